@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A capture on disk: the cpu<n>.out files and what lies beside them.
+ *
+ * Nothing in trace/ prints or exits.  What cannot be read at all is a GError;
+ * what can be read but is wrong is a defect that the caller is told about.
+ */
+#ifndef KMEMTRACE_CAPTURE_H
+#define KMEMTRACE_CAPTURE_H
+
+#include <glib.h>
+#include <kmemtrace_abi.h>
+
+#define KMT_TRACE_ERROR (kmt_trace_error_quark())
+GQuark kmt_trace_error_quark(void);
+
+typedef enum {
+	KMT_TRACE_ERROR_OPEN,	  /* a file or directory could not be opened */
+	KMT_TRACE_ERROR_READ,	  /* opened, but could not be read or mapped */
+	KMT_TRACE_ERROR_NO_FILES, /* a directory without any cpu<n>.out */
+	KMT_TRACE_ERROR_FORMAT,	  /* not a cpu file, or files that do not mix */
+} KmtTraceError;
+
+/*
+ * One cpu file, mapped.  Fields are for reading only.  Files with no record at
+ * all are part of the capture too (record_size is then the version 1 size).
+ */
+typedef struct {
+	char *path;
+	guint cpu;		/* from the name; else its place on the command line */
+	const guint8 *map;	/* n_records * record_size readable bytes; NULL if none */
+	guint64 size;		/* of the file, bytes */
+	guint record_size;	/* event_size of its first record */
+	gboolean swapped;	/* other byte order than this host's */
+	guint64 n_records;	/* whole records */
+	guint truncated_bytes;	/* after the last whole record */
+	guint64 overruns;	/* events lost on this CPU, if has_overruns */
+	gboolean has_overruns;
+	gint node;		/* NUMA node of this CPU, -1 unknown */
+} KmtCpuFile;
+
+typedef struct {
+	char *directory;	/* NULL if single files were given */
+	GPtrArray *files;	/* of KmtCpuFile, by CPU number */
+	GKeyFile *meta;		/* kmemtrace.meta, or NULL */
+	gboolean swapped;	/* all files agree on it */
+	guint record_size;	/* likewise */
+	guint64 n_records;
+	guint64 overruns;	/* total, if has_overruns */
+	gboolean has_overruns;
+} KmtCapture;
+
+/*
+ * Opens a capture: one directory, or any number of cpu files of one capture
+ * (beside which kmemtrace.meta is looked for when they share a directory).
+ * operands is NULL-terminated; empty means the current directory.
+ */
+KmtCapture *kmt_capture_open(const char *const *operands, GError **error);
+void kmt_capture_free(KmtCapture *capture);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCapture, kmt_capture_free)
+
+/* Path of a file beside the cpu files; NULL if the capture has no such file. */
+char *kmt_capture_path(const KmtCapture *capture, const char *name);
+
+/*
+ * Reads record index of file into *event, in the host's byte order.  Bytes
+ * beyond version 1 are skipped; the fields that a FREE does not define are set
+ * as the kernel would (0, node -1).  index < file->n_records.
+ */
+void kmt_cpu_file_get(const KmtCpuFile *file, guint64 index,
+		      struct kmemtrace_event *event);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pairs each free with its allocation and says what is wrong where there is no
+ * such pair.  Both the check and the report stand on it, so that they cannot
+ * disagree; the terms are those of docs/definitions.md.
+ *
+ * The state of an address depends on the records of that address alone (and on
+ * where events were lost).  So the addresses of a capture may be split among
+ * several matchers, each fed its share in merged order.
+ *
+ * Slab (kmalloc and cache) and pages are two address spaces.
+ */
+#ifndef KMEMTRACE_MATCH_H
+#define KMEMTRACE_MATCH_H
+
+#include "trace/merge.h"
+
+/* A live or a just closed allocation. */
+typedef struct {
+	guint64 ptr;
+	guint64 bytes_req;
+	guint64 bytes_alloc;
+	gint64 timestamp;	/* of the allocation, ns */
+	guint32 site;		/* the owner's, set by on_alloc */
+	guint16 file;		/* index in capture->files of the allocation */
+	guint8 type;		/* enum kmemtrace_type_id */
+	guint8 reserved;
+	guint64 index;		/* of the ALLOC record in its file */
+} KmtObject;
+
+typedef enum {
+	KMT_UNMATCHED_BEFORE_TRACE,	/* first sight of that address */
+	KMT_UNMATCHED_AFTER_LOSS,	/* events were lost, its ALLOC may be among them */
+	KMT_UNMATCHED_UNEXPLAINED,
+	KMT_N_UNMATCHED
+} KmtUnmatched;
+
+typedef enum {
+	KMT_DOUBLE_AFTER_LOSS,		/* events were lost, the FREE may be among them */
+	KMT_DOUBLE_RACE,		/* the FREE is there, on another CPU, within the clock tolerance */
+	KMT_DOUBLE_UNEXPLAINED,
+	KMT_N_DOUBLE
+} KmtDouble;
+
+/*
+ * What the matcher tells its owner, in merged order except where a decision had
+ * to wait for later records (at most the clock tolerance).  Any may be NULL.
+ */
+typedef struct {
+	/* A new live object.  May set object->site. */
+	void (*on_alloc)(gpointer user, KmtObject *object,
+			 const struct kmemtrace_event *event,
+			 const KmtPosition *position);
+
+	/* A live object is freed by event.  mismatch: allocated as kmalloc and
+	 * freed as cache, or the other way round. */
+	void (*on_free)(gpointer user, const KmtObject *object,
+			const struct kmemtrace_event *event,
+			const KmtPosition *position, gboolean mismatch);
+
+	/*
+	 * object was live when event allocated its address again; it is closed,
+	 * at event's time, before on_alloc is called for the new object.  The
+	 * class is told later, by on_double.
+	 */
+	void (*on_replaced)(gpointer user, const KmtObject *object,
+			    const struct kmemtrace_event *event,
+			    const KmtPosition *position);
+
+	/* The class of a double allocation.  free_event: for a race, the late
+	 * FREE; else NULL. */
+	void (*on_double)(gpointer user, const KmtObject *old_object,
+			  const struct kmemtrace_event *event,
+			  const KmtPosition *position, KmtDouble class,
+			  const struct kmemtrace_event *free_event);
+
+	/* A free without a live object. */
+	void (*on_unmatched)(gpointer user, const struct kmemtrace_event *event,
+			     const KmtPosition *position, KmtUnmatched class);
+} KmtMatchOps;
+
+typedef struct KmtMatcher KmtMatcher;
+
+/* Default for clock_tolerance_ns. */
+#define KMT_CLOCK_TOLERANCE_NS 1000000
+
+KmtMatcher *kmt_matcher_new(const KmtCapture *capture, const KmtMatchOps *ops,
+			    gpointer user, gint64 clock_tolerance_ns);
+void kmt_matcher_free(KmtMatcher *matcher);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatcher, kmt_matcher_free)
+
+void kmt_matcher_feed(KmtMatcher *matcher, const struct kmemtrace_event *event,
+		      const KmtPosition *position);
+
+/* No record follows: settles what was waiting. */
+void kmt_matcher_finish(KmtMatcher *matcher);
+
+/* Calls func for each object still live, in no particular order. */
+void kmt_matcher_foreach_live(const KmtMatcher *matcher,
+			      void (*func)(gpointer user, const KmtObject *object),
+			      gpointer user);
+
+typedef struct {
+	guint64 unmatched[KMT_N_UNMATCHED];
+	guint64 doubles[KMT_N_DOUBLE];
+	guint64 mismatches;
+} KmtFindings;
+
+const KmtFindings *kmt_matcher_findings(const KmtMatcher *matcher);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All records of a capture in one order: timestamp, then CPU number, then
+ * position.  Within a file position rules: a record whose timestamp is below
+ * its predecessor's is sorted as if it had its predecessor's.
+ */
+#ifndef KMEMTRACE_MERGE_H
+#define KMEMTRACE_MERGE_H
+
+#include "trace/capture.h"
+
+typedef struct KmtMerge KmtMerge;
+
+KmtMerge *kmt_merge_new(const KmtCapture *capture);
+void kmt_merge_free(KmtMerge *merge);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMerge, kmt_merge_free)
+
+/* Where a record came from. */
+typedef struct {
+	const KmtCpuFile *file;
+	guint64 index;		/* of the record in its file */
+} KmtPosition;
+
+/* Returns FALSE at the end.  event->timestamp is the record's own. */
+gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
+			KmtPosition *position);
+
+/* Records whose event_id or type_id is unknown, or whose event_size is not the
+ * file's, are skipped by kmt_merge_next() and counted here. */
+guint64 kmt_merge_skipped(const KmtMerge *merge);
+
+/* Records whose timestamp is below their predecessor's, so far. */
+guint64 kmt_merge_unordered(const KmtMerge *merge);
+
+#endif
