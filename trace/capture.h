@@ -23,30 +23,42 @@ typedef enum {
 
 /*
  * One cpu file, mapped.  Fields are for reading only.  Files with no record at
- * all are part of the capture too (record_size is then the version 1 size).
+ * all are part of the capture too.
+ *
+ * record_size and byte order come from event_size of the first records (most of
+ * them must agree on it, so that one damaged record does not decide); a file
+ * that gives no hint takes what the other files or kmemtrace.meta say, else
+ * version 1 in this host's byte order.
+ *
+ * A file that somebody shortens while it is mapped ends the program with
+ * SIGBUS, as with any mapped file.
  */
 typedef struct {
 	char *path;
 	guint cpu;		/* from the name; else its place on the command line */
 	const guint8 *map;	/* n_records * record_size readable bytes; NULL if none */
 	guint64 size;		/* of the file, bytes */
-	guint record_size;	/* event_size of its first record */
+	guint record_size;	/* bytes, at least 56 */
 	gboolean swapped;	/* other byte order than this host's */
 	guint64 n_records;	/* whole records */
 	guint truncated_bytes;	/* after the last whole record */
 	guint64 overruns;	/* events lost on this CPU, if has_overruns */
 	gboolean has_overruns;
 	gint node;		/* NUMA node of this CPU, -1 unknown */
+	guint position;		/* in capture->files */
 } KmtCpuFile;
 
 typedef struct {
 	char *directory;	/* NULL if single files were given */
 	GPtrArray *files;	/* of KmtCpuFile, by CPU number */
 	GKeyFile *meta;		/* kmemtrace.meta, or NULL */
+	gboolean complete;	/* FALSE: meta says that it was cut off, or no meta */
+	gboolean continues;	/* an earlier reader took the first part */
+	guint missing_files;	/* CPUs that meta names, with records, not opened */
 	gboolean swapped;	/* all files agree on it */
 	guint record_size;	/* likewise */
 	guint64 n_records;
-	guint64 overruns;	/* total, if has_overruns */
+	guint64 overruns;	/* total, if has_overruns; else the loss is unknown */
 	gboolean has_overruns;
 } KmtCapture;
 
@@ -54,6 +66,9 @@ typedef struct {
  * Opens a capture: one directory, or any number of cpu files of one capture
  * (beside which kmemtrace.meta is looked for when they share a directory).
  * operands is NULL-terminated; empty means the current directory.
+ *
+ * Two files of the same CPU, and files that differ in record size or byte order
+ * are an error: they are not of one capture.
  */
 KmtCapture *kmt_capture_open(const char *const *operands, GError **error);
 void kmt_capture_free(KmtCapture *capture);
@@ -61,6 +76,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCapture, kmt_capture_free)
 
 /* Path of a file beside the cpu files; NULL if the capture has no such file. */
 char *kmt_capture_path(const KmtCapture *capture, const char *name);
+
+/* "little" or "big": the byte order of the traced machine. */
+const char *kmt_capture_byte_order(const KmtCapture *capture);
 
 /*
  * Reads record index of file into *event, in the host's byte order.  Bytes

@@ -1,1 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+noinst_LIBRARIES += trace/libtrace.a
+trace_libtrace_a_SOURCES = \
+	trace/addrset.c trace/addrset.h \
+	trace/capture.c trace/capture.h \
+	trace/match.c trace/match.h \
+	trace/merge.c trace/merge.h \
+	trace/objtable.c trace/objtable.h

@@ -52,8 +52,12 @@ typedef struct {
 			 const struct kmemtrace_event *event,
 			 const KmtPosition *position);
 
-	/* A live object is freed by event.  mismatch: allocated as kmalloc and
-	 * freed as cache, or the other way round. */
+	/*
+	 * A live object is freed by event.  mismatch: allocated as kmalloc and
+	 * freed as cache, or the other way round.  The FREE may be a record
+	 * before the ALLOC in merged order (by at most the clock tolerance,
+	 * from another CPU): then event->timestamp may be below the object's.
+	 */
 	void (*on_free)(gpointer user, const KmtObject *object,
 			const struct kmemtrace_event *event,
 			const KmtPosition *position, gboolean mismatch);
@@ -67,8 +71,12 @@ typedef struct {
 			    const struct kmemtrace_event *event,
 			    const KmtPosition *position);
 
-	/* The class of a double allocation.  free_event: for a race, the late
-	 * FREE; else NULL. */
+	/*
+	 * The class of a double allocation.  free_event: for a race, the late
+	 * FREE of old_object (on_free is not called for it); NULL for the other
+	 * classes, and for a race whose FREE came early and was told to be from
+	 * before the trace.
+	 */
 	void (*on_double)(gpointer user, const KmtObject *old_object,
 			  const struct kmemtrace_event *event,
 			  const KmtPosition *position, KmtDouble class,
@@ -83,6 +91,8 @@ typedef struct KmtMatcher KmtMatcher;
 
 /* Default for clock_tolerance_ns. */
 #define KMT_CLOCK_TOLERANCE_NS 1000000
+/* The largest one; values beyond it are taken as it. */
+#define KMT_CLOCK_TOLERANCE_MAX_NS 1000000000
 
 KmtMatcher *kmt_matcher_new(const KmtCapture *capture, const KmtMatchOps *ops,
 			    gpointer user, gint64 clock_tolerance_ns);

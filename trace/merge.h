@@ -25,11 +25,15 @@ typedef struct {
 gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 			KmtPosition *position);
 
-/* Records whose event_id or type_id is unknown, or whose event_size is not the
- * file's, are skipped by kmt_merge_next() and counted here. */
+/*
+ * Records whose event_id or type_id is unknown, whose event_size is not the
+ * file's, or whose ptr is 0 are skipped by kmt_merge_next() and counted here,
+ * exactly once kmt_merge_next() has returned FALSE.
+ */
 guint64 kmt_merge_skipped(const KmtMerge *merge);
 
-/* Records whose timestamp is below their predecessor's, so far. */
+/* Records (but skipped ones) whose timestamp is below that of the one before
+ * them in their file, so far. */
 guint64 kmt_merge_unordered(const KmtMerge *merge);
 
 #endif

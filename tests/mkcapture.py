@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compiles an annotated text into the directory of a capture.
+
+    mkcapture.py FIXTURE OUTDIR
+
+A line is one of these; '#' starts a comment, 'a=1 b=2' are fields, numbers may
+be decimal or 0x hexadecimal:
+
+    meta                    the indented lines that follow are kmemtrace.meta
+    kallsyms                likewise; also modules
+    cpu N little|big [size=N]
+                            what follows goes to cpuN.out; size: bytes of a
+                            record, 56 unless told; longer ones end in 0xee
+    alloc kmalloc|cache|pages t=.. site=.. ptr=.. req=.. alloc=.. gfp=.. node=..
+    free  kmalloc|cache|pages t=.. site=.. ptr=..
+    record event=.. type=.. size=.. and the fields above, extra=HEX
+                            any record; size is what it says of itself
+    bytes 00 01 02          as they are
+    repeat N STATEMENT      the same N times
+    end                     no more follows
+
+In Python: event() gives the bytes of one record, Capture writes a directory,
+compile_fixture() does what the command does.
+"""
+
+import os
+import struct
+import sys
+
+ALLOC, FREE = 1, 2
+KMALLOC, CACHE, PAGES = 0, 1, 2
+TYPES = {"kmalloc": KMALLOC, "cache": CACHE, "pages": PAGES}
+BASE_SIZE = 56
+ORDERS = {"little": "<", "big": ">"}
+TEXTS = {"meta": "kmemtrace.meta", "kallsyms": "kallsyms", "modules": "modules"}
+# Names of the fields in a fixture -> argument of event().
+FIELDS = {"event": "event_id", "type": "type_id", "size": "event_size",
+          "node": "node", "site": "site", "ptr": "ptr", "req": "req",
+          "alloc": "alloc", "gfp": "gfp", "t": "t"}
+
+
+class FixtureError(Exception):
+    """A fixture that says something wrong."""
+
+
+def event(event_id=ALLOC, type_id=KMALLOC, t=0, site=0xffffffff81000000,
+          ptr=0xffff888000001000, req=100, alloc=128, gfp=0xcc0, node=-1,
+          event_size=BASE_SIZE, order="little"):
+    """The bytes of one record of version 1."""
+    return struct.pack(ORDERS[order] + "BBHiQQQQQq", event_id, type_id,
+                       event_size, node, site, ptr, req, alloc, gfp, t)
+
+
+def alloc(t, ptr, type_id=KMALLOC, **fields):
+    """An ALLOC record."""
+    return event(ALLOC, type_id, t, ptr=ptr, **fields)
+
+
+def free(t, ptr, type_id=KMALLOC, **fields):
+    """A FREE record, its other fields as the kernel writes them."""
+    return event(FREE, type_id, t, ptr=ptr, req=0, alloc=0, gfp=0, **fields)
+
+
+class Capture:
+    """Collects records and texts, then writes them."""
+
+    def __init__(self):
+        self.cpus = {}
+        self.texts = {}
+
+    def add(self, cpu, data):
+        """Appends bytes to the file of a CPU; b'' makes an empty file."""
+        self.cpus.setdefault(cpu, bytearray()).extend(data)
+
+    def write(self, directory):
+        """Writes the directory, which may exist."""
+        os.makedirs(directory, exist_ok=True)
+        for cpu, data in self.cpus.items():
+            with open(os.path.join(directory, f"cpu{cpu}.out"), "wb") as f:
+                f.write(data)
+        for name, text in self.texts.items():
+            with open(os.path.join(directory, name), "w",
+                      encoding="utf-8") as f:
+                f.write(text)
+
+
+def parse_fields(words):
+    """a=1 b=2 -> {"a": "1", "b": "2"}"""
+    fields = {}
+    for word in words:
+        name, sep, value = word.partition("=")
+        if not sep:
+            raise FixtureError(f"'{word}' is not name=value")
+        fields[name] = value
+    return fields
+
+
+class Compiler:
+    """One pass over the lines of a fixture."""
+
+    def __init__(self):
+        self.capture = Capture()
+        self.cpu = None
+        self.order = "little"
+        self.size = BASE_SIZE
+        self.text = None
+
+    def do_cpu(self, words):
+        """cpu N little|big [size=N]"""
+        self.cpu = int(words[0])
+        self.order = words[1] if len(words) > 1 else "little"
+        if self.order not in ORDERS:
+            raise FixtureError(f"byte order '{self.order}'")
+        fields = parse_fields(words[2:])
+        self.size = int(fields.pop("size", str(BASE_SIZE)), 0)
+        if fields:
+            raise FixtureError(f"unknown: {', '.join(fields)}")
+        self.capture.add(self.cpu, b"")
+
+    def emit(self, data):
+        """Appends bytes to the current file."""
+        if self.cpu is None:
+            raise FixtureError("a record before any 'cpu'")
+        self.capture.add(self.cpu, data)
+
+    def do_record(self, words, **given):
+        """alloc, free and record."""
+        fields = parse_fields(words)
+        extra = fields.pop("extra", None)
+        args = {"event_size": self.size}
+        args.update(given)
+        for name, value in fields.items():
+            if name not in FIELDS:
+                raise FixtureError(f"unknown field '{name}'")
+            args[FIELDS[name]] = int(value, 0)
+        if args.get("event_id") == FREE:
+            for name in ("req", "alloc", "gfp"):
+                args.setdefault(name, 0)
+        data = event(order=self.order, **args)
+        if extra is None:
+            data += b"\xee" * (self.size - BASE_SIZE)
+        else:
+            data += bytes.fromhex(extra)
+        self.emit(data)
+
+    def statement(self, words):
+        """One line that is not part of a text."""
+        verb, rest = words[0], words[1:]
+        if verb in TEXTS:
+            self.text = TEXTS[verb]
+            self.capture.texts[self.text] = ""
+        elif verb == "cpu":
+            self.do_cpu(rest)
+        elif verb in ("alloc", "free"):
+            if not rest or rest[0] not in TYPES:
+                raise FixtureError(f"{verb} of what?")
+            self.do_record(rest[1:], type_id=TYPES[rest[0]],
+                           event_id=ALLOC if verb == "alloc" else FREE)
+        elif verb == "record":
+            self.do_record(rest)
+        elif verb == "bytes":
+            self.emit(bytes.fromhex("".join(rest)))
+        elif verb == "repeat":
+            for _ in range(int(rest[0], 0)):
+                self.statement(rest[1:])
+        else:
+            raise FixtureError(f"unknown statement '{verb}'")
+
+    def line(self, line):
+        """One line.  Returns False after the last one."""
+        if self.text and (line[:1] in (" ", "\t") or not line.strip()):
+            if line.strip():
+                self.capture.texts[self.text] += line.strip() + "\n"
+            return True
+        words = line.split("#")[0].split()
+        if not words:
+            return True
+        self.text = None
+        if words == ["end"]:
+            return False
+        self.statement(words)
+        return True
+
+
+def compile_text(text):
+    """A fixture's text -> Capture."""
+    compiler = Compiler()
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            if not compiler.line(line):
+                break
+        except (FixtureError, ValueError, IndexError, struct.error) as e:
+            raise FixtureError(f"line {number}: {e}") from e
+    return compiler.capture
+
+
+def compile_fixture(path, directory):
+    """Compiles the fixture at path into directory."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    try:
+        compile_text(text).write(directory)
+    except FixtureError as e:
+        raise FixtureError(f"{path}: {e}") from e
+
+
+def main():
+    """The command."""
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 1
+    try:
+        compile_fixture(sys.argv[1], sys.argv[2])
+    except (FixtureError, OSError) as e:
+        print(f"mkcapture.py: {e}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

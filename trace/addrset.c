@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "trace/addrset.h"
+
+#define BLOCK_BITS 512
+#define BLOCK_WORDS (BLOCK_BITS / 64)
+
+typedef struct {
+	guint64 key; /* block number + 1; 0: this slot is empty */
+	guint64 seen[BLOCK_WORDS];
+	guint64 doubt[BLOCK_WORDS];
+} Block;
+
+/* Open addressing with linear probing; nothing is ever removed. */
+struct KmtAddrSet {
+	guint granule_shift;
+	guint64 mask; /* slots - 1 */
+	guint64 used;
+	Block *blocks;
+	Block *last; /* neighbours come in a row */
+};
+
+#define FIRST_SLOTS 64
+
+KmtAddrSet *kmt_addr_set_new(guint granule_shift)
+{
+	KmtAddrSet *set = g_new0(KmtAddrSet, 1);
+
+	set->granule_shift = granule_shift;
+	set->mask = FIRST_SLOTS - 1;
+	set->blocks = g_new0(Block, FIRST_SLOTS);
+	return set;
+}
+
+void kmt_addr_set_free(KmtAddrSet *set)
+{
+	if (!set)
+		return;
+	g_free(set->blocks);
+	g_free(set);
+}
+
+/*
+ * The slot of a key, or the empty one where it would go.  Keys are block
+ * numbers + 1 and so at most 2^55.
+ */
+static Block *find(Block *blocks, guint64 mask, guint64 key)
+{
+	guint64 i = (key * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)) >> 20 & mask;
+
+	while (blocks[i].key != key && blocks[i].key != 0)
+		i = (i + 1) & mask;
+	return &blocks[i];
+}
+
+/*
+ * Numbers addresses so that those a granule apart are neighbours: a rotation,
+ * hence no two addresses share a number.
+ */
+static guint64 number(const KmtAddrSet *set, guint64 address)
+{
+	return address >> set->granule_shift |
+	       address << (64 - set->granule_shift);
+}
+
+static void grow(KmtAddrSet *set)
+{
+	guint64 mask = set->mask * 2 + 1;
+	Block *blocks = g_new0(Block, mask + 1);
+	guint64 i;
+
+	for (i = 0; i <= set->mask; i++) {
+		if (set->blocks[i].key)
+			*find(blocks, mask, set->blocks[i].key) = set->blocks[i];
+	}
+	g_free(set->blocks);
+	set->blocks = blocks;
+	set->mask = mask;
+	set->last = NULL;
+}
+
+gboolean kmt_addr_set_add(KmtAddrSet *set, guint64 address)
+{
+	guint64 n = number(set, address);
+	guint64 key = n / BLOCK_BITS + 1;
+	guint word = n % BLOCK_BITS / 64;
+	guint64 bit = G_GUINT64_CONSTANT(1) << n % 64;
+	Block *block = set->last;
+	gboolean seen;
+
+	if (!block || block->key != key) {
+		block = find(set->blocks, set->mask, key);
+		if (block->key == 0 && (set->used + 1) * 4 > set->mask * 3) {
+			grow(set);
+			block = find(set->blocks, set->mask, key);
+		}
+		if (block->key == 0) {
+			block->key = key;
+			set->used++;
+		}
+		set->last = block;
+	}
+	seen = (block->seen[word] & bit) != 0;
+	block->seen[word] |= bit;
+	block->doubt[word] &= ~bit;
+	return seen;
+}
+
+gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address)
+{
+	guint64 n = number(set, address);
+	const Block *block =
+		find(set->blocks, set->mask, n / BLOCK_BITS + 1);
+
+	return block->seen[n % BLOCK_BITS / 64] >> n % 64 & 1;
+}
+
+void kmt_addr_set_doubt(KmtAddrSet *set, guint64 address)
+{
+	guint64 n = number(set, address);
+	Block *block = find(set->blocks, set->mask, n / BLOCK_BITS + 1);
+
+	if (block->key)
+		block->doubt[n % BLOCK_BITS / 64] |= G_GUINT64_CONSTANT(1)
+						     << n % 64;
+}
+
+gboolean kmt_addr_set_take_doubt(KmtAddrSet *set, guint64 address)
+{
+	guint64 n = number(set, address);
+	guint64 bit = G_GUINT64_CONSTANT(1) << n % 64;
+	Block *block = find(set->blocks, set->mask, n / BLOCK_BITS + 1);
+	guint64 *doubt = &block->doubt[n % BLOCK_BITS / 64];
+	gboolean was = (*doubt & bit) != 0;
+
+	*doubt &= ~bit;
+	return was;
+}

@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "trace/addrset.h"
+#include "trace/match.h"
+#include "trace/objtable.h"
+
+/*
+ * How ties and skewed clocks are kept from becoming findings
+ * ----------------------------------------------------------
+ * Records of one CPU are in order.  Records of two CPUs within the clock
+ * tolerance may have happened the other way round.  Taken in merged order, such
+ * a swap shows as a surplus ALLOC (its address is live) and a surplus FREE (its
+ * address is not), in either order.  So a surplus record waits for the length
+ * of the tolerance; if its counterpart comes, and the address was "contended",
+ * i.e. used by another CPU than the counterpart's within the tolerance, the two
+ * explain each other.  docs/definitions.md has the rules in full.
+ */
+
+/* A surplus record that waits for its counterpart. */
+typedef struct Pending {
+	struct Pending *next;	      /* in time order, of all addresses */
+	struct Pending *next_of_kind; /* of the same address and kind */
+	struct kmemtrace_event event;
+	KmtPosition position;
+	KmtObject replaced; /* ALLOC: the object that was live */
+	gint64 since;	    /* merged time, ns */
+	gboolean settled;
+} Pending;
+
+/* What waits at one address: surplus ALLOCs and surplus FREEs, oldest first. */
+typedef struct {
+	guint64 ptr;
+	gboolean pages;
+	Pending *allocs, *last_alloc;
+	Pending *frees, *last_free;
+} Waiting;
+
+struct KmtMatcher {
+	KmtMatchOps ops;
+	gpointer user;
+	guint64 tolerance; /* ns */
+	gint64 now;	   /* largest timestamp so far: the merged time */
+
+	/* Where events may be missing. */
+	gboolean lossy;	    /* anywhere */
+	gint64 whole_from;  /* before it, the capture may lack records */
+	gint64 whole_until; /* after it, likewise */
+
+	KmtObjTable table;
+	KmtAddrSet *seen[2]; /* slab, pages */
+
+	GHashTable *waiting; /* set of Waiting */
+	Pending *oldest, *newest;
+	KmtFindings findings;
+};
+
+static gboolean is_pages(guint type)
+{
+	return type == KMEMTRACE_TYPE_PAGES;
+}
+
+/* later - earlier of any two times, which may not fit a gint64. */
+static guint64 distance(gint64 earlier, gint64 later)
+{
+	return (guint64)later - (guint64)earlier;
+}
+
+static gint64 add_saturated(gint64 a, gint64 b)
+{
+	gint64 sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return b < 0 ? G_MININT64 : G_MAXINT64;
+	return sum;
+}
+
+static guint waiting_hash(gconstpointer p)
+{
+	const Waiting *w = p;
+
+	return kmt_obj_hash(w->ptr, w->pages);
+}
+
+static gboolean waiting_equal(gconstpointer a, gconstpointer b)
+{
+	const Waiting *wa = a, *wb = b;
+
+	return wa->ptr == wb->ptr && wa->pages == wb->pages;
+}
+
+/* ---- where events may be missing ---- */
+
+static void first_and_last(const KmtCpuFile *file, gint64 *first, gint64 *last)
+{
+	struct kmemtrace_event event;
+
+	kmt_cpu_file_get(file, 0, &event);
+	*first = event.timestamp;
+	kmt_cpu_file_get(file, file->n_records - 1, &event);
+	*last = event.timestamp;
+}
+
+/*
+ * The files of a capture that was cut off end at different moments, those of
+ * one that continues another begin at different moments; a file without any
+ * record leaves the moment unknown.
+ */
+static void find_loss(KmtMatcher *m, const KmtCapture *capture)
+{
+	gboolean cut_off = capture->meta && !capture->complete;
+	guint i;
+
+	m->whole_from = G_MININT64;
+	m->whole_until = G_MAXINT64;
+	m->lossy = (capture->has_overruns && capture->overruns > 0) ||
+		   capture->missing_files > 0;
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = capture->files->pdata[i];
+		gint64 first, last;
+
+		if (file->n_records == 0) {
+			m->lossy |= cut_off || capture->continues;
+			continue;
+		}
+		first_and_last(file, &first, &last);
+		if (capture->continues)
+			m->whole_from = MAX(m->whole_from, first);
+		if (cut_off)
+			m->whole_until = MIN(m->whole_until, last);
+	}
+	if (capture->continues)
+		m->whole_from =
+			add_saturated(m->whole_from, (gint64)m->tolerance);
+	if (cut_off)
+		m->whole_until =
+			add_saturated(m->whole_until, -(gint64)m->tolerance);
+}
+
+/* May a record of an address be missing that it had between these times? */
+static gboolean may_miss(const KmtMatcher *m, gint64 from, gint64 until)
+{
+	return m->lossy || from < m->whole_from || until > m->whole_until;
+}
+
+KmtMatcher *kmt_matcher_new(const KmtCapture *capture, const KmtMatchOps *ops,
+			    gpointer user, gint64 clock_tolerance_ns)
+{
+	KmtMatcher *m = g_new0(KmtMatcher, 1);
+
+	m->ops = *ops;
+	m->user = user;
+	m->tolerance = CLAMP(clock_tolerance_ns, 0, KMT_CLOCK_TOLERANCE_MAX_NS);
+	m->now = G_MININT64;
+	find_loss(m, capture);
+	kmt_obj_table_init(&m->table);
+	m->seen[FALSE] = kmt_addr_set_new(3);
+	m->seen[TRUE] = kmt_addr_set_new(12);
+	m->waiting = g_hash_table_new_full(waiting_hash, waiting_equal, g_free,
+					   NULL);
+	return m;
+}
+
+void kmt_matcher_free(KmtMatcher *m)
+{
+	if (!m)
+		return;
+	while (m->oldest) {
+		Pending *p = m->oldest;
+
+		m->oldest = p->next;
+		g_free(p);
+	}
+	g_hash_table_unref(m->waiting);
+	kmt_addr_set_free(m->seen[FALSE]);
+	kmt_addr_set_free(m->seen[TRUE]);
+	kmt_obj_table_clear(&m->table);
+	g_free(m);
+}
+
+/* ---- telling the owner ---- */
+
+static void tell_double(KmtMatcher *m, const Pending *p, KmtDouble class,
+			const struct kmemtrace_event *free_event)
+{
+	m->findings.doubles[class]++;
+	if (m->ops.on_double)
+		m->ops.on_double(m->user, &p->replaced, &p->event, &p->position,
+				 class, free_event);
+}
+
+static void tell_unmatched(KmtMatcher *m, const struct kmemtrace_event *event,
+			   const KmtPosition *position, KmtUnmatched class)
+{
+	m->findings.unmatched[class]++;
+	if (m->ops.on_unmatched)
+		m->ops.on_unmatched(m->user, event, position, class);
+}
+
+static void tell_free(KmtMatcher *m, const KmtObject *object,
+		      const struct kmemtrace_event *event,
+		      const KmtPosition *position)
+{
+	gboolean mismatch = object->type != event->type_id;
+
+	m->findings.mismatches += mismatch;
+	if (m->ops.on_free)
+		m->ops.on_free(m->user, object, event, position, mismatch);
+}
+
+static void tell_alloc(KmtMatcher *m, KmtObject *object,
+		       const struct kmemtrace_event *event,
+		       const KmtPosition *position)
+{
+	if (m->ops.on_alloc)
+		m->ops.on_alloc(m->user, object, event, position);
+}
+
+/* ---- surplus records ---- */
+
+static Waiting *waiting_at(KmtMatcher *m, const KmtEntry *e)
+{
+	Waiting key = { .ptr = e->object.ptr,
+			.pages = is_pages(e->object.type) };
+
+	if (!(e->flags & KMT_ENTRY_PENDING))
+		return NULL;
+	return g_hash_table_lookup(m->waiting, &key);
+}
+
+static Pending *pending_add(KmtMatcher *m, KmtEntry *e,
+			    const struct kmemtrace_event *event,
+			    const KmtPosition *position)
+{
+	gboolean is_free = event->event_id == KMEMTRACE_EVENT_FREE;
+	Pending *p = g_new0(Pending, 1);
+	Waiting *w = waiting_at(m, e);
+	Pending **last;
+
+	p->event = *event;
+	p->position = *position;
+	p->replaced = e->object;
+	p->since = m->now;
+	if (!w) {
+		w = g_new0(Waiting, 1);
+		w->ptr = e->object.ptr;
+		w->pages = is_pages(e->object.type);
+		g_hash_table_add(m->waiting, w);
+		e->flags |= KMT_ENTRY_PENDING;
+	}
+	last = is_free ? &w->last_free : &w->last_alloc;
+	if (*last)
+		(*last)->next_of_kind = p;
+	else if (is_free)
+		w->frees = p;
+	else
+		w->allocs = p;
+	*last = p;
+	if (m->newest)
+		m->newest->next = p;
+	else
+		m->oldest = p;
+	m->newest = p;
+	return p;
+}
+
+/* Takes the oldest one of its kind out of w; it stays in the time order until
+ * its time is over.  w is gone if it was the last one. */
+static void pending_settle(KmtMatcher *m, KmtEntry *e, Waiting *w,
+			   gboolean is_free)
+{
+	Pending *p = is_free ? w->frees : w->allocs;
+
+	p->settled = TRUE;
+	if (is_free) {
+		w->frees = p->next_of_kind;
+		if (!w->frees)
+			w->last_free = NULL;
+	} else {
+		w->allocs = p->next_of_kind;
+		if (!w->allocs)
+			w->last_alloc = NULL;
+	}
+	if (!w->frees && !w->allocs) {
+		e->flags &= ~KMT_ENTRY_PENDING;
+		g_hash_table_remove(m->waiting, w);
+	}
+}
+
+/* No counterpart came: the record stands as a finding. */
+static void give_up(KmtMatcher *m, const Pending *p)
+{
+	gboolean is_free = p->event.event_id == KMEMTRACE_EVENT_FREE;
+	KmtEntry *e = kmt_obj_find(&m->table, p->event.ptr,
+				   is_pages(p->event.type_id));
+	gboolean miss = may_miss(m, p->replaced.timestamp, p->since);
+
+	pending_settle(m, e, waiting_at(m, e), is_free);
+	if (is_free)
+		tell_unmatched(m, &p->event, &p->position,
+			       miss ? KMT_UNMATCHED_AFTER_LOSS :
+				      KMT_UNMATCHED_UNEXPLAINED);
+	else
+		tell_double(m, p,
+			    miss ? KMT_DOUBLE_AFTER_LOSS :
+				   KMT_DOUBLE_UNEXPLAINED,
+			    NULL);
+}
+
+/* Decides what has waited long enough; with all, everything. */
+static void expire(KmtMatcher *m, gboolean all)
+{
+	while (m->oldest &&
+	       (all || distance(m->oldest->since, m->now) > m->tolerance)) {
+		Pending *p = m->oldest;
+
+		if (!p->settled)
+			give_up(m, p);
+		m->oldest = p->next;
+		if (!m->oldest)
+			m->newest = NULL;
+		g_free(p);
+	}
+}
+
+/* ---- the state of an address ---- */
+
+/* How long ago another CPU used the address, ns; more than any tolerance if it
+ * did not. */
+static guint64 other_cpu_age(const KmtMatcher *m, const KmtEntry *e,
+			     const KmtPosition *position)
+{
+	guint64 age = distance(e->last_ts, m->now);
+
+	if (e->last_file != position->file->position)
+		return age;
+	if (e->other_delta_ns == KMT_DELTA_NONE)
+		return G_MAXUINT64;
+	return age > G_MAXUINT32 ? age : age + e->other_delta_ns;
+}
+
+static gboolean contended(const KmtMatcher *m, const KmtEntry *e,
+			  const KmtPosition *position)
+{
+	return other_cpu_age(m, e, position) <= m->tolerance;
+}
+
+/* Notes that this record is now the last one of the address. */
+static void touch(const KmtMatcher *m, KmtEntry *e, const KmtPosition *position)
+{
+	guint64 age = other_cpu_age(m, e, position);
+
+	e->other_delta_ns = MIN(age, KMT_DELTA_NONE);
+	e->last_file = position->file->position;
+	e->last_ts = m->now;
+}
+
+static void fill_object(KmtObject *object, const struct kmemtrace_event *event,
+			const KmtPosition *position)
+{
+	object->ptr = event->ptr;
+	object->bytes_req = event->bytes_req;
+	object->bytes_alloc = event->bytes_alloc;
+	object->timestamp = event->timestamp;
+	object->site = 0;
+	object->file = position->file->position;
+	object->type = event->type_id;
+	object->reserved = 0;
+	object->index = position->index;
+}
+
+/* Makes the unused entry e that of a new address. */
+static KmtEntry *entry_new(KmtMatcher *m, KmtEntry *e,
+			   const struct kmemtrace_event *event,
+			   const KmtPosition *position)
+{
+	if (kmt_obj_table_full(&m->table)) {
+		kmt_obj_table_make_room(
+			&m->table, m->whole_from,
+			add_saturated(m->now, -(gint64)m->tolerance));
+		e = kmt_obj_find(&m->table, event->ptr,
+				 is_pages(event->type_id));
+	}
+	m->table.used++;
+	e->flags = KMT_ENTRY_USED;
+	e->object.ptr = event->ptr;
+	e->object.type = event->type_id;
+	e->object.timestamp = m->now;
+	e->last_ts = m->now;
+	e->last_file = position->file->position;
+	e->other_delta_ns = KMT_DELTA_NONE;
+	return e;
+}
+
+static void make_live(KmtMatcher *m, KmtEntry *e, guint8 flags,
+		      const struct kmemtrace_event *event,
+		      const KmtPosition *position)
+{
+	touch(m, e, position);
+	e->flags = (e->flags & (KMT_ENTRY_USED | KMT_ENTRY_PENDING)) |
+		   KMT_ENTRY_LIVE | flags;
+	fill_object(&e->object, event, position);
+	tell_alloc(m, &e->object, event, position);
+}
+
+/*
+ * An ALLOC of an address that is live, or where records wait.  An earlier
+ * surplus FREE may be its own; else, on a live address, it is surplus itself.
+ */
+static void alloc_contested(KmtMatcher *m, KmtEntry *e,
+			    const struct kmemtrace_event *event,
+			    const KmtPosition *position)
+{
+	Waiting *w = waiting_at(m, e);
+	guint8 early = e->flags & KMT_ENTRY_EARLY_FREE;
+	Pending *p;
+
+	if (w && w->frees && w->frees->event.type_id == event->type_id &&
+	    contended(m, e, position)) {
+		KmtObject object;
+
+		p = w->frees;
+		fill_object(&object, event, position);
+		touch(m, e, position);
+		tell_alloc(m, &object, event, position);
+		tell_free(m, &object, &p->event, &p->position);
+		pending_settle(m, e, w, TRUE);
+		return;
+	}
+	if (e->flags & KMT_ENTRY_LIVE) {
+		if (m->ops.on_replaced)
+			m->ops.on_replaced(m->user, &e->object, event,
+					   position);
+		p = pending_add(m, e, event, position);
+		if (early && w == NULL) {
+			tell_double(m, p, KMT_DOUBLE_RACE, NULL);
+			pending_settle(m, e, waiting_at(m, e), FALSE);
+		}
+	}
+	make_live(m, e, 0, event, position);
+}
+
+static void feed_alloc(KmtMatcher *m, KmtEntry *e,
+		       const struct kmemtrace_event *event,
+		       const KmtPosition *position)
+{
+	KmtAddrSet *seen = m->seen[is_pages(event->type_id)];
+	guint8 flags = 0;
+
+	if (!(e->flags & KMT_ENTRY_USED)) {
+		e = entry_new(m, e, event, position);
+		if (!kmt_addr_set_add(seen, event->ptr))
+			flags = KMT_ENTRY_FIRST;
+	} else if (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING)) {
+		alloc_contested(m, e, event, position);
+		return;
+	} else {
+		if (e->flags & KMT_ENTRY_DOUBT)
+			kmt_addr_set_take_doubt(seen, event->ptr);
+		if ((e->flags & KMT_ENTRY_EARLY_FREE) &&
+		    contended(m, e, position))
+			flags = KMT_ENTRY_EARLY_FREE;
+	}
+	make_live(m, e, flags, event, position);
+}
+
+/*
+ * Closes the live object of e.  If its ALLOC is the first sight of the address
+ * and may have been passed by this FREE, the FREE may be of an object from
+ * before the trace, and the object live still: a FREE that follows tells.
+ */
+static void close_object(KmtMatcher *m, KmtEntry *e,
+			 const struct kmemtrace_event *event,
+			 const KmtPosition *position)
+{
+	guint8 keep = KMT_ENTRY_USED | KMT_ENTRY_PENDING | KMT_ENTRY_FIRST;
+
+	tell_free(m, &e->object, event, position);
+	e->flags &= keep;
+	if ((e->flags & KMT_ENTRY_FIRST) && contended(m, e, position)) {
+		kmt_addr_set_doubt(m->seen[is_pages(event->type_id)],
+				   event->ptr);
+		e->flags = (e->flags & ~KMT_ENTRY_FIRST) | KMT_ENTRY_DOUBT;
+	}
+	touch(m, e, position);
+}
+
+/* Can a surplus FREE be of an object from before the trace? */
+static gboolean from_before(KmtMatcher *m, KmtEntry *e,
+			    const struct kmemtrace_event *event,
+			    const KmtPosition *position)
+{
+	if (kmt_addr_set_take_doubt(m->seen[is_pages(event->type_id)],
+				    event->ptr)) {
+		e->flags &= ~KMT_ENTRY_DOUBT;
+		return TRUE;
+	}
+	/* The first sight was a moment ago and this FREE may be older. */
+	if ((e->flags & KMT_ENTRY_FIRST) && contended(m, e, position) &&
+	    distance(e->object.timestamp, m->now) <= m->tolerance) {
+		e->flags &= ~KMT_ENTRY_FIRST;
+		return TRUE;
+	}
+	return FALSE;
+}
+
+/* A FREE of an address that is not live, or where records wait. */
+static void free_contested(KmtMatcher *m, KmtEntry *e,
+			   const struct kmemtrace_event *event,
+			   const KmtPosition *position)
+{
+	gboolean live = (e->flags & KMT_ENTRY_LIVE) != 0;
+	Waiting *w = waiting_at(m, e);
+	Pending *p = w ? w->allocs : NULL;
+
+	/* The FREE of the object that was replaced, late?  Only if the other
+	 * CPU came no earlier than that object. */
+	if (p && contended(m, e, position) &&
+	    (p->replaced.type == event->type_id || !live ||
+	     e->object.type != event->type_id) &&
+	    other_cpu_age(m, e, position) <=
+		    distance(p->replaced.timestamp, m->now)) {
+		tell_double(m, p, KMT_DOUBLE_RACE, event);
+		pending_settle(m, e, w, FALSE);
+		touch(m, e, position);
+	} else if (live) {
+		close_object(m, e, event, position);
+	} else if (from_before(m, e, event, position)) {
+		touch(m, e, position);
+		tell_unmatched(m, event, position, KMT_UNMATCHED_BEFORE_TRACE);
+	} else {
+		p = pending_add(m, e, event, position);
+		/* Since the last sight, for may_miss(). */
+		p->replaced.timestamp = e->last_ts;
+		touch(m, e, position);
+	}
+}
+
+static void feed_free(KmtMatcher *m, KmtEntry *e,
+		      const struct kmemtrace_event *event,
+		      const KmtPosition *position)
+{
+	guint live = e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING);
+
+	if (live == KMT_ENTRY_LIVE) {
+		close_object(m, e, event, position);
+		return;
+	}
+	if (!(e->flags & KMT_ENTRY_USED)) {
+		KmtAddrSet *seen = m->seen[is_pages(event->type_id)];
+
+		e = entry_new(m, e, event, position);
+		if (!kmt_addr_set_contains(seen, event->ptr)) {
+			kmt_addr_set_add(seen, event->ptr);
+			e->flags |= KMT_ENTRY_EARLY_FREE;
+			tell_unmatched(m, event, position,
+				       KMT_UNMATCHED_BEFORE_TRACE);
+			return;
+		}
+	}
+	free_contested(m, e, event, position);
+}
+
+void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
+		      const KmtPosition *position)
+{
+	KmtEntry *e;
+
+	if (event->timestamp > m->now)
+		m->now = event->timestamp;
+	if (m->oldest)
+		expire(m, FALSE);
+	e = kmt_obj_find(&m->table, event->ptr, is_pages(event->type_id));
+	if (event->event_id == KMEMTRACE_EVENT_ALLOC)
+		feed_alloc(m, e, event, position);
+	else
+		feed_free(m, e, event, position);
+}
+
+void kmt_matcher_finish(KmtMatcher *m)
+{
+	expire(m, TRUE);
+}
+
+void kmt_matcher_foreach_live(const KmtMatcher *m,
+			      void (*func)(gpointer user,
+					   const KmtObject *object),
+			      gpointer user)
+{
+	guint64 i;
+
+	for (i = 0; i <= m->table.mask; i++) {
+		if (m->table.entries[i].flags & KMT_ENTRY_LIVE)
+			func(user, &m->table.entries[i].object);
+	}
+}
+
+const KmtFindings *kmt_matcher_findings(const KmtMatcher *m)
+{
+	return &m->findings;
+}
