@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+dist_man_MANS += docs/man/kmemtrace-report.1

@@ -1,1 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+bin_PROGRAMS += kmemtrace-report
+kmemtrace_report_SOURCES = \
+	report/aggregate.c report/aggregate.h \
+	report/columns.c report/columns.h \
+	report/json.c \
+	report/main.c \
+	report/names.c report/names.h \
+	report/report.c report/report.h \
+	report/sites.c report/sites.h \
+	report/symbols.c report/symbols.h \
+	report/table.c report/table.h \
+	report/tally.c report/tally.h \
+	report/text.c \
+	report/totals.c report/totals.h
+kmemtrace_report_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
+kmemtrace_report_LDADD = trace/libtrace.a $(JSON_LIBS) $(GLIB_LIBS)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/columns.h"
+
+#include <string.h>
+
+struct KmtColumns {
+	char *align;
+	guint n_columns;
+	gboolean separators;
+	GPtrArray *cells; /* of char *, line by line */
+};
+
+KmtColumns *kmt_columns_new(const char *align, gboolean separators)
+{
+	KmtColumns *columns = g_new0(KmtColumns, 1);
+
+	columns->align = g_strdup(align);
+	columns->n_columns = (guint)strlen(align);
+	columns->separators = separators;
+	columns->cells = g_ptr_array_new_with_free_func(g_free);
+	return columns;
+}
+
+void kmt_columns_free(KmtColumns *columns)
+{
+	if (!columns)
+		return;
+	g_free(columns->align);
+	g_ptr_array_unref(columns->cells);
+	g_free(columns);
+}
+
+char *kmt_format_number(guint64 number, gboolean separators)
+{
+	char digits[32];
+	GString *text = g_string_new(NULL);
+	gsize length, i;
+
+	g_snprintf(digits, sizeof(digits), "%" G_GUINT64_FORMAT, number);
+	length = strlen(digits);
+	for (i = 0; i < length; i++) {
+		if (separators && i && (length - i) % 3 == 0)
+			g_string_append_c(text, ',');
+		g_string_append_c(text, digits[i]);
+	}
+	return g_string_free(text, FALSE);
+}
+
+char *kmt_format_seconds(gint64 time_ns)
+{
+	guint64 ns = time_ns < 0 ? -(guint64)time_ns : (guint64)time_ns;
+
+	return g_strdup_printf("%s%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
+			       time_ns < 0 ? "-" : "", ns / 1000000000,
+			       ns % 1000000000);
+}
+
+void kmt_columns_text(KmtColumns *columns, const char *text)
+{
+	g_ptr_array_add(columns->cells, g_strdup(text));
+}
+
+void kmt_columns_number(KmtColumns *columns, gboolean negative, guint64 number)
+{
+	g_autofree char *text = kmt_format_number(number, columns->separators);
+
+	g_ptr_array_add(columns->cells,
+			g_strconcat(negative ? "-" : "", text, NULL));
+}
+
+void kmt_columns_percent(KmtColumns *columns, double ratio)
+{
+	char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+	g_ascii_formatd(text, sizeof(text), "%.1f", ratio * 100);
+	kmt_columns_text(columns, text);
+}
+
+static const char *cell(const KmtColumns *columns, guint line, guint column)
+{
+	return g_ptr_array_index(columns->cells,
+				 line * columns->n_columns + column);
+}
+
+void kmt_columns_print(const KmtColumns *columns, FILE *out)
+{
+	guint n_lines = columns->cells->len / columns->n_columns;
+	g_autofree int *widths = g_new0(int, columns->n_columns);
+	guint line, column;
+
+	for (line = 0; line < n_lines; line++)
+		for (column = 0; column < columns->n_columns; column++)
+			widths[column] =
+				MAX(widths[column],
+				    (int)strlen(cell(columns, line, column)));
+	for (line = 0; line < n_lines; line++) {
+		for (column = 0; column < columns->n_columns; column++) {
+			gboolean last = column + 1 == columns->n_columns;
+			gboolean left = columns->align[column] == 'l';
+			int width = left && last ? 0 : widths[column];
+
+			fprintf(out, "%*s%s", left ? -width : width,
+				cell(columns, line, column),
+				last ? "\n" : "  ");
+		}
+	}
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A table of text whose columns are as wide as they need to be. */
+#ifndef KMEMTRACE_REPORT_COLUMNS_H
+#define KMEMTRACE_REPORT_COLUMNS_H
+
+#include <glib.h>
+#include <stdio.h>
+
+typedef struct KmtColumns KmtColumns;
+
+/* align: 'r' or 'l' for each column; separators: 1,234,567 for numbers. */
+KmtColumns *kmt_columns_new(const char *align, gboolean separators);
+void kmt_columns_free(KmtColumns *columns);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtColumns, kmt_columns_free)
+
+/* Each fills the next cell, line by line. */
+void kmt_columns_text(KmtColumns *columns, const char *text);
+void kmt_columns_number(KmtColumns *columns, gboolean negative, guint64 number);
+void kmt_columns_percent(KmtColumns *columns, double ratio);
+
+void kmt_columns_print(const KmtColumns *columns, FILE *out);
+
+/* A new string; ASCII digits and commas in every locale. */
+char *kmt_format_number(guint64 number, gboolean separators);
+/* Nanoseconds as seconds with nine decimals. */
+char *kmt_format_seconds(gint64 time_ns);
+
+#endif

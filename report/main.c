@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRAM	      "kmemtrace-report"
+#define DEFAULT_LINES 20
+
+/* As the command line gave them. */
+typedef struct {
+	gboolean help;
+	gboolean version;
+	gboolean quiet;
+	gboolean json;
+	gboolean raw_ip;
+	gboolean slab;
+	gboolean page;
+	gboolean before_trace;
+	char *sort;
+	char *lines;
+	char *kallsyms;
+	char *system_map;
+	char *clock_tolerance;
+	char **operands;
+} Options;
+
+static void options_clear(Options *options)
+{
+	g_free(options->sort);
+	g_free(options->lines);
+	g_free(options->kallsyms);
+	g_free(options->system_map);
+	g_free(options->clock_tolerance);
+	g_strfreev(options->operands);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
+
+static int fail(const char *message)
+{
+	fprintf(stderr, PROGRAM ": %s\n", message);
+	return 1;
+}
+
+static int fail_usage(const char *message)
+{
+	fail(message);
+	fputs("Try '" PROGRAM " --help' for more information.\n", stderr);
+	return 1;
+}
+
+static GOptionContext *make_context(Options *o)
+{
+	const GOptionEntry entries[] = {
+		{"sort", 's', 0, G_OPTION_ARG_STRING, &o->sort,
+		 "Sort call sites by KEY (default: wasted)", "KEY[,KEY...]"},
+		{"lines", 'l', 0, G_OPTION_ARG_STRING, &o->lines,
+		 "Show N lines of each table, 0 for all (default: 20; all for "
+		 "--json)",
+		 "N"},
+		{"slab", 0, 0, G_OPTION_ARG_NONE, &o->slab,
+		 "Show call sites of kmalloc and caches only", NULL},
+		{"page", 0, 0, G_OPTION_ARG_NONE, &o->page,
+		 "Show call sites of the page allocator only", NULL},
+		{"before-trace", 0, 0, G_OPTION_ARG_NONE, &o->before_trace,
+		 "List who freed what was allocated before the trace", NULL},
+		{"json", 0, 0, G_OPTION_ARG_NONE, &o->json,
+		 "Print all figures as one JSON document", NULL},
+		{"kallsyms", 0, 0, G_OPTION_ARG_FILENAME, &o->kallsyms,
+		 "Take names from this copy of /proc/kallsyms", "FILE"},
+		{"system-map", 'k', 0, G_OPTION_ARG_FILENAME, &o->system_map,
+		 "Take names from this System.map", "FILE"},
+		{"raw-ip", 0, 0, G_OPTION_ARG_NONE, &o->raw_ip,
+		 "Show addresses, no names", NULL},
+		{"clock-tolerance", 0, 0, G_OPTION_ARG_STRING,
+		 &o->clock_tolerance,
+		 "Nanoseconds by which the clocks of two CPUs may differ "
+		 "(default: 1000000)",
+		 "NS"},
+		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet, "No warnings",
+		 NULL},
+		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
+		 "Show this help and exit", NULL},
+		{"version", 'V', 0, G_OPTION_ARG_NONE, &o->version,
+		 "Show the version and exit", NULL},
+		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
+		 &o->operands, NULL, "[DIRECTORY | FILE...]"},
+		{NULL, 0, 0, 0, NULL, NULL, NULL},
+	};
+	g_autofree char *keys = kmt_sort_key_names();
+	g_autofree char *description = g_strdup_printf(
+		"A capture is a directory that kmemtraced wrote, or the "
+		"cpu<n>.out files of one;\nwithout any, the current "
+		"directory.\n\nSort keys: %s.\nA + before a key sorts upwards, "
+		"a - downwards.\n",
+		keys);
+	GOptionContext *context = g_option_context_new(NULL);
+
+	g_option_context_set_help_enabled(context, FALSE);
+	g_option_context_set_summary(
+		context, "Summarises the kernel memory that a kmemtrace "
+			 "capture saw allocated and freed.");
+	g_option_context_set_description(context, description);
+	g_option_context_add_main_entries(context, entries, NULL);
+	return context;
+}
+
+static gboolean parse_number(const char *text, guint64 max, const char *option,
+			     guint64 *number, GError **error)
+{
+	if (!text || g_ascii_string_to_unsigned(text, 10, 0, max, number, NULL))
+		return TRUE;
+	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+		    "%s '%s': not a number from 0 to %" G_GUINT64_FORMAT,
+		    option, text, max);
+	return FALSE;
+}
+
+/* Options to what the report is made of. */
+static gboolean check_options(const Options *options, KmtReport *report,
+			      guint64 *tolerance_ns, KmtSort **sort,
+			      GError **error)
+{
+	report->max_lines = options->json ? 0 : DEFAULT_LINES;
+	report->slab_only = options->slab;
+	report->pages_only = options->page;
+	report->before_trace = options->before_trace;
+	report->separators = isatty(STDOUT_FILENO);
+	if (options->kallsyms && options->system_map) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "--kallsyms and --system-map: only one can be "
+			    "where the names are from");
+		return FALSE;
+	}
+	if (!parse_number(options->lines, G_MAXUINT32, "--lines",
+			  &report->max_lines, error) ||
+	    !parse_number(options->clock_tolerance, KMT_CLOCK_TOLERANCE_MAX_NS,
+			  "--clock-tolerance", tolerance_ns, error))
+		return FALSE;
+	*sort = kmt_sort_parse(options->sort ? options->sort : "wasted", error);
+	report->sort = *sort;
+	return *sort != NULL;
+}
+
+/* A report that did not reach its reader must not look like a success. */
+static int write_stdout(const char *text, gsize length)
+{
+	while (length) {
+		gssize n = write(STDOUT_FILENO, text, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		text += n;
+		length -= (gsize)n;
+	}
+	if (!length && close(STDOUT_FILENO) == 0)
+		return 0;
+	/* EPIPE: the reader has seen enough. */
+	if (errno != EPIPE)
+		fprintf(stderr, PROGRAM ": cannot write the output: %s\n",
+			g_strerror(errno));
+	return 1;
+}
+
+static int print_report(const KmtReport *report, gboolean json)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	int status;
+
+	if (!out)
+		return fail(g_strerror(errno));
+	if (json)
+		kmt_report_json(report, out);
+	else
+		kmt_report_text(report, out);
+	if (fclose(out) == 0)
+		status = write_stdout(text, length);
+	else
+		status = fail(g_strerror(errno));
+	free(text);
+	return status;
+}
+
+static void print_warnings(const GPtrArray *warnings)
+{
+	guint i;
+
+	for (i = 0; i < warnings->len; i++)
+		fprintf(stderr, PROGRAM ": warning: %s\n",
+			(const char *)g_ptr_array_index(warnings, i));
+}
+
+static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
+{
+	const char *const here[] = {NULL};
+	const char *const *operands =
+		options->operands ? (const char *const *)options->operands
+				  : here;
+	const KmtNamesOptions names_options = {
+		.kallsyms = options->kallsyms,
+		.system_map = options->system_map,
+		.raw = options->raw_ip,
+	};
+	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtCapture) capture = kmt_capture_open(operands, &error);
+	g_autoptr(KmtNames) names = NULL;
+	g_autoptr(KmtAggregate) aggregate = NULL;
+
+	if (!capture)
+		return fail(error->message);
+	names = kmt_names_open(capture, &names_options, warnings, &error);
+	if (!names)
+		return fail(error->message);
+	aggregate = kmt_aggregate_new(capture, tolerance_ns);
+	kmt_names_check(names, aggregate->sites, warnings);
+	if (!options->quiet)
+		print_warnings(warnings);
+	report->capture = capture;
+	report->names = names;
+	report->aggregate = aggregate;
+	report->warnings = warnings;
+	return print_report(report, options->json);
+}
+
+int main(int argc, char **argv)
+{
+	g_auto(Options) options = {0};
+	g_autoptr(GOptionContext) context = make_context(&options);
+	g_autoptr(KmtSort) sort = NULL;
+	g_autoptr(GError) error = NULL;
+	KmtReport report = {0};
+	guint64 tolerance_ns = KMT_CLOCK_TOLERANCE_NS;
+
+	if (!g_option_context_parse(context, &argc, &argv, &error))
+		return fail_usage(error->message);
+	if (options.help) {
+		g_autofree char *help =
+			g_option_context_get_help(context, TRUE, NULL);
+
+		return write_stdout(help, strlen(help));
+	}
+	if (options.version) {
+		static const char text[] = PROGRAM " " PACKAGE_VERSION "\n";
+
+		return write_stdout(text, sizeof(text) - 1);
+	}
+	if (!check_options(&options, &report, &tolerance_ns, &sort, &error))
+		return fail_usage(error->message);
+	return run(&options, &report, (gint64)tolerance_ns);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the two forms of output, text.c and json.c, are given. */
+#ifndef KMEMTRACE_REPORT_REPORT_H
+#define KMEMTRACE_REPORT_REPORT_H
+
+#include "report/aggregate.h"
+#include "report/names.h"
+#include "report/table.h"
+
+#include <stdio.h>
+
+typedef struct {
+	const KmtCapture *capture;
+	const KmtAggregate *aggregate;
+	const KmtNames *names;
+	const KmtSort *sort;
+	guint64 max_lines;	   /* of each table; 0: all */
+	gboolean slab_only;	   /* kinds in the table of call sites; */
+	gboolean pages_only;	   /* both or none: all */
+	gboolean before_trace;	   /* list those frees by call site */
+	gboolean separators;	   /* 1,234,567 */
+	const GPtrArray *warnings; /* of const char * */
+} KmtReport;
+
+/* Neither looks whether the output arrived: ask fclose(out). */
+void kmt_report_text(const KmtReport *report, FILE *out);
+void kmt_report_json(const KmtReport *report, FILE *out);
+
+/* The sites that the options chose, sorted and cut. */
+KmtTable *kmt_report_table(const KmtReport *report);
+
+/* What is known about events that were lost. */
+typedef enum {
+	KMT_LOSS_NONE,	  /* none were */
+	KMT_LOSS_EVENTS,  /* capture->overruns of them */
+	KMT_LOSS_CUT,	  /* unknown: the capture was cut off */
+	KMT_LOSS_UNKNOWN, /* unknown: kmemtrace.meta does not say */
+} KmtLoss;
+
+KmtLoss kmt_report_loss(const KmtCapture *capture);
+
+/* A value of group [capture] of kmemtrace.meta; NULL if it is not there. */
+char *kmt_report_meta(const KmtCapture *capture, const char *key);
+
+#endif

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/columns.h"
+#include "report/report.h"
+
+static const KmtKind summary_kinds[] = {
+	KMT_KIND_KMALLOC,
+	KMT_KIND_CACHE,
+	KMT_KIND_SLAB,
+	KMT_KIND_PAGES,
+};
+
+static void print_number(const KmtReport *report, FILE *out, guint64 number)
+{
+	g_autofree char *text = kmt_format_number(number, report->separators);
+
+	fputs(text, out);
+}
+
+static char *site_text(const KmtReport *report, guint64 address)
+{
+	char *name = kmt_names_format(report->names, address);
+
+	if (name)
+		return name;
+	return g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
+}
+
+static void site_cell(const KmtReport *report, KmtColumns *columns,
+		      guint64 address)
+{
+	g_autofree char *text = site_text(report, address);
+
+	kmt_columns_text(columns, text);
+}
+
+/* The capture. */
+
+static void print_loss_per_cpu(const KmtReport *report, FILE *out)
+{
+	const GPtrArray *files = report->capture->files;
+	guint i;
+
+	for (i = 0; i < files->len; i++) {
+		const KmtCpuFile *file = g_ptr_array_index(files, i);
+
+		if (!file->has_overruns || !file->overruns)
+			continue;
+		fprintf(out, "               cpu%u: ", file->cpu);
+		print_number(report, out, file->overruns);
+		fputc('\n', out);
+	}
+}
+
+static void print_lost(const KmtReport *report, FILE *out)
+{
+	g_autofree char *subbufs = kmt_report_meta(report->capture, "subbufs");
+
+	print_number(report, out, report->capture->overruns);
+	fputs(" EVENTS WERE LOST\n", out);
+	print_loss_per_cpu(report, out);
+	fputs("               No figure below is complete: live and peak bytes "
+	      "may be too high or\n"
+	      "               too low, and what is \"after loss\" may be due "
+	      "to it.\n"
+	      "               Trace again with a larger kmemtrace.subbufs=",
+	      out);
+	if (subbufs)
+		fprintf(out, " (it was %s)", subbufs);
+	fputs(".\n", out);
+}
+
+static void print_loss(const KmtReport *report, FILE *out)
+{
+	const KmtCapture *capture = report->capture;
+
+	fputs("Events lost:   ", out);
+	switch (kmt_report_loss(capture)) {
+	case KMT_LOSS_NONE:
+		fputs("0\n", out);
+		break;
+	case KMT_LOSS_EVENTS:
+		print_lost(report, out);
+		break;
+	case KMT_LOSS_CUT:
+		fputs("UNKNOWN: THE CAPTURE WAS CUT OFF before its end.\n"
+		      "               What its CPUs did last may be missing "
+		      "for "
+		      "some of them.\n",
+		      out);
+		break;
+	case KMT_LOSS_UNKNOWN:
+		fputs("unknown (no kmemtrace.meta tells); taken as 0\n", out);
+		break;
+	}
+	if (capture->missing_files)
+		fprintf(out,
+			"Files:         %u MISSING: kmemtrace.meta knows CPUs "
+			"whose records are not here.\n",
+			capture->missing_files);
+	if (capture->continues)
+		fputs("Beginning:     MISSING: an earlier reader took the "
+		      "first part of this trace.\n",
+		      out);
+}
+
+static void print_machine(const KmtCapture *capture, FILE *out)
+{
+	g_autofree char *release = kmt_report_meta(capture, "kernel_release");
+	g_autofree char *machine = kmt_report_meta(capture, "machine");
+
+	fprintf(out, ", %s endian", kmt_capture_byte_order(capture));
+	if (release)
+		fprintf(out, ", Linux %s", release);
+	if (machine)
+		fprintf(out, " (%s)", machine);
+	fputc('\n', out);
+}
+
+static void print_capture(const KmtReport *report, FILE *out)
+{
+	const KmtCapture *capture = report->capture;
+	const KmtAggregate *aggregate = report->aggregate;
+	guint64 span = (guint64)aggregate->last_timestamp -
+		       (guint64)aggregate->first_timestamp;
+	g_autofree char *seconds =
+		kmt_format_seconds((gint64)MIN(span, G_MAXINT64));
+	guint n_cpus = capture->files->len;
+
+	fprintf(out, "Capture:       %s\n",
+		capture->directory ? capture->directory : "(single files)");
+	fprintf(out, "Traced:        %u CPU%s", n_cpus, n_cpus == 1 ? "" : "s");
+	print_machine(capture, out);
+	fputs("Events:        ", out);
+	print_number(report, out, capture->n_records);
+	fprintf(out, " in %s s\n", seconds);
+	if (capture->meta)
+		fprintf(out, "Complete:      %s\n",
+			capture->complete ? "yes" : "NO");
+	print_loss(report, out);
+	if (aggregate->overflowed)
+		fputs("Sums:          WRONG: some are above 2^64 - 1 bytes; "
+		      "records are damaged, see kmemtrace-check.\n",
+		      out);
+}
+
+/* The summary: a line for each figure, a column for each kind. */
+
+typedef void (*FillCell)(KmtColumns *columns, const KmtTotals *totals);
+
+#define FILL_NUMBER(member)                                                    \
+	static void fill_##member(KmtColumns *columns,                         \
+				  const KmtTotals *totals)                     \
+	{                                                                      \
+		kmt_columns_number(columns, FALSE, totals->member);            \
+	}
+
+FILL_NUMBER(allocs)
+FILL_NUMBER(frees)
+FILL_NUMBER(bytes_req)
+FILL_NUMBER(bytes_alloc)
+FILL_NUMBER(live_objects)
+FILL_NUMBER(live_bytes_alloc)
+FILL_NUMBER(peak_bytes_alloc)
+FILL_NUMBER(cross_cpu_frees)
+FILL_NUMBER(remote_node_allocs)
+
+static void fill_wasted(KmtColumns *columns, const KmtTotals *totals)
+{
+	KmtWaste waste = kmt_totals_wasted(totals);
+
+	kmt_columns_number(columns, waste.negative, waste.bytes);
+}
+
+static void fill_fragmentation(KmtColumns *columns, const KmtTotals *totals)
+{
+	kmt_columns_percent(columns, kmt_totals_fragmentation(totals));
+}
+
+static void fill_peak_time(KmtColumns *columns, const KmtTotals *totals)
+{
+	g_autofree char *text = kmt_format_seconds(totals->peak_timestamp);
+
+	kmt_columns_text(columns, totals->peak_bytes_alloc ? text : "-");
+}
+
+static const struct {
+	const char *label;
+	FillCell fill;
+} summary_lines[] = {
+	{"allocations", fill_allocs},
+	{"frees", fill_frees},
+	{"requested, bytes", fill_bytes_req},
+	{"allocated, bytes", fill_bytes_alloc},
+	{"wasted, bytes", fill_wasted},
+	{"fragmentation, %", fill_fragmentation},
+	{"live objects", fill_live_objects},
+	{"live, bytes", fill_live_bytes_alloc},
+	{"peak, bytes", fill_peak_bytes_alloc},
+	{"peak at, s", fill_peak_time},
+	{"cross-CPU frees", fill_cross_cpu_frees},
+	{"remote-node allocs", fill_remote_node_allocs},
+};
+
+static void print_summary(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("lrrrr", report->separators);
+	guint line, i;
+
+	kmt_columns_text(columns, "SUMMARY");
+	for (i = 0; i < G_N_ELEMENTS(summary_kinds); i++)
+		kmt_columns_text(columns, kmt_kind_name(summary_kinds[i]));
+	for (line = 0; line < G_N_ELEMENTS(summary_lines); line++) {
+		kmt_columns_text(columns, summary_lines[line].label);
+		for (i = 0; i < G_N_ELEMENTS(summary_kinds); i++)
+			summary_lines[line].fill(
+				columns,
+				&report->aggregate->kinds[summary_kinds[i]]);
+	}
+	fputc('\n', out);
+	kmt_columns_print(columns, out);
+	fputs("slab = kmalloc + cache. Slab memory lies in pages: never add "
+	      "the two.\n",
+	      out);
+}
+
+/* The table of call sites: numbers first, so that sort -g can be used on it. */
+
+static const char *const site_headers[] = {
+	"wasted", "frag%", "requested", "allocated", "allocs",	  "frees",
+	"live",	  "peak",  "cross-CPU", "kind",	     "call site",
+};
+
+static void fill_site(KmtColumns *columns, const KmtTotals *totals,
+		      gboolean is_sum)
+{
+	fill_wasted(columns, totals);
+	fill_fragmentation(columns, totals);
+	fill_bytes_req(columns, totals);
+	fill_bytes_alloc(columns, totals);
+	fill_allocs(columns, totals);
+	fill_frees(columns, totals);
+	fill_live_bytes_alloc(columns, totals);
+	if (is_sum)
+		kmt_columns_text(columns, "-");
+	else
+		fill_peak_bytes_alloc(columns, totals);
+	fill_cross_cpu_frees(columns, totals);
+}
+
+static void rest_text(const KmtReport *report, KmtColumns *columns,
+		      guint64 n_rest)
+{
+	g_autofree char *number = kmt_format_number(n_rest, report->separators);
+	g_autofree char *text = g_strdup_printf("(%s more call site%s)", number,
+						n_rest == 1 ? "" : "s");
+
+	kmt_columns_text(columns, text);
+}
+
+static void print_sites(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtTable) table = kmt_report_table(report);
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrrrrrrrrll", report->separators);
+	guint i;
+
+	fputs("\nCALL SITES (bytes)\n", out);
+	if (!table->n_rows) {
+		fputs("none\n", out);
+		return;
+	}
+	for (i = 0; i < G_N_ELEMENTS(site_headers); i++)
+		kmt_columns_text(columns, site_headers[i]);
+	for (i = 0; i < table->n_shown; i++) {
+		const KmtSite *site = table->rows[i].site;
+
+		fill_site(columns, &site->totals, FALSE);
+		kmt_columns_text(columns, kmt_kind_name(site->kind));
+		site_cell(report, columns, site->address);
+	}
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		if (!table->n_rest[i])
+			continue;
+		fill_site(columns, &table->rest[i], TRUE);
+		kmt_columns_text(columns, kmt_kind_name((KmtKind)i));
+		rest_text(report, columns, table->n_rest[i]);
+	}
+	kmt_columns_print(columns, out);
+}
+
+/* Cross-CPU frees. */
+
+static gboolean has_cross_cpu_frees(const KmtSite *site, gconstpointer user)
+{
+	return site->totals.cross_cpu_frees > 0;
+}
+
+static void fill_cross(KmtColumns *columns, const KmtTotals *totals)
+{
+	fill_cross_cpu_frees(columns, totals);
+	fill_frees(columns, totals);
+	kmt_columns_percent(columns, (double)totals->cross_cpu_frees /
+					     (double)totals->frees);
+}
+
+static void print_cross_cpu(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtSort) sort = kmt_sort_parse("pingpong", NULL);
+	g_autoptr(KmtTable) table = kmt_table_new(
+		report->aggregate->sites, report->names, has_cross_cpu_frees,
+		NULL, sort, report->max_lines);
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrrll", report->separators);
+	guint i;
+
+	fputs("\nCROSS-CPU FREES (freed on another CPU than the one that "
+	      "allocated)\n",
+	      out);
+	if (!table->n_rows) {
+		fputs("none\n", out);
+		return;
+	}
+	kmt_columns_text(columns, "cross-CPU");
+	kmt_columns_text(columns, "frees");
+	kmt_columns_text(columns, "%");
+	kmt_columns_text(columns, "kind");
+	kmt_columns_text(columns, "call site of the allocation");
+	for (i = 0; i < table->n_shown; i++) {
+		const KmtSite *site = table->rows[i].site;
+
+		fill_cross(columns, &site->totals);
+		kmt_columns_text(columns, kmt_kind_name(site->kind));
+		site_cell(report, columns, site->address);
+	}
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		if (!table->n_rest[i])
+			continue;
+		fill_cross(columns, &table->rest[i]);
+		kmt_columns_text(columns, kmt_kind_name((KmtKind)i));
+		rest_text(report, columns, table->n_rest[i]);
+	}
+	kmt_columns_print(columns, out);
+}
+
+/* Findings. */
+
+static void finding(KmtColumns *columns, guint64 count, const char *label,
+		    const char *meaning)
+{
+	kmt_columns_number(columns, FALSE, count);
+	kmt_columns_text(columns, label);
+	kmt_columns_text(columns, meaning);
+}
+
+static void print_counts(const KmtReport *report, FILE *out)
+{
+	const KmtAggregate *aggregate = report->aggregate;
+	const KmtFindings *findings = &aggregate->findings;
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rll", report->separators);
+
+	finding(columns, findings->unmatched[KMT_UNMATCHED_BEFORE_TRACE],
+		"frees unmatched, before the trace",
+		"first sight of the address");
+	finding(columns, findings->unmatched[KMT_UNMATCHED_AFTER_LOSS],
+		"frees unmatched, after loss", "the allocation may be lost");
+	finding(columns, findings->unmatched[KMT_UNMATCHED_UNEXPLAINED],
+		"frees unmatched, unexplained", "freed twice, or not traced");
+	finding(columns, findings->doubles[KMT_DOUBLE_AFTER_LOSS],
+		"double allocations, after loss", "the free may be lost");
+	finding(columns, findings->doubles[KMT_DOUBLE_RACE],
+		"double allocations, race",
+		"the free came late, from another CPU");
+	finding(columns, findings->doubles[KMT_DOUBLE_UNEXPLAINED],
+		"double allocations, unexplained",
+		"the address was live: a free was not traced");
+	finding(columns, findings->mismatches, "type mismatches",
+		"kmalloc freed as cache, or the other way round");
+	finding(columns, aggregate->short_allocs, "short allocations",
+		"fewer bytes allocated than requested");
+	finding(columns, aggregate->unordered, "timestamps going back",
+		"within a CPU's file");
+	finding(columns, aggregate->skipped, "records skipped",
+		"unknown or damaged");
+	finding(columns, aggregate->truncated_bytes, "bytes truncated",
+		"after the last whole record of a file");
+	kmt_columns_print(columns, out);
+}
+
+static void tally_site(const KmtReport *report, KmtColumns *columns,
+		       const KmtTallySite *site)
+{
+	kmt_columns_text(columns, kmt_kind_name(site->kind));
+	site_cell(report, columns, site->address);
+}
+
+typedef struct {
+	KmtTallyClass class;
+	const char *title;
+	const char *count;
+	const char *first;
+	const char *second; /* NULL: the class names one site only */
+} TallyText;
+
+static void fill_tally_rest(const KmtReport *report, KmtColumns *columns,
+			    const GPtrArray *list, guint from, gboolean pairs)
+{
+	guint64 count = 0;
+	guint i;
+
+	if (from >= list->len)
+		return;
+	for (i = from; i < list->len; i++)
+		count += ((KmtTallyEntry *)g_ptr_array_index(list, i))->count;
+	kmt_columns_number(columns, FALSE, count);
+	kmt_columns_text(columns, "");
+	rest_text(report, columns, list->len - from);
+	if (pairs) {
+		kmt_columns_text(columns, "");
+		kmt_columns_text(columns, "");
+	}
+}
+
+/* What a finding is about; nothing if there is none. */
+static void print_tally(const KmtReport *report, FILE *out,
+			const TallyText *text)
+{
+	g_autoptr(GPtrArray) list =
+		kmt_tally_list(report->aggregate->tally, text->class);
+	g_autoptr(KmtColumns) columns = kmt_columns_new(
+		text->second ? "rllll" : "rll", report->separators);
+	guint n_shown = list->len, i;
+
+	if (!list->len)
+		return;
+	if (report->max_lines && report->max_lines < n_shown)
+		n_shown = (guint)report->max_lines;
+	kmt_columns_text(columns, text->count);
+	kmt_columns_text(columns, "kind");
+	kmt_columns_text(columns, text->first);
+	if (text->second) {
+		kmt_columns_text(columns, "kind");
+		kmt_columns_text(columns, text->second);
+	}
+	for (i = 0; i < n_shown; i++) {
+		const KmtTallyEntry *entry = g_ptr_array_index(list, i);
+
+		kmt_columns_number(columns, FALSE, entry->count);
+		tally_site(report, columns, &entry->first);
+		if (text->second)
+			tally_site(report, columns, &entry->second);
+	}
+	fill_tally_rest(report, columns, list, n_shown, text->second != NULL);
+	fprintf(out, "\n%s\n", text->title);
+	kmt_columns_print(columns, out);
+}
+
+static const TallyText finding_tallies[] = {
+	{KMT_TALLY_MISMATCH, "TYPE MISMATCHES", "times", "allocated by",
+	 "freed by"},
+	{KMT_TALLY_UNMATCHED_UNEXPLAINED, "UNEXPLAINED FREES", "frees",
+	 "freed by", NULL},
+	{KMT_TALLY_DOUBLE_UNEXPLAINED, "UNEXPLAINED DOUBLE ALLOCATIONS",
+	 "times", "older allocated by", "newer allocated by"},
+};
+
+static const TallyText before_trace_tally = {
+	KMT_TALLY_UNMATCHED_BEFORE_TRACE,
+	"FREES OF WHAT WAS ALLOCATED BEFORE THE TRACE", "frees", "freed by",
+	NULL};
+
+void kmt_report_text(const KmtReport *report, FILE *out)
+{
+	guint i;
+
+	print_capture(report, out);
+	print_summary(report, out);
+	print_sites(report, out);
+	print_cross_cpu(report, out);
+	fputs("\nFINDINGS\n", out);
+	print_counts(report, out);
+	for (i = 0; i < G_N_ELEMENTS(finding_tallies); i++)
+		print_tally(report, out, &finding_tallies[i]);
+	if (report->before_trace)
+		print_tally(report, out, &before_trace_tally);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/totals.h"
+
+static const char *const kind_names[KMT_N_KINDS] = {
+	[KMT_KIND_KMALLOC] = "kmalloc",
+	[KMT_KIND_CACHE] = "cache",
+	[KMT_KIND_PAGES] = "pages",
+	[KMT_KIND_SLAB] = "slab",
+};
+
+const char *kmt_kind_name(KmtKind kind)
+{
+	g_return_val_if_fail((guint)kind < KMT_N_KINDS, NULL);
+	return kind_names[kind];
+}
+
+static gboolean add(guint64 *sum, guint64 value)
+{
+	return __builtin_add_overflow(*sum, value, sum);
+}
+
+gboolean kmt_totals_alloc(KmtTotals *totals, guint64 bytes_req,
+			  guint64 bytes_alloc, gint64 timestamp)
+{
+	gboolean overflow = FALSE;
+
+	totals->allocs++;
+	overflow |= add(&totals->bytes_req, bytes_req);
+	overflow |= add(&totals->bytes_alloc, bytes_alloc);
+	/* What is live is a part of those sums, and fits if they do. */
+	totals->live_objects++;
+	totals->live_bytes_req += bytes_req;
+	totals->live_bytes_alloc += bytes_alloc;
+	if (totals->live_bytes_alloc > totals->peak_bytes_alloc) {
+		totals->peak_bytes_alloc = totals->live_bytes_alloc;
+		totals->peak_timestamp = timestamp;
+	}
+	return overflow;
+}
+
+gboolean kmt_totals_add(KmtTotals *totals, const KmtTotals *other)
+{
+	gboolean overflow = FALSE;
+
+	totals->allocs += other->allocs;
+	totals->frees += other->frees;
+	overflow |= add(&totals->bytes_req, other->bytes_req);
+	overflow |= add(&totals->bytes_alloc, other->bytes_alloc);
+	totals->cross_cpu_frees += other->cross_cpu_frees;
+	totals->remote_node_allocs += other->remote_node_allocs;
+	totals->live_objects += other->live_objects;
+	totals->live_bytes_req += other->live_bytes_req;
+	totals->live_bytes_alloc += other->live_bytes_alloc;
+	return overflow;
+}
+
+void kmt_totals_close(KmtTotals *totals, guint64 bytes_req, guint64 bytes_alloc)
+{
+	totals->live_objects--;
+	totals->live_bytes_req -= bytes_req;
+	totals->live_bytes_alloc -= bytes_alloc;
+}
+
+KmtWaste kmt_totals_wasted(const KmtTotals *totals)
+{
+	KmtWaste waste;
+
+	waste.negative = totals->bytes_alloc < totals->bytes_req;
+	if (waste.negative)
+		waste.bytes = totals->bytes_req - totals->bytes_alloc;
+	else
+		waste.bytes = totals->bytes_alloc - totals->bytes_req;
+	return waste;
+}
+
+int kmt_waste_compare(KmtWaste a, KmtWaste b)
+{
+	if (a.negative != b.negative)
+		return a.negative ? -1 : 1;
+	if (a.bytes == b.bytes)
+		return 0;
+	return (a.bytes < b.bytes) != a.negative ? -1 : 1;
+}
+
+double kmt_totals_fragmentation(const KmtTotals *totals)
+{
+	KmtWaste waste = kmt_totals_wasted(totals);
+
+	if (waste.negative || totals->bytes_alloc == 0)
+		return 0.0;
+	return (double)waste.bytes / (double)totals->bytes_alloc;
+}
