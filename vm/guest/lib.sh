@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=dash disable=SC2034
+# What scenarios share; runs in the guest under busybox' shell.
+
+kmt=/sys/kernel/debug/kmemtrace
+
+fail()
+{
+	echo "FAILED: $*"
+	exit 1
+}
+
+uptime_ms()
+{
+	# /proc/uptime has hundredths of a second.
+	local up
+	read -r up _ </proc/uptime
+	echo "${up%.*}${up#*.}0"
+}
+
+# wait_until SECONDS COMMAND...: until the command is true.
+wait_until()
+{
+	local n=$(($1 * 10))
+	shift
+	while ! "$@"; do
+		n=$((n - 1))
+		[ "$n" -gt 0 ] || return 1
+		usleep 100000
+	done
+}
+
+# daemon_start DIR [OPTION]...: kmemtraced writes to DIR; its pid is $daemon,
+# what it says goes to DIR.log.
+daemon_start()
+{
+	capture=$1
+	shift
+	kmemtraced -D "$capture" "$@" >"$capture.log" 2>&1 &
+	daemon=$!
+	wait_until 20 test -s "$capture/kmemtrace.meta" || {
+		cat "$capture.log"
+		fail "kmemtraced did not start in $capture"
+	}
+}
+
+# daemon_stop: as by Ctrl+C; $stop_ms is how long it took.
+daemon_stop()
+{
+	local started status=0
+	started=$(uptime_ms)
+	kill -INT "$daemon"
+	wait "$daemon" || status=$?
+	stop_ms=$(($(uptime_ms) - started))
+	cat "$capture.log"
+	[ "$status" = 0 ] || fail "kmemtraced ended with $status"
+}
+
+daemon_kill()
+{
+	kill -KILL "$daemon"
+	wait "$daemon"
+	echo "kmemtraced was killed"
+}
+
+total_overruns()
+{
+	cat "$kmt/total_overruns"
+}
+
+# storm CPU PAIRS: that many allocations and frees on one CPU.
+storm()
+{
+	[ -e /proc/kmt_storm ] || insmod /modules/kmt_storm.ko || exit 1
+	taskset "$(printf %x $((1 << $1)))" sh -c "echo $2 >/proc/kmt_storm"
+}
+
+# --- Work that allocates, much of it freed on another CPU than it came from --------
+
+work_pipes()
+{
+	local count=$1
+	taskset 1 dd if=/dev/zero bs=4k count="$count" 2>/dev/null |
+		taskset 2 cat >/dev/null &
+	taskset 2 dd if=/dev/zero bs=4k count="$count" 2>/dev/null |
+		taskset 1 cat >/dev/null
+	wait $!
+}
+
+work_sockets()
+{
+	local count=$1 server
+	ifconfig lo 127.0.0.1 up
+	taskset 1 nc -l -p 5000 >/dev/null </dev/null &
+	server=$!
+	usleep 300000
+	taskset 2 dd if=/dev/zero bs=4k count="$count" 2>/dev/null |
+		taskset 2 nc 127.0.0.1 5000
+	kill "$server" 2>/dev/null
+	wait "$server" 2>/dev/null
+}
+
+# work_files FOLDER COUNT
+work_files()
+{
+	local dir=$1/work i=0
+	mkdir -p "$dir"
+	while [ $i -lt "$2" ]; do
+		taskset 1 dd if=/dev/zero of="$dir/$i" bs=16k count=4 2>/dev/null
+		i=$((i + 1))
+	done
+	taskset 1 find "$dir" -type f -exec taskset 2 cat '{}' + >/dev/null
+	taskset 2 rm -r "$dir"
+}
+
+work_processes()
+{
+	local i=0
+	while [ $i -lt "$1" ]; do
+		taskset 1 true &
+		taskset 2 true
+		wait $!
+		i=$((i + 1))
+	done
+}
+
+# work SCALE
+work()
+{
+	work_pipes $(($1 * 500))
+	work_sockets $(($1 * 200))
+	work_files /tmp $(($1 * 10))
+	work_files /out $(($1 * 10))
+	work_processes $(($1 * 20))
+}

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# What vm/build and vm/run share. Sourced, with $0 being the program.
+
+# shellcheck disable=SC2034 # used by those who source this
+kmt_top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+kmt_say()
+{
+	[ -n "${quiet-}" ] || printf '%s: %s\n' "${0##*/}" "$*" >&2
+}
+
+kmt_die()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+kmt_usage_error()
+{
+	printf '%s: %s\nTry '\''%s --help'\''.\n' "${0##*/}" "$*" "${0##*/}" >&2
+	exit 1
+}
+
+# kmt_need COMMAND PACKAGE: a command that must be there.
+kmt_need()
+{
+	command -v "$1" >/dev/null ||
+		PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null ||
+		kmt_die "$1 is missing: install the package $2 (scripts/install-deps installs all)"
+}
+
+# Where kernels are kept: outside the tree, so that a fresh clone finds them.
+kmt_cache()
+{
+	local dir=${KMEMTRACE_CACHE-}
+
+	if [ -z "$dir" ]; then
+		dir=${XDG_CACHE_HOME:-${HOME:-/var/tmp/kmemtrace-$(id -u)}/.cache}/kmemtrace
+	fi
+	mkdir -p "$dir" 2>/dev/null ||
+		kmt_die "cannot make the cache folder $dir: set KMEMTRACE_CACHE to a folder that can be written"
+	(cd "$dir" && pwd)
+}
+
+# One hash of the names and contents of all files below the given folders.
+kmt_hash_tree()
+{
+	find "$@" -type f -print0 | LC_ALL=C sort -z |
+		xargs -0 sha256sum | sha256sum | cut -c1-16
+}
