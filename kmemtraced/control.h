@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's side: the files of DEBUGFS/kmemtrace and what they mean.
+ *
+ * One thread.  While a KmtControl is open no other kmemtraced can open one on
+ * the same debugfs.
+ */
+#ifndef KMEMTRACED_CONTROL_H
+#define KMEMTRACED_CONTROL_H
+
+#include <glib.h>
+
+typedef struct kmt_control KmtControl;
+
+/*
+ * Checks that there is a kmemtrace to talk to and that it speaks this version,
+ * and locks it.
+ */
+KmtControl *kmt_control_open(const char *debugfs, GError **error);
+void kmt_control_close(KmtControl *control);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtControl, kmt_control_close)
+
+/* The directory: for the CPUs' files, and to be watched.  Owned by control. */
+int kmt_control_fd(const KmtControl *control);
+const char *kmt_control_path(const KmtControl *control);
+
+gboolean kmt_control_is_enabled(KmtControl *control, gboolean *enabled,
+				GError **error);
+
+/*
+ * Switching on starts at zero: unread records are thrown away.  When switching
+ * off has returned, all records can be read.
+ */
+gboolean kmt_control_enable(KmtControl *control, GError **error);
+gboolean kmt_control_disable(KmtControl *control, GError **error);
+
+/* Geometry of a CPU's buffer. */
+gboolean kmt_control_geometry(KmtControl *control, guint64 *n_subbufs,
+			      guint64 *subbuf_bytes, GError **error);
+
+/*
+ * Events lost since tracing was last switched on.  Per CPU: a table of CPU
+ * number (GUINT_TO_POINTER) to a guint64 *.
+ */
+gboolean kmt_control_total_overruns(KmtControl *control, guint64 *n_events,
+				    GError **error);
+GHashTable *kmt_control_overruns(KmtControl *control, GError **error);
+
+/*
+ * The same of bytes that readers took since tracing was last switched on.  A
+ * kernel that does not tell has none.
+ */
+GHashTable *kmt_control_consumed(KmtControl *control, GError **error);
+
+/*
+ * The CPUs that have a file, ascending, as an array of guint.  Causes no
+ * allocation in the kernel, so that it can be asked often.
+ */
+GArray *kmt_control_cpus(KmtControl *control);
+
+/* Number of name if it is "cpu<n>", the name of a CPU's file. */
+gboolean kmt_control_parse_cpu(const char *name, guint *cpu);
+
+#endif

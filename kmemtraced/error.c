@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+#include "kmemtraced/error.h"
+
+G_DEFINE_QUARK(kmt - daemon - error - quark, kmt_daemon_error)
+
+void kmt_set_errno(GError **error, KmtDaemonError code, int errnum,
+		   const char *format, ...)
+{
+	g_autofree char *what = NULL;
+	va_list args;
+
+	va_start(args, format);
+	what = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_set_error(error, KMT_DAEMON_ERROR, code, "%s: %s", what,
+		    g_strerror(errnum));
+}
+
+KmtDaemonError kmt_write_error_code(int errnum)
+{
+	switch (errnum) {
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG:
+		return KMT_DAEMON_ERROR_DISK_FULL;
+	default:
+		return KMT_DAEMON_ERROR_WRITE;
+	}
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kmemtraced/live.h"
+
+#define CLEAR_LINE "\r\033[K"
+
+struct kmt_live {
+	int fd;
+	gboolean shown;
+	KmtLiveFigures last;
+};
+
+static gboolean takes_output(const KmtLive *live)
+{
+	struct pollfd fd = {.fd = live->fd, .events = POLLOUT};
+
+	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT);
+}
+
+static void put(KmtLive *live, const char *text)
+{
+	/* It only informs: where it cannot be written, it is not. */
+	if (takes_output(live))
+		(void)!write(live->fd, text, strlen(text));
+}
+
+KmtLive *kmt_live_new(int fd)
+{
+	KmtLive *live;
+
+	if (!isatty(fd))
+		return NULL;
+	live = g_new0(KmtLive, 1);
+	live->fd = fd;
+	live->last.now_us = g_get_monotonic_time();
+	return live;
+}
+
+void kmt_live_free(KmtLive *live)
+{
+	if (!live)
+		return;
+	kmt_live_clear(live);
+	g_free(live);
+}
+
+void kmt_live_clear(KmtLive *live)
+{
+	if (!live || !live->shown)
+		return;
+	put(live, CLEAR_LINE);
+	live->shown = FALSE;
+}
+
+void kmt_live_update(KmtLive *live, const KmtLiveFigures *figures)
+{
+	char lost[64] = "lost unknown";
+	char line[256];
+	gint64 elapsed_us;
+	double rate;
+
+	if (!live)
+		return;
+	elapsed_us = MAX(figures->now_us - live->last.now_us, 1);
+	rate = (double)(figures->events - live->last.events) * G_USEC_PER_SEC /
+	       (double)elapsed_us;
+	if (figures->has_lost)
+		snprintf(lost, sizeof(lost), "%" G_GUINT64_FORMAT " lost",
+			 figures->lost);
+	snprintf(line, sizeof(line),
+		 CLEAR_LINE "%.0f events/s, %.1f MB written, %s", rate,
+		 (double)figures->bytes / 1e6, lost);
+	put(live, line);
+	live->shown = TRUE;
+	live->last = *figures;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* kmemtraced: options, and all that is said.  See kmemtraced(8). */
+#include "config.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kmemtraced/error.h"
+#include "kmemtraced/session.h"
+
+#define PROGRAM "kmemtraced"
+
+/* More would not fit into a time in microseconds. */
+#define SECONDS_MAX 1e9
+
+/* What to do about each error. */
+static const char *const advice[KMT_DAEMON_N_ERRORS] = {
+	[KMT_DAEMON_ERROR_NO_DEBUGFS] =
+		"mount it with 'mount -t debugfs none /sys/kernel/debug', or "
+		"say with -r where it is mounted",
+	[KMT_DAEMON_ERROR_NO_KMEMTRACE] =
+		"boot a kernel with the kmemtrace patches that was built with "
+		"CONFIG_KMEMTRACE=y",
+	[KMT_DAEMON_ERROR_PERMISSION] = "run kmemtraced as root",
+	[KMT_DAEMON_ERROR_LOCKDOWN] =
+		"the kernel may be locked down: see "
+		"/sys/kernel/security/lockdown, and boot without lockdown or "
+		"Secure Boot",
+	[KMT_DAEMON_ERROR_ABI] =
+		"use the kmemtraced that belongs to this kernel's patches",
+	[KMT_DAEMON_ERROR_CONTROL] =
+		"the files of this kernel's kmemtrace are not as kmemtraced "
+		"knows them: use the version that belongs to it",
+	[KMT_DAEMON_ERROR_BUSY] = "end that one first",
+	[KMT_DAEMON_ERROR_ENABLE] =
+		"see what the kernel says in 'dmesg | grep kmemtrace'; if "
+		"memory is short, boot with a smaller kmemtrace.subbufs",
+	[KMT_DAEMON_ERROR_DISABLE] =
+		"the kernel may still be tracing: switch it off with "
+		"'echo 0 > /sys/kernel/debug/kmemtrace/enabled'",
+	[KMT_DAEMON_ERROR_EXISTS] =
+		"choose another directory with -D, or replace that capture "
+		"with -f",
+	[KMT_DAEMON_ERROR_DIRECTORY] =
+		"choose a directory with -D that can be written and whose "
+		"parent exists",
+	[KMT_DAEMON_ERROR_DIRECTORY_BUSY] =
+		"end that one first, or choose another directory with -D",
+	[KMT_DAEMON_ERROR_DISK_FULL] =
+		"make at least that much room, or choose a directory on "
+		"another file system with -D; what was written is whole and "
+		"can be read",
+	[KMT_DAEMON_ERROR_WRITE] =
+		"choose a directory on another file system with -D; what was "
+		"written is whole and can be read",
+	[KMT_DAEMON_ERROR_READ] =
+		"see what the kernel says in 'dmesg'; what was read before "
+		"is saved",
+	[KMT_DAEMON_ERROR_CPU_GONE] =
+		"what was read before is saved; record again without "
+		"unloading kmemtrace",
+	[KMT_DAEMON_ERROR_ABANDONED] =
+		"what was written is whole, but its end is missing; record "
+		"again for a complete capture",
+	[KMT_DAEMON_ERROR_RESOURCES] =
+		"free some memory, or raise the limits of 'ulimit'",
+};
+
+static gboolean quiet;
+
+static void say_warning(const char *text)
+{
+	fprintf(stderr, PROGRAM ": warning: %s\n", text);
+}
+
+static void say_note(const char *text)
+{
+	if (!quiet)
+		fprintf(stderr, PROGRAM ": %s\n", text);
+}
+
+static void say_error(const GError *error)
+{
+	if (error->domain == KMT_DAEMON_ERROR && advice[error->code])
+		fprintf(stderr, PROGRAM ": %s; %s\n", error->message,
+			advice[error->code]);
+	else
+		fprintf(stderr, PROGRAM ": %s\n", error->message);
+}
+
+static guint64 memory_bytes(void)
+{
+	return (guint64)sysconf(_SC_PHYS_PAGES) *
+	       (guint64)sysconf(_SC_PAGESIZE);
+}
+
+/* FALSE: stdout did not take it. */
+static gboolean say_summary(const KmtSummary *summary, const char *directory)
+{
+	g_autofree char *line = kmt_summary_line(summary);
+	g_autofree char *lost = kmt_summary_advice(summary, memory_bytes());
+	g_autofree char *next = kmt_summary_commands(summary, directory);
+
+	if (lost)
+		say_warning(lost);
+	if (quiet)
+		return TRUE;
+	printf(PROGRAM ": %s\n", line);
+	printf("\nNext:\n%s", next);
+	return fflush(stdout) == 0;
+}
+
+/* Exits on a mistake, and for --help and --version. */
+static void parse_options(int argc, char **argv, KmtSessionOptions *options)
+{
+	static char *directory, *debugfs, *proc, *sys;
+	static char *seconds;
+	static gboolean force, version;
+	const GOptionEntry entries[] = {
+		{"directory", 'D', 0, G_OPTION_ARG_FILENAME, &directory,
+		 "Put the capture into DIR (default: .)", "DIR"},
+		{"debugfs", 'r', 0, G_OPTION_ARG_FILENAME, &debugfs,
+		 "Where debugfs is mounted (default: /sys/kernel/debug)",
+		 "DEBUGFS"},
+		{"seconds", 'w', 0, G_OPTION_ARG_STRING, &seconds,
+		 "End after SECONDS (default: at Ctrl+C)", "SECONDS"},
+		{"force", 'f', 0, G_OPTION_ARG_NONE, &force,
+		 "Replace a capture that is there", NULL},
+		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet,
+		 "Say nothing but errors and warnings", NULL},
+		{"version", 'V', 0, G_OPTION_ARG_NONE, &version,
+		 "Show the version and exit", NULL},
+		{"proc", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &proc,
+		 NULL, NULL},
+		{"sys", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &sys,
+		 NULL, NULL},
+		G_OPTION_ENTRY_NULL,
+	};
+	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+	g_autoptr(GError) error = NULL;
+
+	g_option_context_set_summary(
+		context, "Records what a kernel with kmemtrace traces into "
+			 "cpu<n>.out, until Ctrl+C.");
+	g_option_context_set_description(
+		context, "Exit status: 0 if all went well, 1 if not.");
+	g_option_context_add_main_entries(context, entries, NULL);
+	if (!g_option_context_parse(context, &argc, &argv, &error)) {
+		fprintf(stderr, PROGRAM ": %s\nTry '%s --help'.\n",
+			error->message, PROGRAM);
+		exit(EXIT_FAILURE);
+	}
+	if (version) {
+		printf(PROGRAM " " PACKAGE_VERSION "\n");
+		exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+	}
+	if (argc > 1) {
+		fprintf(stderr,
+			PROGRAM ": '%s' is one argument too many\n"
+				"Try '%s --help'.\n",
+			argv[1], PROGRAM);
+		exit(EXIT_FAILURE);
+	}
+	if (seconds) {
+		char *end;
+
+		options->seconds = g_ascii_strtod(seconds, &end);
+		if (end == seconds || *end ||
+		    !(options->seconds > 0 &&
+		      options->seconds <= SECONDS_MAX)) {
+			fprintf(stderr,
+				PROGRAM ": -w '%s' is not a time in seconds\n"
+					"Try '%s --help'.\n",
+				seconds, PROGRAM);
+			exit(EXIT_FAILURE);
+		}
+	}
+	options->directory = directory ? directory : ".";
+	options->debugfs = debugfs ? debugfs : "/sys/kernel/debug";
+	options->proc = proc ? proc : "/proc";
+	options->sys = sys ? sys : "/sys";
+	options->force = force;
+	options->quiet = quiet;
+}
+
+int main(int argc, char **argv)
+{
+	const KmtSessionUi ui = {.warning = say_warning, .note = say_note};
+	g_autoptr(GPtrArray) errors =
+		g_ptr_array_new_with_free_func((GDestroyNotify)g_error_free);
+	KmtSessionOptions options = {0};
+	KmtSummary summary;
+	sigset_t signals;
+	gboolean captured, ok;
+
+	setlocale(LC_ALL, "");
+	parse_options(argc, argv, &options);
+
+	/* Before any thread: they are taken where tracing is switched off. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	/* These come as errors of write(). */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+
+	kmt_summary_init(&summary);
+	captured = kmt_session_run(&options, &ui, &summary, errors);
+	ok = errors->len == 0;
+	for (guint i = 0; i < errors->len; i++)
+		say_error(errors->pdata[i]);
+	if (captured && !say_summary(&summary, options.directory)) {
+		fprintf(stderr, PROGRAM ": cannot write to stdout: %s\n",
+			g_strerror(errno));
+		ok = FALSE;
+	}
+	kmt_summary_clear(&summary);
+	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}

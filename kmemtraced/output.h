@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The directory of a capture, as kmemtrace(5) describes it.
+ *
+ * One thread.
+ */
+#ifndef KMEMTRACED_OUTPUT_H
+#define KMEMTRACED_OUTPUT_H
+
+#include <glib.h>
+
+#include "kmemtraced/sink.h"
+
+typedef struct kmt_output KmtOutput;
+
+/*
+ * Opens directory, which is made if it is missing; its parent is not.  A file
+ * of a capture in it is an error, or with force it is removed, as are all the
+ * others.
+ */
+KmtOutput *kmt_output_open(const char *directory, gboolean force,
+			   GError **error);
+void kmt_output_close(KmtOutput *output);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtOutput, kmt_output_close)
+
+/* Removes what was made since open: nothing has been recorded. */
+void kmt_output_undo(KmtOutput *output);
+
+/* As given to open. */
+const char *kmt_output_path(const KmtOutput *output);
+int kmt_output_fd(const KmtOutput *output);
+
+/* Makes cpu<n>.out.  subbuf_bytes: what the kernel will give at once. */
+KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize subbuf_bytes,
+			     GError **error);
+
+/*
+ * Puts a copy of the file source there as name; one that is there already
+ * stays as it is if that fails.  FALSE without an error being set: there is no
+ * source.  hidden, unless NULL: source is a kallsyms whose addresses are all 0.
+ */
+gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
+			       const char *name, gboolean *hidden,
+			       GError **error);
+
+/*
+ * Writes kmemtrace.meta, whole or not at all.  The first time room on the disk
+ * is set aside for the next time, with n_cpus CPUs.
+ */
+gboolean kmt_output_write_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
+			       GError **error);
+
+/* Waits until the names of the files are on the disk. */
+gboolean kmt_output_sync(KmtOutput *output, GError **error);
+
+#endif

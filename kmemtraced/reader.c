@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <kmemtrace_abi.h>
+
+#include "kmemtraced/error.h"
+#include "kmemtraced/reader.h"
+
+/* The thread calls little and keeps nothing on its stack. */
+#define STACK_BYTES (256 * 1024)
+
+/* How long to look away from a file that is ready and gives nothing. */
+#define SPURIOUS_WAIT_MS 10
+
+struct kmt_reader {
+	int fd;	       /* the CPU's file in debugfs */
+	int wake_fd;   /* eventfd: stop, gone or abandon is set */
+	int notify_fd; /* eventfd of main */
+	guint cpu;
+	char *name;
+	KmtSink *sink;
+	cpu_set_t *cpu_set;
+	gsize cpu_set_bytes;
+	pthread_t thread;
+	bool running; /* main's: there is a thread to join */
+	bool pinned;  /* the thread's */
+
+	/* Main to thread; each is set once and then wake_fd written. */
+	atomic_bool stop;
+	atomic_bool gone;
+	atomic_bool abandon;
+
+	/* Thread to main. */
+	atomic_bool finished;
+	atomic_bool cannot_write;
+	_Atomic guint64 bytes_read;
+	int read_error; /* positive errno; valid after join */
+	bool vanished;	/* likewise */
+};
+
+static void wake(int fd)
+{
+	const guint64 one = 1;
+
+	/* Can fail only if the counter is full, and then it is awake. */
+	if (write(fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+/*
+ * Relay's reading side takes no lock against the CPU that writes: it is right
+ * on that CPU, or while that CPU is offline.  When a CPU goes offline the
+ * kernel moves this thread away and forgets the pinning; so it is made again
+ * before each read, and may fail for as long as the CPU is offline.
+ */
+static void pin(KmtReader *reader)
+{
+	if (reader->pinned && sched_getcpu() == (int)reader->cpu)
+		return;
+	reader->pinned =
+		pthread_setaffinity_np(pthread_self(), reader->cpu_set_bytes,
+				       reader->cpu_set) == 0;
+}
+
+/* Reads until there is nothing more.  The number of bytes, or -errno. */
+static gint64 drain(KmtReader *reader)
+{
+	gint64 total = 0;
+
+	for (;;) {
+		gsize room;
+		void *to;
+		ssize_t n;
+
+		if (atomic_load(&reader->abandon))
+			kmt_sink_discard(reader->sink);
+		to = kmt_sink_room(reader->sink, &room);
+		pin(reader);
+		n = read(reader->fd, to, room);
+		if (n == 0 || (n < 0 && errno == EAGAIN))
+			return total;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		total += n;
+		atomic_fetch_add_explicit(&reader->bytes_read, (guint64)n,
+					  memory_order_relaxed);
+		kmt_sink_add(reader->sink, (gsize)n);
+	}
+}
+
+/* Tells main, once, that the disk does not take what it is given. */
+static void report_write(KmtReader *reader, int error)
+{
+	if (error == 0 || atomic_load(&reader->cannot_write))
+		return;
+	atomic_store(&reader->cannot_write, true);
+	wake(reader->notify_fd);
+}
+
+/* Sleeps until there is something to do.  FALSE: the file went away. */
+static bool wait_for_records(KmtReader *reader, bool was_spurious)
+{
+	struct pollfd fds[] = {
+		{.fd = reader->wake_fd, .events = POLLIN},
+		{.fd = reader->fd, .events = POLLIN},
+	};
+
+	if (was_spurious && poll(fds, 1, SPURIOUS_WAIT_MS) > 0)
+		return true;
+	/* Another signal than main's may end it early, which does no harm. */
+	if (poll(fds, G_N_ELEMENTS(fds), -1) < 0)
+		return true;
+	return fds[0].revents || !fds[1].revents || (fds[1].revents & POLLIN);
+}
+
+static void *reader_thread(void *data)
+{
+	KmtReader *reader = data;
+	bool polled = false;
+
+	for (;;) {
+		/* Looked at before the last drain, so that it is the last. */
+		bool stop = atomic_load(&reader->stop);
+		bool gone = atomic_load(&reader->gone);
+		gint64 n;
+
+		n = drain(reader);
+		if (n < 0) {
+			reader->read_error = (int)-n;
+			break;
+		}
+		if (stop)
+			break;
+		if (gone) {
+			reader->vanished = true;
+			break;
+		}
+		report_write(reader, kmt_sink_flush(reader->sink));
+		if (!wait_for_records(reader, polled && n == 0))
+			atomic_store(&reader->gone, true);
+		polled = true;
+	}
+	if (atomic_load(&reader->abandon))
+		kmt_sink_discard(reader->sink);
+	report_write(reader, kmt_sink_finish(reader->sink));
+	atomic_store(&reader->finished, true);
+	wake(reader->notify_fd);
+	return NULL;
+}
+
+KmtReader *kmt_reader_new(int debugfs_fd, const char *name, guint cpu,
+			  KmtSink *sink, int notify_fd, GError **error)
+{
+	g_autoptr(KmtReader) reader = g_new0(KmtReader, 1);
+
+	reader->sink = sink;
+	reader->cpu = cpu;
+	reader->name = g_strdup(name);
+	reader->notify_fd = notify_fd;
+	reader->cpu_set = CPU_ALLOC(cpu + 1);
+	reader->cpu_set_bytes = CPU_ALLOC_SIZE(cpu + 1);
+	reader->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	reader->fd =
+		openat(debugfs_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (reader->fd < 0) {
+		kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
+			      "cannot open %s in debugfs", name);
+		return NULL;
+	}
+	if (reader->wake_fd < 0 || !reader->cpu_set) {
+		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+			      "cannot make a reader for CPU %u", cpu);
+		return NULL;
+	}
+	CPU_ZERO_S(reader->cpu_set_bytes, reader->cpu_set);
+	CPU_SET_S(cpu, reader->cpu_set_bytes, reader->cpu_set);
+	return g_steal_pointer(&reader);
+}
+
+void kmt_reader_free(KmtReader *reader)
+{
+	if (!reader)
+		return;
+	if (reader->running) {
+		kmt_reader_stop(reader);
+		kmt_reader_join(reader);
+	}
+	if (reader->fd >= 0)
+		close(reader->fd);
+	if (reader->wake_fd >= 0)
+		close(reader->wake_fd);
+	if (reader->cpu_set)
+		CPU_FREE(reader->cpu_set);
+	kmt_sink_free(reader->sink);
+	g_free(reader->name);
+	g_free(reader);
+}
+
+gboolean kmt_reader_start(KmtReader *reader, GError **error)
+{
+	pthread_attr_t attr;
+	guint64 old;
+	int r;
+
+	atomic_store(&reader->stop, false);
+	atomic_store(&reader->finished, false);
+	if (read(reader->wake_fd, &old, sizeof(old)) < 0 && errno != EAGAIN) {
+		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+			      "eventfd");
+		return FALSE;
+	}
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	r = pthread_create(&reader->thread, &attr, reader_thread, reader);
+	pthread_attr_destroy(&attr);
+	if (r) {
+		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, r,
+			      "cannot start a thread for CPU %u", reader->cpu);
+		return FALSE;
+	}
+	reader->running = true;
+	return TRUE;
+}
+
+void kmt_reader_stop(KmtReader *reader)
+{
+	atomic_store(&reader->stop, true);
+	wake(reader->wake_fd);
+}
+
+void kmt_reader_gone(KmtReader *reader)
+{
+	atomic_store(&reader->gone, true);
+	wake(reader->wake_fd);
+}
+
+void kmt_reader_abandon(KmtReader *reader)
+{
+	atomic_store(&reader->abandon, true);
+	wake(reader->wake_fd);
+}
+
+gboolean kmt_reader_finished(const KmtReader *reader)
+{
+	return !reader->running || atomic_load(&reader->finished);
+}
+
+gboolean kmt_reader_cannot_write(const KmtReader *reader)
+{
+	return atomic_load(&reader->cannot_write);
+}
+
+void kmt_reader_join(KmtReader *reader)
+{
+	if (!reader->running)
+		return;
+	pthread_join(reader->thread, NULL);
+	reader->running = false;
+}
+
+gboolean kmt_reader_check(const KmtReader *reader, GError **error)
+{
+	/* What is unsaved for want of room is counted over all CPUs by main. */
+	if (reader->read_error) {
+		kmt_set_errno(error, KMT_DAEMON_ERROR_READ, reader->read_error,
+			      "cannot read the records of CPU %u (%s)",
+			      reader->cpu, reader->name);
+		return FALSE;
+	}
+	if (reader->vanished) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_CPU_GONE,
+			    "CPU %u: its file %s in debugfs went away",
+			    reader->cpu, reader->name);
+		return FALSE;
+	}
+	if (kmt_reader_bytes_read(reader) % KMEMTRACE_EVENT_SIZE_V1) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_READ,
+			    "CPU %u: the kernel gave a part of a record",
+			    reader->cpu);
+		return FALSE;
+	}
+	return TRUE;
+}
+
+guint kmt_reader_cpu(const KmtReader *reader)
+{
+	return reader->cpu;
+}
+
+guint64 kmt_reader_bytes_read(const KmtReader *reader)
+{
+	return atomic_load_explicit(&reader->bytes_read, memory_order_relaxed);
+}
+
+KmtSink *kmt_reader_sink(KmtReader *reader)
+{
+	return reader->sink;
+}

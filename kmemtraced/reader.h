@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One CPU's reader: a thread, pinned to that CPU, that takes the records out of
+ * debugfs and puts them into cpu<n>.out.
+ *
+ * All calls are the main thread's.  The life of a reader: new, start, then stop
+ * (or gone), finished, join, the results, free; after a join without an error
+ * it may be started again.
+ */
+#ifndef KMEMTRACED_READER_H
+#define KMEMTRACED_READER_H
+
+#include <glib.h>
+
+#include "kmemtraced/sink.h"
+
+typedef struct kmt_reader KmtReader;
+
+/*
+ * Opens name, the CPU's file, below debugfs_fd.  Takes sink.  Each time that
+ * something happens which main has to look at (the thread ended, or cannot
+ * write), 1 is added to the eventfd notify_fd, which must outlive the reader.
+ */
+KmtReader *kmt_reader_new(int debugfs_fd, const char *name, guint cpu,
+			  KmtSink *sink, int notify_fd, GError **error);
+
+/* Joins the thread if need be. */
+void kmt_reader_free(KmtReader *reader);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtReader, kmt_reader_free)
+
+gboolean kmt_reader_start(KmtReader *reader, GError **error);
+
+/* Tracing is off: take what there is, write it, and end. */
+void kmt_reader_stop(KmtReader *reader);
+
+/* The CPU's file went away: likewise, and that is an error. */
+void kmt_reader_gone(KmtReader *reader);
+
+/* Do not wait for the disk any more: what is not written is unsaved. */
+void kmt_reader_abandon(KmtReader *reader);
+
+/* The thread has nothing more to do; join will not wait. */
+gboolean kmt_reader_finished(const KmtReader *reader);
+
+/* The thread met an error in writing; it goes on, so that the rest is counted.
+ */
+gboolean kmt_reader_cannot_write(const KmtReader *reader);
+
+void kmt_reader_join(KmtReader *reader);
+
+/* After join: FALSE and an error if not all that there was has been saved. */
+gboolean kmt_reader_check(const KmtReader *reader, GError **error);
+
+guint kmt_reader_cpu(const KmtReader *reader);
+
+/* Bytes read so far; any time. */
+guint64 kmt_reader_bytes_read(const KmtReader *reader);
+
+/* The file that it writes: for its figures, and after join to sync it. */
+KmtSink *kmt_reader_sink(KmtReader *reader);
+
+#endif

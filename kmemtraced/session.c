@@ -1,0 +1,683 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <kmemtrace_abi.h>
+
+#include "kmemtraced/control.h"
+#include "kmemtraced/error.h"
+#include "kmemtraced/guard.h"
+#include "kmemtraced/live.h"
+#include "kmemtraced/meta.h"
+#include "kmemtraced/output.h"
+#include "kmemtraced/reader.h"
+#include "kmemtraced/session.h"
+
+/* How often the CPUs are looked for and the live line is renewed. */
+#define TICK_US ((gint64)G_USEC_PER_SEC)
+
+/* After which the user is told what is being waited for. */
+#define PATIENCE_US ((gint64)G_USEC_PER_SEC)
+
+typedef struct {
+	const KmtSessionOptions *options;
+	const KmtSessionUi *ui;
+	GPtrArray *errors;
+
+	KmtControl *control;
+	KmtOutput *output;
+	KmtGuard *guard;
+	KmtLive *live;
+	GKeyFile *meta;
+	GPtrArray *readers; /* of KmtReader, in the order in which they came */
+	char *modules;	    /* text of modules when its copy was made */
+	int signal_fd;
+	int notify_fd; /* eventfd that the readers write */
+	int watch_fd;  /* inotify on the directory in debugfs */
+
+	guint64 n_subbufs;
+	guint64 subbuf_bytes;
+	gboolean was_enabled;
+	gboolean running; /* readers that come now are started at once */
+	gboolean frozen;  /* saving what was recorded before */
+	gboolean failed;  /* an error that leaves the capture incomplete */
+	guint n_signals;
+} KmtSession;
+
+static void add_error(KmtSession *session, GError *error)
+{
+	g_ptr_array_add(session->errors, error);
+	session->failed = TRUE;
+}
+
+/* ---- getting ready ---- */
+
+static gboolean open_descriptors(KmtSession *session, GError **error)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	session->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	session->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	/* Only makes new CPUs come sooner: they are looked for each tick. */
+	session->watch_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (session->signal_fd < 0 || session->notify_fd < 0) {
+		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+			      "cannot open descriptors");
+		return FALSE;
+	}
+	if (session->watch_fd >= 0)
+		inotify_add_watch(
+			session->watch_fd, kmt_control_path(session->control),
+			IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM);
+	return TRUE;
+}
+
+static gboolean any_consumed(KmtSession *session, gboolean *consumed,
+			     GError **error)
+{
+	g_autoptr(GHashTable) table =
+		kmt_control_consumed(session->control, error);
+	GHashTableIter iter;
+	gpointer n;
+
+	if (!table)
+		return FALSE;
+	*consumed = FALSE;
+	g_hash_table_iter_init(&iter, table);
+	while (g_hash_table_iter_next(&iter, NULL, &n))
+		if (*(guint64 *)n > 0)
+			*consumed = TRUE;
+	return TRUE;
+}
+
+static KmtReader *find_reader(KmtSession *session, guint cpu)
+{
+	for (guint i = 0; i < session->readers->len; i++)
+		if (kmt_reader_cpu(session->readers->pdata[i]) == cpu)
+			return session->readers->pdata[i];
+	return NULL;
+}
+
+static gboolean add_reader(KmtSession *session, guint cpu, GError **error)
+{
+	g_autofree char *name = g_strdup_printf("cpu%u", cpu);
+	g_autoptr(KmtReader) reader = NULL;
+	KmtSink *sink = kmt_output_cpu_file(session->output, cpu,
+					    session->subbuf_bytes, error);
+
+	if (!sink)
+		return FALSE;
+	reader = kmt_reader_new(kmt_control_fd(session->control), name, cpu,
+				sink, session->notify_fd, error);
+	if (!reader || (session->running && !kmt_reader_start(reader, error)))
+		return FALSE;
+	kmt_meta_add_cpu(session->meta, session->options->sys, cpu);
+	g_ptr_array_add(session->readers, g_steal_pointer(&reader));
+	return TRUE;
+}
+
+/* Makes readers for CPUs that came, and tells those whose file went. */
+static gboolean follow_cpus(KmtSession *session, GError **error)
+{
+	g_autoptr(GArray) cpus = kmt_control_cpus(session->control);
+
+	for (guint i = 0; i < cpus->len; i++) {
+		guint cpu = g_array_index(cpus, guint, i);
+
+		if (!find_reader(session, cpu) &&
+		    !add_reader(session, cpu, error))
+			return FALSE;
+	}
+	for (guint i = 0; i < session->readers->len; i++) {
+		KmtReader *reader = session->readers->pdata[i];
+		guint cpu = kmt_reader_cpu(reader);
+		gboolean there = FALSE;
+
+		for (guint j = 0; j < cpus->len && !there; j++)
+			there = g_array_index(cpus, guint, j) == cpu;
+		if (!there && !kmt_reader_finished(reader))
+			kmt_reader_gone(reader);
+	}
+	return TRUE;
+}
+
+static gboolean copy_table(KmtSession *session, const char *name,
+			   gboolean *hidden, GError **error)
+{
+	g_autofree char *source =
+		g_build_filename(session->options->proc, name, NULL);
+	g_autoptr(GError) problem = NULL;
+	g_autofree char *text = NULL;
+
+	if (kmt_output_copy_table(session->output, source, name, hidden,
+				  &problem) ||
+	    !problem)
+		return TRUE;
+	/* Without names a capture is still one; without room it is not. */
+	if (!g_error_matches(problem, KMT_DAEMON_ERROR,
+			     KMT_DAEMON_ERROR_READ)) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return FALSE;
+	}
+	text = g_strdup_printf("%s; the capture goes without it",
+			       problem->message);
+	session->ui->warning(text);
+	return TRUE;
+}
+
+static char *read_modules(KmtSession *session)
+{
+	g_autofree char *path =
+		g_build_filename(session->options->proc, "modules", NULL);
+	char *text = NULL;
+
+	g_file_get_contents(path, &text, NULL, NULL);
+	return text;
+}
+
+static gboolean copy_tables(KmtSession *session, GError **error)
+{
+	gboolean hidden = FALSE;
+
+	session->modules = read_modules(session);
+	if (!copy_table(session, "kallsyms", &hidden, error) ||
+	    !copy_table(session, "modules", NULL, error))
+		return FALSE;
+	if (hidden)
+		session->ui->warning(
+			"the kernel hides the addresses in kallsyms, so that "
+			"the report will show none of its names; allow them "
+			"with 'sysctl kernel.kptr_restrict=1', or give the "
+			"report a System.map");
+	return TRUE;
+}
+
+/*
+ * Modules that were loaded while recording have names too.  Those that went
+ * away lose theirs.
+ */
+static void renew_tables(KmtSession *session)
+{
+	g_autofree char *modules = read_modules(session);
+	GError *error = NULL;
+
+	if (g_strcmp0(modules, session->modules) == 0)
+		return;
+	if (!copy_table(session, "kallsyms", NULL, &error) ||
+	    !copy_table(session, "modules", NULL, &error))
+		add_error(session, error);
+}
+
+static guint meta_cpus(KmtSession *session)
+{
+	long configured = sysconf(_SC_NPROCESSORS_CONF);
+
+	return MAX(session->readers->len, (guint)MAX(configured, 0));
+}
+
+/* Everything that allocates much, so that it is not in the trace. */
+static gboolean get_ready(KmtSession *session, GError **error)
+{
+	KmtMetaStart start = {.sys = session->options->sys};
+
+	session->control = kmt_control_open(session->options->debugfs, error);
+	if (!session->control ||
+	    !kmt_control_is_enabled(session->control, &session->was_enabled,
+				    error) ||
+	    !kmt_control_geometry(session->control, &session->n_subbufs,
+				  &session->subbuf_bytes, error) ||
+	    !any_consumed(session, &start.continues, error) ||
+	    !open_descriptors(session, error))
+		return FALSE;
+	session->output = kmt_output_open(session->options->directory,
+					  session->options->force, error);
+	if (!session->output)
+		return FALSE;
+	session->guard = kmt_guard_start(kmt_output_fd(session->output), error);
+	if (!session->guard)
+		return FALSE;
+	start.n_subbufs = session->n_subbufs;
+	start.subbuf_bytes = session->subbuf_bytes;
+	start.was_enabled = session->was_enabled;
+	session->meta = kmt_meta_new(&start);
+	if (!follow_cpus(session, error) ||
+	    !kmt_output_write_meta(session->output, session->meta,
+				   meta_cpus(session), error) ||
+	    !copy_tables(session, error))
+		return FALSE;
+	/* Best effort, as in the sink. */
+	(void)mlockall(MCL_CURRENT);
+	return TRUE;
+}
+
+static gboolean start_readers(KmtSession *session, GError **error)
+{
+	for (guint i = 0; i < session->readers->len; i++)
+		if (!kmt_reader_start(session->readers->pdata[i], error))
+			return FALSE;
+	session->running = TRUE;
+	return TRUE;
+}
+
+/* ---- while recording ---- */
+
+static guint64 bytes_read(KmtSession *session)
+{
+	guint64 n = 0;
+
+	for (guint i = 0; i < session->readers->len; i++)
+		n += kmt_reader_bytes_read(session->readers->pdata[i]);
+	return n;
+}
+
+static guint64 bytes_written(KmtSession *session)
+{
+	guint64 n = 0;
+
+	for (guint i = 0; i < session->readers->len; i++)
+		n += kmt_sink_written(
+			kmt_reader_sink(session->readers->pdata[i]));
+	return n;
+}
+
+static void update_live(KmtSession *session)
+{
+	KmtLiveFigures figures = {
+		.events = bytes_read(session) / KMEMTRACE_EVENT_SIZE_V1,
+		.bytes = bytes_written(session),
+		.now_us = g_get_monotonic_time(),
+	};
+
+	if (!session->live)
+		return;
+	figures.has_lost = kmt_control_total_overruns(session->control,
+						      &figures.lost, NULL);
+	kmt_live_update(session->live, &figures);
+}
+
+static guint n_unfinished(KmtSession *session)
+{
+	guint n = 0;
+
+	for (guint i = 0; i < session->readers->len; i++)
+		n += !kmt_reader_finished(session->readers->pdata[i]);
+	return n;
+}
+
+/* TRUE: a reader cannot write, or none is left. */
+static gboolean look_at_readers(KmtSession *session, guint *n_ended)
+{
+	guint n = n_unfinished(session);
+	guint n_now_ended = session->readers->len - n;
+
+	for (guint i = 0; i < session->readers->len; i++)
+		if (kmt_reader_cannot_write(session->readers->pdata[i]))
+			return TRUE;
+	if (n_now_ended > *n_ended) {
+		*n_ended = n_now_ended;
+		for (guint i = 0; i < session->readers->len; i++) {
+			KmtReader *reader = session->readers->pdata[i];
+			g_autoptr(GError) error = NULL;
+
+			if (!kmt_reader_finished(reader))
+				continue;
+			kmt_reader_join(reader);
+			if (kmt_reader_check(reader, &error))
+				continue;
+			kmt_live_clear(session->live);
+			session->ui->warning(error->message);
+		}
+	}
+	return n == 0 && session->readers->len > 0;
+}
+
+/* Takes the signals that came; TRUE if any did. */
+static gboolean take_signals(KmtSession *session)
+{
+	struct signalfd_siginfo info;
+	gboolean any = FALSE;
+
+	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		session->n_signals++;
+		any = TRUE;
+	}
+	return any;
+}
+
+static void take_all(int fd)
+{
+	char block[4096];
+
+	while (fd >= 0 && read(fd, block, sizeof(block)) > 0)
+		;
+}
+
+/* Sleeps until something happens, at most until when_us. */
+static void sleep_until(KmtSession *session, gint64 when_us)
+{
+	struct pollfd fds[] = {
+		{.fd = session->signal_fd, .events = POLLIN},
+		{.fd = session->notify_fd, .events = POLLIN},
+		{.fd = session->watch_fd, .events = POLLIN},
+	};
+	gint64 wait_us = MAX(when_us - g_get_monotonic_time(), 0);
+
+	(void)poll(fds, G_N_ELEMENTS(fds), (int)((wait_us + 999) / 1000));
+	take_all(session->notify_fd);
+}
+
+/* Until a signal, the time is up, or there is no point in going on. */
+static void record(KmtSession *session, gint64 start_us)
+{
+	gint64 tick_us = start_us + TICK_US;
+	gint64 end_us =
+		session->options->seconds > 0
+			? start_us + (gint64)(session->options->seconds *
+					      G_USEC_PER_SEC)
+			: G_MAXINT64;
+	guint n_ended = 0;
+
+	while (!take_signals(session) && !look_at_readers(session, &n_ended)) {
+		gint64 now_us = g_get_monotonic_time();
+		GError *error = NULL;
+
+		if (now_us >= end_us)
+			break;
+		/* Cheap: see kmt_control_cpus(). */
+		take_all(session->watch_fd);
+		if (!follow_cpus(session, &error)) {
+			add_error(session, error);
+			break;
+		}
+		if (now_us >= tick_us) {
+			update_live(session);
+			tick_us = MAX(tick_us + TICK_US, now_us);
+		}
+		sleep_until(session, MIN(tick_us, end_us));
+	}
+}
+
+/* ---- the end ---- */
+
+static void abandon(KmtSession *session)
+{
+	kmt_live_clear(session->live);
+	session->ui->warning("not waiting for the disk any more");
+	for (guint i = 0; i < session->readers->len; i++)
+		kmt_reader_abandon(session->readers->pdata[i]);
+	if (!session->failed)
+		add_error(session, g_error_new(KMT_DAEMON_ERROR,
+					       KMT_DAEMON_ERROR_ABANDONED,
+					       "ended before all was written"));
+}
+
+/* Tells the readers that tracing is off, and waits until they have all. */
+static void drain(KmtSession *session)
+{
+	gint64 told_us = g_get_monotonic_time();
+	guint n_signals = 0;
+	gboolean patient = TRUE;
+
+	for (guint i = 0; i < session->readers->len; i++)
+		kmt_reader_stop(session->readers->pdata[i]);
+	while (n_unfinished(session) > 0) {
+		sleep_until(session, g_get_monotonic_time() + TICK_US);
+		if (take_signals(session)) {
+			/*
+			 * The first of these gives up what is not written; a
+			 * reader may still hang in the file system, so the
+			 * second ends it.  The guard leaves whole records.
+			 */
+			if (n_signals++ > 0)
+				_exit(1);
+			abandon(session);
+		}
+		if (patient && n_signals == 0 && n_unfinished(session) > 0 &&
+		    g_get_monotonic_time() - told_us > PATIENCE_US) {
+			kmt_live_clear(session->live);
+			session->ui->note("writing what is buffered; Ctrl+C "
+					  "gives it up");
+			patient = FALSE;
+		}
+	}
+	for (guint i = 0; i < session->readers->len; i++)
+		kmt_reader_join(session->readers->pdata[i]);
+	session->running = FALSE;
+}
+
+static void collect_read_errors(KmtSession *session)
+{
+	for (guint i = 0; i < session->readers->len; i++) {
+		GError *error = NULL;
+
+		if (!kmt_reader_check(session->readers->pdata[i], &error))
+			add_error(session, error);
+	}
+}
+
+/* One error for all the CPUs, with the sum of what found no room. */
+static void collect_write_errors(KmtSession *session)
+{
+	const KmtReader *first = NULL;
+	guint64 unsaved = 0;
+	int errnum = 0;
+	GError *error = NULL;
+
+	for (guint i = 0; i < session->readers->len; i++) {
+		KmtReader *reader = session->readers->pdata[i];
+		KmtSink *sink = kmt_reader_sink(reader);
+		int r = kmt_sink_error(sink);
+
+		if (r == 0)
+			r = kmt_sink_sync(sink);
+		unsaved += kmt_sink_unsaved(sink);
+		if (r < 0 && !first) {
+			first = reader;
+			errnum = -r;
+		}
+	}
+	if (!first)
+		return;
+	kmt_set_errno(&error, kmt_write_error_code(errnum), errnum,
+		      "cannot write %s/cpu%u.out (%" G_GUINT64_FORMAT
+		      " bytes of trace found no place)",
+		      kmt_output_path(session->output), kmt_reader_cpu(first),
+		      unsaved);
+	add_error(session, error);
+}
+
+static int compare_cpus(const void *a, const void *b)
+{
+	const KmtCpuSummary *cpu_a = a, *cpu_b = b;
+
+	return (cpu_a->cpu > cpu_b->cpu) - (cpu_a->cpu < cpu_b->cpu);
+}
+
+/* Figures of the session into summary and meta. */
+static void collect_figures(KmtSession *session, KmtSummary *summary)
+{
+	GError *error = NULL;
+	g_autoptr(GHashTable) lost =
+		kmt_control_overruns(session->control, &error);
+
+	summary->lost_known =
+		lost && kmt_control_total_overruns(session->control,
+						   &summary->lost, &error);
+	if (!summary->lost_known)
+		add_error(session, error);
+	for (guint i = 0; i < session->readers->len; i++) {
+		KmtReader *reader = session->readers->pdata[i];
+		KmtCpuSummary cpu = {
+			.cpu = kmt_reader_cpu(reader),
+			.bytes = kmt_sink_written(kmt_reader_sink(reader)),
+		};
+		const guint64 *n =
+			lost ? g_hash_table_lookup(lost,
+						   GUINT_TO_POINTER(cpu.cpu))
+			     : NULL;
+
+		cpu.lost = n ? *n : 0;
+		kmt_meta_set_cpu(session->meta, cpu.cpu, cpu.bytes,
+				 summary->lost_known ? &cpu.lost : NULL);
+		g_array_append_val(summary->cpus, cpu);
+		summary->bytes += cpu.bytes;
+	}
+	g_array_sort(summary->cpus, compare_cpus);
+	summary->frozen = session->frozen;
+	summary->n_subbufs = session->n_subbufs;
+	summary->subbuf_bytes = session->subbuf_bytes;
+}
+
+/* Tracing is off and every reader has ended. */
+static void save(KmtSession *session, KmtSummary *summary)
+{
+	GError *error = NULL;
+
+	collect_read_errors(session);
+	collect_write_errors(session);
+	collect_figures(session, summary);
+	kmt_meta_end(session->meta, summary->bytes,
+		     summary->lost_known ? &summary->lost : NULL,
+		     !session->failed);
+	renew_tables(session);
+	if (!kmt_output_write_meta(session->output, session->meta,
+				   meta_cpus(session), &error) ||
+	    !kmt_output_sync(session->output, &error))
+		add_error(session, error);
+}
+
+/*
+ * Tracing is off, but was not always: what it left is what the user wants, and
+ * switching it on would throw that away.  FALSE: there is nothing.
+ */
+static gboolean take_frozen(KmtSession *session, GError **error)
+{
+	if (!start_readers(session, error))
+		return FALSE;
+	drain(session);
+	session->frozen = bytes_read(session) > 0;
+	return session->frozen;
+}
+
+static gboolean run_frozen(KmtSession *session, KmtSummary *summary,
+			   GError **error)
+{
+	if (!take_frozen(session, error))
+		return FALSE;
+	session->ui->note("tracing was switched off before: saved what it "
+			  "had recorded, and did not switch it on");
+	save(session, summary);
+	return TRUE;
+}
+
+static void say_started(KmtSession *session)
+{
+	g_autofree char *text = g_strdup_printf(
+		"recording %u CPUs into %s; Ctrl+C ends it",
+		session->readers->len, kmt_output_path(session->output));
+
+	session->ui->note(text);
+}
+
+/* The order of the end is the point here; each step needs the one before. */
+static void run(KmtSession *session, KmtSummary *summary)
+{
+	gint64 start_us = g_get_monotonic_time();
+	GError *error = NULL;
+
+	say_started(session);
+	if (!session->options->quiet)
+		session->live = kmt_live_new(STDERR_FILENO);
+	record(session, start_us);
+
+	/* 1. No more events.  All there are can now be read. */
+	if (!kmt_control_disable(session->control, &error))
+		add_error(session, g_steal_pointer(&error));
+	summary->seconds =
+		(double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
+	/* 2. A CPU that came in the last moment has some too. */
+	if (!follow_cpus(session, &error))
+		add_error(session, g_steal_pointer(&error));
+	/* 3. Each reader takes them until its CPU has no more, and ends. */
+	drain(session);
+	g_clear_pointer(&session->live, kmt_live_free);
+	/* 4. What was lost, what is on the disk, and what belongs to it. */
+	save(session, summary);
+}
+
+static gboolean begin(KmtSession *session, GError **error)
+{
+	if (!session->was_enabled &&
+	    !kmt_control_enable(session->control, error))
+		return FALSE;
+	kmt_meta_set_time(session->meta, "start_time");
+	/* Those that the kernel makes when it is first switched on. */
+	if (follow_cpus(session, error) && start_readers(session, error))
+		return TRUE;
+	if (!session->was_enabled)
+		kmt_control_disable(session->control, NULL);
+	return FALSE;
+}
+
+static void session_clear(KmtSession *session)
+{
+	g_clear_pointer(&session->live, kmt_live_free);
+	g_ptr_array_unref(session->readers);
+	g_clear_pointer(&session->guard, kmt_guard_end);
+	g_clear_pointer(&session->output, kmt_output_close);
+	g_clear_pointer(&session->control, kmt_control_close);
+	g_clear_pointer(&session->meta, g_key_file_unref);
+	g_free(session->modules);
+	if (session->signal_fd >= 0)
+		close(session->signal_fd);
+	if (session->notify_fd >= 0)
+		close(session->notify_fd);
+	if (session->watch_fd >= 0)
+		close(session->watch_fd);
+}
+
+gboolean kmt_session_run(const KmtSessionOptions *options,
+			 const KmtSessionUi *ui, KmtSummary *summary,
+			 GPtrArray *errors)
+{
+	KmtSession session = {
+		.options = options,
+		.ui = ui,
+		.errors = errors,
+		.readers = g_ptr_array_new_with_free_func(
+			(GDestroyNotify)kmt_reader_free),
+		.signal_fd = -1,
+		.notify_fd = -1,
+		.watch_fd = -1,
+	};
+	GError *error = NULL;
+	gboolean captured = FALSE;
+
+	if (get_ready(&session, &error)) {
+		if (!session.was_enabled)
+			captured = run_frozen(&session, summary, &error);
+		if (!captured && !error && begin(&session, &error)) {
+			captured = TRUE;
+			run(&session, summary);
+		}
+	}
+	if (error)
+		add_error(&session, error);
+	if (!captured && session.output)
+		kmt_output_undo(session.output);
+	session_clear(&session);
+	return captured;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One capture, from the first check to the last byte on the disk. */
+#ifndef KMEMTRACED_SESSION_H
+#define KMEMTRACED_SESSION_H
+
+#include <glib.h>
+
+#include "kmemtraced/summary.h"
+
+typedef struct {
+	const char *directory;
+	const char *debugfs;
+	const char *proc;
+	const char *sys;
+	double seconds; /* how long to record; 0: until told */
+	gboolean force; /* replace a capture */
+	gboolean quiet; /* no live line */
+} KmtSessionOptions;
+
+/* How a session speaks while it runs; text is one line without a newline. */
+typedef struct {
+	void (*warning)(const char *text);
+	void (*note)(const char *text);
+} KmtSessionUi;
+
+/*
+ * Records a capture.  SIGINT, SIGTERM and SIGHUP must be blocked, and no other
+ * thread exist.  Errors (GError) are added to errors; what could be saved in
+ * spite of them is.  TRUE: there is a capture, and *summary, which the caller
+ * has initialised, tells of it.
+ */
+gboolean kmt_session_run(const KmtSessionOptions *options,
+			 const KmtSessionUi *ui, KmtSummary *summary,
+			 GPtrArray *errors);
+
+#endif

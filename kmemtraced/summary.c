@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include <kmemtrace_abi.h>
+
+#include "kmemtraced/summary.h"
+
+/* More CPUs than that are named by a pattern. */
+#define NAMED_CPUS_MAX 8
+
+/* Buffers in all may take the 4th part of the memory. */
+#define MEMORY_PART 4
+
+void kmt_summary_init(KmtSummary *summary)
+{
+	*summary = (KmtSummary){
+		.cpus = g_array_new(FALSE, FALSE, sizeof(KmtCpuSummary)),
+	};
+}
+
+void kmt_summary_clear(KmtSummary *summary)
+{
+	g_clear_pointer(&summary->cpus, g_array_unref);
+}
+
+static const KmtCpuSummary *worst_cpu(const KmtSummary *summary)
+{
+	const KmtCpuSummary *worst = NULL;
+
+	for (guint i = 0; i < summary->cpus->len; i++) {
+		const KmtCpuSummary *cpu =
+			&g_array_index(summary->cpus, KmtCpuSummary, i);
+
+		if (!worst || cpu->lost > worst->lost)
+			worst = cpu;
+	}
+	return worst;
+}
+
+char *kmt_summary_line(const KmtSummary *summary)
+{
+	GString *line = g_string_new(NULL);
+
+	g_string_printf(
+		line,
+		"%" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " bytes, ",
+		summary->bytes / KMEMTRACE_EVENT_SIZE_V1, summary->bytes);
+	if (!summary->frozen)
+		g_string_append_printf(line, "%.1f seconds, ",
+				       summary->seconds);
+	if (summary->lost_known)
+		g_string_append_printf(line,
+				       "%" G_GUINT64_FORMAT " events lost",
+				       summary->lost);
+	else
+		g_string_append(line, "events lost unknown");
+	return g_string_free(line, FALSE);
+}
+
+guint64 kmt_summary_subbufs(const KmtSummary *summary, guint64 memory_bytes)
+{
+	const KmtCpuSummary *worst = worst_cpu(summary);
+	guint64 per_subbuf = summary->subbuf_bytes / KMEMTRACE_EVENT_SIZE_V1;
+	guint64 wanted, most;
+
+	if (!worst || per_subbuf == 0)
+		return 0;
+	/* Relay counts the bytes of a CPU's buffer in an unsigned int. */
+	most = MIN(memory_bytes / MEMORY_PART / summary->cpus->len, G_MAXUINT) /
+	       summary->subbuf_bytes;
+	wanted = summary->n_subbufs + worst->lost / per_subbuf + 1;
+	wanted = MAX(wanted, 2 * summary->n_subbufs);
+	return wanted <= most ? wanted : 0;
+}
+
+char *kmt_summary_advice(const KmtSummary *summary, guint64 memory_bytes)
+{
+	const KmtCpuSummary *worst = worst_cpu(summary);
+	guint64 events = summary->bytes / KMEMTRACE_EVENT_SIZE_V1;
+	guint64 subbufs = kmt_summary_subbufs(summary, memory_bytes);
+	GString *text;
+
+	if (!summary->lost_known || summary->lost == 0 || !worst)
+		return NULL;
+	text = g_string_new(NULL);
+	g_string_printf(text,
+			"%" G_GUINT64_FORMAT " events were lost (%.3g %% of "
+			"all, %" G_GUINT64_FORMAT
+			" of them on CPU %u), because its buffer was full; ",
+			summary->lost,
+			100.0 * (double)summary->lost /
+				(double)(events + summary->lost),
+			worst->lost, worst->cpu);
+	if (subbufs)
+		g_string_append_printf(
+			text,
+			"to keep them, boot with "
+			"kmemtrace.subbufs=%" G_GUINT64_FORMAT
+			" (now %" G_GUINT64_FORMAT "), which takes %.0f MB of "
+			"memory for each CPU",
+			subbufs, summary->n_subbufs,
+			(double)(subbufs * summary->subbuf_bytes) / 1e6);
+	else
+		g_string_append_printf(
+			text,
+			"no buffer that fits into the memory would have kept "
+			"them: record to a faster file system (-D), and boot "
+			"with kmemtrace.subbufs= above %" G_GUINT64_FORMAT,
+			summary->n_subbufs);
+	return g_string_free(text, FALSE);
+}
+
+/* directory, or name in it, as an operand for the shell. */
+static char *operand(const char *directory, const char *name)
+{
+	g_autofree char *path = NULL;
+
+	if (name && g_str_equal(directory, "."))
+		path = g_strdup(name);
+	else
+		path = g_build_filename(directory[0] == '-' ? "./" : directory,
+					directory[0] == '-' ? directory : name,
+					directory[0] == '-' ? name : NULL,
+					NULL);
+	/* Quoted only where the shell needs it. */
+	if (path[strspn(path, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS
+			"/._-+,:@%")] == '\0')
+		return g_steal_pointer(&path);
+	return g_shell_quote(path);
+}
+
+char *kmt_summary_commands(const KmtSummary *summary, const char *directory)
+{
+	gboolean here = g_str_equal(directory, ".");
+	g_autofree char *whole = here ? NULL : operand(directory, NULL);
+	GString *text = g_string_new("kmemtrace_check");
+
+	if (summary->cpus->len > NAMED_CPUS_MAX)
+		g_string_append_printf(text, " %s%scpu*.out", here ? "" : whole,
+				       here ? "" : "/");
+	else
+		for (guint i = 0; i < summary->cpus->len; i++) {
+			guint cpu =
+				g_array_index(summary->cpus, KmtCpuSummary, i)
+					.cpu;
+			g_autofree char *name =
+				g_strdup_printf("cpu%u.out", cpu);
+			g_autofree char *path = operand(directory, name);
+
+			g_string_append_printf(text, " %s", path);
+		}
+	g_string_append_printf(text, "\nkmemtrace-report%s%s\n",
+			       here ? "" : " ", here ? "" : whole);
+	return g_string_free(text, FALSE);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What kmemtraced says at the end: in words, from figures alone. */
+#ifndef KMEMTRACED_SUMMARY_H
+#define KMEMTRACED_SUMMARY_H
+
+#include <glib.h>
+
+typedef struct {
+	guint cpu;
+	guint64 bytes; /* in its file */
+	guint64 lost;  /* events, if lost_known */
+} KmtCpuSummary;
+
+typedef struct {
+	GArray *cpus; /* of KmtCpuSummary, ascending */
+	guint64 bytes;
+	guint64 lost; /* events, over all CPUs */
+	gboolean lost_known;
+	double seconds;	 /* with tracing on and kmemtraced there */
+	gboolean frozen; /* recorded before; seconds says nothing */
+	guint64 n_subbufs;
+	guint64 subbuf_bytes;
+} KmtSummary;
+
+void kmt_summary_init(KmtSummary *summary);
+void kmt_summary_clear(KmtSummary *summary);
+
+/* One line: events, bytes, seconds, events lost.  Owned by the caller. */
+char *kmt_summary_line(const KmtSummary *summary);
+
+/*
+ * If events were lost: where, and which parameter to raise to what, given
+ * memory_bytes of memory in the machine.  Else NULL.
+ */
+char *kmt_summary_advice(const KmtSummary *summary, guint64 memory_bytes);
+
+/*
+ * The number of sub-buffers that would have kept what was lost, 0 if that is
+ * more than is sensible.
+ *
+ * Never is more missing at once than was lost in all; so room for as many more
+ * events on the CPU that lost most is enough for the same run.
+ */
+guint64 kmt_summary_subbufs(const KmtSummary *summary, guint64 memory_bytes);
+
+/* The commands to type next, one in a line, for a capture in directory. */
+char *kmt_summary_commands(const KmtSummary *summary, const char *directory);
+
+#endif
