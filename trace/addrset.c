@@ -5,7 +5,7 @@
 
 #include "trace/addrset.h"
 
-#define BLOCK_BITS 512
+#define BLOCK_BITS  512
 #define BLOCK_WORDS (BLOCK_BITS / 64)
 
 typedef struct {
@@ -74,7 +74,8 @@ static void grow(KmtAddrSet *set)
 
 	for (i = 0; i <= set->mask; i++) {
 		if (set->blocks[i].key)
-			*find(blocks, mask, set->blocks[i].key) = set->blocks[i];
+			*find(blocks, mask, set->blocks[i].key) =
+				set->blocks[i];
 	}
 	g_free(set->blocks);
 	set->blocks = blocks;
@@ -112,10 +113,17 @@ gboolean kmt_addr_set_add(KmtAddrSet *set, guint64 address)
 gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address)
 {
 	guint64 n = number(set, address);
-	const Block *block =
-		find(set->blocks, set->mask, n / BLOCK_BITS + 1);
+	const Block *block = find(set->blocks, set->mask, n / BLOCK_BITS + 1);
 
 	return block->seen[n % BLOCK_BITS / 64] >> n % 64 & 1;
+}
+
+gboolean kmt_addr_set_has_doubt(const KmtAddrSet *set, guint64 address)
+{
+	guint64 n = number(set, address);
+	const Block *block = find(set->blocks, set->mask, n / BLOCK_BITS + 1);
+
+	return block->doubt[n % BLOCK_BITS / 64] >> n % 64 & 1;
 }
 
 void kmt_addr_set_doubt(KmtAddrSet *set, guint64 address)

@@ -24,6 +24,8 @@ gboolean kmt_addr_set_add(KmtAddrSet *set, guint64 address);
 
 gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address);
 
+gboolean kmt_addr_set_has_doubt(const KmtAddrSet *set, guint64 address);
+
 /* Sets DOUBT on an address that is SEEN. */
 void kmt_addr_set_doubt(KmtAddrSet *set, guint64 address);
 

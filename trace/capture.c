@@ -18,7 +18,7 @@
 /* KmtObject.file has 16 bits. */
 #define MAX_FILES 65536
 
-G_DEFINE_QUARK(kmt-trace-error-quark, kmt_trace_error)
+G_DEFINE_QUARK(kmt - trace - error - quark, kmt_trace_error)
 
 /* What a file's first records say about its format. */
 typedef struct {
@@ -77,13 +77,15 @@ static gboolean map_file(KmtCpuFile *file, GError **error)
 	fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_OPEN,
-			    "cannot open %s: %s", file->path, g_strerror(errno));
+			    "cannot open %s: %s", file->path,
+			    g_strerror(errno));
 		return FALSE;
 	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_READ,
 			    "cannot read %s: not a regular file; copy the "
-			    "records to a file first", file->path);
+			    "records to a file first",
+			    file->path);
 		close(fd);
 		return FALSE;
 	}
@@ -109,7 +111,8 @@ static guint event_size_at(const guint8 *record, gboolean swapped)
 {
 	guint16 size;
 
-	memcpy(&size, record + G_STRUCT_OFFSET(struct kmemtrace_event, event_size),
+	memcpy(&size,
+	       record + G_STRUCT_OFFSET(struct kmemtrace_event, event_size),
 	       sizeof(size));
 	return swapped ? GUINT16_SWAP_LE_BE(size) : size;
 }
@@ -118,13 +121,13 @@ static guint event_size_at(const guint8 *record, gboolean swapped)
 static void try_format(const KmtCpuFile *file, guint record_size,
 		       gboolean swapped, Format *best)
 {
-	Format f = { .record_size = record_size, .swapped = swapped };
+	Format f = {.record_size = record_size, .swapped = swapped};
 	guint64 offset;
 
 	if (record_size < KMEMTRACE_EVENT_SIZE_V1)
 		return;
-	for (offset = 0; f.sampled < FORMAT_SAMPLE &&
-			 offset + record_size <= file->size;
+	for (offset = 0;
+	     f.sampled < FORMAT_SAMPLE && offset + record_size <= file->size;
 	     offset += record_size, f.sampled++) {
 		if (event_size_at(file->map + offset, swapped) == record_size)
 			f.votes++;
@@ -138,7 +141,7 @@ static void try_format(const KmtCpuFile *file, guint record_size,
 
 static Format guess_format(const KmtCpuFile *file)
 {
-	Format best = { 0 };
+	Format best = {0};
 
 	if (file->size < KMEMTRACE_EVENT_SIZE_V1)
 		return best;
@@ -169,8 +172,8 @@ static gboolean meta_format(GKeyFile *meta, Format *format)
 	if (strcmp(order, "little") != 0 && strcmp(order, "big") != 0)
 		return FALSE;
 	format->record_size = size;
-	format->swapped = (strcmp(order, "big") == 0) !=
-			  (G_BYTE_ORDER == G_BIG_ENDIAN);
+	format->swapped =
+		(strcmp(order, "big") == 0) != (G_BYTE_ORDER == G_BIG_ENDIAN);
 	return TRUE;
 }
 
@@ -192,7 +195,7 @@ static gboolean settle_format(KmtCapture *capture, GError **error)
 {
 	g_autofree Format *formats = g_new0(Format, capture->files->len);
 	const KmtCpuFile *sure = NULL;
-	Format best = { .record_size = KMEMTRACE_EVENT_SIZE_V1 };
+	Format best = {.record_size = KMEMTRACE_EVENT_SIZE_V1};
 	gboolean known = meta_format(capture->meta, &best);
 	guint i;
 
@@ -306,16 +309,17 @@ static gboolean add_directory(KmtCapture *capture, const char *path,
 
 		if (!parse_cpu_name(name, &cpu))
 			continue;
-		full = strcmp(path, ".") == 0 ?
-			       g_strdup(name) :
-			       g_build_filename(path, name, NULL);
+		full = strcmp(path, ".") == 0
+			       ? g_strdup(name)
+			       : g_build_filename(path, name, NULL);
 		if (!add_file(capture, full, cpu, error))
 			return FALSE;
 	}
 	if (capture->files->len == 0) {
 		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_NO_FILES,
 			    "no cpu<n>.out in %s: not the directory of a "
-			    "capture", path);
+			    "capture",
+			    path);
 		return FALSE;
 	}
 	return TRUE;
@@ -348,7 +352,8 @@ static gboolean add_operands(KmtCapture *capture, const char *const *operands,
 			g_set_error(error, KMT_TRACE_ERROR,
 				    KMT_TRACE_ERROR_FORMAT,
 				    "%s is a directory: give one directory, or "
-				    "cpu files", *o);
+				    "cpu files",
+				    *o);
 			return FALSE;
 		}
 		if (!parse_cpu_name(name, &cpu)) {
@@ -419,8 +424,8 @@ static void apply_meta_to_files(KmtCapture *capture)
 		file->has_overruns = meta_uint64(capture->meta, group,
 						 "overruns", &file->overruns);
 		if (g_key_file_has_key(capture->meta, group, "node", NULL))
-			file->node = g_key_file_get_integer(capture->meta,
-							    group, "node", NULL);
+			file->node = g_key_file_get_integer(
+				capture->meta, group, "node", NULL);
 	}
 }
 
@@ -463,7 +468,8 @@ static gboolean read_meta(KmtCapture *capture, GError **error)
 	if (!g_key_file_load_from_file(meta, path, G_KEY_FILE_NONE, &local)) {
 		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
 			    "cannot read %s: %s; repair it, or remove it to "
-			    "read the records alone", path, local->message);
+			    "read the records alone",
+			    path, local->message);
 		return FALSE;
 	}
 	capture->meta = g_steal_pointer(&meta);
@@ -480,7 +486,7 @@ static gboolean read_meta(KmtCapture *capture, GError **error)
 
 KmtCapture *kmt_capture_open(const char *const *operands, GError **error)
 {
-	static const char *const here[] = { ".", NULL };
+	static const char *const here[] = {".", NULL};
 	g_autoptr(KmtCapture) capture = g_new0(KmtCapture, 1);
 	gboolean ok;
 

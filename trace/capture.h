@@ -35,30 +35,33 @@ typedef enum {
  */
 typedef struct {
 	char *path;
-	guint cpu;		/* from the name; else its place on the command line */
-	const guint8 *map;	/* n_records * record_size readable bytes; NULL if none */
-	guint64 size;		/* of the file, bytes */
-	guint record_size;	/* bytes, at least 56 */
-	gboolean swapped;	/* other byte order than this host's */
-	guint64 n_records;	/* whole records */
-	guint truncated_bytes;	/* after the last whole record */
-	guint64 overruns;	/* events lost on this CPU, if has_overruns */
+	guint cpu; /* from the name; else its place on the command line */
+	const guint8
+		*map; /* n_records * record_size readable bytes; NULL if none */
+	guint64 size; /* of the file, bytes */
+	guint record_size;     /* bytes, at least 56 */
+	gboolean swapped;      /* other byte order than this host's */
+	guint64 n_records;     /* whole records */
+	guint truncated_bytes; /* after the last whole record */
+	guint64 overruns;      /* events lost on this CPU, if has_overruns */
 	gboolean has_overruns;
-	gint node;		/* NUMA node of this CPU, -1 unknown */
-	guint position;		/* in capture->files */
+	gint node;	/* NUMA node of this CPU, -1 unknown */
+	guint position; /* in capture->files */
 } KmtCpuFile;
 
 typedef struct {
-	char *directory;	/* NULL if single files were given */
-	GPtrArray *files;	/* of KmtCpuFile, by CPU number */
-	GKeyFile *meta;		/* kmemtrace.meta, or NULL */
-	gboolean complete;	/* FALSE: meta says that it was cut off, or no meta */
-	gboolean continues;	/* an earlier reader took the first part */
-	guint missing_files;	/* CPUs that meta names, with records, not opened */
-	gboolean swapped;	/* all files agree on it */
-	guint record_size;	/* likewise */
+	char *directory;  /* NULL if single files were given */
+	GPtrArray *files; /* of KmtCpuFile, by CPU number */
+	GKeyFile *meta;	  /* kmemtrace.meta, or NULL */
+	gboolean
+		complete; /* FALSE: meta says that it was cut off, or no meta */
+	gboolean continues;  /* an earlier reader took the first part */
+	guint missing_files; /* CPUs that meta names, with records, not opened
+			      */
+	gboolean swapped;    /* all files agree on it */
+	guint record_size;   /* likewise */
 	guint64 n_records;
-	guint64 overruns;	/* total, if has_overruns; else the loss is unknown */
+	guint64 overruns; /* total, if has_overruns; else the loss is unknown */
 	gboolean has_overruns;
 } KmtCapture;
 

@@ -14,8 +14,26 @@
  * address is not), in either order.  So a surplus record waits for the length
  * of the tolerance; if its counterpart comes, and the address was "contended",
  * i.e. used by another CPU than the counterpart's within the tolerance, the two
- * explain each other.  docs/definitions.md has the rules in full.
+ * explain each other.
+ *
+ * The same goes for what an address was before its first record: live if that
+ * is a FREE, else free.  If another CPU may have passed that record it is a
+ * guess; KMT_ENTRY_MAYBE_FREE or _MAYBE_LIVE says that the opposite is possible
+ * still, i.e. that each record that would be surplus under it had a contended
+ * counterpart within the tolerance so far.  When the guess leads to a finding
+ * and the opposite does not, the opposite is the truth.  The record of the
+ * other CPU may come after the counterpart; until then: _UNCONFIRMED.
+ *
+ * docs/definitions.md has the rules in full.
  */
+
+#define MAYBE (KMT_ENTRY_MAYBE_LIVE | KMT_ENTRY_MAYBE_FREE)
+
+/* So many records of an address may pass until another CPU shows up. */
+#define MAX_UNCONFIRMED 8
+
+/* How many that wait at an address are looked at for the one of a type. */
+#define MAX_TYPE_SEARCH 8
 
 /* A surplus record that waits for its counterpart. */
 typedef struct Pending {
@@ -23,8 +41,9 @@ typedef struct Pending {
 	struct Pending *next_of_kind; /* of the same address and kind */
 	struct kmemtrace_event event;
 	KmtPosition position;
-	KmtObject replaced; /* ALLOC: the object that was live */
+	KmtObject replaced; /* the object that was live, or was last */
 	gint64 since;	    /* merged time, ns */
+	gboolean mismatch;  /* FREE: replaced is live, and of the other type */
 	gboolean settled;
 } Pending;
 
@@ -220,8 +239,7 @@ static void tell_alloc(KmtMatcher *m, KmtObject *object,
 
 static Waiting *waiting_at(KmtMatcher *m, const KmtEntry *e)
 {
-	Waiting key = { .ptr = e->object.ptr,
-			.pages = is_pages(e->object.type) };
+	Waiting key = {.ptr = e->object.ptr, .pages = is_pages(e->object.type)};
 
 	if (!(e->flags & KMT_ENTRY_PENDING))
 		return NULL;
@@ -264,47 +282,105 @@ static Pending *pending_add(KmtMatcher *m, KmtEntry *e,
 	return p;
 }
 
-/* Takes the oldest one of its kind out of w; it stays in the time order until
- * its time is over.  w is gone if it was the last one. */
-static void pending_settle(KmtMatcher *m, KmtEntry *e, Waiting *w,
-			   gboolean is_free)
+/*
+ * The oldest one that waits for a record of this type; NULL if there is none
+ * among the first few.
+ */
+static Pending *pending_of_type(Pending *p, guint type)
 {
-	Pending *p = is_free ? w->frees : w->allocs;
+	guint n;
+
+	for (n = 0; p && n < MAX_TYPE_SEARCH; n++, p = p->next_of_kind) {
+		gboolean is_free = p->event.event_id == KMEMTRACE_EVENT_FREE;
+
+		if ((is_free ? p->event.type_id : p->replaced.type) == type)
+			return p;
+	}
+	return NULL;
+}
+
+/* Takes p out of w; it stays in the time order until its time is over.  w is
+ * gone if p was the last one. */
+static void pending_settle(KmtMatcher *m, KmtEntry *e, Waiting *w, Pending *p)
+{
+	gboolean is_free = p->event.event_id == KMEMTRACE_EVENT_FREE;
+	Pending **first = is_free ? &w->frees : &w->allocs;
+	Pending **last = is_free ? &w->last_free : &w->last_alloc;
+	Pending *before = NULL;
 
 	p->settled = TRUE;
-	if (is_free) {
-		w->frees = p->next_of_kind;
-		if (!w->frees)
-			w->last_free = NULL;
+	if (*first == p) {
+		*first = p->next_of_kind;
 	} else {
-		w->allocs = p->next_of_kind;
-		if (!w->allocs)
-			w->last_alloc = NULL;
+		for (before = *first; before->next_of_kind != p;)
+			before = before->next_of_kind;
+		before->next_of_kind = p->next_of_kind;
 	}
+	if (*last == p)
+		*last = before;
 	if (!w->frees && !w->allocs) {
 		e->flags &= ~KMT_ENTRY_PENDING;
 		g_hash_table_remove(m->waiting, w);
 	}
 }
 
-/* No counterpart came: the record stands as a finding. */
-static void give_up(KmtMatcher *m, const Pending *p)
+/* A closed address keeps this mark in the set too, where it outlives e. */
+static void forget_maybe_live(KmtMatcher *m, KmtEntry *e)
 {
-	gboolean is_free = p->event.event_id == KMEMTRACE_EVENT_FREE;
+	if (!(e->flags & KMT_ENTRY_LIVE))
+		kmt_addr_set_take_doubt(m->seen[is_pages(e->object.type)],
+					e->object.ptr);
+	e->flags &= ~KMT_ENTRY_MAYBE_LIVE;
+}
+
+/* No counterpart came for a FREE.  It may be the mismatched one of a live
+ * object, or the guess about the time before the first record was wrong. */
+static void give_up_free(KmtMatcher *m, KmtEntry *e, const Pending *p)
+{
+	gboolean sure = !(e->flags & KMT_ENTRY_UNCONFIRMED);
+	KmtUnmatched class = KMT_UNMATCHED_UNEXPLAINED;
+
+	if (p->mismatch && (e->flags & KMT_ENTRY_LIVE) &&
+	    e->object.index == p->replaced.index &&
+	    e->object.file == p->replaced.file) {
+		tell_free(m, &e->object, &p->event, &p->position);
+		e->flags &= ~(KMT_ENTRY_LIVE | MAYBE | KMT_ENTRY_UNCONFIRMED);
+		return;
+	}
+	if (sure && (e->flags & KMT_ENTRY_MAYBE_LIVE)) {
+		class = KMT_UNMATCHED_BEFORE_TRACE;
+		forget_maybe_live(m, e);
+	} else if (may_miss(m, p->replaced.timestamp, p->since)) {
+		class = KMT_UNMATCHED_AFTER_LOSS;
+	}
+	tell_unmatched(m, &p->event, &p->position, class);
+}
+
+/* Likewise for an ALLOC. */
+static void give_up_alloc(KmtMatcher *m, KmtEntry *e, const Pending *p)
+{
+	gboolean sure = !(e->flags & KMT_ENTRY_UNCONFIRMED);
+	KmtDouble class = KMT_DOUBLE_UNEXPLAINED;
+
+	if (sure && (e->flags & KMT_ENTRY_MAYBE_FREE)) {
+		class = KMT_DOUBLE_RACE;
+		e->flags &= ~KMT_ENTRY_MAYBE_FREE;
+	} else if (may_miss(m, p->replaced.timestamp, p->since)) {
+		class = KMT_DOUBLE_AFTER_LOSS;
+	}
+	tell_double(m, p, class, NULL);
+}
+
+static void give_up(KmtMatcher *m, Pending *p)
+{
 	KmtEntry *e = kmt_obj_find(&m->table, p->event.ptr,
 				   is_pages(p->event.type_id));
-	gboolean miss = may_miss(m, p->replaced.timestamp, p->since);
 
-	pending_settle(m, e, waiting_at(m, e), is_free);
-	if (is_free)
-		tell_unmatched(m, &p->event, &p->position,
-			       miss ? KMT_UNMATCHED_AFTER_LOSS :
-				      KMT_UNMATCHED_UNEXPLAINED);
+	pending_settle(m, e, waiting_at(m, e), p);
+	if (p->event.event_id == KMEMTRACE_EVENT_FREE)
+		give_up_free(m, e, p);
 	else
-		tell_double(m, p,
-			    miss ? KMT_DOUBLE_AFTER_LOSS :
-				   KMT_DOUBLE_UNEXPLAINED,
-			    NULL);
+		give_up_alloc(m, e, p);
 }
 
 /* Decides what has waited long enough; with all, everything. */
@@ -343,6 +419,40 @@ static gboolean contended(const KmtMatcher *m, const KmtEntry *e,
 			  const KmtPosition *position)
 {
 	return other_cpu_age(m, e, position) <= m->tolerance;
+}
+
+/* Looks after UNCONFIRMED when a record comes, before touch(). */
+static void review_guess(KmtMatcher *m, KmtEntry *e,
+			 const KmtPosition *position)
+{
+	if (!(e->flags & KMT_ENTRY_UNCONFIRMED))
+		return;
+	if (contended(m, e, position)) {
+		e->flags &= ~KMT_ENTRY_UNCONFIRMED;
+		if ((e->flags & (KMT_ENTRY_MAYBE_LIVE | KMT_ENTRY_LIVE)) ==
+		    KMT_ENTRY_MAYBE_LIVE)
+			kmt_addr_set_doubt(m->seen[is_pages(e->object.type)],
+					   e->object.ptr);
+	} else if (distance(e->last_ts, m->now) > m->tolerance ||
+		   e->unconfirmed++ >= MAX_UNCONFIRMED) {
+		e->flags &= ~(MAYBE | KMT_ENTRY_UNCONFIRMED);
+	}
+}
+
+/*
+ * A record that brings an address back to where it was, when it would have been
+ * surplus under the opposite guess.  FALSE: that guess is dead.
+ */
+static gboolean opposite_holds(const KmtMatcher *m, KmtEntry *e,
+			       const KmtPosition *position)
+{
+	if (distance(e->last_ts, m->now) > m->tolerance)
+		return FALSE;
+	if (!contended(m, e, position) && !(e->flags & KMT_ENTRY_UNCONFIRMED)) {
+		e->flags |= KMT_ENTRY_UNCONFIRMED;
+		e->unconfirmed = 0;
+	}
+	return TRUE;
 }
 
 /* Notes that this record is now the last one of the address. */
@@ -392,13 +502,12 @@ static KmtEntry *entry_new(KmtMatcher *m, KmtEntry *e,
 	return e;
 }
 
-static void make_live(KmtMatcher *m, KmtEntry *e, guint8 flags,
+static void make_live(KmtMatcher *m, KmtEntry *e,
 		      const struct kmemtrace_event *event,
 		      const KmtPosition *position)
 {
 	touch(m, e, position);
-	e->flags = (e->flags & (KMT_ENTRY_USED | KMT_ENTRY_PENDING)) |
-		   KMT_ENTRY_LIVE | flags;
+	e->flags |= KMT_ENTRY_LIVE;
 	fill_object(&e->object, event, position);
 	tell_alloc(m, &e->object, event, position);
 }
@@ -412,32 +521,31 @@ static void alloc_contested(KmtMatcher *m, KmtEntry *e,
 			    const KmtPosition *position)
 {
 	Waiting *w = waiting_at(m, e);
-	guint8 early = e->flags & KMT_ENTRY_EARLY_FREE;
-	Pending *p;
+	Pending *p = NULL;
+	KmtObject object;
 
-	if (w && w->frees && w->frees->event.type_id == event->type_id &&
-	    contended(m, e, position)) {
-		KmtObject object;
-
-		p = w->frees;
+	review_guess(m, e, position);
+	if (w && contended(m, e, position))
+		p = pending_of_type(w->frees, event->type_id);
+	if (p) {
 		fill_object(&object, event, position);
 		touch(m, e, position);
 		tell_alloc(m, &object, event, position);
 		tell_free(m, &object, &p->event, &p->position);
-		pending_settle(m, e, w, TRUE);
+		pending_settle(m, e, w, p);
 		return;
 	}
+	/* What else would a FREE of the other type have been for? */
+	while ((e->flags & KMT_ENTRY_LIVE) && (w = waiting_at(m, e)) &&
+	       w->frees && w->frees->mismatch)
+		give_up(m, w->frees);
 	if (e->flags & KMT_ENTRY_LIVE) {
 		if (m->ops.on_replaced)
 			m->ops.on_replaced(m->user, &e->object, event,
 					   position);
-		p = pending_add(m, e, event, position);
-		if (early && w == NULL) {
-			tell_double(m, p, KMT_DOUBLE_RACE, NULL);
-			pending_settle(m, e, waiting_at(m, e), FALSE);
-		}
+		pending_add(m, e, event, position);
 	}
-	make_live(m, e, 0, event, position);
+	make_live(m, e, event, position);
 }
 
 static void feed_alloc(KmtMatcher *m, KmtEntry *e,
@@ -445,63 +553,63 @@ static void feed_alloc(KmtMatcher *m, KmtEntry *e,
 		       const KmtPosition *position)
 {
 	KmtAddrSet *seen = m->seen[is_pages(event->type_id)];
-	guint8 flags = 0;
 
 	if (!(e->flags & KMT_ENTRY_USED)) {
 		e = entry_new(m, e, event, position);
-		if (!kmt_addr_set_add(seen, event->ptr))
-			flags = KMT_ENTRY_FIRST;
+		if (!kmt_addr_set_contains(seen, event->ptr)) {
+			kmt_addr_set_add(seen, event->ptr);
+			e->flags |= KMT_ENTRY_MAYBE_LIVE;
+		} else if (kmt_addr_set_take_doubt(seen, event->ptr)) {
+			e->flags |= KMT_ENTRY_MAYBE_LIVE;
+		}
 	} else if (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING)) {
 		alloc_contested(m, e, event, position);
 		return;
 	} else {
-		if (e->flags & KMT_ENTRY_DOUBT)
+		if (e->flags & KMT_ENTRY_MAYBE_LIVE)
 			kmt_addr_set_take_doubt(seen, event->ptr);
-		if ((e->flags & KMT_ENTRY_EARLY_FREE) &&
-		    contended(m, e, position))
-			flags = KMT_ENTRY_EARLY_FREE;
+		review_guess(m, e, position);
+		if ((e->flags & KMT_ENTRY_MAYBE_FREE) &&
+		    !opposite_holds(m, e, position))
+			e->flags &= ~KMT_ENTRY_MAYBE_FREE;
 	}
-	make_live(m, e, flags, event, position);
+	make_live(m, e, event, position);
 }
 
-/*
- * Closes the live object of e.  If its ALLOC is the first sight of the address
- * and may have been passed by this FREE, the FREE may be of an object from
- * before the trace, and the object live still: a FREE that follows tells.
- */
 static void close_object(KmtMatcher *m, KmtEntry *e,
 			 const struct kmemtrace_event *event,
 			 const KmtPosition *position)
 {
-	guint8 keep = KMT_ENTRY_USED | KMT_ENTRY_PENDING | KMT_ENTRY_FIRST;
+	const Waiting *w = waiting_at(m, e);
 
 	tell_free(m, &e->object, event, position);
-	e->flags &= keep;
-	if ((e->flags & KMT_ENTRY_FIRST) && contended(m, e, position)) {
-		kmt_addr_set_doubt(m->seen[is_pages(event->type_id)],
-				   event->ptr);
-		e->flags = (e->flags & ~KMT_ENTRY_FIRST) | KMT_ENTRY_DOUBT;
+	if (e->flags & MAYBE) {
+		review_guess(m, e, position);
+		/* A surplus FREE that waits makes up for it. */
+		if ((e->flags & KMT_ENTRY_MAYBE_LIVE) && !(w && w->frees) &&
+		    !opposite_holds(m, e, position))
+			e->flags &= ~KMT_ENTRY_MAYBE_LIVE;
+		if ((e->flags &
+		     (KMT_ENTRY_MAYBE_LIVE | KMT_ENTRY_UNCONFIRMED)) ==
+		    KMT_ENTRY_MAYBE_LIVE)
+			kmt_addr_set_doubt(m->seen[is_pages(event->type_id)],
+					   event->ptr);
 	}
+	e->flags &= ~KMT_ENTRY_LIVE;
 	touch(m, e, position);
 }
 
-/* Can a surplus FREE be of an object from before the trace? */
-static gboolean from_before(KmtMatcher *m, KmtEntry *e,
-			    const struct kmemtrace_event *event,
-			    const KmtPosition *position)
+/* A FREE that has no object, or one of the other type: it has to wait. */
+static void free_surplus(KmtMatcher *m, KmtEntry *e,
+			 const struct kmemtrace_event *event,
+			 const KmtPosition *position)
 {
-	if (kmt_addr_set_take_doubt(m->seen[is_pages(event->type_id)],
-				    event->ptr)) {
-		e->flags &= ~KMT_ENTRY_DOUBT;
-		return TRUE;
-	}
-	/* The first sight was a moment ago and this FREE may be older. */
-	if ((e->flags & KMT_ENTRY_FIRST) && contended(m, e, position) &&
-	    distance(e->object.timestamp, m->now) <= m->tolerance) {
-		e->flags &= ~KMT_ENTRY_FIRST;
-		return TRUE;
-	}
-	return FALSE;
+	Pending *p = pending_add(m, e, event, position);
+
+	p->mismatch = (e->flags & KMT_ENTRY_LIVE) != 0;
+	/* Since the last sight, for may_miss(). */
+	p->replaced.timestamp = e->last_ts;
+	touch(m, e, position);
 }
 
 /* A FREE of an address that is not live, or where records wait. */
@@ -510,29 +618,25 @@ static void free_contested(KmtMatcher *m, KmtEntry *e,
 			   const KmtPosition *position)
 {
 	gboolean live = (e->flags & KMT_ENTRY_LIVE) != 0;
+	gboolean same = live && e->object.type == event->type_id;
 	Waiting *w = waiting_at(m, e);
-	Pending *p = w ? w->allocs : NULL;
+	Pending *p = NULL;
 
-	/* The FREE of the object that was replaced, late?  Only if the other
-	 * CPU came no earlier than that object. */
-	if (p && contended(m, e, position) &&
-	    (p->replaced.type == event->type_id || !live ||
-	     e->object.type != event->type_id) &&
-	    other_cpu_age(m, e, position) <=
-		    distance(p->replaced.timestamp, m->now)) {
+	review_guess(m, e, position);
+	/* The FREE of an object that was replaced, late? */
+	if (w && contended(m, e, position)) {
+		p = pending_of_type(w->allocs, event->type_id);
+		if (!p && !live)
+			p = w->allocs;
+	}
+	if (p) {
 		tell_double(m, p, KMT_DOUBLE_RACE, event);
-		pending_settle(m, e, w, FALSE);
+		pending_settle(m, e, w, p);
 		touch(m, e, position);
-	} else if (live) {
+	} else if (same) {
 		close_object(m, e, event, position);
-	} else if (from_before(m, e, event, position)) {
-		touch(m, e, position);
-		tell_unmatched(m, event, position, KMT_UNMATCHED_BEFORE_TRACE);
 	} else {
-		p = pending_add(m, e, event, position);
-		/* Since the last sight, for may_miss(). */
-		p->replaced.timestamp = e->last_ts;
-		touch(m, e, position);
+		free_surplus(m, e, event, position);
 	}
 }
 
@@ -540,25 +644,25 @@ static void feed_free(KmtMatcher *m, KmtEntry *e,
 		      const struct kmemtrace_event *event,
 		      const KmtPosition *position)
 {
+	KmtAddrSet *seen = m->seen[is_pages(event->type_id)];
 	guint live = e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING);
 
-	if (live == KMT_ENTRY_LIVE) {
+	if (live == KMT_ENTRY_LIVE && e->object.type == event->type_id) {
 		close_object(m, e, event, position);
-		return;
-	}
-	if (!(e->flags & KMT_ENTRY_USED)) {
-		KmtAddrSet *seen = m->seen[is_pages(event->type_id)];
-
+	} else if (e->flags & KMT_ENTRY_USED) {
+		free_contested(m, e, event, position);
+	} else {
 		e = entry_new(m, e, event, position);
-		if (!kmt_addr_set_contains(seen, event->ptr)) {
-			kmt_addr_set_add(seen, event->ptr);
-			e->flags |= KMT_ENTRY_EARLY_FREE;
-			tell_unmatched(m, event, position,
-				       KMT_UNMATCHED_BEFORE_TRACE);
+		if (kmt_addr_set_contains(seen, event->ptr)) {
+			if (kmt_addr_set_has_doubt(seen, event->ptr))
+				e->flags |= KMT_ENTRY_MAYBE_LIVE;
+			free_contested(m, e, event, position);
 			return;
 		}
+		kmt_addr_set_add(seen, event->ptr);
+		e->flags |= KMT_ENTRY_MAYBE_FREE;
+		tell_unmatched(m, event, position, KMT_UNMATCHED_BEFORE_TRACE);
 	}
-	free_contested(m, e, event, position);
 }
 
 void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,

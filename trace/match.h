@@ -20,24 +20,27 @@ typedef struct {
 	guint64 ptr;
 	guint64 bytes_req;
 	guint64 bytes_alloc;
-	gint64 timestamp;	/* of the allocation, ns */
-	guint32 site;		/* the owner's, set by on_alloc */
-	guint16 file;		/* index in capture->files of the allocation */
-	guint8 type;		/* enum kmemtrace_type_id */
+	gint64 timestamp; /* of the allocation, ns */
+	guint32 site;	  /* the owner's, set by on_alloc */
+	guint16 file;	  /* index in capture->files of the allocation */
+	guint8 type;	  /* enum kmemtrace_type_id */
 	guint8 reserved;
-	guint64 index;		/* of the ALLOC record in its file */
+	guint64 index; /* of the ALLOC record in its file */
 } KmtObject;
 
 typedef enum {
-	KMT_UNMATCHED_BEFORE_TRACE,	/* first sight of that address */
-	KMT_UNMATCHED_AFTER_LOSS,	/* events were lost, its ALLOC may be among them */
+	KMT_UNMATCHED_BEFORE_TRACE, /* first sight of that address */
+	KMT_UNMATCHED_AFTER_LOSS,   /* events were lost, its ALLOC may be among
+				       them */
 	KMT_UNMATCHED_UNEXPLAINED,
 	KMT_N_UNMATCHED
 } KmtUnmatched;
 
 typedef enum {
-	KMT_DOUBLE_AFTER_LOSS,		/* events were lost, the FREE may be among them */
-	KMT_DOUBLE_RACE,		/* the FREE is there, on another CPU, within the clock tolerance */
+	KMT_DOUBLE_AFTER_LOSS, /* events were lost, the FREE may be among them
+				*/
+	KMT_DOUBLE_RACE, /* the FREE is there, on another CPU, within the clock
+			    tolerance */
 	KMT_DOUBLE_UNEXPLAINED,
 	KMT_N_DOUBLE
 } KmtDouble;
@@ -107,7 +110,8 @@ void kmt_matcher_finish(KmtMatcher *matcher);
 
 /* Calls func for each object still live, in no particular order. */
 void kmt_matcher_foreach_live(const KmtMatcher *matcher,
-			      void (*func)(gpointer user, const KmtObject *object),
+			      void (*func)(gpointer user,
+					   const KmtObject *object),
 			      gpointer user);
 
 typedef struct {

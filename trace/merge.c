@@ -6,8 +6,8 @@
 /* One file's next record, and the time it is sorted by. */
 typedef struct {
 	const KmtCpuFile *file;
-	guint64 index;	/* of the next record to look at after event */
-	gint64 key;	/* timestamp, or the largest before it if that is later */
+	guint64 index; /* of the next record to look at after event */
+	gint64 key; /* timestamp, or the largest before it if that is later */
 	struct kmemtrace_event event;
 } Source;
 

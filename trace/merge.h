@@ -18,7 +18,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMerge, kmt_merge_free)
 /* Where a record came from. */
 typedef struct {
 	const KmtCpuFile *file;
-	guint64 index;		/* of the record in its file */
+	guint64 index; /* of the record in its file */
 } KmtPosition;
 
 /* Returns FALSE at the end.  event->timestamp is the record's own. */

@@ -8,7 +8,7 @@
 #include "trace/objtable.h"
 
 #define FIRST_ENTRIES 4096
-#define HUGE_PAGE (2u << 20)
+#define HUGE_PAGE     (2u << 20)
 
 static KmtEntry *entries_new(guint64 n)
 {

@@ -13,11 +13,11 @@ enum {
 	KMT_ENTRY_USED = 1 << 0,
 	KMT_ENTRY_LIVE = 1 << 1,    /* object is live */
 	KMT_ENTRY_PENDING = 1 << 2, /* records wait for a decision */
-	KMT_ENTRY_FIRST = 1 << 3,   /* object is the first sight of its address */
-	/* Live: the FREE just before may be object's.  Closed: by a FREE that
-	 * was the first sight of the address. */
-	KMT_ENTRY_EARLY_FREE = 1 << 4,
-	KMT_ENTRY_DOUBT = 1 << 5, /* closed, and DOUBT in the set of addresses */
+	/* What the first record of the address says about the time before it
+	 * may be wrong; see match.c. */
+	KMT_ENTRY_MAYBE_LIVE = 1 << 3,
+	KMT_ENTRY_MAYBE_FREE = 1 << 4,
+	KMT_ENTRY_UNCONFIRMED = 1 << 5, /* no other CPU seen near so far */
 };
 
 /* In other_delta_ns: no record from another CPU in memory. */
@@ -34,7 +34,7 @@ typedef struct {
 	guint32 other_delta_ns;
 	guint16 last_file;
 	guint8 flags;
-	guint8 pad;
+	guint8 unconfirmed; /* records since UNCONFIRMED was set */
 } KmtEntry;
 G_STATIC_ASSERT(sizeof(KmtEntry) == 64);
 
