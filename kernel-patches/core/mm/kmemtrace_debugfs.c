@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmemtrace: the files in debugfs.  Documentation/ABI/testing/debugfs-kmemtrace
+ * describes them.
+ *
+ * A reader of a cpu file holds that file's inode lock (relay_file_read()), so
+ * what changes a buffer from outside its CPU takes it too, and does so only
+ * while nobody writes.
+ */
+
+#define pr_fmt(fmt) "kmemtrace: " fmt
+
+#include <linux/cpu.h>
+#include <linux/cpuhotplug.h>
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/kstrtox.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/relay.h>
+#include <linux/seq_file.h>
+
+#include "kmemtrace_internal.h"
+
+struct kmemtrace_file {
+	struct dentry	*dentry;	/* NULL: not made yet */
+	u64		taken_before;	/* bytes read in earlier sessions */
+};
+
+static DEFINE_PER_CPU(struct kmemtrace_file, kmemtrace_files);
+
+/* Guards the making of cpu files; innermost, also inside cpu_hotplug_lock. */
+static DEFINE_MUTEX(kmemtrace_files_mutex);
+static struct dentry *kmemtrace_dir;
+
+static struct rchan_buf *kmemtrace_buf(unsigned int cpu)
+{
+	return kmemtrace_chan ? *per_cpu_ptr(kmemtrace_chan->buf, cpu) : NULL;
+}
+
+static void kmemtrace_lock_buf(unsigned int cpu)
+{
+	struct dentry *dentry = per_cpu(kmemtrace_files, cpu).dentry;
+
+	if (dentry)
+		inode_lock(d_inode(dentry));
+}
+
+static void kmemtrace_unlock_buf(unsigned int cpu)
+{
+	struct dentry *dentry = per_cpu(kmemtrace_files, cpu).dentry;
+
+	if (dentry)
+		inode_unlock(d_inode(dentry));
+}
+
+/*
+ * relay's own relay_late_setup_files() is of no use here: it sleeps with
+ * preemption off.  The proxy that debugfs_create_file() puts before a file is
+ * there for files that go away, which these do not, and it cannot mmap.
+ */
+static void kmemtrace_make_file(unsigned int cpu)
+{
+	struct kmemtrace_file *file = per_cpu_ptr(&kmemtrace_files, cpu);
+	struct rchan_buf *buf = kmemtrace_buf(cpu);
+	struct dentry *dentry;
+	char name[16];
+
+	if (!kmemtrace_dir || !buf || file->dentry)
+		return;
+	snprintf(name, sizeof(name), "cpu%u", cpu);
+	dentry = debugfs_create_file_unsafe(name, 0400, kmemtrace_dir, buf,
+					    &relay_file_operations);
+	if (IS_ERR(dentry))
+		pr_err("cannot make %s in debugfs: %ld\n", name,
+		       PTR_ERR(dentry));
+	else
+		file->dentry = dentry;
+}
+
+static int kmemtrace_cpu_prepare(unsigned int cpu)
+{
+	mutex_lock(&kmemtrace_files_mutex);
+	kmemtrace_make_file(cpu);
+	mutex_unlock(&kmemtrace_files_mutex);
+	return 0;
+}
+
+static u64 kmemtrace_taken(struct rchan_buf *buf)
+{
+	return (u64)READ_ONCE(buf->subbufs_consumed) * buf->chan->subbuf_size +
+	       READ_ONCE(buf->bytes_consumed);
+}
+
+/* What is unread is forgotten, by moving the reader to where the writer is. */
+int kmemtrace_debugfs_new_session(void)
+{
+	unsigned int cpu;
+
+	mutex_lock(&kmemtrace_files_mutex);
+	for_each_possible_cpu(cpu) {
+		struct rchan_buf *buf = kmemtrace_buf(cpu);
+
+		if (!buf)
+			continue;
+		kmemtrace_make_file(cpu);
+		kmemtrace_lock_buf(cpu);
+		buf->subbufs_consumed = buf->subbufs_produced;
+		buf->bytes_consumed = buf->offset;
+		per_cpu(kmemtrace_files, cpu).taken_before =
+			kmemtrace_taken(buf);
+		kmemtrace_unlock_buf(cpu);
+	}
+	mutex_unlock(&kmemtrace_files_mutex);
+	return 0;
+}
+
+/*
+ * Closes the sub-buffers that are part full.  read() would give their records
+ * anyway; poll() wakes a reader only for closed ones.  Nothing is to close in
+ * an untouched sub-buffer, and the last free one stays open: see
+ * kmemtrace_next_subbuf().
+ */
+void kmemtrace_debugfs_end_session(void)
+{
+	unsigned int cpu;
+
+	mutex_lock(&kmemtrace_files_mutex);
+	for_each_possible_cpu(cpu) {
+		struct rchan_buf *buf = kmemtrace_buf(cpu);
+
+		if (!buf)
+			continue;
+		kmemtrace_lock_buf(cpu);
+		if (buf->offset && buf->subbufs_produced + 1 -
+		    buf->subbufs_consumed < buf->chan->n_subbufs)
+			relay_switch_subbuf(buf, 0);
+		kmemtrace_unlock_buf(cpu);
+	}
+	mutex_unlock(&kmemtrace_files_mutex);
+}
+
+static int kmemtrace_overruns_show(struct seq_file *m, void *v)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (kmemtrace_buf(cpu))
+			seq_printf(m, "cpu%u %llu\n", cpu, kmemtrace_lost(cpu));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(kmemtrace_overruns);
+
+static int kmemtrace_total_overruns_show(struct seq_file *m, void *v)
+{
+	unsigned int cpu;
+	u64 total = 0;
+
+	for_each_possible_cpu(cpu)
+		total += kmemtrace_lost(cpu);
+	seq_printf(m, "%llu\n", total);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(kmemtrace_total_overruns);
+
+static int kmemtrace_consumed_show(struct seq_file *m, void *v)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct rchan_buf *buf = kmemtrace_buf(cpu);
+
+		if (buf)
+			seq_printf(m, "cpu%u %llu\n", cpu, kmemtrace_taken(buf) -
+				   per_cpu(kmemtrace_files, cpu).taken_before);
+	}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(kmemtrace_consumed);
+
+static int kmemtrace_abi_version_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%u\n", KMEMTRACE_ABI_VERSION);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(kmemtrace_abi_version);
+
+static int kmemtrace_subbufs_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%u\n", kmemtrace_subbufs);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(kmemtrace_subbufs);
+
+static int kmemtrace_subbuf_size_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%u\n", kmemtrace_subbuf_size);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(kmemtrace_subbuf_size);
+
+static ssize_t kmemtrace_enabled_read(struct file *file, char __user *buffer,
+				      size_t count, loff_t *ppos)
+{
+	const char *text = kmemtrace_is_on() ? "1\n" : "0\n";
+
+	return simple_read_from_buffer(buffer, count, ppos, text, 2);
+}
+
+static ssize_t kmemtrace_enabled_write(struct file *file,
+				       const char __user *buffer, size_t count,
+				       loff_t *ppos)
+{
+	bool on;
+	int err;
+
+	err = kstrtobool_from_user(buffer, count, &on);
+	if (!err)
+		err = kmemtrace_switch(on);
+	return err ?: count;
+}
+
+static const struct file_operations kmemtrace_enabled_fops = {
+	.owner	= THIS_MODULE,
+	.open	= simple_open,
+	.read	= kmemtrace_enabled_read,
+	.write	= kmemtrace_enabled_write,
+	.llseek	= default_llseek,
+};
+
+struct kmemtrace_entry {
+	const char *name;
+	umode_t mode;
+	const struct file_operations *fops;
+};
+
+static const struct kmemtrace_entry kmemtrace_entries[] __initconst = {
+	{ "abi_version",    0400, &kmemtrace_abi_version_fops },
+	{ "consumed",       0400, &kmemtrace_consumed_fops },
+	{ "enabled",        0600, &kmemtrace_enabled_fops },
+	{ "overruns",       0400, &kmemtrace_overruns_fops },
+	{ "subbuf_size",    0400, &kmemtrace_subbuf_size_fops },
+	{ "subbufs",        0400, &kmemtrace_subbufs_fops },
+	{ "total_overruns", 0400, &kmemtrace_total_overruns_fops },
+};
+
+static int __init kmemtrace_debugfs_init(void)
+{
+	struct dentry *dir;
+	unsigned int i;
+	int err;
+
+	dir = debugfs_create_dir("kmemtrace", NULL);
+	if (IS_ERR(dir)) {
+		pr_err("cannot make a directory in debugfs: %ld\n",
+		       PTR_ERR(dir));
+		return PTR_ERR(dir);
+	}
+	for (i = 0; i < ARRAY_SIZE(kmemtrace_entries); i++)
+		debugfs_create_file(kmemtrace_entries[i].name,
+				    kmemtrace_entries[i].mode, dir, NULL,
+				    kmemtrace_entries[i].fops);
+
+	mutex_lock(&kmemtrace_files_mutex);
+	kmemtrace_dir = dir;
+	mutex_unlock(&kmemtrace_files_mutex);
+
+	/* Calls back at once for the CPUs that are online. */
+	err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "mm/kmemtrace:prepare",
+				kmemtrace_cpu_prepare, NULL);
+	if (err < 0)
+		pr_err("CPUs that come online will have no file: %d\n", err);
+	return err < 0 ? err : 0;
+}
+late_initcall(kmemtrace_debugfs_init);
