@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "kmemtraced/error.h"
@@ -99,8 +98,17 @@ static guint64 memory_bytes(void)
 	       (guint64)sysconf(_SC_PAGESIZE);
 }
 
-/* FALSE: stdout did not take it. */
-static gboolean say_summary(const KmtSummary *summary, const char *directory)
+/* At exit, so that it holds for --help too. */
+static void check_stdout(void)
+{
+	if (!ferror(stdout) && fflush(stdout) == 0)
+		return;
+	fprintf(stderr, PROGRAM ": cannot write to stdout: %s\n",
+		g_strerror(errno));
+	_exit(EXIT_FAILURE);
+}
+
+static void say_summary(const KmtSummary *summary, const char *directory)
 {
 	g_autofree char *line = kmt_summary_line(summary);
 	g_autofree char *lost = kmt_summary_advice(summary, memory_bytes());
@@ -108,11 +116,8 @@ static gboolean say_summary(const KmtSummary *summary, const char *directory)
 
 	if (lost)
 		say_warning(lost);
-	if (quiet)
-		return TRUE;
-	printf(PROGRAM ": %s\n", line);
-	printf("\nNext:\n%s", next);
-	return fflush(stdout) == 0;
+	if (!quiet)
+		printf(PROGRAM ": %s\n\nNext:\n%s", line, next);
 }
 
 /* Exits on a mistake, and for --help and --version. */
@@ -157,7 +162,7 @@ static void parse_options(int argc, char **argv, KmtSessionOptions *options)
 	}
 	if (version) {
 		printf(PROGRAM " " PACKAGE_VERSION "\n");
-		exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+		exit(EXIT_SUCCESS);
 	}
 	if (argc > 1) {
 		fprintf(stderr,
@@ -196,9 +201,10 @@ int main(int argc, char **argv)
 	KmtSessionOptions options = {0};
 	KmtSummary summary;
 	sigset_t signals;
-	gboolean captured, ok;
+	gboolean captured;
 
 	setlocale(LC_ALL, "");
+	atexit(check_stdout);
 	parse_options(argc, argv, &options);
 
 	/* Before any thread: they are taken where tracing is switched off. */
@@ -213,14 +219,10 @@ int main(int argc, char **argv)
 
 	kmt_summary_init(&summary);
 	captured = kmt_session_run(&options, &ui, &summary, errors);
-	ok = errors->len == 0;
 	for (guint i = 0; i < errors->len; i++)
 		say_error(errors->pdata[i]);
-	if (captured && !say_summary(&summary, options.directory)) {
-		fprintf(stderr, PROGRAM ": cannot write to stdout: %s\n",
-			g_strerror(errno));
-		ok = FALSE;
-	}
+	if (captured)
+		say_summary(&summary, options.directory);
 	kmt_summary_clear(&summary);
-	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+	return errors->len == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -28,6 +28,12 @@
 /* After which the user is told what is being waited for. */
 #define PATIENCE_US ((gint64)G_USEC_PER_SEC)
 
+/*
+ * A signal so soon after another is the same wish: timeout(1), for one, signals
+ * the process and then its whole group.
+ */
+#define SAME_SIGNAL_US ((gint64)G_USEC_PER_SEC)
+
 typedef struct {
 	const KmtSessionOptions *options;
 	const KmtSessionUi *ui;
@@ -50,7 +56,7 @@ typedef struct {
 	gboolean running; /* readers that come now are started at once */
 	gboolean frozen;  /* saving what was recorded before */
 	gboolean failed;  /* an error that leaves the capture incomplete */
-	guint n_signals;
+	gint64 signal_us; /* when the last signal came */
 } KmtSession;
 
 static void add_error(KmtSession *session, GError *error)
@@ -344,17 +350,19 @@ static gboolean look_at_readers(KmtSession *session, guint *n_ended)
 	return n == 0 && session->readers->len > 0;
 }
 
-/* Takes the signals that came; TRUE if any did. */
+/* Takes the signals that came; TRUE if any of them is another wish. */
 static gboolean take_signals(KmtSession *session)
 {
 	struct signalfd_siginfo info;
+	gint64 now_us = g_get_monotonic_time();
+	gint64 last_us = session->signal_us;
 	gboolean any = FALSE;
 
-	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		session->n_signals++;
+	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info))
 		any = TRUE;
-	}
-	return any;
+	if (any)
+		session->signal_us = now_us;
+	return any && (last_us == 0 || now_us - last_us > SAME_SIGNAL_US);
 }
 
 static void take_all(int fd)
@@ -618,6 +626,16 @@ static void run(KmtSession *session, KmtSummary *summary)
 	save(session, summary);
 }
 
+static gboolean any_reader(KmtSession *session, GError **error)
+{
+	if (session->readers->len > 0)
+		return TRUE;
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_CONTROL,
+		    "there is no cpu<n> in %s",
+		    kmt_control_path(session->control));
+	return FALSE;
+}
+
 static gboolean begin(KmtSession *session, GError **error)
 {
 	if (!session->was_enabled &&
@@ -625,7 +643,8 @@ static gboolean begin(KmtSession *session, GError **error)
 		return FALSE;
 	kmt_meta_set_time(session->meta, "start_time");
 	/* Those that the kernel makes when it is first switched on. */
-	if (follow_cpus(session, error) && start_readers(session, error))
+	if (follow_cpus(session, error) && any_reader(session, error) &&
+	    start_readers(session, error))
 		return TRUE;
 	if (!session->was_enabled)
 		kmt_control_disable(session->control, NULL);

@@ -5,3 +5,14 @@ check_PROGRAMS += tests/trace-dump
 tests_trace_dump_SOURCES = tests/trace-dump.c
 tests_trace_dump_LDADD = trace/libtrace.a $(GLIB_LIBS)
 EXTRA_DIST += tests/mkcapture.py
+
+# kmemtraced
+check_PROGRAMS += tests/kmemtraced-shim.so
+tests_kmemtraced_shim_so_SOURCES = tests/kmemtraced-shim.c
+tests_kmemtraced_shim_so_CFLAGS = $(KMT_WARN_CFLAGS) -fPIC
+tests_kmemtraced_shim_so_LDFLAGS = -shared
+tests_kmemtraced_shim_so_LDADD = -ldl
+KMEMTRACED_TESTS = \
+	tests/kmemtraced-errors.py tests/kmemtraced-record.py
+TESTS += $(KMEMTRACED_TESTS)
+EXTRA_DIST += $(KMEMTRACED_TESTS) tests/kmemtraced_fake.py

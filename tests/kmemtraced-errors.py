@@ -1,0 +1,612 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kmemtraced when something fails: what it says, and what is still saved."""
+
+import errno
+import fcntl
+import os
+import random
+import resource
+import signal
+import subprocess
+import time
+
+from kmemtraced_fake import (CHUNK, RECORD, Capture, Daemon, DaemonTest, main,
+                             records, wait_for)
+
+
+class Options(DaemonTest):
+    """The command line."""
+
+    def refused(self, *args, text):
+        """A mistake that is told before anything is done."""
+        code, out, err = self.run_to_end(*args)
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn(text, err)
+        self.assertIn("Try 'kmemtraced --help'", err)
+        self.assertFalse(os.path.exists(self.out))
+
+    def test_mistakes(self):
+        self.make_kernel()
+        self.refused("--wrong", text="--wrong")
+        self.refused("operand", text="'operand' is one argument too many")
+        self.refused("-w", text="-w")
+        for seconds in ("0", "-1", "x", "1x", "", "nan", "1e10"):
+            self.refused("-w", seconds, text=f"'{seconds}' is not a time")
+
+    def test_help_and_version(self):
+        for option in ("--help", "-h", "--version", "-V"):
+            code, out, err = Daemon([option]).finish()
+            self.assertEqual((code, err), (0, ""), option)
+            self.assertIn("kmemtraced", out)
+
+    def test_stdout_that_is_full(self):
+        for args in (["--version"], ["--help"]):
+            with open("/dev/full", "w") as full:
+                code, _, _ = Daemon(args, stdout=full).finish()
+            self.assertEqual(code, 1, args)
+
+    def test_summary_to_a_full_stdout(self):
+        self.make_kernel()
+        with open("/dev/full", "w") as full:
+            daemon = self.start(stdout=full)
+            self.kernel.feed(0, records(2))
+            _, err = self.end(daemon, status=1)
+        self.assertIn("cannot write to stdout: No space left", err)
+        self.assertEqual(self.capture().cpu(0), records(2))
+
+
+class Kernel(DaemonTest):
+    """No kernel to record from."""
+
+    def refused(self, *texts, **settings):
+        """It ends, says why and what to do, and leaves nothing."""
+        code, out, err = self.run_to_end(**settings)
+        self.assertEqual((code, out), (1, ""), err)
+        for text in texts:
+            self.assertIn(text, err)
+        self.assertEqual(err.count("\n"), 1, err)
+        self.assertFalse(os.path.exists(self.out))
+
+    def test_no_debugfs(self):
+        self.refused("no debugfs is mounted on", "mount -t debugfs none")
+        os.mkdir(os.path.join(self.root, "debug"))
+        self.refused("no debugfs is mounted on", "mount -t debugfs none")
+
+    def test_no_kmemtrace_in_this_kernel(self):
+        os.mkdir(os.path.join(self.root, "debug"))
+        self.refused("there is no kmemtrace in this kernel",
+                     "CONFIG_KMEMTRACE=y", shim={"debugfs": 1})
+
+    def test_no_permission(self):
+        self.make_kernel()
+        for name in ("kmemtrace", "abi_version", "enabled"):
+            self.refused("Permission denied", "run kmemtraced as root",
+                         shim={"open_file": name,
+                               "open_errno": errno.EACCES})
+
+    def test_lockdown(self):
+        self.make_kernel()
+        self.refused("Operation not permitted", "locked down",
+                     shim={"open_file": "/kmemtrace",
+                           "open_errno": errno.EPERM})
+
+    def test_other_abi_version(self):
+        self.make_kernel(abi_version=2)
+        self.refused("records of version 2, but kmemtraced",
+                     "takes version 1", "belongs to this kernel")
+        self.kernel.put("abi_version", "one\n")
+        self.refused("abi_version: 'one' is not a number")
+
+    def test_control_files_without_sense(self):
+        kernel = self.make_kernel()
+        for name, text, said in (
+                ("enabled", "2", "'2' is neither 0 nor 1"),
+                ("subbufs", "many", "'many' is not a number"),
+                ("subbuf_size", "", "'' is not a number"),
+                ("consumed", "cpu0", "'cpu0' is not a CPU and a number"),
+                ("consumed", "0 1", "'0' is not a CPU and a number"),
+                ("consumed", "cpu0 x", "'x' is not a number")):
+            right = kernel.get(name)
+            kernel.put(name, text)
+            self.refused(name, said)
+            kernel.put(name, right)
+        os.unlink(os.path.join(kernel.path, "total_overruns"))
+        self.refused("total_overruns: No such file")
+
+    def test_no_cpu_file(self):
+        self.make_kernel(cpus=())
+        self.refused("there is no cpu<n> in")
+        self.assertEqual(self.kernel.get("enabled"), "0")
+
+    def test_cannot_enable(self):
+        self.make_kernel()
+        self.refused("cannot switch tracing on", "Cannot allocate memory",
+                     "kmemtrace.subbufs",
+                     shim={"enable_errno": errno.ENOMEM})
+
+    def test_cpu_file_that_cannot_be_opened(self):
+        self.make_kernel()
+        self.refused("cannot open cpu1 in debugfs: Input/output error",
+                     shim={"open_file": "cpu1", "open_errno": errno.EIO})
+
+    def test_two_at_once(self):
+        self.make_kernel()
+        first = self.start(out=os.path.join(self.root, "first"))
+        self.refused("another kmemtraced is running "
+                     f"(process {first.process.pid})", "end that one first")
+        # The second has not taken the lock away from the first.
+        self.refused(f"process {first.process.pid}")
+        self.end(first)
+
+    def test_cannot_disable(self):
+        kernel = self.make_kernel()
+        daemon = self.start(shim={"disable_errno": errno.EIO})
+        kernel.feed(0, records(10))
+        kernel.wait_read()
+        daemon.signal()
+        code, _, err = daemon.finish()
+        self.assertEqual(code, 1)
+        self.assertIn("cannot switch tracing off", err)
+        self.assertIn("echo 0 >", err)
+        self.assertEqual(self.capture().cpu(0), records(10))
+        self.assertEqual(self.capture()["complete"], "false")
+
+    def test_overruns_that_cannot_be_read(self):
+        kernel = self.make_kernel()
+        daemon = self.start()
+        kernel.feed(0, records(10))
+        kernel.put("overruns", "nonsense\n")
+        out, err = self.end(daemon, status=1)
+        self.assertIn("'nonsense' is not a CPU", err)
+        self.assertIn("events lost unknown", out)
+        capture = self.capture()
+        self.assertEqual(capture["complete"], "false")
+        self.assertNotIn("overruns", capture.meta["capture"])
+        self.assertNotIn("overruns", capture.meta["cpu0"])
+
+    def test_read_error(self):
+        """One CPU is lost; the others go on."""
+        kernel = self.make_kernel()
+        daemon = self.start(shim={"read_file": "kmemtrace/cpu0",
+                                  "read_errno": errno.EIO,
+                                  "on_enable": "exit 0"})
+        daemon.wait_line("warning: cannot read the records of CPU 0")
+        kernel.feed(1, records(600, cpu=1))
+        _, err = self.end(daemon, status=1)
+        self.assertIn("cannot read the records of CPU 0 (cpu0): "
+                      "Input/output error", err)
+        self.assertEqual(self.capture().cpu(0), b"")
+        self.assertEqual(self.capture().cpu(1), records(600, cpu=1))
+        self.assertEqual(self.capture()["complete"], "false")
+
+    def test_cpu_file_that_hangs_up(self):
+        kernel = self.make_kernel()
+        daemon = self.start()
+        kernel.feed(0, records(11))
+        kernel.wait_read()
+        kernel.hang_up(0)
+        daemon.wait_line("CPU 0: its file cpu0 in debugfs went away")
+        self.assertEqual(kernel.get("enabled"), "1")
+        kernel.feed(1, records(12))
+        _, err = self.end(daemon, status=1)
+        self.assertIn("went away; what was read before is saved", err)
+        self.assertEqual(self.capture().cpu(0), records(11))
+        self.assertEqual(self.capture().cpu(1), records(12))
+
+    def test_cpu_file_whose_name_goes(self):
+        kernel = self.make_kernel()
+        daemon = self.start()
+        kernel.feed(0, records(11))
+        kernel.wait_read()
+        os.unlink(os.path.join(kernel.path, "cpu0"))
+        daemon.wait_line("CPU 0: its file cpu0 in debugfs went away")
+        self.end(daemon, status=1)
+        self.assertEqual(self.capture().cpu(0), records(11))
+
+    def test_all_cpu_files_go(self):
+        """There is nothing to wait for any more."""
+        kernel = self.make_kernel()
+        daemon = self.start()
+        kernel.feed(0, records(1))
+        kernel.wait_read()
+        kernel.hang_up(0)
+        kernel.hang_up(1)
+        self.check_end(daemon, status=1)
+        self.assertEqual(self.capture().cpu(0), records(1))
+
+    def test_part_of_a_record(self):
+        kernel = self.make_kernel()
+        daemon = self.start()
+        kernel.feed(0, records(5) + b"part")
+        _, err = self.end(daemon, status=1)
+        self.assertIn("the kernel gave a part of a record", err)
+        self.assertEqual(self.capture().cpu(0), records(5))
+
+
+class Directory(DaemonTest):
+    """No place for the capture."""
+
+    def refused(self, *texts, args=(), out=None, **settings):
+        """It ends, says why and what to do; tracing stays off."""
+        code, stdout, err = self.run_to_end(*args, out=out, **settings)
+        self.assertEqual((code, stdout), (1, ""), err)
+        for text in texts:
+            self.assertIn(text, err)
+        self.assertEqual(self.kernel.get("enabled"), "0")
+
+    def test_parent_that_is_missing(self):
+        self.make_kernel()
+        self.refused("cannot make the directory", "No such file",
+                     out=os.path.join(self.root, "a", "b"))
+
+    def test_file_in_its_place(self):
+        self.make_kernel()
+        self.write(self.out, "")
+        self.refused("cannot open the directory", "Not a directory")
+
+    def test_capture_that_is_there(self):
+        self.make_kernel()
+        for name in ("cpu3.out", "kallsyms", "modules", "kmemtrace.meta"):
+            os.makedirs(self.out, exist_ok=True)
+            path = os.path.join(self.out, name)
+            self.write(path, "old")
+            self.refused(f"{path} exists", "replace that capture with -f")
+            self.assertEqual(os.listdir(self.out), [name])
+            os.unlink(path)
+
+    def test_capture_of_its_own(self):
+        self.make_kernel()
+        daemon = self.start()
+        self.kernel.feed(0, records(3))
+        self.end(daemon)
+        self.refused("cpu0.out exists")
+        self.assertEqual(self.capture().cpu(0), records(3))
+
+    def test_force(self):
+        self.make_kernel()
+        os.mkdir(self.out)
+        for name in ("cpu0.out", "cpu9.out", "kallsyms", "modules",
+                     "kmemtrace.meta", "kmemtrace.meta.tmp", "kallsyms.tmp"):
+            self.write(os.path.join(self.out, name), "old")
+        os.unlink(os.path.join(self.proc, "modules"))
+        daemon = self.start("-f")
+        self.kernel.feed(1, records(3))
+        self.end(daemon)
+        capture = self.capture()
+        self.assertEqual(capture.files, ["cpu0.out", "cpu1.out", "kallsyms",
+                                         "kmemtrace.meta"])
+        self.assertEqual(capture.cpu(0), b"")
+        self.assertEqual(capture.cpu(1), records(3))
+
+    def test_force_does_not_follow_links(self):
+        self.make_kernel()
+        os.mkdir(self.out)
+        precious = os.path.join(self.root, "precious")
+        self.write(precious, "mine")
+        os.symlink(precious, os.path.join(self.out, "cpu0.out"))
+        self.end(self.start("-f"))
+        self.assertEqual(open(precious).read(), "mine")
+
+    def test_force_that_cannot_remove(self):
+        self.make_kernel()
+        os.makedirs(os.path.join(self.out, "cpu0.out"))
+        self.refused("cannot remove", args=["-f"])
+
+    def test_force_removes_nothing_when_there_is_no_kernel(self):
+        os.mkdir(self.out)
+        self.write(os.path.join(self.out, "cpu0.out"), "old")
+        code, _, _ = self.run_to_end("-f")
+        self.assertEqual(code, 1)
+        self.assertEqual(Capture(self.out).cpu(0), b"old")
+
+    def test_directory_in_use(self):
+        self.make_kernel()
+        os.mkdir(self.out)
+        fd = os.open(self.out, os.O_RDONLY)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        self.refused("another kmemtraced writes to the directory")
+        os.close(fd)
+
+    def test_directory_that_becomes_free(self):
+        self.make_kernel()
+        os.mkdir(self.out)
+        fd = os.open(self.out, os.O_RDONLY)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        daemon = self.spawn()
+        time.sleep(0.2)
+        self.assertEqual(os.listdir(self.out), [])
+        os.close(fd)
+        daemon.wait_line("recording")
+        self.end(daemon)
+
+    def test_files_that_cannot_be_made(self):
+        self.make_kernel()
+        for name in ("cpu1.out", "kallsyms.tmp", "kmemtrace.meta.tmp"):
+            self.refused(name.replace(".tmp", ""), "No space left on device",
+                         shim={"open_file": name,
+                               "open_errno": errno.ENOSPC})
+            self.assertFalse(os.path.exists(self.out))
+
+    def test_full_before_it_began(self):
+        self.make_kernel()
+        for name in ("kallsyms.tmp", "kmemtrace.meta.tmp"):
+            self.refused("cannot write", "No space left on device",
+                         "another file system with -D",
+                         shim={"write_file": name, "write_limit": 10})
+            self.assertFalse(os.path.exists(self.out))
+
+    def test_kallsyms_that_cannot_be_read(self):
+        self.make_kernel()
+        daemon = self.start(shim={"read_file": "proc/kallsyms"})
+        self.kernel.feed(0, records(3))
+        _, err = self.end(daemon)
+        self.assertIn("warning: cannot read", err)
+        self.assertIn("the capture goes without it", err)
+        self.assertNotIn("kallsyms", self.capture().files)
+        self.assertEqual(self.capture()["complete"], "true")
+
+
+class Disk(DaemonTest):
+    """The disk fails while recording."""
+
+    def fail(self, shim, fed, *texts, **settings):
+        """CPU 1 cannot write what is fed; CPU 0 can."""
+        kernel = self.make_kernel()
+        daemon = self.start(shim={"write_file": "cpu1.out", **shim},
+                            **settings)
+        kernel.feed(0, records(700))
+        kernel.feed(1, fed)
+        out, err = self.check_end(daemon, status=1)
+        for text in texts:
+            self.assertIn(text, err)
+        capture = self.capture()
+        self.assertEqual(capture["complete"], "false")
+        self.assertEqual(capture["overruns"], "0")
+        self.assertEqual(capture.cpu(0), records(700)[:len(capture.cpu(0))])
+        self.assertEqual(capture.cpu(1), fed[:len(capture.cpu(1))])
+        self.assertEqual(capture.meta["cpu1"]["bytes"],
+                         str(len(capture.cpu(1))))
+        self.assertIn(f"kmemtrace-report {self.out}", out)
+        return capture, err
+
+    def test_full(self):
+        """It ends by itself; the message tells what was missing."""
+        limit = CHUNK + 1000
+        fed = records(3 * CHUNK // RECORD)
+        capture, err = self.fail(
+            {"write_limit": limit}, fed,
+            f"cannot write {self.out}/cpu1.out (",
+            "No space left on device; make at least that much room")
+        whole = limit - limit % RECORD
+        self.assertEqual(len(capture.cpu(1)), whole)
+        self.assertIn(f"({len(fed) - whole} bytes of trace found no place)",
+                      err)
+
+    def test_full_at_each_place(self):
+        """Wherever in a record or a block it ends."""
+        for limit in (0, 1, 55, 56, 57, 4095, 4096, 4097, CHUNK - 1, CHUNK,
+                      CHUNK + 1, 2 * CHUNK - 4096):
+            with self.subTest(limit):
+                self.setUp()
+                fed = records(2 * CHUNK // RECORD)
+                capture, _ = self.fail({"write_limit": limit}, fed,
+                                       "No space left")
+                self.assertEqual(len(capture.cpu(1)), limit - limit % RECORD)
+
+    def test_full_for_the_rest(self):
+        """There is room but for what is written last."""
+        kernel = self.make_kernel()
+        daemon = self.start(shim={"write_file": "cpu1.out",
+                                  "write_limit": CHUNK + 60})
+        kernel.feed(1, records(CHUNK // RECORD + 10))
+        _, err = self.end(daemon, status=1)
+        self.assertIn(f"({9 * RECORD} bytes of trace found no place)", err)
+        self.assertEqual(self.capture().cpu(1), records(CHUNK // RECORD + 1))
+
+    def test_full_and_much_more_to_come(self):
+        """The kernel's buffers are emptied, or the next kmemtraced would take
+        them for a trace that somebody left for it."""
+        kernel = self.make_kernel()
+        more = records(MANY_MORE)
+        self.write(os.path.join(self.root, "more"), more)
+        daemon = self.start(shim={
+            "write_file": "cpu1.out", "write_limit": 0,
+            "on_disable": f"cat {self.root}/more > {kernel.path}/cpu1"})
+        kernel.feed(1, records(2 * CHUNK // RECORD))
+        _, err = self.check_end(daemon, status=1)
+        self.assertEqual(kernel.unread(1), 0)
+        self.assertIn(f"({2 * CHUNK + len(more)} bytes", err)
+
+    def test_quota_and_limits(self):
+        for number in (errno.EDQUOT, errno.EFBIG):
+            with self.subTest(number):
+                self.setUp()
+                self.fail({"write_limit": 0, "write_errno": number},
+                          records(2 * CHUNK // RECORD),
+                          os.strerror(number), "room")
+
+    def test_size_limit_of_the_shell(self):
+        """ulimit -f, which sends a signal too."""
+        kernel = self.make_kernel(cpus=(0,))
+        limit = 3 * 4096
+        daemon = self.start(preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_FSIZE, (limit, limit)))
+        kernel.feed(0, records(2 * CHUNK // RECORD))
+        _, err = self.check_end(daemon, status=1)
+        self.assertIn("File too large", err)
+        self.assertEqual(self.capture().cpu(0),
+                         records(limit // RECORD))
+
+    def test_io_error(self):
+        self.fail({"write_limit": 100, "write_errno": errno.EIO},
+                  records(2 * CHUNK // RECORD),
+                  "Input/output error; choose a directory on another file")
+
+    def test_sync_error(self):
+        kernel = self.make_kernel()
+        os.unlink(os.path.join(self.proc, "kallsyms"))
+        os.unlink(os.path.join(self.proc, "modules"))
+        daemon = self.start(shim={"fsync_file": ".out",
+                                  "fsync_errno": errno.EIO})
+        kernel.feed(0, records(3))
+        _, err = self.end(daemon, status=1)
+        self.assertIn("cpu0.out", err)
+        self.assertEqual(self.capture()["complete"], "false")
+
+    def test_meta_on_a_full_disk(self):
+        """The old one stays, and says that the capture is not complete."""
+        kernel = self.make_kernel()
+        go = os.path.join(self.root, "go")
+        daemon = self.start(shim={"write_file": "kmemtrace.meta.tmp",
+                                  "write_limit": 10, "write_if": go})
+        kernel.feed(0, records(3))
+        self.write(go, "")
+        _, err = self.end(daemon, status=1)
+        self.assertIn("kmemtrace.meta: No space left on device", err)
+        capture = self.capture()
+        self.assertEqual(capture["complete"], "false")
+        self.assertEqual(capture["record_size"], "56")
+        self.assertNotIn("overruns", capture.meta["capture"])
+        self.assertNotIn("kmemtrace.meta.tmp", capture.files)
+        self.assertEqual(capture.cpu(0), records(3))
+
+    def test_room_for_meta_is_set_aside(self):
+        self.make_kernel()
+        daemon = self.start()
+        path = os.path.join(self.out, "kmemtrace.meta.tmp")
+        self.assertGreaterEqual(os.stat(path).st_blocks * 512, 4096)
+        self.end(daemon)
+        self.assertNotIn("kmemtrace.meta.tmp", self.capture().files)
+
+    def test_second_signal_does_not_wait_for_the_disk(self):
+        kernel = self.make_kernel()
+        fifo = os.path.join(self.root, "go")
+        os.mkfifo(fifo)
+        go = os.open(fifo, os.O_RDWR)
+        self.addCleanup(os.close, go)
+        daemon = self.start(shim={"write_file": "cpu0.out",
+                                  "write_wait": fifo})
+        more = records(3000, start=1100)
+        kernel.feed(0, records(1100))
+        kernel.wait_read()
+        kernel.feed(0, more)
+        daemon.signal()
+        daemon.wait_line("writing what is buffered")
+        daemon.signal()
+        daemon.wait_line("not waiting for the disk")
+        os.write(go, b"x") # lets a single write through
+        _, err = self.check_end(daemon, status=1)
+        self.assertIn("ended before all was written", err)
+        capture = self.capture()
+        self.assertEqual(capture.cpu(0), records(2 * CHUNK // RECORD))
+        self.assertEqual(capture["complete"], "false")
+        self.assertEqual(kernel.unread(0), 0)
+
+    def test_third_signal_ends_it(self):
+        kernel = self.make_kernel()
+        fifo = os.path.join(self.root, "go")
+        os.mkfifo(fifo)
+        daemon = self.start(shim={"write_file": "cpu0.out",
+                                  "write_wait": fifo})
+        kernel.feed(0, records(1100))
+        kernel.wait_read()
+        daemon.signal()
+        daemon.wait_line("writing what is buffered")
+        daemon.signal()
+        daemon.wait_line("not waiting for the disk")
+        time.sleep(1.1)
+        daemon.signal()
+        self.check_end(daemon, status=1)
+        self.assertEqual(self.capture()["complete"], "false")
+
+
+MANY_MORE = 15000
+
+
+class Killed(DaemonTest):
+    """SIGKILL, at any moment."""
+
+    def wait_guard(self):
+        """Until nobody holds the directory."""
+        fd = os.open(self.out, os.O_RDONLY)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        os.close(fd)
+
+    def killed(self, daemon):
+        """After its end by SIGKILL: what it left."""
+        code, _, _ = daemon.finish()
+        self.assertEqual(code, -signal.SIGKILL)
+        self.wait_guard()
+        capture = self.capture()
+        self.assertEqual(capture["complete"], "false")
+        self.assertNotIn("overruns", capture.meta["capture"])
+        self.assertEqual(capture.read("kallsyms").decode(), self.KALLSYMS)
+        return capture
+
+    def test_within_a_write(self):
+        for at in (1, 56, 4096, CHUNK + 4096, 3 * CHUNK + 57):
+            with self.subTest(at):
+                self.setUp()
+                kernel = self.make_kernel(cpus=(0,))
+                daemon = self.start(shim={"write_file": "cpu0.out",
+                                          "write_kill": at})
+                fed = records(5 * CHUNK // RECORD)
+                kernel.feed(0, fed)
+                capture = self.killed(daemon)
+                self.assertEqual(capture.cpu(0), fed[:at - at % RECORD])
+                # Tracing goes on; the next one takes the rest.
+                self.assertEqual(kernel.get("enabled"), "1")
+
+    def test_at_any_time(self):
+        """No write goes past the page cache, where a kill may cut it."""
+        kernel = self.make_kernel()
+        fed = {0: b"", 1: b""}
+        for _ in range(10):
+            daemon = self.start("-f", shim={"direct": "refuse"})
+            for cpu in (0, 1):
+                fed[cpu] = records(random.randrange(20000), cpu=cpu)
+                kernel.feed(cpu, fed[cpu][:1 << 19])
+            time.sleep(random.random() * 0.003)
+            daemon.signal(signal.SIGKILL)
+            capture = self.killed(daemon)
+            for cpu in (0, 1):
+                self.assertTrue(fed[cpu].startswith(capture.cpu(cpu)))
+                # What was not read is the next one's, not this test's.
+                if kernel.unread(cpu):
+                    os.read(kernel.fifos[cpu], 1 << 20)
+
+    def test_started_again(self):
+        """The next one continues, and says so."""
+        kernel = self.make_kernel()
+        daemon = self.start()
+        kernel.feed(0, records(1024))
+        kernel.wait_read()
+        wait_for(lambda: os.stat(f"{self.out}/cpu0.out").st_size == 2 * CHUNK,
+                 "chunks are written")
+        daemon.signal(signal.SIGKILL)
+        self.assertEqual(self.killed(daemon).cpu(0), records(1024))
+        kernel.set_consumed({0: 2 * CHUNK, 1: 0})
+        kernel.feed(0, records(100, start=1024))
+        self.out = os.path.join(self.root, "second")
+        self.end(self.start())
+        capture = self.capture()
+        self.assertEqual(capture.cpu(0), records(100, start=1024))
+        self.assertEqual(capture["continues"], "true")
+        self.assertEqual(capture["complete"], "true")
+
+    def test_guard_is_not_killed_by_name(self):
+        self.make_kernel()
+        daemon = self.start()
+        pid = daemon.process.pid
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            children = file.read().split()
+        self.assertEqual(len(children), 1)
+        with open(f"/proc/{children[0]}/comm") as file:
+            self.assertEqual(file.read(), "kmemtrace-guard\n")
+        self.end(daemon)
+        self.assertFalse(os.path.exists(f"/proc/{children[0]}"))
+
+
+if __name__ == "__main__":
+    main()

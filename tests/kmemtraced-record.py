@@ -1,0 +1,433 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kmemtraced when all goes well: what it saves, and what it says."""
+
+import os
+import pty
+import re
+import signal
+import stat
+import sys
+import time
+
+from kmemtraced_fake import (CHUNK, Daemon, DaemonTest, main, records,
+                             wait_for)
+
+# More than the reader's memory, and no multiple of anything.
+MANY = 40011
+
+
+class Recording(DaemonTest):
+    """From switching on to Ctrl+C."""
+
+    def record(self, fed, *args, **settings):
+        """Records what is fed per CPU; stdout and stderr."""
+        daemon = self.start(*args, **settings)
+        for cpu, data in fed.items():
+            self.kernel.feed(cpu, data)
+        return self.end(daemon)
+
+    def test_every_byte_is_saved(self):
+        self.make_kernel(cpus=(0, 1, 2, 3))
+        fed = {cpu: records(MANY // (cpu + 1), cpu=cpu) for cpu in range(4)}
+        self.record(fed)
+        capture = self.capture()
+        for cpu, data in fed.items():
+            self.assertEqual(capture.cpu(cpu), data)
+        self.assertEqual(capture.files,
+                         ["cpu0.out", "cpu1.out", "cpu2.out", "cpu3.out",
+                          "kallsyms", "kmemtrace.meta", "modules"])
+
+    def test_tables_are_copied(self):
+        self.make_kernel()
+        self.record({})
+        capture = self.capture()
+        self.assertEqual(capture.read("kallsyms").decode(), self.KALLSYMS)
+        self.assertEqual(capture.read("modules").decode(), self.MODULES)
+
+    def test_tables_beyond_the_buffer(self):
+        self.make_kernel()
+        big = "".join(f"{i:016x} t name_{i}\n" for i in range(60000))
+        self.write(os.path.join(self.proc, "kallsyms"), big)
+        self.record({})
+        self.assertEqual(self.capture().read("kallsyms").decode(), big)
+
+    def test_tables_with_modules_of_the_end(self):
+        self.make_kernel()
+        daemon = self.start()
+        symbols = self.KALLSYMS + "ffffffffc0300000 t loaded_late [late]\n"
+        self.write(os.path.join(self.proc, "kallsyms"), symbols)
+        self.write(os.path.join(self.proc, "modules"), "late 1 0 - Live 0x0\n")
+        self.end(daemon)
+        capture = self.capture()
+        self.assertEqual(capture.read("kallsyms").decode(), symbols)
+        self.assertIn(b"late", capture.read("modules"))
+
+    def test_kernel_without_modules(self):
+        self.make_kernel()
+        os.unlink(os.path.join(self.proc, "modules"))
+        _, err = self.record({0: records(1)})
+        self.assertNotIn("warning", err)
+        self.assertNotIn("modules", self.capture().files)
+
+    def test_hidden_addresses_are_told(self):
+        self.make_kernel()
+        self.write(os.path.join(self.proc, "kallsyms"),
+                   "0000000000000000 T _text\n0000000000000000 t deadbeef\n")
+        _, err = self.record({})
+        self.assertIn("kernel.kptr_restrict", err)
+        self.capture()
+
+    def test_shown_addresses_after_zeros(self):
+        self.make_kernel()
+        self.write(os.path.join(self.proc, "kallsyms"),
+                   "0000000000000000 A zero\nffffffff81000000 T _text\n")
+        _, err = self.record({})
+        self.assertNotIn("kptr_restrict", err)
+
+    def test_meta(self):
+        kernel = self.make_kernel(cpus=(0, 1, 7))
+        kernel.set_overruns({0: 3, 1: 0, 7: 0})
+        self.record({0: records(100), 1: records(7)})
+        meta = self.capture().meta
+        capture = dict(meta["capture"])
+        for key in ("start_time", "end_time"):
+            self.assertRegex(capture.pop(key),
+                             r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
+        self.assertGreater(int(capture.pop("kmemtraced_pid")), 1)
+        self.assertRegex(capture.pop("kmemtraced_version"), r"^\d+\.\d+")
+        self.assertEqual(capture, {
+            "format": "1", "abi_version": "1", "record_size": "56",
+            "byte_order": sys.byteorder,
+            "word_size": capture["word_size"],
+            "page_size": str(os.sysconf("SC_PAGESIZE")),
+            "machine": os.uname().machine,
+            "kernel_release": os.uname().release,
+            "build_id": "deadbeef01", "clock": "local_clock",
+            "source": "relay", "subbufs": "20", "subbuf_size": "458752",
+            "continues": "false", "was_enabled": "false",
+            "complete": "true", "cpus": "3",
+            "events": "107", "bytes": "5992", "overruns": "3"})
+        self.assertIn(capture["word_size"], ("4", "8"))
+        self.assertEqual(dict(meta["cpu0"]), {
+            "node": "0", "events": "100", "bytes": "5600", "overruns": "3"})
+        self.assertEqual(dict(meta["cpu1"]), {
+            "node": "1", "events": "7", "bytes": "392", "overruns": "0"})
+        self.assertEqual(dict(meta["cpu7"]), {
+            "node": "-1", "events": "0", "bytes": "0", "overruns": "0"})
+
+    def test_notes_that_end_early(self):
+        self.make_kernel()
+        self.write(os.path.join(self.sys, "kernel/notes"),
+                   b"\4\0\0\0\xff\xff\xff\xff\3\0\0\0GNU\0\1")
+        self.record({})
+        self.assertNotIn("build_id", self.capture().meta["capture"])
+
+    def test_modes(self):
+        self.make_kernel()
+        old = os.umask(0o777)
+        try:
+            self.record({0: records(1)})
+        finally:
+            os.umask(old)
+        self.assertEqual(stat.S_IMODE(os.stat(self.out).st_mode), 0o700)
+        for name in self.capture().files:
+            mode = os.stat(os.path.join(self.out, name)).st_mode
+            self.assertEqual(stat.S_IMODE(mode), 0o600, name)
+
+    def test_current_directory(self):
+        self.make_kernel()
+        os.mkdir(self.out)
+        args = [a for a in self.args() if a not in ("-D", self.out)]
+        daemon = Daemon(args, cwd=self.out)
+        daemon.wait_line("recording")
+        self.kernel.feed(0, records(5))
+        out, _ = self.end(daemon)
+        self.assertEqual(self.capture().cpu(0), records(5))
+        self.assertTrue(out.endswith(
+            "Next:\nkmemtrace_check cpu0.out cpu1.out\nkmemtrace-report\n"),
+            out)
+
+    def test_signals(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number):
+                self.setUp()
+                self.make_kernel()
+                daemon = self.start()
+                self.kernel.feed(1, records(3))
+                self.end(daemon, number=number)
+                self.assertEqual(self.capture().cpu(1), records(3))
+                self.assertEqual(self.capture()["complete"], "true")
+
+    def test_signal_twice_at_once_is_one(self):
+        """timeout(1) does so."""
+        self.make_kernel()
+        daemon = self.start(shim={"on_disable": "sleep 0.3"})
+        self.kernel.feed(0, records(9))
+        self.kernel.wait_read()
+        daemon.signal()
+        time.sleep(0.1)
+        daemon.signal()
+        self.check_end(daemon)
+        self.assertEqual(self.capture()["complete"], "true")
+
+    def test_seconds(self):
+        self.make_kernel()
+        began = time.monotonic()
+        out, _ = self.check_end(self.start("-w", "0.4"))
+        self.assertGreaterEqual(time.monotonic() - began, 0.4)
+        self.assertRegex(out, r", 0\.[4-9] seconds, ")
+
+    def test_last_records_come_after_switching_off(self):
+        """The kernel gives the rest of a sub-buffer only then."""
+        self.make_kernel()
+        last = {cpu: records(500, start=10, cpu=cpu) for cpu in (0, 1)}
+        for cpu, data in last.items():
+            self.write(os.path.join(self.root, f"last{cpu}"), data)
+        daemon = self.start(shim={"on_disable": "".join(
+            f"cat {self.root}/last{cpu} > {self.kernel.path}/cpu{cpu};"
+            for cpu in last)})
+        self.kernel.feed(0, records(10))
+        self.end(daemon)
+        self.assertEqual(self.capture().cpu(0), records(10) + last[0])
+        self.assertEqual(self.capture().cpu(1), last[1])
+
+    def test_tracing_off_while_the_disk_hangs(self):
+        kernel = self.make_kernel()
+        fifo = os.path.join(self.root, "go")
+        os.mkfifo(fifo)
+        go = os.open(fifo, os.O_RDWR)
+        self.addCleanup(os.close, go)
+        daemon = self.start(shim={"write_file": "cpu0.out",
+                                  "write_wait": fifo})
+        data = records(2000)
+        kernel.feed(0, data)
+        kernel.wait_read()
+        daemon.signal()
+        wait_for(lambda: kernel.get("enabled") == "0", "tracing is off")
+        self.assertIsNone(daemon.process.poll())
+        daemon.wait_line("writing what is buffered")
+        os.write(go, b"x" * 100)
+        self.check_end(daemon)
+        self.assertEqual(self.capture().cpu(0), data)
+
+    def test_summary(self):
+        self.make_kernel()
+        out, err = self.record({0: records(3), 1: records(2)})
+        self.assertRegex(out, r"^kmemtraced: 5 events, 280 bytes, "
+                              r"\d+\.\d seconds, 0 events lost\n")
+        self.assertTrue(out.endswith(
+            "\n\nNext:\n"
+            f"kmemtrace_check {self.out}/cpu0.out {self.out}/cpu1.out\n"
+            f"kmemtrace-report {self.out}\n"), out)
+        self.assertNotIn("warning", err)
+
+    def test_loss_is_no_failure_but_told(self):
+        kernel = self.make_kernel()
+        daemon = self.start()
+        kernel.feed(0, records(100))
+        kernel.set_overruns({0: 10, 1: 20000})
+        out, err = self.end(daemon)
+        self.assertIn("20010 events lost", out)
+        self.assertIn("20000 of them on CPU 1", err)
+        self.assertIn("kmemtrace.subbufs=40 (now 20)", err)
+        meta = self.capture().meta
+        self.assertEqual(meta["capture"]["overruns"], "20010")
+        self.assertEqual(meta["cpu1"]["overruns"], "20000")
+        self.assertEqual(meta["capture"]["complete"], "true")
+
+    def test_quiet(self):
+        self.make_kernel()
+        daemon = self.spawn("-q")
+        wait_for(lambda: self.kernel.get("enabled") == "1", "tracing is on")
+        self.kernel.feed(0, records(3))
+        out, err = self.end(daemon)
+        self.assertEqual((out, err), ("", ""))
+        self.assertEqual(self.capture().cpu(0), records(3))
+
+    def test_live_line(self):
+        self.make_kernel()
+        ours, theirs = pty.openpty()
+        daemon = self.spawn(stderr=theirs)
+        os.close(theirs)
+        seen = b""
+        fed = False
+        while not re.search(rb"\d+ events/s, 0\.1 MB written, 5 lost", seen):
+            seen += os.read(ours, 4096)
+            if b"recording" in seen and not fed:
+                self.kernel.set_overruns({0: 5, 1: 0})
+                self.kernel.feed(0, records(CHUNK // 56 * 4))
+                fed = True
+        self.assertEqual(len(self.capture().cpu(0)), 4 * CHUNK)
+        daemon.signal()
+        while True:
+            try:
+                block = os.read(ours, 4096)
+            except OSError: # the other side is closed
+                break
+            if not block:
+                break
+            seen += block
+        self.check_end(daemon)
+        os.close(ours)
+        # It was taken away before anything else was said.
+        self.assertNotIn("events/s", seen.decode().split("\033[K")[-1])
+
+    def test_no_live_line_elsewhere(self):
+        self.make_kernel()
+        _, err = self.check_end(self.start("-w", "1.3"))
+        self.assertNotIn("events/s", err)
+
+    def test_cpu_that_comes(self):
+        kernel = self.make_kernel(cpus=(0,))
+        daemon = self.start()
+        kernel.feed(0, records(1))
+        kernel.add_cpu(5)
+        kernel.feed(5, records(MANY, cpu=5))
+        self.end(daemon)
+        capture = self.capture()
+        self.assertEqual(capture.cpu(5), records(MANY, cpu=5))
+        self.assertEqual(capture["cpus"], "2")
+        self.assertEqual(capture.meta["cpu5"]["events"], str(MANY))
+
+    def test_cpus_that_come_with_switching_on(self):
+        """As on a kernel that was never switched on before."""
+        kernel = self.make_kernel(cpus=())
+        kernel.add_cpu(0, name="new0")
+        kernel.add_cpu(1, name="new1")
+        path = kernel.path
+        daemon = self.start(shim={
+            "on_enable": f"mv {path}/new0 {path}/cpu0;"
+                         f"mv {path}/new1 {path}/cpu1"})
+        kernel.feed(0, records(4))
+        self.end(daemon)
+        self.assertEqual(self.capture().cpu(0), records(4))
+        self.assertEqual(self.capture().cpu(1), b"")
+
+    def test_cpu_that_comes_in_the_last_moment(self):
+        kernel = self.make_kernel(cpus=(0,))
+        kernel.add_cpu(1, name="new1")
+        kernel.feed(1, records(6))
+        path = kernel.path
+        daemon = self.start(shim={
+            "on_disable": f"mv {path}/new1 {path}/cpu1"})
+        daemon.signal()
+        self.check_end(daemon)
+        self.assertEqual(self.capture().cpu(1), records(6))
+
+    def test_tracing_from_boot(self):
+        kernel = self.make_kernel(enabled=1)
+        kernel.feed(0, records(1000))
+        # Switching on again would throw those away.
+        daemon = self.start(shim={"on_enable": "exit 1"})
+        kernel.feed(0, records(20, start=1000))
+        self.end(daemon)
+        capture = self.capture()
+        self.assertEqual(capture.cpu(0), records(1020))
+        self.assertEqual(capture["was_enabled"], "true")
+        self.assertEqual(capture["continues"], "false")
+
+    def test_continued_trace(self):
+        kernel = self.make_kernel(enabled=1)
+        kernel.set_consumed({0: 0, 1: 458752})
+        self.record({0: records(2)})
+        self.assertEqual(self.capture()["continues"], "true")
+
+    def test_kernel_that_does_not_tell_consumed(self):
+        kernel = self.make_kernel(enabled=1)
+        os.unlink(os.path.join(kernel.path, "consumed"))
+        self.record({})
+        self.assertEqual(self.capture()["continues"], "false")
+
+    def test_frozen_trace(self):
+        kernel = self.make_kernel(enabled=0)
+        kernel.feed(0, records(3000))
+        kernel.set_overruns({0: 0, 1: 9})
+        code, out, err = self.run_to_end(shim={"on_enable": "exit 1"})
+        self.assertEqual(code, 0, err)
+        self.assertIn("switched off before", err)
+        self.assertRegex(out, r"^kmemtraced: 3000 events, 168000 bytes, "
+                              r"9 events lost\n")
+        capture = self.capture()
+        self.assertEqual(capture.cpu(0), records(3000))
+        self.assertEqual(capture.cpu(1), b"")
+        self.assertEqual(capture["complete"], "true")
+        self.assertEqual(kernel.get("enabled"), "0")
+
+    def test_files_of_others_stay(self):
+        self.make_kernel()
+        os.mkdir(self.out)
+        os.chmod(self.out, 0o755)
+        for name in ("notes.txt", "cpu.out", "cpu00.out", "cpux.out",
+                     "cpu123456.out", "cpu1.out.bak"):
+            self.write(os.path.join(self.out, name), "mine")
+        self.record({0: records(1)}, "-f")
+        for name in ("notes.txt", "cpu.out", "cpu00.out", "cpux.out",
+                     "cpu123456.out", "cpu1.out.bak"):
+            self.assertEqual(Recording.read(self, name), "mine")
+        self.assertEqual(stat.S_IMODE(os.stat(self.out).st_mode), 0o755)
+
+    def read(self, name):
+        """A file in the directory of the capture."""
+        with open(os.path.join(self.out, name)) as file:
+            return file.read()
+
+
+class Writing(DaemonTest):
+    """The ways to the disk."""
+
+    def check(self, shim):
+        """Records odd amounts in odd pieces by way of the shim."""
+        kernel = self.make_kernel(cpus=(0,))
+        daemon = self.start(shim=shim)
+        n = 0
+        for piece in (1, 511, 512, 513, 20000, 7, 9000):
+            kernel.feed(0, records(piece, start=n))
+            kernel.wait_read()
+            n += piece
+        _, err = self.end(daemon)
+        self.assertEqual(self.capture().cpu(0), records(n))
+        self.assertEqual(self.capture()["complete"], "true")
+        return err
+
+    def test_file_system_that_takes_o_direct(self):
+        err = self.check({"direct": "require"})
+        self.assertNotIn("off the blocks", err)
+
+    def test_file_system_without_o_direct(self):
+        self.check({"direct": "refuse"})
+
+    def test_file_system_that_fails_with_o_direct(self):
+        self.check({"direct": "fail"})
+
+    def test_short_writes(self):
+        self.check({"write_file": "cpu0.out", "write_short": 1001})
+
+    def test_small_sub_buffers_gather(self):
+        """Fewer, larger writes: nothing is written below a batch."""
+        kernel = self.make_kernel(cpus=(0,))
+        kernel.put("subbuf_size", "4096\n")
+        daemon = self.start(shim={"direct": "require"})
+        kernel.feed(0, records(15 * CHUNK // 56))
+        kernel.wait_read()
+        daemon.signal(signal.SIGSTOP)
+        self.assertEqual(os.stat(f"{self.out}/cpu0.out").st_size, 0)
+        daemon.signal(signal.SIGCONT)
+        kernel.feed(0, records(CHUNK // 56, start=15 * CHUNK // 56))
+        wait_for(lambda: os.stat(f"{self.out}/cpu0.out").st_size == 16 * CHUNK,
+                 "a batch is written")
+        self.end(daemon)
+
+    def test_what_is_read_is_soon_on_the_disk(self):
+        """Only what is less than a chunk waits; documented as the loss."""
+        kernel = self.make_kernel(cpus=(0,))
+        daemon = self.start()
+        kernel.feed(0, records(1500))
+        wait_for(lambda: os.stat(f"{self.out}/cpu0.out").st_size >= 2 * CHUNK,
+                 "whole chunks are written")
+        self.end(daemon)
+        self.assertEqual(self.capture().cpu(0), records(1500))
+
+
+if __name__ == "__main__":
+    main()

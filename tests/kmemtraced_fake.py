@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A kernel for kmemtraced: a directory that looks like its debugfs.
+
+A cpu file is a FIFO that the test holds open: it can be waited for, gives what
+was fed, then "nothing now".  What the kernel does when tracing is switched is
+done by tests/kmemtraced-shim.c, where a test needs it.
+"""
+
+import configparser
+import fcntl
+import os
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import termios
+import time
+import unittest
+
+import mkcapture
+
+TOP_BUILDDIR = os.path.abspath(os.environ.get("top_builddir", "."))
+PROGRAM = os.path.join(TOP_BUILDDIR, "kmemtraced", "kmemtraced")
+SHIM = os.path.join(TOP_BUILDDIR, "tests", "kmemtraced-shim.so")
+RECORD = 56
+CHUNK = 28672
+PIPE_BYTES = 1 << 20
+# Only a hang is ever ended by it.
+TIMEOUT_S = 60
+
+
+def records(n, start=0, cpu=0):
+    """n records, each of them unlike any other."""
+    return b"".join(
+        mkcapture.alloc(1000 + start + i,
+                        0xffff888000000000 + (cpu << 32) + (start + i) * 64)
+        for i in range(n))
+
+
+def wait_for(condition, what):
+    """Waits until condition() is true."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited in vain: {what}")
+        time.sleep(0.005)
+
+
+class FakeDebugfs:
+    """The directory; cpus: those that have a file from the start."""
+
+    def __init__(self, root, cpus=(0, 1), enabled=0, abi_version=1):
+        self.mount = os.path.join(root, "debug")
+        self.path = os.path.join(self.mount, "kmemtrace")
+        self.fifos = {}
+        self.consumed = {}
+        self.overruns = {}
+        os.makedirs(self.path)
+        self.put("abi_version", f"{abi_version}\n")
+        self.put("enabled", f"{enabled}\n")
+        self.put("subbufs", "20\n")
+        self.put("subbuf_size", "458752\n")
+        self.put("total_overruns", "0\n")
+        self.put("consumed", "")
+        self.put("overruns", "")
+        for cpu in cpus:
+            self.add_cpu(cpu)
+
+    def put(self, name, text):
+        """Sets what a file says."""
+        with open(os.path.join(self.path, name), "w") as file:
+            file.write(text)
+
+    def get(self, name):
+        """What a file says."""
+        with open(os.path.join(self.path, name)) as file:
+            return file.read().strip()
+
+    def add_cpu(self, cpu, name=None):
+        """The CPU comes online for the first time."""
+        hidden = os.path.join(self.path, f".cpu{cpu}")
+        os.mkfifo(hidden)
+        self.fifos[cpu] = os.open(hidden, os.O_RDWR)
+        fcntl.fcntl(self.fifos[cpu], fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        os.rename(hidden, os.path.join(self.path, name or f"cpu{cpu}"))
+        self.set_overruns({**self.overruns, cpu: 0})
+        self.set_consumed({**self.consumed, cpu: 0})
+
+    def set_overruns(self, overruns):
+        """Events lost, by CPU."""
+        self.overruns = overruns
+        self.put("total_overruns", f"{sum(overruns.values())}\n")
+        self.put("overruns", self.lines(overruns))
+
+    def set_consumed(self, consumed):
+        """Bytes taken by readers, by CPU."""
+        self.consumed = consumed
+        self.put("consumed", self.lines(consumed))
+
+    @staticmethod
+    def lines(table):
+        """A file with a line for each CPU."""
+        return "".join(f"cpu{cpu} {n}\n" for cpu, n in table.items())
+
+    def feed(self, cpu, data):
+        """The CPU writes records, waiting for room where there is none."""
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self.fifos[cpu], view):]
+
+    def unread(self, cpu):
+        """Bytes that nobody has taken."""
+        n = fcntl.ioctl(self.fifos[cpu], termios.FIONREAD, b"\0" * 4)
+        return struct.unpack("i", n)[0]
+
+    def wait_read(self):
+        """Until kmemtraced has taken everything."""
+        wait_for(lambda: not any(map(self.unread, self.fifos)),
+                 "all that was fed is read")
+
+    def hang_up(self, cpu):
+        """The CPU's file goes away under its reader."""
+        os.close(self.fifos.pop(cpu))
+
+    def close(self):
+        """Lets go of the FIFOs."""
+        for cpu in list(self.fifos):
+            self.hang_up(cpu)
+
+
+class Capture:
+    """What a kmemtraced left."""
+
+    def __init__(self, path):
+        self.path = path
+        self.files = sorted(os.listdir(path))
+        self.meta = configparser.ConfigParser(interpolation=None)
+        self.meta.read(os.path.join(path, "kmemtrace.meta"))
+
+    def read(self, name):
+        """The bytes of a file."""
+        with open(os.path.join(self.path, name), "rb") as file:
+            return file.read()
+
+    def cpu(self, cpu):
+        """The bytes of cpu<n>.out."""
+        return self.read(f"cpu{cpu}.out")
+
+    def __getitem__(self, key):
+        return self.meta["capture"][key]
+
+
+class Daemon:
+    """A running kmemtraced."""
+
+    def __init__(self, args, shim=None, program=PROGRAM, **popen):
+        env = dict(os.environ, LC_ALL="C.UTF-8")
+        if shim is not None:
+            env.update({f"SHIM_{key.upper()}": str(value)
+                        for key, value in shim.items()})
+            # The loader would go on without it.
+            assert os.path.exists(SHIM), SHIM
+            env["LD_PRELOAD"] = SHIM
+            # The sanitizer wants to be first in line, and need not be.
+            env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + \
+                ":verify_asan_link_order=0"
+        popen.setdefault("stdout", subprocess.PIPE)
+        popen.setdefault("stderr", subprocess.PIPE)
+        self.process = subprocess.Popen([program, *args], env=env, **popen)
+        self.early = b""
+
+    def wait_line(self, pattern):
+        """Reads stderr until it has a match; what was read."""
+        stream = self.process.stderr
+        while not re.search(pattern, self.early.decode()):
+            if not select.select([stream], [], [], TIMEOUT_S)[0]:
+                raise AssertionError(f"no {pattern!r} in {self.early!r}")
+            block = os.read(stream.fileno(), 4096)
+            if not block:
+                raise AssertionError(f"no {pattern!r} in {self.early!r}")
+            self.early += block
+        return self.early.decode()
+
+    def signal(self, number=signal.SIGINT):
+        """As Ctrl+C or kill do."""
+        self.process.send_signal(number)
+
+    def finish(self):
+        """Waits for the end: exit status, stdout, stderr."""
+        try:
+            out, err = self.process.communicate(timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        return (self.process.returncode, (out or b"").decode(),
+                (self.early + (err or b"")).decode())
+
+
+class DaemonTest(unittest.TestCase):
+    """A test with a fake kernel, a /proc, and a place for the capture."""
+
+    KALLSYMS = ("ffffffff81000000 T _text\n"
+                "ffffffff81000040 t start_here\n")
+    MODULES = "ext4 983040 1 - Live 0xffffffffc0200000\n"
+
+    def setUp(self):
+        self.root = tempfile.mkdtemp(prefix="kmemtraced-")
+        self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
+        self.out = os.path.join(self.root, "capture")
+        self.proc = os.path.join(self.root, "proc")
+        self.sys = os.path.join(self.root, "sys")
+        os.makedirs(self.proc)
+        self.write(os.path.join(self.proc, "kallsyms"), self.KALLSYMS)
+        self.write(os.path.join(self.proc, "modules"), self.MODULES)
+        for cpu, node in ((0, 0), (1, 1)):
+            os.makedirs(os.path.join(self.sys, "devices/system/cpu",
+                                     f"cpu{cpu}", f"node{node}"))
+        os.makedirs(os.path.join(self.sys, "kernel"))
+        self.write(os.path.join(self.sys, "kernel/notes"),
+                   struct.pack("=III4s4s", 4, 4, 7, b"XYZ\0", b"\1\2\3\4") +
+                   struct.pack("=III4s5sxxx", 4, 5, 3, b"GNU\0",
+                               b"\xde\xad\xbe\xef\x01"))
+        self.kernel = None
+
+    @staticmethod
+    def write(path, content):
+        """Makes a file."""
+        mode = "wb" if isinstance(content, bytes) else "w"
+        with open(path, mode) as file:
+            file.write(content)
+
+    def make_kernel(self, **settings):
+        """The fake debugfs of this test."""
+        self.kernel = FakeDebugfs(self.root, **settings)
+        self.addCleanup(self.kernel.close)
+        return self.kernel
+
+    def args(self, *more, out=None):
+        """Options that point kmemtraced at the fake."""
+        return ["-r", os.path.join(self.root, "debug"), "-D", out or self.out,
+                "--proc", self.proc, "--sys", self.sys, *more]
+
+    def spawn(self, *more, out=None, **settings):
+        """A kmemtraced, which need not come to recording."""
+        return Daemon(self.args(*more, out=out), **settings)
+
+    def start(self, *more, out=None, **settings):
+        """A kmemtraced that is recording."""
+        daemon = self.spawn(*more, out=out, **settings)
+        self.addCleanup(daemon.process.kill)
+        daemon.wait_line("recording")
+        return daemon
+
+    def run_to_end(self, *more, **settings):
+        """A kmemtraced that ends by itself."""
+        return self.spawn(*more, **settings).finish()
+
+    def end(self, daemon, status=0, number=signal.SIGINT):
+        """Ends it after all was read: stdout, stderr."""
+        self.kernel.wait_read()
+        daemon.signal(number)
+        return self.check_end(daemon, status)
+
+    def check_end(self, daemon, status=0):
+        """Waits for its end: stdout, stderr."""
+        code, out, err = daemon.finish()
+        self.assertEqual(code, status, err)
+        if daemon.process.returncode >= 0:
+            self.assertEqual(self.kernel.get("enabled"), "0")
+        return out, err
+
+    def capture(self):
+        """What is on the disk, which is whole in any case."""
+        capture = Capture(self.out)
+        for name in capture.files:
+            if name.endswith(".out"):
+                self.assertEqual(len(capture.read(name)) % RECORD, 0, name)
+        return capture
+
+
+def main():
+    """Runs the tests of a file."""
+    unittest.main(verbosity=2)
