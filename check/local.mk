@@ -1,1 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+bin_PROGRAMS += check/kmemtrace-check
+check_kmemtrace_check_SOURCES = \
+	check/check.c check/check.h \
+	check/json.c \
+	check/main.c \
+	check/rules.c check/rules.h \
+	check/text.c
+check_kmemtrace_check_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
+check_kmemtrace_check_LDADD = trace/libtrace.a $(JSON_LIBS) $(GLIB_LIBS)
+
+# The name that the program had in the kernel's first documentation of it.
+all-local: check/kmemtrace_check
+check/kmemtrace_check: check/kmemtrace-check$(EXEEXT)
+	$(AM_V_GEN)rm -f $@ && cd check && \
+		$(LN_S) kmemtrace-check$(EXEEXT) kmemtrace_check
+CLEANFILES += check/kmemtrace_check
+
+install-exec-hook: install-check-link
+install-check-link:
+	cd '$(DESTDIR)$(bindir)' && rm -f kmemtrace_check && \
+		$(LN_S) kmemtrace-check$(EXEEXT) kmemtrace_check
+
+uninstall-hook: uninstall-check-link
+uninstall-check-link:
+	rm -f '$(DESTDIR)$(bindir)/kmemtrace_check'
+.PHONY: install-check-link uninstall-check-link

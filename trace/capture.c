@@ -423,6 +423,12 @@ static void apply_meta_to_files(KmtCapture *capture)
 
 		file->has_overruns = meta_uint64(capture->meta, group,
 						 "overruns", &file->overruns);
+		file->has_expected_size =
+			capture->complete &&
+			meta_uint64(capture->meta, group, "bytes",
+				    &file->expected_size);
+		if (file->has_expected_size && file->size < file->expected_size)
+			capture->shortened = TRUE;
 		if (g_key_file_has_key(capture->meta, group, "node", NULL))
 			file->node = g_key_file_get_integer(
 				capture->meta, group, "node", NULL);

@@ -45,6 +45,9 @@ typedef struct {
 	guint truncated_bytes; /* after the last whole record */
 	guint64 overruns;      /* events lost on this CPU, if has_overruns */
 	gboolean has_overruns;
+	/* Bytes that kmemtrace.meta of a complete capture says, if it does. */
+	guint64 expected_size;
+	gboolean has_expected_size;
 	gint node;	/* NUMA node of this CPU, -1 unknown */
 	guint position; /* in capture->files */
 } KmtCpuFile;
@@ -56,6 +59,7 @@ typedef struct {
 	gboolean
 		complete; /* FALSE: meta says that it was cut off, or no meta */
 	gboolean continues;  /* an earlier reader took the first part */
+	gboolean shortened;  /* a file has less than meta says */
 	guint missing_files; /* CPUs that meta names, with records, not opened
 			      */
 	gboolean swapped;    /* all files agree on it */

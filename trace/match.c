@@ -133,7 +133,7 @@ static void find_loss(KmtMatcher *m, const KmtCapture *capture)
 	m->whole_from = G_MININT64;
 	m->whole_until = G_MAXINT64;
 	m->lossy = (capture->has_overruns && capture->overruns > 0) ||
-		   capture->missing_files > 0;
+		   capture->missing_files > 0 || capture->shortened;
 	for (i = 0; i < capture->files->len; i++) {
 		const KmtCpuFile *file = capture->files->pdata[i];
 		gint64 first, last;

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "check/check.h"
+
+/* An error that lacks the record before, which is found in a second pass. */
+typedef struct {
+	guint64 ptr;
+	gboolean pages;
+	/* The last record of the address so far. */
+	const KmtCpuFile *last_file;
+	guint64 last_index;
+} Wanted;
+
+/* NULL if as many of this rule as wanted are kept already. */
+static KmtError *add_error(KmtCheck *check, KmtRuleId rule,
+			   const KmtCpuFile *file, guint64 index)
+{
+	KmtError error = {.rule = rule, .file = file, .index = index};
+
+	check->total++;
+	if (check->counts[rule]++ >= check->max_errors)
+		return NULL;
+	g_array_append_val(check->errors, error);
+	return &g_array_index(check->errors, KmtError, check->errors->len - 1);
+}
+
+static void add_file_error(KmtCheck *check, KmtRuleId rule,
+			   const KmtCpuFile *file, guint64 index)
+{
+	KmtError *error = add_error(check, rule, file, index);
+
+	if (error && index > 0) {
+		error->before_file = file;
+		error->before_index = index - 1;
+	}
+}
+
+/* ---- the rules of a file ---- */
+
+/* Returns whether the record is sound, i.e. breaks no fatal rule. */
+static gboolean check_record(KmtCheck *check, const KmtRuleInput *input,
+			     guint64 index)
+{
+	int rule;
+
+	for (rule = 0; rule < KMT_N_FATAL_RULES; rule++) {
+		if (kmt_rules[rule].broken(input)) {
+			add_file_error(check, rule, input->file, index);
+			return FALSE;
+		}
+	}
+	for (; rule < KMT_N_RECORD_RULES; rule++) {
+		if (kmt_rules[rule].broken(input))
+			add_file_error(check, rule, input->file, index);
+	}
+	return TRUE;
+}
+
+static void check_file(KmtCheck *check, const KmtCpuFile *file)
+{
+	struct kmemtrace_event events[2];
+	KmtRuleInput input = {.file = file};
+	guint current = 0;
+	guint64 i;
+	int rule;
+
+	for (i = 0; i < file->n_records; i++) {
+		kmt_cpu_file_get(file, i, &events[current]);
+		input.event = &events[current];
+		if (check_record(check, &input, i)) {
+			input.previous = input.event;
+			current = !current;
+		}
+	}
+	input.event = NULL;
+	for (rule = KMT_N_RECORD_RULES; rule < KMT_N_FILE_RULES; rule++) {
+		if (kmt_rules[rule].broken(&input))
+			add_file_error(check, rule, file, file->n_records);
+	}
+}
+
+/* ---- the rules across files ---- */
+
+static void on_free(gpointer user, const KmtObject *object,
+		    const struct kmemtrace_event *event,
+		    const KmtPosition *position, gboolean mismatch)
+{
+	KmtCheck *check = user;
+	KmtError *error;
+
+	if (!mismatch)
+		return;
+	error = add_error(check, KMT_RULE_MISMATCHED_FREE, position->file,
+			  position->index);
+	if (error) {
+		error->before_file = check->capture->files->pdata[object->file];
+		error->before_index = object->index;
+	}
+}
+
+static void on_double(gpointer user, const KmtObject *object,
+		      const struct kmemtrace_event *event,
+		      const KmtPosition *position, KmtDouble class,
+		      const struct kmemtrace_event *free_event)
+{
+	KmtCheck *check = user;
+	KmtError *error;
+
+	if (class != KMT_DOUBLE_UNEXPLAINED)
+		return;
+	error = add_error(check, KMT_RULE_DOUBLE_ALLOCATION, position->file,
+			  position->index);
+	if (error) {
+		error->before_file = check->capture->files->pdata[object->file];
+		error->before_index = object->index;
+	}
+}
+
+static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
+			 const KmtPosition *position, KmtUnmatched class)
+{
+	if (class == KMT_UNMATCHED_UNEXPLAINED)
+		add_error(user, KMT_RULE_UNMATCHED_FREE, position->file,
+			  position->index);
+}
+
+static guint wanted_hash(gconstpointer p)
+{
+	const Wanted *w = p;
+
+	return g_int64_hash(&w->ptr) + (guint)w->pages;
+}
+
+static gboolean wanted_equal(gconstpointer a, gconstpointer b)
+{
+	const Wanted *wa = a, *wb = b;
+
+	return wa->ptr == wb->ptr && wa->pages == wb->pages;
+}
+
+static void set_key(Wanted *w, const struct kmemtrace_event *event)
+{
+	w->ptr = event->ptr;
+	w->pages = event->type_id == KMEMTRACE_TYPE_PAGES;
+}
+
+/* Fills *before of the error about the record at position, if it is one. */
+static void note_before(KmtCheck *check, const Wanted *w,
+			const KmtPosition *position)
+{
+	guint i;
+
+	for (i = 0; i < check->errors->len; i++) {
+		KmtError *e = &g_array_index(check->errors, KmtError, i);
+
+		if (e->rule == KMT_RULE_UNMATCHED_FREE &&
+		    e->file == position->file && e->index == position->index) {
+			e->before_file = w->last_file;
+			e->before_index = w->last_index;
+		}
+	}
+}
+
+/*
+ * The record before an unmatched free of the same address.  The matcher does
+ * not keep it, and few are printed: another pass is cheaper.
+ */
+static void find_before(KmtCheck *check)
+{
+	g_autoptr(GHashTable) wanted =
+		g_hash_table_new_full(wanted_hash, wanted_equal, g_free, NULL);
+	g_autoptr(KmtMerge) merge = NULL;
+	struct kmemtrace_event event;
+	KmtPosition position;
+	Wanted key, *w;
+	guint i;
+
+	for (i = 0; i < check->errors->len; i++) {
+		const KmtError *e = &g_array_index(check->errors, KmtError, i);
+
+		if (e->rule != KMT_RULE_UNMATCHED_FREE)
+			continue;
+		kmt_cpu_file_get(e->file, e->index, &event);
+		w = g_new0(Wanted, 1);
+		set_key(w, &event);
+		g_hash_table_add(wanted, w);
+	}
+	if (g_hash_table_size(wanted) == 0)
+		return;
+	merge = kmt_merge_new(check->capture);
+	while (kmt_merge_next(merge, &event, &position)) {
+		set_key(&key, &event);
+		w = g_hash_table_lookup(wanted, &key);
+		if (!w)
+			continue;
+		note_before(check, w, &position);
+		w->last_file = position.file;
+		w->last_index = position.index;
+	}
+}
+
+static void check_across(KmtCheck *check)
+{
+	static const KmtMatchOps ops = {
+		.on_free = on_free,
+		.on_double = on_double,
+		.on_unmatched = on_unmatched,
+	};
+	g_autoptr(KmtMerge) merge = kmt_merge_new(check->capture);
+	g_autoptr(KmtMatcher) matcher = kmt_matcher_new(
+		check->capture, &ops, check, check->tolerance_ns);
+	struct kmemtrace_event event;
+	KmtPosition position;
+
+	while (kmt_merge_next(merge, &event, &position))
+		kmt_matcher_feed(matcher, &event, &position);
+	kmt_matcher_finish(matcher);
+	check->findings = *kmt_matcher_findings(matcher);
+	find_before(check);
+}
+
+KmtCheck *kmt_check_new(const KmtCapture *capture, gboolean across,
+			gint64 tolerance_ns, guint64 max_errors)
+{
+	KmtCheck *check = g_new0(KmtCheck, 1);
+	guint i;
+
+	check->capture = capture;
+	check->across = across;
+	check->tolerance_ns = tolerance_ns;
+	check->max_errors = max_errors;
+	check->errors = g_array_new(FALSE, FALSE, sizeof(KmtError));
+	for (i = 0; i < capture->files->len; i++)
+		check_file(check, capture->files->pdata[i]);
+	if (across)
+		check_across(check);
+	return check;
+}
+
+void kmt_check_free(KmtCheck *check)
+{
+	if (!check)
+		return;
+	g_array_unref(check->errors);
+	g_free(check);
+}
+
+/* ---- loss ---- */
+
+static char *overruns_by_cpu(const KmtCapture *capture)
+{
+	GString *text = g_string_new(NULL);
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = capture->files->pdata[i];
+
+		if (file->has_overruns && file->overruns)
+			g_string_append_printf(text,
+					       "%scpu%u: %" G_GUINT64_FORMAT,
+					       text->len ? ", " : "", file->cpu,
+					       file->overruns);
+	}
+	return g_string_free(text, FALSE);
+}
+
+GPtrArray *kmt_check_loss(const KmtCheck *check)
+{
+	const KmtCapture *c = check->capture;
+	GPtrArray *loss = g_ptr_array_new_with_free_func(g_free);
+
+	if (c->has_overruns && c->overruns) {
+		g_autofree char *by_cpu = overruns_by_cpu(c);
+
+		g_ptr_array_add(
+			loss, g_strdup_printf("%" G_GUINT64_FORMAT
+					      " events were lost%s%s%s",
+					      c->overruns, *by_cpu ? " (" : "",
+					      by_cpu, *by_cpu ? ")" : ""));
+	}
+	if (!c->meta)
+		g_ptr_array_add(loss,
+				g_strdup("whether events were lost is not "
+					 "known: there is no kmemtrace.meta; "
+					 "taken as if none were"));
+	else if (!c->complete)
+		g_ptr_array_add(loss,
+				g_strdup("the capture was cut off: how many "
+					 "events were lost is not known"));
+	else if (!c->has_overruns)
+		g_ptr_array_add(loss,
+				g_strdup("whether events were lost is not "
+					 "known: kmemtrace.meta does not say"));
+	if (c->continues)
+		g_ptr_array_add(loss,
+				g_strdup("the first part of this trace is in "
+					 "another capture"));
+	if (check->across && c->missing_files)
+		g_ptr_array_add(loss,
+				g_strdup_printf("the files of %u more CPUs "
+						"belong to this capture and "
+						"are not here",
+						c->missing_files));
+	return loss;
+}

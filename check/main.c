@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "check/check.h"
+
+#define PROGRAM	   "kmemtrace-check"
+#define MAX_ERRORS 10
+
+enum {
+	EXIT_CLEAN = 0,
+	EXIT_TROUBLE =
+		1,	 /* a wrong option, nothing to read, nowhere to write */
+	EXIT_ERRORS = 2, /* the capture breaks rules */
+};
+
+/* As the command line gave them. */
+typedef struct {
+	gboolean help;
+	gboolean version;
+	gboolean quiet;
+	gboolean json;
+	char *max_print;
+	char *clock_tolerance;
+	char **operands;
+} Options;
+
+static void options_clear(Options *options)
+{
+	g_free(options->max_print);
+	g_free(options->clock_tolerance);
+	g_strfreev(options->operands);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
+
+static int fail(const char *message)
+{
+	fprintf(stderr, PROGRAM ": %s\n", message);
+	return EXIT_TROUBLE;
+}
+
+static int fail_usage(const char *message)
+{
+	fail(message);
+	fputs("Try '" PROGRAM " --help' for more information.\n", stderr);
+	return EXIT_TROUBLE;
+}
+
+static GOptionContext *make_context(Options *o)
+{
+	const GOptionEntry entries[] = {
+		{"max-print", 'n', 0, G_OPTION_ARG_STRING, &o->max_print,
+		 "Print N records at most for each rule (default: 10)", "N"},
+		{"json", 0, 0, G_OPTION_ARG_NONE, &o->json,
+		 "Print all as one JSON document", NULL},
+		{"clock-tolerance", 0, 0, G_OPTION_ARG_STRING,
+		 &o->clock_tolerance,
+		 "Nanoseconds by which the clocks of two CPUs may differ "
+		 "(default: 1000000)",
+		 "NS"},
+		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet,
+		 "Print nothing, the exit status tells", NULL},
+		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
+		 "Show this help and exit", NULL},
+		{"version", 'V', 0, G_OPTION_ARG_NONE, &o->version,
+		 "Show the version and exit", NULL},
+		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
+		 &o->operands, NULL, "[DIRECTORY | FILE...]"},
+		{NULL, 0, 0, 0, NULL, NULL, NULL},
+	};
+	GOptionContext *context = g_option_context_new(NULL);
+
+	g_option_context_set_help_enabled(context, FALSE);
+	g_option_context_set_summary(
+		context, "Checks that a kmemtrace capture is what a correct "
+			 "kernel and a correct\nkmemtraced leave behind.");
+	g_option_context_set_description(
+		context,
+		"A capture is a directory that kmemtraced wrote, or the "
+		"cpu<n>.out files of one;\nwithout any, the current directory. "
+		" One file alone is checked by itself, without\nwhat only the "
+		"files together tell: double allocations, unmatched and "
+		"mismatched\nfrees.\n\n"
+		"Exit status: 0 no errors, 1 could not check, 2 errors "
+		"found.\n");
+	g_option_context_add_main_entries(context, entries, NULL);
+	return context;
+}
+
+static gboolean parse_number(const char *text, guint64 max, const char *option,
+			     guint64 *number, GError **error)
+{
+	if (!text || g_ascii_string_to_unsigned(text, 10, 0, max, number, NULL))
+		return TRUE;
+	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+		    "%s '%s': not a number from 0 to %" G_GUINT64_FORMAT,
+		    option, text, max);
+	return FALSE;
+}
+
+/* A result that did not reach its reader must not look like a success. */
+static int close_stdout(int status)
+{
+	gboolean bad = ferror(stdout) != 0;
+
+	if (fflush(stdout) != 0 || fclose(stdout) != 0 || bad) {
+		fprintf(stderr, PROGRAM ": cannot write the output: %s\n",
+			g_strerror(errno));
+		return EXIT_TROUBLE;
+	}
+	return status;
+}
+
+static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtCheck) check = NULL;
+	g_autoptr(KmtCapture) capture = kmt_capture_open(
+		(const char *const *)options->operands, &error);
+
+	if (!capture)
+		return fail(error->message);
+	check = kmt_check_new(capture,
+			      capture->directory || capture->files->len > 1,
+			      tolerance_ns, max_errors);
+	if (options->json)
+		kmt_check_json(check, stdout);
+	else if (!options->quiet)
+		kmt_check_text(check, stdout);
+	return close_stdout(check->total ? EXIT_ERRORS : EXIT_CLEAN);
+}
+
+int main(int argc, char **argv)
+{
+	g_auto(Options) options = {0};
+	g_autoptr(GOptionContext) context = make_context(&options);
+	g_autoptr(GError) error = NULL;
+	guint64 tolerance_ns = KMT_CLOCK_TOLERANCE_NS;
+	guint64 max_errors = MAX_ERRORS;
+
+	/* A reader that is gone is an error of writing. */
+	signal(SIGPIPE, SIG_IGN);
+	if (!g_option_context_parse(context, &argc, &argv, &error))
+		return fail_usage(error->message);
+	if (options.help) {
+		g_autofree char *help =
+			g_option_context_get_help(context, TRUE, NULL);
+
+		fputs(help, stdout);
+		return close_stdout(EXIT_CLEAN);
+	}
+	if (options.version) {
+		puts(PROGRAM " " PACKAGE_VERSION);
+		return close_stdout(EXIT_CLEAN);
+	}
+	if (!parse_number(options.max_print, G_MAXUINT32, "--max-print",
+			  &max_errors, &error) ||
+	    !parse_number(options.clock_tolerance, KMT_CLOCK_TOLERANCE_MAX_NS,
+			  "--clock-tolerance", &tolerance_ns, &error))
+		return fail_usage(error->message);
+	return run(&options, (gint64)tolerance_ns, max_errors);
+}

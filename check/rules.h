@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rules that a capture has to keep.  Those of one file are a function each;
+ * those across files are what the matcher tells (trace/match.h).
+ */
+#ifndef KMEMTRACE_RULES_H
+#define KMEMTRACE_RULES_H
+
+#include "trace/capture.h"
+
+typedef enum {
+	/* What a record breaks of these tells that its other fields mean
+	 * nothing: the first one is told, and no other rule is tried. */
+	KMT_RULE_NULL_EVENT,
+	KMT_RULE_SIZE_TOO_SMALL,
+	KMT_RULE_SIZE_DIFFERS,
+	KMT_RULE_UNKNOWN_EVENT,
+	KMT_RULE_UNKNOWN_TYPE,
+	KMT_N_FATAL_RULES,
+
+	KMT_RULE_NULL_POINTER = KMT_N_FATAL_RULES,
+	KMT_RULE_NOTHING_REQUESTED,
+	KMT_RULE_TOO_LITTLE_GIVEN,
+	KMT_RULE_TIME_BACKWARDS,
+	KMT_N_RECORD_RULES,
+
+	/* Of a whole file. */
+	KMT_RULE_TRUNCATED_RECORD = KMT_N_RECORD_RULES,
+	KMT_RULE_WRONG_FILE_SIZE,
+	KMT_N_FILE_RULES,
+
+	/* Across files. */
+	KMT_RULE_DOUBLE_ALLOCATION = KMT_N_FILE_RULES,
+	KMT_RULE_UNMATCHED_FREE,
+	KMT_RULE_MISMATCHED_FREE,
+	KMT_N_RULES
+} KmtRuleId;
+
+/* What a rule judges.  event is NULL for the rules of a whole file. */
+typedef struct {
+	const KmtCpuFile *file;
+	const struct kmemtrace_event *event;
+	/* The sound one before it (no fatal rule broken), or NULL. */
+	const struct kmemtrace_event *previous;
+} KmtRuleInput;
+
+typedef struct {
+	const char *name;
+	const char *description;
+	/* NULL for the rules across files. */
+	gboolean (*broken)(const KmtRuleInput *input);
+} KmtRule;
+
+extern const KmtRule kmt_rules[KMT_N_RULES];
+
+#endif
