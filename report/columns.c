@@ -82,6 +82,24 @@ static const char *cell(const KmtColumns *columns, guint line, guint column)
 				 line * columns->n_columns + column);
 }
 
+/* Without blanks at its end. */
+static void print_line(const KmtColumns *columns, guint line, const int *widths,
+		       FILE *out)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	guint i;
+
+	for (i = 0; i < columns->n_columns; i++) {
+		gboolean left = columns->align[i] == 'l';
+
+		g_string_append_printf(text, "%s%*s", i ? "  " : "",
+				       left ? -widths[i] : widths[i],
+				       cell(columns, line, i));
+	}
+	g_strchomp(text->str);
+	fprintf(out, "%s\n", text->str);
+}
+
 void kmt_columns_print(const KmtColumns *columns, FILE *out)
 {
 	guint n_lines = columns->cells->len / columns->n_columns;
@@ -93,15 +111,6 @@ void kmt_columns_print(const KmtColumns *columns, FILE *out)
 			widths[column] =
 				MAX(widths[column],
 				    (int)strlen(cell(columns, line, column)));
-	for (line = 0; line < n_lines; line++) {
-		for (column = 0; column < columns->n_columns; column++) {
-			gboolean last = column + 1 == columns->n_columns;
-			gboolean left = columns->align[column] == 'l';
-			int width = left && last ? 0 : widths[column];
-
-			fprintf(out, "%*s%s", left ? -width : width,
-				cell(columns, line, column),
-				last ? "\n" : "  ");
-		}
-	}
+	for (line = 0; line < n_lines; line++)
+		print_line(columns, line, widths, out);
 }

@@ -199,6 +199,25 @@ static void print_warnings(const GPtrArray *warnings)
 			(const char *)g_ptr_array_index(warnings, i));
 }
 
+/* Text says it where nobody overlooks it; JSON is for programs. */
+static void warn_of_loss(const KmtCapture *capture, GPtrArray *warnings)
+{
+	KmtLoss loss = kmt_report_loss(capture);
+
+	if (loss == KMT_LOSS_EVENTS)
+		g_ptr_array_add(
+			warnings,
+			g_strdup_printf("%" G_GUINT64_FORMAT
+					" events were lost: no figure is "
+					"complete; trace again with a larger "
+					"kmemtrace.subbufs",
+					capture->overruns));
+	else if (loss == KMT_LOSS_CUT)
+		g_ptr_array_add(warnings,
+				g_strdup("the capture was cut off: how many "
+					 "events were lost is unknown"));
+}
+
 static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 {
 	const char *const here[] = {NULL};
@@ -223,6 +242,8 @@ static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 		return fail(error->message);
 	aggregate = kmt_aggregate_new(capture, tolerance_ns);
 	kmt_names_check(names, aggregate->sites, warnings);
+	if (options->json)
+		warn_of_loss(capture, warnings);
 	if (!options->quiet)
 		print_warnings(warnings);
 	report->capture = capture;

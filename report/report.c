@@ -17,7 +17,7 @@ KmtLoss kmt_report_loss(const KmtCapture *capture)
 	return capture->has_overruns ? KMT_LOSS_NONE : KMT_LOSS_UNKNOWN;
 }
 
-static gboolean is_chosen(const KmtSite *site, gconstpointer user)
+gboolean kmt_report_is_chosen(const KmtSite *site, gconstpointer user)
 {
 	const KmtReport *report = user;
 
@@ -28,6 +28,7 @@ static gboolean is_chosen(const KmtSite *site, gconstpointer user)
 
 KmtTable *kmt_report_table(const KmtReport *report)
 {
-	return kmt_table_new(report->aggregate->sites, report->names, is_chosen,
-			     report, report->sort, report->max_lines);
+	return kmt_table_new(report->aggregate->sites, report->names,
+			     kmt_report_is_chosen, report, report->sort,
+			     report->max_lines);
 }

@@ -15,7 +15,7 @@ typedef struct {
 	const KmtNames *names;
 	const KmtSort *sort;
 	guint64 max_lines;	   /* of each table; 0: all */
-	gboolean slab_only;	   /* kinds in the table of call sites; */
+	gboolean slab_only;	   /* kinds in the tables of call sites; */
 	gboolean pages_only;	   /* both or none: all */
 	gboolean before_trace;	   /* list those frees by call site */
 	gboolean separators;	   /* 1,234,567 */
@@ -26,6 +26,8 @@ typedef struct {
 void kmt_report_text(const KmtReport *report, FILE *out);
 void kmt_report_json(const KmtReport *report, FILE *out);
 
+/* A KmtTableFilter: the kinds that the options of user, a report, chose. */
+gboolean kmt_report_is_chosen(const KmtSite *site, gconstpointer user);
 /* The sites that the options chose, sorted and cut. */
 KmtTable *kmt_report_table(const KmtReport *report);
 

@@ -11,7 +11,8 @@ typedef struct {
 	const char *name;
 	const char *module;
 	guint32 line; /* place in the file */
-	gboolean code;
+	guint8 code;
+	guint8 weak;
 } Entry;
 
 typedef struct {
@@ -82,6 +83,7 @@ static gboolean parse_line(char *line, Entry *entry, char *type)
 		entry->module = module + 1;
 	}
 	entry->code = is_code_type(*type);
+	entry->weak = *type == 'w' || *type == 'W';
 	return TRUE;
 }
 
@@ -112,7 +114,7 @@ static void note_label(KmtSymbols *symbols, Entry *entry)
 /* Whether the name looks like __start_x, __stop_x, __end_x, __x_start, ... */
 static gboolean is_linker_label(const char *name)
 {
-	return g_str_has_prefix(name, "__") &&
+	return g_str_has_prefix(name, "__") && strlen(name) >= 8 &&
 	       (g_str_has_prefix(name, "__start_") ||
 		g_str_has_prefix(name, "__stop_") ||
 		g_str_has_prefix(name, "__end_") ||
@@ -133,7 +135,9 @@ static int compare_entries(gconstpointer a, gconstpointer b)
 		return x->address < y->address ? -1 : 1;
 	if (x->code != y->code)
 		return x->code ? -1 : 1;
-	order = is_linker_label(x->name) - is_linker_label(y->name);
+	order = x->weak - y->weak;
+	if (!order)
+		order = is_linker_label(x->name) - is_linker_label(y->name);
 	if (!order)
 		order = (int)strspn(x->name, "_") - (int)strspn(y->name, "_");
 	if (!order)

@@ -51,22 +51,51 @@ static void print_loss_per_cpu(const KmtReport *report, FILE *out)
 	}
 }
 
+/*
+ * As many more sub-buffers as would have held what the worst CPU lost, twice as
+ * many as there were at least.  0 if kmemtrace.meta does not tell their size.
+ */
+static guint64 enough_subbufs(const KmtCapture *capture, guint64 subbufs)
+{
+	guint64 size = g_key_file_get_uint64(capture->meta, "capture",
+					     "subbuf_size", NULL);
+	guint64 worst = 0, n_per_subbuf = size / capture->record_size;
+	guint i;
+
+	if (!subbufs || !n_per_subbuf)
+		return 0;
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = g_ptr_array_index(capture->files, i);
+
+		if (file->has_overruns)
+			worst = MAX(worst, file->overruns);
+	}
+	return MAX(2 * subbufs, subbufs + worst / n_per_subbuf + 1);
+}
+
 static void print_lost(const KmtReport *report, FILE *out)
 {
-	g_autofree char *subbufs = kmt_report_meta(report->capture, "subbufs");
+	const KmtCapture *capture = report->capture;
+	guint64 subbufs = g_key_file_get_uint64(capture->meta, "capture",
+						"subbufs", NULL);
+	guint64 enough = enough_subbufs(capture, subbufs);
 
-	print_number(report, out, report->capture->overruns);
+	print_number(report, out, capture->overruns);
 	fputs(" EVENTS WERE LOST\n", out);
 	print_loss_per_cpu(report, out);
 	fputs("               No figure below is complete: live and peak bytes "
 	      "may be too high or\n"
 	      "               too low, and what is \"after loss\" may be due "
 	      "to it.\n"
-	      "               Trace again with a larger kmemtrace.subbufs=",
+	      "               Trace again with ",
 	      out);
-	if (subbufs)
-		fprintf(out, " (it was %s)", subbufs);
-	fputs(".\n", out);
+	if (enough)
+		fprintf(out,
+			"kmemtrace.subbufs=%" G_GUINT64_FORMAT
+			" or more (it was %" G_GUINT64_FORMAT ").\n",
+			enough, subbufs);
+	else
+		fputs("a larger kmemtrace.subbufs.\n", out);
 }
 
 static void print_loss(const KmtReport *report, FILE *out)
@@ -249,10 +278,10 @@ static void fill_site(KmtColumns *columns, const KmtTotals *totals,
 }
 
 static void rest_text(const KmtReport *report, KmtColumns *columns,
-		      guint64 n_rest)
+		      const char *what, guint64 n_rest)
 {
 	g_autofree char *number = kmt_format_number(n_rest, report->separators);
-	g_autofree char *text = g_strdup_printf("(%s more call site%s)", number,
+	g_autofree char *text = g_strdup_printf("(%s more %s%s)", number, what,
 						n_rest == 1 ? "" : "s");
 
 	kmt_columns_text(columns, text);
@@ -284,7 +313,7 @@ static void print_sites(const KmtReport *report, FILE *out)
 			continue;
 		fill_site(columns, &table->rest[i], TRUE);
 		kmt_columns_text(columns, kmt_kind_name((KmtKind)i));
-		rest_text(report, columns, table->n_rest[i]);
+		rest_text(report, columns, "call site", table->n_rest[i]);
 	}
 	kmt_columns_print(columns, out);
 }
@@ -293,7 +322,8 @@ static void print_sites(const KmtReport *report, FILE *out)
 
 static gboolean has_cross_cpu_frees(const KmtSite *site, gconstpointer user)
 {
-	return site->totals.cross_cpu_frees > 0;
+	return site->totals.cross_cpu_frees > 0 &&
+	       kmt_report_is_chosen(site, user);
 }
 
 static void fill_cross(KmtColumns *columns, const KmtTotals *totals)
@@ -309,7 +339,7 @@ static void print_cross_cpu(const KmtReport *report, FILE *out)
 	g_autoptr(KmtSort) sort = kmt_sort_parse("pingpong", NULL);
 	g_autoptr(KmtTable) table = kmt_table_new(
 		report->aggregate->sites, report->names, has_cross_cpu_frees,
-		NULL, sort, report->max_lines);
+		report, sort, report->max_lines);
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new("rrrll", report->separators);
 	guint i;
@@ -338,7 +368,7 @@ static void print_cross_cpu(const KmtReport *report, FILE *out)
 			continue;
 		fill_cross(columns, &table->rest[i]);
 		kmt_columns_text(columns, kmt_kind_name((KmtKind)i));
-		rest_text(report, columns, table->n_rest[i]);
+		rest_text(report, columns, "call site", table->n_rest[i]);
 	}
 	kmt_columns_print(columns, out);
 }
@@ -415,7 +445,8 @@ static void fill_tally_rest(const KmtReport *report, KmtColumns *columns,
 		count += ((KmtTallyEntry *)g_ptr_array_index(list, i))->count;
 	kmt_columns_number(columns, FALSE, count);
 	kmt_columns_text(columns, "");
-	rest_text(report, columns, list->len - from);
+	rest_text(report, columns, pairs ? "pair" : "call site",
+		  list->len - from);
 	if (pairs) {
 		kmt_columns_text(columns, "");
 		kmt_columns_text(columns, "");

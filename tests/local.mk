@@ -16,3 +16,17 @@ KMEMTRACED_TESTS = \
 	tests/kmemtraced-errors.py tests/kmemtraced-record.py
 TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS) tests/kmemtraced_fake.py
+
+# report/
+TESTS += tests/report-cli.py tests/report-golden.py tests/report-random.py
+EXTRA_DIST += \
+	tests/report-cli.py tests/report-golden.py tests/report-random.py \
+	tests/report_reference.py \
+	tests/fixtures/report-cut.out tests/fixtures/report-cut.txt \
+	tests/fixtures/report-empty.out tests/fixtures/report-empty.txt \
+	tests/fixtures/report-findings.out tests/fixtures/report-findings.txt \
+	tests/fixtures/report-lost.out tests/fixtures/report-lost.txt \
+	tests/fixtures/report-lost-most.out \
+	tests/fixtures/report-lost-most.txt \
+	tests/fixtures/report-race.out tests/fixtures/report-race.txt \
+	tests/fixtures/report-summary.out tests/fixtures/report-summary.txt

@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds kmemtrace-report --json against tests/report_reference.py on captures
+made at random, with every defect that a capture can have.
+
+    report-random.py [SEED...]      these only
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import report_reference as ref
+
+PROGRAM = os.path.join(os.environ.get("top_builddir", "."), "kmemtrace-report")
+N_SEEDS = 60
+CODE = 0xffffffff81000000
+MODULE = 0xffffffffa0000000
+
+
+def make_symbols(rng):
+    """A kallsyms and a modules with all that complicates them."""
+    lines = [f"{CODE:016x} T _text", f"{CODE:016x} T _stext"]
+    address = CODE
+    for i in range(60):
+        under = "_" * rng.choice([0, 0, 0, 2])
+        lines.append(f"{address:016x} {rng.choice('tTwW')} {under}fn{i}")
+        if rng.random() < 0.2:
+            lines.append(f"{address:016x} t __alias{i}")
+        if rng.random() < 0.1:
+            lines.append(f"{address + 5:016x} A absolute{i}")
+        address += rng.randrange(16, 400)
+    lines.append(f"{address:016x} T _etext")
+    etext = address
+    for i in range(10):
+        lines.append(f"{address + 64:016x} {rng.choice('dDbBrRV')} data{i}")
+        address += 200
+    init = address = (address + 0x1000) & ~0xfff
+    lines.append(f"{address:016x} T _sinittext")
+    for i in range(5):
+        lines.append(f"{address:016x} t init{i}")
+        address += 100
+    lines.append(f"{address:016x} T _einittext")
+    rng.shuffle(lines)
+    modules = ""
+    for m in range(3):
+        base = MODULE + m * 0x200000
+        address = base
+        for i in range(5):
+            lines.append(f"{address:016x} t mod{m}fn{i}\t[mod{m}]")
+            address += rng.randrange(16, 400)
+        lines.append(f"{address:016x} d mod{m}data\t[mod{m}]")
+        address += 64
+        lines.append(f"{address:016x} t mod{m}last\t[mod{m}]")
+        if m != 1:
+            modules += (f"mod{m} {address + 100 - base} 1 - Live "
+                        f"0x{base:016x}\n")
+    places = [(CODE - 8, etext + 40), (init - 40, init + 600)]
+    places += [(MODULE + m * 0x200000 - 8, MODULE + m * 0x200000 + 3000)
+               for m in range(3)]
+    return "\n".join(lines) + "\n", modules, places
+
+
+class Maker:
+    """One random capture."""
+
+    def __init__(self, seed):
+        rng = self.rng = random.Random(seed)
+        self.big = rng.random() < 0.4
+        self.size = rng.choice([56, 56, 64, 72])
+        self.n_cpus = rng.choice([1, 2, 3, 4, 8])
+        self.has_meta = rng.random() < 0.8
+        self.overruns = rng.choice([0, 0, 7]) if self.has_meta else 0
+        self.nodes = {c: rng.choice([-1, 0, 1]) for c in range(self.n_cpus)}
+        self.unit = rng.choice([1, 1, 1 << 40, 1 << 49])
+        self.kallsyms, self.modules, places = make_symbols(rng)
+        self.site_list = [rng.randrange(*rng.choice(places))
+                          for _ in range(rng.choice([3, 40]))]
+        self.cpus = {c: [] for c in range(self.n_cpus)}
+        self.live = []
+        self.ties = 0
+        self.time = rng.choice([-5000, 0, 10 ** 9])
+
+    def record(self, event, kind, ptr):
+        """A record; in a FREE, what is undefined is junk."""
+        rng = self.rng
+        req = rng.randrange(1, 5000) * self.unit
+        alloc = req + rng.choice([0, 0, rng.randrange(500)]) * self.unit
+        if rng.random() < 0.01:
+            alloc = max(req - self.unit, 0)
+        return {"event_id": event, "type_id": kind, "event_size": self.size,
+                "node": rng.choice([-1, -1, 0, 1]),
+                "call_site": rng.choice(self.site_list), "ptr": ptr,
+                "bytes_req": req, "bytes_alloc": alloc,
+                "gfp_flags": rng.getrandbits(32), "timestamp": self.time}
+
+    def some_ptr(self):
+        """An address; few of them, so that they come again."""
+        return 0xffff888000000000 + self.rng.randrange(1, 300) * 4096
+
+    def put(self, cpu, event, kind, ptr):
+        """Appends to the file of a CPU."""
+        self.cpus[cpu].append(self.record(event, kind, ptr))
+
+    def step(self):
+        """Something happens."""
+        rng = self.rng
+        cpu = rng.randrange(self.n_cpus)
+        self.time += rng.randrange(1, 10 ** 4)
+        what = rng.random()
+        if what < 0.55 or not self.live:
+            kind, ptr = rng.randrange(3), self.some_ptr()
+            self.put(cpu, ref.ALLOC, kind, ptr)
+            self.live.append((kind, ptr))
+        elif what < 0.93:
+            kind, ptr = self.live.pop(rng.randrange(len(self.live)))
+            if kind < 2 and rng.random() < 0.03:
+                kind = 1 - kind
+            self.put(cpu, ref.FREE, kind, ptr)
+        elif what < 0.96:
+            self.put(cpu, ref.FREE, rng.randrange(3), self.some_ptr())
+        elif what < 0.98:
+            self.tie()
+        else:
+            self.damage(cpu)
+
+    def tie(self):
+        """All CPUs at the same time, each at an address of its own: which
+        peak there is depends on the order."""
+        self.ties += self.n_cpus > 1
+        base = 0xffff999000000000 + self.rng.getrandbits(20) * 4096 * 64
+        for cpu in range(self.n_cpus):
+            ptr = base + cpu * 4096
+            for event in self.rng.choice([(1,), (1, 2), (1, 2, 1)]):
+                self.put(cpu, event, cpu % 3, ptr)
+        self.time += 1
+
+    def damage(self, cpu):
+        """A record that is to be skipped, or one whose time goes back."""
+        rng = self.rng
+        record = self.record(rng.choice([1, 2]), rng.randrange(3),
+                             0xffffaaa000000000 + rng.getrandbits(30) * 8)
+        what = rng.randrange(5)
+        if what == 0:
+            record["event_id"] = rng.choice([0, 3, 255])
+        elif what == 1:
+            record["type_id"] = rng.choice([3, 255])
+        elif what == 2:
+            record["event_size"] = self.size + 8
+        elif what == 3:
+            record["ptr"] = 0
+        else:
+            record["timestamp"] -= rng.randrange(1, 10 ** 6)
+        # The first records of a file tell its format.
+        if len(self.cpus[cpu]) > 16:
+            self.cpus[cpu].append(record)
+
+    def write(self, directory):
+        """Writes the files.  Returns the bytes that hang over."""
+        truncated = 0
+        for cpu, records in self.cpus.items():
+            extra = b"\x5a" * (self.size - 56)
+            with open(f"{directory}/cpu{cpu}.out", "wb") as f:
+                for record in records:
+                    f.write(ref.pack(record, self.big) + extra)
+                if self.rng.random() < 0.3:
+                    n = self.rng.randrange(1, self.size)
+                    f.write(b"\x01" * n)
+                    truncated += n
+        if self.has_meta:
+            with open(f"{directory}/kmemtrace.meta", "w",
+                      encoding="ascii") as f:
+                f.write("[capture]\nabi_version=1\ncomplete=true\n"
+                        f"record_size={self.size}\n"
+                        f"byte_order={'big' if self.big else 'little'}\n"
+                        f"overruns={self.overruns}\n")
+                for cpu, node in self.nodes.items():
+                    f.write(f"[cpu{cpu}]\nnode={node}\n")
+        for name in ("kallsyms", "modules"):
+            with open(f"{directory}/{name}", "w", encoding="ascii") as f:
+                f.write(getattr(self, name))
+        return truncated
+
+
+def sites_of(rows, count):
+    """JSON's list of sites as the reference has it."""
+    return {(int(r["address"], 16), r["kind"]): r[count] for r in rows}
+
+
+def pairs_of(rows, first, second):
+    """Likewise for pairs."""
+    return {tuple((int(r[k]["address"], 16), r[k]["kind"])
+                  for k in (first, second)): r["count"] for r in rows}
+
+
+def check(what, got, want):
+    """Equal, or the end."""
+    if got != want:
+        raise AssertionError(f"{what}: {got!r}, must be {want!r}")
+
+
+def check_totals(what, got, want):
+    """A T, to the last digit."""
+    for key, value in want.items():
+        check(f"{what}.{key}", got[key], value)
+    check(f"keys of {what}", set(want) - set(got), set())
+
+
+def compare(report, want, maker, truncated):
+    """Every figure of the report."""
+    capture, findings = report["capture"], report["findings"]
+    check("byte_order", capture["byte_order"],
+          "big" if maker.big else "little")
+    check("cpus", capture["cpus"], maker.n_cpus)
+    check("record_size", capture["record_size"], maker.size)
+    check("events", capture["events"], want.events)
+    check("first", capture["first_timestamp"], want.first)
+    check("last", capture["last_timestamp"], want.last)
+    check("overruns", capture["overruns"],
+          maker.overruns if maker.has_meta else None)
+    check("kinds", set(report["kinds"]), set(want.kinds))
+    for kind, expected in want.kinds.items():
+        check_totals(kind, report["kinds"][kind], expected)
+    rows = {(int(r["address"], 16), r["kind"]): r for r in report["callsites"]}
+    check("number of rows", len(rows), len(report["callsites"]))
+    check("call sites", set(rows), set(want.sites))
+    for key, expected in want.sites.items():
+        check_totals(f"site {key[0]:#x} {key[1]}", rows[key], expected)
+    names = ref.Symbols(maker.kallsyms, maker.modules)
+    for (address, _), row in rows.items():
+        check(f"name of {address:#x}", row["symbol"], names.name(address))
+    check("unmatched", findings["unmatched_frees"], want.unmatched)
+    check("doubles", findings["double_allocations"], want.doubles)
+    check("mismatches", findings["type_mismatches"],
+          sum(want.mismatches.values()))
+    check("mismatch pairs",
+          pairs_of(findings["type_mismatch_pairs"], "allocated", "freed"),
+          want.mismatches)
+    check("double pairs",
+          pairs_of(findings["double_allocation_pairs"], "older", "newer"),
+          want.double_pairs)
+    for why, sites in want.unmatched_sites.items():
+        check(why, sites_of(findings[f"{why}_sites"], "frees"), sites)
+    check("unordered", findings["unordered_timestamps"], want.unordered)
+    check("skipped", findings["skipped_records"], want.skipped)
+    check("truncated", findings["truncated_bytes"], truncated)
+    check("short", findings["short_allocations"], want.short)
+
+
+def run_seed(seed, directory):
+    """Returns what the capture had of each defect."""
+    maker = Maker(seed)
+    for _ in range(maker.rng.choice([0, 30, 1500])):
+        maker.step()
+    truncated = maker.write(directory)
+    # The order of an empty capture is told by meta only.
+    if not maker.has_meta and not any(maker.cpus.values()):
+        maker.big, maker.size = sys.byteorder == "big", 56
+        truncated = sum(os.path.getsize(f"{directory}/cpu{c}.out") % 56
+                        for c in maker.cpus)
+    want = ref.Reference(maker.cpus, maker.nodes if maker.has_meta else {},
+                         maker.overruns > 0, maker.size)
+    run = subprocess.run(
+        [PROGRAM, "--json", "-q", "--clock-tolerance", "0", directory],
+        capture_output=True, check=False)
+    check("messages", run.stderr, b"")
+    check("exit status", run.returncode, 0)
+    overflow = any(t[k] >= 1 << 64 for t in want.kinds.values()
+                   for k in ("bytes_requested", "bytes_allocated"))
+    report = json.loads(run.stdout)
+    check("overflow", report["findings"]["sums_overflowed"], overflow)
+    if not overflow:
+        compare(report, want, maker, truncated)
+    return {"overflow": overflow, "short": want.short,
+            "above 2^63": not overflow and any(
+                t["bytes_allocated"] >= 1 << 63 for t in want.kinds.values()),
+            "big": maker.big and want.events, "ties": maker.ties,
+            "doubles": sum(want.doubles.values()),
+            "lossy doubles": want.doubles["after_loss"],
+            "unexplained": want.unmatched["unexplained"],
+            "before": want.unmatched["before_trace"],
+            "mismatches": len(want.mismatches), "skipped": want.skipped,
+            "unordered": want.unordered, "truncated": truncated,
+            "cross": want.kinds["slab"]["cross_cpu_frees"],
+            "remote": want.kinds["slab"]["remote_node_allocs"],
+            "empty": want.events == 0}
+
+
+def main():
+    """All seeds; none of the defects may be missing from all of them."""
+    seeds = [int(s) for s in sys.argv[1:]] or range(1, N_SEEDS + 1)
+    met = {}
+    for seed in seeds:
+        with tempfile.TemporaryDirectory() as directory:
+            try:
+                defects = run_seed(seed, directory)
+            except AssertionError as e:
+                print(f"seed {seed}: {e}")
+                return 1
+        for name, count in defects.items():
+            met[name] = met.get(name, 0) + int(count)
+    print(met)
+    if not sys.argv[1:] and not all(met.values()):
+        print("a defect was never tried:", [k for k in met if not met[k]])
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
