@@ -76,7 +76,8 @@ typedef struct {
 
 	/*
 	 * The class of a double allocation.  free_event: for a race, the late
-	 * FREE of old_object (on_free is not called for it); NULL for the other
+	 * FREE of old_object (on_free is not called for it), which is the
+	 * record being fed; NULL for the other
 	 * classes, and for a race whose FREE came early and was told to be from
 	 * before the trace.
 	 */
