@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 dist_man_MANS += docs/man/kmemtrace-report.1
+dist_man_MANS += docs/man/kmemtrace.5 docs/man/kmemtraced.8

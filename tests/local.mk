@@ -12,8 +12,15 @@ tests_kmemtraced_shim_so_SOURCES = tests/kmemtraced-shim.c
 tests_kmemtraced_shim_so_CFLAGS = $(KMT_WARN_CFLAGS) -fPIC
 tests_kmemtraced_shim_so_LDFLAGS = -shared
 tests_kmemtraced_shim_so_LDADD = -ldl
+check_PROGRAMS += tests/kmemtraced-summary
+tests_kmemtraced_summary_SOURCES = \
+	kmemtraced/summary.c tests/kmemtraced-summary.c
+tests_kmemtraced_summary_CPPFLAGS = $(AM_CPPFLAGS)
+tests_kmemtraced_summary_LDADD = $(GLIB_LIBS)
+TESTS += tests/kmemtraced-summary
 KMEMTRACED_TESTS = \
-	tests/kmemtraced-errors.py tests/kmemtraced-record.py
+	tests/kmemtraced-errors.py tests/kmemtraced-man.py \
+	tests/kmemtraced-record.py
 TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS) tests/kmemtraced_fake.py
 

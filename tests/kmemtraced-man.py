@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kmemtraced(8) and kmemtrace(5) say what the program and the header say."""
+
+import os
+import re
+import subprocess
+
+from kmemtraced_fake import (PROGRAM, DaemonTest, main, records)
+
+TOP_SRCDIR = os.environ.get("top_srcdir", ".")
+TYPES = {"__u8": "u8", "__u16": "u16", "__s32": "s32", "__u64": "u64",
+         "__s64": "s64"}
+
+
+def source(*path):
+    """The text of a file of the tree."""
+    with open(os.path.join(TOP_SRCDIR, *path)) as file:
+        return file.read()
+
+
+class Manual(DaemonTest):
+    """Program, header, and page."""
+
+    def test_options(self):
+        text = subprocess.run([PROGRAM, "--help"], check=True,
+                              capture_output=True, text=True).stdout
+        shown = set(re.findall(r"^  (?:-(\w), )?--(\w+)", text, re.M))
+        page = source("docs", "man", "kmemtraced.8")
+        described = re.findall(
+            r"^\.It Fl (\w)(?: Ar \w+)? , Fl -(\w+)", page, re.M)
+        self.assertGreater(len(shown), 5)
+        self.assertEqual(set(described), shown)
+        for hidden in ("proc", "sys"):
+            self.assertNotIn(f"--{hidden}", text)
+            self.assertIn(f".Fl -{hidden} Ns = Ns Ar DIR", page)
+
+    def test_keys_of_meta(self):
+        """Each key that is written is described, and no other."""
+        self.make_kernel()
+        daemon = self.start()
+        self.kernel.feed(0, records(1))
+        self.end(daemon)
+        meta = self.capture().meta
+        section = source("docs", "man", "kmemtrace.5").split(
+            ".Ss kmemtrace.meta")[1].split(".Ss")[0]
+        capture, cpu = section.split("for each CPU:")
+
+        def keys(text):
+            return {key for line in re.findall(r"^\.It Va (.*)$", text, re.M)
+                    for key in line.split(" , ")}
+
+        self.assertEqual(keys(capture), set(meta["capture"]))
+        self.assertEqual(keys(cpu), set(meta["cpu0"]))
+
+    def test_record(self):
+        """The table of kmemtrace(5) is the header's."""
+        header = source("abi", "kmemtrace_abi.h")
+        body = header.split("struct kmemtrace_event {")[1].split("}")[0]
+        fields = {name: TYPES[kind] for kind, name in
+                  re.findall(r"^\t(__\w+)\t(\w+);", body, re.M)}
+        offsets = dict(re.findall(
+            r"^KMEMTRACE_ASSERT_OFFSET\((\w+), (\d+)\)", header, re.M))
+        table = re.findall(r"^\.It (\d+) Ta (\w+) Ta (\w+) Ta ",
+                           source("docs", "man", "kmemtrace.5"), re.M)
+        self.assertEqual(len(table), 10)
+        self.assertEqual(
+            table, [(offsets[name], fields[name], name) for name in fields])
+
+
+if __name__ == "__main__":
+    main()
