@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds a capture against what vm/gap/kmt_gap.c says that it did.
+
+Usage: gap.py CAPTURE LOG
+
+LOG has the module's lines. Each way through the allocators must be in CAPTURE
+exactly as often, for as many bytes and with the flags that the module named,
+and every one of its allocations freed exactly once, by the function named.
+"""
+import collections
+import re
+import sys
+
+import capture
+
+
+def expectations(log):
+    lines = []
+    done = False
+    with open(log, errors="replace") as f:
+        for line in f:
+            match = re.search(r"kmt_gap: (.*?)\s*$", line)
+            if not match:
+                continue
+            words = match[1].split()
+            done |= words == ["done"]
+            lines.append(words)
+    if not done:
+        sys.exit(f"gap.py: {log}: the module did not come to its end")
+    return lines
+
+
+class Made:
+    """What one function allocated of one type, and who freed it."""
+
+    def __init__(self):
+        self.count = 0
+        self.bytes_req = 0
+        self.gfp = collections.Counter()
+        self.freed_by = collections.Counter()
+        self.live = 0
+
+
+def collect(events, symbols):
+    made = collections.defaultdict(Made)
+    live = {}
+    pages = collections.defaultdict(list)
+    problems = []
+    for event in events:
+        function = symbols.function(event.call_site)
+        kind = capture.TYPES[event.type_id]
+        space = "pages" if kind == "pages" else "slab"
+        if kind == "pages":
+            pages[event.ptr].append(event.event_id)
+        if event.event_id == capture.ALLOC:
+            if event.bytes_alloc < event.bytes_req or not event.bytes_req:
+                problems.append(f"{function}: impossible sizes {event}")
+            entry = made[function, kind]
+            entry.count += 1
+            entry.bytes_req += event.bytes_req
+            entry.gfp[event.gfp] += 1
+            entry.live += 1
+            live[space, event.ptr] = (function, kind)
+        else:
+            owner = live.pop((space, event.ptr), None)
+            if owner:
+                made[owner].live -= 1
+                made[owner].freed_by[function] += 1
+                if owner[0].startswith("gap_") and owner[1] != kind:
+                    problems.append(f"{owner}: freed as {kind} by {function}")
+            elif function.startswith("gap_"):
+                problems.append(f"{function}: freed {event.ptr:#x} ({kind}),"
+                                " which nobody had allocated")
+    return made, pages, problems
+
+
+def check(lines, made, pages):
+    problems = []
+    checked = 0
+    told = collections.defaultdict(int)
+    for words in lines:
+        if words[0] == "alloc":
+            function, kind, count, bytes_req, gfp = words[1:]
+            entry = made[function, kind]
+            if (entry.count, entry.bytes_req) != (int(count), int(bytes_req)):
+                problems.append(
+                    f"{function} {kind}: {count} allocations of {bytes_req}"
+                    f" bytes were made, {entry.count} of {entry.bytes_req}"
+                    " are recorded")
+            if gfp != "-" and int(count) and set(entry.gfp) != {int(gfp, 0)}:
+                problems.append(
+                    f"{function} {kind}: gfp should be {gfp}, is "
+                    + ", ".join(map(hex, entry.gfp)))
+            if entry.live:
+                problems.append(f"{function} {kind}: {entry.live} of its"
+                                " allocations have no free")
+            told[function, kind] += int(count)
+            checked += 1
+        elif words[0] == "freed":
+            function, kind, count, by = words[1:]
+            freed = made[function, kind].freed_by
+            n = sum(freed.values()) if by == "*" else freed[by]
+            if n != int(count):
+                problems.append(
+                    f"{function} {kind}: {count} should be freed by {by}, {n}"
+                    f" are (freed by: {dict(freed)})")
+            checked += 1
+        elif words[0] == "pages":
+            for word in words[1:]:
+                seen = pages[int(word, 16)]
+                if seen[-2:] != [capture.ALLOC, capture.FREE]:
+                    problems.append(f"page {word}: not allocated and freed:"
+                                    f" {seen[-4:]}")
+            checked += 1
+    for (function, kind), entry in made.items():
+        # The pages of a large kmalloc are the slab allocator's, not its.
+        if function.startswith("gap_") and entry.count \
+                and (function, kind) not in told:
+            problems.append(f"{function} {kind}: {entry.count} allocations"
+                            " that it did not make")
+    return checked, problems
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    directory, log = sys.argv[1:]
+    lines = expectations(log)
+    if int(capture.meta(directory).get("overruns", -1)):
+        sys.exit(f"gap.py: {directory}: events were lost, nothing can be said")
+    symbols = capture.Symbols(directory)
+    made, pages, problems = collect(capture.read(directory), symbols)
+    checked, more = check(lines, made, pages)
+    for line in lines:
+        if line[0] == "no":
+            print("gap.py: note: " + " ".join(line))
+    for problem in problems + more:
+        print("gap.py: " + problem)
+    print(f"gap.py: {checked} statements of the module checked,"
+          f" {len(problems) + len(more)} problems")
+    return 1 if problems or more or not checked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

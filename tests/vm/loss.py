@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Are the events counted as lost those that the capture lacks?
+
+Usage: loss.py OUT
+
+OUT is what vm/scenarios/loss.sh left: a capture, the kernel's counters and what
+vm/witness/kmt_witness.c saw. Between the first and the last event of the storms
+on a CPU, the events that the witness saw and the capture lacks must be as many
+as the kernel counted for this CPU, and the events of the capture must all be
+the witness's. kmemtraced must report that number, and the check and the report
+must say that events were lost.
+"""
+import collections
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+
+import capture
+
+WITNESSED = struct.Struct("<QQQ")
+
+
+def witnessed(path, symbols):
+    """(event, type, call_site, ptr) of all but those kmemtrace leaves out."""
+    wrappers = range(symbols.address["__kmemtrace_text_start"],
+                     symbols.address["__kmemtrace_text_end"])
+    with open(path, "rb") as f:
+        data = f.read()
+    for call_site, ptr, kind in WITNESSED.iter_unpack(data):
+        event, type_id = kind >> 8, kind & 0xff
+        if (event, type_id) == (capture.ALLOC, 2) and call_site in wrappers:
+            continue
+        yield event, type_id, call_site, ptr
+
+
+def between_storms(events, symbols):
+    storms = [i for i, event in enumerate(events)
+              if symbols.function(event[2]) == "storm_write"]
+    return events[storms[0]:storms[-1] + 1]
+
+
+def overruns(path):
+    with open(path) as f:
+        return {int(cpu): int(n) for cpu, n in
+                re.findall(r"^cpu(\d+) (\d+)$", f.read(), re.M)}
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    out = sys.argv[1]
+    directory = os.path.join(out, "capture")
+    symbols = capture.Symbols(directory)
+    counted = overruns(os.path.join(out, "overruns"))
+    failed = False
+
+    def expect(what, value, wanted):
+        nonlocal failed
+        ok = value == wanted
+        failed |= not ok
+        print(f"loss.py: {what}: {value}" + ("" if ok else f", not {wanted}"))
+
+    for cpu in capture.cpus(directory):
+        seen = collections.Counter(between_storms(
+            list(witnessed(os.path.join(out, "witness", f"cpu{cpu}"),
+                           symbols)), symbols))
+        recorded = collections.Counter(between_storms(
+            [(e.event_id, e.type_id, e.call_site, e.ptr)
+             for e in capture.read_cpu(directory, cpu)], symbols))
+        expect(f"cpu{cpu}: events that the witness did not see",
+               sum((recorded - seen).values()), 0)
+        expect(f"cpu{cpu}: overruns, where {sum(seen.values())} events were"
+               f" seen and {sum(recorded.values())} recorded", counted[cpu],
+               sum((seen - recorded).values()))
+
+    total = sum(counted.values())
+    with open(os.path.join(out, "total_overruns")) as f:
+        expect("total_overruns", int(f.read()), total)
+    expect("overruns in kmemtrace.meta",
+           int(capture.meta(directory)["overruns"]), total)
+    if not total:
+        failed = True
+        print("loss.py: nothing was lost, so nothing was tested")
+
+    with open(directory + ".log") as f:
+        said = f.read().replace(",", "")
+    expect("kmemtraced tells the number", f"{total} " in said
+           and "kmemtrace.subbufs=" in said, True)
+    for program in ("kmemtrace-check", "kmemtrace-report"):
+        run = subprocess.run([program, directory], capture_output=True,
+                             text=True, check=False)
+        expect(f"{program} tells the number",
+               str(total) in (run.stdout + run.stderr).replace(",", ""), True)
+    run = subprocess.run(["kmemtrace-report", "--json", directory],
+                         capture_output=True, text=True, check=True)
+    expect("overruns in the report", json.loads(run.stdout)["capture"]
+           ["overruns"], total)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=dash
+# Takes each way through the allocators under tracing; tests/vm/gap.py holds the
+# capture against what the module printed. Then a session with events in NMI
+# context, which must be counted as lost and nothing else.
+# shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
+. /lib.sh
+
+daemon_start /out/capture
+insmod /modules/kmt_gap.ko || fail "the gap module could not be loaded"
+sleep 3
+daemon_stop
+[ "$(total_overruns)" = 0 ] || fail "events were lost"
+dmesg >/out/gap.log
+rmmod kmt_gap
+
+[ "$(uname -m)" = x86_64 ] || exit 0
+echo 1 >$kmt/enabled
+insmod /modules/kmt_gap.ko nmi_events=50 || fail "no NMI could be sent"
+echo 0 >$kmt/enabled
+echo "events in NMI context: 50, overruns: $(total_overruns)"
+[ "$(total_overruns)" = 50 ] || fail "events in NMI context are miscounted"
