@@ -83,6 +83,7 @@ KmtGuard *kmt_guard_start(int dir_fd, GError **error)
 	guard->pid = fork();
 	if (guard->pid == 0) {
 		close(fds[1]);
+		g_free(g_steal_pointer(&guard));
 		guard_main(dir_fd, fds[0]);
 	}
 	if (guard->pid < 0) {

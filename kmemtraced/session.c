@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -234,11 +235,24 @@ static guint meta_cpus(KmtSession *session)
 	return MAX(session->readers->len, (guint)MAX(configured, 0));
 }
 
+/* Each CPU takes three descriptors, and the usual limit is 1024. */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		/* Where it matters and fails, a descriptor will be missed. */
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 /* Everything that allocates much, so that it is not in the trace. */
 static gboolean get_ready(KmtSession *session, GError **error)
 {
 	KmtMetaStart start = {.sys = session->options->sys};
 
+	raise_limit();
 	session->control = kmt_control_open(session->options->debugfs, error);
 	if (!session->control ||
 	    !kmt_control_is_enabled(session->control, &session->was_enabled,
@@ -387,6 +401,23 @@ static void sleep_until(KmtSession *session, gint64 when_us)
 	take_all(session->notify_fd);
 }
 
+/*
+ * Somebody else did.  It must not go on when tracing is switched on again,
+ * which throws away what is unread and counts what is lost from 0.
+ */
+static gboolean switched_off(KmtSession *session)
+{
+	gboolean enabled = TRUE;
+
+	if (!kmt_control_is_enabled(session->control, &enabled, NULL) ||
+	    enabled)
+		return FALSE;
+	kmt_live_clear(session->live);
+	session->ui->warning("tracing was switched off by somebody else; "
+			     "saving what it recorded");
+	return TRUE;
+}
+
 /* Until a signal, the time is up, or there is no point in going on. */
 static void record(KmtSession *session, gint64 start_us)
 {
@@ -412,6 +443,8 @@ static void record(KmtSession *session, gint64 start_us)
 		}
 		if (now_us >= tick_us) {
 			update_live(session);
+			if (switched_off(session))
+				break;
 			tick_us = MAX(tick_us + TICK_US, now_us);
 		}
 		sleep_until(session, MIN(tick_us, end_us));
@@ -443,7 +476,7 @@ static void drain(KmtSession *session)
 		kmt_reader_stop(session->readers->pdata[i]);
 	while (n_unfinished(session) > 0) {
 		sleep_until(session, g_get_monotonic_time() + TICK_US);
-		if (take_signals(session)) {
+		if (n_unfinished(session) > 0 && take_signals(session)) {
 			/*
 			 * The first of these gives up what is not written; a
 			 * reader may still hang in the file system, so the
@@ -688,7 +721,9 @@ gboolean kmt_session_run(const KmtSessionOptions *options,
 	if (get_ready(&session, &error)) {
 		if (!session.was_enabled)
 			captured = run_frozen(&session, summary, &error);
-		if (!captured && !error && begin(&session, &error)) {
+		/* A signal may have come meanwhile. */
+		if (!captured && !error && !session.failed &&
+		    begin(&session, &error)) {
 			captured = TRUE;
 			run(&session, summary);
 		}

@@ -354,6 +354,23 @@ class Recording(DaemonTest):
         self.assertEqual(capture["complete"], "true")
         self.assertEqual(kernel.get("enabled"), "0")
 
+    def test_somebody_else_switches_off(self):
+        kernel = self.make_kernel()
+        daemon = self.start()
+        kernel.feed(0, records(30))
+        kernel.wait_read()
+        kernel.put("enabled", "0\n")
+        _, err = self.check_end(daemon)
+        self.assertIn("switched off by somebody else", err)
+        self.assertEqual(self.capture().cpu(0), records(30))
+
+    def test_signal_while_it_begins(self):
+        """It never records without an end."""
+        self.make_kernel()
+        daemon = self.spawn(shim={"on_enable": f"kill -INT $PPID"})
+        self.check_end(daemon)
+        self.assertEqual(self.capture()["complete"], "true")
+
     def test_files_of_others_stay(self):
         self.make_kernel()
         os.mkdir(self.out)

@@ -24,6 +24,7 @@ import mkcapture
 
 TOP_BUILDDIR = os.path.abspath(os.environ.get("top_builddir", "."))
 PROGRAM = os.path.join(TOP_BUILDDIR, "kmemtraced", "kmemtraced")
+CHECK = os.path.join(TOP_BUILDDIR, "check", "kmemtrace-check")
 SHIM = os.path.join(TOP_BUILDDIR, "tests", "kmemtraced-shim.so")
 RECORD = 56
 CHUNK = 28672
@@ -275,6 +276,10 @@ class DaemonTest(unittest.TestCase):
     def capture(self):
         """What is on the disk, which is whole in any case."""
         capture = Capture(self.out)
+        checked = subprocess.run([CHECK, self.out], capture_output=True,
+                                 text=True)
+        self.assertEqual(checked.returncode, 0,
+                         checked.stdout + checked.stderr)
         for name in capture.files:
             if name.endswith(".out"):
                 self.assertEqual(len(capture.read(name)) % RECORD, 0, name)
