@@ -297,10 +297,12 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 				g_strdup("the first part of this trace is in "
 					 "another capture"));
 	if (check->across && c->missing_files)
-		g_ptr_array_add(loss,
-				g_strdup_printf("the files of %u more CPUs "
-						"belong to this capture and "
-						"are not here",
-						c->missing_files));
+		g_ptr_array_add(
+			loss,
+			g_strdup_printf("%u file%s of this capture "
+					"%s not here",
+					c->missing_files,
+					c->missing_files == 1 ? "" : "s",
+					c->missing_files == 1 ? "is" : "are"));
 	return loss;
 }

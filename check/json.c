@@ -173,6 +173,7 @@ static void add_findings(JsonBuilder *b, const KmtCheck *check)
 	add_int(b, "unexplained", f->doubles[KMT_DOUBLE_UNEXPLAINED]);
 	json_builder_end_object(b);
 	add_int(b, "type_mismatches", f->mismatches);
+	add_int(b, "type_mismatches_after_loss", f->mismatches_after_loss);
 	json_builder_end_object(b);
 }
 

@@ -134,7 +134,8 @@ static void print_tally(const KmtCheck *check, FILE *out)
 		f->unmatched[KMT_UNMATCHED_BEFORE_TRACE],
 		f->unmatched[KMT_UNMATCHED_AFTER_LOSS]);
 	print_count(check, KMT_RULE_MISMATCHED_FREE, out);
-	fputc('\n', out);
+	fprintf(out, "  besides %" G_GUINT64_FORMAT " after loss\n",
+		f->mismatches_after_loss);
 }
 
 void kmt_check_text(const KmtCheck *check, FILE *out)
@@ -146,10 +147,11 @@ void kmt_check_text(const KmtCheck *check, FILE *out)
 	for (i = 0; i < check->errors->len; i++)
 		print_error(&g_array_index(check->errors, KmtError, i), out);
 	fprintf(out,
-		"%u file%s, %" G_GUINT64_FORMAT " records of %u bytes, %s "
+		"%u file%s, %" G_GUINT64_FORMAT " record%s of %u bytes, %s "
 		"endian\n\n",
 		c->files->len, c->files->len == 1 ? "" : "s", c->n_records,
-		c->record_size, kmt_capture_byte_order(c));
+		c->n_records == 1 ? "" : "s", c->record_size,
+		kmt_capture_byte_order(c));
 	print_tally(check, out);
 	fputc('\n', out);
 	for (i = 0; i < loss->len; i++)

@@ -1,10 +1,82 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
 # trace/ and check/
-check_PROGRAMS += tests/trace-dump
+check_PROGRAMS += tests/trace-dump tests/trace-unit
 tests_trace_dump_SOURCES = tests/trace-dump.c
 tests_trace_dump_LDADD = trace/libtrace.a $(GLIB_LIBS)
-EXTRA_DIST += tests/mkcapture.py
+tests_trace_unit_SOURCES = tests/trace-unit.c
+tests_trace_unit_LDADD = trace/libtrace.a $(GLIB_LIBS)
+KMT_CHECK_TESTS = \
+	tests/trace-match.py \
+	tests/trace-random.py \
+	tests/check-cli.sh \
+	tests/check-golden.py \
+	tests/check-robust.py
+TESTS += tests/trace-unit $(KMT_CHECK_TESTS)
+EXTRA_DIST += $(KMT_CHECK_TESTS) \
+	tests/mkcapture.py \
+	tests/reference_match.py \
+	tests/fixtures/check-continues.expected \
+	tests/fixtures/check-continues.txt \
+	tests/fixtures/check-cut-off.expected \
+	tests/fixtures/check-cut-off.txt \
+	tests/fixtures/check-double-allocation.expected \
+	tests/fixtures/check-double-allocation.txt \
+	tests/fixtures/check-loss-overruns.expected \
+	tests/fixtures/check-loss-overruns.json \
+	tests/fixtures/check-loss-overruns.txt \
+	tests/fixtures/check-many.expected \
+	tests/fixtures/check-many.txt \
+	tests/fixtures/check-mismatched-free.expected \
+	tests/fixtures/check-mismatched-free.json \
+	tests/fixtures/check-mismatched-free.txt \
+	tests/fixtures/check-missing-file.expected \
+	tests/fixtures/check-missing-file.txt \
+	tests/fixtures/check-no-meta.expected \
+	tests/fixtures/check-no-meta.txt \
+	tests/fixtures/check-nothing-requested.expected \
+	tests/fixtures/check-nothing-requested.txt \
+	tests/fixtures/check-null-event.expected \
+	tests/fixtures/check-null-event.txt \
+	tests/fixtures/check-null-pointer.expected \
+	tests/fixtures/check-null-pointer.txt \
+	tests/fixtures/check-race-early-free.expected \
+	tests/fixtures/check-race-early-free.txt \
+	tests/fixtures/check-race-late-free.expected \
+	tests/fixtures/check-race-late-free.txt \
+	tests/fixtures/check-race-same-cpu.expected \
+	tests/fixtures/check-race-same-cpu.txt \
+	tests/fixtures/check-race-too-late.expected \
+	tests/fixtures/check-race-too-late.txt \
+	tests/fixtures/check-size-differs.expected \
+	tests/fixtures/check-size-differs.txt \
+	tests/fixtures/check-size-too-small.expected \
+	tests/fixtures/check-size-too-small.txt \
+	tests/fixtures/check-tie.expected \
+	tests/fixtures/check-tie.txt \
+	tests/fixtures/check-time-backwards.expected \
+	tests/fixtures/check-time-backwards.txt \
+	tests/fixtures/check-too-little-given.expected \
+	tests/fixtures/check-too-little-given.txt \
+	tests/fixtures/check-truncated-record.expected \
+	tests/fixtures/check-truncated-record.json \
+	tests/fixtures/check-truncated-record.txt \
+	tests/fixtures/check-unknown-event.expected \
+	tests/fixtures/check-unknown-event.txt \
+	tests/fixtures/check-unknown-type.expected \
+	tests/fixtures/check-unknown-type.txt \
+	tests/fixtures/check-unmatched-free.expected \
+	tests/fixtures/check-unmatched-free.txt \
+	tests/fixtures/check-wrong-file-size.expected \
+	tests/fixtures/check-wrong-file-size.txt \
+	tests/fixtures/check-zeros.expected \
+	tests/fixtures/check-zeros.txt \
+	tests/fixtures/clean-64.expected \
+	tests/fixtures/clean-64.txt \
+	tests/fixtures/clean-big.expected \
+	tests/fixtures/clean-big.txt \
+	tests/fixtures/clean-little.expected \
+	tests/fixtures/clean-little.txt
 
 # kmemtraced
 check_PROGRAMS += tests/kmemtraced-shim.so

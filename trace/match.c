@@ -222,6 +222,11 @@ static void tell_free(KmtMatcher *m, const KmtObject *object,
 {
 	gboolean mismatch = object->type != event->type_id;
 
+	/* The free of the one and the allocation of the other may be lost. */
+	if (mismatch && may_miss(m, object->timestamp, event->timestamp)) {
+		m->findings.mismatches_after_loss++;
+		mismatch = FALSE;
+	}
 	m->findings.mismatches += mismatch;
 	if (m->ops.on_free)
 		m->ops.on_free(m->user, object, event, position, mismatch);

@@ -57,7 +57,8 @@ typedef struct {
 
 	/*
 	 * A live object is freed by event.  mismatch: allocated as kmalloc and
-	 * freed as cache, or the other way round.  The FREE may be a record
+	 * freed as cache, or the other way round, and no lost events may be
+	 * why.  The FREE may be a record
 	 * before the ALLOC in merged order (by at most the clock tolerance,
 	 * from another CPU): then event->timestamp may be below the object's.
 	 */
@@ -119,6 +120,7 @@ typedef struct {
 	guint64 unmatched[KMT_N_UNMATCHED];
 	guint64 doubles[KMT_N_DOUBLE];
 	guint64 mismatches;
+	guint64 mismatches_after_loss; /* on_free: no mismatch */
 } KmtFindings;
 
 const KmtFindings *kmt_matcher_findings(const KmtMatcher *matcher);

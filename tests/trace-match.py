@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each decision of the matcher by itself, at the edge of the tolerance (100 ns).
+
+A case is a history of one address, 'A0@1000' being an ALLOC on CPU 0 at 1000,
+F a FREE, a and f those of a cache, P and p those of pages, and what
+trace-dump has to say of it (CPU:INDEX).
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+SRC = os.environ.get("top_srcdir", ".")
+BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
+DUMP = os.path.join(BUILD, "tests", "trace-dump")
+TOLERANCE = 100
+PTR = 0xffff888000001000
+
+sys.path.insert(0, os.path.join(SRC, "tests"))
+import mkcapture  # noqa: E402 pylint: disable=wrong-import-position
+
+KINDS = {"A": (1, 0), "F": (2, 0), "a": (1, 1), "f": (2, 1),
+         "P": (1, 2), "p": (2, 2)}
+
+CASES = [
+    ("a pair", "A0@1000 F0@2000", ["free 0:0 0:1"]),
+    ("freed on another CPU", "A0@1000 F1@2000", ["free 0:0 1:0"]),
+    ("live at the end", "A0@1000 F0@2000 A0@3000",
+     ["free 0:0 0:1", "live 0:2"]),
+    ("slab and pages are two spaces", "A0@1000 P0@2000 F0@3000 p0@4000",
+     ["free 0:0 0:2", "free 0:1 0:3"]),
+    ("slab and pages, one freed", "A0@1000 P0@2000 p0@3000",
+     ["free 0:1 0:2", "live 0:0"]),
+    ("from before the trace", "F0@1000 A0@2000 F0@3000",
+     ["free 0:1 0:2", "unmatched 0:0 before_trace"]),
+    ("free of what is known to be free", "A0@1000 F0@2000 F0@3000",
+     ["free 0:0 0:1", "unmatched 0:2 unexplained"]),
+    ("only the first sight can be from before", "F0@1000 F0@2000",
+     ["unmatched 0:0 before_trace", "unmatched 0:1 unexplained"]),
+    ("double allocation", "A0@1000 A0@2000 F0@3000",
+     ["double 0:0 0:1 unexplained", "free 0:1 0:2", "replaced 0:0 0:1"]),
+    ("mismatch", "a0@1000 F0@2000", ["free 0:0 0:1 mismatch"]),
+    ("mismatch, then in use again at once", "a0@1000 F0@2000 A0@2001",
+     ["free 0:0 0:1 mismatch", "live 0:2"]),
+    ("mismatch on another CPU, then in use again", "a0@1000 F1@2000 a0@9000",
+     ["free 0:0 1:0 mismatch", "live 0:1"]),
+
+    # The FREE comes late.
+    ("late, on the edge", "A0@1000 A0@5000 F1@5100",
+     ["double 0:0 0:1 race 5100", "live 0:1", "replaced 0:0 0:1"]),
+    ("late by more than the tolerance", "A0@1000 A0@5000 F1@5101",
+     ["double 0:0 0:1 unexplained", "free 0:1 1:0", "replaced 0:0 0:1"]),
+    ("not late: order is certain on one CPU", "A0@1000 A0@5000 F0@5050",
+     ["double 0:0 0:1 unexplained", "free 0:1 0:2", "replaced 0:0 0:1"]),
+    ("both frees come, the near one first",
+     "A0@1000 A1@5000 F1@5010 F0@5020",
+     ["double 0:0 1:0 race 5020", "free 1:0 1:1", "replaced 0:0 1:0"]),
+    ("a tie, allocation first by CPU number", "A0@1000 A0@2000 F1@2000",
+     ["double 0:0 0:1 race 2000", "live 0:1", "replaced 0:0 0:1"]),
+    ("two at once are late", "A0@1000 A0@5000 F0@5001 A0@5002 F1@5050 F1@5060",
+     ["double 0:0 0:1 race 5050", "free 0:1 0:2", "free 0:3 1:1",
+      "replaced 0:0 0:1"]),
+    ("the late one is told by its type", "A0@1000 a0@5000 F1@5010 f1@5020",
+     ["double 0:0 0:1 race 5010", "free 0:1 1:1", "replaced 0:0 0:1"]),
+
+    # The FREE comes early.
+    ("early, on the edge", "A0@1000 F0@2000 F1@4900 A0@5000 A0@9000",
+     ["free 0:0 0:1", "free 0:2 1:0", "live 0:3"]),
+    ("early by more than the tolerance",
+     "A0@1000 F0@2000 F1@4899 A0@5000 F0@9000",
+     ["free 0:0 0:1", "free 0:2 0:3", "unmatched 1:0 unexplained"]),
+    ("not early: order is certain on one CPU",
+     "A0@1000 F0@2000 F0@4950 A0@5000 F0@9000",
+     ["free 0:0 0:1", "free 0:3 0:4", "unmatched 0:2 unexplained"]),
+    ("a tie, free first by CPU number", "A0@1000 F0@2000 F0@3000 A1@3000",
+     ["free 0:0 0:1", "free 1:0 0:2"]),
+    ("early at first sight: a second allocation tells",
+     "F0@1000 A1@1050 A1@9000",
+     ["double 1:0 1:1 race", "live 1:1", "replaced 1:0 1:1",
+      "unmatched 0:0 before_trace"]),
+    ("at first sight but too early", "F0@1000 A1@1101 A1@9000",
+     ["double 1:0 1:1 unexplained", "live 1:1", "replaced 1:0 1:1",
+      "unmatched 0:0 before_trace"]),
+    ("at first sight on one CPU", "F0@1000 A0@1050 A0@9000",
+     ["double 0:1 0:2 unexplained", "live 0:2", "replaced 0:1 0:2",
+      "unmatched 0:0 before_trace"]),
+
+    # The first ALLOC may have passed the FREE of what was there before.
+    ("a tie at first sight: a second free tells", "A0@1000 F1@1000 F0@9000",
+     ["free 0:0 1:0", "unmatched 0:1 before_trace"]),
+    ("but only one", "A0@1000 F1@1000 F0@9000 F0@9900",
+     ["free 0:0 1:0", "unmatched 0:1 before_trace",
+      "unmatched 0:2 unexplained"]),
+    ("a second free, the first one too late", "A0@1000 F1@1101 F0@9000",
+     ["free 0:0 1:0", "unmatched 0:1 unexplained"]),
+    ("a second free, on one CPU", "A0@1000 F0@1050 F0@9000",
+     ["free 0:0 0:1", "unmatched 0:2 unexplained"]),
+    ("a pair passed the free of what was before", "A0@1000 F0@1010 F1@1050",
+     ["free 0:0 0:1", "unmatched 1:0 before_trace"]),
+    ("a pair passed it too long ago", "A0@1000 F0@1010 F1@1111",
+     ["free 0:0 0:1", "unmatched 1:0 unexplained"]),
+
+    # Times that go back are taken as their predecessor's.
+    ("time goes back", "A0@1000 F0@500 A0@600",
+     ["free 0:0 0:1", "live 0:2"]),
+]
+
+
+def run(history):
+    """Sorted lines of trace-dump, without the last."""
+    capture = mkcapture.Capture()
+    for word in history.split():
+        event, type_id = KINDS[word[0]]
+        cpu, t = word[1:].split("@")
+        capture.add(int(cpu), mkcapture.event(event, type_id, int(t),
+                                              ptr=PTR))
+    with tempfile.TemporaryDirectory() as directory:
+        capture.write(directory)
+        done = subprocess.run([DUMP, str(TOLERANCE), directory], check=True,
+                              capture_output=True, text=True, timeout=60)
+    return sorted(done.stdout.splitlines()[:-1])
+
+
+def main():
+    """All cases."""
+    failures = 0
+    for what, history, expected in CASES:
+        got = run(history)
+        if got != sorted(expected):
+            failures += 1
+            print(f"FAIL {what}: {history}\n  expected {sorted(expected)}\n"
+                  f"  got      {got}")
+    print(f"{len(CASES)} cases, {failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

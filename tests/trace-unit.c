@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What of trace/ the programs do not show: the set of addresses, the table of
+ * objects when it grows, merging many files, and what a capture knows of
+ * itself.
+ */
+#include "config.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/addrset.h"
+#include "trace/match.h"
+#include "trace/objtable.h"
+
+static void test_addrset_exact(void)
+{
+	static const guint64 odd[] = {
+		0,
+		1,
+		7,
+		8,
+		4096,
+		G_GUINT64_CONSTANT(0xffff888000001000),
+		G_GUINT64_CONSTANT(0xffff888000001001),
+		G_GUINT64_CONSTANT(0x8000000000000000),
+		G_MAXUINT64,
+		G_MAXUINT64 - 4095,
+	};
+	guint shift, i, j;
+
+	for (shift = 3; shift <= 12; shift += 9) {
+		KmtAddrSet *set = kmt_addr_set_new(shift);
+
+		for (i = 0; i < G_N_ELEMENTS(odd); i++) {
+			for (j = 0; j < G_N_ELEMENTS(odd); j++)
+				g_assert_cmpint(
+					kmt_addr_set_contains(set, odd[j]), ==,
+					j < i);
+			g_assert_false(kmt_addr_set_add(set, odd[i]));
+			g_assert_true(kmt_addr_set_add(set, odd[i]));
+		}
+		kmt_addr_set_free(set);
+	}
+}
+
+static void test_addrset_grows(void)
+{
+	KmtAddrSet *set = kmt_addr_set_new(3);
+	const guint64 step = 8 * 512; /* a block each */
+	guint64 i;
+
+	for (i = 0; i < 10000; i++) {
+		g_assert_false(kmt_addr_set_add(set, i * step));
+		g_assert_false(kmt_addr_set_contains(set, i * step + 8));
+	}
+	for (i = 0; i < 10000; i++)
+		g_assert_true(kmt_addr_set_contains(set, i * step));
+	kmt_addr_set_free(set);
+}
+
+static void test_addrset_doubt(void)
+{
+	KmtAddrSet *set = kmt_addr_set_new(3);
+
+	kmt_addr_set_add(set, 64);
+	g_assert_false(kmt_addr_set_has_doubt(set, 64));
+	kmt_addr_set_doubt(set, 64);
+	g_assert_true(kmt_addr_set_has_doubt(set, 64));
+	g_assert_false(kmt_addr_set_has_doubt(set, 72));
+	g_assert_true(kmt_addr_set_take_doubt(set, 64));
+	g_assert_false(kmt_addr_set_take_doubt(set, 64));
+	g_assert_true(kmt_addr_set_contains(set, 64));
+	kmt_addr_set_free(set);
+}
+
+/* ---- captures in memory ---- */
+
+static KmtCapture *capture_new(guint files)
+{
+	KmtCapture *capture = g_new0(KmtCapture, 1);
+	guint i;
+
+	capture->files = g_ptr_array_new_with_free_func(g_free);
+	capture->record_size = KMEMTRACE_EVENT_SIZE_V1;
+	for (i = 0; i < files; i++) {
+		KmtCpuFile *file = g_new0(KmtCpuFile, 1);
+
+		file->cpu = file->position = i;
+		file->record_size = KMEMTRACE_EVENT_SIZE_V1;
+		g_ptr_array_add(capture->files, file);
+	}
+	return capture;
+}
+
+static struct kmemtrace_event make_event(guint event_id, guint64 ptr,
+					 gint64 timestamp)
+{
+	struct kmemtrace_event event = {
+		.event_id = event_id,
+		.event_size = KMEMTRACE_EVENT_SIZE_V1,
+		.ptr = ptr,
+		.timestamp = timestamp,
+		.node = KMEMTRACE_NODE_NONE,
+	};
+
+	return event;
+}
+
+static void test_merge_many_files(void)
+{
+	enum { FILES = 256, EACH = 50 };
+	g_autofree struct kmemtrace_event *events =
+		g_new0(struct kmemtrace_event, FILES * EACH);
+	g_autoptr(KmtCapture) capture = capture_new(FILES);
+	g_autoptr(KmtMerge) merge = NULL;
+	struct kmemtrace_event event;
+	KmtPosition position;
+	gint64 last = G_MININT64;
+	guint i, n = 0, last_cpu = 0;
+	guint64 next[FILES] = {0};
+
+	for (i = 0; i < FILES * EACH; i++)
+		events[i] = make_event(1, 8, (i % EACH) * (1 + i / EACH % 3));
+	for (i = 0; i < FILES; i++) {
+		KmtCpuFile *file = capture->files->pdata[i];
+
+		/* Files of all lengths, some empty. */
+		file->map = (const guint8 *)&events[i * EACH];
+		file->n_records = i % (EACH + 1);
+		n += i % (EACH + 1);
+	}
+	merge = kmt_merge_new(capture);
+	while (kmt_merge_next(merge, &event, &position)) {
+		guint cpu = position.file->cpu;
+
+		g_assert_cmpint(event.timestamp, >=, last);
+		if (event.timestamp == last)
+			g_assert_cmpuint(cpu, >=, last_cpu);
+		g_assert_cmpuint(position.index, ==, next[cpu]++);
+		last = event.timestamp;
+		last_cpu = cpu;
+		n--;
+	}
+	g_assert_cmpuint(n, ==, 0);
+	g_assert_false(kmt_merge_next(merge, &event, &position));
+}
+
+static void count_live(gpointer user, const KmtObject *object)
+{
+	++*(guint *)user;
+}
+
+/*
+ * More addresses than the table begins with, and more that come and go: closed
+ * ones are forgotten, but not that they were seen.
+ */
+static void test_matcher_forgets_nothing_that_matters(void)
+{
+	enum { LIVE = 20000, PASSING = 200000 };
+	static const KmtMatchOps ops;
+	g_autoptr(KmtCapture) capture = capture_new(1);
+	g_autoptr(KmtMatcher) matcher =
+		kmt_matcher_new(capture, &ops, NULL, 1000);
+	KmtPosition position = {capture->files->pdata[0], 0};
+	struct kmemtrace_event event;
+	gint64 t = 0;
+	guint live = 0;
+	guint i;
+
+	for (i = 0; i < LIVE; i++) {
+		event = make_event(1, 0x1000 + 8 * i, t++);
+		kmt_matcher_feed(matcher, &event, &position);
+	}
+	for (i = 0; i < PASSING; i++) {
+		event = make_event(1, 0x10000000 + 16 * i, t += 100);
+		kmt_matcher_feed(matcher, &event, &position);
+		event = make_event(2, 0x10000000 + 16 * i, t++);
+		kmt_matcher_feed(matcher, &event, &position);
+	}
+	for (i = 0; i < PASSING; i++) {
+		event = make_event(2, 0x10000000 + 16 * i, t += 5000);
+		kmt_matcher_feed(matcher, &event, &position);
+		event = make_event(2, 0x10000008 + 16 * i, t++);
+		kmt_matcher_feed(matcher, &event, &position);
+	}
+	kmt_matcher_finish(matcher);
+	kmt_matcher_foreach_live(matcher, count_live, &live);
+	g_assert_cmpuint(live, ==, LIVE);
+	g_assert_cmpuint(kmt_matcher_findings(matcher)
+				 ->unmatched[KMT_UNMATCHED_UNEXPLAINED],
+			 ==, PASSING);
+	g_assert_cmpuint(kmt_matcher_findings(matcher)
+				 ->unmatched[KMT_UNMATCHED_BEFORE_TRACE],
+			 ==, PASSING);
+}
+
+/* The table stays small when addresses come and go. */
+static void test_table_forgets(void)
+{
+	KmtObjTable table;
+	guint64 i;
+
+	kmt_obj_table_init(&table);
+	for (i = 1; i <= 1000000; i++) {
+		KmtEntry *e;
+
+		if (kmt_obj_table_full(&table))
+			kmt_obj_table_make_room(&table, G_MININT64, i - 10);
+		e = kmt_obj_find(&table, i * 8, FALSE);
+		g_assert_cmpuint(e->flags, ==, 0);
+		e->flags = KMT_ENTRY_USED;
+		e->object.ptr = i * 8;
+		e->last_ts = i;
+		table.used++;
+		g_assert_true(kmt_obj_find(&table, i * 8, FALSE) == e);
+		g_assert_cmpuint(kmt_obj_find(&table, i * 8, TRUE)->flags, ==,
+				 0);
+	}
+	g_assert_cmpuint(table.mask, <, 8192);
+	kmt_obj_table_clear(&table);
+}
+
+/* Any 64-bit time is a time. */
+static void test_extreme_times(void)
+{
+	static const gint64 times[] = {G_MININT64,     -1,	  0, 1,
+				       G_MAXINT64 - 1, G_MAXINT64};
+	static const KmtMatchOps ops;
+	guint i, meta;
+
+	for (meta = 0; meta < 2; meta++) {
+		struct kmemtrace_event events[G_N_ELEMENTS(times)];
+		g_autoptr(KmtCapture) capture = capture_new(2);
+		g_autoptr(KmtMatcher) matcher = NULL;
+		KmtPosition position = {capture->files->pdata[0], 0};
+
+		if (meta) {
+			capture->meta = g_key_file_new();
+			capture->continues = TRUE;
+		}
+		for (i = 0; i < G_N_ELEMENTS(times); i++)
+			events[i] = make_event(1 + i / 4 % 2, 8, times[i]);
+		for (i = 0; i < 2; i++) {
+			KmtCpuFile *file = capture->files->pdata[i];
+
+			file->map = (const guint8 *)events;
+			file->n_records = G_N_ELEMENTS(times);
+		}
+		matcher = kmt_matcher_new(capture, &ops, NULL, 1000000000);
+		for (i = 0; i < G_N_ELEMENTS(times); i++) {
+			position.file = capture->files->pdata[i % 2];
+			kmt_matcher_feed(matcher, &events[i], &position);
+		}
+		kmt_matcher_finish(matcher);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/addrset/exact", test_addrset_exact);
+	g_test_add_func("/addrset/grows", test_addrset_grows);
+	g_test_add_func("/addrset/doubt", test_addrset_doubt);
+	g_test_add_func("/merge/many-files", test_merge_many_files);
+	g_test_add_func("/matcher/forgets-nothing-that-matters",
+			test_matcher_forgets_nothing_that_matters);
+	g_test_add_func("/matcher/extreme-times", test_extreme_times);
+	g_test_add_func("/table/forgets", test_table_forgets);
+	return g_test_run();
+}
