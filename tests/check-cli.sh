@@ -52,6 +52,13 @@ expect 1 "'-1': not a number from 0" "$check" --max-print=-1 "$tmp/clean"
 expect 1 "not a number from 0 to 1000000000" \
 	"$check" --clock-tolerance 1000000001 "$tmp/clean"
 
+# --help and the man page name the same long options.
+"$check" --help | sed -n 's/^  .*--\([a-z-]*\).*/\1/p' | sort >"$tmp/help"
+sed -n 's/^\.It Fl \(. , \)\{0,1\}-\([a-z-]*\).*/\2/p' \
+	"$srcdir/docs/man/kmemtrace-check.1" | sort >"$tmp/man"
+expect 0 clock-tolerance cat "$tmp/help"
+expect 0 '' diff "$tmp/help" "$tmp/man"
+
 # The link, as the documentation of the kernel calls it.
 expect 0 'No errors' "$builddir/check/kmemtrace_check" "$tmp/clean/cpu0.out"
 
