@@ -57,7 +57,7 @@ expect 1 "not a number from 0 to 1000000000" \
 sed -n 's/^\.It Fl \(. , \)\{0,1\}-\([a-z-]*\).*/\2/p' \
 	"$srcdir/docs/man/kmemtrace-check.1" | sort >"$tmp/man"
 expect 0 clock-tolerance cat "$tmp/help"
-expect 0 '' diff "$tmp/help" "$tmp/man"
+expect 0 'are identical' diff -s "$tmp/help" "$tmp/man"
 
 # The link, as the documentation of the kernel calls it.
 expect 0 'No errors' "$builddir/check/kmemtrace_check" "$tmp/clean/cpu0.out"
