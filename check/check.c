@@ -210,11 +210,16 @@ static void check_across(KmtCheck *check)
 	g_autoptr(KmtMerge) merge = kmt_merge_new(check->capture);
 	g_autoptr(KmtMatcher) matcher = kmt_matcher_new(
 		check->capture, &ops, check, check->tolerance_ns);
-	struct kmemtrace_event event;
-	KmtPosition position;
+	KmtMerged batch[KMT_MERGE_BATCH];
+	guint n, i;
 
-	while (kmt_merge_next(merge, &event, &position))
-		kmt_matcher_feed(matcher, &event, &position);
+	while ((n = kmt_merge_next_batch(merge, batch, KMT_MERGE_BATCH))) {
+		for (i = 0; i < n; i++)
+			kmt_matcher_prefetch(matcher, &batch[i].event);
+		for (i = 0; i < n; i++)
+			kmt_matcher_feed(matcher, &batch[i].event,
+					 &batch[i].position);
+	}
 	kmt_matcher_finish(matcher);
 	check->findings = *kmt_matcher_findings(matcher);
 	find_before(check);

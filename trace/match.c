@@ -670,6 +670,14 @@ static void feed_free(KmtMatcher *m, KmtEntry *e,
 	}
 }
 
+void kmt_matcher_prefetch(const KmtMatcher *m,
+			  const struct kmemtrace_event *event)
+{
+	guint64 hash = kmt_obj_hash(event->ptr, is_pages(event->type_id));
+
+	__builtin_prefetch(&m->table.entries[hash & m->table.mask], 1);
+}
+
 void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 		      const KmtPosition *position)
 {

@@ -107,6 +107,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatcher, kmt_matcher_free)
 void kmt_matcher_feed(KmtMatcher *matcher, const struct kmemtrace_event *event,
 		      const KmtPosition *position);
 
+/*
+ * Tells that event is going to be fed soon.  Large captures are bound by the
+ * time that memory takes; a batch of records that are told first and then fed
+ * hides it.
+ */
+void kmt_matcher_prefetch(const KmtMatcher *matcher,
+			  const struct kmemtrace_event *event);
+
 /* No record follows: settles what was waiting. */
 void kmt_matcher_finish(KmtMatcher *matcher);
 

@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <string.h>
+
 #include "trace/merge.h"
 
 /* One file's next record, and the time it is sorted by. */
 typedef struct {
 	const KmtCpuFile *file;
-	guint64 index; /* of the next record to look at after event */
-	gint64 key; /* timestamp, or the largest before it if that is later */
-	struct kmemtrace_event event;
+	guint64 index;	  /* of the next record */
+	gint64 key;	  /* its timestamp, or the largest before it */
+	gint64 timestamp; /* its own */
 } Source;
 
+/* A source in the tree.  id is its place, plus the number of sources once it
+ * has no record left, so that it comes after all others. */
+typedef struct {
+	gint64 key;
+	guint32 id;
+} Runner;
+
 /*
- * A binary heap of the sources that have a record left, the next one on top.
- * A step costs log2(files) comparisons at most, and two when the next record
- * is of the same file as the last one.
+ * A loser tree: runners[i] is the one that lost at node i, whose children are
+ * 2i and 2i + 1; the leaves, n .. 2n - 1, are the sources.  A step costs one
+ * comparison for each level and no guess about where the next record is from.
  */
 struct KmtMerge {
-	Source *sources; /* one per file, for ownership */
-	Source **heap;
-	guint n_heap;
+	Source *sources;
+	Runner *runners;
+	guint n;
+	Runner winner;
 	guint64 skipped;
 	guint64 unordered;
 };
@@ -27,74 +37,111 @@ struct KmtMerge {
 static gboolean usable(const KmtCpuFile *file,
 		       const struct kmemtrace_event *event)
 {
+	guint16 size = event->event_size;
+
+	if (file->swapped)
+		size = GUINT16_SWAP_LE_BE(size);
 	return (event->event_id == KMEMTRACE_EVENT_ALLOC ||
 		event->event_id == KMEMTRACE_EVENT_FREE) &&
 	       event->type_id <= KMEMTRACE_TYPE_PAGES &&
-	       event->event_size == file->record_size && event->ptr != 0;
+	       size == file->record_size && event->ptr != 0;
 }
 
-/* Moves to the next usable record.  FALSE at the end of the file. */
-static gboolean advance(KmtMerge *merge, Source *s)
+/* Moves to the next usable record from s->index on.  FALSE: there is none. */
+static gboolean settle(KmtMerge *merge, Source *s)
 {
-	gint64 previous = s->event.timestamp;
+	const KmtCpuFile *file = s->file;
 
-	while (s->index < s->file->n_records) {
-		kmt_cpu_file_get(s->file, s->index++, &s->event);
-		if (!usable(s->file, &s->event)) {
+	for (; s->index < file->n_records; s->index++) {
+		struct kmemtrace_event event;
+		gint64 t;
+
+		memcpy(&event, file->map + s->index * file->record_size,
+		       sizeof(event));
+		if (!usable(file, &event)) {
 			merge->skipped++;
 			continue;
 		}
-		s->key = MAX(s->key, s->event.timestamp);
-		if (s->event.timestamp < previous)
+		t = event.timestamp;
+		if (file->swapped)
+			t = (gint64)GUINT64_SWAP_LE_BE((guint64)t);
+		if (t < s->timestamp)
 			merge->unordered++;
+		/* With many files the processor does not see what is next. */
+		__builtin_prefetch(file->map +
+				   (s->index + 2) * file->record_size);
+		s->timestamp = t;
+		s->key = MAX(s->key, t);
 		return TRUE;
 	}
 	return FALSE;
 }
 
-static gboolean before(const Source *a, const Source *b)
+static Runner runner_of(KmtMerge *merge, guint32 i)
 {
-	if (a->key != b->key)
-		return a->key < b->key;
-	return a->file->position < b->file->position;
+	Runner r = {G_MAXINT64, i + merge->n};
+
+	if (settle(merge, &merge->sources[i])) {
+		r.key = merge->sources[i].key;
+		r.id = i;
+	}
+	return r;
 }
 
-static void sift_down(KmtMerge *merge, guint i)
+static gboolean before(Runner a, Runner b)
 {
-	Source *moving = merge->heap[i];
-	guint child;
+	return a.key < b.key || (a.key == b.key && a.id < b.id);
+}
 
-	while ((child = 2 * i + 1) < merge->n_heap) {
-		if (child + 1 < merge->n_heap &&
-		    before(merge->heap[child + 1], merge->heap[child]))
-			child++;
-		if (!before(merge->heap[child], moving))
-			break;
-		merge->heap[i] = merge->heap[child];
-		i = child;
+/* Lets r run from its leaf to the top.  Without branches, as which one wins is
+ * hard to foretell: the two are swapped under a mask. */
+static void replay(KmtMerge *merge, guint leaf, Runner r)
+{
+	guint node;
+
+	for (node = leaf / 2; node; node /= 2) {
+		Runner *other = &merge->runners[node];
+		guint64 swap = -(
+			guint64)((other->key < r.key) |
+				 ((other->key == r.key) & (other->id < r.id)));
+		guint64 key = ((guint64)other->key ^ (guint64)r.key) & swap;
+		guint32 id = (other->id ^ r.id) & (guint32)swap;
+
+		other->key = (gint64)((guint64)other->key ^ key);
+		other->id ^= id;
+		r.key = (gint64)((guint64)r.key ^ key);
+		r.id ^= id;
 	}
-	merge->heap[i] = moving;
+	merge->winner = r;
+}
+
+/* Plays the matches below node for the first time.  Returns the winner. */
+static Runner play(KmtMerge *merge, guint node)
+{
+	Runner a, b;
+
+	if (node >= merge->n)
+		return runner_of(merge, node - merge->n);
+	a = play(merge, 2 * node);
+	b = play(merge, 2 * node + 1);
+	merge->runners[node] = before(a, b) ? b : a;
+	return before(a, b) ? a : b;
 }
 
 KmtMerge *kmt_merge_new(const KmtCapture *capture)
 {
 	KmtMerge *merge = g_new0(KmtMerge, 1);
-	guint n = capture->files->len;
 	guint i;
 
-	merge->sources = g_new0(Source, n);
-	merge->heap = g_new0(Source *, n);
-	for (i = 0; i < n; i++) {
-		Source *s = &merge->sources[i];
-
-		s->file = capture->files->pdata[i];
-		s->key = G_MININT64;
-		s->event.timestamp = G_MININT64;
-		if (advance(merge, s))
-			merge->heap[merge->n_heap++] = s;
+	merge->n = capture->files->len;
+	merge->sources = g_new0(Source, merge->n);
+	merge->runners = g_new0(Runner, merge->n);
+	for (i = 0; i < merge->n; i++) {
+		merge->sources[i].file = capture->files->pdata[i];
+		merge->sources[i].key = G_MININT64;
+		merge->sources[i].timestamp = G_MININT64;
 	}
-	for (i = merge->n_heap / 2; i-- > 0;)
-		sift_down(merge, i);
+	merge->winner = play(merge, 1);
 	return merge;
 }
 
@@ -102,7 +149,7 @@ void kmt_merge_free(KmtMerge *merge)
 {
 	if (!merge)
 		return;
-	g_free(merge->heap);
+	g_free(merge->runners);
 	g_free(merge->sources);
 	g_free(merge);
 }
@@ -110,19 +157,27 @@ void kmt_merge_free(KmtMerge *merge)
 gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 			KmtPosition *position)
 {
-	Source *top;
+	guint32 i = merge->winner.id;
+	Source *s;
 
-	if (merge->n_heap == 0)
+	if (i >= merge->n)
 		return FALSE;
-	top = merge->heap[0];
-	*event = top->event;
-	position->file = top->file;
-	position->index = top->index - 1;
-	if (!advance(merge, top))
-		merge->heap[0] = merge->heap[--merge->n_heap];
-	if (merge->n_heap > 1)
-		sift_down(merge, 0);
+	s = &merge->sources[i];
+	position->file = s->file;
+	position->index = s->index++;
+	kmt_cpu_file_get(s->file, position->index, event);
+	replay(merge, merge->n + i, runner_of(merge, i));
 	return TRUE;
+}
+
+guint kmt_merge_next_batch(KmtMerge *merge, KmtMerged *records, guint max)
+{
+	guint n = 0;
+
+	while (n < max &&
+	       kmt_merge_next(merge, &records[n].event, &records[n].position))
+		n++;
+	return n;
 }
 
 guint64 kmt_merge_skipped(const KmtMerge *merge)

@@ -25,6 +25,15 @@ typedef struct {
 gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 			KmtPosition *position);
 
+/* As many as max at once; less only at the end.  For kmt_matcher_prefetch(). */
+#define KMT_MERGE_BATCH 32
+typedef struct {
+	struct kmemtrace_event event;
+	KmtPosition position;
+} KmtMerged;
+
+guint kmt_merge_next_batch(KmtMerge *merge, KmtMerged *records, guint max);
+
 /*
  * Records whose event_id or type_id is unknown, whose event_size is not the
  * file's, or whose ptr is 0 are skipped by kmt_merge_next() and counted here,
