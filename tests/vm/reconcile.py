@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds the live objects of a capture against the guest's /proc/slabinfo.
+
+Both are counted per object size, since a record tells the size of an object
+but not its cache. The capture is read here without any of the project's code.
+docs/reconciliation.md says why the bounds are what they are.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+
+RECORD = struct.Struct("<BBHiQQQQQq")
+ALLOC, FREE = 1, 2
+KMALLOC, CACHE = 0, 1
+# Above it kmalloc() takes pages and no cache is involved.
+KMALLOC_CACHE_MAX = 8192
+
+
+def slab_events(capture):
+    """All events of slab objects as (time, cpu, event, ptr, bytes)."""
+    events = []
+    for path in sorted(capture.glob("cpu*.out")):
+        cpu = int(path.name[3:-4])
+        for (event, kind, _size, _node, _site, ptr, _req, size, _gfp,
+             time) in RECORD.iter_unpack(path.read_bytes()):
+            if kind in (KMALLOC, CACHE):
+                events.append((time, cpu, event, ptr, size))
+    events.sort(key=lambda e: e[:2])
+    return events
+
+
+def live_objects(events):
+    """ptr -> bytes of what is live at the end.
+
+    By the balance of allocations and frees of an address, so that records of
+    two CPUs that are close in time may stand in either order.
+    """
+    balance = collections.Counter()
+    size = {}
+    for _time, _cpu, event, ptr, bytes_alloc in events:
+        if event == ALLOC:
+            balance[ptr] += 1
+            size[ptr] = bytes_alloc
+        else:
+            if ptr not in balance:
+                balance[ptr] = 1    # allocated before the trace
+            balance[ptr] -= 1
+    wrong = {p: n for p, n in balance.items() if n not in (0, 1)}
+    return {p: size[p] for p, n in balance.items() if n == 1}, wrong
+
+
+def slab_caches(path):
+    """Caches as (name, active objects, object size, objects per slab)."""
+    caches = []
+    for line in path.read_text().splitlines()[2:]:
+        word = line.split()
+        caches.append((word[0], int(word[1]), int(word[3]), int(word[4])))
+    return caches
+
+
+def reported_live(report, capture):
+    """What kmemtrace-report says is live in slab."""
+    out = subprocess.run([report, "--json", capture], check=True,
+                         stdout=subprocess.PIPE).stdout
+    return json.loads(out)["kinds"]["slab"]["live_objects"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--report", help="kmemtrace-report, to be compared too")
+    parser.add_argument("--early", type=int, required=True, metavar="N",
+                        help="objects per size from before the trace")
+    parser.add_argument("--kept", type=int, required=True, metavar="N",
+                        help="free objects per cache and CPU that may count "
+                        "as active; -1: a slab's objects")
+    parser.add_argument("--noise", type=int, required=True, metavar="N",
+                        help="objects per size that come or go between the end "
+                        "of the trace and the reading of slabinfo")
+    parser.add_argument("directory", type=pathlib.Path,
+                        help="with capture/, slabinfo and nproc")
+    args = parser.parse_args()
+
+    capture = args.directory / "capture"
+    cpus = int((args.directory / "nproc").read_text())
+    live, wrong = live_objects(slab_events(capture))
+    traced = collections.Counter(live.values())
+    active = collections.Counter()
+    kept = collections.Counter()
+    names = collections.defaultdict(list)
+    for name, objects, size, per_slab in slab_caches(
+            args.directory / "slabinfo"):
+        active[size] += objects
+        if objects:
+            kept[size] += cpus * (per_slab if args.kept < 0 else args.kept)
+            names[size].append(name)
+
+    failed = bool(wrong)
+    if wrong:
+        print(f"{len(wrong)} addresses do not balance")
+    print("  size   traced   active     diff   bound  caches")
+    for size in sorted(set(traced) | set(active)):
+        if size > KMALLOC_CACHE_MAX and not active[size]:
+            continue
+        diff = active[size] - traced[size]
+        high = args.early + kept[size] + args.noise
+        good = -args.noise <= diff <= high
+        failed |= not good
+        if diff or traced[size]:
+            print(f"{size:6d} {traced[size]:8d} {active[size]:8d} {diff:+8d} "
+                  f"{high:7d}  {','.join(names[size])}"
+                  f"{'' if good else '   <-- OUT OF BOUND'}")
+    total = sum(n for size, n in traced.items() if active[size])
+    print(f"in all {total} traced, {sum(active.values())} active")
+    if args.report:
+        reported = reported_live(args.report, capture)
+        mine = sum(traced.values())
+        print(f"kmemtrace-report has {reported} live, counted here: {mine}")
+        failed |= reported != mine
+    sys.exit(1 if failed else 0)
+
+
+main()
