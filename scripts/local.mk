@@ -1,1 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+EXTRA_DIST += \
+	.ci/run \
+	scripts/demo \
+	scripts/install-deps \
+	scripts/lib.sh \
+	scripts/steps/kernel.sh \
+	scripts/steps/user.sh \
+	scripts/steps/vm.sh \
+	scripts/test

@@ -9,14 +9,31 @@ EXTRA_DIST += \
 	vm/config/slab.config \
 	vm/config/slob.config \
 	vm/config/slub.config \
+	vm/gap/Kbuild \
+	vm/gap/kmt_gap.c \
 	vm/guest/init \
 	vm/guest/lib.sh \
 	vm/scenarios/boot-capture.sh \
 	vm/scenarios/ctrl-c.sh \
 	vm/scenarios/disk-full.sh \
+	vm/scenarios/gap.sh \
 	vm/scenarios/hello.sh \
 	vm/scenarios/hotplug.sh \
 	vm/scenarios/kill-restart.sh \
+	vm/scenarios/loss.sh \
+	vm/scenarios/parameters.sh \
+	vm/scenarios/reconcile.sh \
 	vm/scenarios/tail.sh \
+	vm/scenarios/toggle.sh \
 	vm/storm/Kbuild \
-	vm/storm/kmt_storm.c
+	vm/storm/kmt_storm.c \
+	vm/witness/Kbuild \
+	vm/witness/kmt_witness.c
+
+# What holds the guests' captures against what they must be; not for make check.
+EXTRA_DIST += \
+	tests/vm/capture.py \
+	tests/vm/gap.py \
+	tests/vm/loss.py \
+	tests/vm/main_job.py \
+	tests/vm/reconcile.py

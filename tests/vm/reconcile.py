@@ -3,35 +3,20 @@
 """Holds the live objects of a capture against the guest's /proc/slabinfo.
 
 Both are counted per object size, since a record tells the size of an object
-but not its cache. The capture is read here without any of the project's code.
+but not its cache.
 docs/reconciliation.md says why the bounds are what they are.
 """
 import argparse
 import collections
 import json
 import pathlib
-import struct
 import subprocess
 import sys
 
-RECORD = struct.Struct("<BBHiQQQQQq")
-ALLOC, FREE = 1, 2
-KMALLOC, CACHE = 0, 1
+import capture
+
 # Above it kmalloc() takes pages and no cache is involved.
 KMALLOC_CACHE_MAX = 8192
-
-
-def slab_events(capture):
-    """All events of slab objects as (time, cpu, event, ptr, bytes)."""
-    events = []
-    for path in sorted(capture.glob("cpu*.out")):
-        cpu = int(path.name[3:-4])
-        for (event, kind, _size, _node, _site, ptr, _req, size, _gfp,
-             time) in RECORD.iter_unpack(path.read_bytes()):
-            if kind in (KMALLOC, CACHE):
-                events.append((time, cpu, event, ptr, size))
-    events.sort(key=lambda e: e[:2])
-    return events
 
 
 def live_objects(events):
@@ -42,10 +27,13 @@ def live_objects(events):
     """
     balance = collections.Counter()
     size = {}
-    for _time, _cpu, event, ptr, bytes_alloc in events:
-        if event == ALLOC:
+    for event in events:
+        ptr = event.ptr
+        if capture.TYPES[event.type_id] == "pages":
+            continue
+        if event.event_id == capture.ALLOC:
             balance[ptr] += 1
-            size[ptr] = bytes_alloc
+            size[ptr] = event.bytes_alloc
         else:
             if ptr not in balance:
                 balance[ptr] = 1    # allocated before the trace
@@ -63,16 +51,15 @@ def slab_caches(path):
     return caches
 
 
-def reported_live(report, capture):
+def reported_live(directory):
     """What kmemtrace-report says is live in slab."""
-    out = subprocess.run([report, "--json", capture], check=True,
+    out = subprocess.run(["kmemtrace-report", "--json", directory], check=True,
                          stdout=subprocess.PIPE).stdout
     return json.loads(out)["kinds"]["slab"]["live_objects"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--report", help="kmemtrace-report, to be compared too")
     parser.add_argument("--early", type=int, required=True, metavar="N",
                         help="objects per size from before the trace")
     parser.add_argument("--kept", type=int, required=True, metavar="N",
@@ -85,9 +72,9 @@ def main():
                         help="with capture/, slabinfo and nproc")
     args = parser.parse_args()
 
-    capture = args.directory / "capture"
+    directory = args.directory / "capture"
     cpus = int((args.directory / "nproc").read_text())
-    live, wrong = live_objects(slab_events(capture))
+    live, wrong = live_objects(capture.read(directory))
     traced = collections.Counter(live.values())
     active = collections.Counter()
     kept = collections.Counter()
@@ -116,11 +103,9 @@ def main():
                   f"{'' if good else '   <-- OUT OF BOUND'}")
     total = sum(n for size, n in traced.items() if active[size])
     print(f"in all {total} traced, {sum(active.values())} active")
-    if args.report:
-        reported = reported_live(args.report, capture)
-        mine = sum(traced.values())
-        print(f"kmemtrace-report has {reported} live, counted here: {mine}")
-        failed |= reported != mine
+    reported = reported_live(directory)
+    print(f"kmemtrace-report has {reported} live, counted here: {len(live)}")
+    failed |= reported != len(live)
     sys.exit(1 if failed else 0)
 
 

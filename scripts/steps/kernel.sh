@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154,SC2164 # scripts/test sets -e and the variables
+# Steps of scripts/test about the kernel's sources.
+
+# kernel FRAGMENT...: the folder of a built kernel, with the tests' modules.
+kernel()
+{
+	"$kmt_top/vm/build" -q --module "$kmt_top/vm/storm" \
+		--module "$kmt_top/vm/gap" --module "$kmt_top/vm/witness" "$@"
+}
+
+series()
+{
+	[ -d "$work/series" ] ||
+		GIT_AUTHOR_NAME=Tester GIT_AUTHOR_EMAIL=tester@example.org \
+			"$kmt_top/kernel-patches/apply" --series "$work/series"
+}
+
+step_kernel_slub() { kernel slub; }
+step_kernel_slab() { kernel slab; }
+step_kernel_slob() { kernel slob; }
+step_kernel_debug() { kernel slub debug; }
+
+# A kernel tree must have this very header and these very files.
+step_abi_copy()
+{
+	local tree
+
+	tree=$("$kmt_top/vm/build" -q --tree)
+	"$kmt_top/kernel-patches/apply" --check "$tree"
+	# And a copy that drifted must be found out.
+	mkdir -p "$work/drift"
+	cp -r --parents "$tree"/{Makefile,mm,include,init,Documentation,MAINTAINERS} \
+		"$work/drift"
+	echo >>"$work/drift/$tree/include/uapi/linux/kmemtrace_abi.h"
+	if "$kmt_top/kernel-patches/apply" --check "$work/drift/$tree"; then
+		echo "a changed copy of the header was not noticed"
+		return 1
+	fi
+}
+
+step_checkpatch()
+{
+	local tree
+
+	tree=$("$kmt_top/vm/build" -q --tree)
+	series
+	cd "$tree"
+	perl scripts/checkpatch.pl -q --no-signoff "$work"/series/*.patch
+	cd "$kmt_top"
+	find kernel-patches/core -name '*.[ch]' -print0 |
+		xargs -0 perl "$tree/scripts/checkpatch.pl" -q --root="$tree" -f
+	find vm -name '*.c' -print0 |
+		xargs -0 perl "$tree/scripts/checkpatch.pl" -q --root="$tree" \
+			--ignore FILE_PATH_CHANGES -f
+}
+
+step_sparse()
+{
+	local said=$work/sparse
+
+	"$kmt_top/vm/build" -q --make \
+		"C=2 mm/kmemtrace.o mm/kmemtrace_debugfs.o" slub >"$said" 2>&1
+	cat "$said"
+	grep -q 'CHECK .*kmemtrace' "$said"
+	! grep -E 'kmemtrace[^ ]*:[0-9]+:[0-9]+: (warning|error)' "$said"
+}
+
+# After each patch of the series the kernel still builds.
+step_series()
+{
+	local tree patch built
+
+	series
+	tree=$("$kmt_top/vm/build" -q --tree)
+	# Without the objects of others; those of this one stay in the cache.
+	mkdir "$work/linux"
+	(cd "$tree" && find . -mindepth 1 -maxdepth 1 ! -name 'kmt-*' -print0 |
+		xargs -0 cp -r -t "$work/linux")
+	"$kmt_top/kernel-patches/apply" --reverse "$work/linux"
+	for patch in "$work"/series/*.patch; do
+		# Outside of any repository, as git would see its files elsewhere.
+		patch -p1 -s -F0 -d "$work/linux" -i "$patch"
+		built=$("$kmt_top/vm/build" -q --in "$work/linux" slub)
+		echo "${patch##*/} builds: $(stat -c %s "$built/vmlinux") bytes"
+	done
+	"$kmt_top/kernel-patches/apply" --check "$work/linux"
+}

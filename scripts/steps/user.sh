@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154,SC2164 # scripts/test sets -e and the variables
+# Steps of scripts/test that need no guest. $work is a folder of the run's own.
+
+step_check()
+{
+	kmt_build_programs "$builddir"
+	make -s -C "$builddir" check
+}
+
+step_distcheck()
+{
+	make -s -C "$builddir" distcheck AM_DISTCHECK_CONFIGURE_FLAGS=--enable-werror
+}
+
+step_sanitizers()
+{
+	kmt_configure "$work/sanitizers" --enable-werror --enable-sanitizers
+	make -s -C "$work/sanitizers" -j"$(nproc)"
+	# Leaks of what lives until exit are the operating system's to free.
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		make -s -C "$work/sanitizers" check
+}
+
+# Every fixture through the programs, under valgrind.
+step_valgrind()
+{
+	local fixture name dir program rc
+	local memcheck=(valgrind -q --error-exitcode=99 --leak-check=full
+		--errors-for-leak-kinds=definite)
+
+	kmt_build_programs "$builddir"
+	for fixture in "$kmt_top"/tests/fixtures/*.txt; do
+		name=$(basename "$fixture" .txt)
+		dir=$work/valgrind/$name
+		mkdir -p "$work/valgrind"
+		python3 "$kmt_top/tests/mkcapture.py" "$fixture" "$dir"
+		for program in check/kmemtrace-check "check/kmemtrace-check --json" \
+			kmemtrace-report "kmemtrace-report --json"; do
+			rc=0
+			# shellcheck disable=SC2086 # the option is a word of its own
+			G_SLICE=always-malloc "${memcheck[@]}" \
+				"$builddir"/$program "$dir" >/dev/null || rc=$?
+			[ $rc -ne 99 ] || {
+				echo "valgrind complains of $program on $name"
+				return 1
+			}
+		done
+	done
+	"${memcheck[@]}" "$builddir/kmemtraced/kmemtraced" --debugfs \
+		"$work/nothing" -D "$work/valgrind" >/dev/null 2>&1 || rc=$?
+	[ $rc -ne 99 ] || { echo "valgrind complains of kmemtraced"; return 1; }
+}
+
+# The files of the tree, also where it is no git checkout.
+tree_files()
+{
+	if git -c safe.directory="$kmt_top" -C "$kmt_top" rev-parse \
+		--git-dir >/dev/null 2>&1; then
+		git -c safe.directory="$kmt_top" -C "$kmt_top" ls-files
+	else
+		(cd "$kmt_top" && find . -path ./b -prune -o -type f -printf '%P\n')
+	fi
+}
+
+step_clang_format()
+{
+	cd "$kmt_top"
+	tree_files | grep -E '^(check|kmemtraced|report|tests|trace|bench)/.*\.[ch]$' |
+		xargs clang-format --dry-run -Werror
+}
+
+step_shellcheck()
+{
+	cd "$kmt_top"
+	tree_files | while read -r file; do
+		head -n 1 "$file" | grep -qE '^#!.*\b(ba|da|busybox )?sh\b' &&
+			printf '%s\0' "$file"
+	done | xargs -0 shellcheck -x
+	shellcheck -x scripts/lib.sh scripts/steps/*.sh vm/lib.sh vm/guest/lib.sh
+}
+
+step_codespell()
+{
+	cd "$kmt_top"
+	tree_files | grep -vE '^LICENSES/|\.out$' | xargs codespell
+}
+
+step_mandoc()
+{
+	cd "$kmt_top"
+	tree_files | grep -E '^docs/man/.*\.[0-9]$' | xargs mandoc -Tlint -W warning
+}
+
+# The first line of each file, or the one behind #!, names its licence.
+step_spdx()
+{
+	local bad
+
+	cd "$kmt_top"
+	bad=$(tree_files | grep -vE '\.(patch|out|md|json)$|^(COPYING|LICENSES/)' |
+		while read -r file; do
+			head -n 4 "$file" | grep -q SPDX-License-Identifier ||
+				echo "$file"
+		done)
+	[ -z "$bad" ] || { printf 'no SPDX line in:\n%s\n' "$bad"; return 1; }
+}

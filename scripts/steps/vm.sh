@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash disable=SC2154 # scripts/test sets -e and the variables
+# Steps of scripts/test that boot guests: boots, and holds what comes out
+# against what must. The programs are found through PATH.
+
+export PYTHONDONTWRITEBYTECODE=1
+
+# guest FRAGMENTS OUT SCENARIO [OPTION of vm/run]...
+guest()
+{
+	local fragments=$1 out=$2 scenario=$3 built
+	shift 3
+	kmt_build_programs "$builddir"
+	# shellcheck disable=SC2086 # one or more words
+	built=$(kernel $fragments)
+	rm -rf "$out"
+	"$kmt_top/vm/run" --kernel "$built" --builddir "$builddir" --out "$out" \
+		"$@" "$kmt_top/vm/scenarios/$scenario"
+	sed -n '/kmemtrace-vm: started/,$p' "$out/console.log"
+}
+
+traced=(--append 'kmemtrace.enable=yes')
+
+# boot ALLOCATOR: the main job.
+boot()
+{
+	guest "$1" "$work/boot-$1" boot-capture.sh "${traced[@]}"
+	python3 "$kmt_top/tests/vm/main_job.py" "$work/boot-$1/capture"
+}
+
+step_boot_slub() { boot slub; }
+step_boot_slab() { boot slab; }
+step_boot_slob() { boot slob; }
+
+# gap ALLOCATOR: each way through the allocators, a known number of times.
+gap()
+{
+	guest "$1" "$work/gap-$1" gap.sh "${traced[@]}"
+	python3 "$kmt_top/tests/vm/gap.py" "$work/gap-$1/capture" \
+		"$work/gap-$1/gap.log"
+}
+
+step_gap_slub() { gap slub; }
+step_gap_slab() { gap slab; }
+step_gap_slob() { gap slob; }
+
+# The bounds are explained in docs/reconciliation.md.
+reconcile()
+{
+	local name=$1 fragments=$2 append=$3
+	shift 3
+	guest "$fragments" "$work/reconcile-$name" reconcile.sh \
+		--append "kmemtrace.enable=yes $append"
+	python3 "$kmt_top/tests/vm/reconcile.py" "$@" "$work/reconcile-$name"
+}
+
+step_reconcile_slub()
+{
+	reconcile slub slub "" --early 60 --kept -1 --noise 8
+	# Without free objects in the CPUs' hands: next to exact.
+	reconcile slub-exact slub slub_debug=F --early 60 --kept 0 --noise 8
+}
+
+step_reconcile_slab()
+{
+	reconcile slab slab "" --early 60 --kept 1 --noise 8
+}
+
+step_hotplug()
+{
+	guest slub "$work/hotplug" hotplug.sh \
+		--append 'kmemtrace.enable=yes maxcpus=1'
+	python3 "$kmt_top/tests/vm/main_job.py" "$work/hotplug/capture"
+}
+
+step_loss()
+{
+	guest slub "$work/loss" loss.sh --append \
+		'kmemtrace.enable=yes kmemtrace.subbufs=2 kmemtrace.subbuf_size=28672'
+	python3 "$kmt_top/tests/vm/loss.py" "$work/loss"
+}
+
+# whole_records CAPTURE: complete records, and the check finds no error.
+whole_records()
+{
+	local file
+
+	for file in "$1"/cpu*.out; do
+		echo "${file##*/}: $(stat -c %s "$file") bytes"
+		[ $(($(stat -c %s "$file") % 56)) = 0 ]
+	done
+	kmemtrace-check "$1"
+}
+
+# meta_has CAPTURE LINE
+meta_has()
+{
+	grep -qx "$2" "$1/kmemtrace.meta" || {
+		echo "kmemtrace.meta of $1 has no line $2"
+		return 1
+	}
+}
+
+step_kill_restart()
+{
+	local out=$work/kill-restart
+
+	guest slub "$out" kill-restart.sh "${traced[@]}"
+	whole_records "$out/first"
+	meta_has "$out/first" complete=false
+	whole_records "$out/second"
+	meta_has "$out/second" complete=true
+	meta_has "$out/second" continues=true
+}
+
+step_disk_full()
+{
+	guest slub "$work/disk-full" disk-full.sh "${traced[@]}" --second-disk 24
+	whole_records "$work/disk-full/capture"
+	meta_has "$work/disk-full/capture" complete=false
+}
+
+step_toggle()
+{
+	guest slub "$work/toggle" toggle.sh
+	whole_records "$work/toggle/capture"
+}
+
+step_parameters()
+{
+	guest slub "$work/parameters" parameters.sh --append \
+		'kmemtrace.enable=maybe kmemtrace.subbufs=1 kmemtrace.subbuf_size=12x'
+}
+
+# kmemtraced keeps up with a steady load and does not feed on itself.
+step_tail()
+{
+	guest slub "$work/tail" tail.sh --memory 2048 \
+		--append 'kmemtrace.subbufs=80'
+}
+
+step_ctrl_c()
+{
+	guest slub "$work/ctrl-c" ctrl-c.sh --memory 2048 --disk-size 4096 \
+		"${traced[@]}"
+}
+
+# The kernel watches itself (KASAN, lockdep, sleeping in atomic context) through
+# the main job, hot-plug, loss, and switching on and off.
+step_debug()
+{
+	local opts=(--memory 2048 --timeout 600 --fail-on-trouble)
+
+	guest 'slub debug' "$work/debug-boot" boot-capture.sh "${opts[@]}" \
+		"${traced[@]}"
+	python3 "$kmt_top/tests/vm/main_job.py" "$work/debug-boot/capture"
+	guest 'slub debug' "$work/debug-hotplug" hotplug.sh "${opts[@]}" \
+		--append 'kmemtrace.enable=yes maxcpus=1 kmemtrace.subbufs=80'
+	guest 'slub debug' "$work/debug-toggle" toggle.sh "${opts[@]}"
+	guest 'slub debug' "$work/debug-gap" gap.sh "${opts[@]}" "${traced[@]}"
+}

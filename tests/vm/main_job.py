@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Is this capture what the main job must leave?
+
+Usage: main_job.py CAPTURE
+
+CAPTURE is from boot and lossless, of two CPUs, and complete. The check must
+find nothing in each of its files and in the whole, the report must name the
+call sites and have nothing that is unexplained.
+"""
+import json
+import os
+import subprocess
+import sys
+
+import capture
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    directory = sys.argv[1]
+    failed = False
+
+    def expect(what, value, good):
+        nonlocal failed
+        failed |= not good
+        print(f"main_job.py: {what}: {value}{'' if good else '   <-- WRONG'}")
+
+    meta = capture.meta(directory)
+    expect("complete", meta.get("complete"), meta.get("complete") == "true")
+    expect("overruns", meta.get("overruns"), meta.get("overruns") == "0")
+    cpus = capture.cpus(directory)
+    expect("files of CPUs", cpus, cpus == [0, 1])
+    records = {cpu: capture.read_cpu(directory, cpu) for cpu in cpus}
+    count = sum(len(r) for r in records.values())
+    for cpu in cpus:
+        expect(f"events of CPU {cpu}", len(records[cpu]),
+               len(records[cpu]) > 1000)
+        path = os.path.join(directory, f"cpu{cpu}.out")
+        check = run("kmemtrace_check", path)
+        expect(f"kmemtrace_check cpu{cpu}.out ends", check.returncode,
+               check.returncode == 0)
+        if check.returncode:
+            print(check.stdout, check.stderr)
+    first = min(r[0].time for r in records.values())
+    expect("first event, ns after boot", first, first < 1_000_000_000)
+    check = run("kmemtrace-check", directory)
+    expect("kmemtrace-check ends", check.returncode, check.returncode == 0)
+    print(check.stdout, check.stderr)
+
+    report = json.loads(run("kmemtrace-report", "--json", directory).stdout)
+    expect("events in the report", report["capture"]["events"],
+           report["capture"]["events"] == count == int(meta["events"]))
+    findings = report["findings"]
+    print("main_job.py:", json.dumps(findings))
+    for kind in ("unmatched_frees", "double_allocations"):
+        n = findings[kind]["unexplained"]
+        expect(f"unexplained {kind}", n, n == 0)
+        n = findings[kind]["after_loss"]
+        expect(f"{kind} after loss", n, n == 0)
+    for kind in ("type_mismatches", "unordered_timestamps", "skipped_records",
+                 "truncated_bytes"):
+        expect(kind, findings[kind], findings[kind] == 0)
+    for kind in ("slab", "pages"):
+        n = report["kinds"][kind]["cross_cpu_frees"]
+        expect(f"cross-CPU frees of {kind}", n, n > 0)
+    sites = report["callsites"]
+    nameless = [s["address"] for s in sites if not s.get("symbol")]
+    expect(f"call sites of {len(sites)} without a name", len(nameless),
+           len(sites) > 100 and not nameless)
+    text = run("kmemtrace-report", directory)
+    expect("kmemtrace-report ends", text.returncode, text.returncode == 0)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
