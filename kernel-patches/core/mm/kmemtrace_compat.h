@@ -5,8 +5,6 @@
 #ifndef _MM_KMEMTRACE_COMPAT_H
 #define _MM_KMEMTRACE_COMPAT_H
 
-#include <linux/version.h>
-
 #include "slab.h"
 
 /*
