@@ -30,6 +30,12 @@ wait_until()
 	done
 }
 
+# The meta is there before tracing is switched on.
+daemon_records()
+{
+	[ -s "$capture/kmemtrace.meta" ] && [ "$(cat "$kmt/enabled")" = 1 ]
+}
+
 # daemon_start DIR [OPTION]...: kmemtraced writes to DIR; its pid is $daemon,
 # what it says goes to DIR.log.
 daemon_start()
@@ -38,7 +44,7 @@ daemon_start()
 	shift
 	kmemtraced -D "$capture" "$@" >"$capture.log" 2>&1 &
 	daemon=$!
-	wait_until 20 test -s "$capture/kmemtrace.meta" || {
+	wait_until 20 daemon_records || {
 		cat "$capture.log"
 		fail "kmemtraced did not start in $capture"
 	}
