@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -193,6 +194,18 @@ static void parse_options(int argc, char **argv, KmtSessionOptions *options)
 	options->quiet = quiet;
 }
 
+/* A descriptor that was closed must not become that of a cpu<n>.out. */
+static void open_standard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	const KmtSessionUi ui = {.warning = say_warning, .note = say_note};
@@ -203,6 +216,7 @@ int main(int argc, char **argv)
 	sigset_t signals;
 	gboolean captured;
 
+	open_standard_descriptors();
 	setlocale(LC_ALL, "");
 	atexit(check_stdout);
 	parse_options(argc, argv, &options);

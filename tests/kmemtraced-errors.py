@@ -11,8 +11,8 @@ import signal
 import subprocess
 import time
 
-from kmemtraced_fake import (CHUNK, RECORD, Capture, Daemon, DaemonTest, main,
-                             records, wait_for)
+from kmemtraced_fake import (CHUNK, PROGRAM, RECORD, Capture, Daemon,
+                             DaemonTest, main, records, wait_for)
 
 
 class Options(DaemonTest):
@@ -54,6 +54,18 @@ class Options(DaemonTest):
             _, err = self.end(daemon, status=1)
         self.assertIn("cannot write to stdout: No space left", err)
         self.assertEqual(self.capture().cpu(0), records(2))
+
+
+    def test_descriptors_that_are_closed(self):
+        """What is said must not end up in the capture."""
+        kernel = self.make_kernel()
+        kernel.feed(0, records(3))
+        subprocess.run(["sh", "-c", '"$0" "$@" <&- >&- 2>&-', PROGRAM,
+                        *self.args("-w", "0.1")], check=True)
+        capture = self.capture()
+        self.assertEqual(capture.cpu(0), records(3))
+        self.assertEqual(capture.cpu(1), b"")
+        self.assertEqual(capture["complete"], "true")
 
 
 class Kernel(DaemonTest):
