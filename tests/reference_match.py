@@ -202,9 +202,6 @@ class Address:
         same = self.live and self.live.type == record.type
         if self.contended(record):
             found = self.first_of(ALLOC, record.type)
-            if not found and not self.live:
-                allocs = [w for w in self.waiting if w.record.event == ALLOC]
-                found = allocs[0] if allocs else None
         if found:
             self.say("double", self.name(found.replaced),
                      self.name(found.record), "race", record.t)

@@ -256,6 +256,178 @@ static void test_extreme_times(void)
 	}
 }
 
+/*
+ * Another CPU's use of an address is remembered for the tolerance, also when
+ * the table throws out what is older.
+ */
+static void test_matcher_remembers_for_the_tolerance(void)
+{
+	enum { N = 30000 };
+	static const KmtMatchOps ops;
+	g_autoptr(KmtCapture) capture = capture_new(2);
+	g_autoptr(KmtMatcher) matcher =
+		kmt_matcher_new(capture, &ops, NULL, 1000);
+	KmtPosition cpu0 = {capture->files->pdata[0], 0};
+	KmtPosition cpu1 = {capture->files->pdata[1], 0};
+	const KmtFindings *f = kmt_matcher_findings(matcher);
+	struct kmemtrace_event event;
+	gint64 t = 0;
+	guint i;
+
+	for (i = 0; i < N; i++) {
+		guint64 ptr = 0x1000 + 64 * i;
+
+		/* The last two are swapped, which cpu1 makes possible. */
+		event = make_event(1, ptr, t++);
+		kmt_matcher_feed(matcher, &event, &cpu1);
+		event = make_event(2, ptr, t++);
+		kmt_matcher_feed(matcher, &event, &cpu1);
+		event = make_event(1, ptr + 8, t++);
+		kmt_matcher_feed(matcher, &event, &cpu0);
+		event = make_event(2, ptr, t++);
+		kmt_matcher_feed(matcher, &event, &cpu0);
+		event = make_event(1, ptr, t++);
+		kmt_matcher_feed(matcher, &event, &cpu0);
+	}
+	kmt_matcher_finish(matcher);
+	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_UNEXPLAINED], ==, 0);
+	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_BEFORE_TRACE], ==, 0);
+}
+
+/* Time that goes back, and records that cannot be used. */
+static void test_merge_counts(void)
+{
+	static const gint64 times[] = {5, 9, 3, 4, 10, 1};
+	struct kmemtrace_event events[G_N_ELEMENTS(times)];
+	g_autoptr(KmtCapture) capture = capture_new(1);
+	KmtCpuFile *file = capture->files->pdata[0];
+	g_autoptr(KmtMerge) merge = NULL;
+	KmtMerged batch[4];
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(times); i++)
+		events[i] = make_event(1, 8, times[i]);
+	events[5].event_id = 3;
+	file->map = (const guint8 *)events;
+	file->n_records = G_N_ELEMENTS(times);
+	merge = kmt_merge_new(capture);
+	g_assert_cmpuint(kmt_merge_next_batch(merge, batch, 4), ==, 4);
+	g_assert_cmpint(batch[2].event.timestamp, ==, 3);
+	g_assert_cmpuint(batch[3].position.index, ==, 3);
+	g_assert_cmpuint(kmt_merge_next_batch(merge, batch, 4), ==, 1);
+	g_assert_cmpuint(kmt_merge_next_batch(merge, batch, 4), ==, 0);
+	g_assert_cmpuint(kmt_merge_unordered(merge), ==, 1);
+	g_assert_cmpuint(kmt_merge_skipped(merge), ==, 1);
+}
+
+static void test_free_has_no_leftovers(void)
+{
+	struct kmemtrace_event event = make_event(2, 8, 1);
+	g_autoptr(KmtCapture) capture = capture_new(1);
+	KmtCpuFile *file = capture->files->pdata[0];
+
+	event.node = 5;
+	event.bytes_req = event.bytes_alloc = event.gfp_flags = 7;
+	file->map = (const guint8 *)&event;
+	file->n_records = 1;
+	kmt_cpu_file_get(file, 0, &event);
+	g_assert_cmpint(event.node, ==, KMEMTRACE_NODE_NONE);
+	g_assert_cmpuint(event.bytes_req, ==, 0);
+	g_assert_cmpuint(event.bytes_alloc, ==, 0);
+	g_assert_cmpuint(event.gfp_flags, ==, 0);
+}
+
+/* ---- captures on disk ---- */
+
+/* Writes n records of size bytes that say so, in either order. */
+static char *write_records(const char *dir, const char *name, guint n,
+			   guint size, gboolean swapped, guint first_says)
+{
+	g_autofree guint8 *data = g_malloc0((gsize)n * size + 1);
+	char *path = g_build_filename(dir, name, NULL);
+	guint i;
+
+	for (i = 0; i < n; i++) {
+		guint16 says = i || !first_says ? size : first_says;
+
+		data[(gsize)i * size] = KMEMTRACE_EVENT_ALLOC;
+		if (swapped)
+			says = GUINT16_SWAP_LE_BE(says);
+		memcpy(data + (gsize)i * size + 2, &says, sizeof(says));
+	}
+	g_assert_true(g_file_set_contents(path, (char *)data,
+					  (gssize)((gsize)n * size), NULL));
+	return path;
+}
+
+static void check_format(guint n, guint size, gboolean swapped,
+			 guint first_says)
+{
+	g_autofree char *dir = g_dir_make_tmp("kmt-XXXXXX", NULL);
+	g_autofree char *path =
+		write_records(dir, "cpu3.out", n, size, swapped, first_says);
+	const char *const operands[] = {dir, NULL};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtCapture) capture = kmt_capture_open(operands, &error);
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(capture->record_size, ==, size);
+	g_assert_cmpint(capture->swapped, ==, swapped);
+	g_assert_cmpuint(capture->n_records, ==, n);
+	g_assert_cmpuint(((KmtCpuFile *)capture->files->pdata[0])->cpu, ==, 3);
+	unlink(path);
+	rmdir(dir);
+}
+
+static void test_format_is_guessed(void)
+{
+	static const guint sizes[] = {56, 64, 72, 256, 312, 1000, 0x3800};
+	guint i, swapped;
+
+	for (i = 0; i < G_N_ELEMENTS(sizes); i++) {
+		for (swapped = 0; swapped < 2; swapped++) {
+			check_format(1, sizes[i], (gboolean)swapped, 0);
+			check_format(3, sizes[i], (gboolean)swapped, 0);
+		}
+	}
+	/* Enough for one record of 0x3800 bytes in the other order. */
+	check_format(400, 56, FALSE, 0);
+	check_format(400, 56, TRUE, 0);
+	/* The first record is damaged. */
+	check_format(20, 56, FALSE, 64);
+	check_format(20, 56, TRUE, 64);
+	check_format(20, 56, TRUE, 3);
+}
+
+/* A file without any sense takes the format of the others, and is no reason to
+ * refuse them; whatever their order. */
+static void test_format_of_noise(void)
+{
+	g_autofree char *dir = g_dir_make_tmp("kmt-XXXXXX", NULL);
+	g_autofree char *noise =
+		write_records(dir, "cpu0.out", 20, 56, FALSE, 112);
+	g_autofree char *good = write_records(dir, "cpu1.out", 20, 64, TRUE, 0);
+	const char *const operands[] = {dir, NULL};
+	g_autofree char *data = NULL;
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtCapture) capture = NULL;
+	gsize size;
+	guint i;
+
+	/* One record in ten says 112; the others say nothing. */
+	g_assert_true(g_file_get_contents(noise, &data, &size, NULL));
+	for (i = 1; i < 20; i++)
+		memset(data + (gsize)i * 56, 0, 56);
+	g_assert_true(g_file_set_contents(noise, data, (gssize)size, NULL));
+	capture = kmt_capture_open(operands, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(capture->record_size, ==, 64);
+	g_assert_true(capture->swapped);
+	unlink(noise);
+	unlink(good);
+	rmdir(dir);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -265,6 +437,13 @@ int main(int argc, char **argv)
 	g_test_add_func("/merge/many-files", test_merge_many_files);
 	g_test_add_func("/matcher/forgets-nothing-that-matters",
 			test_matcher_forgets_nothing_that_matters);
+	g_test_add_func("/capture/free-has-no-leftovers",
+			test_free_has_no_leftovers);
+	g_test_add_func("/capture/format-is-guessed", test_format_is_guessed);
+	g_test_add_func("/capture/format-of-noise", test_format_of_noise);
+	g_test_add_func("/merge/counts", test_merge_counts);
+	g_test_add_func("/matcher/remembers-for-the-tolerance",
+			test_matcher_remembers_for_the_tolerance);
 	g_test_add_func("/matcher/extreme-times", test_extreme_times);
 	g_test_add_func("/table/forgets", test_table_forgets);
 	return g_test_run();

@@ -106,7 +106,6 @@ gboolean kmt_addr_set_add(KmtAddrSet *set, guint64 address)
 	}
 	seen = (block->seen[word] & bit) != 0;
 	block->seen[word] |= bit;
-	block->doubt[word] &= ~bit;
 	return seen;
 }
 

@@ -19,7 +19,7 @@ typedef struct KmtAddrSet KmtAddrSet;
 KmtAddrSet *kmt_addr_set_new(guint granule_shift);
 void kmt_addr_set_free(KmtAddrSet *set);
 
-/* Marks address as SEEN, without DOUBT.  Returns whether it was SEEN. */
+/* Marks address as SEEN.  Returns whether it was SEEN already. */
 gboolean kmt_addr_set_add(KmtAddrSet *set, guint64 address);
 
 gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address);

@@ -622,23 +622,19 @@ static void free_contested(KmtMatcher *m, KmtEntry *e,
 			   const struct kmemtrace_event *event,
 			   const KmtPosition *position)
 {
-	gboolean live = (e->flags & KMT_ENTRY_LIVE) != 0;
-	gboolean same = live && e->object.type == event->type_id;
 	Waiting *w = waiting_at(m, e);
 	Pending *p = NULL;
 
 	review_guess(m, e, position);
 	/* The FREE of an object that was replaced, late? */
-	if (w && contended(m, e, position)) {
+	if (w && contended(m, e, position))
 		p = pending_of_type(w->allocs, event->type_id);
-		if (!p && !live)
-			p = w->allocs;
-	}
 	if (p) {
 		tell_double(m, p, KMT_DOUBLE_RACE, event);
 		pending_settle(m, e, w, p);
 		touch(m, e, position);
-	} else if (same) {
+	} else if ((e->flags & KMT_ENTRY_LIVE) &&
+		   e->object.type == event->type_id) {
 		close_object(m, e, event, position);
 	} else {
 		free_surplus(m, e, event, position);

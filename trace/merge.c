@@ -5,12 +5,15 @@
 
 #include "trace/merge.h"
 
-/* One file's next record, and the time it is sorted by. */
+/*
+ * One file's next record.  If its timestamp is below that of the one before it,
+ * it wins the next match: no other source has a record as early as the one
+ * before.  So position rules in a file without further ado.
+ */
 typedef struct {
 	const KmtCpuFile *file;
-	guint64 index;	  /* of the next record */
-	gint64 key;	  /* its timestamp, or the largest before it */
-	gint64 timestamp; /* its own */
+	guint64 index;
+	gint64 timestamp;
 } Source;
 
 /* A source in the tree.  id is its place, plus the number of sources once it
@@ -71,7 +74,6 @@ static gboolean settle(KmtMerge *merge, Source *s)
 		__builtin_prefetch(file->map +
 				   (s->index + 2) * file->record_size);
 		s->timestamp = t;
-		s->key = MAX(s->key, t);
 		return TRUE;
 	}
 	return FALSE;
@@ -82,7 +84,7 @@ static Runner runner_of(KmtMerge *merge, guint32 i)
 	Runner r = {G_MAXINT64, i + merge->n};
 
 	if (settle(merge, &merge->sources[i])) {
-		r.key = merge->sources[i].key;
+		r.key = merge->sources[i].timestamp;
 		r.id = i;
 	}
 	return r;
@@ -138,7 +140,6 @@ KmtMerge *kmt_merge_new(const KmtCapture *capture)
 	merge->runners = g_new0(Runner, merge->n);
 	for (i = 0; i < merge->n; i++) {
 		merge->sources[i].file = capture->files->pdata[i];
-		merge->sources[i].key = G_MININT64;
 		merge->sources[i].timestamp = G_MININT64;
 	}
 	merge->winner = play(merge, 1);
