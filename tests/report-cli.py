@@ -324,6 +324,21 @@ free pages t=130 site=0x10099 ptr=0x8000
         self.assertEqual(rows[20][0], str(sum(range(1, 11))))
         self.assertEqual(len(self.report(capture)["callsites"]), 30)
 
+    def test_many_sites(self):
+        """More than the table of sites is made for at first."""
+        sites = [0xffffffff81000000 + i * 16 for i in range(9000)]
+        capture = self.compiled("cpu 0 little\n" + "".join(
+            f"alloc {'cache' if i % 3 else 'pages'} t={i} site={site} "
+            f"ptr={0x10000 + i * 8} req={i + 1} alloc={i + 1}\n"
+            for i, site in enumerate(sites)) + "".join(
+                f"alloc {'cache' if i % 3 else 'pages'} t=9000 site={site} "
+                f"ptr={0x1000000 + i * 8} req=1 alloc=1\n"
+                for i, site in enumerate(sites)))
+        rows = self.report("-s", "ptr", capture)["callsites"]
+        self.assertEqual([int(r["address"], 16) for r in rows], sites)
+        self.assertEqual([r["bytes_allocated"] for r in rows],
+                         list(range(2, 9002)))
+
     def test_survives_sort_g(self):
         capture = self.capture()
         text = run("-s", "callsite", "-l", "0", capture).stdout
@@ -408,6 +423,25 @@ ffffffffa0004000 t mod_c\t[other]
                   encoding="ascii") as f:
             f.write(self.KALLSYMS)
         self.assertEqual(self.names(capture), {0x81000000: "first+0x0"})
+
+    def test_best_of_several_names(self):
+        """Strong before weak, functions before labels of the linker, few
+        underscores before many, then the first; data never."""
+        address = "ffffffff81000000"
+        symbols = ["T _b", "T _a", "T ___c", "T __stop_xyz", "T __end_xyz",
+                   "T __start_xyz", "T __xyz_start", "T __xyz_end",
+                   "W weak"]
+        for i, symbol in enumerate(symbols):
+            # What was the best is gone in the next round.
+            left = symbols[i:]
+            want = symbol.split()[1]
+            for lines in (left, left[:1] + ["D data"] + left[1:]):
+                if i < 3:
+                    lines = lines[1:] + lines[:1] if i else lines
+                text = "".join(f"{address} {line}\n" for line in lines)
+                text += "ffffffff81001000 T end\n"
+                got = self.names(self.capture(text))
+                self.assertEqual(got[0x81000010], want + "+0x10", lines)
 
     def test_damaged_lines_are_left_out(self):
         text = self.KALLSYMS.replace(
@@ -564,8 +598,9 @@ class Output(ReportCase):
         for name in (b"\xff\xfe", b"\x01123", b"a\"b\\c\n", "ä".encode()):
             path = os.path.join(os.fsencode(self.dir), name)
             os.rename(source, path)
-            done = subprocess.run([PROGRAM.encode(), b"--json", path],
-                                  capture_output=True, check=False)
+            done = subprocess.run([PROGRAM.encode(), b"--json", name],
+                                  capture_output=True, check=False,
+                                  cwd=self.dir)
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             document = json.loads(done.stdout.decode("utf-8"))
             self.assertEqual(document["kinds"]["slab"]["allocs"], 6)
