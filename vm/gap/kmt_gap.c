@@ -37,6 +37,7 @@
 /* Enough to fill slabs and the arrays of kfree_rcu() more than once. */
 #define N	100
 #define BULK	64
+#define CANDIDATES 20
 
 static struct kmem_cache *gap_cache;
 static void *objects[N];
@@ -471,39 +472,40 @@ static noinline void gap_vmalloc(void)
 }
 
 #ifdef CONFIG_CONTIG_ALLOC
-/*
- * A range that was free a moment ago.  It may be refused because somebody else
- * came in between, so the next one is tried.
- */
+/* Frees what it allocates but remembers where it was. */
+static noinline void contig_candidates(void)
+{
+	int i;
+
+	for (i = 0; i < CANDIDATES; i++)
+		pages[i] = alloc_pages(GFP_HIGHUSER_MOVABLE | __GFP_COMP,
+				       MAX_ORDER - 1);
+	for (i = 0; i < CANDIDATES; i++)
+		if (pages[i])
+			__free_pages(pages[i], MAX_ORDER - 1);
+}
+
+/* Refused where somebody came in between, so the next place is tried. */
 static noinline void gap_alloc_contig_range(void)
 {
 	const unsigned long nr = 40;
-	unsigned long pfn, found = 0;
-	struct page *page;
+	unsigned long pfn;
 	int i;
 
-	/* Not found is told as well: the test says that it could not look. */
-	for (i = 0; i < 20; i++) {
-		pages[i] = alloc_pages(GFP_HIGHUSER_MOVABLE | __GFP_COMP,
-				       MAX_ORDER - 1);
+	contig_candidates();
+	for (i = 0; i < CANDIDATES; i++) {
 		if (!pages[i])
-			break;
-	}
-	while (--i >= 0) {
-		page = pages[i];
-		pfn = page_to_pfn(page) + 10;
-		__free_pages(page, MAX_ORDER - 1);
-		if (!found && !alloc_contig_range(pfn, pfn + nr,
-						  MIGRATE_MOVABLE, GFP_KERNEL))
-			found = pfn;
-	}
-	if (!found) {
-		pr_info("no contiguous range was free\n");
+			continue;
+		pfn = page_to_pfn(pages[i]) + 10;
+		if (alloc_contig_range(pfn, pfn + nr, MIGRATE_MOVABLE,
+				       GFP_KERNEL))
+			continue;
+		free_contig_range(pfn, nr);
+		say_alloc("pages", nr, nr * PAGE_SIZE, GFP_KERNEL);
+		say_freed("pages", nr, __func__);
 		return;
 	}
-	free_contig_range(found, nr);
-	say_alloc("pages", nr, nr * PAGE_SIZE, GFP_KERNEL);
-	say_freed("pages", nr, __func__);
+	pr_info("no contiguous range was free\n");
 }
 #endif
 

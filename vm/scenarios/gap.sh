@@ -9,7 +9,8 @@
 
 daemon_start /out/capture
 insmod /modules/kmt_gap.ko || fail "the gap module could not be loaded"
-sleep 3
+# kfree_rcu() keeps what it was given for up to five seconds.
+sleep 7
 daemon_stop
 [ "$(total_overruns)" = 0 ] || fail "events were lost"
 dmesg >/out/gap.log
