@@ -100,7 +100,8 @@ def check(lines, made, pages):
         elif words[0] == "freed":
             function, kind, count, by = words[1:]
             freed = made[function, kind].freed_by
-            n = sum(freed.values()) if by == "*" else freed[by]
+            n = (sum(freed.values()) if by == "*"
+                 else sum(freed[name] for name in by.split("|")))
             if n != int(count):
                 problems.append(
                     f"{function} {kind}: {count} should be freed by {by}, {n}"

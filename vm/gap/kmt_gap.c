@@ -8,7 +8,8 @@
  *	FUNCTION made COUNT allocations for BYTES_REQ bytes in all, each with
  *	these gfp flags ("-": of no interest)
  *   kmt_gap: freed FUNCTION TYPE COUNT BY
- *	of these, COUNT were freed by the function BY ("*": by anyone)
+ *	of these, COUNT were freed by the function BY ("*": by anyone; "A|B":
+ *	by B if the compiler has put it inline into A)
  *   kmt_gap: pages ADDRESS...
  *	each of these pages was allocated and freed, by functions of the kernel
  *   kmt_gap: lost COUNT
@@ -383,7 +384,7 @@ static noinline void gap_free_pages_held(void)
 		put_page(pages[i]);
 	}
 	say_alloc("pages", 10, 40 * PAGE_SIZE, GFP_KERNEL);
-	say_freed("pages", 10, __func__);
+	say_freed("pages", 10, "gap_free_pages_held|folio_put");
 }
 
 static noinline void gap_alloc_pages_bulk_array(void)
@@ -428,7 +429,7 @@ static noinline void gap_put_page(void)
 	for (i = 0; i < N; i++)
 		put_page(pages[i]);
 	say_alloc("pages", N, N * PAGE_SIZE, GFP_KERNEL);
-	say_freed("pages", N, __func__);
+	say_freed("pages", N, "gap_put_page|folio_put");
 }
 
 static noinline void gap_release_pages(void)
@@ -452,7 +453,7 @@ static noinline void gap_folio_alloc(void)
 		folio_put(folio);
 	}
 	say_alloc("pages", N, N * PAGE_SIZE, GFP_KERNEL);
-	say_freed("pages", N, __func__);
+	say_freed("pages", N, "gap_folio_alloc|folio_put");
 }
 
 /* The kernel is the caller: all that counts is that each page comes and goes. */
