@@ -122,6 +122,7 @@ static void try_format(const KmtCpuFile *file, guint record_size,
 		       gboolean swapped, Format *best)
 {
 	Format f = {.record_size = record_size, .swapped = swapped};
+	gint score, best_score;
 	guint64 offset;
 
 	if (record_size < KMEMTRACE_EVENT_SIZE_V1)
@@ -132,10 +133,12 @@ static void try_format(const KmtCpuFile *file, guint record_size,
 		if (event_size_at(file->map + offset, swapped) == record_size)
 			f.votes++;
 	}
-	/* More than the best one's share; equal shares: the smaller size. */
-	if (f.votes * MAX(best->sampled, 1) > best->votes * MAX(f.sampled, 1) ||
-	    (f.votes && f.votes * best->sampled == best->votes * f.sampled &&
-	     f.record_size < best->record_size))
+	/* Records for it less those against it; equal: the smaller size. */
+	score = 2 * (gint)f.votes - (gint)f.sampled;
+	best_score = 2 * (gint)best->votes - (gint)best->sampled;
+	if (f.votes &&
+	    (!best->votes || score > best_score ||
+	     (score == best_score && f.record_size < best->record_size)))
 		*best = f;
 }
 
