@@ -163,26 +163,39 @@ static void count_free(KmtAggregate *aggregate, KmtKind kind)
 		aggregate->kinds[KMT_KIND_SLAB].frees++;
 }
 
+static void feed(Run *run, KmtMatcher *matcher, const KmtMerged *record)
+{
+	const struct kmemtrace_event *event = &record->event;
+	KmtAggregate *aggregate = run->aggregate;
+
+	aggregate->first_timestamp =
+		MIN(aggregate->first_timestamp, event->timestamp);
+	aggregate->last_timestamp =
+		MAX(aggregate->last_timestamp, event->timestamp);
+	if (event->event_id == KMEMTRACE_EVENT_FREE)
+		count_free(aggregate, (KmtKind)event->type_id);
+	run->now = &record->position;
+	kmt_matcher_feed(matcher, event, &record->position);
+}
+
 static void read_all(Run *run, KmtMatcher *matcher, KmtMerge *merge)
 {
 	KmtAggregate *aggregate = run->aggregate;
-	struct kmemtrace_event event;
-	KmtPosition position;
-	gint64 first = G_MAXINT64, last = G_MININT64;
+	KmtMerged batch[KMT_MERGE_BATCH];
+	guint n, i;
 
-	while (kmt_merge_next(merge, &event, &position)) {
-		first = MIN(first, event.timestamp);
-		last = MAX(last, event.timestamp);
-		if (event.event_id == KMEMTRACE_EVENT_FREE)
-			count_free(aggregate, (KmtKind)event.type_id);
-		run->now = &position;
-		kmt_matcher_feed(matcher, &event, &position);
+	aggregate->first_timestamp = G_MAXINT64;
+	aggregate->last_timestamp = G_MININT64;
+	while ((n = kmt_merge_next_batch(merge, batch, KMT_MERGE_BATCH))) {
+		for (i = 0; i < n; i++)
+			kmt_matcher_prefetch(matcher, &batch[i].event);
+		for (i = 0; i < n; i++)
+			feed(run, matcher, &batch[i]);
 	}
+	run->now = NULL;
 	kmt_matcher_finish(matcher);
-	if (first <= last) {
-		aggregate->first_timestamp = first;
-		aggregate->last_timestamp = last;
-	}
+	if (aggregate->first_timestamp > aggregate->last_timestamp)
+		aggregate->first_timestamp = aggregate->last_timestamp = 0;
 }
 
 KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,

@@ -261,6 +261,8 @@ static void add_finding_counts(JsonBuilder *builder,
 	json_builder_end_object(builder);
 
 	add_u64(builder, "type_mismatches", findings->mismatches);
+	add_u64(builder, "type_mismatches_after_loss",
+		findings->mismatches_after_loss);
 	add_u64(builder, "unordered_timestamps", aggregate->unordered);
 	add_u64(builder, "skipped_records", aggregate->skipped);
 	add_u64(builder, "truncated_bytes", aggregate->truncated_bytes);

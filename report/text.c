@@ -407,6 +407,9 @@ static void print_counts(const KmtReport *report, FILE *out)
 		"the address was live: a free was not traced");
 	finding(columns, findings->mismatches, "type mismatches",
 		"kmalloc freed as cache, or the other way round");
+	finding(columns, findings->mismatches_after_loss,
+		"type mismatches, after loss",
+		"the records between may be lost");
 	finding(columns, aggregate->short_allocs, "short allocations",
 		"fewer bytes allocated than requested");
 	finding(columns, aggregate->unordered, "timestamps going back",

@@ -236,6 +236,8 @@ def compare(report, want, maker, truncated):
     check("doubles", findings["double_allocations"], want.doubles)
     check("mismatches", findings["type_mismatches"],
           sum(want.mismatches.values()))
+    check("mismatches after loss", findings["type_mismatches_after_loss"],
+          want.mismatches_after_loss)
     check("mismatch pairs",
           pairs_of(findings["type_mismatch_pairs"], "allocated", "freed"),
           want.mismatches)
@@ -282,7 +284,9 @@ def run_seed(seed, directory):
             "lossy doubles": want.doubles["after_loss"],
             "unexplained": want.unmatched["unexplained"],
             "before": want.unmatched["before_trace"],
-            "mismatches": len(want.mismatches), "skipped": want.skipped,
+            "mismatches": len(want.mismatches),
+            "lossy mismatches": want.mismatches_after_loss,
+            "skipped": want.skipped,
             "unordered": want.unordered, "truncated": truncated,
             "cross": want.kinds["slab"]["cross_cpu_frees"],
             "remote": want.kinds["slab"]["remote_node_allocs"],

@@ -61,6 +61,7 @@ class Reference:
         self.unmatched = {"before_trace": 0, "after_loss": 0, "unexplained": 0}
         self.doubles = {"after_loss": 0, "race": 0, "unexplained": 0}
         self.mismatches = {}
+        self.mismatches_after_loss = 0
         self.unmatched_sites = {c: {} for c in self.unmatched}
         self.double_pairs = {}
         self.short = 0
@@ -153,7 +154,9 @@ class Reference:
         if obj["cpu"] != cpu:
             for t in self.of(obj["kind"], obj["site"]):
                 t["cross_cpu_frees"] += 1
-        if obj["kind"] != kind:
+        if obj["kind"] != kind and self.lossy:
+            self.mismatches_after_loss += 1
+        elif obj["kind"] != kind:
             pair = ((obj["site"], obj["kind"]), (record["call_site"], kind))
             self.mismatches[pair] = self.mismatches.get(pair, 0) + 1
 
