@@ -46,6 +46,7 @@ struct kmt_reader {
 	atomic_bool abandon;
 
 	/* Thread to main. */
+	atomic_bool drained;
 	atomic_bool finished;
 	atomic_bool cannot_write;
 	_Atomic guint64 bytes_read;
@@ -159,6 +160,10 @@ static void *reader_thread(void *data)
 			break;
 		}
 		report_write(reader, kmt_sink_flush(reader->sink));
+		if (!polled) {
+			atomic_store(&reader->drained, true);
+			wake(reader->notify_fd);
+		}
 		if (!wait_for_records(reader, polled && n == 0))
 			atomic_store(&reader->gone, true);
 		polled = true;
@@ -182,7 +187,7 @@ KmtReader *kmt_reader_new(int debugfs_fd, const char *name, guint cpu,
 	reader->notify_fd = notify_fd;
 	reader->cpu_set = CPU_ALLOC(cpu + 1);
 	reader->cpu_set_bytes = CPU_ALLOC_SIZE(cpu + 1);
-	reader->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	reader->wake_fd = eventfd(0, EFD_CLOEXEC);
 	reader->fd =
 		openat(debugfs_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (reader->fd < 0) {
@@ -222,16 +227,8 @@ void kmt_reader_free(KmtReader *reader)
 gboolean kmt_reader_start(KmtReader *reader, GError **error)
 {
 	pthread_attr_t attr;
-	guint64 old;
 	int r;
 
-	atomic_store(&reader->stop, false);
-	atomic_store(&reader->finished, false);
-	if (read(reader->wake_fd, &old, sizeof(old)) < 0 && errno != EAGAIN) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
-			      "eventfd");
-		return FALSE;
-	}
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	r = pthread_create(&reader->thread, &attr, reader_thread, reader);
@@ -261,6 +258,11 @@ void kmt_reader_abandon(KmtReader *reader)
 {
 	atomic_store(&reader->abandon, true);
 	wake(reader->wake_fd);
+}
+
+gboolean kmt_reader_drained(const KmtReader *reader)
+{
+	return kmt_reader_finished(reader) || atomic_load(&reader->drained);
 }
 
 gboolean kmt_reader_finished(const KmtReader *reader)

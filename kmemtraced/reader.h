@@ -18,8 +18,9 @@ typedef struct kmt_reader KmtReader;
 
 /*
  * Opens name, the CPU's file, below debugfs_fd.  Takes sink.  Each time that
- * something happens which main has to look at (the thread ended, or cannot
- * write), 1 is added to the eventfd notify_fd, which must outlive the reader.
+ * something happens which main has to look at (the thread has drained, cannot
+ * write, or ended), 1 is added to the eventfd notify_fd, which must outlive the
+ * reader.
  */
 KmtReader *kmt_reader_new(int debugfs_fd, const char *name, guint cpu,
 			  KmtSink *sink, int notify_fd, GError **error);
@@ -38,6 +39,9 @@ void kmt_reader_gone(KmtReader *reader);
 
 /* Do not wait for the disk any more: what is not written is unsaved. */
 void kmt_reader_abandon(KmtReader *reader);
+
+/* The thread has taken once all that there was, or ended. */
+gboolean kmt_reader_drained(const KmtReader *reader);
 
 /* The thread has nothing more to do; join will not wait. */
 gboolean kmt_reader_finished(const KmtReader *reader);

@@ -379,6 +379,13 @@ static gboolean take_signals(KmtSession *session)
 	return any && (last_us == 0 || now_us - last_us > SAME_SIGNAL_US);
 }
 
+/* A signal has come, now or earlier. */
+static gboolean was_told(KmtSession *session)
+{
+	take_signals(session);
+	return session->signal_us != 0;
+}
+
 static void take_all(int fd)
 {
 	char block[4096];
@@ -429,7 +436,7 @@ static void record(KmtSession *session, gint64 start_us)
 			: G_MAXINT64;
 	guint n_ended = 0;
 
-	while (!take_signals(session) && !look_at_readers(session, &n_ended)) {
+	while (!was_told(session) && !look_at_readers(session, &n_ended)) {
 		gint64 now_us = g_get_monotonic_time();
 		GError *error = NULL;
 
@@ -600,26 +607,34 @@ static void save(KmtSession *session, KmtSummary *summary)
 		add_error(session, error);
 }
 
+/* Until each reader has taken what was there, or a signal comes. */
+static void wait_drained(KmtSession *session)
+{
+	for (;;) {
+		gboolean all = TRUE;
+
+		for (guint i = 0; i < session->readers->len; i++)
+			all = all &&
+			      kmt_reader_drained(session->readers->pdata[i]);
+		if (all || take_signals(session))
+			return;
+		sleep_until(session, g_get_monotonic_time() + TICK_US);
+	}
+}
+
 /*
  * Tracing is off, but was not always: what it left is what the user wants, and
  * switching it on would throw that away.  FALSE: there is nothing.
  */
-static gboolean take_frozen(KmtSession *session, GError **error)
+static gboolean run_frozen(KmtSession *session, KmtSummary *summary)
 {
-	if (!start_readers(session, error))
+	wait_drained(session);
+	session->frozen = bytes_read(session) > 0;
+	if (!session->frozen)
 		return FALSE;
 	drain(session);
-	session->frozen = bytes_read(session) > 0;
-	return session->frozen;
-}
-
-static gboolean run_frozen(KmtSession *session, KmtSummary *summary,
-			   GError **error)
-{
-	if (!take_frozen(session, error))
-		return FALSE;
-	session->ui->note("tracing was switched off before: saved what it "
-			  "had recorded, and did not switch it on");
+	session->ui->note("tracing was switched off before: saved what it had "
+			  "recorded, and did not switch it on");
 	save(session, summary);
 	return TRUE;
 }
@@ -676,8 +691,7 @@ static gboolean begin(KmtSession *session, GError **error)
 		return FALSE;
 	kmt_meta_set_time(session->meta, "start_time");
 	/* Those that the kernel makes when it is first switched on. */
-	if (follow_cpus(session, error) && any_reader(session, error) &&
-	    start_readers(session, error))
+	if (follow_cpus(session, error) && any_reader(session, error))
 		return TRUE;
 	if (!session->was_enabled)
 		kmt_control_disable(session->control, NULL);
@@ -718,12 +732,11 @@ gboolean kmt_session_run(const KmtSessionOptions *options,
 	GError *error = NULL;
 	gboolean captured = FALSE;
 
-	if (get_ready(&session, &error)) {
+	/* Threads are made before tracing is on: that allocates too. */
+	if (get_ready(&session, &error) && start_readers(&session, &error)) {
 		if (!session.was_enabled)
-			captured = run_frozen(&session, summary, &error);
-		/* A signal may have come meanwhile. */
-		if (!captured && !error && !session.failed &&
-		    begin(&session, &error)) {
+			captured = run_frozen(&session, summary);
+		if (!captured && !session.failed && begin(&session, &error)) {
 			captured = TRUE;
 			run(&session, summary);
 		}

@@ -371,6 +371,24 @@ class Recording(DaemonTest):
         self.check_end(daemon)
         self.assertEqual(self.capture()["complete"], "true")
 
+    def test_frozen_trace_on_a_slow_disk(self):
+        """A signal then gives nothing up."""
+        kernel = self.make_kernel(cpus=(0,))
+        fifo = os.path.join(self.root, "go")
+        os.mkfifo(fifo)
+        go = os.open(fifo, os.O_RDWR)
+        self.addCleanup(os.close, go)
+        kernel.feed(0, records(2000))
+        daemon = self.spawn(shim={"write_file": "cpu0.out",
+                                  "write_wait": fifo})
+        kernel.wait_read()
+        daemon.signal()
+        daemon.wait_line("writing what is buffered")
+        os.write(go, b"x" * 100)
+        self.check_end(daemon)
+        self.assertEqual(self.capture().cpu(0), records(2000))
+        self.assertEqual(self.capture()["complete"], "true")
+
     def test_files_of_others_stay(self):
         self.make_kernel()
         os.mkdir(self.out)
