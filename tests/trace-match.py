@@ -101,6 +101,24 @@ CASES = [
      ["free 0:0 0:1", "unmatched 1:0 before_trace"]),
     ("a pair passed it too long ago", "A0@1000 F0@1010 F1@1111",
      ["free 0:0 0:1", "unmatched 1:0 unexplained"]),
+    ("it shows after eight more records",
+     "A0@1000 F0@1001 " + "A0@1002 F0@1003 " * 4 + "F1@1050",
+     [f"free 0:{i} 0:{i + 1}" for i in range(0, 10, 2)]
+     + ["unmatched 1:0 before_trace"]),
+    ("but not after ten",
+     "A0@1000 F0@1001 " + "A0@1002 F0@1003 " * 5 + "F1@1050",
+     [f"free 0:{i} 0:{i + 1}" for i in range(0, 12, 2)]
+     + ["unmatched 1:0 unexplained"]),
+
+    # How far those that wait are searched for the type.
+    ("the eighth that waits is found",
+     "A0@1000 F0@2000 " + "f0@4000 " * 7 + "F0@4001 A1@4002",
+     ["free 0:0 0:1", "free 1:0 0:9"]
+     + [f"unmatched 0:{i} unexplained" for i in range(2, 9)]),
+    ("the ninth is not",
+     "A0@1000 F0@2000 " + "f0@4000 " * 8 + "F0@4001 A1@4002",
+     ["free 0:0 0:1", "live 1:0"]
+     + [f"unmatched 0:{i} unexplained" for i in range(2, 11)]),
 
     # Times that go back are taken as their predecessor's.
     ("time goes back", "A0@1000 F0@500 A0@600",

@@ -282,7 +282,10 @@ static void test_matcher_remembers_for_the_tolerance(void)
 		kmt_matcher_feed(matcher, &event, &cpu1);
 		event = make_event(2, ptr, t++);
 		kmt_matcher_feed(matcher, &event, &cpu1);
+		/* Two others, so that the table gets full here too. */
 		event = make_event(1, ptr + 8, t++);
+		kmt_matcher_feed(matcher, &event, &cpu0);
+		event = make_event(1, ptr + 16, t++);
 		kmt_matcher_feed(matcher, &event, &cpu0);
 		event = make_event(2, ptr, t++);
 		kmt_matcher_feed(matcher, &event, &cpu0);
@@ -294,10 +297,46 @@ static void test_matcher_remembers_for_the_tolerance(void)
 	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_BEFORE_TRACE], ==, 0);
 }
 
+/*
+ * The first ALLOC of each address and a FREE tie, so that the FREE may be of
+ * memory from before; only a second FREE tells, long after the table forgot the
+ * address.  A third one is one too many.
+ */
+static void test_matcher_doubts_for_ever(void)
+{
+	enum { N = 20000 };
+	static const KmtMatchOps ops;
+	g_autoptr(KmtCapture) capture = capture_new(2);
+	g_autoptr(KmtMatcher) matcher =
+		kmt_matcher_new(capture, &ops, NULL, 1000);
+	KmtPosition cpu0 = {capture->files->pdata[0], 0};
+	KmtPosition cpu1 = {capture->files->pdata[1], 0};
+	const KmtFindings *f = kmt_matcher_findings(matcher);
+	struct kmemtrace_event event;
+	gint64 t = 0;
+	guint i, pass;
+
+	for (i = 0; i < N; i++) {
+		event = make_event(1, 0x1000 + 64 * i, t += 100);
+		kmt_matcher_feed(matcher, &event, &cpu0);
+		event = make_event(2, 0x1000 + 64 * i, t);
+		kmt_matcher_feed(matcher, &event, &cpu1);
+	}
+	for (pass = 0; pass < 2; pass++) {
+		for (i = 0; i < N; i++) {
+			event = make_event(2, 0x1000 + 64 * i, t += 100);
+			kmt_matcher_feed(matcher, &event, &cpu0);
+		}
+	}
+	kmt_matcher_finish(matcher);
+	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_BEFORE_TRACE], ==, N);
+	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_UNEXPLAINED], ==, N);
+}
+
 /* Time that goes back, and records that cannot be used. */
 static void test_merge_counts(void)
 {
-	static const gint64 times[] = {5, 9, 3, 4, 10, 1};
+	static const gint64 times[] = {5, 9, 3, 3, 10, 1};
 	struct kmemtrace_event events[G_N_ELEMENTS(times)];
 	g_autoptr(KmtCapture) capture = capture_new(1);
 	KmtCpuFile *file = capture->files->pdata[0];
@@ -444,6 +483,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/merge/counts", test_merge_counts);
 	g_test_add_func("/matcher/remembers-for-the-tolerance",
 			test_matcher_remembers_for_the_tolerance);
+	g_test_add_func("/matcher/doubts-for-ever",
+			test_matcher_doubts_for_ever);
 	g_test_add_func("/matcher/extreme-times", test_extreme_times);
 	g_test_add_func("/table/forgets", test_table_forgets);
 	return g_test_run();
