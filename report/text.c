@@ -9,6 +9,9 @@ static const KmtKind summary_kinds[] = {
 	KMT_KIND_PAGES,
 };
 
+/* What a table leaves out is summed for each of these. */
+static const KmtKind rest_kinds[] = {KMT_KIND_SLAB, KMT_KIND_PAGES};
+
 static void print_number(const KmtReport *report, FILE *out, guint64 number)
 {
 	g_autofree char *text = kmt_format_number(number, report->separators);
@@ -308,12 +311,14 @@ static void print_sites(const KmtReport *report, FILE *out)
 		kmt_columns_text(columns, kmt_kind_name(site->kind));
 		site_cell(report, columns, site->address);
 	}
-	for (i = 0; i < KMT_N_KINDS; i++) {
-		if (!table->n_rest[i])
+	for (i = 0; i < G_N_ELEMENTS(rest_kinds); i++) {
+		KmtKind kind = rest_kinds[i];
+
+		if (!table->n_rest[kind])
 			continue;
-		fill_site(columns, &table->rest[i], TRUE);
-		kmt_columns_text(columns, kmt_kind_name((KmtKind)i));
-		rest_text(report, columns, "call site", table->n_rest[i]);
+		fill_site(columns, &table->rest[kind], TRUE);
+		kmt_columns_text(columns, kmt_kind_name(kind));
+		rest_text(report, columns, "call site", table->n_rest[kind]);
 	}
 	kmt_columns_print(columns, out);
 }
@@ -363,12 +368,14 @@ static void print_cross_cpu(const KmtReport *report, FILE *out)
 		kmt_columns_text(columns, kmt_kind_name(site->kind));
 		site_cell(report, columns, site->address);
 	}
-	for (i = 0; i < KMT_N_KINDS; i++) {
-		if (!table->n_rest[i])
+	for (i = 0; i < G_N_ELEMENTS(rest_kinds); i++) {
+		KmtKind kind = rest_kinds[i];
+
+		if (!table->n_rest[kind])
 			continue;
-		fill_cross(columns, &table->rest[i]);
-		kmt_columns_text(columns, kmt_kind_name((KmtKind)i));
-		rest_text(report, columns, "call site", table->n_rest[i]);
+		fill_cross(columns, &table->rest[kind]);
+		kmt_columns_text(columns, kmt_kind_name(kind));
+		rest_text(report, columns, "call site", table->n_rest[kind]);
 	}
 	kmt_columns_print(columns, out);
 }

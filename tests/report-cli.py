@@ -284,6 +284,8 @@ free pages t=130 site=0x10099 ptr=0x8000
             self.assertEqual(self.column_sums(rows), want, n)
             shown = [r for r in rows if "more" not in r]
             self.assertEqual(len(shown), min(n, 6))
+            if n == 1:
+                self.assertEqual([r[9] for r in rows[1:]], ["slab", "pages"])
             self.assertEqual(sum(int(r[r.index("more") - 1].strip("("))
                                  for r in rows if "more" in r),
                              6 - len(shown))
