@@ -18,6 +18,7 @@ CLEANFILES += check/kmemtrace_check
 
 install-exec-hook: install-check-link
 install-check-link:
+	$(MKDIR_P) '$(DESTDIR)$(bindir)'
 	cd '$(DESTDIR)$(bindir)' && rm -f kmemtrace_check && \
 		$(LN_S) kmemtrace-check$(EXEEXT) kmemtrace_check
 

@@ -62,6 +62,11 @@ expect 0 'are identical' diff -s "$tmp/help" "$tmp/man"
 # The link, as the documentation of the kernel calls it.
 expect 0 'No errors' "$builddir/check/kmemtrace_check" "$tmp/clean/cpu0.out"
 
+expect 0 '' env MAKEFLAGS= make -C "$builddir" install-check-link \
+	DESTDIR="$tmp/dest"
+expect 0 '/bin/kmemtrace_check -> kmemtrace-check$' \
+	find "$tmp/dest" -type l -printf '%p -> %l\n'
+
 # What to check.
 expect 0 'No errors' "$check" "$tmp/clean"
 expect 0 '2 files, 10 records' "$check" "$tmp/clean/cpu0.out" \
