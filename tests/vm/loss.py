@@ -24,17 +24,11 @@ import capture
 WITNESSED = struct.Struct("<QQQ")
 
 
-def witnessed(path, symbols):
-    """(event, type, call_site, ptr) of all but those kmemtrace leaves out."""
-    wrappers = range(symbols.address["__kmemtrace_text_start"],
-                     symbols.address["__kmemtrace_text_end"])
+def witnessed(path):
     with open(path, "rb") as f:
         data = f.read()
-    for call_site, ptr, kind in WITNESSED.iter_unpack(data):
-        event, type_id = kind >> 8, kind & 0xff
-        if (event, type_id) == (capture.ALLOC, 2) and call_site in wrappers:
-            continue
-        yield event, type_id, call_site, ptr
+    return [(kind >> 8, kind & 0xff, call_site, ptr)
+            for call_site, ptr, kind in WITNESSED.iter_unpack(data)]
 
 
 def between_storms(events, symbols):
@@ -66,8 +60,7 @@ def main():
 
     for cpu in capture.cpus(directory):
         seen = collections.Counter(between_storms(
-            list(witnessed(os.path.join(out, "witness", f"cpu{cpu}"),
-                           symbols)), symbols))
+            witnessed(os.path.join(out, "witness", f"cpu{cpu}")), symbols))
         recorded = collections.Counter(between_storms(
             [(e.event_id, e.type_id, e.call_site, e.ptr)
              for e in capture.read_cpu(directory, cpu)], symbols))

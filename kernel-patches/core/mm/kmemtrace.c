@@ -285,8 +285,6 @@ static void probe_page_alloc(void *data, unsigned long call_site,
 			     struct page *page, size_t bytes_req,
 			     size_t bytes_alloc, gfp_t gfp_flags, int node)
 {
-	if (!page || in_kmemtrace_wrapper(call_site))
-		return;
 	/* Whether the local node was named or none cannot be told here. */
 	if (node == numa_mem_id())
 		node = NUMA_NO_NODE;
@@ -302,24 +300,68 @@ static void probe_page_free(void *data, unsigned long call_site,
 			      kmemtrace_page(page));
 }
 
+/*
+ * The hooks; <linux/kmemtrace.h> says what each tells.
+ */
+void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
+			  size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags)
+{
+	trace_kmemtrace_kfree(call_site, ptr);
+	trace_kmemtrace_kmalloc(call_site, ptr, bytes_req, bytes_alloc,
+				gfp_flags);
+}
+
+void __kmemtrace_cache_alloc_bulk(unsigned long call_site,
+				  struct kmem_cache *s, gfp_t gfp_flags,
+				  size_t nr, void **p)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		trace_kmemtrace_cache_alloc(call_site, p[i], s, gfp_flags);
+}
+
+void __kmemtrace_free_bulk(unsigned long call_site, struct kmem_cache *s,
+			   size_t nr, void **p)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (s)
+			trace_kmemtrace_cache_free(call_site, p[i]);
+		else
+			trace_kmemtrace_kfree(call_site, p[i]);
+	}
+}
+
+/* What a wrapper's callee tells is left out; the wrapper tells it too. */
+static void kmemtrace_tell_pages(unsigned long call_site, struct page *page,
+				 size_t bytes_req, size_t bytes_alloc,
+				 gfp_t gfp_flags, int node)
+{
+	if (page && !in_kmemtrace_wrapper(call_site))
+		trace_kmemtrace_page_alloc(call_site, page, bytes_req,
+					   bytes_alloc, gfp_flags, node);
+}
+
+void __kmemtrace_page_alloc(unsigned long call_site, struct page *page,
+			    unsigned int order, gfp_t gfp_flags, int node)
+{
+	kmemtrace_tell_pages(call_site, page, PAGE_SIZE << order,
+			     PAGE_SIZE << order, gfp_flags, node);
+}
+
 void __kmemtrace_page_range(unsigned long call_site, struct page *page,
 			    size_t bytes_req, gfp_t gfp_flags)
 {
 	while (bytes_req) {
 		size_t bytes = min_t(size_t, bytes_req, PAGE_SIZE);
 
-		trace_kmemtrace_page_alloc(call_site, page++, bytes, PAGE_SIZE,
-					   gfp_flags, NUMA_NO_NODE);
+		kmemtrace_tell_pages(call_site, page, bytes, PAGE_SIZE,
+				     gfp_flags, NUMA_NO_NODE);
+		page = nth_page(page, 1);
 		bytes_req -= bytes;
 	}
-}
-
-void __kmemtrace_page_split(unsigned long call_site, struct page *page,
-			    unsigned int order)
-{
-	trace_kmemtrace_page_free(call_site, page);
-	__kmemtrace_page_range(call_site, page, PAGE_SIZE << order,
-			       (__force gfp_t)0);
 }
 
 void __kmemtrace_page_alloc_list(unsigned long call_site,
@@ -328,8 +370,23 @@ void __kmemtrace_page_alloc_list(unsigned long call_site,
 	struct page *page;
 
 	list_for_each_entry(page, pages, lru)
-		kmemtrace_page_alloc(call_site, page, 0, gfp_flags,
-				     NUMA_NO_NODE);
+		kmemtrace_tell_pages(call_site, page, PAGE_SIZE, PAGE_SIZE,
+				     gfp_flags, NUMA_NO_NODE);
+}
+
+void __kmemtrace_page_alloc_array(unsigned long call_site, struct page **pages,
+				  unsigned long nr, gfp_t gfp_flags)
+{
+	unsigned long i;
+
+	for (i = 0; i < nr; i++)
+		kmemtrace_tell_pages(call_site, pages[i], PAGE_SIZE, PAGE_SIZE,
+				     gfp_flags, NUMA_NO_NODE);
+}
+
+void __kmemtrace_page_free(unsigned long call_site, struct page *page)
+{
+	trace_kmemtrace_page_free(call_site, page);
 }
 
 void __kmemtrace_page_free_list(unsigned long call_site,
@@ -341,6 +398,14 @@ void __kmemtrace_page_free_list(unsigned long call_site,
 		return;
 	list_for_each_entry(page, pages, lru)
 		trace_kmemtrace_page_free(call_site, page);
+}
+
+void __kmemtrace_page_split(unsigned long call_site, struct page *page,
+			    unsigned int order)
+{
+	trace_kmemtrace_page_free(call_site, page);
+	__kmemtrace_page_range(call_site, page, PAGE_SIZE << order,
+			       (__force gfp_t)0);
 }
 
 /*

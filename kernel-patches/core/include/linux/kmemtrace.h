@@ -33,126 +33,100 @@
 
 void __init kmemtrace_init(void);
 
+void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
+			  size_t bytes_req, size_t bytes_alloc,
+			  gfp_t gfp_flags);
+void __kmemtrace_cache_alloc_bulk(unsigned long call_site,
+				  struct kmem_cache *s, gfp_t gfp_flags,
+				  size_t nr, void **p);
+void __kmemtrace_free_bulk(unsigned long call_site, struct kmem_cache *s,
+			   size_t nr, void **p);
+void __kmemtrace_page_alloc(unsigned long call_site, struct page *page,
+			    unsigned int order, gfp_t gfp_flags, int node);
 void __kmemtrace_page_range(unsigned long call_site, struct page *page,
 			    size_t bytes_req, gfp_t gfp_flags);
-void __kmemtrace_page_split(unsigned long call_site, struct page *page,
-			    unsigned int order);
 void __kmemtrace_page_alloc_list(unsigned long call_site,
 				 struct list_head *pages, gfp_t gfp_flags);
+void __kmemtrace_page_alloc_array(unsigned long call_site,
+				  struct page **pages, unsigned long nr,
+				  gfp_t gfp_flags);
+void __kmemtrace_page_free(unsigned long call_site, struct page *page);
 void __kmemtrace_page_free_list(unsigned long call_site,
 				struct list_head *pages);
+void __kmemtrace_page_split(unsigned long call_site, struct page *page,
+			    unsigned int order);
 
-/* krealloc() left the object where it is. */
-static inline void kmemtrace_krealloc(unsigned long call_site, const void *ptr,
-				      size_t bytes_req, size_t bytes_alloc,
-				      gfp_t gfp_flags)
-{
-	trace_kmemtrace_kfree(call_site, ptr);
-	trace_kmemtrace_kmalloc(call_site, ptr, bytes_req, bytes_alloc,
-				gfp_flags);
-}
+/*
+ * Macros, so that nothing is evaluated while the tracepoint is off, and a call
+ * out of line, so that a hook is no more than the no-op.
+ */
+#define kmemtrace_hook(tracepoint, call)				\
+	do {								\
+		if (trace_##tracepoint##_enabled())			\
+			(call);						\
+	} while (0)
+
+/* krealloc() left the object where it is: a free and another allocation. */
+#define kmemtrace_krealloc(call_site, ptr, bytes_req, bytes_alloc, gfp_flags) \
+	kmemtrace_hook(kmemtrace_kmalloc,				\
+		       __kmemtrace_krealloc(call_site, ptr, bytes_req,	\
+					    bytes_alloc, gfp_flags))
 
 /* nr objects of cache s were allocated at once. */
-static inline void kmemtrace_cache_alloc_bulk(unsigned long call_site,
-					      struct kmem_cache *s,
-					      gfp_t gfp_flags, size_t nr,
-					      void **p)
-{
-	size_t i;
-
-	if (!trace_kmemtrace_cache_alloc_enabled())
-		return;
-	for (i = 0; i < nr; i++)
-		trace_kmemtrace_cache_alloc(call_site, p[i], s, gfp_flags);
-}
+#define kmemtrace_cache_alloc_bulk(call_site, s, gfp_flags, nr, p)	\
+	kmemtrace_hook(kmemtrace_cache_alloc,				\
+		       __kmemtrace_cache_alloc_bulk(call_site, s, gfp_flags, \
+						    nr, p))
 
 /* nr objects are about to be freed at once; s is NULL for kfree_bulk(). */
-static inline void kmemtrace_free_bulk(unsigned long call_site,
-				       struct kmem_cache *s, size_t nr,
-				       void **p)
-{
-	size_t i;
+#define kmemtrace_free_bulk(call_site, s, nr, p)			\
+	kmemtrace_hook(kmemtrace_kfree,					\
+		       __kmemtrace_free_bulk(call_site, s, nr, p))
 
-	if (!trace_kmemtrace_kfree_enabled())
-		return;
-	for (i = 0; i < nr; i++) {
-		if (s)
-			trace_kmemtrace_cache_free(call_site, p[i]);
-		else
-			trace_kmemtrace_kfree(call_site, p[i]);
-	}
-}
-
-/* 1 << order pages were allocated.  page may be NULL. */
-static inline void kmemtrace_page_alloc(unsigned long call_site,
-					struct page *page, unsigned int order,
-					gfp_t gfp_flags, int node)
-{
-	trace_kmemtrace_page_alloc(call_site, page, PAGE_SIZE << order,
-				   PAGE_SIZE << order, gfp_flags, node);
-}
+/* 1 << order pages were allocated.  page may be NULL: they were not. */
+#define kmemtrace_page_alloc(call_site, page, order, gfp_flags, node)	\
+	kmemtrace_hook(kmemtrace_page_alloc,				\
+		       __kmemtrace_page_alloc(call_site, page, order,	\
+					      gfp_flags, node))
 
 /*
  * Single pages for bytes_req bytes were allocated, to be freed one by one.  The
  * last one carries what bytes_req lacks to whole pages as its waste.
  */
-static inline void kmemtrace_page_range(unsigned long call_site,
-					struct page *page, size_t bytes_req,
-					gfp_t gfp_flags)
-{
-	if (trace_kmemtrace_page_alloc_enabled())
-		__kmemtrace_page_range(call_site, page, bytes_req, gfp_flags);
-}
+#define kmemtrace_page_range(call_site, page, bytes_req, gfp_flags)	\
+	kmemtrace_hook(kmemtrace_page_alloc,				\
+		       __kmemtrace_page_range(call_site, page, bytes_req, \
+					      gfp_flags))
 
 /* The single pages of a list linked through page->lru were allocated. */
-static inline void kmemtrace_page_alloc_list(unsigned long call_site,
-					     struct list_head *pages,
-					     gfp_t gfp_flags)
-{
-	if (trace_kmemtrace_page_alloc_enabled())
-		__kmemtrace_page_alloc_list(call_site, pages, gfp_flags);
-}
+#define kmemtrace_page_alloc_list(call_site, pages, gfp_flags)		\
+	kmemtrace_hook(kmemtrace_page_alloc,				\
+		       __kmemtrace_page_alloc_list(call_site, pages,	\
+						   gfp_flags))
 
 /* Likewise those of an array. */
-static inline void kmemtrace_page_alloc_array(unsigned long call_site,
-					      struct page **pages,
-					      unsigned long nr,
-					      gfp_t gfp_flags)
-{
-	unsigned long i;
-
-	if (!trace_kmemtrace_page_alloc_enabled())
-		return;
-	for (i = 0; i < nr; i++)
-		kmemtrace_page_alloc(call_site, pages[i], 0, gfp_flags,
-				     NUMA_NO_NODE);
-}
+#define kmemtrace_page_alloc_array(call_site, pages, nr, gfp_flags)	\
+	kmemtrace_hook(kmemtrace_page_alloc,				\
+		       __kmemtrace_page_alloc_array(call_site, pages, nr, \
+						    gfp_flags))
 
 /* The last reference to page is gone and it is about to be freed. */
-static inline void kmemtrace_page_free(unsigned long call_site,
-				       struct page *page)
-{
-	trace_kmemtrace_page_free(call_site, page);
-}
+#define kmemtrace_page_free(call_site, page)				\
+	kmemtrace_hook(kmemtrace_page_free,				\
+		       __kmemtrace_page_free(call_site, page))
 
 /* Likewise for each page of a list, unless a wrapper has told of them. */
-static inline void kmemtrace_page_free_list(unsigned long call_site,
-					    struct list_head *pages)
-{
-	if (trace_kmemtrace_page_free_enabled())
-		__kmemtrace_page_free_list(call_site, pages);
-}
+#define kmemtrace_page_free_list(call_site, pages)			\
+	kmemtrace_hook(kmemtrace_page_free,				\
+		       __kmemtrace_page_free_list(call_site, pages))
 
 /*
  * An allocation of 1 << order pages is about to become as many single pages:
  * told as its free and their allocation, because they are freed one by one.
  */
-static inline void kmemtrace_page_split(unsigned long call_site,
-					struct page *page, unsigned int order)
-{
-	if (trace_kmemtrace_page_alloc_enabled())
-		__kmemtrace_page_split(call_site, page, order);
-}
+#define kmemtrace_page_split(call_site, page, order)			\
+	kmemtrace_hook(kmemtrace_page_alloc,				\
+		       __kmemtrace_page_split(call_site, page, order))
 
 #else /* !CONFIG_KMEMTRACE */
 
