@@ -19,7 +19,8 @@ guest()
 	sed -n '/kmemtrace-vm: started/,$p' "$out/console.log"
 }
 
-traced=(--append 'kmemtrace.enable=yes')
+# Room for the 300000 events of a boot with ACPI, which nobody reads yet.
+traced=(--append 'kmemtrace.enable=yes kmemtrace.subbufs=60')
 
 # boot ALLOCATOR: the main job.
 boot()
@@ -50,7 +51,7 @@ reconcile()
 	local name=$1 fragments=$2 append=$3
 	shift 3
 	guest "$fragments" "$work/reconcile-$name" reconcile.sh \
-		--append "kmemtrace.enable=yes $append"
+		--append "kmemtrace.enable=yes kmemtrace.subbufs=60 $append"
 	python3 "$kmt_top/tests/vm/reconcile.py" "$@" "$work/reconcile-$name"
 }
 
@@ -69,7 +70,7 @@ step_reconcile_slab()
 step_hotplug()
 {
 	guest slub "$work/hotplug" hotplug.sh \
-		--append 'kmemtrace.enable=yes maxcpus=1'
+		--append 'kmemtrace.enable=yes kmemtrace.subbufs=60 maxcpus=1'
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/hotplug/capture"
 }
 
@@ -155,7 +156,7 @@ step_debug()
 		"${traced[@]}"
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/debug-boot/capture"
 	guest 'slub debug' "$work/debug-hotplug" hotplug.sh "${opts[@]}" \
-		--append 'kmemtrace.enable=yes maxcpus=1 kmemtrace.subbufs=80'
+		--append 'kmemtrace.enable=yes kmemtrace.subbufs=60 maxcpus=1'
 	guest 'slub debug' "$work/debug-toggle" toggle.sh "${opts[@]}"
 	guest 'slub debug' "$work/debug-gap" gap.sh "${opts[@]}" "${traced[@]}"
 }
