@@ -77,7 +77,7 @@ step_hotplug()
 step_loss()
 {
 	guest slub "$work/loss" loss.sh --append \
-		'kmemtrace.enable=yes kmemtrace.subbufs=2 kmemtrace.subbuf_size=28672'
+		'kmemtrace.subbufs=2 kmemtrace.subbuf_size=28672'
 	python3 "$kmt_top/tests/vm/loss.py" "$work/loss"
 }
 
