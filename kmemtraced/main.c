@@ -52,9 +52,8 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_DIRECTORY_BUSY] =
 		"end that one first, or choose another directory with -D",
 	[KMT_DAEMON_ERROR_DISK_FULL] =
-		"make at least that much room, or choose a directory on "
-		"another file system with -D; what was written is whole and "
-		"can be read",
+		"make room there, or choose a directory on another file "
+		"system with -D; what was written is whole and can be read",
 	[KMT_DAEMON_ERROR_WRITE] =
 		"choose a directory on another file system with -D; what was "
 		"written is whole and can be read",

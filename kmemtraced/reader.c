@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <kmemtrace_abi.h>
@@ -23,9 +22,6 @@
 
 /* How long to look away from a file that is ready and gives nothing. */
 #define SPURIOUS_WAIT_MS 10
-
-/* Of the threads. */
-#define NICE (-20)
 
 struct kmt_reader {
 	int fd;	       /* the CPU's file in debugfs */
@@ -135,12 +131,6 @@ static void *reader_thread(void *data)
 {
 	KmtReader *reader = data;
 	bool polled = false;
-
-	/*
-	 * Best effort.  It has to come before those who fill the buffer, and
-	 * while it runs they cannot, being on the same CPU.
-	 */
-	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
 
 	for (;;) {
 		/* Looked at before the last drain, so that it is the last. */

@@ -29,6 +29,8 @@
 /* After which the user is told what is being waited for. */
 #define PATIENCE_US ((gint64)G_USEC_PER_SEC)
 
+#define NICE (-20)
+
 /*
  * A signal so soon after another is the same wish: timeout(1), for one, signals
  * the process and then its whole group.
@@ -221,7 +223,8 @@ static void renew_tables(KmtSession *session)
 	g_autofree char *modules = read_modules(session);
 	GError *error = NULL;
 
-	if (g_strcmp0(modules, session->modules) == 0)
+	/* A disk that is full has what there was at the beginning. */
+	if (session->failed || g_strcmp0(modules, session->modules) == 0)
 		return;
 	if (!copy_table(session, "kallsyms", NULL, &error) ||
 	    !copy_table(session, "modules", NULL, &error))
@@ -280,6 +283,12 @@ static gboolean get_ready(KmtSession *session, GError **error)
 		return FALSE;
 	/* Best effort, as in the sink. */
 	(void)mlockall(MCL_CURRENT);
+	/*
+	 * Likewise.  The readers have to come before those who fill the
+	 * buffers, and this thread before those who keep a CPU busy when the
+	 * time has come to switch tracing off.  The readers inherit it.
+	 */
+	(void)setpriority(PRIO_PROCESS, 0, NICE);
 	return TRUE;
 }
 
@@ -541,7 +550,7 @@ static void collect_write_errors(KmtSession *session)
 		return;
 	kmt_set_errno(&error, kmt_write_error_code(errnum), errnum,
 		      "cannot write %s/cpu%u.out (%" G_GUINT64_FORMAT
-		      " bytes of trace found no place)",
+		      " bytes of trace found no room)",
 		      kmt_output_path(session->output), kmt_reader_cpu(first),
 		      unsaved);
 	add_error(session, error);

@@ -389,10 +389,10 @@ class Disk(DaemonTest):
         capture, err = self.fail(
             {"write_limit": limit}, fed,
             f"cannot write {self.out}/cpu1.out (",
-            "No space left on device; make at least that much room")
+            "No space left on device; make room there")
         whole = limit - limit % RECORD
         self.assertEqual(len(capture.cpu(1)), whole)
-        self.assertIn(f"({len(fed) - whole} bytes of trace found no place)",
+        self.assertIn(f"({len(fed) - whole} bytes of trace found no room)",
                       err)
 
     def test_full_at_each_place(self):
@@ -413,7 +413,7 @@ class Disk(DaemonTest):
                                   "write_limit": CHUNK + 60})
         kernel.feed(1, records(CHUNK // RECORD + 10))
         _, err = self.end(daemon, status=1)
-        self.assertIn(f"({9 * RECORD} bytes of trace found no place)", err)
+        self.assertIn(f"({9 * RECORD} bytes of trace found no room)", err)
         self.assertEqual(self.capture().cpu(1), records(CHUNK // RECORD + 1))
 
     def test_full_and_much_more_to_come(self):
