@@ -97,9 +97,11 @@ TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS) tests/kmemtraced_fake.py
 
 # report/
-TESTS += tests/report-cli.py tests/report-golden.py tests/report-random.py
+TESTS += tests/report-cli.py tests/report-golden.py tests/report-races.py \
+	tests/report-random.py
 EXTRA_DIST += \
-	tests/report-cli.py tests/report-golden.py tests/report-random.py \
+	tests/report-cli.py tests/report-golden.py tests/report-races.py \
+	tests/report-random.py \
 	tests/report_reference.py \
 	tests/fixtures/report-cut.out tests/fixtures/report-cut.txt \
 	tests/fixtures/report-empty.out tests/fixtures/report-empty.txt \
