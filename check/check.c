@@ -145,20 +145,33 @@ static void set_key(Wanted *w, const struct kmemtrace_event *event)
 	w->pages = event->type_id == KMEMTRACE_TYPE_PAGES;
 }
 
-/* Fills *before of the error about the record at position, if it is one. */
-static void note_before(KmtCheck *check, const Wanted *w,
-			const KmtPosition *position)
+/* A record as one number; 2^48 records of 56 bytes fill no disk. */
+static guint64 record_id(const KmtCpuFile *file, guint64 index)
 {
+	return (guint64)file->position << 48 | index;
+}
+
+/* The unmatched frees by record_id(), and their addresses. */
+static void collect_wanted(KmtCheck *check, GHashTable *errors,
+			   GHashTable *wanted)
+{
+	struct kmemtrace_event event;
 	guint i;
 
 	for (i = 0; i < check->errors->len; i++) {
 		KmtError *e = &g_array_index(check->errors, KmtError, i);
+		guint64 *id;
+		Wanted *w;
 
-		if (e->rule == KMT_RULE_UNMATCHED_FREE &&
-		    e->file == position->file && e->index == position->index) {
-			e->before_file = w->last_file;
-			e->before_index = w->last_index;
-		}
+		if (e->rule != KMT_RULE_UNMATCHED_FREE)
+			continue;
+		id = g_new(guint64, 1);
+		*id = record_id(e->file, e->index);
+		g_hash_table_insert(errors, id, e);
+		kmt_cpu_file_get(e->file, e->index, &event);
+		w = g_new0(Wanted, 1);
+		set_key(w, &event);
+		g_hash_table_add(wanted, w);
 	}
 }
 
@@ -168,33 +181,32 @@ static void note_before(KmtCheck *check, const Wanted *w,
  */
 static void find_before(KmtCheck *check)
 {
+	g_autoptr(GHashTable) errors = g_hash_table_new_full(
+		g_int64_hash, g_int64_equal, g_free, NULL);
 	g_autoptr(GHashTable) wanted =
 		g_hash_table_new_full(wanted_hash, wanted_equal, g_free, NULL);
 	g_autoptr(KmtMerge) merge = NULL;
 	struct kmemtrace_event event;
 	KmtPosition position;
-	Wanted key, *w;
-	guint i;
 
-	for (i = 0; i < check->errors->len; i++) {
-		const KmtError *e = &g_array_index(check->errors, KmtError, i);
-
-		if (e->rule != KMT_RULE_UNMATCHED_FREE)
-			continue;
-		kmt_cpu_file_get(e->file, e->index, &event);
-		w = g_new0(Wanted, 1);
-		set_key(w, &event);
-		g_hash_table_add(wanted, w);
-	}
+	collect_wanted(check, errors, wanted);
 	if (g_hash_table_size(wanted) == 0)
 		return;
 	merge = kmt_merge_new(check->capture);
 	while (kmt_merge_next(merge, &event, &position)) {
+		guint64 id = record_id(position.file, position.index);
+		Wanted key, *w;
+		KmtError *e;
+
 		set_key(&key, &event);
 		w = g_hash_table_lookup(wanted, &key);
 		if (!w)
 			continue;
-		note_before(check, w, &position);
+		e = g_hash_table_lookup(errors, &id);
+		if (e) {
+			e->before_file = w->last_file;
+			e->before_index = w->last_index;
+		}
 		w->last_file = position.file;
 		w->last_index = position.index;
 	}

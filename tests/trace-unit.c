@@ -438,6 +438,29 @@ static void test_format_is_guessed(void)
 	check_format(20, 56, TRUE, 3);
 }
 
+/* A hole at the start, as a broken copy has it, hides the format of no file. */
+static void test_format_after_a_hole(void)
+{
+	g_autofree char *dir = g_dir_make_tmp("kmt-XXXXXX", NULL);
+	g_autofree char *path =
+		write_records(dir, "cpu0.out", 1000, 64, TRUE, 0);
+	const char *const operands[] = {path, NULL};
+	g_autofree char *data = NULL;
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtCapture) capture = NULL;
+	gsize size;
+
+	g_assert_true(g_file_get_contents(path, &data, &size, NULL));
+	memset(data + 64, 0, 300 * 64);
+	g_assert_true(g_file_set_contents(path, data, (gssize)size, NULL));
+	capture = kmt_capture_open(operands, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(capture->record_size, ==, 64);
+	g_assert_true(capture->swapped);
+	unlink(path);
+	rmdir(dir);
+}
+
 /* A file without any sense takes the format of the others, and is no reason to
  * refuse them; whatever their order. */
 static void test_format_of_noise(void)
@@ -479,6 +502,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/capture/free-has-no-leftovers",
 			test_free_has_no_leftovers);
 	g_test_add_func("/capture/format-is-guessed", test_format_is_guessed);
+	g_test_add_func("/capture/format-after-a-hole",
+			test_format_after_a_hole);
 	g_test_add_func("/capture/format-of-noise", test_format_of_noise);
 	g_test_add_func("/merge/counts", test_merge_counts);
 	g_test_add_func("/matcher/remembers-for-the-tolerance",

@@ -12,7 +12,7 @@
 
 #define META_NAME "kmemtrace.meta"
 
-/* How many records at the start of a file have a say in its format. */
+/* How many records, from all over a file, have a say in its format. */
 #define FORMAT_SAMPLE 16
 
 /* KmtObject.file has 16 bits. */
@@ -20,7 +20,7 @@
 
 G_DEFINE_QUARK(kmt - trace - error - quark, kmt_trace_error)
 
-/* What a file's first records say about its format. */
+/* What a file's records say about its format. */
 typedef struct {
 	guint record_size;
 	gboolean swapped;
@@ -122,15 +122,18 @@ static void try_format(const KmtCpuFile *file, guint record_size,
 		       gboolean swapped, Format *best)
 {
 	Format f = {.record_size = record_size, .swapped = swapped};
+	guint i;
+	guint64 n = record_size ? file->size / record_size : 0;
 	gint score, best_score;
-	guint64 offset;
 
 	if (record_size < KMEMTRACE_EVENT_SIZE_V1)
 		return;
-	for (offset = 0;
-	     f.sampled < FORMAT_SAMPLE && offset + record_size <= file->size;
-	     offset += record_size, f.sampled++) {
-		if (event_size_at(file->map + offset, swapped) == record_size)
+	f.sampled = MIN(n, FORMAT_SAMPLE);
+	for (i = 0; i < f.sampled; i++) {
+		guint64 index = i * n / f.sampled;
+
+		if (event_size_at(file->map + index * record_size, swapped) ==
+		    record_size)
 			f.votes++;
 	}
 	/* Records for it less those against it; equal: the smaller size. */
@@ -207,7 +210,8 @@ static gboolean settle_format(KmtCapture *capture, GError **error)
 		Format f = guess_format(file);
 
 		if (!format_is_sure(&f)) {
-			if (f.votes && !sure && !known) {
+			/* A hint is better than none; one record is none. */
+			if (f.votes > 1 && !sure && !known) {
 				best = f;
 				known = TRUE;
 			}

@@ -25,7 +25,7 @@ typedef enum {
  * One cpu file, mapped.  Fields are for reading only.  Files with no record at
  * all are part of the capture too.
  *
- * record_size and byte order come from event_size of the first records (most of
+ * record_size and byte order come from event_size of some records (most of
  * them must agree on it, so that one damaged record does not decide); a file
  * that gives no hint takes what the other files or kmemtrace.meta say, else
  * version 1 in this host's byte order.
