@@ -77,7 +77,8 @@ total_overruns()
 # storm CPU PAIRS: that many allocations and frees on one CPU.
 storm()
 {
-	[ -e /proc/kmt_storm ] || insmod /modules/kmt_storm.ko || exit 1
+	[ -e /proc/kmt_storm ] || insmod /modules/kmt_storm.ko 2>/dev/null ||
+		wait_until 5 test -e /proc/kmt_storm || exit 1
 	taskset "$(printf %x $((1 << $1)))" sh -c "echo $2 >/proc/kmt_storm"
 }
 
