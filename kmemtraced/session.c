@@ -279,7 +279,7 @@ static gboolean get_ready(KmtSession *session, GError **error)
 	if (!follow_cpus(session, error) ||
 	    !kmt_output_write_meta(session->output, session->meta,
 				   meta_cpus(session), error) ||
-	    !copy_tables(session, error))
+	    (!session->was_enabled && !copy_tables(session, error)))
 		return FALSE;
 	/* Best effort, as in the sink. */
 	(void)mlockall(MCL_CURRENT);
@@ -666,7 +666,11 @@ static void run(KmtSession *session, KmtSummary *summary)
 	say_started(session);
 	if (!session->options->quiet)
 		session->live = kmt_live_new(STDERR_FILENO);
-	record(session, start_us);
+	/* Where tracing is on, the buffers cannot wait for that. */
+	if (session->was_enabled && !copy_tables(session, &error))
+		add_error(session, g_steal_pointer(&error));
+	else
+		record(session, start_us);
 
 	/* 1. No more events.  All there are can now be read. */
 	if (!kmt_control_disable(session->control, &error))

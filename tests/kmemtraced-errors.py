@@ -348,6 +348,19 @@ class Directory(DaemonTest):
                          shim={"write_file": name, "write_limit": 10})
             self.assertFalse(os.path.exists(self.out))
 
+    def test_no_room_for_the_tables_of_a_trace_from_boot(self):
+        """What was traced goes first, and is kept."""
+        kernel = self.make_kernel(enabled=1)
+        kernel.feed(0, records(9))
+        daemon = self.spawn(shim={"write_file": "kallsyms.tmp",
+                                  "write_limit": 10})
+        _, err = self.check_end(daemon, status=1)
+        self.assertIn("kallsyms: No space left on device", err)
+        capture = self.capture()
+        self.assertEqual(capture.cpu(0), records(9))
+        self.assertEqual(capture["complete"], "false")
+        self.assertNotIn("kallsyms", capture.files)
+
     def test_kallsyms_that_cannot_be_read(self):
         self.make_kernel()
         daemon = self.start(shim={"read_file": "proc/kallsyms"})
