@@ -99,6 +99,24 @@ static void add_site(JsonBuilder *builder, const KmtReport *report,
 	add_text(builder, "kind", kmt_kind_name(kind));
 }
 
+static void add_loss(JsonBuilder *builder, const KmtReport *report)
+{
+	KmtInterval intervals[KMT_MAX_INTERVALS];
+	guint n = kmt_report_intervals(report, intervals), i;
+
+	add_text(builder, "loss",
+		 kmt_loss_name(kmt_report_loss(report->capture)));
+	json_builder_set_member_name(builder, "not_exact");
+	json_builder_begin_array(builder);
+	for (i = 0; i < n; i++) {
+		json_builder_begin_object(builder);
+		add_i64(builder, "from", intervals[i].from);
+		add_i64(builder, "until", intervals[i].until);
+		json_builder_end_object(builder);
+	}
+	json_builder_end_array(builder);
+}
+
 static void add_capture(JsonBuilder *builder, const KmtReport *report)
 {
 	const KmtCapture *capture = report->capture;
@@ -129,6 +147,7 @@ static void add_capture(JsonBuilder *builder, const KmtReport *report)
 		add_text(builder, "complete", NULL);
 	add_flag(builder, "continues", capture->continues);
 	add_u64(builder, "missing_files", capture->missing_files);
+	add_loss(builder, report);
 	add_text(builder, "kernel_release", release);
 	add_text(builder, "symbols", report->names->source);
 	json_builder_end_object(builder);

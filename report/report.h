@@ -41,6 +41,27 @@ typedef enum {
 
 KmtLoss kmt_report_loss(const KmtCapture *capture);
 
+/* "none", "events", "cut_off", "unknown". */
+const char *kmt_loss_name(KmtLoss loss);
+
+/* Records of this time may be missing, ns. */
+typedef struct {
+	gint64 from;
+	gint64 until;
+} KmtInterval;
+
+#define KMT_MAX_INTERVALS 2
+
+/*
+ * Where what is told may be due to missing records; how many intervals there
+ * are.  Version 1 of the record does not tell where events were lost, so that
+ * then it is all of the capture.  What was cut off is missing from the moment
+ * on at which the first of the CPUs ends, what an earlier reader took up to the
+ * moment at which the last of them begins.
+ */
+guint kmt_report_intervals(const KmtReport *report,
+			   KmtInterval intervals[KMT_MAX_INTERVALS]);
+
 /* A value of group [capture] of kmemtrace.meta; NULL if it is not there. */
 char *kmt_report_meta(const KmtCapture *capture, const char *key);
 

@@ -135,6 +135,19 @@ static void print_loss(const KmtReport *report, FILE *out)
 		      out);
 }
 
+static void print_intervals(const KmtReport *report, FILE *out)
+{
+	KmtInterval intervals[KMT_MAX_INTERVALS];
+	guint n = kmt_report_intervals(report, intervals), i;
+
+	for (i = 0; i < n; i++) {
+		g_autofree char *from = kmt_format_seconds(intervals[i].from);
+		g_autofree char *until = kmt_format_seconds(intervals[i].until);
+
+		fprintf(out, "Not exact:     from %s s to %s s\n", from, until);
+	}
+}
+
 static void print_machine(const KmtCapture *capture, FILE *out)
 {
 	g_autofree char *release = kmt_report_meta(capture, "kernel_release");
@@ -169,6 +182,7 @@ static void print_capture(const KmtReport *report, FILE *out)
 		fprintf(out, "Complete:      %s\n",
 			capture->complete ? "yes" : "NO");
 	print_loss(report, out);
+	print_intervals(report, out);
 	if (aggregate->overflowed)
 		fputs("Sums:          WRONG: some are above 2^64 - 1 bytes; "
 		      "records are damaged, see kmemtrace-check.\n",

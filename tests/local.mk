@@ -103,6 +103,8 @@ EXTRA_DIST += \
 	tests/report-cli.py tests/report-golden.py tests/report-races.py \
 	tests/report-random.py \
 	tests/report_reference.py \
+	tests/fixtures/report-continued.out \
+	tests/fixtures/report-continued.txt \
 	tests/fixtures/report-cut.out tests/fixtures/report-cut.txt \
 	tests/fixtures/report-empty.out tests/fixtures/report-empty.txt \
 	tests/fixtures/report-findings.out tests/fixtures/report-findings.txt \
