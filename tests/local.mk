@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
 # trace/ and check/
-check_PROGRAMS += tests/trace-dump tests/trace-unit
+check_PROGRAMS += tests/trace-dump tests/trace-dump-small tests/trace-unit
 tests_trace_dump_SOURCES = tests/trace-dump.c
 tests_trace_dump_LDADD = trace/libtrace.a $(GLIB_LIBS)
+# The same with a table that is full, and forgets, all the time.
+tests_trace_dump_small_SOURCES = tests/trace-dump.c \
+	$(trace_libtrace_a_SOURCES)
+tests_trace_dump_small_CPPFLAGS = $(AM_CPPFLAGS) -DFIRST_ENTRIES=4
+tests_trace_dump_small_LDADD = $(GLIB_LIBS)
 tests_trace_unit_SOURCES = tests/trace-unit.c
 tests_trace_unit_LDADD = trace/libtrace.a $(GLIB_LIBS)
 KMT_CHECK_TESTS = \

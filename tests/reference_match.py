@@ -199,6 +199,9 @@ class Address:
             return None
         found = None
         self.review_guess(record)
+        if (self.maybe == "free" and not self.live
+                and self.since_last(record) > self.tolerance):
+            self.drop_guess()
         same = self.live and self.live.type == record.type
         if self.contended(record):
             found = self.first_of(ALLOC, record.type)

@@ -87,6 +87,11 @@ CASES = [
      ["double 0:1 0:2 unexplained", "live 0:2", "replaced 0:1 0:2",
       "unmatched 0:0 before_trace"]),
 
+    ("at first sight, nothing live for too long",
+     "F0@1000 f0@2000 A1@2050 A1@9000",
+     ["double 1:0 1:1 unexplained", "live 1:1", "replaced 1:0 1:1",
+      "unmatched 0:0 before_trace", "unmatched 0:1 unexplained"]),
+
     # The first ALLOC may have passed the FREE of what was there before.
     ("a tie at first sight: a second free tells", "A0@1000 F1@1000 F0@9000",
      ["free 0:0 1:0", "unmatched 0:1 before_trace"]),

@@ -17,7 +17,8 @@ import tempfile
 
 SRC = os.environ.get("top_srcdir", ".")
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
-DUMP = os.path.join(BUILD, "tests", "trace-dump")
+DUMPS = [os.path.join(BUILD, "tests", name)
+         for name in ("trace-dump", "trace-dump-small")]
 ROUNDS = int(os.environ.get("KMT_ROUNDS", "150"))
 SEED = int(os.environ.get("KMT_SEED", "1"))
 BASE = 0xffff888000001000
@@ -29,26 +30,32 @@ import reference_match  # noqa: E402 pylint: disable=wrong-import-position
 
 
 def dump(capture, tmp, tolerance=TOLERANCE):
-    """Sorted lines of trace-dump but the last, and the last."""
+    """Sorted lines of trace-dump but the last, which has the counts.  The size
+    of the matcher's table must not show in them."""
+    answers = set()
     with tempfile.TemporaryDirectory(dir=tmp) as directory:
         capture.write(directory)
-        done = subprocess.run([DUMP, str(tolerance), directory], check=True,
-                              capture_output=True, text=True, timeout=60)
-    lines = done.stdout.splitlines()
-    return sorted(lines[:-1]), lines[-1]
+        for program in DUMPS:
+            done = subprocess.run([program, str(tolerance), directory],
+                                  check=True, capture_output=True, text=True,
+                                  timeout=60)
+            answers.add("\n".join(sorted(done.stdout.splitlines()[:-1])))
+    if len(answers) > 1:
+        return ["unexplained mismatch of " + " and ".join(DUMPS)]
+    return answers.pop().splitlines()
 
 
 def anything(rng):
     """Records without sense: (capture, order)."""
     order = rng.choice(["little", "big"])
     capture = mkcapture.Capture()
-    addresses = [BASE + 8 * i for i in range(rng.randint(1, 6))]
+    addresses = [BASE + 8 * i for i in range(rng.choice([1, 2, 4, 30]))]
     for cpu in range(rng.randint(1, 4)):
         capture.add(cpu, b"")
         t = rng.randint(0, 100)
         for _ in range(rng.randint(0, 30)):
             t += rng.choice([0, 0, 1, 10, 30, 90, 101, 500])
-            size = 56 if rng.random() < .98 else rng.choice([0, 55, 57])
+            size = 56 if rng.random() < .98 else rng.choice([0, 40, 55])
             capture.add(cpu, mkcapture.event(
                 rng.choice([1, 1, 1, 2, 2, 2, 2, rng.randint(0, 4)]),
                 rng.choice([0, 0, 0, 0, 1, 2, rng.randint(0, 3)]),
@@ -96,7 +103,7 @@ def one_missing(rng):
 def check_anything(rng, tmp):
     """Returns what is wrong, or None."""
     capture, order = anything(rng)
-    got, _ = dump(capture, tmp)
+    got = dump(capture, tmp)
     files = {cpu: list(reference_match.read(
         bytes(data), mkcapture.ORDERS[order]))
         for cpu, data in capture.cpus.items()}
@@ -109,7 +116,7 @@ def check_anything(rng, tmp):
 
 def check_sound(rng, tmp):
     """Returns what is wrong, or None."""
-    got, _ = dump(sound(rng, rng.choice([0, 10, TOLERANCE])), tmp)
+    got = dump(sound(rng, rng.choice([0, 10, TOLERANCE])), tmp)
     bad = [line for line in got if "unexplained" in line or "mismatch" in line]
     return "; ".join(bad) or None
 
@@ -117,7 +124,7 @@ def check_sound(rng, tmp):
 def check_missing(rng, tmp):
     """Returns what is wrong, or None."""
     capture, missing = one_missing(rng)
-    got, _ = dump(capture, tmp)
+    got = dump(capture, tmp)
     bad = [line.split()[0] for line in got if "unexplained" in line]
     if bad == (["double"] if missing == "FREE" else ["unmatched"]):
         return None

@@ -333,6 +333,45 @@ static void test_matcher_doubts_for_ever(void)
 	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_UNEXPLAINED], ==, N);
 }
 
+/* Feeds one record of CPU cpu. */
+static void feed(KmtMatcher *matcher, KmtCapture *capture, guint cpu,
+		 guint event_id, guint64 ptr, gint64 timestamp)
+{
+	struct kmemtrace_event event = make_event(event_id, ptr, timestamp);
+	KmtPosition position = {capture->files->pdata[cpu], 0};
+
+	kmt_matcher_feed(matcher, &event, &position);
+}
+
+/* As before, but the doubt is used up while the address is live again: what
+ * comes when the table has forgotten it is one too many. */
+static void test_matcher_doubts_once(void)
+{
+	enum { N = 20000 };
+	static const KmtMatchOps ops;
+	g_autoptr(KmtCapture) capture = capture_new(2);
+	g_autoptr(KmtMatcher) matcher =
+		kmt_matcher_new(capture, &ops, NULL, 1000);
+	const KmtFindings *f = kmt_matcher_findings(matcher);
+	gint64 t = 0;
+	guint i;
+
+	for (i = 0; i < N; i++) {
+		guint64 ptr = 0x1000 + 64 * i;
+
+		feed(matcher, capture, 0, 1, ptr, t += 5000);
+		feed(matcher, capture, 1, 2, ptr, t);
+		feed(matcher, capture, 1, 2, ptr, t += 5000);
+		feed(matcher, capture, 1, 1, ptr, t += 10);
+		feed(matcher, capture, 1, 2, ptr, t += 5000);
+	}
+	for (i = 0; i < N; i++)
+		feed(matcher, capture, 1, 2, 0x1000 + 64 * i, t += 5000);
+	kmt_matcher_finish(matcher);
+	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_BEFORE_TRACE], ==, N);
+	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_UNEXPLAINED], ==, N);
+}
+
 /* Time that goes back, and records that cannot be used. */
 static void test_merge_counts(void)
 {
@@ -510,6 +549,7 @@ int main(int argc, char **argv)
 			test_matcher_remembers_for_the_tolerance);
 	g_test_add_func("/matcher/doubts-for-ever",
 			test_matcher_doubts_for_ever);
+	g_test_add_func("/matcher/doubts-once", test_matcher_doubts_once);
 	g_test_add_func("/matcher/extreme-times", test_extreme_times);
 	g_test_add_func("/table/forgets", test_table_forgets);
 	return g_test_run();

@@ -512,6 +512,11 @@ static void make_live(KmtMatcher *m, KmtEntry *e,
 		      const KmtPosition *position)
 {
 	touch(m, e, position);
+	/* Only a closed address keeps this mark in the set. */
+	if ((e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_MAYBE_LIVE)) ==
+	    KMT_ENTRY_MAYBE_LIVE)
+		kmt_addr_set_take_doubt(m->seen[is_pages(event->type_id)],
+					event->ptr);
 	e->flags |= KMT_ENTRY_LIVE;
 	fill_object(&e->object, event, position);
 	tell_alloc(m, &e->object, event, position);
@@ -561,18 +566,13 @@ static void feed_alloc(KmtMatcher *m, KmtEntry *e,
 
 	if (!(e->flags & KMT_ENTRY_USED)) {
 		e = entry_new(m, e, event, position);
-		if (!kmt_addr_set_contains(seen, event->ptr)) {
-			kmt_addr_set_add(seen, event->ptr);
+		if (!kmt_addr_set_add(seen, event->ptr) ||
+		    kmt_addr_set_has_doubt(seen, event->ptr))
 			e->flags |= KMT_ENTRY_MAYBE_LIVE;
-		} else if (kmt_addr_set_take_doubt(seen, event->ptr)) {
-			e->flags |= KMT_ENTRY_MAYBE_LIVE;
-		}
 	} else if (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING)) {
 		alloc_contested(m, e, event, position);
 		return;
 	} else {
-		if (e->flags & KMT_ENTRY_MAYBE_LIVE)
-			kmt_addr_set_take_doubt(seen, event->ptr);
 		review_guess(m, e, position);
 		if ((e->flags & KMT_ENTRY_MAYBE_FREE) &&
 		    !opposite_holds(m, e, position))
@@ -626,6 +626,9 @@ static void free_contested(KmtMatcher *m, KmtEntry *e,
 	Pending *p = NULL;
 
 	review_guess(m, e, position);
+	if (!(e->flags & KMT_ENTRY_LIVE) &&
+	    distance(e->last_ts, m->now) > m->tolerance)
+		e->flags &= ~KMT_ENTRY_MAYBE_FREE;
 	/* The FREE of an object that was replaced, late? */
 	if (w && contended(m, e, position))
 		p = pending_of_type(w->allocs, event->type_id);
@@ -654,13 +657,12 @@ static void feed_free(KmtMatcher *m, KmtEntry *e,
 		free_contested(m, e, event, position);
 	} else {
 		e = entry_new(m, e, event, position);
-		if (kmt_addr_set_contains(seen, event->ptr)) {
+		if (kmt_addr_set_add(seen, event->ptr)) {
 			if (kmt_addr_set_has_doubt(seen, event->ptr))
 				e->flags |= KMT_ENTRY_MAYBE_LIVE;
 			free_contested(m, e, event, position);
 			return;
 		}
-		kmt_addr_set_add(seen, event->ptr);
 		e->flags |= KMT_ENTRY_MAYBE_FREE;
 		tell_unmatched(m, event, position, KMT_UNMATCHED_BEFORE_TRACE);
 	}

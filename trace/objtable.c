@@ -7,8 +7,11 @@
 
 #include "trace/objtable.h"
 
+/* A power of two.  The tests take a small one, to make it forget often. */
+#ifndef FIRST_ENTRIES
 #define FIRST_ENTRIES 4096
-#define HUGE_PAGE     (2u << 20)
+#endif
+#define HUGE_PAGE (2u << 20)
 
 static KmtEntry *entries_new(guint64 n)
 {
