@@ -471,10 +471,10 @@ static void record(KmtSession *session, gint64 start_us)
 
 static void abandon(KmtSession *session)
 {
-	kmt_live_clear(session->live);
-	session->ui->warning("not waiting for the disk any more");
 	for (guint i = 0; i < session->readers->len; i++)
 		kmt_reader_abandon(session->readers->pdata[i]);
+	kmt_live_clear(session->live);
+	session->ui->warning("not waiting for the disk any more");
 	if (!session->failed)
 		add_error(session, g_error_new(KMT_DAEMON_ERROR,
 					       KMT_DAEMON_ERROR_ABANDONED,

@@ -176,7 +176,8 @@ class Recording(DaemonTest):
         began = time.monotonic()
         out, _ = self.check_end(self.start("-w", "0.4"))
         self.assertGreaterEqual(time.monotonic() - began, 0.4)
-        self.assertRegex(out, r", 0\.[4-9] seconds, ")
+        self.assertGreaterEqual(
+            float(re.search(r", (\d+\.\d) seconds, ", out)[1]), 0.4)
 
     def test_last_records_come_after_switching_off(self):
         """The kernel gives the rest of a sub-buffer only then."""

@@ -12,7 +12,8 @@
  *   SHIM_WRITE_KILL	a write past so many bytes is cut there, and the process
  *			kills itself
  *   SHIM_WRITE_IF	all this only while this file exists
- *   SHIM_WRITE_WAIT	a FIFO; a write waits for a byte from it
+ *   SHIM_WRITE_WAIT	a FIFO; a write waits for a byte from it, and
+ *			makes a file of that name and .waits before
  *   SHIM_DIRECT	whatever the file system: "refuse": O_DIRECT cannot be
  *			set; "fail": it can, and writes fail; "require": as a
  *			disk would have it, writes are whole blocks of 4096
@@ -129,11 +130,16 @@ static ssize_t switch_tracing(int fd, const char *text, size_t n, off_t offset)
 static void wait_for_byte(void)
 {
 	const char *path = getenv("SHIM_WRITE_WAIT");
-	char byte;
+	char byte, waits[4096];
 	int fd;
 
 	if (!path)
 		return;
+	snprintf(waits, sizeof(waits), "%s.waits", path);
+	fd = NEXT(open)(waits, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		abort();
+	close(fd);
 	fd = NEXT(open)(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0 || NEXT(read)(fd, &byte, 1) != 1)
 		abort();
