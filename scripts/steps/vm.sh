@@ -57,14 +57,14 @@ reconcile()
 
 step_reconcile_slub()
 {
-	reconcile slub slub "" --early 60 --kept -1 --noise 8
+	reconcile slub slub "" --kept -1
 	# Without free objects in the CPUs' hands: next to exact.
-	reconcile slub-exact slub slub_debug=F --early 60 --kept 0 --noise 8
+	reconcile slub-exact slub slub_debug=F --kept 0
 }
 
 step_reconcile_slab()
 {
-	reconcile slab slab "" --early 60 --kept 1 --noise 8
+	reconcile slab slab "" --kept 1
 }
 
 step_hotplug()
@@ -137,7 +137,7 @@ step_parameters()
 step_tail()
 {
 	guest slub "$work/tail" tail.sh --memory 2048 \
-		--append 'kmemtrace.subbufs=80'
+		--append 'kmemtrace.subbufs=120'
 }
 
 step_ctrl_c()

@@ -18,6 +18,13 @@ import capture
 # Above it kmalloc() takes pages and no cache is involved.
 KMALLOC_CACHE_MAX = 8192
 
+# Objects of a size that may come or go between the end of the trace and the
+# reading of slabinfo.
+NOISE = 4
+
+# Objects from before the trace: what describes the caches made until then.
+EARLY = {"kmem_cache": 40, "kmem_cache_node": 40}
+
 
 def live_objects(events):
     """ptr -> bytes of what is live at the end.
@@ -60,14 +67,9 @@ def reported_live(directory):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--early", type=int, required=True, metavar="N",
-                        help="objects per size from before the trace")
     parser.add_argument("--kept", type=int, required=True, metavar="N",
-                        help="free objects per cache and CPU that may count "
-                        "as active; -1: a slab's objects")
-    parser.add_argument("--noise", type=int, required=True, metavar="N",
-                        help="objects per size that come or go between the end "
-                        "of the trace and the reading of slabinfo")
+                        help="free objects that a CPU may keep of a cache and "
+                        "that count as active; -1: as many as a slab has")
     parser.add_argument("directory", type=pathlib.Path,
                         help="with capture/, slabinfo and nproc")
     args = parser.parse_args()
@@ -84,6 +86,7 @@ def main():
         active[size] += objects
         if objects:
             kept[size] += cpus * (per_slab if args.kept < 0 else args.kept)
+            kept[size] += EARLY.get(name, 0)
             names[size].append(name)
 
     failed = bool(wrong)
@@ -94,8 +97,8 @@ def main():
         if size > KMALLOC_CACHE_MAX and not active[size]:
             continue
         diff = active[size] - traced[size]
-        high = args.early + kept[size] + args.noise
-        good = -args.noise <= diff <= high
+        high = kept[size] + NOISE
+        good = -NOISE <= diff <= high
         failed |= not good
         if diff or traced[size]:
             print(f"{size:6d} {traced[size]:8d} {active[size]:8d} {diff:+8d} "

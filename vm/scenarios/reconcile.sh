@@ -6,37 +6,53 @@
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
-# Objects that are free but kept by a CPU count as active in slabinfo.
-give_back_free_objects()
+# Objects that are free but kept by a CPU count as active in slabinfo: SLUB gives
+# its partial slabs back when asked to shrink a cache,
+shrink_slub()
 {
-	local shrink name
+	local shrink
+	for shrink in /sys/kernel/slab/*/shrink; do
+		[ ! -e "$shrink" ] || echo 1 >"$shrink"
+	done
+}
 
-	if [ -d /sys/kernel/slab ]; then
-		for shrink in /sys/kernel/slab/*/shrink; do
-			echo 1 >"$shrink"
-		done
-	else
-		sed '1,2d' /proc/slabinfo >/tmp/caches
-		while read -r name _; do
-			echo "$name 1 1 0" >/proc/slabinfo
-		done </tmp/caches
-	fi
+# SLAB is told to keep one object of each cache and CPU.
+tune_slab()
+{
+	local name
+	[ ! -d /sys/kernel/slab ] || return
+	sed '1,2d' /proc/slabinfo >/tmp/caches
+	while read -r name _; do
+		echo "$name 1 1 0" >/proc/slabinfo
+	done </tmp/caches
+}
+
+# Time passes, for what RCU frees, and nothing is allocated for it.
+spin()
+{
+	local i=0
+	while [ $i -lt 50000 ]; do
+		i=$((i + 1))
+	done
 }
 
 daemon_start /out/capture
 work 2
-cat /proc/slabinfo >/dev/null
-give_back_free_objects
+tune_slab
+# Here so that the files of sysfs are known later.
+shrink_slub
 # What RCU and delayed work free comes in now.
 sync
 sleep 3
 
-# From here on nothing may allocate: the file is open, kmemtraced stands still,
-# and the shell reads by itself.
+# From here on little may allocate: the file is open, kmemtraced stands still,
+# and the shell does all by itself.
 table=
 exec 3</proc/slabinfo
 kill -STOP "$daemon"
 echo 0 >$kmt/enabled
+shrink_slub
+spin
 while IFS= read -r line <&3; do
 	table="$table$line
 "
