@@ -123,7 +123,7 @@ step_disk_full()
 
 step_toggle()
 {
-	guest slub "$work/toggle" toggle.sh
+	guest slub "$work/toggle" toggle.sh --one-thread
 	whole_records "$work/toggle/capture"
 }
 
@@ -142,7 +142,7 @@ step_tail()
 
 step_ctrl_c()
 {
-	guest slub "$work/ctrl-c" ctrl-c.sh --memory 2048 --disk-size 4096 \
+	guest slub "$work/ctrl-c" ctrl-c.sh --one-thread --memory 2048 --disk-size 4096 \
 		"${traced[@]}"
 }
 
@@ -157,6 +157,7 @@ step_debug()
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/debug-boot/capture"
 	guest 'slub debug' "$work/debug-hotplug" hotplug.sh "${opts[@]}" \
 		--append 'kmemtrace.enable=yes kmemtrace.subbufs=60 maxcpus=1'
-	guest 'slub debug' "$work/debug-toggle" toggle.sh "${opts[@]}"
+	guest 'slub debug' "$work/debug-toggle" toggle.sh --one-thread \
+		"${opts[@]}"
 	guest 'slub debug' "$work/debug-gap" gap.sh "${opts[@]}" "${traced[@]}"
 }

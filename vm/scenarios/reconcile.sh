@@ -6,8 +6,17 @@
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
-# Objects that are free but kept by a CPU count as active in slabinfo: SLUB gives
-# its partial slabs back when asked to shrink a cache,
+# Objects that are free but kept by a CPU count as active in slabinfo. SLUB gives
+# back what a CPU has when asked to shrink a cache; from then on a CPU is to keep
+# one slab of each.
+tune_slub()
+{
+	local partial
+	for partial in /sys/kernel/slab/*/cpu_partial; do
+		[ ! -e "$partial" ] || echo 0 >"$partial"
+	done
+}
+
 shrink_slub()
 {
 	local shrink
@@ -39,6 +48,7 @@ spin()
 daemon_start /out/capture
 work 2
 tune_slab
+tune_slub
 # Here so that the files of sysfs are known later.
 shrink_slub
 # What RCU and delayed work free comes in now.
