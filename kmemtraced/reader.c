@@ -25,7 +25,7 @@
 
 struct kmt_reader {
 	int fd;	       /* the CPU's file in debugfs */
-	int wake_fd;   /* eventfd: stop, gone or abandon is set */
+	int wake_fd;   /* eventfd: look, or stop, gone or abandon is set */
 	int notify_fd; /* eventfd of main */
 	guint cpu;
 	char *name;
@@ -124,6 +124,9 @@ static bool wait_for_records(KmtReader *reader, bool was_spurious)
 	/* Another signal than main's may end it early, which does no harm. */
 	if (poll(fds, G_N_ELEMENTS(fds), -1) < 0)
 		return true;
+	/* Back to 0.  What it was for is looked at after this. */
+	if (fds[0].revents)
+		(void)!read(reader->wake_fd, &(guint64){0}, sizeof(guint64));
 	return fds[0].revents || !fds[1].revents || (fds[1].revents & POLLIN);
 }
 
@@ -177,7 +180,7 @@ KmtReader *kmt_reader_new(int debugfs_fd, const char *name, guint cpu,
 	reader->notify_fd = notify_fd;
 	reader->cpu_set = CPU_ALLOC(cpu + 1);
 	reader->cpu_set_bytes = CPU_ALLOC_SIZE(cpu + 1);
-	reader->wake_fd = eventfd(0, EFD_CLOEXEC);
+	reader->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	reader->fd =
 		openat(debugfs_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (reader->fd < 0) {
@@ -230,6 +233,11 @@ gboolean kmt_reader_start(KmtReader *reader, GError **error)
 	}
 	reader->running = true;
 	return TRUE;
+}
+
+void kmt_reader_look(KmtReader *reader)
+{
+	wake(reader->wake_fd);
 }
 
 void kmt_reader_stop(KmtReader *reader)

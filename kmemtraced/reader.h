@@ -31,6 +31,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtReader, kmt_reader_free)
 
 gboolean kmt_reader_start(KmtReader *reader, GError **error);
 
+/*
+ * Take what there is now, though it may be less than the kernel wakes a reader
+ * for.
+ */
+void kmt_reader_look(KmtReader *reader);
+
 /* Tracing is off: take what there is, write it, and end. */
 void kmt_reader_stop(KmtReader *reader);
 

@@ -335,6 +335,9 @@ static void update_live(KmtSession *session)
 	figures.has_lost = kmt_control_total_overruns(session->control,
 						      &figures.lost, NULL);
 	kmt_live_update(session->live, &figures);
+	/* For the next time: a few events would wait for a full sub-buffer. */
+	for (guint i = 0; i < session->readers->len; i++)
+		kmt_reader_look(session->readers->pdata[i]);
 }
 
 static guint n_unfinished(KmtSession *session)

@@ -10,8 +10,8 @@ import stat
 import sys
 import time
 
-from kmemtraced_fake import (CHUNK, Daemon, DaemonTest, main, records,
-                             wait_for)
+from kmemtraced_fake import (CHUNK, RECORD, TIMEOUT_S, Daemon, DaemonTest,
+                             main, records, wait_for)
 
 # More than the reader's memory, and no multiple of anything.
 MANY = 40011
@@ -246,33 +246,46 @@ class Recording(DaemonTest):
         self.assertEqual((out, err), ("", ""))
         self.assertEqual(self.capture().cpu(0), records(3))
 
-    def test_live_line(self):
-        self.make_kernel()
+    def on_terminal(self, pattern, **settings):
+        """Until the terminal shows a match; all that it showed."""
         ours, theirs = pty.openpty()
-        daemon = self.spawn(stderr=theirs)
+        daemon = self.spawn(stderr=theirs, **settings)
+        self.addCleanup(daemon.process.kill)
         os.close(theirs)
         seen = b""
         fed = False
-        while not re.search(rb"\d+ events/s, 0\.1 MB written, 5 lost", seen):
+        deadline = time.monotonic() + TIMEOUT_S
+        while not re.search(pattern, seen):
+            self.assertLess(time.monotonic(), deadline, seen)
             seen += os.read(ours, 4096)
             if b"recording" in seen and not fed:
                 self.kernel.set_overruns({0: 5, 1: 0})
-                self.kernel.feed(0, records(CHUNK // 56 * 4))
+                self.kernel.feed(0, records(CHUNK // RECORD * 4))
                 fed = True
-        self.assertEqual(len(self.capture().cpu(0)), 4 * CHUNK)
         daemon.signal()
         while True:
             try:
                 block = os.read(ours, 4096)
             except OSError: # the other side is closed
                 break
-            if not block:
-                break
             seen += block
         self.check_end(daemon)
         os.close(ours)
+        self.assertEqual(len(self.capture().cpu(0)), 4 * CHUNK)
+        return seen.decode()
+
+    def test_live_line(self):
+        self.make_kernel()
+        seen = self.on_terminal(
+            rb"\d+ events/s, 0\.1 MB written, 5 lost")
         # It was taken away before anything else was said.
-        self.assertNotIn("events/s", seen.decode().split("\033[K")[-1])
+        self.assertNotIn("events/s", seen.split("\033[K")[-1])
+
+    def test_live_line_with_few_events(self):
+        """The kernel wakes nobody for less than a sub-buffer."""
+        self.make_kernel()
+        self.on_terminal(rb"[1-9]\d* events/s",
+                         shim={"poll_file": "/kmemtrace/cpu0"})
 
     def test_no_live_line_elsewhere(self):
         self.make_kernel()

@@ -18,6 +18,7 @@
  *			set; "fail": it can, and writes fail; "require": as a
  *			disk would have it, writes are whole blocks of 4096
  *   SHIM_READ_FILE, SHIM_READ_ERRNO  reading the file fails
+ *   SHIM_POLL_FILE	poll() waits for ever for that one
  *   SHIM_OPEN_FILE, SHIM_OPEN_ERRNO  opening the file fails
  *   SHIM_FSYNC_FILE, SHIM_FSYNC_ERRNO  fsync() of the file fails
  *   SHIM_DEBUGFS	every file system is a debugfs
@@ -27,6 +28,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -228,6 +230,24 @@ ssize_t read(int fd, void *data, size_t n)
 		return -1;
 	}
 	return NEXT(read)(fd, data, n);
+}
+
+int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+	struct pollfd seen[8];
+	int r;
+
+	if (n > 8)
+		abort();
+	for (nfds_t i = 0; i < n; i++) {
+		seen[i] = fds[i];
+		if (is_file(fds[i].fd, "SHIM_POLL_FILE"))
+			seen[i].fd = -1;
+	}
+	r = NEXT(poll)(seen, n, timeout_ms);
+	for (nfds_t i = 0; i < n; i++)
+		fds[i].revents = seen[i].revents;
+	return r;
 }
 
 static int refuses_open(const char *path)
