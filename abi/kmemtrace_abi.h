@@ -80,6 +80,9 @@ enum kmemtrace_type_id {
 	KMEMTRACE_TYPE_PAGES	= 2,
 };
 
+/* In ptr: this is the physical address of a page that is not mapped. */
+#define KMEMTRACE_PTR_PHYSICAL	(1ULL << 63)
+
 /* In node: no NUMA node was asked for. */
 #define KMEMTRACE_NODE_NONE	(-1)
 
@@ -117,8 +120,9 @@ struct kmemtrace_event {
 
 	/*
 	 * Address of the memory, never 0.  For PAGES the address of the first
-	 * page in the kernel's linear mapping; where there is none (highmem),
-	 * the physical address with bit 63 clear.
+	 * page in the kernel's linear mapping; where there is none (highmem of
+	 * 32-bit kernels, whose addresses leave the bit clear), the physical
+	 * address and KMEMTRACE_PTR_PHYSICAL.
 	 */
 	__u64	ptr;
 

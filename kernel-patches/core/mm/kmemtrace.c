@@ -29,6 +29,14 @@
  * file.  Across CPUs they are as good as sched_clock: exact order where it is
  * stable, within a tick of each other where it is not.
  *
+ * Who reads
+ * ---------
+ * relay's read() takes no lock against the writer.  It is right on the writer's
+ * CPU, where it finds each event either whole or not at all, and while that CPU
+ * is offline.  A read on another CPU that is still under way when the writer's
+ * comes online is right where stores are seen in their order (x86); elsewhere it
+ * may take old records for new ones.  kmemtraced reads in its place.
+ *
  * Loss
  * ----
  * A record that finds no room is counted, by its own CPU.  The writer gives up
@@ -50,10 +58,10 @@
 #include <linux/preempt.h>
 #include <linux/relay.h>
 #include <linux/sched/clock.h>
+#include <linux/seqlock.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
-#include <linux/u64_stats_sync.h>
 
 #include <trace/events/kmem.h>
 
@@ -79,10 +87,10 @@
 
 /* Per CPU: the last timestamp, and the events that were not recorded. */
 struct kmemtrace_cpu {
-	u64			last;
-	u64			lost;
-	struct u64_stats_sync	syncp;
-	atomic_long_t		lost_nmi;
+	u64		last;
+	u64		lost;
+	seqcount_t	seq;		/* of lost, for 32-bit readers */
+	atomic_long_t	lost_nmi;
 };
 
 static DEFINE_PER_CPU(struct kmemtrace_cpu, kmemtrace_cpus);
@@ -111,9 +119,10 @@ static __always_inline bool in_kmemtrace_wrapper(unsigned long addr)
 
 static noinline void kmemtrace_count_lost(struct kmemtrace_cpu *kc)
 {
-	u64_stats_update_begin(&kc->syncp);
+	/* raw: lockdep does not see that interrupts are off. */
+	raw_write_seqcount_begin(&kc->seq);
 	kc->lost++;
-	u64_stats_update_end(&kc->syncp);
+	raw_write_seqcount_end(&kc->seq);
 }
 
 /*
@@ -175,12 +184,7 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 	event->gfp_flags = (__force u64)gfp_flags;
 	event->timestamp = now;
 
-	/*
-	 * Only now does the record exist for a reader.  The release is for one
-	 * that runs on another CPU because this one is going offline; normally
-	 * the reader runs on this CPU, where it finds whole records since
-	 * interrupts are off.
-	 */
+	/* Only now does the record exist for a reader, also on another CPU. */
 	smp_store_release(&buf->offset, buf->offset + sizeof(*event));
 out:
 	raw_local_irq_restore(flags);
@@ -208,11 +212,10 @@ static __always_inline u64 kmemtrace_object(const void *ptr)
 	return (unsigned long)kasan_reset_tag(ptr);
 }
 
-/* Pages without an address of their own (highmem) are told by the physical. */
 static __always_inline u64 kmemtrace_page(struct page *page)
 {
 	if (PageHighMem(page))
-		return page_to_phys(page);
+		return KMEMTRACE_PTR_PHYSICAL | page_to_phys(page);
 	return kmemtrace_object(page_to_virt(page));
 }
 
@@ -514,17 +517,25 @@ static const struct rchan_callbacks kmemtrace_relay_callbacks = {
 /*
  * relay_open() makes buffers for the CPUs that are online and relay's hotplug
  * callback for those that come later; a CPU in between would have none.
+ *
+ * relay would rather have processes killed than do without a page, so that is
+ * asked first.
  */
 static int kmemtrace_open_channel(void)
 {
-	struct rchan *chan;
+	struct rchan *chan = NULL;
+	u64 bytes;
 
 	if (kmemtrace_chan)
 		return 0;
 
 	cpus_read_lock();
-	chan = relay_open(NULL, NULL, kmemtrace_subbuf_size, kmemtrace_subbufs,
-			  &kmemtrace_relay_callbacks, NULL);
+	bytes = (u64)kmemtrace_subbufs * kmemtrace_subbuf_size *
+		num_online_cpus();
+	if (bytes < (u64)si_mem_available() * PAGE_SIZE)
+		chan = relay_open(NULL, NULL, kmemtrace_subbuf_size,
+				  kmemtrace_subbufs,
+				  &kmemtrace_relay_callbacks, NULL);
 	cpus_read_unlock();
 	if (!chan) {
 		pr_err("no memory for %u sub-buffers of %u bytes per CPU; lower kmemtrace.subbufs or kmemtrace.subbuf_size\n",
@@ -555,9 +566,9 @@ u64 kmemtrace_lost(unsigned int cpu)
 	u64 lost;
 
 	do {
-		start = u64_stats_fetch_begin(&kc->syncp);
+		start = raw_read_seqcount_begin(&kc->seq);
 		lost = kc->lost;
-	} while (u64_stats_fetch_retry(&kc->syncp, start));
+	} while (read_seqcount_retry(&kc->seq, start));
 
 	return lost + atomic_long_read(&kc->lost_nmi);
 }
@@ -574,9 +585,7 @@ static int kmemtrace_switch_on(void)
 	err = kmemtrace_open_channel();
 	if (err)
 		return err;
-	err = kmemtrace_debugfs_new_session();
-	if (err)
-		return err;
+	kmemtrace_debugfs_new_session();
 	kmemtrace_reset_lost();
 	err = kmemtrace_attach();
 	if (err)
@@ -607,13 +616,14 @@ int kmemtrace_switch(bool on)
 
 /*
  * Each parameter may make sense and their product not: relay counts in unsigned
- * int, and half of the memory for one CPU's buffer is too much on any machine.
+ * int, and no machine wants half of its memory in the buffers of its CPUs.
  */
 static void __init kmemtrace_check_geometry(void)
 {
 	u64 bytes = (u64)kmemtrace_subbufs * kmemtrace_subbuf_size;
 
-	if (bytes <= UINT_MAX && bytes <= (u64)totalram_pages() * PAGE_SIZE / 2)
+	if (bytes <= UINT_MAX && bytes * num_possible_cpus() <=
+				 (u64)totalram_pages() * PAGE_SIZE / 2)
 		return;
 	pr_warn("kmemtrace.subbufs=%u times kmemtrace.subbuf_size=%u is too much for this machine; using %u and %zu\n",
 		kmemtrace_subbufs, kmemtrace_subbuf_size, KMEMTRACE_SUBBUFS,
@@ -631,7 +641,7 @@ void __init kmemtrace_init(void)
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		u64_stats_init(&per_cpu_ptr(&kmemtrace_cpus, cpu)->syncp);
+		seqcount_init(&per_cpu_ptr(&kmemtrace_cpus, cpu)->seq);
 
 	kmemtrace_check_geometry();
 	if (!kmemtrace_boot_enabled)

@@ -19,6 +19,7 @@
 #include <linux/kstrtox.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/poll.h>
 #include <linux/relay.h>
 #include <linux/seq_file.h>
 
@@ -31,7 +32,10 @@ struct kmemtrace_file {
 
 static DEFINE_PER_CPU(struct kmemtrace_file, kmemtrace_files);
 
-/* Guards the making of cpu files; innermost, also inside cpu_hotplug_lock. */
+/*
+ * Guards the making of cpu files.  Taken inside of cpu_hotplug_lock; no reader's
+ * lock is waited for inside of it.
+ */
 static DEFINE_MUTEX(kmemtrace_files_mutex);
 static struct dentry *kmemtrace_dir;
 
@@ -40,51 +44,72 @@ static struct rchan_buf *kmemtrace_buf(unsigned int cpu)
 	return kmemtrace_chan ? *per_cpu_ptr(kmemtrace_chan->buf, cpu) : NULL;
 }
 
-static void kmemtrace_lock_buf(unsigned int cpu)
+/*
+ * relay's, without splice, which goes by the file's position and not by what was
+ * read, and without mmap, for which a locked down kernel would refuse the files.
+ */
+static int kmemtrace_cpu_open(struct inode *inode, struct file *file)
 {
-	struct dentry *dentry = per_cpu(kmemtrace_files, cpu).dentry;
-
-	if (dentry)
-		inode_lock(d_inode(dentry));
+	return relay_file_operations.open(inode, file);
 }
 
-static void kmemtrace_unlock_buf(unsigned int cpu)
+static ssize_t kmemtrace_cpu_read(struct file *file, char __user *buffer,
+				  size_t count, loff_t *ppos)
 {
-	struct dentry *dentry = per_cpu(kmemtrace_files, cpu).dentry;
-
-	if (dentry)
-		inode_unlock(d_inode(dentry));
+	return relay_file_operations.read(file, buffer, count, ppos);
 }
+
+static __poll_t kmemtrace_cpu_poll(struct file *file, poll_table *wait)
+{
+	return relay_file_operations.poll(file, wait);
+}
+
+static int kmemtrace_cpu_release(struct inode *inode, struct file *file)
+{
+	return relay_file_operations.release(inode, file);
+}
+
+static const struct file_operations kmemtrace_cpu_fops = {
+	.owner		= THIS_MODULE,
+	.open		= kmemtrace_cpu_open,
+	.read		= kmemtrace_cpu_read,
+	.poll		= kmemtrace_cpu_poll,
+	.release	= kmemtrace_cpu_release,
+	.llseek		= no_llseek,
+};
 
 /*
- * relay's own relay_late_setup_files() is of no use here: it sleeps with
- * preemption off.  The proxy that debugfs_create_file() puts before a file is
- * there for files that go away, which these do not, and it cannot mmap.
+ * Makes the file of a CPU if there is none yet, and returns it; NULL: it cannot
+ * be made, or not yet.  relay's own relay_late_setup_files() is of no use here:
+ * it sleeps with preemption off.
  */
-static void kmemtrace_make_file(unsigned int cpu)
+static struct dentry *kmemtrace_make_file(unsigned int cpu)
 {
 	struct kmemtrace_file *file = per_cpu_ptr(&kmemtrace_files, cpu);
 	struct rchan_buf *buf = kmemtrace_buf(cpu);
 	struct dentry *dentry;
 	char name[16];
 
+	mutex_lock(&kmemtrace_files_mutex);
 	if (!kmemtrace_dir || !buf || file->dentry)
-		return;
+		goto out;
 	snprintf(name, sizeof(name), "cpu%u", cpu);
-	dentry = debugfs_create_file_unsafe(name, 0400, kmemtrace_dir, buf,
-					    &relay_file_operations);
+	dentry = debugfs_create_file(name, 0400, kmemtrace_dir, buf,
+				     &kmemtrace_cpu_fops);
 	if (IS_ERR(dentry))
 		pr_err("cannot make %s in debugfs: %ld\n", name,
 		       PTR_ERR(dentry));
 	else
 		file->dentry = dentry;
+out:
+	dentry = file->dentry;
+	mutex_unlock(&kmemtrace_files_mutex);
+	return dentry;
 }
 
 static int kmemtrace_cpu_prepare(unsigned int cpu)
 {
-	mutex_lock(&kmemtrace_files_mutex);
 	kmemtrace_make_file(cpu);
-	mutex_unlock(&kmemtrace_files_mutex);
 	return 0;
 }
 
@@ -94,52 +119,61 @@ static u64 kmemtrace_taken(struct rchan_buf *buf)
 	       READ_ONCE(buf->bytes_consumed);
 }
 
-/* What is unread is forgotten, by moving the reader to where the writer is. */
-int kmemtrace_debugfs_new_session(void)
+/* Forgets what is unread, by moving the reader to where the writer is. */
+static void kmemtrace_discard(struct rchan_buf *buf)
 {
-	unsigned int cpu;
-
-	mutex_lock(&kmemtrace_files_mutex);
-	for_each_possible_cpu(cpu) {
-		struct rchan_buf *buf = kmemtrace_buf(cpu);
-
-		if (!buf)
-			continue;
-		kmemtrace_make_file(cpu);
-		kmemtrace_lock_buf(cpu);
-		buf->subbufs_consumed = buf->subbufs_produced;
-		buf->bytes_consumed = buf->offset;
-		per_cpu(kmemtrace_files, cpu).taken_before =
-			kmemtrace_taken(buf);
-		kmemtrace_unlock_buf(cpu);
-	}
-	mutex_unlock(&kmemtrace_files_mutex);
-	return 0;
+	buf->subbufs_consumed = buf->subbufs_produced;
+	buf->bytes_consumed = buf->offset;
+	per_cpu(kmemtrace_files, buf->cpu).taken_before = kmemtrace_taken(buf);
 }
 
 /*
- * Closes the sub-buffers that are part full.  read() would give their records
- * anyway; poll() wakes a reader only for closed ones.  Nothing is to close in
- * an untouched sub-buffer, and the last free one stays open: see
+ * Closes a sub-buffer that is part full.  read() would give its records anyway;
+ * poll() wakes a reader only for closed ones.  Nothing is to close in an
+ * untouched sub-buffer, and the last free one stays open: see
  * kmemtrace_next_subbuf().
  */
-void kmemtrace_debugfs_end_session(void)
+static void kmemtrace_close_subbuf(struct rchan_buf *buf)
 {
+	if (buf->offset && buf->subbufs_produced + 1 - buf->subbufs_consumed <
+			   buf->chan->n_subbufs)
+		relay_switch_subbuf(buf, 0);
+}
+
+/*
+ * Discards or closes each buffer while nobody reads it.  A reader may keep us
+ * waiting, as it may fault: no lock that CPU hotplug needs is held meanwhile.
+ */
+static void kmemtrace_settle(bool discard)
+{
+	struct rchan_buf *buf;
+	struct dentry *dentry;
 	unsigned int cpu;
 
-	mutex_lock(&kmemtrace_files_mutex);
 	for_each_possible_cpu(cpu) {
-		struct rchan_buf *buf = kmemtrace_buf(cpu);
-
+		buf = kmemtrace_buf(cpu);
 		if (!buf)
 			continue;
-		kmemtrace_lock_buf(cpu);
-		if (buf->offset && buf->subbufs_produced + 1 -
-		    buf->subbufs_consumed < buf->chan->n_subbufs)
-			relay_switch_subbuf(buf, 0);
-		kmemtrace_unlock_buf(cpu);
+		dentry = kmemtrace_make_file(cpu);
+		if (dentry)
+			inode_lock(d_inode(dentry));
+		if (discard)
+			kmemtrace_discard(buf);
+		else
+			kmemtrace_close_subbuf(buf);
+		if (dentry)
+			inode_unlock(d_inode(dentry));
 	}
-	mutex_unlock(&kmemtrace_files_mutex);
+}
+
+void kmemtrace_debugfs_new_session(void)
+{
+	kmemtrace_settle(true);
+}
+
+void kmemtrace_debugfs_end_session(void)
+{
+	kmemtrace_settle(false);
 }
 
 static int kmemtrace_overruns_show(struct seq_file *m, void *v)

@@ -35,7 +35,7 @@ u64 kmemtrace_lost(unsigned int cpu);
  * Called with no probe attached and kmemtrace_chan set.  The first may be
  * called before debugfs exists.
  */
-int kmemtrace_debugfs_new_session(void);
+void kmemtrace_debugfs_new_session(void);
 void kmemtrace_debugfs_end_session(void);
 
 #endif /* _MM_KMEMTRACE_INTERNAL_H */
