@@ -86,6 +86,11 @@ void kmt_meta_set_time(GKeyFile *meta, const char *key)
 	g_key_file_set_string(meta, CAPTURE, key, text);
 }
 
+void kmt_meta_set_continues(GKeyFile *meta, gboolean continues)
+{
+	set_boolean(meta, "continues", continues);
+}
+
 GKeyFile *kmt_meta_new(const KmtMetaStart *start)
 {
 	GKeyFile *meta = g_key_file_new();
@@ -113,7 +118,7 @@ GKeyFile *kmt_meta_new(const KmtMetaStart *start)
 	g_key_file_set_uint64(meta, CAPTURE, "subbufs", start->n_subbufs);
 	g_key_file_set_uint64(meta, CAPTURE, "subbuf_size",
 			      start->subbuf_bytes);
-	set_boolean(meta, "continues", start->continues);
+	kmt_meta_set_continues(meta, start->continues);
 	set_boolean(meta, "was_enabled", start->was_enabled);
 	set_boolean(meta, "complete", FALSE);
 	g_key_file_set_string(meta, CAPTURE, "kmemtraced_version",

@@ -23,6 +23,9 @@ typedef struct {
  */
 GKeyFile *kmt_meta_new(const KmtMetaStart *start);
 
+/* Whether an earlier reader took the first part, if that turns out later. */
+void kmt_meta_set_continues(GKeyFile *meta, gboolean continues);
+
 /* Names a CPU of the capture and its node. */
 void kmt_meta_add_cpu(GKeyFile *meta, const char *sys, guint cpu);
 

@@ -364,10 +364,9 @@ gboolean kmt_output_write_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
 {
 	gsize n_bytes;
 	g_autofree char *text = g_key_file_to_data(meta, &n_bytes, NULL);
-	gboolean first = output->meta_fd < 0;
 	int errnum = 0;
 
-	if (first)
+	if (output->meta_fd < 0)
 		reserve_meta(output, n_cpus);
 	if (output->meta_fd < 0)
 		errnum = errno;
@@ -383,10 +382,8 @@ gboolean kmt_output_write_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
 	}
 	close(output->meta_fd);
 	output->meta_fd = -1;
-	if (first) {
-		g_ptr_array_add(output->made, g_strdup(META));
-		reserve_meta(output, n_cpus);
-	}
+	g_ptr_array_add(output->made, g_strdup(META));
+	reserve_meta(output, n_cpus);
 	return TRUE;
 }
 

@@ -44,8 +44,8 @@ gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
 			       GError **error);
 
 /*
- * Writes kmemtrace.meta, whole or not at all.  The first time room on the disk
- * is set aside for the next time, with n_cpus CPUs.
+ * Writes kmemtrace.meta, whole or not at all.  Room on the disk is set aside
+ * for the next time, with n_cpus CPUs.
  */
 gboolean kmt_output_write_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
 			       GError **error);

@@ -700,10 +700,18 @@ static gboolean any_reader(KmtSession *session, GError **error)
 	return FALSE;
 }
 
+/* A new trace: what readers took belongs to the one before. */
+static gboolean enable(KmtSession *session, GError **error)
+{
+	kmt_meta_set_continues(session->meta, FALSE);
+	return kmt_output_write_meta(session->output, session->meta,
+				     meta_cpus(session), error) &&
+	       kmt_control_enable(session->control, error);
+}
+
 static gboolean begin(KmtSession *session, GError **error)
 {
-	if (!session->was_enabled &&
-	    !kmt_control_enable(session->control, error))
+	if (!session->was_enabled && !enable(session, error))
 		return FALSE;
 	kmt_meta_set_time(session->meta, "start_time");
 	/* Those that the kernel makes when it is first switched on. */

@@ -347,6 +347,23 @@ class Recording(DaemonTest):
         self.record({0: records(2)})
         self.assertEqual(self.capture()["continues"], "true")
 
+    def test_new_trace_after_another(self):
+        """The kernel counts what was taken until it is switched on."""
+        kernel = self.make_kernel()
+        kernel.set_consumed({0: 112, 1: 458752})
+        daemon = self.start()
+        self.assertEqual(self.capture()["continues"], "false")
+        self.end(daemon)
+        self.assertEqual(self.capture()["continues"], "false")
+
+    def test_frozen_rest_of_a_trace(self):
+        kernel = self.make_kernel()
+        kernel.set_consumed({0: 112, 1: 0})
+        kernel.feed(0, records(2))
+        code, _, err = self.run_to_end()
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.capture()["continues"], "true")
+
     def test_kernel_that_does_not_tell_consumed(self):
         kernel = self.make_kernel(enabled=1)
         os.unlink(os.path.join(kernel.path, "consumed"))
