@@ -10,10 +10,22 @@ call sites and have nothing that is unexplained.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
 import capture
+
+
+LIMITS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                      "../../docs/limits.md")
+
+
+def known_before():
+    """The functions that docs/limits.md says free what nobody allocated."""
+    with open(LIMITS) as f:
+        table = f.read().split("## Frees without an allocation", 1)[1]
+    return set(re.findall(r"^\| `(\w+)` \|", table, re.M))
 
 
 def run(*command):
@@ -66,6 +78,12 @@ def main():
     for kind in ("type_mismatches", "unordered_timestamps", "skipped_records",
                  "truncated_bytes"):
         expect(kind, findings[kind], findings[kind] == 0)
+    before = {re.split(r"[+.]", site["symbol"])[0]: site["frees"]
+              for site in findings["before_trace_sites"]}
+    strange = {name: n for name, n in before.items()
+               if name not in known_before()}
+    expect(f"frees without an allocation, of {before}, that docs/limits.md"
+           " does not explain", strange, not strange)
     for kind in ("slab", "pages"):
         n = report["kinds"][kind]["cross_cpu_frees"]
         expect(f"cross-CPU frees of {kind}", n, n > 0)
