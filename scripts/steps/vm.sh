@@ -116,7 +116,8 @@ step_kill_restart()
 
 step_disk_full()
 {
-	guest slub "$work/disk-full" disk-full.sh "${traced[@]}" --second-disk 24
+	guest slub "$work/disk-full" disk-full.sh --one-thread \
+		"${traced[@]}" --second-disk 24
 	whole_records "$work/disk-full/capture"
 	meta_has "$work/disk-full/capture" complete=false
 }

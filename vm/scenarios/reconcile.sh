@@ -36,13 +36,14 @@ tune_slab()
 	done </tmp/caches
 }
 
-# Time passes, for what RCU frees, and nothing is allocated for it.
-spin()
+# Time passes, for what RCU frees (kfree_rcu() may take 5 s), and nothing is
+# allocated for it.
+mkfifo /tmp/pause
+exec 4<>/tmp/pause
+pause()
 {
-	local i=0
-	while [ $i -lt 50000 ]; do
-		i=$((i + 1))
-	done
+	# shellcheck disable=SC3045 # busybox' shell has -t
+	read -r -t 7 _ <&4
 }
 
 daemon_start /out/capture
@@ -51,9 +52,8 @@ tune_slab
 tune_slub
 # Here so that the files of sysfs are known later.
 shrink_slub
-# What RCU and delayed work free comes in now.
 sync
-sleep 3
+pause
 
 # From here on little may allocate: the file is open, kmemtraced stands still,
 # and the shell does all by itself.
@@ -62,7 +62,7 @@ exec 3</proc/slabinfo
 kill -STOP "$daemon"
 echo 0 >$kmt/enabled
 shrink_slub
-spin
+pause
 while IFS= read -r line <&3; do
 	table="$table$line
 "
