@@ -118,3 +118,11 @@ EXTRA_DIST += \
 	tests/fixtures/report-lost-most.txt \
 	tests/fixtures/report-race.out tests/fixtures/report-race.txt \
 	tests/fixtures/report-summary.out tests/fixtures/report-summary.txt
+
+# What holds the guests' captures against what they must be; not for make check.
+EXTRA_DIST += \
+	tests/vm/capture.py \
+	tests/vm/gap.py \
+	tests/vm/loss.py \
+	tests/vm/main_job.py \
+	tests/vm/reconcile.py

@@ -29,11 +29,3 @@ EXTRA_DIST += \
 	vm/storm/kmt_storm.c \
 	vm/witness/Kbuild \
 	vm/witness/kmt_witness.c
-
-# What holds the guests' captures against what they must be; not for make check.
-EXTRA_DIST += \
-	tests/vm/capture.py \
-	tests/vm/gap.py \
-	tests/vm/loss.py \
-	tests/vm/main_job.py \
-	tests/vm/reconcile.py

@@ -66,7 +66,7 @@ tree_files()
 step_clang_format()
 {
 	cd "$kmt_top"
-	tree_files | grep -E '^(check|kmemtraced|report|tests|trace|bench)/.*\.[ch]$' |
+	tree_files | grep -E '^(check|kmemtraced|report|tests|trace)/.*\.[ch]$' |
 		xargs clang-format --dry-run -Werror
 }
 
@@ -102,7 +102,7 @@ step_spdx()
 	local bad
 
 	cd "$kmt_top"
-	bad=$(tree_files | grep -vE '\.(patch|out|expected)$|/ABI/testing/|^(COPYING|LICENSES/)' |
+	bad=$(tree_files | grep -vE '\.(patch|out|expected|json)$|/ABI/testing/|^(COPYING|LICENSES/)' |
 		while read -r file; do
 			head -n 4 "$file" | grep -q SPDX-License-Identifier ||
 				echo "$file"

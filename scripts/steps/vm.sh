@@ -45,7 +45,8 @@ step_gap_slub() { gap slub; }
 step_gap_slab() { gap slab; }
 step_gap_slob() { gap slob; }
 
-# The bounds are explained in docs/reconciliation.md.
+# reconcile NAME FRAGMENTS APPEND [OPTION of tests/vm/reconcile.py]...: live
+# objects against slabinfo.
 reconcile()
 {
 	local name=$1 fragments=$2 append=$3

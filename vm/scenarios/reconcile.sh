@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
-# A capture from boot, and /proc/slabinfo of the moment at which it ends; see
-# docs/reconciliation.md for what each step is for.
+# A capture from boot, and /proc/slabinfo of the moment at which it ends, for
+# tests/vm/reconcile.py.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
