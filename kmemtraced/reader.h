@@ -52,8 +52,7 @@ gboolean kmt_reader_drained(const KmtReader *reader);
 /* The thread has nothing more to do; join will not wait. */
 gboolean kmt_reader_finished(const KmtReader *reader);
 
-/* The thread met an error in writing; it goes on, so that the rest is counted.
- */
+/* The thread cannot write; it goes on, so that what is unsaved is counted. */
 gboolean kmt_reader_cannot_write(const KmtReader *reader);
 
 void kmt_reader_join(KmtReader *reader);

@@ -13,8 +13,7 @@ typedef enum {
 	KMT_TALLY_UNMATCHED_BEFORE_TRACE,
 	KMT_TALLY_UNMATCHED_AFTER_LOSS,
 	KMT_TALLY_UNMATCHED_UNEXPLAINED,
-	/* In the order of KmtDouble; first: the older ALLOC, second: the newer.
-	 */
+	/* In the order of KmtDouble; first: older ALLOC, second: newer. */
 	KMT_TALLY_DOUBLE_AFTER_LOSS,
 	KMT_TALLY_DOUBLE_RACE,
 	KMT_TALLY_DOUBLE_UNEXPLAINED,

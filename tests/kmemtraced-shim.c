@@ -3,11 +3,14 @@
  * Preloaded into kmemtraced by its tests: makes calls of libc behave as a
  * kernel or a disk in trouble would.  What to do comes from the environment:
  *
- *   SHIM_ON_ENABLE, SHIM_ON_DISABLE  a shell command, run when 1 or 0 is
- *written to "enabled", before the write returns SHIM_ENABLE_ERRNO,
- *SHIM_DISABLE_ERRNO  that write fails SHIM_WRITE_FILE	the file that the next
- *ones mean: the end of its name SHIM_WRITE_LIMIT	bytes that fit into it;
- *a write over that is short, the next fails with SHIM_WRITE_ERRNO (ENOSPC)
+ *   SHIM_ON_ENABLE	a shell command, run when 1 is written to "enabled",
+ *			before the write returns
+ *   SHIM_ON_DISABLE	likewise for 0
+ *   SHIM_ENABLE_ERRNO	writing 1 to "enabled" fails
+ *   SHIM_DISABLE_ERRNO	likewise for 0
+ *   SHIM_WRITE_FILE	the file that the next ones mean: the end of its name
+ *   SHIM_WRITE_LIMIT	bytes that fit into it; a write over that is short, the
+ *			next fails with SHIM_WRITE_ERRNO (ENOSPC)
  *   SHIM_WRITE_SHORT	the most bytes that one write takes
  *   SHIM_WRITE_KILL	a write past so many bytes is cut there, and the process
  *			kills itself

@@ -36,9 +36,9 @@ typedef enum {
 typedef struct {
 	char *path;
 	guint cpu; /* from the name; else its place on the command line */
-	const guint8
-		*map; /* n_records * record_size readable bytes; NULL if none */
-	guint64 size; /* of the file, bytes */
+	/* n_records * record_size readable bytes; NULL if none. */
+	const guint8 *map;
+	guint64 size;	       /* of the file, bytes */
 	guint record_size;     /* bytes, at least 56 */
 	gboolean swapped;      /* other byte order than this host's */
 	guint64 n_records;     /* whole records */
@@ -56,14 +56,14 @@ typedef struct {
 	char *directory;  /* NULL if single files were given */
 	GPtrArray *files; /* of KmtCpuFile, by CPU number */
 	GKeyFile *meta;	  /* kmemtrace.meta, or NULL */
-	gboolean
-		complete; /* FALSE: meta says that it was cut off, or no meta */
-	gboolean continues;  /* an earlier reader took the first part */
-	gboolean shortened;  /* a file has less than meta says */
-	guint missing_files; /* CPUs that meta names, with records, not opened
-			      */
-	gboolean swapped;    /* all files agree on it */
-	guint record_size;   /* likewise */
+	/* FALSE: meta says that it was cut off, or there is no meta. */
+	gboolean complete;
+	gboolean continues; /* an earlier reader took the first part */
+	gboolean shortened; /* a file has less than meta says */
+	/* CPUs that meta names, with records, whose file was not opened. */
+	guint missing_files;
+	gboolean swapped;  /* all files agree on it */
+	guint record_size; /* likewise */
 	guint64 n_records;
 	guint64 overruns; /* total, if has_overruns; else the loss is unknown */
 	gboolean has_overruns;

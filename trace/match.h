@@ -29,18 +29,19 @@ typedef struct {
 } KmtObject;
 
 typedef enum {
-	KMT_UNMATCHED_BEFORE_TRACE, /* first sight of that address */
-	KMT_UNMATCHED_AFTER_LOSS,   /* events were lost, its ALLOC may be among
-				       them */
+	/* First sight of that address. */
+	KMT_UNMATCHED_BEFORE_TRACE,
+	/* Events were lost, its ALLOC may be among them. */
+	KMT_UNMATCHED_AFTER_LOSS,
 	KMT_UNMATCHED_UNEXPLAINED,
 	KMT_N_UNMATCHED
 } KmtUnmatched;
 
 typedef enum {
-	KMT_DOUBLE_AFTER_LOSS, /* events were lost, the FREE may be among them
-				*/
-	KMT_DOUBLE_RACE, /* the FREE is there, on another CPU, within the clock
-			    tolerance */
+	/* Events were lost, the FREE may be among them. */
+	KMT_DOUBLE_AFTER_LOSS,
+	/* The FREE is there, on another CPU, within the clock tolerance. */
+	KMT_DOUBLE_RACE,
 	KMT_DOUBLE_UNEXPLAINED,
 	KMT_N_DOUBLE
 } KmtDouble;
@@ -58,9 +59,9 @@ typedef struct {
 	/*
 	 * A live object is freed by event.  mismatch: allocated as kmalloc and
 	 * freed as cache, or the other way round, and no lost events may be
-	 * why.  The FREE may be a record
-	 * before the ALLOC in merged order (by at most the clock tolerance,
-	 * from another CPU): then event->timestamp may be below the object's.
+	 * why.  The FREE may be a record before the ALLOC in merged order (by
+	 * at most the clock tolerance, from another CPU): then
+	 * event->timestamp may be below the object's.
 	 */
 	void (*on_free)(gpointer user, const KmtObject *object,
 			const struct kmemtrace_event *event,
@@ -78,9 +79,8 @@ typedef struct {
 	/*
 	 * The class of a double allocation.  free_event: for a race, the late
 	 * FREE of old_object (on_free is not called for it), which is the
-	 * record being fed; NULL for the other
-	 * classes, and for a race whose FREE came early and was told to be from
-	 * before the trace.
+	 * record being fed; NULL for the other classes, and for a race whose
+	 * FREE came early and was told to be from before the trace.
 	 */
 	void (*on_double)(gpointer user, const KmtObject *old_object,
 			  const struct kmemtrace_event *event,
