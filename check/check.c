@@ -82,21 +82,27 @@ static void check_file(KmtCheck *check, const KmtCpuFile *file)
 
 /* ---- the rules across files ---- */
 
-static void on_free(gpointer user, const KmtObject *object,
-		    const struct kmemtrace_event *event,
-		    const KmtPosition *position, gboolean mismatch)
+/* An error that object, which was live, is the record before of. */
+static void add_object_error(KmtCheck *check, KmtRuleId rule,
+			     const KmtObject *object,
+			     const KmtPosition *position)
 {
-	KmtCheck *check = user;
-	KmtError *error;
+	KmtError *error =
+		add_error(check, rule, position->file, position->index);
 
-	if (!mismatch)
-		return;
-	error = add_error(check, KMT_RULE_MISMATCHED_FREE, position->file,
-			  position->index);
 	if (error) {
 		error->before_file = check->capture->files->pdata[object->file];
 		error->before_index = object->index;
 	}
+}
+
+static void on_free(gpointer user, const KmtObject *object,
+		    const struct kmemtrace_event *event,
+		    const KmtPosition *position, gboolean mismatch)
+{
+	if (mismatch)
+		add_object_error(user, KMT_RULE_MISMATCHED_FREE, object,
+				 position);
 }
 
 static void on_double(gpointer user, const KmtObject *object,
@@ -104,17 +110,9 @@ static void on_double(gpointer user, const KmtObject *object,
 		      const KmtPosition *position, KmtDouble class,
 		      const struct kmemtrace_event *free_event)
 {
-	KmtCheck *check = user;
-	KmtError *error;
-
-	if (class != KMT_DOUBLE_UNEXPLAINED)
-		return;
-	error = add_error(check, KMT_RULE_DOUBLE_ALLOCATION, position->file,
-			  position->index);
-	if (error) {
-		error->before_file = check->capture->files->pdata[object->file];
-		error->before_index = object->index;
-	}
+	if (class == KMT_DOUBLE_UNEXPLAINED)
+		add_object_error(user, KMT_RULE_DOUBLE_ALLOCATION, object,
+				 position);
 }
 
 static void on_unmatched(gpointer user, const struct kmemtrace_event *event,

@@ -7,7 +7,8 @@ check_kmemtrace_check_SOURCES = \
 	check/rules.c check/rules.h \
 	check/text.c
 check_kmemtrace_check_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
-check_kmemtrace_check_LDADD = trace/libtrace.a $(JSON_LIBS) $(GLIB_LIBS)
+check_kmemtrace_check_LDADD = trace/libtrace.a cli/libcli.a \
+	$(JSON_LIBS) $(GLIB_LIBS)
 
 # The name that the program had in the kernel's first documentation of it.
 all-local: check/kmemtrace_check

@@ -3,17 +3,20 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 
 #include "check/check.h"
+#include "cli/cli.h"
 
 #define PROGRAM	   "kmemtrace-check"
 #define MAX_ERRORS 10
 
 enum {
 	EXIT_CLEAN = 0,
-	EXIT_TROUBLE =
-		1,	 /* a wrong option, nothing to read, nowhere to write */
-	EXIT_ERRORS = 2, /* the capture breaks rules */
+	/* A wrong option, nothing to read, nowhere to write. */
+	EXIT_TROUBLE = EXIT_FAILURE,
+	/* The capture breaks rules. */
+	EXIT_ERRORS = 2,
 };
 
 /* As the command line gave them. */
@@ -35,19 +38,6 @@ static void options_clear(Options *options)
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
-
-static int fail(const char *message)
-{
-	fprintf(stderr, PROGRAM ": %s\n", message);
-	return EXIT_TROUBLE;
-}
-
-static int fail_usage(const char *message)
-{
-	fail(message);
-	fputs("Try '" PROGRAM " --help' for more information.\n", stderr);
-	return EXIT_TROUBLE;
-}
 
 static GOptionContext *make_context(Options *o)
 {
@@ -90,17 +80,6 @@ static GOptionContext *make_context(Options *o)
 	return context;
 }
 
-static gboolean parse_number(const char *text, guint64 max, const char *option,
-			     guint64 *number, GError **error)
-{
-	if (!text || g_ascii_string_to_unsigned(text, 10, 0, max, number, NULL))
-		return TRUE;
-	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-		    "%s '%s': not a number from 0 to %" G_GUINT64_FORMAT,
-		    option, text, max);
-	return FALSE;
-}
-
 /* A result that did not reach its reader must not look like a success. */
 static int close_stdout(int status)
 {
@@ -122,7 +101,7 @@ static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
 		(const char *const *)options->operands, &error);
 
 	if (!capture)
-		return fail(error->message);
+		return kmt_cli_fail(PROGRAM, error->message);
 	check = kmt_check_new(capture,
 			      capture->directory || capture->files->len > 1,
 			      tolerance_ns, max_errors);
@@ -144,7 +123,7 @@ int main(int argc, char **argv)
 	/* A reader that is gone is an error of writing. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!g_option_context_parse(context, &argc, &argv, &error))
-		return fail_usage(error->message);
+		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (options.help) {
 		g_autofree char *help =
 			g_option_context_get_help(context, TRUE, NULL);
@@ -156,10 +135,11 @@ int main(int argc, char **argv)
 		puts(PROGRAM " " PACKAGE_VERSION);
 		return close_stdout(EXIT_CLEAN);
 	}
-	if (!parse_number(options.max_print, G_MAXUINT32, "--max-print",
-			  &max_errors, &error) ||
-	    !parse_number(options.clock_tolerance, KMT_CLOCK_TOLERANCE_MAX_NS,
-			  "--clock-tolerance", &tolerance_ns, &error))
-		return fail_usage(error->message);
+	if (!kmt_cli_parse_number(options.max_print, G_MAXUINT32, "--max-print",
+				  &max_errors, &error) ||
+	    !kmt_cli_parse_number(options.clock_tolerance,
+				  KMT_CLOCK_TOLERANCE_MAX_NS,
+				  "--clock-tolerance", &tolerance_ns, &error))
+		return kmt_cli_fail_usage(PROGRAM, error->message);
 	return run(&options, (gint64)tolerance_ns, max_errors);
 }

@@ -46,6 +46,18 @@ static char *read_fd(int fd)
 	return g_strchomp(g_string_free(g_steal_pointer(&text), FALSE));
 }
 
+/* name is for the message alone: fd is that file, and stays open. */
+static char *read_open(KmtControl *control, int fd, const char *name,
+		       GError **error)
+{
+	char *text = read_fd(fd);
+
+	if (!text)
+		kmt_set_errno(error, KMT_DAEMON_ERROR_CONTROL, errno,
+			      "cannot read %s/%s", control->path, name);
+	return text;
+}
+
 static char *read_file(KmtControl *control, const char *name, GError **error)
 {
 	int fd = openat(control->dir_fd, name, O_RDONLY | O_CLOEXEC);
@@ -215,13 +227,11 @@ const char *kmt_control_path(const KmtControl *control)
 gboolean kmt_control_is_enabled(KmtControl *control, gboolean *enabled,
 				GError **error)
 {
-	g_autofree char *text = read_fd(control->enabled_fd);
+	g_autofree char *text =
+		read_open(control, control->enabled_fd, "enabled", error);
 
-	if (!text) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_CONTROL, errno,
-			      "cannot read %s/enabled", control->path);
+	if (!text)
 		return FALSE;
-	}
 	if (!g_str_equal(text, "0") && !g_str_equal(text, "1")) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_CONTROL,
 			    "%s/enabled: '%s' is neither 0 nor 1",
@@ -274,14 +284,11 @@ gboolean kmt_control_geometry(KmtControl *control, guint64 *n_subbufs,
 gboolean kmt_control_total_overruns(KmtControl *control, guint64 *n_events,
 				    GError **error)
 {
-	g_autofree char *text = read_fd(control->overruns_fd);
+	g_autofree char *text = read_open(control, control->overruns_fd,
+					  "total_overruns", error);
 
-	if (!text) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_CONTROL, errno,
-			      "cannot read %s/total_overruns", control->path);
-		return FALSE;
-	}
-	return parse_number(control, "total_overruns", text, n_events, error);
+	return text &&
+	       parse_number(control, "total_overruns", text, n_events, error);
 }
 
 /* A line for each CPU: "cpu0 12". */

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -13,9 +12,9 @@
 
 #include <kmemtrace_abi.h>
 
-#include "kmemtraced/control.h"
 #include "kmemtraced/error.h"
 #include "kmemtraced/guard.h"
+#include "kmemtraced/output.h"
 
 /* Not "kmemtraced", so that pkill and killall leave it alone. */
 #define GUARD_NAME "kmemtrace-guard"
@@ -40,16 +39,6 @@ static void make_whole(int dir_fd, const char *name)
 	close(fd);
 }
 
-static gboolean is_cpu_file(const char *name)
-{
-	gsize stem_length = strlen(name) - MIN(strlen(name), strlen(".out"));
-	g_autofree char *stem = g_strndup(name, stem_length);
-	guint cpu;
-
-	return g_str_has_suffix(name, ".out") &&
-	       kmt_control_parse_cpu(stem, &cpu);
-}
-
 static void G_GNUC_NORETURN guard_main(int dir_fd, int pipe_fd)
 {
 	const struct dirent *entry;
@@ -65,7 +54,7 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, int pipe_fd)
 		_exit(0);
 	dir = fdopendir(dup(dir_fd));
 	while (dir && (entry = readdir(dir)))
-		if (is_cpu_file(entry->d_name))
+		if (kmt_output_is_cpu_file(entry->d_name))
 			make_whole(dir_fd, entry->d_name);
 	_exit(0);
 }

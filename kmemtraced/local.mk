@@ -14,4 +14,4 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/summary.c kmemtraced/summary.h
 kmemtraced_kmemtraced_CFLAGS = $(AM_CFLAGS) -pthread
 kmemtraced_kmemtraced_LDFLAGS = $(AM_LDFLAGS) -pthread
-kmemtraced_kmemtraced_LDADD = $(GLIB_LIBS)
+kmemtraced_kmemtraced_LDADD = cli/libcli.a $(GLIB_LIBS)

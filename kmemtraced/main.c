@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "kmemtraced/error.h"
 #include "kmemtraced/session.h"
 
@@ -120,6 +122,30 @@ static void say_summary(const KmtSummary *summary, const char *directory)
 		printf(PROGRAM ": %s\n\nNext:\n%s", line, next);
 }
 
+static void fail_usage(const char *format, ...)
+	G_GNUC_PRINTF(1, 2) G_GNUC_NORETURN;
+
+static void fail_usage(const char *format, ...)
+{
+	g_autofree char *message = NULL;
+	va_list args;
+
+	va_start(args, format);
+	message = g_strdup_vprintf(format, args);
+	va_end(args);
+	exit(kmt_cli_fail_usage(PROGRAM, message));
+}
+
+static double parse_seconds(const char *text)
+{
+	char *end;
+	double seconds = g_ascii_strtod(text, &end);
+
+	if (end == text || *end || !(seconds > 0 && seconds <= SECONDS_MAX))
+		fail_usage("-w '%s' is not a time in seconds", text);
+	return seconds;
+}
+
 /* Exits on a mistake, and for --help and --version. */
 static void parse_options(int argc, char **argv, KmtSessionOptions *options)
 {
@@ -155,36 +181,16 @@ static void parse_options(int argc, char **argv, KmtSessionOptions *options)
 	g_option_context_set_description(
 		context, "Exit status: 0 if all went well, 1 if not.");
 	g_option_context_add_main_entries(context, entries, NULL);
-	if (!g_option_context_parse(context, &argc, &argv, &error)) {
-		fprintf(stderr, PROGRAM ": %s\nTry '%s --help'.\n",
-			error->message, PROGRAM);
-		exit(EXIT_FAILURE);
-	}
+	if (!g_option_context_parse(context, &argc, &argv, &error))
+		fail_usage("%s", error->message);
 	if (version) {
 		printf(PROGRAM " " PACKAGE_VERSION "\n");
 		exit(EXIT_SUCCESS);
 	}
-	if (argc > 1) {
-		fprintf(stderr,
-			PROGRAM ": '%s' is one argument too many\n"
-				"Try '%s --help'.\n",
-			argv[1], PROGRAM);
-		exit(EXIT_FAILURE);
-	}
-	if (seconds) {
-		char *end;
-
-		options->seconds = g_ascii_strtod(seconds, &end);
-		if (end == seconds || *end ||
-		    !(options->seconds > 0 &&
-		      options->seconds <= SECONDS_MAX)) {
-			fprintf(stderr,
-				PROGRAM ": -w '%s' is not a time in seconds\n"
-					"Try '%s --help'.\n",
-				seconds, PROGRAM);
-			exit(EXIT_FAILURE);
-		}
-	}
+	if (argc > 1)
+		fail_usage("'%s' is one argument too many", argv[1]);
+	if (seconds)
+		options->seconds = parse_seconds(seconds);
 	options->directory = directory ? directory : ".";
 	options->debugfs = debugfs ? debugfs : "/sys/kernel/debug";
 	options->proc = proc ? proc : "/proc";

@@ -38,22 +38,29 @@ struct kmt_output {
 	GPtrArray *made;   /* char *: names of files that we made */
 };
 
-/* The names that a capture consists of, and those on the way to be one. */
-static gboolean is_capture_file(const char *name)
+gboolean kmt_output_is_cpu_file(const char *name)
 {
-	static const char *const tables[] = {META, "kallsyms", "modules"};
 	g_autofree char *stem = NULL;
 	guint cpu;
 
-	for (gsize i = 0; i < G_N_ELEMENTS(tables); i++)
-		if (g_str_equal(name, tables[i]))
-			return TRUE;
 	if (!g_str_has_suffix(name, ".out"))
 		return FALSE;
 	stem = g_strndup(name, strlen(name) - strlen(".out"));
 	return kmt_control_parse_cpu(stem, &cpu);
 }
 
+/* The names that a capture consists of. */
+static gboolean is_capture_file(const char *name)
+{
+	static const char *const tables[] = {META, "kallsyms", "modules"};
+
+	for (gsize i = 0; i < G_N_ELEMENTS(tables); i++)
+		if (g_str_equal(name, tables[i]))
+			return TRUE;
+	return kmt_output_is_cpu_file(name);
+}
+
+/* Those on the way to be one. */
 static gboolean is_temporary(const char *name)
 {
 	return g_str_equal(name, META_RESERVED) ||

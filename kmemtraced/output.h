@@ -30,6 +30,9 @@ void kmt_output_undo(KmtOutput *output);
 const char *kmt_output_path(const KmtOutput *output);
 int kmt_output_fd(const KmtOutput *output);
 
+/* Whether name is that of a CPU's file: cpu<n>.out. */
+gboolean kmt_output_is_cpu_file(const char *name);
+
 /* Makes cpu<n>.out.  subbuf_bytes: what the kernel will give at once. */
 KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize subbuf_bytes,
 			     GError **error);

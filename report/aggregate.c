@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
 #include "report/aggregate.h"
 
 /* What the matcher's callbacks work on. */

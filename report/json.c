@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
 #include "report/report.h"
 
 #include <json-glib/json-glib.h>
@@ -225,6 +227,15 @@ static void add_tally_sites(JsonBuilder *builder, const KmtReport *report,
 	json_builder_end_array(builder);
 }
 
+static void add_pair_site(JsonBuilder *builder, const KmtReport *report,
+			  const char *key, const KmtTallySite *site)
+{
+	json_builder_set_member_name(builder, key);
+	json_builder_begin_object(builder);
+	add_site(builder, report, site->address, site->kind);
+	json_builder_end_object(builder);
+}
+
 static void add_tally_pairs(JsonBuilder *builder, const KmtReport *report,
 			    const char *key, KmtTallyClass class,
 			    const char *first, const char *second)
@@ -239,16 +250,8 @@ static void add_tally_pairs(JsonBuilder *builder, const KmtReport *report,
 		const KmtTallyEntry *entry = g_ptr_array_index(list, i);
 
 		json_builder_begin_object(builder);
-		json_builder_set_member_name(builder, first);
-		json_builder_begin_object(builder);
-		add_site(builder, report, entry->first.address,
-			 entry->first.kind);
-		json_builder_end_object(builder);
-		json_builder_set_member_name(builder, second);
-		json_builder_begin_object(builder);
-		add_site(builder, report, entry->second.address,
-			 entry->second.kind);
-		json_builder_end_object(builder);
+		add_pair_site(builder, report, first, &entry->first);
+		add_pair_site(builder, report, second, &entry->second);
 		add_u64(builder, "count", entry->count);
 		json_builder_end_object(builder);
 	}

@@ -14,4 +14,5 @@ kmemtrace_report_SOURCES = \
 	report/text.c \
 	report/totals.c report/totals.h
 kmemtrace_report_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
-kmemtrace_report_LDADD = trace/libtrace.a $(JSON_LIBS) $(GLIB_LIBS)
+kmemtrace_report_LDADD = trace/libtrace.a cli/libcli.a \
+	$(JSON_LIBS) $(GLIB_LIBS)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include "cli/cli.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -40,19 +41,6 @@ static void options_clear(Options *options)
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
-
-static int fail(const char *message)
-{
-	fprintf(stderr, PROGRAM ": %s\n", message);
-	return 1;
-}
-
-static int fail_usage(const char *message)
-{
-	fail(message);
-	fputs("Try '" PROGRAM " --help' for more information.\n", stderr);
-	return 1;
-}
 
 static GOptionContext *make_context(Options *o)
 {
@@ -97,7 +85,8 @@ static GOptionContext *make_context(Options *o)
 		"A capture is a directory that kmemtraced wrote, or the "
 		"cpu<n>.out files of one;\nwithout any, the current "
 		"directory.\n\nSort keys: %s.\nA + before a key sorts upwards, "
-		"a - downwards.\n",
+		"a - downwards.\n\nExit status: 0 if the report was "
+		"printed, 1 if not.\n",
 		keys);
 	GOptionContext *context = g_option_context_new(NULL);
 
@@ -108,17 +97,6 @@ static GOptionContext *make_context(Options *o)
 	g_option_context_set_description(context, description);
 	g_option_context_add_main_entries(context, entries, NULL);
 	return context;
-}
-
-static gboolean parse_number(const char *text, guint64 max, const char *option,
-			     guint64 *number, GError **error)
-{
-	if (!text || g_ascii_string_to_unsigned(text, 10, 0, max, number, NULL))
-		return TRUE;
-	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-		    "%s '%s': not a number from 0 to %" G_GUINT64_FORMAT,
-		    option, text, max);
-	return FALSE;
 }
 
 /* Options to what the report is made of. */
@@ -137,10 +115,11 @@ static gboolean check_options(const Options *options, KmtReport *report,
 			    "where the names are from");
 		return FALSE;
 	}
-	if (!parse_number(options->lines, G_MAXUINT32, "--lines",
-			  &report->max_lines, error) ||
-	    !parse_number(options->clock_tolerance, KMT_CLOCK_TOLERANCE_MAX_NS,
-			  "--clock-tolerance", tolerance_ns, error))
+	if (!kmt_cli_parse_number(options->lines, G_MAXUINT32, "--lines",
+				  &report->max_lines, error) ||
+	    !kmt_cli_parse_number(options->clock_tolerance,
+				  KMT_CLOCK_TOLERANCE_MAX_NS,
+				  "--clock-tolerance", tolerance_ns, error))
 		return FALSE;
 	*sort = kmt_sort_parse(options->sort ? options->sort : "wasted", error);
 	report->sort = *sort;
@@ -177,7 +156,7 @@ static int print_report(const KmtReport *report, gboolean json)
 	int status;
 
 	if (!out)
-		return fail(g_strerror(errno));
+		return kmt_cli_fail(PROGRAM, g_strerror(errno));
 	if (json)
 		kmt_report_json(report, out);
 	else
@@ -185,7 +164,7 @@ static int print_report(const KmtReport *report, gboolean json)
 	if (fclose(out) == 0)
 		status = write_stdout(text, length);
 	else
-		status = fail(g_strerror(errno));
+		status = kmt_cli_fail(PROGRAM, g_strerror(errno));
 	free(text);
 	return status;
 }
@@ -236,10 +215,10 @@ static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 	g_autoptr(KmtAggregate) aggregate = NULL;
 
 	if (!capture)
-		return fail(error->message);
+		return kmt_cli_fail(PROGRAM, error->message);
 	names = kmt_names_open(capture, &names_options, warnings, &error);
 	if (!names)
-		return fail(error->message);
+		return kmt_cli_fail(PROGRAM, error->message);
 	aggregate = kmt_aggregate_new(capture, tolerance_ns);
 	kmt_names_check(names, aggregate->sites, warnings);
 	if (options->json)
@@ -263,7 +242,7 @@ int main(int argc, char **argv)
 	guint64 tolerance_ns = KMT_CLOCK_TOLERANCE_NS;
 
 	if (!g_option_context_parse(context, &argc, &argv, &error))
-		return fail_usage(error->message);
+		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (options.help) {
 		g_autofree char *help =
 			g_option_context_get_help(context, TRUE, NULL);
@@ -276,6 +255,6 @@ int main(int argc, char **argv)
 		return write_stdout(text, sizeof(text) - 1);
 	}
 	if (!check_options(&options, &report, &tolerance_ns, &sort, &error))
-		return fail_usage(error->message);
+		return kmt_cli_fail_usage(PROGRAM, error->message);
 	return run(&options, &report, (gint64)tolerance_ns);
 }

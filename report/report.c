@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
 #include "report/report.h"
 
 /* Captures come from other people too: nothing of them steers a terminal. */

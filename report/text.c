@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
 #include "report/columns.h"
 #include "report/report.h"
 
@@ -304,6 +306,34 @@ static void rest_text(const KmtReport *report, KmtColumns *columns,
 	kmt_columns_text(columns, text);
 }
 
+/* The figures of a line; is_sum: of several call sites, which have no peak. */
+typedef void (*FillFigures)(KmtColumns *columns, const KmtTotals *totals,
+			    gboolean is_sum);
+
+/* A line for each call site shown, and for what is left out. */
+static void fill_table(const KmtReport *report, KmtColumns *columns,
+		       const KmtTable *table, FillFigures fill)
+{
+	guint i;
+
+	for (i = 0; i < table->n_shown; i++) {
+		const KmtSite *site = table->rows[i].site;
+
+		fill(columns, &site->totals, FALSE);
+		kmt_columns_text(columns, kmt_kind_name(site->kind));
+		site_cell(report, columns, site->address);
+	}
+	for (i = 0; i < G_N_ELEMENTS(rest_kinds); i++) {
+		KmtKind kind = rest_kinds[i];
+
+		if (!table->n_rest[kind])
+			continue;
+		fill(columns, &table->rest[kind], TRUE);
+		kmt_columns_text(columns, kmt_kind_name(kind));
+		rest_text(report, columns, "call site", table->n_rest[kind]);
+	}
+}
+
 static void print_sites(const KmtReport *report, FILE *out)
 {
 	g_autoptr(KmtTable) table = kmt_report_table(report);
@@ -318,22 +348,7 @@ static void print_sites(const KmtReport *report, FILE *out)
 	}
 	for (i = 0; i < G_N_ELEMENTS(site_headers); i++)
 		kmt_columns_text(columns, site_headers[i]);
-	for (i = 0; i < table->n_shown; i++) {
-		const KmtSite *site = table->rows[i].site;
-
-		fill_site(columns, &site->totals, FALSE);
-		kmt_columns_text(columns, kmt_kind_name(site->kind));
-		site_cell(report, columns, site->address);
-	}
-	for (i = 0; i < G_N_ELEMENTS(rest_kinds); i++) {
-		KmtKind kind = rest_kinds[i];
-
-		if (!table->n_rest[kind])
-			continue;
-		fill_site(columns, &table->rest[kind], TRUE);
-		kmt_columns_text(columns, kmt_kind_name(kind));
-		rest_text(report, columns, "call site", table->n_rest[kind]);
-	}
+	fill_table(report, columns, table, fill_site);
 	kmt_columns_print(columns, out);
 }
 
@@ -345,7 +360,8 @@ static gboolean has_cross_cpu_frees(const KmtSite *site, gconstpointer user)
 	       kmt_report_is_chosen(site, user);
 }
 
-static void fill_cross(KmtColumns *columns, const KmtTotals *totals)
+static void fill_cross(KmtColumns *columns, const KmtTotals *totals,
+		       gboolean is_sum)
 {
 	fill_cross_cpu_frees(columns, totals);
 	fill_frees(columns, totals);
@@ -361,7 +377,6 @@ static void print_cross_cpu(const KmtReport *report, FILE *out)
 		report, sort, report->max_lines);
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new("rrrll", report->separators);
-	guint i;
 
 	fputs("\nCROSS-CPU FREES (freed on another CPU than the one that "
 	      "allocated)\n",
@@ -375,22 +390,7 @@ static void print_cross_cpu(const KmtReport *report, FILE *out)
 	kmt_columns_text(columns, "%");
 	kmt_columns_text(columns, "kind");
 	kmt_columns_text(columns, "call site of the allocation");
-	for (i = 0; i < table->n_shown; i++) {
-		const KmtSite *site = table->rows[i].site;
-
-		fill_cross(columns, &site->totals);
-		kmt_columns_text(columns, kmt_kind_name(site->kind));
-		site_cell(report, columns, site->address);
-	}
-	for (i = 0; i < G_N_ELEMENTS(rest_kinds); i++) {
-		KmtKind kind = rest_kinds[i];
-
-		if (!table->n_rest[kind])
-			continue;
-		fill_cross(columns, &table->rest[kind]);
-		kmt_columns_text(columns, kmt_kind_name(kind));
-		rest_text(report, columns, "call site", table->n_rest[kind]);
-	}
+	fill_table(report, columns, table, fill_cross);
 	kmt_columns_print(columns, out);
 }
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
 #include "report/totals.h"
 
 static const char *const kind_names[KMT_N_KINDS] = {
