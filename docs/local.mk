@@ -9,4 +9,5 @@ EXTRA_DIST += \
 	docs/architecture.md \
 	docs/definitions.md \
 	docs/limits.md \
+	docs/reconciliation.md \
 	docs/testing.md
