@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
 #include "report/report.h"
@@ -25,7 +25,7 @@ KmtLoss kmt_report_loss(const KmtCapture *capture)
 {
 	if (capture->has_overruns && capture->overruns)
 		return KMT_LOSS_EVENTS;
-	if (capture->meta && !capture->complete)
+	if (kmt_capture_is_cut_off(capture))
 		return KMT_LOSS_CUT;
 	return capture->has_overruns ? KMT_LOSS_NONE : KMT_LOSS_UNKNOWN;
 }
@@ -67,11 +67,10 @@ guint kmt_report_intervals(const KmtReport *report,
 			   KmtInterval intervals[KMT_MAX_INTERVALS])
 {
 	const KmtCapture *capture = report->capture;
-	gboolean cut = capture->meta && !capture->complete;
+	gboolean cut = kmt_capture_is_cut_off(capture);
 	KmtInterval all = {report->aggregate->first_timestamp,
 			   report->aggregate->last_timestamp};
-	gboolean anywhere = capture->missing_files > 0 ||
-			    (capture->has_overruns && capture->overruns > 0);
+	gboolean anywhere = kmt_capture_is_lossy(capture);
 	KmtInterval common;
 	guint n = 0;
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+// SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
 #include "report/columns.h"
@@ -131,6 +131,10 @@ static void print_loss(const KmtReport *report, FILE *out)
 			"Files:         %u MISSING: kmemtrace.meta knows CPUs "
 			"whose records are not here.\n",
 			capture->missing_files);
+	if (capture->shortened)
+		fputs("Files:         at least one is SHORTER than "
+		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
+		      out);
 	if (capture->continues)
 		fputs("Beginning:     MISSING: an earlier reader took the "
 		      "first part of this trace.\n",

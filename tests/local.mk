@@ -117,6 +117,8 @@ EXTRA_DIST += \
 	tests/fixtures/report-lost-most.out \
 	tests/fixtures/report-lost-most.txt \
 	tests/fixtures/report-race.out tests/fixtures/report-race.txt \
+	tests/fixtures/report-shortened.out \
+	tests/fixtures/report-shortened.txt \
 	tests/fixtures/report-summary.out tests/fixtures/report-summary.txt
 
 # What holds the guests' captures against what they must be; not for make check.

@@ -374,6 +374,17 @@ static gboolean add_operands(KmtCapture *capture, const char *const *operands,
 	return TRUE;
 }
 
+gboolean kmt_capture_is_lossy(const KmtCapture *capture)
+{
+	return (capture->has_overruns && capture->overruns > 0) ||
+	       capture->missing_files > 0 || capture->shortened;
+}
+
+gboolean kmt_capture_is_cut_off(const KmtCapture *capture)
+{
+	return capture->meta && !capture->complete;
+}
+
 /* The directory that all files share; NULL if there is none. */
 static char *common_directory(const KmtCapture *capture)
 {

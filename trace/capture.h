@@ -84,6 +84,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCapture, kmt_capture_free)
 /* Path of a file beside the cpu files; NULL if the capture has no such file. */
 char *kmt_capture_path(const KmtCapture *capture, const char *name);
 
+/*
+ * Where records may be missing: anywhere, since events or parts of files were
+ * lost; or at the end, as kmemtrace.meta says.
+ */
+gboolean kmt_capture_is_lossy(const KmtCapture *capture);
+gboolean kmt_capture_is_cut_off(const KmtCapture *capture);
+
 /* "little" or "big": the byte order of the traced machine. */
 const char *kmt_capture_byte_order(const KmtCapture *capture);
 

@@ -127,13 +127,12 @@ static void first_and_last(const KmtCpuFile *file, gint64 *first, gint64 *last)
  */
 static void find_loss(KmtMatcher *m, const KmtCapture *capture)
 {
-	gboolean cut_off = capture->meta && !capture->complete;
+	gboolean cut_off = kmt_capture_is_cut_off(capture);
 	guint i;
 
 	m->whole_from = G_MININT64;
 	m->whole_until = G_MAXINT64;
-	m->lossy = (capture->has_overruns && capture->overruns > 0) ||
-		   capture->missing_files > 0 || capture->shortened;
+	m->lossy = kmt_capture_is_lossy(capture);
 	for (i = 0; i < capture->files->len; i++) {
 		const KmtCpuFile *file = capture->files->pdata[i];
 		gint64 first, last;
