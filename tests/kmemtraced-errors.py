@@ -55,7 +55,6 @@ class Options(DaemonTest):
         self.assertIn("cannot write to stdout: No space left", err)
         self.assertEqual(self.capture().cpu(0), records(2))
 
-
     def test_descriptors_that_are_closed(self):
         """What is said must not end up in the capture."""
         kernel = self.make_kernel()
@@ -506,12 +505,8 @@ class Disk(DaemonTest):
 
     def test_second_signal_does_not_wait_for_the_disk(self):
         kernel = self.make_kernel()
-        fifo = os.path.join(self.root, "go")
-        os.mkfifo(fifo)
-        go = os.open(fifo, os.O_RDWR)
-        self.addCleanup(os.close, go)
-        daemon = self.start(shim={"write_file": "cpu0.out",
-                                  "write_wait": fifo})
+        fifo, go, shim = self.hang_disk()
+        daemon = self.start(shim=shim)
         more = records(3000, start=1100)
         kernel.feed(0, records(1100))
         wait_for(lambda: os.path.exists(fifo + ".waits"), "a write")

@@ -195,12 +195,8 @@ class Recording(DaemonTest):
 
     def test_tracing_off_while_the_disk_hangs(self):
         kernel = self.make_kernel()
-        fifo = os.path.join(self.root, "go")
-        os.mkfifo(fifo)
-        go = os.open(fifo, os.O_RDWR)
-        self.addCleanup(os.close, go)
-        daemon = self.start(shim={"write_file": "cpu0.out",
-                                  "write_wait": fifo})
+        _, go, shim = self.hang_disk()
+        daemon = self.start(shim=shim)
         data = records(2000)
         kernel.feed(0, data)
         kernel.wait_read()
@@ -405,13 +401,9 @@ class Recording(DaemonTest):
     def test_frozen_trace_on_a_slow_disk(self):
         """A signal then gives nothing up."""
         kernel = self.make_kernel(cpus=(0,))
-        fifo = os.path.join(self.root, "go")
-        os.mkfifo(fifo)
-        go = os.open(fifo, os.O_RDWR)
-        self.addCleanup(os.close, go)
+        _, go, shim = self.hang_disk()
         kernel.feed(0, records(2000))
-        daemon = self.spawn(shim={"write_file": "cpu0.out",
-                                  "write_wait": fifo})
+        daemon = self.spawn(shim=shim)
         kernel.wait_read()
         daemon.signal()
         daemon.wait_line("writing what is buffered")

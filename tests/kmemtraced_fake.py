@@ -255,6 +255,17 @@ class DaemonTest(unittest.TestCase):
         daemon.wait_line("recording")
         return daemon
 
+    def hang_disk(self):
+        """Writes to cpu0.out will wait, each for a byte.
+
+        The FIFO, a descriptor to write to it, and the settings for the shim.
+        """
+        fifo = os.path.join(self.root, "go")
+        os.mkfifo(fifo)
+        go = os.open(fifo, os.O_RDWR)
+        self.addCleanup(os.close, go)
+        return fifo, go, {"write_file": "cpu0.out", "write_wait": fifo}
+
     def run_to_end(self, *more, **settings):
         """A kmemtraced that ends by itself."""
         return self.spawn(*more, **settings).finish()
