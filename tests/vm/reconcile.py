@@ -3,9 +3,7 @@
 """Holds the live objects of a capture against the guest's /proc/slabinfo.
 
 Both are counted per object size, since a record tells the size of an object
-but not its cache. Slabinfo may have more than the capture: the free objects
-that a CPU keeps (--kept), and those from before the trace (EARLY). Beyond that
-they may differ by NOISE.
+but not its cache. docs/reconciliation.md says why the bounds are what they are.
 """
 import argparse
 import collections
