@@ -199,10 +199,6 @@ static void warn_of_loss(const KmtCapture *capture, GPtrArray *warnings)
 
 static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 {
-	const char *const here[] = {NULL};
-	const char *const *operands =
-		options->operands ? (const char *const *)options->operands
-				  : here;
 	const KmtNamesOptions names_options = {
 		.kallsyms = options->kallsyms,
 		.system_map = options->system_map,
@@ -210,7 +206,8 @@ static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 	};
 	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture = kmt_capture_open(operands, &error);
+	g_autoptr(KmtCapture) capture = kmt_capture_open(
+		(const char *const *)options->operands, &error);
 	g_autoptr(KmtNames) names = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
 

@@ -72,7 +72,7 @@ typedef struct {
 /*
  * Opens a capture: one directory, or any number of cpu files of one capture
  * (beside which kmemtrace.meta is looked for when they share a directory).
- * operands is NULL-terminated; empty means the current directory.
+ * operands is NULL-terminated; NULL or empty means the current directory.
  *
  * Two files of the same CPU, and files that differ in record size or byte order
  * are an error: they are not of one capture.

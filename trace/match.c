@@ -479,7 +479,6 @@ static void fill_object(KmtObject *object, const struct kmemtrace_event *event,
 	object->site = 0;
 	object->file = position->file->position;
 	object->type = event->type_id;
-	object->reserved = 0;
 	object->index = position->index;
 }
 

@@ -24,8 +24,7 @@ typedef struct {
 	guint32 site;	  /* the owner's, set by on_alloc */
 	guint16 file;	  /* index in capture->files of the allocation */
 	guint8 type;	  /* enum kmemtrace_type_id */
-	guint8 reserved;
-	guint64 index; /* of the ALLOC record in its file */
+	guint64 index;	  /* of the ALLOC record in its file */
 } KmtObject;
 
 typedef enum {
