@@ -111,6 +111,14 @@ static bool kmemtrace_boot_enabled __initdata =
 static DEFINE_MUTEX(kmemtrace_mutex);
 static bool kmemtrace_on;
 
+/*
+ * Set when all probes are attached and cleared before the first one goes, so
+ * that a trace begins and ends for all paths at one moment.  Attaching takes
+ * milliseconds, in which a page freed and allocated again would have only the
+ * first of these recorded, and its next free would be one of nothing.
+ */
+static bool kmemtrace_recording __read_mostly;
+
 static __always_inline bool in_kmemtrace_wrapper(unsigned long addr)
 {
 	return addr >= (unsigned long)__kmemtrace_text_start &&
@@ -149,6 +157,9 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 	struct rchan_buf *buf;
 	unsigned long flags;
 	u64 now;
+
+	if (unlikely(!READ_ONCE(kmemtrace_recording)))
+		return;
 
 	if (unlikely(in_nmi())) {
 		atomic_long_inc(&raw_cpu_ptr(&kmemtrace_cpus)->lost_nmi);
@@ -411,11 +422,6 @@ void __kmemtrace_page_split(unsigned long call_site, struct page *page,
 			       (__force gfp_t)0);
 }
 
-/*
- * Frees come first and go last: while only some probes are in place, a free may
- * be recorded whose allocation was not, but no allocation whose free was
- * missed, which would look like a leak.
- */
 struct kmemtrace_probe {
 	const char *name;
 	int (*attach)(void);
@@ -590,12 +596,14 @@ static int kmemtrace_switch_on(void)
 	err = kmemtrace_attach();
 	if (err)
 		return err;
+	WRITE_ONCE(kmemtrace_recording, true);
 	WRITE_ONCE(kmemtrace_on, true);
 	return 0;
 }
 
 static void kmemtrace_switch_off(void)
 {
+	WRITE_ONCE(kmemtrace_recording, false);
 	kmemtrace_detach(ARRAY_SIZE(kmemtrace_probes));
 	WRITE_ONCE(kmemtrace_on, false);
 	kmemtrace_debugfs_end_session();
