@@ -107,11 +107,12 @@ static void add_capture(JsonBuilder *b, const KmtCheck *check)
 	add_string(b, "byte_order", kmt_capture_byte_order(c));
 	add_int(b, "record_size", c->record_size);
 	add_int(b, "records", c->n_records);
-	json_builder_set_member_name(b, "overruns");
-	if (c->has_overruns)
-		json_builder_add_int_value(b, (gint64)c->overruns);
-	else
+	if (c->has_overruns) {
+		add_int(b, "overruns", c->overruns);
+	} else {
+		json_builder_set_member_name(b, "overruns");
 		json_builder_add_null_value(b);
+	}
 	json_builder_set_member_name(b, "complete");
 	if (c->meta)
 		json_builder_add_boolean_value(b, c->complete);

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "check/check.h"
 #include "cli/cli.h"
+#include "trace/text.h"
 
 #define PROGRAM	   "kmemtrace-check"
 #define MAX_ERRORS 10
@@ -93,6 +95,20 @@ static int close_stdout(int status)
 	return status;
 }
 
+/* A mapped file lost its end, or its disk failed. */
+static void on_sigbus(int number)
+{
+	static const char text[] =
+		PROGRAM ": a file of the capture became shorter while it was "
+			"read, or cannot be read: copy it, and read the "
+			"copy\n";
+
+	/* Where even that fails the exit status is all there is. */
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(EXIT_TROUBLE);
+	_exit(EXIT_TROUBLE);
+}
+
 static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
 {
 	g_autoptr(GError) error = NULL;
@@ -100,8 +116,11 @@ static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
 	g_autoptr(KmtCapture) capture = kmt_capture_open(
 		(const char *const *)options->operands, &error);
 
-	if (!capture)
-		return kmt_cli_fail(PROGRAM, error->message);
+	if (!capture) {
+		g_autofree char *message = kmt_printable(error->message);
+
+		return kmt_cli_fail(PROGRAM, message);
+	}
 	check = kmt_check_new(capture,
 			      capture->directory || capture->files->len > 1,
 			      tolerance_ns, max_errors);
@@ -122,6 +141,7 @@ int main(int argc, char **argv)
 
 	/* A reader that is gone is an error of writing. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGBUS, on_sigbus);
 	if (!g_option_context_parse(context, &argc, &argv, &error))
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (options.help) {

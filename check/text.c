@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "check/check.h"
+#include "trace/text.h"
 
 static const char *const event_names[] = {
 	[KMEMTRACE_EVENT_ALLOC] = "alloc",
@@ -62,9 +63,10 @@ static void print_event(const KmtCpuFile *file, const struct kmemtrace_event *e,
 static void print_place(const char *label, const KmtCpuFile *file,
 			guint64 index, FILE *out)
 {
+	g_autofree char *path = kmt_printable(file->path);
 	struct kmemtrace_event event;
 
-	fprintf(out, "    %s  %s:%" G_GUINT64_FORMAT ": ", label, file->path,
+	fprintf(out, "    %s  %s:%" G_GUINT64_FORMAT ": ", label, path,
 		offset_of(file, index));
 	if (index < file->n_records) {
 		kmt_cpu_file_get(file, index, &event);
@@ -79,10 +81,12 @@ static void print_place(const char *label, const KmtCpuFile *file,
 
 static void print_error(const KmtError *e, FILE *out)
 {
+	g_autofree char *path = kmt_printable(e->file->path);
+
 	fprintf(out,
 		"%s: record %" G_GUINT64_FORMAT ", offset %" G_GUINT64_FORMAT
 		": %s: %s\n",
-		e->file->path, e->index, offset_of(e->file, e->index),
+		path, e->index, offset_of(e->file, e->index),
 		kmt_rules[e->rule].name, kmt_rules[e->rule].description);
 	if (e->rule == KMT_RULE_WRONG_FILE_SIZE)
 		fprintf(out,

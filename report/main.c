@@ -3,8 +3,10 @@
 
 #include "cli/cli.h"
 #include "report/report.h"
+#include "trace/text.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -173,15 +175,19 @@ static void print_warnings(const GPtrArray *warnings)
 {
 	guint i;
 
-	for (i = 0; i < warnings->len; i++)
-		fprintf(stderr, PROGRAM ": warning: %s\n",
-			(const char *)g_ptr_array_index(warnings, i));
+	for (i = 0; i < warnings->len; i++) {
+		g_autofree char *text =
+			kmt_printable(g_ptr_array_index(warnings, i));
+
+		fprintf(stderr, PROGRAM ": warning: %s\n", text);
+	}
 }
 
 /* Text says it where nobody overlooks it; JSON is for programs. */
 static void warn_of_loss(const KmtCapture *capture, GPtrArray *warnings)
 {
 	KmtLoss loss = kmt_report_loss(capture);
+	guint wrong_sizes = kmt_report_wrong_sizes(capture);
 
 	if (loss == KMT_LOSS_EVENTS)
 		g_ptr_array_add(
@@ -195,6 +201,35 @@ static void warn_of_loss(const KmtCapture *capture, GPtrArray *warnings)
 		g_ptr_array_add(warnings,
 				g_strdup("the capture was cut off: how many "
 					 "events were lost is unknown"));
+	if (wrong_sizes)
+		g_ptr_array_add(
+			warnings,
+			g_strdup_printf("%u of its files have not the size "
+					"that kmemtrace.meta says: see "
+					"kmemtrace-check",
+					wrong_sizes));
+}
+
+/* A capture, or a file of symbols, cannot be read. */
+static int fail(const GError *error)
+{
+	g_autofree char *message = kmt_printable(error->message);
+
+	return kmt_cli_fail(PROGRAM, message);
+}
+
+/* A mapped file lost its end, or its disk failed. */
+static void on_sigbus(int number)
+{
+	static const char text[] =
+		PROGRAM ": a file of the capture became shorter while it was "
+			"read, or cannot be read: copy it, and read the "
+			"copy\n";
+
+	/* Where even that fails the exit status is all there is. */
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(EXIT_FAILURE);
+	_exit(EXIT_FAILURE);
 }
 
 static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
@@ -212,10 +247,10 @@ static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 	g_autoptr(KmtAggregate) aggregate = NULL;
 
 	if (!capture)
-		return kmt_cli_fail(PROGRAM, error->message);
+		return fail(error);
 	names = kmt_names_open(capture, &names_options, warnings, &error);
 	if (!names)
-		return kmt_cli_fail(PROGRAM, error->message);
+		return fail(error);
 	aggregate = kmt_aggregate_new(capture, tolerance_ns);
 	kmt_names_check(names, aggregate->sites, warnings);
 	if (options->json)
@@ -238,6 +273,7 @@ int main(int argc, char **argv)
 	KmtReport report = {0};
 	guint64 tolerance_ns = KMT_CLOCK_TOLERANCE_NS;
 
+	signal(SIGBUS, on_sigbus);
 	if (!g_option_context_parse(context, &argc, &argv, &error))
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (options.help) {

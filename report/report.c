@@ -2,23 +2,16 @@
 #include "config.h"
 
 #include "report/report.h"
-
-/* Captures come from other people too: nothing of them steers a terminal. */
-static char *tame(char *text)
-{
-	char *c;
-
-	for (c = text; c && *c; c++)
-		if (g_ascii_iscntrl(*c))
-			*c = '?';
-	return text;
-}
+#include "trace/text.h"
 
 char *kmt_report_meta(const KmtCapture *capture, const char *key)
 {
+	g_autofree char *value = NULL;
+
 	if (!capture->meta)
 		return NULL;
-	return tame(g_key_file_get_string(capture->meta, "capture", key, NULL));
+	value = g_key_file_get_string(capture->meta, "capture", key, NULL);
+	return value ? kmt_printable(value) : NULL;
 }
 
 KmtLoss kmt_report_loss(const KmtCapture *capture)
@@ -28,6 +21,19 @@ KmtLoss kmt_report_loss(const KmtCapture *capture)
 	if (kmt_capture_is_cut_off(capture))
 		return KMT_LOSS_CUT;
 	return capture->has_overruns ? KMT_LOSS_NONE : KMT_LOSS_UNKNOWN;
+}
+
+guint kmt_report_wrong_sizes(const KmtCapture *capture)
+{
+	guint i, n = 0;
+
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = g_ptr_array_index(capture->files, i);
+
+		n += file->has_expected_size &&
+		     file->size != file->expected_size;
+	}
+	return n;
 }
 
 const char *kmt_loss_name(KmtLoss loss)
@@ -45,20 +51,18 @@ const char *kmt_loss_name(KmtLoss loss)
 /* From when to when all CPUs have records; FALSE if one has none at all. */
 static gboolean common_span(const KmtCapture *capture, KmtInterval *span)
 {
-	struct kmemtrace_event event;
 	guint i;
 
 	span->from = G_MININT64;
 	span->until = G_MAXINT64;
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = g_ptr_array_index(capture->files, i);
+		gint64 first, last;
 
-		if (!file->n_records)
+		if (!kmt_merge_span(g_ptr_array_index(capture->files, i),
+				    &first, &last))
 			return FALSE;
-		kmt_cpu_file_get(file, 0, &event);
-		span->from = MAX(span->from, event.timestamp);
-		kmt_cpu_file_get(file, file->n_records - 1, &event);
-		span->until = MIN(span->until, event.timestamp);
+		span->from = MAX(span->from, first);
+		span->until = MIN(span->until, last);
 	}
 	return TRUE;
 }

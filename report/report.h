@@ -41,6 +41,9 @@ typedef enum {
 
 KmtLoss kmt_report_loss(const KmtCapture *capture);
 
+/* How many files are not of the size that kmemtrace.meta says: damaged. */
+guint kmt_report_wrong_sizes(const KmtCapture *capture);
+
 /* "none", "events", "cut_off", "unknown". */
 const char *kmt_loss_name(KmtLoss loss);
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "report/sites.h"
+#include "trace/hash.h"
 
 #define INITIAL_SLOTS 4096
 
@@ -9,6 +10,7 @@ KmtSites *kmt_sites_new(void)
 {
 	KmtSites *sites = g_new0(KmtSites, 1);
 
+	sites->seed = kmt_hash_seed();
 	sites->mask = INITIAL_SLOTS - 1;
 	sites->slots = g_new0(guint32, INITIAL_SLOTS);
 	sites->n_allocated = INITIAL_SLOTS / 2;
@@ -25,17 +27,10 @@ void kmt_sites_free(KmtSites *sites)
 	g_free(sites);
 }
 
-/* The low bits of code addresses differ little: multiply, take the top. */
-static guint32 hash(guint64 address, KmtKind kind)
-{
-	guint64 h = (address ^ ((guint64)kind << 62)) * 0x9e3779b97f4a7c15u;
-
-	return (guint32)(h >> 32);
-}
-
 static guint32 *find_slot(const KmtSites *sites, guint64 address, KmtKind kind)
 {
-	guint32 i = hash(address, kind);
+	guint32 i =
+		(guint32)kmt_hash(sites->seed, address ^ (guint64)kind << 62);
 
 	for (;; i++) {
 		guint32 *slot = &sites->slots[i & sites->mask];

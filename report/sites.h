@@ -20,6 +20,7 @@ typedef struct {
 	/* private: */
 	guint32 n_allocated;
 	guint32 mask;	/* slots - 1; slots is a power of 2 */
+	guint64 seed;	/* of the hash */
 	guint32 *slots; /* number of a site + 1; 0 is an empty slot */
 } KmtSites;
 

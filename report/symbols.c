@@ -8,6 +8,9 @@
 /* No function is longer; an address farther behind a symbol is not in it. */
 #define MAX_FUNCTION_BYTES (1u << 20)
 
+/* The kernel allows for 512. */
+#define MAX_NAME 1024
+
 typedef struct {
 	guint64 address;
 	const char *name;
@@ -24,7 +27,7 @@ typedef struct {
 
 struct KmtSymbols {
 	char *text;	     /* the file, cut into strings */
-	GArray *entries;     /* of Entry, by address, the best name first */
+	GArray *entries;     /* of Entry, by address, the best name of each */
 	Range kernel;	     /* _stext to _etext */
 	Range init;	     /* _sinittext to _einittext */
 	GHashTable *modules; /* name -> Range */
@@ -71,7 +74,8 @@ static gboolean parse_line(char *line, Entry *entry, char *type)
 	char *module = next_word(&line);
 	gsize length = strlen(module);
 
-	if (!*name || strlen(type_word) != 1 || !is_printable(name) ||
+	if (!*name || strlen(name) > MAX_NAME || length > MAX_NAME ||
+	    strlen(type_word) != 1 || !is_printable(name) ||
 	    !is_printable(module))
 		return FALSE;
 	if (!g_ascii_string_to_unsigned(address, 16, 0, G_MAXUINT64,
@@ -147,6 +151,18 @@ static int compare_entries(gconstpointer a, gconstpointer b)
 	return order;
 }
 
+/* Leaves the first entry of each address. */
+static void drop_other_names(GArray *entries)
+{
+	Entry *e = (Entry *)(void *)entries->data;
+	guint i, n = 0;
+
+	for (i = 0; i < entries->len; i++)
+		if (!n || e[n - 1].address != e[i].address)
+			e[n++] = e[i];
+	g_array_set_size(entries, n);
+}
+
 static void parse_symbols(KmtSymbols *symbols, guint *n_valid, gboolean *hidden)
 {
 	char *line = symbols->text;
@@ -172,6 +188,7 @@ static void parse_symbols(KmtSymbols *symbols, guint *n_valid, gboolean *hidden)
 		line = next;
 	}
 	g_array_sort(symbols->entries, compare_entries);
+	drop_other_names(symbols->entries);
 }
 
 /* "name size refcount users state address"; what does not fit is left out. */
@@ -300,8 +317,6 @@ static const Entry *find(const KmtSymbols *symbols, guint64 address)
 	if (low == 0)
 		return NULL;
 	entry = &entries[low - 1];
-	while (entry > entries && entry[-1].address == entry->address)
-		entry--;
 	if (!entry->code || !in_section(symbols, entry, address))
 		return NULL;
 	return entry;

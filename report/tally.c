@@ -2,20 +2,25 @@
 #include "config.h"
 
 #include "report/tally.h"
+#include "trace/hash.h"
 
 struct KmtTally {
 	GHashTable *entries; /* of KmtTallyEntry, key and value in one */
+	guint64 seed;	     /* of the hash */
 };
 
 static guint entry_hash(gconstpointer data)
 {
-	const KmtTallyEntry *entry = data;
-	guint64 h = entry->first.address * 31 + entry->second.address;
+	return ((const KmtTallyEntry *)data)->hash;
+}
 
-	h = h * 31 +
-	    (entry->class * 64 + entry->first.kind * 8 + entry->second.kind);
-	h *= 0x9e3779b97f4a7c15u;
-	return (guint)(h >> 32);
+static guint hash_key(const KmtTally *tally, const KmtTallyEntry *key)
+{
+	guint64 h = kmt_hash(tally->seed, key->first.address);
+
+	h = kmt_hash(h, key->second.address);
+	return (guint)kmt_hash(h, key->class * 64 + key->first.kind * 8 +
+					  key->second.kind);
 }
 
 static gboolean entry_equal(gconstpointer a, gconstpointer b)
@@ -32,6 +37,7 @@ KmtTally *kmt_tally_new(void)
 {
 	KmtTally *tally = g_new0(KmtTally, 1);
 
+	tally->seed = kmt_hash_seed();
 	tally->entries =
 		g_hash_table_new_full(entry_hash, entry_equal, g_free, NULL);
 	return tally;
@@ -53,6 +59,7 @@ void kmt_tally_add(KmtTally *tally, KmtTallyClass class,
 
 	if (second)
 		key.second = *second;
+	key.hash = hash_key(tally, &key);
 	entry = g_hash_table_lookup(tally->entries, &key);
 	if (!entry) {
 		entry = g_new(KmtTallyEntry, 1);

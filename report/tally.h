@@ -31,6 +31,7 @@ typedef struct {
 	KmtTallySite first;
 	KmtTallySite second;
 	guint64 count;
+	guint hash; /* private */
 } KmtTallyEntry;
 
 typedef struct KmtTally KmtTally;

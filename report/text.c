@@ -3,6 +3,7 @@
 
 #include "report/columns.h"
 #include "report/report.h"
+#include "trace/text.h"
 
 static const KmtKind summary_kinds[] = {
 	KMT_KIND_KMALLOC,
@@ -135,6 +136,10 @@ static void print_loss(const KmtReport *report, FILE *out)
 		fputs("Files:         at least one is SHORTER than "
 		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
 		      out);
+	else if (kmt_report_wrong_sizes(capture))
+		fputs("Files:         at least one is LONGER than "
+		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
+		      out);
 	if (capture->continues)
 		fputs("Beginning:     MISSING: an earlier reader took the "
 		      "first part of this trace.\n",
@@ -175,10 +180,11 @@ static void print_capture(const KmtReport *report, FILE *out)
 		       (guint64)aggregate->first_timestamp;
 	g_autofree char *seconds =
 		kmt_format_seconds((gint64)MIN(span, G_MAXINT64));
+	g_autofree char *directory = kmt_printable(
+		capture->directory ? capture->directory : "(single files)");
 	guint n_cpus = capture->files->len;
 
-	fprintf(out, "Capture:       %s\n",
-		capture->directory ? capture->directory : "(single files)");
+	fprintf(out, "Capture:       %s\n", directory);
 	fprintf(out, "Traced:        %u CPU%s", n_cpus, n_cpus == 1 ? "" : "s");
 	print_machine(capture, out);
 	fputs("Events:        ", out);

@@ -87,7 +87,8 @@ def main():
             capture.texts["kmemtrace.meta"] = text.decode("latin-1")
         with tempfile.TemporaryDirectory() as directory:
             capture.write(directory)
-            args = [rng.choice(["--json", "-n3", "-n99"]), directory]
+            args = [rng.choice(["--json", "--max-print=3",
+                                "--max-print=99"]), directory]
             if rng.random() < .2:
                 args[1] = os.path.join(directory, "cpu0.out")
             done = subprocess.run([CHECK, *args], capture_output=True,

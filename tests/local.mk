@@ -16,7 +16,8 @@ KMT_CHECK_TESTS = \
 	tests/trace-random.py \
 	tests/check-cli.sh \
 	tests/check-golden.py \
-	tests/check-robust.py
+	tests/check-robust.py \
+	tests/hostile.py
 TESTS += tests/trace-unit $(KMT_CHECK_TESTS)
 EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/mkcapture.py \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/addrset.h"
+#include "trace/hash.h"
 
 #define BLOCK_BITS  512
 #define BLOCK_WORDS (BLOCK_BITS / 64)
@@ -17,6 +18,7 @@ typedef struct {
 /* Open addressing with linear probing; nothing is ever removed. */
 struct KmtAddrSet {
 	guint granule_shift;
+	guint64 seed; /* of the hash */
 	guint64 mask; /* slots - 1 */
 	guint64 used;
 	Block *blocks;
@@ -30,6 +32,7 @@ KmtAddrSet *kmt_addr_set_new(guint granule_shift)
 	KmtAddrSet *set = g_new0(KmtAddrSet, 1);
 
 	set->granule_shift = granule_shift;
+	set->seed = kmt_hash_seed();
 	set->mask = FIRST_SLOTS - 1;
 	set->blocks = g_new0(Block, FIRST_SLOTS);
 	return set;
@@ -47,9 +50,9 @@ void kmt_addr_set_free(KmtAddrSet *set)
  * The slot of a key, or the empty one where it would go.  Keys are block
  * numbers + 1 and so at most 2^55.
  */
-static Block *find(Block *blocks, guint64 mask, guint64 key)
+static Block *find(Block *blocks, guint64 mask, guint64 seed, guint64 key)
 {
-	guint64 i = (key * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15)) >> 20 & mask;
+	guint64 i = kmt_hash(seed, key) & mask;
 
 	while (blocks[i].key != key && blocks[i].key != 0)
 		i = (i + 1) & mask;
@@ -74,7 +77,7 @@ static void grow(KmtAddrSet *set)
 
 	for (i = 0; i <= set->mask; i++) {
 		if (set->blocks[i].key)
-			*find(blocks, mask, set->blocks[i].key) =
+			*find(blocks, mask, set->seed, set->blocks[i].key) =
 				set->blocks[i];
 	}
 	g_free(set->blocks);
@@ -93,10 +96,10 @@ gboolean kmt_addr_set_add(KmtAddrSet *set, guint64 address)
 	gboolean seen;
 
 	if (!block || block->key != key) {
-		block = find(set->blocks, set->mask, key);
+		block = find(set->blocks, set->mask, set->seed, key);
 		if (block->key == 0 && (set->used + 1) * 4 > set->mask * 3) {
 			grow(set);
-			block = find(set->blocks, set->mask, key);
+			block = find(set->blocks, set->mask, set->seed, key);
 		}
 		if (block->key == 0) {
 			block->key = key;
@@ -112,7 +115,8 @@ gboolean kmt_addr_set_add(KmtAddrSet *set, guint64 address)
 gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address)
 {
 	guint64 n = number(set, address);
-	const Block *block = find(set->blocks, set->mask, n / BLOCK_BITS + 1);
+	const Block *block =
+		find(set->blocks, set->mask, set->seed, n / BLOCK_BITS + 1);
 
 	return block->seen[n % BLOCK_BITS / 64] >> n % 64 & 1;
 }
@@ -120,7 +124,8 @@ gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address)
 gboolean kmt_addr_set_has_doubt(const KmtAddrSet *set, guint64 address)
 {
 	guint64 n = number(set, address);
-	const Block *block = find(set->blocks, set->mask, n / BLOCK_BITS + 1);
+	const Block *block =
+		find(set->blocks, set->mask, set->seed, n / BLOCK_BITS + 1);
 
 	return block->doubt[n % BLOCK_BITS / 64] >> n % 64 & 1;
 }
@@ -128,7 +133,8 @@ gboolean kmt_addr_set_has_doubt(const KmtAddrSet *set, guint64 address)
 void kmt_addr_set_doubt(KmtAddrSet *set, guint64 address)
 {
 	guint64 n = number(set, address);
-	Block *block = find(set->blocks, set->mask, n / BLOCK_BITS + 1);
+	Block *block =
+		find(set->blocks, set->mask, set->seed, n / BLOCK_BITS + 1);
 
 	if (block->key)
 		block->doubt[n % BLOCK_BITS / 64] |= G_GUINT64_CONSTANT(1)
@@ -139,7 +145,8 @@ gboolean kmt_addr_set_take_doubt(KmtAddrSet *set, guint64 address)
 {
 	guint64 n = number(set, address);
 	guint64 bit = G_GUINT64_CONSTANT(1) << n % 64;
-	Block *block = find(set->blocks, set->mask, n / BLOCK_BITS + 1);
+	Block *block =
+		find(set->blocks, set->mask, set->seed, n / BLOCK_BITS + 1);
 	guint64 *doubt = &block->doubt[n % BLOCK_BITS / 64];
 	gboolean was = (*doubt & bit) != 0;
 

@@ -405,7 +405,8 @@ static char *common_directory(const KmtCapture *capture)
 	return g_steal_pointer(&common);
 }
 
-char *kmt_capture_path(const KmtCapture *capture, const char *name)
+static char *path_beside(const KmtCapture *capture, const char *name,
+			 GFileTest test)
 {
 	g_autofree char *dir = common_directory(capture);
 	g_autofree char *path = NULL;
@@ -413,22 +414,38 @@ char *kmt_capture_path(const KmtCapture *capture, const char *name)
 	if (!dir)
 		return NULL;
 	path = g_build_filename(dir, name, NULL);
-	if (!g_file_test(path, G_FILE_TEST_EXISTS))
-		return NULL;
-	return g_steal_pointer(&path);
+	return g_file_test(path, test) ? g_steal_pointer(&path) : NULL;
 }
 
-/* TRUE and *value if meta has this key as a number. */
+char *kmt_capture_path(const KmtCapture *capture, const char *name)
+{
+	/* A named pipe would keep its reader waiting. */
+	return path_beside(capture, name, G_FILE_TEST_IS_REGULAR);
+}
+
+/*
+ * TRUE and *value if meta has this key as a number.  GKeyFile itself takes -1
+ * for 2^64 - 1, and so all that is larger.
+ */
 static gboolean meta_uint64(GKeyFile *meta, const char *group, const char *key,
 			    guint64 *value)
 {
-	g_autoptr(GError) error = NULL;
-	guint64 v = g_key_file_get_uint64(meta, group, key, &error);
+	g_autofree char *text = g_key_file_get_value(meta, group, key, NULL);
 
-	if (error)
-		return FALSE;
-	*value = v;
-	return TRUE;
+	return text && g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64,
+						  value, NULL);
+}
+
+/* -1 if meta does not say it. */
+static gint meta_node(GKeyFile *meta, const char *group)
+{
+	g_autofree char *text = g_key_file_get_value(meta, group, "node", NULL);
+	gint64 node;
+
+	if (!text ||
+	    !g_ascii_string_to_signed(text, 10, -1, G_MAXINT32, &node, NULL))
+		return -1;
+	return (gint)node;
 }
 
 static void apply_meta_to_files(KmtCapture *capture)
@@ -447,9 +464,7 @@ static void apply_meta_to_files(KmtCapture *capture)
 				    &file->expected_size);
 		if (file->has_expected_size && file->size < file->expected_size)
 			capture->shortened = TRUE;
-		if (g_key_file_has_key(capture->meta, group, "node", NULL))
-			file->node = g_key_file_get_integer(
-				capture->meta, group, "node", NULL);
+		file->node = meta_node(capture->meta, group);
 	}
 }
 
@@ -482,12 +497,20 @@ static guint count_missing(const KmtCapture *capture)
 
 static gboolean read_meta(KmtCapture *capture, GError **error)
 {
-	g_autofree char *path = kmt_capture_path(capture, META_NAME);
+	g_autofree char *path =
+		path_beside(capture, META_NAME, G_FILE_TEST_EXISTS);
 	g_autoptr(GKeyFile) meta = NULL;
 	g_autoptr(GError) local = NULL;
 
 	if (!path)
 		return TRUE;
+	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
+		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+			    "cannot read %s: not a regular file; remove it to "
+			    "read the records alone",
+			    path);
+		return FALSE;
+	}
 	meta = g_key_file_new();
 	if (!g_key_file_load_from_file(meta, path, G_KEY_FILE_NONE, &local)) {
 		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,

@@ -30,8 +30,8 @@ typedef enum {
  * that gives no hint takes what the other files or kmemtrace.meta say, else
  * version 1 in this host's byte order.
  *
- * A file that somebody shortens while it is mapped ends the program with
- * SIGBUS, as with any mapped file.
+ * A file that somebody shortens while it is mapped raises SIGBUS, as with any
+ * mapped file.
  */
 typedef struct {
 	char *path;
@@ -81,7 +81,7 @@ KmtCapture *kmt_capture_open(const char *const *operands, GError **error);
 void kmt_capture_free(KmtCapture *capture);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCapture, kmt_capture_free)
 
-/* Path of a file beside the cpu files; NULL if the capture has no such file. */
+/* Path of a regular file beside the cpu files; NULL if there is none. */
 char *kmt_capture_path(const KmtCapture *capture, const char *name);
 
 /*

@@ -51,6 +51,7 @@ typedef struct Pending {
 typedef struct {
 	guint64 ptr;
 	gboolean pages;
+	guint hash; /* of these two */
 	Pending *allocs, *last_alloc;
 	Pending *frees, *last_free;
 } Waiting;
@@ -98,7 +99,7 @@ static guint waiting_hash(gconstpointer p)
 {
 	const Waiting *w = p;
 
-	return kmt_obj_hash(w->ptr, w->pages);
+	return w->hash;
 }
 
 static gboolean waiting_equal(gconstpointer a, gconstpointer b)
@@ -109,16 +110,6 @@ static gboolean waiting_equal(gconstpointer a, gconstpointer b)
 }
 
 /* ---- where events may be missing ---- */
-
-static void first_and_last(const KmtCpuFile *file, gint64 *first, gint64 *last)
-{
-	struct kmemtrace_event event;
-
-	kmt_cpu_file_get(file, 0, &event);
-	*first = event.timestamp;
-	kmt_cpu_file_get(file, file->n_records - 1, &event);
-	*last = event.timestamp;
-}
 
 /*
  * The files of a capture that was cut off end at different moments, those of
@@ -133,15 +124,15 @@ static void find_loss(KmtMatcher *m, const KmtCapture *capture)
 	m->whole_from = G_MININT64;
 	m->whole_until = G_MAXINT64;
 	m->lossy = kmt_capture_is_lossy(capture);
+	if (!cut_off && !capture->continues)
+		return;
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
 		gint64 first, last;
 
-		if (file->n_records == 0) {
-			m->lossy |= cut_off || capture->continues;
+		if (!kmt_merge_span(capture->files->pdata[i], &first, &last)) {
+			m->lossy = TRUE;
 			continue;
 		}
-		first_and_last(file, &first, &last);
 		if (capture->continues)
 			m->whole_from = MAX(m->whole_from, first);
 		if (cut_off)
@@ -247,6 +238,7 @@ static Waiting *waiting_at(KmtMatcher *m, const KmtEntry *e)
 
 	if (!(e->flags & KMT_ENTRY_PENDING))
 		return NULL;
+	key.hash = (guint)kmt_obj_hash(&m->table, key.ptr, key.pages);
 	return g_hash_table_lookup(m->waiting, &key);
 }
 
@@ -267,6 +259,7 @@ static Pending *pending_add(KmtMatcher *m, KmtEntry *e,
 		w = g_new0(Waiting, 1);
 		w->ptr = e->object.ptr;
 		w->pages = is_pages(e->object.type);
+		w->hash = (guint)kmt_obj_hash(&m->table, w->ptr, w->pages);
 		g_hash_table_add(m->waiting, w);
 		e->flags |= KMT_ENTRY_PENDING;
 	}
@@ -669,7 +662,8 @@ static void feed_free(KmtMatcher *m, KmtEntry *e,
 void kmt_matcher_prefetch(const KmtMatcher *m,
 			  const struct kmemtrace_event *event)
 {
-	guint64 hash = kmt_obj_hash(event->ptr, is_pages(event->type_id));
+	guint64 hash =
+		kmt_obj_hash(&m->table, event->ptr, is_pages(event->type_id));
 
 	__builtin_prefetch(&m->table.entries[hash & m->table.mask], 1);
 }

@@ -181,6 +181,29 @@ guint kmt_merge_next_batch(KmtMerge *merge, KmtMerged *records, guint max)
 	return n;
 }
 
+static gboolean time_at(const KmtCpuFile *file, guint64 index, gint64 *time)
+{
+	struct kmemtrace_event event;
+
+	memcpy(&event, file->map + index * file->record_size, sizeof(event));
+	if (!usable(file, &event))
+		return FALSE;
+	kmt_cpu_file_get(file, index, &event);
+	*time = event.timestamp;
+	return TRUE;
+}
+
+gboolean kmt_merge_span(const KmtCpuFile *file, gint64 *first, gint64 *last)
+{
+	guint64 i = 0, end = file->n_records;
+
+	while (i < end && !time_at(file, i, first))
+		i++;
+	while (end > i && !time_at(file, end - 1, last))
+		end--;
+	return i < end;
+}
+
 guint64 kmt_merge_skipped(const KmtMerge *merge)
 {
 	return merge->skipped;

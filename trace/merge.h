@@ -41,6 +41,12 @@ guint kmt_merge_next_batch(KmtMerge *merge, KmtMerged *records, guint max);
  */
 guint64 kmt_merge_skipped(const KmtMerge *merge);
 
+/*
+ * The times of the first and the last record of a file that is not skipped.
+ * FALSE if there is none.
+ */
+gboolean kmt_merge_span(const KmtCpuFile *file, gint64 *first, gint64 *last);
+
 /* Records (but skipped ones) whose timestamp is below that of the one before
  * them in their file, so far. */
 guint64 kmt_merge_unordered(const KmtMerge *merge);

@@ -33,6 +33,7 @@ void kmt_obj_table_init(KmtObjTable *table)
 	table->entries = entries_new(FIRST_ENTRIES);
 	table->mask = FIRST_ENTRIES - 1;
 	table->used = 0;
+	table->seed = kmt_hash_seed();
 }
 
 void kmt_obj_table_clear(KmtObjTable *table)

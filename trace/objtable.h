@@ -7,6 +7,7 @@
 #ifndef KMEMTRACE_OBJTABLE_H
 #define KMEMTRACE_OBJTABLE_H
 
+#include "trace/hash.h"
 #include "trace/match.h"
 
 enum {
@@ -42,25 +43,25 @@ typedef struct {
 	KmtEntry *entries;
 	guint64 mask; /* entries - 1 */
 	guint64 used; /* with KMT_ENTRY_USED */
+	guint64 seed; /* of the hash */
 } KmtObjTable;
 
 void kmt_obj_table_init(KmtObjTable *table);
 void kmt_obj_table_clear(KmtObjTable *table);
 
 /* An address and its space as one key.  Type PAGES is a space of its own. */
-static inline guint64 kmt_obj_hash(guint64 ptr, gboolean pages)
+static inline guint64 kmt_obj_hash(const KmtObjTable *table, guint64 ptr,
+				   gboolean pages)
 {
-	guint64 h = (ptr ^ (pages ? G_GUINT64_CONSTANT(0x5bd1e995) : 0)) *
-		    G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-
-	return h ^ h >> 32;
+	return kmt_hash(table->seed,
+			ptr ^ (pages ? G_GUINT64_CONSTANT(0x5bd1e995) : 0));
 }
 
 /* The entry of an address, or the unused one where it would go. */
 static inline KmtEntry *kmt_obj_find(const KmtObjTable *table, guint64 ptr,
 				     gboolean pages)
 {
-	guint64 i = kmt_obj_hash(ptr, pages) & table->mask;
+	guint64 i = kmt_obj_hash(table, ptr, pages) & table->mask;
 	KmtEntry *e;
 
 	for (;;) {

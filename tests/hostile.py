@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Captures made to mislead their reader: kmemtrace-check and kmemtrace-report
+neither wait, nor let them steer a terminal, nor take forever, nor pass damage
+off as figures."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import mkcapture
+
+BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
+CHECK = os.path.join(BUILD, "check", "kmemtrace-check")
+REPORT = os.path.join(BUILD, "kmemtrace-report")
+BOTH = (CHECK, REPORT)
+META = b"[capture]\ncomplete=true\noverruns=0\n"
+SECOND = 10 ** 9
+
+
+def run(program, *args):
+    """Its result, in bytes; one that waits is an error."""
+    return subprocess.run([program, *args], stdin=subprocess.DEVNULL,
+                          capture_output=True, check=False, timeout=60)
+
+
+class Hostile(unittest.TestCase):
+    """Makes captures in a directory that goes away."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.dir = holder.name
+
+    def capture(self, cpus=None, name="capture", **texts):
+        """A directory; texts are in bytes, meta is kmemtrace.meta."""
+        capture = mkcapture.Capture()
+        for i, data in enumerate(cpus or [mkcapture.alloc(1, 0x1000)]):
+            capture.add(i, data)
+        path = os.path.join(self.dir, name)
+        capture.write(path)
+        for key, text in texts.items():
+            key = "kmemtrace.meta" if key == "meta" else key
+            with open(os.path.join(path, key), "wb") as f:
+                f.write(text)
+        return path
+
+    def document(self, program, *args):
+        """The JSON of a run that can read the capture."""
+        done = run(program, "--json", *args)
+        self.assertIn(done.returncode, (0, 2), done)
+        return json.loads(done.stdout.decode("utf-8"))
+
+    def text_line(self, path, start):
+        """What the report says after start; "" if there is no such line."""
+        for line in run(REPORT, path).stdout.decode().split("\n"):
+            if line.startswith(start):
+                return line[len(start):].strip()
+        return ""
+
+    def test_pipes(self):
+        """Nothing of a capture is waited for."""
+        for name in ("cpu1.out", "kmemtrace.meta", "kallsyms", "modules"):
+            path = self.capture(name="with-" + name)
+            if name == "modules":
+                with open(os.path.join(path, "kallsyms"), "wb") as f:
+                    f.write(b"ffffffff81000000 T _stext\n")
+            os.mkfifo(os.path.join(path, name))
+            refused = name in ("cpu1.out", "kmemtrace.meta")
+            for program in BOTH:
+                done = run(program, path)
+                self.assertEqual(done.returncode, int(refused), done)
+                self.assertEqual(b"not a regular file" in done.stderr, refused)
+
+    def test_numbers_of_meta(self):
+        """What is no number is not known; nothing is turned into one."""
+        for number in (b"-1", b"-0", b"18446744073709551616", b"0x10", b"1.5",
+                       b"", b"x", b"+1"):
+            path = self.capture(meta=b"[capture]\ncomplete=true\noverruns=" +
+                                number + b"\n[cpu0]\nbytes=" + number + b"\n")
+            for program in BOTH:
+                capture = self.document(program, path)["capture"]
+                self.assertIsNone(capture["overruns"], number)
+            self.assertEqual(run(CHECK, path).returncode, 0)
+        path = self.capture(meta=b"[capture]\ncomplete=true\n"
+                            b"overruns=18446744073709551615\n")
+        self.assertEqual(self.document(REPORT, path)["capture"]["overruns"],
+                         2 ** 64 - 1)
+        self.assertEqual(self.document(CHECK, path)["capture"]["overruns"],
+                         "0xffffffffffffffff")
+
+    def test_node_of_meta(self):
+        record = mkcapture.alloc(1, 0x1000, node=1)
+        for node, remote in ((b"0", 1), (b"1", 0), (b"-1", 0), (b"x", 0),
+                             (b"99999999999", 0), (b"-7", 0)):
+            path = self.capture([record],
+                                meta=META + b"[cpu0]\nnode=" + node + b"\n")
+            kinds = self.document(REPORT, path)["kinds"]
+            self.assertEqual(kinds["slab"]["remote_node_allocs"], remote, node)
+
+    def test_terminal(self):
+        """Escape codes of one byte and of two, and reversed text."""
+        odd = b"a\x1b[2Jb\xc2\x9b2Jc\xe2\x80\xaed\xff\n\x07e"
+        source = self.capture(
+            [mkcapture.alloc(1, 0x1000) + b"rest"],
+            meta=META + b"kernel_release=" + odd.replace(b"\n", b"") + b"\n" +
+            b"machine=" + odd.replace(b"\n", b"").replace(b"\xff", b"") +
+            b"\n")
+        path = os.path.join(os.fsencode(self.dir), odd)
+        os.rename(source, path)
+        damaged = os.path.join(os.fsencode(self.dir), b"damaged")
+        os.mkdir(damaged)
+        for name, text in ((b"cpu0.out", b""), (b"kmemtrace.meta", odd)):
+            with open(os.path.join(damaged, name), "wb") as f:
+                f.write(text)
+        for program in BOTH:
+            for args in ([path], [os.path.join(path, b"cpu0.out")], [damaged],
+                         [os.path.join(path, b"none")],
+                         ["--json", path]):
+                done = run(program, *args)
+                for out in (done.stdout, done.stderr):
+                    text = out.decode("utf-8")
+                    if args[0] == "--json" and out is done.stdout:
+                        json.loads(text)
+                        continue
+                    for c in "\x1b\x07\x9b\u202e":
+                        self.assertNotIn(c, text)
+                    self.assertNotIn("\ne", text)
+                if args[0] == path:
+                    self.assertIn(b"a?[2Jb?2Jc?d??", done.stdout)
+
+    def test_sizes_that_do_not_fit(self):
+        """A copy that broke off between two records, or one to which others
+        were added, looks sound otherwise."""
+        record = mkcapture.alloc(1, 0x1000)
+        for size, damaged in ((56, False), (112, True), (0, True)):
+            path = self.capture([record], meta=META +
+                                b"[cpu0]\nbytes=%d\n" % size)
+            self.assertEqual(
+                "kmemtrace-check tells which" in
+                self.text_line(path, "Files: "), damaged)
+            document = self.document(REPORT, path)
+            self.assertEqual("not the size" in str(document["warnings"]),
+                             damaged)
+            self.assertEqual(bool(document["capture"]["not_exact"]),
+                             size > 56)
+            self.assertEqual(run(CHECK, path).returncode, 2 * damaged)
+
+    def test_damaged_ends(self):
+        """Damage does not move the moment where a file was cut off."""
+        good = b"".join(mkcapture.alloc(t * SECOND, 0x1000)
+                        for t in range(1, 5))
+        other = b"".join(mkcapture.alloc(t * SECOND, 0x2000 + t)
+                         for t in (1, 9))
+        bad = [b"", bytes(56), b"\x01\x09" + b"\x77" * 54,
+               mkcapture.alloc(-5, 0), mkcapture.alloc(5, 0)]
+        for key in (b"complete=false", b"complete=true\ncontinues=true"):
+            seen = set()
+            for damage in bad:
+                path = self.capture([damage + good + damage, other],
+                                    meta=b"[capture]\n" + key + b"\n")
+                report = self.document(REPORT, path)
+                check = self.document(CHECK, path)["findings"]
+                self.assertEqual(check["double_allocations"],
+                                 report["findings"]["double_allocations"])
+                seen.add(json.dumps([report["capture"]["not_exact"],
+                                     check["double_allocations"]]))
+            self.assertEqual(len(seen), 1, seen)
+        path = self.capture([bytes(56), other],
+                            meta=b"[capture]\ncomplete=false\n")
+        self.assertEqual(
+            self.document(REPORT, path)["capture"]["not_exact"],
+            [{"from": SECOND, "until": 9 * SECOND}])
+
+    def cpu_seconds(self, program, path):
+        """How much time of a processor a run takes."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        self.assertIn(run(program, "-q", path).returncode, (0, 2))
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    def test_collisions(self):
+        """Addresses that a fixed multiplicative hash puts on one slot."""
+        inverse = pow(0x9e3779b97f4a7c15, -1, 2 ** 64)
+        n = 60000
+        plain = self.capture([b"".join(
+            mkcapture.alloc(i, 64 * i, site=64 * i)
+            for i in range(1, n))], name="plain")
+        pointers = self.capture([b"".join(
+            mkcapture.alloc(i, (i << 32 | i) * inverse % 2 ** 64)
+            for i in range(1, n))], name="pointers")
+        sites = self.capture([b"".join(
+            mkcapture.alloc(i, 64 * i, site=(7 << 32 | i) * inverse % 2 ** 64)
+            for i in range(1, n))], name="sites")
+        # Many names of one address, and one that fills a screen.
+        names = self.capture(
+            [b"".join(mkcapture.alloc(i, 64 * i,
+                                      site=0xffffffff81000000 + i)
+                      for i in range(1, n))], name="names",
+            kallsyms=b"ffffffff81000000 T first\n" +
+            b"".join(b"ffffffff81000000 T f%d\n" % i for i in range(n)) +
+            b"ffffffff81000001 T " + b"x" * 10 ** 6 + b"\n")
+        for program in BOTH:
+            limit = 10 * self.cpu_seconds(program, plain) + 2
+            for path in (pointers, sites, names):
+                self.assertLess(self.cpu_seconds(program, path), limit, path)
+        text = run(REPORT, names).stdout
+        self.assertIn(b"first+0x", text)
+        self.assertLess(len(text), 100000)
+
+    def test_file_becomes_shorter(self):
+        """While the report, which has opened it, waits for its symbols."""
+        path = self.capture([mkcapture.alloc(1, 0x1000) * 1000])
+        symbols = os.path.join(self.dir, "symbols")
+        os.mkfifo(symbols)
+
+        def shorten():
+            with open(symbols, "wb") as f:  # once the report is there
+                os.truncate(os.path.join(path, "cpu0.out"), 0)
+                time.sleep(.05)
+                f.write(b"ffffffff81000000 T _stext\n")
+        thread = threading.Thread(target=shorten)
+        thread.start()
+        done = run(REPORT, "--kallsyms", symbols, path)
+        thread.join()
+        self.assertEqual((done.returncode, done.stdout), (1, b""), done)
+        self.assertIn(b"became shorter", done.stderr)
+        self.assertEqual(done.stderr.count(b"\n"), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
