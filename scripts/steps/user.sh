@@ -74,8 +74,10 @@ step_shellcheck()
 {
 	cd "$kmt_top"
 	tree_files | while read -r file; do
-		head -n 1 "$file" | grep -qE '^#!.*\b(ba|da|busybox )?sh\b' &&
+		if head -n 1 "$file" |
+			grep -qE '^#!.*\b(ba|da|busybox )?sh\b'; then
 			printf '%s\0' "$file"
+		fi
 	done | xargs -0 shellcheck -x
 	shellcheck -x scripts/lib.sh scripts/steps/*.sh vm/lib.sh vm/guest/lib.sh
 }
