@@ -41,7 +41,8 @@ static void options_clear(Options *options)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 
-static GOptionContext *make_context(Options *o)
+/* NULL: something is wrong with the options. */
+static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 {
 	const GOptionEntry entries[] = {
 		{"max-print", 'n', 0, G_OPTION_ARG_STRING, &o->max_print,
@@ -63,7 +64,8 @@ static GOptionContext *make_context(Options *o)
 		 &o->operands, NULL, "[DIRECTORY | FILE...]"},
 		{NULL, 0, 0, 0, NULL, NULL, NULL},
 	};
-	GOptionContext *context = g_option_context_new(NULL);
+	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+	g_auto(GStrv) rest = NULL;
 
 	g_option_context_set_help_enabled(context, FALSE);
 	g_option_context_set_summary(
@@ -78,8 +80,8 @@ static GOptionContext *make_context(Options *o)
 		"mismatched\nfrees.\n\n"
 		"Exit status: 0 no errors, 1 could not check, 2 errors "
 		"found.\n");
-	g_option_context_add_main_entries(context, entries, NULL);
-	return context;
+	rest = kmt_cli_parse(context, entries, argv, error);
+	return rest ? g_steal_pointer(&context) : NULL;
 }
 
 /* A result that did not reach its reader must not look like a success. */
@@ -134,15 +136,16 @@ static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
 int main(int argc, char **argv)
 {
 	g_auto(Options) options = {0};
-	g_autoptr(GOptionContext) context = make_context(&options);
 	g_autoptr(GError) error = NULL;
+	g_autoptr(GOptionContext) context =
+		parse_options(argv, &options, &error);
 	guint64 tolerance_ns = KMT_CLOCK_TOLERANCE_NS;
 	guint64 max_errors = MAX_ERRORS;
 
 	/* A reader that is gone is an error of writing. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGBUS, on_sigbus);
-	if (!g_option_context_parse(context, &argc, &argv, &error))
+	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (options.help) {
 		g_autofree char *help =

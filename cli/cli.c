@@ -6,6 +6,80 @@
 
 #include "cli/cli.h"
 
+static gboolean takes_value(const GOptionEntry *entry)
+{
+	return entry->arg != G_OPTION_ARG_NONE;
+}
+
+/* How much of a word is short options, if the last of these takes a value. */
+static size_t short_options(const GOptionEntry *entries, const char *word)
+{
+	const GOptionEntry *entry;
+	size_t i;
+
+	for (i = 1; word[i]; i++) {
+		for (entry = entries; entry->long_name; entry++)
+			if (entry->short_name == word[i])
+				break;
+		if (!entry->long_name)
+			return 0;
+		if (takes_value(entry))
+			return i + 1;
+	}
+	return 0;
+}
+
+/* Whether the word after this one is its value. */
+static gboolean wants_next(const GOptionEntry *entries, const char *word)
+{
+	for (; entries->long_name; entries++)
+		if (g_str_equal(entries->long_name, word + 2))
+			return takes_value(entries);
+	return FALSE;
+}
+
+/* argv with a value of its own for each short option that takes one. */
+static GStrv split(const GOptionEntry *entries, char **argv)
+{
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+	size_t n;
+
+	for (; *argv; argv++) {
+		gboolean next = FALSE;
+
+		if (g_str_equal(*argv, "--"))
+			break;
+		n = 0;
+		if (g_str_has_prefix(*argv, "--"))
+			next = wants_next(entries, *argv);
+		else if (**argv == '-')
+			n = short_options(entries, *argv);
+		if (n && (*argv)[n]) {
+			g_ptr_array_add(words, g_strndup(*argv, n));
+			g_ptr_array_add(words, g_strdup(*argv + n));
+			continue;
+		}
+		g_ptr_array_add(words, g_strdup(*argv));
+		if ((n || next) && argv[1])
+			g_ptr_array_add(words, g_strdup(*++argv));
+	}
+	for (; *argv; argv++)
+		g_ptr_array_add(words, g_strdup(*argv));
+	g_ptr_array_add(words, NULL);
+	return (GStrv)g_ptr_array_free(g_steal_pointer(&words), FALSE);
+}
+
+GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
+		    char **argv, GError **error)
+{
+	g_auto(GStrv) words = split(entries, argv);
+
+	g_option_context_add_main_entries(context, entries, NULL);
+	if (!g_option_context_parse_strv(context, &words, error))
+		return NULL;
+	return g_steal_pointer(&words);
+}
+
 int kmt_cli_fail(const char *program, const char *message)
 {
 	fprintf(stderr, "%s: %s\n", program, message);

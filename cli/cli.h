@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the programs speak of a command line that is wrong. */
+/* How the programs read a command line, and speak of one that is wrong. */
 #ifndef KMEMTRACE_CLI_H
 #define KMEMTRACE_CLI_H
 
 #include <glib.h>
+
+/*
+ * Parses argv; short options may have their value in the same word, as in -l3,
+ * which GLib does not know.  Returns what is left of argv, or NULL.
+ */
+GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
+		    char **argv, GError **error);
 
 /* "PROGRAM: MESSAGE" on stderr.  Returns EXIT_FAILURE. */
 int kmt_cli_fail(const char *program, const char *message);

@@ -147,7 +147,7 @@ static double parse_seconds(const char *text)
 }
 
 /* Exits on a mistake, and for --help and --version. */
-static void parse_options(int argc, char **argv, KmtSessionOptions *options)
+static void parse_options(char **argv, KmtSessionOptions *options)
 {
 	static char *directory, *debugfs, *proc, *sys;
 	static char *seconds;
@@ -173,6 +173,7 @@ static void parse_options(int argc, char **argv, KmtSessionOptions *options)
 		G_OPTION_ENTRY_NULL,
 	};
 	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+	g_auto(GStrv) rest = NULL;
 	g_autoptr(GError) error = NULL;
 
 	g_option_context_set_summary(
@@ -180,15 +181,15 @@ static void parse_options(int argc, char **argv, KmtSessionOptions *options)
 			 "cpu<n>.out, until Ctrl+C.");
 	g_option_context_set_description(
 		context, "Exit status: 0 if all went well, 1 if not.");
-	g_option_context_add_main_entries(context, entries, NULL);
-	if (!g_option_context_parse(context, &argc, &argv, &error))
+	rest = kmt_cli_parse(context, entries, argv, &error);
+	if (!rest)
 		fail_usage("%s", error->message);
 	if (version) {
 		printf(PROGRAM " " PACKAGE_VERSION "\n");
 		exit(EXIT_SUCCESS);
 	}
-	if (argc > 1)
-		fail_usage("'%s' is one argument too many", argv[1]);
+	if (rest[0] && rest[1])
+		fail_usage("'%s' is one argument too many", rest[1]);
 	if (seconds)
 		options->seconds = parse_seconds(seconds);
 	options->directory = directory ? directory : ".";
@@ -224,7 +225,7 @@ int main(int argc, char **argv)
 	open_standard_descriptors();
 	setlocale(LC_ALL, "");
 	atexit(check_stdout);
-	parse_options(argc, argv, &options);
+	parse_options(argv, &options);
 
 	/* Before any thread: they are taken where tracing is switched off. */
 	sigemptyset(&signals);

@@ -44,7 +44,8 @@ static void options_clear(Options *options)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 
-static GOptionContext *make_context(Options *o)
+/* NULL: something is wrong with the options. */
+static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 {
 	const GOptionEntry entries[] = {
 		{"sort", 's', 0, G_OPTION_ARG_STRING, &o->sort,
@@ -90,15 +91,16 @@ static GOptionContext *make_context(Options *o)
 		"a - downwards.\n\nExit status: 0 if the report was "
 		"printed, 1 if not.\n",
 		keys);
-	GOptionContext *context = g_option_context_new(NULL);
+	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+	g_auto(GStrv) rest = NULL;
 
 	g_option_context_set_help_enabled(context, FALSE);
 	g_option_context_set_summary(
 		context, "Summarises the kernel memory that a kmemtrace "
 			 "capture saw allocated and freed.");
 	g_option_context_set_description(context, description);
-	g_option_context_add_main_entries(context, entries, NULL);
-	return context;
+	rest = kmt_cli_parse(context, entries, argv, error);
+	return rest ? g_steal_pointer(&context) : NULL;
 }
 
 /* Options to what the report is made of. */
@@ -253,6 +255,10 @@ static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 		return fail(error);
 	aggregate = kmt_aggregate_new(capture, tolerance_ns);
 	kmt_names_check(names, aggregate->sites, warnings);
+	if (aggregate->skipped && aggregate->skipped == capture->n_records)
+		g_ptr_array_add(warnings,
+				g_strdup("no record can be used: is this what "
+					 "kmemtraced wrote?"));
 	if (options->json)
 		warn_of_loss(capture, warnings);
 	if (!options->quiet)
@@ -267,14 +273,15 @@ static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 int main(int argc, char **argv)
 {
 	g_auto(Options) options = {0};
-	g_autoptr(GOptionContext) context = make_context(&options);
-	g_autoptr(KmtSort) sort = NULL;
 	g_autoptr(GError) error = NULL;
+	g_autoptr(GOptionContext) context =
+		parse_options(argv, &options, &error);
+	g_autoptr(KmtSort) sort = NULL;
 	KmtReport report = {0};
 	guint64 tolerance_ns = KMT_CLOCK_TOLERANCE_NS;
 
 	signal(SIGBUS, on_sigbus);
-	if (!g_option_context_parse(context, &argc, &argv, &error))
+	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (options.help) {
 		g_autofree char *help =

@@ -48,6 +48,7 @@ expect 0 'kmemtrace-check [0-9]' "$check" --version
 expect 0 'kmemtrace-check [0-9]' "$check" -V
 expect 1 "Try 'kmemtrace-check --help'" "$check" --nonsense
 expect 1 "Try 'kmemtrace-check --help'" "$check" -n x "$tmp/clean"
+expect 1 "'x': not a number" "$check" -nx "$tmp/clean"
 expect 1 "'-1': not a number from 0" "$check" --max-print=-1 "$tmp/clean"
 expect 1 "not a number from 0 to 1000000000" \
 	"$check" --clock-tolerance 1000000001 "$tmp/clean"

@@ -31,6 +31,7 @@ class Options(DaemonTest):
         self.refused("--wrong", text="--wrong")
         self.refused("operand", text="'operand' is one argument too many")
         self.refused("-w", text="-w")
+        self.refused("-w1s", text="'1s' is not a time")
         for seconds in ("0", "-1", "x", "1x", "", "nan", "1e10"):
             self.refused("-w", seconds, text=f"'{seconds}' is not a time")
 

@@ -122,6 +122,9 @@ class Options(ReportCase):
         self.refused("--nonsense", message="--nonsense", usage=True)
         self.refused("-l", "-1", capture, message="--lines '-1'", usage=True)
         self.refused("-l", "x", capture, message="--lines 'x'", usage=True)
+        self.refused("-lx", capture, message="--lines 'x'", usage=True)
+        self.refused(capture, "-l", message="Missing argument for -l",
+                     usage=True)
         self.refused("-l", "", capture, message="--lines ''", usage=True)
         self.refused("-l", "99999999999", capture, message="99999999999",
                      usage=True)
@@ -148,7 +151,12 @@ class Options(ReportCase):
         self.assertEqual(one["kinds"]["kmalloc"]["allocs"], 3)
         text = run(*files).stdout
         self.assertIn("Capture:       (single files)\n", text)
-        # Options may follow operands.
+        # Options may follow operands, and values their letter.
+        self.assertEqual(run("-qsptr", "-l2", capture).stdout,
+                         run("-q", "-s", "ptr", "-l", "2", capture).stdout)
+        self.assertEqual(run("-s", "-live", "--sort", "-live", capture).stdout,
+                         run("-s", "live", capture).stdout)
+        self.refused("--", "-l2", message="cannot open -l2")
         self.assertEqual(run(capture, "-s", "ptr").stdout,
                          run("-s", "ptr", capture).stdout)
 
@@ -160,6 +168,8 @@ class Options(ReportCase):
         self.refused("--kallsyms", missing, capture, message=missing)
         self.refused("-k", missing, capture, message=missing)
         junk = self.write("junk", "no symbol\nat all\n0012 T\nxyz T name\n")
+        self.assertIn("no record can be used", run(os.path.join(
+            SRCDIR, "README.md")).stderr)
         self.refused("--kallsyms", junk, capture, message="no symbols in")
         hidden = self.write("hidden", "0000000000000000 T _stext\n")
         self.refused("--kallsyms", hidden, capture, message="kptr_restrict")
