@@ -113,7 +113,7 @@ GKeyFile *kmt_meta_new(const KmtMetaStart *start)
 				      host.release);
 	}
 	set_build_id(meta, start->sys);
-	g_key_file_set_string(meta, CAPTURE, "clock", "local_clock");
+	g_key_file_set_string(meta, CAPTURE, "clock", "sched_clock");
 	g_key_file_set_string(meta, CAPTURE, "source", "relay");
 	g_key_file_set_uint64(meta, CAPTURE, "subbufs", start->n_subbufs);
 	g_key_file_set_uint64(meta, CAPTURE, "subbuf_size",

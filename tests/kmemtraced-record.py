@@ -103,7 +103,7 @@ class Recording(DaemonTest):
             "page_size": str(os.sysconf("SC_PAGESIZE")),
             "machine": os.uname().machine,
             "kernel_release": os.uname().release,
-            "build_id": "deadbeef01", "clock": "local_clock",
+            "build_id": "deadbeef01", "clock": "sched_clock",
             "source": "relay", "subbufs": "20", "subbuf_size": "458752",
             "continues": "false", "was_enabled": "false",
             "complete": "true", "cpus": "3",

@@ -19,15 +19,19 @@
  *
  * The clock
  * ---------
- * local_clock().  It takes no lock and never waits for an update of itself
- * (ktime_get() spins on a seqcount that its own updater may hold), it runs from
+ * sched_clock().  It takes no lock and never waits for an update of itself
+ * (ktime_get() spins on a seqcount that its own updater may hold) and runs from
  * early boot on without a jump (the fast monotonic clock stands still until
- * timekeeping is up), and on machines with a stable TSC it is one clock for all
- * CPUs.  It is read with interrupts off in the same section that takes the
- * place in the buffer, and is held to the last timestamp of that CPU where it
- * should step back.  Guaranteed: timestamps do not decrease within a CPU's
- * file.  Across CPUs they are as good as sched_clock: exact order where it is
- * stable, within a tick of each other where it is not.
+ * timekeeping is up).  On machines with a stable TSC it is one clock for all
+ * CPUs.  Not local_clock(): until late in boot that takes every clock for an
+ * unstable one and keeps it within a tick of the CPU's last tick, so that it
+ * falls behind by as long as interrupts are off; where sched_clock did turn out
+ * to be unstable it is used from the end of boot on.
+ *
+ * The clock is read with interrupts off in the same section that takes the place
+ * in the buffer, and is held to the last timestamp of that CPU where it should
+ * step back.  Guaranteed: timestamps do not decrease within a CPU's file.  Across
+ * CPUs: exact order where sched_clock is stable, within a tick where it is not.
  *
  * Who reads
  * ---------
@@ -147,6 +151,13 @@ static noinline bool kmemtrace_next_subbuf(struct rchan_buf *buf)
 	return relay_switch_subbuf(buf, sizeof(struct kmemtrace_event));
 }
 
+static __always_inline u64 kmemtrace_clock(void)
+{
+	if (unlikely(!sched_clock_stable()) && system_state >= SYSTEM_RUNNING)
+		return local_clock();
+	return sched_clock();
+}
+
 static __always_inline void
 kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 		 size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
@@ -178,7 +189,7 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 		goto out;
 	}
 
-	now = local_clock();
+	now = kmemtrace_clock();
 	if (unlikely((s64)(now - kc->last) < 0))
 		now = kc->last;
 	kc->last = now;
