@@ -153,8 +153,10 @@ static noinline bool kmemtrace_next_subbuf(struct rchan_buf *buf)
 
 static __always_inline u64 kmemtrace_clock(void)
 {
+#ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
 	if (unlikely(!sched_clock_stable()) && system_state >= SYSTEM_RUNNING)
 		return local_clock();
+#endif
 	return sched_clock();
 }
 
