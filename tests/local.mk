@@ -22,6 +22,8 @@ TESTS += tests/trace-unit $(KMT_CHECK_TESTS)
 EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/mkcapture.py \
 	tests/reference_match.py \
+	tests/fixtures/check-continues-race.expected \
+	tests/fixtures/check-continues-race.txt \
 	tests/fixtures/check-continues.expected \
 	tests/fixtures/check-continues.txt \
 	tests/fixtures/check-cut-off.expected \

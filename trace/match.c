@@ -41,9 +41,10 @@ typedef struct Pending {
 	struct Pending *next_of_kind; /* of the same address and kind */
 	struct kmemtrace_event event;
 	KmtPosition position;
-	KmtObject replaced; /* the object that was live, or was last */
-	gint64 since;	    /* merged time, ns */
-	gboolean mismatch;  /* FREE: replaced is live, and of the other type */
+	KmtObject replaced;  /* the object that was live, or was last */
+	gint64 since;	     /* merged time, ns */
+	gboolean mismatch;   /* FREE: replaced is live, and of the other type */
+	gboolean after_loss; /* ALLOC: replaced was KMT_ENTRY_MAYBE_FREED */
 	gboolean settled;
 } Pending;
 
@@ -341,7 +342,8 @@ static void give_up_free(KmtMatcher *m, KmtEntry *e, const Pending *p)
 	    e->object.index == p->replaced.index &&
 	    e->object.file == p->replaced.file) {
 		tell_free(m, &e->object, &p->event, &p->position);
-		e->flags &= ~(KMT_ENTRY_LIVE | MAYBE | KMT_ENTRY_UNCONFIRMED);
+		e->flags &= ~(KMT_ENTRY_LIVE | MAYBE | KMT_ENTRY_UNCONFIRMED |
+			      KMT_ENTRY_MAYBE_FREED);
 		return;
 	}
 	if (sure && (e->flags & KMT_ENTRY_MAYBE_LIVE)) {
@@ -353,6 +355,12 @@ static void give_up_free(KmtMatcher *m, KmtEntry *e, const Pending *p)
 	tell_unmatched(m, &p->event, &p->position, class);
 }
 
+/* May the FREE of the object that p's ALLOC replaced be missing? */
+static gboolean free_may_be_lost(const KmtMatcher *m, const Pending *p)
+{
+	return p->after_loss || may_miss(m, p->replaced.timestamp, p->since);
+}
+
 /* Likewise for an ALLOC. */
 static void give_up_alloc(KmtMatcher *m, KmtEntry *e, const Pending *p)
 {
@@ -362,7 +370,7 @@ static void give_up_alloc(KmtMatcher *m, KmtEntry *e, const Pending *p)
 	if (sure && (e->flags & KMT_ENTRY_MAYBE_FREE)) {
 		class = KMT_DOUBLE_RACE;
 		e->flags &= ~KMT_ENTRY_MAYBE_FREE;
-	} else if (may_miss(m, p->replaced.timestamp, p->since)) {
+	} else if (free_may_be_lost(m, p)) {
 		class = KMT_DOUBLE_AFTER_LOSS;
 	}
 	tell_double(m, p, class, NULL);
@@ -544,7 +552,9 @@ static void alloc_contested(KmtMatcher *m, KmtEntry *e,
 		if (m->ops.on_replaced)
 			m->ops.on_replaced(m->user, &e->object, event,
 					   position);
-		pending_add(m, e, event, position);
+		p = pending_add(m, e, event, position);
+		p->after_loss = (e->flags & KMT_ENTRY_MAYBE_FREED) != 0;
+		e->flags &= ~KMT_ENTRY_MAYBE_FREED;
 	}
 	make_live(m, e, event, position);
 }
@@ -591,7 +601,7 @@ static void close_object(KmtMatcher *m, KmtEntry *e,
 			kmt_addr_set_doubt(m->seen[is_pages(event->type_id)],
 					   event->ptr);
 	}
-	e->flags &= ~KMT_ENTRY_LIVE;
+	e->flags &= ~(KMT_ENTRY_LIVE | KMT_ENTRY_MAYBE_FREED);
 	touch(m, e, position);
 }
 
@@ -625,6 +635,9 @@ static void free_contested(KmtMatcher *m, KmtEntry *e,
 		p = pending_of_type(w->allocs, event->type_id);
 	if (p) {
 		tell_double(m, p, KMT_DOUBLE_RACE, event);
+		/* Or it is the new object's, and the old one's is lost. */
+		if (free_may_be_lost(m, p))
+			e->flags |= KMT_ENTRY_MAYBE_FREED;
 		pending_settle(m, e, w, p);
 		touch(m, e, position);
 	} else if ((e->flags & KMT_ENTRY_LIVE) &&

@@ -19,6 +19,8 @@ enum {
 	KMT_ENTRY_MAYBE_LIVE = 1 << 3,
 	KMT_ENTRY_MAYBE_FREE = 1 << 4,
 	KMT_ENTRY_UNCONFIRMED = 1 << 5, /* no other CPU seen near so far */
+	/* Live only if a FREE was another's, whose own may be lost. */
+	KMT_ENTRY_MAYBE_FREED = 1 << 6,
 };
 
 /* In other_delta_ns: no record from another CPU in memory. */
