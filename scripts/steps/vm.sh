@@ -117,15 +117,14 @@ step_kill_restart()
 
 step_disk_full()
 {
-	guest slub "$work/disk-full" disk-full.sh --one-thread \
-		"${traced[@]}" --second-disk 24
+	guest slub "$work/disk-full" disk-full.sh "${traced[@]}" --second-disk 24
 	whole_records "$work/disk-full/capture"
 	meta_has "$work/disk-full/capture" complete=false
 }
 
 step_toggle()
 {
-	guest slub "$work/toggle" toggle.sh --one-thread
+	guest slub "$work/toggle" toggle.sh
 	whole_records "$work/toggle/capture"
 }
 
@@ -144,7 +143,7 @@ step_tail()
 
 step_ctrl_c()
 {
-	guest slub "$work/ctrl-c" ctrl-c.sh --one-thread --memory 2048 --disk-size 4096 \
+	guest slub "$work/ctrl-c" ctrl-c.sh --memory 2048 --disk-size 4096 \
 		"${traced[@]}"
 }
 
@@ -156,15 +155,17 @@ step_debug()
 	# the 30 s that the kernel gives it.
 	local quiet=acpi=noirq
 	local on="kmemtrace.enable=yes kmemtrace.subbufs=60 $quiet"
-	local opts=(--memory 2048 --timeout 600 --fail-on-trouble)
+	# This kernel has no jump labels to patch, so that QEMU of any version may
+	# really run its processors at the same time.
+	local opts=(--memory 2048 --timeout 600 --fail-on-trouble --threads multi)
 
 	guest 'slub debug' "$work/debug-boot" boot-capture.sh "${opts[@]}" \
 		--append "$on"
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/debug-boot/capture"
 	guest 'slub debug' "$work/debug-hotplug" hotplug.sh "${opts[@]}" \
 		--append "$on maxcpus=1"
-	guest 'slub debug' "$work/debug-toggle" toggle.sh --one-thread \
-		"${opts[@]}" --append "$quiet"
+	guest 'slub debug' "$work/debug-toggle" toggle.sh "${opts[@]}" \
+		--append "$quiet"
 	# On two nodes the page allocator has wrappers of its own.
 	guest 'slub debug' "$work/debug-gap" gap.sh "${opts[@]}" \
 		--append "$on numa=fake=2"
