@@ -131,3 +131,7 @@ EXTRA_DIST += \
 	tests/vm/loss.py \
 	tests/vm/main_job.py \
 	tests/vm/reconcile.py
+
+# bench/
+TESTS += tests/bench-generate.py
+EXTRA_DIST += tests/bench-generate.py
