@@ -124,8 +124,8 @@ static gboolean parse_params(const Options *o, BenchParams *params,
 		return FALSE;
 	params->live = MIN(params->events / 20, 1000000);
 	if (!parse_count(o->cpus, BENCH_MAX_CPUS, "--cpus", &cpus, error) ||
-	    !parse_count(o->live, params->events, "--live", &params->live,
-			 error) ||
+	    !parse_count(o->live, MIN(params->events, G_MAXUINT32), "--live",
+			 &params->live, error) ||
 	    !parse_count(o->pages, 100, "--pages", &pages, error) ||
 	    !parse_count(o->cross, 100, "--cross", &cross, error) ||
 	    !kmt_cli_parse_number(o->seed, G_MAXUINT64, "--seed", &params->seed,
@@ -135,6 +135,7 @@ static gboolean parse_params(const Options *o, BenchParams *params,
 	params->cpus = (guint)cpus;
 	params->pages_percent = (guint)pages;
 	params->cross_percent = (guint)cross;
+	params->account = o->summary;
 	if (!cpus || !o->output || (cpus > 1 && g_str_equal(o->output, "-"))) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    "%s",

@@ -50,39 +50,36 @@ static const Class classes[] = {
 #define LINEAR_BASE  G_GUINT64_CONSTANT(0xffff888000000000)
 #define LINEAR_BITS  46
 #define CLASS_BITS   6
-#define CPU_BITS     12
-#define INDEX_BITS   32
-#define SITE_BITS    11
 #define N_FREE_SITES 512
 G_STATIC_ASSERT(N_CLASSES <= 1 << CLASS_BITS);
-G_STATIC_ASSERT(BENCH_MAX_CPUS <= 1 << CPU_BITS);
 
 #define TEXT_BASE   G_GUINT64_CONSTANT(0xffffffff81000000)
 #define TEXT_STRIDE 0x1230
 
-/* How long what a site allocates lives. */
-enum { BRIEF, LONG, N_SPANS };
-
-/* [pages or not][span] */
-static const guint n_sites[2][N_SPANS] = {{1500, 300}, {150, 50}};
+/* [slab or pages][what lasts or not] */
+static const guint n_sites[2][2] = {{1500, 300}, {150, 50}};
 #define N_SITES 2000
-G_STATIC_ASSERT(N_SITES <= 1 << SITE_BITS);
 
 typedef struct {
 	guint64 address;
 	guint64 free_sites[2];
 	guint64 gfp;
+	guint32 size;	    /* bytes given */
 	guint32 req;	    /* bytes asked for at least */
 	guint32 spread;	    /* and up to so many more, but 1 */
 	guint16 medium_256; /* how many of 256 are no short ones */
 	guint8 class;
+	guint8 type;
 } Site;
 
-/* Walker's alias method: a site with its probability in constant time. */
+/*
+ * Walker's alias method: a site with its probability in constant time.  What is
+ * below the threshold gets sites[1].  Chance decides most of what happens here;
+ * as a branch, nearly each decision would cost a misprediction.
+ */
 typedef struct {
 	guint32 threshold;
-	guint16 site;
-	guint16 alias;
+	guint16 sites[2];
 } Alias;
 
 typedef struct {
@@ -92,43 +89,38 @@ typedef struct {
 
 /* ---- what is allocated ---- */
 
-/* site, CPU, and index among the addresses of the class: 55 bits. */
-typedef guint64 Object;
-
-static inline Object object_pack(guint site, guint cpu, guint32 index)
-{
-	return ((guint64)site << CPU_BITS | cpu) << INDEX_BITS | index;
-}
-
-static inline guint object_site(Object o)
-{
-	return (guint)(o >> (INDEX_BITS + CPU_BITS));
-}
-
-static inline guint object_cpu(Object o)
-{
-	return (guint)(o >> INDEX_BITS) & ((1 << CPU_BITS) - 1);
-}
+typedef struct {
+	guint64 ptr;
+	guint32 site;
+	guint32 cpu;
+} Object;
 
 typedef struct {
 	Object *objects;
 	guint64 n, capacity;
 } Pool;
 
+/* The addresses of a class. */
 typedef struct {
-	guint32 *freed; /* indexes, the last freed last */
+	guint64 *freed; /* the last freed last */
 	guint32 n, capacity;
-	guint32 fresh; /* the first that was never used */
-	guint32 limit;
+	guint64 fresh; /* the first that was never used */
+	guint64 limit;
 } Slab;
 
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* How long an object lives, and the pools of a CPU. */
+enum { BRIEF, MEDIUM, LASTING, N_SPANS };
+
 typedef struct {
-	Pool brief, medium, lasting;
+	Pool pools[N_SPANS];
+	gboolean freeing;
 	Slab slabs[N_CLASSES];
 } Cpu;
 
 /* The brief objects of a CPU, at most. */
-#define MAX_DEPTH 32
+#define MAX_DEPTH 64
 /* So many of 256 frees take one that would have lasted. */
 #define LASTING_256 4
 #define MAX_MEDIUM  2048
@@ -138,14 +130,16 @@ struct BenchModel {
 	guint64 random;
 	gint64 now; /* ns */
 	Site sites[N_SITES];
-	Choice choices[2][N_SPANS];
+	Choice choices[2][2];
 	Cpu *cpus;
-	BenchTotals totals[BENCH_N_KINDS];
-	guint64 live;
+	BenchTotals totals[BENCH_N_KINDS + 1]; /* the last: slab_totals() */
+	gint64 live;
+	/* How many objects should be live now, and how this grows with each
+	 * event until params.live is reached; 32 bits behind the point. */
+	guint64 ramp, slope;
+	guint cpu;
 	guint medium_target; /* of each CPU */
-	guint cpu_shift;     /* of an address */
-	guint class_shift;
-	guint32 cross_64k; /* of 65536 */
+	guint32 cross_64k;   /* of 65536 */
 	guint32 pages_64k;
 	guint32 gap; /* ns between two events: 1 to this */
 	gboolean full;
@@ -153,14 +147,15 @@ struct BenchModel {
 
 /* ---- chance ---- */
 
-/* splitmix64 */
+/* wyrand */
 static inline guint64 draw(BenchModel *m)
 {
-	guint64 z = m->random += G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+	unsigned __int128 product;
 
-	z = (z ^ (z >> 30)) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	m->random += G_GUINT64_CONSTANT(0xa0761d6478bd642f);
+	product = (unsigned __int128)m->random *
+		  (m->random ^ G_GUINT64_CONSTANT(0xe7037ed1a0b428db));
+	return (guint64)product ^ (guint64)(product >> 64);
 }
 
 /* 0 to n - 1, from 32 random bits. */
@@ -183,8 +178,9 @@ static void choice_init(Choice *choice, guint first, guint n)
 		sum += 1.0 / (i + 1);
 	for (i = 0; i < n; i++) {
 		p[i] = n / (i + 1.0) / sum;
-		choice->entries[i] = (Alias){G_MAXUINT32, (guint16)(first + i),
-					     (guint16)(first + i)};
+		choice->entries[i] =
+			(Alias){G_MAXUINT32,
+				{(guint16)(first + i), (guint16)(first + i)}};
 		if (p[i] < 1)
 			small[n_small++] = i;
 		else
@@ -194,7 +190,7 @@ static void choice_init(Choice *choice, guint first, guint n)
 		guint s = small[--n_small], l = large[n_large - 1];
 
 		choice->entries[s].threshold = (guint32)(p[s] * G_MAXUINT32);
-		choice->entries[s].alias = (guint16)(first + l);
+		choice->entries[s].sites[0] = (guint16)(first + l);
 		p[l] -= 1 - p[s];
 		if (p[l] < 1) {
 			n_large--;
@@ -208,7 +204,7 @@ static inline guint choose(const Choice *choice, guint32 bits)
 	guint64 product = (guint64)bits * choice->n;
 	const Alias *a = &choice->entries[product >> 32];
 
-	return (guint32)product <= a->threshold ? a->site : a->alias;
+	return a->sites[(guint32)product <= a->threshold];
 }
 
 /* ---- setting up ---- */
@@ -236,6 +232,8 @@ static void site_init(BenchModel *m, guint i, gboolean pages)
 								  FIRST_PAGES)
 				     : (r >> 32) % FIRST_PAGES);
 	class = &classes[site->class];
+	site->type = class->type;
+	site->size = class->size;
 	site->req = class->size - class->lost;
 	site->spread = 1;
 	if (class->type != KMEMTRACE_TYPE_KMALLOC)
@@ -259,38 +257,47 @@ static guint bits_for(guint n)
 	return bits;
 }
 
-static void cpu_init(BenchModel *m, Cpu *cpu)
+static void cpu_init(BenchModel *m, guint cpu)
 {
+	guint cpu_shift = LINEAR_BITS - bits_for(m->params.cpus);
+	guint class_shift = cpu_shift - CLASS_BITS;
+	guint64 base = LINEAR_BASE + ((guint64)cpu << cpu_shift);
+	guint64 size = G_GUINT64_CONSTANT(1) << class_shift;
 	guint i;
 
-	for (i = 0; i < N_CLASSES; i++)
-		cpu->slabs[i].limit =
-			(guint32)MIN((G_GUINT64_CONSTANT(1) << m->class_shift) /
-					     classes[i].size,
-				     G_MAXUINT32);
+	for (i = 0; i < N_CLASSES; i++) {
+		Slab *slab = &m->cpus[cpu].slabs[i];
+
+		slab->fresh = base + i * size;
+		slab->limit =
+			slab->fresh + size / classes[i].size * classes[i].size;
+	}
 }
 
 BenchModel *bench_model_new(const BenchParams *params)
 {
 	BenchModel *m = g_new0(BenchModel, 1);
-	guint pages, span, i, first = 0;
+	guint pages, lasting, i, first = 0;
 
 	m->params = *params;
 	m->random = params->seed;
 	m->now = G_GINT64_CONSTANT(1000000000);
-	m->cpu_shift = LINEAR_BITS - bits_for(params->cpus);
-	m->class_shift = m->cpu_shift - CLASS_BITS;
 	m->cross_64k =
 		params->cpus > 1 ? params->cross_percent * 65536 / 100 : 0;
 	m->pages_64k = params->pages_percent * 65536 / 100;
+	if (params->events)
+		m->slope =
+			(guint64)MIN(((unsigned __int128)params->live << 33) /
+					     params->events,
+				     G_GUINT64_CONSTANT(1) << 32);
 	m->gap = MAX(4000 / params->cpus, 4);
 	m->medium_target =
 		(guint)CLAMP(params->events / 64 / params->cpus, 4, MAX_MEDIUM);
 	for (pages = 0; pages < 2; pages++)
-		for (span = 0; span < N_SPANS; span++) {
-			guint n = n_sites[pages][span];
+		for (lasting = 0; lasting < 2; lasting++) {
+			guint n = n_sites[pages][lasting];
 
-			choice_init(&m->choices[pages][span], first, n);
+			choice_init(&m->choices[pages][lasting], first, n);
 			for (i = first; i < first + n; i++)
 				site_init(m, i, pages != 0);
 			first += n;
@@ -298,7 +305,7 @@ BenchModel *bench_model_new(const BenchParams *params)
 	g_assert(first == N_SITES);
 	m->cpus = g_new0(Cpu, params->cpus);
 	for (i = 0; i < params->cpus; i++)
-		cpu_init(m, &m->cpus[i]);
+		cpu_init(m, i);
 	return m;
 }
 
@@ -311,14 +318,13 @@ void bench_model_free(BenchModel *m)
 	for (i = 0; i < m->params.cpus; i++) {
 		Cpu *cpu = &m->cpus[i];
 
-		g_free(cpu->brief.objects);
-		g_free(cpu->medium.objects);
-		g_free(cpu->lasting.objects);
+		for (j = 0; j < N_SPANS; j++)
+			g_free(cpu->pools[j].objects);
 		for (j = 0; j < N_CLASSES; j++)
 			g_free(cpu->slabs[j].freed);
 	}
 	for (i = 0; i < 2; i++)
-		for (j = 0; j < N_SPANS; j++)
+		for (j = 0; j < 2; j++)
 			g_free(m->choices[i][j].entries);
 	g_free(m->cpus);
 	g_free(m);
@@ -335,228 +341,256 @@ static inline void pool_push(Pool *pool, Object object)
 	pool->objects[pool->n++] = object;
 }
 
-/* Takes one out at random. */
-static inline Object pool_take(Pool *pool, guint32 bits)
+static inline Object pool_take(Pool *pool, guint64 i)
 {
-	/* More than 2^32 objects would not all be reached, and none has. */
-	guint64 i = (guint64)bits * pool->n >> 32;
 	Object object = pool->objects[i];
 
 	pool->objects[i] = pool->objects[--pool->n];
 	return object;
 }
 
-static inline guint32 slab_alloc(BenchModel *m, Slab *slab)
+/* Brief objects go in the reverse order, others at random. */
+static inline Object take(Cpu *cpu, guint span, guint32 bits)
 {
-	if (slab->n)
-		return slab->freed[--slab->n];
-	if (G_UNLIKELY(slab->fresh == slab->limit)) {
-		m->full = TRUE;
-		return 0;
-	}
-	return slab->fresh++;
+	Pool *pool = &cpu->pools[span];
+	/* More than 2^32 objects would not all be reached, and none has. */
+	guint64 random = (guint64)bits * pool->n >> 32;
+
+	return pool_take(pool, span == BRIEF ? pool->n - 1 : random);
 }
 
-static inline void slab_free(Slab *slab, guint32 index)
+static inline guint64 slab_alloc(BenchModel *m, Slab *slab, guint32 size)
+{
+	if (G_LIKELY(slab->n))
+		return slab->freed[--slab->n];
+	if (G_UNLIKELY(slab->fresh == slab->limit))
+		m->full = TRUE;
+	slab->fresh += size;
+	return slab->fresh - size;
+}
+
+static inline void slab_free(Slab *slab, guint64 ptr)
 {
 	if (G_UNLIKELY(slab->n == slab->capacity)) {
 		slab->capacity = MAX(slab->capacity * 2, 16);
-		slab->freed = g_renew(guint32, slab->freed, slab->capacity);
+		slab->freed = g_renew(guint64, slab->freed, slab->capacity);
 	}
-	slab->freed[slab->n++] = index;
-}
-
-static inline guint64 address_of(const BenchModel *m, guint cpu, guint class,
-				 guint32 index)
-{
-	return LINEAR_BASE + ((guint64)cpu << m->cpu_shift) +
-	       ((guint64) class << m->class_shift) +
-	       (guint64)index * classes[class].size;
+	slab->freed[slab->n++] = ptr;
 }
 
 /* It depends on the object, so that the free knows it too. */
-static inline guint32 requested(const Site *site, guint32 index)
+static inline guint32 requested(const Site *site, guint64 ptr)
 {
-	return site->req + below(index * 0x9e3779b1u, site->spread);
+	return site->req +
+	       below((guint32)(ptr >> 3) * 0x9e3779b1u, site->spread);
 }
 
-static inline void account_alloc(BenchTotals *t, guint32 req, guint32 size)
+/* Totals of slab; of pages there is no such sum, theirs goes nowhere. */
+static BenchTotals *slab_totals(BenchModel *m, guint type)
 {
-	t->allocs++;
-	t->bytes_requested += req;
-	t->bytes_allocated += size;
-	t->live_bytes_requested += req;
-	t->live_bytes_allocated += size;
-	t->peak_bytes_allocated =
-		MAX(t->peak_bytes_allocated, t->live_bytes_allocated);
+	return &m->totals[type == KMEMTRACE_TYPE_PAGES ? BENCH_N_KINDS
+						       : BENCH_SLAB];
 }
 
-static inline void account_free(BenchTotals *t, guint32 req, guint32 size,
-				gboolean cross)
+static void account_alloc(BenchModel *m, const Site *site, guint32 req)
 {
-	t->frees++;
-	t->cross_cpu_frees += cross;
-	t->live_bytes_requested -= req;
-	t->live_bytes_allocated -= size;
+	BenchTotals *both[] = {&m->totals[site->type],
+			       slab_totals(m, site->type)};
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(both); i++) {
+		BenchTotals *t = both[i];
+
+		t->allocs++;
+		t->bytes_requested += req;
+		t->bytes_allocated += site->size;
+		t->live_bytes_requested += req;
+		t->live_bytes_allocated += site->size;
+		t->peak_bytes_allocated =
+			MAX(t->peak_bytes_allocated, t->live_bytes_allocated);
+	}
 }
 
-static void emit_alloc(BenchModel *m, BenchSink *sink, guint cpu, guint span,
-		       guint64 bits)
+static void account_free(BenchModel *m, const Site *site, Object object,
+			 guint cpu)
+{
+	BenchTotals *both[] = {&m->totals[site->type],
+			       slab_totals(m, site->type)};
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(both); i++) {
+		BenchTotals *t = both[i];
+
+		t->frees++;
+		t->cross_cpu_frees += object.cpu != cpu;
+		t->live_bytes_requested -= requested(site, object.ptr);
+		t->live_bytes_allocated -= site->size;
+	}
+}
+
+static ALWAYS_INLINE void emit_alloc(BenchModel *m, BenchSink *sink, guint cpu,
+				     gboolean lasting, guint64 bits,
+				     gboolean account)
 {
 	gboolean pages = (bits & 0xffff) < m->pages_64k;
-	guint i = choose(&m->choices[pages][span], (guint32)(bits >> 32));
+	guint i = choose(&m->choices[pages][lasting], (guint32)(bits >> 32));
 	const Site *site = &m->sites[i];
-	const Class *class = &classes[site->class];
 	Cpu *c = &m->cpus[cpu];
-	guint32 index = slab_alloc(m, &c->slabs[site->class]);
-	guint32 req = requested(site, index);
-	Object object = object_pack(i, cpu, index);
+	guint64 ptr = slab_alloc(m, &c->slabs[site->class], site->size);
+	guint32 req = requested(site, ptr);
+	guint span = (bits >> 16 & 0xff) < site->medium_256 ? MEDIUM : BRIEF;
+	struct kmemtrace_event *e;
 
-	if (span == LONG)
-		pool_push(&c->lasting, object);
-	else if ((bits >> 16 & 0xff) < site->medium_256)
-		pool_push(&c->medium, object);
-	else
-		pool_push(&c->brief, object);
+	pool_push(&c->pools[lasting ? LASTING : span], (Object){ptr, i, cpu});
 	m->live++;
-	account_alloc(&m->totals[class->type], req, class->size);
-	if (!pages)
-		account_alloc(&m->totals[BENCH_SLAB], req, class->size);
-	*bench_sink_next(sink, cpu) = (struct kmemtrace_event){
-		.event_id = KMEMTRACE_EVENT_ALLOC,
-		.type_id = class->type,
-		.event_size = KMEMTRACE_EVENT_SIZE_V1,
-		.node = KMEMTRACE_NODE_NONE,
-		.call_site = site->address,
-		.ptr = address_of(m, cpu, site->class, index),
-		.bytes_req = req,
-		.bytes_alloc = class->size,
-		.gfp_flags = site->gfp,
-		.timestamp = m->now,
-	};
+	if (account)
+		account_alloc(m, site, req);
+	e = bench_sink_next(sink, cpu);
+	e->event_id = KMEMTRACE_EVENT_ALLOC;
+	e->type_id = site->type;
+	e->event_size = KMEMTRACE_EVENT_SIZE_V1;
+	e->node = KMEMTRACE_NODE_NONE;
+	e->call_site = site->address;
+	e->ptr = ptr;
+	e->bytes_req = req;
+	e->bytes_alloc = site->size;
+	e->gfp_flags = site->gfp;
+	e->timestamp = m->now;
 }
 
-static void emit_free(BenchModel *m, BenchSink *sink, guint cpu, Object object,
-		      guint64 bits)
+static ALWAYS_INLINE void emit_free(BenchModel *m, BenchSink *sink, guint cpu,
+				    Object object, guint64 bits,
+				    gboolean account)
 {
-	const Site *site = &m->sites[object_site(object)];
-	const Class *class = &classes[site->class];
-	guint home = object_cpu(object);
-	guint32 index = (guint32)object;
-	guint32 req = requested(site, index);
+	const Site *site = &m->sites[object.site];
+	struct kmemtrace_event *e;
 
-	slab_free(&m->cpus[home].slabs[site->class], index);
+	slab_free(&m->cpus[object.cpu].slabs[site->class], object.ptr);
 	m->live--;
-	account_free(&m->totals[class->type], req, class->size, home != cpu);
-	if (class->type != KMEMTRACE_TYPE_PAGES)
-		account_free(&m->totals[BENCH_SLAB], req, class->size,
-			     home != cpu);
-	*bench_sink_next(sink, cpu) = (struct kmemtrace_event){
-		.event_id = KMEMTRACE_EVENT_FREE,
-		.type_id = class->type,
-		.event_size = KMEMTRACE_EVENT_SIZE_V1,
-		.node = KMEMTRACE_NODE_NONE,
-		.call_site = site->free_sites[bits >> 31 & 1],
-		.ptr = address_of(m, home, site->class, index),
-		.timestamp = m->now,
-	};
+	if (account)
+		account_free(m, site, object, cpu);
+	e = bench_sink_next(sink, cpu);
+	e->event_id = KMEMTRACE_EVENT_FREE;
+	e->type_id = site->type;
+	e->event_size = KMEMTRACE_EVENT_SIZE_V1;
+	e->node = KMEMTRACE_NODE_NONE;
+	e->call_site = site->free_sites[bits >> 31 & 1];
+	e->ptr = object.ptr;
+	e->bytes_req = 0;
+	e->bytes_alloc = 0;
+	e->gfp_flags = 0;
+	e->timestamp = m->now;
 }
 
-/* The object that this CPU frees next.  FALSE: there is none. */
-static gboolean pick(BenchModel *m, guint cpu, guint64 bits, Object *object)
+/* What the CPU frees next.  FALSE: nothing that it should. */
+static ALWAYS_INLINE gboolean pick(BenchModel *m, guint cpu, guint64 bits,
+				   Object *object)
 {
 	Cpu *c = &m->cpus[cpu];
-	guint32 high = (guint32)(bits >> 32);
+	guint span = BRIEF;
 
 	if ((bits & 0xffff) < m->cross_64k) {
-		/* Of the CPU that the same random bits make. */
 		guint other =
 			below((guint32)bits * 0x85ebca6bu, m->params.cpus - 1);
 		Cpu *o = &m->cpus[other + (other >= cpu)];
 
-		if (o->medium.n || o->brief.n) {
-			*object = o->medium.n ? pool_take(&o->medium, high)
-					      : o->brief.objects[--o->brief.n];
+		span = o->pools[MEDIUM].n ? MEDIUM : BRIEF;
+		if (o->pools[span].n) {
+			*object = take(o, span, (guint32)(bits >> 32));
 			return TRUE;
 		}
+		span = BRIEF;
 	}
-	if ((bits >> 16 & 0xff) < LASTING_256 && c->lasting.n)
-		*object = pool_take(&c->lasting, high);
-	else if (c->medium.n > m->medium_target)
-		*object = pool_take(&c->medium, high);
-	else if (c->brief.n)
-		*object = c->brief.objects[--c->brief.n];
-	else if (c->medium.n)
-		*object = pool_take(&c->medium, high);
-	else if (c->lasting.n)
-		*object = pool_take(&c->lasting, high);
-	else
+	span = c->pools[MEDIUM].n > m->medium_target ? MEDIUM : span;
+	if ((bits >> 16 & 0xff) < LASTING_256 && c->pools[LASTING].n)
+		span = LASTING;
+	if (!c->pools[span].n)
 		return FALSE;
+	*object = take(c, span, (guint32)(bits >> 32));
 	return TRUE;
 }
 
-static gboolean has_objects(const Cpu *cpu)
+/* Something that is live, on this CPU or one behind it. */
+static Object pick_any(BenchModel *m, guint *cpu, guint64 bits)
 {
-	return cpu->brief.n || cpu->medium.n || cpu->lasting.n;
+	guint span;
+
+	for (;; *cpu = (*cpu + 1) % m->params.cpus)
+		for (span = 0; span < N_SPANS; span++)
+			if (m->cpus[*cpu].pools[span].n)
+				return take(&m->cpus[*cpu], span,
+					    (guint32)(bits >> 32));
 }
 
-/* The next CPU that has something to free. */
-static guint find_objects(const BenchModel *m, guint cpu)
+/* Allocations and frees come in bursts. */
+static inline gboolean wants_free(Cpu *cpu, guint bits)
 {
-	while (!has_objects(&m->cpus[cpu]))
-		cpu = (cpu + 1) % m->params.cpus;
-	return cpu;
+	cpu->freeing ^= !(bits & 3);
+	cpu->freeing |= cpu->pools[BRIEF].n >= MAX_DEPTH;
+	return cpu->freeing;
+}
+
+/* Makes n events, of which so many are left. */
+static ALWAYS_INLINE void run_some(BenchModel *m, BenchSink *sink, guint64 left,
+				   guint64 n, gboolean account)
+{
+	gint64 target = (gint64)m->params.live;
+	guint64 end = m->params.live << 32, ramp = m->ramp;
+	guint cpu = m->cpu;
+
+	for (; n; n--, left--) {
+		guint64 bits = draw(m);
+		guint64 more = bits * G_GUINT64_CONSTANT(0x9fb21c651e98df25);
+		guint next = below((guint32)(more >> 32), m->params.cpus);
+		gint64 surplus = m->live - target;
+		Object object;
+
+		m->now += 1 + below((guint32)more, m->gap);
+		cpu ^= (cpu ^ next) & -(guint)(more & 1);
+		ramp = MIN(ramp + m->slope, end);
+		if (G_UNLIKELY(surplus >= (gint64)left)) {
+			object = pick_any(m, &cpu, bits);
+			emit_free(m, sink, cpu, object, bits, account);
+		} else if (m->live < (gint64)(ramp >> 32) ||
+			   -surplus >= (gint64)left) {
+			emit_alloc(m, sink, cpu, TRUE, bits, account);
+		} else if (wants_free(&m->cpus[cpu], (guint)more >> 1) &&
+			   pick(m, cpu, bits, &object)) {
+			emit_free(m, sink, cpu, object, bits, account);
+		} else {
+			emit_alloc(m, sink, cpu, FALSE, bits, account);
+		}
+	}
+	m->ramp = ramp;
+	m->cpu = cpu;
+}
+
+static void run_all(BenchModel *m, BenchSink *sink)
+{
+	guint64 left = m->params.events, n;
+
+	for (; left && !sink->error && !m->full; left -= n) {
+		n = MIN(left, 4096);
+		if (m->params.account)
+			run_some(m, sink, left, n, TRUE);
+		else
+			run_some(m, sink, left, n, FALSE);
+	}
 }
 
 gboolean bench_model_run(BenchModel *m, BenchSink *sink, GError **error)
 {
-	guint64 left = m->params.events, target = m->params.live;
-	/* What should be live now, 32 bits behind the point. */
-	unsigned __int128 ramp = 0, end = (unsigned __int128)target << 32;
-	guint64 slope =
-		left ? (guint64)MIN(end * 2 / left, G_GUINT64_CONSTANT(1) << 32)
-		     : 0;
-	guint cpu = 0, run = 0;
+	guint i;
 
-	for (; left && !sink->error && !m->full; left--) {
-		guint64 bits = draw(m), more = draw(m);
-		Object object;
-
-		m->now += 1 + below((guint32)more, m->gap);
-		if (!run--) {
-			cpu = below((guint32)(more >> 32), m->params.cpus);
-			run = (guint)(more & 3) % 3;
-		}
-		if (ramp < end)
-			ramp = MIN(ramp + slope, end);
-		if (m->live >= target && m->live - target >= left) {
-			cpu = find_objects(m, cpu);
-			pick(m, cpu, bits, &object);
-			emit_free(m, sink, cpu, object, bits);
-			run = 0;
-			continue;
-		}
-		if (m->live < (guint64)(ramp >> 32) ||
-		    (target >= m->live && target - m->live >= left)) {
-			emit_alloc(m, sink, cpu, LONG, bits);
-			continue;
-		}
-		if ((m->cpus[cpu].brief.n >= MAX_DEPTH || more >> 63) &&
-		    pick(m, cpu, bits, &object))
-			emit_free(m, sink, cpu, object, bits);
-		else
-			emit_alloc(m, sink, cpu, BRIEF, bits);
-	}
-	m->totals[BENCH_KMALLOC].live_objects = 0;
-	for (cpu = 0; cpu < BENCH_N_KINDS; cpu++)
-		m->totals[cpu].live_objects =
-			m->totals[cpu].allocs - m->totals[cpu].frees;
+	run_all(m, sink);
+	for (i = 0; i < BENCH_N_KINDS; i++)
+		m->totals[i].live_objects =
+			m->totals[i].allocs - m->totals[i].frees;
 	if (!m->full)
 		return TRUE;
 	g_set_error(error, BENCH_ERROR, 0,
-		    "no address is left for an object on CPU %u: take fewer "
-		    "CPUs, or less live objects",
-		    cpu);
+		    "no address is left for another object: take fewer CPUs, "
+		    "or less live objects");
 	return FALSE;
 }
 

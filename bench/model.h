@@ -30,6 +30,7 @@ typedef struct {
 	guint cpus;
 	guint pages_percent; /* of the allocations are of pages */
 	guint cross_percent; /* of the frees are on another CPU */
+	gboolean account;    /* totals are wanted */
 } BenchParams;
 
 enum {
@@ -62,7 +63,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(BenchModel, bench_model_free)
 /* Makes all events.  Ends early when sink has an error. */
 gboolean bench_model_run(BenchModel *model, BenchSink *sink, GError **error);
 
-/* After it ran.  That of BENCH_SLAB is complete too. */
+/* After it ran, with params->account.  That of BENCH_SLAB is complete too. */
 const BenchTotals *bench_model_totals(const BenchModel *model, guint kind);
 
 /* Writes symbols for all call sites, as /proc/kallsyms has them. */

@@ -97,7 +97,7 @@ static gboolean open_file(BenchSink *sink, const char *directory, guint cpu,
 	}
 	if (is_fifo(path)) {
 		(void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
-		sink->round = ROUND_RECORDS;
+		sink->round = sink->left = ROUND_RECORDS;
 	}
 	return TRUE;
 }
@@ -107,7 +107,9 @@ BenchSink *bench_sink_new(const char *directory, guint cpus, GError **error)
 	g_autoptr(BenchSink) sink = g_new0(BenchSink, 1);
 	guint i;
 
+	sink->left = G_MAXUINT64;
 	sink->cpus = cpus;
+	sink->round = G_MAXUINT64;
 	sink->capacity =
 		MAX(BUFFER_BYTES / sizeof(struct kmemtrace_event) / cpus,
 		    MIN_RECORDS);
@@ -166,7 +168,7 @@ void bench_sink_flush_all(BenchSink *sink)
 {
 	guint i;
 
-	sink->pending = 1;
+	sink->left = sink->round - 1;
 	for (i = 0; i < sink->cpus; i++)
 		bench_sink_flush(sink, i);
 }

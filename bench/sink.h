@@ -22,8 +22,8 @@ typedef struct {
 	char **paths;
 	guint cpus;
 	guint capacity; /* records in a buffer */
-	guint round;	/* if not 0: all are to be flushed after so many */
-	guint pending;	/* records since then */
+	guint64 round;	/* all are to be flushed after so many */
+	guint64 left;	/* until then */
 	guint64 *written;
 	GError *error; /* the first one; nothing is written after it */
 } BenchSink;
@@ -49,7 +49,7 @@ static inline struct kmemtrace_event *bench_sink_next(BenchSink *sink,
 
 	if (G_UNLIKELY(b->n == sink->capacity))
 		bench_sink_flush(sink, cpu);
-	if (G_UNLIKELY(sink->round && sink->pending++ == sink->round))
+	if (G_UNLIKELY(!sink->left--))
 		bench_sink_flush_all(sink);
 	return &b->records[b->n++];
 }
