@@ -218,18 +218,17 @@ static void check_across(KmtCheck *check)
 		.on_unmatched = on_unmatched,
 	};
 	g_autoptr(KmtMerge) merge = kmt_merge_new(check->capture);
-	g_autoptr(KmtMatcher) matcher = kmt_matcher_new(
-		check->capture, &ops, check, check->tolerance_ns);
-	KmtMerged batch[KMT_MERGE_BATCH];
-	guint n, i;
+	const KmtMatchOptions options = {
+		.clock_tolerance_ns = check->tolerance_ns,
+		.keep_indexes = TRUE,
+	};
+	g_autoptr(KmtMatcher) matcher =
+		kmt_matcher_new(check->capture, &options, &ops, check);
+	struct kmemtrace_event event;
+	KmtPosition position;
 
-	while ((n = kmt_merge_next_batch(merge, batch, KMT_MERGE_BATCH))) {
-		for (i = 0; i < n; i++)
-			kmt_matcher_prefetch(matcher, &batch[i].event);
-		for (i = 0; i < n; i++)
-			kmt_matcher_feed(matcher, &batch[i].event,
-					 &batch[i].position);
-	}
+	while (kmt_merge_next(merge, &event, &position))
+		kmt_matcher_feed(matcher, &event, &position);
 	kmt_matcher_finish(matcher);
 	check->findings = *kmt_matcher_findings(matcher);
 	find_before(check);

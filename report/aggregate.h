@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What a capture adds up to.  Output is elsewhere: nothing here prints.
- *
- * Everything but the peaks is a sum over addresses.  To run in parallel, give
- * each shard of the addresses a matcher and an aggregate and add them up; only
- * the running totals of live bytes, which the peaks need, depend on all of
- * them.
- */
+/* What a capture adds up to.  Output is elsewhere: nothing here prints. */
 #ifndef KMEMTRACE_REPORT_AGGREGATE_H
 #define KMEMTRACE_REPORT_AGGREGATE_H
 
@@ -30,8 +23,8 @@ typedef struct {
 	gboolean overflowed;	/* some sum of bytes is above 2^64 - 1 */
 } KmtAggregate;
 
-/* Reads all of the capture. */
-KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
+/* Reads all of the capture, by so many threads. */
+KmtAggregate *kmt_aggregate_new(const KmtCapture *capture, guint jobs,
 				gint64 clock_tolerance_ns);
 void kmt_aggregate_free(KmtAggregate *aggregate);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtAggregate, kmt_aggregate_free)

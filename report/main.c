@@ -13,6 +13,8 @@
 
 #define PROGRAM	      "kmemtrace-report"
 #define DEFAULT_LINES 20
+/* More would only wait for each other. */
+#define MAX_JOBS 256
 
 /* As the command line gave them. */
 typedef struct {
@@ -29,6 +31,8 @@ typedef struct {
 	char *kallsyms;
 	char *system_map;
 	char *clock_tolerance;
+	char *jobs;
+	guint n_jobs;
 	char **operands;
 } Options;
 
@@ -39,6 +43,7 @@ static void options_clear(Options *options)
 	g_free(options->kallsyms);
 	g_free(options->system_map);
 	g_free(options->clock_tolerance);
+	g_free(options->jobs);
 	g_strfreev(options->operands);
 }
 
@@ -73,6 +78,8 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 		 "Nanoseconds by which the clocks of two CPUs may differ "
 		 "(default: 1000000)",
 		 "NS"},
+		{"jobs", 'j', 0, G_OPTION_ARG_STRING, &o->jobs,
+		 "Work with N threads (default: one for each processor)", "N"},
 		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet, "No warnings",
 		 NULL},
 		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
@@ -104,10 +111,12 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 }
 
 /* Options to what the report is made of. */
-static gboolean check_options(const Options *options, KmtReport *report,
+static gboolean check_options(Options *options, KmtReport *report,
 			      guint64 *tolerance_ns, KmtSort **sort,
 			      GError **error)
 {
+	guint64 jobs = 0;
+
 	report->max_lines = options->json ? 0 : DEFAULT_LINES;
 	report->slab_only = options->slab;
 	report->pages_only = options->page;
@@ -125,6 +134,10 @@ static gboolean check_options(const Options *options, KmtReport *report,
 				  KMT_CLOCK_TOLERANCE_MAX_NS,
 				  "--clock-tolerance", tolerance_ns, error))
 		return FALSE;
+	if (!kmt_cli_parse_number(options->jobs, MAX_JOBS, "--jobs", &jobs,
+				  error))
+		return FALSE;
+	options->n_jobs = jobs ? (guint)jobs : g_get_num_processors();
 	*sort = kmt_sort_parse(options->sort ? options->sort : "wasted", error);
 	report->sort = *sort;
 	return *sort != NULL;
@@ -253,7 +266,7 @@ static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 	names = kmt_names_open(capture, &names_options, warnings, &error);
 	if (!names)
 		return fail(error);
-	aggregate = kmt_aggregate_new(capture, tolerance_ns);
+	aggregate = kmt_aggregate_new(capture, options->n_jobs, tolerance_ns);
 	kmt_names_check(names, aggregate->sites, warnings);
 	if (aggregate->skipped && aggregate->skipped == capture->n_records)
 		g_ptr_array_add(warnings,

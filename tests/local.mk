@@ -7,8 +7,16 @@ tests_trace_dump_LDADD = trace/libtrace.a $(GLIB_LIBS)
 # The same with a table that is full, and forgets, all the time.
 tests_trace_dump_small_SOURCES = tests/trace-dump.c \
 	$(trace_libtrace_a_SOURCES)
-tests_trace_dump_small_CPPFLAGS = $(AM_CPPFLAGS) -DFIRST_ENTRIES=4
+tests_trace_dump_small_CPPFLAGS = $(AM_CPPFLAGS) -DOBJ_FIRST_SLOTS=2 -DOBJ_MIN_CLOSED=1
 tests_trace_dump_small_LDADD = $(GLIB_LIBS)
+# The report with blocks and tables so small that each boundary is met.
+check_PROGRAMS += tests/report-small
+tests_report_small_SOURCES = $(kmemtrace_report_SOURCES) \
+	$(trace_libtrace_a_SOURCES)
+tests_report_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_BLOCK_RECORDS=3 \
+	-DOBJ_FIRST_SLOTS=2 -DOBJ_MIN_CLOSED=1
+tests_report_small_CFLAGS = $(kmemtrace_report_CFLAGS)
+tests_report_small_LDADD = cli/libcli.a $(JSON_LIBS) $(GLIB_LIBS)
 tests_trace_unit_SOURCES = tests/trace-unit.c
 tests_trace_unit_LDADD = trace/libtrace.a $(GLIB_LIBS)
 KMT_CHECK_TESTS = \

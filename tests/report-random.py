@@ -15,7 +15,9 @@ import tempfile
 
 import report_reference as ref
 
-PROGRAM = os.path.join(os.environ.get("top_builddir", "."), "kmemtrace-report")
+BUILD = os.environ.get("top_builddir", ".")
+PROGRAM = os.path.join(BUILD, "kmemtrace-report")
+SMALL = os.path.join(BUILD, "tests", "report-small")  # blocks of 3 records
 N_SEEDS = 60
 CODE = 0xffffffff81000000
 MODULE = 0xffffffffa0000000
@@ -265,9 +267,14 @@ def run_seed(seed, directory):
                         for c in maker.cpus)
     want = ref.Reference(maker.cpus, maker.nodes if maker.has_meta else {},
                          maker.overruns > 0, maker.size)
-    run = subprocess.run(
-        [PROGRAM, "--json", "-q", "--clock-tolerance", "0", directory],
-        capture_output=True, check=False)
+    runs = [subprocess.run(
+        [program, "--json", "-q", "--clock-tolerance", "0", "--jobs", jobs,
+         directory], capture_output=True, check=False)
+            for program, jobs in ((PROGRAM, "1"), (PROGRAM, "2"), (SMALL, "1"),
+                                  (SMALL, "5"))]
+    run = runs[0]
+    for other in runs[1:]:
+        check("output with more jobs", other.stdout, run.stdout)
     check("messages", run.stderr, b"")
     check("exit status", run.returncode, 0)
     overflow = any(t[k] >= 1 << 64 for t in want.kinds.values()

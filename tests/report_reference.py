@@ -32,7 +32,8 @@ def totals():
 
 
 def merge(cpus):
-    """{cpu: [record]} -> [(cpu, record)] by time, CPU, position."""
+    """{cpu: [record]} -> [(cpu, record)] by time, CPU, position, with the
+    merged time in "now"."""
     keyed = []
     for cpu, records in cpus.items():
         key = None
@@ -41,7 +42,7 @@ def merge(cpus):
             key = time if key is None or time > key else key
             keyed.append((key, cpu, position, record))
     keyed.sort(key=lambda k: k[:3])
-    return [(k[1], k[3]) for k in keyed]
+    return [(k[1], {**k[3], "now": k[0]}) for k in keyed]
 
 
 def is_usable(record, size):
@@ -129,7 +130,7 @@ class Reference:
                 t["remote_node_allocs"] += 1
             if t["live_bytes_allocated"] > t["peak_bytes_allocated"]:
                 t["peak_bytes_allocated"] = t["live_bytes_allocated"]
-                t["peak_timestamp"] = record["timestamp"]
+                t["peak_timestamp"] = record["now"]
 
     def free(self, cpu, record):
         """A FREE record."""

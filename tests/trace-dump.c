@@ -25,11 +25,11 @@ static guint object_cpu(const KmtObject *object)
 	return file->cpu;
 }
 
-static void on_alloc(gpointer user, KmtObject *object,
+static void on_alloc(gpointer user, const KmtObject *object,
 		     const struct kmemtrace_event *event,
 		     const KmtPosition *position)
 {
-	object->site = ++n_alloc;
+	n_alloc++;
 }
 
 static void on_free(gpointer user, const KmtObject *object,
@@ -106,6 +106,7 @@ int main(int argc, char **argv)
 		.on_double = on_double,
 		.on_unmatched = on_unmatched,
 	};
+	KmtMatchOptions options = {.keep_indexes = TRUE};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtCapture) opened = NULL;
 	g_autoptr(KmtMerge) merge = NULL;
@@ -128,8 +129,8 @@ int main(int argc, char **argv)
 	}
 	capture = opened;
 	merge = kmt_merge_new(opened);
-	matcher = kmt_matcher_new(opened, &ops, NULL,
-				  g_ascii_strtoll(argv[1], NULL, 10));
+	options.clock_tolerance_ns = g_ascii_strtoll(argv[1], NULL, 10);
+	matcher = kmt_matcher_new(opened, &options, &ops, NULL);
 	while (kmt_merge_next(merge, &event, &position)) {
 		kmt_matcher_feed(matcher, &event, &position);
 		n++;

@@ -59,21 +59,6 @@ static void test_addrset_grows(void)
 	kmt_addr_set_free(set);
 }
 
-static void test_addrset_doubt(void)
-{
-	KmtAddrSet *set = kmt_addr_set_new(3);
-
-	kmt_addr_set_add(set, 64);
-	g_assert_false(kmt_addr_set_has_doubt(set, 64));
-	kmt_addr_set_doubt(set, 64);
-	g_assert_true(kmt_addr_set_has_doubt(set, 64));
-	g_assert_false(kmt_addr_set_has_doubt(set, 72));
-	g_assert_true(kmt_addr_set_take_doubt(set, 64));
-	g_assert_false(kmt_addr_set_take_doubt(set, 64));
-	g_assert_true(kmt_addr_set_contains(set, 64));
-	kmt_addr_set_free(set);
-}
-
 /* ---- captures in memory ---- */
 
 static KmtCapture *capture_new(guint files)
@@ -146,6 +131,14 @@ static void test_merge_many_files(void)
 	g_assert_false(kmt_merge_next(merge, &event, &position));
 }
 
+static KmtMatcher *matcher_new(const KmtCapture *capture, gint64 tolerance_ns)
+{
+	static const KmtMatchOps ops;
+	const KmtMatchOptions options = {.clock_tolerance_ns = tolerance_ns};
+
+	return kmt_matcher_new(capture, &options, &ops, NULL);
+}
+
 static void count_live(gpointer user, const KmtObject *object)
 {
 	++*(guint *)user;
@@ -158,10 +151,8 @@ static void count_live(gpointer user, const KmtObject *object)
 static void test_matcher_forgets_nothing_that_matters(void)
 {
 	enum { LIVE = 20000, PASSING = 200000 };
-	static const KmtMatchOps ops;
 	g_autoptr(KmtCapture) capture = capture_new(1);
-	g_autoptr(KmtMatcher) matcher =
-		kmt_matcher_new(capture, &ops, NULL, 1000);
+	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
 	KmtPosition position = {capture->files->pdata[0], 0};
 	struct kmemtrace_event event;
 	gint64 t = 0;
@@ -199,25 +190,59 @@ static void test_matcher_forgets_nothing_that_matters(void)
 static void test_table_forgets(void)
 {
 	KmtObjTable table;
-	guint64 i;
+	guint64 i, entries = 0;
 
-	kmt_obj_table_init(&table);
+	kmt_obj_table_init(&table, 0, FALSE);
 	for (i = 1; i <= 1000000; i++) {
+		guint64 hash = kmt_obj_hash(&table, i * 8, FALSE);
 		KmtEntry *e;
 
-		if (kmt_obj_table_full(&table))
-			kmt_obj_table_make_room(&table, G_MININT64, i - 10);
-		e = kmt_obj_find(&table, i * 8, FALSE);
-		g_assert_cmpuint(e->flags, ==, 0);
-		e->flags = KMT_ENTRY_USED;
-		e->object.ptr = i * 8;
-		e->last_ts = i;
-		table.used++;
-		g_assert_true(kmt_obj_find(&table, i * 8, FALSE) == e);
-		g_assert_cmpuint(kmt_obj_find(&table, i * 8, TRUE)->flags, ==,
-				 0);
+		g_assert_null(kmt_obj_find(&table, hash, i * 8, FALSE));
+		e = kmt_obj_add(&table, hash, i * 8, 0, G_MININT64,
+				(gint64)i - 10);
+		e->last_ts = (gint64)i;
+		g_assert_true(kmt_obj_find(&table, hash, i * 8, FALSE) == e);
+		g_assert_null(kmt_obj_find(&table,
+					   kmt_obj_hash(&table, i * 8, TRUE),
+					   i * 8, TRUE));
 	}
-	g_assert_cmpuint(table.mask, <, 8192);
+	for (i = 0; i < KMT_OBJ_SEGMENTS; i++)
+		entries += table.segments[i].n_entries;
+	g_assert_cmpuint(entries, <, 16384);
+	g_assert_true(kmt_obj_was_forgotten(&table, 8, FALSE));
+	g_assert_false(kmt_obj_was_forgotten(&table, 8, TRUE));
+	g_assert_false(kmt_obj_was_forgotten(&table, 8000000, FALSE));
+	kmt_obj_table_clear(&table);
+}
+
+/* Live ones stay, and take no more than the head of objtable.h says. */
+static void test_table_size(void)
+{
+	enum { N = 1000000 };
+	KmtObjTable table;
+	guint64 i, bytes = 0;
+
+	kmt_obj_table_init(&table, 0, FALSE);
+	for (i = 1; i <= N; i++) {
+		guint64 hash = kmt_obj_hash(&table, i * 64, FALSE);
+		KmtEntry *e = kmt_obj_add(&table, hash, i * 64, 0, G_MININT64,
+					  G_MAXINT64);
+
+		kmt_obj_count_closed(&table, hash, -1);
+		e->flags = KMT_ENTRY_LIVE;
+	}
+	for (i = 1; i <= N; i++) {
+		guint64 hash = kmt_obj_hash(&table, i * 64, FALSE);
+
+		g_assert_nonnull(kmt_obj_find(&table, hash, i * 64, FALSE));
+	}
+	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
+		const KmtObjSegment *s = &table.segments[i];
+
+		bytes += s->n_entries * sizeof(KmtEntry) +
+			 (s->mask + 1ull) * sizeof(guint32);
+	}
+	g_assert_cmpuint(bytes, <=, 48 * (guint64)N);
 	kmt_obj_table_clear(&table);
 }
 
@@ -226,7 +251,6 @@ static void test_extreme_times(void)
 {
 	static const gint64 times[] = {G_MININT64,     -1,	  0, 1,
 				       G_MAXINT64 - 1, G_MAXINT64};
-	static const KmtMatchOps ops;
 	guint i, meta;
 
 	for (meta = 0; meta < 2; meta++) {
@@ -247,7 +271,7 @@ static void test_extreme_times(void)
 			file->map = (const guint8 *)events;
 			file->n_records = G_N_ELEMENTS(times);
 		}
-		matcher = kmt_matcher_new(capture, &ops, NULL, 1000000000);
+		matcher = matcher_new(capture, 1000000000);
 		for (i = 0; i < G_N_ELEMENTS(times); i++) {
 			position.file = capture->files->pdata[i % 2];
 			kmt_matcher_feed(matcher, &events[i], &position);
@@ -263,10 +287,8 @@ static void test_extreme_times(void)
 static void test_matcher_remembers_for_the_tolerance(void)
 {
 	enum { N = 30000 };
-	static const KmtMatchOps ops;
 	g_autoptr(KmtCapture) capture = capture_new(2);
-	g_autoptr(KmtMatcher) matcher =
-		kmt_matcher_new(capture, &ops, NULL, 1000);
+	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
 	KmtPosition cpu0 = {capture->files->pdata[0], 0};
 	KmtPosition cpu1 = {capture->files->pdata[1], 0};
 	const KmtFindings *f = kmt_matcher_findings(matcher);
@@ -305,10 +327,8 @@ static void test_matcher_remembers_for_the_tolerance(void)
 static void test_matcher_doubts_for_ever(void)
 {
 	enum { N = 20000 };
-	static const KmtMatchOps ops;
 	g_autoptr(KmtCapture) capture = capture_new(2);
-	g_autoptr(KmtMatcher) matcher =
-		kmt_matcher_new(capture, &ops, NULL, 1000);
+	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
 	KmtPosition cpu0 = {capture->files->pdata[0], 0};
 	KmtPosition cpu1 = {capture->files->pdata[1], 0};
 	const KmtFindings *f = kmt_matcher_findings(matcher);
@@ -348,10 +368,8 @@ static void feed(KmtMatcher *matcher, KmtCapture *capture, guint cpu,
 static void test_matcher_doubts_once(void)
 {
 	enum { N = 20000 };
-	static const KmtMatchOps ops;
 	g_autoptr(KmtCapture) capture = capture_new(2);
-	g_autoptr(KmtMatcher) matcher =
-		kmt_matcher_new(capture, &ops, NULL, 1000);
+	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
 	const KmtFindings *f = kmt_matcher_findings(matcher);
 	gint64 t = 0;
 	guint i;
@@ -380,7 +398,7 @@ static void test_merge_counts(void)
 	g_autoptr(KmtCapture) capture = capture_new(1);
 	KmtCpuFile *file = capture->files->pdata[0];
 	g_autoptr(KmtMerge) merge = NULL;
-	KmtMerged batch[4];
+	KmtBlock block;
 	guint i;
 
 	for (i = 0; i < G_N_ELEMENTS(times); i++)
@@ -389,13 +407,16 @@ static void test_merge_counts(void)
 	file->map = (const guint8 *)events;
 	file->n_records = G_N_ELEMENTS(times);
 	merge = kmt_merge_new(capture);
-	g_assert_cmpuint(kmt_merge_next_batch(merge, batch, 4), ==, 4);
-	g_assert_cmpint(batch[2].event.timestamp, ==, 3);
-	g_assert_cmpuint(batch[3].position.index, ==, 3);
-	g_assert_cmpuint(kmt_merge_next_batch(merge, batch, 4), ==, 1);
-	g_assert_cmpuint(kmt_merge_next_batch(merge, batch, 4), ==, 0);
+	kmt_block_init(&block);
+	g_assert_true(kmt_merge_fill(merge, &block));
+	g_assert_cmpuint(block.n, ==, 5);
+	g_assert_cmpint(block.record[2]->timestamp, ==, 3);
+	g_assert_cmpint(block.now[2], ==, 9);
+	g_assert_false(kmt_merge_fill(merge, &block));
+	g_assert_cmpuint(block.n, ==, 0);
 	g_assert_cmpuint(kmt_merge_unordered(merge), ==, 1);
 	g_assert_cmpuint(kmt_merge_skipped(merge), ==, 1);
+	kmt_block_clear(&block);
 }
 
 static void test_free_has_no_leftovers(void)
@@ -534,7 +555,6 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/addrset/exact", test_addrset_exact);
 	g_test_add_func("/addrset/grows", test_addrset_grows);
-	g_test_add_func("/addrset/doubt", test_addrset_doubt);
 	g_test_add_func("/merge/many-files", test_merge_many_files);
 	g_test_add_func("/matcher/forgets-nothing-that-matters",
 			test_matcher_forgets_nothing_that_matters);
@@ -552,5 +572,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/matcher/doubts-once", test_matcher_doubts_once);
 	g_test_add_func("/matcher/extreme-times", test_extreme_times);
 	g_test_add_func("/table/forgets", test_table_forgets);
+	g_test_add_func("/table/size", test_table_size);
 	return g_test_run();
 }

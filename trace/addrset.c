@@ -6,13 +6,12 @@
 #include "trace/addrset.h"
 #include "trace/hash.h"
 
-#define BLOCK_BITS  512
-#define BLOCK_WORDS (BLOCK_BITS / 64)
+/* Small, as objects that lie far apart have a block each. */
+#define BLOCK_BITS 64
 
 typedef struct {
 	guint64 key; /* block number + 1; 0: this slot is empty */
-	guint64 seen[BLOCK_WORDS];
-	guint64 doubt[BLOCK_WORDS];
+	guint64 bits;
 } Block;
 
 /* Open addressing with linear probing; nothing is ever removed. */
@@ -22,7 +21,6 @@ struct KmtAddrSet {
 	guint64 mask; /* slots - 1 */
 	guint64 used;
 	Block *blocks;
-	Block *last; /* neighbours come in a row */
 };
 
 #define FIRST_SLOTS 64
@@ -48,7 +46,7 @@ void kmt_addr_set_free(KmtAddrSet *set)
 
 /*
  * The slot of a key, or the empty one where it would go.  Keys are block
- * numbers + 1 and so at most 2^55.
+ * numbers + 1 and so at most 2^58.
  */
 static Block *find(Block *blocks, guint64 mask, guint64 seed, guint64 key)
 {
@@ -83,32 +81,26 @@ static void grow(KmtAddrSet *set)
 	g_free(set->blocks);
 	set->blocks = blocks;
 	set->mask = mask;
-	set->last = NULL;
 }
 
 gboolean kmt_addr_set_add(KmtAddrSet *set, guint64 address)
 {
 	guint64 n = number(set, address);
 	guint64 key = n / BLOCK_BITS + 1;
-	guint word = n % BLOCK_BITS / 64;
-	guint64 bit = G_GUINT64_CONSTANT(1) << n % 64;
-	Block *block = set->last;
+	guint64 bit = G_GUINT64_CONSTANT(1) << n % BLOCK_BITS;
+	Block *block = find(set->blocks, set->mask, set->seed, key);
 	gboolean seen;
 
-	if (!block || block->key != key) {
-		block = find(set->blocks, set->mask, set->seed, key);
-		if (block->key == 0 && (set->used + 1) * 4 > set->mask * 3) {
+	if (block->key == 0) {
+		if ((set->used + 1) * 4 > set->mask * 3) {
 			grow(set);
 			block = find(set->blocks, set->mask, set->seed, key);
 		}
-		if (block->key == 0) {
-			block->key = key;
-			set->used++;
-		}
-		set->last = block;
+		block->key = key;
+		set->used++;
 	}
-	seen = (block->seen[word] & bit) != 0;
-	block->seen[word] |= bit;
+	seen = (block->bits & bit) != 0;
+	block->bits |= bit;
 	return seen;
 }
 
@@ -118,38 +110,5 @@ gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address)
 	const Block *block =
 		find(set->blocks, set->mask, set->seed, n / BLOCK_BITS + 1);
 
-	return block->seen[n % BLOCK_BITS / 64] >> n % 64 & 1;
-}
-
-gboolean kmt_addr_set_has_doubt(const KmtAddrSet *set, guint64 address)
-{
-	guint64 n = number(set, address);
-	const Block *block =
-		find(set->blocks, set->mask, set->seed, n / BLOCK_BITS + 1);
-
-	return block->doubt[n % BLOCK_BITS / 64] >> n % 64 & 1;
-}
-
-void kmt_addr_set_doubt(KmtAddrSet *set, guint64 address)
-{
-	guint64 n = number(set, address);
-	Block *block =
-		find(set->blocks, set->mask, set->seed, n / BLOCK_BITS + 1);
-
-	if (block->key)
-		block->doubt[n % BLOCK_BITS / 64] |= G_GUINT64_CONSTANT(1)
-						     << n % 64;
-}
-
-gboolean kmt_addr_set_take_doubt(KmtAddrSet *set, guint64 address)
-{
-	guint64 n = number(set, address);
-	guint64 bit = G_GUINT64_CONSTANT(1) << n % 64;
-	Block *block =
-		find(set->blocks, set->mask, set->seed, n / BLOCK_BITS + 1);
-	guint64 *doubt = &block->doubt[n % BLOCK_BITS / 64];
-	gboolean was = (*doubt & bit) != 0;
-
-	*doubt &= ~bit;
-	return was;
+	return block->bits >> n % BLOCK_BITS & 1;
 }

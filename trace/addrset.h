@@ -3,8 +3,6 @@
  * A set of addresses of one address space, for "has this address been seen
  * before".  An address that has neighbours costs a bit or two: addresses whose
  * slot is near are bits of one block.  Exact for every 64-bit value.
- *
- * Each address has two marks, SEEN and DOUBT; see match.c for the second.
  * Not thread-safe; one set per shard.
  */
 #ifndef KMEMTRACE_ADDRSET_H
@@ -19,17 +17,9 @@ typedef struct KmtAddrSet KmtAddrSet;
 KmtAddrSet *kmt_addr_set_new(guint granule_shift);
 void kmt_addr_set_free(KmtAddrSet *set);
 
-/* Marks address as SEEN.  Returns whether it was SEEN already. */
+/* Returns whether it was there already. */
 gboolean kmt_addr_set_add(KmtAddrSet *set, guint64 address);
 
 gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address);
-
-gboolean kmt_addr_set_has_doubt(const KmtAddrSet *set, guint64 address);
-
-/* Sets DOUBT on an address that is SEEN. */
-void kmt_addr_set_doubt(KmtAddrSet *set, guint64 address);
-
-/* Clears DOUBT.  Returns whether it was set. */
-gboolean kmt_addr_set_take_doubt(KmtAddrSet *set, guint64 address);
 
 #endif

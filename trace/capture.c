@@ -550,25 +550,25 @@ KmtCapture *kmt_capture_open(const char *const *operands, GError **error)
 	return g_steal_pointer(&capture);
 }
 
+void kmt_event_swap(struct kmemtrace_event *event)
+{
+	event->event_size = GUINT16_SWAP_LE_BE(event->event_size);
+	event->node = (gint32)GUINT32_SWAP_LE_BE((guint32)event->node);
+	event->call_site = GUINT64_SWAP_LE_BE(event->call_site);
+	event->ptr = GUINT64_SWAP_LE_BE(event->ptr);
+	event->bytes_req = GUINT64_SWAP_LE_BE(event->bytes_req);
+	event->bytes_alloc = GUINT64_SWAP_LE_BE(event->bytes_alloc);
+	event->gfp_flags = GUINT64_SWAP_LE_BE(event->gfp_flags);
+	event->timestamp =
+		(gint64)GUINT64_SWAP_LE_BE((guint64)event->timestamp);
+}
+
 void kmt_cpu_file_get(const KmtCpuFile *file, guint64 index,
 		      struct kmemtrace_event *event)
 {
 	memcpy(event, file->map + index * file->record_size, sizeof(*event));
-	if (file->swapped) {
-		event->event_size = GUINT16_SWAP_LE_BE(event->event_size);
-		event->node = (gint32)GUINT32_SWAP_LE_BE((guint32)event->node);
-		event->call_site = GUINT64_SWAP_LE_BE(event->call_site);
-		event->ptr = GUINT64_SWAP_LE_BE(event->ptr);
-		event->bytes_req = GUINT64_SWAP_LE_BE(event->bytes_req);
-		event->bytes_alloc = GUINT64_SWAP_LE_BE(event->bytes_alloc);
-		event->gfp_flags = GUINT64_SWAP_LE_BE(event->gfp_flags);
-		event->timestamp =
-			(gint64)GUINT64_SWAP_LE_BE((guint64)event->timestamp);
-	}
-	if (event->event_id == KMEMTRACE_EVENT_FREE) {
-		event->node = KMEMTRACE_NODE_NONE;
-		event->bytes_req = 0;
-		event->bytes_alloc = 0;
-		event->gfp_flags = 0;
-	}
+	if (file->swapped)
+		kmt_event_swap(event);
+	if (event->event_id == KMEMTRACE_EVENT_FREE)
+		kmt_event_clear_free(event);
 }

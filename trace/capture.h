@@ -14,6 +14,9 @@
 #define KMT_TRACE_ERROR (kmt_trace_error_quark())
 GQuark kmt_trace_error_quark(void);
 
+/* A record where it lies: at any address, as record sizes are not all even. */
+typedef struct kmemtrace_event KmtRawEvent __attribute__((aligned(1)));
+
 typedef enum {
 	KMT_TRACE_ERROR_OPEN,	  /* a file or directory could not be opened */
 	KMT_TRACE_ERROR_READ,	  /* opened, but could not be read or mapped */
@@ -93,6 +96,18 @@ gboolean kmt_capture_is_cut_off(const KmtCapture *capture);
 
 /* "little" or "big": the byte order of the traced machine. */
 const char *kmt_capture_byte_order(const KmtCapture *capture);
+
+/* Sets what a FREE does not define as the kernel would. */
+static inline void kmt_event_clear_free(struct kmemtrace_event *event)
+{
+	event->node = KMEMTRACE_NODE_NONE;
+	event->bytes_req = 0;
+	event->bytes_alloc = 0;
+	event->gfp_flags = 0;
+}
+
+/* Changes the byte order of all fields. */
+void kmt_event_swap(struct kmemtrace_event *event);
 
 /*
  * Reads record index of file into *event, in the host's byte order.  Bytes

@@ -13,18 +13,18 @@
 #ifndef KMEMTRACE_MATCH_H
 #define KMEMTRACE_MATCH_H
 
+#include "trace/cells.h"
 #include "trace/merge.h"
 
 /* A live or a just closed allocation. */
 typedef struct {
 	guint64 ptr;
-	guint64 bytes_req;
-	guint64 bytes_alloc;
-	gint64 timestamp; /* of the allocation, ns */
-	guint32 site;	  /* the owner's, set by on_alloc */
-	guint16 file;	  /* index in capture->files of the allocation */
-	guint8 type;	  /* enum kmemtrace_type_id */
-	guint64 index;	  /* of the ALLOC record in its file */
+	gint64 timestamp; /* merged time of the allocation, ns */
+	guint32 cell;	  /* these two: see trace/cells.h */
+	guint32 size;
+	guint16 file;  /* index in capture->files of the allocation */
+	guint8 type;   /* enum kmemtrace_type_id */
+	guint64 index; /* of the ALLOC record in its file, if they are kept */
 } KmtObject;
 
 typedef enum {
@@ -50,8 +50,8 @@ typedef enum {
  * to wait for later records (at most the clock tolerance).  Any may be NULL.
  */
 typedef struct {
-	/* A new live object.  May set object->site. */
-	void (*on_alloc)(gpointer user, KmtObject *object,
+	/* A new live object. */
+	void (*on_alloc)(gpointer user, const KmtObject *object,
 			 const struct kmemtrace_event *event,
 			 const KmtPosition *position);
 
@@ -98,27 +98,72 @@ typedef struct KmtMatcher KmtMatcher;
 /* The largest one; values beyond it are taken as it. */
 #define KMT_CLOCK_TOLERANCE_MAX_NS 1000000000
 
-KmtMatcher *kmt_matcher_new(const KmtCapture *capture, const KmtMatchOps *ops,
-			    gpointer user, gint64 clock_tolerance_ns);
+/*
+ * cells: numbers are given to what is allocated; or NULL.  keep_indexes:
+ * objects know the index of their ALLOC record, for 8 bytes each.
+ */
+typedef struct {
+	gint64 clock_tolerance_ns;
+	const KmtCells *cells;
+	gboolean keep_indexes;
+	guint64 hash_seed; /* that matchers share; 0: of its own */
+} KmtMatchOptions;
+
+KmtMatcher *kmt_matcher_new(const KmtCapture *capture,
+			    const KmtMatchOptions *options,
+			    const KmtMatchOps *ops, gpointer user);
 void kmt_matcher_free(KmtMatcher *matcher);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatcher, kmt_matcher_free)
 
+/* The next record in merged order. */
 void kmt_matcher_feed(KmtMatcher *matcher, const struct kmemtrace_event *event,
 		      const KmtPosition *position);
 
 /*
- * Tells that event is going to be fed soon.  Large captures are bound by the
- * time that memory takes; a batch of records that are told first and then fed
- * hides it.
+ * The same for those who have no time to lose: what is certain at once, as
+ * nearly everything is, is told by a step instead of a call of ops.
  */
-void kmt_matcher_prefetch(const KmtMatcher *matcher,
-			  const struct kmemtrace_event *event);
+typedef enum {
+	KMT_STEP_NONE, /* or told by calls */
+	KMT_STEP_ALLOC,
+	KMT_STEP_FREE,
+} KmtStepOp;
+
+typedef struct {
+	gint64 born; /* merged time of the allocation, ns */
+	guint32 cell;
+	guint32 size;
+	guint16 file; /* index in capture->files of the allocation */
+	guint8 op;    /* KmtStepOp */
+} KmtStep;
+
+/* Merged time, and hash from kmt_matcher_hash(). */
+void kmt_matcher_step(KmtMatcher *matcher, const KmtRawEvent *event, gint64 now,
+		      guint16 file, guint64 hash, KmtStep *step);
+
+/*
+ * Large captures are bound by the time that memory takes.  What is going to be
+ * fed is best told before: first its slot, then, when that has arrived, its
+ * entry.
+ */
+guint64 kmt_matcher_hash(const KmtMatcher *matcher, const KmtRawEvent *event);
+void kmt_matcher_prefetch_slot(KmtMatcher *matcher, guint64 hash);
+void kmt_matcher_prefetch_entry(KmtMatcher *matcher, guint64 hash);
+
+/* Merged time has come to now, be it by records of other addresses. */
+void kmt_matcher_advance(KmtMatcher *matcher, gint64 now);
+
+/*
+ * In a call of ops: whether this is a decision that had to wait, and was due
+ * when merged time went beyond *time.
+ */
+gboolean kmt_matcher_is_late(const KmtMatcher *matcher, gint64 *time);
 
 /* No record follows: settles what was waiting. */
 void kmt_matcher_finish(KmtMatcher *matcher);
 
 /* Calls func for each object still live, in no particular order. */
-void kmt_matcher_foreach_live(const KmtMatcher *matcher,
+void kmt_matcher_foreach_live(KmtMatcher *matcher,
 			      void (*func)(gpointer user,
 					   const KmtObject *object),
 			      gpointer user);

@@ -5,15 +5,17 @@
 
 #include "trace/merge.h"
 
-/*
- * One file's next record.  If its timestamp is below that of the one before it,
- * it wins the next match: no other source has a record as early as the one
- * before.  So position rules in a file without further ado.
- */
+/* One file's next record, and what is at hand of it beyond. */
 typedef struct {
+	const guint8 *next, *end;
+	guint stride;
+	gint64 now;    /* merged time of next */
+	gint64 last;   /* its own timestamp */
+	guint64 index; /* of next in its file */
+	KmtPiece *piece;
+	guint64 kept; /* number of the last fill that piece is kept for */
+	KmtSource *source;
 	const KmtCpuFile *file;
-	guint64 index;
-	gint64 timestamp;
 } Source;
 
 /* A source in the tree.  id is its place, plus the number of sources once it
@@ -33,50 +35,63 @@ struct KmtMerge {
 	Runner *runners;
 	guint n;
 	Runner winner;
+	guint64 fills;	    /* blocks so far */
+	gint64 first, last; /* of all timestamps */
 	guint64 skipped;
 	guint64 unordered;
 };
 
-static gboolean usable(const KmtCpuFile *file,
-		       const struct kmemtrace_event *event)
+static inline gboolean usable(const KmtCpuFile *file, const KmtRawEvent *event)
 {
-	guint16 size = event->event_size;
-
-	if (file->swapped)
-		size = GUINT16_SWAP_LE_BE(size);
 	return (event->event_id == KMEMTRACE_EVENT_ALLOC ||
 		event->event_id == KMEMTRACE_EVENT_FREE) &&
 	       event->type_id <= KMEMTRACE_TYPE_PAGES &&
-	       size == file->record_size && event->ptr != 0;
+	       event->event_size == file->record_size && event->ptr != 0;
 }
 
-/* Moves to the next usable record from s->index on.  FALSE: there is none. */
-static gboolean settle(KmtMerge *merge, Source *s)
+static gboolean next_run(Source *s)
 {
-	const KmtCpuFile *file = s->file;
+	KmtRun run;
 
-	for (; s->index < file->n_records; s->index++) {
-		struct kmemtrace_event event;
-		gint64 t;
+	kmt_piece_unref(s->piece);
+	s->piece = NULL;
+	if (!kmt_source_next(s->source, &run))
+		return FALSE;
+	s->next = run.records;
+	s->end = run.records + run.n * run.stride;
+	s->stride = run.stride;
+	s->piece = run.piece;
+	s->kept = 0;
+	return TRUE;
+}
 
-		memcpy(&event, file->map + s->index * file->record_size,
-		       sizeof(event));
-		if (!usable(file, &event)) {
+/* Moves to the next usable record from s->next on.  FALSE: there is none. */
+static inline gboolean settle(KmtMerge *merge, Source *s)
+{
+	for (;; s->next += s->stride, s->index++) {
+		const KmtRawEvent *event = (const KmtRawEvent *)s->next;
+
+		if (G_UNLIKELY(s->next == s->end)) {
+			if (!next_run(s))
+				return FALSE;
+			event = (const KmtRawEvent *)s->next;
+		}
+		if (G_UNLIKELY(!usable(s->file, event))) {
 			merge->skipped++;
 			continue;
 		}
-		t = event.timestamp;
-		if (file->swapped)
-			t = (gint64)GUINT64_SWAP_LE_BE((guint64)t);
-		if (t < s->timestamp)
-			merge->unordered++;
 		/* With many files the processor does not see what is next. */
-		__builtin_prefetch(file->map +
-				   (s->index + 2) * file->record_size);
-		s->timestamp = t;
+		__builtin_prefetch(s->next + 4 * (gsize)s->stride);
+		if (G_LIKELY(event->timestamp >= s->now))
+			s->now = event->timestamp;
+		else
+			/* Below its predecessor's, of the file's own. */
+			merge->unordered += event->timestamp < s->last;
+		s->last = event->timestamp;
+		merge->first = MIN(merge->first, s->last);
+		merge->last = MAX(merge->last, s->last);
 		return TRUE;
 	}
-	return FALSE;
 }
 
 static Runner runner_of(KmtMerge *merge, guint32 i)
@@ -84,7 +99,7 @@ static Runner runner_of(KmtMerge *merge, guint32 i)
 	Runner r = {G_MAXINT64, i + merge->n};
 
 	if (settle(merge, &merge->sources[i])) {
-		r.key = merge->sources[i].timestamp;
+		r.key = merge->sources[i].now;
 		r.id = i;
 	}
 	return r;
@@ -136,11 +151,16 @@ KmtMerge *kmt_merge_new(const KmtCapture *capture)
 	guint i;
 
 	merge->n = capture->files->len;
+	merge->first = G_MAXINT64;
+	merge->last = G_MININT64;
 	merge->sources = g_new0(Source, merge->n);
 	merge->runners = g_new0(Runner, merge->n);
 	for (i = 0; i < merge->n; i++) {
-		merge->sources[i].file = capture->files->pdata[i];
-		merge->sources[i].timestamp = G_MININT64;
+		Source *s = &merge->sources[i];
+
+		s->file = capture->files->pdata[i];
+		s->source = kmt_source_new(s->file);
+		s->now = s->last = G_MININT64;
 	}
 	merge->winner = play(merge, 1);
 	return merge;
@@ -148,47 +168,90 @@ KmtMerge *kmt_merge_new(const KmtCapture *capture)
 
 void kmt_merge_free(KmtMerge *merge)
 {
+	guint i;
+
 	if (!merge)
 		return;
+	for (i = 0; i < merge->n; i++) {
+		kmt_piece_unref(merge->sources[i].piece);
+		kmt_source_free(merge->sources[i].source);
+	}
 	g_free(merge->runners);
 	g_free(merge->sources);
 	g_free(merge);
+}
+
+static inline void step(KmtMerge *merge, guint32 i)
+{
+	Source *s = &merge->sources[i];
+
+	s->next += s->stride;
+	s->index++;
+	replay(merge, merge->n + i, runner_of(merge, i));
 }
 
 gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 			KmtPosition *position)
 {
 	guint32 i = merge->winner.id;
-	Source *s;
+	const Source *s;
 
 	if (i >= merge->n)
 		return FALSE;
 	s = &merge->sources[i];
 	position->file = s->file;
-	position->index = s->index++;
-	kmt_cpu_file_get(s->file, position->index, event);
-	replay(merge, merge->n + i, runner_of(merge, i));
+	position->index = s->index;
+	memcpy(event, s->next, sizeof(*event));
+	if (event->event_id == KMEMTRACE_EVENT_FREE)
+		kmt_event_clear_free(event);
+	step(merge, i);
 	return TRUE;
 }
 
-guint kmt_merge_next_batch(KmtMerge *merge, KmtMerged *records, guint max)
+void kmt_block_init(KmtBlock *block)
 {
-	guint n = 0;
+	block->n = 0;
+	block->pieces =
+		g_ptr_array_new_with_free_func((GDestroyNotify)kmt_piece_unref);
+}
 
-	while (n < max &&
-	       kmt_merge_next(merge, &records[n].event, &records[n].position))
-		n++;
-	return n;
+void kmt_block_clear(KmtBlock *block)
+{
+	g_clear_pointer(&block->pieces, g_ptr_array_unref);
+}
+
+gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block)
+{
+	guint n;
+
+	g_ptr_array_set_size(block->pieces, 0);
+	merge->fills++;
+	for (n = 0; n < KMT_BLOCK_RECORDS; n++) {
+		guint32 i = merge->winner.id;
+		Source *s = &merge->sources[i];
+
+		if (G_UNLIKELY(i >= merge->n))
+			break;
+		block->record[n] = (const KmtRawEvent *)s->next;
+		block->now[n] = merge->winner.key;
+		block->file[n] = (guint16)i;
+		if (s->piece && s->kept != merge->fills) {
+			g_ptr_array_add(block->pieces, kmt_piece_ref(s->piece));
+			s->kept = merge->fills;
+		}
+		step(merge, i);
+	}
+	block->n = n;
+	return n > 0;
 }
 
 static gboolean time_at(const KmtCpuFile *file, guint64 index, gint64 *time)
 {
 	struct kmemtrace_event event;
 
-	memcpy(&event, file->map + index * file->record_size, sizeof(event));
+	kmt_cpu_file_get(file, index, &event);
 	if (!usable(file, &event))
 		return FALSE;
-	kmt_cpu_file_get(file, index, &event);
 	*time = event.timestamp;
 	return TRUE;
 }
@@ -202,6 +265,13 @@ gboolean kmt_merge_span(const KmtCpuFile *file, gint64 *first, gint64 *last)
 	while (end > i && !time_at(file, end - 1, last))
 		end--;
 	return i < end;
+}
+
+gboolean kmt_merge_range(const KmtMerge *merge, gint64 *first, gint64 *last)
+{
+	*first = merge->first;
+	*last = merge->last;
+	return merge->first <= merge->last;
 }
 
 guint64 kmt_merge_skipped(const KmtMerge *merge)

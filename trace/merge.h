@@ -2,12 +2,13 @@
 /*
  * All records of a capture in one order: timestamp, then CPU number, then
  * position.  Within a file position rules: a record whose timestamp is below
- * its predecessor's is sorted as if it had its predecessor's.
+ * its predecessor's is sorted as if it had its predecessor's.  The time by
+ * which a record is sorted is its merged time.
  */
 #ifndef KMEMTRACE_MERGE_H
 #define KMEMTRACE_MERGE_H
 
-#include "trace/capture.h"
+#include "trace/source.h"
 
 typedef struct KmtMerge KmtMerge;
 
@@ -25,19 +26,34 @@ typedef struct {
 gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 			KmtPosition *position);
 
-/* As many as max at once; less only at the end.  For kmt_matcher_prefetch(). */
-#define KMT_MERGE_BATCH 32
-typedef struct {
-	struct kmemtrace_event event;
-	KmtPosition position;
-} KmtMerged;
+/*
+ * As many as fit at once, and the same without a copy: record[i] points to a
+ * record, whose fields that a FREE does not define are undefined, and which
+ * stays until the block is filled again or cleared.
+ */
+/* The tests take few, so that much happens across blocks. */
+#ifndef KMT_BLOCK_RECORDS
+#define KMT_BLOCK_RECORDS 8192
+#endif
 
-guint kmt_merge_next_batch(KmtMerge *merge, KmtMerged *records, guint max);
+typedef struct {
+	guint n;
+	const KmtRawEvent *record[KMT_BLOCK_RECORDS];
+	gint64 now[KMT_BLOCK_RECORDS];	 /* merged time, ns */
+	guint16 file[KMT_BLOCK_RECORDS]; /* index in capture->files */
+	GPtrArray *pieces;		 /* of KmtPiece, that records are in */
+} KmtBlock;
+
+void kmt_block_init(KmtBlock *block);
+void kmt_block_clear(KmtBlock *block);
+
+/* Returns FALSE, with block->n 0, at the end. */
+gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block);
 
 /*
  * Records whose event_id or type_id is unknown, whose event_size is not the
- * file's, or whose ptr is 0 are skipped by kmt_merge_next() and counted here,
- * exactly once kmt_merge_next() has returned FALSE.
+ * file's, or whose ptr is 0 are skipped and counted here, exactly once the end
+ * was reached.
  */
 guint64 kmt_merge_skipped(const KmtMerge *merge);
 
@@ -46,6 +62,9 @@ guint64 kmt_merge_skipped(const KmtMerge *merge);
  * FALSE if there is none.
  */
 gboolean kmt_merge_span(const KmtCpuFile *file, gint64 *first, gint64 *last);
+
+/* The smallest and the largest timestamp so far, ns; FALSE without any. */
+gboolean kmt_merge_range(const KmtMerge *merge, gint64 *first, gint64 *last);
 
 /* Records (but skipped ones) whose timestamp is below that of the one before
  * them in their file, so far. */

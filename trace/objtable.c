@@ -1,77 +1,176 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "trace/objtable.h"
 
-/* A power of two.  The tests take a small one, to make it forget often. */
-#ifndef FIRST_ENTRIES
-#define FIRST_ENTRIES 4096
+/* Powers of two.  The tests take small ones, to make it forget often. */
+#ifndef OBJ_FIRST_SLOTS
+#define OBJ_FIRST_SLOTS 64
 #endif
-#define HUGE_PAGE (2u << 20)
+/* So many closed entries a segment keeps in any case. */
+#ifndef OBJ_MIN_CLOSED
+#define OBJ_MIN_CLOSED 128
+#endif
+/* So many entries are looked at for one to forget, and if there is none so many
+ * are added before the next attempt. */
+#define MAX_SEARCH 64
 
-static KmtEntry *entries_new(guint64 n)
+void kmt_obj_table_init(KmtObjTable *table, guint64 seed, gboolean keep_indexes)
 {
-	gsize size = n * sizeof(KmtEntry);
-	gsize align = size >= HUGE_PAGE ? HUGE_PAGE : sizeof(KmtEntry);
-	void *p = aligned_alloc(align, size);
+	guint i;
 
-	if (!p)
-		g_error("out of memory: %" G_GSIZE_FORMAT " bytes", size);
-	/* Random access over a large table is bound by the TLB. */
-	if (align == HUGE_PAGE)
-		madvise(p, size, MADV_HUGEPAGE);
-	memset(p, 0, size);
-	return p;
-}
+	memset(table, 0, sizeof(*table));
+	table->seed = seed ? seed : kmt_hash_seed();
+	table->keep_indexes = keep_indexes;
+	table->seen[FALSE] = kmt_addr_set_new(3);
+	table->seen[TRUE] = kmt_addr_set_new(12);
+	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
+		KmtObjSegment *s = &table->segments[i];
 
-void kmt_obj_table_init(KmtObjTable *table)
-{
-	table->entries = entries_new(FIRST_ENTRIES);
-	table->mask = FIRST_ENTRIES - 1;
-	table->used = 0;
-	table->seed = kmt_hash_seed();
+		s->slots = g_new0(guint32, OBJ_FIRST_SLOTS);
+		s->mask = OBJ_FIRST_SLOTS - 1;
+	}
 }
 
 void kmt_obj_table_clear(KmtObjTable *table)
 {
-	free(table->entries);
-	table->entries = NULL;
+	guint i;
+
+	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
+		g_free(table->segments[i].slots);
+		g_free(table->segments[i].entries);
+		g_free(table->segments[i].indexes);
+	}
+	kmt_addr_set_free(table->seen[FALSE]);
+	kmt_addr_set_free(table->seen[TRUE]);
+}
+
+static guint64 entry_hash(const KmtObjTable *table, const KmtEntry *e)
+{
+	return kmt_obj_hash(table, e->ptr, e->type == KMEMTRACE_TYPE_PAGES);
+}
+
+static void put_slot(KmtObjSegment *s, guint64 hash, guint32 number)
+{
+	guint32 i = (guint32)hash & s->mask;
+
+	while (s->slots[i] != 0 && s->slots[i] != KMT_SLOT_GONE)
+		i = (i + 1) & s->mask;
+	s->n_slots += s->slots[i] == 0;
+	s->slots[i] = kmt_obj_tag(hash) | (number + 1);
+}
+
+static void remove_slot(KmtObjSegment *s, guint64 hash, guint32 number)
+{
+	guint32 i = (guint32)hash & s->mask;
+
+	while (s->slots[i] != (kmt_obj_tag(hash) | (number + 1)))
+		i = (i + 1) & s->mask;
+	s->slots[i] = KMT_SLOT_GONE;
+}
+
+/* Slots that are at most 4/5 full, counting the ones that are gone. */
+static void make_slots(KmtObjTable *table, KmtObjSegment *s)
+{
+	guint32 i, n = s->mask + 1;
+
+	if (((guint64)s->n_slots + 1) * 5 <= (guint64)n * 4)
+		return;
+	/* As many slots again will do if enough of them are gone. */
+	while (((guint64)s->n_entries + 1) * 10 > (guint64)n * 7)
+		n *= 2;
+	g_free(s->slots);
+	s->slots = g_new0(guint32, n);
+	s->mask = n - 1;
+	s->n_slots = 0;
+	for (i = 0; i < s->n_entries; i++)
+		put_slot(s, entry_hash(table, &s->entries[i]), i);
+}
+
+/* Memory that is not used yet is not there yet, so it may be plenty. */
+static void make_entries(const KmtObjTable *table, KmtObjSegment *s)
+{
+	if (s->n_entries < s->n_allocated)
+		return;
+	s->n_allocated = MAX(16, s->n_allocated + s->n_allocated / 2);
+	if (s->n_allocated >= KMT_SLOT_NUMBER_MASK - 1)
+		g_error("more than %u live objects",
+			KMT_SLOT_NUMBER_MASK * KMT_OBJ_SEGMENTS);
+	s->entries = g_renew(KmtEntry, s->entries, s->n_allocated);
+	if (table->keep_indexes)
+		s->indexes = g_renew(guint64, s->indexes, s->n_allocated);
 }
 
 static gboolean may_forget(const KmtEntry *e, gint64 from, gint64 to)
 {
+	/* A doubt about what was before the first record lasts for ever, one
+	 * that nothing confirmed does not. */
+	if ((e->flags & (KMT_ENTRY_MAYBE_LIVE | KMT_ENTRY_UNCONFIRMED)) ==
+	    KMT_ENTRY_MAYBE_LIVE)
+		return FALSE;
 	return !(e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING)) &&
 	       e->last_ts >= from && e->last_ts < to;
 }
 
-void kmt_obj_table_make_room(KmtObjTable *table, gint64 forget_from,
-			     gint64 forget_to)
+/* The next entry that may be forgotten, out of its slot; or NULL. */
+static KmtEntry *forget_one(KmtObjTable *table, KmtObjSegment *s, gint64 from,
+			    gint64 to)
 {
-	KmtEntry *old = table->entries;
-	guint64 n_old = table->mask + 1;
-	guint64 keep = 0;
-	guint64 i;
+	guint n;
 
-	for (i = 0; i < n_old; i++) {
-		if ((old[i].flags & KMT_ENTRY_USED) &&
-		    !may_forget(&old[i], forget_from, forget_to))
-			keep++;
+	for (n = 0; n < MAX_SEARCH; n++) {
+		KmtEntry *e;
+
+		if (s->hand >= s->n_entries)
+			s->hand = 0;
+		e = &s->entries[s->hand++];
+		if (!may_forget(e, from, to))
+			continue;
+		kmt_addr_set_add(table->seen[e->type == KMEMTRACE_TYPE_PAGES],
+				 e->ptr);
+		remove_slot(s, entry_hash(table, e), s->hand - 1);
+		return e;
 	}
-	/* Half of the room must be free afterwards, or we are back at once. */
-	while (keep * 16 >= table->mask * 5)
-		table->mask = table->mask * 2 + 1;
-	table->entries = entries_new(table->mask + 1);
-	table->used = keep;
-	for (i = 0; i < n_old; i++) {
-		if ((old[i].flags & KMT_ENTRY_USED) &&
-		    !may_forget(&old[i], forget_from, forget_to))
-			*kmt_obj_find(table, old[i].object.ptr,
-				      old[i].object.type ==
-					      KMEMTRACE_TYPE_PAGES) = old[i];
+	s->patience = MAX_SEARCH;
+	return NULL;
+}
+
+KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint64 ptr, guint type,
+		      gint64 forget_from, gint64 forget_to)
+{
+	KmtObjSegment *s = kmt_obj_segment(table, hash);
+	KmtEntry *e = NULL;
+
+	make_slots(table, s);
+	if (s->patience)
+		s->patience--;
+	else if (s->n_closed >= OBJ_MIN_CLOSED &&
+		 s->n_closed >= (s->n_entries - s->n_closed) / 10)
+		e = forget_one(table, s, forget_from, forget_to);
+	if (!e) {
+		make_entries(table, s);
+		e = &s->entries[s->n_entries++];
+		s->n_closed++;
 	}
-	free(old);
+	put_slot(s, hash, (guint32)(e - s->entries));
+	memset(e, 0, sizeof(*e));
+	e->ptr = ptr;
+	e->type = type & 3;
+	e->other_delta_ns = KMT_DELTA_NONE;
+	return e;
+}
+
+gboolean kmt_obj_was_forgotten(const KmtObjTable *table, guint64 ptr,
+			       gboolean pages)
+{
+	return kmt_addr_set_contains(table->seen[pages], ptr);
+}
+
+guint64 *kmt_obj_index(KmtObjTable *table, guint64 hash, const KmtEntry *e)
+{
+	KmtObjSegment *s = kmt_obj_segment(table, hash);
+
+	return s->indexes ? &s->indexes[e - s->entries] : NULL;
 }

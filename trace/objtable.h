@@ -1,57 +1,87 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The addresses that the matcher has something to remember about: the live
- * ones, and the closed ones that it saw lately.  A hash table of one cache line
- * per address.  Internal to trace/.
+ * ones, and some that were closed lately.  Internal to trace/.
+ *
+ * A hash table of 4-byte slots over a dense array of 32-byte entries.  At its
+ * largest that takes 48 bytes for each live address: a tenth more entries for
+ * closed ones, and slots that are hardly less than 2/5 full.  It is cut into
+ * segments, so that growing never holds more than a small part of it twice.
  */
 #ifndef KMEMTRACE_OBJTABLE_H
 #define KMEMTRACE_OBJTABLE_H
 
+#include <kmemtrace_abi.h>
+
+#include "trace/addrset.h"
 #include "trace/hash.h"
-#include "trace/match.h"
 
 enum {
-	KMT_ENTRY_USED = 1 << 0,
-	KMT_ENTRY_LIVE = 1 << 1,    /* object is live */
-	KMT_ENTRY_PENDING = 1 << 2, /* records wait for a decision */
+	KMT_ENTRY_LIVE = 1 << 0,
+	KMT_ENTRY_PENDING = 1 << 1, /* records wait for a decision */
 	/* What the first record of the address says about the time before it
 	 * may be wrong; see match.c. */
-	KMT_ENTRY_MAYBE_LIVE = 1 << 3,
-	KMT_ENTRY_MAYBE_FREE = 1 << 4,
-	KMT_ENTRY_UNCONFIRMED = 1 << 5, /* no other CPU seen near so far */
+	KMT_ENTRY_MAYBE_LIVE = 1 << 2,
+	KMT_ENTRY_MAYBE_FREE = 1 << 3,
+	KMT_ENTRY_UNCONFIRMED = 1 << 4, /* no other CPU seen near so far */
 	/* Live only if a FREE was another's, whose own may be lost. */
-	KMT_ENTRY_MAYBE_FREED = 1 << 6,
+	KMT_ENTRY_MAYBE_FREED = 1 << 5,
+	/* Live, and its last record is not its ALLOC: see match.c. */
+	KMT_ENTRY_MOVED = 1 << 6,
 };
 
 /* In other_delta_ns: no record from another CPU in memory. */
 #define KMT_DELTA_NONE G_MAXUINT32
 
 /*
- * Besides the object: when the last record of the address was, on which CPU,
- * and how long before that the last one of any other CPU was.  That is all it
- * takes to say whether a record may have been passed by one of another CPU.
+ * Besides what was allocated: when the last record of the address was, on which
+ * CPU, and how long before that the last one of any other CPU was.  That is all
+ * it takes to say whether a record may have been passed by one of another CPU.
  */
 typedef struct {
-	KmtObject object; /* if not LIVE: ptr and type only */
-	gint64 last_ts;
+	guint64 ptr;
+	gint64 last_ts; /* merged time of the last record, ns */
+	guint32 cell;	/* these two: see trace/cells.h */
+	guint32 size;
 	guint32 other_delta_ns;
 	guint16 last_file;
 	guint8 flags;
-	guint8 unconfirmed; /* records since UNCONFIRMED was set */
+	guint8 type : 2;	/* enum kmemtrace_type_id */
+	guint8 unconfirmed : 6; /* records since UNCONFIRMED was set */
 } KmtEntry;
-G_STATIC_ASSERT(sizeof(KmtEntry) == 64);
+G_STATIC_ASSERT(sizeof(KmtEntry) == 32);
+
+#define KMT_OBJ_SEGMENT_BITS 6
+#define KMT_OBJ_SEGMENTS     (1 << KMT_OBJ_SEGMENT_BITS)
 
 typedef struct {
-	KmtEntry *entries;
-	guint64 mask; /* entries - 1 */
-	guint64 used; /* with KMT_ENTRY_USED */
-	guint64 seed; /* of the hash */
+	/* 0: never used; KMT_SLOT_GONE: no more; else 8 bits of the hash above
+	 * the number of an entry + 1. */
+	guint32 *slots;
+	guint32 mask;	   /* slots - 1 */
+	guint32 n_slots;   /* that are not 0 */
+	KmtEntry *entries; /* n_entries of them, n_allocated have room */
+	guint64 *indexes;  /* likewise, of their ALLOC records; or NULL */
+	guint32 n_entries;
+	guint32 n_allocated;
+	guint32 n_closed; /* entries that are not live */
+	guint32 hand;	  /* where the search for one to forget goes on */
+	guint32 patience; /* so many are added before it is tried again */
+} KmtObjSegment;
+
+typedef struct {
+	KmtObjSegment segments[KMT_OBJ_SEGMENTS];
+	KmtAddrSet *seen[2]; /* what was forgotten: slab, pages */
+	guint64 seed;	     /* of the hash */
+	gboolean keep_indexes;
 } KmtObjTable;
 
-void kmt_obj_table_init(KmtObjTable *table);
+/* seed: of the hash; 0 for one that nobody knows. */
+void kmt_obj_table_init(KmtObjTable *table, guint64 seed,
+			gboolean keep_indexes);
 void kmt_obj_table_clear(KmtObjTable *table);
 
-/* An address and its space as one key.  Type PAGES is a space of its own. */
+/* An address and its space as one key.  Pages are a space of their own. */
 static inline guint64 kmt_obj_hash(const KmtObjTable *table, guint64 ptr,
 				   gboolean pages)
 {
@@ -59,34 +89,89 @@ static inline guint64 kmt_obj_hash(const KmtObjTable *table, guint64 ptr,
 			ptr ^ (pages ? G_GUINT64_CONSTANT(0x5bd1e995) : 0));
 }
 
-/* The entry of an address, or the unused one where it would go. */
-static inline KmtEntry *kmt_obj_find(const KmtObjTable *table, guint64 ptr,
-				     gboolean pages)
-{
-	guint64 i = kmt_obj_hash(table, ptr, pages) & table->mask;
-	KmtEntry *e;
+#define KMT_SLOT_NUMBER_BITS 24
+#define KMT_SLOT_NUMBER_MASK ((1u << KMT_SLOT_NUMBER_BITS) - 1)
+#define KMT_SLOT_GONE	     KMT_SLOT_NUMBER_MASK /* no entry has this number */
 
-	for (;;) {
-		e = &table->entries[i];
-		if (!(e->flags & KMT_ENTRY_USED) ||
-		    (e->object.ptr == ptr &&
-		     (e->object.type == KMEMTRACE_TYPE_PAGES) == pages))
+static inline KmtObjSegment *kmt_obj_segment(KmtObjTable *table, guint64 hash)
+{
+	return &table->segments[hash >> (64 - KMT_OBJ_SEGMENT_BITS)];
+}
+
+static inline guint32 kmt_obj_tag(guint64 hash)
+{
+	return (guint32)(hash >> 24) & ~KMT_SLOT_NUMBER_MASK;
+}
+
+/* For what will be looked for soon: its slot, then its entry. */
+static inline void kmt_obj_prefetch_slot(KmtObjTable *table, guint64 hash)
+{
+	const KmtObjSegment *s = kmt_obj_segment(table, hash);
+
+	__builtin_prefetch(&s->slots[(guint32)hash & s->mask]);
+}
+
+static inline void kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash)
+{
+	const KmtObjSegment *s = kmt_obj_segment(table, hash);
+	guint32 tag = kmt_obj_tag(hash);
+	guint32 i = (guint32)hash & s->mask;
+	guint32 slot;
+
+	while ((slot = s->slots[i]) != 0 &&
+	       (slot & ~KMT_SLOT_NUMBER_MASK) != tag)
+		i = (i + 1) & s->mask;
+	/* Without a slot it is where no entry is. */
+	__builtin_prefetch((const void *)((guintptr)s->entries +
+					  (slot & KMT_SLOT_NUMBER_MASK) *
+						  sizeof(KmtEntry) -
+					  sizeof(KmtEntry)),
+			   1);
+}
+
+/* The entry of an address; NULL if there is none. */
+static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
+				     guint64 ptr, gboolean pages)
+{
+	const KmtObjSegment *s = kmt_obj_segment(table, hash);
+	guint32 tag = kmt_obj_tag(hash);
+	guint32 i = (guint32)hash & s->mask;
+
+	for (;; i = (i + 1) & s->mask) {
+		guint32 slot = s->slots[i];
+		KmtEntry *e;
+
+		if (slot == 0)
+			return NULL;
+		if ((slot & ~KMT_SLOT_NUMBER_MASK) != tag ||
+		    slot == KMT_SLOT_GONE)
+			continue;
+		e = &s->entries[(slot & KMT_SLOT_NUMBER_MASK) - 1];
+		if (e->ptr == ptr && (e->type == KMEMTRACE_TYPE_PAGES) == pages)
 			return e;
-		i = (i + 1) & table->mask;
 	}
 }
 
 /*
- * Makes room for one more entry: drops the entries that are closed, wait for
- * nothing and had their last record between forget_from and forget_to, then
- * grows if that was not enough.  Pointers to entries are void after it.
+ * A new entry, closed, for an address that has none.  What has room for it may
+ * be that of another address, closed, without pending records, and last used
+ * between forget_from and forget_to.  Pointers to entries are void after it.
  */
-void kmt_obj_table_make_room(KmtObjTable *table, gint64 forget_from,
-			     gint64 forget_to);
+KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint64 ptr, guint type,
+		      gint64 forget_from, gint64 forget_to);
 
-static inline gboolean kmt_obj_table_full(const KmtObjTable *table)
+/* Was this address, which has no entry, ever seen? */
+gboolean kmt_obj_was_forgotten(const KmtObjTable *table, guint64 ptr,
+			       gboolean pages);
+
+/* To be told when an entry becomes live, or ceases to be. */
+static inline void kmt_obj_count_closed(KmtObjTable *table, guint64 hash,
+					gint change)
 {
-	return table->used * 8 >= table->mask * 5;
+	kmt_obj_segment(table, hash)->n_closed += (guint32)change;
 }
+
+/* Where the index of the entry's ALLOC is kept; NULL without keep_indexes. */
+guint64 *kmt_obj_index(KmtObjTable *table, guint64 hash, const KmtEntry *e);
 
 #endif

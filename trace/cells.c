@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "trace/cells.h"
+
+/* The second word of a cell: type, file, number of node and gfp flags. */
+#define FILE_SHIFT  8
+#define FLAGS_SHIFT 32
+
+KmtCells *kmt_cells_new(KmtCellParts parts)
+{
+	KmtCells *cells = g_new0(KmtCells, 1);
+
+	cells->parts = parts;
+	cells->cells = kmt_intern_new();
+	cells->sizes = kmt_intern_new();
+	cells->flags = kmt_intern_new();
+	return cells;
+}
+
+void kmt_cells_free(KmtCells *cells)
+{
+	if (!cells)
+		return;
+	kmt_intern_free(cells->cells);
+	kmt_intern_free(cells->sizes);
+	kmt_intern_free(cells->flags);
+	g_free(cells);
+}
+
+KmtCell kmt_cells_cell(const KmtCells *cells, guint32 number)
+{
+	const KmtPair *pair = kmt_intern_at(cells->cells, number);
+	KmtCell cell = {
+		.call_site = pair->word[0],
+		.type = (guint8)pair->word[1],
+		.file = (guint16)(pair->word[1] >> FILE_SHIFT),
+		.node = KMEMTRACE_NODE_NONE,
+	};
+
+	if (cells->parts & (KMT_CELL_NODE | KMT_CELL_GFP)) {
+		pair = kmt_intern_at(cells->flags,
+				     (guint32)(pair->word[1] >> FLAGS_SHIFT));
+		cell.node = (gint32)(guint32)pair->word[0];
+		cell.gfp_flags = pair->word[1];
+	}
+	return cell;
+}
+
+KmtCellCache *kmt_cell_cache_new(const KmtCells *cells)
+{
+	KmtCellCache *cache = g_new0(KmtCellCache, 1);
+
+	cache->cells = cells;
+	kmt_intern_cache_init(&cache->cell, cells->cells);
+	kmt_intern_cache_init(&cache->size, cells->sizes);
+	kmt_intern_cache_init(&cache->flags, cells->flags);
+	return cache;
+}
+
+void kmt_cell_cache_free(KmtCellCache *cache)
+{
+	if (!cache)
+		return;
+	kmt_intern_cache_clear(&cache->cell);
+	kmt_intern_cache_clear(&cache->size);
+	kmt_intern_cache_clear(&cache->flags);
+	g_free(cache);
+}
+
+guint64 kmt_cell_cache_parts(KmtCellCache *cache, const KmtRawEvent *event,
+			     guint16 file)
+{
+	KmtCellParts parts = cache->cells->parts;
+	gint32 node = parts & KMT_CELL_NODE ? event->node : KMEMTRACE_NODE_NONE;
+	guint64 gfp = parts & KMT_CELL_GFP ? event->gfp_flags : 0;
+	guint64 word = 0;
+
+	if (parts & KMT_CELL_CPU)
+		word |= (guint64)file << FILE_SHIFT;
+	if (parts & (KMT_CELL_NODE | KMT_CELL_GFP))
+		word |= (guint64)kmt_intern_get(&cache->flags, (guint32)node,
+						gfp)
+			<< FLAGS_SHIFT;
+	return word;
+}

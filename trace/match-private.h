@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What match.c and surplus.c share.  Internal to trace/. */
+#ifndef KMEMTRACE_MATCH_PRIVATE_H
+#define KMEMTRACE_MATCH_PRIVATE_H
+
+#include "trace/match.h"
+#include "trace/objtable.h"
+
+#define KMT_ENTRY_MAYBE (KMT_ENTRY_MAYBE_LIVE | KMT_ENTRY_MAYBE_FREE)
+
+/* A record that is looked at more closely. */
+typedef struct {
+	struct kmemtrace_event event;
+	KmtPosition position;
+	guint64 hash;
+} KmtRecord;
+
+/* A surplus record that waits for its counterpart. */
+typedef struct KmtPending {
+	struct KmtPending *next;	 /* in time order, of all addresses */
+	struct KmtPending *next_of_kind; /* of the same address and kind */
+	KmtRecord record;
+	KmtObject replaced; /* the object that was live, or was last */
+	gint64 since;	    /* merged time, ns */
+	gboolean mismatch;  /* FREE: replaced was live, and of the other type */
+	gboolean is_gone;   /* FREE: replaced was closed meanwhile */
+	gboolean after_loss; /* ALLOC: replaced was KMT_ENTRY_MAYBE_FREED */
+	gboolean settled;
+} KmtPending;
+
+/*
+ * What waits at one address: surplus ALLOCs and surplus FREEs, oldest first;
+ * and where the live object is from, if KMT_ENTRY_MOVED.
+ */
+typedef struct {
+	guint64 ptr;
+	gboolean pages;
+	guint64 hash; /* of these two */
+	KmtPending *allocs, *last_alloc;
+	KmtPending *frees, *last_free;
+	gint64 born;
+	guint16 file;
+} KmtAside;
+
+struct KmtMatcher {
+	KmtMatchOps ops;
+	gpointer user;
+	guint64 tolerance;     /* ns */
+	gint64 now;	       /* merged time */
+	gboolean late;	       /* a decision that had to wait is told */
+	gint64 late_since;     /* then: since when it waited */
+	KmtCellCache *numbers; /* or NULL */
+	const KmtCapture *capture;
+
+	/* Where events may be missing. */
+	gboolean lossy;	    /* anywhere */
+	gint64 whole_from;  /* before it, the capture may lack records */
+	gint64 whole_until; /* after it, likewise */
+
+	KmtObjTable table;
+	GHashTable *asides; /* set of KmtAside */
+	KmtPending *oldest, *newest;
+	KmtFindings findings;
+};
+
+static inline gboolean kmt_is_pages(guint type)
+{
+	return type == KMEMTRACE_TYPE_PAGES;
+}
+
+/* later - earlier of any two times, which may not fit a gint64. */
+static inline guint64 kmt_distance(gint64 earlier, gint64 later)
+{
+	return (guint64)later - (guint64)earlier;
+}
+
+/* How long ago another CPU used the address, ns; more than any tolerance if it
+ * did not. */
+static inline guint64 kmt_other_cpu_age(const KmtMatcher *m, const KmtEntry *e,
+					guint16 file)
+{
+	guint64 age = kmt_distance(e->last_ts, m->now);
+
+	if (e->last_file != file)
+		return age;
+	/* No sum with KMT_DELTA_NONE is within a tolerance. */
+	return age > G_MAXUINT32 ? age : age + e->other_delta_ns;
+}
+
+static inline gboolean kmt_contended(const KmtMatcher *m, const KmtEntry *e,
+				     guint16 file)
+{
+	return kmt_other_cpu_age(m, e, file) <= m->tolerance;
+}
+
+/* Notes that a record of this file is now the last one of the address. */
+static inline void kmt_touch(const KmtMatcher *m, KmtEntry *e, guint16 file)
+{
+	guint64 age = kmt_other_cpu_age(m, e, file);
+
+	e->other_delta_ns = (guint32)MIN(age, KMT_DELTA_NONE);
+	e->last_file = file;
+	e->last_ts = m->now;
+}
+
+/* The live object of e, or what is left of the last one. */
+KmtObject kmt_entry_object(KmtMatcher *m, const KmtEntry *e, guint64 hash);
+/* What an ALLOC record allocates. */
+KmtObject kmt_record_object(KmtMatcher *m, const KmtRecord *r);
+/* Makes e live, by an ALLOC record. */
+void kmt_make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r);
+/* e is live no more, and its last record stays what it is. */
+void kmt_make_closed(KmtMatcher *m, KmtEntry *e, guint64 hash);
+/* An entry for an address that has none. */
+KmtEntry *kmt_entry_new(KmtMatcher *m, guint64 hash, guint64 ptr, guint type,
+			guint16 file);
+/* What a FREE of a live object of its type does to the guess about the time
+ * before the first record. */
+void kmt_review_close(KmtMatcher *m, KmtEntry *e, guint64 hash, guint16 file);
+
+/* May a record of an address be missing that it had between these times? */
+gboolean kmt_may_miss(const KmtMatcher *m, gint64 from, gint64 until);
+
+void kmt_tell_alloc(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
+void kmt_tell_free(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
+void kmt_tell_unmatched(KmtMatcher *m, const KmtRecord *r, KmtUnmatched class);
+
+/* ---- surplus.c ---- */
+
+void kmt_asides_init(KmtMatcher *m);
+void kmt_asides_clear(KmtMatcher *m);
+/* What is aside of e: NULL unless KMT_ENTRY_PENDING or _MOVED. */
+KmtAside *kmt_aside_of(KmtMatcher *m, const KmtEntry *e, guint64 hash);
+/* The last record of a live e will not be its ALLOC. */
+void kmt_aside_move(KmtMatcher *m, KmtEntry *e, guint64 hash);
+void kmt_aside_closed(KmtMatcher *m, KmtEntry *e, guint64 hash);
+void kmt_review_guess(KmtMatcher *m, KmtEntry *e, guint16 file);
+gboolean kmt_opposite_holds(const KmtMatcher *m, KmtEntry *e, guint16 file);
+/* Records that are not certain at once.  e: NULL for a new address. */
+void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r);
+void kmt_contest_free(KmtMatcher *m, KmtEntry *e, const KmtRecord *r);
+/* Decides what has waited long enough; with all, everything. */
+void kmt_expire(KmtMatcher *m, gboolean all);
+
+#endif

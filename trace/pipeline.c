@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "trace/pipeline.h"
+
+/* Blocks on their way: enough that no stage waits for another's next one. */
+#define RING 6
+
+/* How far ahead of a record its memory is asked for, in records of the shard.
+ */
+#define AHEAD_RECORD 24
+#define AHEAD_SLOT   16
+#define AHEAD_ENTRY  8
+
+typedef struct {
+	KmtBlock records;
+	guint64 hashes[KMT_BLOCK_RECORDS];
+	KmtStep steps[KMT_BLOCK_RECORDS];
+	/* For each shard: the numbers of its records, and its extras. */
+	guint16 *numbers;
+	guint *n_numbers;
+	GArray **extras;
+	GPtrArray *all_extras; /* of KmtExtra *, in their order */
+} Work;
+G_STATIC_ASSERT(KMT_BLOCK_RECORDS <= 1 << 16);
+
+typedef struct {
+	KmtPipeline *pipeline;
+	KmtMatcher *matcher;
+	guint number;
+	Work *work;  /* that it is on */
+	guint place; /* the record that is fed */
+	/* Under the pipeline's lock: */
+	guint64 done; /* blocks */
+	gboolean busy;
+} Shard;
+
+struct KmtPipeline {
+	const KmtCapture *capture;
+	KmtConsumer consumer;
+	gpointer user;
+	guint n_shards;
+	guint64 seed; /* of the hash that all shards share */
+	KmtMerge *merge;
+	Shard *shards;
+	Work ring[RING];
+	Work end; /* for what is decided after the last record */
+
+	GMutex lock;
+	GCond changed;
+	/* Under the lock: */
+	guint64 merged; /* blocks */
+	guint64 consumed;
+	gboolean merging, consuming; /* a thread is at it */
+	gboolean at_end;	     /* there is no further block */
+};
+
+/* ---- what the matcher tells by calls ---- */
+
+/* The first record of the block that merged time went beyond time with. */
+static guint place_after(const KmtBlock *records, gint64 time)
+{
+	guint from = 0, to = records->n;
+
+	while (from < to) {
+		guint middle = from + (to - from) / 2;
+
+		if (records->now[middle] > time)
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return from;
+}
+
+static KmtExtra *add_extra(Shard *shard, KmtExtraOp op,
+			   const struct kmemtrace_event *event,
+			   const KmtPosition *position)
+{
+	GArray *extras = shard->work->extras[shard->number];
+	KmtExtra *extra;
+	gint64 time;
+
+	g_array_set_size(extras, extras->len + 1);
+	extra = &g_array_index(extras, KmtExtra, extras->len - 1);
+	memset(extra, 0, sizeof(*extra));
+	extra->op = op;
+	extra->event = *event;
+	extra->file = (guint16)position->file->position;
+	extra->late = kmt_matcher_is_late(shard->matcher, &time);
+	extra->place = extra->late ? place_after(&shard->work->records, time)
+				   : shard->place;
+	return extra;
+}
+
+static void on_alloc(gpointer user, const KmtObject *object,
+		     const struct kmemtrace_event *event,
+		     const KmtPosition *position)
+{
+	add_extra(user, KMT_EXTRA_ALLOC, event, position)->object = *object;
+}
+
+static void on_free(gpointer user, const KmtObject *object,
+		    const struct kmemtrace_event *event,
+		    const KmtPosition *position, gboolean mismatch)
+{
+	KmtExtra *extra = add_extra(user, KMT_EXTRA_FREE, event, position);
+
+	extra->object = *object;
+	extra->mismatch = mismatch;
+}
+
+static void on_replaced(gpointer user, const KmtObject *object,
+			const struct kmemtrace_event *event,
+			const KmtPosition *position)
+{
+	add_extra(user, KMT_EXTRA_REPLACED, event, position)->object = *object;
+}
+
+static void on_double(gpointer user, const KmtObject *old_object,
+		      const struct kmemtrace_event *event,
+		      const KmtPosition *position, KmtDouble class,
+		      const struct kmemtrace_event *free_event)
+{
+	KmtExtra *extra = add_extra(user, KMT_EXTRA_DOUBLE, event, position);
+
+	extra->object = *old_object;
+	extra->class = class;
+	extra->late_free = free_event != NULL;
+}
+
+static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
+			 const KmtPosition *position, KmtUnmatched class)
+{
+	add_extra(user, KMT_EXTRA_UNMATCHED, event, position)->class = class;
+}
+
+static const KmtMatchOps match_ops = {
+	.on_alloc = on_alloc,
+	.on_free = on_free,
+	.on_replaced = on_replaced,
+	.on_double = on_double,
+	.on_unmatched = on_unmatched,
+};
+
+/* ---- the stages ---- */
+
+/* Which shard has an address: by bits of the hash that tables do not use. */
+static inline guint shard_of(const KmtPipeline *p, guint64 hash)
+{
+	return (guint)((hash >> 32 & 0xffff) * p->n_shards >> 16);
+}
+
+static void distribute(KmtPipeline *p, Work *work)
+{
+	const KmtMatcher *any = p->shards[0].matcher;
+	guint i;
+
+	for (i = 0; i < p->n_shards; i++)
+		work->n_numbers[i] = 0;
+	for (i = 0; i < work->records.n; i++) {
+		guint64 hash = kmt_matcher_hash(any, work->records.record[i]);
+		guint shard = shard_of(p, hash);
+
+		work->hashes[i] = hash;
+		work->numbers[shard * KMT_BLOCK_RECORDS +
+			      work->n_numbers[shard]++] = (guint16)i;
+	}
+}
+
+/* Returns FALSE at the end. */
+static gboolean stage_merge(KmtPipeline *p, Work *work)
+{
+	if (!kmt_merge_fill(p->merge, &work->records))
+		return FALSE;
+	distribute(p, work);
+	return TRUE;
+}
+
+static void stage_match(Shard *shard, Work *work)
+{
+	const KmtBlock *b = &work->records;
+	const guint64 *hashes = work->hashes;
+	KmtMatcher *m = shard->matcher;
+	const guint16 *numbers =
+		work->numbers + shard->number * KMT_BLOCK_RECORDS;
+	guint n = work->n_numbers[shard->number], k;
+
+	shard->work = work;
+	g_array_set_size(work->extras[shard->number], 0);
+	for (k = 0; k < n; k++) {
+		guint i = numbers[k];
+
+		__builtin_prefetch(
+			b->record[numbers[MIN(k + AHEAD_RECORD, n - 1)]]);
+		kmt_matcher_prefetch_slot(
+			m, hashes[numbers[MIN(k + AHEAD_SLOT, n - 1)]]);
+		kmt_matcher_prefetch_entry(
+			m, hashes[numbers[MIN(k + AHEAD_ENTRY, n - 1)]]);
+		shard->place = i;
+		kmt_matcher_step(m, b->record[i], b->now[i], b->file[i],
+				 hashes[i], &work->steps[i]);
+	}
+	kmt_matcher_advance(m, b->now[b->n - 1]);
+}
+
+static gint compare_extras(gconstpointer a, gconstpointer b)
+{
+	const KmtExtra *x = *(const KmtExtra *const *)a;
+	const KmtExtra *y = *(const KmtExtra *const *)b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	if (x->late != y->late)
+		return x->late ? -1 : 1;
+	/* One shard's are in order, others' are of other addresses. */
+	return x < y ? -1 : x > y;
+}
+
+static void stage_consume(KmtPipeline *p, Work *work)
+{
+	KmtMatched matched = {.records = &work->records, .steps = work->steps};
+	guint i, j;
+
+	g_ptr_array_set_size(work->all_extras, 0);
+	for (i = 0; i < p->n_shards; i++) {
+		GArray *extras = work->extras[i];
+
+		for (j = 0; j < extras->len; j++)
+			g_ptr_array_add(work->all_extras,
+					&g_array_index(extras, KmtExtra, j));
+	}
+	g_ptr_array_sort(work->all_extras, compare_extras);
+	matched.extras = (const KmtExtra **)work->all_extras->pdata;
+	matched.n_extras = work->all_extras->len;
+	p->consumer(p->user, &matched);
+}
+
+/* ---- the threads ---- */
+
+/*
+ * What runs: a stage's turn with a block.  The lock orders the stages: what one
+ * wrote into a block before it took the lock, the next one sees.
+ */
+static Shard *next_shard(KmtPipeline *p)
+{
+	Shard *next = NULL;
+	guint i;
+
+	for (i = 0; i < p->n_shards; i++) {
+		Shard *shard = &p->shards[i];
+
+		if (!shard->busy && shard->done < p->merged &&
+		    (!next || shard->done < next->done))
+			next = shard;
+	}
+	return next;
+}
+
+static guint64 matched_by_all(const KmtPipeline *p)
+{
+	guint64 done = G_MAXUINT64;
+	guint i;
+
+	for (i = 0; i < p->n_shards; i++)
+		done = MIN(done, p->shards[i].done);
+	return done;
+}
+
+static void turn_consume(KmtPipeline *p)
+{
+	Work *work = &p->ring[p->consumed % RING];
+
+	p->consuming = TRUE;
+	g_mutex_unlock(&p->lock);
+	stage_consume(p, work);
+	g_mutex_lock(&p->lock);
+	p->consumed++;
+	p->consuming = FALSE;
+}
+
+static void turn_match(KmtPipeline *p, Shard *shard)
+{
+	Work *work = &p->ring[shard->done % RING];
+
+	shard->busy = TRUE;
+	g_mutex_unlock(&p->lock);
+	stage_match(shard, work);
+	g_mutex_lock(&p->lock);
+	shard->done++;
+	shard->busy = FALSE;
+}
+
+static void turn_merge(KmtPipeline *p)
+{
+	Work *work = &p->ring[p->merged % RING];
+	gboolean more;
+
+	p->merging = TRUE;
+	g_mutex_unlock(&p->lock);
+	more = stage_merge(p, work);
+	g_mutex_lock(&p->lock);
+	p->merging = FALSE;
+	if (more)
+		p->merged++;
+	else
+		p->at_end = TRUE;
+}
+
+/* Of each thread, under the lock: later stages first, so that blocks are small
+ * in number and still in the processor's cache. */
+static gpointer work_on(gpointer data)
+{
+	KmtPipeline *p = data;
+	Shard *shard;
+
+	g_mutex_lock(&p->lock);
+	while (!p->at_end || p->consumed < p->merged) {
+		if (!p->consuming && p->consumed < matched_by_all(p))
+			turn_consume(p);
+		else if ((shard = next_shard(p)))
+			turn_match(p, shard);
+		else if (!p->merging && !p->at_end &&
+			 p->merged < p->consumed + RING)
+			turn_merge(p);
+		else {
+			g_cond_wait(&p->changed, &p->lock);
+			continue;
+		}
+		g_cond_broadcast(&p->changed);
+	}
+	g_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+void kmt_pipeline_run(KmtPipeline *p)
+{
+	g_autofree GThread **threads = g_new0(GThread *, p->n_shards);
+	guint i;
+
+	for (i = 1; i < p->n_shards; i++)
+		threads[i] = g_thread_new("match", work_on, p);
+	work_on(p);
+	for (i = 1; i < p->n_shards; i++)
+		g_thread_join(threads[i]);
+	for (i = 0; i < p->n_shards; i++) {
+		p->shards[i].work = &p->end;
+		kmt_matcher_finish(p->shards[i].matcher);
+	}
+	stage_consume(p, &p->end);
+}
+
+/* ---- birth and death ---- */
+
+static void work_init(Work *work, guint n_shards)
+{
+	guint i;
+
+	kmt_block_init(&work->records);
+	work->numbers = g_new(guint16, n_shards * KMT_BLOCK_RECORDS);
+	work->n_numbers = g_new0(guint, n_shards);
+	work->extras = g_new(GArray *, n_shards);
+	for (i = 0; i < n_shards; i++)
+		work->extras[i] = g_array_new(FALSE, FALSE, sizeof(KmtExtra));
+	work->all_extras = g_ptr_array_new();
+}
+
+static void work_clear(Work *work, guint n_shards)
+{
+	guint i;
+
+	for (i = 0; i < n_shards; i++)
+		g_array_unref(work->extras[i]);
+	g_ptr_array_unref(work->all_extras);
+	g_free(work->extras);
+	g_free(work->n_numbers);
+	g_free(work->numbers);
+	kmt_block_clear(&work->records);
+}
+
+KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
+			      const KmtPipelineOptions *options,
+			      KmtConsumer consumer, gpointer user)
+{
+	const KmtMatchOptions match_options = {
+		.clock_tolerance_ns = options->clock_tolerance_ns,
+		.cells = options->cells,
+		.hash_seed = kmt_hash_seed(),
+	};
+	KmtPipeline *p = g_new0(KmtPipeline, 1);
+	guint i;
+
+	p->capture = capture;
+	p->consumer = consumer;
+	p->user = user;
+	p->n_shards = MAX(1, options->jobs);
+	p->merge = kmt_merge_new(capture);
+	p->shards = g_new0(Shard, p->n_shards);
+	for (i = 0; i < p->n_shards; i++) {
+		Shard *shard = &p->shards[i];
+
+		shard->pipeline = p;
+		shard->number = i;
+		shard->matcher = kmt_matcher_new(capture, &match_options,
+						 &match_ops, shard);
+	}
+	for (i = 0; i < RING; i++)
+		work_init(&p->ring[i], p->n_shards);
+	work_init(&p->end, p->n_shards);
+	g_mutex_init(&p->lock);
+	g_cond_init(&p->changed);
+	return p;
+}
+
+void kmt_pipeline_free(KmtPipeline *p)
+{
+	guint i;
+
+	if (!p)
+		return;
+	for (i = 0; i < RING; i++)
+		work_clear(&p->ring[i], p->n_shards);
+	work_clear(&p->end, p->n_shards);
+	for (i = 0; i < p->n_shards; i++)
+		kmt_matcher_free(p->shards[i].matcher);
+	kmt_merge_free(p->merge);
+	g_mutex_clear(&p->lock);
+	g_cond_clear(&p->changed);
+	g_free(p->shards);
+	g_free(p);
+}
+
+KmtFindings kmt_pipeline_findings(const KmtPipeline *p)
+{
+	KmtFindings sum = {0};
+	guint i, j;
+
+	for (i = 0; i < p->n_shards; i++) {
+		const KmtFindings *f =
+			kmt_matcher_findings(p->shards[i].matcher);
+
+		for (j = 0; j < KMT_N_UNMATCHED; j++)
+			sum.unmatched[j] += f->unmatched[j];
+		for (j = 0; j < KMT_N_DOUBLE; j++)
+			sum.doubles[j] += f->doubles[j];
+		sum.mismatches += f->mismatches;
+		sum.mismatches_after_loss += f->mismatches_after_loss;
+	}
+	return sum;
+}
+
+const KmtMerge *kmt_pipeline_merge(const KmtPipeline *p)
+{
+	return p->merge;
+}
+
+void kmt_pipeline_foreach_live(KmtPipeline *p,
+			       void (*func)(gpointer user,
+					    const KmtObject *object),
+			       gpointer user)
+{
+	guint i;
+
+	for (i = 0; i < p->n_shards; i++)
+		kmt_matcher_foreach_live(p->shards[i].matcher, func, user);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Merging and matching on all processors:
+ *
+ *     merge  ->  match, a shard of the addresses each  ->  the consumer
+ *
+ * Records pass in blocks.  Each stage (each shard is one) works on one block at
+ * a time and takes the blocks in order; the stages run at the same time, on as
+ * many threads as there are jobs.  What the consumer is given does not depend
+ * on how many these are.
+ */
+#ifndef KMEMTRACE_PIPELINE_H
+#define KMEMTRACE_PIPELINE_H
+
+#include "trace/match.h"
+
+typedef enum {
+	KMT_EXTRA_ALLOC,
+	KMT_EXTRA_FREE,
+	KMT_EXTRA_REPLACED,
+	KMT_EXTRA_DOUBLE,
+	KMT_EXTRA_UNMATCHED,
+} KmtExtraOp;
+
+/* What the matcher told by a call of KmtMatchOps, which see. */
+typedef struct {
+	guint place;   /* the record that it goes with; n at the very end */
+	gboolean late; /* comes before that record, else instead of its step */
+	KmtExtraOp op;
+	KmtObject object; /* but for UNMATCHED */
+	struct kmemtrace_event event;
+	guint16 file;	    /* of event */
+	gboolean mismatch;  /* FREE */
+	guint class;	    /* DOUBLE: KmtDouble, UNMATCHED: KmtUnmatched */
+	gboolean late_free; /* DOUBLE: object was freed by record place */
+} KmtExtra;
+
+typedef struct {
+	const KmtBlock *records;
+	const KmtStep *steps;	 /* one for each record */
+	const KmtExtra **extras; /* n_extras of them, in their order */
+	guint n_extras;
+} KmtMatched;
+
+/* Called for one block after the other, by one thread at a time. */
+typedef void (*KmtConsumer)(gpointer user, const KmtMatched *matched);
+
+typedef struct {
+	guint jobs; /* threads, at least 1 */
+	gint64 clock_tolerance_ns;
+	const KmtCells *cells;
+} KmtPipelineOptions;
+
+typedef struct KmtPipeline KmtPipeline;
+
+KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
+			      const KmtPipelineOptions *options,
+			      KmtConsumer consumer, gpointer user);
+void kmt_pipeline_free(KmtPipeline *pipeline);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPipeline, kmt_pipeline_free)
+
+/* Takes all records through. */
+void kmt_pipeline_run(KmtPipeline *pipeline);
+
+/* After kmt_pipeline_run(). */
+KmtFindings kmt_pipeline_findings(const KmtPipeline *pipeline);
+const KmtMerge *kmt_pipeline_merge(const KmtPipeline *pipeline);
+void kmt_pipeline_foreach_live(KmtPipeline *pipeline,
+			       void (*func)(gpointer user,
+					    const KmtObject *object),
+			       gpointer user);
+
+#endif
