@@ -141,5 +141,5 @@ EXTRA_DIST += \
 	tests/vm/reconcile.py
 
 # bench/
-TESTS += tests/bench-generate.py
-EXTRA_DIST += tests/bench-generate.py
+TESTS += tests/bench-generate.py tests/bench-scripts.py
+EXTRA_DIST += tests/bench-generate.py tests/bench-scripts.py

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What bench/analysis and bench/scaling share."""
+
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+RECORD_BYTES = 56
+PROGRAMS = ("bench/generate", "bench/load", "bench/measure", "bench/perf2cpu",
+            "bench/readall", "kmemtrace-report")
+SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9}
+
+
+class BenchError(Exception):
+    """The benchmark cannot go on; its text says why and what to do."""
+
+
+def count(text):
+    """'20M' -> 20000000; for argparse."""
+    factor = SUFFIXES.get(text[-1:], 1)
+    value = int(text[:-1] if factor > 1 else text) * factor
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
+def counts(text):
+    """'2M,20M' -> numbers; for argparse."""
+    return [count(word) for word in text.split(",")]
+
+
+def short(number):
+    """20000000 -> '20M'"""
+    for suffix, factor in reversed(SUFFIXES.items()):
+        if number >= factor and number % (factor // 10) == 0:
+            return f"{number / factor:g}{suffix}"
+    return f"{number / 1e6:.2f}M" if number >= 10**6 else str(number)
+
+
+def add_common_options(parser):
+    """Those that both have."""
+    top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    parser.add_argument("--runs", type=int, default=5, metavar="N",
+                        help="measure each program N times (default: 5)")
+    parser.add_argument("--builddir", metavar="DIR", default=find_builddir(top),
+                        help="where make was run (default: what is found of "
+                        "the current folder, the tree's b/ and the tree)")
+    parser.add_argument("--tmp", metavar="DIR",
+                        default=os.environ.get("TMPDIR", "/var/tmp"),
+                        help="a folder for what is measured, removed at the "
+                        "end (default: $TMPDIR or /var/tmp)")
+    parser.add_argument("--json", metavar="FILE",
+                        help="write all figures to FILE too")
+    parser.add_argument("--strict", action="store_true",
+                        help="exit status 3 if a goal is missed")
+
+
+def find_builddir(top):
+    """The first folder that has the programs; None if none has."""
+    for path in (os.environ.get("top_builddir"), ".", os.path.join(top, "b"),
+                 top):
+        if path and all(os.access(os.path.join(path, program), os.X_OK)
+                        for program in PROGRAMS):
+            return os.path.abspath(path)
+    return None
+
+
+def check_builddir(builddir):
+    """Says what to do where the programs are not there."""
+    for program in PROGRAMS:
+        if not builddir or not os.access(os.path.join(builddir, program),
+                                         os.X_OK):
+            raise BenchError(
+                f"{program} is not built in {builddir or 'any folder known'}: "
+                "run make, and name its folder with --builddir")
+
+
+def machine():
+    """One line about what the figures are of."""
+    model = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as f:
+            for line in f:
+                if line.startswith("model name"):
+                    model = line.partition(":")[2].strip()
+                    break
+    except OSError:
+        pass
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return (f"Linux {platform.release()}, {os.cpu_count()} x {model}, "
+            f"{memory / 2**30:.0f} GiB")
+
+
+class Scratch:
+    """A folder that is removed."""
+
+    def __init__(self, parent):
+        try:
+            self.path = tempfile.mkdtemp(prefix="kmemtrace-bench.", dir=parent)
+        except OSError as e:
+            raise BenchError(f"cannot make a folder in {parent}: {e.strerror}: "
+                             "name another one with --tmp") from e
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def join(self, *names):
+        """A path in it."""
+        return os.path.join(self.path, *names)
+
+    def need(self, size, what):
+        """Room for so many bytes, and something over."""
+        free = shutil.disk_usage(self.path).free
+        if size * 1.1 > free:
+            raise BenchError(
+                f"{what} needs {size / 1e9:.1f} GB, {self.path} has "
+                f"{free / 1e9:.1f} GB: make room, or name another folder "
+                "with --tmp")
+
+    def has_room(self, size):
+        """The same as a question."""
+        return size * 1.1 <= shutil.disk_usage(self.path).free
+
+
+class Bench:
+    """The programs, and how they are run and measured."""
+
+    def __init__(self, builddir, scratch):
+        check_builddir(builddir)
+        self.builddir = builddir
+        self.scratch = scratch
+        self.report = self.program("kmemtrace-report")
+        usage = subprocess.run([self.report, "--help"], capture_output=True,
+                               text=True, check=False).stdout
+        self.has_jobs = "--jobs" in usage
+        self._stdin = False
+
+    def program(self, name):
+        """Its path."""
+        return os.path.join(self.builddir, name)
+
+    def run(self, argv, **kwargs):
+        """Output of a program that must succeed."""
+        result = subprocess.run(argv, capture_output=True, text=True,
+                                check=False, **kwargs)
+        if result.returncode:
+            raise BenchError(f"{' '.join(argv)} ended with status "
+                             f"{result.returncode}: {result.stderr.strip()}")
+        return result.stdout
+
+    def measure(self, argv, stdin=None, output=None):
+        """What a run of a program cost."""
+        result = self.scratch.join("measured.json")
+        output = output or os.devnull
+        with open(output, "wb") as out:
+            status = subprocess.run(
+                [self.program("bench/measure"), result] + argv, stdin=stdin,
+                stdout=out, stderr=subprocess.PIPE, check=False,
+                env=dict(os.environ, LC_ALL="C"))
+        if status.returncode:
+            raise BenchError(
+                f"{' '.join(argv)} ended with status {status.returncode}: "
+                f"{status.stderr.decode(errors='replace').strip()[-500:]}")
+        with open(result, encoding="utf-8") as f:
+            cost = json.load(f)
+        cost["cpu"] = cost["user"] + cost["system"]
+        return cost
+
+    def generate(self, path, events, cpus, live, *options):
+        """A capture in a new folder."""
+        self.scratch.need(events * RECORD_BYTES, f"{short(events)} events")
+        self.run([self.program("bench/generate"), "-o", path, "-n",
+                  str(events), "-c", str(cpus), "-l",
+                  str(min(live, events // 2)), *options])
+        return path
+
+    def generator_pipe(self, events, live):
+        """A process that writes the events of one CPU to its stdout."""
+        # pylint: disable=consider-using-with
+        return subprocess.Popen(
+            [self.program("bench/generate"), "-o", "-", "-n", str(events),
+             "-l", str(live)], stdout=subprocess.PIPE)
+
+    def stdin_operand(self):
+        """What makes kmemtrace-report read stdin; None if it cannot."""
+        if self._stdin is not False:
+            return self._stdin
+        self._stdin = None
+        for operand in ("/dev/stdin", "-"):
+            with self.generator_pipe(1000, 10) as pipe:
+                result = subprocess.run([self.report, "--json", operand],
+                                        stdin=pipe.stdout, capture_output=True,
+                                        check=False)
+                pipe.stdout.close()
+            try:
+                events = json.loads(result.stdout)["capture"]["events"]
+            except (ValueError, KeyError):
+                continue
+            if result.returncode == 0 and events == 1000:
+                self._stdin = operand
+                break
+        return self._stdin
+
+
+def cpu_files(directory):
+    """The cpu<n>.out of a capture."""
+    return [os.path.join(directory, name)
+            for name in sorted(os.listdir(directory))
+            if name.startswith("cpu") and name.endswith(".out")]
+
+
+def median(costs, key):
+    """Of all runs; None where it was not counted."""
+    values = [cost[key] for cost in costs]
+    return None if None in values else statistics.median(values)
+
+
+def spread(costs, key):
+    """How far apart the runs are, of their median."""
+    values = [cost[key] for cost in costs]
+    return (max(values) - min(values)) / statistics.median(values)
+
+
+def megabytes(size):
+    """For a table."""
+    return f"{size / 1e6:.1f}"
+
+
+def print_table(header, rows):
+    """Numbers to the right, the first column to the left."""
+    lines = [header] + rows
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    for line in lines:
+        cells = [line[0].ljust(widths[0])]
+        cells += [cell.rjust(width)
+                  for cell, width in zip(line[1:], widths[1:])]
+        print("  ".join(cells).rstrip())
+    print()
+
+
+class Goals:
+    """What was to be reached, and whether it was."""
+
+    def __init__(self):
+        self.all = []
+
+    def add(self, what, found, goal, is_met):
+        """is_met: None for a figure without a goal."""
+        self.all.append({"what": what, "found": found, "goal": goal,
+                         "met": is_met})
+
+    def print(self):
+        """As a table."""
+        words = {True: "met", False: "MISSED", None: ""}
+        print_table(["", "measured", "goal", ""],
+                    [[g["what"], g["found"], g["goal"], words[g["met"]]]
+                     for g in self.all])
+
+    def missed(self):
+        """How many."""
+        return sum(g["met"] is False for g in self.all)
+
+
+def finish(args, figures, goals):
+    """The end of both scripts: the exit status."""
+    if args.json:
+        try:
+            with open(args.json, "w", encoding="utf-8") as f:
+                json.dump(dict(figures, machine=machine(), goals=goals.all), f,
+                          indent=1)
+        except OSError as e:
+            raise BenchError(f"cannot write {args.json}: {e.strerror}") from e
+    return 3 if args.strict and goals.missed() else 0
+
+
+def main(function):
+    """Runs it; its errors go to stderr."""
+    try:
+        return function()
+    except BenchError as e:
+        print(f"{os.path.basename(sys.argv[0])}: {e}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
