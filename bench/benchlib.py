@@ -12,7 +12,7 @@ import tempfile
 
 RECORD_BYTES = 56
 PROGRAMS = ("bench/generate", "bench/load", "bench/measure", "bench/perf2cpu",
-            "bench/readall", "kmemtrace-report")
+            "bench/readall", "report/kmemtrace-report")
 SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9}
 
 
@@ -137,7 +137,7 @@ class Bench:
         check_builddir(builddir)
         self.builddir = builddir
         self.scratch = scratch
-        self.report = self.program("kmemtrace-report")
+        self.report = self.program("report/kmemtrace-report")
         usage = subprocess.run([self.report, "--help"], capture_output=True,
                                text=True, check=False).stdout
         self.has_jobs = "--jobs" in usage

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-bin_PROGRAMS += kmemtrace-report
-kmemtrace_report_SOURCES = \
+bin_PROGRAMS += report/kmemtrace-report
+report_kmemtrace_report_SOURCES = \
 	report/aggregate.c report/aggregate.h \
 	report/columns.c report/columns.h \
 	report/json.c \
@@ -13,6 +13,6 @@ kmemtrace_report_SOURCES = \
 	report/tally.c report/tally.h \
 	report/text.c \
 	report/totals.c report/totals.h
-kmemtrace_report_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
-kmemtrace_report_LDADD = trace/libtrace.a cli/libcli.a \
+report_kmemtrace_report_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
+report_kmemtrace_report_LDADD = trace/libtrace.a cli/libcli.a \
 	$(JSON_LIBS) $(GLIB_LIBS)

@@ -15,7 +15,7 @@ import unittest
 TOP = os.environ.get("top_builddir", ".")
 GENERATE = os.path.join(TOP, "bench", "generate")
 CHECK = os.path.join(TOP, "check", "kmemtrace-check")
-REPORT = os.path.join(TOP, "kmemtrace-report")
+REPORT = os.path.join(TOP, "report", "kmemtrace-report")
 
 
 def run(*argv, **kwargs):

@@ -18,7 +18,7 @@ import mkcapture
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 CHECK = os.path.join(BUILD, "check", "kmemtrace-check")
-REPORT = os.path.join(BUILD, "kmemtrace-report")
+REPORT = os.path.join(BUILD, "report", "kmemtrace-report")
 BOTH = (CHECK, REPORT)
 META = b"[capture]\ncomplete=true\noverruns=0\n"
 SECOND = 10 ** 9

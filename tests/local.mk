@@ -11,11 +11,11 @@ tests_trace_dump_small_CPPFLAGS = $(AM_CPPFLAGS) -DOBJ_FIRST_SLOTS=2 -DOBJ_MIN_C
 tests_trace_dump_small_LDADD = $(GLIB_LIBS)
 # The report with blocks and tables so small that each boundary is met.
 check_PROGRAMS += tests/report-small
-tests_report_small_SOURCES = $(kmemtrace_report_SOURCES) \
+tests_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
 	$(trace_libtrace_a_SOURCES)
 tests_report_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_BLOCK_RECORDS=3 \
 	-DOBJ_FIRST_SLOTS=2 -DOBJ_MIN_CLOSED=1
-tests_report_small_CFLAGS = $(kmemtrace_report_CFLAGS)
+tests_report_small_CFLAGS = $(report_kmemtrace_report_CFLAGS)
 tests_report_small_LDADD = cli/libcli.a $(JSON_LIBS) $(GLIB_LIBS)
 tests_trace_unit_SOURCES = tests/trace-unit.c
 tests_trace_unit_LDADD = trace/libtrace.a $(GLIB_LIBS)

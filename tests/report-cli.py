@@ -17,7 +17,7 @@ import mkcapture
 
 SRCDIR = os.path.abspath(os.environ.get("top_srcdir", "."))
 PROGRAM = os.path.abspath(os.path.join(os.environ.get("top_builddir", "."),
-                                       "kmemtrace-report"))
+                                       "report", "kmemtrace-report"))
 FIXTURES = os.path.join(SRCDIR, "tests", "fixtures")
 ADDRESS = re.compile(r"^0x[0-9a-f]{16}$")
 

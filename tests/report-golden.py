@@ -20,7 +20,7 @@ import mkcapture
 
 SRCDIR = os.environ.get("top_srcdir", ".")
 PROGRAM = os.path.abspath(os.path.join(os.environ.get("top_builddir", "."),
-                                       "kmemtrace-report"))
+                                       "report", "kmemtrace-report"))
 
 
 def option_lines(path):

@@ -19,7 +19,7 @@ import mkcapture
 import reference_match
 
 BUILD = os.environ.get("top_builddir", ".")
-PROGRAM = os.path.join(BUILD, "kmemtrace-report")
+PROGRAM = os.path.join(BUILD, "report", "kmemtrace-report")
 SMALL = os.path.join(BUILD, "tests", "report-small")  # blocks of 3 records
 KINDS = ["kmalloc", "cache", "pages"]
 TOLERANCE = 100

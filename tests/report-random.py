@@ -16,7 +16,7 @@ import tempfile
 import report_reference as ref
 
 BUILD = os.environ.get("top_builddir", ".")
-PROGRAM = os.path.join(BUILD, "kmemtrace-report")
+PROGRAM = os.path.join(BUILD, "report", "kmemtrace-report")
 SMALL = os.path.join(BUILD, "tests", "report-small")  # blocks of 3 records
 N_SEEDS = 60
 CODE = 0xffffffff81000000

@@ -36,7 +36,7 @@ step_valgrind()
 		mkdir -p "$work/valgrind"
 		python3 "$kmt_top/tests/mkcapture.py" "$fixture" "$dir"
 		for program in check/kmemtrace-check "check/kmemtrace-check --json" \
-			kmemtrace-report "kmemtrace-report --json"; do
+			report/kmemtrace-report "report/kmemtrace-report --json"; do
 			rc=0
 			# shellcheck disable=SC2086 # the option is a word of its own
 			G_SLICE=always-malloc "${memcheck[@]}" \
