@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "check/check.h"
 #include "cli/cli.h"
-#include "trace/text.h"
 
 #define PROGRAM	   "kmemtrace-check"
 #define MAX_ERRORS 10
@@ -72,43 +69,14 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 		context, "Checks that a kmemtrace capture is what a correct "
 			 "kernel and a correct\nkmemtraced leave behind.");
 	g_option_context_set_description(
-		context,
-		"A capture is a directory that kmemtraced wrote, or the "
-		"cpu<n>.out files of one;\nwithout any, the current directory. "
-		" One file alone is checked by itself, without\nwhat only the "
+		context, KMT_CLI_OPERANDS
+		"  One file alone is checked by itself, without\nwhat only the "
 		"files together tell: double allocations, unmatched and "
 		"mismatched\nfrees.\n\n"
 		"Exit status: 0 no errors, 1 could not check, 2 errors "
 		"found.\n");
 	rest = kmt_cli_parse(context, entries, argv, error);
 	return rest ? g_steal_pointer(&context) : NULL;
-}
-
-/* A result that did not reach its reader must not look like a success. */
-static int close_stdout(int status)
-{
-	gboolean bad = ferror(stdout) != 0;
-
-	if (fflush(stdout) != 0 || fclose(stdout) != 0 || bad) {
-		fprintf(stderr, PROGRAM ": cannot write the output: %s\n",
-			g_strerror(errno));
-		return EXIT_TROUBLE;
-	}
-	return status;
-}
-
-/* A mapped file lost its end, or its disk failed. */
-static void on_sigbus(int number)
-{
-	static const char text[] =
-		PROGRAM ": a file of the capture became shorter while it was "
-			"read, or cannot be read: copy it, and read the "
-			"copy\n";
-
-	/* Where even that fails the exit status is all there is. */
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-		_exit(EXIT_TROUBLE);
-	_exit(EXIT_TROUBLE);
 }
 
 static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
@@ -118,11 +86,8 @@ static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
 	g_autoptr(KmtCapture) capture = kmt_capture_open(
 		(const char *const *)options->operands, &error);
 
-	if (!capture) {
-		g_autofree char *message = kmt_printable(error->message);
-
-		return kmt_cli_fail(PROGRAM, message);
-	}
+	if (!capture)
+		return kmt_cli_fail_error(PROGRAM, error);
 	check = kmt_check_new(capture,
 			      capture->directory || capture->files->len > 1,
 			      tolerance_ns, max_errors);
@@ -130,7 +95,8 @@ static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
 		kmt_check_json(check, stdout);
 	else if (!options->quiet)
 		kmt_check_text(check, stdout);
-	return close_stdout(check->total ? EXIT_ERRORS : EXIT_CLEAN);
+	return kmt_cli_close_stdout(PROGRAM,
+				    check->total ? EXIT_ERRORS : EXIT_CLEAN);
 }
 
 int main(int argc, char **argv)
@@ -144,20 +110,11 @@ int main(int argc, char **argv)
 
 	/* A reader that is gone is an error of writing. */
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGBUS, on_sigbus);
+	kmt_cli_guard_mapped_files(PROGRAM);
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
-	if (options.help) {
-		g_autofree char *help =
-			g_option_context_get_help(context, TRUE, NULL);
-
-		fputs(help, stdout);
-		return close_stdout(EXIT_CLEAN);
-	}
-	if (options.version) {
-		puts(PROGRAM " " PACKAGE_VERSION);
-		return close_stdout(EXIT_CLEAN);
-	}
+	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
+		return kmt_cli_close_stdout(PROGRAM, EXIT_CLEAN);
 	if (!kmt_cli_parse_number(options.max_print, G_MAXUINT32, "--max-print",
 				  &max_errors, &error) ||
 	    !kmt_cli_parse_number(options.clock_tolerance,

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "check/check.h"
-#include "trace/text.h"
+#include "cli/text.h"
 
 static const char *const event_names[] = {
 	[KMEMTRACE_EVENT_ALLOC] = "alloc",

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/text.h"
 
 static gboolean takes_value(const GOptionEntry *entry)
 {
@@ -80,6 +85,20 @@ GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
 	return g_steal_pointer(&words);
 }
 
+gboolean kmt_cli_answer(const char *program, GOptionContext *context,
+			gboolean help, gboolean version)
+{
+	if (help) {
+		g_autofree char *text =
+			g_option_context_get_help(context, TRUE, NULL);
+
+		fputs(text, stdout);
+	} else if (version) {
+		printf("%s " PACKAGE_VERSION "\n", program);
+	}
+	return help || version;
+}
+
 int kmt_cli_fail(const char *program, const char *message)
 {
 	fprintf(stderr, "%s: %s\n", program, message);
@@ -93,6 +112,13 @@ int kmt_cli_fail_usage(const char *program, const char *message)
 	return EXIT_FAILURE;
 }
 
+int kmt_cli_fail_error(const char *program, const GError *error)
+{
+	g_autofree char *message = kmt_printable(error->message);
+
+	return kmt_cli_fail(program, message);
+}
+
 gboolean kmt_cli_parse_number(const char *text, guint64 max, const char *option,
 			      guint64 *number, GError **error)
 {
@@ -102,4 +128,43 @@ gboolean kmt_cli_parse_number(const char *text, guint64 max, const char *option,
 		    "%s '%s': not a number from 0 to %" G_GUINT64_FORMAT,
 		    option, text, max);
 	return FALSE;
+}
+
+/* Made before the signal, in which no memory can be asked for. */
+static char *sigbus_text;
+
+static void on_sigbus(int number)
+{
+	/* Where even that fails the exit status is all there is. */
+	if (write(STDERR_FILENO, sigbus_text, strlen(sigbus_text)) < 0)
+		_exit(EXIT_FAILURE);
+	_exit(EXIT_FAILURE);
+}
+
+void kmt_cli_guard_mapped_files(const char *program)
+{
+	sigbus_text = g_strdup_printf("%s: a file of the capture became "
+				      "shorter while it was read, or cannot be "
+				      "read: copy it, and read the copy\n",
+				      program);
+	signal(SIGBUS, on_sigbus);
+}
+
+int kmt_cli_close_stdout(const char *program, int status)
+{
+	gboolean failed = ferror(stdout) != 0;
+	/* Of that write: what it left unwritten is gone, and fflush() may have
+	 * nothing to fail with. */
+	int error = errno;
+
+	if (fflush(stdout) != 0 || fclose(stdout) != 0) {
+		failed = TRUE;
+		error = errno;
+	}
+	if (!failed)
+		return status;
+	if (error != EPIPE)
+		fprintf(stderr, "%s: cannot write the output: %s\n", program,
+			g_strerror(error));
+	return EXIT_FAILURE;
 }

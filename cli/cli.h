@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the programs read a command line, and speak of one that is wrong. */
+/* How the programs read a command line, speak of what is wrong, and end. */
 #ifndef KMEMTRACE_CLI_H
 #define KMEMTRACE_CLI_H
 
 #include <glib.h>
+
+/* Of the help: what an operand of check and report is. */
+#define KMT_CLI_OPERANDS                                                       \
+	"A capture is a directory that kmemtraced wrote, or the cpu<n>.out "   \
+	"files of one;\nwithout any, the current directory."
 
 /*
  * Parses argv; short options may have their value in the same word, as in -l3,
@@ -12,11 +17,18 @@
 GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
 		    char **argv, GError **error);
 
+/* Prints what --help or --version ask for.  FALSE if neither was given. */
+gboolean kmt_cli_answer(const char *program, GOptionContext *context,
+			gboolean help, gboolean version);
+
 /* "PROGRAM: MESSAGE" on stderr.  Returns EXIT_FAILURE. */
 int kmt_cli_fail(const char *program, const char *message);
 
 /* The same, and where help is to be found. */
 int kmt_cli_fail_usage(const char *program, const char *message);
+
+/* kmt_cli_fail() for an error that may quote a capture: made printable. */
+int kmt_cli_fail_error(const char *program, const GError *error);
 
 /*
  * The value of an option as a number from 0 to max.  *number stays as it is if
@@ -24,5 +36,17 @@ int kmt_cli_fail_usage(const char *program, const char *message);
  */
 gboolean kmt_cli_parse_number(const char *text, guint64 max, const char *option,
 			      guint64 *number, GError **error);
+
+/* From now on a mapped file that loses its end, or whose disk fails, ends the
+ * program with a message. */
+void kmt_cli_guard_mapped_files(const char *program);
+
+/*
+ * The last use of stdout.  Returns status; EXIT_FAILURE, with a message, if not
+ * all could be written: what did not reach its reader must not look like a
+ * success.  A reader that went away has seen enough and is told nothing;
+ * SIGPIPE has to be ignored for that.
+ */
+int kmt_cli_close_stdout(const char *program, int status);
 
 #endif

@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 noinst_LIBRARIES += cli/libcli.a
-cli_libcli_a_SOURCES = cli/cli.c cli/cli.h
+cli_libcli_a_SOURCES = \
+	cli/cli.c cli/cli.h \
+	cli/text.c cli/text.h

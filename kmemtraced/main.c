@@ -2,7 +2,6 @@
 /* kmemtraced: options, and all that is said.  See kmemtraced(8). */
 #include "config.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
@@ -103,11 +102,8 @@ static guint64 memory_bytes(void)
 /* At exit, so that it holds for --help too. */
 static void check_stdout(void)
 {
-	if (!ferror(stdout) && fflush(stdout) == 0)
-		return;
-	fprintf(stderr, PROGRAM ": cannot write to stdout: %s\n",
-		g_strerror(errno));
-	_exit(EXIT_FAILURE);
+	if (kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS) != EXIT_SUCCESS)
+		_exit(EXIT_FAILURE);
 }
 
 static void say_summary(const KmtSummary *summary, const char *directory)

@@ -2,13 +2,11 @@
 #include "config.h"
 
 #include "cli/cli.h"
+#include "cli/text.h"
 #include "report/report.h"
-#include "trace/text.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PROGRAM	      "kmemtrace-report"
@@ -92,9 +90,8 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 	};
 	g_autofree char *keys = kmt_sort_key_names();
 	g_autofree char *description = g_strdup_printf(
-		"A capture is a directory that kmemtraced wrote, or the "
-		"cpu<n>.out files of one;\nwithout any, the current "
-		"directory.\n\nSort keys: %s.\nA + before a key sorts upwards, "
+		KMT_CLI_OPERANDS
+		"\n\nSort keys: %s.\nA + before a key sorts upwards, "
 		"a - downwards.\n\nExit status: 0 if the report was "
 		"printed, 1 if not.\n",
 		keys);
@@ -143,49 +140,6 @@ static gboolean check_options(Options *options, KmtReport *report,
 	return *sort != NULL;
 }
 
-/* A report that did not reach its reader must not look like a success. */
-static int write_stdout(const char *text, gsize length)
-{
-	while (length) {
-		gssize n = write(STDOUT_FILENO, text, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			break;
-		text += n;
-		length -= (gsize)n;
-	}
-	if (!length && close(STDOUT_FILENO) == 0)
-		return 0;
-	/* EPIPE: the reader has seen enough. */
-	if (errno != EPIPE)
-		fprintf(stderr, PROGRAM ": cannot write the output: %s\n",
-			g_strerror(errno));
-	return 1;
-}
-
-static int print_report(const KmtReport *report, gboolean json)
-{
-	char *text = NULL;
-	size_t length = 0;
-	FILE *out = open_memstream(&text, &length);
-	int status;
-
-	if (!out)
-		return kmt_cli_fail(PROGRAM, g_strerror(errno));
-	if (json)
-		kmt_report_json(report, out);
-	else
-		kmt_report_text(report, out);
-	if (fclose(out) == 0)
-		status = write_stdout(text, length);
-	else
-		status = kmt_cli_fail(PROGRAM, g_strerror(errno));
-	free(text);
-	return status;
-}
-
 static void print_warnings(const GPtrArray *warnings)
 {
 	guint i;
@@ -225,28 +179,6 @@ static void warn_of_loss(const KmtCapture *capture, GPtrArray *warnings)
 					wrong_sizes));
 }
 
-/* A capture, or a file of symbols, cannot be read. */
-static int fail(const GError *error)
-{
-	g_autofree char *message = kmt_printable(error->message);
-
-	return kmt_cli_fail(PROGRAM, message);
-}
-
-/* A mapped file lost its end, or its disk failed. */
-static void on_sigbus(int number)
-{
-	static const char text[] =
-		PROGRAM ": a file of the capture became shorter while it was "
-			"read, or cannot be read: copy it, and read the "
-			"copy\n";
-
-	/* Where even that fails the exit status is all there is. */
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-		_exit(EXIT_FAILURE);
-	_exit(EXIT_FAILURE);
-}
-
 static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 {
 	const KmtNamesOptions names_options = {
@@ -262,10 +194,10 @@ static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 	g_autoptr(KmtAggregate) aggregate = NULL;
 
 	if (!capture)
-		return fail(error);
+		return kmt_cli_fail_error(PROGRAM, error);
 	names = kmt_names_open(capture, &names_options, warnings, &error);
 	if (!names)
-		return fail(error);
+		return kmt_cli_fail_error(PROGRAM, error);
 	aggregate = kmt_aggregate_new(capture, options->n_jobs, tolerance_ns);
 	kmt_names_check(names, aggregate->sites, warnings);
 	if (aggregate->skipped && aggregate->skipped == capture->n_records)
@@ -280,7 +212,11 @@ static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 	report->names = names;
 	report->aggregate = aggregate;
 	report->warnings = warnings;
-	return print_report(report, options->json);
+	if (options->json)
+		kmt_report_json(report, stdout);
+	else
+		kmt_report_text(report, stdout);
+	return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 }
 
 int main(int argc, char **argv)
@@ -293,20 +229,13 @@ int main(int argc, char **argv)
 	KmtReport report = {0};
 	guint64 tolerance_ns = KMT_CLOCK_TOLERANCE_NS;
 
-	signal(SIGBUS, on_sigbus);
+	/* A reader that is gone is an error of writing. */
+	signal(SIGPIPE, SIG_IGN);
+	kmt_cli_guard_mapped_files(PROGRAM);
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
-	if (options.help) {
-		g_autofree char *help =
-			g_option_context_get_help(context, TRUE, NULL);
-
-		return write_stdout(help, strlen(help));
-	}
-	if (options.version) {
-		static const char text[] = PROGRAM " " PACKAGE_VERSION "\n";
-
-		return write_stdout(text, sizeof(text) - 1);
-	}
+	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
+		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 	if (!check_options(&options, &report, &tolerance_ns, &sort, &error))
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	return run(&options, &report, (gint64)tolerance_ns);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "cli/text.h"
 #include "report/report.h"
-#include "trace/text.h"
 
 char *kmt_report_meta(const KmtCapture *capture, const char *key)
 {

@@ -22,7 +22,7 @@ typedef struct {
 	const GPtrArray *warnings; /* of const char * */
 } KmtReport;
 
-/* Neither looks whether the output arrived: ask fclose(out). */
+/* Print to out, in which errors stick (ferror()). */
 void kmt_report_text(const KmtReport *report, FILE *out);
 void kmt_report_json(const KmtReport *report, FILE *out);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "cli/text.h"
 #include "report/columns.h"
 #include "report/report.h"
-#include "trace/text.h"
 
 static const KmtKind summary_kinds[] = {
 	KMT_KIND_KMALLOC,

@@ -154,6 +154,7 @@ fi
 	echo $? >"$tmp/status"
 } | :
 [ "$(cat "$tmp/status")" = 1 ] || fail "closed pipe"
+[ -s "$tmp/err" ] && fail "a reader that is gone is told of"
 
 echo "$failures failures"
 [ "$failures" = 0 ]

@@ -53,7 +53,18 @@ class Options(DaemonTest):
             daemon = self.start(stdout=full)
             self.kernel.feed(0, records(2))
             _, err = self.end(daemon, status=1)
-        self.assertIn("cannot write to stdout: No space left", err)
+        self.assertIn("cannot write the output: No space left", err)
+        self.assertEqual(self.capture().cpu(0), records(2))
+
+    def test_summary_to_a_reader_that_is_gone(self):
+        self.make_kernel()
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        daemon = self.start(stdout=write_end)
+        os.close(write_end)
+        self.kernel.feed(0, records(2))
+        _, err = self.end(daemon, status=1)
+        self.assertNotIn("output", err)
         self.assertEqual(self.capture().cpu(0), records(2))
 
     def test_descriptors_that_are_closed(self):

@@ -11,5 +11,4 @@ trace_libtrace_a_SOURCES = \
 	trace/objtable.c trace/objtable.h \
 	trace/pipeline.c trace/pipeline.h \
 	trace/source.c trace/source.h \
-	trace/surplus.c \
-	trace/text.c trace/text.h
+	trace/surplus.c

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "trace/text.h"
+#include "cli/text.h"
 
 char *kmt_printable(const char *text)
 {
