@@ -24,9 +24,9 @@ META = b"[capture]\ncomplete=true\noverruns=0\n"
 SECOND = 10 ** 9
 
 
-def run(program, *args):
+def run(program, *args, cwd=None):
     """Its result, in bytes; one that waits is an error."""
-    return subprocess.run([program, *args], stdin=subprocess.DEVNULL,
+    return subprocess.run([program, *args], stdin=subprocess.DEVNULL, cwd=cwd,
                           capture_output=True, check=False, timeout=60)
 
 
@@ -51,9 +51,9 @@ class Hostile(unittest.TestCase):
                 f.write(text)
         return path
 
-    def document(self, program, *args):
+    def document(self, program, *args, cwd=None):
         """The JSON of a run that can read the capture."""
-        done = run(program, "--json", *args)
+        done = run(program, "--json", *args, cwd=cwd)
         self.assertIn(done.returncode, (0, 2), done)
         return json.loads(done.stdout.decode("utf-8"))
 
@@ -90,10 +90,28 @@ class Hostile(unittest.TestCase):
             self.assertEqual(run(CHECK, path).returncode, 0)
         path = self.capture(meta=b"[capture]\ncomplete=true\n"
                             b"overruns=18446744073709551615\n")
-        self.assertEqual(self.document(REPORT, path)["capture"]["overruns"],
-                         2 ** 64 - 1)
-        self.assertEqual(self.document(CHECK, path)["capture"]["overruns"],
-                         "0xffffffffffffffff")
+        for program in BOTH:
+            capture = self.document(program, path)["capture"]
+            self.assertEqual(capture["overruns"], 2 ** 64 - 1)
+
+    def test_numbers_of_records(self):
+        """Exact, whatever a damaged record says."""
+        path = self.capture([mkcapture.alloc(1, 0x1000, req=2 ** 64 - 1,
+                                             alloc=2 ** 63)])
+        record = self.document(CHECK, path)["errors"][0]["record"]
+        self.assertEqual(record["bytes_req"], 2 ** 64 - 1)
+        self.assertEqual(record["bytes_alloc"], 2 ** 63)
+
+    def test_directory_name_of_any_bytes(self):
+        """JSON stays UTF-8, and no name can pass for a number."""
+        source = self.capture()
+        for name in (b"\xff\xfe", b"\x01123", b"a\"b\\c\n", "ä".encode()):
+            path = os.path.join(os.fsencode(self.dir), name)
+            os.rename(source, path)
+            for program in BOTH:
+                document = self.document(program, name, cwd=self.dir)
+                self.assertIsInstance(document["capture"]["directory"], str)
+            os.rename(path, source)
 
     def test_node_of_meta(self):
         record = mkcapture.alloc(1, 0x1000, node=1)

@@ -602,21 +602,6 @@ class Output(ReportCase):
             os.close(write_end)
             self.assertEqual((done.returncode, done.stderr), (1, ""))
 
-    def test_directory_name_of_any_bytes(self):
-        """JSON stays UTF-8, and no name can pass for a number."""
-        source = self.fixture("report-summary")
-        for name in (b"\xff\xfe", b"\x01123", b"a\"b\\c\n", "ä".encode()):
-            path = os.path.join(os.fsencode(self.dir), name)
-            os.rename(source, path)
-            done = subprocess.run([PROGRAM.encode(), b"--json", name],
-                                  capture_output=True, check=False,
-                                  cwd=self.dir)
-            self.assertEqual((done.returncode, done.stderr), (0, b""))
-            document = json.loads(done.stdout.decode("utf-8"))
-            self.assertEqual(document["kinds"]["slab"]["allocs"], 6)
-            self.assertIsInstance(document["capture"]["directory"], str)
-            os.rename(path, source)
-
     def test_large_numbers(self):
         for req, alloc in ((2**63 - 1, 2**63), (2**64 - 2, 2**64 - 1)):
             capture = self.compiled(

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "cli/json.h"
+
+/*
+ * An integer that does not fit into a gint64 goes in as a string of MARK and
+ * its digits, and is made a number again in the text; no other string has a
+ * MARK in it.
+ */
+#define MARK	     "\001"
+#define ESCAPED_MARK "\"\\u0001"
+
+static void add_key(JsonBuilder *builder, const char *key)
+{
+	if (key)
+		json_builder_set_member_name(builder, key);
+}
+
+void kmt_json_begin_object(JsonBuilder *builder, const char *key)
+{
+	add_key(builder, key);
+	json_builder_begin_object(builder);
+}
+
+void kmt_json_begin_array(JsonBuilder *builder, const char *key)
+{
+	add_key(builder, key);
+	json_builder_begin_array(builder);
+}
+
+void kmt_json_integer(JsonBuilder *builder, const char *key, gboolean negative,
+		      guint64 magnitude)
+{
+	g_autofree char *text = NULL;
+
+	add_key(builder, key);
+	if (magnitude <= G_MAXINT64) {
+		json_builder_add_int_value(builder,
+					   negative ? -(gint64)magnitude
+						    : (gint64)magnitude);
+		return;
+	}
+	text = g_strdup_printf(MARK "%s%" G_GUINT64_FORMAT, negative ? "-" : "",
+			       magnitude);
+	json_builder_add_string_value(builder, text);
+}
+
+void kmt_json_u64(JsonBuilder *builder, const char *key, guint64 value)
+{
+	kmt_json_integer(builder, key, FALSE, value);
+}
+
+void kmt_json_i64(JsonBuilder *builder, const char *key, gint64 value)
+{
+	add_key(builder, key);
+	json_builder_add_int_value(builder, value);
+}
+
+void kmt_json_hex(JsonBuilder *builder, const char *key, guint64 value,
+		  int digits)
+{
+	g_autofree char *text =
+		g_strdup_printf("0x%0*" G_GINT64_MODIFIER "x", digits, value);
+
+	add_key(builder, key);
+	json_builder_add_string_value(builder, text);
+}
+
+void kmt_json_null(JsonBuilder *builder, const char *key)
+{
+	add_key(builder, key);
+	json_builder_add_null_value(builder);
+}
+
+void kmt_json_flag(JsonBuilder *builder, const char *key, gboolean value)
+{
+	add_key(builder, key);
+	json_builder_add_boolean_value(builder, value);
+}
+
+void kmt_json_text(JsonBuilder *builder, const char *key, const char *value)
+{
+	g_autofree char *text = NULL;
+
+	if (!value) {
+		kmt_json_null(builder, key);
+		return;
+	}
+	text = g_strdelimit(g_utf8_make_valid(value, -1), MARK, '?');
+	add_key(builder, key);
+	json_builder_add_string_value(builder, text);
+}
+
+void kmt_json_path(JsonBuilder *builder, const char *key, const char *path)
+{
+	g_autofree char *text = path ? g_filename_display_name(path) : NULL;
+
+	kmt_json_text(builder, key, text);
+}
+
+void kmt_json_loss(JsonBuilder *builder, const KmtCapture *capture)
+{
+	if (capture->has_overruns)
+		kmt_json_u64(builder, "overruns", capture->overruns);
+	else
+		kmt_json_null(builder, "overruns");
+	if (capture->meta)
+		kmt_json_flag(builder, "complete", capture->complete);
+	else
+		kmt_json_null(builder, "complete");
+	kmt_json_flag(builder, "continues", capture->continues);
+	kmt_json_u64(builder, "missing_files", capture->missing_files);
+}
+
+void kmt_json_findings(JsonBuilder *builder, const KmtFindings *findings)
+{
+	kmt_json_begin_object(builder, "unmatched_frees");
+	kmt_json_u64(builder, "before_trace",
+		     findings->unmatched[KMT_UNMATCHED_BEFORE_TRACE]);
+	kmt_json_u64(builder, "after_loss",
+		     findings->unmatched[KMT_UNMATCHED_AFTER_LOSS]);
+	kmt_json_u64(builder, "unexplained",
+		     findings->unmatched[KMT_UNMATCHED_UNEXPLAINED]);
+	json_builder_end_object(builder);
+
+	kmt_json_begin_object(builder, "double_allocations");
+	kmt_json_u64(builder, "after_loss",
+		     findings->doubles[KMT_DOUBLE_AFTER_LOSS]);
+	kmt_json_u64(builder, "race", findings->doubles[KMT_DOUBLE_RACE]);
+	kmt_json_u64(builder, "unexplained",
+		     findings->doubles[KMT_DOUBLE_UNEXPLAINED]);
+	json_builder_end_object(builder);
+
+	kmt_json_u64(builder, "type_mismatches", findings->mismatches);
+	kmt_json_u64(builder, "type_mismatches_after_loss",
+		     findings->mismatches_after_loss);
+}
+
+/* Turns "\u0001123" into 123. */
+static void print_marked(const char *text, FILE *out)
+{
+	const char *mark;
+
+	while ((mark = strstr(text, ESCAPED_MARK))) {
+		const char *digits = mark + strlen(ESCAPED_MARK);
+		gsize n_digits = strcspn(digits, "\"");
+
+		fwrite(text, 1, (gsize)(mark - text), out);
+		fwrite(digits, 1, n_digits, out);
+		text = digits + n_digits + 1;
+	}
+	fputs(text, out);
+	fputc('\n', out);
+}
+
+void kmt_json_print(JsonBuilder *builder, guint indent, FILE *out)
+{
+	g_autoptr(JsonNode) root = json_builder_get_root(builder);
+	g_autoptr(JsonGenerator) generator = json_generator_new();
+	g_autofree char *text = NULL;
+
+	json_generator_set_pretty(generator, TRUE);
+	json_generator_set_indent(generator, indent);
+	json_generator_set_root(generator, root);
+	text = json_generator_to_data(generator, NULL);
+	print_marked(text, out);
+}
