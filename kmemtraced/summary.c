@@ -5,6 +5,7 @@
 
 #include <kmemtrace_abi.h>
 
+#include "cli/subbufs.h"
 #include "kmemtraced/summary.h"
 
 /* More CPUs than that are named by a pattern. */
@@ -62,16 +63,15 @@ char *kmt_summary_line(const KmtSummary *summary)
 guint64 kmt_summary_subbufs(const KmtSummary *summary, guint64 memory_bytes)
 {
 	const KmtCpuSummary *worst = worst_cpu(summary);
-	guint64 per_subbuf = summary->subbuf_bytes / KMEMTRACE_EVENT_SIZE_V1;
 	guint64 wanted, most;
 
-	if (!worst || per_subbuf == 0)
+	if (!worst || summary->subbuf_bytes == 0)
 		return 0;
 	/* Relay counts the bytes of a CPU's buffer in an unsigned int. */
 	most = MIN(memory_bytes / MEMORY_PART / summary->cpus->len, G_MAXUINT) /
 	       summary->subbuf_bytes;
-	wanted = summary->n_subbufs + worst->lost / per_subbuf + 1;
-	wanted = MAX(wanted, 2 * summary->n_subbufs);
+	wanted = kmt_enough_subbufs(summary->n_subbufs, summary->subbuf_bytes,
+				    KMEMTRACE_EVENT_SIZE_V1, worst->lost);
 	return wanted <= most ? wanted : 0;
 }
 

@@ -37,9 +37,6 @@ char *kmt_summary_advice(const KmtSummary *summary, guint64 memory_bytes);
 /*
  * The number of sub-buffers that would have kept what was lost, 0 if that is
  * more than is sensible.
- *
- * Never is more missing at once than was lost in all; so room for as many more
- * events on the CPU that lost most is enough for the same run.
  */
 guint64 kmt_summary_subbufs(const KmtSummary *summary, guint64 memory_bytes);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "cli/subbufs.h"
 #include "cli/text.h"
 #include "report/columns.h"
 #include "report/report.h"
@@ -57,26 +58,21 @@ static void print_loss_per_cpu(const KmtReport *report, FILE *out)
 	}
 }
 
-/*
- * As many more sub-buffers as would have held what the worst CPU lost, twice as
- * many as there were at least.  0 if kmemtrace.meta does not tell their size.
- */
+/* 0 if kmemtrace.meta does not tell what it takes to know. */
 static guint64 enough_subbufs(const KmtCapture *capture, guint64 subbufs)
 {
 	guint64 size = g_key_file_get_uint64(capture->meta, "capture",
 					     "subbuf_size", NULL);
-	guint64 worst = 0, n_per_subbuf = size / capture->record_size;
+	guint64 worst = 0;
 	guint i;
 
-	if (!subbufs || !n_per_subbuf)
-		return 0;
 	for (i = 0; i < capture->files->len; i++) {
 		const KmtCpuFile *file = g_ptr_array_index(capture->files, i);
 
 		if (file->has_overruns)
 			worst = MAX(worst, file->overruns);
 	}
-	return MAX(2 * subbufs, subbufs + worst / n_per_subbuf + 1);
+	return kmt_enough_subbufs(subbufs, size, capture->record_size, worst);
 }
 
 static void print_lost(const KmtReport *report, FILE *out)

@@ -104,7 +104,7 @@ check_PROGRAMS += tests/kmemtraced-summary
 tests_kmemtraced_summary_SOURCES = \
 	kmemtraced/summary.c tests/kmemtraced-summary.c
 tests_kmemtraced_summary_CPPFLAGS = $(AM_CPPFLAGS)
-tests_kmemtraced_summary_LDADD = $(GLIB_LIBS)
+tests_kmemtraced_summary_LDADD = cli/libcli.a $(GLIB_LIBS)
 TESTS += tests/kmemtraced-summary
 KMEMTRACED_TESTS = \
 	tests/kmemtraced-errors.py tests/kmemtraced-man.py \
