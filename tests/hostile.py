@@ -196,10 +196,10 @@ class Hostile(unittest.TestCase):
             self.document(REPORT, path)["capture"]["not_exact"],
             [{"from": SECOND, "until": 9 * SECOND}])
 
-    def cpu_seconds(self, program, path):
+    def cpu_seconds(self, program, *paths):
         """How much time of a processor a run takes."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        self.assertIn(run(program, "-q", path).returncode, (0, 2))
+        self.assertIn(run(program, "-q", *paths).returncode, (0, 2))
         return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
     def test_collisions(self):
@@ -230,6 +230,17 @@ class Hostile(unittest.TestCase):
         text = run(REPORT, names).stdout
         self.assertIn(b"first+0x", text)
         self.assertLess(len(text), 100000)
+
+    def test_many_names(self):
+        """Ten times as many files with names of no CPU take no hundred times
+        as long."""
+        paths = [os.path.join(self.dir, str(i)) for i in range(10000)]
+        for path in paths:
+            with open(path, "wb"):
+                pass
+        for program in BOTH:
+            limit = 20 * self.cpu_seconds(program, *paths[::10]) + 1
+            self.assertLess(self.cpu_seconds(program, *paths), limit)
 
     def test_file_becomes_shorter(self):
         """While the report, which has opened it, waits for its symbols."""

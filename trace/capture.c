@@ -332,22 +332,25 @@ static gboolean add_directory(KmtCapture *capture, const char *path,
 	return TRUE;
 }
 
-/* Is cpu taken by one of the operands' names? */
-static gboolean cpu_is_named(const char *const *operands, guint cpu)
+/* The CPUs that are taken by the operands' names. */
+static GHashTable *named_cpus(const char *const *operands)
 {
+	GHashTable *cpus = g_hash_table_new(NULL, NULL);
+
 	for (; *operands; operands++) {
 		g_autofree char *name = g_path_get_basename(*operands);
-		guint named;
+		guint cpu;
 
-		if (parse_cpu_name(name, &named) && named == cpu)
-			return TRUE;
+		if (parse_cpu_name(name, &cpu))
+			g_hash_table_add(cpus, GUINT_TO_POINTER(cpu));
 	}
-	return FALSE;
+	return cpus;
 }
 
 static gboolean add_operands(KmtCapture *capture, const char *const *operands,
 			     GError **error)
 {
+	g_autoptr(GHashTable) named = named_cpus(operands);
 	const char *const *o;
 	guint free_cpu = 0;
 
@@ -364,7 +367,8 @@ static gboolean add_operands(KmtCapture *capture, const char *const *operands,
 			return FALSE;
 		}
 		if (!parse_cpu_name(name, &cpu)) {
-			while (cpu_is_named(operands, free_cpu))
+			while (g_hash_table_contains(
+				named, GUINT_TO_POINTER(free_cpu)))
 				free_cpu++;
 			cpu = free_cpu++;
 		}
