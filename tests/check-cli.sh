@@ -39,7 +39,7 @@ fixture clean-big big
 fixture check-unmatched-free bad
 fixture check-race-late-free race
 mkdir "$tmp/empty" "$tmp/closed" "$tmp/mixed" "$tmp/twice" "$tmp/zero" \
-	"$tmp/other" "$tmp/meta"
+	"$tmp/other" "$tmp/meta" "$tmp/linked"
 
 # Options.
 expect 0 '--clock-tolerance' "$check" --help
@@ -104,6 +104,15 @@ expect 1 'both are of CPU 0\|are both of CPU 0' "$check" \
 cp "$tmp/clean/cpu0.out" "$tmp/twice/cpu0.out"
 cp "$tmp/clean/cpu0.out" "$tmp/twice/cpu00.out"
 expect 1 'are both of CPU 0' "$check" "$tmp/twice"
+# One file by two names: given twice, a hard link, a symbolic one.
+cp "$tmp/clean/cpu0.out" "$tmp/linked"
+expect 1 'cpu0.out and .*cpu0.out are the same file' "$check" \
+	"$tmp/linked/cpu0.out" "$tmp/linked/cpu0.out"
+ln "$tmp/linked/cpu0.out" "$tmp/linked/other"
+expect 1 'cpu0.out and .*other are the same file' "$check" \
+	"$tmp/linked/cpu0.out" "$tmp/linked/other"
+ln -s cpu0.out "$tmp/linked/cpu1.out"
+expect 1 'cpu0.out and .*cpu1.out are the same file' "$check" "$tmp/linked"
 cp "$tmp/clean/cpu0.out" "$tmp/mixed/cpu0.out"
 cp "$tmp/big/cpu1.out" "$tmp/mixed/cpu1.out"
 expect 1 'not files of one capture' "$check" "$tmp/mixed"

@@ -89,6 +89,8 @@ static gboolean map_file(KmtCpuFile *file, GError **error)
 		close(fd);
 		return FALSE;
 	}
+	file->device = st.st_dev;
+	file->inode = st.st_ino;
 	file->size = st.st_size;
 	if (file->size == 0) {
 		close(fd);
@@ -256,12 +258,51 @@ static gint compare_cpu(gconstpointer a, gconstpointer b)
 	return (fa->cpu > fb->cpu) - (fa->cpu < fb->cpu);
 }
 
-/* Sorts by CPU and refuses two files of one CPU. */
+static guint file_hash(gconstpointer p)
+{
+	const KmtCpuFile *file = p;
+
+	return g_int64_hash(&file->inode);
+}
+
+static gboolean file_equal(gconstpointer a, gconstpointer b)
+{
+	const KmtCpuFile *fa = a, *fb = b;
+
+	return fa->device == fb->device && fa->inode == fb->inode;
+}
+
+/* A link to another file of the capture would have its records count twice. */
+static gboolean refuse_same_file(const KmtCapture *capture, GError **error)
+{
+	g_autoptr(GHashTable) seen = g_hash_table_new(file_hash, file_equal);
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		KmtCpuFile *file = capture->files->pdata[i];
+		const KmtCpuFile *other = g_hash_table_lookup(seen, file);
+
+		if (other) {
+			g_set_error(error, KMT_TRACE_ERROR,
+				    KMT_TRACE_ERROR_FORMAT,
+				    "%s and %s are the same file: its records "
+				    "would count twice; leave out one of them",
+				    other->path, file->path);
+			return FALSE;
+		}
+		g_hash_table_add(seen, file);
+	}
+	return TRUE;
+}
+
+/* Sorts by CPU and refuses two files of one CPU, or one by two names. */
 static gboolean order_files(KmtCapture *capture, GError **error)
 {
 	guint i;
 
 	g_ptr_array_sort(capture->files, compare_cpu);
+	if (!refuse_same_file(capture, error))
+		return FALSE;
 	for (i = 0; i < capture->files->len; i++) {
 		KmtCpuFile *file = capture->files->pdata[i];
 		const KmtCpuFile *before =

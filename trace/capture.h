@@ -38,6 +38,7 @@ typedef enum {
  */
 typedef struct {
 	char *path;
+	guint64 device, inode; /* what file it is, whatever its path */
 	guint cpu; /* from the name; else its place on the command line */
 	/* n_records * record_size readable bytes; NULL if none. */
 	const guint8 *map;
@@ -78,7 +79,7 @@ typedef struct {
  * operands is NULL-terminated; NULL or empty means the current directory.
  *
  * Two files of the same CPU, and files that differ in record size or byte order
- * are an error: they are not of one capture.
+ * are an error: they are not of one capture.  So is one file by two names.
  */
 KmtCapture *kmt_capture_open(const char *const *operands, GError **error);
 void kmt_capture_free(KmtCapture *capture);
