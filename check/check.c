@@ -19,8 +19,10 @@ static KmtError *add_error(KmtCheck *check, KmtRuleId rule,
 	KmtError error = {.rule = rule, .file = file, .index = index};
 
 	check->total++;
-	if (check->counts[rule]++ >= check->max_errors)
+	check->counts[rule]++;
+	if (check->kept[rule] >= check->max_errors)
 		return NULL;
+	check->kept[rule]++;
 	g_array_append_val(check->errors, error);
 	return &g_array_index(check->errors, KmtError, check->errors->len - 1);
 }
@@ -36,9 +38,19 @@ static void add_file_error(KmtCheck *check, KmtRuleId rule,
 	}
 }
 
+/* Lets go of all from the index on. */
+static void drop_errors(KmtCheck *check, guint from)
+{
+	guint i;
+
+	for (i = from; i < check->errors->len; i++)
+		check->kept[g_array_index(check->errors, KmtError, i).rule]--;
+	g_array_set_size(check->errors, from);
+}
+
 /* ---- the rules of a file ---- */
 
-/* Returns whether the record is sound, i.e. breaks no fatal rule. */
+/* Returns whether the record is usable, i.e. breaks no fatal rule. */
 static gboolean check_record(KmtCheck *check, const KmtRuleInput *input,
 			     guint64 index)
 {
@@ -61,7 +73,7 @@ static void check_file(KmtCheck *check, const KmtCpuFile *file)
 {
 	struct kmemtrace_event events[2];
 	KmtRuleInput input = {.file = file};
-	guint current = 0;
+	guint current = 0, first = check->errors->len;
 	guint64 i;
 	int rule;
 
@@ -69,6 +81,7 @@ static void check_file(KmtCheck *check, const KmtCpuFile *file)
 		kmt_cpu_file_get(file, i, &events[current]);
 		input.event = &events[current];
 		if (check_record(check, &input, i)) {
+			check->usable[file->position]++;
 			input.previous = input.event;
 			current = !current;
 		}
@@ -78,6 +91,9 @@ static void check_file(KmtCheck *check, const KmtCpuFile *file)
 		if (kmt_rules[rule].broken(&input))
 			add_file_error(check, rule, file, file->n_records);
 	}
+	/* What is wrong with each record of it tells nobody anything. */
+	if (kmt_check_is_unusable(check, file))
+		drop_errors(check, first);
 }
 
 /* ---- the rules across files ---- */
@@ -245,6 +261,7 @@ KmtCheck *kmt_check_new(const KmtCapture *capture, gboolean across,
 	check->tolerance_ns = tolerance_ns;
 	check->max_errors = max_errors;
 	check->errors = g_array_new(FALSE, FALSE, sizeof(KmtError));
+	check->usable = g_new0(guint64, capture->files->len);
 	for (i = 0; i < capture->files->len; i++)
 		check_file(check, capture->files->pdata[i]);
 	if (across)
@@ -257,7 +274,13 @@ void kmt_check_free(KmtCheck *check)
 	if (!check)
 		return;
 	g_array_unref(check->errors);
+	g_free(check->usable);
 	g_free(check);
+}
+
+gboolean kmt_check_is_unusable(const KmtCheck *check, const KmtCpuFile *file)
+{
+	return file->n_records && !check->usable[file->position];
 }
 
 /* ---- loss ---- */

@@ -29,8 +29,10 @@ typedef struct {
 	gint64 tolerance_ns;
 	guint64 max_errors; /* kept of each rule */
 	guint64 counts[KMT_N_RULES];
-	guint64 total;	      /* sum of counts */
-	GArray *errors;	      /* of KmtError */
+	guint64 total;		   /* sum of counts */
+	GArray *errors;		   /* of KmtError; none of unusable files */
+	guint64 kept[KMT_N_RULES]; /* how many of each are in errors */
+	guint64 *usable; /* records of each file that break no fatal rule */
 	KmtFindings findings; /* of all classes, errors or not */
 } KmtCheck;
 
@@ -39,6 +41,9 @@ KmtCheck *kmt_check_new(const KmtCapture *capture, gboolean across,
 			gint64 tolerance_ns, guint64 max_errors);
 void kmt_check_free(KmtCheck *check);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCheck, kmt_check_free)
+
+/* Whether a file has records, but only such as break a fatal rule. */
+gboolean kmt_check_is_unusable(const KmtCheck *check, const KmtCpuFile *file);
 
 /*
  * What is to be known about lost events, as sentences; empty if nothing was

@@ -55,6 +55,7 @@ static void add_capture(JsonBuilder *b, const KmtCheck *check)
 		kmt_json_u64(b, "cpu", file->cpu);
 		kmt_json_u64(b, "bytes", file->size);
 		kmt_json_u64(b, "records", file->n_records);
+		kmt_json_u64(b, "usable", check->usable[i]);
 		json_builder_end_object(b);
 	}
 	json_builder_end_array(b);

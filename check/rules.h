@@ -40,7 +40,7 @@ typedef enum {
 typedef struct {
 	const KmtCpuFile *file;
 	const struct kmemtrace_event *event;
-	/* The sound one before it (no fatal rule broken), or NULL. */
+	/* The usable one before it (no fatal rule broken), or NULL. */
 	const struct kmemtrace_event *previous;
 } KmtRuleInput;
 

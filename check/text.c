@@ -101,13 +101,30 @@ static void print_error(const KmtError *e, FILE *out)
 	fputc('\n', out);
 }
 
+/* In place of their errors. */
+static void print_unusable(const KmtCheck *check, FILE *out)
+{
+	guint i;
+
+	for (i = 0; i < check->capture->files->len; i++) {
+		const KmtCpuFile *file = check->capture->files->pdata[i];
+		g_autofree char *path = kmt_printable(file->path);
+
+		if (kmt_check_is_unusable(check, file))
+			fprintf(out,
+				"%s: no record of it is one: is this a "
+				"cpu<n>.out of kmemtraced?\n\n",
+				path);
+	}
+}
+
 static void print_count(const KmtCheck *check, KmtRuleId rule, FILE *out)
 {
 	fprintf(out, "%-18s %12" G_GUINT64_FORMAT, kmt_rules[rule].name,
 		check->counts[rule]);
-	if (check->counts[rule] > check->max_errors)
+	if (check->counts[rule] > check->kept[rule])
 		fprintf(out, "  (%" G_GUINT64_FORMAT " shown)",
-			check->max_errors);
+			check->kept[rule]);
 }
 
 static void print_tally(const KmtCheck *check, FILE *out)
@@ -148,6 +165,7 @@ void kmt_check_text(const KmtCheck *check, FILE *out)
 	g_autoptr(GPtrArray) loss = kmt_check_loss(check);
 	guint i;
 
+	print_unusable(check, out);
 	for (i = 0; i < check->errors->len; i++)
 		print_error(&g_array_index(check->errors, KmtError, i), out);
 	fprintf(out,

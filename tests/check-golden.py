@@ -19,7 +19,7 @@ FIXTURES = os.path.join(SRC, "tests", "fixtures")
 CHECK = os.path.join(BUILD, "check", "kmemtrace-check")
 UPDATE = os.environ.get("KMT_UPDATE_GOLDEN")
 JSON_FIXTURES = ("check-mismatched-free", "check-truncated-record",
-                 "check-loss-overruns")
+                 "check-loss-overruns", "check-no-capture")
 
 sys.path.insert(0, os.path.join(SRC, "tests"))
 import mkcapture  # noqa: E402 pylint: disable=wrong-import-position

@@ -48,6 +48,9 @@ EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/fixtures/check-mismatched-free.txt \
 	tests/fixtures/check-missing-file.expected \
 	tests/fixtures/check-missing-file.txt \
+	tests/fixtures/check-no-capture.expected \
+	tests/fixtures/check-no-capture.json \
+	tests/fixtures/check-no-capture.txt \
 	tests/fixtures/check-no-meta.expected \
 	tests/fixtures/check-no-meta.txt \
 	tests/fixtures/check-nothing-requested.expected \
