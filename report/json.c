@@ -29,6 +29,35 @@ static void add_peak(JsonBuilder *builder, const KmtTotals *totals)
 	kmt_json_i64(builder, "peak_timestamp", totals->peak_timestamp);
 }
 
+/* What is known of an address beside its name. */
+static void add_place(JsonBuilder *builder, const KmtNames *names,
+		      guint64 address)
+{
+	KmtSymbol symbol = {0};
+	KmtSourceLine source = {0};
+	guint i;
+
+	kmt_names_symbol(names, address, &symbol);
+	kmt_names_source(names, address, &source);
+	kmt_json_text(builder, "module", symbol.module);
+	kmt_json_text(builder, "directory",
+		      kmt_names_directory(names, address));
+	if (source.file) {
+		json_builder_set_member_name(builder, "source");
+		json_builder_begin_object(builder);
+		kmt_json_text(builder, "file", source.file);
+		kmt_json_u64(builder, "line", source.line);
+		json_builder_end_object(builder);
+	} else {
+		kmt_json_text(builder, "source", NULL);
+	}
+	json_builder_set_member_name(builder, "inlined");
+	json_builder_begin_array(builder);
+	for (i = 0; source.inlined && source.inlined[i]; i++)
+		kmt_json_text(builder, NULL, source.inlined[i]);
+	json_builder_end_array(builder);
+}
+
 static void add_site(JsonBuilder *builder, const KmtReport *report,
 		     guint64 address, KmtKind kind)
 {
@@ -37,6 +66,7 @@ static void add_site(JsonBuilder *builder, const KmtReport *report,
 	kmt_json_hex(builder, "address", address, 16);
 	kmt_json_text(builder, "symbol", name);
 	kmt_json_text(builder, "kind", kmt_kind_name(kind));
+	add_place(builder, report->names, address);
 }
 
 static void add_loss(JsonBuilder *builder, const KmtReport *report)

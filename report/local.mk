@@ -5,14 +5,12 @@ report_kmemtrace_report_SOURCES = \
 	report/columns.c report/columns.h \
 	report/json.c \
 	report/main.c \
-	report/names.c report/names.h \
 	report/report.c report/report.h \
 	report/sites.c report/sites.h \
-	report/symbols.c report/symbols.h \
 	report/table.c report/table.h \
 	report/tally.c report/tally.h \
 	report/text.c \
 	report/totals.c report/totals.h
 report_kmemtrace_report_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
-report_kmemtrace_report_LDADD = trace/libtrace.a cli/libcli.a \
-	$(JSON_LIBS) $(GLIB_LIBS)
+report_kmemtrace_report_LDADD = symbols/libsymbols.a trace/libtrace.a \
+	cli/libcli.a $(JSON_LIBS) $(LIBDW_LIBS) $(GLIB_LIBS)

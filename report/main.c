@@ -28,6 +28,9 @@ typedef struct {
 	char *lines;
 	char *kallsyms;
 	char *system_map;
+	char *vmlinux;
+	char *debug_dir;
+	char *source;
 	char *clock_tolerance;
 	char *jobs;
 	guint n_jobs;
@@ -40,6 +43,9 @@ static void options_clear(Options *options)
 	g_free(options->lines);
 	g_free(options->kallsyms);
 	g_free(options->system_map);
+	g_free(options->vmlinux);
+	g_free(options->debug_dir);
+	g_free(options->source);
 	g_free(options->clock_tolerance);
 	g_free(options->jobs);
 	g_strfreev(options->operands);
@@ -67,8 +73,17 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 		 "Print all figures as one JSON document", NULL},
 		{"kallsyms", 0, 0, G_OPTION_ARG_FILENAME, &o->kallsyms,
 		 "Take names from this copy of /proc/kallsyms", "FILE"},
-		{"system-map", 'k', 0, G_OPTION_ARG_FILENAME, &o->system_map,
+		{"system-map", 0, 0, G_OPTION_ARG_FILENAME, &o->system_map,
 		 "Take names from this System.map", "FILE"},
+		{"vmlinux", 'k', 0, G_OPTION_ARG_FILENAME, &o->vmlinux,
+		 "Show source lines, by this kernel's debug information",
+		 "FILE"},
+		{"debug-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->debug_dir,
+		 "Likewise, by modules' (and vmlinux's) debug files in DIR",
+		 "DIR"},
+		{"source", 0, 0, G_OPTION_ARG_FILENAME, &o->source,
+		 "Take directories from this kernel tree, which was built",
+		 "TREE"},
 		{"raw-ip", 0, 0, G_OPTION_ARG_NONE, &o->raw_ip,
 		 "Show addresses, no names", NULL},
 		{"clock-tolerance", 0, 0, G_OPTION_ARG_STRING,
@@ -179,12 +194,26 @@ static void warn_of_loss(const KmtCapture *capture, GPtrArray *warnings)
 					wrong_sizes));
 }
 
+static void check_names(const KmtNames *names, const KmtSites *sites,
+			GPtrArray *warnings)
+{
+	g_autofree guint64 *addresses = g_new(guint64, sites->n_sites);
+	guint32 i;
+
+	for (i = 0; i < sites->n_sites; i++)
+		addresses[i] = sites->sites[i].address;
+	kmt_names_check(names, addresses, sites->n_sites, warnings);
+}
+
 static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 {
 	const KmtNamesOptions names_options = {
 		.kallsyms = options->kallsyms,
 		.system_map = options->system_map,
 		.raw = options->raw_ip,
+		.vmlinux = options->vmlinux,
+		.debug_dir = options->debug_dir,
+		.source = options->source,
 	};
 	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
@@ -199,7 +228,7 @@ static int run(const Options *options, KmtReport *report, gint64 tolerance_ns)
 	if (!names)
 		return kmt_cli_fail_error(PROGRAM, error);
 	aggregate = kmt_aggregate_new(capture, options->n_jobs, tolerance_ns);
-	kmt_names_check(names, aggregate->sites, warnings);
+	check_names(names, aggregate->sites, warnings);
 	if (aggregate->skipped && aggregate->skipped == capture->n_records)
 		g_ptr_array_add(warnings,
 				g_strdup("no record can be used: is this what "

@@ -4,8 +4,8 @@
 #define KMEMTRACE_REPORT_REPORT_H
 
 #include "report/aggregate.h"
-#include "report/names.h"
 #include "report/table.h"
+#include "symbols/names.h"
 
 #include <stdio.h>
 

@@ -210,9 +210,8 @@ KmtTable *kmt_table_new(const KmtSites *sites, const KmtNames *names,
 			continue;
 		table->n_rows++;
 		row->site = site;
-		if (names->symbols)
-			row->has_name = kmt_symbols_lookup(
-				names->symbols, site->address, &row->symbol);
+		row->has_name =
+			kmt_names_symbol(names, site->address, &row->symbol);
 	}
 	g_qsort_with_data(table->rows, (gint)table->n_rows, sizeof(KmtRow),
 			  compare_rows, (gpointer)sort);

@@ -6,7 +6,8 @@
 #ifndef KMEMTRACE_REPORT_TABLE_H
 #define KMEMTRACE_REPORT_TABLE_H
 
-#include "report/names.h"
+#include "report/sites.h"
+#include "symbols/names.h"
 
 #define KMT_SORT_ERROR (kmt_sort_error_quark())
 GQuark kmt_sort_error_quark(void);

@@ -25,7 +25,7 @@ static void print_number(const KmtReport *report, FILE *out, guint64 number)
 
 static char *site_text(const KmtReport *report, guint64 address)
 {
-	char *name = kmt_names_format(report->names, address);
+	char *name = kmt_names_describe(report->names, address);
 
 	if (name)
 		return name;

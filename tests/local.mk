@@ -16,7 +16,8 @@ tests_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
 tests_report_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_BLOCK_RECORDS=3 \
 	-DOBJ_FIRST_SLOTS=2 -DOBJ_MIN_CLOSED=1
 tests_report_small_CFLAGS = $(report_kmemtrace_report_CFLAGS)
-tests_report_small_LDADD = cli/libcli.a $(JSON_LIBS) $(GLIB_LIBS)
+tests_report_small_LDADD = symbols/libsymbols.a cli/libcli.a \
+	$(JSON_LIBS) $(LIBDW_LIBS) $(GLIB_LIBS)
 tests_trace_unit_SOURCES = tests/trace-unit.c
 tests_trace_unit_LDADD = trace/libtrace.a $(GLIB_LIBS)
 KMT_CHECK_TESTS = \
@@ -96,6 +97,14 @@ EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/fixtures/clean-big.txt \
 	tests/fixtures/clean-little.expected \
 	tests/fixtures/clean-little.txt
+
+# symbols/
+check_PROGRAMS += tests/symbols-unit
+tests_symbols_unit_SOURCES = tests/symbols-unit.c
+tests_symbols_unit_LDADD = symbols/libsymbols.a trace/libtrace.a \
+	$(LIBDW_LIBS) $(GLIB_LIBS)
+TESTS += tests/symbols-unit tests/symbols-source.py
+EXTRA_DIST += tests/symbols-source.py tests/fixtures/gfp-6.1.list
 
 # kmemtraced
 check_PROGRAMS += tests/kmemtraced-shim.so

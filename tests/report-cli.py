@@ -132,7 +132,7 @@ class Options(ReportCase):
         for keys in ("", "nonsense", "wasted,", "+", "--hit"):
             self.refused("-s", keys, capture, usage=True,
                          message="cannot sort by '")
-        self.refused("--kallsyms", "a", "-k", "b", capture, usage=True,
+        self.refused("--kallsyms", "a", "--system-map", "b", capture, usage=True,
                      message="only one")
 
     def test_operands(self):
@@ -517,11 +517,10 @@ ffffffffa0004000 t mod_c\t[other]
             "ffffffffa0000000")[0])
         # As nm sorts it: the names of one address by name.
         capture = self.capture(self.KALLSYMS)
-        for option in ("-k", "--system-map"):
-            got = self.names(option, fits, capture)
-            self.assertEqual(got[0x81000010], "first+0x10")
-            self.assertIsNone(got[0xa0000020])
-        done = run("-k", fits, capture)
+        got = self.names("--system-map", fits, capture)
+        self.assertEqual(got[0x81000010], "first+0x10")
+        self.assertIsNone(got[0xa0000020])
+        done = run("--system-map", fits, capture)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_moved_kernel(self):
@@ -529,14 +528,14 @@ ffffffffa0004000 t mod_c\t[other]
             "ffffffff81", "ffffffff91")
         system_map = self.write("System.map", moved)
         capture = self.capture(self.KALLSYMS)
-        done = run("-k", system_map, capture)
+        done = run("--system-map", system_map, capture)
         self.assertEqual(done.returncode, 0)
         self.assertIn("_stext was 0xffffffff81000000, not "
                       "0xffffffff91000000", done.stderr)
         self.assertIn("12 of 12 call sites lie in no function", done.stderr)
         # Without a captured kallsyms the call sites alone tell.
-        self.warned("12 of 12 call sites lie in no function", "-k", system_map,
-                    self.capture_without_kallsyms())
+        self.warned("12 of 12 call sites lie in no function", "--system-map",
+                    system_map, self.capture_without_kallsyms())
 
     def capture_without_kallsyms(self):
         """As capture(), but of the records alone."""

@@ -66,7 +66,7 @@ tree_files()
 step_clang_format()
 {
 	cd "$kmt_top"
-	tree_files | grep -E '^(bench|check|cli|kmemtraced|report|tests|trace)/.*\.[ch]$' |
+	tree_files | grep -E '^(bench|check|cli|kmemtraced|report|symbols|tests|trace)/.*\.[ch]$' |
 		xargs clang-format --dry-run -Werror
 }
 
