@@ -24,7 +24,7 @@
 #include "cli/cli.h"
 
 #define PROGRAM	  "measure"
-#define SAMPLE_NS 20000000
+#define SAMPLE_NS 5000000
 
 typedef struct {
 	double seconds;
@@ -43,26 +43,40 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* A line of /proc/PID/status, in bytes. */
-static guint64 status_bytes(const char *text, const char *key)
+/* A file of /proc/PID; NULL: it is no more. */
+static char *read_proc(pid_t pid, const char *name)
 {
-	const char *line = strstr(text, key);
+	g_autofree char *path = g_strdup_printf("/proc/%d/%s", pid, name);
+	char *text = NULL;
 
-	return line ? g_ascii_strtoull(line + strlen(key), NULL, 10) * 1024 : 0;
+	g_file_get_contents(path, &text, NULL, NULL);
+	return text;
 }
 
 static void sample(pid_t pid, Cost *cost)
 {
-	g_autofree char *path = g_strdup_printf("/proc/%d/status", pid);
-	g_autofree char *text = NULL;
+	g_autofree char *text = read_proc(pid, "statm");
+	guint64 resident, shared, page = (guint64)sysconf(_SC_PAGESIZE);
 
-	if (!g_file_get_contents(path, &text, NULL, NULL))
-		return;
-	cost->max_anon =
-		MAX(cost->max_anon, status_bytes(text, "\nRssAnon:") +
-					    status_bytes(text, "\nRssShmem:"));
-	/* Not that of rusage, which has what forked the command in it. */
-	cost->max_rss = MAX(cost->max_rss, status_bytes(text, "\nVmHWM:"));
+	if (text &&
+	    sscanf(text, "%*u %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT,
+		   &resident, &shared) == 2 &&
+	    resident > shared)
+		cost->max_anon =
+			MAX(cost->max_anon, (resident - shared) * page);
+}
+
+/* The kernel's own peak; that of rusage has what forked the command in it. */
+static void sample_peak(pid_t pid, Cost *cost)
+{
+	g_autofree char *text = read_proc(pid, "status");
+	g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", 0);
+	guint i;
+
+	for (i = 0; lines[i]; i++)
+		if (g_str_has_prefix(lines[i], "VmHWM:"))
+			cost->max_rss =
+				g_ascii_strtoull(lines[i] + 6, NULL, 10) * 1024;
 }
 
 /* A counter of the process and its threads, or -1: not every machine can. */
@@ -116,8 +130,10 @@ static int watch(pid_t pid, const sigset_t *child, Cost *cost,
 		}
 		if (!WIFSTOPPED(status))
 			return status;
-		if (status >> 16 == PTRACE_EVENT_EXIT)
+		if (status >> 16 == PTRACE_EVENT_EXIT) {
 			sample(pid, cost);
+			sample_peak(pid, cost);
+		}
 		/* A signal goes on to whom it was meant for. */
 		ptrace(PTRACE_CONT, pid, NULL,
 		       status >> 16 ? 0L : (long)WSTOPSIG(status));
@@ -152,7 +168,6 @@ static gboolean measure(char **argv, Cost *cost)
 	}
 	close(fds[0]);
 	counter = open_counter(pid);
-	/* Where it is forbidden the last sample is up to 20 ms old. */
 	ptrace(PTRACE_SEIZE, pid, NULL, (long)PTRACE_O_TRACEEXIT);
 	start = now();
 	close(fds[1]);
@@ -160,6 +175,9 @@ static gboolean measure(char **argv, Cost *cost)
 	cost->seconds = now() - start;
 	cost->user = seconds(usage.ru_utime);
 	cost->system = seconds(usage.ru_stime);
+	/* ptrace is forbidden: then with what the fork had. */
+	if (!cost->max_rss)
+		cost->max_rss = (guint64)usage.ru_maxrss * 1024;
 	cost->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 					   : WEXITSTATUS(status);
 	cost->has_instructions =
