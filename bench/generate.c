@@ -279,13 +279,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
-	if (options.help) {
-		g_autofree char *help =
-			g_option_context_get_help(context, TRUE, NULL);
-
-		fputs(help, stdout);
-		return EXIT_SUCCESS;
-	}
+	if (kmt_cli_answer(PROGRAM, context, options.help, FALSE))
+		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 	if (!parse_params(&options, &params, &error))
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (!generate(g_str_equal(options.output, "-") ? NULL : options.output,

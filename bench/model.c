@@ -53,21 +53,23 @@ static const Class classes[] = {
 #define N_FREE_SITES 512
 G_STATIC_ASSERT(N_CLASSES <= 1 << CLASS_BITS);
 
-#define TEXT_BASE   G_GUINT64_CONSTANT(0xffffffff81000000)
-#define TEXT_STRIDE 0x1230
+#define TEXT_BASE	 G_GUINT64_CONSTANT(0xffffffff81000000)
+#define TEXT_STRIDE	 0x1230
+#define FREE_SITE_STRIDE 0x2c
 
 /* [slab or pages][what lasts or not] */
 static const guint n_sites[2][2] = {{1500, 300}, {150, 50}};
 #define N_SITES 2000
 
+/* Small, as each event needs one. */
 typedef struct {
-	guint64 address;
-	guint64 free_sites[2];
-	guint64 gfp;
-	guint32 size;	    /* bytes given */
-	guint32 req;	    /* bytes asked for at least */
-	guint32 spread;	    /* and up to so many more, but 1 */
-	guint16 medium_256; /* how many of 256 are no short ones */
+	guint32 call_site; /* from TEXT_BASE on */
+	guint32 free_site; /* likewise, the first of two */
+	guint32 gfp;
+	guint32 size;	   /* bytes given */
+	guint32 req;	   /* bytes asked for at least */
+	guint32 spread;	   /* and up to so many more, but 1 */
+	guint8 medium_256; /* how many of 256 are no short ones */
 	guint8 class;
 	guint8 type;
 } Site;
@@ -124,20 +126,28 @@ typedef struct {
 /* So many of 256 frees take one that would have lasted. */
 #define LASTING_256 4
 #define MAX_MEDIUM  2048
+/* What is looked at only once in so many events. */
+#define STEP 128
+G_STATIC_ASSERT(BENCH_ROUND % STEP == 0);
+
+/* What each event changes: a copy of its own can be held in registers. */
+typedef struct {
+	guint64 random;
+	gint64 now; /* ns */
+	gint64 live;
+	guint cpu;
+} State;
 
 struct BenchModel {
 	BenchParams params;
-	guint64 random;
-	gint64 now; /* ns */
+	State state;
 	Site sites[N_SITES];
 	Choice choices[2][2];
 	Cpu *cpus;
 	BenchTotals totals[BENCH_N_KINDS + 1]; /* the last: slab_totals() */
-	gint64 live;
 	/* How many objects should be live now, and how this grows with each
 	 * event until params.live is reached; 32 bits behind the point. */
 	guint64 ramp, slope;
-	guint cpu;
 	guint medium_target; /* of each CPU */
 	guint32 cross_64k;   /* of 65536 */
 	guint32 pages_64k;
@@ -148,13 +158,13 @@ struct BenchModel {
 /* ---- chance ---- */
 
 /* wyrand */
-static inline guint64 draw(BenchModel *m)
+static ALWAYS_INLINE guint64 draw(State *s)
 {
 	unsigned __int128 product;
 
-	m->random += G_GUINT64_CONSTANT(0xa0761d6478bd642f);
-	product = (unsigned __int128)m->random *
-		  (m->random ^ G_GUINT64_CONSTANT(0xe7037ed1a0b428db));
+	s->random += G_GUINT64_CONSTANT(0xa0761d6478bd642f);
+	product = (unsigned __int128)s->random *
+		  (s->random ^ G_GUINT64_CONSTANT(0xe7037ed1a0b428db));
 	return (guint64)product ^ (guint64)(product >> 64);
 }
 
@@ -211,20 +221,18 @@ static inline guint choose(const Choice *choice, guint32 bits)
 
 static void site_init(BenchModel *m, guint i, gboolean pages)
 {
-	static const guint64 gfp[] = {0xcc0, 0xcc0, 0xdc0, 0xa20, 0x400cc0};
+	static const guint32 gfp[] = {0xcc0, 0xcc0, 0xdc0, 0xa20, 0x400cc0};
 	Site *site = &m->sites[i];
-	guint64 r = draw(m);
+	guint64 r = draw(&m->state);
 	const Class *class;
 	guint below_it;
 
-	site->address = TEXT_BASE + (guint64)i * TEXT_STRIDE + 5 +
-			below((guint32)r, TEXT_STRIDE - 6);
-	r = draw(m);
-	site->free_sites[0] =
-		TEXT_BASE +
-		(N_SITES + (guint64)(r % N_FREE_SITES)) * TEXT_STRIDE + 0x57;
-	site->free_sites[1] = site->free_sites[0] + 0x2c;
-	r = draw(m);
+	site->call_site =
+		i * TEXT_STRIDE + 5 + below((guint32)r, TEXT_STRIDE - 6);
+	r = draw(&m->state);
+	site->free_site =
+		(N_SITES + (guint)(r % N_FREE_SITES)) * TEXT_STRIDE + 0x57;
+	r = draw(&m->state);
 	site->gfp = pages ? 0x1100cca : gfp[r % G_N_ELEMENTS(gfp)];
 	/* One in four has many that live longer. */
 	site->medium_256 = (r >> 8 & 3) ? 12 : 108;
@@ -280,8 +288,8 @@ BenchModel *bench_model_new(const BenchParams *params)
 	guint pages, lasting, i, first = 0;
 
 	m->params = *params;
-	m->random = params->seed;
-	m->now = G_GINT64_CONSTANT(1000000000);
+	m->state.random = params->seed;
+	m->state.now = G_GINT64_CONSTANT(1000000000);
 	m->cross_64k =
 		params->cpus > 1 ? params->cross_percent * 65536 / 100 : 0;
 	m->pages_64k = params->pages_percent * 65536 / 100;
@@ -428,58 +436,58 @@ static void account_free(BenchModel *m, const Site *site, Object object,
 	}
 }
 
-static ALWAYS_INLINE void emit_alloc(BenchModel *m, BenchSink *sink, guint cpu,
-				     gboolean lasting, guint64 bits,
-				     gboolean account)
+static ALWAYS_INLINE void emit_alloc(BenchModel *m, const State *s,
+				     BenchSink *sink, gboolean lasting,
+				     guint64 bits, gboolean account)
 {
 	gboolean pages = (bits & 0xffff) < m->pages_64k;
 	guint i = choose(&m->choices[pages][lasting], (guint32)(bits >> 32));
 	const Site *site = &m->sites[i];
-	Cpu *c = &m->cpus[cpu];
+	Cpu *c = &m->cpus[s->cpu];
 	guint64 ptr = slab_alloc(m, &c->slabs[site->class], site->size);
 	guint32 req = requested(site, ptr);
 	guint span = (bits >> 16 & 0xff) < site->medium_256 ? MEDIUM : BRIEF;
 	struct kmemtrace_event *e;
 
-	pool_push(&c->pools[lasting ? LASTING : span], (Object){ptr, i, cpu});
-	m->live++;
+	pool_push(&c->pools[lasting ? LASTING : span],
+		  (Object){ptr, i, s->cpu});
 	if (account)
 		account_alloc(m, site, req);
-	e = bench_sink_next(sink, cpu);
+	e = bench_sink_next(sink, s->cpu);
 	e->event_id = KMEMTRACE_EVENT_ALLOC;
 	e->type_id = site->type;
 	e->event_size = KMEMTRACE_EVENT_SIZE_V1;
 	e->node = KMEMTRACE_NODE_NONE;
-	e->call_site = site->address;
+	e->call_site = TEXT_BASE + site->call_site;
 	e->ptr = ptr;
 	e->bytes_req = req;
 	e->bytes_alloc = site->size;
 	e->gfp_flags = site->gfp;
-	e->timestamp = m->now;
+	e->timestamp = s->now;
 }
 
-static ALWAYS_INLINE void emit_free(BenchModel *m, BenchSink *sink, guint cpu,
-				    Object object, guint64 bits,
-				    gboolean account)
+static ALWAYS_INLINE void emit_free(BenchModel *m, const State *s,
+				    BenchSink *sink, Object object,
+				    guint64 bits, gboolean account)
 {
 	const Site *site = &m->sites[object.site];
 	struct kmemtrace_event *e;
 
 	slab_free(&m->cpus[object.cpu].slabs[site->class], object.ptr);
-	m->live--;
 	if (account)
-		account_free(m, site, object, cpu);
-	e = bench_sink_next(sink, cpu);
+		account_free(m, site, object, s->cpu);
+	e = bench_sink_next(sink, s->cpu);
 	e->event_id = KMEMTRACE_EVENT_FREE;
 	e->type_id = site->type;
 	e->event_size = KMEMTRACE_EVENT_SIZE_V1;
 	e->node = KMEMTRACE_NODE_NONE;
-	e->call_site = site->free_sites[bits >> 31 & 1];
+	e->call_site = TEXT_BASE + site->free_site +
+		       (bits >> 31 & 1) * FREE_SITE_STRIDE;
 	e->ptr = object.ptr;
 	e->bytes_req = 0;
 	e->bytes_alloc = 0;
 	e->gfp_flags = 0;
-	e->timestamp = m->now;
+	e->timestamp = s->now;
 }
 
 /* What the CPU frees next.  FALSE: nothing that it should. */
@@ -510,16 +518,32 @@ static ALWAYS_INLINE gboolean pick(BenchModel *m, guint cpu, guint64 bits,
 	return TRUE;
 }
 
-/* Something that is live, on this CPU or one behind it. */
-static Object pick_any(BenchModel *m, guint *cpu, guint64 bits)
+static gboolean has_objects(const Cpu *cpu)
 {
 	guint span;
 
-	for (;; *cpu = (*cpu + 1) % m->params.cpus)
-		for (span = 0; span < N_SPANS; span++)
-			if (m->cpus[*cpu].pools[span].n)
-				return take(&m->cpus[*cpu], span,
-					    (guint32)(bits >> 32));
+	for (span = 0; span < N_SPANS; span++)
+		if (cpu->pools[span].n)
+			return TRUE;
+	return FALSE;
+}
+
+/* The first CPU from this one on that has something to free. */
+static guint find_objects(const BenchModel *m, guint cpu)
+{
+	while (!has_objects(&m->cpus[cpu]))
+		cpu = (cpu + 1) % m->params.cpus;
+	return cpu;
+}
+
+/* Something that is live; the CPU has it. */
+static Object pick_any(Cpu *cpu, guint64 bits)
+{
+	guint span = BRIEF;
+
+	while (!cpu->pools[span].n)
+		span++;
+	return take(cpu, span, (guint32)(bits >> 32));
 }
 
 /* Allocations and frees come in bursts. */
@@ -530,51 +554,66 @@ static inline gboolean wants_free(Cpu *cpu, guint bits)
 	return cpu->freeing;
 }
 
-/* Makes n events, of which so many are left. */
+/*
+ * Makes n events, of which so many are left.  forced: there are not many more
+ * than it takes to have as many live objects as there must be.
+ */
 static ALWAYS_INLINE void run_some(BenchModel *m, BenchSink *sink, guint64 left,
-				   guint64 n, gboolean account)
+				   guint n, gboolean forced, gboolean account)
 {
 	gint64 target = (gint64)m->params.live;
-	guint64 end = m->params.live << 32, ramp = m->ramp;
-	guint cpu = m->cpu;
+	gint64 lasting = (gint64)(m->ramp >> 32);
+	guint cpus = m->params.cpus;
+	State s = m->state;
 
 	for (; n; n--, left--) {
-		guint64 bits = draw(m);
+		guint64 bits = draw(&s);
 		guint64 more = bits * G_GUINT64_CONSTANT(0x9fb21c651e98df25);
-		guint next = below((guint32)(more >> 32), m->params.cpus);
-		gint64 surplus = m->live - target;
+		guint next = below((guint32)(more >> 32), cpus);
 		Object object;
 
-		m->now += 1 + below((guint32)more, m->gap);
-		cpu ^= (cpu ^ next) & -(guint)(more & 1);
-		ramp = MIN(ramp + m->slope, end);
-		if (G_UNLIKELY(surplus >= (gint64)left)) {
-			object = pick_any(m, &cpu, bits);
-			emit_free(m, sink, cpu, object, bits, account);
-		} else if (m->live < (gint64)(ramp >> 32) ||
-			   -surplus >= (gint64)left) {
-			emit_alloc(m, sink, cpu, TRUE, bits, account);
-		} else if (wants_free(&m->cpus[cpu], (guint)more >> 1) &&
-			   pick(m, cpu, bits, &object)) {
-			emit_free(m, sink, cpu, object, bits, account);
+		s.now += 1 + below((guint32)more, m->gap);
+		s.cpu ^= (s.cpu ^ next) & -(guint)(more & 1);
+		if (forced && s.live - target >= (gint64)left) {
+			s.cpu = find_objects(m, s.cpu);
+			object = pick_any(&m->cpus[s.cpu], bits);
+			emit_free(m, &s, sink, object, bits, account);
+			s.live--;
+		} else if (s.live < lasting ||
+			   (forced && target - s.live >= (gint64)left)) {
+			emit_alloc(m, &s, sink, TRUE, bits, account);
+			s.live++;
+		} else if (wants_free(&m->cpus[s.cpu], (guint)more >> 1) &&
+			   pick(m, s.cpu, bits, &object)) {
+			emit_free(m, &s, sink, object, bits, account);
+			s.live--;
 		} else {
-			emit_alloc(m, sink, cpu, FALSE, bits, account);
+			emit_alloc(m, &s, sink, FALSE, bits, account);
+			s.live++;
 		}
 	}
-	m->ramp = ramp;
-	m->cpu = cpu;
+	m->state = s;
 }
 
 static void run_all(BenchModel *m, BenchSink *sink)
 {
-	guint64 left = m->params.events, n;
+	guint64 left = m->params.events, end = m->params.live << 32;
+	guint n;
 
 	for (; left && !sink->error && !m->full; left -= n) {
-		n = MIN(left, 4096);
+		guint64 surplus =
+			(guint64)ABS(m->state.live - (gint64)m->params.live);
+
+		if (sink->pipes && left % BENCH_ROUND == 0)
+			bench_sink_flush_all(sink);
+		n = left % STEP ? left % STEP : STEP;
+		m->ramp = MIN(m->ramp + n * m->slope, end);
 		if (m->params.account)
-			run_some(m, sink, left, n, TRUE);
+			run_some(m, sink, left, n, TRUE, TRUE);
+		else if (surplus + 2 * STEP >= left)
+			run_some(m, sink, left, n, TRUE, FALSE);
 		else
-			run_some(m, sink, left, n, FALSE);
+			run_some(m, sink, left, n, FALSE, FALSE);
 	}
 }
 

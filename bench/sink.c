@@ -12,13 +12,8 @@
 #define BUFFER_BYTES (512 << 10)
 #define MIN_RECORDS  64
 
-/*
- * A reader that merges several pipes waits for the next record of each.  It and
- * the generator would wait for each other for ever if what is written between
- * two rounds did not fit into one pipe.
- */
-#define PIPE_BYTES    (1 << 20)
-#define ROUND_RECORDS (PIPE_BYTES / 16 / sizeof(struct kmemtrace_event))
+/* Only makes it faster. */
+#define PIPE_BYTES (1 << 20)
 
 G_STATIC_ASSERT(sizeof(struct kmemtrace_event) == KMEMTRACE_EVENT_SIZE_V1);
 
@@ -76,7 +71,6 @@ static gboolean open_stdout(BenchSink *sink, GError **error)
 	}
 	sink->paths[0] = g_strdup("stdout");
 	sink->fds[0] = STDOUT_FILENO;
-	/* Only makes it faster. */
 	(void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_BYTES);
 	return TRUE;
 }
@@ -97,7 +91,7 @@ static gboolean open_file(BenchSink *sink, const char *directory, guint cpu,
 	}
 	if (is_fifo(path)) {
 		(void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
-		sink->round = sink->left = ROUND_RECORDS;
+		sink->pipes = TRUE;
 	}
 	return TRUE;
 }
@@ -105,22 +99,22 @@ static gboolean open_file(BenchSink *sink, const char *directory, guint cpu,
 BenchSink *bench_sink_new(const char *directory, guint cpus, GError **error)
 {
 	g_autoptr(BenchSink) sink = g_new0(BenchSink, 1);
+	gsize capacity;
 	guint i;
 
-	sink->left = G_MAXUINT64;
+	capacity = BUFFER_BYTES / sizeof(struct kmemtrace_event) / cpus;
+	capacity = MAX(capacity, MIN_RECORDS);
 	sink->cpus = cpus;
-	sink->round = G_MAXUINT64;
-	sink->capacity =
-		MAX(BUFFER_BYTES / sizeof(struct kmemtrace_event) / cpus,
-		    MIN_RECORDS);
 	sink->buffers = g_new0(BenchBuffer, cpus);
 	sink->written = g_new0(guint64, cpus);
 	sink->paths = g_new0(char *, cpus + 1);
 	sink->fds = g_new(int, cpus);
 	for (i = 0; i < cpus; i++) {
+		BenchBuffer *b = &sink->buffers[i];
+
 		sink->fds[i] = -1;
-		sink->buffers[i].records =
-			g_new(struct kmemtrace_event, sink->capacity);
+		b->first = b->next = g_new(struct kmemtrace_event, capacity);
+		b->end = b->first + capacity;
 	}
 	if (!directory)
 		return open_stdout(sink, error) ? g_steal_pointer(&sink) : NULL;
@@ -146,11 +140,11 @@ static void write_error(BenchSink *sink, guint cpu)
 void bench_sink_flush(BenchSink *sink, guint cpu)
 {
 	BenchBuffer *b = &sink->buffers[cpu];
-	const char *data = (const char *)b->records;
-	size_t left = b->n * sizeof(*b->records);
+	const char *data = (const char *)b->first;
+	size_t left = (size_t)((const char *)b->next - data);
 
-	sink->written[cpu] += b->n;
-	b->n = 0;
+	sink->written[cpu] += (guint64)(b->next - b->first);
+	b->next = b->first;
 	while (left && !sink->error) {
 		ssize_t n = write(sink->fds[cpu], data, left);
 
@@ -168,7 +162,6 @@ void bench_sink_flush_all(BenchSink *sink)
 {
 	guint i;
 
-	sink->left = sink->round - 1;
 	for (i = 0; i < sink->cpus; i++)
 		bench_sink_flush(sink, i);
 }
@@ -200,7 +193,7 @@ void bench_sink_free(BenchSink *sink)
 	for (i = 0; i < sink->cpus; i++) {
 		if (sink->fds[i] >= 0 && sink->fds[i] != STDOUT_FILENO)
 			close(sink->fds[i]);
-		g_free(sink->buffers[i].records);
+		g_free(sink->buffers[i].first);
 	}
 	g_clear_error(&sink->error);
 	g_strfreev(sink->paths);

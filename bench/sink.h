@@ -12,8 +12,7 @@ GQuark bench_error_quark(void);
 
 /* What is collected for a CPU before it is written. */
 typedef struct {
-	struct kmemtrace_event *records;
-	guint n;
+	struct kmemtrace_event *first, *next, *end;
 } BenchBuffer;
 
 typedef struct {
@@ -21,12 +20,17 @@ typedef struct {
 	int *fds;
 	char **paths;
 	guint cpus;
-	guint capacity; /* records in a buffer */
-	guint64 round;	/* all are to be flushed after so many */
-	guint64 left;	/* until then */
+	gboolean pipes; /* bench_sink_flush_all() is due after BENCH_ROUND */
 	guint64 *written;
 	GError *error; /* the first one; nothing is written after it */
 } BenchSink;
+
+/*
+ * A reader that merges several pipes waits for the next record of each.  It and
+ * the writer would wait for each other for ever if what is written between two
+ * rounds did not fit into one pipe, which has 64 KiB at least.
+ */
+#define BENCH_ROUND 1024
 
 /*
  * directory is made, or must be empty but for named pipes; NULL is stdout, for
@@ -47,11 +51,9 @@ static inline struct kmemtrace_event *bench_sink_next(BenchSink *sink,
 {
 	BenchBuffer *b = &sink->buffers[cpu];
 
-	if (G_UNLIKELY(b->n == sink->capacity))
+	if (G_UNLIKELY(b->next == b->end))
 		bench_sink_flush(sink, cpu);
-	if (G_UNLIKELY(!sink->left--))
-		bench_sink_flush_all(sink);
-	return &b->records[b->n++];
+	return b->next++;
 }
 
 #endif
