@@ -3,30 +3,71 @@
 #ifndef KMEMTRACE_REPORT_AGGREGATE_H
 #define KMEMTRACE_REPORT_AGGREGATE_H
 
-#include "report/sites.h"
+#include "report/cross.h"
+#include "report/groups.h"
 #include "report/tally.h"
 #include "trace/match.h"
 
+/* When a figure is about; times are from the capture's first record, ns. */
 typedef struct {
-	/* frees: FREE records of that kind, matched or not.  The others are
-	 * booked under the kind of the allocation. */
+	gint64 start;
+	gint64 stop;
+	/* Tables over time of so many parts; 0: none.  stop is needed then. */
+	guint windows;
+} KmtSpan;
+
+typedef struct {
+	const KmtBy *by;
+	const KmtFilter *filter;
+	KmtSpan span;
+	gboolean lifetimes; /* details of groups: histograms and churn */
+	guint64 churn_ns;   /* what lives shorter is short-lived */
+	gboolean cross;	    /* by CPU, and pairs of call sites */
+	guint jobs;
+	gint64 clock_tolerance_ns;
+	/* Told now and then how many of all records are read; or NULL. */
+	void (*progress)(guint64 records);
+} KmtAggregateOptions;
+
+/* A part of the span. */
+typedef struct {
+	gint64 start;		      /* ns from the first record */
+	KmtTotals kinds[KMT_N_KINDS]; /* sums and peaks are those in it, live
+				       * is at its end */
+} KmtWindow;
+
+typedef struct {
+	/* frees: FREE records of that kind, matched or not, but with a filter
+	 * those of its objects.  The others are booked under the kind of the
+	 * allocation. */
 	KmtTotals kinds[KMT_N_KINDS];
-	KmtSites *sites;
+	guint64 peak_epoch[KMT_N_KINDS];
+	KmtGroups *groups;
 	KmtTally *tally;
+	KmtCross *cross; /* or NULL */
 	KmtFindings findings;
+	KmtWindow *windows;   /* or NULL */
 	guint64 short_allocs; /* with bytes_alloc below bytes_req */
 	guint64 unordered;    /* timestamps going back */
 	guint64 skipped;      /* records of unknown kind */
 	guint64 truncated_bytes;
 	gint64 first_timestamp; /* the smallest and the largest, ns; 0 if */
 	gint64 last_timestamp;	/* there is no record */
+	guint64 span_ns;	/* how long the figures are about */
 	gboolean overflowed;	/* some sum of bytes is above 2^64 - 1 */
+	/* private: */
+	KmtCells *cells;
 } KmtAggregate;
 
-/* Reads all of the capture, by so many threads. */
-KmtAggregate *kmt_aggregate_new(const KmtCapture *capture, guint jobs,
-				gint64 clock_tolerance_ns);
+/* Reads all of the capture.  What options points to must live as long. */
+KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
+				const KmtNames *names,
+				const KmtAggregateOptions *options);
 void kmt_aggregate_free(KmtAggregate *aggregate);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtAggregate, kmt_aggregate_free)
+
+/* The live bytes of a group when those of its kind were at their peak. */
+guint64 kmt_aggregate_at_peak(const KmtAggregate *aggregate,
+			      const KmtGroup *group);
 
 #endif

@@ -78,6 +78,33 @@ void kmt_columns_percent(KmtColumns *columns, double ratio)
 	kmt_columns_text(columns, text);
 }
 
+void kmt_columns_figure(KmtColumns *columns, const KmtFigure *figure)
+{
+	g_autofree char *text = NULL;
+	char rate[G_ASCII_DTOSTR_BUF_SIZE];
+
+	switch (figure->type) {
+	case KMT_FIGURE_INTEGER:
+		kmt_columns_number(columns, figure->negative, figure->integer);
+		break;
+	case KMT_FIGURE_RATIO:
+		kmt_columns_percent(columns, figure->real);
+		break;
+	case KMT_FIGURE_RATE:
+		g_ascii_formatd(rate, sizeof(rate), "%.1f", figure->real);
+		kmt_columns_text(columns, rate);
+		break;
+	case KMT_FIGURE_NS:
+	case KMT_FIGURE_TIME:
+		text = kmt_format_seconds((gint64)figure->integer);
+		kmt_columns_text(columns, text);
+		break;
+	case KMT_FIGURE_NONE:
+		kmt_columns_text(columns, "-");
+		break;
+	}
+}
+
 static const char *cell(const KmtColumns *columns, guint line, guint column)
 {
 	return g_ptr_array_index(columns->cells,

@@ -3,7 +3,8 @@
 #ifndef KMEMTRACE_REPORT_COLUMNS_H
 #define KMEMTRACE_REPORT_COLUMNS_H
 
-#include <glib.h>
+#include "report/field.h"
+
 #include <stdio.h>
 
 typedef struct KmtColumns KmtColumns;
@@ -17,6 +18,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtColumns, kmt_columns_free)
 void kmt_columns_text(KmtColumns *columns, const char *text);
 void kmt_columns_number(KmtColumns *columns, gboolean negative, guint64 number);
 void kmt_columns_percent(KmtColumns *columns, double ratio);
+
+/* In text, "-" for none. */
+void kmt_columns_figure(KmtColumns *columns, const KmtFigure *figure);
 
 void kmt_columns_print(const KmtColumns *columns, FILE *out);
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "cli/json.h"
+#include "report/leaks.h"
 #include "report/report.h"
 
 static void add_totals(JsonBuilder *builder, const KmtTotals *totals)
@@ -128,34 +129,267 @@ static void add_kinds(JsonBuilder *builder, const KmtAggregate *aggregate)
 	json_builder_end_object(builder);
 }
 
-static void add_callsites(JsonBuilder *builder, const KmtReport *report)
+static void add_figure(JsonBuilder *builder, const char *key,
+		       const KmtFigure *figure)
 {
-	g_autoptr(KmtTable) table = kmt_report_table(report);
+	switch (figure->type) {
+	case KMT_FIGURE_INTEGER:
+		kmt_json_integer(builder, key, figure->negative,
+				 figure->integer);
+		break;
+	case KMT_FIGURE_NS:
+		kmt_json_u64(builder, key, figure->integer);
+		break;
+	case KMT_FIGURE_TIME:
+		kmt_json_i64(builder, key, (gint64)figure->integer);
+		break;
+	case KMT_FIGURE_RATIO:
+	case KMT_FIGURE_RATE:
+		json_builder_set_member_name(builder, key);
+		json_builder_add_double_value(builder, figure->real);
+		break;
+	case KMT_FIGURE_NONE:
+		kmt_json_null(builder, key);
+		break;
+	}
+}
+
+static void add_histogram(JsonBuilder *builder, const char *key,
+			  const KmtHistogram *histogram)
+{
+	guint power;
+
+	kmt_json_begin_array(builder, key);
+	for (power = 0; power < 64; power++) {
+		guint64 n = kmt_histogram_power(histogram, power);
+
+		if (!n)
+			continue;
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_u64(builder, "from",
+			     power ? G_GUINT64_CONSTANT(1) << power : 0);
+		kmt_json_u64(builder, "count", n);
+		json_builder_end_object(builder);
+	}
+	json_builder_end_array(builder);
+}
+
+/* What T does not have. */
+static void add_details(JsonBuilder *builder, const KmtReport *report,
+			const KmtGroup *group)
+{
+	static const struct {
+		const char *key;
+		const char *field;
+	} details[] = {
+		{"lifetime_median", "lifetime-median"},
+		{"lifetime_p99", "lifetime-p99"},
+		{"age_median", "age-median"},
+		{"churn_per_second", "churn"},
+	};
 	guint i;
 
-	kmt_json_begin_array(builder, "callsites");
+	kmt_json_u64(builder, "live_bytes_at_peak",
+		     kmt_aggregate_at_peak(report->aggregate, group));
+	if (!group->detail)
+		return;
+	for (i = 0; i < G_N_ELEMENTS(details); i++) {
+		KmtFigure figure =
+			kmt_field_get(kmt_field_find(details[i].field),
+				      report->aggregate, group);
+
+		add_figure(builder, details[i].key, &figure);
+	}
+	add_histogram(builder, "lifetimes", &group->detail->lifetimes);
+	add_histogram(builder, "sizes", &group->detail->sizes);
+}
+
+/* What the group is: a call site as ever, else its values by name. */
+static void add_group_name(JsonBuilder *builder, const KmtReport *report,
+			   const KmtGroup *group)
+{
+	const KmtBy *by = report->by;
+	guint64 address;
+	guint i;
+
+	if (kmt_groups_address(report->aggregate->groups, group, &address))
+		add_site(builder, report, address, group->kind);
+	else
+		kmt_json_text(builder, "kind", kmt_kind_name(group->kind));
+	for (i = 0; i < by->n; i++) {
+		KmtDimension dimension = by->dimensions[i];
+		g_autofree char *text = NULL;
+
+		if (dimension == KMT_BY_CALLSITE || dimension == KMT_BY_KIND)
+			continue;
+		text = kmt_groups_value(report->aggregate->groups, group, i);
+		kmt_json_text(builder, kmt_dimension_name(dimension), text);
+	}
+}
+
+/* Groups that are call sites are "callsites", others "groups". */
+static void add_groups(JsonBuilder *builder, const KmtReport *report)
+{
+	g_autoptr(KmtTable) table = kmt_report_table(report);
+	gboolean sites = report->by->n == 1 &&
+			 report->by->dimensions[0] == KMT_BY_CALLSITE;
+	guint i;
+
+	kmt_json_begin_array(builder, sites ? "callsites" : "groups");
 	for (i = 0; i < table->n_shown; i++) {
-		const KmtSite *site = table->rows[i].site;
+		const KmtGroup *group = table->rows[i];
 
 		kmt_json_begin_object(builder, NULL);
-		add_site(builder, report, site->address, site->kind);
-		add_totals(builder, &site->totals);
-		add_peak(builder, &site->totals);
+		add_group_name(builder, report, group);
+		add_totals(builder, &group->totals);
+		add_peak(builder, &group->totals);
+		add_details(builder, report, group);
 		json_builder_end_object(builder);
 	}
 	json_builder_end_array(builder);
 
 	/* What --lines left out; a peak is no sum, so there is none. */
-	kmt_json_begin_object(builder, "callsites_left_out");
+	kmt_json_begin_object(builder,
+			      sites ? "callsites_left_out" : "groups_left_out");
 	for (i = 0; i < KMT_N_KINDS; i++) {
 		if (!table->n_rest[i])
 			continue;
 		kmt_json_begin_object(builder, kmt_kind_name((KmtKind)i));
-		kmt_json_u64(builder, "callsites", table->n_rest[i]);
+		kmt_json_u64(builder, sites ? "callsites" : "groups",
+			     table->n_rest[i]);
 		add_totals(builder, &table->rest[i]);
 		json_builder_end_object(builder);
 	}
 	json_builder_end_object(builder);
+}
+
+static void add_windows(JsonBuilder *builder, const KmtReport *report)
+{
+	guint i, kind;
+
+	kmt_json_begin_array(builder, "windows");
+	for (i = 0; i < report->n_windows; i++) {
+		const KmtWindow *window = &report->aggregate->windows[i];
+
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_i64(builder, "start", window->start);
+		for (kind = 0; kind < KMT_N_KINDS; kind++) {
+			const KmtTotals *t = &window->kinds[kind];
+
+			kmt_json_begin_object(builder,
+					      kmt_kind_name((KmtKind)kind));
+			kmt_json_u64(builder, "allocs", t->allocs);
+			kmt_json_u64(builder, "frees", t->frees);
+			kmt_json_u64(builder, "bytes_requested", t->bytes_req);
+			kmt_json_u64(builder, "bytes_allocated",
+				     t->bytes_alloc);
+			kmt_json_u64(builder, "live_bytes_allocated",
+				     t->live_bytes_alloc);
+			add_peak(builder, t);
+			json_builder_end_object(builder);
+		}
+		json_builder_end_object(builder);
+	}
+	json_builder_end_array(builder);
+}
+
+static void add_leaks(JsonBuilder *builder, const KmtReport *report)
+{
+	g_autoptr(GArray) leaks =
+		kmt_leaks_find(report->aggregate, report->n_windows);
+	guint i;
+
+	kmt_json_begin_array(builder, "leak_candidates");
+	for (i = 0; i < leaks->len; i++) {
+		const KmtLeak *leak = &g_array_index(leaks, KmtLeak, i);
+
+		kmt_json_begin_object(builder, NULL);
+		add_group_name(builder, report, leak->group);
+		kmt_json_u64(builder, "windows_grown", leak->grown);
+		kmt_json_u64(builder, "windows", leak->steps);
+		kmt_json_u64(builder, "growth_bytes", leak->growth);
+		kmt_json_u64(builder, "live_objects",
+			     leak->group->totals.live_objects);
+		kmt_json_u64(builder, "age_median", leak->age_median);
+		if (leak->frees)
+			kmt_json_u64(builder, "lifetime_p99",
+				     leak->lifetime_p99);
+		else
+			kmt_json_null(builder, "lifetime_p99");
+		json_builder_end_object(builder);
+	}
+	json_builder_end_array(builder);
+}
+
+static void add_sum(JsonBuilder *builder, const KmtCrossSum *sum)
+{
+	kmt_json_u64(builder, "frees", sum->frees);
+	kmt_json_u64(builder, "bytes_allocated", sum->bytes);
+}
+
+static void add_matrix(JsonBuilder *builder, const KmtReport *report)
+{
+	const KmtCross *cross = report->aggregate->cross;
+	guint layer, i;
+
+	kmt_json_begin_array(builder, "frees_by_cpu");
+	for (layer = 0; layer < 2; layer++) {
+		for (i = 0; i < cross->n_cpus * cross->n_cpus; i++) {
+			const KmtCrossSum *sum = &cross->matrix[layer][i];
+			const KmtCpuFile *from =
+				report->capture->files
+					->pdata[i / cross->n_cpus];
+			const KmtCpuFile *to =
+				report->capture->files
+					->pdata[i % cross->n_cpus];
+
+			if (!sum->frees)
+				continue;
+			kmt_json_begin_object(builder, NULL);
+			kmt_json_text(builder, "kind",
+				      layer ? "pages" : "slab");
+			kmt_json_u64(builder, "allocating_cpu", from->cpu);
+			kmt_json_u64(builder, "freeing_cpu", to->cpu);
+			add_sum(builder, sum);
+			json_builder_end_object(builder);
+		}
+	}
+	json_builder_end_array(builder);
+}
+
+static void add_cross(JsonBuilder *builder, const KmtReport *report)
+{
+	g_autoptr(GPtrArray) pairs = kmt_cross_pairs(report->aggregate->cross);
+	guint i;
+
+	add_matrix(builder, report);
+	kmt_json_begin_array(builder, "cross_cpu_pairs");
+	for (i = 0; i < pairs->len; i++) {
+		const KmtCrossPair *pair = pairs->pdata[i];
+
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_begin_object(builder, "allocated");
+		add_site(builder, report, pair->alloc.address,
+			 pair->alloc.kind);
+		json_builder_end_object(builder);
+		kmt_json_begin_object(builder, "freed");
+		add_site(builder, report, pair->free_site, pair->alloc.kind);
+		json_builder_end_object(builder);
+		add_sum(builder, &pair->sum);
+		json_builder_end_object(builder);
+	}
+	json_builder_end_array(builder);
+}
+
+/* What has an option of its own. */
+static void add_asked(JsonBuilder *builder, const KmtReport *report)
+{
+	if (report->shows_windows)
+		add_windows(builder, report);
+	if (report->shows_leaks)
+		add_leaks(builder, report);
+	if (report->aggregate->cross)
+		add_cross(builder, report);
 }
 
 static void add_tally_sites(JsonBuilder *builder, const KmtReport *report,
@@ -245,7 +479,8 @@ void kmt_report_json(const KmtReport *report, FILE *out)
 	kmt_json_u64(builder, "version", 1);
 	add_capture(builder, report);
 	add_kinds(builder, report->aggregate);
-	add_callsites(builder, report);
+	add_groups(builder, report);
+	add_asked(builder, report);
 	add_findings(builder, report);
 	kmt_json_begin_array(builder, "warnings");
 	for (i = 0; i < report->warnings->len; i++)

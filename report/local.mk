@@ -3,13 +3,24 @@ bin_PROGRAMS += report/kmemtrace-report
 report_kmemtrace_report_SOURCES = \
 	report/aggregate.c report/aggregate.h \
 	report/columns.c report/columns.h \
+	report/cross.c report/cross.h \
+	report/csv.c \
+	report/dimension.c report/dimension.h \
+	report/field.c report/field.h \
+	report/filter.c report/filter.h \
+	report/folded.c \
+	report/groups.c report/groups.h \
+	report/histogram.c report/histogram.h \
 	report/json.c \
+	report/leaks.c report/leaks.h \
 	report/main.c \
+	report/options.c report/options.h \
 	report/report.c report/report.h \
-	report/sites.c report/sites.h \
 	report/table.c report/table.h \
 	report/tally.c report/tally.h \
-	report/text.c \
+	report/text.c report/text.h \
+	report/text-asked.c \
+	report/text-groups.c \
 	report/totals.c report/totals.h
 report_kmemtrace_report_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
 report_kmemtrace_report_LDADD = symbols/libsymbols.a trace/libtrace.a \

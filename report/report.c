@@ -91,18 +91,34 @@ guint kmt_report_intervals(const KmtReport *report,
 	return n;
 }
 
-gboolean kmt_report_is_chosen(const KmtSite *site, gconstpointer user)
+gboolean kmt_report_is_lossy(const KmtReport *report)
+{
+	return kmt_capture_is_lossy(report->capture) ||
+	       kmt_capture_is_cut_off(report->capture) ||
+	       report->capture->continues;
+}
+
+gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field)
+{
+	if (kmt_capture_is_lossy(report->capture))
+		return TRUE;
+	/* What is missing at an end was not there to be summed. */
+	return kmt_report_is_lossy(report) && kmt_field_is_state(field);
+}
+
+gboolean kmt_report_is_chosen(const KmtGroup *group, gconstpointer user)
 {
 	const KmtReport *report = user;
 
+	if (report->live_only && !group->totals.live_objects)
+		return FALSE;
 	if (report->slab_only == report->pages_only)
 		return TRUE;
-	return (site->kind == KMT_KIND_PAGES) == report->pages_only;
+	return (group->kind == KMT_KIND_PAGES) == report->pages_only;
 }
 
 KmtTable *kmt_report_table(const KmtReport *report)
 {
-	return kmt_table_new(report->aggregate->sites, report->names,
-			     kmt_report_is_chosen, report, report->sort,
-			     report->max_lines);
+	return kmt_table_new(report->aggregate, kmt_report_is_chosen, report,
+			     report->sort, report->max_lines);
 }

@@ -1,34 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the two forms of output, text.c and json.c, are given. */
+/* What the forms of output are given. */
 #ifndef KMEMTRACE_REPORT_REPORT_H
 #define KMEMTRACE_REPORT_REPORT_H
 
-#include "report/aggregate.h"
 #include "report/table.h"
 #include "symbols/names.h"
 
 #include <stdio.h>
 
+typedef enum {
+	KMT_HISTOGRAM_NONE,
+	KMT_HISTOGRAM_LIFETIME,
+	KMT_HISTOGRAM_SIZE,
+} KmtHistogramOf;
+
 typedef struct {
 	const KmtCapture *capture;
 	const KmtAggregate *aggregate;
 	const KmtNames *names;
+	const KmtBy *by;
 	const KmtSort *sort;
-	guint64 max_lines;	   /* of each table; 0: all */
-	gboolean slab_only;	   /* kinds in the tables of call sites; */
-	gboolean pages_only;	   /* both or none: all */
-	gboolean before_trace;	   /* list those frees by call site */
-	gboolean separators;	   /* 1,234,567 */
+	const GPtrArray *fields;  /* of const KmtField: columns */
+	guint64 max_lines;	  /* of each table; 0: all */
+	gboolean slab_only;	  /* kinds in the tables; both */
+	gboolean pages_only;	  /* or none: all */
+	gboolean live_only;	  /* only groups that hold something */
+	gboolean before_trace;	  /* list those frees by call site */
+	gboolean separators;	  /* 1,234,567 */
+	gboolean shows_cross_cpu; /* who is freed elsewhere */
+	gboolean shows_windows;
+	gboolean shows_leaks;
+	guint n_windows;
+	KmtHistogramOf histogram;
 	const GPtrArray *warnings; /* of const char * */
 } KmtReport;
 
 /* Print to out, in which errors stick (ferror()). */
 void kmt_report_text(const KmtReport *report, FILE *out);
 void kmt_report_json(const KmtReport *report, FILE *out);
+void kmt_report_csv(const KmtReport *report, FILE *out);
+/* Stacks of kind and group for flame graphs; the weight is the first field. */
+void kmt_report_folded(const KmtReport *report, FILE *out);
 
 /* A KmtTableFilter: the kinds that the options of user, a report, chose. */
-gboolean kmt_report_is_chosen(const KmtSite *site, gconstpointer user);
-/* The sites that the options chose, sorted and cut. */
+gboolean kmt_report_is_chosen(const KmtGroup *group, gconstpointer user);
+/* The groups that the options chose, sorted and cut. */
 KmtTable *kmt_report_table(const KmtReport *report);
 
 /* What is known about events that were lost. */
@@ -64,6 +80,10 @@ typedef struct {
  */
 guint kmt_report_intervals(const KmtReport *report,
 			   KmtInterval intervals[KMT_MAX_INTERVALS]);
+
+/* Is anything known to be missing, and could that have changed a figure? */
+gboolean kmt_report_is_lossy(const KmtReport *report);
+gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field);
 
 /* A value of group [capture] of kmemtrace.meta; NULL if it is not there. */
 char *kmt_report_meta(const KmtCapture *capture, const char *key);

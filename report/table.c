@@ -5,16 +5,15 @@
 
 #include <string.h>
 
-typedef int (*CompareRows)(const KmtRow *a, const KmtRow *b);
+typedef enum {
+	BY_FIELD,
+	BY_NAME, /* values as text */
+	BY_PTR,	 /* values as numbers */
+} TermType;
 
 typedef struct {
-	const char *name;
-	CompareRows compare; /* ascending */
-	gboolean ascending;  /* unless told otherwise */
-} SortKey;
-
-typedef struct {
-	CompareRows compare;
+	TermType type;
+	const KmtField *field;
 	gboolean ascending;
 } SortTerm;
 
@@ -24,103 +23,34 @@ struct KmtSort {
 
 G_DEFINE_QUARK(kmt - sort - error - quark, kmt_sort_error)
 
-static int compare_u64(guint64 a, guint64 b)
-{
-	return a < b ? -1 : a > b;
-}
-
-#define COMPARE_TOTAL(name, member)                                            \
-	static int compare_##name(const KmtRow *a, const KmtRow *b)            \
-	{                                                                      \
-		return compare_u64(a->site->totals.member,                     \
-				   b->site->totals.member);                    \
-	}
-
-COMPARE_TOTAL(requested, bytes_req)
-COMPARE_TOTAL(allocated, bytes_alloc)
-COMPARE_TOTAL(allocs, allocs)
-COMPARE_TOTAL(frees, frees)
-COMPARE_TOTAL(live, live_bytes_alloc)
-COMPARE_TOTAL(peak, peak_bytes_alloc)
-COMPARE_TOTAL(cross_cpu, cross_cpu_frees)
-
-static int compare_wasted(const KmtRow *a, const KmtRow *b)
-{
-	return kmt_waste_compare(kmt_totals_wasted(&a->site->totals),
-				 kmt_totals_wasted(&b->site->totals));
-}
-
-static int compare_fragmentation(const KmtRow *a, const KmtRow *b)
-{
-	double x = kmt_totals_fragmentation(&a->site->totals);
-	double y = kmt_totals_fragmentation(&b->site->totals);
-
-	return x < y ? -1 : x > y;
-}
-
-static int compare_address(const KmtRow *a, const KmtRow *b)
-{
-	return compare_u64(a->site->address, b->site->address);
-}
-
-/* By function, module, offset; sites without a name come after those with. */
-static int compare_name(const KmtRow *a, const KmtRow *b)
-{
-	int order;
-
-	if (a->has_name != b->has_name)
-		return a->has_name ? -1 : 1;
-	if (!a->has_name)
-		return compare_address(a, b);
-	order = strcmp(a->symbol.name, b->symbol.name);
-	if (!order)
-		order = g_strcmp0(a->symbol.module, b->symbol.module);
-	if (!order)
-		order = compare_u64(a->symbol.offset, b->symbol.offset);
-	return order;
-}
-
-static const SortKey sort_keys[] = {
-	{"wasted", compare_wasted, FALSE},
-	{"requested", compare_requested, FALSE},
-	{"allocated", compare_allocated, FALSE},
-	{"bytes", compare_allocated, FALSE},
-	{"hit", compare_allocs, FALSE},
-	{"allocs", compare_allocs, FALSE},
-	{"frees", compare_frees, FALSE},
-	{"live", compare_live, FALSE},
-	{"peak", compare_peak, FALSE},
-	{"frag", compare_fragmentation, FALSE},
-	{"pingpong", compare_cross_cpu, FALSE},
-	{"callsite", compare_name, TRUE},
-	{"ptr", compare_address, TRUE},
-};
-
 char *kmt_sort_key_names(void)
 {
-	GString *names = g_string_new(NULL);
-	guint i;
+	g_autofree char *fields = kmt_field_names();
 
-	for (i = 0; i < G_N_ELEMENTS(sort_keys); i++)
-		g_string_append_printf(names, "%s%s", i ? ", " : "",
-				       sort_keys[i].name);
-	return g_string_free(names, FALSE);
+	return g_strconcat(fields, ", bytes, hit, pingpong, callsite, ptr",
+			   NULL);
+}
+
+static gboolean find_key(const char *name, SortTerm *term)
+{
+	term->field = kmt_field_find(name);
+	term->type = BY_FIELD;
+	term->ascending = FALSE;
+	if (term->field)
+		return TRUE;
+	term->ascending = TRUE;
+	term->type = strcmp(name, "ptr") == 0 ? BY_PTR : BY_NAME;
+	return term->type == BY_PTR || strcmp(name, "callsite") == 0 ||
+	       strcmp(name, "name") == 0;
 }
 
 static gboolean parse_term(const char *word, SortTerm *term, GError **error)
 {
 	g_autofree char *names = NULL;
-	const char *name = word;
-	guint i;
+	gboolean has_sign = *word == '+' || *word == '-';
 
-	if (*word == '+' || *word == '-')
-		name++;
-	for (i = 0; i < G_N_ELEMENTS(sort_keys); i++) {
-		if (strcmp(name, sort_keys[i].name) != 0)
-			continue;
-		term->compare = sort_keys[i].compare;
-		term->ascending = sort_keys[i].ascending;
-		if (name != word)
+	if (find_key(word + has_sign, term)) {
+		if (has_sign)
 			term->ascending = *word == '+';
 		return TRUE;
 	}
@@ -157,23 +87,62 @@ void kmt_sort_free(KmtSort *sort)
 	g_free(sort);
 }
 
-/* Ties are broken by address and kind, so that no two runs differ. */
-static int compare_rows(gconstpointer a, gconstpointer b, gpointer user)
+gboolean kmt_sort_needs_lifetimes(const KmtSort *sort)
 {
-	const KmtSort *sort = user;
-	const KmtRow *x = a, *y = b;
-	int order;
 	guint i;
 
 	for (i = 0; i < sort->terms->len; i++) {
-		SortTerm *term = &g_array_index(sort->terms, SortTerm, i);
+		const SortTerm *term = &g_array_index(sort->terms, SortTerm, i);
 
-		order = term->compare(x, y);
-		if (order)
-			return term->ascending ? order : -order;
+		if (term->field && kmt_field_needs_lifetimes(term->field))
+			return TRUE;
 	}
-	order = compare_address(x, y);
-	return order ? order : (int)x->site->kind - (int)y->site->kind;
+	return FALSE;
+}
+
+typedef struct {
+	const KmtAggregate *aggregate;
+	const KmtSort *sort;
+} Order;
+
+static int compare_term(const Order *order, const SortTerm *term,
+			const KmtGroup *a, const KmtGroup *b)
+{
+	const KmtGroups *groups = order->aggregate->groups;
+	KmtFigure x, y;
+
+	switch (term->type) {
+	case BY_NAME:
+		return kmt_groups_compare_names(groups, a, b);
+	case BY_PTR:
+		return kmt_groups_compare(groups, a, b);
+	case BY_FIELD:
+	default:
+		x = kmt_field_get(term->field, order->aggregate, a);
+		y = kmt_field_get(term->field, order->aggregate, b);
+		return kmt_figure_compare(&x, &y);
+	}
+}
+
+/* Ties are broken by what the group is, so that no two runs differ. */
+static int compare_rows(gconstpointer a, gconstpointer b, gpointer user)
+{
+	const Order *order = user;
+	const GArray *terms = order->sort->terms;
+	const KmtGroup *x = *(const KmtGroup *const *)a;
+	const KmtGroup *y = *(const KmtGroup *const *)b;
+	int result;
+	guint i;
+
+	for (i = 0; i < terms->len; i++) {
+		const SortTerm *term = &g_array_index(terms, SortTerm, i);
+
+		result = compare_term(order, term, x, y);
+		if (result)
+			return term->ascending ? result : -result;
+	}
+	result = kmt_groups_compare(order->aggregate->groups, x, y);
+	return result ? result : (int)x->kind - (int)y->kind;
 }
 
 static void cut(KmtTable *table, guint64 max_lines)
@@ -185,36 +154,33 @@ static void cut(KmtTable *table, guint64 max_lines)
 		return;
 	table->n_shown = (guint)max_lines;
 	for (i = table->n_shown; i < table->n_rows; i++) {
-		const KmtSite *site = table->rows[i].site;
-		KmtKind kind = site->kind == KMT_KIND_PAGES ? KMT_KIND_PAGES
-							    : KMT_KIND_SLAB;
+		const KmtGroup *group = table->rows[i];
+		KmtKind kind = group->kind == KMT_KIND_PAGES ? KMT_KIND_PAGES
+							     : KMT_KIND_SLAB;
 
-		kmt_totals_add(&table->rest[kind], &site->totals);
+		kmt_totals_add(&table->rest[kind], &group->totals);
 		table->n_rest[kind]++;
 	}
 }
 
-KmtTable *kmt_table_new(const KmtSites *sites, const KmtNames *names,
-			KmtTableFilter filter, gconstpointer user,
-			const KmtSort *sort, guint64 max_lines)
+KmtTable *kmt_table_new(const KmtAggregate *aggregate, KmtTableFilter filter,
+			gconstpointer user, const KmtSort *sort,
+			guint64 max_lines)
 {
+	const KmtGroups *groups = aggregate->groups;
 	KmtTable *table = g_new0(KmtTable, 1);
+	Order order = {aggregate, sort};
 	guint32 i;
 
-	table->rows = g_new0(KmtRow, MAX(sites->n_sites, 1));
-	for (i = 0; i < sites->n_sites; i++) {
-		const KmtSite *site = &sites->sites[i];
-		KmtRow *row = &table->rows[table->n_rows];
+	table->rows = g_new0(const KmtGroup *, MAX(groups->n_groups, 1));
+	for (i = 0; i < groups->n_groups; i++) {
+		const KmtGroup *group = &groups->groups[i];
 
-		if (filter && !filter(site, user))
-			continue;
-		table->n_rows++;
-		row->site = site;
-		row->has_name =
-			kmt_names_symbol(names, site->address, &row->symbol);
+		if (!filter || filter(group, user))
+			table->rows[table->n_rows++] = group;
 	}
-	g_qsort_with_data(table->rows, (gint)table->n_rows, sizeof(KmtRow),
-			  compare_rows, (gpointer)sort);
+	g_qsort_with_data(table->rows, (gint)table->n_rows,
+			  sizeof(const KmtGroup *), compare_rows, &order);
 	cut(table, max_lines);
 	return table;
 }

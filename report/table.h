@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call sites, chosen, sorted, and cut to a number of lines; what is cut off
- * is summed, so that nothing gets lost.
+ * Groups, chosen, sorted, and cut to a number of lines; what is cut off is
+ * summed, so that nothing gets lost.
  */
 #ifndef KMEMTRACE_REPORT_TABLE_H
 #define KMEMTRACE_REPORT_TABLE_H
 
-#include "report/sites.h"
-#include "symbols/names.h"
+#include "report/field.h"
 
 #define KMT_SORT_ERROR (kmt_sort_error_quark())
 GQuark kmt_sort_error_quark(void);
@@ -24,17 +23,14 @@ KmtSort *kmt_sort_parse(const char *text, GError **error);
 void kmt_sort_free(KmtSort *sort);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSort, kmt_sort_free)
 
+/* Whether a key needs KmtAggregateOptions.lifetimes. */
+gboolean kmt_sort_needs_lifetimes(const KmtSort *sort);
+
 /* All keys, for messages: "wasted, requested, ...". */
 char *kmt_sort_key_names(void);
 
 typedef struct {
-	const KmtSite *site;
-	gboolean has_name;
-	KmtSymbol symbol; /* if has_name */
-} KmtRow;
-
-typedef struct {
-	KmtRow *rows; /* all that were chosen, sorted */
+	const KmtGroup **rows; /* all that were chosen, sorted */
 	guint n_rows;
 	guint n_shown; /* the first of them that are to be shown */
 	/* Sums over the others; only slab and pages are used, and no peaks. */
@@ -42,13 +38,13 @@ typedef struct {
 	guint n_rest[KMT_N_KINDS];
 } KmtTable;
 
-/* What a site of the table must have. */
-typedef gboolean (*KmtTableFilter)(const KmtSite *site, gconstpointer user);
+/* What a group of the table must have. */
+typedef gboolean (*KmtTableFilter)(const KmtGroup *group, gconstpointer user);
 
-/* max_lines: 0 for all.  The table is valid as long as sites and names. */
-KmtTable *kmt_table_new(const KmtSites *sites, const KmtNames *names,
-			KmtTableFilter filter, gconstpointer user,
-			const KmtSort *sort, guint64 max_lines);
+/* max_lines: 0 for all.  The table is valid as long as aggregate. */
+KmtTable *kmt_table_new(const KmtAggregate *aggregate, KmtTableFilter filter,
+			gconstpointer user, const KmtSort *sort,
+			guint64 max_lines);
 void kmt_table_free(KmtTable *table);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtTable, kmt_table_free)
 

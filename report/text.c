@@ -5,6 +5,7 @@
 #include "cli/text.h"
 #include "report/columns.h"
 #include "report/report.h"
+#include "report/text.h"
 
 static const KmtKind summary_kinds[] = {
 	KMT_KIND_KMALLOC,
@@ -13,31 +14,11 @@ static const KmtKind summary_kinds[] = {
 	KMT_KIND_PAGES,
 };
 
-/* What a table leaves out is summed for each of these. */
-static const KmtKind rest_kinds[] = {KMT_KIND_SLAB, KMT_KIND_PAGES};
-
 static void print_number(const KmtReport *report, FILE *out, guint64 number)
 {
 	g_autofree char *text = kmt_format_number(number, report->separators);
 
 	fputs(text, out);
-}
-
-static char *site_text(const KmtReport *report, guint64 address)
-{
-	char *name = kmt_names_describe(report->names, address);
-
-	if (name)
-		return name;
-	return g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
-}
-
-static void site_cell(const KmtReport *report, KmtColumns *columns,
-		      guint64 address)
-{
-	g_autofree char *text = site_text(report, address);
-
-	kmt_columns_text(columns, text);
 }
 
 /* The capture. */
@@ -278,128 +259,6 @@ static void print_summary(const KmtReport *report, FILE *out)
 	      out);
 }
 
-/* The table of call sites: numbers first, so that sort -g can be used on it. */
-
-static const char *const site_headers[] = {
-	"wasted", "frag%", "requested", "allocated", "allocs",	  "frees",
-	"live",	  "peak",  "cross-CPU", "kind",	     "call site",
-};
-
-static void fill_site(KmtColumns *columns, const KmtTotals *totals,
-		      gboolean is_sum)
-{
-	fill_wasted(columns, totals);
-	fill_fragmentation(columns, totals);
-	fill_bytes_req(columns, totals);
-	fill_bytes_alloc(columns, totals);
-	fill_allocs(columns, totals);
-	fill_frees(columns, totals);
-	fill_live_bytes_alloc(columns, totals);
-	if (is_sum)
-		kmt_columns_text(columns, "-");
-	else
-		fill_peak_bytes_alloc(columns, totals);
-	fill_cross_cpu_frees(columns, totals);
-}
-
-static void rest_text(const KmtReport *report, KmtColumns *columns,
-		      const char *what, guint64 n_rest)
-{
-	g_autofree char *number = kmt_format_number(n_rest, report->separators);
-	g_autofree char *text = g_strdup_printf("(%s more %s%s)", number, what,
-						n_rest == 1 ? "" : "s");
-
-	kmt_columns_text(columns, text);
-}
-
-/* The figures of a line; is_sum: of several call sites, which have no peak. */
-typedef void (*FillFigures)(KmtColumns *columns, const KmtTotals *totals,
-			    gboolean is_sum);
-
-/* A line for each call site shown, and for what is left out. */
-static void fill_table(const KmtReport *report, KmtColumns *columns,
-		       const KmtTable *table, FillFigures fill)
-{
-	guint i;
-
-	for (i = 0; i < table->n_shown; i++) {
-		const KmtSite *site = table->rows[i].site;
-
-		fill(columns, &site->totals, FALSE);
-		kmt_columns_text(columns, kmt_kind_name(site->kind));
-		site_cell(report, columns, site->address);
-	}
-	for (i = 0; i < G_N_ELEMENTS(rest_kinds); i++) {
-		KmtKind kind = rest_kinds[i];
-
-		if (!table->n_rest[kind])
-			continue;
-		fill(columns, &table->rest[kind], TRUE);
-		kmt_columns_text(columns, kmt_kind_name(kind));
-		rest_text(report, columns, "call site", table->n_rest[kind]);
-	}
-}
-
-static void print_sites(const KmtReport *report, FILE *out)
-{
-	g_autoptr(KmtTable) table = kmt_report_table(report);
-	g_autoptr(KmtColumns) columns =
-		kmt_columns_new("rrrrrrrrrll", report->separators);
-	guint i;
-
-	fputs("\nCALL SITES (bytes)\n", out);
-	if (!table->n_rows) {
-		fputs("none\n", out);
-		return;
-	}
-	for (i = 0; i < G_N_ELEMENTS(site_headers); i++)
-		kmt_columns_text(columns, site_headers[i]);
-	fill_table(report, columns, table, fill_site);
-	kmt_columns_print(columns, out);
-}
-
-/* Cross-CPU frees. */
-
-static gboolean has_cross_cpu_frees(const KmtSite *site, gconstpointer user)
-{
-	return site->totals.cross_cpu_frees > 0 &&
-	       kmt_report_is_chosen(site, user);
-}
-
-static void fill_cross(KmtColumns *columns, const KmtTotals *totals,
-		       gboolean is_sum)
-{
-	fill_cross_cpu_frees(columns, totals);
-	fill_frees(columns, totals);
-	kmt_columns_percent(columns, (double)totals->cross_cpu_frees /
-					     (double)totals->frees);
-}
-
-static void print_cross_cpu(const KmtReport *report, FILE *out)
-{
-	g_autoptr(KmtSort) sort = kmt_sort_parse("pingpong", NULL);
-	g_autoptr(KmtTable) table = kmt_table_new(
-		report->aggregate->sites, report->names, has_cross_cpu_frees,
-		report, sort, report->max_lines);
-	g_autoptr(KmtColumns) columns =
-		kmt_columns_new("rrrll", report->separators);
-
-	fputs("\nCROSS-CPU FREES (freed on another CPU than the one that "
-	      "allocated)\n",
-	      out);
-	if (!table->n_rows) {
-		fputs("none\n", out);
-		return;
-	}
-	kmt_columns_text(columns, "cross-CPU");
-	kmt_columns_text(columns, "frees");
-	kmt_columns_text(columns, "%");
-	kmt_columns_text(columns, "kind");
-	kmt_columns_text(columns, "call site of the allocation");
-	fill_table(report, columns, table, fill_cross);
-	kmt_columns_print(columns, out);
-}
-
 /* Findings. */
 
 static void finding(KmtColumns *columns, guint64 count, const char *label,
@@ -452,7 +311,7 @@ static void tally_site(const KmtReport *report, KmtColumns *columns,
 		       const KmtTallySite *site)
 {
 	kmt_columns_text(columns, kmt_kind_name(site->kind));
-	site_cell(report, columns, site->address);
+	kmt_text_site(report, columns, site->address);
 }
 
 typedef struct {
@@ -475,8 +334,8 @@ static void fill_tally_rest(const KmtReport *report, KmtColumns *columns,
 		count += ((KmtTallyEntry *)g_ptr_array_index(list, i))->count;
 	kmt_columns_number(columns, FALSE, count);
 	kmt_columns_text(columns, "");
-	rest_text(report, columns, pairs ? "pair" : "call site",
-		  list->len - from);
+	kmt_text_rest(report, columns, pairs ? "pair" : "call site",
+		      list->len - from);
 	if (pairs) {
 		kmt_columns_text(columns, "");
 		kmt_columns_text(columns, "");
@@ -537,8 +396,8 @@ void kmt_report_text(const KmtReport *report, FILE *out)
 
 	print_capture(report, out);
 	print_summary(report, out);
-	print_sites(report, out);
-	print_cross_cpu(report, out);
+	kmt_text_groups(report, out);
+	kmt_text_asked(report, out);
 	fputs("\nFINDINGS\n", out);
 	print_counts(report, out);
 	for (i = 0; i < G_N_ELEMENTS(finding_tallies); i++)

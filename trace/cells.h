@@ -38,6 +38,12 @@ typedef struct {
 
 KmtCell kmt_cells_cell(const KmtCells *cells, guint32 cell);
 
+/* Its type alone. */
+static inline guint8 kmt_cells_type(const KmtCells *cells, guint32 cell)
+{
+	return (guint8)kmt_intern_at(cells->cells, cell)->word[1];
+}
+
 static inline guint64 kmt_cells_bytes_req(const KmtCells *cells, guint32 size)
 {
 	return kmt_intern_at(cells->sizes, size)->word[0];

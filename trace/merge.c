@@ -37,6 +37,7 @@ struct KmtMerge {
 	Runner winner;
 	guint64 fills;	    /* blocks so far */
 	gint64 first, last; /* of all timestamps */
+	gint64 stop;	    /* nothing after it */
 	guint64 skipped;
 	guint64 unordered;
 };
@@ -153,6 +154,7 @@ KmtMerge *kmt_merge_new(const KmtCapture *capture)
 	merge->n = capture->files->len;
 	merge->first = G_MAXINT64;
 	merge->last = G_MININT64;
+	merge->stop = G_MAXINT64;
 	merge->sources = g_new0(Source, merge->n);
 	merge->runners = g_new0(Runner, merge->n);
 	for (i = 0; i < merge->n; i++) {
@@ -179,6 +181,14 @@ void kmt_merge_free(KmtMerge *merge)
 	g_free(merge->runners);
 	g_free(merge->sources);
 	g_free(merge);
+}
+
+void kmt_merge_stop_after(KmtMerge *merge, gint64 a, gint64 b)
+{
+	if (__builtin_add_overflow(a, b, &merge->stop) ||
+	    __builtin_add_overflow(merge->winner.key, merge->stop,
+				   &merge->stop))
+		merge->stop = G_MAXINT64;
 }
 
 static inline void step(KmtMerge *merge, guint32 i)
@@ -230,7 +240,7 @@ gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block)
 		guint32 i = merge->winner.id;
 		Source *s = &merge->sources[i];
 
-		if (G_UNLIKELY(i >= merge->n))
+		if (G_UNLIKELY(i >= merge->n || merge->winner.key > merge->stop))
 			break;
 		block->record[n] = (const KmtRawEvent *)s->next;
 		block->now[n] = merge->winner.key;

@@ -397,6 +397,8 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	p->user = user;
 	p->n_shards = MAX(1, options->jobs);
 	p->merge = kmt_merge_new(capture);
+	kmt_merge_stop_after(p->merge, options->stop_ns,
+			     options->clock_tolerance_ns);
 	p->shards = g_new0(Shard, p->n_shards);
 	for (i = 0; i < p->n_shards; i++) {
 		Shard *shard = &p->shards[i];

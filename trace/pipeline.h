@@ -49,6 +49,9 @@ typedef struct {
 	guint jobs; /* threads, at least 1 */
 	gint64 clock_tolerance_ns;
 	const KmtCells *cells;
+	/* Merged time from the first record after which nothing is of interest,
+	 * ns; some more is read, to decide what is near it. */
+	gint64 stop_ns;
 } KmtPipelineOptions;
 
 typedef struct KmtPipeline KmtPipeline;

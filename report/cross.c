@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "report/cross.h"
+#include "trace/hash.h"
+
+/* GLib's hash functions take no seed of ours. */
+static guint64 hash_seed;
+
+static guint pair_hash(gconstpointer p)
+{
+	const KmtCrossPair *pair = p;
+	guint64 h = kmt_hash(hash_seed, pair->alloc.address);
+
+	return (guint)kmt_hash(h, pair->free_site + pair->alloc.kind);
+}
+
+static gboolean pair_equal(gconstpointer a, gconstpointer b)
+{
+	const KmtCrossPair *x = a, *y = b;
+
+	return x->alloc.address == y->alloc.address &&
+	       x->alloc.kind == y->alloc.kind && x->free_site == y->free_site;
+}
+
+KmtCross *kmt_cross_new(guint n_cpus)
+{
+	KmtCross *cross = g_new0(KmtCross, 1);
+	guint i;
+
+	hash_seed = kmt_hash_seed();
+	cross->n_cpus = n_cpus;
+	for (i = 0; i < 2; i++)
+		cross->matrix[i] = g_new0(KmtCrossSum, (gsize)n_cpus * n_cpus);
+	cross->pairs =
+		g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
+	return cross;
+}
+
+void kmt_cross_free(KmtCross *cross)
+{
+	if (!cross)
+		return;
+	g_free(cross->matrix[0]);
+	g_free(cross->matrix[1]);
+	g_hash_table_unref(cross->pairs);
+	g_free(cross);
+}
+
+static void add(KmtCrossSum *sum, guint64 bytes)
+{
+	sum->frees++;
+	sum->bytes += bytes;
+}
+
+void kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc, guint alloc_cpu,
+		   guint64 free_site, guint free_cpu, guint64 bytes)
+{
+	guint layer = alloc->kind == KMT_KIND_PAGES;
+	KmtCrossPair key = {.alloc = *alloc, .free_site = free_site}, *pair;
+
+	add(&cross->matrix[layer][alloc_cpu * cross->n_cpus + free_cpu], bytes);
+	if (alloc_cpu == free_cpu)
+		return;
+	pair = g_hash_table_lookup(cross->pairs, &key);
+	if (!pair) {
+		pair = g_new(KmtCrossPair, 1);
+		*pair = key;
+		g_hash_table_add(cross->pairs, pair);
+	}
+	add(&pair->sum, bytes);
+}
+
+static int compare_pairs(gconstpointer a, gconstpointer b)
+{
+	const KmtCrossPair *x = *(const KmtCrossPair *const *)a;
+	const KmtCrossPair *y = *(const KmtCrossPair *const *)b;
+
+	if (x->sum.bytes != y->sum.bytes)
+		return x->sum.bytes > y->sum.bytes ? -1 : 1;
+	if (x->sum.frees != y->sum.frees)
+		return x->sum.frees > y->sum.frees ? -1 : 1;
+	if (x->alloc.address != y->alloc.address)
+		return x->alloc.address < y->alloc.address ? -1 : 1;
+	if (x->free_site != y->free_site)
+		return x->free_site < y->free_site ? -1 : 1;
+	return (int)x->alloc.kind - (int)y->alloc.kind;
+}
+
+GPtrArray *kmt_cross_pairs(const KmtCross *cross)
+{
+	GPtrArray *pairs = g_ptr_array_new();
+	GHashTableIter iter;
+	gpointer pair;
+
+	g_hash_table_iter_init(&iter, cross->pairs);
+	while (g_hash_table_iter_next(&iter, &pair, NULL))
+		g_ptr_array_add(pairs, pair);
+	g_ptr_array_sort(pairs, compare_pairs);
+	return pairs;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "report/dimension.h"
+
+static const struct {
+	const char *name;
+	const char *title;
+	const char *plural;
+	gboolean kinds;
+	KmtCellParts parts;
+	gboolean sizes;
+} dimensions[KMT_N_DIMENSIONS] = {
+	[KMT_BY_CALLSITE] = {"callsite", "call site", "call sites",
+			     .kinds = TRUE},
+	[KMT_BY_FUNCTION] = {"function", "function", "functions"},
+	[KMT_BY_MODULE] = {"module", "module", "modules"},
+	[KMT_BY_DIRECTORY] = {"directory", "directory", "directories"},
+	[KMT_BY_KIND] = {"kind", "kind", "kinds", .kinds = TRUE},
+	[KMT_BY_CACHE] = {"cache", "cache", "caches", .kinds = TRUE,
+			  .sizes = TRUE},
+	[KMT_BY_SIZE] = {"size", "size", "sizes", .sizes = TRUE},
+	[KMT_BY_CPU] = {"cpu", "CPU", "CPUs", .parts = KMT_CELL_CPU},
+	[KMT_BY_NODE] = {"node", "node", "nodes", .parts = KMT_CELL_NODE},
+	[KMT_BY_GFP] = {"gfp", "gfp flags", "gfp flags", .parts = KMT_CELL_GFP},
+};
+
+const char *kmt_dimension_name(KmtDimension dimension)
+{
+	return dimensions[dimension].name;
+}
+
+const char *kmt_dimension_title(KmtDimension dimension)
+{
+	return dimensions[dimension].title;
+}
+
+const char *kmt_dimension_plural(KmtDimension dimension)
+{
+	return dimensions[dimension].plural;
+}
+
+char *kmt_dimension_names(void)
+{
+	const char *names[KMT_N_DIMENSIONS + 1] = {NULL};
+	guint i;
+
+	for (i = 0; i < KMT_N_DIMENSIONS; i++)
+		names[i] = dimensions[i].name;
+	return g_strjoinv(", ", (char **)names);
+}
+
+gboolean kmt_by_has(const KmtBy *by, KmtDimension dimension)
+{
+	guint i;
+
+	for (i = 0; i < by->n; i++)
+		if (by->dimensions[i] == dimension)
+			return TRUE;
+	return FALSE;
+}
+
+static gboolean add(KmtBy *by, const char *word)
+{
+	guint i;
+
+	for (i = 0; i < KMT_N_DIMENSIONS; i++) {
+		if (strcmp(dimensions[i].name, word) != 0)
+			continue;
+		if (!kmt_by_has(by, i))
+			by->dimensions[by->n++] = i;
+		by->kinds |= dimensions[i].kinds;
+		by->parts |= dimensions[i].parts;
+		by->sizes |= dimensions[i].sizes;
+		return TRUE;
+	}
+	return FALSE;
+}
+
+gboolean kmt_by_parse(const char *text, KmtBy *by, GError **error)
+{
+	g_auto(GStrv) words = g_strsplit(*text ? text : ",", ",", -1);
+	guint i;
+
+	memset(by, 0, sizeof(*by));
+	for (i = 0; words[i]; i++) {
+		g_autofree char *names = NULL;
+
+		if (add(by, words[i]))
+			continue;
+		names = kmt_dimension_names();
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "--by '%s': there is %s, or several with commas "
+			    "between",
+			    words[i], names);
+		return FALSE;
+	}
+	return TRUE;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "report/field.h"
+
+/* What a field is taken from.  group is NULL for a sum of several. */
+typedef struct {
+	const KmtAggregate *aggregate;
+	const KmtTotals *totals;
+	const KmtGroup *group;
+} Subject;
+
+struct KmtField {
+	const char *name;
+	const char *title;
+	KmtFigure (*get)(const Subject *s);
+	gboolean sums; /* makes sense of several groups */
+	gboolean lifetimes;
+	gboolean state;
+};
+
+static KmtFigure integer(guint64 value)
+{
+	return (KmtFigure){.type = KMT_FIGURE_INTEGER, .integer = value};
+}
+
+static KmtFigure ns(guint64 value)
+{
+	return (KmtFigure){.type = KMT_FIGURE_NS, .integer = value};
+}
+
+static KmtFigure none(void)
+{
+	return (KmtFigure){.type = KMT_FIGURE_NONE};
+}
+
+#define GET_TOTAL(member)                                                      \
+	static KmtFigure get_##member(const Subject *s)                        \
+	{                                                                      \
+		return integer(s->totals->member);                             \
+	}
+
+GET_TOTAL(allocs)
+GET_TOTAL(frees)
+GET_TOTAL(bytes_req)
+GET_TOTAL(bytes_alloc)
+GET_TOTAL(cross_cpu_frees)
+GET_TOTAL(remote_node_allocs)
+GET_TOTAL(live_objects)
+GET_TOTAL(live_bytes_req)
+GET_TOTAL(live_bytes_alloc)
+GET_TOTAL(peak_bytes_alloc)
+
+static KmtFigure waste(KmtWaste w)
+{
+	KmtFigure figure = integer(w.bytes);
+
+	figure.negative = w.negative;
+	return figure;
+}
+
+static KmtFigure get_wasted(const Subject *s)
+{
+	return waste(kmt_totals_wasted(s->totals));
+}
+
+static KmtFigure get_fragmentation(const Subject *s)
+{
+	return (KmtFigure){.type = KMT_FIGURE_RATIO,
+			   .real = kmt_totals_fragmentation(s->totals)};
+}
+
+static KmtTotals live_totals(const Subject *s)
+{
+	return (KmtTotals){.bytes_req = s->totals->live_bytes_req,
+			   .bytes_alloc = s->totals->live_bytes_alloc};
+}
+
+static KmtFigure get_live_wasted(const Subject *s)
+{
+	KmtTotals live = live_totals(s);
+
+	return waste(kmt_totals_wasted(&live));
+}
+
+static KmtFigure get_live_fragmentation(const Subject *s)
+{
+	KmtTotals live = live_totals(s);
+
+	return (KmtFigure){.type = KMT_FIGURE_RATIO,
+			   .real = kmt_totals_fragmentation(&live)};
+}
+
+static KmtFigure get_peak_time(const Subject *s)
+{
+	if (!s->totals->peak_bytes_alloc)
+		return none();
+	return (KmtFigure){.type = KMT_FIGURE_TIME,
+			   .integer = (guint64)s->totals->peak_timestamp};
+}
+
+static KmtFigure get_at_peak(const Subject *s)
+{
+	return integer(kmt_aggregate_at_peak(s->aggregate, s->group));
+}
+
+static KmtFigure percentile(const KmtHistogram *h, guint percent)
+{
+	return h->n ? ns(kmt_histogram_percentile(h, percent)) : none();
+}
+
+static KmtFigure get_median(const Subject *s)
+{
+	return percentile(&s->group->detail->lifetimes, 50);
+}
+
+static KmtFigure get_p99(const Subject *s)
+{
+	return percentile(&s->group->detail->lifetimes, 99);
+}
+
+static KmtFigure get_age(const Subject *s)
+{
+	return percentile(&s->group->detail->ages, 50);
+}
+
+static KmtFigure get_churn(const Subject *s)
+{
+	guint64 length = s->aggregate->span_ns;
+
+	if (!length)
+		return none();
+	return (KmtFigure){.type = KMT_FIGURE_RATE,
+			   .real = (double)s->group->detail->short_lived * 1e9 /
+				   (double)length};
+}
+
+static const KmtField fields[] = {
+	{"wasted", "wasted", get_wasted, TRUE, FALSE, FALSE},
+	{"frag", "frag%", get_fragmentation, TRUE, FALSE, FALSE},
+	{"requested", "requested", get_bytes_req, TRUE, FALSE, FALSE},
+	{"allocated", "allocated", get_bytes_alloc, TRUE, FALSE, FALSE},
+	{"allocs", "allocs", get_allocs, TRUE, FALSE, FALSE},
+	{"frees", "frees", get_frees, TRUE, FALSE, FALSE},
+	{"live", "live", get_live_bytes_alloc, TRUE, FALSE, TRUE},
+	{"live-objects", "objects", get_live_objects, TRUE, FALSE, TRUE},
+	{"live-requested", "live req", get_live_bytes_req, TRUE, FALSE, TRUE},
+	{"live-wasted", "live waste", get_live_wasted, TRUE, FALSE, TRUE},
+	{"live-frag", "live frag%", get_live_fragmentation, TRUE, FALSE, TRUE},
+	{"peak", "peak", get_peak_bytes_alloc, FALSE, FALSE, TRUE},
+	{"peak-time", "peak at", get_peak_time, FALSE, FALSE, TRUE},
+	{"at-peak", "at peak", get_at_peak, FALSE, FALSE, TRUE},
+	{"cross-cpu", "cross-CPU", get_cross_cpu_frees, TRUE, FALSE, FALSE},
+	{"remote-node", "remote", get_remote_node_allocs, TRUE, FALSE, FALSE},
+	{"lifetime-median", "median life", get_median, FALSE, TRUE, FALSE},
+	{"lifetime-p99", "99% life", get_p99, FALSE, TRUE, FALSE},
+	{"age-median", "median age", get_age, FALSE, TRUE, TRUE},
+	{"churn", "churn/s", get_churn, FALSE, TRUE, FALSE},
+};
+
+/* What people type. */
+static const struct {
+	const char *alias;
+	const char *name;
+} aliases[] = {
+	{"bytes", "allocated"},
+	{"hit", "allocs"},
+	{"pingpong", "cross-cpu"},
+};
+
+const KmtField *kmt_field_at(guint i)
+{
+	return i < G_N_ELEMENTS(fields) ? &fields[i] : NULL;
+}
+
+const KmtField *kmt_field_find(const char *name)
+{
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(aliases); i++)
+		if (strcmp(aliases[i].alias, name) == 0)
+			name = aliases[i].name;
+	for (i = 0; i < G_N_ELEMENTS(fields); i++)
+		if (strcmp(fields[i].name, name) == 0)
+			return &fields[i];
+	return NULL;
+}
+
+const char *kmt_field_name(const KmtField *field)
+{
+	return field->name;
+}
+
+const char *kmt_field_title(const KmtField *field)
+{
+	return field->title;
+}
+
+gboolean kmt_field_needs_lifetimes(const KmtField *field)
+{
+	return field->lifetimes;
+}
+
+gboolean kmt_field_is_state(const KmtField *field)
+{
+	return field->state;
+}
+
+char *kmt_field_names(void)
+{
+	GString *names = g_string_new(NULL);
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(fields); i++)
+		g_string_append_printf(names, "%s%s", i ? ", " : "",
+				       fields[i].name);
+	return g_string_free(names, FALSE);
+}
+
+GPtrArray *kmt_fields_parse(const char *text, GError **error)
+{
+	g_auto(GStrv) words = g_strsplit(*text ? text : ",", ",", -1);
+	g_autoptr(GPtrArray) list = g_ptr_array_new();
+	guint i;
+
+	for (i = 0; words[i]; i++) {
+		const KmtField *field = kmt_field_find(words[i]);
+		g_autofree char *names = NULL;
+
+		if (field) {
+			g_ptr_array_add(list, (gpointer)field);
+			continue;
+		}
+		names = kmt_field_names();
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "--fields '%s': the fields are %s", words[i],
+			    names);
+		return NULL;
+	}
+	return g_steal_pointer(&list);
+}
+
+KmtFigure kmt_field_get(const KmtField *field, const KmtAggregate *aggregate,
+			const KmtGroup *group)
+{
+	Subject s = {aggregate, &group->totals, group};
+
+	return field->lifetimes && !group->detail ? none() : field->get(&s);
+}
+
+KmtFigure kmt_field_sum(const KmtField *field, const KmtAggregate *aggregate,
+			const KmtTotals *sum)
+{
+	Subject s = {aggregate, sum, NULL};
+
+	return field->sums ? field->get(&s) : none();
+}
+
+int kmt_figure_compare(const KmtFigure *a, const KmtFigure *b)
+{
+	gint64 x, y;
+
+	if (a->type == KMT_FIGURE_NONE || b->type == KMT_FIGURE_NONE)
+		return (a->type != KMT_FIGURE_NONE) -
+		       (b->type != KMT_FIGURE_NONE);
+	if (a->type == KMT_FIGURE_RATIO || a->type == KMT_FIGURE_RATE)
+		return a->real < b->real ? -1 : a->real > b->real;
+	if (a->type == KMT_FIGURE_TIME) {
+		x = (gint64)a->integer;
+		y = (gint64)b->integer;
+		return x < y ? -1 : x > y;
+	}
+	return kmt_waste_compare((KmtWaste){a->negative, a->integer},
+				 (KmtWaste){b->negative, b->integer});
+}

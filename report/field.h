@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The columns of a table: --fields, and what --sort sorts by. */
+#ifndef KMEMTRACE_REPORT_FIELD_H
+#define KMEMTRACE_REPORT_FIELD_H
+
+#include "report/aggregate.h"
+
+typedef enum {
+	KMT_FIGURE_NONE, /* there is none */
+	KMT_FIGURE_INTEGER,
+	KMT_FIGURE_RATIO, /* from 0 to 1 */
+	KMT_FIGURE_NS,	  /* a length of time */
+	KMT_FIGURE_TIME,  /* a moment, ns */
+	KMT_FIGURE_RATE,  /* for each second */
+} KmtFigureType;
+
+typedef struct {
+	KmtFigureType type;
+	gboolean negative; /* INTEGER only */
+	guint64 integer;   /* INTEGER, NS, TIME */
+	double real;	   /* RATIO, RATE */
+} KmtFigure;
+
+typedef struct KmtField KmtField;
+
+/* All of them, in the order of their list in kmemtrace-report(1). */
+const KmtField *kmt_field_at(guint i); /* NULL after the last */
+/* NULL if there is none of that name. */
+const KmtField *kmt_field_find(const char *name);
+const char *kmt_field_name(const KmtField *field);
+/* For the head of a column. */
+const char *kmt_field_title(const KmtField *field);
+/* Whether it needs KmtAggregateOptions.lifetimes. */
+gboolean kmt_field_needs_lifetimes(const KmtField *field);
+/* Whether events that are missing could have changed it though they were freed
+ * long ago: all but sums. */
+gboolean kmt_field_is_state(const KmtField *field);
+
+/* "wasted,frag": of const KmtField; or NULL, and the error names them all. */
+GPtrArray *kmt_fields_parse(const char *text, GError **error);
+/* "wasted, frag, ...": all names. */
+char *kmt_field_names(void);
+
+KmtFigure kmt_field_get(const KmtField *field, const KmtAggregate *aggregate,
+			const KmtGroup *group);
+/* Of several groups together; NONE if that makes no sense. */
+KmtFigure kmt_field_sum(const KmtField *field, const KmtAggregate *aggregate,
+			const KmtTotals *sum);
+
+/* Ascending. */
+int kmt_figure_compare(const KmtFigure *a, const KmtFigure *b);
+
+#endif

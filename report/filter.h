@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which objects a report is about, by what their allocation was: all conditions
+ * must hold.  That lifetimes are among them is for those who see the frees.
+ */
+#ifndef KMEMTRACE_REPORT_FILTER_H
+#define KMEMTRACE_REPORT_FILTER_H
+
+#include "symbols/names.h"
+#include "report/totals.h"
+#include "trace/cells.h"
+
+typedef struct {
+	guint kinds;	  /* bits of KmtKind: kmalloc, cache, pages; 0: all */
+	char *cpus;	  /* "0-3,7" or NULL: all */
+	char *nodes;	  /* likewise; those asked for */
+	guint64 size_min; /* bytes requested */
+	guint64 size_max;
+	char *callsite;	      /* globs, or NULL */
+	char *module;	      /* the kernel itself is "vmlinux" */
+	gboolean lifetime;    /* whether these are given: */
+	guint64 lifetime_min; /* ns */
+	guint64 lifetime_max;
+} KmtFilter;
+
+void kmt_filter_init(KmtFilter *filter);
+void kmt_filter_clear(KmtFilter *filter);
+
+/* What options say.  An error names the option. */
+gboolean kmt_filter_set_kinds(KmtFilter *filter, const char *text,
+			      GError **error);
+gboolean kmt_filter_set_cpus(KmtFilter *filter, const char *text,
+			     GError **error);
+gboolean kmt_filter_set_nodes(KmtFilter *filter, const char *text,
+			      GError **error);
+/* "64-4096", "4096-", "-64", "192"; k, M, G are powers of 1024. */
+gboolean kmt_filter_set_size(KmtFilter *filter, const char *text,
+			     GError **error);
+/* Likewise, with ns, us, ms or s after a number: "1ms-", "100us-2s". */
+gboolean kmt_filter_set_lifetime(KmtFilter *filter, const char *text,
+				 GError **error);
+
+/* Is there any condition? */
+gboolean kmt_filter_is_set(const KmtFilter *filter);
+
+/* The parts of a cell that the conditions need. */
+KmtCellParts kmt_filter_parts(const KmtFilter *filter);
+
+gboolean kmt_filter_cell(const KmtFilter *filter, const KmtCell *cell,
+			 guint cpu, const KmtNames *names);
+
+static inline gboolean kmt_filter_size(const KmtFilter *filter,
+				       guint64 bytes_req)
+{
+	return bytes_req >= filter->size_min && bytes_req <= filter->size_max;
+}
+
+#endif

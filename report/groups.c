@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "report/groups.h"
+
+#define INITIAL_GROUPS 1024
+
+/* The key of a group: n words, the first of which is its kind. */
+typedef struct {
+	guint n;
+	guint hash;
+	guint64 words[];
+} Key;
+
+static guint key_hash(gconstpointer p)
+{
+	return ((const Key *)p)->hash;
+}
+
+static gboolean key_equal(gconstpointer a, gconstpointer b)
+{
+	const Key *x = a, *y = b;
+
+	return x->n == y->n &&
+	       memcmp(x->words, y->words, x->n * sizeof(guint64)) == 0;
+}
+
+KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
+			  const KmtCells *cells)
+{
+	KmtGroups *groups = g_new0(KmtGroups, 1);
+
+	groups->options = *options;
+	groups->cells = cells;
+	groups->seed = kmt_hash_seed();
+	groups->n_allocated = INITIAL_GROUPS;
+	groups->groups = g_new(KmtGroup, INITIAL_GROUPS);
+	groups->numbers =
+		g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
+	groups->texts = g_hash_table_new(g_str_hash, g_str_equal);
+	groups->text_of = g_ptr_array_new_with_free_func(g_free);
+	/* Filters of sizes make groups of pairs, too. */
+	if (options->by->sizes || options->filter->size_min > 0 ||
+	    options->filter->size_max < G_MAXUINT64) {
+		groups->pairs = kmt_intern_new();
+		kmt_intern_cache_init(&groups->pair_cache, groups->pairs);
+	}
+	return groups;
+}
+
+void kmt_groups_free(KmtGroups *groups)
+{
+	guint32 i;
+
+	if (!groups)
+		return;
+	for (i = 0; i < groups->n_groups; i++) {
+		KmtDetail *detail = groups->groups[i].detail;
+
+		if (detail)
+			g_free(detail->live_bytes);
+		g_free(detail);
+	}
+	if (groups->pairs)
+		kmt_intern_cache_clear(&groups->pair_cache);
+	kmt_intern_free(groups->pairs);
+	g_hash_table_unref(groups->numbers);
+	g_hash_table_unref(groups->texts);
+	g_ptr_array_unref(groups->text_of);
+	g_free(groups->of_pair);
+	g_free(groups->groups);
+	g_free(groups);
+}
+
+/* ---- values ---- */
+
+/* Takes text. */
+static guint64 text_number(KmtGroups *groups, char *text)
+{
+	gpointer found;
+
+	if (g_hash_table_lookup_extended(groups->texts, text, NULL, &found)) {
+		g_free(text);
+		return GPOINTER_TO_UINT(found);
+	}
+	g_hash_table_insert(groups->texts, text,
+			    GUINT_TO_POINTER(groups->text_of->len));
+	g_ptr_array_add(groups->text_of, text);
+	return groups->text_of->len - 1;
+}
+
+static guint64 function_value(KmtGroups *groups, guint64 address)
+{
+	KmtSymbol symbol;
+	char *text;
+
+	if (!kmt_names_symbol(groups->options.names, address, &symbol))
+		text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
+	else if (symbol.module)
+		text = g_strdup_printf("%s [%s]", symbol.name, symbol.module);
+	else
+		text = g_strdup(symbol.name);
+	return text_number(groups, text);
+}
+
+static guint64 module_value(KmtGroups *groups, guint64 address)
+{
+	KmtSymbol symbol;
+	const char *module = "(unknown)";
+
+	if (kmt_names_symbol(groups->options.names, address, &symbol))
+		module = symbol.module ? symbol.module : "vmlinux";
+	return text_number(groups, g_strdup(module));
+}
+
+static guint64 directory_value(KmtGroups *groups, guint64 address)
+{
+	const char *directory =
+		kmt_names_directory(groups->options.names, address);
+
+	return text_number(groups,
+			   g_strdup(directory ? directory : "(unknown)"));
+}
+
+/* Version 1 of the record does not say which cache: what can be told apart is
+ * the size of its objects. */
+static guint64 cache_value(KmtGroups *groups, const KmtCell *cell,
+			   guint64 bytes_alloc)
+{
+	guint order = 0;
+
+	switch ((KmtKind)cell->type) {
+	case KMT_KIND_KMALLOC:
+		return text_number(groups,
+				   g_strdup_printf("kmalloc-%" G_GUINT64_FORMAT,
+						   bytes_alloc));
+	case KMT_KIND_CACHE:
+		return text_number(
+			groups, g_strdup_printf("(objects of %" G_GUINT64_FORMAT
+						" bytes)",
+						bytes_alloc));
+	default:
+		while (order < 32 &&
+		       bytes_alloc > (G_GUINT64_CONSTANT(4096) << order))
+			order++;
+		return text_number(
+			groups, g_strdup_printf("(pages of order %u)", order));
+	}
+}
+
+static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
+			const KmtCell *cell, const KmtPair *size)
+{
+	const KmtCpuFile *file =
+		groups->options.capture->files->pdata[cell->file];
+
+	switch (dimension) {
+	case KMT_BY_CALLSITE:
+		return cell->call_site;
+	case KMT_BY_FUNCTION:
+		return function_value(groups, cell->call_site);
+	case KMT_BY_MODULE:
+		return module_value(groups, cell->call_site);
+	case KMT_BY_DIRECTORY:
+		return directory_value(groups, cell->call_site);
+	case KMT_BY_KIND:
+		return cell->type;
+	case KMT_BY_CACHE:
+		return cache_value(groups, cell, size->word[1]);
+	case KMT_BY_SIZE:
+		return size->word[1];
+	case KMT_BY_CPU:
+		return file->cpu;
+	case KMT_BY_NODE:
+		return (guint64)(gint64)cell->node;
+	case KMT_BY_GFP:
+	default:
+		return cell->gfp_flags;
+	}
+}
+
+/* ---- groups ---- */
+
+static guint32 new_group(KmtGroups *groups, KmtKind kind, const guint64 *values)
+{
+	KmtGroup *group;
+
+	if (groups->n_groups == groups->n_allocated) {
+		groups->n_allocated *= 2;
+		groups->groups =
+			g_renew(KmtGroup, groups->groups, groups->n_allocated);
+	}
+	group = &groups->groups[groups->n_groups];
+	memset(group, 0, sizeof(*group));
+	group->kind = kind;
+	group->values = values;
+	if (groups->options.details) {
+		group->detail = g_new0(KmtDetail, 1);
+		group->detail->live_bytes =
+			g_new0(guint64, MAX(1, groups->options.n_windows));
+	}
+	return groups->n_groups++;
+}
+
+static guint32 find_group(KmtGroups *groups, const KmtCell *cell,
+			  const KmtPair *size)
+{
+	const KmtBy *by = groups->options.by;
+	gsize bytes = sizeof(Key) + (by->n + 1) * sizeof(guint64);
+	Key *key = g_malloc0(bytes);
+	guint64 hash = groups->seed;
+	gpointer found;
+	guint i;
+
+	key->n = by->n + 1;
+	if (by->kinds || cell->type == KMEMTRACE_TYPE_PAGES)
+		key->words[0] = cell->type;
+	else
+		key->words[0] = KMT_KIND_SLAB;
+	for (i = 0; i < by->n; i++)
+		key->words[i + 1] =
+			value_of(groups, by->dimensions[i], cell, size);
+	for (i = 0; i < key->n; i++)
+		hash = kmt_hash(hash, key->words[i]);
+	key->hash = (guint)hash;
+	if (g_hash_table_lookup_extended(groups->numbers, key, NULL, &found)) {
+		g_free(key);
+		return GPOINTER_TO_UINT(found);
+	}
+	i = new_group(groups, (KmtKind)key->words[0], key->words + 1);
+	g_hash_table_insert(groups->numbers, key, GUINT_TO_POINTER(i));
+	return i;
+}
+
+guint32 kmt_groups_add(KmtGroups *groups, guint32 pair, guint32 cell_number,
+		       guint32 size_number)
+{
+	const KmtGroupsOptions *o = &groups->options;
+	KmtCell cell = kmt_cells_cell(groups->cells, cell_number);
+	const KmtPair *size = kmt_intern_at(groups->cells->sizes, size_number);
+	const KmtCpuFile *file = o->capture->files->pdata[cell.file];
+	guint32 group = KMT_NO_GROUP;
+
+	if (pair >= groups->n_of_pair) {
+		guint32 n = MAX(1024, groups->n_of_pair);
+
+		while (n <= pair)
+			n *= 2;
+		groups->of_pair = g_renew(guint32, groups->of_pair, n);
+		memset(groups->of_pair + groups->n_of_pair, 0,
+		       (n - groups->n_of_pair) * sizeof(guint32));
+		groups->n_of_pair = n;
+	}
+	if (kmt_filter_cell(o->filter, &cell, file->cpu, o->names) &&
+	    kmt_filter_size(o->filter, size->word[0]))
+		group = find_group(groups, &cell, size);
+	groups->of_pair[pair] = group + 2;
+	return group;
+}
+
+/* ---- text and order ---- */
+
+char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
+{
+	guint64 value = group->values[i];
+	char *name;
+
+	switch (groups->options.by->dimensions[i]) {
+	case KMT_BY_CALLSITE:
+		name = kmt_names_describe(groups->options.names, value);
+		return name ? name
+			    : g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
+					      value);
+	case KMT_BY_FUNCTION:
+	case KMT_BY_MODULE:
+	case KMT_BY_DIRECTORY:
+	case KMT_BY_CACHE:
+		return g_strdup(groups->text_of->pdata[value]);
+	case KMT_BY_KIND:
+		return g_strdup(kmt_kind_name((KmtKind)value));
+	case KMT_BY_NODE:
+		if ((gint64)value < 0)
+			return g_strdup("any");
+		return g_strdup_printf("%" G_GUINT64_FORMAT, value);
+	case KMT_BY_GFP:
+		return kmt_names_gfp(groups->options.names, value);
+	case KMT_BY_SIZE:
+	case KMT_BY_CPU:
+	default:
+		return g_strdup_printf("%" G_GUINT64_FORMAT, value);
+	}
+}
+
+char *kmt_groups_text(const KmtGroups *groups, const KmtGroup *group)
+{
+	GString *text = g_string_new(NULL);
+	guint i;
+
+	for (i = 0; i < groups->options.by->n; i++) {
+		g_autofree char *value = kmt_groups_value(groups, group, i);
+
+		g_string_append_printf(text, "%s%s", i ? ", " : "", value);
+	}
+	return g_string_free(text, FALSE);
+}
+
+gboolean kmt_groups_address(const KmtGroups *groups, const KmtGroup *group,
+			    guint64 *address)
+{
+	const KmtBy *by = groups->options.by;
+	guint i;
+
+	for (i = 0; i < by->n; i++) {
+		if (by->dimensions[i] != KMT_BY_CALLSITE)
+			continue;
+		*address = group->values[i];
+		return TRUE;
+	}
+	return FALSE;
+}
+
+/* Numbers of texts depend on the order in which threads met them. */
+static int compare_values(const KmtGroups *groups, guint i, guint64 a,
+			  guint64 b)
+{
+	switch (groups->options.by->dimensions[i]) {
+	case KMT_BY_FUNCTION:
+	case KMT_BY_MODULE:
+	case KMT_BY_DIRECTORY:
+	case KMT_BY_CACHE:
+		return strcmp(groups->text_of->pdata[a],
+			      groups->text_of->pdata[b]);
+	case KMT_BY_NODE:
+		return (gint64)a < (gint64)b ? -1 : (gint64)a > (gint64)b;
+	default:
+		break;
+	}
+	return a < b ? -1 : a > b;
+}
+
+int kmt_groups_compare(const KmtGroups *groups, const KmtGroup *a,
+		       const KmtGroup *b)
+{
+	guint i;
+
+	for (i = 0; i < groups->options.by->n; i++) {
+		int order =
+			compare_values(groups, i, a->values[i], b->values[i]);
+
+		if (order)
+			return order;
+	}
+	return 0;
+}
+
+static int compare_numbers(guint64 a, guint64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* By function, module, offset. */
+static int compare_sites(const KmtGroups *groups, guint64 a, guint64 b)
+{
+	KmtSymbol x, y;
+	gboolean has_x = kmt_names_symbol(groups->options.names, a, &x);
+	gboolean has_y = kmt_names_symbol(groups->options.names, b, &y);
+	int order;
+
+	if (has_x != has_y)
+		return has_x ? -1 : 1;
+	if (!has_x)
+		return compare_numbers(a, b);
+	order = strcmp(x.name, y.name);
+	if (!order)
+		order = g_strcmp0(x.module, y.module);
+	return order ? order : compare_numbers(x.offset, y.offset);
+}
+
+int kmt_groups_compare_names(const KmtGroups *groups, const KmtGroup *a,
+			     const KmtGroup *b)
+{
+	const KmtBy *by = groups->options.by;
+	guint i;
+
+	for (i = 0; i < by->n; i++) {
+		int order;
+
+		if (by->dimensions[i] == KMT_BY_CALLSITE)
+			order = compare_sites(groups, a->values[i],
+					      b->values[i]);
+		else
+			order = compare_values(groups, i, a->values[i],
+					       b->values[i]);
+		if (order)
+			return order;
+	}
+	return 0;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The groups of objects that a report has figures of, by the dimensions that it
+ * was asked for.  One thread owns them.
+ */
+#ifndef KMEMTRACE_REPORT_GROUPS_H
+#define KMEMTRACE_REPORT_GROUPS_H
+
+#include "report/dimension.h"
+#include "report/filter.h"
+#include "report/histogram.h"
+#include "symbols/names.h"
+#include "report/totals.h"
+
+/* What is kept only if somebody asked for it. */
+typedef struct {
+	KmtHistogram lifetimes; /* ns, of what was freed */
+	KmtHistogram sizes;	/* bytes requested */
+	KmtHistogram ages;	/* ns, of what is live at the end */
+	guint64 short_lived;	/* freed sooner than the churn limit */
+	guint64 *live_bytes;	/* at the end of each window */
+} KmtDetail;
+
+typedef struct {
+	/* KMT_KIND_SLAB or _PAGES, or a single kind if by->kinds. */
+	KmtKind kind;
+	/* A value for each of by->dimensions: an address, a number, or the
+	 * number of a text. */
+	const guint64 *values;
+	KmtTotals totals; /* frees: of this group's own objects */
+	/* Live bytes at the peak of kind; see kmt_group_at_peak(). */
+	guint64 at_peak;
+	guint64 peak_epoch;
+	KmtDetail *detail; /* or NULL */
+} KmtGroup;
+
+#define KMT_NO_GROUP G_MAXUINT32
+
+typedef struct {
+	const KmtBy *by;
+	const KmtFilter *filter;
+	const KmtNames *names;
+	const KmtCapture *capture;
+	guint n_windows; /* of details; 0: there are none */
+	gboolean details;
+} KmtGroupsOptions;
+
+typedef struct {
+	KmtGroupsOptions options;
+	const KmtCells *cells;
+	KmtGroup *groups; /* n_groups of them */
+	guint32 n_groups;
+	/* private: */
+	guint32 n_allocated;
+	guint64 seed;	  /* of the hash */
+	guint32 *of_pair; /* number of a cell (and size) -> of its group */
+	guint32 n_of_pair;
+	KmtIntern *pairs; /* of cell and size, if by->sizes */
+	KmtInternCache pair_cache;
+	GHashTable *numbers; /* values -> number of the group */
+	GHashTable *texts;   /* text -> its number */
+	GPtrArray *text_of;  /* of const char * */
+} KmtGroups;
+
+/* What options points to must live as long. */
+KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
+			  const KmtCells *cells);
+void kmt_groups_free(KmtGroups *groups);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtGroups, kmt_groups_free)
+
+/* Private. */
+guint32 kmt_groups_add(KmtGroups *groups, guint32 pair, guint32 cell,
+		       guint32 size);
+
+/*
+ * The group of an object; KMT_NO_GROUP if the filter does not want it.  The
+ * number stays; a pointer into groups->groups lives until the next call.
+ */
+static inline guint32 kmt_groups_get(KmtGroups *groups, guint32 cell,
+				     guint32 size)
+{
+	guint32 pair = cell;
+
+	if (groups->pairs)
+		pair = kmt_intern_get(&groups->pair_cache, cell, size);
+	/* 0 is what is not known yet, 1 is KMT_NO_GROUP. */
+	if (G_LIKELY(pair < groups->n_of_pair && groups->of_pair[pair]))
+		return groups->of_pair[pair] - 2;
+	return kmt_groups_add(groups, pair, cell, size);
+}
+G_STATIC_ASSERT((guint32)(1 - 2) == KMT_NO_GROUP);
+
+/* A value of a group as text, a new string. */
+char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i);
+/* All of them, with commas between. */
+char *kmt_groups_text(const KmtGroups *groups, const KmtGroup *group);
+/* The address of its call site; FALSE if by has none. */
+gboolean kmt_groups_address(const KmtGroups *groups, const KmtGroup *group,
+			    guint64 *address);
+
+/* Ascending, by all values: call sites by name, or by address.  What has no
+ * name comes last.  Groups may differ in their kind alone, which is not looked
+ * at. */
+int kmt_groups_compare_names(const KmtGroups *groups, const KmtGroup *a,
+			     const KmtGroup *b);
+int kmt_groups_compare(const KmtGroups *groups, const KmtGroup *a,
+		       const KmtGroup *b);
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "report/leaks.h"
+
+static gboolean is_leak(const KmtGroup *group, guint n_windows, KmtLeak *leak)
+{
+	const KmtDetail *detail = group->detail;
+	const guint64 *live = detail->live_bytes;
+	guint i;
+
+	*leak = (KmtLeak){.group = group,
+			  .steps = n_windows - 1,
+			  .frees = detail->lifetimes.n};
+	for (i = 1; i < n_windows; i++)
+		leak->grown += live[i] > live[i - 1];
+	if (live[n_windows - 1] <= live[0] ||
+	    leak->grown * 4 < leak->steps * 3 || group->totals.live_objects < 2)
+		return FALSE;
+	leak->growth = live[n_windows - 1] - live[0];
+	leak->age_median = kmt_histogram_percentile(&detail->ages, 50);
+	leak->lifetime_p99 = kmt_histogram_percentile(&detail->lifetimes, 99);
+	return !leak->frees || leak->age_median > leak->lifetime_p99;
+}
+
+static gint compare_leaks(gconstpointer a, gconstpointer b, gpointer user)
+{
+	const KmtLeak *x = a, *y = b;
+	gint order;
+
+	if (x->growth != y->growth)
+		return x->growth > y->growth ? -1 : 1;
+	order = kmt_groups_compare(user, x->group, y->group);
+	return order ? order : (gint)x->group->kind - (gint)y->group->kind;
+}
+
+GArray *kmt_leaks_find(const KmtAggregate *aggregate, guint n_windows)
+{
+	const KmtGroups *groups = aggregate->groups;
+	GArray *leaks = g_array_new(FALSE, FALSE, sizeof(KmtLeak));
+	guint32 i;
+
+	for (i = 0; i < groups->n_groups; i++) {
+		KmtLeak leak;
+
+		if (is_leak(&groups->groups[i], n_windows, &leak))
+			g_array_append_val(leaks, leak);
+	}
+	g_array_sort_with_data(leaks, compare_leaks, (gpointer)groups);
+	return leaks;
+}

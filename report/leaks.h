@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who may be leaking, and why it is thought so. */
+#ifndef KMEMTRACE_REPORT_LEAKS_H
+#define KMEMTRACE_REPORT_LEAKS_H
+
+#include "report/aggregate.h"
+
+/* With fewer windows growth is no pattern. */
+#define KMT_LEAK_MIN_WINDOWS 4
+
+/*
+ * A group whose live bytes grew in three of four windows at least, whose live
+ * objects are more than one, and half of which are older than 99 of a hundred
+ * of those that were freed ever got.
+ */
+typedef struct {
+	const KmtGroup *group;
+	guint steps;	      /* windows that it could have grown in */
+	guint grown;	      /* those in which it did */
+	guint64 growth;	      /* bytes, since the end of the first window */
+	guint64 age_median;   /* ns, of what is live */
+	guint64 lifetime_p99; /* ns, of what was freed, if frees */
+	guint64 frees;
+} KmtLeak;
+
+/* Of KmtLeak, most growth first; aggregate must have windows. */
+GArray *kmt_leaks_find(const KmtAggregate *aggregate, guint n_windows);
+
+#endif

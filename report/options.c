@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "cli/cli.h"
+#include "report/leaks.h"
+#include "report/options.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_LINES 20
+/* More would only wait for each other. */
+#define MAX_JOBS	 256
+#define DEFAULT_CHURN_NS 1000000
+/* For --leaks without --windows. */
+#define DEFAULT_WINDOWS 10
+#define MAX_WINDOWS	100000
+/* What the text shows by default, and for a question. */
+#define FIELDS_DEFAULT                                                         \
+	"wasted,frag,requested,allocated,allocs,frees,live,peak,cross-cpu"
+#define FIELDS_LIVE "live,live-objects,live-wasted,live-frag,at-peak,peak"
+#define FIELDS_PEAK "at-peak,peak,live,allocs,frees"
+#define FIELDS_LIFE                                                            \
+	"allocs,frees,lifetime-median,lifetime-p99,churn,live-objects,"        \
+	"age-median"
+
+void kmt_options_clear(KmtOptions *options)
+{
+	g_free(options->by);
+	g_free(options->fields);
+	g_free(options->sort);
+	g_free(options->lines);
+	g_free(options->time);
+	g_free(options->windows);
+	g_free(options->histogram);
+	g_free(options->churn);
+	g_free(options->kind);
+	g_free(options->cpu);
+	g_free(options->node);
+	g_free(options->size);
+	g_free(options->lifetime);
+	g_free(options->callsite);
+	g_free(options->module);
+	g_free(options->kallsyms);
+	g_free(options->system_map);
+	g_free(options->vmlinux);
+	g_free(options->debug_dir);
+	g_free(options->source);
+	g_free(options->clock_tolerance);
+	g_free(options->jobs);
+	g_strfreev(options->operands);
+}
+
+GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
+{
+	const GOptionEntry entries[] = {
+		{"by", 0, 0, G_OPTION_ARG_STRING, &o->by,
+		 "Keep the figures by WHAT (default: callsite)",
+		 "WHAT[,WHAT...]"},
+		{"fields", 0, 0, G_OPTION_ARG_STRING, &o->fields,
+		 "Show these columns", "FIELD[,FIELD...]"},
+		{"sort", 's', 0, G_OPTION_ARG_STRING, &o->sort,
+		 "Sort lines by KEY (default: wasted)", "KEY[,KEY...]"},
+		{"lines", 'l', 0, G_OPTION_ARG_STRING, &o->lines,
+		 "Show N lines of each table, 0 for all (default: 20; all for "
+		 "--json)",
+		 "N"},
+		{"slab", 0, 0, G_OPTION_ARG_NONE, &o->slab,
+		 "Show call sites of kmalloc and caches only", NULL},
+		{"page", 0, 0, G_OPTION_ARG_NONE, &o->page,
+		 "Show call sites of the page allocator only", NULL},
+		{"live", 0, 0, G_OPTION_ARG_NONE, &o->live,
+		 "Show who holds memory at the end", NULL},
+		{"leaks", 0, 0, G_OPTION_ARG_NONE, &o->leaks,
+		 "Show who may be leaking, and why it is thought so", NULL},
+		{"cross-cpu", 0, 0, G_OPTION_ARG_NONE, &o->cross_cpu,
+		 "Show frees by CPU, and who frees whose memory", NULL},
+		{"time", 0, 0, G_OPTION_ARG_STRING, &o->time,
+		 "Between these seconds from the start; or at the peak",
+		 "START,STOP | peak"},
+		{"windows", 0, 0, G_OPTION_ARG_STRING, &o->windows,
+		 "Show N parts of that time", "N"},
+		{"histogram", 0, 0, G_OPTION_ARG_STRING, &o->histogram,
+		 "Show how many were of which lifetime, or size",
+		 "lifetime|size"},
+		{"churn", 0, 0, G_OPTION_ARG_STRING, &o->churn,
+		 "Short-lived is what lives less than TIME (default: 1ms)",
+		 "TIME"},
+		{"kind", 0, 0, G_OPTION_ARG_STRING, &o->kind,
+		 "Only what is of these kinds", "KIND[,KIND...]"},
+		{"cpu", 'C', 0, G_OPTION_ARG_STRING, &o->cpu,
+		 "Only what these CPUs allocated", "LIST"},
+		{"node", 0, 0, G_OPTION_ARG_STRING, &o->node,
+		 "Only what was asked of these NUMA nodes", "LIST"},
+		{"size", 0, 0, G_OPTION_ARG_STRING, &o->size,
+		 "Only what is of so many bytes", "MIN-MAX"},
+		{"lifetime", 0, 0, G_OPTION_ARG_STRING, &o->lifetime,
+		 "Only what lives so long", "MIN-MAX"},
+		{"callsite", 0, 0, G_OPTION_ARG_STRING, &o->callsite,
+		 "Only what these functions allocated", "GLOB"},
+		{"module", 0, 0, G_OPTION_ARG_STRING, &o->module,
+		 "Only what these modules allocated", "GLOB"},
+		{"before-trace", 0, 0, G_OPTION_ARG_NONE, &o->before_trace,
+		 "List who freed what was allocated before the trace", NULL},
+		{"json", 0, 0, G_OPTION_ARG_NONE, &o->json,
+		 "Print all figures as one JSON document", NULL},
+		{"csv", 0, 0, G_OPTION_ARG_NONE, &o->csv,
+		 "Print the table as CSV", NULL},
+		{"folded", 0, 0, G_OPTION_ARG_NONE, &o->folded,
+		 "Print stacks for a flame graph of the first field", NULL},
+		{"kallsyms", 0, 0, G_OPTION_ARG_FILENAME, &o->kallsyms,
+		 "Take names from this copy of /proc/kallsyms", "FILE"},
+		{"system-map", 0, 0, G_OPTION_ARG_FILENAME, &o->system_map,
+		 "Take names from this System.map", "FILE"},
+		{"vmlinux", 'k', 0, G_OPTION_ARG_FILENAME, &o->vmlinux,
+		 "Show source lines, by this kernel's debug information",
+		 "FILE"},
+		{"debug-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->debug_dir,
+		 "Likewise, by modules' (and vmlinux's) debug files in DIR",
+		 "DIR"},
+		{"source", 0, 0, G_OPTION_ARG_FILENAME, &o->source,
+		 "Take directories from this kernel tree, which was built",
+		 "TREE"},
+		{"raw-ip", 0, 0, G_OPTION_ARG_NONE, &o->raw_ip,
+		 "Show addresses, no names", NULL},
+		{"clock-tolerance", 0, 0, G_OPTION_ARG_STRING,
+		 &o->clock_tolerance,
+		 "Nanoseconds by which the clocks of two CPUs may differ "
+		 "(default: 1000000)",
+		 "NS"},
+		{"jobs", 'j', 0, G_OPTION_ARG_STRING, &o->jobs,
+		 "Work with N threads (default: one for each processor)", "N"},
+		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet, "No warnings",
+		 NULL},
+		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
+		 "Show this help and exit", NULL},
+		{"version", 'V', 0, G_OPTION_ARG_NONE, &o->version,
+		 "Show the version and exit", NULL},
+		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
+		 &o->operands, NULL, "[DIRECTORY | FILE...]"},
+		{NULL, 0, 0, 0, NULL, NULL, NULL},
+	};
+	g_autofree char *dimensions = kmt_dimension_names();
+	g_autofree char *fields = kmt_field_names();
+	g_autofree char *description = g_strdup_printf(
+		KMT_CLI_OPERANDS
+		"\n\nBy: %s.\nFields: %s.\nSort keys: fields, bytes, "
+		"hit, pingpong, callsite, ptr.  A + before a key sorts "
+		"upwards,\na - downwards.\n\nExit status: 0 if the report was "
+		"printed, 1 if not.\n",
+		dimensions, fields);
+	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+	g_auto(GStrv) rest = NULL;
+
+	g_option_context_set_help_enabled(context, FALSE);
+	g_option_context_set_summary(
+		context, "Summarises the kernel memory that a kmemtrace "
+			 "capture saw allocated and freed.");
+	g_option_context_set_description(context, description);
+	rest = kmt_cli_parse(context, entries, argv, error);
+	return rest ? g_steal_pointer(&context) : NULL;
+}
+
+void kmt_plan_clear(KmtPlan *plan)
+{
+	kmt_filter_clear(&plan->filter);
+	kmt_sort_free(plan->sort);
+	if (plan->fields)
+		g_ptr_array_unref(plan->fields);
+}
+
+static gboolean bad(GError **error, const char *message)
+{
+	g_set_error_literal(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    message);
+	return FALSE;
+}
+
+static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
+{
+	if (o->json + o->csv + o->folded > 1)
+		return bad(error, "--json, --csv and --folded: only one");
+	plan->form = o->json	 ? KMT_FORM_JSON
+		     : o->csv	 ? KMT_FORM_CSV
+		     : o->folded ? KMT_FORM_FOLDED
+				 : KMT_FORM_TEXT;
+	plan->report.max_lines =
+		plan->form == KMT_FORM_TEXT ? DEFAULT_LINES : 0;
+	return kmt_cli_parse_number(o->lines, G_MAXUINT32, "--lines",
+				    &plan->report.max_lines, error);
+}
+
+static gboolean set_filter(KmtPlan *plan, const KmtOptions *o, GError **error)
+{
+	KmtFilter *f = &plan->filter;
+
+	kmt_filter_init(f);
+	f->callsite = g_strdup(o->callsite);
+	f->module = g_strdup(o->module);
+	return (!o->kind || kmt_filter_set_kinds(f, o->kind, error)) &&
+	       (!o->cpu || kmt_filter_set_cpus(f, o->cpu, error)) &&
+	       (!o->node || kmt_filter_set_nodes(f, o->node, error)) &&
+	       (!o->size || kmt_filter_set_size(f, o->size, error)) &&
+	       (!o->lifetime || kmt_filter_set_lifetime(f, o->lifetime, error));
+}
+
+/* Seconds with up to nine decimals, as ns. */
+static gboolean read_seconds(const char *text, gint64 *ns)
+{
+	char *end;
+	double seconds = g_ascii_strtod(text, &end);
+
+	if (end == text || *end || !(seconds >= 0 && seconds < 9e9))
+		return FALSE;
+	*ns = (gint64)(seconds * 1e9 + .5);
+	return TRUE;
+}
+
+static gboolean set_time(KmtPlan *plan, const KmtOptions *o, GError **error)
+{
+	KmtSpan *span = &plan->aggregate.span;
+	g_auto(GStrv) words = NULL;
+	guint64 windows = o->leaks ? DEFAULT_WINDOWS : 0;
+
+	span->stop = G_MAXINT64;
+	if (o->time && strcmp(o->time, "peak") != 0) {
+		words = g_strsplit(o->time, ",", -1);
+		if (g_strv_length(words) != 2 ||
+		    (*words[0] && !read_seconds(words[0], &span->start)) ||
+		    (*words[1] && !read_seconds(words[1], &span->stop)) ||
+		    span->stop < span->start)
+			return bad(error,
+				   "--time: not START,STOP in seconds from the "
+				   "start of the capture, one of which may be "
+				   "left out, or 'peak'");
+	}
+	if (!kmt_cli_parse_number(o->windows, MAX_WINDOWS, "--windows",
+				  &windows, error))
+		return FALSE;
+	if (o->leaks && windows < KMT_LEAK_MIN_WINDOWS)
+		return bad(error, "--leaks: --windows must be 4 at least, as "
+				  "growth is seen over time");
+	plan->whole_span = span->stop == G_MAXINT64;
+	span->windows = (guint)windows;
+	plan->report.n_windows = span->windows;
+	plan->report.shows_windows = o->windows && windows > 0;
+	plan->report.shows_leaks = o->leaks;
+	return TRUE;
+}
+
+static gboolean set_histogram(KmtPlan *plan, const KmtOptions *o,
+			      GError **error)
+{
+	KmtFilter churn;
+
+	plan->aggregate.churn_ns = DEFAULT_CHURN_NS;
+	if (o->churn) {
+		/* A lifetime like those of the filter: one of its ends. */
+		kmt_filter_init(&churn);
+		if (!kmt_filter_set_lifetime(&churn, o->churn, NULL) ||
+		    churn.lifetime_min != churn.lifetime_max)
+			return bad(error, "--churn: not a time as 100us or "
+					  "2s");
+		plan->aggregate.churn_ns = churn.lifetime_min;
+	}
+	if (!o->histogram)
+		return TRUE;
+	if (strcmp(o->histogram, "lifetime") == 0)
+		plan->report.histogram = KMT_HISTOGRAM_LIFETIME;
+	else if (strcmp(o->histogram, "size") == 0)
+		plan->report.histogram = KMT_HISTOGRAM_SIZE;
+	else
+		return bad(error, "--histogram: there is lifetime and size");
+	return TRUE;
+}
+
+static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
+{
+	gboolean peak = o->time && strcmp(o->time, "peak") == 0;
+	const char *fields = o->live ? FIELDS_LIVE
+			     : peak  ? FIELDS_PEAK
+			     : plan->report.histogram == KMT_HISTOGRAM_LIFETIME
+				     ? FIELDS_LIFE
+				     : FIELDS_DEFAULT;
+	const char *sort = o->live		    ? "live"
+			   : peak		    ? "at-peak"
+			   : plan->report.histogram ? "allocs"
+						    : "wasted";
+	guint i;
+
+	if (plan->form == KMT_FORM_FOLDED && !o->fields)
+		fields = o->live ? "live" : peak ? "at-peak" : "allocated";
+	plan->fields = kmt_fields_parse(o->fields ? o->fields : fields, error);
+	if (!plan->fields)
+		return FALSE;
+	plan->sort = kmt_sort_parse(o->sort ? o->sort : sort, error);
+	if (!plan->sort)
+		return FALSE;
+	plan->aggregate.lifetimes = plan->report.histogram || o->leaks ||
+				    kmt_sort_needs_lifetimes(plan->sort);
+	for (i = 0; i < plan->fields->len; i++)
+		plan->aggregate.lifetimes |=
+			kmt_field_needs_lifetimes(plan->fields->pdata[i]);
+	return TRUE;
+}
+
+static void set_report(KmtPlan *plan, const KmtOptions *o)
+{
+	KmtReport *report = &plan->report;
+
+	report->by = &plan->by;
+	report->sort = plan->sort;
+	report->fields = plan->fields;
+	report->slab_only = o->slab;
+	report->pages_only = o->page;
+	report->live_only = o->live;
+	report->before_trace = o->before_trace;
+	report->separators =
+		plan->form == KMT_FORM_TEXT && isatty(STDOUT_FILENO);
+	/* The short list of them; --cross-cpu has a longer one. */
+	report->shows_cross_cpu = !o->cross_cpu && !o->fields && !o->live &&
+				  !o->time && plan->by.n == 1 &&
+				  plan->by.dimensions[0] == KMT_BY_CALLSITE;
+	plan->aggregate.by = &plan->by;
+	plan->aggregate.filter = &plan->filter;
+	plan->aggregate.cross = o->cross_cpu;
+}
+
+gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
+{
+	guint64 tolerance_ns = KMT_CLOCK_TOLERANCE_NS, jobs = 0;
+
+	if (o->kallsyms && o->system_map)
+		return bad(error, "--kallsyms and --system-map: only one can "
+				  "be where the names are from");
+	if (!kmt_cli_parse_number(o->clock_tolerance,
+				  KMT_CLOCK_TOLERANCE_MAX_NS,
+				  "--clock-tolerance", &tolerance_ns, error) ||
+	    !kmt_cli_parse_number(o->jobs, MAX_JOBS, "--jobs", &jobs, error) ||
+	    !kmt_by_parse(o->by ? o->by : "callsite", &plan->by, error) ||
+	    !set_form(plan, o, error) || !set_filter(plan, o, error) ||
+	    !set_time(plan, o, error) || !set_histogram(plan, o, error) ||
+	    !set_table(plan, o, error))
+		return FALSE;
+	plan->aggregate.clock_tolerance_ns = (gint64)tolerance_ns;
+	plan->aggregate.jobs = jobs ? (guint)jobs : g_get_num_processors();
+	set_report(plan, o);
+	return TRUE;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line of kmemtrace-report. */
+#ifndef KMEMTRACE_REPORT_OPTIONS_H
+#define KMEMTRACE_REPORT_OPTIONS_H
+
+#include "report/report.h"
+
+typedef enum {
+	KMT_FORM_TEXT,
+	KMT_FORM_JSON,
+	KMT_FORM_CSV,
+	KMT_FORM_FOLDED,
+} KmtForm;
+
+/* As the command line gave them. */
+typedef struct {
+	gboolean help;
+	gboolean version;
+	gboolean quiet;
+	gboolean json;
+	gboolean csv;
+	gboolean folded;
+	gboolean raw_ip;
+	gboolean slab;
+	gboolean page;
+	gboolean live;
+	gboolean leaks;
+	gboolean cross_cpu;
+	gboolean before_trace;
+	char *by;
+	char *fields;
+	char *sort;
+	char *lines;
+	char *time;
+	char *windows;
+	char *histogram;
+	char *churn;
+	char *kind;
+	char *cpu;
+	char *node;
+	char *size;
+	char *lifetime;
+	char *callsite;
+	char *module;
+	char *kallsyms;
+	char *system_map;
+	char *vmlinux;
+	char *debug_dir;
+	char *source;
+	char *clock_tolerance;
+	char *jobs;
+	char **operands;
+} KmtOptions;
+
+void kmt_options_clear(KmtOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtOptions, kmt_options_clear)
+
+/* NULL: something is wrong with the options. */
+GOptionContext *kmt_options_parse(char **argv, KmtOptions *options,
+				  GError **error);
+
+/* What the options ask for. */
+typedef struct {
+	KmtForm form;
+	KmtBy by;
+	KmtFilter filter;
+	KmtSort *sort;
+	GPtrArray *fields;
+	KmtAggregateOptions aggregate;
+	gboolean whole_span; /* stop is the end of the capture */
+	KmtReport report;    /* but capture, aggregate, names and warnings */
+} KmtPlan;
+
+void kmt_plan_clear(KmtPlan *plan);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtPlan, kmt_plan_clear)
+
+/* plan is zeroed; it points into itself. */
+gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *options,
+		       GError **error);
+
+#endif

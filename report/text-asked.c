@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "report/leaks.h"
+#include "report/text.h"
+
+static void group_cells(const KmtReport *report, KmtColumns *columns,
+			const KmtGroup *group)
+{
+	const KmtGroups *groups = report->aggregate->groups;
+	g_autofree char *text = kmt_groups_text(groups, group);
+
+	kmt_columns_text(columns, kmt_kind_name(group->kind));
+	kmt_columns_text(columns, text);
+}
+
+static void seconds_cell(KmtColumns *columns, guint64 ns)
+{
+	g_autofree char *text = kmt_format_seconds((gint64)MIN(ns, G_MAXINT64));
+
+	kmt_columns_text(columns, text);
+}
+
+/* ---- cross-CPU frees ---- */
+
+static gboolean has_cross_cpu_frees(const KmtGroup *group, gconstpointer user)
+{
+	return group->totals.cross_cpu_frees > 0 &&
+	       kmt_report_is_chosen(group, user);
+}
+
+static void cross_line(KmtColumns *columns, const KmtTotals *totals)
+{
+	kmt_columns_number(columns, FALSE, totals->cross_cpu_frees);
+	kmt_columns_number(columns, FALSE, totals->frees);
+	kmt_columns_percent(columns, (double)totals->cross_cpu_frees /
+					     (double)totals->frees);
+}
+
+static void print_cross_cpu(const KmtReport *report, FILE *out)
+{
+	static const KmtKind rest_kinds[] = {KMT_KIND_SLAB, KMT_KIND_PAGES};
+	g_autoptr(KmtSort) sort = kmt_sort_parse("pingpong", NULL);
+	g_autoptr(KmtTable) table =
+		kmt_table_new(report->aggregate, has_cross_cpu_frees, report,
+			      sort, report->max_lines);
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrrll", report->separators);
+	guint i;
+
+	kmt_text_title(out, "CROSS-CPU FREES (freed on another CPU than the "
+			    "one that allocated)");
+	if (!table->n_rows) {
+		fputs("none\n", out);
+		return;
+	}
+	kmt_columns_text(columns, "cross-CPU");
+	kmt_columns_text(columns, "frees");
+	kmt_columns_text(columns, "%");
+	kmt_columns_text(columns, "kind");
+	kmt_columns_text(columns, "call site of the allocation");
+	for (i = 0; i < table->n_shown; i++) {
+		cross_line(columns, &table->rows[i]->totals);
+		group_cells(report, columns, table->rows[i]);
+	}
+	for (i = 0; i < G_N_ELEMENTS(rest_kinds); i++) {
+		KmtKind kind = rest_kinds[i];
+
+		if (!table->n_rest[kind])
+			continue;
+		cross_line(columns, &table->rest[kind]);
+		kmt_columns_text(columns, kmt_kind_name(kind));
+		kmt_text_rest(report, columns, "call site",
+			      table->n_rest[kind]);
+	}
+	kmt_columns_print(columns, out);
+}
+
+static void print_matrix(const KmtReport *report, FILE *out, guint layer)
+{
+	const KmtCross *cross = report->aggregate->cross;
+	const GPtrArray *files = report->capture->files;
+	g_autofree char *align = g_strnfill(cross->n_cpus + 1, 'r');
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new(align, report->separators);
+	guint i, j;
+
+	kmt_text_title(out, layer ? "PAGES FREED, by the CPU that allocated "
+				    "(lines) and the one that freed (columns)"
+				  : "SLAB OBJECTS FREED, by the CPU that "
+				    "allocated (lines) and the one that freed "
+				    "(columns)");
+	kmt_columns_text(columns, "");
+	for (i = 0; i < cross->n_cpus; i++) {
+		const KmtCpuFile *file = files->pdata[i];
+		g_autofree char *name = g_strdup_printf("cpu%u", file->cpu);
+
+		kmt_columns_text(columns, name);
+	}
+	for (i = 0; i < cross->n_cpus; i++) {
+		const KmtCpuFile *file = files->pdata[i];
+		g_autofree char *name = g_strdup_printf("cpu%u", file->cpu);
+
+		kmt_columns_text(columns, name);
+		for (j = 0; j < cross->n_cpus; j++)
+			kmt_columns_number(
+				columns, FALSE,
+				cross->matrix[layer][i * cross->n_cpus + j]
+					.frees);
+	}
+	kmt_columns_print(columns, out);
+}
+
+static void print_pairs(const KmtReport *report, FILE *out)
+{
+	g_autoptr(GPtrArray) pairs = kmt_cross_pairs(report->aggregate->cross);
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrlll", report->separators);
+	KmtCrossSum rest = {0};
+	guint shown = pairs->len, i;
+
+	kmt_text_title(out, "WHO FREES ON ANOTHER CPU (bytes)");
+	if (!pairs->len) {
+		fputs("nobody\n", out);
+		return;
+	}
+	if (report->max_lines)
+		shown = (guint)MIN(shown, report->max_lines);
+	kmt_columns_text(columns, "allocated");
+	kmt_columns_text(columns, "frees");
+	kmt_columns_text(columns, "kind");
+	kmt_columns_text(columns, "allocated by");
+	kmt_columns_text(columns, "freed by");
+	for (i = 0; i < pairs->len; i++) {
+		const KmtCrossPair *pair = pairs->pdata[i];
+
+		if (i >= shown) {
+			rest.bytes += pair->sum.bytes;
+			rest.frees += pair->sum.frees;
+			continue;
+		}
+		kmt_columns_number(columns, FALSE, pair->sum.bytes);
+		kmt_columns_number(columns, FALSE, pair->sum.frees);
+		kmt_columns_text(columns, kmt_kind_name(pair->alloc.kind));
+		kmt_text_site(report, columns, pair->alloc.address);
+		kmt_text_site(report, columns, pair->free_site);
+	}
+	if (shown < pairs->len) {
+		kmt_columns_number(columns, FALSE, rest.bytes);
+		kmt_columns_number(columns, FALSE, rest.frees);
+		kmt_columns_text(columns, "all");
+		kmt_text_rest(report, columns, "pair", pairs->len - shown);
+		kmt_columns_text(columns, "");
+	}
+	kmt_columns_print(columns, out);
+}
+
+/* ---- windows ---- */
+
+static void print_windows(const KmtReport *report, FILE *out)
+{
+	static const KmtKind kinds[] = {KMT_KIND_SLAB, KMT_KIND_PAGES};
+	const KmtAggregate *aggregate = report->aggregate;
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrrrrlr", report->separators);
+	static const char *const heads[] = {"from, s",	"allocs", "frees",
+					    "live",	"peak",	  "kind",
+					    "allocated"};
+	guint i, j;
+
+	kmt_text_title(out, "OVER TIME (bytes)");
+	for (i = 0; i < G_N_ELEMENTS(heads); i++)
+		kmt_columns_text(columns, heads[i]);
+	for (i = 0; i < report->n_windows; i++) {
+		for (j = 0; j < G_N_ELEMENTS(kinds); j++) {
+			const KmtWindow *w = &aggregate->windows[i];
+			const KmtTotals *t = &w->kinds[kinds[j]];
+
+			seconds_cell(columns, (guint64)w->start);
+			kmt_columns_number(columns, FALSE, t->allocs);
+			kmt_columns_number(columns, FALSE, t->frees);
+			kmt_columns_number(columns, FALSE, t->live_bytes_alloc);
+			kmt_columns_number(columns, FALSE, t->peak_bytes_alloc);
+			kmt_columns_text(columns, kmt_kind_name(kinds[j]));
+			kmt_columns_number(columns, FALSE, t->bytes_alloc);
+		}
+	}
+	kmt_columns_print(columns, out);
+}
+
+/* ---- leaks ---- */
+
+static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
+{
+	const KmtGroup *group = leak->group;
+	g_autofree char *name =
+		kmt_groups_text(report->aggregate->groups, group);
+	g_autofree char *growth =
+		kmt_format_number(leak->growth, report->separators);
+	g_autofree char *objects = kmt_format_number(group->totals.live_objects,
+						     report->separators);
+	g_autofree char *age = kmt_format_seconds((gint64)leak->age_median);
+	g_autofree char *life = kmt_format_seconds((gint64)leak->lifetime_p99);
+
+	fprintf(out, "%s (%s)\n", name, kmt_kind_name(group->kind));
+	fprintf(out,
+		"    grew in %u of %u windows, by %s bytes; holds %s objects, "
+		"half of them for more than %s s;\n",
+		leak->grown, leak->steps, growth, objects, age);
+	if (leak->frees)
+		fprintf(out,
+			"    of those that were freed 99%% had lived no more "
+			"than %s s\n",
+			life);
+	else
+		fputs("    none was ever freed\n", out);
+}
+
+static void print_leaks(const KmtReport *report, FILE *out)
+{
+	g_autoptr(GArray) leaks =
+		kmt_leaks_find(report->aggregate, report->n_windows);
+	guint shown = leaks->len, i;
+
+	kmt_text_title(out, "LEAK CANDIDATES");
+	if (!leaks->len)
+		fputs("none\n", out);
+	if (report->max_lines)
+		shown = (guint)MIN(shown, report->max_lines);
+	for (i = 0; i < shown; i++)
+		print_leak(out, report, &g_array_index(leaks, KmtLeak, i));
+	if (shown < leaks->len)
+		fprintf(out, "(%u more)\n", leaks->len - shown);
+}
+
+/* ---- histograms ---- */
+
+static char *power_label(guint power, gboolean is_time)
+{
+	guint64 low = power ? G_GUINT64_CONSTANT(1) << power : 0;
+	guint64 high = power >= 63 ? G_MAXUINT64
+				   : (G_GUINT64_CONSTANT(2) << power) - 1;
+
+	if (is_time) {
+		g_autofree char *from = kmt_format_seconds((gint64)low);
+
+		return g_strdup_printf("from %s s", from);
+	}
+	return g_strdup_printf("%" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT,
+			       low, high);
+}
+
+#define BAR_WIDTH 40
+
+static void print_histogram(const KmtReport *report, FILE *out,
+			    const KmtHistogram *h, gboolean is_time)
+{
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrll", report->separators);
+	guint power;
+
+	for (power = 0; power < 64; power++) {
+		guint64 n = kmt_histogram_power(h, power);
+		double share = (double)n / (double)h->n;
+		g_autofree char *label = power_label(power, is_time);
+		g_autofree char *bar =
+			g_strnfill((gsize)(share * BAR_WIDTH + .5), '#');
+
+		if (!n)
+			continue;
+		kmt_columns_number(columns, FALSE, n);
+		kmt_columns_percent(columns, share);
+		kmt_columns_text(columns, label);
+		kmt_columns_text(columns, bar);
+	}
+	kmt_columns_print(columns, out);
+}
+
+static void print_histograms(const KmtReport *report, FILE *out)
+{
+	gboolean is_time = report->histogram == KMT_HISTOGRAM_LIFETIME;
+	g_autoptr(KmtTable) table = kmt_report_table(report);
+	guint i;
+
+	kmt_text_title(out, is_time ? "LIFETIMES of what was freed"
+				    : "SIZES requested, bytes");
+	for (i = 0; i < table->n_shown; i++) {
+		const KmtGroup *group = table->rows[i];
+		const KmtHistogram *h = is_time ? &group->detail->lifetimes
+						: &group->detail->sizes;
+		g_autofree char *name =
+			kmt_groups_text(report->aggregate->groups, group);
+
+		if (!h->n)
+			continue;
+		fprintf(out, "%s (%s)\n", name, kmt_kind_name(group->kind));
+		print_histogram(report, out, h, is_time);
+	}
+}
+
+void kmt_text_asked(const KmtReport *report, FILE *out)
+{
+	if (report->shows_cross_cpu)
+		print_cross_cpu(report, out);
+	if (report->shows_windows)
+		print_windows(report, out);
+	if (report->shows_leaks)
+		print_leaks(report, out);
+	if (report->histogram)
+		print_histograms(report, out);
+	if (report->aggregate->cross) {
+		print_matrix(report, out, 0);
+		print_matrix(report, out, 1);
+		print_pairs(report, out);
+	}
+}

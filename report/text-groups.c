@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "report/text.h"
+
+/* What a table leaves out is summed for each of these. */
+static const KmtKind rest_kinds[] = {KMT_KIND_SLAB, KMT_KIND_PAGES};
+
+void kmt_text_site(const KmtReport *report, KmtColumns *columns,
+		   guint64 address)
+{
+	g_autofree char *name = kmt_names_describe(report->names, address);
+	g_autofree char *hex =
+		g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
+
+	kmt_columns_text(columns, name ? name : hex);
+}
+
+void kmt_text_rest(const KmtReport *report, KmtColumns *columns,
+		   const char *what, guint64 n_rest)
+{
+	g_autofree char *number = kmt_format_number(n_rest, report->separators);
+	g_autofree char *text = g_strdup_printf("(%s more %s%s)", number, what,
+						n_rest == 1 ? "" : "s");
+
+	kmt_columns_text(columns, text);
+}
+
+void kmt_text_title(FILE *out, const char *title)
+{
+	fprintf(out, "\n%s\n", title);
+}
+
+/* "call sites", "functions and CPUs": what the lines of the table are. */
+static char *group_words(const KmtBy *by)
+{
+	GString *words = g_string_new(NULL);
+	guint i;
+
+	for (i = 0; i < by->n; i++)
+		g_string_append_printf(words, "%s%s",
+				       i ? (i + 1 < by->n ? ", " : " and ")
+					 : "",
+				       kmt_dimension_plural(by->dimensions[i]));
+	return g_string_free(words, FALSE);
+}
+
+/* A kind is told unless it is among what is asked for. */
+static gboolean has_kind(const KmtReport *report)
+{
+	return !kmt_by_has(report->by, KMT_BY_KIND);
+}
+
+/* Numbers first, so that sort -g can be used on a table. */
+static KmtColumns *new_columns(const KmtReport *report)
+{
+	g_autoptr(GString) align = g_string_new(NULL);
+	guint i;
+
+	for (i = 0; i < report->fields->len; i++)
+		g_string_append_c(align, 'r');
+	for (i = has_kind(report) ? 0 : 1; i <= report->by->n; i++)
+		g_string_append_c(align, 'l');
+	return kmt_columns_new(align->str, report->separators);
+}
+
+static void fill_head(const KmtReport *report, KmtColumns *columns)
+{
+	guint i;
+
+	for (i = 0; i < report->fields->len; i++) {
+		const KmtField *field = report->fields->pdata[i];
+		g_autofree char *title = g_strconcat(
+			kmt_field_title(field),
+			kmt_report_is_doubtful(report, field) ? "~" : "", NULL);
+
+		kmt_columns_text(columns, title);
+	}
+	if (has_kind(report))
+		kmt_columns_text(columns, "kind");
+	for (i = 0; i < report->by->n; i++)
+		kmt_columns_text(columns, kmt_dimension_title(
+						  report->by->dimensions[i]));
+}
+
+static void fill_group(const KmtReport *report, KmtColumns *columns,
+		       const KmtGroup *group)
+{
+	const KmtGroups *groups = report->aggregate->groups;
+	guint i;
+
+	for (i = 0; i < report->fields->len; i++) {
+		KmtFigure figure = kmt_field_get(report->fields->pdata[i],
+						 report->aggregate, group);
+
+		kmt_columns_figure(columns, &figure);
+	}
+	if (has_kind(report))
+		kmt_columns_text(columns, kmt_kind_name(group->kind));
+	for (i = 0; i < report->by->n; i++) {
+		g_autofree char *text = kmt_groups_value(groups, group, i);
+
+		kmt_columns_text(columns, text);
+	}
+}
+
+static void fill_rest(const KmtReport *report, KmtColumns *columns,
+		      const KmtTable *table, KmtKind kind)
+{
+	guint i;
+
+	for (i = 0; i < report->fields->len; i++) {
+		KmtFigure figure =
+			kmt_field_sum(report->fields->pdata[i],
+				      report->aggregate, &table->rest[kind]);
+
+		kmt_columns_figure(columns, &figure);
+	}
+	if (has_kind(report))
+		kmt_columns_text(columns, kmt_kind_name(kind));
+	kmt_text_rest(report, columns,
+		      report->by->n == 1
+			      ? kmt_dimension_title(report->by->dimensions[0])
+			      : "line",
+		      table->n_rest[kind]);
+	for (i = 1; i < report->by->n; i++)
+		kmt_columns_text(columns, "");
+}
+
+void kmt_text_groups(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtTable) table = kmt_report_table(report);
+	g_autoptr(KmtColumns) columns = new_columns(report);
+	g_autofree char *words = group_words(report->by);
+	g_autofree char *title = g_ascii_strup(words, -1);
+	guint i;
+
+	fprintf(out, "\n%s (bytes)\n", title);
+	if (!table->n_rows) {
+		fputs("none\n", out);
+		return;
+	}
+	fill_head(report, columns);
+	for (i = 0; i < table->n_shown; i++)
+		fill_group(report, columns, table->rows[i]);
+	for (i = 0; i < G_N_ELEMENTS(rest_kinds); i++)
+		if (table->n_rest[rest_kinds[i]])
+			fill_rest(report, columns, table, rest_kinds[i]);
+	kmt_columns_print(columns, out);
+	if (kmt_report_is_lossy(report))
+		fputs("~ events that are missing could have changed it\n", out);
+}
