@@ -7,6 +7,7 @@ dist_man_MANS += \
 	docs/man/kmemtraced.8
 EXTRA_DIST += \
 	docs/architecture.md \
+	docs/benchmarks.md \
 	docs/definitions.md \
 	docs/limits.md \
 	docs/reconciliation.md \
