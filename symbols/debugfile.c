@@ -262,25 +262,27 @@ void kmt_debug_file_foreach_symbol(const KmtDebugFile *file,
 	}
 }
 
-gboolean kmt_debug_file_text(const KmtDebugFile *file, guint64 *address)
+gboolean kmt_debug_file_text(const KmtDebugFile *file, guint64 *address,
+			     guint *section)
 {
 	GElf_Addr bias;
 	Elf *elf = dwfl_module_getelf(file->module, &bias);
-	Elf_Scn *section = NULL;
+	Elf_Scn *scn = NULL;
 	size_t names;
 
 	if (!elf || elf_getshdrstrndx(elf, &names) != 0)
 		return FALSE;
-	while ((section = elf_nextscn(elf, section))) {
+	while ((scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr header;
 		const char *name;
 
-		if (!gelf_getshdr(section, &header))
+		if (!gelf_getshdr(scn, &header))
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
 		if (!name || strcmp(name, ".text") != 0)
 			continue;
 		*address = header.sh_addr + bias;
+		*section = (guint)elf_ndxscn(scn);
 		return TRUE;
 	}
 	return FALSE;

@@ -39,8 +39,9 @@ typedef void (*KmtDebugSymbolFunc)(const char *name, guint64 address,
 void kmt_debug_file_foreach_symbol(const KmtDebugFile *file,
 				   KmtDebugSymbolFunc func, gpointer user);
 
-/* Where its section .text begins; FALSE if it has none. */
-gboolean kmt_debug_file_text(const KmtDebugFile *file, guint64 *address);
+/* Where its section .text begins, and its number; FALSE if it has none. */
+gboolean kmt_debug_file_text(const KmtDebugFile *file, guint64 *address,
+			     guint *section);
 
 /* What an instruction was compiled from. */
 typedef struct {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "cli/text.h"
 #include "symbols/debugdir.h"
 #include "symbols/debugfile.h"
 #include "symbols/dwarf.h"
@@ -213,6 +214,14 @@ static const char *short_path(const KmtDwarf *dwarf, const char *path,
 	return inside ? inside : path;
 }
 
+/* What the compiler was told is shown on terminals. */
+static const char *keep_text(KmtDwarf *dwarf, const char *text)
+{
+	g_autofree char *printable = kmt_printable(text);
+
+	return g_string_chunk_insert_const(dwarf->strings, printable);
+}
+
 static void keep_inlined(KmtDwarf *dwarf, const GPtrArray *names,
 			 KmtSourceLine *source)
 {
@@ -220,8 +229,7 @@ static void keep_inlined(KmtDwarf *dwarf, const GPtrArray *names,
 	guint i;
 
 	for (i = 0; i + 1 < names->len; i++)
-		list[i] = g_string_chunk_insert_const(
-			dwarf->strings, g_ptr_array_index(names, i));
+		list[i] = keep_text(dwarf, g_ptr_array_index(names, i));
 	g_ptr_array_add(dwarf->lists, list);
 	source->inlined = list;
 }
@@ -230,9 +238,8 @@ static void keep(KmtDwarf *dwarf, const KmtDebugPlace *place,
 		 KmtSourceLine *source)
 {
 	if (place->file) {
-		source->file = g_string_chunk_insert_const(
-			dwarf->strings,
-			short_path(dwarf, place->file, place->unit_dir));
+		source->file = keep_text(
+			dwarf, short_path(dwarf, place->file, place->unit_dir));
 		source->line = place->line;
 	}
 	keep_inlined(dwarf, place->inlined, source);
@@ -286,8 +293,7 @@ static void find_directory(KmtDwarf *dwarf, Answer *answer)
 	    !path)
 		return;
 	directory = g_path_get_dirname(short_path(dwarf, path, unit_dir));
-	answer->directory =
-		g_string_chunk_insert_const(dwarf->strings, directory);
+	answer->directory = keep_text(dwarf, directory);
 }
 
 static Answer *get_answer(KmtDwarf *dwarf, guint64 address)

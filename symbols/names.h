@@ -4,7 +4,7 @@
  * lines, inlined functions, directories, gfp flags.
  *
  * What is asked for is looked up then, and kept.  Any thread may ask.  Names
- * are the capture's, and not fit for a terminal: see kmt_printable().
+ * may be shown on a terminal, whatever the files say.
  */
 #ifndef KMEMTRACE_SYMBOLS_NAMES_H
 #define KMEMTRACE_SYMBOLS_NAMES_H

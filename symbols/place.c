@@ -148,8 +148,6 @@ typedef struct {
 struct KmtModulePlace {
 	GArray *symbols; /* of ModuleSymbol, by name */
 	GArray *biases;	 /* of SectionBias, one for each section that has one */
-	guint64 bias;	 /* of .text, where there are no symbols */
-	gboolean has_bias;
 };
 
 static void add_symbol(const char *name, guint64 address, guint section,
@@ -248,6 +246,19 @@ static guint choose_biases(KmtModulePlace *place, GArray *pairs)
 	return n_agree;
 }
 
+/* No name is of one function only: a module begins with its .text. */
+static void begin_with_text(KmtModulePlace *place, const KmtDebugFile *file,
+			    guint64 start)
+{
+	SectionBias bias;
+	guint64 text;
+
+	if (!start || !kmt_debug_file_text(file, &text, &bias.section))
+		return;
+	bias.bias = start - text;
+	g_array_append_val(place->biases, bias);
+}
+
 KmtModulePlace *kmt_module_place_new(const KmtDebugFile *file,
 				     const KmtSymbols *symbols,
 				     const char *module)
@@ -256,8 +267,6 @@ KmtModulePlace *kmt_module_place_new(const KmtDebugFile *file,
 	g_autoptr(GArray) pairs =
 		g_array_new(FALSE, FALSE, sizeof(SectionBias));
 	PairCollector collector = {place, pairs};
-	guint64 start = kmt_symbols_module_start(symbols, module);
-	guint64 text;
 
 	place->symbols = g_array_new(FALSE, FALSE, sizeof(ModuleSymbol));
 	place->biases = g_array_new(FALSE, FALSE, sizeof(SectionBias));
@@ -266,13 +275,10 @@ KmtModulePlace *kmt_module_place_new(const KmtDebugFile *file,
 	kmt_symbols_foreach_of_module(symbols, module, add_pair, &collector);
 	if (choose_biases(place, pairs) * 100 < pairs->len * AGREEMENT_PERCENT)
 		return NULL;
-	if (!place->symbols->len && start && kmt_debug_file_text(file, &text)) {
-		place->bias = start - text;
-		place->has_bias = TRUE;
-	}
-	if (!pairs->len && !place->has_bias)
-		return NULL;
-	return g_steal_pointer(&place);
+	if (!pairs->len)
+		begin_with_text(place, file,
+				kmt_symbols_module_start(symbols, module));
+	return place->biases->len ? g_steal_pointer(&place) : NULL;
 }
 
 void kmt_module_place_free(KmtModulePlace *place)
@@ -305,10 +311,6 @@ gboolean kmt_module_place_map(const KmtModulePlace *place, guint64 address,
 	guint i, n;
 	const ModuleSymbol *symbols = find_symbols(place, symbol->name, &n);
 
-	if (place->has_bias) {
-		*in_file = address - place->bias;
-		return TRUE;
-	}
 	for (i = 0; i < n; i++) {
 		if (n > 1 &&
 		    !is_at(place, &symbols[i], address - symbol->offset))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "cli/text.h"
 #include "symbols/tree.h"
 
 #include <fcntl.h>
@@ -180,8 +181,9 @@ static void read_object(KmtTree *tree, const char *path, const char *directory,
 static void walk(KmtTree *tree, const char *path, const char *relative,
 		 guint depth)
 {
-	const char *directory = g_string_chunk_insert_const(
-		tree->strings, *relative ? relative : ".");
+	g_autofree char *printable = kmt_printable(*relative ? relative : ".");
+	const char *directory =
+		g_string_chunk_insert_const(tree->strings, printable);
 	GDir *listing = g_dir_open(path, 0, NULL);
 	const char *name, *module;
 

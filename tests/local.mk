@@ -102,7 +102,7 @@ EXTRA_DIST += $(KMT_CHECK_TESTS) \
 check_PROGRAMS += tests/symbols-unit
 tests_symbols_unit_SOURCES = tests/symbols-unit.c
 tests_symbols_unit_LDADD = symbols/libsymbols.a trace/libtrace.a \
-	$(LIBDW_LIBS) $(GLIB_LIBS)
+	cli/libcli.a $(LIBDW_LIBS) $(GLIB_LIBS)
 TESTS += tests/symbols-unit tests/symbols-source.py
 EXTRA_DIST += tests/symbols-source.py tests/fixtures/gfp-6.1.list
 

@@ -168,7 +168,7 @@ class Options(ReportCase):
         capture = self.fixture("report-summary")
         missing = os.path.join(self.dir, "none")
         self.refused("--kallsyms", missing, capture, message=missing)
-        self.refused("-k", missing, capture, message=missing)
+        self.refused("--system-map", missing, capture, message=missing)
         junk = self.write("junk", "no symbol\nat all\n0012 T\nxyz T name\n")
         self.assertIn("no record can be used", run(os.path.join(
             SRCDIR, "README.md")).stderr)

@@ -15,7 +15,7 @@ import mkcapture
 
 PROGRAM = os.path.abspath(os.path.join(os.environ.get("top_builddir", "."),
                                        "report", "kmemtrace-report"))
-TOOLS = ("gcc", "nm", "objcopy", "strip", "readelf")
+TOOLS = ("gcc", "ld", "nm", "objcopy", "strip")
 BIAS = 0x12345000
 MODULE = 0xffffffffc0500000
 MODULE_INIT = 0xffffffffc0700000
@@ -80,15 +80,34 @@ static noinline void card_probe(void)
 	make_things();
 	asm volatile("nop");
 }
+static noinline void card_twin(void)
+{
+	SITE(twin); /* line 11 */
+	asm volatile("nop");
+}
 noinline void card_open(void)
 {
 	card_probe();
-	SITE(open); /* line 12 */
+	card_twin();
+	SITE(open); /* line 18 */
 	asm volatile("nop");
 }
 noinline __attribute__((section(".init.text"))) void card_init(void)
 {
-	SITE(init); /* line 17 */
+	SITE(init); /* line 23 */
+	asm volatile("nop");
+}
+""",
+    "drivers/net/card/more.c": """
+#include "site.h"
+static noinline void card_twin(void)
+{
+	SITE(more); /* line 5 */
+	asm volatile("nop");
+}
+noinline void card_close(void)
+{
+	card_twin();
 	asm volatile("nop");
 }
 """,
@@ -102,13 +121,10 @@ def tool(*args, cwd=None):
 
 
 def symbols(path):
-    """Name -> (address, type) of a file."""
-    found = {}
-    for line in tool("nm", path).splitlines():
-        words = line.split()
-        if len(words) == 3:
-            found[words[2]] = (int(words[0], 16), words[1])
-    return found
+    """(name, address, type) of a file."""
+    lines = (line.split() for line in tool("nm", path).splitlines())
+    return [(words[2], int(words[0], 16), words[1]) for words in lines
+            if len(words) == 3]
 
 
 def run(*args):
@@ -160,22 +176,27 @@ class SourceCase(unittest.TestCase):
              *objects, "-o", path)
         return path
 
-    def build_module(self, path):
-        """card.ko"""
-        tool("gcc", *FLAGS, "-I", self.tree + "/include", "-c",
-             "drivers/net/card/card.c", "-o", path, cwd=self.tree)
+    def build_module(self, path, units=("card", "more")):
+        """card.ko, of two files with a static function of the same name."""
+        objects = []
+        for unit in units:
+            objects.append(self.path("objects", unit + ".o"))
+            tool("gcc", *FLAGS, "-I", self.tree + "/include", "-c",
+                 f"drivers/net/card/{unit}.c", "-o", objects[-1],
+                 cwd=self.tree)
+        tool("ld", "-r", "--build-id=0x" + OTHER_ID, *objects, "-o", path)
         return path
 
     def capture(self, vmlinux, module=None, build_id=ID, move=BIAS,
                 kallsyms=True, name="capture"):
         """What vmlinux, and a module, moved, would have recorded."""
         lines, modules, sites = [], "", []
-        for symbol, (address, kind) in symbols(vmlinux).items():
+        for symbol, address, kind in symbols(vmlinux):
             if symbol.startswith("site_"):
                 sites.append(address + move)
             elif kind in "tT":
                 lines.append((address + move, f"{kind} {symbol}"))
-        for symbol, (address, kind) in symbols(module).items() if module else ():
+        for symbol, address, kind in symbols(module) if module else ():
             base = MODULE_INIT if "init" in symbol else MODULE
             if symbol.startswith("site_"):
                 sites.append(address + base)
@@ -204,10 +225,10 @@ class SourceCase(unittest.TestCase):
         rows = {int(r["address"], 16): r
                 for r in json.loads(done.stdout)["callsites"]}
         found = {}
-        for name, (address, _) in symbols(vmlinux).items():
+        for name, address, _ in symbols(vmlinux):
             if name.startswith("site_"):
                 found[name[5:]] = rows[address + move]
-        for name, (address, _) in symbols(module).items() if module else ():
+        for name, address, _ in symbols(module) if module else ():
             base = MODULE_INIT if "init" in name else MODULE
             if name.startswith("site_"):
                 found["card_" + name[5:]] = rows[address + base]
@@ -270,6 +291,16 @@ class Kernel(SourceCase):
                          r"grow\+0x[0-9a-f]+ include/thing\.h:4$")
         self.assertRegex(done.stdout, r"(?m) kmalloc +start_kernel"
                          r"\+0x[0-9a-f]+ init/main\.c:7$")
+
+    def test_steers_no_terminal(self):
+        """A path is what the compiler was told."""
+        self.write(self.path("linux/mm/grow.c"),
+                   '#line 1 "mm/\\033[2J.c"\n' + FILES["mm/grow.c"])
+        vmlinux = self.build()
+        done = run("-k", vmlinux, self.capture(vmlinux))
+        self.assertEqual(done.returncode, 0)
+        self.assertNotIn("\033", done.stdout)
+        self.assertIn(" mm/?[2J.c:", done.stdout)
 
     def test_build_folder(self):
         """Paths are from the source's root wherever the compiler ran."""
@@ -356,6 +387,10 @@ class OtherKernel(SourceCase):
             self.assert_kernel(self.sites(traced, "-k", traced, capture))
             self.refused("-k", self.other(build_id=None), capture,
                          messages=["another kernel", "name the vmlinux"])
+        # What is no id is none.
+        traced = self.build()
+        capture = self.capture(traced, build_id="../../etc")
+        self.assert_kernel(self.sites(traced, "-k", traced, capture))
         capture = self.capture(traced, build_id=None)
         self.refused("-k", self.other(), capture,
                      messages=["another kernel", "name the vmlinux"])
@@ -379,8 +414,11 @@ class Modules(SourceCase):
     def assert_module(self, sites):
         """The sites of the module are told as they are."""
         file = "drivers/net/card/card.c"
-        self.assert_site(sites["card_open"], "card_open", file, 12)
-        self.assert_site(sites["card_init"], "card_init", file, 17)
+        self.assert_site(sites["card_open"], "card_open", file, 18)
+        self.assert_site(sites["card_init"], "card_init", file, 23)
+        self.assert_site(sites["card_twin"], "card_twin", file, 11)
+        self.assert_site(sites["card_more"], "card_twin",
+                         "drivers/net/card/more.c", 5)
         self.assert_site(sites["card_inlined"], "card_probe",
                          "include/thing.h", 4, ["make_thing", "make_things"],
                          "drivers/net/card")
@@ -409,6 +447,37 @@ class Modules(SourceCase):
         capture = self.capture(vmlinux, module)
         self.assert_module(self.sites(vmlinux, "-k", vmlinux, "--debug-dir",
                                       directory, capture, module=module))
+
+    def test_stripped(self):
+        """A module as it is installed; what was stripped is elsewhere."""
+        vmlinux = self.build()
+        directory = self.path("debug", "")
+        module = self.build_module(self.path(
+            directory, ".build-id", OTHER_ID[:2], OTHER_ID[2:] + ".debug"))
+        tool("strip", "-g", "-o", self.path(directory, "kernel", "card.ko"),
+             module)
+        capture = self.capture(vmlinux, module)
+        self.assert_module(self.sites(vmlinux, "-k", vmlinux, "--debug-dir",
+                                      directory, capture, module=module))
+
+    def test_no_name_is_of_one_function_only(self):
+        """Then 'modules' tells where the module was."""
+        text = ("#include \"site.h\"\n"
+                "static noinline __attribute__((used)) void card_twin(void)\n"
+                "{ SITE(%s); }\n")
+        for name in ("one", "two"):
+            self.write(self.path("linux/drivers/net/card", name + ".c"),
+                       text % name)
+        vmlinux = self.build()
+        directory = self.path("debug", "")
+        module = self.build_module(self.path(directory, "card.ko"),
+                                   ("one", "two"))
+        capture = self.capture(vmlinux, module)
+        sites = self.sites(vmlinux, "-k", vmlinux, "--debug-dir", directory,
+                           capture, module=module)
+        for name in ("one", "two"):
+            self.assert_site(sites["card_" + name], "card_twin",
+                             f"drivers/net/card/{name}.c", 3)
 
     def test_several_releases(self):
         """The one that fits is found, wherever it lies."""
@@ -480,8 +549,9 @@ class Tree(SourceCase):
                      "void probe(void) {}", module % "card")
         self.compile("drivers/b/other", "void probe(void) {}",
                      module % "other")
+        self.compile("fs/bare", "void bare(void) {}", None)
         # Linked, of what is read by itself; this one has no command.
-        tool("ld", "-r", self.path("built/mm/slub.o"), "-o",
+        tool("ld", "-r", self.path("built/fs/bare.o"), "-o",
              self.path("built/vmlinux.o"))
         tool("ld", "-r", self.path("built/mm/slub.o"), "-o",
              self.path("built/fs/linked.o"))
@@ -494,7 +564,8 @@ class Tree(SourceCase):
             "also_in_card": ("card", "drivers/a"),
             "probe_a": ("card", "drivers/a"),
             "probe_b": ("other", "drivers/b"),
-            "probe_c": ("third", "(ambiguous)"), "nowhere": ("", None)}
+            "probe_c": ("third", "(ambiguous)"), "nowhere": ("", None),
+            "bare": ("", "fs")}
         capture = mkcapture.Capture()
         kallsyms = ""
         for i, (name, (owner, _)) in enumerate(wanted.items()):

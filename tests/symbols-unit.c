@@ -165,6 +165,7 @@ static void test_extremes(void)
 					     "7fffffffffffffff t middle\n"
 					     "8000000000000000 t upper\n"
 					     "10000000000000000 T too_large\n"
+					     "1ffffffff81000700 T too_large\n"
 					     "0x1000 T prefixed\n"
 					     "-1 T negative\n"
 					     "  ABCDEF  T  upper_case  \r\n"
@@ -461,7 +462,7 @@ static void test_skip_list(void)
 {
 	static const char *const wrappers[] = {
 		"kmem_cache_alloc",  "kmem_cache_alloc_node",
-		"__kmalloc",	     "kmalloc_trace.isra.0",
+		"__kmalloc",	     "xas_alloc.isra.0",
 		"krealloc",	     "kvmalloc_node",
 		"kstrdup_const",     "kmemdup",
 		"mempool_alloc",     "alloc_skb_with_frags",
