@@ -98,12 +98,9 @@ static gboolean open_debug_dir(KmtDwarf *dwarf, const KmtDwarfOptions *options,
 	return dwarf->debug_dir != NULL;
 }
 
-KmtDwarf *kmt_dwarf_open(const KmtDwarfOptions *options,
-			 const KmtSymbols *symbols, GPtrArray *warnings,
-			 GError **error)
+static KmtDwarf *new_dwarf(const KmtSymbols *symbols)
 {
-	g_autoptr(KmtDwarf) dwarf = g_new0(KmtDwarf, 1);
-	g_autofree char *path = g_strdup(options->vmlinux);
+	KmtDwarf *dwarf = g_new0(KmtDwarf, 1);
 
 	g_mutex_init(&dwarf->mutex);
 	dwarf->symbols = symbols;
@@ -113,6 +110,16 @@ KmtDwarf *kmt_dwarf_open(const KmtDwarfOptions *options,
 					       NULL, g_free);
 	dwarf->strings = g_string_chunk_new(4096);
 	dwarf->lists = g_ptr_array_new_with_free_func(g_free);
+	return dwarf;
+}
+
+KmtDwarf *kmt_dwarf_open(const KmtDwarfOptions *options,
+			 const KmtSymbols *symbols, GPtrArray *warnings,
+			 GError **error)
+{
+	g_autoptr(KmtDwarf) dwarf = new_dwarf(symbols);
+	g_autofree char *path = g_strdup(options->vmlinux);
+
 	if (!symbols) {
 		g_set_error_literal(
 			error, KMT_DWARF_ERROR, KMT_DWARF_ERROR_NO_PLACE,
