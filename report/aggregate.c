@@ -6,6 +6,16 @@
 
 #include <string.h>
 
+/* gcc does not see that these are called for each event. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* Where the figures of a cell are kept; ledger is NULL if that is not known. */
+typedef struct {
+	KmtLedger *ledger;
+	KmtLedger *kind;
+	KmtLedger *sum;
+} CellRef;
+
 /* What the consumer works on. */
 typedef struct {
 	const KmtCapture *capture;
@@ -20,118 +30,101 @@ typedef struct {
 	gboolean inside;     /* the span has begun */
 	guint window;	     /* that is filled */
 	gint64 window_end;
-	KmtTotals window_kinds[KMT_N_KINDS];
-	guint64 records; /* so far */
+	KmtLedger window_kinds[KMT_N_KINDS];
+	guint64 window_frees[KMT_N_KINDS]; /* like free_records */
+	guint64 records;		   /* so far */
+	guint64 extra_frees[KMT_N_KINDS];  /* that no step told */
+	const KmtIntern *sizes;
+	guint32 n_sizes; /* that were looked at */
+	gboolean odd_sizes;
+	CellRef *refs; /* n_refs of them, by the number of a cell */
+	guint32 n_refs;
+	gboolean kinds_apart; /* groups are of kmalloc or cache, not slab */
+	guint64 free_records[KMT_N_KINDS]; /* of each kind, matched or not */
+	/* Of slab, only what is live and its peak. */
+	KmtLedger kinds[KMT_N_KINDS + 1]; /* the last: see plain_step() */
 } Run;
 
 /* What was allocated, in the terms of the figures. */
 typedef struct {
 	guint64 bytes_req;
 	guint64 bytes_alloc;
-	KmtGroup *group; /* NULL: the filter does not want it */
-	KmtKind kind;
+	guint32 group; /* KMT_NO_GROUP: the filter does not want it */
+	KmtKind kind;  /* kmalloc, cache or pages */
+	KmtLedger *ledger;
 } Booking;
 
-static inline Booking booking(Run *run, guint32 cell, guint32 size)
+static ALWAYS_INLINE gboolean book(Run *run, guint32 cell, guint32 size,
+				   Booking *b)
 {
 	KmtAggregate *aggregate = run->aggregate;
 	const KmtPair *bytes = kmt_intern_at(aggregate->cells->sizes, size);
-	guint32 number = kmt_groups_get(aggregate->groups, cell, size);
-	Booking b = {.bytes_req = bytes->word[0],
-		     .bytes_alloc = bytes->word[1]};
 
-	if (number == KMT_NO_GROUP)
-		return b;
-	b.group = &aggregate->groups->groups[number];
-	b.kind = b.group->kind;
-	if (b.kind == KMT_KIND_SLAB)
-		b.kind = (KmtKind)kmt_cells_type(aggregate->cells, cell);
-	return b;
+	b->group = kmt_groups_get(aggregate->groups, cell, size);
+	if (b->group == KMT_NO_GROUP)
+		return FALSE;
+	b->bytes_req = bytes->word[0];
+	b->bytes_alloc = bytes->word[1];
+	b->kind = (KmtKind)kmt_cells_type(aggregate->cells, cell);
+	b->ledger = kmt_groups_ledger(aggregate->groups, b->group);
+	return TRUE;
 }
 
 /* ---- the plain figures ---- */
 
 /* Keeps the group's live bytes as of the last peak of its kind. */
-static inline void before_change(const KmtAggregate *aggregate, KmtGroup *group)
+static inline void before_change(const Run *run, const Booking *b)
 {
-	guint64 epoch = aggregate->peak_epoch[group->kind];
+	guint64 epoch = run->kinds[run->kinds_apart	       ? b->kind
+				   : b->kind == KMT_KIND_PAGES ? KMT_KIND_PAGES
+							       : KMT_KIND_SLAB]
+				.epoch;
 
-	if (group->peak_epoch != epoch) {
-		group->peak_epoch = epoch;
-		group->at_peak = group->totals.live_bytes_alloc;
+	if (b->ledger->epoch != epoch) {
+		b->ledger->epoch = epoch;
+		b->ledger->at_peak = b->ledger->live;
 	}
 }
 
-guint64 kmt_aggregate_at_peak(const KmtAggregate *aggregate,
-			      const KmtGroup *group)
+static ALWAYS_INLINE void book_alloc(Run *run, const Booking *b, gint64 now,
+				     gboolean remote)
 {
-	return group->peak_epoch == aggregate->peak_epoch[group->kind]
-		       ? group->at_peak
-		       : group->totals.live_bytes_alloc;
-}
+	KmtLedger *kind = &run->kinds[b->kind];
+	KmtLedger *slab = &run->kinds[KMT_KIND_SLAB];
 
-static inline void book_kind(KmtAggregate *aggregate, KmtKind kind,
-			     const Booking *b, gint64 now, gboolean remote)
-{
-	guint result = kmt_totals_alloc(&aggregate->kinds[kind], b->bytes_req,
-					b->bytes_alloc, now);
-
-	aggregate->kinds[kind].remote_node_allocs += remote;
-	if (G_UNLIKELY(result & KMT_TOTALS_OVERFLOW))
-		aggregate->overflowed = TRUE;
-	if (result & KMT_TOTALS_PEAK)
-		aggregate->peak_epoch[kind]++;
-}
-
-static inline void book_alloc(Run *run, const Booking *b, gint64 now,
-			      gboolean remote)
-{
-	KmtAggregate *aggregate = run->aggregate;
-
-	before_change(aggregate, b->group);
-	if (G_UNLIKELY(kmt_totals_alloc(&b->group->totals, b->bytes_req,
-					b->bytes_alloc, now) &
-		       KMT_TOTALS_OVERFLOW))
-		aggregate->overflowed = TRUE;
-	b->group->totals.remote_node_allocs += remote;
-	book_kind(aggregate, b->kind, b, now, remote);
+	before_change(run, b);
+	kmt_ledger_alloc(b->ledger, b->bytes_req, b->bytes_alloc, now);
+	/* What fits in the sum of a kind fits in that of a group. */
+	if (G_UNLIKELY(kind->bytes_req + b->bytes_req < b->bytes_req ||
+		       kind->bytes_alloc + b->bytes_alloc < b->bytes_alloc))
+		run->aggregate->overflowed = TRUE;
+	kind->epoch +=
+		kmt_ledger_alloc(kind, b->bytes_req, b->bytes_alloc, now);
 	if (b->kind != KMT_KIND_PAGES)
-		book_kind(aggregate, KMT_KIND_SLAB, b, now, remote);
-	aggregate->short_allocs += b->bytes_alloc < b->bytes_req;
+		slab->epoch += kmt_ledger_live(slab, b->bytes_alloc, now);
+	if (G_UNLIKELY(remote)) {
+		b->ledger->remote_node_allocs++;
+		kind->remote_node_allocs++;
+	}
+	if (G_UNLIKELY(b->bytes_alloc < b->bytes_req))
+		run->aggregate->short_allocs++;
 }
 
-/* The object is live no more, in each total that it is a part of. */
-static inline void book_close(Run *run, const Booking *b)
+/* The object is live no more, in each sum that it is a part of. */
+static ALWAYS_INLINE void book_close(Run *run, const Booking *b)
 {
-	KmtAggregate *aggregate = run->aggregate;
-
-	before_change(aggregate, b->group);
-	kmt_totals_close(&b->group->totals, b->bytes_req, b->bytes_alloc);
-	kmt_totals_close(&aggregate->kinds[b->kind], b->bytes_req,
-			 b->bytes_alloc);
+	before_change(run, b);
+	kmt_ledger_close(b->ledger, b->bytes_req, b->bytes_alloc);
+	kmt_ledger_close(&run->kinds[b->kind], b->bytes_req, b->bytes_alloc);
 	if (b->kind != KMT_KIND_PAGES)
-		kmt_totals_close(&aggregate->kinds[KMT_KIND_SLAB], b->bytes_req,
-				 b->bytes_alloc);
+		run->kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
 }
 
 /* The object was freed. */
 static inline void book_free(Run *run, const Booking *b, gboolean cross)
 {
-	KmtTotals *kinds = run->aggregate->kinds;
-
-	b->group->totals.frees++;
-	b->group->totals.cross_cpu_frees += cross;
-	kinds[b->kind].cross_cpu_frees += cross;
-	if (b->kind != KMT_KIND_PAGES)
-		kinds[KMT_KIND_SLAB].cross_cpu_frees += cross;
-}
-
-/* Whether a free finds its object or not, it is a free of the kind it names. */
-static inline void count_free(KmtTotals *kinds, KmtKind kind)
-{
-	kinds[kind].frees++;
-	if (kind != KMT_KIND_PAGES)
-		kinds[KMT_KIND_SLAB].frees++;
+	kmt_ledger_free(b->ledger, cross);
+	kmt_ledger_free(&run->kinds[b->kind], cross);
 }
 
 static gboolean is_remote(const Run *run, gint32 wanted, guint16 file)
@@ -152,22 +145,6 @@ static KmtTallySite cell_site(const Run *run, guint32 number)
 	return site;
 }
 
-/* Before the span, what is live is all that counts. */
-static void book_live(Run *run, const Booking *b)
-{
-	KmtAggregate *aggregate = run->aggregate;
-	guint result = kmt_totals_live(&b->group->totals, b->bytes_req,
-				       b->bytes_alloc);
-
-	result |= kmt_totals_live(&aggregate->kinds[b->kind], b->bytes_req,
-				  b->bytes_alloc);
-	if (b->kind != KMT_KIND_PAGES)
-		result |= kmt_totals_live(&aggregate->kinds[KMT_KIND_SLAB],
-					  b->bytes_req, b->bytes_alloc);
-	if (result)
-		aggregate->overflowed = TRUE;
-}
-
 static gboolean is_short_of(const KmtFilter *filter, guint64 lifetime)
 {
 	return lifetime < filter->lifetime_min ||
@@ -178,49 +155,43 @@ static void window_alloc(Run *run, const Booking *b, gint64 now)
 {
 	if (!run->options->span.windows)
 		return;
-	kmt_totals_alloc(&run->window_kinds[b->kind], b->bytes_req,
+	kmt_ledger_alloc(&run->window_kinds[b->kind], b->bytes_req,
 			 b->bytes_alloc, now);
 	if (b->kind != KMT_KIND_PAGES)
-		kmt_totals_alloc(&run->window_kinds[KMT_KIND_SLAB],
-				 b->bytes_req, b->bytes_alloc, now);
+		kmt_ledger_live(&run->window_kinds[KMT_KIND_SLAB],
+				b->bytes_alloc, now);
 }
 
 static void window_close(Run *run, const Booking *b)
 {
 	if (!run->options->span.windows)
 		return;
-	kmt_totals_close(&run->window_kinds[b->kind], b->bytes_req,
+	kmt_ledger_close(&run->window_kinds[b->kind], b->bytes_req,
 			 b->bytes_alloc);
 	if (b->kind != KMT_KIND_PAGES)
-		kmt_totals_close(&run->window_kinds[KMT_KIND_SLAB],
-				 b->bytes_req, b->bytes_alloc);
+		run->window_kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
 }
 
-static void count_record(Run *run, KmtKind kind)
+static KmtDetail *detail_of(const Run *run, const Booking *b)
 {
-	count_free(run->aggregate->kinds, kind);
-	if (run->options->span.windows)
-		count_free(run->window_kinds, kind);
+	return run->aggregate->groups->groups[b->group].detail;
 }
 
 static void asked_alloc(Run *run, const Booking *b, gint64 now, gboolean remote)
 {
-	if (!b->group || run->options->filter->lifetime)
+	KmtDetail *detail = detail_of(run, b);
+
+	if (run->options->filter->lifetime)
 		return;
-	if (!run->inside) {
-		book_live(run, b);
-	} else {
-		book_alloc(run, b, now, remote);
-		if (b->group->detail)
-			kmt_histogram_add(&b->group->detail->sizes,
-					  b->bytes_req);
-	}
+	book_alloc(run, b, now, remote);
 	window_alloc(run, b, now);
+	if (detail && run->inside)
+		kmt_histogram_add(&detail->sizes, b->bytes_req);
 }
 
 static void asked_close(Run *run, const Booking *b)
 {
-	if (!b->group || run->options->filter->lifetime)
+	if (run->options->filter->lifetime)
 		return;
 	book_close(run, b);
 	window_close(run, b);
@@ -243,22 +214,23 @@ static void asked_free(Run *run, const Booking *b, const Freed *freed)
 				   ? (guint64)freed->now - (guint64)freed->born
 				   : 0;
 	gboolean cross = freed->file != freed->free_file;
+	KmtDetail *detail = detail_of(run, b);
 
-	if (!b->group || !run->inside)
-		return;
 	if (filter->lifetime) {
-		if (is_short_of(filter, lifetime))
+		if (!run->inside || is_short_of(filter, lifetime))
 			return;
 		book_alloc(run, b, freed->now, FALSE);
 		book_close(run, b);
 	}
 	book_free(run, b, cross);
-	if (!run->counts_all)
-		count_record(run, b->kind);
-	if (b->group->detail) {
-		kmt_histogram_add(&b->group->detail->lifetimes, lifetime);
-		b->group->detail->short_lived +=
-			lifetime < run->options->churn_ns;
+	run->extra_frees[b->kind]++;
+	if (run->options->span.windows)
+		kmt_ledger_free(&run->window_kinds[b->kind], cross);
+	if (!run->inside)
+		return;
+	if (detail) {
+		kmt_histogram_add(&detail->lifetimes, lifetime);
+		detail->short_lived += lifetime < run->options->churn_ns;
 	}
 	if (run->aggregate->cross) {
 		KmtTallySite alloc = cell_site(run, freed->cell);
@@ -287,13 +259,6 @@ static gint64 end_of_window(const Run *run, guint window)
 			length % n * (window + 1) / n);
 }
 
-/* Peaks of what follows begin with what is live. */
-static void restart_peaks(KmtTotals *totals, gint64 now)
-{
-	totals->peak_bytes_alloc = totals->live_bytes_alloc;
-	totals->peak_timestamp = now;
-}
-
 static void begin_window(Run *run, gint64 start)
 {
 	guint i;
@@ -302,14 +267,30 @@ static void begin_window(Run *run, gint64 start)
 	run->aggregate->windows[run->window].start =
 		(gint64)((guint64)start - (guint64)run->origin);
 	for (i = 0; i < KMT_N_KINDS; i++) {
-		KmtTotals *t = &run->window_kinds[i];
-		KmtTotals next = {.live_objects = t->live_objects,
-				  .live_bytes_req = t->live_bytes_req,
-				  .live_bytes_alloc = t->live_bytes_alloc};
-
-		*t = next;
-		restart_peaks(t, start);
+		kmt_ledger_restart(&run->window_kinds[i], start);
+		run->window_frees[i] = 0;
 	}
+}
+
+/* What the kinds add up to; frees: of all records, or NULL. */
+static void make_kinds(Run *run, KmtTotals totals[KMT_N_KINDS],
+		       const KmtLedger ledgers[KMT_N_KINDS],
+		       const guint64 *frees)
+{
+	KmtTotals *slab = &totals[KMT_KIND_SLAB];
+	guint i;
+
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		totals[i] = kmt_ledger_totals(&ledgers[i]);
+		if (frees)
+			totals[i].frees = frees[i];
+	}
+	/* Its ledger has nothing but peaks. */
+	*slab = (KmtTotals){.peak_bytes_alloc = slab->peak_bytes_alloc,
+			    .peak_timestamp = slab->peak_timestamp};
+	run->aggregate->overflowed |=
+		kmt_totals_add(slab, &totals[KMT_KIND_KMALLOC]) |
+		kmt_totals_add(slab, &totals[KMT_KIND_CACHE]);
 }
 
 static void end_window(Run *run)
@@ -317,27 +298,30 @@ static void end_window(Run *run)
 	KmtGroups *groups = run->aggregate->groups;
 	guint32 i;
 
-	memcpy(run->aggregate->windows[run->window].kinds, run->window_kinds,
-	       sizeof(run->window_kinds));
-	for (i = 0; i < groups->n_groups; i++) {
-		KmtGroup *group = &groups->groups[i];
-
-		group->detail->live_bytes[run->window] =
-			group->totals.live_bytes_alloc;
-	}
+	make_kinds(run, run->aggregate->windows[run->window].kinds,
+		   run->window_kinds,
+		   run->counts_all ? run->window_frees : NULL);
+	for (i = 0; i < groups->n_groups; i++)
+		groups->groups[i].detail->live_bytes[run->window] =
+			kmt_groups_ledger(groups, i)->live;
 	run->window++;
 }
 
 static void begin_span(Run *run)
 {
-	KmtAggregate *aggregate = run->aggregate;
+	KmtGroups *groups = run->aggregate->groups;
 	guint32 i;
 
 	run->inside = TRUE;
-	for (i = 0; i < KMT_N_KINDS; i++)
-		restart_peaks(&aggregate->kinds[i], run->start);
-	for (i = 0; i < aggregate->groups->n_groups; i++)
-		restart_peaks(&aggregate->groups->groups[i].totals, run->start);
+	run->aggregate->short_allocs = 0;
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		kmt_ledger_restart(&run->kinds[i], run->start);
+		/* At its start, live bytes are the most so far. */
+		run->kinds[i].epoch++;
+		run->free_records[i] = 0;
+	}
+	for (i = 0; i < groups->n_groups; i++)
+		kmt_ledger_restart(kmt_groups_ledger(groups, i), run->start);
 	if (run->options->span.windows)
 		begin_window(run, run->start);
 }
@@ -393,23 +377,28 @@ static void consume_extra(Run *run, const KmtBlock *records,
 		       .now = extra->event.timestamp,
 		       .free_file = extra->file,
 		       .free_site = extra->event.call_site};
-	Booking b = {0};
+	Booking b;
+	gboolean wanted = extra->op != KMT_EXTRA_UNMATCHED &&
+			  book(run, object->cell, object->size, &b);
 
-	if (extra->op != KMT_EXTRA_UNMATCHED)
-		b = booking(run, object->cell, object->size);
 	switch (extra->op) {
 	case KMT_EXTRA_ALLOC:
-		asked_alloc(run, &b, object->timestamp,
-			    is_remote(run, extra->event.node, extra->file));
+		if (wanted)
+			asked_alloc(
+				run, &b, object->timestamp,
+				is_remote(run, extra->event.node, extra->file));
 		break;
 	case KMT_EXTRA_FREE:
-		asked_close(run, &b);
-		asked_free(run, &b, &freed);
+		if (wanted) {
+			asked_close(run, &b);
+			asked_free(run, &b, &freed);
+		}
 		if (extra->mismatch)
 			tally(run, KMT_TALLY_MISMATCH, extra);
 		break;
 	case KMT_EXTRA_REPLACED:
-		asked_close(run, &b);
+		if (wanted)
+			asked_close(run, &b);
 		break;
 	case KMT_EXTRA_DOUBLE:
 		if (extra->late_free) {
@@ -419,7 +408,8 @@ static void consume_extra(Run *run, const KmtBlock *records,
 			freed.now = records->now[extra->place];
 			freed.free_file = records->file[extra->place];
 			freed.free_site = event->call_site;
-			asked_free(run, &b, &freed);
+			if (wanted)
+				asked_free(run, &b, &freed);
 		}
 		tally(run, KMT_TALLY_DOUBLE_AFTER_LOSS + extra->class, extra);
 		break;
@@ -430,26 +420,123 @@ static void consume_extra(Run *run, const KmtBlock *records,
 	}
 }
 
-static inline void plain_step(Run *run, const KmtStep *step, gint64 now,
-			      const KmtRawEvent *event, guint16 file)
+/* ---- the same for the report that nobody asked anything of ---- */
+
+/* Sizes that only damaged records have: what is summed of them may overflow. */
+#define HUGE_BYTES (G_GUINT64_CONSTANT(1) << 40)
+
+static void note_sizes(Run *run, guint32 size)
 {
-	Booking b;
+	const KmtIntern *sizes = run->aggregate->cells->sizes;
+
+	for (; run->n_sizes <= size; run->n_sizes++) {
+		const KmtPair *bytes = kmt_intern_at(sizes, run->n_sizes);
+
+		run->odd_sizes |= bytes->word[0] >= HUGE_BYTES ||
+				  bytes->word[1] >= HUGE_BYTES ||
+				  bytes->word[1] < bytes->word[0];
+	}
+}
+
+static void add_ref(Run *run, guint32 cell, guint32 size)
+{
+	KmtGroups *groups = run->aggregate->groups;
+	guint32 group = kmt_groups_get(groups, cell, size);
+	KmtKind kind = groups->groups[group].kind;
+
+	if (cell >= run->n_refs) {
+		guint32 n = MAX(1024, run->n_refs);
+
+		while (n <= cell)
+			n *= 2;
+		run->refs = g_renew(CellRef, run->refs, n);
+		memset(run->refs + run->n_refs, 0,
+		       (n - run->n_refs) * sizeof(CellRef));
+		run->n_refs = n;
+	}
+	/* Pages have no sum with others; what is kept in place is not used. */
+	run->refs[cell] = (CellRef){
+		.ledger = kmt_groups_ledger(groups, group),
+		.kind = &run->kinds[kind],
+		.sum = &run->kinds[kind == KMT_KIND_PAGES ? KMT_N_KINDS
+							  : KMT_KIND_SLAB],
+	};
+}
+
+static void odd_size(Run *run, const KmtLedger *l, const KmtPair *bytes)
+{
+	run->aggregate->overflowed |= l->bytes_req < bytes->word[0] ||
+				      l->bytes_alloc < bytes->word[1];
+	run->aggregate->short_allocs += bytes->word[1] < bytes->word[0];
+}
+
+/* Sums of kinds are made of those of groups, at the end; but peaks are not. */
+static ALWAYS_INLINE void plain_step(Run *run, const KmtStep *step, gint64 now,
+				     const KmtRawEvent *event, guint16 file)
+{
+	gboolean alloc = step->op == KMT_STEP_ALLOC;
+	const KmtPair *bytes;
+	const CellRef *ref;
+	KmtLedger *l;
 
 	if (G_UNLIKELY(step->op == KMT_STEP_NONE)) {
 		if (event->event_id == KMEMTRACE_EVENT_FREE)
-			count_free(run->aggregate->kinds,
-				   (KmtKind)event->type_id);
+			run->free_records[event->type_id]++;
 		return;
 	}
-	b = booking(run, step->cell, step->size);
-	if (step->op == KMT_STEP_ALLOC) {
-		book_alloc(run, &b, now,
-			   G_UNLIKELY(event->node >= 0) &&
-				   is_remote(run, event->node, file));
-	} else {
-		book_close(run, &b);
-		book_free(run, &b, step->file != file);
-		count_free(run->aggregate->kinds, b.kind);
+	if (G_UNLIKELY(step->cell >= run->n_refs ||
+		       !run->refs[step->cell].ledger))
+		add_ref(run, step->cell, step->size);
+	if (G_UNLIKELY(step->size >= run->n_sizes))
+		note_sizes(run, step->size);
+	ref = &run->refs[step->cell];
+	bytes = kmt_intern_at(run->sizes, step->size);
+	l = ref->ledger;
+	if (l->epoch != ref->kind->epoch) {
+		l->epoch = ref->kind->epoch;
+		l->at_peak = l->live;
+	}
+	kmt_ledger_step(l, alloc, bytes->word[0], bytes->word[1], now);
+	ref->kind->epoch +=
+		kmt_ledger_step_live(ref->kind, alloc, bytes->word[1], now);
+	ref->sum->epoch +=
+		kmt_ledger_step_live(ref->sum, alloc, bytes->word[1], now);
+	/* On another CPU, or from another node. */
+	if (G_UNLIKELY(step->file != file || step->remote)) {
+		l->cross_cpu_frees += step->file != file;
+		l->remote_node_allocs += step->remote;
+	}
+	if (G_UNLIKELY(run->odd_sizes) && alloc)
+		odd_size(run, l, bytes);
+}
+
+/* Frees that steps told are those of groups but for these. */
+static void sum_kinds(Run *run)
+{
+	KmtAggregate *aggregate = run->aggregate;
+	KmtGroups *groups = aggregate->groups;
+	guint32 i;
+
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		KmtTotals *t = &aggregate->kinds[i];
+
+		*t = (KmtTotals){.peak_bytes_alloc = run->kinds[i].peak,
+				 .peak_timestamp =
+					 run->kinds[i].peak_timestamp};
+	}
+	for (i = 0; i < groups->n_groups; i++) {
+		const KmtGroup *group = &groups->groups[i];
+
+		aggregate->overflowed |= kmt_totals_add(
+			&aggregate->kinds[group->kind], &group->totals);
+	}
+	for (i = 0; i < KMT_KIND_SLAB; i++) {
+		KmtTotals *t = &aggregate->kinds[i];
+
+		t->frees += run->free_records[i] - run->extra_frees[i];
+		if (i != KMT_KIND_PAGES)
+			aggregate->overflowed |= kmt_totals_add(
+				&aggregate->kinds[KMT_KIND_SLAB], t);
 	}
 }
 
@@ -458,14 +545,14 @@ static void asked_step(Run *run, const KmtStep *step, gint64 now,
 {
 	Booking b;
 
-	if (event->event_id == KMEMTRACE_EVENT_FREE && run->counts_all &&
-	    run->inside)
-		count_record(run, (KmtKind)event->type_id);
-	if (step->op == KMT_STEP_NONE)
+	if (event->event_id == KMEMTRACE_EVENT_FREE && run->inside) {
+		run->free_records[event->type_id]++;
+		run->window_frees[event->type_id]++;
+	}
+	if (step->op == KMT_STEP_NONE || !book(run, step->cell, step->size, &b))
 		return;
-	b = booking(run, step->cell, step->size);
 	if (step->op == KMT_STEP_ALLOC) {
-		asked_alloc(run, &b, now, is_remote(run, event->node, file));
+		asked_alloc(run, &b, now, step->remote);
 	} else {
 		Freed freed = {.cell = step->cell,
 			       .born = step->born,
@@ -517,17 +604,18 @@ static void at_end(gpointer user, const KmtObject *object)
 	Run *run = user;
 	const KmtFilter *filter = run->options->filter;
 	gint64 end = MIN(run->stop, run->aggregate->last_timestamp);
-	Booking b = booking(run, object->cell, object->size);
+	Booking b;
 	guint64 age = end > object->timestamp
 			      ? (guint64)end - (guint64)object->timestamp
 			      : 0;
 
-	if (!b.group || object->timestamp > run->stop)
+	if (object->timestamp > run->stop ||
+	    !book(run, object->cell, object->size, &b))
 		return;
 	if (filter->lifetime && !is_short_of(filter, age))
 		book_alloc(run, &b, end, FALSE);
-	if (b.group->detail)
-		kmt_histogram_add(&b.group->detail->ages, age);
+	if (detail_of(run, &b))
+		kmt_histogram_add(&detail_of(run, &b)->ages, age);
 }
 
 /* ---- all of it ---- */
@@ -544,6 +632,7 @@ static void finish(Run *run, KmtPipeline *pipeline)
 {
 	KmtAggregate *aggregate = run->aggregate;
 	const KmtMerge *merge = kmt_pipeline_merge(pipeline);
+	guint64 epochs[KMT_N_KINDS];
 	guint i;
 
 	aggregate->findings = kmt_pipeline_findings(pipeline);
@@ -566,13 +655,22 @@ static void finish(Run *run, KmtPipeline *pipeline)
 			end_window(run);
 		kmt_pipeline_foreach_live(pipeline, at_end, run);
 	}
+	for (i = 0; i < KMT_N_KINDS; i++)
+		epochs[i] = run->kinds[i].epoch;
+	kmt_groups_finish(aggregate->groups, epochs);
+	if (run->plain)
+		sum_kinds(run);
+	else
+		make_kinds(run, aggregate->kinds, run->kinds,
+			   run->counts_all ? run->free_records : NULL);
 }
 
 static gboolean is_plain(const KmtAggregateOptions *o)
 {
-	return !o->span.start && o->span.stop == G_MAXINT64 &&
-	       !o->span.windows && !o->lifetimes && !o->cross &&
-	       !o->filter->lifetime && !kmt_filter_is_set(o->filter);
+	return o->by->kinds && !o->by->sizes && !o->span.start &&
+	       o->span.stop == G_MAXINT64 && !o->span.windows &&
+	       !o->lifetimes && !o->cross && !o->filter->lifetime &&
+	       !kmt_filter_is_set(o->filter);
 }
 
 KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
@@ -593,6 +691,7 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 		   .aggregate = aggregate,
 		   .plain = is_plain(options),
 		   .counts_all = !kmt_filter_is_set(options->filter),
+		   .kinds_apart = options->by->kinds,
 		   .inside = is_plain(options)};
 	KmtPipelineOptions pipeline_options = {
 		.jobs = options->jobs,
@@ -609,10 +708,12 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 		aggregate->cross = kmt_cross_new(capture->files->len);
 	if (options->span.windows)
 		aggregate->windows = g_new0(KmtWindow, options->span.windows);
+	run.sizes = aggregate->cells->sizes;
 	pipeline_options.cells = aggregate->cells;
 	pipeline = kmt_pipeline_new(capture, &pipeline_options, consume, &run);
 	kmt_pipeline_run(pipeline);
 	finish(&run, pipeline);
+	g_free(run.refs);
 	return aggregate;
 }
 

@@ -41,7 +41,6 @@ typedef struct {
 	 * those of its objects.  The others are booked under the kind of the
 	 * allocation. */
 	KmtTotals kinds[KMT_N_KINDS];
-	guint64 peak_epoch[KMT_N_KINDS];
 	KmtGroups *groups;
 	KmtTally *tally;
 	KmtCross *cross; /* or NULL */
@@ -65,9 +64,5 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 				const KmtAggregateOptions *options);
 void kmt_aggregate_free(KmtAggregate *aggregate);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtAggregate, kmt_aggregate_free)
-
-/* The live bytes of a group when those of its kind were at their peak. */
-guint64 kmt_aggregate_at_peak(const KmtAggregate *aggregate,
-			      const KmtGroup *group);
 
 #endif

@@ -103,7 +103,7 @@ static KmtFigure get_peak_time(const Subject *s)
 
 static KmtFigure get_at_peak(const Subject *s)
 {
-	return integer(kmt_aggregate_at_peak(s->aggregate, s->group));
+	return integer(s->group->at_peak);
 }
 
 static KmtFigure percentile(const KmtHistogram *h, guint percent)

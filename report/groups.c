@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/groups.h"
@@ -25,6 +26,20 @@ static gboolean key_equal(gconstpointer a, gconstpointer b)
 
 	return x->n == y->n &&
 	       memcmp(x->words, y->words, x->n * sizeof(guint64)) == 0;
+}
+
+/* Where no ledger lies across lines of the cache. */
+static void add_ledgers(KmtGroups *groups)
+{
+	gsize size = KMT_LEDGER_CHUNK * sizeof(KmtLedger);
+	guint32 chunk = groups->n_groups / KMT_LEDGER_CHUNK;
+	KmtLedger *ledgers = aligned_alloc(sizeof(KmtLedger), size);
+
+	if (!ledgers)
+		g_error("out of memory: %" G_GSIZE_FORMAT " bytes", size);
+	groups->ledger_chunks =
+		g_renew(KmtLedger *, groups->ledger_chunks, chunk + 1);
+	groups->ledger_chunks[chunk] = memset(ledgers, 0, size);
 }
 
 KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
@@ -71,6 +86,11 @@ void kmt_groups_free(KmtGroups *groups)
 	g_ptr_array_unref(groups->text_of);
 	g_free(groups->of_pair);
 	g_free(groups->groups);
+	for (i = 0;
+	     i < (groups->n_groups + KMT_LEDGER_CHUNK - 1) / KMT_LEDGER_CHUNK;
+	     i++)
+		free(groups->ledger_chunks[i]);
+	g_free(groups->ledger_chunks);
 	g_free(groups);
 }
 
@@ -192,6 +212,8 @@ static guint32 new_group(KmtGroups *groups, KmtKind kind, const guint64 *values)
 		groups->groups =
 			g_renew(KmtGroup, groups->groups, groups->n_allocated);
 	}
+	if (groups->n_groups % KMT_LEDGER_CHUNK == 0)
+		add_ledgers(groups);
 	group = &groups->groups[groups->n_groups];
 	memset(group, 0, sizeof(*group));
 	group->kind = kind;
@@ -258,6 +280,21 @@ guint32 kmt_groups_add(KmtGroups *groups, guint32 pair, guint32 cell_number,
 		group = find_group(groups, &cell, size);
 	groups->of_pair[pair] = group + 2;
 	return group;
+}
+
+void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
+{
+	guint32 i;
+
+	for (i = 0; i < groups->n_groups; i++) {
+		KmtGroup *group = &groups->groups[i];
+		const KmtLedger *l = kmt_groups_ledger(groups, i);
+
+		group->totals = kmt_ledger_totals(l);
+		/* What did not change since that peak is what it was then. */
+		group->at_peak =
+			l->epoch == epochs[group->kind] ? l->at_peak : l->live;
+	}
 }
 
 /* ---- text and order ---- */

@@ -9,8 +9,8 @@
 #include "report/dimension.h"
 #include "report/filter.h"
 #include "report/histogram.h"
+#include "report/ledger.h"
 #include "symbols/names.h"
-#include "report/totals.h"
 
 /* What is kept only if somebody asked for it. */
 typedef struct {
@@ -28,9 +28,7 @@ typedef struct {
 	 * number of a text. */
 	const guint64 *values;
 	KmtTotals totals; /* frees: of this group's own objects */
-	/* Live bytes at the peak of kind; see kmt_group_at_peak(). */
-	guint64 at_peak;
-	guint64 peak_epoch;
+	guint64 at_peak;  /* live bytes when those of kind were at their peak */
 	KmtDetail *detail; /* or NULL */
 } KmtGroup;
 
@@ -49,6 +47,9 @@ typedef struct {
 	KmtGroupsOptions options;
 	const KmtCells *cells;
 	KmtGroup *groups; /* n_groups of them */
+	/* Likewise, in chunks that do not move; kmt_groups_finish() makes
+	 * totals and at_peak of them. */
+	KmtLedger **ledger_chunks;
 	guint32 n_groups;
 	/* private: */
 	guint32 n_allocated;
@@ -89,6 +90,19 @@ static inline guint32 kmt_groups_get(KmtGroups *groups, guint32 cell,
 	return kmt_groups_add(groups, pair, cell, size);
 }
 G_STATIC_ASSERT((guint32)(1 - 2) == KMT_NO_GROUP);
+
+#define KMT_LEDGER_CHUNK 256
+
+static inline KmtLedger *kmt_groups_ledger(const KmtGroups *groups,
+					   guint32 group)
+{
+	return &groups->ledger_chunks[group / KMT_LEDGER_CHUNK]
+				     [group % KMT_LEDGER_CHUNK];
+}
+
+/* All is read.  epochs: how often the live bytes of each kind were never as
+ * many. */
+void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS]);
 
 /* A value of a group as text, a new string. */
 char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i);

@@ -189,8 +189,7 @@ static void add_details(JsonBuilder *builder, const KmtReport *report,
 	};
 	guint i;
 
-	kmt_json_u64(builder, "live_bytes_at_peak",
-		     kmt_aggregate_at_peak(report->aggregate, group));
+	kmt_json_u64(builder, "live_bytes_at_peak", group->at_peak);
 	if (!group->detail)
 		return;
 	for (i = 0; i < G_N_ELEMENTS(details); i++) {

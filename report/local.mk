@@ -13,6 +13,7 @@ report_kmemtrace_report_SOURCES = \
 	report/histogram.c report/histogram.h \
 	report/json.c \
 	report/leaks.c report/leaks.h \
+	report/ledger.c report/ledger.h \
 	report/main.c \
 	report/options.c report/options.h \
 	report/report.c report/report.h \

@@ -39,60 +39,9 @@ typedef struct {
 	gint64 peak_timestamp;	  /* and when it was reached first, ns */
 } KmtTotals;
 
-enum {
-	KMT_TOTALS_OVERFLOW = 1 << 0, /* a sum is above 2^64 - 1 */
-	KMT_TOTALS_PEAK = 1 << 1,     /* live bytes were never as many */
-};
-
-static inline guint kmt_totals_live(KmtTotals *totals, guint64 bytes_req,
-				    guint64 bytes_alloc)
-{
-	totals->live_objects++;
-	return (__builtin_add_overflow(totals->live_bytes_req, bytes_req,
-				       &totals->live_bytes_req) |
-		__builtin_add_overflow(totals->live_bytes_alloc, bytes_alloc,
-				       &totals->live_bytes_alloc))
-		       ? KMT_TOTALS_OVERFLOW
-		       : 0;
-}
-
-/*
- * An allocation.  Returns what of the above came of it.  The peak is looked at
- * after each allocation, in merged order: of records with the same timestamp
- * those of the lower CPU number come first, and what is live between them
- * counts.
- */
-static inline guint kmt_totals_alloc(KmtTotals *totals, guint64 bytes_req,
-				     guint64 bytes_alloc, gint64 timestamp)
-{
-	guint result = kmt_totals_live(totals, bytes_req, bytes_alloc);
-
-	totals->allocs++;
-	if (__builtin_add_overflow(totals->bytes_req, bytes_req,
-				   &totals->bytes_req) |
-	    __builtin_add_overflow(totals->bytes_alloc, bytes_alloc,
-				   &totals->bytes_alloc))
-		result |= KMT_TOTALS_OVERFLOW;
-	if (totals->live_bytes_alloc > totals->peak_bytes_alloc) {
-		totals->peak_bytes_alloc = totals->live_bytes_alloc;
-		totals->peak_timestamp = timestamp;
-		result |= KMT_TOTALS_PEAK;
-	}
-	return result;
-}
-
 /* Adds the sums of other; a peak is no sum, and is left alone.  TRUE if a sum
  * overflowed. */
 gboolean kmt_totals_add(KmtTotals *totals, const KmtTotals *other);
-
-/* An object is live no more, because it was freed or for another reason. */
-static inline void kmt_totals_close(KmtTotals *totals, guint64 bytes_req,
-				    guint64 bytes_alloc)
-{
-	totals->live_objects--;
-	totals->live_bytes_req -= bytes_req;
-	totals->live_bytes_alloc -= bytes_alloc;
-}
 
 /* allocated - requested.  Below 0 only where records are damaged. */
 typedef struct {

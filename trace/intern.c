@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <string.h>
+
 #include "trace/intern.h"
 
 #define FIRST_SLOTS 1024
+
+static guint64 hash_pair(guint64 seed, guint64 a, guint64 b)
+{
+	guint64 h = (kmt_hash(seed, a) ^ b) *
+		    G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+
+	return h ^ h >> 32;
+}
 
 static guint64 table_seed; /* of the one hash function that GLib calls */
 
@@ -11,7 +21,7 @@ static guint pair_hash(gconstpointer p)
 {
 	const KmtPair *pair = p;
 
-	return (guint)kmt_intern_hash(table_seed, pair->word[0], pair->word[1]);
+	return (guint)hash_pair(table_seed, pair->word[0], pair->word[1]);
 }
 
 static gboolean pair_equal(gconstpointer a, gconstpointer b)
@@ -77,11 +87,12 @@ static guint32 intern_add(KmtIntern *intern, guint64 a, guint64 b)
 
 void kmt_intern_cache_init(KmtInternCache *cache, KmtIntern *intern)
 {
+	memset(cache->front, 0, sizeof(cache->front));
 	cache->intern = intern;
 	cache->seed = intern->seed;
 	cache->used = 0;
 	cache->mask = FIRST_SLOTS - 1;
-	cache->slots = g_new0(struct KmtInternSlot, FIRST_SLOTS);
+	cache->slots = g_new0(KmtInternSlot, FIRST_SLOTS);
 }
 
 void kmt_intern_cache_clear(KmtInternCache *cache)
@@ -89,37 +100,48 @@ void kmt_intern_cache_clear(KmtInternCache *cache)
 	g_clear_pointer(&cache->slots, g_free);
 }
 
-static void cache_put(KmtInternCache *cache, struct KmtInternSlot slot)
+/* The slot of a pair, or the empty one where it would go. */
+static KmtInternSlot *find_slot(KmtInternCache *cache, guint64 a, guint64 b)
 {
-	guint32 i = (guint32)kmt_intern_hash(cache->seed, slot.pair.word[0],
-					     slot.pair.word[1]) &
-		    cache->mask;
+	guint32 i = (guint32)hash_pair(cache->seed, a, b) & cache->mask;
 
-	while (cache->slots[i].number)
-		i = (i + 1) & cache->mask;
-	cache->slots[i] = slot;
+	for (;; i = (i + 1) & cache->mask) {
+		KmtInternSlot *slot = &cache->slots[i];
+
+		if (!slot->number ||
+		    (slot->pair.word[0] == a && slot->pair.word[1] == b))
+			return slot;
+	}
 }
 
 /* At most half full, which keeps the runs short. */
 static void cache_grow(KmtInternCache *cache)
 {
-	struct KmtInternSlot *old = cache->slots;
+	KmtInternSlot *old = cache->slots;
 	guint32 i, n = cache->mask + 1;
 
 	cache->mask = cache->mask * 2 + 1;
-	cache->slots = g_new0(struct KmtInternSlot, (gsize)cache->mask + 1);
+	cache->slots = g_new0(KmtInternSlot, (gsize)cache->mask + 1);
 	for (i = 0; i < n; i++)
 		if (old[i].number)
-			cache_put(cache, old[i]);
+			*find_slot(cache, old[i].pair.word[0],
+				   old[i].pair.word[1]) = old[i];
 	g_free(old);
 }
 
-guint32 kmt_intern_miss(KmtInternCache *cache, guint64 a, guint64 b)
+guint32 kmt_intern_miss(KmtInternCache *cache, KmtInternSlot *front, guint64 a,
+			guint64 b)
 {
-	guint32 number = intern_add(cache->intern, a, b);
+	KmtInternSlot *slot = find_slot(cache, a, b);
 
-	if (++cache->used > cache->mask / 2)
-		cache_grow(cache);
-	cache_put(cache, (struct KmtInternSlot){{{a, b}}, number + 1ull});
-	return number;
+	if (!slot->number) {
+		*slot = (KmtInternSlot){{{a, b}},
+					intern_add(cache->intern, a, b) + 1ull};
+		*front = *slot;
+		if (++cache->used > cache->mask / 2)
+			cache_grow(cache);
+	} else {
+		*front = *slot;
+	}
+	return (guint32)front->number - 1;
 }

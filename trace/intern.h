@@ -44,47 +44,47 @@ static inline const KmtPair *kmt_intern_at(const KmtIntern *intern,
 			      [number % KMT_INTERN_CHUNK];
 }
 
-/* Of one thread; the intern outlives it. */
+/*
+ * Of one thread; the intern outlives it.  What is asked for often is found in
+ * the first try, in a table where each pair has one place.
+ */
+#define KMT_INTERN_FRONT_BITS 11
+
 typedef struct {
+	KmtPair pair;
+	guint64 number; /* + 1; 0: empty */
+} KmtInternSlot;
+
+typedef struct {
+	KmtInternSlot front[1 << KMT_INTERN_FRONT_BITS];
 	KmtIntern *intern;
 	guint64 seed;
 	guint32 mask; /* slots - 1 */
 	guint32 used;
-	struct KmtInternSlot {
-		KmtPair pair;
-		guint64 number; /* + 1; 0: empty */
-	} * slots;
+	KmtInternSlot *slots; /* all that were asked for */
 } KmtInternCache;
 
 void kmt_intern_cache_init(KmtInternCache *cache, KmtIntern *intern);
 void kmt_intern_cache_clear(KmtInternCache *cache);
 
-/* Private: what kmt_intern_get() does with a pair that the cache lacks. */
-guint32 kmt_intern_miss(KmtInternCache *cache, guint64 a, guint64 b);
-
-static inline guint64 kmt_intern_hash(guint64 seed, guint64 a, guint64 b)
-{
-	guint64 h = (kmt_hash(seed, a) ^ b) *
-		    G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-
-	return h ^ h >> 32;
-}
+/* Private: what kmt_intern_get() does with a pair that front lacks. */
+guint32 kmt_intern_miss(KmtInternCache *cache, KmtInternSlot *front, guint64 a,
+			guint64 b);
 
 /* The number of the pair a, b; at most 2^32 - 2 of them. */
 static inline guint32 kmt_intern_get(KmtInternCache *cache, guint64 a,
 				     guint64 b)
 {
-	guint32 i = (guint32)kmt_intern_hash(cache->seed, a, b) & cache->mask;
+	/* A pair that is found slowly is all that a bad hash does. */
+	guint64 hash = (a + b * G_GUINT64_CONSTANT(0xd6e8feb86659fd93)) *
+		       G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+	KmtInternSlot *front =
+		&cache->front[hash >> (64 - KMT_INTERN_FRONT_BITS)];
 
-	for (;; i = (i + 1) & cache->mask) {
-		const struct KmtInternSlot *slot = &cache->slots[i];
-
-		if (slot->number && slot->pair.word[0] == a &&
-		    slot->pair.word[1] == b)
-			return (guint32)slot->number - 1;
-		if (!slot->number)
-			return kmt_intern_miss(cache, a, b);
-	}
+	if (G_LIKELY(front->pair.word[0] == a && front->pair.word[1] == b &&
+		     front->number))
+		return (guint32)front->number - 1;
+	return kmt_intern_miss(cache, front, a, b);
 }
 
 #endif

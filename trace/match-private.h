@@ -96,8 +96,15 @@ static inline gboolean kmt_contended(const KmtMatcher *m, const KmtEntry *e,
 /* Notes that a record of this file is now the last one of the address. */
 static inline void kmt_touch(const KmtMatcher *m, KmtEntry *e, guint16 file)
 {
-	guint64 age = kmt_other_cpu_age(m, e, file);
+	guint64 age;
 
+	/* No other CPU then and now, as nearly always. */
+	if (G_LIKELY(e->last_file == file &&
+		     e->other_delta_ns == KMT_DELTA_NONE)) {
+		e->last_ts = m->now;
+		return;
+	}
+	age = kmt_other_cpu_age(m, e, file);
 	e->other_delta_ns = (guint32)MIN(age, KMT_DELTA_NONE);
 	e->last_file = file;
 	e->last_ts = m->now;
@@ -136,10 +143,173 @@ void kmt_aside_move(KmtMatcher *m, KmtEntry *e, guint64 hash);
 void kmt_aside_closed(KmtMatcher *m, KmtEntry *e, guint64 hash);
 void kmt_review_guess(KmtMatcher *m, KmtEntry *e, guint16 file);
 gboolean kmt_opposite_holds(const KmtMatcher *m, KmtEntry *e, guint16 file);
+/* What an ALLOC of a closed address does to the guess. */
+void kmt_review_alloc(KmtMatcher *m, KmtEntry *e, guint16 file);
 /* Records that are not certain at once.  e: NULL for a new address. */
 void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r);
 void kmt_contest_free(KmtMatcher *m, KmtEntry *e, const KmtRecord *r);
 /* Decides what has waited long enough; with all, everything. */
 void kmt_expire(KmtMatcher *m, gboolean all);
+
+/* ---- what is certain at once ---- */
+
+static inline guint64 kmt_match_hash(const KmtMatcher *m,
+				     const KmtRawEvent *event)
+{
+	return kmt_obj_hash(&m->table, event->ptr,
+			    kmt_is_pages(event->type_id));
+}
+
+/* Not certain at once.  e: NULL for a new address. */
+void kmt_match_contested(KmtMatcher *m, KmtEntry *e, const KmtRawEvent *event,
+			 guint16 file, guint64 hash);
+
+static inline void kmt_set_numbers(KmtMatcher *m, KmtEntry *e,
+				   const KmtRawEvent *event, guint16 file)
+{
+	if (m->numbers) {
+		e->cell = kmt_cell_cache_cell(m->numbers, event, file);
+		e->size = kmt_cell_cache_size(m->numbers, event);
+	}
+}
+
+/* A certain ALLOC: of an address that was never seen, or is closed. */
+static inline gboolean kmt_alloc_at_once(KmtMatcher *m, KmtEntry **entry,
+					 const KmtRawEvent *event, guint16 file,
+					 guint64 hash)
+{
+	gboolean pages = kmt_is_pages(event->type_id);
+	KmtEntry *e = *entry;
+
+	if (!e) {
+		*entry = e = kmt_entry_new(m, hash, event->ptr, event->type_id,
+					   file);
+		if (!kmt_obj_was_forgotten(&m->table, event->ptr, pages))
+			e->flags = KMT_ENTRY_MAYBE_LIVE;
+	} else if (G_UNLIKELY(e->flags)) {
+		if (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING))
+			return FALSE;
+		kmt_review_alloc(m, e, file);
+	}
+	kmt_obj_count_closed(&m->table, hash, -1);
+	kmt_touch(m, e, file);
+	e->flags |= KMT_ENTRY_LIVE;
+	e->type = event->type_id & 3;
+	kmt_set_numbers(m, e, event, file);
+	return TRUE;
+}
+
+/* A certain FREE: nothing waits, and the object is of its type. */
+static inline gboolean kmt_free_at_once(const KmtEntry *e,
+					const KmtRawEvent *event)
+{
+	return e &&
+	       (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING |
+			    KMT_ENTRY_MOVED)) == KMT_ENTRY_LIVE &&
+	       e->type == event->type_id;
+}
+
+static inline void kmt_close_at_once(KmtMatcher *m, KmtEntry *e, guint64 hash,
+				     guint16 file)
+{
+	if (G_UNLIKELY(e->flags != KMT_ENTRY_LIVE)) {
+		kmt_review_close(m, e, hash, file);
+		e->flags &= ~KMT_ENTRY_MAYBE_FREED;
+	}
+	e->flags &= ~KMT_ENTRY_LIVE;
+	kmt_obj_count_closed(&m->table, hash, 1);
+	kmt_touch(m, e, file);
+}
+
+static inline void kmt_match_advance(KmtMatcher *m, gint64 now)
+{
+	if (now > m->now)
+		m->now = now;
+	if (G_UNLIKELY(m->oldest))
+		kmt_expire(m, FALSE);
+}
+
+static inline gboolean kmt_is_remote(const KmtMatcher *m, gint32 wanted,
+				     guint16 file)
+{
+	const KmtCpuFile *f;
+
+	if (G_LIKELY(wanted < 0))
+		return FALSE;
+	f = m->capture->files->pdata[file];
+	return f->node >= 0 && wanted != f->node;
+}
+
+/* What an ALLOC record allocates, if the matcher has cells; else anything. */
+typedef struct {
+	guint32 cell;
+	guint32 size;
+} KmtNumbers;
+
+/* A record that kmt_match_step() does not do. */
+static inline void kmt_match_slowly(KmtMatcher *m, KmtEntry *e,
+				    const KmtRawEvent *event, guint16 file,
+				    guint64 hash, KmtStep *step)
+{
+	if (event->event_id == KMEMTRACE_EVENT_ALLOC) {
+		if (kmt_alloc_at_once(m, &e, event, file, hash)) {
+			*step = (KmtStep){
+				.born = m->now,
+				.cell = e->cell,
+				.size = e->size,
+				.file = file,
+				.op = KMT_STEP_ALLOC,
+				.remote = kmt_is_remote(m, event->node, file)};
+			return;
+		}
+	} else if (kmt_free_at_once(e, event)) {
+		*step = (KmtStep){.born = e->last_ts,
+				  .cell = e->cell,
+				  .size = e->size,
+				  .file = e->last_file,
+				  .op = KMT_STEP_FREE};
+		kmt_close_at_once(m, e, hash, file);
+		return;
+	}
+	step->op = KMT_STEP_NONE;
+	kmt_match_contested(m, e, event, file, hash);
+}
+
+/*
+ * A record: its merged time, hash, and what kmt_obj_prefetch_entry() said.
+ * Whether it is an ALLOC or a FREE cannot be foretold; both go the same way
+ * here, as long as the address is closed or live as it has to be.
+ */
+static inline void kmt_match_step(KmtMatcher *m, const KmtRawEvent *event,
+				  gint64 now, guint16 file, guint64 hash,
+				  guint32 candidate, const KmtNumbers *numbers,
+				  KmtStep *step)
+{
+	gboolean is_alloc = event->event_id == KMEMTRACE_EVENT_ALLOC;
+	guint8 expected = is_alloc ? 0 : KMT_ENTRY_LIVE;
+	KmtEntry *e;
+
+	kmt_match_advance(m, now);
+	e = kmt_obj_look(&m->table, hash, candidate, event->ptr,
+			 event->type_id);
+	if (G_UNLIKELY(!e || e->flags != expected ||
+		       (e->type != event->type_id && !is_alloc))) {
+		kmt_match_slowly(m, e, event, file, hash, step);
+		return;
+	}
+	step->born = is_alloc ? now : e->last_ts;
+	step->cell = is_alloc ? numbers->cell : e->cell;
+	step->size = is_alloc ? numbers->size : e->size;
+	step->file = is_alloc ? file : e->last_file;
+	step->op = is_alloc ? KMT_STEP_ALLOC : KMT_STEP_FREE;
+	step->remote = G_UNLIKELY(event->node >= 0) && is_alloc &&
+		       kmt_is_remote(m, event->node, file);
+	e->cell = step->cell;
+	e->size = step->size;
+	e->type = event->type_id & 3;
+	e->flags = expected ^ KMT_ENTRY_LIVE;
+	kmt_obj_count_closed(&m->table, hash, is_alloc ? -1 : 1);
+	kmt_touch(m, e, file);
+}
 
 #endif

@@ -169,15 +169,6 @@ KmtObject kmt_record_object(KmtMatcher *m, const KmtRecord *r)
 	return object;
 }
 
-static void set_numbers(KmtMatcher *m, KmtEntry *e, const KmtRawEvent *event,
-			guint16 file)
-{
-	if (m->numbers) {
-		e->cell = kmt_cell_cache_cell(m->numbers, event, file);
-		e->size = kmt_cell_cache_size(m->numbers, event);
-	}
-}
-
 void kmt_make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 {
 	guint64 *index = kmt_obj_index(&m->table, r->hash, e);
@@ -191,7 +182,7 @@ void kmt_make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	kmt_touch(m, e, file);
 	e->flags |= KMT_ENTRY_LIVE;
 	e->type = r->event.type_id & 3;
-	set_numbers(m, e, &r->event, file);
+	kmt_set_numbers(m, e, &r->event, file);
 	if (index)
 		*index = r->position.index;
 	object = kmt_entry_object(m, e, r->hash);
@@ -221,22 +212,6 @@ void kmt_review_close(KmtMatcher *m, KmtEntry *e, guint64 hash, guint16 file)
 
 /* ---- records ---- */
 
-guint64 kmt_matcher_hash(const KmtMatcher *m, const KmtRawEvent *event)
-{
-	return kmt_obj_hash(&m->table, event->ptr,
-			    kmt_is_pages(event->type_id));
-}
-
-void kmt_matcher_prefetch_slot(KmtMatcher *m, guint64 hash)
-{
-	kmt_obj_prefetch_slot(&m->table, hash);
-}
-
-void kmt_matcher_prefetch_entry(KmtMatcher *m, guint64 hash)
-{
-	kmt_obj_prefetch_entry(&m->table, hash);
-}
-
 static void record_init(KmtRecord *r, const KmtMatcher *m,
 			const KmtRawEvent *event, guint16 file, guint64 hash)
 {
@@ -248,52 +223,6 @@ static void record_init(KmtRecord *r, const KmtMatcher *m,
 	r->hash = hash;
 }
 
-/* A certain ALLOC: of an address that was never seen, or is closed. */
-static gboolean alloc_at_once(KmtMatcher *m, KmtEntry **entry,
-			      const KmtRawEvent *event, guint16 file,
-			      guint64 hash)
-{
-	gboolean pages = kmt_is_pages(event->type_id);
-	KmtEntry *e = *entry;
-
-	if (!e) {
-		*entry = e = kmt_entry_new(m, hash, event->ptr, event->type_id,
-					   file);
-		if (!kmt_obj_was_forgotten(&m->table, event->ptr, pages))
-			e->flags = KMT_ENTRY_MAYBE_LIVE;
-	} else if (e->flags) {
-		return FALSE;
-	}
-	kmt_obj_count_closed(&m->table, hash, -1);
-	kmt_touch(m, e, file);
-	e->flags |= KMT_ENTRY_LIVE;
-	e->type = event->type_id & 3;
-	set_numbers(m, e, event, file);
-	return TRUE;
-}
-
-/* A certain FREE: nothing waits, and the object is of its type. */
-static gboolean free_at_once(KmtMatcher *m, KmtEntry *e,
-			     const KmtRawEvent *event)
-{
-	return e &&
-	       (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING |
-			    KMT_ENTRY_MOVED)) == KMT_ENTRY_LIVE &&
-	       e->type == event->type_id;
-}
-
-static void close_at_once(KmtMatcher *m, KmtEntry *e, guint64 hash,
-			  guint16 file)
-{
-	if (G_UNLIKELY(e->flags != KMT_ENTRY_LIVE)) {
-		kmt_review_close(m, e, hash, file);
-		e->flags &= ~KMT_ENTRY_MAYBE_FREED;
-	}
-	e->flags &= ~KMT_ENTRY_LIVE;
-	kmt_obj_count_closed(&m->table, hash, 1);
-	kmt_touch(m, e, file);
-}
-
 void kmt_matcher_advance(KmtMatcher *m, gint64 now)
 {
 	if (now > m->now)
@@ -302,34 +231,11 @@ void kmt_matcher_advance(KmtMatcher *m, gint64 now)
 		kmt_expire(m, FALSE);
 }
 
-void kmt_matcher_step(KmtMatcher *m, const KmtRawEvent *event, gint64 now,
-		      guint16 file, guint64 hash, KmtStep *step)
+void kmt_match_contested(KmtMatcher *m, KmtEntry *e, const KmtRawEvent *event,
+			 guint16 file, guint64 hash)
 {
 	KmtRecord record;
-	KmtEntry *e;
 
-	kmt_matcher_advance(m, now);
-	e = kmt_obj_find(&m->table, hash, event->ptr,
-			 kmt_is_pages(event->type_id));
-	step->op = KMT_STEP_NONE;
-	if (event->event_id == KMEMTRACE_EVENT_ALLOC) {
-		if (alloc_at_once(m, &e, event, file, hash)) {
-			step->op = KMT_STEP_ALLOC;
-			step->born = m->now;
-			step->cell = e->cell;
-			step->size = e->size;
-			step->file = file;
-			return;
-		}
-	} else if (free_at_once(m, e, event)) {
-		step->op = KMT_STEP_FREE;
-		step->born = e->last_ts;
-		step->cell = e->cell;
-		step->size = e->size;
-		step->file = e->last_file;
-		close_at_once(m, e, hash, file);
-		return;
-	}
 	record_init(&record, m, event, file, hash);
 	if (event->event_id == KMEMTRACE_EVENT_ALLOC)
 		kmt_contest_alloc(m, e, &record);
@@ -343,7 +249,7 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 	guint16 file = (guint16)position->file->position;
 	KmtRecord r = {.event = *event,
 		       .position = *position,
-		       .hash = kmt_matcher_hash(m, event)};
+		       .hash = kmt_match_hash(m, event)};
 	KmtEntry *e;
 	KmtObject object;
 
@@ -351,7 +257,7 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 	e = kmt_obj_find(&m->table, r.hash, event->ptr,
 			 kmt_is_pages(event->type_id));
 	if (event->event_id == KMEMTRACE_EVENT_ALLOC) {
-		if (!alloc_at_once(m, &e, event, file, r.hash)) {
+		if (!kmt_alloc_at_once(m, &e, event, file, r.hash)) {
 			kmt_contest_alloc(m, e, &r);
 			return;
 		}
@@ -359,9 +265,9 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 			*kmt_obj_index(&m->table, r.hash, e) = position->index;
 		object = kmt_entry_object(m, e, r.hash);
 		kmt_tell_alloc(m, &object, &r);
-	} else if (free_at_once(m, e, event)) {
+	} else if (kmt_free_at_once(e, event)) {
 		object = kmt_entry_object(m, e, r.hash);
-		close_at_once(m, e, r.hash, file);
+		kmt_close_at_once(m, e, r.hash, file);
 		kmt_tell_free(m, &object, &r);
 	} else {
 		kmt_contest_free(m, e, &r);

@@ -120,11 +120,11 @@ void kmt_matcher_feed(KmtMatcher *matcher, const struct kmemtrace_event *event,
 		      const KmtPosition *position);
 
 /*
- * The same for those who have no time to lose: what is certain at once, as
- * nearly everything is, is told by a step instead of a call of ops.
+ * What is certain at once, as nearly everything is; what is not is told by a
+ * call of ops, and its step is none.
  */
 typedef enum {
-	KMT_STEP_NONE, /* or told by calls */
+	KMT_STEP_NONE,
 	KMT_STEP_ALLOC,
 	KMT_STEP_FREE,
 } KmtStepOp;
@@ -133,22 +133,10 @@ typedef struct {
 	gint64 born; /* merged time of the allocation, ns */
 	guint32 cell;
 	guint32 size;
-	guint16 file; /* index in capture->files of the allocation */
-	guint8 op;    /* KmtStepOp */
+	guint16 file;  /* index in capture->files of the allocation */
+	guint8 op;     /* KmtStepOp */
+	guint8 remote; /* ALLOC: of a node that is not the CPU's */
 } KmtStep;
-
-/* Merged time, and hash from kmt_matcher_hash(). */
-void kmt_matcher_step(KmtMatcher *matcher, const KmtRawEvent *event, gint64 now,
-		      guint16 file, guint64 hash, KmtStep *step);
-
-/*
- * Large captures are bound by the time that memory takes.  What is going to be
- * fed is best told before: first its slot, then, when that has arrived, its
- * entry.
- */
-guint64 kmt_matcher_hash(const KmtMatcher *matcher, const KmtRawEvent *event);
-void kmt_matcher_prefetch_slot(KmtMatcher *matcher, guint64 hash);
-void kmt_matcher_prefetch_entry(KmtMatcher *matcher, guint64 hash);
 
 /* Merged time has come to now, be it by records of other addresses. */
 void kmt_matcher_advance(KmtMatcher *matcher, gint64 now);

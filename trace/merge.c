@@ -9,9 +9,11 @@
 typedef struct {
 	const guint8 *next, *end;
 	guint stride;
-	gint64 now;    /* merged time of next */
-	gint64 last;   /* its own timestamp */
-	guint64 index; /* of next in its file */
+	guint record_size;
+	gboolean started; /* had a usable record */
+	gint64 now;	  /* merged time of next */
+	gint64 last;	  /* its own timestamp */
+	guint64 index;	  /* of next in its file */
 	KmtPiece *piece;
 	guint64 kept; /* number of the last fill that piece is kept for */
 	KmtSource *source;
@@ -42,12 +44,12 @@ struct KmtMerge {
 	guint64 unordered;
 };
 
-static inline gboolean usable(const KmtCpuFile *file, const KmtRawEvent *event)
+static inline gboolean usable(guint record_size, const KmtRawEvent *event)
 {
-	return (event->event_id == KMEMTRACE_EVENT_ALLOC ||
-		event->event_id == KMEMTRACE_EVENT_FREE) &&
+	return (guint)event->event_id - KMEMTRACE_EVENT_ALLOC <=
+		       KMEMTRACE_EVENT_FREE - KMEMTRACE_EVENT_ALLOC &&
 	       event->type_id <= KMEMTRACE_TYPE_PAGES &&
-	       event->event_size == file->record_size && event->ptr != 0;
+	       event->event_size == record_size && event->ptr != 0;
 }
 
 static gboolean next_run(Source *s)
@@ -66,31 +68,40 @@ static gboolean next_run(Source *s)
 	return TRUE;
 }
 
+/* Merged time and what else is known by a usable record. */
+static inline void take_time(KmtMerge *merge, Source *s,
+			     const KmtRawEvent *event)
+{
+	gint64 t = event->timestamp;
+
+	if (G_LIKELY(t >= s->now)) {
+		s->now = t;
+	} else {
+		/* Below its predecessor's, of the file's own. */
+		merge->unordered += t < s->last;
+		merge->first = MIN(merge->first, t);
+	}
+	s->last = t;
+}
+
 /* Moves to the next usable record from s->next on.  FALSE: there is none. */
-static inline gboolean settle(KmtMerge *merge, Source *s)
+static gboolean settle(KmtMerge *merge, Source *s)
 {
 	for (;; s->next += s->stride, s->index++) {
-		const KmtRawEvent *event = (const KmtRawEvent *)s->next;
+		const KmtRawEvent *event;
 
-		if (G_UNLIKELY(s->next == s->end)) {
-			if (!next_run(s))
-				return FALSE;
-			event = (const KmtRawEvent *)s->next;
-		}
-		if (G_UNLIKELY(!usable(s->file, event))) {
+		if (s->next == s->end && !next_run(s))
+			return FALSE;
+		event = (const KmtRawEvent *)s->next;
+		if (!usable(s->record_size, event)) {
 			merge->skipped++;
 			continue;
 		}
-		/* With many files the processor does not see what is next. */
-		__builtin_prefetch(s->next + 4 * (gsize)s->stride);
-		if (G_LIKELY(event->timestamp >= s->now))
-			s->now = event->timestamp;
-		else
-			/* Below its predecessor's, of the file's own. */
-			merge->unordered += event->timestamp < s->last;
-		s->last = event->timestamp;
-		merge->first = MIN(merge->first, s->last);
-		merge->last = MAX(merge->last, s->last);
+		if (!s->started) {
+			s->started = TRUE;
+			merge->first = MIN(merge->first, event->timestamp);
+		}
+		take_time(merge, s, event);
 		return TRUE;
 	}
 }
@@ -161,6 +172,7 @@ KmtMerge *kmt_merge_new(const KmtCapture *capture)
 		Source *s = &merge->sources[i];
 
 		s->file = capture->files->pdata[i];
+		s->record_size = s->file->record_size;
 		s->source = kmt_source_new(s->file);
 		s->now = s->last = G_MININT64;
 	}
@@ -195,6 +207,7 @@ static inline void step(KmtMerge *merge, guint32 i)
 {
 	Source *s = &merge->sources[i];
 
+	merge->last = MAX(merge->last, s->now);
 	s->next += s->stride;
 	s->index++;
 	replay(merge, merge->n + i, runner_of(merge, i));
@@ -221,37 +234,97 @@ gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 void kmt_block_init(KmtBlock *block)
 {
 	block->n = 0;
+	block->ends = g_array_new(FALSE, TRUE, sizeof(guint64));
 	block->pieces =
 		g_ptr_array_new_with_free_func((GDestroyNotify)kmt_piece_unref);
 }
 
 void kmt_block_clear(KmtBlock *block)
 {
+	g_clear_pointer(&block->ends, g_array_unref);
 	g_clear_pointer(&block->pieces, g_ptr_array_unref);
+}
+
+/* The next one after the winner; key G_MAXINT64 if there is none. */
+static Runner runner_up(const KmtMerge *merge)
+{
+	Runner next = {G_MAXINT64, G_MAXUINT32};
+	guint node;
+
+	for (node = (merge->n + merge->winner.id) / 2; node; node /= 2)
+		if (before(merge->runners[node], next))
+			next = merge->runners[node];
+	return next;
+}
+
+/*
+ * Puts records of the winner into the block from n on, as long as no other
+ * source has an earlier one.  Returns how many are in the block then.
+ */
+static guint fill_from(KmtMerge *merge, KmtBlock *block, guint n)
+{
+	guint32 id = merge->winner.id;
+	Source *s = &merge->sources[id];
+	Runner next = runner_up(merge);
+	gint64 limit = MIN(next.key, merge->stop);
+	/* At the same time the lower number comes first. */
+	gboolean ties = next.key > merge->stop || id < next.id;
+
+	do {
+		const KmtRawEvent *event;
+
+		block->record[n] = (const KmtRawEvent *)s->next;
+		block->now[n] = s->now;
+		block->file[n++] = (guint16)id;
+		s->next += s->stride;
+		s->index++;
+		event = (const KmtRawEvent *)s->next;
+		if (G_UNLIKELY(s->next == s->end ||
+			       !usable(s->record_size, event))) {
+			replay(merge, merge->n + id, runner_of(merge, id));
+			return n;
+		}
+		/* With many files the processor does not see what is next. */
+		__builtin_prefetch(s->next + 4 * (gsize)s->stride);
+		take_time(merge, s, event);
+	} while (n < KMT_BLOCK_RECORDS &&
+		 (s->now < limit || (s->now == limit && ties)));
+	replay(merge, merge->n + id, (Runner){s->now, id});
+	return n;
+}
+
+void kmt_merge_release(KmtMerge *merge, const KmtBlock *block)
+{
+	guint i;
+
+	for (i = 0; i < block->ends->len; i++)
+		kmt_source_release(merge->sources[i].source,
+				   g_array_index(block->ends, guint64, i));
 }
 
 gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block)
 {
-	guint n;
+	guint n = 0, i;
 
 	g_ptr_array_set_size(block->pieces, 0);
 	merge->fills++;
-	for (n = 0; n < KMT_BLOCK_RECORDS; n++) {
-		guint32 i = merge->winner.id;
-		Source *s = &merge->sources[i];
+	while (n < KMT_BLOCK_RECORDS && merge->winner.id < merge->n &&
+	       merge->winner.key <= merge->stop) {
+		Source *s = &merge->sources[merge->winner.id];
 
-		if (G_UNLIKELY(i >= merge->n || merge->winner.key > merge->stop))
-			break;
-		block->record[n] = (const KmtRawEvent *)s->next;
-		block->now[n] = merge->winner.key;
-		block->file[n] = (guint16)i;
 		if (s->piece && s->kept != merge->fills) {
 			g_ptr_array_add(block->pieces, kmt_piece_ref(s->piece));
 			s->kept = merge->fills;
 		}
-		step(merge, i);
+		n = fill_from(merge, block, n);
 	}
 	block->n = n;
+	g_array_set_size(block->ends, merge->n);
+	for (i = 0; i < merge->n; i++)
+		g_array_index(block->ends, guint64, i) =
+			merge->sources[i].index;
+	if (n)
+		merge->last = MAX(merge->last, block->now[n - 1]);
 	return n > 0;
 }
 
@@ -260,7 +333,7 @@ static gboolean time_at(const KmtCpuFile *file, guint64 index, gint64 *time)
 	struct kmemtrace_event event;
 
 	kmt_cpu_file_get(file, index, &event);
-	if (!usable(file, &event))
+	if (!usable(file->record_size, &event))
 		return FALSE;
 	*time = event.timestamp;
 	return TRUE;

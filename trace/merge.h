@@ -16,8 +16,8 @@ KmtMerge *kmt_merge_new(const KmtCapture *capture);
 void kmt_merge_free(KmtMerge *merge);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMerge, kmt_merge_free)
 
-/* Ends where merged time is more than two times, which are added, beyond that of
- * the first record, ns. */
+/* Ends where merged time is more than two times, which are added, beyond that
+ * of the first record, ns. */
 void kmt_merge_stop_after(KmtMerge *merge, gint64 a, gint64 b);
 
 /* Where a record came from. */
@@ -37,7 +37,7 @@ gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
  */
 /* The tests take few, so that much happens across blocks. */
 #ifndef KMT_BLOCK_RECORDS
-#define KMT_BLOCK_RECORDS 8192
+#define KMT_BLOCK_RECORDS 1024
 #endif
 
 typedef struct {
@@ -46,6 +46,7 @@ typedef struct {
 	gint64 now[KMT_BLOCK_RECORDS];	 /* merged time, ns */
 	guint16 file[KMT_BLOCK_RECORDS]; /* index in capture->files */
 	GPtrArray *pieces;		 /* of KmtPiece, that records are in */
+	GArray *ends; /* for each file, the index of what is not in it yet */
 } KmtBlock;
 
 void kmt_block_init(KmtBlock *block);
@@ -53,6 +54,12 @@ void kmt_block_clear(KmtBlock *block);
 
 /* Returns FALSE, with block->n 0, at the end. */
 gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block);
+
+/*
+ * Nobody looks at the records of block, or of one before it, any more: the
+ * pages of their files need not stay mapped.  For one thread at a time.
+ */
+void kmt_merge_release(KmtMerge *merge, const KmtBlock *block);
 
 /*
  * Records whose event_id or type_id is unknown, whose event_size is not the

@@ -29,7 +29,7 @@ void kmt_obj_table_init(KmtObjTable *table, guint64 seed, gboolean keep_indexes)
 	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
 		KmtObjSegment *s = &table->segments[i];
 
-		s->slots = g_new0(guint32, OBJ_FIRST_SLOTS);
+		s->slots = g_new0(guint32, OBJ_FIRST_SLOTS + KMT_SLOT_GROUP);
 		s->mask = OBJ_FIRST_SLOTS - 1;
 	}
 }
@@ -82,7 +82,7 @@ static void make_slots(KmtObjTable *table, KmtObjSegment *s)
 	while (((guint64)s->n_entries + 1) * 10 > (guint64)n * 7)
 		n *= 2;
 	g_free(s->slots);
-	s->slots = g_new0(guint32, n);
+	s->slots = g_new0(guint32, n + KMT_SLOT_GROUP);
 	s->mask = n - 1;
 	s->n_slots = 0;
 	for (i = 0; i < s->n_entries; i++)

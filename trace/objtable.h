@@ -11,6 +11,10 @@
 #ifndef KMEMTRACE_OBJTABLE_H
 #define KMEMTRACE_OBJTABLE_H
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <kmemtrace_abi.h>
 
 #include "trace/addrset.h"
@@ -67,7 +71,9 @@ typedef struct {
 	guint32 n_closed; /* entries that are not live */
 	guint32 hand;	  /* where the search for one to forget goes on */
 	guint32 patience; /* so many are added before it is tried again */
+	guint64 padding;  /* to a power of two */
 } KmtObjSegment;
+G_STATIC_ASSERT(sizeof(KmtObjSegment) == 64 || sizeof(void *) < 8);
 
 typedef struct {
 	KmtObjSegment segments[KMT_OBJ_SEGMENTS];
@@ -111,22 +117,50 @@ static inline void kmt_obj_prefetch_slot(KmtObjTable *table, guint64 hash)
 	__builtin_prefetch(&s->slots[(guint32)hash & s->mask]);
 }
 
-static inline void kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash)
+/* So many slots are looked at at once; as many lie behind the last one, empty.
+ */
+#define KMT_SLOT_GROUP 4
+
+/* The first of a group of slots that has this tag; 0 if none has. */
+static inline guint32 kmt_obj_tagged(const guint32 *slots, guint32 tag)
+{
+#ifdef __SSE2__
+	__m128i group = _mm_loadu_si128((const __m128i *)slots);
+	__m128i tags = _mm_and_si128(
+		group, _mm_set1_epi32((int)~KMT_SLOT_NUMBER_MASK));
+	int found = _mm_movemask_ps(_mm_castsi128_ps(
+		_mm_cmpeq_epi32(tags, _mm_set1_epi32((int)tag))));
+
+	return found ? slots[__builtin_ctz((guint)found)] : 0;
+#else
+	guint32 slot = 0;
+	int i;
+
+	for (i = KMT_SLOT_GROUP - 1; i >= 0; i--)
+		slot = (slots[i] & ~KMT_SLOT_NUMBER_MASK) == tag ? slots[i]
+								 : slot;
+	return slot;
+#endif
+}
+
+/*
+ * Returns what may be the number of its entry + 1, for kmt_obj_look().  How far
+ * from its place an address is cannot be foretold, so that a loop would cost
+ * more than it is worth: the first few places are looked at, without a branch.
+ */
+static inline guint32 kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash)
 {
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
+	const guint32 *slots = &s->slots[(guint32)hash & s->mask];
 	guint32 tag = kmt_obj_tag(hash);
-	guint32 i = (guint32)hash & s->mask;
-	guint32 slot;
+	guint32 slot = kmt_obj_tagged(slots, tag) & KMT_SLOT_NUMBER_MASK;
 
-	while ((slot = s->slots[i]) != 0 &&
-	       (slot & ~KMT_SLOT_NUMBER_MASK) != tag)
-		i = (i + 1) & s->mask;
 	/* Without a slot it is where no entry is. */
 	__builtin_prefetch((const void *)((guintptr)s->entries +
-					  (slot & KMT_SLOT_NUMBER_MASK) *
-						  sizeof(KmtEntry) -
+					  slot * sizeof(KmtEntry) -
 					  sizeof(KmtEntry)),
 			   1);
+	return slot;
 }
 
 /* The entry of an address; NULL if there is none. */
@@ -150,6 +184,26 @@ static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
 		if (e->ptr == ptr && (e->type == KMEMTRACE_TYPE_PAGES) == pages)
 			return e;
 	}
+}
+
+/* The same, faster if candidate, of kmt_obj_prefetch_entry(), still is it. */
+static inline KmtEntry *kmt_obj_look(KmtObjTable *table, guint64 hash,
+				     guint32 candidate, guint64 ptr, guint type)
+{
+	const KmtObjSegment *s = kmt_obj_segment(table, hash);
+	gboolean pages = type == KMEMTRACE_TYPE_PAGES;
+	KmtEntry *e;
+
+	/* Entries change their address, but never their number: one that has
+	 * the address is the one. */
+	if (G_LIKELY(candidate - 1 < s->n_entries)) {
+		e = &s->entries[candidate - 1];
+		if (G_LIKELY(e->ptr == ptr &&
+			     (e->type == type ||
+			      (e->type == KMEMTRACE_TYPE_PAGES) == pages)))
+			return e;
+	}
+	return kmt_obj_find(table, hash, ptr, pages);
 }
 
 /*

@@ -3,20 +3,24 @@
 
 #include <string.h>
 
+#include "trace/match-private.h"
 #include "trace/pipeline.h"
 
 /* Blocks on their way: enough that no stage waits for another's next one. */
 #define RING 6
 
-/* How far ahead of a record its memory is asked for, in records of the shard.
+/*
+ * Large captures are bound by the time that memory takes.  So much of each
+ * record is asked for before it is needed: two batches before, its slot in the
+ * table, one batch before, its entry.
  */
-#define AHEAD_RECORD 24
-#define AHEAD_SLOT   16
-#define AHEAD_ENTRY  8
+#define BATCH 16
 
 typedef struct {
 	KmtBlock records;
 	guint64 hashes[KMT_BLOCK_RECORDS];
+	guint32 candidates[KMT_BLOCK_RECORDS];
+	KmtNumbers allocated[KMT_BLOCK_RECORDS];
 	KmtStep steps[KMT_BLOCK_RECORDS];
 	/* For each shard: the numbers of its records, and its extras. */
 	guint16 *numbers;
@@ -153,15 +157,17 @@ static inline guint shard_of(const KmtPipeline *p, guint64 hash)
 	return (guint)((hash >> 32 & 0xffff) * p->n_shards >> 16);
 }
 
+/* Each shard has the numbers of its records in order. */
 static void distribute(KmtPipeline *p, Work *work)
 {
 	const KmtMatcher *any = p->shards[0].matcher;
+	const KmtBlock *b = &work->records;
 	guint i;
 
 	for (i = 0; i < p->n_shards; i++)
 		work->n_numbers[i] = 0;
-	for (i = 0; i < work->records.n; i++) {
-		guint64 hash = kmt_matcher_hash(any, work->records.record[i]);
+	for (i = 0; i < b->n; i++) {
+		guint64 hash = kmt_match_hash(any, b->record[i]);
 		guint shard = shard_of(p, hash);
 
 		work->hashes[i] = hash;
@@ -179,31 +185,94 @@ static gboolean stage_merge(KmtPipeline *p, Work *work)
 	return TRUE;
 }
 
-static void stage_match(Shard *shard, Work *work)
+/* The three steps of matching, each for the k-th batch of a shard's records. */
+static void ask_slots(Shard *shard, Work *work, const guint16 *numbers, guint n)
+{
+	guint k;
+
+	for (k = 0; k < n; k++) {
+		guint i = numbers[k];
+
+		kmt_obj_prefetch_slot(&shard->matcher->table, work->hashes[i]);
+		__builtin_prefetch(work->records.record[i]);
+	}
+}
+
+static void ask_entries(Shard *shard, Work *work, const guint16 *numbers,
+			guint n)
+{
+	guint k;
+
+	for (k = 0; k < n; k++) {
+		guint i = numbers[k];
+
+		work->candidates[i] = kmt_obj_prefetch_entry(
+			&shard->matcher->table, work->hashes[i]);
+	}
+}
+
+/* The numbers of what the ALLOC records among them allocate. */
+static void look_up(Shard *shard, Work *work, const guint16 *numbers, guint n)
+{
+	KmtCellCache *cache = shard->matcher->numbers;
+	const KmtBlock *b = &work->records;
+	guint16 allocs[BATCH];
+	guint n_allocs = 0, k;
+
+	for (k = 0; k < n; k++) {
+		guint i = numbers[k];
+
+		allocs[n_allocs] = (guint16)i;
+		n_allocs += b->record[i]->event_id == KMEMTRACE_EVENT_ALLOC;
+	}
+	for (k = 0; k < n_allocs; k++) {
+		guint i = allocs[k];
+
+		work->allocated[i] = (KmtNumbers){
+			kmt_cell_cache_cell(cache, b->record[i], b->file[i]),
+			kmt_cell_cache_size(cache, b->record[i])};
+	}
+}
+
+static void match(Shard *shard, Work *work, const guint16 *numbers, guint n)
 {
 	const KmtBlock *b = &work->records;
-	const guint64 *hashes = work->hashes;
-	KmtMatcher *m = shard->matcher;
+	guint k;
+
+	look_up(shard, work, numbers, n);
+	for (k = 0; k < n; k++) {
+		guint i = numbers[k];
+
+		shard->place = i;
+		kmt_match_step(shard->matcher, b->record[i], b->now[i],
+			       b->file[i], work->hashes[i], work->candidates[i],
+			       &work->allocated[i], &work->steps[i]);
+	}
+}
+
+static void stage_match(Shard *shard, Work *work)
+{
 	const guint16 *numbers =
 		work->numbers + shard->number * KMT_BLOCK_RECORDS;
 	guint n = work->n_numbers[shard->number], k;
 
 	shard->work = work;
 	g_array_set_size(work->extras[shard->number], 0);
-	for (k = 0; k < n; k++) {
-		guint i = numbers[k];
+	ask_slots(shard, work, numbers, MIN(n, 2 * BATCH));
+	ask_entries(shard, work, numbers, MIN(n, BATCH));
+	for (k = 0; k < n; k += BATCH) {
+		guint entries = k + BATCH, slots = k + 2 * BATCH;
 
-		__builtin_prefetch(
-			b->record[numbers[MIN(k + AHEAD_RECORD, n - 1)]]);
-		kmt_matcher_prefetch_slot(
-			m, hashes[numbers[MIN(k + AHEAD_SLOT, n - 1)]]);
-		kmt_matcher_prefetch_entry(
-			m, hashes[numbers[MIN(k + AHEAD_ENTRY, n - 1)]]);
-		shard->place = i;
-		kmt_matcher_step(m, b->record[i], b->now[i], b->file[i],
-				 hashes[i], &work->steps[i]);
+		if (slots < n)
+			ask_slots(shard, work, numbers + slots,
+				  MIN(n - slots, BATCH));
+		if (entries < n)
+			ask_entries(shard, work, numbers + entries,
+				    MIN(n - entries, BATCH));
+		match(shard, work, numbers + k, MIN(n - k, BATCH));
 	}
-	kmt_matcher_advance(m, b->now[b->n - 1]);
+	kmt_matcher_advance(shard->matcher,
+			    work->records.now[work->records.n - 1]);
 }
 
 static gint compare_extras(gconstpointer a, gconstpointer b)
@@ -236,6 +305,7 @@ static void stage_consume(KmtPipeline *p, Work *work)
 	matched.extras = (const KmtExtra **)work->all_extras->pdata;
 	matched.n_extras = work->all_extras->len;
 	p->consumer(p->user, &matched);
+	kmt_merge_release(p->merge, &work->records);
 }
 
 /* ---- the threads ---- */

@@ -2,15 +2,20 @@
 #include "config.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "trace/source.h"
+
+/* Bytes that are given back at a time. */
+#define RELEASE (4u << 20)
 
 /* Records converted at a time. */
 #define PIECE_RECORDS 2048
 
 struct KmtSource {
 	const KmtCpuFile *file;
-	guint64 next; /* record */
+	guint64 next;	  /* record */
+	guint64 released; /* bytes, a multiple of RELEASE */
 };
 
 KmtPiece *kmt_piece_ref(KmtPiece *piece)
@@ -76,4 +81,17 @@ gboolean kmt_source_next(KmtSource *source, KmtRun *run)
 	}
 	source->next += run->n;
 	return TRUE;
+}
+
+void kmt_source_release(KmtSource *source, guint64 index)
+{
+	const KmtCpuFile *file = source->file;
+	guint64 bytes = index * file->record_size / RELEASE * RELEASE;
+
+	if (bytes == source->released)
+		return;
+	/* What is asked for again is read again. */
+	madvise((void *)(file->map + source->released),
+		bytes - source->released, MADV_DONTNEED);
+	source->released = bytes;
 }

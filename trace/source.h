@@ -35,4 +35,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSource, kmt_source_free)
 /* The next ones; FALSE at the end. */
 gboolean kmt_source_next(KmtSource *source, KmtRun *run);
 
+/*
+ * Nobody looks at the records before this index any more.  May be called while
+ * another thread is in kmt_source_next().
+ */
+void kmt_source_release(KmtSource *source, guint64 index);
+
 #endif

@@ -310,7 +310,7 @@ gboolean kmt_opposite_holds(const KmtMatcher *m, KmtEntry *e, guint16 file)
  * Of an address that is live, or where records wait.  An earlier surplus FREE
  * may be the ALLOC's own; else, on a live address, it is surplus itself.
  */
-static void alloc_contested(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
+void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 {
 	guint16 file = (guint16)r->position.file->position;
 	KmtAside *aside = kmt_aside_of(m, e, r->hash);
@@ -348,19 +348,12 @@ static void alloc_contested(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	kmt_make_live(m, e, r);
 }
 
-void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
+void kmt_review_alloc(KmtMatcher *m, KmtEntry *e, guint16 file)
 {
-	guint16 file = (guint16)r->position.file->position;
-
-	if (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING)) {
-		alloc_contested(m, e, r);
-		return;
-	}
 	kmt_review_guess(m, e, file);
 	if ((e->flags & KMT_ENTRY_MAYBE_FREE) &&
 	    !kmt_opposite_holds(m, e, file))
 		e->flags &= ~KMT_ENTRY_MAYBE_FREE;
-	kmt_make_live(m, e, r);
 }
 
 /* Has no object, or one of the other type: it has to wait. */

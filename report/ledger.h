@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The figures of a group or a kind while records are read: no more than it
+ * takes to have KmtTotals of them at the end, what each event touches in one
+ * line of the processor's cache.
+ */
+#ifndef KMEMTRACE_REPORT_LEDGER_H
+#define KMEMTRACE_REPORT_LEDGER_H
+
+#include "report/totals.h"
+
+typedef struct {
+	guint64 allocs;
+	guint64 bytes_req;
+	guint64 bytes_alloc;
+	guint64 frees;
+	guint64 closed_req; /* bytes requested of what is live no more */
+	guint64 live;	    /* bytes allocated */
+	guint64 peak;
+	guint64 epoch; /* of the kind's peak that at_peak is of */
+
+	gint64 peak_timestamp;
+	guint64 at_peak;
+	guint64 cross_cpu_frees;
+	guint64 remote_node_allocs;
+	gint64 gone; /* closed without a free, less freed when closed before */
+	/* What was live when all this began. */
+	guint64 first_objects;
+	guint64 first_req;
+	guint64 padding;
+} KmtLedger;
+G_STATIC_ASSERT(sizeof(KmtLedger) == 128);
+
+/* Returns whether live bytes were never as many.  The peak is looked at after
+ * each allocation, in merged order. */
+static inline gboolean kmt_ledger_live(KmtLedger *l, guint64 bytes_alloc,
+				       gint64 timestamp)
+{
+	l->live += bytes_alloc;
+	if (l->live <= l->peak)
+		return FALSE;
+	l->peak = l->live;
+	l->peak_timestamp = timestamp;
+	return TRUE;
+}
+
+static inline gboolean kmt_ledger_alloc(KmtLedger *l, guint64 bytes_req,
+					guint64 bytes_alloc, gint64 timestamp)
+{
+	l->allocs++;
+	l->bytes_req += bytes_req;
+	l->bytes_alloc += bytes_alloc;
+	return kmt_ledger_live(l, bytes_alloc, timestamp);
+}
+
+/* An object is live no more; if it was freed, that is told besides. */
+static inline void kmt_ledger_close(KmtLedger *l, guint64 bytes_req,
+				    guint64 bytes_alloc)
+{
+	l->closed_req += bytes_req;
+	l->live -= bytes_alloc;
+	l->gone++;
+}
+
+static inline void kmt_ledger_free(KmtLedger *l, gboolean cross)
+{
+	l->frees++;
+	l->gone--;
+	l->cross_cpu_frees += cross;
+}
+
+/*
+ * An allocation or a free (alloc TRUE or FALSE) of what is in its own CPU's
+ * hands: the same for both, as which one comes next cannot be foretold. Returns
+ * 1 for a peak, else 0.
+ */
+static inline guint64 kmt_ledger_step(KmtLedger *l, gboolean alloc,
+				      guint64 bytes_req, guint64 bytes_alloc,
+				      gint64 timestamp)
+{
+	guint64 is_alloc = alloc ? 1 : 0;
+	guint64 allocs = -is_alloc; /* all bits, or none */
+	guint64 peak;
+
+	l->allocs += is_alloc;
+	l->frees += 1 - is_alloc;
+	l->bytes_req += bytes_req & allocs;
+	l->bytes_alloc += bytes_alloc & allocs;
+	l->closed_req += bytes_req & ~allocs;
+	l->live += (bytes_alloc ^ ~allocs) - ~allocs;
+	peak = (l->live > l->peak) & is_alloc;
+	l->peak_timestamp = peak ? timestamp : l->peak_timestamp;
+	l->peak = peak ? l->live : l->peak;
+	return peak;
+}
+
+/* Likewise for a sum of which only live bytes and peaks are kept. */
+static inline guint64 kmt_ledger_step_live(KmtLedger *l, gboolean alloc,
+					   guint64 bytes_alloc,
+					   gint64 timestamp)
+{
+	guint64 frees = alloc ? 0 : G_MAXUINT64;
+	guint64 peak;
+
+	l->live += (bytes_alloc ^ frees) - frees;
+	peak = l->live > l->peak && alloc;
+	l->peak_timestamp = peak ? timestamp : l->peak_timestamp;
+	l->peak = peak ? l->live : l->peak;
+	return peak;
+}
+
+/* All begins now: of what was, only that it is live is known. */
+void kmt_ledger_restart(KmtLedger *ledger, gint64 now);
+
+KmtTotals kmt_ledger_totals(const KmtLedger *ledger);
+
+#endif
