@@ -87,6 +87,12 @@ static void add_loss(JsonBuilder *builder, const KmtReport *report)
 	json_builder_end_array(builder);
 }
 
+static void add_blind(JsonBuilder *builder, const KmtReport *report)
+{
+	json_builder_set_member_name(builder, "blind");
+	json_builder_add_double_value(builder, kmt_report_blind(report));
+}
+
 static void add_capture(JsonBuilder *builder, const KmtReport *report)
 {
 	const KmtCapture *capture = report->capture;
@@ -110,6 +116,7 @@ static void add_capture(JsonBuilder *builder, const KmtReport *report)
 		     report->aggregate->last_timestamp);
 	kmt_json_loss(builder, capture);
 	add_loss(builder, report);
+	add_blind(builder, report);
 	kmt_json_text(builder, "kernel_release", release);
 	kmt_json_text(builder, "symbols", report->names->source);
 	json_builder_end_object(builder);

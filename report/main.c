@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define PROGRAM "kmemtrace-report"
 
@@ -77,6 +78,56 @@ static gint64 capture_length(const KmtCapture *capture)
 	return to;
 }
 
+/* ---- how far it is, on a terminal ---- */
+
+#define PROGRESS_AFTER_US (1 * G_USEC_PER_SEC)
+#define PROGRESS_EACH_US  (G_USEC_PER_SEC / 5)
+
+static struct {
+	guint64 total; /* records; 0 if that is not known */
+	gint64 begun;  /* monotonic time, us */
+	gint64 shown;
+} progress;
+
+/* By one thread at a time. */
+static void show_progress(guint64 records)
+{
+	gint64 now = g_get_monotonic_time(), passed = now - progress.begun;
+
+	if (passed < PROGRESS_AFTER_US ||
+	    now - progress.shown < PROGRESS_EACH_US)
+		return;
+	progress.shown = now;
+	if (progress.total)
+		fprintf(stderr,
+			"\r" PROGRAM ": %3.0f %% read, %.1f M events/s\033[K",
+			100.0 * (double)records / (double)progress.total,
+			(double)records / (double)passed);
+	else
+		fprintf(stderr,
+			"\r" PROGRAM
+			": %.1f M events read, %.1f M events/s\033[K",
+			(double)records / 1e6,
+			(double)records / (double)passed);
+	fflush(stderr);
+}
+
+static void begin_progress(const KmtOptions *options, const KmtCapture *capture,
+			   KmtAggregateOptions *aggregate)
+{
+	if (options->quiet || !isatty(STDERR_FILENO))
+		return;
+	progress.total = capture->n_records;
+	progress.begun = g_get_monotonic_time();
+	aggregate->progress = show_progress;
+}
+
+static void end_progress(void)
+{
+	if (progress.shown)
+		fputs("\r\033[K", stderr);
+}
+
 static void print(const KmtPlan *plan)
 {
 	switch (plan->form) {
@@ -119,7 +170,9 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 		return kmt_cli_fail_error(PROGRAM, error);
 	if (plan->aggregate.span.windows && plan->whole_span)
 		plan->aggregate.span.stop = capture_length(capture);
+	begin_progress(options, capture, &plan->aggregate);
 	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
+	end_progress();
 	check_names(names, aggregate->cells->cells, warnings);
 	if (aggregate->skipped && aggregate->skipped == capture->n_records)
 		g_ptr_array_add(warnings,

@@ -91,6 +91,22 @@ guint kmt_report_intervals(const KmtReport *report,
 	return n;
 }
 
+double kmt_report_blind(const KmtReport *report)
+{
+	const KmtAggregate *a = report->aggregate;
+	KmtInterval intervals[KMT_MAX_INTERVALS];
+	guint n = kmt_report_intervals(report, intervals), i;
+	double blind = 0, all;
+
+	all = (double)a->last_timestamp - (double)a->first_timestamp;
+	for (i = 0; i < n; i++)
+		blind += MAX(0.0, (double)intervals[i].until -
+					  (double)intervals[i].from);
+	if (!n)
+		return 0;
+	return all > 0 ? MIN(1.0, blind / all) : 1;
+}
+
 gboolean kmt_report_is_lossy(const KmtReport *report)
 {
 	return kmt_capture_is_lossy(report->capture) ||

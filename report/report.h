@@ -85,6 +85,9 @@ guint kmt_report_intervals(const KmtReport *report,
 gboolean kmt_report_is_lossy(const KmtReport *report);
 gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field);
 
+/* Which share of the time, from 0 to 1, is in these intervals. */
+double kmt_report_blind(const KmtReport *report);
+
 /* A value of group [capture] of kmemtrace.meta; NULL if it is not there. */
 char *kmt_report_meta(const KmtCapture *capture, const char *key);
 

@@ -134,6 +134,13 @@ static void print_intervals(const KmtReport *report, FILE *out)
 
 		fprintf(out, "Not exact:     from %s s to %s s\n", from, until);
 	}
+	if (n) {
+		char share[G_ASCII_DTOSTR_BUF_SIZE];
+
+		g_ascii_formatd(share, sizeof(share), "%.1f",
+				100 * kmt_report_blind(report));
+		fprintf(out, "Blind:         %s %% of the time\n", share);
+	}
 }
 
 static void print_machine(const KmtCapture *capture, FILE *out)
