@@ -11,4 +11,5 @@ EXTRA_DIST += \
 	docs/definitions.md \
 	docs/limits.md \
 	docs/reconciliation.md \
-	docs/testing.md
+	docs/testing.md \
+	docs/walkthrough.md

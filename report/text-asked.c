@@ -70,7 +70,7 @@ static void print_cross_cpu(const KmtReport *report, FILE *out)
 			continue;
 		cross_line(columns, &table->rest[kind]);
 		kmt_columns_text(columns, kmt_kind_name(kind));
-		kmt_text_rest(report, columns, "call site",
+		kmt_text_rest(report, columns, "call site", "call sites",
 			      table->n_rest[kind]);
 	}
 	kmt_columns_print(columns, out);
@@ -149,13 +149,28 @@ static void print_pairs(const KmtReport *report, FILE *out)
 		kmt_columns_number(columns, FALSE, rest.bytes);
 		kmt_columns_number(columns, FALSE, rest.frees);
 		kmt_columns_text(columns, "all");
-		kmt_text_rest(report, columns, "pair", pairs->len - shown);
+		kmt_text_rest(report, columns, "pair", "pairs",
+			      pairs->len - shown);
 		kmt_columns_text(columns, "");
 	}
 	kmt_columns_print(columns, out);
 }
 
 /* ---- windows ---- */
+
+/* Did anything of this kind ever happen? */
+static gboolean is_in_windows(const KmtReport *report, KmtKind kind)
+{
+	guint i;
+
+	for (i = 0; i < report->n_windows; i++) {
+		const KmtTotals *t = &report->aggregate->windows[i].kinds[kind];
+
+		if (t->allocs || t->frees || t->peak_bytes_alloc)
+			return TRUE;
+	}
+	return FALSE;
+}
 
 static void print_windows(const KmtReport *report, FILE *out)
 {
@@ -176,6 +191,8 @@ static void print_windows(const KmtReport *report, FILE *out)
 			const KmtWindow *w = &aggregate->windows[i];
 			const KmtTotals *t = &w->kinds[kinds[j]];
 
+			if (!is_in_windows(report, kinds[j]))
+				continue;
 			seconds_cell(columns, (guint64)w->start);
 			kmt_columns_number(columns, FALSE, t->allocs);
 			kmt_columns_number(columns, FALSE, t->frees);

@@ -17,11 +17,11 @@ void kmt_text_site(const KmtReport *report, KmtColumns *columns,
 }
 
 void kmt_text_rest(const KmtReport *report, KmtColumns *columns,
-		   const char *what, guint64 n_rest)
+		   const char *one, const char *many, guint64 n_rest)
 {
 	g_autofree char *number = kmt_format_number(n_rest, report->separators);
-	g_autofree char *text = g_strdup_printf("(%s more %s%s)", number, what,
-						n_rest == 1 ? "" : "s");
+	g_autofree char *text = g_strdup_printf("(%s more %s)", number,
+						n_rest == 1 ? one : many);
 
 	kmt_columns_text(columns, text);
 }
@@ -107,6 +107,7 @@ static void fill_group(const KmtReport *report, KmtColumns *columns,
 static void fill_rest(const KmtReport *report, KmtColumns *columns,
 		      const KmtTable *table, KmtKind kind)
 {
+	const KmtBy *by = report->by;
 	guint i;
 
 	for (i = 0; i < report->fields->len; i++) {
@@ -118,11 +119,11 @@ static void fill_rest(const KmtReport *report, KmtColumns *columns,
 	}
 	if (has_kind(report))
 		kmt_columns_text(columns, kmt_kind_name(kind));
-	kmt_text_rest(report, columns,
-		      report->by->n == 1
-			      ? kmt_dimension_title(report->by->dimensions[0])
-			      : "line",
-		      table->n_rest[kind]);
+	kmt_text_rest(
+		report, columns,
+		by->n == 1 ? kmt_dimension_title(by->dimensions[0]) : "line",
+		by->n == 1 ? kmt_dimension_plural(by->dimensions[0]) : "lines",
+		table->n_rest[kind]);
 	for (i = 1; i < report->by->n; i++)
 		kmt_columns_text(columns, "");
 }

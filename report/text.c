@@ -342,7 +342,7 @@ static void fill_tally_rest(const KmtReport *report, KmtColumns *columns,
 	kmt_columns_number(columns, FALSE, count);
 	kmt_columns_text(columns, "");
 	kmt_text_rest(report, columns, pairs ? "pair" : "call site",
-		      list->len - from);
+		      pairs ? "pairs" : "call sites", list->len - from);
 	if (pairs) {
 		kmt_columns_text(columns, "");
 		kmt_columns_text(columns, "");

@@ -11,7 +11,7 @@ void kmt_text_site(const KmtReport *report, KmtColumns *columns,
 		   guint64 address);
 /* Fills a cell with "(5 more call sites)". */
 void kmt_text_rest(const KmtReport *report, KmtColumns *columns,
-		   const char *what, guint64 n_rest);
+		   const char *one, const char *many, guint64 n_rest);
 /* "\nTITLE" */
 void kmt_text_title(FILE *out, const char *title);
 

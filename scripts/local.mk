@@ -7,4 +7,5 @@ EXTRA_DIST += \
 	scripts/steps/kernel.sh \
 	scripts/steps/user.sh \
 	scripts/steps/vm.sh \
-	scripts/test
+	scripts/test \
+	scripts/walkthrough

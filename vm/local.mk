@@ -9,6 +9,8 @@ EXTRA_DIST += \
 	vm/config/slab.config \
 	vm/config/slob.config \
 	vm/config/slub.config \
+	vm/faulty/Kbuild \
+	vm/faulty/kmt_faulty.c \
 	vm/gap/Kbuild \
 	vm/gap/kmt_gap.c \
 	vm/guest/init \
@@ -22,6 +24,7 @@ EXTRA_DIST += \
 	vm/scenarios/kill-restart.sh \
 	vm/scenarios/loss.sh \
 	vm/scenarios/parameters.sh \
+	vm/scenarios/questions.sh \
 	vm/scenarios/reconcile.sh \
 	vm/scenarios/tail.sh \
 	vm/scenarios/toggle.sh \

@@ -6,7 +6,8 @@
 kernel()
 {
 	"$kmt_top/vm/build" -q --module "$kmt_top/vm/storm" \
-		--module "$kmt_top/vm/gap" --module "$kmt_top/vm/witness" "$@"
+		--module "$kmt_top/vm/gap" --module "$kmt_top/vm/witness" \
+		--module "$kmt_top/vm/faulty" "$@"
 }
 
 series()

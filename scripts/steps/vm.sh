@@ -172,3 +172,10 @@ step_debug()
 	python3 "$kmt_top/tests/vm/gap.py" "$work/debug-gap/capture" \
 		"$work/debug-gap/gap.log"
 }
+
+# What the documents show can be had.
+step_walkthrough()
+{
+	kmt_build_programs "$builddir"
+	"$kmt_top/scripts/walkthrough" --check --build "$builddir"
+}
