@@ -65,6 +65,17 @@ static void set_build_id(GKeyFile *meta, const char *sys)
 		g_key_file_set_string(meta, CAPTURE, "build_id", id);
 }
 
+/* Which files were recorded since the same boot. */
+static void set_boot_id(GKeyFile *meta, const char *proc)
+{
+	g_autofree char *path = g_build_filename(proc, "sys", "kernel",
+						 "random", "boot_id", NULL);
+	g_autofree char *id = NULL;
+
+	if (g_file_get_contents(path, &id, NULL, NULL) && *g_strstrip(id))
+		g_key_file_set_string(meta, CAPTURE, "boot_id", id);
+}
+
 /* Of the kernel: this program may be a 32-bit one on a 64-bit kernel. */
 static int word_bytes(const char *machine)
 {
@@ -113,6 +124,7 @@ GKeyFile *kmt_meta_new(const KmtMetaStart *start)
 				      host.release);
 	}
 	set_build_id(meta, start->sys);
+	set_boot_id(meta, start->proc);
 	g_key_file_set_string(meta, CAPTURE, "clock", "sched_clock");
 	g_key_file_set_string(meta, CAPTURE, "source", "relay");
 	g_key_file_set_uint64(meta, CAPTURE, "subbufs", start->n_subbufs);

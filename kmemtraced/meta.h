@@ -10,7 +10,8 @@
 
 /* What is known when recording begins. */
 typedef struct {
-	const char *sys; /* where sysfs is mounted */
+	const char *sys;  /* where sysfs is mounted */
+	const char *proc; /* and procfs */
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
 	gboolean continues; /* an earlier reader took the first part */

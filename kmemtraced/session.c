@@ -253,7 +253,8 @@ static void raise_limit(void)
 /* Everything that allocates much, so that it is not in the trace. */
 static gboolean get_ready(KmtSession *session, GError **error)
 {
-	KmtMetaStart start = {.sys = session->options->sys};
+	KmtMetaStart start = {.sys = session->options->sys,
+			      .proc = session->options->proc};
 
 	raise_limit();
 	session->control = kmt_control_open(session->options->debugfs, error);

@@ -205,6 +205,7 @@ class DaemonTest(unittest.TestCase):
 
     KALLSYMS = ("ffffffff81000000 T _text\n"
                 "ffffffff81000040 t start_here\n")
+    BOOT_ID = "01234567-89ab-cdef-0123-456789abcdef"
     MODULES = "ext4 983040 1 - Live 0xffffffffc0200000\n"
 
     def setUp(self):
@@ -216,6 +217,9 @@ class DaemonTest(unittest.TestCase):
         os.makedirs(self.proc)
         self.write(os.path.join(self.proc, "kallsyms"), self.KALLSYMS)
         self.write(os.path.join(self.proc, "modules"), self.MODULES)
+        os.makedirs(os.path.join(self.proc, "sys/kernel/random"))
+        self.write(os.path.join(self.proc, "sys/kernel/random/boot_id"),
+                   self.BOOT_ID + "\n")
         for cpu, node in ((0, 0), (1, 1)):
             os.makedirs(os.path.join(self.sys, "devices/system/cpu",
                                      f"cpu{cpu}", f"node{node}"))
