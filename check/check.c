@@ -247,6 +247,8 @@ static void check_across(KmtCheck *check)
 		kmt_matcher_feed(matcher, &event, &position);
 	kmt_matcher_finish(matcher);
 	check->findings = *kmt_matcher_findings(matcher);
+	g_ptr_array_unref(check->notes);
+	check->notes = kmt_merge_notes(merge);
 	find_before(check);
 }
 
@@ -261,6 +263,7 @@ KmtCheck *kmt_check_new(const KmtCapture *capture, gboolean across,
 	check->tolerance_ns = tolerance_ns;
 	check->max_errors = max_errors;
 	check->errors = g_array_new(FALSE, FALSE, sizeof(KmtError));
+	check->notes = g_ptr_array_new_with_free_func(g_free);
 	check->usable = g_new0(guint64, capture->files->len);
 	for (i = 0; i < capture->files->len; i++)
 		check_file(check, capture->files->pdata[i]);
@@ -274,6 +277,7 @@ void kmt_check_free(KmtCheck *check)
 	if (!check)
 		return;
 	g_array_unref(check->errors);
+	g_ptr_array_unref(check->notes);
 	g_free(check->usable);
 	g_free(check);
 }
@@ -306,6 +310,7 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 {
 	const KmtCapture *c = check->capture;
 	GPtrArray *loss = g_ptr_array_new_with_free_func(g_free);
+	guint i;
 
 	if (c->has_overruns && c->overruns) {
 		g_autofree char *by_cpu = overruns_by_cpu(c);
@@ -316,6 +321,10 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 					      c->overruns, *by_cpu ? " (" : "",
 					      by_cpu, *by_cpu ? ")" : ""));
 	}
+	for (i = 0; i < c->notes->len; i++)
+		g_ptr_array_add(loss, g_strdup(c->notes->pdata[i]));
+	for (i = 0; i < check->notes->len; i++)
+		g_ptr_array_add(loss, g_strdup(check->notes->pdata[i]));
 	if (!c->meta)
 		g_ptr_array_add(loss,
 				g_strdup("whether events were lost is not "

@@ -32,7 +32,8 @@ typedef struct {
 	guint64 total;		   /* sum of counts */
 	GArray *errors;		   /* of KmtError; none of unusable files */
 	guint64 kept[KMT_N_RULES]; /* how many of each are in errors */
-	guint64 *usable; /* records of each file that break no fatal rule */
+	guint64 *usable;  /* records of each file that break no fatal rule */
+	GPtrArray *notes; /* of char *: what kmt_merge_notes() tells */
 	KmtFindings findings; /* of all classes, errors or not */
 } KmtCheck;
 

@@ -43,6 +43,7 @@ static void add_capture(JsonBuilder *b, const KmtCheck *check)
 	kmt_json_begin_object(b, "capture");
 	kmt_json_path(b, "directory", c->directory);
 	kmt_json_text(b, "byte_order", kmt_capture_byte_order(c));
+	kmt_json_text(b, "layout", kmt_layout_name(c->layout));
 	kmt_json_u64(b, "record_size", c->record_size);
 	kmt_json_u64(b, "records", c->n_records);
 	kmt_json_loss(b, c);
@@ -56,6 +57,7 @@ static void add_capture(JsonBuilder *b, const KmtCheck *check)
 		kmt_json_u64(b, "bytes", file->size);
 		kmt_json_u64(b, "records", file->n_records);
 		kmt_json_u64(b, "usable", check->usable[i]);
+		kmt_json_text(b, "defect", file->defect);
 		json_builder_end_object(b);
 	}
 	json_builder_end_array(b);

@@ -8,7 +8,7 @@ check_kmemtrace_check_SOURCES = \
 	check/text.c
 check_kmemtrace_check_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
 check_kmemtrace_check_LDADD = trace/libtrace.a cli/libcli.a \
-	$(JSON_LIBS) $(GLIB_LIBS)
+	$(JSON_LIBS) $(KMT_TRACE_LIBS)
 
 # The name that the program had in the kernel's first documentation of it.
 all-local: check/kmemtrace_check

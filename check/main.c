@@ -26,6 +26,8 @@ typedef struct {
 	gboolean json;
 	char *max_print;
 	char *clock_tolerance;
+	char *layout;
+	KmtCaptureOptions capture;
 	char **operands;
 } Options;
 
@@ -33,6 +35,7 @@ static void options_clear(Options *options)
 {
 	g_free(options->max_print);
 	g_free(options->clock_tolerance);
+	g_free(options->layout);
 	g_strfreev(options->operands);
 }
 
@@ -51,6 +54,10 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 		 "Nanoseconds by which the clocks of two CPUs may differ "
 		 "(default: 1000000)",
 		 "NS"},
+		{"layout", 0, 0, G_OPTION_ARG_STRING, &o->layout,
+		 "Take the records to be of layout A, B, C or D (default: "
+		 "find out)",
+		 "LAYOUT"},
 		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet,
 		 "Print nothing, the exit status tells", NULL},
 		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
@@ -58,7 +65,7 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 		{"version", 'V', 0, G_OPTION_ARG_NONE, &o->version,
 		 "Show the version and exit", NULL},
 		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
-		 &o->operands, NULL, "[DIRECTORY | FILE...]"},
+		 &o->operands, NULL, "[DIRECTORY | TAR | FILE...]"},
 		{NULL, 0, 0, 0, NULL, NULL, NULL},
 	};
 	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
@@ -70,9 +77,9 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 			 "kernel and a correct\nkmemtraced leave behind.");
 	g_option_context_set_description(
 		context, KMT_CLI_OPERANDS
-		"  One file alone is checked by itself, without\nwhat only the "
-		"files together tell: double allocations, unmatched and "
-		"mismatched\nfrees.\n\n"
+		"  One file alone is checked by itself, without what\nonly "
+		"the files together tell: double allocations, unmatched and "
+		"mismatched frees.\n\n"
 		"Exit status: 0 no errors, 1 could not check, 2 errors "
 		"found.\n");
 	rest = kmt_cli_parse(context, entries, argv, error);
@@ -83,8 +90,9 @@ static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
 {
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtCheck) check = NULL;
-	g_autoptr(KmtCapture) capture = kmt_capture_open(
-		(const char *const *)options->operands, &error);
+	g_autoptr(KmtCapture) capture =
+		kmt_capture_open((const char *const *)options->operands,
+				 &options->capture, &error);
 
 	if (!capture)
 		return kmt_cli_fail_error(PROGRAM, error);
@@ -115,7 +123,11 @@ int main(int argc, char **argv)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
 		return kmt_cli_close_stdout(PROGRAM, EXIT_CLEAN);
-	if (!kmt_cli_parse_number(options.max_print, G_MAXUINT32, "--max-print",
+	/* Errors are told with their records. */
+	options.capture.random_access = TRUE;
+	if (!kmt_layout_parse(options.layout, &options.capture.layout,
+			      &error) ||
+	    !kmt_cli_parse_number(options.max_print, G_MAXUINT32, "--max-print",
 				  &max_errors, &error) ||
 	    !kmt_cli_parse_number(options.clock_tolerance,
 				  KMT_CLOCK_TOLERANCE_MAX_NS,

@@ -64,6 +64,11 @@ static gboolean wrong_file_size(const KmtRuleInput *in)
 	       in->file->size != in->file->expected_size;
 }
 
+static gboolean unreadable(const KmtRuleInput *in)
+{
+	return in->file->defect != NULL;
+}
+
 const KmtRule kmt_rules[KMT_N_RULES] = {
 	[KMT_RULE_NULL_EVENT] = {"null-event",
 				 "event_id is 0, which is never written",
@@ -99,6 +104,9 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 				      "the file has not the size that "
 				      "kmemtrace.meta says",
 				      wrong_file_size},
+	[KMT_RULE_UNREADABLE] = {"unreadable",
+				 "the file cannot be read to its end",
+				 unreadable},
 	[KMT_RULE_DOUBLE_ALLOCATION] = {"double-allocation",
 					"memory is allocated that is allocated "
 					"already",

@@ -27,6 +27,7 @@ typedef enum {
 	/* Of a whole file. */
 	KMT_RULE_TRUNCATED_RECORD = KMT_N_RECORD_RULES,
 	KMT_RULE_WRONG_FILE_SIZE,
+	KMT_RULE_UNREADABLE,
 	KMT_N_FILE_RULES,
 
 	/* Across files. */

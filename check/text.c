@@ -93,6 +93,11 @@ static void print_error(const KmtError *e, FILE *out)
 			"    size %" G_GUINT64_FORMAT " bytes, kmemtrace.meta "
 			"says %" G_GUINT64_FORMAT "\n",
 			e->file->size, e->file->expected_size);
+	if (e->rule == KMT_RULE_UNREADABLE) {
+		g_autofree char *why = kmt_printable(e->file->defect);
+
+		fprintf(out, "    %s\n", why);
+	}
 	if (e->before_file)
 		print_place("before", e->before_file, e->before_index, out);
 	else
@@ -170,14 +175,23 @@ void kmt_check_text(const KmtCheck *check, FILE *out)
 		print_error(&g_array_index(check->errors, KmtError, i), out);
 	fprintf(out,
 		"%u file%s, %" G_GUINT64_FORMAT " record%s of %u bytes, %s "
-		"endian\n\n",
+		"endian",
 		c->files->len, c->files->len == 1 ? "" : "s", c->n_records,
 		c->n_records == 1 ? "" : "s", c->record_size,
 		kmt_capture_byte_order(c));
+	if (c->layout != KMT_LAYOUT_B)
+		fprintf(out,
+			"\nConverted from layout %s: offsets are those of the "
+			"converted records",
+			kmt_layout_name(c->layout));
+	fputs("\n\n", out);
 	print_tally(check, out);
 	fputc('\n', out);
-	for (i = 0; i < loss->len; i++)
-		fprintf(out, "WARNING: %s.\n", (const char *)loss->pdata[i]);
+	for (i = 0; i < loss->len; i++) {
+		g_autofree char *text = kmt_printable(loss->pdata[i]);
+
+		fprintf(out, "WARNING: %s.\n", text);
+	}
 	if (check->total)
 		fprintf(out, "%" G_GUINT64_FORMAT " error%s.\n", check->total,
 			check->total == 1 ? "" : "s");

@@ -7,8 +7,10 @@
 
 /* Of the help: what an operand of check and report is. */
 #define KMT_CLI_OPERANDS                                                       \
-	"A capture is a directory that kmemtraced wrote, or the cpu<n>.out "   \
-	"files of one;\nwithout any, the current directory."
+	"A capture is a directory that kmemtraced wrote, a tar of one, or "    \
+	"cpu<n>.out files;\nthese may be pipes, - is standard input, and all " \
+	"may be compressed by gzip or\nzstd.  Without any, the current "       \
+	"directory is read."
 
 /*
  * Parses argv; short options may have their value in the same word, as in -l3,

@@ -641,6 +641,8 @@ static void finish(Run *run, KmtPipeline *pipeline)
 	if (!kmt_merge_range(merge, &aggregate->first_timestamp,
 			     &aggregate->last_timestamp))
 		aggregate->first_timestamp = aggregate->last_timestamp = 0;
+	aggregate->timeless = run->capture->timeless;
+	aggregate->notes = kmt_merge_notes(merge);
 	for (i = 0; i < run->capture->files->len; i++) {
 		const KmtCpuFile *file =
 			g_ptr_array_index(run->capture->files, i);
@@ -726,5 +728,6 @@ void kmt_aggregate_free(KmtAggregate *aggregate)
 	kmt_cross_free(aggregate->cross);
 	kmt_cells_free(aggregate->cells);
 	g_free(aggregate->windows);
+	g_ptr_array_unref(aggregate->notes);
 	g_free(aggregate);
 }

@@ -53,6 +53,8 @@ typedef struct {
 	gint64 first_timestamp; /* the smallest and the largest, ns; 0 if */
 	gint64 last_timestamp;	/* there is no record */
 	guint64 span_ns;	/* how long the figures are about */
+	GPtrArray *notes;	/* of char *: what is odd in the records */
+	gboolean timeless;	/* timestamps are but numbers in sequence */
 	gboolean overflowed;	/* some sum of bytes is above 2^64 - 1 */
 	/* private: */
 	KmtCells *cells;

@@ -95,7 +95,8 @@ static KmtFigure get_live_fragmentation(const Subject *s)
 
 static KmtFigure get_peak_time(const Subject *s)
 {
-	if (!s->totals->peak_bytes_alloc)
+	if (!s->totals->peak_bytes_alloc ||
+	    (s->aggregate && s->aggregate->timeless))
 		return none();
 	return (KmtFigure){.type = KMT_FIGURE_TIME,
 			   .integer = (guint64)s->totals->peak_timestamp};

@@ -5,6 +5,15 @@
 #include "report/leaks.h"
 #include "report/report.h"
 
+static void add_time(JsonBuilder *builder, const KmtAggregate *aggregate,
+		     const char *key, gint64 time)
+{
+	if (aggregate->timeless)
+		kmt_json_text(builder, key, NULL);
+	else
+		kmt_json_i64(builder, key, time);
+}
+
 static void add_totals(JsonBuilder *builder, const KmtTotals *totals)
 {
 	KmtWaste waste = kmt_totals_wasted(totals);
@@ -24,10 +33,11 @@ static void add_totals(JsonBuilder *builder, const KmtTotals *totals)
 	kmt_json_u64(builder, "live_bytes_allocated", totals->live_bytes_alloc);
 }
 
-static void add_peak(JsonBuilder *builder, const KmtTotals *totals)
+static void add_peak(JsonBuilder *builder, const KmtAggregate *aggregate,
+		     const KmtTotals *totals)
 {
 	kmt_json_u64(builder, "peak_bytes_allocated", totals->peak_bytes_alloc);
-	kmt_json_i64(builder, "peak_timestamp", totals->peak_timestamp);
+	add_time(builder, aggregate, "peak_timestamp", totals->peak_timestamp);
 }
 
 /* What is known of an address beside its name. */
@@ -80,8 +90,9 @@ static void add_loss(JsonBuilder *builder, const KmtReport *report)
 	kmt_json_begin_array(builder, "not_exact");
 	for (i = 0; i < n; i++) {
 		kmt_json_begin_object(builder, NULL);
-		kmt_json_i64(builder, "from", intervals[i].from);
-		kmt_json_i64(builder, "until", intervals[i].until);
+		add_time(builder, report->aggregate, "from", intervals[i].from);
+		add_time(builder, report->aggregate, "until",
+			 intervals[i].until);
 		json_builder_end_object(builder);
 	}
 	json_builder_end_array(builder);
@@ -107,13 +118,18 @@ static void add_capture(JsonBuilder *builder, const KmtReport *report)
 	kmt_json_path(builder, "directory", capture->directory);
 	kmt_json_u64(builder, "abi_version", abi_version);
 	kmt_json_text(builder, "byte_order", kmt_capture_byte_order(capture));
-	kmt_json_u64(builder, "record_size", capture->record_size);
+	kmt_json_text(builder, "layout", kmt_layout_name(capture->layout));
+	/* C and D have records of two sizes. */
+	if (capture->layout == KMT_LAYOUT_C || capture->layout == KMT_LAYOUT_D)
+		kmt_json_text(builder, "record_size", NULL);
+	else
+		kmt_json_u64(builder, "record_size", capture->record_size);
 	kmt_json_u64(builder, "cpus", capture->files->len);
 	kmt_json_u64(builder, "events", capture->n_records);
-	kmt_json_i64(builder, "first_timestamp",
-		     report->aggregate->first_timestamp);
-	kmt_json_i64(builder, "last_timestamp",
-		     report->aggregate->last_timestamp);
+	add_time(builder, report->aggregate, "first_timestamp",
+		 report->aggregate->first_timestamp);
+	add_time(builder, report->aggregate, "last_timestamp",
+		 report->aggregate->last_timestamp);
 	kmt_json_loss(builder, capture);
 	add_loss(builder, report);
 	add_blind(builder, report);
@@ -130,7 +146,7 @@ static void add_kinds(JsonBuilder *builder, const KmtAggregate *aggregate)
 	for (i = 0; i < KMT_N_KINDS; i++) {
 		kmt_json_begin_object(builder, kmt_kind_name((KmtKind)i));
 		add_totals(builder, &aggregate->kinds[i]);
-		add_peak(builder, &aggregate->kinds[i]);
+		add_peak(builder, aggregate, &aggregate->kinds[i]);
 		json_builder_end_object(builder);
 	}
 	json_builder_end_object(builder);
@@ -248,7 +264,7 @@ static void add_groups(JsonBuilder *builder, const KmtReport *report)
 		kmt_json_begin_object(builder, NULL);
 		add_group_name(builder, report, group);
 		add_totals(builder, &group->totals);
-		add_peak(builder, &group->totals);
+		add_peak(builder, report->aggregate, &group->totals);
 		add_details(builder, report, group);
 		json_builder_end_object(builder);
 	}
@@ -291,7 +307,7 @@ static void add_windows(JsonBuilder *builder, const KmtReport *report)
 				     t->bytes_alloc);
 			kmt_json_u64(builder, "live_bytes_allocated",
 				     t->live_bytes_alloc);
-			add_peak(builder, t);
+			add_peak(builder, report->aggregate, t);
 			json_builder_end_object(builder);
 		}
 		json_builder_end_object(builder);

@@ -25,4 +25,4 @@ report_kmemtrace_report_SOURCES = \
 	report/totals.c report/totals.h
 report_kmemtrace_report_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
 report_kmemtrace_report_LDADD = symbols/libsymbols.a trace/libtrace.a \
-	cli/libcli.a $(JSON_LIBS) $(LIBDW_LIBS) $(GLIB_LIBS)
+	cli/libcli.a $(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)

@@ -146,6 +146,23 @@ static void print(const KmtPlan *plan)
 	}
 }
 
+static gboolean asks_for_time(const KmtPlan *plan)
+{
+	const KmtAggregateOptions *o = &plan->aggregate;
+
+	return o->span.start || o->span.stop != G_MAXINT64 || o->span.windows ||
+	       o->lifetimes || plan->filter.lifetime;
+}
+
+/* What was wrong with it, known when all of it has been read. */
+static void warn_of_capture(const KmtCapture *capture,
+			    const KmtAggregate *aggregate, GPtrArray *warnings)
+{
+	g_ptr_array_extend_and_steal(warnings, kmt_capture_warnings(capture));
+	g_ptr_array_extend_and_steal(warnings,
+				     g_ptr_array_ref(aggregate->notes));
+}
+
 static int run(const KmtOptions *options, KmtPlan *plan)
 {
 	const KmtNamesOptions names_options = {
@@ -159,12 +176,17 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtCapture) capture = kmt_capture_open(
-		(const char *const *)options->operands, &error);
+		(const char *const *)options->operands, &plan->capture, &error);
 	g_autoptr(KmtNames) names = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
 
 	if (!capture)
 		return kmt_cli_fail_error(PROGRAM, error);
+	if (capture->timeless && asks_for_time(plan))
+		return kmt_cli_fail(PROGRAM,
+				    "the capture has layout C, whose records "
+				    "have no time: leave out what asks for "
+				    "times, windows and lifetimes");
 	names = kmt_names_open(capture, &names_options, warnings, &error);
 	if (!names)
 		return kmt_cli_fail_error(PROGRAM, error);
@@ -178,6 +200,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 		g_ptr_array_add(warnings,
 				g_strdup("no record can be used: is this what "
 					 "kmemtraced wrote?"));
+	warn_of_capture(capture, aggregate, warnings);
 	if (plan->form != KMT_FORM_TEXT)
 		warn_of_loss(capture, warnings);
 	if (!options->quiet)

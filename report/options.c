@@ -48,6 +48,7 @@ void kmt_options_clear(KmtOptions *options)
 	g_free(options->source);
 	g_free(options->clock_tolerance);
 	g_free(options->jobs);
+	g_free(options->layout);
 	g_strfreev(options->operands);
 }
 
@@ -128,6 +129,10 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 		 "Nanoseconds by which the clocks of two CPUs may differ "
 		 "(default: 1000000)",
 		 "NS"},
+		{"layout", 0, 0, G_OPTION_ARG_STRING, &o->layout,
+		 "Take the records to be of layout A, B, C or D (default: "
+		 "find out)",
+		 "LAYOUT"},
 		{"jobs", 'j', 0, G_OPTION_ARG_STRING, &o->jobs,
 		 "Work with N threads (default: one for each processor)", "N"},
 		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet, "No warnings",
@@ -137,7 +142,7 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 		{"version", 'V', 0, G_OPTION_ARG_NONE, &o->version,
 		 "Show the version and exit", NULL},
 		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
-		 &o->operands, NULL, "[DIRECTORY | FILE...]"},
+		 &o->operands, NULL, "[DIRECTORY | TAR | FILE...]"},
 		{NULL, 0, 0, 0, NULL, NULL, NULL},
 	};
 	g_autofree char *dimensions = kmt_dimension_names();
@@ -338,12 +343,16 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 				  "--clock-tolerance", &tolerance_ns, error) ||
 	    !kmt_cli_parse_number(o->jobs, MAX_JOBS, "--jobs", &jobs, error) ||
 	    !kmt_by_parse(o->by ? o->by : "callsite", &plan->by, error) ||
+	    !kmt_layout_parse(o->layout, &plan->capture.layout, error) ||
 	    !set_form(plan, o, error) || !set_filter(plan, o, error) ||
 	    !set_time(plan, o, error) || !set_histogram(plan, o, error) ||
 	    !set_table(plan, o, error))
 		return FALSE;
 	plan->aggregate.clock_tolerance_ns = (gint64)tolerance_ns;
 	plan->aggregate.jobs = jobs ? (guint)jobs : g_get_num_processors();
+	/* How long the windows are is known when the ends of all files are. */
+	plan->capture.random_access =
+		plan->aggregate.span.windows && plan->whole_span;
 	set_report(plan, o);
 	return TRUE;
 }

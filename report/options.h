@@ -49,6 +49,7 @@ typedef struct {
 	char *source;
 	char *clock_tolerance;
 	char *jobs;
+	char *layout;
 	char **operands;
 } KmtOptions;
 
@@ -66,6 +67,7 @@ typedef struct {
 	KmtFilter filter;
 	KmtSort *sort;
 	GPtrArray *fields;
+	KmtCaptureOptions capture;
 	KmtAggregateOptions aggregate;
 	gboolean whole_span; /* stop is the end of the capture */
 	KmtReport report;    /* but capture, aggregate, names and warnings */

@@ -109,6 +109,10 @@ static void print_loss(const KmtReport *report, FILE *out)
 			"Files:         %u MISSING: kmemtrace.meta knows CPUs "
 			"whose records are not here.\n",
 			capture->missing_files);
+	if (capture->damaged)
+		fputs("Files:         at least one could NOT be read to its "
+		      "END: what came after is missing.\n",
+		      out);
 	if (capture->shortened)
 		fputs("Files:         at least one is SHORTER than "
 		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
@@ -128,6 +132,10 @@ static void print_intervals(const KmtReport *report, FILE *out)
 	KmtInterval intervals[KMT_MAX_INTERVALS];
 	guint n = kmt_report_intervals(report, intervals), i;
 
+	if (n && report->capture->timeless) {
+		fputs("Not exact:     all of it\n", out);
+		return;
+	}
 	for (i = 0; i < n; i++) {
 		g_autofree char *from = kmt_format_seconds(intervals[i].from);
 		g_autofree char *until = kmt_format_seconds(intervals[i].until);
@@ -149,6 +157,8 @@ static void print_machine(const KmtCapture *capture, FILE *out)
 	g_autofree char *machine = kmt_report_meta(capture, "machine");
 
 	fprintf(out, ", %s endian", kmt_capture_byte_order(capture));
+	if (capture->layout != KMT_LAYOUT_B)
+		fprintf(out, ", layout %s", kmt_layout_name(capture->layout));
 	if (release)
 		fprintf(out, ", Linux %s", release);
 	if (machine)
@@ -173,7 +183,10 @@ static void print_capture(const KmtReport *report, FILE *out)
 	print_machine(capture, out);
 	fputs("Events:        ", out);
 	print_number(report, out, capture->n_records);
-	fprintf(out, " in %s s\n", seconds);
+	if (capture->timeless)
+		fputs(", in sequence: the records have no time\n", out);
+	else
+		fprintf(out, " in %s s\n", seconds);
 	if (capture->meta)
 		fprintf(out, "Complete:      %s\n",
 			capture->complete ? "yes" : "NO");
@@ -253,6 +266,9 @@ static void print_summary(const KmtReport *report, FILE *out)
 	for (i = 0; i < G_N_ELEMENTS(summary_kinds); i++)
 		kmt_columns_text(columns, kmt_kind_name(summary_kinds[i]));
 	for (line = 0; line < G_N_ELEMENTS(summary_lines); line++) {
+		if (report->capture->timeless &&
+		    summary_lines[line].fill == fill_peak_time)
+			continue;
 		kmt_columns_text(columns, summary_lines[line].label);
 		for (i = 0; i < G_N_ELEMENTS(summary_kinds); i++)
 			summary_lines[line].fill(

@@ -34,7 +34,7 @@ static void open_captured(KmtNames *names, const KmtCapture *capture,
 	}
 	names->symbols = kmt_symbols_load(path, modules, &error);
 	if (names->symbols)
-		names->source = g_steal_pointer(&path);
+		names->source = kmt_capture_path_name(capture, path);
 	else
 		warn(warnings, "%s: %s", error->message, NO_NAMES_HINT);
 }

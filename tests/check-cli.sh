@@ -96,9 +96,7 @@ expect 2 'double-allocation  *1' "$check" --clock-tolerance 299999 "$tmp/race"
 expect 1 'cannot open .*nowhere' "$check" "$tmp/nowhere"
 expect 1 'no cpu<n>.out in' "$check" "$tmp/empty"
 expect 1 'is a directory' "$check" "$tmp/clean/cpu0.out" "$tmp/clean"
-expect 1 'not a regular file' "$check" /dev/null
-mkfifo "$tmp/pipe"
-expect 1 'not a regular file' "$check" "$tmp/pipe"
+expect 1 'neither a regular file nor a pipe' "$check" /dev/null
 expect 1 'both are of CPU 0\|are both of CPU 0' "$check" \
 	"$tmp/clean/cpu0.out" "$tmp/bad/cpu0.out"
 cp "$tmp/clean/cpu0.out" "$tmp/twice/cpu0.out"

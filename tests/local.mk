@@ -3,30 +3,32 @@
 # trace/ and check/
 check_PROGRAMS += tests/trace-dump tests/trace-dump-small tests/trace-unit
 tests_trace_dump_SOURCES = tests/trace-dump.c
-tests_trace_dump_LDADD = trace/libtrace.a $(GLIB_LIBS)
+tests_trace_dump_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
 # The same with a table that is full, and forgets, all the time.
 tests_trace_dump_small_SOURCES = tests/trace-dump.c \
 	$(trace_libtrace_a_SOURCES)
 tests_trace_dump_small_CPPFLAGS = $(AM_CPPFLAGS) -DOBJ_FIRST_SLOTS=2 -DOBJ_MIN_CLOSED=1
-tests_trace_dump_small_LDADD = $(GLIB_LIBS)
+tests_trace_dump_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS)
+tests_trace_dump_small_LDADD = $(KMT_TRACE_LIBS)
 # The report with blocks and tables so small that each boundary is met.
 check_PROGRAMS += tests/report-small
 tests_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
 	$(trace_libtrace_a_SOURCES)
 tests_report_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_BLOCK_RECORDS=3 \
 	-DOBJ_FIRST_SLOTS=2 -DOBJ_MIN_CLOSED=1
-tests_report_small_CFLAGS = $(report_kmemtrace_report_CFLAGS)
+tests_report_small_CFLAGS = $(report_kmemtrace_report_CFLAGS) $(LIBARCHIVE_CFLAGS)
 tests_report_small_LDADD = symbols/libsymbols.a cli/libcli.a \
-	$(JSON_LIBS) $(LIBDW_LIBS) $(GLIB_LIBS)
+	$(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)
 tests_trace_unit_SOURCES = tests/trace-unit.c
-tests_trace_unit_LDADD = trace/libtrace.a $(GLIB_LIBS)
+tests_trace_unit_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
 KMT_CHECK_TESTS = \
 	tests/trace-match.py \
 	tests/trace-random.py \
 	tests/check-cli.sh \
 	tests/check-golden.py \
 	tests/check-robust.py \
-	tests/hostile.py
+	tests/hostile.py \
+	tests/inputs.py
 TESTS += tests/trace-unit $(KMT_CHECK_TESTS)
 EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/mkcapture.py \
@@ -85,6 +87,8 @@ EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/fixtures/check-unknown-event.txt \
 	tests/fixtures/check-unknown-type.expected \
 	tests/fixtures/check-unknown-type.txt \
+	tests/fixtures/check-unreadable.expected \
+	tests/fixtures/check-unreadable.txt \
 	tests/fixtures/check-unmatched-free.expected \
 	tests/fixtures/check-unmatched-free.txt \
 	tests/fixtures/check-wrong-file-size.expected \
@@ -102,7 +106,7 @@ EXTRA_DIST += $(KMT_CHECK_TESTS) \
 check_PROGRAMS += tests/symbols-unit
 tests_symbols_unit_SOURCES = tests/symbols-unit.c
 tests_symbols_unit_LDADD = symbols/libsymbols.a trace/libtrace.a \
-	cli/libcli.a $(LIBDW_LIBS) $(GLIB_LIBS)
+	cli/libcli.a $(LIBDW_LIBS) $(KMT_TRACE_LIBS)
 TESTS += tests/symbols-unit tests/symbols-source.py
 EXTRA_DIST += tests/symbols-source.py tests/fixtures/gfp-6.1.list
 
@@ -125,6 +129,12 @@ TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS) tests/kmemtraced_fake.py
 
 # report/
+check_PROGRAMS += tests/totals-unit
+tests_totals_unit_SOURCES = \
+	report/ledger.c report/totals.c tests/totals-unit.c
+tests_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
+tests_totals_unit_LDADD = $(GLIB_LIBS)
+TESTS += tests/totals-unit
 TESTS += tests/report-cli.py tests/report-golden.py tests/report-races.py \
 	tests/report-random.py
 EXTRA_DIST += \

@@ -12,6 +12,7 @@ be decimal or 0x hexadecimal:
     cpu N little|big [size=N]
                             what follows goes to cpuN.out; size: bytes of a
                             record, 56 unless told; longer ones end in 0xee
+    file NAME               what follows goes to that file
     alloc kmalloc|cache|pages t=.. site=.. ptr=.. req=.. alloc=.. gfp=.. node=..
     free  kmalloc|cache|pages t=.. site=.. ptr=..
     record event=.. type=.. size=.. and the fields above, extra=HEX
@@ -20,7 +21,8 @@ be decimal or 0x hexadecimal:
     repeat N STATEMENT      the same N times
     end                     no more follows
 
-In Python: event() gives the bytes of one record, Capture writes a directory,
+In Python: event() gives the bytes of one record, older() those of one in an
+older layout, Capture writes a directory,
 compile_fixture() does what the command does.
 """
 
@@ -52,6 +54,34 @@ def event(event_id=ALLOC, type_id=KMALLOC, t=0, site=0xffffffff81000000,
                        event_size, node, site, ptr, req, alloc, gfp, t)
 
 
+def older(layout, fields, cpu=0, sequence=0, word=8):
+    """Likewise in layout A, C or D; fields are arguments of event()."""
+    f = {"event_id": ALLOC, "type_id": KMALLOC, "t": 0, "node": -1,
+         "site": 0xffffffff81000000, "ptr": 0xffff888000001000, "req": 100,
+         "alloc": 128, "gfp": 0xcc0, "order": "little"}
+    f.update(fields)
+    order = ORDERS[f["order"]]
+    is_alloc = f["event_id"] == ALLOC
+    what = (f["site"], f["ptr"])
+    sizes = (f["req"], f["alloc"])
+    if layout == "A":
+        return struct.pack(order + "HHiQQQQQq", f["event_id"], f["type_id"],
+                           f["node"], *what, *sizes, f["gfp"], f["t"])
+    if layout == "C":
+        data = struct.pack(order + "BBHIQQ", 1 - is_alloc, f["type_id"],
+                           48 if is_alloc else 24, sequence % 2 ** 32, *what)
+        sizes = struct.pack(order + "QQ", *sizes)
+    else:
+        long = "Q" if word == 8 else "I"
+        size = 16 + 2 * word + is_alloc * (2 * word + 8)
+        data = struct.pack(order + "BBHIQ" + 2 * long, 1 - is_alloc,
+                           f["type_id"], size, cpu, f["t"], *what)
+        sizes = struct.pack(order + 2 * long, *sizes)
+    if is_alloc:
+        data += sizes + struct.pack(order + "Ii", f["gfp"], f["node"])
+    return data
+
+
 def alloc(t, ptr, type_id=KMALLOC, **fields):
     """An ALLOC record."""
     return event(ALLOC, type_id, t, ptr=ptr, **fields)
@@ -70,14 +100,16 @@ class Capture:
         self.texts = {}
 
     def add(self, cpu, data):
-        """Appends bytes to the file of a CPU; b'' makes an empty file."""
+        """Appends bytes to the file of a CPU, or of that name; b'' makes an
+        empty file."""
         self.cpus.setdefault(cpu, bytearray()).extend(data)
 
     def write(self, directory):
         """Writes the directory, which may exist."""
         os.makedirs(directory, exist_ok=True)
         for cpu, data in self.cpus.items():
-            with open(os.path.join(directory, f"cpu{cpu}.out"), "wb") as f:
+            name = cpu if isinstance(cpu, str) else f"cpu{cpu}.out"
+            with open(os.path.join(directory, name), "wb") as f:
                 f.write(data)
         for name, text in self.texts.items():
             with open(os.path.join(directory, name), "w",
@@ -152,6 +184,9 @@ class Compiler:
             self.capture.texts[self.text] = ""
         elif verb == "cpu":
             self.do_cpu(rest)
+        elif verb == "file":
+            self.cpu, = rest
+            self.capture.add(self.cpu, b"")
         elif verb in ("alloc", "free"):
             if not rest or rest[0] not in TYPES:
                 raise FixtureError(f"{verb} of what?")

@@ -467,7 +467,7 @@ static void check_format(guint n, guint size, gboolean swapped,
 		write_records(dir, "cpu3.out", n, size, swapped, first_says);
 	const char *const operands[] = {dir, NULL};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture = kmt_capture_open(operands, &error);
+	g_autoptr(KmtCapture) capture = kmt_capture_open(operands, NULL, &error);
 
 	g_assert_no_error(error);
 	g_assert_cmpuint(capture->record_size, ==, size);
@@ -513,7 +513,7 @@ static void test_format_after_a_hole(void)
 	g_assert_true(g_file_get_contents(path, &data, &size, NULL));
 	memset(data + 64, 0, 300 * 64);
 	g_assert_true(g_file_set_contents(path, data, (gssize)size, NULL));
-	capture = kmt_capture_open(operands, &error);
+	capture = kmt_capture_open(operands, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(capture->record_size, ==, 64);
 	g_assert_true(capture->swapped);
@@ -541,7 +541,7 @@ static void test_format_of_noise(void)
 	for (i = 1; i < 20; i++)
 		memset(data + (gsize)i * 56, 0, 56);
 	g_assert_true(g_file_set_contents(noise, data, (gssize)size, NULL));
-	capture = kmt_capture_open(operands, &error);
+	capture = kmt_capture_open(operands, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(capture->record_size, ==, 64);
 	g_assert_true(capture->swapped);

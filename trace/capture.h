@@ -11,6 +11,8 @@
 #include <glib.h>
 #include <kmemtrace_abi.h>
 
+#include "trace/layout.h"
+
 #define KMT_TRACE_ERROR (kmt_trace_error_quark())
 GQuark kmt_trace_error_quark(void);
 
@@ -24,66 +26,111 @@ typedef enum {
 	KMT_TRACE_ERROR_FORMAT,	  /* not a cpu file, or files that do not mix */
 } KmtTraceError;
 
+/* What can be read but once: see trace/stream.h. */
+typedef struct KmtStream KmtStream;
+typedef struct KmtCapture KmtCapture;
+
 /*
- * One cpu file, mapped.  Fields are for reading only.  Files with no record at
- * all are part of the capture too.
+ * One cpu file.  Fields are for reading only.  Files with no record at all are
+ * part of the capture too.
+ *
+ * A regular file is mapped, and map has all of it.  Of anything else the
+ * records are read once, from the first to the last, by a source (see
+ * trace/source.h); until it is at the end, size, n_records, truncated_bytes and
+ * defect tell of what was read so far.
  *
  * record_size and byte order come from event_size of some records (most of
- * them must agree on it, so that one damaged record does not decide); a file
- * that gives no hint takes what the other files or kmemtrace.meta say, else
- * version 1 in this host's byte order.
+ * them must agree on it, so that one damaged record does not decide), of the
+ * first ones if the file is a stream; a file that gives no hint takes what the
+ * other files or kmemtrace.meta say, else version 1 in this host's byte order.
  *
  * A file that somebody shortens while it is mapped raises SIGBUS, as with any
  * mapped file.
  */
 typedef struct {
-	char *path;
-	guint64 device, inode; /* what file it is, whatever its path */
+	char *path;	       /* what messages call it */
+	guint64 device, inode; /* what file it is, whatever its path; or 0 */
 	guint cpu; /* from the name; else its place on the command line */
-	/* n_records * record_size readable bytes; NULL if none. */
+	/* n_records * record_size readable bytes, and truncated_bytes; NULL if
+	 * none, or if stream is set. */
 	const guint8 *map;
-	guint64 size;	       /* of the file, bytes */
+	KmtStream *stream;
+	guint64 size;	       /* of the file, bytes; when it is unpacked */
 	guint record_size;     /* bytes, at least 56 */
-	gboolean swapped;      /* other byte order than this host's */
+	gboolean swapped;      /* map: other byte order than this host's */
 	guint64 n_records;     /* whole records */
 	guint truncated_bytes; /* after the last whole record */
-	guint64 overruns;      /* events lost on this CPU, if has_overruns */
+	char *defect;	  /* why it could not be read to its end, or NULL */
+	guint64 overruns; /* events lost on this CPU, if has_overruns */
 	gboolean has_overruns;
 	/* Bytes that kmemtrace.meta of a complete capture says, if it does. */
 	guint64 expected_size;
 	gboolean has_expected_size;
 	gint node;	/* NUMA node of this CPU, -1 unknown */
 	guint position; /* in capture->files */
+	KmtCapture *capture;
+	gpointer base; /* base_size bytes to unmap in the end, or NULL */
+	gsize base_size;
 } KmtCpuFile;
 
-typedef struct {
-	char *directory;  /* NULL if single files were given */
+struct KmtCapture {
+	/* The directory, or the tar; NULL if single files were given. */
+	char *directory;
 	GPtrArray *files; /* of KmtCpuFile, by CPU number */
 	GKeyFile *meta;	  /* kmemtrace.meta, or NULL */
 	/* FALSE: meta says that it was cut off, or there is no meta. */
 	gboolean complete;
 	gboolean continues; /* an earlier reader took the first part */
 	gboolean shortened; /* a file has less than meta says */
+	gboolean damaged;   /* one could not be read to its end */
 	/* CPUs that meta names, with records, whose file was not opened. */
 	guint missing_files;
+	KmtLayout layout;  /* of the files; the records become B's */
+	gboolean timeless; /* timestamps are but numbers in sequence */
 	gboolean swapped;  /* all files agree on it */
 	guint record_size; /* likewise */
-	guint64 n_records;
+	guint64 n_records; /* of streams, those read so far */
 	guint64 overruns; /* total, if has_overruns; else the loss is unknown */
 	gboolean has_overruns;
-} KmtCapture;
+	GPtrArray *notes; /* of char *: what else is odd, one line each */
+	gpointer tar;	  /* what trace/operands.c keeps of one, or NULL */
+};
+
+typedef struct {
+	KmtLayout layout; /* UNKNOWN: find out */
+	/*
+	 * Every record can be had at any time: what can be read only once goes
+	 * to a temporary file first.
+	 */
+	gboolean random_access;
+} KmtCaptureOptions;
 
 /*
- * Opens a capture: one directory, or any number of cpu files of one capture
- * (beside which kmemtrace.meta is looked for when they share a directory).
- * operands is NULL-terminated; NULL or empty means the current directory.
+ * Opens a capture: one directory, one tar, or any number of cpu files of one
+ * capture (beside which kmemtrace.meta is looked for), compressed or not; "-"
+ * is standard input.  operands is NULL-terminated; NULL or empty means the
+ * current directory.  options may be NULL: all as in {0}.
  *
- * Two files of the same CPU, and files that differ in record size or byte order
- * are an error: they are not of one capture.  So is one file by two names.
+ * Two files of the same CPU, files that differ in layout, record size or byte
+ * order, and files of directories whose kmemtrace.meta differ are an error:
+ * they are not of one capture.  So is one file by two names.
  */
-KmtCapture *kmt_capture_open(const char *const *operands, GError **error);
+KmtCapture *kmt_capture_open(const char *const *operands,
+			     const KmtCaptureOptions *options, GError **error);
 void kmt_capture_free(KmtCapture *capture);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCapture, kmt_capture_free)
+
+/*
+ * What is wrong with the capture beyond its records, a line each: its notes,
+ * and what could not be read to its end.  Ask when all has been read.
+ */
+GPtrArray *kmt_capture_warnings(const KmtCapture *capture);
+
+/*
+ * The name of a file beside the cpu files that kmt_capture_path() gave, for
+ * people.
+ */
+char *kmt_capture_path_name(const KmtCapture *capture, const char *path);
 
 /* Path of a regular file beside the cpu files; NULL if there is none. */
 char *kmt_capture_path(const KmtCapture *capture, const char *name);
@@ -111,9 +158,10 @@ static inline void kmt_event_clear_free(struct kmemtrace_event *event)
 void kmt_event_swap(struct kmemtrace_event *event);
 
 /*
- * Reads record index of file into *event, in the host's byte order.  Bytes
- * beyond version 1 are skipped; the fields that a FREE does not define are set
- * as the kernel would (0, node -1).  index < file->n_records.
+ * Reads record index of file, which is no stream, into *event, in the host's
+ * byte order.  Bytes beyond version 1 are skipped; the fields that a FREE does
+ * not define are set as the kernel would (0, node -1).  index <
+ * file->n_records.
  */
 void kmt_cpu_file_get(const KmtCpuFile *file, guint64 index,
 		      struct kmemtrace_event *event);

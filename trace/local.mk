@@ -2,13 +2,25 @@
 noinst_LIBRARIES += trace/libtrace.a
 trace_libtrace_a_SOURCES = \
 	trace/addrset.c trace/addrset.h \
+	trace/archive.c trace/archive.h \
+	trace/bytes.c trace/bytes.h \
 	trace/cells.c trace/cells.h \
-	trace/capture.c trace/capture.h \
+	trace/capture.c trace/capture.h trace/capture-private.h \
+	trace/format.c \
 	trace/hash.h \
 	trace/intern.c trace/intern.h \
+	trace/layout.c trace/layout.h \
 	trace/match.c trace/match.h trace/match-private.h \
+	trace/meta.c \
 	trace/merge.c trace/merge.h \
 	trace/objtable.c trace/objtable.h \
+	trace/operands.c \
 	trace/pipeline.c trace/pipeline.h \
 	trace/source.c trace/source.h \
-	trace/surplus.c
+	trace/spool.c trace/spool.h \
+	trace/stream.c trace/stream.h \
+	trace/surplus.c \
+	trace/tar.c
+trace_libtrace_a_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS)
+# What programs that have trace/ in them are linked with.
+KMT_TRACE_LIBS = $(LIBARCHIVE_LIBS) $(GLIB_LIBS)

@@ -65,6 +65,9 @@ KmtMatcher *kmt_matcher_new(const KmtCapture *capture,
 	m->capture = capture;
 	m->tolerance = (guint64)CLAMP(options->clock_tolerance_ns, 0,
 				      KMT_CLOCK_TOLERANCE_MAX_NS);
+	/* Numbers in sequence are of no clock, and exact. */
+	if (capture->timeless)
+		m->tolerance = 0;
 	m->now = G_MININT64;
 	if (options->cells)
 		m->numbers = kmt_cell_cache_new(options->cells);

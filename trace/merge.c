@@ -5,6 +5,11 @@
 
 #include "trace/merge.h"
 
+#define NS_PER_S G_GINT64_CONSTANT(1000000000)
+
+/* Longer without any record is told of. */
+#define GAP_NS ((guint64)(3600 * NS_PER_S))
+
 /* One file's next record, and what is at hand of it beyond. */
 typedef struct {
 	const guint8 *next, *end;
@@ -13,6 +18,7 @@ typedef struct {
 	gboolean started; /* had a usable record */
 	gint64 now;	  /* merged time of next */
 	gint64 last;	  /* its own timestamp */
+	gint64 first;	  /* that of the first one of all */
 	guint64 index;	  /* of next in its file */
 	KmtPiece *piece;
 	guint64 kept; /* number of the last fill that piece is kept for */
@@ -33,6 +39,7 @@ typedef struct {
  * comparison for each level and no guess about where the next record is from.
  */
 struct KmtMerge {
+	const KmtCapture *capture;
 	Source *sources;
 	Runner *runners;
 	guint n;
@@ -40,6 +47,10 @@ struct KmtMerge {
 	guint64 fills;	    /* blocks so far */
 	gint64 first, last; /* of all timestamps */
 	gint64 stop;	    /* nothing after it */
+	gint64 now;	    /* merged time of the last block's last record */
+	/* Where merged time went on by more than ever, and by whose record. */
+	gint64 gap_from, gap_until;
+	guint gap_file;
 	guint64 skipped;
 	guint64 unordered;
 };
@@ -99,6 +110,7 @@ static gboolean settle(KmtMerge *merge, Source *s)
 		}
 		if (!s->started) {
 			s->started = TRUE;
+			s->first = event->timestamp;
 			merge->first = MIN(merge->first, event->timestamp);
 		}
 		take_time(merge, s, event);
@@ -162,7 +174,9 @@ KmtMerge *kmt_merge_new(const KmtCapture *capture)
 	KmtMerge *merge = g_new0(KmtMerge, 1);
 	guint i;
 
+	merge->capture = capture;
 	merge->n = capture->files->len;
+	merge->now = G_MAXINT64;
 	merge->first = G_MAXINT64;
 	merge->last = G_MININT64;
 	merge->stop = G_MAXINT64;
@@ -173,7 +187,7 @@ KmtMerge *kmt_merge_new(const KmtCapture *capture)
 
 		s->file = capture->files->pdata[i];
 		s->record_size = s->file->record_size;
-		s->source = kmt_source_new(s->file);
+		s->source = kmt_source_new(capture->files->pdata[i]);
 		s->now = s->last = G_MININT64;
 	}
 	merge->winner = play(merge, 1);
@@ -213,6 +227,35 @@ static inline void step(KmtMerge *merge, guint32 i)
 	replay(merge, merge->n + i, runner_of(merge, i));
 }
 
+/* Merged time goes on to now, with a record of file. */
+static inline void go_on(KmtMerge *merge, gint64 now, guint file)
+{
+	gint64 before = MIN(merge->now, now);
+
+	merge->now = now;
+	if ((guint64)now - (guint64)before <=
+	    (guint64)merge->gap_until - (guint64)merge->gap_from)
+		return;
+	merge->gap_from = before;
+	merge->gap_until = now;
+	merge->gap_file = file;
+}
+
+/* A block is short: most need no second look. */
+static void find_gap(KmtMerge *merge, const KmtBlock *block)
+{
+	gint64 last = block->now[block->n - 1];
+	guint i;
+
+	if ((guint64)last - (guint64)MIN(merge->now, block->now[0]) <=
+	    (guint64)merge->gap_until - (guint64)merge->gap_from) {
+		merge->now = last;
+		return;
+	}
+	for (i = 0; i < block->n; i++)
+		go_on(merge, block->now[i], block->file[i]);
+}
+
 gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 			KmtPosition *position)
 {
@@ -227,6 +270,7 @@ gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 	memcpy(event, s->next, sizeof(*event));
 	if (event->event_id == KMEMTRACE_EVENT_FREE)
 		kmt_event_clear_free(event);
+	go_on(merge, merge->winner.key, i);
 	step(merge, i);
 	return TRUE;
 }
@@ -323,8 +367,10 @@ gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block)
 	for (i = 0; i < merge->n; i++)
 		g_array_index(block->ends, guint64, i) =
 			merge->sources[i].index;
-	if (n)
+	if (n) {
 		merge->last = MAX(merge->last, block->now[n - 1]);
+		find_gap(merge, block);
+	}
 	return n > 0;
 }
 
@@ -365,4 +411,84 @@ guint64 kmt_merge_skipped(const KmtMerge *merge)
 guint64 kmt_merge_unordered(const KmtMerge *merge)
 {
 	return merge->unordered;
+}
+
+void kmt_merge_drain(KmtMerge *merge)
+{
+	guint i;
+
+	for (i = 0; i < merge->n; i++) {
+		Source *s = &merge->sources[i];
+
+		while (s->file->stream && next_run(s))
+			s->next = s->end;
+	}
+}
+
+static void note_gap(const KmtMerge *merge, GPtrArray *notes)
+{
+	const KmtCpuFile *file = merge->capture->files->pdata[merge->gap_file];
+	guint64 gap = (guint64)merge->gap_until - (guint64)merge->gap_from;
+
+	if (gap < GAP_NS || merge->capture->timeless)
+		return;
+	g_ptr_array_add(
+		notes,
+		g_strdup_printf(
+			"no CPU has a record between %" G_GINT64_FORMAT
+			" s and %" G_GINT64_FORMAT
+			" s: the machine slept that long, or the clock of CPU "
+			"%u jumped (%s), and times and order across that are "
+			"wrong",
+			merge->gap_from / NS_PER_S, merge->gap_until / NS_PER_S,
+			file->cpu, file->path));
+}
+
+/* Two files that have no moment in common; FALSE if all have. */
+static gboolean find_apart(const KmtMerge *merge, guint *early, guint *late)
+{
+	gboolean found = FALSE;
+	guint i;
+
+	for (i = 0; i < merge->n; i++) {
+		const Source *s = &merge->sources[i];
+
+		if (!s->started)
+			continue;
+		if (!found || s->last < merge->sources[*early].last)
+			*early = i;
+		if (!found || s->first > merge->sources[*late].first)
+			*late = i;
+		found = TRUE;
+	}
+	return found &&
+	       merge->sources[*late].first > merge->sources[*early].last;
+}
+
+/* In a directory that is no news: a CPU need not run all the time. */
+static void note_apart(const KmtMerge *merge, GPtrArray *notes)
+{
+	const KmtCapture *capture = merge->capture;
+	const KmtCpuFile *a, *b;
+	guint early = 0, late = 0;
+
+	if (capture->directory || capture->meta || capture->timeless ||
+	    !find_apart(merge, &early, &late))
+		return;
+	a = capture->files->pdata[early];
+	b = capture->files->pdata[late];
+	g_ptr_array_add(notes,
+			g_strdup_printf("the last record of %s is before the "
+					"first one of %s: see that they are "
+					"files of one capture",
+					a->path, b->path));
+}
+
+GPtrArray *kmt_merge_notes(const KmtMerge *merge)
+{
+	GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
+
+	note_gap(merge, notes);
+	note_apart(merge, notes);
+	return notes;
 }

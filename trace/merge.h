@@ -77,6 +77,15 @@ gboolean kmt_merge_span(const KmtCpuFile *file, gint64 *first, gint64 *last);
 /* The smallest and the largest timestamp so far, ns; FALSE without any. */
 gboolean kmt_merge_range(const KmtMerge *merge, gint64 *first, gint64 *last);
 
+/* Reads streams to their end, whose records count even when merging stopped. */
+void kmt_merge_drain(KmtMerge *merge);
+
+/*
+ * At the end: what is odd in the order of the records, a line each.  Clocks
+ * that jumped, and files that seem not to be of one capture.
+ */
+GPtrArray *kmt_merge_notes(const KmtMerge *merge);
+
 /* Records (but skipped ones) whose timestamp is below that of the one before
  * them in their file, so far. */
 guint64 kmt_merge_unordered(const KmtMerge *merge);

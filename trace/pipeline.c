@@ -420,6 +420,7 @@ void kmt_pipeline_run(KmtPipeline *p)
 		kmt_matcher_finish(p->shards[i].matcher);
 	}
 	stage_consume(p, &p->end);
+	kmt_merge_drain(p->merge);
 }
 
 /* ---- birth and death ---- */

@@ -9,13 +9,20 @@
 /* Bytes that are given back at a time. */
 #define RELEASE (4u << 20)
 
+/* No page is larger. */
+#define RELEASE_ALIGN ((guintptr)64 << 10)
+
 /* Records converted at a time. */
 #define PIECE_RECORDS 2048
 
+/* Of a stream. */
+#define PIECE_BYTES (PIECE_RECORDS * KMEMTRACE_EVENT_SIZE_V1)
+
 struct KmtSource {
-	const KmtCpuFile *file;
+	KmtCpuFile *file;
 	guint64 next;	  /* record */
 	guint64 released; /* bytes, a multiple of RELEASE */
+	gboolean at_end;  /* of a stream */
 };
 
 KmtPiece *kmt_piece_ref(KmtPiece *piece)
@@ -30,7 +37,7 @@ void kmt_piece_unref(KmtPiece *piece)
 		g_free(piece);
 }
 
-KmtSource *kmt_source_new(const KmtCpuFile *file)
+KmtSource *kmt_source_new(KmtCpuFile *file)
 {
 	KmtSource *source = g_new0(KmtSource, 1);
 
@@ -43,14 +50,20 @@ void kmt_source_free(KmtSource *source)
 	g_free(source);
 }
 
+static KmtPiece *piece_new(guint64 n, guint record_size)
+{
+	KmtPiece *piece = g_malloc(sizeof(KmtPiece) + n * record_size);
+
+	piece->refs = 1;
+	return piece;
+}
+
 static KmtPiece *swapped_piece(const KmtCpuFile *file, guint64 first, guint64 n)
 {
-	KmtPiece *piece =
-		g_malloc(sizeof(KmtPiece) + n * sizeof(struct kmemtrace_event));
+	KmtPiece *piece = piece_new(n, sizeof(struct kmemtrace_event));
 	const guint8 *from = file->map + first * file->record_size;
 	guint64 i;
 
-	piece->refs = 1;
 	for (i = 0; i < n; i++) {
 		struct kmemtrace_event event;
 
@@ -61,11 +74,60 @@ static KmtPiece *swapped_piece(const KmtCpuFile *file, guint64 first, guint64 n)
 	return piece;
 }
 
+static void swap_all(guint8 *records, guint64 n, guint stride)
+{
+	for (; n; n--, records += stride) {
+		struct kmemtrace_event event;
+
+		memcpy(&event, records, sizeof(event));
+		kmt_event_swap(&event);
+		memcpy(records, &event, sizeof(event));
+	}
+}
+
+static guint64 decode_all(KmtCpuFile *file, guint8 *records, guint64 n)
+{
+	struct kmemtrace_event event;
+	guint64 i;
+	guint cpu;
+
+	for (i = 0; i < n && kmt_stream_decode(file, &event, &cpu); i++)
+		memcpy(records + i * sizeof(event), &event, sizeof(event));
+	return i;
+}
+
+static gboolean next_of_stream(KmtSource *source, KmtRun *run)
+{
+	KmtCpuFile *file = source->file;
+	guint64 room = MAX(1, PIECE_BYTES / file->record_size);
+
+	if (source->at_end)
+		return FALSE;
+	run->piece = piece_new(room, file->record_size);
+	run->records = run->piece->data;
+	run->stride = file->record_size;
+	if (file->stream->decoder.variant.layout != KMT_LAYOUT_B) {
+		run->n = decode_all(file, run->piece->data, room);
+	} else {
+		run->n = kmt_stream_read(file, run->piece->data, room);
+		if (file->swapped)
+			swap_all(run->piece->data, run->n, run->stride);
+	}
+	source->at_end = run->n < room;
+	if (run->n)
+		return TRUE;
+	kmt_piece_unref(run->piece);
+	return FALSE;
+}
+
 gboolean kmt_source_next(KmtSource *source, KmtRun *run)
 {
 	const KmtCpuFile *file = source->file;
-	guint64 left = file->n_records - source->next;
+	guint64 left;
 
+	if (file->stream)
+		return next_of_stream(source, run);
+	left = file->n_records - source->next;
 	if (!left)
 		return FALSE;
 	if (file->swapped) {
@@ -87,11 +149,17 @@ void kmt_source_release(KmtSource *source, guint64 index)
 {
 	const KmtCpuFile *file = source->file;
 	guint64 bytes = index * file->record_size / RELEASE * RELEASE;
+	guintptr from, to;
 
-	if (bytes == source->released)
+	/* A stream has no map, and may have gone on. */
+	if (bytes == source->released || file->stream)
 		return;
+	/* In a tar files begin anywhere, and what is before is not ours. */
+	from = (guintptr)file->map;
+	to = (from + bytes) & ~(RELEASE_ALIGN - 1);
+	from += source->released ? source->released : RELEASE_ALIGN - 1;
+	from &= ~(RELEASE_ALIGN - 1);
 	/* What is asked for again is read again. */
-	madvise((void *)(file->map + source->released),
-		bytes - source->released, MADV_DONTNEED);
+	madvise((void *)from, to - from, MADV_DONTNEED);
 	source->released = bytes;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The records of one cpu file, from the first to the last, in this host's byte
- * order.  What can be read where it lies is; the rest is converted piece by
- * piece.
+ * order.  What can be read where it lies is; the rest is read or converted
+ * piece by piece.
  */
 #ifndef KMEMTRACE_SOURCE_H
 #define KMEMTRACE_SOURCE_H
 
-#include "trace/capture.h"
+#include "trace/stream.h"
 
 /* Memory for a piece.  Counted by threads of any kind. */
 typedef struct {
@@ -28,7 +28,8 @@ typedef struct {
 
 typedef struct KmtSource KmtSource;
 
-KmtSource *kmt_source_new(const KmtCpuFile *file);
+/* A file that is a stream has one source in its life. */
+KmtSource *kmt_source_new(KmtCpuFile *file);
 void kmt_source_free(KmtSource *source);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSource, kmt_source_free)
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Totals beyond 32 bits, which no capture of a test reaches. */
+#include "config.h"
+
+#include "report/ledger.h"
+
+#define MANY (G_GUINT64_CONSTANT(1) << 32)
+
+/* More than 2^32 objects of one site, allocated, live, and freed. */
+static void test_many_objects(void)
+{
+	KmtLedger ledger = {.allocs = MANY - 1,
+			    .bytes_req = 8 * (MANY - 1),
+			    .bytes_alloc = 16 * (MANY - 1),
+			    .live = 16 * (MANY - 1),
+			    .peak = 16 * (MANY - 1)};
+	KmtTotals totals, sum = {0};
+	guint i;
+
+	for (i = 0; i < 2; i++)
+		g_assert_true(kmt_ledger_alloc(&ledger, 8, 16, i));
+	g_assert_cmpuint(kmt_ledger_step(&ledger, TRUE, 8, 16, 2), ==, 1);
+	totals = kmt_ledger_totals(&ledger);
+	g_assert_cmpuint(totals.allocs, ==, MANY + 2);
+	g_assert_cmpuint(totals.live_objects, ==, MANY + 2);
+	g_assert_cmpuint(totals.live_bytes_req, ==, 8 * (MANY + 2));
+	g_assert_cmpuint(totals.peak_bytes_alloc, ==, 16 * (MANY + 2));
+	g_assert_cmpint(totals.peak_timestamp, ==, 2);
+	g_assert_cmpuint(kmt_totals_wasted(&totals).bytes, ==, 8 * (MANY + 2));
+	g_assert_false(kmt_totals_add(&sum, &totals));
+	g_assert_false(kmt_totals_add(&sum, &totals));
+	g_assert_cmpuint(sum.allocs, ==, 2 * (MANY + 2));
+
+	for (i = 0; i < 3; i++) {
+		kmt_ledger_close(&ledger, 8, 16);
+		kmt_ledger_free(&ledger, FALSE);
+	}
+	totals = kmt_ledger_totals(&ledger);
+	g_assert_cmpuint(totals.live_objects, ==, MANY - 1);
+	g_assert_cmpuint(totals.live_bytes_alloc, ==, 16 * (MANY - 1));
+	ledger.frees += MANY;
+	g_assert_cmpuint(kmt_ledger_totals(&ledger).frees, ==, MANY + 3);
+}
+
+/* Sums are exact up to 2^64 - 1, and more is told. */
+static void test_overflow(void)
+{
+	KmtTotals sum = {.bytes_alloc = G_MAXUINT64 - 16};
+	const KmtTotals part = {.bytes_alloc = 16}, more = {.bytes_alloc = 1};
+
+	g_assert_false(kmt_totals_add(&sum, &part));
+	g_assert_cmpuint(sum.bytes_alloc, ==, G_MAXUINT64);
+	g_assert_true(kmt_totals_add(&sum, &more));
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/totals/many-objects", test_many_objects);
+	g_test_add_func("/totals/overflow", test_overflow);
+	return g_test_run();
+}

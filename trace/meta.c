@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "trace/capture-private.h"
+
+/* What captures that are not the same differ in. */
+static const char *const identity[] = {"boot_id", "start_time", "build_id",
+				       "kernel_release"};
+
+/*
+ * TRUE and *value if meta has this key as a number.  GKeyFile itself takes -1
+ * for 2^64 - 1, and so all that is larger.
+ */
+static gboolean meta_uint64(GKeyFile *meta, const char *group, const char *key,
+			    guint64 *value)
+{
+	g_autofree char *text = g_key_file_get_value(meta, group, key, NULL);
+
+	return text && g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64,
+						  value, NULL);
+}
+
+/* -1 if meta does not say it. */
+static gint meta_node(GKeyFile *meta, const char *group)
+{
+	g_autofree char *text = g_key_file_get_value(meta, group, "node", NULL);
+	gint64 node;
+
+	if (!text ||
+	    !g_ascii_string_to_signed(text, 10, -1, G_MAXINT32, &node, NULL))
+		return -1;
+	return (gint)node;
+}
+
+static void apply_to_files(KmtCapture *capture)
+{
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		KmtCpuFile *file = capture->files->pdata[i];
+		g_autofree char *group = g_strdup_printf("cpu%u", file->cpu);
+
+		file->has_overruns = meta_uint64(capture->meta, group,
+						 "overruns", &file->overruns);
+		file->has_expected_size =
+			capture->complete &&
+			meta_uint64(capture->meta, group, "bytes",
+				    &file->expected_size);
+		/* Of a stream that is seen at its end. */
+		if (file->has_expected_size && !file->stream &&
+		    file->size < file->expected_size)
+			capture->shortened = TRUE;
+		file->node = meta_node(capture->meta, group);
+	}
+}
+
+/* CPUs that meta knows to have records and whose file is not there. */
+static guint count_missing(const KmtCapture *capture)
+{
+	g_auto(GStrv) groups = g_key_file_get_groups(capture->meta, NULL);
+	guint i, missing = 0;
+	char **g;
+
+	for (g = groups; *g; g++) {
+		g_autofree char *name = g_strconcat(*g, ".out", NULL);
+		guint64 events = 1;
+		guint cpu;
+
+		if (!kmt_parse_cpu_name(name, &cpu))
+			continue;
+		meta_uint64(capture->meta, *g, "events", &events);
+		for (i = 0; events && i < capture->files->len; i++) {
+			const KmtCpuFile *file = capture->files->pdata[i];
+
+			if (file->cpu == cpu)
+				break;
+		}
+		if (events && i == capture->files->len)
+			missing++;
+	}
+	return missing;
+}
+
+static GKeyFile *load(const char *path, const char *name, GError **error)
+{
+	g_autoptr(GKeyFile) meta = g_key_file_new();
+	g_autoptr(GError) local = NULL;
+
+	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
+		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+			    "cannot read %s: not a regular file; remove it to "
+			    "read the records alone",
+			    name);
+		return NULL;
+	}
+	if (!g_key_file_load_from_file(meta, path, G_KEY_FILE_NONE, &local)) {
+		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+			    "cannot read %s: %s; repair it, or remove it to "
+			    "read the records alone",
+			    name, local->message);
+		return NULL;
+	}
+	return g_steal_pointer(&meta);
+}
+
+/* Those that the files are in, each once. */
+static GPtrArray *directories(const KmtCapture *capture)
+{
+	GPtrArray *dirs = g_ptr_array_new_with_free_func(g_free);
+	guint i;
+
+	if (capture->directory) {
+		g_ptr_array_add(dirs, g_strdup(capture->directory));
+		return dirs;
+	}
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = capture->files->pdata[i];
+		g_autofree char *dir = g_path_get_dirname(file->path);
+
+		if (!g_ptr_array_find_with_equal_func(dirs, dir, g_str_equal,
+						      NULL))
+			g_ptr_array_add(dirs, g_steal_pointer(&dir));
+	}
+	return dirs;
+}
+
+/* a and b, of these directories, may be of one capture. */
+static gboolean agree(GKeyFile *a, const char *dir_a, GKeyFile *b,
+		      const char *dir_b, GError **error)
+{
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(identity); i++) {
+		g_autofree char *va =
+			g_key_file_get_string(a, "capture", identity[i], NULL);
+		g_autofree char *vb =
+			g_key_file_get_string(b, "capture", identity[i], NULL);
+
+		if (!va || !vb || strcmp(va, vb) == 0)
+			continue;
+		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+			    "the files in %s and in %s are not of one capture: "
+			    "%s in " KMT_META_NAME " is %s and %s; give them "
+			    "one by one",
+			    dir_a, dir_b, identity[i], va, vb);
+		return FALSE;
+	}
+	return TRUE;
+}
+
+/*
+ * The one meta of all directories.  None, with a note, if some have none: then
+ * nothing tells that the files belong together.
+ */
+static gboolean read_all(KmtCapture *capture, const GPtrArray *dirs,
+			 GError **error)
+{
+	const char *with = NULL, *without = NULL;
+	guint i;
+
+	for (i = 0; i < dirs->len; i++) {
+		const char *dir = dirs->pdata[i];
+		g_autofree char *path =
+			g_build_filename(dir, KMT_META_NAME, NULL);
+		g_autoptr(GKeyFile) meta = NULL;
+
+		if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+			without = dir;
+			continue;
+		}
+		meta = load(path, path, error);
+		if (!meta)
+			return FALSE;
+		if (with && !agree(capture->meta, with, meta, dir, error))
+			return FALSE;
+		if (!with) {
+			with = dir;
+			capture->meta = g_steal_pointer(&meta);
+		}
+	}
+	if (with && without) {
+		g_clear_pointer(&capture->meta, g_key_file_unref);
+		kmt_capture_note(capture,
+				 "there is a " KMT_META_NAME " in %s and none "
+				 "in %s: whether the files are of one capture "
+				 "is not known",
+				 with, without);
+	}
+	return TRUE;
+}
+
+static gboolean read_tar(KmtCapture *capture, GError **error)
+{
+	g_autofree char *path = kmt_tar_path(capture->tar, KMT_META_NAME);
+	g_autofree char *name = NULL;
+
+	if (!path)
+		return TRUE;
+	name = kmt_tar_path_name(capture, path);
+	capture->meta = load(path, name, error);
+	return capture->meta != NULL;
+}
+
+gboolean kmt_meta_read(KmtCapture *capture, GError **error)
+{
+	g_autoptr(GPtrArray) dirs = NULL;
+
+	if (capture->tar) {
+		if (!read_tar(capture, error))
+			return FALSE;
+	} else {
+		dirs = directories(capture);
+		if (!read_all(capture, dirs, error))
+			return FALSE;
+	}
+	if (!capture->meta)
+		return TRUE;
+	capture->complete = g_key_file_get_boolean(capture->meta, "capture",
+						   "complete", NULL);
+	capture->continues = g_key_file_get_boolean(capture->meta, "capture",
+						    "continues", NULL);
+	capture->has_overruns = meta_uint64(capture->meta, "capture",
+					    "overruns", &capture->overruns);
+	return TRUE;
+}
+
+void kmt_meta_apply(KmtCapture *capture)
+{
+	if (!capture->meta)
+		return;
+	apply_to_files(capture);
+	capture->missing_files = count_missing(capture);
+}
