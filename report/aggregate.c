@@ -463,51 +463,88 @@ static void add_ref(Run *run, guint32 cell, guint32 size)
 	};
 }
 
-static void odd_size(Run *run, const KmtLedger *l, const KmtPair *bytes)
+static void odd_size(const Run *run, const KmtLedger *l, const KmtPair *bytes)
 {
 	run->aggregate->overflowed |= l->bytes_req < bytes->word[0] ||
 				      l->bytes_alloc < bytes->word[1];
 	run->aggregate->short_allocs += bytes->word[1] < bytes->word[0];
 }
 
-/* Sums of kinds are made of those of groups, at the end; but peaks are not. */
-static ALWAYS_INLINE void plain_step(Run *run, const KmtStep *step, gint64 now,
-				     const KmtRawEvent *event, guint16 file)
+/* One that needs something else first.  FALSE: nothing is to be done. */
+static gboolean plain_unknown(Run *run, const KmtStep *step,
+			      const KmtRawEvent *event)
 {
-	gboolean alloc = step->op == KMT_STEP_ALLOC;
-	const KmtPair *bytes;
-	const CellRef *ref;
-	KmtLedger *l;
-
-	if (G_UNLIKELY(step->op == KMT_STEP_NONE)) {
+	if (step->op == KMT_STEP_NONE) {
 		if (event->event_id == KMEMTRACE_EVENT_FREE)
 			run->free_records[event->type_id]++;
-		return;
+		return FALSE;
 	}
-	if (G_UNLIKELY(step->cell >= run->n_refs ||
-		       !run->refs[step->cell].ledger))
+	if (step->cell >= run->n_refs || !run->refs[step->cell].ledger)
 		add_ref(run, step->cell, step->size);
-	if (G_UNLIKELY(step->size >= run->n_sizes))
+	if (step->size >= run->n_sizes)
 		note_sizes(run, step->size);
-	ref = &run->refs[step->cell];
-	bytes = kmt_intern_at(run->sizes, step->size);
-	l = ref->ledger;
-	if (l->epoch != ref->kind->epoch) {
-		l->epoch = ref->kind->epoch;
-		l->at_peak = l->live;
-	}
-	kmt_ledger_step(l, alloc, bytes->word[0], bytes->word[1], now);
-	ref->kind->epoch +=
-		kmt_ledger_step_live(ref->kind, alloc, bytes->word[1], now);
-	ref->sum->epoch +=
-		kmt_ledger_step_live(ref->sum, alloc, bytes->word[1], now);
-	/* On another CPU, or from another node. */
-	if (G_UNLIKELY(step->file != file || step->remote)) {
-		l->cross_cpu_frees += step->file != file;
-		l->remote_node_allocs += step->remote;
-	}
-	if (G_UNLIKELY(run->odd_sizes) && alloc)
+	return TRUE;
+}
+
+/* What only few have: another CPU, another node, an odd size. */
+static void plain_rest(const Run *run, const KmtStep *step, guint16 file,
+		       KmtLedger *l, const KmtPair *bytes)
+{
+	l->cross_cpu_frees += step->file != file;
+	l->remote_node_allocs += step->remote;
+	if (run->odd_sizes && step->op == KMT_STEP_ALLOC)
 		odd_size(run, l, bytes);
+}
+
+/* Sums of kinds are made of those of groups, at the end; but peaks are not. */
+static void plain_steps(Run *run, const KmtMatched *matched, guint from,
+			guint to)
+{
+	const KmtBlock *records = matched->records;
+	KmtPair *const *chunks = run->sizes->chunks;
+	const CellRef *refs = run->refs;
+	guint32 n_refs = run->n_refs, n_sizes = run->n_sizes;
+	gboolean odd_sizes = run->odd_sizes;
+	guint i;
+
+	for (i = from; i < to; i++) {
+		const KmtStep *step = &matched->steps[i];
+		guint64 is_alloc = step->op == KMT_STEP_ALLOC, frees, change;
+		gint64 now = records->now[i];
+		const KmtPair *bytes;
+		const CellRef *ref;
+		KmtLedger *l;
+
+		if (G_UNLIKELY(step->op == KMT_STEP_NONE ||
+			       step->cell >= n_refs || step->size >= n_sizes ||
+			       !refs[step->cell].ledger)) {
+			if (!plain_unknown(run, step, records->record[i]))
+				continue;
+			refs = run->refs;
+			n_refs = run->n_refs;
+			n_sizes = run->n_sizes;
+			odd_sizes = run->odd_sizes;
+		}
+		ref = &refs[step->cell];
+		bytes = &chunks[step->size >> KMT_INTERN_CHUNK_BITS]
+			       [step->size % KMT_INTERN_CHUNK];
+		l = ref->ledger;
+		if (l->epoch != ref->kind->epoch) {
+			l->epoch = ref->kind->epoch;
+			l->at_peak = l->live;
+		}
+		frees = is_alloc - 1; /* all bits, or none */
+		change = (bytes->word[1] ^ frees) - frees;
+		kmt_ledger_step(l, is_alloc, bytes->word[0], bytes->word[1]);
+		kmt_ledger_change(l, is_alloc, change, now);
+		if (kmt_ledger_change(ref->kind, is_alloc, change, now))
+			ref->kind->epoch++;
+		if (kmt_ledger_change(ref->sum, is_alloc, change, now))
+			ref->sum->epoch++;
+		if (G_UNLIKELY(step->file != records->file[i] || step->remote ||
+			       odd_sizes))
+			plain_rest(run, step, records->file[i], l, bytes);
+	}
 }
 
 /* Frees that steps told are those of groups but for these. */
@@ -566,33 +603,58 @@ static void asked_step(Run *run, const KmtStep *step, gint64 now,
 	}
 }
 
+static void asked_steps(Run *run, const KmtMatched *matched, guint from,
+			guint to)
+{
+	const KmtBlock *records = matched->records;
+	guint i;
+
+	for (i = from; i < to; i++) {
+		at_time(run, records->now[i]);
+		asked_step(run, &matched->steps[i], records->now[i],
+			   records->record[i], records->file[i]);
+	}
+}
+
+/* How many of the records are not after the span. */
+static guint within_span(const Run *run, const KmtBlock *records)
+{
+	guint n = records->n;
+
+	while (n && records->now[n - 1] > run->stop)
+		n--;
+	return n;
+}
+
 static void consume(gpointer user, const KmtMatched *matched)
 {
 	const KmtBlock *records = matched->records;
 	Run *run = user;
-	guint i, next = 0;
+	guint n, i = 0, next = 0;
 
 	if (!run->started && records->n)
 		first_record(run, records->now[0]);
-	for (i = 0; i < records->n; i++) {
-		if (!run->plain) {
-			if (records->now[i] > run->stop)
-				return;
-			at_time(run, records->now[i]);
-		}
-		for (; G_UNLIKELY(next < matched->n_extras) &&
-		       matched->extras[next]->place == i;
+	n = within_span(run, records);
+	while (i < n || next < matched->n_extras) {
+		guint place = next < matched->n_extras
+				      ? matched->extras[next]->place
+				      : n;
+		guint to = MIN(place, n);
+
+		if (run->plain)
+			plain_steps(run, matched, i, to);
+		else
+			asked_steps(run, matched, i, to);
+		i = to;
+		if (place > n || (place == n && n < records->n))
+			break;
+		if (place < n)
+			at_time(run, records->now[place]);
+		for (; next < matched->n_extras &&
+		       matched->extras[next]->place == place;
 		     next++)
 			consume_extra(run, records, matched->extras[next]);
-		if (run->plain)
-			plain_step(run, &matched->steps[i], records->now[i],
-				   records->record[i], records->file[i]);
-		else
-			asked_step(run, &matched->steps[i], records->now[i],
-				   records->record[i], records->file[i]);
 	}
-	for (; next < matched->n_extras; next++)
-		consume_extra(run, records, matched->extras[next]);
 	run->records += records->n;
 	if (run->options->progress)
 		run->options->progress(run->records);

@@ -70,43 +70,32 @@ static inline void kmt_ledger_free(KmtLedger *l, gboolean cross)
 }
 
 /*
- * An allocation or a free (alloc TRUE or FALSE) of what is in its own CPU's
- * hands: the same for both, as which one comes next cannot be foretold. Returns
- * 1 for a peak, else 0.
+ * An allocation or a free (is_alloc 1 or 0) of what one CPU had all the time:
+ * the same for both, as which one comes next cannot be foretold.
  */
-static inline guint64 kmt_ledger_step(KmtLedger *l, gboolean alloc,
-				      guint64 bytes_req, guint64 bytes_alloc,
-				      gint64 timestamp)
+static inline void kmt_ledger_step(KmtLedger *l, guint64 is_alloc,
+				   guint64 bytes_req, guint64 bytes_alloc)
 {
-	guint64 is_alloc = alloc ? 1 : 0;
 	guint64 allocs = -is_alloc; /* all bits, or none */
-	guint64 peak;
 
 	l->allocs += is_alloc;
 	l->frees += 1 - is_alloc;
 	l->bytes_req += bytes_req & allocs;
 	l->bytes_alloc += bytes_alloc & allocs;
 	l->closed_req += bytes_req & ~allocs;
-	l->live += (bytes_alloc ^ ~allocs) - ~allocs;
-	peak = (l->live > l->peak) & is_alloc;
-	l->peak_timestamp = peak ? timestamp : l->peak_timestamp;
-	l->peak = peak ? l->live : l->peak;
-	return peak;
 }
 
-/* Likewise for a sum of which only live bytes and peaks are kept. */
-static inline guint64 kmt_ledger_step_live(KmtLedger *l, gboolean alloc,
-					   guint64 bytes_alloc,
-					   gint64 timestamp)
+/* What it does to live bytes.  Returns TRUE if they were never as many; change
+ * is below 0, modulo 2^64, for a free, after which they never are. */
+static inline gboolean kmt_ledger_change(KmtLedger *l, guint64 is_alloc,
+					 guint64 change, gint64 timestamp)
 {
-	guint64 frees = alloc ? 0 : G_MAXUINT64;
-	guint64 peak;
-
-	l->live += (bytes_alloc ^ frees) - frees;
-	peak = l->live > l->peak && alloc;
-	l->peak_timestamp = peak ? timestamp : l->peak_timestamp;
-	l->peak = peak ? l->live : l->peak;
-	return peak;
+	l->live += change;
+	if (G_LIKELY(l->live <= l->peak || !is_alloc))
+		return FALSE;
+	l->peak = l->live;
+	l->peak_timestamp = timestamp;
+	return TRUE;
 }
 
 /* All begins now: of what was, only that it is live is known. */

@@ -3,6 +3,8 @@
 #ifndef KMEMTRACE_MATCH_PRIVATE_H
 #define KMEMTRACE_MATCH_PRIVATE_H
 
+#include <string.h>
+
 #include "trace/match.h"
 #include "trace/objtable.h"
 
@@ -105,7 +107,8 @@ static inline void kmt_touch(const KmtMatcher *m, KmtEntry *e, guint16 file)
 		return;
 	}
 	age = kmt_other_cpu_age(m, e, file);
-	e->other_delta_ns = (guint32)MIN(age, KMT_DELTA_NONE);
+	/* What is longer ago than the tolerance will never matter again. */
+	e->other_delta_ns = age > m->tolerance ? KMT_DELTA_NONE : (guint32)age;
 	e->last_file = file;
 	e->last_ts = m->now;
 }
@@ -240,11 +243,19 @@ static inline gboolean kmt_is_remote(const KmtMatcher *m, gint32 wanted,
 	return f->node >= 0 && wanted != f->node;
 }
 
-/* What an ALLOC record allocates, if the matcher has cells; else anything. */
+/* What an ALLOC record allocates, if the matcher has cells; else anything.  As
+ * in KmtEntry and KmtStep. */
 typedef struct {
 	guint32 cell;
 	guint32 size;
 } KmtNumbers;
+G_STATIC_ASSERT(G_STRUCT_OFFSET(KmtEntry, size) -
+			G_STRUCT_OFFSET(KmtEntry, cell) ==
+		G_STRUCT_OFFSET(KmtNumbers, size));
+G_STATIC_ASSERT(G_STRUCT_OFFSET(KmtStep, size) -
+			G_STRUCT_OFFSET(KmtStep, cell) ==
+		G_STRUCT_OFFSET(KmtNumbers, size));
+G_STATIC_ASSERT(KMT_STEP_ALLOC + 1 == KMT_STEP_FREE);
 
 /* A record that kmt_match_step() does not do. */
 static inline void kmt_match_slowly(KmtMatcher *m, KmtEntry *e,
@@ -286,7 +297,9 @@ static inline void kmt_match_step(KmtMatcher *m, const KmtRawEvent *event,
 				  KmtStep *step)
 {
 	gboolean is_alloc = event->event_id == KMEMTRACE_EVENT_ALLOC;
-	guint8 expected = is_alloc ? 0 : KMT_ENTRY_LIVE;
+	guint64 mask = -(guint64)is_alloc; /* all bits, or none */
+	guint8 expected = KMT_ENTRY_LIVE & ~(guint8)mask;
+	guint64 had, given;
 	KmtEntry *e;
 
 	kmt_match_advance(m, now);
@@ -297,18 +310,21 @@ static inline void kmt_match_step(KmtMatcher *m, const KmtRawEvent *event,
 		kmt_match_slowly(m, e, event, file, hash, step);
 		return;
 	}
-	step->born = is_alloc ? now : e->last_ts;
-	step->cell = is_alloc ? numbers->cell : e->cell;
-	step->size = is_alloc ? numbers->size : e->size;
-	step->file = is_alloc ? file : e->last_file;
-	step->op = is_alloc ? KMT_STEP_ALLOC : KMT_STEP_FREE;
+	/* With masks, or the compiler makes a branch of it. */
+	memcpy(&had, &e->cell, sizeof(had));
+	memcpy(&given, numbers, sizeof(given));
+	had = (given & mask) | (had & ~mask);
+	memcpy(&step->cell, &had, sizeof(had));
+	memcpy(&e->cell, &had, sizeof(had));
+	step->born =
+		(gint64)(((guint64)now & mask) | ((guint64)e->last_ts & ~mask));
+	step->file = (guint16)((file & mask) | (e->last_file & ~mask));
+	step->op = (guint8)(KMT_STEP_FREE + mask);
 	step->remote = G_UNLIKELY(event->node >= 0) && is_alloc &&
 		       kmt_is_remote(m, event->node, file);
-	e->cell = step->cell;
-	e->size = step->size;
 	e->type = event->type_id & 3;
 	e->flags = expected ^ KMT_ENTRY_LIVE;
-	kmt_obj_count_closed(&m->table, hash, is_alloc ? -1 : 1);
+	kmt_obj_count_closed(&m->table, hash, (gint)(1 + 2 * mask));
 	kmt_touch(m, e, file);
 }
 

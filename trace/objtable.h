@@ -119,27 +119,29 @@ static inline void kmt_obj_prefetch_slot(KmtObjTable *table, guint64 hash)
 
 /* So many slots are looked at at once; as many lie behind the last one, empty.
  */
-#define KMT_SLOT_GROUP 4
+#define KMT_SLOT_GROUP 8
 
-/* The first of a group of slots that has this tag; 0 if none has. */
-static inline guint32 kmt_obj_tagged(const guint32 *slots, guint32 tag)
+/* Which of a group of slots are equal to value under mask: a bit for each. */
+static inline guint kmt_obj_equal(const guint32 *slots, guint32 mask,
+				  guint32 value)
 {
 #ifdef __SSE2__
-	__m128i group = _mm_loadu_si128((const __m128i *)slots);
-	__m128i tags = _mm_and_si128(
-		group, _mm_set1_epi32((int)~KMT_SLOT_NUMBER_MASK));
-	int found = _mm_movemask_ps(_mm_castsi128_ps(
-		_mm_cmpeq_epi32(tags, _mm_set1_epi32((int)tag))));
+	const __m128i *groups = (const __m128i *)slots;
+	__m128i masks = _mm_set1_epi32((int)mask);
+	__m128i values = _mm_set1_epi32((int)value);
+	__m128i low = _mm_cmpeq_epi32(
+		_mm_and_si128(_mm_loadu_si128(groups), masks), values);
+	__m128i high = _mm_cmpeq_epi32(
+		_mm_and_si128(_mm_loadu_si128(groups + 1), masks), values);
 
-	return found ? slots[__builtin_ctz((guint)found)] : 0;
+	return (guint)_mm_movemask_epi8(_mm_packs_epi16(
+		_mm_packs_epi32(low, high), _mm_setzero_si128()));
 #else
-	guint32 slot = 0;
-	int i;
+	guint equal = 0, i;
 
-	for (i = KMT_SLOT_GROUP - 1; i >= 0; i--)
-		slot = (slots[i] & ~KMT_SLOT_NUMBER_MASK) == tag ? slots[i]
-								 : slot;
-	return slot;
+	for (i = 0; i < KMT_SLOT_GROUP; i++)
+		equal |= (guint)((slots[i] & mask) == value) << i;
+	return equal;
 #endif
 }
 
@@ -153,7 +155,10 @@ static inline guint32 kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash)
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
 	const guint32 *slots = &s->slots[(guint32)hash & s->mask];
 	guint32 tag = kmt_obj_tag(hash);
-	guint32 slot = kmt_obj_tagged(slots, tag) & KMT_SLOT_NUMBER_MASK;
+	guint tagged = kmt_obj_equal(slots, ~KMT_SLOT_NUMBER_MASK, tag);
+	guint32 slot = tagged ? slots[__builtin_ctz(tagged)] : 0;
+
+	slot &= KMT_SLOT_NUMBER_MASK;
 
 	/* Without a slot it is where no entry is. */
 	__builtin_prefetch((const void *)((guintptr)s->entries +
@@ -163,14 +168,16 @@ static inline guint32 kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash)
 	return slot;
 }
 
-/* The entry of an address; NULL if there is none. */
-static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
-				     guint64 ptr, gboolean pages)
+static inline gboolean kmt_obj_is(const KmtEntry *e, guint64 ptr,
+				  gboolean pages)
 {
-	const KmtObjSegment *s = kmt_obj_segment(table, hash);
-	guint32 tag = kmt_obj_tag(hash);
-	guint32 i = (guint32)hash & s->mask;
+	return e->ptr == ptr && (e->type == KMEMTRACE_TYPE_PAGES) == pages;
+}
 
+/* Slot by slot, from the i-th on. */
+static inline KmtEntry *kmt_obj_walk(const KmtObjSegment *s, guint32 i,
+				     guint32 tag, guint64 ptr, gboolean pages)
+{
 	for (;; i = (i + 1) & s->mask) {
 		guint32 slot = s->slots[i];
 		KmtEntry *e;
@@ -181,9 +188,37 @@ static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
 		    slot == KMT_SLOT_GONE)
 			continue;
 		e = &s->entries[(slot & KMT_SLOT_NUMBER_MASK) - 1];
-		if (e->ptr == ptr && (e->type == KMEMTRACE_TYPE_PAGES) == pages)
+		if (kmt_obj_is(e, ptr, pages))
 			return e;
 	}
+}
+
+/* The entry of an address; NULL if there is none. */
+static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
+				     guint64 ptr, gboolean pages)
+{
+	const KmtObjSegment *s = kmt_obj_segment(table, hash);
+	guint32 tag = kmt_obj_tag(hash);
+	guint32 i = (guint32)hash & s->mask;
+	guint tagged;
+
+	/* What lies behind the last slot is no slot. */
+	if (G_UNLIKELY(i + KMT_SLOT_GROUP > s->mask + 1))
+		return kmt_obj_walk(s, i, tag, ptr, pages);
+	tagged = kmt_obj_equal(&s->slots[i], ~KMT_SLOT_NUMBER_MASK, tag);
+	for (; tagged; tagged &= tagged - 1) {
+		guint32 slot = s->slots[i + (guint)__builtin_ctz(tagged)] &
+			       KMT_SLOT_NUMBER_MASK;
+
+		/* Neither one that was never used nor one that is gone. */
+		if (slot && slot != KMT_SLOT_GONE &&
+		    kmt_obj_is(&s->entries[slot - 1], ptr, pages))
+			return &s->entries[slot - 1];
+	}
+	/* It would be before the first slot that was never used. */
+	if (kmt_obj_equal(&s->slots[i], G_MAXUINT32, 0))
+		return NULL;
+	return kmt_obj_walk(s, (i + KMT_SLOT_GROUP) & s->mask, tag, ptr, pages);
 }
 
 /* The same, faster if candidate, of kmt_obj_prefetch_entry(), still is it. */
