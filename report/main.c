@@ -115,9 +115,18 @@ static void show_progress(guint64 records)
 static void begin_progress(const KmtOptions *options, const KmtCapture *capture,
 			   KmtAggregateOptions *aggregate)
 {
+	guint i;
+
 	if (options->quiet || !isatty(STDERR_FILENO))
 		return;
 	progress.total = capture->n_records;
+	/* How many a stream has is not known. */
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = capture->files->pdata[i];
+
+		if (file->stream)
+			progress.total = 0;
+	}
 	progress.begun = g_get_monotonic_time();
 	aggregate->progress = show_progress;
 }

@@ -247,6 +247,18 @@ class Pipes(InputCase):
                 self.assertEqual(document["capture"]["byte_order"], order)
                 self.assertEqual(document["findings"]["truncated_bytes"], 2)
 
+    def test_some_of_it(self):
+        """What ends early, or is divided, counts all records as of files."""
+        data = self.files()["cpu0.out"]
+        path = write(self.path("file"), data)
+        for option in (["--time", "0,0.3"], ["--windows", "5"], ["--leaks"],
+                       ["--time", "peak"], ["--histogram", "lifetime"]):
+            pipe = self.path("pipe-" + "".join(option).replace(".", ""))
+            os.mkfifo(pipe)
+            self.feed(pipe, data)
+            self.assertEqual(self.report(*option, pipe, warning=""),
+                             self.report(*option, path, warning=""))
+
     def test_no_pipe(self):
         """What is neither file nor pipe."""
         self.refused("/dev/null", message="/dev/null: neither a regular file")
@@ -507,6 +519,10 @@ class Layouts(InputCase):
                                *expected["callsites"]]:
                     totals["peak_timestamp"] = None
                 self.same(done, expected, "C", order)
+                for option in (["--time", "0,1"], ["--windows", "3"],
+                               ["--leaks"], ["--lifetime", "1ms-2ms"],
+                               ["--fields", "lifetime-median"]):
+                    self.refused(*option, path, message="have no time")
                 text = run(REPORT, path).stdout
                 self.assertIn("the records have no time", text)
                 self.assertNotIn("peak at", text)
