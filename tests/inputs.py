@@ -249,7 +249,10 @@ class Pipes(InputCase):
 
     def test_some_of_it(self):
         """What ends early, or is divided, counts all records as of files."""
-        data = self.files()["cpu0.out"]
+        # Longer than what is read at a time.
+        data = self.files()["cpu0.out"] + b"".join(
+            mkcapture.alloc(100 * SECOND + i, 0x1000 * (i + 1))
+            for i in range(9000))
         path = write(self.path("file"), data)
         for option in (["--time", "0,0.3"], ["--windows", "5"], ["--leaks"],
                        ["--time", "peak"], ["--histogram", "lifetime"]):
@@ -508,7 +511,7 @@ class Layouts(InputCase):
         """Order by sequence, and not a word of time."""
         plain = self.alone()
         for order in ("little", "big"):
-            for start in (0, 2 ** 31 - N // 2):
+            for start in (0, 2 ** 32 - N // 2):
                 path = self.directory(f"{order}{start}",
                                       self.layout("C", order, start=start))
                 done = self.report(path, warning="")
