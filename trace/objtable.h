@@ -55,8 +55,11 @@ typedef struct {
 } KmtEntry;
 G_STATIC_ASSERT(sizeof(KmtEntry) == 32);
 
+/* The tests take few. */
+#ifndef KMT_OBJ_SEGMENT_BITS
 #define KMT_OBJ_SEGMENT_BITS 6
-#define KMT_OBJ_SEGMENTS     (1 << KMT_OBJ_SEGMENT_BITS)
+#endif
+#define KMT_OBJ_SEGMENTS (1 << KMT_OBJ_SEGMENT_BITS)
 
 typedef struct {
 	/* 0: never used; KMT_SLOT_GONE: no more; else 8 bits of the hash above

@@ -45,7 +45,7 @@ struct KmtPipeline {
 	const KmtCapture *capture;
 	KmtConsumer consumer;
 	gpointer user;
-	guint n_shards;
+	guint n_shards, n_threads;
 	guint64 seed; /* of the hash that all shards share */
 	KmtMerge *merge;
 	Shard *shards;
@@ -407,13 +407,13 @@ static gpointer work_on(gpointer data)
 
 void kmt_pipeline_run(KmtPipeline *p)
 {
-	g_autofree GThread **threads = g_new0(GThread *, p->n_shards);
+	g_autofree GThread **threads = g_new0(GThread *, p->n_threads);
 	guint i;
 
-	for (i = 1; i < p->n_shards; i++)
+	for (i = 1; i < p->n_threads; i++)
 		threads[i] = g_thread_new("match", work_on, p);
 	work_on(p);
-	for (i = 1; i < p->n_shards; i++)
+	for (i = 1; i < p->n_threads; i++)
 		g_thread_join(threads[i]);
 	for (i = 0; i < p->n_shards; i++) {
 		p->shards[i].work = &p->end;
@@ -466,10 +466,12 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	p->capture = capture;
 	p->consumer = consumer;
 	p->user = user;
-	p->n_shards = MAX(1, options->jobs);
+	p->n_threads = MAX(1, options->jobs);
+	p->n_shards = options->shards ? options->shards : p->n_threads;
 	p->merge = kmt_merge_new(capture);
 	kmt_merge_stop_after(p->merge, options->stop_ns,
-			     options->clock_tolerance_ns);
+			     CLAMP(options->clock_tolerance_ns, 0,
+				   KMT_CLOCK_TOLERANCE_MAX_NS));
 	p->shards = g_new0(Shard, p->n_shards);
 	for (i = 0; i < p->n_shards; i++) {
 		Shard *shard = &p->shards[i];

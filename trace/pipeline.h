@@ -47,6 +47,9 @@ typedef void (*KmtConsumer)(gpointer user, const KmtMatched *matched);
 
 typedef struct {
 	guint jobs; /* threads, at least 1 */
+	/* Parts of the addresses; 0: one for each thread.  Fewer make threads
+	 * idle, more are for tests. */
+	guint shards;
 	gint64 clock_tolerance_ns;
 	const KmtCells *cells;
 	/* Merged time from the first record after which nothing is of interest,

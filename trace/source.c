@@ -12,8 +12,10 @@
 /* No page is larger. */
 #define RELEASE_ALIGN ((guintptr)64 << 10)
 
-/* Records converted at a time. */
+/* Records converted at a time; the tests take few. */
+#ifndef PIECE_RECORDS
 #define PIECE_RECORDS 2048
+#endif
 
 /* Of a stream. */
 #define PIECE_BYTES (PIECE_RECORDS * KMEMTRACE_EVENT_SIZE_V1)
