@@ -196,6 +196,16 @@ class Hostile(unittest.TestCase):
             self.document(REPORT, path)["capture"]["not_exact"],
             [{"from": SECOND, "until": 9 * SECOND}])
 
+    def test_times_before_zero(self):
+        """Of a first record before 0, no later one is left out."""
+        path = self.capture([b"".join(mkcapture.alloc(t, 0x1000 + 8 * i)
+                                      for i, t in enumerate(
+                                          (-2 ** 63, -1, 0, 2 ** 63 - 1)))])
+        for tolerance in ("0", "1", "1000000000"):
+            slab = self.document(REPORT, "--clock-tolerance", tolerance,
+                                 path)["kinds"]["slab"]
+            self.assertEqual(slab["allocs"], 4, tolerance)
+
     def cpu_seconds(self, program, *paths):
         """How much time of a processor a run takes."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime

@@ -211,7 +211,8 @@ void kmt_merge_free(KmtMerge *merge)
 
 void kmt_merge_stop_after(KmtMerge *merge, gint64 a, gint64 b)
 {
-	if (__builtin_add_overflow(a, b, &merge->stop) ||
+	/* Of a first record before 0, the largest time is no end. */
+	if (a == G_MAXINT64 || __builtin_add_overflow(a, b, &merge->stop) ||
 	    __builtin_add_overflow(merge->winner.key, merge->stop,
 				   &merge->stop))
 		merge->stop = G_MAXINT64;

@@ -17,7 +17,7 @@ void kmt_merge_free(KmtMerge *merge);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMerge, kmt_merge_free)
 
 /* Ends where merged time is more than two times, which are added, beyond that
- * of the first record, ns. */
+ * of the first record, ns; a G_MAXINT64: nowhere. */
 void kmt_merge_stop_after(KmtMerge *merge, gint64 a, gint64 b);
 
 /* Where a record came from. */
