@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 bin_PROGRAMS += check/kmemtrace-check
-check_kmemtrace_check_SOURCES = \
+CHECK_SOURCES = \
 	check/check.c check/check.h \
 	check/json.c \
-	check/main.c \
 	check/rules.c check/rules.h \
 	check/text.c
+check_kmemtrace_check_SOURCES = $(CHECK_SOURCES) check/main.c
 check_kmemtrace_check_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
 check_kmemtrace_check_LDADD = trace/libtrace.a cli/libcli.a \
 	$(JSON_LIBS) $(KMT_TRACE_LIBS)

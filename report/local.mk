@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 bin_PROGRAMS += report/kmemtrace-report
-report_kmemtrace_report_SOURCES = \
+REPORT_SOURCES = \
 	report/aggregate.c report/aggregate.h \
 	report/columns.c report/columns.h \
 	report/cross.c report/cross.h \
@@ -14,7 +14,6 @@ report_kmemtrace_report_SOURCES = \
 	report/json.c \
 	report/leaks.c report/leaks.h \
 	report/ledger.c report/ledger.h \
-	report/main.c \
 	report/options.c report/options.h \
 	report/report.c report/report.h \
 	report/table.c report/table.h \
@@ -23,6 +22,7 @@ report_kmemtrace_report_SOURCES = \
 	report/text-asked.c \
 	report/text-groups.c \
 	report/totals.c report/totals.h
+report_kmemtrace_report_SOURCES = $(REPORT_SOURCES) report/main.c
 report_kmemtrace_report_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
 report_kmemtrace_report_LDADD = symbols/libsymbols.a trace/libtrace.a \
 	cli/libcli.a $(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)

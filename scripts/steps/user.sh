@@ -52,6 +52,13 @@ step_valgrind()
 	[ $rc -ne 99 ] || { echo "valgrind complains of kmemtraced"; return 1; }
 }
 
+step_fuzz()
+{
+	# Without them it says what is missing, and is skipped.
+	"$kmt_top/scripts/install-deps" fuzz || true
+	"$kmt_top/fuzz/run" --seconds 60 --build "$work/fuzz"
+}
+
 # The files of the tree, also where it is no git checkout.
 tree_files()
 {
@@ -66,7 +73,7 @@ tree_files()
 step_clang_format()
 {
 	cd "$kmt_top"
-	tree_files | grep -E '^(bench|check|cli|kmemtraced|report|symbols|tests|trace)/.*\.[ch]$' |
+	tree_files | grep -E '^(bench|check|cli|fuzz|kmemtraced|report|symbols|tests|trace)/.*\.[ch]$' |
 		xargs clang-format --dry-run -Werror
 }
 
@@ -86,7 +93,7 @@ step_codespell()
 {
 	cd "$kmt_top"
 	# Nd is a macro of the manual pages.
-	tree_files | grep -vE '^LICENSES/|\.(out|expected)$' |
+	tree_files | grep -vE '^(LICENSES|fuzz/corpus)/|\.(out|expected)$' |
 		xargs codespell --ignore-words-list nd
 }
 

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Inputs of the fuzz targets, kept as text: a line for each, in base64 of what
+zlib makes of it.
+
+    corpus.py seeds TARGET DIR     makes inputs of tests/fixtures
+    corpus.py unpack TARGET DIR    writes those of fuzz/corpus/TARGET.list
+    corpus.py pack TARGET DIR      keeps those of DIR
+    corpus.py add TARGET FILE...   adds some, as what once crashed
+"""
+
+import base64
+import glob
+import hashlib
+import os
+import random
+import struct
+import sys
+import zlib
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.insert(0, os.path.join(TOP, "tests"))
+sys.dont_write_bytecode = True
+
+import mkcapture  # noqa: E402  # pylint: disable=wrong-import-position
+
+HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n"
+# See fuzz/container.h.
+MAX_FILES = 8
+MAX_SIZE = 8192
+TEXTS = ("kmemtrace.meta", "kallsyms", "modules")
+WORDS = ("", "--json", "--csv", "--folded",
+         "--json --by kind,cpu,node,gfp --windows 7 --cross-cpu",
+         "--by function,size --live --leaks --histogram lifetime",
+         "--fields churn,lifetime-p99,at-peak --time peak --before-trace",
+         "--csv --by cache --time 0.000001, --size 8-4k --sort -live,+ptr")
+
+
+def list_path(target):
+    """Where the inputs of a target are kept."""
+    return os.path.join(TOP, "fuzz", "corpus", target + ".list")
+
+
+def read_list(target):
+    """The inputs that are kept, as a set of bytes."""
+    with open(list_path(target), encoding="ascii") as f:
+        return {zlib.decompress(base64.b64decode(line))
+                for line in f if not line.startswith("#")}
+
+
+def write_list(target, inputs):
+    """The shortest first."""
+    with open(list_path(target), "w", encoding="ascii") as f:
+        f.write(HEAD)
+        for data in sorted(inputs, key=lambda data: (len(data), data)):
+            packed = base64.b64encode(zlib.compress(data, 9))
+            f.write(packed.decode("ascii") + "\n")
+
+
+def write_files(inputs, directory):
+    """Named as libFuzzer names them."""
+    os.makedirs(directory, exist_ok=True)
+    for data in inputs:
+        name = hashlib.sha1(data).hexdigest()
+        with open(os.path.join(directory, name), "wb") as f:
+            f.write(data)
+
+
+def read_files(directory):
+    """What is in the files of a directory."""
+    inputs = set()
+    for name in os.listdir(directory):
+        with open(os.path.join(directory, name), "rb") as f:
+            inputs.add(f.read())
+    return inputs
+
+
+def fixtures():
+    """Captures of the fixtures."""
+    for path in sorted(glob.glob(os.path.join(TOP, "tests", "fixtures",
+                                              "*.txt"))):
+        with open(path, encoding="utf-8") as f:
+            yield mkcapture.compile_text(f.read())
+
+
+def container(capture, options=0, words=""):
+    """A capture as one input."""
+    cpus = sorted(capture.cpus)[:MAX_FILES]
+    data = bytes([options, len(cpus)])
+    for cpu in cpus:
+        records = bytes(capture.cpus[cpu])
+        data += struct.pack("<BH", cpu % 256, len(records)) + records
+    texts = [capture.texts.get(name, "") for name in TEXTS]
+    texts.append(words.replace(" ", "\n"))
+    return data + "\0".join(texts).rstrip("\0").encode()
+
+
+def seeds_trace():
+    """Each fixture with two clock tolerances."""
+    for number, capture in enumerate(fixtures()):
+        yield container(capture, 0)
+        yield container(capture, number * 17 % 256)
+
+
+def seeds_report():
+    """Each fixture with a command line or two."""
+    for number, capture in enumerate(fixtures()):
+        for i in (number, number // 2 + 3):
+            yield container(capture, 0, WORDS[i % len(WORDS)])
+
+
+def seeds_match():
+    """Any bytes are a history."""
+    draw = random.Random(1)
+    for n in range(40):
+        head = bytes([n % 16, draw.choice([0, 0, n % 16]),
+                      draw.choice([0, n]), draw.choice([0, 0, 1, 127, 128])])
+        yield head + b"".join(
+            bytes([draw.randrange(256), draw.randrange(draw.choice([2, 8])),
+                   draw.choice([0, 1, 4, 0x47, draw.randrange(256)]),
+                   draw.choice([0, 0, 1, 9, draw.randrange(256)])])
+            for _ in range(draw.randrange(2, 60)))
+
+
+def seeds_kallsyms():
+    """Those of the fixtures, and some lines of each sort."""
+    for capture in fixtures():
+        if "kallsyms" in capture.texts:
+            yield (capture.texts["kallsyms"] + "--modules--\n" +
+                   capture.texts.get("modules", "")).encode()
+    yield (b"0000000000000000 A fixed\nffffffff81000000 T _text\n"
+           b"ffffffff81000000 T _stext\nffffffff81000010 t a\r\n"
+           b"ffffffff81000010 W b\nffffffff81000010 t __start_c\n"
+           b"FFFFFFFF81000020 t  d \nffffffff81000f00 T _etext\n"
+           b"ffffffff82000000 T _sinittext\nffffffff82000100 T _einittext\n"
+           b"ffffffffa0001000 t f\t[mod]\nffffffffa0000000 t e\t[mod]\n"
+           b"ffffffffa0000800 d g\t[mod]\nffffffffb0000000 t h [other]\n"
+           b"--modules--\nmod 4096 0 - Live 0xffffffffa0000000\n"
+           b"other 100 1 mod, Live 0xffffffffb0000000 (OE)\n")
+    yield b"c0100000 T _stext\nc0100000 T start_kernel\nc0200000 T _etext\n"
+    yield b"0000000000000000 T a\n0000000000000000 T b\n"
+    yield b"0 t a\n1 t b\nffffffffffffffff t c\n00000000000000001 t d\n"
+    yield b"1234567g t a\n12345678:t b\nx\n\n 1 t\n1 tt c\n1 t \xff\n2 t d\x00"
+
+
+SEEDS = {"trace": seeds_trace, "report": seeds_report, "match": seeds_match,
+         "kallsyms": seeds_kallsyms}
+
+
+def main(args):
+    """The command."""
+    if len(args) < 3 or args[1] not in SEEDS:
+        print(__doc__, file=sys.stderr)
+        return 1
+    command, target, directory = args[:3]
+    if command == "seeds":
+        write_files({data for data in SEEDS[target]()
+                     if len(data) <= MAX_SIZE}, directory)
+    elif command == "unpack":
+        write_files(read_list(target), directory)
+    elif command == "pack":
+        write_list(target, read_files(directory))
+    elif command == "add":
+        inputs = read_list(target)
+        for path in args[2:]:
+            with open(path, "rb") as f:
+                inputs.add(f.read())
+        write_list(target, inputs)
+    else:
+        print(__doc__, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

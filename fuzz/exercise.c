@@ -1,0 +1,627 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "fuzz/exercise.h"
+
+#include "trace/pipeline.h"
+
+#include <string.h>
+
+#define ALL_PARTS (KMT_CELL_CPU | KMT_CELL_NODE | KMT_CELL_GFP)
+
+/* What an object is, by what its numbers stand for.  Without padding, as it is
+ * compared by its bytes. */
+typedef struct {
+	guint64 ptr;
+	gint64 born;
+	guint64 call_site, gfp_flags;
+	guint64 bytes_req, bytes_alloc;
+	gint32 node;
+	guint16 file, cell_file;
+	guint8 type, cell_type;
+	guint8 unused[6];
+} Object;
+G_STATIC_ASSERT(sizeof(Object) == 64);
+
+/* Something that the matcher told, in whatever way.  Likewise. */
+typedef struct {
+	guint64 place; /* the record that it goes with, of all; n at the end */
+	Object object;
+	gint64 timestamp; /* of the record that it is about */
+	guint64 ptr;
+	guint16 file;
+	guint8 type;
+	guint8 op; /* KmtExtraOp */
+	guint8 class;
+	guint8 late, mismatch, late_free;
+} Told;
+G_STATIC_ASSERT(sizeof(Told) == 96);
+
+/* Of a record: what was told about it. */
+enum {
+	UNTOLD,
+	TOLD,	/* a FREE; an ALLOC that is live */
+	CLOSED, /* an ALLOC that is not */
+};
+
+typedef struct {
+	const KmtCapture *capture;
+	const KmtCells *cells;
+	KmtMatcher *matcher;
+	GArray *told;	 /* of Told */
+	guint8 **states; /* of each record of each file */
+	guint8 **doubled;
+	guint64 place;
+	KmtPosition current;
+	guint64 n_live, n_allocs, n_closed, n_replaced;
+	KmtFindings findings;
+	gint64 last; /* the consumer's merged time */
+} Exercise;
+
+void kmt_exercise_begin(void)
+{
+	g_random_set_seed(1);
+}
+
+static Object object_of(const KmtCells *cells, const KmtObject *o)
+{
+	KmtCell cell = kmt_cells_cell(cells, o->cell);
+	Object object;
+
+	memset(&object, 0, sizeof(object));
+	object.ptr = o->ptr;
+	object.born = o->timestamp;
+	object.call_site = cell.call_site;
+	object.gfp_flags = cell.gfp_flags;
+	object.node = cell.node;
+	object.cell_file = cell.file;
+	object.cell_type = cell.type;
+	object.bytes_req = kmt_cells_bytes_req(cells, o->size);
+	object.bytes_alloc = kmt_cells_bytes_alloc(cells, o->size);
+	object.file = o->file;
+	object.type = o->type;
+	return object;
+}
+
+static Told *tell(Exercise *x, KmtExtraOp op, const KmtObject *object,
+		  const KmtRawEvent *event, guint16 file)
+{
+	Told *told;
+
+	g_array_set_size(x->told, x->told->len + 1);
+	told = &g_array_index(x->told, Told, x->told->len - 1);
+	memset(told, 0, sizeof(*told));
+	told->place = x->place;
+	told->op = (guint8)op;
+	if (object)
+		told->object = object_of(x->cells, object);
+	told->timestamp = event->timestamp;
+	told->ptr = event->ptr;
+	told->type = event->type_id;
+	told->file = file;
+	return told;
+}
+
+/* Decisions that were due at the same record are of different addresses, and
+ * in no order. */
+static gint compare_told(gconstpointer a, gconstpointer b)
+{
+	const Told *x = a, *y = b;
+	gboolean x_pages = x->type == KMEMTRACE_TYPE_PAGES;
+	gboolean y_pages = y->type == KMEMTRACE_TYPE_PAGES;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	if (x->late != y->late)
+		return x->late ? -1 : 1;
+	if (!x->late)
+		return 0;
+	if (x->ptr != y->ptr)
+		return x->ptr < y->ptr ? -1 : 1;
+	return x_pages - y_pages;
+}
+
+static gint compare_objects(gconstpointer a, gconstpointer b)
+{
+	const Object *x = a, *y = b;
+	gboolean x_pages = x->type == KMEMTRACE_TYPE_PAGES;
+	gboolean y_pages = y->type == KMEMTRACE_TYPE_PAGES;
+
+	if (x->ptr != y->ptr)
+		return x->ptr < y->ptr ? -1 : 1;
+	return x_pages - y_pages;
+}
+
+/* ---- one record after the other ---- */
+
+static guint8 *state_of(Exercise *x, guint file, guint64 index)
+{
+	const KmtCpuFile *cpu_file;
+
+	g_assert_cmpuint(file, <, x->capture->files->len);
+	cpu_file = x->capture->files->pdata[file];
+	g_assert_cmpuint(index, <, cpu_file->n_records);
+	return &x->states[file][index];
+}
+
+/* The ALLOC record of an object is what it says. */
+static void check_object(Exercise *x, const KmtObject *object)
+{
+	const KmtCpuFile *file = x->capture->files->pdata[object->file];
+	Object o = object_of(x->cells, object);
+	struct kmemtrace_event event;
+
+	kmt_cpu_file_get(file, object->index, &event);
+	g_assert_cmpuint(event.event_id, ==, KMEMTRACE_EVENT_ALLOC);
+	g_assert_cmphex(event.ptr, ==, object->ptr);
+	g_assert_cmpuint(event.type_id, ==, object->type);
+	g_assert_cmpuint(event.type_id, ==, o.cell_type);
+	g_assert_cmphex(event.call_site, ==, o.call_site);
+	g_assert_cmphex(event.gfp_flags, ==, o.gfp_flags);
+	g_assert_cmpint(event.node, ==, o.node);
+	g_assert_cmpuint(event.bytes_req, ==, o.bytes_req);
+	g_assert_cmpuint(event.bytes_alloc, ==, o.bytes_alloc);
+	g_assert_cmpuint(object->file, ==, o.cell_file);
+	g_assert_cmpint(event.timestamp, <=, object->timestamp);
+}
+
+static void set_late(Exercise *x, Told *told)
+{
+	gint64 time;
+
+	told->late = (guint8)kmt_matcher_is_late(x->matcher, &time);
+}
+
+static void close_object(Exercise *x, const KmtObject *object)
+{
+	guint8 *state = state_of(x, object->file, object->index);
+
+	check_object(x, object);
+	g_assert_cmpuint(*state, ==, TOLD);
+	*state = CLOSED;
+}
+
+static void told_free(Exercise *x, const KmtPosition *position)
+{
+	guint8 *state = state_of(x, position->file->position, position->index);
+
+	g_assert_cmpuint(*state, ==, UNTOLD);
+	*state = TOLD;
+}
+
+static void on_alloc(gpointer user, const KmtObject *object,
+		     const struct kmemtrace_event *event,
+		     const KmtPosition *position)
+{
+	Exercise *x = user;
+	guint8 *state = state_of(x, position->file->position, position->index);
+	Told *told = tell(x, KMT_EXTRA_ALLOC, object, event,
+			  (guint16)position->file->position);
+
+	set_late(x, told);
+	g_assert_false(told->late);
+	g_assert_cmpuint(object->file, ==, position->file->position);
+	g_assert_cmpuint(object->index, ==, position->index);
+	check_object(x, object);
+	g_assert_cmpuint(*state, ==, UNTOLD);
+	*state = TOLD;
+	x->n_allocs++;
+}
+
+static void on_free(gpointer user, const KmtObject *object,
+		    const struct kmemtrace_event *event,
+		    const KmtPosition *position, gboolean mismatch)
+{
+	Exercise *x = user;
+	Told *told = tell(x, KMT_EXTRA_FREE, object, event,
+			  (guint16)position->file->position);
+
+	set_late(x, told);
+	told->mismatch = (guint8)mismatch;
+	g_assert_cmphex(object->ptr, ==, event->ptr);
+	g_assert_cmpint(object->type == KMEMTRACE_TYPE_PAGES, ==,
+			event->type_id == KMEMTRACE_TYPE_PAGES);
+	if (object->type == event->type_id)
+		g_assert_false(mismatch);
+	else if (mismatch)
+		x->findings.mismatches++;
+	else
+		x->findings.mismatches_after_loss++;
+	close_object(x, object);
+	told_free(x, position);
+	x->n_closed++;
+}
+
+static void on_replaced(gpointer user, const KmtObject *object,
+			const struct kmemtrace_event *event,
+			const KmtPosition *position)
+{
+	Exercise *x = user;
+
+	set_late(x, tell(x, KMT_EXTRA_REPLACED, object, event,
+			 (guint16)position->file->position));
+	g_assert_cmphex(object->ptr, ==, event->ptr);
+	close_object(x, object);
+	x->n_replaced++;
+}
+
+static void on_double(gpointer user, const KmtObject *object,
+		      const struct kmemtrace_event *event,
+		      const KmtPosition *position, KmtDouble class,
+		      const struct kmemtrace_event *free_event)
+{
+	Exercise *x = user;
+	guint file = position->file->position;
+	Told *told = tell(x, KMT_EXTRA_DOUBLE, object, event, (guint16)file);
+
+	set_late(x, told);
+	told->class = (guint8) class;
+	told->late_free = free_event != NULL;
+	check_object(x, object);
+	g_assert_cmpuint(*state_of(x, object->file, object->index), ==, CLOSED);
+	g_assert_cmpuint(*state_of(x, file, position->index), !=, UNTOLD);
+	g_assert_cmpuint(x->doubled[file][position->index], ==, 0);
+	x->doubled[file][position->index] = 1;
+	if (free_event) {
+		g_assert_cmpint(class, ==, KMT_DOUBLE_RACE);
+		g_assert_false(told->late);
+		told_free(x, &x->current);
+	}
+	g_assert_cmpuint(class, <, KMT_N_DOUBLE);
+	x->findings.doubles[class]++;
+}
+
+static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
+			 const KmtPosition *position, KmtUnmatched class)
+{
+	Exercise *x = user;
+	Told *told = tell(x, KMT_EXTRA_UNMATCHED, NULL, event,
+			  (guint16)position->file->position);
+
+	set_late(x, told);
+	told->class = (guint8) class;
+	told_free(x, position);
+	g_assert_cmpuint(class, <, KMT_N_UNMATCHED);
+	x->findings.unmatched[class]++;
+}
+
+static void add_live(gpointer user, const KmtObject *object)
+{
+	GArray *live = user;
+
+	g_array_append_val(live, *object);
+}
+
+static GArray *sorted_live(const KmtCells *cells, const GArray *live)
+{
+	GArray *objects =
+		g_array_sized_new(FALSE, FALSE, sizeof(Object), live->len);
+	guint i;
+
+	for (i = 0; i < live->len; i++) {
+		Object object =
+			object_of(cells, &g_array_index(live, KmtObject, i));
+
+		g_array_append_val(objects, object);
+	}
+	g_array_sort(objects, compare_objects);
+	for (i = 1; i < objects->len; i++)
+		g_assert_cmpint(
+			compare_objects(&g_array_index(objects, Object, i - 1),
+					&g_array_index(objects, Object, i)),
+			<, 0);
+	return objects;
+}
+
+/* After the last record. */
+static void check_sums(Exercise *x, const KmtMerge *merge)
+{
+	g_autoptr(GArray) live = g_array_new(FALSE, FALSE, sizeof(KmtObject));
+	guint64 sum = 0;
+	guint i;
+
+	g_assert_cmpmem(&x->findings, sizeof(x->findings),
+			kmt_matcher_findings(x->matcher), sizeof(x->findings));
+	for (i = 0; i < KMT_N_DOUBLE; i++)
+		sum += x->findings.doubles[i];
+	g_assert_cmpuint(sum, ==, x->n_replaced);
+	kmt_matcher_foreach_live(x->matcher, add_live, live);
+	g_assert_cmpuint(live->len, ==,
+			 x->n_allocs - x->n_closed - x->n_replaced);
+	for (i = 0; i < live->len; i++) {
+		const KmtObject *object = &g_array_index(live, KmtObject, i);
+
+		check_object(x, object);
+		g_assert_cmpuint(*state_of(x, object->file, object->index), ==,
+				 TOLD);
+	}
+	g_assert_cmpuint(x->place + kmt_merge_skipped(merge), ==,
+			 x->capture->n_records);
+}
+
+/* Each record was told about, but those that are skipped. */
+static void check_told(Exercise *x)
+{
+	g_autoptr(KmtMerge) merge = kmt_merge_new(x->capture);
+	struct kmemtrace_event event;
+	KmtPosition p;
+
+	while (kmt_merge_next(merge, &event, &p))
+		g_assert_cmpuint(*state_of(x, p.file->position, p.index), !=,
+				 UNTOLD);
+}
+
+static GArray *live_of_matcher(Exercise *x)
+{
+	g_autoptr(GArray) live = g_array_new(FALSE, FALSE, sizeof(KmtObject));
+
+	kmt_matcher_foreach_live(x->matcher, add_live, live);
+	return sorted_live(x->cells, live);
+}
+
+static void feed_all(Exercise *x, gint64 tolerance_ns, GArray **live)
+{
+	static const KmtMatchOps ops = {
+		.on_alloc = on_alloc,
+		.on_free = on_free,
+		.on_replaced = on_replaced,
+		.on_double = on_double,
+		.on_unmatched = on_unmatched,
+	};
+	const KmtMatchOptions options = {
+		.clock_tolerance_ns = tolerance_ns,
+		.cells = x->cells,
+		.keep_indexes = TRUE,
+	};
+	g_autoptr(KmtMerge) merge = kmt_merge_new(x->capture);
+	g_autoptr(KmtMatcher) matcher =
+		kmt_matcher_new(x->capture, &options, &ops, x);
+	struct kmemtrace_event event;
+
+	x->matcher = matcher;
+	for (x->place = 0; kmt_merge_next(merge, &event, &x->current);
+	     x->place++)
+		kmt_matcher_feed(matcher, &event, &x->current);
+	kmt_matcher_finish(matcher);
+	check_sums(x, merge);
+	check_told(x);
+	*live = live_of_matcher(x);
+	x->matcher = NULL;
+}
+
+/* ---- the pipeline ---- */
+
+static void consume_step(Exercise *x, const KmtMatched *m, guint i)
+{
+	const KmtStep *step = &m->steps[i];
+	const KmtRawEvent *event = m->records->record[i];
+	KmtObject object = {
+		.ptr = event->ptr,
+		.timestamp = step->born,
+		.cell = step->cell,
+		.size = step->size,
+		.file = step->file,
+		.type = event->type_id,
+	};
+
+	if (step->op != KMT_STEP_NONE)
+		tell(x,
+		     step->op == KMT_STEP_ALLOC ? KMT_EXTRA_ALLOC
+						: KMT_EXTRA_FREE,
+		     &object, event, m->records->file[i]);
+}
+
+static void consume_extra(Exercise *x, const KmtExtra *extra)
+{
+	gboolean has_object = extra->op != KMT_EXTRA_UNMATCHED;
+	Told *told = tell(x, extra->op, has_object ? &extra->object : NULL,
+			  &extra->event, extra->file);
+
+	told->late = (guint8)extra->late;
+	told->mismatch = (guint8)extra->mismatch;
+	told->class = (guint8)extra->class;
+	told->late_free = (guint8)extra->late_free;
+}
+
+static void consume(gpointer user, const KmtMatched *m)
+{
+	Exercise *x = user;
+	guint64 first = x->place;
+	guint i, e = 0;
+
+	for (i = 0; i <= m->records->n; i++) {
+		x->place = first + i;
+		for (; e < m->n_extras && m->extras[e]->place == i; e++)
+			consume_extra(x, m->extras[e]);
+		if (i == m->records->n)
+			break;
+		g_assert_cmpint(m->records->now[i], >=, x->last);
+		x->last = m->records->now[i];
+		consume_step(x, m, i);
+	}
+	g_assert_cmpuint(e, ==, m->n_extras);
+}
+
+/* How many records went through. */
+static guint64 run_pipeline(Exercise *x, guint jobs, guint shards,
+			    gint64 tolerance_ns, gint64 stop_ns, GArray **live)
+{
+	const KmtPipelineOptions options = {
+		.jobs = jobs,
+		.shards = shards,
+		.clock_tolerance_ns = tolerance_ns,
+		.cells = x->cells,
+		.stop_ns = stop_ns,
+	};
+	g_autoptr(KmtPipeline) pipeline =
+		kmt_pipeline_new(x->capture, &options, consume, x);
+	g_autoptr(GArray) objects =
+		g_array_new(FALSE, FALSE, sizeof(KmtObject));
+
+	x->last = G_MININT64;
+	x->place = 0;
+	g_array_set_size(x->told, 0);
+	kmt_pipeline_run(pipeline);
+	x->findings = kmt_pipeline_findings(pipeline);
+	kmt_pipeline_foreach_live(pipeline, add_live, objects);
+	*live = sorted_live(x->cells, objects);
+	return x->place;
+}
+
+static void assert_same(GArray *a, GArray *b, const char *what)
+{
+	guint i, size = g_array_get_element_size(a);
+
+	for (i = 0; i < MIN(a->len, b->len); i++)
+		if (memcmp(a->data + i * size, b->data + i * size, size) != 0)
+			g_error("%s: number %u of %u differs", what, i, a->len);
+	if (a->len != b->len)
+		g_error("%s: %u and %u of them", what, a->len, b->len);
+}
+
+static GArray *steal_told(Exercise *x)
+{
+	GArray *told = x->told;
+
+	x->told = g_array_new(FALSE, FALSE, sizeof(Told));
+	g_array_sort(told, compare_told);
+	return told;
+}
+
+/* ---- all of it ---- */
+
+static void compare_pipelines(Exercise *x, gint64 tolerance_ns, gint64 stop_ns)
+{
+	g_autoptr(GArray) told = NULL, live = NULL;
+	g_autoptr(GArray) told_too = NULL, live_too = NULL;
+	guint64 n = run_pipeline(x, 1, 1, tolerance_ns, stop_ns, &live);
+
+	told = steal_told(x);
+	g_assert_cmpuint(
+		run_pipeline(x, 1, 2, tolerance_ns, stop_ns, &live_too), ==, n);
+	told_too = steal_told(x);
+	assert_same(told, told_too, "what was told until then");
+	assert_same(live, live_too, "what was live then");
+}
+
+static void run_all(Exercise *x, gint64 tolerance_ns, gint64 stop_ns,
+		    gboolean threads)
+{
+	static const KmtFindings none;
+	g_autoptr(GArray) told = NULL, live = NULL;
+	KmtFindings findings;
+	guint64 n;
+	guint shards;
+
+	feed_all(x, tolerance_ns, &live);
+	told = steal_told(x);
+	findings = x->findings;
+	n = x->place;
+	for (shards = 1; shards <= 3; shards += 2) {
+		g_autoptr(GArray) told_too = NULL, live_too = NULL;
+
+		x->findings = none;
+		g_assert_cmpuint(run_pipeline(x, threads ? shards : 1, shards,
+					      tolerance_ns, G_MAXINT64,
+					      &live_too),
+				 ==, n);
+		told_too = steal_told(x);
+		assert_same(told, told_too, "what was told");
+		assert_same(live, live_too, "live objects");
+		g_assert_cmpmem(&findings, sizeof(findings), &x->findings,
+				sizeof(findings));
+	}
+	if (stop_ns != G_MAXINT64)
+		compare_pipelines(x, tolerance_ns, stop_ns);
+}
+
+/* One by one and in blocks, merging gives the same, in order. */
+static void check_merge(const KmtCapture *capture)
+{
+	g_autoptr(KmtMerge) merge = kmt_merge_new(capture);
+	g_autoptr(KmtMerge) filling = kmt_merge_new(capture);
+	g_autofree guint64 *next = g_new0(guint64, capture->files->len);
+	struct kmemtrace_event event, copy;
+	KmtPosition position;
+	KmtBlock block;
+	gint64 now = G_MININT64, first = G_MAXINT64, last = G_MININT64;
+	gint64 range_first, range_last;
+	guint i;
+
+	kmt_block_init(&block);
+	while (kmt_merge_fill(filling, &block)) {
+		for (i = 0; i < block.n; i++) {
+			guint file = block.file[i];
+
+			g_assert_true(kmt_merge_next(merge, &event, &position));
+			copy = *block.record[i];
+			if (copy.event_id == KMEMTRACE_EVENT_FREE)
+				kmt_event_clear_free(&copy);
+			g_assert_cmpmem(&event, sizeof(event), &copy,
+					sizeof(copy));
+			kmt_cpu_file_get(position.file, position.index, &copy);
+			g_assert_cmpmem(&event, sizeof(event), &copy,
+					sizeof(copy));
+			g_assert_cmpuint(position.file->position, ==, file);
+			g_assert_cmpuint(position.index, >=, next[file]);
+			next[file] = position.index + 1;
+			now = MAX(now, event.timestamp);
+			g_assert_cmpint(block.now[i], ==, now);
+			first = MIN(first, event.timestamp);
+			last = MAX(last, event.timestamp);
+		}
+	}
+	kmt_block_clear(&block);
+	g_assert_false(kmt_merge_next(merge, &event, &position));
+	g_assert_cmpuint(kmt_merge_skipped(merge), ==,
+			 kmt_merge_skipped(filling));
+	g_assert_cmpuint(kmt_merge_unordered(merge), ==,
+			 kmt_merge_unordered(filling));
+	if (kmt_merge_range(merge, &range_first, &range_last)) {
+		g_assert_cmpint(first, ==, range_first);
+		g_assert_cmpint(last, ==, range_last);
+	} else {
+		g_assert_cmpint(first, >, last);
+	}
+}
+
+static guint8 **new_states(const KmtCapture *capture)
+{
+	guint8 **states = g_new(guint8 *, capture->files->len);
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = capture->files->pdata[i];
+
+		states[i] = g_new0(guint8, file->n_records);
+	}
+	return states;
+}
+
+static void free_states(const KmtCapture *capture, guint8 **states)
+{
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++)
+		g_free(states[i]);
+	g_free(states);
+}
+
+void kmt_exercise(const KmtCapture *capture, gint64 tolerance_ns,
+		  gint64 stop_ns, gboolean threads)
+{
+	g_autoptr(KmtCells) cells = kmt_cells_new(ALL_PARTS);
+	Exercise x = {
+		.capture = capture,
+		.cells = cells,
+		.told = g_array_new(FALSE, FALSE, sizeof(Told)),
+		.states = new_states(capture),
+		.doubled = new_states(capture),
+	};
+
+	check_merge(capture);
+	run_all(&x, tolerance_ns, stop_ns, threads);
+	free_states(capture, x.states);
+	free_states(capture, x.doubled);
+	g_array_unref(x.told);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Takes a capture through all of trace/ in each way that there is, and aborts
+ * where two ways differ, or where what must add up does not.
+ */
+#ifndef KMEMTRACE_FUZZ_EXERCISE_H
+#define KMEMTRACE_FUZZ_EXERCISE_H
+
+#include "trace/capture.h"
+
+/*
+ * stop_ns: see KmtPipelineOptions.  threads: shards have threads of their own,
+ * which takes ten times as long, and what the threads do is not the same each
+ * time.
+ */
+void kmt_exercise(const KmtCapture *capture, gint64 tolerance_ns,
+		  gint64 stop_ns, gboolean threads);
+
+/* Tables are hashed as in the run that failed.  For each input. */
+void kmt_exercise_begin(void);
+
+#endif

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# fuzz/run builds these in a folder of its own, of configure --enable-fuzzing.
+FUZZ_CONTAINER_SOURCES = \
+	fuzz/container.c fuzz/container.h \
+	fuzz/mutate.c
+FUZZ_EXERCISE_SOURCES = \
+	fuzz/exercise.c fuzz/exercise.h \
+	fuzz/scratch.c fuzz/scratch.h \
+	fuzz/target.h
+FUZZ_COMPILE = $(AM_CFLAGS) $(JSON_CFLAGS)
+FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
+
+EXTRA_PROGRAMS = fuzz/kallsyms fuzz/match fuzz/report fuzz/trace
+CLEANFILES += $(EXTRA_PROGRAMS)
+fuzz_kallsyms_SOURCES = fuzz/kallsyms.c $(FUZZ_EXERCISE_SOURCES)
+fuzz_kallsyms_CFLAGS = $(FUZZ_COMPILE)
+fuzz_kallsyms_LDFLAGS = $(FUZZ_LINK)
+fuzz_kallsyms_LDADD = symbols/libsymbols.a trace/libtrace.a \
+	$(LIBDW_LIBS) $(KMT_TRACE_LIBS)
+fuzz_match_SOURCES = fuzz/match.c $(FUZZ_EXERCISE_SOURCES)
+fuzz_match_CFLAGS = $(FUZZ_COMPILE)
+fuzz_match_LDFLAGS = $(FUZZ_LINK)
+fuzz_match_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
+fuzz_report_SOURCES = fuzz/report.c $(FUZZ_CONTAINER_SOURCES) \
+	$(FUZZ_EXERCISE_SOURCES) $(REPORT_SOURCES)
+fuzz_report_CFLAGS = $(FUZZ_COMPILE)
+fuzz_report_LDFLAGS = $(FUZZ_LINK)
+fuzz_report_LDADD = symbols/libsymbols.a trace/libtrace.a cli/libcli.a \
+	$(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)
+fuzz_trace_SOURCES = fuzz/trace.c $(FUZZ_CONTAINER_SOURCES) \
+	$(FUZZ_EXERCISE_SOURCES) $(CHECK_SOURCES)
+fuzz_trace_CFLAGS = $(FUZZ_COMPILE)
+fuzz_trace_LDFLAGS = $(FUZZ_LINK)
+fuzz_trace_LDADD = trace/libtrace.a cli/libcli.a $(JSON_LIBS) $(KMT_TRACE_LIBS)
+
+EXTRA_DIST += \
+	fuzz/corpus.py \
+	fuzz/corpus/kallsyms.list \
+	fuzz/corpus/match.list \
+	fuzz/corpus/report.list \
+	fuzz/corpus/trace.list \
+	fuzz/run

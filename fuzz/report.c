@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The whole report of a capture (fuzz/container.h) with its symbols, by any
+ * command line: what is printed does not depend on the number of jobs, is
+ * UTF-8, and JSON where it was asked for.
+ */
+#include "config.h"
+
+#include "fuzz/container.h"
+#include "fuzz/exercise.h"
+#include "fuzz/scratch.h"
+#include "fuzz/target.h"
+#include "report/options.h"
+
+#include <json-glib/json-glib.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WORDS 32
+/* More parts of the time are more of the same, and each has all figures. */
+#define MAX_WINDOWS 50
+
+static void print(const KmtPlan *plan, FILE *out)
+{
+	switch (plan->form) {
+	case KMT_FORM_JSON:
+		kmt_report_json(&plan->report, out);
+		break;
+	case KMT_FORM_CSV:
+		kmt_report_csv(&plan->report, out);
+		break;
+	case KMT_FORM_FOLDED:
+		kmt_report_folded(&plan->report, out);
+		break;
+	case KMT_FORM_TEXT:
+		kmt_report_text(&plan->report, out);
+		break;
+	}
+}
+
+static char *report(const KmtCapture *capture, KmtPlan *plan, guint jobs)
+{
+	const KmtNamesOptions names_options = {0};
+	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtNames) names =
+		kmt_names_open(capture, &names_options, warnings, &error);
+	g_autoptr(KmtAggregate) aggregate = NULL;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out;
+
+	/* What the capture has of them is not needed. */
+	g_assert_no_error(error);
+	plan->aggregate.jobs = jobs;
+	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
+	plan->report.capture = capture;
+	plan->report.names = names;
+	plan->report.aggregate = aggregate;
+	plan->report.warnings = warnings;
+	out = open_memstream(&text, &size);
+	print(plan, out);
+	fclose(out);
+	g_assert_true(g_utf8_validate_len(text, size, NULL));
+	return text;
+}
+
+static void check_json(const char *text)
+{
+	g_autoptr(JsonParser) parser = json_parser_new();
+	g_autoptr(GError) error = NULL;
+
+	json_parser_load_from_data(parser, text, -1, &error);
+	g_assert_no_error(error);
+}
+
+static void run(const char *directory, KmtPlan *plan)
+{
+	const char *const operands[] = {directory, NULL};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtCapture) capture = kmt_capture_open(operands, &error);
+	char *text, *other;
+
+	if (!capture)
+		return;
+	text = report(capture, plan, 1);
+	other = report(capture, plan, 3);
+	g_assert_cmpstr(text, ==, other);
+	if (plan->form == KMT_FORM_JSON)
+		check_json(text);
+	free(text);
+	free(other);
+}
+
+/* As a command line; NULL-terminated. */
+static GStrv words_of(const KmtContainer *container)
+{
+	g_autofree char *text =
+		kmt_container_text(container, KMT_CONTAINER_WORDS);
+	GPtrArray *words = g_ptr_array_new();
+	g_auto(GStrv) all = g_strsplit(text ? text : "", "\n", MAX_WORDS);
+	char **word;
+
+	g_ptr_array_add(words, g_strdup("report"));
+	for (word = all; *word; word++)
+		if (**word)
+			g_ptr_array_add(words, g_strdup(*word));
+	g_ptr_array_add(words, NULL);
+	return (GStrv)g_ptr_array_free(words, FALSE);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	g_auto(KmtContainer) container = {0};
+	g_auto(KmtOptions) options = {0};
+	g_auto(KmtPlan) plan = {0};
+	g_auto(GStrv) words = NULL;
+	g_autoptr(GOptionContext) context = NULL;
+
+	kmt_exercise_begin();
+	kmt_container_parse(&container, data, size);
+	words = words_of(&container);
+	context = kmt_options_parse(words, &options, NULL);
+	if (!context || !kmt_plan_make(&plan, &options, NULL))
+		return 0;
+	if (plan.aggregate.span.windows > MAX_WINDOWS)
+		return 0;
+	/* Only the main program finds the end of the capture. */
+	if (plan.aggregate.span.windows && plan.whole_span)
+		plan.aggregate.span.stop = 1000000000;
+	kmt_container_extract(&container);
+	run(kmt_scratch_directory(), &plan);
+	kmt_scratch_clear();
+	return 0;
+}

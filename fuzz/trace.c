@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A capture of any bytes (fuzz/container.h): opened, merged, matched, and held
+ * against the rules of the check, whose output must be JSON.
+ */
+#include "config.h"
+
+#include "check/check.h"
+#include "fuzz/container.h"
+#include "fuzz/exercise.h"
+#include "fuzz/scratch.h"
+#include "fuzz/target.h"
+
+#include <json-glib/json-glib.h>
+#include <stdlib.h>
+
+#define MAX_ERRORS 3
+
+/* What the options of a container ask for besides; what takes long is asked for
+ * by few values. */
+#define OPTION_SINGLE_FILE(options) ((options)&8)
+#define OPTION_OUTPUT(options)	    (((options) >> 4 & 7) == 1)
+#define OPTION_THREADS(options)	    ((options) >> 4 == 15)
+
+typedef void (*Print)(const KmtCheck *check, FILE *out);
+
+static char *printed(Print print, const KmtCheck *check)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	print(check, out);
+	fclose(out);
+	g_assert_true(g_utf8_validate_len(text, size, NULL));
+	return text;
+}
+
+static void check_output(const KmtCheck *check)
+{
+	g_autoptr(JsonParser) parser = json_parser_new();
+	g_autoptr(GError) error = NULL;
+	char *json = printed(kmt_check_json, check);
+	char *text = printed(kmt_check_text, check);
+
+	json_parser_load_from_data(parser, json, -1, &error);
+	g_assert_no_error(error);
+	free(json);
+	free(text);
+}
+
+static void run_check(const KmtCapture *capture, guint8 options,
+		      gint64 tolerance_ns)
+{
+	g_autoptr(KmtCheck) check = kmt_check_new(
+		capture, capture->directory != NULL, tolerance_ns, MAX_ERRORS);
+	const KmtFindings *f = &check->findings;
+	guint64 sum = 0;
+	guint i;
+
+	for (i = 0; i < KMT_N_RULES; i++) {
+		sum += check->counts[i];
+		g_assert_cmpuint(check->kept[i], <=, MAX_ERRORS);
+		g_assert_cmpuint(check->kept[i], <=, check->counts[i]);
+	}
+	g_assert_cmpuint(sum, ==, check->total);
+	g_assert_cmpuint(check->counts[KMT_RULE_DOUBLE_ALLOCATION], ==,
+			 f->doubles[KMT_DOUBLE_UNEXPLAINED]);
+	g_assert_cmpuint(check->counts[KMT_RULE_UNMATCHED_FREE], ==,
+			 f->unmatched[KMT_UNMATCHED_UNEXPLAINED]);
+	g_assert_cmpuint(check->counts[KMT_RULE_MISMATCHED_FREE], ==,
+			 f->mismatches);
+	if (OPTION_OUTPUT(options))
+		check_output(check);
+}
+
+static void run(const char *const *operands, gint64 tolerance_ns,
+		guint8 options)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtCapture) capture = kmt_capture_open(operands, &error);
+
+	g_assert_true((capture == NULL) == (error != NULL));
+	if (!capture)
+		return;
+	kmt_exercise(capture, tolerance_ns, G_MAXINT64,
+		     OPTION_THREADS(options));
+	run_check(capture, options, tolerance_ns);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	g_auto(KmtContainer) container = {0};
+	const char *operands[] = {kmt_scratch_directory(), NULL};
+	g_autofree char *file = NULL;
+	gint64 tolerance_ns;
+
+	kmt_exercise_begin();
+	kmt_container_parse(&container, data, size);
+	kmt_container_extract(&container);
+	tolerance_ns = kmt_container_tolerance(&container);
+	run(operands, tolerance_ns, container.options);
+	/* A file of it alone, too. */
+	if (container.n_files && OPTION_SINGLE_FILE(container.options)) {
+		operands[0] = file =
+			g_strdup_printf("%s/cpu%u.out", kmt_scratch_directory(),
+					container.files[0].cpu);
+		run(operands, tolerance_ns, container.options);
+	}
+	kmt_scratch_clear();
+	return 0;
+}
