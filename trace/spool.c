@@ -9,7 +9,10 @@
 #include "trace/capture.h"
 #include "trace/spool.h"
 
+/* Written at a time; the tests take little. */
+#ifndef STEP_BYTES
 #define STEP_BYTES (256 * 1024)
+#endif
 
 static gboolean fail(const char *what, int saved, GError **error)
 {

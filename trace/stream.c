@@ -7,8 +7,10 @@
 #include "trace/spool.h"
 #include "trace/stream.h"
 
-/* Read at a time to be decoded. */
+/* Read at a time to be decoded; the tests take little. */
+#ifndef RAW_BYTES
 #define RAW_BYTES (64 * 1024)
+#endif
 
 KmtStream *kmt_stream_new(KmtBytes *bytes)
 {
@@ -91,6 +93,8 @@ gboolean kmt_stream_decode(KmtCpuFile *file, struct kmemtrace_event *event,
 	g_autofree char *reason = NULL;
 	guint used;
 
+	if (!s->raw)
+		read_raw(file);
 	for (;;) {
 		switch (kmt_decoder_step(&s->decoder, s->raw + s->at,
 					 s->n - s->at, event, cpu, &used)) {
