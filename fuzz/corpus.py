@@ -11,6 +11,7 @@ zlib makes of it.
 
 import base64
 import glob
+import gzip
 import hashlib
 import os
 import random
@@ -85,7 +86,8 @@ def fixtures():
 
 def container(capture, options=0, words=""):
     """A capture as one input."""
-    cpus = sorted(capture.cpus)[:MAX_FILES]
+    cpus = sorted(cpu for cpu in capture.cpus
+                  if isinstance(cpu, int))[:MAX_FILES]
     data = bytes([options, len(cpus)])
     for cpu in cpus:
         records = bytes(capture.cpus[cpu])
@@ -100,6 +102,44 @@ def seeds_trace():
     for number, capture in enumerate(fixtures()):
         yield container(capture, 0)
         yield container(capture, number * 17 % 256)
+
+
+def older_events():
+    """Some records of older layouts, by CPU."""
+    for layout, word, order in (("A", 8, "little"), ("A", 8, "big"),
+                                ("C", 8, "little"), ("C", 8, "big"),
+                                ("D", 8, "little"), ("D", 4, "big")):
+        capture = mkcapture.Capture()
+        for i in range(12):
+            fields = {"event_id": mkcapture.ALLOC if i % 3 else mkcapture.FREE,
+                      "t": i * 500, "ptr": 0x1000 * (1 + i % 4),
+                      "site": 0xc1000000, "order": order, "type_id": i % 2}
+            if i % 3 == 0:
+                fields.update(req=0, alloc=0, gfp=0)
+            cpu = 0 if layout == "D" else i % 2
+            capture.add(cpu, mkcapture.older(layout, fields, i % 2, i, word))
+        yield capture
+
+
+def seeds_input():
+    """Each fixture in some form, and older layouts in all."""
+    for number, capture in enumerate(fixtures()):
+        yield container(capture, number % 8 << 3)
+    for capture in older_events():
+        for form in range(8):
+            yield container(capture, form << 3)
+    capture = next(older_events())
+    for offset in (3, 40, 300):
+        for form in (3, 4, 5):
+            capture.cpus[128 + form] = struct.pack("<HB", offset, offset % 2)
+            yield container(capture, form << 3)
+            del capture.cpus[128 + form]
+    packed = gzip.compress(b"".join(mkcapture.alloc(t, 64 * t)
+                                    for t in range(1, 20)), mtime=0)
+    for options in (6 << 3, 7 << 3):
+        capture = mkcapture.Capture()
+        capture.add(0, packed)
+        yield container(capture, options)
 
 
 def seeds_report():
@@ -143,7 +183,7 @@ def seeds_kallsyms():
     yield b"1234567g t a\n12345678:t b\nx\n\n 1 t\n1 tt c\n1 t \xff\n2 t d\x00"
 
 
-SEEDS = {"trace": seeds_trace, "report": seeds_report, "match": seeds_match,
+SEEDS = {"trace": seeds_trace, "input": seeds_input, "report": seeds_report, "match": seeds_match,
          "kallsyms": seeds_kallsyms}
 
 

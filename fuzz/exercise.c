@@ -625,3 +625,26 @@ void kmt_exercise(const KmtCapture *capture, gint64 tolerance_ns,
 	free_states(capture, x.doubled);
 	g_array_unref(x.told);
 }
+
+char *kmt_exercise_digest(const KmtCapture *capture, gint64 tolerance_ns)
+{
+	g_autoptr(KmtCells) cells = kmt_cells_new(ALL_PARTS);
+	g_autoptr(GArray) told = NULL, live = NULL;
+	g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA1);
+	Exercise x = {
+		.capture = capture,
+		.cells = cells,
+		.told = g_array_new(FALSE, FALSE, sizeof(Told)),
+	};
+
+	run_pipeline(&x, 1, 2, tolerance_ns, G_MAXINT64, &live);
+	told = steal_told(&x);
+	g_array_unref(x.told);
+	g_checksum_update(checksum, (const guchar *)told->data,
+			  told->len * sizeof(Told));
+	g_checksum_update(checksum, (const guchar *)live->data,
+			  live->len * sizeof(Object));
+	return g_strdup_printf("%" G_GUINT64_FORMAT " records, %u live, %s",
+			       capture->n_records, live->len,
+			       g_checksum_get_string(checksum));
+}

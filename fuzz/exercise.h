@@ -16,6 +16,9 @@
 void kmt_exercise(const KmtCapture *capture, gint64 tolerance_ns,
 		  gint64 stop_ns, gboolean threads);
 
+/* Reads the capture once, which may be a stream; what the matcher told. */
+char *kmt_exercise_digest(const KmtCapture *capture, gint64 tolerance_ns);
+
 /* Tables are hashed as in the run that failed.  For each input. */
 void kmt_exercise_begin(void);
 

@@ -10,8 +10,13 @@ FUZZ_EXERCISE_SOURCES = \
 FUZZ_COMPILE = $(AM_CFLAGS) $(JSON_CFLAGS)
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 
-EXTRA_PROGRAMS = fuzz/kallsyms fuzz/match fuzz/report fuzz/trace
+EXTRA_PROGRAMS = fuzz/input fuzz/kallsyms fuzz/match fuzz/report fuzz/trace
 CLEANFILES += $(EXTRA_PROGRAMS)
+fuzz_input_SOURCES = fuzz/input.c $(FUZZ_CONTAINER_SOURCES) \
+	$(FUZZ_EXERCISE_SOURCES)
+fuzz_input_CFLAGS = $(FUZZ_COMPILE)
+fuzz_input_LDFLAGS = $(FUZZ_LINK)
+fuzz_input_LDADD = trace/libtrace.a $(JSON_LIBS) $(KMT_TRACE_LIBS)
 fuzz_kallsyms_SOURCES = fuzz/kallsyms.c $(FUZZ_EXERCISE_SOURCES)
 fuzz_kallsyms_CFLAGS = $(FUZZ_COMPILE)
 fuzz_kallsyms_LDFLAGS = $(FUZZ_LINK)
@@ -35,6 +40,7 @@ fuzz_trace_LDADD = trace/libtrace.a cli/libcli.a $(JSON_LIBS) $(KMT_TRACE_LIBS)
 
 EXTRA_DIST += \
 	fuzz/corpus.py \
+	fuzz/corpus/input.list \
 	fuzz/corpus/kallsyms.list \
 	fuzz/corpus/match.list \
 	fuzz/corpus/report.list \

@@ -77,8 +77,10 @@ static void run_check(const KmtCapture *capture, guint8 options,
 static void run(const char *const *operands, gint64 tolerance_ns,
 		guint8 options)
 {
+	const KmtCaptureOptions capture_options = {.random_access = TRUE};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture = kmt_capture_open(operands, &error);
+	g_autoptr(KmtCapture) capture =
+		kmt_capture_open(operands, &capture_options, &error);
 
 	g_assert_true((capture == NULL) == (error != NULL));
 	if (!capture)

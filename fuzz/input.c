@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A capture (fuzz/container.h) in the forms that it may come in: pipes,
+ * compressed files, tars, older layouts, and any of them damaged.  Read as a
+ * stream and with all records at hand it is the same.
+ */
+#include "config.h"
+
+#include "fuzz/container.h"
+#include "fuzz/exercise.h"
+#include "fuzz/scratch.h"
+#include "fuzz/target.h"
+
+#include <gio/gio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The options of a container, beyond the tolerance. */
+#define OPTION_FORM(options)   ((options) >> 3 & 7)
+#define OPTION_LAYOUT(options) ((KmtLayout)((options) >> 6))
+
+/* A file of such a CPU is no file but damage: offset and bits, three bytes. */
+#define FIRST_DAMAGE 128
+
+#define TAR_BLOCK 512
+
+typedef enum {
+	FORM_DIRECTORY,
+	FORM_FILES,
+	FORM_PIPES,
+	FORM_GZIP,
+	FORM_TAR,
+	FORM_TAR_GZIP,
+	FORM_RAW,	/* the first file is what it is */
+	FORM_RAW_STDIN, /* likewise, read as a pipe */
+} Form;
+
+typedef struct {
+	const KmtContainer *container;
+	Form form;
+	GPtrArray *operands; /* of char *, with a NULL behind them */
+	GArray *pipes;	     /* of int */
+} Input;
+
+static GByteArray *gzipped(const GByteArray *data)
+{
+	g_autoptr(GZlibCompressor) gzip =
+		g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP, 1);
+	GByteArray *packed = g_byte_array_new();
+	gsize read = 0, written = 0;
+
+	g_byte_array_set_size(packed, data->len + 1024);
+	g_converter_convert(G_CONVERTER(gzip), data->data ? data->data : "",
+			    data->len, packed->data, packed->len,
+			    G_CONVERTER_INPUT_AT_END, &read, &written, NULL);
+	g_byte_array_set_size(packed, (guint)written);
+	return packed;
+}
+
+static void add_member(GByteArray *tar, const char *name, const void *data,
+		       guint size)
+{
+	char head[TAR_BLOCK] = {0};
+	guint i, sum = 0, begin = tar->len;
+
+	g_snprintf(head, 100, "capture/%s", name);
+	g_snprintf(head + 100, 8, "0000600");
+	g_snprintf(head + 124, 12, "%011o", size);
+	head[156] = '0';
+	memcpy(head + 257, "ustar\00000", 8);
+	memset(head + 148, ' ', 8);
+	for (i = 0; i < sizeof(head); i++)
+		sum += (guint8)head[i];
+	g_snprintf(head + 148, 8, "%06o", sum);
+	g_byte_array_append(tar, (const guint8 *)head, sizeof(head));
+	if (size)
+		g_byte_array_append(tar, data, size);
+	i = tar->len;
+	g_byte_array_set_size(tar, begin + (i - begin + TAR_BLOCK - 1) /
+						   TAR_BLOCK * TAR_BLOCK);
+	memset(tar->data + i, 0, tar->len - i);
+}
+
+static GByteArray *tar_of(const KmtContainer *c)
+{
+	static const char *const names[] = {"kmemtrace.meta", "kallsyms",
+					    "modules"};
+	GByteArray *tar = g_byte_array_new();
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *text =
+			kmt_container_text(c, (KmtContainerText)i);
+
+		if (text)
+			add_member(tar, names[i], text, (guint)strlen(text));
+	}
+	for (i = 0; i < c->n_files; i++) {
+		const KmtContainerFile *file = &c->files[i];
+		g_autofree char *name = g_strdup_printf("cpu%u.out", file->cpu);
+
+		if (file->cpu < FIRST_DAMAGE)
+			add_member(tar, name, file->data->data,
+				   file->data->len);
+	}
+	i = tar->len;
+	g_byte_array_set_size(tar, i + 2 * TAR_BLOCK);
+	memset(tar->data + i, 0, tar->len - i);
+	return tar;
+}
+
+/* No bits are where the data ends. */
+static void damage(const KmtContainer *c, GByteArray *data)
+{
+	guint i, j;
+
+	for (i = 0; i < c->n_files; i++) {
+		const GByteArray *d = c->files[i].data;
+
+		if (c->files[i].cpu < FIRST_DAMAGE)
+			continue;
+		for (j = 0; j + 3 <= d->len && data->len; j += 3) {
+			guint at = (d->data[j] | (guint)d->data[j + 1] << 8) %
+				   data->len;
+
+			if (d->data[j + 2])
+				data->data[at] ^= d->data[j + 2];
+			else
+				g_byte_array_set_size(data, at);
+		}
+	}
+}
+
+/* Takes data. */
+static void add_operand(Input *input, const char *name, GByteArray *data)
+{
+	damage(input->container, data);
+	g_ptr_array_add(input->operands, g_strdup(kmt_scratch_write(
+						 name, data->data, data->len)));
+	g_byte_array_unref(data);
+}
+
+static void add_pipe(Input *input, const GByteArray *data)
+{
+	int ends[2];
+
+	if (pipe(ends) < 0 ||
+	    write(ends[1], data->data, data->len) != (gssize)data->len)
+		g_error("cannot write to a pipe");
+	close(ends[1]);
+	g_array_append_val(input->pipes, ends[0]);
+	g_ptr_array_add(input->operands,
+			g_strdup_printf("/proc/self/fd/%d", ends[0]));
+}
+
+static void add_file(Input *input, const KmtContainerFile *file)
+{
+	g_autofree char *name = g_strdup_printf(
+		input->form == FORM_GZIP ? "cpu%u.out.gz" : "cpu%u.out",
+		file->cpu);
+	GByteArray *data = file->data;
+
+	switch (input->form) {
+	case FORM_PIPES:
+	case FORM_RAW_STDIN:
+		add_pipe(input, data);
+		break;
+	case FORM_GZIP:
+		add_operand(input, name, gzipped(data));
+		break;
+	case FORM_RAW:
+		add_operand(input, "raw", g_byte_array_ref(data));
+		break;
+	default:
+		add_operand(input, name, g_byte_array_ref(data));
+		break;
+	}
+}
+
+static void add_files(Input *input)
+{
+	gboolean raw = input->form == FORM_RAW || input->form == FORM_RAW_STDIN;
+	const KmtContainer *c = input->container;
+	guint i;
+
+	for (i = 0; i < (raw ? MIN(1, c->n_files) : c->n_files); i++)
+		if (c->files[i].cpu < FIRST_DAMAGE)
+			add_file(input, &c->files[i]);
+}
+
+static void input_clear(Input *input)
+{
+	guint i;
+
+	for (i = 0; i < input->pipes->len; i++)
+		close(g_array_index(input->pipes, int, i));
+	g_array_unref(input->pipes);
+	g_ptr_array_unref(input->operands);
+	kmt_scratch_clear();
+}
+
+/* Pipes can be read once: it is made anew each time. */
+static void input_make(Input *input, const KmtContainer *c)
+{
+	GByteArray *tar;
+
+	input->container = c;
+	input->form = (Form)OPTION_FORM(c->options);
+	input->operands = g_ptr_array_new_with_free_func(g_free);
+	input->pipes = g_array_new(FALSE, FALSE, sizeof(int));
+	switch (input->form) {
+	case FORM_DIRECTORY:
+		kmt_container_extract(c);
+		g_ptr_array_add(input->operands,
+				g_strdup(kmt_scratch_directory()));
+		break;
+	case FORM_TAR:
+		add_operand(input, "capture.tar", tar_of(c));
+		break;
+	case FORM_TAR_GZIP:
+		tar = tar_of(c);
+		add_operand(input, "capture.tar.gz", gzipped(tar));
+		g_byte_array_unref(tar);
+		break;
+	default:
+		add_files(input);
+		break;
+	}
+	g_ptr_array_add(input->operands, NULL);
+}
+
+/* What is known of a capture when all of it was read. */
+typedef struct {
+	char *digest; /* NULL: it cannot be opened */
+	gboolean damaged;
+	KmtLayout layout;
+	guint record_size;
+	gboolean swapped;
+} Result;
+
+static Result read_input(const KmtContainer *c, gboolean random_access)
+{
+	const KmtCaptureOptions options = {
+		.layout = OPTION_LAYOUT(c->options) > KMT_LAYOUT_A
+				  ? OPTION_LAYOUT(c->options) + 1
+				  : OPTION_LAYOUT(c->options),
+		.random_access = random_access,
+	};
+	gint64 tolerance_ns = kmt_container_tolerance(c);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtCapture) capture = NULL;
+	Result result = {0};
+	Input input;
+
+	input_make(&input, c);
+	/* Without operands it would be the current directory. */
+	if (input.operands->len > 1)
+		capture = kmt_capture_open(
+			(const char *const *)input.operands->pdata, &options,
+			&error);
+	g_assert_true((capture == NULL) == (error != NULL) ||
+		      input.operands->len == 1);
+	if (capture) {
+		g_autoptr(GPtrArray) warnings = NULL;
+
+		if (random_access)
+			kmt_exercise(capture, tolerance_ns, G_MAXINT64, FALSE);
+		result.digest = kmt_exercise_digest(capture, tolerance_ns);
+		/* What they tell of is known when all is read. */
+		warnings = kmt_capture_warnings(capture);
+		result.damaged = capture->damaged || capture->shortened;
+		result.layout = capture->layout;
+		result.record_size = capture->record_size;
+		result.swapped = capture->swapped;
+	}
+	input_clear(&input);
+	return result;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	g_auto(KmtContainer) container = {0};
+	Result stream, whole;
+
+	kmt_exercise_begin();
+	kmt_scratch_directory();
+	kmt_container_parse(&container, data, size);
+	stream = read_input(&container, FALSE);
+	whole = read_input(&container, TRUE);
+	/* The end of a stream tells more than its beginning: of its format, and
+	 * whether some of it is missing. */
+	if (stream.digest && whole.digest && !stream.damaged &&
+	    !whole.damaged && stream.layout == whole.layout &&
+	    stream.record_size == whole.record_size &&
+	    stream.swapped == whole.swapped)
+		g_assert_cmpstr(stream.digest, ==, whole.digest);
+	g_free(stream.digest);
+	g_free(whole.digest);
+	return 0;
+}
