@@ -402,12 +402,11 @@ static void consume_extra(Run *run, const KmtBlock *records,
 		break;
 	case KMT_EXTRA_DOUBLE:
 		if (extra->late_free) {
-			const KmtRawEvent *event =
-				records->record[extra->place];
+			const KmtItem *item = &records->items[extra->place];
 
-			freed.now = records->now[extra->place];
-			freed.free_file = records->file[extra->place];
-			freed.free_site = event->call_site;
+			freed.now = item->now;
+			freed.free_file = item->file;
+			freed.free_site = item->event->call_site;
 			if (wanted)
 				asked_free(run, &b, &freed);
 		}
@@ -500,7 +499,6 @@ static void plain_rest(const Run *run, const KmtStep *step, guint16 file,
 static void plain_steps(Run *run, const KmtMatched *matched, guint from,
 			guint to)
 {
-	const KmtBlock *records = matched->records;
 	KmtPair *const *chunks = run->sizes->chunks;
 	const CellRef *refs = run->refs;
 	guint32 n_refs = run->n_refs, n_sizes = run->n_sizes;
@@ -508,9 +506,10 @@ static void plain_steps(Run *run, const KmtMatched *matched, guint from,
 	guint i;
 
 	for (i = from; i < to; i++) {
-		const KmtStep *step = &matched->steps[i];
+		const KmtItem *item = &matched->records->items[i];
+		const KmtStep *step = &item->step;
 		guint64 is_alloc = step->op == KMT_STEP_ALLOC, frees, change;
-		gint64 now = records->now[i];
+		gint64 now = item->now;
 		const KmtPair *bytes;
 		const CellRef *ref;
 		KmtLedger *l;
@@ -518,7 +517,7 @@ static void plain_steps(Run *run, const KmtMatched *matched, guint from,
 		if (G_UNLIKELY(step->op == KMT_STEP_NONE ||
 			       step->cell >= n_refs || step->size >= n_sizes ||
 			       !refs[step->cell].ledger)) {
-			if (!plain_unknown(run, step, records->record[i]))
+			if (!plain_unknown(run, step, item->event))
 				continue;
 			refs = run->refs;
 			n_refs = run->n_refs;
@@ -541,9 +540,9 @@ static void plain_steps(Run *run, const KmtMatched *matched, guint from,
 			ref->kind->epoch++;
 		if (kmt_ledger_change(ref->sum, is_alloc, change, now))
 			ref->sum->epoch++;
-		if (G_UNLIKELY(step->file != records->file[i] || step->remote ||
+		if (G_UNLIKELY(step->file != item->file || step->remote ||
 			       odd_sizes))
-			plain_rest(run, step, records->file[i], l, bytes);
+			plain_rest(run, step, item->file, l, bytes);
 	}
 }
 
@@ -610,9 +609,11 @@ static void asked_steps(Run *run, const KmtMatched *matched, guint from,
 	guint i;
 
 	for (i = from; i < to; i++) {
-		at_time(run, records->now[i]);
-		asked_step(run, &matched->steps[i], records->now[i],
-			   records->record[i], records->file[i]);
+		const KmtItem *item = &records->items[i];
+
+		at_time(run, item->now);
+		asked_step(run, &item->step, item->now, item->event,
+			   item->file);
 	}
 }
 
@@ -621,7 +622,7 @@ static guint within_span(const Run *run, const KmtBlock *records)
 {
 	guint n = records->n;
 
-	while (n && records->now[n - 1] > run->stop)
+	while (n && records->items[n - 1].now > run->stop)
 		n--;
 	return n;
 }
@@ -633,7 +634,7 @@ static void consume(gpointer user, const KmtMatched *matched)
 	guint n, i = 0, next = 0;
 
 	if (!run->started && records->n)
-		first_record(run, records->now[0]);
+		first_record(run, records->items[0].now);
 	n = within_span(run, records);
 	while (i < n || next < matched->n_extras) {
 		guint place = next < matched->n_extras
@@ -649,7 +650,7 @@ static void consume(gpointer user, const KmtMatched *matched)
 		if (place > n || (place == n && n < records->n))
 			break;
 		if (place < n)
-			at_time(run, records->now[place]);
+			at_time(run, records->items[place].now);
 		for (; next < matched->n_extras &&
 		       matched->extras[next]->place == place;
 		     next++)

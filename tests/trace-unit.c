@@ -410,8 +410,8 @@ static void test_merge_counts(void)
 	kmt_block_init(&block);
 	g_assert_true(kmt_merge_fill(merge, &block));
 	g_assert_cmpuint(block.n, ==, 5);
-	g_assert_cmpint(block.record[2]->timestamp, ==, 3);
-	g_assert_cmpint(block.now[2], ==, 9);
+	g_assert_cmpint(block.items[2].event->timestamp, ==, 3);
+	g_assert_cmpint(block.items[2].now, ==, 9);
 	g_assert_false(kmt_merge_fill(merge, &block));
 	g_assert_cmpuint(block.n, ==, 0);
 	g_assert_cmpuint(kmt_merge_unordered(merge), ==, 1);

@@ -243,18 +243,12 @@ static inline gboolean kmt_is_remote(const KmtMatcher *m, gint32 wanted,
 	return f->node >= 0 && wanted != f->node;
 }
 
-/* What an ALLOC record allocates, if the matcher has cells; else anything.  As
- * in KmtEntry and KmtStep. */
-typedef struct {
-	guint32 cell;
-	guint32 size;
-} KmtNumbers;
-G_STATIC_ASSERT(G_STRUCT_OFFSET(KmtEntry, size) -
-			G_STRUCT_OFFSET(KmtEntry, cell) ==
-		G_STRUCT_OFFSET(KmtNumbers, size));
-G_STATIC_ASSERT(G_STRUCT_OFFSET(KmtStep, size) -
-			G_STRUCT_OFFSET(KmtStep, cell) ==
-		G_STRUCT_OFFSET(KmtNumbers, size));
+/* As they are copied at once. */
+#define KMT_IS_PAIR(type, first, second)                                       \
+	(G_STRUCT_OFFSET(type, second) - G_STRUCT_OFFSET(type, first) ==       \
+	 sizeof(guint32))
+G_STATIC_ASSERT(KMT_IS_PAIR(KmtEntry, cell, size));
+G_STATIC_ASSERT(KMT_IS_PAIR(KmtStep, cell, size));
 G_STATIC_ASSERT(KMT_STEP_ALLOC + 1 == KMT_STEP_FREE);
 
 /* A record that kmt_match_step() does not do. */
@@ -287,45 +281,44 @@ static inline void kmt_match_slowly(KmtMatcher *m, KmtEntry *e,
 }
 
 /*
- * A record: its merged time, hash, and what kmt_obj_prefetch_entry() said.
- * Whether it is an ALLOC or a FREE cannot be foretold; both go the same way
- * here, as long as the address is closed or live as it has to be.
+ * A record with its hash, and what kmt_obj_prefetch_entry() said.  Whether it
+ * is an ALLOC or a FREE cannot be foretold; both go the same way here, as long
+ * as the address is closed or live as it has to be.
  */
-static inline void kmt_match_step(KmtMatcher *m, const KmtRawEvent *event,
-				  gint64 now, guint16 file, guint64 hash,
-				  guint32 candidate, const KmtNumbers *numbers,
-				  KmtStep *step)
+static inline void kmt_match_step(KmtMatcher *m, KmtItem *item)
 {
-	gboolean is_alloc = event->event_id == KMEMTRACE_EVENT_ALLOC;
-	guint64 mask = -(guint64)is_alloc; /* all bits, or none */
+	const KmtRawEvent *event = item->event;
+	KmtStep *step = &item->step;
+	guint64 is_alloc = event->event_id == KMEMTRACE_EVENT_ALLOC;
+	guint64 mask = -is_alloc; /* all bits, or none */
 	guint8 expected = KMT_ENTRY_LIVE & ~(guint8)mask;
 	guint64 had, given;
 	KmtEntry *e;
 
-	kmt_match_advance(m, now);
-	e = kmt_obj_look(&m->table, hash, candidate, event->ptr,
+	kmt_match_advance(m, item->now);
+	e = kmt_obj_look(&m->table, item->hash, item->candidate, event->ptr,
 			 event->type_id);
 	if (G_UNLIKELY(!e || e->flags != expected ||
 		       (e->type != event->type_id && !is_alloc))) {
-		kmt_match_slowly(m, e, event, file, hash, step);
+		kmt_match_slowly(m, e, event, item->file, item->hash, step);
 		return;
 	}
 	/* With masks, or the compiler makes a branch of it. */
 	memcpy(&had, &e->cell, sizeof(had));
-	memcpy(&given, numbers, sizeof(given));
+	memcpy(&given, item->allocated, sizeof(given));
 	had = (given & mask) | (had & ~mask);
 	memcpy(&step->cell, &had, sizeof(had));
 	memcpy(&e->cell, &had, sizeof(had));
-	step->born =
-		(gint64)(((guint64)now & mask) | ((guint64)e->last_ts & ~mask));
-	step->file = (guint16)((file & mask) | (e->last_file & ~mask));
+	step->born = (gint64)(((guint64)item->now & mask) |
+			      ((guint64)e->last_ts & ~mask));
+	step->file = (guint16)((item->file & mask) | (e->last_file & ~mask));
 	step->op = (guint8)(KMT_STEP_FREE + mask);
 	step->remote = G_UNLIKELY(event->node >= 0) && is_alloc &&
-		       kmt_is_remote(m, event->node, file);
+		       kmt_is_remote(m, event->node, item->file);
 	e->type = event->type_id & 3;
 	e->flags = expected ^ KMT_ENTRY_LIVE;
-	kmt_obj_count_closed(&m->table, hash, (gint)(1 + 2 * mask));
-	kmt_touch(m, e, file);
+	kmt_obj_count_closed(&m->table, item->hash, (gint)(1 + 2 * mask));
+	kmt_touch(m, e, item->file);
 }
 
 #endif

@@ -119,25 +119,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatcher, kmt_matcher_free)
 void kmt_matcher_feed(KmtMatcher *matcher, const struct kmemtrace_event *event,
 		      const KmtPosition *position);
 
-/*
- * What is certain at once, as nearly everything is; what is not is told by a
- * call of ops, and its step is none.
- */
-typedef enum {
-	KMT_STEP_NONE,
-	KMT_STEP_ALLOC,
-	KMT_STEP_FREE,
-} KmtStepOp;
-
-typedef struct {
-	gint64 born; /* merged time of the allocation, ns */
-	guint32 cell;
-	guint32 size;
-	guint16 file;  /* index in capture->files of the allocation */
-	guint8 op;     /* KmtStepOp */
-	guint8 remote; /* ALLOC: of a node that is not the CPU's */
-} KmtStep;
-
 /* Merged time has come to now, be it by records of other addresses. */
 void kmt_matcher_advance(KmtMatcher *matcher, gint64 now);
 

@@ -245,16 +245,16 @@ static inline void go_on(KmtMerge *merge, gint64 now, guint file)
 /* A block is short: most need no second look. */
 static void find_gap(KmtMerge *merge, const KmtBlock *block)
 {
-	gint64 last = block->now[block->n - 1];
+	gint64 last = block->items[block->n - 1].now;
 	guint i;
 
-	if ((guint64)last - (guint64)MIN(merge->now, block->now[0]) <=
+	if ((guint64)last - (guint64)MIN(merge->now, block->items[0].now) <=
 	    (guint64)merge->gap_until - (guint64)merge->gap_from) {
 		merge->now = last;
 		return;
 	}
 	for (i = 0; i < block->n; i++)
-		go_on(merge, block->now[i], block->file[i]);
+		go_on(merge, block->items[i].now, block->items[i].file);
 }
 
 gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
@@ -317,10 +317,12 @@ static guint fill_from(KmtMerge *merge, KmtBlock *block, guint n)
 
 	do {
 		const KmtRawEvent *event;
+		KmtItem *item;
 
-		block->record[n] = (const KmtRawEvent *)s->next;
-		block->now[n] = s->now;
-		block->file[n++] = (guint16)id;
+		item = &block->items[n++];
+		item->event = (const KmtRawEvent *)s->next;
+		item->now = s->now;
+		item->file = (guint16)id;
 		s->next += s->stride;
 		s->index++;
 		event = (const KmtRawEvent *)s->next;
@@ -369,7 +371,7 @@ gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block)
 		g_array_index(block->ends, guint64, i) =
 			merge->sources[i].index;
 	if (n) {
-		merge->last = MAX(merge->last, block->now[n - 1]);
+		merge->last = MAX(merge->last, block->items[n - 1].now);
 		find_gap(merge, block);
 	}
 	return n > 0;

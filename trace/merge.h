@@ -31,7 +31,7 @@ gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 			KmtPosition *position);
 
 /*
- * As many as fit at once, and the same without a copy: record[i] points to a
+ * As many as fit at once, and the same without a copy: event points to a
  * record, whose fields that a FREE does not define are undefined, and which
  * stays until the block is filled again or cleared.
  */
@@ -40,12 +40,41 @@ gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 #define KMT_BLOCK_RECORDS 1024
 #endif
 
+/* What matching makes of a record that is certain at once, as nearly every one
+ * is. */
+typedef enum {
+	KMT_STEP_NONE,
+	KMT_STEP_ALLOC,
+	KMT_STEP_FREE,
+} KmtStepOp;
+
+typedef struct {
+	gint64 born; /* merged time of the allocation, ns */
+	guint32 cell;
+	guint32 size;
+	guint16 file;  /* index in capture->files of the allocation */
+	guint8 op;     /* KmtStepOp */
+	guint8 remote; /* ALLOC: of a node that is not the CPU's */
+} KmtStep;
+
+/* A record on its way, in one line of the processor's cache: what merging says
+ * of it, then what matching does. */
+typedef struct {
+	const KmtRawEvent *event;
+	gint64 now;   /* merged time, ns */
+	guint16 file; /* index in capture->files */
+	/* Private to the pipeline: */
+	guint32 candidate;
+	guint64 hash;
+	guint32 allocated[2]; /* cell and size of an ALLOC */
+	KmtStep step;
+} KmtItem;
+G_STATIC_ASSERT(sizeof(KmtItem) == 64 || sizeof(void *) < 8);
+
 typedef struct {
 	guint n;
-	const KmtRawEvent *record[KMT_BLOCK_RECORDS];
-	gint64 now[KMT_BLOCK_RECORDS];	 /* merged time, ns */
-	guint16 file[KMT_BLOCK_RECORDS]; /* index in capture->files */
-	GPtrArray *pieces;		 /* of KmtPiece, that records are in */
+	KmtItem items[KMT_BLOCK_RECORDS] __attribute__((aligned(64)));
+	GPtrArray *pieces; /* of KmtPiece, that records are in */
 	GArray *ends; /* for each file, the index of what is not in it yet */
 } KmtBlock;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/match-private.h"
@@ -16,12 +17,11 @@
  */
 #define BATCH 16
 
+/* Of the processor's cache: a KmtItem is in one. */
+#define LINE 64
+
 typedef struct {
 	KmtBlock records;
-	guint64 hashes[KMT_BLOCK_RECORDS];
-	guint32 candidates[KMT_BLOCK_RECORDS];
-	KmtNumbers allocated[KMT_BLOCK_RECORDS];
-	KmtStep steps[KMT_BLOCK_RECORDS];
 	/* For each shard: the numbers of its records, and its extras. */
 	guint16 *numbers;
 	guint *n_numbers;
@@ -71,7 +71,7 @@ static guint place_after(const KmtBlock *records, gint64 time)
 	while (from < to) {
 		guint middle = from + (to - from) / 2;
 
-		if (records->now[middle] > time)
+		if (records->items[middle].now > time)
 			to = middle;
 		else
 			from = middle + 1;
@@ -161,16 +161,17 @@ static inline guint shard_of(const KmtPipeline *p, guint64 hash)
 static void distribute(KmtPipeline *p, Work *work)
 {
 	const KmtMatcher *any = p->shards[0].matcher;
-	const KmtBlock *b = &work->records;
+	KmtBlock *b = &work->records;
 	guint i;
 
 	for (i = 0; i < p->n_shards; i++)
 		work->n_numbers[i] = 0;
 	for (i = 0; i < b->n; i++) {
-		guint64 hash = kmt_match_hash(any, b->record[i]);
-		guint shard = shard_of(p, hash);
+		KmtItem *item = &b->items[i];
+		guint shard;
 
-		work->hashes[i] = hash;
+		item->hash = kmt_match_hash(any, item->event);
+		shard = shard_of(p, item->hash);
 		work->numbers[shard * KMT_BLOCK_RECORDS +
 			      work->n_numbers[shard]++] = (guint16)i;
 	}
@@ -185,68 +186,66 @@ static gboolean stage_merge(KmtPipeline *p, Work *work)
 	return TRUE;
 }
 
-/* The three steps of matching, each for the k-th batch of a shard's records. */
-static void ask_slots(Shard *shard, Work *work, const guint16 *numbers, guint n)
+/* The steps of matching, each for a batch of a shard's records. */
+static void ask_slots(Shard *shard, KmtItem *items, const guint16 *numbers,
+		      guint n)
 {
+	KmtObjTable *table = &shard->matcher->table;
 	guint k;
 
 	for (k = 0; k < n; k++) {
-		guint i = numbers[k];
+		const KmtItem *item = &items[numbers[k]];
 
-		kmt_obj_prefetch_slot(&shard->matcher->table, work->hashes[i]);
-		__builtin_prefetch(work->records.record[i]);
+		kmt_obj_prefetch_slot(table, item->hash);
+		__builtin_prefetch(item->event);
 	}
 }
 
-static void ask_entries(Shard *shard, Work *work, const guint16 *numbers,
+static void ask_entries(Shard *shard, KmtItem *items, const guint16 *numbers,
 			guint n)
 {
+	KmtObjTable *table = &shard->matcher->table;
 	guint k;
 
 	for (k = 0; k < n; k++) {
-		guint i = numbers[k];
+		KmtItem *item = &items[numbers[k]];
 
-		work->candidates[i] = kmt_obj_prefetch_entry(
-			&shard->matcher->table, work->hashes[i]);
+		item->candidate = kmt_obj_prefetch_entry(table, item->hash);
 	}
 }
 
 /* The numbers of what the ALLOC records among them allocate. */
-static void look_up(Shard *shard, Work *work, const guint16 *numbers, guint n)
+static void look_up(Shard *shard, KmtItem *items, const guint16 *numbers,
+		    guint n)
 {
 	KmtCellCache *cache = shard->matcher->numbers;
-	const KmtBlock *b = &work->records;
-	guint16 allocs[BATCH];
+	KmtItem *allocs[BATCH];
 	guint n_allocs = 0, k;
 
 	for (k = 0; k < n; k++) {
-		guint i = numbers[k];
+		KmtItem *item = &items[numbers[k]];
 
-		allocs[n_allocs] = (guint16)i;
-		n_allocs += b->record[i]->event_id == KMEMTRACE_EVENT_ALLOC;
+		allocs[n_allocs] = item;
+		n_allocs += item->event->event_id == KMEMTRACE_EVENT_ALLOC;
 	}
 	for (k = 0; k < n_allocs; k++) {
-		guint i = allocs[k];
+		KmtItem *item = allocs[k];
 
-		work->allocated[i] = (KmtNumbers){
-			kmt_cell_cache_cell(cache, b->record[i], b->file[i]),
-			kmt_cell_cache_size(cache, b->record[i])};
+		item->allocated[0] =
+			kmt_cell_cache_cell(cache, item->event, item->file);
+		item->allocated[1] = kmt_cell_cache_size(cache, item->event);
 	}
 }
 
-static void match(Shard *shard, Work *work, const guint16 *numbers, guint n)
+static void match(Shard *shard, KmtItem *items, const guint16 *numbers, guint n)
 {
-	const KmtBlock *b = &work->records;
+	KmtMatcher *m = shard->matcher;
 	guint k;
 
-	look_up(shard, work, numbers, n);
+	look_up(shard, items, numbers, n);
 	for (k = 0; k < n; k++) {
-		guint i = numbers[k];
-
-		shard->place = i;
-		kmt_match_step(shard->matcher, b->record[i], b->now[i],
-			       b->file[i], work->hashes[i], work->candidates[i],
-			       &work->allocated[i], &work->steps[i]);
+		shard->place = numbers[k];
+		kmt_match_step(m, &items[numbers[k]]);
 	}
 }
 
@@ -254,25 +253,25 @@ static void stage_match(Shard *shard, Work *work)
 {
 	const guint16 *numbers =
 		work->numbers + shard->number * KMT_BLOCK_RECORDS;
+	KmtItem *items = work->records.items;
 	guint n = work->n_numbers[shard->number], k;
 
 	shard->work = work;
 	g_array_set_size(work->extras[shard->number], 0);
-	ask_slots(shard, work, numbers, MIN(n, 2 * BATCH));
-	ask_entries(shard, work, numbers, MIN(n, BATCH));
+	ask_slots(shard, items, numbers, MIN(n, 2 * BATCH));
+	ask_entries(shard, items, numbers, MIN(n, BATCH));
 	for (k = 0; k < n; k += BATCH) {
 		guint entries = k + BATCH, slots = k + 2 * BATCH;
 
 		if (slots < n)
-			ask_slots(shard, work, numbers + slots,
+			ask_slots(shard, items, numbers + slots,
 				  MIN(n - slots, BATCH));
 		if (entries < n)
-			ask_entries(shard, work, numbers + entries,
+			ask_entries(shard, items, numbers + entries,
 				    MIN(n - entries, BATCH));
-		match(shard, work, numbers + k, MIN(n - k, BATCH));
+		match(shard, items, numbers + k, MIN(n - k, BATCH));
 	}
-	kmt_matcher_advance(shard->matcher,
-			    work->records.now[work->records.n - 1]);
+	kmt_matcher_advance(shard->matcher, items[work->records.n - 1].now);
 }
 
 static gint compare_extras(gconstpointer a, gconstpointer b)
@@ -290,7 +289,7 @@ static gint compare_extras(gconstpointer a, gconstpointer b)
 
 static void stage_consume(KmtPipeline *p, Work *work)
 {
-	KmtMatched matched = {.records = &work->records, .steps = work->steps};
+	KmtMatched matched = {.records = &work->records};
 	guint i, j;
 
 	g_ptr_array_set_size(work->all_extras, 0);
@@ -460,9 +459,13 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 		.cells = options->cells,
 		.hash_seed = kmt_hash_seed(),
 	};
-	KmtPipeline *p = g_new0(KmtPipeline, 1);
+	KmtPipeline *p = aligned_alloc(LINE, sizeof(KmtPipeline));
 	guint i;
 
+	if (!p)
+		g_error("out of memory: %" G_GSIZE_FORMAT " bytes",
+			sizeof(KmtPipeline));
+	memset(p, 0, sizeof(*p));
 	p->capture = capture;
 	p->consumer = consumer;
 	p->user = user;
@@ -504,7 +507,7 @@ void kmt_pipeline_free(KmtPipeline *p)
 	g_mutex_clear(&p->lock);
 	g_cond_clear(&p->changed);
 	g_free(p->shards);
-	g_free(p);
+	free(p);
 }
 
 KmtFindings kmt_pipeline_findings(const KmtPipeline *p)

@@ -37,7 +37,6 @@ typedef struct {
 
 typedef struct {
 	const KmtBlock *records;
-	const KmtStep *steps;	 /* one for each record */
 	const KmtExtra **extras; /* n_extras of them, in their order */
 	guint n_extras;
 } KmtMatched;
