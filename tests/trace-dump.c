@@ -122,8 +122,7 @@ int main(int argc, char **argv)
 	}
 	if (argc < 3)
 		return 1;
-	opened = kmt_capture_open((const char *const *)argv + 2, NULL,
-				  &error);
+	opened = kmt_capture_open((const char *const *)argv + 2, NULL, &error);
 	if (!opened) {
 		fprintf(stderr, "%s\n", error->message);
 		return 1;

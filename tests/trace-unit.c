@@ -467,7 +467,8 @@ static void check_format(guint n, guint size, gboolean swapped,
 		write_records(dir, "cpu3.out", n, size, swapped, first_says);
 	const char *const operands[] = {dir, NULL};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture = kmt_capture_open(operands, NULL, &error);
+	g_autoptr(KmtCapture) capture =
+		kmt_capture_open(operands, NULL, &error);
 
 	g_assert_no_error(error);
 	g_assert_cmpuint(capture->record_size, ==, size);
