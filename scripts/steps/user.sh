@@ -56,7 +56,7 @@ step_fuzz()
 {
 	# Without them it says what is missing, and is skipped.
 	"$kmt_top/scripts/install-deps" fuzz || true
-	"$kmt_top/fuzz/run" --seconds 60 --build "$work/fuzz"
+	"$kmt_top/fuzz/run" --seconds 20 --build "$work/fuzz"
 }
 
 # The files of the tree, also where it is no git checkout.
