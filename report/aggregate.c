@@ -348,7 +348,9 @@ static void first_record(Run *run, gint64 now)
 	run->started = TRUE;
 	run->origin = now;
 	run->start = add_saturated(now, span->start);
-	run->stop = add_saturated(now, span->stop);
+	/* Without an end, also where the first time is below 0. */
+	run->stop = span->stop == G_MAXINT64 ? G_MAXINT64
+					     : add_saturated(now, span->stop);
 }
 
 /* ---- records ---- */
