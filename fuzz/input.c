@@ -42,6 +42,15 @@ typedef struct {
 	GArray *pipes;	     /* of int */
 } Input;
 
+static GByteArray *copy_of(const GByteArray *data)
+{
+	GByteArray *copy = g_byte_array_new();
+
+	if (data->len)
+		g_byte_array_append(copy, data->data, data->len);
+	return copy;
+}
+
 static GByteArray *gzipped(const GByteArray *data)
 {
 	g_autoptr(GZlibCompressor) gzip =
@@ -169,10 +178,10 @@ static void add_file(Input *input, const KmtContainerFile *file)
 		add_operand(input, name, gzipped(data));
 		break;
 	case FORM_RAW:
-		add_operand(input, "raw", g_byte_array_ref(data));
+		add_operand(input, "raw", copy_of(data));
 		break;
 	default:
-		add_operand(input, name, g_byte_array_ref(data));
+		add_operand(input, name, copy_of(data));
 		break;
 	}
 }
