@@ -393,8 +393,9 @@ static void feed_all(Exercise *x, gint64 tolerance_ns, GArray **live)
 
 static void consume_step(Exercise *x, const KmtMatched *m, guint i)
 {
-	const KmtStep *step = &m->steps[i];
-	const KmtRawEvent *event = m->records->record[i];
+	const KmtItem *item = &m->records->items[i];
+	const KmtRawEvent *event = item->event;
+	const KmtStep *step = &item->step;
 	KmtObject object = {
 		.ptr = event->ptr,
 		.timestamp = step->born,
@@ -408,7 +409,7 @@ static void consume_step(Exercise *x, const KmtMatched *m, guint i)
 		tell(x,
 		     step->op == KMT_STEP_ALLOC ? KMT_EXTRA_ALLOC
 						: KMT_EXTRA_FREE,
-		     &object, event, m->records->file[i]);
+		     &object, event, item->file);
 }
 
 static void consume_extra(Exercise *x, const KmtExtra *extra)
@@ -435,8 +436,8 @@ static void consume(gpointer user, const KmtMatched *m)
 			consume_extra(x, m->extras[e]);
 		if (i == m->records->n)
 			break;
-		g_assert_cmpint(m->records->now[i], >=, x->last);
-		x->last = m->records->now[i];
+		g_assert_cmpint(m->records->items[i].now, >=, x->last);
+		x->last = m->records->items[i].now;
 		consume_step(x, m, i);
 	}
 	g_assert_cmpuint(e, ==, m->n_extras);
@@ -551,10 +552,10 @@ static void check_merge(const KmtCapture *capture)
 	kmt_block_init(&block);
 	while (kmt_merge_fill(filling, &block)) {
 		for (i = 0; i < block.n; i++) {
-			guint file = block.file[i];
+			guint file = block.items[i].file;
 
 			g_assert_true(kmt_merge_next(merge, &event, &position));
-			copy = *block.record[i];
+			copy = *block.items[i].event;
 			if (copy.event_id == KMEMTRACE_EVENT_FREE)
 				kmt_event_clear_free(&copy);
 			g_assert_cmpmem(&event, sizeof(event), &copy,
@@ -566,7 +567,7 @@ static void check_merge(const KmtCapture *capture)
 			g_assert_cmpuint(position.index, >=, next[file]);
 			next[file] = position.index + 1;
 			now = MAX(now, event.timestamp);
-			g_assert_cmpint(block.now[i], ==, now);
+			g_assert_cmpint(block.items[i].now, ==, now);
 			first = MIN(first, event.timestamp);
 			last = MAX(last, event.timestamp);
 		}

@@ -13,9 +13,11 @@
 /*
  * Large captures are bound by the time that memory takes.  So much of each
  * record is asked for before it is needed: two batches before, its slot in the
- * table, one batch before, its entry.
+ * table, one batch before, its entry.  The tests take few.
  */
+#ifndef BATCH
 #define BATCH 16
+#endif
 
 /* Of the processor's cache: a KmtItem is in one. */
 #define LINE 64
