@@ -47,6 +47,22 @@ static gboolean asks_for_time(const KmtPlan *plan)
 	       o->lifetimes || plan->filter.lifetime;
 }
 
+/* Without filter and span each record that can be used is in the figures. */
+static void check_sums(const KmtCapture *capture, const KmtPlan *plan,
+		       const KmtAggregate *aggregate)
+{
+	const KmtAggregateOptions *o = &plan->aggregate;
+	guint64 n = 0;
+	guint i;
+
+	if (kmt_filter_is_set(&plan->filter) || o->span.start ||
+	    !plan->whole_span)
+		return;
+	for (i = 0; i < KMT_KIND_SLAB; i++)
+		n += aggregate->kinds[i].allocs + aggregate->kinds[i].frees;
+	g_assert_cmpuint(n + aggregate->skipped, ==, capture->n_records);
+}
+
 /* NULL: the capture cannot be read. */
 static char *report(const char *directory, KmtPlan *plan, guint jobs)
 {
@@ -68,7 +84,11 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	/* What the capture has of them is not needed. */
 	g_assert_no_error(error);
 	plan->aggregate.jobs = jobs;
+	/* As the main program. */
+	if (plan->aggregate.span.windows && plan->whole_span)
+		plan->aggregate.span.stop = kmt_merge_length(capture);
 	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
+	check_sums(capture, plan, aggregate);
 	plan->report.capture = capture;
 	plan->report.names = names;
 	plan->report.aggregate = aggregate;
@@ -134,9 +154,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (plan.aggregate.span.windows > MAX_WINDOWS)
 		return 0;
-	/* Only the main program finds the end of the capture. */
-	if (plan.aggregate.span.windows && plan.whole_span)
-		plan.aggregate.span.stop = 1000000000;
 	kmt_container_extract(&container);
 	run(kmt_scratch_directory(), &plan);
 	kmt_scratch_clear();

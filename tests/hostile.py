@@ -205,6 +205,22 @@ class Hostile(unittest.TestCase):
             slab = self.document(REPORT, "--clock-tolerance", tolerance,
                                  path)["kinds"]["slab"]
             self.assertEqual(slab["allocs"], 4, tolerance)
+        document = self.document(REPORT, "--windows", "3", path)
+        self.assertEqual(document["kinds"]["slab"]["allocs"], 4)
+        self.assertEqual([window["slab"]["allocs"]
+                          for window in document["windows"]], [1, 2, 1])
+
+    def test_windows_when_time_goes_back(self):
+        """The last record of a file is not the latest: no other is left
+        out."""
+        for times in ((5, 9, 3), (5, 9000, 9001, 6000)):
+            path = self.capture([b"".join(
+                mkcapture.alloc(t, 0x1000 + 8 * i)
+                for i, t in enumerate(times))])
+            for option in ("--windows=2", "--leaks"):
+                document = self.document(REPORT, option, path)
+                self.assertEqual(document["kinds"]["slab"]["allocs"],
+                                 len(times), option)
 
     def cpu_seconds(self, program, *paths):
         """How much time of a processor a run takes."""

@@ -103,6 +103,13 @@ guint64 kmt_merge_skipped(const KmtMerge *merge);
  */
 gboolean kmt_merge_span(const KmtCpuFile *file, gint64 *first, gint64 *last);
 
+/*
+ * Merged time from the first to the last record of all, ns; 0 without any,
+ * G_MAXINT64 at most.  Reads all files, of which none may be a stream: where
+ * clocks went back, the last record of a file is not its latest.
+ */
+gint64 kmt_merge_length(const KmtCapture *capture);
+
 /* The smallest and the largest timestamp so far, ns; FALSE without any. */
 gboolean kmt_merge_range(const KmtMerge *merge, gint64 *first, gint64 *last);
 
