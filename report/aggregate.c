@@ -2,48 +2,12 @@
 #include "config.h"
 
 #include "report/aggregate.h"
-#include "trace/pipeline.h"
+#include "report/books.h"
 
 #include <string.h>
 
 /* gcc does not see that these are called for each event. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-
-/* Where the figures of a cell are kept; ledger is NULL if that is not known. */
-typedef struct {
-	KmtLedger *ledger;
-	KmtLedger *kind;
-	KmtLedger *sum;
-} CellRef;
-
-/* What the consumer works on. */
-typedef struct {
-	const KmtCapture *capture;
-	const KmtAggregateOptions *options;
-	KmtAggregate *aggregate;
-	gboolean plain;	     /* nothing but the figures that all reports have */
-	gboolean counts_all; /* no filter: frees are those of all records */
-	gboolean started;    /* there was a record: */
-	gint64 origin;	     /* its merged time */
-	gint64 start;	     /* of the span, merged time, */
-	gint64 stop;	     /* and its last moment */
-	gboolean inside;     /* the span has begun */
-	guint window;	     /* that is filled */
-	gint64 window_end;
-	KmtLedger window_kinds[KMT_N_KINDS];
-	guint64 window_frees[KMT_N_KINDS]; /* like free_records */
-	guint64 records;		   /* so far */
-	guint64 extra_frees[KMT_N_KINDS];  /* that no step told */
-	const KmtIntern *sizes;
-	guint32 n_sizes; /* that were looked at */
-	gboolean odd_sizes;
-	CellRef *refs; /* n_refs of them, by the number of a cell */
-	guint32 n_refs;
-	gboolean kinds_apart; /* groups are of kmalloc or cache, not slab */
-	guint64 free_records[KMT_N_KINDS]; /* of each kind, matched or not */
-	/* Of slab, only what is live and its peak. */
-	KmtLedger kinds[KMT_N_KINDS + 1]; /* the last: see plain_step() */
-} Run;
 
 /* What was allocated, in the terms of the figures. */
 typedef struct {
@@ -54,7 +18,7 @@ typedef struct {
 	KmtLedger *ledger;
 } Booking;
 
-static ALWAYS_INLINE gboolean book(Run *run, guint32 cell, guint32 size,
+static ALWAYS_INLINE gboolean book(KmtBooks *run, guint32 cell, guint32 size,
 				   Booking *b)
 {
 	KmtAggregate *aggregate = run->aggregate;
@@ -73,7 +37,7 @@ static ALWAYS_INLINE gboolean book(Run *run, guint32 cell, guint32 size,
 /* ---- the plain figures ---- */
 
 /* Keeps the group's live bytes as of the last peak of its kind. */
-static inline void before_change(const Run *run, const Booking *b)
+static inline void before_change(const KmtBooks *run, const Booking *b)
 {
 	guint64 epoch = run->kinds[run->kinds_apart	       ? b->kind
 				   : b->kind == KMT_KIND_PAGES ? KMT_KIND_PAGES
@@ -86,8 +50,8 @@ static inline void before_change(const Run *run, const Booking *b)
 	}
 }
 
-static ALWAYS_INLINE void book_alloc(Run *run, const Booking *b, gint64 now,
-				     gboolean remote)
+static ALWAYS_INLINE void book_alloc(KmtBooks *run, const Booking *b,
+				     gint64 now, gboolean remote)
 {
 	KmtLedger *kind = &run->kinds[b->kind];
 	KmtLedger *slab = &run->kinds[KMT_KIND_SLAB];
@@ -106,12 +70,10 @@ static ALWAYS_INLINE void book_alloc(Run *run, const Booking *b, gint64 now,
 		b->ledger->remote_node_allocs++;
 		kind->remote_node_allocs++;
 	}
-	if (G_UNLIKELY(b->bytes_alloc < b->bytes_req))
-		run->aggregate->short_allocs++;
 }
 
 /* The object is live no more, in each sum that it is a part of. */
-static ALWAYS_INLINE void book_close(Run *run, const Booking *b)
+static ALWAYS_INLINE void book_close(KmtBooks *run, const Booking *b)
 {
 	before_change(run, b);
 	kmt_ledger_close(b->ledger, b->bytes_req, b->bytes_alloc);
@@ -121,13 +83,13 @@ static ALWAYS_INLINE void book_close(Run *run, const Booking *b)
 }
 
 /* The object was freed. */
-static inline void book_free(Run *run, const Booking *b, gboolean cross)
+static inline void book_free(KmtBooks *run, const Booking *b, gboolean cross)
 {
 	kmt_ledger_free(b->ledger, cross);
 	kmt_ledger_free(&run->kinds[b->kind], cross);
 }
 
-static gboolean is_remote(const Run *run, gint32 wanted, guint16 file)
+static gboolean is_remote(const KmtBooks *run, gint32 wanted, guint16 file)
 {
 	const KmtCpuFile *f = run->capture->files->pdata[file];
 
@@ -136,7 +98,7 @@ static gboolean is_remote(const Run *run, gint32 wanted, guint16 file)
 
 /* ---- the figures that somebody has to ask for ---- */
 
-static KmtTallySite cell_site(const Run *run, guint32 number)
+static KmtTallySite cell_site(const KmtBooks *run, guint32 number)
 {
 	KmtCell cell = kmt_cells_cell(run->aggregate->cells, number);
 	KmtTallySite site = {.address = cell.call_site,
@@ -145,13 +107,21 @@ static KmtTallySite cell_site(const Run *run, guint32 number)
 	return site;
 }
 
-static gboolean is_short_of(const KmtFilter *filter, guint64 lifetime)
+static gboolean has_lifetime(const KmtFilter *filter, guint64 lifetime)
 {
-	return lifetime < filter->lifetime_min ||
-	       lifetime > filter->lifetime_max;
+	return lifetime >= filter->lifetime_min &&
+	       lifetime <= filter->lifetime_max;
 }
 
-static void window_alloc(Run *run, const Booking *b, gint64 now)
+/* Whatever the filter says: it is a finding. */
+static void note_short(KmtBooks *run, guint32 size)
+{
+	const KmtPair *bytes = kmt_intern_at(run->sizes, size);
+
+	run->aggregate->short_allocs += bytes->word[1] < bytes->word[0];
+}
+
+static void window_alloc(KmtBooks *run, const Booking *b, gint64 now)
 {
 	if (!run->options->span.windows)
 		return;
@@ -162,7 +132,7 @@ static void window_alloc(Run *run, const Booking *b, gint64 now)
 				b->bytes_alloc, now);
 }
 
-static void window_close(Run *run, const Booking *b)
+static void window_close(KmtBooks *run, const Booking *b)
 {
 	if (!run->options->span.windows)
 		return;
@@ -172,24 +142,41 @@ static void window_close(Run *run, const Booking *b)
 		run->window_kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
 }
 
-static KmtDetail *detail_of(const Run *run, const Booking *b)
+static KmtDetail *detail_of(const KmtBooks *run, const Booking *b)
 {
 	return run->aggregate->groups->groups[b->group].detail;
 }
 
-static void asked_alloc(Run *run, const Booking *b, gint64 now, gboolean remote)
+static void count_alloc(KmtBooks *run, const Booking *b, gint64 now,
+			gboolean remote)
 {
 	KmtDetail *detail = detail_of(run, b);
 
-	if (run->options->filter->lifetime)
-		return;
 	book_alloc(run, b, now, remote);
-	window_alloc(run, b, now);
 	if (detail && run->inside)
 		kmt_histogram_add(&detail->sizes, b->bytes_req);
 }
 
-static void asked_close(Run *run, const Booking *b)
+/* By a filter of lifetimes, whether an object counts is known when it is freed
+ * or at the end. */
+static void count_late(KmtBooks *run, const Booking *b, gint64 now,
+		       guint32 number, guint16 file)
+{
+	KmtCell cell = kmt_cells_cell(run->aggregate->cells, number);
+
+	count_alloc(run, b, now, is_remote(run, cell.node, file));
+}
+
+static void asked_alloc(KmtBooks *run, const Booking *b, gint64 now,
+			gboolean remote)
+{
+	if (run->options->filter->lifetime)
+		return;
+	count_alloc(run, b, now, remote);
+	window_alloc(run, b, now);
+}
+
+static void asked_close(KmtBooks *run, const Booking *b)
 {
 	if (run->options->filter->lifetime)
 		return;
@@ -207,7 +194,7 @@ typedef struct {
 	guint64 free_site;
 } Freed;
 
-static void asked_free(Run *run, const Booking *b, const Freed *freed)
+static void asked_free(KmtBooks *run, const Booking *b, const Freed *freed)
 {
 	const KmtFilter *filter = run->options->filter;
 	guint64 lifetime = freed->now > freed->born
@@ -217,9 +204,9 @@ static void asked_free(Run *run, const Booking *b, const Freed *freed)
 	KmtDetail *detail = detail_of(run, b);
 
 	if (filter->lifetime) {
-		if (!run->inside || is_short_of(filter, lifetime))
+		if (!run->inside || !has_lifetime(filter, lifetime))
 			return;
-		book_alloc(run, b, freed->now, FALSE);
+		count_late(run, b, freed->now, freed->cell, freed->file);
 		book_close(run, b);
 	}
 	book_free(run, b, cross);
@@ -250,22 +237,26 @@ static gint64 add_saturated(gint64 a, gint64 b)
 	return __builtin_add_overflow(a, b, &sum) ? G_MAXINT64 : sum;
 }
 
-static gint64 end_of_window(const Run *run, guint window)
+static gint64 end_of_window(const KmtBooks *run, guint window)
 {
-	guint64 length = (guint64)run->stop - (guint64)run->start;
-	guint n = run->options->span.windows;
+	const KmtSpan *span = &run->options->span;
+	guint64 start = (guint64)run->start - (guint64)run->origin;
+	guint64 length = MAX(span->windows_stop, start) - start;
+	guint n = span->windows;
 
+	if (window + 1 == n)
+		return run->stop;
 	return (gint64)((guint64)run->start + length / n * (window + 1) +
 			length % n * (window + 1) / n);
 }
 
-static void begin_window(Run *run, gint64 start)
+static void begin_window(KmtBooks *run, gint64 start)
 {
 	guint i;
 
 	run->window_end = end_of_window(run, run->window);
 	run->aggregate->windows[run->window].start =
-		(gint64)((guint64)start - (guint64)run->origin);
+		(guint64)start - (guint64)run->origin;
 	for (i = 0; i < KMT_N_KINDS; i++) {
 		kmt_ledger_restart(&run->window_kinds[i], start);
 		run->window_frees[i] = 0;
@@ -273,7 +264,7 @@ static void begin_window(Run *run, gint64 start)
 }
 
 /* What the kinds add up to; frees: of all records, or NULL. */
-static void make_kinds(Run *run, KmtTotals totals[KMT_N_KINDS],
+static void make_kinds(KmtBooks *run, KmtTotals totals[KMT_N_KINDS],
 		       const KmtLedger ledgers[KMT_N_KINDS],
 		       const guint64 *frees)
 {
@@ -293,7 +284,7 @@ static void make_kinds(Run *run, KmtTotals totals[KMT_N_KINDS],
 		kmt_totals_add(slab, &totals[KMT_KIND_CACHE]);
 }
 
-static void end_window(Run *run)
+static void end_window(KmtBooks *run)
 {
 	KmtGroups *groups = run->aggregate->groups;
 	guint32 i;
@@ -307,13 +298,12 @@ static void end_window(Run *run)
 	run->window++;
 }
 
-static void begin_span(Run *run)
+static void begin_span(KmtBooks *run)
 {
 	KmtGroups *groups = run->aggregate->groups;
 	guint32 i;
 
 	run->inside = TRUE;
-	run->aggregate->short_allocs = 0;
 	for (i = 0; i < KMT_N_KINDS; i++) {
 		kmt_ledger_restart(&run->kinds[i], run->start);
 		/* At its start, live bytes are the most so far. */
@@ -327,7 +317,7 @@ static void begin_span(Run *run)
 }
 
 /* Time has come to now. */
-static void at_time(Run *run, gint64 now)
+static void at_time(KmtBooks *run, gint64 now)
 {
 	if (!run->inside && now >= run->start)
 		begin_span(run);
@@ -341,7 +331,7 @@ static void at_time(Run *run, gint64 now)
 	}
 }
 
-static void first_record(Run *run, gint64 now)
+static void first_record(KmtBooks *run, gint64 now)
 {
 	const KmtSpan *span = &run->options->span;
 
@@ -355,7 +345,7 @@ static void first_record(Run *run, gint64 now)
 
 /* ---- records ---- */
 
-static void tally(Run *run, KmtTallyClass class, const KmtExtra *extra)
+static void tally(KmtBooks *run, KmtTallyClass class, const KmtExtra *extra)
 {
 	KmtTallySite to = {.address = extra->event.call_site,
 			   .kind = (KmtKind)extra->event.type_id};
@@ -369,7 +359,38 @@ static void tally(Run *run, KmtTallyClass class, const KmtExtra *extra)
 	kmt_tally_add(run->aggregate->tally, class, &from, &to);
 }
 
-static void consume_extra(Run *run, const KmtBlock *records,
+/* Those of records after the span are not decided with all that it takes. */
+static void find(KmtBooks *run, const KmtExtra *extra)
+{
+	KmtFindings *findings = &run->aggregate->findings;
+
+	if (extra->event.timestamp > run->stop)
+		return;
+	switch (extra->op) {
+	case KMT_EXTRA_FREE:
+		if (extra->mismatch) {
+			findings->mismatches++;
+			tally(run, KMT_TALLY_MISMATCH, extra);
+		} else if (extra->object.type != extra->event.type_id) {
+			findings->mismatches_after_loss++;
+		}
+		break;
+	case KMT_EXTRA_DOUBLE:
+		findings->doubles[extra->class]++;
+		tally(run, KMT_TALLY_DOUBLE_AFTER_LOSS + extra->class, extra);
+		break;
+	case KMT_EXTRA_UNMATCHED:
+		findings->unmatched[extra->class]++;
+		tally(run, KMT_TALLY_UNMATCHED_BEFORE_TRACE + extra->class,
+		      extra);
+		break;
+	case KMT_EXTRA_ALLOC:
+	case KMT_EXTRA_REPLACED:
+		break;
+	}
+}
+
+static void consume_extra(KmtBooks *run, const KmtBlock *records,
 			  const KmtExtra *extra)
 {
 	const KmtObject *object = &extra->object;
@@ -383,8 +404,10 @@ static void consume_extra(Run *run, const KmtBlock *records,
 	gboolean wanted = extra->op != KMT_EXTRA_UNMATCHED &&
 			  book(run, object->cell, object->size, &b);
 
+	find(run, extra);
 	switch (extra->op) {
 	case KMT_EXTRA_ALLOC:
+		note_short(run, object->size);
 		if (wanted)
 			asked_alloc(
 				run, &b, object->timestamp,
@@ -395,8 +418,6 @@ static void consume_extra(Run *run, const KmtBlock *records,
 			asked_close(run, &b);
 			asked_free(run, &b, &freed);
 		}
-		if (extra->mismatch)
-			tally(run, KMT_TALLY_MISMATCH, extra);
 		break;
 	case KMT_EXTRA_REPLACED:
 		if (wanted)
@@ -412,173 +433,62 @@ static void consume_extra(Run *run, const KmtBlock *records,
 			if (wanted)
 				asked_free(run, &b, &freed);
 		}
-		tally(run, KMT_TALLY_DOUBLE_AFTER_LOSS + extra->class, extra);
 		break;
 	case KMT_EXTRA_UNMATCHED:
-		tally(run, KMT_TALLY_UNMATCHED_BEFORE_TRACE + extra->class,
-		      extra);
 		break;
 	}
 }
 
-/* ---- the same for the report that nobody asked anything of ---- */
-
-/* Sizes that only damaged records have: what is summed of them may overflow. */
-#define HUGE_BYTES (G_GUINT64_CONSTANT(1) << 40)
-
-static void note_sizes(Run *run, guint32 size)
+/* What is live at the end of the span, for how long, and whether the filter
+ * wants that. */
+static void live_at(KmtBooks *run, const KmtObject *object, gint64 end)
 {
-	const KmtIntern *sizes = run->aggregate->cells->sizes;
+	const KmtFilter *filter = run->options->filter;
+	Booking b;
+	guint64 age = end > object->timestamp
+			      ? (guint64)end - (guint64)object->timestamp
+			      : 0;
 
-	for (; run->n_sizes <= size; run->n_sizes++) {
-		const KmtPair *bytes = kmt_intern_at(sizes, run->n_sizes);
-
-		run->odd_sizes |= bytes->word[0] >= HUGE_BYTES ||
-				  bytes->word[1] >= HUGE_BYTES ||
-				  bytes->word[1] < bytes->word[0];
+	if (object->timestamp > run->stop ||
+	    !book(run, object->cell, object->size, &b))
+		return;
+	if (filter->lifetime) {
+		if (!has_lifetime(filter, age))
+			return;
+		count_late(run, &b, end, object->cell, object->file);
 	}
+	if (detail_of(run, &b))
+		kmt_histogram_add(&detail_of(run, &b)->ages, age);
 }
 
-static void add_ref(Run *run, guint32 cell, guint32 size)
+/* After the span, from a record and an extra on: what is freed then was live
+ * when it ended. */
+static void after_span(KmtBooks *run, const KmtMatched *matched, guint from,
+		       guint next)
 {
-	KmtGroups *groups = run->aggregate->groups;
-	guint32 group = kmt_groups_get(groups, cell, size);
-	KmtKind kind = groups->groups[group].kind;
-
-	if (cell >= run->n_refs) {
-		guint32 n = MAX(1024, run->n_refs);
-
-		while (n <= cell)
-			n *= 2;
-		run->refs = g_renew(CellRef, run->refs, n);
-		memset(run->refs + run->n_refs, 0,
-		       (n - run->n_refs) * sizeof(CellRef));
-		run->n_refs = n;
-	}
-	/* Pages have no sum with others; what is kept in place is not used. */
-	run->refs[cell] = (CellRef){
-		.ledger = kmt_groups_ledger(groups, group),
-		.kind = &run->kinds[kind],
-		.sum = &run->kinds[kind == KMT_KIND_PAGES ? KMT_N_KINDS
-							  : KMT_KIND_SLAB],
-	};
-}
-
-static void odd_size(const Run *run, const KmtLedger *l, const KmtPair *bytes)
-{
-	run->aggregate->overflowed |= l->bytes_req < bytes->word[0] ||
-				      l->bytes_alloc < bytes->word[1];
-	run->aggregate->short_allocs += bytes->word[1] < bytes->word[0];
-}
-
-/* One that needs something else first.  FALSE: nothing is to be done. */
-static gboolean plain_unknown(Run *run, const KmtStep *step,
-			      const KmtRawEvent *event)
-{
-	if (step->op == KMT_STEP_NONE) {
-		if (event->event_id == KMEMTRACE_EVENT_FREE)
-			run->free_records[event->type_id]++;
-		return FALSE;
-	}
-	if (step->cell >= run->n_refs || !run->refs[step->cell].ledger)
-		add_ref(run, step->cell, step->size);
-	if (step->size >= run->n_sizes)
-		note_sizes(run, step->size);
-	return TRUE;
-}
-
-/* What only few have: another CPU, another node, an odd size. */
-static void plain_rest(const Run *run, const KmtStep *step, guint16 file,
-		       KmtLedger *l, const KmtPair *bytes)
-{
-	l->cross_cpu_frees += step->file != file;
-	l->remote_node_allocs += step->remote;
-	if (run->odd_sizes && step->op == KMT_STEP_ALLOC)
-		odd_size(run, l, bytes);
-}
-
-/* Sums of kinds are made of those of groups, at the end; but peaks are not. */
-static void plain_steps(Run *run, const KmtMatched *matched, guint from,
-			guint to)
-{
-	KmtPair *const *chunks = run->sizes->chunks;
-	const CellRef *refs = run->refs;
-	guint32 n_refs = run->n_refs, n_sizes = run->n_sizes;
-	gboolean odd_sizes = run->odd_sizes;
 	guint i;
 
-	for (i = from; i < to; i++) {
-		const KmtItem *item = &matched->records->items[i];
-		const KmtStep *step = &item->step;
-		guint64 is_alloc = step->op == KMT_STEP_ALLOC, frees, change;
-		gint64 now = item->now;
-		const KmtPair *bytes;
-		const CellRef *ref;
-		KmtLedger *l;
+	for (; next < matched->n_extras; next++) {
+		const KmtExtra *extra = matched->extras[next];
 
-		if (G_UNLIKELY(step->op == KMT_STEP_NONE ||
-			       step->cell >= n_refs || step->size >= n_sizes ||
-			       !refs[step->cell].ledger)) {
-			if (!plain_unknown(run, step, item->event))
-				continue;
-			refs = run->refs;
-			n_refs = run->n_refs;
-			n_sizes = run->n_sizes;
-			odd_sizes = run->odd_sizes;
-		}
-		ref = &refs[step->cell];
-		bytes = &chunks[step->size >> KMT_INTERN_CHUNK_BITS]
-			       [step->size % KMT_INTERN_CHUNK];
-		l = ref->ledger;
-		if (l->epoch != ref->kind->epoch) {
-			l->epoch = ref->kind->epoch;
-			l->at_peak = l->live;
-		}
-		frees = is_alloc - 1; /* all bits, or none */
-		change = (bytes->word[1] ^ frees) - frees;
-		kmt_ledger_step(l, is_alloc, bytes->word[0], bytes->word[1]);
-		kmt_ledger_change(l, is_alloc, change, now);
-		if (kmt_ledger_change(ref->kind, is_alloc, change, now))
-			ref->kind->epoch++;
-		if (kmt_ledger_change(ref->sum, is_alloc, change, now))
-			ref->sum->epoch++;
-		if (G_UNLIKELY(step->file != item->file || step->remote ||
-			       odd_sizes))
-			plain_rest(run, step, item->file, l, bytes);
+		find(run, extra);
+		if (extra->op == KMT_EXTRA_FREE ||
+		    extra->op == KMT_EXTRA_REPLACED)
+			live_at(run, &extra->object, run->stop);
+	}
+	for (i = from; i < matched->records->n; i++) {
+		const KmtStep *step = &matched->records->items[i].step;
+		KmtObject object = {.timestamp = step->born,
+				    .cell = step->cell,
+				    .size = step->size,
+				    .file = step->file};
+
+		if (step->op == KMT_STEP_FREE)
+			live_at(run, &object, run->stop);
 	}
 }
 
-/* Frees that steps told are those of groups but for these. */
-static void sum_kinds(Run *run)
-{
-	KmtAggregate *aggregate = run->aggregate;
-	KmtGroups *groups = aggregate->groups;
-	guint32 i;
-
-	for (i = 0; i < KMT_N_KINDS; i++) {
-		KmtTotals *t = &aggregate->kinds[i];
-
-		*t = (KmtTotals){.peak_bytes_alloc = run->kinds[i].peak,
-				 .peak_timestamp =
-					 run->kinds[i].peak_timestamp};
-	}
-	for (i = 0; i < groups->n_groups; i++) {
-		const KmtGroup *group = &groups->groups[i];
-
-		aggregate->overflowed |= kmt_totals_add(
-			&aggregate->kinds[group->kind], &group->totals);
-	}
-	for (i = 0; i < KMT_KIND_SLAB; i++) {
-		KmtTotals *t = &aggregate->kinds[i];
-
-		t->frees += run->free_records[i] - run->extra_frees[i];
-		if (i != KMT_KIND_PAGES)
-			aggregate->overflowed |= kmt_totals_add(
-				&aggregate->kinds[KMT_KIND_SLAB], t);
-	}
-}
-
-static void asked_step(Run *run, const KmtStep *step, gint64 now,
+static void asked_step(KmtBooks *run, const KmtStep *step, gint64 now,
 		       const KmtRawEvent *event, guint16 file)
 {
 	Booking b;
@@ -587,6 +497,8 @@ static void asked_step(Run *run, const KmtStep *step, gint64 now,
 		run->free_records[event->type_id]++;
 		run->window_frees[event->type_id]++;
 	}
+	if (step->op == KMT_STEP_ALLOC)
+		note_short(run, step->size);
 	if (step->op == KMT_STEP_NONE || !book(run, step->cell, step->size, &b))
 		return;
 	if (step->op == KMT_STEP_ALLOC) {
@@ -604,7 +516,7 @@ static void asked_step(Run *run, const KmtStep *step, gint64 now,
 	}
 }
 
-static void asked_steps(Run *run, const KmtMatched *matched, guint from,
+static void asked_steps(KmtBooks *run, const KmtMatched *matched, guint from,
 			guint to)
 {
 	const KmtBlock *records = matched->records;
@@ -620,7 +532,7 @@ static void asked_steps(Run *run, const KmtMatched *matched, guint from,
 }
 
 /* How many of the records are not after the span. */
-static guint within_span(const Run *run, const KmtBlock *records)
+static guint within_span(const KmtBooks *run, const KmtBlock *records)
 {
 	guint n = records->n;
 
@@ -632,12 +544,16 @@ static guint within_span(const Run *run, const KmtBlock *records)
 static void consume(gpointer user, const KmtMatched *matched)
 {
 	const KmtBlock *records = matched->records;
-	Run *run = user;
+	KmtBooks *run = user;
 	guint n, i = 0, next = 0;
 
 	if (!run->started && records->n)
 		first_record(run, records->items[0].now);
 	n = within_span(run, records);
+	if (n < records->n ||
+	    (!records->n &&
+	     kmt_merge_stopped(kmt_pipeline_merge(run->pipeline))))
+		run->ended = TRUE;
 	while (i < n || next < matched->n_extras) {
 		guint place = next < matched->n_extras
 				      ? matched->extras[next]->place
@@ -645,11 +561,11 @@ static void consume(gpointer user, const KmtMatched *matched)
 		guint to = MIN(place, n);
 
 		if (run->plain)
-			plain_steps(run, matched, i, to);
+			kmt_plain_steps(run, matched, i, to);
 		else
 			asked_steps(run, matched, i, to);
 		i = to;
-		if (place > n || (place == n && n < records->n))
+		if (place >= n && run->ended)
 			break;
 		if (place < n)
 			at_time(run, records->items[place].now);
@@ -658,34 +574,23 @@ static void consume(gpointer user, const KmtMatched *matched)
 		     next++)
 			consume_extra(run, records, matched->extras[next]);
 	}
+	if (run->ended)
+		after_span(run, matched, n, next);
 	run->records += records->n;
 	if (run->options->progress)
 		run->options->progress(run->records);
 }
 
-/* What is still live, for how long, and whether the filter wants that. */
-static void at_end(gpointer user, const KmtObject *object)
-{
-	Run *run = user;
-	const KmtFilter *filter = run->options->filter;
-	gint64 end = MIN(run->stop, run->aggregate->last_timestamp);
-	Booking b;
-	guint64 age = end > object->timestamp
-			      ? (guint64)end - (guint64)object->timestamp
-			      : 0;
-
-	if (object->timestamp > run->stop ||
-	    !book(run, object->cell, object->size, &b))
-		return;
-	if (filter->lifetime && !is_short_of(filter, age))
-		book_alloc(run, &b, end, FALSE);
-	if (detail_of(run, &b))
-		kmt_histogram_add(&detail_of(run, &b)->ages, age);
-}
-
 /* ---- all of it ---- */
 
-static void set_span(Run *run)
+static void at_end(gpointer user, const KmtObject *object)
+{
+	KmtBooks *run = user;
+
+	live_at(run, object, MIN(run->stop, run->aggregate->last_timestamp));
+}
+
+static void set_span(KmtBooks *run)
 {
 	gint64 end = MIN(run->stop, run->aggregate->last_timestamp);
 
@@ -693,19 +598,54 @@ static void set_span(Run *run)
 		run->aggregate->span_ns = (guint64)end - (guint64)run->start;
 }
 
-static void finish(Run *run, KmtPipeline *pipeline)
+/* Not all of the files was read if the span ended before. */
+static void set_range(KmtBooks *run, const KmtMerge *merge)
+{
+	KmtAggregate *aggregate = run->aggregate;
+	gint64 first, last;
+	guint i;
+
+	if (!kmt_merge_range(merge, &aggregate->first_timestamp,
+			     &aggregate->last_timestamp))
+		aggregate->first_timestamp = aggregate->last_timestamp = 0;
+	for (i = 0; run->ended && i < run->capture->files->len; i++) {
+		const KmtCpuFile *file = run->capture->files->pdata[i];
+
+		if (file->stream || !kmt_merge_span(file, &first, &last))
+			continue;
+		aggregate->first_timestamp =
+			MIN(aggregate->first_timestamp, first);
+		aggregate->last_timestamp =
+			MAX(aggregate->last_timestamp, last);
+	}
+}
+
+/* Those that no time was left for, too. */
+static void finish_windows(KmtBooks *run)
+{
+	guint n = run->options->span.windows;
+
+	at_time(run, run->stop);
+	while (run->window < n) {
+		gint64 end = run->window_end;
+
+		end_window(run);
+		if (run->window < n)
+			begin_window(run, end);
+	}
+	run->aggregate->n_windows = n;
+}
+
+static void finish(KmtBooks *run, KmtPipeline *pipeline)
 {
 	KmtAggregate *aggregate = run->aggregate;
 	const KmtMerge *merge = kmt_pipeline_merge(pipeline);
 	guint64 epochs[KMT_N_KINDS];
 	guint i;
 
-	aggregate->findings = kmt_pipeline_findings(pipeline);
 	aggregate->skipped = kmt_merge_skipped(merge);
 	aggregate->unordered = kmt_merge_unordered(merge);
-	if (!kmt_merge_range(merge, &aggregate->first_timestamp,
-			     &aggregate->last_timestamp))
-		aggregate->first_timestamp = aggregate->last_timestamp = 0;
+	set_range(run, merge);
 	aggregate->timeless = run->capture->timeless;
 	aggregate->notes = kmt_merge_notes(merge);
 	for (i = 0; i < run->capture->files->len; i++) {
@@ -717,16 +657,14 @@ static void finish(Run *run, KmtPipeline *pipeline)
 	if (run->started)
 		set_span(run);
 	if (!run->plain && run->started) {
-		at_time(run, run->stop);
-		if (run->window < run->options->span.windows)
-			end_window(run);
+		finish_windows(run);
 		kmt_pipeline_foreach_live(pipeline, at_end, run);
 	}
 	for (i = 0; i < KMT_N_KINDS; i++)
 		epochs[i] = run->kinds[i].epoch;
 	kmt_groups_finish(aggregate->groups, epochs);
 	if (run->plain)
-		sum_kinds(run);
+		kmt_plain_kinds(run);
 	else
 		make_kinds(run, aggregate->kinds, run->kinds,
 			   run->counts_all ? run->free_records : NULL);
@@ -753,13 +691,13 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 		.n_windows = options->span.windows,
 		.details = options->lifetimes || options->span.windows,
 	};
-	Run run = {.capture = capture,
-		   .options = options,
-		   .aggregate = aggregate,
-		   .plain = is_plain(options),
-		   .counts_all = !kmt_filter_is_set(options->filter),
-		   .kinds_apart = options->by->kinds,
-		   .inside = is_plain(options)};
+	KmtBooks run = {.capture = capture,
+			.options = options,
+			.aggregate = aggregate,
+			.plain = is_plain(options),
+			.counts_all = !kmt_filter_is_set(options->filter),
+			.kinds_apart = options->by->kinds,
+			.inside = is_plain(options)};
 	KmtPipelineOptions pipeline_options = {
 		.jobs = options->jobs,
 		.clock_tolerance_ns = options->clock_tolerance_ns,
@@ -771,6 +709,7 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 					 kmt_filter_parts(options->filter));
 	aggregate->groups = kmt_groups_new(&groups_options, aggregate->cells);
 	aggregate->tally = kmt_tally_new();
+	aggregate->has_peaks = !options->filter->lifetime;
 	if (options->cross)
 		aggregate->cross = kmt_cross_new(capture->files->len);
 	if (options->span.windows)
@@ -778,6 +717,7 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 	run.sizes = aggregate->cells->sizes;
 	pipeline_options.cells = aggregate->cells;
 	pipeline = kmt_pipeline_new(capture, &pipeline_options, consume, &run);
+	run.pipeline = pipeline;
 	kmt_pipeline_run(pipeline);
 	finish(&run, pipeline);
 	g_free(run.refs);

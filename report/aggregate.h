@@ -12,8 +12,10 @@
 typedef struct {
 	gint64 start;
 	gint64 stop;
-	/* Tables over time of so many parts; 0: none.  stop is needed then. */
+	/* Tables over time, of so many parts of what is between start and
+	 * windows_stop; 0: none.  What is later is in the last one. */
 	guint windows;
+	guint64 windows_stop;
 } KmtSpan;
 
 typedef struct {
@@ -31,7 +33,7 @@ typedef struct {
 
 /* A part of the span. */
 typedef struct {
-	gint64 start;		      /* ns from the first record */
+	guint64 start;		      /* ns from the first record */
 	KmtTotals kinds[KMT_N_KINDS]; /* sums and peaks are those in it, live
 				       * is at its end */
 } KmtWindow;
@@ -43,9 +45,10 @@ typedef struct {
 	KmtTotals kinds[KMT_N_KINDS];
 	KmtGroups *groups;
 	KmtTally *tally;
-	KmtCross *cross; /* or NULL */
-	KmtFindings findings;
-	KmtWindow *windows;   /* or NULL */
+	KmtCross *cross;      /* or NULL */
+	KmtFindings findings; /* of the records up to the end of the span */
+	KmtWindow *windows;
+	guint n_windows;      /* 0 without a record */
 	guint64 short_allocs; /* with bytes_alloc below bytes_req */
 	guint64 unordered;    /* timestamps going back */
 	guint64 skipped;      /* records of unknown kind */
@@ -53,6 +56,7 @@ typedef struct {
 	gint64 first_timestamp; /* the smallest and the largest, ns; 0 if */
 	gint64 last_timestamp;	/* there is no record */
 	guint64 span_ns;	/* how long the figures are about */
+	gboolean has_peaks;	/* FALSE: peaks are not known */
 	GPtrArray *notes;	/* of char *: what is odd in the records */
 	gboolean timeless;	/* timestamps are but numbers in sequence */
 	gboolean overflowed;	/* some sum of bytes is above 2^64 - 1 */

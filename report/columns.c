@@ -48,13 +48,18 @@ char *kmt_format_number(guint64 number, gboolean separators)
 	return g_string_free(text, FALSE);
 }
 
+char *kmt_format_length(guint64 ns)
+{
+	return g_strdup_printf("%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
+			       ns / 1000000000, ns % 1000000000);
+}
+
 char *kmt_format_seconds(gint64 time_ns)
 {
-	guint64 ns = time_ns < 0 ? -(guint64)time_ns : (guint64)time_ns;
+	g_autofree char *length = kmt_format_length(
+		time_ns < 0 ? -(guint64)time_ns : (guint64)time_ns);
 
-	return g_strdup_printf("%s%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
-			       time_ns < 0 ? "-" : "", ns / 1000000000,
-			       ns % 1000000000);
+	return g_strconcat(time_ns < 0 ? "-" : "", length, NULL);
 }
 
 void kmt_columns_text(KmtColumns *columns, const char *text)
@@ -95,6 +100,9 @@ void kmt_columns_figure(KmtColumns *columns, const KmtFigure *figure)
 		kmt_columns_text(columns, rate);
 		break;
 	case KMT_FIGURE_NS:
+		text = kmt_format_length(figure->integer);
+		kmt_columns_text(columns, text);
+		break;
 	case KMT_FIGURE_TIME:
 		text = kmt_format_seconds((gint64)figure->integer);
 		kmt_columns_text(columns, text);

@@ -28,5 +28,7 @@ void kmt_columns_print(const KmtColumns *columns, FILE *out);
 char *kmt_format_number(guint64 number, gboolean separators);
 /* Nanoseconds as seconds with nine decimals. */
 char *kmt_format_seconds(gint64 time_ns);
+/* Likewise, of how long something took. */
+char *kmt_format_length(guint64 ns);
 
 #endif

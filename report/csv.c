@@ -35,6 +35,8 @@ static void print_figure(FILE *out, const KmtFigure *figure)
 			figure->negative ? "-" : "", figure->integer);
 		break;
 	case KMT_FIGURE_NS:
+		fprintf(out, "%" G_GUINT64_FORMAT, figure->integer);
+		break;
 	case KMT_FIGURE_TIME:
 		fprintf(out, "%" G_GINT64_FORMAT, (gint64)figure->integer);
 		break;

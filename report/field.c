@@ -51,7 +51,6 @@ GET_TOTAL(remote_node_allocs)
 GET_TOTAL(live_objects)
 GET_TOTAL(live_bytes_req)
 GET_TOTAL(live_bytes_alloc)
-GET_TOTAL(peak_bytes_alloc)
 
 static KmtFigure waste(KmtWaste w)
 {
@@ -96,15 +95,22 @@ static KmtFigure get_live_fragmentation(const Subject *s)
 static KmtFigure get_peak_time(const Subject *s)
 {
 	if (!s->totals->peak_bytes_alloc ||
-	    (s->aggregate && s->aggregate->timeless))
+	    (s->aggregate &&
+	     (s->aggregate->timeless || !s->aggregate->has_peaks)))
 		return none();
 	return (KmtFigure){.type = KMT_FIGURE_TIME,
 			   .integer = (guint64)s->totals->peak_timestamp};
 }
 
+static KmtFigure get_peak(const Subject *s)
+{
+	return s->aggregate->has_peaks ? integer(s->totals->peak_bytes_alloc)
+				       : none();
+}
+
 static KmtFigure get_at_peak(const Subject *s)
 {
-	return integer(s->group->at_peak);
+	return s->aggregate->has_peaks ? integer(s->group->at_peak) : none();
 }
 
 static KmtFigure percentile(const KmtHistogram *h, guint percent)
@@ -150,7 +156,7 @@ static const KmtField fields[] = {
 	{"live-requested", "live req", get_live_bytes_req, TRUE, FALSE, TRUE},
 	{"live-wasted", "live waste", get_live_wasted, TRUE, FALSE, TRUE},
 	{"live-frag", "live frag%", get_live_fragmentation, TRUE, FALSE, TRUE},
-	{"peak", "peak", get_peak_bytes_alloc, FALSE, FALSE, TRUE},
+	{"peak", "peak", get_peak, FALSE, FALSE, TRUE},
 	{"peak-time", "peak at", get_peak_time, FALSE, FALSE, TRUE},
 	{"at-peak", "at peak", get_at_peak, FALSE, FALSE, TRUE},
 	{"cross-cpu", "cross-CPU", get_cross_cpu_frees, TRUE, FALSE, FALSE},
@@ -207,6 +213,13 @@ gboolean kmt_field_needs_lifetimes(const KmtField *field)
 gboolean kmt_field_is_state(const KmtField *field)
 {
 	return field->state;
+}
+
+gboolean kmt_field_is_count(const KmtField *field)
+{
+	return !field->lifetimes && field->get != get_fragmentation &&
+	       field->get != get_live_fragmentation &&
+	       field->get != get_peak_time;
 }
 
 char *kmt_field_names(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "report/filter.h"
@@ -58,9 +59,10 @@ static gboolean read_number(const char **text, guint64 *number)
 
 	if (!g_ascii_isdigit(**text))
 		return FALSE;
+	errno = 0;
 	*number = g_ascii_strtoull(*text, &end, 10);
 	*text = end;
-	return TRUE;
+	return !errno;
 }
 
 /* Is number in list, which is "0-3,7"?  Or, with number -1, is list one? */
@@ -179,6 +181,17 @@ gboolean kmt_filter_set_lifetime(KmtFilter *filter, const char *text,
 		   "a range of times as 100us-2s, 1ms- or -10ns");
 }
 
+gboolean kmt_filter_set_glob(char **glob, const char *option, const char *text,
+			     GError **error)
+{
+	if (!*text)
+		return bad(error, option, text,
+			   "a name, in which * and ? stand for others");
+	g_free(*glob);
+	*glob = g_strdup(text);
+	return TRUE;
+}
+
 gboolean kmt_filter_is_set(const KmtFilter *filter)
 {
 	return filter->kinds || filter->cpus || filter->nodes ||
@@ -188,8 +201,10 @@ gboolean kmt_filter_is_set(const KmtFilter *filter)
 
 KmtCellParts kmt_filter_parts(const KmtFilter *filter)
 {
+	/* Whether the node was remote is asked again when lifetimes are known.
+	 */
 	return (filter->cpus ? KMT_CELL_CPU : 0) |
-	       (filter->nodes ? KMT_CELL_NODE : 0);
+	       (filter->nodes || filter->lifetime ? KMT_CELL_NODE : 0);
 }
 
 static gboolean matches_name(const KmtFilter *filter, const KmtCell *cell,

@@ -40,6 +40,10 @@ gboolean kmt_filter_set_size(KmtFilter *filter, const char *text,
 gboolean kmt_filter_set_lifetime(KmtFilter *filter, const char *text,
 				 GError **error);
 
+/* "kmem_*", for callsite or module. */
+gboolean kmt_filter_set_glob(char **glob, const char *option, const char *text,
+			     GError **error);
+
 /* Is there any condition? */
 gboolean kmt_filter_is_set(const KmtFilter *filter);
 

@@ -194,7 +194,7 @@ static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
 	case KMT_BY_CPU:
 		return file->cpu;
 	case KMT_BY_NODE:
-		return (guint64)(gint64)cell->node;
+		return (guint64)(gint64)MAX(cell->node, -1);
 	case KMT_BY_GFP:
 	default:
 		return cell->gfp_flags;

@@ -36,6 +36,11 @@ static void add_totals(JsonBuilder *builder, const KmtTotals *totals)
 static void add_peak(JsonBuilder *builder, const KmtAggregate *aggregate,
 		     const KmtTotals *totals)
 {
+	if (!aggregate->has_peaks) {
+		kmt_json_null(builder, "peak_bytes_allocated");
+		kmt_json_null(builder, "peak_timestamp");
+		return;
+	}
 	kmt_json_u64(builder, "peak_bytes_allocated", totals->peak_bytes_alloc);
 	add_time(builder, aggregate, "peak_timestamp", totals->peak_timestamp);
 }
@@ -205,23 +210,24 @@ static void add_details(JsonBuilder *builder, const KmtReport *report,
 		const char *key;
 		const char *field;
 	} details[] = {
+		{"live_bytes_at_peak", "at-peak"},
 		{"lifetime_median", "lifetime-median"},
 		{"lifetime_p99", "lifetime-p99"},
 		{"age_median", "age-median"},
 		{"churn_per_second", "churn"},
 	};
-	guint i;
+	/* All lines have the first one. */
+	guint n = group->detail ? G_N_ELEMENTS(details) : 1, i;
 
-	kmt_json_u64(builder, "live_bytes_at_peak", group->at_peak);
-	if (!group->detail)
-		return;
-	for (i = 0; i < G_N_ELEMENTS(details); i++) {
+	for (i = 0; i < n; i++) {
 		KmtFigure figure =
 			kmt_field_get(kmt_field_find(details[i].field),
 				      report->aggregate, group);
 
 		add_figure(builder, details[i].key, &figure);
 	}
+	if (!group->detail)
+		return;
 	add_histogram(builder, "lifetimes", &group->detail->lifetimes);
 	add_histogram(builder, "sizes", &group->detail->sizes);
 }
@@ -290,11 +296,11 @@ static void add_windows(JsonBuilder *builder, const KmtReport *report)
 	guint i, kind;
 
 	kmt_json_begin_array(builder, "windows");
-	for (i = 0; i < report->n_windows; i++) {
+	for (i = 0; i < report->aggregate->n_windows; i++) {
 		const KmtWindow *window = &report->aggregate->windows[i];
 
 		kmt_json_begin_object(builder, NULL);
-		kmt_json_i64(builder, "start", window->start);
+		kmt_json_u64(builder, "start", window->start);
 		for (kind = 0; kind < KMT_N_KINDS; kind++) {
 			const KmtTotals *t = &window->kinds[kind];
 
@@ -318,7 +324,7 @@ static void add_windows(JsonBuilder *builder, const KmtReport *report)
 static void add_leaks(JsonBuilder *builder, const KmtReport *report)
 {
 	g_autoptr(GArray) leaks =
-		kmt_leaks_find(report->aggregate, report->n_windows);
+		kmt_leaks_find(report->aggregate, kmt_report_is_chosen, report);
 	guint i;
 
 	kmt_json_begin_array(builder, "leak_candidates");

@@ -34,7 +34,8 @@ static gint compare_leaks(gconstpointer a, gconstpointer b, gpointer user)
 	return order ? order : (gint)x->group->kind - (gint)y->group->kind;
 }
 
-GArray *kmt_leaks_find(const KmtAggregate *aggregate, guint n_windows)
+GArray *kmt_leaks_find(const KmtAggregate *aggregate, KmtTableFilter filter,
+		       gconstpointer user)
 {
 	const KmtGroups *groups = aggregate->groups;
 	GArray *leaks = g_array_new(FALSE, FALSE, sizeof(KmtLeak));
@@ -43,7 +44,8 @@ GArray *kmt_leaks_find(const KmtAggregate *aggregate, guint n_windows)
 	for (i = 0; i < groups->n_groups; i++) {
 		KmtLeak leak;
 
-		if (is_leak(&groups->groups[i], n_windows, &leak))
+		if (filter(&groups->groups[i], user) &&
+		    is_leak(&groups->groups[i], aggregate->n_windows, &leak))
 			g_array_append_val(leaks, leak);
 	}
 	g_array_sort_with_data(leaks, compare_leaks, (gpointer)groups);

@@ -3,13 +3,13 @@
 #ifndef KMEMTRACE_REPORT_LEAKS_H
 #define KMEMTRACE_REPORT_LEAKS_H
 
-#include "report/aggregate.h"
+#include "report/table.h"
 
 /* With fewer windows growth is no pattern. */
 #define KMT_LEAK_MIN_WINDOWS 4
 
 /*
- * A group whose live bytes grew in three of four windows at least, whose live
+ * A group whose live bytes grew, in three of four windows at least, whose live
  * objects are more than one, and half of which are older than 99 of a hundred
  * of those that were freed ever got.
  */
@@ -24,6 +24,7 @@ typedef struct {
 } KmtLeak;
 
 /* Of KmtLeak, most growth first; aggregate must have windows. */
-GArray *kmt_leaks_find(const KmtAggregate *aggregate, guint n_windows);
+GArray *kmt_leaks_find(const KmtAggregate *aggregate, KmtTableFilter filter,
+		       gconstpointer user);
 
 #endif

@@ -20,7 +20,7 @@ void kmt_ledger_restart(KmtLedger *l, gint64 now)
 		.first_req = live_req(l),
 		.live = l->live,
 		.peak = l->live,
-		.peak_timestamp = now,
+		.peak_timestamp = l->live ? now : 0,
 		.epoch = l->epoch,
 		.at_peak = l->at_peak,
 	};

@@ -2,6 +2,7 @@
 bin_PROGRAMS += report/kmemtrace-report
 REPORT_SOURCES = \
 	report/aggregate.c report/aggregate.h \
+	report/books.h \
 	report/columns.c report/columns.h \
 	report/cross.c report/cross.h \
 	report/csv.c \
@@ -15,6 +16,7 @@ REPORT_SOURCES = \
 	report/leaks.c report/leaks.h \
 	report/ledger.c report/ledger.h \
 	report/options.c report/options.h \
+	report/plain.c \
 	report/report.c report/report.h \
 	report/table.c report/table.h \
 	report/tally.c report/tally.h \

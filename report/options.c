@@ -181,6 +181,14 @@ static gboolean bad(GError **error, const char *message)
 	return FALSE;
 }
 
+static gboolean bad_value(GError **error, const char *option, const char *value,
+			  const char *form)
+{
+	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+		    "%s '%s': not %s", option, value, form);
+	return FALSE;
+}
+
 static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
 {
 	if (o->json + o->csv + o->folded > 1)
@@ -200,25 +208,43 @@ static gboolean set_filter(KmtPlan *plan, const KmtOptions *o, GError **error)
 	KmtFilter *f = &plan->filter;
 
 	kmt_filter_init(f);
-	f->callsite = g_strdup(o->callsite);
-	f->module = g_strdup(o->module);
-	return (!o->kind || kmt_filter_set_kinds(f, o->kind, error)) &&
+	if (o->module && o->raw_ip)
+		return bad(error, "--module: with --raw-ip no address is known "
+				  "to be of a module");
+	if (o->lifetime && (o->windows || o->leaks))
+		return bad(error, "--lifetime: not with --windows or --leaks, "
+				  "as what an object counts for is only known "
+				  "when it is freed");
+	if (o->lifetime && g_strcmp0(o->time, "peak") == 0)
+		return bad(error, "--lifetime: not with --time peak, as peaks "
+				  "of such objects are not known");
+	return (!o->callsite || kmt_filter_set_glob(&f->callsite, "--callsite",
+						    o->callsite, error)) &&
+	       (!o->module || kmt_filter_set_glob(&f->module, "--module",
+						  o->module, error)) &&
+	       (!o->kind || kmt_filter_set_kinds(f, o->kind, error)) &&
 	       (!o->cpu || kmt_filter_set_cpus(f, o->cpu, error)) &&
 	       (!o->node || kmt_filter_set_nodes(f, o->node, error)) &&
 	       (!o->size || kmt_filter_set_size(f, o->size, error)) &&
 	       (!o->lifetime || kmt_filter_set_lifetime(f, o->lifetime, error));
 }
 
-/* Seconds with up to nine decimals, as ns. */
+/* Seconds with up to nine decimals, as ns: exact, which a double is not. */
 static gboolean read_seconds(const char *text, gint64 *ns)
 {
+	gint64 unit = 1000000000;
 	char *end;
-	double seconds = g_ascii_strtod(text, &end);
+	guint64 seconds = g_ascii_strtoull(text, &end, 10);
 
-	if (end == text || *end || !(seconds >= 0 && seconds < 9e9))
+	if (!g_ascii_isdigit(*text) || seconds >= 9000000000)
 		return FALSE;
-	*ns = (gint64)(seconds * 1e9 + .5);
-	return TRUE;
+	*ns = (gint64)seconds * unit;
+	if (*end == '.' && g_ascii_isdigit(end[1]))
+		for (end++; g_ascii_isdigit(*end) && unit > 1; end++) {
+			unit /= 10;
+			*ns += g_ascii_digit_value(*end) * unit;
+		}
+	return !*end;
 }
 
 static gboolean set_time(KmtPlan *plan, const KmtOptions *o, GError **error)
@@ -234,20 +260,23 @@ static gboolean set_time(KmtPlan *plan, const KmtOptions *o, GError **error)
 		    (*words[0] && !read_seconds(words[0], &span->start)) ||
 		    (*words[1] && !read_seconds(words[1], &span->stop)) ||
 		    span->stop < span->start)
-			return bad(error,
-				   "--time: not START,STOP in seconds from the "
-				   "start of the capture, one of which may be "
-				   "left out, or 'peak'");
+			return bad_value(error, "--time", o->time,
+					 "START,STOP in seconds from the first "
+					 "record, one of which may be left "
+					 "out, or 'peak'");
 	}
 	if (!kmt_cli_parse_number(o->windows, MAX_WINDOWS, "--windows",
 				  &windows, error))
 		return FALSE;
+	if (o->windows && !windows)
+		return bad_value(error, "--windows", o->windows,
+				 "a number from 1 to 100000");
 	if (o->leaks && windows < KMT_LEAK_MIN_WINDOWS)
 		return bad(error, "--leaks: --windows must be 4 at least, as "
 				  "growth is seen over time");
 	plan->whole_span = span->stop == G_MAXINT64;
+	span->windows_stop = (guint64)span->stop;
 	span->windows = (guint)windows;
-	plan->report.n_windows = span->windows;
 	plan->report.shows_windows = o->windows && windows > 0;
 	plan->report.shows_leaks = o->leaks;
 	return TRUE;
@@ -264,8 +293,8 @@ static gboolean set_histogram(KmtPlan *plan, const KmtOptions *o,
 		kmt_filter_init(&churn);
 		if (!kmt_filter_set_lifetime(&churn, o->churn, NULL) ||
 		    churn.lifetime_min != churn.lifetime_max)
-			return bad(error, "--churn: not a time as 100us or "
-					  "2s");
+			return bad_value(error, "--churn", o->churn,
+					 "a time as 100us or 2s");
 		plan->aggregate.churn_ns = churn.lifetime_min;
 	}
 	if (!o->histogram)
@@ -275,7 +304,8 @@ static gboolean set_histogram(KmtPlan *plan, const KmtOptions *o,
 	else if (strcmp(o->histogram, "size") == 0)
 		plan->report.histogram = KMT_HISTOGRAM_SIZE;
 	else
-		return bad(error, "--histogram: there is lifetime and size");
+		return bad_value(error, "--histogram", o->histogram,
+				 "lifetime or size");
 	return TRUE;
 }
 
@@ -298,6 +328,11 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 	plan->fields = kmt_fields_parse(o->fields ? o->fields : fields, error);
 	if (!plan->fields)
 		return FALSE;
+	if (plan->form == KMT_FORM_FOLDED &&
+	    !kmt_field_is_count(plan->fields->pdata[0]))
+		return bad_value(error, "--fields", o->fields,
+				 "a weight for --folded: the first must count "
+				 "bytes, objects or events");
 	plan->sort = kmt_sort_parse(o->sort ? o->sort : sort, error);
 	if (!plan->sort)
 		return FALSE;

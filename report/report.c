@@ -125,7 +125,11 @@ gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field)
 gboolean kmt_report_is_chosen(const KmtGroup *group, gconstpointer user)
 {
 	const KmtReport *report = user;
+	const KmtTotals *t = &group->totals;
 
+	/* Of another time, or of other lifetimes. */
+	if (!t->allocs && !t->frees && !t->live_objects && !t->peak_bytes_alloc)
+		return FALSE;
 	if (report->live_only && !group->totals.live_objects)
 		return FALSE;
 	if (report->slab_only == report->pages_only)

@@ -30,7 +30,6 @@ typedef struct {
 	gboolean shows_cross_cpu; /* who is freed elsewhere */
 	gboolean shows_windows;
 	gboolean shows_leaks;
-	guint n_windows;
 	KmtHistogramOf histogram;
 	const GPtrArray *warnings; /* of const char * */
 } KmtReport;

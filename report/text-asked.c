@@ -16,7 +16,7 @@ static void group_cells(const KmtReport *report, KmtColumns *columns,
 
 static void seconds_cell(KmtColumns *columns, guint64 ns)
 {
-	g_autofree char *text = kmt_format_seconds((gint64)MIN(ns, G_MAXINT64));
+	g_autofree char *text = kmt_format_length(ns);
 
 	kmt_columns_text(columns, text);
 }
@@ -163,7 +163,7 @@ static gboolean is_in_windows(const KmtReport *report, KmtKind kind)
 {
 	guint i;
 
-	for (i = 0; i < report->n_windows; i++) {
+	for (i = 0; i < report->aggregate->n_windows; i++) {
 		const KmtTotals *t = &report->aggregate->windows[i].kinds[kind];
 
 		if (t->allocs || t->frees || t->peak_bytes_alloc)
@@ -184,16 +184,20 @@ static void print_windows(const KmtReport *report, FILE *out)
 	guint i, j;
 
 	kmt_text_title(out, "OVER TIME (bytes)");
+	if (!aggregate->n_windows) {
+		fputs("none\n", out);
+		return;
+	}
 	for (i = 0; i < G_N_ELEMENTS(heads); i++)
 		kmt_columns_text(columns, heads[i]);
-	for (i = 0; i < report->n_windows; i++) {
+	for (i = 0; i < aggregate->n_windows; i++) {
 		for (j = 0; j < G_N_ELEMENTS(kinds); j++) {
 			const KmtWindow *w = &aggregate->windows[i];
 			const KmtTotals *t = &w->kinds[kinds[j]];
 
 			if (!is_in_windows(report, kinds[j]))
 				continue;
-			seconds_cell(columns, (guint64)w->start);
+			seconds_cell(columns, w->start);
 			kmt_columns_number(columns, FALSE, t->allocs);
 			kmt_columns_number(columns, FALSE, t->frees);
 			kmt_columns_number(columns, FALSE, t->live_bytes_alloc);
@@ -216,8 +220,8 @@ static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
 		kmt_format_number(leak->growth, report->separators);
 	g_autofree char *objects = kmt_format_number(group->totals.live_objects,
 						     report->separators);
-	g_autofree char *age = kmt_format_seconds((gint64)leak->age_median);
-	g_autofree char *life = kmt_format_seconds((gint64)leak->lifetime_p99);
+	g_autofree char *age = kmt_format_length(leak->age_median);
+	g_autofree char *life = kmt_format_length(leak->lifetime_p99);
 
 	fprintf(out, "%s (%s)\n", name, kmt_kind_name(group->kind));
 	fprintf(out,
@@ -236,7 +240,7 @@ static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
 static void print_leaks(const KmtReport *report, FILE *out)
 {
 	g_autoptr(GArray) leaks =
-		kmt_leaks_find(report->aggregate, report->n_windows);
+		kmt_leaks_find(report->aggregate, kmt_report_is_chosen, report);
 	guint shown = leaks->len, i;
 
 	kmt_text_title(out, "LEAK CANDIDATES");
@@ -259,7 +263,7 @@ static char *power_label(guint power, gboolean is_time)
 				   : (G_GUINT64_CONSTANT(2) << power) - 1;
 
 	if (is_time) {
-		g_autofree char *from = kmt_format_seconds((gint64)low);
+		g_autofree char *from = kmt_format_length(low);
 
 		return g_strdup_printf("from %s s", from);
 	}
@@ -297,7 +301,7 @@ static void print_histograms(const KmtReport *report, FILE *out)
 {
 	gboolean is_time = report->histogram == KMT_HISTOGRAM_LIFETIME;
 	g_autoptr(KmtTable) table = kmt_report_table(report);
-	guint i;
+	guint i, n = 0;
 
 	kmt_text_title(out, is_time ? "LIFETIMES of what was freed"
 				    : "SIZES requested, bytes");
@@ -312,7 +316,10 @@ static void print_histograms(const KmtReport *report, FILE *out)
 			continue;
 		fprintf(out, "%s (%s)\n", name, kmt_kind_name(group->kind));
 		print_histogram(report, out, h, is_time);
+		n++;
 	}
+	if (!n)
+		fputs("none\n", out);
 }
 
 void kmt_text_asked(const KmtReport *report, FILE *out)

@@ -266,14 +266,22 @@ static void print_summary(const KmtReport *report, FILE *out)
 	for (i = 0; i < G_N_ELEMENTS(summary_kinds); i++)
 		kmt_columns_text(columns, kmt_kind_name(summary_kinds[i]));
 	for (line = 0; line < G_N_ELEMENTS(summary_lines); line++) {
-		if (report->capture->timeless &&
-		    summary_lines[line].fill == fill_peak_time)
+		FillCell fill = summary_lines[line].fill;
+		gboolean known = report->aggregate->has_peaks ||
+				 (fill != fill_peak_bytes_alloc &&
+				  fill != fill_peak_time);
+
+		if (report->capture->timeless && fill == fill_peak_time)
 			continue;
 		kmt_columns_text(columns, summary_lines[line].label);
-		for (i = 0; i < G_N_ELEMENTS(summary_kinds); i++)
-			summary_lines[line].fill(
-				columns,
-				&report->aggregate->kinds[summary_kinds[i]]);
+		for (i = 0; i < G_N_ELEMENTS(summary_kinds); i++) {
+			if (known)
+				fill(columns,
+				     &report->aggregate
+					      ->kinds[summary_kinds[i]]);
+			else
+				kmt_columns_text(columns, "-");
+		}
 	}
 	fputc('\n', out);
 	kmt_columns_print(columns, out);

@@ -135,12 +135,16 @@ tests_totals_unit_SOURCES = \
 tests_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_totals_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/totals-unit
-TESTS += tests/report-cli.py tests/report-golden.py tests/report-races.py \
-	tests/report-random.py
+TESTS += tests/report-cli.py tests/report-figures.py \
+	tests/report-golden.py tests/report-options.py \
+	tests/report-races.py tests/report-random.py
 EXTRA_DIST += \
-	tests/report-cli.py tests/report-golden.py tests/report-races.py \
-	tests/report-random.py \
-	tests/report_reference.py \
+	tests/report-cli.py tests/report-figures.py \
+	tests/report-golden.py tests/report-options.py \
+	tests/report-races.py tests/report-random.py \
+	tests/figures_compare.py \
+	tests/reference_capture.py tests/reference_figures.py \
+	tests/reference_output.py tests/report_reference.py \
 	tests/fixtures/report-continued.out \
 	tests/fixtures/report-continued.txt \
 	tests/fixtures/report-cut.out tests/fixtures/report-cut.txt \

@@ -49,6 +49,8 @@ class Surplus:
         self.replaced = replaced  # ALLOC: the object that was live
         self.last = last          # time of the last sight of the address
         self.mismatch = mismatch  # FREE: the live object of the other type
+        # ALLOC: a FREE that explained a race may be that of replaced.
+        self.after_loss = False
         self.settled = False
 
 
@@ -64,6 +66,8 @@ class Address:
         self.waiting = []   # Surplus, oldest first
         self.maybe = None   # "live" or "free": the opposite of the guess
         self.unconfirmed = None  # records since no other CPU was near
+        # A live object to which a FREE may belong that explained a race.
+        self.maybe_freed = None
 
     def say(self, *words):
         """A line of output."""
@@ -90,7 +94,7 @@ class Address:
     def pair(self, alloc, free):
         """free is that of alloc."""
         mismatch = (alloc.type != free.type
-                    and not self.missing(alloc.t, free.t))
+                    and not self.missing(alloc.now, free.now))
         self.say("free", self.name(alloc), self.name(free),
                  *(["mismatch"] if mismatch else []))
 
@@ -133,6 +137,11 @@ class Address:
         surplus.settled = True
         self.waiting.remove(surplus)
 
+    def may_be_lost(self, surplus):
+        """The FREE of the object that an ALLOC replaced?"""
+        return (surplus.after_loss or
+                self.missing(surplus.replaced.now, surplus.record.now))
+
     def give_up(self, surplus):
         """Nothing explained it."""
         self.settle(surplus)
@@ -157,7 +166,7 @@ class Address:
         if sure and self.maybe == "free":
             verdict = "race"
             self.drop_guess()
-        elif self.missing(surplus.replaced.t, record.now):
+        elif self.may_be_lost(surplus):
             verdict = "after_loss"
         self.say("double", self.name(surplus.replaced), self.name(record),
                  verdict)
@@ -188,6 +197,7 @@ class Address:
         if self.live:
             self.say("replaced", self.name(self.live), self.name(record))
             surplus = Surplus(record, self.live, None, None)
+            surplus.after_loss = self.live is self.maybe_freed
         self.live = record
         return surplus
 
@@ -208,6 +218,9 @@ class Address:
         if found:
             self.say("double", self.name(found.replaced),
                      self.name(found.record), "race", record.t)
+            # Or it is the new object's, and the old one's is lost.
+            if self.live and self.may_be_lost(found):
+                self.maybe_freed = self.live
             self.settle(found)
             return None
         if same:

@@ -7,6 +7,7 @@ words it.  Races of the clocks are left out: captures that are held against
 this must not use an address on two CPUs at the same time.
 """
 
+import bisect
 import struct
 
 ALLOC, FREE = 1, 2
@@ -171,10 +172,11 @@ class Reference:
 
 
 class Symbols:
-    """Names by looking at every symbol for every address."""
+    """Names by looking at all symbols that begin where the last one does that
+    begins at or before an address."""
 
     def __init__(self, kallsyms, modules=""):
-        self.symbols = []
+        self.symbols = {}  # by where they begin
         self.labels = {}
         self.modules = {}
         for line in kallsyms.splitlines():
@@ -184,7 +186,9 @@ class Symbols:
             if not module:
                 self.labels[name] = address
             if kind not in "aA":  # a number, no place
-                self.symbols.append((address, kind, name, module))
+                self.symbols.setdefault(address, []).append(
+                    (address, kind, name, module))
+        self.starts = sorted(self.symbols)
         for line in modules.splitlines():
             words = line.split()
             base = int(words[5], 16)
@@ -192,11 +196,11 @@ class Symbols:
 
     def below(self, address):
         """The function that the byte at address is in."""
-        start = max((s[0] for s in self.symbols if s[0] <= address),
-                    default=None)
+        place = bisect.bisect_right(self.starts, address)
+        start = self.starts[place - 1] if place else None
         if start is None or address - start >= 1 << 20:
             return None
-        code = [s for s in self.symbols if s[0] == start and s[1] in "tTwW" and
+        code = [s for s in self.symbols[start] if s[1] in "tTwW" and
                 s[2] not in ("_etext", "_einittext")]
         if not code:
             return None
@@ -213,10 +217,18 @@ class Symbols:
                 return None
         return best
 
-    def name(self, address):
-        """function+0xoffset [module], or None."""
+    def symbol(self, address):
+        """(function, module or None, offset), or None."""
         symbol = self.below(address - 1) or self.below(address)
         if not symbol:
             return None
-        text = f"{symbol[2]}+{address - symbol[0]:#x}"
-        return text if not symbol[3] else f"{text} {symbol[3]}"
+        return (symbol[2], symbol[3].strip("[]") if symbol[3] else None,
+                address - symbol[0])
+
+    def name(self, address):
+        """function+0xoffset [module], or None."""
+        symbol = self.symbol(address)
+        if not symbol:
+            return None
+        text = f"{symbol[0]}+{symbol[2]:#x}"
+        return f"{text} [{symbol[1]}]" if symbol[1] else text

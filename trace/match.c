@@ -219,6 +219,7 @@ static void record_init(KmtRecord *r, const KmtMatcher *m,
 			const KmtRawEvent *event, guint16 file, guint64 hash)
 {
 	r->event = *event;
+	r->event.timestamp = m->now;
 	if (r->event.event_id == KMEMTRACE_EVENT_FREE)
 		kmt_event_clear_free(&r->event);
 	r->position.file = m->capture->files->pdata[file];

@@ -399,25 +399,9 @@ gboolean kmt_merge_span(const KmtCpuFile *file, gint64 *first, gint64 *last)
 	return i < end;
 }
 
-gint64 kmt_merge_length(const KmtCapture *capture)
+gboolean kmt_merge_stopped(const KmtMerge *merge)
 {
-	gint64 from = G_MAXINT64, to = G_MININT64, first, time;
-	guint i;
-
-	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
-		guint64 j;
-
-		if (!kmt_merge_span(file, &first, &time))
-			continue;
-		from = MIN(from, first);
-		for (j = 0; j < file->n_records; j++)
-			if (time_at(file, j, &time))
-				to = MAX(to, time);
-	}
-	if (to < from)
-		return 0;
-	return __builtin_sub_overflow(to, from, &to) ? G_MAXINT64 : to;
+	return merge->winner.id < merge->n;
 }
 
 gboolean kmt_merge_range(const KmtMerge *merge, gint64 *first, gint64 *last)

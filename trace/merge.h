@@ -20,6 +20,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMerge, kmt_merge_free)
  * of the first record, ns; a G_MAXINT64: nowhere. */
 void kmt_merge_stop_after(KmtMerge *merge, gint64 a, gint64 b);
 
+/* Did it, with records left?  For when kmt_merge_fill() returned FALSE. */
+gboolean kmt_merge_stopped(const KmtMerge *merge);
+
 /* Where a record came from. */
 typedef struct {
 	const KmtCpuFile *file;
@@ -102,13 +105,6 @@ guint64 kmt_merge_skipped(const KmtMerge *merge);
  * FALSE if there is none.
  */
 gboolean kmt_merge_span(const KmtCpuFile *file, gint64 *first, gint64 *last);
-
-/*
- * Merged time from the first to the last record of all, ns; 0 without any,
- * G_MAXINT64 at most.  Reads all files, of which none may be a stream: where
- * clocks went back, the last record of a file is not its latest.
- */
-gint64 kmt_merge_length(const KmtCapture *capture);
 
 /* The smallest and the largest timestamp so far, ns; FALSE without any. */
 gboolean kmt_merge_range(const KmtMerge *merge, gint64 *first, gint64 *last);

@@ -512,25 +512,6 @@ void kmt_pipeline_free(KmtPipeline *p)
 	free(p);
 }
 
-KmtFindings kmt_pipeline_findings(const KmtPipeline *p)
-{
-	KmtFindings sum = {0};
-	guint i, j;
-
-	for (i = 0; i < p->n_shards; i++) {
-		const KmtFindings *f =
-			kmt_matcher_findings(p->shards[i].matcher);
-
-		for (j = 0; j < KMT_N_UNMATCHED; j++)
-			sum.unmatched[j] += f->unmatched[j];
-		for (j = 0; j < KMT_N_DOUBLE; j++)
-			sum.doubles[j] += f->doubles[j];
-		sum.mismatches += f->mismatches;
-		sum.mismatches_after_loss += f->mismatches_after_loss;
-	}
-	return sum;
-}
-
 const KmtMerge *kmt_pipeline_merge(const KmtPipeline *p)
 {
 	return p->merge;

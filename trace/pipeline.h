@@ -68,7 +68,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPipeline, kmt_pipeline_free)
 void kmt_pipeline_run(KmtPipeline *pipeline);
 
 /* After kmt_pipeline_run(). */
-KmtFindings kmt_pipeline_findings(const KmtPipeline *pipeline);
 const KmtMerge *kmt_pipeline_merge(const KmtPipeline *pipeline);
 void kmt_pipeline_foreach_live(KmtPipeline *pipeline,
 			       void (*func)(gpointer user,

@@ -397,7 +397,7 @@ static void free_contested(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	if (p) {
 		tell_double(m, p, KMT_DOUBLE_RACE, &r->event);
 		/* Or it is the new object's, and the old one's is lost. */
-		if (free_may_be_lost(m, p))
+		if ((e->flags & KMT_ENTRY_LIVE) && free_may_be_lost(m, p))
 			e->flags |= KMT_ENTRY_MAYBE_FREED;
 		kmt_aside_move(m, e, r->hash);
 		pending_settle(m, e, aside, p);

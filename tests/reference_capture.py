@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A capture's directory, read the plain way, and what happened to which object
+in it, by reference_match.py.  Nothing here is shared with the programs.
+"""
+
+import collections
+import glob
+import os
+import re
+import struct
+
+import reference_match
+
+ALLOC, FREE = 1, 2
+KINDS = ["kmalloc", "cache", "pages"]
+# When what waits for its decision is booked if no record comes any more.
+AT_THE_END = float("inf")
+
+
+class Record:
+    """A usable record; now is its merged time."""
+
+    __slots__ = ("event", "type", "t", "ptr", "cpu", "index", "now", "site",
+                 "req", "alloc", "gfp", "node")
+
+    def __init__(self, fields, cpu, index, now):
+        (self.event, self.type, _, self.node, self.site, self.ptr, self.req,
+         self.alloc, self.gfp, self.t) = fields
+        self.cpu, self.index, self.now = cpu, index, now
+
+
+# What happened to an object, and when that is booked: op is alloc, close (it
+# was allocated over), free (which closes it too) or late (the free of what was
+# closed).  With record it is just that the FREE came.
+Act = collections.namedtuple("Act", "time op object free")
+
+# What does not fit: what is unmatched, double, mismatch; why as in JSON.
+Finding = collections.namedtuple("Finding", "what why first second")
+
+
+def read_meta(path):
+    """kmemtrace.meta as {group: {key: value}}; None if there is none."""
+    if not os.path.exists(path):
+        return None
+    groups = collections.defaultdict(dict)
+    with open(path, encoding="utf-8") as f:
+        group = ""
+        for line in f:
+            line = line.strip()
+            if line.startswith("["):
+                group = line.strip("[]")
+                groups[group].update({})
+            elif "=" in line and not line.startswith("#"):
+                key, value = line.split("=", 1)
+                groups[group][key.strip()] = value.strip()
+    return groups
+
+
+class File:
+    """cpu<n>.out"""
+
+    def __init__(self, path, cpu, size, big):
+        with open(path, "rb") as f:
+            data = f.read()
+        self.cpu = cpu
+        self.bytes = len(data)
+        self.events = len(data) // size
+        self.truncated = len(data) % size
+        self.records = []   # usable ones
+        # Of what lies before each, and at last behind all of them.
+        self.skipped_before = []
+        skipped = 0
+        now = None
+        layout = struct.Struct((">" if big else "<") + "BBHiQQQQQq"
+                               + f"{size - 56}x")
+        data = data[:self.events * size]
+        for index, fields in enumerate(layout.iter_unpack(data)):
+            event, kind, event_size = fields[:3]
+            if (event not in (ALLOC, FREE) or kind > 2 or event_size != size
+                    or not fields[5]):
+                skipped += 1
+                continue
+            time = fields[9]
+            now = time if now is None or time > now else now
+            self.skipped_before.append(skipped)
+            self.records.append(Record(fields, cpu, index, now))
+        self.skipped_before.append(skipped)
+
+
+class Capture:
+    """The directory.  size and big: of the records, if no meta tells."""
+
+    def __init__(self, directory, size=56, big=False):
+        meta = read_meta(os.path.join(directory, "kmemtrace.meta"))
+        self.meta = meta or collections.defaultdict(dict)
+        head = self.meta["capture"]
+        self.size = int(head.get("record_size", size))
+        self.big = head.get("byte_order", "big" if big else "little") == "big"
+        self.directory = directory
+        paths = {int(re.search(r"cpu(\d+)\.out$", path)[1]): path
+                 for path in glob.glob(os.path.join(directory, "cpu*.out"))}
+        self.files = [File(paths[cpu], cpu, self.size, self.big)
+                      for cpu in sorted(paths)]
+        self.nodes = {cpu: int(self.meta.get(f"cpu{cpu}", {}).get("node", -1))
+                      for cpu in paths}
+        self.complete = head.get("complete") == "true"
+        self.cut_off = meta is not None and not self.complete
+        self.continues = head.get("continues") == "true"
+        self.overruns = int(head["overruns"]) if "overruns" in head else None
+        self.lossy = bool(self.overruns or self.files_are_missing(paths))
+        self.events = sum(f.events for f in self.files)
+        self.records = sorted((r for f in self.files for r in f.records),
+                              key=lambda r: (r.now, r.cpu, r.index))
+        self.origin = self.records[0].now if self.records else None
+        self.matched = {}
+
+    def files_are_missing(self, paths):
+        """Or parts of them."""
+        for group, values in self.meta.items():
+            cpu = re.fullmatch(r"cpu(\d+)", group)
+            if not cpu:
+                continue
+            cpu = int(cpu[1])
+            if cpu not in paths:
+                if int(values.get("events", 1)):
+                    return True
+            elif self.complete and "bytes" in values:
+                if os.path.getsize(paths[cpu]) < int(values["bytes"]):
+                    return True
+        return False
+
+    def ends(self):
+        """The earliest and the latest time that files begin and end with."""
+        files = [f.records for f in self.files if f.records]
+        return (min((r[0].t for r in files), default=0),
+                max((r[-1].t for r in files), default=0))
+
+    def may_miss(self, tolerance):
+        """The function that tells whether records between two times may be
+        missing."""
+        lossy = self.lossy
+        whole_from, whole_until = float("-inf"), float("inf")
+        if self.cut_off or self.continues:
+            lossy |= not all(f.records for f in self.files)
+        if lossy:
+            return lambda begin, end: True
+        if self.continues:
+            whole_from = max(f.records[0].t for f in self.files) + tolerance
+        if self.cut_off:
+            whole_until = min(f.records[-1].t for f in self.files) - tolerance
+        return lambda begin, end: begin < whole_from or end > whole_until
+
+    def match(self, tolerance):
+        """The acts and the findings."""
+        if tolerance not in self.matched:
+            self.matched[tolerance] = Matching(self, tolerance)
+        return self.matched[tolerance]
+
+
+class Address(reference_match.Address):
+    """Tells records, not lines."""
+
+    @staticmethod
+    def name(record):
+        """As say() gets it."""
+        return record
+
+    def say(self, *words):
+        """What Matching.tell() takes."""
+        self.out.append(words)
+
+
+class Matching:
+    """Acts and findings of all records of a capture, in their order."""
+
+    def __init__(self, capture, tolerance):
+        self.acts = []
+        self.findings = []
+        told = []
+        addresses = {}
+        queue = collections.deque()
+        missing = capture.may_miss(tolerance)
+
+        def expire(now):
+            while queue and (now is None
+                             or now - queue[0][1].record.now > tolerance):
+                address, surplus = queue.popleft()
+                if not surplus.settled:
+                    address.give_up(surplus)
+            when = AT_THE_END if now is None else now
+            for words in told:
+                self.tell(when, words, None)
+            told.clear()
+
+        for record in capture.records:
+            expire(record.now)
+            key = (record.ptr, record.type == 2)
+            address = addresses.get(key)
+            if address is None:
+                address = addresses[key] = Address(tolerance, missing, told)
+            surplus = address.feed(record)
+            if surplus:
+                queue.append((address, surplus))
+            self.book(record, told)
+            told.clear()
+        expire(None)
+
+    def book(self, record, told):
+        """What a record did at once: an object is there before it is freed,
+        and what it replaces is closed before."""
+        if record.event == FREE:
+            for words in told:
+                self.tell(record.now, words, record)
+            self.acts.append(Act(record.now, "record", None, record))
+            return
+        of_it = [w for w in told if w[0] == "free" and w[1] is record]
+        for words in told:
+            if words not in of_it:
+                self.tell(record.now, words, record)
+        self.acts.append(Act(record.now, "alloc", record, None))
+        for words in of_it:
+            self.tell(record.now, words, record)
+
+    def tell(self, when, words, record):
+        """A line of the reference; record is the one that is fed."""
+        what, first = words[:2]
+        if what == "free":
+            free = words[2]
+            self.acts.append(Act(when, "free", first, free))
+            if first.type != free.type:
+                why = "mismatch" if len(words) > 3 else "after_loss"
+                self.findings.append(Finding("mismatch", why, first, free))
+        elif what == "replaced":
+            self.acts.append(Act(when, "close", first, None))
+        elif what == "double":
+            if len(words) > 4:
+                self.acts.append(Act(when, "late", first, record))
+            self.findings.append(Finding("double", words[3], first, words[2]))
+        else:
+            self.findings.append(Finding("unmatched", words[2], first, first))

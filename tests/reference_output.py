@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What kmemtrace-report must print of reference_figures.Figures: the members
+of the JSON document, CSV, folded stacks, the lines of the table in text."""
+
+import collections
+
+from reference_capture import KINDS
+from reference_figures import TABLE_KINDS, Totals, percentile, powers, ratio
+
+TITLES = {"callsite": ("call site", "call sites"),
+          "function": ("function", "functions"),
+          "module": ("module", "modules"),
+          "directory": ("directory", "directories"),
+          "kind": ("kind", "kinds"), "cache": ("cache", "caches"),
+          "size": ("size", "sizes"), "cpu": ("CPU", "CPUs"),
+          "node": ("node", "nodes"), "gfp": ("gfp flags", "gfp flags")}
+ALIASES = {"bytes": "allocated", "hit": "allocs", "pingpong": "cross-cpu"}
+
+
+def live_waste(t):
+    """Of what is live."""
+    return t.live - t.live_req
+
+
+# Field: how it is printed, of a T, and whether several lines have a sum.
+SUMS = {
+    "wasted": ("count", Totals.wasted),
+    "frag": ("ratio", lambda t: ratio(t.wasted(), t.alloc)),
+    "requested": ("count", lambda t: t.req),
+    "allocated": ("count", lambda t: t.alloc),
+    "allocs": ("count", lambda t: t.allocs),
+    "frees": ("count", lambda t: t.frees),
+    "live": ("count", lambda t: t.live),
+    "live-objects": ("count", lambda t: t.objects),
+    "live-requested": ("count", lambda t: t.live_req),
+    "live-wasted": ("count", live_waste),
+    "live-frag": ("ratio", lambda t: ratio(live_waste(t), t.live)),
+    "cross-cpu": ("count", lambda t: t.cross),
+    "remote-node": ("count", lambda t: t.remote)}
+OTHERS = {"peak": "count", "peak-time": "time", "at-peak": "count",
+          "lifetime-median": "time", "lifetime-p99": "time",
+          "age-median": "time", "churn": "rate"}
+FIELDS = list(SUMS) + list(OTHERS)
+DETAILS = ("lifetime-median", "lifetime-p99", "age-median", "churn")
+
+
+def seconds(time):
+    """ns as the tables show them."""
+    sign = "-" if time < 0 else ""
+    return f"{sign}{abs(time) // 10**9}.{abs(time) % 10**9:09}"
+
+
+def fragment(value):
+    """A frame of a stack."""
+    return "".join("_" if c in "; \n" else c for c in value)
+
+
+def quoted(value):
+    """A field of CSV."""
+    if any(c in value for c in ",\"\r\n"):
+        return '"' + value.replace('"', '""') + '"'
+    return value
+
+
+class Output:
+    """Of one report."""
+
+    def __init__(self, figures):
+        self.figures = figures
+        self.options = figures.options
+        self.naming = figures.naming
+        self.rows = self.sorted_lines()
+        shown = self.options.lines or len(self.rows)
+        self.shown, self.rest = self.rows[:shown], self.rows[shown:]
+
+    # ---- figures ----
+
+    def figure(self, name, group):
+        """The value of a field; None if there is none."""
+        name = ALIASES.get(name, name)
+        if name in SUMS:
+            return SUMS[name][1](group.totals)
+        options = self.options
+        if options.lifetime and name in ("peak", "peak-time", "at-peak"):
+            return None
+        if name == "peak":
+            return group.totals.peak
+        if name == "peak-time":
+            return group.totals.peak_at if group.totals.peak else None
+        if name == "at-peak":
+            return group.at_peak
+        if name == "age-median":
+            return percentile(group.ages, 50)
+        if name == "churn":
+            if not self.figures.span:
+                return None
+            short = sum(life < options.churn for life in group.lifetimes)
+            return float(short) * 1e9 / float(self.figures.span)
+        return percentile(group.lifetimes,
+                          50 if name == "lifetime-median" else 99)
+
+    # ---- order ----
+
+    def name_order(self, group):
+        """Call sites by name, then module, then offset, those without a name
+        last; everything else by its value."""
+        order = []
+        for dimension, value in zip(self.options.by, group.values):
+            symbol = self.naming.symbol(value) \
+                if dimension == "callsite" else None
+            if dimension != "callsite":
+                order.append(value)
+            elif symbol:
+                order.append((0, symbol[0], symbol[1] or "", symbol[2]))
+            else:
+                order.append((1, value))
+        return order
+
+    def sort_value(self, key, group):
+        """What a key sorts by."""
+        if key in ("callsite", "name"):
+            return self.name_order(group)
+        if key == "ptr":
+            return group.values
+        value = self.figure(key, group)
+        return (value is not None, value or 0)
+
+    def sorted_lines(self):
+        """The lines of the table."""
+        rows = self.figures.lines()
+        rows.sort(key=lambda g: (g.values, TABLE_KINDS.index(g.kind)))
+        for key, upwards in reversed(self.options.sort):
+            rows.sort(key=lambda g, key=key: self.sort_value(key, g),
+                      reverse=not upwards)
+        return rows
+
+    def sums_of_rest(self):
+        """What the limit of lines left out: kind -> (lines, T)."""
+        rest = {}
+        for group in self.rest:
+            kind = "pages" if group.kind == "pages" else "slab"
+            n, totals = rest.get(kind, (0, Totals()))
+            totals.add(group.totals)
+            rest[kind] = (n + 1, totals)
+        return rest
+
+    # ---- text ----
+
+    def text_of(self, dimension, value):
+        """What a value is called."""
+        if dimension == "callsite":
+            return self.naming.describe(value) or f"0x{value:016x}"
+        if dimension == "kind":
+            return KINDS[value]
+        if dimension == "node":
+            return str(value) if value >= 0 else "any"
+        if dimension == "gfp":
+            return f"0x{value:x}" if value else "none"
+        return str(value)
+
+    def texts(self, group, but=()):
+        """All of them."""
+        return [self.text_of(d, v)
+                for d, v in zip(self.options.by, group.values)
+                if d not in but]
+
+    @staticmethod
+    def plural(dimension):
+        """What several lines are."""
+        return TITLES[dimension][1]
+
+    @staticmethod
+    def cell(name, value):
+        """A figure in a table."""
+        form = SUMS[name][0] if name in SUMS else OTHERS[name]
+        if value is None:
+            return "-"
+        return {"count": str, "ratio": lambda v: f"{v * 100:.1f}",
+                "rate": lambda v: f"{v:.1f}", "time": seconds}[form](value)
+
+    def table(self):
+        """The lines of the table in text, as lists of their cells."""
+        names = [ALIASES.get(n, n) for n in self.options.fields]
+        has_kind = "kind" not in self.options.by
+        lines = []
+        for group in self.shown:
+            cells = [self.cell(n, self.figure(n, group)) for n in names]
+            cells += [group.kind] * has_kind + self.texts(group)
+            lines.append(cells)
+        for kind in ("slab", "pages"):
+            n, totals = self.sums_of_rest().get(kind, (0, None))
+            if not n:
+                continue
+            cells = [self.cell(f, SUMS[f][1](totals) if f in SUMS else None)
+                     for f in names]
+            what = (TITLES[self.options.by[0]] if len(self.options.by) == 1
+                    else ("line", "lines"))
+            cells += [kind] * has_kind + [f"({n} more {what[n != 1]})"]
+            lines.append(cells)
+        return lines
+
+    def csv(self):
+        """All of it."""
+        by = [d for d in self.options.by if d != "kind"]
+        names = [ALIASES.get(n, n) for n in self.options.fields]
+        lines = [["kind"] + by + names]
+        for group in self.shown:
+            cells = [self.figure(n, group) for n in names]
+            lines.append([group.kind] + [quoted(t) for t in
+                                         self.texts(group, ("kind",))] +
+                         ["" if c is None else f"{c:.17g}"
+                          if isinstance(c, float) else str(c) for c in cells])
+        return "".join(",".join(line) + "\r\n" for line in lines)
+
+    def folded(self):
+        """Likewise."""
+        text = ""
+        for group in self.shown:
+            weight = self.figure(self.options.fields[0], group)
+            if weight is None or weight <= 0:
+                continue
+            frames = [group.kind] + [fragment(t) for t in
+                                     self.texts(group, ("kind",))]
+            text += f"{';'.join(frames)} {weight}\n"
+        return text
+
+    # ---- JSON ----
+
+    def site(self, address, kind):
+        """S"""
+        symbol = self.naming.symbol(address)
+        return {"address": f"0x{address:016x}",
+                "symbol": self.naming.describe(address), "kind": kind,
+                "module": symbol[1] if symbol else None, "directory": None,
+                "source": None, "inlined": []}
+
+    @staticmethod
+    def sums(t):
+        """A T without its peak."""
+        return {"allocs": t.allocs, "frees": t.frees, "bytes_requested": t.req,
+                "bytes_allocated": t.alloc, "bytes_wasted": t.wasted(),
+                "fragmentation": ratio(t.wasted(), t.alloc),
+                "cross_cpu_frees": t.cross, "remote_node_allocs": t.remote,
+                "live_objects": t.objects, "live_bytes_requested": t.live_req,
+                "live_bytes_allocated": t.live}
+
+    def peak(self, t):
+        """The rest of it, which lifetimes leave unknown."""
+        known = not self.options.lifetime
+        return {"peak_bytes_allocated": t.peak if known else None,
+                "peak_timestamp": t.peak_at if known else None}
+
+    def name_of(self, group):
+        """S, or the kind and a string for each dimension."""
+        by = self.options.by
+        if "callsite" in by:
+            result = self.site(group.values[by.index("callsite")], group.kind)
+        else:
+            result = {"kind": group.kind}
+        for dimension, value in zip(by, group.values):
+            if dimension not in ("callsite", "kind"):
+                result[dimension] = self.text_of(dimension, value)
+        return result
+
+    def row(self, group):
+        """Of the table."""
+        result = {**self.name_of(group), **self.sums(group.totals),
+                  **self.peak(group.totals),
+                  "live_bytes_at_peak": self.figure("at-peak", group)}
+        if self.options.details:
+            for key, field in zip(("lifetime_median", "lifetime_p99",
+                                   "age_median", "churn_per_second"), DETAILS):
+                result[key] = self.figure(field, group)
+            for key, values in (("lifetimes", group.lifetimes),
+                                ("sizes", group.sizes)):
+                result[key] = [{"from": low, "count": n}
+                               for low, n in powers(values)]
+        return result
+
+    def window(self, window):
+        """One of them."""
+        return {"start": window.start - self.figures.capture.origin,
+                **{kind: {"allocs": t.allocs, "frees": t.frees,
+                          "bytes_requested": t.req, "bytes_allocated": t.alloc,
+                          "live_bytes_allocated": t.live, **self.peak(t)}
+                   for kind, t in window.kinds.items()}}
+
+    def leaks(self):
+        """Most growth first."""
+        rows = sorted(self.figures.leaks(), key=lambda leak: (
+            -leak[2], leak[0].values, TABLE_KINDS.index(leak[0].kind)))
+        return [{**self.name_of(group), "windows_grown": grown,
+                 "windows": len(group.live_at_ends) - 1,
+                 "growth_bytes": growth, "live_objects": group.totals.objects,
+                 "age_median": self.figure("age-median", group),
+                 "lifetime_p99": self.figure("lifetime-p99", group)}
+                for group, grown, growth in rows]
+
+    def cross(self):
+        """The matrix, and the pairs with most bytes first."""
+        cells = sorted(self.figures.matrix.items(), key=lambda c: (
+            c[0][0] == "pages", c[0][1:]))
+        matrix = [{"kind": layer, "allocating_cpu": a, "freeing_cpu": b,
+                   "frees": n, "bytes_allocated": size}
+                  for (layer, a, b), (n, size) in cells]
+        pairs = sorted(self.figures.pairs.items(), key=lambda p: (
+            -p[1][1], -p[1][0], p[0][0], p[0][2], KINDS.index(p[0][1])))
+        return matrix, [{"allocated": self.site(a, kind),
+                         "freed": self.site(b, kind), "frees": n,
+                         "bytes_allocated": size}
+                        for (a, kind, b), (n, size) in pairs]
+
+    def tally(self, what, why):
+        """Findings of a class by the call sites, the most frequent first."""
+        counts = collections.Counter()
+        for finding in self.figures.findings:
+            if (finding.what, finding.why) == (what, why):
+                counts[tuple((r.site, r.type) for r in (finding.first,
+                                                        finding.second))] += 1
+        return sorted(counts.items(), key=lambda c: (-c[1], c[0]))
+
+    def tally_pairs(self, what, why, first, second):
+        """Those that name two."""
+        return [{first: self.site(a, KINDS[s]), second: self.site(b, KINDS[t]),
+                 "count": n}
+                for ((a, s), (b, t)), n in self.tally(what, why)]
+
+    def findings(self):
+        """What the document has of them."""
+        f = self.figures
+        counts = collections.Counter((x.what, x.why) for x in f.findings)
+        result = {
+            "unmatched_frees": {why: counts["unmatched", why] for why in (
+                "before_trace", "after_loss", "unexplained")},
+            "double_allocations": {why: counts["double", why] for why in (
+                "after_loss", "race", "unexplained")},
+            "type_mismatches": counts["mismatch", "mismatch"],
+            "type_mismatches_after_loss": counts["mismatch", "after_loss"],
+            "unordered_timestamps": f.unordered,
+            "skipped_records": f.skipped, "truncated_bytes": f.truncated,
+            "short_allocations": f.short, "sums_overflowed": False,
+            "double_allocation_pairs": self.tally_pairs(
+                "double", "unexplained", "older", "newer"),
+            "type_mismatch_pairs": self.tally_pairs(
+                "mismatch", "mismatch", "allocated", "freed")}
+        for why in ("before_trace", "after_loss", "unexplained"):
+            result[f"{why}_sites"] = [
+                {**self.site(a, KINDS[kind]), "frees": n}
+                for ((a, kind), _), n in self.tally("unmatched", why)]
+        return result
+
+    def capture(self):
+        """What the document says of the capture, but for its kernel."""
+        c = self.figures.capture
+        loss = ("events" if c.overruns else "cut_off" if c.cut_off
+                else "unknown" if c.overruns is None else "none")
+        return {"byte_order": "big" if c.big else "little",
+                "record_size": c.size, "cpus": len(c.files),
+                "events": c.events, "first_timestamp": self.figures.first,
+                "last_timestamp": self.figures.last, "overruns": c.overruns,
+                "continues": c.continues, "loss": loss}
+
+    def document(self):
+        """The members that options decide about."""
+        o = self.options
+        sites = o.by == ("callsite",)
+        word = "callsites" if sites else "groups"
+        result = {
+            "kinds": {kind: {**self.sums(t), **self.peak(t)}
+                      for kind, t in self.figures.kinds.items()},
+            word: [self.row(group) for group in self.shown],
+            f"{word}_left_out": {
+                kind: {word: n, **self.sums(t)}
+                for kind, (n, t) in self.sums_of_rest().items()},
+            "findings": self.findings()}
+        if o.shows_windows:
+            result["windows"] = [self.window(w) for w in self.figures.windows]
+        if o.leaks:
+            result["leak_candidates"] = self.leaks()
+        if o.cross_cpu:
+            matrix, pairs = self.cross()
+            result["frees_by_cpu"] = matrix
+            result["cross_cpu_pairs"] = pairs
+        return result
