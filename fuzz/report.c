@@ -86,7 +86,7 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	plan->aggregate.jobs = jobs;
 	/* As the main program. */
 	if (plan->aggregate.span.windows && plan->whole_span)
-		plan->aggregate.span.stop = kmt_merge_length(capture);
+		plan->aggregate.span.windows_stop = kmt_report_length(capture);
 	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
 	check_sums(capture, plan, aggregate);
 	plan->report.capture = capture;

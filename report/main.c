@@ -61,21 +61,6 @@ static void check_names(const KmtNames *names, const KmtIntern *cells,
 	kmt_names_check(names, addresses, cells->n, warnings);
 }
 
-/* How long the capture is, ns; 0 without a record. */
-static guint64 capture_length(const KmtCapture *capture)
-{
-	gint64 from = G_MAXINT64, to = G_MININT64, first, last;
-	guint i;
-
-	for (i = 0; i < capture->files->len; i++) {
-		if (!kmt_merge_span(capture->files->pdata[i], &first, &last))
-			continue;
-		from = MIN(from, first);
-		to = MAX(to, last);
-	}
-	return to < from ? 0 : (guint64)to - (guint64)from;
-}
-
 /* ---- how far it is, on a terminal ---- */
 
 #define PROGRESS_AFTER_US (1 * G_USEC_PER_SEC)
@@ -198,7 +183,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	if (!names)
 		return kmt_cli_fail_error(PROGRAM, error);
 	if (plan->aggregate.span.windows && plan->whole_span)
-		plan->aggregate.span.windows_stop = capture_length(capture);
+		plan->aggregate.span.windows_stop = kmt_report_length(capture);
 	begin_progress(options, capture, &plan->aggregate);
 	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
 	end_progress();

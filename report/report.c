@@ -91,6 +91,20 @@ guint kmt_report_intervals(const KmtReport *report,
 	return n;
 }
 
+guint64 kmt_report_length(const KmtCapture *capture)
+{
+	gint64 from = G_MAXINT64, to = G_MININT64, first, last;
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		if (!kmt_merge_span(capture->files->pdata[i], &first, &last))
+			continue;
+		from = MIN(from, first);
+		to = MAX(to, last);
+	}
+	return to < from ? 0 : (guint64)to - (guint64)from;
+}
+
 double kmt_report_blind(const KmtReport *report)
 {
 	const KmtAggregate *a = report->aggregate;

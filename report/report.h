@@ -84,6 +84,10 @@ guint kmt_report_intervals(const KmtReport *report,
 gboolean kmt_report_is_lossy(const KmtReport *report);
 gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field);
 
+/* How long the capture is by the ends of its files, ns; 0 without a record.
+ * Where clocks went back, something may be later.  No file may be a stream. */
+guint64 kmt_report_length(const KmtCapture *capture);
+
 /* Which share of the time, from 0 to 1, is in these intervals. */
 double kmt_report_blind(const KmtReport *report);
 
