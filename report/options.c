@@ -52,6 +52,25 @@ void kmt_options_clear(KmtOptions *options)
 	g_strfreev(options->operands);
 }
 
+/* -k is used for either: what is no ELF file is a System.map. */
+static void take_system_map(KmtOptions *o)
+{
+	static const char magic[] = {0x7f, 'E', 'L', 'F'};
+	char begin[sizeof(magic)];
+	FILE *file = o->vmlinux ? fopen(o->vmlinux, "r") : NULL;
+	gsize n;
+
+	if (!file)
+		return;
+	n = fread(begin, 1, sizeof(begin), file);
+	fclose(file);
+	if (n == 0 ||
+	    (n == sizeof(begin) && memcmp(begin, magic, sizeof(magic)) == 0))
+		return;
+	g_free(o->system_map);
+	o->system_map = g_steal_pointer(&o->vmlinux);
+}
+
 GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 {
 	const GOptionEntry entries[] = {
@@ -163,7 +182,10 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 			 "capture saw allocated and freed.");
 	g_option_context_set_description(context, description);
 	rest = kmt_cli_parse(context, entries, argv, error);
-	return rest ? g_steal_pointer(&context) : NULL;
+	if (!rest)
+		return NULL;
+	take_system_map(o);
+	return g_steal_pointer(&context);
 }
 
 void kmt_plan_clear(KmtPlan *plan)

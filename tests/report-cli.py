@@ -83,6 +83,15 @@ class ReportCase(unittest.TestCase):
 class Options(ReportCase):
     """What is given on the command line."""
 
+    def test_k_takes_a_system_map(self):
+        capture = self.fixture("report-summary")
+        path = self.write("System.map", "ffffffff81000100 T everything\n"
+                          "ffffffff82000000 T end\n")
+        for option in (["-k", path], ["--system-map", path]):
+            done = run("-q", *option, capture)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("everything+0x", done.stdout)
+
     def test_help_and_manual_agree(self):
         done = run("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
