@@ -406,9 +406,15 @@ gboolean kmt_merge_stopped(const KmtMerge *merge)
 
 gboolean kmt_merge_range(const KmtMerge *merge, gint64 *first, gint64 *last)
 {
+	guint i;
+
 	*first = merge->first;
 	*last = merge->last;
-	return merge->first <= merge->last;
+	/* Those that are next, too, and what was skipped. */
+	for (i = 0; i < merge->n; i++)
+		if (merge->sources[i].started)
+			*last = MAX(*last, merge->sources[i].now);
+	return *first <= *last;
 }
 
 guint64 kmt_merge_skipped(const KmtMerge *merge)
@@ -421,6 +427,24 @@ guint64 kmt_merge_unordered(const KmtMerge *merge)
 	return merge->unordered;
 }
 
+/* Only its last record tells something: how late it is. */
+static void skip_run(Source *s)
+{
+	const guint8 *p = s->end;
+
+	while (p != s->next) {
+		const KmtRawEvent *event;
+
+		p -= s->stride;
+		event = (const KmtRawEvent *)p;
+		if (!usable(s->record_size, event))
+			continue;
+		s->now = MAX(s->now, event->timestamp);
+		break;
+	}
+	s->next = s->end;
+}
+
 void kmt_merge_drain(KmtMerge *merge)
 {
 	guint i;
@@ -429,7 +453,7 @@ void kmt_merge_drain(KmtMerge *merge)
 		Source *s = &merge->sources[i];
 
 		while (s->file->stream && next_run(s))
-			s->next = s->end;
+			skip_run(s);
 	}
 }
 
