@@ -329,7 +329,9 @@ class Kernel(SourceCase):
         self.refused("-k", self.dir + "/nothing", capture,
                      messages=["/nothing", "No such file"])
         self.refused("-k", self.write(self.path("text"), "text"), capture,
-                     messages=[self.path("text"), "cannot be read"])
+                     messages=[self.path("text"), "System.map"])
+        self.refused("-k", self.write(self.path("elf"), "\x7fELF"), capture,
+                     messages=[self.path("elf"), "cannot be read"])
 
     def test_stripped(self):
         """The debug information is in a file of its own."""
