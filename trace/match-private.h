@@ -15,6 +15,7 @@ typedef struct {
 	struct kmemtrace_event event;
 	KmtPosition position;
 	guint64 hash;
+	gint64 now; /* its merged time, by which all is decided */
 } KmtRecord;
 
 /* A surplus record that waits for its counterpart. */

@@ -101,8 +101,7 @@ void kmt_tell_free(KmtMatcher *m, const KmtObject *object, const KmtRecord *r)
 	gboolean mismatch = object->type != r->event.type_id;
 
 	/* The free of the one and the allocation of the other may be lost. */
-	if (mismatch &&
-	    kmt_may_miss(m, object->timestamp, r->event.timestamp)) {
+	if (mismatch && kmt_may_miss(m, object->timestamp, r->now)) {
 		m->findings.mismatches_after_loss++;
 		mismatch = FALSE;
 	}
@@ -220,6 +219,7 @@ static void record_init(KmtRecord *r, const KmtMatcher *m,
 {
 	r->event = *event;
 	r->event.timestamp = m->now;
+	r->now = m->now;
 	if (r->event.event_id == KMEMTRACE_EVENT_FREE)
 		kmt_event_clear_free(&r->event);
 	r->position.file = m->capture->files->pdata[file];
@@ -258,6 +258,7 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 	KmtObject object;
 
 	kmt_matcher_advance(m, event->timestamp);
+	r.now = m->now;
 	e = kmt_obj_find(&m->table, r.hash, event->ptr,
 			 kmt_is_pages(event->type_id));
 	if (event->event_id == KMEMTRACE_EVENT_ALLOC) {
