@@ -121,6 +121,12 @@ def older_events():
         yield capture
 
 
+def zstd(data):
+    """A frame of one block that is not compressed; less than 256 bytes."""
+    return (b"\x28\xb5\x2f\xfd\x20" + bytes([len(data)]) +
+            struct.pack("<I", len(data) << 3 | 1)[:3] + data)
+
+
 def seeds_input():
     """Each fixture in some form, and older layouts in all."""
     for number, capture in enumerate(fixtures()):
@@ -134,12 +140,13 @@ def seeds_input():
             capture.cpus[128 + form] = struct.pack("<HB", offset, offset % 2)
             yield container(capture, form << 3)
             del capture.cpus[128 + form]
-    packed = gzip.compress(b"".join(mkcapture.alloc(t, 64 * t)
-                                    for t in range(1, 20)), mtime=0)
-    for options in (6 << 3, 7 << 3):
-        capture = mkcapture.Capture()
-        capture.add(0, packed)
-        yield container(capture, options)
+    records = b"".join(mkcapture.alloc(t, 64 * t) for t in range(1, 20))
+    for packed in (gzip.compress(records, mtime=0), zstd(records[:224]),
+                   zstd(records[:100]) + zstd(records[100:224])):
+        for options in (6 << 3, 7 << 3):
+            capture = mkcapture.Capture()
+            capture.add(0, packed)
+            yield container(capture, options)
 
 
 def seeds_report():
