@@ -142,7 +142,7 @@ EXTRA_DIST += \
 	tests/report-cli.py tests/report-figures.py \
 	tests/report-golden.py tests/report-options.py \
 	tests/report-races.py tests/report-random.py \
-	tests/figures_compare.py \
+	tests/figures-large.py tests/figures_compare.py \
 	tests/reference_capture.py tests/reference_figures.py \
 	tests/reference_output.py tests/report_reference.py \
 	tests/fixtures/report-continued.out \

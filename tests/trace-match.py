@@ -125,6 +125,13 @@ CASES = [
      ["free 0:0 0:1", "live 1:0"]
      + [f"unmatched 0:{i} unexplained" for i in range(2, 11)]),
 
+    ("eight records until another CPU shows up, in spite of one that waits",
+     "A0@1000 A0@2000 F0@2001 A0@2010 F0@2020 A0@2030 F0@2040 A0@2050 "
+     "F0@2060 F1@2130",
+     ["double 0:0 0:1 unexplained", "free 0:1 0:2", "free 0:3 0:4",
+      "free 0:5 0:6", "free 0:7 0:8", "replaced 0:0 0:1",
+      "unmatched 1:0 before_trace"]),
+
     # Times that go back are taken as their predecessor's.
     ("time goes back", "A0@1000 F0@500 A0@600",
      ["free 0:0 0:1", "live 0:2"]),

@@ -387,13 +387,17 @@ static void free_contested(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	KmtAside *aside = kmt_aside_of(m, e, r->hash);
 	KmtPending *p = NULL;
 
+	/* The FREE of an object that was replaced, late? */
+	if (aside && kmt_contended(m, e, file))
+		p = pending_of_type(aside->allocs, r->event.type_id);
+	if (!p && (e->flags & KMT_ENTRY_LIVE) && e->type == r->event.type_id) {
+		free_matched(m, e, r);
+		return;
+	}
 	kmt_review_guess(m, e, file);
 	if (!(e->flags & KMT_ENTRY_LIVE) &&
 	    kmt_distance(e->last_ts, m->now) > m->tolerance)
 		e->flags &= ~KMT_ENTRY_MAYBE_FREE;
-	/* The FREE of an object that was replaced, late? */
-	if (aside && kmt_contended(m, e, file))
-		p = pending_of_type(aside->allocs, r->event.type_id);
 	if (p) {
 		tell_double(m, p, KMT_DOUBLE_RACE, &r->event);
 		/* Or it is the new object's, and the old one's is lost. */
@@ -402,8 +406,6 @@ static void free_contested(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 		kmt_aside_move(m, e, r->hash);
 		pending_settle(m, e, aside, p);
 		kmt_touch(m, e, file);
-	} else if ((e->flags & KMT_ENTRY_LIVE) && e->type == r->event.type_id) {
-		free_matched(m, e, r);
 	} else {
 		free_surplus(m, e, r);
 	}

@@ -13,6 +13,12 @@ step_distcheck()
 	make -s -C "$builddir" distcheck AM_DISTCHECK_CONFIGURE_FLAGS=--enable-werror
 }
 
+step_figures()
+{
+	kmt_build_programs "$builddir"
+	top_builddir=$builddir python3 "$kmt_top/tests/figures-large.py"
+}
+
 step_sanitizers()
 {
 	kmt_configure "$work/sanitizers" --enable-werror --enable-sanitizers

@@ -29,7 +29,12 @@ boot()
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/boot-$1/capture"
 }
 
-step_boot_slub() { boot slub; }
+step_boot_slub()
+{
+	boot slub
+	python3 "$kmt_top/tests/figures-large.py" "$work/boot-slub/capture"
+}
+
 step_boot_slab() { boot slab; }
 step_boot_slob() { boot slob; }
 
