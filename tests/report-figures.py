@@ -33,7 +33,7 @@ class Maker(importlib.import_module("report-random").Maker):
         super().__init__(seed)
         rng = self.rng
         self.addresses = rng.choice([8, 300])
-        self.pace = rng.choice([10, 10 ** 4])
+        self.pace = rng.choice([3, 100, 10 ** 4])
         # Many of the same size, so that there are ties in all sums.
         self.sizes = rng.choice([None, [8, 64, 4096]])
 
@@ -51,15 +51,6 @@ class Maker(importlib.import_module("report-random").Maker):
         """Of few."""
         return 0xffff888000000000 + self.rng.randrange(
             1, self.addresses) * 4096
-
-    def step(self):
-        """At the pace of the capture."""
-        self.time += self.rng.randrange(self.pace) - 5000
-        super().step()
-        self.time = max(self.time, self.latest)
-        self.latest = self.time
-
-    latest = -10 ** 18
 
     def write(self, directory):
         """Takes things away again."""
@@ -137,7 +128,7 @@ class Chooser:
         rng = self.rng
         o = Options(
             by=tuple(rng.sample(DIMENSIONS, rng.choice([1, 1, 2, 3]))),
-            churn=rng.choice([0, 10 ** 4, 10 ** 6, 10 ** 9]),
+            churn=rng.choice([0, 10, 10 ** 3, 10 ** 5, 10 ** 9]),
             lines=rng.choice([0, 0, 1, 3, 10]), sort=self.sort(),
             fields=tuple(rng.sample(FIELDS, rng.choice([1, 4, 12]))),
             tolerance=rng.choice([0, 0, 100, 10 ** 4, 10 ** 6]),
@@ -151,7 +142,7 @@ class Chooser:
         if rng.random() < .5:
             self.filters(o)
         if rng.random() < .2:
-            o.lifetime = self.span([0, 1, 16, 1000, 10 ** 5, 10 ** 7])
+            o.lifetime = self.span([0, 1, 7, 100, 10 ** 4, 10 ** 6])
         elif rng.random() < .4:
             o.windows = rng.choice([1, 2, 4, 7, 1000])
             o.shows_windows = True

@@ -69,6 +69,8 @@ def make_symbols(rng):
 class Maker:
     """One random capture."""
 
+    pace = 10 ** 4  # ns at most from one record to the next
+
     def __init__(self, seed):
         rng = self.rng = random.Random(seed)
         self.big = rng.random() < 0.4
@@ -111,7 +113,7 @@ class Maker:
         """Something happens."""
         rng = self.rng
         cpu = rng.randrange(self.n_cpus)
-        self.time += rng.randrange(1, 10 ** 4)
+        self.time += rng.randrange(1, self.pace)
         what = rng.random()
         if what < 0.55 or not self.live:
             kind, ptr = rng.randrange(3), self.some_ptr()
