@@ -73,7 +73,8 @@ void kmt_exercise_begin(void)
 
 static Object object_of(const KmtCells *cells, const KmtObject *o)
 {
-	KmtCell cell = kmt_cells_cell(cells, o->cell);
+	KmtCell cell = kmt_cells_cell(cells, o->lot);
+	KmtSize bytes = kmt_cells_size(cells, o->lot);
 	Object object;
 
 	memset(&object, 0, sizeof(object));
@@ -84,8 +85,8 @@ static Object object_of(const KmtCells *cells, const KmtObject *o)
 	object.node = cell.node;
 	object.cell_file = cell.file;
 	object.cell_type = cell.type;
-	object.bytes_req = kmt_cells_bytes_req(cells, o->size);
-	object.bytes_alloc = kmt_cells_bytes_alloc(cells, o->size);
+	object.bytes_req = bytes.req;
+	object.bytes_alloc = bytes.alloc;
 	object.file = o->file;
 	object.type = o->type;
 	return object;
@@ -402,19 +403,17 @@ static void consume_step(Exercise *x, const KmtMatched *m, guint i)
 {
 	const KmtItem *item = &m->records->items[i];
 	const KmtRawEvent *event = item->event;
-	const KmtStep *step = &item->step;
 	KmtObject object = {
 		.ptr = event->ptr,
-		.timestamp = step->born,
-		.cell = step->cell,
-		.size = step->size,
-		.file = step->file,
+		.timestamp = item->born,
+		.lot = item->lot,
+		.file = item->born_file,
 		.type = event->type_id,
 	};
 
-	if (step->op != KMT_STEP_NONE)
+	if (item->op != KMT_STEP_NONE)
 		tell(x,
-		     step->op == KMT_STEP_ALLOC ? KMT_EXTRA_ALLOC
+		     item->op == KMT_STEP_ALLOC ? KMT_EXTRA_ALLOC
 						: KMT_EXTRA_FREE,
 		     &object, event, item->file);
 }

@@ -9,54 +9,32 @@
 /* gcc does not see that these are called for each event. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* What was allocated, in the terms of the figures. */
-typedef struct {
-	guint64 bytes_req;
-	guint64 bytes_alloc;
-	guint32 group; /* KMT_NO_GROUP: the filter does not want it */
-	KmtKind kind;  /* kmalloc, cache or pages */
-	KmtLedger *ledger;
-} Booking;
-
-static ALWAYS_INLINE gboolean book(KmtBooks *run, guint32 cell, guint32 size,
-				   Booking *b)
+/* NULL: the filter does not want it. */
+static inline const KmtLotBook *wanted(KmtBooks *run, guint32 lot)
 {
-	KmtAggregate *aggregate = run->aggregate;
-	const KmtPair *bytes = kmt_intern_at(aggregate->cells->sizes, size);
+	const KmtLotBook *b = kmt_books_lot(run, lot);
 
-	b->group = kmt_groups_get(aggregate->groups, cell, size);
-	if (b->group == KMT_NO_GROUP)
-		return FALSE;
-	b->bytes_req = bytes->word[0];
-	b->bytes_alloc = bytes->word[1];
-	b->kind = (KmtKind)kmt_cells_type(aggregate->cells, cell);
-	b->ledger = kmt_groups_ledger(aggregate->groups, b->group);
-	return TRUE;
+	return b->ledger ? b : NULL;
 }
 
 /* ---- the plain figures ---- */
 
 /* Keeps the group's live bytes as of the last peak of its kind. */
-static inline void before_change(const KmtBooks *run, const Booking *b)
+static inline void before_change(KmtLedger *l)
 {
-	guint64 epoch = run->kinds[run->kinds_apart	       ? b->kind
-				   : b->kind == KMT_KIND_PAGES ? KMT_KIND_PAGES
-							       : KMT_KIND_SLAB]
-				.epoch;
-
-	if (b->ledger->epoch != epoch) {
-		b->ledger->epoch = epoch;
-		b->ledger->at_peak = b->ledger->live;
+	if (l->epoch != l->sum->epoch) {
+		l->epoch = l->sum->epoch;
+		l->at_peak = l->live;
 	}
 }
 
-static ALWAYS_INLINE void book_alloc(KmtBooks *run, const Booking *b,
+static ALWAYS_INLINE void book_alloc(KmtBooks *run, const KmtLotBook *b,
 				     gint64 now, gboolean remote)
 {
 	KmtLedger *kind = &run->kinds[b->kind];
 	KmtLedger *slab = &run->kinds[KMT_KIND_SLAB];
 
-	before_change(run, b);
+	before_change(b->ledger);
 	kmt_ledger_alloc(b->ledger, b->bytes_req, b->bytes_alloc, now);
 	/* What fits in the sum of a kind fits in that of a group. */
 	if (G_UNLIKELY(kind->bytes_req + b->bytes_req < b->bytes_req ||
@@ -73,9 +51,9 @@ static ALWAYS_INLINE void book_alloc(KmtBooks *run, const Booking *b,
 }
 
 /* The object is live no more, in each sum that it is a part of. */
-static ALWAYS_INLINE void book_close(KmtBooks *run, const Booking *b)
+static ALWAYS_INLINE void book_close(KmtBooks *run, const KmtLotBook *b)
 {
-	before_change(run, b);
+	before_change(b->ledger);
 	kmt_ledger_close(b->ledger, b->bytes_req, b->bytes_alloc);
 	kmt_ledger_close(&run->kinds[b->kind], b->bytes_req, b->bytes_alloc);
 	if (b->kind != KMT_KIND_PAGES)
@@ -83,7 +61,7 @@ static ALWAYS_INLINE void book_close(KmtBooks *run, const Booking *b)
 }
 
 /* The object was freed. */
-static inline void book_free(KmtBooks *run, const Booking *b, gboolean cross)
+static inline void book_free(KmtBooks *run, const KmtLotBook *b, gboolean cross)
 {
 	kmt_ledger_free(b->ledger, cross);
 	kmt_ledger_free(&run->kinds[b->kind], cross);
@@ -98,9 +76,9 @@ static gboolean is_remote(const KmtBooks *run, gint32 wanted, guint16 file)
 
 /* ---- the figures that somebody has to ask for ---- */
 
-static KmtTallySite cell_site(const KmtBooks *run, guint32 number)
+static KmtTallySite site_of(const KmtBooks *run, guint32 lot)
 {
-	KmtCell cell = kmt_cells_cell(run->aggregate->cells, number);
+	KmtCell cell = kmt_cells_cell(run->aggregate->cells, lot);
 	KmtTallySite site = {.address = cell.call_site,
 			     .kind = (KmtKind)cell.type};
 
@@ -114,14 +92,14 @@ static gboolean has_lifetime(const KmtFilter *filter, guint64 lifetime)
 }
 
 /* Whatever the filter says: it is a finding. */
-static void note_short(KmtBooks *run, guint32 size)
+static void note_short(KmtBooks *run, guint32 lot)
 {
-	const KmtPair *bytes = kmt_intern_at(run->sizes, size);
+	const KmtLotBook *b = kmt_books_lot(run, lot);
 
-	run->aggregate->short_allocs += bytes->word[1] < bytes->word[0];
+	run->aggregate->short_allocs += b->bytes_alloc < b->bytes_req;
 }
 
-static void window_alloc(KmtBooks *run, const Booking *b, gint64 now)
+static void window_alloc(KmtBooks *run, const KmtLotBook *b, gint64 now)
 {
 	if (!run->options->span.windows)
 		return;
@@ -132,7 +110,7 @@ static void window_alloc(KmtBooks *run, const Booking *b, gint64 now)
 				b->bytes_alloc, now);
 }
 
-static void window_close(KmtBooks *run, const Booking *b)
+static void window_close(KmtBooks *run, const KmtLotBook *b)
 {
 	if (!run->options->span.windows)
 		return;
@@ -142,12 +120,12 @@ static void window_close(KmtBooks *run, const Booking *b)
 		run->window_kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
 }
 
-static KmtDetail *detail_of(const KmtBooks *run, const Booking *b)
+static KmtDetail *detail_of(const KmtBooks *run, const KmtLotBook *b)
 {
 	return run->aggregate->groups->groups[b->group].detail;
 }
 
-static void count_alloc(KmtBooks *run, const Booking *b, gint64 now,
+static void count_alloc(KmtBooks *run, const KmtLotBook *b, gint64 now,
 			gboolean remote)
 {
 	KmtDetail *detail = detail_of(run, b);
@@ -159,15 +137,15 @@ static void count_alloc(KmtBooks *run, const Booking *b, gint64 now,
 
 /* By a filter of lifetimes, whether an object counts is known when it is freed
  * or at the end. */
-static void count_late(KmtBooks *run, const Booking *b, gint64 now,
-		       guint32 number, guint16 file)
+static void count_late(KmtBooks *run, const KmtLotBook *b, gint64 now,
+		       guint32 lot, guint16 file)
 {
-	KmtCell cell = kmt_cells_cell(run->aggregate->cells, number);
+	KmtCell cell = kmt_cells_cell(run->aggregate->cells, lot);
 
 	count_alloc(run, b, now, is_remote(run, cell.node, file));
 }
 
-static void asked_alloc(KmtBooks *run, const Booking *b, gint64 now,
+static void asked_alloc(KmtBooks *run, const KmtLotBook *b, gint64 now,
 			gboolean remote)
 {
 	if (run->options->filter->lifetime)
@@ -176,7 +154,7 @@ static void asked_alloc(KmtBooks *run, const Booking *b, gint64 now,
 	window_alloc(run, b, now);
 }
 
-static void asked_close(KmtBooks *run, const Booking *b)
+static void asked_close(KmtBooks *run, const KmtLotBook *b)
 {
 	if (run->options->filter->lifetime)
 		return;
@@ -186,7 +164,7 @@ static void asked_close(KmtBooks *run, const Booking *b)
 
 /* object: where and when it was allocated; now, file: where and when freed. */
 typedef struct {
-	guint32 cell;
+	guint32 lot;
 	gint64 born;
 	guint16 file;
 	gint64 now;
@@ -194,7 +172,7 @@ typedef struct {
 	guint64 free_site;
 } Freed;
 
-static void asked_free(KmtBooks *run, const Booking *b, const Freed *freed)
+static void asked_free(KmtBooks *run, const KmtLotBook *b, const Freed *freed)
 {
 	const KmtFilter *filter = run->options->filter;
 	guint64 lifetime = freed->now > freed->born
@@ -206,7 +184,7 @@ static void asked_free(KmtBooks *run, const Booking *b, const Freed *freed)
 	if (filter->lifetime) {
 		if (!run->inside || !has_lifetime(filter, lifetime))
 			return;
-		count_late(run, b, freed->now, freed->cell, freed->file);
+		count_late(run, b, freed->now, freed->lot, freed->file);
 		book_close(run, b);
 	}
 	book_free(run, b, cross);
@@ -220,7 +198,7 @@ static void asked_free(KmtBooks *run, const Booking *b, const Freed *freed)
 		detail->short_lived += lifetime < run->options->churn_ns;
 	}
 	if (run->aggregate->cross) {
-		KmtTallySite alloc = cell_site(run, freed->cell);
+		KmtTallySite alloc = site_of(run, freed->lot);
 
 		kmt_cross_add(run->aggregate->cross, &alloc, freed->file,
 			      freed->free_site, freed->free_file,
@@ -355,7 +333,7 @@ static void tally(KmtBooks *run, KmtTallyClass class, const KmtExtra *extra)
 		kmt_tally_add(run->aggregate->tally, class, &to, NULL);
 		return;
 	}
-	from = cell_site(run, extra->object.cell);
+	from = site_of(run, extra->object.lot);
 	kmt_tally_add(run->aggregate->tally, class, &from, &to);
 }
 
@@ -394,34 +372,34 @@ static void consume_extra(KmtBooks *run, const KmtBlock *records,
 			  const KmtExtra *extra)
 {
 	const KmtObject *object = &extra->object;
-	Freed freed = {.cell = object->cell,
+	Freed freed = {.lot = object->lot,
 		       .born = object->timestamp,
 		       .file = object->file,
 		       .now = extra->event.timestamp,
 		       .free_file = extra->file,
 		       .free_site = extra->event.call_site};
-	Booking b;
-	gboolean wanted = extra->op != KMT_EXTRA_UNMATCHED &&
-			  book(run, object->cell, object->size, &b);
+	const KmtLotBook *b = extra->op == KMT_EXTRA_UNMATCHED
+				      ? NULL
+				      : wanted(run, object->lot);
 
 	find(run, extra);
 	switch (extra->op) {
 	case KMT_EXTRA_ALLOC:
-		note_short(run, object->size);
-		if (wanted)
+		note_short(run, object->lot);
+		if (b)
 			asked_alloc(
-				run, &b, object->timestamp,
+				run, b, object->timestamp,
 				is_remote(run, extra->event.node, extra->file));
 		break;
 	case KMT_EXTRA_FREE:
-		if (wanted) {
-			asked_close(run, &b);
-			asked_free(run, &b, &freed);
+		if (b) {
+			asked_close(run, b);
+			asked_free(run, b, &freed);
 		}
 		break;
 	case KMT_EXTRA_REPLACED:
-		if (wanted)
-			asked_close(run, &b);
+		if (b)
+			asked_close(run, b);
 		break;
 	case KMT_EXTRA_DOUBLE:
 		if (extra->late_free) {
@@ -430,8 +408,8 @@ static void consume_extra(KmtBooks *run, const KmtBlock *records,
 			freed.now = item->now;
 			freed.free_file = item->file;
 			freed.free_site = item->event->call_site;
-			if (wanted)
-				asked_free(run, &b, &freed);
+			if (b)
+				asked_free(run, b, &freed);
 		}
 		break;
 	case KMT_EXTRA_UNMATCHED:
@@ -444,21 +422,20 @@ static void consume_extra(KmtBooks *run, const KmtBlock *records,
 static void live_at(KmtBooks *run, const KmtObject *object, gint64 end)
 {
 	const KmtFilter *filter = run->options->filter;
-	Booking b;
+	const KmtLotBook *b;
 	guint64 age = end > object->timestamp
 			      ? (guint64)end - (guint64)object->timestamp
 			      : 0;
 
-	if (object->timestamp > run->stop ||
-	    !book(run, object->cell, object->size, &b))
+	if (object->timestamp > run->stop || !(b = wanted(run, object->lot)))
 		return;
 	if (filter->lifetime) {
 		if (!has_lifetime(filter, age))
 			return;
-		count_late(run, &b, end, object->cell, object->file);
+		count_late(run, b, end, object->lot, object->file);
 	}
-	if (detail_of(run, &b))
-		kmt_histogram_add(&detail_of(run, &b)->ages, age);
+	if (detail_of(run, b))
+		kmt_histogram_add(&detail_of(run, b)->ages, age);
 }
 
 /* After the span, from a record and an extra on: what is freed then was live
@@ -477,57 +454,54 @@ static void after_span(KmtBooks *run, const KmtMatched *matched, guint from,
 			live_at(run, &extra->object, run->stop);
 	}
 	for (i = from; i < matched->records->n; i++) {
-		const KmtStep *step = &matched->records->items[i].step;
-		KmtObject object = {.timestamp = step->born,
-				    .cell = step->cell,
-				    .size = step->size,
-				    .file = step->file};
+		const KmtItem *item = &matched->records->items[i];
+		KmtObject object = {.timestamp = item->born,
+				    .lot = item->lot,
+				    .file = item->born_file};
 
-		if (step->op == KMT_STEP_FREE)
+		if (item->op == KMT_STEP_FREE)
 			live_at(run, &object, run->stop);
 	}
 }
 
-static void asked_step(KmtBooks *run, const KmtStep *step, gint64 now,
-		       const KmtRawEvent *event, guint16 file)
+static void asked_step(KmtBooks *run, const KmtItem *item)
 {
-	Booking b;
+	const KmtRawEvent *event = item->event;
+	const KmtLotBook *b;
 
 	if (event->event_id == KMEMTRACE_EVENT_FREE && run->inside) {
-		run->free_records[event->type_id]++;
-		run->window_frees[event->type_id]++;
+		run->free_records[item->type]++;
+		run->window_frees[item->type]++;
 	}
-	if (step->op == KMT_STEP_ALLOC)
-		note_short(run, step->size);
-	if (step->op == KMT_STEP_NONE || !book(run, step->cell, step->size, &b))
+	if (item->op == KMT_STEP_ALLOC)
+		note_short(run, item->lot);
+	if (item->op == KMT_STEP_NONE || !(b = wanted(run, item->lot)))
 		return;
-	if (step->op == KMT_STEP_ALLOC) {
-		asked_alloc(run, &b, now, step->remote);
+	if (item->op == KMT_STEP_ALLOC) {
+		asked_alloc(run, b, item->now, item->remote);
 	} else {
-		Freed freed = {.cell = step->cell,
-			       .born = step->born,
-			       .file = step->file,
-			       .now = now,
-			       .free_file = file,
+		Freed freed = {.lot = item->lot,
+			       .born = item->born,
+			       .file = item->born_file,
+			       .now = item->now,
+			       .free_file = item->file,
 			       .free_site = event->call_site};
 
-		asked_close(run, &b);
-		asked_free(run, &b, &freed);
+		asked_close(run, b);
+		asked_free(run, b, &freed);
 	}
 }
 
 static void asked_steps(KmtBooks *run, const KmtMatched *matched, guint from,
 			guint to)
 {
-	const KmtBlock *records = matched->records;
 	guint i;
 
 	for (i = from; i < to; i++) {
-		const KmtItem *item = &records->items[i];
+		const KmtItem *item = &matched->records->items[i];
 
 		at_time(run, item->now);
-		asked_step(run, &item->step, item->now, item->event,
-			   item->file);
+		asked_step(run, item);
 	}
 }
 
@@ -662,6 +636,8 @@ static void finish(KmtBooks *run, KmtPipeline *pipeline)
 	}
 	for (i = 0; i < KMT_N_KINDS; i++)
 		epochs[i] = run->kinds[i].epoch;
+	if (run->plain)
+		kmt_plain_groups(run);
 	kmt_groups_finish(aggregate->groups, epochs);
 	if (run->plain)
 		kmt_plain_kinds(run);
@@ -672,7 +648,7 @@ static void finish(KmtBooks *run, KmtPipeline *pipeline)
 
 static gboolean is_plain(const KmtAggregateOptions *o)
 {
-	return o->by->kinds && !o->by->sizes && !o->span.start &&
+	return o->by->kinds && !o->span.start &&
 	       o->span.stop == G_MAXINT64 && !o->span.windows &&
 	       !o->lifetimes && !o->cross && !o->filter->lifetime &&
 	       !kmt_filter_is_set(o->filter);
@@ -696,7 +672,6 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 			.aggregate = aggregate,
 			.plain = is_plain(options),
 			.counts_all = !kmt_filter_is_set(options->filter),
-			.kinds_apart = options->by->kinds,
 			.inside = is_plain(options)};
 	KmtPipelineOptions pipeline_options = {
 		.jobs = options->jobs,
@@ -714,13 +689,16 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 		aggregate->cross = kmt_cross_new(capture->files->len);
 	if (options->span.windows)
 		aggregate->windows = g_new0(KmtWindow, options->span.windows);
-	run.sizes = aggregate->cells->sizes;
+	run.kinds[KMT_KIND_KMALLOC].sum = &run.kinds[KMT_KIND_SLAB];
+	run.kinds[KMT_KIND_CACHE].sum = &run.kinds[KMT_KIND_SLAB];
+	/* That of pages is nobody's. */
+	run.kinds[KMT_KIND_PAGES].sum = &run.kinds[KMT_N_KINDS];
 	pipeline_options.cells = aggregate->cells;
 	pipeline = kmt_pipeline_new(capture, &pipeline_options, consume, &run);
 	run.pipeline = pipeline;
 	kmt_pipeline_run(pipeline);
 	finish(&run, pipeline);
-	g_free(run.refs);
+	g_free(run.lots);
 	return aggregate;
 }
 

@@ -6,12 +6,16 @@
 #include "report/aggregate.h"
 #include "trace/pipeline.h"
 
-/* Where the figures of a cell are kept; ledger is NULL if that is not known. */
+/* What a lot is in the terms of the figures. */
 typedef struct {
-	KmtLedger *ledger;
-	KmtLedger *kind;
-	KmtLedger *sum;
-} KmtCellRef;
+	KmtLedger *ledger; /* of its group; NULL if there is none */
+	guint64 bytes_alloc;
+	guint64 records[2]; /* plain ones: FREE, ALLOC */
+	guint64 bytes_req;
+	guint32 group; /* KMT_NO_GROUP: the filter does not want it */
+	guint8 kind;   /* KmtKind: kmalloc, cache or pages */
+	gboolean known : 1;
+} KmtLotBook;
 
 /* What the consumer works on. */
 typedef struct {
@@ -33,16 +37,23 @@ typedef struct {
 	guint64 window_frees[KMT_N_KINDS]; /* like free_records */
 	guint64 records;		   /* so far */
 	guint64 extra_frees[KMT_N_KINDS];  /* that no step told */
-	const KmtIntern *sizes;
-	guint32 n_sizes; /* that were looked at */
-	gboolean odd_sizes;
-	KmtCellRef *refs; /* n_refs of them, by the number of a cell */
-	guint32 n_refs;
-	gboolean kinds_apart; /* groups are of kmalloc or cache, not slab */
+	KmtLotBook *lots; /* n_lots of them, by number */
+	guint32 n_lots;
 	guint64 free_records[KMT_N_KINDS]; /* of each kind, matched or not */
 	/* Of slab, only what is live and its peak. */
-	KmtLedger kinds[KMT_N_KINDS + 1]; /* the last: see plain_step() */
+	KmtLedger kinds[KMT_N_KINDS + 1]; /* the last: see kmt_plain_steps() */
 } KmtBooks;
+
+/* Private: of a lot that is not known yet. */
+void kmt_books_add(KmtBooks *run, guint32 lot);
+
+/* Lives until the next call. */
+static inline KmtLotBook *kmt_books_lot(KmtBooks *run, guint32 lot)
+{
+	if (G_UNLIKELY(lot >= run->n_lots || !run->lots[lot].known))
+		kmt_books_add(run, lot);
+	return &run->lots[lot];
+}
 
 /*
  * plain.c: the figures that every report has, when nobody asked for others.
@@ -50,7 +61,8 @@ typedef struct {
  */
 void kmt_plain_steps(KmtBooks *run, const KmtMatched *matched, guint from,
 		     guint to);
-/* After kmt_groups_finish(). */
+/* At the end, before kmt_groups_finish(), and after it. */
+void kmt_plain_groups(KmtBooks *run);
 void kmt_plain_kinds(KmtBooks *run);
 
 #endif

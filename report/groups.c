@@ -56,12 +56,6 @@ KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 		g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
 	groups->texts = g_hash_table_new(g_str_hash, g_str_equal);
 	groups->text_of = g_ptr_array_new_with_free_func(g_free);
-	/* Filters of sizes make groups of pairs, too. */
-	if (options->by->sizes || options->filter->size_min > 0 ||
-	    options->filter->size_max < G_MAXUINT64) {
-		groups->pairs = kmt_intern_new();
-		kmt_intern_cache_init(&groups->pair_cache, groups->pairs);
-	}
 	return groups;
 }
 
@@ -78,13 +72,9 @@ void kmt_groups_free(KmtGroups *groups)
 			g_free(detail->live_bytes);
 		g_free(detail);
 	}
-	if (groups->pairs)
-		kmt_intern_cache_clear(&groups->pair_cache);
-	kmt_intern_free(groups->pairs);
 	g_hash_table_unref(groups->numbers);
 	g_hash_table_unref(groups->texts);
 	g_ptr_array_unref(groups->text_of);
-	g_free(groups->of_pair);
 	g_free(groups->groups);
 	for (i = 0;
 	     i < (groups->n_groups + KMT_LEDGER_CHUNK - 1) / KMT_LEDGER_CHUNK;
@@ -171,7 +161,7 @@ static guint64 cache_value(KmtGroups *groups, const KmtCell *cell,
 }
 
 static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
-			const KmtCell *cell, const KmtPair *size)
+			const KmtCell *cell, guint64 bytes_alloc)
 {
 	const KmtCpuFile *file =
 		groups->options.capture->files->pdata[cell->file];
@@ -188,9 +178,9 @@ static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
 	case KMT_BY_KIND:
 		return cell->type;
 	case KMT_BY_CACHE:
-		return cache_value(groups, cell, size->word[1]);
+		return cache_value(groups, cell, bytes_alloc);
 	case KMT_BY_SIZE:
-		return size->word[1];
+		return bytes_alloc;
 	case KMT_BY_CPU:
 		return file->cpu;
 	case KMT_BY_NODE:
@@ -227,7 +217,7 @@ static guint32 new_group(KmtGroups *groups, KmtKind kind, const guint64 *values)
 }
 
 static guint32 find_group(KmtGroups *groups, const KmtCell *cell,
-			  const KmtPair *size)
+			  guint64 bytes_alloc)
 {
 	const KmtBy *by = groups->options.by;
 	gsize bytes = sizeof(Key) + (by->n + 1) * sizeof(guint64);
@@ -243,7 +233,7 @@ static guint32 find_group(KmtGroups *groups, const KmtCell *cell,
 		key->words[0] = KMT_KIND_SLAB;
 	for (i = 0; i < by->n; i++)
 		key->words[i + 1] =
-			value_of(groups, by->dimensions[i], cell, size);
+			value_of(groups, by->dimensions[i], cell, bytes_alloc);
 	for (i = 0; i < key->n; i++)
 		hash = kmt_hash(hash, key->words[i]);
 	key->hash = (guint)hash;
@@ -256,30 +246,17 @@ static guint32 find_group(KmtGroups *groups, const KmtCell *cell,
 	return i;
 }
 
-guint32 kmt_groups_add(KmtGroups *groups, guint32 pair, guint32 cell_number,
-		       guint32 size_number)
+guint32 kmt_groups_get(KmtGroups *groups, guint32 lot)
 {
 	const KmtGroupsOptions *o = &groups->options;
-	KmtCell cell = kmt_cells_cell(groups->cells, cell_number);
-	const KmtPair *size = kmt_intern_at(groups->cells->sizes, size_number);
+	KmtCell cell = kmt_cells_cell(groups->cells, lot);
+	KmtSize bytes = kmt_cells_size(groups->cells, lot);
 	const KmtCpuFile *file = o->capture->files->pdata[cell.file];
-	guint32 group = KMT_NO_GROUP;
 
-	if (pair >= groups->n_of_pair) {
-		guint32 n = MAX(1024, groups->n_of_pair);
-
-		while (n <= pair)
-			n *= 2;
-		groups->of_pair = g_renew(guint32, groups->of_pair, n);
-		memset(groups->of_pair + groups->n_of_pair, 0,
-		       (n - groups->n_of_pair) * sizeof(guint32));
-		groups->n_of_pair = n;
-	}
-	if (kmt_filter_cell(o->filter, &cell, file->cpu, o->names) &&
-	    kmt_filter_size(o->filter, size->word[0]))
-		group = find_group(groups, &cell, size);
-	groups->of_pair[pair] = group + 2;
-	return group;
+	if (!kmt_filter_cell(o->filter, &cell, file->cpu, o->names) ||
+	    !kmt_filter_size(o->filter, bytes.req))
+		return KMT_NO_GROUP;
+	return find_group(groups, &cell, bytes.alloc);
 }
 
 void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])

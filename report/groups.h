@@ -53,11 +53,7 @@ typedef struct {
 	guint32 n_groups;
 	/* private: */
 	guint32 n_allocated;
-	guint64 seed;	  /* of the hash */
-	guint32 *of_pair; /* number of a cell (and size) -> of its group */
-	guint32 n_of_pair;
-	KmtIntern *pairs; /* of cell and size, if by->sizes */
-	KmtInternCache pair_cache;
+	guint64 seed;	     /* of the hash */
 	GHashTable *numbers; /* values -> number of the group */
 	GHashTable *texts;   /* text -> its number */
 	GPtrArray *text_of;  /* of const char * */
@@ -69,27 +65,11 @@ KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 void kmt_groups_free(KmtGroups *groups);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtGroups, kmt_groups_free)
 
-/* Private. */
-guint32 kmt_groups_add(KmtGroups *groups, guint32 pair, guint32 cell,
-		       guint32 size);
-
 /*
- * The group of an object; KMT_NO_GROUP if the filter does not want it.  The
- * number stays; a pointer into groups->groups lives until the next call.
+ * The group of a lot's objects; KMT_NO_GROUP if the filter does not want them.
+ * The number stays; a pointer into groups->groups lives until the next call.
  */
-static inline guint32 kmt_groups_get(KmtGroups *groups, guint32 cell,
-				     guint32 size)
-{
-	guint32 pair = cell;
-
-	if (groups->pairs)
-		pair = kmt_intern_get(&groups->pair_cache, cell, size);
-	/* 0 is what is not known yet, 1 is KMT_NO_GROUP. */
-	if (G_LIKELY(pair < groups->n_of_pair && groups->of_pair[pair]))
-		return groups->of_pair[pair] - 2;
-	return kmt_groups_add(groups, pair, cell, size);
-}
-G_STATIC_ASSERT((guint32)(1 - 2) == KMT_NO_GROUP);
+guint32 kmt_groups_get(KmtGroups *groups, guint32 lot);
 
 #define KMT_LEDGER_CHUNK 256
 

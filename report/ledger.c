@@ -16,6 +16,7 @@ static guint64 live_req(const KmtLedger *l)
 void kmt_ledger_restart(KmtLedger *l, gint64 now)
 {
 	KmtLedger next = {
+		.sum = l->sum,
 		.first_objects = live_objects(l),
 		.first_req = live_req(l),
 		.live = l->live,

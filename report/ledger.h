@@ -9,25 +9,27 @@
 
 #include "report/totals.h"
 
-typedef struct {
+typedef struct KmtLedger {
+	/* What it is a part of: of a group its kind, of kmalloc and cache slab;
+	 * NULL: nothing. */
+	struct KmtLedger *sum;
+	guint64 live; /* bytes allocated */
+	guint64 peak;
+	gint64 peak_timestamp;
+	guint64 epoch; /* of the kind's peak that at_peak is of */
+	guint64 at_peak;
+	guint64 cross_cpu_frees;
+	guint64 remote_node_allocs;
+
 	guint64 allocs;
 	guint64 bytes_req;
 	guint64 bytes_alloc;
 	guint64 frees;
 	guint64 closed_req; /* bytes requested of what is live no more */
-	guint64 live;	    /* bytes allocated */
-	guint64 peak;
-	guint64 epoch; /* of the kind's peak that at_peak is of */
-
-	gint64 peak_timestamp;
-	guint64 at_peak;
-	guint64 cross_cpu_frees;
-	guint64 remote_node_allocs;
 	gint64 gone; /* closed without a free, less freed when closed before */
 	/* What was live when all this began. */
 	guint64 first_objects;
 	guint64 first_req;
-	guint64 padding;
 } KmtLedger;
 G_STATIC_ASSERT(sizeof(KmtLedger) == 128);
 
@@ -69,25 +71,10 @@ static inline void kmt_ledger_free(KmtLedger *l, gboolean cross)
 	l->cross_cpu_frees += cross;
 }
 
-/*
- * An allocation or a free (is_alloc 1 or 0) of what one CPU had all the time:
- * the same for both, as which one comes next cannot be foretold.
- */
-static inline void kmt_ledger_step(KmtLedger *l, guint64 is_alloc,
-				   guint64 bytes_req, guint64 bytes_alloc)
-{
-	guint64 allocs = -is_alloc; /* all bits, or none */
-
-	l->allocs += is_alloc;
-	l->frees += 1 - is_alloc;
-	l->bytes_req += bytes_req & allocs;
-	l->bytes_alloc += bytes_alloc & allocs;
-	l->closed_req += bytes_req & ~allocs;
-}
-
-/* What it does to live bytes.  Returns TRUE if they were never as many; change
- * is below 0, modulo 2^64, for a free, after which they never are. */
-static inline gboolean kmt_ledger_change(KmtLedger *l, guint64 is_alloc,
+/* What an ALLOC or a FREE record does to live bytes.  Returns TRUE if they were
+ * never as many; change is below 0, modulo 2^64, for a free, after which they
+ * never are. */
+static inline gboolean kmt_ledger_change(KmtLedger *l, gboolean is_alloc,
 					 guint64 change, gint64 timestamp)
 {
 	l->live += change;

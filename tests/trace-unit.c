@@ -194,17 +194,17 @@ static void test_table_forgets(void)
 
 	kmt_obj_table_init(&table, 0, FALSE);
 	for (i = 1; i <= 1000000; i++) {
-		guint64 hash = kmt_obj_hash(&table, i * 8, FALSE);
+		guint64 hash = kmt_obj_hash(table.seed, i * 8, FALSE);
 		KmtEntry *e;
 
-		g_assert_null(kmt_obj_find(&table, hash, i * 8, FALSE));
-		e = kmt_obj_add(&table, hash, i * 8, 0, G_MININT64,
-				(gint64)i - 10);
+		g_assert_null(kmt_obj_find(&table, hash, FALSE));
+		e = kmt_obj_add(&table, hash, 0, G_MININT64, (gint64)i - 10);
 		e->last_ts = (gint64)i;
-		g_assert_true(kmt_obj_find(&table, hash, i * 8, FALSE) == e);
+		g_assert_true(kmt_obj_find(&table, hash, FALSE) == e);
 		g_assert_null(kmt_obj_find(&table,
-					   kmt_obj_hash(&table, i * 8, TRUE),
-					   i * 8, TRUE));
+					   kmt_obj_hash(table.seed, i * 8, TRUE),
+					   TRUE));
+		g_assert_cmpuint(kmt_obj_ptr(&table, e), ==, i * 8);
 	}
 	for (i = 0; i < KMT_OBJ_SEGMENTS; i++)
 		entries += table.segments[i].n_entries;
@@ -224,17 +224,17 @@ static void test_table_size(void)
 
 	kmt_obj_table_init(&table, 0, FALSE);
 	for (i = 1; i <= N; i++) {
-		guint64 hash = kmt_obj_hash(&table, i * 64, FALSE);
-		KmtEntry *e = kmt_obj_add(&table, hash, i * 64, 0, G_MININT64,
+		guint64 hash = kmt_obj_hash(table.seed, i * 64, FALSE);
+		KmtEntry *e = kmt_obj_add(&table, hash, 0, G_MININT64,
 					  G_MAXINT64);
 
 		kmt_obj_count_closed(&table, hash, -1);
 		e->flags = KMT_ENTRY_LIVE;
 	}
 	for (i = 1; i <= N; i++) {
-		guint64 hash = kmt_obj_hash(&table, i * 64, FALSE);
+		guint64 hash = kmt_obj_hash(table.seed, i * 64, FALSE);
 
-		g_assert_nonnull(kmt_obj_find(&table, hash, i * 64, FALSE));
+		g_assert_nonnull(kmt_obj_find(&table, hash, FALSE));
 	}
 	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
 		const KmtObjSegment *s = &table.segments[i];

@@ -15,6 +15,7 @@ KmtCells *kmt_cells_new(KmtCellParts parts)
 	cells->cells = kmt_intern_new();
 	cells->sizes = kmt_intern_new();
 	cells->flags = kmt_intern_new();
+	cells->lots = kmt_intern_new();
 	return cells;
 }
 
@@ -25,12 +26,14 @@ void kmt_cells_free(KmtCells *cells)
 	kmt_intern_free(cells->cells);
 	kmt_intern_free(cells->sizes);
 	kmt_intern_free(cells->flags);
+	kmt_intern_free(cells->lots);
 	g_free(cells);
 }
 
-KmtCell kmt_cells_cell(const KmtCells *cells, guint32 number)
+KmtCell kmt_cells_cell(const KmtCells *cells, guint32 lot)
 {
-	const KmtPair *pair = kmt_intern_at(cells->cells, number);
+	guint64 number = kmt_intern_at(cells->lots, lot)->word[0];
+	const KmtPair *pair = kmt_intern_at(cells->cells, (guint32)number);
 	KmtCell cell = {
 		.call_site = pair->word[0],
 		.type = (guint8)pair->word[1],
@@ -47,6 +50,14 @@ KmtCell kmt_cells_cell(const KmtCells *cells, guint32 number)
 	return cell;
 }
 
+KmtSize kmt_cells_size(const KmtCells *cells, guint32 lot)
+{
+	guint64 number = kmt_intern_at(cells->lots, lot)->word[1];
+	const KmtPair *pair = kmt_intern_at(cells->sizes, (guint32)number);
+
+	return (KmtSize){pair->word[0], pair->word[1]};
+}
+
 KmtCellCache *kmt_cell_cache_new(const KmtCells *cells)
 {
 	KmtCellCache *cache = g_new0(KmtCellCache, 1);
@@ -55,6 +66,7 @@ KmtCellCache *kmt_cell_cache_new(const KmtCells *cells)
 	kmt_intern_cache_init(&cache->cell, cells->cells);
 	kmt_intern_cache_init(&cache->size, cells->sizes);
 	kmt_intern_cache_init(&cache->flags, cells->flags);
+	kmt_intern_cache_init(&cache->lot, cells->lots);
 	return cache;
 }
 
@@ -65,6 +77,7 @@ void kmt_cell_cache_free(KmtCellCache *cache)
 	kmt_intern_cache_clear(&cache->cell);
 	kmt_intern_cache_clear(&cache->size);
 	kmt_intern_cache_clear(&cache->flags);
+	kmt_intern_cache_clear(&cache->lot);
 	g_free(cache);
 }
 
@@ -83,4 +96,20 @@ guint64 kmt_cell_cache_parts(KmtCellCache *cache, const KmtRawEvent *event,
 						gfp)
 			<< FLAGS_SHIFT;
 	return word;
+}
+
+guint32 kmt_cell_cache_miss(KmtCellCache *cache, KmtLotSlot *front,
+			    const KmtRawEvent *event, guint64 word)
+{
+	guint32 cell = kmt_intern_get(&cache->cell, event->call_site, word);
+	guint32 size = kmt_intern_get(&cache->size, event->bytes_req,
+				      event->bytes_alloc);
+	guint32 lot = kmt_intern_get(&cache->lot, cell, size);
+
+	*front = (KmtLotSlot){.call_site = event->call_site,
+			      .word = word,
+			      .bytes_req = event->bytes_req,
+			      .bytes_alloc = event->bytes_alloc,
+			      .lot = lot + 1ull};
+	return lot;
 }

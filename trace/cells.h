@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the figures of a report can be kept by, as numbers that fit into the
- * entry of a live object: a cell is a call site with the kind of memory and, if
- * they are asked for, CPU, node and gfp flags; a size is what was requested
- * with what was allocated.
+ * What the figures of a report can be kept by, as numbers: a cell is a call
+ * site with the kind of memory and, if they are asked for, CPU, node and gfp
+ * flags; a size is what was requested with what was allocated.  A cell with a
+ * size is a lot: the one number that the entry of a live object has.
  */
 #ifndef KMEMTRACE_CELLS_H
 #define KMEMTRACE_CELLS_H
@@ -22,6 +22,7 @@ typedef struct {
 	KmtIntern *cells;
 	KmtIntern *sizes;
 	KmtIntern *flags; /* pairs of node and gfp flags */
+	KmtIntern *lots;  /* pairs of cell and size */
 } KmtCells;
 
 KmtCells *kmt_cells_new(KmtCellParts parts);
@@ -36,54 +37,65 @@ typedef struct {
 	guint64 gfp_flags;
 } KmtCell;
 
-KmtCell kmt_cells_cell(const KmtCells *cells, guint32 cell);
+/* The cell of a lot. */
+KmtCell kmt_cells_cell(const KmtCells *cells, guint32 lot);
 
-/* Its type alone. */
-static inline guint8 kmt_cells_type(const KmtCells *cells, guint32 cell)
-{
-	return (guint8)kmt_intern_at(cells->cells, cell)->word[1];
-}
-
-static inline guint64 kmt_cells_bytes_req(const KmtCells *cells, guint32 size)
-{
-	return kmt_intern_at(cells->sizes, size)->word[0];
-}
-
-static inline guint64 kmt_cells_bytes_alloc(const KmtCells *cells, guint32 size)
-{
-	return kmt_intern_at(cells->sizes, size)->word[1];
-}
-
-/* Of one thread. */
 typedef struct {
+	guint64 req, alloc;
+} KmtSize;
+
+/* Its size. */
+KmtSize kmt_cells_size(const KmtCells *cells, guint32 lot);
+
+/* Of one thread.  What is asked for often is found in the first try, in a table
+ * where each lot has one place. */
+#define KMT_LOT_FRONT_BITS 11
+
+typedef struct {
+	guint64 call_site;
+	guint64 word; /* the second one of a cell */
+	guint64 bytes_req;
+	guint64 bytes_alloc;
+	guint64 lot; /* + 1; 0: empty */
+} KmtLotSlot;
+
+typedef struct {
+	KmtLotSlot front[1 << KMT_LOT_FRONT_BITS];
 	const KmtCells *cells;
-	KmtInternCache cell, size, flags;
+	KmtInternCache cell, size, flags, lot;
 } KmtCellCache;
 
 KmtCellCache *kmt_cell_cache_new(const KmtCells *cells);
 void kmt_cell_cache_free(KmtCellCache *cache);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCellCache, kmt_cell_cache_free)
 
-/* Private: the second word of a cell that has more than call site and kind. */
+/* Private: the second word of a cell that has more than call site and kind, and
+ * what kmt_cell_cache_lot() does with what the front lacks. */
 guint64 kmt_cell_cache_parts(KmtCellCache *cache, const KmtRawEvent *event,
 			     guint16 file);
+guint32 kmt_cell_cache_miss(KmtCellCache *cache, KmtLotSlot *front,
+			    const KmtRawEvent *event, guint64 word);
 
-/* The numbers of what event, an ALLOC of capture->files[file], allocates. */
+/* The lot of what event, an ALLOC of capture->files[file], allocates. */
 static inline guint32
-kmt_cell_cache_cell(KmtCellCache *cache, const KmtRawEvent *event, guint16 file)
+kmt_cell_cache_lot(KmtCellCache *cache, const KmtRawEvent *event, guint16 file)
 {
-	guint64 word = event->type_id;
+	guint64 word = event->type_id, hash;
+	KmtLotSlot *front;
 
 	if (G_UNLIKELY(cache->cells->parts))
 		word |= kmt_cell_cache_parts(cache, event, file);
-	return kmt_intern_get(&cache->cell, event->call_site, word);
-}
-
-static inline guint32 kmt_cell_cache_size(KmtCellCache *cache,
-					  const KmtRawEvent *event)
-{
-	return kmt_intern_get(&cache->size, event->bytes_req,
-			      event->bytes_alloc);
+	/* A lot that is found slowly is all that a bad hash does. */
+	hash = (event->call_site + (event->bytes_req ^ word) *
+				   G_GUINT64_CONSTANT(0xd6e8feb86659fd93)) *
+	       G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+	front = &cache->front[hash >> (64 - KMT_LOT_FRONT_BITS)];
+	if (G_LIKELY(front->call_site == event->call_site &&
+		     front->bytes_req == event->bytes_req &&
+		     front->bytes_alloc == event->bytes_alloc &&
+		     front->word == word && front->lot))
+		return (guint32)(front->lot - 1);
+	return kmt_cell_cache_miss(cache, front, event, word);
 }
 
 #endif

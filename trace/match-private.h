@@ -15,7 +15,8 @@ typedef struct {
 	struct kmemtrace_event event;
 	KmtPosition position;
 	guint64 hash;
-	gint64 now; /* its merged time, by which all is decided */
+	gint64 now;  /* its merged time, by which all is decided */
+	guint32 lot; /* of an ALLOC */
 } KmtRecord;
 
 /* A surplus record that waits for its counterpart. */
@@ -36,9 +37,8 @@ typedef struct KmtPending {
  * and where the live object is from, if KMT_ENTRY_MOVED.
  */
 typedef struct {
-	guint64 ptr;
+	guint64 hash;
 	gboolean pages;
-	guint64 hash; /* of these two */
 	KmtPending *allocs, *last_alloc;
 	KmtPending *frees, *last_free;
 	gint64 born;
@@ -52,7 +52,7 @@ struct KmtMatcher {
 	gint64 now;	       /* merged time */
 	gboolean late;	       /* a decision that had to wait is told */
 	gint64 late_since;     /* then: since when it waited */
-	KmtCellCache *numbers; /* or NULL */
+	KmtCellCache *lots;    /* of what is fed; or NULL */
 	const KmtCapture *capture;
 
 	/* Where events may be missing. */
@@ -63,6 +63,7 @@ struct KmtMatcher {
 	KmtObjTable table;
 	GHashTable *asides; /* set of KmtAside */
 	KmtPending *oldest, *newest;
+	gint64 due; /* after it, oldest has waited long enough */
 	KmtFindings findings;
 };
 
@@ -123,8 +124,7 @@ void kmt_make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r);
 /* e is live no more, and its last record stays what it is. */
 void kmt_make_closed(KmtMatcher *m, KmtEntry *e, guint64 hash);
 /* An entry for an address that has none. */
-KmtEntry *kmt_entry_new(KmtMatcher *m, guint64 hash, guint64 ptr, guint type,
-			guint16 file);
+KmtEntry *kmt_entry_new(KmtMatcher *m, guint64 hash, guint type, guint16 file);
 /* What a FREE of a live object of its type does to the guess about the time
  * before the first record. */
 void kmt_review_close(KmtMatcher *m, KmtEntry *e, guint64 hash, guint16 file);
@@ -157,168 +157,59 @@ void kmt_expire(KmtMatcher *m, gboolean all);
 
 /* ---- what is certain at once ---- */
 
-static inline guint64 kmt_match_hash(const KmtMatcher *m,
-				     const KmtRawEvent *event)
-{
-	return kmt_obj_hash(&m->table, event->ptr,
-			    kmt_is_pages(event->type_id));
-}
-
-/* Not certain at once.  e: NULL for a new address. */
-void kmt_match_contested(KmtMatcher *m, KmtEntry *e, const KmtRawEvent *event,
-			 guint16 file, guint64 hash);
-
-static inline void kmt_set_numbers(KmtMatcher *m, KmtEntry *e,
-				   const KmtRawEvent *event, guint16 file)
-{
-	if (m->numbers) {
-		e->cell = kmt_cell_cache_cell(m->numbers, event, file);
-		e->size = kmt_cell_cache_size(m->numbers, event);
-	}
-}
-
-/* A certain ALLOC: of an address that was never seen, or is closed. */
-static inline gboolean kmt_alloc_at_once(KmtMatcher *m, KmtEntry **entry,
-					 const KmtRawEvent *event, guint16 file,
-					 guint64 hash)
-{
-	gboolean pages = kmt_is_pages(event->type_id);
-	KmtEntry *e = *entry;
-
-	if (!e) {
-		*entry = e = kmt_entry_new(m, hash, event->ptr, event->type_id,
-					   file);
-		if (!kmt_obj_was_forgotten(&m->table, event->ptr, pages))
-			e->flags = KMT_ENTRY_MAYBE_LIVE;
-	} else if (G_UNLIKELY(e->flags)) {
-		if (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING))
-			return FALSE;
-		kmt_review_alloc(m, e, file);
-	}
-	kmt_obj_count_closed(&m->table, hash, -1);
-	kmt_touch(m, e, file);
-	e->flags |= KMT_ENTRY_LIVE;
-	e->type = event->type_id & 3;
-	kmt_set_numbers(m, e, event, file);
-	return TRUE;
-}
-
 /* A certain FREE: nothing waits, and the object is of its type. */
-static inline gboolean kmt_free_at_once(const KmtEntry *e,
-					const KmtRawEvent *event)
+static inline gboolean kmt_free_at_once(const KmtEntry *e, guint type)
 {
 	return e &&
 	       (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING |
 			    KMT_ENTRY_MOVED)) == KMT_ENTRY_LIVE &&
-	       e->type == event->type_id;
+	       e->type == type;
 }
 
-static inline void kmt_close_at_once(KmtMatcher *m, KmtEntry *e, guint64 hash,
-				     guint16 file)
-{
-	if (G_UNLIKELY(e->flags != KMT_ENTRY_LIVE)) {
-		kmt_review_close(m, e, hash, file);
-		e->flags &= ~KMT_ENTRY_MAYBE_FREED;
-	}
-	e->flags &= ~KMT_ENTRY_LIVE;
-	kmt_obj_count_closed(&m->table, hash, 1);
-	kmt_touch(m, e, file);
-}
+/* The record of an item that kmt_match_step() does not do. */
+void kmt_match_slowly(KmtMatcher *m, KmtItem *item);
 
-static inline void kmt_match_advance(KmtMatcher *m, gint64 now)
-{
-	if (now > m->now)
-		m->now = now;
-	if (G_UNLIKELY(m->oldest))
-		kmt_expire(m, FALSE);
-}
-
-static inline gboolean kmt_is_remote(const KmtMatcher *m, gint32 wanted,
-				     guint16 file)
-{
-	const KmtCpuFile *f;
-
-	if (G_LIKELY(wanted < 0))
-		return FALSE;
-	f = m->capture->files->pdata[file];
-	return f->node >= 0 && wanted != f->node;
-}
-
-/* As they are copied at once. */
-#define KMT_IS_PAIR(type, first, second)                                       \
-	(G_STRUCT_OFFSET(type, second) - G_STRUCT_OFFSET(type, first) ==       \
-	 sizeof(guint32))
-G_STATIC_ASSERT(KMT_IS_PAIR(KmtEntry, cell, size));
-G_STATIC_ASSERT(KMT_IS_PAIR(KmtStep, cell, size));
-G_STATIC_ASSERT(KMT_STEP_ALLOC + 1 == KMT_STEP_FREE);
-
-/* A record that kmt_match_step() does not do. */
-static inline void kmt_match_slowly(KmtMatcher *m, KmtEntry *e,
-				    const KmtRawEvent *event, guint16 file,
-				    guint64 hash, KmtStep *step)
-{
-	if (event->event_id == KMEMTRACE_EVENT_ALLOC) {
-		if (kmt_alloc_at_once(m, &e, event, file, hash)) {
-			*step = (KmtStep){
-				.born = m->now,
-				.cell = e->cell,
-				.size = e->size,
-				.file = file,
-				.op = KMT_STEP_ALLOC,
-				.remote = kmt_is_remote(m, event->node, file)};
-			return;
-		}
-	} else if (kmt_free_at_once(e, event)) {
-		*step = (KmtStep){.born = e->last_ts,
-				  .cell = e->cell,
-				  .size = e->size,
-				  .file = e->last_file,
-				  .op = KMT_STEP_FREE};
-		kmt_close_at_once(m, e, hash, file);
-		return;
-	}
-	step->op = KMT_STEP_NONE;
-	kmt_match_contested(m, e, event, file, hash);
-}
+G_STATIC_ASSERT((guint)KMT_STEP_ALLOC == KMEMTRACE_EVENT_ALLOC);
+G_STATIC_ASSERT((guint)KMT_STEP_FREE == KMEMTRACE_EVENT_FREE);
+G_STATIC_ASSERT((KMT_STEP_ALLOC & 1) && !(KMT_STEP_FREE & 1));
 
 /*
- * A record with its hash, and what kmt_obj_prefetch_entry() said.  Whether it
- * is an ALLOC or a FREE cannot be foretold; both go the same way here, as long
- * as the address is closed or live as it has to be.
+ * Makes a step of an item: hash and candidate are known, op is that of the
+ * record, and lot and remote are of what an ALLOC allocates.  Whether it is an
+ * ALLOC or a FREE cannot be foretold; both go the same way here, as long as the
+ * address is closed or live as it has to be.
  */
 static inline void kmt_match_step(KmtMatcher *m, KmtItem *item)
 {
-	const KmtRawEvent *event = item->event;
-	KmtStep *step = &item->step;
-	guint64 is_alloc = event->event_id == KMEMTRACE_EVENT_ALLOC;
-	guint64 mask = -is_alloc; /* all bits, or none */
+	guint64 mask = -(guint64)(item->op & 1); /* all bits, or none */
 	guint8 expected = KMT_ENTRY_LIVE & ~(guint8)mask;
-	guint64 had, given;
+	KmtObjSegment *s = kmt_obj_segment(&m->table, item->hash);
 	KmtEntry *e;
 
-	kmt_match_advance(m, item->now);
-	e = kmt_obj_look(&m->table, item->hash, item->candidate, event->ptr,
-			 event->type_id);
-	if (G_UNLIKELY(!e || e->flags != expected ||
-		       (e->type != event->type_id && !is_alloc))) {
-		kmt_match_slowly(m, e, event, item->file, item->hash, step);
+	m->now = item->now;
+	if (G_UNLIKELY(item->now > m->due))
+		kmt_expire(m, FALSE);
+	/* Entries change their address, but never their number: one that has
+	 * the hash is the one. */
+	if (G_UNLIKELY(item->candidate - 1 >= s->n_entries)) {
+		kmt_match_slowly(m, item);
+		return;
+	}
+	e = &s->entries[item->candidate - 1];
+	if (G_UNLIKELY(e->hash != item->hash || e->flags != expected ||
+		       e->type != item->type)) {
+		kmt_match_slowly(m, item);
 		return;
 	}
 	/* With masks, or the compiler makes a branch of it. */
-	memcpy(&had, &e->cell, sizeof(had));
-	memcpy(&given, item->allocated, sizeof(given));
-	had = (given & mask) | (had & ~mask);
-	memcpy(&step->cell, &had, sizeof(had));
-	memcpy(&e->cell, &had, sizeof(had));
-	step->born = (gint64)(((guint64)item->now & mask) |
+	item->lot = (item->lot & (guint32)mask) | (e->lot & ~(guint32)mask);
+	item->born = (gint64)(((guint64)item->now & mask) |
 			      ((guint64)e->last_ts & ~mask));
-	step->file = (guint16)((item->file & mask) | (e->last_file & ~mask));
-	step->op = (guint8)(KMT_STEP_FREE + mask);
-	step->remote = G_UNLIKELY(event->node >= 0) && is_alloc &&
-		       kmt_is_remote(m, event->node, item->file);
-	e->type = event->type_id & 3;
+	item->born_file =
+		(guint16)((item->file & mask) | (e->last_file & ~mask));
+	e->lot = item->lot;
 	e->flags = expected ^ KMT_ENTRY_LIVE;
-	kmt_obj_count_closed(&m->table, item->hash, (gint)(1 + 2 * mask));
+	s->n_closed += (guint32)(1 + 2 * mask);
 	kmt_touch(m, e, item->file);
 }
 

@@ -69,8 +69,9 @@ KmtMatcher *kmt_matcher_new(const KmtCapture *capture,
 	if (capture->timeless)
 		m->tolerance = 0;
 	m->now = G_MININT64;
+	m->due = G_MAXINT64;
 	if (options->cells)
-		m->numbers = kmt_cell_cache_new(options->cells);
+		m->lots = kmt_cell_cache_new(options->cells);
 	find_loss(m, capture);
 	kmt_obj_table_init(&m->table, options->hash_seed,
 			   options->keep_indexes);
@@ -84,7 +85,7 @@ void kmt_matcher_free(KmtMatcher *m)
 		return;
 	kmt_asides_clear(m);
 	kmt_obj_table_clear(&m->table);
-	kmt_cell_cache_free(m->numbers);
+	kmt_cell_cache_free(m->lots);
 	g_free(m);
 }
 
@@ -124,10 +125,9 @@ KmtObject kmt_entry_object(KmtMatcher *m, const KmtEntry *e, guint64 hash)
 {
 	const guint64 *index = kmt_obj_index(&m->table, hash, e);
 	KmtObject object = {
-		.ptr = e->ptr,
+		.ptr = kmt_obj_ptr(&m->table, e),
 		.timestamp = e->last_ts,
-		.cell = e->cell,
-		.size = e->size,
+		.lot = e->lot,
 		.file = e->last_file,
 		.type = e->type,
 		.index = index ? *index : 0,
@@ -142,10 +142,9 @@ KmtObject kmt_entry_object(KmtMatcher *m, const KmtEntry *e, guint64 hash)
 	return object;
 }
 
-KmtEntry *kmt_entry_new(KmtMatcher *m, guint64 hash, guint64 ptr, guint type,
-			guint16 file)
+KmtEntry *kmt_entry_new(KmtMatcher *m, guint64 hash, guint type, guint16 file)
 {
-	KmtEntry *e = kmt_obj_add(&m->table, hash, ptr, type, m->whole_from,
+	KmtEntry *e = kmt_obj_add(&m->table, hash, type, m->whole_from,
 				  add_saturated(m->now, -(gint64)m->tolerance));
 
 	e->last_ts = m->now;
@@ -155,20 +154,14 @@ KmtEntry *kmt_entry_new(KmtMatcher *m, guint64 hash, guint64 ptr, guint type,
 
 KmtObject kmt_record_object(KmtMatcher *m, const KmtRecord *r)
 {
-	guint16 file = (guint16)r->position.file->position;
-	KmtObject object = {
+	return (KmtObject){
 		.ptr = r->event.ptr,
 		.timestamp = m->now,
-		.file = file,
+		.lot = r->lot,
+		.file = (guint16)r->position.file->position,
 		.type = r->event.type_id,
 		.index = r->position.index,
 	};
-
-	if (m->numbers) {
-		object.cell = kmt_cell_cache_cell(m->numbers, &r->event, file);
-		object.size = kmt_cell_cache_size(m->numbers, &r->event);
-	}
-	return object;
 }
 
 void kmt_make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
@@ -184,7 +177,7 @@ void kmt_make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	kmt_touch(m, e, file);
 	e->flags |= KMT_ENTRY_LIVE;
 	e->type = r->event.type_id & 3;
-	kmt_set_numbers(m, e, &r->event, file);
+	e->lot = r->lot;
 	if (index)
 		*index = r->position.index;
 	object = kmt_entry_object(m, e, r->hash);
@@ -214,55 +207,114 @@ void kmt_review_close(KmtMatcher *m, KmtEntry *e, guint64 hash, guint16 file)
 
 /* ---- records ---- */
 
-static void record_init(KmtRecord *r, const KmtMatcher *m,
-			const KmtRawEvent *event, guint16 file, guint64 hash)
-{
-	r->event = *event;
-	r->event.timestamp = m->now;
-	r->now = m->now;
-	if (r->event.event_id == KMEMTRACE_EVENT_FREE)
-		kmt_event_clear_free(&r->event);
-	r->position.file = m->capture->files->pdata[file];
-	r->position.index = 0;
-	r->hash = hash;
-}
-
 void kmt_matcher_advance(KmtMatcher *m, gint64 now)
 {
 	if (now > m->now)
 		m->now = now;
-	if (m->oldest)
+	if (m->now > m->due)
 		kmt_expire(m, FALSE);
 }
 
-void kmt_match_contested(KmtMatcher *m, KmtEntry *e, const KmtRawEvent *event,
-			 guint16 file, guint64 hash)
+/* A certain ALLOC: of an address that was never seen, or is closed. */
+static gboolean alloc_at_once(KmtMatcher *m, KmtEntry **entry,
+			      const KmtRawEvent *event, guint16 file,
+			      guint64 hash, guint32 lot)
 {
-	KmtRecord record;
+	gboolean pages = kmt_is_pages(event->type_id);
+	KmtEntry *e = *entry;
 
-	record_init(&record, m, event, file, hash);
-	if (event->event_id == KMEMTRACE_EVENT_ALLOC)
-		kmt_contest_alloc(m, e, &record);
-	else
-		kmt_contest_free(m, e, &record);
+	if (!e) {
+		*entry = e = kmt_entry_new(m, hash, event->type_id, file);
+		if (!kmt_obj_was_forgotten(&m->table, event->ptr, pages))
+			e->flags = KMT_ENTRY_MAYBE_LIVE;
+	} else if (G_UNLIKELY(e->flags)) {
+		if (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING))
+			return FALSE;
+		kmt_review_alloc(m, e, file);
+	}
+	kmt_obj_count_closed(&m->table, hash, -1);
+	kmt_touch(m, e, file);
+	e->flags |= KMT_ENTRY_LIVE;
+	e->type = event->type_id & 3;
+	e->lot = lot;
+	return TRUE;
+}
+
+static void close_at_once(KmtMatcher *m, KmtEntry *e, guint64 hash,
+			  guint16 file)
+{
+	if (G_UNLIKELY(e->flags != KMT_ENTRY_LIVE)) {
+		kmt_review_close(m, e, hash, file);
+		e->flags &= ~KMT_ENTRY_MAYBE_FREED;
+	}
+	e->flags &= ~KMT_ENTRY_LIVE;
+	kmt_obj_count_closed(&m->table, hash, 1);
+	kmt_touch(m, e, file);
+}
+
+/* Of one that is not certain at once.  e: NULL for a new address. */
+static void contest(KmtMatcher *m, KmtEntry *e, const KmtItem *item)
+{
+	KmtRecord r = {
+		.event = *item->event,
+		.position = {m->capture->files->pdata[item->file], 0},
+		.hash = item->hash,
+		.now = m->now,
+		.lot = item->lot,
+	};
+
+	r.event.timestamp = m->now;
+	if (r.event.event_id == KMEMTRACE_EVENT_ALLOC) {
+		kmt_contest_alloc(m, e, &r);
+	} else {
+		kmt_event_clear_free(&r.event);
+		kmt_contest_free(m, e, &r);
+	}
+}
+
+void kmt_match_slowly(KmtMatcher *m, KmtItem *item)
+{
+	KmtEntry *e = kmt_obj_find(&m->table, item->hash,
+				   kmt_is_pages(item->type));
+	guint64 hash = item->hash;
+
+	if (item->op == KMT_STEP_ALLOC) {
+		if (alloc_at_once(m, &e, item->event, item->file, hash,
+				  item->lot)) {
+			item->born = item->now;
+			item->born_file = item->file;
+			return;
+		}
+	} else if (kmt_free_at_once(e, item->type)) {
+		item->lot = e->lot;
+		item->born = e->last_ts;
+		item->born_file = e->last_file;
+		close_at_once(m, e, hash, item->file);
+		return;
+	}
+	contest(m, e, item);
+	item->op = KMT_STEP_NONE;
 }
 
 void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 		      const KmtPosition *position)
 {
 	guint16 file = (guint16)position->file->position;
-	KmtRecord r = {.event = *event,
-		       .position = *position,
-		       .hash = kmt_match_hash(m, event)};
+	gboolean pages = kmt_is_pages(event->type_id);
+	KmtRecord r = {
+		.event = *event,
+		.position = *position,
+		.hash = kmt_obj_hash(m->table.seed, event->ptr, pages)};
 	KmtEntry *e;
 	KmtObject object;
 
 	kmt_matcher_advance(m, event->timestamp);
 	r.now = m->now;
-	e = kmt_obj_find(&m->table, r.hash, event->ptr,
-			 kmt_is_pages(event->type_id));
+	e = kmt_obj_find(&m->table, r.hash, pages);
 	if (event->event_id == KMEMTRACE_EVENT_ALLOC) {
-		if (!kmt_alloc_at_once(m, &e, event, file, r.hash)) {
+		if (m->lots)
+			r.lot = kmt_cell_cache_lot(m->lots, event, file);
+		if (!alloc_at_once(m, &e, event, file, r.hash, r.lot)) {
 			kmt_contest_alloc(m, e, &r);
 			return;
 		}
@@ -270,9 +322,9 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 			*kmt_obj_index(&m->table, r.hash, e) = position->index;
 		object = kmt_entry_object(m, e, r.hash);
 		kmt_tell_alloc(m, &object, &r);
-	} else if (kmt_free_at_once(e, event)) {
+	} else if (kmt_free_at_once(e, event->type_id)) {
 		object = kmt_entry_object(m, e, r.hash);
-		kmt_close_at_once(m, e, r.hash, file);
+		close_at_once(m, e, r.hash, file);
 		kmt_tell_free(m, &object, &r);
 	} else {
 		kmt_contest_free(m, e, &r);
@@ -308,10 +360,7 @@ void kmt_matcher_foreach_live(KmtMatcher *m,
 
 			if (!(e->flags & KMT_ENTRY_LIVE))
 				continue;
-			object = kmt_entry_object(
-				m, e,
-				kmt_obj_hash(&m->table, e->ptr,
-					     kmt_is_pages(e->type)));
+			object = kmt_entry_object(m, e, e->hash);
 			func(user, &object);
 		}
 	}

@@ -20,8 +20,7 @@
 typedef struct {
 	guint64 ptr;
 	gint64 timestamp; /* merged time of the allocation, ns */
-	guint32 cell;	  /* these two: see trace/cells.h */
-	guint32 size;
+	guint32 lot;	  /* see trace/cells.h */
 	guint16 file;  /* index in capture->files of the allocation */
 	guint8 type;   /* enum kmemtrace_type_id */
 	guint64 index; /* of the ALLOC record in its file, if they are kept */
@@ -99,7 +98,7 @@ typedef struct KmtMatcher KmtMatcher;
 #define KMT_CLOCK_TOLERANCE_MAX_NS 1000000000
 
 /*
- * cells: numbers are given to what is allocated; or NULL.  keep_indexes:
+ * cells: what is fed gets the number of its lot; or NULL.  keep_indexes:
  * objects know the index of their ALLOC record, for 8 bytes each.
  */
 typedef struct {

@@ -44,35 +44,30 @@ gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 #endif
 
 /* What matching makes of a record that is certain at once, as nearly every one
- * is. */
+ * is.  The numbers are those of enum kmemtrace_event_id. */
 typedef enum {
 	KMT_STEP_NONE,
 	KMT_STEP_ALLOC,
 	KMT_STEP_FREE,
 } KmtStepOp;
 
-typedef struct {
-	gint64 born; /* merged time of the allocation, ns */
-	guint32 cell;
-	guint32 size;
-	guint16 file;  /* index in capture->files of the allocation */
-	guint8 op;     /* KmtStepOp */
-	guint8 remote; /* ALLOC: of a node that is not the CPU's */
-} KmtStep;
-
-/* A record on its way, in one line of the processor's cache: what merging says
- * of it, then what matching does. */
+/* A record on its way: what merging says of it, then what matching does. */
 typedef struct {
 	const KmtRawEvent *event;
-	gint64 now;   /* merged time, ns */
-	guint16 file; /* index in capture->files */
-	/* Private to the pipeline: */
-	guint32 candidate;
-	guint64 hash;
-	guint32 allocated[2]; /* cell and size of an ALLOC */
-	KmtStep step;
+	gint64 now; /* merged time, ns */
+	union {
+		guint64 hash; /* private to the pipeline, before matching */
+		gint64 born;  /* merged time of the allocation, ns */
+	};
+	guint32 lot;	   /* of the object, see trace/cells.h */
+	guint32 candidate; /* private to the pipeline */
+	guint16 file;	   /* index in capture->files */
+	guint16 born_file; /* that of the allocation */
+	guint8 op;	   /* KmtStepOp */
+	guint8 type;	   /* of the record: enum kmemtrace_type_id */
+	guint8 remote;	   /* ALLOC: of a node that is not the CPU's */
 } KmtItem;
-G_STATIC_ASSERT(sizeof(KmtItem) == 64 || sizeof(void *) < 8);
+G_STATIC_ASSERT(sizeof(KmtItem) == 40 || sizeof(void *) < 8);
 
 typedef struct {
 	guint n;

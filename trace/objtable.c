@@ -47,11 +47,6 @@ void kmt_obj_table_clear(KmtObjTable *table)
 	kmt_addr_set_free(table->seen[TRUE]);
 }
 
-static guint64 entry_hash(const KmtObjTable *table, const KmtEntry *e)
-{
-	return kmt_obj_hash(table, e->ptr, e->type == KMEMTRACE_TYPE_PAGES);
-}
-
 static void put_slot(KmtObjSegment *s, guint64 hash, guint32 number)
 {
 	guint32 i = (guint32)hash & s->mask;
@@ -72,7 +67,7 @@ static void remove_slot(KmtObjSegment *s, guint64 hash, guint32 number)
 }
 
 /* Slots that are at most 4/5 full, counting the ones that are gone. */
-static void make_slots(KmtObjTable *table, KmtObjSegment *s)
+static void make_slots(KmtObjSegment *s)
 {
 	guint32 i, n = s->mask + 1;
 
@@ -86,7 +81,7 @@ static void make_slots(KmtObjTable *table, KmtObjSegment *s)
 	s->mask = n - 1;
 	s->n_slots = 0;
 	for (i = 0; i < s->n_entries; i++)
-		put_slot(s, entry_hash(table, &s->entries[i]), i);
+		put_slot(s, s->entries[i].hash, i);
 }
 
 /* Memory that is not used yet is not there yet, so it may be plenty. */
@@ -129,21 +124,21 @@ static KmtEntry *forget_one(KmtObjTable *table, KmtObjSegment *s, gint64 from,
 		if (!may_forget(e, from, to))
 			continue;
 		kmt_addr_set_add(table->seen[e->type == KMEMTRACE_TYPE_PAGES],
-				 e->ptr);
-		remove_slot(s, entry_hash(table, e), s->hand - 1);
+				 kmt_obj_ptr(table, e));
+		remove_slot(s, e->hash, s->hand - 1);
 		return e;
 	}
 	s->patience = MAX_SEARCH;
 	return NULL;
 }
 
-KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint64 ptr, guint type,
+KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 		      gint64 forget_from, gint64 forget_to)
 {
 	KmtObjSegment *s = kmt_obj_segment(table, hash);
 	KmtEntry *e = NULL;
 
-	make_slots(table, s);
+	make_slots(s);
 	if (s->patience)
 		s->patience--;
 	else if (s->n_closed >= OBJ_MIN_CLOSED &&
@@ -156,7 +151,7 @@ KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint64 ptr, guint type,
 	}
 	put_slot(s, hash, (guint32)(e - s->entries));
 	memset(e, 0, sizeof(*e));
-	e->ptr = ptr;
+	e->hash = hash;
 	e->type = type & 3;
 	e->other_delta_ns = KMT_DELTA_NONE;
 	return e;

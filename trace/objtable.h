@@ -43,10 +43,9 @@ enum {
  * it takes to say whether a record may have been passed by one of another CPU.
  */
 typedef struct {
-	guint64 ptr;
+	guint64 hash;	/* of the address and its space, which it stands for */
 	gint64 last_ts; /* merged time of the last record, ns */
-	guint32 cell;	/* these two: see trace/cells.h */
-	guint32 size;
+	guint32 lot;	/* see trace/cells.h */
 	guint32 other_delta_ns;
 	guint16 last_file;
 	guint8 flags;
@@ -90,12 +89,18 @@ void kmt_obj_table_init(KmtObjTable *table, guint64 seed,
 			gboolean keep_indexes);
 void kmt_obj_table_clear(KmtObjTable *table);
 
-/* An address and its space as one key.  Pages are a space of their own. */
-static inline guint64 kmt_obj_hash(const KmtObjTable *table, guint64 ptr,
-				   gboolean pages)
+/* Of an address; pages are a space of their own. */
+#define KMT_PAGES_SALT G_GUINT64_CONSTANT(0x5bd1e995)
+
+static inline guint64 kmt_obj_hash(guint64 seed, guint64 ptr, gboolean pages)
 {
-	return kmt_hash(table->seed,
-			ptr ^ (pages ? G_GUINT64_CONSTANT(0x5bd1e995) : 0));
+	return kmt_hash(seed, ptr ^ (pages ? KMT_PAGES_SALT : 0));
+}
+
+static inline guint64 kmt_obj_ptr(const KmtObjTable *table, const KmtEntry *e)
+{
+	return kmt_unhash(table->seed, e->hash) ^
+	       (e->type == KMEMTRACE_TYPE_PAGES ? KMT_PAGES_SALT : 0);
 }
 
 #define KMT_SLOT_NUMBER_BITS 24
@@ -149,7 +154,7 @@ static inline guint kmt_obj_equal(const guint32 *slots, guint32 mask,
 }
 
 /*
- * Returns what may be the number of its entry + 1, for kmt_obj_look().  How far
+ * Returns what may be the number of its entry + 1: a candidate.  How far
  * from its place an address is cannot be foretold, so that a loop would cost
  * more than it is worth: the first few places are looked at, without a branch.
  */
@@ -171,15 +176,16 @@ static inline guint32 kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash)
 	return slot;
 }
 
-static inline gboolean kmt_obj_is(const KmtEntry *e, guint64 ptr,
+/* The spaces may have the same hashes. */
+static inline gboolean kmt_obj_is(const KmtEntry *e, guint64 hash,
 				  gboolean pages)
 {
-	return e->ptr == ptr && (e->type == KMEMTRACE_TYPE_PAGES) == pages;
+	return e->hash == hash && (e->type == KMEMTRACE_TYPE_PAGES) == pages;
 }
 
 /* Slot by slot, from the i-th on. */
 static inline KmtEntry *kmt_obj_walk(const KmtObjSegment *s, guint32 i,
-				     guint32 tag, guint64 ptr, gboolean pages)
+				     guint64 hash, gboolean pages)
 {
 	for (;; i = (i + 1) & s->mask) {
 		guint32 slot = s->slots[i];
@@ -187,61 +193,41 @@ static inline KmtEntry *kmt_obj_walk(const KmtObjSegment *s, guint32 i,
 
 		if (slot == 0)
 			return NULL;
-		if ((slot & ~KMT_SLOT_NUMBER_MASK) != tag ||
+		if ((slot & ~KMT_SLOT_NUMBER_MASK) != kmt_obj_tag(hash) ||
 		    slot == KMT_SLOT_GONE)
 			continue;
 		e = &s->entries[(slot & KMT_SLOT_NUMBER_MASK) - 1];
-		if (kmt_obj_is(e, ptr, pages))
+		if (kmt_obj_is(e, hash, pages))
 			return e;
 	}
 }
 
 /* The entry of an address; NULL if there is none. */
 static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
-				     guint64 ptr, gboolean pages)
+				     gboolean pages)
 {
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
-	guint32 tag = kmt_obj_tag(hash);
 	guint32 i = (guint32)hash & s->mask;
 	guint tagged;
 
 	/* What lies behind the last slot is no slot. */
 	if (G_UNLIKELY(i + KMT_SLOT_GROUP > s->mask + 1))
-		return kmt_obj_walk(s, i, tag, ptr, pages);
-	tagged = kmt_obj_equal(&s->slots[i], ~KMT_SLOT_NUMBER_MASK, tag);
+		return kmt_obj_walk(s, i, hash, pages);
+	tagged = kmt_obj_equal(&s->slots[i], ~KMT_SLOT_NUMBER_MASK,
+			       kmt_obj_tag(hash));
 	for (; tagged; tagged &= tagged - 1) {
 		guint32 slot = s->slots[i + (guint)__builtin_ctz(tagged)] &
 			       KMT_SLOT_NUMBER_MASK;
 
 		/* Neither one that was never used nor one that is gone. */
 		if (slot && slot != KMT_SLOT_GONE &&
-		    kmt_obj_is(&s->entries[slot - 1], ptr, pages))
+		    kmt_obj_is(&s->entries[slot - 1], hash, pages))
 			return &s->entries[slot - 1];
 	}
 	/* It would be before the first slot that was never used. */
 	if (kmt_obj_equal(&s->slots[i], G_MAXUINT32, 0))
 		return NULL;
-	return kmt_obj_walk(s, (i + KMT_SLOT_GROUP) & s->mask, tag, ptr, pages);
-}
-
-/* The same, faster if candidate, of kmt_obj_prefetch_entry(), still is it. */
-static inline KmtEntry *kmt_obj_look(KmtObjTable *table, guint64 hash,
-				     guint32 candidate, guint64 ptr, guint type)
-{
-	const KmtObjSegment *s = kmt_obj_segment(table, hash);
-	gboolean pages = type == KMEMTRACE_TYPE_PAGES;
-	KmtEntry *e;
-
-	/* Entries change their address, but never their number: one that has
-	 * the address is the one. */
-	if (G_LIKELY(candidate - 1 < s->n_entries)) {
-		e = &s->entries[candidate - 1];
-		if (G_LIKELY(e->ptr == ptr &&
-			     (e->type == type ||
-			      (e->type == KMEMTRACE_TYPE_PAGES) == pages)))
-			return e;
-	}
-	return kmt_obj_find(table, hash, ptr, pages);
+	return kmt_obj_walk(s, (i + KMT_SLOT_GROUP) & s->mask, hash, pages);
 }
 
 /*
@@ -249,7 +235,7 @@ static inline KmtEntry *kmt_obj_look(KmtObjTable *table, guint64 hash,
  * be that of another address, closed, without pending records, and last used
  * between forget_from and forget_to.  Pointers to entries are void after it.
  */
-KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint64 ptr, guint type,
+KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 		      gint64 forget_from, gint64 forget_to);
 
 /* Was this address, which has no entry, ever seen? */

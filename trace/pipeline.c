@@ -50,6 +50,7 @@ struct KmtPipeline {
 	guint n_shards, n_threads;
 	guint64 seed; /* of the hash that all shards share */
 	KmtMerge *merge;
+	KmtCellCache *lots; /* of the stage that merges */
 	Shard *shards;
 	Work ring[RING];
 	Work end; /* for what is decided after the last record */
@@ -159,21 +160,43 @@ static inline guint shard_of(const KmtPipeline *p, guint64 hash)
 	return (guint)((hash >> 32 & 0xffff) * p->n_shards >> 16);
 }
 
+static gboolean is_remote(const KmtPipeline *p, const KmtItem *item)
+{
+	const KmtCpuFile *file = p->capture->files->pdata[item->file];
+
+	return file->node >= 0 && item->event->node != file->node;
+}
+
+/* All that is needed of a record, so that nobody has to look at it again. */
+static inline void prepare(KmtPipeline *p, KmtItem *item)
+{
+	const KmtRawEvent *event = item->event;
+
+	item->op = event->event_id;
+	item->type = event->type_id;
+	item->hash = kmt_obj_hash(p->seed, event->ptr,
+				  item->type == KMEMTRACE_TYPE_PAGES);
+	item->remote = FALSE;
+	if (item->op == KMT_STEP_FREE)
+		return;
+	item->lot = kmt_cell_cache_lot(p->lots, event, item->file);
+	if (G_UNLIKELY(event->node >= 0))
+		item->remote = is_remote(p, item);
+}
+
 /* Each shard has the numbers of its records in order. */
 static void distribute(KmtPipeline *p, Work *work)
 {
-	const KmtMatcher *any = p->shards[0].matcher;
 	KmtBlock *b = &work->records;
 	guint i;
 
 	for (i = 0; i < p->n_shards; i++)
 		work->n_numbers[i] = 0;
 	for (i = 0; i < b->n; i++) {
-		KmtItem *item = &b->items[i];
 		guint shard;
 
-		item->hash = kmt_match_hash(any, item->event);
-		shard = shard_of(p, item->hash);
+		prepare(p, &b->items[i]);
+		shard = shard_of(p, b->items[i].hash);
 		work->numbers[shard * KMT_BLOCK_RECORDS +
 			      work->n_numbers[shard]++] = (guint16)i;
 	}
@@ -195,12 +218,8 @@ static void ask_slots(Shard *shard, KmtItem *items, const guint16 *numbers,
 	KmtObjTable *table = &shard->matcher->table;
 	guint k;
 
-	for (k = 0; k < n; k++) {
-		const KmtItem *item = &items[numbers[k]];
-
-		kmt_obj_prefetch_slot(table, item->hash);
-		__builtin_prefetch(item->event);
-	}
+	for (k = 0; k < n; k++)
+		kmt_obj_prefetch_slot(table, items[numbers[k]].hash);
 }
 
 static void ask_entries(Shard *shard, KmtItem *items, const guint16 *numbers,
@@ -216,35 +235,11 @@ static void ask_entries(Shard *shard, KmtItem *items, const guint16 *numbers,
 	}
 }
 
-/* The numbers of what the ALLOC records among them allocate. */
-static void look_up(Shard *shard, KmtItem *items, const guint16 *numbers,
-		    guint n)
-{
-	KmtCellCache *cache = shard->matcher->numbers;
-	KmtItem *allocs[BATCH];
-	guint n_allocs = 0, k;
-
-	for (k = 0; k < n; k++) {
-		KmtItem *item = &items[numbers[k]];
-
-		allocs[n_allocs] = item;
-		n_allocs += item->event->event_id == KMEMTRACE_EVENT_ALLOC;
-	}
-	for (k = 0; k < n_allocs; k++) {
-		KmtItem *item = allocs[k];
-
-		item->allocated[0] =
-			kmt_cell_cache_cell(cache, item->event, item->file);
-		item->allocated[1] = kmt_cell_cache_size(cache, item->event);
-	}
-}
-
 static void match(Shard *shard, KmtItem *items, const guint16 *numbers, guint n)
 {
 	KmtMatcher *m = shard->matcher;
 	guint k;
 
-	look_up(shard, items, numbers, n);
 	for (k = 0; k < n; k++) {
 		shard->place = numbers[k];
 		kmt_match_step(m, &items[numbers[k]]);
@@ -458,8 +453,7 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 {
 	const KmtMatchOptions match_options = {
 		.clock_tolerance_ns = options->clock_tolerance_ns,
-		.cells = options->cells,
-		.hash_seed = kmt_hash_seed(),
+		.hash_seed = kmt_hash_seed() | 1, /* not 0 */
 	};
 	KmtPipeline *p = aligned_alloc(LINE, sizeof(KmtPipeline));
 	guint i;
@@ -473,6 +467,8 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	p->user = user;
 	p->n_threads = MAX(1, options->jobs);
 	p->n_shards = options->shards ? options->shards : p->n_threads;
+	p->seed = match_options.hash_seed;
+	p->lots = kmt_cell_cache_new(options->cells);
 	p->merge = kmt_merge_new(capture);
 	kmt_merge_stop_after(p->merge, options->stop_ns,
 			     CLAMP(options->clock_tolerance_ns, 0,
@@ -506,6 +502,7 @@ void kmt_pipeline_free(KmtPipeline *p)
 	for (i = 0; i < p->n_shards; i++)
 		kmt_matcher_free(p->shards[i].matcher);
 	kmt_merge_free(p->merge);
+	kmt_cell_cache_free(p->lots);
 	g_mutex_clear(&p->lock);
 	g_cond_clear(&p->changed);
 	g_free(p->shards);

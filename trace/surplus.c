@@ -42,7 +42,7 @@ static gboolean aside_equal(gconstpointer a, gconstpointer b)
 {
 	const KmtAside *x = a, *y = b;
 
-	return x->ptr == y->ptr && x->pages == y->pages;
+	return x->hash == y->hash && x->pages == y->pages;
 }
 
 void kmt_asides_init(KmtMatcher *m)
@@ -64,8 +64,7 @@ void kmt_asides_clear(KmtMatcher *m)
 
 KmtAside *kmt_aside_of(KmtMatcher *m, const KmtEntry *e, guint64 hash)
 {
-	KmtAside key = {
-		.ptr = e->ptr, .pages = kmt_is_pages(e->type), .hash = hash};
+	KmtAside key = {.hash = hash, .pages = kmt_is_pages(e->type)};
 
 	if (!(e->flags & (KMT_ENTRY_PENDING | KMT_ENTRY_MOVED)))
 		return NULL;
@@ -78,9 +77,8 @@ static KmtAside *aside_get(KmtMatcher *m, KmtEntry *e, guint64 hash)
 
 	if (!aside) {
 		aside = g_new0(KmtAside, 1);
-		aside->ptr = e->ptr;
-		aside->pages = kmt_is_pages(e->type);
 		aside->hash = hash;
+		aside->pages = kmt_is_pages(e->type);
 		g_hash_table_add(m->asides, aside);
 	}
 	return aside;
@@ -131,6 +129,15 @@ static void tell_double(KmtMatcher *m, const KmtPending *p, KmtDouble class,
 				 &p->record.position, class, free_event);
 }
 
+static void set_due(KmtMatcher *m)
+{
+	m->due = G_MAXINT64;
+	/* Of a time so late, the largest time is not after it. */
+	if (m->oldest && __builtin_add_overflow(m->oldest->since,
+						(gint64)m->tolerance, &m->due))
+		m->due = G_MAXINT64;
+}
+
 static KmtPending *pending_add(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 {
 	gboolean is_free = r->event.event_id == KMEMTRACE_EVENT_FREE;
@@ -154,6 +161,7 @@ static KmtPending *pending_add(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	else
 		m->oldest = p;
 	m->newest = p;
+	set_due(m);
 	return p;
 }
 
@@ -247,7 +255,7 @@ static void give_up_alloc(KmtMatcher *m, KmtEntry *e, const KmtPending *p)
 static void give_up(KmtMatcher *m, KmtPending *p)
 {
 	const struct kmemtrace_event *event = &p->record.event;
-	KmtEntry *e = kmt_obj_find(&m->table, p->record.hash, event->ptr,
+	KmtEntry *e = kmt_obj_find(&m->table, p->record.hash,
 				   kmt_is_pages(event->type_id));
 
 	pending_settle(m, e, kmt_aside_of(m, e, p->record.hash), p);
@@ -259,8 +267,7 @@ static void give_up(KmtMatcher *m, KmtPending *p)
 
 void kmt_expire(KmtMatcher *m, gboolean all)
 {
-	while (m->oldest &&
-	       (all || kmt_distance(m->oldest->since, m->now) > m->tolerance)) {
+	while (m->oldest && (all || m->now > m->due)) {
 		KmtPending *p = m->oldest;
 
 		m->late = TRUE;
@@ -271,6 +278,7 @@ void kmt_expire(KmtMatcher *m, gboolean all)
 		m->oldest = p->next;
 		if (!m->oldest)
 			m->newest = NULL;
+		set_due(m);
 		g_free(p);
 	}
 }
@@ -424,7 +432,7 @@ void kmt_contest_free(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 			free_contested(m, e, r);
 		return;
 	}
-	e = kmt_entry_new(m, r->hash, event->ptr, event->type_id,
+	e = kmt_entry_new(m, r->hash, event->type_id,
 			  (guint16)r->position.file->position);
 	if (kmt_obj_was_forgotten(&m->table, event->ptr,
 				  kmt_is_pages(event->type_id))) {
