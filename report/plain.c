@@ -40,8 +40,8 @@ void kmt_books_add(KmtBooks *run, guint32 lot)
 static void plain_step(KmtBooks *run, const KmtItem *item)
 {
 	KmtLotBook *book = kmt_books_lot(run, item->lot);
-	gboolean is_alloc = item->op & 1;
-	guint64 sign = (guint64)is_alloc - 1; /* all bits, or none */
+	guint64 is_alloc = item->op & 1;
+	guint64 sign = is_alloc - 1; /* all bits, or none */
 	guint64 change = (book->bytes_alloc ^ sign) - sign;
 	KmtLedger *l = book->ledger, *kind = l->sum;
 
@@ -50,23 +50,24 @@ static void plain_step(KmtBooks *run, const KmtItem *item)
 		l->epoch = kind->epoch;
 		l->at_peak = l->live;
 	}
-	kmt_ledger_change(l, is_alloc, change, item->now);
-	if (kmt_ledger_change(kind, is_alloc, change, item->now))
+	kmt_ledger_change(l, is_alloc != 0, change, item->now);
+	if (kmt_ledger_change(kind, is_alloc != 0, change, item->now))
 		kind->epoch++;
-	if (kmt_ledger_change(kind->sum, is_alloc, change, item->now))
+	if (kmt_ledger_change(kind->sum, is_alloc != 0, change, item->now))
 		kind->sum->epoch++;
-	l->cross_cpu_frees += item->born_file != item->file;
-	l->remote_node_allocs += item->remote;
+	if (G_UNLIKELY(item->born_file != item->file || item->remote)) {
+		l->cross_cpu_frees += item->born_file != item->file;
+		l->remote_node_allocs += item->remote;
+	}
 }
 
 void kmt_plain_steps(KmtBooks *run, const KmtMatched *matched, guint from,
 		     guint to)
 {
-	guint i;
+	const KmtItem *item = matched->records->items + from;
+	const KmtItem *end = matched->records->items + to;
 
-	for (i = from; i < to; i++) {
-		const KmtItem *item = &matched->records->items[i];
-
+	for (; item < end; item++) {
 		if (G_LIKELY(item->op != KMT_STEP_NONE))
 			plain_step(run, item);
 		else if (item->event->event_id == KMEMTRACE_EVENT_FREE)

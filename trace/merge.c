@@ -248,8 +248,8 @@ static void find_gap(KmtMerge *merge, const KmtBlock *block)
 	gint64 last = block->items[block->n - 1].now;
 	guint i;
 
-	if ((guint64)last - (guint64)MIN(merge->now, block->items[0].now) <=
-	    (guint64)merge->gap_until - (guint64)merge->gap_from) {
+	if ((guint64)last - (guint64)MIN(merge->now, block->items[0].now) <
+	    GAP_NS) {
 		merge->now = last;
 		return;
 	}
@@ -340,6 +340,44 @@ static guint fill_from(KmtMerge *merge, KmtBlock *block, guint n)
 	return n;
 }
 
+/*
+ * Likewise of two sources that both have a record, as many captures have no
+ * more: without a tree, and without a guess about which one is next.
+ */
+static guint fill_from_two(KmtMerge *merge, KmtBlock *block, guint n)
+{
+	Source *sources = merge->sources;
+	guint32 id = merge->winner.id;
+	Runner runner, other;
+
+	do {
+		Source *s = &sources[id];
+		const KmtRawEvent *event = (const KmtRawEvent *)s->next;
+		KmtItem *item = &block->items[n++];
+
+		item->event = event;
+		item->now = s->now;
+		item->file = (guint16)id;
+		s->next += s->stride;
+		s->index++;
+		event = (const KmtRawEvent *)s->next;
+		if (G_UNLIKELY(s->next == s->end ||
+			       !usable(s->record_size, event))) {
+			runner = runner_of(merge, id);
+			goto out;
+		}
+		__builtin_prefetch(s->next + 4 * (gsize)s->stride);
+		take_time(merge, s, event);
+		id = sources[1].now < sources[0].now;
+	} while (n < KMT_BLOCK_RECORDS);
+	runner = (Runner){sources[id].now, id};
+out:
+	other = (Runner){sources[!id].now, !id};
+	merge->winner = before(runner, other) ? runner : other;
+	merge->runners[1] = before(runner, other) ? other : runner;
+	return n;
+}
+
 void kmt_merge_release(KmtMerge *merge, const KmtBlock *block)
 {
 	guint i;
@@ -347,6 +385,15 @@ void kmt_merge_release(KmtMerge *merge, const KmtBlock *block)
 	for (i = 0; i < block->ends->len; i++)
 		kmt_source_release(merge->sources[i].source,
 				   g_array_index(block->ends, guint64, i));
+}
+
+/* Its records stay as long as the block has them. */
+static void keep_piece(const KmtMerge *merge, KmtBlock *block, Source *s)
+{
+	if (!s->piece || s->kept == merge->fills)
+		return;
+	g_ptr_array_add(block->pieces, kmt_piece_ref(s->piece));
+	s->kept = merge->fills;
 }
 
 gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block)
@@ -357,13 +404,15 @@ gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block)
 	merge->fills++;
 	while (n < KMT_BLOCK_RECORDS && merge->winner.id < merge->n &&
 	       merge->winner.key <= merge->stop) {
-		Source *s = &merge->sources[merge->winner.id];
-
-		if (s->piece && s->kept != merge->fills) {
-			g_ptr_array_add(block->pieces, kmt_piece_ref(s->piece));
-			s->kept = merge->fills;
+		keep_piece(merge, block, &merge->sources[merge->winner.id]);
+		if (merge->n == 2 && merge->runners[1].id < 2 &&
+		    merge->stop == G_MAXINT64) {
+			keep_piece(merge, block,
+				   &merge->sources[merge->runners[1].id]);
+			n = fill_from_two(merge, block, n);
+		} else {
+			n = fill_from(merge, block, n);
 		}
-		n = fill_from(merge, block, n);
 	}
 	block->n = n;
 	g_array_set_size(block->ends, merge->n);
