@@ -17,6 +17,8 @@ typedef struct {
 	guint64 hash;
 	gint64 now;  /* its merged time, by which all is decided */
 	guint32 lot; /* of an ALLOC */
+	/* What becomes of its own step is told there; NULL: by a call. */
+	KmtItem *item;
 } KmtRecord;
 
 /* A surplus record that waits for its counterpart. */
@@ -63,6 +65,7 @@ struct KmtMatcher {
 	KmtObjTable table;
 	GHashTable *asides; /* set of KmtAside */
 	KmtPending *oldest, *newest;
+	KmtPending *unused; /* by next */
 	gint64 due; /* after it, oldest has waited long enough */
 	KmtFindings findings;
 };
@@ -134,6 +137,8 @@ gboolean kmt_may_miss(const KmtMatcher *m, gint64 from, gint64 until);
 
 void kmt_tell_alloc(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
 void kmt_tell_free(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
+/* A record does to object, of its type, what it would do to any. */
+void kmt_tell_step(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
 void kmt_tell_unmatched(KmtMatcher *m, const KmtRecord *r, KmtUnmatched class);
 
 /* ---- surplus.c ---- */

@@ -112,6 +112,22 @@ void kmt_tell_free(KmtMatcher *m, const KmtObject *object, const KmtRecord *r)
 			       mismatch);
 }
 
+void kmt_tell_step(KmtMatcher *m, const KmtObject *object, const KmtRecord *r)
+{
+	gboolean is_alloc = r->event.event_id == KMEMTRACE_EVENT_ALLOC;
+
+	if (!r->item && is_alloc) {
+		kmt_tell_alloc(m, object, r);
+	} else if (!r->item) {
+		kmt_tell_free(m, object, r);
+	} else {
+		r->item->op = is_alloc ? KMT_STEP_ALLOC : KMT_STEP_FREE;
+		r->item->lot = object->lot;
+		r->item->born = object->timestamp;
+		r->item->born_file = object->file;
+	}
+}
+
 void kmt_tell_unmatched(KmtMatcher *m, const KmtRecord *r, KmtUnmatched class)
 {
 	m->findings.unmatched[class]++;
@@ -181,7 +197,7 @@ void kmt_make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	if (index)
 		*index = r->position.index;
 	object = kmt_entry_object(m, e, r->hash);
-	kmt_tell_alloc(m, &object, r);
+	kmt_tell_step(m, &object, r);
 }
 
 void kmt_make_closed(KmtMatcher *m, KmtEntry *e, guint64 hash)
@@ -253,7 +269,7 @@ static void close_at_once(KmtMatcher *m, KmtEntry *e, guint64 hash,
 }
 
 /* Of one that is not certain at once.  e: NULL for a new address. */
-static void contest(KmtMatcher *m, KmtEntry *e, const KmtItem *item)
+static void contest(KmtMatcher *m, KmtEntry *e, KmtItem *item)
 {
 	KmtRecord r = {
 		.event = *item->event,
@@ -261,8 +277,10 @@ static void contest(KmtMatcher *m, KmtEntry *e, const KmtItem *item)
 		.hash = item->hash,
 		.now = m->now,
 		.lot = item->lot,
+		.item = item,
 	};
 
+	item->op = KMT_STEP_NONE;
 	r.event.timestamp = m->now;
 	if (r.event.event_id == KMEMTRACE_EVENT_ALLOC) {
 		kmt_contest_alloc(m, e, &r);
@@ -293,7 +311,6 @@ void kmt_match_slowly(KmtMatcher *m, KmtItem *item)
 		return;
 	}
 	contest(m, e, item);
-	item->op = KMT_STEP_NONE;
 }
 
 void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,

@@ -271,33 +271,45 @@ static void stage_match(Shard *shard, Work *work)
 	kmt_matcher_advance(shard->matcher, items[work->records.n - 1].now);
 }
 
-static gint compare_extras(gconstpointer a, gconstpointer b)
+static gboolean is_before(const KmtExtra *a, const KmtExtra *b)
 {
-	const KmtExtra *x = *(const KmtExtra *const *)a;
-	const KmtExtra *y = *(const KmtExtra *const *)b;
+	return a->place < b->place || (a->place == b->place && a->late > b->late);
+}
 
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	if (x->late != y->late)
-		return x->late ? -1 : 1;
-	/* One shard's are in order, others' are of other addresses. */
-	return x < y ? -1 : x > y;
+/* One shard's are in order, others' are of other addresses. */
+static void order_extras(const KmtPipeline *p, Work *work)
+{
+	g_autofree guint *next = g_new0(guint, p->n_shards);
+
+	for (;;) {
+		const KmtExtra *first = NULL;
+		guint i, from = 0;
+
+		for (i = 0; i < p->n_shards; i++) {
+			const GArray *extras = work->extras[i];
+			const KmtExtra *extra;
+
+			if (next[i] == extras->len)
+				continue;
+			extra = &g_array_index(extras, KmtExtra, next[i]);
+			if (first && !is_before(extra, first))
+				continue;
+			first = extra;
+			from = i;
+		}
+		if (!first)
+			return;
+		g_ptr_array_add(work->all_extras, (gpointer)first);
+		next[from]++;
+	}
 }
 
 static void stage_consume(KmtPipeline *p, Work *work)
 {
 	KmtMatched matched = {.records = &work->records};
-	guint i, j;
 
 	g_ptr_array_set_size(work->all_extras, 0);
-	for (i = 0; i < p->n_shards; i++) {
-		GArray *extras = work->extras[i];
-
-		for (j = 0; j < extras->len; j++)
-			g_ptr_array_add(work->all_extras,
-					&g_array_index(extras, KmtExtra, j));
-	}
-	g_ptr_array_sort(work->all_extras, compare_extras);
+	order_extras(p, work);
 	matched.extras = (const KmtExtra **)work->all_extras->pdata;
 	matched.n_extras = work->all_extras->len;
 	p->consumer(p->user, &matched);

@@ -51,14 +51,20 @@ void kmt_asides_init(KmtMatcher *m)
 		g_hash_table_new_full(aside_hash, aside_equal, g_free, NULL);
 }
 
+static void free_list(KmtPending *p)
+{
+	while (p) {
+		KmtPending *next = p->next;
+
+		g_free(p);
+		p = next;
+	}
+}
+
 void kmt_asides_clear(KmtMatcher *m)
 {
-	while (m->oldest) {
-		KmtPending *p = m->oldest;
-
-		m->oldest = p->next;
-		g_free(p);
-	}
+	free_list(m->oldest);
+	free_list(m->unused);
 	g_hash_table_unref(m->asides);
 }
 
@@ -138,10 +144,28 @@ static void set_due(KmtMatcher *m)
 		m->due = G_MAXINT64;
 }
 
+/* Many come and go: they are used again. */
+static KmtPending *pending_new(KmtMatcher *m)
+{
+	KmtPending *p = m->unused;
+
+	if (!p)
+		return g_new0(KmtPending, 1);
+	m->unused = p->next;
+	memset(p, 0, sizeof(*p));
+	return p;
+}
+
+static void pending_free(KmtMatcher *m, KmtPending *p)
+{
+	p->next = m->unused;
+	m->unused = p;
+}
+
 static KmtPending *pending_add(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 {
 	gboolean is_free = r->event.event_id == KMEMTRACE_EVENT_FREE;
-	KmtPending *p = g_new0(KmtPending, 1);
+	KmtPending *p = pending_new(m);
 	KmtAside *aside = aside_get(m, e, r->hash);
 	KmtPending **last = is_free ? &aside->last_free : &aside->last_alloc;
 
@@ -279,7 +303,7 @@ void kmt_expire(KmtMatcher *m, gboolean all)
 		if (!m->oldest)
 			m->newest = NULL;
 		set_due(m);
-		g_free(p);
+		pending_free(m, p);
 	}
 }
 
@@ -382,7 +406,7 @@ static void free_matched(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	guint16 file = (guint16)r->position.file->position;
 	KmtObject object = kmt_entry_object(m, e, r->hash);
 
-	kmt_tell_free(m, &object, r);
+	kmt_tell_step(m, &object, r);
 	kmt_review_close(m, e, r->hash, file);
 	kmt_make_closed(m, e, r->hash);
 	kmt_touch(m, e, file);
