@@ -332,7 +332,7 @@ static guint fill_from(KmtMerge *merge, KmtBlock *block, guint n)
 			return n;
 		}
 		/* With many files the processor does not see what is next. */
-		__builtin_prefetch(s->next + 4 * (gsize)s->stride);
+		__builtin_prefetch(s->next + 16 * (gsize)s->stride);
 		take_time(merge, s, event);
 	} while (n < KMT_BLOCK_RECORDS &&
 		 (s->now < limit || (s->now == limit && ties)));
@@ -366,7 +366,7 @@ static guint fill_from_two(KmtMerge *merge, KmtBlock *block, guint n)
 			runner = runner_of(merge, id);
 			goto out;
 		}
-		__builtin_prefetch(s->next + 4 * (gsize)s->stride);
+		__builtin_prefetch(s->next + 16 * (gsize)s->stride);
 		take_time(merge, s, event);
 		id = sources[1].now < sources[0].now;
 	} while (n < KMT_BLOCK_RECORDS);

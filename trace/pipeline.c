@@ -8,7 +8,7 @@
 #include "trace/pipeline.h"
 
 /* Blocks on their way: enough that no stage waits for another's next one. */
-#define RING 6
+#define RING 8
 
 /*
  * Large captures are bound by the time that memory takes.  So much of each
@@ -19,8 +19,20 @@
 #define BATCH 16
 #endif
 
-/* Of the processor's cache: a KmtItem is in one. */
+/* Of the processor's cache. */
 #define LINE 64
+
+/* Some 50 us. */
+#ifndef SPINS
+#define SPINS 1000
+#endif
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#endif
+}
 
 typedef struct {
 	KmtBlock records;
@@ -61,8 +73,23 @@ struct KmtPipeline {
 	guint64 merged; /* blocks */
 	guint64 consumed;
 	gboolean merging, consuming; /* a thread is at it */
+	gboolean waiting;	     /* some thread is, for a turn */
+	gint turns;		     /* done, modulo 2^32; atomic */
 	gboolean at_end;	     /* there is no further block */
 };
+
+/* It is held for a moment only. */
+static void lock(KmtPipeline *p)
+{
+	guint i;
+
+	for (i = 0; i < SPINS; i++) {
+		if (g_mutex_trylock(&p->lock))
+			return;
+		relax();
+	}
+	g_mutex_lock(&p->lock);
+}
 
 /* ---- what the matcher tells by calls ---- */
 
@@ -322,21 +349,6 @@ static void stage_consume(KmtPipeline *p, Work *work)
  * What runs: a stage's turn with a block.  The lock orders the stages: what one
  * wrote into a block before it took the lock, the next one sees.
  */
-static Shard *next_shard(KmtPipeline *p)
-{
-	Shard *next = NULL;
-	guint i;
-
-	for (i = 0; i < p->n_shards; i++) {
-		Shard *shard = &p->shards[i];
-
-		if (!shard->busy && shard->done < p->merged &&
-		    (!next || shard->done < next->done))
-			next = shard;
-	}
-	return next;
-}
-
 static guint64 matched_by_all(const KmtPipeline *p)
 {
 	guint64 done = G_MAXUINT64;
@@ -354,7 +366,7 @@ static void turn_consume(KmtPipeline *p)
 	p->consuming = TRUE;
 	g_mutex_unlock(&p->lock);
 	stage_consume(p, work);
-	g_mutex_lock(&p->lock);
+	lock(p);
 	p->consumed++;
 	p->consuming = FALSE;
 }
@@ -366,7 +378,7 @@ static void turn_match(KmtPipeline *p, Shard *shard)
 	shard->busy = TRUE;
 	g_mutex_unlock(&p->lock);
 	stage_match(shard, work);
-	g_mutex_lock(&p->lock);
+	lock(p);
 	shard->done++;
 	shard->busy = FALSE;
 }
@@ -379,7 +391,7 @@ static void turn_merge(KmtPipeline *p)
 	p->merging = TRUE;
 	g_mutex_unlock(&p->lock);
 	more = stage_merge(p, work);
-	g_mutex_lock(&p->lock);
+	lock(p);
 	p->merging = FALSE;
 	if (more)
 		p->merged++;
@@ -387,27 +399,73 @@ static void turn_merge(KmtPipeline *p)
 		p->at_end = TRUE;
 }
 
-/* Of each thread, under the lock: later stages first, so that blocks are small
- * in number and still in the processor's cache. */
+/*
+ * Does the turn that most blocks wait for, so that there are always some before
+ * each stage and nobody has to wait.  Returns FALSE if there is none.
+ */
+static gboolean do_turn(KmtPipeline *p)
+{
+	guint64 most = 0, waiting;
+	gboolean merges = FALSE;
+	Shard *shard = NULL;
+	guint i;
+
+	if (!p->merging && !p->at_end) {
+		most = p->consumed + RING - p->merged;
+		merges = most > 0;
+	}
+	for (i = 0; i < p->n_shards; i++) {
+		waiting = p->merged - p->shards[i].done;
+		if (p->shards[i].busy || waiting <= most)
+			continue;
+		most = waiting;
+		shard = &p->shards[i];
+	}
+	waiting = matched_by_all(p) - p->consumed;
+	if (!p->consuming && waiting > 0 && waiting >= most)
+		turn_consume(p);
+	else if (shard)
+		turn_match(p, shard);
+	else if (merges)
+		turn_merge(p);
+	else
+		return FALSE;
+	return TRUE;
+}
+
+/* To sleep and be woken takes longer than most turns do.  Returns FALSE if
+ * there was none in a while. */
+static gboolean spin(KmtPipeline *p)
+{
+	gint turns = g_atomic_int_get(&p->turns);
+	gboolean changed = FALSE;
+	guint i;
+
+	g_mutex_unlock(&p->lock);
+	for (i = 0; i < SPINS && !changed; i++) {
+		relax();
+		changed = g_atomic_int_get(&p->turns) != turns;
+	}
+	lock(p);
+	return changed || g_atomic_int_get(&p->turns) != turns;
+}
+
+/* Of each thread. */
 static gpointer work_on(gpointer data)
 {
 	KmtPipeline *p = data;
-	Shard *shard;
 
-	g_mutex_lock(&p->lock);
+	lock(p);
 	while (!p->at_end || p->consumed < p->merged) {
-		if (!p->consuming && p->consumed < matched_by_all(p))
-			turn_consume(p);
-		else if ((shard = next_shard(p)))
-			turn_match(p, shard);
-		else if (!p->merging && !p->at_end &&
-			 p->merged < p->consumed + RING)
-			turn_merge(p);
-		else {
+		if (do_turn(p)) {
+			g_atomic_int_inc(&p->turns);
+			if (p->waiting)
+				g_cond_broadcast(&p->changed);
+			p->waiting = FALSE;
+		} else if (!spin(p)) {
+			p->waiting = TRUE;
 			g_cond_wait(&p->changed, &p->lock);
-			continue;
 		}
-		g_cond_broadcast(&p->changed);
 	}
 	g_mutex_unlock(&p->lock);
 	return NULL;
