@@ -194,7 +194,7 @@ static void test_table_forgets(void)
 
 	kmt_obj_table_init(&table, 0, FALSE);
 	for (i = 1; i <= 1000000; i++) {
-		guint64 hash = kmt_obj_hash(table.seed, i * 8, FALSE);
+		guint64 hash = kmt_obj_hash(table.seed, i * 8, 0);
 		KmtEntry *e;
 
 		g_assert_null(kmt_obj_find(&table, hash, FALSE));
@@ -202,7 +202,8 @@ static void test_table_forgets(void)
 		e->last_ts = (gint64)i;
 		g_assert_true(kmt_obj_find(&table, hash, FALSE) == e);
 		g_assert_null(kmt_obj_find(&table,
-					   kmt_obj_hash(table.seed, i * 8, TRUE),
+					   kmt_obj_hash(table.seed, i * 8,
+							KMEMTRACE_TYPE_PAGES),
 					   TRUE));
 		g_assert_cmpuint(kmt_obj_ptr(&table, e), ==, i * 8);
 	}
@@ -224,7 +225,7 @@ static void test_table_size(void)
 
 	kmt_obj_table_init(&table, 0, FALSE);
 	for (i = 1; i <= N; i++) {
-		guint64 hash = kmt_obj_hash(table.seed, i * 64, FALSE);
+		guint64 hash = kmt_obj_hash(table.seed, i * 64, 0);
 		KmtEntry *e = kmt_obj_add(&table, hash, 0, G_MININT64,
 					  G_MAXINT64);
 
@@ -232,7 +233,7 @@ static void test_table_size(void)
 		e->flags = KMT_ENTRY_LIVE;
 	}
 	for (i = 1; i <= N; i++) {
-		guint64 hash = kmt_obj_hash(table.seed, i * 64, FALSE);
+		guint64 hash = kmt_obj_hash(table.seed, i * 64, 0);
 
 		g_assert_nonnull(kmt_obj_find(&table, hash, FALSE));
 	}

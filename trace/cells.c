@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <string.h>
+
 #include "trace/cells.h"
 
 /* The second word of a cell: type, file, number of node and gfp flags. */
@@ -63,6 +65,9 @@ KmtCellCache *kmt_cell_cache_new(const KmtCells *cells)
 	KmtCellCache *cache = g_new0(KmtCellCache, 1);
 
 	cache->cells = cells;
+	cache->has_parts = cells->parts != 0;
+	/* No flags have the largest number. */
+	memset(cache->front, 0xff, sizeof(cache->front));
 	kmt_intern_cache_init(&cache->cell, cells->cells);
 	kmt_intern_cache_init(&cache->size, cells->sizes);
 	kmt_intern_cache_init(&cache->flags, cells->flags);
@@ -110,6 +115,6 @@ guint32 kmt_cell_cache_miss(KmtCellCache *cache, KmtLotSlot *front,
 			      .word = word,
 			      .bytes_req = event->bytes_req,
 			      .bytes_alloc = event->bytes_alloc,
-			      .lot = lot + 1ull};
+			      .lot = lot};
 	return lot;
 }

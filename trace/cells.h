@@ -53,14 +53,15 @@ KmtSize kmt_cells_size(const KmtCells *cells, guint32 lot);
 
 typedef struct {
 	guint64 call_site;
-	guint64 word; /* the second one of a cell */
+	guint64 word; /* the second one of a cell; all bits: empty */
 	guint64 bytes_req;
 	guint64 bytes_alloc;
-	guint64 lot; /* + 1; 0: empty */
+	guint32 lot;
 } KmtLotSlot;
 
 typedef struct {
 	KmtLotSlot front[1 << KMT_LOT_FRONT_BITS];
+	gboolean has_parts;
 	const KmtCells *cells;
 	KmtInternCache cell, size, flags, lot;
 } KmtCellCache;
@@ -83,7 +84,7 @@ kmt_cell_cache_lot(KmtCellCache *cache, const KmtRawEvent *event, guint16 file)
 	guint64 word = event->type_id, hash;
 	KmtLotSlot *front;
 
-	if (G_UNLIKELY(cache->cells->parts))
+	if (G_UNLIKELY(cache->has_parts))
 		word |= kmt_cell_cache_parts(cache, event, file);
 	/* A lot that is found slowly is all that a bad hash does. */
 	hash = (event->call_site + (event->bytes_req ^ word) *
@@ -93,8 +94,8 @@ kmt_cell_cache_lot(KmtCellCache *cache, const KmtRawEvent *event, guint16 file)
 	if (G_LIKELY(front->call_site == event->call_site &&
 		     front->bytes_req == event->bytes_req &&
 		     front->bytes_alloc == event->bytes_alloc &&
-		     front->word == word && front->lot))
-		return (guint32)(front->lot - 1);
+		     front->word == word))
+		return front->lot;
 	return kmt_cell_cache_miss(cache, front, event, word);
 }
 

@@ -24,13 +24,4 @@ static inline guint64 kmt_hash(guint64 seed, guint64 key)
 	return h ^ h >> 32;
 }
 
-/* The key of a hash: no two have the same. */
-static inline guint64 kmt_unhash(guint64 seed, guint64 hash)
-{
-	guint64 h = (hash ^ hash >> 32) * G_GUINT64_CONSTANT(0xcfee444d8b59a89b);
-
-	h = (h ^ h >> 32) * G_GUINT64_CONSTANT(0xf1de83e19937733d);
-	return h ^ seed;
-}
-
 #endif

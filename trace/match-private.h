@@ -39,8 +39,7 @@ typedef struct KmtPending {
  * and where the live object is from, if KMT_ENTRY_MOVED.
  */
 typedef struct {
-	guint64 hash;
-	gboolean pages;
+	guint32 next_unused; /* number + 1; 0: it is the last */
 	KmtPending *allocs, *last_alloc;
 	KmtPending *frees, *last_free;
 	gint64 born;
@@ -63,7 +62,8 @@ struct KmtMatcher {
 	gint64 whole_until; /* after it, likewise */
 
 	KmtObjTable table;
-	GHashTable *asides; /* set of KmtAside */
+	GPtrArray *asides;    /* of KmtAside; KmtEntry.aside has numbers + 1 */
+	guint32 unused_aside; /* the first one; likewise */
 	KmtPending *oldest, *newest;
 	KmtPending *unused; /* by next */
 	gint64 due; /* after it, oldest has waited long enough */
@@ -146,10 +146,10 @@ void kmt_tell_unmatched(KmtMatcher *m, const KmtRecord *r, KmtUnmatched class);
 void kmt_asides_init(KmtMatcher *m);
 void kmt_asides_clear(KmtMatcher *m);
 /* What is aside of e: NULL unless KMT_ENTRY_PENDING or _MOVED. */
-KmtAside *kmt_aside_of(KmtMatcher *m, const KmtEntry *e, guint64 hash);
+KmtAside *kmt_aside_of(const KmtMatcher *m, const KmtEntry *e);
 /* The last record of a live e will not be its ALLOC. */
-void kmt_aside_move(KmtMatcher *m, KmtEntry *e, guint64 hash);
-void kmt_aside_closed(KmtMatcher *m, KmtEntry *e, guint64 hash);
+void kmt_aside_move(KmtMatcher *m, KmtEntry *e);
+void kmt_aside_closed(KmtMatcher *m, KmtEntry *e);
 void kmt_review_guess(KmtMatcher *m, KmtEntry *e, guint16 file);
 gboolean kmt_opposite_holds(const KmtMatcher *m, KmtEntry *e, guint16 file);
 /* What an ALLOC of a closed address does to the guess. */
@@ -171,8 +171,9 @@ static inline gboolean kmt_free_at_once(const KmtEntry *e, guint type)
 	       e->type == type;
 }
 
-/* The record of an item that kmt_match_step() does not do. */
-void kmt_match_slowly(KmtMatcher *m, KmtItem *item);
+/* The record of an item that kmt_match_step() does not do.  e: what may be the
+ * entry of its address, or NULL. */
+void kmt_match_slowly(KmtMatcher *m, KmtEntry *e, KmtItem *item);
 
 G_STATIC_ASSERT((guint)KMT_STEP_ALLOC == KMEMTRACE_EVENT_ALLOC);
 G_STATIC_ASSERT((guint)KMT_STEP_FREE == KMEMTRACE_EVENT_FREE);
@@ -197,13 +198,13 @@ static inline void kmt_match_step(KmtMatcher *m, KmtItem *item)
 	/* Entries change their address, but never their number: one that has
 	 * the hash is the one. */
 	if (G_UNLIKELY(item->candidate - 1 >= s->n_entries)) {
-		kmt_match_slowly(m, item);
+		kmt_match_slowly(m, NULL, item);
 		return;
 	}
 	e = &s->entries[item->candidate - 1];
 	if (G_UNLIKELY(e->hash != item->hash || e->flags != expected ||
 		       e->type != item->type)) {
-		kmt_match_slowly(m, item);
+		kmt_match_slowly(m, e, item);
 		return;
 	}
 	/* With masks, or the compiler makes a branch of it. */

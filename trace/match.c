@@ -150,7 +150,7 @@ KmtObject kmt_entry_object(KmtMatcher *m, const KmtEntry *e, guint64 hash)
 	};
 
 	if (e->flags & KMT_ENTRY_MOVED) {
-		const KmtAside *aside = kmt_aside_of(m, e, hash);
+		const KmtAside *aside = kmt_aside_of(m, e);
 
 		object.timestamp = aside->born;
 		object.file = aside->file;
@@ -187,7 +187,7 @@ void kmt_make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	KmtObject object;
 
 	if (e->flags & KMT_ENTRY_LIVE)
-		kmt_aside_closed(m, e, r->hash);
+		kmt_aside_closed(m, e);
 	else
 		kmt_obj_count_closed(&m->table, r->hash, -1);
 	kmt_touch(m, e, file);
@@ -202,7 +202,7 @@ void kmt_make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 
 void kmt_make_closed(KmtMatcher *m, KmtEntry *e, guint64 hash)
 {
-	kmt_aside_closed(m, e, hash);
+	kmt_aside_closed(m, e);
 	kmt_obj_count_closed(&m->table, hash, 1);
 	e->flags &= ~(KMT_ENTRY_LIVE | KMT_ENTRY_MAYBE_FREED);
 }
@@ -214,7 +214,7 @@ void kmt_review_close(KmtMatcher *m, KmtEntry *e, guint64 hash, guint16 file)
 	if (!(e->flags & KMT_ENTRY_MAYBE))
 		return;
 	kmt_review_guess(m, e, file);
-	aside = kmt_aside_of(m, e, hash);
+	aside = kmt_aside_of(m, e);
 	/* A surplus FREE that waits makes up for it. */
 	if ((e->flags & KMT_ENTRY_MAYBE_LIVE) && !(aside && aside->frees) &&
 	    !kmt_opposite_holds(m, e, file))
@@ -290,12 +290,12 @@ static void contest(KmtMatcher *m, KmtEntry *e, KmtItem *item)
 	}
 }
 
-void kmt_match_slowly(KmtMatcher *m, KmtItem *item)
+void kmt_match_slowly(KmtMatcher *m, KmtEntry *e, KmtItem *item)
 {
-	KmtEntry *e = kmt_obj_find(&m->table, item->hash,
-				   kmt_is_pages(item->type));
 	guint64 hash = item->hash;
 
+	if (!e || !kmt_obj_is(e, hash, kmt_is_pages(item->type)))
+		e = kmt_obj_find(&m->table, hash, kmt_is_pages(item->type));
 	if (item->op == KMT_STEP_ALLOC) {
 		if (alloc_at_once(m, &e, item->event, item->file, hash,
 				  item->lot)) {
@@ -321,7 +321,8 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 	KmtRecord r = {
 		.event = *event,
 		.position = *position,
-		.hash = kmt_obj_hash(m->table.seed, event->ptr, pages)};
+		.hash = kmt_obj_hash(m->table.seed, event->ptr,
+				     event->type_id)};
 	KmtEntry *e;
 	KmtObject object;
 

@@ -17,20 +17,40 @@
  * are added before the next attempt. */
 #define MAX_SEARCH 64
 
+/* n: a power of two, above 1 */
+static void new_slots(KmtObjSegment *s, guint32 n)
+{
+	s->slots = g_new0(guint32, n + KMT_SLOT_GROUP);
+	s->mask = n - 1;
+	s->shift = (guint32)__builtin_clzll(s->mask);
+	s->n_slots = 0;
+}
+
+/* Each step doubles the lower bits that are right, of which it has 3. */
+static guint64 inverse(guint64 odd)
+{
+	guint64 x = odd;
+	guint i;
+
+	for (i = 0; i < 5; i++)
+		x *= 2 - odd * x;
+	return x;
+}
+
 void kmt_obj_table_init(KmtObjTable *table, guint64 seed, gboolean keep_indexes)
 {
 	guint i;
 
 	memset(table, 0, sizeof(*table));
-	table->seed = seed ? seed : kmt_hash_seed();
+	table->seed = seed ? seed : kmt_hash_seed() | 1;
+	table->inverse = inverse(table->seed);
 	table->keep_indexes = keep_indexes;
 	table->seen[FALSE] = kmt_addr_set_new(3);
 	table->seen[TRUE] = kmt_addr_set_new(12);
 	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
 		KmtObjSegment *s = &table->segments[i];
 
-		s->slots = g_new0(guint32, OBJ_FIRST_SLOTS + KMT_SLOT_GROUP);
-		s->mask = OBJ_FIRST_SLOTS - 1;
+		new_slots(s, OBJ_FIRST_SLOTS);
 	}
 }
 
@@ -49,7 +69,7 @@ void kmt_obj_table_clear(KmtObjTable *table)
 
 static void put_slot(KmtObjSegment *s, guint64 hash, guint32 number)
 {
-	guint32 i = (guint32)hash & s->mask;
+	guint32 i = kmt_obj_place(s, hash);
 
 	while (s->slots[i] != 0 && s->slots[i] != KMT_SLOT_GONE)
 		i = (i + 1) & s->mask;
@@ -59,7 +79,7 @@ static void put_slot(KmtObjSegment *s, guint64 hash, guint32 number)
 
 static void remove_slot(KmtObjSegment *s, guint64 hash, guint32 number)
 {
-	guint32 i = (guint32)hash & s->mask;
+	guint32 i = kmt_obj_place(s, hash);
 
 	while (s->slots[i] != (kmt_obj_tag(hash) | (number + 1)))
 		i = (i + 1) & s->mask;
@@ -77,9 +97,7 @@ static void make_slots(KmtObjSegment *s)
 	while (((guint64)s->n_entries + 1) * 10 > (guint64)n * 7)
 		n *= 2;
 	g_free(s->slots);
-	s->slots = g_new0(guint32, n + KMT_SLOT_GROUP);
-	s->mask = n - 1;
-	s->n_slots = 0;
+	new_slots(s, n);
 	for (i = 0; i < s->n_entries; i++)
 		put_slot(s, s->entries[i].hash, i);
 }

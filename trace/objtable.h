@@ -47,6 +47,7 @@ typedef struct {
 	gint64 last_ts; /* merged time of the last record, ns */
 	guint32 lot;	/* see trace/cells.h */
 	guint32 other_delta_ns;
+	guint32 aside; /* what the matcher keeps elsewhere; 0: nothing */
 	guint16 last_file;
 	guint8 flags;
 	guint8 type : 2;	/* enum kmemtrace_type_id */
@@ -73,7 +74,8 @@ typedef struct {
 	guint32 n_closed; /* entries that are not live */
 	guint32 hand;	  /* where the search for one to forget goes on */
 	guint32 patience; /* so many are added before it is tried again */
-	guint64 padding;  /* to a power of two */
+	guint32 shift;	  /* of what of a hash is the place of a slot */
+	guint32 padding;  /* to a power of two */
 } KmtObjSegment;
 G_STATIC_ASSERT(sizeof(KmtObjSegment) == 64 || sizeof(void *) < 8);
 
@@ -81,26 +83,36 @@ typedef struct {
 	KmtObjSegment segments[KMT_OBJ_SEGMENTS];
 	KmtAddrSet *seen[2]; /* what was forgotten: slab, pages */
 	guint64 seed;	     /* of the hash */
+	guint64 inverse;     /* of seed, modulo 2^64 */
 	gboolean keep_indexes;
 } KmtObjTable;
 
-/* seed: of the hash; 0 for one that nobody knows. */
+/* seed: of the hash, odd; 0 for one that nobody knows. */
 void kmt_obj_table_init(KmtObjTable *table, guint64 seed,
 			gboolean keep_indexes);
 void kmt_obj_table_clear(KmtObjTable *table);
 
-/* Of an address; pages are a space of their own. */
-#define KMT_PAGES_SALT G_GUINT64_CONSTANT(0x5bd1e995)
-
-static inline guint64 kmt_obj_hash(guint64 seed, guint64 ptr, gboolean pages)
+/* Pages are a space of their own: a bit that the addresses of a kernel have in
+ * common. */
+static inline guint64 kmt_obj_space(guint type)
 {
-	return kmt_hash(seed, ptr ^ (pages ? KMT_PAGES_SALT : 0));
+	G_STATIC_ASSERT(KMEMTRACE_TYPE_PAGES == 2 &&
+			KMEMTRACE_TYPE_CACHE < 2);
+	return (guint64)(type & 2) << 61;
+}
+
+/*
+ * Of an address and its space: the upper bits are good, and no two have the
+ * same.  seed is odd, and random.
+ */
+static inline guint64 kmt_obj_hash(guint64 seed, guint64 ptr, guint type)
+{
+	return (ptr ^ kmt_obj_space(type)) * seed;
 }
 
 static inline guint64 kmt_obj_ptr(const KmtObjTable *table, const KmtEntry *e)
 {
-	return kmt_unhash(table->seed, e->hash) ^
-	       (e->type == KMEMTRACE_TYPE_PAGES ? KMT_PAGES_SALT : 0);
+	return (e->hash * table->inverse) ^ kmt_obj_space(e->type);
 }
 
 #define KMT_SLOT_NUMBER_BITS 24
@@ -112,17 +124,26 @@ static inline KmtObjSegment *kmt_obj_segment(KmtObjTable *table, guint64 hash)
 	return &table->segments[hash >> (64 - KMT_OBJ_SEGMENT_BITS)];
 }
 
+/* From the top of a hash down: its segment, the place of its slot (24 bits at
+ * most), its tag, and what is left for others. */
+static inline guint32 kmt_obj_place(const KmtObjSegment *s, guint64 hash)
+{
+	return (guint32)(hash << KMT_OBJ_SEGMENT_BITS >> s->shift);
+}
+
 static inline guint32 kmt_obj_tag(guint64 hash)
 {
-	return (guint32)(hash >> 24) & ~KMT_SLOT_NUMBER_MASK;
+	return (guint32)(hash >> 2) & ~KMT_SLOT_NUMBER_MASK;
 }
+
+#define KMT_OBJ_HASH_LEFT 26 /* bits */
 
 /* For what will be looked for soon: its slot, then its entry. */
 static inline void kmt_obj_prefetch_slot(KmtObjTable *table, guint64 hash)
 {
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
 
-	__builtin_prefetch(&s->slots[(guint32)hash & s->mask]);
+	__builtin_prefetch(&s->slots[kmt_obj_place(s, hash)]);
 }
 
 /* So many slots are looked at at once; as many lie behind the last one, empty.
@@ -161,7 +182,7 @@ static inline guint kmt_obj_equal(const guint32 *slots, guint32 mask,
 static inline guint32 kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash)
 {
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
-	const guint32 *slots = &s->slots[(guint32)hash & s->mask];
+	const guint32 *slots = &s->slots[kmt_obj_place(s, hash)];
 	guint32 tag = kmt_obj_tag(hash);
 	guint tagged = kmt_obj_equal(slots, ~KMT_SLOT_NUMBER_MASK, tag);
 	guint32 slot = tagged ? slots[__builtin_ctz(tagged)] : 0;
@@ -207,7 +228,7 @@ static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
 				     gboolean pages)
 {
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
-	guint32 i = (guint32)hash & s->mask;
+	guint32 i = kmt_obj_place(s, hash);
 	guint tagged;
 
 	/* What lies behind the last slot is no slot. */

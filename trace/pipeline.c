@@ -62,7 +62,9 @@ struct KmtPipeline {
 	guint n_shards, n_threads;
 	guint64 seed; /* of the hash that all shards share */
 	KmtMerge *merge;
-	KmtCellCache *lots; /* of the stage that merges */
+	/* Of the stage that merges: */
+	KmtCellCache *lots;
+	guint16 **next_numbers; /* where the next one of a shard goes */
 	Shard *shards;
 	Work ring[RING];
 	Work end; /* for what is decided after the last record */
@@ -119,7 +121,6 @@ static KmtExtra *add_extra(Shard *shard, KmtExtraOp op,
 
 	g_array_set_size(extras, extras->len + 1);
 	extra = &g_array_index(extras, KmtExtra, extras->len - 1);
-	memset(extra, 0, sizeof(*extra));
 	extra->op = op;
 	extra->event = *event;
 	extra->file = (guint16)position->file->position;
@@ -182,9 +183,11 @@ static const KmtMatchOps match_ops = {
 /* ---- the stages ---- */
 
 /* Which shard has an address: by bits of the hash that tables do not use. */
+G_STATIC_ASSERT(KMT_OBJ_HASH_LEFT == 26);
+
 static inline guint shard_of(const KmtPipeline *p, guint64 hash)
 {
-	return (guint)((hash >> 32 & 0xffff) * p->n_shards >> 16);
+	return (guint)((hash >> 10 & 0xffff) * p->n_shards >> 16);
 }
 
 static gboolean is_remote(const KmtPipeline *p, const KmtItem *item)
@@ -201,8 +204,7 @@ static inline void prepare(KmtPipeline *p, KmtItem *item)
 
 	item->op = event->event_id;
 	item->type = event->type_id;
-	item->hash = kmt_obj_hash(p->seed, event->ptr,
-				  item->type == KMEMTRACE_TYPE_PAGES);
+	item->hash = kmt_obj_hash(p->seed, event->ptr, item->type);
 	item->remote = FALSE;
 	if (item->op == KMT_STEP_FREE)
 		return;
@@ -218,15 +220,15 @@ static void distribute(KmtPipeline *p, Work *work)
 	guint i;
 
 	for (i = 0; i < p->n_shards; i++)
-		work->n_numbers[i] = 0;
+		p->next_numbers[i] = work->numbers + i * KMT_BLOCK_RECORDS;
 	for (i = 0; i < b->n; i++) {
-		guint shard;
-
 		prepare(p, &b->items[i]);
-		shard = shard_of(p, b->items[i].hash);
-		work->numbers[shard * KMT_BLOCK_RECORDS +
-			      work->n_numbers[shard]++] = (guint16)i;
+		*p->next_numbers[shard_of(p, b->items[i].hash)]++ = (guint16)i;
 	}
+	for (i = 0; i < p->n_shards; i++)
+		work->n_numbers[i] =
+			(guint)(p->next_numbers[i] - work->numbers) -
+			i * KMT_BLOCK_RECORDS;
 }
 
 /* Returns FALSE at the end. */
@@ -539,6 +541,7 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	p->n_shards = options->shards ? options->shards : p->n_threads;
 	p->seed = match_options.hash_seed;
 	p->lots = kmt_cell_cache_new(options->cells);
+	p->next_numbers = g_new(guint16 *, p->n_shards);
 	p->merge = kmt_merge_new(capture);
 	kmt_merge_stop_after(p->merge, options->stop_ns,
 			     CLAMP(options->clock_tolerance_ns, 0,
@@ -573,6 +576,7 @@ void kmt_pipeline_free(KmtPipeline *p)
 		kmt_matcher_free(p->shards[i].matcher);
 	kmt_merge_free(p->merge);
 	kmt_cell_cache_free(p->lots);
+	g_free(p->next_numbers);
 	g_mutex_clear(&p->lock);
 	g_cond_clear(&p->changed);
 	g_free(p->shards);

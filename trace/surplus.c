@@ -33,22 +33,9 @@
 
 /* ---- what is aside of an entry ---- */
 
-static guint aside_hash(gconstpointer p)
-{
-	return (guint)((const KmtAside *)p)->hash;
-}
-
-static gboolean aside_equal(gconstpointer a, gconstpointer b)
-{
-	const KmtAside *x = a, *y = b;
-
-	return x->hash == y->hash && x->pages == y->pages;
-}
-
 void kmt_asides_init(KmtMatcher *m)
 {
-	m->asides =
-		g_hash_table_new_full(aside_hash, aside_equal, g_free, NULL);
+	m->asides = g_ptr_array_new_with_free_func(g_free);
 }
 
 static void free_list(KmtPending *p)
@@ -65,27 +52,29 @@ void kmt_asides_clear(KmtMatcher *m)
 {
 	free_list(m->oldest);
 	free_list(m->unused);
-	g_hash_table_unref(m->asides);
+	g_ptr_array_unref(m->asides);
 }
 
-KmtAside *kmt_aside_of(KmtMatcher *m, const KmtEntry *e, guint64 hash)
+KmtAside *kmt_aside_of(const KmtMatcher *m, const KmtEntry *e)
 {
-	KmtAside key = {.hash = hash, .pages = kmt_is_pages(e->type)};
-
-	if (!(e->flags & (KMT_ENTRY_PENDING | KMT_ENTRY_MOVED)))
-		return NULL;
-	return g_hash_table_lookup(m->asides, &key);
+	return e->aside ? m->asides->pdata[e->aside - 1] : NULL;
 }
 
-static KmtAside *aside_get(KmtMatcher *m, KmtEntry *e, guint64 hash)
+static KmtAside *aside_get(KmtMatcher *m, KmtEntry *e)
 {
-	KmtAside *aside = kmt_aside_of(m, e, hash);
+	KmtAside *aside;
 
-	if (!aside) {
+	if (e->aside)
+		return kmt_aside_of(m, e);
+	e->aside = m->unused_aside;
+	if (e->aside) {
+		aside = kmt_aside_of(m, e);
+		m->unused_aside = aside->next_unused;
+		memset(aside, 0, sizeof(*aside));
+	} else {
 		aside = g_new0(KmtAside, 1);
-		aside->hash = hash;
-		aside->pages = kmt_is_pages(e->type);
-		g_hash_table_add(m->asides, aside);
+		g_ptr_array_add(m->asides, aside);
+		e->aside = m->asides->len;
 	}
 	return aside;
 }
@@ -95,25 +84,28 @@ static void aside_put(KmtMatcher *m, KmtEntry *e, KmtAside *aside)
 {
 	if (!aside->frees && !aside->allocs)
 		e->flags &= ~KMT_ENTRY_PENDING;
-	if (!(e->flags & (KMT_ENTRY_PENDING | KMT_ENTRY_MOVED)))
-		g_hash_table_remove(m->asides, aside);
+	if (e->flags & (KMT_ENTRY_PENDING | KMT_ENTRY_MOVED))
+		return;
+	aside->next_unused = m->unused_aside;
+	m->unused_aside = e->aside;
+	e->aside = 0;
 }
 
-void kmt_aside_move(KmtMatcher *m, KmtEntry *e, guint64 hash)
+void kmt_aside_move(KmtMatcher *m, KmtEntry *e)
 {
 	KmtAside *aside;
 
 	if ((e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_MOVED)) != KMT_ENTRY_LIVE)
 		return;
-	aside = aside_get(m, e, hash);
+	aside = aside_get(m, e);
 	aside->born = e->last_ts;
 	aside->file = e->last_file;
 	e->flags |= KMT_ENTRY_MOVED;
 }
 
-void kmt_aside_closed(KmtMatcher *m, KmtEntry *e, guint64 hash)
+void kmt_aside_closed(KmtMatcher *m, KmtEntry *e)
 {
-	KmtAside *aside = kmt_aside_of(m, e, hash);
+	KmtAside *aside = kmt_aside_of(m, e);
 	KmtPending *p;
 
 	if (!aside)
@@ -166,7 +158,7 @@ static KmtPending *pending_add(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 {
 	gboolean is_free = r->event.event_id == KMEMTRACE_EVENT_FREE;
 	KmtPending *p = pending_new(m);
-	KmtAside *aside = aside_get(m, e, r->hash);
+	KmtAside *aside = aside_get(m, e);
 	KmtPending **last = is_free ? &aside->last_free : &aside->last_alloc;
 
 	p->record = *r;
@@ -282,7 +274,7 @@ static void give_up(KmtMatcher *m, KmtPending *p)
 	KmtEntry *e = kmt_obj_find(&m->table, p->record.hash,
 				   kmt_is_pages(event->type_id));
 
-	pending_settle(m, e, kmt_aside_of(m, e, p->record.hash), p);
+	pending_settle(m, e, kmt_aside_of(m, e), p);
 	if (event->event_id == KMEMTRACE_EVENT_FREE)
 		give_up_free(m, e, p);
 	else
@@ -345,7 +337,7 @@ gboolean kmt_opposite_holds(const KmtMatcher *m, KmtEntry *e, guint16 file)
 void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 {
 	guint16 file = (guint16)r->position.file->position;
-	KmtAside *aside = kmt_aside_of(m, e, r->hash);
+	KmtAside *aside = kmt_aside_of(m, e);
 	KmtPending *p = NULL;
 
 	kmt_review_guess(m, e, file);
@@ -354,16 +346,16 @@ void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	if (p) {
 		KmtObject object = kmt_record_object(m, r);
 
-		kmt_aside_move(m, e, r->hash);
+		kmt_aside_move(m, e);
 		kmt_touch(m, e, file);
 		kmt_tell_alloc(m, &object, r);
 		kmt_tell_free(m, &object, &p->record);
-		pending_settle(m, e, kmt_aside_of(m, e, r->hash), p);
+		pending_settle(m, e, kmt_aside_of(m, e), p);
 		return;
 	}
 	/* What else would a FREE of the other type have been for? */
 	while ((e->flags & KMT_ENTRY_LIVE) &&
-	       (aside = kmt_aside_of(m, e, r->hash)) && aside->frees &&
+	       (aside = kmt_aside_of(m, e)) && aside->frees &&
 	       aside->frees->mismatch)
 		give_up(m, aside->frees);
 	if (e->flags & KMT_ENTRY_LIVE) {
@@ -396,7 +388,7 @@ static void free_surplus(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	p->mismatch = (e->flags & KMT_ENTRY_LIVE) != 0;
 	/* Since the last sight, for kmt_may_miss(). */
 	p->replaced.timestamp = e->last_ts;
-	kmt_aside_move(m, e, r->hash);
+	kmt_aside_move(m, e);
 	kmt_touch(m, e, (guint16)r->position.file->position);
 }
 
@@ -416,7 +408,7 @@ static void free_matched(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 static void free_contested(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 {
 	guint16 file = (guint16)r->position.file->position;
-	KmtAside *aside = kmt_aside_of(m, e, r->hash);
+	KmtAside *aside = kmt_aside_of(m, e);
 	KmtPending *p = NULL;
 
 	/* The FREE of an object that was replaced, late? */
@@ -435,7 +427,7 @@ static void free_contested(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 		/* Or it is the new object's, and the old one's is lost. */
 		if ((e->flags & KMT_ENTRY_LIVE) && free_may_be_lost(m, p))
 			e->flags |= KMT_ENTRY_MAYBE_FREED;
-		kmt_aside_move(m, e, r->hash);
+		kmt_aside_move(m, e);
 		pending_settle(m, e, aside, p);
 		kmt_touch(m, e, file);
 	} else {
