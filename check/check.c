@@ -310,6 +310,7 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 {
 	const KmtCapture *c = check->capture;
 	GPtrArray *loss = g_ptr_array_new_with_free_func(g_free);
+	g_auto(GStrv) not_seen = kmt_capture_not_seen(c);
 	guint i;
 
 	if (c->has_overruns && c->overruns) {
@@ -321,6 +322,10 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 					      c->overruns, *by_cpu ? " (" : "",
 					      by_cpu, *by_cpu ? ")" : ""));
 	}
+	for (i = 0; not_seen && not_seen[i]; i++)
+		g_ptr_array_add(loss,
+				g_strdup_printf("not seen by this source: %s",
+						not_seen[i]));
 	for (i = 0; i < c->notes->len; i++)
 		g_ptr_array_add(loss, g_strdup(c->notes->pdata[i]));
 	for (i = 0; i < check->notes->len; i++)

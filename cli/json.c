@@ -115,6 +115,22 @@ void kmt_json_loss(JsonBuilder *builder, const KmtCapture *capture)
 	kmt_json_u64(builder, "missing_files", capture->missing_files);
 }
 
+void kmt_json_not_seen(JsonBuilder *builder, const KmtCapture *capture)
+{
+	g_auto(GStrv) list = kmt_capture_not_seen(capture);
+	g_autofree char *source = NULL;
+	guint i;
+
+	if (capture->meta)
+		source = g_key_file_get_string(capture->meta, "capture",
+					       "source", NULL);
+	kmt_json_text(builder, "source", source);
+	kmt_json_begin_array(builder, "not_seen");
+	for (i = 0; list && list[i]; i++)
+		kmt_json_text(builder, NULL, list[i]);
+	json_builder_end_array(builder);
+}
+
 void kmt_json_findings(JsonBuilder *builder, const KmtFindings *findings)
 {
 	kmt_json_begin_object(builder, "unmatched_frees");

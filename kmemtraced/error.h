@@ -30,6 +30,15 @@ typedef enum {
 	KMT_DAEMON_ERROR_CPU_GONE,	 /* a CPU's file went away */
 	KMT_DAEMON_ERROR_ABANDONED,	 /* the user did not wait for the end */
 	KMT_DAEMON_ERROR_RESOURCES,	 /* memory, threads, descriptors */
+	KMT_DAEMON_ERROR_SOURCE,	 /* no such source, or not that way */
+	KMT_DAEMON_ERROR_NO_TRACEFS,	 /* nothing is mounted there */
+	KMT_DAEMON_ERROR_TRACEFS,	 /* a file of it cannot be used */
+	KMT_DAEMON_ERROR_LEFT,		 /* an instance cannot be removed */
+	KMT_DAEMON_ERROR_NO_TRACEPOINT,	 /* the kernel lacks one */
+	KMT_DAEMON_ERROR_FIELD,		 /* it is there, but not as needed */
+	KMT_DAEMON_ERROR_NO_LIBRARY,	 /* built without libtraceevent */
+	KMT_DAEMON_ERROR_PROCESS,	 /* a process to trace is not there */
+	KMT_DAEMON_ERROR_COMMAND,	 /* the command cannot be started */
 	KMT_DAEMON_N_ERRORS
 } KmtDaemonError;
 

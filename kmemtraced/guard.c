@@ -39,7 +39,8 @@ static void make_whole(int dir_fd, const char *name)
 	close(fd);
 }
 
-static void G_GNUC_NORETURN guard_main(int dir_fd, int pipe_fd)
+static void G_GNUC_NORETURN guard_main(int dir_fd, KmtSource *source,
+				       int pipe_fd)
 {
 	const struct dirent *entry;
 	char byte;
@@ -56,10 +57,12 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, int pipe_fd)
 	while (dir && (entry = readdir(dir)))
 		if (kmt_output_is_cpu_file(entry->d_name))
 			make_whole(dir_fd, entry->d_name);
+	if (source->class->clean_up)
+		source->class->clean_up(source);
 	_exit(0);
 }
 
-KmtGuard *kmt_guard_start(int dir_fd, GError **error)
+KmtGuard *kmt_guard_start(int dir_fd, KmtSource *source, GError **error)
 {
 	g_autofree KmtGuard *guard = g_new0(KmtGuard, 1);
 	int fds[2];
@@ -73,7 +76,7 @@ KmtGuard *kmt_guard_start(int dir_fd, GError **error)
 	if (guard->pid == 0) {
 		close(fds[1]);
 		g_free(g_steal_pointer(&guard));
-		guard_main(dir_fd, fds[0]);
+		guard_main(dir_fd, source, fds[0]);
 	}
 	if (guard->pid < 0) {
 		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,

@@ -3,15 +3,23 @@ sbin_PROGRAMS += kmemtraced/kmemtraced
 kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/control.c kmemtraced/control.h \
 	kmemtraced/error.c kmemtraced/error.h \
+	kmemtraced/ftrace.c \
 	kmemtraced/guard.c kmemtraced/guard.h \
+	kmemtraced/instance.c kmemtraced/instance.h \
 	kmemtraced/live.c kmemtraced/live.h \
 	kmemtraced/main.c \
 	kmemtraced/meta.c kmemtraced/meta.h \
 	kmemtraced/output.c kmemtraced/output.h \
+	kmemtraced/ownset.c kmemtraced/ownset.h \
 	kmemtraced/reader.c kmemtraced/reader.h \
+	kmemtraced/relay.c \
+	kmemtraced/ringformat.c kmemtraced/ringformat.h \
+	kmemtraced/ringpage.c kmemtraced/ringpage.h \
 	kmemtraced/session.c kmemtraced/session.h \
 	kmemtraced/sink.c kmemtraced/sink.h \
-	kmemtraced/summary.c kmemtraced/summary.h
-kmemtraced_kmemtraced_CFLAGS = $(AM_CFLAGS) -pthread
+	kmemtraced/source.c kmemtraced/source.h \
+	kmemtraced/summary.c kmemtraced/summary.h \
+	kmemtraced/tables.c kmemtraced/tables.h
+kmemtraced_kmemtraced_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS) -pthread
 kmemtraced_kmemtraced_LDFLAGS = $(AM_LDFLAGS) -pthread
-kmemtraced_kmemtraced_LDADD = cli/libcli.a $(GLIB_LIBS)
+kmemtraced_kmemtraced_LDADD = cli/libcli.a $(TRACEEVENT_LIBS) $(GLIB_LIBS)

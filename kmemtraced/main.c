@@ -19,6 +19,9 @@
 /* More would not fit into a time in microseconds. */
 #define SECONDS_MAX 1e9
 
+/* 1 TB: what the kernel takes is for the kernel to say. */
+#define BUFFER_MAX_KB 1073741824
+
 /* What to do about each error. */
 static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_NO_DEBUGFS] =
@@ -69,6 +72,30 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 		"again for a complete capture",
 	[KMT_DAEMON_ERROR_RESOURCES] =
 		"free some memory, or raise the limits of 'ulimit'",
+	[KMT_DAEMON_ERROR_SOURCE] =
+		"sources are 'relay' (a kernel with kmemtrace) and 'ftrace' "
+		"(any kernel's tracepoints); see kmemtraced(8)",
+	[KMT_DAEMON_ERROR_NO_TRACEFS] =
+		"mount it with 'mount -t tracefs none /sys/kernel/tracing' "
+		"(the kernel needs CONFIG_EVENT_TRACING), or say with -t where "
+		"it is mounted",
+	[KMT_DAEMON_ERROR_TRACEFS] =
+		"this kernel's tracefs is not as kmemtraced knows it: see what "
+		"the kernel says in 'dmesg'",
+	[KMT_DAEMON_ERROR_LEFT] =
+		"end what uses it ('fuser -v' on its files tells), and remove "
+		"it with rmdir",
+	[KMT_DAEMON_ERROR_NO_TRACEPOINT] =
+		"the kernel needs CONFIG_EVENT_TRACING; one with kmemtrace "
+		"needs no tracepoints",
+	[KMT_DAEMON_ERROR_FIELD] =
+		"this kernel's tracepoints have changed beyond what kmemtraced "
+		"can follow: use a newer kmemtraced, or a kernel with "
+		"kmemtrace",
+	[KMT_DAEMON_ERROR_NO_LIBRARY] =
+		"install libtraceevent-dev (libtraceevent-devel), configure "
+		"and make again",
+	[KMT_DAEMON_ERROR_PROCESS] = "name processes that run",
 };
 
 static gboolean quiet;
@@ -142,18 +169,63 @@ static double parse_seconds(const char *text)
 	return seconds;
 }
 
+static guint64 parse_buffer(const char *text)
+{
+	guint64 kb = 0;
+
+	if (!g_ascii_string_to_unsigned(text, 10, 1, BUFFER_MAX_KB, &kb, NULL))
+		fail_usage("-b '%s' is not a number of kilobytes from 1 to %d",
+			   text, BUFFER_MAX_KB);
+	return kb;
+}
+
+/* "12,34" */
+static void parse_pids(const char *text, GArray *pids)
+{
+	g_auto(GStrv) words = g_strsplit(text, ",", -1);
+
+	for (char **word = words; *word; word++) {
+		gint64 n;
+		gint pid;
+
+		if (!g_ascii_string_to_signed(*word, 10, 1, G_MAXINT, &n, NULL))
+			fail_usage("-p '%s' is not the number of a process",
+				   *word);
+		pid = (gint)n;
+		g_array_append_val(pids, pid);
+	}
+}
+
 /* Exits on a mistake, and for --help and --version. */
 static void parse_options(char **argv, KmtSessionOptions *options)
 {
-	static char *directory, *debugfs, *proc, *sys;
-	static char *seconds;
+	static char *directory, *source, *debugfs, *tracefs, *proc, *sys;
+	static char *seconds, *buffer;
+	static char **pid_lists;
+	static GArray *pids;
+	static gboolean children;
 	static gboolean force, version;
 	const GOptionEntry entries[] = {
 		{"directory", 'D', 0, G_OPTION_ARG_FILENAME, &directory,
 		 "Put the capture into DIR (default: .)", "DIR"},
+		{"source", 's', 0, G_OPTION_ARG_STRING, &source,
+		 "relay: a kernel with kmemtrace; ftrace: any kernel (default: "
+		 "what the machine offers)",
+		 "SOURCE"},
 		{"debugfs", 'r', 0, G_OPTION_ARG_FILENAME, &debugfs,
-		 "Where debugfs is mounted (default: /sys/kernel/debug)",
+		 "Where debugfs is mounted (default: /sys/kernel/debug); "
+		 "chooses relay",
 		 "DEBUGFS"},
+		{"tracefs", 't', 0, G_OPTION_ARG_FILENAME, &tracefs,
+		 "Where tracefs is mounted (default: /sys/kernel/tracing); "
+		 "chooses ftrace",
+		 "TRACEFS"},
+		{"buffer", 'b', 0, G_OPTION_ARG_STRING, &buffer,
+		 "ftrace: each CPU's buffer (default: up to 16384 KB)", "KB"},
+		{"pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &pid_lists,
+		 "ftrace: only what these processes do", "PID[,PID...]"},
+		{"children", 'c', 0, G_OPTION_ARG_NONE, &children,
+		 "ftrace: and the processes that they start", NULL},
 		{"seconds", 'w', 0, G_OPTION_ARG_STRING, &seconds,
 		 "End after SECONDS (default: at Ctrl+C)", "SECONDS"},
 		{"force", 'f', 0, G_OPTION_ARG_NONE, &force,
@@ -173,8 +245,9 @@ static void parse_options(char **argv, KmtSessionOptions *options)
 	g_autoptr(GError) error = NULL;
 
 	g_option_context_set_summary(
-		context, "Records what a kernel with kmemtrace traces into "
-			 "cpu<n>.out, until Ctrl+C.");
+		context,
+		"Records the allocations and frees of kernel memory into "
+		"cpu<n>.out, until Ctrl+C.");
 	g_option_context_set_description(
 		context, "Exit status: 0 if all went well, 1 if not.");
 	rest = kmt_cli_parse(context, entries, argv, &error);
@@ -188,6 +261,23 @@ static void parse_options(char **argv, KmtSessionOptions *options)
 		fail_usage("'%s' is one argument too many", rest[1]);
 	if (seconds)
 		options->seconds = parse_seconds(seconds);
+	if (buffer)
+		options->buffer_kb = parse_buffer(buffer);
+	pids = g_array_new(FALSE, FALSE, sizeof(gint));
+	for (char **list = pid_lists; list && *list; list++)
+		parse_pids(*list, pids);
+	if (children && pids->len == 0)
+		fail_usage("-c says nothing without -p");
+	/* Who says where one of them is means that one. */
+	if (!source && tracefs && !debugfs)
+		source = g_strdup("ftrace");
+	else if (!source && debugfs && !tracefs)
+		source = g_strdup("relay");
+	options->source = source;
+	options->tracefs = tracefs;
+	options->pids = (const gint *)pids->data;
+	options->n_pids = pids->len;
+	options->children = children;
 	options->directory = directory ? directory : ".";
 	options->debugfs = debugfs ? debugfs : "/sys/kernel/debug";
 	options->proc = proc ? proc : "/proc";

@@ -125,11 +125,7 @@ GKeyFile *kmt_meta_new(const KmtMetaStart *start)
 	}
 	set_build_id(meta, start->sys);
 	set_boot_id(meta, start->proc);
-	g_key_file_set_string(meta, CAPTURE, "clock", "sched_clock");
-	g_key_file_set_string(meta, CAPTURE, "source", "relay");
-	g_key_file_set_uint64(meta, CAPTURE, "subbufs", start->n_subbufs);
-	g_key_file_set_uint64(meta, CAPTURE, "subbuf_size",
-			      start->subbuf_bytes);
+	g_key_file_set_string(meta, CAPTURE, "source", start->source);
 	kmt_meta_set_continues(meta, start->continues);
 	set_boolean(meta, "was_enabled", start->was_enabled);
 	set_boolean(meta, "complete", FALSE);

@@ -10,10 +10,9 @@
 
 /* What is known when recording begins. */
 typedef struct {
-	const char *sys;  /* where sysfs is mounted */
-	const char *proc; /* and procfs */
-	guint64 n_subbufs;
-	guint64 subbuf_bytes;
+	const char *sys;    /* where sysfs is mounted */
+	const char *proc;   /* and procfs */
+	const char *source; /* its name */
 	gboolean continues; /* an earlier reader took the first part */
 	gboolean was_enabled;
 } KmtMetaStart;

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -24,11 +23,10 @@
 #define SPURIOUS_WAIT_MS 10
 
 struct kmt_reader {
-	int fd;	       /* the CPU's file in debugfs */
+	KmtFeed *feed;
 	int wake_fd;   /* eventfd: look, or stop, gone or abandon is set */
 	int notify_fd; /* eventfd of main */
 	guint cpu;
-	char *name;
 	KmtSink *sink;
 	cpu_set_t *cpu_set;
 	gsize cpu_set_bytes;
@@ -75,26 +73,24 @@ static void pin(KmtReader *reader)
 }
 
 /* Reads until there is nothing more.  The number of bytes, or -errno. */
-static gint64 drain(KmtReader *reader)
+static gint64 drain(KmtReader *reader, bool all)
 {
 	gint64 total = 0;
 
 	for (;;) {
 		gsize room;
 		void *to;
-		ssize_t n;
+		gssize n;
 
 		if (atomic_load(&reader->abandon))
 			kmt_sink_discard(reader->sink);
 		to = kmt_sink_room(reader->sink, &room);
 		pin(reader);
-		n = read(reader->fd, to, room);
-		if (n == 0 || (n < 0 && errno == EAGAIN))
-			return total;
-		if (n < 0 && errno == EINTR)
-			continue;
+		n = reader->feed->class->read(reader->feed, to, room, all);
 		if (n < 0)
-			return -errno;
+			return n;
+		if (n == 0)
+			return total;
 		total += n;
 		atomic_fetch_add_explicit(&reader->bytes_read, (guint64)n,
 					  memory_order_relaxed);
@@ -114,15 +110,17 @@ static void report_write(KmtReader *reader, int error)
 /* Sleeps until there is something to do.  FALSE: the file went away. */
 static bool wait_for_records(KmtReader *reader, bool was_spurious)
 {
+	const KmtFeed *feed = reader->feed;
 	struct pollfd fds[] = {
 		{.fd = reader->wake_fd, .events = POLLIN},
-		{.fd = reader->fd, .events = POLLIN},
+		{.fd = feed->is_blind ? -1 : feed->fd, .events = POLLIN},
 	};
+	int pause_ms = was_spurious ? SPURIOUS_WAIT_MS : feed->pause_ms;
 
-	if (was_spurious && poll(fds, 1, SPURIOUS_WAIT_MS) > 0)
-		return true;
+	if (pause_ms > 0 && poll(fds, 1, pause_ms) > 0)
+		fds[1].revents = 0;
 	/* Another signal than main's may end it early, which does no harm. */
-	if (poll(fds, G_N_ELEMENTS(fds), -1) < 0)
+	else if (poll(fds, G_N_ELEMENTS(fds), feed->timeout_ms) < 0)
 		return true;
 	/* Back to 0.  What it was for is looked at after this. */
 	if (fds[0].revents)
@@ -135,13 +133,15 @@ static void *reader_thread(void *data)
 	KmtReader *reader = data;
 	bool polled = false;
 
+	if (reader->feed->class->attach)
+		reader->feed->class->attach(reader->feed);
 	for (;;) {
 		/* Looked at before the last drain, so that it is the last. */
 		bool stop = atomic_load(&reader->stop);
 		bool gone = atomic_load(&reader->gone);
 		gint64 n;
 
-		n = drain(reader);
+		n = drain(reader, stop || gone);
 		if (n < 0) {
 			reader->read_error = (int)-n;
 			break;
@@ -169,25 +169,18 @@ static void *reader_thread(void *data)
 	return NULL;
 }
 
-KmtReader *kmt_reader_new(int debugfs_fd, const char *name, guint cpu,
-			  KmtSink *sink, int notify_fd, GError **error)
+KmtReader *kmt_reader_new(KmtFeed *feed, guint cpu, KmtSink *sink,
+			  int notify_fd, GError **error)
 {
 	g_autoptr(KmtReader) reader = g_new0(KmtReader, 1);
 
+	reader->feed = feed;
 	reader->sink = sink;
 	reader->cpu = cpu;
-	reader->name = g_strdup(name);
 	reader->notify_fd = notify_fd;
 	reader->cpu_set = CPU_ALLOC(cpu + 1);
 	reader->cpu_set_bytes = CPU_ALLOC_SIZE(cpu + 1);
 	reader->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	reader->fd =
-		openat(debugfs_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (reader->fd < 0) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
-			      "cannot open %s in debugfs", name);
-		return NULL;
-	}
 	if (reader->wake_fd < 0 || !reader->cpu_set) {
 		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
 			      "cannot make a reader for CPU %u", cpu);
@@ -206,14 +199,12 @@ void kmt_reader_free(KmtReader *reader)
 		kmt_reader_stop(reader);
 		kmt_reader_join(reader);
 	}
-	if (reader->fd >= 0)
-		close(reader->fd);
 	if (reader->wake_fd >= 0)
 		close(reader->wake_fd);
 	if (reader->cpu_set)
 		CPU_FREE(reader->cpu_set);
 	kmt_sink_free(reader->sink);
-	g_free(reader->name);
+	kmt_feed_free(reader->feed);
 	g_free(reader);
 }
 
@@ -287,13 +278,13 @@ gboolean kmt_reader_check(const KmtReader *reader, GError **error)
 	if (reader->read_error) {
 		kmt_set_errno(error, KMT_DAEMON_ERROR_READ, reader->read_error,
 			      "cannot read the records of CPU %u (%s)",
-			      reader->cpu, reader->name);
+			      reader->cpu, reader->feed->name);
 		return FALSE;
 	}
 	if (reader->vanished) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_CPU_GONE,
 			    "CPU %u: its file %s in debugfs went away",
-			    reader->cpu, reader->name);
+			    reader->cpu, reader->feed->name);
 		return FALSE;
 	}
 	if (kmt_reader_bytes_read(reader) % KMEMTRACE_EVENT_SIZE_V1) {
@@ -302,6 +293,9 @@ gboolean kmt_reader_check(const KmtReader *reader, GError **error)
 			    reader->cpu);
 		return FALSE;
 	}
+	if (reader->feed->class->check)
+		return reader->feed->class->check(reader->feed, reader->cpu,
+						  error);
 	return TRUE;
 }
 

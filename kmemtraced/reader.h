@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One CPU's reader: a thread, pinned to that CPU, that takes the records out of
- * debugfs and puts them into cpu<n>.out.
+ * the source and puts them into cpu<n>.out.
  *
  * All calls are the main thread's.  The life of a reader: new, start, then stop
  * (or gone), finished, join, the results, free; after a join without an error
@@ -13,17 +13,17 @@
 #include <glib.h>
 
 #include "kmemtraced/sink.h"
+#include "kmemtraced/source.h"
 
 typedef struct kmt_reader KmtReader;
 
 /*
- * Opens name, the CPU's file, below debugfs_fd.  Takes sink.  Each time that
- * something happens which main has to look at (the thread has drained, cannot
- * write, or ended), 1 is added to the eventfd notify_fd, which must outlive the
- * reader.
+ * Takes sink and feed, the records of the CPU.  Each time that something
+ * happens which main has to look at (the thread has drained, cannot write, or
+ * ended), 1 is added to the eventfd notify_fd, which must outlive the reader.
  */
-KmtReader *kmt_reader_new(int debugfs_fd, const char *name, guint cpu,
-			  KmtSink *sink, int notify_fd, GError **error);
+KmtReader *kmt_reader_new(KmtFeed *feed, guint cpu, KmtSink *sink,
+			  int notify_fd, GError **error);
 
 /* Joins the thread if need be. */
 void kmt_reader_free(KmtReader *reader);
@@ -62,7 +62,7 @@ gboolean kmt_reader_check(const KmtReader *reader, GError **error);
 
 guint kmt_reader_cpu(const KmtReader *reader);
 
-/* Bytes read so far; any time. */
+/* Bytes of records read so far; any time. */
 guint64 kmt_reader_bytes_read(const KmtReader *reader);
 
 /* The file that it writes: for its figures, and after join to sync it. */

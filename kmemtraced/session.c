@@ -14,7 +14,6 @@
 
 #include <kmemtrace_abi.h>
 
-#include "kmemtraced/control.h"
 #include "kmemtraced/error.h"
 #include "kmemtraced/guard.h"
 #include "kmemtraced/live.h"
@@ -22,6 +21,8 @@
 #include "kmemtraced/output.h"
 #include "kmemtraced/reader.h"
 #include "kmemtraced/session.h"
+#include "kmemtraced/source.h"
+#include "kmemtraced/tables.h"
 
 /* How often the CPUs are looked for and the live line is renewed. */
 #define TICK_US ((gint64)G_USEC_PER_SEC)
@@ -42,19 +43,17 @@ typedef struct {
 	const KmtSessionUi *ui;
 	GPtrArray *errors;
 
-	KmtControl *control;
+	KmtSource *source;
 	KmtOutput *output;
 	KmtGuard *guard;
 	KmtLive *live;
 	GKeyFile *meta;
 	GPtrArray *readers; /* of KmtReader, in the order in which they came */
-	char *modules;	    /* text of modules when its copy was made */
+	KmtTables tables;
 	int signal_fd;
 	int notify_fd; /* eventfd that the readers write */
-	int watch_fd;  /* inotify on the directory in debugfs */
+	int watch_fd;  /* inotify on where the CPUs are */
 
-	guint64 n_subbufs;
-	guint64 subbuf_bytes;
 	gboolean was_enabled;
 	gboolean running; /* readers that come now are started at once */
 	gboolean frozen;  /* saving what was recorded before */
@@ -87,28 +86,10 @@ static gboolean open_descriptors(KmtSession *session, GError **error)
 			      "cannot open descriptors");
 		return FALSE;
 	}
-	if (session->watch_fd >= 0)
+	if (session->watch_fd >= 0 && session->source->watch_path)
 		inotify_add_watch(
-			session->watch_fd, kmt_control_path(session->control),
+			session->watch_fd, session->source->watch_path,
 			IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM);
-	return TRUE;
-}
-
-static gboolean any_consumed(KmtSession *session, gboolean *consumed,
-			     GError **error)
-{
-	g_autoptr(GHashTable) table =
-		kmt_control_consumed(session->control, error);
-	GHashTableIter iter;
-	gpointer n;
-
-	if (!table)
-		return FALSE;
-	*consumed = FALSE;
-	g_hash_table_iter_init(&iter, table);
-	while (g_hash_table_iter_next(&iter, NULL, &n))
-		if (*(guint64 *)n > 0)
-			*consumed = TRUE;
 	return TRUE;
 }
 
@@ -122,15 +103,20 @@ static KmtReader *find_reader(KmtSession *session, guint cpu)
 
 static gboolean add_reader(KmtSession *session, guint cpu, GError **error)
 {
-	g_autofree char *name = g_strdup_printf("cpu%u", cpu);
 	g_autoptr(KmtReader) reader = NULL;
-	KmtSink *sink = kmt_output_cpu_file(session->output, cpu,
-					    session->subbuf_bytes, error);
+	g_autoptr(KmtFeed) feed = NULL;
+	KmtSink *sink = kmt_output_cpu_file(
+		session->output, cpu, session->source->batch_bytes, error);
 
 	if (!sink)
 		return FALSE;
-	reader = kmt_reader_new(kmt_control_fd(session->control), name, cpu,
-				sink, session->notify_fd, error);
+	feed = session->source->class->open_cpu(session->source, cpu, error);
+	if (!feed) {
+		kmt_sink_free(sink);
+		return FALSE;
+	}
+	reader = kmt_reader_new(g_steal_pointer(&feed), cpu, sink,
+				session->notify_fd, error);
 	if (!reader || (session->running && !kmt_reader_start(reader, error)))
 		return FALSE;
 	kmt_meta_add_cpu(session->meta, session->options->sys, cpu);
@@ -141,7 +127,7 @@ static gboolean add_reader(KmtSession *session, guint cpu, GError **error)
 /* Makes readers for CPUs that came, and tells those whose file went. */
 static gboolean follow_cpus(KmtSession *session, GError **error)
 {
-	g_autoptr(GArray) cpus = kmt_control_cpus(session->control);
+	g_autoptr(GArray) cpus = session->source->class->cpus(session->source);
 
 	for (guint i = 0; i < cpus->len; i++) {
 		guint cpu = g_array_index(cpus, guint, i);
@@ -163,74 +149,6 @@ static gboolean follow_cpus(KmtSession *session, GError **error)
 	return TRUE;
 }
 
-static gboolean copy_table(KmtSession *session, const char *name,
-			   gboolean *hidden, GError **error)
-{
-	g_autofree char *source =
-		g_build_filename(session->options->proc, name, NULL);
-	g_autoptr(GError) problem = NULL;
-	g_autofree char *text = NULL;
-
-	if (kmt_output_copy_table(session->output, source, name, hidden,
-				  &problem) ||
-	    !problem)
-		return TRUE;
-	/* Without names a capture is still one; without room it is not. */
-	if (!g_error_matches(problem, KMT_DAEMON_ERROR,
-			     KMT_DAEMON_ERROR_READ)) {
-		g_propagate_error(error, g_steal_pointer(&problem));
-		return FALSE;
-	}
-	text = g_strdup_printf("%s; the capture goes without it",
-			       problem->message);
-	session->ui->warning(text);
-	return TRUE;
-}
-
-static char *read_modules(KmtSession *session)
-{
-	g_autofree char *path =
-		g_build_filename(session->options->proc, "modules", NULL);
-	char *text = NULL;
-
-	g_file_get_contents(path, &text, NULL, NULL);
-	return text;
-}
-
-static gboolean copy_tables(KmtSession *session, GError **error)
-{
-	gboolean hidden = FALSE;
-
-	session->modules = read_modules(session);
-	if (!copy_table(session, "kallsyms", &hidden, error) ||
-	    !copy_table(session, "modules", NULL, error))
-		return FALSE;
-	if (hidden)
-		session->ui->warning(
-			"the kernel hides the addresses in kallsyms, so that "
-			"the report will show none of its names; allow them "
-			"with 'sysctl kernel.kptr_restrict=1', or give the "
-			"report a System.map");
-	return TRUE;
-}
-
-/*
- * Modules that were loaded while recording have names too.  Those that went
- * away lose theirs.
- */
-static void renew_tables(KmtSession *session)
-{
-	g_autofree char *modules = read_modules(session);
-	GError *error = NULL;
-
-	/* A disk that is full has what there was at the beginning. */
-	if (session->failed || g_strcmp0(modules, session->modules) == 0)
-		return;
-	if (!copy_table(session, "kallsyms", NULL, &error) ||
-	    !copy_table(session, "modules", NULL, &error))
-		add_error(session, error);
-}
-
 static guint meta_cpus(KmtSession *session)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
@@ -250,6 +168,25 @@ static void raise_limit(void)
 	}
 }
 
+static gboolean open_source(KmtSession *session, GError **error)
+{
+	const KmtSessionOptions *options = session->options;
+	const KmtSourceOptions wanted = {
+		.debugfs = options->debugfs,
+		.tracefs = options->tracefs,
+		.sys = options->sys,
+		.proc = options->proc,
+		.buffer_kb = options->buffer_kb,
+		.pids = options->pids,
+		.n_pids = options->n_pids,
+		.children = options->children,
+		.note = session->ui->note,
+	};
+
+	session->source = kmt_source_open(options->source, &wanted, error);
+	return session->source != NULL;
+}
+
 /* Everything that allocates much, so that it is not in the trace. */
 static gboolean get_ready(KmtSession *session, GError **error)
 {
@@ -257,30 +194,33 @@ static gboolean get_ready(KmtSession *session, GError **error)
 			      .proc = session->options->proc};
 
 	raise_limit();
-	session->control = kmt_control_open(session->options->debugfs, error);
-	if (!session->control ||
-	    !kmt_control_is_enabled(session->control, &session->was_enabled,
-				    error) ||
-	    !kmt_control_geometry(session->control, &session->n_subbufs,
-				  &session->subbuf_bytes, error) ||
-	    !any_consumed(session, &start.continues, error) ||
+	if (!open_source(session, error) ||
+	    !session->source->class->is_enabled(session->source,
+						&session->was_enabled, error) ||
+	    !session->source->class->any_consumed(session->source,
+						  &start.continues, error) ||
 	    !open_descriptors(session, error))
 		return FALSE;
 	session->output = kmt_output_open(session->options->directory,
 					  session->options->force, error);
 	if (!session->output)
 		return FALSE;
-	session->guard = kmt_guard_start(kmt_output_fd(session->output), error);
+	session->tables.output = session->output;
+	session->tables.proc = session->options->proc;
+	session->tables.warning = session->ui->warning;
+	session->guard = kmt_guard_start(kmt_output_fd(session->output),
+					 session->source, error);
 	if (!session->guard)
 		return FALSE;
-	start.n_subbufs = session->n_subbufs;
-	start.subbuf_bytes = session->subbuf_bytes;
+	start.source = session->source->class->name;
 	start.was_enabled = session->was_enabled;
 	session->meta = kmt_meta_new(&start);
+	session->source->class->describe(session->source, session->meta);
 	if (!follow_cpus(session, error) ||
 	    !kmt_output_write_meta(session->output, session->meta,
 				   meta_cpus(session), error) ||
-	    (!session->was_enabled && !copy_tables(session, error)))
+	    (!session->was_enabled &&
+	     !kmt_tables_copy(&session->tables, error)))
 		return FALSE;
 	/* Best effort, as in the sink. */
 	(void)mlockall(MCL_CURRENT);
@@ -333,8 +273,8 @@ static void update_live(KmtSession *session)
 
 	if (!session->live)
 		return;
-	figures.has_lost = kmt_control_total_overruns(session->control,
-						      &figures.lost, NULL);
+	figures.has_lost = session->source->class->total_overruns(
+		session->source, &figures.lost, NULL);
 	kmt_live_update(session->live, &figures);
 	/* For the next time: a few events would wait for a full sub-buffer. */
 	for (guint i = 0; i < session->readers->len; i++)
@@ -429,7 +369,8 @@ static gboolean switched_off(KmtSession *session)
 {
 	gboolean enabled = TRUE;
 
-	if (!kmt_control_is_enabled(session->control, &enabled, NULL) ||
+	if (!session->source->class->is_enabled(session->source, &enabled,
+						NULL) ||
 	    enabled)
 		return FALSE;
 	kmt_live_clear(session->live);
@@ -572,11 +513,11 @@ static void collect_figures(KmtSession *session, KmtSummary *summary)
 {
 	GError *error = NULL;
 	g_autoptr(GHashTable) lost =
-		kmt_control_overruns(session->control, &error);
+		session->source->class->overruns(session->source, &error);
 
 	summary->lost_known =
-		lost && kmt_control_total_overruns(session->control,
-						   &summary->lost, &error);
+		lost && session->source->class->total_overruns(
+				session->source, &summary->lost, &error);
 	if (!summary->lost_known)
 		add_error(session, error);
 	for (guint i = 0; i < session->readers->len; i++) {
@@ -598,8 +539,12 @@ static void collect_figures(KmtSession *session, KmtSummary *summary)
 	}
 	g_array_sort(summary->cpus, compare_cpus);
 	summary->frozen = session->frozen;
-	summary->n_subbufs = session->n_subbufs;
-	summary->subbuf_bytes = session->subbuf_bytes;
+	summary->n_subbufs = session->source->n_subbufs;
+	summary->subbuf_bytes = session->source->subbuf_bytes;
+	summary->has_option = session->source->class->conclude != NULL;
+	if (session->source->class->conclude)
+		session->source->class->conclude(session->source,
+						 session->meta);
 }
 
 /* Tracing is off and every reader has ended. */
@@ -613,7 +558,9 @@ static void save(KmtSession *session, KmtSummary *summary)
 	kmt_meta_end(session->meta, summary->bytes,
 		     summary->lost_known ? &summary->lost : NULL,
 		     !session->failed);
-	renew_tables(session);
+	/* A disk that is full has what there was at the beginning. */
+	if (!session->failed && !kmt_tables_renew(&session->tables, &error))
+		add_error(session, g_steal_pointer(&error));
 	if (!kmt_output_write_meta(session->output, session->meta,
 				   meta_cpus(session), &error) ||
 	    !kmt_output_sync(session->output, &error))
@@ -655,8 +602,9 @@ static gboolean run_frozen(KmtSession *session, KmtSummary *summary)
 static void say_started(KmtSession *session)
 {
 	g_autofree char *text = g_strdup_printf(
-		"recording %u CPUs into %s; Ctrl+C ends it",
-		session->readers->len, kmt_output_path(session->output));
+		"recording %u CPUs into %s, from %s; Ctrl+C ends it",
+		session->readers->len, kmt_output_path(session->output),
+		session->source->what);
 
 	session->ui->note(text);
 }
@@ -671,13 +619,13 @@ static void run(KmtSession *session, KmtSummary *summary)
 	if (!session->options->quiet)
 		session->live = kmt_live_new(STDERR_FILENO);
 	/* Where tracing is on, the buffers cannot wait for that. */
-	if (session->was_enabled && !copy_tables(session, &error))
+	if (session->was_enabled && !kmt_tables_copy(&session->tables, &error))
 		add_error(session, g_steal_pointer(&error));
 	else
 		record(session, start_us);
 
 	/* 1. No more events.  All there are can now be read. */
-	if (!kmt_control_disable(session->control, &error))
+	if (!session->source->class->disable(session->source, &error))
 		add_error(session, g_steal_pointer(&error));
 	summary->seconds =
 		(double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
@@ -696,8 +644,7 @@ static gboolean any_reader(KmtSession *session, GError **error)
 	if (session->readers->len > 0)
 		return TRUE;
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_CONTROL,
-		    "there is no cpu<n> in %s",
-		    kmt_control_path(session->control));
+		    "there is no cpu<n> in %s", session->source->watch_path);
 	return FALSE;
 }
 
@@ -707,7 +654,7 @@ static gboolean enable(KmtSession *session, GError **error)
 	kmt_meta_set_continues(session->meta, FALSE);
 	return kmt_output_write_meta(session->output, session->meta,
 				     meta_cpus(session), error) &&
-	       kmt_control_enable(session->control, error);
+	       session->source->class->enable(session->source, error);
 }
 
 static gboolean begin(KmtSession *session, GError **error)
@@ -719,7 +666,7 @@ static gboolean begin(KmtSession *session, GError **error)
 	if (follow_cpus(session, error) && any_reader(session, error))
 		return TRUE;
 	if (!session->was_enabled)
-		kmt_control_disable(session->control, NULL);
+		session->source->class->disable(session->source, NULL);
 	return FALSE;
 }
 
@@ -727,11 +674,12 @@ static void session_clear(KmtSession *session)
 {
 	g_clear_pointer(&session->live, kmt_live_free);
 	g_ptr_array_unref(session->readers);
+	/* Before the guard goes, which would do it in its place. */
+	g_clear_pointer(&session->source, kmt_source_free);
 	g_clear_pointer(&session->guard, kmt_guard_end);
 	g_clear_pointer(&session->output, kmt_output_close);
-	g_clear_pointer(&session->control, kmt_control_close);
 	g_clear_pointer(&session->meta, g_key_file_unref);
-	g_free(session->modules);
+	kmt_tables_clear(&session->tables);
 	if (session->signal_fd >= 0)
 		close(session->signal_fd);
 	if (session->notify_fd >= 0)
@@ -759,7 +707,8 @@ gboolean kmt_session_run(const KmtSessionOptions *options,
 
 	/* Threads are made before tracing is on: that allocates too. */
 	if (get_ready(&session, &error) && start_readers(&session, &error)) {
-		if (!session.was_enabled)
+		if (!session.was_enabled &&
+		    session.source->class->keeps_records)
 			captured = run_frozen(&session, summary);
 		if (!captured && !session.failed && begin(&session, &error)) {
 			captured = TRUE;

@@ -9,7 +9,13 @@
 
 typedef struct {
 	const char *directory;
+	const char *source; /* NULL: the best there is */
 	const char *debugfs;
+	const char *tracefs;
+	guint64 buffer_kb;
+	const gint *pids;
+	guint n_pids;
+	gboolean children;
 	const char *proc;
 	const char *sys;
 	double seconds; /* how long to record; 0: until told */

@@ -75,6 +75,11 @@ guint64 kmt_summary_subbufs(const KmtSummary *summary, guint64 memory_bytes)
 	return wanted <= most ? wanted : 0;
 }
 
+static guint64 kilobytes(const KmtSummary *summary, guint64 subbufs)
+{
+	return subbufs * summary->subbuf_bytes / 1024;
+}
+
 char *kmt_summary_advice(const KmtSummary *summary, guint64 memory_bytes)
 {
 	const KmtCpuSummary *worst = worst_cpu(summary);
@@ -93,7 +98,21 @@ char *kmt_summary_advice(const KmtSummary *summary, guint64 memory_bytes)
 			100.0 * (double)summary->lost /
 				(double)(events + summary->lost),
 			worst->lost, worst->cpu);
-	if (subbufs)
+	if (summary->has_option && subbufs)
+		g_string_append_printf(
+			text,
+			"to keep them, give each CPU a buffer of "
+			"-b %" G_GUINT64_FORMAT " KB (now %" G_GUINT64_FORMAT
+			")",
+			kilobytes(summary, subbufs),
+			kilobytes(summary, summary->n_subbufs));
+	else if (summary->has_option)
+		g_string_append(
+			text,
+			"no buffer that fits into the memory would have kept "
+			"them: record to a faster file system (-D), fewer "
+			"processes (-p), or a shorter time (-w)");
+	else if (subbufs)
 		g_string_append_printf(
 			text,
 			"to keep them, boot with "

@@ -20,6 +20,7 @@ typedef struct {
 	gboolean frozen; /* recorded before; seconds says nothing */
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
+	gboolean has_option; /* the buffer's size is an option, -b */
 } KmtSummary;
 
 void kmt_summary_init(KmtSummary *summary);

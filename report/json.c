@@ -138,6 +138,7 @@ static void add_capture(JsonBuilder *builder, const KmtReport *report)
 	kmt_json_loss(builder, capture);
 	add_loss(builder, report);
 	add_blind(builder, report);
+	kmt_json_not_seen(builder, capture);
 	kmt_json_text(builder, "kernel_release", release);
 	kmt_json_text(builder, "symbols", report->names->source);
 	json_builder_end_object(builder);

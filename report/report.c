@@ -74,7 +74,7 @@ guint kmt_report_intervals(const KmtReport *report,
 	gboolean cut = kmt_capture_is_cut_off(capture);
 	KmtInterval all = {report->aggregate->first_timestamp,
 			   report->aggregate->last_timestamp};
-	gboolean anywhere = kmt_capture_is_lossy(capture);
+	gboolean anywhere = kmt_capture_has_lost(capture);
 	KmtInterval common;
 	guint n = 0;
 
@@ -130,9 +130,10 @@ gboolean kmt_report_is_lossy(const KmtReport *report)
 
 gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field)
 {
-	if (kmt_capture_is_lossy(report->capture))
+	if (kmt_capture_has_lost(report->capture))
 		return TRUE;
-	/* What is missing at an end was not there to be summed. */
+	/* What is missing at an end, or of a path that the source does not see,
+	 * was not there to be summed. */
 	return kmt_report_is_lossy(report) && kmt_field_is_state(field);
 }
 

@@ -56,6 +56,13 @@ static guint64 enough_subbufs(const KmtCapture *capture, guint64 subbufs)
 	return kmt_enough_subbufs(subbufs, size, capture->record_size, worst);
 }
 
+static gboolean is_ftrace(const KmtCapture *capture)
+{
+	g_autofree char *source = kmt_report_meta(capture, "source");
+
+	return source && g_str_equal(source, "ftrace");
+}
+
 static void print_lost(const KmtReport *report, FILE *out)
 {
 	const KmtCapture *capture = report->capture;
@@ -72,7 +79,9 @@ static void print_lost(const KmtReport *report, FILE *out)
 	      "to it.\n"
 	      "               Trace again with ",
 	      out);
-	if (enough)
+	if (is_ftrace(capture))
+		fputs("a larger buffer: kmemtraced -b KB.\n", out);
+	else if (enough)
 		fprintf(out,
 			"kmemtrace.subbufs=%" G_GUINT64_FORMAT
 			" or more (it was %" G_GUINT64_FORMAT ").\n",
@@ -125,6 +134,33 @@ static void print_loss(const KmtReport *report, FILE *out)
 		fputs("Beginning:     MISSING: an earlier reader took the "
 		      "first part of this trace.\n",
 		      out);
+}
+
+/* So that nobody takes a gap for a leak. */
+static void print_not_seen(const KmtCapture *capture, FILE *out)
+{
+	g_auto(GStrv) list = kmt_capture_not_seen(capture);
+	guint i;
+
+	for (i = 0; list && list[i]; i++) {
+		g_autofree char *text = kmt_printable(list[i]);
+
+		fprintf(out, "%-15s%s\n", i ? "" : "Not seen:", text);
+	}
+	if (list)
+		fputs("               What was allocated or freed so is "
+		      "missing: "
+		      "live objects may be\n"
+		      "               such as were freed unseen.\n",
+		      out);
+}
+
+static void print_source(const KmtCapture *capture, FILE *out)
+{
+	g_autofree char *source = kmt_report_meta(capture, "source");
+
+	if (source && !g_str_equal(source, "relay"))
+		fprintf(out, "Source:        %s\n", source);
 }
 
 static void print_intervals(const KmtReport *report, FILE *out)
@@ -181,6 +217,7 @@ static void print_capture(const KmtReport *report, FILE *out)
 	fprintf(out, "Capture:       %s\n", directory);
 	fprintf(out, "Traced:        %u CPU%s", n_cpus, n_cpus == 1 ? "" : "s");
 	print_machine(capture, out);
+	print_source(capture, out);
 	fputs("Events:        ", out);
 	print_number(report, out, capture->n_records);
 	if (capture->timeless)
@@ -191,6 +228,7 @@ static void print_capture(const KmtReport *report, FILE *out)
 		fprintf(out, "Complete:      %s\n",
 			capture->complete ? "yes" : "NO");
 	print_loss(report, out);
+	print_not_seen(capture, out);
 	print_intervals(report, out);
 	if (aggregate->overflowed)
 		fputs("Sums:          WRONG: some are above 2^64 - 1 bytes; "

@@ -211,6 +211,9 @@ char *kmt_names_describe(const KmtNames *names, guint64 address)
 	KmtSourceLine source;
 	guint i;
 
+	/* Of pages, tracepoints do not tell it. */
+	if (!name && address == 0)
+		return g_strdup("(caller not recorded)");
 	if (!name || !kmt_names_source(names, address, &source))
 		return name;
 	text = g_string_new(NULL);

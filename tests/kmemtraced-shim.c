@@ -25,6 +25,9 @@
  *   SHIM_OPEN_FILE, SHIM_OPEN_ERRNO  opening the file fails
  *   SHIM_FSYNC_FILE, SHIM_FSYNC_ERRNO  fsync() of the file fails
  *   SHIM_DEBUGFS	every file system is a debugfs
+ *   SHIM_INSTANCE	a directory that is made is filled with a copy of that
+ *			one, and removed with all that is in it, as in tracefs
+ *   SHIM_RMDIR_ERRNO	directories cannot be removed
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -302,4 +305,39 @@ int statfs(const char *path, struct statfs *fs)
 	if (getenv("SHIM_DEBUGFS"))
 		fs->f_type = DEBUGFS_MAGIC;
 	return r;
+}
+
+/* A new instance of tracefs is full of files. */
+int mkdirat(int dir_fd, const char *path, mode_t mode)
+{
+	const char *from = getenv("SHIM_INSTANCE");
+	int r = NEXT(mkdirat)(dir_fd, path, mode);
+	char command[8192];
+
+	if (r == 0 && from) {
+		snprintf(command, sizeof(command),
+			 "unset LD_PRELOAD; cp -r %s/. /proc/%d/fd/%d/%s", from,
+			 (int)getpid(), dir_fd, path);
+		if (system(command) != 0)
+			abort();
+	}
+	return r;
+}
+
+int unlinkat(int dir_fd, const char *path, int flags)
+{
+	char command[8192];
+
+	if (flags & AT_REMOVEDIR && getenv("SHIM_RMDIR_ERRNO")) {
+		errno = (int)number("SHIM_RMDIR_ERRNO", EBUSY);
+		return -1;
+	}
+	if (flags & AT_REMOVEDIR && getenv("SHIM_INSTANCE")) {
+		snprintf(command, sizeof(command),
+			 "unset LD_PRELOAD; rm -rf /proc/%d/fd/%d/%s/*",
+			 (int)getpid(), dir_fd, path);
+		if (system(command) != 0)
+			abort();
+	}
+	return NEXT(unlinkat)(dir_fd, path, flags);
 }

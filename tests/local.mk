@@ -122,11 +122,24 @@ tests_kmemtraced_summary_SOURCES = \
 tests_kmemtraced_summary_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_summary_LDADD = cli/libcli.a $(GLIB_LIBS)
 TESTS += tests/kmemtraced-summary
+check_PROGRAMS += tests/kmemtraced-ring
+tests_kmemtraced_ring_SOURCES = \
+	kmemtraced/error.c kmemtraced/ownset.c kmemtraced/ringformat.c \
+	kmemtraced/ringpage.c tests/kmemtraced-ring.c
+tests_kmemtraced_ring_CPPFLAGS = $(AM_CPPFLAGS)
+tests_kmemtraced_ring_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
+tests_kmemtraced_ring_LDADD = $(TRACEEVENT_LIBS) $(GLIB_LIBS)
+TESTS += tests/kmemtraced-ring
 KMEMTRACED_TESTS = \
-	tests/kmemtraced-errors.py tests/kmemtraced-man.py \
+	tests/kmemtraced-errors.py tests/kmemtraced-ftrace.py \
+	tests/kmemtraced-man.py \
 	tests/kmemtraced-record.py
 TESTS += $(KMEMTRACED_TESTS)
-EXTRA_DIST += $(KMEMTRACED_TESTS) tests/kmemtraced_fake.py
+EXTRA_DIST += $(KMEMTRACED_TESTS) tests/kmemtraced_fake.py \
+	tests/kmemtraced_tracefs.py
+
+# On the machine's own kernel; not for make check.
+EXTRA_DIST += tests/ftrace_live.py
 
 # report/
 check_PROGRAMS += tests/totals-unit
@@ -150,6 +163,7 @@ EXTRA_DIST += \
 	tests/fixtures/report-cut.out tests/fixtures/report-cut.txt \
 	tests/fixtures/report-empty.out tests/fixtures/report-empty.txt \
 	tests/fixtures/report-findings.out tests/fixtures/report-findings.txt \
+	tests/fixtures/report-gaps.out tests/fixtures/report-gaps.txt \
 	tests/fixtures/report-lost.out tests/fixtures/report-lost.txt \
 	tests/fixtures/report-lost-most.out \
 	tests/fixtures/report-lost-most.txt \

@@ -142,6 +142,11 @@ static gboolean order_files(KmtCapture *capture, GError **error)
 
 gboolean kmt_capture_is_lossy(const KmtCapture *capture)
 {
+	return capture->gaps || kmt_capture_has_lost(capture);
+}
+
+gboolean kmt_capture_has_lost(const KmtCapture *capture)
+{
 	return (capture->has_overruns && capture->overruns > 0) ||
 	       capture->missing_files > 0 || capture->shortened ||
 	       capture->damaged;

@@ -83,6 +83,7 @@ struct KmtCapture {
 	gboolean continues; /* an earlier reader took the first part */
 	gboolean shortened; /* a file has less than meta says */
 	gboolean damaged;   /* one could not be read to its end */
+	gboolean gaps;	    /* the source does not see all paths */
 	/* CPUs that meta names, with records, whose file was not opened. */
 	guint missing_files;
 	KmtLayout layout;  /* of the files; the records become B's */
@@ -135,11 +136,17 @@ char *kmt_capture_path_name(const KmtCapture *capture, const char *path);
 /* Path of a regular file beside the cpu files; NULL if there is none. */
 char *kmt_capture_path(const KmtCapture *capture, const char *name);
 
+/* What the source cannot see, a line each; NULL if it sees all.  Owned by the
+ * caller. */
+GStrv kmt_capture_not_seen(const KmtCapture *capture);
+
 /*
  * Where records may be missing: anywhere, since events or parts of files were
- * lost; or at the end, as kmemtrace.meta says.
+ * lost, or since the source does not see all (is_lossy: either, has_lost: the
+ * former alone); or at the end, as kmemtrace.meta says.
  */
 gboolean kmt_capture_is_lossy(const KmtCapture *capture);
+gboolean kmt_capture_has_lost(const KmtCapture *capture);
 gboolean kmt_capture_is_cut_off(const KmtCapture *capture);
 
 /* "little" or "big": the byte order of the traced machine. */

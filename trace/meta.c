@@ -206,6 +206,7 @@ static gboolean read_tar(KmtCapture *capture, GError **error)
 gboolean kmt_meta_read(KmtCapture *capture, GError **error)
 {
 	g_autoptr(GPtrArray) dirs = NULL;
+	g_auto(GStrv) not_seen = NULL;
 
 	if (capture->tar) {
 		if (!read_tar(capture, error))
@@ -223,7 +224,21 @@ gboolean kmt_meta_read(KmtCapture *capture, GError **error)
 						    "continues", NULL);
 	capture->has_overruns = meta_uint64(capture->meta, "capture",
 					    "overruns", &capture->overruns);
+	not_seen = kmt_capture_not_seen(capture);
+	capture->gaps = not_seen != NULL;
 	return TRUE;
+}
+
+GStrv kmt_capture_not_seen(const KmtCapture *capture)
+{
+	GStrv list = NULL;
+
+	if (capture->meta)
+		list = g_key_file_get_string_list(capture->meta, "capture",
+						  "not_seen", NULL, NULL);
+	if (list && !list[0])
+		g_clear_pointer(&list, g_strfreev);
+	return list;
 }
 
 void kmt_meta_apply(KmtCapture *capture)

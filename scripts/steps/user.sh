@@ -124,3 +124,11 @@ step_spdx()
 		done)
 	[ -z "$bad" ] || { printf 'no SPDX line in:\n%s\n' "$bad"; return 1; }
 }
+
+# Skipped where the machine forbids tracefs.
+step_ftrace()
+{
+	kmt_build_programs "$builddir"
+	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/ftrace_live.py" \
+		"$builddir" "$work/ftrace"
+}

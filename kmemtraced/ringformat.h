@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the kernel itself says of its tracepoints and of its ring buffer. */
+#ifndef KMEMTRACED_RINGFORMAT_H
+#define KMEMTRACED_RINGFORMAT_H
+
+#include <glib.h>
+
+#include "kmemtraced/ringpage.h"
+
+/* The tracepoints of events/kmem that records are made of. */
+typedef struct {
+	const char *name;
+	guint8 event_id;
+	guint8 type_id;
+	gboolean optional; /* only some kernels have it */
+} KmtTracepointName;
+
+extern const KmtTracepointName kmt_tracepoint_names[];
+extern const guint kmt_n_tracepoint_names;
+
+/*
+ * Text of a file below events/; NULL without an error: it does not exist.
+ * Newly allocated.
+ */
+typedef char *(*KmtFormatReader)(gpointer data, const char *name,
+				 GError **error);
+
+/*
+ * Looks up header_page and the format of each tracepoint.  A field that is
+ * needed and missing, or has no size that a number can have, is an error.
+ */
+KmtRingFormat *kmt_ring_format_read(KmtFormatReader reader, gpointer data,
+				    GError **error);
+
+#endif

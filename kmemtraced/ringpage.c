@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "kmemtraced/ringpage.h"
+
+/* Values of an event's first 5 bits; below them it is a length in words. */
+enum {
+	TYPE_LONG = 0, /* the length follows */
+	TYPE_PADDING = 29,
+	TYPE_TIME_EXTEND = 30,
+	TYPE_TIME_STAMP = 31,
+};
+
+#define WORD_BYTES ((gsize)4)
+#define TYPE_BITS  5
+#define DELTA_BITS 27
+
+/* Of an absolute time there are the lower 59 bits. */
+#define STAMP_BITS 59
+
+/* Of commit: bits that are no length. */
+#define COMMIT_MISSED (1U << 31)
+#define COMMIT_MASK   ((1U << 27) - 1)
+
+/* Of common_flags: the task is not the one that does it. */
+#define FLAGS_INTERRUPT 0x58 /* hard, soft and not maskable */
+
+/* ZERO_SIZE_PTR is the address of what has no bytes. */
+#define LOWEST_ADDRESS 17
+
+/* Slab objects and pages are two address spaces. */
+#define PAGES_KEY 1
+
+#define NO_PFN_32 G_MAXUINT32
+
+void kmt_ring_format_free(KmtRingFormat *format)
+{
+	g_ptr_array_unref(format->by_id);
+	g_free(format);
+}
+
+void kmt_ring_init(KmtRing *ring, const KmtRingFormat *format,
+		   KmtOwnTasks *tasks)
+{
+	memset(ring, 0, sizeof(*ring));
+	ring->format = format;
+	ring->tasks = tasks;
+	ring->last_ns = G_MININT64;
+}
+
+static guint32 load32(const guint8 *p)
+{
+	guint32 value;
+
+	memcpy(&value, p, sizeof(value));
+	return value;
+}
+
+static guint64 load64(const guint8 *p)
+{
+	guint64 value;
+
+	memcpy(&value, p, sizeof(value));
+	return value;
+}
+
+static inline guint64 load(const guint8 *data, KmtField field)
+{
+	guint16 half;
+
+	switch (field.size) {
+	case 8:
+		return load64(data + field.offset);
+	case 4:
+		return load32(data + field.offset);
+	case 2:
+		memcpy(&half, data + field.offset, sizeof(half));
+		return half;
+	case 1:
+		return data[field.offset];
+	default:
+		return 0;
+	}
+}
+
+/* Events before this page were lost; when, the records around it tell. */
+static void note_hole(KmtRing *ring)
+{
+	KmtRingFigures *f = &ring->figures;
+
+	if (f->holes++ == 0)
+		f->lost_from = ring->last_ns == G_MININT64 ? 0 : ring->last_ns;
+	ring->after_hole = TRUE;
+}
+
+gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes)
+{
+	const KmtRingFormat *format = ring->format;
+	guint64 commit;
+	gsize used, room;
+
+	ring->next = ring->end = page;
+	if (n_bytes < format->data_offset) {
+		ring->figures.damaged++;
+		return 0;
+	}
+	commit = load(page, (KmtField){(guint16)format->commit_offset,
+				       (guint16)format->commit_bytes});
+	used = commit & COMMIT_MASK;
+	room = n_bytes - format->data_offset;
+	ring->time_ns = load64(page);
+	if (commit & COMMIT_MISSED)
+		note_hole(ring);
+	/* A page that was cut is read as far as it goes. */
+	if (used > room) {
+		ring->figures.damaged++;
+		used = room;
+	}
+	ring->next = page + format->data_offset;
+	ring->end = ring->next + used;
+	return used;
+}
+
+/* The time that a word and the next one make. */
+static guint64 long_time(guint32 delta, const guint8 *next)
+{
+	return ((guint64)load32(next) << DELTA_BITS) + delta;
+}
+
+/* The upper bits of a time are those of the one before. */
+static guint64 whole_time(guint64 stamp, guint64 before)
+{
+	guint64 upper = before >> STAMP_BITS << STAMP_BITS;
+
+	stamp |= upper;
+	if (upper && stamp < before)
+		stamp += G_GUINT64_CONSTANT(1) << STAMP_BITS;
+	return stamp;
+}
+
+static void split_head(guint32 head, guint *type, guint32 *delta)
+{
+#if G_BYTE_ORDER == G_LITTLE_ENDIAN
+	*type = head & ((1U << TYPE_BITS) - 1);
+	*delta = head >> TYPE_BITS;
+#else
+	*type = head >> DELTA_BITS;
+	*delta = head & ((1U << DELTA_BITS) - 1);
+#endif
+}
+
+/* The rest of the page makes no sense. */
+static const guint8 *give_up(KmtRing *ring)
+{
+	ring->figures.damaged++;
+	ring->next = ring->end;
+	return NULL;
+}
+
+/*
+ * The data of the next event, and its length; NULL at the end of the page.
+ * Time moves with it.
+ */
+static const guint8 *next_event(KmtRing *ring, gsize *n_bytes)
+{
+	while (ring->end - ring->next >= (gssize)WORD_BYTES) {
+		const guint8 *body = ring->next + WORD_BYTES;
+		gsize left = (gsize)(ring->end - body);
+		gsize length;
+		guint32 delta;
+		guint type;
+
+		split_head(load32(ring->next), &type, &delta);
+		/* Nothing follows on this page. */
+		if (type == TYPE_PADDING && delta == 0)
+			break;
+		if ((type == TYPE_LONG || type >= TYPE_PADDING) &&
+		    left < WORD_BYTES)
+			return give_up(ring);
+		switch (type) {
+		case TYPE_TIME_EXTEND:
+			ring->time_ns += long_time(delta, body);
+			ring->next = body + WORD_BYTES;
+			continue;
+		case TYPE_TIME_STAMP:
+			ring->time_ns = whole_time(long_time(delta, body),
+						   ring->time_ns);
+			ring->next = body + WORD_BYTES;
+			continue;
+		case TYPE_PADDING:
+			/* Taken back; the 1 only says that it is not the end.
+			 * Its length counts from behind the first word. */
+			length = load32(body);
+			if (delta != 1)
+				ring->time_ns += delta;
+			if (length > left)
+				return give_up(ring);
+			ring->next = body + length;
+			continue;
+		case TYPE_LONG:
+			/* It counts its own word. */
+			length = load32(body);
+			if (length < WORD_BYTES || length > left)
+				return give_up(ring);
+			ring->next = body + ((length + 3) & ~(gsize)3);
+			*n_bytes = length - WORD_BYTES;
+			body += WORD_BYTES;
+			break;
+		default:
+			length = type * WORD_BYTES;
+			if (length > left)
+				return give_up(ring);
+			ring->next = body + length;
+			*n_bytes = length;
+			break;
+		}
+		if (ring->next > ring->end)
+			ring->next = ring->end;
+		ring->time_ns += delta;
+		return body;
+	}
+	ring->next = ring->end;
+	return NULL;
+}
+
+/* The address of a page; 0: there is none. */
+static guint64 page_address(const KmtRing *ring, const KmtTracepoint *point,
+			    const guint8 *data)
+{
+	guint64 pfn = load(data, point->pfn);
+
+	if (pfn == (point->pfn.size == 8 ? G_MAXUINT64 : NO_PFN_32))
+		return 0;
+	return (pfn * ring->format->memory_page_bytes) | KMEMTRACE_PTR_PHYSICAL;
+}
+
+/* FALSE: it is of no memory. */
+static gboolean convert(const KmtRing *ring, const KmtTracepoint *point,
+			const guint8 *data, struct kmemtrace_event *e)
+{
+	guint64 ptr;
+
+	e->event_id = point->event_id;
+	e->type_id = point->type_id;
+	e->event_size = KMEMTRACE_EVENT_SIZE_V1;
+	e->call_site = load(data, point->call_site);
+	e->timestamp = (gint64)ring->time_ns;
+	if (point->event_id == KMEMTRACE_EVENT_FREE) {
+		e->node = KMEMTRACE_NODE_NONE;
+		e->bytes_req = 0;
+		e->bytes_alloc = 0;
+		e->gfp_flags = 0;
+	} else {
+		e->node = point->node.size ? (gint32)load(data, point->node)
+					   : KMEMTRACE_NODE_NONE;
+		e->bytes_req = load(data, point->bytes_req);
+		e->bytes_alloc = load(data, point->bytes_alloc);
+		e->gfp_flags = load(data, point->gfp_flags);
+	}
+	if (point->type_id != KMEMTRACE_TYPE_PAGES) {
+		ptr = load(data, point->ptr);
+		e->ptr = ptr;
+		return ptr >= LOWEST_ADDRESS;
+	}
+	e->ptr = page_address(ring, point, data);
+	if (point->event_id == KMEMTRACE_EVENT_ALLOC)
+		e->bytes_req = e->bytes_alloc =
+			(guint64)ring->format->memory_page_bytes
+			<< (load(data, point->order) & 31);
+	return e->ptr != 0;
+}
+
+/* Whether it is kmemtraced's own. */
+static gboolean is_own(KmtRing *ring, const guint8 *data,
+		       const struct kmemtrace_event *e)
+{
+	guint64 key = e->type_id == KMEMTRACE_TYPE_PAGES ? e->ptr | PAGES_KEY
+							 : e->ptr;
+	gboolean by_us, was_ours;
+
+	if (!ring->tasks)
+		return FALSE;
+	by_us = !(load(data, ring->format->flags) & FLAGS_INTERRUPT) &&
+		kmt_own_tasks_has(ring->tasks,
+				  (gint32)load(data, ring->format->pid));
+	if (by_us && e->event_id == KMEMTRACE_EVENT_ALLOC) {
+		kmt_own_set_add(&ring->own, key);
+		return TRUE;
+	}
+	was_ours = kmt_own_set_remove(&ring->own, key);
+	return by_us && was_ours;
+}
+
+/* A record's time never goes back, whatever the clock does. */
+static void put_in_order(KmtRing *ring, struct kmemtrace_event *e)
+{
+	if (e->timestamp < ring->last_ns) {
+		e->timestamp = ring->last_ns;
+		ring->figures.backwards++;
+	}
+	ring->last_ns = e->timestamp;
+	if (ring->after_hole) {
+		ring->figures.lost_until = e->timestamp;
+		ring->after_hole = FALSE;
+	}
+}
+
+gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event *to, gsize max)
+{
+	const KmtRingFormat *format = ring->format;
+	const GPtrArray *by_id = format->by_id;
+	const guint8 *data;
+	gsize n = 0, n_bytes;
+
+	while (n < max && (data = next_event(ring, &n_bytes))) {
+		const KmtTracepoint *point = NULL;
+		guint64 id;
+
+		if (n_bytes < format->common_bytes) {
+			ring->figures.damaged++;
+			continue;
+		}
+		id = load(data, format->type);
+		if (id < by_id->len)
+			point = by_id->pdata[id];
+		if (!point) {
+			ring->figures.unknown++;
+		} else if (n_bytes < point->min_bytes) {
+			ring->figures.damaged++;
+		} else if (!convert(ring, point, data, &to[n])) {
+			ring->figures.no_memory++;
+		} else if (is_own(ring, data, &to[n])) {
+			ring->figures.own++;
+		} else {
+			put_in_order(ring, &to[n]);
+			n++;
+		}
+	}
+	ring->figures.records += n;
+	return n;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From the pages of ftrace's ring buffer to records.
+ *
+ * A page is the time of its first event, how many bytes are in use, and
+ * events.  Each of these begins with a word: 5 bits of type or length, 27 bits
+ * of time since the event before.  The kernel's events/header_event tells the
+ * same.
+ */
+#ifndef KMEMTRACED_RINGPAGE_H
+#define KMEMTRACED_RINGPAGE_H
+
+#include <glib.h>
+#include <kmemtrace_abi.h>
+
+#include "kmemtraced/ownset.h"
+
+/* Where a field is in the data of an event; size 0: there is none. */
+typedef struct {
+	guint16 offset;
+	guint16 size; /* 1, 2, 4 or 8 bytes */
+} KmtField;
+
+/* A tracepoint, and the fields that a record is made of. */
+typedef struct {
+	guint8 event_id;
+	guint8 type_id;
+	guint min_bytes; /* all fields are within these */
+	KmtField call_site, ptr, bytes_req, bytes_alloc, gfp_flags, node;
+	KmtField pfn, order; /* of pages */
+	const char *name;
+} KmtTracepoint;
+
+/* Of this kernel. */
+typedef struct {
+	guint page_bytes;    /* of the buffer: a sub-buffer with its header */
+	guint commit_offset; /* in the header */
+	guint commit_bytes;
+	guint data_offset;
+	guint memory_page_bytes;   /* of the page allocator */
+	KmtField type, flags, pid; /* of each event */
+	guint common_bytes;	   /* these three are within */
+	GPtrArray *by_id;	   /* of KmtTracepoint, NULL where is none */
+} KmtRingFormat;
+
+void kmt_ring_format_free(KmtRingFormat *format);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtRingFormat, kmt_ring_format_free)
+
+/* What was seen so far. */
+typedef struct {
+	guint64 records;
+	guint64 own;	   /* events of kmemtraced itself, left out */
+	guint64 no_memory; /* failed allocations, frees of nothing */
+	guint64 unknown;   /* of tracepoints that were not asked for */
+	guint64 holes;	   /* times that events before a page were lost */
+	guint64 damaged;   /* pages that are not as they have to be */
+	guint64 backwards; /* times that the clock went back */
+	/* From the last record before the first hole to the first after the
+	 * last one; if there are holes. */
+	gint64 lost_from;
+	gint64 lost_until;
+} KmtRingFigures;
+
+typedef struct {
+	const KmtRingFormat *format;
+	KmtOwnTasks *tasks; /* kmemtraced's own, or NULL */
+	KmtOwnSet own;
+	const guint8 *next, *end; /* of the page being read */
+	guint64 time_ns;	  /* of the event before */
+	gint64 last_ns;		  /* of the last record */
+	gboolean after_hole;
+	KmtRingFigures figures;
+} KmtRing;
+
+void kmt_ring_init(KmtRing *ring, const KmtRingFormat *format,
+		   KmtOwnTasks *tasks);
+
+/*
+ * Begins a page, of which there are n_bytes, and which must stay until it is
+ * read.  The bytes in use; 0: there are none.
+ */
+gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes);
+
+/* The next max records of the page; fewer: it is at its end. */
+gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event *to, gsize max);
+
+#endif

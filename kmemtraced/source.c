@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "kmemtraced/error.h"
+#include "kmemtraced/source.h"
+
+static KmtSource *open_best(const KmtSourceOptions *options, GError **error)
+{
+	g_autoptr(GError) no_relay = NULL;
+	KmtSource *source;
+
+	if (options->n_pids)
+		return kmt_ftrace_open(options, error);
+	source = kmt_relay_open(options, &no_relay);
+	if (source)
+		return source;
+	if (!g_error_matches(no_relay, KMT_DAEMON_ERROR,
+			     KMT_DAEMON_ERROR_NO_DEBUGFS) &&
+	    !g_error_matches(no_relay, KMT_DAEMON_ERROR,
+			     KMT_DAEMON_ERROR_NO_KMEMTRACE)) {
+		g_propagate_error(error, g_steal_pointer(&no_relay));
+		return NULL;
+	}
+	source = kmt_ftrace_open(options, error);
+	if (!source)
+		g_prefix_error(error, "%s, and of its tracepoints: ",
+			       no_relay->message);
+	return source;
+}
+
+KmtSource *kmt_source_open(const char *name, const KmtSourceOptions *options,
+			   GError **error)
+{
+	if (!name)
+		return open_best(options, error);
+	if (g_str_equal(name, "ftrace"))
+		return kmt_ftrace_open(options, error);
+	if (!g_str_equal(name, "relay")) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+			    "there is no source '%s'", name);
+		return NULL;
+	}
+	if (options->n_pids) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+			    "the source relay cannot tell processes apart");
+		return NULL;
+	}
+	if (options->buffer_kb) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+			    "the buffers of the source relay are made at boot, "
+			    "by kmemtrace.subbufs=");
+		return NULL;
+	}
+	return kmt_relay_open(options, error);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where records come from: the relay files of a kernel with kmemtrace, or the
+ * tracepoints of any kernel.
+ *
+ * All calls but those of a feed are the main thread's.  A feed is used by one
+ * thread at a time.
+ */
+#ifndef KMEMTRACED_SOURCE_H
+#define KMEMTRACED_SOURCE_H
+
+#include <glib.h>
+
+typedef struct kmt_source KmtSource;
+typedef struct kmt_feed KmtFeed;
+
+/* The records of one CPU. */
+typedef struct {
+	/* The calling thread is the one that will read.  May be NULL. */
+	void (*attach)(KmtFeed *feed);
+	/*
+	 * Puts records into the n_bytes at to, and returns how many bytes: 0 if
+	 * there are none now, or too few to be worth a call.  With all, 0 is
+	 * the end of what there is.  -errno if it cannot be read.
+	 */
+	gssize (*read)(KmtFeed *feed, void *to, gsize n_bytes, gboolean all);
+	/* When all was read: FALSE and an error if something was wrong. */
+	gboolean (*check)(const KmtFeed *feed, guint cpu, GError **error);
+	void (*free)(KmtFeed *feed);
+} KmtFeedClass;
+
+struct kmt_feed {
+	const KmtFeedClass *class;
+	int fd;		   /* to be polled, unless is_blind */
+	gboolean is_blind; /* polling tells nothing */
+	int timeout_ms;	   /* look after so long in any case; -1: never */
+	int pause_ms;	   /* and not before; 0: at once */
+	char *name;	   /* for messages */
+};
+
+typedef struct {
+	/* As in kmemtrace.meta. */
+	const char *name;
+	/* It may have records from before it was opened. */
+	gboolean keeps_records;
+	gboolean (*is_enabled)(KmtSource *source, gboolean *enabled,
+			       GError **error);
+	/*
+	 * Switching on starts at zero: unread records are thrown away.  When
+	 * switching off has returned, all records can be read.
+	 */
+	gboolean (*enable)(KmtSource *source, GError **error);
+	gboolean (*disable)(KmtSource *source, GError **error);
+	/* Events lost since then, over all CPUs. */
+	gboolean (*total_overruns)(KmtSource *source, guint64 *n_events,
+				   GError **error);
+	/* The same as a table of CPU (GUINT_TO_POINTER) to guint64 *. */
+	GHashTable *(*overruns)(KmtSource *source, GError **error);
+	/* Whether an earlier reader took the first part of this trace. */
+	gboolean (*any_consumed)(KmtSource *source, gboolean *consumed,
+				 GError **error);
+	/*
+	 * The CPUs that can be read, ascending, as an array of guint.  Asked
+	 * often, so that it has to cost the kernel little.
+	 */
+	GArray *(*cpus)(KmtSource *source);
+	KmtFeed *(*open_cpu)(KmtSource *source, guint cpu, GError **error);
+	/* What only this source can tell, at the start and at the end. */
+	void (*describe)(KmtSource *source, GKeyFile *meta);
+	void (*conclude)(KmtSource *source, GKeyFile *meta);
+	/* In a process that survived kmemtraced: takes away what it left. */
+	void (*clean_up)(KmtSource *source);
+	/* Feeds are free by then. */
+	void (*free)(KmtSource *source);
+} KmtSourceClass;
+
+struct kmt_source {
+	const KmtSourceClass *class;
+	char *what;	  /* what is recorded from, for people */
+	char *watch_path; /* a directory that changes with the CPUs, or NULL */
+	/* A CPU's buffer. */
+	guint64 n_subbufs;
+	guint64 subbuf_bytes;
+	gsize batch_bytes; /* what a reader gets each time, about */
+};
+
+static inline void kmt_source_free(KmtSource *source)
+{
+	if (source)
+		source->class->free(source);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSource, kmt_source_free)
+
+static inline void kmt_feed_free(KmtFeed *feed)
+{
+	if (feed)
+		feed->class->free(feed);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtFeed, kmt_feed_free)
+
+/* What the user wants of a source. */
+typedef struct {
+	const char *debugfs; /* where it is mounted */
+	const char *tracefs; /* likewise; NULL: where it usually is */
+	const char *sys;     /* likewise, sysfs */
+	const char *proc;    /* and procfs */
+	guint64 buffer_kb;   /* of a CPU; 0: as the source thinks fit */
+	const gint *pids;    /* only these processes ... */
+	guint n_pids;	     /* ..., unless there are none */
+	gboolean children;   /* and those that they start */
+	void (*note)(const char *text); /* tells the user something */
+} KmtSourceOptions;
+
+KmtSource *kmt_relay_open(const KmtSourceOptions *options, GError **error);
+KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error);
+
+/*
+ * The source by that name; NULL: the best there is.  A kernel with kmemtrace
+ * tells more, but only tracepoints can be limited to processes.
+ */
+KmtSource *kmt_source_open(const char *name, const KmtSourceOptions *options,
+			   GError **error);
+
+#endif

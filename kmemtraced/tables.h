@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Copies of the kernel's own tables beside the records: names of addresses. */
+#ifndef KMEMTRACED_TABLES_H
+#define KMEMTRACED_TABLES_H
+
+#include "kmemtraced/output.h"
+
+typedef struct {
+	KmtOutput *output;
+	const char *proc; /* where procfs is mounted */
+	void (*warning)(const char *text);
+	char *modules; /* text of modules when its copy was made */
+} KmtTables;
+
+/* What cannot be read is warned of; what cannot be written is an error. */
+gboolean kmt_tables_copy(KmtTables *tables, GError **error);
+
+/*
+ * Modules that were loaded while recording have names too.  Those that went
+ * away lose theirs.
+ */
+gboolean kmt_tables_renew(KmtTables *tables, GError **error);
+
+void kmt_tables_clear(KmtTables *tables);
+
+#endif

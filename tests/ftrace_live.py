@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kmemtraced on the tracepoints of the kernel that is running.
+
+Needs root and a tracefs; where either is missing it says so and ends with
+status 77.  The programs are found through PATH, bench/load in BUILDDIR.
+
+    ftrace_live.py BUILDDIR WORK
+"""
+
+import configparser
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+# Each second, below which the machine is too slow for the test to tell
+# anything, while two processes make the kernel allocate as fast as they can.
+RATE_MIN = 100_000
+SECONDS = 3
+RECORD = struct.Struct("=BBHiQQQQQq")
+TRACEFS = "/sys/kernel/tracing"
+INSTANCE = os.path.join(TRACEFS, "instances", "kmemtrace")
+ALLOC, FREE = 1, 2
+PAGES = 2
+
+
+def skip(reason):
+    """As scripts/test knows it."""
+    print(reason)
+    sys.exit(77)
+
+
+def check(condition, *what):
+    """Fails with all that was seen."""
+    if not condition:
+        print("FAILED:", *what)
+        sys.exit(1)
+
+
+def read(name):
+    """A file of tracefs."""
+    with open(os.path.join(TRACEFS, name), encoding="ascii") as file:
+        return file.read()
+
+
+def machine_state():
+    """The machine's own tracing, which nobody may touch."""
+    names = ("tracing_on", "trace_clock", "set_event", "set_event_pid",
+             "current_tracer", "buffer_size_kb", "events/kmem/enable",
+             "options/overwrite", "options/event-fork")
+    return {name: read(name) for name in names}
+
+
+class Load:
+    """Two processes that never stop."""
+
+    def __init__(self, builddir, work):
+        self.folder = os.path.join(work, "load")
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.mkdir(self.folder)
+        self.argv = [os.path.join(builddir, "bench/load"), "2", "1000000000",
+                     self.folder]
+        self.process = None
+
+    def __enter__(self):
+        # pylint: disable=consider-using-with
+        self.process = subprocess.Popen(self.argv, start_new_session=True)
+        time.sleep(0.3)
+        check(self.process.poll() is None, "bench/load ended")
+        return self
+
+    def __exit__(self, *exc):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def start(out, *args):
+    """A kmemtraced."""
+    shutil.rmtree(out, ignore_errors=True)
+    return subprocess.Popen(["kmemtraced", "-s", "ftrace", "-D", out, *args],
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True)
+
+
+def finish(daemon, status=0):
+    """Its stdout and stderr."""
+    out, err = daemon.communicate(timeout=120)
+    print(err, out, sep="")
+    check(daemon.returncode == status, "exit status", daemon.returncode)
+    return out, err
+
+
+def meta_of(out):
+    """kmemtrace.meta."""
+    meta = configparser.ConfigParser()
+    meta.optionxform = str
+    meta.read(os.path.join(out, "kmemtrace.meta"))
+    return meta
+
+
+def records(out):
+    """All of a capture, by time."""
+    found = []
+    for name in sorted(os.listdir(out)):
+        if name.endswith(".out"):
+            with open(os.path.join(out, name), "rb") as file:
+                found += RECORD.iter_unpack(file.read())
+    found.sort(key=lambda r: r[-1])
+    return found
+
+
+def no_instance(what):
+    """It goes in no time, or in a little."""
+    deadline = time.monotonic() + 10
+    while os.path.exists(INSTANCE):
+        check(time.monotonic() < deadline, f"{INSTANCE} is left {what}")
+        time.sleep(0.02)
+
+
+def wait_recording(daemon):
+    """Until its first line."""
+    line = daemon.stderr.readline()
+    while "recording" not in line:
+        check(line, "kmemtraced ended before it recorded")
+        line = daemon.stderr.readline()
+
+
+def test_under_load(builddir, work):
+    """Nothing is lost, all of it makes sense, and has names."""
+    out = os.path.join(work, "capture")
+    with Load(builddir, work):
+        finish(start(out, "-w", str(SECONDS)))
+    no_instance("after a normal end")
+    meta = meta_of(out)["capture"]
+    rate = int(meta["events"]) / SECONDS
+    print(f"{rate:.0f} events/s, {meta['overruns']} lost, "
+          f"{meta['own_events']} of its own left out")
+    check(rate >= RATE_MIN, f"only {rate:.0f} events/s")
+    check(meta["overruns"] == "0", f"{meta['overruns']} events were lost at "
+          f"{rate:.0f} events/s")
+    check(meta["source"] == "ftrace" and meta["complete"] == "true", meta)
+    checked = subprocess.run(["kmemtrace-check", out], capture_output=True,
+                             text=True, check=False)
+    check(checked.returncode == 0, checked.stdout)
+    check("not seen by this source" in checked.stdout, checked.stdout)
+    report = json.loads(subprocess.run(
+        ["kmemtrace-report", "--json", out], capture_output=True, text=True,
+        check=True).stdout)
+    slab = [s for s in report["callsites"] if s["kind"] != "pages"]
+    named = [s for s in slab if s["symbol"]]
+    check(len(slab) > 50, len(slab), "call sites")
+    check(len(named) > 0.99 * len(slab), len(named), "names of", len(slab))
+    check(report["capture"]["not_seen"], "the report names no gaps")
+    plausible(records(out))
+
+
+def plausible(found):
+    """What holds for any kernel's events."""
+    pairs = live = 0
+    objects = {}
+    for event, kind, size, node, _, ptr, req, alloc, _, _ in found:
+        check(event in (ALLOC, FREE) and size == 56 and kind <= PAGES, event)
+        if event == ALLOC:
+            check(0 < req <= alloc, req, alloc)
+            check(-1 <= node < 1024, node)
+        check(ptr >> 63 == 1, hex(ptr))
+        if kind == PAGES:
+            continue
+        if event == ALLOC:
+            objects[ptr] = alloc
+            live += 1
+        elif objects.pop(ptr, None):
+            pairs += 1
+    print(f"{live} slab allocations, {pairs} of them seen freed")
+    check(pairs > live / 2, "most slab objects are never seen freed")
+
+
+def test_ends(work):
+    """Whatever ends it, nothing is left."""
+    out = os.path.join(work, "ends")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        daemon = start(out)
+        wait_recording(daemon)
+        check(os.path.exists(INSTANCE), "there is no instance")
+        daemon.send_signal(number)
+        finish(daemon)
+        no_instance(f"after {number}")
+    daemon = start(out)
+    wait_recording(daemon)
+    daemon.kill()
+    daemon.wait()
+    no_instance("after SIGKILL")
+    check(meta_of(out)["capture"]["complete"] == "false", "cut off")
+
+
+def guard_of(pid):
+    """The child that sleeps."""
+    children = f"/proc/{pid}/task/{pid}/children"
+    if os.path.exists(children):
+        with open(children, encoding="ascii") as file:
+            return int(file.read().split()[0])
+    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True,
+                           text=True, check=True).stdout
+    return int(found.split()[0])
+
+
+def test_left(work):
+    """Even the guard was killed."""
+    out = os.path.join(work, "left")
+    daemon = start(out)
+    wait_recording(daemon)
+    second = start(out + "2", "-w", "0.1")
+    _, err = finish(second, status=1)
+    check("another kmemtraced records" in err, err)
+    os.kill(guard_of(daemon.pid), signal.SIGKILL)
+    daemon.kill()
+    daemon.wait()
+    check(os.path.exists(INSTANCE), "nothing is left")
+    _, err = finish(start(out, "-w", "0.1"))
+    check("a kmemtraced that was killed had left" in err, err)
+    no_instance("by the next one")
+
+
+def test_loss(builddir, work):
+    """A reader that is stopped: what is lost is counted, and when."""
+    out = os.path.join(work, "loss")
+    with Load(builddir, work):
+        daemon = start(out, "-b", "64")
+        wait_recording(daemon)
+        time.sleep(0.3)
+        daemon.send_signal(signal.SIGSTOP)
+        time.sleep(0.5)
+        daemon.send_signal(signal.SIGCONT)
+        time.sleep(0.3)
+        daemon.send_signal(signal.SIGINT)
+        out_text, err = finish(daemon)
+    meta = meta_of(out)
+    lost = int(meta["capture"]["overruns"])
+    check(lost > 1000, lost, "events lost")
+    check(f"{lost} events lost" in out_text, out_text)
+    check("give each CPU a buffer of -b" in err, err)
+    sums = 0
+    for cpu in meta.sections()[1:]:
+        sums += int(meta[cpu]["overruns"])
+        if int(meta[cpu]["overruns"]):
+            check(int(meta[cpu]["lost_from"]) < int(meta[cpu]["lost_until"]),
+                  dict(meta[cpu]))
+    check(sums == lost, sums, lost)
+    checked = subprocess.run(["kmemtrace-check", out], capture_output=True,
+                             text=True, check=False)
+    check(checked.returncode == 0, checked.stdout)
+    check(f"{lost} events were lost" in checked.stdout, checked.stdout)
+
+
+def test_processes(work):
+    """Only those of one process, and of what it starts."""
+    out = os.path.join(work, "processes")
+    with subprocess.Popen(
+            ["sh", "-c", "read go; for i in 1 2 3 4 5; do ls / >/dev/null; "
+             "done"], stdin=subprocess.PIPE) as shell:
+        daemon = start(out, "-p", str(shell.pid), "-c")
+        wait_recording(daemon)
+        shell.communicate(b"go\n")
+    daemon.send_signal(signal.SIGINT)
+    finish(daemon)
+    events = int(meta_of(out)["capture"]["events"])
+    check(events > 100, events, "events of five processes")
+    quiet = start(out, "-p", str(os.getpid()))
+    wait_recording(quiet)
+    subprocess.run(["ls", "-R", "/etc"], stdout=subprocess.DEVNULL,
+                   check=False)
+    quiet.send_signal(signal.SIGINT)
+    finish(quiet)
+    sites = json.loads(subprocess.run(
+        ["kmemtrace-report", "--json", out], capture_output=True, text=True,
+        check=True).stdout)["callsites"]
+    names = [s["symbol"] or "" for s in sites]
+    check(not any("readdir" in name or "dirent" in name for name in names),
+          "what ls does is in it", names)
+
+
+def main():
+    """All of them, on a machine that allows it."""
+    builddir, work = sys.argv[1:]
+    if os.geteuid() != 0:
+        skip("not root")
+    if not os.path.isdir(os.path.join(TRACEFS, "instances")):
+        skip(f"no tracefs on {TRACEFS}")
+    try:
+        os.mkdir(os.path.join(TRACEFS, "instances", "kmemtrace-test"))
+        os.rmdir(os.path.join(TRACEFS, "instances", "kmemtrace-test"))
+    except OSError as e:
+        skip(f"tracefs allows no instances: {e.strerror}")
+    os.makedirs(work, exist_ok=True)
+    before = machine_state()
+    test_under_load(builddir, work)
+    test_ends(work)
+    test_left(work)
+    test_loss(builddir, work)
+    test_processes(work)
+    after = machine_state()
+    check(before == after, "the machine's tracing changed:", before, after)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kmemtraced on the tracepoints of a kernel without kmemtrace."""
+
+import errno
+import fcntl
+import os
+import signal
+import struct
+import time
+import unittest
+
+from kmemtraced_fake import Daemon, main, wait_for
+from kmemtraced_tracefs import (SOURCE_READY, TRACEPOINTS, TracefsTest, event,
+                                format_text, page)
+
+RECORD = struct.Struct("=BBHiQQQQQq")
+PAGES = (page(5000, event("kmalloc", 0, 0x1000), event("kfree", 7, 0x1000)) +
+         page(9000, event("kmem_cache_alloc", 1, 0x2000)),
+         page(7000, event("kmem_cache_free", 0, 0x2000)))
+
+
+@unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
+class Recording(TracefsTest):
+    """What is saved, and what is told of it."""
+
+    def record(self, *args, **settings):
+        """For a moment."""
+        daemon = self.spawn("-w", "0.3", *args, **settings)
+        return self.check_end(daemon)
+
+    def times(self, cpu):
+        """Of the records of a CPU."""
+        return [fields[-1] for fields in
+                RECORD.iter_unpack(self.capture().cpu(cpu))]
+
+    def test_records(self):
+        self.make_tracefs(pages=PAGES)
+        out, err = self.record()
+        self.assertIn("4 events, 224 bytes", out)
+        self.assertIn("0 events lost", out)
+        self.assertIn("source ftrace, clock local", err)
+        capture = self.capture()
+        self.assertEqual(self.times(0), [5000, 5007, 9001])
+        self.assertEqual(self.times(1), [7000])
+        first, free, cache = RECORD.iter_unpack(capture.cpu(0))
+        self.assertEqual(first, (1, 0, 56, -1, 0xffffffff81000010, 0x1000, 100,
+                                 128, 0xcc0, 5000))
+        self.assertEqual(free, (2, 0, 56, -1, 0xffffffff81000010, 0x1000, 0, 0,
+                                0, 5007))
+        self.assertEqual(cache[:2], (1, 1))
+        for key, value in (("source", "ftrace"), ("clock", "local"),
+                           ("complete", "true"), ("overruns", "0"),
+                           ("events", "4"), ("own_events", "0")):
+            self.assertEqual(capture[key], value, key)
+        self.assertEqual(set(capture["tracepoints"].split(";")),
+                         set(TRACEPOINTS) | {""})
+        self.assertIn("kfree_rcu", capture["not_seen"])
+
+    def test_without_buffer_percent(self):
+        """Kernels before 5.0."""
+        self.make_tracefs(pages=PAGES, percent=False)
+        self.record()
+        self.assertEqual(self.times(0), [5000, 5007, 9001])
+
+    def test_lost_events(self):
+        self.make_tracefs(
+            pages=(page(5000, event("kmalloc", 0, 0x1000)) +
+                   page(8000, event("kmalloc", 1, 0x2000), missed=True), b""),
+            lost=((4, 2, 1), (0, 0, 0)))
+        out, err = self.record("-b", "1024")
+        self.assertIn("7 events lost", out)
+        self.assertRegex(err, r"7 events were lost .*of them on CPU 0.*"
+                         r"-b 2048 KB \(now 1024\)")
+        meta = self.capture().meta
+        self.assertEqual(meta["capture"]["overruns"], "7")
+        self.assertEqual(meta["cpu0"]["overruns"], "7")
+        self.assertEqual(meta["cpu0"]["lost_from"], "5000")
+        self.assertEqual(meta["cpu0"]["lost_until"], "8001")
+        self.assertNotIn("lost_from", meta["cpu1"])
+
+    def test_other_clocks(self):
+        for top, chosen in (("local [global] mono", "mono"),
+                            ("local [global]", "global"),
+                            ("local global [x86-tsc] mono", "mono")):
+            self.make_tracefs(clock=top)
+            self.record("-f")
+            self.assertEqual(self.capture()["clock"], chosen)
+            os.system(f"rm -r {self.tracefs} {self.template}")
+
+    def test_pages_without_sense(self):
+        self.make_tracefs(pages=(page(5000, event("kmalloc", 0, 0x1000)) +
+                                 b"\xff" * 4096, b""))
+        daemon = self.spawn("-w", "0.3")
+        _, err = self.check_end(daemon, status=1)
+        self.assertIn("ring buffer gave 1 pages or events that make no sense",
+                      err)
+        self.assertEqual(self.times(0), [5000])
+        self.assertEqual(self.capture()["complete"], "false")
+
+    def test_processes(self):
+        self.make_tracefs()
+        for tid in ("12", "15"):
+            os.makedirs(os.path.join(self.proc, "12/task", tid))
+        daemon = self.spawn("-p", "12", "-c")
+        self.addCleanup(daemon.process.kill)
+        daemon.wait_line("recording")
+        made = os.path.join(self.instances, "kmemtrace")
+        with open(os.path.join(made, "set_event_pid")) as file:
+            self.assertEqual(set(file.read().split()), {"12", "15"})
+        with open(os.path.join(made, "options/event-fork")) as file:
+            self.assertEqual(file.read(), "1")
+        daemon.signal()
+        self.check_end(daemon)
+        self.assertEqual(self.capture()["pids"], "12;")
+        self.assertEqual(self.capture()["children"], "true")
+        self.assertIn("other processes", self.capture()["not_seen"])
+
+    def test_cpus_that_come(self):
+        self.make_tracefs(pages=PAGES)
+        online = os.path.join(self.sys, "devices/system/cpu/online")
+        self.write(online, "0\n")
+        daemon = self.spawn()
+        self.addCleanup(daemon.process.kill)
+        daemon.wait_line("recording 1 CPU")
+        self.write(online, "1\n")
+        wait_for(lambda: os.path.exists(os.path.join(self.out, "cpu1.out")),
+                 "cpu1.out")
+        daemon.signal()
+        self.check_end(daemon)
+        self.assertEqual(self.times(0), [5000, 5007, 9001])
+        self.assertEqual(self.times(1), [7000])
+
+    def test_signals(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self.make_tracefs(pages=PAGES)
+            daemon = self.spawn("-f")
+            self.addCleanup(daemon.process.kill)
+            daemon.wait_line("recording")
+            daemon.signal(number)
+            self.check_end(daemon)
+            self.assertEqual(self.times(1), [7000])
+            os.system(f"rm -r {self.tracefs} {self.template}")
+
+    def test_killed(self):
+        """The guard takes the instance away."""
+        self.make_tracefs(pages=PAGES)
+        daemon = self.spawn()
+        daemon.wait_line("recording")
+        daemon.signal(signal.SIGKILL)
+        daemon.process.wait()
+        wait_for(lambda: not os.listdir(self.instances), "its removal")
+        daemon.finish()
+
+    def test_instance_that_is_left(self):
+        self.make_tracefs(pages=PAGES)
+        os.makedirs(os.path.join(self.instances, "kmemtrace/per_cpu"))
+        _, err = self.record()
+        self.assertIn("removed what a kmemtraced that was killed had left",
+                      err)
+        self.assertEqual(self.times(1), [7000])
+
+
+@unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
+class Refused(TracefsTest):
+    """What cannot be recorded."""
+
+    def refused(self, *texts, args=(), **settings):
+        """It ends, says why and what to do, and leaves nothing."""
+        code, out, err = self.run_to_end("-w", "5", *args, **settings)
+        self.assertEqual((code, out), (1, ""), err)
+        for text in texts:
+            self.assertIn(text, err)
+        self.assertEqual(err.count("\n"), 1, err)
+        self.assertFalse(os.path.exists(self.out))
+        if os.path.exists(self.instances):
+            self.assertEqual(os.listdir(self.instances), [])
+
+    def test_no_tracefs(self):
+        self.refused("no tracefs is mounted on", "mount -t tracefs none")
+        os.mkdir(self.tracefs)
+        self.refused("no tracefs is mounted on", "mount -t tracefs none")
+
+    def test_nothing_at_all(self):
+        debugfs = os.path.join(self.root, "debug")
+        self.refused("no debugfs is mounted on", "and of its tracepoints: ",
+                     "no tracefs is mounted on", args=["-r", debugfs])
+
+    def test_no_permission(self):
+        self.make_tracefs()
+        for name in ("instances", "tracing_on", "cpu1/trace_pipe_raw"):
+            self.refused("Permission denied", "run kmemtraced as root",
+                         shim={"open_file": name,
+                               "open_errno": errno.EACCES})
+        self.refused("Operation not permitted", "locked down",
+                     shim={"open_file": "kmem/kfree/format",
+                           "open_errno": errno.EPERM})
+
+    def test_no_tracepoint(self):
+        self.make_tracefs(without=("mm_page_free",))
+        self.refused("this kernel has no tracepoint kmem:mm_page_free",
+                     "CONFIG_EVENT_TRACING")
+
+    def test_missing_field(self):
+        self.make_tracefs()
+        number, fields = TRACEPOINTS["kfree"]
+        self.put(os.path.join(self.tracefs, "events/kmem/kfree/format"),
+                 format_text("kfree", number, fields[:1]))
+        self.refused("kmem:kfree of this kernel has no field 'ptr'",
+                     "newer kmemtraced")
+
+    def test_buffer_that_is_too_large(self):
+        self.make_tracefs()
+        self.refused("Cannot allocate memory", "free some memory",
+                     args=["-b", "999999999"],
+                     shim={"open_file": "buffer_size_kb",
+                           "open_errno": errno.ENOMEM})
+
+    def test_two_at_once(self):
+        self.make_tracefs()
+        fd = os.open(self.instances, os.O_RDONLY)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        self.refused("another kmemtraced records by", "end that one first")
+        os.close(fd)
+
+    def test_instance_that_stays(self):
+        self.make_tracefs()
+        path = os.path.join(self.instances, "kmemtrace")
+        os.mkdir(path)
+        began = time.monotonic()
+        code, _, err = self.run_to_end(shim={"rmdir_errno": errno.EBUSY})
+        self.assertEqual(code, 1)
+        self.assertIn(f"cannot remove {path}, which an earlier kmemtraced left",
+                      err)
+        self.assertIn("rmdir", err)
+        self.assertLess(time.monotonic() - began, 20)
+
+    def test_process_that_is_not_there(self):
+        self.make_tracefs()
+        self.refused("there is no process 2147483647", "processes that run",
+                     args=["-p", "2147483647"])
+
+    def test_mistakes(self):
+        for args, text in (
+                (["-s", "lttng"], "there is no source 'lttng'"),
+                (["-s", "relay", "-p", "1"], "cannot tell processes apart"),
+                (["-s", "relay", "-b", "8"], "kmemtrace.subbufs=")):
+            self.refused(text, "sources are 'relay'", args=args)
+        for args, text in ((["-b", "x"], "-b 'x' is not"),
+                           (["-b", "0"], "-b '0' is not"),
+                           (["-p", "1,x"], "-p 'x' is not"),
+                           (["-p", "-1"], "-p '-1' is not"),
+                           (["-p", "0"], "-p '0' is not"),
+                           (["-c"], "-c says nothing without")):
+            code, _, err = Daemon(args).finish()
+            self.assertEqual(code, 1)
+            self.assertIn(text, err)
+            self.assertIn("--help", err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,799 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Pages of the ring buffer, made here word by word, and formats of tracepoints
+ * as kernels have them and as none has yet.
+ */
+#include "config.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "kmemtraced/error.h"
+#include "kmemtraced/ringformat.h"
+
+#ifdef HAVE_TRACEEVENT
+#include <kbuffer.h>
+#endif
+
+#define PAGE	    4096
+#define HEADER	    16
+#define ID_KMALLOC  10
+#define ID_KFREE    11
+#define ID_PAGES    12
+#define OUR_TID	    77
+#define MISSED	    (1U << 31)
+#define SOFTIRQ	    0x10
+#define NS(n)	    ((guint64)(n))
+#define KMALLOC_LEN 48
+#define KFREE_LEN   24
+
+typedef struct {
+	guint8 bytes[PAGE];
+	gsize used; /* behind the header */
+} Page;
+
+static void page_start(Page *page, guint64 time_ns)
+{
+	memset(page, 0xee, sizeof(*page));
+	memcpy(page->bytes, &time_ns, sizeof(time_ns));
+	page->used = 0;
+}
+
+static void put32(Page *page, guint32 word)
+{
+	memcpy(page->bytes + HEADER + page->used, &word, sizeof(word));
+	page->used += sizeof(word);
+}
+
+static guint32 head(guint type, guint32 delta)
+{
+#if G_BYTE_ORDER == G_LITTLE_ENDIAN
+	return type | delta << 5;
+#else
+	return type << 27 | delta;
+#endif
+}
+
+static void put_extend(Page *page, guint type, guint64 time)
+{
+	put32(page, head(type, (guint32)(time & ((1U << 27) - 1))));
+	put32(page, (guint32)(time >> 27));
+}
+
+/* With lengths in the head, or behind it. */
+static void put_data(Page *page, guint32 delta, const void *data, gsize n,
+		     gboolean is_long)
+{
+	if (is_long) {
+		put32(page, head(0, delta));
+		put32(page, (guint32)n + 4);
+	} else {
+		put32(page, head((guint)(n + 3) / 4, delta));
+	}
+	memcpy(page->bytes + HEADER + page->used, data, n);
+	page->used += (n + 3) & ~(gsize)3;
+}
+
+typedef struct __attribute__((packed)) {
+	guint16 type;
+	guint8 flags, preempt;
+	gint32 pid;
+	guint64 call_site, ptr, req, alloc;
+	guint32 gfp;
+	gint32 node;
+} Kmalloc;
+G_STATIC_ASSERT(sizeof(Kmalloc) == KMALLOC_LEN);
+
+static Kmalloc kmalloc_event(guint64 ptr)
+{
+	return (Kmalloc){ID_KMALLOC, 0,	  0,   1,     0xffffffff81000010,
+			 ptr,	     100, 128, 0xcc0, -1};
+}
+
+static void put_kmalloc(Page *page, guint32 delta, guint64 ptr)
+{
+	Kmalloc e = kmalloc_event(ptr);
+
+	put_data(page, delta, &e, sizeof(e), FALSE);
+}
+
+static void put_task_kmalloc(Page *page, guint64 ptr, gint32 pid, guint8 flags)
+{
+	Kmalloc e = kmalloc_event(ptr);
+
+	e.pid = pid;
+	e.flags = flags;
+	put_data(page, 1, &e, sizeof(e), FALSE);
+}
+
+/* The first 24 bytes are those of kmalloc. */
+static void put_kfree(Page *page, guint64 ptr, gint32 pid, guint8 flags)
+{
+	Kmalloc e = kmalloc_event(ptr);
+
+	e.type = ID_KFREE;
+	e.pid = pid;
+	e.flags = flags;
+	put_data(page, 1, &e, KFREE_LEN, FALSE);
+}
+
+static void page_end(Page *page, guint64 flags)
+{
+	guint64 commit = page->used | flags;
+
+	memcpy(page->bytes + 8, &commit, sizeof(commit));
+}
+
+static KmtTracepoint *point(guint8 event_id, guint8 type_id, guint min_bytes)
+{
+	KmtTracepoint *p = g_new0(KmtTracepoint, 1);
+
+	p->event_id = event_id;
+	p->type_id = type_id;
+	p->min_bytes = min_bytes;
+	p->call_site = (KmtField){8, 8};
+	p->ptr = (KmtField){16, 8};
+	if (event_id == KMEMTRACE_EVENT_ALLOC) {
+		p->bytes_req = (KmtField){24, 8};
+		p->bytes_alloc = (KmtField){32, 8};
+		p->gfp_flags = (KmtField){40, 4};
+		p->node = (KmtField){44, 4};
+	}
+	return p;
+}
+
+static KmtRingFormat *make_format(void)
+{
+	KmtRingFormat *f = g_new0(KmtRingFormat, 1);
+	KmtTracepoint *pages;
+
+	f->page_bytes = PAGE;
+	f->commit_offset = 8;
+	f->commit_bytes = 8;
+	f->data_offset = HEADER;
+	f->memory_page_bytes = 4096;
+	f->type = (KmtField){0, 2};
+	f->flags = (KmtField){2, 1};
+	f->pid = (KmtField){4, 4};
+	f->common_bytes = 8;
+	f->by_id = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_set_size(f->by_id, ID_PAGES + 1);
+	f->by_id->pdata[ID_KMALLOC] = point(
+		KMEMTRACE_EVENT_ALLOC, KMEMTRACE_TYPE_KMALLOC, KMALLOC_LEN);
+	f->by_id->pdata[ID_KFREE] =
+		point(KMEMTRACE_EVENT_FREE, KMEMTRACE_TYPE_KMALLOC, KFREE_LEN);
+	pages = g_new0(KmtTracepoint, 1);
+	pages->event_id = KMEMTRACE_EVENT_ALLOC;
+	pages->type_id = KMEMTRACE_TYPE_PAGES;
+	pages->min_bytes = 20;
+	pages->pfn = (KmtField){8, 8};
+	pages->order = (KmtField){16, 4};
+	f->by_id->pdata[ID_PAGES] = pages;
+	return f;
+}
+
+typedef struct {
+	KmtRingFormat *format;
+	KmtOwnTasks tasks;
+	KmtRing ring;
+	Page page;
+	struct kmemtrace_event out[512];
+	gsize n;
+} Fixture;
+
+static void set_up(Fixture *f, gconstpointer data)
+{
+	f->format = make_format();
+	memset(&f->tasks, 0, sizeof(f->tasks));
+	kmt_own_tasks_add(&f->tasks, OUR_TID);
+	kmt_ring_init(&f->ring, f->format, &f->tasks);
+}
+
+static void tear_down(Fixture *f, gconstpointer data)
+{
+	kmt_ring_format_free(f->format);
+}
+
+static void decode(Fixture *f, gsize n_bytes)
+{
+	kmt_ring_begin(&f->ring, f->page.bytes, n_bytes);
+	f->n = kmt_ring_next(&f->ring, f->out, G_N_ELEMENTS(f->out));
+}
+
+/* What the library that the kernel's developers keep makes of the page. */
+static void compare_times(Fixture *f)
+{
+#ifdef HAVE_TRACEEVENT
+	struct kbuffer *k =
+		kbuffer_alloc(KBUFFER_LSIZE_8, G_BYTE_ORDER == G_LITTLE_ENDIAN
+						       ? KBUFFER_ENDIAN_LITTLE
+						       : KBUFFER_ENDIAN_BIG);
+	unsigned long long time;
+	gsize i = 0;
+
+	g_assert_cmpint(kbuffer_load_subbuffer(k, f->page.bytes), ==, 0);
+	for (; kbuffer_read_event(k, &time); kbuffer_next_event(k, NULL), i++) {
+		g_assert_cmpuint(i, <, f->n);
+		g_assert_cmpint((gint64)time, ==, f->out[i].timestamp);
+	}
+	g_assert_cmpuint(i, ==, f->n);
+	kbuffer_free(k);
+#endif
+}
+
+static void test_fields(Fixture *f, gconstpointer data)
+{
+	const struct kmemtrace_event *e = f->out;
+
+	page_start(&f->page, 1000);
+	put_kmalloc(&f->page, 0, 0xffff888000001000);
+	put_kfree(&f->page, 0xffff888000001000, 1, 0);
+	page_end(&f->page, 0);
+	decode(f, PAGE);
+	g_assert_cmpuint(f->n, ==, 2);
+	g_assert_cmpuint(e->event_id, ==, KMEMTRACE_EVENT_ALLOC);
+	g_assert_cmpuint(e->type_id, ==, KMEMTRACE_TYPE_KMALLOC);
+	g_assert_cmpuint(e->event_size, ==, 56);
+	g_assert_cmpint(e->node, ==, -1);
+	g_assert_cmphex(e->call_site, ==, 0xffffffff81000010);
+	g_assert_cmphex(e->ptr, ==, 0xffff888000001000);
+	g_assert_cmpuint(e->bytes_req, ==, 100);
+	g_assert_cmpuint(e->bytes_alloc, ==, 128);
+	g_assert_cmphex(e->gfp_flags, ==, 0xcc0);
+	g_assert_cmpint(e->timestamp, ==, 1000);
+	g_assert_cmpuint(e[1].event_id, ==, KMEMTRACE_EVENT_FREE);
+	g_assert_cmpint(e[1].node, ==, -1);
+	g_assert_cmpuint(e[1].bytes_req + e[1].bytes_alloc + e[1].gfp_flags, ==,
+			 0);
+	g_assert_cmpint(e[1].timestamp, ==, 1001);
+	compare_times(f);
+}
+
+static void put_pages(Page *page, guint64 pfn, guint32 order)
+{
+	struct __attribute__((packed)) {
+		guint16 type;
+		guint8 flags, preempt;
+		gint32 pid;
+		guint64 pfn;
+		guint32 order;
+	} e = {ID_PAGES, 0, 0, 1, pfn, order};
+
+	put_data(page, 1, &e, sizeof(e), FALSE);
+}
+
+static void test_pages(Fixture *f, gconstpointer data)
+{
+	page_start(&f->page, 0);
+	put_pages(&f->page, 5, 3);
+	put_pages(&f->page, G_MAXUINT64, 0);
+	put_pages(&f->page, 0, 0);
+	page_end(&f->page, 0);
+	decode(f, PAGE);
+	g_assert_cmpuint(f->n, ==, 2);
+	g_assert_cmphex(f->out[0].ptr, ==, KMEMTRACE_PTR_PHYSICAL | 5 * 4096);
+	g_assert_cmpuint(f->out[0].bytes_req, ==, 8 * 4096);
+	g_assert_cmpuint(f->out[0].bytes_alloc, ==, 8 * 4096);
+	g_assert_cmpuint(f->out[0].call_site, ==, 0);
+	g_assert_cmpint(f->out[0].node, ==, -1);
+	g_assert_cmphex(f->out[1].ptr, ==, KMEMTRACE_PTR_PHYSICAL);
+	g_assert_cmpuint(f->ring.figures.no_memory, ==, 1);
+}
+
+/* All types of events, one behind the other. */
+static void test_times(Fixture *f, gconstpointer data)
+{
+	const guint64 extend = NS(3) << 27 | 5, stamp = NS(1) << 40;
+	Kmalloc e = kmalloc_event(0x4000);
+
+	page_start(&f->page, 1000);
+	put_kmalloc(&f->page, 7, 0x1000);
+	put_extend(&f->page, 30, extend);
+	put_kmalloc(&f->page, 0, 0x2000);
+	put_extend(&f->page, 31, stamp);
+	put_kmalloc(&f->page, 2, 0x3000);
+	put_data(&f->page, 3, &e, sizeof(e), TRUE);
+	page_end(&f->page, 0);
+	decode(f, PAGE);
+	g_assert_cmpuint(f->n, ==, 4);
+	g_assert_cmpint(f->out[0].timestamp, ==, 1007);
+	g_assert_cmpint(f->out[1].timestamp, ==, (gint64)(1007 + extend));
+	g_assert_cmpint(f->out[2].timestamp, ==, (gint64)stamp + 2);
+	g_assert_cmpint(f->out[3].timestamp, ==, (gint64)stamp + 5);
+	g_assert_cmphex(f->out[3].ptr, ==, 0x4000);
+	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
+	compare_times(f);
+}
+
+/* An absolute time has but 59 bits. */
+static void test_time_of_64_bits(Fixture *f, gconstpointer data)
+{
+	const guint64 base = NS(1) << 61, stamp = base + (NS(1) << 59) + 5;
+
+	page_start(&f->page, base + (NS(1) << 59) - 10);
+	put_kmalloc(&f->page, 0, 0x1000);
+	put_extend(&f->page, 31, stamp & ((NS(1) << 59) - 1));
+	put_kmalloc(&f->page, 0, 0x2000);
+	page_end(&f->page, 0);
+	decode(f, PAGE);
+	g_assert_cmpuint(f->n, ==, 2);
+	g_assert_cmpint(f->out[1].timestamp, ==, (gint64)stamp);
+}
+
+/* Padding: an event that was taken back, and the end of a page. */
+static void test_padding(Fixture *f, gconstpointer data)
+{
+	page_start(&f->page, 1000);
+	put_kmalloc(&f->page, 1, 0x1000);
+	put32(&f->page, head(29, 1));
+	put32(&f->page, 12);
+	put32(&f->page, 0xdead);
+	put32(&f->page, 0xbeef);
+	put_kmalloc(&f->page, 2, 0x2000);
+	put32(&f->page, head(29, 40));
+	put32(&f->page, 8);
+	put32(&f->page, 0xdead);
+	put_kmalloc(&f->page, 2, 0x3000);
+	put32(&f->page, head(29, 0));
+	put_kmalloc(&f->page, 2, 0x4000);
+	page_end(&f->page, 0);
+	decode(f, PAGE);
+	g_assert_cmpuint(f->n, ==, 3);
+	g_assert_cmpint(f->out[1].timestamp, ==, 1003);
+	g_assert_cmpint(f->out[2].timestamp, ==, 1045);
+	g_assert_cmphex(f->out[2].ptr, ==, 0x3000);
+	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
+}
+
+static void test_missed_events(Fixture *f, gconstpointer data)
+{
+	static const guint64 flags[] = {0, MISSED, MISSED | 1U << 30, 0};
+
+	for (guint i = 0; i < G_N_ELEMENTS(flags); i++) {
+		page_start(&f->page, 1000 * (i + 1));
+		put_kmalloc(&f->page, 0, 0x1000);
+		page_end(&f->page, flags[i]);
+		decode(f, PAGE);
+		g_assert_cmpuint(f->n, ==, 1);
+	}
+	g_assert_cmpuint(f->ring.figures.holes, ==, 2);
+	g_assert_cmpint(f->ring.figures.lost_from, ==, 1000);
+	g_assert_cmpint(f->ring.figures.lost_until, ==, 3000);
+	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
+}
+
+static void test_clock_that_goes_back(Fixture *f, gconstpointer data)
+{
+	page_start(&f->page, 2000);
+	put_kmalloc(&f->page, 0, 0x1000);
+	page_end(&f->page, 0);
+	decode(f, PAGE);
+	page_start(&f->page, 1000);
+	put_kmalloc(&f->page, 0, 0x2000);
+	page_end(&f->page, 0);
+	decode(f, PAGE);
+	g_assert_cmpint(f->out[0].timestamp, ==, 2000);
+	g_assert_cmpuint(f->ring.figures.backwards, ==, 1);
+}
+
+static void test_nothing(Fixture *f, gconstpointer data)
+{
+	page_start(&f->page, 1000);
+	put_kmalloc(&f->page, 0, 0);
+	put_kfree(&f->page, 0, 1, 0);
+	put_kfree(&f->page, 16, 1, 0);
+	page_end(&f->page, 0);
+	decode(f, PAGE);
+	g_assert_cmpuint(f->n, ==, 0);
+	g_assert_cmpuint(f->ring.figures.no_memory, ==, 3);
+	page_start(&f->page, 1000);
+	page_end(&f->page, 0);
+	g_assert_cmpuint(kmt_ring_begin(&f->ring, f->page.bytes, PAGE), ==, 0);
+	g_assert_cmpuint(kmt_ring_next(&f->ring, f->out, 1), ==, 0);
+}
+
+static void test_other_tracepoints(Fixture *f, gconstpointer data)
+{
+	static const guint16 ids[] = {0, 5, ID_PAGES + 1, 0xffff};
+
+	page_start(&f->page, 1000);
+	for (guint i = 0; i < G_N_ELEMENTS(ids); i++) {
+		Kmalloc e = kmalloc_event(0x1000);
+
+		e.type = ids[i];
+		put_data(&f->page, 1, &e, sizeof(e), FALSE);
+	}
+	put_kmalloc(&f->page, 1, 0x1000);
+	page_end(&f->page, 0);
+	decode(f, PAGE);
+	g_assert_cmpuint(f->n, ==, 1);
+	g_assert_cmpuint(f->ring.figures.unknown, ==, 4);
+}
+
+/* Events for which there is no room now come the next time. */
+static void test_in_pieces(Fixture *f, gconstpointer data)
+{
+	gsize total = 0, n;
+
+	page_start(&f->page, 1000);
+	for (guint i = 0; i < 50; i++)
+		put_kmalloc(&f->page, 1, 0x1000 + 16 * i);
+	page_end(&f->page, 0);
+	kmt_ring_begin(&f->ring, f->page.bytes, PAGE);
+	while ((n = kmt_ring_next(&f->ring, f->out + total, 7)) > 0)
+		total += n;
+	g_assert_cmpuint(total, ==, 50);
+	for (guint i = 0; i < 50; i++)
+		g_assert_cmphex(f->out[i].ptr, ==, 0x1000 + 16 * i);
+}
+
+/* Whatever is read, no byte beyond it is, and what is whole is used. */
+static void test_cut_pages(Fixture *f, gconstpointer data)
+{
+	Kmalloc e = kmalloc_event(0x3000);
+	gsize used;
+
+	page_start(&f->page, 1000);
+	put_kmalloc(&f->page, 1, 0x1000);
+	put_extend(&f->page, 30, 1);
+	put_data(&f->page, 1, &e, sizeof(e), TRUE);
+	put32(&f->page, head(29, 1));
+	put32(&f->page, 8);
+	put32(&f->page, 0);
+	put_kmalloc(&f->page, 1, 0x2000);
+	page_end(&f->page, 0);
+	used = HEADER + f->page.used;
+	for (gsize n = 0; n < used; n++) {
+		g_autofree guint8 *copy = g_memdup2(f->page.bytes, MAX(n, 1));
+
+		kmt_ring_init(&f->ring, f->format, NULL);
+		kmt_ring_begin(&f->ring, copy, n);
+		f->n = kmt_ring_next(&f->ring, f->out, 10);
+		g_assert_cmpuint(f->n, <, 3);
+		g_assert_cmpuint(f->ring.figures.damaged, >, 0);
+	}
+	kmt_ring_init(&f->ring, f->format, NULL);
+	decode(f, used);
+	g_assert_cmpuint(f->n, ==, 3);
+	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
+}
+
+/* Each byte changed to each value: no crash, no more records than bytes. */
+static void test_damaged_pages(Fixture *f, gconstpointer data)
+{
+	gsize used;
+
+	page_start(&f->page, 1000);
+	put_kmalloc(&f->page, 1, 0x1000);
+	put_kfree(&f->page, 0x1000, OUR_TID, 0);
+	page_end(&f->page, 0);
+	used = HEADER + f->page.used;
+	for (gsize at = 8; at < used; at++)
+		for (guint value = 0; value < 256; value++) {
+			g_autofree guint8 *copy =
+				g_memdup2(f->page.bytes, used);
+
+			copy[at] = (guint8)value;
+			kmt_ring_init(&f->ring, f->format, &f->tasks);
+			kmt_ring_begin(&f->ring, copy, used);
+			f->n = kmt_ring_next(&f->ring, f->out,
+					     G_N_ELEMENTS(f->out));
+			g_assert_cmpuint(f->n, <=, used / 12);
+		}
+}
+
+/* Too short for its fields. */
+static void test_short_events(Fixture *f, gconstpointer data)
+{
+	Kmalloc e = kmalloc_event(0x1000);
+
+	page_start(&f->page, 1000);
+	put_data(&f->page, 1, &e, KMALLOC_LEN - 4, FALSE);
+	put_data(&f->page, 1, &e, 4, FALSE);
+	put_kmalloc(&f->page, 1, 0x2000);
+	page_end(&f->page, 0);
+	decode(f, PAGE);
+	g_assert_cmpuint(f->n, ==, 1);
+	g_assert_cmpuint(f->ring.figures.damaged, ==, 2);
+}
+
+/* What kmemtraced does itself is left out, and nothing else. */
+static void test_own_events(Fixture *f, gconstpointer data)
+{
+	page_start(&f->page, 1000);
+	put_task_kmalloc(&f->page, 0x1000, OUR_TID, 0); /* ours */
+	put_task_kmalloc(&f->page, 0x2000, OUR_TID, SOFTIRQ);
+	put_task_kmalloc(&f->page, 0x3000, 1, 0);
+	put_kfree(&f->page, 0x1000, OUR_TID, 0);	/* ours */
+	put_kfree(&f->page, 0x3000, OUR_TID, 0);	/* not what we have */
+	put_task_kmalloc(&f->page, 0x4000, OUR_TID, 0); /* ours */
+	put_kfree(&f->page, 0x4000, 1, 0);		/* others free it */
+	put_task_kmalloc(&f->page, 0x5000, OUR_TID, 0); /* ours */
+	put_task_kmalloc(&f->page, 0x5000, 1, 0); /* it was freed elsewhere */
+	put_kfree(&f->page, 0x5000, OUR_TID, 0);  /* so this is theirs */
+	page_end(&f->page, 0);
+	decode(f, PAGE);
+	g_assert_cmpuint(f->ring.figures.own, ==, 4);
+	g_assert_cmpuint(f->n, ==, 6);
+	g_assert_cmphex(f->out[0].ptr, ==, 0x2000);
+	g_assert_cmphex(f->out[1].ptr, ==, 0x3000);
+	g_assert_cmphex(f->out[2].ptr, ==, 0x3000);
+	g_assert_cmphex(f->out[3].ptr, ==, 0x4000);
+	g_assert_cmphex(f->out[4].ptr, ==, 0x5000);
+	g_assert_cmphex(f->out[5].ptr, ==, 0x5000);
+}
+
+static void test_own_set_when_full(Fixture *f, gconstpointer data)
+{
+	g_autofree KmtOwnSet *set = g_new0(KmtOwnSet, 1);
+	guint kept = 0;
+
+	for (guint64 i = 1; i <= 3 * KMT_OWN_SLOTS; i++)
+		kmt_own_set_add(set, i * 64);
+	for (guint64 i = 1; i <= 3 * KMT_OWN_SLOTS; i++)
+		kept += (guint)kmt_own_set_remove(set, i * 64);
+	g_assert_cmpuint(kept, >, KMT_OWN_SLOTS / 2);
+	g_assert_cmpuint(kept, <=, KMT_OWN_SLOTS);
+	g_assert_cmpuint(set->n, ==, 0);
+}
+
+/* ---- formats ---- */
+
+#ifdef HAVE_TRACEEVENT
+
+#define COMMON                                                                 \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n" \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n" \
+	"\tfield:unsigned char "                                               \
+	"common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"               \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+#define FIELD(type, name, offset, size)                                        \
+	"\tfield:" type " " name ";\toffset:" #offset ";\tsize:" #size         \
+	";\tsigned:0;\n"
+#define ADDRESSES                                                              \
+	FIELD("unsigned long", "call_site", 8, 8)                              \
+	FIELD("const void *", "ptr", 16, 8)
+#define SIZES                                                                  \
+	FIELD("size_t", "bytes_req", 24, 8)                                    \
+	FIELD("size_t", "bytes_alloc", 32, 8)                                  \
+	FIELD("unsigned long", "gfp_flags", 40, 8)
+#define PRINT "\nprint fmt: \"what no library can parse\", (((REC->\n"
+
+typedef struct {
+	const char *name, *fields;
+	guint id;
+} Format;
+
+static const Format usual[] = {
+	{"kmalloc", ADDRESSES SIZES FIELD("int", "node", 48, 4), 400},
+	{"kfree", ADDRESSES, 401},
+	{"kmem_cache_alloc",
+	 ADDRESSES FIELD("__data_loc char[]", "name", 48, 4) SIZES, 402},
+	{"kmem_cache_free", ADDRESSES, 403},
+	{"mm_page_alloc",
+	 FIELD("unsigned long", "pfn", 8, 8)
+		 FIELD("unsigned int", "order", 16, 4)
+			 FIELD("gfp_t", "gfp_flags", 20, 4),
+	 404},
+	{"mm_page_free",
+	 FIELD("unsigned long", "pfn", 8, 8)
+		 FIELD("unsigned int", "order", 16, 4),
+	 405},
+};
+
+static const char header_page[] =
+	"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+	"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+	"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+	"\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+
+static char *format_text(const Format *format)
+{
+	return g_strdup_printf("name: %s\nID: %u\nformat:\n" COMMON "%s" PRINT,
+			       format->name, format->id, format->fields);
+}
+
+/* Files of events/, by name. */
+static GHashTable *usual_files(void)
+{
+	GHashTable *files =
+		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+
+	g_hash_table_insert(files, g_strdup("header_page"),
+			    g_strdup(header_page));
+	for (guint i = 0; i < G_N_ELEMENTS(usual); i++)
+		g_hash_table_insert(
+			files, g_strdup_printf("kmem/%s/format", usual[i].name),
+			format_text(&usual[i]));
+	return files;
+}
+
+static char *read_file(gpointer data, const char *name, GError **error)
+{
+	return g_strdup(g_hash_table_lookup(data, name));
+}
+
+static void test_usual_formats(void)
+{
+	g_autoptr(GHashTable) files = usual_files();
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtRingFormat) format =
+		kmt_ring_format_read(read_file, files, &error);
+	const KmtTracepoint *p;
+
+	g_assert_no_error(error);
+	g_assert_cmpuint(format->page_bytes, ==, 4096);
+	g_assert_cmpuint(format->commit_offset, ==, 8);
+	g_assert_cmpuint(format->data_offset, ==, 16);
+	g_assert_cmpuint(format->common_bytes, ==, 8);
+	g_assert_cmpuint(format->by_id->len, ==, 406);
+	p = format->by_id->pdata[400];
+	g_assert_cmpuint(p->node.offset, ==, 48);
+	g_assert_cmpuint(p->min_bytes, ==, 52);
+	p = format->by_id->pdata[402];
+	g_assert_cmpuint(p->node.size, ==, 0);
+	p = format->by_id->pdata[404];
+	g_assert_cmpuint(p->gfp_flags.size, ==, 4);
+	g_assert_cmpuint(p->type_id, ==, KMEMTRACE_TYPE_PAGES);
+}
+
+/* Fields that moved and grew are found where they are. */
+static void test_moved_fields(void)
+{
+	g_autoptr(GHashTable) files = usual_files();
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtRingFormat) format = NULL;
+	const Format moved = {
+		"kfree",
+		FIELD("u32", "new", 8, 4) FIELD("const void *", "ptr", 40, 8)
+			FIELD("unsigned long", "call_site", 16, 8),
+		401};
+	const Format node = {"kmalloc_node",
+			     ADDRESSES SIZES FIELD("int", "node", 60, 4), 77};
+	const KmtTracepoint *p;
+
+	g_hash_table_insert(files, g_strdup("kmem/kfree/format"),
+			    format_text(&moved));
+	g_hash_table_insert(files, g_strdup("kmem/kmalloc_node/format"),
+			    format_text(&node));
+	format = kmt_ring_format_read(read_file, files, &error);
+	g_assert_no_error(error);
+	p = format->by_id->pdata[401];
+	g_assert_cmpuint(p->ptr.offset, ==, 40);
+	g_assert_cmpuint(p->call_site.offset, ==, 16);
+	g_assert_cmpuint(p->min_bytes, ==, 48);
+	p = format->by_id->pdata[77];
+	g_assert_cmpuint(p->node.offset, ==, 60);
+	g_assert_cmpuint(p->event_id, ==, KMEMTRACE_EVENT_ALLOC);
+}
+
+static void assert_refused(GHashTable *files, KmtDaemonError code,
+			   const char *text)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(kmt_ring_format_read(read_file, files, &error));
+	g_assert_error(error, KMT_DAEMON_ERROR, (gint)code);
+	if (!strstr(error->message, text))
+		g_error("'%s' lacks '%s'", error->message, text);
+}
+
+static void test_missing_formats(void)
+{
+	for (guint i = 0; i < G_N_ELEMENTS(usual); i++) {
+		g_autoptr(GHashTable) files = usual_files();
+		g_autofree char *path =
+			g_strdup_printf("kmem/%s/format", usual[i].name);
+
+		g_hash_table_remove(files, path);
+		assert_refused(files, KMT_DAEMON_ERROR_NO_TRACEPOINT,
+			       usual[i].name);
+	}
+}
+
+static void refuse_kfree(const char *fields, const char *text)
+{
+	g_autoptr(GHashTable) files = usual_files();
+	const Format format = {"kfree", fields, 401};
+
+	g_hash_table_insert(files, g_strdup("kmem/kfree/format"),
+			    format_text(&format));
+	assert_refused(files, KMT_DAEMON_ERROR_FIELD, text);
+}
+
+static void test_bad_fields(void)
+{
+	g_autoptr(GHashTable) files = usual_files();
+
+	refuse_kfree(FIELD("unsigned long", "call_site", 8, 8),
+		     "kmem:kfree of this kernel has no field 'ptr'");
+	refuse_kfree(FIELD("const void *", "ptr", 8, 8), "'call_site'");
+	refuse_kfree(FIELD("unsigned long", "call_site", 8, 8)
+			     FIELD("__u128", "ptr", 16, 16),
+		     "no number in its field 'ptr'");
+	refuse_kfree(FIELD("unsigned long", "call_site", 8, 8)
+			     FIELD("unsigned long", "ptr[2]", 16, 16),
+		     "'ptr'");
+	g_hash_table_insert(files, g_strdup("kmem/kfree/format"), g_strdup(""));
+	assert_refused(files, KMT_DAEMON_ERROR_FIELD, "kmem:kfree");
+}
+
+static void test_bad_header(void)
+{
+	static const char *const texts[] = {
+		"",
+		"\tfield: u64 timestamp;\toffset:0;\tsize:8;\n",
+		"\tfield: u64 timestamp;\toffset:0;\tsize:4;\n"
+		"\tfield: local_t commit;\toffset:4;\tsize:4;\n"
+		"\tfield: char data;\toffset:8;\tsize:4088;\n",
+		"\tfield: u64 timestamp;\toffset:0;\tsize:8;\n"
+		"\tfield: local_t commit;\toffset:8;\tsize:8;\n"
+		"\tfield: char data;\toffset:12;\tsize:4084;\n",
+	};
+	g_autoptr(GHashTable) files = usual_files();
+
+	for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_hash_table_insert(files, g_strdup("header_page"),
+				    g_strdup(texts[i]));
+		assert_refused(files, KMT_DAEMON_ERROR_FIELD, "header_page");
+	}
+	g_hash_table_remove(files, "header_page");
+	assert_refused(files, KMT_DAEMON_ERROR_FIELD, "header_page");
+}
+
+static void add_format_tests(void)
+{
+	g_test_add_func("/format/usual", test_usual_formats);
+	g_test_add_func("/format/moved", test_moved_fields);
+	g_test_add_func("/format/missing", test_missing_formats);
+	g_test_add_func("/format/fields", test_bad_fields);
+	g_test_add_func("/format/header", test_bad_header);
+}
+
+#else
+
+static void test_no_library(void)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(kmt_ring_format_read(NULL, NULL, &error));
+	g_assert_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_NO_LIBRARY);
+}
+
+static void add_format_tests(void)
+{
+	g_test_add_func("/format/no-library", test_no_library);
+}
+
+#endif
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*test)(Fixture *f, gconstpointer data);
+	} tests[] = {
+		{"/page/fields", test_fields},
+		{"/page/pages", test_pages},
+		{"/page/times", test_times},
+		{"/page/time-of-64-bits", test_time_of_64_bits},
+		{"/page/padding", test_padding},
+		{"/page/missed-events", test_missed_events},
+		{"/page/clock-that-goes-back", test_clock_that_goes_back},
+		{"/page/nothing", test_nothing},
+		{"/page/other-tracepoints", test_other_tracepoints},
+		{"/page/in-pieces", test_in_pieces},
+		{"/page/cut", test_cut_pages},
+		{"/page/damaged", test_damaged_pages},
+		{"/page/short-events", test_short_events},
+		{"/own/events", test_own_events},
+		{"/own/full", test_own_set_when_full},
+	};
+
+	g_test_init(&argc, &argv, NULL);
+	for (gsize i = 0; i < G_N_ELEMENTS(tests); i++)
+		g_test_add(tests[i].name, Fixture, NULL, set_up, tests[i].test,
+			   tear_down);
+	add_format_tests();
+	return g_test_run();
+}
