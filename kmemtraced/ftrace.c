@@ -607,6 +607,8 @@ KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
 	ftrace->children = options->children && options->n_pids;
 	/* The calling thread; the readers add themselves. */
 	kmt_own_tasks_add(&ftrace->tasks, (gint32)syscall(SYS_gettid));
+	if (!kmt_ring_format_can_read(error))
+		return NULL;
 	ftrace->instance = kmt_instance_open(options->tracefs, error);
 	if (!ftrace->instance)
 		return NULL;

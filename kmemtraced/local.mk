@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 sbin_PROGRAMS += kmemtraced/kmemtraced
 kmemtraced_kmemtraced_SOURCES = \
+	kmemtraced/command.c kmemtraced/command.h \
 	kmemtraced/control.c kmemtraced/control.h \
 	kmemtraced/error.c kmemtraced/error.h \
 	kmemtraced/ftrace.c \

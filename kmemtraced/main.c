@@ -96,9 +96,13 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 		"install libtraceevent-dev (libtraceevent-devel), configure "
 		"and make again",
 	[KMT_DAEMON_ERROR_PROCESS] = "name processes that run",
+	[KMT_DAEMON_ERROR_COMMAND] = "nothing was recorded",
+	[KMT_DAEMON_ERROR_FROZEN] =
+		"run it again, with another directory (-D) or -f",
 };
 
 static gboolean quiet;
+static gboolean has_command;
 
 static void say_warning(const char *text)
 {
@@ -133,7 +137,8 @@ static void check_stdout(void)
 		_exit(EXIT_FAILURE);
 }
 
-static void say_summary(const KmtSummary *summary, const char *directory)
+static void say_summary(const KmtSummary *summary, const char *directory,
+			FILE *to)
 {
 	g_autofree char *line = kmt_summary_line(summary);
 	g_autofree char *lost = kmt_summary_advice(summary, memory_bytes());
@@ -142,7 +147,7 @@ static void say_summary(const KmtSummary *summary, const char *directory)
 	if (lost)
 		say_warning(lost);
 	if (!quiet)
-		printf(PROGRAM ": %s\n\nNext:\n%s", line, next);
+		fprintf(to, PROGRAM ": %s\n\nNext:\n%s", line, next);
 }
 
 static void fail_usage(const char *format, ...)
@@ -156,7 +161,8 @@ static void fail_usage(const char *format, ...)
 	va_start(args, format);
 	message = g_strdup_vprintf(format, args);
 	va_end(args);
-	exit(kmt_cli_fail_usage(PROGRAM, message));
+	kmt_cli_fail_usage(PROGRAM, message);
+	exit(has_command ? KMT_COMMAND_FAILED : EXIT_FAILURE);
 }
 
 static double parse_seconds(const char *text)
@@ -197,12 +203,11 @@ static void parse_pids(const char *text, GArray *pids)
 }
 
 /* Exits on a mistake, and for --help and --version. */
-static void parse_options(char **argv, KmtSessionOptions *options)
+static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 {
 	static char *directory, *source, *debugfs, *tracefs, *proc, *sys;
 	static char *seconds, *buffer;
 	static char **pid_lists;
-	static GArray *pids;
 	static gboolean children;
 	static gboolean force, version;
 	const GOptionEntry entries[] = {
@@ -240,7 +245,8 @@ static void parse_options(char **argv, KmtSessionOptions *options)
 		 NULL, NULL},
 		G_OPTION_ENTRY_NULL,
 	};
-	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+	g_autoptr(GOptionContext) context =
+		g_option_context_new("[-- COMMAND [ARG...]]");
 	g_auto(GStrv) rest = NULL;
 	g_autoptr(GError) error = NULL;
 
@@ -249,7 +255,11 @@ static void parse_options(char **argv, KmtSessionOptions *options)
 		"Records the allocations and frees of kernel memory into "
 		"cpu<n>.out, until Ctrl+C.");
 	g_option_context_set_description(
-		context, "Exit status: 0 if all went well, 1 if not.");
+		context,
+		"With a COMMAND, it is recorded what the machine does until "
+		"the command ends.\n\nExit status: 0 if all went well, 1 if "
+		"not. With a COMMAND its own, 126 or 127 if it\ncould not be "
+		"started, 125 if kmemtraced failed.");
 	rest = kmt_cli_parse(context, entries, argv, &error);
 	if (!rest)
 		fail_usage("%s", error->message);
@@ -263,11 +273,10 @@ static void parse_options(char **argv, KmtSessionOptions *options)
 		options->seconds = parse_seconds(seconds);
 	if (buffer)
 		options->buffer_kb = parse_buffer(buffer);
-	pids = g_array_new(FALSE, FALSE, sizeof(gint));
 	for (char **list = pid_lists; list && *list; list++)
 		parse_pids(*list, pids);
-	if (children && pids->len == 0)
-		fail_usage("-c says nothing without -p");
+	if (children && pids->len == 0 && !has_command)
+		fail_usage("-c says nothing without -p or a command");
 	/* Who says where one of them is means that one. */
 	if (!source && tracefs && !debugfs)
 		source = g_strdup("ftrace");
@@ -275,8 +284,6 @@ static void parse_options(char **argv, KmtSessionOptions *options)
 		source = g_strdup("relay");
 	options->source = source;
 	options->tracefs = tracefs;
-	options->pids = (const gint *)pids->data;
-	options->n_pids = pids->len;
 	options->children = children;
 	options->directory = directory ? directory : ".";
 	options->debugfs = debugfs ? debugfs : "/sys/kernel/debug";
@@ -298,37 +305,112 @@ static void open_standard_descriptors(void)
 		close(fd);
 }
 
+/* Cuts argv at "--"; what follows, or NULL. */
+static char **take_command(char **argv)
+{
+	for (char **word = argv + 1; *word; word++) {
+		if (!g_str_equal(*word, "--"))
+			continue;
+		has_command = TRUE;
+		if (!word[1])
+			fail_usage("there is no command after '--'");
+		*word = NULL;
+		return word + 1;
+	}
+	return NULL;
+}
+
+/* Before any thread: they are taken where tracing is switched off. */
+static void block_signals(sigset_t *before)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, before);
+	/* These come as errors of write(). */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static KmtCommand *make_command(char **argv, const sigset_t *mask, GArray *pids,
+				const KmtSessionOptions *options,
+				GPtrArray *errors)
+{
+	GError *error = NULL;
+	KmtCommand *command = kmt_command_new(argv, mask, &error);
+	gint pid;
+
+	if (!command) {
+		g_ptr_array_add(errors, error);
+		return NULL;
+	}
+	/* Without -c it is but the clock. */
+	pid = (gint)kmt_command_pid(command);
+	if (options->children)
+		g_array_append_val(pids, pid);
+	return command;
+}
+
+/* The capture is saved; it may have ended before the command. */
+static int command_status(KmtCommand *command, const sigset_t *mask,
+			  gboolean failed)
+{
+	if (kmt_command_runs(command)) {
+		say_note("recording has ended; waiting for the command");
+		fflush(stdout);
+		/* From now on a signal ends kmemtraced as it ends others. */
+		sigprocmask(SIG_SETMASK, mask, NULL);
+		kmt_command_look(command, TRUE);
+	}
+	return failed && kmt_command_was_started(command)
+		       ? KMT_COMMAND_FAILED
+		       : kmt_command_status(command);
+}
+
 int main(int argc, char **argv)
 {
 	const KmtSessionUi ui = {.warning = say_warning, .note = say_note};
 	g_autoptr(GPtrArray) errors =
 		g_ptr_array_new_with_free_func((GDestroyNotify)g_error_free);
+	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(gint));
 	KmtSessionOptions options = {0};
 	KmtSummary summary;
-	sigset_t signals;
-	gboolean captured;
+	sigset_t mask;
+	char **argv_command;
+	gboolean captured = FALSE;
+	int status;
 
 	open_standard_descriptors();
 	setlocale(LC_ALL, "");
 	atexit(check_stdout);
-	parse_options(argv, &options);
-
-	/* Before any thread: they are taken where tracing is switched off. */
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	/* These come as errors of write(). */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
+	argv_command = take_command(argv);
+	parse_options(argv, pids, &options);
+	block_signals(&mask);
 
 	kmt_summary_init(&summary);
-	captured = kmt_session_run(&options, &ui, &summary, errors);
+	if (argv_command)
+		options.command = make_command(argv_command, &mask, pids,
+					       &options, errors);
+	options.pids = (const gint *)pids->data;
+	options.n_pids = pids->len;
+	if (errors->len == 0)
+		captured = kmt_session_run(&options, &ui, &summary, errors);
 	for (guint i = 0; i < errors->len; i++)
 		say_error(errors->pdata[i]);
 	if (captured)
-		say_summary(&summary, options.directory);
+		say_summary(&summary, options.directory,
+			    argv_command ? stderr : stdout);
 	kmt_summary_clear(&summary);
-	return errors->len == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	status = errors->len == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (options.command)
+		status =
+			command_status(options.command, &mask, errors->len > 0);
+	else if (argv_command)
+		status = KMT_COMMAND_FAILED;
+	g_clear_pointer(&options.command, kmt_command_free);
+	return status;
 }

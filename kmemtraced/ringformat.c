@@ -246,14 +246,25 @@ KmtRingFormat *kmt_ring_format_read(KmtFormatReader reader, gpointer data,
 	return ok ? g_steal_pointer(&format) : NULL;
 }
 
+gboolean kmt_ring_format_can_read(GError **error)
+{
+	return TRUE;
+}
+
 #else
 
-KmtRingFormat *kmt_ring_format_read(KmtFormatReader reader, gpointer data,
-				    GError **error)
+gboolean kmt_ring_format_can_read(GError **error)
 {
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_NO_LIBRARY,
 		    "kmemtraced was built without libtraceevent, which reads "
 		    "the formats of tracepoints");
+	return FALSE;
+}
+
+KmtRingFormat *kmt_ring_format_read(KmtFormatReader reader, gpointer data,
+				    GError **error)
+{
+	kmt_ring_format_can_read(error);
 	return NULL;
 }
 

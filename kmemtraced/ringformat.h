@@ -25,6 +25,9 @@ extern const guint kmt_n_tracepoint_names;
 typedef char *(*KmtFormatReader)(gpointer data, const char *name,
 				 GError **error);
 
+/* FALSE and an error: it was built without libtraceevent. */
+gboolean kmt_ring_format_can_read(GError **error);
+
 /*
  * Looks up header_page and the format of each tracepoint.  A field that is
  * needed and missing, or has no size that a number can have, is an error.

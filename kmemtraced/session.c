@@ -59,6 +59,7 @@ typedef struct {
 	gboolean frozen;  /* saving what was recorded before */
 	gboolean failed;  /* an error that leaves the capture incomplete */
 	gint64 signal_us; /* when the last signal came */
+	guint n_wishes;	  /* to end, while recording */
 } KmtSession;
 
 static void add_error(KmtSession *session, GError *error)
@@ -77,6 +78,7 @@ static gboolean open_descriptors(KmtSession *session, GError **error)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGCHLD); /* only wakes */
 	session->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	session->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	/* Only makes new CPUs come sooner: they are looked for each tick. */
@@ -317,26 +319,42 @@ static gboolean look_at_readers(KmtSession *session, guint *n_ended)
 	return n == 0 && session->readers->len > 0;
 }
 
-/* Takes the signals that came; TRUE if any of them is another wish. */
-static gboolean take_signals(KmtSession *session)
+/*
+ * Takes the signals that came; TRUE if any of them is another wish.  forward_to
+ * gets those too, unless it is NULL or the terminal sent them to it as well.
+ */
+static gboolean take_signals(KmtSession *session, KmtCommand *forward_to)
 {
 	struct signalfd_siginfo info;
 	gint64 now_us = g_get_monotonic_time();
 	gint64 last_us = session->signal_us;
 	gboolean any = FALSE;
 
-	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info))
+	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
 		any = TRUE;
+		if (forward_to && info.ssi_code != SI_KERNEL)
+			kmt_command_signal(forward_to, (int)info.ssi_signo);
+	}
 	if (any)
 		session->signal_us = now_us;
 	return any && (last_us == 0 || now_us - last_us > SAME_SIGNAL_US);
 }
 
-/* A signal has come, now or earlier. */
+/*
+ * A signal has come, now or earlier.  With a command the first one is its
+ * affair, and its end is what counts.
+ */
 static gboolean was_told(KmtSession *session)
 {
-	take_signals(session);
-	return session->signal_us != 0;
+	KmtCommand *command = session->options->command;
+
+	session->n_wishes += (guint)take_signals(session, command);
+	if (!command)
+		return session->n_wishes > 0;
+	kmt_command_look(command, FALSE);
+	return session->n_wishes > 1 || !kmt_command_runs(command);
 }
 
 static void take_all(int fd)
@@ -437,7 +455,7 @@ static void drain(KmtSession *session)
 		kmt_reader_stop(session->readers->pdata[i]);
 	while (n_unfinished(session) > 0) {
 		sleep_until(session, g_get_monotonic_time() + TICK_US);
-		if (n_unfinished(session) > 0 && take_signals(session)) {
+		if (n_unfinished(session) > 0 && take_signals(session, NULL)) {
 			/*
 			 * The first of these gives up what is not written; a
 			 * reader may still hang in the file system, so the
@@ -576,7 +594,7 @@ static void wait_drained(KmtSession *session)
 		for (guint i = 0; i < session->readers->len; i++)
 			all = all &&
 			      kmt_reader_drained(session->readers->pdata[i]);
-		if (all || take_signals(session))
+		if (all || take_signals(session, NULL))
 			return;
 		sleep_until(session, g_get_monotonic_time() + TICK_US);
 	}
@@ -596,15 +614,20 @@ static gboolean run_frozen(KmtSession *session, KmtSummary *summary)
 	session->ui->note("tracing was switched off before: saved what it had "
 			  "recorded, and did not switch it on");
 	save(session, summary);
+	if (session->options->command)
+		add_error(session,
+			  g_error_new(KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_FROZEN,
+				      "the command was not started"));
 	return TRUE;
 }
 
 static void say_started(KmtSession *session)
 {
 	g_autofree char *text = g_strdup_printf(
-		"recording %u CPUs into %s, from %s; Ctrl+C ends it",
+		"recording %u CPUs into %s, from %s; %s ends it",
 		session->readers->len, kmt_output_path(session->output),
-		session->source->what);
+		session->source->what,
+		session->options->command ? "the command's end" : "Ctrl+C");
 
 	session->ui->note(text);
 }
@@ -616,7 +639,8 @@ static void run(KmtSession *session, KmtSummary *summary)
 	GError *error = NULL;
 
 	say_started(session);
-	if (!session->options->quiet)
+	/* The terminal is the command's. */
+	if (!session->options->quiet && !session->options->command)
 		session->live = kmt_live_new(STDERR_FILENO);
 	/* Where tracing is on, the buffers cannot wait for that. */
 	if (session->was_enabled && !kmt_tables_copy(&session->tables, &error))
@@ -659,11 +683,14 @@ static gboolean enable(KmtSession *session, GError **error)
 
 static gboolean begin(KmtSession *session, GError **error)
 {
+	KmtCommand *command = session->options->command;
+
 	if (!session->was_enabled && !enable(session, error))
 		return FALSE;
 	kmt_meta_set_time(session->meta, "start_time");
 	/* Those that the kernel makes when it is first switched on. */
-	if (follow_cpus(session, error) && any_reader(session, error))
+	if (follow_cpus(session, error) && any_reader(session, error) &&
+	    (!command || kmt_command_start(command, error)))
 		return TRUE;
 	if (!session->was_enabled)
 		session->source->class->disable(session->source, NULL);

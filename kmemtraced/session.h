@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "kmemtraced/command.h"
 #include "kmemtraced/summary.h"
 
 typedef struct {
@@ -16,6 +17,7 @@ typedef struct {
 	const gint *pids;
 	guint n_pids;
 	gboolean children;
+	KmtCommand *command; /* to be recorded, or NULL */
 	const char *proc;
 	const char *sys;
 	double seconds; /* how long to record; 0: until told */
@@ -30,10 +32,10 @@ typedef struct {
 } KmtSessionUi;
 
 /*
- * Records a capture.  SIGINT, SIGTERM and SIGHUP must be blocked, and no other
- * thread exist.  Errors (GError) are added to errors; what could be saved in
- * spite of them is.  TRUE: there is a capture, and *summary, which the caller
- * has initialised, tells of it.
+ * Records a capture.  SIGINT, SIGTERM, SIGHUP and SIGCHLD must be blocked, and
+ * no other thread exist.  Errors (GError) are added to errors; what could be
+ * saved in spite of them is.  TRUE: there is a capture, and *summary, which the
+ * caller has initialised, tells of it.
  */
 gboolean kmt_session_run(const KmtSessionOptions *options,
 			 const KmtSessionUi *ui, KmtSummary *summary,

@@ -284,6 +284,19 @@ def test_processes(work):
           "what ls does is in it", names)
 
 
+def test_command(work):
+    """Its status is passed on, and with -c only it is recorded."""
+    out = os.path.join(work, "command")
+    finish(start(out, "--", "sh", "-c", "exit 3"), status=3)
+    no_instance("after a command")
+    finish(start(out, "--", "/nonexistent"), status=127)
+    check(not os.path.exists(out), "a capture of nothing")
+    no_instance("after no command")
+    finish(start(out, "-c", "--", "sh", "-c", "ls -R /etc >/dev/null; true"))
+    events = int(meta_of(out)["capture"]["events"])
+    check(events > 1000, events, "events of ls -R /etc")
+
+
 def main():
     """All of them, on a machine that allows it."""
     builddir, work = sys.argv[1:]
@@ -303,6 +316,7 @@ def main():
     test_left(work)
     test_loss(builddir, work)
     test_processes(work)
+    test_command(work)
     after = machine_state()
     check(before == after, "the machine's tracing changed:", before, after)
 

@@ -251,11 +251,26 @@ class Refused(TracefsTest):
                            (["-p", "1,x"], "-p 'x' is not"),
                            (["-p", "-1"], "-p '-1' is not"),
                            (["-p", "0"], "-p '0' is not"),
-                           (["-c"], "-c says nothing without")):
+                           (["-c"], "-c says nothing without -p or a")):
             code, _, err = Daemon(args).finish()
             self.assertEqual(code, 1)
             self.assertIn(text, err)
             self.assertIn("--help", err)
+
+
+@unittest.skipIf(SOURCE_READY, "built with libtraceevent")
+class NoLibrary(TracefsTest):
+    """It says what is missing, whatever the kernel has."""
+
+    def test_message(self):
+        self.make_tracefs()
+        for args in ([], ["-s", "ftrace"],
+                     ["-r", os.path.join(self.root, "debug")]):
+            code, _, err = self.run_to_end("-w", "1", *args)
+            self.assertEqual(code, 1)
+            self.assertIn("built without libtraceevent", err)
+            self.assertIn("install libtraceevent-dev", err)
+            self.assertEqual(os.listdir(self.instances), [])
 
 
 if __name__ == "__main__":

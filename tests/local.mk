@@ -131,6 +131,7 @@ tests_kmemtraced_ring_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
 tests_kmemtraced_ring_LDADD = $(TRACEEVENT_LIBS) $(GLIB_LIBS)
 TESTS += tests/kmemtraced-ring
 KMEMTRACED_TESTS = \
+	tests/kmemtraced-command.py \
 	tests/kmemtraced-errors.py tests/kmemtraced-ftrace.py \
 	tests/kmemtraced-man.py \
 	tests/kmemtraced-record.py

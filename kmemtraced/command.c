@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kmemtraced/command.h"
+#include "kmemtraced/error.h"
+
+struct kmt_command {
+	char *name;
+	pid_t pid;
+	int go_fd;    /* a byte into it starts the command */
+	int error_fd; /* the errno of an exec that failed comes out of it */
+	gboolean started;
+	gboolean ended;
+	int status;
+};
+
+static void G_GNUC_NORETURN child(char *const *argv, const sigset_t *mask,
+				  int go_fd, int error_fd)
+{
+	char byte;
+	ssize_t n;
+	int errnum;
+
+	do
+		n = read(go_fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	/* kmemtraced has ended. */
+	if (n != 1)
+		_exit(KMT_COMMAND_CANNOT_RUN);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(argv[0], argv);
+	errnum = errno;
+	(void)!write(error_fd, &errnum, sizeof(errnum));
+	_exit(KMT_COMMAND_CANNOT_RUN);
+}
+
+KmtCommand *kmt_command_new(char *const *argv, const sigset_t *mask,
+			    GError **error)
+{
+	g_autoptr(KmtCommand) command = g_new0(KmtCommand, 1);
+	int go[2] = {-1, -1}, failure[2] = {-1, -1};
+
+	command->name = g_strdup(argv[0]);
+	command->go_fd = command->error_fd = -1;
+	command->pid = -1;
+	command->status = KMT_COMMAND_FAILED;
+	if (pipe2(go, O_CLOEXEC) == 0 && pipe2(failure, O_CLOEXEC) == 0)
+		command->pid = fork();
+	if (command->pid == 0) {
+		close(go[1]);
+		close(failure[0]);
+		child(argv, mask, go[0], failure[1]);
+	}
+	if (command->pid < 0)
+		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+			      "cannot make a process for '%s'", argv[0]);
+	/* Not even the guard may have these: their end is what tells. */
+	if (go[0] >= 0)
+		close(go[0]);
+	if (failure[1] >= 0)
+		close(failure[1]);
+	command->go_fd = go[1];
+	command->error_fd = failure[0];
+	return command->pid < 0 ? NULL : g_steal_pointer(&command);
+}
+
+void kmt_command_free(KmtCommand *command)
+{
+	if (!command)
+		return;
+	if (command->go_fd >= 0)
+		close(command->go_fd);
+	if (command->error_fd >= 0)
+		close(command->error_fd);
+	g_free(command->name);
+	g_free(command);
+}
+
+pid_t kmt_command_pid(const KmtCommand *command)
+{
+	return command->pid;
+}
+
+/* The errno with which it failed, 0 if it runs. */
+static int start(KmtCommand *command)
+{
+	int errnum = 0;
+	ssize_t n;
+
+	do
+		n = write(command->go_fd, "", 1);
+	while (n < 0 && errno == EINTR);
+	/* Somebody killed it. */
+	if (n < 0)
+		return errno;
+	do
+		n = read(command->error_fd, &errnum, sizeof(errnum));
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(errnum) ? errnum : 0;
+}
+
+gboolean kmt_command_start(KmtCommand *command, GError **error)
+{
+	int errnum = start(command);
+
+	command->started = errnum == 0;
+	if (command->started)
+		return TRUE;
+	command->status = errnum == ENOENT || errnum == ENOTDIR
+				  ? KMT_COMMAND_NOT_FOUND
+				  : KMT_COMMAND_CANNOT_RUN;
+	kmt_set_errno(error, KMT_DAEMON_ERROR_COMMAND, errnum,
+		      "cannot start '%s'", command->name);
+	return FALSE;
+}
+
+gboolean kmt_command_was_started(const KmtCommand *command)
+{
+	return command->started;
+}
+
+gboolean kmt_command_runs(const KmtCommand *command)
+{
+	return command->started && !command->ended;
+}
+
+void kmt_command_look(KmtCommand *command, gboolean wait)
+{
+	int status;
+	pid_t pid;
+
+	if (!kmt_command_runs(command))
+		return;
+	do
+		pid = waitpid(command->pid, &status, wait ? 0 : WNOHANG);
+	while (pid < 0 && errno == EINTR);
+	if (pid == 0)
+		return;
+	command->ended = TRUE;
+	if (pid > 0)
+		command->status = WIFEXITED(status) ? WEXITSTATUS(status)
+						    : 128 + WTERMSIG(status);
+}
+
+void kmt_command_signal(KmtCommand *command, int number)
+{
+	if (kmt_command_runs(command))
+		kill(command->pid, number);
+}
+
+int kmt_command_status(const KmtCommand *command)
+{
+	return command->status;
+}

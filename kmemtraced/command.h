@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A command that is recorded: a process that waits until recording has begun,
+ * becomes the command, and whose end ends the recording.
+ */
+#ifndef KMEMTRACED_COMMAND_H
+#define KMEMTRACED_COMMAND_H
+
+#include <glib.h>
+#include <signal.h>
+#include <sys/types.h>
+
+/*
+ * With a command: kmemtraced itself failed, as with env and timeout; and the
+ * statuses of a shell for what could not be started.
+ */
+#define KMT_COMMAND_FAILED     125
+#define KMT_COMMAND_CANNOT_RUN 126
+#define KMT_COMMAND_NOT_FOUND  127
+
+typedef struct kmt_command KmtCommand;
+
+/*
+ * Call before any thread exists, and before limits and priority change: the
+ * command inherits them.  It gets this mask of signals, and the usual handlers
+ * of SIGPIPE and SIGXFSZ.
+ */
+KmtCommand *kmt_command_new(char *const *argv, const sigset_t *mask,
+			    GError **error);
+
+/* One that was not started never runs.  Does not wait for one that was. */
+void kmt_command_free(KmtCommand *command);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCommand, kmt_command_free)
+
+pid_t kmt_command_pid(const KmtCommand *command);
+
+/* Now.  FALSE and an error if it cannot be; see kmt_command_status(). */
+gboolean kmt_command_start(KmtCommand *command, GError **error);
+
+gboolean kmt_command_was_started(const KmtCommand *command);
+
+/* It was started and has not ended, as far as is known. */
+gboolean kmt_command_runs(const KmtCommand *command);
+
+/* Looks whether it has ended; with wait, until it has. */
+void kmt_command_look(KmtCommand *command, gboolean wait);
+
+/* Sends it a signal, if it runs. */
+void kmt_command_signal(KmtCommand *command, int number);
+
+/*
+ * As a shell has it: its exit status, 128 + the signal that ended it, 126 or
+ * 127 if it could not be started; 125 if nobody tried to.
+ */
+int kmt_command_status(const KmtCommand *command);
+
+#endif

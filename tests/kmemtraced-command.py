@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kmemtraced -- COMMAND: its life, its status, its signals."""
+
+import errno
+import fcntl
+import os
+import pty
+import re
+import signal
+import subprocess
+import termios
+import time
+
+from kmemtraced_fake import (PROGRAM, Daemon, DaemonTest, main, records,
+                             wait_for)
+
+# Says that it has begun, then what a test wants.
+LOOP = "while :; do sleep 0.05; done"
+
+
+class Command(DaemonTest):
+    """On a fake kernel."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_kernel()
+        self.flag = os.path.join(self.root, "flag")
+
+    def shell(self, script, *args, **settings):
+        """A kmemtraced that records a script."""
+        daemon = self.spawn(*args, "--", "sh", "-c", script, **settings)
+        self.addCleanup(daemon.process.kill)
+        return daemon
+
+    def wait_flag(self):
+        """The script makes it."""
+        wait_for(lambda: os.path.exists(self.flag), "the command")
+
+    def ended(self, daemon, status):
+        """Its output; tracing is off and the capture complete."""
+        out, err = self.check_end(daemon, status)
+        self.assertEqual(self.capture()["complete"], "true")
+        return out, err
+
+    def test_exit_status(self):
+        for status in (0, 1, 7, 125, 255):
+            self.ended(self.shell(f"exit {status}", "-f"), status)
+
+    def test_killed_command(self):
+        self.ended(self.shell("kill -9 $$"), 128 + signal.SIGKILL)
+
+    def test_recorded(self):
+        """Tracing is on when it begins; what is traced is saved."""
+        daemon = self.shell(f"cat {self.kernel.path}/enabled; touch {self.flag};"
+                            f" while test -e {self.flag}; do sleep 0.05; done")
+        self.wait_flag()
+        self.kernel.feed(1, records(1000))
+        self.kernel.wait_read()
+        os.unlink(self.flag)
+        out, err = self.ended(daemon, 0)
+        self.assertEqual(out, "1\n")
+        self.assertIn("the command's end ends it", err)
+        self.assertIn("1000 events", err)
+        self.assertIn("kmemtrace-report", err)
+        self.assertEqual(self.capture().cpu(1), records(1000))
+
+    def test_options_after_it(self):
+        """They are the command's."""
+        daemon = self.spawn("-q", "--", "echo", "-w", "--", "--help")
+        out, _ = self.ended(daemon, 0)
+        self.assertEqual(out, "-w -- --help\n")
+
+    def not_started(self, argv, status, text):
+        """Nothing is left."""
+        code, out, err = self.run_to_end("-q", "--", *argv)
+        self.assertEqual((code, out), (status, ""))
+        self.assertIn(text, err)
+        self.assertIn("nothing was recorded", err)
+        self.assertFalse(os.path.exists(self.out))
+        self.assertEqual(self.kernel.get("enabled"), "0")
+
+    def test_cannot_be_started(self):
+        self.not_started(["/nonexistent/program"], 127,
+                         "cannot start '/nonexistent/program': No such file")
+        self.not_started(["kmemtrace-no-such-program"], 127, "No such file")
+        self.write(self.flag, "no program")
+        self.not_started([self.flag], 126, "Permission denied")
+        self.not_started([self.root], 126, "Permission denied")
+
+    def test_kmemtraced_fails(self):
+        """Then the command never runs."""
+        self.write(os.path.join(self.root, "cpu0.out"), "old")
+        for args, shim in ((["-D", self.root], None),
+                           ([], {"enable_errno": errno.ENOMEM}),
+                           (["-c", "-s", "relay"], None),
+                           (["-w", "x"], None),
+                           (["-s", "none"], None)):
+            code, out, err = self.run_to_end(*args, "--", "touch", self.flag,
+                                             shim=shim)
+            self.assertEqual((code, out), (125, ""), err)
+            self.assertFalse(os.path.exists(self.flag))
+        code, _, err = Daemon(["--"]).finish()
+        self.assertEqual(code, 125)
+        self.assertIn("no command after '--'", err)
+
+    def test_full_disk(self):
+        """Recording ends, the command does not; but not all is well."""
+        daemon = self.shell(f"touch {self.flag}; while test -e {self.flag}; do "
+                            f"sleep 0.05; done; echo well; exit 3",
+                            shim={"write_file": "cpu0.out",
+                                  "write_limit": 56 * 512})
+        self.wait_flag()
+        self.kernel.feed(0, records(5000))
+        daemon.wait_line("waiting for the command")
+        self.assertEqual(self.kernel.get("enabled"), "0")
+        os.unlink(self.flag)
+        out, err = self.check_end(daemon, 125)
+        self.assertEqual(out, "well\n")
+        self.assertIn("No space left on device", err)
+
+    def test_time_that_is_up(self):
+        began = time.monotonic()
+        daemon = self.shell("sleep 1; exit 6", "-w", "0.2")
+        daemon.wait_line("recording has ended")
+        self.assertEqual(self.kernel.get("enabled"), "0")
+        self.ended(daemon, 6)
+        self.assertGreater(time.monotonic() - began, 0.9)
+
+    def test_signal_is_passed_on(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            daemon = self.shell(
+                f"trap 'echo got; exit 9' {number}; touch {self.flag}; {LOOP}",
+                "-f")
+            self.wait_flag()
+            os.unlink(self.flag)
+            daemon.signal(number)
+            out, _ = self.ended(daemon, 9)
+            self.assertEqual(out, "got\n")
+
+    def test_second_signal(self):
+        """The command does not care; then recording ends without it."""
+        daemon = self.shell(f"trap '' TERM; touch {self.flag}; while test -e "
+                            f"{self.flag}; do sleep 0.05; done; exit 8")
+        self.wait_flag()
+        daemon.signal(signal.SIGTERM)
+        time.sleep(1.2)
+        self.assertEqual(self.kernel.get("enabled"), "1")
+        daemon.signal(signal.SIGTERM)
+        daemon.wait_line("waiting for the command")
+        self.assertEqual(self.kernel.get("enabled"), "0")
+        self.assertEqual(self.capture()["complete"], "true")
+        os.unlink(self.flag)
+        self.ended(daemon, 8)
+
+    def test_terminal(self):
+        """Ctrl+C is for both: the command gets it once."""
+        main_fd, other_fd = pty.openpty()
+        attributes = termios.tcgetattr(other_fd)
+        attributes[3] |= termios.ISIG
+        termios.tcsetattr(other_fd, termios.TCSANOW, attributes)
+        script = (f"trap 'echo got >>{self.flag}.log' INT; touch {self.flag}; "
+                  "n=0; while test $n -lt 15; do sleep 0.1; n=$((n + 1)); "
+                  "done; exit 5")
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(other_fd, termios.TIOCSCTTY, 0)
+
+        # pylint: disable=subprocess-popen-preexec-fn
+        process = subprocess.Popen(
+            [PROGRAM, *self.args("-q", "--", "sh", "-c", script)],
+            stdin=other_fd, preexec_fn=take_terminal)
+        self.addCleanup(process.kill)
+        self.wait_flag()
+        os.write(main_fd, b"\x03")
+        self.assertEqual(process.wait(60), 5)
+        with open(self.flag + ".log", encoding="ascii") as file:
+            self.assertEqual(file.read(), "got\n")
+        self.assertEqual(self.capture()["complete"], "true")
+        os.close(main_fd)
+        os.close(other_fd)
+
+    def test_children_that_stay(self):
+        """The end of the command is the end, whatever it left running."""
+        began = time.monotonic()
+        daemon = self.shell(f"{LOOP} >/dev/null 2>&1 & echo $!; exit 4")
+        out, _ = self.ended(daemon, 4)
+        os.kill(int(out), signal.SIGKILL)
+        self.assertLess(time.monotonic() - began, 20)
+
+    def test_killed_kmemtraced(self):
+        """The command goes on."""
+        daemon = self.shell(f"touch {self.flag}; while test -e {self.flag}; do "
+                            f"sleep 0.05; done; touch {self.flag}.after")
+        self.wait_flag()
+        daemon.signal(signal.SIGKILL)
+        daemon.process.wait()
+        os.unlink(self.flag)
+        wait_for(lambda: os.path.exists(self.flag + ".after"), "the command")
+
+    def test_inherits(self):
+        """What kmemtraced sets for itself is not the command's."""
+        script = ("grep -E '^Sig(Ign|Blk)|^Cpus_allowed:' /proc/self/status; "
+                  "ulimit -n; nice; ls /proc/self/fd | wc -l")
+        alone = subprocess.run(["sh", "-c", script], capture_output=True,
+                               text=True, check=True,
+                               restore_signals=True).stdout
+        out, _ = self.ended(self.shell(script), 0)
+        self.assertEqual(out, alone)
+
+    def test_frozen(self):
+        """What was recorded before goes first, and is not the command's."""
+        self.kernel.feed(0, records(5))
+        daemon = self.shell(f"touch {self.flag}")
+        _, err = self.check_end(daemon, 125)
+        self.assertIn("the command was not started; run it again", err)
+        self.assertTrue(re.search("switched off before: saved", err))
+        self.assertFalse(os.path.exists(self.flag))
+        self.assertEqual(self.capture().cpu(0), records(5))
+
+
+if __name__ == "__main__":
+    main()
