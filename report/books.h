@@ -8,10 +8,11 @@
 
 /* What a lot is in the terms of the figures. */
 typedef struct {
-	KmtLedger *ledger; /* of its group; NULL if there is none */
-	guint64 bytes_alloc;
-	guint64 records[2]; /* plain ones: FREE, ALLOC */
+	KmtLedger *ledger;  /* of its group; NULL if there is none */
+	guint64 records[2]; /* plain ones: FREE, ALLOC, */
+	guint64 changes[2]; /* what they do to live bytes, modulo 2^64 */
 	guint64 bytes_req;
+	guint64 bytes_alloc;
 	guint32 group; /* KMT_NO_GROUP: the filter does not want it */
 	guint8 kind;   /* KmtKind: kmalloc, cache or pages */
 	gboolean known : 1;
@@ -39,6 +40,7 @@ typedef struct {
 	guint64 extra_frees[KMT_N_KINDS];  /* that no step told */
 	KmtLotBook *lots; /* n_lots of them, by number */
 	guint32 n_lots;
+	guint32 n_plain; /* that plain steps may have */
 	guint64 free_records[KMT_N_KINDS]; /* of each kind, matched or not */
 	/* Of slab, only what is live and its peak. */
 	KmtLedger kinds[KMT_N_KINDS + 1]; /* the last: see kmt_plain_steps() */

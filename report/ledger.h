@@ -8,6 +8,7 @@
 #define KMEMTRACE_REPORT_LEDGER_H
 
 #include "report/totals.h"
+#include "trace/merge.h"
 
 typedef struct KmtLedger {
 	/* What it is a part of: of a group its kind, of kmalloc and cache slab;
@@ -71,14 +72,13 @@ static inline void kmt_ledger_free(KmtLedger *l, gboolean cross)
 	l->cross_cpu_frees += cross;
 }
 
-/* What an ALLOC or a FREE record does to live bytes.  Returns TRUE if they were
- * never as many; change is below 0, modulo 2^64, for a free, after which they
- * never are. */
-static inline gboolean kmt_ledger_change(KmtLedger *l, gboolean is_alloc,
+/* What a step does to live bytes.  Returns TRUE if they were never as many;
+ * change is below 0, modulo 2^64, for a free, after which they never are. */
+static inline gboolean kmt_ledger_change(KmtLedger *l, guint8 op,
 					 guint64 change, gint64 timestamp)
 {
 	l->live += change;
-	if (G_LIKELY(l->live <= l->peak || !is_alloc))
+	if (G_LIKELY(l->live <= l->peak) || op == KMT_STEP_FREE)
 		return FALSE;
 	l->peak = l->live;
 	l->peak_timestamp = timestamp;

@@ -26,6 +26,8 @@ void kmt_books_add(KmtBooks *run, guint32 lot)
 	book->known = TRUE;
 	book->bytes_req = bytes.req;
 	book->bytes_alloc = bytes.alloc;
+	book->changes[0] = -bytes.alloc;
+	book->changes[1] = bytes.alloc;
 	book->kind = cell.type;
 	book->group = kmt_groups_get(aggregate->groups, lot);
 	if (book->group == KMT_NO_GROUP)
@@ -37,12 +39,10 @@ void kmt_books_add(KmtBooks *run, guint32 lot)
 }
 
 /* How many there were says all that does not depend on their order. */
-static void plain_step(KmtBooks *run, const KmtItem *item)
+static inline void plain_step(KmtLotBook *book, const KmtItem *item)
 {
-	KmtLotBook *book = kmt_books_lot(run, item->lot);
-	guint64 is_alloc = item->op & 1;
-	guint64 sign = is_alloc - 1; /* all bits, or none */
-	guint64 change = (book->bytes_alloc ^ sign) - sign;
+	guint is_alloc = item->op & 1;
+	guint64 change = book->changes[is_alloc];
 	KmtLedger *l = book->ledger, *kind = l->sum;
 
 	book->records[is_alloc]++;
@@ -50,10 +50,10 @@ static void plain_step(KmtBooks *run, const KmtItem *item)
 		l->epoch = kind->epoch;
 		l->at_peak = l->live;
 	}
-	kmt_ledger_change(l, is_alloc != 0, change, item->now);
-	if (kmt_ledger_change(kind, is_alloc != 0, change, item->now))
+	kmt_ledger_change(l, item->op, change, item->now);
+	if (kmt_ledger_change(kind, item->op, change, item->now))
 		kind->epoch++;
-	if (kmt_ledger_change(kind->sum, is_alloc != 0, change, item->now))
+	if (kmt_ledger_change(kind->sum, item->op, change, item->now))
 		kind->sum->epoch++;
 	if (G_UNLIKELY(item->born_file != item->file || item->remote)) {
 		l->cross_cpu_frees += item->born_file != item->file;
@@ -67,9 +67,11 @@ void kmt_plain_steps(KmtBooks *run, const KmtMatched *matched, guint from,
 	const KmtItem *item = matched->records->items + from;
 	const KmtItem *end = matched->records->items + to;
 
+	for (; run->n_plain < matched->n_lots; run->n_plain++)
+		kmt_books_lot(run, run->n_plain);
 	for (; item < end; item++) {
 		if (G_LIKELY(item->op != KMT_STEP_NONE))
-			plain_step(run, item);
+			plain_step(&run->lots[item->lot], item);
 		else if (item->event->event_id == KMEMTRACE_EVENT_FREE)
 			run->free_records[item->type]++;
 	}

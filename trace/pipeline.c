@@ -9,6 +9,9 @@
 
 /* Blocks on their way: enough that no stage waits for another's next one. */
 #define RING 8
+#ifndef FOREIGN
+#define FOREIGN 2
+#endif
 
 /*
  * Large captures are bound by the time that memory takes.  So much of each
@@ -41,6 +44,7 @@ typedef struct {
 	guint *n_numbers;
 	GArray **extras;
 	GPtrArray *all_extras; /* of KmtExtra *, in their order */
+	guint32 n_lots;	       /* when it was merged */
 } Work;
 G_STATIC_ASSERT(KMT_BLOCK_RECORDS <= 1 << 16);
 
@@ -75,6 +79,7 @@ struct KmtPipeline {
 	guint64 merged; /* blocks */
 	guint64 consumed;
 	gboolean merging, consuming; /* a thread is at it */
+	guint n_started;	     /* threads */
 	gboolean waiting;	     /* some thread is, for a turn */
 	gint turns;		     /* done, modulo 2^32; atomic */
 	gboolean at_end;	     /* there is no further block */
@@ -229,6 +234,7 @@ static void distribute(KmtPipeline *p, Work *work)
 		work->n_numbers[i] =
 			(guint)(p->next_numbers[i] - work->numbers) -
 			i * KMT_BLOCK_RECORDS;
+	work->n_lots = p->lots->cells->lots->n;
 }
 
 /* Returns FALSE at the end. */
@@ -335,7 +341,8 @@ static void order_extras(const KmtPipeline *p, Work *work)
 
 static void stage_consume(KmtPipeline *p, Work *work)
 {
-	KmtMatched matched = {.records = &work->records};
+	KmtMatched matched = {.records = &work->records,
+			      .n_lots = work->n_lots};
 
 	g_ptr_array_set_size(work->all_extras, 0);
 	order_extras(p, work);
@@ -405,7 +412,7 @@ static void turn_merge(KmtPipeline *p)
  * Does the turn that most blocks wait for, so that there are always some before
  * each stage and nobody has to wait.  Returns FALSE if there is none.
  */
-static gboolean do_turn(KmtPipeline *p)
+static gboolean do_turn(KmtPipeline *p, guint thread)
 {
 	guint64 most = 0, waiting;
 	gboolean merges = FALSE;
@@ -414,16 +421,22 @@ static gboolean do_turn(KmtPipeline *p)
 
 	if (!p->merging && !p->at_end) {
 		most = p->consumed + RING - p->merged;
+		if (thread != 0)
+			most = (most + SB - 1) / SB;
 		merges = most > 0;
 	}
 	for (i = 0; i < p->n_shards; i++) {
 		waiting = p->merged - p->shards[i].done;
+		if (i % p->n_threads != thread)
+			waiting /= RING;
 		if (p->shards[i].busy || waiting <= most)
 			continue;
 		most = waiting;
 		shard = &p->shards[i];
 	}
 	waiting = matched_by_all(p) - p->consumed;
+	if (thread != p->n_threads - 1)
+		waiting = (waiting + SB - 1) / SB;
 	if (!p->consuming && waiting > 0 && waiting >= most)
 		turn_consume(p);
 	else if (shard)
@@ -456,10 +469,12 @@ static gboolean spin(KmtPipeline *p)
 static gpointer work_on(gpointer data)
 {
 	KmtPipeline *p = data;
+	guint thread;
 
 	lock(p);
+	thread = p->n_started++;
 	while (!p->at_end || p->consumed < p->merged) {
-		if (do_turn(p)) {
+		if (do_turn(p, thread)) {
 			g_atomic_int_inc(&p->turns);
 			if (p->waiting)
 				g_cond_broadcast(&p->changed);

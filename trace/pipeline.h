@@ -39,6 +39,7 @@ typedef struct {
 	const KmtBlock *records;
 	const KmtExtra **extras; /* n_extras of them, in their order */
 	guint n_extras;
+	guint32 n_lots; /* so far: those of all records are below */
 } KmtMatched;
 
 /* Called for one block after the other, by one thread at a time. */
