@@ -648,10 +648,9 @@ static void finish(KmtBooks *run, KmtPipeline *pipeline)
 
 static gboolean is_plain(const KmtAggregateOptions *o)
 {
-	return o->by->kinds && !o->span.start &&
-	       o->span.stop == G_MAXINT64 && !o->span.windows &&
-	       !o->lifetimes && !o->cross && !o->filter->lifetime &&
-	       !kmt_filter_is_set(o->filter);
+	return o->by->kinds && !o->span.start && o->span.stop == G_MAXINT64 &&
+	       !o->span.windows && !o->lifetimes && !o->cross &&
+	       !o->filter->lifetime && !kmt_filter_is_set(o->filter);
 }
 
 KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,

@@ -38,9 +38,9 @@ typedef struct {
 	guint64 window_frees[KMT_N_KINDS]; /* like free_records */
 	guint64 records;		   /* so far */
 	guint64 extra_frees[KMT_N_KINDS];  /* that no step told */
-	KmtLotBook *lots; /* n_lots of them, by number */
+	KmtLotBook *lots;		   /* n_lots of them, by number */
 	guint32 n_lots;
-	guint32 n_plain; /* that plain steps may have */
+	guint32 n_plain;		   /* that plain steps may have */
 	guint64 free_records[KMT_N_KINDS]; /* of each kind, matched or not */
 	/* Of slab, only what is live and its peak. */
 	KmtLedger kinds[KMT_N_KINDS + 1]; /* the last: see kmt_plain_steps() */

@@ -201,10 +201,10 @@ static void test_table_forgets(void)
 		e = kmt_obj_add(&table, hash, 0, G_MININT64, (gint64)i - 10);
 		e->last_ts = (gint64)i;
 		g_assert_true(kmt_obj_find(&table, hash, FALSE) == e);
-		g_assert_null(kmt_obj_find(&table,
-					   kmt_obj_hash(table.seed, i * 8,
-							KMEMTRACE_TYPE_PAGES),
-					   TRUE));
+		g_assert_null(kmt_obj_find(
+			&table,
+			kmt_obj_hash(table.seed, i * 8, KMEMTRACE_TYPE_PAGES),
+			TRUE));
 		g_assert_cmpuint(kmt_obj_ptr(&table, e), ==, i * 8);
 	}
 	for (i = 0; i < KMT_OBJ_SEGMENTS; i++)
@@ -226,8 +226,8 @@ static void test_table_size(void)
 	kmt_obj_table_init(&table, 0, FALSE);
 	for (i = 1; i <= N; i++) {
 		guint64 hash = kmt_obj_hash(table.seed, i * 64, 0);
-		KmtEntry *e = kmt_obj_add(&table, hash, 0, G_MININT64,
-					  G_MAXINT64);
+		KmtEntry *e =
+			kmt_obj_add(&table, hash, 0, G_MININT64, G_MAXINT64);
 
 		kmt_obj_count_closed(&table, hash, -1);
 		e->flags = KMT_ENTRY_LIVE;
@@ -241,7 +241,7 @@ static void test_table_size(void)
 		const KmtObjSegment *s = &table.segments[i];
 
 		bytes += s->n_entries * sizeof(KmtEntry) +
-			 (s->mask + 1ull) * sizeof(guint32);
+			 (s->mask + 1ull) * sizeof(KmtSlotGroup);
 	}
 	g_assert_cmpuint(bytes, <=, 48 * (guint64)N);
 	kmt_obj_table_clear(&table);

@@ -78,8 +78,8 @@ guint32 kmt_cell_cache_miss(KmtCellCache *cache, KmtLotSlot *front,
 			    const KmtRawEvent *event, guint64 word);
 
 /* The lot of what event, an ALLOC of capture->files[file], allocates. */
-static inline guint32
-kmt_cell_cache_lot(KmtCellCache *cache, const KmtRawEvent *event, guint16 file)
+static inline guint32 kmt_cell_cache_lot(KmtCellCache *cache,
+					 const KmtRawEvent *event, guint16 file)
 {
 	guint64 word = event->type_id, hash;
 	KmtLotSlot *front;
@@ -87,8 +87,9 @@ kmt_cell_cache_lot(KmtCellCache *cache, const KmtRawEvent *event, guint16 file)
 	if (G_UNLIKELY(cache->has_parts))
 		word |= kmt_cell_cache_parts(cache, event, file);
 	/* A lot that is found slowly is all that a bad hash does. */
-	hash = (event->call_site + (event->bytes_req ^ word) *
-				   G_GUINT64_CONSTANT(0xd6e8feb86659fd93)) *
+	hash = (event->call_site +
+		(event->bytes_req ^ word) *
+			G_GUINT64_CONSTANT(0xd6e8feb86659fd93)) *
 	       G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
 	front = &cache->front[hash >> (64 - KMT_LOT_FRONT_BITS)];
 	if (G_LIKELY(front->call_site == event->call_site &&

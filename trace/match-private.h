@@ -49,11 +49,11 @@ typedef struct {
 struct KmtMatcher {
 	KmtMatchOps ops;
 	gpointer user;
-	guint64 tolerance;     /* ns */
-	gint64 now;	       /* merged time */
-	gboolean late;	       /* a decision that had to wait is told */
-	gint64 late_since;     /* then: since when it waited */
-	KmtCellCache *lots;    /* of what is fed; or NULL */
+	guint64 tolerance;  /* ns */
+	gint64 now;	    /* merged time */
+	gboolean late;	    /* a decision that had to wait is told */
+	gint64 late_since;  /* then: since when it waited */
+	KmtCellCache *lots; /* of what is fed; or NULL */
 	const KmtCapture *capture;
 
 	/* Where events may be missing. */
@@ -66,7 +66,7 @@ struct KmtMatcher {
 	guint32 unused_aside; /* the first one; likewise */
 	KmtPending *oldest, *newest;
 	KmtPending *unused; /* by next */
-	gint64 due; /* after it, oldest has waited long enough */
+	gint64 due;	    /* after it, oldest has waited long enough */
 	KmtFindings findings;
 };
 

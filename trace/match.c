@@ -318,11 +318,10 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 {
 	guint16 file = (guint16)position->file->position;
 	gboolean pages = kmt_is_pages(event->type_id);
-	KmtRecord r = {
-		.event = *event,
-		.position = *position,
-		.hash = kmt_obj_hash(m->table.seed, event->ptr,
-				     event->type_id)};
+	KmtRecord r = {.event = *event,
+		       .position = *position,
+		       .hash = kmt_obj_hash(m->table.seed, event->ptr,
+					    event->type_id)};
 	KmtEntry *e;
 	KmtObject object;
 

@@ -21,8 +21,8 @@ typedef struct {
 	guint64 ptr;
 	gint64 timestamp; /* merged time of the allocation, ns */
 	guint32 lot;	  /* see trace/cells.h */
-	guint16 file;  /* index in capture->files of the allocation */
-	guint8 type;   /* enum kmemtrace_type_id */
+	guint16 file;	  /* index in capture->files of the allocation */
+	guint8 type;	  /* enum kmemtrace_type_id */
 	guint64 index; /* of the ALLOC record in its file, if they are kept */
 } KmtObject;
 

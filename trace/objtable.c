@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "trace/objtable.h"
@@ -17,11 +18,16 @@
  * are added before the next attempt. */
 #define MAX_SEARCH 64
 
-/* n: a power of two, above 1 */
+/* n: a power of two, two groups at least */
 static void new_slots(KmtObjSegment *s, guint32 n)
 {
-	s->slots = g_new0(guint32, n + KMT_SLOT_GROUP);
-	s->mask = n - 1;
+	gsize size = n * sizeof(guint32);
+
+	s->groups = aligned_alloc(sizeof(KmtSlotGroup), size);
+	if (!s->groups)
+		g_error("out of memory: %" G_GSIZE_FORMAT " bytes", size);
+	memset(s->groups, 0, size);
+	s->mask = n / KMT_SLOT_GROUP - 1;
 	s->shift = (guint32)__builtin_clzll(s->mask);
 	s->n_slots = 0;
 }
@@ -59,7 +65,7 @@ void kmt_obj_table_clear(KmtObjTable *table)
 	guint i;
 
 	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
-		g_free(table->segments[i].slots);
+		free(table->segments[i].groups);
 		g_free(table->segments[i].entries);
 		g_free(table->segments[i].indexes);
 	}
@@ -69,34 +75,51 @@ void kmt_obj_table_clear(KmtObjTable *table)
 
 static void put_slot(KmtObjSegment *s, guint64 hash, guint32 number)
 {
-	guint32 i = kmt_obj_place(s, hash);
+	guint32 i = kmt_obj_group(s, hash);
+	guint unused, gone;
+	guint32 *slot;
 
-	while (s->slots[i] != 0 && s->slots[i] != KMT_SLOT_GONE)
-		i = (i + 1) & s->mask;
-	s->n_slots += s->slots[i] == 0;
-	s->slots[i] = kmt_obj_tag(hash) | (number + 1);
+	for (;; i = (i + 1) & s->mask) {
+		unused = kmt_obj_equal(&s->groups[i], G_MAXUINT32, 0);
+		gone = kmt_obj_equal(&s->groups[i], G_MAXUINT32, KMT_SLOT_GONE);
+		if (unused | gone)
+			break;
+	}
+	slot = &s->groups[i].slots[__builtin_ctz(gone ? gone : unused)];
+	s->n_slots += *slot == 0;
+	*slot = kmt_obj_tag(hash) | (number + 1);
 }
 
 static void remove_slot(KmtObjSegment *s, guint64 hash, guint32 number)
 {
-	guint32 i = kmt_obj_place(s, hash);
+	guint32 i = kmt_obj_group(s, hash);
+	guint found;
+	guint32 *slot;
 
-	while (s->slots[i] != (kmt_obj_tag(hash) | (number + 1)))
+	while (!(found = kmt_obj_equal(&s->groups[i], G_MAXUINT32,
+				       kmt_obj_tag(hash) | (number + 1))))
 		i = (i + 1) & s->mask;
-	s->slots[i] = KMT_SLOT_GONE;
+	slot = &s->groups[i].slots[__builtin_ctz(found)];
+	/* Is nothing beyond this group because of it? */
+	if (kmt_obj_equal(&s->groups[i], G_MAXUINT32, 0)) {
+		*slot = 0;
+		s->n_slots--;
+	} else {
+		*slot = KMT_SLOT_GONE;
+	}
 }
 
 /* Slots that are at most 4/5 full, counting the ones that are gone. */
 static void make_slots(KmtObjSegment *s)
 {
-	guint32 i, n = s->mask + 1;
+	guint32 i, n = (s->mask + 1) * KMT_SLOT_GROUP;
 
 	if (((guint64)s->n_slots + 1) * 5 <= (guint64)n * 4)
 		return;
 	/* As many slots again will do if enough of them are gone. */
 	while (((guint64)s->n_entries + 1) * 10 > (guint64)n * 7)
 		n *= 2;
-	g_free(s->slots);
+	free(s->groups);
 	new_slots(s, n);
 	for (i = 0; i < s->n_entries; i++)
 		put_slot(s, s->entries[i].hash, i);

@@ -61,20 +61,30 @@ G_STATIC_ASSERT(sizeof(KmtEntry) == 32);
 #endif
 #define KMT_OBJ_SEGMENTS (1 << KMT_OBJ_SEGMENT_BITS)
 
+/*
+ * Slots are looked at together: 0 was never used, KMT_SLOT_GONE is no more,
+ * others have 8 bits of the hash above the number of an entry + 1.  An address
+ * goes to the first group from its own on that has room, so that it is not
+ * beyond one with a slot that was never used.
+ */
+#define KMT_SLOT_GROUP 8
+
 typedef struct {
-	/* 0: never used; KMT_SLOT_GONE: no more; else 8 bits of the hash above
-	 * the number of an entry + 1. */
-	guint32 *slots;
-	guint32 mask;	   /* slots - 1 */
-	guint32 n_slots;   /* that are not 0 */
-	KmtEntry *entries; /* n_entries of them, n_allocated have room */
-	guint64 *indexes;  /* likewise, of their ALLOC records; or NULL */
+	guint32 slots[KMT_SLOT_GROUP];
+} KmtSlotGroup;
+
+typedef struct {
+	KmtSlotGroup *groups; /* each in one line of the processor's cache */
+	guint32 mask;	      /* groups - 1 */
+	guint32 n_slots;      /* that are not 0 */
+	KmtEntry *entries;    /* n_entries of them, n_allocated have room */
+	guint64 *indexes;     /* likewise, of their ALLOC records; or NULL */
 	guint32 n_entries;
 	guint32 n_allocated;
 	guint32 n_closed; /* entries that are not live */
 	guint32 hand;	  /* where the search for one to forget goes on */
 	guint32 patience; /* so many are added before it is tried again */
-	guint32 shift;	  /* of what of a hash is the place of a slot */
+	guint32 shift;	  /* of the part of a hash that says which group */
 	guint32 padding;  /* to a power of two */
 } KmtObjSegment;
 G_STATIC_ASSERT(sizeof(KmtObjSegment) == 64 || sizeof(void *) < 8);
@@ -96,8 +106,7 @@ void kmt_obj_table_clear(KmtObjTable *table);
  * common. */
 static inline guint64 kmt_obj_space(guint type)
 {
-	G_STATIC_ASSERT(KMEMTRACE_TYPE_PAGES == 2 &&
-			KMEMTRACE_TYPE_CACHE < 2);
+	G_STATIC_ASSERT(KMEMTRACE_TYPE_PAGES == 2 && KMEMTRACE_TYPE_CACHE < 2);
 	return (guint64)(type & 2) << 61;
 }
 
@@ -124,9 +133,9 @@ static inline KmtObjSegment *kmt_obj_segment(KmtObjTable *table, guint64 hash)
 	return &table->segments[hash >> (64 - KMT_OBJ_SEGMENT_BITS)];
 }
 
-/* From the top of a hash down: its segment, the place of its slot (24 bits at
- * most), its tag, and what is left for others. */
-static inline guint32 kmt_obj_place(const KmtObjSegment *s, guint64 hash)
+/* From the top of a hash down: its segment, its group (21 bits at most), its
+ * tag, and what is left for others. */
+static inline guint32 kmt_obj_group(const KmtObjSegment *s, guint64 hash)
 {
 	return (guint32)(hash << KMT_OBJ_SEGMENT_BITS >> s->shift);
 }
@@ -143,25 +152,21 @@ static inline void kmt_obj_prefetch_slot(KmtObjTable *table, guint64 hash)
 {
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
 
-	__builtin_prefetch(&s->slots[kmt_obj_place(s, hash)]);
+	__builtin_prefetch(&s->groups[kmt_obj_group(s, hash)]);
 }
 
-/* So many slots are looked at at once; as many lie behind the last one, empty.
- */
-#define KMT_SLOT_GROUP 8
-
-/* Which of a group of slots are equal to value under mask: a bit for each. */
-static inline guint kmt_obj_equal(const guint32 *slots, guint32 mask,
+/* Which slots of a group are equal to value under mask: a bit for each. */
+static inline guint kmt_obj_equal(const KmtSlotGroup *group, guint32 mask,
 				  guint32 value)
 {
 #ifdef __SSE2__
-	const __m128i *groups = (const __m128i *)slots;
+	const __m128i *halves = (const __m128i *)group->slots;
 	__m128i masks = _mm_set1_epi32((int)mask);
 	__m128i values = _mm_set1_epi32((int)value);
 	__m128i low = _mm_cmpeq_epi32(
-		_mm_and_si128(_mm_loadu_si128(groups), masks), values);
+		_mm_and_si128(_mm_load_si128(halves), masks), values);
 	__m128i high = _mm_cmpeq_epi32(
-		_mm_and_si128(_mm_loadu_si128(groups + 1), masks), values);
+		_mm_and_si128(_mm_load_si128(halves + 1), masks), values);
 
 	return (guint)_mm_movemask_epi8(_mm_packs_epi16(
 		_mm_packs_epi32(low, high), _mm_setzero_si128()));
@@ -169,23 +174,20 @@ static inline guint kmt_obj_equal(const guint32 *slots, guint32 mask,
 	guint equal = 0, i;
 
 	for (i = 0; i < KMT_SLOT_GROUP; i++)
-		equal |= (guint)((slots[i] & mask) == value) << i;
+		equal |= (guint)((group->slots[i] & mask) == value) << i;
 	return equal;
 #endif
 }
 
-/*
- * Returns what may be the number of its entry + 1: a candidate.  How far
- * from its place an address is cannot be foretold, so that a loop would cost
- * more than it is worth: the first few places are looked at, without a branch.
- */
+/* Returns what may be the number of its entry + 1: a candidate, of its own
+ * group, without a guess about where in it. */
 static inline guint32 kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash)
 {
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
-	const guint32 *slots = &s->slots[kmt_obj_place(s, hash)];
-	guint32 tag = kmt_obj_tag(hash);
-	guint tagged = kmt_obj_equal(slots, ~KMT_SLOT_NUMBER_MASK, tag);
-	guint32 slot = tagged ? slots[__builtin_ctz(tagged)] : 0;
+	const KmtSlotGroup *group = &s->groups[kmt_obj_group(s, hash)];
+	guint tagged =
+		kmt_obj_equal(group, ~KMT_SLOT_NUMBER_MASK, kmt_obj_tag(hash));
+	guint32 slot = tagged ? group->slots[__builtin_ctz(tagged)] : 0;
 
 	slot &= KMT_SLOT_NUMBER_MASK;
 
@@ -204,51 +206,31 @@ static inline gboolean kmt_obj_is(const KmtEntry *e, guint64 hash,
 	return e->hash == hash && (e->type == KMEMTRACE_TYPE_PAGES) == pages;
 }
 
-/* Slot by slot, from the i-th on. */
-static inline KmtEntry *kmt_obj_walk(const KmtObjSegment *s, guint32 i,
-				     guint64 hash, gboolean pages)
-{
-	for (;; i = (i + 1) & s->mask) {
-		guint32 slot = s->slots[i];
-		KmtEntry *e;
-
-		if (slot == 0)
-			return NULL;
-		if ((slot & ~KMT_SLOT_NUMBER_MASK) != kmt_obj_tag(hash) ||
-		    slot == KMT_SLOT_GONE)
-			continue;
-		e = &s->entries[(slot & KMT_SLOT_NUMBER_MASK) - 1];
-		if (kmt_obj_is(e, hash, pages))
-			return e;
-	}
-}
-
 /* The entry of an address; NULL if there is none. */
 static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
 				     gboolean pages)
 {
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
-	guint32 i = kmt_obj_place(s, hash);
-	guint tagged;
+	guint32 i;
 
-	/* What lies behind the last slot is no slot. */
-	if (G_UNLIKELY(i + KMT_SLOT_GROUP > s->mask + 1))
-		return kmt_obj_walk(s, i, hash, pages);
-	tagged = kmt_obj_equal(&s->slots[i], ~KMT_SLOT_NUMBER_MASK,
-			       kmt_obj_tag(hash));
-	for (; tagged; tagged &= tagged - 1) {
-		guint32 slot = s->slots[i + (guint)__builtin_ctz(tagged)] &
-			       KMT_SLOT_NUMBER_MASK;
+	for (i = kmt_obj_group(s, hash);; i = (i + 1) & s->mask) {
+		const KmtSlotGroup *group = &s->groups[i];
+		guint tagged = kmt_obj_equal(group, ~KMT_SLOT_NUMBER_MASK,
+					     kmt_obj_tag(hash));
 
-		/* Neither one that was never used nor one that is gone. */
-		if (slot && slot != KMT_SLOT_GONE &&
-		    kmt_obj_is(&s->entries[slot - 1], hash, pages))
-			return &s->entries[slot - 1];
+		for (; tagged; tagged &= tagged - 1) {
+			guint32 slot = group->slots[__builtin_ctz(tagged)] &
+				       KMT_SLOT_NUMBER_MASK;
+
+			/* Neither one that was never used nor one that is
+			 * gone. */
+			if (slot && slot != KMT_SLOT_GONE &&
+			    kmt_obj_is(&s->entries[slot - 1], hash, pages))
+				return &s->entries[slot - 1];
+		}
+		if (kmt_obj_equal(group, G_MAXUINT32, 0))
+			return NULL;
 	}
-	/* It would be before the first slot that was never used. */
-	if (kmt_obj_equal(&s->slots[i], G_MAXUINT32, 0))
-		return NULL;
-	return kmt_obj_walk(s, (i + KMT_SLOT_GROUP) & s->mask, hash, pages);
 }
 
 /*

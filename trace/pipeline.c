@@ -9,9 +9,6 @@
 
 /* Blocks on their way: enough that no stage waits for another's next one. */
 #define RING 8
-#ifndef FOREIGN
-#define FOREIGN 2
-#endif
 
 /*
  * Large captures are bound by the time that memory takes.  So much of each
@@ -25,10 +22,8 @@
 /* Of the processor's cache. */
 #define LINE 64
 
-/* Some 50 us. */
-#ifndef SPINS
+/* Some 50 us, which is less than it takes to sleep and be woken. */
 #define SPINS 1000
-#endif
 
 static inline void relax(void)
 {
@@ -188,11 +183,12 @@ static const KmtMatchOps match_ops = {
 /* ---- the stages ---- */
 
 /* Which shard has an address: by bits of the hash that tables do not use. */
-G_STATIC_ASSERT(KMT_OBJ_HASH_LEFT == 26);
 
 static inline guint shard_of(const KmtPipeline *p, guint64 hash)
 {
-	return (guint)((hash >> 10 & 0xffff) * p->n_shards >> 16);
+	guint64 left = hash >> (KMT_OBJ_HASH_LEFT - 16) & 0xffff;
+
+	return (guint)(left * p->n_shards >> 16);
 }
 
 static gboolean is_remote(const KmtPipeline *p, const KmtItem *item)
@@ -308,7 +304,8 @@ static void stage_match(Shard *shard, Work *work)
 
 static gboolean is_before(const KmtExtra *a, const KmtExtra *b)
 {
-	return a->place < b->place || (a->place == b->place && a->late > b->late);
+	return a->place < b->place ||
+	       (a->place == b->place && a->late > b->late);
 }
 
 /* One shard's are in order, others' are of other addresses. */
@@ -421,12 +418,11 @@ static gboolean do_turn(KmtPipeline *p, guint thread)
 
 	if (!p->merging && !p->at_end) {
 		most = p->consumed + RING - p->merged;
-		if (thread != 0)
-			most = (most + SB - 1) / SB;
 		merges = most > 0;
 	}
 	for (i = 0; i < p->n_shards; i++) {
 		waiting = p->merged - p->shards[i].done;
+		/* What another thread has in its cache: only if it lags. */
 		if (i % p->n_threads != thread)
 			waiting /= RING;
 		if (p->shards[i].busy || waiting <= most)
@@ -435,8 +431,6 @@ static gboolean do_turn(KmtPipeline *p, guint thread)
 		shard = &p->shards[i];
 	}
 	waiting = matched_by_all(p) - p->consumed;
-	if (thread != p->n_threads - 1)
-		waiting = (waiting + SB - 1) / SB;
 	if (!p->consuming && waiting > 0 && waiting >= most)
 		turn_consume(p);
 	else if (shard)
@@ -448,8 +442,7 @@ static gboolean do_turn(KmtPipeline *p, guint thread)
 	return TRUE;
 }
 
-/* To sleep and be woken takes longer than most turns do.  Returns FALSE if
- * there was none in a while. */
+/* Waits for somebody's turn to end.  Returns FALSE if none did in a while. */
 static gboolean spin(KmtPipeline *p)
 {
 	gint turns = g_atomic_int_get(&p->turns);
@@ -465,7 +458,7 @@ static gboolean spin(KmtPipeline *p)
 	return changed || g_atomic_int_get(&p->turns) != turns;
 }
 
-/* Of each thread. */
+/* Of each thread, which is the home of some shards. */
 static gpointer work_on(gpointer data)
 {
 	KmtPipeline *p = data;

@@ -354,9 +354,8 @@ void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 		return;
 	}
 	/* What else would a FREE of the other type have been for? */
-	while ((e->flags & KMT_ENTRY_LIVE) &&
-	       (aside = kmt_aside_of(m, e)) && aside->frees &&
-	       aside->frees->mismatch)
+	while ((e->flags & KMT_ENTRY_LIVE) && (aside = kmt_aside_of(m, e)) &&
+	       aside->frees && aside->frees->mismatch)
 		give_up(m, aside->frees);
 	if (e->flags & KMT_ENTRY_LIVE) {
 		if (m->ops.on_replaced) {
