@@ -21,22 +21,62 @@ static void warn(GPtrArray *warnings, const char *format, ...)
 	"call sites are shown as addresses; name the kernel's symbols with "   \
 	"--kallsyms or --system-map"
 
+/* What a thread loads. */
+typedef struct {
+	KmtNames *names;
+	char *path, *modules;
+} Captured;
+
+static gpointer load_captured(gpointer data)
+{
+	Captured *captured = data;
+	KmtNames *names = captured->names;
+	g_autoptr(GError) error = NULL;
+
+	names->symbols =
+		kmt_symbols_load(captured->path, captured->modules, &error);
+	if (!names->symbols) {
+		names->problem = g_strdup_printf("%s: %s", error->message,
+						 NO_NAMES_HINT);
+		g_clear_pointer(&names->source, g_free);
+	}
+	g_free(captured->path);
+	g_free(captured->modules);
+	g_free(captured);
+	return NULL;
+}
+
 static void open_captured(KmtNames *names, const KmtCapture *capture,
 			  const char *modules, GPtrArray *warnings)
 {
 	g_autofree char *path = kmt_capture_path(capture, "kallsyms");
-	g_autoptr(GError) error = NULL;
+	Captured *captured;
 
 	if (!path) {
 		warn(warnings, "the capture has no kallsyms: %s",
 		     NO_NAMES_HINT);
 		return;
 	}
-	names->symbols = kmt_symbols_load(path, modules, &error);
-	if (names->symbols)
-		names->source = kmt_capture_path_name(capture, path);
-	else
-		warn(warnings, "%s: %s", error->message, NO_NAMES_HINT);
+	names->source = kmt_capture_path_name(capture, path);
+	captured = g_new(Captured, 1);
+	*captured =
+		(Captured){names, g_steal_pointer(&path), g_strdup(modules)};
+	names->loader = g_thread_new("symbols", load_captured, captured);
+}
+
+/* They may be loaded still. */
+static KmtSymbols *symbols_of(const KmtNames *const_names)
+{
+	KmtNames *names = (KmtNames *)const_names;
+
+	if (g_atomic_pointer_get(&names->loader)) {
+		g_mutex_lock(&names->lock);
+		if (names->loader)
+			g_thread_join(names->loader);
+		g_atomic_pointer_set(&names->loader, NULL);
+		g_mutex_unlock(&names->lock);
+	}
+	return names->symbols;
 }
 
 /*
@@ -126,8 +166,8 @@ static gboolean open_dwarf(KmtNames *names, const KmtCapture *capture,
 
 	if (!options->vmlinux && !options->debug_dir)
 		return TRUE;
-	names->dwarf =
-		kmt_dwarf_open(&dwarf_options, names->symbols, warnings, error);
+	names->dwarf = kmt_dwarf_open(&dwarf_options, symbols_of(names),
+				      warnings, error);
 	return names->dwarf != NULL;
 }
 
@@ -138,6 +178,7 @@ KmtNames *kmt_names_open(const KmtCapture *capture,
 	g_autoptr(KmtNames) names = g_new0(KmtNames, 1);
 	g_autofree char *release = meta_value(capture, "kernel_release");
 
+	g_mutex_init(&names->lock);
 	names->gfp = kmt_gfp_of_release(release);
 	if (options->raw)
 		return g_steal_pointer(&names);
@@ -154,11 +195,16 @@ KmtNames *kmt_names_open(const KmtCapture *capture,
 
 void kmt_names_free(KmtNames *names)
 {
+	KmtSymbols *symbols;
+
 	if (!names)
 		return;
+	symbols = symbols_of(names);
 	kmt_dwarf_free(names->dwarf);
 	kmt_tree_free(names->tree);
-	kmt_symbols_free(names->symbols);
+	kmt_symbols_free(symbols);
+	g_mutex_clear(&names->lock);
+	g_free(names->problem);
 	g_free(names->source);
 	g_free(names);
 }
@@ -166,13 +212,16 @@ void kmt_names_free(KmtNames *names)
 void kmt_names_check(const KmtNames *names, const guint64 *addresses, guint n,
 		     GPtrArray *warnings)
 {
+	KmtSymbols *symbols = symbols_of(names);
 	guint i, n_unknown = 0;
 	KmtSymbol symbol;
 
-	if (!names->symbols)
+	if (names->problem)
+		warn(warnings, "%s", names->problem);
+	if (!symbols)
 		return;
 	for (i = 0; i < n; i++)
-		if (!kmt_symbols_lookup(names->symbols, addresses[i], &symbol))
+		if (!kmt_symbols_lookup(symbols, addresses[i], &symbol))
 			n_unknown++;
 	/* Those in modules that a System.map does not have stay below half. */
 	if (n_unknown > n / 2)
@@ -187,8 +236,9 @@ void kmt_names_check(const KmtNames *names, const guint64 *addresses, guint n,
 gboolean kmt_names_symbol(const KmtNames *names, guint64 address,
 			  KmtSymbol *symbol)
 {
-	return names->symbols &&
-	       kmt_symbols_lookup(names->symbols, address, symbol);
+	KmtSymbols *symbols = symbols_of(names);
+
+	return symbols && kmt_symbols_lookup(symbols, address, symbol);
 }
 
 char *kmt_names_format(const KmtNames *names, guint64 address)

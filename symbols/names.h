@@ -27,18 +27,22 @@ typedef struct {
 
 /* Fields are for reading only. */
 typedef struct {
-	KmtSymbols *symbols; /* NULL: there are no names */
-	char *source;	     /* path of the file, NULL likewise */
-	KmtDwarf *dwarf;     /* NULL: there are no source lines */
-	KmtTree *tree;	     /* NULL: no built kernel tree */
-	const KmtGfp *gfp;   /* NULL: flags of that kernel are not known */
+	char *source;	   /* path of the symbols; NULL: there are none */
+	KmtDwarf *dwarf;   /* NULL: there are no source lines */
+	KmtTree *tree;	   /* NULL: no built kernel tree */
+	const KmtGfp *gfp; /* NULL: flags of that kernel are not known */
+	/* private: */
+	KmtSymbols *symbols; /* NULL: there are no names, */
+	char *problem;	     /* and this may say why; valid once loader is */
+	GThread *loader;     /* NULL; it reads the captured ones */
+	GMutex lock;	     /* of the one who waits for it */
 } KmtNames;
 
 /*
  * A file or directory named in the options must be readable, and of the kernel
  * that was traced; errors are those of kmt_symbols_load(), kmt_dwarf_open() and
- * kmt_tree_open().  That the captured kallsyms is missing or of no use is a
- * text added to warnings (of char *, owned by it).
+ * kmt_tree_open().  The captured kallsyms is read by a thread meanwhile: that
+ * it is of no use, kmt_names_check() tells.  warnings: of char *, owned by it.
  */
 KmtNames *kmt_names_open(const KmtCapture *capture,
 			 const KmtNamesOptions *options, GPtrArray *warnings,
