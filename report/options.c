@@ -71,9 +71,9 @@ static void take_system_map(KmtOptions *o)
 	o->system_map = g_steal_pointer(&o->vmlinux);
 }
 
-GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
+static void add_views(GArray *entries, KmtOptions *o)
 {
-	const GOptionEntry entries[] = {
+	const GOptionEntry views[] = {
 		{"by", 0, 0, G_OPTION_ARG_STRING, &o->by,
 		 "Keep the figures by WHAT (default: callsite)",
 		 "WHAT[,WHAT...]"},
@@ -106,6 +106,22 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 		{"churn", 0, 0, G_OPTION_ARG_STRING, &o->churn,
 		 "Short-lived is what lives less than TIME (default: 1ms)",
 		 "TIME"},
+		{"before-trace", 0, 0, G_OPTION_ARG_NONE, &o->before_trace,
+		 "List who freed what was allocated before the trace", NULL},
+		{"json", 0, 0, G_OPTION_ARG_NONE, &o->json,
+		 "Print all figures as one JSON document", NULL},
+		{"csv", 0, 0, G_OPTION_ARG_NONE, &o->csv,
+		 "Print the table as CSV", NULL},
+		{"folded", 0, 0, G_OPTION_ARG_NONE, &o->folded,
+		 "Print stacks for a flame graph of the first field", NULL},
+	};
+
+	g_array_append_vals(entries, views, G_N_ELEMENTS(views));
+}
+
+static void add_filters(GArray *entries, KmtOptions *o)
+{
+	const GOptionEntry filters[] = {
 		{"kind", 0, 0, G_OPTION_ARG_STRING, &o->kind,
 		 "Only what is of these kinds", "KIND[,KIND...]"},
 		{"cpu", 'C', 0, G_OPTION_ARG_STRING, &o->cpu,
@@ -120,14 +136,14 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 		 "Only what these functions allocated", "GLOB"},
 		{"module", 0, 0, G_OPTION_ARG_STRING, &o->module,
 		 "Only what these modules allocated", "GLOB"},
-		{"before-trace", 0, 0, G_OPTION_ARG_NONE, &o->before_trace,
-		 "List who freed what was allocated before the trace", NULL},
-		{"json", 0, 0, G_OPTION_ARG_NONE, &o->json,
-		 "Print all figures as one JSON document", NULL},
-		{"csv", 0, 0, G_OPTION_ARG_NONE, &o->csv,
-		 "Print the table as CSV", NULL},
-		{"folded", 0, 0, G_OPTION_ARG_NONE, &o->folded,
-		 "Print stacks for a flame graph of the first field", NULL},
+	};
+
+	g_array_append_vals(entries, filters, G_N_ELEMENTS(filters));
+}
+
+static void add_sources(GArray *entries, KmtOptions *o)
+{
+	const GOptionEntry sources[] = {
 		{"kallsyms", 0, 0, G_OPTION_ARG_FILENAME, &o->kallsyms,
 		 "Take names from this copy of /proc/kallsyms", "FILE"},
 		{"system-map", 0, 0, G_OPTION_ARG_FILENAME, &o->system_map,
@@ -162,8 +178,15 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 		 "Show the version and exit", NULL},
 		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
 		 &o->operands, NULL, "[DIRECTORY | TAR | FILE...]"},
-		{NULL, 0, 0, 0, NULL, NULL, NULL},
 	};
+
+	g_array_append_vals(entries, sources, G_N_ELEMENTS(sources));
+}
+
+GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
+{
+	g_autoptr(GArray) entries =
+		g_array_new(TRUE, FALSE, sizeof(GOptionEntry));
 	g_autofree char *dimensions = kmt_dimension_names();
 	g_autofree char *fields = kmt_field_names();
 	g_autofree char *description = g_strdup_printf(
@@ -181,7 +204,11 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 		context, "Summarises the kernel memory that a kmemtrace "
 			 "capture saw allocated and freed.");
 	g_option_context_set_description(context, description);
-	rest = kmt_cli_parse(context, entries, argv, error);
+	add_views(entries, o);
+	add_filters(entries, o);
+	add_sources(entries, o);
+	rest = kmt_cli_parse(context, (GOptionEntry *)entries->data, argv,
+			     error);
 	if (!rest)
 		return NULL;
 	take_system_map(o);
