@@ -401,7 +401,7 @@ static void feed_all(Exercise *x, gint64 tolerance_ns, GArray **live)
 
 static void consume_step(Exercise *x, const KmtMatched *m, guint i)
 {
-	const KmtItem *item = &m->records->items[i];
+	const KmtItem *item = m->items[i];
 	const KmtRawEvent *event = item->event;
 	KmtObject object = {
 		.ptr = event->ptr,
@@ -450,14 +450,14 @@ static void consume(gpointer user, const KmtMatched *m)
 	guint64 first = x->place;
 	guint i, e = 0;
 
-	for (i = 0; i <= m->records->n; i++) {
+	for (i = 0; i <= m->n; i++) {
 		x->place = first + i;
 		for (; e < m->n_extras && m->extras[e]->place == i; e++)
 			consume_extra(x, m->extras[e]);
-		if (i == m->records->n)
+		if (i == m->n)
 			break;
-		g_assert_cmpint(m->records->items[i].now, >=, x->last);
-		x->last = m->records->items[i].now;
+		g_assert_cmpint(m->items[i]->now, >=, x->last);
+		x->last = m->items[i]->now;
 		consume_step(x, m, i);
 	}
 	g_assert_cmpuint(e, ==, m->n_extras);
@@ -563,18 +563,19 @@ static void check_merge(const KmtCapture *capture)
 	g_autofree guint64 *next = g_new0(guint64, capture->files->len);
 	struct kmemtrace_event event, copy;
 	KmtPosition position;
+	KmtMerged records[KMT_BLOCK_RECORDS];
 	KmtBlock block;
 	gint64 now = G_MININT64, first = G_MAXINT64, last = G_MININT64;
 	gint64 range_first, range_last;
 	guint i;
 
 	kmt_block_init(&block);
-	while (kmt_merge_fill(filling, &block)) {
+	while (kmt_merge_fill(filling, &block, records)) {
 		for (i = 0; i < block.n; i++) {
-			guint file = block.items[i].file;
+			guint file = records[i].file;
 
 			g_assert_true(kmt_merge_next(merge, &event, &position));
-			copy = *block.items[i].event;
+			copy = *records[i].event;
 			if (copy.event_id == KMEMTRACE_EVENT_FREE)
 				kmt_event_clear_free(&copy);
 			g_assert_cmpmem(&event, sizeof(event), &copy,
@@ -586,7 +587,7 @@ static void check_merge(const KmtCapture *capture)
 			g_assert_cmpuint(position.index, >=, next[file]);
 			next[file] = position.index + 1;
 			now = MAX(now, event.timestamp);
-			g_assert_cmpint(block.items[i].now, ==, now);
+			g_assert_cmpint(records[i].now, ==, now);
 			first = MIN(first, event.timestamp);
 			last = MAX(last, event.timestamp);
 		}

@@ -368,7 +368,7 @@ static void find(KmtBooks *run, const KmtExtra *extra)
 	}
 }
 
-static void consume_extra(KmtBooks *run, const KmtBlock *records,
+static void consume_extra(KmtBooks *run, const KmtMatched *matched,
 			  const KmtExtra *extra)
 {
 	const KmtObject *object = &extra->object;
@@ -403,7 +403,7 @@ static void consume_extra(KmtBooks *run, const KmtBlock *records,
 		break;
 	case KMT_EXTRA_DOUBLE:
 		if (extra->late_free) {
-			const KmtItem *item = &records->items[extra->place];
+			const KmtItem *item = matched->items[extra->place];
 
 			freed.now = item->now;
 			freed.free_file = item->file;
@@ -453,8 +453,8 @@ static void after_span(KmtBooks *run, const KmtMatched *matched, guint from,
 		    extra->op == KMT_EXTRA_REPLACED)
 			live_at(run, &extra->object, run->stop);
 	}
-	for (i = from; i < matched->records->n; i++) {
-		const KmtItem *item = &matched->records->items[i];
+	for (i = from; i < matched->n; i++) {
+		const KmtItem *item = matched->items[i];
 		KmtObject object = {.timestamp = item->born,
 				    .lot = item->lot,
 				    .file = item->born_file};
@@ -498,7 +498,7 @@ static void asked_steps(KmtBooks *run, const KmtMatched *matched, guint from,
 	guint i;
 
 	for (i = from; i < to; i++) {
-		const KmtItem *item = &matched->records->items[i];
+		const KmtItem *item = matched->items[i];
 
 		at_time(run, item->now);
 		asked_step(run, item);
@@ -506,26 +506,25 @@ static void asked_steps(KmtBooks *run, const KmtMatched *matched, guint from,
 }
 
 /* How many of the records are not after the span. */
-static guint within_span(const KmtBooks *run, const KmtBlock *records)
+static guint within_span(const KmtBooks *run, const KmtMatched *matched)
 {
-	guint n = records->n;
+	guint n = matched->n;
 
-	while (n && records->items[n - 1].now > run->stop)
+	while (n && matched->items[n - 1]->now > run->stop)
 		n--;
 	return n;
 }
 
 static void consume(gpointer user, const KmtMatched *matched)
 {
-	const KmtBlock *records = matched->records;
 	KmtBooks *run = user;
 	guint n, i = 0, next = 0;
 
-	if (!run->started && records->n)
-		first_record(run, records->items[0].now);
-	n = within_span(run, records);
-	if (n < records->n ||
-	    (!records->n &&
+	if (!run->started && matched->n)
+		first_record(run, matched->items[0]->now);
+	n = within_span(run, matched);
+	if (n < matched->n ||
+	    (!matched->n &&
 	     kmt_merge_stopped(kmt_pipeline_merge(run->pipeline))))
 		run->ended = TRUE;
 	while (i < n || next < matched->n_extras) {
@@ -542,15 +541,15 @@ static void consume(gpointer user, const KmtMatched *matched)
 		if (place >= n && run->ended)
 			break;
 		if (place < n)
-			at_time(run, records->items[place].now);
+			at_time(run, matched->items[place]->now);
 		for (; next < matched->n_extras &&
 		       matched->extras[next]->place == place;
 		     next++)
-			consume_extra(run, records, matched->extras[next]);
+			consume_extra(run, matched, matched->extras[next]);
 	}
 	if (run->ended)
 		after_span(run, matched, n, next);
-	run->records += records->n;
+	run->records += matched->n;
 	if (run->options->progress)
 		run->options->progress(run->records);
 }

@@ -8,7 +8,7 @@
 #define KMEMTRACE_REPORT_LEDGER_H
 
 #include "report/totals.h"
-#include "trace/merge.h"
+#include "trace/match.h"
 
 typedef struct KmtLedger {
 	/* What it is a part of: of a group its kind, of kmalloc and cache slab;

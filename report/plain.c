@@ -64,12 +64,13 @@ static inline void plain_step(KmtLotBook *book, const KmtItem *item)
 void kmt_plain_steps(KmtBooks *run, const KmtMatched *matched, guint from,
 		     guint to)
 {
-	const KmtItem *item = matched->records->items + from;
-	const KmtItem *end = matched->records->items + to;
+	guint i;
 
 	for (; run->n_plain < matched->n_lots; run->n_plain++)
 		kmt_books_lot(run, run->n_plain);
-	for (; item < end; item++) {
+	for (i = from; i < to; i++) {
+		const KmtItem *item = matched->items[i];
+
 		if (G_LIKELY(item->op != KMT_STEP_NONE))
 			plain_step(&run->lots[item->lot], item);
 		else if (item->event->event_id == KMEMTRACE_EVENT_FREE)

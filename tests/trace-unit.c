@@ -399,6 +399,7 @@ static void test_merge_counts(void)
 	g_autoptr(KmtCapture) capture = capture_new(1);
 	KmtCpuFile *file = capture->files->pdata[0];
 	g_autoptr(KmtMerge) merge = NULL;
+	KmtMerged records[KMT_BLOCK_RECORDS];
 	KmtBlock block;
 	guint i;
 
@@ -409,11 +410,11 @@ static void test_merge_counts(void)
 	file->n_records = G_N_ELEMENTS(times);
 	merge = kmt_merge_new(capture);
 	kmt_block_init(&block);
-	g_assert_true(kmt_merge_fill(merge, &block));
+	g_assert_true(kmt_merge_fill(merge, &block, records));
 	g_assert_cmpuint(block.n, ==, 5);
-	g_assert_cmpint(block.items[2].event->timestamp, ==, 3);
-	g_assert_cmpint(block.items[2].now, ==, 9);
-	g_assert_false(kmt_merge_fill(merge, &block));
+	g_assert_cmpint(records[2].event->timestamp, ==, 3);
+	g_assert_cmpint(records[2].now, ==, 9);
+	g_assert_false(kmt_merge_fill(merge, &block, records));
 	g_assert_cmpuint(block.n, ==, 0);
 	g_assert_cmpuint(kmt_merge_unordered(merge), ==, 1);
 	g_assert_cmpuint(kmt_merge_skipped(merge), ==, 1);

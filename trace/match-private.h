@@ -180,12 +180,14 @@ G_STATIC_ASSERT((guint)KMT_STEP_FREE == KMEMTRACE_EVENT_FREE);
 G_STATIC_ASSERT((KMT_STEP_ALLOC & 1) && !(KMT_STEP_FREE & 1));
 
 /*
- * Makes a step of an item: hash and candidate are known, op is that of the
- * record, and lot and remote are of what an ALLOC allocates.  Whether it is an
- * ALLOC or a FREE cannot be foretold; both go the same way here, as long as the
- * address is closed or live as it has to be.
+ * Makes a step of an item: hash is known, op is that of the record, and lot and
+ * remote are of what an ALLOC allocates.  candidate: as
+ * kmt_obj_prefetch_entry() said.  Whether it is an ALLOC or a FREE cannot be
+ * foretold; both go the same way here, as long as the address is closed or live
+ * as it has to be.
  */
-static inline void kmt_match_step(KmtMatcher *m, KmtItem *item)
+static inline void kmt_match_step(KmtMatcher *m, KmtItem *item,
+				  guint32 candidate)
 {
 	guint64 mask = -(guint64)(item->op & 1); /* all bits, or none */
 	guint8 expected = KMT_ENTRY_LIVE & ~(guint8)mask;
@@ -197,11 +199,11 @@ static inline void kmt_match_step(KmtMatcher *m, KmtItem *item)
 		kmt_expire(m, FALSE);
 	/* Entries change their address, but never their number: one that has
 	 * the hash is the one. */
-	if (G_UNLIKELY(item->candidate - 1 >= s->n_entries)) {
+	if (G_UNLIKELY(candidate - 1 >= s->n_entries)) {
 		kmt_match_slowly(m, NULL, item);
 		return;
 	}
-	e = &s->entries[item->candidate - 1];
+	e = &s->entries[candidate - 1];
 	if (G_UNLIKELY(e->hash != item->hash || e->flags != expected ||
 		       e->type != item->type)) {
 		kmt_match_slowly(m, e, item);

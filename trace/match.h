@@ -26,6 +26,33 @@ typedef struct {
 	guint64 index; /* of the ALLOC record in its file, if they are kept */
 } KmtObject;
 
+/* What matching makes of a record that is certain at once, as nearly every one
+ * is.  The numbers are those of enum kmemtrace_event_id. */
+typedef enum {
+	KMT_STEP_NONE,
+	KMT_STEP_ALLOC,
+	KMT_STEP_FREE,
+} KmtStepOp;
+
+/* A record on its way through the pipeline: what merging says of it, then what
+ * matching does. */
+typedef struct {
+	const KmtRawEvent *event;
+	gint64 now; /* merged time, ns */
+	union {
+		guint64 hash; /* of the address, before matching */
+		gint64 born;  /* merged time of the allocation, ns */
+	};
+	guint32 lot;	   /* of the object, see trace/cells.h */
+	guint16 place;	   /* number in its block */
+	guint16 file;	   /* index in capture->files */
+	guint16 born_file; /* that of the allocation */
+	guint8 op;	   /* KmtStepOp */
+	guint8 type;	   /* of the record: enum kmemtrace_type_id */
+	guint8 remote;	   /* ALLOC: of a node that is not the CPU's */
+} KmtItem;
+G_STATIC_ASSERT(sizeof(KmtItem) == 40 || sizeof(void *) < 8);
+
 typedef enum {
 	/* First sight of that address. */
 	KMT_UNMATCHED_BEFORE_TRACE,

@@ -243,18 +243,17 @@ static inline void go_on(KmtMerge *merge, gint64 now, guint file)
 }
 
 /* A block is short: most need no second look. */
-static void find_gap(KmtMerge *merge, const KmtBlock *block)
+static void find_gap(KmtMerge *merge, const KmtMerged *records, guint n)
 {
-	gint64 last = block->items[block->n - 1].now;
+	gint64 last = records[n - 1].now;
 	guint i;
 
-	if ((guint64)last - (guint64)MIN(merge->now, block->items[0].now) <
-	    GAP_NS) {
+	if ((guint64)last - (guint64)MIN(merge->now, records[0].now) < GAP_NS) {
 		merge->now = last;
 		return;
 	}
-	for (i = 0; i < block->n; i++)
-		go_on(merge, block->items[i].now, block->items[i].file);
+	for (i = 0; i < n; i++)
+		go_on(merge, records[i].now, records[i].file);
 }
 
 gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
@@ -306,7 +305,7 @@ static Runner runner_up(const KmtMerge *merge)
  * Puts records of the winner into the block from n on, as long as no other
  * source has an earlier one.  Returns how many are in the block then.
  */
-static guint fill_from(KmtMerge *merge, KmtBlock *block, guint n)
+static guint fill_from(KmtMerge *merge, KmtMerged *records, guint n)
 {
 	guint32 id = merge->winner.id;
 	Source *s = &merge->sources[id];
@@ -317,12 +316,11 @@ static guint fill_from(KmtMerge *merge, KmtBlock *block, guint n)
 
 	do {
 		const KmtRawEvent *event;
-		KmtItem *item;
+		KmtMerged *record = &records[n++];
 
-		item = &block->items[n++];
-		item->event = (const KmtRawEvent *)s->next;
-		item->now = s->now;
-		item->file = (guint16)id;
+		record->event = (const KmtRawEvent *)s->next;
+		record->now = s->now;
+		record->file = (guint16)id;
 		s->next += s->stride;
 		s->index++;
 		event = (const KmtRawEvent *)s->next;
@@ -344,7 +342,7 @@ static guint fill_from(KmtMerge *merge, KmtBlock *block, guint n)
  * Likewise of two sources that both have a record, as many captures have no
  * more: without a tree, and without a guess about which one is next.
  */
-static guint fill_from_two(KmtMerge *merge, KmtBlock *block, guint n)
+static guint fill_from_two(KmtMerge *merge, KmtMerged *records, guint n)
 {
 	Source *sources = merge->sources;
 	guint32 id = merge->winner.id;
@@ -353,11 +351,11 @@ static guint fill_from_two(KmtMerge *merge, KmtBlock *block, guint n)
 	do {
 		Source *s = &sources[id];
 		const KmtRawEvent *event = (const KmtRawEvent *)s->next;
-		KmtItem *item = &block->items[n++];
+		KmtMerged *record = &records[n++];
 
-		item->event = event;
-		item->now = s->now;
-		item->file = (guint16)id;
+		record->event = event;
+		record->now = s->now;
+		record->file = (guint16)id;
 		s->next += s->stride;
 		s->index++;
 		event = (const KmtRawEvent *)s->next;
@@ -396,7 +394,8 @@ static void keep_piece(const KmtMerge *merge, KmtBlock *block, Source *s)
 	s->kept = merge->fills;
 }
 
-gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block)
+gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block,
+			KmtMerged records[KMT_BLOCK_RECORDS])
 {
 	guint n = 0, i;
 
@@ -409,9 +408,9 @@ gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block)
 		    merge->stop == G_MAXINT64) {
 			keep_piece(merge, block,
 				   &merge->sources[merge->runners[1].id]);
-			n = fill_from_two(merge, block, n);
+			n = fill_from_two(merge, records, n);
 		} else {
-			n = fill_from(merge, block, n);
+			n = fill_from(merge, records, n);
 		}
 	}
 	block->n = n;
@@ -420,8 +419,8 @@ gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block)
 		g_array_index(block->ends, guint64, i) =
 			merge->sources[i].index;
 	if (n) {
-		merge->last = MAX(merge->last, block->items[n - 1].now);
-		find_gap(merge, block);
+		merge->last = MAX(merge->last, records[n - 1].now);
+		find_gap(merge, records, n);
 	}
 	return n > 0;
 }

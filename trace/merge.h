@@ -43,44 +43,26 @@ gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 #define KMT_BLOCK_RECORDS 1024
 #endif
 
-/* What matching makes of a record that is certain at once, as nearly every one
- * is.  The numbers are those of enum kmemtrace_event_id. */
-typedef enum {
-	KMT_STEP_NONE,
-	KMT_STEP_ALLOC,
-	KMT_STEP_FREE,
-} KmtStepOp;
-
-/* A record on its way: what merging says of it, then what matching does. */
 typedef struct {
 	const KmtRawEvent *event;
-	gint64 now; /* merged time, ns */
-	union {
-		guint64 hash; /* private to the pipeline, before matching */
-		gint64 born;  /* merged time of the allocation, ns */
-	};
-	guint32 lot;	   /* of the object, see trace/cells.h */
-	guint32 candidate; /* private to the pipeline */
-	guint16 file;	   /* index in capture->files */
-	guint16 born_file; /* that of the allocation */
-	guint8 op;	   /* KmtStepOp */
-	guint8 type;	   /* of the record: enum kmemtrace_type_id */
-	guint8 remote;	   /* ALLOC: of a node that is not the CPU's */
-} KmtItem;
-G_STATIC_ASSERT(sizeof(KmtItem) == 40 || sizeof(void *) < 8);
+	gint64 now;   /* merged time, ns */
+	guint16 file; /* index in capture->files */
+} KmtMerged;
 
+/* What records are in, for as long as somebody looks at them. */
 typedef struct {
 	guint n;
-	KmtItem items[KMT_BLOCK_RECORDS] __attribute__((aligned(64)));
-	GPtrArray *pieces; /* of KmtPiece, that records are in */
+	GPtrArray *pieces; /* of KmtPiece */
 	GArray *ends; /* for each file, the index of what is not in it yet */
 } KmtBlock;
 
 void kmt_block_init(KmtBlock *block);
 void kmt_block_clear(KmtBlock *block);
 
-/* Returns FALSE, with block->n 0, at the end. */
-gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block);
+/* Puts block->n records into records, and what they are in into block.  Returns
+ * FALSE, with block->n 0, at the end. */
+gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block,
+			KmtMerged records[KMT_BLOCK_RECORDS]);
 
 /*
  * Nobody looks at the records of block, or of one before it, any more: the

@@ -32,14 +32,19 @@ static inline void relax(void)
 #endif
 }
 
+/* Shards write to different lines of the processor's cache. */
 typedef struct {
-	KmtBlock records;
-	/* For each shard: the numbers of its records, and its extras. */
-	guint16 *numbers;
-	guint *n_numbers;
-	GArray **extras;
-	GPtrArray *all_extras; /* of KmtExtra *, in their order */
-	guint32 n_lots;	       /* when it was merged */
+	KmtItem items[KMT_BLOCK_RECORDS] __attribute__((aligned(LINE)));
+	guint n;
+	GArray *extras;
+} Share;
+
+typedef struct {
+	KmtBlock block;
+	KmtItem *items[KMT_BLOCK_RECORDS]; /* of all shares, in merged order */
+	Share *shares;			   /* one for each shard */
+	GPtrArray *all_extras;		   /* of KmtExtra *, in their order */
+	guint32 n_lots;			   /* when it was merged */
 } Work;
 G_STATIC_ASSERT(KMT_BLOCK_RECORDS <= 1 << 16);
 
@@ -47,8 +52,8 @@ typedef struct {
 	KmtPipeline *pipeline;
 	KmtMatcher *matcher;
 	guint number;
-	Work *work;  /* that it is on */
-	guint place; /* the record that is fed */
+	Work *work;	     /* that it is on */
+	const KmtItem *item; /* the record that is fed */
 	/* Under the pipeline's lock: */
 	guint64 done; /* blocks */
 	gboolean busy;
@@ -63,7 +68,8 @@ struct KmtPipeline {
 	KmtMerge *merge;
 	/* Of the stage that merges: */
 	KmtCellCache *lots;
-	guint16 **next_numbers; /* where the next one of a shard goes */
+	KmtMerged merged_records[KMT_BLOCK_RECORDS];
+	KmtItem **next_items; /* where the next one of a shard goes */
 	Shard *shards;
 	Work ring[RING];
 	Work end; /* for what is decided after the last record */
@@ -96,14 +102,14 @@ static void lock(KmtPipeline *p)
 /* ---- what the matcher tells by calls ---- */
 
 /* The first record of the block that merged time went beyond time with. */
-static guint place_after(const KmtBlock *records, gint64 time)
+static guint place_after(const Work *work, gint64 time)
 {
-	guint from = 0, to = records->n;
+	guint from = 0, to = work->block.n;
 
 	while (from < to) {
 		guint middle = from + (to - from) / 2;
 
-		if (records->items[middle].now > time)
+		if (work->items[middle]->now > time)
 			to = middle;
 		else
 			from = middle + 1;
@@ -115,7 +121,7 @@ static KmtExtra *add_extra(Shard *shard, KmtExtraOp op,
 			   const struct kmemtrace_event *event,
 			   const KmtPosition *position)
 {
-	GArray *extras = shard->work->extras[shard->number];
+	GArray *extras = shard->work->shares[shard->number].extras;
 	KmtExtra *extra;
 	gint64 time;
 
@@ -125,8 +131,8 @@ static KmtExtra *add_extra(Shard *shard, KmtExtraOp op,
 	extra->event = *event;
 	extra->file = (guint16)position->file->position;
 	extra->late = kmt_matcher_is_late(shard->matcher, &time);
-	extra->place = extra->late ? place_after(&shard->work->records, time)
-				   : shard->place;
+	extra->place = extra->late ? place_after(shard->work, time)
+				   : shard->item->place;
 	return extra;
 }
 
@@ -191,115 +197,111 @@ static inline guint shard_of(const KmtPipeline *p, guint64 hash)
 	return (guint)(left * p->n_shards >> 16);
 }
 
-static gboolean is_remote(const KmtPipeline *p, const KmtItem *item)
+static gboolean is_remote(const KmtPipeline *p, const KmtMerged *record)
 {
-	const KmtCpuFile *file = p->capture->files->pdata[item->file];
+	const KmtCpuFile *file = p->capture->files->pdata[record->file];
 
-	return file->node >= 0 && item->event->node != file->node;
+	return file->node >= 0 && record->event->node != file->node;
 }
 
-/* All that is needed of a record, so that nobody has to look at it again. */
-static inline void prepare(KmtPipeline *p, KmtItem *item)
+/* All that is needed of a record, so that nobody has to look at it again, goes
+ * to the share of its shard. */
+static inline KmtItem *hand_out(KmtPipeline *p, guint place)
 {
-	const KmtRawEvent *event = item->event;
+	const KmtMerged *record = &p->merged_records[place];
+	const KmtRawEvent *event = record->event;
+	guint64 hash = kmt_obj_hash(p->seed, event->ptr, event->type_id);
+	KmtItem *item = p->next_items[shard_of(p, hash)]++;
 
+	item->event = event;
+	item->now = record->now;
+	item->hash = hash;
+	item->place = (guint16)place;
+	item->file = record->file;
 	item->op = event->event_id;
 	item->type = event->type_id;
-	item->hash = kmt_obj_hash(p->seed, event->ptr, item->type);
 	item->remote = FALSE;
 	if (item->op == KMT_STEP_FREE)
-		return;
-	item->lot = kmt_cell_cache_lot(p->lots, event, item->file);
+		return item;
+	item->lot = kmt_cell_cache_lot(p->lots, event, record->file);
 	if (G_UNLIKELY(event->node >= 0))
-		item->remote = is_remote(p, item);
-}
-
-/* Each shard has the numbers of its records in order. */
-static void distribute(KmtPipeline *p, Work *work)
-{
-	KmtBlock *b = &work->records;
-	guint i;
-
-	for (i = 0; i < p->n_shards; i++)
-		p->next_numbers[i] = work->numbers + i * KMT_BLOCK_RECORDS;
-	for (i = 0; i < b->n; i++) {
-		prepare(p, &b->items[i]);
-		*p->next_numbers[shard_of(p, b->items[i].hash)]++ = (guint16)i;
-	}
-	for (i = 0; i < p->n_shards; i++)
-		work->n_numbers[i] =
-			(guint)(p->next_numbers[i] - work->numbers) -
-			i * KMT_BLOCK_RECORDS;
-	work->n_lots = p->lots->cells->lots->n;
+		item->remote = is_remote(p, record);
+	return item;
 }
 
 /* Returns FALSE at the end. */
 static gboolean stage_merge(KmtPipeline *p, Work *work)
 {
-	if (!kmt_merge_fill(p->merge, &work->records))
+	guint i;
+
+	if (!kmt_merge_fill(p->merge, &work->block, p->merged_records))
 		return FALSE;
-	distribute(p, work);
+	for (i = 0; i < p->n_shards; i++)
+		p->next_items[i] = work->shares[i].items;
+	for (i = 0; i < work->block.n; i++)
+		work->items[i] = hand_out(p, i);
+	for (i = 0; i < p->n_shards; i++)
+		work->shares[i].n =
+			(guint)(p->next_items[i] - work->shares[i].items);
+	work->n_lots = p->lots->cells->lots->n;
 	return TRUE;
 }
 
 /* The steps of matching, each for a batch of a shard's records. */
-static void ask_slots(Shard *shard, KmtItem *items, const guint16 *numbers,
-		      guint n)
+static void ask_slots(Shard *shard, const KmtItem *items, guint n)
 {
 	KmtObjTable *table = &shard->matcher->table;
 	guint k;
 
 	for (k = 0; k < n; k++)
-		kmt_obj_prefetch_slot(table, items[numbers[k]].hash);
+		kmt_obj_prefetch_slot(table, items[k].hash);
 }
 
-static void ask_entries(Shard *shard, KmtItem *items, const guint16 *numbers,
-			guint n)
+static void ask_entries(Shard *shard, const KmtItem *items, guint n,
+			guint32 *candidates)
 {
 	KmtObjTable *table = &shard->matcher->table;
 	guint k;
 
-	for (k = 0; k < n; k++) {
-		KmtItem *item = &items[numbers[k]];
-
-		item->candidate = kmt_obj_prefetch_entry(table, item->hash);
-	}
+	for (k = 0; k < n; k++)
+		candidates[k] = kmt_obj_prefetch_entry(table, items[k].hash);
 }
 
-static void match(Shard *shard, KmtItem *items, const guint16 *numbers, guint n)
+static void match(Shard *shard, KmtItem *items, guint n,
+		  const guint32 *candidates)
 {
 	KmtMatcher *m = shard->matcher;
 	guint k;
 
 	for (k = 0; k < n; k++) {
-		shard->place = numbers[k];
-		kmt_match_step(m, &items[numbers[k]]);
+		shard->item = &items[k];
+		kmt_match_step(m, &items[k], candidates[k]);
 	}
 }
 
 static void stage_match(Shard *shard, Work *work)
 {
-	const guint16 *numbers =
-		work->numbers + shard->number * KMT_BLOCK_RECORDS;
-	KmtItem *items = work->records.items;
-	guint n = work->n_numbers[shard->number], k;
+	Share *share = &work->shares[shard->number];
+	KmtItem *items = share->items;
+	guint32 candidates[2][BATCH]; /* of this batch and the next */
+	guint n = share->n, k, now = 0;
 
 	shard->work = work;
-	g_array_set_size(work->extras[shard->number], 0);
-	ask_slots(shard, items, numbers, MIN(n, 2 * BATCH));
-	ask_entries(shard, items, numbers, MIN(n, BATCH));
-	for (k = 0; k < n; k += BATCH) {
+	g_array_set_size(share->extras, 0);
+	ask_slots(shard, items, MIN(n, 2 * BATCH));
+	ask_entries(shard, items, MIN(n, BATCH), candidates[now]);
+	for (k = 0; k < n; k += BATCH, now = !now) {
 		guint entries = k + BATCH, slots = k + 2 * BATCH;
 
 		if (slots < n)
-			ask_slots(shard, items, numbers + slots,
-				  MIN(n - slots, BATCH));
+			ask_slots(shard, items + slots, MIN(n - slots, BATCH));
 		if (entries < n)
-			ask_entries(shard, items, numbers + entries,
-				    MIN(n - entries, BATCH));
-		match(shard, items, numbers + k, MIN(n - k, BATCH));
+			ask_entries(shard, items + entries,
+				    MIN(n - entries, BATCH), candidates[!now]);
+		match(shard, items + k, MIN(n - k, BATCH), candidates[now]);
 	}
-	kmt_matcher_advance(shard->matcher, items[work->records.n - 1].now);
+	kmt_matcher_advance(shard->matcher,
+			    work->items[work->block.n - 1]->now);
 }
 
 static gboolean is_before(const KmtExtra *a, const KmtExtra *b)
@@ -318,7 +320,7 @@ static void order_extras(const KmtPipeline *p, Work *work)
 		guint i, from = 0;
 
 		for (i = 0; i < p->n_shards; i++) {
-			const GArray *extras = work->extras[i];
+			const GArray *extras = work->shares[i].extras;
 			const KmtExtra *extra;
 
 			if (next[i] == extras->len)
@@ -338,7 +340,8 @@ static void order_extras(const KmtPipeline *p, Work *work)
 
 static void stage_consume(KmtPipeline *p, Work *work)
 {
-	KmtMatched matched = {.records = &work->records,
+	KmtMatched matched = {.n = work->block.n,
+			      .items = work->items,
 			      .n_lots = work->n_lots};
 
 	g_ptr_array_set_size(work->all_extras, 0);
@@ -346,7 +349,7 @@ static void stage_consume(KmtPipeline *p, Work *work)
 	matched.extras = (const KmtExtra **)work->all_extras->pdata;
 	matched.n_extras = work->all_extras->len;
 	p->consumer(p->user, &matched);
-	kmt_merge_release(p->merge, &work->records);
+	kmt_merge_release(p->merge, &work->block);
 }
 
 /* ---- the threads ---- */
@@ -501,16 +504,27 @@ void kmt_pipeline_run(KmtPipeline *p)
 
 /* ---- birth and death ---- */
 
+/* Not initialised. */
+static gpointer alloc_lines(gsize size)
+{
+	gpointer lines = aligned_alloc(LINE, size);
+
+	if (!lines)
+		g_error("out of memory: %" G_GSIZE_FORMAT " bytes", size);
+	return lines;
+}
+
 static void work_init(Work *work, guint n_shards)
 {
 	guint i;
 
-	kmt_block_init(&work->records);
-	work->numbers = g_new(guint16, n_shards * KMT_BLOCK_RECORDS);
-	work->n_numbers = g_new0(guint, n_shards);
-	work->extras = g_new(GArray *, n_shards);
-	for (i = 0; i < n_shards; i++)
-		work->extras[i] = g_array_new(FALSE, FALSE, sizeof(KmtExtra));
+	kmt_block_init(&work->block);
+	work->shares = alloc_lines(n_shards * sizeof(Share));
+	for (i = 0; i < n_shards; i++) {
+		work->shares[i].n = 0;
+		work->shares[i].extras =
+			g_array_new(FALSE, FALSE, sizeof(KmtExtra));
+	}
 	work->all_extras = g_ptr_array_new();
 }
 
@@ -519,12 +533,10 @@ static void work_clear(Work *work, guint n_shards)
 	guint i;
 
 	for (i = 0; i < n_shards; i++)
-		g_array_unref(work->extras[i]);
+		g_array_unref(work->shares[i].extras);
+	free(work->shares);
 	g_ptr_array_unref(work->all_extras);
-	g_free(work->extras);
-	g_free(work->n_numbers);
-	g_free(work->numbers);
-	kmt_block_clear(&work->records);
+	kmt_block_clear(&work->block);
 }
 
 KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
@@ -535,13 +547,9 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 		.clock_tolerance_ns = options->clock_tolerance_ns,
 		.hash_seed = kmt_hash_seed() | 1, /* not 0 */
 	};
-	KmtPipeline *p = aligned_alloc(LINE, sizeof(KmtPipeline));
+	KmtPipeline *p = g_new0(KmtPipeline, 1);
 	guint i;
 
-	if (!p)
-		g_error("out of memory: %" G_GSIZE_FORMAT " bytes",
-			sizeof(KmtPipeline));
-	memset(p, 0, sizeof(*p));
 	p->capture = capture;
 	p->consumer = consumer;
 	p->user = user;
@@ -549,7 +557,7 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	p->n_shards = options->shards ? options->shards : p->n_threads;
 	p->seed = match_options.hash_seed;
 	p->lots = kmt_cell_cache_new(options->cells);
-	p->next_numbers = g_new(guint16 *, p->n_shards);
+	p->next_items = g_new(KmtItem *, p->n_shards);
 	p->merge = kmt_merge_new(capture);
 	kmt_merge_stop_after(p->merge, options->stop_ns,
 			     CLAMP(options->clock_tolerance_ns, 0,
@@ -584,11 +592,11 @@ void kmt_pipeline_free(KmtPipeline *p)
 		kmt_matcher_free(p->shards[i].matcher);
 	kmt_merge_free(p->merge);
 	kmt_cell_cache_free(p->lots);
-	g_free(p->next_numbers);
+	g_free(p->next_items);
 	g_mutex_clear(&p->lock);
 	g_cond_clear(&p->changed);
 	g_free(p->shards);
-	free(p);
+	g_free(p);
 }
 
 const KmtMerge *kmt_pipeline_merge(const KmtPipeline *p)

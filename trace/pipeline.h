@@ -36,7 +36,8 @@ typedef struct {
 } KmtExtra;
 
 typedef struct {
-	const KmtBlock *records;
+	guint n;
+	KmtItem *const *items;	 /* n of them, in merged order */
 	const KmtExtra **extras; /* n_extras of them, in their order */
 	guint n_extras;
 	guint32 n_lots; /* so far: those of all records are below */
