@@ -47,7 +47,7 @@ enum {
 
 typedef struct {
 	const KmtCapture *capture;
-	const KmtCells *cells;
+	KmtCells *cells;
 	KmtMatcher *matcher;
 	GArray *told;	 /* of Told */
 	guint8 **states; /* of each record of each file */

@@ -18,6 +18,8 @@ KmtCells *kmt_cells_new(KmtCellParts parts)
 	cells->sizes = kmt_intern_new();
 	cells->flags = kmt_intern_new();
 	cells->lots = kmt_intern_new();
+	/* No flags have the largest number. */
+	memset(cells->front, 0xff, sizeof(cells->front));
 	return cells;
 }
 
@@ -60,36 +62,9 @@ KmtSize kmt_cells_size(const KmtCells *cells, guint32 lot)
 	return (KmtSize){pair->word[0], pair->word[1]};
 }
 
-KmtCellCache *kmt_cell_cache_new(const KmtCells *cells)
+guint64 kmt_cells_word(KmtCells *cells, const KmtRawEvent *event, guint16 file)
 {
-	KmtCellCache *cache = g_new0(KmtCellCache, 1);
-
-	cache->cells = cells;
-	cache->has_parts = cells->parts != 0;
-	/* No flags have the largest number. */
-	memset(cache->front, 0xff, sizeof(cache->front));
-	kmt_intern_cache_init(&cache->cell, cells->cells);
-	kmt_intern_cache_init(&cache->size, cells->sizes);
-	kmt_intern_cache_init(&cache->flags, cells->flags);
-	kmt_intern_cache_init(&cache->lot, cells->lots);
-	return cache;
-}
-
-void kmt_cell_cache_free(KmtCellCache *cache)
-{
-	if (!cache)
-		return;
-	kmt_intern_cache_clear(&cache->cell);
-	kmt_intern_cache_clear(&cache->size);
-	kmt_intern_cache_clear(&cache->flags);
-	kmt_intern_cache_clear(&cache->lot);
-	g_free(cache);
-}
-
-guint64 kmt_cell_cache_parts(KmtCellCache *cache, const KmtRawEvent *event,
-			     guint16 file)
-{
-	KmtCellParts parts = cache->cells->parts;
+	KmtCellParts parts = cells->parts;
 	gint32 node = parts & KMT_CELL_NODE ? event->node : KMEMTRACE_NODE_NONE;
 	guint64 gfp = parts & KMT_CELL_GFP ? event->gfp_flags : 0;
 	guint64 word = 0;
@@ -97,19 +72,19 @@ guint64 kmt_cell_cache_parts(KmtCellCache *cache, const KmtRawEvent *event,
 	if (parts & KMT_CELL_CPU)
 		word |= (guint64)file << FILE_SHIFT;
 	if (parts & (KMT_CELL_NODE | KMT_CELL_GFP))
-		word |= (guint64)kmt_intern_get(&cache->flags, (guint32)node,
+		word |= (guint64)kmt_intern_get(cells->flags, (guint32)node,
 						gfp)
 			<< FLAGS_SHIFT;
 	return word;
 }
 
-guint32 kmt_cell_cache_miss(KmtCellCache *cache, KmtLotSlot *front,
-			    const KmtRawEvent *event, guint64 word)
+guint32 kmt_cells_miss(KmtCells *cells, KmtLotSlot *front,
+		       const KmtRawEvent *event, guint64 word)
 {
-	guint32 cell = kmt_intern_get(&cache->cell, event->call_site, word);
-	guint32 size = kmt_intern_get(&cache->size, event->bytes_req,
+	guint32 cell = kmt_intern_get(cells->cells, event->call_site, word);
+	guint32 size = kmt_intern_get(cells->sizes, event->bytes_req,
 				      event->bytes_alloc);
-	guint32 lot = kmt_intern_get(&cache->lot, cell, size);
+	guint32 lot = kmt_intern_get(cells->lots, cell, size);
 
 	*front = (KmtLotSlot){.call_site = event->call_site,
 			      .word = word,

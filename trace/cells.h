@@ -17,12 +17,28 @@ typedef enum {
 	KMT_CELL_GFP = 1 << 2,
 } KmtCellParts;
 
+/* What is asked for often is found in the first try, in a table where each lot
+ * has one place. */
+#define KMT_LOT_FRONT_BITS 11
+
+typedef struct {
+	guint64 call_site;
+	guint64 word; /* the second one of a cell; all bits: empty */
+	guint64 bytes_req;
+	guint64 bytes_alloc;
+	guint32 lot;
+} KmtLotSlot;
+
+/* One thread at a time asks for numbers; who was handed a number may read what
+ * it stands for meanwhile. */
 typedef struct {
 	KmtCellParts parts; /* beyond call site and kind */
 	KmtIntern *cells;
 	KmtIntern *sizes;
 	KmtIntern *flags; /* pairs of node and gfp flags */
 	KmtIntern *lots;  /* pairs of cell and size */
+	/* private: */
+	KmtLotSlot front[1 << KMT_LOT_FRONT_BITS];
 } KmtCells;
 
 KmtCells *kmt_cells_new(KmtCellParts parts);
@@ -47,57 +63,33 @@ typedef struct {
 /* Its size. */
 KmtSize kmt_cells_size(const KmtCells *cells, guint32 lot);
 
-/* Of one thread.  What is asked for often is found in the first try, in a table
- * where each lot has one place. */
-#define KMT_LOT_FRONT_BITS 11
-
-typedef struct {
-	guint64 call_site;
-	guint64 word; /* the second one of a cell; all bits: empty */
-	guint64 bytes_req;
-	guint64 bytes_alloc;
-	guint32 lot;
-} KmtLotSlot;
-
-typedef struct {
-	KmtLotSlot front[1 << KMT_LOT_FRONT_BITS];
-	gboolean has_parts;
-	const KmtCells *cells;
-	KmtInternCache cell, size, flags, lot;
-} KmtCellCache;
-
-KmtCellCache *kmt_cell_cache_new(const KmtCells *cells);
-void kmt_cell_cache_free(KmtCellCache *cache);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCellCache, kmt_cell_cache_free)
-
 /* Private: the second word of a cell that has more than call site and kind, and
- * what kmt_cell_cache_lot() does with what the front lacks. */
-guint64 kmt_cell_cache_parts(KmtCellCache *cache, const KmtRawEvent *event,
-			     guint16 file);
-guint32 kmt_cell_cache_miss(KmtCellCache *cache, KmtLotSlot *front,
-			    const KmtRawEvent *event, guint64 word);
+ * what kmt_cells_lot() does with what the front lacks. */
+guint64 kmt_cells_word(KmtCells *cells, const KmtRawEvent *event, guint16 file);
+guint32 kmt_cells_miss(KmtCells *cells, KmtLotSlot *front,
+		       const KmtRawEvent *event, guint64 word);
 
 /* The lot of what event, an ALLOC of capture->files[file], allocates. */
-static inline guint32 kmt_cell_cache_lot(KmtCellCache *cache,
-					 const KmtRawEvent *event, guint16 file)
+static inline guint32 kmt_cells_lot(KmtCells *cells, const KmtRawEvent *event,
+				    guint16 file)
 {
 	guint64 word = event->type_id, hash;
 	KmtLotSlot *front;
 
-	if (G_UNLIKELY(cache->has_parts))
-		word |= kmt_cell_cache_parts(cache, event, file);
+	if (G_UNLIKELY(cells->parts))
+		word |= kmt_cells_word(cells, event, file);
 	/* A lot that is found slowly is all that a bad hash does. */
 	hash = (event->call_site +
 		(event->bytes_req ^ word) *
 			G_GUINT64_CONSTANT(0xd6e8feb86659fd93)) *
 	       G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
-	front = &cache->front[hash >> (64 - KMT_LOT_FRONT_BITS)];
+	front = &cells->front[hash >> (64 - KMT_LOT_FRONT_BITS)];
 	if (G_LIKELY(front->call_site == event->call_site &&
 		     front->bytes_req == event->bytes_req &&
 		     front->bytes_alloc == event->bytes_alloc &&
 		     front->word == word))
 		return front->lot;
-	return kmt_cell_cache_miss(cache, front, event, word);
+	return kmt_cells_miss(cells, front, event, word);
 }
 
 #endif

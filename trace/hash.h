@@ -15,6 +15,12 @@ static inline guint64 kmt_hash_seed(void)
 	return (guint64)g_random_int() << 32 | g_random_int();
 }
 
+/* To multiply by. */
+static inline guint64 kmt_hash_odd_seed(void)
+{
+	return kmt_hash_seed() | 1;
+}
+
 /* All bits are good. */
 static inline guint64 kmt_hash(guint64 seed, guint64 key)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What match.c and surplus.c share.  Internal to trace/. */
+/* What match.c, surplus.c and pipeline.c share.  Internal to trace/. */
 #ifndef KMEMTRACE_MATCH_PRIVATE_H
 #define KMEMTRACE_MATCH_PRIVATE_H
 
@@ -49,11 +49,11 @@ typedef struct {
 struct KmtMatcher {
 	KmtMatchOps ops;
 	gpointer user;
-	guint64 tolerance;  /* ns */
-	gint64 now;	    /* merged time */
-	gboolean late;	    /* a decision that had to wait is told */
-	gint64 late_since;  /* then: since when it waited */
-	KmtCellCache *lots; /* of what is fed; or NULL */
+	guint64 tolerance; /* ns */
+	gint64 now;	   /* merged time */
+	gboolean late;	   /* a decision that had to wait is told */
+	gint64 late_since; /* then: since when it waited */
+	KmtCells *cells;   /* of what is fed; or NULL */
 	const KmtCapture *capture;
 
 	/* Where events may be missing. */
@@ -197,8 +197,8 @@ static inline void kmt_match_step(KmtMatcher *m, KmtItem *item,
 	m->now = item->now;
 	if (G_UNLIKELY(item->now > m->due))
 		kmt_expire(m, FALSE);
-	/* Entries change their address, but never their number: one that has
-	 * the hash is the one. */
+	/* The array of entries may move, but none changes its number: one that
+	 * has the hash is the one. */
 	if (G_UNLIKELY(candidate - 1 >= s->n_entries)) {
 		kmt_match_slowly(m, NULL, item);
 		return;

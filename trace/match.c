@@ -70,8 +70,7 @@ KmtMatcher *kmt_matcher_new(const KmtCapture *capture,
 		m->tolerance = 0;
 	m->now = G_MININT64;
 	m->due = G_MAXINT64;
-	if (options->cells)
-		m->lots = kmt_cell_cache_new(options->cells);
+	m->cells = options->cells;
 	find_loss(m, capture);
 	kmt_obj_table_init(&m->table, options->hash_seed,
 			   options->keep_indexes);
@@ -85,7 +84,6 @@ void kmt_matcher_free(KmtMatcher *m)
 		return;
 	kmt_asides_clear(m);
 	kmt_obj_table_clear(&m->table);
-	kmt_cell_cache_free(m->lots);
 	g_free(m);
 }
 
@@ -329,8 +327,8 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 	r.now = m->now;
 	e = kmt_obj_find(&m->table, r.hash, pages);
 	if (event->event_id == KMEMTRACE_EVENT_ALLOC) {
-		if (m->lots)
-			r.lot = kmt_cell_cache_lot(m->lots, event, file);
+		if (m->cells)
+			r.lot = kmt_cells_lot(m->cells, event, file);
 		if (!alloc_at_once(m, &e, event, file, r.hash, r.lot)) {
 			kmt_contest_alloc(m, e, &r);
 			return;

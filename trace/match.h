@@ -9,6 +9,9 @@
  * several matchers, each fed its share in merged order.
  *
  * Slab (kmalloc and cache) and pages are two address spaces.
+ *
+ * A matcher is for one thread at a time; matchers share nothing but the capture
+ * and, if they are given them, cells.
  */
 #ifndef KMEMTRACE_MATCH_H
 #define KMEMTRACE_MATCH_H
@@ -130,9 +133,9 @@ typedef struct KmtMatcher KmtMatcher;
  */
 typedef struct {
 	gint64 clock_tolerance_ns;
-	const KmtCells *cells;
+	KmtCells *cells;
 	gboolean keep_indexes;
-	guint64 hash_seed; /* that matchers share; 0: of its own */
+	guint64 hash_seed; /* odd; that matchers share; 0: of its own */
 } KmtMatchOptions;
 
 KmtMatcher *kmt_matcher_new(const KmtCapture *capture,

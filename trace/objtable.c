@@ -48,7 +48,8 @@ void kmt_obj_table_init(KmtObjTable *table, guint64 seed, gboolean keep_indexes)
 	guint i;
 
 	memset(table, 0, sizeof(*table));
-	table->seed = seed ? seed : kmt_hash_seed() | 1;
+	g_assert(!seed || seed & 1);
+	table->seed = seed ? seed : kmt_hash_odd_seed();
 	table->inverse = inverse(table->seed);
 	table->keep_indexes = keep_indexes;
 	table->seen[FALSE] = kmt_addr_set_new(3);

@@ -24,13 +24,13 @@ enum {
 	KMT_ENTRY_LIVE = 1 << 0,
 	KMT_ENTRY_PENDING = 1 << 1, /* records wait for a decision */
 	/* What the first record of the address says about the time before it
-	 * may be wrong; see match.c. */
+	 * may be wrong; see surplus.c. */
 	KMT_ENTRY_MAYBE_LIVE = 1 << 2,
 	KMT_ENTRY_MAYBE_FREE = 1 << 3,
 	KMT_ENTRY_UNCONFIRMED = 1 << 4, /* no other CPU seen near so far */
 	/* Live only if a FREE was another's, whose own may be lost. */
 	KMT_ENTRY_MAYBE_FREED = 1 << 5,
-	/* Live, and its last record is not its ALLOC: see match.c. */
+	/* Live, and its last record is not its ALLOC: kmt_aside_move(). */
 	KMT_ENTRY_MOVED = 1 << 6,
 };
 
@@ -111,8 +111,8 @@ static inline guint64 kmt_obj_space(guint type)
 }
 
 /*
- * Of an address and its space: the upper bits are good, and no two have the
- * same.  seed is odd, and random.
+ * Of an address and its space: the upper bits are good, and no two of one space
+ * have the same.  seed is odd, and random.
  */
 static inline guint64 kmt_obj_hash(guint64 seed, guint64 ptr, guint type)
 {

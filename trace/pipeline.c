@@ -49,7 +49,6 @@ typedef struct {
 G_STATIC_ASSERT(KMT_BLOCK_RECORDS <= 1 << 16);
 
 typedef struct {
-	KmtPipeline *pipeline;
 	KmtMatcher *matcher;
 	guint number;
 	Work *work;	     /* that it is on */
@@ -67,12 +66,16 @@ struct KmtPipeline {
 	guint64 seed; /* of the hash that all shards share */
 	KmtMerge *merge;
 	/* Of the stage that merges: */
-	KmtCellCache *lots;
+	KmtCells *cells;
 	KmtMerged merged_records[KMT_BLOCK_RECORDS];
 	KmtItem **next_items; /* where the next one of a shard goes */
 	Shard *shards;
 	Work ring[RING];
 	Work end; /* for what is decided after the last record */
+
+	/* Turns that were done, modulo 2^32: written under the lock, read by
+	 * those who spin without it. */
+	gint turns;
 
 	GMutex lock;
 	GCond changed;
@@ -82,7 +85,6 @@ struct KmtPipeline {
 	gboolean merging, consuming; /* a thread is at it */
 	guint n_started;	     /* threads */
 	gboolean waiting;	     /* some thread is, for a turn */
-	gint turns;		     /* done, modulo 2^32; atomic */
 	gboolean at_end;	     /* there is no further block */
 };
 
@@ -223,7 +225,7 @@ static inline KmtItem *hand_out(KmtPipeline *p, guint place)
 	item->remote = FALSE;
 	if (item->op == KMT_STEP_FREE)
 		return item;
-	item->lot = kmt_cell_cache_lot(p->lots, event, record->file);
+	item->lot = kmt_cells_lot(p->cells, event, record->file);
 	if (G_UNLIKELY(event->node >= 0))
 		item->remote = is_remote(p, record);
 	return item;
@@ -243,7 +245,7 @@ static gboolean stage_merge(KmtPipeline *p, Work *work)
 	for (i = 0; i < p->n_shards; i++)
 		work->shares[i].n =
 			(guint)(p->next_items[i] - work->shares[i].items);
-	work->n_lots = p->lots->cells->lots->n;
+	work->n_lots = p->cells->lots->n;
 	return TRUE;
 }
 
@@ -545,7 +547,7 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 {
 	const KmtMatchOptions match_options = {
 		.clock_tolerance_ns = options->clock_tolerance_ns,
-		.hash_seed = kmt_hash_seed() | 1, /* not 0 */
+		.hash_seed = kmt_hash_odd_seed(),
 	};
 	KmtPipeline *p = g_new0(KmtPipeline, 1);
 	guint i;
@@ -556,7 +558,7 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	p->n_threads = MAX(1, options->jobs);
 	p->n_shards = options->shards ? options->shards : p->n_threads;
 	p->seed = match_options.hash_seed;
-	p->lots = kmt_cell_cache_new(options->cells);
+	p->cells = options->cells;
 	p->next_items = g_new(KmtItem *, p->n_shards);
 	p->merge = kmt_merge_new(capture);
 	kmt_merge_stop_after(p->merge, options->stop_ns,
@@ -566,7 +568,6 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	for (i = 0; i < p->n_shards; i++) {
 		Shard *shard = &p->shards[i];
 
-		shard->pipeline = p;
 		shard->number = i;
 		shard->matcher = kmt_matcher_new(capture, &match_options,
 						 &match_ops, shard);
@@ -591,7 +592,6 @@ void kmt_pipeline_free(KmtPipeline *p)
 	for (i = 0; i < p->n_shards; i++)
 		kmt_matcher_free(p->shards[i].matcher);
 	kmt_merge_free(p->merge);
-	kmt_cell_cache_free(p->lots);
 	g_free(p->next_items);
 	g_mutex_clear(&p->lock);
 	g_cond_clear(&p->changed);

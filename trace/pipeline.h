@@ -43,7 +43,8 @@ typedef struct {
 	guint32 n_lots; /* so far: those of all records are below */
 } KmtMatched;
 
-/* Called for one block after the other, by one thread at a time. */
+/* Called for one block after the other, by one thread at a time, whichever.
+ * matched is valid until it returns; what cells has of n_lots may be read. */
 typedef void (*KmtConsumer)(gpointer user, const KmtMatched *matched);
 
 typedef struct {
@@ -52,7 +53,7 @@ typedef struct {
 	 * idle, more are for tests. */
 	guint shards;
 	gint64 clock_tolerance_ns;
-	const KmtCells *cells;
+	KmtCells *cells; /* to which the stage that merges alone adds */
 	/* Merged time from the first record after which nothing is of interest,
 	 * ns; some more is read, to decide what is near it. */
 	gint64 stop_ns;
@@ -60,13 +61,14 @@ typedef struct {
 
 typedef struct KmtPipeline KmtPipeline;
 
+/* capture and options->cells must live as long. */
 KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 			      const KmtPipelineOptions *options,
 			      KmtConsumer consumer, gpointer user);
 void kmt_pipeline_free(KmtPipeline *pipeline);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPipeline, kmt_pipeline_free)
 
-/* Takes all records through. */
+/* Takes all records through, once. */
 void kmt_pipeline_run(KmtPipeline *pipeline);
 
 /* After kmt_pipeline_run(). */
