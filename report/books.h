@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is kept while records are read.  Internal to aggregate.c and plain.c. */
+/* What is kept while records are read, by the pipeline's consumer.  Internal to
+ * aggregate.c and plain.c. */
 #ifndef KMEMTRACE_REPORT_BOOKS_H
 #define KMEMTRACE_REPORT_BOOKS_H
 
@@ -15,7 +16,7 @@ typedef struct {
 	guint64 bytes_alloc;
 	guint32 group; /* KMT_NO_GROUP: the filter does not want it */
 	guint8 kind;   /* KmtKind: kmalloc, cache or pages */
-	gboolean known : 1;
+	guint8 known;
 } KmtLotBook;
 
 /* What the consumer works on. */
@@ -37,34 +38,38 @@ typedef struct {
 	KmtLedger window_kinds[KMT_N_KINDS];
 	guint64 window_frees[KMT_N_KINDS]; /* like free_records */
 	guint64 records;		   /* so far */
-	guint64 extra_frees[KMT_N_KINDS];  /* that no step told */
-	KmtLotBook *lots;		   /* n_lots of them, by number */
-	guint32 n_lots;
+	guint64 extra_frees[KMT_N_KINDS];  /* if plain, those that no step told
+					    */
+	KmtLotBook *lot_books;		   /* n_lot_books, by number */
+	guint32 n_lot_books;
 	guint32 n_plain;		   /* that plain steps may have */
-	guint64 free_records[KMT_N_KINDS]; /* of each kind, matched or not */
+	guint64 free_records[KMT_N_KINDS]; /* of each kind; if plain, those that
+					      are no step */
 	/* Of slab, only what is live and its peak. */
-	KmtLedger kinds[KMT_N_KINDS + 1]; /* the last: see kmt_plain_steps() */
+	KmtLedger kinds[KMT_N_KINDS + 1]; /* the last is the sum of pages, for
+					   * nobody: so each kind has one */
 } KmtBooks;
 
-/* Private: of a lot that is not known yet. */
-void kmt_books_add(KmtBooks *run, guint32 lot);
+/* Private, in plain.c: of a lot that is not known yet. */
+void kmt_books_add(KmtBooks *books, guint32 lot);
 
 /* Lives until the next call. */
-static inline KmtLotBook *kmt_books_lot(KmtBooks *run, guint32 lot)
+static inline KmtLotBook *kmt_books_lot(KmtBooks *books, guint32 lot)
 {
-	if (G_UNLIKELY(lot >= run->n_lots || !run->lots[lot].known))
-		kmt_books_add(run, lot);
-	return &run->lots[lot];
+	if (G_UNLIKELY(lot >= books->n_lot_books ||
+		       !books->lot_books[lot].known))
+		kmt_books_add(books, lot);
+	return &books->lot_books[lot];
 }
 
 /*
  * plain.c: the figures that every report has, when nobody asked for others.
  * Sums of kinds are made of those of groups, at the end; but peaks are not.
  */
-void kmt_plain_steps(KmtBooks *run, const KmtMatched *matched, guint from,
+void kmt_plain_steps(KmtBooks *books, const KmtMatched *matched, guint from,
 		     guint to);
 /* At the end, before kmt_groups_finish(), and after it. */
-void kmt_plain_groups(KmtBooks *run);
-void kmt_plain_kinds(KmtBooks *run);
+void kmt_plain_groups(KmtBooks *books);
+void kmt_plain_kinds(KmtBooks *books);
 
 #endif

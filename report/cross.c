@@ -5,14 +5,9 @@
 #include "trace/hash.h"
 
 /* GLib's hash functions take no seed of ours. */
-static guint64 hash_seed;
-
 static guint pair_hash(gconstpointer p)
 {
-	const KmtCrossPair *pair = p;
-	guint64 h = kmt_hash(hash_seed, pair->alloc.address);
-
-	return (guint)kmt_hash(h, pair->free_site + pair->alloc.kind);
+	return ((const KmtCrossPair *)p)->hash;
 }
 
 static gboolean pair_equal(gconstpointer a, gconstpointer b)
@@ -28,7 +23,7 @@ KmtCross *kmt_cross_new(guint n_cpus)
 	KmtCross *cross = g_new0(KmtCross, 1);
 	guint i;
 
-	hash_seed = kmt_hash_seed();
+	cross->seed = kmt_hash_seed();
 	cross->n_cpus = n_cpus;
 	for (i = 0; i < 2; i++)
 		cross->matrix[i] = g_new0(KmtCrossSum, (gsize)n_cpus * n_cpus);
@@ -62,6 +57,8 @@ void kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc, guint alloc_cpu,
 	add(&cross->matrix[layer][alloc_cpu * cross->n_cpus + free_cpu], bytes);
 	if (alloc_cpu == free_cpu)
 		return;
+	key.hash = (guint)kmt_hash(kmt_hash(cross->seed, alloc->address),
+				   free_site + alloc->kind);
 	pair = g_hash_table_lookup(cross->pairs, &key);
 	if (!pair) {
 		pair = g_new(KmtCrossPair, 1);

@@ -15,6 +15,7 @@ typedef struct {
 	KmtTallySite alloc;
 	guint64 free_site;
 	KmtCrossSum sum;
+	guint hash; /* private */
 } KmtCrossPair;
 
 typedef struct {
@@ -22,7 +23,9 @@ typedef struct {
 	/* [layer][allocating * n_cpus + freeing], all frees that found their
 	 * object; layer 0 is slab, 1 is pages. */
 	KmtCrossSum *matrix[2];
-	GHashTable *pairs; /* private: of KmtCrossPair */
+	/* private: */
+	GHashTable *pairs; /* of KmtCrossPair */
+	guint64 seed;	   /* of their hash */
 } KmtCross;
 
 KmtCross *kmt_cross_new(guint n_cpus);

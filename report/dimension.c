@@ -11,7 +11,6 @@ static const struct {
 	const char *plural;
 	gboolean kinds;
 	KmtCellParts parts;
-	gboolean sizes;
 } dimensions[KMT_N_DIMENSIONS] = {
 	[KMT_BY_CALLSITE] = {"callsite", "call site", "call sites",
 			     .kinds = TRUE},
@@ -19,9 +18,8 @@ static const struct {
 	[KMT_BY_MODULE] = {"module", "module", "modules"},
 	[KMT_BY_DIRECTORY] = {"directory", "directory", "directories"},
 	[KMT_BY_KIND] = {"kind", "kind", "kinds", .kinds = TRUE},
-	[KMT_BY_CACHE] = {"cache", "cache", "caches", .kinds = TRUE,
-			  .sizes = TRUE},
-	[KMT_BY_SIZE] = {"size", "size", "sizes", .sizes = TRUE},
+	[KMT_BY_CACHE] = {"cache", "cache", "caches", .kinds = TRUE},
+	[KMT_BY_SIZE] = {"size", "size", "sizes"},
 	[KMT_BY_CPU] = {"cpu", "CPU", "CPUs", .parts = KMT_CELL_CPU},
 	[KMT_BY_NODE] = {"node", "node", "nodes", .parts = KMT_CELL_NODE},
 	[KMT_BY_GFP] = {"gfp", "gfp flags", "gfp flags", .parts = KMT_CELL_GFP},
@@ -73,7 +71,6 @@ static gboolean add(KmtBy *by, const char *word)
 			by->dimensions[by->n++] = i;
 		by->kinds |= dimensions[i].kinds;
 		by->parts |= dimensions[i].parts;
-		by->sizes |= dimensions[i].sizes;
 		return TRUE;
 	}
 	return FALSE;

@@ -26,7 +26,6 @@ typedef struct {
 	 * one kind; else there are slab and pages. */
 	gboolean kinds;
 	KmtCellParts parts; /* that cells must have */
-	gboolean sizes;	    /* what an object is in depends on its size */
 } KmtBy;
 
 /* "function,cpu".  An error names the dimensions there are. */

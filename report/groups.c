@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/groups.h"
@@ -31,15 +30,12 @@ static gboolean key_equal(gconstpointer a, gconstpointer b)
 /* Where no ledger lies across lines of the cache. */
 static void add_ledgers(KmtGroups *groups)
 {
-	gsize size = KMT_LEDGER_CHUNK * sizeof(KmtLedger);
 	guint32 chunk = groups->n_groups / KMT_LEDGER_CHUNK;
-	KmtLedger *ledgers = aligned_alloc(sizeof(KmtLedger), size);
 
-	if (!ledgers)
-		g_error("out of memory: %" G_GSIZE_FORMAT " bytes", size);
 	groups->ledger_chunks =
 		g_renew(KmtLedger *, groups->ledger_chunks, chunk + 1);
-	groups->ledger_chunks[chunk] = memset(ledgers, 0, size);
+	groups->ledger_chunks[chunk] = g_aligned_alloc0(
+		KMT_LEDGER_CHUNK, sizeof(KmtLedger), _Alignof(KmtLedger));
 }
 
 KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
@@ -79,7 +75,7 @@ void kmt_groups_free(KmtGroups *groups)
 	for (i = 0;
 	     i < (groups->n_groups + KMT_LEDGER_CHUNK - 1) / KMT_LEDGER_CHUNK;
 	     i++)
-		free(groups->ledger_chunks[i]);
+		g_aligned_free(groups->ledger_chunks[i]);
 	g_free(groups->ledger_chunks);
 	g_free(groups);
 }
@@ -335,7 +331,7 @@ gboolean kmt_groups_address(const KmtGroups *groups, const KmtGroup *group,
 	return FALSE;
 }
 
-/* Numbers of texts depend on the order in which threads met them. */
+/* By text: its number says nothing. */
 static int compare_values(const KmtGroups *groups, guint i, guint64 a,
 			  guint64 b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The groups of objects that a report has figures of, by the dimensions that it
- * was asked for.  One thread owns them.
+ * was asked for. For one thread at a time, the pipeline's consumer.
  */
 #ifndef KMEMTRACE_REPORT_GROUPS_H
 #define KMEMTRACE_REPORT_GROUPS_H

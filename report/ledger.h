@@ -8,7 +8,6 @@
 #define KMEMTRACE_REPORT_LEDGER_H
 
 #include "report/totals.h"
-#include "trace/match.h"
 
 typedef struct KmtLedger {
 	/* What it is a part of: of a group its kind, of kmalloc and cache slab;
@@ -31,20 +30,32 @@ typedef struct KmtLedger {
 	/* What was live when all this began. */
 	guint64 first_objects;
 	guint64 first_req;
-} KmtLedger;
+} __attribute__((aligned(64))) KmtLedger;
 G_STATIC_ASSERT(sizeof(KmtLedger) == 128);
 
-/* Returns whether live bytes were never as many.  The peak is looked at after
- * each allocation, in merged order. */
-static inline gboolean kmt_ledger_live(KmtLedger *l, guint64 bytes_alloc,
-				       gint64 timestamp)
+/*
+ * What an allocation or a free does to live bytes; change is below 0, modulo
+ * 2^64, for a free.  Returns TRUE if they were never as many: the peak is
+ * looked at after each allocation, in merged order.
+ */
+static inline gboolean kmt_ledger_change(KmtLedger *l, gboolean is_free,
+					 guint64 change, gint64 timestamp)
 {
-	l->live += bytes_alloc;
-	if (l->live <= l->peak)
+	l->live += change;
+	if (G_LIKELY(l->live <= l->peak) || is_free)
 		return FALSE;
 	l->peak = l->live;
 	l->peak_timestamp = timestamp;
 	return TRUE;
+}
+
+/* Before that: keeps a group's live bytes as of the last peak of its kind. */
+static inline void kmt_ledger_before(KmtLedger *l)
+{
+	if (l->epoch != l->sum->epoch) {
+		l->epoch = l->sum->epoch;
+		l->at_peak = l->live;
+	}
 }
 
 static inline gboolean kmt_ledger_alloc(KmtLedger *l, guint64 bytes_req,
@@ -53,7 +64,7 @@ static inline gboolean kmt_ledger_alloc(KmtLedger *l, guint64 bytes_req,
 	l->allocs++;
 	l->bytes_req += bytes_req;
 	l->bytes_alloc += bytes_alloc;
-	return kmt_ledger_live(l, bytes_alloc, timestamp);
+	return kmt_ledger_change(l, FALSE, bytes_alloc, timestamp);
 }
 
 /* An object is live no more; if it was freed, that is told besides. */
@@ -70,19 +81,6 @@ static inline void kmt_ledger_free(KmtLedger *l, gboolean cross)
 	l->frees++;
 	l->gone--;
 	l->cross_cpu_frees += cross;
-}
-
-/* What a step does to live bytes.  Returns TRUE if they were never as many;
- * change is below 0, modulo 2^64, for a free, after which they never are. */
-static inline gboolean kmt_ledger_change(KmtLedger *l, guint8 op,
-					 guint64 change, gint64 timestamp)
-{
-	l->live += change;
-	if (G_LIKELY(l->live <= l->peak) || op == KMT_STEP_FREE)
-		return FALSE;
-	l->peak = l->live;
-	l->peak_timestamp = timestamp;
-	return TRUE;
 }
 
 /* All begins now: of what was, only that it is live is known. */

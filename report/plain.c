@@ -5,24 +5,24 @@
 
 #include <string.h>
 
-void kmt_books_add(KmtBooks *run, guint32 lot)
+void kmt_books_add(KmtBooks *books, guint32 lot)
 {
-	KmtAggregate *aggregate = run->aggregate;
+	KmtAggregate *aggregate = books->aggregate;
 	KmtSize bytes = kmt_cells_size(aggregate->cells, lot);
 	KmtCell cell = kmt_cells_cell(aggregate->cells, lot);
 	KmtLotBook *book;
 
-	if (lot >= run->n_lots) {
-		guint32 n = MAX(1024, run->n_lots);
+	if (lot >= books->n_lot_books) {
+		guint32 n = MAX(1024, books->n_lot_books);
 
 		while (n <= lot)
 			n *= 2;
-		run->lots = g_renew(KmtLotBook, run->lots, n);
-		memset(run->lots + run->n_lots, 0,
-		       (n - run->n_lots) * sizeof(KmtLotBook));
-		run->n_lots = n;
+		books->lot_books = g_renew(KmtLotBook, books->lot_books, n);
+		memset(books->lot_books + books->n_lot_books, 0,
+		       (n - books->n_lot_books) * sizeof(KmtLotBook));
+		books->n_lot_books = n;
 	}
-	book = &run->lots[lot];
+	book = &books->lot_books[lot];
 	book->known = TRUE;
 	book->bytes_req = bytes.req;
 	book->bytes_alloc = bytes.alloc;
@@ -33,9 +33,9 @@ void kmt_books_add(KmtBooks *run, guint32 lot)
 	if (book->group == KMT_NO_GROUP)
 		return;
 	book->ledger = kmt_groups_ledger(aggregate->groups, book->group);
-	book->ledger->sum = &run->kinds[book->kind];
-	if (!run->options->by->kinds && book->kind != KMT_KIND_PAGES)
-		book->ledger->sum = &run->kinds[KMT_KIND_SLAB];
+	book->ledger->sum = &books->kinds[book->kind];
+	if (!books->options->by->kinds && book->kind != KMT_KIND_PAGES)
+		book->ledger->sum = &books->kinds[KMT_KIND_SLAB];
 }
 
 /* How many there were says all that does not depend on their order. */
@@ -46,14 +46,11 @@ static inline void plain_step(KmtLotBook *book, const KmtItem *item)
 	KmtLedger *l = book->ledger, *kind = l->sum;
 
 	book->records[is_alloc]++;
-	if (l->epoch != kind->epoch) {
-		l->epoch = kind->epoch;
-		l->at_peak = l->live;
-	}
-	kmt_ledger_change(l, item->op, change, item->now);
-	if (kmt_ledger_change(kind, item->op, change, item->now))
+	kmt_ledger_before(l);
+	kmt_ledger_change(l, !is_alloc, change, item->now);
+	if (kmt_ledger_change(kind, !is_alloc, change, item->now))
 		kind->epoch++;
-	if (kmt_ledger_change(kind->sum, item->op, change, item->now))
+	if (kmt_ledger_change(kind->sum, !is_alloc, change, item->now))
 		kind->sum->epoch++;
 	if (G_UNLIKELY(item->born_file != item->file || item->remote)) {
 		l->cross_cpu_frees += item->born_file != item->file;
@@ -61,20 +58,20 @@ static inline void plain_step(KmtLotBook *book, const KmtItem *item)
 	}
 }
 
-void kmt_plain_steps(KmtBooks *run, const KmtMatched *matched, guint from,
+void kmt_plain_steps(KmtBooks *books, const KmtMatched *matched, guint from,
 		     guint to)
 {
 	guint i;
 
-	for (; run->n_plain < matched->n_lots; run->n_plain++)
-		kmt_books_lot(run, run->n_plain);
+	for (; books->n_plain < matched->n_lots; books->n_plain++)
+		kmt_books_lot(books, books->n_plain);
 	for (i = from; i < to; i++) {
 		const KmtItem *item = matched->items[i];
 
 		if (G_LIKELY(item->op != KMT_STEP_NONE))
-			plain_step(&run->lots[item->lot], item);
+			plain_step(&books->lot_books[item->lot], item);
 		else if (item->event->event_id == KMEMTRACE_EVENT_FREE)
-			run->free_records[item->type]++;
+			books->free_records[item->type]++;
 	}
 }
 
@@ -87,13 +84,13 @@ static gboolean add_times(guint64 *sum, guint64 n, guint64 bytes)
 	return __builtin_add_overflow(*sum, product, sum) || over;
 }
 
-void kmt_plain_groups(KmtBooks *run)
+void kmt_plain_groups(KmtBooks *books)
 {
-	KmtAggregate *aggregate = run->aggregate;
+	KmtAggregate *aggregate = books->aggregate;
 	guint32 i;
 
-	for (i = 0; i < run->n_lots; i++) {
-		const KmtLotBook *book = &run->lots[i];
+	for (i = 0; i < books->n_lot_books; i++) {
+		const KmtLotBook *book = &books->lot_books[i];
 		guint64 frees = book->records[0], allocs = book->records[1];
 		KmtLedger *l = book->ledger;
 
@@ -110,18 +107,18 @@ void kmt_plain_groups(KmtBooks *run)
 	}
 }
 
-void kmt_plain_kinds(KmtBooks *run)
+void kmt_plain_kinds(KmtBooks *books)
 {
-	KmtAggregate *aggregate = run->aggregate;
+	KmtAggregate *aggregate = books->aggregate;
 	KmtGroups *groups = aggregate->groups;
 	guint32 i;
 
 	for (i = 0; i < KMT_N_KINDS; i++) {
 		KmtTotals *t = &aggregate->kinds[i];
 
-		*t = (KmtTotals){.peak_bytes_alloc = run->kinds[i].peak,
+		*t = (KmtTotals){.peak_bytes_alloc = books->kinds[i].peak,
 				 .peak_timestamp =
-					 run->kinds[i].peak_timestamp};
+					 books->kinds[i].peak_timestamp};
 	}
 	for (i = 0; i < groups->n_groups; i++) {
 		const KmtGroup *group = &groups->groups[i];
@@ -132,7 +129,7 @@ void kmt_plain_kinds(KmtBooks *run)
 	for (i = 0; i < KMT_KIND_SLAB; i++) {
 		KmtTotals *t = &aggregate->kinds[i];
 
-		t->frees += run->free_records[i] - run->extra_frees[i];
+		t->frees += books->free_records[i] - books->extra_frees[i];
 		if (i != KMT_KIND_PAGES)
 			aggregate->overflowed |= kmt_totals_add(
 				&aggregate->kinds[KMT_KIND_SLAB], t);

@@ -38,7 +38,7 @@ struct KmtDebugFile {
 	GArray *ranges;	 /* of Range, of the units, by start */
 };
 
-G_DEFINE_QUARK(kmt - debug - file - error - quark, kmt_debug_file_error)
+G_DEFINE_QUARK(kmt_debug_file_error, kmt_debug_file_error)
 
 static char *to_hex(const guint8 *bytes, int n)
 {

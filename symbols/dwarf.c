@@ -39,7 +39,7 @@ struct KmtDwarf {
 	GPtrArray *lists;	/* likewise: inlined functions */
 };
 
-G_DEFINE_QUARK(kmt - dwarf - error - quark, kmt_dwarf_error)
+G_DEFINE_QUARK(kmt_dwarf_error, kmt_dwarf_error)
 
 static void free_module(gpointer data)
 {

@@ -71,7 +71,7 @@ typedef struct {
 	gsize module_length;
 } Line;
 
-G_DEFINE_QUARK(kmt - symbols - error - quark, kmt_symbols_error)
+G_DEFINE_QUARK(kmt_symbols_error, kmt_symbols_error)
 
 /* The types that nm and kallsyms give to functions; weak ones included. */
 static gboolean is_code_type(char type)

@@ -9,8 +9,8 @@
 	"this program was built without libdw, which reads debug information " \
 	"and object files"
 
-G_DEFINE_QUARK(kmt - dwarf - error - quark, kmt_dwarf_error)
-G_DEFINE_QUARK(kmt - tree - error - quark, kmt_tree_error)
+G_DEFINE_QUARK(kmt_dwarf_error, kmt_dwarf_error)
+G_DEFINE_QUARK(kmt_tree_error, kmt_tree_error)
 
 KmtDwarf *kmt_dwarf_open(const KmtDwarfOptions *options,
 			 const KmtSymbols *symbols, GPtrArray *warnings,

@@ -12,7 +12,7 @@ struct KmtSkip {
 	GPtrArray *globs; /* of char * */
 };
 
-G_DEFINE_QUARK(kmt - skip - error - quark, kmt_skip_error)
+G_DEFINE_QUARK(kmt_skip_error, kmt_skip_error)
 
 KmtSkip *kmt_skip_new(void)
 {

@@ -30,7 +30,7 @@ struct KmtTree {
 	guint n_objects;
 };
 
-G_DEFINE_QUARK(kmt - tree - error - quark, kmt_tree_error)
+G_DEFINE_QUARK(kmt_tree_error, kmt_tree_error)
 
 /* What is built there runs on the build machine, or before the kernel. */
 static gboolean is_no_kernel(const char *directory)

@@ -86,14 +86,12 @@ static void grow(KmtAddrSet *set)
 	set->mask = mask;
 }
 
-gboolean kmt_addr_set_add(KmtAddrSet *set, guint64 address)
+void kmt_addr_set_add(KmtAddrSet *set, guint64 address)
 {
 	guint64 n = number(set, address);
 	guint64 key = n / BLOCK_BITS + 1;
 	guint64 bit = G_GUINT64_CONSTANT(1) << n % BLOCK_BITS;
 	Block *block = find(set->blocks, set->mask, set->seed, key);
-	gboolean seen;
-
 	if (block->key == 0) {
 		if ((set->used + 1) * 4 > set->mask * 3) {
 			grow(set);
@@ -102,9 +100,7 @@ gboolean kmt_addr_set_add(KmtAddrSet *set, guint64 address)
 		block->key = key;
 		set->used++;
 	}
-	seen = (block->bits & bit) != 0;
 	block->bits |= bit;
-	return seen;
 }
 
 gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address)

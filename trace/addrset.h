@@ -17,8 +17,7 @@ typedef struct KmtAddrSet KmtAddrSet;
 KmtAddrSet *kmt_addr_set_new(guint granule_shift);
 void kmt_addr_set_free(KmtAddrSet *set);
 
-/* Returns whether it was there already. */
-gboolean kmt_addr_set_add(KmtAddrSet *set, guint64 address);
+void kmt_addr_set_add(KmtAddrSet *set, guint64 address);
 
 gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address);
 

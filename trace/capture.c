@@ -7,7 +7,7 @@
 #include "trace/capture-private.h"
 #include "trace/stream.h"
 
-G_DEFINE_QUARK(kmt - trace - error - quark, kmt_trace_error)
+G_DEFINE_QUARK(kmt_trace_error, kmt_trace_error)
 
 void kmt_cpu_file_drop_base(KmtCpuFile *file)
 {

@@ -120,17 +120,11 @@ static inline void kmt_touch(const KmtMatcher *m, KmtEntry *e, guint16 file)
 
 /* The live object of e, or what is left of the last one. */
 KmtObject kmt_entry_object(KmtMatcher *m, const KmtEntry *e, guint64 hash);
-/* What an ALLOC record allocates. */
-KmtObject kmt_record_object(KmtMatcher *m, const KmtRecord *r);
-/* Makes e live, by an ALLOC record. */
-void kmt_make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r);
-/* e is live no more, and its last record stays what it is. */
-void kmt_make_closed(KmtMatcher *m, KmtEntry *e, guint64 hash);
 /* An entry for an address that has none. */
 KmtEntry *kmt_entry_new(KmtMatcher *m, guint64 hash, guint type, guint16 file);
 /* What a FREE of a live object of its type does to the guess about the time
  * before the first record. */
-void kmt_review_close(KmtMatcher *m, KmtEntry *e, guint64 hash, guint16 file);
+void kmt_review_close(KmtMatcher *m, KmtEntry *e, guint16 file);
 
 /* May a record of an address be missing that it had between these times? */
 gboolean kmt_may_miss(const KmtMatcher *m, gint64 from, gint64 until);
@@ -139,7 +133,6 @@ void kmt_tell_alloc(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
 void kmt_tell_free(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
 /* A record does to object, of its type, what it would do to any. */
 void kmt_tell_step(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
-void kmt_tell_unmatched(KmtMatcher *m, const KmtRecord *r, KmtUnmatched class);
 
 /* ---- surplus.c ---- */
 
@@ -147,9 +140,6 @@ void kmt_asides_init(KmtMatcher *m);
 void kmt_asides_clear(KmtMatcher *m);
 /* What is aside of e: NULL unless KMT_ENTRY_PENDING or _MOVED. */
 KmtAside *kmt_aside_of(const KmtMatcher *m, const KmtEntry *e);
-/* The last record of a live e will not be its ALLOC. */
-void kmt_aside_move(KmtMatcher *m, KmtEntry *e);
-void kmt_aside_closed(KmtMatcher *m, KmtEntry *e);
 void kmt_review_guess(KmtMatcher *m, KmtEntry *e, guint16 file);
 gboolean kmt_opposite_holds(const KmtMatcher *m, KmtEntry *e, guint16 file);
 /* What an ALLOC of a closed address does to the guess. */

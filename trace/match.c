@@ -126,13 +126,6 @@ void kmt_tell_step(KmtMatcher *m, const KmtObject *object, const KmtRecord *r)
 	}
 }
 
-void kmt_tell_unmatched(KmtMatcher *m, const KmtRecord *r, KmtUnmatched class)
-{
-	m->findings.unmatched[class]++;
-	if (m->ops.on_unmatched)
-		m->ops.on_unmatched(m->user, &r->event, &r->position, class);
-}
-
 /* ---- entries ---- */
 
 KmtObject kmt_entry_object(KmtMatcher *m, const KmtEntry *e, guint64 hash)
@@ -166,46 +159,7 @@ KmtEntry *kmt_entry_new(KmtMatcher *m, guint64 hash, guint type, guint16 file)
 	return e;
 }
 
-KmtObject kmt_record_object(KmtMatcher *m, const KmtRecord *r)
-{
-	return (KmtObject){
-		.ptr = r->event.ptr,
-		.timestamp = m->now,
-		.lot = r->lot,
-		.file = (guint16)r->position.file->position,
-		.type = r->event.type_id,
-		.index = r->position.index,
-	};
-}
-
-void kmt_make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
-{
-	guint64 *index = kmt_obj_index(&m->table, r->hash, e);
-	guint16 file = (guint16)r->position.file->position;
-	KmtObject object;
-
-	if (e->flags & KMT_ENTRY_LIVE)
-		kmt_aside_closed(m, e);
-	else
-		kmt_obj_count_closed(&m->table, r->hash, -1);
-	kmt_touch(m, e, file);
-	e->flags |= KMT_ENTRY_LIVE;
-	e->type = r->event.type_id & 3;
-	e->lot = r->lot;
-	if (index)
-		*index = r->position.index;
-	object = kmt_entry_object(m, e, r->hash);
-	kmt_tell_step(m, &object, r);
-}
-
-void kmt_make_closed(KmtMatcher *m, KmtEntry *e, guint64 hash)
-{
-	kmt_aside_closed(m, e);
-	kmt_obj_count_closed(&m->table, hash, 1);
-	e->flags &= ~(KMT_ENTRY_LIVE | KMT_ENTRY_MAYBE_FREED);
-}
-
-void kmt_review_close(KmtMatcher *m, KmtEntry *e, guint64 hash, guint16 file)
+void kmt_review_close(KmtMatcher *m, KmtEntry *e, guint16 file)
 {
 	const KmtAside *aside;
 
@@ -258,7 +212,7 @@ static void close_at_once(KmtMatcher *m, KmtEntry *e, guint64 hash,
 			  guint16 file)
 {
 	if (G_UNLIKELY(e->flags != KMT_ENTRY_LIVE)) {
-		kmt_review_close(m, e, hash, file);
+		kmt_review_close(m, e, file);
 		e->flags &= ~KMT_ENTRY_MAYBE_FREED;
 	}
 	e->flags &= ~KMT_ENTRY_LIVE;

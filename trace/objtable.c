@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/objtable.h"
@@ -21,12 +20,8 @@
 /* n: a power of two, two groups at least */
 static void new_slots(KmtObjSegment *s, guint32 n)
 {
-	gsize size = n * sizeof(guint32);
-
-	s->groups = aligned_alloc(sizeof(KmtSlotGroup), size);
-	if (!s->groups)
-		g_error("out of memory: %" G_GSIZE_FORMAT " bytes", size);
-	memset(s->groups, 0, size);
+	s->groups = g_aligned_alloc0(n / KMT_SLOT_GROUP, sizeof(KmtSlotGroup),
+				     sizeof(KmtSlotGroup));
 	s->mask = n / KMT_SLOT_GROUP - 1;
 	s->shift = (guint32)__builtin_clzll(s->mask);
 	s->n_slots = 0;
@@ -66,7 +61,7 @@ void kmt_obj_table_clear(KmtObjTable *table)
 	guint i;
 
 	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
-		free(table->segments[i].groups);
+		g_aligned_free(table->segments[i].groups);
 		g_free(table->segments[i].entries);
 		g_free(table->segments[i].indexes);
 	}
@@ -120,7 +115,7 @@ static void make_slots(KmtObjSegment *s)
 	/* As many slots again will do if enough of them are gone. */
 	while (((guint64)s->n_entries + 1) * 10 > (guint64)n * 7)
 		n *= 2;
-	free(s->groups);
+	g_aligned_free(s->groups);
 	new_slots(s, n);
 	for (i = 0; i < s->n_entries; i++)
 		put_slot(s, s->entries[i].hash, i);

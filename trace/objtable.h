@@ -30,7 +30,8 @@ enum {
 	KMT_ENTRY_UNCONFIRMED = 1 << 4, /* no other CPU seen near so far */
 	/* Live only if a FREE was another's, whose own may be lost. */
 	KMT_ENTRY_MAYBE_FREED = 1 << 5,
-	/* Live, and its last record is not its ALLOC: kmt_aside_move(). */
+	/* Live, and its last record is not its ALLOC: aside_move() of
+	   surplus.c. */
 	KMT_ENTRY_MOVED = 1 << 6,
 };
 

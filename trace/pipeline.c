@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/match-private.h"
@@ -506,22 +505,12 @@ void kmt_pipeline_run(KmtPipeline *p)
 
 /* ---- birth and death ---- */
 
-/* Not initialised. */
-static gpointer alloc_lines(gsize size)
-{
-	gpointer lines = aligned_alloc(LINE, size);
-
-	if (!lines)
-		g_error("out of memory: %" G_GSIZE_FORMAT " bytes", size);
-	return lines;
-}
-
 static void work_init(Work *work, guint n_shards)
 {
 	guint i;
 
 	kmt_block_init(&work->block);
-	work->shares = alloc_lines(n_shards * sizeof(Share));
+	work->shares = g_aligned_alloc(n_shards, sizeof(Share), LINE);
 	for (i = 0; i < n_shards; i++) {
 		work->shares[i].n = 0;
 		work->shares[i].extras =
@@ -536,7 +525,7 @@ static void work_clear(Work *work, guint n_shards)
 
 	for (i = 0; i < n_shards; i++)
 		g_array_unref(work->shares[i].extras);
-	free(work->shares);
+	g_aligned_free(work->shares);
 	g_ptr_array_unref(work->all_extras);
 	kmt_block_clear(&work->block);
 }

@@ -91,7 +91,8 @@ static void aside_put(KmtMatcher *m, KmtEntry *e, KmtAside *aside)
 	e->aside = 0;
 }
 
-void kmt_aside_move(KmtMatcher *m, KmtEntry *e)
+/* The last record of a live e will not be its ALLOC. */
+static void aside_move(KmtMatcher *m, KmtEntry *e)
 {
 	KmtAside *aside;
 
@@ -103,7 +104,7 @@ void kmt_aside_move(KmtMatcher *m, KmtEntry *e)
 	e->flags |= KMT_ENTRY_MOVED;
 }
 
-void kmt_aside_closed(KmtMatcher *m, KmtEntry *e)
+static void aside_closed(KmtMatcher *m, KmtEntry *e)
 {
 	KmtAside *aside = kmt_aside_of(m, e);
 	KmtPending *p;
@@ -114,6 +115,56 @@ void kmt_aside_closed(KmtMatcher *m, KmtEntry *e)
 		p->is_gone = TRUE;
 	e->flags &= ~KMT_ENTRY_MOVED;
 	aside_put(m, e, aside);
+}
+
+static void tell_unmatched(KmtMatcher *m, const KmtRecord *r,
+			   KmtUnmatched class)
+{
+	m->findings.unmatched[class]++;
+	if (m->ops.on_unmatched)
+		m->ops.on_unmatched(m->user, &r->event, &r->position, class);
+}
+
+/* What an ALLOC record allocates. */
+static KmtObject record_object(KmtMatcher *m, const KmtRecord *r)
+{
+	return (KmtObject){
+		.ptr = r->event.ptr,
+		.timestamp = m->now,
+		.lot = r->lot,
+		.file = (guint16)r->position.file->position,
+		.type = r->event.type_id,
+		.index = r->position.index,
+	};
+}
+
+/* Makes e live, by an ALLOC record. */
+static void make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
+{
+	guint64 *index = kmt_obj_index(&m->table, r->hash, e);
+	guint16 file = (guint16)r->position.file->position;
+	KmtObject object;
+
+	if (e->flags & KMT_ENTRY_LIVE)
+		aside_closed(m, e);
+	else
+		kmt_obj_count_closed(&m->table, r->hash, -1);
+	kmt_touch(m, e, file);
+	e->flags |= KMT_ENTRY_LIVE;
+	e->type = r->event.type_id & 3;
+	e->lot = r->lot;
+	if (index)
+		*index = r->position.index;
+	object = kmt_entry_object(m, e, r->hash);
+	kmt_tell_step(m, &object, r);
+}
+
+/* e is live no more, and its last record stays what it is. */
+static void make_closed(KmtMatcher *m, KmtEntry *e, guint64 hash)
+{
+	aside_closed(m, e);
+	kmt_obj_count_closed(&m->table, hash, 1);
+	e->flags &= ~(KMT_ENTRY_LIVE | KMT_ENTRY_MAYBE_FREED);
 }
 
 /* ---- surplus records ---- */
@@ -233,7 +284,7 @@ static void give_up_free(KmtMatcher *m, KmtEntry *e, const KmtPending *p)
 		KmtObject object = kmt_entry_object(m, e, p->record.hash);
 
 		kmt_tell_free(m, &object, &p->record);
-		kmt_make_closed(m, e, p->record.hash);
+		make_closed(m, e, p->record.hash);
 		e->flags &= ~(KMT_ENTRY_MAYBE | KMT_ENTRY_UNCONFIRMED);
 		return;
 	}
@@ -243,7 +294,7 @@ static void give_up_free(KmtMatcher *m, KmtEntry *e, const KmtPending *p)
 	} else if (kmt_may_miss(m, p->replaced.timestamp, p->since)) {
 		class = KMT_UNMATCHED_AFTER_LOSS;
 	}
-	kmt_tell_unmatched(m, &p->record, class);
+	tell_unmatched(m, &p->record, class);
 }
 
 /* May the FREE of the object that p's ALLOC replaced be missing? */
@@ -344,9 +395,9 @@ void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	if (aside && kmt_contended(m, e, file))
 		p = pending_of_type(aside->frees, r->event.type_id);
 	if (p) {
-		KmtObject object = kmt_record_object(m, r);
+		KmtObject object = record_object(m, r);
 
-		kmt_aside_move(m, e);
+		aside_move(m, e);
 		kmt_touch(m, e, file);
 		kmt_tell_alloc(m, &object, r);
 		kmt_tell_free(m, &object, &p->record);
@@ -368,7 +419,7 @@ void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 		p->after_loss = (e->flags & KMT_ENTRY_MAYBE_FREED) != 0;
 		e->flags &= ~KMT_ENTRY_MAYBE_FREED;
 	}
-	kmt_make_live(m, e, r);
+	make_live(m, e, r);
 }
 
 void kmt_review_alloc(KmtMatcher *m, KmtEntry *e, guint16 file)
@@ -387,7 +438,7 @@ static void free_surplus(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	p->mismatch = (e->flags & KMT_ENTRY_LIVE) != 0;
 	/* Since the last sight, for kmt_may_miss(). */
 	p->replaced.timestamp = e->last_ts;
-	kmt_aside_move(m, e);
+	aside_move(m, e);
 	kmt_touch(m, e, (guint16)r->position.file->position);
 }
 
@@ -398,8 +449,8 @@ static void free_matched(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	KmtObject object = kmt_entry_object(m, e, r->hash);
 
 	kmt_tell_step(m, &object, r);
-	kmt_review_close(m, e, r->hash, file);
-	kmt_make_closed(m, e, r->hash);
+	kmt_review_close(m, e, file);
+	make_closed(m, e, r->hash);
 	kmt_touch(m, e, file);
 }
 
@@ -426,7 +477,7 @@ static void free_contested(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 		/* Or it is the new object's, and the old one's is lost. */
 		if ((e->flags & KMT_ENTRY_LIVE) && free_may_be_lost(m, p))
 			e->flags |= KMT_ENTRY_MAYBE_FREED;
-		kmt_aside_move(m, e);
+		aside_move(m, e);
 		pending_settle(m, e, aside, p);
 		kmt_touch(m, e, file);
 	} else {
@@ -455,5 +506,5 @@ void kmt_contest_free(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 		return;
 	}
 	e->flags |= KMT_ENTRY_MAYBE_FREE;
-	kmt_tell_unmatched(m, r, KMT_UNMATCHED_BEFORE_TRACE);
+	tell_unmatched(m, r, KMT_UNMATCHED_BEFORE_TRACE);
 }
