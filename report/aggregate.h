@@ -28,6 +28,7 @@ typedef struct {
 	guint jobs;
 	gint64 clock_tolerance_ns;
 	/* Told now and then how many of all records are read; or NULL. */
+	/* Called by any thread, one at a time. */
 	void (*progress)(guint64 records);
 } KmtAggregateOptions;
 

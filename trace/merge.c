@@ -209,10 +209,11 @@ void kmt_merge_free(KmtMerge *merge)
 	g_free(merge);
 }
 
-void kmt_merge_stop_after(KmtMerge *merge, gint64 a, gint64 b)
+void kmt_merge_stop_after(KmtMerge *merge, gint64 stop_ns, gint64 tolerance_ns)
 {
 	/* Of a first record before 0, the largest time is no end. */
-	if (a == G_MAXINT64 || __builtin_add_overflow(a, b, &merge->stop) ||
+	if (stop_ns == G_MAXINT64 ||
+	    __builtin_add_overflow(stop_ns, tolerance_ns, &merge->stop) ||
 	    __builtin_add_overflow(merge->winner.key, merge->stop,
 				   &merge->stop))
 		merge->stop = G_MAXINT64;

@@ -16,9 +16,9 @@ KmtMerge *kmt_merge_new(const KmtCapture *capture);
 void kmt_merge_free(KmtMerge *merge);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMerge, kmt_merge_free)
 
-/* Ends where merged time is more than two times, which are added, beyond that
- * of the first record, ns; a G_MAXINT64: nowhere. */
-void kmt_merge_stop_after(KmtMerge *merge, gint64 a, gint64 b);
+/* Before anything is taken: ends where merged time is more than stop_ns and
+ * tolerance_ns beyond that of the first record; stop_ns G_MAXINT64: nowhere. */
+void kmt_merge_stop_after(KmtMerge *merge, gint64 stop_ns, gint64 tolerance_ns);
 
 /* Did it, with records left?  For when kmt_merge_fill() returned FALSE. */
 gboolean kmt_merge_stopped(const KmtMerge *merge);
@@ -33,17 +33,13 @@ typedef struct {
 gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 			KmtPosition *position);
 
-/*
- * As many as fit at once, and the same without a copy: event points to a
- * record, whose fields that a FREE does not define are undefined, and which
- * stays until the block is filled again or cleared.
- */
 /* The tests take few, so that much happens across blocks. */
 #ifndef KMT_BLOCK_RECORDS
 #define KMT_BLOCK_RECORDS 1024
 #endif
 
 typedef struct {
+	/* What a FREE does not define of it is undefined. */
 	const KmtRawEvent *event;
 	gint64 now;   /* merged time, ns */
 	guint16 file; /* index in capture->files */
@@ -59,14 +55,18 @@ typedef struct {
 void kmt_block_init(KmtBlock *block);
 void kmt_block_clear(KmtBlock *block);
 
-/* Puts block->n records into records, and what they are in into block.  Returns
- * FALSE, with block->n 0, at the end. */
+/*
+ * As many as fit at once, and the same as kmt_merge_next() without a copy:
+ * block->n of them in records, and what they are in in block, until it is
+ * filled again or cleared.  Returns FALSE, with block->n 0, at the end.
+ */
 gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block,
 			KmtMerged records[KMT_BLOCK_RECORDS]);
 
 /*
  * Nobody looks at the records of block, or of one before it, any more: the
- * pages of their files need not stay mapped.  For one thread at a time.
+ * pages of their files need not stay mapped.  For one thread at a time, while
+ * another may fill.
  */
 void kmt_merge_release(KmtMerge *merge, const KmtBlock *block);
 

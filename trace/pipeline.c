@@ -190,7 +190,6 @@ static const KmtMatchOps match_ops = {
 /* ---- the stages ---- */
 
 /* Which shard has an address: by bits of the hash that tables do not use. */
-
 static inline guint shard_of(const KmtPipeline *p, guint64 hash)
 {
 	guint64 left = hash >> (KMT_OBJ_HASH_LEFT - 16) & 0xffff;

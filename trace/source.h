@@ -9,7 +9,8 @@
 
 #include "trace/stream.h"
 
-/* Memory for a piece.  Counted by threads of any kind. */
+/* Memory for a piece.  The count is atomic: any thread may take or drop a
+ * reference. */
 typedef struct {
 	gint refs;
 	guint8 data[];
