@@ -12,7 +12,8 @@ import tempfile
 
 RECORD_BYTES = 56
 PROGRAMS = ("bench/generate", "bench/load", "bench/measure", "bench/perf2cpu",
-            "bench/readall", "report/kmemtrace-report")
+            "bench/readall", "kmemtraced/kmemtraced",
+            "report/kmemtrace-report")
 SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9}
 
 

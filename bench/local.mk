@@ -20,4 +20,4 @@ bench_perf2cpu_LDADD = cli/libcli.a $(GLIB_LIBS)
 bench_readall_SOURCES = bench/readall.c
 bench_readall_LDADD = cli/libcli.a $(GLIB_LIBS)
 
-EXTRA_DIST += bench/analysis bench/benchlib.py bench/scaling
+EXTRA_DIST += bench/analysis bench/benchlib.py bench/ftrace bench/scaling

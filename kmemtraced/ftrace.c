@@ -58,6 +58,7 @@ typedef struct {
 	gint *pids;
 	guint n_pids;
 	gboolean children;
+	gboolean keep_own;
 } Ftrace;
 
 typedef struct {
@@ -165,7 +166,8 @@ static KmtFeed *ftrace_open_cpu(KmtSource *source, guint cpu, GError **error)
 	f->ftrace = ftrace;
 	f->cpu = cpu;
 	f->page = g_malloc0(ftrace->format->page_bytes);
-	kmt_ring_init(&f->ring, ftrace->format, &ftrace->tasks);
+	kmt_ring_init(&f->ring, ftrace->format,
+		      ftrace->keep_own ? NULL : &ftrace->tasks);
 	g_ptr_array_add(ftrace->feeds, f);
 	feed->class = &feed_class;
 	feed->name = g_strdup_printf("per_cpu/cpu%u/trace_pipe_raw", cpu);
@@ -605,6 +607,7 @@ KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
 				 options->n_pids * sizeof(*options->pids));
 	ftrace->n_pids = options->n_pids;
 	ftrace->children = options->children && options->n_pids;
+	ftrace->keep_own = options->keep_own;
 	/* The calling thread; the readers add themselves. */
 	kmt_own_tasks_add(&ftrace->tasks, (gint32)syscall(SYS_gettid));
 	if (!kmt_ring_format_can_read(error))

@@ -208,7 +208,7 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 	static char *directory, *source, *debugfs, *tracefs, *proc, *sys;
 	static char *seconds, *buffer;
 	static char **pid_lists;
-	static gboolean children;
+	static gboolean children, keep_own;
 	static gboolean force, version;
 	const GOptionEntry entries[] = {
 		{"directory", 'D', 0, G_OPTION_ARG_FILENAME, &directory,
@@ -241,6 +241,8 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 		 "Show the version and exit", NULL},
 		{"proc", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &proc,
 		 NULL, NULL},
+		{"keep-own", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE,
+		 &keep_own, NULL, NULL},
 		{"sys", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &sys,
 		 NULL, NULL},
 		G_OPTION_ENTRY_NULL,
@@ -285,6 +287,7 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 	options->source = source;
 	options->tracefs = tracefs;
 	options->children = children;
+	options->keep_own = keep_own;
 	options->directory = directory ? directory : ".";
 	options->debugfs = debugfs ? debugfs : "/sys/kernel/debug";
 	options->proc = proc ? proc : "/proc";

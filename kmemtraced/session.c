@@ -182,6 +182,7 @@ static gboolean open_source(KmtSession *session, GError **error)
 		.pids = options->pids,
 		.n_pids = options->n_pids,
 		.children = options->children,
+		.keep_own = options->keep_own,
 		.note = session->ui->note,
 	};
 

@@ -107,6 +107,7 @@ typedef struct {
 	guint64 buffer_kb;   /* of a CPU; 0: as the source thinks fit */
 	const gint *pids;    /* only these processes ... */
 	guint n_pids;	     /* ..., unless there are none */
+	gboolean keep_own;   /* do not leave out what is our own */
 	gboolean children;   /* and those that they start */
 	void (*note)(const char *text); /* tells the user something */
 } KmtSourceOptions;

@@ -186,6 +186,15 @@ class Scripts(unittest.TestCase):
                     self.assertIn("goals", json.load(f))
                 self.assertEqual(os.listdir(self.scratch), ["figures"])
 
+    def test_ftrace_that_cannot(self):
+        """Why not, and what to do.  That it can is for the machine to say."""
+        result = run(sys.executable, os.path.join(SRC, "bench", "ftrace"),
+                     "--builddir", "/nonexistent", "--tmp", self.scratch)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr,
+                         "run make, and name its folder|tracepoints need root")
+        self.assertEqual(os.listdir(self.scratch), [])
+
 
 if __name__ == "__main__":
     sys.exit(unittest.main())

@@ -176,6 +176,7 @@ EXTRA_DIST += \
 # What holds the guests' captures against what they must be; not for make check.
 EXTRA_DIST += \
 	tests/vm/capture.py \
+	tests/vm/ftrace.py \
 	tests/vm/gap.py \
 	tests/vm/loss.py \
 	tests/vm/main_job.py \

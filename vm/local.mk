@@ -18,6 +18,7 @@ EXTRA_DIST += \
 	vm/scenarios/boot-capture.sh \
 	vm/scenarios/ctrl-c.sh \
 	vm/scenarios/disk-full.sh \
+	vm/scenarios/ftrace.sh \
 	vm/scenarios/gap.sh \
 	vm/scenarios/hello.sh \
 	vm/scenarios/hotplug.sh \

@@ -87,6 +87,15 @@ step_loss()
 	python3 "$kmt_top/tests/vm/loss.py" "$work/loss"
 }
 
+# The same work by both sources at once.
+step_ftrace_guest()
+{
+	guest slub "$work/ftrace-guest" ftrace.sh --append kmemtrace.subbufs=60
+	python3 "$kmt_top/tests/vm/ftrace.py" "$work/ftrace-guest/relay" \
+		"$work/ftrace-guest/ftrace"
+	whole_records "$work/ftrace-guest/relay"
+}
+
 # whole_records CAPTURE: complete records, and the check finds no error.
 whole_records()
 {
