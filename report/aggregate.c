@@ -31,6 +31,9 @@ static ALWAYS_INLINE void book_alloc(KmtBooks *books, const KmtLotBook *b,
 	if (G_UNLIKELY(kind->bytes_req + b->bytes_req < b->bytes_req ||
 		       kind->bytes_alloc + b->bytes_alloc < b->bytes_alloc))
 		books->aggregate->overflowed = TRUE;
+	/* It may have been live before the span, of which sums know nothing. */
+	if (G_UNLIKELY(kind->live + b->bytes_alloc < b->bytes_alloc))
+		books->live_overflowed = TRUE;
 	kind->epoch +=
 		kmt_ledger_alloc(kind, b->bytes_req, b->bytes_alloc, now);
 	if (b->kind != KMT_KIND_PAGES)
@@ -194,9 +197,9 @@ static void asked_free(KmtBooks *books, const KmtLotBook *b, const Freed *freed)
 	if (books->aggregate->cross) {
 		KmtTallySite alloc = site_of(books, freed->lot);
 
-		kmt_cross_add(books->aggregate->cross, &alloc, freed->born_file,
-			      freed->free_site, freed->free_file,
-			      b->bytes_alloc);
+		books->aggregate->overflowed |= kmt_cross_add(
+			books->aggregate->cross, &alloc, freed->born_file,
+			freed->free_site, freed->free_file, b->bytes_alloc);
 	}
 }
 
@@ -276,6 +279,7 @@ static void begin_span(KmtBooks *books)
 	guint32 i;
 
 	books->inside = TRUE;
+	books->aggregate->overflowed = FALSE;
 	for (i = 0; i < KMT_N_KINDS; i++) {
 		kmt_ledger_restart(&books->kinds[i], books->start);
 		/* At its start, live bytes are the most so far. */
@@ -643,6 +647,7 @@ static void finish(KmtBooks *books, KmtPipeline *pipeline)
 	else
 		make_kinds(books, aggregate->kinds, books->kinds,
 			   books->counts_all ? books->free_records : NULL);
+	aggregate->overflowed |= books->live_overflowed;
 }
 
 static gboolean is_plain(const KmtAggregateOptions *o)

@@ -33,7 +33,8 @@ typedef struct {
 	gint64 stop;	     /* and its last moment */
 	gboolean inside;     /* the span has begun */
 	gboolean ended;	     /* there is a record after it */
-	guint window;	     /* that is filled */
+	gboolean live_overflowed; /* what was live was above 2^64 - 1 once */
+	guint window;		  /* that is filled */
 	gint64 window_end;
 	KmtLedger window_kinds[KMT_N_KINDS];
 	guint64 window_frees[KMT_N_KINDS]; /* like free_records */

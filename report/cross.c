@@ -26,7 +26,7 @@ KmtCross *kmt_cross_new(guint n_cpus)
 	cross->seed = kmt_hash_seed();
 	cross->n_cpus = n_cpus;
 	for (i = 0; i < 2; i++)
-		cross->matrix[i] = g_new0(KmtCrossSum, (gsize)n_cpus * n_cpus);
+		cross->matrix[i] = g_new0(KmtCrossSum *, n_cpus);
 	cross->pairs =
 		g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
 	return cross;
@@ -34,29 +34,40 @@ KmtCross *kmt_cross_new(guint n_cpus)
 
 void kmt_cross_free(KmtCross *cross)
 {
+	guint i;
+
 	if (!cross)
 		return;
+	for (i = 0; i < cross->n_cpus; i++) {
+		g_free(cross->matrix[0][i]);
+		g_free(cross->matrix[1][i]);
+	}
 	g_free(cross->matrix[0]);
 	g_free(cross->matrix[1]);
 	g_hash_table_unref(cross->pairs);
 	g_free(cross);
 }
 
-static void add(KmtCrossSum *sum, guint64 bytes)
+static gboolean add(KmtCrossSum *sum, guint64 bytes)
 {
 	sum->frees++;
-	sum->bytes += bytes;
+	return __builtin_add_overflow(sum->bytes, bytes, &sum->bytes);
 }
 
-void kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc, guint alloc_cpu,
-		   guint64 free_site, guint free_cpu, guint64 bytes)
+gboolean kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc,
+		       guint alloc_cpu, guint64 free_site, guint free_cpu,
+		       guint64 bytes)
 {
-	guint layer = alloc->kind == KMT_KIND_PAGES;
+	KmtCrossSum **row =
+		&cross->matrix[alloc->kind == KMT_KIND_PAGES][alloc_cpu];
+	gboolean overflow;
 	KmtCrossPair key = {.alloc = *alloc, .free_site = free_site}, *pair;
 
-	add(&cross->matrix[layer][alloc_cpu * cross->n_cpus + free_cpu], bytes);
+	if (!*row)
+		*row = g_new0(KmtCrossSum, cross->n_cpus);
+	overflow = add(&(*row)[free_cpu], bytes);
 	if (alloc_cpu == free_cpu)
-		return;
+		return overflow;
 	key.hash = (guint)kmt_hash(kmt_hash(cross->seed, alloc->address),
 				   free_site + alloc->kind);
 	pair = g_hash_table_lookup(cross->pairs, &key);
@@ -65,7 +76,7 @@ void kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc, guint alloc_cpu,
 		*pair = key;
 		g_hash_table_add(cross->pairs, pair);
 	}
-	add(&pair->sum, bytes);
+	return add(&pair->sum, bytes) || overflow;
 }
 
 static int compare_pairs(gconstpointer a, gconstpointer b)

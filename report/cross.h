@@ -20,9 +20,9 @@ typedef struct {
 
 typedef struct {
 	guint n_cpus;
-	/* [layer][allocating * n_cpus + freeing], all frees that found their
-	 * object; layer 0 is slab, 1 is pages. */
-	KmtCrossSum *matrix[2];
+	/* [layer][allocating][freeing], all frees that found their object;
+	 * layer 0 is slab, 1 is pages; NULL for a CPU with none. */
+	KmtCrossSum **matrix[2];
 	/* private: */
 	GHashTable *pairs; /* of KmtCrossPair */
 	guint64 seed;	   /* of their hash */
@@ -32,9 +32,11 @@ KmtCross *kmt_cross_new(guint n_cpus);
 void kmt_cross_free(KmtCross *cross);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCross, kmt_cross_free)
 
-/* CPUs by their place among the files. */
-void kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc, guint alloc_cpu,
-		   guint64 free_site, guint free_cpu, guint64 bytes);
+/* CPUs by their place among the files.  Returns whether a sum of bytes is above
+ * 2^64 - 1. */
+gboolean kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc,
+		       guint alloc_cpu, guint64 free_site, guint free_cpu,
+		       guint64 bytes);
 
 /* Of const KmtCrossPair, most bytes first; the array is the caller's. */
 GPtrArray *kmt_cross_pairs(const KmtCross *cross);

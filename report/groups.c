@@ -50,7 +50,7 @@ KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 	groups->groups = g_new(KmtGroup, INITIAL_GROUPS);
 	groups->numbers =
 		g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
-	groups->texts = g_hash_table_new(g_str_hash, g_str_equal);
+	groups->texts = g_hash_table_new(kmt_str_hash, g_str_equal);
 	groups->text_of = g_ptr_array_new_with_free_func(g_free);
 	return groups;
 }
@@ -64,8 +64,12 @@ void kmt_groups_free(KmtGroups *groups)
 	for (i = 0; i < groups->n_groups; i++) {
 		KmtDetail *detail = groups->groups[i].detail;
 
-		if (detail)
-			g_free(detail->live_bytes);
+		if (!detail)
+			continue;
+		kmt_histogram_clear(&detail->lifetimes);
+		kmt_histogram_clear(&detail->sizes);
+		kmt_histogram_clear(&detail->ages);
+		g_free(detail->live_bytes);
 		g_free(detail);
 	}
 	g_hash_table_unref(groups->numbers);

@@ -29,6 +29,12 @@ guint64 kmt_histogram_percentile(const KmtHistogram *histogram, guint percent)
 	return kmt_histogram_low(i);
 }
 
+void kmt_histogram_clear(KmtHistogram *histogram)
+{
+	g_free(histogram->buckets);
+	*histogram = (KmtHistogram){0};
+}
+
 guint64 kmt_histogram_power(const KmtHistogram *histogram, guint power)
 {
 	guint64 low = power ? G_GUINT64_CONSTANT(1) << power : 0;
@@ -38,7 +44,7 @@ guint64 kmt_histogram_power(const KmtHistogram *histogram, guint power)
 	end = power >= 63
 		      ? KMT_HISTOGRAM_BUCKETS
 		      : kmt_histogram_bucket(G_GUINT64_CONSTANT(2) << power);
-	for (; i < end; i++)
+	for (; histogram->n && i < end; i++)
 		sum += histogram->buckets[i];
 	return sum;
 }

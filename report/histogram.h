@@ -12,8 +12,10 @@
 
 typedef struct {
 	guint64 n;
-	guint64 buckets[KMT_HISTOGRAM_BUCKETS];
+	guint64 *buckets; /* KMT_HISTOGRAM_BUCKETS of them; NULL while n is 0 */
 } KmtHistogram;
+
+void kmt_histogram_clear(KmtHistogram *histogram);
 
 static inline guint kmt_histogram_bucket(guint64 value)
 {
@@ -27,7 +29,8 @@ static inline guint kmt_histogram_bucket(guint64 value)
 
 static inline void kmt_histogram_add(KmtHistogram *histogram, guint64 value)
 {
-	histogram->n++;
+	if (G_UNLIKELY(!histogram->n++))
+		histogram->buckets = g_new0(guint64, KMT_HISTOGRAM_BUCKETS);
 	histogram->buckets[kmt_histogram_bucket(value)]++;
 }
 

@@ -356,6 +356,28 @@ static void add_sum(JsonBuilder *builder, const KmtCrossSum *sum)
 	kmt_json_u64(builder, "bytes_allocated", sum->bytes);
 }
 
+/* What one CPU allocated, by the CPU that freed it. */
+static void add_row(JsonBuilder *builder, const KmtReport *report, guint layer,
+		    guint from)
+{
+	const KmtCross *cross = report->aggregate->cross;
+	const KmtCrossSum *row = cross->matrix[layer][from];
+	KmtCpuFile *const *files =
+		(KmtCpuFile *const *)report->capture->files->pdata;
+	guint i;
+
+	for (i = 0; i < cross->n_cpus; i++) {
+		if (!row[i].frees)
+			continue;
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_text(builder, "kind", layer ? "pages" : "slab");
+		kmt_json_u64(builder, "allocating_cpu", files[from]->cpu);
+		kmt_json_u64(builder, "freeing_cpu", files[i]->cpu);
+		add_sum(builder, &row[i]);
+		json_builder_end_object(builder);
+	}
+}
+
 static void add_matrix(JsonBuilder *builder, const KmtReport *report)
 {
 	const KmtCross *cross = report->aggregate->cross;
@@ -363,25 +385,9 @@ static void add_matrix(JsonBuilder *builder, const KmtReport *report)
 
 	kmt_json_begin_array(builder, "frees_by_cpu");
 	for (layer = 0; layer < 2; layer++) {
-		for (i = 0; i < cross->n_cpus * cross->n_cpus; i++) {
-			const KmtCrossSum *sum = &cross->matrix[layer][i];
-			const KmtCpuFile *from =
-				report->capture->files
-					->pdata[i / cross->n_cpus];
-			const KmtCpuFile *to =
-				report->capture->files
-					->pdata[i % cross->n_cpus];
-
-			if (!sum->frees)
-				continue;
-			kmt_json_begin_object(builder, NULL);
-			kmt_json_text(builder, "kind",
-				      layer ? "pages" : "slab");
-			kmt_json_u64(builder, "allocating_cpu", from->cpu);
-			kmt_json_u64(builder, "freeing_cpu", to->cpu);
-			add_sum(builder, sum);
-			json_builder_end_object(builder);
-		}
+		for (i = 0; i < cross->n_cpus; i++)
+			if (cross->matrix[layer][i])
+				add_row(builder, report, layer, i);
 	}
 	json_builder_end_array(builder);
 }

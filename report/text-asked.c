@@ -76,37 +76,67 @@ static void print_cross_cpu(const KmtReport *report, FILE *out)
 	kmt_columns_print(columns, out);
 }
 
+/* Whether a CPU allocated or freed anything that is in the matrix. */
+static gboolean *cpus_of_matrix(const KmtCross *cross, guint layer, guint *n)
+{
+	gboolean *used = g_new0(gboolean, cross->n_cpus);
+	guint i, j;
+
+	for (i = 0; i < cross->n_cpus; i++) {
+		const KmtCrossSum *row = cross->matrix[layer][i];
+
+		for (j = 0; row && j < cross->n_cpus; j++)
+			if (row[j].frees)
+				used[i] = used[j] = TRUE;
+	}
+	for (i = *n = 0; i < cross->n_cpus; i++)
+		*n += used[i] != 0;
+	return used;
+}
+
+static void cpu_cell(const KmtReport *report, KmtColumns *columns, guint i)
+{
+	const KmtCpuFile *file = report->capture->files->pdata[i];
+	g_autofree char *name = g_strdup_printf("cpu%u", file->cpu);
+
+	kmt_columns_text(columns, name);
+}
+
+/* Wider ones nobody reads. */
+#define MAX_MATRIX_CPUS 64
+
 static void print_matrix(const KmtReport *report, FILE *out, guint layer)
 {
 	const KmtCross *cross = report->aggregate->cross;
-	const GPtrArray *files = report->capture->files;
-	g_autofree char *align = g_strnfill(cross->n_cpus + 1, 'r');
+	guint n, i, j;
+	g_autofree gboolean *used = cpus_of_matrix(cross, layer, &n);
+	g_autofree char *align = g_strnfill(n + 1, 'r');
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new(align, report->separators);
-	guint i, j;
 
 	kmt_text_title(out, layer ? "PAGES FREED, by the CPU that allocated "
 				    "(lines) and the one that freed (columns)"
 				  : "SLAB OBJECTS FREED, by the CPU that "
 				    "allocated (lines) and the one that freed "
 				    "(columns)");
-	kmt_columns_text(columns, "");
-	for (i = 0; i < cross->n_cpus; i++) {
-		const KmtCpuFile *file = files->pdata[i];
-		g_autofree char *name = g_strdup_printf("cpu%u", file->cpu);
-
-		kmt_columns_text(columns, name);
+	if (!n || n > MAX_MATRIX_CPUS) {
+		fprintf(out, n ? "of %u CPUs: --json has it\n" : "none\n", n);
+		return;
 	}
+	kmt_columns_text(columns, "");
+	for (i = 0; i < cross->n_cpus; i++)
+		if (used[i])
+			cpu_cell(report, columns, i);
 	for (i = 0; i < cross->n_cpus; i++) {
-		const KmtCpuFile *file = files->pdata[i];
-		g_autofree char *name = g_strdup_printf("cpu%u", file->cpu);
+		const KmtCrossSum *row = cross->matrix[layer][i];
 
-		kmt_columns_text(columns, name);
+		if (!used[i])
+			continue;
+		cpu_cell(report, columns, i);
 		for (j = 0; j < cross->n_cpus; j++)
-			kmt_columns_number(
-				columns, FALSE,
-				cross->matrix[layer][i * cross->n_cpus + j]
-					.frees);
+			if (used[j])
+				kmt_columns_number(columns, FALSE,
+						   row ? row[j].frees : 0);
 	}
 	kmt_columns_print(columns, out);
 }

@@ -32,8 +32,8 @@ gboolean kmt_totals_add(KmtTotals *totals, const KmtTotals *other)
 	totals->cross_cpu_frees += other->cross_cpu_frees;
 	totals->remote_node_allocs += other->remote_node_allocs;
 	totals->live_objects += other->live_objects;
-	totals->live_bytes_req += other->live_bytes_req;
-	totals->live_bytes_alloc += other->live_bytes_alloc;
+	overflow |= add(&totals->live_bytes_req, other->live_bytes_req);
+	overflow |= add(&totals->live_bytes_alloc, other->live_bytes_alloc);
 	return overflow;
 }
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "symbols/debugdir.h"
+#include "trace/hash.h"
 
 #include <string.h>
 
@@ -107,7 +108,7 @@ KmtDebugDir *kmt_debug_dir_open(const char *path, const char *release,
 	dir = g_new0(KmtDebugDir, 1);
 	dir->path = g_strdup(path);
 	dir->release = g_strdup(release);
-	dir->modules = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+	dir->modules = g_hash_table_new_full(kmt_str_hash, g_str_equal, g_free,
 					     (GDestroyNotify)g_ptr_array_unref);
 	walk(dir, path, 0);
 	return dir;

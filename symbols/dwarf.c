@@ -6,6 +6,7 @@
 #include "symbols/debugfile.h"
 #include "symbols/dwarf.h"
 #include "symbols/place.h"
+#include "trace/hash.h"
 
 #include <string.h>
 
@@ -104,8 +105,8 @@ static KmtDwarf *new_dwarf(const KmtSymbols *symbols)
 
 	g_mutex_init(&dwarf->mutex);
 	dwarf->symbols = symbols;
-	dwarf->modules = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-					       free_module);
+	dwarf->modules = g_hash_table_new_full(kmt_str_hash, g_str_equal,
+					       g_free, free_module);
 	dwarf->answers = g_hash_table_new_full(g_int64_hash, g_int64_equal,
 					       NULL, g_free);
 	dwarf->strings = g_string_chunk_new(4096);

@@ -3,14 +3,22 @@
 
 #include "symbols/kallsyms.h"
 #include "symbols/textfile.h"
+#include "trace/hash.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 /* No function is longer; an address farther behind a symbol is not in it. */
 #define MAX_FUNCTION_BYTES (1u << 20)
 
+/* Bytes of a file: ten times those of the largest kernels. */
+#define MAX_SIZE (256u << 20)
+
 /* The kernel allows for 512. */
 #define MAX_NAME 1024
+
+/* Bytes; a line of /proc/modules is some hundred of them. */
+#define MAX_MODULES_SIZE (16 << 20)
 
 /* What an Entry can number; symbols of further modules are left out. */
 #define MAX_MODULES G_MAXUINT16
@@ -472,13 +480,19 @@ static void drop_other_names(KmtSymbols *symbols)
 /* "name size refcount users state address"; what does not fit is left out. */
 static void parse_modules(Loader *loader, const char *text)
 {
-	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-	guint i, number;
+	const char *line, *next;
 
-	for (i = 0; lines[i]; i++) {
-		g_auto(GStrv) words = g_strsplit(lines[i], " ", -1);
+	for (line = text; line; line = next) {
+		const char *end = strchr(line, '\n');
+		g_autofree char *copy =
+			end ? g_strndup(line, (gsize)(end - line))
+			    : g_strdup(line);
+		g_auto(GStrv) words = g_strsplit(copy, " ", 7);
+		guint number;
 		guint64 size;
 		Range range;
+
+		next = end ? end + 1 : NULL;
 
 		if (g_strv_length(words) < 6)
 			continue;
@@ -507,8 +521,9 @@ static gboolean open_text(KmtSymbols *symbols, const char *path, GError **error)
 			    "cannot read the symbols: %s", read_error->message);
 		return FALSE;
 	}
-	/* Entries have no place for more, and no kernel has so many symbols. */
-	if (symbols->file.size > G_MAXUINT32) {
+	/* No kernel has so many symbols, and entries have no place for more
+	 * than 32 bits. */
+	if (symbols->file.size > MAX_SIZE) {
 		g_set_error(error, KMT_SYMBOLS_ERROR, KMT_SYMBOLS_ERROR_FORMAT,
 			    "'%s' is too large to be a kallsyms or a "
 			    "System.map",
@@ -548,8 +563,9 @@ KmtSymbols *kmt_symbols_load(const char *path, const char *modules,
 {
 	g_autoptr(KmtSymbols) symbols = g_new0(KmtSymbols, 1);
 	g_autoptr(GHashTable) numbers =
-		g_hash_table_new(g_str_hash, g_str_equal);
+		g_hash_table_new(kmt_str_hash, g_str_equal);
 	g_autofree char *modules_text = NULL;
+	GStatBuf status;
 	Loader loader = {
 		.symbols = symbols,
 		.modules = numbers,
@@ -565,7 +581,9 @@ KmtSymbols *kmt_symbols_load(const char *path, const char *modules,
 		return NULL;
 	sort_entries(symbols);
 	drop_other_names(symbols);
-	if (modules && g_file_get_contents(modules, &modules_text, NULL, NULL))
+	if (modules && g_stat(modules, &status) == 0 &&
+	    status.st_size <= MAX_MODULES_SIZE &&
+	    g_file_get_contents(modules, &modules_text, NULL, NULL))
 		parse_modules(&loader, modules_text);
 	return g_steal_pointer(&symbols);
 }

@@ -61,7 +61,10 @@ static void open_captured(KmtNames *names, const KmtCapture *capture,
 	captured = g_new(Captured, 1);
 	*captured =
 		(Captured){names, g_steal_pointer(&path), g_strdup(modules)};
-	names->loader = g_thread_new("symbols", load_captured, captured);
+	names->loader =
+		g_thread_try_new("symbols", load_captured, captured, NULL);
+	if (!names->loader)
+		load_captured(captured);
 }
 
 /* They may be loaded still. */

@@ -3,6 +3,7 @@
 
 #include "symbols/dwarf.h"
 #include "symbols/place.h"
+#include "trace/hash.h"
 
 #include <string.h>
 
@@ -116,7 +117,7 @@ gboolean kmt_place_kernel(const KmtDebugFile *vmlinux, const char *path,
 			  guint64 *bias, GError **error)
 {
 	g_autoptr(GHashTable) sample =
-		g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+		g_hash_table_new_full(kmt_str_hash, g_str_equal, NULL, g_free);
 	g_autoptr(GHashTable) found = g_hash_table_new(NULL, NULL);
 	g_autoptr(GHashTable) agree = g_hash_table_new(NULL, NULL);
 	KernelCheck check = {

@@ -3,6 +3,7 @@
 
 #include "cli/text.h"
 #include "symbols/tree.h"
+#include "trace/hash.h"
 
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -226,7 +227,7 @@ KmtTree *kmt_tree_open(const char *path, GError **error)
 	if (!check_directory(path, error))
 		return NULL;
 	tree = g_new0(KmtTree, 1);
-	tree->functions = g_hash_table_new(g_str_hash, g_str_equal);
+	tree->functions = g_hash_table_new(kmt_str_hash, g_str_equal);
 	tree->strings = g_string_chunk_new(1 << 16);
 	tree->places = g_ptr_array_new_with_free_func(g_free);
 	elf_version(EV_CURRENT);

@@ -4,6 +4,7 @@
 neither wait, nor let them steer a terminal, nor take forever, nor pass damage
 off as figures."""
 
+import itertools
 import json
 import os
 import resource
@@ -256,6 +257,83 @@ class Hostile(unittest.TestCase):
         text = run(REPORT, names).stdout
         self.assertIn(b"first+0x", text)
         self.assertLess(len(text), 100000)
+
+    def test_collisions_of_texts(self):
+        """Names that GLib's own hash takes for one another: of modules, and of
+        functions; and sizes that differ in their upper bits alone."""
+        names = ["".join(n) for n in
+                 itertools.product(("Ez", "FY"), repeat=16)][:30000]
+        first = "ffffffff81000000 T _stext\n"
+        sites = [0xffffffff81000000 + 16 * i for i in range(len(names))]
+        records = b"".join(mkcapture.alloc(i, 0x1000 + 64 * i, site=site + 4)
+                           for i, site in enumerate(sites))
+        modules = self.capture(name="modules", kallsyms=(first + "".join(
+            f"{0xffffffffc0000000 + 16 * i:x} t f{i} [{name}]\n"
+            for i, name in enumerate(names))).encode())
+        functions = self.capture(
+            [records], name="functions", kallsyms=(first + "".join(
+                f"{site:x} t {name}\n"
+                for site, name in zip(sites, names))).encode())
+        sizes = self.capture([b"".join(
+            mkcapture.alloc(i, 0x1000 + 64 * i, req=1, alloc=i << 48)
+            for i in range(1, 65536))], name="sizes")
+        self.assertLess(self.cpu_seconds(REPORT, modules), 3)
+        self.assertLess(self.cpu_seconds(REPORT, "--by=function", functions),
+                        3)
+        self.assertLess(self.cpu_seconds(REPORT, sizes), 3)
+
+    def test_many_frees_wait(self):
+        """For an address that is allocated and freed all the time."""
+        n = 40000
+        pair = mkcapture.alloc(1, 0x1000) + mkcapture.free(1, 0x1000)
+        path = self.capture([mkcapture.free(1, 0x1000) * n + pair * n])
+        for program in BOTH:
+            self.assertLess(self.cpu_seconds(program, path), 5)
+
+    def test_many_cpus(self):
+        """What takes memory for each two CPUs does not for idle ones."""
+        path = self.capture([mkcapture.alloc(1, 0x1000)
+                             + mkcapture.free(2, 0x1000)])
+        for cpu in range(1, 20000):
+            with open(os.path.join(path, f"cpu{cpu}.out"), "wb"):
+                pass
+        done = run(REPORT, "--cross-cpu", path)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertLess(len(done.stdout), 10000)
+
+    def test_few_threads(self):
+        """Those that there are have to do."""
+        path = self.capture([mkcapture.alloc(1, 0x1000)])
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (700 << 20, 700 << 20))
+        done = subprocess.run([REPORT, "-q", "-j200", path], check=False,
+                              capture_output=True, preexec_fn=limit)
+        self.assertEqual(done.returncode, 0, done)
+
+    def test_sums_above_64_bits_of_a_span(self):
+        """What was live before it counts; what was summed before does not."""
+        half, most = 1 << 63, (1 << 64) - 1
+        live = [mkcapture.alloc(0, 0x1000, req=half, alloc=half)
+                + mkcapture.alloc(SECOND, 0x2000, req=half, alloc=half)
+                + mkcapture.free(2 * SECOND, 0x3000)]
+        freed = [mkcapture.alloc(0, 0x1000, req=1, alloc=half)
+                 + mkcapture.alloc(SECOND, 0x2000, req=1, alloc=half),
+                 mkcapture.free(2 * SECOND, 0x1000)
+                 + mkcapture.free(2 * SECOND + 1, 0x2000)]
+        before = [mkcapture.alloc(0, 0x1000, req=most, alloc=most)
+                  + mkcapture.free(1, 0x1000)
+                  + mkcapture.alloc(2, 0x1000, req=5, alloc=5)
+                  + mkcapture.free(3, 0x1000)
+                  + mkcapture.alloc(SECOND, 0x1000)
+                  + mkcapture.free(2 * SECOND, 0x1000)]
+        for name, cpus, wrong in (("live", live, True), ("freed", freed, True),
+                                  ("before", before, False)):
+            path = self.capture(cpus, name=name)
+            document = self.document(REPORT, "-q", "--time", "0.5,",
+                                     "--cross-cpu", path)
+            self.assertEqual(
+                document["findings"]["sums_overflowed"], wrong, name)
 
     def test_many_names(self):
         """Ten times as many files with names of no CPU take no hundred times

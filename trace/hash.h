@@ -30,4 +30,7 @@ static inline guint64 kmt_hash(guint64 seed, guint64 key)
 	return h ^ h >> 32;
 }
 
+/* Instead of g_str_hash(), for texts of captures; any thread. */
+guint kmt_str_hash(gconstpointer text);
+
 #endif

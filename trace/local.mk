@@ -7,7 +7,7 @@ trace_libtrace_a_SOURCES = \
 	trace/cells.c trace/cells.h \
 	trace/capture.c trace/capture.h trace/capture-private.h \
 	trace/format.c \
-	trace/hash.h \
+	trace/hash.c trace/hash.h \
 	trace/intern.c trace/intern.h \
 	trace/layout.c trace/layout.h \
 	trace/match.c trace/match.h trace/match-private.h \

@@ -29,7 +29,7 @@ typedef struct KmtPending {
 	KmtObject replaced; /* the object that was live, or was last */
 	gint64 since;	    /* merged time, ns */
 	gboolean mismatch;  /* FREE: replaced was live, and of the other type */
-	gboolean is_gone;   /* FREE: replaced was closed meanwhile */
+	guint32 closes;	    /* FREE: those of the address so far */
 	gboolean after_loss; /* ALLOC: replaced was KMT_ENTRY_MAYBE_FREED */
 	gboolean settled;
 } KmtPending;
@@ -42,6 +42,7 @@ typedef struct {
 	guint32 next_unused; /* number + 1; 0: it is the last */
 	KmtPending *allocs, *last_alloc;
 	KmtPending *frees, *last_free;
+	guint32 closes; /* of the address, while this is aside; modulo 2^32 */
 	gint64 born;
 	guint16 file;
 } KmtAside;

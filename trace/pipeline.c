@@ -486,13 +486,20 @@ static gpointer work_on(gpointer data)
 
 void kmt_pipeline_run(KmtPipeline *p)
 {
-	g_autofree GThread **threads = g_new0(GThread *, p->n_threads);
-	guint i;
+	guint n_threads = p->n_threads, i;
+	g_autofree GThread **threads = g_new0(GThread *, n_threads);
 
-	for (i = 1; i < p->n_threads; i++)
-		threads[i] = g_thread_new("match", work_on, p);
+	for (i = 1; i < n_threads; i++) {
+		threads[i] = g_thread_try_new("match", work_on, p, NULL);
+		if (threads[i])
+			continue;
+		/* The machine has no more: these have to do. */
+		lock(p);
+		p->n_threads = n_threads = i;
+		g_mutex_unlock(&p->lock);
+	}
 	work_on(p);
-	for (i = 1; i < p->n_threads; i++)
+	for (i = 1; i < n_threads; i++)
 		g_thread_join(threads[i]);
 	for (i = 0; i < p->n_shards; i++) {
 		p->shards[i].work = &p->end;

@@ -88,10 +88,20 @@ gboolean kmt_spool_write(KmtSpool *spool, const char *what, GError **error)
 gboolean kmt_spool_add(KmtSpool *spool, gconstpointer data, gsize n,
 		       const char *what, GError **error)
 {
-	g_byte_array_append(spool->waiting, data, (guint)n);
+	const guint8 *next = data;
+
 	spool->size += n;
-	return spool->waiting->len < STEP_BYTES ||
-	       kmt_spool_write(spool, what, error);
+	while (n) {
+		guint step = (guint)MIN(n, STEP_BYTES);
+
+		g_byte_array_append(spool->waiting, next, step);
+		next += step;
+		n -= step;
+		if (spool->waiting->len >= STEP_BYTES &&
+		    !kmt_spool_write(spool, what, error))
+			return FALSE;
+	}
+	return TRUE;
 }
 
 gboolean kmt_spool_add_all(KmtSpool *spool, KmtBytes *bytes, const char *what,

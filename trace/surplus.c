@@ -107,12 +107,10 @@ static void aside_move(KmtMatcher *m, KmtEntry *e)
 static void aside_closed(KmtMatcher *m, KmtEntry *e)
 {
 	KmtAside *aside = kmt_aside_of(m, e);
-	KmtPending *p;
 
 	if (!aside)
 		return;
-	for (p = aside->frees; p; p = p->next_of_kind)
-		p->is_gone = TRUE;
+	aside->closes++;
 	e->flags &= ~KMT_ENTRY_MOVED;
 	aside_put(m, e, aside);
 }
@@ -215,6 +213,7 @@ static KmtPending *pending_add(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	p->record = *r;
 	p->replaced = kmt_entry_object(m, e, r->hash);
 	p->since = m->now;
+	p->closes = aside->closes;
 	e->flags |= KMT_ENTRY_PENDING;
 	if (*last)
 		(*last)->next_of_kind = p;
@@ -275,12 +274,13 @@ static void pending_settle(KmtMatcher *m, KmtEntry *e, KmtAside *aside,
 
 /* No counterpart came for a FREE.  It may be the mismatched one of a live
  * object, or the guess about the time before the first record was wrong. */
-static void give_up_free(KmtMatcher *m, KmtEntry *e, const KmtPending *p)
+static void give_up_free(KmtMatcher *m, KmtEntry *e, const KmtPending *p,
+			 gboolean is_gone)
 {
 	gboolean sure = !(e->flags & KMT_ENTRY_UNCONFIRMED);
 	KmtUnmatched class = KMT_UNMATCHED_UNEXPLAINED;
 
-	if (p->mismatch && !p->is_gone) {
+	if (p->mismatch && !is_gone) {
 		KmtObject object = kmt_entry_object(m, e, p->record.hash);
 
 		kmt_tell_free(m, &object, &p->record);
@@ -324,10 +324,13 @@ static void give_up(KmtMatcher *m, KmtPending *p)
 	const struct kmemtrace_event *event = &p->record.event;
 	KmtEntry *e = kmt_obj_find(&m->table, p->record.hash,
 				   kmt_is_pages(event->type_id));
+	KmtAside *aside = kmt_aside_of(m, e);
+	/* Was what it may have freed closed meanwhile? */
+	gboolean is_gone = p->closes != aside->closes;
 
-	pending_settle(m, e, kmt_aside_of(m, e), p);
+	pending_settle(m, e, aside, p);
 	if (event->event_id == KMEMTRACE_EVENT_FREE)
-		give_up_free(m, e, p);
+		give_up_free(m, e, p, is_gone);
 	else
 		give_up_alloc(m, e, p);
 }
