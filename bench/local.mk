@@ -20,4 +20,5 @@ bench_perf2cpu_LDADD = cli/libcli.a $(GLIB_LIBS)
 bench_readall_SOURCES = bench/readall.c
 bench_readall_LDADD = cli/libcli.a $(GLIB_LIBS)
 
-EXTRA_DIST += bench/analysis bench/benchlib.py bench/ftrace bench/scaling
+EXTRA_DIST += bench/analysis bench/benchlib.py bench/ftrace bench/kernel \
+	bench/scaling

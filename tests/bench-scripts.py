@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The other programs of bench/ and its scripts, on next to nothing."""
 
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import json
 import os
 import struct
@@ -194,6 +198,80 @@ class Scripts(unittest.TestCase):
         self.assertRegex(result.stderr,
                          "run make, and name its folder|tracepoints need root")
         self.assertEqual(os.listdir(self.scratch), [])
+
+
+class Kernel(unittest.TestCase):
+    """bench/kernel, with consoles instead of guests."""
+
+    def setUp(self):
+        bench = os.path.join(SRC, "bench")
+        sys.path.insert(0, bench)
+        self.addCleanup(sys.path.remove, bench)
+        sys.dont_write_bytecode = True
+        loader = importlib.machinery.SourceFileLoader(
+            "bench_kernel", os.path.join(bench, "kernel"))
+        self.kernel = importlib.util.module_from_spec(
+            importlib.util.spec_from_loader(loader.name, loader))
+        loader.exec_module(self.kernel)
+        self.boots = []
+
+    @staticmethod
+    def console(record, cost):
+        """What a guest prints; an event costs so much."""
+        text = f"[ 1.0] noise\r\ncost: record {record}\r\n"
+        for tracer, ticks, events in (("off", 1000, 50), ("kmemtrace",
+                                      1000 + 50 * cost, 50),
+                                      ("ftrace", 1000 + 50 * 600, 50)):
+            text += f"cost: {tracer} kmalloc {ticks} {events}\r\n"
+            text += f"cost: {tracer} pages {2 * ticks} {2 * events}\r\n"
+        return text
+
+    def run_it(self, *options):
+        """Exit status and output."""
+        def boot(_, append):
+            self.boots.append(append)
+            return self.kernel.parse(self.consoles.pop(0))
+        self.kernel.boot = boot
+        argv, sys.argv = sys.argv, ["kernel", "--kernel", "none", *options]
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(out):
+                return self.kernel.run(), out.getvalue()
+        finally:
+            sys.argv = argv
+
+    def test_goals(self):
+        """The figures, and what of them is a goal."""
+        self.consoles = 2 * [self.console(56, 80)] + 2 * [self.console(64, 99)]
+        with tempfile.NamedTemporaryFile() as figures:
+            status, text = self.run_it("--strict", "--json", figures.name)
+            found = json.load(figures)
+        self.assertEqual(status, 0, text)
+        self.assertEqual(self.boots, 2 * ["kmemtrace.abi=1"] + 2 * [""])
+        self.assertRegex(text, r"kmalloc +50 +80\.0 +99\.0 +600\.0")
+        self.assertRegex(text, r"mean +80\.0 +99\.0 +600\.0")
+        self.assertEqual(found["v2"]["record"], 64)
+        self.assertTrue(all(g["met"] is not False for g in found["goals"]))
+
+    def test_too_many(self):
+        """One more than the goal."""
+        self.consoles = [self.console(56, 80), self.console(64, 101)]
+        status, text = self.run_it("--strict", "--once")
+        self.assertEqual(status, 3)
+        self.assertRegex(text, r"101\.0 +<= 100 +MISSED")
+
+    def test_unequal(self):
+        """A run that printed something else."""
+        self.consoles = 3 * [self.console(56, 80)] + [self.console(64, 80)]
+        status, text = self.run_it("--strict")
+        self.assertEqual(status, 3)
+        self.assertRegex(text, r"two runs print the same +no +yes +MISSED")
+
+    def test_no_figures(self):
+        """A guest that printed none."""
+        self.consoles = ["nothing"]
+        with self.assertRaisesRegex(Exception, "printed no figures"):
+            self.run_it()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counts what allocating and freeing costs, for bench/kernel. Writing
+ * "<workload> <rounds>" to /proc/kmt_count runs a workload so often; reading it
+ * gives "<workload> <ticks> <events>": ticks of the TSC, each of which is an
+ * instruction in a guest of vm/run --icount, and the allocations and frees that
+ * were made. "clock 0" reads the TSC and does nothing.
+ *
+ * The workloads run with interrupts off, so that nothing else is counted.
+ */
+#include <linux/gfp.h>
+#include <linux/irqflags.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/timex.h>
+#include <linux/uaccess.h>
+
+#define BATCH 64
+
+static struct kmem_cache *count_cache;
+static void *batch[BATCH];
+
+/* Each returns the events that it is, or 0 if it failed. */
+static unsigned int count_kmalloc(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < BATCH; i++) {
+		batch[i] = kmalloc(64, GFP_ATOMIC);
+		if (!batch[i])
+			return 0;
+		/* Or the compiler drops both calls. */
+		OPTIMIZER_HIDE_VAR(batch[i]);
+		kfree(batch[i]);
+	}
+	return 2 * BATCH;
+}
+
+/* Many sizes, allocated at once and freed in another order. */
+static unsigned int count_mixed(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < BATCH; i++) {
+		batch[i] = kmalloc(8 << (i % 8), GFP_ATOMIC);
+		if (!batch[i])
+			return 0;
+	}
+	for (i = 0; i < BATCH; i++)
+		kfree(batch[i * 37 % BATCH]);
+	return 2 * BATCH;
+}
+
+static unsigned int count_cache_objects(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < BATCH; i++) {
+		batch[i] = kmem_cache_alloc(count_cache, GFP_ATOMIC);
+		if (!batch[i])
+			return 0;
+	}
+	for (i = 0; i < BATCH; i++)
+		kmem_cache_free(count_cache, batch[i]);
+	return 2 * BATCH;
+}
+
+static unsigned int count_pages_of(unsigned int order)
+{
+	struct page *page;
+	unsigned int i;
+
+	for (i = 0; i < BATCH; i++) {
+		page = alloc_pages(GFP_ATOMIC, order);
+		if (!page)
+			return 0;
+		__free_pages(page, order);
+	}
+	return 2 * BATCH;
+}
+
+static unsigned int count_pages(void)
+{
+	return count_pages_of(0);
+}
+
+static unsigned int count_order3(void)
+{
+	return count_pages_of(3);
+}
+
+/* Two records for each call: the object, and the pages that it lies in. */
+static unsigned int count_large(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < BATCH; i++) {
+		batch[0] = kmalloc(16384, GFP_ATOMIC);
+		if (!batch[0])
+			return 0;
+		OPTIMIZER_HIDE_VAR(batch[0]);
+		kfree(batch[0]);
+	}
+	return 4 * BATCH;
+}
+
+static unsigned int count_clock(void)
+{
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	unsigned int (*run)(void);
+} workloads[] = {
+	{ "kmalloc", count_kmalloc },
+	{ "mixed", count_mixed },
+	{ "cache", count_cache_objects },
+	{ "pages", count_pages },
+	{ "order3", count_order3 },
+	{ "large", count_large },
+	{ "clock", count_clock },
+};
+
+/* The last result; count_mutex guards it and the batch. */
+static DEFINE_MUTEX(count_mutex);
+static const char *last_name = "nothing";
+static u64 last_ticks, last_events;
+
+static int count_run(unsigned int which, unsigned long rounds)
+{
+	unsigned int events = 0;
+	unsigned long i, flags;
+	cycles_t start, end;
+	u64 ticks = 0, total = 0;
+
+	/* The first round fills the allocators' lists. */
+	for (i = 0; i <= rounds; i++) {
+		local_irq_save(flags);
+		start = get_cycles();
+		events = workloads[which].run();
+		end = get_cycles();
+		local_irq_restore(flags);
+		if (!events && rounds)
+			return -ENOMEM;
+		if (i) {
+			ticks += end - start;
+			total += events;
+		}
+	}
+	last_name = workloads[which].name;
+	last_ticks = rounds ? ticks : end;
+	last_events = total;
+	return 0;
+}
+
+static ssize_t count_write(struct file *file, const char __user *buf,
+			   size_t len, loff_t *pos)
+{
+	char text[32], *space;
+	unsigned long rounds;
+	unsigned int i;
+	int err;
+
+	if (len >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	text[len] = '\0';
+	space = strchr(text, ' ');
+	if (!space)
+		return -EINVAL;
+	*space = '\0';
+	err = kstrtoul(space + 1, 0, &rounds);
+	if (err)
+		return err;
+	for (i = 0; i < ARRAY_SIZE(workloads); i++)
+		if (!strcmp(text, workloads[i].name))
+			break;
+	if (i == ARRAY_SIZE(workloads))
+		return -EINVAL;
+	mutex_lock(&count_mutex);
+	err = count_run(i, rounds);
+	mutex_unlock(&count_mutex);
+	return err ?: len;
+}
+
+static int count_show(struct seq_file *m, void *v)
+{
+	mutex_lock(&count_mutex);
+	seq_printf(m, "%s %llu %llu\n", last_name, last_ticks, last_events);
+	mutex_unlock(&count_mutex);
+	return 0;
+}
+
+static int count_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, count_show, NULL);
+}
+
+static const struct proc_ops count_ops = {
+	.proc_open	= count_open,
+	.proc_read	= seq_read,
+	.proc_write	= count_write,
+	.proc_lseek	= seq_lseek,
+	.proc_release	= single_release,
+};
+
+static void count_object(void *object)
+{
+}
+
+static int __init count_init(void)
+{
+	/* With a constructor, so that it is merged with no other cache. */
+	count_cache = kmem_cache_create("kmt_count", 200, 0, 0, count_object);
+	if (!count_cache)
+		return -ENOMEM;
+	if (proc_create("kmt_count", 0600, NULL, &count_ops))
+		return 0;
+	kmem_cache_destroy(count_cache);
+	return -ENOMEM;
+}
+
+static void __exit count_exit(void)
+{
+	remove_proc_entry("kmt_count", NULL);
+	kmem_cache_destroy(count_cache);
+}
+
+module_init(count_init);
+module_exit(count_exit);
+MODULE_DESCRIPTION("Counts the instructions of allocations and frees");
+MODULE_LICENSE("GPL");
