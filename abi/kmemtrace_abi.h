@@ -38,8 +38,16 @@
  * Loss
  * ----
  * An event that found its buffer full is not recorded.  The kernel counts each
- * one, per CPU (the files overruns and total_overruns); version 1 does not say
- * where in the stream the hole is.
+ * one, per CPU (the files overruns and total_overruns).  Version 1 does not say
+ * where in the stream the hole is; version 2 has a record of KMEMTRACE_EVENT_LOST
+ * there.  What these of a CPU lack to its overruns was lost after its last
+ * record.
+ *
+ * Versions
+ * --------
+ * 1: struct kmemtrace_event, 56 bytes; ids ALLOC and FREE.
+ * 2: struct kmemtrace_event_v2, 64 bytes; LOST; the tables caches and tasks.
+ *    The kernel parameter kmemtrace.abi=1 has the kernel write version 1.
  */
 #ifndef _KMEMTRACE_ABI_H
 #define _KMEMTRACE_ABI_H
@@ -47,11 +55,13 @@
 #include <linux/types.h>
 
 /*
- * The version of this file.  The kernel tells its own in the debugfs file
- * abi_version; a reader refuses a kernel or a capture newer than it knows only
- * when it cannot skip what it does not know, i.e. never on disk.
+ * The version of this file.  The kernel tells the one that it writes in the
+ * debugfs file abi_version, kmemtraced in kmemtrace.meta.  Who saves a capture
+ * refuses a kernel whose version he does not know, as there may be more to be
+ * saved than he knows of; who reads records without knowing their version goes
+ * by rule 3.
  */
-#define KMEMTRACE_ABI_VERSION	1
+#define KMEMTRACE_ABI_VERSION	2
 
 /* Values of event_id. */
 enum kmemtrace_event_id {
@@ -61,6 +71,8 @@ enum kmemtrace_event_id {
 	KMEMTRACE_EVENT_ALLOC	= 1,
 	/* Memory is about to be freed. */
 	KMEMTRACE_EVENT_FREE	= 2,
+	/* Version 2: events were lost; struct kmemtrace_event_lost. */
+	KMEMTRACE_EVENT_LOST	= 3,
 };
 
 /*
@@ -167,5 +179,140 @@ KMEMTRACE_ASSERT_OFFSET(gfp_flags, 40);
 KMEMTRACE_ASSERT_OFFSET(timestamp, 48);
 _Static_assert(sizeof(struct kmemtrace_event) == KMEMTRACE_EVENT_SIZE_V1,
 	       "kmemtrace ABI: the record is not 56 bytes");
+
+/* In flags: where the event happened, and what it was. */
+
+/* In a hard interrupt: pid is that of the task that it came upon. */
+#define KMEMTRACE_FLAG_HARDIRQ	(1U << 0)
+
+/* In a soft interrupt, likewise. */
+#define KMEMTRACE_FLAG_SOFTIRQ	(1U << 1)
+
+/*
+ * Allocations: to be charged to a memory cgroup, by gfp flags or by the cache.
+ * Never set by kernels without CONFIG_MEMCG_KMEM.
+ */
+#define KMEMTRACE_FLAG_ACCOUNT	(1U << 2)
+
+/* All that this version knows; the others are 0. */
+#define KMEMTRACE_FLAGS_V2	(KMEMTRACE_FLAG_HARDIRQ | \
+				 KMEMTRACE_FLAG_SOFTIRQ | \
+				 KMEMTRACE_FLAG_ACCOUNT)
+
+/* In cache: not an object of a cache, or of one that has no number. */
+#define KMEMTRACE_CACHE_NONE	0
+
+/*
+ * Version 2, 64 bytes: one line of most processors' caches.  Version 1, and who
+ * it was for.
+ */
+struct kmemtrace_event_v2 {
+	/* Version 1; event_size is 64. */
+	struct kmemtrace_event v1;
+
+	/*
+	 * The task (thread), as the initial pid namespace numbers it; 0 is the
+	 * idle task of each CPU, which is also who runs in early boot.  The
+	 * table tasks has its name.
+	 */
+	__u32	pid;
+
+	/*
+	 * KMEMTRACE_TYPE_CACHE: number of the cache in the table caches.  No
+	 * number means two caches within a capture.  Other types:
+	 * KMEMTRACE_CACHE_NONE.
+	 */
+	__u16	cache;
+
+	/* KMEMTRACE_FLAG_... */
+	__u16	flags;
+} __attribute__((packed, aligned(8)));
+
+#define KMEMTRACE_EVENT_SIZE_V2	64
+
+/*
+ * Version 2: this CPU lost events, all of them after the record before this one
+ * and before the one that follows.  As large as the other records.
+ */
+struct kmemtrace_event_lost {
+	/* KMEMTRACE_EVENT_LOST. */
+	__u8	event_id;
+
+	/* 0. */
+	__u8	type_id;
+
+	/* As in the other records. */
+	__u16	event_size;
+
+	/* KMEMTRACE_NODE_NONE. */
+	__s32	node;
+
+	/* 0. */
+	__u64	reserved[2];
+
+	/* How many, never 0. */
+	__u64	events;
+
+	/*
+	 * When the first of them happened, on the clock of timestamp; the time
+	 * of the record before, where that is not known (in NMI context).
+	 */
+	__s64	since;
+
+	/* 0. */
+	__u64	reserved2;
+
+	/* When there was room again: none happened later. */
+	__s64	timestamp;
+
+	/* 0. */
+	__u64	reserved3;
+} __attribute__((packed, aligned(8)));
+
+#define KMEMTRACE_ASSERT_OFFSET_OF(type, field, offset)			\
+	_Static_assert(__builtin_offsetof(struct type, field) == (offset), \
+		       "kmemtrace ABI: " #field " of " #type " moved")
+
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_v2, v1, 0);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_v2, pid, 56);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_v2, cache, 60);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_v2, flags, 62);
+_Static_assert(sizeof(struct kmemtrace_event_v2) == KMEMTRACE_EVENT_SIZE_V2,
+	       "kmemtrace ABI: the record of version 2 is not 64 bytes");
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_lost, event_size, 2);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_lost, events, 24);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_lost, since, 32);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_lost, timestamp, 48);
+_Static_assert(sizeof(struct kmemtrace_event_lost) == KMEMTRACE_EVENT_SIZE_V2,
+	       "kmemtrace ABI: the record of a loss is not 64 bytes");
+
+/*
+ * Tables
+ * ------
+ * Files of text beside the records, in debugfs and, as they were at the end, on
+ * disk.  Lines that begin with # are about the table, "# key: value"; each other
+ * line is an entry, words with a space between them, the last of which, a name,
+ * goes on to the end of the line.  In a name a backslash, a newline and other
+ * control characters are written as \ooo, in octal.  Columns that are added
+ * later come before the name; the line "# columns:" tells which there are.
+ *
+ * caches:	number object_size size created destroyed name
+ *	Each cache that there was at some time in the session.  object_size:
+ *	bytes that its user has of an object (of the largest, where caches were
+ *	merged later), size: bytes that it takes.  Times
+ *	are those of timestamp; created is 0 if that was before the first
+ *	session could begin, destroyed is - if it was not.  Caches that the
+ *	allocator merged are one, by the name of the first.
+ *	"# unnumbered: N": caches that were made when no number was left.
+ *
+ * tasks:	pid until name
+ *	The task pid had this name up to the time until, inclusive, and since
+ *	the earlier entry of this pid, if there is one; until is - if it was
+ *	still alive with this name when the session ended, or now.  Entries are
+ *	ordered by until.
+ *	"# dropped: N", "# exact_after: T": only so many entries are kept; N
+ *	older ones are not there, so that at the time T and before names may be
+ *	missing or be those of a later task with that pid.
+ */
 
 #endif /* _KMEMTRACE_ABI_H */

@@ -9,6 +9,8 @@ EXTRA_DIST += \
 	kernel-patches/6.1/0006-mm-slub-trace-bulk-operations.patch \
 	kernel-patches/6.1/0007-mm-slab-trace-bulk-operations.patch \
 	kernel-patches/6.1/0008-mm-slob-trace-the-caller-of-bulk-operations.patch \
+	kernel-patches/6.1/0009-mm-slab_common-tell-of-caches.patch \
+	kernel-patches/6.1/0010-exit-tell-of-the-end-of-a-task.patch \
 	kernel-patches/core/Documentation/ABI/testing/debugfs-kmemtrace \
 	kernel-patches/core/Documentation/mm/kmemtrace.rst \
 	kernel-patches/core/include/linux/kmemtrace.h \
@@ -16,4 +18,7 @@ EXTRA_DIST += \
 	kernel-patches/core/mm/kmemtrace.c \
 	kernel-patches/core/mm/kmemtrace_compat.h \
 	kernel-patches/core/mm/kmemtrace_debugfs.c \
-	kernel-patches/core/mm/kmemtrace_internal.h
+	kernel-patches/core/mm/kmemtrace_hooks.c \
+	kernel-patches/core/mm/kmemtrace_internal.h \
+	kernel-patches/core/mm/kmemtrace_params.c \
+	kernel-patches/core/mm/kmemtrace_tables.c

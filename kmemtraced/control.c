@@ -20,6 +20,7 @@
 
 struct kmt_control {
 	char *path; /* DEBUGFS/kmemtrace */
+	guint abi_version;
 	int dir_fd;
 	int enabled_fd;	 /* holds the lock */
 	int overruns_fd; /* total_overruns */
@@ -127,11 +128,13 @@ static gboolean check_abi(KmtControl *control, GError **error)
 
 	if (!read_number(control, "abi_version", &version, error))
 		return FALSE;
-	if (version == KMEMTRACE_ABI_VERSION)
+	if (version >= 1 && version <= KMEMTRACE_ABI_VERSION) {
+		control->abi_version = (guint)version;
 		return TRUE;
+	}
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_ABI,
 		    "this kernel writes records of version %" G_GUINT64_FORMAT
-		    ", but kmemtraced %s takes version %d",
+		    ", but kmemtraced %s takes versions 1 to %d",
 		    version, PACKAGE_VERSION, KMEMTRACE_ABI_VERSION);
 	return FALSE;
 }
@@ -218,6 +221,17 @@ int kmt_control_fd(const KmtControl *control)
 const char *kmt_control_path(const KmtControl *control)
 {
 	return control->path;
+}
+
+guint kmt_control_abi_version(const KmtControl *control)
+{
+	return control->abi_version;
+}
+
+guint kmt_control_record_bytes(const KmtControl *control)
+{
+	return control->abi_version >= 2 ? KMEMTRACE_EVENT_SIZE_V2
+					 : KMEMTRACE_EVENT_SIZE_V1;
 }
 
 /*

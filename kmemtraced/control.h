@@ -13,8 +13,8 @@
 typedef struct kmt_control KmtControl;
 
 /*
- * Checks that there is a kmemtrace to talk to and that it speaks this version,
- * and locks it.
+ * Checks that there is a kmemtrace to talk to and that it speaks a known
+ * version, and locks it.
  */
 KmtControl *kmt_control_open(const char *debugfs, GError **error);
 void kmt_control_close(KmtControl *control);
@@ -23,6 +23,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtControl, kmt_control_close)
 /* The directory: for the CPUs' files, and to be watched.  Owned by control. */
 int kmt_control_fd(const KmtControl *control);
 const char *kmt_control_path(const KmtControl *control);
+
+/* The version of the kernel's records, and the bytes of each. */
+guint kmt_control_abi_version(const KmtControl *control);
+guint kmt_control_record_bytes(const KmtControl *control);
 
 gboolean kmt_control_is_enabled(KmtControl *control, gboolean *enabled,
 				GError **error);

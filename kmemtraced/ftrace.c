@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <kmemtrace_abi.h>
+
 #include "kmemtraced/error.h"
 #include "kmemtraced/instance.h"
 #include "kmemtraced/ringformat.h"
@@ -600,6 +602,9 @@ KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
 	g_autoptr(KmtSource) source = &ftrace->source;
 
 	source->class = &source_class;
+	/* Of a kernel that has no tables and no losses among its records. */
+	source->abi_version = 1;
+	source->record_bytes = KMEMTRACE_EVENT_SIZE_V1;
 	ftrace->online_fd = -1;
 	ftrace->cpus = g_array_new(FALSE, FALSE, sizeof(guint));
 	ftrace->feeds = g_ptr_array_new();

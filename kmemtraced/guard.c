@@ -10,8 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <kmemtrace_abi.h>
-
 #include "kmemtraced/error.h"
 #include "kmemtraced/guard.h"
 #include "kmemtraced/output.h"
@@ -24,7 +22,7 @@ struct kmt_guard {
 	int pipe_fd; /* the child sees its end */
 };
 
-static void make_whole(int dir_fd, const char *name)
+static void make_whole(int dir_fd, const char *name, guint record_bytes)
 {
 	int fd = openat(dir_fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
@@ -33,9 +31,8 @@ static void make_whole(int dir_fd, const char *name)
 		return;
 	/* Nobody is left to be told of an error; the check will. */
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_size % KMEMTRACE_EVENT_SIZE_V1)
-		(void)!ftruncate(
-			fd, st.st_size - st.st_size % KMEMTRACE_EVENT_SIZE_V1);
+	    st.st_size % record_bytes)
+		(void)!ftruncate(fd, st.st_size - st.st_size % record_bytes);
 	close(fd);
 }
 
@@ -56,7 +53,7 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, KmtSource *source,
 	dir = fdopendir(dup(dir_fd));
 	while (dir && (entry = readdir(dir)))
 		if (kmt_output_is_cpu_file(entry->d_name))
-			make_whole(dir_fd, entry->d_name);
+			make_whole(dir_fd, entry->d_name, source->record_bytes);
 	if (source->class->clean_up)
 		source->class->clean_up(source);
 	_exit(0);

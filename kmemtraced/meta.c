@@ -7,8 +7,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <kmemtrace_abi.h>
-
 #include "kmemtraced/meta.h"
 
 #define META_FORMAT 1
@@ -108,10 +106,9 @@ GKeyFile *kmt_meta_new(const KmtMetaStart *start)
 	struct utsname host;
 
 	g_key_file_set_integer(meta, CAPTURE, "format", META_FORMAT);
-	g_key_file_set_integer(meta, CAPTURE, "abi_version",
-			       KMEMTRACE_ABI_VERSION);
-	g_key_file_set_integer(meta, CAPTURE, "record_size",
-			       KMEMTRACE_EVENT_SIZE_V1);
+	g_key_file_set_uint64(meta, CAPTURE, "abi_version", start->abi_version);
+	g_key_file_set_uint64(meta, CAPTURE, "record_size",
+			      start->record_bytes);
 	g_key_file_set_string(meta, CAPTURE, "byte_order",
 			      G_BYTE_ORDER == G_LITTLE_ENDIAN ? "little"
 							      : "big");
@@ -173,8 +170,10 @@ void kmt_meta_add_cpu(GKeyFile *meta, const char *sys, guint cpu)
 static void set_figures(GKeyFile *meta, const char *group, guint64 bytes,
 			const guint64 *overruns)
 {
-	g_key_file_set_uint64(meta, group, "events",
-			      bytes / KMEMTRACE_EVENT_SIZE_V1);
+	guint64 record_bytes =
+		g_key_file_get_uint64(meta, CAPTURE, "record_size", NULL);
+
+	g_key_file_set_uint64(meta, group, "events", bytes / record_bytes);
 	g_key_file_set_uint64(meta, group, "bytes", bytes);
 	if (overruns)
 		g_key_file_set_uint64(meta, group, "overruns", *overruns);

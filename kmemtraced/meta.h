@@ -13,6 +13,8 @@ typedef struct {
 	const char *sys;    /* where sysfs is mounted */
 	const char *proc;   /* and procfs */
 	const char *source; /* its name */
+	guint abi_version;  /* of the records */
+	guint record_bytes;
 	gboolean continues; /* an earlier reader took the first part */
 	gboolean was_enabled;
 } KmtMetaStart;

@@ -52,7 +52,8 @@ gboolean kmt_output_is_cpu_file(const char *name)
 /* The names that a capture consists of. */
 static gboolean is_capture_file(const char *name)
 {
-	static const char *const tables[] = {META, "kallsyms", "modules"};
+	static const char *const tables[] = {META, "kallsyms", "modules",
+					     "caches", "tasks"};
 
 	for (gsize i = 0; i < G_N_ELEMENTS(tables); i++)
 		if (g_str_equal(name, tables[i]))
@@ -225,8 +226,8 @@ int kmt_output_fd(const KmtOutput *output)
 	return output->fd;
 }
 
-KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize subbuf_bytes,
-			     GError **error)
+KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize record_bytes,
+			     gsize subbuf_bytes, GError **error)
 {
 	g_autofree char *name = g_strdup_printf("cpu%u.out", cpu);
 	/*
@@ -235,7 +236,7 @@ KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize subbuf_bytes,
 	 */
 	gsize batch_bytes =
 		subbuf_bytes < BATCH_BYTES ? BATCH_BYTES : KMT_SINK_CHUNK_BYTES;
-	KmtSink *sink = kmt_sink_new(output->fd, name, KMEMTRACE_EVENT_SIZE_V1,
+	KmtSink *sink = kmt_sink_new(output->fd, name, record_bytes,
 				     batch_bytes, error);
 
 	if (!sink)

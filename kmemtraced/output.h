@@ -34,8 +34,8 @@ int kmt_output_fd(const KmtOutput *output);
 gboolean kmt_output_is_cpu_file(const char *name);
 
 /* Makes cpu<n>.out.  subbuf_bytes: what the kernel will give at once. */
-KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize subbuf_bytes,
-			     GError **error);
+KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize record_bytes,
+			     gsize subbuf_bytes, GError **error);
 
 /*
  * Puts a copy of the file source there as name; one that is there already

@@ -27,6 +27,7 @@ struct kmt_reader {
 	int wake_fd;   /* eventfd: look, or stop, gone or abandon is set */
 	int notify_fd; /* eventfd of main */
 	guint cpu;
+	guint record_bytes;
 	KmtSink *sink;
 	cpu_set_t *cpu_set;
 	gsize cpu_set_bytes;
@@ -169,14 +170,15 @@ static void *reader_thread(void *data)
 	return NULL;
 }
 
-KmtReader *kmt_reader_new(KmtFeed *feed, guint cpu, KmtSink *sink,
-			  int notify_fd, GError **error)
+KmtReader *kmt_reader_new(KmtFeed *feed, guint cpu, guint record_bytes,
+			  KmtSink *sink, int notify_fd, GError **error)
 {
 	g_autoptr(KmtReader) reader = g_new0(KmtReader, 1);
 
 	reader->feed = feed;
 	reader->sink = sink;
 	reader->cpu = cpu;
+	reader->record_bytes = record_bytes;
 	reader->notify_fd = notify_fd;
 	reader->cpu_set = CPU_ALLOC(cpu + 1);
 	reader->cpu_set_bytes = CPU_ALLOC_SIZE(cpu + 1);
@@ -287,7 +289,7 @@ gboolean kmt_reader_check(const KmtReader *reader, GError **error)
 			    reader->cpu, reader->feed->name);
 		return FALSE;
 	}
-	if (kmt_reader_bytes_read(reader) % KMEMTRACE_EVENT_SIZE_V1) {
+	if (kmt_reader_bytes_read(reader) % reader->record_bytes) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_READ,
 			    "CPU %u: the kernel gave a part of a record",
 			    reader->cpu);

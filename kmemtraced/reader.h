@@ -22,8 +22,8 @@ typedef struct kmt_reader KmtReader;
  * happens which main has to look at (the thread has drained, cannot write, or
  * ended), 1 is added to the eventfd notify_fd, which must outlive the reader.
  */
-KmtReader *kmt_reader_new(KmtFeed *feed, guint cpu, KmtSink *sink,
-			  int notify_fd, GError **error);
+KmtReader *kmt_reader_new(KmtFeed *feed, guint cpu, guint record_bytes,
+			  KmtSink *sink, int notify_fd, GError **error);
 
 /* Joins the thread if need be. */
 void kmt_reader_free(KmtReader *reader);

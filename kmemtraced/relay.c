@@ -128,6 +128,7 @@ static void relay_free(KmtSource *source)
 	kmt_control_close(control_of(source));
 	g_free(source->what);
 	g_free(source->watch_path);
+	g_free(source->tables_path);
 	g_free(source);
 }
 
@@ -159,6 +160,9 @@ KmtSource *kmt_relay_open(const KmtSourceOptions *options, GError **error)
 				  &source->subbuf_bytes, error))
 		return NULL;
 	source->watch_path = g_strdup(kmt_control_path(relay->control));
+	source->tables_path = g_strdup(kmt_control_path(relay->control));
+	source->abi_version = kmt_control_abi_version(relay->control);
+	source->record_bytes = kmt_control_record_bytes(relay->control);
 	source->batch_bytes = source->subbuf_bytes;
 	return g_steal_pointer(&source);
 }

@@ -12,8 +12,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <kmemtrace_abi.h>
-
 #include "kmemtraced/error.h"
 #include "kmemtraced/guard.h"
 #include "kmemtraced/live.h"
@@ -108,7 +106,8 @@ static gboolean add_reader(KmtSession *session, guint cpu, GError **error)
 	g_autoptr(KmtReader) reader = NULL;
 	g_autoptr(KmtFeed) feed = NULL;
 	KmtSink *sink = kmt_output_cpu_file(
-		session->output, cpu, session->source->batch_bytes, error);
+		session->output, cpu, session->source->record_bytes,
+		session->source->batch_bytes, error);
 
 	if (!sink)
 		return FALSE;
@@ -117,7 +116,8 @@ static gboolean add_reader(KmtSession *session, guint cpu, GError **error)
 		kmt_sink_free(sink);
 		return FALSE;
 	}
-	reader = kmt_reader_new(g_steal_pointer(&feed), cpu, sink,
+	reader = kmt_reader_new(g_steal_pointer(&feed), cpu,
+				session->source->record_bytes, sink,
 				session->notify_fd, error);
 	if (!reader || (session->running && !kmt_reader_start(reader, error)))
 		return FALSE;
@@ -210,12 +210,15 @@ static gboolean get_ready(KmtSession *session, GError **error)
 		return FALSE;
 	session->tables.output = session->output;
 	session->tables.proc = session->options->proc;
+	session->tables.records = session->source->tables_path;
 	session->tables.warning = session->ui->warning;
 	session->guard = kmt_guard_start(kmt_output_fd(session->output),
 					 session->source, error);
 	if (!session->guard)
 		return FALSE;
 	start.source = session->source->class->name;
+	start.abi_version = session->source->abi_version;
+	start.record_bytes = session->source->record_bytes;
 	start.was_enabled = session->was_enabled;
 	session->meta = kmt_meta_new(&start);
 	session->source->class->describe(session->source, session->meta);
@@ -269,7 +272,7 @@ static guint64 bytes_written(KmtSession *session)
 static void update_live(KmtSession *session)
 {
 	KmtLiveFigures figures = {
-		.events = bytes_read(session) / KMEMTRACE_EVENT_SIZE_V1,
+		.events = bytes_read(session) / session->source->record_bytes,
 		.bytes = bytes_written(session),
 		.now_us = g_get_monotonic_time(),
 	};
@@ -558,6 +561,7 @@ static void collect_figures(KmtSession *session, KmtSummary *summary)
 	}
 	g_array_sort(summary->cpus, compare_cpus);
 	summary->frozen = session->frozen;
+	summary->record_bytes = session->source->record_bytes;
 	summary->n_subbufs = session->source->n_subbufs;
 	summary->subbuf_bytes = session->source->subbuf_bytes;
 	summary->has_option = session->source->class->conclude != NULL;
@@ -644,7 +648,9 @@ static void run(KmtSession *session, KmtSummary *summary)
 	if (!session->options->quiet && !session->options->command)
 		session->live = kmt_live_new(STDERR_FILENO);
 	/* Where tracing is on, the buffers cannot wait for that. */
-	if (session->was_enabled && !kmt_tables_copy(&session->tables, &error))
+	if ((session->was_enabled &&
+	     !kmt_tables_copy(&session->tables, &error)) ||
+	    !kmt_tables_copy_records(&session->tables, &error))
 		add_error(session, g_steal_pointer(&error));
 	else
 		record(session, start_us);

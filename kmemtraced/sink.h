@@ -21,8 +21,8 @@
 #include <glib.h>
 
 /*
- * lcm(56, 4096): the smallest number of bytes that is both whole records and
- * whole blocks.
+ * lcm(56, 64, 4096): the smallest number of bytes that is both whole records,
+ * of either version, and whole blocks.
  */
 #define KMT_SINK_CHUNK_BYTES 28672
 

@@ -78,6 +78,13 @@ struct kmt_source {
 	const KmtSourceClass *class;
 	char *what;	  /* what is recorded from, for people */
 	char *watch_path; /* a directory that changes with the CPUs, or NULL */
+	/*
+	 * A directory with the tables of version 2, caches and tasks, or NULL.
+	 * Those of a session are there while it lasts, and until the next one.
+	 */
+	char *tables_path;
+	guint abi_version;  /* of the records */
+	guint record_bytes; /* of each */
 	/* A CPU's buffer. */
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;

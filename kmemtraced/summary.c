@@ -18,6 +18,7 @@ void kmt_summary_init(KmtSummary *summary)
 {
 	*summary = (KmtSummary){
 		.cpus = g_array_new(FALSE, FALSE, sizeof(KmtCpuSummary)),
+		.record_bytes = KMEMTRACE_EVENT_SIZE_V1,
 	};
 }
 
@@ -44,10 +45,10 @@ char *kmt_summary_line(const KmtSummary *summary)
 {
 	GString *line = g_string_new(NULL);
 
-	g_string_printf(
-		line,
-		"%" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " bytes, ",
-		summary->bytes / KMEMTRACE_EVENT_SIZE_V1, summary->bytes);
+	g_string_printf(line,
+			"%" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
+			" bytes, ",
+			summary->bytes / summary->record_bytes, summary->bytes);
 	if (!summary->frozen)
 		g_string_append_printf(line, "%.1f seconds, ",
 				       summary->seconds);
@@ -71,7 +72,7 @@ guint64 kmt_summary_subbufs(const KmtSummary *summary, guint64 memory_bytes)
 	most = MIN(memory_bytes / MEMORY_PART / summary->cpus->len, G_MAXUINT) /
 	       summary->subbuf_bytes;
 	wanted = kmt_enough_subbufs(summary->n_subbufs, summary->subbuf_bytes,
-				    KMEMTRACE_EVENT_SIZE_V1, worst->lost);
+				    summary->record_bytes, worst->lost);
 	return wanted <= most ? wanted : 0;
 }
 
@@ -83,7 +84,7 @@ static guint64 kilobytes(const KmtSummary *summary, guint64 subbufs)
 char *kmt_summary_advice(const KmtSummary *summary, guint64 memory_bytes)
 {
 	const KmtCpuSummary *worst = worst_cpu(summary);
-	guint64 events = summary->bytes / KMEMTRACE_EVENT_SIZE_V1;
+	guint64 events = summary->bytes / summary->record_bytes;
 	guint64 subbufs = kmt_summary_subbufs(summary, memory_bytes);
 	GString *text;
 

@@ -18,6 +18,7 @@ typedef struct {
 	gboolean lost_known;
 	double seconds;	 /* with tracing on and kmemtraced there */
 	gboolean frozen; /* recorded before; seconds says nothing */
+	guint record_bytes;
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
 	gboolean has_option; /* the buffer's size is an option, -b */

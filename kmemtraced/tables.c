@@ -4,10 +4,11 @@
 #include "kmemtraced/error.h"
 #include "kmemtraced/tables.h"
 
-static gboolean copy_table(KmtTables *tables, const char *name,
-			   gboolean *hidden, GError **error)
+/* directory: where it is copied from. */
+static gboolean copy_table(KmtTables *tables, const char *directory,
+			   const char *name, gboolean *hidden, GError **error)
 {
-	g_autofree char *source = g_build_filename(tables->proc, name, NULL);
+	g_autofree char *source = g_build_filename(directory, name, NULL);
 	g_autoptr(GError) problem = NULL;
 	g_autofree char *text = NULL;
 
@@ -41,8 +42,8 @@ gboolean kmt_tables_copy(KmtTables *tables, GError **error)
 	gboolean hidden = FALSE;
 
 	tables->modules = read_modules(tables);
-	if (!copy_table(tables, "kallsyms", &hidden, error) ||
-	    !copy_table(tables, "modules", NULL, error))
+	if (!copy_table(tables, tables->proc, "kallsyms", &hidden, error) ||
+	    !copy_table(tables, tables->proc, "modules", NULL, error))
 		return FALSE;
 	if (hidden)
 		tables->warning(
@@ -53,13 +54,22 @@ gboolean kmt_tables_copy(KmtTables *tables, GError **error)
 	return TRUE;
 }
 
+gboolean kmt_tables_copy_records(KmtTables *tables, GError **error)
+{
+	return !tables->records ||
+	       (copy_table(tables, tables->records, "caches", NULL, error) &&
+		copy_table(tables, tables->records, "tasks", NULL, error));
+}
+
 gboolean kmt_tables_renew(KmtTables *tables, GError **error)
 {
 	g_autofree char *modules = read_modules(tables);
 
+	if (!kmt_tables_copy_records(tables, error))
+		return FALSE;
 	return g_strcmp0(modules, tables->modules) == 0 ||
-	       (copy_table(tables, "kallsyms", NULL, error) &&
-		copy_table(tables, "modules", NULL, error));
+	       (copy_table(tables, tables->proc, "kallsyms", NULL, error) &&
+		copy_table(tables, tables->proc, "modules", NULL, error));
 }
 
 void kmt_tables_clear(KmtTables *tables)

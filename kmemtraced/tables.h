@@ -7,7 +7,8 @@
 
 typedef struct {
 	KmtOutput *output;
-	const char *proc; /* where procfs is mounted */
+	const char *proc;    /* where procfs is mounted */
+	const char *records; /* what KmtSource calls tables_path; may be NULL */
 	void (*warning)(const char *text);
 	char *modules; /* text of modules when its copy was made */
 } KmtTables;
@@ -16,8 +17,14 @@ typedef struct {
 gboolean kmt_tables_copy(KmtTables *tables, GError **error);
 
 /*
- * Modules that were loaded while recording have names too.  Those that went
- * away lose theirs.
+ * Likewise what the numbers in the records of version 2 mean.  To be called
+ * once tracing is on: it is for a capture that will be cut off.
+ */
+gboolean kmt_tables_copy_records(KmtTables *tables, GError **error);
+
+/*
+ * When tracing is off: all that changed.  Modules that were loaded while
+ * recording have names too.  Those that went away lose theirs.
  */
 gboolean kmt_tables_renew(KmtTables *tables, GError **error);
 

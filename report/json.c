@@ -114,7 +114,8 @@ static void add_capture(JsonBuilder *builder, const KmtReport *report)
 	const KmtCapture *capture = report->capture;
 	g_autofree char *release = kmt_report_meta(capture, "kernel_release");
 	g_autofree char *version = kmt_report_meta(capture, "abi_version");
-	guint64 abi_version = KMEMTRACE_ABI_VERSION;
+	guint64 abi_version =
+		capture->record_size < KMEMTRACE_EVENT_SIZE_V2 ? 1 : 2;
 
 	if (version)
 		g_ascii_string_to_unsigned(version, 10, 1, G_MAXINT32,

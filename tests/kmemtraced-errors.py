@@ -11,8 +11,9 @@ import signal
 import subprocess
 import time
 
-from kmemtraced_fake import (CHUNK, PROGRAM, RECORD, Capture, Daemon,
-                             DaemonTest, main, records, wait_for)
+from kmemtraced_fake import (CHUNK, PROGRAM, RECORD, RECORD_V2, Capture,
+                             Daemon, DaemonTest, main, records, records_v2,
+                             wait_for)
 
 
 class Options(DaemonTest):
@@ -115,9 +116,11 @@ class Kernel(DaemonTest):
                            "open_errno": errno.EPERM})
 
     def test_other_abi_version(self):
-        self.make_kernel(abi_version=2)
-        self.refused("records of version 2, but kmemtraced",
-                     "takes version 1", "belongs to this kernel")
+        self.make_kernel(abi_version=3)
+        self.refused("records of version 3, but kmemtraced",
+                     "takes versions 1 to 2", "belongs to this kernel")
+        self.kernel.put("abi_version", "0\n")
+        self.refused("records of version 0, but kmemtraced")
         self.kernel.put("abi_version", "one\n")
         self.refused("abi_version: 'one' is not a number")
 
@@ -372,6 +375,28 @@ class Directory(DaemonTest):
         self.assertEqual(capture["complete"], "false")
         self.assertNotIn("kallsyms", capture.files)
 
+    def test_no_room_for_the_tables_of_the_records(self):
+        kernel = self.make_kernel(abi_version=2)
+        kernel.put("caches", "a table\n")
+        daemon = self.spawn(shim={"write_file": "caches.tmp",
+                                  "write_limit": 3})
+        code, _, err = daemon.finish()
+        self.assertEqual(code, 1)
+        self.assertIn("caches: No space left on device", err)
+        self.assertNotIn("caches", self.capture().files)
+
+    def test_tables_of_the_records_that_cannot_be_read(self):
+        kernel = self.make_kernel(abi_version=2)
+        kernel.put("caches", "a table\n")
+        kernel.put("tasks", "another\n")
+        daemon = self.start(shim={"read_file": "kmemtrace/caches"})
+        _, err = self.end(daemon)
+        self.assertIn("kmemtrace/caches: ", err)
+        self.assertIn("the capture goes without it", err)
+        capture = self.capture()
+        self.assertNotIn("caches", capture.files)
+        self.assertEqual(capture.read("tasks"), b"another\n")
+
     def test_kallsyms_that_cannot_be_read(self):
         self.make_kernel()
         daemon = self.start(shim={"read_file": "proc/kallsyms"})
@@ -590,6 +615,19 @@ class Killed(DaemonTest):
                                  self.KALLSYMS)
                 # Tracing goes on; the next one takes the rest.
                 self.assertEqual(kernel.get("enabled"), "1")
+
+    def test_within_a_write_of_version_2(self):
+        kernel = self.make_kernel(cpus=(0,), abi_version=2)
+        kernel.put("caches", "of the start\n")
+        daemon = self.start(shim={"write_file": "cpu0.out",
+                                  "write_kill": 4096 + 56})
+        wait_for(lambda: os.path.exists(f"{self.out}/caches"),
+                 "the tables are copied")
+        fed = records_v2(5 * CHUNK // RECORD_V2)
+        kernel.feed(0, fed)
+        capture = self.killed(daemon)
+        self.assertEqual(capture.cpu(0), fed[:4096])
+        self.assertEqual(capture.read("caches"), b"of the start\n")
 
     def test_at_any_time(self):
         """No write goes past the page cache, where a kill may cut it."""

@@ -9,8 +9,8 @@ import subprocess
 from kmemtraced_fake import (PROGRAM, DaemonTest, main, records)
 
 TOP_SRCDIR = os.environ.get("top_srcdir", ".")
-TYPES = {"__u8": "u8", "__u16": "u16", "__s32": "s32", "__u64": "u64",
-         "__s64": "s64"}
+TYPES = {"__u8": "u8", "__u16": "u16", "__s32": "s32", "__u32": "u32",
+         "__u64": "u64", "__s64": "s64"}
 
 
 def source(*path):
@@ -54,16 +54,19 @@ class Manual(DaemonTest):
         self.assertEqual(keys(cpu), set(meta["cpu0"]))
 
     def test_record(self):
-        """The table of kmemtrace(5) is the header's."""
+        """The tables of kmemtrace(5) are the header's."""
         header = source("abi", "kmemtrace_abi.h")
-        body = header.split("struct kmemtrace_event {")[1].split("}")[0]
-        fields = {name: TYPES[kind] for kind, name in
-                  re.findall(r"^\t(__\w+)\t(\w+);", body, re.M)}
+        fields = {}
+        for struct in ("kmemtrace_event", "kmemtrace_event_v2"):
+            body = header.split(f"struct {struct} {{")[1].split("\n}")[0]
+            fields.update((name, TYPES[kind]) for kind, name in
+                          re.findall(r"^\t(__\w+)\t(\w+);", body, re.M))
         offsets = dict(re.findall(
-            r"^KMEMTRACE_ASSERT_OFFSET\((\w+), (\d+)\)", header, re.M))
+            r"^KMEMTRACE_ASSERT_OFFSET(?:_OF\(kmemtrace_event_v2, |\()"
+            r"(\w+), (\d+)\)", header, re.M))
         table = re.findall(r"^\.It (\d+) Ta (\w+) Ta (\w+) Ta ",
                            source("docs", "man", "kmemtrace.5"), re.M)
-        self.assertEqual(len(table), 10)
+        self.assertEqual(len(table), 13)
         self.assertEqual(
             table, [(offsets[name], fields[name], name) for name in fields])
 

@@ -11,7 +11,7 @@ import sys
 import time
 
 from kmemtraced_fake import (CHUNK, RECORD, TIMEOUT_S, Daemon, DaemonTest,
-                             main, records, wait_for)
+                             main, records, records_v2, wait_for)
 
 # More than the reader's memory, and no multiple of anything.
 MANY = 40011
@@ -116,6 +116,40 @@ class Recording(DaemonTest):
             "node": "1", "events": "7", "bytes": "392", "overruns": "0"})
         self.assertEqual(dict(meta["cpu7"]), {
             "node": "-1", "events": "0", "bytes": "0", "overruns": "0"})
+
+    def test_version_2(self):
+        kernel = self.make_kernel(cpus=(0,), abi_version=2)
+        kernel.put("caches", "caches of the start\n")
+        kernel.put("tasks", "tasks of the start\n")
+        daemon = self.start()
+        fed = records_v2(MANY)
+        kernel.feed(0, fed)
+        kernel.put("caches", "caches of the end\n")
+        kernel.put("tasks", "tasks of the end\n")
+        out, _ = self.end(daemon)
+        self.assertIn(f"{MANY} events, {MANY * 64} bytes", out)
+        capture = self.capture()
+        self.assertEqual(capture.cpu(0), fed)
+        self.assertEqual(capture.files, ["caches", "cpu0.out", "kallsyms",
+                                         "kmemtrace.meta", "modules", "tasks"])
+        self.assertEqual(capture.read("caches"), b"caches of the end\n")
+        self.assertEqual(capture.read("tasks"), b"tasks of the end\n")
+        self.assertEqual(capture["abi_version"], "2")
+        self.assertEqual(capture["record_size"], "64")
+        self.assertEqual(capture["subbuf_size"], "524288")
+        self.assertEqual(capture["events"], str(MANY))
+        self.assertEqual(capture.meta["cpu0"]["events"], str(MANY))
+        # Another one does not take the place of these files unasked.
+        for name in ("caches", "tasks"):
+            for other in capture.files:
+                if other != name:
+                    os.unlink(os.path.join(self.out, other))
+            capture.files = [name]
+            code, _, err = self.run_to_end()
+            self.assertEqual(code, 1)
+            self.assertIn("capture", err)
+            self.end(self.start("-f"))
+            capture = self.capture()
 
     def test_notes_that_end_early(self):
         self.make_kernel()

@@ -27,6 +27,7 @@ PROGRAM = os.path.join(TOP_BUILDDIR, "kmemtraced", "kmemtraced")
 CHECK = os.path.join(TOP_BUILDDIR, "check", "kmemtrace-check")
 SHIM = os.path.join(TOP_BUILDDIR, "tests", "kmemtraced-shim.so")
 RECORD = 56
+RECORD_V2 = 64
 CHUNK = 28672
 PIPE_BYTES = 1 << 20
 # Only a hang is ever ended by it.
@@ -39,6 +40,14 @@ def records(n, start=0, cpu=0):
         mkcapture.alloc(1000 + start + i,
                         0xffff888000000000 + (cpu << 32) + (start + i) * 64)
         for i in range(n))
+
+
+def records_v2(n, start=0):
+    """Likewise of version 2."""
+    return b"".join(
+        mkcapture.event_v2(t=1000 + i, ptr=0xffff888000000000 + i * 64, pid=i,
+                           cache=7, type_id=mkcapture.CACHE)
+        for i in range(start, start + n))
 
 
 def wait_for(condition, what):
@@ -60,10 +69,11 @@ class FakeDebugfs:
         self.consumed = {}
         self.overruns = {}
         os.makedirs(self.path)
+        self.record = RECORD if abi_version == 1 else RECORD_V2
         self.put("abi_version", f"{abi_version}\n")
         self.put("enabled", f"{enabled}\n")
         self.put("subbufs", "20\n")
-        self.put("subbuf_size", "458752\n")
+        self.put("subbuf_size", f"{8192 * self.record}\n")
         self.put("total_overruns", "0\n")
         self.put("consumed", "")
         self.put("overruns", "")
@@ -297,7 +307,8 @@ class DaemonTest(unittest.TestCase):
                          checked.stdout + checked.stderr)
         for name in capture.files:
             if name.endswith(".out"):
-                self.assertEqual(len(capture.read(name)) % RECORD, 0, name)
+                record = self.kernel.record if self.kernel else RECORD
+                self.assertEqual(len(capture.read(name)) % record, 0, name)
         return capture
 
 

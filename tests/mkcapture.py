@@ -8,7 +8,8 @@ A line is one of these; '#' starts a comment, 'a=1 b=2' are fields, numbers may
 be decimal or 0x hexadecimal:
 
     meta                    the indented lines that follow are kmemtrace.meta
-    kallsyms                likewise; also modules
+    kallsyms                likewise; also modules, caches and tasks, where ': '
+                            before a line is left out
     cpu N little|big [size=N]
                             what follows goes to cpuN.out; size: bytes of a
                             record, 56 unless told; longer ones end in 0xee
@@ -17,6 +18,9 @@ be decimal or 0x hexadecimal:
     free  kmalloc|cache|pages t=.. site=.. ptr=..
     record event=.. type=.. size=.. and the fields above, extra=HEX
                             any record; size is what it says of itself
+                            pid=.. cache=.. flags=.. with size=64 or more:
+                            what version 2 has there, instead of 0xee
+    lost t=.. n=.. since=.. a record of lost events
     bytes 00 01 02          as they are
     repeat N STATEMENT      the same N times
     end                     no more follows
@@ -30,16 +34,20 @@ import os
 import struct
 import sys
 
-ALLOC, FREE = 1, 2
+ALLOC, FREE, LOST = 1, 2, 3
 KMALLOC, CACHE, PAGES = 0, 1, 2
 TYPES = {"kmalloc": KMALLOC, "cache": CACHE, "pages": PAGES}
 BASE_SIZE = 56
+V2_SIZE = 64
 ORDERS = {"little": "<", "big": ">"}
-TEXTS = {"meta": "kmemtrace.meta", "kallsyms": "kallsyms", "modules": "modules"}
+TEXTS = {"meta": "kmemtrace.meta", "kallsyms": "kallsyms", "modules": "modules",
+         "caches": "caches", "tasks": "tasks"}
 # Names of the fields in a fixture -> argument of event().
 FIELDS = {"event": "event_id", "type": "type_id", "size": "event_size",
           "node": "node", "site": "site", "ptr": "ptr", "req": "req",
           "alloc": "alloc", "gfp": "gfp", "t": "t"}
+# Of version 2.
+FIELDS_V2 = ("pid", "cache", "flags")
 
 
 class FixtureError(Exception):
@@ -52,6 +60,19 @@ def event(event_id=ALLOC, type_id=KMALLOC, t=0, site=0xffffffff81000000,
     """The bytes of one record of version 1."""
     return struct.pack(ORDERS[order] + "BBHiQQQQQq", event_id, type_id,
                        event_size, node, site, ptr, req, alloc, gfp, t)
+
+
+def event_v2(pid=0, cache=0, flags=0, order="little", **fields):
+    """The bytes of one record of version 2."""
+    fields.setdefault("event_size", V2_SIZE)
+    return event(order=order, **fields) + struct.pack(
+        ORDERS[order] + "IHH", pid, cache, flags)
+
+
+def lost(t, n, since, order="little", event_size=V2_SIZE):
+    """A record of version 2 that tells of n lost events."""
+    return event_v2(event_id=LOST, t=t, site=0, ptr=0, req=n, alloc=since,
+                    gfp=0, order=order, event_size=event_size)
 
 
 def older(layout, fields, cpu=0, sequence=0, word=8):
@@ -162,6 +183,8 @@ class Compiler:
         extra = fields.pop("extra", None)
         args = {"event_size": self.size}
         args.update(given)
+        newer = {name: int(fields.pop(name), 0) for name in FIELDS_V2
+                 if name in fields}
         for name, value in fields.items():
             if name not in FIELDS:
                 raise FixtureError(f"unknown field '{name}'")
@@ -169,12 +192,22 @@ class Compiler:
         if args.get("event_id") == FREE:
             for name in ("req", "alloc", "gfp"):
                 args.setdefault(name, 0)
-        data = event(order=self.order, **args)
+        if newer:
+            data = event_v2(order=self.order, **newer, **args)
+        else:
+            data = event(order=self.order, **args)
         if extra is None:
-            data += b"\xee" * (self.size - BASE_SIZE)
+            data += b"\xee" * (self.size - len(data))
         else:
             data += bytes.fromhex(extra)
         self.emit(data)
+
+    def do_lost(self, words):
+        """lost t= n= since="""
+        fields = {name: int(value, 0)
+                  for name, value in parse_fields(words).items()}
+        data = lost(order=self.order, event_size=self.size, **fields)
+        self.emit(data + b"\xee" * (self.size - len(data)))
 
     def statement(self, words):
         """One line that is not part of a text."""
@@ -194,6 +227,8 @@ class Compiler:
                            event_id=ALLOC if verb == "alloc" else FREE)
         elif verb == "record":
             self.do_record(rest)
+        elif verb == "lost":
+            self.do_lost(rest)
         elif verb == "bytes":
             self.emit(bytes.fromhex("".join(rest)))
         elif verb == "repeat":
@@ -206,7 +241,8 @@ class Compiler:
         """One line.  Returns False after the last one."""
         if self.text and (line[:1] in (" ", "\t") or not line.strip()):
             if line.strip():
-                self.capture.texts[self.text] += line.strip() + "\n"
+                self.capture.texts[self.text] += \
+                    line.strip().removeprefix(": ") + "\n"
             return True
         words = line.split("#")[0].split()
         if not words:

@@ -5,10 +5,13 @@ EXTRA_DIST += \
 	vm/run \
 	vm/config/base.config \
 	vm/config/debug.config \
+	vm/config/ftrace.config \
 	vm/config/kmemtrace.config \
 	vm/config/slab.config \
 	vm/config/slob.config \
 	vm/config/slub.config \
+	vm/count/Kbuild \
+	vm/count/kmt_count.c \
 	vm/faulty/Kbuild \
 	vm/faulty/kmt_faulty.c \
 	vm/gap/Kbuild \
@@ -16,6 +19,7 @@ EXTRA_DIST += \
 	vm/guest/init \
 	vm/guest/lib.sh \
 	vm/scenarios/boot-capture.sh \
+	vm/scenarios/cost.sh \
 	vm/scenarios/ctrl-c.sh \
 	vm/scenarios/disk-full.sh \
 	vm/scenarios/ftrace.sh \
@@ -31,5 +35,6 @@ EXTRA_DIST += \
 	vm/scenarios/toggle.sh \
 	vm/storm/Kbuild \
 	vm/storm/kmt_storm.c \
+	vm/texec/texec.c \
 	vm/witness/Kbuild \
 	vm/witness/kmt_witness.c

@@ -25,25 +25,39 @@ traced=(--append 'kmemtrace.enable=yes kmemtrace.subbufs=60')
 # boot ALLOCATOR: the main job.
 boot()
 {
-	guest "$1" "$work/boot-$1" boot-capture.sh "${traced[@]}"
+	guest "$1" "$work/boot-$1" boot-capture.sh "${@:2}"
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/boot-$1/capture"
+}
+
+# version2 FOLDER [--work]: the capture in it says what version 2 does.
+version2()
+{
+	python3 "$kmt_top/tests/vm/version2.py" "${@:2}" "$1/capture"
 }
 
 step_boot_slub()
 {
-	boot slub
+	boot slub "${traced[@]}"
+	version2 "$work/boot-slub" --work
 	python3 "$kmt_top/tests/figures-large.py" "$work/boot-slub/capture"
 }
 
-step_boot_slab() { boot slab; }
-step_boot_slob() { boot slob; }
+step_boot_slab() { boot slab "${traced[@]}"; }
+
+# As programs of version 1 know it.
+step_boot_slob()
+{
+	boot slob --append 'kmemtrace.enable=yes kmemtrace.subbufs=60 kmemtrace.abi=1'
+	meta_has "$work/boot-slob/capture" abi_version=1
+}
 
 # gap ALLOCATOR: each way through the allocators, a known number of times.
 gap()
 {
 	guest "$1" "$work/gap-$1" gap.sh "${traced[@]}"
 	python3 "$kmt_top/tests/vm/gap.py" "$work/gap-$1/capture" \
-		"$work/gap-$1/gap.log"
+		"$work/gap-$1/gap.log" "$work/gap-$1/nmi"
+	version2 "$work/gap-$1"
 }
 
 step_gap_slub() { gap slub; }
@@ -83,7 +97,7 @@ step_hotplug()
 step_loss()
 {
 	guest slub "$work/loss" loss.sh --append \
-		'kmemtrace.subbufs=2 kmemtrace.subbuf_size=28672'
+		'kmemtrace.subbufs=2 kmemtrace.subbuf_size=28672 kmemtrace.tasks=16'
 	python3 "$kmt_top/tests/vm/loss.py" "$work/loss"
 }
 
@@ -99,11 +113,12 @@ step_ftrace_guest()
 # whole_records CAPTURE: complete records, and the check finds no error.
 whole_records()
 {
-	local file
+	local file size
 
+	size=$(sed -n 's/^record_size=//p' "$1/kmemtrace.meta")
 	for file in "$1"/cpu*.out; do
 		echo "${file##*/}: $(stat -c %s "$file") bytes"
-		[ $(($(stat -c %s "$file") % 56)) = 0 ]
+		[ $(($(stat -c %s "$file") % size)) = 0 ]
 	done
 	kmemtrace-check "$1"
 }
@@ -136,16 +151,25 @@ step_disk_full()
 	meta_has "$work/disk-full/capture" complete=false
 }
 
+# A program for guests, which have no library of threads.
+texec()
+{
+	[ -x "$work/texec" ] ||
+		cc -O1 -static -pthread -o "$work/texec" "$kmt_top/vm/texec/texec.c"
+}
+
 step_toggle()
 {
-	guest slub "$work/toggle" toggle.sh
+	texec
+	guest slub "$work/toggle" toggle.sh --file "$work/texec"
 	whole_records "$work/toggle/capture"
+	version2 "$work/toggle" --task 'a second name'
 }
 
 step_parameters()
 {
 	guest slub "$work/parameters" parameters.sh --append \
-		'kmemtrace.enable=maybe kmemtrace.subbufs=1 kmemtrace.subbuf_size=12x'
+		'kmemtrace.enable=maybe kmemtrace.subbufs=1 kmemtrace.subbuf_size=12x kmemtrace.abi=3 kmemtrace.tasks=1'
 }
 
 # kmemtraced keeps up with a steady load and does not feed on itself.
@@ -176,15 +200,19 @@ step_debug()
 	guest 'slub debug' "$work/debug-boot" boot-capture.sh "${opts[@]}" \
 		--append "$on"
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/debug-boot/capture"
+	version2 "$work/debug-boot" --work --accounted
 	guest 'slub debug' "$work/debug-hotplug" hotplug.sh "${opts[@]}" \
 		--append "$on maxcpus=1"
+	texec
 	guest 'slub debug' "$work/debug-toggle" toggle.sh "${opts[@]}" \
-		--append "$quiet"
+		--append "$quiet" --file "$work/texec"
+	version2 "$work/debug-toggle" --accounted --task 'a second name'
 	# On two nodes the page allocator has wrappers of its own.
 	guest 'slub debug' "$work/debug-gap" gap.sh "${opts[@]}" \
 		--append "$on numa=fake=2"
 	python3 "$kmt_top/tests/vm/gap.py" "$work/debug-gap/capture" \
-		"$work/debug-gap/gap.log"
+		"$work/debug-gap/gap.log" "$work/debug-gap/nmi"
+	version2 "$work/debug-gap" --accounted
 }
 
 # What the documents show can be had.

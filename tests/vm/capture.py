@@ -10,21 +10,46 @@ import os
 import re
 import struct
 
-RECORD = struct.Struct("<BBHiQQQQQq")
-ALLOC, FREE = 1, 2
+# By version: the second has pid, cache and flags too.
+RECORDS = {1: struct.Struct("<BBHiQQQQQq"), 2: struct.Struct("<BBHiQQQQQqIHH")}
+ALLOC, FREE, LOST = 1, 2, 3
+HARDIRQ, SOFTIRQ, ACCOUNT = 1, 2, 4
 TYPES = ("kmalloc", "cache", "pages")
 
 Event = collections.namedtuple(
     "Event",
     "event_id type_id size node call_site ptr bytes_req bytes_alloc gfp time"
-    " cpu")
+    " pid cache flags cpu")
+
+
+def version(directory):
+    """Of the records."""
+    return int(meta(directory)["abi_version"])
+
+
+def read_all(directory, cpu):
+    """The records of a CPU, and (index, events, since, time) of each loss."""
+    with open(os.path.join(directory, f"cpu{cpu}.out"), "rb") as f:
+        data = f.read()
+    abi = version(directory)
+    record = RECORDS[abi]
+    assert len(data) % record.size == 0, f"cpu{cpu}.out: part of a record"
+    nothing = (0, 0, 0) if abi == 1 else ()
+    events, lost = [], []
+    for fields in record.iter_unpack(data):
+        assert fields[2] == record.size, f"cpu{cpu}.out: {fields}"
+        if fields[0] == LOST:
+            lost.append((len(events), fields[6], fields[7], fields[9]))
+            assert fields[1] == 0 and fields[3] == -1 and not any(
+                fields[4:6] + fields[8:9] + fields[10:]), fields
+        else:
+            events.append(Event(*fields, *nothing, cpu))
+    return events, lost
 
 
 def read_cpu(directory, cpu):
-    with open(os.path.join(directory, f"cpu{cpu}.out"), "rb") as f:
-        data = f.read()
-    assert len(data) % RECORD.size == 0, f"cpu{cpu}.out: part of a record"
-    return [Event(*fields, cpu) for fields in RECORD.iter_unpack(data)]
+    """The records of a CPU without those of losses."""
+    return read_all(directory, cpu)[0]
 
 
 def cpus(directory):
@@ -74,3 +99,59 @@ def meta(directory):
                 key, value = line.rstrip("\n").split("=", 1)
                 values.setdefault(key, value)
     return values
+
+
+def name(text):
+    """Of a table: \\ooo is a character."""
+    return re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), text)
+
+
+def table(directory, which):
+    """The lines of a table, split, and what it says about itself."""
+    rows, about = [], {}
+    with open(os.path.join(directory, which), encoding="latin-1",
+              newline="\n") as f:
+        for line in f:
+            line = line.rstrip("\n")
+            match = re.match(r"# (\w+): (.*)", line)
+            if match:
+                about[match[1]] = match[2]
+            else:
+                columns = about["columns"].count(" ")
+                words = line.split(" ", columns)
+                rows.append(words[:-1] + [name(words[-1])])
+    assert about.pop("kmemtrace") == which
+    return rows, about
+
+
+def caches(directory):
+    """number -> (object_size, size, created, destroyed or None, name)"""
+    found = {}
+    for number, object_size, size, created, destroyed, text in table(
+            directory, "caches")[0]:
+        assert int(number) not in found, f"two caches {number}"
+        found[int(number)] = (
+            int(object_size), int(size), int(created),
+            None if destroyed == "-" else int(destroyed), text)
+    return found
+
+
+class Tasks:
+    """The names of tasks."""
+
+    def __init__(self, directory):
+        rows, about = table(directory, "tasks")
+        self.dropped = int(about["dropped"])
+        self.by_pid = collections.defaultdict(list)
+        for pid, until, text in rows:
+            self.by_pid[int(pid)].append(
+                (float("inf") if until == "-" else int(until), text))
+        for entries in self.by_pid.values():
+            assert entries == sorted(entries, key=lambda e: e[0])
+
+    def find(self, pid, time):
+        """The name of a task at a time; None: it has none."""
+        for until, text in self.by_pid.get(pid, ()):
+            if time <= until:
+                return text
+        return self.by_pid[pid][-1][1] if pid in self.by_pid else None

@@ -7,8 +7,8 @@ Usage: loss.py OUT
 OUT is what vm/scenarios/loss.sh left: a capture, the kernel's counters and what
 vm/witness/kmt_witness.c saw. Between the first and the last event of the storms
 on a CPU, the events that the witness saw and the capture lacks must be as many
-as the kernel counted for this CPU, and the events of the capture must all be
-the witness's. kmemtraced must report that number, and the check and the report
+as the kernel counted for this CPU and as its records of losses tell, and the
+events of the capture must all be the witness's. kmemtraced must report that number, and the check and the report
 must say that events were lost.
 """
 import collections
@@ -59,16 +59,24 @@ def main():
         print(f"loss.py: {what}: {value}" + ("" if ok else f", not {wanted}"))
 
     for cpu in capture.cpus(directory):
+        events, lost = capture.read_all(directory, cpu)
         seen = collections.Counter(between_storms(
             witnessed(os.path.join(out, "witness", f"cpu{cpu}")), symbols))
         recorded = collections.Counter(between_storms(
             [(e.event_id, e.type_id, e.call_site, e.ptr)
-             for e in capture.read_cpu(directory, cpu)], symbols))
+             for e in events], symbols))
         expect(f"cpu{cpu}: events that the witness did not see",
                sum((recorded - seen).values()), 0)
         expect(f"cpu{cpu}: overruns, where {sum(seen.values())} events were"
                f" seen and {sum(recorded.values())} recorded", counted[cpu],
                sum((seen - recorded).values()))
+
+        expect(f"cpu{cpu}: events that {len(lost)} records of losses tell of",
+               sum(n for _, n, _, _ in lost), counted[cpu])
+        expect(f"cpu{cpu}: losses not between the times of the records around",
+               sum(not (0 < i < len(events) and n > 0 and
+                        events[i - 1].time <= since <= time <= events[i].time)
+                   for i, n, since, time in lost), 0)
 
     total = sum(counted.values())
     with open(os.path.join(out, "total_overruns")) as f:
@@ -78,6 +86,14 @@ def main():
     if not total:
         failed = True
         print("loss.py: nothing was lost, so nothing was tested")
+
+    rows, about = capture.table(directory, "tasks")
+    until = [int(row[1]) for row in rows if row[1] != "-"]
+    expect("names of tasks kept", len(until), 16)
+    expect("others dropped, up to before the first of these",
+           int(about["dropped"]) > 0
+           and int(about["exact_after"]) <= until[0], True)
+    expect("names in their order", until, sorted(until))
 
     with open(directory + ".log") as f:
         said = f.read().replace(",", "")

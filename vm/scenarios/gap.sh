@@ -17,8 +17,17 @@ dmesg >/out/gap.log
 rmmod kmt_gap
 
 [ "$(uname -m)" = x86_64 ] || exit 0
+read_buffers()
+{
+	taskset 1 cat $kmt/cpu0 >/out/nmi/cpu0.out
+	taskset 2 cat $kmt/cpu1 >/out/nmi/cpu1.out
+}
+
+mkdir /out/nmi
 echo 1 >$kmt/enabled
 insmod /modules/kmt_gap.ko nmi_events=50 || fail "no NMI could be sent"
 echo 0 >$kmt/enabled
 echo "events in NMI context: 50, overruns: $(total_overruns)"
 [ "$(total_overruns)" = 50 ] || fail "events in NMI context are miscounted"
+read_buffers
+echo "abi_version=$(cat $kmt/abi_version)" >/out/nmi/kmemtrace.meta

@@ -63,6 +63,6 @@ measure()
 echo 0 >$kmt/enabled
 insmod /modules/kmt_storm.ko || fail "no storm module"
 control
-echo "control: $control_bytes bytes, the work itself $((pairs * 2 * 56))"
+echo "control: $control_bytes bytes, the work itself $((pairs * 2 * 64))"
 measure ext4 /out
 measure tmpfs /tmp

@@ -1,8 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
-# Switching on and off at run time, many times, under load. Boot without
-# kmemtrace.enable.
+# Switching on and off at run time, many times, under load; names of tasks and
+# caches that come and go. Boot without kmemtrace.enable, with vm/texec as
+# /files/texec.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
@@ -19,7 +20,7 @@ unread()
 
 [ "$(enabled)" = 0 ] || fail "tracing is on by itself"
 [ ! -e $kmt/cpu0 ] || fail "there are buffers although tracing was never on"
-[ "$(cat $kmt/abi_version)" = 1 ] || fail "abi_version"
+[ "$(cat $kmt/abi_version)" = 2 ] || fail "abi_version"
 
 work 1 &
 worker=$!
@@ -37,7 +38,7 @@ done
 wait $worker
 
 # What was recorded before it went off can be read, and no more comes after.
-[ "$(unread 0)" -ge $((400 * 56)) ] || fail "the last records cannot be read"
+[ "$(unread 0)" -ge $((400 * 64)) ] || fail "the last records cannot be read"
 storm 0 200
 [ "$(unread 0)" = 0 ] || fail "recorded while off"
 
@@ -46,14 +47,14 @@ echo 1 >$kmt/enabled
 storm 1 300
 echo 1 >$kmt/enabled
 echo 0 >$kmt/enabled
-[ "$(unread 1)" -ge $((600 * 56)) ] || fail "switching on twice lost records"
+[ "$(unread 1)" -ge $((600 * 64)) ] || fail "switching on twice lost records"
 echo 1 >$kmt/enabled
 storm 1 5000
 echo 0 >$kmt/enabled
 echo 1 >$kmt/enabled
 echo 0 >$kmt/enabled
 bytes=$(unread 1)
-[ "$bytes" -lt $((10000 * 56)) ] ||
+[ "$bytes" -lt $((10000 * 64)) ] ||
 	fail "a new session has old records: $bytes bytes"
 
 if echo maybe >$kmt/enabled 2>/dev/null; then
@@ -65,6 +66,23 @@ unread 0 >/tmp/nothing
 daemon_start /out/capture
 [ "$(enabled)" = 1 ] || fail "kmemtraced did not switch tracing on"
 work 1
+/files/texec || fail "a thread cannot exec"
+# A cache that goes and is made again is another one.
+for _ in 1 2; do
+	insmod /modules/kmt_count.ko || fail "cannot load the module"
+	echo "cache 10" >/proc/kmt_count
+	rmmod kmt_count
+done
 daemon_stop
 [ "$(enabled)" = 0 ] || fail "kmemtraced did not switch tracing off"
 total_overruns
+
+# The tables stay as they were when tracing went off, and are the session's own.
+true
+cp $kmt/caches $kmt/tasks /tmp
+cmp /tmp/caches /out/capture/caches || fail "the caches are not saved as they are"
+cmp /tmp/tasks /out/capture/tasks || fail "the tasks are not saved as they are"
+[ "$(grep -c ' kmt_count$' /tmp/caches)" = 2 ] || fail "the caches of the module"
+echo 1 >$kmt/enabled
+grep ' kmt_count$' $kmt/caches && fail "caches of the session before are kept"
+echo 0 >$kmt/enabled

@@ -26,7 +26,8 @@
  * CPUs.  Not local_clock(): until late in boot that takes every clock for an
  * unstable one and keeps it within a tick of the CPU's last tick, so that it
  * falls behind by as long as interrupts are off; where sched_clock did turn out
- * to be unstable it is used from the end of boot on.
+ * to be unstable it is used from the end of boot on.  Whether it did is looked at
+ * when a CPU begins a sub-buffer.
  *
  * The clock is read with interrupts off in the same section that takes the place
  * in the buffer, and is held to the last timestamp of that CPU where it should
@@ -51,9 +52,11 @@
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
 #include <linux/cpu.h>
-#include <linux/ctype.h>
 #include <linux/init.h>
 #include <linux/io.h>
+#include <linux/irq_work.h>
+#include <linux/irqflags.h>
+#include <linux/jump_label.h>
 #include <linux/kasan.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -61,52 +64,53 @@
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/relay.h>
+#include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/seqlock.h>
-#include <linux/sizes.h>
-#include <linux/string.h>
 #include <linux/tracepoint.h>
+#include <linux/workqueue.h>
 
 #include <trace/events/kmem.h>
 
-#define CREATE_TRACE_POINTS
 #include <linux/kmemtrace.h>
 
 #include "kmemtrace_internal.h"
 #include "kmemtrace_compat.h"
 
 /*
- * Defaults, per CPU: 20 sub-buffers of 8192 records.  A sub-buffer is also a
- * whole number of pages, which suits a reader that maps the buffer or writes it
- * out without the page cache.
+ * What a CPU's writer knows.  Other CPUs read lost and lost_nmi, set limit to
+ * -1, and do as they like while nobody writes.
  */
-#define KMEMTRACE_SUBBUF_SIZE	(8192 * sizeof(struct kmemtrace_event))
-#define KMEMTRACE_SUBBUFS	20
-
-/* Below two sub-buffers nothing could be read while one is being written. */
-#define KMEMTRACE_SUBBUFS_MIN	2
-#define KMEMTRACE_SUBBUFS_MAX	65536
-#define KMEMTRACE_SUBBUF_SIZE_MIN sizeof(struct kmemtrace_event)
-#define KMEMTRACE_SUBBUF_SIZE_MAX SZ_256M
-
-/* Per CPU: the last timestamp, and the events that were not recorded. */
 struct kmemtrace_cpu {
-	u64		last;
-	u64		lost;
-	seqcount_t	seq;		/* of lost, for 32-bit readers */
-	atomic_long_t	lost_nmi;
+	/*
+	 * A record may be written at this offset of the sub-buffer or before.
+	 * -1: see kmemtrace_make_room(); also while nothing is recorded, so
+	 * that an event has only this to look at.
+	 */
+	int			limit;
+	struct rchan_buf	*buf;
+	u64			last;		/* timestamp */
+	u64			lost;
+	u64			told;		/* of them, in LOST records */
+	u64			since;		/* first one not told yet */
+	seqcount_t		seq;		/* of lost, for 32-bit readers */
+	atomic_long_t		lost_nmi;
+	unsigned long		told_nmi;
 };
 
-static DEFINE_PER_CPU(struct kmemtrace_cpu, kmemtrace_cpus);
+/* Has no room: whose limit is -1. */
+static struct rchan_buf kmemtrace_no_buf;
+
+static DEFINE_PER_CPU_ALIGNED(struct kmemtrace_cpu, kmemtrace_cpus) = {
+	.limit	= -1,
+	.buf	= &kmemtrace_no_buf,
+};
 
 /* Set once, before the first probe is registered; never freed. */
 struct rchan *kmemtrace_chan;
 
-unsigned int kmemtrace_subbufs __ro_after_init = KMEMTRACE_SUBBUFS;
-unsigned int kmemtrace_subbuf_size __ro_after_init = KMEMTRACE_SUBBUF_SIZE;
-
-static bool kmemtrace_boot_enabled __initdata =
-	IS_ENABLED(CONFIG_KMEMTRACE_DEFAULT_ENABLED);
+/* Off with kmemtrace.abi=1. */
+static DEFINE_STATIC_KEY_TRUE(kmemtrace_v2);
 
 /*
  * Serialises switching on and off.  Taken before cpu_hotplug_lock (registering
@@ -123,14 +127,61 @@ static bool kmemtrace_on;
  */
 static bool kmemtrace_recording __read_mostly;
 
-static __always_inline bool in_kmemtrace_wrapper(unsigned long addr)
+/* sched_clock() has turned out to be of no use across CPUs; see "The clock". */
+static DEFINE_STATIC_KEY_FALSE(kmemtrace_unstable);
+
+static __always_inline u64 kmemtrace_raw_clock(void)
 {
-	return addr >= (unsigned long)__kmemtrace_text_start &&
-	       addr < (unsigned long)__kmemtrace_text_end;
+	if (static_branch_unlikely(&kmemtrace_unstable))
+		return local_clock();
+	return kmemtrace_sched_clock();
+}
+
+/* The time now, which is not before the last timestamp of this CPU. */
+static __always_inline u64 kmemtrace_cpu_clock(void)
+{
+	u64 now = kmemtrace_raw_clock();
+	u64 last = raw_cpu_read(kmemtrace_cpus.last);
+
+	if (unlikely((s64)(now - last) < 0))
+		now = last;
+	raw_cpu_write(kmemtrace_cpus.last, now);
+	return now;
+}
+
+/* A key is switched where sleeping is allowed, and a writer wakes nobody. */
+static void kmemtrace_use_local_clock(struct work_struct *work)
+{
+	static_branch_enable(&kmemtrace_unstable);
+	pr_info("sched_clock() is unstable; using local_clock()\n");
+}
+
+static DECLARE_WORK(kmemtrace_clock_work, kmemtrace_use_local_clock);
+
+static void kmemtrace_queue_clock_work(struct irq_work *irq_work)
+{
+	schedule_work(&kmemtrace_clock_work);
+}
+
+static DEFINE_IRQ_WORK(kmemtrace_clock_irq_work, kmemtrace_queue_clock_work);
+
+static void kmemtrace_look_at_clock(void)
+{
+	if (unlikely(!sched_clock_stable()) &&
+	    system_state == SYSTEM_RUNNING &&
+	    !static_key_enabled(&kmemtrace_unstable))
+		irq_work_queue(&kmemtrace_clock_irq_work);
+}
+
+u64 kmemtrace_clock(void)
+{
+	return kmemtrace_raw_clock();
 }
 
 static noinline void kmemtrace_count_lost(struct kmemtrace_cpu *kc)
 {
+	if (kc->lost == kc->told)
+		kc->since = max(kmemtrace_raw_clock(), kc->last);
 	/* raw: lockdep does not see that interrupts are off. */
 	raw_write_seqcount_begin(&kc->seq);
 	kc->lost++;
@@ -138,96 +189,224 @@ static noinline void kmemtrace_count_lost(struct kmemtrace_cpu *kc)
 }
 
 /*
- * Makes room for a record where the current sub-buffer has none.  False: there
- * is none, because the reader has not yet taken the sub-buffer that comes next.
- * subbufs_consumed is the reader's; an old value of it only means that an event
- * is lost which might just have found room.
+ * In NMI: the writer that this interrupts may be anywhere, so that nothing but
+ * the count and the limit is touched.  The next event tells of it.
  */
-static noinline bool kmemtrace_next_subbuf(struct rchan_buf *buf)
+static noinline void kmemtrace_count_lost_nmi(void)
 {
+	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
+
+	if (!READ_ONCE(kmemtrace_recording))
+		return;
+	atomic_long_inc(&kc->lost_nmi);
+	WRITE_ONCE(kc->limit, -1);
+}
+
+/*
+ * Whether the current sub-buffer or the next one has room for a record.  No: the
+ * reader has not yet taken the sub-buffer that comes next.  subbufs_consumed is
+ * the reader's; an old value of it only means that an event is lost which might
+ * just have found room.
+ */
+static bool kmemtrace_has_room(struct rchan_buf *buf)
+{
+	if (buf->offset + kmemtrace_record_size <= buf->chan->subbuf_size)
+		return true;
 	if (buf->subbufs_produced + 1 - READ_ONCE(buf->subbufs_consumed) >=
 	    buf->chan->n_subbufs)
 		return false;
-	return relay_switch_subbuf(buf, sizeof(struct kmemtrace_event));
+	return relay_switch_subbuf(buf, kmemtrace_record_size);
 }
 
-static __always_inline u64 kmemtrace_clock(void)
+static __always_inline void kmemtrace_commit(struct rchan_buf *buf, size_t size)
 {
-#ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
-	if (unlikely(!sched_clock_stable()) && system_state >= SYSTEM_RUNNING)
-		return local_clock();
-#endif
-	return sched_clock();
+	/* Only now does the record exist for a reader, also on another CPU. */
+	smp_store_release(&buf->offset, buf->offset + size);
+}
+
+/*
+ * Tells of what this CPU lost since it last did so, if that is anything and
+ * there is room.  Of an event in NMI context is only known that it came after
+ * the last record.
+ */
+static void kmemtrace_write_lost(struct kmemtrace_cpu *kc,
+				 struct rchan_buf *buf)
+{
+	unsigned long lost_nmi = atomic_long_read(&kc->lost_nmi);
+	u64 events = kc->lost - kc->told + lost_nmi - kc->told_nmi;
+	u64 since = lost_nmi == kc->told_nmi ? kc->since : kc->last;
+	u64 now = max(kmemtrace_raw_clock(), kc->last);
+	struct kmemtrace_event_lost *event;
+
+	if (!events || kmemtrace_abi < 2 || !kmemtrace_has_room(buf))
+		return;
+	event = buf->data + buf->offset;
+	*event = (struct kmemtrace_event_lost) {
+		.event_id = KMEMTRACE_EVENT_LOST,
+		.event_size = sizeof(*event),
+		.node = KMEMTRACE_NODE_NONE,
+		.events = events,
+		.since = min(since, now),
+		.timestamp = now,
+	};
+	kc->last = now;
+	kc->told = kc->lost;
+	kc->told_nmi = lost_nmi;
+	kmemtrace_commit(buf, sizeof(*event));
+}
+
+/*
+ * What is rare: the sub-buffer is full, events were lost, or nothing is recorded.
+ * Returns the buffer with room for a record, or NULL: the event is counted as
+ * lost, or there was no event.
+ */
+static noinline struct rchan_buf *kmemtrace_make_room(void)
+{
+	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
+	struct rchan_buf *buf;
+
+	if (!READ_ONCE(kmemtrace_recording))
+		return NULL;
+	kmemtrace_look_at_clock();
+	buf = *raw_cpu_ptr(kmemtrace_chan->buf);
+	if (buf) {
+		kc->buf = buf;
+		WRITE_ONCE(kc->limit,
+			   (int)(buf->chan->subbuf_size - kmemtrace_record_size));
+		/*
+		 * Before the count of those in NMI is read, which may set it
+		 * again.  Pairs with kmemtrace_stop_recording().
+		 */
+		smp_mb();
+		if (!READ_ONCE(kmemtrace_recording)) {
+			WRITE_ONCE(kc->limit, -1);
+			return NULL;
+		}
+		kmemtrace_write_lost(kc, buf);
+		if (kmemtrace_has_room(buf))
+			return buf;
+	}
+	kmemtrace_count_lost(kc);
+	return NULL;
 }
 
 static __always_inline void
-kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
-		 size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
-		 int node)
+kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
+	       u16 event_size, unsigned long call_site, u64 ptr,
+	       size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags, int node)
 {
-	struct kmemtrace_event *event;
-	struct kmemtrace_cpu *kc;
-	struct rchan_buf *buf;
-	unsigned long flags;
-	u64 now;
-
-	if (unlikely(!READ_ONCE(kmemtrace_recording)))
-		return;
-
-	if (unlikely(in_nmi())) {
-		atomic_long_inc(&raw_cpu_ptr(&kmemtrace_cpus)->lost_nmi);
-		return;
-	}
-
-	/* raw: the tracing of interrupt flags may itself end up here. */
-	raw_local_irq_save(flags);
-	kc = raw_cpu_ptr(&kmemtrace_cpus);
-	buf = *raw_cpu_ptr(kmemtrace_chan->buf);
-
-	if (unlikely(!buf) ||
-	    (unlikely(buf->offset + sizeof(*event) > buf->chan->subbuf_size) &&
-	     !kmemtrace_next_subbuf(buf))) {
-		kmemtrace_count_lost(kc);
-		goto out;
-	}
-
-	now = kmemtrace_clock();
-	if (unlikely((s64)(now - kc->last) < 0))
-		now = kc->last;
-	kc->last = now;
-
-	event = buf->data + buf->offset;
 	event->event_id = event_id;
 	event->type_id = type_id;
-	event->event_size = sizeof(*event);
+	event->event_size = event_size;
 	event->node = node;
 	event->call_site = call_site;
 	event->ptr = ptr;
 	event->bytes_req = bytes_req;
 	event->bytes_alloc = bytes_alloc;
 	event->gfp_flags = (__force u64)gfp_flags;
-	event->timestamp = now;
+}
 
-	/* Only now does the record exist for a reader, also on another CPU. */
-	smp_store_release(&buf->offset, buf->offset + sizeof(*event));
-out:
+/*
+ * Writes a record where there is room.  context: preempt_count().  account: as
+ * KMEMTRACE_FLAG_ACCOUNT, or 0.  The clock is a call: it comes when little is
+ * left to be kept across it.
+ */
+static __always_inline void
+kmemtrace_write(struct rchan_buf *buf, unsigned int context, u8 event_id,
+		u8 type_id, unsigned long call_site, u64 ptr, size_t bytes_req,
+		size_t bytes_alloc, gfp_t gfp_flags, int node, u16 cache,
+		u16 account)
+{
+	struct kmemtrace_event_v2 *event = buf->data + buf->offset;
+
+	if (static_branch_likely(&kmemtrace_v2)) {
+		kmemtrace_fill(&event->v1, event_id, type_id, sizeof(*event),
+			       call_site, ptr, bytes_req, bytes_alloc,
+			       gfp_flags, node);
+		event->pid = current->pid;
+		event->cache = cache;
+		event->flags = account;
+		if (unlikely(kmemtrace_in_interrupt(context)))
+			event->flags |= kmemtrace_interrupt_flags(context);
+		event->v1.timestamp = kmemtrace_cpu_clock();
+		kmemtrace_commit(buf, sizeof(*event));
+	} else {
+		kmemtrace_fill(&event->v1, event_id, type_id,
+			       sizeof(event->v1), call_site, ptr, bytes_req,
+			       bytes_alloc, gfp_flags, node);
+		event->v1.timestamp = kmemtrace_cpu_clock();
+		kmemtrace_commit(buf, sizeof(event->v1));
+	}
+}
+
+/* By itself, so that the usual case has nothing to keep across calls. */
+static noinline void
+kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
+		      u64 ptr, size_t bytes_req, size_t bytes_alloc,
+		      gfp_t gfp_flags, int node, u16 cache, u16 account)
+{
+	struct rchan_buf *buf;
+	unsigned long flags;
+
+	if (in_nmi()) {
+		kmemtrace_count_lost_nmi();
+		return;
+	}
+	raw_local_irq_save(flags);
+	buf = kmemtrace_make_room();
+	if (buf)
+		kmemtrace_write(buf, preempt_count(), event_id, type_id,
+				call_site, ptr, bytes_req, bytes_alloc,
+				gfp_flags, node, cache, account);
 	raw_local_irq_restore(flags);
+}
+
+/* Each instruction counts here: see bench/kernel of the kmemtrace tools. */
+static __always_inline void
+kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
+		 size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
+		 int node, u16 cache, u16 account)
+{
+	unsigned int context = preempt_count();
+	struct rchan_buf *buf;
+	unsigned long flags;
+
+	if (unlikely(context & NMI_MASK))
+		goto slow;
+
+	/* raw: the tracing of interrupt flags may itself end up here. */
+	raw_local_irq_save(flags);
+	buf = raw_cpu_read(kmemtrace_cpus.buf);
+	if (likely((int)buf->offset <= raw_cpu_read(kmemtrace_cpus.limit))) {
+		kmemtrace_write(buf, context, event_id, type_id, call_site,
+				ptr, bytes_req, bytes_alloc, gfp_flags, node,
+				cache, account);
+		raw_local_irq_restore(flags);
+		return;
+	}
+	raw_local_irq_restore(flags);
+slow:
+	kmemtrace_record_slow(event_id, type_id, call_site, ptr, bytes_req,
+			      bytes_alloc, gfp_flags, node, cache, account);
 }
 
 static __always_inline void
 kmemtrace_record_alloc(u8 type_id, unsigned long call_site, u64 ptr,
 		       size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
-		       int node)
+		       int node, u16 cache, bool account)
 {
+	account = IS_ENABLED(CONFIG_MEMCG_KMEM) &&
+		  (account || (gfp_flags & __GFP_ACCOUNT));
 	kmemtrace_record(KMEMTRACE_EVENT_ALLOC, type_id, call_site, ptr,
-			 bytes_req, bytes_alloc, gfp_flags, node);
+			 bytes_req, bytes_alloc, gfp_flags, node, cache,
+			 account ? KMEMTRACE_FLAG_ACCOUNT : 0);
 }
 
 static __always_inline void
-kmemtrace_record_free(u8 type_id, unsigned long call_site, u64 ptr)
+kmemtrace_record_free(u8 type_id, unsigned long call_site, u64 ptr, u16 cache)
 {
 	kmemtrace_record(KMEMTRACE_EVENT_FREE, type_id, call_site, ptr, 0, 0,
-			 (__force gfp_t)0, KMEMTRACE_NODE_NONE);
+			 (__force gfp_t)0, KMEMTRACE_NODE_NONE, cache, 0);
 }
 
 /* The tag of KASAN is not part of the address: free may not see the same. */
@@ -255,7 +434,7 @@ static void probe_kmalloc(void *data, unsigned long call_site, const void *ptr,
 		return;
 	kmemtrace_record_alloc(KMEMTRACE_TYPE_KMALLOC, call_site,
 			       kmemtrace_object(ptr), bytes_req, bytes_alloc,
-			       gfp_flags, node);
+			       gfp_flags, node, KMEMTRACE_CACHE_NONE, false);
 }
 
 static void probe_kmemtrace_kmalloc(void *data, unsigned long call_site,
@@ -271,7 +450,7 @@ static void probe_kfree(void *data, unsigned long call_site, const void *ptr)
 	if (ZERO_OR_NULL_PTR(ptr))
 		return;
 	kmemtrace_record_free(KMEMTRACE_TYPE_KMALLOC, call_site,
-			      kmemtrace_object(ptr));
+			      kmemtrace_object(ptr), KMEMTRACE_CACHE_NONE);
 }
 
 static void probe_cache_alloc(void *data, unsigned long call_site,
@@ -283,7 +462,9 @@ static void probe_cache_alloc(void *data, unsigned long call_site,
 	kmemtrace_record_alloc(KMEMTRACE_TYPE_CACHE, call_site,
 			       kmemtrace_object(ptr),
 			       kmemtrace_cache_bytes_req(s),
-			       kmemtrace_cache_bytes_alloc(s), gfp_flags, node);
+			       kmemtrace_cache_bytes_alloc(s), gfp_flags, node,
+			       kmemtrace_cache_number(s),
+			       s->flags & SLAB_ACCOUNT);
 }
 
 static void probe_kmemtrace_cache_alloc(void *data, unsigned long call_site,
@@ -293,19 +474,13 @@ static void probe_kmemtrace_cache_alloc(void *data, unsigned long call_site,
 	probe_cache_alloc(data, call_site, ptr, s, gfp_flags, NUMA_NO_NODE);
 }
 
-static void probe_kmemtrace_cache_free(void *data, unsigned long call_site,
-				       const void *ptr)
+static void probe_cache_free(void *data, unsigned long call_site,
+			     const void *ptr, const struct kmem_cache *s)
 {
 	if (!ptr)
 		return;
 	kmemtrace_record_free(KMEMTRACE_TYPE_CACHE, call_site,
-			      kmemtrace_object(ptr));
-}
-
-static void probe_cache_free(void *data, unsigned long call_site,
-			     const void *ptr, const struct kmem_cache *s)
-{
-	probe_kmemtrace_cache_free(data, call_site, ptr);
+			      kmemtrace_object(ptr), kmemtrace_cache_number(s));
 }
 
 static void probe_page_alloc(void *data, unsigned long call_site,
@@ -317,122 +492,14 @@ static void probe_page_alloc(void *data, unsigned long call_site,
 		node = NUMA_NO_NODE;
 	kmemtrace_record_alloc(KMEMTRACE_TYPE_PAGES, call_site,
 			       kmemtrace_page(page), bytes_req, bytes_alloc,
-			       gfp_flags, node);
+			       gfp_flags, node, KMEMTRACE_CACHE_NONE, false);
 }
 
 static void probe_page_free(void *data, unsigned long call_site,
 			    struct page *page)
 {
 	kmemtrace_record_free(KMEMTRACE_TYPE_PAGES, call_site,
-			      kmemtrace_page(page));
-}
-
-/*
- * The hooks; <linux/kmemtrace.h> says what each tells.
- */
-void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
-			  size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags)
-{
-	trace_kmemtrace_kfree(call_site, ptr);
-	trace_kmemtrace_kmalloc(call_site, ptr, bytes_req, bytes_alloc,
-				gfp_flags);
-}
-
-void __kmemtrace_cache_alloc_bulk(unsigned long call_site,
-				  struct kmem_cache *s, gfp_t gfp_flags,
-				  size_t nr, void **p)
-{
-	size_t i;
-
-	for (i = 0; i < nr; i++)
-		trace_kmemtrace_cache_alloc(call_site, p[i], s, gfp_flags);
-}
-
-void __kmemtrace_free_bulk(unsigned long call_site, struct kmem_cache *s,
-			   size_t nr, void **p)
-{
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		if (s)
-			trace_kmemtrace_cache_free(call_site, p[i]);
-		else
-			trace_kmemtrace_kfree(call_site, p[i]);
-	}
-}
-
-/* What a wrapper's callee tells is left out; the wrapper tells it too. */
-static void kmemtrace_tell_pages(unsigned long call_site, struct page *page,
-				 size_t bytes_req, size_t bytes_alloc,
-				 gfp_t gfp_flags, int node)
-{
-	if (page && !in_kmemtrace_wrapper(call_site))
-		trace_kmemtrace_page_alloc(call_site, page, bytes_req,
-					   bytes_alloc, gfp_flags, node);
-}
-
-void __kmemtrace_page_alloc(unsigned long call_site, struct page *page,
-			    unsigned int order, gfp_t gfp_flags, int node)
-{
-	kmemtrace_tell_pages(call_site, page, PAGE_SIZE << order,
-			     PAGE_SIZE << order, gfp_flags, node);
-}
-
-void __kmemtrace_page_range(unsigned long call_site, struct page *page,
-			    size_t bytes_req, gfp_t gfp_flags)
-{
-	while (bytes_req) {
-		size_t bytes = min_t(size_t, bytes_req, PAGE_SIZE);
-
-		kmemtrace_tell_pages(call_site, page, bytes, PAGE_SIZE,
-				     gfp_flags, NUMA_NO_NODE);
-		page = nth_page(page, 1);
-		bytes_req -= bytes;
-	}
-}
-
-void __kmemtrace_page_alloc_list(unsigned long call_site,
-				 struct list_head *pages, gfp_t gfp_flags)
-{
-	struct page *page;
-
-	list_for_each_entry(page, pages, lru)
-		kmemtrace_tell_pages(call_site, page, PAGE_SIZE, PAGE_SIZE,
-				     gfp_flags, NUMA_NO_NODE);
-}
-
-void __kmemtrace_page_alloc_array(unsigned long call_site, struct page **pages,
-				  unsigned long nr, gfp_t gfp_flags)
-{
-	unsigned long i;
-
-	for (i = 0; i < nr; i++)
-		kmemtrace_tell_pages(call_site, pages[i], PAGE_SIZE, PAGE_SIZE,
-				     gfp_flags, NUMA_NO_NODE);
-}
-
-void __kmemtrace_page_free(unsigned long call_site, struct page *page)
-{
-	trace_kmemtrace_page_free(call_site, page);
-}
-
-void __kmemtrace_page_free_list(unsigned long call_site,
-				struct list_head *pages)
-{
-	struct page *page;
-
-	if (in_kmemtrace_wrapper(call_site))
-		return;
-	list_for_each_entry(page, pages, lru)
-		trace_kmemtrace_page_free(call_site, page);
-}
-
-void __kmemtrace_page_split(unsigned long call_site, struct page *page,
-			    unsigned int order)
-{
-	trace_kmemtrace_page_free(call_site, page);
-	__kmemtrace_page_range(call_site, page, PAGE_SIZE << order,
-			       (__force gfp_t)0);
+			      kmemtrace_page(page), KMEMTRACE_CACHE_NONE);
 }
 
 struct kmemtrace_probe {
@@ -454,7 +521,7 @@ static void detach_##tracepoint(void)					\
 KMEMTRACE_PROBE(kfree, probe_kfree)
 KMEMTRACE_PROBE(kmem_cache_free, probe_cache_free)
 KMEMTRACE_PROBE(kmemtrace_kfree, probe_kfree)
-KMEMTRACE_PROBE(kmemtrace_cache_free, probe_kmemtrace_cache_free)
+KMEMTRACE_PROBE(kmemtrace_cache_free, probe_cache_free)
 KMEMTRACE_PROBE(kmemtrace_page_free, probe_page_free)
 KMEMTRACE_PROBE(kmalloc, probe_kmalloc)
 KMEMTRACE_PROBE(kmem_cache_alloc, probe_cache_alloc)
@@ -565,7 +632,7 @@ static int kmemtrace_open_channel(void)
 	return 0;
 }
 
-/* Context: no probe is attached. */
+/* Context: nobody writes. */
 static void kmemtrace_reset_lost(void)
 {
 	unsigned int cpu;
@@ -574,8 +641,16 @@ static void kmemtrace_reset_lost(void)
 		struct kmemtrace_cpu *kc = per_cpu_ptr(&kmemtrace_cpus, cpu);
 
 		kc->lost = 0;
+		kc->told = 0;
 		atomic_long_set(&kc->lost_nmi, 0);
+		kc->told_nmi = 0;
 	}
+}
+
+void kmemtrace_tell_lost(unsigned int cpu)
+{
+	kmemtrace_write_lost(per_cpu_ptr(&kmemtrace_cpus, cpu),
+			     *per_cpu_ptr(kmemtrace_chan->buf, cpu));
 }
 
 u64 kmemtrace_lost(unsigned int cpu)
@@ -597,18 +672,36 @@ bool kmemtrace_is_on(void)
 	return READ_ONCE(kmemtrace_on);
 }
 
+static void kmemtrace_stop_recording(void)
+{
+	unsigned int cpu;
+
+	WRITE_ONCE(kmemtrace_recording, false);
+	/* Pairs with kmemtrace_make_room(): its limit is set before this one. */
+	smp_mb();
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(&kmemtrace_cpus, cpu)->limit, -1);
+}
+
 static int kmemtrace_switch_on(void)
 {
 	int err;
 
+	/* What may fail comes first, while all is as it was. */
 	err = kmemtrace_open_channel();
 	if (err)
 		return err;
-	kmemtrace_debugfs_new_session();
-	kmemtrace_reset_lost();
-	err = kmemtrace_attach();
+	err = kmemtrace_tables_attach();
 	if (err)
 		return err;
+	err = kmemtrace_attach();
+	if (err) {
+		kmemtrace_tables_detach();
+		return err;
+	}
+	kmemtrace_debugfs_new_session();
+	kmemtrace_reset_lost();
+	kmemtrace_tables_new_session();
 	WRITE_ONCE(kmemtrace_recording, true);
 	WRITE_ONCE(kmemtrace_on, true);
 	return 0;
@@ -616,8 +709,10 @@ static int kmemtrace_switch_on(void)
 
 static void kmemtrace_switch_off(void)
 {
-	WRITE_ONCE(kmemtrace_recording, false);
+	kmemtrace_stop_recording();
 	kmemtrace_detach(ARRAY_SIZE(kmemtrace_probes));
+	kmemtrace_tables_end_session();
+	kmemtrace_tables_detach();
 	WRITE_ONCE(kmemtrace_on, false);
 	kmemtrace_debugfs_end_session();
 }
@@ -636,24 +731,6 @@ int kmemtrace_switch(bool on)
 }
 
 /*
- * Each parameter may make sense and their product not: relay counts in unsigned
- * int, and no machine wants half of its memory in the buffers of its CPUs.
- */
-static void __init kmemtrace_check_geometry(void)
-{
-	u64 bytes = (u64)kmemtrace_subbufs * kmemtrace_subbuf_size;
-
-	if (bytes <= UINT_MAX && bytes * num_possible_cpus() <=
-				 (u64)totalram_pages() * PAGE_SIZE / 2)
-		return;
-	pr_warn("kmemtrace.subbufs=%u times kmemtrace.subbuf_size=%u is too much for this machine; using %u and %zu\n",
-		kmemtrace_subbufs, kmemtrace_subbuf_size, KMEMTRACE_SUBBUFS,
-		KMEMTRACE_SUBBUF_SIZE);
-	kmemtrace_subbufs = KMEMTRACE_SUBBUFS;
-	kmemtrace_subbuf_size = KMEMTRACE_SUBBUF_SIZE;
-}
-
-/*
  * Called once the slab allocator and vmalloc work, which is as soon as relay
  * does; one CPU runs and debugfs is far away.
  */
@@ -664,60 +741,12 @@ void __init kmemtrace_init(void)
 	for_each_possible_cpu(cpu)
 		seqcount_init(&per_cpu_ptr(&kmemtrace_cpus, cpu)->seq);
 
-	kmemtrace_check_geometry();
+	kmemtrace_settle_parameters();
+	if (kmemtrace_abi < 2)
+		static_branch_disable(&kmemtrace_v2);
 	if (!kmemtrace_boot_enabled)
 		return;
 	if (!kmemtrace_switch(true))
 		pr_info("tracing from boot, %u sub-buffers of %u bytes per CPU\n",
 			kmemtrace_subbufs, kmemtrace_subbuf_size);
 }
-
-static int __init kmemtrace_param_enable(char *str)
-{
-	if (str && !strcmp(str, "yes"))
-		kmemtrace_boot_enabled = true;
-	else if (str && !strcmp(str, "no"))
-		kmemtrace_boot_enabled = false;
-	else
-		pr_warn("kmemtrace.enable=%s is neither yes nor no; using %s\n",
-			str ?: "", kmemtrace_boot_enabled ? "yes" : "no");
-	return 0;
-}
-early_param("kmemtrace.enable", kmemtrace_param_enable);
-
-static int __init kmemtrace_param_subbufs(char *str)
-{
-	unsigned int n;
-
-	if (!str || kstrtouint(str, 0, &n) || n < KMEMTRACE_SUBBUFS_MIN ||
-	    n > KMEMTRACE_SUBBUFS_MAX)
-		pr_warn("kmemtrace.subbufs=%s is not a number from %u to %u; using %u\n",
-			str ?: "", KMEMTRACE_SUBBUFS_MIN,
-			KMEMTRACE_SUBBUFS_MAX, kmemtrace_subbufs);
-	else
-		kmemtrace_subbufs = n;
-	return 0;
-}
-early_param("kmemtrace.subbufs", kmemtrace_param_subbufs);
-
-static int __init kmemtrace_param_subbuf_size(char *str)
-{
-	unsigned long long size = 0;
-	char *end = str;
-
-	if (str && isdigit(*str))
-		size = memparse(str, &end);
-	if (!str || *end || size < KMEMTRACE_SUBBUF_SIZE_MIN ||
-	    size > KMEMTRACE_SUBBUF_SIZE_MAX) {
-		pr_warn("kmemtrace.subbuf_size=%s is not a size from %zu to %u bytes; using %u\n",
-			str ?: "", KMEMTRACE_SUBBUF_SIZE_MIN,
-			(unsigned int)KMEMTRACE_SUBBUF_SIZE_MAX,
-			kmemtrace_subbuf_size);
-		return 0;
-	}
-	/* Whole records, so that a sub-buffer has no padding. */
-	kmemtrace_subbuf_size =
-		rounddown((unsigned int)size, sizeof(struct kmemtrace_event));
-	return 0;
-}
-early_param("kmemtrace.subbuf_size", kmemtrace_param_subbuf_size);

@@ -5,20 +5,62 @@
 #ifndef _MM_KMEMTRACE_COMPAT_H
 #define _MM_KMEMTRACE_COMPAT_H
 
+#include <linux/hardirq.h>
+#include <linux/sched/clock.h>
+#if defined(CONFIG_X86) && defined(CONFIG_PARAVIRT)
+#include <asm/paravirt.h>
+#endif
+
+#include <uapi/linux/kmemtrace_abi.h>
+
 #include "slab.h"
 
 /*
  * struct kmem_cache is private to mm/ in some versions and the boot cache of
  * SLOB leaves object_size at 0.
  */
-static __always_inline size_t kmemtrace_cache_bytes_req(struct kmem_cache *s)
+static __always_inline size_t
+kmemtrace_cache_bytes_req(const struct kmem_cache *s)
 {
 	return s->object_size ?: s->size;
 }
 
-static __always_inline size_t kmemtrace_cache_bytes_alloc(struct kmem_cache *s)
+static __always_inline size_t
+kmemtrace_cache_bytes_alloc(const struct kmem_cache *s)
 {
 	return s->size;
+}
+
+/* Its number in the table of caches; 0: none. */
+static __always_inline u16 kmemtrace_cache_number(const struct kmem_cache *s)
+{
+	return s->kmemtrace_number;
+}
+
+/* sched_clock() without the call in between. */
+static __always_inline u64 kmemtrace_sched_clock(void)
+{
+#if defined(CONFIG_X86) && defined(CONFIG_PARAVIRT)
+	return paravirt_sched_clock();
+#else
+	return sched_clock();
+#endif
+}
+
+/* context: preempt_count(). */
+static __always_inline bool kmemtrace_in_interrupt(unsigned int context)
+{
+#ifdef CONFIG_PREEMPT_RT
+	return (context & HARDIRQ_MASK) || in_serving_softirq();
+#else
+	return context & (HARDIRQ_MASK | SOFTIRQ_OFFSET);
+#endif
+}
+
+static __always_inline u16 kmemtrace_interrupt_flags(unsigned int context)
+{
+	return (context & HARDIRQ_MASK ? KMEMTRACE_FLAG_HARDIRQ : 0) |
+	       (in_serving_softirq() ? KMEMTRACE_FLAG_SOFTIRQ : 0);
 }
 
 #endif /* _MM_KMEMTRACE_COMPAT_H */

@@ -131,7 +131,7 @@ static void kmemtrace_discard(struct rchan_buf *buf)
  * Closes a sub-buffer that is part full.  read() would give its records anyway;
  * poll() wakes a reader only for closed ones.  Nothing is to close in an
  * untouched sub-buffer, and the last free one stays open: see
- * kmemtrace_next_subbuf().
+ * kmemtrace_has_room().
  */
 static void kmemtrace_close_subbuf(struct rchan_buf *buf)
 {
@@ -157,10 +157,12 @@ static void kmemtrace_settle(bool discard)
 		dentry = kmemtrace_make_file(cpu);
 		if (dentry)
 			inode_lock(d_inode(dentry));
-		if (discard)
+		if (discard) {
 			kmemtrace_discard(buf);
-		else
+		} else {
+			kmemtrace_tell_lost(cpu);
 			kmemtrace_close_subbuf(buf);
+		}
 		if (dentry)
 			inode_unlock(d_inode(dentry));
 	}
@@ -216,7 +218,7 @@ DEFINE_SHOW_ATTRIBUTE(kmemtrace_consumed);
 
 static int kmemtrace_abi_version_show(struct seq_file *m, void *v)
 {
-	seq_printf(m, "%u\n", KMEMTRACE_ABI_VERSION);
+	seq_printf(m, "%u\n", kmemtrace_abi);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(kmemtrace_abi_version);
@@ -268,15 +270,18 @@ struct kmemtrace_entry {
 	const char *name;
 	umode_t mode;
 	const struct file_operations *fops;
+	unsigned int abi;	/* the first version that has it; 0: all */
 };
 
 static const struct kmemtrace_entry kmemtrace_entries[] __initconst = {
 	{ "abi_version",    0400, &kmemtrace_abi_version_fops },
+	{ "caches",         0400, &kmemtrace_caches_fops, 2 },
 	{ "consumed",       0400, &kmemtrace_consumed_fops },
 	{ "enabled",        0600, &kmemtrace_enabled_fops },
 	{ "overruns",       0400, &kmemtrace_overruns_fops },
 	{ "subbuf_size",    0400, &kmemtrace_subbuf_size_fops },
 	{ "subbufs",        0400, &kmemtrace_subbufs_fops },
+	{ "tasks",          0400, &kmemtrace_tasks_fops, 2 },
 	{ "total_overruns", 0400, &kmemtrace_total_overruns_fops },
 };
 
@@ -292,10 +297,13 @@ static int __init kmemtrace_debugfs_init(void)
 		       PTR_ERR(dir));
 		return PTR_ERR(dir);
 	}
-	for (i = 0; i < ARRAY_SIZE(kmemtrace_entries); i++)
+	for (i = 0; i < ARRAY_SIZE(kmemtrace_entries); i++) {
+		if (kmemtrace_entries[i].abi > kmemtrace_abi)
+			continue;
 		debugfs_create_file(kmemtrace_entries[i].name,
 				    kmemtrace_entries[i].mode, dir, NULL,
 				    kmemtrace_entries[i].fops);
+	}
 
 	mutex_lock(&kmemtrace_files_mutex);
 	kmemtrace_dir = dir;

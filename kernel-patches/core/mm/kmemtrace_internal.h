@@ -6,19 +6,24 @@
 #ifndef _MM_KMEMTRACE_INTERNAL_H
 #define _MM_KMEMTRACE_INTERNAL_H
 
+#include <linux/fs.h>
+#include <linux/init.h>
 #include <linux/types.h>
 
 #include <uapi/linux/kmemtrace_abi.h>
 
 struct rchan;
 
-/* The functions marked __kmemtrace_wrapper; from the linker script. */
-extern char __kmemtrace_text_start[], __kmemtrace_text_end[];
-
 /* NULL until tracing was switched on for the first time. */
 extern struct rchan *kmemtrace_chan;
+extern unsigned int kmemtrace_abi;		/* version of the records */
+extern unsigned int kmemtrace_record_size;	/* bytes */
+extern bool kmemtrace_boot_enabled;		/* until boot is over */
 extern unsigned int kmemtrace_subbufs;
 extern unsigned int kmemtrace_subbuf_size;	/* bytes */
+
+/* Makes sense of the parameters, of all of them together. */
+void __init kmemtrace_settle_parameters(void);
 
 /*
  * Switches tracing on or off.  Off: when it returns no probe runs any more and
@@ -32,7 +37,28 @@ bool kmemtrace_is_on(void);
 u64 kmemtrace_lost(unsigned int cpu);
 
 /*
- * Called with no probe attached and kmemtrace_chan set.  The first may be
+ * Writes a record of what cpu lost last, if there is room.  Context: nobody
+ * writes or reads its buffer.
+ */
+void kmemtrace_tell_lost(unsigned int cpu);
+
+/* The clock of the records, on this CPU.  Any context. */
+u64 kmemtrace_clock(void);
+
+/*
+ * The tables of caches and tasks, of version 2 and later; else these do nothing.
+ * What is attached only gathers names.  All sleep.  attach: 0 or -errno; the
+ * tables are as they were until a new session begins, and after it ended.
+ */
+int kmemtrace_tables_attach(void);
+void kmemtrace_tables_detach(void);
+void kmemtrace_tables_new_session(void);
+void kmemtrace_tables_end_session(void);
+extern const struct file_operations kmemtrace_caches_fops;
+extern const struct file_operations kmemtrace_tasks_fops;
+
+/*
+ * Called with nobody writing and kmemtrace_chan set.  The first may be
  * called before debugfs exists.
  */
 void kmemtrace_debugfs_new_session(void);

@@ -17,6 +17,8 @@
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
+struct task_struct;
+
 #ifdef CONFIG_KMEMTRACE
 
 #include <trace/events/kmemtrace.h>
@@ -31,6 +33,15 @@
  */
 #define __kmemtrace_wrapper	__section(".text..kmemtrace")
 
+/* All of them; from the linker script. */
+extern char __kmemtrace_text_start[], __kmemtrace_text_end[];
+
+static __always_inline bool in_kmemtrace_wrapper(unsigned long addr)
+{
+	return addr >= (unsigned long)__kmemtrace_text_start &&
+	       addr < (unsigned long)__kmemtrace_text_end;
+}
+
 void __init kmemtrace_init(void);
 
 void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
@@ -41,8 +52,6 @@ void __kmemtrace_cache_alloc_bulk(unsigned long call_site,
 				  size_t nr, void **p);
 void __kmemtrace_free_bulk(unsigned long call_site, struct kmem_cache *s,
 			   size_t nr, void **p);
-void __kmemtrace_page_alloc(unsigned long call_site, struct page *page,
-			    unsigned int order, gfp_t gfp_flags, int node);
 void __kmemtrace_page_range(unsigned long call_site, struct page *page,
 			    size_t bytes_req, gfp_t gfp_flags);
 void __kmemtrace_page_alloc_list(unsigned long call_site,
@@ -50,15 +59,26 @@ void __kmemtrace_page_alloc_list(unsigned long call_site,
 void __kmemtrace_page_alloc_array(unsigned long call_site,
 				  struct page **pages, unsigned long nr,
 				  gfp_t gfp_flags);
-void __kmemtrace_page_free(unsigned long call_site, struct page *page);
 void __kmemtrace_page_free_list(unsigned long call_site,
 				struct list_head *pages);
 void __kmemtrace_page_split(unsigned long call_site, struct page *page,
 			    unsigned int order);
 
 /*
- * Macros, so that nothing is evaluated while the tracepoint is off, and a call
- * out of line, so that a hook is no more than the no-op.
+ * A cache was made, became another one's too, or is no more, for the table of
+ * caches.  Context: slab_mutex is held.  All sleep.
+ */
+void kmemtrace_cache_created(struct kmem_cache *s);
+void kmemtrace_cache_merged(struct kmem_cache *s);
+void kmemtrace_cache_destroyed(struct kmem_cache *s);
+
+/* The task that runs will not allocate any more. */
+#define kmemtrace_task_exit(p)	trace_kmemtrace_task_exit(p)
+
+/*
+ * Macros, so that nothing is evaluated while the tracepoint is off.  What is
+ * more than one event is a call out of line, so that a hook is no more than the
+ * no-op.
  */
 #define kmemtrace_hook(tracepoint, call)				\
 	do {								\
@@ -83,11 +103,29 @@ void __kmemtrace_page_split(unsigned long call_site, struct page *page,
 	kmemtrace_hook(kmemtrace_kfree,					\
 		       __kmemtrace_free_bulk(call_site, s, nr, p))
 
-/* 1 << order pages were allocated.  page may be NULL: they were not. */
-#define kmemtrace_page_alloc(call_site, page, order, gfp_flags, node)	\
-	kmemtrace_hook(kmemtrace_page_alloc,				\
-		       __kmemtrace_page_alloc(call_site, page, order,	\
-					      gfp_flags, node))
+/*
+ * One piece of memory was allocated.  page may be NULL: it was not.  A wrapper's
+ * callee tells it in vain: the wrapper does so too.
+ */
+static __always_inline void
+kmemtrace_tell_pages(unsigned long call_site, struct page *page,
+		     size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
+		     int node)
+{
+	if (trace_kmemtrace_page_alloc_enabled() && page &&
+	    !in_kmemtrace_wrapper(call_site))
+		trace_kmemtrace_page_alloc(call_site, page, bytes_req,
+					   bytes_alloc, gfp_flags, node);
+}
+
+/* 1 << order pages were allocated, or, with page NULL, not. */
+static __always_inline void
+kmemtrace_page_alloc(unsigned long call_site, struct page *page,
+		     unsigned int order, gfp_t gfp_flags, int node)
+{
+	kmemtrace_tell_pages(call_site, page, PAGE_SIZE << order,
+			     PAGE_SIZE << order, gfp_flags, node);
+}
 
 /*
  * Single pages for bytes_req bytes were allocated, to be freed one by one.  The
@@ -112,8 +150,7 @@ void __kmemtrace_page_split(unsigned long call_site, struct page *page,
 
 /* The last reference to page is gone and it is about to be freed. */
 #define kmemtrace_page_free(call_site, page)				\
-	kmemtrace_hook(kmemtrace_page_free,				\
-		       __kmemtrace_page_free(call_site, page))
+	trace_kmemtrace_page_free(call_site, page)
 
 /* Likewise for each page of a list, unless a wrapper has told of them. */
 #define kmemtrace_page_free_list(call_site, pages)			\
@@ -133,6 +170,22 @@ void __kmemtrace_page_split(unsigned long call_site, struct page *page,
 #define __kmemtrace_wrapper
 
 static inline void kmemtrace_init(void)
+{
+}
+
+static inline void kmemtrace_cache_created(struct kmem_cache *s)
+{
+}
+
+static inline void kmemtrace_cache_merged(struct kmem_cache *s)
+{
+}
+
+static inline void kmemtrace_cache_destroyed(struct kmem_cache *s)
+{
+}
+
+static inline void kmemtrace_task_exit(struct task_struct *p)
 {
 }
 

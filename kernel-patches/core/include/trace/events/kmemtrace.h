@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints for the allocations and frees that have none of their own.
+ * Tracepoints for the allocations and frees that have none of their own, and for
+ * the tables.
  *
  * They are bare tracepoints: no trace event is made of them, so what ftrace and
  * perf see of a kernel does not depend on CONFIG_KMEMTRACE.  Use them through
@@ -16,6 +17,7 @@
 
 struct kmem_cache;
 struct page;
+struct task_struct;
 
 DECLARE_TRACE(kmemtrace_kmalloc,
 	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
@@ -32,8 +34,9 @@ DECLARE_TRACE(kmemtrace_cache_alloc,
 	TP_ARGS(call_site, ptr, s, gfp_flags));
 
 DECLARE_TRACE(kmemtrace_cache_free,
-	TP_PROTO(unsigned long call_site, const void *ptr),
-	TP_ARGS(call_site, ptr));
+	TP_PROTO(unsigned long call_site, const void *ptr,
+		 const struct kmem_cache *s),
+	TP_ARGS(call_site, ptr, s));
 
 DECLARE_TRACE(kmemtrace_page_alloc,
 	TP_PROTO(unsigned long call_site, struct page *page, size_t bytes_req,
@@ -43,6 +46,11 @@ DECLARE_TRACE(kmemtrace_page_alloc,
 DECLARE_TRACE(kmemtrace_page_free,
 	TP_PROTO(unsigned long call_site, struct page *page),
 	TP_ARGS(call_site, page));
+
+/* Not of memory: p, which runs, does so for the last time. */
+DECLARE_TRACE(kmemtrace_task_exit,
+	TP_PROTO(struct task_struct *p),
+	TP_ARGS(p));
 
 #endif /* _TRACE_KMEMTRACE_H */
 

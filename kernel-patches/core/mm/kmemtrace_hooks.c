@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmemtrace: what the allocators call, out of line, where a tracepoint of
+ * <trace/events/kmemtrace.h> is on; <linux/kmemtrace.h> says what each tells.
+ */
+
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+
+#define CREATE_TRACE_POINTS
+#include <linux/kmemtrace.h>
+
+void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
+			  size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags)
+{
+	trace_kmemtrace_kfree(call_site, ptr);
+	trace_kmemtrace_kmalloc(call_site, ptr, bytes_req, bytes_alloc,
+				gfp_flags);
+}
+
+void __kmemtrace_cache_alloc_bulk(unsigned long call_site,
+				  struct kmem_cache *s, gfp_t gfp_flags,
+				  size_t nr, void **p)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		trace_kmemtrace_cache_alloc(call_site, p[i], s, gfp_flags);
+}
+
+void __kmemtrace_free_bulk(unsigned long call_site, struct kmem_cache *s,
+			   size_t nr, void **p)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (s)
+			trace_kmemtrace_cache_free(call_site, p[i], s);
+		else
+			trace_kmemtrace_kfree(call_site, p[i]);
+	}
+}
+
+void __kmemtrace_page_range(unsigned long call_site, struct page *page,
+			    size_t bytes_req, gfp_t gfp_flags)
+{
+	while (bytes_req) {
+		size_t bytes = min_t(size_t, bytes_req, PAGE_SIZE);
+
+		kmemtrace_tell_pages(call_site, page, bytes, PAGE_SIZE,
+				     gfp_flags, NUMA_NO_NODE);
+		page = nth_page(page, 1);
+		bytes_req -= bytes;
+	}
+}
+
+void __kmemtrace_page_alloc_list(unsigned long call_site,
+				 struct list_head *pages, gfp_t gfp_flags)
+{
+	struct page *page;
+
+	list_for_each_entry(page, pages, lru)
+		kmemtrace_tell_pages(call_site, page, PAGE_SIZE, PAGE_SIZE,
+				     gfp_flags, NUMA_NO_NODE);
+}
+
+void __kmemtrace_page_alloc_array(unsigned long call_site, struct page **pages,
+				  unsigned long nr, gfp_t gfp_flags)
+{
+	unsigned long i;
+
+	for (i = 0; i < nr; i++)
+		kmemtrace_tell_pages(call_site, pages[i], PAGE_SIZE, PAGE_SIZE,
+				     gfp_flags, NUMA_NO_NODE);
+}
+
+void __kmemtrace_page_free_list(unsigned long call_site,
+				struct list_head *pages)
+{
+	struct page *page;
+
+	if (in_kmemtrace_wrapper(call_site))
+		return;
+	list_for_each_entry(page, pages, lru)
+		trace_kmemtrace_page_free(call_site, page);
+}
+
+void __kmemtrace_page_split(unsigned long call_site, struct page *page,
+			    unsigned int order)
+{
+	trace_kmemtrace_page_free(call_site, page);
+	__kmemtrace_page_range(call_site, page, PAGE_SIZE << order,
+			       (__force gfp_t)0);
+}
