@@ -69,10 +69,26 @@ static gboolean check_record(KmtCheck *check, const KmtRuleInput *input,
 	return TRUE;
 }
 
+/* What the record tells beyond version 1; a loss is nobody's. */
+static void read_owner(const KmtCpuFile *file, guint64 index,
+		       KmtRecordOwner *owner, KmtRuleInput *input)
+{
+	input->owner = NULL;
+	if (!kmt_capture_has_owners(file->capture) ||
+	    kmt_is_lost(input->event, file->record_size))
+		return;
+	kmt_record_owner(file->map + index * file->record_size, file->swapped,
+			 owner);
+	input->owner = owner;
+}
+
 static void check_file(KmtCheck *check, const KmtCpuFile *file)
 {
 	struct kmemtrace_event events[2];
-	KmtRuleInput input = {.file = file};
+	KmtRecordOwner owner;
+	KmtRuleInput input = {.file = file,
+			      .tables = check->tables,
+			      .tolerance_ns = check->tolerance_ns};
 	guint current = 0, first = check->errors->len;
 	guint64 i;
 	int rule;
@@ -80,13 +96,17 @@ static void check_file(KmtCheck *check, const KmtCpuFile *file)
 	for (i = 0; i < file->n_records; i++) {
 		kmt_cpu_file_get(file, i, &events[current]);
 		input.event = &events[current];
+		read_owner(file, i, &owner, &input);
 		if (check_record(check, &input, i)) {
+			if (kmt_is_lost(input.event, file->record_size))
+				input.lost += kmt_lost_events(input.event);
 			check->usable[file->position]++;
 			input.previous = input.event;
 			current = !current;
 		}
 	}
 	input.event = NULL;
+	input.owner = NULL;
 	for (rule = KMT_N_RECORD_RULES; rule < KMT_N_FILE_RULES; rule++) {
 		if (kmt_rules[rule].broken(&input))
 			add_file_error(check, rule, file, file->n_records);
@@ -265,6 +285,7 @@ KmtCheck *kmt_check_new(const KmtCapture *capture, gboolean across,
 	check->errors = g_array_new(FALSE, FALSE, sizeof(KmtError));
 	check->notes = g_ptr_array_new_with_free_func(g_free);
 	check->usable = g_new0(guint64, capture->files->len);
+	check->tables = kmt_record_tables_new(capture);
 	for (i = 0; i < capture->files->len; i++)
 		check_file(check, capture->files->pdata[i]);
 	if (across)
@@ -279,6 +300,7 @@ void kmt_check_free(KmtCheck *check)
 	g_array_unref(check->errors);
 	g_ptr_array_unref(check->notes);
 	g_free(check->usable);
+	kmt_record_tables_free(check->tables);
 	g_free(check);
 }
 
@@ -310,6 +332,7 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 {
 	const KmtCapture *c = check->capture;
 	GPtrArray *loss = g_ptr_array_new_with_free_func(g_free);
+	const GPtrArray *tables;
 	g_auto(GStrv) not_seen = kmt_capture_not_seen(c);
 	guint i;
 
@@ -330,6 +353,9 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 		g_ptr_array_add(loss, g_strdup(c->notes->pdata[i]));
 	for (i = 0; i < check->notes->len; i++)
 		g_ptr_array_add(loss, g_strdup(check->notes->pdata[i]));
+	tables = kmt_record_tables_warnings(check->tables);
+	for (i = 0; i < tables->len; i++)
+		g_ptr_array_add(loss, g_strdup(tables->pdata[i]));
 	if (!c->meta)
 		g_ptr_array_add(loss,
 				g_strdup("whether events were lost is not "

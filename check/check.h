@@ -35,6 +35,7 @@ typedef struct {
 	guint64 *usable;  /* records of each file that break no fatal rule */
 	GPtrArray *notes; /* of char *: what kmt_merge_notes() tells */
 	KmtFindings findings; /* of all classes, errors or not */
+	KmtRecordTables *tables;
 } KmtCheck;
 
 /* Never fails; memory that runs out ends the program, as everywhere in GLib. */

@@ -8,6 +8,7 @@ static void add_place(JsonBuilder *b, const char *name, const KmtCpuFile *file,
 		      guint64 index)
 {
 	struct kmemtrace_event e;
+	KmtRecordOwner owner;
 
 	if (!file) {
 		kmt_json_null(b, name);
@@ -29,6 +30,13 @@ static void add_place(JsonBuilder *b, const char *name, const KmtCpuFile *file,
 		kmt_json_u64(b, "bytes_alloc", e.bytes_alloc);
 		kmt_json_hex(b, "gfp_flags", e.gfp_flags, 1);
 		kmt_json_i64(b, "timestamp", e.timestamp);
+		if (kmt_capture_has_owners(file->capture)) {
+			kmt_record_owner(file->map + index * file->record_size,
+					 file->swapped, &owner);
+			kmt_json_u64(b, "pid", owner.pid);
+			kmt_json_u64(b, "cache", owner.cache);
+			kmt_json_hex(b, "flags", owner.flags, 1);
+		}
 	} else {
 		kmt_json_u64(b, "truncated_bytes", file->truncated_bytes);
 	}

@@ -3,6 +3,11 @@
 
 #include "check/rules.h"
 
+static gboolean is_lost(const KmtRuleInput *in)
+{
+	return kmt_is_lost(in->event, in->file->record_size);
+}
+
 static gboolean is_alloc(const KmtRuleInput *in)
 {
 	return in->event->event_id == KMEMTRACE_EVENT_ALLOC;
@@ -25,7 +30,7 @@ static gboolean size_differs(const KmtRuleInput *in)
 
 static gboolean unknown_event(const KmtRuleInput *in)
 {
-	return in->event->event_id > KMEMTRACE_EVENT_FREE;
+	return in->event->event_id > KMEMTRACE_EVENT_FREE && !is_lost(in);
 }
 
 static gboolean unknown_type(const KmtRuleInput *in)
@@ -35,7 +40,7 @@ static gboolean unknown_type(const KmtRuleInput *in)
 
 static gboolean null_pointer(const KmtRuleInput *in)
 {
-	return in->event->ptr == 0;
+	return in->event->ptr == 0 && !is_lost(in);
 }
 
 static gboolean nothing_requested(const KmtRuleInput *in)
@@ -51,6 +56,88 @@ static gboolean too_little_given(const KmtRuleInput *in)
 static gboolean time_backwards(const KmtRuleInput *in)
 {
 	return in->previous && in->event->timestamp < in->previous->timestamp;
+}
+
+static gboolean lost_nothing(const KmtRuleInput *in)
+{
+	return is_lost(in) && kmt_lost_events(in->event) == 0;
+}
+
+static gboolean lost_time(const KmtRuleInput *in)
+{
+	gint64 since;
+
+	if (!is_lost(in))
+		return FALSE;
+	since = kmt_lost_since(in->event);
+	return since > in->event->timestamp ||
+	       (in->previous && since < in->previous->timestamp);
+}
+
+/* The cache of an object, if the table is to be believed. */
+static const KmtCache *find_cache(const KmtRuleInput *in)
+{
+	if (!in->owner || in->owner->cache == KMEMTRACE_CACHE_NONE ||
+	    in->event->type_id != KMEMTRACE_TYPE_CACHE ||
+	    !kmt_record_tables_has_caches(in->tables))
+		return NULL;
+	return kmt_record_tables_cache(in->tables, in->owner->cache);
+}
+
+static gboolean unknown_cache(const KmtRuleInput *in)
+{
+	if (!in->owner || in->owner->cache == KMEMTRACE_CACHE_NONE)
+		return FALSE;
+	return in->event->type_id != KMEMTRACE_TYPE_CACHE ||
+	       (kmt_record_tables_has_caches(in->tables) && !find_cache(in));
+}
+
+/* Where caches were merged, the table has the largest size that was asked. */
+static gboolean wrong_cache(const KmtRuleInput *in)
+{
+	const KmtCache *cache = find_cache(in);
+	gint64 time = in->event->timestamp;
+
+	if (!cache)
+		return FALSE;
+	if (is_alloc(in) && (in->event->bytes_req > cache->object_size ||
+			     in->event->bytes_alloc != cache->size))
+		return TRUE;
+	return (time < cache->created &&
+		cache->created - time > in->tolerance_ns) ||
+	       (time > cache->destroyed &&
+		time - cache->destroyed > in->tolerance_ns);
+}
+
+/* A capture that was cut off has the names of its beginning. */
+static gboolean unknown_task(const KmtRuleInput *in)
+{
+	KmtTaskClass class;
+
+	if (!in->owner || !in->file->capture->complete ||
+	    !kmt_record_tables_has_tasks(in->tables) ||
+	    kmt_record_tables_dropped_tasks(in->tables))
+		return FALSE;
+	kmt_record_tables_task(in->tables, in->owner->pid, in->event->timestamp,
+			       &class);
+	return class == KMT_TASK_UNKNOWN;
+}
+
+static gboolean unknown_flag(const KmtRuleInput *in)
+{
+	guint known = KMEMTRACE_FLAGS_V2;
+
+	if (!in->owner)
+		return FALSE;
+	if (!is_alloc(in))
+		known &= ~KMEMTRACE_FLAG_ACCOUNT;
+	return (in->owner->flags & ~known) != 0;
+}
+
+/* What was lost after the last record is in overruns alone. */
+static gboolean lost_too_much(const KmtRuleInput *in)
+{
+	return in->file->has_overruns && in->lost > in->file->overruns;
 }
 
 static gboolean truncated_record(const KmtRuleInput *in)
@@ -81,7 +168,8 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 				   "event_size is not that of the capture",
 				   size_differs},
 	[KMT_RULE_UNKNOWN_EVENT] = {"unknown-event",
-				    "event_id is neither allocation nor free",
+				    "event_id is neither allocation nor free, "
+				    "nor a loss",
 				    unknown_event},
 	[KMT_RULE_UNKNOWN_TYPE] = {"unknown-type",
 				   "type_id is not kmalloc, cache or pages",
@@ -97,6 +185,32 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 				     "timestamp is below that of the record "
 				     "before",
 				     time_backwards},
+	[KMT_RULE_LOST_NOTHING] = {"lost-nothing",
+				   "a record of lost events tells of none",
+				   lost_nothing},
+	[KMT_RULE_LOST_TIME] = {"lost-time",
+				"events were lost before the record before, or "
+				"after this one",
+				lost_time},
+	[KMT_RULE_UNKNOWN_CACHE] = {"unknown-cache",
+				    "cache is not in the table of caches, or "
+				    "the memory is no object of one",
+				    unknown_cache},
+	[KMT_RULE_WRONG_CACHE] = {"wrong-cache",
+				  "the cache has objects of another size, or "
+				  "was not there at that time",
+				  wrong_cache},
+	[KMT_RULE_UNKNOWN_TASK] = {"unknown-task",
+				   "pid is not in the table of tasks",
+				   unknown_task},
+	[KMT_RULE_UNKNOWN_FLAG] = {"unknown-flag",
+				   "flags has one that is not defined, or not "
+				   "for a free",
+				   unknown_flag},
+	[KMT_RULE_LOST_TOO_MUCH] = {"lost-too-much",
+				    "records tell of more lost events than "
+				    "kmemtrace.meta",
+				    lost_too_much},
 	[KMT_RULE_TRUNCATED_RECORD] = {"truncated-record",
 				       "the file ends within a record",
 				       truncated_record},

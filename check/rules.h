@@ -7,6 +7,7 @@
 #define KMEMTRACE_RULES_H
 
 #include "trace/capture.h"
+#include "trace/tables.h"
 
 typedef enum {
 	/* What a record breaks of these tells that its other fields mean
@@ -22,12 +23,20 @@ typedef enum {
 	KMT_RULE_NOTHING_REQUESTED,
 	KMT_RULE_TOO_LITTLE_GIVEN,
 	KMT_RULE_TIME_BACKWARDS,
+	KMT_RULE_LOST_NOTHING,
+	KMT_RULE_LOST_TIME,
+	/* Of records that have an owner; none that tells of a loss has. */
+	KMT_RULE_UNKNOWN_CACHE,
+	KMT_RULE_WRONG_CACHE,
+	KMT_RULE_UNKNOWN_TASK,
+	KMT_RULE_UNKNOWN_FLAG,
 	KMT_N_RECORD_RULES,
 
 	/* Of a whole file. */
 	KMT_RULE_TRUNCATED_RECORD = KMT_N_RECORD_RULES,
 	KMT_RULE_WRONG_FILE_SIZE,
 	KMT_RULE_UNREADABLE,
+	KMT_RULE_LOST_TOO_MUCH,
 	KMT_N_FILE_RULES,
 
 	/* Across files. */
@@ -43,6 +52,11 @@ typedef struct {
 	const struct kmemtrace_event *event;
 	/* The usable one before it (no fatal rule broken), or NULL. */
 	const struct kmemtrace_event *previous;
+	/* Of event; NULL: it has none. */
+	const KmtRecordOwner *owner;
+	const KmtRecordTables *tables;
+	gint64 tolerance_ns; /* of the clocks of different CPUs */
+	guint64 lost;	     /* that the records of the file tell of */
 } KmtRuleInput;
 
 typedef struct {

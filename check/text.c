@@ -34,6 +34,26 @@ static void print_rest(const KmtCpuFile *file, FILE *out)
 		fputs(" ...", out);
 }
 
+static void print_owner(const KmtCpuFile *file, guint64 index, FILE *out)
+{
+	KmtRecordOwner owner;
+
+	if (!kmt_capture_has_owners(file->capture))
+		return;
+	kmt_record_owner(file->map + offset_of(file, index), file->swapped,
+			 &owner);
+	fprintf(out, " pid=%u cache=%u flags=0x%x", owner.pid, owner.cache,
+		owner.flags);
+}
+
+static void print_lost(const struct kmemtrace_event *e, FILE *out)
+{
+	fprintf(out,
+		"lost t=%" G_GINT64_FORMAT " n=%" G_GUINT64_FORMAT
+		" since=%" G_GINT64_FORMAT,
+		(gint64)e->timestamp, kmt_lost_events(e), kmt_lost_since(e));
+}
+
 /* As tests/mkcapture.py would take it. */
 static void print_event(const KmtCpuFile *file, const struct kmemtrace_event *e,
 			FILE *out)
@@ -70,7 +90,12 @@ static void print_place(const char *label, const KmtCpuFile *file,
 		offset_of(file, index));
 	if (index < file->n_records) {
 		kmt_cpu_file_get(file, index, &event);
-		print_event(file, &event, out);
+		if (kmt_is_lost(&event, file->record_size)) {
+			print_lost(&event, out);
+		} else {
+			print_event(file, &event, out);
+			print_owner(file, index, out);
+		}
 	} else if (file->truncated_bytes) {
 		print_rest(file, out);
 	} else {

@@ -2,6 +2,9 @@
 
 # trace/ and check/
 check_PROGRAMS += tests/trace-dump tests/trace-dump-small tests/trace-unit
+check_PROGRAMS += tests/tables-unit
+tests_tables_unit_SOURCES = tests/tables-unit.c
+tests_tables_unit_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
 tests_trace_dump_SOURCES = tests/trace-dump.c
 tests_trace_dump_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
 # The same with a table that is full, and forgets, all the time.
@@ -29,10 +32,32 @@ KMT_CHECK_TESTS = \
 	tests/check-robust.py \
 	tests/hostile.py \
 	tests/inputs.py
-TESTS += tests/trace-unit $(KMT_CHECK_TESTS)
+TESTS += tests/tables-unit tests/trace-unit $(KMT_CHECK_TESTS)
 EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/mkcapture.py \
 	tests/reference_match.py \
+	tests/fixtures/check-lost-nothing.expected \
+	tests/fixtures/check-lost-nothing.txt \
+	tests/fixtures/check-lost-time.expected \
+	tests/fixtures/check-lost-time.txt \
+	tests/fixtures/check-lost-too-much.expected \
+	tests/fixtures/check-lost-too-much.txt \
+	tests/fixtures/check-tables-damaged.expected \
+	tests/fixtures/check-tables-damaged.txt \
+	tests/fixtures/check-tasks-dropped.expected \
+	tests/fixtures/check-tasks-dropped.txt \
+	tests/fixtures/check-unknown-cache.expected \
+	tests/fixtures/check-unknown-cache.txt \
+	tests/fixtures/check-unknown-flag.expected \
+	tests/fixtures/check-unknown-flag.txt \
+	tests/fixtures/check-unknown-task.expected \
+	tests/fixtures/check-unknown-task.txt \
+	tests/fixtures/check-wrong-cache.expected \
+	tests/fixtures/check-wrong-cache.txt \
+	tests/fixtures/clean-version2-big.expected \
+	tests/fixtures/clean-version2-big.txt \
+	tests/fixtures/clean-version2.expected \
+	tests/fixtures/clean-version2.txt \
 	tests/fixtures/check-continues-race.expected \
 	tests/fixtures/check-continues-race.txt \
 	tests/fixtures/check-continues.expected \
@@ -180,7 +205,8 @@ EXTRA_DIST += \
 	tests/vm/gap.py \
 	tests/vm/loss.py \
 	tests/vm/main_job.py \
-	tests/vm/reconcile.py
+	tests/vm/reconcile.py \
+	tests/vm/version2.py
 
 # bench/
 TESTS += tests/bench-generate.py tests/bench-scripts.py

@@ -20,6 +20,7 @@ trace_libtrace_a_SOURCES = \
 	trace/spool.c trace/spool.h \
 	trace/stream.c trace/stream.h \
 	trace/surplus.c \
+	trace/tables.c trace/tables.h \
 	trace/tar.c
 trace_libtrace_a_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS)
 # What programs that have trace/ in them are linked with.

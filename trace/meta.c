@@ -83,6 +83,27 @@ static guint count_missing(const KmtCapture *capture)
 	return missing;
 }
 
+/* A newer one may mean other things by the same words. */
+static gboolean is_known_version(GKeyFile *meta, const char *name,
+				 GError **error)
+{
+	g_autofree char *release = NULL;
+	guint64 version;
+
+	if (!meta_uint64(meta, "capture", "abi_version", &version) ||
+	    version <= KMEMTRACE_ABI_VERSION)
+		return TRUE;
+	release =
+		g_key_file_get_string(meta, "capture", "kernel_release", NULL);
+	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+		    "cannot read %s: its records are of version "
+		    "%" G_GUINT64_FORMAT ", by Linux %s; kmemtrace %s reads "
+		    "versions up to %d: use a newer one",
+		    name, version, release ? release : "unknown",
+		    PACKAGE_VERSION, KMEMTRACE_ABI_VERSION);
+	return FALSE;
+}
+
 static GKeyFile *load(const char *path, const char *name, GError **error)
 {
 	g_autoptr(GKeyFile) meta = g_key_file_new();
@@ -102,6 +123,8 @@ static GKeyFile *load(const char *path, const char *name, GError **error)
 			    name, local->message);
 		return NULL;
 	}
+	if (!is_known_version(meta, name, error))
+		return NULL;
 	return g_steal_pointer(&meta);
 }
 

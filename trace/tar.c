@@ -10,7 +10,8 @@
 #include "trace/stream.h"
 
 /* What of a capture is no cpu file. */
-static const char *const text_names[] = {KMT_META_NAME, "kallsyms", "modules"};
+static const char *const text_names[] = {KMT_META_NAME, "kallsyms", "modules",
+					 "caches", "tasks"};
 
 typedef struct {
 	char *member; /* its name in the tar */

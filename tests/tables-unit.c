@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* trace/tables.c: names of caches and tasks, from tables good and bad. */
+#include "config.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "trace/tables.h"
+
+#define META "[capture]\nabi_version=2\nrecord_size=64\nbyte_order=little\n"
+#define CACHES                                                                 \
+	"# kmemtrace: caches\n"                                                \
+	"# columns: number object_size size created destroyed name\n"          \
+	"# unnumbered: 0\n"
+#define TASKS                                                                  \
+	"# kmemtrace: tasks\n"                                                 \
+	"# columns: pid until name\n"
+
+typedef struct {
+	char *directory;
+	KmtCapture *capture;
+	KmtRecordTables *tables;
+} Fixture;
+
+static void put(const Fixture *f, const char *name, const char *text,
+		gssize length)
+{
+	g_autofree char *path = g_build_filename(f->directory, name, NULL);
+
+	g_assert_true(g_file_set_contents(path, text, length, NULL));
+}
+
+static void drop(const Fixture *f, const char *name)
+{
+	g_autofree char *path = g_build_filename(f->directory, name, NULL);
+
+	g_unlink(path);
+}
+
+/* NULL: no such file. */
+static void set_up(Fixture *f, const char *meta, const char *caches,
+		   const char *tasks)
+{
+	const char *operands[] = {NULL, NULL};
+	g_autoptr(GError) error = NULL;
+
+	f->directory = g_dir_make_tmp("tables-XXXXXX", NULL);
+	g_assert_nonnull(f->directory);
+	put(f, "cpu0.out", "", 0);
+	if (meta)
+		put(f, "kmemtrace.meta", meta, -1);
+	if (caches)
+		put(f, "caches", caches, -1);
+	if (tasks)
+		put(f, "tasks", tasks, -1);
+	operands[0] = f->directory;
+	f->capture = kmt_capture_open(operands, NULL, &error);
+	g_assert_no_error(error);
+	f->tables = kmt_record_tables_new(f->capture);
+}
+
+static void tear_down(Fixture *f)
+{
+	kmt_record_tables_free(f->tables);
+	kmt_capture_free(f->capture);
+	drop(f, "cpu0.out");
+	drop(f, "kmemtrace.meta");
+	drop(f, "caches");
+	drop(f, "tasks");
+	g_assert_cmpint(g_rmdir(f->directory), ==, 0);
+	g_free(f->directory);
+}
+
+static guint n_warnings(const Fixture *f)
+{
+	return kmt_record_tables_warnings(f->tables)->len;
+}
+
+static void test_caches(void)
+{
+	const KmtCache *cache;
+	Fixture f;
+
+	set_up(&f, META,
+	       CACHES "65535 18446744073709551615 8 5 - last one\n"
+		      "3 100 128 0 9223372036854775807 \n"
+		      "1 10 16 1 2 a\\040b\\134\\377\n",
+	       NULL);
+	g_assert_cmpuint(n_warnings(&f), ==, 0);
+	g_assert_true(kmt_record_tables_has_caches(f.tables));
+	g_assert_false(kmt_record_tables_has_tasks(f.tables));
+	g_assert_cmpuint(kmt_record_tables_caches(f.tables)->len, ==, 3);
+	cache = kmt_record_tables_cache(f.tables, 1);
+	g_assert_cmpstr(cache->name, ==, "a b\\\377");
+	g_assert_cmpint(cache->created, ==, 1);
+	g_assert_cmpint(cache->destroyed, ==, 2);
+	cache = kmt_record_tables_cache(f.tables, 3);
+	g_assert_cmpstr(cache->name, ==, "");
+	g_assert_cmpuint(cache->object_size, ==, 100);
+	g_assert_cmpuint(cache->size, ==, 128);
+	cache = kmt_record_tables_cache(f.tables, 65535);
+	g_assert_cmpstr(cache->name, ==, "last one");
+	g_assert_cmpuint(cache->object_size, ==, G_MAXUINT64);
+	g_assert_cmpint(cache->destroyed, ==, G_MAXINT64);
+	g_assert_null(kmt_record_tables_cache(f.tables, 0));
+	g_assert_null(kmt_record_tables_cache(f.tables, 2));
+	g_assert_null(kmt_record_tables_cache(f.tables, 4));
+	g_assert_null(kmt_record_tables_cache(f.tables, 65536));
+	tear_down(&f);
+}
+
+static void expect_task(const Fixture *f, guint32 pid, gint64 time,
+			const char *name, KmtTaskClass class)
+{
+	KmtTaskClass found;
+
+	g_assert_cmpstr(kmt_record_tables_task(f->tables, pid, time, &found),
+			==, name);
+	g_assert_cmpint(found, ==, class);
+	g_assert_cmpstr(kmt_record_tables_task(f->tables, pid, time, NULL), ==,
+			name);
+}
+
+static void test_tasks(void)
+{
+	Fixture f;
+
+	set_up(&f, META, NULL,
+	       TASKS "# dropped: 0\n"
+		     "7 100 fork\n"
+		     "9 150 nine\n"
+		     "7 200 exec\n"
+		     "7 500 again\n"
+		     "4294967295 - last\n"
+		     "1 - init\n");
+	g_assert_cmpuint(n_warnings(&f), ==, 0);
+	g_assert_true(kmt_record_tables_has_tasks(f.tables));
+	expect_task(&f, 0, 5, "idle", KMT_TASK_KNOWN);
+	expect_task(&f, 1, 0, "init", KMT_TASK_KNOWN);
+	expect_task(&f, 1, G_MAXINT64, "init", KMT_TASK_KNOWN);
+	expect_task(&f, 7, G_MININT64, "fork", KMT_TASK_KNOWN);
+	expect_task(&f, 7, 100, "fork", KMT_TASK_KNOWN);
+	expect_task(&f, 7, 101, "exec", KMT_TASK_KNOWN);
+	expect_task(&f, 7, 201, "again", KMT_TASK_KNOWN);
+	expect_task(&f, 7, 501, "again", KMT_TASK_KNOWN);
+	expect_task(&f, 8, 100, NULL, KMT_TASK_UNKNOWN);
+	expect_task(&f, 9, 151, "nine", KMT_TASK_KNOWN);
+	expect_task(&f, G_MAXUINT32, 5, "last", KMT_TASK_KNOWN);
+	expect_task(&f, G_MAXUINT32 - 1, 5, NULL, KMT_TASK_UNKNOWN);
+	tear_down(&f);
+}
+
+static void test_dropped(void)
+{
+	Fixture f;
+
+	set_up(&f, META, NULL,
+	       TASKS "# dropped: 12\n# exact_after: 300\n# newer: thing\n"
+		     "7 400 name\n");
+	g_assert_cmpuint(n_warnings(&f), ==, 1);
+	g_assert_true(kmt_record_tables_has_tasks(f.tables));
+	g_assert_cmpuint(kmt_record_tables_dropped_tasks(f.tables), ==, 12);
+	expect_task(&f, 7, 300, "name", KMT_TASK_DOUBTFUL);
+	expect_task(&f, 7, 301, "name", KMT_TASK_KNOWN);
+	expect_task(&f, 8, 300, NULL, KMT_TASK_UNKNOWN);
+	expect_task(&f, 0, 300, "idle", KMT_TASK_KNOWN);
+	tear_down(&f);
+}
+
+/* A column that this version does not know comes before the name. */
+static void test_newer_columns(void)
+{
+	Fixture f;
+
+	set_up(&f, META, NULL,
+	       "# kmemtrace: tasks\n# columns: pid until tgid cpu name\n"
+	       "7 400 3 4 a name\n8 400 3\n");
+	expect_task(&f, 7, 300, "a name", KMT_TASK_KNOWN);
+	expect_task(&f, 8, 300, NULL, KMT_TASK_UNKNOWN);
+	g_assert_cmpuint(n_warnings(&f), ==, 1);
+	tear_down(&f);
+}
+
+static void test_bad_lines(void)
+{
+	static const char *const lines[] = {
+		"\n",
+		"1\n",
+		"1 2 3 4\n",
+		"1 2 3 4 5\n",
+		" 1 2 3 4 5 name\n",
+		"1  2 3 4 5 name\n",
+		"0 2 3 4 5 zero\n",
+		"65536 2 3 4 5 large\n",
+		"-1 2 3 4 5 minus\n",
+		"+1 2 3 4 5 plus\n",
+		"1 2 3 9223372036854775808 5 late\n",
+		"1 18446744073709551616 3 4 5 large\n",
+		"1 2 3 4 5 cut off",
+		"1 2 3 4 5 bad\\\n",
+		"1 2 3 4 5 bad\\1\n",
+		"1 2 3 4 5 bad\\08\n",
+		"1 2 3 4 5 bad\\000\n",
+		"1 2 3 4 5 bad\\777\n",
+		"#\n",
+		"# kmemtrace: tasks\n",
+		"# columns: number\n",
+		"# unnumbered: -1\n",
+	};
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(lines); i++) {
+		g_autofree char *text =
+			g_strconcat(CACHES "2 1 1 0 - good\n", lines[i], NULL);
+		Fixture f;
+
+		set_up(&f, META, text, NULL);
+		g_assert_false(kmt_record_tables_has_caches(f.tables));
+		g_assert_cmpuint(n_warnings(&f), ==, 1);
+		g_assert_cmpuint(kmt_record_tables_caches(f.tables)->len, ==,
+				 1);
+		g_assert_cmpstr(kmt_record_tables_cache(f.tables, 2)->name, ==,
+				"good");
+		tear_down(&f);
+	}
+}
+
+/* A NUL ends no line. */
+static void test_nul(void)
+{
+	const char text[] = CACHES "1 2 3 4 5 na\0me\n2 2 3 4 5 good\n";
+	KmtRecordTables *tables;
+	Fixture f;
+
+	set_up(&f, META, "", NULL);
+	put(&f, "caches", text, sizeof(text) - 1);
+	tables = kmt_record_tables_new(f.capture);
+	g_assert_null(kmt_record_tables_cache(tables, 1));
+	g_assert_nonnull(kmt_record_tables_cache(tables, 2));
+	kmt_record_tables_free(tables);
+	tear_down(&f);
+}
+
+static void test_same_number(void)
+{
+	Fixture f;
+
+	set_up(&f, META, CACHES "1 2 3 4 5 first\n1 2 3 4 5 second\n", NULL);
+	g_assert_cmpuint(n_warnings(&f), ==, 1);
+	g_assert_false(kmt_record_tables_has_caches(f.tables));
+	g_assert_cmpuint(kmt_record_tables_caches(f.tables)->len, ==, 1);
+	tear_down(&f);
+}
+
+/* Version 1 has no owners, whatever lies beside it. */
+static void test_other_versions(void)
+{
+	static const char *const metas[] = {
+		NULL,
+		"[capture]\nabi_version=1\nrecord_size=64\nbyte_order=little\n",
+		"[capture]\nabi_version=2\nrecord_size=56\nbyte_order=little\n",
+		"[capture]\nrecord_size=64\nbyte_order=little\n",
+	};
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(metas); i++) {
+		Fixture f;
+
+		set_up(&f, metas[i], CACHES "1 2 3 4 5 one\n", TASKS);
+		g_assert_false(kmt_capture_has_owners(f.capture));
+		g_assert_false(kmt_record_tables_has_caches(f.tables));
+		g_assert_null(kmt_record_tables_cache(f.tables, 1));
+		g_assert_cmpuint(n_warnings(&f), ==, 0);
+		tear_down(&f);
+	}
+}
+
+static void test_owner(void)
+{
+	struct kmemtrace_event_v2 event = {
+		.pid = 0x01020304, .cache = 0x0506, .flags = 0x0708};
+	KmtRecordOwner owner;
+
+	kmt_record_owner((const guint8 *)&event, FALSE, &owner);
+	g_assert_cmpuint(owner.pid, ==, 0x01020304);
+	g_assert_cmpuint(owner.cache, ==, 0x0506);
+	g_assert_cmpuint(owner.flags, ==, 0x0708);
+	kmt_record_owner((const guint8 *)&event, TRUE, &owner);
+	g_assert_cmpuint(owner.pid, ==, 0x04030201);
+	g_assert_cmpuint(owner.cache, ==, 0x0605);
+	g_assert_cmpuint(owner.flags, ==, 0x0807);
+}
+
+static void test_lost(void)
+{
+	const struct kmemtrace_event_lost lost = {
+		.event_id = KMEMTRACE_EVENT_LOST, .events = 5, .since = -6};
+	struct kmemtrace_event event;
+
+	memcpy(&event, &lost, sizeof(event));
+	g_assert_true(kmt_is_lost(&event, 64));
+	g_assert_false(kmt_is_lost(&event, 56));
+	g_assert_cmpuint(kmt_lost_events(&event), ==, 5);
+	g_assert_cmpint(kmt_lost_since(&event), ==, -6);
+	event.event_id = KMEMTRACE_EVENT_FREE;
+	g_assert_false(kmt_is_lost(&event, 64));
+}
+
+static void test_newer_version(void)
+{
+	const char *operands[] = {NULL, NULL};
+	g_autoptr(GError) error = NULL;
+	KmtCapture *capture;
+	Fixture f;
+
+	set_up(&f, META, NULL, NULL);
+	put(&f, "kmemtrace.meta",
+	    "[capture]\nabi_version=3\nkernel_release=9.9\n", -1);
+	operands[0] = f.directory;
+	capture = kmt_capture_open(operands, NULL, &error);
+	g_assert_null(capture);
+	g_assert_nonnull(strstr(error->message, "version 3, by Linux 9.9"));
+	g_assert_nonnull(strstr(error->message, "versions up to 2"));
+	tear_down(&f);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/tables/caches", test_caches);
+	g_test_add_func("/tables/tasks", test_tasks);
+	g_test_add_func("/tables/dropped", test_dropped);
+	g_test_add_func("/tables/newer-columns", test_newer_columns);
+	g_test_add_func("/tables/bad-lines", test_bad_lines);
+	g_test_add_func("/tables/nul", test_nul);
+	g_test_add_func("/tables/same-number", test_same_number);
+	g_test_add_func("/tables/other-versions", test_other_versions);
+	g_test_add_func("/tables/owner", test_owner);
+	g_test_add_func("/tables/lost", test_lost);
+	g_test_add_func("/tables/newer-version", test_newer_version);
+	return g_test_run();
+}

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "trace/tables.h"
+
+/* What the kernel calls the task with no pid, swapper/<cpu>, in one word. */
+#define IDLE "idle"
+
+/* Names of one task, in the order of until. */
+typedef struct {
+	guint32 pid;
+	gint64 until;
+	const char *name;
+} Task;
+
+/* A table while it is read, and what is known of it then. */
+typedef struct {
+	char *text; /* names point into it */
+	gboolean is_there;
+	guint64 n_bad;
+	guint64 first_bad; /* its line, from 1 */
+} Table;
+
+struct KmtRecordTables {
+	Table caches_table;
+	Table tasks_table;
+	GPtrArray *caches; /* of KmtCache, by number */
+	GArray *tasks;	   /* of Task, by pid and until */
+	guint64 dropped;
+	guint64 unnumbered;
+	gint64 exact_after;
+	GPtrArray *warnings;
+};
+
+gboolean kmt_capture_has_owners(const KmtCapture *capture)
+{
+	return capture->meta &&
+	       capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 &&
+	       g_key_file_get_uint64(capture->meta, "capture", "abi_version",
+				     NULL) >= 2;
+}
+
+void kmt_record_owner(const guint8 *record, gboolean swapped,
+		      KmtRecordOwner *owner)
+{
+	struct kmemtrace_event_v2 event;
+
+	memcpy(&event, record, sizeof(event));
+	owner->pid = swapped ? GUINT32_SWAP_LE_BE(event.pid) : event.pid;
+	owner->cache = swapped ? GUINT16_SWAP_LE_BE(event.cache) : event.cache;
+	owner->flags = swapped ? GUINT16_SWAP_LE_BE(event.flags) : event.flags;
+}
+
+/* ---- reading ---- */
+
+/*
+ * The next word of *text, which ends with a space, and that behind it.  NULL if
+ * there is none.
+ */
+static char *take_word(char **text)
+{
+	char *word = *text;
+	char *space = strchr(word, ' ');
+
+	if (!space || space == word)
+		return NULL;
+	*space = '\0';
+	*text = space + 1;
+	return word;
+}
+
+static gboolean take_number(char **text, guint64 max, guint64 *n)
+{
+	const char *word = take_word(text);
+
+	return word && g_ascii_string_to_unsigned(word, 10, 0, max, n, NULL);
+}
+
+/* A time, or - for never. */
+static gboolean take_time(char **text, gint64 *time)
+{
+	const char *word = take_word(text);
+	guint64 n = G_MAXINT64;
+
+	if (!word ||
+	    (strcmp(word, "-") != 0 &&
+	     !g_ascii_string_to_unsigned(word, 10, 0, G_MAXINT64, &n, NULL)))
+		return FALSE;
+	*time = (gint64)n;
+	return TRUE;
+}
+
+static int octal(const char *digits)
+{
+	int value = 0, i;
+
+	for (i = 0; i < 3; i++) {
+		if (digits[i] < '0' || digits[i] > '7')
+			return -1;
+		value = value * 8 + digits[i] - '0';
+	}
+	return value > 0 && value <= G_MAXUINT8 ? value : -1;
+}
+
+/* Takes \ooo for what it is, in place. */
+static gboolean unescape(char *name)
+{
+	char *to = name;
+
+	for (; *name; name++) {
+		int c;
+
+		if (*name != '\\') {
+			*to++ = *name;
+			continue;
+		}
+		c = octal(name + 1);
+		if (c < 0)
+			return FALSE;
+		*to++ = (char)c;
+		name += 3;
+	}
+	*to = '\0';
+	return TRUE;
+}
+
+/* Behind the last number is the name, which newer columns come before. */
+static char *take_name(char *text, guint n_newer)
+{
+	while (n_newer--)
+		if (!take_word(&text))
+			return NULL;
+	return unescape(text) ? text : NULL;
+}
+
+static gboolean add_cache(KmtRecordTables *tables, char *line, guint n_newer)
+{
+	KmtCache cache;
+	guint64 number;
+
+	if (!take_number(&line, G_MAXUINT16, &number) || !number ||
+	    !take_number(&line, G_MAXUINT64, &cache.object_size) ||
+	    !take_number(&line, G_MAXUINT64, &cache.size) ||
+	    !take_time(&line, &cache.created) ||
+	    !take_time(&line, &cache.destroyed))
+		return FALSE;
+	cache.number = (guint)number;
+	cache.name = take_name(line, n_newer);
+	if (!cache.name)
+		return FALSE;
+	g_ptr_array_add(tables->caches, g_memdup2(&cache, sizeof(cache)));
+	return TRUE;
+}
+
+static gboolean add_task(KmtRecordTables *tables, char *line, guint n_newer)
+{
+	guint64 pid;
+	Task task;
+
+	if (!take_number(&line, G_MAXUINT32, &pid) ||
+	    !take_time(&line, &task.until))
+		return FALSE;
+	task.pid = (guint32)pid;
+	task.name = take_name(line, n_newer);
+	if (!task.name)
+		return FALSE;
+	g_array_append_val(tables->tasks, task);
+	return TRUE;
+}
+
+typedef struct {
+	const char *name;
+	guint n_columns; /* that this version knows */
+	gboolean (*add)(KmtRecordTables *tables, char *line, guint n_newer);
+} TableKind;
+
+static const TableKind caches_kind = {"caches", 6, add_cache};
+static const TableKind tasks_kind = {"tasks", 3, add_task};
+
+/* How many columns more there are than this version knows. */
+static gboolean count_newer(const TableKind *kind, const char *columns,
+			    guint *n_newer)
+{
+	guint n = 1;
+
+	for (; *columns; columns++)
+		n += *columns == ' ';
+	*n_newer = n - kind->n_columns;
+	return n >= kind->n_columns;
+}
+
+/* "# key: value" */
+static gboolean read_about(KmtRecordTables *tables, const TableKind *kind,
+			   const char *line, guint *n_newer)
+{
+	const char *colon = strstr(line, ": ");
+	g_autofree char *key = NULL;
+	guint64 n;
+
+	if (!colon || line[1] != ' ')
+		return FALSE;
+	key = g_strndup(line + 2, (gsize)(colon - line - 2));
+	if (strcmp(key, "kmemtrace") == 0)
+		return strcmp(colon + 2, kind->name) == 0;
+	if (strcmp(key, "columns") == 0)
+		return count_newer(kind, colon + 2, n_newer);
+	if (strcmp(key, "unnumbered") != 0 && strcmp(key, "dropped") != 0 &&
+	    strcmp(key, "exact_after") != 0)
+		return TRUE; /* of a newer version */
+	if (!g_ascii_string_to_unsigned(colon + 2, 10, 0, G_MAXINT64, &n, NULL))
+		return FALSE;
+	if (key[0] == 'u')
+		tables->unnumbered = n;
+	else if (key[0] == 'd')
+		tables->dropped = n;
+	else
+		tables->exact_after = (gint64)n;
+	return TRUE;
+}
+
+static void bad_line(Table *table, guint64 number)
+{
+	if (!table->n_bad++)
+		table->first_bad = number;
+}
+
+static void parse(KmtRecordTables *tables, Table *table, const TableKind *kind,
+		  gsize length)
+{
+	char *line = table->text, *end = table->text + length;
+	guint64 number = 0;
+	guint n_newer = 0;
+
+	while (line < end) {
+		char *next = memchr(line, '\n', (gsize)(end - line));
+		gboolean good;
+
+		number++;
+		/* A line that is cut off is none. */
+		if (!next) {
+			bad_line(table, number);
+			break;
+		}
+		*next = '\0';
+		good = strlen(line) == (gsize)(next - line) &&
+		       (line[0] == '#'
+				? read_about(tables, kind, line, &n_newer)
+				: kind->add(tables, line, n_newer));
+		if (!good)
+			bad_line(table, number);
+		line = next + 1;
+	}
+}
+
+static void warn(KmtRecordTables *tables, const char *format, ...)
+	G_GNUC_PRINTF(2, 3);
+
+static void warn(KmtRecordTables *tables, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	g_ptr_array_add(tables->warnings, g_strdup_vprintf(format, args));
+	va_end(args);
+}
+
+static void read_table(KmtRecordTables *tables, const KmtCapture *capture,
+		       Table *table, const TableKind *kind)
+{
+	g_autofree char *path = kmt_capture_path(capture, kind->name);
+	g_autofree char *name = NULL;
+	g_autoptr(GError) error = NULL;
+	gsize length;
+
+	if (!path)
+		return;
+	name = kmt_capture_path_name(capture, path);
+	if (!g_file_get_contents(path, &table->text, &length, &error)) {
+		warn(tables, "cannot read %s: %s", name, error->message);
+		return;
+	}
+	table->is_there = TRUE;
+	parse(tables, table, kind, length);
+	if (table->n_bad)
+		warn(tables,
+		     "%s: %" G_GUINT64_FORMAT " line%s no sense and %s "
+		     "left out, the first of them line %" G_GUINT64_FORMAT,
+		     name, table->n_bad,
+		     table->n_bad == 1 ? " makes" : "s make",
+		     table->n_bad == 1 ? "is" : "are", table->first_bad);
+}
+
+static gint compare_caches(gconstpointer a, gconstpointer b)
+{
+	const KmtCache *ca = *(KmtCache *const *)a;
+	const KmtCache *cb = *(KmtCache *const *)b;
+
+	return (ca->number > cb->number) - (ca->number < cb->number);
+}
+
+static gint compare_tasks(gconstpointer a, gconstpointer b)
+{
+	const Task *ta = a, *tb = b;
+
+	if (ta->pid != tb->pid)
+		return ta->pid > tb->pid ? 1 : -1;
+	return (ta->until > tb->until) - (ta->until < tb->until);
+}
+
+/* By number; of two with the same one, which no kernel writes, the first. */
+static void sort_caches(KmtRecordTables *tables)
+{
+	GPtrArray *caches = tables->caches;
+	guint i, twice = 0;
+
+	g_ptr_array_sort(caches, compare_caches);
+	for (i = 1; i < caches->len;) {
+		if (compare_caches(&caches->pdata[i - 1], &caches->pdata[i])) {
+			i++;
+			continue;
+		}
+		g_ptr_array_remove_index(caches, i);
+		twice++;
+	}
+	if (twice) {
+		warn(tables,
+		     "caches: %u number%s of more than one cache; the first "
+		     "is taken",
+		     twice, twice == 1 ? " is that" : "s are those");
+		tables->caches_table.n_bad += twice;
+	}
+}
+
+KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
+{
+	KmtRecordTables *tables = g_new0(KmtRecordTables, 1);
+
+	tables->caches = g_ptr_array_new_with_free_func(g_free);
+	tables->tasks = g_array_new(FALSE, FALSE, sizeof(Task));
+	tables->warnings = g_ptr_array_new_with_free_func(g_free);
+	if (!kmt_capture_has_owners(capture))
+		return tables;
+	read_table(tables, capture, &tables->caches_table, &caches_kind);
+	read_table(tables, capture, &tables->tasks_table, &tasks_kind);
+	sort_caches(tables);
+	g_array_sort(tables->tasks, compare_tasks);
+	if (tables->unnumbered)
+		warn(tables,
+		     "%" G_GUINT64_FORMAT
+		     " caches have no number: the kernel had no more",
+		     tables->unnumbered);
+	if (tables->dropped)
+		warn(tables,
+		     "%" G_GUINT64_FORMAT " names of tasks are missing; boot "
+		     "with a larger kmemtrace.tasks=",
+		     tables->dropped);
+	return tables;
+}
+
+void kmt_record_tables_free(KmtRecordTables *tables)
+{
+	if (!tables)
+		return;
+	g_ptr_array_unref(tables->caches);
+	g_array_unref(tables->tasks);
+	g_ptr_array_unref(tables->warnings);
+	g_free(tables->caches_table.text);
+	g_free(tables->tasks_table.text);
+	g_free(tables);
+}
+
+/* ---- asking ---- */
+
+gboolean kmt_record_tables_has_caches(const KmtRecordTables *tables)
+{
+	return tables->caches_table.is_there && !tables->caches_table.n_bad;
+}
+
+gboolean kmt_record_tables_has_tasks(const KmtRecordTables *tables)
+{
+	return tables->tasks_table.is_there && !tables->tasks_table.n_bad;
+}
+
+const GPtrArray *kmt_record_tables_caches(const KmtRecordTables *tables)
+{
+	return tables->caches;
+}
+
+const KmtCache *kmt_record_tables_cache(const KmtRecordTables *tables,
+					guint number)
+{
+	guint low = 0, high = tables->caches->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+		const KmtCache *cache = tables->caches->pdata[middle];
+
+		if (cache->number == number)
+			return cache;
+		if (cache->number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* The first entry that is not before (pid, time). */
+static guint find_task(const KmtRecordTables *tables, guint32 pid, gint64 time)
+{
+	const Task wanted = {.pid = pid, .until = time};
+	guint low = 0, high = tables->tasks->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (compare_tasks(&g_array_index(tables->tasks, Task, middle),
+				  &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const char *kmt_record_tables_task(const KmtRecordTables *tables, guint32 pid,
+				   gint64 time, KmtTaskClass *class)
+{
+	guint i = find_task(tables, pid, time);
+	const Task *task = NULL;
+	KmtTaskClass ignored;
+
+	if (!class)
+		class = &ignored;
+	*class = KMT_TASK_KNOWN;
+	if (pid == 0)
+		return IDLE;
+	if (i < tables->tasks->len)
+		task = &g_array_index(tables->tasks, Task, i);
+	if ((!task || task->pid != pid) && i > 0)
+		task = &g_array_index(tables->tasks, Task, i - 1);
+	if (!task || task->pid != pid) {
+		*class = KMT_TASK_UNKNOWN;
+		return NULL;
+	}
+	if (tables->dropped && time <= tables->exact_after)
+		*class = KMT_TASK_DOUBTFUL;
+	return task->name;
+}
+
+guint64 kmt_record_tables_dropped_tasks(const KmtRecordTables *tables)
+{
+	return tables->dropped;
+}
+
+const GPtrArray *kmt_record_tables_warnings(const KmtRecordTables *tables)
+{
+	return tables->warnings;
+}
