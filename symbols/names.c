@@ -53,7 +53,7 @@ static void open_captured(KmtNames *names, const KmtCapture *capture,
 	Captured *captured;
 
 	if (!path) {
-		warn(warnings, "the capture has no kallsyms: %s",
+		warn(warnings, "the capture has no kallsyms that can be read: %s",
 		     NO_NAMES_HINT);
 		return;
 	}

@@ -512,7 +512,7 @@ ffffffffa0004000 t mod_c\t[other]
         text = self.warned("kptr_restrict", self.capture(zero))
         for row in table(text, "CALL SITES"):
             self.assertRegex(row[10], ADDRESS)
-        self.warned("the capture has no kallsyms",
+        self.warned("the capture has no kallsyms that can be read",
                     self.compiled("cpu 0 little\nalloc kmalloc t=1\n", "bare"))
         self.warned("no symbols in", self.capture("nothing\n"))
 

@@ -17,9 +17,11 @@
 static gboolean fail(const char *what, int saved, GError **error)
 {
 	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_READ,
-		    "cannot unpack %s to a temporary file in %s: %s; set "
-		    "TMPDIR to a directory with room for it",
-		    what, g_get_tmp_dir(), g_strerror(saved));
+		    "cannot unpack %s to a temporary file in %s: %s; %s", what,
+		    g_get_tmp_dir(), g_strerror(saved),
+		    saved == EMFILE || saved == ENFILE
+			    ? "raise the limit of open files (ulimit -n)"
+			    : "set TMPDIR to a directory with room for it");
 	return FALSE;
 }
 
