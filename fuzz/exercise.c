@@ -343,8 +343,9 @@ static void check_sums(Exercise *x, const KmtMerge *merge)
 		g_assert_cmpuint(*state_of(x, object->file, object->index), ==,
 				 TOLD);
 	}
-	g_assert_cmpuint(x->place + kmt_merge_skipped(merge), ==,
-			 x->capture->n_records);
+	g_assert_cmpuint(x->place + kmt_merge_skipped(merge) +
+				 kmt_merge_hole_records(merge),
+			 ==, x->capture->n_records);
 }
 
 /* Each record was told about, but those that are skipped. */
@@ -596,6 +597,8 @@ static void check_merge(const KmtCapture *capture)
 	g_assert_false(kmt_merge_next(merge, &event, &position));
 	g_assert_cmpuint(kmt_merge_skipped(merge), ==,
 			 kmt_merge_skipped(filling));
+	g_assert_cmpuint(kmt_merge_hole_records(merge), ==,
+			 kmt_merge_hole_records(filling));
 	g_assert_cmpuint(kmt_merge_unordered(merge), ==,
 			 kmt_merge_unordered(filling));
 	if (kmt_merge_range(merge, &range_first, &range_last)) {

@@ -60,7 +60,8 @@ static void check_sums(const KmtCapture *capture, const KmtPlan *plan,
 		return;
 	for (i = 0; i < KMT_KIND_SLAB; i++)
 		n += aggregate->kinds[i].allocs + aggregate->kinds[i].frees;
-	g_assert_cmpuint(n + aggregate->skipped, ==, capture->n_records);
+	g_assert_cmpuint(n + aggregate->skipped + aggregate->hole_records, ==,
+			 capture->n_records);
 }
 
 /* NULL: the capture cannot be read. */

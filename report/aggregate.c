@@ -621,6 +621,8 @@ static void finish(KmtBooks *books, KmtPipeline *pipeline)
 	guint i;
 
 	aggregate->skipped = kmt_merge_skipped(merge);
+	aggregate->hole_records = kmt_merge_hole_records(merge);
+	aggregate->holes = g_array_copy((GArray *)kmt_merge_holes(merge));
 	aggregate->unordered = kmt_merge_unordered(merge);
 	set_range(books, merge);
 	aggregate->timeless = books->capture->timeless;
@@ -716,5 +718,6 @@ void kmt_aggregate_free(KmtAggregate *aggregate)
 	kmt_cells_free(aggregate->cells);
 	g_free(aggregate->windows);
 	g_ptr_array_unref(aggregate->notes);
+	g_array_unref(aggregate->holes);
 	g_free(aggregate);
 }

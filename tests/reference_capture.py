@@ -11,7 +11,7 @@ import struct
 
 import reference_match
 
-ALLOC, FREE = 1, 2
+ALLOC, FREE, LOST = 1, 2, 3
 KINDS = ["kmalloc", "cache", "pages"]
 # When what waits for its decision is booked if no record comes any more.
 AT_THE_END = float("inf")
@@ -78,7 +78,9 @@ class File:
             event, kind, event_size = fields[:3]
             if (event not in (ALLOC, FREE) or kind > 2 or event_size != size
                     or not fields[5]):
-                skipped += 1
+                # Of version 2: events were lost.
+                skipped += not (event == LOST and size >= 64
+                                and event_size == size)
                 continue
             time = fields[9]
             now = time if now is None or time > now else now

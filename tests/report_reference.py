@@ -10,7 +10,7 @@ this must not use an address on two CPUs at the same time.
 import bisect
 import struct
 
-ALLOC, FREE = 1, 2
+ALLOC, FREE, LOST = 1, 2, 3
 KINDS = ["kmalloc", "cache", "pages"]
 RECORD = struct.Struct("<BBHiQQQQQq")
 RECORD_BIG = struct.Struct(">BBHiQQQQQq")
@@ -72,7 +72,11 @@ class Reference:
         usable = {cpu: [r for r in records if is_usable(r, size)]
                   for cpu, records in cpus.items()}
         self.events = sum(len(r) for r in cpus.values())
-        self.skipped = self.events - sum(len(r) for r in usable.values())
+        # Of version 2, some tell that events were lost.
+        self.skipped = self.events - sum(
+            is_usable(r, size) or (r["event_id"] == LOST and size >= 64
+                                   and r["event_size"] == size)
+            for records in cpus.values() for r in records)
         self.unordered = sum(
             b["timestamp"] < a["timestamp"] for r in usable.values()
             for a, b in zip(r, r[1:]))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/merge.h"
+#include "trace/tables.h"
 
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 
@@ -52,6 +53,8 @@ struct KmtMerge {
 	gint64 gap_from, gap_until;
 	guint gap_file;
 	guint64 skipped;
+	guint64 hole_records;
+	GArray *holes; /* of KmtHole */
 	guint64 unordered;
 };
 
@@ -95,6 +98,33 @@ static inline void take_time(KmtMerge *merge, Source *s,
 	s->last = t;
 }
 
+static void note_hole(KmtMerge *merge, const Source *s, gint64 since,
+		      gint64 until)
+{
+	KmtHole hole = {s->file->position, MIN(since, until), until}, *last;
+
+	merge->hole_records++;
+	if (merge->holes->len < KMT_MAX_HOLES) {
+		g_array_append_val(merge->holes, hole);
+		return;
+	}
+	last = &g_array_index(merge->holes, KmtHole, KMT_MAX_HOLES - 1);
+	last->since = MIN(last->since, hole.since);
+	last->until = MAX(last->until, hole.until);
+}
+
+/* One that is not usable. */
+static void skip(KmtMerge *merge, const Source *s, const KmtRawEvent *record)
+{
+	struct kmemtrace_event event = *record;
+
+	if (event.event_size == s->record_size &&
+	    kmt_is_lost(&event, s->record_size))
+		note_hole(merge, s, kmt_lost_since(&event), event.timestamp);
+	else
+		merge->skipped++;
+}
+
 /* Moves to the next usable record from s->next on.  FALSE: there is none. */
 static gboolean settle(KmtMerge *merge, Source *s)
 {
@@ -105,7 +135,7 @@ static gboolean settle(KmtMerge *merge, Source *s)
 			return FALSE;
 		event = (const KmtRawEvent *)s->next;
 		if (!usable(s->record_size, event)) {
-			merge->skipped++;
+			skip(merge, s, event);
 			continue;
 		}
 		if (!s->started) {
@@ -180,6 +210,7 @@ KmtMerge *kmt_merge_new(const KmtCapture *capture)
 	merge->first = G_MAXINT64;
 	merge->last = G_MININT64;
 	merge->stop = G_MAXINT64;
+	merge->holes = g_array_new(FALSE, FALSE, sizeof(KmtHole));
 	merge->sources = g_new0(Source, merge->n);
 	merge->runners = g_new0(Runner, merge->n);
 	for (i = 0; i < merge->n; i++) {
@@ -204,6 +235,7 @@ void kmt_merge_free(KmtMerge *merge)
 		kmt_piece_unref(merge->sources[i].piece);
 		kmt_source_free(merge->sources[i].source);
 	}
+	g_array_unref(merge->holes);
 	g_free(merge->runners);
 	g_free(merge->sources);
 	g_free(merge);
@@ -469,6 +501,16 @@ gboolean kmt_merge_range(const KmtMerge *merge, gint64 *first, gint64 *last)
 guint64 kmt_merge_skipped(const KmtMerge *merge)
 {
 	return merge->skipped;
+}
+
+const GArray *kmt_merge_holes(const KmtMerge *merge)
+{
+	return merge->holes;
+}
+
+guint64 kmt_merge_hole_records(const KmtMerge *merge)
+{
+	return merge->hole_records;
 }
 
 guint64 kmt_merge_unordered(const KmtMerge *merge)

@@ -73,9 +73,25 @@ void kmt_merge_release(KmtMerge *merge, const KmtBlock *block);
 /*
  * Records whose event_id or type_id is unknown, whose event_size is not the
  * file's, or whose ptr is 0 are skipped and counted here, exactly once the end
- * was reached.
+ * was reached; but for those of version 2 that tell of a loss.
  */
 guint64 kmt_merge_skipped(const KmtMerge *merge);
+
+/* A CPU lost events between two times, inclusive, ns. */
+typedef struct {
+	guint file; /* index in capture->files */
+	gint64 since, until;
+} KmtHole;
+
+/* So many are kept; of more, the last one has the rest of all CPUs. */
+#define KMT_MAX_HOLES 65536
+
+/* What such records told so far, of const KmtHole; the rest is known once the
+ * end was reached. */
+const GArray *kmt_merge_holes(const KmtMerge *merge);
+
+/* How many such records there were. */
+guint64 kmt_merge_hole_records(const KmtMerge *merge);
 
 /*
  * The times of the first and the last record of a file that is not skipped.
