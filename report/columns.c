@@ -48,18 +48,59 @@ char *kmt_format_number(guint64 number, gboolean separators)
 	return g_string_free(text, FALSE);
 }
 
-char *kmt_format_length(guint64 ns)
+char *kmt_format_length(guint64 ns, gboolean is_short)
 {
-	return g_strdup_printf("%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
-			       ns / 1000000000, ns % 1000000000);
+	char *text =
+		g_strdup_printf("%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
+				ns / 1000000000, ns % 1000000000);
+
+	if (is_short)
+		text[strlen(text) - 6] = '\0';
+	return text;
 }
 
-char *kmt_format_seconds(gint64 time_ns)
+char *kmt_format_seconds(gint64 time_ns, gboolean is_short)
 {
 	g_autofree char *length = kmt_format_length(
-		time_ns < 0 ? -(guint64)time_ns : (guint64)time_ns);
+		time_ns < 0 ? -(guint64)time_ns : (guint64)time_ns, is_short);
 
 	return g_strconcat(time_ns < 0 ? "-" : "", length, NULL);
+}
+
+/* Rounded to three digits, but seconds to whole ones at least. */
+static guint64 round_duration(guint64 ns)
+{
+	guint64 step = 1;
+
+	while (ns / step >= 1000 && step < 1000000000)
+		step *= 10;
+	return ns % step >= (step + 1) / 2 && ns / step < G_MAXUINT64 / step
+		       ? (ns / step + 1) * step
+		       : ns / step * step;
+}
+
+char *kmt_format_duration(guint64 ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	guint64 rounded = round_duration(ns), factor = 1, rest;
+	guint unit = 0;
+	GString *text = g_string_new(NULL);
+
+	while (unit + 1 < G_N_ELEMENTS(units) && rounded / factor >= 1000) {
+		factor *= 1000;
+		unit++;
+	}
+	g_string_append_printf(text, "%" G_GUINT64_FORMAT, rounded / factor);
+	rest = rounded % factor;
+	if (rest)
+		g_string_append_c(text, '.');
+	for (; rest; rest = rest % factor) {
+		factor /= 10;
+		g_string_append_printf(text, "%" G_GUINT64_FORMAT,
+				       rest / factor);
+	}
+	g_string_append(text, units[unit]);
+	return g_string_free(text, FALSE);
 }
 
 void kmt_columns_text(KmtColumns *columns, const char *text)
@@ -100,11 +141,11 @@ void kmt_columns_figure(KmtColumns *columns, const KmtFigure *figure)
 		kmt_columns_text(columns, rate);
 		break;
 	case KMT_FIGURE_NS:
-		text = kmt_format_length(figure->integer);
+		text = kmt_format_duration(figure->integer);
 		kmt_columns_text(columns, text);
 		break;
 	case KMT_FIGURE_TIME:
-		text = kmt_format_seconds((gint64)figure->integer);
+		text = kmt_format_seconds((gint64)figure->integer, FALSE);
 		kmt_columns_text(columns, text);
 		break;
 	case KMT_FIGURE_NONE:

@@ -27,8 +27,10 @@ void kmt_columns_print(const KmtColumns *columns, FILE *out);
 /* A new string; ASCII digits and commas in every locale. */
 char *kmt_format_number(guint64 number, gboolean separators);
 /* Nanoseconds as seconds with nine decimals. */
-char *kmt_format_seconds(gint64 time_ns);
-/* Likewise, of how long something took. */
-char *kmt_format_length(guint64 ns);
+char *kmt_format_seconds(gint64 time_ns, gboolean is_short);
+/* Likewise; short: with three, and what is below is cut off. */
+char *kmt_format_length(guint64 ns, gboolean is_short);
+/* How long something took, to three digits: "1.54us", "168ms", "2.1s". */
+char *kmt_format_duration(guint64 ns);
 
 #endif

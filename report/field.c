@@ -52,6 +52,18 @@ GET_TOTAL(live_objects)
 GET_TOTAL(live_bytes_req)
 GET_TOTAL(live_bytes_alloc)
 
+/* What was allocated and is neither freed nor live: the address came again.
+ * What was live when the figures began would have to be known for later. */
+static KmtFigure get_reused(const Subject *s)
+{
+	const KmtTotals *t = s->totals;
+
+	if (s->aggregate->groups->options.filter->starts_later ||
+	    t->allocs < t->frees + t->live_objects)
+		return none();
+	return integer(t->allocs - t->frees - t->live_objects);
+}
+
 static KmtFigure waste(KmtWaste w)
 {
 	KmtFigure figure = integer(w.bytes);
@@ -156,6 +168,7 @@ static const KmtField fields[] = {
 	{"live-requested", "live req", get_live_bytes_req, TRUE, FALSE, TRUE},
 	{"live-wasted", "live waste", get_live_wasted, TRUE, FALSE, TRUE},
 	{"live-frag", "live frag%", get_live_fragmentation, TRUE, FALSE, TRUE},
+	{"reused", "reused", get_reused, TRUE, FALSE, TRUE},
 	{"peak", "peak", get_peak, FALSE, FALSE, TRUE},
 	{"peak-time", "peak at", get_peak_time, FALSE, FALSE, TRUE},
 	{"at-peak", "at peak", get_at_peak, FALSE, FALSE, TRUE},

@@ -21,6 +21,9 @@ typedef struct {
 	gboolean lifetime;    /* whether these are given: */
 	guint64 lifetime_min; /* ns */
 	guint64 lifetime_max;
+	/* No condition: the figures begin later than the records, and objects
+	 * that were live by then are among them. */
+	gboolean starts_later;
 } KmtFilter;
 
 void kmt_filter_init(KmtFilter *filter);

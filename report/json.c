@@ -213,13 +213,14 @@ static void add_details(JsonBuilder *builder, const KmtReport *report,
 		const char *field;
 	} details[] = {
 		{"live_bytes_at_peak", "at-peak"},
+		{"reused", "reused"},
 		{"lifetime_median", "lifetime-median"},
 		{"lifetime_p99", "lifetime-p99"},
 		{"age_median", "age-median"},
 		{"churn_per_second", "churn"},
 	};
-	/* All lines have the first one. */
-	guint n = group->detail ? G_N_ELEMENTS(details) : 1, i;
+	/* All lines have the first two. */
+	guint n = group->detail ? G_N_ELEMENTS(details) : 2, i;
 
 	for (i = 0; i < n; i++) {
 		KmtFigure figure =
@@ -340,6 +341,9 @@ static void add_leaks(JsonBuilder *builder, const KmtReport *report)
 		kmt_json_u64(builder, "growth_bytes", leak->growth);
 		kmt_json_u64(builder, "live_objects",
 			     leak->group->totals.live_objects);
+		kmt_json_u64(builder, "frees", leak->group->totals.frees);
+		add_figure(builder, "reused", &leak->reused);
+		kmt_json_flag(builder, "frees_not_seen", leak->unfreed);
 		kmt_json_u64(builder, "age_median", leak->age_median);
 		if (leak->frees)
 			kmt_json_u64(builder, "lifetime_p99",

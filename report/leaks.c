@@ -3,8 +3,10 @@
 
 #include "report/leaks.h"
 
-static gboolean is_leak(const KmtGroup *group, guint n_windows, KmtLeak *leak)
+static gboolean is_leak(const KmtAggregate *aggregate, const KmtGroup *group,
+			KmtLeak *leak)
 {
+	guint n_windows = aggregate->n_windows;
 	const KmtDetail *detail = group->detail;
 	const guint64 *live = detail->live_bytes;
 	guint i;
@@ -18,6 +20,10 @@ static gboolean is_leak(const KmtGroup *group, guint n_windows, KmtLeak *leak)
 	    leak->grown * 4 < leak->steps * 3 || group->totals.live_objects < 2)
 		return FALSE;
 	leak->growth = live[n_windows - 1] - live[0];
+	leak->reused =
+		kmt_field_get(kmt_field_find("reused"), aggregate, group);
+	leak->unfreed = leak->reused.type == KMT_FIGURE_INTEGER &&
+			leak->reused.integer > group->totals.frees;
 	leak->age_median = kmt_histogram_percentile(&detail->ages, 50);
 	leak->lifetime_p99 = kmt_histogram_percentile(&detail->lifetimes, 99);
 	return !leak->frees || leak->age_median > leak->lifetime_p99;
@@ -28,6 +34,8 @@ static gint compare_leaks(gconstpointer a, gconstpointer b, gpointer user)
 	const KmtLeak *x = a, *y = b;
 	gint order;
 
+	if (x->unfreed != y->unfreed)
+		return x->unfreed - y->unfreed;
 	if (x->growth != y->growth)
 		return x->growth > y->growth ? -1 : 1;
 	order = kmt_groups_compare(user, x->group, y->group);
@@ -45,7 +53,7 @@ GArray *kmt_leaks_find(const KmtAggregate *aggregate, KmtTableFilter filter,
 		KmtLeak leak;
 
 		if (filter(&groups->groups[i], user) &&
-		    is_leak(&groups->groups[i], aggregate->n_windows, &leak))
+		    is_leak(aggregate, &groups->groups[i], &leak))
 			g_array_append_val(leaks, leak);
 	}
 	g_array_sort_with_data(leaks, compare_leaks, (gpointer)groups);

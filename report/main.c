@@ -29,15 +29,16 @@ static void warn_of_loss(const KmtCapture *capture, GPtrArray *warnings)
 	KmtLoss loss = kmt_report_loss(capture);
 	guint wrong_sizes = kmt_report_wrong_sizes(capture);
 
-	if (loss == KMT_LOSS_EVENTS)
+	if (loss == KMT_LOSS_EVENTS) {
+		g_autofree char *room = kmt_report_more_room(capture);
+
 		g_ptr_array_add(
 			warnings,
 			g_strdup_printf("%" G_GUINT64_FORMAT
 					" events were lost: no figure is "
-					"complete; trace again with a larger "
-					"kmemtrace.subbufs",
-					capture->overruns));
-	else if (loss == KMT_LOSS_CUT)
+					"complete; trace again with %s",
+					capture->overruns, room));
+	} else if (loss == KMT_LOSS_CUT)
 		g_ptr_array_add(warnings,
 				g_strdup("the capture was cut off: how many "
 					 "events were lost is unknown"));
@@ -142,7 +143,7 @@ static gboolean asks_for_time(const KmtPlan *plan)
 {
 	const KmtAggregateOptions *o = &plan->aggregate;
 
-	return o->span.start || o->span.stop != G_MAXINT64 || o->span.windows ||
+	return plan->start.given || plan->stop.given || o->span.windows ||
 	       o->lifetimes || plan->filter.lifetime;
 }
 
@@ -182,11 +183,17 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	names = kmt_names_open(capture, &names_options, warnings, &error);
 	if (!names)
 		return kmt_cli_fail_error(PROGRAM, error);
-	if (plan->aggregate.span.windows && plan->whole_span)
-		plan->aggregate.span.windows_stop = kmt_report_length(capture);
+	if (!kmt_plan_place(plan, capture, &error))
+		return kmt_cli_fail_error(PROGRAM, error);
 	begin_progress(options, capture, &plan->aggregate);
 	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
 	end_progress();
+	plan->report.capture = capture;
+	plan->report.names = names;
+	plan->report.aggregate = aggregate;
+	plan->report.warnings = warnings;
+	if (!kmt_plan_check_span(plan, &error))
+		return kmt_cli_fail_error(PROGRAM, error);
 	check_names(names, aggregate->cells->cells, warnings);
 	if (aggregate->skipped && aggregate->skipped == capture->n_records)
 		g_ptr_array_add(warnings,
@@ -197,10 +204,6 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 		warn_of_loss(capture, warnings);
 	if (!options->quiet)
 		print_warnings(warnings);
-	plan->report.capture = capture;
-	plan->report.names = names;
-	plan->report.aggregate = aggregate;
-	plan->report.warnings = warnings;
 	print(plan);
 	return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 }

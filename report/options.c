@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "cli/cli.h"
+#include "report/columns.h"
 #include "report/leaks.h"
 #include "report/options.h"
 
@@ -18,7 +19,8 @@
 /* What the text shows by default, and for a question. */
 #define FIELDS_DEFAULT                                                         \
 	"wasted,frag,requested,allocated,allocs,frees,live,peak,cross-cpu"
-#define FIELDS_LIVE "live,live-objects,live-wasted,live-frag,at-peak,peak"
+#define FIELDS_LIVE                                                            \
+	"live,live-objects,reused,live-wasted,live-frag,at-peak,peak"
 #define FIELDS_PEAK "at-peak,peak,live,allocs,frees"
 #define FIELDS_LIFE                                                            \
 	"allocs,frees,lifetime-median,lifetime-p99,churn,live-objects,"        \
@@ -96,7 +98,8 @@ static void add_views(GArray *entries, KmtOptions *o)
 		{"cross-cpu", 0, 0, G_OPTION_ARG_NONE, &o->cross_cpu,
 		 "Show frees by CPU, and who frees whose memory", NULL},
 		{"time", 0, 0, G_OPTION_ARG_STRING, &o->time,
-		 "Between these seconds from the start; or at the peak",
+		 "Between these seconds from the start (@: of the kernel's "
+		 "clock); or at the peak",
 		 "START,STOP | peak"},
 		{"windows", 0, 0, G_OPTION_ARG_STRING, &o->windows,
 		 "Show N parts of that time", "N"},
@@ -278,53 +281,155 @@ static gboolean set_filter(KmtPlan *plan, const KmtOptions *o, GError **error)
 	       (!o->lifetime || kmt_filter_set_lifetime(f, o->lifetime, error));
 }
 
-/* Seconds with up to nine decimals, as ns: exact, which a double is not. */
-static gboolean read_seconds(const char *text, gint64 *ns)
+/* Of the unit that text names, ns; without one it is a second. */
+static gint64 read_unit(const char *text)
 {
-	gint64 unit = 1000000000;
-	char *end;
-	guint64 seconds = g_ascii_strtoull(text, &end, 10);
+	return !*text || strcmp(text, "s") == 0 ? 1000000000
+	       : strcmp(text, "ms") == 0	? 1000000
+	       : strcmp(text, "us") == 0	? 1000
+	       : strcmp(text, "ns") == 0	? 1
+						: 0;
+}
 
-	if (!g_ascii_isdigit(*text) || seconds >= 9000000000)
+/* Up to nine decimals of a second: exact, which a double is not. */
+static gboolean read_moment(const char *text, KmtMoment *moment)
+{
+	const char *decimals = NULL;
+	guint64 whole;
+	gint64 unit;
+	char *end;
+
+	moment->by_clock = *text == '@';
+	text += moment->by_clock;
+	moment->given = TRUE;
+	whole = g_ascii_strtoull(text, &end, 10);
+	if (!g_ascii_isdigit(*text))
 		return FALSE;
-	*ns = (gint64)seconds * unit;
 	if (*end == '.' && g_ascii_isdigit(end[1]))
-		for (end++; g_ascii_isdigit(*end) && unit > 1; end++) {
-			unit /= 10;
-			*ns += g_ascii_digit_value(*end) * unit;
-		}
-	return !*end;
+		for (decimals = ++end; g_ascii_isdigit(*end);)
+			end++;
+	unit = read_unit(end);
+	if (!unit ||
+	    whole >= G_GUINT64_CONSTANT(9000000000000000000) / (guint64)unit)
+		return FALSE;
+	moment->ns = (gint64)whole * unit;
+	for (; decimals && decimals < end; decimals++) {
+		if (unit == 1)
+			return FALSE;
+		unit /= 10;
+		moment->ns += g_ascii_digit_value(*decimals) * unit;
+	}
+	return TRUE;
+}
+
+static gboolean stop_before_start(GError **error)
+{
+	return bad(error, "--time: STOP is before START");
+}
+
+static gboolean read_span(KmtPlan *plan, const char *text, GError **error)
+{
+	g_auto(GStrv) words = g_strsplit(text, ",", -1);
+
+	if (g_strv_length(words) != 2 ||
+	    (*words[0] && !read_moment(words[0], &plan->start)) ||
+	    (*words[1] && !read_moment(words[1], &plan->stop)))
+		return bad_value(error, "--time", text,
+				 "START,STOP as 1.5,2 (seconds from the first "
+				 "record), 500ms,2s or @29.5,@30 (the kernel's "
+				 "clock), one of which may be left out, or "
+				 "'peak'");
+	if (plan->stop.given && plan->stop.by_clock == plan->start.by_clock &&
+	    plan->stop.ns < plan->start.ns)
+		return stop_before_start(error);
+	return TRUE;
+}
+
+/* From the first record; what is before it is at it. */
+static gint64 from_origin(const KmtMoment *moment, gint64 origin)
+{
+	gint64 ns;
+
+	if (!moment->by_clock)
+		return moment->ns;
+	if (moment->ns <= origin)
+		return 0;
+	return __builtin_sub_overflow(moment->ns, origin, &ns) ? G_MAXINT64 - 1
+							       : ns;
+}
+
+gboolean kmt_plan_place(KmtPlan *plan, const KmtCapture *capture,
+			GError **error)
+{
+	KmtSpan *span = &plan->aggregate.span;
+	gint64 origin = 0;
+
+	if (plan->start.by_clock || plan->stop.by_clock)
+		kmt_capture_origin(capture, &origin);
+	span->start = from_origin(&plan->start, origin);
+	span->stop = plan->stop.given ? from_origin(&plan->stop, origin)
+				      : G_MAXINT64;
+	if (plan->stop.by_clock && plan->stop.ns < origin) {
+		g_autofree char *first = kmt_format_seconds(origin, FALSE);
+
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "--time: STOP is before the first record, which "
+			    "is at %s s of the kernel's clock",
+			    first);
+		return FALSE;
+	}
+	if (span->stop < span->start)
+		return stop_before_start(error);
+	plan->filter.starts_later = span->start > 0;
+	span->windows_stop = (guint64)span->stop;
+	if (span->windows && plan->whole_span)
+		span->windows_stop = kmt_report_length(capture);
+	return TRUE;
+}
+
+gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error)
+{
+	const KmtReport *report = &plan->report;
+	const KmtAggregate *a = report->aggregate;
+	gint64 origin = kmt_report_origin(report);
+	guint64 length = (guint64)a->last_timestamp - (guint64)origin;
+	g_autofree char *text = kmt_format_length(length, FALSE);
+
+	if (!report->capture->n_records || a->last_timestamp < origin ||
+	    (guint64)plan->aggregate.span.start <= length)
+		return TRUE;
+	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+		    "--time: START is beyond the end: the capture is %s s long",
+		    text);
+	return FALSE;
 }
 
 static gboolean set_time(KmtPlan *plan, const KmtOptions *o, GError **error)
 {
 	KmtSpan *span = &plan->aggregate.span;
-	g_auto(GStrv) words = NULL;
 	guint64 windows = o->leaks ? DEFAULT_WINDOWS : 0;
 
-	span->stop = G_MAXINT64;
-	if (o->time && strcmp(o->time, "peak") != 0) {
-		words = g_strsplit(o->time, ",", -1);
-		if (g_strv_length(words) != 2 ||
-		    (*words[0] && !read_seconds(words[0], &span->start)) ||
-		    (*words[1] && !read_seconds(words[1], &span->stop)) ||
-		    span->stop < span->start)
-			return bad_value(error, "--time", o->time,
-					 "START,STOP in seconds from the first "
-					 "record, one of which may be left "
-					 "out, or 'peak'");
-	}
+	plan->report.is_peak = g_strcmp0(o->time, "peak") == 0;
+	if (o->time && !plan->report.is_peak &&
+	    !read_span(plan, o->time, error))
+		return FALSE;
 	if (!kmt_cli_parse_number(o->windows, MAX_WINDOWS, "--windows",
 				  &windows, error))
 		return FALSE;
-	if (o->windows && !windows)
-		return bad_value(error, "--windows", o->windows,
-				 "a number from 1 to 100000");
-	if (o->leaks && windows < KMT_LEAK_MIN_WINDOWS)
-		return bad(error, "--leaks: --windows must be 4 at least, as "
-				  "growth is seen over time");
-	plan->whole_span = span->stop == G_MAXINT64;
-	span->windows_stop = (guint64)span->stop;
+	if (o->windows && !windows) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "--windows '%s': not a number from 1 to %d",
+			    o->windows, MAX_WINDOWS);
+		return FALSE;
+	}
+	if (o->leaks && windows < KMT_LEAK_MIN_WINDOWS) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "--leaks: --windows must be %d at least, as "
+			    "growth is seen over time",
+			    KMT_LEAK_MIN_WINDOWS);
+		return FALSE;
+	}
+	plan->whole_span = !plan->stop.given;
 	span->windows = (guint)windows;
 	plan->report.shows_windows = o->windows && windows > 0;
 	plan->report.shows_leaks = o->leaks;
@@ -434,9 +539,11 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 		return FALSE;
 	plan->aggregate.clock_tolerance_ns = (gint64)tolerance_ns;
 	plan->aggregate.jobs = jobs ? (guint)jobs : g_get_num_processors();
-	/* How long the windows are is known when the ends of all files are. */
+	/* How long the windows are is known when the ends of all files are;
+	 * where a moment of the clock is, when their beginnings are. */
 	plan->capture.random_access =
-		plan->aggregate.span.windows && plan->whole_span;
+		(plan->aggregate.span.windows && plan->whole_span) ||
+		plan->start.by_clock || plan->stop.by_clock;
 	set_report(plan, o);
 	return TRUE;
 }

@@ -60,6 +60,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtOptions, kmt_options_clear)
 GOptionContext *kmt_options_parse(char **argv, KmtOptions *options,
 				  GError **error);
 
+/* An end of --time. */
+typedef struct {
+	gint64 ns;
+	gboolean by_clock; /* the kernel's, else from the first record */
+	gboolean given;
+} KmtMoment;
+
 /* What the options ask for. */
 typedef struct {
 	KmtForm form;
@@ -69,6 +76,7 @@ typedef struct {
 	GPtrArray *fields;
 	KmtCaptureOptions capture;
 	KmtAggregateOptions aggregate;
+	KmtMoment start, stop;
 	gboolean whole_span; /* stop is the end of the capture */
 	KmtReport report;    /* but capture, aggregate, names and warnings */
 } KmtPlan;
@@ -79,5 +87,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtPlan, kmt_plan_clear)
 /* plan is zeroed; it points into itself. */
 gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *options,
 		       GError **error);
+
+/* Where in the capture the span is. */
+gboolean kmt_plan_place(KmtPlan *plan, const KmtCapture *capture,
+			GError **error);
+/* When all is read: does the span begin before the capture ends? */
+gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error);
 
 #endif

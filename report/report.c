@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include "cli/subbufs.h"
 #include "cli/text.h"
+#include "report/columns.h"
 #include "report/report.h"
 
 char *kmt_report_meta(const KmtCapture *capture, const char *key)
@@ -103,6 +105,89 @@ guint64 kmt_report_length(const KmtCapture *capture)
 		to = MAX(to, last);
 	}
 	return to < from ? 0 : (guint64)to - (guint64)from;
+}
+
+gboolean kmt_capture_origin(const KmtCapture *capture, gint64 *origin)
+{
+	gboolean known = FALSE;
+	gint64 first, last;
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		if (!kmt_merge_span(capture->files->pdata[i], &first, &last))
+			continue;
+		*origin = known ? MIN(*origin, first) : first;
+		known = TRUE;
+	}
+	return known;
+}
+
+gint64 kmt_report_origin(const KmtReport *report)
+{
+	gint64 origin = report->aggregate->first_timestamp;
+	guint i;
+
+	for (i = 0; i < report->capture->files->len; i++) {
+		const KmtCpuFile *file = report->capture->files->pdata[i];
+
+		if (file->stream)
+			return origin;
+	}
+	kmt_capture_origin(report->capture, &origin);
+	return origin;
+}
+
+gboolean kmt_report_is_long(const KmtReport *report)
+{
+	const KmtAggregate *a = report->aggregate;
+
+	return (guint64)a->last_timestamp - (guint64)a->first_timestamp >=
+	       1000000000;
+}
+
+char *kmt_report_moment(const KmtReport *report, gint64 time, gboolean is_short)
+{
+	gint64 origin = kmt_report_origin(report);
+	gboolean before = time < origin;
+	g_autofree char *length =
+		kmt_format_length(before ? (guint64)origin - (guint64)time
+					 : (guint64)time - (guint64)origin,
+				  is_short && kmt_report_is_long(report));
+
+	return g_strconcat(before ? "-" : "", length, NULL);
+}
+
+/* 0 if kmemtrace.meta does not tell what it takes to know. */
+static guint64 enough_subbufs(const KmtCapture *capture, guint64 subbufs)
+{
+	guint64 size = g_key_file_get_uint64(capture->meta, "capture",
+					     "subbuf_size", NULL);
+	guint64 worst = 0;
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = g_ptr_array_index(capture->files, i);
+
+		if (file->has_overruns)
+			worst = MAX(worst, file->overruns);
+	}
+	return kmt_enough_subbufs(subbufs, size, capture->record_size, worst);
+}
+
+char *kmt_report_more_room(const KmtCapture *capture)
+{
+	g_autofree char *source = kmt_report_meta(capture, "source");
+	guint64 subbufs = g_key_file_get_uint64(capture->meta, "capture",
+						"subbufs", NULL);
+	guint64 enough = enough_subbufs(capture, subbufs);
+
+	if (g_strcmp0(source, "ftrace") == 0)
+		return g_strdup("a larger buffer: kmemtraced -b KB");
+	if (!enough)
+		return g_strdup("a larger kmemtrace.subbufs");
+	return g_strdup_printf("kmemtrace.subbufs=%" G_GUINT64_FORMAT
+			       " or more (it was %" G_GUINT64_FORMAT ")",
+			       enough, subbufs);
 }
 
 double kmt_report_blind(const KmtReport *report)

@@ -30,6 +30,7 @@ typedef struct {
 	gboolean shows_cross_cpu; /* who is freed elsewhere */
 	gboolean shows_windows;
 	gboolean shows_leaks;
+	gboolean is_peak; /* sorted by what there was at peaks */
 	KmtHistogramOf histogram;
 	const GPtrArray *warnings; /* of const char * */
 } KmtReport;
@@ -90,6 +91,24 @@ guint64 kmt_report_length(const KmtCapture *capture);
 
 /* Which share of the time, from 0 to 1, is in these intervals. */
 double kmt_report_blind(const KmtReport *report);
+
+/*
+ * The first record, by the kernel's clock: where moments in text count from.
+ * Of a capture that can be read but once, that is its smallest timestamp.
+ */
+gint64 kmt_report_origin(const KmtReport *report);
+/* The same where no file is a stream.  FALSE if there is no record. */
+gboolean kmt_capture_origin(const KmtCapture *capture, gint64 *origin);
+
+/* A moment of the kernel's clock in seconds from the first record, as --time
+ * takes them; short: with three decimals if the capture is a second long. */
+char *kmt_report_moment(const KmtReport *report, gint64 time,
+			gboolean is_short);
+/* Is the capture that long? */
+gboolean kmt_report_is_long(const KmtReport *report);
+
+/* What to do against the loss of events: "kmemtrace.subbufs=120 or more ..." */
+char *kmt_report_more_room(const KmtCapture *capture);
 
 /* A value of group [capture] of kmemtrace.meta; NULL if it is not there. */
 char *kmt_report_meta(const KmtCapture *capture, const char *key);

@@ -16,7 +16,7 @@ static void group_cells(const KmtReport *report, KmtColumns *columns,
 
 static void seconds_cell(KmtColumns *columns, guint64 ns)
 {
-	g_autofree char *text = kmt_format_length(ns);
+	g_autofree char *text = kmt_format_length(ns, FALSE);
 
 	kmt_columns_text(columns, text);
 }
@@ -241,47 +241,97 @@ static void print_windows(const KmtReport *report, FILE *out)
 
 /* ---- leaks ---- */
 
+/* A number that missing events may have changed is marked. */
+static char *leak_number(const KmtReport *report, guint64 number)
+{
+	g_autofree char *text = kmt_format_number(number, report->separators);
+
+	return g_strconcat(text, kmt_report_is_lossy(report) ? "~" : "", NULL);
+}
+
+static void print_reused(FILE *out, const KmtReport *report,
+			 const KmtLeak *leak)
+{
+	g_autofree char *reused = leak_number(report, leak->reused.integer);
+
+	fprintf(out,
+		";\n    %s of its addresses were allocated again without a "
+		"free "
+		"that was seen%s",
+		reused,
+		leak->unfreed ? ":\n    its frees are not seen, so this is no "
+				"sign of a leak"
+			      : "");
+}
+
 static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
 {
 	const KmtGroup *group = leak->group;
 	g_autofree char *name =
 		kmt_groups_text(report->aggregate->groups, group);
-	g_autofree char *growth =
-		kmt_format_number(leak->growth, report->separators);
-	g_autofree char *objects = kmt_format_number(group->totals.live_objects,
-						     report->separators);
-	g_autofree char *age = kmt_format_length(leak->age_median);
-	g_autofree char *life = kmt_format_length(leak->lifetime_p99);
+	g_autofree char *growth = leak_number(report, leak->growth);
+	g_autofree char *objects =
+		leak_number(report, group->totals.live_objects);
+	g_autofree char *frees = leak_number(report, leak->frees);
+	g_autofree char *age = kmt_format_duration(leak->age_median);
+	g_autofree char *life = kmt_format_duration(leak->lifetime_p99);
 
 	fprintf(out, "%s (%s)\n", name, kmt_kind_name(group->kind));
 	fprintf(out,
 		"    grew in %u of %u windows, by %s bytes; holds %s objects, "
-		"half of them for more than %s s;\n",
+		"half of them for more than %s;\n",
 		leak->grown, leak->steps, growth, objects, age);
 	if (leak->frees)
 		fprintf(out,
-			"    of those that were freed 99%% had lived no more "
-			"than %s s\n",
-			life);
+			"    of the %s that were freed, 99 %% had lived no "
+			"more than %s",
+			frees, life);
 	else
-		fputs("    none was ever freed\n", out);
+		fputs("    none was seen to be freed", out);
+	if (leak->reused.integer)
+		print_reused(out, report, leak);
+	fputc('\n', out);
+}
+
+/* Those from from on that are unfreed or not; the first after them. */
+static guint print_leak_list(FILE *out, const KmtReport *report,
+			     const GArray *leaks, guint from, gboolean unfreed)
+{
+	guint i, n = 0, left_out = 0;
+
+	for (i = from; i < leaks->len; i++) {
+		const KmtLeak *leak = &g_array_index(leaks, KmtLeak, i);
+
+		if (leak->unfreed != unfreed)
+			break;
+		if (report->max_lines && n >= report->max_lines)
+			left_out++;
+		else
+			print_leak(out, report, leak);
+		n++;
+	}
+	if (!n)
+		fputs("none\n", out);
+	if (left_out)
+		fprintf(out, "(%u more)\n", left_out);
+	return i;
 }
 
 static void print_leaks(const KmtReport *report, FILE *out)
 {
 	g_autoptr(GArray) leaks =
 		kmt_leaks_find(report->aggregate, kmt_report_is_chosen, report);
-	guint shown = leaks->len, i;
+	guint next;
 
 	kmt_text_title(out, "LEAK CANDIDATES");
-	if (!leaks->len)
-		fputs("none\n", out);
-	if (report->max_lines)
-		shown = (guint)MIN(shown, report->max_lines);
-	for (i = 0; i < shown; i++)
-		print_leak(out, report, &g_array_index(leaks, KmtLeak, i));
-	if (shown < leaks->len)
-		fprintf(out, "(%u more)\n", leaks->len - shown);
+	next = print_leak_list(out, report, leaks, 0, FALSE);
+	if (next < leaks->len) {
+		kmt_text_title(out, "THESE GREW TOO, but most of their frees "
+				    "are not seen");
+		print_leak_list(out, report, leaks, next, TRUE);
+	}
+	if (leaks->len && kmt_report_is_lossy(report))
+		fputs("~ events that are missing could have changed it\n", out);
 }
 
 /* ---- histograms ---- */
@@ -293,9 +343,9 @@ static char *power_label(guint power, gboolean is_time)
 				   : (G_GUINT64_CONSTANT(2) << power) - 1;
 
 	if (is_time) {
-		g_autofree char *from = kmt_format_length(low);
+		g_autofree char *from = kmt_format_duration(low);
 
-		return g_strdup_printf("from %s s", from);
+		return g_strconcat("from ", from, NULL);
 	}
 	return g_strdup_printf("%" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT,
 			       low, high);

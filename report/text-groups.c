@@ -83,6 +83,20 @@ static void fill_head(const KmtReport *report, KmtColumns *columns)
 						  report->by->dimensions[i]));
 }
 
+/* Moments are those of --time. */
+static void figure_cell(const KmtReport *report, KmtColumns *columns,
+			const KmtFigure *figure)
+{
+	g_autofree char *moment = NULL;
+
+	if (figure->type != KMT_FIGURE_TIME) {
+		kmt_columns_figure(columns, figure);
+		return;
+	}
+	moment = kmt_report_moment(report, (gint64)figure->integer, FALSE);
+	kmt_columns_text(columns, moment);
+}
+
 static void fill_group(const KmtReport *report, KmtColumns *columns,
 		       const KmtGroup *group)
 {
@@ -93,7 +107,7 @@ static void fill_group(const KmtReport *report, KmtColumns *columns,
 		KmtFigure figure = kmt_field_get(report->fields->pdata[i],
 						 report->aggregate, group);
 
-		kmt_columns_figure(columns, &figure);
+		figure_cell(report, columns, &figure);
 	}
 	if (has_kind(report))
 		kmt_columns_text(columns, kmt_kind_name(group->kind));
@@ -128,6 +142,31 @@ static void fill_rest(const KmtReport *report, KmtColumns *columns,
 		kmt_columns_text(columns, "");
 }
 
+/* " AT THE PEAK of slab, 4.312 s, of pages, 2.001 s": of the kinds that the
+ * table has. */
+static void print_peaks(const KmtReport *report, const KmtTable *table,
+			FILE *out)
+{
+	gboolean has[KMT_N_KINDS] = {FALSE};
+	const char *before = " AT THE PEAK";
+	guint i;
+
+	for (i = 0; i < table->n_rows; i++)
+		has[table->rows[i]->kind] = TRUE;
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		const KmtTotals *t = &report->aggregate->kinds[i];
+		g_autofree char *moment =
+			kmt_report_moment(report, t->peak_timestamp, TRUE);
+
+		if (!has[i] || !t->peak_bytes_alloc)
+			continue;
+		fprintf(out, "%s of %s", before, kmt_kind_name((KmtKind)i));
+		if (!report->capture->timeless)
+			fprintf(out, ", %s s", moment);
+		before = ",";
+	}
+}
+
 void kmt_text_groups(const KmtReport *report, FILE *out)
 {
 	g_autoptr(KmtTable) table = kmt_report_table(report);
@@ -136,7 +175,10 @@ void kmt_text_groups(const KmtReport *report, FILE *out)
 	g_autofree char *title = g_ascii_strup(words, -1);
 	guint i;
 
-	fprintf(out, "\n%s (bytes)\n", title);
+	fprintf(out, "\n%s (bytes)", title);
+	if (report->is_peak)
+		print_peaks(report, table, out);
+	fputc('\n', out);
 	if (!table->n_rows) {
 		fputs("none\n", out);
 		return;

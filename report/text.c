@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "cli/subbufs.h"
 #include "cli/text.h"
 #include "report/columns.h"
 #include "report/report.h"
@@ -39,55 +38,19 @@ static void print_loss_per_cpu(const KmtReport *report, FILE *out)
 	}
 }
 
-/* 0 if kmemtrace.meta does not tell what it takes to know. */
-static guint64 enough_subbufs(const KmtCapture *capture, guint64 subbufs)
-{
-	guint64 size = g_key_file_get_uint64(capture->meta, "capture",
-					     "subbuf_size", NULL);
-	guint64 worst = 0;
-	guint i;
-
-	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = g_ptr_array_index(capture->files, i);
-
-		if (file->has_overruns)
-			worst = MAX(worst, file->overruns);
-	}
-	return kmt_enough_subbufs(subbufs, size, capture->record_size, worst);
-}
-
-static gboolean is_ftrace(const KmtCapture *capture)
-{
-	g_autofree char *source = kmt_report_meta(capture, "source");
-
-	return source && g_str_equal(source, "ftrace");
-}
-
 static void print_lost(const KmtReport *report, FILE *out)
 {
-	const KmtCapture *capture = report->capture;
-	guint64 subbufs = g_key_file_get_uint64(capture->meta, "capture",
-						"subbufs", NULL);
-	guint64 enough = enough_subbufs(capture, subbufs);
+	g_autofree char *room = kmt_report_more_room(report->capture);
 
-	print_number(report, out, capture->overruns);
+	print_number(report, out, report->capture->overruns);
 	fputs(" EVENTS WERE LOST\n", out);
 	print_loss_per_cpu(report, out);
 	fputs("               No figure below is complete: live and peak bytes "
 	      "may be too high or\n"
 	      "               too low, and what is \"after loss\" may be due "
-	      "to it.\n"
-	      "               Trace again with ",
+	      "to it.\n",
 	      out);
-	if (is_ftrace(capture))
-		fputs("a larger buffer: kmemtraced -b KB.\n", out);
-	else if (enough)
-		fprintf(out,
-			"kmemtrace.subbufs=%" G_GUINT64_FORMAT
-			" or more (it was %" G_GUINT64_FORMAT ").\n",
-			enough, subbufs);
-	else
-		fputs("a larger kmemtrace.subbufs.\n", out);
+	fprintf(out, "               Trace again with %s.\n", room);
 }
 
 static void print_loss(const KmtReport *report, FILE *out)
@@ -168,23 +131,25 @@ static void print_intervals(const KmtReport *report, FILE *out)
 	KmtInterval intervals[KMT_MAX_INTERVALS];
 	guint n = kmt_report_intervals(report, intervals), i;
 
-	if (n && report->capture->timeless) {
+	char share[G_ASCII_DTOSTR_BUF_SIZE];
+	double blind = kmt_report_blind(report);
+
+	if (!n)
+		return;
+	if (report->capture->timeless || blind >= 1) {
 		fputs("Not exact:     all of it\n", out);
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		g_autofree char *from = kmt_format_seconds(intervals[i].from);
-		g_autofree char *until = kmt_format_seconds(intervals[i].until);
+		g_autofree char *from =
+			kmt_report_moment(report, intervals[i].from, FALSE);
+		g_autofree char *until =
+			kmt_report_moment(report, intervals[i].until, FALSE);
 
 		fprintf(out, "Not exact:     from %s s to %s s\n", from, until);
 	}
-	if (n) {
-		char share[G_ASCII_DTOSTR_BUF_SIZE];
-
-		g_ascii_formatd(share, sizeof(share), "%.1f",
-				100 * kmt_report_blind(report));
-		fprintf(out, "Blind:         %s %% of the time\n", share);
-	}
+	g_ascii_formatd(share, sizeof(share), "%.1f", 100 * blind);
+	fprintf(out, "Blind:         %s %% of the time\n", share);
 }
 
 static void print_machine(const KmtCapture *capture, FILE *out)
@@ -202,14 +167,33 @@ static void print_machine(const KmtCapture *capture, FILE *out)
 	fputc('\n', out);
 }
 
+/* The one place where text has the kernel's clock. */
+static void print_events(const KmtReport *report, FILE *out)
+{
+	const KmtAggregate *a = report->aggregate;
+	gboolean is_short = kmt_report_is_long(report);
+	g_autofree char *seconds = kmt_format_length(
+		(guint64)a->last_timestamp - (guint64)a->first_timestamp,
+		is_short);
+	g_autofree char *first =
+		kmt_format_seconds(kmt_report_origin(report), is_short);
+
+	fputs("Events:        ", out);
+	print_number(report, out, report->capture->n_records);
+	if (report->capture->timeless)
+		fputs(", in sequence: the records have no time\n", out);
+	else if (!report->capture->n_records)
+		fputc('\n', out);
+	else
+		fprintf(out,
+			" in %s s; the first at %s s of the kernel's clock\n",
+			seconds, first);
+}
+
 static void print_capture(const KmtReport *report, FILE *out)
 {
 	const KmtCapture *capture = report->capture;
 	const KmtAggregate *aggregate = report->aggregate;
-	guint64 span = (guint64)aggregate->last_timestamp -
-		       (guint64)aggregate->first_timestamp;
-	g_autofree char *seconds =
-		kmt_format_seconds((gint64)MIN(span, G_MAXINT64));
 	g_autofree char *directory = kmt_printable(
 		capture->directory ? capture->directory : "(single files)");
 	guint n_cpus = capture->files->len;
@@ -218,15 +202,10 @@ static void print_capture(const KmtReport *report, FILE *out)
 	fprintf(out, "Traced:        %u CPU%s", n_cpus, n_cpus == 1 ? "" : "s");
 	print_machine(capture, out);
 	print_source(capture, out);
-	fputs("Events:        ", out);
-	print_number(report, out, capture->n_records);
-	if (capture->timeless)
-		fputs(", in sequence: the records have no time\n", out);
-	else
-		fprintf(out, " in %s s\n", seconds);
+	print_events(report, out);
 	if (capture->meta)
-		fprintf(out, "Complete:      %s\n",
-			capture->complete ? "yes" : "NO");
+		fprintf(out, "Saved:         %s\n",
+			capture->complete ? "to its end" : "NOT to its end");
 	print_loss(report, out);
 	print_not_seen(capture, out);
 	print_intervals(report, out);
@@ -238,10 +217,12 @@ static void print_capture(const KmtReport *report, FILE *out)
 
 /* The summary: a line for each figure, a column for each kind. */
 
-typedef void (*FillCell)(KmtColumns *columns, const KmtTotals *totals);
+typedef void (*FillCell)(const KmtReport *report, KmtColumns *columns,
+			 const KmtTotals *totals);
 
 #define FILL_NUMBER(member)                                                    \
-	static void fill_##member(KmtColumns *columns,                         \
+	static void fill_##member(G_GNUC_UNUSED const KmtReport *report,       \
+				  KmtColumns *columns,                         \
 				  const KmtTotals *totals)                     \
 	{                                                                      \
 		kmt_columns_number(columns, FALSE, totals->member);            \
@@ -257,21 +238,25 @@ FILL_NUMBER(peak_bytes_alloc)
 FILL_NUMBER(cross_cpu_frees)
 FILL_NUMBER(remote_node_allocs)
 
-static void fill_wasted(KmtColumns *columns, const KmtTotals *totals)
+static void fill_wasted(G_GNUC_UNUSED const KmtReport *report,
+			KmtColumns *columns, const KmtTotals *totals)
 {
 	KmtWaste waste = kmt_totals_wasted(totals);
 
 	kmt_columns_number(columns, waste.negative, waste.bytes);
 }
 
-static void fill_fragmentation(KmtColumns *columns, const KmtTotals *totals)
+static void fill_fragmentation(G_GNUC_UNUSED const KmtReport *report,
+			       KmtColumns *columns, const KmtTotals *totals)
 {
 	kmt_columns_percent(columns, kmt_totals_fragmentation(totals));
 }
 
-static void fill_peak_time(KmtColumns *columns, const KmtTotals *totals)
+static void fill_peak_time(const KmtReport *report, KmtColumns *columns,
+			   const KmtTotals *totals)
 {
-	g_autofree char *text = kmt_format_seconds(totals->peak_timestamp);
+	g_autofree char *text =
+		kmt_report_moment(report, totals->peak_timestamp, FALSE);
 
 	kmt_columns_text(columns, totals->peak_bytes_alloc ? text : "-");
 }
@@ -314,7 +299,7 @@ static void print_summary(const KmtReport *report, FILE *out)
 		kmt_columns_text(columns, summary_lines[line].label);
 		for (i = 0; i < G_N_ELEMENTS(summary_kinds); i++) {
 			if (known)
-				fill(columns,
+				fill(report, columns,
 				     &report->aggregate
 					      ->kinds[summary_kinds[i]]);
 			else

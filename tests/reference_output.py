@@ -37,17 +37,36 @@ SUMS = {
     "live-frag": ("ratio", lambda t: ratio(live_waste(t), t.live)),
     "cross-cpu": ("count", lambda t: t.cross),
     "remote-node": ("count", lambda t: t.remote)}
-OTHERS = {"peak": "count", "peak-time": "time", "at-peak": "count",
-          "lifetime-median": "time", "lifetime-p99": "time",
-          "age-median": "time", "churn": "rate"}
+OTHERS = {"reused": "count", "peak": "count", "peak-time": "time",
+          "at-peak": "count", "lifetime-median": "length",
+          "lifetime-p99": "length", "age-median": "length", "churn": "rate"}
 FIELDS = list(SUMS) + list(OTHERS)
 DETAILS = ("lifetime-median", "lifetime-p99", "age-median", "churn")
 
 
 def seconds(time):
-    """ns as the tables show them."""
+    """ns from the first record, as the tables show them."""
     sign = "-" if time < 0 else ""
     return f"{sign}{abs(time) // 10**9}.{abs(time) % 10**9:09}"
+
+
+def duration(time):
+    """ns to three digits, seconds to whole ones at least."""
+    digits = min(max(0, len(str(time)) - 3), 9)
+    step = 10 ** digits
+    time = (time + step // 2) // step * step
+    for unit, factor in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
+        if time >= factor:
+            whole, rest = divmod(time, factor)
+            return f"{whole}.{rest:0{len(str(factor)) - 1}}".rstrip(
+                "0").rstrip(".") + unit if rest else f"{whole}{unit}"
+    return f"{time}ns"
+
+
+def reused(t, options):
+    """What is neither freed nor live; None if what was live at START counts
+    too."""
+    return None if options.start else t.allocs - t.frees - t.objects
 
 
 def fragment(value):
@@ -81,6 +100,8 @@ class Output:
         if name in SUMS:
             return SUMS[name][1](group.totals)
         options = self.options
+        if name == "reused":
+            return reused(group.totals, options)
         if options.lifetime and name in ("peak", "peak-time", "at-peak"):
             return None
         if name == "peak":
@@ -169,14 +190,15 @@ class Output:
         """What several lines are."""
         return TITLES[dimension][1]
 
-    @staticmethod
-    def cell(name, value):
+    def cell(self, name, value):
         """A figure in a table."""
         form = SUMS[name][0] if name in SUMS else OTHERS[name]
         if value is None:
             return "-"
         return {"count": str, "ratio": lambda v: f"{v * 100:.1f}",
-                "rate": lambda v: f"{v:.1f}", "time": seconds}[form](value)
+                "rate": lambda v: f"{v:.1f}",
+                "time": lambda v: seconds(v - self.figures.capture.origin),
+                "length": duration}[form](value)
 
     def table(self):
         """The lines of the table in text, as lists of their cells."""
@@ -191,7 +213,9 @@ class Output:
             n, totals = self.sums_of_rest().get(kind, (0, None))
             if not n:
                 continue
-            cells = [self.cell(f, SUMS[f][1](totals) if f in SUMS else None)
+            cells = [self.cell(f, SUMS[f][1](totals) if f in SUMS else
+                               reused(totals, self.options)
+                               if f == "reused" else None)
                      for f in names]
             what = (TITLES[self.options.by[0]] if len(self.options.by) == 1
                     else ("line", "lines"))
@@ -266,7 +290,8 @@ class Output:
         """Of the table."""
         result = {**self.name_of(group), **self.sums(group.totals),
                   **self.peak(group.totals),
-                  "live_bytes_at_peak": self.figure("at-peak", group)}
+                  "live_bytes_at_peak": self.figure("at-peak", group),
+                  "reused": self.figure("reused", group)}
         if self.options.details:
             for key, field in zip(("lifetime_median", "lifetime_p99",
                                    "age_median", "churn_per_second"), DETAILS):
@@ -285,13 +310,21 @@ class Output:
                           "live_bytes_allocated": t.live, **self.peak(t)}
                    for kind, t in window.kinds.items()}}
 
+    def is_unfreed(self, group):
+        """Most of its frees are not seen."""
+        return (self.figure("reused", group) or 0) > group.totals.frees
+
     def leaks(self):
-        """Most growth first."""
+        """Most growth first, but those last whose frees are not seen."""
         rows = sorted(self.figures.leaks(), key=lambda leak: (
-            -leak[2], leak[0].values, TABLE_KINDS.index(leak[0].kind)))
+            self.is_unfreed(leak[0]), -leak[2], leak[0].values,
+            TABLE_KINDS.index(leak[0].kind)))
         return [{**self.name_of(group), "windows_grown": grown,
                  "windows": len(group.live_at_ends) - 1,
                  "growth_bytes": growth, "live_objects": group.totals.objects,
+                 "frees": group.totals.frees,
+                 "reused": self.figure("reused", group),
+                 "frees_not_seen": self.is_unfreed(group),
                  "age_median": self.figure("age-median", group),
                  "lifetime_p99": self.figure("lifetime-p99", group)}
                 for group, grown, growth in rows]

@@ -647,7 +647,26 @@ class Output(ReportCase):
         document = self.report(capture)["capture"]
         self.assertEqual(document["first_timestamp"], -2**63)
         self.assertEqual(document["last_timestamp"], 2**63 - 1)
-        self.assertIn("-9223372036.854775808", run(capture).stdout)
+        text = run(capture).stdout
+        self.assertIn("; the first at -9223372036.854 s of", text)
+        self.assertRegex(text, r"\npeak at, s .* 18446744073\.709551615\n")
+
+    def test_what_to_do_about_loss(self):
+        """The same in text and for programs, and fit for the source."""
+        for meta, advice in (("subbufs=20\nsubbuf_size=458752\n",
+                              "trace again with kmemtrace.subbufs=42 or more "
+                              "(it was 20)"),
+                             ("", "trace again with a larger "
+                              "kmemtrace.subbufs"),
+                             ("source=ftrace\n", "trace again with a larger "
+                              "buffer: kmemtraced -b KB")):
+            capture = self.compiled(
+                "meta\n" + "".join(f"\t{line}\n" for line in (
+                    "[capture]\ncomplete=true\noverruns=180000\n" + meta +
+                    "[cpu0]\noverruns=180000").split("\n") if line) +
+                "cpu 0 little\nalloc kmalloc t=1\n")
+            self.assertIn("T" + advice[1:] + ".\n", run(capture).stdout)
+            self.assertIn(advice, self.report(capture)["warnings"][-1])
 
 
 if __name__ == "__main__":

@@ -89,7 +89,8 @@ class Chooser:
         return choose() if self.rng.random() < chance else None
 
     def moment(self):
-        """At a record, beside it, or beyond the end."""
+        """At a record, beside it, or beyond the end; START is not later than
+        the last record."""
         rng = self.rng
         time = rng.choice([rng.choice(self.times), self.times[-1] + 10 ** 6,
                            self.times[-1]]) + rng.choice([-1, 0, 0, 1])
@@ -137,7 +138,8 @@ class Chooser:
         if rng.random() < .4:
             o.by = ("callsite",)
         if rng.random() < .5:
-            o.start = rng.choice([0, self.moment()])
+            o.start = min(rng.choice([0, self.moment()]),
+                          max(0, max(self.times)))
             o.stop = rng.choice([None, max(o.start, self.moment())])
         if rng.random() < .5:
             self.filters(o)
@@ -182,6 +184,12 @@ def run_seed(seed, directory):
     return met
 
 
+def capture_end(figures):
+    """From the first record."""
+    origin = figures.capture.origin
+    return 0 if origin is None else figures.last - origin
+
+
 def tried(compare, form):
     """What the options and the capture had."""
     o = compare.options
@@ -199,7 +207,8 @@ def tried(compare, form):
             ("a pair", figures.pairs), ("no name", any(
                 figures.naming.symbol(r.site) is None
                 for r in compare.capture.records)),
-            ("beyond the end", figures.start > figures.last),
+            ("beyond the end", o.stop is not None and
+             capture_end(figures) < o.stop),
             ("big", compare.capture.big), ("lossy", compare.capture.lossy),
             ("cut off", compare.capture.cut_off),
             ("continues", compare.capture.continues),
