@@ -25,6 +25,20 @@ NOISE = 4
 EARLY = {"kmem_cache": 40, "kmem_cache_node": 40}
 
 
+# Likewise what the table of caches takes for each of them, made just before the
+# first event: a struct and its name, of a kmalloc cache of these sizes.
+TABLE_ENTRY = 57
+KMALLOC_SIZES = (64, 96, 128, 192)
+
+
+def table_entries(directory):
+    """How many objects of a size the caches made until then take."""
+    return collections.Counter(
+        min(size for size in KMALLOC_SIZES if size >= TABLE_ENTRY + len(name))
+        for _, _, created, _, name in capture.caches(directory).values()
+        if not created)
+
+
 def live_objects(events):
     """ptr -> bytes of what is live at the end.
 
@@ -78,7 +92,7 @@ def main():
     live, wrong = live_objects(capture.read(directory))
     traced = collections.Counter(live.values())
     active = collections.Counter()
-    kept = collections.Counter()
+    kept = table_entries(directory)
     names = collections.defaultdict(list)
     for name, objects, size, per_slab in slab_caches(
             args.directory / "slabinfo"):
