@@ -65,7 +65,7 @@ static gboolean add(KmtBy *by, const char *word)
 	guint i;
 
 	for (i = 0; i < KMT_N_DIMENSIONS; i++) {
-		if (strcmp(dimensions[i].name, word) != 0)
+		if (g_ascii_strcasecmp(dimensions[i].name, word) != 0)
 			continue;
 		if (!kmt_by_has(by, i))
 			by->dimensions[by->n++] = i;

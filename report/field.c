@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <string.h>
-
 #include "report/field.h"
 
 /* What a field is taken from.  group is NULL for a sum of several. */
@@ -190,6 +188,20 @@ static const struct {
 	{"pingpong", "cross-cpu"},
 };
 
+/* Ignoring case; a title may be typed without its % and with - for a blank. */
+static gboolean is_called(const char *name, const char *typed)
+{
+	for (; *name; name++) {
+		if (*name == '%' && *typed != '%')
+			continue;
+		if (g_ascii_tolower(*name) != g_ascii_tolower(*typed) &&
+		    !(*name == ' ' && *typed == '-'))
+			return FALSE;
+		typed++;
+	}
+	return !*typed;
+}
+
 const KmtField *kmt_field_at(guint i)
 {
 	return i < G_N_ELEMENTS(fields) ? &fields[i] : NULL;
@@ -200,10 +212,12 @@ const KmtField *kmt_field_find(const char *name)
 	guint i;
 
 	for (i = 0; i < G_N_ELEMENTS(aliases); i++)
-		if (strcmp(aliases[i].alias, name) == 0)
+		if (is_called(aliases[i].alias, name))
 			name = aliases[i].name;
+	/* No title is the name of another field. */
 	for (i = 0; i < G_N_ELEMENTS(fields); i++)
-		if (strcmp(fields[i].name, name) == 0)
+		if (is_called(fields[i].name, name) ||
+		    is_called(fields[i].title, name))
 			return &fields[i];
 	return NULL;
 }

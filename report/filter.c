@@ -15,10 +15,10 @@ void kmt_filter_init(KmtFilter *filter)
 
 void kmt_filter_clear(KmtFilter *filter)
 {
-	g_free(filter->cpus);
-	g_free(filter->nodes);
-	g_free(filter->callsite);
-	g_free(filter->module);
+	g_clear_pointer(&filter->cpus, g_array_unref);
+	g_clear_pointer(&filter->nodes, g_array_unref);
+	g_strfreev(filter->callsite);
+	g_strfreev(filter->module);
 }
 
 static gboolean bad(GError **error, const char *option, const char *text,
@@ -43,7 +43,8 @@ gboolean kmt_filter_set_kinds(KmtFilter *filter, const char *text,
 		else if (strcmp(words[i], "slab") == 0)
 			filter->kinds |=
 				1u << KMT_KIND_KMALLOC | 1u << KMT_KIND_CACHE;
-		else if (strcmp(words[i], "pages") == 0)
+		else if (strcmp(words[i], "pages") == 0 ||
+			 strcmp(words[i], "page") == 0)
 			filter->kinds |= 1u << KMT_KIND_PAGES;
 		else
 			return bad(error, "--kind", words[i],
@@ -65,40 +66,55 @@ static gboolean read_number(const char **text, guint64 *number)
 	return !errno;
 }
 
-/* Is number in list, which is "0-3,7"?  Or, with number -1, is list one? */
-static gboolean in_list(const char *list, gint64 number, gboolean *is_list)
+static gboolean in_list(const GArray *list, gint64 number)
 {
-	gboolean in = FALSE;
+	guint i;
+
+	for (i = 0; number >= 0 && i < list->len; i++) {
+		const KmtRange *range = &g_array_index(list, KmtRange, i);
+
+		if ((guint64)number >= range->from &&
+		    (guint64)number <= range->to)
+			return TRUE;
+	}
+	return FALSE;
+}
+
+/* "0-3,7"; NULL if it is no list. */
+static GArray *read_list(const char *text)
+{
+	g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(KmtRange));
 
 	for (;;) {
-		guint64 from, to;
+		KmtRange range;
 
-		*is_list = read_number(&list, &from);
-		to = from;
-		if (*is_list && *list == '-') {
-			list++;
-			*is_list = read_number(&list, &to) && to >= from;
+		if (!read_number(&text, &range.from))
+			return NULL;
+		range.to = range.from;
+		if (*text == '-') {
+			text++;
+			if (!read_number(&text, &range.to) ||
+			    range.to < range.from)
+				return NULL;
 		}
-		*is_list = *is_list && (!*list || *list == ',');
-		if (!*is_list)
-			return FALSE;
-		if (number >= 0)
-			in |= (guint64)number >= from && (guint64)number <= to;
-		if (!*list++)
-			return in;
+		g_array_append_val(list, range);
+		if (!*text)
+			return g_steal_pointer(&list);
+		if (*text++ != ',')
+			return NULL;
 	}
 }
 
-static gboolean set_list(char **list, const char *option, const char *text,
+static gboolean set_list(GArray **list, const char *option, const char *text,
 			 GError **error)
 {
-	gboolean is_list;
+	GArray *read = read_list(text);
 
-	in_list(text, -1, &is_list);
-	if (!is_list)
+	if (!read)
 		return bad(error, option, text, "a list as 0-3,7");
-	g_free(*list);
-	*list = g_strdup(text);
+	if (*list)
+		g_array_unref(*list);
+	*list = read;
 	return TRUE;
 }
 
@@ -119,8 +135,9 @@ typedef struct {
 	guint64 factor;
 } Unit;
 
-static const Unit size_units[] = {
-	{"k", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"", 1}, {NULL, 0}};
+static const Unit size_units[] = {{"k", 1 << 10}, {"K", 1 << 10},
+				  {"M", 1 << 20}, {"G", 1 << 30},
+				  {"", 1},	  {NULL, 0}};
 static const Unit time_units[] = {
 	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
 
@@ -181,14 +198,19 @@ gboolean kmt_filter_set_lifetime(KmtFilter *filter, const char *text,
 		   "a range of times as 100us-2s, 1ms- or -10ns");
 }
 
-gboolean kmt_filter_set_glob(char **glob, const char *option, const char *text,
-			     GError **error)
+gboolean kmt_filter_set_globs(char ***globs, const char *option,
+			      const char *text, GError **error)
 {
-	if (!*text)
-		return bad(error, option, text,
-			   "a name, in which * and ? stand for others");
-	g_free(*glob);
-	*glob = g_strdup(text);
+	g_auto(GStrv) words = g_strsplit(*text ? text : ",", ",", -1);
+	guint i;
+
+	for (i = 0; words[i]; i++)
+		if (!*words[i])
+			return bad(error, option, text,
+				   "a name, in which * and ? stand for "
+				   "others, or several with commas between");
+	g_strfreev(*globs);
+	*globs = g_steal_pointer(&words);
 	return TRUE;
 }
 
@@ -207,39 +229,157 @@ KmtCellParts kmt_filter_parts(const KmtFilter *filter)
 	       (filter->nodes || filter->lifetime ? KMT_CELL_NODE : 0);
 }
 
+static gboolean matches(char *const *globs, const char *name)
+{
+	for (; *globs; globs++)
+		if (g_pattern_match_simple(*globs, name))
+			return TRUE;
+	return FALSE;
+}
+
+/* 0x... without a glob is an address, whatever it is called. */
+static gboolean has_address(char *const *globs, guint64 address)
+{
+	char *end;
+
+	for (; *globs; globs++)
+		if (g_str_has_prefix(*globs, "0x") &&
+		    g_ascii_strtoull(*globs, &end, 16) == address && !*end)
+			return TRUE;
+	return FALSE;
+}
+
+/* function: NULL if the address has none. */
+static gboolean matches_callsite(char *const *globs, guint64 address,
+				 const char *function, guint64 offset)
+{
+	g_autofree char *name =
+		function ? g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x",
+					   function, offset)
+			 : g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
+					   address);
+
+	return (function && matches(globs, function)) || matches(globs, name) ||
+	       has_address(globs, address);
+}
+
 static gboolean matches_name(const KmtFilter *filter, const KmtCell *cell,
 			     const KmtNames *names)
 {
-	g_autofree char *name = NULL;
-	KmtSymbol symbol;
+	KmtSymbol symbol = {0};
 	gboolean known = kmt_names_symbol(names, cell->call_site, &symbol);
 
-	if (!known)
-		name = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
-				       cell->call_site);
 	if (filter->callsite &&
-	    !g_pattern_match_simple(filter->callsite,
-				    known ? symbol.name : name))
+	    !matches_callsite(filter->callsite, cell->call_site,
+			      known ? symbol.name : NULL, symbol.offset))
 		return FALSE;
-	if (!filter->module)
-		return TRUE;
-	return known && g_pattern_match_simple(filter->module,
-					       symbol.module ? symbol.module
-							     : "vmlinux");
+	return !filter->module ||
+	       (known && matches(filter->module,
+				 symbol.module ? symbol.module : "vmlinux"));
 }
 
 gboolean kmt_filter_cell(const KmtFilter *filter, const KmtCell *cell,
 			 guint cpu, const KmtNames *names)
 {
-	gboolean is_list;
-
 	if (filter->kinds && !(filter->kinds >> cell->type & 1))
 		return FALSE;
-	if (filter->cpus && !in_list(filter->cpus, cpu, &is_list))
+	if (filter->cpus && !in_list(filter->cpus, cpu))
 		return FALSE;
-	if (filter->nodes && !in_list(filter->nodes, cell->node, &is_list))
+	if (filter->nodes && !in_list(filter->nodes, cell->node))
 		return FALSE;
 	if (filter->callsite || filter->module)
 		return matches_name(filter, cell, names);
 	return TRUE;
+}
+
+/* ---- conditions that nothing meets ---- */
+
+static gboolean is_met(const KmtFilter *filter, const KmtNames *names,
+		       const KmtCells *cells)
+{
+	guint32 i;
+
+	for (i = 0; i < cells->cells->n; i++) {
+		KmtCell cell = {
+			.call_site = kmt_intern_at(cells->cells, i)->word[0]};
+
+		if (matches_name(filter, &cell, names))
+			return TRUE;
+	}
+	return FALSE;
+}
+
+/* One glob at a time, so that a wrong one among others shows. */
+static void warn_of_globs(char *const *globs, gboolean is_module,
+			  const KmtNames *names, const KmtCells *cells,
+			  GPtrArray *warnings)
+{
+	for (; *globs; globs++) {
+		char *one[] = {*globs, NULL};
+		const KmtFilter filter = {.callsite = is_module ? NULL : one,
+					  .module = is_module ? one : NULL};
+
+		if (is_met(&filter, names, cells))
+			continue;
+		g_ptr_array_add(
+			warnings,
+			is_module
+				? g_strdup_printf(
+					  "--module '%s': no call site is in "
+					  "such a module; what is built in is "
+					  "of vmlinux, whose parts --by "
+					  "directory tells with --vmlinux, "
+					  "--debug-dir or --source",
+					  *globs)
+				: g_strdup_printf("--callsite '%s': no call "
+						  "site has such a name",
+						  *globs));
+	}
+}
+
+static gboolean has_cpu(const KmtFilter *filter, const KmtCapture *capture)
+{
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = capture->files->pdata[i];
+
+		if (in_list(filter->cpus, file->cpu))
+			return TRUE;
+	}
+	return FALSE;
+}
+
+static gboolean has_node(const KmtFilter *filter, const KmtCapture *capture,
+			 const KmtCells *cells)
+{
+	guint32 i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = capture->files->pdata[i];
+
+		if (in_list(filter->nodes, file->node))
+			return TRUE;
+	}
+	for (i = 0; i < cells->lots->n; i++)
+		if (in_list(filter->nodes, kmt_cells_cell(cells, i).node))
+			return TRUE;
+	return FALSE;
+}
+
+void kmt_filter_warn(const KmtFilter *filter, const KmtCapture *capture,
+		     const KmtNames *names, const KmtCells *cells,
+		     GPtrArray *warnings)
+{
+	if (filter->callsite)
+		warn_of_globs(filter->callsite, FALSE, names, cells, warnings);
+	if (filter->module)
+		warn_of_globs(filter->module, TRUE, names, cells, warnings);
+	if (filter->cpus && !has_cpu(filter, capture))
+		g_ptr_array_add(warnings, g_strdup("--cpu: the capture has "
+						   "none of these CPUs"));
+	if (filter->nodes && !has_node(filter, capture, cells))
+		g_ptr_array_add(warnings,
+				g_strdup("--node: the capture has none of "
+					 "these nodes"));
 }

@@ -11,13 +11,18 @@
 #include "trace/cells.h"
 
 typedef struct {
+	guint64 from;
+	guint64 to;
+} KmtRange;
+
+typedef struct {
 	guint kinds;	  /* bits of KmtKind: kmalloc, cache, pages; 0: all */
-	char *cpus;	  /* "0-3,7" or NULL: all */
-	char *nodes;	  /* likewise; those asked for */
+	GArray *cpus;	  /* of KmtRange; NULL: all */
+	GArray *nodes;	  /* likewise; those asked for */
 	guint64 size_min; /* bytes requested */
 	guint64 size_max;
-	char *callsite;	      /* globs, or NULL */
-	char *module;	      /* the kernel itself is "vmlinux" */
+	char **callsite;      /* globs, or NULL */
+	char **module;	      /* the kernel itself is "vmlinux" */
 	gboolean lifetime;    /* whether these are given: */
 	guint64 lifetime_min; /* ns */
 	guint64 lifetime_max;
@@ -43,9 +48,15 @@ gboolean kmt_filter_set_size(KmtFilter *filter, const char *text,
 gboolean kmt_filter_set_lifetime(KmtFilter *filter, const char *text,
 				 GError **error);
 
-/* "kmem_*", for callsite or module. */
-gboolean kmt_filter_set_glob(char **glob, const char *option, const char *text,
-			     GError **error);
+/* "kmem_*,kfree", for callsite or module. */
+gboolean kmt_filter_set_globs(char ***globs, const char *option,
+			      const char *text, GError **error);
+
+/* When all is read: adds a warning (char *) for each condition that no call
+ * site, or no CPU or node of the capture, meets. */
+void kmt_filter_warn(const KmtFilter *filter, const KmtCapture *capture,
+		     const KmtNames *names, const KmtCells *cells,
+		     GPtrArray *warnings);
 
 /* Is there any condition? */
 gboolean kmt_filter_is_set(const KmtFilter *filter);

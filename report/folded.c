@@ -10,6 +10,32 @@ static void print_frame(FILE *out, char *text)
 	fputs(g_strdelimit(text, "; \n", '_'), out);
 }
 
+static guint64 weight_of(const KmtReport *report, const KmtGroup *group)
+{
+	KmtFigure figure = kmt_field_get(report->fields->pdata[0],
+					 report->aggregate, group);
+
+	return figure.type != KMT_FIGURE_INTEGER || figure.negative
+		       ? 0
+		       : figure.integer;
+}
+
+/* What --lines left out, so that the others are as wide as they are. */
+static void print_others(const KmtReport *report, const KmtTable *table,
+			 FILE *out)
+{
+	guint64 others[KMT_N_KINDS] = {0};
+	guint i;
+
+	for (i = table->n_shown; i < table->n_rows; i++)
+		others[table->rows[i]->kind] +=
+			weight_of(report, table->rows[i]);
+	for (i = 0; i < KMT_N_KINDS; i++)
+		if (others[i])
+			fprintf(out, "%s;(others) %" G_GUINT64_FORMAT "\n",
+				kmt_kind_name((KmtKind)i), others[i]);
+}
+
 void kmt_report_folded(const KmtReport *report, FILE *out)
 {
 	g_autoptr(KmtTable) table = kmt_report_table(report);
@@ -17,11 +43,9 @@ void kmt_report_folded(const KmtReport *report, FILE *out)
 
 	for (i = 0; i < table->n_shown; i++) {
 		const KmtGroup *group = table->rows[i];
-		KmtFigure figure = kmt_field_get(report->fields->pdata[0],
-						 report->aggregate, group);
+		guint64 weight = weight_of(report, group);
 
-		if (figure.type != KMT_FIGURE_INTEGER || figure.negative ||
-		    !figure.integer)
+		if (!weight)
 			continue;
 		fputs(kmt_kind_name(group->kind), out);
 		for (j = 0; j < report->by->n; j++) {
@@ -33,6 +57,7 @@ void kmt_report_folded(const KmtReport *report, FILE *out)
 						group, j);
 			print_frame(out, text);
 		}
-		fprintf(out, " %" G_GUINT64_FORMAT "\n", figure.integer);
+		fprintf(out, " %" G_GUINT64_FORMAT "\n", weight);
 	}
+	print_others(report, table, out);
 }

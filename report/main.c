@@ -51,15 +51,27 @@ static void warn_of_loss(const KmtCapture *capture, GPtrArray *warnings)
 					wrong_sizes));
 }
 
+static int compare_addresses(const void *a, const void *b)
+{
+	guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 static void check_names(const KmtNames *names, const KmtIntern *cells,
 			GPtrArray *warnings)
 {
-	g_autofree guint64 *addresses = g_new(guint64, cells->n);
-	guint32 i;
+	g_autofree guint64 *addresses = g_new(guint64, MAX(cells->n, 1));
+	guint32 i, n = 0;
 
 	for (i = 0; i < cells->n; i++)
 		addresses[i] = kmt_intern_at(cells, i)->word[0];
-	kmt_names_check(names, addresses, cells->n, warnings);
+	/* A site has a cell for each kind, and CPU, and so on. */
+	qsort(addresses, cells->n, sizeof(*addresses), compare_addresses);
+	for (i = 0; i < cells->n; i++)
+		if (!n || addresses[i] != addresses[n - 1])
+			addresses[n++] = addresses[i];
+	kmt_names_check(names, addresses, n, warnings);
 }
 
 /* ---- how far it is, on a terminal ---- */
@@ -156,6 +168,44 @@ static void warn_of_capture(const KmtCapture *capture,
 				     g_ptr_array_ref(aggregate->notes));
 }
 
+/* What other tracers wrote, and people have lying beside it. */
+static gboolean refuse_others(const KmtOptions *options, GError **error)
+{
+	static const struct {
+		const char *magic;
+		const char *what;
+	} others[] = {
+		{"PERFILE2", "perf.data: perf(1) reads it"},
+		{"2ELIFREP", "perf.data: perf(1) reads it"},
+		{"\027\010\104tracing", "trace.dat: trace-cmd(1) reads it"},
+	};
+	char *const *path = options->operands;
+	guint i;
+
+	for (; path && *path; path++) {
+		char begin[11] = "";
+		FILE *file = g_file_test(*path, G_FILE_TEST_IS_REGULAR)
+				     ? fopen(*path, "r")
+				     : NULL;
+
+		if (!file)
+			continue;
+		begin[fread(begin, 1, sizeof(begin) - 1, file)] = '\0';
+		fclose(file);
+		for (i = 0; i < G_N_ELEMENTS(others); i++) {
+			if (!g_str_has_prefix(begin, others[i].magic))
+				continue;
+			g_set_error(error, KMT_TRACE_ERROR,
+				    KMT_TRACE_ERROR_FORMAT,
+				    "%s is %s; this program reads what "
+				    "kmemtraced wrote",
+				    *path, others[i].what);
+			return FALSE;
+		}
+	}
+	return TRUE;
+}
+
 static int run(const KmtOptions *options, KmtPlan *plan)
 {
 	const KmtNamesOptions names_options = {
@@ -188,6 +238,11 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	begin_progress(options, capture, &plan->aggregate);
 	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
 	end_progress();
+	if (aggregate->skipped == capture->n_records &&
+	    (aggregate->skipped || aggregate->truncated_bytes))
+		return kmt_cli_fail(PROGRAM,
+				    "no record can be used: is this what "
+				    "kmemtraced wrote?");
 	plan->report.capture = capture;
 	plan->report.names = names;
 	plan->report.aggregate = aggregate;
@@ -195,10 +250,14 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	if (!kmt_plan_check_span(plan, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
 	check_names(names, aggregate->cells->cells, warnings);
-	if (aggregate->skipped && aggregate->skipped == capture->n_records)
-		g_ptr_array_add(warnings,
-				g_strdup("no record can be used: is this what "
-					 "kmemtraced wrote?"));
+	if (kmt_by_has(&plan->by, KMT_BY_DIRECTORY) && !names->dwarf &&
+	    !names->tree)
+		g_ptr_array_add(
+			warnings,
+			g_strdup("--by directory: no directory is known "
+				 "without --vmlinux, --debug-dir or --source"));
+	kmt_filter_warn(&plan->filter, capture, names, aggregate->cells,
+			warnings);
 	warn_of_capture(capture, aggregate, warnings);
 	if (plan->form != KMT_FORM_TEXT)
 		warn_of_loss(capture, warnings);
@@ -225,5 +284,7 @@ int main(int argc, char **argv)
 		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 	if (!kmt_plan_make(&plan, &options, &error))
 		return kmt_cli_fail_usage(PROGRAM, error->message);
+	if (!refuse_others(&options, &error))
+		return kmt_cli_fail_error(PROGRAM, error);
 	return run(&options, &plan);
 }

@@ -22,9 +22,6 @@
 #define FIELDS_LIVE                                                            \
 	"live,live-objects,reused,live-wasted,live-frag,at-peak,peak"
 #define FIELDS_PEAK "at-peak,peak,live,allocs,frees"
-#define FIELDS_LIFE                                                            \
-	"allocs,frees,lifetime-median,lifetime-p99,churn,live-objects,"        \
-	"age-median"
 
 void kmt_options_clear(KmtOptions *options)
 {
@@ -84,8 +81,8 @@ static void add_views(GArray *entries, KmtOptions *o)
 		{"sort", 's', 0, G_OPTION_ARG_STRING, &o->sort,
 		 "Sort lines by KEY (default: wasted)", "KEY[,KEY...]"},
 		{"lines", 'l', 0, G_OPTION_ARG_STRING, &o->lines,
-		 "Show N lines of each table, 0 for all (default: 20; all for "
-		 "--json)",
+		 "Show N lines of each table, 0 for all (default: 20 for "
+		 "text, else all)",
 		 "N"},
 		{"slab", 0, 0, G_OPTION_ARG_NONE, &o->slab,
 		 "Show call sites of kmalloc and caches only", NULL},
@@ -136,9 +133,10 @@ static void add_filters(GArray *entries, KmtOptions *o)
 		{"lifetime", 0, 0, G_OPTION_ARG_STRING, &o->lifetime,
 		 "Only what lives so long", "MIN-MAX"},
 		{"callsite", 0, 0, G_OPTION_ARG_STRING, &o->callsite,
-		 "Only what these functions allocated", "GLOB"},
+		 "Only what these functions or addresses allocated",
+		 "GLOB[,GLOB...]"},
 		{"module", 0, 0, G_OPTION_ARG_STRING, &o->module,
-		 "Only what these modules allocated", "GLOB"},
+		 "Only what these modules allocated", "GLOB[,GLOB...]"},
 	};
 
 	g_array_append_vals(entries, filters, G_N_ELEMENTS(filters));
@@ -192,13 +190,14 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 		g_array_new(TRUE, FALSE, sizeof(GOptionEntry));
 	g_autofree char *dimensions = kmt_dimension_names();
 	g_autofree char *fields = kmt_field_names();
+	g_autofree char *keys = kmt_sort_key_names();
 	g_autofree char *description = g_strdup_printf(
 		KMT_CLI_OPERANDS
-		"\n\nBy: %s.\nFields: %s.\nSort keys: fields, bytes, "
-		"hit, pingpong, callsite, ptr.  A + before a key sorts "
-		"upwards,\na - downwards.\n\nExit status: 0 if the report was "
+		"\n\nBy: %s.\nFields: %s.\nSort keys: %s.\n"
+		"A + before a key sorts upwards, a - downwards.\n\nExit "
+		"status: 0 if the report was "
 		"printed, 1 if not.\n",
-		dimensions, fields);
+		dimensions, fields, keys);
 	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
 	g_auto(GStrv) rest = NULL;
 
@@ -249,6 +248,18 @@ static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
 		     : o->csv	 ? KMT_FORM_CSV
 		     : o->folded ? KMT_FORM_FOLDED
 				 : KMT_FORM_TEXT;
+	if ((o->csv || o->folded) &&
+	    (o->leaks || o->windows || o->cross_cpu || o->histogram)) {
+		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+			    "%s: not with %s, which has the table only; use "
+			    "--json",
+			    o->leaks	   ? "--leaks"
+			    : o->windows   ? "--windows"
+			    : o->cross_cpu ? "--cross-cpu"
+					   : "--histogram",
+			    o->csv ? "--csv" : "--folded");
+		return FALSE;
+	}
 	plan->report.max_lines =
 		plan->form == KMT_FORM_TEXT ? DEFAULT_LINES : 0;
 	return kmt_cli_parse_number(o->lines, G_MAXUINT32, "--lines",
@@ -270,10 +281,10 @@ static gboolean set_filter(KmtPlan *plan, const KmtOptions *o, GError **error)
 	if (o->lifetime && g_strcmp0(o->time, "peak") == 0)
 		return bad(error, "--lifetime: not with --time peak, as peaks "
 				  "of such objects are not known");
-	return (!o->callsite || kmt_filter_set_glob(&f->callsite, "--callsite",
-						    o->callsite, error)) &&
-	       (!o->module || kmt_filter_set_glob(&f->module, "--module",
-						  o->module, error)) &&
+	return (!o->callsite || kmt_filter_set_globs(&f->callsite, "--callsite",
+						     o->callsite, error)) &&
+	       (!o->module || kmt_filter_set_globs(&f->module, "--module",
+						   o->module, error)) &&
 	       (!o->kind || kmt_filter_set_kinds(f, o->kind, error)) &&
 	       (!o->cpu || kmt_filter_set_cpus(f, o->cpu, error)) &&
 	       (!o->node || kmt_filter_set_nodes(f, o->node, error)) &&
@@ -468,8 +479,6 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 	gboolean peak = o->time && strcmp(o->time, "peak") == 0;
 	const char *fields = o->live ? FIELDS_LIVE
 			     : peak  ? FIELDS_PEAK
-			     : plan->report.histogram == KMT_HISTOGRAM_LIFETIME
-				     ? FIELDS_LIFE
 				     : FIELDS_DEFAULT;
 	const char *sort = o->live		    ? "live"
 			   : peak		    ? "at-peak"
@@ -490,6 +499,9 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 	plan->sort = kmt_sort_parse(o->sort ? o->sort : sort, error);
 	if (!plan->sort)
 		return FALSE;
+	/* So that it shows why a line is where it is. */
+	if (plan->form == KMT_FORM_TEXT && o->sort)
+		kmt_sort_add_fields(plan->sort, plan->fields);
 	plan->aggregate.lifetimes = plan->report.histogram || o->leaks ||
 				    kmt_sort_needs_lifetimes(plan->sort);
 	for (i = 0; i < plan->fields->len; i++)
@@ -511,8 +523,11 @@ static void set_report(KmtPlan *plan, const KmtOptions *o)
 	report->before_trace = o->before_trace;
 	report->separators =
 		plan->form == KMT_FORM_TEXT && isatty(STDOUT_FILENO);
+	report->is_answer = o->live || o->leaks || o->cross_cpu || o->windows ||
+			    o->histogram;
+	report->shows_groups = !report->is_answer || o->live || o->fields;
 	/* The short list of them; --cross-cpu has a longer one. */
-	report->shows_cross_cpu = !o->cross_cpu && !o->fields && !o->live &&
+	report->shows_cross_cpu = !report->is_answer && !o->fields &&
 				  !o->time && plan->by.n == 1 &&
 				  plan->by.dimensions[0] == KMT_BY_CALLSITE;
 	plan->aggregate.by = &plan->by;

@@ -30,7 +30,10 @@ typedef struct {
 	gboolean shows_cross_cpu; /* who is freed elsewhere */
 	gboolean shows_windows;
 	gboolean shows_leaks;
-	gboolean is_peak; /* sorted by what there was at peaks */
+	/* There is a question: only what answers it is told. */
+	gboolean is_answer;
+	gboolean shows_groups; /* the table of them */
+	gboolean is_peak;      /* sorted by what there was at peaks */
 	KmtHistogramOf histogram;
 	const GPtrArray *warnings; /* of const char * */
 } KmtReport;

@@ -3,8 +3,6 @@
 
 #include "report/table.h"
 
-#include <string.h>
-
 typedef enum {
 	BY_FIELD,
 	BY_NAME, /* values as text */
@@ -20,8 +18,6 @@ typedef struct {
 struct KmtSort {
 	GArray *terms; /* of SortTerm */
 };
-
-G_DEFINE_QUARK(kmt - sort - error - quark, kmt_sort_error)
 
 char *kmt_sort_key_names(void)
 {
@@ -39,9 +35,9 @@ static gboolean find_key(const char *name, SortTerm *term)
 	if (term->field)
 		return TRUE;
 	term->ascending = TRUE;
-	term->type = strcmp(name, "ptr") == 0 ? BY_PTR : BY_NAME;
-	return term->type == BY_PTR || strcmp(name, "callsite") == 0 ||
-	       strcmp(name, "name") == 0;
+	term->type = g_ascii_strcasecmp(name, "ptr") == 0 ? BY_PTR : BY_NAME;
+	return term->type == BY_PTR ||
+	       g_ascii_strcasecmp(name, "callsite") == 0;
 }
 
 static gboolean parse_term(const char *word, SortTerm *term, GError **error)
@@ -55,7 +51,7 @@ static gboolean parse_term(const char *word, SortTerm *term, GError **error)
 		return TRUE;
 	}
 	names = kmt_sort_key_names();
-	g_set_error(error, KMT_SORT_ERROR, KMT_SORT_ERROR_KEY,
+	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 		    "cannot sort by '%s': the keys are %s; a + before a key "
 		    "sorts upwards, a - downwards",
 		    word, names);
@@ -85,6 +81,18 @@ void kmt_sort_free(KmtSort *sort)
 		return;
 	g_array_unref(sort->terms);
 	g_free(sort);
+}
+
+void kmt_sort_add_fields(const KmtSort *sort, GPtrArray *fields)
+{
+	guint i;
+
+	for (i = 0; i < sort->terms->len; i++) {
+		const SortTerm *term = &g_array_index(sort->terms, SortTerm, i);
+
+		if (term->field && !g_ptr_array_find(fields, term->field, NULL))
+			g_ptr_array_add(fields, (gpointer)term->field);
+	}
 }
 
 gboolean kmt_sort_needs_lifetimes(const KmtSort *sort)

@@ -8,13 +8,6 @@
 
 #include "report/field.h"
 
-#define KMT_SORT_ERROR (kmt_sort_error_quark())
-GQuark kmt_sort_error_quark(void);
-
-typedef enum {
-	KMT_SORT_ERROR_KEY, /* no such key */
-} KmtSortError;
-
 /* Keys in their order of weight. */
 typedef struct KmtSort KmtSort;
 
@@ -22,6 +15,9 @@ typedef struct KmtSort KmtSort;
 KmtSort *kmt_sort_parse(const char *text, GError **error);
 void kmt_sort_free(KmtSort *sort);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSort, kmt_sort_free)
+
+/* Appends the fields that are keys and not in fields (of const KmtField). */
+void kmt_sort_add_fields(const KmtSort *sort, GPtrArray *fields);
 
 /* Whether a key needs KmtAggregateOptions.lifetimes. */
 gboolean kmt_sort_needs_lifetimes(const KmtSort *sort);

@@ -444,18 +444,37 @@ static const TallyText before_trace_tally = {
 	"FREES OF WHAT WAS ALLOCATED BEFORE THE TRACE", "frees", "freed by",
 	NULL};
 
+/* Where findings were not asked for. */
+static void print_unexplained(const KmtReport *report, FILE *out)
+{
+	const KmtFindings *f = &report->aggregate->findings;
+	guint64 n = f->unmatched[KMT_UNMATCHED_UNEXPLAINED] +
+		    f->doubles[KMT_DOUBLE_UNEXPLAINED] + f->mismatches;
+
+	if (!n)
+		return;
+	fputs("\nFindings: ", out);
+	print_number(report, out, n);
+	fputs(" unexplained, see the default report\n", out);
+}
+
 void kmt_report_text(const KmtReport *report, FILE *out)
 {
 	guint i;
 
 	print_capture(report, out);
 	print_summary(report, out);
-	kmt_text_groups(report, out);
+	if (report->shows_groups)
+		kmt_text_groups(report, out);
 	kmt_text_asked(report, out);
-	fputs("\nFINDINGS\n", out);
-	print_counts(report, out);
-	for (i = 0; i < G_N_ELEMENTS(finding_tallies); i++)
-		print_tally(report, out, &finding_tallies[i]);
+	if (report->is_answer) {
+		print_unexplained(report, out);
+	} else {
+		fputs("\nFINDINGS\n", out);
+		print_counts(report, out);
+		for (i = 0; i < G_N_ELEMENTS(finding_tallies); i++)
+			print_tally(report, out, &finding_tallies[i]);
+	}
 	if (report->before_trace)
 		print_tally(report, out, &before_trace_tally);
 }

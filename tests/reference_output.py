@@ -139,7 +139,7 @@ class Output:
 
     def sort_value(self, key, group):
         """What a key sorts by."""
-        if key in ("callsite", "name"):
+        if key == "callsite":
             return self.name_order(group)
         if key == "ptr":
             return group.values
@@ -203,6 +203,10 @@ class Output:
     def table(self):
         """The lines of the table in text, as lists of their cells."""
         names = [ALIASES.get(n, n) for n in self.options.fields]
+        for key, _ in self.options.sort:
+            key = ALIASES.get(key, key)
+            if key in FIELDS and key not in names:
+                names.append(key)
         has_kind = "kind" not in self.options.by
         lines = []
         for group in self.shown:
@@ -246,6 +250,12 @@ class Output:
             frames = [group.kind] + [fragment(t) for t in
                                      self.texts(group, ("kind",))]
             text += f"{';'.join(frames)} {weight}\n"
+        for kind in TABLE_KINDS:
+            weights = [self.figure(self.options.fields[0], group) or 0
+                       for group in self.rest if group.kind == kind]
+            others = sum(weight for weight in weights if weight > 0)
+            if others:
+                text += f"{kind};(others) {others}\n"
         return text
 
     # ---- JSON ----

@@ -111,6 +111,9 @@ class Options(ReportCase):
             named = re.findall(r"[\w-]+", " ".join(
                 re.findall(r"^\.It Cm (.*)$", listed, re.M)))
             aliases = {"bytes", "hit", "pingpong", "callsite", "ptr"}
+            if word == "Fields":
+                keys = re.search(r"^Sort keys: (.*)\.$", done.stdout, re.M)
+                self.assertEqual(set(keys.group(1).split(", ")), set(named))
             self.assertEqual(set(names.group(1).split(", ")) | aliases,
                              set(named) | aliases)
 
@@ -171,6 +174,23 @@ class Options(ReportCase):
         self.assertEqual(run(capture, "-s", "ptr").stdout,
                          run("-s", "ptr", capture).stdout)
 
+    def become_nobody_and_read(self, closed):
+        """The message has the path once and says what to do."""
+        user = {"user": 65534, "group": 65534} if os.getuid() == 0 else {}
+        os.chmod(self.dir, 0o755)
+        done = run(closed, cwd="/", **user)
+        self.assertEqual((done.returncode, done.stderr), (
+            1, f"kmemtrace-report: cannot open the directory {closed}: "
+            "Permission denied; use sudo, or sudo chown to make it yours\n"))
+        os.chmod(closed, 0o755)
+        file = os.path.join(closed, "cpu0.out")
+        with open(file, "wb") as f:
+            os.fchmod(f.fileno(), 0)
+        done = run(closed, cwd="/", **user)
+        self.assertEqual((done.returncode, done.stderr), (
+            1, f"kmemtrace-report: cannot open {file}: Permission denied; use "
+            "sudo, or sudo chown to make it yours\n"))
+
     def test_unreadable(self):
         self.refused(os.path.join(self.dir, "none"), message="none")
         self.refused(self.dir, message=self.dir)
@@ -178,9 +198,12 @@ class Options(ReportCase):
         missing = os.path.join(self.dir, "none")
         self.refused("--kallsyms", missing, capture, message=missing)
         self.refused("--system-map", missing, capture, message=missing)
+        closed = os.path.join(self.dir, "closed")
+        os.mkdir(closed, 0)
+        self.become_nobody_and_read(closed)
         junk = self.write("junk", "no symbol\nat all\n0012 T\nxyz T name\n")
-        self.assertIn("no record can be used", run(os.path.join(
-            SRCDIR, "README.md")).stderr)
+        self.refused(os.path.join(SRCDIR, "README.md"),
+                     message="no record can be used")
         self.refused("--kallsyms", junk, capture, message="no symbols in")
         hidden = self.write("hidden", "0000000000000000 T _stext\n")
         self.refused("--kallsyms", hidden, capture, message="kptr_restrict")

@@ -8,6 +8,7 @@ chosen at random.
 """
 
 import importlib
+import os
 import random
 import sys
 import tempfile
@@ -164,6 +165,11 @@ def run_seed(seed, directory):
     if not any(maker.cpus.values()):  # nothing tells but meta
         size, big = 56, sys.byteorder == "big"
     capture = Capture(directory, size, big)
+    if not capture.records:
+        # With bytes of which no record can be used there is no report.
+        for cpu in maker.cpus:
+            os.truncate(f"{directory}/cpu{cpu}.out", 0)
+        capture = Capture(directory, size, big)
     names = report_reference.Symbols(maker.kallsyms, maker.modules)
     chooser = Chooser(rng, capture)
     met = set()

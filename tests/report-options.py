@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -53,18 +54,19 @@ WRONG = [
     ("--churn", "1ms-", "100us"), ("--churn", "1ms-2ms", "100us"),
     ("--churn", "1h", "100us"),
     ("--kind", "", "kmalloc, cache, slab or pages"),
-    ("--kind", "kmalloc,page", "kmalloc, cache, slab or pages"),
     ("--cpu", "", "0-3,7"), ("--cpu", "3-1", "0-3,7"),
     ("--cpu", "1,", "0-3,7"), ("--cpu", "-1", "0-3,7"),
     ("--cpu", "99999999999999999999", "0-3,7"),
     ("--node", "any", "0-3,7"), ("--node", "0-", "0-3,7"),
     ("--size", "", "64-4k"), ("--size", "-", "64-4k"),
-    ("--size", "4k-64", "64-4k"), ("--size", "4K", "64-4k"),
+    ("--size", "4k-64", "64-4k"), ("--size", "4g", "64-4k"),
     ("--size", "1-2-3", "64-4k"), ("--size", "18446744073709551616", "64-4k"),
     ("--size", "17179869184G", "64-4k"),
     ("--lifetime", "", "1ms-"), ("--lifetime", "5-7", "1ms-"),
     ("--lifetime", "2s-1ms", "1ms-"), ("--lifetime", "1min-", "1ms-"),
     ("--callsite", "", "* and ?"), ("--module", "", "* and ?"),
+    ("--callsite", "a,,b", "* and ?"), ("--module", "a,", "* and ?"),
+    ("--kind", "pages,pag", "kmalloc, cache, slab or pages"),
 ]
 # What does not go together.
 TOGETHER = [
@@ -78,6 +80,11 @@ TOGETHER = [
     (["--lifetime", "1ms-", "--time", "peak"], "--lifetime: not with"),
     (["--module", "x", "--raw-ip"], "--module"),
     (["--folded", "--fields", "frag"], "--fields 'frag'"),
+    (["--csv", "--leaks"], "--leaks: not with --csv, which has the table only; "
+     "use --json"),
+    (["--csv", "--windows", "4"], "--windows: not with --csv"),
+    (["--folded", "--cross-cpu"], "--cross-cpu: not with --folded"),
+    (["--folded", "--histogram", "size"], "--histogram: not with --folded"),
     (["--folded", "--fields", "lifetime-p99,live"], "--folded"),
 ]
 
@@ -137,8 +144,7 @@ class Options(unittest.TestCase):
         text = self.output("--windows", "5", "--leaks", "--cross-cpu",
                            "--histogram", "size", capture)
         for title in ("OVER TIME (bytes)\nnone\n", "LEAK CANDIDATES\nnone\n",
-                      "CALL SITES (bytes)\nnone\n", "(bytes)\nnobody\n",
-                      "SIZES requested, bytes\nnone\n"):
+                      "(bytes)\nnobody\n", "SIZES requested, bytes\nnone\n"):
             self.assertIn(title, text)
         for time in ("peak", "0,0", "5,", ",5", "5,6", "@5,"):
             self.assertIn("CALL SITES (bytes)\nnone\n",
@@ -247,6 +253,172 @@ class Options(unittest.TestCase):
                           self.output(*args, capture))
             self.assertEqual(self.report(*args, capture)["callsites"], [])
             self.assertEqual(self.output("--folded", *args, capture), "")
+
+    def warnings(self, *args):
+        """Those on stderr, which JSON has too."""
+        done = self.run_with("--json", *args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        warnings = json.loads(done.stdout)["warnings"]
+        self.assertEqual(done.stderr, "".join(
+            f"kmemtrace-report: warning: {w}\n" for w in warnings))
+        return warnings
+
+    def named(self):
+        """A capture with names, of two CPUs, one node and a module."""
+        capture = self.capture(
+            "meta\n\t[capture]\n\tcomplete=true\n\toverruns=0\n\t[cpu0]\n"
+            "\tnode=0\n\t[cpu1]\n\tnode=0\nkallsyms\n"
+            "\tffffffff81000000 T _stext\n\tffffffff81000000 T one\n"
+            "\tffffffff81000100 T other\n\tffffffff81000200 T _etext\n"
+            "\tffffffffa0000000 t ours\t[mod]\n"
+            "cpu 0 little\n" + "".join(
+                f"alloc kmalloc t={i} site={site} ptr={64 * i + 64} node={node}"
+                "\n" for i, (site, node) in enumerate((
+                    ("0xffffffff81000010", -1), ("0xffffffff81000020", 0),
+                    ("0xffffffff81000110", 2), ("0xffffffffa0000010", -1),
+                    ("0x1000", -1)))) + "cpu 1 little\n"
+            "alloc pages t=9 site=0xffffffff81000010 ptr=0x9000\n")
+        return capture
+
+    def test_call_sites(self):
+        """As the table has them, and several."""
+        capture = self.named()
+        for args, sites in (
+                (["--callsite", "one"], "one+0x10 one+0x20"),
+                (["--callsite", "one+0x10"], "one+0x10"),
+                (["--callsite", "one+0x20,oth*"], "one+0x20 other+0x10"),
+                (["--callsite", "0xffffffff81000020"], "one+0x20"),
+                (["--callsite", "0x0000000000001000"], "0x0000000000001000"),
+                (["--callsite", "0x1000,ours"],
+                 "0x0000000000001000 ours+0x10 [mod]"),
+                (["--callsite", "0x*"], "0x0000000000001000"),
+                (["--module", "mod"], "ours+0x10 [mod]"),
+                (["--module", "mod,vmlinux", "--kind", "page"], "one+0x10"),
+                (["--size", "1K"], None)):
+            table = self.output("--csv", "-s", "callsite", *args, capture)
+            self.assertEqual(
+                sorted({line.split(",")[1] for line in
+                        table.split("\r\n")[1:-1]}),
+                sorted(re.findall(r"\S+(?: \[\w+\])?", sites or "")), args)
+            self.assertEqual(self.warnings(*args, capture), [])
+
+    def test_nobody_meets_a_condition(self):
+        """It may be a mistake."""
+        capture = self.named()
+        for args, warning in (
+                (["--callsite", "one,nobody"],
+                 "--callsite 'nobody': no call site has such a name"),
+                (["--callsite", "one+0x11"], "--callsite 'one+0x11': "),
+                (["--module", "ext4"], "--module 'ext4': no call site is in "
+                 "such a module; what is built in is of vmlinux, whose parts "
+                 "--by directory tells with --vmlinux, --debug-dir or "
+                 "--source"),
+                (["--cpu", "2-7"], "--cpu: the capture has none of these CPUs"),
+                (["--node", "1,3"], "--node: the capture has none of these"),
+                (["--by", "directory"], "--by directory: no directory is known "
+                 "without --vmlinux, --debug-dir or --source")):
+            self.assertIn(warning, self.warnings(*args, capture)[0])
+            self.assertEqual(len(self.warnings(*args, capture)), 1)
+        for args in (["--cpu", "1,9"], ["--node", "0,9"], ["--node", "2"],
+                     ["--module", "mod*"]):
+            self.assertEqual(self.warnings(*args, capture), [], args)
+
+    def test_names_of_fields(self):
+        """In any case, and as the columns are called."""
+        capture = self.named()
+        for typed, name in (("LIVE", "live"), ("Frag%", "frag"),
+                            ("FRAG", "frag"), ("objects", "live-objects"),
+                            ("live waste", "live-wasted"),
+                            ("live-req", "live-requested"),
+                            ("peak at", "peak-time"), ("at peak", "at-peak"),
+                            ("99%-life", "lifetime-p99"),
+                            ("99-life", "lifetime-p99"),
+                            ("median age", "age-median"), ("HIT", "allocs"),
+                            ("live frag", "live-frag"), ("churn/s", "churn"),
+                            ("remote", "remote-node")):
+            self.assertEqual(self.output("--csv", "--fields", typed, "-s",
+                                         f"-{typed}", "--by", "Module",
+                                         capture),
+                             self.output("--csv", "--fields", name, "-s",
+                                         f"-{name}", "--by", "module",
+                                         capture), typed)
+        self.check_refused(["-s", "name"], "cannot sort by 'name'")
+
+    def test_a_key_is_a_column(self):
+        """In text; other forms have what they were asked for."""
+        capture = self.named()
+        for args, head in ((["-s", "live-objects"], "cross-CPU  objects  kind"),
+                           (["-s", "+ptr,live,remote-node"],
+                            "cross-CPU  remote  kind"),
+                           (["--fields", "frees", "-s", "hit,frees"],
+                            "frees  allocs  kind")):
+            self.assertIn(head, self.output(*args, capture))
+        self.assertEqual(self.output("--csv", "--fields", "frees", "-s", "hit",
+                                     capture).split("\r\n")[0],
+                         "kind,callsite,frees")
+
+    def test_only_what_was_asked(self):
+        """The head, the summary and the answer."""
+        capture = self.named()
+        titles = {"--live": ["CALL SITES (bytes)"],
+                  "--leaks": ["LEAK CANDIDATES"],
+                  "--windows=4": ["OVER TIME (bytes)"],
+                  "--histogram=size": ["SIZES requested, bytes"],
+                  "--leaks --fields=live": ["CALL SITES (bytes)",
+                                            "LEAK CANDIDATES"]}
+        for args, expected in titles.items():
+            parts = self.output(*args.split(), capture).split("\n\n")
+            self.assertEqual([p.split("\n")[0] for p in parts[2:]], expected)
+        self.assertEqual(len(self.output("--cross-cpu", capture)
+                             .split("\n\n")), 5)
+        self.assertIn("\nCROSS-CPU FREES", self.output(capture))
+        self.assertNotIn("Findings: ", self.output("--live", capture))
+        capture = self.capture(AT_ONCE + "free kmalloc t=6000 ptr=0x1000\n"
+                               "free cache t=6000 ptr=0x3000\n")
+        self.assertTrue(self.output("--live", capture).endswith(
+            "\n\nFindings: 2 unexplained, see the default report\n"))
+        self.assertNotIn("Findings: ", self.output(capture))
+
+    def test_folded_others(self):
+        """What is left out is there as one, so that widths are right."""
+        capture = self.named()
+        whole = self.output("--folded", capture).split("\n")[:-1]
+        for n in range(1, 7):
+            lines = self.output("--folded", "-l", str(n),
+                                capture).split("\n")[:-1]
+            self.assertEqual(lines[:n], whole[:n])
+            for kind in ("kmalloc", "pages"):
+                self.assertEqual(*(sum(
+                    int(line.split()[-1]) for line in lines
+                    if line.startswith(kind)) for lines in (lines, whole)))
+            self.assertEqual(sum("(others)" in line for line in lines),
+                             len({line.split(";")[0] for line in whole[n:]}))
+
+    def test_call_sites_are_counted_once(self):
+        """However many kinds and CPUs they have."""
+        capture = self.capture("cpu 0 little\n" + "".join(
+            f"alloc {kind} t={i} site=0x10 ptr={i * 64 + 64}\n"
+            for i, kind in enumerate(("kmalloc", "cache", "pages"))))
+        path = os.path.join(self.dir, "System.map")
+        with open(path, "w", encoding="ascii") as f:
+            f.write("ffffffff81000000 T _stext\n")
+        self.assertIn("1 of 1 call sites lie in no function", " ".join(
+            self.warnings("--system-map", path, "--cpu", "0", capture)))
+
+    def test_no_usable_record(self):
+        """Is an error, as no figure would be one."""
+        path = os.path.join(self.dir, "cpu0.out")
+        for content, message in (
+                (b"x" * 40, "no record can be used"),
+                (bytes(56 * 3), "no record can be used"),
+                (b"PERFILE2" + bytes(96), "cpu0.out is perf.data"),
+                (b"\x17\x08\x44tracing6\0" + bytes(99),
+                 "cpu0.out is trace.dat")):
+            with open(path, "wb") as f:
+                f.write(content)
+            self.assertIn(message, self.fails(path))
+        os.truncate(path, 0)
+        self.output(path)
 
     def large(self):
         """Objects whose sizes few programs hold exactly."""

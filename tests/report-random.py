@@ -275,6 +275,11 @@ def run_seed(seed, directory):
             for program, jobs in ((PROGRAM, "1"), (PROGRAM, "2"), (SMALL, "1"),
                                   (SMALL, "5"))]
     run = runs[0]
+    if want.skipped == want.events and any(
+            os.path.getsize(f"{directory}/cpu{c}.out") for c in maker.cpus):
+        check("exit status of nothing", run.returncode, 1)
+        check("message", b"no record can be used" in run.stderr, True)
+        return {"nothing": 1}
     for other in runs[1:]:
         check("output with more jobs", other.stdout, run.stdout)
     check("messages", run.stderr, b"")

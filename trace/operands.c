@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -45,8 +46,16 @@ gboolean kmt_parse_cpu_name(const char *name, guint *cpu)
 
 static gboolean fail_open(const char *path, GError **error)
 {
+	int errnum = errno;
+
 	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_OPEN,
-		    "cannot open %s: %s", path, g_strerror(errno));
+		    "cannot open %s%s: %s%s",
+		    g_file_test(path, G_FILE_TEST_IS_DIR) ? "the directory "
+							  : "",
+		    path, g_strerror(errnum),
+		    errnum == EACCES ? "; use sudo, or sudo chown to make it "
+				       "yours"
+				     : "");
 	return FALSE;
 }
 
@@ -204,17 +213,19 @@ static KmtCpuFile *add_file(KmtCapture *capture, const char *path, guint cpu,
 static gboolean add_directory(KmtCapture *capture, const char *path,
 			      GError **error)
 {
-	g_autoptr(GError) local = NULL;
-	g_autoptr(GDir) dir = g_dir_open(path, 0, &local);
+	g_autoptr(GDir) dir = NULL;
+	DIR *check;
 	const char *name;
 	guint cpu;
 
-	if (!dir) {
-		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_OPEN,
-			    "cannot open the directory %s: %s", path,
-			    local->message);
-		return FALSE;
-	}
+	/* GLib's message has the path, too. */
+	check = opendir(path);
+	if (!check)
+		return fail_open(path, error);
+	closedir(check);
+	dir = g_dir_open(path, 0, NULL);
+	if (!dir)
+		return fail_open(path, error);
 	capture->directory = g_strdup(path);
 	while ((name = g_dir_read_name(dir))) {
 		g_autofree char *full = NULL;
