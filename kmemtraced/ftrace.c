@@ -214,23 +214,13 @@ static gboolean ftrace_is_enabled(KmtSource *source, gboolean *enabled,
 	return text != NULL;
 }
 
-static void recode(GError **error, KmtDaemonError code)
-{
-	if (error && *error &&
-	    g_error_matches(*error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_TRACEFS))
-		(*error)->code = (gint)code;
-}
-
 /* All tracepoints begin at the same moment. */
 static gboolean ftrace_enable(KmtSource *source, GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
-	if (set_tracepoints(ftrace, "1", error) &&
-	    kmt_instance_write(ftrace->instance, "tracing_on", "1", error))
-		return TRUE;
-	recode(error, KMT_DAEMON_ERROR_ENABLE);
-	return FALSE;
+	return set_tracepoints(ftrace, "1", error) &&
+	       kmt_instance_write(ftrace->instance, "tracing_on", "1", error);
 }
 
 /* They end so too; then the kernel's probes are taken away. */
@@ -238,11 +228,8 @@ static gboolean ftrace_disable(KmtSource *source, GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
-	if (kmt_instance_write(ftrace->instance, "tracing_on", "0", error) &&
-	    set_tracepoints(ftrace, "0", error))
-		return TRUE;
-	recode(error, KMT_DAEMON_ERROR_DISABLE);
-	return FALSE;
+	return kmt_instance_write(ftrace->instance, "tracing_on", "0", error) &&
+	       set_tracepoints(ftrace, "0", error);
 }
 
 /* ---- loss ---- */

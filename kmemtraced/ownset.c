@@ -3,9 +3,6 @@
 
 #include "kmemtraced/ownset.h"
 
-/* An address is in one of so many slots from its own on. */
-#define PROBES 8
-
 void kmt_own_tasks_add(KmtOwnTasks *tasks, gint32 tid)
 {
 	guint bit = (guint)tid % 4096;
@@ -30,44 +27,32 @@ gboolean kmt_own_tasks_search(const KmtOwnTasks *tasks, gint32 tid)
 	return FALSE;
 }
 
-static guint first_slot(guint64 address)
-{
-	return (guint)(address * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) >> 52);
-}
-
 void kmt_own_set_add(KmtOwnSet *set, guint64 address)
 {
-	guint first = first_slot(address);
-	guint64 *oldest = &set->slots[first % KMT_OWN_SLOTS];
+	guint bucket = kmt_own_bucket(address);
+	guint64 *slots = set->slots[bucket];
 
-	for (guint i = 0; i < PROBES; i++) {
-		guint64 *slot = &set->slots[(first + i) % KMT_OWN_SLOTS];
-
-		if (*slot == address)
+	for (guint i = 0; i < KMT_OWN_BUCKET_SLOTS; i++)
+		if (slots[i] == address)
 			return;
-		if (*slot == 0) {
-			*slot = address;
-			set->n++;
+	for (guint i = 0; i < KMT_OWN_BUCKET_SLOTS; i++)
+		if (slots[i] == 0) {
+			slots[i] = address;
+			set->n_used[bucket]++;
 			return;
 		}
-	}
-	*oldest = address;
+	slots[0] = address;
 }
 
-gboolean kmt_own_set_remove(KmtOwnSet *set, guint64 address)
+gboolean kmt_own_set_remove_used(KmtOwnSet *set, guint bucket, guint64 address)
 {
-	guint first = first_slot(address);
+	guint64 *slots = set->slots[bucket];
 
-	if (set->n == 0)
-		return FALSE;
-	for (guint i = 0; i < PROBES; i++) {
-		guint64 *slot = &set->slots[(first + i) % KMT_OWN_SLOTS];
-
-		if (*slot == address) {
-			*slot = 0;
-			set->n--;
+	for (guint i = 0; i < KMT_OWN_BUCKET_SLOTS; i++)
+		if (slots[i] == address) {
+			slots[i] = 0;
+			set->n_used[bucket]--;
 			return TRUE;
 		}
-	}
 	return FALSE;
 }

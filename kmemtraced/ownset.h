@@ -13,7 +13,10 @@
 #include <stdatomic.h>
 
 #define KMT_OWN_TASKS_MAX 4096
-#define KMT_OWN_SLOTS	  4096
+/* An address is in one bucket, which is a line of the cache. */
+#define KMT_OWN_BUCKETS	     512
+#define KMT_OWN_BUCKET_SLOTS 8
+#define KMT_OWN_SLOTS	     (KMT_OWN_BUCKETS * KMT_OWN_BUCKET_SLOTS)
 
 /*
  * Threads of this process.  They are added by any thread, and asked for by all
@@ -38,15 +41,27 @@ static inline gboolean kmt_own_tasks_has(const KmtOwnTasks *tasks, gint32 tid)
 	return (word >> bit % 64 & 1) && kmt_own_tasks_search(tasks, tid);
 }
 
-/* Addresses that are allocated.  When it is full it forgets one. */
+/* Addresses that are allocated.  Where a bucket is full it forgets one. */
 typedef struct {
-	guint64 slots[KMT_OWN_SLOTS]; /* 0: free */
-	guint n;
+	guint8 n_used[KMT_OWN_BUCKETS];
+	guint64 slots[KMT_OWN_BUCKETS][KMT_OWN_BUCKET_SLOTS]; /* 0: free */
 } KmtOwnSet;
 
-void kmt_own_set_add(KmtOwnSet *set, guint64 address);
+static inline guint kmt_own_bucket(guint64 address)
+{
+	return (guint)(address * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) >> 55);
+}
 
-/* TRUE: it was there. */
-gboolean kmt_own_set_remove(KmtOwnSet *set, guint64 address);
+void kmt_own_set_add(KmtOwnSet *set, guint64 address);
+gboolean kmt_own_set_remove_used(KmtOwnSet *set, guint bucket, guint64 address);
+
+/* TRUE: it was there.  Asked for nearly each event. */
+static inline gboolean kmt_own_set_remove(KmtOwnSet *set, guint64 address)
+{
+	guint bucket = kmt_own_bucket(address);
+
+	return set->n_used[bucket] &&
+	       kmt_own_set_remove_used(set, bucket, address);
+}
 
 #endif

@@ -179,6 +179,7 @@ static gboolean add_tracepoint(KmtRingFormat *format, struct tep_handle *tep,
 	if (!take_common(event, format, name->name, error) ||
 	    !take_fields(event, point, error))
 		return FALSE;
+	kmt_tracepoint_prepare(point);
 	if ((guint)event->id >= format->by_id->len)
 		g_ptr_array_set_size(format->by_id, event->id + 1);
 	g_free(format->by_id->pdata[event->id]);

@@ -41,6 +41,17 @@ void kmt_ring_format_free(KmtRingFormat *format)
 	g_free(format);
 }
 
+void kmt_tracepoint_prepare(KmtTracepoint *point)
+{
+	gboolean alloc = point->event_id == KMEMTRACE_EVENT_ALLOC;
+
+	point->wide =
+		point->call_site.size == 8 && point->ptr.size == 8 &&
+		(!alloc ||
+		 (point->bytes_req.size == 8 && point->bytes_alloc.size == 8 &&
+		  point->gfp_flags.size == 8 && point->node.size == 4));
+}
+
 void kmt_ring_init(KmtRing *ring, const KmtRingFormat *format,
 		   KmtOwnTasks *tasks)
 {
@@ -236,34 +247,62 @@ static guint64 page_address(const KmtRing *ring, const KmtTracepoint *point,
 	return (pfn * ring->format->memory_page_bytes) | KMEMTRACE_PTR_PHYSICAL;
 }
 
+static void clear_free(struct kmemtrace_event *e)
+{
+	e->node = KMEMTRACE_NODE_NONE;
+	e->bytes_req = 0;
+	e->bytes_alloc = 0;
+	e->gfp_flags = 0;
+}
+
+/* As nearly all events of slab are, on nearly all kernels. */
+static void load_wide(const KmtTracepoint *point, const guint8 *data,
+		      struct kmemtrace_event *e)
+{
+	e->call_site = load64(data + point->call_site.offset);
+	e->ptr = load64(data + point->ptr.offset);
+	if (point->event_id == KMEMTRACE_EVENT_FREE) {
+		clear_free(e);
+		return;
+	}
+	e->node = (gint32)load32(data + point->node.offset);
+	e->bytes_req = load64(data + point->bytes_req.offset);
+	e->bytes_alloc = load64(data + point->bytes_alloc.offset);
+	e->gfp_flags = load64(data + point->gfp_flags.offset);
+}
+
+/* Fields of any size, which may be absent. */
+static void load_any(const KmtTracepoint *point, const guint8 *data,
+		     struct kmemtrace_event *e)
+{
+	e->call_site = load(data, point->call_site);
+	e->ptr = load(data, point->ptr);
+	if (point->event_id == KMEMTRACE_EVENT_FREE) {
+		clear_free(e);
+		return;
+	}
+	e->node = point->node.size ? (gint32)load(data, point->node)
+				   : KMEMTRACE_NODE_NONE;
+	e->bytes_req = load(data, point->bytes_req);
+	e->bytes_alloc = load(data, point->bytes_alloc);
+	e->gfp_flags = load(data, point->gfp_flags);
+}
+
 /* FALSE: it is of no memory. */
 static gboolean convert(const KmtRing *ring, const KmtTracepoint *point,
 			const guint8 *data, struct kmemtrace_event *e)
 {
-	guint64 ptr;
-
 	e->event_id = point->event_id;
 	e->type_id = point->type_id;
 	e->event_size = KMEMTRACE_EVENT_SIZE_V1;
-	e->call_site = load(data, point->call_site);
 	e->timestamp = (gint64)ring->time_ns;
-	if (point->event_id == KMEMTRACE_EVENT_FREE) {
-		e->node = KMEMTRACE_NODE_NONE;
-		e->bytes_req = 0;
-		e->bytes_alloc = 0;
-		e->gfp_flags = 0;
-	} else {
-		e->node = point->node.size ? (gint32)load(data, point->node)
-					   : KMEMTRACE_NODE_NONE;
-		e->bytes_req = load(data, point->bytes_req);
-		e->bytes_alloc = load(data, point->bytes_alloc);
-		e->gfp_flags = load(data, point->gfp_flags);
+	if (point->wide) {
+		load_wide(point, data, e);
+		return e->ptr >= LOWEST_ADDRESS;
 	}
-	if (point->type_id != KMEMTRACE_TYPE_PAGES) {
-		ptr = load(data, point->ptr);
-		e->ptr = ptr;
-		return ptr >= LOWEST_ADDRESS;
-	}
+	load_any(point, data, e);
+	if (point->type_id != KMEMTRACE_TYPE_PAGES)
+		return e->ptr >= LOWEST_ADDRESS;
 	e->ptr = page_address(ring, point, data);
 	if (point->event_id == KMEMTRACE_EVENT_ALLOC)
 		e->bytes_req = e->bytes_alloc =

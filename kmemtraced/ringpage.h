@@ -26,10 +26,14 @@ typedef struct {
 	guint8 event_id;
 	guint8 type_id;
 	guint min_bytes; /* all fields are within these */
+	gboolean wide;	 /* addresses and sizes have 8 bytes each */
 	KmtField call_site, ptr, bytes_req, bytes_alloc, gfp_flags, node;
 	KmtField pfn, order; /* of pages */
 	const char *name;
 } KmtTracepoint;
+
+/* When all fields are known. */
+void kmt_tracepoint_prepare(KmtTracepoint *point);
 
 /* Of this kernel. */
 typedef struct {

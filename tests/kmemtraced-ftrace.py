@@ -188,7 +188,8 @@ class Refused(TracefsTest):
 
     def test_no_permission(self):
         self.make_tracefs()
-        for name in ("instances", "tracing_on", "cpu1/trace_pipe_raw"):
+        for name in ("instances", "tracing_on", "cpu1/trace_pipe_raw",
+                     "kmem/kfree/enable"):
             self.refused("Permission denied", "run kmemtraced as root",
                          shim={"open_file": name,
                                "open_errno": errno.EACCES})
@@ -215,6 +216,12 @@ class Refused(TracefsTest):
                      args=["-b", "999999999"],
                      shim={"open_file": "buffer_size_kb",
                            "open_errno": errno.ENOMEM})
+
+    def test_tracepoint_that_cannot_be_enabled(self):
+        self.make_tracefs()
+        self.refused("events/kmem/mm_page_free/enable: Invalid argument",
+                     "dmesg", shim={"open_file": "mm_page_free/enable",
+                                    "open_errno": errno.EINVAL})
 
     def test_two_at_once(self):
         self.make_tracefs()
