@@ -659,16 +659,63 @@ static gboolean is_plain(const KmtAggregateOptions *o)
 	       !kmt_filter_is_set(o->filter);
 }
 
+/* NULL if nobody asks for owners, or there are none. */
+static KmtRecordTables *open_tables(const KmtCapture *capture,
+				    KmtCellParts parts)
+{
+	return parts & KMT_CELL_OWNER && kmt_capture_has_owners(capture)
+		       ? kmt_record_tables_new(capture)
+		       : NULL;
+}
+
+/* What else is odd about what was asked for. */
+static void note_owners(KmtAggregate *aggregate, KmtCellParts parts)
+{
+	const GPtrArray *warnings;
+	guint i;
+
+	if (!aggregate->tables) {
+		/* That of a cache is shown by size then. */
+		if (parts & KMT_CELL_OWNER & ~(guint)KMT_CELL_CACHE)
+			g_ptr_array_add(
+				aggregate->notes,
+				g_strdup("the records do not say which task "
+					 "and context they are of, which needs "
+					 "version 2 (a kernel with kmemtrace, "
+					 "without kmemtrace.abi=1)"));
+		return;
+	}
+	if (parts & KMT_CELL_COMM &&
+	    !kmt_record_tables_has_tasks(aggregate->tables))
+		g_ptr_array_add(aggregate->notes,
+				g_strdup("the file tasks of the capture is "
+					 "missing or damaged: not all commands "
+					 "are known"));
+	if (parts & KMT_CELL_CACHE &&
+	    !kmt_record_tables_has_caches(aggregate->tables))
+		g_ptr_array_add(aggregate->notes,
+				g_strdup("the file caches of the capture is "
+					 "missing or damaged: caches without a "
+					 "name are shown by their size"));
+	warnings = kmt_record_tables_warnings(aggregate->tables);
+	for (i = 0; i < warnings->len; i++)
+		g_ptr_array_add(aggregate->notes, g_strdup(warnings->pdata[i]));
+}
+
 KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 				const KmtNames *names,
 				const KmtAggregateOptions *options)
 {
 	KmtAggregate *aggregate = g_new0(KmtAggregate, 1);
+	KmtCellParts parts =
+		options->by->parts | kmt_filter_parts(options->filter);
+	KmtRecordTables *tables = open_tables(capture, parts);
 	const KmtGroupsOptions groups_options = {
 		.by = options->by,
 		.filter = options->filter,
 		.names = names,
 		.capture = capture,
+		.tables = tables,
 		.n_windows = options->span.windows,
 		.details = options->lifetimes || options->span.windows,
 	};
@@ -685,8 +732,8 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 	};
 	g_autoptr(KmtPipeline) pipeline = NULL;
 
-	aggregate->cells = kmt_cells_new(options->by->parts |
-					 kmt_filter_parts(options->filter));
+	aggregate->tables = tables;
+	aggregate->cells = kmt_cells_new(parts, capture, tables);
 	aggregate->groups = kmt_groups_new(&groups_options, aggregate->cells);
 	aggregate->tally = kmt_tally_new();
 	aggregate->has_peaks = !options->filter->lifetime;
@@ -704,6 +751,7 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 	books.pipeline = pipeline;
 	kmt_pipeline_run(pipeline);
 	finish(&books, pipeline);
+	note_owners(aggregate, parts);
 	g_free(books.lot_books);
 	return aggregate;
 }
@@ -716,6 +764,7 @@ void kmt_aggregate_free(KmtAggregate *aggregate)
 	kmt_tally_free(aggregate->tally);
 	kmt_cross_free(aggregate->cross);
 	kmt_cells_free(aggregate->cells);
+	kmt_record_tables_free(aggregate->tables);
 	g_free(aggregate->windows);
 	g_ptr_array_unref(aggregate->notes);
 	g_array_unref(aggregate->holes);

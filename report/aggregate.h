@@ -63,8 +63,8 @@ typedef struct {
 	GPtrArray *notes;	/* of char *: what is odd in the records */
 	gboolean timeless;	/* timestamps are but numbers in sequence */
 	gboolean overflowed;	/* some sum of bytes is above 2^64 - 1 */
-	/* private: */
 	KmtCells *cells;
+	KmtRecordTables *tables; /* or NULL: nobody asked for owners */
 } KmtAggregate;
 
 /* Reads all of the capture.  What options points to must live as long. */

@@ -18,11 +18,16 @@ static const struct {
 	[KMT_BY_MODULE] = {"module", "module", "modules"},
 	[KMT_BY_DIRECTORY] = {"directory", "directory", "directories"},
 	[KMT_BY_KIND] = {"kind", "kind", "kinds", .kinds = TRUE},
-	[KMT_BY_CACHE] = {"cache", "cache", "caches", .kinds = TRUE},
+	[KMT_BY_CACHE] = {"cache", "cache", "caches", .kinds = TRUE,
+			  .parts = KMT_CELL_CACHE},
 	[KMT_BY_SIZE] = {"size", "size", "sizes"},
 	[KMT_BY_CPU] = {"cpu", "CPU", "CPUs", .parts = KMT_CELL_CPU},
 	[KMT_BY_NODE] = {"node", "node", "nodes", .parts = KMT_CELL_NODE},
 	[KMT_BY_GFP] = {"gfp", "gfp flags", "gfp flags", .parts = KMT_CELL_GFP},
+	[KMT_BY_PID] = {"pid", "pid", "pids", .parts = KMT_CELL_PID},
+	[KMT_BY_COMM] = {"comm", "command", "commands", .parts = KMT_CELL_COMM},
+	[KMT_BY_CONTEXT] = {"context", "context", "contexts",
+			    .parts = KMT_CELL_CONTEXT},
 };
 
 const char *kmt_dimension_name(KmtDimension dimension)

@@ -16,6 +16,9 @@ typedef enum {
 	KMT_BY_CPU,
 	KMT_BY_NODE,
 	KMT_BY_GFP,
+	KMT_BY_PID,
+	KMT_BY_COMM,
+	KMT_BY_CONTEXT,
 	KMT_N_DIMENSIONS
 } KmtDimension;
 

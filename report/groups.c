@@ -3,9 +3,13 @@
 
 #include <string.h>
 
+#include "cli/text.h"
 #include "report/groups.h"
 
 #define INITIAL_GROUPS 1024
+
+/* The pid of records that have none. */
+#define NO_PID G_MAXUINT64
 
 /* The key of a group: n words, the first of which is its kind. */
 typedef struct {
@@ -135,12 +139,19 @@ static guint64 directory_value(KmtGroups *groups, guint64 address)
 }
 
 /* Version 1 of the record does not say which cache: what can be told apart is
- * the size of its objects. */
+ * the size of its objects.  Nor does version 2 of kmalloc, whose caches are
+ * named by size. */
 static guint64 cache_value(KmtGroups *groups, const KmtCell *cell,
 			   guint64 bytes_alloc)
 {
+	const KmtCache *cache = NULL;
 	guint order = 0;
 
+	if (cell->has_owner && cell->cache)
+		cache = kmt_record_tables_cache(groups->options.tables,
+						cell->cache);
+	if (cache)
+		return text_number(groups, kmt_printable(cache->name));
 	switch ((KmtKind)cell->type) {
 	case KMT_KIND_KMALLOC:
 		return text_number(groups,
@@ -158,6 +169,27 @@ static guint64 cache_value(KmtGroups *groups, const KmtCell *cell,
 		return text_number(
 			groups, g_strdup_printf("(pages of order %u)", order));
 	}
+}
+
+static guint64 comm_value(KmtGroups *groups, const KmtCell *cell)
+{
+	if (!cell->has_owner)
+		return text_number(groups, g_strdup("(not recorded)"));
+	return text_number(groups, cell->comm ? kmt_printable(cell->comm)
+					      : g_strdup("(unknown)"));
+}
+
+static guint64 context_value(KmtGroups *groups, const KmtCell *cell)
+{
+	const char *context = "task";
+
+	if (!cell->has_owner)
+		context = "(not recorded)";
+	else if (cell->context & KMEMTRACE_FLAG_HARDIRQ)
+		context = "hardirq";
+	else if (cell->context & KMEMTRACE_FLAG_SOFTIRQ)
+		context = "softirq";
+	return text_number(groups, g_strdup(context));
 }
 
 static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
@@ -185,6 +217,12 @@ static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
 		return file->cpu;
 	case KMT_BY_NODE:
 		return (guint64)(gint64)MAX(cell->node, -1);
+	case KMT_BY_PID:
+		return cell->has_owner ? cell->pid : NO_PID;
+	case KMT_BY_COMM:
+		return comm_value(groups, cell);
+	case KMT_BY_CONTEXT:
+		return context_value(groups, cell);
 	case KMT_BY_GFP:
 	default:
 		return cell->gfp_flags;
@@ -291,7 +329,13 @@ char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
 	case KMT_BY_MODULE:
 	case KMT_BY_DIRECTORY:
 	case KMT_BY_CACHE:
+	case KMT_BY_COMM:
+	case KMT_BY_CONTEXT:
 		return g_strdup(groups->text_of->pdata[value]);
+	case KMT_BY_PID:
+		if (value == NO_PID)
+			return g_strdup("(not recorded)");
+		return g_strdup_printf("%" G_GUINT64_FORMAT, value);
 	case KMT_BY_KIND:
 		return g_strdup(kmt_kind_name((KmtKind)value));
 	case KMT_BY_NODE:
@@ -344,6 +388,8 @@ static int compare_values(const KmtGroups *groups, guint i, guint64 a,
 	case KMT_BY_MODULE:
 	case KMT_BY_DIRECTORY:
 	case KMT_BY_CACHE:
+	case KMT_BY_COMM:
+	case KMT_BY_CONTEXT:
 		return strcmp(groups->text_of->pdata[a],
 			      groups->text_of->pdata[b]);
 	case KMT_BY_NODE:

@@ -39,7 +39,8 @@ typedef struct {
 	const KmtFilter *filter;
 	const KmtNames *names;
 	const KmtCapture *capture;
-	guint n_windows; /* of details; 0: there are none */
+	const KmtRecordTables *tables; /* or NULL: records have no owner */
+	guint n_windows;	       /* of details; 0: there are none */
 	gboolean details;
 } KmtGroupsOptions;
 

@@ -5,18 +5,34 @@
 
 #include "trace/cells.h"
 
-/* The second word of a cell: type, file, number of node and gfp flags. */
+/* The second word of a cell: type, file, number of flags. */
 #define FILE_SHIFT  8
 #define FLAGS_SHIFT 32
 
-KmtCells *kmt_cells_new(KmtCellParts parts)
+/* The first word of flags: node, number of an owner. */
+#define OWNER_SHIFT 32
+
+/* The first word of an owner: pid, cache, context, whether there is one. */
+#define CACHE_SHIFT   32
+#define CONTEXT_SHIFT 48
+#define IS_OWNER      (G_GUINT64_CONSTANT(1) << 63)
+
+#define CONTEXT_FLAGS (KMEMTRACE_FLAG_HARDIRQ | KMEMTRACE_FLAG_SOFTIRQ)
+
+#define BEYOND_FILE (KMT_CELL_NODE | KMT_CELL_GFP | KMT_CELL_OWNER)
+
+KmtCells *kmt_cells_new(KmtCellParts parts, const KmtCapture *capture,
+			const KmtRecordTables *tables)
 {
 	KmtCells *cells = g_new0(KmtCells, 1);
 
-	cells->parts = parts;
+	cells->parts = tables ? parts : parts & ~(guint)KMT_CELL_OWNER;
+	cells->capture = capture;
+	cells->tables = tables;
 	cells->cells = kmt_intern_new();
 	cells->sizes = kmt_intern_new();
 	cells->flags = kmt_intern_new();
+	cells->owners = kmt_intern_new();
 	cells->lots = kmt_intern_new();
 	/* No flags have the largest number. */
 	memset(cells->front, 0xff, sizeof(cells->front));
@@ -30,6 +46,7 @@ void kmt_cells_free(KmtCells *cells)
 	kmt_intern_free(cells->cells);
 	kmt_intern_free(cells->sizes);
 	kmt_intern_free(cells->flags);
+	kmt_intern_free(cells->owners);
 	kmt_intern_free(cells->lots);
 	g_free(cells);
 }
@@ -45,12 +62,22 @@ KmtCell kmt_cells_cell(const KmtCells *cells, guint32 lot)
 		.node = KMEMTRACE_NODE_NONE,
 	};
 
-	if (cells->parts & (KMT_CELL_NODE | KMT_CELL_GFP)) {
-		pair = kmt_intern_at(cells->flags,
-				     (guint32)(pair->word[1] >> FLAGS_SHIFT));
-		cell.node = (gint32)(guint32)pair->word[0];
-		cell.gfp_flags = pair->word[1];
-	}
+	if (!(cells->parts & BEYOND_FILE))
+		return cell;
+	pair = kmt_intern_at(cells->flags,
+			     (guint32)(pair->word[1] >> FLAGS_SHIFT));
+	cell.node = (gint32)(guint32)pair->word[0];
+	cell.gfp_flags = pair->word[1];
+	if (!(cells->parts & KMT_CELL_OWNER))
+		return cell;
+	pair = kmt_intern_at(cells->owners,
+			     (guint32)(pair->word[0] >> OWNER_SHIFT));
+	cell.has_owner = (pair->word[0] & IS_OWNER) != 0;
+	cell.pid = (guint32)pair->word[0];
+	cell.cache = (guint16)(pair->word[0] >> CACHE_SHIFT);
+	cell.context =
+		(guint16)(pair->word[0] >> CONTEXT_SHIFT) & CONTEXT_FLAGS;
+	cell.comm = (const char *)(guintptr)pair->word[1];
 	return cell;
 }
 
@@ -62,18 +89,44 @@ KmtSize kmt_cells_size(const KmtCells *cells, guint32 lot)
 	return (KmtSize){pair->word[0], pair->word[1]};
 }
 
+/* The number of whom an ALLOC is for. */
+static guint32 owner_of(KmtCells *cells, const KmtRawEvent *event, guint16 file)
+{
+	const KmtCpuFile *f = cells->capture->files->pdata[file];
+	KmtCellParts parts = cells->parts;
+	KmtRecordOwner owner;
+	const char *comm = NULL;
+	guint64 word = IS_OWNER;
+
+	if (f->record_size < KMEMTRACE_EVENT_SIZE_V2)
+		return kmt_intern_get(cells->owners, 0, 0);
+	/* Sources give records in the host's byte order. */
+	kmt_record_owner((const guint8 *)event, FALSE, &owner);
+	if (parts & KMT_CELL_PID)
+		word |= owner.pid;
+	if (parts & KMT_CELL_CACHE)
+		word |= (guint64)owner.cache << CACHE_SHIFT;
+	if (parts & KMT_CELL_CONTEXT)
+		word |= (guint64)(owner.flags & CONTEXT_FLAGS) << CONTEXT_SHIFT;
+	if (parts & KMT_CELL_COMM)
+		comm = kmt_record_tables_task(cells->tables, owner.pid,
+					      event->timestamp, NULL);
+	return kmt_intern_get(cells->owners, word, (guintptr)comm);
+}
+
 guint64 kmt_cells_word(KmtCells *cells, const KmtRawEvent *event, guint16 file)
 {
 	KmtCellParts parts = cells->parts;
 	gint32 node = parts & KMT_CELL_NODE ? event->node : KMEMTRACE_NODE_NONE;
 	guint64 gfp = parts & KMT_CELL_GFP ? event->gfp_flags : 0;
-	guint64 word = 0;
+	guint64 flags = (guint32)node, word = 0;
 
 	if (parts & KMT_CELL_CPU)
 		word |= (guint64)file << FILE_SHIFT;
-	if (parts & (KMT_CELL_NODE | KMT_CELL_GFP))
-		word |= (guint64)kmt_intern_get(cells->flags, (guint32)node,
-						gfp)
+	if (parts & KMT_CELL_OWNER)
+		flags |= (guint64)owner_of(cells, event, file) << OWNER_SHIFT;
+	if (parts & BEYOND_FILE)
+		word |= (guint64)kmt_intern_get(cells->flags, flags, gfp)
 			<< FLAGS_SHIFT;
 	return word;
 }

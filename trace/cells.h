@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the figures of a report can be kept by, as numbers: a cell is a call
- * site with the kind of memory and, if they are asked for, CPU, node and gfp
- * flags; a size is what was requested with what was allocated.  A cell with a
- * size is a lot: the one number that the entry of a live object has.
+ * site with the kind of memory and, if they are asked for, CPU, node, gfp
+ * flags, and whom it was for; a size is what was requested with what was
+ * allocated.  A cell with a size is a lot: the one number that the entry of a
+ * live object has.
  */
 #ifndef KMEMTRACE_CELLS_H
 #define KMEMTRACE_CELLS_H
 
 #include "trace/capture.h"
 #include "trace/intern.h"
+#include "trace/tables.h"
 
 typedef enum {
 	KMT_CELL_CPU = 1 << 0,
 	KMT_CELL_NODE = 1 << 1,
 	KMT_CELL_GFP = 1 << 2,
+	/* Of version 2 of the record: */
+	KMT_CELL_PID = 1 << 3,
+	KMT_CELL_COMM = 1 << 4,
+	KMT_CELL_CACHE = 1 << 5,
+	KMT_CELL_CONTEXT = 1 << 6,
+	KMT_CELL_OWNER = KMT_CELL_PID | KMT_CELL_COMM | KMT_CELL_CACHE |
+			 KMT_CELL_CONTEXT,
 } KmtCellParts;
 
 /* What is asked for often is found in the first try, in a table where each lot
@@ -35,13 +44,18 @@ typedef struct {
 	KmtCellParts parts; /* beyond call site and kind */
 	KmtIntern *cells;
 	KmtIntern *sizes;
-	KmtIntern *flags; /* pairs of node and gfp flags */
-	KmtIntern *lots;  /* pairs of cell and size */
+	KmtIntern *flags;  /* pairs of node with owner, and gfp flags */
+	KmtIntern *owners; /* pairs of pid, cache and context, and name */
+	KmtIntern *lots;   /* pairs of cell and size */
 	/* private: */
+	const KmtCapture *capture;
+	const KmtRecordTables *tables;
 	KmtLotSlot front[1 << KMT_LOT_FRONT_BITS];
 } KmtCells;
 
-KmtCells *kmt_cells_new(KmtCellParts parts);
+/* tables: whose records have an owner, or NULL; these must live as long. */
+KmtCells *kmt_cells_new(KmtCellParts parts, const KmtCapture *capture,
+			const KmtRecordTables *tables);
 void kmt_cells_free(KmtCells *cells);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCells, kmt_cells_free)
 
@@ -51,6 +65,13 @@ typedef struct {
 	guint16 file; /* the allocating CPU's; 0 if parts lacks it */
 	gint32 node;  /* asked for; likewise */
 	guint64 gfp_flags;
+	/* Whom it was for; FALSE, and all 0, if parts or the records lack it.
+	 */
+	gboolean has_owner;
+	guint32 pid;
+	guint16 cache;	  /* KMEMTRACE_CACHE_NONE: none */
+	guint16 context;  /* KMEMTRACE_FLAG_HARDIRQ, _SOFTIRQ or 0 */
+	const char *comm; /* of any bytes; NULL: not known */
 } KmtCell;
 
 /* The cell of a lot. */

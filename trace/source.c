@@ -60,31 +60,41 @@ static KmtPiece *piece_new(guint64 n, guint record_size)
 	return piece;
 }
 
+/* All of a record that has a meaning, in the host's byte order. */
+static void swap_record(guint8 *to, const guint8 *from, guint record_size)
+{
+	struct kmemtrace_event_v2 event;
+
+	if (record_size < sizeof(event)) {
+		memcpy(&event.v1, from, sizeof(event.v1));
+		kmt_event_swap(&event.v1);
+		memcpy(to, &event.v1, sizeof(event.v1));
+		return;
+	}
+	memcpy(&event, from, sizeof(event));
+	kmt_event_swap(&event.v1);
+	event.pid = GUINT32_SWAP_LE_BE(event.pid);
+	event.cache = GUINT16_SWAP_LE_BE(event.cache);
+	event.flags = GUINT16_SWAP_LE_BE(event.flags);
+	memcpy(to, &event, sizeof(event));
+}
+
 static KmtPiece *swapped_piece(const KmtCpuFile *file, guint64 first, guint64 n)
 {
-	KmtPiece *piece = piece_new(n, sizeof(struct kmemtrace_event));
+	KmtPiece *piece = piece_new(n, file->record_size);
 	const guint8 *from = file->map + first * file->record_size;
 	guint64 i;
 
-	for (i = 0; i < n; i++) {
-		struct kmemtrace_event event;
-
-		memcpy(&event, from + i * file->record_size, sizeof(event));
-		kmt_event_swap(&event);
-		memcpy(piece->data + i * sizeof(event), &event, sizeof(event));
-	}
+	for (i = 0; i < n; i++)
+		swap_record(piece->data + i * file->record_size,
+			    from + i * file->record_size, file->record_size);
 	return piece;
 }
 
 static void swap_all(guint8 *records, guint64 n, guint stride)
 {
-	for (; n; n--, records += stride) {
-		struct kmemtrace_event event;
-
-		memcpy(&event, records, sizeof(event));
-		kmt_event_swap(&event);
-		memcpy(records, &event, sizeof(event));
-	}
+	for (; n; n--, records += stride)
+		swap_record(records, records, stride);
 }
 
 static guint64 decode_all(KmtCpuFile *file, guint8 *records, guint64 n)
@@ -134,7 +144,7 @@ gboolean kmt_source_next(KmtSource *source, KmtRun *run)
 		return FALSE;
 	if (file->swapped) {
 		run->n = MIN(left, PIECE_RECORDS);
-		run->stride = sizeof(struct kmemtrace_event);
+		run->stride = file->record_size;
 		run->piece = swapped_piece(file, source->next, run->n);
 		run->records = run->piece->data;
 	} else {
