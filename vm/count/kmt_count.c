@@ -4,7 +4,7 @@
  * "<workload> <rounds>" to /proc/kmt_count runs a workload so often; reading it
  * gives "<workload> <ticks> <events>": ticks of the TSC, each of which is an
  * instruction in a guest of vm/run --icount, and the allocations and frees that
- * were made. "clock 0" reads the TSC and does nothing.
+ * were made.
  *
  * The workloads run with interrupts off, so that nothing else is counted.
  */
@@ -108,11 +108,6 @@ static unsigned int count_large(void)
 	return 4 * BATCH;
 }
 
-static unsigned int count_clock(void)
-{
-	return 0;
-}
-
 static const struct {
 	const char *name;
 	unsigned int (*run)(void);
@@ -123,7 +118,6 @@ static const struct {
 	{ "pages", count_pages },
 	{ "order3", count_order3 },
 	{ "large", count_large },
-	{ "clock", count_clock },
 };
 
 /* The last result; count_mutex guards it and the batch. */
@@ -145,7 +139,7 @@ static int count_run(unsigned int which, unsigned long rounds)
 		events = workloads[which].run();
 		end = get_cycles();
 		local_irq_restore(flags);
-		if (!events && rounds)
+		if (!events)
 			return -ENOMEM;
 		if (i) {
 			ticks += end - start;
@@ -153,7 +147,7 @@ static int count_run(unsigned int which, unsigned long rounds)
 		}
 	}
 	last_name = workloads[which].name;
-	last_ticks = rounds ? ticks : end;
+	last_ticks = ticks;
 	last_events = total;
 	return 0;
 }

@@ -14,11 +14,6 @@ rounds=200
 dd if=/dev/random of=/dev/null bs=32 count=1 2>/dev/null
 insmod /modules/kmt_count.ko || fail "no module to count with"
 
-kmemtrace_events()
-{
-	echo $(($(cat $kmt/cpu0 | wc -c) / $1 + $(total_overruns)))
-}
-
 # begin, end TRACER
 begin()
 {
@@ -40,35 +35,6 @@ end()
 	esac
 }
 
-# Whole processes: what they do beside allocating is counted in each case.
-processes()
-{
-	local before after i=0 seen
-
-	while [ $i -lt 5 ]; do
-		cat /bin/busybox /init | wc -c >/dev/null
-		i=$((i + 1))
-	done
-	begin "$1"
-	echo "clock 0" >/proc/kmt_count
-	read -r _ before _ </proc/kmt_count
-	i=0
-	while [ $i -lt 20 ]; do
-		cat /bin/busybox /init | wc -c >/dev/null
-		i=$((i + 1))
-	done
-	echo "clock 0" >/proc/kmt_count
-	read -r _ after _ </proc/kmt_count
-	end "$1"
-	case $1 in
-	kmemtrace) seen=$(kmemtrace_events "$record") ;;
-	ftrace) seen=$(($(sed -n 's/^entries: //p' $ft/per_cpu/cpu0/stats) +
-		$(sed -n 's/^overrun: //p' $ft/per_cpu/cpu0/stats))) ;;
-	*) seen=0 ;;
-	esac
-	echo "cost: $1 processes $((after - before)) $seen"
-}
-
 record=$(($(cat $kmt/subbuf_size) / 8192))
 echo "cost: record $record"
 events="kmalloc kfree kmem_cache_alloc kmem_cache_free mm_page_alloc mm_page_free"
@@ -80,6 +46,5 @@ for tracer in off kmemtrace ftrace; do
 		end $tracer
 		echo "cost: $tracer $(cat /proc/kmt_count)"
 	done
-	processes $tracer
 done
 [ "$(total_overruns)" = 0 ] || fail "events were lost"
