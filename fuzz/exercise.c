@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL_PARTS                                                              \
-	(KMT_CELL_CPU | KMT_CELL_NODE | KMT_CELL_GFP | KMT_CELL_OWNER)
+#define ALL_PARTS (KMT_CELL_CPU | KMT_CELL_NODE | KMT_CELL_GFP)
 
 /* What an object is, by what its numbers stand for.  Without padding, as it is
  * compared by its bytes. */
@@ -635,10 +634,7 @@ static void free_states(const KmtCapture *capture, guint8 **states)
 void kmt_exercise(const KmtCapture *capture, gint64 tolerance_ns,
 		  gint64 stop_ns, gboolean threads)
 {
-	g_autoptr(KmtRecordTables) tables =
-		kmt_capture_has_owners(capture) ? kmt_record_tables_new(capture)
-						: NULL;
-	g_autoptr(KmtCells) cells = kmt_cells_new(ALL_PARTS, capture, tables);
+	g_autoptr(KmtCells) cells = kmt_cells_new(ALL_PARTS, capture, NULL);
 	Exercise x = {
 		.capture = capture,
 		.cells = cells,
@@ -656,10 +652,7 @@ void kmt_exercise(const KmtCapture *capture, gint64 tolerance_ns,
 
 char *kmt_exercise_digest(const KmtCapture *capture, gint64 tolerance_ns)
 {
-	g_autoptr(KmtRecordTables) tables =
-		kmt_capture_has_owners(capture) ? kmt_record_tables_new(capture)
-						: NULL;
-	g_autoptr(KmtCells) cells = kmt_cells_new(ALL_PARTS, capture, tables);
+	g_autoptr(KmtCells) cells = kmt_cells_new(ALL_PARTS, capture, NULL);
 	g_autoptr(GArray) told = NULL, live = NULL;
 	g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA1);
 	Exercise x = {

@@ -43,7 +43,7 @@ static gboolean asks_for_time(const KmtPlan *plan)
 {
 	const KmtAggregateOptions *o = &plan->aggregate;
 
-	return o->span.start || o->span.stop != G_MAXINT64 || o->span.windows ||
+	return plan->start.given || plan->stop.given || o->span.windows ||
 	       o->lifetimes || plan->filter.lifetime;
 }
 
@@ -85,9 +85,8 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	/* What the capture has of them is not needed. */
 	g_assert_no_error(error);
 	plan->aggregate.jobs = jobs;
-	/* As the main program. */
-	if (plan->aggregate.span.windows && plan->whole_span)
-		plan->aggregate.span.windows_stop = kmt_report_length(capture);
+	if (!kmt_plan_place(plan, capture, NULL))
+		return NULL;
 	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
 	check_sums(capture, plan, aggregate);
 	plan->report.capture = capture;

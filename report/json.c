@@ -141,7 +141,7 @@ static void add_capture(JsonBuilder *builder, const KmtReport *report)
 	add_blind(builder, report);
 	kmt_json_not_seen(builder, capture);
 	kmt_json_text(builder, "kernel_release", release);
-	kmt_json_text(builder, "symbols", report->names->source);
+	kmt_json_text(builder, "symbols", kmt_names_path(report->names));
 	json_builder_end_object(builder);
 }
 

@@ -53,7 +53,8 @@ static void open_captured(KmtNames *names, const KmtCapture *capture,
 	Captured *captured;
 
 	if (!path) {
-		warn(warnings, "the capture has no kallsyms that can be read: %s",
+		warn(warnings,
+		     "the capture has no kallsyms that can be read: %s",
 		     NO_NAMES_HINT);
 		return;
 	}
@@ -234,6 +235,12 @@ void kmt_names_check(const KmtNames *names, const guint64 *addresses, guint n,
 		     n_unknown, n, names->source);
 	if (names->dwarf)
 		kmt_dwarf_check_modules(names->dwarf, addresses, n, warnings);
+}
+
+const char *kmt_names_path(const KmtNames *names)
+{
+	symbols_of(names);
+	return names->source;
 }
 
 gboolean kmt_names_symbol(const KmtNames *names, guint64 address,

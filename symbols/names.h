@@ -27,13 +27,13 @@ typedef struct {
 
 /* Fields are for reading only. */
 typedef struct {
-	char *source;	   /* path of the symbols; NULL: there are none */
 	KmtDwarf *dwarf;   /* NULL: there are no source lines */
 	KmtTree *tree;	   /* NULL: no built kernel tree */
 	const KmtGfp *gfp; /* NULL: flags of that kernel are not known */
 	/* private: */
 	KmtSymbols *symbols; /* NULL: there are no names, */
-	char *problem;	     /* and this may say why; valid once loader is */
+	char *problem;	     /* and this may say why, */
+	char *source;	     /* else their path; valid when loader ended */
 	GThread *loader;     /* NULL; it reads the captured ones */
 	GMutex lock;	     /* of the one who waits for it */
 } KmtNames;
@@ -56,6 +56,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtNames, kmt_names_free)
  */
 void kmt_names_check(const KmtNames *names, const guint64 *addresses, guint n,
 		     GPtrArray *warnings);
+
+/* Path of the symbols; NULL: there are none. */
+const char *kmt_names_path(const KmtNames *names);
 
 /* FALSE if the address, a return address, is in no known function. */
 gboolean kmt_names_symbol(const KmtNames *names, guint64 address,

@@ -13,13 +13,20 @@ typedef struct {
 	guint64 word[2];
 } KmtPair;
 
-#define KMT_INTERN_MAX	      (G_MAXUINT32 - 1) /* pairs */
+/* Of the largest number; and of how many pairs make a chunk.  Tests take few.
+ */
+#ifndef KMT_INTERN_BITS
+#define KMT_INTERN_BITS 32
+#endif
+#ifndef KMT_INTERN_CHUNK_BITS
 #define KMT_INTERN_CHUNK_BITS 12
-#define KMT_INTERN_CHUNK      (1u << KMT_INTERN_CHUNK_BITS)
+#endif
+#define KMT_INTERN_CHUNK (1u << KMT_INTERN_CHUNK_BITS)
+#define KMT_INTERN_MAX	 ((guint32)((1ull << KMT_INTERN_BITS) - 2))
 
 /* Pairs are kept in chunks that never move. */
 typedef struct {
-	KmtPair *chunks[1u << (32 - KMT_INTERN_CHUNK_BITS)];
+	KmtPair *chunks[1u << (KMT_INTERN_BITS - KMT_INTERN_CHUNK_BITS)];
 	guint32 n;
 	/* private: */
 	guint64 seed;

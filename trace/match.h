@@ -128,7 +128,8 @@ typedef struct KmtMatcher KmtMatcher;
 #define KMT_CLOCK_TOLERANCE_MAX_NS 1000000000
 
 /*
- * cells: what is fed gets the number of its lot; or NULL.  keep_indexes:
+ * cells: what is fed gets the number of its lot, for which it has no owner; or
+ * NULL.  keep_indexes:
  * objects know the index of their ALLOC record, for 8 bytes each.
  */
 typedef struct {

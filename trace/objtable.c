@@ -9,6 +9,8 @@
 #ifndef OBJ_FIRST_SLOTS
 #define OBJ_FIRST_SLOTS 64
 #endif
+G_STATIC_ASSERT(OBJ_FIRST_SLOTS >= 2 * KMT_SLOT_GROUP);
+
 /* So many closed entries a segment keeps in any case. */
 #ifndef OBJ_MIN_CLOSED
 #define OBJ_MIN_CLOSED 128

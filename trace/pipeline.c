@@ -129,6 +129,8 @@ static KmtExtra *add_extra(Shard *shard, KmtExtraOp op,
 	g_array_set_size(extras, extras->len + 1);
 	extra = &g_array_index(extras, KmtExtra, extras->len - 1);
 	extra->op = op;
+	extra->mismatch = extra->late_free = FALSE;
+	extra->class = 0;
 	extra->event = *event;
 	extra->file = (guint16)position->file->position;
 	extra->late = kmt_matcher_is_late(shard->matcher, &time);
