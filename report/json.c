@@ -103,6 +103,32 @@ static void add_loss(JsonBuilder *builder, const KmtReport *report)
 	json_builder_end_array(builder);
 }
 
+/* NULL: where events were lost is not known. */
+static void add_holes(JsonBuilder *builder, const KmtReport *report)
+{
+	g_autoptr(GArray) holes = kmt_report_holes(report);
+	guint i;
+
+	if (!holes) {
+		json_builder_set_member_name(builder, "holes");
+		json_builder_add_null_value(builder);
+		return;
+	}
+	kmt_json_begin_array(builder, "holes");
+	for (i = 0; i < holes->len; i++) {
+		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+		const KmtCpuFile *file = report->capture->files->pdata[h->file];
+
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_u64(builder, "cpu", file->cpu);
+		add_time(builder, report->aggregate, "from", h->since);
+		add_time(builder, report->aggregate, "until", h->until);
+		kmt_json_u64(builder, "events", h->events);
+		json_builder_end_object(builder);
+	}
+	json_builder_end_array(builder);
+}
+
 static void add_blind(JsonBuilder *builder, const KmtReport *report)
 {
 	json_builder_set_member_name(builder, "blind");
@@ -131,13 +157,15 @@ static void add_capture(JsonBuilder *builder, const KmtReport *report)
 	else
 		kmt_json_u64(builder, "record_size", capture->record_size);
 	kmt_json_u64(builder, "cpus", capture->files->len);
-	kmt_json_u64(builder, "events", capture->n_records);
+	kmt_json_u64(builder, "events",
+		     capture->n_records - report->aggregate->hole_records);
 	add_time(builder, report->aggregate, "first_timestamp",
 		 report->aggregate->first_timestamp);
 	add_time(builder, report->aggregate, "last_timestamp",
 		 report->aggregate->last_timestamp);
 	kmt_json_loss(builder, capture);
 	add_loss(builder, report);
+	add_holes(builder, report);
 	add_blind(builder, report);
 	kmt_json_not_seen(builder, capture);
 	kmt_json_text(builder, "kernel_release", release);

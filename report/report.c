@@ -5,6 +5,7 @@
 #include "cli/text.h"
 #include "report/columns.h"
 #include "report/report.h"
+#include "trace/tables.h"
 
 char *kmt_report_meta(const KmtCapture *capture, const char *key)
 {
@@ -190,17 +191,98 @@ char *kmt_report_more_room(const KmtCapture *capture)
 			       enough, subbufs);
 }
 
+/* What the holes of a file lack to what its CPU is known to have lost was lost
+ * after its last record. */
+static void add_last_hole(const KmtReport *report, GArray *holes, guint number)
+{
+	const KmtCpuFile *file = report->capture->files->pdata[number];
+	KmtHole last = {.file = number,
+			.until = report->aggregate->last_timestamp,
+			.events = file->overruns};
+	gint64 first;
+	guint i;
+
+	/* Without a record it may have been at any time. */
+	if (file->stream || !kmt_merge_span(file, &first, &last.since))
+		last.since = report->aggregate->first_timestamp;
+	for (i = 0; i < holes->len; i++) {
+		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+
+		if (h->file != number)
+			continue;
+		last.events -= MIN(last.events, h->events);
+		last.since = MAX(last.since, h->until);
+	}
+	last.until = MAX(last.until, last.since);
+	if (last.events)
+		g_array_append_val(holes, last);
+}
+
+static gint compare_holes(gconstpointer a, gconstpointer b)
+{
+	const KmtHole *x = a, *y = b;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return x->since < y->since ? -1 : x->since > y->since;
+}
+
+GArray *kmt_report_holes(const KmtReport *report)
+{
+	const KmtCapture *capture = report->capture;
+	GArray *holes;
+	guint i;
+
+	if (!capture->has_overruns || !capture->overruns ||
+	    !kmt_capture_has_owners(capture) ||
+	    report->aggregate->holes->len == KMT_MAX_HOLES)
+		return NULL;
+	holes = g_array_copy(report->aggregate->holes);
+	for (i = 0; i < capture->files->len; i++)
+		add_last_hole(report, holes, i);
+	g_array_sort(holes, compare_holes);
+	return holes;
+}
+
+static gint compare_times(gconstpointer a, gconstpointer b)
+{
+	const KmtHole *x = a, *y = b;
+
+	return x->since < y->since ? -1 : x->since > y->since;
+}
+
+/* How long any CPU lost events, ns. */
+static double length_of_holes(GArray *holes)
+{
+	double sum = 0;
+	gint64 until = G_MININT64;
+	guint i;
+
+	g_array_sort(holes, compare_times);
+	for (i = 0; i < holes->len; i++) {
+		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+
+		if (h->until > until)
+			sum += (double)h->until - (double)MAX(h->since, until);
+		until = MAX(until, h->until);
+	}
+	return sum;
+}
+
 double kmt_report_blind(const KmtReport *report)
 {
 	const KmtAggregate *a = report->aggregate;
 	KmtInterval intervals[KMT_MAX_INTERVALS];
 	guint n = kmt_report_intervals(report, intervals), i;
+	g_autoptr(GArray) holes = kmt_report_holes(report);
 	double blind = 0, all;
 
 	all = (double)a->last_timestamp - (double)a->first_timestamp;
-	for (i = 0; i < n; i++)
+	for (i = 0; !holes && i < n; i++)
 		blind += MAX(0.0, (double)intervals[i].until -
 					  (double)intervals[i].from);
+	if (holes)
+		blind = length_of_holes(holes);
 	if (!n)
 		return 0;
 	return all > 0 ? MIN(1.0, blind / all) : 1;

@@ -92,7 +92,15 @@ gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field);
  * Where clocks went back, something may be later.  No file may be a stream. */
 guint64 kmt_report_length(const KmtCapture *capture);
 
-/* Which share of the time, from 0 to 1, is in these intervals. */
+/*
+ * Where the events were lost that the capture lacks, exactly: of KmtHole, by
+ * file and time.  NULL if that is not known, as of version 1 of the record, or
+ * if none were.  What a CPU lost after its last record is a hole to the end.
+ */
+GArray *kmt_report_holes(const KmtReport *report);
+
+/* Which share of the time, from 0 to 1, is in these holes, of any CPU, or if
+ * they are not known in these intervals. */
 double kmt_report_blind(const KmtReport *report);
 
 /*

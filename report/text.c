@@ -126,16 +126,42 @@ static void print_source(const KmtCapture *capture, FILE *out)
 		fprintf(out, "Source:        %s\n", source);
 }
 
+/* Some are enough to see where to look. */
+#define MAX_HOLE_LINES 10
+
+static void print_holes(const KmtReport *report, FILE *out)
+{
+	g_autoptr(GArray) holes = kmt_report_holes(report);
+	guint i;
+
+	for (i = 0; holes && i < MIN(holes->len, MAX_HOLE_LINES); i++) {
+		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+		const KmtCpuFile *file = report->capture->files->pdata[h->file];
+		g_autofree char *from =
+			kmt_report_moment(report, h->since, FALSE);
+		g_autofree char *until =
+			kmt_report_moment(report, h->until, FALSE);
+
+		fprintf(out, "%-15scpu%u from %s s to %s s: ", i ? "" : "Lost:",
+			file->cpu, from, until);
+		print_number(report, out, h->events);
+		fputs(" events\n", out);
+	}
+	if (holes && holes->len > MAX_HOLE_LINES)
+		fprintf(out, "               and %u more: --json has them\n",
+			holes->len - MAX_HOLE_LINES);
+}
+
 static void print_intervals(const KmtReport *report, FILE *out)
 {
 	KmtInterval intervals[KMT_MAX_INTERVALS];
 	guint n = kmt_report_intervals(report, intervals), i;
-
 	char share[G_ASCII_DTOSTR_BUF_SIZE];
 	double blind = kmt_report_blind(report);
 
 	if (!n)
 		return;
+	print_holes(report, out);
 	if (report->capture->timeless || blind >= 1) {
 		fputs("Not exact:     all of it\n", out);
 		return;
@@ -179,7 +205,7 @@ static void print_events(const KmtReport *report, FILE *out)
 		kmt_format_seconds(kmt_report_origin(report), is_short);
 
 	fputs("Events:        ", out);
-	print_number(report, out, report->capture->n_records);
+	print_number(report, out, report->capture->n_records - a->hole_records);
 	if (report->capture->timeless)
 		fputs(", in sequence: the records have no time\n", out);
 	else if (!report->capture->n_records)

@@ -69,7 +69,7 @@ class File:
         self.records = []   # usable ones
         # Of what lies before each, and at last behind all of them.
         self.skipped_before = []
-        skipped = 0
+        skipped = lost = 0
         now = None
         layout = struct.Struct((">" if big else "<") + "BBHiQQQQQq"
                                + f"{size - 56}x")
@@ -79,14 +79,17 @@ class File:
             if (event not in (ALLOC, FREE) or kind > 2 or event_size != size
                     or not fields[5]):
                 # Of version 2: events were lost.
-                skipped += not (event == LOST and size >= 64
-                                and event_size == size)
+                is_lost = (event == LOST and size >= 64
+                           and event_size == size)
+                lost += is_lost
+                skipped += not is_lost
                 continue
             time = fields[9]
             now = time if now is None or time > now else now
             self.skipped_before.append(skipped)
             self.records.append(Record(fields, cpu, index, now))
         self.skipped_before.append(skipped)
+        self.events -= lost
 
 
 class Capture:

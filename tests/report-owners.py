@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-report --by pid, comm, context and cache: whom an allocation was
-for, as version 2 of the record and its tables say."""
+"""kmemtrace-report of version 2 of the record: whom an allocation was for, --by
+pid, comm, context and cache, and where events were lost."""
 
 import csv
 import io
+import json
 import os
 import subprocess
 import sys
@@ -83,6 +84,42 @@ class Owners(unittest.TestCase):
              ("(unknown)", "12", "(objects of 128 bytes)")})
         self.assertIn("file tasks of the capture is missing", told)
         self.assertIn("file caches of the capture is missing", told)
+
+    def document(self):
+        """Its JSON."""
+        done = subprocess.run([REPORT, "-q", "--json", self.dir], check=True,
+                              capture_output=True)
+        return json.loads(done.stdout)["capture"]
+
+    def test_holes(self):
+        """Records of a loss are no events, and say where it was."""
+        known = [{"cpu": 0, "from": 5000, "until": 6000, "events": 5},
+                 {"cpu": 0, "from": 6000000, "until": 6000009, "events": 2}]
+        for name in ("clean-version2", "clean-version2-big"):
+            with self.subTest(name):
+                self.fixture(name)
+                capture = self.document()
+                self.assertEqual(capture["holes"], known)
+                self.assertEqual(capture["events"], 6)
+                self.assertAlmostEqual(capture["blind"], 1009 / 8999000)
+        text = subprocess.run([REPORT, "-q", self.dir], check=True, text=True,
+                              capture_output=True).stdout
+        self.assertIn("Lost:          cpu0 from 0.000004000 s to 0.000005000 s"
+                      ": 5 events\n", text)
+
+    def test_hole_at_the_end(self):
+        """What no record tells was lost after the last one."""
+        self.fixture("clean-version2")
+        path = os.path.join(self.dir, "kmemtrace.meta")
+        with open(path, encoding="ascii") as f:
+            meta = f.read()
+        with open(path, "w", encoding="ascii") as f:
+            f.write(meta.replace("overruns=7", "overruns=10"))
+        capture = self.document()
+        self.assertEqual(capture["holes"][1:], [
+            {"cpu": 0, "from": 6000000, "until": 6000009, "events": 2},
+            {"cpu": 0, "from": 6000009, "until": 9000000, "events": 3}])
+        self.assertAlmostEqual(capture["blind"], 3001000 / 8999000)
 
     def test_version_1(self):
         """It has none, which is told; caches are shown by their size."""

@@ -73,10 +73,10 @@ class Reference:
                   for cpu, records in cpus.items()}
         self.events = sum(len(r) for r in cpus.values())
         # Of version 2, some tell that events were lost.
-        self.skipped = self.events - sum(
-            is_usable(r, size) or (r["event_id"] == LOST and size >= 64
-                                   and r["event_size"] == size)
+        self.events -= sum(
+            r["event_id"] == LOST and size >= 64 and r["event_size"] == size
             for records in cpus.values() for r in records)
+        self.skipped = self.events - sum(len(r) for r in usable.values())
         self.unordered = sum(
             b["timestamp"] < a["timestamp"] for r in usable.values()
             for a, b in zip(r, r[1:]))

@@ -98,19 +98,19 @@ static inline void take_time(KmtMerge *merge, Source *s,
 	s->last = t;
 }
 
-static void note_hole(KmtMerge *merge, const Source *s, gint64 since,
-		      gint64 until)
+static void note_hole(KmtMerge *merge, const KmtHole *hole)
 {
-	KmtHole hole = {s->file->position, MIN(since, until), until}, *last;
+	KmtHole *last;
 
 	merge->hole_records++;
 	if (merge->holes->len < KMT_MAX_HOLES) {
-		g_array_append_val(merge->holes, hole);
+		g_array_append_val(merge->holes, *hole);
 		return;
 	}
 	last = &g_array_index(merge->holes, KmtHole, KMT_MAX_HOLES - 1);
-	last->since = MIN(last->since, hole.since);
-	last->until = MAX(last->until, hole.until);
+	last->since = MIN(last->since, hole->since);
+	last->until = MAX(last->until, hole->until);
+	last->events += hole->events;
 }
 
 /* One that is not usable. */
@@ -118,9 +118,15 @@ static void skip(KmtMerge *merge, const Source *s, const KmtRawEvent *record)
 {
 	struct kmemtrace_event event = *record;
 
+	const KmtHole hole = {
+		.file = s->file->position,
+		.since = MIN(kmt_lost_since(&event), event.timestamp),
+		.until = event.timestamp,
+		.events = kmt_lost_events(&event)};
+
 	if (event.event_size == s->record_size &&
 	    kmt_is_lost(&event, s->record_size))
-		note_hole(merge, s, kmt_lost_since(&event), event.timestamp);
+		note_hole(merge, &hole);
 	else
 		merge->skipped++;
 }

@@ -81,6 +81,7 @@ guint64 kmt_merge_skipped(const KmtMerge *merge);
 typedef struct {
 	guint file; /* index in capture->files */
 	gint64 since, until;
+	guint64 events;
 } KmtHole;
 
 /* So many are kept; of more, the last one has the rest of all CPUs. */
