@@ -231,8 +231,10 @@ class Filter:
         if o.size and not o.size[0] <= record.req <= o.size[1]:
             return False
         symbol = self.naming.symbol(record.site)
-        if self.callsite and not self.callsite.fullmatch(
-                symbol[0] if symbol else f"0x{record.site:016x}"):
+        names = ([symbol[0], f"{symbol[0]}+{symbol[2]:#x}"] if symbol
+                 else [f"0x{record.site:016x}"])
+        if self.callsite and not any(self.callsite.fullmatch(name)
+                                     for name in names):
             return False
         if self.module:
             return bool(symbol and self.module.fullmatch(symbol[1]
