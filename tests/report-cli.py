@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -178,7 +179,13 @@ class Options(ReportCase):
         """The message has the path once and says what to do."""
         user = {"user": 65534, "group": 65534} if os.getuid() == 0 else {}
         os.chmod(self.dir, 0o755)
-        done = run(closed, cwd="/", **user)
+        # Where it was built may be closed to him too.
+        program = shutil.copy(PROGRAM, self.dir)
+
+        def read_closed():
+            return subprocess.run([program, closed], cwd="/", check=False,
+                                  capture_output=True, text=True, **user)
+        done = read_closed()
         self.assertEqual((done.returncode, done.stderr), (
             1, f"kmemtrace-report: cannot open the directory {closed}: "
             "Permission denied; use sudo, or sudo chown to make it yours\n"))
@@ -186,7 +193,7 @@ class Options(ReportCase):
         file = os.path.join(closed, "cpu0.out")
         with open(file, "wb") as f:
             os.fchmod(f.fileno(), 0)
-        done = run(closed, cwd="/", **user)
+        done = read_closed()
         self.assertEqual((done.returncode, done.stderr), (
             1, f"kmemtrace-report: cannot open {file}: Permission denied; use "
             "sudo, or sudo chown to make it yours\n"))
