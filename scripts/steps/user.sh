@@ -29,17 +29,17 @@ step_sanitizers()
 }
 
 # Every fixture through the programs, under valgrind.
-step_valgrind()
+memcheck=(valgrind -q --error-exitcode=99 --leak-check=full
+	--errors-for-leak-kinds=definite)
+
+# valgrind_fixtures FIXTURE...: what reads captures
+valgrind_fixtures()
 {
 	local fixture name dir program rc
-	local memcheck=(valgrind -q --error-exitcode=99 --leak-check=full
-		--errors-for-leak-kinds=definite)
 
-	kmt_build_programs "$builddir"
-	for fixture in "$kmt_top"/tests/fixtures/*.txt; do
+	for fixture; do
 		name=$(basename "$fixture" .txt)
 		dir=$work/valgrind/$name
-		mkdir -p "$work/valgrind"
 		python3 "$kmt_top/tests/mkcapture.py" "$fixture" "$dir"
 		for program in check/kmemtrace-check "check/kmemtrace-check --json" \
 			report/kmemtrace-report "report/kmemtrace-report --json"; do
@@ -53,6 +53,24 @@ step_valgrind()
 			}
 		done
 	done
+}
+
+step_valgrind()
+{
+	local fixtures=("$kmt_top"/tests/fixtures/*.txt) jobs=() job rc=0
+	local half=$((${#fixtures[@]} / 2))
+
+	kmt_build_programs "$builddir"
+	mkdir -p "$work/valgrind"
+	# It has one processor do everything.
+	valgrind_fixtures "${fixtures[@]:0:half}" &
+	jobs+=($!)
+	valgrind_fixtures "${fixtures[@]:half}" &
+	jobs+=($!)
+	for job in "${jobs[@]}"; do
+		wait "$job" || rc=1
+	done
+	[ $rc -eq 0 ] || return 1
 	"${memcheck[@]}" "$builddir/kmemtraced/kmemtraced" --debugfs \
 		"$work/nothing" -D "$work/valgrind" >/dev/null 2>&1 || rc=$?
 	[ $rc -ne 99 ] || { echo "valgrind complains of kmemtraced"; return 1; }
