@@ -26,15 +26,17 @@ EARLY = {"kmem_cache": 40, "kmem_cache_node": 40}
 
 
 # Likewise what the table of caches takes for each of them, made just before the
-# first event: a struct and its name, of a kmalloc cache of these sizes.
+# first event: a struct and its name.
 TABLE_ENTRY = 57
-KMALLOC_SIZES = (64, 96, 128, 192)
 
 
-def table_entries(directory):
-    """How many objects of a size the caches made until then take."""
+def table_entries(directory, caches):
+    """How many objects of a size the caches made until then take; caches: of
+    slabinfo.  SLAB has objects larger than the name of their cache says."""
+    kmalloc = {int(name[8:]): size for name, _, size, _ in caches
+               if name.startswith("kmalloc-") and name[8:].isdigit()}
     return collections.Counter(
-        min(size for size in KMALLOC_SIZES if size >= TABLE_ENTRY + len(name))
+        kmalloc[min(n for n in kmalloc if n >= TABLE_ENTRY + len(name))]
         for _, _, created, _, name in capture.caches(directory).values()
         if not created)
 
@@ -92,10 +94,10 @@ def main():
     live, wrong = live_objects(capture.read(directory))
     traced = collections.Counter(live.values())
     active = collections.Counter()
-    kept = table_entries(directory)
+    caches = slab_caches(args.directory / "slabinfo")
+    kept = table_entries(directory, caches)
     names = collections.defaultdict(list)
-    for name, objects, size, per_slab in slab_caches(
-            args.directory / "slabinfo"):
+    for name, objects, size, per_slab in caches:
         active[size] += objects
         if objects:
             kept[size] += cpus * (per_slab if args.kept < 0 else args.kept)
