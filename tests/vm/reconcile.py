@@ -21,8 +21,10 @@ KMALLOC_CACHE_MAX = 8192
 # reading of slabinfo.
 NOISE = 4
 
-# Objects from before the trace: what describes the caches made until then.
+# Objects from before the trace: what describes the caches made until then.  SLAB
+# has no cache of nodes, which are of kmalloc.
 EARLY = {"kmem_cache": 40, "kmem_cache_node": 40}
+EARLY_SLAB = {"kmem_cache": 40, "kmalloc-96": 40}
 
 
 # Likewise what the table of caches takes for each of them, made just before the
@@ -96,12 +98,14 @@ def main():
     active = collections.Counter()
     caches = slab_caches(args.directory / "slabinfo")
     kept = table_entries(directory, caches)
+    early = (EARLY if any(c[0] == "kmem_cache_node" for c in caches)
+             else EARLY_SLAB)
     names = collections.defaultdict(list)
     for name, objects, size, per_slab in caches:
         active[size] += objects
         if objects:
             kept[size] += cpus * (per_slab if args.kept < 0 else args.kept)
-            kept[size] += EARLY.get(name, 0)
+            kept[size] += early.get(name, 0)
             names[size].append(name)
 
     failed = bool(wrong)
