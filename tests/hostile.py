@@ -277,10 +277,10 @@ class Hostile(unittest.TestCase):
         sizes = self.capture([b"".join(
             mkcapture.alloc(i, 0x1000 + 64 * i, req=1, alloc=i << 48)
             for i in range(1, 65536))], name="sizes")
-        self.assertLess(self.cpu_seconds(REPORT, modules), 3)
+        self.assertLess(self.cpu_seconds(REPORT, modules), 10)
         self.assertLess(self.cpu_seconds(REPORT, "--by=function", functions),
-                        3)
-        self.assertLess(self.cpu_seconds(REPORT, sizes), 3)
+                        10)
+        self.assertLess(self.cpu_seconds(REPORT, sizes), 10)
 
     def test_many_frees_wait(self):
         """For an address that is allocated and freed all the time."""
@@ -288,7 +288,7 @@ class Hostile(unittest.TestCase):
         pair = mkcapture.alloc(1, 0x1000) + mkcapture.free(1, 0x1000)
         path = self.capture([mkcapture.free(1, 0x1000) * n + pair * n])
         for program in BOTH:
-            self.assertLess(self.cpu_seconds(program, path), 5)
+            self.assertLess(self.cpu_seconds(program, path), 20)
 
     def test_many_cpus(self):
         """What takes memory for each two CPUs does not for idle ones."""
