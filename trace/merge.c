@@ -340,6 +340,27 @@ static Runner runner_up(const KmtMerge *merge)
 	return next;
 }
 
+/* Puts the record that a source has into the block.  Returns FALSE if what is
+ * behind it is not simply the next one. */
+static inline gboolean take(KmtMerge *merge, guint32 id, KmtMerged *record)
+{
+	Source *s = &merge->sources[id];
+	const KmtRawEvent *event;
+
+	record->event = (const KmtRawEvent *)s->next;
+	record->now = s->now;
+	record->file = (guint16)id;
+	s->next += s->stride;
+	s->index++;
+	event = (const KmtRawEvent *)s->next;
+	if (G_UNLIKELY(s->next == s->end || !usable(s->record_size, event)))
+		return FALSE;
+	/* With many files the processor does not see what is next. */
+	__builtin_prefetch(s->next + 16 * (gsize)s->stride);
+	take_time(merge, s, event);
+	return TRUE;
+}
+
 /*
  * Puts records of the winner into the block from n on, as long as no other
  * source has an earlier one.  Returns how many are in the block then.
@@ -347,30 +368,17 @@ static Runner runner_up(const KmtMerge *merge)
 static guint fill_from(KmtMerge *merge, KmtMerged *records, guint n)
 {
 	guint32 id = merge->winner.id;
-	Source *s = &merge->sources[id];
+	const Source *s = &merge->sources[id];
 	Runner next = runner_up(merge);
 	gint64 limit = MIN(next.key, merge->stop);
 	/* At the same time the lower number comes first. */
 	gboolean ties = next.key > merge->stop || id < next.id;
 
 	do {
-		const KmtRawEvent *event;
-		KmtMerged *record = &records[n++];
-
-		record->event = (const KmtRawEvent *)s->next;
-		record->now = s->now;
-		record->file = (guint16)id;
-		s->next += s->stride;
-		s->index++;
-		event = (const KmtRawEvent *)s->next;
-		if (G_UNLIKELY(s->next == s->end ||
-			       !usable(s->record_size, event))) {
+		if (!take(merge, id, &records[n++])) {
 			replay(merge, merge->n + id, runner_of(merge, id));
 			return n;
 		}
-		/* With many files the processor does not see what is next. */
-		__builtin_prefetch(s->next + 16 * (gsize)s->stride);
-		take_time(merge, s, event);
 	} while (n < KMT_BLOCK_RECORDS &&
 		 (s->now < limit || (s->now == limit && ties)));
 	replay(merge, merge->n + id, (Runner){s->now, id});
@@ -383,28 +391,15 @@ static guint fill_from(KmtMerge *merge, KmtMerged *records, guint n)
  */
 static guint fill_from_two(KmtMerge *merge, KmtMerged *records, guint n)
 {
-	Source *sources = merge->sources;
+	const Source *sources = merge->sources;
 	guint32 id = merge->winner.id;
 	Runner runner, other;
 
 	do {
-		Source *s = &sources[id];
-		const KmtRawEvent *event = (const KmtRawEvent *)s->next;
-		KmtMerged *record = &records[n++];
-
-		record->event = event;
-		record->now = s->now;
-		record->file = (guint16)id;
-		s->next += s->stride;
-		s->index++;
-		event = (const KmtRawEvent *)s->next;
-		if (G_UNLIKELY(s->next == s->end ||
-			       !usable(s->record_size, event))) {
+		if (!take(merge, id, &records[n++])) {
 			runner = runner_of(merge, id);
 			goto out;
 		}
-		__builtin_prefetch(s->next + 16 * (gsize)s->stride);
-		take_time(merge, s, event);
 		id = sources[1].now < sources[0].now;
 	} while (n < KMT_BLOCK_RECORDS);
 	runner = (Runner){sources[id].now, id};
