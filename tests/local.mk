@@ -155,6 +155,14 @@ tests_kmemtraced_ring_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_ring_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
 tests_kmemtraced_ring_LDADD = $(TRACEEVENT_LIBS) $(GLIB_LIBS)
 TESTS += tests/kmemtraced-ring
+check_PROGRAMS += tests/kmemtraced-formats
+tests_kmemtraced_formats_SOURCES = \
+	kmemtraced/error.c kmemtraced/ownset.c kmemtraced/ringformat.c \
+	kmemtraced/ringpage.c tests/kmemtraced-formats.c
+tests_kmemtraced_formats_CPPFLAGS = $(AM_CPPFLAGS)
+tests_kmemtraced_formats_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
+tests_kmemtraced_formats_LDADD = $(TRACEEVENT_LIBS) $(GLIB_LIBS)
+TESTS += tests/kmemtraced-formats
 KMEMTRACED_TESTS = \
 	tests/kmemtraced-command.py \
 	tests/kmemtraced-errors.py tests/kmemtraced-ftrace.py \

@@ -182,33 +182,22 @@ class Matching:
         self.acts = []
         self.findings = []
         told = []
-        addresses = {}
-        queue = collections.deque()
-        missing = capture.may_miss(tolerance)
-
-        def expire(now):
-            while queue and (now is None
-                             or now - queue[0][1].record.now > tolerance):
-                address, surplus = queue.popleft()
-                if not surplus.settled:
-                    address.give_up(surplus)
-            when = AT_THE_END if now is None else now
-            for words in told:
-                self.tell(when, words, None)
-            told.clear()
-
+        addresses = reference_match.Addresses(
+            tolerance, capture.may_miss(tolerance), told, Address)
         for record in capture.records:
-            expire(record.now)
-            key = (record.ptr, record.type == 2)
-            address = addresses.get(key)
-            if address is None:
-                address = addresses[key] = Address(tolerance, missing, told)
-            surplus = address.feed(record)
-            if surplus:
-                queue.append((address, surplus))
+            addresses.expire(record.now)
+            self.tell_all(record.now, told)
+            addresses.feed(record)
             self.book(record, told)
             told.clear()
-        expire(None)
+        addresses.expire(None)
+        self.tell_all(AT_THE_END, told)
+
+    def tell_all(self, when, told):
+        """What had to wait."""
+        for words in told:
+            self.tell(when, words, None)
+        told.clear()
 
     def book(self, record, told):
         """What a record did at once: an object is there before it is freed,

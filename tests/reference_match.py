@@ -243,31 +243,41 @@ class Address:
         return surplus
 
 
-def reference(files, tolerance, lossy=False, size=56):
-    """What the matcher has to tell, as sorted lines."""
-    out = []
-    addresses = {}
-    queue = collections.deque()
+class Addresses:
+    """All addresses; what they tell is added to out."""
 
-    def missing(_begin, _end):
-        return lossy
+    def __init__(self, tolerance, missing, out, make=Address):
+        self.tolerance = tolerance
+        self.make = lambda: make(tolerance, missing, out)
+        self.by_key = {}
+        self.queue = collections.deque()
 
-    def expire(now):
-        while queue and (now is None
-                         or now - queue[0][1].record.now > tolerance):
-            address, surplus = queue.popleft()
+    def expire(self, now):
+        """Merged time has come to now; None: to the end."""
+        while self.queue and (now is None or now - self.queue[0][1].record.now
+                              > self.tolerance):
+            address, surplus = self.queue.popleft()
             if not surplus.settled:
                 address.give_up(surplus)
 
-    for record in merge(files, size):
-        expire(record.now)
+    def feed(self, record):
+        """The next record, after expire()."""
         key = (record.ptr, record.type == PAGES)
-        if key not in addresses:
-            addresses[key] = Address(tolerance, missing, out)
-        surplus = addresses[key].feed(record)
+        if key not in self.by_key:
+            self.by_key[key] = self.make()
+        surplus = self.by_key[key].feed(record)
         if surplus:
-            queue.append((addresses[key], surplus))
-    expire(None)
-    out += [f"live {Address.name(a.live)}" for a in addresses.values()
+            self.queue.append((self.by_key[key], surplus))
+
+
+def reference(files, tolerance, lossy=False, size=56):
+    """What the matcher has to tell, as sorted lines."""
+    out = []
+    addresses = Addresses(tolerance, lambda _begin, _end: lossy, out)
+    for record in merge(files, size):
+        addresses.expire(record.now)
+        addresses.feed(record)
+    addresses.expire(None)
+    out += [f"live {Address.name(a.live)}" for a in addresses.by_key.values()
             if a.live]
     return sorted(out)
