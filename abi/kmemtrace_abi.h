@@ -46,7 +46,8 @@
  * Versions
  * --------
  * 1: struct kmemtrace_event, 56 bytes; ids ALLOC and FREE.
- * 2: struct kmemtrace_event_v2, 64 bytes; LOST; the tables caches and tasks.
+ * 2: struct kmemtrace_event_v2, 64 bytes; LOST; types PERCPU and VMALLOC; the
+ *    tables caches and tasks.
  *    The kernel parameter kmemtrace.abi=1 has the kernel write version 1.
  */
 #ifndef _KMEMTRACE_ABI_H
@@ -82,6 +83,10 @@ enum kmemtrace_event_id {
  * of them.  PAGES is another: slab objects lie in pages, and a large kmalloc is
  * a record of KMALLOC and one of PAGES for the same address.  Bytes of PAGES
  * are therefore never added to bytes of the others.
+ *
+ * PERCPU and VMALLOC, of version 2, are one each.  What vmalloc() gives is made
+ * of pages, and so are the areas that per-CPU memory is cut from: their bytes
+ * are not added to those of PAGES either.
  */
 enum kmemtrace_type_id {
 	/* kmalloc(), kfree() and their relatives. */
@@ -90,6 +95,18 @@ enum kmemtrace_type_id {
 	KMEMTRACE_TYPE_CACHE	= 1,
 	/* The page allocator. */
 	KMEMTRACE_TYPE_PAGES	= 2,
+	/*
+	 * Version 2: alloc_percpu(), free_percpu() and their relatives.  ptr is
+	 * what the caller got: it stands for a place on each CPU and is no
+	 * address.  Bytes are those of all possible CPUs together.
+	 */
+	KMEMTRACE_TYPE_PERCPU	= 3,
+	/*
+	 * Version 2: vmalloc(), vfree() and their relatives, and kvmalloc()
+	 * where it takes vmalloc().  Memory that vmap() and ioremap() only map
+	 * is none, unless vfree() is to give it back (VM_MAP_PUT_PAGES).
+	 */
+	KMEMTRACE_TYPE_VMALLOC	= 4,
 };
 
 /* In ptr: this is the physical address of a page that is not mapped. */
