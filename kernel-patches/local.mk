@@ -21,4 +21,5 @@ EXTRA_DIST += \
 	kernel-patches/core/mm/kmemtrace_hooks.c \
 	kernel-patches/core/mm/kmemtrace_internal.h \
 	kernel-patches/core/mm/kmemtrace_params.c \
-	kernel-patches/core/mm/kmemtrace_tables.c
+	kernel-patches/core/mm/kmemtrace_tables.c \
+	kernel-patches/core/mm/kmemtrace_writer.c

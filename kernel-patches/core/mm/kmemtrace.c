@@ -4,113 +4,26 @@
  *
  * Probes on the kmem tracepoints, and on those of <trace/events/kmemtrace.h>
  * for the paths that have none, write records of <linux/kmemtrace_abi.h> into a
- * relay channel; debugfs hands them out.  This file is the writer and its
- * switching on and off; kmemtrace_debugfs.c is what user space sees.
- *
- * Who writes
- * ----------
- * Each CPU writes to its own buffer with interrupts off, so it has one writer
- * at a time, and nothing in memory that is written per event is shared between
- * CPUs.  An NMI could interrupt that writer; an event in NMI context is
- * therefore not recorded but counted as lost.  The writer takes no lock,
- * allocates nothing and wakes nobody (relay defers the wake-up of a reader to
- * an irq_work), so it may be called by the scheduler, by timekeeping and with
- * any lock held.
- *
- * The clock
- * ---------
- * sched_clock().  It takes no lock and never waits for an update of itself
- * (ktime_get() spins on a seqcount that its own updater may hold) and runs from
- * early boot on without a jump (the fast monotonic clock stands still until
- * timekeeping is up).  On machines with a stable TSC it is one clock for all
- * CPUs.  Not local_clock(): until late in boot that takes every clock for an
- * unstable one and keeps it within a tick of the CPU's last tick, so that it
- * falls behind by as long as interrupts are off; where sched_clock did turn out
- * to be unstable it is used from the end of boot on.  Whether it did is looked at
- * when a CPU begins a sub-buffer.
- *
- * The clock is read with interrupts off in the same section that takes the place
- * in the buffer, and is held to the last timestamp of that CPU where it should
- * step back.  Guaranteed: timestamps do not decrease within a CPU's file.  Across
- * CPUs: exact order where sched_clock is stable, within a tick where it is not.
- *
- * Who reads
- * ---------
- * relay's read() takes no lock against the writer.  It is right on the writer's
- * CPU, where it finds each event either whole or not at all, and while that CPU
- * is offline.  A read on another CPU that is still under way when the writer's
- * comes online is right where stores are seen in their order (x86); elsewhere it
- * may take old records for new ones.  kmemtraced reads in its place.
- *
- * Loss
- * ----
- * A record that finds no room is counted, by its own CPU.  The writer gives up
- * before relay would mark the buffer as full: relay's read() takes a full
- * buffer for one in overwrite mode and would silently skip a sub-buffer.
+ * relay channel; debugfs hands them out.  This file makes the channel and
+ * switches tracing on and off.  kmemtrace_writer.c has the probes and what they
+ * write, kmemtrace_debugfs.c what user space sees.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
 #include <linux/cpu.h>
 #include <linux/init.h>
-#include <linux/io.h>
-#include <linux/irq_work.h>
-#include <linux/irqflags.h>
-#include <linux/jump_label.h>
-#include <linux/kasan.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/percpu.h>
-#include <linux/preempt.h>
 #include <linux/relay.h>
-#include <linux/sched.h>
-#include <linux/sched/clock.h>
-#include <linux/seqlock.h>
-#include <linux/tracepoint.h>
-#include <linux/workqueue.h>
-
-#include <trace/events/kmem.h>
 
 #include <linux/kmemtrace.h>
 
 #include "kmemtrace_internal.h"
-#include "kmemtrace_compat.h"
-
-/*
- * What a CPU's writer knows.  Other CPUs read lost and lost_nmi, set limit to
- * -1, and do as they like while nobody writes.
- */
-struct kmemtrace_cpu {
-	/*
-	 * A record may be written at this offset of the sub-buffer or before.
-	 * -1: see kmemtrace_make_room(); also while nothing is recorded, so
-	 * that an event has only this to look at.
-	 */
-	int			limit;
-	struct rchan_buf	*buf;
-	u64			last;		/* timestamp */
-	u64			lost;
-	u64			told;		/* of them, in LOST records */
-	u64			since;		/* first one not told yet */
-	seqcount_t		seq;		/* of lost, for 32-bit readers */
-	atomic_long_t		lost_nmi;
-	unsigned long		told_nmi;
-};
-
-/* Has no room: whose limit is -1. */
-static struct rchan_buf kmemtrace_no_buf;
-
-static DEFINE_PER_CPU_ALIGNED(struct kmemtrace_cpu, kmemtrace_cpus) = {
-	.limit	= -1,
-	.buf	= &kmemtrace_no_buf,
-};
 
 /* Set once, before the first probe is registered; never freed. */
 struct rchan *kmemtrace_chan;
-
-/* Off with kmemtrace.abi=1. */
-static DEFINE_STATIC_KEY_TRUE(kmemtrace_v2);
 
 /*
  * Serialises switching on and off.  Taken before cpu_hotplug_lock (registering
@@ -119,459 +32,9 @@ static DEFINE_STATIC_KEY_TRUE(kmemtrace_v2);
 static DEFINE_MUTEX(kmemtrace_mutex);
 static bool kmemtrace_on;
 
-/*
- * Set when all probes are attached and cleared before the first one goes, so
- * that a trace begins and ends for all paths at one moment.  Attaching takes
- * milliseconds, in which a page freed and allocated again would have only the
- * first of these recorded, and its next free would be one of nothing.
- */
-static bool kmemtrace_recording __read_mostly;
-
-/* sched_clock() has turned out to be of no use across CPUs; see "The clock". */
-static DEFINE_STATIC_KEY_FALSE(kmemtrace_unstable);
-
-static __always_inline u64 kmemtrace_raw_clock(void)
+bool kmemtrace_is_on(void)
 {
-	if (static_branch_unlikely(&kmemtrace_unstable))
-		return local_clock();
-	return kmemtrace_sched_clock();
-}
-
-/* The time now, which is not before the last timestamp of this CPU. */
-static __always_inline u64 kmemtrace_cpu_clock(void)
-{
-	u64 now = kmemtrace_raw_clock();
-	u64 last = raw_cpu_read(kmemtrace_cpus.last);
-
-	if (unlikely((s64)(now - last) < 0))
-		now = last;
-	raw_cpu_write(kmemtrace_cpus.last, now);
-	return now;
-}
-
-/* A key is switched where sleeping is allowed, and a writer wakes nobody. */
-static void kmemtrace_use_local_clock(struct work_struct *work)
-{
-	static_branch_enable(&kmemtrace_unstable);
-	pr_info("sched_clock() is unstable; using local_clock()\n");
-}
-
-static DECLARE_WORK(kmemtrace_clock_work, kmemtrace_use_local_clock);
-
-static void kmemtrace_queue_clock_work(struct irq_work *irq_work)
-{
-	schedule_work(&kmemtrace_clock_work);
-}
-
-static DEFINE_IRQ_WORK(kmemtrace_clock_irq_work, kmemtrace_queue_clock_work);
-
-static void kmemtrace_look_at_clock(void)
-{
-	if (unlikely(!sched_clock_stable()) &&
-	    system_state == SYSTEM_RUNNING &&
-	    !static_key_enabled(&kmemtrace_unstable))
-		irq_work_queue(&kmemtrace_clock_irq_work);
-}
-
-u64 kmemtrace_clock(void)
-{
-	return kmemtrace_raw_clock();
-}
-
-static noinline void kmemtrace_count_lost(struct kmemtrace_cpu *kc)
-{
-	if (kc->lost == kc->told)
-		kc->since = max(kmemtrace_raw_clock(), kc->last);
-	/* raw: lockdep does not see that interrupts are off. */
-	raw_write_seqcount_begin(&kc->seq);
-	kc->lost++;
-	raw_write_seqcount_end(&kc->seq);
-}
-
-/*
- * In NMI: the writer that this interrupts may be anywhere, so that nothing but
- * the count and the limit is touched.  The next event tells of it.
- */
-static noinline void kmemtrace_count_lost_nmi(void)
-{
-	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
-
-	if (!READ_ONCE(kmemtrace_recording))
-		return;
-	atomic_long_inc(&kc->lost_nmi);
-	WRITE_ONCE(kc->limit, -1);
-}
-
-/*
- * Whether the current sub-buffer or the next one has room for a record.  No: the
- * reader has not yet taken the sub-buffer that comes next.  subbufs_consumed is
- * the reader's; an old value of it only means that an event is lost which might
- * just have found room.
- */
-static bool kmemtrace_has_room(struct rchan_buf *buf)
-{
-	if (buf->offset + kmemtrace_record_size <= buf->chan->subbuf_size)
-		return true;
-	if (buf->subbufs_produced + 1 - READ_ONCE(buf->subbufs_consumed) >=
-	    buf->chan->n_subbufs)
-		return false;
-	return relay_switch_subbuf(buf, kmemtrace_record_size);
-}
-
-static __always_inline void kmemtrace_commit(struct rchan_buf *buf, size_t size)
-{
-	/* Only now does the record exist for a reader, also on another CPU. */
-	smp_store_release(&buf->offset, buf->offset + size);
-}
-
-/*
- * Tells of what this CPU lost since it last did so, if that is anything and
- * there is room.  Of an event in NMI context is only known that it came after
- * the last record.
- */
-static void kmemtrace_write_lost(struct kmemtrace_cpu *kc,
-				 struct rchan_buf *buf)
-{
-	unsigned long lost_nmi = atomic_long_read(&kc->lost_nmi);
-	u64 events = kc->lost - kc->told + lost_nmi - kc->told_nmi;
-	u64 since = lost_nmi == kc->told_nmi ? kc->since : kc->last;
-	u64 now = max(kmemtrace_raw_clock(), kc->last);
-	struct kmemtrace_event_lost *event;
-
-	if (!events || kmemtrace_abi < 2 || !kmemtrace_has_room(buf))
-		return;
-	event = buf->data + buf->offset;
-	*event = (struct kmemtrace_event_lost) {
-		.event_id = KMEMTRACE_EVENT_LOST,
-		.event_size = sizeof(*event),
-		.node = KMEMTRACE_NODE_NONE,
-		.events = events,
-		.since = min(since, now),
-		.timestamp = now,
-	};
-	kc->last = now;
-	kc->told = kc->lost;
-	kc->told_nmi = lost_nmi;
-	kmemtrace_commit(buf, sizeof(*event));
-}
-
-/*
- * What is rare: the sub-buffer is full, events were lost, or nothing is recorded.
- * Returns the buffer with room for a record, or NULL: the event is counted as
- * lost, or there was no event.
- */
-static noinline struct rchan_buf *kmemtrace_make_room(void)
-{
-	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
-	struct rchan_buf *buf;
-
-	if (!READ_ONCE(kmemtrace_recording))
-		return NULL;
-	kmemtrace_look_at_clock();
-	buf = *raw_cpu_ptr(kmemtrace_chan->buf);
-	if (buf) {
-		kc->buf = buf;
-		WRITE_ONCE(kc->limit,
-			   (int)(buf->chan->subbuf_size - kmemtrace_record_size));
-		/*
-		 * Before the count of those in NMI is read, which may set it
-		 * again.  Pairs with kmemtrace_stop_recording().
-		 */
-		smp_mb();
-		if (!READ_ONCE(kmemtrace_recording)) {
-			WRITE_ONCE(kc->limit, -1);
-			return NULL;
-		}
-		kmemtrace_write_lost(kc, buf);
-		if (kmemtrace_has_room(buf))
-			return buf;
-	}
-	kmemtrace_count_lost(kc);
-	return NULL;
-}
-
-static __always_inline void
-kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
-	       u16 event_size, unsigned long call_site, u64 ptr,
-	       size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags, int node)
-{
-	event->event_id = event_id;
-	event->type_id = type_id;
-	event->event_size = event_size;
-	event->node = node;
-	event->call_site = call_site;
-	event->ptr = ptr;
-	event->bytes_req = bytes_req;
-	event->bytes_alloc = bytes_alloc;
-	event->gfp_flags = (__force u64)gfp_flags;
-}
-
-/*
- * Writes a record where there is room.  context: preempt_count().  account: as
- * KMEMTRACE_FLAG_ACCOUNT, or 0.  The clock is a call: it comes when little is
- * left to be kept across it.
- */
-static __always_inline void
-kmemtrace_write(struct rchan_buf *buf, unsigned int context, u8 event_id,
-		u8 type_id, unsigned long call_site, u64 ptr, size_t bytes_req,
-		size_t bytes_alloc, gfp_t gfp_flags, int node, u16 cache,
-		u16 account)
-{
-	struct kmemtrace_event_v2 *event = buf->data + buf->offset;
-
-	if (static_branch_likely(&kmemtrace_v2)) {
-		kmemtrace_fill(&event->v1, event_id, type_id, sizeof(*event),
-			       call_site, ptr, bytes_req, bytes_alloc,
-			       gfp_flags, node);
-		event->pid = current->pid;
-		event->cache = cache;
-		event->flags = account;
-		if (unlikely(kmemtrace_in_interrupt(context)))
-			event->flags |= kmemtrace_interrupt_flags(context);
-		event->v1.timestamp = kmemtrace_cpu_clock();
-		kmemtrace_commit(buf, sizeof(*event));
-	} else {
-		kmemtrace_fill(&event->v1, event_id, type_id,
-			       sizeof(event->v1), call_site, ptr, bytes_req,
-			       bytes_alloc, gfp_flags, node);
-		event->v1.timestamp = kmemtrace_cpu_clock();
-		kmemtrace_commit(buf, sizeof(event->v1));
-	}
-}
-
-/* By itself, so that the usual case has nothing to keep across calls. */
-static noinline void
-kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
-		      u64 ptr, size_t bytes_req, size_t bytes_alloc,
-		      gfp_t gfp_flags, int node, u16 cache, u16 account)
-{
-	struct rchan_buf *buf;
-	unsigned long flags;
-
-	if (in_nmi()) {
-		kmemtrace_count_lost_nmi();
-		return;
-	}
-	raw_local_irq_save(flags);
-	buf = kmemtrace_make_room();
-	if (buf)
-		kmemtrace_write(buf, preempt_count(), event_id, type_id,
-				call_site, ptr, bytes_req, bytes_alloc,
-				gfp_flags, node, cache, account);
-	raw_local_irq_restore(flags);
-}
-
-/* Each instruction counts here: see bench/kernel of the kmemtrace tools. */
-static __always_inline void
-kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
-		 size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
-		 int node, u16 cache, u16 account)
-{
-	unsigned int context = preempt_count();
-	struct rchan_buf *buf;
-	unsigned long flags;
-
-	if (unlikely(context & NMI_MASK))
-		goto slow;
-
-	/* raw: the tracing of interrupt flags may itself end up here. */
-	raw_local_irq_save(flags);
-	buf = raw_cpu_read(kmemtrace_cpus.buf);
-	if (likely((int)buf->offset <= raw_cpu_read(kmemtrace_cpus.limit))) {
-		kmemtrace_write(buf, context, event_id, type_id, call_site,
-				ptr, bytes_req, bytes_alloc, gfp_flags, node,
-				cache, account);
-		raw_local_irq_restore(flags);
-		return;
-	}
-	raw_local_irq_restore(flags);
-slow:
-	kmemtrace_record_slow(event_id, type_id, call_site, ptr, bytes_req,
-			      bytes_alloc, gfp_flags, node, cache, account);
-}
-
-static __always_inline void
-kmemtrace_record_alloc(u8 type_id, unsigned long call_site, u64 ptr,
-		       size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
-		       int node, u16 cache, bool account)
-{
-	account = IS_ENABLED(CONFIG_MEMCG_KMEM) &&
-		  (account || (gfp_flags & __GFP_ACCOUNT));
-	kmemtrace_record(KMEMTRACE_EVENT_ALLOC, type_id, call_site, ptr,
-			 bytes_req, bytes_alloc, gfp_flags, node, cache,
-			 account ? KMEMTRACE_FLAG_ACCOUNT : 0);
-}
-
-static __always_inline void
-kmemtrace_record_free(u8 type_id, unsigned long call_site, u64 ptr, u16 cache)
-{
-	kmemtrace_record(KMEMTRACE_EVENT_FREE, type_id, call_site, ptr, 0, 0,
-			 (__force gfp_t)0, KMEMTRACE_NODE_NONE, cache, 0);
-}
-
-/* The tag of KASAN is not part of the address: free may not see the same. */
-static __always_inline u64 kmemtrace_object(const void *ptr)
-{
-	return (unsigned long)kasan_reset_tag(ptr);
-}
-
-static __always_inline u64 kmemtrace_page(struct page *page)
-{
-	if (PageHighMem(page))
-		return KMEMTRACE_PTR_PHYSICAL | page_to_phys(page);
-	return kmemtrace_object(page_to_virt(page));
-}
-
-/*
- * The probes.  Failed allocations, kfree(NULL) and kmalloc(0), which takes no
- * memory, are no events; neither is the kfree() of the latter.
- */
-static void probe_kmalloc(void *data, unsigned long call_site, const void *ptr,
-			  size_t bytes_req, size_t bytes_alloc,
-			  gfp_t gfp_flags, int node)
-{
-	if (ZERO_OR_NULL_PTR(ptr))
-		return;
-	kmemtrace_record_alloc(KMEMTRACE_TYPE_KMALLOC, call_site,
-			       kmemtrace_object(ptr), bytes_req, bytes_alloc,
-			       gfp_flags, node, KMEMTRACE_CACHE_NONE, false);
-}
-
-static void probe_kmemtrace_kmalloc(void *data, unsigned long call_site,
-				    const void *ptr, size_t bytes_req,
-				    size_t bytes_alloc, gfp_t gfp_flags)
-{
-	probe_kmalloc(data, call_site, ptr, bytes_req, bytes_alloc, gfp_flags,
-		      NUMA_NO_NODE);
-}
-
-static void probe_kfree(void *data, unsigned long call_site, const void *ptr)
-{
-	if (ZERO_OR_NULL_PTR(ptr))
-		return;
-	kmemtrace_record_free(KMEMTRACE_TYPE_KMALLOC, call_site,
-			      kmemtrace_object(ptr), KMEMTRACE_CACHE_NONE);
-}
-
-static void probe_cache_alloc(void *data, unsigned long call_site,
-			      const void *ptr, struct kmem_cache *s,
-			      gfp_t gfp_flags, int node)
-{
-	if (!ptr)
-		return;
-	kmemtrace_record_alloc(KMEMTRACE_TYPE_CACHE, call_site,
-			       kmemtrace_object(ptr),
-			       kmemtrace_cache_bytes_req(s),
-			       kmemtrace_cache_bytes_alloc(s), gfp_flags, node,
-			       kmemtrace_cache_number(s),
-			       s->flags & SLAB_ACCOUNT);
-}
-
-static void probe_kmemtrace_cache_alloc(void *data, unsigned long call_site,
-					const void *ptr, struct kmem_cache *s,
-					gfp_t gfp_flags)
-{
-	probe_cache_alloc(data, call_site, ptr, s, gfp_flags, NUMA_NO_NODE);
-}
-
-static void probe_cache_free(void *data, unsigned long call_site,
-			     const void *ptr, const struct kmem_cache *s)
-{
-	if (!ptr)
-		return;
-	kmemtrace_record_free(KMEMTRACE_TYPE_CACHE, call_site,
-			      kmemtrace_object(ptr), kmemtrace_cache_number(s));
-}
-
-static void probe_page_alloc(void *data, unsigned long call_site,
-			     struct page *page, size_t bytes_req,
-			     size_t bytes_alloc, gfp_t gfp_flags, int node)
-{
-	/* Whether the local node was named or none cannot be told here. */
-	if (node == numa_mem_id())
-		node = NUMA_NO_NODE;
-	kmemtrace_record_alloc(KMEMTRACE_TYPE_PAGES, call_site,
-			       kmemtrace_page(page), bytes_req, bytes_alloc,
-			       gfp_flags, node, KMEMTRACE_CACHE_NONE, false);
-}
-
-static void probe_page_free(void *data, unsigned long call_site,
-			    struct page *page)
-{
-	kmemtrace_record_free(KMEMTRACE_TYPE_PAGES, call_site,
-			      kmemtrace_page(page), KMEMTRACE_CACHE_NONE);
-}
-
-struct kmemtrace_probe {
-	const char *name;
-	int (*attach)(void);
-	void (*detach)(void);
-};
-
-#define KMEMTRACE_PROBE(tracepoint, probe)				\
-static int attach_##tracepoint(void)					\
-{									\
-	return register_trace_##tracepoint(probe, NULL);		\
-}									\
-static void detach_##tracepoint(void)					\
-{									\
-	unregister_trace_##tracepoint(probe, NULL);			\
-}
-
-KMEMTRACE_PROBE(kfree, probe_kfree)
-KMEMTRACE_PROBE(kmem_cache_free, probe_cache_free)
-KMEMTRACE_PROBE(kmemtrace_kfree, probe_kfree)
-KMEMTRACE_PROBE(kmemtrace_cache_free, probe_cache_free)
-KMEMTRACE_PROBE(kmemtrace_page_free, probe_page_free)
-KMEMTRACE_PROBE(kmalloc, probe_kmalloc)
-KMEMTRACE_PROBE(kmem_cache_alloc, probe_cache_alloc)
-KMEMTRACE_PROBE(kmemtrace_kmalloc, probe_kmemtrace_kmalloc)
-KMEMTRACE_PROBE(kmemtrace_cache_alloc, probe_kmemtrace_cache_alloc)
-KMEMTRACE_PROBE(kmemtrace_page_alloc, probe_page_alloc)
-
-#define KMEMTRACE_PROBE_ENTRY(tracepoint)				\
-	{								\
-		.name = #tracepoint,					\
-		.attach = attach_##tracepoint,				\
-		.detach = detach_##tracepoint,				\
-	}
-
-static const struct kmemtrace_probe kmemtrace_probes[] = {
-	KMEMTRACE_PROBE_ENTRY(kfree),
-	KMEMTRACE_PROBE_ENTRY(kmem_cache_free),
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_kfree),
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_cache_free),
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_page_free),
-	KMEMTRACE_PROBE_ENTRY(kmalloc),
-	KMEMTRACE_PROBE_ENTRY(kmem_cache_alloc),
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_kmalloc),
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_cache_alloc),
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_page_alloc),
-};
-
-static void kmemtrace_detach(unsigned int n)
-{
-	while (n--)
-		kmemtrace_probes[n].detach();
-	/* No probe runs any more, on any CPU, once this returns. */
-	tracepoint_synchronize_unregister();
-}
-
-static int kmemtrace_attach(void)
-{
-	unsigned int i;
-	int err;
-
-	for (i = 0; i < ARRAY_SIZE(kmemtrace_probes); i++) {
-		err = kmemtrace_probes[i].attach();
-		if (err) {
-			pr_err("cannot attach to tracepoint %s: %d\n",
-			       kmemtrace_probes[i].name, err);
-			kmemtrace_detach(i);
-			return err;
-		}
-	}
-	return 0;
+	return READ_ONCE(kmemtrace_on);
 }
 
 /*
@@ -632,57 +95,6 @@ static int kmemtrace_open_channel(void)
 	return 0;
 }
 
-/* Context: nobody writes. */
-static void kmemtrace_reset_lost(void)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct kmemtrace_cpu *kc = per_cpu_ptr(&kmemtrace_cpus, cpu);
-
-		kc->lost = 0;
-		kc->told = 0;
-		atomic_long_set(&kc->lost_nmi, 0);
-		kc->told_nmi = 0;
-	}
-}
-
-void kmemtrace_tell_lost(unsigned int cpu)
-{
-	kmemtrace_write_lost(per_cpu_ptr(&kmemtrace_cpus, cpu),
-			     *per_cpu_ptr(kmemtrace_chan->buf, cpu));
-}
-
-u64 kmemtrace_lost(unsigned int cpu)
-{
-	struct kmemtrace_cpu *kc = per_cpu_ptr(&kmemtrace_cpus, cpu);
-	unsigned int start;
-	u64 lost;
-
-	do {
-		start = raw_read_seqcount_begin(&kc->seq);
-		lost = kc->lost;
-	} while (read_seqcount_retry(&kc->seq, start));
-
-	return lost + atomic_long_read(&kc->lost_nmi);
-}
-
-bool kmemtrace_is_on(void)
-{
-	return READ_ONCE(kmemtrace_on);
-}
-
-static void kmemtrace_stop_recording(void)
-{
-	unsigned int cpu;
-
-	WRITE_ONCE(kmemtrace_recording, false);
-	/* Pairs with kmemtrace_make_room(): its limit is set before this one. */
-	smp_mb();
-	for_each_possible_cpu(cpu)
-		WRITE_ONCE(per_cpu_ptr(&kmemtrace_cpus, cpu)->limit, -1);
-}
-
 static int kmemtrace_switch_on(void)
 {
 	int err;
@@ -694,23 +106,22 @@ static int kmemtrace_switch_on(void)
 	err = kmemtrace_tables_attach();
 	if (err)
 		return err;
-	err = kmemtrace_attach();
+	err = kmemtrace_writer_attach();
 	if (err) {
 		kmemtrace_tables_detach();
 		return err;
 	}
 	kmemtrace_debugfs_new_session();
-	kmemtrace_reset_lost();
 	kmemtrace_tables_new_session();
-	WRITE_ONCE(kmemtrace_recording, true);
+	kmemtrace_writer_start();
 	WRITE_ONCE(kmemtrace_on, true);
 	return 0;
 }
 
 static void kmemtrace_switch_off(void)
 {
-	kmemtrace_stop_recording();
-	kmemtrace_detach(ARRAY_SIZE(kmemtrace_probes));
+	kmemtrace_writer_stop();
+	kmemtrace_writer_detach();
 	kmemtrace_tables_end_session();
 	kmemtrace_tables_detach();
 	WRITE_ONCE(kmemtrace_on, false);
@@ -736,14 +147,8 @@ int kmemtrace_switch(bool on)
  */
 void __init kmemtrace_init(void)
 {
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		seqcount_init(&per_cpu_ptr(&kmemtrace_cpus, cpu)->seq);
-
 	kmemtrace_settle_parameters();
-	if (kmemtrace_abi < 2)
-		static_branch_disable(&kmemtrace_v2);
+	kmemtrace_writer_init();
 	if (!kmemtrace_boot_enabled)
 		return;
 	if (!kmemtrace_switch(true))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: between the writer (kmemtrace.c) and its user interface
- * (kmemtrace_debugfs.c).
+ * kmemtrace: between the files of mm/kmemtrace*.
  */
 #ifndef _MM_KMEMTRACE_INTERNAL_H
 #define _MM_KMEMTRACE_INTERNAL_H
@@ -32,6 +31,18 @@ void __init kmemtrace_settle_parameters(void);
  */
 int kmemtrace_switch(bool on);
 bool kmemtrace_is_on(void);
+
+/*
+ * The writer.  Between attach and detach its probes are called; between start
+ * and stop they record.  attach and detach sleep; attach: 0 or -errno.  start
+ * is called with kmemtrace_chan set and forgets what was lost.  When stop
+ * returns a record may still be under way, when detach returns none is.
+ */
+void __init kmemtrace_writer_init(void);
+int kmemtrace_writer_attach(void);
+void kmemtrace_writer_detach(void);
+void kmemtrace_writer_start(void);
+void kmemtrace_writer_stop(void);
 
 /* Events of cpu that were not recorded since tracing was last switched on. */
 u64 kmemtrace_lost(unsigned int cpu);
