@@ -119,6 +119,7 @@ int main(int argc, char **argv)
 	/* A reader that is gone is an error of writing. */
 	signal(SIGPIPE, SIG_IGN);
 	kmt_cli_guard_mapped_files(PROGRAM);
+	kmt_cli_keep_memory_small();
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))

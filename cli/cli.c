@@ -2,6 +2,9 @@
 #include "config.h"
 
 #include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,6 +151,15 @@ void kmt_cli_guard_mapped_files(const char *program)
 				      "read: copy it, and read the copy\n",
 				      program);
 	signal(SIGBUS, on_sigbus);
+}
+
+void kmt_cli_keep_memory_small(void)
+{
+#ifdef __GLIBC__
+	/* The default rises with what is freed: the tables of the matcher would
+	 * then be copied within the heap, and leave holes in it. */
+	mallopt(M_MMAP_THRESHOLD, 16 * 1024);
+#endif
 }
 
 int kmt_cli_close_stdout(const char *program, int status)

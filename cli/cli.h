@@ -43,6 +43,11 @@ gboolean kmt_cli_parse_number(const char *text, guint64 max, const char *option,
  * program with a message. */
 void kmt_cli_guard_mapped_files(const char *program);
 
+/* From now on what is large is taken from the kernel by itself, so that it
+ * grows where it is, or moves without a copy, and goes back when it is freed.
+ */
+void kmt_cli_keep_memory_small(void);
+
 /*
  * The last use of stdout.  Returns status; EXIT_FAILURE, with a message, if not
  * all could be written: what did not reach its reader must not look like a

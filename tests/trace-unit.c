@@ -243,7 +243,7 @@ static void test_table_size(void)
 		const KmtObjSegment *s = &table.segments[i];
 
 		bytes += s->n_entries * sizeof(KmtEntry) +
-			 (s->mask + 1ull) * sizeof(KmtSlotGroup);
+			 (gsize)s->n_groups * sizeof(KmtSlotGroup);
 	}
 	g_assert_cmpuint(bytes, <=, 48 * (guint64)N);
 	kmt_obj_table_clear(&table);

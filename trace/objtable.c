@@ -5,11 +5,10 @@
 
 #include "trace/objtable.h"
 
-/* Powers of two.  The tests take small ones, to make it forget often. */
-#ifndef OBJ_FIRST_SLOTS
-#define OBJ_FIRST_SLOTS 64
+/* The tests take few, to make it forget often. */
+#ifndef OBJ_FIRST_GROUPS
+#define OBJ_FIRST_GROUPS 8
 #endif
-G_STATIC_ASSERT(OBJ_FIRST_SLOTS >= 2 * KMT_SLOT_GROUP);
 
 /* So many closed entries a segment keeps in any case. */
 #ifndef OBJ_MIN_CLOSED
@@ -19,13 +18,11 @@ G_STATIC_ASSERT(OBJ_FIRST_SLOTS >= 2 * KMT_SLOT_GROUP);
  * are added before the next attempt. */
 #define MAX_SEARCH 64
 
-/* n: a power of two, two groups at least */
-static void new_slots(KmtObjSegment *s, guint32 n)
+static void new_groups(KmtObjSegment *s, guint32 n)
 {
-	s->groups = g_aligned_alloc0(n / KMT_SLOT_GROUP, sizeof(KmtSlotGroup),
-				     sizeof(KmtSlotGroup));
-	s->mask = n / KMT_SLOT_GROUP - 1;
-	s->shift = (guint32)__builtin_clzll(s->mask);
+	s->groups =
+		g_aligned_alloc0(n, sizeof(KmtSlotGroup), sizeof(KmtSlotGroup));
+	s->n_groups = n;
 	s->n_slots = 0;
 }
 
@@ -52,9 +49,10 @@ void kmt_obj_table_init(KmtObjTable *table, guint64 seed, gboolean keep_indexes)
 	table->seen[FALSE] = kmt_addr_set_new(3);
 	table->seen[TRUE] = kmt_addr_set_new(12);
 	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
-		KmtObjSegment *s = &table->segments[i];
-
-		new_slots(s, OBJ_FIRST_SLOTS);
+		/* From n to nearly 2n, as each doubles; see the header. */
+		new_groups(&table->segments[i],
+			   OBJ_FIRST_GROUPS +
+				   OBJ_FIRST_GROUPS * i / KMT_OBJ_SEGMENTS);
 	}
 }
 
@@ -77,7 +75,7 @@ static void put_slot(KmtObjSegment *s, guint64 hash, guint32 number)
 	guint unused, gone;
 	guint32 *slot;
 
-	for (;; i = (i + 1) & s->mask) {
+	for (;; i = kmt_obj_next_group(s, i)) {
 		unused = kmt_obj_equal(&s->groups[i], G_MAXUINT32, 0);
 		gone = kmt_obj_equal(&s->groups[i], G_MAXUINT32, KMT_SLOT_GONE);
 		if (unused | gone)
@@ -96,7 +94,7 @@ static void remove_slot(KmtObjSegment *s, guint64 hash, guint32 number)
 
 	while (!(found = kmt_obj_equal(&s->groups[i], G_MAXUINT32,
 				       kmt_obj_tag(hash) | (number + 1))))
-		i = (i + 1) & s->mask;
+		i = kmt_obj_next_group(s, i);
 	slot = &s->groups[i].slots[__builtin_ctz(found)];
 	/* Is nothing beyond this group because of it? */
 	if (kmt_obj_equal(&s->groups[i], G_MAXUINT32, 0)) {
@@ -110,15 +108,16 @@ static void remove_slot(KmtObjSegment *s, guint64 hash, guint32 number)
 /* Slots that are at most 4/5 full, counting the ones that are gone. */
 static void make_slots(KmtObjSegment *s)
 {
-	guint32 i, n = (s->mask + 1) * KMT_SLOT_GROUP;
+	guint32 i, n = s->n_groups;
 
-	if (((guint64)s->n_slots + 1) * 5 <= (guint64)n * 4)
+	if (((guint64)s->n_slots + 1) * 5 <= (guint64)n * KMT_SLOT_GROUP * 4)
 		return;
-	/* As many slots again will do if enough of them are gone. */
-	while (((guint64)s->n_entries + 1) * 10 > (guint64)n * 7)
+	/* As many again will do if enough of the slots are gone. */
+	while (((guint64)s->n_entries + 1) * 10 >
+	       (guint64)n * KMT_SLOT_GROUP * 7)
 		n *= 2;
 	g_aligned_free(s->groups);
-	new_slots(s, n);
+	new_groups(s, n);
 	for (i = 0; i < s->n_entries; i++)
 		put_slot(s, s->entries[i].hash, i);
 }

@@ -5,8 +5,10 @@
  *
  * A hash table of 4-byte slots over a dense array of 32-byte entries.  At its
  * largest that takes 48 bytes for each live address: a tenth more entries for
- * closed ones, and slots that are hardly less than 2/5 full.  It is cut into
- * segments, so that growing never holds more than a small part of it twice.
+ * closed ones, and slots that are 3/5 full on average.  It is cut into
+ * segments, each of which doubles at another size than its neighbours, so that
+ * growing never holds more than a small part of the table twice, and no number
+ * of entries finds all of it just grown.
  */
 #ifndef KMEMTRACE_OBJTABLE_H
 #define KMEMTRACE_OBJTABLE_H
@@ -76,17 +78,16 @@ typedef struct {
 
 typedef struct {
 	KmtSlotGroup *groups; /* each in one line of the processor's cache */
-	guint32 mask;	      /* groups - 1 */
-	guint32 n_slots;      /* that are not 0 */
-	KmtEntry *entries;    /* n_entries of them, n_allocated have room */
-	guint64 *indexes;     /* likewise, of their ALLOC records; or NULL */
+	guint32 n_groups;
+	guint32 n_slots;   /* that are not 0 */
+	KmtEntry *entries; /* n_entries of them, n_allocated have room */
+	guint64 *indexes;  /* likewise, of their ALLOC records; or NULL */
 	guint32 n_entries;
 	guint32 n_allocated;
 	guint32 n_closed; /* entries that are not live */
 	guint32 hand;	  /* where the search for one to forget goes on */
 	guint32 patience; /* so many are added before it is tried again */
-	guint32 shift;	  /* of the part of a hash that says which group */
-	guint32 padding;  /* to a power of two */
+	guint32 padding[2];
 } KmtObjSegment;
 G_STATIC_ASSERT(sizeof(KmtObjSegment) == 64 || sizeof(void *) < 8);
 
@@ -138,7 +139,14 @@ static inline KmtObjSegment *kmt_obj_segment(KmtObjTable *table, guint64 hash)
  * tag, and what is left for others. */
 static inline guint32 kmt_obj_group(const KmtObjSegment *s, guint64 hash)
 {
-	return (guint32)(hash << KMT_OBJ_SEGMENT_BITS >> s->shift);
+	return (guint32)((hash << KMT_OBJ_SEGMENT_BITS >> 32) * s->n_groups >>
+			 32);
+}
+
+/* The group that is looked at after group i. */
+static inline guint32 kmt_obj_next_group(const KmtObjSegment *s, guint32 i)
+{
+	return i + 1 < s->n_groups ? i + 1 : 0;
 }
 
 static inline guint32 kmt_obj_tag(guint64 hash)
@@ -214,7 +222,7 @@ static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
 	guint32 i;
 
-	for (i = kmt_obj_group(s, hash);; i = (i + 1) & s->mask) {
+	for (i = kmt_obj_group(s, hash);; i = kmt_obj_next_group(s, i)) {
 		const KmtSlotGroup *group = &s->groups[i];
 		guint tagged = kmt_obj_equal(group, ~KMT_SLOT_NUMBER_MASK,
 					     kmt_obj_tag(hash));
