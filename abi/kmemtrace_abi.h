@@ -331,5 +331,36 @@ _Static_assert(sizeof(struct kmemtrace_event_lost) == KMEMTRACE_EVENT_SIZE_V2,
  *	older ones are not there, so that at the time T and before names may be
  *	missing or be those of a later task with that pid.
  */
+/*
+ * Info
+ * ----
+ * The file info, in debugfs and, as it was at the end, on disk, says what the
+ * records are and which there can be.  Lines "# key: value" are of the whole:
+ *
+ * abi_version, record_size (bytes), byte_order (little or big), word_size (bytes
+ *	of a pointer), clock, enabled (0 or 1), subbufs, subbuf_size (bytes).
+ * session:	how many sessions have begun since boot, with this one.
+ * filter:	what the file filter says; none.
+ * filtered:	no; yes: there was a filter, the same for the whole session;
+ *	changed: there were several, or not all the time.
+ * sample:	one of so many allocations was recorded, 1: all; 0: it was not
+ *	the same for the whole session.
+ * frees:	exact: those whose allocation passes the filter; all: others too,
+ *	of memory whose allocation was left out.
+ *
+ * Each other line is words with a space between them, the first of which says
+ * what the line is about.  There may be more words at the end of a line, and
+ * other first words.
+ *
+ * record EVENT_ID NAME
+ *	Records of this event_id have the fields of the lines that follow:
+ * field NAME TYPE OFFSET BYTES SIGNED
+ *	TYPE: u or s and bits, as u64.  SIGNED: signed or unsigned.
+ * type TYPE_ID NAME
+ *	A type_id.
+ * event NAME EVENT_ID TYPE_ID STATE SESSION
+ *	What events/NAME/enabled switches.  STATE: on or off.  SESSION: whole,
+ *	or missed: it was off at some time of this session.
+ */
 
 #endif /* _KMEMTRACE_ABI_H */

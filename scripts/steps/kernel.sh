@@ -62,7 +62,7 @@ step_sparse()
 	local said=$work/sparse
 
 	"$kmt_top/vm/build" -q --make \
-		"C=2 mm/kmemtrace.o mm/kmemtrace_debugfs.o mm/kmemtrace_hooks.o mm/kmemtrace_params.o mm/kmemtrace_tables.o" slub >"$said" 2>&1
+		"C=2 $(cd "$kmt_top/kernel-patches/core" && echo mm/kmemtrace*.c | sed 's/\.c/.o/g')" slub >"$said" 2>&1
 	cat "$said"
 	grep -q 'CHECK .*kmemtrace' "$said"
 	! grep -E 'kmemtrace[^ ]*:[0-9]+:[0-9]+: (warning|error)' "$said"

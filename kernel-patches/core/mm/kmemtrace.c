@@ -14,6 +14,7 @@
 #include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/relay.h>
@@ -25,12 +26,9 @@
 /* Set once, before the first probe is registered; never freed. */
 struct rchan *kmemtrace_chan;
 
-/*
- * Serialises switching on and off.  Taken before cpu_hotplug_lock (registering
- * a probe takes that), so never in a CPU hotplug callback.
- */
-static DEFINE_MUTEX(kmemtrace_mutex);
+DEFINE_MUTEX(kmemtrace_mutex);
 static bool kmemtrace_on;
+static unsigned long kmemtrace_sessions;
 
 bool kmemtrace_is_on(void)
 {
@@ -95,6 +93,22 @@ static int kmemtrace_open_channel(void)
 	return 0;
 }
 
+unsigned long kmemtrace_session(void)
+{
+	lockdep_assert_held(&kmemtrace_mutex);
+	return kmemtrace_sessions;
+}
+
+/* Context: nobody writes. */
+static void kmemtrace_new_session(void)
+{
+	kmemtrace_sessions++;
+	kmemtrace_debugfs_new_session();
+	kmemtrace_tables_new_session();
+	kmemtrace_events_new_session();
+	kmemtrace_filter_new_session();
+}
+
 static int kmemtrace_switch_on(void)
 {
 	int err;
@@ -106,13 +120,12 @@ static int kmemtrace_switch_on(void)
 	err = kmemtrace_tables_attach();
 	if (err)
 		return err;
-	err = kmemtrace_writer_attach();
+	err = kmemtrace_events_attach();
 	if (err) {
 		kmemtrace_tables_detach();
 		return err;
 	}
-	kmemtrace_debugfs_new_session();
-	kmemtrace_tables_new_session();
+	kmemtrace_new_session();
 	kmemtrace_writer_start();
 	WRITE_ONCE(kmemtrace_on, true);
 	return 0;
@@ -121,7 +134,8 @@ static int kmemtrace_switch_on(void)
 static void kmemtrace_switch_off(void)
 {
 	kmemtrace_writer_stop();
-	kmemtrace_writer_detach();
+	kmemtrace_events_detach();
+	kmemtrace_writer_wait();
 	kmemtrace_tables_end_session();
 	kmemtrace_tables_detach();
 	WRITE_ONCE(kmemtrace_on, false);
@@ -141,6 +155,21 @@ int kmemtrace_switch(bool on)
 	return err;
 }
 
+void kmemtrace_reset(void)
+{
+	mutex_lock(&kmemtrace_mutex);
+	if (kmemtrace_on) {
+		kmemtrace_writer_stop();
+		kmemtrace_writer_wait();
+		kmemtrace_new_session();
+		kmemtrace_writer_start();
+	} else if (kmemtrace_chan) {
+		kmemtrace_debugfs_new_session();
+		kmemtrace_writer_forget();
+	}
+	mutex_unlock(&kmemtrace_mutex);
+}
+
 /*
  * Called once the slab allocator and vmalloc work, which is as soon as relay
  * does; one CPU runs and debugfs is far away.
@@ -149,6 +178,7 @@ void __init kmemtrace_init(void)
 {
 	kmemtrace_settle_parameters();
 	kmemtrace_writer_init();
+	kmemtrace_events_init();
 	if (!kmemtrace_boot_enabled)
 		return;
 	if (!kmemtrace_switch(true))

@@ -6,6 +6,7 @@
 #define _MM_KMEMTRACE_COMPAT_H
 
 #include <linux/hardirq.h>
+#include <linux/mm.h>
 #include <linux/sched/clock.h>
 #if defined(CONFIG_X86) && defined(CONFIG_PARAVIRT)
 #include <asm/paravirt.h>
@@ -35,6 +36,31 @@ kmemtrace_cache_bytes_alloc(const struct kmem_cache *s)
 static __always_inline u16 kmemtrace_cache_number(const struct kmem_cache *s)
 {
 	return s->kmemtrace_number;
+}
+
+/* The cache of a slab object; NULL: it has none, or does not know it. */
+static inline struct kmem_cache *kmemtrace_cache_of(const void *object)
+{
+#ifdef CONFIG_SLOB
+	return NULL;
+#else
+	struct slab *slab = virt_to_slab(object);
+
+	return slab ? slab->slab_cache : NULL;
+#endif
+}
+
+/* Bytes that a slab object takes, also a large one of kmalloc(); 0: unknown. */
+static inline size_t kmemtrace_bytes_of(const void *object)
+{
+#ifdef CONFIG_SLOB
+	return 0;
+#else
+	struct kmem_cache *s = kmemtrace_cache_of(object);
+
+	return s ? kmemtrace_cache_bytes_alloc(s) :
+		   folio_size(virt_to_folio(object));
+#endif
 }
 
 /* sched_clock() without the call in between. */

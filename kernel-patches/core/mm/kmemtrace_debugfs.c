@@ -16,7 +16,6 @@
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/init.h>
-#include <linux/kstrtox.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/poll.h>
@@ -252,7 +251,8 @@ static ssize_t kmemtrace_enabled_write(struct file *file,
 	bool on;
 	int err;
 
-	err = kstrtobool_from_user(buffer, count, &on);
+	err = kmemtrace_bool_from_user("enabled", "0 or 1", buffer, count,
+				       &on);
 	if (!err)
 		err = kmemtrace_switch(on);
 	return err ?: count;
@@ -278,7 +278,10 @@ static const struct kmemtrace_entry kmemtrace_entries[] __initconst = {
 	{ "caches",         0400, &kmemtrace_caches_fops, 2 },
 	{ "consumed",       0400, &kmemtrace_consumed_fops },
 	{ "enabled",        0600, &kmemtrace_enabled_fops },
+	{ "filter",         0600, &kmemtrace_filter_fops },
+	{ "info",           0400, &kmemtrace_info_fops },
 	{ "overruns",       0400, &kmemtrace_overruns_fops },
+	{ "reset",          0200, &kmemtrace_reset_fops },
 	{ "subbuf_size",    0400, &kmemtrace_subbuf_size_fops },
 	{ "subbufs",        0400, &kmemtrace_subbufs_fops },
 	{ "tasks",          0400, &kmemtrace_tasks_fops, 2 },
@@ -304,6 +307,7 @@ static int __init kmemtrace_debugfs_init(void)
 				    kmemtrace_entries[i].mode, dir, NULL,
 				    kmemtrace_entries[i].fops);
 	}
+	kmemtrace_events_debugfs(dir);
 
 	mutex_lock(&kmemtrace_files_mutex);
 	kmemtrace_dir = dir;

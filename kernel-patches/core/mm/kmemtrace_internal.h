@@ -11,7 +11,9 @@
 
 #include <uapi/linux/kmemtrace_abi.h>
 
+struct kmem_cache;
 struct rchan;
+struct seq_file;
 
 /* NULL until tracing was switched on for the first time. */
 extern struct rchan *kmemtrace_chan;
@@ -33,16 +35,124 @@ int kmemtrace_switch(bool on);
 bool kmemtrace_is_on(void);
 
 /*
- * The writer.  Between attach and detach its probes are called; between start
- * and stop they record.  attach and detach sleep; attach: 0 or -errno.  start
- * is called with kmemtrace_chan set and forgets what was lost.  When stop
- * returns a record may still be under way, when detach returns none is.
+ * Begins a new session without switching off; where tracing is off, what is
+ * unread and the loss of the session before are forgotten.  Sleeps.
  */
+void kmemtrace_reset(void);
+
+/* How many sessions have begun.  Context: kmemtrace_mutex is held. */
+unsigned long kmemtrace_session(void);
+
+/*
+ * Serialises switching on and off, and all else that changes what is recorded.
+ * Taken before cpu_hotplug_lock (registering a probe takes that), so never in a
+ * CPU hotplug callback.
+ */
+extern struct mutex kmemtrace_mutex;
+
+/*
+ * The writer.  Between attach and detach probes are called; between start
+ * and stop they record.  start is called with kmemtrace_chan set and forgets
+ * what was lost.  When stop returns a record may still be under way, and is not
+ * any more after kmemtrace_writer_wait(), which sleeps.
+ *
+ * Which probes belong together: kmemtrace_events.c switches each of these by
+ * itself.  attach and detach sleep; attach: 0 or -errno.
+ */
+enum kmemtrace_probes {
+	KMEMTRACE_PROBES_KMALLOC,
+	KMEMTRACE_PROBES_KFREE,
+	KMEMTRACE_PROBES_CACHE_ALLOC,
+	KMEMTRACE_PROBES_CACHE_FREE,
+	KMEMTRACE_PROBES_PAGE_ALLOC,
+	KMEMTRACE_PROBES_PAGE_FREE,
+};
+
 void __init kmemtrace_writer_init(void);
-int kmemtrace_writer_attach(void);
-void kmemtrace_writer_detach(void);
+int kmemtrace_writer_attach(enum kmemtrace_probes probes);
+void kmemtrace_writer_detach(enum kmemtrace_probes probes);
 void kmemtrace_writer_start(void);
 void kmemtrace_writer_stop(void);
+void kmemtrace_writer_wait(void);
+
+/* Forgets what was lost.  Context: nobody writes. */
+void kmemtrace_writer_forget(void);
+
+/*
+ * Makes the next event of each CPU look at what is out of the ordinary: see
+ * kmemtrace_make_room().  Any context.
+ */
+void kmemtrace_writer_look(void);
+
+/* The name of the clock that timestamps are of. */
+const char *kmemtrace_clock_name(void);
+
+/*
+ * What is switched by itself: events/<name>/enabled in debugfs, and a line in
+ * info.  All but the first members are kmemtrace_events.c's.
+ */
+struct kmemtrace_switch {
+	/* Unique, and good for the name of a file. */
+	const char		*name;
+	/* Of its records; type_id 0 where they have none. */
+	u8			event_id;
+	u8			type_id;
+	/*
+	 * Begins or ends to record it.  Called with kmemtrace_mutex held, and
+	 * only as often as it changes: on while tracing is on and the switch
+	 * is, off else.  May sleep.  on: 0 or -errno, and nothing is recorded.
+	 * When off returns a record may still be under way.
+	 */
+	int			(*set)(struct kmemtrace_switch *sw, bool on);
+	/* More words for its line in info, or NULL. */
+	void			(*show)(struct seq_file *m,
+					const struct kmemtrace_switch *sw);
+	/* What user space wants; as it is when it is registered. */
+	bool			off;
+
+	bool			active;		/* set() was called with on */
+	bool			missed;		/* off in this session */
+	struct list_head	list;
+	struct dentry		*dir;
+};
+
+/*
+ * Both sleep, with kmemtrace_mutex not held.  register: 0 or -errno, of set();
+ * may be called before debugfs exists.  When unregister returns nothing is
+ * recorded any more and nobody uses sw.
+ */
+int kmemtrace_switch_register(struct kmemtrace_switch *sw);
+void kmemtrace_switch_unregister(struct kmemtrace_switch *sw);
+
+/* Of all together.  Context: kmemtrace_mutex is held.  attach: 0 or -errno. */
+void __init kmemtrace_events_init(void);
+int kmemtrace_events_attach(void);
+void kmemtrace_events_detach(void);
+void kmemtrace_events_new_session(void);
+void __init kmemtrace_events_debugfs(struct dentry *dir);
+extern const struct file_operations kmemtrace_info_fops;
+extern const struct file_operations kmemtrace_reset_fops;
+
+/*
+ * The filter.  passes: whether an allocation or a free is recorded; any context
+ * but NMI, interrupts are off.  cache, for the table of caches: one got number.
+ */
+struct kmemtrace_filter;
+extern struct kmemtrace_filter *kmemtrace_filter;	/* NULL: there is none */
+bool kmemtrace_filter_passes(u8 event_id, u8 type_id, u64 ptr,
+			     size_t bytes_alloc, u16 cache);
+void kmemtrace_filter_cache(u16 number, const char *name);
+void kmemtrace_filter_new_session(void);
+void kmemtrace_filter_info(struct seq_file *m);
+extern const struct file_operations kmemtrace_filter_fops;
+
+/*
+ * Reads a boolean that user space wrote to the file of that name.  0, or
+ * -errno, and the log tells what the file takes.
+ */
+int kmemtrace_bool_from_user(const char *name, const char *takes,
+			     const char __user *buffer, size_t count,
+			     bool *value);
 
 /* Events of cpu that were not recorded since tracing was last switched on. */
 u64 kmemtrace_lost(unsigned int cpu);
@@ -65,6 +175,10 @@ int kmemtrace_tables_attach(void);
 void kmemtrace_tables_detach(void);
 void kmemtrace_tables_new_session(void);
 void kmemtrace_tables_end_session(void);
+/* Calls func for each cache that has a number.  func does not sleep. */
+void kmemtrace_tables_each_cache(void (*func)(void *data, u16 number,
+					      const char *name),
+				 void *data);
 extern const struct file_operations kmemtrace_caches_fops;
 extern const struct file_operations kmemtrace_tasks_fops;
 

@@ -101,6 +101,7 @@ static void kmemtrace_number_cache(struct kmem_cache *s, u64 created)
 	__set_bit(number, kmemtrace_cache_numbers);
 	kmemtrace_last_number = number;
 	list_add_tail(&cache->list, &kmemtrace_caches);
+	kmemtrace_filter_cache(number, cache->name);
 	WRITE_ONCE(s->kmemtrace_number, number);
 	mutex_unlock(&kmemtrace_caches_mutex);
 }
@@ -178,6 +179,18 @@ static void kmemtrace_new_caches(void)
 		kmemtrace_number_cache(kmem_cache, 0);
 	kmemtrace_caches_known = true;
 	mutex_unlock(&slab_mutex);
+}
+
+void kmemtrace_tables_each_cache(void (*func)(void *data, u16 number,
+					      const char *name),
+				 void *data)
+{
+	const struct kmemtrace_cache *cache;
+
+	mutex_lock(&kmemtrace_caches_mutex);
+	list_for_each_entry(cache, &kmemtrace_caches, list)
+		func(data, cache->number, cache->name);
+	mutex_unlock(&kmemtrace_caches_mutex);
 }
 
 static void *kmemtrace_caches_start(struct seq_file *m, loff_t *pos)

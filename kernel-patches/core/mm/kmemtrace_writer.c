@@ -161,6 +161,12 @@ u64 kmemtrace_clock(void)
 	return kmemtrace_raw_clock();
 }
 
+const char *kmemtrace_clock_name(void)
+{
+	return static_key_enabled(&kmemtrace_unstable) ? "local_clock" :
+							  "sched_clock";
+}
+
 static noinline void kmemtrace_count_lost(struct kmemtrace_cpu *kc)
 {
 	if (kc->lost == kc->told)
@@ -258,13 +264,16 @@ static noinline struct rchan_buf *kmemtrace_make_room(void)
 			   (int)(buf->chan->subbuf_size - kmemtrace_record_size));
 		/*
 		 * Before the count of those in NMI is read, which may set it
-		 * again.  Pairs with kmemtrace_writer_stop().
+		 * again.  Pairs with kmemtrace_writer_look().
 		 */
 		smp_mb();
 		if (!READ_ONCE(kmemtrace_recording)) {
 			WRITE_ONCE(kc->limit, -1);
 			return NULL;
 		}
+		/* It is asked in kmemtrace_record_slow(). */
+		if (READ_ONCE(kmemtrace_filter))
+			WRITE_ONCE(kc->limit, -1);
 		kmemtrace_write_lost(kc, buf);
 		if (kmemtrace_has_room(buf))
 			return buf;
@@ -336,7 +345,9 @@ kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
 		return;
 	}
 	raw_local_irq_save(flags);
-	buf = kmemtrace_make_room();
+	buf = NULL;
+	if (kmemtrace_filter_passes(event_id, type_id, ptr, bytes_alloc, cache))
+		buf = kmemtrace_make_room();
 	if (buf)
 		kmemtrace_write(buf, preempt_count(), event_id, type_id,
 				call_site, ptr, bytes_req, bytes_alloc,
@@ -486,6 +497,7 @@ static void probe_page_free(void *data, unsigned long call_site,
 }
 
 struct kmemtrace_probe {
+	enum kmemtrace_probes probes;
 	const char *name;
 	int (*attach)(void);
 	void (*detach)(void);
@@ -512,58 +524,70 @@ KMEMTRACE_PROBE(kmemtrace_kmalloc, probe_kmemtrace_kmalloc)
 KMEMTRACE_PROBE(kmemtrace_cache_alloc, probe_kmemtrace_cache_alloc)
 KMEMTRACE_PROBE(kmemtrace_page_alloc, probe_page_alloc)
 
-#define KMEMTRACE_PROBE_ENTRY(tracepoint)				\
+#define KMEMTRACE_PROBE_ENTRY(belongs_to, tracepoint)			\
 	{								\
+		.probes = KMEMTRACE_PROBES_##belongs_to,		\
 		.name = #tracepoint,					\
 		.attach = attach_##tracepoint,				\
 		.detach = detach_##tracepoint,				\
 	}
 
 static const struct kmemtrace_probe kmemtrace_probes[] = {
-	KMEMTRACE_PROBE_ENTRY(kfree),
-	KMEMTRACE_PROBE_ENTRY(kmem_cache_free),
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_kfree),
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_cache_free),
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_page_free),
-	KMEMTRACE_PROBE_ENTRY(kmalloc),
-	KMEMTRACE_PROBE_ENTRY(kmem_cache_alloc),
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_kmalloc),
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_cache_alloc),
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_page_alloc),
+	KMEMTRACE_PROBE_ENTRY(KFREE, kfree),
+	KMEMTRACE_PROBE_ENTRY(CACHE_FREE, kmem_cache_free),
+	KMEMTRACE_PROBE_ENTRY(KFREE, kmemtrace_kfree),
+	KMEMTRACE_PROBE_ENTRY(CACHE_FREE, kmemtrace_cache_free),
+	KMEMTRACE_PROBE_ENTRY(PAGE_FREE, kmemtrace_page_free),
+	KMEMTRACE_PROBE_ENTRY(KMALLOC, kmalloc),
+	KMEMTRACE_PROBE_ENTRY(CACHE_ALLOC, kmem_cache_alloc),
+	KMEMTRACE_PROBE_ENTRY(KMALLOC, kmemtrace_kmalloc),
+	KMEMTRACE_PROBE_ENTRY(CACHE_ALLOC, kmemtrace_cache_alloc),
+	KMEMTRACE_PROBE_ENTRY(PAGE_ALLOC, kmemtrace_page_alloc),
 };
 
-static void kmemtrace_detach(unsigned int n)
+/* Of the first n in the table those that belong to probes. */
+static void kmemtrace_detach(enum kmemtrace_probes probes, unsigned int n)
 {
 	while (n--)
-		kmemtrace_probes[n].detach();
-	/* No probe runs any more, on any CPU, once this returns. */
-	tracepoint_synchronize_unregister();
+		if (kmemtrace_probes[n].probes == probes)
+			kmemtrace_probes[n].detach();
 }
 
-int kmemtrace_writer_attach(void)
+int kmemtrace_writer_attach(enum kmemtrace_probes probes)
 {
 	unsigned int i;
 	int err;
 
 	for (i = 0; i < ARRAY_SIZE(kmemtrace_probes); i++) {
+		if (kmemtrace_probes[i].probes != probes)
+			continue;
 		err = kmemtrace_probes[i].attach();
 		if (err) {
 			pr_err("cannot attach to tracepoint %s: %d\n",
 			       kmemtrace_probes[i].name, err);
-			kmemtrace_detach(i);
+			kmemtrace_detach(probes, i);
 			return err;
 		}
 	}
 	return 0;
 }
 
-void kmemtrace_writer_detach(void)
+void kmemtrace_writer_detach(enum kmemtrace_probes probes)
 {
-	kmemtrace_detach(ARRAY_SIZE(kmemtrace_probes));
+	kmemtrace_detach(probes, ARRAY_SIZE(kmemtrace_probes));
+}
+
+/*
+ * A writer has interrupts off and is called by a tracepoint: what both wait for
+ * is over.
+ */
+void kmemtrace_writer_wait(void)
+{
+	tracepoint_synchronize_unregister();
 }
 
 /* Context: nobody writes. */
-static void kmemtrace_reset_lost(void)
+void kmemtrace_writer_forget(void)
 {
 	unsigned int cpu;
 
@@ -599,19 +623,24 @@ u64 kmemtrace_lost(unsigned int cpu)
 
 void kmemtrace_writer_start(void)
 {
-	kmemtrace_reset_lost();
+	kmemtrace_writer_forget();
 	WRITE_ONCE(kmemtrace_recording, true);
 }
 
-void kmemtrace_writer_stop(void)
+void kmemtrace_writer_look(void)
 {
 	unsigned int cpu;
 
-	WRITE_ONCE(kmemtrace_recording, false);
 	/* Pairs with kmemtrace_make_room(): its limit is set before this one. */
 	smp_mb();
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu_ptr(&kmemtrace_cpus, cpu)->limit, -1);
+}
+
+void kmemtrace_writer_stop(void)
+{
+	WRITE_ONCE(kmemtrace_recording, false);
+	kmemtrace_writer_look();
 }
 
 /* Context: one CPU runs, and kmemtrace_abi is settled. */

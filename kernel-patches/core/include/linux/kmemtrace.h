@@ -98,10 +98,16 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
 		       __kmemtrace_cache_alloc_bulk(call_site, s, gfp_flags, \
 						    nr, p))
 
-/* nr objects are about to be freed at once; s is NULL for kfree_bulk(). */
+/*
+ * nr objects are about to be freed at once; s is NULL for kfree_bulk().  Either
+ * of both events may be off by itself.
+ */
 #define kmemtrace_free_bulk(call_site, s, nr, p)			\
-	kmemtrace_hook(kmemtrace_kfree,					\
-		       __kmemtrace_free_bulk(call_site, s, nr, p))
+	do {								\
+		if (trace_kmemtrace_kfree_enabled() ||			\
+		    trace_kmemtrace_cache_free_enabled())		\
+			__kmemtrace_free_bulk(call_site, s, nr, p);	\
+	} while (0)
 
 /*
  * One piece of memory was allocated.  page may be NULL: it was not.  A wrapper's
