@@ -11,5 +11,6 @@ EXTRA_DIST += \
 	docs/definitions.md \
 	docs/limits.md \
 	docs/reconciliation.md \
+	docs/seeds.md \
 	docs/testing.md \
 	docs/walkthrough.md
