@@ -59,12 +59,15 @@ step_checkpatch()
 
 step_sparse()
 {
-	local said=$work/sparse
+	local said=$work/sparse objects file
 
-	"$kmt_top/vm/build" -q --make \
-		"C=2 $(cd "$kmt_top/kernel-patches/core" && echo mm/kmemtrace*.c | sed 's/\.c/.o/g')" slub >"$said" 2>&1
+	objects=$(cd "$kmt_top/kernel-patches/core" &&
+		find mm -name '*.c' | sed 's/c$/o/' | sort | tr '\n' ' ')
+	"$kmt_top/vm/build" -q --make "C=2 $objects" slub >"$said" 2>&1
 	cat "$said"
-	grep -q 'CHECK .*kmemtrace' "$said"
+	for file in $objects; do
+		grep -q "CHECK .*${file%.o}.c" "$said"
+	done
 	! grep -E 'kmemtrace[^ ]*:[0-9]+:[0-9]+: (warning|error)' "$said"
 }
 
