@@ -2,11 +2,12 @@
 #include "config.h"
 
 #include "check/check.h"
+#include "trace/space.h"
 
 /* An error that lacks the record before, which is found in a second pass. */
 typedef struct {
 	guint64 ptr;
-	gboolean pages;
+	KmtSpace space;
 	/* The last record of the address so far. */
 	const KmtCpuFile *last_file;
 	guint64 last_index;
@@ -163,20 +164,20 @@ static guint wanted_hash(gconstpointer p)
 {
 	const Wanted *w = p;
 
-	return g_int64_hash(&w->ptr) + (guint)w->pages;
+	return g_int64_hash(&w->ptr) + (guint)w->space;
 }
 
 static gboolean wanted_equal(gconstpointer a, gconstpointer b)
 {
 	const Wanted *wa = a, *wb = b;
 
-	return wa->ptr == wb->ptr && wa->pages == wb->pages;
+	return wa->ptr == wb->ptr && wa->space == wb->space;
 }
 
 static void set_key(Wanted *w, const struct kmemtrace_event *event)
 {
 	w->ptr = event->ptr;
-	w->pages = event->type_id == KMEMTRACE_TYPE_PAGES;
+	w->space = kmt_space_of(event->type_id);
 }
 
 /* A record as one number; 2^48 records of 56 bytes fill no disk. */

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "check/rules.h"
+#include "trace/space.h"
 
 static gboolean is_lost(const KmtRuleInput *in)
 {
@@ -35,7 +36,7 @@ static gboolean unknown_event(const KmtRuleInput *in)
 
 static gboolean unknown_type(const KmtRuleInput *in)
 {
-	return in->event->type_id > KMEMTRACE_TYPE_PAGES;
+	return in->event->type_id > kmt_last_type(in->file->record_size);
 }
 
 static gboolean null_pointer(const KmtRuleInput *in)
@@ -172,7 +173,7 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 				    "nor a loss",
 				    unknown_event},
 	[KMT_RULE_UNKNOWN_TYPE] = {"unknown-type",
-				   "type_id is not kmalloc, cache or pages",
+				   "type_id is none that this version has",
 				   unknown_type},
 	[KMT_RULE_NULL_POINTER] = {"null-pointer", "ptr is 0", null_pointer},
 	[KMT_RULE_NOTHING_REQUESTED] = {"nothing-requested",

@@ -3,6 +3,7 @@
 
 #include "check/check.h"
 #include "cli/text.h"
+#include "trace/space.h"
 
 static const char *const event_names[] = {
 	[KMEMTRACE_EVENT_ALLOC] = "alloc",
@@ -13,6 +14,8 @@ static const char *const type_names[] = {
 	[KMEMTRACE_TYPE_KMALLOC] = "kmalloc",
 	[KMEMTRACE_TYPE_CACHE] = "cache",
 	[KMEMTRACE_TYPE_PAGES] = "pages",
+	[KMEMTRACE_TYPE_PERCPU] = "percpu",
+	[KMEMTRACE_TYPE_VMALLOC] = "vmalloc",
 };
 
 static guint64 offset_of(const KmtCpuFile *file, guint64 index)
@@ -60,7 +63,7 @@ static void print_event(const KmtCpuFile *file, const struct kmemtrace_event *e,
 {
 	if (e->event_id > KMEMTRACE_EVENT_FREE ||
 	    e->event_id == KMEMTRACE_EVENT_NULL ||
-	    e->type_id > KMEMTRACE_TYPE_PAGES ||
+	    e->type_id > kmt_last_type(file->record_size) ||
 	    e->event_size != file->record_size)
 		fprintf(out, "record event=%u type=%u size=%u", e->event_id,
 			e->type_id, e->event_size);

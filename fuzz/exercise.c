@@ -4,6 +4,7 @@
 #include "fuzz/exercise.h"
 
 #include "trace/pipeline.h"
+#include "trace/space.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -115,8 +116,8 @@ static Told *tell(Exercise *x, KmtExtraOp op, const KmtObject *object,
 static gint compare_told(gconstpointer a, gconstpointer b)
 {
 	const Told *x = a, *y = b;
-	gboolean x_pages = x->type == KMEMTRACE_TYPE_PAGES;
-	gboolean y_pages = y->type == KMEMTRACE_TYPE_PAGES;
+	gint x_space = (gint)kmt_space_of(x->type);
+	gint y_space = (gint)kmt_space_of(y->type);
 
 	if (x->place != y->place)
 		return x->place < y->place ? -1 : 1;
@@ -126,18 +127,18 @@ static gint compare_told(gconstpointer a, gconstpointer b)
 		return 0;
 	if (x->ptr != y->ptr)
 		return x->ptr < y->ptr ? -1 : 1;
-	return x_pages - y_pages;
+	return x_space - y_space;
 }
 
 static gint compare_objects(gconstpointer a, gconstpointer b)
 {
 	const Object *x = a, *y = b;
-	gboolean x_pages = x->type == KMEMTRACE_TYPE_PAGES;
-	gboolean y_pages = y->type == KMEMTRACE_TYPE_PAGES;
+	gint x_space = (gint)kmt_space_of(x->type);
+	gint y_space = (gint)kmt_space_of(y->type);
 
 	if (x->ptr != y->ptr)
 		return x->ptr < y->ptr ? -1 : 1;
-	return x_pages - y_pages;
+	return x_space - y_space;
 }
 
 /* ---- one record after the other ---- */
@@ -227,8 +228,8 @@ static void on_free(gpointer user, const KmtObject *object,
 	set_late(x, told);
 	told->mismatch = (guint8)mismatch;
 	g_assert_cmphex(object->ptr, ==, event->ptr);
-	g_assert_cmpint(object->type == KMEMTRACE_TYPE_PAGES, ==,
-			event->type_id == KMEMTRACE_TYPE_PAGES);
+	g_assert_cmpint(kmt_space_of(object->type), ==,
+			kmt_space_of(event->type_id));
 	if (object->type == event->type_id)
 		g_assert_false(mismatch);
 	else if (mismatch)

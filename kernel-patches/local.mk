@@ -11,6 +11,8 @@ EXTRA_DIST += \
 	kernel-patches/6.1/0008-mm-slob-trace-the-caller-of-bulk-operations.patch \
 	kernel-patches/6.1/0009-mm-slab_common-tell-of-caches.patch \
 	kernel-patches/6.1/0010-exit-tell-of-the-end-of-a-task.patch \
+	kernel-patches/6.1/0011-mm-percpu-trace-per-CPU-memory.patch \
+	kernel-patches/6.1/0012-mm-vmalloc-trace-vmalloc.patch \
 	kernel-patches/core/Documentation/ABI/testing/debugfs-kmemtrace \
 	kernel-patches/core/Documentation/mm/kmemtrace.rst \
 	kernel-patches/core/include/linux/kmemtrace.h \

@@ -36,7 +36,7 @@ static ALWAYS_INLINE void book_alloc(KmtBooks *books, const KmtLotBook *b,
 		books->live_overflowed = TRUE;
 	kind->epoch +=
 		kmt_ledger_alloc(kind, b->bytes_req, b->bytes_alloc, now);
-	if (b->kind != KMT_KIND_PAGES)
+	if (kmt_kind_is_slab(b->kind))
 		slab->epoch +=
 			kmt_ledger_change(slab, FALSE, b->bytes_alloc, now);
 	if (G_UNLIKELY(remote)) {
@@ -51,7 +51,7 @@ static ALWAYS_INLINE void book_close(KmtBooks *books, const KmtLotBook *b)
 	kmt_ledger_before(b->ledger);
 	kmt_ledger_close(b->ledger, b->bytes_req, b->bytes_alloc);
 	kmt_ledger_close(&books->kinds[b->kind], b->bytes_req, b->bytes_alloc);
-	if (b->kind != KMT_KIND_PAGES)
+	if (kmt_kind_is_slab(b->kind))
 		books->kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
 }
 
@@ -101,7 +101,7 @@ static void window_alloc(KmtBooks *books, const KmtLotBook *b, gint64 now)
 		return;
 	kmt_ledger_alloc(&books->window_kinds[b->kind], b->bytes_req,
 			 b->bytes_alloc, now);
-	if (b->kind != KMT_KIND_PAGES)
+	if (kmt_kind_is_slab(b->kind))
 		kmt_ledger_change(&books->window_kinds[KMT_KIND_SLAB], FALSE,
 				  b->bytes_alloc, now);
 }
@@ -112,7 +112,7 @@ static void window_close(KmtBooks *books, const KmtLotBook *b)
 		return;
 	kmt_ledger_close(&books->window_kinds[b->kind], b->bytes_req,
 			 b->bytes_alloc);
-	if (b->kind != KMT_KIND_PAGES)
+	if (kmt_kind_is_slab(b->kind))
 		books->window_kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
 }
 
@@ -731,6 +731,7 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 		.stop_ns = options->span.stop,
 	};
 	g_autoptr(KmtPipeline) pipeline = NULL;
+	guint kind;
 
 	aggregate->tables = tables;
 	aggregate->cells = kmt_cells_new(parts, capture, tables);
@@ -743,8 +744,9 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 		aggregate->windows = g_new0(KmtWindow, options->span.windows);
 	books.kinds[KMT_KIND_KMALLOC].sum = &books.kinds[KMT_KIND_SLAB];
 	books.kinds[KMT_KIND_CACHE].sum = &books.kinds[KMT_KIND_SLAB];
-	/* That of pages is nobody's. */
-	books.kinds[KMT_KIND_PAGES].sum = &books.kinds[KMT_N_KINDS];
+	/* That of the others is nobody's. */
+	for (kind = KMT_KIND_PAGES; kind < KMT_KIND_SLAB; kind++)
+		books.kinds[kind].sum = &books.kinds[KMT_N_KINDS];
 	pipeline_options.cells = aggregate->cells;
 	pipeline =
 		kmt_pipeline_new(capture, &pipeline_options, consume, &books);

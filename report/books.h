@@ -15,7 +15,7 @@ typedef struct {
 	guint64 bytes_req;
 	guint64 bytes_alloc;
 	guint32 group; /* KMT_NO_GROUP: the filter does not want it */
-	guint8 kind;   /* KmtKind: kmalloc, cache or pages */
+	guint8 kind;   /* KmtKind, but for SLAB */
 	guint8 known;
 } KmtLotBook;
 
@@ -47,8 +47,8 @@ typedef struct {
 	guint64 free_records[KMT_N_KINDS]; /* of each kind; if plain, those that
 					      are no step */
 	/* Of slab, only what is live and its peak. */
-	KmtLedger kinds[KMT_N_KINDS + 1]; /* the last is the sum of pages, for
-					   * nobody: so each kind has one */
+	KmtLedger kinds[KMT_N_KINDS + 1]; /* the last is a sum for nobody,
+					   * so that each kind has one */
 } KmtBooks;
 
 /* Private, in plain.c: of a lot that is not known yet. */

@@ -3,6 +3,7 @@
 
 #include "report/cross.h"
 #include "trace/hash.h"
+#include "trace/space.h"
 
 /* GLib's hash functions take no seed of ours. */
 static guint pair_hash(gconstpointer p)
@@ -25,7 +26,7 @@ KmtCross *kmt_cross_new(guint n_cpus)
 
 	cross->seed = kmt_hash_seed();
 	cross->n_cpus = n_cpus;
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < KMT_N_LAYERS; i++)
 		cross->matrix[i] = g_new0(KmtCrossSum *, n_cpus);
 	cross->pairs =
 		g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
@@ -34,16 +35,15 @@ KmtCross *kmt_cross_new(guint n_cpus)
 
 void kmt_cross_free(KmtCross *cross)
 {
-	guint i;
+	guint layer, i;
 
 	if (!cross)
 		return;
-	for (i = 0; i < cross->n_cpus; i++) {
-		g_free(cross->matrix[0][i]);
-		g_free(cross->matrix[1][i]);
+	for (layer = 0; layer < KMT_N_LAYERS; layer++) {
+		for (i = 0; i < cross->n_cpus; i++)
+			g_free(cross->matrix[layer][i]);
+		g_free(cross->matrix[layer]);
 	}
-	g_free(cross->matrix[0]);
-	g_free(cross->matrix[1]);
 	g_hash_table_unref(cross->pairs);
 	g_free(cross);
 }
@@ -58,8 +58,9 @@ gboolean kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc,
 		       guint alloc_cpu, guint64 free_site, guint free_cpu,
 		       guint64 bytes)
 {
+	/* kmt_layers is in the order of spaces. */
 	KmtCrossSum **row =
-		&cross->matrix[alloc->kind == KMT_KIND_PAGES][alloc_cpu];
+		&cross->matrix[kmt_space_of(alloc->kind)][alloc_cpu];
 	gboolean overflow;
 	KmtCrossPair key = {.alloc = *alloc, .free_site = free_site}, *pair;
 

@@ -20,9 +20,9 @@ typedef struct {
 
 typedef struct {
 	guint n_cpus;
-	/* [layer][allocating][freeing], all frees that found their object;
-	 * layer 0 is slab, 1 is pages; NULL for a CPU with none. */
-	KmtCrossSum **matrix[2];
+	/* [place in kmt_layers][allocating][freeing], all frees that found
+	 * their object; NULL for a CPU with none. */
+	KmtCrossSum **matrix[KMT_N_LAYERS];
 	/* private: */
 	GHashTable *pairs; /* of KmtCrossPair */
 	guint64 seed;	   /* of their hash */

@@ -46,9 +46,14 @@ gboolean kmt_filter_set_kinds(KmtFilter *filter, const char *text,
 		else if (strcmp(words[i], "pages") == 0 ||
 			 strcmp(words[i], "page") == 0)
 			filter->kinds |= 1u << KMT_KIND_PAGES;
+		else if (strcmp(words[i], "percpu") == 0)
+			filter->kinds |= 1u << KMT_KIND_PERCPU;
+		else if (strcmp(words[i], "vmalloc") == 0)
+			filter->kinds |= 1u << KMT_KIND_VMALLOC;
 		else
 			return bad(error, "--kind", words[i],
-				   "kmalloc, cache, slab or pages");
+				   "kmalloc, cache, slab, pages, percpu or "
+				   "vmalloc");
 	}
 	return TRUE;
 }

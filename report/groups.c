@@ -162,6 +162,10 @@ static guint64 cache_value(KmtGroups *groups, const KmtCell *cell,
 			groups, g_strdup_printf("(objects of %" G_GUINT64_FORMAT
 						" bytes)",
 						bytes_alloc));
+	case KMT_KIND_PERCPU:
+		return text_number(groups, g_strdup("(per-CPU memory)"));
+	case KMT_KIND_VMALLOC:
+		return text_number(groups, g_strdup("(vmalloc)"));
 	default:
 		while (order < 32 &&
 		       bytes_alloc > (G_GUINT64_CONSTANT(4096) << order))
@@ -265,10 +269,8 @@ static guint32 find_group(KmtGroups *groups, const KmtCell *cell,
 	guint i;
 
 	key->n = by->n + 1;
-	if (by->kinds || cell->type == KMEMTRACE_TYPE_PAGES)
-		key->words[0] = cell->type;
-	else
-		key->words[0] = KMT_KIND_SLAB;
+	key->words[0] =
+		by->kinds ? cell->type : kmt_kind_layer((KmtKind)cell->type);
 	for (i = 0; i < by->n; i++)
 		key->words[i + 1] =
 			value_of(groups, by->dimensions[i], cell, bytes_alloc);

@@ -22,7 +22,7 @@ typedef struct {
 } KmtDetail;
 
 typedef struct {
-	/* KMT_KIND_SLAB or _PAGES, or a single kind if by->kinds. */
+	/* kmt_kind_layer(), or a single kind if by->kinds. */
 	KmtKind kind;
 	/* A value for each of by->dimensions: an address, a number, or the
 	 * number of a text. */

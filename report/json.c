@@ -173,12 +173,15 @@ static void add_capture(JsonBuilder *builder, const KmtReport *report)
 	json_builder_end_object(builder);
 }
 
-static void add_kinds(JsonBuilder *builder, const KmtAggregate *aggregate)
+static void add_kinds(JsonBuilder *builder, const KmtReport *report)
 {
+	const KmtAggregate *aggregate = report->aggregate;
 	guint i;
 
 	kmt_json_begin_object(builder, "kinds");
 	for (i = 0; i < KMT_N_KINDS; i++) {
+		if (!kmt_report_may_have(report, (KmtKind)i))
+			continue;
 		kmt_json_begin_object(builder, kmt_kind_name((KmtKind)i));
 		add_totals(builder, &aggregate->kinds[i]);
 		add_peak(builder, aggregate, &aggregate->kinds[i]);
@@ -335,6 +338,8 @@ static void add_windows(JsonBuilder *builder, const KmtReport *report)
 		for (kind = 0; kind < KMT_N_KINDS; kind++) {
 			const KmtTotals *t = &window->kinds[kind];
 
+			if (!kmt_report_may_have(report, (KmtKind)kind))
+				continue;
 			kmt_json_begin_object(builder,
 					      kmt_kind_name((KmtKind)kind));
 			kmt_json_u64(builder, "allocs", t->allocs);
@@ -403,7 +408,8 @@ static void add_row(JsonBuilder *builder, const KmtReport *report, guint layer,
 		if (!row[i].frees)
 			continue;
 		kmt_json_begin_object(builder, NULL);
-		kmt_json_text(builder, "kind", layer ? "pages" : "slab");
+		kmt_json_text(builder, "kind",
+			      kmt_kind_name(kmt_layers[layer]));
 		kmt_json_u64(builder, "allocating_cpu", files[from]->cpu);
 		kmt_json_u64(builder, "freeing_cpu", files[i]->cpu);
 		add_sum(builder, &row[i]);
@@ -417,7 +423,7 @@ static void add_matrix(JsonBuilder *builder, const KmtReport *report)
 	guint layer, i;
 
 	kmt_json_begin_array(builder, "frees_by_cpu");
-	for (layer = 0; layer < 2; layer++) {
+	for (layer = 0; layer < KMT_N_LAYERS; layer++) {
 		for (i = 0; i < cross->n_cpus; i++)
 			if (cross->matrix[layer][i])
 				add_row(builder, report, layer, i);
@@ -546,7 +552,7 @@ void kmt_report_json(const KmtReport *report, FILE *out)
 	kmt_json_text(builder, "format", "kmemtrace-report");
 	kmt_json_u64(builder, "version", 1);
 	add_capture(builder, report);
-	add_kinds(builder, report->aggregate);
+	add_kinds(builder, report);
 	add_groups(builder, report);
 	add_asked(builder, report);
 	add_findings(builder, report);

@@ -34,7 +34,7 @@ void kmt_books_add(KmtBooks *books, guint32 lot)
 		return;
 	book->ledger = kmt_groups_ledger(aggregate->groups, book->group);
 	book->ledger->sum = &books->kinds[book->kind];
-	if (!books->options->by->kinds && book->kind != KMT_KIND_PAGES)
+	if (!books->options->by->kinds && kmt_kind_is_slab(book->kind))
 		book->ledger->sum = &books->kinds[KMT_KIND_SLAB];
 }
 
@@ -130,7 +130,7 @@ void kmt_plain_kinds(KmtBooks *books)
 		KmtTotals *t = &aggregate->kinds[i];
 
 		t->frees += books->free_records[i] - books->extra_frees[i];
-		if (i != KMT_KIND_PAGES)
+		if (kmt_kind_is_slab(i))
 			aggregate->overflowed |= kmt_totals_add(
 				&aggregate->kinds[KMT_KIND_SLAB], t);
 	}

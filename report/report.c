@@ -316,7 +316,14 @@ gboolean kmt_report_is_chosen(const KmtGroup *group, gconstpointer user)
 		return FALSE;
 	if (report->slab_only == report->pages_only)
 		return TRUE;
-	return (group->kind == KMT_KIND_PAGES) == report->pages_only;
+	return kmt_kind_layer(group->kind) ==
+	       (report->pages_only ? KMT_KIND_PAGES : KMT_KIND_SLAB);
+}
+
+gboolean kmt_report_may_have(const KmtReport *report, KmtKind kind)
+{
+	return (kind != KMT_KIND_PERCPU && kind != KMT_KIND_VMALLOC) ||
+	       report->capture->record_size >= KMEMTRACE_EVENT_SIZE_V2;
 }
 
 KmtTable *kmt_report_table(const KmtReport *report)

@@ -47,6 +47,9 @@ void kmt_report_folded(const KmtReport *report, FILE *out);
 
 /* A KmtTableFilter: the kinds that the options of user, a report, chose. */
 gboolean kmt_report_is_chosen(const KmtGroup *group, gconstpointer user);
+
+/* Whether records of the capture's version may be of this kind. */
+gboolean kmt_report_may_have(const KmtReport *report, KmtKind kind);
 /* The groups that the options chose, sorted and cut. */
 KmtTable *kmt_report_table(const KmtReport *report);
 

@@ -163,8 +163,7 @@ static void cut(KmtTable *table, guint64 max_lines)
 	table->n_shown = (guint)max_lines;
 	for (i = table->n_shown; i < table->n_rows; i++) {
 		const KmtGroup *group = table->rows[i];
-		KmtKind kind = group->kind == KMT_KIND_PAGES ? KMT_KIND_PAGES
-							     : KMT_KIND_SLAB;
+		KmtKind kind = kmt_kind_layer(group->kind);
 
 		kmt_totals_add(&table->rest[kind], &group->totals);
 		table->n_rest[kind]++;

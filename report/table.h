@@ -29,7 +29,7 @@ typedef struct {
 	const KmtGroup **rows; /* all that were chosen, sorted */
 	guint n_rows;
 	guint n_shown; /* the first of them that are to be shown */
-	/* Sums over the others; only slab and pages are used, and no peaks. */
+	/* Sums over the others; only layers are used, and no peaks. */
 	KmtTotals rest[KMT_N_KINDS];
 	guint n_rest[KMT_N_KINDS];
 } KmtTable;

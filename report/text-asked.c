@@ -39,7 +39,6 @@ static void cross_line(KmtColumns *columns, const KmtTotals *totals)
 
 static void print_cross_cpu(const KmtReport *report, FILE *out)
 {
-	static const KmtKind rest_kinds[] = {KMT_KIND_SLAB, KMT_KIND_PAGES};
 	g_autoptr(KmtSort) sort = kmt_sort_parse("pingpong", NULL);
 	g_autoptr(KmtTable) table =
 		kmt_table_new(report->aggregate, has_cross_cpu_frees, report,
@@ -63,8 +62,8 @@ static void print_cross_cpu(const KmtReport *report, FILE *out)
 		cross_line(columns, &table->rows[i]->totals);
 		group_cells(report, columns, table->rows[i]);
 	}
-	for (i = 0; i < G_N_ELEMENTS(rest_kinds); i++) {
-		KmtKind kind = rest_kinds[i];
+	for (i = 0; i < KMT_N_LAYERS; i++) {
+		KmtKind kind = kmt_layers[i];
 
 		if (!table->n_rest[kind])
 			continue;
@@ -114,11 +113,17 @@ static void print_matrix(const KmtReport *report, FILE *out, guint layer)
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new(align, report->separators);
 
-	kmt_text_title(out, layer ? "PAGES FREED, by the CPU that allocated "
-				    "(lines) and the one that freed (columns)"
-				  : "SLAB OBJECTS FREED, by the CPU that "
-				    "allocated (lines) and the one that freed "
-				    "(columns)");
+	static const char *const titles[KMT_N_LAYERS] = {
+		"SLAB OBJECTS", "PAGES", "PER-CPU MEMORY", "VMALLOC MEMORY"};
+
+	/* What only version 2 has is left out where there is none. */
+	if (!n && layer > 1)
+		return;
+	fprintf(out,
+		"\n%s FREED, by the CPU that allocated (lines) and the one "
+		"that "
+		"freed (columns)\n",
+		titles[layer]);
 	if (!n || n > MAX_MATRIX_CPUS) {
 		fprintf(out, n ? "of %u CPUs: --json has it\n" : "none\n", n);
 		return;
@@ -204,7 +209,6 @@ static gboolean is_in_windows(const KmtReport *report, KmtKind kind)
 
 static void print_windows(const KmtReport *report, FILE *out)
 {
-	static const KmtKind kinds[] = {KMT_KIND_SLAB, KMT_KIND_PAGES};
 	const KmtAggregate *aggregate = report->aggregate;
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new("rrrrrlr", report->separators);
@@ -221,18 +225,18 @@ static void print_windows(const KmtReport *report, FILE *out)
 	for (i = 0; i < G_N_ELEMENTS(heads); i++)
 		kmt_columns_text(columns, heads[i]);
 	for (i = 0; i < aggregate->n_windows; i++) {
-		for (j = 0; j < G_N_ELEMENTS(kinds); j++) {
+		for (j = 0; j < KMT_N_LAYERS; j++) {
 			const KmtWindow *w = &aggregate->windows[i];
-			const KmtTotals *t = &w->kinds[kinds[j]];
+			const KmtTotals *t = &w->kinds[kmt_layers[j]];
 
-			if (!is_in_windows(report, kinds[j]))
+			if (!is_in_windows(report, kmt_layers[j]))
 				continue;
 			seconds_cell(columns, w->start);
 			kmt_columns_number(columns, FALSE, t->allocs);
 			kmt_columns_number(columns, FALSE, t->frees);
 			kmt_columns_number(columns, FALSE, t->live_bytes_alloc);
 			kmt_columns_number(columns, FALSE, t->peak_bytes_alloc);
-			kmt_columns_text(columns, kmt_kind_name(kinds[j]));
+			kmt_columns_text(columns, kmt_kind_name(kmt_layers[j]));
 			kmt_columns_number(columns, FALSE, t->bytes_alloc);
 		}
 	}
@@ -404,6 +408,8 @@ static void print_histograms(const KmtReport *report, FILE *out)
 
 void kmt_text_asked(const KmtReport *report, FILE *out)
 {
+	guint i;
+
 	if (report->shows_cross_cpu)
 		print_cross_cpu(report, out);
 	if (report->shows_windows)
@@ -413,8 +419,8 @@ void kmt_text_asked(const KmtReport *report, FILE *out)
 	if (report->histogram)
 		print_histograms(report, out);
 	if (report->aggregate->cross) {
-		print_matrix(report, out, 0);
-		print_matrix(report, out, 1);
+		for (i = 0; i < KMT_N_LAYERS; i++)
+			print_matrix(report, out, i);
 		print_pairs(report, out);
 	}
 }

@@ -3,9 +3,6 @@
 
 #include "report/text.h"
 
-/* What a table leaves out is summed for each of these. */
-static const KmtKind rest_kinds[] = {KMT_KIND_SLAB, KMT_KIND_PAGES};
-
 void kmt_text_site(const KmtReport *report, KmtColumns *columns,
 		   guint64 address)
 {
@@ -186,9 +183,9 @@ void kmt_text_groups(const KmtReport *report, FILE *out)
 	fill_head(report, columns);
 	for (i = 0; i < table->n_shown; i++)
 		fill_group(report, columns, table->rows[i]);
-	for (i = 0; i < G_N_ELEMENTS(rest_kinds); i++)
-		if (table->n_rest[rest_kinds[i]])
-			fill_rest(report, columns, table, rest_kinds[i]);
+	for (i = 0; i < KMT_N_LAYERS; i++)
+		if (table->n_rest[kmt_layers[i]])
+			fill_rest(report, columns, table, kmt_layers[i]);
 	kmt_columns_print(columns, out);
 	if (kmt_report_is_lossy(report))
 		fputs("~ events that are missing could have changed it\n", out);

@@ -7,11 +7,18 @@
 #include "report/text.h"
 
 static const KmtKind summary_kinds[] = {
-	KMT_KIND_KMALLOC,
-	KMT_KIND_CACHE,
-	KMT_KIND_SLAB,
-	KMT_KIND_PAGES,
+	KMT_KIND_KMALLOC, KMT_KIND_CACHE,  KMT_KIND_SLAB,
+	KMT_KIND_PAGES,	  KMT_KIND_PERCPU, KMT_KIND_VMALLOC,
 };
+
+/* What only version 2 has is left out where there is none. */
+static gboolean is_summed(const KmtReport *report, KmtKind kind)
+{
+	const KmtTotals *t = &report->aggregate->kinds[kind];
+
+	return (kind != KMT_KIND_PERCPU && kind != KMT_KIND_VMALLOC) ||
+	       t->allocs || t->frees || t->live_objects || t->peak_bytes_alloc;
+}
 
 static void print_number(const KmtReport *report, FILE *out, guint64 number)
 {
@@ -307,13 +314,22 @@ static const struct {
 
 static void print_summary(const KmtReport *report, FILE *out)
 {
-	g_autoptr(KmtColumns) columns =
-		kmt_columns_new("lrrrr", report->separators);
-	guint line, i;
+	g_autoptr(KmtColumns) columns = NULL;
+	g_autofree char *align = NULL;
+	KmtKind kinds[KMT_N_KINDS];
+	guint line, i, n = 0;
+	gboolean more;
 
-	kmt_columns_text(columns, "SUMMARY");
 	for (i = 0; i < G_N_ELEMENTS(summary_kinds); i++)
-		kmt_columns_text(columns, kmt_kind_name(summary_kinds[i]));
+		if (is_summed(report, summary_kinds[i]))
+			kinds[n++] = summary_kinds[i];
+	more = kinds[n - 1] != KMT_KIND_PAGES;
+	align = g_strnfill(n + 1, 'r');
+	align[0] = 'l';
+	columns = kmt_columns_new(align, report->separators);
+	kmt_columns_text(columns, "SUMMARY");
+	for (i = 0; i < n; i++)
+		kmt_columns_text(columns, kmt_kind_name(kinds[i]));
 	for (line = 0; line < G_N_ELEMENTS(summary_lines); line++) {
 		FillCell fill = summary_lines[line].fill;
 		gboolean known = report->aggregate->has_peaks ||
@@ -323,11 +339,10 @@ static void print_summary(const KmtReport *report, FILE *out)
 		if (report->capture->timeless && fill == fill_peak_time)
 			continue;
 		kmt_columns_text(columns, summary_lines[line].label);
-		for (i = 0; i < G_N_ELEMENTS(summary_kinds); i++) {
+		for (i = 0; i < n; i++) {
 			if (known)
 				fill(report, columns,
-				     &report->aggregate
-					      ->kinds[summary_kinds[i]]);
+				     &report->aggregate->kinds[kinds[i]]);
 			else
 				kmt_columns_text(columns, "-");
 		}
@@ -337,6 +352,10 @@ static void print_summary(const KmtReport *report, FILE *out)
 	fputs("slab = kmalloc + cache. Slab memory lies in pages: never add "
 	      "the two.\n",
 	      out);
+	if (more)
+		fputs("So does what vmalloc gives, and per-CPU memory: never "
+		      "add those either.\n",
+		      out);
 }
 
 /* Findings. */

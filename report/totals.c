@@ -4,11 +4,13 @@
 #include "report/totals.h"
 
 static const char *const kind_names[KMT_N_KINDS] = {
-	[KMT_KIND_KMALLOC] = "kmalloc",
-	[KMT_KIND_CACHE] = "cache",
-	[KMT_KIND_PAGES] = "pages",
-	[KMT_KIND_SLAB] = "slab",
+	[KMT_KIND_KMALLOC] = "kmalloc", [KMT_KIND_CACHE] = "cache",
+	[KMT_KIND_PAGES] = "pages",	[KMT_KIND_PERCPU] = "percpu",
+	[KMT_KIND_VMALLOC] = "vmalloc", [KMT_KIND_SLAB] = "slab",
 };
+
+const KmtKind kmt_layers[KMT_N_LAYERS] = {KMT_KIND_SLAB, KMT_KIND_PAGES,
+					  KMT_KIND_PERCPU, KMT_KIND_VMALLOC};
 
 const char *kmt_kind_name(KmtKind kind)
 {

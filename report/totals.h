@@ -10,19 +10,37 @@
 #include <kmemtrace_abi.h>
 
 /*
- * The first three are the record's type_id.  SLAB is kmalloc and cache together
- * and exists for totals only; nothing adds PAGES to the others.
+ * All but SLAB are the record's type_id.  SLAB is kmalloc and cache together
+ * and exists for totals only; nothing adds any of the others up.
  */
 typedef enum {
 	KMT_KIND_KMALLOC = KMEMTRACE_TYPE_KMALLOC,
 	KMT_KIND_CACHE = KMEMTRACE_TYPE_CACHE,
 	KMT_KIND_PAGES = KMEMTRACE_TYPE_PAGES,
+	KMT_KIND_PERCPU = KMEMTRACE_TYPE_PERCPU,
+	KMT_KIND_VMALLOC = KMEMTRACE_TYPE_VMALLOC,
 	KMT_KIND_SLAB,
 	KMT_N_KINDS
 } KmtKind;
 
-/* "kmalloc", "cache", "pages", "slab". */
+/* "kmalloc", "cache", "pages", "percpu", "vmalloc", "slab". */
 const char *kmt_kind_name(KmtKind kind);
+
+/* Is it a part of SLAB? */
+static inline gboolean kmt_kind_is_slab(guint kind)
+{
+	return kind <= KMT_KIND_CACHE;
+}
+
+/* The kind that its figures are summed for: SLAB, or itself. */
+static inline KmtKind kmt_kind_layer(KmtKind kind)
+{
+	return kmt_kind_is_slab(kind) ? KMT_KIND_SLAB : kind;
+}
+
+/* These, in the order that they are shown in. */
+#define KMT_N_LAYERS 4
+extern const KmtKind kmt_layers[KMT_N_LAYERS];
 
 /* Sums are exact; the owner is told when one did not fit in 64 bits. */
 typedef struct {

@@ -14,8 +14,8 @@ be decimal or 0x hexadecimal:
                             what follows goes to cpuN.out; size: bytes of a
                             record, 56 unless told; longer ones end in 0xee
     file NAME               what follows goes to that file
-    alloc kmalloc|cache|pages t=.. site=.. ptr=.. req=.. alloc=.. gfp=.. node=..
-    free  kmalloc|cache|pages t=.. site=.. ptr=..
+    alloc kmalloc|cache|pages|percpu|vmalloc t=.. site=.. ptr=.. req=.. alloc=.. gfp=.. node=..
+    free  kmalloc|cache|pages|percpu|vmalloc t=.. site=.. ptr=..
     record event=.. type=.. size=.. and the fields above, extra=HEX
                             any record; size is what it says of itself
                             pid=.. cache=.. flags=.. with size=64 or more:
@@ -35,8 +35,9 @@ import struct
 import sys
 
 ALLOC, FREE, LOST = 1, 2, 3
-KMALLOC, CACHE, PAGES = 0, 1, 2
-TYPES = {"kmalloc": KMALLOC, "cache": CACHE, "pages": PAGES}
+KMALLOC, CACHE, PAGES, PERCPU, VMALLOC = range(5)
+TYPES = {"kmalloc": KMALLOC, "cache": CACHE, "pages": PAGES,
+         "percpu": PERCPU, "vmalloc": VMALLOC}
 BASE_SIZE = 56
 V2_SIZE = 64
 ORDERS = {"little": "<", "big": ">"}

@@ -12,7 +12,7 @@ import struct
 import reference_match
 
 ALLOC, FREE, LOST = 1, 2, 3
-KINDS = ["kmalloc", "cache", "pages"]
+KINDS = ["kmalloc", "cache", "pages", "percpu", "vmalloc"]
 # When what waits for its decision is booked if no record comes any more.
 AT_THE_END = float("inf")
 
@@ -76,8 +76,8 @@ class File:
         data = data[:self.events * size]
         for index, fields in enumerate(layout.iter_unpack(data)):
             event, kind, event_size = fields[:3]
-            if (event not in (ALLOC, FREE) or kind > 2 or event_size != size
-                    or not fields[5]):
+            if (event not in (ALLOC, FREE) or kind > reference_match.last_type(size)
+                    or event_size != size or not fields[5]):
                 # Of version 2: events were lost.
                 is_lost = (event == LOST and size >= 64
                            and event_size == size)

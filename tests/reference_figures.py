@@ -13,6 +13,14 @@ import re
 from reference_capture import ALLOC, AT_THE_END, KINDS
 
 TABLE_KINDS = KINDS + ["slab"]
+# What is summed for what a table leaves out.
+LAYERS = ["slab"] + KINDS[2:]
+
+
+def layer_of(kind):
+    """The kind that its figures are summed for."""
+    return "slab" if kind in ("kmalloc", "cache") else kind
+
 # What keeps kmalloc and caches apart.
 SINGLE_KINDS = ("callsite", "kind", "cache")
 
@@ -188,6 +196,8 @@ class Naming:
             return f"kmalloc-{record.alloc}"
         if record.type == 1:
             return f"(objects of {record.alloc} bytes)"
+        if record.type > 2:
+            return ("(per-CPU memory)", "(vmalloc)")[record.type - 3]
         order = 0
         while order < 32 and 4096 << order < record.alloc:
             order += 1
@@ -381,8 +391,8 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         """By all dimensions, and kmalloc apart from caches by some."""
         by = self.options.by
         kind = KINDS[record.type]
-        if kind != "pages" and not any(d in SINGLE_KINDS for d in by):
-            kind = "slab"
+        if not any(d in SINGLE_KINDS for d in by):
+            kind = layer_of(kind)
         values = tuple(self.naming.value(d, record) for d in by)
         return self.groups.setdefault((kind, values), Group(kind, values))
 
@@ -390,7 +400,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         """All that an object is a part of, but windows."""
         kind = KINDS[record.type]
         result = [group.totals, self.kinds[kind]]
-        if kind != "pages":
+        if layer_of(kind) != kind:
             result.append(self.kinds["slab"])
         return result
 
@@ -398,7 +408,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
     def kinds_of(record):
         """The kinds that a record is of."""
         kind = KINDS[record.type]
-        return [kind] if kind == "pages" else [kind, "slab"]
+        return [kind] if layer_of(kind) == kind else [kind, "slab"]
 
     def is_remote(self, record):
         """Asked of another node than that of its CPU."""
@@ -469,7 +479,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
 
     def cross(self, record, free):
         """Who freed whose memory."""
-        layer = "pages" if record.type == 2 else "slab"
+        layer = layer_of(KINDS[record.type])
         sums = [self.matrix[layer, record.cpu, free.cpu]]
         if record.cpu != free.cpu:
             sums.append(self.pairs[record.site, KINDS[record.type],
@@ -578,7 +588,8 @@ class Figures:  # pylint: disable=too-many-instance-attributes
                 continue
             if o.live and not t.objects:
                 continue
-            if o.slab != o.page and (group.kind == "pages") != o.page:
+            if o.slab != o.page and (layer_of(group.kind)
+                                     != ("pages" if o.page else "slab")):
                 continue
             result.append(group)
         return result

@@ -11,7 +11,17 @@ import collections
 import struct
 
 ALLOC, FREE = 1, 2
-PAGES = 2
+
+
+def last_type(size):
+    """Version 1 has kmalloc, cache, pages; version 2 percpu, vmalloc, too."""
+    return 2 if size < 64 else 4
+
+
+def space(type_id):
+    """kmalloc and cache share one."""
+    return max(type_id, 1)
+
 
 Record = collections.namedtuple("Record", "event type t ptr cpu index now")
 
@@ -31,7 +41,8 @@ def merge(files, size=56):
         latest = None
         for index, (event, type_id, event_size, ptr, t) in enumerate(
                 files[cpu]):
-            if (event not in (ALLOC, FREE) or type_id > PAGES or ptr == 0
+            if (event not in (ALLOC, FREE) or type_id > last_type(size)
+                    or ptr == 0
                     or event_size != size):
                 continue
             latest = t if latest is None else max(latest, t)
@@ -262,7 +273,7 @@ class Addresses:
 
     def feed(self, record):
         """The next record, after expire()."""
-        key = (record.ptr, record.type == PAGES)
+        key = (record.ptr, space(record.type))
         if key not in self.by_key:
             self.by_key[key] = self.make()
         surplus = self.by_key[key].feed(record)

@@ -5,7 +5,8 @@ of the JSON document, CSV, folded stacks, the lines of the table in text."""
 import collections
 
 from reference_capture import KINDS
-from reference_figures import TABLE_KINDS, Totals, percentile, powers, ratio
+from reference_figures import (LAYERS, TABLE_KINDS, Totals, layer_of,
+                               percentile, powers, ratio)
 
 TITLES = {"callsite": ("call site", "call sites"),
           "function": ("function", "functions"),
@@ -159,7 +160,7 @@ class Output:
         """What the limit of lines left out: kind -> (lines, T)."""
         rest = {}
         for group in self.rest:
-            kind = "pages" if group.kind == "pages" else "slab"
+            kind = layer_of(group.kind)
             n, totals = rest.get(kind, (0, Totals()))
             totals.add(group.totals)
             rest[kind] = (n + 1, totals)
@@ -213,7 +214,7 @@ class Output:
             cells = [self.cell(n, self.figure(n, group)) for n in names]
             cells += [group.kind] * has_kind + self.texts(group)
             lines.append(cells)
-        for kind in ("slab", "pages"):
+        for kind in LAYERS:
             n, totals = self.sums_of_rest().get(kind, (0, None))
             if not n:
                 continue
@@ -318,7 +319,13 @@ class Output:
                 **{kind: {"allocs": t.allocs, "frees": t.frees,
                           "bytes_requested": t.req, "bytes_allocated": t.alloc,
                           "live_bytes_allocated": t.live, **self.peak(t)}
-                   for kind, t in window.kinds.items()}}
+                   for kind, t in window.kinds.items()
+                   if self.may_have(kind)}}
+
+    def may_have(self, kind):
+        """Version 1 has no others."""
+        return (self.figures.capture.size >= 64
+                or kind not in ("percpu", "vmalloc"))
 
     def is_unfreed(self, group):
         """Most of its frees are not seen."""
@@ -342,7 +349,7 @@ class Output:
     def cross(self):
         """The matrix, and the pairs with most bytes first."""
         cells = sorted(self.figures.matrix.items(), key=lambda c: (
-            c[0][0] == "pages", c[0][1:]))
+            LAYERS.index(c[0][0]), c[0][1:]))
         matrix = [{"kind": layer, "allocating_cpu": a, "freeing_cpu": b,
                    "frees": n, "bytes_allocated": size}
                   for (layer, a, b), (n, size) in cells]
@@ -410,7 +417,8 @@ class Output:
         word = "callsites" if sites else "groups"
         result = {
             "kinds": {kind: {**self.sums(t), **self.peak(t)}
-                      for kind, t in self.figures.kinds.items()},
+                      for kind, t in self.figures.kinds.items()
+                      if self.may_have(kind)},
             word: [self.row(group) for group in self.shown],
             f"{word}_left_out": {
                 kind: {word: n, **self.sums(t)}

@@ -53,7 +53,7 @@ WRONG = [
     ("--churn", "", "100us"), ("--churn", "5", "100us"),
     ("--churn", "1ms-", "100us"), ("--churn", "1ms-2ms", "100us"),
     ("--churn", "1h", "100us"),
-    ("--kind", "", "kmalloc, cache, slab or pages"),
+    ("--kind", "", "kmalloc, cache, slab, pages, percpu or vmalloc"),
     ("--cpu", "", "0-3,7"), ("--cpu", "3-1", "0-3,7"),
     ("--cpu", "1,", "0-3,7"), ("--cpu", "-1", "0-3,7"),
     ("--cpu", "99999999999999999999", "0-3,7"),
@@ -66,7 +66,7 @@ WRONG = [
     ("--lifetime", "2s-1ms", "1ms-"), ("--lifetime", "1min-", "1ms-"),
     ("--callsite", "", "* and ?"), ("--module", "", "* and ?"),
     ("--callsite", "a,,b", "* and ?"), ("--module", "a,", "* and ?"),
-    ("--kind", "pages,pag", "kmalloc, cache, slab or pages"),
+    ("--kind", "pages,pag", "kmalloc, cache, slab, pages, percpu or vmalloc"),
 ]
 # What does not go together.
 TOGETHER = [

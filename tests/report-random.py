@@ -75,6 +75,7 @@ class Maker:
         rng = self.rng = random.Random(seed)
         self.big = rng.random() < 0.4
         self.size = rng.choice([56, 56, 64, 72])
+        self.n_kinds = ref.n_kinds(self.size)
         self.n_cpus = rng.choice([1, 2, 3, 4, 8])
         self.has_meta = rng.random() < 0.8
         self.overruns = rng.choice([0, 0, 7]) if self.has_meta else 0
@@ -116,7 +117,7 @@ class Maker:
         self.time += rng.randrange(1, self.pace)
         what = rng.random()
         if what < 0.55 or not self.live:
-            kind, ptr = rng.randrange(3), self.some_ptr()
+            kind, ptr = rng.randrange(self.n_kinds), self.some_ptr()
             self.put(cpu, ref.ALLOC, kind, ptr)
             self.live.append((kind, ptr))
         elif what < 0.93:
@@ -125,7 +126,8 @@ class Maker:
                 kind = 1 - kind
             self.put(cpu, ref.FREE, kind, ptr)
         elif what < 0.96:
-            self.put(cpu, ref.FREE, rng.randrange(3), self.some_ptr())
+            self.put(cpu, ref.FREE, rng.randrange(self.n_kinds),
+                     self.some_ptr())
         elif what < 0.98:
             self.tie()
         else:
@@ -139,19 +141,19 @@ class Maker:
         for cpu in range(self.n_cpus):
             ptr = base + cpu * 4096
             for event in self.rng.choice([(1,), (1, 2), (1, 2, 1)]):
-                self.put(cpu, event, cpu % 3, ptr)
+                self.put(cpu, event, cpu % self.n_kinds, ptr)
         self.time += 1
 
     def damage(self, cpu):
         """A record that is to be skipped, or one whose time goes back."""
         rng = self.rng
-        record = self.record(rng.choice([1, 2]), rng.randrange(3),
+        record = self.record(rng.choice([1, 2]), rng.randrange(self.n_kinds),
                              0xffffaaa000000000 + rng.getrandbits(30) * 8)
         what = rng.randrange(5)
         if what == 0:
             record["event_id"] = rng.choice([0, 3, 255])
         elif what == 1:
-            record["type_id"] = rng.choice([3, 255])
+            record["type_id"] = rng.choice([self.n_kinds, 255])
         elif what == 2:
             record["event_size"] = self.size + 8
         elif what == 3:

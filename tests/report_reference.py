@@ -11,7 +11,7 @@ import bisect
 import struct
 
 ALLOC, FREE, LOST = 1, 2, 3
-KINDS = ["kmalloc", "cache", "pages"]
+KINDS = ["kmalloc", "cache", "pages", "percpu", "vmalloc"]
 RECORD = struct.Struct("<BBHiQQQQQq")
 RECORD_BIG = struct.Struct(">BBHiQQQQQq")
 NAMES = ["event_id", "type_id", "event_size", "node", "call_site", "ptr",
@@ -46,10 +46,15 @@ def merge(cpus):
     return [(k[1], {**k[3], "now": k[0]}) for k in keyed]
 
 
+def n_kinds(size):
+    """Version 1 has fewer."""
+    return len(KINDS) if size >= 64 else 3
+
+
 def is_usable(record, size):
     """Records that mean something."""
-    return (record["event_id"] in (ALLOC, FREE) and record["type_id"] <= 2 and
-            record["event_size"] == size and record["ptr"] != 0)
+    return (record["event_id"] in (ALLOC, FREE) and record["event_size"] == size and record["ptr"] != 0 and
+            record["type_id"] < n_kinds(size))
 
 
 class Reference:
@@ -58,7 +63,7 @@ class Reference:
     def __init__(self, cpus, nodes=None, lossy=False, size=56):
         self.nodes = nodes or {}
         self.lossy = lossy
-        self.kinds = {k: totals() for k in KINDS + ["slab"]}
+        self.kinds = {k: totals() for k in KINDS[:n_kinds(size)] + ["slab"]}
         self.sites = {}
         self.unmatched = {"before_trace": 0, "after_loss": 0, "unexplained": 0}
         self.doubles = {"after_loss": 0, "race": 0, "unexplained": 0}
@@ -93,7 +98,7 @@ class Reference:
     def of(self, kind, site=None):
         """The totals that a record of that kind and site is a part of."""
         result = [self.kinds[kind]]
-        if kind != "pages":
+        if kind in ("kmalloc", "cache"):
             result.append(self.kinds["slab"])
         if site is not None:
             result.append(self.sites.setdefault((site, kind), totals()))
@@ -109,7 +114,7 @@ class Reference:
     def alloc(self, cpu, record):
         """An ALLOC record."""
         kind = KINDS[record["type_id"]]
-        place = (kind == "pages", record["ptr"])
+        place = (max(record["type_id"], 1), record["ptr"])
         site = record["call_site"]
         req, given = record["bytes_req"], record["bytes_alloc"]
         if place in self.live:
@@ -140,7 +145,7 @@ class Reference:
     def free(self, cpu, record):
         """A FREE record."""
         kind = KINDS[record["type_id"]]
-        place = (kind == "pages", record["ptr"])
+        place = (max(record["type_id"], 1), record["ptr"])
         for t in self.of(kind):
             t["frees"] += 1
         if place not in self.live:

@@ -3,7 +3,8 @@
 """Each decision of the matcher by itself, at the edge of the tolerance (100 ns).
 
 A case is a history of one address, 'A0@1000' being an ALLOC on CPU 0 at 1000,
-F a FREE, a and f those of a cache, P and p those of pages, and what
+F a FREE, a and f those of a cache, P and p those of pages, C and c of per-CPU
+memory, V and v of vmalloc (a capture of version 2 then), and what
 trace-dump has to say of it (CPU:INDEX).
 """
 
@@ -22,7 +23,8 @@ sys.path.insert(0, os.path.join(SRC, "tests"))
 import mkcapture  # noqa: E402 pylint: disable=wrong-import-position
 
 KINDS = {"A": (1, 0), "F": (2, 0), "a": (1, 1), "f": (2, 1),
-         "P": (1, 2), "p": (2, 2)}
+         "P": (1, 2), "p": (2, 2), "C": (1, 3), "c": (2, 3), "V": (1, 4),
+         "v": (2, 4)}
 
 CASES = [
     ("a pair", "A0@1000 F0@2000", ["free 0:0 0:1"]),
@@ -33,6 +35,15 @@ CASES = [
      ["free 0:0 0:2", "free 0:1 0:3"]),
     ("slab and pages, one freed", "A0@1000 P0@2000 p0@3000",
      ["free 0:1 0:2", "live 0:0"]),
+    ("each kind but kmalloc and cache is a space",
+     "A0@1000 P0@1500 C0@2000 V0@3000 v0@4000 c0@5000 p0@6000 f0@9000",
+     ["free 0:0 0:7 mismatch", "free 0:1 0:6", "free 0:2 0:5",
+      "free 0:3 0:4"]),
+    ("pages and per-CPU memory", "P0@1000 C0@2000 C0@3000 p0@4000",
+     ["double 0:1 0:2 unexplained", "free 0:0 0:3", "live 0:2",
+      "replaced 0:1 0:2"]),
+    ("no mismatch of vmalloc and slab", "V0@1000 F0@2000",
+     ["live 0:0", "unmatched 0:1 before_trace"]),
     ("from before the trace", "F0@1000 A0@2000 F0@3000",
      ["free 0:1 0:2", "unmatched 0:0 before_trace"]),
     ("free of what is known to be free", "A0@1000 F0@2000 F0@3000",
@@ -141,11 +152,14 @@ CASES = [
 def run(history):
     """Sorted lines of trace-dump, without the last."""
     capture = mkcapture.Capture()
+    is_newer = bool(set(history) & set("CcVv"))
     for word in history.split():
         event, type_id = KINDS[word[0]]
         cpu, t = word[1:].split("@")
-        capture.add(int(cpu), mkcapture.event(event, type_id, int(t),
-                                              ptr=PTR))
+        fields = {"event_id": event, "type_id": type_id, "t": int(t),
+                  "ptr": PTR}
+        capture.add(int(cpu), mkcapture.event_v2(**fields) if is_newer
+                    else mkcapture.event(**fields))
     with tempfile.TemporaryDirectory() as directory:
         capture.write(directory)
         done = subprocess.run([DUMP, str(TOLERANCE), directory], check=True,

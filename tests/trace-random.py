@@ -46,8 +46,9 @@ def dump(capture, tmp, tolerance=TOLERANCE):
 
 
 def anything(rng):
-    """Records without sense: (capture, order)."""
+    """Records without sense: (capture, order, size)."""
     order = rng.choice(["little", "big"])
+    whole = rng.choice([56, 64])
     capture = mkcapture.Capture()
     addresses = [BASE + 8 * i for i in range(rng.choice([1, 2, 4, 30]))]
     for cpu in range(rng.randint(1, 4)):
@@ -55,14 +56,14 @@ def anything(rng):
         t = rng.randint(0, 100)
         for _ in range(rng.randint(0, 30)):
             t += rng.choice([0, 0, 1, 10, 30, 90, 101, 500])
-            size = 56 if rng.random() < .98 else rng.choice([0, 40, 55])
+            size = whole if rng.random() < .98 else rng.choice([0, 40, 55])
             capture.add(cpu, mkcapture.event(
                 rng.choice([1, 1, 1, 2, 2, 2, 2, rng.randint(0, 4)]),
-                rng.choice([0, 0, 0, 0, 1, 2, rng.randint(0, 3)]),
+                rng.choice([0, 0, 0, 0, 1, 2, rng.randint(0, 5)]),
                 t - (rng.randint(0, 50) if rng.random() < .05 else 0),
                 ptr=0 if rng.random() < .02 else rng.choice(addresses),
-                event_size=size, order=order))
-    return capture, order
+                event_size=size, order=order) + bytes(whole - 56))
+    return capture, order, whole
 
 
 def sound(rng, skew):
@@ -102,12 +103,12 @@ def one_missing(rng):
 
 def check_anything(rng, tmp):
     """Returns what is wrong, or None."""
-    capture, order = anything(rng)
+    capture, order, size = anything(rng)
     got = dump(capture, tmp)
     files = {cpu: list(reference_match.read(
-        bytes(data), mkcapture.ORDERS[order]))
+        bytes(data), mkcapture.ORDERS[order], size))
         for cpu, data in capture.cpus.items()}
-    expected = reference_match.reference(files, TOLERANCE)
+    expected = reference_match.reference(files, TOLERANCE, size=size)
     if got == expected:
         return None
     return ("reference: " + "; ".join(sorted(set(expected) - set(got)))

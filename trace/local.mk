@@ -17,6 +17,7 @@ trace_libtrace_a_SOURCES = \
 	trace/operands.c \
 	trace/pipeline.c trace/pipeline.h \
 	trace/source.c trace/source.h \
+	trace/space.h \
 	trace/spool.c trace/spool.h \
 	trace/stream.c trace/stream.h \
 	trace/surplus.c \

@@ -71,11 +71,6 @@ struct KmtMatcher {
 	KmtFindings findings;
 };
 
-static inline gboolean kmt_is_pages(guint type)
-{
-	return type == KMEMTRACE_TYPE_PAGES;
-}
-
 /* later - earlier of any two times, which may not fit a gint64. */
 static inline guint64 kmt_distance(gint64 earlier, gint64 later)
 {

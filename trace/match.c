@@ -188,12 +188,12 @@ static gboolean alloc_at_once(KmtMatcher *m, KmtEntry **entry,
 			      const KmtRawEvent *event, guint16 file,
 			      guint64 hash, guint32 lot)
 {
-	gboolean pages = kmt_is_pages(event->type_id);
+	KmtSpace space = kmt_space_of(event->type_id);
 	KmtEntry *e = *entry;
 
 	if (!e) {
 		*entry = e = kmt_entry_new(m, hash, event->type_id, file);
-		if (!kmt_obj_was_forgotten(&m->table, event->ptr, pages))
+		if (!kmt_obj_was_forgotten(&m->table, event->ptr, space))
 			e->flags = KMT_ENTRY_MAYBE_LIVE;
 	} else if (G_UNLIKELY(e->flags)) {
 		if (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING))
@@ -203,7 +203,7 @@ static gboolean alloc_at_once(KmtMatcher *m, KmtEntry **entry,
 	kmt_obj_count_closed(&m->table, hash, -1);
 	kmt_touch(m, e, file);
 	e->flags |= KMT_ENTRY_LIVE;
-	e->type = event->type_id & 3;
+	e->type = event->type_id & 7;
 	e->lot = lot;
 	return TRUE;
 }
@@ -246,8 +246,8 @@ void kmt_match_slowly(KmtMatcher *m, KmtEntry *e, KmtItem *item)
 {
 	guint64 hash = item->hash;
 
-	if (!e || !kmt_obj_is(e, hash, kmt_is_pages(item->type)))
-		e = kmt_obj_find(&m->table, hash, kmt_is_pages(item->type));
+	if (!e || !kmt_obj_is(e, hash, kmt_space_of(item->type)))
+		e = kmt_obj_find(&m->table, hash, kmt_space_of(item->type));
 	if (item->op == KMT_STEP_ALLOC) {
 		if (alloc_at_once(m, &e, item->event, item->file, hash,
 				  item->lot)) {
@@ -269,7 +269,7 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 		      const KmtPosition *position)
 {
 	guint16 file = (guint16)position->file->position;
-	gboolean pages = kmt_is_pages(event->type_id);
+	KmtSpace space = kmt_space_of(event->type_id);
 	KmtRecord r = {.event = *event,
 		       .position = *position,
 		       .hash = kmt_obj_hash(m->table.seed, event->ptr,
@@ -279,7 +279,7 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 
 	kmt_matcher_advance(m, event->timestamp);
 	r.now = m->now;
-	e = kmt_obj_find(&m->table, r.hash, pages);
+	e = kmt_obj_find(&m->table, r.hash, space);
 	if (event->event_id == KMEMTRACE_EVENT_ALLOC) {
 		if (m->cells)
 			r.lot = kmt_cells_lot(m->cells, event, file);

@@ -8,7 +8,8 @@
  * where events were lost).  So the addresses of a capture may be split among
  * several matchers, each fed its share in merged order.
  *
- * Slab (kmalloc and cache) and pages are two address spaces.
+ * Slab (kmalloc and cache), pages, per-CPU memory and vmalloc are address
+ * spaces of their own (trace/space.h).
  *
  * A matcher is for one thread at a time; matchers share nothing but the capture
  * and, if they are given them, cells.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/merge.h"
+#include "trace/space.h"
 #include "trace/tables.h"
 
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
@@ -16,6 +17,7 @@ typedef struct {
 	const guint8 *next, *end;
 	guint stride;
 	guint record_size;
+	guint last_type;  /* that records of this size may have */
 	gboolean started; /* had a usable record */
 	gint64 now;	  /* merged time of next */
 	gint64 last;	  /* its own timestamp */
@@ -58,11 +60,13 @@ struct KmtMerge {
 	guint64 unordered;
 };
 
-static inline gboolean usable(guint record_size, const KmtRawEvent *event)
+/* last_type: kmt_last_type() of record_size. */
+static inline gboolean usable(guint record_size, guint last_type,
+			      const KmtRawEvent *event)
 {
 	return (guint)event->event_id - KMEMTRACE_EVENT_ALLOC <=
 		       KMEMTRACE_EVENT_FREE - KMEMTRACE_EVENT_ALLOC &&
-	       event->type_id <= KMEMTRACE_TYPE_PAGES &&
+	       event->type_id <= last_type &&
 	       event->event_size == record_size && event->ptr != 0;
 }
 
@@ -140,7 +144,7 @@ static gboolean settle(KmtMerge *merge, Source *s)
 		if (s->next == s->end && !next_run(s))
 			return FALSE;
 		event = (const KmtRawEvent *)s->next;
-		if (!usable(s->record_size, event)) {
+		if (!usable(s->record_size, s->last_type, event)) {
 			skip(merge, s, event);
 			continue;
 		}
@@ -224,6 +228,7 @@ KmtMerge *kmt_merge_new(const KmtCapture *capture)
 
 		s->file = capture->files->pdata[i];
 		s->record_size = s->file->record_size;
+		s->last_type = kmt_last_type(s->record_size);
 		s->source = kmt_source_new(capture->files->pdata[i]);
 		s->now = s->last = G_MININT64;
 	}
@@ -353,7 +358,8 @@ static inline gboolean take(KmtMerge *merge, guint32 id, KmtMerged *record)
 	s->next += s->stride;
 	s->index++;
 	event = (const KmtRawEvent *)s->next;
-	if (G_UNLIKELY(s->next == s->end || !usable(s->record_size, event)))
+	if (G_UNLIKELY(s->next == s->end ||
+		       !usable(s->record_size, s->last_type, event)))
 		return FALSE;
 	/* With many files the processor does not see what is next. */
 	__builtin_prefetch(s->next + 16 * (gsize)s->stride);
@@ -464,7 +470,8 @@ static gboolean time_at(const KmtCpuFile *file, guint64 index, gint64 *time)
 	struct kmemtrace_event event;
 
 	kmt_cpu_file_get(file, index, &event);
-	if (!usable(file->record_size, &event))
+	if (!usable(file->record_size, kmt_last_type(file->record_size),
+		    &event))
 		return FALSE;
 	*time = event.timestamp;
 	return TRUE;
@@ -529,7 +536,7 @@ static void skip_run(Source *s)
 
 		p -= s->stride;
 		event = (const KmtRawEvent *)p;
-		if (!usable(s->record_size, event))
+		if (!usable(s->record_size, s->last_type, event))
 			continue;
 		s->now = MAX(s->now, event->timestamp);
 		break;

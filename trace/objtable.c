@@ -46,8 +46,10 @@ void kmt_obj_table_init(KmtObjTable *table, guint64 seed, gboolean keep_indexes)
 	table->seed = seed ? seed : kmt_hash_odd_seed();
 	table->inverse = inverse(table->seed);
 	table->keep_indexes = keep_indexes;
-	table->seen[FALSE] = kmt_addr_set_new(3);
-	table->seen[TRUE] = kmt_addr_set_new(12);
+	table->seen[KMT_SPACE_SLAB] = kmt_addr_set_new(3);
+	table->seen[KMT_SPACE_PAGES] = kmt_addr_set_new(12);
+	table->seen[KMT_SPACE_PERCPU] = kmt_addr_set_new(3);
+	table->seen[KMT_SPACE_VMALLOC] = kmt_addr_set_new(12);
 	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
 		/* From n to nearly 2n, as each doubles; see the header. */
 		new_groups(&table->segments[i],
@@ -65,8 +67,8 @@ void kmt_obj_table_clear(KmtObjTable *table)
 		g_free(table->segments[i].entries);
 		g_free(table->segments[i].indexes);
 	}
-	kmt_addr_set_free(table->seen[FALSE]);
-	kmt_addr_set_free(table->seen[TRUE]);
+	for (i = 0; i < KMT_N_SPACES; i++)
+		kmt_addr_set_free(table->seen[i]);
 }
 
 static void put_slot(KmtObjSegment *s, guint64 hash, guint32 number)
@@ -161,7 +163,7 @@ static KmtEntry *forget_one(KmtObjTable *table, KmtObjSegment *s, gint64 from,
 		e = &s->entries[s->hand++];
 		if (!may_forget(e, from, to))
 			continue;
-		kmt_addr_set_add(table->seen[e->type == KMEMTRACE_TYPE_PAGES],
+		kmt_addr_set_add(table->seen[kmt_space_of(e->type)],
 				 kmt_obj_ptr(table, e));
 		remove_slot(s, e->hash, s->hand - 1);
 		return e;
@@ -190,15 +192,15 @@ KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 	put_slot(s, hash, (guint32)(e - s->entries));
 	memset(e, 0, sizeof(*e));
 	e->hash = hash;
-	e->type = type & 3;
+	e->type = type & 7;
 	e->other_delta_ns = KMT_DELTA_NONE;
 	return e;
 }
 
 gboolean kmt_obj_was_forgotten(const KmtObjTable *table, guint64 ptr,
-			       gboolean pages)
+			       KmtSpace space)
 {
-	return kmt_addr_set_contains(table->seen[pages], ptr);
+	return kmt_addr_set_contains(table->seen[space], ptr);
 }
 
 guint64 *kmt_obj_index(KmtObjTable *table, guint64 hash, const KmtEntry *e)

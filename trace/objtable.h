@@ -21,6 +21,7 @@
 
 #include "trace/addrset.h"
 #include "trace/hash.h"
+#include "trace/space.h"
 
 enum {
 	KMT_ENTRY_LIVE = 1 << 0,
@@ -53,8 +54,8 @@ typedef struct {
 	guint32 aside; /* what the matcher keeps elsewhere; 0: nothing */
 	guint16 last_file;
 	guint8 flags;
-	guint8 type : 2;	/* enum kmemtrace_type_id */
-	guint8 unconfirmed : 6; /* records since UNCONFIRMED was set */
+	guint8 type : 3;	/* enum kmemtrace_type_id */
+	guint8 unconfirmed : 5; /* records since UNCONFIRMED was set */
 } KmtEntry;
 G_STATIC_ASSERT(sizeof(KmtEntry) == 32);
 
@@ -93,9 +94,9 @@ G_STATIC_ASSERT(sizeof(KmtObjSegment) == 64 || sizeof(void *) < 8);
 
 typedef struct {
 	KmtObjSegment segments[KMT_OBJ_SEGMENTS];
-	KmtAddrSet *seen[2]; /* what was forgotten: slab, pages */
-	guint64 seed;	     /* of the hash */
-	guint64 inverse;     /* of seed, modulo 2^64 */
+	KmtAddrSet *seen[KMT_N_SPACES]; /* what was forgotten */
+	guint64 seed;			/* of the hash */
+	guint64 inverse;		/* of seed, modulo 2^64 */
 	gboolean keep_indexes;
 } KmtObjTable;
 
@@ -104,12 +105,14 @@ void kmt_obj_table_init(KmtObjTable *table, guint64 seed,
 			gboolean keep_indexes);
 void kmt_obj_table_clear(KmtObjTable *table);
 
-/* Pages are a space of their own: a bit that the addresses of a kernel have in
- * common. */
+/* Spaces differ in bits that the addresses of a kernel have in common: two of
+ * them in none, but their addresses do. */
 static inline guint64 kmt_obj_space(guint type)
 {
-	G_STATIC_ASSERT(KMEMTRACE_TYPE_PAGES == 2 && KMEMTRACE_TYPE_CACHE < 2);
-	return (guint64)(type & 2) << 61;
+	G_STATIC_ASSERT(KMEMTRACE_TYPE_CACHE < 2 && KMEMTRACE_TYPE_PAGES == 2 &&
+			KMEMTRACE_TYPE_PERCPU == 3 &&
+			KMEMTRACE_TYPE_VMALLOC == 4);
+	return (guint64)(type & 6) << 60;
 }
 
 /*
@@ -210,14 +213,14 @@ static inline guint32 kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash)
 
 /* The spaces may have the same hashes. */
 static inline gboolean kmt_obj_is(const KmtEntry *e, guint64 hash,
-				  gboolean pages)
+				  KmtSpace space)
 {
-	return e->hash == hash && (e->type == KMEMTRACE_TYPE_PAGES) == pages;
+	return e->hash == hash && kmt_space_of(e->type) == space;
 }
 
 /* The entry of an address; NULL if there is none. */
 static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
-				     gboolean pages)
+				     KmtSpace space)
 {
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
 	guint32 i;
@@ -234,7 +237,7 @@ static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
 			/* Neither one that was never used nor one that is
 			 * gone. */
 			if (slot && slot != KMT_SLOT_GONE &&
-			    kmt_obj_is(&s->entries[slot - 1], hash, pages))
+			    kmt_obj_is(&s->entries[slot - 1], hash, space))
 				return &s->entries[slot - 1];
 		}
 		if (kmt_obj_equal(group, G_MAXUINT32, 0))
@@ -252,7 +255,7 @@ KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 
 /* Was this address, which has no entry, ever seen? */
 gboolean kmt_obj_was_forgotten(const KmtObjTable *table, guint64 ptr,
-			       gboolean pages);
+			       KmtSpace space);
 
 /* To be told when an entry becomes live, or ceases to be. */
 static inline void kmt_obj_count_closed(KmtObjTable *table, guint64 hash,

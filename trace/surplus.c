@@ -149,7 +149,7 @@ static void make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 		kmt_obj_count_closed(&m->table, r->hash, -1);
 	kmt_touch(m, e, file);
 	e->flags |= KMT_ENTRY_LIVE;
-	e->type = r->event.type_id & 3;
+	e->type = r->event.type_id & 7;
 	e->lot = r->lot;
 	if (index)
 		*index = r->position.index;
@@ -323,7 +323,7 @@ static void give_up(KmtMatcher *m, KmtPending *p)
 {
 	const struct kmemtrace_event *event = &p->record.event;
 	KmtEntry *e = kmt_obj_find(&m->table, p->record.hash,
-				   kmt_is_pages(event->type_id));
+				   kmt_space_of(event->type_id));
 	KmtAside *aside = kmt_aside_of(m, e);
 	/* Was what it may have freed closed meanwhile? */
 	gboolean is_gone = p->closes != aside->closes;
@@ -504,7 +504,7 @@ void kmt_contest_free(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	e = kmt_entry_new(m, r->hash, event->type_id,
 			  (guint16)r->position.file->position);
 	if (kmt_obj_was_forgotten(&m->table, event->ptr,
-				  kmt_is_pages(event->type_id))) {
+				  kmt_space_of(event->type_id))) {
 		free_contested(m, e, r);
 		return;
 	}

@@ -14,7 +14,9 @@ import struct
 RECORDS = {1: struct.Struct("<BBHiQQQQQq"), 2: struct.Struct("<BBHiQQQQQqIHH")}
 ALLOC, FREE, LOST = 1, 2, 3
 HARDIRQ, SOFTIRQ, ACCOUNT = 1, 2, 4
-TYPES = ("kmalloc", "cache", "pages")
+TYPES = ("kmalloc", "cache", "pages", "percpu", "vmalloc")
+# Of an address space of their own each; kmalloc and cache share one.
+SLAB = ("kmalloc", "cache")
 
 Event = collections.namedtuple(
     "Event",

@@ -52,7 +52,7 @@ def slab_sites(events):
     """(event, type, call site) -> how often, bytes asked for, bytes given"""
     found = collections.defaultdict(lambda: [0, 0, 0])
     for e in events:
-        if capture.TYPES[e.type_id] == "pages":
+        if capture.TYPES[e.type_id] not in capture.SLAB:
             continue
         entry = found[e.event_id, e.type_id, e.call_site]
         entry[0] += 1

@@ -53,7 +53,7 @@ def collect(events, symbols):
     for event in events:
         function = symbols.function(event.call_site)
         kind = capture.TYPES[event.type_id]
-        space = "pages" if kind == "pages" else "slab"
+        space = "slab" if kind in capture.SLAB else kind
         if kind == "pages":
             pages[event.ptr].append(event.event_id)
         if event.event_id == capture.ALLOC:

@@ -53,7 +53,7 @@ def live_objects(events):
     size = {}
     for event in events:
         ptr = event.ptr
-        if capture.TYPES[event.type_id] == "pages":
+        if capture.TYPES[event.type_id] not in capture.SLAB:
             continue
         if event.event_id == capture.ALLOC:
             balance[ptr] += 1

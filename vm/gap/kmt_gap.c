@@ -24,6 +24,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/pagemap.h>
+#include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
@@ -48,6 +49,11 @@ static struct page *pages[N];
 	pr_info("alloc %s %s %lu %lu %#x\n", __func__, type,		\
 		(unsigned long)(count), (unsigned long)(bytes),		\
 		(__force unsigned int)(gfp))
+
+/* With flags of several kinds. */
+#define say_alloc_any(type, count, bytes)				\
+	pr_info("alloc %s %s %lu %lu -\n", __func__, type,		\
+		(unsigned long)(count), (unsigned long)(bytes))
 
 #define say_freed(type, count, by)					\
 	pr_info("freed %s %s %lu %s\n", __func__, type,		\
@@ -456,7 +462,9 @@ static noinline void gap_folio_alloc(void)
 	say_freed("pages", N, "gap_folio_alloc|folio_put");
 }
 
-/* The kernel is the caller: all that counts is that each page comes and goes. */
+/* --- vmalloc ----------------------------------------------------------------- */
+
+/* Of the pages the kernel is the caller: these have to come and go. */
 static noinline void gap_vmalloc(void)
 {
 	struct page *first, *last;
@@ -470,6 +478,138 @@ static noinline void gap_vmalloc(void)
 	pr_info("pages %#lx %#lx\n", (unsigned long)page_address(first),
 		(unsigned long)page_address(last));
 	vfree(area);
+	say_alloc("vmalloc", 1, 50 * PAGE_SIZE, GFP_KERNEL);
+	say_freed("vmalloc", 1, __func__);
+}
+
+/* All but the last have whole pages. */
+static noinline void gap_vmalloc_odd(unsigned long size)
+{
+	vfree(vmalloc(size));
+	vfree(vzalloc(PAGE_SIZE));
+	vfree(vmalloc_node(PAGE_SIZE, 0));
+	vfree(__vmalloc(PAGE_SIZE, GFP_KERNEL));
+	vfree(vmalloc_user(PAGE_SIZE));
+	say_alloc_any("vmalloc", 5, size + 4 * PAGE_SIZE);
+	say_freed("vmalloc", 5, __func__);
+}
+
+/* The array of the pages of so many takes vmalloc itself. */
+static noinline void gap_vmalloc_large(void)
+{
+	unsigned long size = 600 * PAGE_SIZE;
+
+	vfree(vmalloc(size));
+	say_alloc_any("vmalloc", 2, size + 600 * sizeof(struct page *));
+	say_freed("vmalloc", 2, "*");
+}
+
+/* Larger than what kmalloc gives, and whole huge pages. */
+static noinline void gap_kvmalloc(size_t size)
+{
+	void *small = kvmalloc(100, GFP_KERNEL);
+	void *large = kvmalloc(size, GFP_KERNEL);
+
+	if (!is_vmalloc_addr(large))
+		pr_err("kmalloc() gave %zu bytes\n", size);
+	say_alloc_any("vmalloc", 2, size + size / PAGE_SIZE * sizeof(void *));
+	say_freed("vmalloc", 2, "kvfree|gap_kvmalloc");
+	kvfree(small);
+	kvfree(large);
+}
+
+/* Freed by a worker, but told when it is given back. */
+static noinline void gap_vfree_deferred(void)
+{
+	void *area = vmalloc(PAGE_SIZE);
+
+	local_bh_disable();
+	vfree(area);
+	local_bh_enable();
+	say_alloc("vmalloc", 1, PAGE_SIZE, GFP_KERNEL);
+	say_freed("vmalloc", 1, __func__);
+}
+
+/* Maps what others allocated. */
+static noinline void gap_vmap(void)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+
+	vunmap(vmap(&page, 1, VM_MAP, PAGE_KERNEL));
+	__free_page(page);
+	say_alloc("vmalloc", 0, 0, 0);
+	say_alloc("pages", 1, PAGE_SIZE, GFP_KERNEL);
+	say_freed("pages", 1, __func__);
+}
+
+/* The array and the pages are vfree()'s. */
+static noinline void gap_vmap_put_pages(void)
+{
+	struct page **array = kmalloc(2 * sizeof(*array), GFP_KERNEL);
+
+	array[0] = alloc_page(GFP_KERNEL);
+	array[1] = alloc_page(GFP_KERNEL);
+	vfree(vmap(array, 2, VM_MAP | VM_MAP_PUT_PAGES, PAGE_KERNEL));
+	say_alloc("vmalloc", 1, 2 * PAGE_SIZE, 0);
+	say_freed("vmalloc", 1, __func__);
+	say_alloc("pages", 2, 2 * PAGE_SIZE, GFP_KERNEL);
+	say_alloc("kmalloc", 1, 2 * sizeof(*array), GFP_KERNEL);
+}
+
+static noinline void gap_vmalloc_fails(void)
+{
+	if (vmalloc(totalram_pages() * PAGE_SIZE * 2))
+		pr_err("more than all memory was there\n");
+	vfree(NULL);
+	say_alloc("vmalloc", 0, 0, 0);
+	say_freed("vmalloc", 0, "*");
+}
+
+/* --- Per-CPU memory ---------------------------------------------------------- */
+
+#define for_each_cpu_bytes(bytes) ((bytes) * num_possible_cpus())
+
+static noinline void gap_alloc_percpu(void)
+{
+	u64 __percpu *counters[N];
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		counters[i] = alloc_percpu(u64);
+	for (i = 0; i < N; i++)
+		free_percpu(counters[i]);
+	say_alloc("percpu", N, for_each_cpu_bytes(N * sizeof(u64)), GFP_KERNEL);
+	say_freed("percpu", N, __func__);
+}
+
+/* Which is what is rounded up. */
+static noinline void gap_alloc_percpu_odd(size_t size)
+{
+	free_percpu(__alloc_percpu(size, 1));
+	say_alloc("percpu", 1, for_each_cpu_bytes(size), GFP_KERNEL);
+	say_freed("percpu", 1, __func__);
+}
+
+static noinline void gap_alloc_percpu_gfp(void)
+{
+	u64 __percpu *counter;
+
+	local_irq_disable();
+	counter = alloc_percpu_gfp(u64, GFP_NOWAIT);
+	free_percpu(counter);
+	local_irq_enable();
+	say_alloc("percpu", !!counter, for_each_cpu_bytes(sizeof(u64)),
+		  GFP_NOWAIT);
+	say_freed("percpu", !!counter, __func__);
+}
+
+static noinline void gap_alloc_percpu_fails(size_t size)
+{
+	if (__alloc_percpu_gfp(size, 8, GFP_KERNEL | __GFP_NOWARN))
+		pr_err("%zu bytes for each CPU were there\n", size);
+	free_percpu(NULL);
+	say_alloc("percpu", 0, 0, 0);
+	say_freed("percpu", 0, "*");
 }
 
 #ifdef CONFIG_CONTIG_ALLOC
@@ -674,6 +814,17 @@ static int __init gap_init(void)
 	gap_release_pages();
 	gap_folio_alloc();
 	gap_vmalloc();
+	gap_vmalloc_odd(5000);
+	gap_vmalloc_large();
+	gap_kvmalloc(6 << 20);
+	gap_vfree_deferred();
+	gap_vmap();
+	gap_vmap_put_pages();
+	gap_vmalloc_fails();
+	gap_alloc_percpu();
+	gap_alloc_percpu_odd(13);
+	gap_alloc_percpu_gfp();
+	gap_alloc_percpu_fails(1 << 20);
 #ifdef CONFIG_CONTIG_ALLOC
 	gap_alloc_contig_range();
 #endif

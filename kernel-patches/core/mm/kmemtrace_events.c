@@ -210,6 +210,12 @@ void kmemtrace_events_new_session(void)
 
 static int kmemtrace_memory_set(struct kmemtrace_switch *sw, bool on);
 
+/* Version 1 has no other types than these three. */
+static bool kmemtrace_has_type(unsigned int type_id)
+{
+	return type_id <= KMEMTRACE_TYPE_PAGES || kmemtrace_abi >= 2;
+}
+
 #define KMEMTRACE_MEMORY_SWITCH(probes, text, event, type)		\
 	[KMEMTRACE_PROBES_##probes] = {					\
 		.name = text,						\
@@ -225,6 +231,10 @@ static struct kmemtrace_switch kmemtrace_memory_switches[] = {
 	KMEMTRACE_MEMORY_SWITCH(CACHE_FREE, "cache_free", FREE, CACHE),
 	KMEMTRACE_MEMORY_SWITCH(PAGE_ALLOC, "page_alloc", ALLOC, PAGES),
 	KMEMTRACE_MEMORY_SWITCH(PAGE_FREE, "page_free", FREE, PAGES),
+	KMEMTRACE_MEMORY_SWITCH(PERCPU_ALLOC, "percpu_alloc", ALLOC, PERCPU),
+	KMEMTRACE_MEMORY_SWITCH(PERCPU_FREE, "percpu_free", FREE, PERCPU),
+	KMEMTRACE_MEMORY_SWITCH(VMALLOC_ALLOC, "vmalloc", ALLOC, VMALLOC),
+	KMEMTRACE_MEMORY_SWITCH(VMALLOC_FREE, "vfree", FREE, VMALLOC),
 };
 
 static int kmemtrace_memory_set(struct kmemtrace_switch *sw, bool on)
@@ -243,7 +253,8 @@ void __init kmemtrace_events_init(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(kmemtrace_memory_switches); i++)
-		kmemtrace_switch_register(&kmemtrace_memory_switches[i]);
+		if (kmemtrace_has_type(kmemtrace_memory_switches[i].type_id))
+			kmemtrace_switch_register(&kmemtrace_memory_switches[i]);
 }
 
 /* --- info -------------------------------------------------------------------- */
@@ -338,16 +349,25 @@ static void kmemtrace_show_head(struct seq_file *m)
 	kmemtrace_filter_info(m);
 }
 
+static const char *const kmemtrace_types[] = {
+	[KMEMTRACE_TYPE_KMALLOC] = "kmalloc",
+	[KMEMTRACE_TYPE_CACHE] = "cache",
+	[KMEMTRACE_TYPE_PAGES] = "pages",
+	[KMEMTRACE_TYPE_PERCPU] = "percpu",
+	[KMEMTRACE_TYPE_VMALLOC] = "vmalloc",
+};
+
 static int kmemtrace_info_show(struct seq_file *m, void *v)
 {
 	const struct kmemtrace_switch *sw;
+	unsigned int i;
 
 	mutex_lock(&kmemtrace_mutex);
 	kmemtrace_show_head(m);
 	kmemtrace_show_records(m);
-	seq_printf(m, "type %u kmalloc\ntype %u cache\ntype %u pages\n",
-		   KMEMTRACE_TYPE_KMALLOC, KMEMTRACE_TYPE_CACHE,
-		   KMEMTRACE_TYPE_PAGES);
+	for (i = 0; i < ARRAY_SIZE(kmemtrace_types); i++)
+		if (kmemtrace_has_type(i))
+			seq_printf(m, "type %u %s\n", i, kmemtrace_types[i]);
 	list_for_each_entry(sw, &kmemtrace_switches, list) {
 		seq_printf(m, "event %s %u %u %s %s", sw->name, sw->event_id,
 			   sw->type_id, sw->off ? "off" : "on",

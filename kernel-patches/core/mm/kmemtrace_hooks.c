@@ -4,9 +4,12 @@
  * <trace/events/kmemtrace.h> is on; <linux/kmemtrace.h> says what each tells.
  */
 
+#include <linux/align.h>
+#include <linux/cpumask.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 
 #define CREATE_TRACE_POINTS
@@ -93,4 +96,17 @@ void __kmemtrace_page_split(unsigned long call_site, struct page *page,
 	trace_kmemtrace_page_free(call_site, page);
 	__kmemtrace_page_range(call_site, page, PAGE_SIZE << order,
 			       (__force gfp_t)0);
+}
+
+void __kmemtrace_percpu_alloc(unsigned long call_site, const void __percpu *ptr,
+			      size_t size, gfp_t gfp_flags)
+{
+	size_t bytes_alloc = ALIGN(size, PCPU_MIN_ALLOC_SIZE);
+
+	if (ptr)
+		trace_kmemtrace_percpu_alloc(call_site,
+					     (__force const void *)ptr,
+					     size * num_possible_cpus(),
+					     bytes_alloc * num_possible_cpus(),
+					     gfp_flags);
 }

@@ -496,6 +496,40 @@ static void probe_page_free(void *data, unsigned long call_site,
 			      kmemtrace_page(page), KMEMTRACE_CACHE_NONE);
 }
 
+/* What a per-CPU pointer is made of is no tag. */
+static void probe_percpu_alloc(void *data, unsigned long call_site,
+			       const void *ptr, size_t bytes_req,
+			       size_t bytes_alloc, gfp_t gfp_flags)
+{
+	kmemtrace_record_alloc(KMEMTRACE_TYPE_PERCPU, call_site,
+			       (unsigned long)ptr, bytes_req, bytes_alloc,
+			       gfp_flags, NUMA_NO_NODE, KMEMTRACE_CACHE_NONE,
+			       false);
+}
+
+static void probe_percpu_free(void *data, unsigned long call_site,
+			      const void *ptr)
+{
+	kmemtrace_record_free(KMEMTRACE_TYPE_PERCPU, call_site,
+			      (unsigned long)ptr, KMEMTRACE_CACHE_NONE);
+}
+
+static void probe_vmalloc_alloc(void *data, unsigned long call_site,
+				const void *ptr, size_t bytes_req,
+				size_t bytes_alloc, gfp_t gfp_flags, int node)
+{
+	kmemtrace_record_alloc(KMEMTRACE_TYPE_VMALLOC, call_site,
+			       kmemtrace_object(ptr), bytes_req, bytes_alloc,
+			       gfp_flags, node, KMEMTRACE_CACHE_NONE, false);
+}
+
+static void probe_vmalloc_free(void *data, unsigned long call_site,
+			       const void *ptr)
+{
+	kmemtrace_record_free(KMEMTRACE_TYPE_VMALLOC, call_site,
+			      kmemtrace_object(ptr), KMEMTRACE_CACHE_NONE);
+}
+
 struct kmemtrace_probe {
 	enum kmemtrace_probes probes;
 	const char *name;
@@ -523,6 +557,10 @@ KMEMTRACE_PROBE(kmem_cache_alloc, probe_cache_alloc)
 KMEMTRACE_PROBE(kmemtrace_kmalloc, probe_kmemtrace_kmalloc)
 KMEMTRACE_PROBE(kmemtrace_cache_alloc, probe_kmemtrace_cache_alloc)
 KMEMTRACE_PROBE(kmemtrace_page_alloc, probe_page_alloc)
+KMEMTRACE_PROBE(kmemtrace_percpu_free, probe_percpu_free)
+KMEMTRACE_PROBE(kmemtrace_percpu_alloc, probe_percpu_alloc)
+KMEMTRACE_PROBE(kmemtrace_vmalloc_free, probe_vmalloc_free)
+KMEMTRACE_PROBE(kmemtrace_vmalloc_alloc, probe_vmalloc_alloc)
 
 #define KMEMTRACE_PROBE_ENTRY(belongs_to, tracepoint)			\
 	{								\
@@ -543,6 +581,10 @@ static const struct kmemtrace_probe kmemtrace_probes[] = {
 	KMEMTRACE_PROBE_ENTRY(KMALLOC, kmemtrace_kmalloc),
 	KMEMTRACE_PROBE_ENTRY(CACHE_ALLOC, kmemtrace_cache_alloc),
 	KMEMTRACE_PROBE_ENTRY(PAGE_ALLOC, kmemtrace_page_alloc),
+	KMEMTRACE_PROBE_ENTRY(PERCPU_FREE, kmemtrace_percpu_free),
+	KMEMTRACE_PROBE_ENTRY(PERCPU_ALLOC, kmemtrace_percpu_alloc),
+	KMEMTRACE_PROBE_ENTRY(VMALLOC_FREE, kmemtrace_vmalloc_free),
+	KMEMTRACE_PROBE_ENTRY(VMALLOC_ALLOC, kmemtrace_vmalloc_alloc),
 };
 
 /* Of the first n in the table those that belong to probes. */

@@ -63,6 +63,8 @@ void __kmemtrace_page_free_list(unsigned long call_site,
 				struct list_head *pages);
 void __kmemtrace_page_split(unsigned long call_site, struct page *page,
 			    unsigned int order);
+void __kmemtrace_percpu_alloc(unsigned long call_site, const void __percpu *ptr,
+			      size_t size, gfp_t gfp_flags);
 
 /*
  * A cache was made, became another one's too, or is no more, for the table of
@@ -171,6 +173,31 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 	kmemtrace_hook(kmemtrace_page_alloc,				\
 		       __kmemtrace_page_split(call_site, page, order))
 
+/*
+ * size bytes were allocated for each possible CPU.  ptr may be NULL: they were
+ * not.  Told by the functions that the kernel calls, which know what was asked
+ * for: percpu_alloc_percpu, the trace event, comes when that was rounded up, and
+ * has the address of one of them for a call site.
+ */
+#define kmemtrace_percpu_alloc(call_site, ptr, size, gfp_flags)		\
+	kmemtrace_hook(kmemtrace_percpu_alloc,				\
+		       __kmemtrace_percpu_alloc(call_site, ptr, size,	\
+						gfp_flags))
+
+/* ptr, which is not NULL, is about to be freed. */
+#define kmemtrace_percpu_free(call_site, ptr)				\
+	trace_kmemtrace_percpu_free(call_site, (__force const void *)(ptr))
+
+/* An area that vfree() gives back was made, of bytes_alloc without its guard. */
+#define kmemtrace_vmalloc_alloc(call_site, ptr, bytes_req, bytes_alloc,	\
+				gfp_flags, node)			\
+	trace_kmemtrace_vmalloc_alloc(call_site, ptr, bytes_req,	\
+				      bytes_alloc, gfp_flags, node)
+
+/* ptr, which is not NULL, is about to be freed, now or a little later. */
+#define kmemtrace_vmalloc_free(call_site, ptr)				\
+	trace_kmemtrace_vmalloc_free(call_site, ptr)
+
 #else /* !CONFIG_KMEMTRACE */
 
 #define __kmemtrace_wrapper
@@ -251,6 +278,29 @@ static inline void kmemtrace_page_free_list(unsigned long call_site,
 
 static inline void kmemtrace_page_split(unsigned long call_site,
 					struct page *page, unsigned int order)
+{
+}
+
+static inline void kmemtrace_percpu_alloc(unsigned long call_site,
+					  const void __percpu *ptr, size_t size,
+					  gfp_t gfp_flags)
+{
+}
+
+static inline void kmemtrace_percpu_free(unsigned long call_site,
+					 const void __percpu *ptr)
+{
+}
+
+static inline void kmemtrace_vmalloc_alloc(unsigned long call_site,
+					   const void *ptr, size_t bytes_req,
+					   size_t bytes_alloc, gfp_t gfp_flags,
+					   int node)
+{
+}
+
+static inline void kmemtrace_vmalloc_free(unsigned long call_site,
+					  const void *ptr)
 {
 }
 

@@ -47,6 +47,24 @@ DECLARE_TRACE(kmemtrace_page_free,
 	TP_PROTO(unsigned long call_site, struct page *page),
 	TP_ARGS(call_site, page));
 
+DECLARE_TRACE(kmemtrace_percpu_alloc,
+	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
+		 size_t bytes_alloc, gfp_t gfp_flags),
+	TP_ARGS(call_site, ptr, bytes_req, bytes_alloc, gfp_flags));
+
+DECLARE_TRACE(kmemtrace_percpu_free,
+	TP_PROTO(unsigned long call_site, const void *ptr),
+	TP_ARGS(call_site, ptr));
+
+DECLARE_TRACE(kmemtrace_vmalloc_alloc,
+	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
+		 size_t bytes_alloc, gfp_t gfp_flags, int node),
+	TP_ARGS(call_site, ptr, bytes_req, bytes_alloc, gfp_flags, node));
+
+DECLARE_TRACE(kmemtrace_vmalloc_free,
+	TP_PROTO(unsigned long call_site, const void *ptr),
+	TP_ARGS(call_site, ptr));
+
 /* Not of memory: p, which runs, does so for the last time. */
 DECLARE_TRACE(kmemtrace_task_exit,
 	TP_PROTO(struct task_struct *p),
