@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What bench/analysis and bench/scaling share."""
 
+import configparser
 import json
 import os
 import platform
@@ -11,9 +12,9 @@ import sys
 import tempfile
 
 RECORD_BYTES = 56
-PROGRAMS = ("bench/generate", "bench/load", "bench/measure", "bench/perf2cpu",
-            "bench/readall", "kmemtraced/kmemtraced",
-            "report/kmemtrace-report")
+PROGRAMS = ("bench/generate", "bench/load", "bench/measure",
+            "bench/readall", "import/kmemtrace-import",
+            "kmemtraced/kmemtraced", "report/kmemtrace-report")
 SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9}
 
 
@@ -182,6 +183,18 @@ class Bench:
                   str(events), "-c", str(cpus), "-l",
                   str(min(live, events // 2)), *options])
         return path
+
+    def convert(self, data, capture):
+        """perf.data into a capture, of records as bench/generate's."""
+        self.run([self.program("import/kmemtrace-import"), "-q", "--abi", "1",
+                  data, capture])
+        meta = configparser.ConfigParser()
+        meta.read(os.path.join(capture, "kmemtrace.meta"))
+        found = meta["capture"]
+        return {"records": int(found["events"]),
+                "of_no_memory": int(found["no_memory"]),
+                "other_events": int(found["other_events"]),
+                "lost": int(found["overruns"])}
 
     def generator_pipe(self, events, live):
         """A process that writes the events of one CPU to its stdout."""

@@ -7,16 +7,11 @@ bench_generate_SOURCES = \
 	bench/sink.c bench/sink.h
 bench_generate_LDADD = cli/libcli.a $(GLIB_LIBS)
 
-noinst_PROGRAMS += bench/load bench/measure bench/perf2cpu bench/readall
+noinst_PROGRAMS += bench/load bench/measure bench/readall
 bench_load_SOURCES = bench/load.c
 bench_load_LDADD = cli/libcli.a $(GLIB_LIBS)
 bench_measure_SOURCES = bench/measure.c
 bench_measure_LDADD = cli/libcli.a $(GLIB_LIBS)
-bench_perf2cpu_SOURCES = \
-	bench/perf2cpu.c \
-	bench/perfdata.c bench/perfdata.h \
-	bench/sink.c bench/sink.h
-bench_perf2cpu_LDADD = cli/libcli.a $(GLIB_LIBS)
 bench_readall_SOURCES = bench/readall.c
 bench_readall_LDADD = cli/libcli.a $(GLIB_LIBS)
 

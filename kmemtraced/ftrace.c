@@ -35,18 +35,9 @@
 
 #define CAPTURE "capture"
 
-/* What a report must not take for the truth. */
-static const char *const not_seen[] = {
-	"bulk allocations and frees of slab objects (kmem_cache_alloc_bulk, "
-	"kfree_bulk)",
-	"objects that kfree_rcu() frees in batches",
-	"page allocations in bulk (most of vmalloc, page pools)",
-	"pages that are split, migrated, or freed otherwise than allocated "
-	"(split_page, alloc_pages_exact, compaction, CMA)",
-	"who allocates or frees pages, and on which node they were asked for",
-	"krealloc() within the memory that is there",
-	"what other processes allocate, and free of what these allocated",
-};
+/* Where only some processes are recorded. */
+#define NOT_SEEN_OTHERS                                                        \
+	"what other processes allocate, and free of what these allocated"
 
 typedef struct {
 	KmtSource source;
@@ -193,7 +184,8 @@ static gboolean set_tracepoints(Ftrace *ftrace, const char *value,
 {
 	for (guint i = 0; i < kmt_n_tracepoint_names; i++) {
 		g_autofree char *name = g_strdup_printf(
-			"events/kmem/%s/enable", kmt_tracepoint_names[i].name);
+			"events/%s/%s/enable", kmt_tracepoint_names[i].system,
+			kmt_tracepoint_names[i].name);
 
 		if (kmt_tracepoint_names[i].optional &&
 		    !kmt_instance_has(ftrace->instance, name))
@@ -358,6 +350,7 @@ static void ftrace_describe(KmtSource *source, GKeyFile *meta)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	g_autoptr(GPtrArray) not_seen = g_ptr_array_new();
 
 	for (guint i = 0; i < ftrace->format->by_id->len; i++) {
 		const KmtTracepoint *point = ftrace->format->by_id->pdata[i];
@@ -372,9 +365,14 @@ static void ftrace_describe(KmtSource *source, GKeyFile *meta)
 	g_key_file_set_string_list(meta, CAPTURE, "tracepoints",
 				   (const char *const *)names->pdata,
 				   names->len);
-	/* The last one, unless only some processes are recorded. */
-	g_key_file_set_string_list(meta, CAPTURE, "not_seen", not_seen,
-				   G_N_ELEMENTS(not_seen) - !ftrace->n_pids);
+	for (guint i = 0; i < kmt_n_tracepoints_not_seen; i++)
+		g_ptr_array_add(not_seen,
+				(gpointer)kmt_tracepoints_not_seen[i]);
+	if (ftrace->n_pids)
+		g_ptr_array_add(not_seen, (gpointer)NOT_SEEN_OTHERS);
+	g_key_file_set_string_list(meta, CAPTURE, "not_seen",
+				   (const char *const *)not_seen->pdata,
+				   not_seen->len);
 	if (ftrace->n_pids) {
 		g_key_file_set_integer_list(meta, CAPTURE, "pids", ftrace->pids,
 					    ftrace->n_pids);

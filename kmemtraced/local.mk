@@ -23,4 +23,5 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/tables.c kmemtraced/tables.h
 kmemtraced_kmemtraced_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS) -pthread
 kmemtraced_kmemtraced_LDFLAGS = $(AM_LDFLAGS) -pthread
-kmemtraced_kmemtraced_LDADD = cli/libcli.a $(TRACEEVENT_LIBS) $(GLIB_LIBS)
+kmemtraced_kmemtraced_LDADD = tracepoints/libtracepoints.a \
+	cli/libcli.a $(TRACEEVENT_LIBS) $(GLIB_LIBS)

@@ -50,15 +50,21 @@ static char *find_build_id(const char *notes, gsize n_bytes)
 	return NULL;
 }
 
-static void set_build_id(GKeyFile *meta, const char *sys)
+char *kmt_meta_build_id(const char *sys)
 {
 	g_autofree char *path = g_build_filename(sys, "kernel", "notes", NULL);
 	g_autofree char *notes = NULL;
-	g_autofree char *id = NULL;
 	gsize n_bytes;
 
-	if (g_file_get_contents(path, &notes, &n_bytes, NULL))
-		id = find_build_id(notes, n_bytes);
+	if (!g_file_get_contents(path, &notes, &n_bytes, NULL))
+		return NULL;
+	return find_build_id(notes, n_bytes);
+}
+
+static void set_build_id(GKeyFile *meta, const char *sys)
+{
+	g_autofree char *id = kmt_meta_build_id(sys);
+
 	if (id)
 		g_key_file_set_string(meta, CAPTURE, "build_id", id);
 }

@@ -39,6 +39,9 @@ void kmt_meta_set_cpu(GKeyFile *meta, guint cpu, guint64 bytes,
 void kmt_meta_end(GKeyFile *meta, guint64 bytes, const guint64 *overruns,
 		  gboolean complete);
 
+/* The running kernel's GNU build id in hexadecimal, or NULL. */
+char *kmt_meta_build_id(const char *sys);
+
 /* Sets a time, start_time or end_time, to now. */
 void kmt_meta_set_time(GKeyFile *meta, const char *key);
 

@@ -66,7 +66,9 @@ static gboolean is_temporary(const char *name)
 {
 	return g_str_equal(name, META_RESERVED) ||
 	       g_str_equal(name, "kallsyms.tmp") ||
-	       g_str_equal(name, "modules.tmp");
+	       g_str_equal(name, "modules.tmp") ||
+	       g_str_equal(name, "caches.tmp") ||
+	       g_str_equal(name, "tasks.tmp");
 }
 
 static gboolean make_directory(KmtOutput *output, GError **error)
@@ -216,6 +218,18 @@ void kmt_output_undo(KmtOutput *output)
 		rmdir(output->path);
 }
 
+void kmt_output_remove(KmtOutput *output)
+{
+	g_autoptr(GPtrArray) captured = list_old(output, FALSE, NULL);
+	g_autoptr(GPtrArray) temporary = list_old(output, TRUE, NULL);
+
+	if (captured)
+		remove_old(output, captured, NULL);
+	if (temporary)
+		remove_old(output, temporary, NULL);
+	kmt_output_undo(output);
+}
+
 const char *kmt_output_path(const KmtOutput *output)
 {
 	return output->path;
@@ -333,6 +347,36 @@ gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
 	}
 	close(from);
 	return ok;
+}
+
+gboolean kmt_output_write_table(KmtOutput *output, const char *name,
+				const char *text, GError **error)
+{
+	g_autoptr(KmtSink) sink =
+		kmt_sink_new(output->fd, name, 1, KMT_SINK_CHUNK_BYTES, error);
+	gsize left = strlen(text), room;
+	int r = 0;
+
+	if (!sink)
+		return FALSE;
+	g_ptr_array_add(output->made, g_strdup(name));
+	while (left && r == 0) {
+		void *to = kmt_sink_room(sink, &room);
+
+		room = MIN(room, left);
+		memcpy(to, text, room);
+		text += room;
+		left -= room;
+		r = kmt_sink_add(sink, room);
+	}
+	if (r == 0)
+		r = kmt_sink_finish(sink);
+	if (r == 0)
+		r = kmt_sink_sync(sink);
+	if (r < 0)
+		kmt_set_errno(error, kmt_write_error_code(-r), -r,
+			      "cannot write %s/%s", output->path, name);
+	return r == 0;
 }
 
 /* A file with room for the last meta, so that a full disk does not matter. */

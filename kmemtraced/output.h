@@ -46,6 +46,16 @@ gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
 			       const char *name, gboolean *hidden,
 			       GError **error);
 
+/* Writes text there as name, which must not be there yet. */
+gboolean kmt_output_write_table(KmtOutput *output, const char *name,
+				const char *text, GError **error);
+
+/*
+ * Removes all files of a capture, whoever made them, and the directory if that
+ * was made here: for one whose writer died.
+ */
+void kmt_output_remove(KmtOutput *output);
+
 /*
  * Writes kmemtrace.meta, whole or not at all.  Room on the disk is set aside
  * for the next time, with n_cpus CPUs.

@@ -7,17 +7,6 @@
 
 #include "kmemtraced/ringpage.h"
 
-/* The tracepoints of events/kmem that records are made of. */
-typedef struct {
-	const char *name;
-	guint8 event_id;
-	guint8 type_id;
-	gboolean optional; /* only some kernels have it */
-} KmtTracepointName;
-
-extern const KmtTracepointName kmt_tracepoint_names[];
-extern const guint kmt_n_tracepoint_names;
-
 /*
  * Text of a file below events/; NULL without an error: it does not exist.
  * Newly allocated.

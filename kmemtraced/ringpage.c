@@ -25,31 +25,16 @@ enum {
 #define COMMIT_MASK   ((1U << 27) - 1)
 
 /* Of common_flags: the task is not the one that does it. */
-#define FLAGS_INTERRUPT 0x58 /* hard, soft and not maskable */
-
-/* ZERO_SIZE_PTR is the address of what has no bytes. */
-#define LOWEST_ADDRESS 17
+#define FLAGS_INTERRUPT                                                        \
+	(KMT_COMMON_HARDIRQ | KMT_COMMON_SOFTIRQ | KMT_COMMON_NMI)
 
 /* Slab objects and pages are two address spaces. */
 #define PAGES_KEY 1
-
-#define NO_PFN_32 G_MAXUINT32
 
 void kmt_ring_format_free(KmtRingFormat *format)
 {
 	g_ptr_array_unref(format->by_id);
 	g_free(format);
-}
-
-void kmt_tracepoint_prepare(KmtTracepoint *point)
-{
-	gboolean alloc = point->event_id == KMEMTRACE_EVENT_ALLOC;
-
-	point->wide =
-		point->call_site.size == 8 && point->ptr.size == 8 &&
-		(!alloc ||
-		 (point->bytes_req.size == 8 && point->bytes_alloc.size == 8 &&
-		  point->gfp_flags.size == 8 && point->node.size == 4));
 }
 
 void kmt_ring_init(KmtRing *ring, const KmtRingFormat *format,
@@ -59,41 +44,6 @@ void kmt_ring_init(KmtRing *ring, const KmtRingFormat *format,
 	ring->format = format;
 	ring->tasks = tasks;
 	ring->last_ns = G_MININT64;
-}
-
-static guint32 load32(const guint8 *p)
-{
-	guint32 value;
-
-	memcpy(&value, p, sizeof(value));
-	return value;
-}
-
-static guint64 load64(const guint8 *p)
-{
-	guint64 value;
-
-	memcpy(&value, p, sizeof(value));
-	return value;
-}
-
-static inline guint64 load(const guint8 *data, KmtField field)
-{
-	guint16 half;
-
-	switch (field.size) {
-	case 8:
-		return load64(data + field.offset);
-	case 4:
-		return load32(data + field.offset);
-	case 2:
-		memcpy(&half, data + field.offset, sizeof(half));
-		return half;
-	case 1:
-		return data[field.offset];
-	default:
-		return 0;
-	}
 }
 
 /* Events before this page were lost; when, the records around it tell. */
@@ -117,11 +67,12 @@ gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes)
 		ring->figures.damaged++;
 		return 0;
 	}
-	commit = load(page, (KmtField){(guint16)format->commit_offset,
-				       (guint16)format->commit_bytes});
+	commit =
+		kmt_field_load(page, (KmtField){(guint16)format->commit_offset,
+						(guint16)format->commit_bytes});
 	used = commit & COMMIT_MASK;
 	room = n_bytes - format->data_offset;
-	ring->time_ns = load64(page);
+	ring->time_ns = kmt_load64(page);
 	if (commit & COMMIT_MISSED)
 		note_hole(ring);
 	/* A page that was cut is read as far as it goes. */
@@ -137,7 +88,7 @@ gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes)
 /* The time that a word and the next one make. */
 static guint64 long_time(guint32 delta, const guint8 *next)
 {
-	return ((guint64)load32(next) << DELTA_BITS) + delta;
+	return ((guint64)kmt_load32(next) << DELTA_BITS) + delta;
 }
 
 /* The upper bits of a time are those of the one before. */
@@ -183,7 +134,7 @@ static const guint8 *next_event(KmtRing *ring, gsize *n_bytes)
 		guint32 delta;
 		guint type;
 
-		split_head(load32(ring->next), &type, &delta);
+		split_head(kmt_load32(ring->next), &type, &delta);
 		/* Nothing follows on this page. */
 		if (type == TYPE_PADDING && delta == 0)
 			break;
@@ -203,7 +154,7 @@ static const guint8 *next_event(KmtRing *ring, gsize *n_bytes)
 		case TYPE_PADDING:
 			/* Taken back; the 1 only says that it is not the end.
 			 * Its length counts from behind the first word. */
-			length = load32(body);
+			length = kmt_load32(body);
 			if (delta != 1)
 				ring->time_ns += delta;
 			if (length > left)
@@ -212,7 +163,7 @@ static const guint8 *next_event(KmtRing *ring, gsize *n_bytes)
 			continue;
 		case TYPE_LONG:
 			/* It counts its own word. */
-			length = load32(body);
+			length = kmt_load32(body);
 			if (length < WORD_BYTES || length > left)
 				return give_up(ring);
 			ring->next = body + ((length + 3) & ~(gsize)3);
@@ -236,81 +187,6 @@ static const guint8 *next_event(KmtRing *ring, gsize *n_bytes)
 	return NULL;
 }
 
-/* The address of a page; 0: there is none. */
-static guint64 page_address(const KmtRing *ring, const KmtTracepoint *point,
-			    const guint8 *data)
-{
-	guint64 pfn = load(data, point->pfn);
-
-	if (pfn == (point->pfn.size == 8 ? G_MAXUINT64 : NO_PFN_32))
-		return 0;
-	return (pfn * ring->format->memory_page_bytes) | KMEMTRACE_PTR_PHYSICAL;
-}
-
-static void clear_free(struct kmemtrace_event *e)
-{
-	e->node = KMEMTRACE_NODE_NONE;
-	e->bytes_req = 0;
-	e->bytes_alloc = 0;
-	e->gfp_flags = 0;
-}
-
-/* As nearly all events of slab are, on nearly all kernels. */
-static void load_wide(const KmtTracepoint *point, const guint8 *data,
-		      struct kmemtrace_event *e)
-{
-	e->call_site = load64(data + point->call_site.offset);
-	e->ptr = load64(data + point->ptr.offset);
-	if (point->event_id == KMEMTRACE_EVENT_FREE) {
-		clear_free(e);
-		return;
-	}
-	e->node = (gint32)load32(data + point->node.offset);
-	e->bytes_req = load64(data + point->bytes_req.offset);
-	e->bytes_alloc = load64(data + point->bytes_alloc.offset);
-	e->gfp_flags = load64(data + point->gfp_flags.offset);
-}
-
-/* Fields of any size, which may be absent. */
-static void load_any(const KmtTracepoint *point, const guint8 *data,
-		     struct kmemtrace_event *e)
-{
-	e->call_site = load(data, point->call_site);
-	e->ptr = load(data, point->ptr);
-	if (point->event_id == KMEMTRACE_EVENT_FREE) {
-		clear_free(e);
-		return;
-	}
-	e->node = point->node.size ? (gint32)load(data, point->node)
-				   : KMEMTRACE_NODE_NONE;
-	e->bytes_req = load(data, point->bytes_req);
-	e->bytes_alloc = load(data, point->bytes_alloc);
-	e->gfp_flags = load(data, point->gfp_flags);
-}
-
-/* FALSE: it is of no memory. */
-static gboolean convert(const KmtRing *ring, const KmtTracepoint *point,
-			const guint8 *data, struct kmemtrace_event *e)
-{
-	e->event_id = point->event_id;
-	e->type_id = point->type_id;
-	e->event_size = KMEMTRACE_EVENT_SIZE_V1;
-	e->timestamp = (gint64)ring->time_ns;
-	if (point->wide) {
-		load_wide(point, data, e);
-		return e->ptr >= LOWEST_ADDRESS;
-	}
-	load_any(point, data, e);
-	if (point->type_id != KMEMTRACE_TYPE_PAGES)
-		return e->ptr >= LOWEST_ADDRESS;
-	e->ptr = page_address(ring, point, data);
-	if (point->event_id == KMEMTRACE_EVENT_ALLOC)
-		e->bytes_req = e->bytes_alloc =
-			(guint64)ring->format->memory_page_bytes
-			<< (load(data, point->order) & 31);
-	return e->ptr != 0;
-}
-
 /* Whether it is kmemtraced's own. */
 static gboolean is_own(KmtRing *ring, const guint8 *data,
 		       const struct kmemtrace_event *e)
@@ -321,9 +197,11 @@ static gboolean is_own(KmtRing *ring, const guint8 *data,
 
 	if (!ring->tasks)
 		return FALSE;
-	by_us = !(load(data, ring->format->flags) & FLAGS_INTERRUPT) &&
-		kmt_own_tasks_has(ring->tasks,
-				  (gint32)load(data, ring->format->pid));
+	by_us = !(kmt_field_load(data, ring->format->common.flags) &
+		  FLAGS_INTERRUPT) &&
+		kmt_own_tasks_has(
+			ring->tasks,
+			(gint32)kmt_field_load(data, ring->format->common.pid));
 	if (by_us && e->event_id == KMEMTRACE_EVENT_ALLOC) {
 		kmt_own_set_add(&ring->own, key);
 		return TRUE;
@@ -357,18 +235,20 @@ gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event *to, gsize max)
 		const KmtTracepoint *point = NULL;
 		guint64 id;
 
-		if (n_bytes < format->common_bytes) {
+		if (n_bytes < format->common.bytes) {
 			ring->figures.damaged++;
 			continue;
 		}
-		id = load(data, format->type);
+		id = kmt_field_load(data, format->common.type);
 		if (id < by_id->len)
 			point = by_id->pdata[id];
 		if (!point) {
 			ring->figures.unknown++;
 		} else if (n_bytes < point->min_bytes) {
 			ring->figures.damaged++;
-		} else if (!convert(ring, point, data, &to[n])) {
+		} else if (!kmt_tracepoint_convert(point, data,
+						   (gint64)ring->time_ns,
+						   &to[n])) {
 			ring->figures.no_memory++;
 		} else if (is_own(ring, data, &to[n])) {
 			ring->figures.own++;

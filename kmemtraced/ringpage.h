@@ -11,29 +11,9 @@
 #define KMEMTRACED_RINGPAGE_H
 
 #include <glib.h>
-#include <kmemtrace_abi.h>
 
 #include "kmemtraced/ownset.h"
-
-/* Where a field is in the data of an event; size 0: there is none. */
-typedef struct {
-	guint16 offset;
-	guint16 size; /* 1, 2, 4 or 8 bytes */
-} KmtField;
-
-/* A tracepoint, and the fields that a record is made of. */
-typedef struct {
-	guint8 event_id;
-	guint8 type_id;
-	guint min_bytes; /* all fields are within these */
-	gboolean wide;	 /* addresses and sizes have 8 bytes each */
-	KmtField call_site, ptr, bytes_req, bytes_alloc, gfp_flags, node;
-	KmtField pfn, order; /* of pages */
-	const char *name;
-} KmtTracepoint;
-
-/* When all fields are known. */
-void kmt_tracepoint_prepare(KmtTracepoint *point);
+#include "tracepoints/format.h"
 
 /* Of this kernel. */
 typedef struct {
@@ -41,10 +21,8 @@ typedef struct {
 	guint commit_offset; /* in the header */
 	guint commit_bytes;
 	guint data_offset;
-	guint memory_page_bytes;   /* of the page allocator */
-	KmtField type, flags, pid; /* of each event */
-	guint common_bytes;	   /* these three are within */
-	GPtrArray *by_id;	   /* of KmtTracepoint, NULL where is none */
+	KmtCommonFields common; /* of each event */
+	GPtrArray *by_id;	/* of KmtTracepoint, NULL where is none */
 } KmtRingFormat;
 
 void kmt_ring_format_free(KmtRingFormat *format);

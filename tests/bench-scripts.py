@@ -8,7 +8,6 @@ import importlib.util
 import io
 import json
 import os
-import struct
 import subprocess
 import sys
 import tempfile
@@ -17,65 +16,6 @@ import unittest
 SRC = os.environ.get("top_srcdir", ".")
 TOP = os.environ.get("top_builddir", ".")
 BENCH = os.path.join(TOP, "bench")
-
-# What is in perf.data.
-TRACEPOINT, SAMPLE, LOST = 2, 9, 2
-LAYOUT = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 16
-FORMATS = {
-    "kmalloc": (658, (("call_site", 8, 8), ("ptr", 16, 8), ("bytes_req", 24, 8),
-                      ("bytes_alloc", 32, 8), ("gfp_flags", 40, 8),
-                      ("node", 48, 4))),
-    "kfree": (657, (("call_site", 8, 8), ("ptr", 16, 8))),
-    "mm_page_alloc": (653, (("pfn", 8, 8), ("order", 16, 4),
-                            ("gfp_flags", 24, 8))),
-    "other": (1, (("ptr", 8, 8),)),
-}
-
-
-def formats():
-    """The section with the formats of tracepoints, as far as it is read."""
-    text = b"\x17\x08\x44tracing0.6\0\0"
-    for name, (number, fields) in FORMATS.items():
-        text += f"name: {name}\nID: {number}\nformat:\n".encode()
-        for field, offset, size in fields:
-            text += (f"\tfield:unsigned long {field};\toffset:{offset};"
-                     f"\tsize:{size};\tsigned:0;\n").encode()
-        text += b"\nprint fmt: \"\"\n\0"
-    return text
-
-
-def sample(event, cpu, time, **values):
-    """A record of perf."""
-    number, fields = FORMATS[event]
-    raw = bytearray(60)
-    struct.pack_into("<H", raw, 0, number)
-    for field, offset, size in fields:
-        value = values.get(field, 0) & (1 << size * 8) - 1
-        raw[offset:offset + size] = value.to_bytes(size, "little")
-    # id, ip, pid and tid, time, cpu, period
-    body = struct.pack("<QQQQQQ", 5, 0xffffffff81000123, 7, time, cpu, 1)
-    body += struct.pack("<I", len(raw)) + raw
-    return struct.pack("<IHH", SAMPLE, 0, 8 + len(body)) + body
-
-
-def lost(number):
-    """The record that says so."""
-    return struct.pack("<IHHQQ", LOST, 0, 24, 5, number)
-
-
-def perf_data(records):
-    """A file of perf."""
-    attr = struct.pack("<IIQQQ", TRACEPOINT, 128, 658, 1, LAYOUT)
-    attr = attr.ljust(128, b"\0") + struct.pack("<QQ", 0, 0)
-    data_at = 104 + len(attr)
-    text = formats()
-    table_at = data_at + len(records)
-    header = b"PERFILE2" + struct.pack(
-        "<QQQQQQQQQQQQ", 104, len(attr), 104, len(attr), data_at, len(records),
-        0, 0, 1 << 1, 0, 0, 0)
-    return (header + attr + records +
-            struct.pack("<QQ", table_at + 16, len(text)) + text)
-
 
 def run(*argv):
     """Output and exit status of a program."""
@@ -93,64 +33,6 @@ class Scripts(unittest.TestCase):
     def path(self, name):
         """A path in that folder."""
         return os.path.join(self.scratch, name)
-
-    def convert(self, data, *options):
-        """perf2cpu on the bytes of a perf.data."""
-        with open(self.path("perf.data"), "wb") as f:
-            f.write(data)
-        return run(os.path.join(BENCH, "perf2cpu"), self.path("perf.data"),
-                   self.path("capture"), *options)
-
-    def records(self, cpu):
-        """Those of a cpu file."""
-        with open(self.path(f"capture/cpu{cpu}.out"), "rb") as f:
-            return list(struct.iter_unpack("<BBHiQQQQQq", f.read()))
-
-    def test_perf2cpu(self):
-        """Each kind, out of order, lost, of no memory."""
-        result = self.convert(perf_data(
-            sample("kmalloc", 0, 20, call_site=3, ptr=0x1000, bytes_req=30,
-                   bytes_alloc=32, gfp_flags=0xcc0, node=-1) +
-            sample("kfree", 1, 40, call_site=4, ptr=0x1000) +
-            lost(9) +
-            sample("mm_page_alloc", 0, 10, pfn=5, order=2, gfp_flags=1) +
-            sample("kfree", 1, 41) +
-            sample("mm_page_alloc", 1, 42, pfn=-1) +
-            sample("other", 1, 43, ptr=1)), "3")
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
-        self.assertEqual(json.loads(result.stdout),
-                         {"records": 3, "other_events": 1, "of_no_memory": 2,
-                          "unordered": 0, "lost": 9})
-        self.assertEqual(self.records(0), [
-            (1, 2, 56, -1, 0xffffffff81000123, 0xffff888000005000, 16384, 16384,
-             1, 10),
-            (1, 0, 56, -1, 3, 0x1000, 30, 32, 0xcc0, 20)])
-        self.assertEqual(self.records(1),
-                         [(2, 0, 56, -1, 4, 0x1000, 0, 0, 0, 40)])
-        self.assertEqual(self.records(2), [])
-        with open(self.path("capture/kmemtrace.meta"), encoding="utf-8") as f:
-            self.assertIn("overruns=9\n", f.read())
-
-    def test_perf2cpu_bad(self):
-        """What is not to be read, it says."""
-        good = perf_data(sample("kfree", 3, 1, ptr=1))
-        for number, (data, words) in enumerate((
-                (b"", "too short"),
-                (b"x" * 200, "no perf.data"),
-                (good[:230], "no samples, or is cut off"),
-                (good[:-9], "cut off"),
-                (perf_data(b""), "no samples"),
-                (perf_data(struct.pack("<IHHQ", SAMPLE, 0, 16, 0)),
-                 "too short"),
-                (good.replace(b"name:", b"nome:"), "no event of kmem"),
-                (good, "CPU 3, but there are 2"))):
-            with self.subTest(words=words):
-                capture = self.path("capture")
-                if os.path.exists(capture):
-                    os.rename(capture, self.path(f"old{number}"))
-                result = self.convert(data, "2")
-                self.assertEqual(result.returncode, 1)
-                self.assertIn(words, result.stderr)
 
     def test_measure(self):
         """What a command costs, and how it ended."""

@@ -96,7 +96,7 @@ static void test_usual_formats(void)
 	g_assert_cmpuint(format->page_bytes, ==, 4096);
 	g_assert_cmpuint(format->commit_offset, ==, 8);
 	g_assert_cmpuint(format->data_offset, ==, 16);
-	g_assert_cmpuint(format->common_bytes, ==, 8);
+	g_assert_cmpuint(format->common.bytes, ==, 8);
 	g_assert_cmpuint(format->by_id->len, ==, 406);
 	p = format->by_id->pdata[400];
 	g_assert_cmpuint(p->node.offset, ==, 48);
@@ -177,7 +177,7 @@ static void test_bad_fields(void)
 	g_autoptr(GHashTable) files = usual_files();
 
 	refuse_kfree(FIELD("unsigned long", "call_site", 8, 8),
-		     "kmem:kfree of this kernel has no field 'ptr'");
+		     "kmem:kfree has no field 'ptr'");
 	refuse_kfree(FIELD("const void *", "ptr", 8, 8), "'call_site'");
 	refuse_kfree(FIELD("unsigned long", "call_site", 8, 8)
 			     FIELD("__u128", "ptr", 16, 16),

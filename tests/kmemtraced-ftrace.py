@@ -207,7 +207,7 @@ class Refused(TracefsTest):
         number, fields = TRACEPOINTS["kfree"]
         self.put(os.path.join(self.tracefs, "events/kmem/kfree/format"),
                  format_text("kfree", number, fields[:1]))
-        self.refused("kmem:kfree of this kernel has no field 'ptr'",
+        self.refused("kmem:kfree has no field 'ptr'",
                      "newer kmemtraced")
 
     def test_buffer_that_is_too_large(self):

@@ -138,7 +138,7 @@ static KmtTracepoint *point(guint8 event_id, guint8 type_id, guint min_bytes)
 		p->gfp_flags = (KmtField){40, 4};
 		p->node = (KmtField){44, 4};
 	}
-	kmt_tracepoint_prepare(p);
+	kmt_tracepoint_prepare(p, 4096);
 	return p;
 }
 
@@ -151,11 +151,10 @@ static KmtRingFormat *make_format(void)
 	f->commit_offset = 8;
 	f->commit_bytes = 8;
 	f->data_offset = HEADER;
-	f->memory_page_bytes = 4096;
-	f->type = (KmtField){0, 2};
-	f->flags = (KmtField){2, 1};
-	f->pid = (KmtField){4, 4};
-	f->common_bytes = 8;
+	f->common.type = (KmtField){0, 2};
+	f->common.flags = (KmtField){2, 1};
+	f->common.pid = (KmtField){4, 4};
+	f->common.bytes = 8;
 	f->by_id = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_set_size(f->by_id, ID_PAGES + 1);
 	f->by_id->pdata[ID_KMALLOC] = point(
@@ -168,6 +167,7 @@ static KmtRingFormat *make_format(void)
 	pages->min_bytes = 20;
 	pages->pfn = (KmtField){8, 8};
 	pages->order = (KmtField){16, 4};
+	kmt_tracepoint_prepare(pages, 4096);
 	f->by_id->pdata[ID_PAGES] = pages;
 	return f;
 }
@@ -426,7 +426,7 @@ static void test_wide_fields(Fixture *f, gconstpointer data)
 	p->gfp_flags = (KmtField){40, 8};
 	p->node = (KmtField){48, 4};
 	p->min_bytes = sizeof(e);
-	kmt_tracepoint_prepare(p);
+	kmt_tracepoint_prepare(p, 4096);
 	g_assert_true(p->wide);
 	page_start(&f->page, 1000);
 	put_data(&f->page, 1, &e, sizeof(e), FALSE);

@@ -153,7 +153,7 @@ tests_kmemtraced_ring_SOURCES = \
 	kmemtraced/ringpage.c tests/kmemtraced-ring.c
 tests_kmemtraced_ring_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_ring_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
-tests_kmemtraced_ring_LDADD = $(TRACEEVENT_LIBS) $(GLIB_LIBS)
+tests_kmemtraced_ring_LDADD = tracepoints/libtracepoints.a $(TRACEEVENT_LIBS) $(GLIB_LIBS)
 TESTS += tests/kmemtraced-ring
 check_PROGRAMS += tests/kmemtraced-formats
 tests_kmemtraced_formats_SOURCES = \
@@ -161,7 +161,7 @@ tests_kmemtraced_formats_SOURCES = \
 	kmemtraced/ringpage.c tests/kmemtraced-formats.c
 tests_kmemtraced_formats_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_formats_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
-tests_kmemtraced_formats_LDADD = $(TRACEEVENT_LIBS) $(GLIB_LIBS)
+tests_kmemtraced_formats_LDADD = tracepoints/libtracepoints.a $(TRACEEVENT_LIBS) $(GLIB_LIBS)
 TESTS += tests/kmemtraced-formats
 KMEMTRACED_TESTS = \
 	tests/kmemtraced-command.py \
@@ -171,6 +171,12 @@ KMEMTRACED_TESTS = \
 TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS) tests/kmemtraced_fake.py \
 	tests/kmemtraced_tracefs.py
+
+# kmemtrace-import
+KMT_IMPORT_TESTS = tests/import-ctf.py tests/import-perf.py \
+	tests/import-tracedat.py
+TESTS += $(KMT_IMPORT_TESTS)
+EXTRA_DIST += $(KMT_IMPORT_TESTS) tests/import_files.py
 
 # On the machine's own kernel; not for make check.
 EXTRA_DIST += tests/ftrace_live.py

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "import/import.h"
+#include "import/names.h"
+#include "kmemtraced/error.h"
+
+#define META_FORMAT 1
+
+/* The largest time there is: all may be written. */
+#define END_OF_TIME G_MAXINT64
+
+G_DEFINE_QUARK(kmt - import - error - quark, kmt_import_error)
+
+gboolean kmt_import_fail(GError **error, const char *what)
+{
+	g_set_error_literal(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
+			    what);
+	return FALSE;
+}
+
+/* What a CPU's file has, and what waits for its turn. */
+typedef struct {
+	KmtSink *sink;
+	GArray *waiting;    /* of struct kmemtrace_event_v2 */
+	gboolean unordered; /* those are not by time */
+	gint64 last_ns;	    /* of the last one written */
+	guint64 records;    /* written, those of losses among them */
+	guint64 lost;	    /* that these tell of */
+} Cpu;
+
+struct KmtImport {
+	KmtOutput *output;
+	guint abi_version; /* of the records */
+	guint record_bytes;
+	GKeyFile *meta;
+	GPtrArray *cpus; /* of Cpu, NULL where is none */
+	KmtNames *names;
+	GHashTable *call_sites; /* of guint64 */
+	guint64 last_site;
+	guint64 *points; /* events of each of kmt_tracepoint_names */
+	guint64 total_lost;
+	KmtImportKernel kernel;
+	gboolean has_kallsyms;
+	GPtrArray *gaps; /* char *: of this file */
+	KmtImportFigures figures;
+};
+
+static void cpu_free(gpointer data)
+{
+	Cpu *cpu = data;
+
+	if (!cpu)
+		return;
+	g_clear_pointer(&cpu->sink, kmt_sink_free);
+	g_array_unref(cpu->waiting);
+	g_free(cpu);
+}
+
+KmtImport *kmt_import_new(KmtOutput *output, guint abi_version)
+{
+	KmtImport *import = g_new0(KmtImport, 1);
+
+	import->output = output;
+	import->abi_version = abi_version;
+	import->record_bytes = abi_version == 1 ? KMEMTRACE_EVENT_SIZE_V1
+						: KMEMTRACE_EVENT_SIZE_V2;
+	import->meta = g_key_file_new();
+	import->cpus = g_ptr_array_new_with_free_func(cpu_free);
+	import->names = kmt_names_new();
+	import->gaps = g_ptr_array_new_with_free_func(g_free);
+	import->call_sites = g_hash_table_new_full(g_int64_hash, g_int64_equal,
+						   g_free, NULL);
+	import->points = g_new0(guint64, kmt_n_tracepoint_names);
+	return import;
+}
+
+void kmt_import_free(KmtImport *import)
+{
+	if (!import)
+		return;
+	g_ptr_array_unref(import->cpus);
+	g_key_file_unref(import->meta);
+	kmt_names_free(import->names);
+	g_hash_table_unref(import->call_sites);
+	g_ptr_array_unref(import->gaps);
+	g_free(import->points);
+	g_free(import->kernel.build_id);
+	g_free(import->kernel.symbol);
+	g_free(import);
+}
+
+GKeyFile *kmt_import_meta(KmtImport *import)
+{
+	return import->meta;
+}
+
+/* ---- a CPU's records ---- */
+
+static gboolean set_write_error(const KmtImport *import, guint cpu, int code,
+				GError **error)
+{
+	kmt_set_errno(error, kmt_write_error_code(-code), -code,
+		      "cannot write %s/cpu%u.out",
+		      kmt_output_path(import->output), cpu);
+	return FALSE;
+}
+
+static Cpu *get_cpu(KmtImport *import, guint number, GError **error)
+{
+	Cpu *cpu;
+
+	if (number >= KMT_IMPORT_MAX_CPUS) {
+		g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
+			    "it has an event of CPU %u, which no machine has",
+			    number);
+		return NULL;
+	}
+	if (number >= import->cpus->len)
+		g_ptr_array_set_size(import->cpus, (gint)number + 1);
+	if (import->cpus->pdata[number])
+		return import->cpus->pdata[number];
+	cpu = g_new0(Cpu, 1);
+	cpu->waiting =
+		g_array_new(FALSE, FALSE, sizeof(struct kmemtrace_event_v2));
+	cpu->last_ns = G_MININT64;
+	import->cpus->pdata[number] = cpu;
+	import->figures.cpus++;
+	cpu->sink = kmt_output_cpu_file(import->output, number,
+					import->record_bytes,
+					KMT_SINK_BUFFER_BYTES, error);
+	return cpu->sink ? cpu : NULL;
+}
+
+/* Its time never goes back, whatever the clock did. */
+static int write_record(KmtImport *import, Cpu *cpu,
+			struct kmemtrace_event_v2 *record)
+{
+	gboolean is_lost = record->v1.event_id == KMEMTRACE_EVENT_LOST;
+	gsize room;
+
+	if (is_lost && import->abi_version == 1)
+		return 0;
+	if (record->v1.timestamp < cpu->last_ns) {
+		record->v1.timestamp = cpu->last_ns;
+		import->figures.backwards++;
+	}
+	if (is_lost)
+		((struct kmemtrace_event_lost *)record)->since =
+			cpu->records ? cpu->last_ns : record->v1.timestamp;
+	cpu->last_ns = record->v1.timestamp;
+	cpu->records++;
+	record->v1.event_size = (guint16)import->record_bytes;
+	memcpy(kmt_sink_room(cpu->sink, &room), record, import->record_bytes);
+	return kmt_sink_add(cpu->sink, import->record_bytes);
+}
+
+static gint compare_times(gconstpointer a, gconstpointer b)
+{
+	gint64 ta = ((const struct kmemtrace_event_v2 *)a)->v1.timestamp;
+	gint64 tb = ((const struct kmemtrace_event_v2 *)b)->v1.timestamp;
+
+	return (ta > tb) - (ta < tb);
+}
+
+static gboolean advance_cpu(KmtImport *import, guint number, gint64 time,
+			    GError **error)
+{
+	Cpu *cpu = import->cpus->pdata[number];
+	struct kmemtrace_event_v2 *records;
+	guint n;
+	int r = 0;
+
+	if (!cpu)
+		return TRUE;
+	/* It keeps the order of those with the same time. */
+	if (cpu->unordered)
+		g_array_sort(cpu->waiting, compare_times);
+	cpu->unordered = FALSE;
+	records = (struct kmemtrace_event_v2 *)cpu->waiting->data;
+	for (n = 0;
+	     n < cpu->waiting->len && r == 0 && records[n].v1.timestamp <= time;
+	     n++)
+		r = write_record(import, cpu, &records[n]);
+	if (n)
+		g_array_remove_range(cpu->waiting, 0, n);
+	return r == 0 || set_write_error(import, number, r, error);
+}
+
+gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error)
+{
+	for (guint i = 0; i < import->cpus->len; i++)
+		if (!advance_cpu(import, i, time, error))
+			return FALSE;
+	return TRUE;
+}
+
+static void wait_in_line(Cpu *cpu, const struct kmemtrace_event_v2 *record)
+{
+	GArray *waiting = cpu->waiting;
+
+	if (waiting->len &&
+	    g_array_index(waiting, struct kmemtrace_event_v2, waiting->len - 1)
+			    .v1.timestamp > record->v1.timestamp)
+		cpu->unordered = TRUE;
+	g_array_append_vals(waiting, record, 1);
+}
+
+static void see_call_site(KmtImport *import, guint64 site)
+{
+	if (site == import->last_site || site == 0)
+		return;
+	import->last_site = site;
+	if (!g_hash_table_contains(import->call_sites, &site))
+		g_hash_table_add(import->call_sites,
+				 g_memdup2(&site, sizeof(site)));
+}
+
+gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
+			GError **error)
+{
+	struct kmemtrace_event_v2 record = {.v1 = event->record,
+					    .pid = event->pid};
+	Cpu *cpu = get_cpu(import, event->cpu, error);
+
+	if (!cpu)
+		return FALSE;
+	if (event->common_flags & (KMT_COMMON_HARDIRQ | KMT_COMMON_NMI))
+		record.flags |= KMEMTRACE_FLAG_HARDIRQ;
+	else if (event->common_flags & KMT_COMMON_SOFTIRQ)
+		record.flags |= KMEMTRACE_FLAG_SOFTIRQ;
+	if (event->cache && record.v1.type_id == KMEMTRACE_TYPE_CACHE)
+		record.cache = kmt_names_cache(import->names, event->cache,
+					       record.v1.bytes_req,
+					       record.v1.bytes_alloc);
+	kmt_names_see_task(import->names, event->pid);
+	see_call_site(import, record.v1.call_site);
+	import->points[event->point]++;
+	import->figures.records++;
+	wait_in_line(cpu, &record);
+	return TRUE;
+}
+
+gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
+			     gint64 time, GError **error)
+{
+	struct kmemtrace_event_lost lost = {
+		.event_id = KMEMTRACE_EVENT_LOST,
+		.node = KMEMTRACE_NODE_NONE,
+		.events = n_events,
+		.timestamp = time,
+	};
+	struct kmemtrace_event_v2 record;
+	Cpu *cpu = get_cpu(import, number, error);
+
+	if (!cpu)
+		return FALSE;
+	if (n_events == 0) {
+		import->figures.lost_more = TRUE;
+		return TRUE;
+	}
+	memcpy(&record, &lost, sizeof(record));
+	cpu->lost += n_events;
+	import->figures.lost += n_events;
+	wait_in_line(cpu, &record);
+	return TRUE;
+}
+
+void kmt_import_set_lost(KmtImport *import, guint64 n_events)
+{
+	import->total_lost = n_events;
+}
+
+guint64 kmt_import_seen(const KmtImport *import)
+{
+	return import->figures.records + import->figures.no_memory;
+}
+
+void kmt_import_count_no_memory(KmtImport *import, guint point)
+{
+	import->points[point]++;
+	import->figures.no_memory++;
+}
+
+void kmt_import_count_other(KmtImport *import)
+{
+	import->figures.other++;
+}
+
+/* ---- names ---- */
+
+void kmt_import_name_task(KmtImport *import, guint32 pid, gint64 time,
+			  const char *name)
+{
+	kmt_names_set_task(import->names, pid, time, name);
+}
+
+GArray *kmt_import_unnamed_tasks(const KmtImport *import)
+{
+	return kmt_names_unnamed_tasks(import->names);
+}
+
+GArray *kmt_import_call_sites(const KmtImport *import)
+{
+	GArray *sites = g_array_new(FALSE, FALSE, sizeof(guint64));
+	GHashTableIter iter;
+	gpointer site;
+
+	g_hash_table_iter_init(&iter, import->call_sites);
+	while (g_hash_table_iter_next(&iter, &site, NULL))
+		g_array_append_vals(sites, site, 1);
+	return sites;
+}
+
+static gboolean write_table(KmtImport *import, const char *name, char *text,
+			    GError **error)
+{
+	g_autofree char *owned = text;
+
+	return !text ||
+	       kmt_output_write_table(import->output, name, text, error);
+}
+
+void kmt_import_add_gap(KmtImport *import, const char *gap)
+{
+	g_ptr_array_add(import->gaps, g_strdup(gap));
+}
+
+KmtImportKernel *kmt_import_kernel(KmtImport *import)
+{
+	return &import->kernel;
+}
+
+gboolean kmt_import_set_kallsyms(KmtImport *import, const char *text,
+				 GError **error)
+{
+	import->has_kallsyms = TRUE;
+	return kmt_output_write_table(import->output, "kallsyms", text, error);
+}
+
+gboolean kmt_import_has_kallsyms(const KmtImport *import)
+{
+	return import->has_kallsyms;
+}
+
+/* ---- the end ---- */
+
+static gboolean finish_cpu(KmtImport *import, guint number, GError **error)
+{
+	Cpu *cpu = import->cpus->pdata[number];
+	g_autofree char *group = g_strdup_printf("cpu%u", number);
+	int r;
+
+	if (!cpu)
+		return TRUE;
+	r = kmt_sink_finish(cpu->sink);
+	if (r == 0)
+		r = kmt_sink_sync(cpu->sink);
+	if (r < 0)
+		return set_write_error(import, number, r, error);
+	g_key_file_set_integer(import->meta, group, "node", -1);
+	g_key_file_set_uint64(import->meta, group, "events", cpu->records);
+	g_key_file_set_uint64(import->meta, group, "bytes",
+			      kmt_sink_written(cpu->sink));
+	if (!import->figures.lost_more)
+		g_key_file_set_uint64(import->meta, group, "overruns",
+				      cpu->lost);
+	return TRUE;
+}
+
+/* The gaps of all tracepoints, and those that nobody recorded. */
+static void tell_points(KmtImport *import)
+{
+	g_autoptr(GPtrArray) there = g_ptr_array_new();
+	g_autoptr(GPtrArray) not_seen = g_ptr_array_new_with_free_func(g_free);
+
+	for (guint i = 0; i < kmt_n_tracepoints_not_seen; i++)
+		g_ptr_array_add(not_seen,
+				g_strdup(kmt_tracepoints_not_seen[i]));
+	for (guint i = 0; i < kmt_n_tracepoint_names; i++) {
+		const KmtTracepointName *name = &kmt_tracepoint_names[i];
+
+		if (import->points[i])
+			g_ptr_array_add(there, (gpointer)name->name);
+		else if (!name->optional)
+			g_ptr_array_add(
+				not_seen,
+				g_strdup_printf("%s:%s, of which the file has "
+						"no event",
+						name->system, name->name));
+	}
+	for (guint i = 0; i < import->gaps->len; i++)
+		g_ptr_array_add(not_seen, g_strdup(import->gaps->pdata[i]));
+	g_key_file_set_string_list(
+		import->meta, KMT_IMPORT_GROUP, "tracepoints",
+		(const char *const *)there->pdata, there->len);
+	g_key_file_set_string_list(import->meta, KMT_IMPORT_GROUP, "not_seen",
+				   (const char *const *)not_seen->pdata,
+				   not_seen->len);
+}
+
+static void fill_meta(KmtImport *import)
+{
+	GKeyFile *meta = import->meta;
+	guint64 bytes = 0, events = 0;
+
+	for (guint i = 0; i < import->cpus->len; i++) {
+		const Cpu *cpu = import->cpus->pdata[i];
+
+		if (cpu) {
+			bytes += kmt_sink_written(cpu->sink);
+			events += cpu->records;
+		}
+	}
+	g_key_file_set_integer(meta, KMT_IMPORT_GROUP, "format", META_FORMAT);
+	g_key_file_set_integer(meta, KMT_IMPORT_GROUP, "abi_version",
+			       (gint)import->abi_version);
+	g_key_file_set_integer(meta, KMT_IMPORT_GROUP, "record_size",
+			       (gint)import->record_bytes);
+	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "byte_order",
+			      G_BYTE_ORDER == G_LITTLE_ENDIAN ? "little"
+							      : "big");
+	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "source", "import");
+	g_key_file_set_string(meta, KMT_IMPORT_GROUP,
+			      "kmemtrace_import_version", PACKAGE_VERSION);
+	tell_points(import);
+	g_key_file_set_integer(meta, KMT_IMPORT_GROUP, "cpus",
+			       (gint)import->figures.cpus);
+	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "events", events);
+	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "bytes", bytes);
+	if (!import->figures.lost_more)
+		g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "overruns",
+				      import->figures.lost);
+	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "no_memory",
+			      import->figures.no_memory);
+	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "other_events",
+			      import->figures.other);
+	g_key_file_set_boolean(meta, KMT_IMPORT_GROUP, "complete", TRUE);
+}
+
+gboolean kmt_import_finish(KmtImport *import, KmtImportFigures *figures,
+			   GError **error)
+{
+	if (import->figures.records == 0)
+		return kmt_import_fail(
+			error, "there is no event of memory in it: record "
+			       "those of kmem, as in perf record -a -e "
+			       "'kmem:*' or trace-cmd record -e kmem");
+	import->figures.lost = MAX(import->figures.lost, import->total_lost);
+	if (!kmt_import_advance(import, END_OF_TIME, error))
+		return FALSE;
+	for (guint i = 0; i < import->cpus->len; i++)
+		if (!finish_cpu(import, i, error))
+			return FALSE;
+	if (import->abi_version > 1 &&
+	    (!write_table(import, "caches",
+			  kmt_names_caches_text(import->names), error) ||
+	     !write_table(import, "tasks", kmt_names_tasks_text(import->names),
+			  error)))
+		return FALSE;
+	fill_meta(import);
+	*figures = import->figures;
+	return kmt_output_write_meta(import->output, import->meta,
+				     import->figures.cpus, error) &&
+	       kmt_output_sync(import->output, error);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A capture that is made of what another tool recorded.
+ *
+ * A reader of its files hands over events, in any order that it has; each CPU's
+ * records are written by time.  One thread.
+ */
+#ifndef KMEMTRACE_IMPORT_IMPORT_H
+#define KMEMTRACE_IMPORT_IMPORT_H
+
+#include "kmemtraced/output.h"
+#include "tracepoints/kmem.h"
+
+#define KMT_IMPORT_ERROR (kmt_import_error_quark())
+GQuark kmt_import_error_quark(void);
+
+typedef enum {
+	KMT_IMPORT_ERROR_INPUT,	     /* it cannot be read, or makes no sense */
+	KMT_IMPORT_ERROR_NO_LIBRARY, /* built without what reads it */
+} KmtImportError;
+
+/* FALSE and an error of the input; what says what to do as well. */
+gboolean kmt_import_fail(GError **error, const char *what);
+
+/* More than any kernel has. */
+#define KMT_IMPORT_MAX_CPUS 65536
+
+/* The group of kmemtrace.meta that most keys are in. */
+#define KMT_IMPORT_GROUP "capture"
+
+typedef struct KmtImport KmtImport;
+
+/* What was made of the input. */
+typedef struct {
+	guint64 records;    /* events of memory */
+	guint64 no_memory;  /* failed allocations, frees of nothing */
+	guint64 other;	    /* events of other tracepoints */
+	guint64 backwards;  /* times that a CPU's clock went back */
+	guint64 lost;	    /* events that its recorder lost */
+	gboolean lost_more; /* nobody knows how many */
+	guint cpus;
+} KmtImportFigures;
+
+/* An event of memory. */
+typedef struct {
+	guint point; /* index in kmt_tracepoint_names */
+	guint cpu;
+	guint32 pid;
+	guint8 common_flags;	       /* KMT_COMMON_... */
+	const char *cache;	       /* the name of its cache, or NULL */
+	struct kmemtrace_event record; /* of version 1 */
+} KmtImportEvent;
+
+/*
+ * output stays the caller's.  abi_version of the records: 1, which has no tasks
+ * and no places of losses, or 2.
+ */
+KmtImport *kmt_import_new(KmtOutput *output, guint abi_version);
+void kmt_import_free(KmtImport *import);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtImport, kmt_import_free)
+
+/* kmemtrace.meta, into which a reader puts what its file tells. */
+GKeyFile *kmt_import_meta(KmtImport *import);
+
+/*
+ * The next three say what is next.  FALSE and an error: it cannot be written,
+ * or is of a CPU that nobody has.
+ */
+gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
+			GError **error);
+
+/*
+ * Events of a CPU were lost by that time, since what came before; 0: nobody
+ * knows how many.
+ */
+gboolean kmt_import_add_lost(KmtImport *import, guint cpu, guint64 n_events,
+			     gint64 time, GError **error);
+
+/* All events up to that time have come. */
+gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error);
+
+/* Events that were lost somewhere, so many in all, those above among them. */
+void kmt_import_set_lost(KmtImport *import, guint64 n_events);
+
+/* Events of memory so far, those that are no record among them. */
+guint64 kmt_import_seen(const KmtImport *import);
+
+/* An event that is no record: of no memory, of something else. */
+void kmt_import_count_no_memory(KmtImport *import, guint point);
+void kmt_import_count_other(KmtImport *import);
+
+/* Something that this file does not tell, in words, as in not_seen. */
+void kmt_import_add_gap(KmtImport *import, const char *gap);
+
+/* A task has that name from that time on. */
+void kmt_import_name_task(KmtImport *import, guint32 pid, gint64 time,
+			  const char *name);
+
+/* Tasks without a name, of guint32, and call sites, of guint64. */
+GArray *kmt_import_unnamed_tasks(const KmtImport *import);
+GArray *kmt_import_call_sites(const KmtImport *import);
+
+/*
+ * Writes what is left, and the tables.  FALSE and an error also if there was no
+ * event of memory.
+ */
+gboolean kmt_import_finish(KmtImport *import, KmtImportFigures *figures,
+			   GError **error);
+
+/* Which kernel it was, so that this machine can tell whether it runs it. */
+typedef struct {
+	char *build_id; /* in hexadecimal, or NULL */
+	char *symbol;	/* one that was at that address, or NULL */
+	guint64 address;
+} KmtImportKernel;
+
+KmtImportKernel *kmt_import_kernel(KmtImport *import);
+
+/* kallsyms of the capture is this text. */
+gboolean kmt_import_set_kallsyms(KmtImport *import, const char *text,
+				 GError **error);
+gboolean kmt_import_has_kallsyms(const KmtImport *import);
+
+/*
+ * Readers: each imports all of a file.  Those of what this program was built
+ * without fail.
+ */
+gboolean kmt_import_perf_data(KmtImport *import, const char *path,
+			      GError **error);
+/* buffer: the name of an instance, NULL: the one that has the events. */
+gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
+			      const char *buffer, GError **error);
+gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error);
+
+#endif

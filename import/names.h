@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The tables caches and tasks of a capture, as far as events tell them. */
+#ifndef KMEMTRACE_IMPORT_NAMES_H
+#define KMEMTRACE_IMPORT_NAMES_H
+
+#include <glib.h>
+
+typedef struct KmtNames KmtNames;
+
+KmtNames *kmt_names_new(void);
+void kmt_names_free(KmtNames *names);
+
+/*
+ * The number of a cache, KMEMTRACE_CACHE_NONE if it is not known which of the
+ * caches by that name it is.  bytes_alloc is 0 in a free.
+ */
+guint16 kmt_names_cache(KmtNames *names, const char *name, guint64 bytes_req,
+			guint64 bytes_alloc);
+
+/* A record is of this task. */
+void kmt_names_see_task(KmtNames *names, guint32 pid);
+
+/* The task has that name from that time on. */
+void kmt_names_set_task(KmtNames *names, guint32 pid, gint64 time,
+			const char *name);
+
+/* Those of the tasks seen that have no name, of guint32. */
+GArray *kmt_names_unnamed_tasks(const KmtNames *names);
+
+/*
+ * The tables' texts, NULL if there is nothing in it.  A task without a name is
+ * called by its number, with a colon before it.
+ */
+char *kmt_names_caches_text(const KmtNames *names);
+char *kmt_names_tasks_text(const KmtNames *names);
+
+#endif

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kmemtrace-import on CTF, good and bad; and its options, whatever it reads."""
+
+import os
+import re
+import struct
+import subprocess
+import sys
+
+from import_files import (A, PROGRAM, TOP_SRCDIR, TRACEPOINTS, USUAL, Event,
+                          ImportTest, ctf_metadata, ctf_packet, lacks, main,
+                          of_cpu)
+
+
+def kfree(when, ptr=0xffff888000009000):
+    """A free."""
+    return Event("kfree", 0, when, {"call_site": A, "ptr": ptr})
+
+
+class Ctf(ImportTest):
+    """A directory of CTF"""
+
+    def trace(self, streams, name="ctf", metadata=None, **settings):
+        """The path of such a directory; streams: bytes of each."""
+        self.write(f"{name}/metadata",
+                   metadata or ctf_metadata(TRACEPOINTS, **settings))
+        for number, stream in enumerate(streams):
+            self.write(f"{name}/stream{number}", stream)
+        return self.path(name)
+
+    def usual(self, **settings):
+        """A stream for each CPU."""
+        return [ctf_packet(of_cpu(USUAL, cpu), TRACEPOINTS, cpu, **settings)
+                for cpu in (0, 1)]
+
+    def test_usual(self):
+        """As perf names the events, and as LTTng does."""
+        for prefix in ("{system}:", "{system}_", ""):
+            said = self.imported(self.trace(self.usual(), prefix=prefix), "-f")
+            self.assert_usual()
+            self.assertIn("7 events of 2 CPUs, 0 lost", said)
+            self.assertIn("--kallsyms", said)
+            meta = self.meta()
+            self.assertEqual((meta["imported_from"], meta["clock"]),
+                             ("CTF", "CTF"))
+            self.assertEqual(self.text("tasks"), "")
+
+    def test_below(self):
+        """The folder of a session has those of its traces."""
+        self.trace(self.usual(), "session/kernel/one")
+        self.imported(self.path("session"))
+        self.assert_usual()
+
+    def test_lttng(self):
+        """Task and name are a context there."""
+        fields = {"common_type", "common_flags", "common_preempt_count",
+                  "common_pid"}
+        context = " event.context := struct { s32 _tid; string _procname; };"
+        given = struct.pack("<i", 9) + b"a name\0"
+        stream = ctf_packet([kfree(10)], TRACEPOINTS, without=fields,
+                            context=given)
+        path = self.trace([stream], prefix="kmem_", context=context,
+                          without=fields)
+        self.imported(path)
+        self.assertEqual(self.records(0)[0][10], 9)
+        self.assertIn("9 - a name\n", self.text("tasks"))
+        self.assertNotIn("which task", self.meta()["not_seen"])
+        bare = self.trace([ctf_packet([kfree(10)], TRACEPOINTS,
+                                      without=fields)], "bare",
+                          without=fields)
+        self.imported(bare, "-f")
+        self.assertIn("which task it was", self.meta()["not_seen"])
+
+    def test_loss(self):
+        """What a stream counts."""
+        stream = (ctf_packet([kfree(10)], TRACEPOINTS, 3) +
+                  ctf_packet([kfree(50, 0x9000)], TRACEPOINTS, 3, discarded=6))
+        self.assertIn("6 lost", self.imported(self.trace([stream])))
+        self.assertEqual([r[0] for r in self.records(3)], [2, 3, 2])
+        meta = self.meta()
+        self.assertEqual((meta["overruns"], meta["cpu3.overruns"]),
+                         ("6", "6"))
+
+    def test_no_cpu(self):
+        path = self.trace([ctf_packet([kfree(10)], TRACEPOINTS,
+                                      has_cpu=False)], cpu="")
+        self.refused(path, "do not tell their CPU")
+
+    def test_cut(self):
+        """Within a packet, within the metadata, without either."""
+        stream = self.usual()[0]
+        for end in (4, 30, 60, len(stream) - 1):
+            with self.subTest(end=end):
+                self.refused(self.trace([stream[:end]]),
+                             "libbabeltrace2 cannot read it", "cut off")
+        metadata = ctf_metadata(TRACEPOINTS)
+        for end in (30, len(metadata) // 2, len(metadata) - 4):
+            with self.subTest(metadata=end):
+                self.refused(self.trace([stream], metadata=metadata[:end]),
+                             "libbabeltrace2 cannot read it")
+        os.mkdir(self.path("empty"))
+        self.refused(self.path("empty"), "without a CTF trace", "metadata")
+        self.refused(self.trace([], "nothing"), "no event of memory")
+
+    def test_fields(self):
+        gap = ("ptr",)
+        self.refused(self.trace([ctf_packet([kfree(10)], TRACEPOINTS,
+                                            without=gap)], without=gap),
+                     "kmem:", "no number 'ptr'", "newer")
+        only = [ctf_packet([Event("sched_switch", 0, 10)], TRACEPOINTS)]
+        self.refused(self.trace(only, "other"), "no event of memory")
+
+
+class Options(ImportTest):
+    """Those of the program."""
+
+    def run_with(self, *argv):
+        """It, with nothing more."""
+        return subprocess.run([PROGRAM, *argv], capture_output=True, text=True,
+                              check=False)
+
+    def test_mistakes(self):
+        for argv, words in (((), "no file to import"),
+                            (("a",), "no OUTDIR"),
+                            (("a", "b", "c"), "one operand too many"),
+                            (("--abi", "3", "a", "b"), "--abi"),
+                            (("--what", "a", "b"), "--what")):
+            result = self.run_with(*argv)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn(words, result.stderr)
+            self.assertIn("Try 'kmemtrace-import --help'", result.stderr)
+        result = self.run_with("--version")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, "^kmemtrace-import [0-9]")
+
+    def test_manual(self):
+        """The same options in both."""
+        shown = self.run_with("--help")
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        options = set(re.findall(r"^  (?:-\w, )?--(\w+)", shown.stdout, re.M))
+        path = os.path.join(TOP_SRCDIR, "docs", "man", "kmemtrace-import.1")
+        with open(path, encoding="ascii") as f:
+            page = f.read()
+        described = set(re.findall(r"^\.It Fl (?:\w(?: Ar \w+)? , Fl )?-(\w+)",
+                                   page, re.M))
+        self.assertEqual(options, described)
+        self.assertGreater(len(options), 6)
+
+    def test_meta_is_described(self):
+        """Each key that it writes is in kmemtrace(5)."""
+        if lacks("libtraceevent", b"PERFILE2" + bytes(200)):
+            self.skipTest("no libtraceevent")
+        from import_files import perf_data, perf_sample
+        self.imported(self.write("perf.data", perf_data(
+            b"".join(perf_sample(e) for e in USUAL))))
+        path = os.path.join(TOP_SRCDIR, "docs", "man", "kmemtrace.5")
+        with open(path, encoding="ascii") as f:
+            page = f.read()
+        described = {key for line in re.findall(r"^\.It Va (.*)$", page, re.M)
+                     for key in line.split(" , ")}
+        for key in self.meta():
+            self.assertIn(key.split(".")[-1], described)
+
+
+if __name__ == "__main__":
+    if lacks("libbabeltrace2", None):
+        del Ctf
+    main()

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kmemtrace-import on perf.data, good and bad."""
+
+import os
+import struct
+import subprocess
+import sys
+from resource import RLIMIT_FSIZE, setrlimit
+
+from import_files import (A, EVENT_ID, LAYOUT, LOST_SAMPLES, ROUND, TRACEPOINTS,
+                          PROGRAM, USUAL, Event, ImportTest, lacks, main,
+                          perf_build_id, perf_comm, perf_data, perf_kernel,
+                          perf_lost, perf_other, perf_record, perf_sample,
+                          perf_text)
+
+BUILD_ID = bytes(range(20))
+
+
+def samples(events=USUAL):
+    """In this order."""
+    return b"".join(perf_sample(e) for e in events)
+
+
+def kfree(time, cpu=0, ptr=0xffff888000009000):
+    """A free."""
+    return Event("kfree", cpu, time, {"call_site": A, "ptr": ptr})
+
+
+def without(name, field):
+    """Tracepoints one of which lacks a field."""
+    system, number, fields = TRACEPOINTS[name]
+    return {**TRACEPOINTS, name: (system, number, tuple(
+        f for f in fields if f.name != field))}
+
+
+class Perf(ImportTest):
+    """perf.data"""
+
+    def data(self, *args, **settings):
+        """The path of such a file."""
+        return self.write("perf.data", perf_data(*args, **settings))
+
+    def test_usual(self):
+        said = self.imported(self.data(
+            perf_comm(7, "a task") + samples(), features={
+                4: perf_text("6.1.0-test"), 5: perf_text("6.1.9"),
+                6: perf_text("x86_64")}))
+        self.assert_usual()
+        self.assertIn("7 events of 2 CPUs, 0 lost", said)
+        self.assertIn("2 of no memory", said)
+        self.assertIn("2 of other tracepoints", said)
+        self.assertIn("--kallsyms", said)
+        meta = self.meta()
+        self.assertEqual(
+            [meta[k] for k in ("imported_from", "recorded_by", "machine",
+                               "kernel_release", "clock", "word_size")],
+            ["perf.data", "perf 6.1.9", "x86_64", "6.1.0-test", "perf", "8"])
+        self.assertIn("7 - a task\n", self.text("tasks"))
+        self.assertEqual(self.text("kallsyms"), "")
+
+    def test_quiet_and_version_1(self):
+        path = self.data(perf_lost(3, 0, 1) + samples())
+        self.assertEqual(self.imported(path, "-q", "--abi", "1"), "")
+        meta = self.meta()
+        self.assertEqual((meta["abi_version"], meta["record_size"],
+                          meta["events"], meta["overruns"]),
+                         ("1", "56", "7", "3"))
+        self.assertEqual(os.path.getsize(os.path.join(self.out, "cpu0.out")),
+                         4 * 56)
+        self.assertEqual(self.text("tasks") + self.text("caches"), "")
+
+    def test_other_layouts(self):
+        """Events that differ in what their samples have, told by their ids."""
+        other = perf_record(9, struct.pack("<QQ", 99, 5))
+        self.imported(self.data(other + samples() + other, layouts=(
+            (1, 1 << 16, (99,)), (2, LAYOUT, (EVENT_ID, 56)))))
+        self.assertEqual(self.meta()["other_events"], "4")
+
+    def test_order(self):
+        """Of one CPU in any order between rounds, and never back."""
+        late = [kfree(t, ptr=t << 8) for t in (50, 20, 30, 60, 40)]
+        turn = perf_record(ROUND, b"")
+        self.imported(self.data(samples(late[:2]) + turn + samples(late[2:]) +
+                                turn + turn))
+        self.assertEqual([r[9] for r in self.records(0)],
+                         [20, 30, 40, 50, 60])
+        said = self.imported(
+            self.data(samples([kfree(50)]) + turn + turn +
+                      samples([kfree(20, ptr=0x9000), kfree(60, ptr=0x8000)])),
+            "-f")
+        self.assertEqual([r[9] for r in self.records(0)], [50, 50, 60])
+        self.assertIn("1 times were before", said)
+
+    def test_loss(self):
+        """Where it was, and how much; perf's own count may be larger."""
+        path = self.data(samples([kfree(10)]) + perf_lost(5, 0, 20) +
+                         samples([kfree(30, ptr=0x9000)]))
+        self.assertIn("5 lost", self.imported(path))
+        lost = self.records(0)[1]
+        self.assertEqual((lost[0], lost[6], lost[7], lost[9]), (3, 5, 10, 20))
+        meta = self.meta()
+        self.assertEqual((meta["overruns"], meta["cpu0.overruns"],
+                          meta["events"]), ("5", "5", "3"))
+        self.imported(self.data(samples([kfree(10)]) + perf_other(
+            LOST_SAMPLES, struct.pack("<Q", 8))), "-f")
+        self.assertEqual(self.meta()["overruns"], "8")
+
+    def test_tasks(self):
+        """Names that change, are odd, or are missing."""
+        events = [kfree(t, ptr=t << 8) for t in (10, 20)]
+        events.append(Event("kfree", 0, 30, {"call_site": A, "ptr": 0x9000,
+                                             "common_pid": 8}))
+        self.imported(self.data(
+            perf_comm(7, "first") + samples(events) +
+            perf_comm(7, "a \\ and\n", 15)))
+        table = self.text("tasks")
+        self.assertIn("7 15 first\n", table)
+        self.assertIn("7 - a \\134 and\\012\n", table)
+        self.assertIn("8 - :8\n", table)
+
+    def test_caches_of_one_name(self):
+        """Two that differ are two; a free does not tell of which it is."""
+        def alloc(time, ptr, size):
+            return Event("kmem_cache_alloc", 0, time, {
+                "call_site": A, "ptr": ptr, "name": "x", "bytes_req": size,
+                "bytes_alloc": size})
+        self.imported(self.data(samples([
+            alloc(10, 0x10000, 64), alloc(20, 0x20000, 128),
+            alloc(30, 0x30000, 64), alloc(35, 0x50000, 128),
+            Event("kmem_cache_free", 0, 40,
+                  {"call_site": A, "ptr": 0x20000, "name": "x"})])))
+        self.assertEqual([r[11] for r in self.records(0)], [1, 2, 1, 2, 0])
+        self.assertIn("1 64 64 0 - x\n2 128 128 0 - x\n", self.text("caches"))
+
+    def test_no_event_of_a_kind(self):
+        """A gap of this file."""
+        self.imported(self.data(samples([kfree(10)])))
+        self.assertIn("kmem:kmem_cache_free, of which the file has no event",
+                      self.meta()["not_seen"])
+
+    def machine(self, build_id=BUILD_ID, text=0xffffffff81000000):
+        """The machine that runs the kernel."""
+        self.write("sys/kernel/notes", struct.pack("<III", 4, 20, 3) +
+                   b"GNU\0" + build_id)
+        self.write("proc/kallsyms", f"{text:016x} T _text\n"
+                   f"{A:016x} T a_function\n")
+        self.write("proc/modules", "")
+
+    def test_names_of_this_machine(self):
+        """If it is the same kernel at the same place."""
+        path = self.data(perf_kernel(0xffffffff81000000) + samples(),
+                         features={2: perf_build_id(BUILD_ID)})
+        self.machine()
+        self.assertIn("names are of this machine", self.imported(path))
+        self.assertIn("a_function", self.text("kallsyms"))
+        self.assertEqual(self.meta()["build_id"], BUILD_ID.hex())
+        for other in ({"build_id": bytes(20)}, {"text": 0xffffffff82000000}):
+            self.machine(**other)
+            self.assertIn("does not run the kernel",
+                          self.imported(path, "-f"))
+            self.assertEqual(self.text("kallsyms"), "")
+
+    def test_names_given(self):
+        names = self.write("k", f"{A:016x} T mine\n")
+        modules = self.write("m", "x 1 0 - Live 0x0\n")
+        self.imported(self.data(samples()), "--kallsyms", names, "--modules",
+                      modules)
+        self.assertIn("mine", self.text("kallsyms"))
+        self.assertIn("Live", self.text("modules"))
+        self.refused_option("--kallsyms", "cannot open /nonexistent")
+        self.refused_option("--modules", "cannot open /nonexistent")
+
+    def refused_option(self, option, words):
+        """A file that is not there."""
+        result = self.run_import(self.data(samples()), option, "/nonexistent",
+                                 out=self.path("other"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(words, result.stderr)
+        self.assertFalse(os.path.exists(self.path("other")))
+
+    def test_cut(self):
+        """Wherever it ends."""
+        data = perf_data(samples(), features={4: perf_text("6.1")})
+        for end, words in ((0, "it is empty"), (4, "no perf.data"),
+                           (8, "within its header"), (103, "its header"),
+                           (150, "within its samples"), (400, "samples"),
+                           (len(data) - 1, None)):
+            with self.subTest(end=end):
+                if words:
+                    self.refused(self.write("cut", data[:end]), words)
+        # All others, each by some message.
+        for end in range(104, len(data) - 10, 41):
+            with self.subTest(end=end):
+                self.refused(self.write("cut", data[:end]), "cut off")
+
+    def test_killed(self):
+        data = bytearray(perf_data(samples()))
+        data[48:56] = bytes(8)
+        self.refused(self.write("killed", bytes(data)), "was killed before it "
+                     "ended", "Ctrl+C")
+
+    def test_foreign(self):
+        self.refused(self.write("x", "text " * 100), "it is no perf.data, no "
+                     "trace.dat and no directory of CTF")
+        self.refused(self.path("nothing"), "No such file")
+        self.refused(self.write("big", perf_data(samples()).replace(
+            b"PERFILE2", b"2ELIFREP")), "other byte order")
+        self.refused(self.write("pipe", b"PERFILE2" + struct.pack("<Q", 16) +
+                                bytes(500)), "pipe", "-o FILE")
+
+    def test_bad_events(self):
+        """Each with what to do."""
+        bare = LAYOUT & ~(1 << 10)
+        for layouts, words in (
+                (((2, bare, (EVENT_ID,)),), "no data, time or CPU"),
+                (((2, LAYOUT | 1 << 4, (EVENT_ID,)),), "without braces"),
+                (((2, LAYOUT & ~(1 << 16), ()), (2, LAYOUT & ~(1 << 16) | 8,
+                                                 ())), "different layouts")):
+            with self.subTest(words=words):
+                self.refused(self.data(samples(), layouts=layouts), words)
+        self.refused(self.data(perf_record(81, bytes(8))), "without -z")
+        self.refused(self.data(perf_sample(USUAL[0])[:-8]), "damaged")
+        self.refused(self.data(struct.pack("<IHH", 9, 0, 4)), "damaged")
+        short = struct.pack("<QQIIQIIQI", EVENT_ID, 0, 7, 7, 1, 0, 0, 1, 12)
+        self.refused(self.data(perf_record(9, short + struct.pack(
+            "<HHiI", TRACEPOINTS["kfree"][1], 0, 7, 0))),
+            "an event of kfree has 12 bytes, where its format says 24")
+        self.refused(self.data(perf_sample(kfree(1, cpu=70000))), "CPU 70000")
+
+    def test_fields(self):
+        """A format that lacks one, and tracepoints of nobody's interest."""
+        self.refused(self.data(samples(), without("kfree", "ptr")),
+                     "kmem:kfree has no field 'ptr'")
+        self.refused(self.data(samples(), {
+            **TRACEPOINTS, "kfree": ("kmem", 70000, TRACEPOINTS["kfree"][2])}),
+            "kmem:kfree cannot be understood")
+        self.refused(self.data(perf_sample(USUAL[-1])), "no event of memory",
+                     "perf record -a -e 'kmem:*'")
+        self.refused(self.data(samples([kfree(1, ptr=0)])),
+                     "no event of memory")
+        # Absent where it is optional.
+        self.imported(self.data(samples(USUAL[:1]),
+                                without("kmalloc", "node")))
+        self.assertEqual(self.records(0)[0][3], -1)
+
+    def test_output(self):
+        """It is not to be replaced, cannot be made, or is full."""
+        path = self.data(samples())
+        self.imported(path)
+        result = self.run_import(path)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("there is a capture already", result.stderr)
+        self.assertIn("with -f", result.stderr)
+        self.assert_usual()
+        self.imported(path, "-f")
+        result = self.run_import(path, out="/nonexistent/out")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("whose parent exists", result.stderr)
+        full = self.data(samples([kfree(t, ptr=t << 8)
+                                  for t in range(1, 3000)]))
+        result = self.run_import(
+            full, out=self.path("full"), preexec_fn=lambda: setrlimit(
+                RLIMIT_FSIZE, (65536, 65536)))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("File too large", result.stderr)
+        self.assertIn("make room there", result.stderr)
+        self.assertFalse(os.path.exists(self.path("full")))
+
+    def test_stdout(self):
+        """A full disk behind stdout is an error."""
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run(
+                [PROGRAM, self.data(samples()), self.out], stdout=full,
+                stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot write", result.stderr)
+
+
+if __name__ == "__main__":
+    if lacks("libtraceevent", b"PERFILE2" + bytes(200)):
+        sys.exit(77)
+    main()
