@@ -329,6 +329,32 @@ static char *overruns_by_cpu(const KmtCapture *capture)
 	return g_string_free(text, FALSE);
 }
 
+/* What nobody wanted to be recorded. */
+static void add_choice(GPtrArray *loss, const KmtCapture *c)
+{
+	g_auto(GStrv) off = kmt_capture_events_off(c);
+	gboolean changed;
+	g_autofree char *filter = kmt_capture_filter(c, &changed);
+	guint i;
+
+	for (i = 0; off && off[i]; i++)
+		g_ptr_array_add(
+			loss,
+			g_strdup_printf("switched off at times: %s", off[i]));
+	if (filter)
+		g_ptr_array_add(
+			loss,
+			g_strdup_printf("filtered: %s%s", filter,
+					changed ? " (another one at times)"
+						: ""));
+	if (c->sample > 1)
+		g_ptr_array_add(
+			loss,
+			g_strdup_printf("sampled: one of %" G_GUINT64_FORMAT
+					" allocations was recorded",
+					c->sample));
+}
+
 GPtrArray *kmt_check_loss(const KmtCheck *check)
 {
 	const KmtCapture *c = check->capture;
@@ -350,6 +376,7 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 		g_ptr_array_add(loss,
 				g_strdup_printf("not seen by this source: %s",
 						not_seen[i]));
+	add_choice(loss, c);
 	for (i = 0; i < c->notes->len; i++)
 		g_ptr_array_add(loss, g_strdup(c->notes->pdata[i]));
 	for (i = 0; i < check->notes->len; i++)

@@ -56,6 +56,7 @@ static void add_capture(JsonBuilder *b, const KmtCheck *check)
 	kmt_json_u64(b, "records", c->n_records);
 	kmt_json_loss(b, c);
 	kmt_json_not_seen(b, c);
+	kmt_json_choice(b, c);
 	kmt_json_begin_array(b, "files");
 	for (i = 0; i < c->files->len; i++) {
 		const KmtCpuFile *file = c->files->pdata[i];

@@ -131,6 +131,22 @@ void kmt_json_not_seen(JsonBuilder *builder, const KmtCapture *capture)
 	json_builder_end_array(builder);
 }
 
+void kmt_json_choice(JsonBuilder *builder, const KmtCapture *capture)
+{
+	g_auto(GStrv) off = kmt_capture_events_off(capture);
+	gboolean changed;
+	g_autofree char *filter = kmt_capture_filter(capture, &changed);
+	guint i;
+
+	kmt_json_begin_array(builder, "events_off");
+	for (i = 0; off && off[i]; i++)
+		kmt_json_text(builder, NULL, off[i]);
+	json_builder_end_array(builder);
+	kmt_json_text(builder, "filter", filter);
+	kmt_json_flag(builder, "filter_changed", changed);
+	kmt_json_u64(builder, "sample", capture->sample);
+}
+
 void kmt_json_findings(JsonBuilder *builder, const KmtFindings *findings)
 {
 	kmt_json_begin_object(builder, "unmatched_frees");

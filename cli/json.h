@@ -40,6 +40,9 @@ void kmt_json_path(JsonBuilder *builder, const char *key, const char *path);
 /* What check and report tell alike, as members of the object begun last. */
 void kmt_json_loss(JsonBuilder *builder, const KmtCapture *capture);
 void kmt_json_not_seen(JsonBuilder *builder, const KmtCapture *capture);
+/* "events_off", "filter", "filter_changed", "sample": what was not recorded
+ * because nobody wanted it. */
+void kmt_json_choice(JsonBuilder *builder, const KmtCapture *capture);
 void kmt_json_findings(JsonBuilder *builder, const KmtFindings *findings);
 
 /* Prints the whole, indent blanks for each level. */

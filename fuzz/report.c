@@ -11,6 +11,7 @@
 #include "fuzz/scratch.h"
 #include "fuzz/target.h"
 #include "report/options.h"
+#include "report/scale.h"
 
 #include <json-glib/json-glib.h>
 #include <stdlib.h>
@@ -88,6 +89,8 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	if (!kmt_plan_place(plan, capture, NULL))
 		return NULL;
 	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
+	kmt_aggregate_scale(aggregate, capture->sample,
+			    kmt_filter_is_set(&plan->filter));
 	check_sums(capture, plan, aggregate);
 	plan->report.capture = capture;
 	plan->report.names = names;

@@ -256,19 +256,44 @@ gboolean kmt_control_is_enabled(KmtControl *control, gboolean *enabled,
 	return TRUE;
 }
 
-static int write_enabled(KmtControl *control, const char *text)
+static int write_fd(int fd, const char *text)
 {
 	ssize_t n;
 
 	do
-		n = pwrite(control->enabled_fd, text, strlen(text), 0);
+		n = pwrite(fd, text, strlen(text), 0);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? errno : 0;
 }
 
+gboolean kmt_control_has(KmtControl *control, const char *name)
+{
+	return faccessat(control->dir_fd, name, F_OK, 0) == 0;
+}
+
+char *kmt_control_get(KmtControl *control, const char *name, GError **error)
+{
+	return read_file(control, name, error);
+}
+
+gboolean kmt_control_set(KmtControl *control, const char *name,
+			 const char *text, GError **error)
+{
+	int fd = openat(control->dir_fd, name, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	int errnum = fd < 0 ? errno : write_fd(fd, text);
+
+	if (fd >= 0)
+		close(fd);
+	if (errnum)
+		kmt_set_errno(error, KMT_DAEMON_ERROR_REFUSED, errnum,
+			      "cannot set %s/%s to '%s'", control->path, name,
+			      text);
+	return errnum == 0;
+}
+
 gboolean kmt_control_enable(KmtControl *control, GError **error)
 {
-	int errnum = write_enabled(control, "1\n");
+	int errnum = write_fd(control->enabled_fd, "1\n");
 
 	if (errnum)
 		kmt_set_errno(error, KMT_DAEMON_ERROR_ENABLE, errnum,
@@ -279,7 +304,7 @@ gboolean kmt_control_enable(KmtControl *control, GError **error)
 
 gboolean kmt_control_disable(KmtControl *control, GError **error)
 {
-	int errnum = write_enabled(control, "0\n");
+	int errnum = write_fd(control->enabled_fd, "0\n");
 
 	if (errnum)
 		kmt_set_errno(error, KMT_DAEMON_ERROR_DISABLE, errnum,

@@ -57,6 +57,15 @@ GHashTable *kmt_control_overruns(KmtControl *control, GError **error);
 GHashTable *kmt_control_consumed(KmtControl *control, GError **error);
 
 /*
+ * Whether there is such a file; its text without the last newline; and a write
+ * of all of text.
+ */
+gboolean kmt_control_has(KmtControl *control, const char *name);
+char *kmt_control_get(KmtControl *control, const char *name, GError **error);
+gboolean kmt_control_set(KmtControl *control, const char *name,
+			 const char *text, GError **error);
+
+/*
  * The CPUs that have a file, ascending, as an array of guint.  Causes no
  * allocation in the kernel, so that it can be asked often.
  */

@@ -39,6 +39,8 @@ typedef enum {
 	KMT_DAEMON_ERROR_NO_LIBRARY,	 /* built without libtraceevent */
 	KMT_DAEMON_ERROR_PROCESS,	 /* a process to trace is not there */
 	KMT_DAEMON_ERROR_COMMAND,	 /* the command cannot be started */
+	KMT_DAEMON_ERROR_REFUSED,	 /* the kernel does not take it */
+	KMT_DAEMON_ERROR_RESET,		 /* tracing was begun anew meanwhile */
 	KMT_DAEMON_ERROR_FROZEN,	 /* a trace of before had to be saved */
 	KMT_DAEMON_N_ERRORS
 } KmtDaemonError;

@@ -381,7 +381,8 @@ static void ftrace_describe(KmtSource *source, GKeyFile *meta)
 	}
 }
 
-static void ftrace_conclude(KmtSource *source, GKeyFile *meta)
+static gboolean ftrace_conclude(KmtSource *source, GKeyFile *meta,
+				G_GNUC_UNUSED GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 	guint64 own = 0;
@@ -400,6 +401,7 @@ static void ftrace_conclude(KmtSource *source, GKeyFile *meta)
 				     MAX(figures->lost_until, f->ring.last_ns));
 	}
 	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
+	return TRUE;
 }
 
 /* ---- its life ---- */
@@ -428,6 +430,7 @@ static void ftrace_free(KmtSource *source)
 
 static const KmtSourceClass source_class = {
 	.name = "ftrace",
+	.sizes_buffers = TRUE,
 	.is_enabled = ftrace_is_enabled,
 	.enable = ftrace_enable,
 	.disable = ftrace_disable,

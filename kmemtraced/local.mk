@@ -6,6 +6,7 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/error.c kmemtraced/error.h \
 	kmemtraced/ftrace.c \
 	kmemtraced/guard.c kmemtraced/guard.h \
+	kmemtraced/info.c kmemtraced/info.h \
 	kmemtraced/instance.c kmemtraced/instance.h \
 	kmemtraced/live.c kmemtraced/live.h \
 	kmemtraced/main.c \

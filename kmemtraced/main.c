@@ -97,6 +97,12 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 		"and make again",
 	[KMT_DAEMON_ERROR_PROCESS] = "name processes that run",
 	[KMT_DAEMON_ERROR_COMMAND] = "nothing was recorded",
+	[KMT_DAEMON_ERROR_REFUSED] =
+		"the kernel says why in 'dmesg'; kmemtraced(8) has what a "
+		"filter may be",
+	[KMT_DAEMON_ERROR_RESET] =
+		"record again, and leave 'enabled' and 'reset' in debugfs "
+		"alone meanwhile",
 	[KMT_DAEMON_ERROR_FROZEN] =
 		"run it again, with another directory (-D) or -f",
 };
@@ -206,7 +212,7 @@ static void parse_pids(const char *text, GArray *pids)
 static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 {
 	static char *directory, *source, *debugfs, *tracefs, *proc, *sys;
-	static char *seconds, *buffer;
+	static char *seconds, *buffer, *filter;
 	static char **pid_lists;
 	static gboolean children, keep_own;
 	static gboolean force, version;
@@ -228,9 +234,13 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 		{"buffer", 'b', 0, G_OPTION_ARG_STRING, &buffer,
 		 "ftrace: each CPU's buffer (default: up to 16384 KB)", "KB"},
 		{"pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &pid_lists,
-		 "ftrace: only what these processes do", "PID[,PID...]"},
+		 "Only what these processes do", "PID[,PID...]"},
 		{"children", 'c', 0, G_OPTION_ARG_NONE, &children,
-		 "ftrace: and the processes that they start", NULL},
+		 "And the processes that they start", NULL},
+		{"filter", 'F', 0, G_OPTION_ARG_STRING, &filter,
+		 "relay: only allocations like that, as 'cache=dentry', "
+		 "'size=4096-', 'sample=10'",
+		 "FILTER"},
 		{"seconds", 'w', 0, G_OPTION_ARG_STRING, &seconds,
 		 "End after SECONDS (default: at Ctrl+C)", "SECONDS"},
 		{"force", 'f', 0, G_OPTION_ARG_NONE, &force,
@@ -282,9 +292,10 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 	/* Who says where one of them is means that one. */
 	if (!source && tracefs && !debugfs)
 		source = g_strdup("ftrace");
-	else if (!source && debugfs && !tracefs)
+	else if (!source && (filter || (debugfs && !tracefs)))
 		source = g_strdup("relay");
 	options->source = source;
+	options->filter = filter;
 	options->tracefs = tracefs;
 	options->children = children;
 	options->keep_own = keep_own;

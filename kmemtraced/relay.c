@@ -10,11 +10,17 @@
 
 #include "kmemtraced/control.h"
 #include "kmemtraced/error.h"
+#include "kmemtraced/info.h"
 #include "kmemtraced/source.h"
+
+#define NONE "none"
 
 typedef struct {
 	KmtSource source;
 	KmtControl *control;
+	char *filter;	 /* what the user wants; or NULL, as it is */
+	char *before;	 /* what there was, once ours is in its place */
+	guint64 session; /* that is recorded; 0: not known */
 } Relay;
 
 static KmtControl *control_of(KmtSource *source)
@@ -71,9 +77,109 @@ static gboolean relay_is_enabled(KmtSource *source, gboolean *enabled,
 	return kmt_control_is_enabled(control_of(source), enabled, error);
 }
 
+/* ---- what is recorded ---- */
+
+/* NULL: the kernel has no such file. */
+static KmtInfo *read_info(Relay *relay)
+{
+	g_autofree char *text =
+		kmt_control_has(relay->control, "info")
+			? kmt_control_get(relay->control, "info", NULL)
+			: NULL;
+
+	return text ? kmt_info_parse(text) : NULL;
+}
+
+static void remember_session(Relay *relay)
+{
+	g_autoptr(KmtInfo) info = read_info(relay);
+
+	relay->session = info ? kmt_info_session(info) : 0;
+}
+
+static gboolean set_filter(Relay *relay, GError **error)
+{
+	g_autofree char *before = NULL;
+
+	if (!relay->filter)
+		return TRUE;
+	before = kmt_control_get(relay->control, "filter", error);
+	if (!before ||
+	    !kmt_control_set(relay->control, "filter", relay->filter, error))
+		return FALSE;
+	relay->before = g_steal_pointer(&before);
+	return TRUE;
+}
+
 static gboolean relay_enable(KmtSource *source, GError **error)
 {
-	return kmt_control_enable(control_of(source), error);
+	Relay *relay = (Relay *)source;
+
+	if (!set_filter(relay, error) ||
+	    !kmt_control_enable(relay->control, error))
+		return FALSE;
+	remember_session(relay);
+	return TRUE;
+}
+
+/* Processes are checked, as the kernel takes any number for one. */
+static gboolean add_pids(GString *filter, const KmtSourceOptions *options,
+			 GError **error)
+{
+	for (guint i = 0; i < options->n_pids; i++) {
+		g_autofree char *path = g_strdup_printf("%s/%d", options->proc,
+							options->pids[i]);
+
+		if (!g_file_test(path, G_FILE_TEST_IS_DIR)) {
+			g_set_error(error, KMT_DAEMON_ERROR,
+				    KMT_DAEMON_ERROR_PROCESS,
+				    "there is no process %d", options->pids[i]);
+			return FALSE;
+		}
+		g_string_append_printf(filter, "%s%d",
+				       i ? "," : " pid=", options->pids[i]);
+	}
+	if (options->n_pids && options->children)
+		g_string_append(filter, " children");
+	return TRUE;
+}
+
+/* What the options make of it, if there is anything. */
+static gboolean make_filter(Relay *relay, const KmtSourceOptions *options,
+			    GError **error)
+{
+	g_autoptr(GString) filter = g_string_new(options->filter);
+
+	if (!options->filter && !options->n_pids)
+		return TRUE;
+	if (!kmt_control_has(relay->control, "filter")) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+			    options->filter
+				    ? "this kernel's kmemtrace has no filter"
+				    : "this kernel's kmemtrace cannot tell "
+				      "processes apart");
+		return FALSE;
+	}
+	if (!add_pids(filter, options, error))
+		return FALSE;
+	relay->filter =
+		g_strstrip(g_string_free(g_steal_pointer(&filter), FALSE));
+	return TRUE;
+}
+
+/* Tracing that is on goes on, from now on with the filter. */
+static gboolean join_session(Relay *relay, GError **error)
+{
+	gboolean enabled;
+
+	if (!kmt_control_is_enabled(relay->control, &enabled, error))
+		return FALSE;
+	if (!enabled)
+		return TRUE;
+	if (!set_filter(relay, error))
+		return FALSE;
+	remember_session(relay);
+	return TRUE;
 }
 
 static gboolean relay_disable(KmtSource *source, GError **error)
@@ -117,15 +223,55 @@ static GArray *relay_cpus(KmtSource *source)
 
 static void relay_describe(KmtSource *source, GKeyFile *meta)
 {
+	Relay *relay = (Relay *)source;
+	g_autoptr(KmtInfo) info = read_info(relay);
+	g_autofree char *now =
+		kmt_control_has(relay->control, "filter")
+			? kmt_control_get(relay->control, "filter", NULL)
+			: NULL;
+
 	g_key_file_set_string(meta, "capture", "clock", "sched_clock");
 	g_key_file_set_uint64(meta, "capture", "subbufs", source->n_subbufs);
 	g_key_file_set_uint64(meta, "capture", "subbuf_size",
 			      source->subbuf_bytes);
+	if (!info)
+		return;
+	if (!now)
+		now = g_strdup(NONE);
+	if (relay->session)
+		kmt_info_describe(info, NULL, meta);
+	else
+		kmt_info_describe(info, relay->filter ? relay->filter : now,
+				  meta);
+}
+
+static gboolean relay_conclude(KmtSource *source, GKeyFile *meta,
+			       GError **error)
+{
+	Relay *relay = (Relay *)source;
+	g_autoptr(KmtInfo) info = read_info(relay);
+
+	if (!info)
+		return TRUE;
+	kmt_info_describe(info, NULL, meta);
+	if (!relay->session || relay->session == kmt_info_session(info))
+		return TRUE;
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_RESET,
+		    "somebody else began a new session while this one was "
+		    "recorded: what was unread then is missing");
+	return FALSE;
 }
 
 static void relay_free(KmtSource *source)
 {
-	kmt_control_close(control_of(source));
+	Relay *relay = (Relay *)source;
+
+	/* Tracing is off, or was somebody else's. */
+	if (relay->before)
+		kmt_control_set(relay->control, "filter", relay->before, NULL);
+	kmt_control_close(relay->control);
+	g_free(relay->filter);
+	g_free(relay->before);
 	g_free(source->what);
 	g_free(source->watch_path);
 	g_free(source->tables_path);
@@ -144,6 +290,7 @@ static const KmtSourceClass source_class = {
 	.cpus = relay_cpus,
 	.open_cpu = relay_open_cpu,
 	.describe = relay_describe,
+	.conclude = relay_conclude,
 	.free = relay_free,
 };
 
@@ -155,7 +302,8 @@ KmtSource *kmt_relay_open(const KmtSourceOptions *options, GError **error)
 	source->class = &source_class;
 	source->what = g_strdup("kmemtrace in the kernel");
 	relay->control = kmt_control_open(options->debugfs, error);
-	if (!relay->control ||
+	if (!relay->control || !make_filter(relay, options, error) ||
+	    !join_session(relay, error) ||
 	    !kmt_control_geometry(relay->control, &source->n_subbufs,
 				  &source->subbuf_bytes, error))
 		return NULL;

@@ -182,6 +182,7 @@ static gboolean open_source(KmtSession *session, GError **error)
 		.pids = options->pids,
 		.n_pids = options->n_pids,
 		.children = options->children,
+		.filter = options->filter,
 		.keep_own = options->keep_own,
 		.note = session->ui->note,
 	};
@@ -541,7 +542,7 @@ static void collect_figures(KmtSession *session, KmtSummary *summary)
 		lost && session->source->class->total_overruns(
 				session->source, &summary->lost, &error);
 	if (!summary->lost_known)
-		add_error(session, error);
+		add_error(session, g_steal_pointer(&error));
 	for (guint i = 0; i < session->readers->len; i++) {
 		KmtReader *reader = session->readers->pdata[i];
 		KmtCpuSummary cpu = {
@@ -564,10 +565,11 @@ static void collect_figures(KmtSession *session, KmtSummary *summary)
 	summary->record_bytes = session->source->record_bytes;
 	summary->n_subbufs = session->source->n_subbufs;
 	summary->subbuf_bytes = session->source->subbuf_bytes;
-	summary->has_option = session->source->class->conclude != NULL;
-	if (session->source->class->conclude)
-		session->source->class->conclude(session->source,
-						 session->meta);
+	summary->has_option = session->source->class->sizes_buffers;
+	if (session->source->class->conclude &&
+	    !session->source->class->conclude(session->source, session->meta,
+					      &error))
+		add_error(session, error);
 }
 
 /* Tracing is off and every reader has ended. */

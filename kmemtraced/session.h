@@ -17,6 +17,7 @@ typedef struct {
 	const gint *pids;
 	guint n_pids;
 	gboolean children;
+	const char *filter;
 	gboolean keep_own;
 	KmtCommand *command; /* to be recorded, or NULL */
 	const char *proc;

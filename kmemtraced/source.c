@@ -9,11 +9,12 @@ static KmtSource *open_best(const KmtSourceOptions *options, GError **error)
 	g_autoptr(GError) no_relay = NULL;
 	KmtSource *source;
 
-	if (options->n_pids)
-		return kmt_ftrace_open(options, error);
 	source = kmt_relay_open(options, &no_relay);
 	if (source)
 		return source;
+	/* Also where kmemtrace has no filter. */
+	if (options->n_pids)
+		return kmt_ftrace_open(options, error);
 	if (!g_error_matches(no_relay, KMT_DAEMON_ERROR,
 			     KMT_DAEMON_ERROR_NO_DEBUGFS) &&
 	    !g_error_matches(no_relay, KMT_DAEMON_ERROR,
@@ -33,16 +34,16 @@ KmtSource *kmt_source_open(const char *name, const KmtSourceOptions *options,
 {
 	if (!name)
 		return open_best(options, error);
+	if (g_str_equal(name, "ftrace") && options->filter) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+			    "the source ftrace has no filter but -p");
+		return NULL;
+	}
 	if (g_str_equal(name, "ftrace"))
 		return kmt_ftrace_open(options, error);
 	if (!g_str_equal(name, "relay")) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
 			    "there is no source '%s'", name);
-		return NULL;
-	}
-	if (options->n_pids) {
-		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
-			    "the source relay cannot tell processes apart");
 		return NULL;
 	}
 	if (options->buffer_kb) {

@@ -43,6 +43,8 @@ typedef struct {
 	const char *name;
 	/* It may have records from before it was opened. */
 	gboolean keeps_records;
+	/* The size of the buffers is an option, -b. */
+	gboolean sizes_buffers;
 	gboolean (*is_enabled)(KmtSource *source, gboolean *enabled,
 			       GError **error);
 	/*
@@ -65,9 +67,12 @@ typedef struct {
 	 */
 	GArray *(*cpus)(KmtSource *source);
 	KmtFeed *(*open_cpu)(KmtSource *source, guint cpu, GError **error);
-	/* What only this source can tell, at the start and at the end. */
+	/*
+	 * What only this source can tell, at the start and at the end.  At the
+	 * end it may be an error, and the capture is not complete.
+	 */
 	void (*describe)(KmtSource *source, GKeyFile *meta);
-	void (*conclude)(KmtSource *source, GKeyFile *meta);
+	gboolean (*conclude)(KmtSource *source, GKeyFile *meta, GError **error);
 	/* In a process that survived kmemtraced: takes away what it left. */
 	void (*clean_up)(KmtSource *source);
 	/* Feeds are free by then. */
@@ -116,6 +121,7 @@ typedef struct {
 	guint n_pids;	     /* ..., unless there are none */
 	gboolean keep_own;   /* do not leave out what is our own */
 	gboolean children;   /* and those that they start */
+	const char *filter;  /* in the kernel, only what passes; or NULL */
 	void (*note)(const char *text); /* tells the user something */
 } KmtSourceOptions;
 
@@ -124,7 +130,7 @@ KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error);
 
 /*
  * The source by that name; NULL: the best there is.  A kernel with kmemtrace
- * tells more, but only tracepoints can be limited to processes.
+ * tells more; one that has no filter cannot be limited to processes, though.
  */
 KmtSource *kmt_source_open(const char *name, const KmtSourceOptions *options,
 			   GError **error);

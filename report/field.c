@@ -242,6 +242,11 @@ gboolean kmt_field_is_state(const KmtField *field)
 	return field->state;
 }
 
+gboolean kmt_field_is_scaled(const KmtField *field)
+{
+	return kmt_field_is_count(field) || field->get == get_churn;
+}
+
 gboolean kmt_field_is_count(const KmtField *field)
 {
 	return !field->lifetimes && field->get != get_fragmentation &&

@@ -35,6 +35,8 @@ gboolean kmt_field_needs_lifetimes(const KmtField *field);
 /* Whether events that are missing could have changed it though they were freed
  * long ago: all but sums. */
 gboolean kmt_field_is_state(const KmtField *field);
+/* Whether it is larger where a sample is made the whole: see scale.h. */
+gboolean kmt_field_is_scaled(const KmtField *field);
 /* Whether it counts bytes, objects or events. */
 gboolean kmt_field_is_count(const KmtField *field);
 

@@ -135,6 +135,43 @@ static void add_blind(JsonBuilder *builder, const KmtReport *report)
 	json_builder_add_double_value(builder, kmt_report_blind(report));
 }
 
+/* Which members are what the records have, times capture.sample. */
+static void add_scaled(JsonBuilder *builder, const KmtReport *report)
+{
+	static const char *const keys[] = {
+		"allocs",
+		"bytes_requested",
+		"bytes_allocated",
+		"bytes_wasted",
+		"cross_cpu_frees",
+		"remote_node_allocs",
+		"live_objects",
+		"live_bytes_requested",
+		"live_bytes_allocated",
+		"peak_bytes_allocated",
+		"live_bytes_at_peak",
+		"reused",
+		"churn_per_second",
+		"lifetimes",
+		"sizes",
+		"growth_bytes",
+		"callsites.frees",
+		"groups.frees",
+		"frees_by_cpu",
+		"cross_cpu_pairs",
+		/* These only of a filter: else they are all there were. */
+		"kinds.frees",
+		"windows.frees",
+	};
+	guint n = G_N_ELEMENTS(keys) - (kmt_report_has_filter(report) ? 0 : 2);
+	guint i;
+
+	kmt_json_begin_array(builder, "scaled");
+	for (i = 0; kmt_report_is_sample(report) && i < n; i++)
+		kmt_json_text(builder, NULL, keys[i]);
+	json_builder_end_array(builder);
+}
+
 static void add_capture(JsonBuilder *builder, const KmtReport *report)
 {
 	const KmtCapture *capture = report->capture;
@@ -168,6 +205,8 @@ static void add_capture(JsonBuilder *builder, const KmtReport *report)
 	add_holes(builder, report);
 	add_blind(builder, report);
 	kmt_json_not_seen(builder, capture);
+	kmt_json_choice(builder, capture);
+	add_scaled(builder, report);
 	kmt_json_text(builder, "kernel_release", release);
 	kmt_json_text(builder, "symbols", kmt_names_path(report->names));
 	json_builder_end_object(builder);

@@ -3,6 +3,17 @@
 
 #include "report/leaks.h"
 
+/* Whether frees of this kind were switched off at times. */
+static gboolean frees_are_off(const KmtAggregate *aggregate, KmtKind kind)
+{
+	guint off = aggregate->groups->options.capture->frees_off;
+
+	if (kind == KMT_KIND_SLAB)
+		return off & (1U << KMEMTRACE_TYPE_KMALLOC |
+			      1U << KMEMTRACE_TYPE_CACHE);
+	return kind < KMT_KIND_SLAB && off & (1U << kind);
+}
+
 static gboolean is_leak(const KmtAggregate *aggregate, const KmtGroup *group,
 			KmtLeak *leak)
 {
@@ -22,8 +33,9 @@ static gboolean is_leak(const KmtAggregate *aggregate, const KmtGroup *group,
 	leak->growth = live[n_windows - 1] - live[0];
 	leak->reused =
 		kmt_field_get(kmt_field_find("reused"), aggregate, group);
-	leak->unfreed = leak->reused.type == KMT_FIGURE_INTEGER &&
-			leak->reused.integer > group->totals.frees;
+	leak->unfreed = frees_are_off(aggregate, group->kind) ||
+			(leak->reused.type == KMT_FIGURE_INTEGER &&
+			 leak->reused.integer > group->totals.frees);
 	leak->age_median = kmt_histogram_percentile(&detail->ages, 50);
 	leak->lifetime_p99 = kmt_histogram_percentile(&detail->lifetimes, 99);
 	return !leak->frees || leak->age_median > leak->lifetime_p99;

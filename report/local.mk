@@ -18,6 +18,7 @@ REPORT_SOURCES = \
 	report/options.c report/options.h \
 	report/plain.c \
 	report/report.c report/report.h \
+	report/scale.c report/scale.h \
 	report/table.c report/table.h \
 	report/tally.c report/tally.h \
 	report/text.c report/text.h \

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 #include "report/options.h"
+#include "report/scale.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -237,6 +238,8 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 		return kmt_cli_fail_error(PROGRAM, error);
 	begin_progress(options, capture, &plan->aggregate);
 	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
+	kmt_aggregate_scale(aggregate, capture->sample,
+			    kmt_filter_is_set(&plan->filter));
 	end_progress();
 	if (aggregate->skipped == capture->n_records &&
 	    (aggregate->skipped || aggregate->truncated_bytes))
@@ -259,6 +262,12 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	kmt_filter_warn(&plan->filter, capture, names, aggregate->cells,
 			warnings);
 	warn_of_capture(capture, aggregate, warnings);
+	if (kmt_report_is_sample(&plan->report) && plan->form != KMT_FORM_TEXT)
+		g_ptr_array_add(
+			warnings,
+			g_strdup_printf("figures of allocations are estimates: "
+					"of a sample, times %" G_GUINT64_FORMAT,
+					capture->sample));
 	if (plan->form != KMT_FORM_TEXT)
 		warn_of_loss(capture, warnings);
 	if (!options->quiet)

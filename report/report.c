@@ -304,6 +304,16 @@ gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field)
 	return kmt_report_is_lossy(report) && kmt_field_is_state(field);
 }
 
+gboolean kmt_report_is_sample(const KmtReport *report)
+{
+	return report->capture->sample > 1;
+}
+
+gboolean kmt_report_has_filter(const KmtReport *report)
+{
+	return kmt_filter_is_set(report->aggregate->groups->options.filter);
+}
+
 gboolean kmt_report_is_chosen(const KmtGroup *group, gconstpointer user)
 {
 	const KmtReport *report = user;

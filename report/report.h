@@ -91,6 +91,11 @@ guint kmt_report_intervals(const KmtReport *report,
 gboolean kmt_report_is_lossy(const KmtReport *report);
 gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field);
 
+/* Are figures of allocations scaled, as one of so many was recorded? */
+gboolean kmt_report_is_sample(const KmtReport *report);
+/* Are figures of some objects only: frees too? */
+gboolean kmt_report_has_filter(const KmtReport *report);
+
 /* How long the capture is by the ends of its files, ns; 0 without a record.
  * Where clocks went back, something may be later.  No file may be a stream. */
 guint64 kmt_report_length(const KmtCapture *capture);

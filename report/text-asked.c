@@ -53,8 +53,8 @@ static void print_cross_cpu(const KmtReport *report, FILE *out)
 		fputs("none\n", out);
 		return;
 	}
-	kmt_columns_text(columns, "cross-CPU");
-	kmt_columns_text(columns, "frees");
+	kmt_text_head(report, columns, "cross-CPU");
+	kmt_text_head(report, columns, "frees");
 	kmt_columns_text(columns, "%");
 	kmt_columns_text(columns, "kind");
 	kmt_columns_text(columns, "call site of the allocation");
@@ -120,10 +120,10 @@ static void print_matrix(const KmtReport *report, FILE *out, guint layer)
 	if (!n && layer > 1)
 		return;
 	fprintf(out,
-		"\n%s FREED, by the CPU that allocated (lines) and the one "
+		"\n%s FREED%s, by the CPU that allocated (lines) and the one "
 		"that "
 		"freed (columns)\n",
-		titles[layer]);
+		titles[layer], kmt_text_scaled(report));
 	if (!n || n > MAX_MATRIX_CPUS) {
 		fprintf(out, n ? "of %u CPUs: --json has it\n" : "none\n", n);
 		return;
@@ -161,8 +161,8 @@ static void print_pairs(const KmtReport *report, FILE *out)
 	}
 	if (report->max_lines)
 		shown = (guint)MIN(shown, report->max_lines);
-	kmt_columns_text(columns, "allocated");
-	kmt_columns_text(columns, "frees");
+	kmt_text_head(report, columns, "allocated");
+	kmt_text_head(report, columns, "frees");
 	kmt_columns_text(columns, "kind");
 	kmt_columns_text(columns, "allocated by");
 	kmt_columns_text(columns, "freed by");
@@ -222,8 +222,14 @@ static void print_windows(const KmtReport *report, FILE *out)
 		fputs("none\n", out);
 		return;
 	}
-	for (i = 0; i < G_N_ELEMENTS(heads); i++)
-		kmt_columns_text(columns, heads[i]);
+	for (i = 0; i < G_N_ELEMENTS(heads); i++) {
+		/* Times and kinds are no sums, frees may be of all records. */
+		if (i == 0 || i == 5 ||
+		    (i == 2 && !kmt_report_has_filter(report)))
+			kmt_columns_text(columns, heads[i]);
+		else
+			kmt_text_head(report, columns, heads[i]);
+	}
 	for (i = 0; i < aggregate->n_windows; i++) {
 		for (j = 0; j < KMT_N_LAYERS; j++) {
 			const KmtWindow *w = &aggregate->windows[i];
@@ -250,7 +256,8 @@ static char *leak_number(const KmtReport *report, guint64 number)
 {
 	g_autofree char *text = kmt_format_number(number, report->separators);
 
-	return g_strconcat(text, kmt_report_is_lossy(report) ? "~" : "", NULL);
+	return g_strconcat(text, kmt_report_is_lossy(report) ? "~" : "",
+			   kmt_text_scaled(report), NULL);
 }
 
 static void print_reused(FILE *out, const KmtReport *report,
@@ -334,8 +341,8 @@ static void print_leaks(const KmtReport *report, FILE *out)
 				    "are not seen");
 		print_leak_list(out, report, leaks, next, TRUE);
 	}
-	if (leaks->len && kmt_report_is_lossy(report))
-		fputs("~ events that are missing could have changed it\n", out);
+	if (leaks->len)
+		kmt_text_marks(report, out);
 }
 
 /* ---- histograms ---- */
@@ -387,8 +394,10 @@ static void print_histograms(const KmtReport *report, FILE *out)
 	g_autoptr(KmtTable) table = kmt_report_table(report);
 	guint i, n = 0;
 
-	kmt_text_title(out, is_time ? "LIFETIMES of what was freed"
-				    : "SIZES requested, bytes");
+	fprintf(out, "\n%s%s\n",
+		is_time ? "LIFETIMES of what was freed"
+			: "SIZES requested, bytes",
+		kmt_text_scaled(report));
 	for (i = 0; i < table->n_shown; i++) {
 		const KmtGroup *group = table->rows[i];
 		const KmtHistogram *h = is_time ? &group->detail->lifetimes

@@ -28,6 +28,31 @@ void kmt_text_title(FILE *out, const char *title)
 	fprintf(out, "\n%s\n", title);
 }
 
+const char *kmt_text_scaled(const KmtReport *report)
+{
+	return kmt_report_is_sample(report) ? "*" : "";
+}
+
+void kmt_text_head(const KmtReport *report, KmtColumns *columns,
+		   const char *head)
+{
+	g_autofree char *text =
+		g_strconcat(head, kmt_text_scaled(report), NULL);
+
+	kmt_columns_text(columns, text);
+}
+
+void kmt_text_marks(const KmtReport *report, FILE *out)
+{
+	if (kmt_report_is_lossy(report))
+		fputs("~ events that are missing could have changed it\n", out);
+	if (kmt_report_is_sample(report))
+		fprintf(out,
+			"* an estimate: of a sample, times %" G_GUINT64_FORMAT
+			"\n",
+			report->capture->sample);
+}
+
 /* "call sites", "functions and CPUs": what the lines of the table are. */
 static char *group_words(const KmtBy *by)
 {
@@ -69,7 +94,10 @@ static void fill_head(const KmtReport *report, KmtColumns *columns)
 		const KmtField *field = report->fields->pdata[i];
 		g_autofree char *title = g_strconcat(
 			kmt_field_title(field),
-			kmt_report_is_doubtful(report, field) ? "~" : "", NULL);
+			kmt_report_is_doubtful(report, field) ? "~" : "",
+			kmt_field_is_scaled(field) ? kmt_text_scaled(report)
+						   : "",
+			NULL);
 
 		kmt_columns_text(columns, title);
 	}
@@ -187,6 +215,5 @@ void kmt_text_groups(const KmtReport *report, FILE *out)
 		if (table->n_rest[kmt_layers[i]])
 			fill_rest(report, columns, table, kmt_layers[i]);
 	kmt_columns_print(columns, out);
-	if (kmt_report_is_lossy(report))
-		fputs("~ events that are missing could have changed it\n", out);
+	kmt_text_marks(report, out);
 }

@@ -125,6 +125,37 @@ static void print_not_seen(const KmtCapture *capture, FILE *out)
 		      out);
 }
 
+/* What nobody wanted to be recorded. */
+static void print_choice(const KmtCapture *capture, FILE *out)
+{
+	g_auto(GStrv) off = kmt_capture_events_off(capture);
+	gboolean changed;
+	g_autofree char *filter = kmt_capture_filter(capture, &changed);
+	g_autofree char *text = filter ? kmt_printable(filter) : NULL;
+
+	if (off) {
+		g_autofree char *list = g_strjoinv(", ", off);
+		g_autofree char *names = kmt_printable(list);
+
+		fprintf(out,
+			"Switched off:  %s, at least at times\n"
+			"               What is live may have been freed "
+			"unseen.\n",
+			names);
+	}
+	if (text)
+		fprintf(out,
+			"Filter:        %s%s: nothing else that was allocated "
+			"is recorded\n",
+			text, changed ? " (ANOTHER ONE AT TIMES)" : "");
+	if (capture->sample > 1)
+		fprintf(out,
+			"Sample:        ONE OF %" G_GUINT64_FORMAT
+			" allocations was recorded; what is marked * is "
+			"scaled, an estimate\n",
+			capture->sample);
+}
+
 static void print_source(const KmtCapture *capture, FILE *out)
 {
 	g_autofree char *source = kmt_report_meta(capture, "source");
@@ -241,6 +272,7 @@ static void print_capture(const KmtReport *report, FILE *out)
 			capture->complete ? "to its end" : "NOT to its end");
 	print_loss(report, out);
 	print_not_seen(capture, out);
+	print_choice(capture, out);
 	print_intervals(report, out);
 	if (aggregate->overflowed)
 		fputs("Sums:          WRONG: some are above 2^64 - 1 bytes; "
@@ -312,6 +344,13 @@ static const struct {
 	{"remote-node allocs", fill_remote_node_allocs},
 };
 
+/* Frees of all records are no sample. */
+static gboolean is_scaled_line(const KmtReport *report, FillCell fill)
+{
+	return fill != fill_fragmentation && fill != fill_peak_time &&
+	       (fill != fill_frees || kmt_report_has_filter(report));
+}
+
 static void print_summary(const KmtReport *report, FILE *out)
 {
 	g_autoptr(KmtColumns) columns = NULL;
@@ -338,7 +377,11 @@ static void print_summary(const KmtReport *report, FILE *out)
 
 		if (report->capture->timeless && fill == fill_peak_time)
 			continue;
-		kmt_columns_text(columns, summary_lines[line].label);
+		if (is_scaled_line(report, fill))
+			kmt_text_head(report, columns,
+				      summary_lines[line].label);
+		else
+			kmt_columns_text(columns, summary_lines[line].label);
 		for (i = 0; i < n; i++) {
 			if (known)
 				fill(report, columns,

@@ -14,6 +14,13 @@ void kmt_text_rest(const KmtReport *report, KmtColumns *columns,
 		   const char *one, const char *many, guint64 n_rest);
 /* "\nTITLE" */
 void kmt_text_title(FILE *out, const char *title);
+/* "*" for what is scaled, else "". */
+const char *kmt_text_scaled(const KmtReport *report);
+/* Fills a cell with the head of a column that is scaled. */
+void kmt_text_head(const KmtReport *report, KmtColumns *columns,
+		   const char *head);
+/* What the marks behind a table mean. */
+void kmt_text_marks(const KmtReport *report, FILE *out);
 
 /* text-groups.c: the table of groups. */
 void kmt_text_groups(const KmtReport *report, FILE *out);

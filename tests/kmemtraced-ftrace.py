@@ -250,7 +250,7 @@ class Refused(TracefsTest):
     def test_mistakes(self):
         for args, text in (
                 (["-s", "lttng"], "there is no source 'lttng'"),
-                (["-s", "relay", "-p", "1"], "cannot tell processes apart"),
+                (["-s", "ftrace", "-F", "size=8"], "no filter but -p"),
                 (["-s", "relay", "-b", "8"], "kmemtrace.subbufs=")):
             self.refused(text, "sources are 'relay'", args=args)
         for args, text in ((["-b", "x"], "-b 'x' is not"),

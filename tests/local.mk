@@ -66,6 +66,10 @@ EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/fixtures/check-cut-off.txt \
 	tests/fixtures/check-double-allocation.expected \
 	tests/fixtures/check-double-allocation.txt \
+	tests/fixtures/check-filtered-exact.expected \
+	tests/fixtures/check-filtered-exact.txt \
+	tests/fixtures/check-filtered.expected \
+	tests/fixtures/check-filtered.txt \
 	tests/fixtures/check-loss-overruns.expected \
 	tests/fixtures/check-loss-overruns.json \
 	tests/fixtures/check-loss-overruns.txt \
@@ -165,8 +169,8 @@ tests_kmemtraced_formats_LDADD = tracepoints/libtracepoints.a $(TRACEEVENT_LIBS)
 TESTS += tests/kmemtraced-formats
 KMEMTRACED_TESTS = \
 	tests/kmemtraced-command.py \
-	tests/kmemtraced-errors.py tests/kmemtraced-ftrace.py \
-	tests/kmemtraced-man.py \
+	tests/kmemtraced-errors.py tests/kmemtraced-filter.py \
+	tests/kmemtraced-ftrace.py tests/kmemtraced-man.py \
 	tests/kmemtraced-record.py
 TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS) tests/kmemtraced_fake.py \
@@ -205,6 +209,7 @@ EXTRA_DIST += \
 	tests/fixtures/report-findings.out tests/fixtures/report-findings.txt \
 	tests/fixtures/report-gaps.out tests/fixtures/report-gaps.txt \
 	tests/fixtures/report-lost.out tests/fixtures/report-lost.txt \
+	tests/fixtures/report-sample.out tests/fixtures/report-sample.txt \
 	tests/fixtures/report-lost-most.out \
 	tests/fixtures/report-lost-most.txt \
 	tests/fixtures/report-race.out tests/fixtures/report-race.txt \

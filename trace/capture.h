@@ -83,7 +83,12 @@ struct KmtCapture {
 	gboolean continues; /* an earlier reader took the first part */
 	gboolean shortened; /* a file has less than meta says */
 	gboolean damaged;   /* one could not be read to its end */
-	gboolean gaps;	    /* the source does not see all paths */
+	gboolean gaps; /* the source does not see all paths, or not always */
+	/* By a filter of the kernel, and frees of what was left out are there:
+	 * a free without an allocation is no finding. */
+	gboolean filtered;
+	guint64 sample;	 /* one of so many allocations is there; 1: all */
+	guint frees_off; /* bit of a type_id: not all frees were recorded */
 	/* CPUs that meta names, with records, whose file was not opened. */
 	guint missing_files;
 	KmtLayout layout;  /* of the files; the records become B's */
@@ -139,6 +144,14 @@ char *kmt_capture_path(const KmtCapture *capture, const char *name);
 /* What the source cannot see, a line each; NULL if it sees all.  Owned by the
  * caller. */
 GStrv kmt_capture_not_seen(const KmtCapture *capture);
+
+/*
+ * Names of the events that were switched off at some time; NULL: none.  Owned
+ * by the caller.
+ */
+GStrv kmt_capture_events_off(const KmtCapture *capture);
+/* The filter of the kernel, and whether it was another at times; or NULL. */
+char *kmt_capture_filter(const KmtCapture *capture, gboolean *changed);
 
 /*
  * Where records may be missing: anywhere, since events or parts of files were

@@ -26,7 +26,7 @@ static void find_loss(KmtMatcher *m, const KmtCapture *capture)
 
 	m->whole_from = G_MININT64;
 	m->whole_until = G_MAXINT64;
-	m->lossy = kmt_capture_is_lossy(capture);
+	m->lossy = kmt_capture_is_lossy(capture) || capture->filtered;
 	if (!cut_off && !capture->continues)
 		return;
 	for (i = 0; i < capture->files->len; i++) {

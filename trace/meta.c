@@ -226,11 +226,82 @@ static gboolean read_tar(KmtCapture *capture, GError **error)
 	return capture->meta != NULL;
 }
 
+static GStrv string_list(const KmtCapture *capture, const char *key)
+{
+	GStrv list = NULL;
+
+	if (capture->meta)
+		list = g_key_file_get_string_list(capture->meta, "capture", key,
+						  NULL, NULL);
+	if (list && !list[0])
+		g_clear_pointer(&list, g_strfreev);
+	return list;
+}
+
+GStrv kmt_capture_not_seen(const KmtCapture *capture)
+{
+	return string_list(capture, "not_seen");
+}
+
+GStrv kmt_capture_events_off(const KmtCapture *capture)
+{
+	return string_list(capture, "events_off");
+}
+
+char *kmt_capture_filter(const KmtCapture *capture, gboolean *changed)
+{
+	*changed = FALSE;
+	if (!capture->meta)
+		return NULL;
+	*changed = g_key_file_get_boolean(capture->meta, "capture",
+					  "filter_changed", NULL);
+	return g_key_file_get_string(capture->meta, "capture", "filter", NULL);
+}
+
+/* What was not recorded because somebody wanted it so. */
+static void read_choice(KmtCapture *capture)
+{
+	static const struct {
+		const char *event;
+		guint type;
+	} frees[] = {
+		{"kfree", KMEMTRACE_TYPE_KMALLOC},
+		{"cache_free", KMEMTRACE_TYPE_CACHE},
+		{"page_free", KMEMTRACE_TYPE_PAGES},
+		{"percpu_free", KMEMTRACE_TYPE_PERCPU},
+		{"vfree", KMEMTRACE_TYPE_VMALLOC},
+	};
+	g_auto(GStrv) off = kmt_capture_events_off(capture);
+	g_autofree char *how = g_key_file_get_string(capture->meta, "capture",
+						     "filter_frees", NULL);
+	gboolean changed;
+	g_autofree char *filter = kmt_capture_filter(capture, &changed);
+	guint i;
+
+	for (i = 0; off && i < G_N_ELEMENTS(frees); i++)
+		if (g_strv_contains((const char *const *)off, frees[i].event))
+			capture->frees_off |= 1U << frees[i].type;
+	capture->gaps |= off != NULL || (filter && changed);
+	capture->filtered = filter && g_strcmp0(how, "exact") != 0;
+	if (!filter ||
+	    !meta_uint64(capture->meta, "capture", "sample", &capture->sample))
+		capture->sample = 1;
+	/* 0: it was not the same all the time, and nothing can be scaled. */
+	if (!capture->sample) {
+		capture->sample = 1;
+		kmt_capture_note(capture,
+				 "the kernel recorded a sample of the "
+				 "allocations, not always the same part: "
+				 "figures are of what was recorded");
+	}
+}
+
 gboolean kmt_meta_read(KmtCapture *capture, GError **error)
 {
 	g_autoptr(GPtrArray) dirs = NULL;
 	g_auto(GStrv) not_seen = NULL;
 
+	capture->sample = 1;
 	if (capture->tar) {
 		if (!read_tar(capture, error))
 			return FALSE;
@@ -249,19 +320,8 @@ gboolean kmt_meta_read(KmtCapture *capture, GError **error)
 					    "overruns", &capture->overruns);
 	not_seen = kmt_capture_not_seen(capture);
 	capture->gaps = not_seen != NULL;
+	read_choice(capture);
 	return TRUE;
-}
-
-GStrv kmt_capture_not_seen(const KmtCapture *capture)
-{
-	GStrv list = NULL;
-
-	if (capture->meta)
-		list = g_key_file_get_string_list(capture->meta, "capture",
-						  "not_seen", NULL, NULL);
-	if (list && !list[0])
-		g_clear_pointer(&list, g_strfreev);
-	return list;
 }
 
 void kmt_meta_apply(KmtCapture *capture)
