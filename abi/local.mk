@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-include_HEADERS += abi/kmemtrace_abi.h
+include_HEADERS += abi/kmemtrace_abi.h abi/kmemtrace_ioctl.h

@@ -3,28 +3,24 @@
  * kmemtrace: records every allocation and free of slab objects and pages.
  *
  * Probes on the kmem tracepoints, and on those of <trace/events/kmemtrace.h>
- * for the paths that have none, write records of <linux/kmemtrace_abi.h> into a
- * relay channel; debugfs hands them out.  This file makes the channel and
- * switches tracing on and off.  kmemtrace_writer.c has the probes and what they
+ * for the paths that have none, write records of <linux/kmemtrace_abi.h> into
+ * buffers; debugfs hands them out.  This file switches tracing on and off and
+ * has the buffers made.  kmemtrace_writer.c has the probes and what they
  * write, kmemtrace_debugfs.c what user space sees.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
-#include <linux/cpu.h>
+#include <linux/err.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
-#include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/relay.h>
 
 #include <linux/kmemtrace.h>
 
 #include "kmemtrace_internal.h"
-
-/* Set once, before the first probe is registered; never freed. */
-struct rchan *kmemtrace_chan;
+#include "kmemtrace_buffer.h"
 
 DEFINE_MUTEX(kmemtrace_mutex);
 static bool kmemtrace_on;
@@ -35,62 +31,68 @@ bool kmemtrace_is_on(void)
 	return READ_ONCE(kmemtrace_on);
 }
 
-/*
- * relay files are made by kmemtrace_debugfs.c, when debugfs is there and where
- * sleeping is allowed.  relay asks for one all the same and takes NULL for a
- * failure.
- */
-static struct dentry *kmemtrace_create_buf_file(const char *filename,
-						struct dentry *parent,
-						umode_t mode,
-						struct rchan_buf *buf,
-						int *is_global)
+static int kmemtrace_make_buffers(unsigned int subbufs,
+				  unsigned int subbuf_size,
+				  struct kmemtrace_buffers **buffers)
 {
-	static struct dentry no_file;
-
-	return &no_file;
-}
-
-static int kmemtrace_remove_buf_file(struct dentry *dentry)
-{
-	return 0;
-}
-
-static const struct rchan_callbacks kmemtrace_relay_callbacks = {
-	.create_buf_file = kmemtrace_create_buf_file,
-	.remove_buf_file = kmemtrace_remove_buf_file,
-};
-
-/*
- * relay_open() makes buffers for the CPUs that are online and relay's hotplug
- * callback for those that come later; a CPU in between would have none.
- *
- * relay would rather have processes killed than do without a page, so that is
- * asked first.
- */
-static int kmemtrace_open_channel(void)
-{
-	struct rchan *chan = NULL;
-	u64 bytes;
-
-	if (kmemtrace_chan)
+	*buffers = kmemtrace_buffers_open(subbufs, subbuf_size);
+	if (!IS_ERR(*buffers))
 		return 0;
+	pr_err_ratelimited("no memory for %u sub-buffers of %u bytes per CPU; lower subbufs or subbuf_size\n",
+			   subbufs, subbuf_size);
+	return PTR_ERR(*buffers);
+}
 
-	cpus_read_lock();
-	bytes = (u64)kmemtrace_subbufs * kmemtrace_subbuf_size *
-		num_online_cpus();
-	if (bytes < (u64)si_mem_available() * PAGE_SIZE)
-		chan = relay_open(NULL, NULL, kmemtrace_subbuf_size,
-				  kmemtrace_subbufs,
-				  &kmemtrace_relay_callbacks, NULL);
-	cpus_read_unlock();
-	if (!chan) {
-		pr_err("no memory for %u sub-buffers of %u bytes per CPU; lower kmemtrace.subbufs or kmemtrace.subbuf_size\n",
-		       kmemtrace_subbufs, kmemtrace_subbuf_size);
-		return -ENOMEM;
+/* Nobody writes, and no reader but those with a reference looks at the old. */
+static void kmemtrace_use_buffers(struct kmemtrace_buffers *buffers)
+{
+	struct kmemtrace_buffers *old;
+
+	old = kmemtrace_view_replace(&kmemtrace_live, buffers);
+	if (old)
+		kmemtrace_writer_leave(old);
+	kmemtrace_buffers_put(old);
+}
+
+static int kmemtrace_need_buffers(void)
+{
+	struct kmemtrace_buffers *buffers;
+	int err;
+
+	if (kmemtrace_live.buffers)
+		return 0;
+	err = kmemtrace_make_buffers(kmemtrace_subbufs, kmemtrace_subbuf_size,
+				     &buffers);
+	if (!err)
+		kmemtrace_use_buffers(buffers);
+	return err;
+}
+
+int kmemtrace_set_geometry(unsigned int subbufs, unsigned int subbuf_size)
+{
+	struct kmemtrace_buffers *buffers = NULL;
+	int err = 0;
+
+	mutex_lock(&kmemtrace_mutex);
+	subbufs = subbufs ?: kmemtrace_subbufs;
+	subbuf_size = rounddown(subbuf_size ?: kmemtrace_subbuf_size,
+				kmemtrace_record_size);
+	if (kmemtrace_on)
+		err = -EBUSY;
+	else if (!kmemtrace_geometry_fits(subbufs, subbuf_size))
+		err = -EINVAL;
+	/* Before the first session there are none. */
+	else if (kmemtrace_live.buffers)
+		err = kmemtrace_make_buffers(subbufs, subbuf_size, &buffers);
+	if (!err) {
+		if (buffers)
+			kmemtrace_use_buffers(buffers);
+		kmemtrace_subbufs = subbufs;
+		kmemtrace_subbuf_size = subbuf_size;
+		kmemtrace_debugfs_new_buffers();
 	}
-	kmemtrace_chan = chan;
-	return 0;
+	mutex_unlock(&kmemtrace_mutex);
+	return err;
 }
 
 unsigned long kmemtrace_session(void)
@@ -114,7 +116,7 @@ static int kmemtrace_switch_on(void)
 	int err;
 
 	/* What may fail comes first, while all is as it was. */
-	err = kmemtrace_open_channel();
+	err = kmemtrace_need_buffers();
 	if (err)
 		return err;
 	err = kmemtrace_tables_attach();
@@ -163,7 +165,7 @@ void kmemtrace_reset(void)
 		kmemtrace_writer_wait();
 		kmemtrace_new_session();
 		kmemtrace_writer_start();
-	} else if (kmemtrace_chan) {
+	} else if (kmemtrace_live.buffers) {
 		kmemtrace_debugfs_new_session();
 		kmemtrace_writer_forget();
 	}
@@ -177,6 +179,7 @@ void kmemtrace_reset(void)
 void __init kmemtrace_init(void)
 {
 	kmemtrace_settle_parameters();
+	kmemtrace_view_init(&kmemtrace_live);
 	kmemtrace_writer_init();
 	kmemtrace_events_init();
 	if (!kmemtrace_boot_enabled)

@@ -12,11 +12,8 @@
 #include <uapi/linux/kmemtrace_abi.h>
 
 struct kmem_cache;
-struct rchan;
 struct seq_file;
 
-/* NULL until tracing was switched on for the first time. */
-extern struct rchan *kmemtrace_chan;
 extern unsigned int kmemtrace_abi;		/* version of the records */
 extern unsigned int kmemtrace_record_size;	/* bytes */
 extern bool kmemtrace_boot_enabled;		/* until boot is over */
@@ -25,6 +22,20 @@ extern unsigned int kmemtrace_subbuf_size;	/* bytes */
 
 /* Makes sense of the parameters, of all of them together. */
 void __init kmemtrace_settle_parameters(void);
+
+/*
+ * Buffers of another geometry; 0: as it is.  What is unread is discarded.
+ * Sleeps.  0; EBUSY while tracing is on; EINVAL if this is too little or too
+ * much; ENOMEM.  If it fails all is as it was.
+ */
+int kmemtrace_set_geometry(unsigned int subbufs, unsigned int subbuf_size);
+bool kmemtrace_geometry_fits(unsigned int subbufs, unsigned int subbuf_size);
+
+/* Text of a size of a sub-buffer, as "512K".  0 or -EINVAL. */
+int kmemtrace_parse_size(const char *text, unsigned int *bytes);
+extern const struct file_operations kmemtrace_mode_fops;
+extern const struct file_operations kmemtrace_subbufs_fops;
+extern const struct file_operations kmemtrace_subbuf_size_fops;
 
 /*
  * Switches tracing on or off.  Off: when it returns no probe runs any more and
@@ -52,8 +63,8 @@ extern struct mutex kmemtrace_mutex;
 
 /*
  * The writer.  Between attach and detach probes are called; between start
- * and stop they record.  start is called with kmemtrace_chan set and forgets
- * what was lost.  When stop returns a record may still be under way, and is not
+ * and stop they record.  start is called with kmemtrace_live.buffers
+ * set and forgets what was lost.  When stop returns a record may still be under way, and is not
  * any more after kmemtrace_writer_wait(), which sleeps.
  *
  * Which probes belong together: kmemtrace_events.c switches each of these by
@@ -188,10 +199,11 @@ extern const struct file_operations kmemtrace_caches_fops;
 extern const struct file_operations kmemtrace_tasks_fops;
 
 /*
- * Called with nobody writing and kmemtrace_chan set.  The first may be
- * called before debugfs exists.
+ * Called with nobody writing and kmemtrace_live.buffers set, but the last.  All
+ * may be called before debugfs exists.
  */
 void kmemtrace_debugfs_new_session(void);
 void kmemtrace_debugfs_end_session(void);
+void kmemtrace_debugfs_new_buffers(void);
 
 #endif /* _MM_KMEMTRACE_INTERNAL_H */

@@ -15,6 +15,7 @@
 #include <linux/string.h>
 
 #include "kmemtrace_internal.h"
+#include "kmemtrace_buffer.h"
 
 /*
  * Defaults, per CPU: 20 sub-buffers of 8192 records.  A sub-buffer is also a
@@ -32,21 +33,33 @@
 unsigned int kmemtrace_abi __ro_after_init = KMEMTRACE_ABI_VERSION;
 unsigned int kmemtrace_record_size __ro_after_init =
 	sizeof(struct kmemtrace_event_v2);
-unsigned int kmemtrace_subbufs __ro_after_init = KMEMTRACE_SUBBUFS;
-unsigned int kmemtrace_subbuf_size __ro_after_init;	/* 0: the default */
+unsigned int kmemtrace_subbufs = KMEMTRACE_SUBBUFS;
+unsigned int kmemtrace_subbuf_size;	/* 0: the default */
 
 bool kmemtrace_boot_enabled __initdata =
 	IS_ENABLED(CONFIG_KMEMTRACE_DEFAULT_ENABLED);
 
 /*
- * Sub-buffers are of whole records, so that they have no padding.  Each
- * parameter may make sense and their product not: relay counts in unsigned int,
- * and no machine wants half of its memory in the buffers of its CPUs.
+ * Each may make sense and their product not: relay counts in unsigned int, and
+ * no machine wants half of its memory in the buffers of its CPUs.
  */
+bool kmemtrace_geometry_fits(unsigned int subbufs, unsigned int subbuf_size)
+{
+	u64 bytes = (u64)subbufs * subbuf_size;
+
+	return subbufs >= KMEMTRACE_SUBBUFS_MIN &&
+	       subbufs <= KMEMTRACE_SUBBUFS_MAX &&
+	       subbuf_size >= kmemtrace_record_size &&
+	       subbuf_size <= KMEMTRACE_SUBBUF_SIZE_MAX &&
+	       bytes <= UINT_MAX &&
+	       bytes * num_possible_cpus() <=
+	       (u64)totalram_pages() * PAGE_SIZE / 2;
+}
+
+/* Sub-buffers are of whole records, so that they have no padding. */
 static void __init kmemtrace_check_geometry(void)
 {
 	unsigned int size = KMEMTRACE_SUBBUF_RECORDS * kmemtrace_record_size;
-	u64 bytes;
 
 	if (!kmemtrace_subbuf_size)
 		kmemtrace_subbuf_size = size;
@@ -58,9 +71,7 @@ static void __init kmemtrace_check_geometry(void)
 	kmemtrace_subbuf_size = rounddown(kmemtrace_subbuf_size,
 					  kmemtrace_record_size);
 
-	bytes = (u64)kmemtrace_subbufs * kmemtrace_subbuf_size;
-	if (bytes <= UINT_MAX && bytes * num_possible_cpus() <=
-				 (u64)totalram_pages() * PAGE_SIZE / 2)
+	if (kmemtrace_geometry_fits(kmemtrace_subbufs, kmemtrace_subbuf_size))
 		return;
 	pr_warn("kmemtrace.subbufs=%u times kmemtrace.subbuf_size=%u is too much for this machine; using %u and %u\n",
 		kmemtrace_subbufs, kmemtrace_subbuf_size, KMEMTRACE_SUBBUFS,
@@ -105,14 +116,25 @@ static int __init kmemtrace_param_subbufs(char *str)
 }
 early_param("kmemtrace.subbufs", kmemtrace_param_subbufs);
 
+int kmemtrace_parse_size(const char *text, unsigned int *bytes)
+{
+	unsigned long long size;
+	char *end;
+
+	if (!isdigit(*text))
+		return -EINVAL;
+	size = memparse(text, &end);
+	if (*end || !size || size > KMEMTRACE_SUBBUF_SIZE_MAX)
+		return -EINVAL;
+	*bytes = size;
+	return 0;
+}
+
 static int __init kmemtrace_param_subbuf_size(char *str)
 {
-	unsigned long long size = 0;
-	char *end = str;
+	unsigned int size;
 
-	if (str && isdigit(*str))
-		size = memparse(str, &end);
-	if (!str || *end || !size || size > KMEMTRACE_SUBBUF_SIZE_MAX)
+	if (!str || kmemtrace_parse_size(str, &size))
 		pr_warn("kmemtrace.subbuf_size=%s is not a size of up to %u bytes; using the default\n",
 			str ?: "", (unsigned int)KMEMTRACE_SUBBUF_SIZE_MAX);
 	else
@@ -120,6 +142,20 @@ static int __init kmemtrace_param_subbuf_size(char *str)
 	return 0;
 }
 early_param("kmemtrace.subbuf_size", kmemtrace_param_subbuf_size);
+
+static int __init kmemtrace_param_mode(char *str)
+{
+	if (str && !strcmp(str, "discard"))
+		kmemtrace_overwrite = false;
+	else if (str && !strcmp(str, "overwrite"))
+		kmemtrace_overwrite = true;
+	else
+		pr_warn("kmemtrace.mode=%s is neither discard nor overwrite; using %s\n",
+			str ?: "",
+			kmemtrace_overwrite ? "overwrite" : "discard");
+	return 0;
+}
+early_param("kmemtrace.mode", kmemtrace_param_mode);
 
 static int __init kmemtrace_param_abi(char *str)
 {

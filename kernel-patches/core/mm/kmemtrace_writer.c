@@ -8,8 +8,8 @@
  * at a time, and nothing in memory that is written per event is shared between
  * CPUs.  An NMI could interrupt that writer; an event in NMI context is
  * therefore not recorded but counted as lost.  The writer takes no lock,
- * allocates nothing and wakes nobody (relay defers the wake-up of a reader to
- * an irq_work), so it may be called by the scheduler, by timekeeping and with
+ * allocates nothing and wakes nobody (the wake-up of a reader is left to an
+ * irq_work), so it may be called by the scheduler, by timekeeping and with
  * any lock held.
  *
  * The clock
@@ -31,21 +31,18 @@
  *
  * Who reads
  * ---------
- * relay's read() takes no lock against the writer.  It is right on the writer's
- * CPU, where it finds each event either whole or not at all, and while that CPU
- * is offline.  A read on another CPU that is still under way when the writer's
- * comes online is right where stores are seen in their order (x86); elsewhere it
- * may take old records for new ones.  kmemtraced reads in its place.
+ * See kmemtrace_buffer.c.  No reader waits for the writer, nor the writer for a
+ * reader.
  *
  * Loss
  * ----
- * A record that finds no room is counted, by its own CPU.  The writer gives up
- * before relay would mark the buffer as full: relay's read() takes a full
- * buffer for one in overwrite mode and would silently skip a sub-buffer.
+ * A record that finds no room is counted, by its own CPU.  In overwrite mode each
+ * finds room, and who reads counts what he comes too late for.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
+#include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/io.h>
 #include <linux/irq_work.h>
@@ -60,6 +57,7 @@
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/seqlock.h>
+#include <linux/smp.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
@@ -68,6 +66,7 @@
 #include <linux/kmemtrace.h>
 
 #include "kmemtrace_internal.h"
+#include "kmemtrace_buffer.h"
 #include "kmemtrace_compat.h"
 
 /*
@@ -191,22 +190,6 @@ static noinline void kmemtrace_count_lost_nmi(void)
 	WRITE_ONCE(kc->limit, -1);
 }
 
-/*
- * Whether the current sub-buffer or the next one has room for a record.  No: the
- * reader has not yet taken the sub-buffer that comes next.  subbufs_consumed is
- * the reader's; an old value of it only means that an event is lost which might
- * just have found room.
- */
-static bool kmemtrace_has_room(struct rchan_buf *buf)
-{
-	if (buf->offset + kmemtrace_record_size <= buf->chan->subbuf_size)
-		return true;
-	if (buf->subbufs_produced + 1 - READ_ONCE(buf->subbufs_consumed) >=
-	    buf->chan->n_subbufs)
-		return false;
-	return relay_switch_subbuf(buf, kmemtrace_record_size);
-}
-
 static __always_inline void kmemtrace_commit(struct rchan_buf *buf, size_t size)
 {
 	/* Only now does the record exist for a reader, also on another CPU. */
@@ -252,25 +235,32 @@ static void kmemtrace_write_lost(struct kmemtrace_cpu *kc,
 static noinline struct rchan_buf *kmemtrace_make_room(void)
 {
 	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
+	struct kmemtrace_buffers *live;
 	struct rchan_buf *buf;
 
-	if (!READ_ONCE(kmemtrace_recording))
-		return NULL;
-	kmemtrace_look_at_clock();
-	buf = *raw_cpu_ptr(kmemtrace_chan->buf);
-	if (buf) {
-		kc->buf = buf;
-		WRITE_ONCE(kc->limit,
-			   (int)(buf->chan->subbuf_size - kmemtrace_record_size));
-		/*
-		 * Before the count of those in NMI is read, which may set it
-		 * again.  Pairs with kmemtrace_writer_look().
-		 */
-		smp_mb();
+	do {
 		if (!READ_ONCE(kmemtrace_recording)) {
 			WRITE_ONCE(kc->limit, -1);
 			return NULL;
 		}
+		live = READ_ONCE(kmemtrace_live.buffers);
+		buf = kmemtrace_buffer(live, raw_smp_processor_id());
+		if (!buf)
+			break;
+		kc->buf = buf;
+		WRITE_ONCE(kc->limit,
+			   (int)(buf->chan->subbuf_size - kmemtrace_record_size));
+		/*
+		 * Before what changes with the limit is looked at: the count of
+		 * those in NMI, whether to record, and where.  Pairs with
+		 * kmemtrace_writer_look(): either the change is seen here, or
+		 * the limit is set there after this.
+		 */
+		smp_mb();
+	} while (!READ_ONCE(kmemtrace_recording) ||
+		 READ_ONCE(kmemtrace_live.buffers) != live);
+	kmemtrace_look_at_clock();
+	if (buf) {
 		/* It is asked in kmemtrace_record_slow(). */
 		if (READ_ONCE(kmemtrace_filter))
 			WRITE_ONCE(kc->limit, -1);
@@ -645,8 +635,10 @@ void kmemtrace_writer_forget(void)
 
 void kmemtrace_tell_lost(unsigned int cpu)
 {
-	kmemtrace_write_lost(per_cpu_ptr(&kmemtrace_cpus, cpu),
-			     *per_cpu_ptr(kmemtrace_chan->buf, cpu));
+	struct rchan_buf *buf = kmemtrace_buffer(kmemtrace_live.buffers, cpu);
+
+	if (buf)
+		kmemtrace_write_lost(per_cpu_ptr(&kmemtrace_cpus, cpu), buf);
 }
 
 u64 kmemtrace_lost(unsigned int cpu)
@@ -683,6 +675,33 @@ void kmemtrace_writer_stop(void)
 {
 	WRITE_ONCE(kmemtrace_recording, false);
 	kmemtrace_writer_look();
+}
+
+static void kmemtrace_leave(struct kmemtrace_cpu *kc, struct rchan *chan)
+{
+	if (kc->buf->chan != chan)
+		return;
+	WRITE_ONCE(kc->limit, -1);
+	kc->buf = &kmemtrace_no_buf;
+}
+
+static void kmemtrace_leave_here(void *chan)
+{
+	kmemtrace_leave(this_cpu_ptr(&kmemtrace_cpus), chan);
+}
+
+/* An event looks at its CPU's buf before it looks at the limit. */
+void kmemtrace_writer_leave(struct kmemtrace_buffers *buffers)
+{
+	unsigned int cpu;
+
+	cpus_read_lock();
+	on_each_cpu(kmemtrace_leave_here, buffers->chan, 1);
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu))
+			kmemtrace_leave(per_cpu_ptr(&kmemtrace_cpus, cpu),
+					buffers->chan);
+	cpus_read_unlock();
 }
 
 /* Context: one CPU runs, and kmemtrace_abi is settled. */

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmemtrace: sets of buffers, and the order between who writes to them and who
+ * reads.
+ *
+ * The writer of a CPU publishes each record by storing buf->offset with release.
+ * What it changes when it begins another sub-buffer is within a seqcount, so that
+ * a reader on any CPU sees sub-buffer and offset that belong together.
+ *
+ * A reader copies without a lock and looks afterwards at whether the writer has
+ * come to the sub-buffer meanwhile: the writer counts subbufs_produced before it
+ * writes the first record there, and the reader looks at it after the last one
+ * that it copied.  In discard mode the writer does not come to what is not given
+ * back, and the reader gives back with release.
+ */
+
+#define pr_fmt(fmt) "kmemtrace: " fmt
+
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "kmemtrace_internal.h"
+#include "kmemtrace_buffer.h"
+
+bool kmemtrace_overwrite __read_mostly;
+
+/*
+ * relay files are made by kmemtrace_files.c, when debugfs is there and where
+ * sleeping is allowed.  relay asks for one all the same and takes NULL for a
+ * failure.
+ */
+static struct dentry *kmemtrace_create_buf_file(const char *filename,
+						struct dentry *parent,
+						umode_t mode,
+						struct rchan_buf *buf,
+						int *is_global)
+{
+	static struct dentry no_file;
+
+	return &no_file;
+}
+
+static int kmemtrace_remove_buf_file(struct dentry *dentry)
+{
+	return 0;
+}
+
+static const struct rchan_callbacks kmemtrace_relay_callbacks = {
+	.create_buf_file = kmemtrace_create_buf_file,
+	.remove_buf_file = kmemtrace_remove_buf_file,
+};
+
+/*
+ * relay_open() makes buffers for the CPUs that are online and relay's hotplug
+ * callback for those that come later; a CPU in between would have none.
+ *
+ * relay would rather have processes killed than do without a page, so that is
+ * asked first.
+ */
+static struct rchan *kmemtrace_open_channel(struct kmemtrace_buffers *buffers)
+{
+	struct rchan *chan = NULL;
+	u64 bytes;
+
+	cpus_read_lock();
+	bytes = (u64)buffers->subbufs * buffers->subbuf_size *
+		num_online_cpus();
+	if (bytes < (u64)si_mem_available() * PAGE_SIZE)
+		chan = relay_open(NULL, NULL, buffers->subbuf_size,
+				  buffers->subbufs,
+				  &kmemtrace_relay_callbacks, buffers);
+	cpus_read_unlock();
+	return chan;
+}
+
+struct kmemtrace_buffers *kmemtrace_buffers_open(unsigned int subbufs,
+						 unsigned int subbuf_size)
+{
+	struct kmemtrace_buffers *buffers;
+	unsigned int cpu;
+
+	buffers = kzalloc(sizeof(*buffers), GFP_KERNEL);
+	if (!buffers)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&buffers->refs, 1);
+	buffers->subbufs = subbufs;
+	buffers->subbuf_size = subbuf_size;
+	buffers->readers = alloc_percpu(struct kmemtrace_reader);
+	if (!buffers->readers)
+		goto err_free;
+	for_each_possible_cpu(cpu) {
+		struct kmemtrace_reader *reader =
+			per_cpu_ptr(buffers->readers, cpu);
+
+		raw_spin_lock_init(&reader->lock);
+		seqcount_init(&reader->seq);
+	}
+	buffers->chan = kmemtrace_open_channel(buffers);
+	if (!buffers->chan)
+		goto err_readers;
+	return buffers;
+
+err_readers:
+	free_percpu(buffers->readers);
+err_free:
+	kfree(buffers);
+	return ERR_PTR(-ENOMEM);
+}
+
+void kmemtrace_buffers_put(struct kmemtrace_buffers *buffers)
+{
+	if (!buffers || !refcount_dec_and_test(&buffers->refs))
+		return;
+	relay_close(buffers->chan);
+	free_percpu(buffers->readers);
+	kfree(buffers);
+}
+
+static struct kmemtrace_buffers *kmemtrace_set_of(struct rchan_buf *buf)
+{
+	return buf->chan->private_data;
+}
+
+static struct kmemtrace_reader *kmemtrace_reader_of(struct rchan_buf *buf)
+{
+	return per_cpu_ptr(kmemtrace_set_of(buf)->readers, buf->cpu);
+}
+
+static void kmemtrace_next_subbuf(struct rchan_buf *buf)
+{
+	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
+	size_t n = buf->chan->n_subbufs;
+	size_t size = buf->chan->subbuf_size;
+
+	/* raw: lockdep does not see that interrupts are off. */
+	raw_write_seqcount_begin(&reader->seq);
+	buf->padding[buf->subbufs_produced % n] = size - buf->offset;
+	WRITE_ONCE(buf->subbufs_produced, buf->subbufs_produced + 1);
+	buf->data = buf->start + buf->subbufs_produced % n * size;
+	WRITE_ONCE(buf->offset, 0);
+	/* Has a barrier: the count comes before the first record. */
+	raw_write_seqcount_end(&reader->seq);
+}
+
+/*
+ * No: the reader has not yet taken the sub-buffer that comes next.
+ * subbufs_consumed is the reader's; an old value of it only means that an event
+ * is lost which might just have found room.
+ */
+bool kmemtrace_has_room(struct rchan_buf *buf)
+{
+	if (buf->offset + kmemtrace_record_size <= buf->chan->subbuf_size)
+		return true;
+	if (buf->subbufs_produced + 1 -
+	    smp_load_acquire(&buf->subbufs_consumed) >=
+	    buf->chan->n_subbufs && !READ_ONCE(kmemtrace_overwrite))
+		return false;
+	kmemtrace_next_subbuf(buf);
+	/* Only now may somebody sleep; soon, as this may be the scheduler. */
+	if (kmemtrace_set_of(buf) == READ_ONCE(kmemtrace_live.buffers))
+		kmemtrace_view_wake(&kmemtrace_live, buf->cpu);
+	return true;
+}
+
+/* What a reader finds. */
+struct kmemtrace_state {
+	size_t	produced;	/* sub-buffers before the writer's */
+	size_t	offset;		/* of the writer in its own */
+	size_t	end;		/* of the sub-buffer of the reader's position */
+};
+
+static void kmemtrace_look(struct rchan_buf *buf, struct kmemtrace_state *state)
+{
+	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
+	size_t size = buf->chan->subbuf_size;
+	size_t n = buf->chan->n_subbufs;
+	size_t padding;
+	unsigned int seq;
+
+	do {
+		seq = raw_read_seqcount_begin(&reader->seq);
+		state->produced = READ_ONCE(buf->subbufs_produced);
+		/* The records before it are whole. */
+		state->offset = smp_load_acquire(&buf->offset);
+		padding = READ_ONCE(buf->padding[buf->subbufs_consumed % n]);
+	} while (read_seqcount_retry(&reader->seq, seq));
+	state->end = buf->subbufs_consumed == state->produced ?
+		     state->offset : size - padding;
+}
+
+static bool kmemtrace_is_intact(struct rchan_buf *buf, size_t subbuf,
+				size_t produced)
+{
+	return produced - subbuf < buf->chan->n_subbufs;
+}
+
+/*
+ * Bytes from the reader's position on that are there, in state's moment.  All
+ * sub-buffers but the writer's are full.
+ */
+static u64 kmemtrace_unread(struct rchan_buf *buf,
+			    const struct kmemtrace_state *state)
+{
+	size_t full = rounddown(buf->chan->subbuf_size, kmemtrace_record_size);
+	size_t subbufs = state->produced - buf->subbufs_consumed;
+
+	return (u64)subbufs * full + state->offset - buf->bytes_consumed;
+}
+
+/*
+ * The records before what is intact, which the reader can no longer take;
+ * they are all full, as a session begins at the start of a sub-buffer.
+ */
+static u64 kmemtrace_overwritten(struct rchan_buf *buf,
+				 const struct kmemtrace_state *state)
+{
+	size_t subbufs = state->produced - buf->subbufs_consumed;
+	size_t records = buf->chan->subbuf_size / kmemtrace_record_size;
+
+	if (subbufs < buf->chan->n_subbufs)
+		return 0;
+	return (u64)(subbufs - buf->chan->n_subbufs + 1) * records -
+	       buf->bytes_consumed / kmemtrace_record_size;
+}
+
+/* Context: reader->lock. */
+static void kmemtrace_move_to(struct rchan_buf *buf, size_t subbuf,
+			      size_t bytes)
+{
+	buf->bytes_consumed = bytes;
+	/* What was copied was copied before the writer may come there. */
+	smp_store_release(&buf->subbufs_consumed, subbuf);
+}
+
+/*
+ * Moves the reader's position to where something can be taken, if anything can.
+ * Context: reader->lock.
+ */
+static void kmemtrace_advance(struct rchan_buf *buf,
+			      struct kmemtrace_reader *reader,
+			      struct kmemtrace_state *state)
+{
+	u64 missed;
+
+	for (;;) {
+		kmemtrace_look(buf, state);
+		missed = kmemtrace_overwritten(buf, state);
+		if (missed) {
+			reader->missed += missed;
+			kmemtrace_move_to(buf, state->produced -
+					  buf->chan->n_subbufs + 1, 0);
+		} else if (buf->subbufs_consumed != state->produced &&
+			   buf->bytes_consumed >= state->end) {
+			kmemtrace_move_to(buf, buf->subbufs_consumed + 1, 0);
+		} else {
+			return;
+		}
+	}
+}
+
+static s64 kmemtrace_timestamp(const void *record)
+{
+	const struct kmemtrace_event *event = record;
+
+	return READ_ONCE(event->timestamp);
+}
+
+/*
+ * Tells of what was overwritten, to whom comes to what is there now.  The first
+ * record lost came after the last one that was taken.
+ */
+static void kmemtrace_fill_lost(struct kmemtrace_reader *reader,
+				struct kmemtrace_taking *taking)
+{
+	u64 events = reader->missed - reader->missed_told;
+	s64 next;
+
+	taking->lost = (struct kmemtrace_event_lost) { .events = 0 };
+	if (!events || !taking->bytes || kmemtrace_abi < 2)
+		return;
+	next = kmemtrace_timestamp(taking->from);
+	taking->lost = (struct kmemtrace_event_lost) {
+		.event_id = KMEMTRACE_EVENT_LOST,
+		.event_size = kmemtrace_record_size,
+		.node = KMEMTRACE_NODE_NONE,
+		.events = events,
+		.since = min(reader->last, next),
+		.timestamp = next,
+	};
+}
+
+void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
+		    size_t most, struct kmemtrace_taking *taking)
+{
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
+	struct kmemtrace_state state;
+	unsigned long flags;
+
+	*taking = (struct kmemtrace_taking) { .bytes = 0 };
+	if (!buf)
+		return;
+	raw_spin_lock_irqsave(&reader->lock, flags);
+	kmemtrace_advance(buf, reader, &state);
+	taking->position.subbuf = buf->subbufs_consumed;
+	taking->position.bytes = buf->bytes_consumed;
+	taking->from = buf->start + buf->bytes_consumed +
+		       buf->subbufs_consumed % buf->chan->n_subbufs *
+		       buf->chan->subbuf_size;
+	taking->bytes = min(most, state.end - buf->bytes_consumed);
+	kmemtrace_fill_lost(reader, taking);
+	raw_spin_unlock_irqrestore(&reader->lock, flags);
+}
+
+int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
+		   const struct kmemtrace_taking *taking, size_t bytes)
+{
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
+	struct kmemtrace_state state;
+	unsigned long flags;
+	int err = -EAGAIN;
+	s64 last = 0;
+
+	if (bytes)
+		last = kmemtrace_timestamp(taking->from + bytes -
+					   kmemtrace_record_size);
+	/* Copied, and read above, before the writer is looked for. */
+	smp_rmb();
+	raw_spin_lock_irqsave(&reader->lock, flags);
+	if (taking->position.subbuf != buf->subbufs_consumed ||
+	    taking->position.bytes != buf->bytes_consumed ||
+	    !kmemtrace_is_intact(buf, buf->subbufs_consumed,
+				 READ_ONCE(buf->subbufs_produced)))
+		goto out;
+	reader->missed_told += taking->lost.events;
+	reader->taken += bytes;
+	if (bytes)
+		reader->last = last;
+	kmemtrace_move_to(buf, taking->position.subbuf,
+			  taking->position.bytes + bytes);
+	/* So that the writer gets room at once. */
+	kmemtrace_advance(buf, reader, &state);
+	err = 0;
+out:
+	raw_spin_unlock_irqrestore(&reader->lock, flags);
+	return err;
+}
+
+void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
+		       struct kmemtrace_figures *figures)
+{
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
+	struct kmemtrace_state state;
+	unsigned long flags;
+	u64 overwritten;
+	size_t full;
+
+	*figures = (struct kmemtrace_figures) { .produced = 0 };
+	if (!buf)
+		return;
+	full = rounddown(buffers->subbuf_size, kmemtrace_record_size);
+	raw_spin_lock_irqsave(&reader->lock, flags);
+	kmemtrace_look(buf, &state);
+	overwritten = kmemtrace_overwritten(buf, &state);
+	figures->produced = (u64)(state.produced - reader->start.subbuf) *
+			    full + state.offset - reader->start.bytes;
+	figures->taken = reader->taken;
+	figures->unread = kmemtrace_unread(buf, &state) -
+			  overwritten * kmemtrace_record_size;
+	figures->missed = reader->missed + overwritten;
+	raw_spin_unlock_irqrestore(&reader->lock, flags);
+}
+
+/*
+ * Begins at the start of a sub-buffer, so that those of a session are all full
+ * but the last.
+ */
+static void kmemtrace_reset(struct rchan_buf *buf, u64 now)
+{
+	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&reader->lock, flags);
+	if (buf->offset)
+		kmemtrace_next_subbuf(buf);
+	kmemtrace_move_to(buf, buf->subbufs_produced, 0);
+	reader->start.subbuf = buf->subbufs_produced;
+	reader->start.bytes = 0;
+	reader->taken = 0;
+	reader->missed = 0;
+	reader->missed_told = 0;
+	reader->last = now;
+	raw_spin_unlock_irqrestore(&reader->lock, flags);
+}
+
+void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
+{
+	struct rchan_buf *buf;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		buf = kmemtrace_buffer(buffers, cpu);
+		if (buf)
+			kmemtrace_reset(buf, now);
+	}
+}

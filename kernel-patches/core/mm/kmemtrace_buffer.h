@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kmemtrace: sets of buffers, one buffer for each CPU, and the files that show
+ * them.
+ *
+ * relay gives the memory, also to CPUs that come later; who may write and read
+ * where is decided here.  A position in a buffer is a number of sub-buffers and
+ * of bytes in the one that follows; it never goes back while the set exists.
+ */
+#ifndef _MM_KMEMTRACE_BUFFER_H
+#define _MM_KMEMTRACE_BUFFER_H
+
+#include <linux/fs.h>
+#include <linux/irq_work.h>
+#include <linux/percpu.h>
+#include <linux/refcount.h>
+#include <linux/relay.h>
+#include <linux/seqlock.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include <uapi/linux/kmemtrace_abi.h>
+
+struct kmemtrace_position {
+	size_t	subbuf;
+	size_t	bytes;
+};
+
+/*
+ * What a set knows of a CPU beside its rchan_buf, in which subbufs_consumed and
+ * bytes_consumed are the reader's position.
+ */
+struct kmemtrace_reader {
+	/*
+	 * Guards what follows, and the position against other readers.  No
+	 * writer takes it, and nothing is copied under it, so that no reader
+	 * can keep anybody waiting.  Any context but NMI.
+	 */
+	raw_spinlock_t	lock;
+	u64		taken;		/* bytes, in this session */
+	u64		missed;		/* records overwritten before taken */
+	u64		missed_told;	/* of them, in LOST records */
+	s64		last;		/* timestamp of the last one taken */
+	struct kmemtrace_position start;	/* of the session */
+
+	/* The writer's: it begins another sub-buffer. */
+	seqcount_t	seq;
+};
+
+/*
+ * A set of buffers.  It exists as long as somebody has a reference, and its
+ * pages as long as they are mapped.
+ */
+struct kmemtrace_buffers {
+	refcount_t	refs;
+	struct rchan	*chan;		/* its private_data is this */
+	unsigned int	subbufs;
+	unsigned int	subbuf_size;	/* bytes */
+	struct kmemtrace_reader __percpu *readers;
+};
+
+/*
+ * Makes a set, empty; ERR_PTR(-ENOMEM) if there is no memory for it.  put frees
+ * it with the last reference.  Both sleep.
+ */
+struct kmemtrace_buffers *kmemtrace_buffers_open(unsigned int subbufs,
+						 unsigned int subbuf_size);
+void kmemtrace_buffers_put(struct kmemtrace_buffers *buffers);
+
+/* The buffer of a CPU; NULL: it was never online since the set was made. */
+static inline struct rchan_buf *
+kmemtrace_buffer(struct kmemtrace_buffers *buffers, unsigned int cpu)
+{
+	return READ_ONCE(*per_cpu_ptr(buffers->chan->buf, cpu));
+}
+
+/*
+ * Overwrite the oldest sub-buffer instead of losing the newest event.  Looked at
+ * when a sub-buffer is full; may change at any time.
+ */
+extern bool kmemtrace_overwrite;
+
+/*
+ * The writer's, on the CPU of buf with interrupts off, or while nobody writes:
+ * whether a record has room, if need be in another sub-buffer.
+ */
+bool kmemtrace_has_room(struct rchan_buf *buf);
+
+/*
+ * Forgets what is in a set and begins a session in it.  now: timestamp.
+ * Context: any but NMI; nobody writes to it, readers may read.
+ */
+void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now);
+
+/* Of one CPU; 0 if it has no buffer.  Any context but NMI. */
+struct kmemtrace_figures {
+	u64	produced;	/* bytes, in this session */
+	u64	taken;		/* likewise */
+	u64	unread;		/* bytes that are there to be taken */
+	u64	missed;		/* records overwritten and not taken */
+};
+
+void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
+		       struct kmemtrace_figures *figures);
+
+/*
+ * Reading is to take, to copy without any lock, and to give back.  What a reader
+ * has taken stays the buffer's: another reader may take it too, and in overwrite
+ * mode the writer may write over it.  giving back then fails, and what was copied
+ * is to be thrown away.
+ */
+struct kmemtrace_taking {
+	struct kmemtrace_position position;
+	const void	*from;		/* bytes bytes, whole records */
+	size_t		bytes;		/* 0: nothing is there now */
+	/* To come before them, unless events is 0; needs as much room as one. */
+	struct kmemtrace_event_lost lost;
+};
+
+/*
+ * Takes at most so many bytes, a multiple of the record's size.  give: 0, or
+ * -EAGAIN.  bytes: how many of them were used, whole records; the LOST record
+ * is taken to be used.  Any context but NMI; the caller has a reference.
+ */
+void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
+		    size_t most, struct kmemtrace_taking *taking);
+int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
+		   const struct kmemtrace_taking *taking, size_t bytes);
+
+struct kmemtrace_view;
+
+/* The file cpu<n> of a view; there for ever, once it is made. */
+struct kmemtrace_cpu_file {
+	struct kmemtrace_view	*view;
+	unsigned int		cpu;
+	struct dentry		*dentry;	/* NULL: not made yet */
+	wait_queue_head_t	wait;
+	struct irq_work		wake;
+};
+
+/*
+ * A place where a set of buffers is seen: the live ones, or a snapshot.  Holds a
+ * reference to its set.
+ */
+struct kmemtrace_view {
+	raw_spinlock_t	lock;		/* any context but NMI */
+	struct kmemtrace_buffers *buffers;	/* may be NULL */
+	unsigned int	generation;	/* one more with each other set */
+	/* read() goes on with another set; else it fails with ESTALE. */
+	bool		follows;
+	struct dentry	*dir;		/* of the files; NULL: not yet */
+	struct kmemtrace_cpu_file __percpu *files;
+};
+
+/* Where events are recorded. */
+extern struct kmemtrace_view kmemtrace_live;
+
+/* Before any other call. */
+void __init kmemtrace_view_init(struct kmemtrace_view *view);
+
+/* The set that is there now, with a reference, or NULL; and its generation. */
+struct kmemtrace_buffers *kmemtrace_view_get(struct kmemtrace_view *view,
+					     unsigned int *generation);
+
+/*
+ * Puts another set, or NULL, in the place and returns the old one; the
+ * references go along.  Any context but NMI.  In kmemtrace_live,
+ * kmemtrace_writer_look() then sends the next event of each CPU to the new set;
+ * a record may still be under way to the old one when it returns.
+ */
+struct kmemtrace_buffers *
+kmemtrace_view_replace(struct kmemtrace_view *view,
+		       struct kmemtrace_buffers *buffers);
+
+/*
+ * Makes the file cpu<n>, if the directory and the buffer are there and it is
+ * not; for all CPUs.  Both sleep; the first may be called by CPU hotplug.
+ */
+void kmemtrace_view_make_file(struct kmemtrace_view *view, unsigned int cpu);
+void kmemtrace_view_make_files(struct kmemtrace_view *view);
+
+/* Wakes those who wait for a CPU's records: soon, from any context but NMI. */
+void kmemtrace_view_wake(struct kmemtrace_view *view, unsigned int cpu);
+
+/*
+ * When it returns no CPU's writer looks at the set any more.  It must not be in
+ * kmemtrace_live.  Sleeps.
+ */
+void kmemtrace_writer_leave(struct kmemtrace_buffers *buffers);
+
+#endif /* _MM_KMEMTRACE_BUFFER_H */
