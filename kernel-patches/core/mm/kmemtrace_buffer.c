@@ -154,6 +154,7 @@ bool kmemtrace_has_room(struct rchan_buf *buf)
 {
 	if (buf->offset + kmemtrace_record_size <= buf->chan->subbuf_size)
 		return true;
+	/* consumed is one more than produced where all was read. */
 	if (buf->subbufs_produced + 1 -
 	    smp_load_acquire(&buf->subbufs_consumed) >=
 	    buf->chan->n_subbufs && !READ_ONCE(kmemtrace_overwrite))
@@ -170,7 +171,23 @@ struct kmemtrace_state {
 	size_t	produced;	/* sub-buffers before the writer's */
 	size_t	offset;		/* of the writer in its own */
 	size_t	end;		/* of the sub-buffer of the reader's position */
+	bool	full;		/* that has room for no more */
 };
+
+/*
+ * How many sub-buffers the writer is ahead of the reader.  -1: it will find that
+ * its own is full, which the reader has read already.
+ */
+static ssize_t kmemtrace_ahead(size_t produced, size_t consumed)
+{
+	return produced - consumed;
+}
+
+static bool kmemtrace_is_intact(struct rchan_buf *buf, size_t produced)
+{
+	return kmemtrace_ahead(produced, buf->subbufs_consumed) <
+	       (ssize_t)buf->chan->n_subbufs;
+}
 
 static void kmemtrace_look(struct rchan_buf *buf, struct kmemtrace_state *state)
 {
@@ -187,14 +204,19 @@ static void kmemtrace_look(struct rchan_buf *buf, struct kmemtrace_state *state)
 		state->offset = smp_load_acquire(&buf->offset);
 		padding = READ_ONCE(buf->padding[buf->subbufs_consumed % n]);
 	} while (read_seqcount_retry(&reader->seq, seq));
-	state->end = buf->subbufs_consumed == state->produced ?
-		     state->offset : size - padding;
-}
-
-static bool kmemtrace_is_intact(struct rchan_buf *buf, size_t subbuf,
-				size_t produced)
-{
-	return produced - subbuf < buf->chan->n_subbufs;
+	switch (kmemtrace_ahead(state->produced, buf->subbufs_consumed)) {
+	case -1:
+		state->end = 0;
+		state->full = false;
+		break;
+	case 0:
+		state->end = state->offset;
+		state->full = state->end + kmemtrace_record_size > size;
+		break;
+	default:
+		state->end = size - padding;
+		state->full = true;
+	}
 }
 
 /*
@@ -205,9 +227,10 @@ static u64 kmemtrace_unread(struct rchan_buf *buf,
 			    const struct kmemtrace_state *state)
 {
 	size_t full = rounddown(buf->chan->subbuf_size, kmemtrace_record_size);
-	size_t subbufs = state->produced - buf->subbufs_consumed;
+	ssize_t subbufs = kmemtrace_ahead(state->produced,
+					  buf->subbufs_consumed);
 
-	return (u64)subbufs * full + state->offset - buf->bytes_consumed;
+	return (s64)subbufs * full + state->offset - buf->bytes_consumed;
 }
 
 /*
@@ -220,7 +243,7 @@ static u64 kmemtrace_overwritten(struct rchan_buf *buf,
 	size_t subbufs = state->produced - buf->subbufs_consumed;
 	size_t records = buf->chan->subbuf_size / kmemtrace_record_size;
 
-	if (subbufs < buf->chan->n_subbufs)
+	if (kmemtrace_is_intact(buf, state->produced))
 		return 0;
 	return (u64)(subbufs - buf->chan->n_subbufs + 1) * records -
 	       buf->bytes_consumed / kmemtrace_record_size;
@@ -252,8 +275,7 @@ static void kmemtrace_advance(struct rchan_buf *buf,
 			reader->missed += missed;
 			kmemtrace_move_to(buf, state->produced -
 					  buf->chan->n_subbufs + 1, 0);
-		} else if (buf->subbufs_consumed != state->produced &&
-			   buf->bytes_consumed >= state->end) {
+		} else if (state->full && buf->bytes_consumed >= state->end) {
 			kmemtrace_move_to(buf, buf->subbufs_consumed + 1, 0);
 		} else {
 			return;
@@ -333,8 +355,7 @@ int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	raw_spin_lock_irqsave(&reader->lock, flags);
 	if (taking->position.subbuf != buf->subbufs_consumed ||
 	    taking->position.bytes != buf->bytes_consumed ||
-	    !kmemtrace_is_intact(buf, buf->subbufs_consumed,
-				 READ_ONCE(buf->subbufs_produced)))
+	    !kmemtrace_is_intact(buf, READ_ONCE(buf->subbufs_produced)))
 		goto out;
 	reader->missed_told += taking->lost.events;
 	reader->taken += bytes;
@@ -372,6 +393,7 @@ void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	figures->taken = reader->taken;
 	figures->unread = kmemtrace_unread(buf, &state) -
 			  overwritten * kmemtrace_record_size;
+	figures->complete = figures->unread > state.offset;
 	figures->missed = reader->missed + overwritten;
 	raw_spin_unlock_irqrestore(&reader->lock, flags);
 }
@@ -380,7 +402,7 @@ void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
  * Begins at the start of a sub-buffer, so that those of a session are all full
  * but the last.
  */
-static void kmemtrace_reset(struct rchan_buf *buf, u64 now)
+static void kmemtrace_reset_buffer(struct rchan_buf *buf, u64 now)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
 	unsigned long flags;
@@ -406,6 +428,6 @@ void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 	for_each_possible_cpu(cpu) {
 		buf = kmemtrace_buffer(buffers, cpu);
 		if (buf)
-			kmemtrace_reset(buf, now);
+			kmemtrace_reset_buffer(buf, now);
 	}
 }

@@ -97,6 +97,7 @@ struct kmemtrace_figures {
 	u64	produced;	/* bytes, in this session */
 	u64	taken;		/* likewise */
 	u64	unread;		/* bytes that are there to be taken */
+	bool	complete;	/* some of these in a sub-buffer that is full */
 	u64	missed;		/* records overwritten and not taken */
 };
 

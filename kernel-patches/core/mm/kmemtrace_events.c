@@ -26,6 +26,7 @@
 #include <linux/uaccess.h>
 
 #include "kmemtrace_internal.h"
+#include "kmemtrace_buffer.h"
 
 /* In the order of their coming.  Guarded by kmemtrace_mutex. */
 static LIST_HEAD(kmemtrace_switches);
@@ -346,6 +347,8 @@ static void kmemtrace_show_head(struct seq_file *m)
 	seq_printf(m, "# session: %lu\n", kmemtrace_session());
 	seq_printf(m, "# subbufs: %u\n", kmemtrace_subbufs);
 	seq_printf(m, "# subbuf_size: %u\n", kmemtrace_subbuf_size);
+	seq_printf(m, "# mode: %s\n",
+		   READ_ONCE(kmemtrace_overwrite) ? "overwrite" : "discard");
 	kmemtrace_filter_info(m);
 }
 

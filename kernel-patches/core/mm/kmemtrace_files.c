@@ -192,7 +192,7 @@ static ssize_t kmemtrace_read(struct file *filp, char __user *to,
 	return done ?: n;
 }
 
-/* While it is off, for each record; else for a sub-buffer. */
+/* While tracing is off, for each record; else for a full sub-buffer. */
 static bool kmemtrace_is_worth_it(struct kmemtrace_buffers *buffers,
 				  unsigned int cpu)
 {
@@ -201,8 +201,7 @@ static bool kmemtrace_is_worth_it(struct kmemtrace_buffers *buffers,
 	kmemtrace_figures(buffers, cpu, &figures);
 	if (!kmemtrace_is_on() || buffers != READ_ONCE(kmemtrace_live.buffers))
 		return figures.unread;
-	return figures.unread >= rounddown(buffers->subbuf_size,
-					   kmemtrace_record_size);
+	return figures.complete;
 }
 
 static __poll_t kmemtrace_poll(struct file *filp, poll_table *wait)

@@ -140,7 +140,7 @@ static ssize_t kmemtrace_subbuf_size_write(struct file *filp,
 
 	err = kmemtrace_get_word(from, count, word);
 	if (!err)
-		err = kmemtrace_parse_size(word, &bytes);
+		err = kmemtrace_subbuf_bytes(word, &bytes);
 	if (!err)
 		err = kmemtrace_set_geometry(0, bytes);
 	kmemtrace_explain(err);

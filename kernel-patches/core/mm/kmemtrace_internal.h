@@ -32,7 +32,7 @@ int kmemtrace_set_geometry(unsigned int subbufs, unsigned int subbuf_size);
 bool kmemtrace_geometry_fits(unsigned int subbufs, unsigned int subbuf_size);
 
 /* Text of a size of a sub-buffer, as "512K".  0 or -EINVAL. */
-int kmemtrace_parse_size(const char *text, unsigned int *bytes);
+int kmemtrace_subbuf_bytes(const char *text, unsigned int *bytes);
 extern const struct file_operations kmemtrace_mode_fops;
 extern const struct file_operations kmemtrace_subbufs_fops;
 extern const struct file_operations kmemtrace_subbuf_size_fops;

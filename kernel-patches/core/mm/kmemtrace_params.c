@@ -116,7 +116,7 @@ static int __init kmemtrace_param_subbufs(char *str)
 }
 early_param("kmemtrace.subbufs", kmemtrace_param_subbufs);
 
-int kmemtrace_parse_size(const char *text, unsigned int *bytes)
+int kmemtrace_subbuf_bytes(const char *text, unsigned int *bytes)
 {
 	unsigned long long size;
 	char *end;
@@ -134,7 +134,7 @@ static int __init kmemtrace_param_subbuf_size(char *str)
 {
 	unsigned int size;
 
-	if (!str || kmemtrace_parse_size(str, &size))
+	if (!str || kmemtrace_subbuf_bytes(str, &size))
 		pr_warn("kmemtrace.subbuf_size=%s is not a size of up to %u bytes; using the default\n",
 			str ?: "", (unsigned int)KMEMTRACE_SUBBUF_SIZE_MAX);
 	else
