@@ -152,12 +152,15 @@ static void kmemtrace_next_subbuf(struct rchan_buf *buf)
  */
 bool kmemtrace_has_room(struct rchan_buf *buf)
 {
+	size_t consumed;
+
 	if (buf->offset + kmemtrace_record_size <= buf->chan->subbuf_size)
 		return true;
-	/* consumed is one more than produced where all was read. */
-	if (buf->subbufs_produced + 1 -
-	    smp_load_acquire(&buf->subbufs_consumed) >=
-	    buf->chan->n_subbufs && !READ_ONCE(kmemtrace_overwrite))
+	/* Acquire: what is written comes after what the reader has copied. */
+	consumed = smp_load_acquire(&buf->subbufs_consumed);
+	/* It is one more than produced where all was read. */
+	if (buf->subbufs_produced + 1 - consumed >= buf->chan->n_subbufs &&
+	    !READ_ONCE(kmemtrace_overwrite))
 		return false;
 	kmemtrace_next_subbuf(buf);
 	/* Only now may somebody sleep; soon, as this may be the scheduler. */

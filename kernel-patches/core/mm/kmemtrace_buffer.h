@@ -112,7 +112,7 @@ void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
  */
 struct kmemtrace_taking {
 	struct kmemtrace_position position;
-	const void	*from;		/* bytes bytes, whole records */
+	const void	*from;		/* so many bytes, whole records */
 	size_t		bytes;		/* 0: nothing is there now */
 	/* To come before them, unless events is 0; needs as much room as one. */
 	struct kmemtrace_event_lost lost;

@@ -98,8 +98,12 @@ void kmemtrace_view_wake(struct kmemtrace_view *view, unsigned int cpu)
 {
 	struct kmemtrace_cpu_file *file = per_cpu_ptr(view->files, cpu);
 
-	/* Between what there is to read and whether somebody waits for it. */
+	/*
+	 * Between what there is to read and whether somebody waits for it; who
+	 * does looks at them the other way round, by poll_wait().
+	 */
 	smp_mb();
+	/* Its barrier is that above. */
 	if (waitqueue_active(&file->wait))
 		irq_work_queue(&file->wake);
 }
