@@ -15,8 +15,13 @@ kmt_configure()
 	[ -e "$dir/Makefile" ] || (cd "$dir" && "$kmt_top/configure" -q "$@")
 }
 
-# kmt_build_programs FOLDER: builds what is not up to date.
+# kmt_build_programs FOLDER: builds what is not up to date, one at a time.
 kmt_build_programs()
 {
-	kmt_configure "$1" --enable-werror && make -s -C "$1" -j"$(nproc)"
+	mkdir -p "$1"
+	(
+		flock 9
+		kmt_configure "$1" --enable-werror &&
+			make -s -C "$1" -j"$(nproc)"
+	) 9>"$1/.lock"
 }

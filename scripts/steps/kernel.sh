@@ -10,11 +10,15 @@ kernel()
 		--module "$kmt_top/vm/faulty" --module "$kmt_top/vm/count" "$@"
 }
 
+# series: the patches to be mailed, in $work/series.
 series()
 {
-	[ -d "$work/series" ] ||
-		GIT_AUTHOR_NAME=Tester GIT_AUTHOR_EMAIL=tester@example.org \
-			"$kmt_top/kernel-patches/apply" --series "$work/series"
+	(
+		flock 9
+		[ -d "$work/series" ] ||
+			GIT_AUTHOR_NAME=Tester GIT_AUTHOR_EMAIL=tester@example.org \
+				"$kmt_top/kernel-patches/apply" --series "$work/series"
+	) 9>"$work/series.lock"
 }
 
 step_kernel_slub() { kernel slub; }

@@ -10,7 +10,9 @@ step_check()
 
 step_distcheck()
 {
-	make -s -C "$builddir" distcheck AM_DISTCHECK_CONFIGURE_FLAGS=--enable-werror
+	# Not beside others that build in $builddir.
+	kmt_configure "$work/distcheck"
+	make -s -C "$work/distcheck" distcheck AM_DISTCHECK_CONFIGURE_FLAGS=--enable-werror
 }
 
 step_figures()
@@ -32,17 +34,22 @@ step_sanitizers()
 memcheck=(valgrind -q --error-exitcode=99 --leak-check=full
 	--errors-for-leak-kinds=definite)
 
-# valgrind_fixtures FIXTURE...: what reads captures
+# valgrind_fixtures FIXTURE...: what reads captures, and writes text of one and
+# JSON of the next.
 valgrind_fixtures()
 {
-	local fixture name dir program rc
+	local programs=(check/kmemtrace-check "report/kmemtrace-report --json")
+	local others=("check/kmemtrace-check --json" report/kmemtrace-report)
+	local fixture name dir program rc swap
 
 	for fixture; do
 		name=$(basename "$fixture" .txt)
 		dir=$work/valgrind/$name
 		python3 "$kmt_top/tests/mkcapture.py" "$fixture" "$dir"
-		for program in check/kmemtrace-check "check/kmemtrace-check --json" \
-			report/kmemtrace-report "report/kmemtrace-report --json"; do
+		swap=("${programs[@]}")
+		programs=("${others[@]}")
+		others=("${swap[@]}")
+		for program in "${programs[@]}"; do
 			rc=0
 			# shellcheck disable=SC2086 # the option is a word of its own
 			G_SLICE=always-malloc "${memcheck[@]}" \
@@ -57,20 +64,11 @@ valgrind_fixtures()
 
 step_valgrind()
 {
-	local fixtures=("$kmt_top"/tests/fixtures/*.txt) jobs=() job rc=0
-	local half=$((${#fixtures[@]} / 2))
+	local rc=0
 
 	kmt_build_programs "$builddir"
 	mkdir -p "$work/valgrind"
-	# It has one processor do everything.
-	valgrind_fixtures "${fixtures[@]:0:half}" &
-	jobs+=($!)
-	valgrind_fixtures "${fixtures[@]:half}" &
-	jobs+=($!)
-	for job in "${jobs[@]}"; do
-		wait "$job" || rc=1
-	done
-	[ $rc -eq 0 ] || return 1
+	valgrind_fixtures "$kmt_top"/tests/fixtures/*.txt
 	"${memcheck[@]}" "$builddir/kmemtraced/kmemtraced" --debugfs \
 		"$work/nothing" -D "$work/valgrind" >/dev/null 2>&1 || rc=$?
 	[ $rc -ne 99 ] || { echo "valgrind complains of kmemtraced"; return 1; }
