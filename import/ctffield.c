@@ -127,7 +127,8 @@ CtfPoint *ctf_point_new(const bt_event_class *class, GError **error)
 	if (find_members(p, &kmt_tracepoint_names[i],
 			 bt_event_class_borrow_payload_field_class_const(class),
 			 error)) {
-		kmt_tracepoint_prepare(p->point, (guint)sysconf(_SC_PAGESIZE));
+		kmt_tracepoint_prepare(p->point, (guint)sysconf(_SC_PAGESIZE),
+				       0);
 		return p;
 	}
 	ctf_point_free(p);

@@ -30,13 +30,13 @@ static void known_free(gpointer data)
 }
 
 static gboolean add(KmtDecoder *decoder, guint index, struct tep_event *event,
-		    guint page_bytes, GError **error)
+		    guint page_bytes, guint cpus, GError **error)
 {
 	const struct tep_format_field *cache = tep_find_field(event, "name");
 	Known *known;
 	KmtTracepoint *point =
 		kmt_tracepoint_new(&kmt_tracepoint_names[index], event,
-				   page_bytes, &decoder->common, error);
+				   page_bytes, cpus, &decoder->common, error);
 
 	if (!point)
 		return FALSE;
@@ -57,7 +57,7 @@ static gboolean add(KmtDecoder *decoder, guint index, struct tep_event *event,
 }
 
 KmtDecoder *kmt_decoder_new(struct tep_handle *formats, guint page_bytes,
-			    GError **error)
+			    guint cpus, GError **error)
 {
 	g_autoptr(KmtDecoder) decoder = g_new0(KmtDecoder, 1);
 
@@ -68,7 +68,7 @@ KmtDecoder *kmt_decoder_new(struct tep_handle *formats, guint page_bytes,
 			formats, name->system, name->name);
 
 		if (event && event->id >= 0 && event->id <= G_MAXUINT16 &&
-		    !add(decoder, i, event, page_bytes, error))
+		    !add(decoder, i, event, page_bytes, cpus, error))
 			return NULL;
 	}
 	return g_steal_pointer(&decoder);

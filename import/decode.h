@@ -13,7 +13,7 @@ typedef struct KmtDecoder KmtDecoder;
  * that there is none of memory is not.
  */
 KmtDecoder *kmt_decoder_new(struct tep_handle *formats, guint page_bytes,
-			    GError **error);
+			    guint cpus, GError **error);
 void kmt_decoder_free(KmtDecoder *decoder);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDecoder, kmt_decoder_free)
 

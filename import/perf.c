@@ -46,7 +46,7 @@ static gboolean read_formats(Reader *r, GError **error)
 	if (!r->formats || !perf_data_formats(r->data, add_format, r, error))
 		return FALSE;
 	r->decoder = kmt_decoder_new(r->formats, perf_data_page_bytes(r->data),
-				     error);
+				     perf_data_cpus(r->data), error);
 	return r->decoder != NULL;
 }
 

@@ -19,6 +19,7 @@ enum {
 	FEATURE_RELEASE = 4,
 	FEATURE_VERSION = 5,
 	FEATURE_MACHINE = 6,
+	FEATURE_CPUS = 7,
 	FEATURE_CLOCKID = 23,
 	N_FEATURES = 256,
 };
@@ -305,6 +306,16 @@ void perf_data_free(PerfData *d)
 guint perf_data_page_bytes(const PerfData *d)
 {
 	return d->page_bytes;
+}
+
+guint perf_data_cpus(const PerfData *d)
+{
+	KmtBytes bytes;
+
+	if (!has_feature(d, FEATURE_CPUS))
+		return 0;
+	bytes = section(d, d->features[FEATURE_CPUS]);
+	return kmt_bytes_32(&bytes);
 }
 
 guint perf_data_long_bytes(const PerfData *d)

@@ -38,6 +38,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PerfData, perf_data_free)
 
 /* Of the machine that was recorded; 0 or NULL: it does not tell. */
 guint perf_data_page_bytes(const PerfData *data);
+guint perf_data_cpus(const PerfData *data); /* that it can have */
 guint perf_data_long_bytes(const PerfData *data);
 const char *perf_data_release(const PerfData *data);
 const char *perf_data_machine(const PerfData *data);

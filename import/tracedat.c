@@ -84,7 +84,8 @@ static gboolean read_buffer(KmtImport *import, Input *input, guint page_bytes,
 			    GError **error)
 {
 	struct tep_handle *tep = tracecmd_get_tep(input);
-	g_autoptr(KmtDecoder) decoder = kmt_decoder_new(tep, page_bytes, error);
+	g_autoptr(KmtDecoder) decoder = kmt_decoder_new(
+		tep, page_bytes, (guint)tep_get_cpus(tep), error);
 
 	if (!decoder)
 		return FALSE;

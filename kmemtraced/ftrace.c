@@ -94,7 +94,7 @@ static gssize take_page(Feed *f)
 static gssize feed_read(KmtFeed *feed, void *to, gsize n_bytes, gboolean all)
 {
 	Feed *f = (Feed *)feed;
-	struct kmemtrace_event *records = to;
+	struct kmemtrace_event_v2 *records = to;
 	gsize max = n_bytes / sizeof(*records), n = 0;
 
 	for (;;) {
@@ -590,9 +590,9 @@ KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
 	g_autoptr(KmtSource) source = &ftrace->source;
 
 	source->class = &source_class;
-	/* Of a kernel that has no tables and no losses among its records. */
-	source->abi_version = 1;
-	source->record_bytes = KMEMTRACE_EVENT_SIZE_V1;
+	/* But for the tables, which this kernel does not keep. */
+	source->abi_version = 2;
+	source->record_bytes = KMEMTRACE_EVENT_SIZE_V2;
 	ftrace->online_fd = -1;
 	ftrace->cpus = g_array_new(FALSE, FALSE, sizeof(guint));
 	ftrace->feeds = g_ptr_array_new();

@@ -83,6 +83,7 @@ static gboolean add_tracepoint(KmtRingFormat *format, struct tep_handle *tep,
 	if (event)
 		point = kmt_tracepoint_new(name, event,
 					   (guint)sysconf(_SC_PAGESIZE),
+					   (guint)sysconf(_SC_NPROCESSORS_CONF),
 					   &format->common, &problem);
 	if (!point)
 		return fail(problem, error);

@@ -22,6 +22,7 @@ enum {
 
 /* Of commit: bits that are no length. */
 #define COMMIT_MISSED (1U << 31)
+#define COMMIT_STORED (1U << 30) /* how many is behind the data */
 #define COMMIT_MASK   ((1U << 27) - 1)
 
 /* Of common_flags: the task is not the one that does it. */
@@ -75,6 +76,11 @@ gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes)
 	ring->time_ns = kmt_load64(page);
 	if (commit & COMMIT_MISSED)
 		note_hole(ring);
+	if ((commit & COMMIT_STORED) && used <= room &&
+	    room - used >= format->commit_bytes)
+		ring->n_lost += kmt_field_load(
+			page + format->data_offset + used,
+			(KmtField){0, (guint16)format->commit_bytes});
 	/* A page that was cut is read as far as it goes. */
 	if (used > room) {
 		ring->figures.damaged++;
@@ -224,13 +230,54 @@ static void put_in_order(KmtRing *ring, struct kmemtrace_event *e)
 	}
 }
 
-gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event *to, gsize max)
+/* In an interrupt the task is only the one that it came upon. */
+static guint16 context(guint common_flags)
+{
+	if (common_flags & (KMT_COMMON_HARDIRQ | KMT_COMMON_NMI))
+		return KMEMTRACE_FLAG_HARDIRQ;
+	return common_flags & KMT_COMMON_SOFTIRQ ? KMEMTRACE_FLAG_SOFTIRQ : 0;
+}
+
+/* What version 2 has beyond version 1; cache has no number here. */
+static void finish(const KmtRing *ring, const guint8 *data,
+		   struct kmemtrace_event_v2 *record)
+{
+	const KmtCommonFields *common = &ring->format->common;
+
+	record->v1.event_size = KMEMTRACE_EVENT_SIZE_V2;
+	record->pid = (guint32)kmt_field_load(data, common->pid);
+	record->cache = KMEMTRACE_CACHE_NONE;
+	record->flags = context((guint)kmt_field_load(data, common->flags));
+}
+
+/* All of them were lost before the page. */
+static void put_lost(KmtRing *ring, struct kmemtrace_event_v2 *to)
+{
+	struct kmemtrace_event_lost lost = {
+		.event_id = KMEMTRACE_EVENT_LOST,
+		.event_size = KMEMTRACE_EVENT_SIZE_V2,
+		.node = KMEMTRACE_NODE_NONE,
+		.events = ring->n_lost,
+		.timestamp = (gint64)ring->time_ns,
+	};
+
+	lost.timestamp = MAX(lost.timestamp, ring->last_ns);
+	lost.since =
+		ring->last_ns == G_MININT64 ? lost.timestamp : ring->last_ns;
+	ring->last_ns = lost.timestamp;
+	ring->n_lost = 0;
+	memcpy(to, &lost, sizeof(lost));
+}
+
+gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event_v2 *to, gsize max)
 {
 	const KmtRingFormat *format = ring->format;
 	const GPtrArray *by_id = format->by_id;
 	const guint8 *data;
 	gsize n = 0, n_bytes;
 
+	if (ring->n_lost && max > 0)
+		put_lost(ring, &to[n++]);
 	while (n < max && (data = next_event(ring, &n_bytes))) {
 		const KmtTracepoint *point = NULL;
 		guint64 id;
@@ -248,12 +295,13 @@ gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event *to, gsize max)
 			ring->figures.damaged++;
 		} else if (!kmt_tracepoint_convert(point, data,
 						   (gint64)ring->time_ns,
-						   &to[n])) {
+						   &to[n].v1)) {
 			ring->figures.no_memory++;
-		} else if (is_own(ring, data, &to[n])) {
+		} else if (is_own(ring, data, &to[n].v1)) {
 			ring->figures.own++;
 		} else {
-			put_in_order(ring, &to[n]);
+			put_in_order(ring, &to[n].v1);
+			finish(ring, data, &to[n]);
 			n++;
 		}
 	}

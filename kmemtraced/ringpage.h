@@ -51,6 +51,7 @@ typedef struct {
 	guint64 time_ns;	  /* of the event before */
 	gint64 last_ns;		  /* of the last record */
 	gboolean after_hole;
+	guint64 n_lost; /* of which no record tells yet */
 	KmtRingFigures figures;
 } KmtRing;
 
@@ -64,6 +65,6 @@ void kmt_ring_init(KmtRing *ring, const KmtRingFormat *format,
 gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes);
 
 /* The next max records of the page; fewer: it is at its end. */
-gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event *to, gsize max);
+gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event_v2 *to, gsize max);
 
 #endif

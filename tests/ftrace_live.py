@@ -22,11 +22,11 @@ import time
 # anything, while two processes make the kernel allocate as fast as they can.
 RATE_MIN = 100_000
 SECONDS = 3
-RECORD = struct.Struct("=BBHiQQQQQq")
+RECORD = struct.Struct("=BBHiQQQQQqIHH")
 TRACEFS = "/sys/kernel/tracing"
 INSTANCE = os.path.join(TRACEFS, "instances", "kmemtrace")
 ALLOC, FREE = 1, 2
-PAGES = 2
+PAGES, PERCPU, VMALLOC = 2, 3, 4
 
 
 def skip(reason):
@@ -110,7 +110,7 @@ def records(out):
         if name.endswith(".out"):
             with open(os.path.join(out, name), "rb") as file:
                 found += RECORD.iter_unpack(file.read())
-    found.sort(key=lambda r: r[-1])
+    found.sort(key=lambda r: r[9])
     return found
 
 
@@ -163,13 +163,15 @@ def plausible(found):
     """What holds for any kernel's events."""
     pairs = live = 0
     objects = {}
-    for event, kind, size, node, _, ptr, req, alloc, _, _ in found:
-        check(event in (ALLOC, FREE) and size == 56 and kind <= PAGES, event)
+    for event, kind, size, node, _, ptr, req, alloc, _, _, _, _, _ in found:
+        check(event in (ALLOC, FREE) and size == 64 and kind <= VMALLOC,
+              event)
         if event == ALLOC:
             check(0 < req <= alloc, req, alloc)
             check(-1 <= node < 1024, node)
-        check(ptr >> 63 == 1, hex(ptr))
-        if kind == PAGES:
+        # What per-CPU memory is told by is no address.
+        check(ptr >> 63 == 1 or kind == PERCPU, hex(ptr))
+        if kind >= PAGES:
             continue
         if event == ALLOC:
             objects[ptr] = alloc

@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kmemtraced/error.h"
 #include "kmemtraced/ringformat.h"
@@ -138,6 +139,60 @@ static void test_moved_fields(void)
 	g_assert_cmpuint(p->event_id, ==, KMEMTRACE_EVENT_ALLOC);
 }
 
+/* Those that only some kernels have. */
+static void test_percpu_and_vmalloc(void)
+{
+	static const Format more[] = {
+		{"percpu/percpu_alloc_percpu",
+		 FIELD("void *", "ptr", 8, 8) FIELD("size_t", "size", 16, 8)
+			 FIELD("size_t", "bytes_alloc", 24, 8),
+		 80},
+		{"vmalloc/alloc_vmap_area",
+		 FIELD("unsigned long", "addr", 8, 8)
+			 FIELD("unsigned long", "size", 16, 8)
+				 FIELD("int", "failed", 24, 4),
+		 81},
+	};
+	guint64 data[4] = {0, 0x12340, 24, 100};
+	const guint8 *bytes = (const guint8 *)data;
+	guint cpus = (guint)sysconf(_SC_NPROCESSORS_CONF);
+	g_autoptr(GHashTable) files = usual_files();
+	g_autoptr(KmtRingFormat) format = NULL;
+	g_autoptr(GError) error = NULL;
+	struct kmemtrace_event e;
+	KmtTracepoint *p;
+
+	for (guint i = 0; i < G_N_ELEMENTS(more); i++) {
+		Format one = more[i];
+
+		one.name = strchr(one.name, '/') + 1;
+		g_hash_table_insert(files,
+				    g_strdup_printf("%s/format", more[i].name),
+				    format_text(&one));
+	}
+	format = kmt_ring_format_read(read_file, files, &error);
+	g_assert_no_error(error);
+	p = format->by_id->pdata[80];
+	g_assert_true(kmt_tracepoint_convert(p, bytes, 5, &e));
+	g_assert_cmpuint(e.type_id, ==, KMEMTRACE_TYPE_PERCPU);
+	g_assert_cmphex(e.ptr, ==, 0x12340);
+	g_assert_cmpuint(e.bytes_req, ==, 24 * cpus);
+	g_assert_cmpuint(e.bytes_alloc, ==, 24 * cpus);
+	g_assert_cmpuint(e.call_site, ==, 0);
+	/* Nobody knows how many CPUs: what is given in all. */
+	p->cpus = 0;
+	g_assert_true(kmt_tracepoint_convert(p, bytes, 5, &e));
+	g_assert_cmpuint(e.bytes_req, ==, 100);
+	g_assert_cmpuint(e.bytes_alloc, ==, 100);
+	p = format->by_id->pdata[81];
+	g_assert_false(kmt_tracepoint_convert(p, bytes, 5, &e));
+	data[3] = 0;
+	g_assert_true(kmt_tracepoint_convert(p, bytes, 5, &e));
+	g_assert_cmpuint(e.type_id, ==, KMEMTRACE_TYPE_VMALLOC);
+	g_assert_cmpuint(e.bytes_req, ==, 24);
+	g_assert_cmpuint(e.bytes_alloc, ==, 24);
+}
+
 static void assert_refused(GHashTable *files, KmtDaemonError code,
 			   const char *text)
 {
@@ -216,6 +271,7 @@ static void add_format_tests(void)
 {
 	g_test_add_func("/format/usual", test_usual_formats);
 	g_test_add_func("/format/moved", test_moved_fields);
+	g_test_add_func("/format/percpu-and-vmalloc", test_percpu_and_vmalloc);
 	g_test_add_func("/format/missing", test_missing_formats);
 	g_test_add_func("/format/fields", test_bad_fields);
 	g_test_add_func("/format/header", test_bad_header);

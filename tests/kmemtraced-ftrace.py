@@ -14,7 +14,7 @@ from kmemtraced_fake import Daemon, main, wait_for
 from kmemtraced_tracefs import (SOURCE_READY, TRACEPOINTS, TracefsTest, event,
                                 format_text, page)
 
-RECORD = struct.Struct("=BBHiQQQQQq")
+RECORD = struct.Struct("=BBHiQQQQQqIHH")
 PAGES = (page(5000, event("kmalloc", 0, 0x1000), event("kfree", 7, 0x1000)) +
          page(9000, event("kmem_cache_alloc", 1, 0x2000)),
          page(7000, event("kmem_cache_free", 0, 0x2000)))
@@ -31,23 +31,23 @@ class Recording(TracefsTest):
 
     def times(self, cpu):
         """Of the records of a CPU."""
-        return [fields[-1] for fields in
+        return [fields[9] for fields in
                 RECORD.iter_unpack(self.capture().cpu(cpu))]
 
     def test_records(self):
         self.make_tracefs(pages=PAGES)
         out, err = self.record()
-        self.assertIn("4 events, 224 bytes", out)
+        self.assertIn("4 events, 256 bytes", out)
         self.assertIn("0 events lost", out)
         self.assertIn("source ftrace, clock local", err)
         capture = self.capture()
         self.assertEqual(self.times(0), [5000, 5007, 9001])
         self.assertEqual(self.times(1), [7000])
         first, free, cache = RECORD.iter_unpack(capture.cpu(0))
-        self.assertEqual(first, (1, 0, 56, -1, 0xffffffff81000010, 0x1000, 100,
-                                 128, 0xcc0, 5000))
-        self.assertEqual(free, (2, 0, 56, -1, 0xffffffff81000010, 0x1000, 0, 0,
-                                0, 5007))
+        self.assertEqual(first, (1, 0, 64, -1, 0xffffffff81000010, 0x1000, 100,
+                                 128, 0xcc0, 5000, 1, 0, 0))
+        self.assertEqual(free, (2, 0, 64, -1, 0xffffffff81000010, 0x1000, 0, 0,
+                                0, 5007, 1, 0, 0))
         self.assertEqual(cache[:2], (1, 1))
         for key, value in (("source", "ftrace"), ("clock", "local"),
                            ("complete", "true"), ("overruns", "0"),

@@ -138,7 +138,7 @@ static KmtTracepoint *point(guint8 event_id, guint8 type_id, guint min_bytes)
 		p->gfp_flags = (KmtField){40, 4};
 		p->node = (KmtField){44, 4};
 	}
-	kmt_tracepoint_prepare(p, 4096);
+	kmt_tracepoint_prepare(p, 4096, 0);
 	return p;
 }
 
@@ -167,7 +167,7 @@ static KmtRingFormat *make_format(void)
 	pages->min_bytes = 20;
 	pages->pfn = (KmtField){8, 8};
 	pages->order = (KmtField){16, 4};
-	kmt_tracepoint_prepare(pages, 4096);
+	kmt_tracepoint_prepare(pages, 4096, 0);
 	f->by_id->pdata[ID_PAGES] = pages;
 	return f;
 }
@@ -177,7 +177,7 @@ typedef struct {
 	KmtOwnTasks tasks;
 	KmtRing ring;
 	Page page;
-	struct kmemtrace_event out[512];
+	struct kmemtrace_event_v2 out[512];
 	gsize n;
 } Fixture;
 
@@ -214,7 +214,7 @@ static void compare_times(Fixture *f)
 	g_assert_cmpint(kbuffer_load_subbuffer(k, f->page.bytes), ==, 0);
 	for (; kbuffer_read_event(k, &time); kbuffer_next_event(k, NULL), i++) {
 		g_assert_cmpuint(i, <, f->n);
-		g_assert_cmpint((gint64)time, ==, f->out[i].timestamp);
+		g_assert_cmpint((gint64)time, ==, f->out[i].v1.timestamp);
 	}
 	g_assert_cmpuint(i, ==, f->n);
 	kbuffer_free(k);
@@ -223,7 +223,7 @@ static void compare_times(Fixture *f)
 
 static void test_fields(Fixture *f, gconstpointer data)
 {
-	const struct kmemtrace_event *e = f->out;
+	const struct kmemtrace_event_v2 *e = f->out;
 
 	page_start(&f->page, 1000);
 	put_kmalloc(&f->page, 0, 0xffff888000001000);
@@ -231,21 +231,24 @@ static void test_fields(Fixture *f, gconstpointer data)
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 2);
-	g_assert_cmpuint(e->event_id, ==, KMEMTRACE_EVENT_ALLOC);
-	g_assert_cmpuint(e->type_id, ==, KMEMTRACE_TYPE_KMALLOC);
-	g_assert_cmpuint(e->event_size, ==, 56);
-	g_assert_cmpint(e->node, ==, -1);
-	g_assert_cmphex(e->call_site, ==, 0xffffffff81000010);
-	g_assert_cmphex(e->ptr, ==, 0xffff888000001000);
-	g_assert_cmpuint(e->bytes_req, ==, 100);
-	g_assert_cmpuint(e->bytes_alloc, ==, 128);
-	g_assert_cmphex(e->gfp_flags, ==, 0xcc0);
-	g_assert_cmpint(e->timestamp, ==, 1000);
-	g_assert_cmpuint(e[1].event_id, ==, KMEMTRACE_EVENT_FREE);
-	g_assert_cmpint(e[1].node, ==, -1);
-	g_assert_cmpuint(e[1].bytes_req + e[1].bytes_alloc + e[1].gfp_flags, ==,
-			 0);
-	g_assert_cmpint(e[1].timestamp, ==, 1001);
+	g_assert_cmpuint(e->v1.event_id, ==, KMEMTRACE_EVENT_ALLOC);
+	g_assert_cmpuint(e->v1.type_id, ==, KMEMTRACE_TYPE_KMALLOC);
+	g_assert_cmpuint(e->v1.event_size, ==, 64);
+	g_assert_cmpint(e->v1.node, ==, -1);
+	g_assert_cmphex(e->v1.call_site, ==, 0xffffffff81000010);
+	g_assert_cmphex(e->v1.ptr, ==, 0xffff888000001000);
+	g_assert_cmpuint(e->v1.bytes_req, ==, 100);
+	g_assert_cmpuint(e->v1.bytes_alloc, ==, 128);
+	g_assert_cmphex(e->v1.gfp_flags, ==, 0xcc0);
+	g_assert_cmpint(e->v1.timestamp, ==, 1000);
+	g_assert_cmpuint(e[1].v1.event_id, ==, KMEMTRACE_EVENT_FREE);
+	g_assert_cmpint(e[1].v1.node, ==, -1);
+	g_assert_cmpuint(e[1].v1.bytes_req + e[1].v1.bytes_alloc +
+				 e[1].v1.gfp_flags,
+			 ==, 0);
+	g_assert_cmpint(e[1].v1.timestamp, ==, 1001);
+	g_assert_cmpuint(e->pid, ==, 1);
+	g_assert_cmpuint(e->cache + e->flags, ==, 0);
 	compare_times(f);
 }
 
@@ -271,12 +274,13 @@ static void test_pages(Fixture *f, gconstpointer data)
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 2);
-	g_assert_cmphex(f->out[0].ptr, ==, KMEMTRACE_PTR_PHYSICAL | 5 * 4096);
-	g_assert_cmpuint(f->out[0].bytes_req, ==, 8 * 4096);
-	g_assert_cmpuint(f->out[0].bytes_alloc, ==, 8 * 4096);
-	g_assert_cmpuint(f->out[0].call_site, ==, 0);
-	g_assert_cmpint(f->out[0].node, ==, -1);
-	g_assert_cmphex(f->out[1].ptr, ==, KMEMTRACE_PTR_PHYSICAL);
+	g_assert_cmphex(f->out[0].v1.ptr, ==,
+			KMEMTRACE_PTR_PHYSICAL | 5 * 4096);
+	g_assert_cmpuint(f->out[0].v1.bytes_req, ==, 8 * 4096);
+	g_assert_cmpuint(f->out[0].v1.bytes_alloc, ==, 8 * 4096);
+	g_assert_cmpuint(f->out[0].v1.call_site, ==, 0);
+	g_assert_cmpint(f->out[0].v1.node, ==, -1);
+	g_assert_cmphex(f->out[1].v1.ptr, ==, KMEMTRACE_PTR_PHYSICAL);
 	g_assert_cmpuint(f->ring.figures.no_memory, ==, 1);
 }
 
@@ -296,11 +300,11 @@ static void test_times(Fixture *f, gconstpointer data)
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 4);
-	g_assert_cmpint(f->out[0].timestamp, ==, 1007);
-	g_assert_cmpint(f->out[1].timestamp, ==, (gint64)(1007 + extend));
-	g_assert_cmpint(f->out[2].timestamp, ==, (gint64)stamp + 2);
-	g_assert_cmpint(f->out[3].timestamp, ==, (gint64)stamp + 5);
-	g_assert_cmphex(f->out[3].ptr, ==, 0x4000);
+	g_assert_cmpint(f->out[0].v1.timestamp, ==, 1007);
+	g_assert_cmpint(f->out[1].v1.timestamp, ==, (gint64)(1007 + extend));
+	g_assert_cmpint(f->out[2].v1.timestamp, ==, (gint64)stamp + 2);
+	g_assert_cmpint(f->out[3].v1.timestamp, ==, (gint64)stamp + 5);
+	g_assert_cmphex(f->out[3].v1.ptr, ==, 0x4000);
 	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
 	compare_times(f);
 }
@@ -317,7 +321,7 @@ static void test_time_of_64_bits(Fixture *f, gconstpointer data)
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 2);
-	g_assert_cmpint(f->out[1].timestamp, ==, (gint64)stamp);
+	g_assert_cmpint(f->out[1].v1.timestamp, ==, (gint64)stamp);
 }
 
 /* Padding: an event that was taken back, and the end of a page. */
@@ -339,22 +343,38 @@ static void test_padding(Fixture *f, gconstpointer data)
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 3);
-	g_assert_cmpint(f->out[1].timestamp, ==, 1003);
-	g_assert_cmpint(f->out[2].timestamp, ==, 1045);
-	g_assert_cmphex(f->out[2].ptr, ==, 0x3000);
+	g_assert_cmpint(f->out[1].v1.timestamp, ==, 1003);
+	g_assert_cmpint(f->out[2].v1.timestamp, ==, 1045);
+	g_assert_cmphex(f->out[2].v1.ptr, ==, 0x3000);
 	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
 }
 
 static void test_missed_events(Fixture *f, gconstpointer data)
 {
 	static const guint64 flags[] = {0, MISSED, MISSED | 1U << 30, 0};
+	const guint64 lost = 9;
+	struct kmemtrace_event_lost record;
 
 	for (guint i = 0; i < G_N_ELEMENTS(flags); i++) {
 		page_start(&f->page, 1000 * (i + 1));
 		put_kmalloc(&f->page, 0, 0x1000);
 		page_end(&f->page, flags[i]);
+		/* Behind the data, where the kernel says that it told. */
+		memcpy(f->page.bytes + HEADER + f->page.used, &lost,
+		       sizeof(lost));
 		decode(f, PAGE);
-		g_assert_cmpuint(f->n, ==, 1);
+		if (i != 2) {
+			g_assert_cmpuint(f->n, ==, 1);
+			continue;
+		}
+		g_assert_cmpuint(f->n, ==, 2);
+		memcpy(&record, &f->out[0], sizeof(record));
+		g_assert_cmpuint(record.event_id, ==, KMEMTRACE_EVENT_LOST);
+		g_assert_cmpuint(record.event_size, ==, 64);
+		g_assert_cmpuint(record.events, ==, lost);
+		g_assert_cmpint(record.since, ==, 2000);
+		g_assert_cmpint(record.timestamp, ==, 3000);
+		g_assert_cmpint(f->out[1].v1.timestamp, ==, 3000);
 	}
 	g_assert_cmpuint(f->ring.figures.holes, ==, 2);
 	g_assert_cmpint(f->ring.figures.lost_from, ==, 1000);
@@ -372,7 +392,7 @@ static void test_clock_that_goes_back(Fixture *f, gconstpointer data)
 	put_kmalloc(&f->page, 0, 0x2000);
 	page_end(&f->page, 0);
 	decode(f, PAGE);
-	g_assert_cmpint(f->out[0].timestamp, ==, 2000);
+	g_assert_cmpint(f->out[0].v1.timestamp, ==, 2000);
 	g_assert_cmpuint(f->ring.figures.backwards, ==, 1);
 }
 
@@ -426,19 +446,19 @@ static void test_wide_fields(Fixture *f, gconstpointer data)
 	p->gfp_flags = (KmtField){40, 8};
 	p->node = (KmtField){48, 4};
 	p->min_bytes = sizeof(e);
-	kmt_tracepoint_prepare(p, 4096);
+	kmt_tracepoint_prepare(p, 4096, 0);
 	g_assert_true(p->wide);
 	page_start(&f->page, 1000);
 	put_data(&f->page, 1, &e, sizeof(e), FALSE);
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 1);
-	g_assert_cmphex(f->out[0].call_site, ==, 0x11);
-	g_assert_cmphex(f->out[0].ptr, ==, 0x2222);
-	g_assert_cmpuint(f->out[0].bytes_req, ==, 3);
-	g_assert_cmpuint(f->out[0].bytes_alloc, ==, 4);
-	g_assert_cmphex(f->out[0].gfp_flags, ==, 0x123456789);
-	g_assert_cmpint(f->out[0].node, ==, 2);
+	g_assert_cmphex(f->out[0].v1.call_site, ==, 0x11);
+	g_assert_cmphex(f->out[0].v1.ptr, ==, 0x2222);
+	g_assert_cmpuint(f->out[0].v1.bytes_req, ==, 3);
+	g_assert_cmpuint(f->out[0].v1.bytes_alloc, ==, 4);
+	g_assert_cmphex(f->out[0].v1.gfp_flags, ==, 0x123456789);
+	g_assert_cmpint(f->out[0].v1.node, ==, 2);
 }
 
 /* Events for which there is no room now come the next time. */
@@ -455,7 +475,7 @@ static void test_in_pieces(Fixture *f, gconstpointer data)
 		total += n;
 	g_assert_cmpuint(total, ==, 50);
 	for (guint i = 0; i < 50; i++)
-		g_assert_cmphex(f->out[i].ptr, ==, 0x1000 + 16 * i);
+		g_assert_cmphex(f->out[i].v1.ptr, ==, 0x1000 + 16 * i);
 }
 
 /* Whatever is read, no byte beyond it is, and what is whole is used. */
@@ -546,12 +566,12 @@ static void test_own_events(Fixture *f, gconstpointer data)
 	decode(f, PAGE);
 	g_assert_cmpuint(f->ring.figures.own, ==, 4);
 	g_assert_cmpuint(f->n, ==, 6);
-	g_assert_cmphex(f->out[0].ptr, ==, 0x2000);
-	g_assert_cmphex(f->out[1].ptr, ==, 0x3000);
-	g_assert_cmphex(f->out[2].ptr, ==, 0x3000);
-	g_assert_cmphex(f->out[3].ptr, ==, 0x4000);
-	g_assert_cmphex(f->out[4].ptr, ==, 0x5000);
-	g_assert_cmphex(f->out[5].ptr, ==, 0x5000);
+	g_assert_cmphex(f->out[0].v1.ptr, ==, 0x2000);
+	g_assert_cmphex(f->out[1].v1.ptr, ==, 0x3000);
+	g_assert_cmphex(f->out[2].v1.ptr, ==, 0x3000);
+	g_assert_cmphex(f->out[3].v1.ptr, ==, 0x4000);
+	g_assert_cmphex(f->out[4].v1.ptr, ==, 0x5000);
+	g_assert_cmphex(f->out[5].v1.ptr, ==, 0x5000);
 }
 
 static void test_own_set_when_full(Fixture *f, gconstpointer data)

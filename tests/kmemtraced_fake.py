@@ -307,7 +307,7 @@ class DaemonTest(unittest.TestCase):
                          checked.stdout + checked.stderr)
         for name in capture.files:
             if name.endswith(".out"):
-                record = self.kernel.record if self.kernel else RECORD
+                record = self.kernel.record if self.kernel else 64
                 self.assertEqual(len(capture.read(name)) % record, 0, name)
         return capture
 

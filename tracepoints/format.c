@@ -105,7 +105,8 @@ static gboolean take_common(struct tep_event *event,
 
 KmtTracepoint *kmt_tracepoint_new(const KmtTracepointName *name,
 				  struct tep_event *event, guint page_bytes,
-				  KmtCommonFields *common, GError **error)
+				  guint cpus, KmtCommonFields *common,
+				  GError **error)
 {
 	g_autofree KmtTracepoint *point = g_new0(KmtTracepoint, 1);
 	const KmtTracepointField *field;
@@ -120,7 +121,7 @@ KmtTracepoint *kmt_tracepoint_new(const KmtTracepointName *name,
 			  field->optional, kmt_tracepoint_field(point, field),
 			  &point->min_bytes, error))
 			return NULL;
-	kmt_tracepoint_prepare(point, page_bytes);
+	kmt_tracepoint_prepare(point, page_bytes, cpus);
 	return g_steal_pointer(&point);
 }
 

@@ -43,6 +43,7 @@ struct tep_event *kmt_formats_add(struct tep_handle *formats,
  */
 KmtTracepoint *kmt_tracepoint_new(const KmtTracepointName *name,
 				  struct tep_event *event, guint page_bytes,
-				  KmtCommonFields *common, GError **error);
+				  guint cpus, KmtCommonFields *common,
+				  GError **error);
 
 #endif

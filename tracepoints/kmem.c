@@ -47,6 +47,29 @@ static const KmtTracepointField pages_free[] = {
 	END,
 };
 
+static const KmtTracepointField percpu_alloc[] = {
+	OPTIONAL("call_site", call_site), FIELD("ptr", ptr),
+	FIELD("size", bytes_req),	  OPTIONAL("bytes_alloc", bytes_alloc),
+	OPTIONAL("gfp_flags", gfp_flags), END,
+};
+
+static const KmtTracepointField percpu_free[] = {
+	FIELD("ptr", ptr),
+	END,
+};
+
+static const KmtTracepointField area_alloc[] = {
+	FIELD("addr", ptr),
+	FIELD("size", bytes_req),
+	FIELD("failed", failed),
+	END,
+};
+
+static const KmtTracepointField area_free[] = {
+	FIELD("va_start", ptr),
+	END,
+};
+
 #define ALLOC KMEMTRACE_EVENT_ALLOC
 #define FREE  KMEMTRACE_EVENT_FREE
 
@@ -65,6 +88,15 @@ const KmtTracepointName kmt_tracepoint_names[] = {
 	 pages_alloc},
 	/* mm_page_free_batched is of pages that this one tells of as well. */
 	{"kmem", "mm_page_free", FREE, KMEMTRACE_TYPE_PAGES, FALSE, pages_free},
+	{"percpu", "percpu_alloc_percpu", ALLOC, KMEMTRACE_TYPE_PERCPU, TRUE,
+	 percpu_alloc},
+	{"percpu", "percpu_free_percpu", FREE, KMEMTRACE_TYPE_PERCPU, TRUE,
+	 percpu_free},
+	/* Since Linux 6.3. */
+	{"vmalloc", "alloc_vmap_area", ALLOC, KMEMTRACE_TYPE_VMALLOC, TRUE,
+	 area_alloc},
+	{"vmalloc", "free_vmap_area_noflush", FREE, KMEMTRACE_TYPE_VMALLOC,
+	 TRUE, area_free},
 };
 const guint kmt_n_tracepoint_names = G_N_ELEMENTS(kmt_tracepoint_names);
 
@@ -77,17 +109,22 @@ const char *const kmt_tracepoints_not_seen[] = {
 	"(split_page, alloc_pages_exact, compaction, CMA)",
 	"who allocates or frees pages, and on which node they were asked for",
 	"krealloc() within the memory that is there",
+	"who allocates or frees vmalloc areas, and which of these only map "
+	"memory (vmap, ioremap); their guard page counts as allocated",
+	"who frees per-CPU memory, and how much was asked for before that was "
+	"rounded up",
 };
 const guint kmt_n_tracepoints_not_seen = G_N_ELEMENTS(kmt_tracepoints_not_seen);
 
-void kmt_tracepoint_prepare(KmtTracepoint *point, guint page_bytes)
+void kmt_tracepoint_prepare(KmtTracepoint *point, guint page_bytes, guint cpus)
 {
 	gboolean alloc = point->event_id == KMEMTRACE_EVENT_ALLOC;
 
 	point->page_bytes = page_bytes;
+	point->cpus = cpus;
 	point->wide =
 		point->call_site.size == 8 && point->ptr.size == 8 &&
-		point->failed.size == 0 &&
+		point->type_id <= KMEMTRACE_TYPE_CACHE &&
 		(!alloc ||
 		 (point->bytes_req.size == 8 && point->bytes_alloc.size == 8 &&
 		  point->gfp_flags.size == 8 && point->node.size == 4));
@@ -119,6 +156,12 @@ gboolean kmt_tracepoint_convert_any(const KmtTracepoint *point,
 				 ? kmt_field_load(data, point->bytes_alloc)
 				 : e->bytes_req;
 	e->gfp_flags = alloc ? kmt_field_load(data, point->gfp_flags) : 0;
+	/* It is told for one CPU, and in all with what accounts for it. */
+	if (point->type_id == KMEMTRACE_TYPE_PERCPU && alloc) {
+		e->bytes_req = point->cpus ? e->bytes_req * point->cpus
+					   : e->bytes_alloc;
+		e->bytes_alloc = e->bytes_req;
+	}
 	if (point->type_id != KMEMTRACE_TYPE_PAGES)
 		return e->ptr >= KMT_LOWEST_ADDRESS &&
 		       !kmt_field_load(data, point->failed);

@@ -23,14 +23,15 @@ typedef struct {
 	guint min_bytes;  /* all fields are within these */
 	gboolean wide;	  /* addresses and sizes have 8 bytes each */
 	guint page_bytes; /* of the page allocator */
+	guint cpus;	  /* that per-CPU memory is for; 0: nobody knows */
 	KmtField call_site, ptr, bytes_req, bytes_alloc, gfp_flags, node;
 	KmtField pfn, order; /* of pages */
 	KmtField failed;     /* not 0: nothing was allocated */
 	const char *name;
 } KmtTracepoint;
 
-/* When all fields are known. */
-void kmt_tracepoint_prepare(KmtTracepoint *point, guint page_bytes);
+/* When all fields are known.  cpus: those that there can be, or 0. */
+void kmt_tracepoint_prepare(KmtTracepoint *point, guint page_bytes, guint cpus);
 
 /* A field of the record, by what the tracepoint calls it. */
 typedef struct {

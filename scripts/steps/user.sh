@@ -148,3 +148,13 @@ step_ftrace()
 	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/ftrace_live.py" \
 		"$builddir" "$work/ftrace"
 }
+
+# Likewise, of the files of other tools.
+step_import()
+{
+	kmt_build_programs "$builddir"
+	# Without them it says what is missing, and is skipped.
+	"$kmt_top/scripts/install-deps" bench || true
+	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/import_live.py" \
+		"$builddir" "$work/import"
+}
