@@ -74,6 +74,8 @@ enum kmemtrace_event_id {
 	KMEMTRACE_EVENT_FREE	= 2,
 	/* Version 2: events were lost; struct kmemtrace_event_lost. */
 	KMEMTRACE_EVENT_LOST	= 3,
+	/* Version 2: tracing ends here; struct kmemtrace_event_stop. */
+	KMEMTRACE_EVENT_STOP	= 6,
 };
 
 /*
@@ -286,6 +288,44 @@ struct kmemtrace_event_lost {
 	__u64	reserved3;
 } __attribute__((packed, aligned(8)));
 
+/*
+ * Version 2: a snapshot was asked for, there were no spare buffers, and so the
+ * kernel stopped tracing to keep what there was.  In the file of the CPU where
+ * it was asked for; records of other CPUs may be up to some microseconds later.
+ * Not written where that CPU's buffer was full.  As large as the other records.
+ */
+struct kmemtrace_event_stop {
+	/* KMEMTRACE_EVENT_STOP. */
+	__u8	event_id;
+
+	/* 0. */
+	__u8	type_id;
+
+	/* As in the other records. */
+	__u16	event_size;
+
+	/* KMEMTRACE_NODE_NONE. */
+	__s32	node;
+
+	/* Return address in the function that asked for the snapshot. */
+	__u64	call_site;
+
+	/*
+	 * Why it was asked for, cut and ended by a 0: the trigger as it was
+	 * set, or by what it was asked for.
+	 */
+	char	why[32];
+
+	/* When. */
+	__s64	timestamp;
+
+	/* The task that ran. */
+	__u32	pid;
+
+	/* 0. */
+	__u32	reserved;
+} __attribute__((packed, aligned(8)));
+
 #define KMEMTRACE_ASSERT_OFFSET_OF(type, field, offset)			\
 	_Static_assert(__builtin_offsetof(struct type, field) == (offset), \
 		       "kmemtrace ABI: " #field " of " #type " moved")
@@ -302,6 +342,12 @@ KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_lost, since, 32);
 KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_lost, timestamp, 48);
 _Static_assert(sizeof(struct kmemtrace_event_lost) == KMEMTRACE_EVENT_SIZE_V2,
 	       "kmemtrace ABI: the record of a loss is not 64 bytes");
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_stop, call_site, 8);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_stop, why, 16);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_stop, timestamp, 48);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_stop, pid, 56);
+_Static_assert(sizeof(struct kmemtrace_event_stop) == KMEMTRACE_EVENT_SIZE_V2,
+	       "kmemtrace ABI: the record of a stop is not 64 bytes");
 
 /*
  * Tables

@@ -9,6 +9,11 @@ static gboolean is_lost(const KmtRuleInput *in)
 	return kmt_is_lost(in->event, in->file->record_size);
 }
 
+static gboolean is_stop(const KmtRuleInput *in)
+{
+	return kmt_is_stop(in->event, in->file->record_size);
+}
+
 static gboolean is_alloc(const KmtRuleInput *in)
 {
 	return in->event->event_id == KMEMTRACE_EVENT_ALLOC;
@@ -31,7 +36,8 @@ static gboolean size_differs(const KmtRuleInput *in)
 
 static gboolean unknown_event(const KmtRuleInput *in)
 {
-	return in->event->event_id > KMEMTRACE_EVENT_FREE && !is_lost(in);
+	return in->event->event_id > KMEMTRACE_EVENT_FREE && !is_lost(in) &&
+	       !is_stop(in);
 }
 
 static gboolean unknown_type(const KmtRuleInput *in)
@@ -41,7 +47,7 @@ static gboolean unknown_type(const KmtRuleInput *in)
 
 static gboolean null_pointer(const KmtRuleInput *in)
 {
-	return in->event->ptr == 0 && !is_lost(in);
+	return in->event->ptr == 0 && !is_lost(in) && !is_stop(in);
 }
 
 static gboolean nothing_requested(const KmtRuleInput *in)

@@ -131,7 +131,8 @@ static void skip(KmtMerge *merge, const Source *s, const KmtRawEvent *record)
 	if (event.event_size == s->record_size &&
 	    kmt_is_lost(&event, s->record_size))
 		note_hole(merge, &hole);
-	else
+	else if (event.event_size != s->record_size ||
+		 !kmt_is_stop(&event, s->record_size))
 		merge->skipped++;
 }
 

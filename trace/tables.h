@@ -49,6 +49,14 @@ static inline gint64 kmt_lost_since(const struct kmemtrace_event *event)
 	return (gint64)event->bytes_alloc;
 }
 
+/* Whether a record of so many bytes may be a KMEMTRACE_EVENT_STOP. */
+static inline gboolean kmt_is_stop(const struct kmemtrace_event *event,
+				   guint record_size)
+{
+	return event->event_id == KMEMTRACE_EVENT_STOP &&
+	       record_size >= KMEMTRACE_EVENT_SIZE_V2;
+}
+
 typedef struct {
 	guint number;	     /* 1 to 65535 */
 	guint64 object_size; /* bytes that the user of an object has */

@@ -70,7 +70,7 @@ static int kmemtrace_need_buffers(void)
 
 int kmemtrace_set_geometry(unsigned int subbufs, unsigned int subbuf_size)
 {
-	struct kmemtrace_buffers *buffers = NULL;
+	struct kmemtrace_buffers *buffers = NULL, *spare = NULL;
 	int err = 0;
 
 	mutex_lock(&kmemtrace_mutex);
@@ -84,7 +84,14 @@ int kmemtrace_set_geometry(unsigned int subbufs, unsigned int subbuf_size)
 	/* Before the first session there are none. */
 	else if (kmemtrace_live.buffers)
 		err = kmemtrace_make_buffers(subbufs, subbuf_size, &buffers);
+	if (!err && kmemtrace_snapshot_has_buffers()) {
+		err = kmemtrace_make_buffers(subbufs, subbuf_size, &spare);
+		if (err)
+			kmemtrace_buffers_put(buffers);
+	}
 	if (!err) {
+		if (spare)
+			kmemtrace_snapshot_use(spare);
 		if (buffers)
 			kmemtrace_use_buffers(buffers);
 		kmemtrace_subbufs = subbufs;
@@ -105,8 +112,10 @@ unsigned long kmemtrace_session(void)
 static void kmemtrace_new_session(void)
 {
 	kmemtrace_sessions++;
+	kmemtrace_snapshot_new_session();
 	kmemtrace_debugfs_new_session();
 	kmemtrace_tables_new_session();
+	kmemtrace_trigger_new_session();
 	kmemtrace_events_new_session();
 	kmemtrace_filter_new_session();
 }
@@ -144,11 +153,26 @@ static void kmemtrace_switch_off(void)
 	kmemtrace_debugfs_end_session();
 }
 
+/* Context: kmemtrace_mutex is held. */
+static void kmemtrace_complete_stop(void)
+{
+	if (kmemtrace_on && !kmemtrace_is_recording())
+		kmemtrace_switch_off();
+}
+
+void kmemtrace_finish_stop(void)
+{
+	mutex_lock(&kmemtrace_mutex);
+	kmemtrace_complete_stop();
+	mutex_unlock(&kmemtrace_mutex);
+}
+
 int kmemtrace_switch(bool on)
 {
 	int err = 0;
 
 	mutex_lock(&kmemtrace_mutex);
+	kmemtrace_complete_stop();
 	if (on && !kmemtrace_on)
 		err = kmemtrace_switch_on();
 	else if (!on && kmemtrace_on)
@@ -160,12 +184,14 @@ int kmemtrace_switch(bool on)
 void kmemtrace_reset(void)
 {
 	mutex_lock(&kmemtrace_mutex);
+	kmemtrace_complete_stop();
 	if (kmemtrace_on) {
 		kmemtrace_writer_stop();
 		kmemtrace_writer_wait();
 		kmemtrace_new_session();
 		kmemtrace_writer_start();
 	} else if (kmemtrace_live.buffers) {
+		kmemtrace_snapshot_new_session();
 		kmemtrace_debugfs_new_session();
 		kmemtrace_writer_forget();
 	}
@@ -180,6 +206,7 @@ void __init kmemtrace_init(void)
 {
 	kmemtrace_settle_parameters();
 	kmemtrace_view_init(&kmemtrace_live);
+	kmemtrace_snapshot_init();
 	kmemtrace_writer_init();
 	kmemtrace_events_init();
 	if (!kmemtrace_boot_enabled)

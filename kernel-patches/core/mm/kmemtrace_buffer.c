@@ -145,6 +145,16 @@ static void kmemtrace_next_subbuf(struct rchan_buf *buf)
 	raw_write_seqcount_end(&reader->seq);
 }
 
+/* The sub-buffer of the reader, who may not have come to this filling yet. */
+static size_t kmemtrace_reader_subbuf(struct rchan_buf *buf)
+{
+	size_t start = kmemtrace_reader_of(buf)->start.subbuf;
+	/* Acquire: what is written comes after what the reader has copied. */
+	size_t consumed = smp_load_acquire(&buf->subbufs_consumed);
+
+	return (ssize_t)(start - consumed) > 0 ? start : consumed;
+}
+
 /*
  * No: the reader has not yet taken the sub-buffer that comes next.
  * subbufs_consumed is the reader's; an old value of it only means that an event
@@ -156,9 +166,8 @@ bool kmemtrace_has_room(struct rchan_buf *buf)
 
 	if (buf->offset + kmemtrace_record_size <= buf->chan->subbuf_size)
 		return true;
-	/* Acquire: what is written comes after what the reader has copied. */
-	consumed = smp_load_acquire(&buf->subbufs_consumed);
 	/* It is one more than produced where all was read. */
+	consumed = kmemtrace_reader_subbuf(buf);
 	if (buf->subbufs_produced + 1 - consumed >= buf->chan->n_subbufs &&
 	    !READ_ONCE(kmemtrace_overwrite))
 		return false;
@@ -262,6 +271,30 @@ static void kmemtrace_move_to(struct rchan_buf *buf, size_t subbuf,
 }
 
 /*
+ * Goes to the filling that the writer has begun.  false: that is not the set's,
+ * so that the buffer is empty.  Context: reader->lock.
+ */
+static bool kmemtrace_catch_up(struct rchan_buf *buf,
+			       struct kmemtrace_reader *reader)
+{
+	struct kmemtrace_buffers *buffers = kmemtrace_set_of(buf);
+	/* With where it starts. */
+	unsigned int filling = smp_load_acquire(&reader->filling);
+
+	if (reader->seen != filling) {
+		reader->seen = filling;
+		reader->turn++;
+		reader->taken = 0;
+		reader->missed = 0;
+		reader->missed_told = 0;
+		reader->last = buffers->filled_since;
+		kmemtrace_move_to(buf, reader->start.subbuf,
+				  reader->start.bytes);
+	}
+	return filling == READ_ONCE(buffers->filling);
+}
+
+/*
  * Moves the reader's position to where something can be taken, if anything can.
  * Context: reader->lock.
  */
@@ -329,7 +362,10 @@ void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	if (!buf)
 		return;
 	raw_spin_lock_irqsave(&reader->lock, flags);
+	if (!kmemtrace_catch_up(buf, reader))
+		goto out;
 	kmemtrace_advance(buf, reader, &state);
+	taking->turn = reader->turn;
 	taking->position.subbuf = buf->subbufs_consumed;
 	taking->position.bytes = buf->bytes_consumed;
 	taking->from = buf->start + buf->bytes_consumed +
@@ -337,6 +373,7 @@ void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		       buf->chan->subbuf_size;
 	taking->bytes = min(most, state.end - buf->bytes_consumed);
 	kmemtrace_fill_lost(reader, taking);
+out:
 	raw_spin_unlock_irqrestore(&reader->lock, flags);
 }
 
@@ -356,7 +393,8 @@ int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	/* Copied, and read above, before the writer is looked for. */
 	smp_rmb();
 	raw_spin_lock_irqsave(&reader->lock, flags);
-	if (taking->position.subbuf != buf->subbufs_consumed ||
+	if (!kmemtrace_catch_up(buf, reader) || taking->turn != reader->turn ||
+	    taking->position.subbuf != buf->subbufs_consumed ||
 	    taking->position.bytes != buf->bytes_consumed ||
 	    !kmemtrace_is_intact(buf, READ_ONCE(buf->subbufs_produced)))
 		goto out;
@@ -389,6 +427,9 @@ void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		return;
 	full = rounddown(buffers->subbuf_size, kmemtrace_record_size);
 	raw_spin_lock_irqsave(&reader->lock, flags);
+	figures->carried = reader->carried;
+	if (!kmemtrace_catch_up(buf, reader))
+		goto out;
 	kmemtrace_look(buf, &state);
 	overwritten = kmemtrace_overwritten(buf, &state);
 	figures->produced = (u64)(state.produced - reader->start.subbuf) *
@@ -398,6 +439,7 @@ void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
 			  overwritten * kmemtrace_record_size;
 	figures->complete = figures->unread > state.offset;
 	figures->missed = reader->missed + overwritten;
+out:
 	raw_spin_unlock_irqrestore(&reader->lock, flags);
 }
 
@@ -416,6 +458,12 @@ static void kmemtrace_reset_buffer(struct rchan_buf *buf, u64 now)
 	kmemtrace_move_to(buf, buf->subbufs_produced, 0);
 	reader->start.subbuf = buf->subbufs_produced;
 	reader->start.bytes = 0;
+	reader->filling = kmemtrace_set_of(buf)->filling;
+	reader->seen = reader->filling;
+	reader->sealed = reader->filling - 1;
+	reader->turn++;
+	reader->lost_before = 0;
+	reader->carried = 0;
 	reader->taken = 0;
 	reader->missed = 0;
 	reader->missed_told = 0;
@@ -433,4 +481,139 @@ void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 		if (buf)
 			kmemtrace_reset_buffer(buf, now);
 	}
+}
+
+void kmemtrace_buffers_renew(struct kmemtrace_buffers *buffers, u64 now)
+{
+	buffers->filled_since = now;
+	/* Before anybody finds the set to be live: kmemtrace_view_replace(). */
+	smp_store_release(&buffers->filling, buffers->filling + 1);
+}
+
+bool kmemtrace_buffer_is_begun(struct rchan_buf *buf)
+{
+	return kmemtrace_reader_of(buf)->filling ==
+	       READ_ONCE(kmemtrace_set_of(buf)->filling);
+}
+
+/* Begins at the start of a sub-buffer, as kmemtrace_reset() does. */
+void kmemtrace_buffer_begin(struct rchan_buf *buf, u64 lost)
+{
+	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
+
+	if (kmemtrace_buffer_is_begun(buf))
+		return;
+	if (buf->offset)
+		kmemtrace_next_subbuf(buf);
+	reader->start.subbuf = buf->subbufs_produced;
+	reader->start.bytes = 0;
+	reader->lost_before = lost;
+	/* Pairs with kmemtrace_catch_up(). */
+	smp_store_release(&reader->filling,
+			  READ_ONCE(kmemtrace_set_of(buf)->filling));
+}
+
+/* carried: what was taken, of this and all before. */
+static void kmemtrace_seal(struct rchan_buf *buf, u64 *carried)
+{
+	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&reader->lock, flags);
+	*carried = reader->carried;
+	if (kmemtrace_catch_up(buf, reader)) {
+		*carried += reader->taken;
+		reader->turn++;
+		reader->sealed_taken = reader->taken;
+		reader->sealed_told = reader->missed_told;
+		reader->sealed_last = reader->last;
+		reader->lost_after = kmemtrace_lost(buf->cpu);
+		/* Pairs with kmemtrace_buffer_left(). */
+		smp_store_release(&reader->sealed, reader->seen);
+	}
+	raw_spin_unlock_irqrestore(&reader->lock, flags);
+}
+
+void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
+			    struct kmemtrace_buffers *next)
+{
+	struct kmemtrace_reader *reader;
+	struct rchan_buf *buf;
+	unsigned long flags;
+	unsigned int cpu;
+	u64 carried;
+
+	for_each_possible_cpu(cpu) {
+		buf = kmemtrace_buffer(buffers, cpu);
+		if (!buf)
+			continue;
+		kmemtrace_seal(buf, &carried);
+		reader = per_cpu_ptr(next->readers, cpu);
+		raw_spin_lock_irqsave(&reader->lock, flags);
+		reader->carried = carried;
+		raw_spin_unlock_irqrestore(&reader->lock, flags);
+	}
+}
+
+/* Of the writer's filling, by the writer. */
+static u64 kmemtrace_records(struct rchan_buf *buf)
+{
+	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
+	size_t records = buf->chan->subbuf_size / kmemtrace_record_size;
+
+	return (u64)(buf->subbufs_produced - reader->start.subbuf) * records +
+	       buf->offset / kmemtrace_record_size;
+}
+
+bool kmemtrace_buffer_left(struct rchan_buf *buf, struct kmemtrace_left *left)
+{
+	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
+
+	/* Acquire: what the seal says comes before it. */
+	if (smp_load_acquire(&reader->sealed) != reader->filling)
+		return false;
+	left->events = kmemtrace_records(buf) -
+		       div_u64(reader->sealed_taken, kmemtrace_record_size);
+	left->told = reader->sealed_told;
+	left->since = reader->sealed_last;
+	return true;
+}
+
+u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
+			      unsigned int cpu)
+{
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
+	struct kmemtrace_state state;
+	unsigned long flags;
+	u64 events = 0;
+
+	if (!buf)
+		return 0;
+	raw_spin_lock_irqsave(&reader->lock, flags);
+	if (kmemtrace_catch_up(buf, reader) &&
+	    reader->sealed == reader->seen) {
+		kmemtrace_look(buf, &state);
+		events = reader->lost_after - reader->lost_before +
+			 reader->missed + kmemtrace_overwritten(buf, &state) -
+			 reader->sealed_told;
+	}
+	raw_spin_unlock_irqrestore(&reader->lock, flags);
+	return events;
+}
+
+u64 kmemtrace_sealed_taken(struct kmemtrace_buffers *buffers, unsigned int cpu)
+{
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
+	unsigned long flags;
+	u64 bytes = 0;
+
+	if (!buf)
+		return 0;
+	raw_spin_lock_irqsave(&reader->lock, flags);
+	if (kmemtrace_catch_up(buf, reader) && reader->sealed == reader->seen)
+		bytes = reader->taken - reader->sealed_taken;
+	raw_spin_unlock_irqrestore(&reader->lock, flags);
+	return bytes;
 }

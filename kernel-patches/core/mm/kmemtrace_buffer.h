@@ -41,10 +41,26 @@ struct kmemtrace_reader {
 	u64		missed;		/* records overwritten before taken */
 	u64		missed_told;	/* of them, in LOST records */
 	s64		last;		/* timestamp of the last one taken */
-	struct kmemtrace_position start;	/* of the session */
+	unsigned int	seen;		/* the filling that all this is of */
+	u64		carried;	/* taken from the sets before it */
+	unsigned int	turn;		/* one more each time it changes hands */
 
-	/* The writer's: it begins another sub-buffer. */
+	/*
+	 * When the set was sealed: of which filling, and what its reader had by
+	 * then.  The writer looks at it, once that is its filling.
+	 */
+	unsigned int	sealed;
+	u64		sealed_taken;
+	u64		sealed_told;
+	s64		sealed_last;
+	u64		lost_after;	/* by the writer, up to then */
+
+	/* The writer's: it begins another sub-buffer, */
 	seqcount_t	seq;
+	/* and another filling: where, and what it had lost and told before. */
+	unsigned int	filling;
+	struct kmemtrace_position start;
+	u64		lost_before;
 };
 
 /*
@@ -54,6 +70,12 @@ struct kmemtrace_reader {
 struct kmemtrace_buffers {
 	refcount_t	refs;
 	struct rchan	*chan;		/* its private_data is this */
+	/*
+	 * How often it was emptied for other records.  A buffer whose writer has
+	 * not come to this filling yet is empty.
+	 */
+	unsigned int	filling;
+	u64		filled_since;	/* timestamp */
 	unsigned int	subbufs;
 	unsigned int	subbuf_size;	/* bytes */
 	struct kmemtrace_reader __percpu *readers;
@@ -92,10 +114,48 @@ bool kmemtrace_has_room(struct rchan_buf *buf);
  */
 void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now);
 
+/*
+ * For sets that change places while events are recorded.  renew is reset for a
+ * set that a record may still be under way to: each buffer is emptied by its own
+ * writer when it comes to it.  seal: the set is not live any more but next is, and who
+ * had taken from it has to take anew.  Context: any but NMI.
+ */
+void kmemtrace_buffers_renew(struct kmemtrace_buffers *buffers, u64 now);
+void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
+			    struct kmemtrace_buffers *next);
+
+/*
+ * The writer's, as with kmemtrace_has_room().  Whether it has begun the filling
+ * of its set; to begin it.  lost: events lost and told in all before.
+ */
+bool kmemtrace_buffer_is_begun(struct rchan_buf *buf);
+void kmemtrace_buffer_begin(struct rchan_buf *buf, u64 lost);
+
+/* What the reader of the live buffers did not get of a buffer that was sealed. */
+struct kmemtrace_left {
+	u64	events;
+	u64	told;		/* of them, the reader knows of these */
+	u64	since;		/* timestamp before the first of them */
+};
+
+/* The writer's, likewise.  false: it is not sealed. */
+bool kmemtrace_buffer_left(struct rchan_buf *buf, struct kmemtrace_left *left);
+
+/*
+ * Events of a set that was sealed which are not in it and that its reader is
+ * told of, or could not be told of any more.  Any context but NMI.
+ */
+u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
+			      unsigned int cpu);
+
+/* Bytes that were taken of it since it was sealed.  Any context but NMI. */
+u64 kmemtrace_sealed_taken(struct kmemtrace_buffers *buffers, unsigned int cpu);
+
 /* Of one CPU; 0 if it has no buffer.  Any context but NMI. */
 struct kmemtrace_figures {
 	u64	produced;	/* bytes, in this session */
 	u64	taken;		/* likewise */
+	u64	carried;	/* taken before, from sets that are sealed */
 	u64	unread;		/* bytes that are there to be taken */
 	bool	complete;	/* some of these in a sub-buffer that is full */
 	u64	missed;		/* records overwritten and not taken */
@@ -112,6 +172,7 @@ void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
  */
 struct kmemtrace_taking {
 	struct kmemtrace_position position;
+	unsigned int	turn;
 	const void	*from;		/* so many bytes, whole records */
 	size_t		bytes;		/* 0: nothing is there now */
 	/* To come before them, unless events is 0; needs as much room as one. */
@@ -153,8 +214,9 @@ struct kmemtrace_view {
 	struct kmemtrace_cpu_file __percpu *files;
 };
 
-/* Where events are recorded. */
+/* Where events are recorded, and the snapshot, if there is one. */
 extern struct kmemtrace_view kmemtrace_live;
+extern struct kmemtrace_view kmemtrace_snapshot_view;
 
 /* Before any other call. */
 void __init kmemtrace_view_init(struct kmemtrace_view *view);
@@ -174,7 +236,7 @@ kmemtrace_view_replace(struct kmemtrace_view *view,
 		       struct kmemtrace_buffers *buffers);
 
 /*
- * Makes the file cpu<n>, if the directory and the buffer are there and it is
+ * Makes the file cpu<n>, if the directory and the live buffer are there and it is
  * not; for all CPUs.  Both sleep; the first may be called by CPU hotplug.
  */
 void kmemtrace_view_make_file(struct kmemtrace_view *view, unsigned int cpu);

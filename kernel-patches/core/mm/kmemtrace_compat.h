@@ -63,6 +63,19 @@ static inline size_t kmemtrace_bytes_of(const void *object)
 #endif
 }
 
+/* Bytes in use, as /proc/slabinfo counts; 0 where it cannot be told. */
+static inline u64 kmemtrace_cache_held(struct kmem_cache *s)
+{
+#if defined(CONFIG_SLAB) || defined(CONFIG_SLUB_DEBUG)
+	struct slabinfo info = {};
+
+	get_slabinfo(s, &info);
+	return (u64)info.active_objs * kmemtrace_cache_bytes_alloc(s);
+#else
+	return 0;
+#endif
+}
+
 /* sched_clock() without the call in between. */
 static __always_inline u64 kmemtrace_sched_clock(void)
 {

@@ -20,6 +20,7 @@
 static int kmemtrace_cpu_prepare(unsigned int cpu)
 {
 	kmemtrace_view_make_file(&kmemtrace_live, cpu);
+	kmemtrace_view_make_file(&kmemtrace_snapshot_view, cpu);
 	return 0;
 }
 
@@ -27,6 +28,7 @@ void kmemtrace_debugfs_new_session(void)
 {
 	kmemtrace_buffers_reset(kmemtrace_live.buffers, kmemtrace_clock());
 	kmemtrace_view_make_files(&kmemtrace_live);
+	kmemtrace_view_make_files(&kmemtrace_snapshot_view);
 }
 
 /* Wakes also who waits for a full sub-buffer: there will be none. */
@@ -35,6 +37,7 @@ void kmemtrace_debugfs_new_buffers(void)
 	unsigned int cpu;
 
 	kmemtrace_view_make_files(&kmemtrace_live);
+	kmemtrace_view_make_files(&kmemtrace_snapshot_view);
 	for_each_possible_cpu(cpu)
 		kmemtrace_view_wake(&kmemtrace_live, cpu);
 }
@@ -100,7 +103,8 @@ static int kmemtrace_consumed_show(struct seq_file *m, void *v)
 		if (!buffers || !kmemtrace_buffer(buffers, cpu))
 			continue;
 		kmemtrace_figures(buffers, cpu, &figures);
-		seq_printf(m, "cpu%u %llu\n", cpu, figures.taken);
+		seq_printf(m, "cpu%u %llu\n", cpu,
+			   figures.carried + figures.taken);
 	}
 	kmemtrace_buffers_put(buffers);
 	return 0;
@@ -165,6 +169,7 @@ static const struct kmemtrace_entry kmemtrace_entries[] __initconst = {
 	{ "subbufs",        0600, &kmemtrace_subbufs_fops },
 	{ "tasks",          0400, &kmemtrace_tasks_fops, 2 },
 	{ "total_overruns", 0400, &kmemtrace_total_overruns_fops },
+	{ "trigger",        0600, &kmemtrace_trigger_fops },
 };
 
 static int __init kmemtrace_debugfs_init(void)
@@ -188,6 +193,7 @@ static int __init kmemtrace_debugfs_init(void)
 	}
 	kmemtrace_events_debugfs(dir);
 
+	kmemtrace_snapshot_debugfs_init(dir);
 	WRITE_ONCE(kmemtrace_live.dir, dir);
 
 	/* Calls back at once for the CPUs that are online. */

@@ -122,6 +122,17 @@ void __init kmemtrace_view_init(struct kmemtrace_view *view)
 	}
 }
 
+/*
+ * Whether there is another set than when generation was got.  After
+ * kmemtrace_take(): if not, giving back fails as soon as there is, as a set that
+ * goes elsewhere is sealed or renewed after this has changed.
+ */
+static bool kmemtrace_view_changed(struct kmemtrace_view *view,
+				   unsigned int generation)
+{
+	return READ_ONCE(view->generation) != generation;
+}
+
 static int kmemtrace_put_lost(char __user *to,
 			      const struct kmemtrace_event_lost *lost)
 {
@@ -136,7 +147,9 @@ static int kmemtrace_put_lost(char __user *to,
  * Gives what can be taken at once, at most count bytes.  The number of bytes, or
  * -errno.
  */
-static ssize_t kmemtrace_read_some(struct kmemtrace_buffers *buffers,
+static ssize_t kmemtrace_read_some(struct kmemtrace_view *view,
+				   unsigned int generation,
+				   struct kmemtrace_buffers *buffers,
 				   unsigned int cpu, char __user *to,
 				   size_t count)
 {
@@ -144,6 +157,8 @@ static ssize_t kmemtrace_read_some(struct kmemtrace_buffers *buffers,
 	size_t lost;
 
 	kmemtrace_take(buffers, cpu, count, &taking);
+	if (kmemtrace_view_changed(view, generation))
+		return -EAGAIN;
 	if (!taking.bytes)
 		return 0;
 	lost = taking.lost.events ? kmemtrace_record_size : 0;
@@ -173,26 +188,28 @@ static ssize_t kmemtrace_read(struct file *filp, char __user *to,
 	count = min_t(size_t, count, MAX_RW_COUNT);
 	count = rounddown(count, kmemtrace_record_size);
 
-	buffers = kmemtrace_view_get(view, &generation);
-	if (!view->follows && generation != opened->generation) {
+	do {
+		buffers = kmemtrace_view_get(view, &generation);
+		if (!view->follows && generation != opened->generation)
+			n = -ESTALE;
+		else if (buffers)
+			n = kmemtrace_read_some(view, generation, buffers,
+						opened->file->cpu, to + done,
+						count - done);
+		else
+			n = 0;
 		kmemtrace_buffers_put(buffers);
-		return -ESTALE;
-	}
-	while (buffers && done < count) {
-		n = kmemtrace_read_some(buffers, opened->file->cpu, to + done,
-					count - done);
 		if (n > 0)
 			done += n;
 		else if (n != -EAGAIN)
 			break;
-		/* -EAGAIN: somebody else was faster. */
+		/* -EAGAIN: somebody else was faster, or the set is another. */
 		if (signal_pending(current)) {
 			n = -EINTR;
 			break;
 		}
 		cond_resched();
-	}
-	kmemtrace_buffers_put(buffers);
+	} while (done < count);
 	return done ?: n;
 }
 
@@ -301,6 +318,10 @@ static int kmemtrace_ioc_take(struct kmemtrace_open *opened,
 		return -ESTALE;
 	buf = kmemtrace_buffer(buffers, opened->file->cpu);
 	kmemtrace_take(buffers, opened->file->cpu, SIZE_MAX, taking);
+	if (kmemtrace_view_changed(opened->file->view, generation)) {
+		taking->bytes = 0;
+		return -ESTALE;
+	}
 	opened->taking_generation = generation;
 	take = (struct kmemtrace_ioctl_take) {
 		.generation = generation,
@@ -422,7 +443,8 @@ static const struct file_operations kmemtrace_cpu_fops = {
 /* relay's own relay_late_setup_files() sleeps with preemption off. */
 void kmemtrace_view_make_file(struct kmemtrace_view *view, unsigned int cpu)
 {
-	struct kmemtrace_buffers *buffers = kmemtrace_view_get(view, NULL);
+	struct kmemtrace_buffers *buffers =
+		kmemtrace_view_get(&kmemtrace_live, NULL);
 	struct kmemtrace_cpu_file *file = per_cpu_ptr(view->files, cpu);
 	struct dentry *dentry;
 	char name[16];

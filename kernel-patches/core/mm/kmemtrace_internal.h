@@ -170,6 +170,26 @@ int kmemtrace_bool_from_user(const char *name, const char *takes,
 			     const char __user *buffer, size_t count,
 			     bool *value);
 
+/*
+ * Whether events are recorded: kmemtrace_is_on(), but not while that changes.
+ * Any context.
+ */
+bool kmemtrace_is_recording(void);
+
+/* Whether each event is shown to kmemtrace_trigger_count().  Any context. */
+void kmemtrace_writer_watch(bool on);
+
+/*
+ * Writes KMEMTRACE_EVENT_STOP on this CPU, if there is room.  Any context but
+ * NMI.
+ */
+void kmemtrace_write_stop(const char *why, unsigned long caller);
+
+/*
+ * Switches tracing off if the writer was stopped where one cannot sleep.  Sleeps.
+ */
+void kmemtrace_finish_stop(void);
+
 /* Events of cpu that were not recorded since tracing was last switched on. */
 u64 kmemtrace_lost(unsigned int cpu);
 
@@ -197,6 +217,47 @@ void kmemtrace_tables_each_cache(void (*func)(void *data, u16 number,
 				 void *data);
 extern const struct file_operations kmemtrace_caches_fops;
 extern const struct file_operations kmemtrace_tasks_fops;
+
+/*
+ * Snapshots.  take: why is shown to the user.  Any context but NMI.  0, or:
+ * EPERM in NMI; EBUSY while another one is taken; ENODATA where nothing is
+ * recorded; ENOBUFS without spare buffers: tracing was stopped.
+ *
+ * The others: with kmemtrace_mutex held, and sleep.  prepare: spare buffers are
+ * there, or ENOMEM.  free: they are not, nor a snapshot.  use: other ones take the
+ * place of those.
+ */
+struct kmemtrace_buffers;
+
+int kmemtrace_take_snapshot(const char *why, unsigned long caller);
+int kmemtrace_snapshot_prepare(void);
+void kmemtrace_snapshot_free(void);
+bool kmemtrace_snapshot_has_buffers(void);
+void kmemtrace_snapshot_use(struct kmemtrace_buffers *buffers);
+void kmemtrace_snapshot_new_session(void);
+void __init kmemtrace_snapshot_init(void);
+/* The directory snapshot, in parent. */
+void __init kmemtrace_snapshot_debugfs_init(struct dentry *parent);
+
+/*
+ * Triggers.  count: what an event is to those that count bytes, by the writer;
+ * the trigger that is to be fired for it, or NULL.  fire: any context but NMI,
+ * in the same section with preemption off.  mark: the annotation of that name
+ * was passed.  new_session: with kmemtrace_mutex held and nobody writing; sleeps.
+ * cache_gone: with slab_mutex held.
+ */
+struct kmem_cache;
+struct kmemtrace_trigger;
+
+struct kmemtrace_trigger *
+kmemtrace_trigger_count(u8 event_id, u8 type_id, unsigned long call_site,
+			u64 ptr, size_t bytes_alloc);
+void kmemtrace_trigger_fire(struct kmemtrace_trigger *trigger,
+			    unsigned long caller);
+void kmemtrace_trigger_mark(const char *name, unsigned long caller);
+void kmemtrace_trigger_new_session(void);
+void kmemtrace_trigger_cache_gone(const struct kmem_cache *s);
+extern const struct file_operations kmemtrace_trigger_fops;
 
 /*
  * Called with nobody writing and kmemtrace_live.buffers set, but the last.  All

@@ -140,6 +140,7 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s)
 {
 	struct kmemtrace_cache *cache;
 
+	kmemtrace_trigger_cache_gone(s);
 	mutex_lock(&kmemtrace_caches_mutex);
 	cache = kmemtrace_find_cache(s);
 	if (cache)

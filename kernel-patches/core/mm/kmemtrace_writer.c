@@ -109,6 +109,9 @@ static DEFINE_STATIC_KEY_TRUE(kmemtrace_v2);
  */
 static bool kmemtrace_recording __read_mostly;
 
+/* Each event goes through kmemtrace_record_slow(), to be counted by triggers. */
+static bool kmemtrace_watched __read_mostly;
+
 /* sched_clock() has turned out to be of no use across CPUs; see "The clock". */
 static DEFINE_STATIC_KEY_FALSE(kmemtrace_unstable);
 
@@ -228,11 +231,51 @@ static void kmemtrace_write_lost(struct kmemtrace_cpu *kc,
 }
 
 /*
- * What is rare: the sub-buffer is full, events were lost, or nothing is recorded.
- * Returns the buffer with room for a record, or NULL: the event is counted as
- * lost, or there was no event.
+ * Leaves the buffer that this CPU writes to for another, and counts what the
+ * reader of the live buffers did not get of it.  false: not yet.
  */
-static noinline struct rchan_buf *kmemtrace_make_room(void)
+static bool kmemtrace_leave_buffer(struct kmemtrace_cpu *kc)
+{
+	struct kmemtrace_left left;
+
+	if (kc->buf == &kmemtrace_no_buf)
+		return true;
+	if (!kmemtrace_buffer_left(kc->buf, &left))
+		return false;
+	if (left.events > left.told)
+		kc->since = kc->lost == kc->told ? left.since :
+						   min(kc->since, left.since);
+	/* raw: lockdep does not see that interrupts are off. */
+	raw_write_seqcount_begin(&kc->seq);
+	kc->lost += left.events;
+	raw_write_seqcount_end(&kc->seq);
+	kc->told += left.told;
+	kc->buf = &kmemtrace_no_buf;
+	return true;
+}
+
+/*
+ * Goes to a buffer of the live set.  false: a snapshot is being taken at this
+ * very moment, and this CPU's buffer is not sealed yet.
+ */
+static bool kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
+				   struct rchan_buf *buf)
+{
+	if (likely(kc->buf == buf && kmemtrace_buffer_is_begun(buf)))
+		return true;
+	if (!kmemtrace_leave_buffer(kc))
+		return false;
+	kc->buf = buf;
+	kmemtrace_buffer_begin(buf, kc->told + kc->told_nmi);
+	return true;
+}
+
+/*
+ * What is rare: the sub-buffer is full, events were lost, the live set is another
+ * one, or nothing is recorded.  Returns the buffer with room for a record, or
+ * NULL: the event is counted as lost, if it is one, or nothing is recorded.
+ */
+static noinline struct rchan_buf *kmemtrace_make_room(bool is_event)
 {
 	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
 	struct kmemtrace_buffers *live;
@@ -246,8 +289,7 @@ static noinline struct rchan_buf *kmemtrace_make_room(void)
 		live = READ_ONCE(kmemtrace_live.buffers);
 		buf = kmemtrace_buffer(live, raw_smp_processor_id());
 		if (!buf)
-			break;
-		kc->buf = buf;
+			goto no_room;
 		WRITE_ONCE(kc->limit,
 			   (int)(buf->chan->subbuf_size - kmemtrace_record_size));
 		/*
@@ -260,15 +302,19 @@ static noinline struct rchan_buf *kmemtrace_make_room(void)
 	} while (!READ_ONCE(kmemtrace_recording) ||
 		 READ_ONCE(kmemtrace_live.buffers) != live);
 	kmemtrace_look_at_clock();
-	if (buf) {
-		/* It is asked in kmemtrace_record_slow(). */
-		if (READ_ONCE(kmemtrace_filter))
-			WRITE_ONCE(kc->limit, -1);
-		kmemtrace_write_lost(kc, buf);
-		if (kmemtrace_has_room(buf))
-			return buf;
+	/* They are asked in kmemtrace_record_slow(). */
+	if (READ_ONCE(kmemtrace_filter) || READ_ONCE(kmemtrace_watched))
+		WRITE_ONCE(kc->limit, -1);
+	if (!kmemtrace_enter_buffer(kc, buf)) {
+		buf = kc->buf;
+		WRITE_ONCE(kc->limit, -1);
 	}
-	kmemtrace_count_lost(kc);
+	kmemtrace_write_lost(kc, buf);
+	if (kmemtrace_has_room(buf))
+		return buf;
+no_room:
+	if (is_event)
+		kmemtrace_count_lost(kc);
 	return NULL;
 }
 
@@ -327,6 +373,7 @@ kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
 		      u64 ptr, size_t bytes_req, size_t bytes_alloc,
 		      gfp_t gfp_flags, int node, u16 cache, u16 account)
 {
+	struct kmemtrace_trigger *trigger = NULL;
 	struct rchan_buf *buf;
 	unsigned long flags;
 
@@ -337,11 +384,42 @@ kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
 	raw_local_irq_save(flags);
 	buf = NULL;
 	if (kmemtrace_filter_passes(event_id, type_id, ptr, bytes_alloc, cache))
-		buf = kmemtrace_make_room();
+		buf = kmemtrace_make_room(true);
 	if (buf)
 		kmemtrace_write(buf, preempt_count(), event_id, type_id,
 				call_site, ptr, bytes_req, bytes_alloc,
 				gfp_flags, node, cache, account);
+	if (READ_ONCE(kmemtrace_watched) && READ_ONCE(kmemtrace_recording))
+		trigger = kmemtrace_trigger_count(event_id, type_id, call_site,
+						  ptr, bytes_alloc);
+	raw_local_irq_restore(flags);
+	/* With locks, so where lockdep knows about interrupts. */
+	if (unlikely(trigger))
+		kmemtrace_trigger_fire(trigger, call_site);
+}
+
+void kmemtrace_write_stop(const char *why, unsigned long caller)
+{
+	struct kmemtrace_event_stop *event;
+	struct rchan_buf *buf;
+	unsigned long flags;
+
+	if (kmemtrace_abi < 2)
+		return;
+	raw_local_irq_save(flags);
+	buf = kmemtrace_make_room(false);
+	if (buf) {
+		event = buf->data + buf->offset;
+		memset(event, 0, kmemtrace_record_size);
+		event->event_id = KMEMTRACE_EVENT_STOP;
+		event->event_size = kmemtrace_record_size;
+		event->node = KMEMTRACE_NODE_NONE;
+		event->call_site = caller;
+		strscpy(event->why, why, sizeof(event->why));
+		event->pid = current->pid;
+		event->timestamp = kmemtrace_cpu_clock();
+		kmemtrace_commit(buf, kmemtrace_record_size);
+	}
 	raw_local_irq_restore(flags);
 }
 
@@ -630,15 +708,18 @@ void kmemtrace_writer_forget(void)
 		kc->told = 0;
 		atomic_long_set(&kc->lost_nmi, 0);
 		kc->told_nmi = 0;
+		/* What it left in a snapshot is of the session before. */
+		kc->buf = &kmemtrace_no_buf;
 	}
 }
 
 void kmemtrace_tell_lost(unsigned int cpu)
 {
 	struct rchan_buf *buf = kmemtrace_buffer(kmemtrace_live.buffers, cpu);
+	struct kmemtrace_cpu *kc = per_cpu_ptr(&kmemtrace_cpus, cpu);
 
-	if (buf)
-		kmemtrace_write_lost(per_cpu_ptr(&kmemtrace_cpus, cpu), buf);
+	if (buf && kmemtrace_enter_buffer(kc, buf))
+		kmemtrace_write_lost(kc, buf);
 }
 
 u64 kmemtrace_lost(unsigned int cpu)
@@ -659,6 +740,17 @@ void kmemtrace_writer_start(void)
 {
 	kmemtrace_writer_forget();
 	WRITE_ONCE(kmemtrace_recording, true);
+}
+
+bool kmemtrace_is_recording(void)
+{
+	return READ_ONCE(kmemtrace_recording);
+}
+
+void kmemtrace_writer_watch(bool on)
+{
+	WRITE_ONCE(kmemtrace_watched, on);
+	kmemtrace_writer_look();
 }
 
 void kmemtrace_writer_look(void)
@@ -682,6 +774,7 @@ static void kmemtrace_leave(struct kmemtrace_cpu *kc, struct rchan *chan)
 	if (kc->buf->chan != chan)
 		return;
 	WRITE_ONCE(kc->limit, -1);
+	kmemtrace_leave_buffer(kc);
 	kc->buf = &kmemtrace_no_buf;
 }
 

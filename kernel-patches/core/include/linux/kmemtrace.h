@@ -44,6 +44,32 @@ static __always_inline bool in_kmemtrace_wrapper(unsigned long addr)
 
 void __init kmemtrace_init(void);
 
+/*
+ * Snapshots, for debugging, as tracing_snapshot() is: calls of these stay in no
+ * code that is released.
+ *
+ * kmemtrace_snapshot() makes what was recorded up to now the snapshot, in place
+ * of the one before, and recording goes on.  It needs spare buffers; without
+ * them it says so in the trace and stops tracing, which keeps what there is,
+ * until it is switched on again.  Where nothing is recorded, or while another
+ * CPU takes a snapshot, it does nothing.  Context: any but NMI, where it does
+ * nothing but count.  It waits for nobody and allocates nothing.
+ *
+ * kmemtrace_snapshot_alloc() allocates the spare buffers first, if there are
+ * none; if it cannot, it tells the kernel's log, takes none, and tracing goes
+ * on.  Sleeps.
+ */
+void kmemtrace_snapshot(void);
+void kmemtrace_snapshot_alloc(void);
+
+/*
+ * For the triggers of snapshots: the OOM killer is about to kill, or found
+ * nobody to kill; an allocation of pages failed that was not to fail silently.
+ * Context: any but NMI.
+ */
+void kmemtrace_oom(void);
+void kmemtrace_alloc_failed(void);
+
 void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
 			  size_t bytes_req, size_t bytes_alloc,
 			  gfp_t gfp_flags);
@@ -203,6 +229,22 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 #define __kmemtrace_wrapper
 
 static inline void kmemtrace_init(void)
+{
+}
+
+static inline void kmemtrace_snapshot(void)
+{
+}
+
+static inline void kmemtrace_snapshot_alloc(void)
+{
+}
+
+static inline void kmemtrace_oom(void)
+{
+}
+
+static inline void kmemtrace_alloc_failed(void)
 {
 }
 
