@@ -160,7 +160,7 @@ static gboolean lock(KmtControl *control, GError **error)
 	return FALSE;
 }
 
-KmtControl *kmt_control_open(const char *debugfs, GError **error)
+KmtControl *kmt_control_open_to_read(const char *debugfs, GError **error)
 {
 	g_autoptr(KmtControl) control = g_new0(KmtControl, 1);
 
@@ -192,7 +192,15 @@ KmtControl *kmt_control_open(const char *debugfs, GError **error)
 							 : ".");
 		return NULL;
 	}
-	if (!lock(control, error))
+	return g_steal_pointer(&control);
+}
+
+KmtControl *kmt_control_open(const char *debugfs, GError **error)
+{
+	g_autoptr(KmtControl) control =
+		kmt_control_open_to_read(debugfs, error);
+
+	if (!control || !lock(control, error))
 		return NULL;
 	return g_steal_pointer(&control);
 }
@@ -362,11 +370,22 @@ static GHashTable *parse_per_cpu(KmtControl *control, const char *name,
 	return g_steal_pointer(&table);
 }
 
+char *kmt_control_read(KmtControl *control, const char *name, GError **error)
+{
+	return read_file(control, name, error);
+}
+
+GHashTable *kmt_control_per_cpu(KmtControl *control, const char *name,
+				GError **error)
+{
+	g_autofree char *text = read_file(control, name, error);
+
+	return text ? parse_per_cpu(control, name, text, error) : NULL;
+}
+
 GHashTable *kmt_control_overruns(KmtControl *control, GError **error)
 {
-	g_autofree char *text = read_file(control, "overruns", error);
-
-	return text ? parse_per_cpu(control, "overruns", text, error) : NULL;
+	return kmt_control_per_cpu(control, "overruns", error);
 }
 
 GHashTable *kmt_control_consumed(KmtControl *control, GError **error)

@@ -17,6 +17,11 @@ typedef struct kmt_control KmtControl;
  * version, and locks it.
  */
 KmtControl *kmt_control_open(const char *debugfs, GError **error);
+/*
+ * The same without the lock, beside one that has it: only to be read from, and
+ * never in a process that has the lock.
+ */
+KmtControl *kmt_control_open_to_read(const char *debugfs, GError **error);
 void kmt_control_close(KmtControl *control);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtControl, kmt_control_close)
 
@@ -49,6 +54,11 @@ gboolean kmt_control_geometry(KmtControl *control, guint64 *n_subbufs,
 gboolean kmt_control_total_overruns(KmtControl *control, guint64 *n_events,
 				    GError **error);
 GHashTable *kmt_control_overruns(KmtControl *control, GError **error);
+
+/* A file of the directory as text, or as such a table. */
+char *kmt_control_read(KmtControl *control, const char *name, GError **error);
+GHashTable *kmt_control_per_cpu(KmtControl *control, const char *name,
+				GError **error);
 
 /*
  * The same of bytes that readers took since tracing was last switched on.  A

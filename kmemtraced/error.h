@@ -42,6 +42,10 @@ typedef enum {
 	KMT_DAEMON_ERROR_REFUSED,	 /* the kernel does not take it */
 	KMT_DAEMON_ERROR_RESET,		 /* tracing was begun anew meanwhile */
 	KMT_DAEMON_ERROR_FROZEN,	 /* a trace of before had to be saved */
+	KMT_DAEMON_ERROR_NO_SNAPSHOTS,	 /* the kernel does not know of them */
+	KMT_DAEMON_ERROR_NO_SNAPSHOT,	 /* none was taken */
+	KMT_DAEMON_ERROR_STOPPED,	 /* tracing was, instead of one */
+	KMT_DAEMON_ERROR_REPLACED,	 /* another came before it was saved */
 	KMT_DAEMON_N_ERRORS
 } KmtDaemonError;
 

@@ -19,6 +19,7 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/ringpage.c kmemtraced/ringpage.h \
 	kmemtraced/session.c kmemtraced/session.h \
 	kmemtraced/sink.c kmemtraced/sink.h \
+	kmemtraced/snapshot.c kmemtraced/snapshot.h \
 	kmemtraced/source.c kmemtraced/source.h \
 	kmemtraced/summary.c kmemtraced/summary.h \
 	kmemtraced/tables.c kmemtraced/tables.h

@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "kmemtraced/error.h"
 #include "kmemtraced/session.h"
+#include "kmemtraced/snapshot.h"
 
 #define PROGRAM "kmemtraced"
 
@@ -105,6 +106,15 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 		"alone meanwhile",
 	[KMT_DAEMON_ERROR_FROZEN] =
 		"run it again, with another directory (-D) or -f",
+	[KMT_DAEMON_ERROR_NO_SNAPSHOTS] =
+		"boot a kernel whose kmemtrace has them",
+	[KMT_DAEMON_ERROR_NO_SNAPSHOT] =
+		"take one, while tracing is on, with "
+		"'echo 1 > /sys/kernel/debug/kmemtrace/snapshot/take', or set a "
+		"trigger: see kmemtraced(8)",
+	[KMT_DAEMON_ERROR_STOPPED] =
+		"save what was recorded up to then with kmemtraced, without -S",
+	[KMT_DAEMON_ERROR_REPLACED] = "run it again",
 };
 
 static gboolean quiet;
@@ -215,7 +225,7 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 	static char *seconds, *buffer, *filter;
 	static char **pid_lists;
 	static gboolean children, keep_own;
-	static gboolean force, version;
+	static gboolean force, snapshot, version;
 	const GOptionEntry entries[] = {
 		{"directory", 'D', 0, G_OPTION_ARG_FILENAME, &directory,
 		 "Put the capture into DIR (default: .)", "DIR"},
@@ -243,6 +253,8 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 		 "FILTER"},
 		{"seconds", 'w', 0, G_OPTION_ARG_STRING, &seconds,
 		 "End after SECONDS (default: at Ctrl+C)", "SECONDS"},
+		{"snapshot", 'S', 0, G_OPTION_ARG_NONE, &snapshot,
+		 "Save the snapshot that the kernel has taken, and end", NULL},
 		{"force", 'f', 0, G_OPTION_ARG_NONE, &force,
 		 "Replace a capture that is there", NULL},
 		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet,
@@ -289,6 +301,11 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 		parse_pids(*list, pids);
 	if (children && pids->len == 0 && !has_command)
 		fail_usage("-c says nothing without -p or a command");
+	if (snapshot &&
+	    (tracefs || buffer || seconds || pids->len || children ||
+	     has_command || (source && !g_str_equal(source, "relay"))))
+		fail_usage("-S saves a snapshot of kmemtrace, and takes no "
+			   "other options than -D, -r, -f and -q");
 	/* Who says where one of them is means that one. */
 	if (!source && tracefs && !debugfs)
 		source = g_strdup("ftrace");
@@ -304,6 +321,7 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 	options->proc = proc ? proc : "/proc";
 	options->sys = sys ? sys : "/sys";
 	options->force = force;
+	options->snapshot = snapshot;
 	options->quiet = quiet;
 }
 
@@ -412,7 +430,9 @@ int main(int argc, char **argv)
 	options.pids = (const gint *)pids->data;
 	options.n_pids = pids->len;
 	if (errors->len == 0)
-		captured = kmt_session_run(&options, &ui, &summary, errors);
+		captured = (options.snapshot ? kmt_snapshot_save
+					     : kmt_session_run)(
+			&options, &ui, &summary, errors);
 	for (guint i = 0; i < errors->len; i++)
 		say_error(errors->pdata[i]);
 	if (captured)

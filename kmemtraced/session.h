@@ -24,6 +24,7 @@ typedef struct {
 	const char *sys;
 	double seconds; /* how long to record; 0: until told */
 	gboolean force; /* replace a capture */
+	gboolean snapshot; /* save that: see kmemtraced/snapshot.h */
 	gboolean quiet; /* no live line */
 } KmtSessionOptions;
 

@@ -88,7 +88,8 @@ char *kmt_summary_advice(const KmtSummary *summary, guint64 memory_bytes)
 	guint64 subbufs = kmt_summary_subbufs(summary, memory_bytes);
 	GString *text;
 
-	if (!summary->lost_known || summary->lost == 0 || !worst)
+	if (!summary->lost_known || summary->lost == 0 || !worst ||
+	    summary->is_snapshot)
 		return NULL;
 	text = g_string_new(NULL);
 	g_string_printf(text,

@@ -18,6 +18,7 @@ typedef struct {
 	gboolean lost_known;
 	double seconds;	 /* with tracing on and kmemtraced there */
 	gboolean frozen; /* recorded before; seconds says nothing */
+	gboolean is_snapshot; /* no larger buffers would have kept more */
 	guint record_bytes;
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kmemtraced/control.h"
+#include "kmemtraced/error.h"
+#include "kmemtraced/meta.h"
+#include "kmemtraced/output.h"
+#include "kmemtraced/snapshot.h"
+#include "kmemtraced/tables.h"
+
+#define GROUP "snapshot"
+
+/* What DEBUGFS/kmemtrace/snapshot/take says, and goes into the meta. */
+static const char *const facts[] = {"why", "time", "pid", "comm", "caller"};
+
+typedef struct {
+	guint cpu;
+	int fd;
+	guint64 lost;
+	KmtSink *sink; /* NULL: not made yet */
+} SnapshotCpu;
+
+typedef struct {
+	const KmtSessionOptions *options;
+	const KmtSessionUi *ui;
+	KmtControl *control;
+	KmtOutput *output;
+	GKeyFile *meta;
+	GHashTable *state; /* of facts, and "state" */
+	GArray *cpus;	   /* of SnapshotCpu, ascending */
+	KmtTables tables;
+	guint record_bytes;
+} Snapshot;
+
+static void cpu_clear(SnapshotCpu *cpu)
+{
+	if (cpu->fd >= 0)
+		close(cpu->fd);
+	g_clear_pointer(&cpu->sink, kmt_sink_free);
+}
+
+/* Lines "key: value". */
+static GHashTable *parse_state(const char *text)
+{
+	GHashTable *state =
+		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	for (char **line = lines; *line; line++) {
+		char *colon = strstr(*line, ": ");
+
+		if (colon)
+			g_hash_table_insert(
+				state, g_strndup(*line, colon - *line),
+				g_strdup(colon + strlen(": ")));
+	}
+	return state;
+}
+
+static GHashTable *read_state(Snapshot *snapshot, GError **error)
+{
+	g_autofree char *text =
+		kmt_control_read(snapshot->control, "snapshot/take", error);
+
+	if (text)
+		return parse_state(text);
+	if (error && g_error_matches(*error, KMT_DAEMON_ERROR,
+				     KMT_DAEMON_ERROR_CONTROL)) {
+		g_clear_error(error);
+		g_set_error(error, KMT_DAEMON_ERROR,
+			    KMT_DAEMON_ERROR_NO_SNAPSHOTS,
+			    "there are no snapshots in this kernel: %s has no "
+			    "snapshot/take",
+			    kmt_control_path(snapshot->control));
+	}
+	return NULL;
+}
+
+static const char *fact(GHashTable *state, const char *key)
+{
+	const char *value = g_hash_table_lookup(state, key);
+
+	return value ? value : "";
+}
+
+static gboolean check_state(Snapshot *snapshot, GError **error)
+{
+	const char *state = fact(snapshot->state, "state");
+
+	if (g_str_equal(state, "taken"))
+		return TRUE;
+	if (g_str_equal(state, "stopped"))
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_STOPPED,
+			    "there is no snapshot: there were no spare buffers "
+			    "when one was to be taken (%s), so tracing was "
+			    "stopped",
+			    fact(snapshot->state, "why"));
+	else
+		g_set_error(error, KMT_DAEMON_ERROR,
+			    KMT_DAEMON_ERROR_NO_SNAPSHOT,
+			    "no snapshot was taken: %s/snapshot/take says '%s'",
+			    kmt_control_path(snapshot->control), state);
+	return FALSE;
+}
+
+static gboolean went_away(GError **error)
+{
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_REPLACED,
+		    "the snapshot went away before all of it was saved: there "
+		    "is a new one, or none");
+	return FALSE;
+}
+
+/* Whether it is still the one whose state was read first. */
+static gboolean check_same(Snapshot *snapshot, GError **error)
+{
+	g_autoptr(GHashTable) now = read_state(snapshot, error);
+
+	if (!now)
+		return FALSE;
+	if (g_str_equal(fact(now, "state"), "taken") &&
+	    g_str_equal(fact(now, "time"), fact(snapshot->state, "time")))
+		return TRUE;
+	return went_away(error);
+}
+
+static int compare_cpus(const void *a, const void *b)
+{
+	const SnapshotCpu *cpu_a = a, *cpu_b = b;
+
+	return (cpu_a->cpu > cpu_b->cpu) - (cpu_a->cpu < cpu_b->cpu);
+}
+
+/*
+ * All files first, and then whether it is the same one: from then on a file of
+ * which the snapshot was replaced says so.
+ */
+static gboolean open_cpus(Snapshot *snapshot, GError **error)
+{
+	g_autoptr(GHashTable) lost = kmt_control_per_cpu(
+		snapshot->control, "snapshot/overruns", error);
+	GHashTableIter iter;
+	gpointer key, value;
+
+	if (!lost)
+		return FALSE;
+	g_hash_table_iter_init(&iter, lost);
+	while (g_hash_table_iter_next(&iter, &key, &value)) {
+		SnapshotCpu cpu = {.cpu = GPOINTER_TO_UINT(key),
+				   .lost = *(guint64 *)value};
+		g_autofree char *name =
+			g_strdup_printf("snapshot/cpu%u", cpu.cpu);
+
+		cpu.fd = openat(kmt_control_fd(snapshot->control), name,
+				O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		if (cpu.fd < 0) {
+			kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
+				      "cannot open %s in debugfs", name);
+			return FALSE;
+		}
+		g_array_append_val(snapshot->cpus, cpu);
+	}
+	g_array_sort(snapshot->cpus, compare_cpus);
+	return check_same(snapshot, error);
+}
+
+static gboolean any_consumed(Snapshot *snapshot, gboolean *consumed,
+			     GError **error)
+{
+	g_autoptr(GHashTable) table = kmt_control_per_cpu(
+		snapshot->control, "snapshot/consumed", error);
+	GHashTableIter iter;
+	gpointer n;
+
+	if (!table)
+		return FALSE;
+	*consumed = FALSE;
+	g_hash_table_iter_init(&iter, table);
+	while (g_hash_table_iter_next(&iter, NULL, &n))
+		*consumed |= *(guint64 *)n > 0;
+	return TRUE;
+}
+
+static gboolean make_meta(Snapshot *snapshot, KmtSummary *summary,
+			  GError **error)
+{
+	/* Of each CPU other older records were overwritten. */
+	KmtMetaStart start = {.sys = snapshot->options->sys,
+			      .proc = snapshot->options->proc,
+			      .source = "relay",
+			      .continues = TRUE,
+			      .was_enabled = TRUE};
+
+	start.abi_version = kmt_control_abi_version(snapshot->control);
+	start.record_bytes = snapshot->record_bytes;
+	snapshot->meta = kmt_meta_new(&start);
+	if (!kmt_control_geometry(snapshot->control, &summary->n_subbufs,
+				  &summary->subbuf_bytes, error))
+		return FALSE;
+	g_key_file_set_string(snapshot->meta, "capture", "clock",
+			      "sched_clock");
+	g_key_file_set_uint64(snapshot->meta, "capture", "subbufs",
+			      summary->n_subbufs);
+	g_key_file_set_uint64(snapshot->meta, "capture", "subbuf_size",
+			      summary->subbuf_bytes);
+	for (gsize i = 0; i < G_N_ELEMENTS(facts); i++)
+		if (g_hash_table_contains(snapshot->state, facts[i]))
+			g_key_file_set_string(snapshot->meta, GROUP, facts[i],
+					      fact(snapshot->state, facts[i]));
+	for (guint i = 0; i < snapshot->cpus->len; i++)
+		kmt_meta_add_cpu(
+			snapshot->meta, snapshot->options->sys,
+			g_array_index(snapshot->cpus, SnapshotCpu, i).cpu);
+	return kmt_output_write_meta(snapshot->output, snapshot->meta,
+				     snapshot->cpus->len, error);
+}
+
+static gboolean write_failed(Snapshot *snapshot, const SnapshotCpu *cpu, int r,
+			     GError **error)
+{
+	kmt_set_errno(error, kmt_write_error_code(-r), -r,
+		      "cannot write %s/cpu%u.out",
+		      kmt_output_path(snapshot->output), cpu->cpu);
+	return FALSE;
+}
+
+static gboolean save_cpu(Snapshot *snapshot, SnapshotCpu *cpu, gsize subbuf,
+			 GError **error)
+{
+	int r = 0;
+
+	cpu->sink = kmt_output_cpu_file(snapshot->output, cpu->cpu,
+					snapshot->record_bytes, subbuf, error);
+	if (!cpu->sink)
+		return FALSE;
+	while (r == 0) {
+		gsize room;
+		void *to = kmt_sink_room(cpu->sink, &room);
+		ssize_t n = read(cpu->fd, to, room);
+
+		if (n == 0)
+			break;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == ESTALE)
+			return went_away(error);
+		if (n < 0) {
+			kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
+				      "cannot read snapshot/cpu%u in debugfs",
+				      cpu->cpu);
+			return FALSE;
+		}
+		r = kmt_sink_add(cpu->sink, (gsize)n);
+	}
+	if (r == 0)
+		r = kmt_sink_finish(cpu->sink);
+	if (r == 0)
+		r = kmt_sink_sync(cpu->sink);
+	return r == 0 || write_failed(snapshot, cpu, r, error);
+}
+
+static gboolean save_cpus(Snapshot *snapshot, KmtSummary *summary,
+			  GError **error)
+{
+	for (guint i = 0; i < snapshot->cpus->len; i++) {
+		SnapshotCpu *cpu =
+			&g_array_index(snapshot->cpus, SnapshotCpu, i);
+		KmtCpuSummary figures = {.cpu = cpu->cpu, .lost = cpu->lost};
+
+		if (!save_cpu(snapshot, cpu, summary->subbuf_bytes, error))
+			return FALSE;
+		figures.bytes = kmt_sink_written(cpu->sink);
+		kmt_meta_set_cpu(snapshot->meta, cpu->cpu, figures.bytes,
+				 &figures.lost);
+		g_array_append_val(summary->cpus, figures);
+		summary->bytes += figures.bytes;
+		summary->lost += figures.lost;
+	}
+	summary->lost_known = TRUE;
+	return TRUE;
+}
+
+static gboolean save_tables(Snapshot *snapshot, GError **error)
+{
+	snapshot->tables.output = snapshot->output;
+	snapshot->tables.proc = snapshot->options->proc;
+	snapshot->tables.records = kmt_control_path(snapshot->control);
+	snapshot->tables.warning = snapshot->ui->warning;
+	return kmt_tables_copy(&snapshot->tables, error) &&
+	       kmt_tables_copy_records(&snapshot->tables, error);
+}
+
+static gboolean open_snapshot(Snapshot *snapshot, GError **error)
+{
+	gboolean consumed;
+
+	snapshot->control =
+		kmt_control_open_to_read(snapshot->options->debugfs, error);
+	if (!snapshot->control)
+		return FALSE;
+	snapshot->record_bytes = kmt_control_record_bytes(snapshot->control);
+	snapshot->state = read_state(snapshot, error);
+	if (!snapshot->state || !check_state(snapshot, error) ||
+	    !open_cpus(snapshot, error) ||
+	    !any_consumed(snapshot, &consumed, error))
+		return FALSE;
+	if (consumed)
+		snapshot->ui->warning("some of this snapshot was read before; "
+				      "saving what is left");
+	return TRUE;
+}
+
+static gboolean save(Snapshot *snapshot, KmtSummary *summary, GError **error)
+{
+	const KmtSessionOptions *options = snapshot->options;
+
+	snapshot->output =
+		kmt_output_open(options->directory, options->force, error);
+	if (!snapshot->output || !make_meta(snapshot, summary, error) ||
+	    !save_cpus(snapshot, summary, error) ||
+	    !save_tables(snapshot, error) || !check_same(snapshot, error))
+		return FALSE;
+	kmt_meta_end(snapshot->meta, summary->bytes, &summary->lost, TRUE);
+	return kmt_output_write_meta(snapshot->output, snapshot->meta,
+				     snapshot->cpus->len, error) &&
+	       kmt_output_sync(snapshot->output, error);
+}
+
+static void say_saving(Snapshot *snapshot)
+{
+	g_autofree char *text = g_strdup_printf(
+		"saving the snapshot (%s) into %s",
+		fact(snapshot->state, "why"), snapshot->options->directory);
+
+	snapshot->ui->note(text);
+}
+
+gboolean kmt_snapshot_save(const KmtSessionOptions *options,
+			   const KmtSessionUi *ui, KmtSummary *summary,
+			   GPtrArray *errors)
+{
+	Snapshot snapshot = {
+		.options = options,
+		.ui = ui,
+		.cpus = g_array_new(FALSE, FALSE, sizeof(SnapshotCpu)),
+	};
+	GError *error = NULL;
+	gboolean ok;
+
+	g_array_set_clear_func(snapshot.cpus, (GDestroyNotify)cpu_clear);
+	ok = open_snapshot(&snapshot, &error);
+	if (ok) {
+		say_saving(&snapshot);
+		ok = save(&snapshot, summary, &error);
+	}
+	summary->frozen = TRUE;
+	summary->is_snapshot = TRUE;
+	summary->record_bytes = snapshot.record_bytes;
+	if (error)
+		g_ptr_array_add(errors, error);
+	g_array_unref(snapshot.cpus);
+	if (!ok && snapshot.output)
+		kmt_output_undo(snapshot.output);
+	g_clear_pointer(&snapshot.output, kmt_output_close);
+	g_clear_pointer(&snapshot.meta, g_key_file_unref);
+	g_clear_pointer(&snapshot.state, g_hash_table_unref);
+	kmt_tables_clear(&snapshot.tables);
+	g_clear_pointer(&snapshot.control, kmt_control_close);
+	return ok;
+}

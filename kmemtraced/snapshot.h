@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Saving a snapshot that the kernel has taken, while tracing goes on. */
+#ifndef KMEMTRACED_SNAPSHOT_H
+#define KMEMTRACED_SNAPSHOT_H
+
+#include "kmemtraced/session.h"
+
+/*
+ * Saves the snapshot as a capture of its own.  Another kmemtraced may record
+ * meanwhile: what is traced, and how, stays as it is.  As kmt_session_run(), but
+ * if a new snapshot takes the place of this one nothing is left.
+ */
+gboolean kmt_snapshot_save(const KmtSessionOptions *options,
+			   const KmtSessionUi *ui, KmtSummary *summary,
+			   GPtrArray *errors);
+
+#endif
