@@ -225,6 +225,7 @@ EXTRA_DIST += \
 	tests/vm/loss.py \
 	tests/vm/main_job.py \
 	tests/vm/reconcile.py \
+	tests/vm/snapshot.py \
 	tests/vm/version2.py
 
 # bench/

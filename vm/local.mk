@@ -16,6 +16,8 @@ EXTRA_DIST += \
 	vm/faulty/kmt_faulty.c \
 	vm/gap/Kbuild \
 	vm/gap/kmt_gap.c \
+	vm/snapshot/Kbuild \
+	vm/snapshot/kmt_snapshot.c \
 	vm/guest/init \
 	vm/guest/lib.sh \
 	vm/scenarios/boot-capture.sh \
@@ -28,6 +30,7 @@ EXTRA_DIST += \
 	vm/scenarios/hotplug.sh \
 	vm/scenarios/kill-restart.sh \
 	vm/scenarios/loss.sh \
+	vm/scenarios/snapshot.sh \
 	vm/scenarios/parameters.sh \
 	vm/scenarios/questions.sh \
 	vm/scenarios/reconcile.sh \

@@ -166,6 +166,13 @@ step_toggle()
 	version2 "$work/toggle" --task 'a second name'
 }
 
+# Snapshots, and what takes them.
+step_snapshot()
+{
+	guest slub "$work/snapshot" snapshot.sh
+	python3 "$kmt_top/tests/vm/snapshot.py" "$work/snapshot"
+}
+
 step_parameters()
 {
 	guest slub "$work/parameters" parameters.sh --append \
@@ -213,6 +220,9 @@ step_debug()
 	python3 "$kmt_top/tests/vm/gap.py" "$work/debug-gap/capture" \
 		"$work/debug-gap/gap.log" "$work/debug-gap/nmi"
 	version2 "$work/debug-gap" --accounted
+	guest 'slub debug' "$work/debug-snapshot" snapshot.sh "${opts[@]}" \
+		--append "$quiet"
+	python3 "$kmt_top/tests/vm/snapshot.py" "$work/debug-snapshot"
 }
 
 # What the documents show can be had.

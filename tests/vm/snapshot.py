@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Are the snapshots of a guest what they were taken for?
+
+Usage: snapshot.py OUT
+
+OUT is what vm/scenarios/snapshot.sh left: captures made by kmemtraced -S, one
+that it recorded meanwhile, and one of a trace that stopped. What vm/snapshot/
+kmt_snapshot.c did says how many of its events each must have. The check must find
+no error in any, and the report must name the culprit of the out-of-memory.
+"""
+import collections
+import configparser
+import csv
+import os
+import struct
+import subprocess
+import sys
+
+import capture
+
+STOP = struct.Struct("<BBHiQ32sqII")
+EVENT_STOP = 6
+SNAPSHOTS = {
+    "root": "snapshot/take",
+    "both": "kmemtrace_snapshot",
+    "cache": "cache:kmt_snapshot>40000",
+    "site": "site:snapshot_keep>100K",
+    "oom": "oom",
+}
+
+failed = False
+
+
+def expect(what, value, good):
+    global failed
+    ok = good(value) if callable(good) else value == good
+    failed |= not ok
+    print(f"snapshot.py: {what}: {value}"
+          + ("" if ok else " is wrong" if callable(good) else f", not {good}"))
+
+
+def allocations(directory):
+    """How many of each function, and the bytes that they got."""
+    symbols = capture.Symbols(directory)
+    count, held = collections.Counter(), collections.Counter()
+    for event in capture.read(directory):
+        if event.event_id == capture.ALLOC and event.type_id < 2:
+            function = symbols.function(event.call_site)
+            count[function] += 1
+            held[function] += event.bytes_alloc
+    return count, held
+
+
+def meta(directory):
+    parser = configparser.RawConfigParser(delimiters="=", strict=True)
+    with open(os.path.join(directory, "kmemtrace.meta")) as f:
+        parser.read_file(f)
+    return parser
+
+
+def check(directory):
+    result = subprocess.run(["kmemtrace-check", directory], text=True,
+                            capture_output=True)
+    expect(f"{directory}: the check ends with", result.returncode, 0)
+    if result.returncode:
+        print(result.stdout, result.stderr)
+
+
+def is_saved(directory, why):
+    about = meta(directory)
+    expect(f"{directory}: why", about["snapshot"]["why"], why)
+    expect("its beginning is cut", about["capture"]["continues"], "true")
+    expect("it is complete", about["capture"]["complete"], "true")
+    taken = int(about["snapshot"]["time"])
+    last = max((e.time for e in capture.read(directory)), default=0)
+    # A record that was under way, on a slow machine.
+    expect("the last record comes so many ns after it was taken", last - taken,
+           lambda n: n < 100_000_000)
+    check(directory)
+
+
+def report_names(directory, culprit):
+    """The function that holds most, by the report."""
+    text = subprocess.run(
+        ["kmemtrace-report", "--csv", "--slab", "--by", "function",
+         "--fields", "live,live-objects", "--sort", "live", "--lines", "3",
+         directory], check=True, capture_output=True, text=True).stdout
+    print(text)
+    rows = list(csv.reader(text.splitlines()))
+    expect("the report names first", rows[1][1].split()[0], culprit)
+
+
+def stopped(directory):
+    """A record tells why it stopped, and it is the last of its CPU."""
+    stops = 0
+    for cpu in capture.cpus(directory):
+        with open(os.path.join(directory, f"cpu{cpu}.out"), "rb") as f:
+            data = f.read()
+        records = list(STOP.iter_unpack(data))
+        for i, fields in enumerate(records):
+            if fields[0] != EVENT_STOP:
+                continue
+            stops += 1
+            symbols = capture.Symbols(directory)
+            expect("it stopped for", fields[5].rstrip(b"\0"),
+                   b"kmemtrace_snapshot")
+            expect("asked for by", symbols.function(fields[4]), "snapshot_take")
+            expect("fields that are 0", (fields[1], fields[8]), (0, 0))
+            expect("records of this CPU after it", len(records) - 1 - i, 0)
+    expect("records of a stop", stops, 1)
+    check(directory)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    out = sys.argv[1]
+    for name, why in SNAPSHOTS.items():
+        is_saved(os.path.join(out, name), why)
+    check(os.path.join(out, "live"))
+
+    count, _ = allocations(os.path.join(out, "root"))
+    expect("kept before the snapshot", count["snapshot_keep"], 1000)
+    count, _ = allocations(os.path.join(out, "cache"))
+    # SLUB takes what its CPUs have at hand for objects in use.
+    expect("objects of the cache when it held too much",
+           count["snapshot_fill"], lambda n: 150 <= n <= 40000 // 200 + 1)
+    expect("kept before that", count["snapshot_keep"], 50)
+    count, _ = allocations(os.path.join(out, "site"))
+    expect("kept between the snapshots, until it was too much",
+           count["snapshot_keep"], 51)
+    count, held = allocations(os.path.join(out, "oom"))
+    expect("who was given most before the OOM killer came",
+           held.most_common(1)[0][0], "snapshot_hoard")
+    report_names(os.path.join(out, "oom"), "snapshot_hoard")
+    count, _ = allocations(os.path.join(out, "stopped"))
+    expect("kept before tracing stopped", count["snapshot_keep"], 10)
+    stopped(os.path.join(out, "stopped"))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What snapshots are for, and what they have to endure: driven by writing a word
+ * to /proc/kmt_snapshot.
+ *
+ *   hoard		allocate kernel memory without end, until killed
+ *   drop		free that, and what keep has kept
+ *   keep N		keep N objects of 1000 bytes, by snapshot_keep()
+ *   fill N		keep N objects of the cache kmt_snapshot
+ *   drop		free what is kept
+ *   fail, fail-quiet	an allocation fails, with and without a warning
+ *   take		kmemtrace_snapshot() with a spin lock held, interrupts off
+ *   take-alloc		kmemtrace_snapshot_alloc()
+ *   take-nmi		kmemtrace_snapshot() in NMI context
+ *   take-both N	all CPUs at once, in an interrupt, N times
+ */
+#define pr_fmt(fmt) "kmt_snapshot: " fmt
+
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/kmemtrace.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/proc_fs.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/uaccess.h>
+
+#include <asm/apic.h>
+#include <asm/nmi.h>
+
+/* A list of what is held: it begins with a pointer to the one before. */
+static void **snapshot_hoarded, **snapshot_kept, **snapshot_filled;
+static struct kmem_cache *snapshot_cache;
+static DEFINE_MUTEX(snapshot_mutex);
+
+/* The culprit. */
+static noinline int snapshot_hoard(void)
+{
+	void **object;
+
+	while (!fatal_signal_pending(current)) {
+		object = kmalloc(4000, GFP_KERNEL);
+		if (!object)
+			return -ENOMEM;
+		*object = snapshot_hoarded;
+		snapshot_hoarded = object;
+		cond_resched();
+	}
+	return -EINTR;
+}
+
+static noinline int snapshot_keep(unsigned long n)
+{
+	void **object;
+
+	for (; n; n--) {
+		object = kmalloc(1000, GFP_KERNEL);
+		if (!object)
+			return -ENOMEM;
+		*object = snapshot_kept;
+		snapshot_kept = object;
+	}
+	return 0;
+}
+
+static noinline int snapshot_fill(unsigned long n)
+{
+	void **object;
+
+	for (; n; n--) {
+		object = kmem_cache_alloc(snapshot_cache, GFP_KERNEL);
+		if (!object)
+			return -ENOMEM;
+		*object = snapshot_filled;
+		snapshot_filled = object;
+	}
+	return 0;
+}
+
+static noinline void snapshot_drop(void)
+{
+	void **object;
+
+	while ((object = snapshot_hoarded)) {
+		snapshot_hoarded = *object;
+		kfree(object);
+		cond_resched();
+	}
+	while ((object = snapshot_kept)) {
+		snapshot_kept = *object;
+		kfree(object);
+	}
+	while ((object = snapshot_filled)) {
+		snapshot_filled = *object;
+		kmem_cache_free(snapshot_cache, object);
+	}
+}
+
+/* No zone has so many pages in one piece after the first few. */
+static noinline int snapshot_fail(gfp_t gfp)
+{
+	LIST_HEAD(pages);
+	struct page *page, *next;
+
+	while ((page = alloc_pages(GFP_NOWAIT | __GFP_NORETRY | gfp,
+				   MAX_ORDER - 1)))
+		list_add(&page->lru, &pages);
+	list_for_each_entry_safe(page, next, &pages, lru)
+		__free_pages(page, MAX_ORDER - 1);
+	return 0;
+}
+
+static noinline int snapshot_take(void)
+{
+	static DEFINE_SPINLOCK(lock);
+	unsigned long flags;
+
+	spin_lock_irqsave(&lock, flags);
+	kmemtrace_snapshot();
+	spin_unlock_irqrestore(&lock, flags);
+	return 0;
+}
+
+static void snapshot_take_here(void *unused)
+{
+	kmemtrace_snapshot();
+}
+
+static int snapshot_take_both(unsigned long n)
+{
+	for (; n; n--) {
+		on_each_cpu(snapshot_take_here, NULL, 1);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+static atomic_t nmi_wanted;
+
+static int snapshot_nmi(unsigned int type, struct pt_regs *regs)
+{
+	if (!atomic_read(&nmi_wanted))
+		return NMI_DONE;
+	kmemtrace_snapshot();
+	atomic_set(&nmi_wanted, 0);
+	return NMI_HANDLED;
+}
+
+static int snapshot_take_nmi(void)
+{
+	int err;
+
+	err = register_nmi_handler(NMI_LOCAL, snapshot_nmi, 0, "kmt_snapshot");
+	if (err)
+		return err;
+	atomic_set(&nmi_wanted, 1);
+	preempt_disable();
+	apic->send_IPI_mask(cpumask_of(smp_processor_id()), NMI_VECTOR);
+	preempt_enable();
+	while (atomic_read(&nmi_wanted))
+		cpu_relax();
+	unregister_nmi_handler(NMI_LOCAL, "kmt_snapshot");
+	return 0;
+}
+
+static int snapshot_do(const char *word, unsigned long n)
+{
+	int ret;
+
+	if (!strcmp(word, "hoard")) {
+		ret = snapshot_hoard();
+		/* Else all others would have to go, too. */
+		snapshot_drop();
+		return ret;
+	}
+	if (!strcmp(word, "keep"))
+		return snapshot_keep(n);
+	if (!strcmp(word, "fill"))
+		return snapshot_fill(n);
+	if (!strcmp(word, "fail"))
+		return snapshot_fail(0);
+	if (!strcmp(word, "fail-quiet"))
+		return snapshot_fail(__GFP_NOWARN);
+	if (!strcmp(word, "take"))
+		return snapshot_take();
+	if (!strcmp(word, "take-nmi"))
+		return snapshot_take_nmi();
+	if (!strcmp(word, "take-both"))
+		return snapshot_take_both(n);
+	if (!strcmp(word, "take-alloc"))
+		kmemtrace_snapshot_alloc();
+	else if (!strcmp(word, "drop"))
+		snapshot_drop();
+	else
+		return -EINVAL;
+	return 0;
+}
+
+static ssize_t snapshot_write(struct file *file, const char __user *buf,
+			      size_t len, loff_t *pos)
+{
+	char text[32], word[16];
+	unsigned long n = 0;
+	int ret;
+
+	if (len >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	text[len] = '\0';
+	if (sscanf(text, "%15s %lu", word, &n) < 1)
+		return -EINVAL;
+	mutex_lock(&snapshot_mutex);
+	ret = snapshot_do(word, n);
+	mutex_unlock(&snapshot_mutex);
+	return ret ? ret : len;
+}
+
+static const struct proc_ops snapshot_ops = {
+	.proc_write	= snapshot_write,
+	.proc_lseek	= noop_llseek,
+};
+
+/* A cache with a constructor is not merged with others of its size. */
+static void snapshot_construct(void *object)
+{
+}
+
+static int __init snapshot_init(void)
+{
+	snapshot_cache = kmem_cache_create("kmt_snapshot", 200, 0, 0,
+					   snapshot_construct);
+	if (!snapshot_cache)
+		return -ENOMEM;
+	if (!proc_create("kmt_snapshot", 0200, NULL, &snapshot_ops)) {
+		kmem_cache_destroy(snapshot_cache);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void __exit snapshot_exit(void)
+{
+	remove_proc_entry("kmt_snapshot", NULL);
+	snapshot_drop();
+	kmem_cache_destroy(snapshot_cache);
+}
+
+module_init(snapshot_init);
+module_exit(snapshot_exit);
+MODULE_DESCRIPTION("Hoards memory and takes snapshots of kmemtrace");
+MODULE_LICENSE("GPL");
