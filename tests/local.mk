@@ -171,6 +171,7 @@ KMEMTRACED_TESTS = \
 	tests/kmemtraced-command.py \
 	tests/kmemtraced-errors.py tests/kmemtraced-filter.py \
 	tests/kmemtraced-ftrace.py tests/kmemtraced-man.py \
+	tests/kmemtraced-snapshot.py \
 	tests/kmemtraced-record.py
 TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS) tests/kmemtraced_fake.py \
