@@ -10,6 +10,7 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/instance.c kmemtraced/instance.h \
 	kmemtraced/live.c kmemtraced/live.h \
 	kmemtraced/main.c \
+	kmemtraced/mapping.c kmemtraced/mapping.h \
 	kmemtraced/meta.c kmemtraced/meta.h \
 	kmemtraced/output.c kmemtraced/output.h \
 	kmemtraced/ownset.c kmemtraced/ownset.h \

@@ -222,7 +222,7 @@ static void parse_pids(const char *text, GArray *pids)
 static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 {
 	static char *directory, *source, *debugfs, *tracefs, *proc, *sys;
-	static char *seconds, *buffer, *filter;
+	static char *seconds, *buffer, *filter, *reader;
 	static char **pid_lists;
 	static gboolean children, keep_own;
 	static gboolean force, snapshot, version;
@@ -251,6 +251,10 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 		 "relay: only allocations like that, as 'cache=dentry', "
 		 "'size=4096-', 'sample=10'",
 		 "FILTER"},
+		{"reader", 0, 0, G_OPTION_ARG_STRING, &reader,
+		 "relay: read the buffers by mmap, without a copy, or by read "
+		 "(default: mmap where the kernel has it)",
+		 "mmap|read"},
 		{"seconds", 'w', 0, G_OPTION_ARG_STRING, &seconds,
 		 "End after SECONDS (default: at Ctrl+C)", "SECONDS"},
 		{"snapshot", 'S', 0, G_OPTION_ARG_NONE, &snapshot,
@@ -309,8 +313,12 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 	/* Who says where one of them is means that one. */
 	if (!source && tracefs && !debugfs)
 		source = g_strdup("ftrace");
-	else if (!source && (filter || (debugfs && !tracefs)))
+	else if (!source && (filter || reader || (debugfs && !tracefs)))
 		source = g_strdup("relay");
+	if (reader && !g_str_equal(reader, "mmap") &&
+	    !g_str_equal(reader, "read"))
+		fail_usage("--reader '%s' is neither mmap nor read", reader);
+	options->reader = reader;
 	options->source = source;
 	options->filter = filter;
 	options->tracefs = tracefs;

@@ -19,6 +19,9 @@
 /* The thread calls little and keeps nothing on its stack. */
 #define STACK_BYTES (256 * 1024)
 
+/* A record is not larger. */
+#define KMT_RECORD_BYTES_MAX 256
+
 /* How long to look away from a file that is ready and gives nothing. */
 #define SPURIOUS_WAIT_MS 10
 
@@ -73,21 +76,78 @@ static void pin(KmtReader *reader)
 				       reader->cpu_set) == 0;
 }
 
+/* The record of version 2 that read() gives in this place. */
+static void append_lost(KmtReader *reader, const KmtFeedPart *part)
+{
+	union {
+		struct kmemtrace_event_lost lost;
+		guint8 bytes[KMT_RECORD_BYTES_MAX];
+	} record = {.lost = {
+			    .event_id = KMEMTRACE_EVENT_LOST,
+			    .event_size = (__u16)reader->record_bytes,
+			    .node = KMEMTRACE_NODE_NONE,
+			    .events = part->lost_events,
+			    .since = part->lost_since,
+			    .timestamp = part->lost_timestamp,
+		    }};
+
+	kmt_sink_append(reader->sink, record.bytes, reader->record_bytes);
+}
+
+/*
+ * Writes what can be taken at once before it is given back: who kills this
+ * process leaves what is not on the disk to the next one.
+ */
+static gint64 use_part(KmtReader *reader, bool all)
+{
+	KmtFeed *feed = reader->feed;
+	KmtFeedPart part;
+	gint64 n = feed->class->take(feed, &part, all);
+	int r;
+
+	if (n <= 0)
+		return n;
+	if (part.lost_events &&
+	    reader->record_bytes >= sizeof(struct kmemtrace_event_lost)) {
+		append_lost(reader, &part);
+		n += reader->record_bytes;
+	}
+	kmt_sink_append(reader->sink, part.from, part.n_bytes);
+	r = feed->class->give(feed, &part);
+	if (r == 0)
+		return n;
+	kmt_sink_take_back(reader->sink, (gsize)n);
+	return r;
+}
+
+/* As use_part(), by a copy. */
+static gint64 use_copy(KmtReader *reader, bool all)
+{
+	gsize room;
+	void *to = kmt_sink_room(reader->sink, &room);
+	gssize n = reader->feed->class->read(reader->feed, to, room, all);
+
+	if (n > 0)
+		kmt_sink_add(reader->sink, (gsize)n);
+	return n;
+}
+
 /* Reads until there is nothing more.  The number of bytes, or -errno. */
 static gint64 drain(KmtReader *reader, bool all)
 {
 	gint64 total = 0;
 
 	for (;;) {
-		gsize room;
-		void *to;
-		gssize n;
+		gint64 n;
 
 		if (atomic_load(&reader->abandon))
 			kmt_sink_discard(reader->sink);
-		to = kmt_sink_room(reader->sink, &room);
 		pin(reader);
-		n = reader->feed->class->read(reader->feed, to, room, all);
+		n = reader->feed->class->take ? use_part(reader, all)
+					      : use_copy(reader, all);
+		/* Somebody else has read it, or it was overwritten. */
+		if (n == -EAGAIN)
+			continue;
 		if (n < 0)
 			return n;
 		if (n == 0)
@@ -95,7 +155,6 @@ static gint64 drain(KmtReader *reader, bool all)
 		total += n;
 		atomic_fetch_add_explicit(&reader->bytes_read, (guint64)n,
 					  memory_order_relaxed);
-		kmt_sink_add(reader->sink, (gsize)n);
 	}
 }
 
@@ -109,14 +168,17 @@ static void report_write(KmtReader *reader, int error)
 }
 
 /* Sleeps until there is something to do.  FALSE: the file went away. */
-static bool wait_for_records(KmtReader *reader, bool was_spurious)
+static bool wait_for_records(KmtReader *reader, bool was_spurious, bool *woken)
 {
 	const KmtFeed *feed = reader->feed;
 	struct pollfd fds[] = {
 		{.fd = reader->wake_fd, .events = POLLIN},
-		{.fd = feed->is_blind ? -1 : feed->fd, .events = POLLIN},
+		{.fd = feed->is_blind || feed->at_end ? -1 : feed->fd,
+		 .events = POLLIN},
 	};
 	int pause_ms = was_spurious ? SPURIOUS_WAIT_MS : feed->pause_ms;
+
+	*woken = false;
 
 	if (pause_ms > 0 && poll(fds, 1, pause_ms) > 0)
 		fds[1].revents = 0;
@@ -126,13 +188,15 @@ static bool wait_for_records(KmtReader *reader, bool was_spurious)
 	/* Back to 0.  What it was for is looked at after this. */
 	if (fds[0].revents)
 		(void)!read(reader->wake_fd, &(guint64){0}, sizeof(guint64));
+	*woken = fds[0].revents != 0;
 	return fds[0].revents || !fds[1].revents || (fds[1].revents & POLLIN);
 }
 
 static void *reader_thread(void *data)
 {
 	KmtReader *reader = data;
-	bool polled = false;
+	const KmtFeed *feed = reader->feed;
+	bool polled = false, woken = true;
 
 	if (reader->feed->class->attach)
 		reader->feed->class->attach(reader->feed);
@@ -140,9 +204,10 @@ static void *reader_thread(void *data)
 		/* Looked at before the last drain, so that it is the last. */
 		bool stop = atomic_load(&reader->stop);
 		bool gone = atomic_load(&reader->gone);
-		gint64 n;
+		gint64 n = 0;
 
-		n = drain(reader, stop || gone);
+		if (stop || gone || !feed->at_end || (feed->is_off && !polled))
+			n = drain(reader, stop || gone || woken);
 		if (n < 0) {
 			reader->read_error = (int)-n;
 			break;
@@ -158,7 +223,7 @@ static void *reader_thread(void *data)
 			atomic_store(&reader->drained, true);
 			wake(reader->notify_fd);
 		}
-		if (!wait_for_records(reader, polled && n == 0))
+		if (!wait_for_records(reader, polled && n == 0, &woken))
 			atomic_store(&reader->gone, true);
 		polled = true;
 	}

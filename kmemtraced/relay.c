@@ -11,17 +11,26 @@
 #include "kmemtraced/control.h"
 #include "kmemtraced/error.h"
 #include "kmemtraced/info.h"
+#include "kmemtraced/mapping.h"
 #include "kmemtraced/source.h"
 
-#define NONE "none"
+#define NONE	  "none"
+#define OVERWRITE "overwrite"
 
 typedef struct {
 	KmtSource source;
 	KmtControl *control;
-	char *filter;	 /* what the user wants; or NULL, as it is */
-	char *before;	 /* what there was, once ours is in its place */
-	guint64 session; /* that is recorded; 0: not known */
+	char *filter;	    /* what the user wants; or NULL, as it is */
+	char *before;	    /* what there was, once ours is in its place */
+	guint64 session;    /* that is recorded; 0: not known */
+	char *mode;	    /* of the buffers, or NULL: discard */
+	const char *reader; /* as in KmtSourceOptions */
 } Relay;
+
+typedef struct {
+	KmtFeed feed;
+	KmtMapping *mapping; /* or NULL */
+} RelayFeed;
 
 static KmtControl *control_of(KmtSource *source)
 {
@@ -41,8 +50,19 @@ static gssize relay_read(KmtFeed *feed, void *to, gsize n_bytes, gboolean all)
 	return n;
 }
 
+static gssize relay_take(KmtFeed *feed, KmtFeedPart *part, gboolean all)
+{
+	return kmt_mapping_take(((RelayFeed *)feed)->mapping, part, all);
+}
+
+static int relay_give(KmtFeed *feed, const KmtFeedPart *part)
+{
+	return kmt_mapping_give(((RelayFeed *)feed)->mapping, part);
+}
+
 static void relay_feed_free(KmtFeed *feed)
 {
+	kmt_mapping_close(((RelayFeed *)feed)->mapping);
 	if (feed->fd >= 0)
 		close(feed->fd);
 	g_free(feed->name);
@@ -54,11 +74,44 @@ static const KmtFeedClass feed_class = {
 	.free = relay_feed_free,
 };
 
+static const KmtFeedClass mapped_class = {
+	.take = relay_take,
+	.give = relay_give,
+	.free = relay_feed_free,
+};
+
+/* FALSE: it has to be mapped and cannot. */
+static gboolean map_feed(const Relay *relay, RelayFeed *feed, GError **error)
+{
+	if (g_strcmp0(relay->reader, "read") == 0)
+		return TRUE;
+	feed->mapping = kmt_mapping_open(feed->feed.fd);
+	if (feed->mapping) {
+		feed->feed.class = &mapped_class;
+		return TRUE;
+	}
+	if (!relay->reader)
+		return TRUE;
+	kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
+		      "cannot map %s in debugfs", feed->feed.name);
+	return FALSE;
+}
+
 static KmtFeed *relay_open_cpu(KmtSource *source, guint cpu, GError **error)
 {
-	g_autoptr(KmtFeed) feed = g_new0(KmtFeed, 1);
+	const Relay *relay = (const Relay *)source;
+	RelayFeed *relay_feed = g_new0(RelayFeed, 1);
+	g_autoptr(KmtFeed) feed = &relay_feed->feed;
+	gboolean enabled = TRUE;
 
 	feed->class = &feed_class;
+	feed->fd = -1;
+	/* What is overwritten meanwhile need not be written. */
+	feed->at_end = g_strcmp0(relay->mode, OVERWRITE) == 0;
+	if (feed->at_end &&
+	    !kmt_control_is_enabled(relay->control, &enabled, error))
+		return NULL;
+	feed->is_off = !enabled;
 	feed->timeout_ms = -1;
 	feed->name = g_strdup_printf("cpu%u", cpu);
 	feed->fd = openat(kmt_control_fd(control_of(source)), feed->name,
@@ -68,6 +121,8 @@ static KmtFeed *relay_open_cpu(KmtSource *source, guint cpu, GError **error)
 			      "cannot open %s in debugfs", feed->name);
 		return NULL;
 	}
+	if (!map_feed(relay, relay_feed, error))
+		return NULL;
 	return g_steal_pointer(&feed);
 }
 
@@ -234,6 +289,8 @@ static void relay_describe(KmtSource *source, GKeyFile *meta)
 	g_key_file_set_uint64(meta, "capture", "subbufs", source->n_subbufs);
 	g_key_file_set_uint64(meta, "capture", "subbuf_size",
 			      source->subbuf_bytes);
+	if (relay->mode)
+		g_key_file_set_string(meta, "capture", "mode", relay->mode);
 	if (!info)
 		return;
 	if (!now)
@@ -271,6 +328,7 @@ static void relay_free(KmtSource *source)
 		kmt_control_set(relay->control, "filter", relay->before, NULL);
 	kmt_control_close(relay->control);
 	g_free(relay->filter);
+	g_free(relay->mode);
 	g_free(relay->before);
 	g_free(source->what);
 	g_free(source->watch_path);
@@ -294,6 +352,19 @@ static const KmtSourceClass source_class = {
 	.free = relay_free,
 };
 
+/* A kernel that does not tell discards. */
+static gboolean read_mode(Relay *relay, GError **error)
+{
+	if (!kmt_control_has(relay->control, "mode"))
+		return TRUE;
+	relay->mode = kmt_control_get(relay->control, "mode", error);
+	if (!relay->mode)
+		return FALSE;
+	if (g_str_equal(relay->mode, OVERWRITE))
+		relay->source.keeps_newest = TRUE;
+	return TRUE;
+}
+
 KmtSource *kmt_relay_open(const KmtSourceOptions *options, GError **error)
 {
 	Relay *relay = g_new0(Relay, 1);
@@ -302,7 +373,9 @@ KmtSource *kmt_relay_open(const KmtSourceOptions *options, GError **error)
 	source->class = &source_class;
 	source->what = g_strdup("kmemtrace in the kernel");
 	relay->control = kmt_control_open(options->debugfs, error);
-	if (!relay->control || !make_filter(relay, options, error) ||
+	relay->reader = options->reader;
+	if (!relay->control || !read_mode(relay, error) ||
+	    !make_filter(relay, options, error) ||
 	    !join_session(relay, error) ||
 	    !kmt_control_geometry(relay->control, &source->n_subbufs,
 				  &source->subbuf_bytes, error))

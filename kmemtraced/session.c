@@ -179,6 +179,7 @@ static gboolean open_source(KmtSession *session, GError **error)
 		.sys = options->sys,
 		.proc = options->proc,
 		.buffer_kb = options->buffer_kb,
+		.reader = options->reader,
 		.pids = options->pids,
 		.n_pids = options->n_pids,
 		.children = options->children,
@@ -561,6 +562,7 @@ static void collect_figures(KmtSession *session, KmtSummary *summary)
 		summary->bytes += cpu.bytes;
 	}
 	g_array_sort(summary->cpus, compare_cpus);
+	summary->keeps_newest = session->source->keeps_newest;
 	summary->frozen = session->frozen;
 	summary->record_bytes = session->source->record_bytes;
 	summary->n_subbufs = session->source->n_subbufs;

@@ -14,6 +14,7 @@ typedef struct {
 	const char *debugfs;
 	const char *tracefs;
 	guint64 buffer_kb;
+	const char *reader; /* as in KmtSourceOptions */
 	const gint *pids;
 	guint n_pids;
 	gboolean children;

@@ -13,6 +13,9 @@
 #include "kmemtraced/error.h"
 #include "kmemtraced/sink.h"
 
+/* No disk asks for more with O_DIRECT, nor for a larger alignment. */
+#define BLOCK_BYTES 4096
+
 struct kmt_sink {
 	int fd;
 	bool direct; /* O_DIRECT is set on fd */
@@ -106,15 +109,16 @@ static guint64 cut(KmtSink *sink, guint64 n_bytes)
 	return whole;
 }
 
-/* Writes the first n_bytes of the buffer, whole records, at the file's end. */
-static int write_out(KmtSink *sink, gsize n_bytes)
+/* Writes n_bytes, whole records, at the file's end; the number that got there.
+ */
+static gsize write_from(KmtSink *sink, const guint8 *from, gsize n_bytes)
 {
 	guint64 start = kmt_sink_written(sink);
 	gsize done = 0;
 
-	while (done < n_bytes) {
-		ssize_t n = pwrite(sink->fd, sink->buffer + done,
-				   n_bytes - done, (off_t)(start + done));
+	while (done < n_bytes && !sink->closed) {
+		ssize_t n = pwrite(sink->fd, from + done, n_bytes - done,
+				   (off_t)(start + done));
 
 		if (n > 0) {
 			done += (gsize)n;
@@ -126,16 +130,25 @@ static int write_out(KmtSink *sink, gsize n_bytes)
 			 * and a short write leaves an offset off the blocks.
 			 */
 			set_direct(sink, false);
-			if (sink->direct)
-				return -EINVAL;
+			if (!sink->direct)
+				continue;
+			sink->error = -EINVAL;
+			sink->closed = true;
 		} else {
 			sink->error = n < 0 ? -errno : -ENOSPC;
 			sink->closed = true;
 			done = (gsize)(cut(sink, start + done) - start);
-			break;
 		}
 	}
 	figure_add(&sink->written, done);
+	return done;
+}
+
+/* Writes the first n_bytes of the buffer. */
+static int write_out(KmtSink *sink, gsize n_bytes)
+{
+	gsize done = write_from(sink, sink->buffer, n_bytes);
+
 	sink->fill -= done;
 	memmove(sink->buffer, sink->buffer + done, sink->fill);
 	if (sink->closed)
@@ -159,6 +172,58 @@ int kmt_sink_add(KmtSink *sink, gsize n_bytes)
 		kmt_sink_discard(sink);
 	else if (sink->fill == KMT_SINK_BUFFER_BYTES)
 		return write_out(sink, sink->fill);
+	return sink->error;
+}
+
+/* Whether it can be written from where it is. */
+static bool is_whole(const KmtSink *sink, const void *from, gsize n_bytes)
+{
+	return !sink->direct || (kmt_sink_written(sink) | (guintptr)from |
+				 n_bytes) % BLOCK_BYTES ==
+					0;
+}
+
+int kmt_sink_append(KmtSink *sink, const void *from, gsize n_bytes)
+{
+	const guint8 *rest = from;
+
+	/* What is before it goes first, if it ends where a block does. */
+	if (!sink->closed && sink->fill > 0 &&
+	    (!sink->direct || sink->fill % BLOCK_BYTES == 0))
+		write_out(sink, sink->fill);
+	if (!sink->closed && sink->fill == 0 && is_whole(sink, from, n_bytes)) {
+		gsize done = write_from(sink, rest, n_bytes);
+
+		rest += done;
+		n_bytes -= done;
+	}
+	while (n_bytes > 0) {
+		gsize room;
+		void *to = kmt_sink_room(sink, &room);
+		gsize n = MIN(room, n_bytes);
+
+		memcpy(to, rest, n);
+		kmt_sink_add(sink, n);
+		rest += n;
+		n_bytes -= n;
+	}
+	return sink->error;
+}
+
+int kmt_sink_take_back(KmtSink *sink, gsize n_bytes)
+{
+	gsize unsaved = (gsize)MIN(kmt_sink_unsaved(sink), n_bytes);
+	gsize in_memory;
+
+	figure_add(&sink->unsaved, -(guint64)unsaved);
+	n_bytes -= unsaved;
+	in_memory = MIN(sink->fill, n_bytes);
+	sink->fill -= in_memory;
+	n_bytes -= in_memory;
+	if (n_bytes > 0) {
+		cut(sink, kmt_sink_written(sink) - n_bytes);
+		figure_add(&sink->written, -(guint64)n_bytes);
+	}
 	return sink->error;
 }
 

@@ -53,6 +53,18 @@ void *kmt_sink_room(KmtSink *sink, gsize *n_bytes);
  */
 int kmt_sink_add(KmtSink *sink, gsize n_bytes);
 
+/*
+ * Both at once, for bytes that are somewhere else: whole blocks of whole
+ * records are written from there, without a copy.
+ */
+int kmt_sink_append(KmtSink *sink, const void *from, gsize n_bytes);
+
+/*
+ * Takes the last n_bytes away again, whole records, from memory or from the
+ * file.  What counts as unsaved does so no more.
+ */
+int kmt_sink_take_back(KmtSink *sink, gsize n_bytes);
+
 /* Writes what is to be written before waiting for more. */
 int kmt_sink_flush(KmtSink *sink);
 

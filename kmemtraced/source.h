@@ -14,6 +14,16 @@
 typedef struct kmt_source KmtSource;
 typedef struct kmt_feed KmtFeed;
 
+/* Records that are somewhere, to be used and given back. */
+typedef struct {
+	const void *from;
+	gsize n_bytes;	  /* whole records */
+	guint64 position; /* the source's */
+	/* Before these, so many records were lost; 0: none. */
+	guint64 lost_events;
+	gint64 lost_since, lost_timestamp;
+} KmtFeedPart;
+
 /* The records of one CPU. */
 typedef struct {
 	/* The calling thread is the one that will read.  May be NULL. */
@@ -24,6 +34,14 @@ typedef struct {
 	 * the end of what there is.  -errno if it cannot be read.
 	 */
 	gssize (*read)(KmtFeed *feed, void *to, gsize n_bytes, gboolean all);
+	/*
+	 * Instead of read, where records need no copy; or NULL.  take returns
+	 * what read does.  What was not given back is taken again by the next
+	 * reader.  give: 0, or -EAGAIN: the records were not ours alone, or are
+	 * no more, and must not be used.
+	 */
+	gssize (*take)(KmtFeed *feed, KmtFeedPart *part, gboolean all);
+	int (*give)(KmtFeed *feed, const KmtFeedPart *part);
 	/* When all was read: FALSE and an error if something was wrong. */
 	gboolean (*check)(const KmtFeed *feed, guint cpu, GError **error);
 	void (*free)(KmtFeed *feed);
@@ -33,6 +51,8 @@ struct kmt_feed {
 	const KmtFeedClass *class;
 	int fd;		   /* to be polled, unless is_blind */
 	gboolean is_blind; /* polling tells nothing */
+	gboolean at_end;   /* to be read only when tracing is off */
+	gboolean is_off;   /* which it is when the feed is opened */
 	int timeout_ms;	   /* look after so long in any case; -1: never */
 	int pause_ms;	   /* and not before; 0: at once */
 	char *name;	   /* for messages */
@@ -93,7 +113,8 @@ struct kmt_source {
 	/* A CPU's buffer. */
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
-	gsize batch_bytes; /* what a reader gets each time, about */
+	gboolean keeps_newest; /* a full one loses what is oldest */
+	gsize batch_bytes;     /* what a reader gets each time, about */
 };
 
 static inline void kmt_source_free(KmtSource *source)
@@ -117,6 +138,7 @@ typedef struct {
 	const char *sys;     /* likewise, sysfs */
 	const char *proc;    /* and procfs */
 	guint64 buffer_kb;   /* of a CPU; 0: as the source thinks fit */
+	const char *reader;  /* "mmap", "read", or NULL: the best there is */
 	const gint *pids;    /* only these processes ... */
 	guint n_pids;	     /* ..., unless there are none */
 	gboolean keep_own;   /* do not leave out what is our own */

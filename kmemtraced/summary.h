@@ -23,6 +23,7 @@ typedef struct {
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
 	gboolean has_option; /* the buffer's size is an option, -b */
+	gboolean keeps_newest; /* a full buffer loses what is oldest */
 } KmtSummary;
 
 void kmt_summary_init(KmtSummary *summary);

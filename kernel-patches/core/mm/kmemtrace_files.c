@@ -256,7 +256,8 @@ static int kmemtrace_mmap(struct file *filp, struct vm_area_struct *vma)
 
 	if (vma->vm_flags & VM_WRITE)
 		return -EACCES;
-	if (!(vma->vm_flags & VM_SHARED) || vma->vm_pgoff)
+	/* VM_SHARED is not set where the file is open for reading alone. */
+	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_pgoff)
 		return -EINVAL;
 	vma->vm_flags &= ~(VM_MAYWRITE | VM_MAYEXEC);
 	vma->vm_flags |= VM_DONTEXPAND | VM_DONTDUMP;

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Is what overwrites leave, and tell of, what an independent probe saw?
+
+Usage: buffers.py OUT
+
+OUT is what vm/scenarios/buffers.sh left. overwrite/ has what two readers got who
+were too slow for the storms on their CPUs: between the first and the last event
+of these each event that the witness saw is there, once and whole, or counted in
+a record of a loss. flight/ is what kmemtraced saved of a trace that was longer
+than the buffers: the newest events, and how many are missing before them.
+"""
+import collections
+import os
+import subprocess
+import sys
+
+import capture
+import loss
+
+failed = False
+
+
+def expect(what, value, wanted):
+    global failed
+    ok = value == wanted
+    failed |= not ok
+    print(f"buffers.py: {what}: {value}" + ("" if ok else f", not {wanted}"))
+
+
+def losses_out_of_place(events, lost):
+    """Times that are not between those of the records around."""
+    return sum(
+        not (n > 0 and since <= time and
+             (i == 0 or events[i - 1].time <= since) and
+             (i == len(events) or time <= events[i].time))
+        for i, n, since, time in lost)
+
+
+def judge_overwrite(directory):
+    symbols = capture.Symbols(directory)
+    counted = loss.overruns(os.path.join(directory, "overruns"))
+    for cpu in capture.cpus(directory):
+        events, lost = capture.read_all(directory, cpu)
+        seen = collections.Counter(loss.between_storms(
+            loss.witnessed(os.path.join(directory, "witness", f"cpu{cpu}")),
+            symbols))
+        recorded = collections.Counter(loss.between_storms(
+            [(e.event_id, e.type_id, e.call_site, e.ptr) for e in events],
+            symbols))
+        expect(f"cpu{cpu}: events that the witness did not see",
+               sum((recorded - seen).values()), 0)
+        missing = sum((seen - recorded).values())
+        expect(f"cpu{cpu}: overruns, where {sum(seen.values())} events were"
+               f" seen and {sum(recorded.values())} recorded", counted[cpu],
+               missing)
+        expect(f"cpu{cpu}: events that {len(lost)} records of losses tell of",
+               sum(n for _, n, _, _ in lost), missing)
+        expect(f"cpu{cpu}: losses at another time",
+               losses_out_of_place(events, lost), 0)
+        expect(f"cpu{cpu}: times that go back",
+               sum(a.time > b.time for a, b in zip(events, events[1:])), 0)
+        expect(f"cpu{cpu}: something was overwritten", missing > 0, True)
+
+
+def judge_flight(directory):
+    symbols = capture.Symbols(directory)
+    meta = capture.meta(directory)
+    expect("mode in kmemtrace.meta", meta.get("mode"), "overwrite")
+    counted = loss.overruns(directory + ".overruns")
+    for cpu in capture.cpus(directory):
+        events, lost = capture.read_all(directory, cpu)
+        expect(f"cpu{cpu}: events that records of losses tell of",
+               sum(n for _, n, _, _ in lost), counted[cpu])
+        expect(f"cpu{cpu}: losses not at the beginning",
+               [i for i, *_ in lost if i], [])
+        expect(f"cpu{cpu}: losses at another time",
+               losses_out_of_place(events, lost), 0)
+        if cpu == 0:
+            expect("cpu0: something was overwritten", counted[cpu] > 40000,
+                   True)
+            storms = [e for e in events[-1000:]
+                      if symbols.function(e.call_site) == "storm_write"]
+            expect("cpu0: the last storm", len(storms) >= 20, True)
+    expect("overruns in kmemtrace.meta", int(meta["overruns"]),
+           sum(counted.values()))
+    run = subprocess.run(["kmemtrace-check", directory], check=False)
+    expect("kmemtrace-check ends with", run.returncode, 0)
+    with open(directory + ".log") as f:
+        expect("kmemtraced tells of the mode", "overwrit" in f.read(), True)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    judge_overwrite(os.path.join(sys.argv[1], "overwrite"))
+    judge_flight(os.path.join(sys.argv[1], "flight"))
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
