@@ -251,10 +251,10 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 		 "relay: only allocations like that, as 'cache=dentry', "
 		 "'size=4096-', 'sample=10'",
 		 "FILTER"},
-		{"reader", 0, 0, G_OPTION_ARG_STRING, &reader,
-		 "relay: read the buffers by mmap, without a copy, or by read "
-		 "(default: mmap where the kernel has it)",
-		 "mmap|read"},
+		{"reader", 'R', 0, G_OPTION_ARG_STRING, &reader,
+		 "relay: how to read, mmap (without a copy) or read (default: "
+		 "mmap where the kernel has it)",
+		 "READER"},
 		{"seconds", 'w', 0, G_OPTION_ARG_STRING, &seconds,
 		 "End after SECONDS (default: at Ctrl+C)", "SECONDS"},
 		{"snapshot", 'S', 0, G_OPTION_ARG_NONE, &snapshot,
@@ -317,7 +317,7 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 		source = g_strdup("relay");
 	if (reader && !g_str_equal(reader, "mmap") &&
 	    !g_str_equal(reader, "read"))
-		fail_usage("--reader '%s' is neither mmap nor read", reader);
+		fail_usage("-R '%s' is neither mmap nor read", reader);
 	options->reader = reader;
 	options->source = source;
 	options->filter = filter;

@@ -175,25 +175,30 @@ int kmt_sink_add(KmtSink *sink, gsize n_bytes)
 	return sink->error;
 }
 
-/* Whether it can be written from where it is. */
-static bool is_whole(const KmtSink *sink, const void *from, gsize n_bytes)
+/* Whether it is to be written from where it is, once all before it is. */
+static bool is_worth_it(const KmtSink *sink, const void *from, gsize n_bytes)
 {
-	return !sink->direct || (kmt_sink_written(sink) | (guintptr)from |
-				 n_bytes) % BLOCK_BYTES ==
-					0;
+	guint64 place = kmt_sink_written(sink) + sink->fill;
+
+	if (sink->closed)
+		return false;
+	/* Small writes would add more to the trace. */
+	return !sink->direct ||
+	       (n_bytes >= sink->batch_bytes &&
+		(place | (guintptr)from | n_bytes) % BLOCK_BYTES == 0);
 }
 
 int kmt_sink_append(KmtSink *sink, const void *from, gsize n_bytes)
 {
 	const guint8 *rest = from;
 
-	/* What is before it goes first, if it ends where a block does. */
-	if (!sink->closed && sink->fill > 0 &&
-	    (!sink->direct || sink->fill % BLOCK_BYTES == 0))
-		write_out(sink, sink->fill);
-	if (!sink->closed && sink->fill == 0 && is_whole(sink, from, n_bytes)) {
-		gsize done = write_from(sink, rest, n_bytes);
+	if (is_worth_it(sink, from, n_bytes)) {
+		gsize done = 0;
 
+		if (sink->fill > 0)
+			write_out(sink, sink->fill);
+		if (sink->fill == 0)
+			done = write_from(sink, rest, n_bytes);
 		rest += done;
 		n_bytes -= done;
 	}

@@ -93,12 +93,13 @@ char *kmt_summary_advice(const KmtSummary *summary, guint64 memory_bytes)
 		return NULL;
 	text = g_string_new(NULL);
 	if (summary->keeps_newest) {
-		g_string_printf(text,
-				"%" G_GUINT64_FORMAT
-				" events were overwritten by newer ones, as the "
-				"mode overwrite has it; the capture begins "
-				"later on the CPUs where that was so",
-				summary->lost);
+		g_string_printf(
+			text,
+			"%" G_GUINT64_FORMAT
+			" events were overwritten by newer ones, as the "
+			"mode overwrite has it; the capture begins "
+			"later on the CPUs where that was so",
+			summary->lost);
 		return g_string_free(text, FALSE);
 	}
 	g_string_printf(text,

@@ -22,7 +22,7 @@ typedef struct {
 	guint record_bytes;
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
-	gboolean has_option; /* the buffer's size is an option, -b */
+	gboolean has_option;   /* the buffer's size is an option, -b */
 	gboolean keeps_newest; /* a full buffer loses what is oldest */
 } KmtSummary;
 

@@ -73,6 +73,7 @@ class FakeDebugfs:
         self.put("abi_version", f"{abi_version}\n")
         self.put("enabled", f"{enabled}\n")
         self.put("subbufs", "20\n")
+        self.put("mode", "discard\n")
         self.put("subbuf_size", f"{8192 * self.record}\n")
         self.put("total_overruns", "0\n")
         self.put("consumed", "")
@@ -84,6 +85,10 @@ class FakeDebugfs:
         """Sets what a file says."""
         with open(os.path.join(self.path, name), "w") as file:
             file.write(text)
+
+    def remove(self, name):
+        """A kernel that has no such file."""
+        os.unlink(os.path.join(self.path, name))
 
     def get(self, name):
         """What a file says."""

@@ -172,6 +172,7 @@ KMEMTRACED_TESTS = \
 	tests/kmemtraced-errors.py tests/kmemtraced-filter.py \
 	tests/kmemtraced-ftrace.py tests/kmemtraced-man.py \
 	tests/kmemtraced-snapshot.py \
+	tests/kmemtraced-buffers.py \
 	tests/kmemtraced-record.py
 TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS) tests/kmemtraced_fake.py \
@@ -223,6 +224,7 @@ EXTRA_DIST += \
 	tests/vm/capture.py \
 	tests/vm/ftrace.py \
 	tests/vm/gap.py \
+	tests/vm/buffers.py \
 	tests/vm/loss.py \
 	tests/vm/main_job.py \
 	tests/vm/reconcile.py \

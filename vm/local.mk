@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
 	vm/build \
+	vm/bufread/bufread.c \
 	vm/lib.sh \
 	vm/run \
 	vm/config/base.config \
@@ -21,6 +22,7 @@ EXTRA_DIST += \
 	vm/guest/init \
 	vm/guest/lib.sh \
 	vm/scenarios/boot-capture.sh \
+	vm/scenarios/buffers.sh \
 	vm/scenarios/cost.sh \
 	vm/scenarios/ctrl-c.sh \
 	vm/scenarios/disk-full.sh \

@@ -101,6 +101,28 @@ step_loss()
 	python3 "$kmt_top/tests/vm/loss.py" "$work/loss"
 }
 
+# A program for guests that reads the buffers by itself.
+bufread()
+{
+	[ -x "$work/bufread" ] ||
+		cc -O1 -static -I"$kmt_top/abi" -o "$work/bufread" \
+			"$kmt_top/vm/bufread/bufread.c"
+}
+
+# buffers NAME FRAGMENTS APPEND [OPTION of vm/run]...
+buffers()
+{
+	local out=$work/$1
+
+	bufread
+	guest "$2" "$out" buffers.sh --file "$work/bufread" \
+		--append "kmemtrace.subbufs=8 kmemtrace.subbuf_size=65536 $3" \
+		"${@:4}"
+	python3 "$kmt_top/tests/vm/buffers.py" "$out"
+}
+
+step_buffers() { buffers buffers slub "" --memory 256; }
+
 # The same work by both sources at once.
 step_ftrace_guest()
 {
@@ -214,6 +236,7 @@ step_debug()
 	guest 'slub debug' "$work/debug-toggle" toggle.sh "${opts[@]}" \
 		--append "$quiet" --file "$work/texec"
 	version2 "$work/debug-toggle" --accounted --task 'a second name'
+	buffers debug-buffers 'slub debug' "$quiet" "${opts[@]}"
 	# On two nodes the page allocator has wrappers of its own.
 	guest 'slub debug' "$work/debug-gap" gap.sh "${opts[@]}" \
 		--append "$on numa=fake=2"
