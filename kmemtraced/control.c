@@ -288,8 +288,21 @@ gboolean kmt_control_set(KmtControl *control, const char *name,
 			 const char *text, GError **error)
 {
 	int fd = openat(control->dir_fd, name, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	int errnum = fd < 0 ? errno : write_fd(fd, text);
+	int errnum = fd < 0 ? errno : 0;
+	const char *rest = text;
 
+	/*
+	 * Not write_fd(): pwrite() is not for every file of debugfs.  The
+	 * kernel takes all at once.
+	 */
+	while (fd >= 0 && *rest && !errnum) {
+		ssize_t n = write(fd, rest, strlen(rest));
+
+		if (n >= 0)
+			rest += n;
+		else if (errno != EINTR)
+			errnum = errno;
+	}
 	if (fd >= 0)
 		close(fd);
 	if (errnum)

@@ -181,6 +181,17 @@ static ssize_t limited_write(int fd, const void *data, size_t n, off_t offset)
 	return NEXT(pwrite)(fd, data, n, offset);
 }
 
+/* For files that are written once and whole. */
+ssize_t write(int fd, const void *data, size_t n)
+{
+	if (is_file(fd, "SHIM_WRITE_FILE") &&
+	    number("SHIM_WRITE_LIMIT", -1) == 0) {
+		errno = (int)number("SHIM_WRITE_ERRNO", ENOSPC);
+		return -1;
+	}
+	return NEXT(write)(fd, data, n);
+}
+
 ssize_t pwrite(int fd, const void *data, size_t n, off_t offset)
 {
 	const char *direct = getenv("SHIM_DIRECT");

@@ -201,6 +201,15 @@ step_parameters()
 		'kmemtrace.enable=maybe kmemtrace.subbufs=1 kmemtrace.subbuf_size=12x kmemtrace.abi=3 kmemtrace.tasks=1'
 }
 
+# control FRAGMENTS NAME [OPTION of vm/run]...
+control()
+{
+	guest "$1" "$work/$2" control.sh --fail-on-trouble "${@:3}"
+	python3 "$kmt_top/tests/vm/control.py" "$work/$2"
+}
+
+step_control() { control slub control; }
+
 # kmemtraced keeps up with a steady load and does not feed on itself.
 step_tail()
 {
@@ -237,6 +246,7 @@ step_debug()
 		--append "$quiet" --file "$work/texec"
 	version2 "$work/debug-toggle" --accounted --task 'a second name'
 	buffers debug-buffers 'slub debug' "$quiet" "${opts[@]}"
+	control 'slub debug' debug-control "${opts[@]}" --append "$quiet"
 	# On two nodes the page allocator has wrappers of its own.
 	guest 'slub debug' "$work/debug-gap" gap.sh "${opts[@]}" \
 		--append "$on numa=fake=2"

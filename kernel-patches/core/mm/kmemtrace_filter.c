@@ -511,6 +511,15 @@ static int kmemtrace_filter_open(struct inode *inode, struct file *file)
 	return single_open(file, kmemtrace_filter_show, NULL);
 }
 
+/* Enough for who tries what it takes, by hand or by a script. */
+static void kmemtrace_refuse(const char *why)
+{
+	static DEFINE_RATELIMIT_STATE(state, 5 * HZ, 100);
+
+	if (__ratelimit(&state))
+		pr_warn("filter was not taken: %s\n", why);
+}
+
 static ssize_t kmemtrace_filter_write(struct file *file,
 				      const char __user *buffer, size_t count,
 				      loff_t *ppos)
@@ -521,8 +530,7 @@ static ssize_t kmemtrace_filter_write(struct file *file,
 	int err;
 
 	if (count > KMEMTRACE_FILTER_MAX) {
-		pr_warn_ratelimited("filter takes up to %d bytes, not %zu\n",
-				    KMEMTRACE_FILTER_MAX, count);
+		kmemtrace_refuse("it has more than 4096 bytes");
 		return -E2BIG;
 	}
 	text = memdup_user_nul(buffer, count);
@@ -536,7 +544,7 @@ static ssize_t kmemtrace_filter_write(struct file *file,
 	}
 	kfree(text);
 	if (why)
-		pr_warn_ratelimited("filter was not taken: %s\n", why);
+		kmemtrace_refuse(why);
 	if (IS_ERR(filter))
 		return PTR_ERR(filter);
 	err = kmemtrace_set_filter(filter);
