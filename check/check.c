@@ -361,6 +361,7 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 	GPtrArray *loss = g_ptr_array_new_with_free_func(g_free);
 	const GPtrArray *tables;
 	g_auto(GStrv) not_seen = kmt_capture_not_seen(c);
+	g_autofree char *snapshot = kmt_capture_snapshot(c);
 	guint i;
 
 	if (c->has_overruns && c->overruns) {
@@ -397,7 +398,14 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 		g_ptr_array_add(loss,
 				g_strdup("whether events were lost is not "
 					 "known: kmemtrace.meta does not say"));
-	if (c->continues)
+	if (snapshot)
+		g_ptr_array_add(
+			loss,
+			g_strdup_printf("this is a snapshot, taken for '%s': "
+					"what its buffers no longer had is "
+					"missing",
+					snapshot));
+	else if (c->continues)
 		g_ptr_array_add(loss,
 				g_strdup("the first part of this trace is in "
 					 "another capture"));

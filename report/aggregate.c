@@ -622,6 +622,7 @@ static void finish(KmtBooks *books, KmtPipeline *pipeline)
 
 	aggregate->skipped = kmt_merge_skipped(merge);
 	aggregate->hole_records = kmt_merge_hole_records(merge);
+	aggregate->stop_records = kmt_merge_stop_records(merge);
 	aggregate->holes = g_array_copy((GArray *)kmt_merge_holes(merge));
 	aggregate->unordered = kmt_merge_unordered(merge);
 	set_range(books, merge);

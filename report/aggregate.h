@@ -53,6 +53,7 @@ typedef struct {
 	guint64 short_allocs; /* with bytes_alloc below bytes_req */
 	guint64 unordered;    /* timestamps going back */
 	guint64 skipped;      /* records of unknown kind */
+	guint64 stop_records; /* of version 2, likewise no events */
 	guint64 hole_records; /* of version 2; they tell of holes: */
 	GArray *holes;	      /* of KmtHole */
 	guint64 truncated_bytes;

@@ -195,7 +195,8 @@ static void add_capture(JsonBuilder *builder, const KmtReport *report)
 		kmt_json_u64(builder, "record_size", capture->record_size);
 	kmt_json_u64(builder, "cpus", capture->files->len);
 	kmt_json_u64(builder, "events",
-		     capture->n_records - report->aggregate->hole_records);
+		     capture->n_records - report->aggregate->hole_records -
+			     report->aggregate->stop_records);
 	add_time(builder, report->aggregate, "first_timestamp",
 		 report->aggregate->first_timestamp);
 	add_time(builder, report->aggregate, "last_timestamp",

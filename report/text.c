@@ -63,6 +63,7 @@ static void print_lost(const KmtReport *report, FILE *out)
 static void print_loss(const KmtReport *report, FILE *out)
 {
 	const KmtCapture *capture = report->capture;
+	g_autofree char *why = kmt_capture_snapshot(capture);
 
 	fputs("Events lost:   ", out);
 	switch (kmt_report_loss(capture)) {
@@ -100,10 +101,18 @@ static void print_loss(const KmtReport *report, FILE *out)
 		fputs("Files:         at least one is LONGER than "
 		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
 		      out);
-	if (capture->continues)
+	if (why) {
+		g_autofree char *text = kmt_printable(why);
+
+		fprintf(out,
+			"Snapshot:      taken for '%s'; what its buffers no "
+			"longer had is MISSING.\n",
+			text);
+	} else if (capture->continues) {
 		fputs("Beginning:     MISSING: an earlier reader took the "
 		      "first part of this trace.\n",
 		      out);
+	}
 }
 
 /* So that nobody takes a gap for a leak. */
@@ -243,7 +252,8 @@ static void print_events(const KmtReport *report, FILE *out)
 		kmt_format_seconds(kmt_report_origin(report), is_short);
 
 	fputs("Events:        ", out);
-	print_number(report, out, report->capture->n_records - a->hole_records);
+	print_number(report, out, report->capture->n_records -
+					  a->hole_records - a->stop_records);
 	if (report->capture->timeless)
 		fputs(", in sequence: the records have no time\n", out);
 	else if (!report->capture->n_records)

@@ -54,6 +54,12 @@ EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/fixtures/check-unknown-task.txt \
 	tests/fixtures/check-wrong-cache.expected \
 	tests/fixtures/check-wrong-cache.txt \
+	tests/fixtures/clean-snapshot.expected \
+	tests/fixtures/clean-snapshot.txt \
+	tests/fixtures/clean-stopped-big.expected \
+	tests/fixtures/clean-stopped-big.txt \
+	tests/fixtures/clean-stopped.expected \
+	tests/fixtures/clean-stopped.txt \
 	tests/fixtures/clean-version2-big.expected \
 	tests/fixtures/clean-version2-big.txt \
 	tests/fixtures/clean-version2.expected \

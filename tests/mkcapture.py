@@ -21,6 +21,7 @@ be decimal or 0x hexadecimal:
                             pid=.. cache=.. flags=.. with size=64 or more:
                             what version 2 has there, instead of 0xee
     lost t=.. n=.. since=.. a record of lost events
+    stop t=.. why=..        a record of a stop; also site= and pid=
     bytes 00 01 02          as they are
     repeat N STATEMENT      the same N times
     end                     no more follows
@@ -210,6 +211,15 @@ class Compiler:
         data = lost(order=self.order, event_size=self.size, **fields)
         self.emit(data + b"\xee" * (self.size - len(data)))
 
+    def do_stop(self, words):
+        """stop t= site= pid= why="""
+        fields = dict(word.split("=", 1) for word in words)
+        data = struct.pack(
+            ORDERS[self.order] + "BBHiQ32sqII", 6, 0, self.size, -1,
+            int(fields.get("site", "1"), 0), fields["why"].encode(),
+            int(fields["t"], 0), int(fields.get("pid", "0"), 0), 0)
+        self.emit(data + b"\xee" * (self.size - len(data)))
+
     def statement(self, words):
         """One line that is not part of a text."""
         verb, rest = words[0], words[1:]
@@ -230,6 +240,8 @@ class Compiler:
             self.do_record(rest)
         elif verb == "lost":
             self.do_lost(rest)
+        elif verb == "stop":
+            self.do_stop(rest)
         elif verb == "bytes":
             self.emit(bytes.fromhex("".join(rest)))
         elif verb == "repeat":

@@ -152,6 +152,13 @@ gboolean kmt_capture_has_lost(const KmtCapture *capture)
 	       capture->damaged;
 }
 
+char *kmt_capture_snapshot(const KmtCapture *capture)
+{
+	return capture->meta ? g_key_file_get_string(capture->meta, "snapshot",
+						     "why", NULL)
+			     : NULL;
+}
+
 gboolean kmt_capture_is_cut_off(const KmtCapture *capture)
 {
 	return capture->meta && !capture->complete;

@@ -154,6 +154,12 @@ GStrv kmt_capture_events_off(const KmtCapture *capture);
 char *kmt_capture_filter(const KmtCapture *capture, gboolean *changed);
 
 /*
+ * If it is a snapshot of the kernel: why that was taken, any text, owned by the
+ * caller.  Else NULL.
+ */
+char *kmt_capture_snapshot(const KmtCapture *capture);
+
+/*
  * Where records may be missing: anywhere, since events or parts of files were
  * lost, or since the source does not see all (is_lossy: either, has_lost: the
  * former alone); or at the end, as kmemtrace.meta says.

@@ -57,6 +57,9 @@ struct KmtMerge {
 	guint64 skipped;
 	guint64 hole_records;
 	GArray *holes; /* of KmtHole */
+	guint64 stop_records;
+	char *stop_why; /* of the first of them */
+	gint64 stop_time;
 	guint64 unordered;
 };
 
@@ -117,6 +120,22 @@ static void note_hole(KmtMerge *merge, const KmtHole *hole)
 	last->events += hole->events;
 }
 
+static void note_stop(KmtMerge *merge, const Source *s,
+		      const struct kmemtrace_event *event)
+{
+	guint64 text[4] = {event->ptr, event->bytes_req, event->bytes_alloc,
+			   event->gfp_flags};
+	guint i;
+
+	if (merge->stop_records++)
+		return;
+	/* Text has no byte order. */
+	for (i = 0; s->file->swapped && i < G_N_ELEMENTS(text); i++)
+		text[i] = GUINT64_SWAP_LE_BE(text[i]);
+	merge->stop_why = g_strndup((const char *)text, sizeof(text));
+	merge->stop_time = event->timestamp;
+}
+
 /* One that is not usable. */
 static void skip(KmtMerge *merge, const Source *s, const KmtRawEvent *record)
 {
@@ -131,8 +150,10 @@ static void skip(KmtMerge *merge, const Source *s, const KmtRawEvent *record)
 	if (event.event_size == s->record_size &&
 	    kmt_is_lost(&event, s->record_size))
 		note_hole(merge, &hole);
-	else if (event.event_size != s->record_size ||
-		 !kmt_is_stop(&event, s->record_size))
+	else if (event.event_size == s->record_size &&
+		 kmt_is_stop(&event, s->record_size))
+		note_stop(merge, s, &event);
+	else
 		merge->skipped++;
 }
 
@@ -248,6 +269,7 @@ void kmt_merge_free(KmtMerge *merge)
 		kmt_source_free(merge->sources[i].source);
 	}
 	g_array_unref(merge->holes);
+	g_free(merge->stop_why);
 	g_free(merge->runners);
 	g_free(merge->sources);
 	g_free(merge);
@@ -522,6 +544,11 @@ guint64 kmt_merge_hole_records(const KmtMerge *merge)
 	return merge->hole_records;
 }
 
+guint64 kmt_merge_stop_records(const KmtMerge *merge)
+{
+	return merge->stop_records;
+}
+
 guint64 kmt_merge_unordered(const KmtMerge *merge)
 {
 	return merge->unordered;
@@ -616,10 +643,24 @@ static void note_apart(const KmtMerge *merge, GPtrArray *notes)
 					a->path, b->path));
 }
 
+static void note_stopped(const KmtMerge *merge, GPtrArray *notes)
+{
+	if (!merge->stop_records)
+		return;
+	g_ptr_array_add(
+		notes,
+		g_strdup_printf("the kernel stopped tracing at %.6f s of its "
+				"clock: a snapshot was asked for (%s), and "
+				"there were no spare buffers",
+				(double)merge->stop_time / NS_PER_S,
+				merge->stop_why));
+}
+
 GPtrArray *kmt_merge_notes(const KmtMerge *merge)
 {
 	GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
 
+	note_stopped(merge, notes);
 	note_gap(merge, notes);
 	note_apart(merge, notes);
 	return notes;

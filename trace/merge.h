@@ -94,6 +94,9 @@ const GArray *kmt_merge_holes(const KmtMerge *merge);
 /* How many such records there were. */
 guint64 kmt_merge_hole_records(const KmtMerge *merge);
 
+/* How many told that the kernel stopped tracing; they are no events either. */
+guint64 kmt_merge_stop_records(const KmtMerge *merge);
+
 /*
  * The times of the first and the last record of a file that is not skipped.
  * FALSE if there is none.
