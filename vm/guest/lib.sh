@@ -74,6 +74,16 @@ total_overruns()
 	cat "$kmt/total_overruns"
 }
 
+# witness: vm/witness looks on; what it does not know is not recorded.
+witness()
+{
+	local event
+	insmod /modules/kmt_witness.ko || fail "no witness"
+	for event in percpu_alloc percpu_free vmalloc vfree; do
+		echo 0 >"$kmt/events/$event/enabled" || fail "no event $event"
+	done
+}
+
 # storm CPU PAIRS: that many allocations and frees on one CPU.
 storm()
 {

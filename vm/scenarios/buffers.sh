@@ -128,7 +128,7 @@ echo 16384 >$kmt/subbuf_size
 echo overwrite >$kmt/mode
 [ "$(cat $kmt/mode)" = overwrite ] || fail "the mode is not overwrite"
 grep -q '^# mode: overwrite$' $kmt/info || fail "info does not tell the mode"
-insmod /modules/kmt_witness.ko || fail "no witness"
+witness
 mkdir /out/overwrite
 echo 1 >$kmt/enabled
 taskset 2 /files/bufread follow read $kmt/cpu0 /tmp/cpu0.out $kmt/enabled &
@@ -154,6 +154,9 @@ cp /proc/kallsyms /out/overwrite
 cat /out/overwrite/overruns
 
 echo "--- kmemtraced as a flight recorder"
+for event in "$kmt"/events/*/enabled; do
+	echo 1 >"$event"
+done
 daemon_start /out/flight
 storm 0 20000
 storm 0 10

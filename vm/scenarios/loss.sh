@@ -8,7 +8,7 @@
 . /lib.sh
 
 insmod /modules/kmt_storm.ko || fail "no storm module"
-insmod /modules/kmt_witness.ko || fail "no witness"
+witness
 
 # Small storms mark where every probe is in place on a CPU and nothing is lost
 # yet, and where nothing is lost any more.
