@@ -23,6 +23,7 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path.insert(0, os.path.join(TOP, "tests"))
 sys.dont_write_bytecode = True
 
+import import_files  # noqa: E402  # pylint: disable=wrong-import-position
 import mkcapture  # noqa: E402  # pylint: disable=wrong-import-position
 
 HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n"
@@ -190,8 +191,35 @@ def seeds_kallsyms():
     yield b"1234567g t a\n12345678:t b\nx\n\n 1 t\n1 tt c\n1 t \xff\n2 t d\x00"
 
 
+def seeds_perfdata():
+    """Each kind of record, with few formats."""
+    points = {name: import_files.TRACEPOINTS[name]
+              for name in ("kfree", "kmem_cache_free")}
+    events = [e for e in import_files.USUAL if e.name in points]
+    samples = b"".join(import_files.perf_sample(e) for e in events)
+    others = (import_files.perf_comm(7, "a task", 5) +
+              import_files.perf_lost(3, 1, 6) +
+              import_files.perf_kernel(1 << 63) +
+              import_files.perf_record(import_files.ROUND, b"") +
+              import_files.perf_other(import_files.LOST_SAMPLES, bytes(8)) +
+              import_files.perf_record(71, bytes(16)))
+    features = {2: import_files.perf_build_id(bytes(20)),
+                4: import_files.perf_text("6.1"),
+                7: struct.pack("<II", 2, 2)}
+    plain = import_files.LAYOUT & ~(1 << 16)
+    yield import_files.perf_data(b"", points)
+    yield import_files.perf_data(samples, points)
+    yield import_files.perf_data(others + samples + others, points,
+                                 features=features)
+    yield import_files.perf_data(samples, points, layouts=(
+        (2, import_files.LAYOUT, (import_files.EVENT_ID,)),
+        (1, 1 << 16, (1, 2))))
+    yield import_files.perf_data(samples, points,
+                                 layouts=((2, plain | 1 << 5, ()),))
+
+
 SEEDS = {"trace": seeds_trace, "input": seeds_input, "report": seeds_report, "match": seeds_match,
-         "kallsyms": seeds_kallsyms}
+         "kallsyms": seeds_kallsyms, "perfdata": seeds_perfdata}
 
 
 def main(args):

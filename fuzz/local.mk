@@ -10,7 +10,8 @@ FUZZ_EXERCISE_SOURCES = \
 FUZZ_COMPILE = $(AM_CFLAGS) $(JSON_CFLAGS)
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 
-EXTRA_PROGRAMS = fuzz/input fuzz/kallsyms fuzz/match fuzz/report fuzz/trace
+EXTRA_PROGRAMS = fuzz/input fuzz/kallsyms fuzz/match fuzz/perfdata fuzz/report \
+	fuzz/trace
 CLEANFILES += $(EXTRA_PROGRAMS)
 fuzz_input_SOURCES = fuzz/input.c $(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES)
@@ -26,6 +27,13 @@ fuzz_match_SOURCES = fuzz/match.c $(FUZZ_EXERCISE_SOURCES)
 fuzz_match_CFLAGS = $(FUZZ_COMPILE)
 fuzz_match_LDFLAGS = $(FUZZ_LINK)
 fuzz_match_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
+fuzz_perfdata_SOURCES = fuzz/perfdata.c fuzz/scratch.c fuzz/scratch.h \
+	fuzz/target.h \
+	import/perfdata.c import/perfdata.h \
+	import/perflayout.c import/perflayout.h
+fuzz_perfdata_CFLAGS = $(FUZZ_COMPILE)
+fuzz_perfdata_LDFLAGS = $(FUZZ_LINK)
+fuzz_perfdata_LDADD = $(GLIB_LIBS)
 fuzz_report_SOURCES = fuzz/report.c $(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES) $(REPORT_SOURCES)
 fuzz_report_CFLAGS = $(FUZZ_COMPILE)
@@ -43,6 +51,7 @@ EXTRA_DIST += \
 	fuzz/corpus/input.list \
 	fuzz/corpus/kallsyms.list \
 	fuzz/corpus/match.list \
+	fuzz/corpus/perfdata.list \
 	fuzz/corpus/report.list \
 	fuzz/corpus/trace.list \
 	fuzz/run
