@@ -24,6 +24,7 @@ typedef struct {
 	GHashTable *cpus;    /* bt_stream to its CPU, plus 1 */
 	GError *error;
 	guint n_events;
+	gboolean any_percpu;
 	gboolean no_task; /* an event does not tell whose it is */
 	bt_graph *graph;
 	const bt_plugin *ctf, *utils;
@@ -111,7 +112,7 @@ static CtfPoint *find_point(Reader *r, const bt_event *event)
 
 	if (g_hash_table_lookup_extended(r->classes, class, NULL, &found))
 		return found;
-	point = ctf_point_new(class, &r->error);
+	point = ctf_point_new(class, kmt_import_cpus(r->import), &r->error);
 	if (!r->error)
 		g_hash_table_insert(r->classes, (gpointer) class, point);
 	return point;
@@ -141,6 +142,7 @@ static gboolean take_event(Reader *r, const bt_message *message)
 		return kmt_import_fail(&r->error,
 				       "an event's time is beyond 292 years");
 	to.point = point->index;
+	r->any_percpu |= point->point->type_id == KMEMTRACE_TYPE_PERCPU;
 	if (!ctf_point_convert(point, event, time, &to.record)) {
 		kmt_import_count_no_memory(r->import, point->index);
 		return TRUE;
@@ -345,6 +347,11 @@ static void describe(Reader *r)
 	/* It does not tell. */
 	g_key_file_set_int64(meta, KMT_IMPORT_GROUP, "page_size",
 			     sysconf(_SC_PAGESIZE));
+	if (r->any_percpu && !kmt_import_cpus(r->import))
+		kmt_import_add_gap(
+			r->import,
+			"how many CPUs per-CPU memory is for: its bytes are "
+			"those that the kernel accounts for (say --cpus)");
 	if (r->no_task)
 		kmt_import_add_gap(r->import,
 				   "which task it was (no common_pid, and no "

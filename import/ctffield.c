@@ -107,7 +107,7 @@ static gboolean find_members(CtfPoint *p, const KmtTracepointName *name,
 	return TRUE;
 }
 
-CtfPoint *ctf_point_new(const bt_event_class *class, GError **error)
+CtfPoint *ctf_point_new(const bt_event_class *class, guint cpus, GError **error)
 {
 	const char *name = bt_event_class_get_name(class);
 	CtfPoint *p;
@@ -128,7 +128,7 @@ CtfPoint *ctf_point_new(const bt_event_class *class, GError **error)
 			 bt_event_class_borrow_payload_field_class_const(class),
 			 error)) {
 		kmt_tracepoint_prepare(p->point, (guint)sysconf(_SC_PAGESIZE),
-				       0);
+				       cpus);
 		return p;
 	}
 	ctf_point_free(p);

@@ -26,7 +26,8 @@ gboolean ctf_member(const bt_field *structure, const char *name,
 const char *ctf_member_text(const bt_field *structure, const char *name);
 
 /* NULL: of something else; or an error, as one of memory lacks a field. */
-CtfPoint *ctf_point_new(const bt_event_class *class, GError **error);
+CtfPoint *ctf_point_new(const bt_event_class *class, guint cpus,
+			GError **error);
 void ctf_point_free(gpointer point);
 
 /* As kmt_tracepoint_convert(). */

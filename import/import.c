@@ -45,7 +45,8 @@ struct KmtImport {
 	guint64 total_lost;
 	KmtImportKernel kernel;
 	gboolean has_kallsyms;
-	GPtrArray *gaps; /* char *: of this file */
+	guint machine_cpus; /* that it can have, as the user said, or 0 */
+	GPtrArray *gaps;    /* char *: of this file */
 	KmtImportFigures figures;
 };
 
@@ -91,6 +92,16 @@ void kmt_import_free(KmtImport *import)
 	g_free(import->kernel.build_id);
 	g_free(import->kernel.symbol);
 	g_free(import);
+}
+
+void kmt_import_set_cpus(KmtImport *import, guint cpus)
+{
+	import->machine_cpus = cpus;
+}
+
+guint kmt_import_cpus(const KmtImport *import)
+{
+	return import->machine_cpus;
 }
 
 GKeyFile *kmt_import_meta(KmtImport *import)
@@ -375,11 +386,13 @@ static gboolean finish_cpu(KmtImport *import, guint number, GError **error)
 static void tell_points(KmtImport *import)
 {
 	g_autoptr(GPtrArray) there = g_ptr_array_new();
-	g_autoptr(GPtrArray) not_seen = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) not_seen = NULL;
+	guint types = 0;
 
-	for (guint i = 0; i < kmt_n_tracepoints_not_seen; i++)
-		g_ptr_array_add(not_seen,
-				g_strdup(kmt_tracepoints_not_seen[i]));
+	for (guint i = 0; i < kmt_n_tracepoint_names; i++)
+		if (import->points[i])
+			types |= 1U << kmt_tracepoint_names[i].type_id;
+	not_seen = kmt_tracepoints_not_seen(types);
 	for (guint i = 0; i < kmt_n_tracepoint_names; i++) {
 		const KmtTracepointName *name = &kmt_tracepoint_names[i];
 

@@ -59,6 +59,10 @@ KmtImport *kmt_import_new(KmtOutput *output, guint abi_version);
 void kmt_import_free(KmtImport *import);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtImport, kmt_import_free)
 
+/* How many CPUs the recorded machine can have, if the user said it, or 0. */
+void kmt_import_set_cpus(KmtImport *import, guint cpus);
+guint kmt_import_cpus(const KmtImport *import);
+
 /* kmemtrace.meta, into which a reader puts what its file tells. */
 GKeyFile *kmt_import_meta(KmtImport *import);
 

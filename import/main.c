@@ -32,6 +32,7 @@ typedef struct {
 	gboolean force;
 	char *abi;
 	char *buffer;
+	char *cpus;
 	char *kallsyms;
 	char *modules;
 	char *proc;
@@ -43,6 +44,7 @@ static void options_clear(Options *o)
 {
 	g_free(o->abi);
 	g_free(o->buffer);
+	g_free(o->cpus);
 	g_free(o->kallsyms);
 	g_free(o->modules);
 	g_free(o->proc);
@@ -62,6 +64,10 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 		 "NAME"},
 		{"abi", 0, 0, G_OPTION_ARG_STRING, &o->abi,
 		 "Version of the records: 1 or 2 (default: 2)", "VERSION"},
+		{"cpus", 0, 0, G_OPTION_ARG_STRING, &o->cpus,
+		 "CPUs that the recorded machine can have (default: as the "
+		 "file tells)",
+		 "N"},
 		{"kallsyms", 0, 0, G_OPTION_ARG_FILENAME, &o->kallsyms,
 		 "The recorded machine's /proc/kallsyms", "FILE"},
 		{"modules", 0, 0, G_OPTION_ARG_FILENAME, &o->modules,
@@ -193,7 +199,7 @@ static void say(const KmtImportFigures *f, const char *note, const char *out)
 }
 
 /* All the work, in a process of its own. */
-static int work(const Options *o, KmtOutput *output)
+static int work(const Options *o, guint cpus, KmtOutput *output)
 {
 	const char *path = o->operands[0];
 	const KmtSymbolFiles files = {o->kallsyms, o->modules,
@@ -205,6 +211,7 @@ static int work(const Options *o, KmtOutput *output)
 	g_autofree char *note = NULL;
 	KmtImportFigures figures;
 
+	kmt_import_set_cpus(import, cpus);
 	if (read_input(import, o, path, &error) &&
 	    kmt_symbols_copy(import, output, &files, &note, &error) &&
 	    kmt_import_finish(import, &figures, &error)) {
@@ -267,7 +274,7 @@ static int wait_for_worker(const Options *o, KmtOutput *output)
 	return kmt_cli_fail(PROGRAM, message);
 }
 
-static int run(const Options *o)
+static int run(const Options *o, guint cpus)
 {
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtOutput) output = NULL;
@@ -288,7 +295,7 @@ static int run(const Options *o)
 		signal(SIGTERM, SIG_DFL);
 		signal(SIGHUP, SIG_DFL);
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		status = work(o, output);
+		status = work(o, cpus, output);
 		kmt_output_close(output);
 		/* Without what its parent would do at its end. */
 		_exit(status);
@@ -306,6 +313,7 @@ int main(int argc, char **argv)
 	g_auto(Options) options = {0};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GOptionContext) context = NULL;
+	guint64 cpus = 0;
 	guint n;
 
 	setlocale(LC_ALL, "");
@@ -327,5 +335,8 @@ int main(int argc, char **argv)
 	if (options.abi && !g_str_equal(options.abi, "1") &&
 	    !g_str_equal(options.abi, "2"))
 		return kmt_cli_fail_usage(PROGRAM, "--abi has to be 1 or 2");
-	return run(&options);
+	if (!kmt_cli_parse_number(options.cpus, KMT_IMPORT_MAX_CPUS, "--cpus",
+				  &cpus, &error))
+		return kmt_cli_fail_usage(PROGRAM, error->message);
+	return run(&options, (guint)cpus);
 }

@@ -42,11 +42,14 @@ static gboolean add_format(gpointer user, const char *system, const char *name,
 
 static gboolean read_formats(Reader *r, GError **error)
 {
+	guint cpus = kmt_import_cpus(r->import);
+
 	r->formats = kmt_formats_new(perf_data_long_bytes(r->data), error);
 	if (!r->formats || !perf_data_formats(r->data, add_format, r, error))
 		return FALSE;
-	r->decoder = kmt_decoder_new(r->formats, perf_data_page_bytes(r->data),
-				     perf_data_cpus(r->data), error);
+	r->decoder =
+		kmt_decoder_new(r->formats, perf_data_page_bytes(r->data),
+				cpus ? cpus : perf_data_cpus(r->data), error);
 	return r->decoder != NULL;
 }
 

@@ -84,8 +84,9 @@ static gboolean read_buffer(KmtImport *import, Input *input, guint page_bytes,
 			    GError **error)
 {
 	struct tep_handle *tep = tracecmd_get_tep(input);
+	guint cpus = kmt_import_cpus(import);
 	g_autoptr(KmtDecoder) decoder = kmt_decoder_new(
-		tep, page_bytes, (guint)tep_get_cpus(tep), error);
+		tep, page_bytes, cpus ? cpus : (guint)tep_get_cpus(tep), error);
 
 	if (!decoder)
 		return FALSE;

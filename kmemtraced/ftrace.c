@@ -350,14 +350,18 @@ static void ftrace_describe(KmtSource *source, GKeyFile *meta)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
-	g_autoptr(GPtrArray) not_seen = g_ptr_array_new();
+	g_autoptr(GPtrArray) not_seen = NULL;
+	guint types = 0;
 
 	for (guint i = 0; i < ftrace->format->by_id->len; i++) {
 		const KmtTracepoint *point = ftrace->format->by_id->pdata[i];
 
-		if (point)
-			g_ptr_array_add(names, (gpointer)point->name);
+		if (!point)
+			continue;
+		g_ptr_array_add(names, (gpointer)point->name);
+		types |= 1U << point->type_id;
 	}
+	not_seen = kmt_tracepoints_not_seen(types);
 	g_key_file_set_string(meta, CAPTURE, "clock", ftrace->clock);
 	g_key_file_set_uint64(meta, CAPTURE, "subbufs", source->n_subbufs);
 	g_key_file_set_uint64(meta, CAPTURE, "subbuf_size",
@@ -365,11 +369,8 @@ static void ftrace_describe(KmtSource *source, GKeyFile *meta)
 	g_key_file_set_string_list(meta, CAPTURE, "tracepoints",
 				   (const char *const *)names->pdata,
 				   names->len);
-	for (guint i = 0; i < kmt_n_tracepoints_not_seen; i++)
-		g_ptr_array_add(not_seen,
-				(gpointer)kmt_tracepoints_not_seen[i]);
 	if (ftrace->n_pids)
-		g_ptr_array_add(not_seen, (gpointer)NOT_SEEN_OTHERS);
+		g_ptr_array_add(not_seen, g_strdup(NOT_SEEN_OTHERS));
 	g_key_file_set_string_list(meta, CAPTURE, "not_seen",
 				   (const char *const *)not_seen->pdata,
 				   not_seen->len);

@@ -8,9 +8,9 @@ import struct
 import subprocess
 import sys
 
-from import_files import (A, PROGRAM, TOP_SRCDIR, TRACEPOINTS, USUAL, Event,
-                          ImportTest, ctf_metadata, ctf_packet, lacks, main,
-                          of_cpu)
+from import_files import (A, MORE, PROGRAM, TOP_SRCDIR, TRACEPOINTS, USUAL,
+                          Event, ImportTest, ctf_metadata, ctf_packet, lacks,
+                          main, more_records, of_cpu)
 
 
 def kfree(when, ptr=0xffff888000009000):
@@ -45,6 +45,16 @@ class Ctf(ImportTest):
             self.assertEqual((meta["imported_from"], meta["clock"]),
                              ("CTF", "CTF"))
             self.assertEqual(self.text("tasks"), "")
+
+    def test_percpu_and_vmalloc(self):
+        """How many CPUs there are it does not tell."""
+        path = self.trace([ctf_packet(MORE, TRACEPOINTS)])
+        self.imported(path)
+        self.assertEqual(self.records(0), more_records(100))
+        self.assertIn("--cpus", self.meta()["not_seen"])
+        self.imported(path, "-f", "--cpus", "2")
+        self.assertEqual(self.records(0), more_records(48))
+        self.assertNotIn("--cpus", self.meta()["not_seen"])
 
     def test_below(self):
         """The folder of a session has those of its traces."""
@@ -125,6 +135,7 @@ class Options(ImportTest):
                             (("a",), "no OUTDIR"),
                             (("a", "b", "c"), "one operand too many"),
                             (("--abi", "3", "a", "b"), "--abi"),
+                            (("--cpus", "x", "a", "b"), "--cpus"),
                             (("--what", "a", "b"), "--what")):
             result = self.run_with(*argv)
             self.assertEqual((result.returncode, result.stdout), (1, ""))

@@ -8,8 +8,9 @@ import subprocess
 import sys
 from resource import RLIMIT_FSIZE, setrlimit
 
-from import_files import (A, EVENT_ID, LAYOUT, LOST_SAMPLES, ROUND, TRACEPOINTS,
-                          PROGRAM, USUAL, Event, ImportTest, lacks, main,
+from import_files import (A, EVENT_ID, LAYOUT, LOST_SAMPLES, MORE, PROGRAM,
+                          ROUND, TRACEPOINTS, USUAL, Event, ImportTest, lacks,
+                          main, more_records,
                           perf_build_id, perf_comm, perf_data, perf_kernel,
                           perf_lost, perf_other, perf_record, perf_sample,
                           perf_text)
@@ -132,6 +133,17 @@ class Perf(ImportTest):
                   {"call_site": A, "ptr": 0x20000, "name": "x"})])))
         self.assertEqual([r[11] for r in self.records(0)], [1, 2, 1, 2, 0])
         self.assertIn("1 64 64 0 - x\n2 128 128 0 - x\n", self.text("caches"))
+
+    def test_percpu_and_vmalloc(self):
+        """Of all CPUs together, if the file tells how many there are."""
+        for features, percpu_bytes in (({7: struct.pack("<II", 4, 3)}, 96),
+                                       ({}, 100)):
+            self.imported(self.data(samples(MORE), features=features), "-f")
+            self.assertEqual(self.records(0), more_records(percpu_bytes))
+            self.assertEqual(self.meta()["no_memory"], "1")
+            self.assertNotIn("as such", self.meta()["not_seen"])
+        self.imported(self.data(samples()), "-f")
+        self.assertIn("vmalloc areas as such", self.meta()["not_seen"])
 
     def test_no_event_of_a_kind(self):
         """A gap of this file."""

@@ -8,9 +8,9 @@ import subprocess
 import sys
 import time
 
-from import_files import (A, B, PROGRAM, TRACEPOINTS, USUAL, Event,
-                          ImportTest, lacks, main, of_cpu, ring_page,
-                          trace_dat)
+from import_files import (A, B, MORE, PROGRAM, TRACEPOINTS, USUAL, Event,
+                          ImportTest, lacks, main, more_records, of_cpu,
+                          ring_page, trace_dat)
 
 
 def usual(tracepoints=None, **settings):
@@ -39,6 +39,12 @@ class TraceDat(ImportTest):
         self.assertIn("7 - a task\n", self.text("tasks"))
         self.assertEqual(self.text("kallsyms"),
                          f"{A:016x} t a_function\n{B:016x} t b_function\n")
+
+    def test_percpu_and_vmalloc(self):
+        """It tells how many CPUs there are."""
+        self.imported(self.write("trace.dat", trace_dat(
+            [[ring_page(MORE, TRACEPOINTS)], [], []])))
+        self.assertEqual(self.records(0), more_records(3 * 24))
 
     def test_no_names(self):
         """Then they have to be given."""
@@ -111,6 +117,22 @@ class TraceDat(ImportTest):
                      "no event of memory", "trace-cmd record -e kmem")
         self.refused(self.write("trace.dat", trace_dat([[]])),
                      "no event of memory")
+
+    def test_instance(self):
+        """Taken if it alone has events, or if it is named."""
+        pages = [[ring_page(of_cpu(USUAL, cpu), TRACEPOINTS)]
+                 for cpu in (0, 1)]
+        path = self.write("trace.dat", trace_dat([[], []],
+                                                 instance=("mine", pages)))
+        self.imported(path)
+        self.assert_usual()
+        one = [[ring_page([kfree(10)], TRACEPOINTS)], []]
+        path = self.write("trace.dat", trace_dat(one,
+                                                 instance=("mine", pages)))
+        self.imported(path, "-f")
+        self.assertEqual(self.meta()["events"], "1")
+        self.imported(path, "-f", "-B", "mine")
+        self.assert_usual()
 
     def test_buffer(self):
         path = self.write("trace.dat", usual())

@@ -53,6 +53,19 @@ TRACEPOINTS = {
                       (*PFN, Field("unsigned long", "gfp_flags", 24, 8, 0))),
     "mm_page_free": ("kmem", 706, PFN),
     "mm_page_free_batched": ("kmem", 707, PFN[:1]),
+    "percpu_alloc_percpu": (
+        "percpu", 710, (SITE, Field("void *", "ptr", 16, 8, 0),
+                        Field("size_t", "size", 24, 8, 0),
+                        Field("size_t", "bytes_alloc", 32, 8, 0))),
+    "percpu_free_percpu": ("percpu", 711, (
+        Field("void *", "base_addr", 8, 8, 0),
+        Field("void *", "ptr", 16, 8, 0))),
+    "alloc_vmap_area": (
+        "vmalloc", 720, (Field("unsigned long", "addr", 8, 8, 0),
+                         Field("unsigned long", "size", 16, 8, 0),
+                         Field("int", "failed", 24, 4, 1))),
+    "free_vmap_area_noflush": (
+        "vmalloc", 721, (Field("unsigned long", "va_start", 8, 8, 0),)),
     "sched_switch": ("sched", 300, (Field("int", "prev_prio", 8, 4, 1),)),
 }
 END = ("the_end", 0xffffffff81002000)
@@ -225,23 +238,42 @@ def ring_page(events, tracepoints, missed=None):
         data.ljust(PAGE - 16, b"\0")
 
 
+def cpu_tables(start, buffers):
+    """Where each CPU's pages of each buffer are, and all these pages."""
+    tables, data = [], b""
+    for cpus in buffers:
+        table = b"flyrecord\0"
+        for pages in cpus:
+            size = len(pages) * PAGE
+            table += struct.pack("<QQ", start + len(data), size)
+            data += b"".join(pages)
+        tables.append(table)
+    return tables, data
+
+
 def trace_dat(cpus, tracepoints=None, version=b"6", comms=b"7 a task\n",
-              kallsyms=None):
-    """A file of trace-cmd; cpus: for each its pages."""
+              kallsyms=None, instance=None):
+    """A file of trace-cmd; cpus: for each its pages; instance: a name, and the
+    same of another buffer."""
     if kallsyms is None:
         kallsyms = "".join(f"{address:016x} T {name}\n"
                            for name, address in (*SITES.items(), END)
                            ).encode()
     head = tracing_data(tracepoints or TRACEPOINTS, version, kallsyms, comms)
-    head += struct.pack("<I", len(cpus))
-    head += b"options  \0" + struct.pack("<H", 0) + b"flyrecord\0"
-    at = (len(head) + 16 * len(cpus) + PAGE - 1) & -PAGE
-    data = b""
-    for pages in cpus:
-        size = len(pages) * PAGE
-        head += struct.pack("<QQ", at + len(data), size)
-        data += b"".join(pages)
-    return head.ljust(at, b"\0") + data
+    head += struct.pack("<I", len(cpus)) + b"options  \0"
+    name, more = instance or ("", [])
+    length = len(head) + 2 + (14 + len(name) + 1 if instance else 0)
+    # Where the tables of buffers are, and the pages behind them.
+    second = length + 10 + 16 * len(cpus)
+    start = (second + 10 + 16 * len(more) + PAGE - 1) & -PAGE
+    tables, data = cpu_tables(start, [cpus, more])
+    if instance:
+        text = name.encode() + b"\0"
+        head += struct.pack("<HIQ", 3, 8 + len(text), second) + text
+    head += struct.pack("<H", 0) + tables[0]
+    if instance:
+        head += tables[1]
+    return head.ljust(start, b"\0") + data
 
 
 # ---- CTF ----
@@ -308,6 +340,31 @@ def ctf_packet(events, tracepoints, cpu=0, discarded=0, without=(),
 
 
 # ---- tests ----
+
+# Of types that only some kernels have; the last one failed.
+MORE = (
+    Event("percpu_alloc_percpu", 0, 3000, {
+        "call_site": SITES["a_function"] + 16, "ptr": 0x12340, "size": 24,
+        "bytes_alloc": 100}),
+    Event("percpu_free_percpu", 0, 3100, {"ptr": 0x12340}),
+    Event("alloc_vmap_area", 0, 3200, {"addr": 0xffffc90000001000,
+                                       "size": 0x3000}),
+    Event("free_vmap_area_noflush", 0, 3300,
+          {"va_start": 0xffffc90000001000}),
+    Event("alloc_vmap_area", 0, 3400, {"addr": 0xffffc90000001000,
+                                       "size": 0x3000, "failed": 1}),
+)
+
+
+def more_records(percpu_bytes):
+    """What comes of them."""
+    site, area = SITES["a_function"] + 16, 0xffffc90000001000
+    return [(1, 3, 64, -1, site, 0x12340, percpu_bytes, percpu_bytes, 0, 3000,
+             7, 0, 0),
+            (2, 3, 64, -1, 0, 0x12340, 0, 0, 0, 3100, 7, 0, 0),
+            (1, 4, 64, -1, 0, area, 0x3000, 0x3000, 0, 3200, 7, 0, 0),
+            (2, 4, 64, -1, 0, area, 0, 0, 0, 3300, 7, 0, 0)]
+
 
 # One of each kind; the last are of no memory, or of nobody's interest.
 USUAL = (

@@ -21,9 +21,11 @@ import sys
 
 TRACEFS = "/sys/kernel/tracing"
 ROUNDS = 300
-EVENTS = ("kmalloc", "kmalloc_node", "kfree", "kmem_cache_alloc",
-          "kmem_cache_alloc_node", "kmem_cache_free", "mm_page_alloc",
-          "mm_page_free")
+EVENTS = ("kmem/kmalloc", "kmem/kmalloc_node", "kmem/kfree",
+          "kmem/kmem_cache_alloc", "kmem/kmem_cache_alloc_node",
+          "kmem/kmem_cache_free", "kmem/mm_page_alloc", "kmem/mm_page_free",
+          "percpu/percpu_alloc_percpu", "percpu/percpu_free_percpu",
+          "vmalloc/alloc_vmap_area", "vmalloc/free_vmap_area_noflush")
 # Of the function tracer, which trace-cmd switches though nobody asks for it,
 # and some machines forbid; see bench/ftrace.
 FUNCTION_TRACER = ("/proc/sys/kernel/ftrace_enabled", "set_ftrace_filter",
@@ -57,13 +59,13 @@ def run(*argv, **settings):
 def wanted():
     """Options that name the tracepoints that this kernel has."""
     return [word for name in EVENTS
-            if os.path.isdir(f"{TRACEFS}/events/kmem/{name}")
-            for word in ("-e", f"kmem:{name}")]
+            if os.path.isdir(f"{TRACEFS}/events/{name}")
+            for word in ("-e", name.replace("/", ":"))]
 
 
-def imported(path, out):
+def imported(path, out, *options):
     """The report of it, as JSON, which the check finds nothing wrong with."""
-    print(run("kmemtrace-import", "-f", path, out))
+    print(run("kmemtrace-import", "-f", *options, path, out))
     run("kmemtrace-check", out)
     return json.loads(run("kmemtrace-report", "--json", out))
 
@@ -138,6 +140,10 @@ def judge_counts(report, counts, nothing, what):
         ("cache", "frees"): counts["kmem_cache_free"],
         ("pages", "allocs"): counts["mm_page_alloc"],
         ("pages", "frees"): counts["mm_page_free"],
+        ("percpu", "allocs"): counts["percpu_alloc_percpu"],
+        ("percpu", "frees"): counts["percpu_free_percpu"],
+        ("vmalloc", "allocs"): counts["alloc_vmap_area"],
+        ("vmalloc", "frees"): counts["free_vmap_area_noflush"],
     }
     apart = 0
     for (kind, key), n in expected.items():
@@ -165,12 +171,13 @@ def test_ctf(work, data, totals):
               result.stderr.strip())
         return
     out = os.path.join(work, "from-ctf")
-    report = imported(folder, out)
+    report = imported(folder, out, "--cpus",
+                      str(os.sysconf("SC_NPROCESSORS_CONF")))
     check(kinds(report) == totals, "perf.data and CTF differ", totals,
           kinds(report))
     with subprocess.Popen(["babeltrace2", folder], stdout=subprocess.PIPE,
                           text=True) as text:
-        counts = counts_of(text.stdout, r" kmem:(\w+): ")
+        counts = counts_of(text.stdout, r" (?:kmem|percpu|vmalloc):(\w+): ")
     judge_counts(report, counts, int(meta(out, "no_memory")), "CTF")
 
 

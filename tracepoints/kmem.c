@@ -100,21 +100,47 @@ const KmtTracepointName kmt_tracepoint_names[] = {
 };
 const guint kmt_n_tracepoint_names = G_N_ELEMENTS(kmt_tracepoint_names);
 
-const char *const kmt_tracepoints_not_seen[] = {
-	"bulk allocations and frees of slab objects (kmem_cache_alloc_bulk, "
-	"kfree_bulk)",
-	"objects that kfree_rcu() frees in batches",
-	"page allocations in bulk (most of vmalloc, page pools)",
-	"pages that are split, migrated, or freed otherwise than allocated "
-	"(split_page, alloc_pages_exact, compaction, CMA)",
-	"who allocates or frees pages, and on which node they were asked for",
-	"krealloc() within the memory that is there",
-	"who allocates or frees vmalloc areas, and which of these only map "
-	"memory (vmap, ioremap); their guard page counts as allocated",
-	"who frees per-CPU memory, and how much was asked for before that was "
-	"rounded up",
+/* What a tracepoint, or that there is none, leaves out. */
+static const struct {
+	guint type;
+	gboolean where_there_is; /* tracepoints of that type */
+	const char *gap;
+} gaps[] = {
+	{KMEMTRACE_TYPE_CACHE, TRUE,
+	 "bulk allocations and frees of slab objects (kmem_cache_alloc_bulk, "
+	 "kfree_bulk)"},
+	{KMEMTRACE_TYPE_CACHE, TRUE,
+	 "objects that kfree_rcu() frees in batches"},
+	{KMEMTRACE_TYPE_PAGES, TRUE,
+	 "page allocations in bulk (most of vmalloc, page pools)"},
+	{KMEMTRACE_TYPE_PAGES, TRUE,
+	 "pages that are split, migrated, or freed otherwise than allocated "
+	 "(split_page, alloc_pages_exact, compaction, CMA)"},
+	{KMEMTRACE_TYPE_PAGES, TRUE,
+	 "who allocates or frees pages, and on which node they were asked "
+	 "for"},
+	{KMEMTRACE_TYPE_KMALLOC, TRUE,
+	 "krealloc() within the memory that is there"},
+	{KMEMTRACE_TYPE_PERCPU, TRUE,
+	 "who frees per-CPU memory, and how much was asked for before that was "
+	 "rounded up"},
+	{KMEMTRACE_TYPE_PERCPU, FALSE, "per-CPU memory as such"},
+	{KMEMTRACE_TYPE_VMALLOC, TRUE,
+	 "who allocates or frees vmalloc areas, and which of these only map "
+	 "memory (vmap, ioremap); their guard page counts as allocated"},
+	{KMEMTRACE_TYPE_VMALLOC, FALSE, "vmalloc areas as such"},
 };
-const guint kmt_n_tracepoints_not_seen = G_N_ELEMENTS(kmt_tracepoints_not_seen);
+
+GPtrArray *kmt_tracepoints_not_seen(guint types)
+{
+	GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
+
+	for (gsize i = 0; i < G_N_ELEMENTS(gaps); i++)
+		if (((types >> gaps[i].type & 1) != 0) ==
+		    gaps[i].where_there_is)
+			g_ptr_array_add(list, g_strdup(gaps[i].gap));
+	return list;
+}
 
 void kmt_tracepoint_prepare(KmtTracepoint *point, guint page_bytes, guint cpus)
 {

@@ -53,9 +53,12 @@ typedef struct {
 extern const KmtTracepointName kmt_tracepoint_names[];
 extern const guint kmt_n_tracepoint_names;
 
-/* What no tracepoint tells, each in words, as not_seen in kmemtrace.meta. */
-extern const char *const kmt_tracepoints_not_seen[];
-extern const guint kmt_n_tracepoints_not_seen;
+/*
+ * What is not seen where there are tracepoints of these types, 1U <<
+ * KMEMTRACE_TYPE_...: each in words, newly allocated, as not_seen in
+ * kmemtrace.meta.
+ */
+GPtrArray *kmt_tracepoints_not_seen(guint types);
 
 /* The field of point that field is about. */
 static inline KmtField *kmt_tracepoint_field(KmtTracepoint *point,

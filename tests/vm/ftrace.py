@@ -134,6 +134,24 @@ def compare_pages(relay, ftrace, symbols):
             fail("the difference is not that of the gaps")
 
 
+def percpu_of(events):
+    """Bytes given, of all CPUs together; the tracepoint rounds what is asked."""
+    return collections.Counter(
+        (e.event_id, e.ptr, e.bytes_alloc if e.event_id == capture.ALLOC else 0)
+        for e in events if capture.TYPES[e.type_id] == "percpu")
+
+
+def compare_percpu(relay, ftrace):
+    """Exactly equal."""
+    ours, theirs = percpu_of(relay), percpu_of(ftrace)
+    print(f"percpu: {sum((ours & theirs).values())} events are in both")
+    if ours != theirs:
+        fail("per-CPU memory is not equal: relay alone", ours - theirs,
+             "ftrace alone", theirs - ours)
+    if not theirs:
+        fail("no per-CPU memory")
+
+
 def main():
     relay, ftrace = sys.argv[1:]
     symbols = capture.Symbols(relay)
@@ -145,6 +163,7 @@ def main():
             fail(f"kmemtrace.meta does not name the gap {gap}")
     compare_slab(sum(ours, []), sum(theirs, []), symbols)
     compare_pages(sum(ours, []), sum(theirs, []), symbols)
+    compare_percpu(sum(ours, []), sum(theirs, []))
 
 
 main()
