@@ -104,7 +104,7 @@ class Recording(DaemonTest):
             "machine": os.uname().machine,
             "kernel_release": os.uname().release,
             "build_id": "deadbeef01", "boot_id": self.BOOT_ID,
-            "clock": "sched_clock",
+            "clock": "sched_clock", "mode": "discard",
             "source": "relay", "subbufs": "20", "subbuf_size": "458752",
             "continues": "false", "was_enabled": "false",
             "complete": "true", "cpus": "3",
