@@ -13,6 +13,7 @@ struct kmt_mapping {
 	int fd;
 	const guint8 *start; /* NULL: not mapped */
 	gsize n_bytes;
+	gsize subbuf_size;  /* from one to the next */
 	gsize subbuf_bytes; /* of the records in a full one */
 	guint64 generation;
 };
@@ -41,6 +42,7 @@ static int map(KmtMapping *mapping)
 		return -errno;
 	mapping->start = start;
 	mapping->n_bytes = info.map_bytes;
+	mapping->subbuf_size = info.subbuf_size;
 	mapping->subbuf_bytes =
 		info.subbuf_size - info.subbuf_size % info.record_size;
 	mapping->generation = info.generation;
@@ -108,8 +110,10 @@ gssize kmt_mapping_take(KmtMapping *mapping, KmtFeedPart *part, gboolean all)
 		.lost_since = taken.lost_since,
 		.lost_timestamp = taken.lost_timestamp,
 	};
-	return all || taken.bytes == mapping->subbuf_bytes ? (gssize)taken.bytes
-							   : 0;
+	return all || taken.offset % mapping->subbuf_size + taken.bytes ==
+				       mapping->subbuf_bytes
+		       ? (gssize)taken.bytes
+		       : 0;
 }
 
 int kmt_mapping_give(KmtMapping *mapping, const KmtFeedPart *part)

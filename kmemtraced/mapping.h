@@ -19,8 +19,8 @@ void kmt_mapping_close(KmtMapping *mapping);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMapping, kmt_mapping_close)
 
 /*
- * As KmtFeedClass has them.  take, without all: only what is a whole
- * sub-buffer, which needs no copy.
+ * As KmtFeedClass has them.  take, without all: only up to the end of a
+ * full sub-buffer, and nothing of one that is not full yet.
  */
 gssize kmt_mapping_take(KmtMapping *mapping, KmtFeedPart *part, gboolean all);
 int kmt_mapping_give(KmtMapping *mapping, const KmtFeedPart *part);

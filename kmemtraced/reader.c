@@ -48,8 +48,9 @@ struct kmt_reader {
 	atomic_bool finished;
 	atomic_bool cannot_write;
 	_Atomic guint64 bytes_read;
-	int read_error; /* positive errno; valid after join */
-	bool vanished;	/* likewise */
+	_Atomic guint64 bytes_left; /* seen, and left in the kernel */
+	int read_error;		    /* positive errno; valid after join */
+	bool vanished;		    /* likewise */
 };
 
 static void wake(int fd)
@@ -101,12 +102,17 @@ static void append_lost(KmtReader *reader, const KmtFeedPart *part)
 static gint64 use_part(KmtReader *reader, bool all)
 {
 	KmtFeed *feed = reader->feed;
-	KmtFeedPart part;
+	KmtFeedPart part = {.n_bytes = 0};
 	gint64 n = feed->class->take(feed, &part, all);
 	int r;
 
-	if (n <= 0)
+	if (n <= 0) {
+		/* Left there, where a kill does not lose it. */
+		atomic_store_explicit(&reader->bytes_left,
+				      n < 0 ? 0 : part.n_bytes,
+				      memory_order_relaxed);
 		return n;
+	}
 	if (part.lost_events &&
 	    reader->record_bytes >= sizeof(struct kmemtrace_event_lost)) {
 		append_lost(reader, &part);
@@ -168,7 +174,7 @@ static void report_write(KmtReader *reader, int error)
 }
 
 /* Sleeps until there is something to do.  FALSE: the file went away. */
-static bool wait_for_records(KmtReader *reader, bool was_spurious, bool *woken)
+static bool wait_for_records(KmtReader *reader, bool was_spurious)
 {
 	const KmtFeed *feed = reader->feed;
 	struct pollfd fds[] = {
@@ -178,8 +184,6 @@ static bool wait_for_records(KmtReader *reader, bool was_spurious, bool *woken)
 	};
 	int pause_ms = was_spurious ? SPURIOUS_WAIT_MS : feed->pause_ms;
 
-	*woken = false;
-
 	if (pause_ms > 0 && poll(fds, 1, pause_ms) > 0)
 		fds[1].revents = 0;
 	/* Another signal than main's may end it early, which does no harm. */
@@ -188,7 +192,6 @@ static bool wait_for_records(KmtReader *reader, bool was_spurious, bool *woken)
 	/* Back to 0.  What it was for is looked at after this. */
 	if (fds[0].revents)
 		(void)!read(reader->wake_fd, &(guint64){0}, sizeof(guint64));
-	*woken = fds[0].revents != 0;
 	return fds[0].revents || !fds[1].revents || (fds[1].revents & POLLIN);
 }
 
@@ -196,7 +199,7 @@ static void *reader_thread(void *data)
 {
 	KmtReader *reader = data;
 	const KmtFeed *feed = reader->feed;
-	bool polled = false, woken = true;
+	bool polled = false;
 
 	if (reader->feed->class->attach)
 		reader->feed->class->attach(reader->feed);
@@ -205,9 +208,10 @@ static void *reader_thread(void *data)
 		bool stop = atomic_load(&reader->stop);
 		bool gone = atomic_load(&reader->gone);
 		gint64 n = 0;
+		bool all = stop || gone || (feed->is_off && !polled);
 
-		if (stop || gone || !feed->at_end || (feed->is_off && !polled))
-			n = drain(reader, stop || gone || woken);
+		if (all || !feed->at_end)
+			n = drain(reader, all);
 		if (n < 0) {
 			reader->read_error = (int)-n;
 			break;
@@ -223,7 +227,7 @@ static void *reader_thread(void *data)
 			atomic_store(&reader->drained, true);
 			wake(reader->notify_fd);
 		}
-		if (!wait_for_records(reader, polled && n == 0, &woken))
+		if (!wait_for_records(reader, polled && n == 0))
 			atomic_store(&reader->gone, true);
 		polled = true;
 	}
@@ -374,6 +378,12 @@ guint kmt_reader_cpu(const KmtReader *reader)
 guint64 kmt_reader_bytes_read(const KmtReader *reader)
 {
 	return atomic_load_explicit(&reader->bytes_read, memory_order_relaxed);
+}
+
+guint64 kmt_reader_bytes_seen(const KmtReader *reader)
+{
+	return kmt_reader_bytes_read(reader) +
+	       atomic_load_explicit(&reader->bytes_left, memory_order_relaxed);
 }
 
 KmtSink *kmt_reader_sink(KmtReader *reader)

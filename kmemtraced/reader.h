@@ -65,6 +65,9 @@ guint kmt_reader_cpu(const KmtReader *reader);
 /* Bytes of records read so far; any time. */
 guint64 kmt_reader_bytes_read(const KmtReader *reader);
 
+/* And those that it has seen and not read yet. */
+guint64 kmt_reader_bytes_seen(const KmtReader *reader);
+
 /* The file that it writes: for its figures, and after join to sync it. */
 KmtSink *kmt_reader_sink(KmtReader *reader);
 

@@ -108,8 +108,7 @@ static KmtFeed *relay_open_cpu(KmtSource *source, guint cpu, GError **error)
 	feed->fd = -1;
 	/* What is overwritten meanwhile need not be written. */
 	feed->at_end = g_strcmp0(relay->mode, OVERWRITE) == 0;
-	if (feed->at_end &&
-	    !kmt_control_is_enabled(relay->control, &enabled, error))
+	if (!kmt_control_is_enabled(relay->control, &enabled, error))
 		return NULL;
 	feed->is_off = !enabled;
 	feed->timeout_ms = -1;

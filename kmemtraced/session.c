@@ -261,6 +261,15 @@ static guint64 bytes_read(KmtSession *session)
 	return n;
 }
 
+static guint64 bytes_seen(KmtSession *session)
+{
+	guint64 n = 0;
+
+	for (guint i = 0; i < session->readers->len; i++)
+		n += kmt_reader_bytes_seen(session->readers->pdata[i]);
+	return n;
+}
+
 static guint64 bytes_written(KmtSession *session)
 {
 	guint64 n = 0;
@@ -274,7 +283,7 @@ static guint64 bytes_written(KmtSession *session)
 static void update_live(KmtSession *session)
 {
 	KmtLiveFigures figures = {
-		.events = bytes_read(session) / session->source->record_bytes,
+		.events = bytes_seen(session) / session->source->record_bytes,
 		.bytes = bytes_written(session),
 		.now_us = g_get_monotonic_time(),
 	};

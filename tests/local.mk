@@ -231,6 +231,7 @@ EXTRA_DIST += \
 	tests/vm/ftrace.py \
 	tests/vm/gap.py \
 	tests/vm/buffers.py \
+	tests/vm/kill.py \
 	tests/vm/loss.py \
 	tests/vm/main_job.py \
 	tests/vm/reconcile.py \

@@ -164,6 +164,7 @@ step_kill_restart()
 	whole_records "$out/second"
 	meta_has "$out/second" complete=true
 	meta_has "$out/second" continues=true
+	python3 "$kmt_top/tests/vm/kill.py" "$out"
 }
 
 step_disk_full()

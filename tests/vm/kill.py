@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Is anything missing between the capture of a kmemtraced that was killed and
+that of the next one?
+
+Usage: kill.py OUT
+
+OUT has first/ and second/. Put together, without what the second has once more
+because the kill came after it was written and before it was given back, they must
+be a trace in which the check finds no error.
+"""
+import os
+import shutil
+import subprocess
+import sys
+
+import capture
+
+
+def join(first, second):
+    size = capture.RECORDS[2].size
+    again = first.rfind(second[:size]) if second else -1
+    if again < 0:
+        return first + second
+    assert again % size == 0 and second.startswith(first[again:]), again
+    print(f"kill.py: {len(first) - again} bytes are in both")
+    return first[:again] + second
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    first, second, joined = (os.path.join(sys.argv[1], name)
+                             for name in ("first", "second", "joined"))
+    os.mkdir(joined)
+    for name in ("kallsyms", "modules", "caches", "tasks"):
+        shutil.copy(os.path.join(second, name), joined)
+    with open(os.path.join(second, "kmemtrace.meta")) as f:
+        lines = [line.replace("continues=true", "continues=false")
+                 for line in f if not line.startswith(("events=", "bytes="))]
+    with open(os.path.join(joined, "kmemtrace.meta"), "w") as f:
+        f.writelines(lines)
+    for cpu in capture.cpus(second):
+        parts = []
+        for directory in (first, second):
+            with open(os.path.join(directory, f"cpu{cpu}.out"), "rb") as f:
+                parts.append(f.read())
+        with open(os.path.join(joined, f"cpu{cpu}.out"), "wb") as f:
+            f.write(join(*parts))
+    return subprocess.run(["kmemtrace-check", joined],
+                          check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
