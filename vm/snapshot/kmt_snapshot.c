@@ -42,7 +42,9 @@ static noinline int snapshot_hoard(void)
 	void **object;
 
 	while (!fatal_signal_pending(current)) {
-		object = kmalloc(4000, GFP_KERNEL);
+		/* The largest for which the OOM killer is called. */
+		object = kmalloc(PAGE_SIZE << PAGE_ALLOC_COSTLY_ORDER,
+				 GFP_KERNEL);
 		if (!object)
 			return -ENOMEM;
 		*object = snapshot_hoarded;
