@@ -85,10 +85,10 @@ class Filter(DaemonTest):
         kernel = self.make()
         kernel.put("filter", "cache=dentry,inode* sample=4\n")
         filtered, _ = self.record(
-            kernel, "-F", "cache=filp sample=10", end={
-                "filter": "cache=filp sample=10", "filtered": "yes",
+            kernel, "-F", "cache=bio-1 sample=10", end={
+                "filter": "cache=bio-1 sample=10", "filtered": "yes",
                 "sample": 10, "frees": "all"})
-        self.assertEqual(filtered, "cache=filp sample=10")
+        self.assertEqual(filtered, "cache=bio-1 sample=10")
         self.assertEqual(kernel.get("filter"), "cache=dentry,inode* sample=4")
         capture = self.capture()
         self.assertEqual(capture["sample"], "10")
