@@ -149,7 +149,8 @@ step_ftrace()
 		"$builddir" "$work/ftrace"
 }
 
-# Likewise, of the files of other tools.
+# Likewise, of the files of other tools. trace-cmd uses the tracing of the machine
+# itself, so that nothing else may then.
 step_import()
 {
 	kmt_build_programs "$builddir"
