@@ -110,7 +110,8 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 		"boot a kernel whose kmemtrace has them",
 	[KMT_DAEMON_ERROR_NO_SNAPSHOT] =
 		"take one, while tracing is on, with "
-		"'echo 1 > /sys/kernel/debug/kmemtrace/snapshot/take', or set a "
+		"'echo 1 > /sys/kernel/debug/kmemtrace/snapshot/take', or set "
+		"a "
 		"trigger: see kmemtraced(8)",
 	[KMT_DAEMON_ERROR_STOPPED] =
 		"save what was recorded up to then with kmemtraced, without -S",

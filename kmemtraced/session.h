@@ -23,10 +23,10 @@ typedef struct {
 	KmtCommand *command; /* to be recorded, or NULL */
 	const char *proc;
 	const char *sys;
-	double seconds; /* how long to record; 0: until told */
-	gboolean force; /* replace a capture */
+	double seconds;	   /* how long to record; 0: until told */
+	gboolean force;	   /* replace a capture */
 	gboolean snapshot; /* save that: see kmemtraced/snapshot.h */
-	gboolean quiet; /* no live line */
+	gboolean quiet;	   /* no live line */
 } KmtSessionOptions;
 
 /* How a session speaks while it runs; text is one line without a newline. */

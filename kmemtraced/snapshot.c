@@ -55,9 +55,9 @@ static GHashTable *parse_state(const char *text)
 		char *colon = strstr(*line, ": ");
 
 		if (colon)
-			g_hash_table_insert(
-				state, g_strndup(*line, colon - *line),
-				g_strdup(colon + strlen(": ")));
+			g_hash_table_insert(state,
+					    g_strndup(*line, colon - *line),
+					    g_strdup(colon + strlen(": ")));
 	}
 	return state;
 }

@@ -7,8 +7,8 @@
 
 /*
  * Saves the snapshot as a capture of its own.  Another kmemtraced may record
- * meanwhile: what is traced, and how, stays as it is.  As kmt_session_run(), but
- * if a new snapshot takes the place of this one nothing is left.
+ * meanwhile: what is traced, and how, stays as it is.  As kmt_session_run(),
+ * but if a new snapshot takes the place of this one nothing is left.
  */
 gboolean kmt_snapshot_save(const KmtSessionOptions *options,
 			   const KmtSessionUi *ui, KmtSummary *summary,

@@ -16,8 +16,8 @@ typedef struct {
 	guint64 bytes;
 	guint64 lost; /* events, over all CPUs */
 	gboolean lost_known;
-	double seconds;	 /* with tracing on and kmemtraced there */
-	gboolean frozen; /* recorded before; seconds says nothing */
+	double seconds;	      /* with tracing on and kmemtraced there */
+	gboolean frozen;      /* recorded before; seconds says nothing */
 	gboolean is_snapshot; /* no larger buffers would have kept more */
 	guint record_bytes;
 	guint64 n_subbufs;

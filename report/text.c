@@ -252,8 +252,9 @@ static void print_events(const KmtReport *report, FILE *out)
 		kmt_format_seconds(kmt_report_origin(report), is_short);
 
 	fputs("Events:        ", out);
-	print_number(report, out, report->capture->n_records -
-					  a->hole_records - a->stop_records);
+	print_number(report, out,
+		     report->capture->n_records - a->hole_records -
+			     a->stop_records);
 	if (report->capture->timeless)
 		fputs(", in sequence: the records have no time\n", out);
 	else if (!report->capture->n_records)
