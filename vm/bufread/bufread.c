@@ -3,11 +3,9 @@
  * Reads kmemtrace's buffers as a program may that was written from
  * kmemtrace_ioctl.h alone, well or badly.  It shares no code with kmemtraced.
  *
- *	bufread dump FILE TO		all that is unread, from the mapping alone:
- *					nothing is given back
- *	bufread both FILE MAPPED READ	the same by TAKE and by read() of another
- *					descriptor
- *	bufread follow mmap|read FILE TO ENABLED
+ *	bufread dump FILE TO		all that is unread, from the mapping
+ *alone: nothing is given back bufread both FILE MAPPED READ	the same by TAKE
+ *and by read() of another descriptor bufread follow mmap|read FILE TO ENABLED
  *					until the file ENABLED says 0
  *	bufread die FILE		ends between TAKE and GIVE
  *	bufread bad FILE		what must fail, and how
@@ -141,7 +139,8 @@ static void dump(const char *file, const char *name)
 		subbuf = (subbuf + 1) % info.subbufs;
 		offset = 0;
 	}
-	printf("bufread: %s: %llu produced, %llu consumed, %llu unread, %llu overwritten, mode %u\n",
+	printf("bufread: %s: %llu produced, %llu consumed, %llu unread, %llu "
+	       "overwritten, mode %u\n",
 	       file, info.produced, info.consumed, info.unread,
 	       info.overwritten, info.mode);
 }
@@ -165,8 +164,7 @@ static void both(const char *file, const char *mapped, const char *copied)
 			break;
 		put_lost(to[0], &info, &taken);
 		put(to[0], start + taken.offset, taken.bytes);
-		left = taken.bytes +
-		       (taken.lost_events ? info.record_size : 0);
+		left = taken.bytes + (taken.lost_events ? info.record_size : 0);
 		while (left) {
 			n = read(other, buffer,
 				 left < READ_BYTES ? left : READ_BYTES);
@@ -273,38 +271,53 @@ static void bad(const char *file)
 	expect_errno("open for writing and reading", writable, 0);
 	expect_errno("PROT_WRITE",
 		     mmap(NULL, info.map_bytes, PROT_READ | PROT_WRITE,
-			  MAP_SHARED, writable, 0) == MAP_FAILED ? -1 : 0, EACCES);
+			  MAP_SHARED, writable, 0) == MAP_FAILED
+			     ? -1
+			     : 0,
+		     EACCES);
 	expect_errno("private PROT_WRITE",
 		     mmap(NULL, info.map_bytes, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE, writable, 0) == MAP_FAILED ? -1 : 0, EACCES);
+			  MAP_PRIVATE, writable, 0) == MAP_FAILED
+			     ? -1
+			     : 0,
+		     EACCES);
 	expect_errno("private",
 		     mmap(NULL, info.map_bytes, PROT_READ, MAP_PRIVATE, fd,
-			  0) == MAP_FAILED ? -1 : 0, EINVAL);
+			  0) == MAP_FAILED
+			     ? -1
+			     : 0,
+		     EINVAL);
 	expect_errno("not from the start",
 		     mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 4096) ==
-		     MAP_FAILED ? -1 : 0, EINVAL);
+				     MAP_FAILED
+			     ? -1
+			     : 0,
+		     EINVAL);
 	expect_errno("too long",
 		     mmap(NULL, info.map_bytes + 4096, PROT_READ, MAP_SHARED,
-			  fd, 0) == MAP_FAILED ? -1 : 0, ENXIO);
-	expect_errno("mprotect to write",
-		     mprotect((void *)start, info.map_bytes,
-			      PROT_READ | PROT_WRITE), EACCES);
+			  fd, 0) == MAP_FAILED
+			     ? -1
+			     : 0,
+		     ENXIO);
+	expect_errno(
+		"mprotect to write",
+		mprotect((void *)start, info.map_bytes, PROT_READ | PROT_WRITE),
+		EACCES);
 	expect_errno("no such ioctl", ioctl(fd, _IO(0xBD, 9)), ENOTTY);
-	expect_errno("INFO to nowhere",
-		     ioctl(fd, KMEMTRACE_IOC_INFO, nowhere), EFAULT);
-	expect_errno("TAKE to nowhere",
-		     ioctl(fd, KMEMTRACE_IOC_TAKE, nowhere), EFAULT);
+	expect_errno("INFO to nowhere", ioctl(fd, KMEMTRACE_IOC_INFO, nowhere),
+		     EFAULT);
+	expect_errno("TAKE to nowhere", ioctl(fd, KMEMTRACE_IOC_TAKE, nowhere),
+		     EFAULT);
 	expect_errno("read of less than a record", read(fd, buffer, 63),
 		     EINVAL);
-	expect_errno("read to nowhere", read(fd, nowhere, READ_BYTES),
-		     EFAULT);
+	expect_errno("read to nowhere", read(fd, nowhere, READ_BYTES), EFAULT);
 	expect_errno("lseek", lseek(fd, 0, SEEK_SET), ESPIPE);
 	expect_errno("write", write(writable, buffer, 64), EINVAL);
 
 	memset(&taken, 0, sizeof(taken));
 	expect_errno("GIVE without TAKE", give(fd, &taken, 64), EINVAL);
-	wrong = (struct kmemtrace_ioctl_take){
-		.generation = info.generation + 1};
+	wrong = (struct kmemtrace_ioctl_take){.generation =
+						      info.generation + 1};
 	expect_errno("TAKE of another generation",
 		     ioctl(fd, KMEMTRACE_IOC_TAKE, &wrong), ESTALE);
 
@@ -315,8 +328,8 @@ static void bad(const char *file)
 	expect_errno("and the TAKE is over", give(fd, &taken, taken.bytes),
 		     EINVAL);
 	take(fd, &info, &taken);
-	expect_errno("GIVE of all there is",
-		     give(fd, &taken, (size_t)1 << 60), EINVAL);
+	expect_errno("GIVE of all there is", give(fd, &taken, (size_t)1 << 60),
+		     EINVAL);
 	take(fd, &info, &taken);
 	expect_errno("GIVE of half a record",
 		     give(fd, &taken, info.record_size / 2), EINVAL);
@@ -332,8 +345,8 @@ static void bad(const char *file)
 	expect("bytes unread", after.unread >= info.unread, 1);
 
 	take(fd, &info, &taken);
-	expect_errno("GIVE of one record",
-		     give(fd, &taken, info.record_size), 0);
+	expect_errno("GIVE of one record", give(fd, &taken, info.record_size),
+		     0);
 	expect_errno("GIVE twice", give(fd, &taken, info.record_size), EINVAL);
 	after = info_of(fd);
 	expect("bytes consumed by that", after.consumed,
@@ -361,8 +374,8 @@ static void keep(const char *file, const char *command)
 	if (take(fd, &info, &taken))
 		die("TAKE");
 	expect("what the command ends with", system(command), 0);
-	expect("the mapping is as it was",
-	       sum == sum_of(start, info.map_bytes), 1);
+	expect("the mapping is as it was", sum == sum_of(start, info.map_bytes),
+	       1);
 	now = info_of(fd);
 	stale = now.generation != info.generation;
 	if (stale) {

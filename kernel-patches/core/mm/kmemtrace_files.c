@@ -171,10 +171,10 @@ static ssize_t kmemtrace_read_some(struct kmemtrace_view *view,
 	       (ssize_t)(lost + taking.bytes);
 }
 
-static ssize_t kmemtrace_read(struct file *filp, char __user *to,
+static ssize_t kmemtrace_read(struct file *file, char __user *to,
 			      size_t count, loff_t *ppos)
 {
-	struct kmemtrace_open *opened = filp->private_data;
+	struct kmemtrace_open *opened = file->private_data;
 	struct kmemtrace_view *view = opened->file->view;
 	struct kmemtrace_buffers *buffers;
 	unsigned int generation;
@@ -225,15 +225,15 @@ static bool kmemtrace_is_worth_it(struct kmemtrace_buffers *buffers,
 	return figures.complete;
 }
 
-static __poll_t kmemtrace_poll(struct file *filp, poll_table *wait)
+static __poll_t kmemtrace_poll(struct file *file, poll_table *wait)
 {
-	struct kmemtrace_open *opened = filp->private_data;
+	struct kmemtrace_open *opened = file->private_data;
 	struct kmemtrace_view *view = opened->file->view;
 	struct kmemtrace_buffers *buffers;
 	unsigned int generation;
 	__poll_t mask = 0;
 
-	poll_wait(filp, &opened->file->wait, wait);
+	poll_wait(file, &opened->file->wait, wait);
 	buffers = kmemtrace_view_get(view, &generation);
 	if (!view->follows && generation != opened->generation)
 		mask = EPOLLERR;
@@ -247,9 +247,9 @@ static __poll_t kmemtrace_poll(struct file *filp, poll_table *wait)
  * All pages at once, so that none is looked for later: they stay as long as they
  * are mapped, whatever becomes of the buffer.
  */
-static int kmemtrace_mmap(struct file *filp, struct vm_area_struct *vma)
+static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	struct kmemtrace_open *opened = filp->private_data;
+	struct kmemtrace_open *opened = file->private_data;
 	struct kmemtrace_buffers *buffers;
 	struct rchan_buf *buf = NULL;
 	int err = -ENXIO;
@@ -360,13 +360,13 @@ static int kmemtrace_ioc_give(struct kmemtrace_open *opened,
 	return kmemtrace_give(buffers, opened->file->cpu, &taking, give.bytes);
 }
 
-static long kmemtrace_ioctl(struct file *filp, unsigned int command,
+static long kmemtrace_ioctl(struct file *file, unsigned int command,
 			    unsigned long argument)
 {
 	int (*call)(struct kmemtrace_open *opened,
 		    struct kmemtrace_buffers *buffers, unsigned int generation,
 		    void __user *argument);
-	struct kmemtrace_open *opened = filp->private_data;
+	struct kmemtrace_open *opened = file->private_data;
 	struct kmemtrace_buffers *buffers;
 	unsigned int generation;
 	int err = -ENXIO;
@@ -394,9 +394,9 @@ static long kmemtrace_ioctl(struct file *filp, unsigned int command,
 	return err;
 }
 
-static int kmemtrace_release(struct inode *inode, struct file *filp)
+static int kmemtrace_release(struct inode *inode, struct file *file)
 {
-	kfree(filp->private_data);
+	kfree(file->private_data);
 	return 0;
 }
 
@@ -412,7 +412,7 @@ static const struct file_operations kmemtrace_mapped_fops = {
 	.llseek		= no_llseek,
 };
 
-static int kmemtrace_open(struct inode *inode, struct file *filp)
+static int kmemtrace_open(struct inode *inode, struct file *file)
 {
 	struct kmemtrace_open *opened = kzalloc(sizeof(*opened), GFP_KERNEL);
 
@@ -422,14 +422,14 @@ static int kmemtrace_open(struct inode *inode, struct file *filp)
 	mutex_init(&opened->lock);
 	kmemtrace_buffers_put(kmemtrace_view_get(opened->file->view,
 						 &opened->generation));
-	filp->private_data = opened;
+	file->private_data = opened;
 	if (!security_locked_down(LOCKDOWN_DEBUGFS)) {
 		const struct file_operations *fops =
 			fops_get(&kmemtrace_mapped_fops);
 
-		replace_fops(filp, fops);
+		replace_fops(file, fops);
 	}
-	return nonseekable_open(inode, filp);
+	return nonseekable_open(inode, file);
 }
 
 static const struct file_operations kmemtrace_cpu_fops = {

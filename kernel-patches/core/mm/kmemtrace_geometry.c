@@ -42,12 +42,12 @@ static int kmemtrace_mode_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int kmemtrace_mode_open(struct inode *inode, struct file *filp)
+static int kmemtrace_mode_open(struct inode *inode, struct file *file)
 {
-	return single_open(filp, kmemtrace_mode_show, NULL);
+	return single_open(file, kmemtrace_mode_show, NULL);
 }
 
-static ssize_t kmemtrace_mode_write(struct file *filp, const char __user *from,
+static ssize_t kmemtrace_mode_write(struct file *file, const char __user *from,
 				    size_t count, loff_t *ppos)
 {
 	char word[KMEMTRACE_WORD_MAX];
@@ -88,12 +88,12 @@ static int kmemtrace_subbufs_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int kmemtrace_subbufs_open(struct inode *inode, struct file *filp)
+static int kmemtrace_subbufs_open(struct inode *inode, struct file *file)
 {
-	return single_open(filp, kmemtrace_subbufs_show, NULL);
+	return single_open(file, kmemtrace_subbufs_show, NULL);
 }
 
-static ssize_t kmemtrace_subbufs_write(struct file *filp,
+static ssize_t kmemtrace_subbufs_write(struct file *file,
 				       const char __user *from, size_t count,
 				       loff_t *ppos)
 {
@@ -125,12 +125,12 @@ static int kmemtrace_subbuf_size_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int kmemtrace_subbuf_size_open(struct inode *inode, struct file *filp)
+static int kmemtrace_subbuf_size_open(struct inode *inode, struct file *file)
 {
-	return single_open(filp, kmemtrace_subbuf_size_show, NULL);
+	return single_open(file, kmemtrace_subbuf_size_show, NULL);
 }
 
-static ssize_t kmemtrace_subbuf_size_write(struct file *filp,
+static ssize_t kmemtrace_subbuf_size_write(struct file *file,
 					   const char __user *from,
 					   size_t count, loff_t *ppos)
 {
