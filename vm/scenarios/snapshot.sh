@@ -182,6 +182,16 @@ says why alloc-failure
 has_trigger 'fired alloc-failure'
 says taken 4
 trigger '!alloc-failure' "!$site"
+# A mark, if it is that one; of kernels that have marks.
+if [ -e $kmt/marker ]; then
+	trigger mark:marker mark:other
+	echo "a line" >$kmt/marker
+	says why mark:marker
+	says taken 5
+	has_trigger 'fired mark:marker'
+	has_trigger 'armed mark:other'
+	trigger '!mark:marker' '!mark:other'
+fi
 [ "$(wc -l <$kmt/trigger)" = 1 ] || fail "triggers are left"
 # With its cache goes what a trigger counts.
 rmmod kmt_snapshot || fail "rmmod"
