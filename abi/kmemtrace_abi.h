@@ -46,8 +46,8 @@
  * Versions
  * --------
  * 1: struct kmemtrace_event, 56 bytes; ids ALLOC and FREE.
- * 2: struct kmemtrace_event_v2, 64 bytes; LOST; types PERCPU and VMALLOC; the
- *    tables caches and tasks.
+ * 2: struct kmemtrace_event_v2, 64 bytes; LOST, MARK, MORE, STOP; types PERCPU
+ *    and VMALLOC; the tables caches, tasks and marks.
  *    The kernel parameter kmemtrace.abi=1 has the kernel write version 1.
  */
 #ifndef _KMEMTRACE_ABI_H
@@ -74,6 +74,10 @@ enum kmemtrace_event_id {
 	KMEMTRACE_EVENT_FREE	= 2,
 	/* Version 2: events were lost; struct kmemtrace_event_lost. */
 	KMEMTRACE_EVENT_LOST	= 3,
+	/* Version 2: an annotation was reached; struct kmemtrace_event_mark. */
+	KMEMTRACE_EVENT_MARK	= 4,
+	/* Version 2: what had no room in the MARK; the same struct. */
+	KMEMTRACE_EVENT_MORE	= 5,
 	/* Version 2: tracing ends here; struct kmemtrace_event_stop. */
 	KMEMTRACE_EVENT_STOP	= 6,
 };
@@ -326,6 +330,65 @@ struct kmemtrace_event_stop {
 	__u32	reserved;
 } __attribute__((packed, aligned(8)));
 
+/* Arguments that an annotation may have. */
+#define KMEMTRACE_MARK_ARGS	8
+
+/* Bytes of a string that are kept. */
+#define KMEMTRACE_MARK_STRING	256
+
+/* In the word of a string: it was longer. */
+#define KMEMTRACE_MARK_CUT	(1ULL << 63)
+
+/* Bytes of the payload in a record. */
+#define KMEMTRACE_MARK_PAYLOAD	40
+
+/* The number of what user space writes to the file marker. */
+#define KMEMTRACE_MARK_MARKER	1
+
+/*
+ * Version 2: an annotation, kmemtrace_mark() in the kernel or a line that was
+ * written to the file marker.  As large as the other records.
+ *
+ * Its values are the payload: a word for each argument, in their order, then
+ * the bytes of each string, with as many 0 behind them as are lacking to the
+ * next word.  The word of a string is the number of its bytes, without the 0
+ * that ends it in memory, and KMEMTRACE_MARK_CUT.  Of the word of an integer as
+ * many low bytes count as the table marks says that it has.
+ *
+ * A payload of more than 40 bytes goes on in records of KMEMTRACE_EVENT_MORE,
+ * right behind the MARK in the file of the CPU: all of them are there or none,
+ * and then the mark was lost, as one event.  Of a file that begins or ends in
+ * the middle of a capture a mark may lack its first or its last records.
+ */
+struct kmemtrace_event_mark {
+	/* KMEMTRACE_EVENT_MARK or KMEMTRACE_EVENT_MORE. */
+	__u8	event_id;
+
+	/* MARK: how many MORE follow; MORE: which of these this is, from 1. */
+	__u8	part;
+
+	/* As in the other records. */
+	__u16	event_size;
+
+	/* The annotation, by its number in the table marks; never 0. */
+	__u32	mark;
+
+	/* 40 bytes of the payload: a MARK has the first; 0 behind the last. */
+	__u64	payload[5];
+
+	/* When it was reached; the same in all of its records. */
+	__s64	timestamp;
+
+	/* As in struct kmemtrace_event_v2. */
+	__u32	pid;
+
+	/* Bytes of the whole payload, a multiple of 8. */
+	__u16	payload_size;
+
+	/* KMEMTRACE_FLAG_HARDIRQ, KMEMTRACE_FLAG_SOFTIRQ. */
+	__u16	flags;
+} __attribute__((packed, aligned(8)));
+
 #define KMEMTRACE_ASSERT_OFFSET_OF(type, field, offset)			\
 	_Static_assert(__builtin_offsetof(struct type, field) == (offset), \
 		       "kmemtrace ABI: " #field " of " #type " moved")
@@ -348,6 +411,16 @@ KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_stop, timestamp, 48);
 KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_stop, pid, 56);
 _Static_assert(sizeof(struct kmemtrace_event_stop) == KMEMTRACE_EVENT_SIZE_V2,
 	       "kmemtrace ABI: the record of a stop is not 64 bytes");
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_mark, part, 1);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_mark, event_size, 2);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_mark, mark, 4);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_mark, payload, 8);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_mark, timestamp, 48);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_mark, pid, 56);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_mark, payload_size, 60);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_mark, flags, 62);
+_Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
+	       "kmemtrace ABI: the record of an annotation is not 64 bytes");
 
 /*
  * Tables
@@ -376,6 +449,20 @@ _Static_assert(sizeof(struct kmemtrace_event_stop) == KMEMTRACE_EVENT_SIZE_V2,
  *	"# dropped: N", "# exact_after: T": only so many entries are kept; N
  *	older ones are not there, so that at the time T and before names may be
  *	missing or be those of a later task with that pid.
+ *
+ * marks:	number appeared went module types name format
+ *	Each annotation that there was at some time in the session.  appeared
+ *	and went are of the module that has it: 0 if it was there before the
+ *	first session could begin, - if it is still there.  module: its name, or
+ *	- for the kernel itself.  types: a letter for each argument, or - if there
+ *	is none: b h i q for signed integers of 1 2 4 8 bytes, B H I Q for
+ *	unsigned ones, c for a character, p for an address, s for a string.
+ *	name: letters, digits and _.  format: as printk() takes it; here it is
+ *	what goes on to the end of the line.  Places of one module that
+ *	have the same name and format are one annotation.  Numbers are given
+ *	once.  1, KMEMTRACE_MARK_MARKER, is the file marker.
+ *	"# unnumbered: N": annotations that cannot be recorded, for want of
+ *	memory or because of a format that kmemtrace does not know.
  */
 /*
  * Info
@@ -406,7 +493,11 @@ _Static_assert(sizeof(struct kmemtrace_event_stop) == KMEMTRACE_EVENT_SIZE_V2,
  *	A type_id.
  * event NAME EVENT_ID TYPE_ID STATE SESSION
  *	What events/NAME/enabled switches.  STATE: on or off.  SESSION: whole,
- *	or missed: it was off at some time of this session.
+ *	or missed: it was off at some time of this session.  Of annotations
+ *	NAME is mark: and their name, and there is one word more: how many there
+ *	are of that name, each of which has a line that follows:
+ * mark NUMBER MODULE TYPES NAME FORMAT
+ *	As in the table marks.
  */
 
 #endif /* _KMEMTRACE_ABI_H */

@@ -101,6 +101,8 @@ static void check_file(KmtCheck *check, const KmtCpuFile *file)
 		if (check_record(check, &input, i)) {
 			if (kmt_is_lost(input.event, file->record_size))
 				input.lost += kmt_lost_events(input.event);
+			else if (kmt_is_mark(input.event, file->record_size))
+				check->has_marks = TRUE;
 			check->usable[file->position]++;
 			input.previous = input.event;
 			current = !current;
@@ -115,6 +117,26 @@ static void check_file(KmtCheck *check, const KmtCpuFile *file)
 	/* What is wrong with each record of it tells nobody anything. */
 	if (kmt_check_is_unusable(check, file))
 		drop_errors(check, first);
+}
+
+/* ---- the rules of marks ---- */
+
+G_STATIC_ASSERT(KMT_N_MARK_RULES - KMT_RULE_MARK_STRAY == KMT_N_MARK_DEFECTS);
+
+static void on_mark_defect(gpointer user, KmtMarkDefect defect,
+			   const KmtCpuFile *file, guint64 index)
+{
+	add_file_error(user, KMT_RULE_MARK_STRAY + (KmtRuleId)defect, file,
+		       index);
+}
+
+static void check_marks(KmtCheck *check)
+{
+	if (!check->has_marks)
+		return;
+	check->marks = kmt_marks_new(check->capture, on_mark_defect, check);
+	kmt_marks_scan(check->marks);
+	kmt_marks_finish(check->marks, check->tables);
 }
 
 /* ---- the rules across files ---- */
@@ -289,6 +311,7 @@ KmtCheck *kmt_check_new(const KmtCapture *capture, gboolean across,
 	check->tables = kmt_record_tables_new(capture);
 	for (i = 0; i < capture->files->len; i++)
 		check_file(check, capture->files->pdata[i]);
+	check_marks(check);
 	if (across)
 		check_across(check);
 	return check;
@@ -302,6 +325,7 @@ void kmt_check_free(KmtCheck *check)
 	g_ptr_array_unref(check->notes);
 	g_free(check->usable);
 	kmt_record_tables_free(check->tables);
+	kmt_marks_free(check->marks);
 	g_free(check);
 }
 

@@ -36,6 +36,8 @@ typedef struct {
 	GPtrArray *notes; /* of char *: what kmt_merge_notes() tells */
 	KmtFindings findings; /* of all classes, errors or not */
 	KmtRecordTables *tables;
+	gboolean has_marks;
+	KmtMarks *marks; /* NULL: there are none */
 } KmtCheck;
 
 /* Never fails; memory that runs out ends the program, as everywhere in GLib. */

@@ -76,7 +76,7 @@ static void add_capture(JsonBuilder *b, const KmtCheck *check)
 
 static void add_rules(JsonBuilder *b, const KmtCheck *check)
 {
-	int n = check->across ? KMT_N_RULES : KMT_N_FILE_RULES;
+	int n = check->across ? KMT_N_RULES : KMT_N_MARK_RULES;
 	int rule;
 
 	kmt_json_begin_array(b, "rules");

@@ -14,6 +14,11 @@ static gboolean is_stop(const KmtRuleInput *in)
 	return kmt_is_stop(in->event, in->file->record_size);
 }
 
+static gboolean is_mark(const KmtRuleInput *in)
+{
+	return kmt_is_mark(in->event, in->file->record_size);
+}
+
 static gboolean is_alloc(const KmtRuleInput *in)
 {
 	return in->event->event_id == KMEMTRACE_EVENT_ALLOC;
@@ -37,17 +42,19 @@ static gboolean size_differs(const KmtRuleInput *in)
 static gboolean unknown_event(const KmtRuleInput *in)
 {
 	return in->event->event_id > KMEMTRACE_EVENT_FREE && !is_lost(in) &&
-	       !is_stop(in);
+	       !is_stop(in) && !is_mark(in);
 }
 
 static gboolean unknown_type(const KmtRuleInput *in)
 {
-	return in->event->type_id > kmt_last_type(in->file->record_size);
+	return in->event->type_id > kmt_last_type(in->file->record_size) &&
+	       !is_mark(in);
 }
 
 static gboolean null_pointer(const KmtRuleInput *in)
 {
-	return in->event->ptr == 0 && !is_lost(in) && !is_stop(in);
+	return in->event->ptr == 0 && !is_lost(in) && !is_stop(in) &&
+	       !is_mark(in);
 }
 
 static gboolean nothing_requested(const KmtRuleInput *in)
@@ -176,7 +183,7 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 				   size_differs},
 	[KMT_RULE_UNKNOWN_EVENT] = {"unknown-event",
 				    "event_id is neither allocation nor free, "
-				    "nor a loss",
+				    "nor a loss or a mark",
 				    unknown_event},
 	[KMT_RULE_UNKNOWN_TYPE] = {"unknown-type",
 				   "type_id is none that this version has",
@@ -228,6 +235,20 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 	[KMT_RULE_UNREADABLE] = {"unreadable",
 				 "the file cannot be read to its end",
 				 unreadable},
+	[KMT_RULE_MARK_STRAY] = {"mark-stray",
+				 "more of a mark does not follow it", NULL},
+	[KMT_RULE_MARK_SHORT] = {"mark-short",
+				 "of a mark not all records are there", NULL},
+	[KMT_RULE_MARK_SIZE] = {"mark-size",
+				"payload_size of a mark does not go with its "
+				"number of records",
+				NULL},
+	[KMT_RULE_UNKNOWN_MARK] = {"unknown-mark",
+				   "mark is not in the table of marks", NULL},
+	[KMT_RULE_MARK_VALUES] = {"mark-values",
+				  "the payload of a mark is not what its types "
+				  "make of it",
+				  NULL},
 	[KMT_RULE_DOUBLE_ALLOCATION] = {"double-allocation",
 					"memory is allocated that is allocated "
 					"already",

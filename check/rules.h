@@ -7,6 +7,7 @@
 #define KMEMTRACE_RULES_H
 
 #include "trace/capture.h"
+#include "trace/marks.h"
 #include "trace/tables.h"
 
 typedef enum {
@@ -39,8 +40,16 @@ typedef enum {
 	KMT_RULE_LOST_TOO_MUCH,
 	KMT_N_FILE_RULES,
 
+	/* Of marks, as KmtMarkDefect. */
+	KMT_RULE_MARK_STRAY = KMT_N_FILE_RULES,
+	KMT_RULE_MARK_SHORT,
+	KMT_RULE_MARK_SIZE,
+	KMT_RULE_UNKNOWN_MARK,
+	KMT_RULE_MARK_VALUES,
+	KMT_N_MARK_RULES,
+
 	/* Across files. */
-	KMT_RULE_DOUBLE_ALLOCATION = KMT_N_FILE_RULES,
+	KMT_RULE_DOUBLE_ALLOCATION = KMT_N_MARK_RULES,
 	KMT_RULE_UNMATCHED_FREE,
 	KMT_RULE_MISMATCHED_FREE,
 	KMT_N_RULES
@@ -62,7 +71,7 @@ typedef struct {
 typedef struct {
 	const char *name;
 	const char *description;
-	/* NULL for the rules across files. */
+	/* NULL for the rules of marks and those across files. */
 	gboolean (*broken)(const KmtRuleInput *input);
 } KmtRule;
 

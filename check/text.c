@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <string.h>
+
 #include "check/check.h"
 #include "cli/text.h"
 #include "trace/space.h"
@@ -57,6 +59,16 @@ static void print_lost(const struct kmemtrace_event *e, FILE *out)
 		(gint64)e->timestamp, kmt_lost_events(e), kmt_lost_since(e));
 }
 
+static void print_mark(const struct kmemtrace_event *e, FILE *out)
+{
+	struct kmemtrace_event_mark mark;
+
+	memcpy(&mark, e, sizeof(*e));
+	fprintf(out, "%s t=%" G_GINT64_FORMAT " number=%u part=%u",
+		mark.event_id == KMEMTRACE_EVENT_MARK ? "mark" : "more",
+		(gint64)mark.timestamp, mark.mark, mark.part);
+}
+
 /* As tests/mkcapture.py would take it. */
 static void print_event(const KmtCpuFile *file, const struct kmemtrace_event *e,
 			FILE *out)
@@ -96,7 +108,10 @@ static void print_place(const char *label, const KmtCpuFile *file,
 		if (kmt_is_lost(&event, file->record_size)) {
 			print_lost(&event, out);
 		} else {
-			print_event(file, &event, out);
+			if (kmt_is_mark(&event, file->record_size))
+				print_mark(&event, out);
+			else
+				print_event(file, &event, out);
 			print_owner(file, index, out);
 		}
 	} else if (file->truncated_bytes) {
@@ -166,7 +181,7 @@ static void print_tally(const KmtCheck *check, FILE *out)
 	int rule;
 
 	fputs("Rule                     Errors\n", out);
-	for (rule = 0; rule < KMT_N_FILE_RULES; rule++) {
+	for (rule = 0; rule < KMT_N_MARK_RULES; rule++) {
 		print_count(check, rule, out);
 		fputc('\n', out);
 	}

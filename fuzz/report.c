@@ -62,8 +62,9 @@ static void check_sums(const KmtCapture *capture, const KmtPlan *plan,
 		return;
 	for (i = 0; i < KMT_KIND_SLAB; i++)
 		n += aggregate->kinds[i].allocs + aggregate->kinds[i].frees;
-	g_assert_cmpuint(n + aggregate->skipped + aggregate->hole_records, ==,
-			 capture->n_records);
+	g_assert_cmpuint(n + aggregate->skipped + aggregate->hole_records +
+				 aggregate->mark_records,
+			 ==, capture->n_records);
 }
 
 /* NULL: the capture cannot be read. */
@@ -87,7 +88,7 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	/* What the capture has of them is not needed. */
 	g_assert_no_error(error);
 	plan->aggregate.jobs = jobs;
-	if (!kmt_plan_place(plan, capture, NULL))
+	if (!kmt_plan_place(plan, capture, names, NULL))
 		return NULL;
 	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
 	kmt_aggregate_scale(aggregate, capture->sample,

@@ -13,11 +13,13 @@ EXTRA_DIST += \
 	kernel-patches/6.1/0010-exit-tell-of-the-end-of-a-task.patch \
 	kernel-patches/6.1/0011-mm-percpu-trace-per-CPU-memory.patch \
 	kernel-patches/6.1/0012-mm-vmalloc-trace-vmalloc.patch \
+	kernel-patches/6.1/0013-samples-annotate-a-trace-of-kernel-memory.patch \
 	kernel-patches/6.1/0014-mm-oom_kill-tell-kmemtrace-before-a-kill.patch \
 	kernel-patches/6.1/0015-mm-page_alloc-tell-kmemtrace-of-a-failure.patch \
 	kernel-patches/core/Documentation/ABI/testing/debugfs-kmemtrace \
 	kernel-patches/core/Documentation/mm/kmemtrace.rst \
 	kernel-patches/core/include/linux/kmemtrace.h \
+	kernel-patches/core/include/linux/kmemtrace_mark.h \
 	kernel-patches/core/include/trace/events/kmemtrace.h \
 	kernel-patches/core/mm/kmemtrace.c \
 	kernel-patches/core/mm/kmemtrace_compat.h \
@@ -26,8 +28,12 @@ EXTRA_DIST += \
 	kernel-patches/core/mm/kmemtrace_held.h \
 	kernel-patches/core/mm/kmemtrace_hooks.c \
 	kernel-patches/core/mm/kmemtrace_internal.h \
+	kernel-patches/core/mm/kmemtrace_mark_record.c \
+	kernel-patches/core/mm/kmemtrace_marks.c \
 	kernel-patches/core/mm/kmemtrace_params.c \
 	kernel-patches/core/mm/kmemtrace_snapshot.c \
 	kernel-patches/core/mm/kmemtrace_tables.c \
 	kernel-patches/core/mm/kmemtrace_trigger.c \
-	kernel-patches/core/mm/kmemtrace_writer.c
+	kernel-patches/core/mm/kmemtrace_writer.c \
+	kernel-patches/core/samples/kmemtrace/Makefile \
+	kernel-patches/core/samples/kmemtrace/kmemtrace-sample.c

@@ -53,7 +53,8 @@ gboolean kmt_output_is_cpu_file(const char *name)
 static gboolean is_capture_file(const char *name)
 {
 	static const char *const tables[] = {META,     "kallsyms", "modules",
-					     "caches", "tasks",	   "info"};
+					     "caches", "tasks",	   "marks",
+					     "info"};
 
 	for (gsize i = 0; i < G_N_ELEMENTS(tables); i++)
 		if (g_str_equal(name, tables[i]))

@@ -621,6 +621,7 @@ static void finish(KmtBooks *books, KmtPipeline *pipeline)
 	guint i;
 
 	aggregate->skipped = kmt_merge_skipped(merge);
+	aggregate->mark_records = kmt_merge_mark_records(merge);
 	aggregate->hole_records = kmt_merge_hole_records(merge);
 	aggregate->stop_records = kmt_merge_stop_records(merge);
 	aggregate->holes = g_array_copy((GArray *)kmt_merge_holes(merge));
@@ -717,6 +718,7 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 		.names = names,
 		.capture = capture,
 		.tables = tables,
+		.phases = options->phases,
 		.n_windows = options->span.windows,
 		.details = options->lifetimes || options->span.windows,
 	};
@@ -736,6 +738,11 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 
 	aggregate->tables = tables;
 	aggregate->cells = kmt_cells_new(parts, capture, tables);
+	if (options->phases)
+		kmt_cells_set_phases(
+			aggregate->cells,
+			(const gint64 *)options->phases->starts->data,
+			options->phases->starts->len);
 	aggregate->groups = kmt_groups_new(&groups_options, aggregate->cells);
 	aggregate->tally = kmt_tally_new();
 	aggregate->has_peaks = !options->filter->lifetime;

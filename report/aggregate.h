@@ -22,9 +22,10 @@ typedef struct {
 	const KmtBy *by;
 	const KmtFilter *filter;
 	KmtSpan span;
-	gboolean lifetimes; /* details of groups: histograms and churn */
-	guint64 churn_ns;   /* what lives shorter is short-lived */
-	gboolean cross;	    /* by CPU, and pairs of call sites */
+	gboolean lifetimes;	 /* details of groups: histograms and churn */
+	guint64 churn_ns;	 /* what lives shorter is short-lived */
+	const KmtPhases *phases; /* for KMT_BY_MARK, or NULL */
+	gboolean cross;		 /* by CPU, and pairs of call sites */
 	guint jobs;
 	gint64 clock_tolerance_ns;
 	/* Told now and then how many of all records are read; or NULL. */
@@ -54,6 +55,7 @@ typedef struct {
 	guint64 unordered;    /* timestamps going back */
 	guint64 skipped;      /* records of unknown kind */
 	guint64 stop_records; /* of version 2, likewise no events */
+	guint64 mark_records; /* of version 2, those of marks */
 	guint64 hole_records; /* of version 2; they tell of holes: */
 	GArray *holes;	      /* of KmtHole */
 	guint64 truncated_bytes;

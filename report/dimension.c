@@ -28,6 +28,8 @@ static const struct {
 	[KMT_BY_COMM] = {"comm", "command", "commands", .parts = KMT_CELL_COMM},
 	[KMT_BY_CONTEXT] = {"context", "context", "contexts",
 			    .parts = KMT_CELL_CONTEXT},
+	[KMT_BY_MARK] = {"mark", "phase from mark", "phases",
+			 .parts = KMT_CELL_PHASE},
 };
 
 const char *kmt_dimension_name(KmtDimension dimension)

@@ -19,6 +19,7 @@ typedef enum {
 	KMT_BY_PID,
 	KMT_BY_COMM,
 	KMT_BY_CONTEXT,
+	KMT_BY_MARK,
 	KMT_N_DIMENSIONS
 } KmtDimension;
 

@@ -227,6 +227,8 @@ static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
 		return comm_value(groups, cell);
 	case KMT_BY_CONTEXT:
 		return context_value(groups, cell);
+	case KMT_BY_MARK:
+		return cell->phase;
 	case KMT_BY_GFP:
 	default:
 		return cell->gfp_flags;
@@ -344,6 +346,8 @@ char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
 		if ((gint64)value < 0)
 			return g_strdup("any");
 		return g_strdup_printf("%" G_GUINT64_FORMAT, value);
+	case KMT_BY_MARK:
+		return kmt_phases_label(groups->options.phases, value);
 	case KMT_BY_GFP:
 		return kmt_names_gfp(groups->options.names, value);
 	case KMT_BY_SIZE:

@@ -10,6 +10,7 @@
 #include "report/filter.h"
 #include "report/histogram.h"
 #include "report/ledger.h"
+#include "report/phases.h"
 #include "symbols/names.h"
 
 /* What is kept only if somebody asked for it. */
@@ -40,6 +41,7 @@ typedef struct {
 	const KmtNames *names;
 	const KmtCapture *capture;
 	const KmtRecordTables *tables; /* or NULL: records have no owner */
+	const KmtPhases *phases;       /* for KMT_BY_MARK */
 	guint n_windows;	       /* of details; 0: there are none */
 	gboolean details;
 } KmtGroupsOptions;

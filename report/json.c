@@ -3,6 +3,7 @@
 
 #include "cli/json.h"
 #include "report/leaks.h"
+#include "report/marklist.h"
 #include "report/report.h"
 
 static void add_time(JsonBuilder *builder, const KmtAggregate *aggregate,
@@ -196,7 +197,8 @@ static void add_capture(JsonBuilder *builder, const KmtReport *report)
 	kmt_json_u64(builder, "cpus", capture->files->len);
 	kmt_json_u64(builder, "events",
 		     capture->n_records - report->aggregate->hole_records -
-			     report->aggregate->stop_records);
+			     report->aggregate->stop_records -
+			     report->aggregate->mark_records);
 	add_time(builder, report->aggregate, "first_timestamp",
 		 report->aggregate->first_timestamp);
 	add_time(builder, report->aggregate, "last_timestamp",
@@ -502,6 +504,8 @@ static void add_asked(JsonBuilder *builder, const KmtReport *report)
 		add_windows(builder, report);
 	if (report->shows_leaks)
 		add_leaks(builder, report);
+	if (report->shows_marks)
+		kmt_json_marks(builder, report);
 	if (report->aggregate->cross)
 		add_cross(builder, report);
 }

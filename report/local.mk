@@ -15,7 +15,9 @@ REPORT_SOURCES = \
 	report/json.c \
 	report/leaks.c report/leaks.h \
 	report/ledger.c report/ledger.h \
+	report/marklist.c report/marklist.h \
 	report/options.c report/options.h \
+	report/phases.c report/phases.h \
 	report/plain.c \
 	report/report.c report/report.h \
 	report/scale.c report/scale.h \

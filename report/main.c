@@ -234,7 +234,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	names = kmt_names_open(capture, &names_options, warnings, &error);
 	if (!names)
 		return kmt_cli_fail_error(PROGRAM, error);
-	if (!kmt_plan_place(plan, capture, &error))
+	if (!kmt_plan_place(plan, capture, names, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
 	begin_progress(options, capture, &plan->aggregate);
 	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
@@ -261,6 +261,8 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 				 "without --vmlinux, --debug-dir or --source"));
 	kmt_filter_warn(&plan->filter, capture, names, aggregate->cells,
 			warnings);
+	if (plan->phases)
+		kmt_phases_warn(plan->phases, warnings);
 	warn_of_capture(capture, aggregate, warnings);
 	if (kmt_report_is_sample(&plan->report) && plan->form != KMT_FORM_TEXT)
 		g_ptr_array_add(

@@ -96,7 +96,7 @@ static void add_views(GArray *entries, KmtOptions *o)
 		 "Show frees by CPU, and who frees whose memory", NULL},
 		{"time", 0, 0, G_OPTION_ARG_STRING, &o->time,
 		 "Between these seconds from the start (@: of the kernel's "
-		 "clock); or at the peak",
+		 "clock) or marks; or at the peak",
 		 "START,STOP | peak"},
 		{"windows", 0, 0, G_OPTION_ARG_STRING, &o->windows,
 		 "Show N parts of that time", "N"},
@@ -106,6 +106,8 @@ static void add_views(GArray *entries, KmtOptions *o)
 		{"churn", 0, 0, G_OPTION_ARG_STRING, &o->churn,
 		 "Short-lived is what lives less than TIME (default: 1ms)",
 		 "TIME"},
+		{"marks", 0, 0, G_OPTION_ARG_NONE, &o->marks,
+		 "List the annotations, with what they say", NULL},
 		{"before-trace", 0, 0, G_OPTION_ARG_NONE, &o->before_trace,
 		 "List who freed what was allocated before the trace", NULL},
 		{"json", 0, 0, G_OPTION_ARG_NONE, &o->json,
@@ -223,6 +225,9 @@ void kmt_plan_clear(KmtPlan *plan)
 	kmt_sort_free(plan->sort);
 	if (plan->fields)
 		g_ptr_array_unref(plan->fields);
+	kmt_phases_free(plan->phases);
+	g_free(plan->start.mark);
+	g_free(plan->stop.mark);
 }
 
 static gboolean bad(GError **error, const char *message)
@@ -248,14 +253,15 @@ static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
 		     : o->csv	 ? KMT_FORM_CSV
 		     : o->folded ? KMT_FORM_FOLDED
 				 : KMT_FORM_TEXT;
-	if ((o->csv || o->folded) &&
-	    (o->leaks || o->windows || o->cross_cpu || o->histogram)) {
+	if ((o->csv || o->folded) && (o->leaks || o->windows || o->cross_cpu ||
+				      o->histogram || o->marks)) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    "%s: not with %s, which has the table only; use "
 			    "--json",
 			    o->leaks	   ? "--leaks"
 			    : o->windows   ? "--windows"
 			    : o->cross_cpu ? "--cross-cpu"
+			    : o->marks	   ? "--marks"
 					   : "--histogram",
 			    o->csv ? "--csv" : "--folded");
 		return FALSE;
@@ -310,6 +316,12 @@ static gboolean read_moment(const char *text, KmtMoment *moment)
 	gint64 unit;
 	char *end;
 
+	/* A number is none. */
+	if (g_ascii_isalpha(*text) || *text == '_') {
+		moment->mark = g_strdup(text);
+		moment->given = TRUE;
+		return TRUE;
+	}
 	moment->by_clock = *text == '@';
 	text += moment->by_clock;
 	moment->given = TRUE;
@@ -348,9 +360,10 @@ static gboolean read_span(KmtPlan *plan, const char *text, GError **error)
 		return bad_value(error, "--time", text,
 				 "START,STOP as 1.5,2 (seconds from the first "
 				 "record), 500ms,2s or @29.5,@30 (the kernel's "
-				 "clock), one of which may be left out, or "
-				 "'peak'");
-	if (plan->stop.given && plan->stop.by_clock == plan->start.by_clock &&
+				 "clock) or as names of marks, one of which "
+				 "may be left out, or 'peak'");
+	if (plan->stop.given && !plan->start.mark && !plan->stop.mark &&
+	    plan->stop.by_clock == plan->start.by_clock &&
 	    plan->stop.ns < plan->start.ns)
 		return stop_before_start(error);
 	return TRUE;
@@ -369,12 +382,48 @@ static gint64 from_origin(const KmtMoment *moment, gint64 origin)
 							       : ns;
 }
 
+static gboolean needs_marks(const KmtPlan *plan)
+{
+	return plan->start.mark || plan->stop.mark ||
+	       plan->report.shows_marks || kmt_by_has(&plan->by, KMT_BY_MARK);
+}
+
+/* A mark is a moment of the kernel's clock. */
+static gboolean find_mark(const KmtPlan *plan, KmtMoment *moment, gint64 after,
+			  GError **error)
+{
+	if (!moment->mark)
+		return TRUE;
+	moment->by_clock = TRUE;
+	return kmt_phases_find(plan->phases, moment->mark, after, &moment->ns,
+			       error);
+}
+
+static gboolean find_marks(KmtPlan *plan, const KmtCapture *capture,
+			   const KmtNames *names, GError **error)
+{
+	gint64 after = G_MININT64;
+
+	if (!needs_marks(plan))
+		return TRUE;
+	plan->phases = kmt_phases_new(capture, names);
+	plan->aggregate.phases = plan->phases;
+	plan->report.phases = plan->phases;
+	if (!find_mark(plan, &plan->start, after, error))
+		return FALSE;
+	if (plan->start.mark)
+		after = plan->start.ns;
+	return find_mark(plan, &plan->stop, after, error);
+}
+
 gboolean kmt_plan_place(KmtPlan *plan, const KmtCapture *capture,
-			GError **error)
+			const KmtNames *names, GError **error)
 {
 	KmtSpan *span = &plan->aggregate.span;
 	gint64 origin = 0;
 
+	if (!find_marks(plan, capture, names, error))
+		return FALSE;
 	if (plan->start.by_clock || plan->stop.by_clock)
 		kmt_capture_origin(capture, &origin);
 	span->start = from_origin(&plan->start, origin);
@@ -444,6 +493,8 @@ static gboolean set_time(KmtPlan *plan, const KmtOptions *o, GError **error)
 	span->windows = (guint)windows;
 	plan->report.shows_windows = o->windows && windows > 0;
 	plan->report.shows_leaks = o->leaks;
+	plan->report.shows_marks = o->marks;
+	plan->report.span = span;
 	return TRUE;
 }
 
@@ -524,7 +575,7 @@ static void set_report(KmtPlan *plan, const KmtOptions *o)
 	report->separators =
 		plan->form == KMT_FORM_TEXT && isatty(STDOUT_FILENO);
 	report->is_answer = o->live || o->leaks || o->cross_cpu || o->windows ||
-			    o->histogram;
+			    o->histogram || o->marks;
 	report->shows_groups = !report->is_answer || o->live || o->fields;
 	/* The short list of them; --cross-cpu has a longer one. */
 	report->shows_cross_cpu = !report->is_answer && !o->fields &&
@@ -558,7 +609,8 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 	 * where a moment of the clock is, when their beginnings are. */
 	plan->capture.random_access =
 		(plan->aggregate.span.windows && plan->whole_span) ||
-		plan->start.by_clock || plan->stop.by_clock;
+		plan->start.by_clock || plan->stop.by_clock ||
+		needs_marks(plan);
 	set_report(plan, o);
 	return TRUE;
 }

@@ -27,6 +27,7 @@ typedef struct {
 	gboolean leaks;
 	gboolean cross_cpu;
 	gboolean before_trace;
+	gboolean marks;
 	char *by;
 	char *fields;
 	char *sort;
@@ -65,6 +66,7 @@ typedef struct {
 	gint64 ns;
 	gboolean by_clock; /* the kernel's, else from the first record */
 	gboolean given;
+	char *mark; /* or where this mark is */
 } KmtMoment;
 
 /* What the options ask for. */
@@ -78,6 +80,7 @@ typedef struct {
 	KmtAggregateOptions aggregate;
 	KmtMoment start, stop;
 	gboolean whole_span; /* stop is the end of the capture */
+	KmtPhases *phases;   /* once it is placed, or NULL */
 	KmtReport report;    /* but capture, aggregate, names and warnings */
 } KmtPlan;
 
@@ -88,9 +91,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtPlan, kmt_plan_clear)
 gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *options,
 		       GError **error);
 
-/* Where in the capture the span is. */
+/* Where in the capture the span is.  Both must live as long. */
 gboolean kmt_plan_place(KmtPlan *plan, const KmtCapture *capture,
-			GError **error);
+			const KmtNames *names, GError **error);
 /* When all is read: does the span begin before the capture ends? */
 gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error);
 

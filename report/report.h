@@ -3,6 +3,7 @@
 #ifndef KMEMTRACE_REPORT_REPORT_H
 #define KMEMTRACE_REPORT_REPORT_H
 
+#include "report/phases.h"
 #include "report/table.h"
 #include "symbols/names.h"
 
@@ -30,11 +31,14 @@ typedef struct {
 	gboolean shows_cross_cpu; /* who is freed elsewhere */
 	gboolean shows_windows;
 	gboolean shows_leaks;
+	gboolean shows_marks;
 	/* There is a question: only what answers it is told. */
 	gboolean is_answer;
 	gboolean shows_groups; /* the table of them */
 	gboolean is_peak;      /* sorted by what there was at peaks */
 	KmtHistogramOf histogram;
+	const KmtPhases *phases;   /* or NULL: nobody asked for marks */
+	const KmtSpan *span;	   /* of --time; or NULL */
 	const GPtrArray *warnings; /* of const char * */
 } KmtReport;
 

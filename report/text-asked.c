@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "report/leaks.h"
+#include "report/marklist.h"
 #include "report/text.h"
 
 static void group_cells(const KmtReport *report, KmtColumns *columns,
@@ -425,6 +426,8 @@ void kmt_text_asked(const KmtReport *report, FILE *out)
 		print_windows(report, out);
 	if (report->shows_leaks)
 		print_leaks(report, out);
+	if (report->shows_marks)
+		kmt_text_mark_list(report, out);
 	if (report->histogram)
 		print_histograms(report, out);
 	if (report->aggregate->cross) {

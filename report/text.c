@@ -254,7 +254,7 @@ static void print_events(const KmtReport *report, FILE *out)
 	fputs("Events:        ", out);
 	print_number(report, out,
 		     report->capture->n_records - a->hole_records -
-			     a->stop_records);
+			     a->stop_records - a->mark_records);
 	if (report->capture->timeless)
 		fputs(", in sequence: the records have no time\n", out);
 	else if (!report->capture->n_records)

@@ -121,26 +121,30 @@ class Recording(DaemonTest):
         kernel = self.make_kernel(cpus=(0,), abi_version=2)
         kernel.put("caches", "caches of the start\n")
         kernel.put("tasks", "tasks of the start\n")
+        kernel.put("marks", "marks of the start\n")
         daemon = self.start()
         fed = records_v2(MANY)
         kernel.feed(0, fed)
         kernel.put("caches", "caches of the end\n")
         kernel.put("tasks", "tasks of the end\n")
+        kernel.put("marks", "marks of the end\n")
         out, _ = self.end(daemon)
         self.assertIn(f"{MANY} events, {MANY * 64} bytes", out)
         capture = self.capture()
         self.assertEqual(capture.cpu(0), fed)
         self.assertEqual(capture.files, ["caches", "cpu0.out", "kallsyms",
-                                         "kmemtrace.meta", "modules", "tasks"])
+                                         "kmemtrace.meta", "marks", "modules",
+                                         "tasks"])
         self.assertEqual(capture.read("caches"), b"caches of the end\n")
         self.assertEqual(capture.read("tasks"), b"tasks of the end\n")
+        self.assertEqual(capture.read("marks"), b"marks of the end\n")
         self.assertEqual(capture["abi_version"], "2")
         self.assertEqual(capture["record_size"], "64")
         self.assertEqual(capture["subbuf_size"], "524288")
         self.assertEqual(capture["events"], str(MANY))
         self.assertEqual(capture.meta["cpu0"]["events"], str(MANY))
         # Another one does not take the place of these files unasked.
-        for name in ("caches", "tasks"):
+        for name in ("caches", "tasks", "marks"):
             for other in capture.files:
                 if other != name:
                     os.unlink(os.path.join(self.out, other))

@@ -42,6 +42,20 @@ EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/fixtures/check-lost-time.txt \
 	tests/fixtures/check-lost-too-much.expected \
 	tests/fixtures/check-lost-too-much.txt \
+	tests/fixtures/check-mark-short.expected \
+	tests/fixtures/check-mark-short.txt \
+	tests/fixtures/check-mark-size.expected \
+	tests/fixtures/check-mark-size.txt \
+	tests/fixtures/check-mark-stray.expected \
+	tests/fixtures/check-mark-stray.txt \
+	tests/fixtures/check-mark-values.expected \
+	tests/fixtures/check-mark-values.txt \
+	tests/fixtures/check-unknown-mark.expected \
+	tests/fixtures/check-unknown-mark.txt \
+	tests/fixtures/clean-marks-big.expected \
+	tests/fixtures/clean-marks-big.txt \
+	tests/fixtures/clean-marks.expected \
+	tests/fixtures/clean-marks.txt \
 	tests/fixtures/check-tables-damaged.expected \
 	tests/fixtures/check-tables-damaged.txt \
 	tests/fixtures/check-tasks-dropped.expected \
@@ -201,11 +215,11 @@ tests_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_totals_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/totals-unit
 TESTS += tests/report-cli.py tests/report-figures.py \
-	tests/report-golden.py tests/report-options.py tests/report-owners.py \
+	tests/report-golden.py tests/report-marks.py tests/report-options.py tests/report-owners.py \
 	tests/report-races.py tests/report-random.py
 EXTRA_DIST += \
 	tests/report-cli.py tests/report-figures.py \
-	tests/report-golden.py tests/report-options.py tests/report-owners.py \
+	tests/report-golden.py tests/report-marks.py tests/report-options.py tests/report-owners.py \
 	tests/report-races.py tests/report-random.py \
 	tests/figures-large.py tests/figures_compare.py \
 	tests/reference_capture.py tests/reference_figures.py \
@@ -234,6 +248,7 @@ EXTRA_DIST += \
 	tests/vm/kill.py \
 	tests/vm/loss.py \
 	tests/vm/main_job.py \
+	tests/vm/marks.py \
 	tests/vm/reconcile.py \
 	tests/vm/snapshot.py \
 	tests/vm/version2.py

@@ -8,7 +8,7 @@ A line is one of these; '#' starts a comment, 'a=1 b=2' are fields, numbers may
 be decimal or 0x hexadecimal:
 
     meta                    the indented lines that follow are kmemtrace.meta
-    kallsyms                likewise; also modules, caches and tasks, where ': '
+    kallsyms                likewise; also modules, caches, tasks and marks, where ': '
                             before a line is left out
     cpu N little|big [size=N]
                             what follows goes to cpuN.out; size: bytes of a
@@ -22,6 +22,12 @@ be decimal or 0x hexadecimal:
                             what version 2 has there, instead of 0xee
     lost t=.. n=.. since=.. a record of lost events
     stop t=.. why=..        a record of a stop; also site= and pid=
+    mark t=.. number=.. [pid=.. flags=..] [part=.. payload_size=.. drop=N] VALUE...
+                            the records of a mark; VALUE: a number, s:"a string"
+                            or cut:"one that was longer"; part and payload_size:
+                            other than they should be; drop: without the last N
+    more t=.. number=.. part=.. payload_size=..
+                            a record that should follow a mark
     bytes 00 01 02          as they are
     repeat N STATEMENT      the same N times
     end                     no more follows
@@ -32,10 +38,11 @@ compile_fixture() does what the command does.
 """
 
 import os
+import shlex
 import struct
 import sys
 
-ALLOC, FREE, LOST = 1, 2, 3
+ALLOC, FREE, LOST, MARK, MORE = 1, 2, 3, 4, 5
 KMALLOC, CACHE, PAGES, PERCPU, VMALLOC = range(5)
 TYPES = {"kmalloc": KMALLOC, "cache": CACHE, "pages": PAGES,
          "percpu": PERCPU, "vmalloc": VMALLOC}
@@ -43,7 +50,10 @@ BASE_SIZE = 56
 V2_SIZE = 64
 ORDERS = {"little": "<", "big": ">"}
 TEXTS = {"meta": "kmemtrace.meta", "kallsyms": "kallsyms", "modules": "modules",
-         "caches": "caches", "tasks": "tasks"}
+         "caches": "caches", "tasks": "tasks", "marks": "marks"}
+# Of the payload of a mark, in a record; and in the word of a string.
+MARK_PAYLOAD = 40
+MARK_CUT = 1 << 63
 # Names of the fields in a fixture -> argument of event().
 FIELDS = {"event": "event_id", "type": "type_id", "size": "event_size",
           "node": "node", "site": "site", "ptr": "ptr", "req": "req",
@@ -75,6 +85,44 @@ def lost(t, n, since, order="little", event_size=V2_SIZE):
     """A record of version 2 that tells of n lost events."""
     return event_v2(event_id=LOST, t=t, site=0, ptr=0, req=n, alloc=since,
                     gfp=0, order=order, event_size=event_size)
+
+
+def mark_payload(values, order="little"):
+    """The payload of a mark: a value is a number, a string, or a tuple of one,
+    which was longer."""
+    words, strings = b"", b""
+    for value in values:
+        cut = isinstance(value, tuple)
+        if cut:
+            value, = value
+        if isinstance(value, str):
+            data = value.encode()
+            strings += data + bytes(-len(data) % 8)
+            value = len(data) | (MARK_CUT if cut else 0)
+        words += struct.pack(ORDERS[order] + "Q", value % 2 ** 64)
+    return words + strings
+
+
+def mark_record(t, number, payload, part, payload_size, event_id=MARK, pid=0,
+                flags=0, order="little", event_size=V2_SIZE):
+    """One record of a mark; payload is that of this record."""
+    data = payload.ljust(MARK_PAYLOAD, b"\0")
+    return struct.pack(ORDERS[order] + "BBHI40sqIHH", event_id, part,
+                       event_size, number, data, t, pid, payload_size, flags)
+
+
+def mark(t, number, values, drop=0, part=None, payload_size=None, **fields):
+    """The records of a mark, as a list; drop: without so many of the last."""
+    payload = mark_payload(values, fields.get("order", "little"))
+    size = len(payload) if payload_size is None else payload_size
+    pieces = [payload[i:i + MARK_PAYLOAD]
+              for i in range(0, len(payload), MARK_PAYLOAD)] or [b""]
+    first = len(pieces) - 1 if part is None else part
+    records = [mark_record(t, number, pieces[0], first, size, **fields)]
+    for i, piece in enumerate(pieces[1:], 1):
+        records.append(mark_record(t, number, piece, i, size, event_id=MORE,
+                                   **fields))
+    return records[:len(records) - drop]
 
 
 def older(layout, fields, cpu=0, sequence=0, word=8):
@@ -220,6 +268,30 @@ class Compiler:
             int(fields["t"], 0), int(fields.get("pid", "0"), 0), 0)
         self.emit(data + b"\xee" * (self.size - len(data)))
 
+    def do_mark(self, words):
+        """mark t= number= VALUE..."""
+        values, fields = [], {}
+        for word in words:
+            name, _, value = word.partition(":")
+            if name in ("s", "cut") and word != name:
+                values.append(value if name == "s" else (value,))
+            elif "=" in word:
+                fields.update(parse_fields([word]))
+            else:
+                values.append(int(word, 0))
+        fields = {name: int(value, 0) for name, value in fields.items()}
+        for data in mark(values=values, order=self.order,
+                         event_size=self.size, **fields):
+            self.emit(data + b"\xee" * (self.size - len(data)))
+
+    def do_more(self, words):
+        """more t= number= part= payload_size="""
+        fields = {name: int(value, 0)
+                  for name, value in parse_fields(words).items()}
+        data = mark_record(payload=b"", event_id=MORE, order=self.order,
+                           event_size=self.size, **fields)
+        self.emit(data + b"\xee" * (self.size - len(data)))
+
     def statement(self, words):
         """One line that is not part of a text."""
         verb, rest = words[0], words[1:]
@@ -242,6 +314,10 @@ class Compiler:
             self.do_lost(rest)
         elif verb == "stop":
             self.do_stop(rest)
+        elif verb == "mark":
+            self.do_mark(rest)
+        elif verb == "more":
+            self.do_more(rest)
         elif verb == "bytes":
             self.emit(bytes.fromhex("".join(rest)))
         elif verb == "repeat":
@@ -257,7 +333,8 @@ class Compiler:
                 self.capture.texts[self.text] += \
                     line.strip().removeprefix(": ") + "\n"
             return True
-        words = line.split("#")[0].split()
+        line = line.split("#")[0]
+        words = shlex.split(line) if line.startswith("mark ") else line.split()
         if not words:
             return True
         self.text = None

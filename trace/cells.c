@@ -19,7 +19,10 @@
 
 #define CONTEXT_FLAGS (KMEMTRACE_FLAG_HARDIRQ | KMEMTRACE_FLAG_SOFTIRQ)
 
-#define BEYOND_FILE (KMT_CELL_NODE | KMT_CELL_GFP | KMT_CELL_OWNER)
+/* What the first word of flags has the number of. */
+#define BEYOND_FLAGS (KMT_CELL_OWNER | KMT_CELL_PHASE)
+
+#define BEYOND_FILE (KMT_CELL_NODE | KMT_CELL_GFP | BEYOND_FLAGS)
 
 KmtCells *kmt_cells_new(KmtCellParts parts, const KmtCapture *capture,
 			const KmtRecordTables *tables)
@@ -33,6 +36,7 @@ KmtCells *kmt_cells_new(KmtCellParts parts, const KmtCapture *capture,
 	cells->sizes = kmt_intern_new();
 	cells->flags = kmt_intern_new();
 	cells->owners = kmt_intern_new();
+	cells->phases = kmt_intern_new();
 	cells->lots = kmt_intern_new();
 	/* No flags have the largest number. */
 	memset(cells->front, 0xff, sizeof(cells->front));
@@ -47,6 +51,7 @@ void kmt_cells_free(KmtCells *cells)
 	kmt_intern_free(cells->sizes);
 	kmt_intern_free(cells->flags);
 	kmt_intern_free(cells->owners);
+	kmt_intern_free(cells->phases);
 	kmt_intern_free(cells->lots);
 	g_free(cells);
 }
@@ -68,10 +73,17 @@ KmtCell kmt_cells_cell(const KmtCells *cells, guint32 lot)
 			     (guint32)(pair->word[1] >> FLAGS_SHIFT));
 	cell.node = (gint32)(guint32)pair->word[0];
 	cell.gfp_flags = pair->word[1];
+	if (!(cells->parts & BEYOND_FLAGS))
+		return cell;
+	number = pair->word[0] >> OWNER_SHIFT;
+	if (cells->parts & KMT_CELL_PHASE) {
+		pair = kmt_intern_at(cells->phases, (guint32)number);
+		number = pair->word[0];
+		cell.phase = (guint32)pair->word[1];
+	}
 	if (!(cells->parts & KMT_CELL_OWNER))
 		return cell;
-	pair = kmt_intern_at(cells->owners,
-			     (guint32)(pair->word[0] >> OWNER_SHIFT));
+	pair = kmt_intern_at(cells->owners, (guint32)number);
 	cell.has_owner = (pair->word[0] & IS_OWNER) != 0;
 	cell.pid = (guint32)pair->word[0];
 	cell.cache = (guint16)(pair->word[0] >> CACHE_SHIFT);
@@ -114,17 +126,39 @@ static guint32 owner_of(KmtCells *cells, const KmtRawEvent *event, guint16 file)
 	return kmt_intern_get(cells->owners, word, (guintptr)comm);
 }
 
+void kmt_cells_set_phases(KmtCells *cells, const gint64 *starts, guint n)
+{
+	cells->starts = starts;
+	cells->n_starts = n;
+}
+
+/* Mostly that of the record before. */
+static guint phase_of(KmtCells *cells, gint64 time)
+{
+	while (cells->phase < cells->n_starts &&
+	       cells->starts[cells->phase] <= time)
+		cells->phase++;
+	while (cells->phase && cells->starts[cells->phase - 1] > time)
+		cells->phase--;
+	return cells->phase;
+}
+
 guint64 kmt_cells_word(KmtCells *cells, const KmtRawEvent *event, guint16 file)
 {
 	KmtCellParts parts = cells->parts;
 	gint32 node = parts & KMT_CELL_NODE ? event->node : KMEMTRACE_NODE_NONE;
 	guint64 gfp = parts & KMT_CELL_GFP ? event->gfp_flags : 0;
 	guint64 flags = (guint32)node, word = 0;
+	guint32 beyond = 0;
 
 	if (parts & KMT_CELL_CPU)
 		word |= (guint64)file << FILE_SHIFT;
 	if (parts & KMT_CELL_OWNER)
-		flags |= (guint64)owner_of(cells, event, file) << OWNER_SHIFT;
+		beyond = owner_of(cells, event, file);
+	if (parts & KMT_CELL_PHASE)
+		beyond = kmt_intern_get(cells->phases, beyond,
+					phase_of(cells, event->timestamp));
+	flags |= (guint64)beyond << OWNER_SHIFT;
 	if (parts & BEYOND_FILE)
 		word |= (guint64)kmt_intern_get(cells->flags, flags, gfp)
 			<< FLAGS_SHIFT;

@@ -24,6 +24,7 @@ typedef enum {
 	KMT_CELL_CONTEXT = 1 << 6,
 	KMT_CELL_OWNER = KMT_CELL_PID | KMT_CELL_COMM | KMT_CELL_CACHE |
 			 KMT_CELL_CONTEXT,
+	KMT_CELL_PHASE = 1 << 16,
 } KmtCellParts;
 
 /* What is asked for often is found in the first try, in a table where each lot
@@ -46,10 +47,14 @@ typedef struct {
 	KmtIntern *sizes;
 	KmtIntern *flags;  /* pairs of node with owner, and gfp flags */
 	KmtIntern *owners; /* pairs of pid, cache and context, and name */
+	KmtIntern *phases; /* pairs of owner and phase */
 	KmtIntern *lots;   /* pairs of cell and size */
 	/* private: */
 	const KmtCapture *capture;
 	const KmtRecordTables *tables;
+	const gint64 *starts; /* of phases but the first, n_starts */
+	guint n_starts;
+	guint phase; /* of the last record */
 	KmtLotSlot front[1 << KMT_LOT_FRONT_BITS];
 } KmtCells;
 
@@ -58,6 +63,12 @@ KmtCells *kmt_cells_new(KmtCellParts parts, const KmtCapture *capture,
 			const KmtRecordTables *tables);
 void kmt_cells_free(KmtCells *cells);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCells, kmt_cells_free)
+
+/*
+ * For KMT_CELL_PHASE: phases of the capture, by when each begins but the first,
+ * 0; in their order.  starts must live as long.
+ */
+void kmt_cells_set_phases(KmtCells *cells, const gint64 *starts, guint n);
 
 typedef struct {
 	guint64 call_site;
@@ -72,6 +83,7 @@ typedef struct {
 	guint16 cache;	  /* KMEMTRACE_CACHE_NONE: none */
 	guint16 context;  /* KMEMTRACE_FLAG_HARDIRQ, _SOFTIRQ or 0 */
 	const char *comm; /* of any bytes; NULL: not known */
+	guint32 phase;	  /* in which it was allocated; 0 if parts lacks it */
 } KmtCell;
 
 /* The cell of a lot. */

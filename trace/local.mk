@@ -10,6 +10,7 @@ trace_libtrace_a_SOURCES = \
 	trace/hash.c trace/hash.h \
 	trace/intern.c trace/intern.h \
 	trace/layout.c trace/layout.h \
+	trace/marks.c trace/marks.h trace/marktext.c \
 	trace/match.c trace/match.h trace/match-private.h \
 	trace/meta.c \
 	trace/merge.c trace/merge.h \

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "trace/marks.h"
 #include "trace/merge.h"
 #include "trace/space.h"
 #include "trace/tables.h"
@@ -61,6 +62,7 @@ struct KmtMerge {
 	char *stop_why; /* of the first of them */
 	gint64 stop_time;
 	guint64 unordered;
+	guint64 mark_records;
 };
 
 /* last_type: kmt_last_type() of record_size. */
@@ -153,6 +155,9 @@ static void skip(KmtMerge *merge, const Source *s, const KmtRawEvent *record)
 	else if (event.event_size == s->record_size &&
 		 kmt_is_stop(&event, s->record_size))
 		note_stop(merge, s, &event);
+	else if (event.event_size == s->record_size &&
+		 kmt_is_mark(&event, s->record_size))
+		merge->mark_records++;
 	else
 		merge->skipped++;
 }
@@ -547,6 +552,11 @@ guint64 kmt_merge_hole_records(const KmtMerge *merge)
 guint64 kmt_merge_stop_records(const KmtMerge *merge)
 {
 	return merge->stop_records;
+}
+
+guint64 kmt_merge_mark_records(const KmtMerge *merge)
+{
+	return merge->mark_records;
 }
 
 guint64 kmt_merge_unordered(const KmtMerge *merge)

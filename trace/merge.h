@@ -73,7 +73,7 @@ void kmt_merge_release(KmtMerge *merge, const KmtBlock *block);
 /*
  * Records whose event_id or type_id is unknown, whose event_size is not the
  * file's, or whose ptr is 0 are skipped and counted here, exactly once the end
- * was reached; but for those of version 2 that tell of a loss.
+ * was reached; but for those of version 2 that tell of a loss or are of marks.
  */
 guint64 kmt_merge_skipped(const KmtMerge *merge);
 
@@ -96,6 +96,8 @@ guint64 kmt_merge_hole_records(const KmtMerge *merge);
 
 /* How many told that the kernel stopped tracing; they are no events either. */
 guint64 kmt_merge_stop_records(const KmtMerge *merge);
+/* How many records of marks there were, likewise: see trace/marks.h. */
+guint64 kmt_merge_mark_records(const KmtMerge *merge);
 
 /*
  * The times of the first and the last record of a file that is not skipped.

@@ -26,6 +26,9 @@ typedef struct {
 struct KmtRecordTables {
 	Table caches_table;
 	Table tasks_table;
+	Table marks_table;
+	GPtrArray *marks; /* of KmtMarkKind, by number */
+	guint64 unnumbered_marks;
 	GPtrArray *caches; /* of KmtCache, by number */
 	GArray *tasks;	   /* of Task, by pid and until */
 	guint64 dropped;
@@ -51,6 +54,10 @@ void kmt_record_owner(const guint8 *record, gboolean swapped,
 	owner->pid = swapped ? GUINT32_SWAP_LE_BE(event.pid) : event.pid;
 	owner->cache = swapped ? GUINT16_SWAP_LE_BE(event.cache) : event.cache;
 	owner->flags = swapped ? GUINT16_SWAP_LE_BE(event.flags) : event.flags;
+	/* There it is the size of the payload. */
+	if (event.v1.event_id == KMEMTRACE_EVENT_MARK ||
+	    event.v1.event_id == KMEMTRACE_EVENT_MORE)
+		owner->cache = KMEMTRACE_CACHE_NONE;
 }
 
 /* ---- reading ---- */
@@ -170,6 +177,51 @@ static gboolean add_task(KmtRecordTables *tables, char *line, guint n_newer)
 	return TRUE;
 }
 
+static gboolean is_mark_name(const char *name)
+{
+	const char *p = name;
+
+	while (g_ascii_isalnum(*p) || *p == '_')
+		p++;
+	return p > name && !*p;
+}
+
+static gboolean are_mark_types(const char *types)
+{
+	return strlen(types) <= KMEMTRACE_MARK_ARGS &&
+	       strspn(types, "bhiqBHIQcps") == strlen(types);
+}
+
+/* A word, or - for none. */
+static const char *take_or_none(char **text)
+{
+	const char *word = take_word(text);
+
+	return g_strcmp0(word, "-") == 0 ? "" : word;
+}
+
+static gboolean add_mark(KmtRecordTables *tables, char *line, guint n_newer)
+{
+	KmtMarkKind mark;
+	guint64 number;
+
+	if (!take_number(&line, G_MAXUINT32, &number) || !number ||
+	    !take_time(&line, &mark.appeared) || !take_time(&line, &mark.went))
+		return FALSE;
+	mark.number = (guint32)number;
+	mark.module = take_or_none(&line);
+	mark.types = take_or_none(&line);
+	mark.name = take_word(&line);
+	if (!mark.module || !mark.types || !mark.name ||
+	    !are_mark_types(mark.types) || !is_mark_name(mark.name))
+		return FALSE;
+	mark.format = take_name(line, n_newer);
+	if (!mark.format)
+		return FALSE;
+	g_ptr_array_add(tables->marks, g_memdup2(&mark, sizeof(mark)));
+	return TRUE;
+}
+
 typedef struct {
 	const char *name;
 	guint n_columns; /* that this version knows */
@@ -178,6 +230,7 @@ typedef struct {
 
 static const TableKind caches_kind = {"caches", 6, add_cache};
 static const TableKind tasks_kind = {"tasks", 3, add_task};
+static const TableKind marks_kind = {"marks", 7, add_mark};
 
 /* How many columns more there are than this version knows. */
 static gboolean count_newer(const TableKind *kind, const char *columns,
@@ -211,7 +264,9 @@ static gboolean read_about(KmtRecordTables *tables, const TableKind *kind,
 		return TRUE; /* of a newer version */
 	if (!g_ascii_string_to_unsigned(colon + 2, 10, 0, G_MAXINT64, &n, NULL))
 		return FALSE;
-	if (key[0] == 'u')
+	if (key[0] == 'u' && kind == &marks_kind)
+		tables->unnumbered_marks = n;
+	else if (key[0] == 'u')
 		tables->unnumbered = n;
 	else if (key[0] == 'd')
 		tables->dropped = n;
@@ -333,24 +388,67 @@ static void sort_caches(KmtRecordTables *tables)
 	}
 }
 
+static gint compare_marks(gconstpointer a, gconstpointer b)
+{
+	const KmtMarkKind *ma = *(KmtMarkKind *const *)a;
+	const KmtMarkKind *mb = *(KmtMarkKind *const *)b;
+
+	return (ma->number > mb->number) - (ma->number < mb->number);
+}
+
+/* By number; of two with the same one, which no kernel writes, the first. */
+static void sort_marks(KmtRecordTables *tables)
+{
+	GPtrArray *marks = tables->marks;
+	guint i, kept = MIN(marks->len, 1), twice;
+
+	g_ptr_array_sort(marks, compare_marks);
+	for (i = 1; i < marks->len; i++) {
+		gpointer mark = g_steal_pointer(&marks->pdata[i]);
+
+		if (compare_marks(&marks->pdata[kept - 1], &mark))
+			marks->pdata[kept++] = mark;
+		else
+			g_free(mark);
+	}
+	twice = marks->len - kept;
+	g_ptr_array_set_size(marks, (gint)kept);
+	if (twice) {
+		warn(tables,
+		     "marks: %u number%s of more than one annotation; the "
+		     "first is taken",
+		     twice, twice == 1 ? " is that" : "s are those");
+		tables->marks_table.n_bad += twice;
+	}
+}
+
 KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
 {
 	KmtRecordTables *tables = g_new0(KmtRecordTables, 1);
 
 	tables->caches = g_ptr_array_new_with_free_func(g_free);
 	tables->tasks = g_array_new(FALSE, FALSE, sizeof(Task));
+	tables->marks = g_ptr_array_new_with_free_func(g_free);
 	tables->warnings = g_ptr_array_new_with_free_func(g_free);
 	if (!kmt_capture_has_owners(capture))
 		return tables;
 	read_table(tables, capture, &tables->caches_table, &caches_kind);
 	read_table(tables, capture, &tables->tasks_table, &tasks_kind);
+	read_table(tables, capture, &tables->marks_table, &marks_kind);
 	sort_caches(tables);
+	sort_marks(tables);
 	g_array_sort(tables->tasks, compare_tasks);
 	if (tables->unnumbered)
 		warn(tables,
 		     "%" G_GUINT64_FORMAT
 		     " caches have no number: the kernel had no more",
 		     tables->unnumbered);
+	if (tables->unnumbered_marks)
+		warn(tables,
+		     "%" G_GUINT64_FORMAT
+		     " annotations could not be recorded: see the log of the "
+		     "kernel",
+		     tables->unnumbered_marks);
 	if (tables->dropped)
 		warn(tables,
 		     "%" G_GUINT64_FORMAT " names of tasks are missing; boot "
@@ -365,9 +463,11 @@ void kmt_record_tables_free(KmtRecordTables *tables)
 		return;
 	g_ptr_array_unref(tables->caches);
 	g_array_unref(tables->tasks);
+	g_ptr_array_unref(tables->marks);
 	g_ptr_array_unref(tables->warnings);
 	g_free(tables->caches_table.text);
 	g_free(tables->tasks_table.text);
+	g_free(tables->marks_table.text);
 	g_free(tables);
 }
 
@@ -400,6 +500,35 @@ const KmtCache *kmt_record_tables_cache(const KmtRecordTables *tables,
 		if (cache->number == number)
 			return cache;
 		if (cache->number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+gboolean kmt_record_tables_has_marks(const KmtRecordTables *tables)
+{
+	return tables->marks_table.is_there && !tables->marks_table.n_bad;
+}
+
+const GPtrArray *kmt_record_tables_marks(const KmtRecordTables *tables)
+{
+	return tables->marks;
+}
+
+const KmtMarkKind *kmt_record_tables_mark(const KmtRecordTables *tables,
+					  guint32 number)
+{
+	guint low = 0, high = tables->marks->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+		const KmtMarkKind *mark = tables->marks->pdata[middle];
+
+		if (mark->number == number)
+			return mark;
+		if (mark->number < number)
 			low = middle + 1;
 		else
 			high = middle;

@@ -25,7 +25,8 @@ gboolean kmt_capture_has_owners(const KmtCapture *capture);
 
 /*
  * The owner that record, of kmt_capture_has_owners(), tells; swapped as in
- * KmtCpuFile.  That of a KMEMTRACE_EVENT_LOST is all 0.
+ * KmtCpuFile.  That of a KMEMTRACE_EVENT_LOST is all 0, that of a mark has no
+ * cache.
  */
 void kmt_record_owner(const guint8 *record, gboolean swapped,
 		      KmtRecordOwner *owner);
@@ -66,6 +67,17 @@ typedef struct {
 	const char *name;    /* as the kernel has it: any bytes but NUL */
 } KmtCache;
 
+/* An annotation: what its records have to be read by. */
+typedef struct {
+	guint32 number;	    /* never 0 */
+	gint64 appeared;    /* ns, as timestamps; 0: from the start */
+	gint64 went;	    /* likewise; G_MAXINT64: it did not */
+	const char *module; /* "": of the kernel itself */
+	const char *types;  /* a letter for each argument, as the ABI has it */
+	const char *name;   /* letters, digits and _ */
+	const char *format; /* of any bytes but NUL */
+} KmtMarkKind;
+
 /* How sure the name of a task is. */
 typedef enum {
 	KMT_TASK_KNOWN,
@@ -96,6 +108,12 @@ const KmtCache *kmt_record_tables_cache(const KmtRecordTables *tables,
 
 /* All of them, of const KmtCache *, by number.  Owned by tables. */
 const GPtrArray *kmt_record_tables_caches(const KmtRecordTables *tables);
+
+/* Likewise for annotations. */
+gboolean kmt_record_tables_has_marks(const KmtRecordTables *tables);
+const KmtMarkKind *kmt_record_tables_mark(const KmtRecordTables *tables,
+					  guint32 number);
+const GPtrArray *kmt_record_tables_marks(const KmtRecordTables *tables);
 
 /*
  * The name that task pid had at a time: that of the first entry of the pid

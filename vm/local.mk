@@ -32,6 +32,7 @@ EXTRA_DIST += \
 	vm/scenarios/hotplug.sh \
 	vm/scenarios/kill-restart.sh \
 	vm/scenarios/loss.sh \
+	vm/scenarios/marks.sh \
 	vm/scenarios/snapshot.sh \
 	vm/scenarios/parameters.sh \
 	vm/scenarios/questions.sh \

@@ -8,7 +8,8 @@ kernel()
 	"$kmt_top/vm/build" -q --module "$kmt_top/vm/storm" \
 		--module "$kmt_top/vm/gap" --module "$kmt_top/vm/witness" \
 		--module "$kmt_top/vm/faulty" --module "$kmt_top/vm/count" \
-		--module "$kmt_top/vm/snapshot" "$@"
+		--module "$kmt_top/vm/snapshot" \
+		--module "$kmt_top/kernel-patches/core/samples/kmemtrace" "$@"
 }
 
 # series: the patches to be mailed, in $work/series.

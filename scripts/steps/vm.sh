@@ -196,6 +196,14 @@ step_snapshot()
 	python3 "$kmt_top/tests/vm/snapshot.py" "$work/snapshot"
 }
 
+# Annotations of the sample module and lines of user space.
+step_marks()
+{
+	guest slub "$work/marks" marks.sh --append kmemtrace.subbufs=60
+	whole_records "$work/marks/capture"
+	python3 "$kmt_top/tests/vm/marks.py" "$work/marks"
+}
+
 step_parameters()
 {
 	guest slub "$work/parameters" parameters.sh --append \

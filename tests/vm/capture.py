@@ -12,7 +12,7 @@ import struct
 
 # By version: the second has pid, cache and flags too.
 RECORDS = {1: struct.Struct("<BBHiQQQQQq"), 2: struct.Struct("<BBHiQQQQQqIHH")}
-ALLOC, FREE, LOST = 1, 2, 3
+ALLOC, FREE, LOST, MARK, MORE = 1, 2, 3, 4, 5
 HARDIRQ, SOFTIRQ, ACCOUNT = 1, 2, 4
 TYPES = ("kmalloc", "cache", "pages", "percpu", "vmalloc")
 # Of an address space of their own each; kmalloc and cache share one.
@@ -30,7 +30,7 @@ def version(directory):
 
 
 def read_all(directory, cpu):
-    """The records of a CPU, and (index, events, since, time) of each loss."""
+    """The records of a CPU but marks, and (index, events, since, time) of each loss."""
     with open(os.path.join(directory, f"cpu{cpu}.out"), "rb") as f:
         data = f.read()
     abi = version(directory)
@@ -44,7 +44,7 @@ def read_all(directory, cpu):
             lost.append((len(events), fields[6], fields[7], fields[9]))
             assert fields[1] == 0 and fields[3] == -1 and not any(
                 fields[4:6] + fields[8:9] + fields[10:]), fields
-        else:
+        elif fields[0] not in (MARK, MORE):
             events.append(Event(*fields, *nothing, cpu))
     return events, lost
 

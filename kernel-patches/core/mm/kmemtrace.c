@@ -116,6 +116,7 @@ static void kmemtrace_new_session(void)
 	kmemtrace_debugfs_new_session();
 	kmemtrace_tables_new_session();
 	kmemtrace_trigger_new_session();
+	kmemtrace_marks_new_session();
 	kmemtrace_events_new_session();
 	kmemtrace_filter_new_session();
 }
@@ -209,6 +210,7 @@ void __init kmemtrace_init(void)
 	kmemtrace_snapshot_init();
 	kmemtrace_writer_init();
 	kmemtrace_events_init();
+	kmemtrace_marks_init();
 	if (!kmemtrace_boot_enabled)
 		return;
 	if (!kmemtrace_switch(true))

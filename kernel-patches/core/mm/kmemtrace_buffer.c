@@ -178,6 +178,22 @@ bool kmemtrace_has_room(struct rchan_buf *buf)
 	return true;
 }
 
+bool kmemtrace_has_room_for(struct rchan_buf *buf, unsigned int records)
+{
+	size_t others = buf->chan->n_subbufs - 1;
+	size_t size = buf->chan->subbuf_size;
+	ssize_t unread;
+
+	if (!READ_ONCE(kmemtrace_overwrite)) {
+		/* An old value is as good as in kmemtrace_has_room(). */
+		unread = buf->subbufs_produced -
+			 READ_ONCE(buf->subbufs_consumed);
+		others -= clamp_t(ssize_t, unread, 0, others);
+	}
+	return records <= (size - buf->offset) / kmemtrace_record_size +
+			  others * (size / kmemtrace_record_size);
+}
+
 /* What a reader finds. */
 struct kmemtrace_state {
 	size_t	produced;	/* sub-buffers before the writer's */

@@ -108,6 +108,9 @@ extern bool kmemtrace_overwrite;
  */
 bool kmemtrace_has_room(struct rchan_buf *buf);
 
+/* Likewise for several, which then have it one after the other. */
+bool kmemtrace_has_room_for(struct rchan_buf *buf, unsigned int records);
+
 /*
  * Forgets what is in a set and begins a session in it.  now: timestamp.
  * Context: any but NMI; nobody writes to it, readers may read.

@@ -162,6 +162,8 @@ static const struct kmemtrace_entry kmemtrace_entries[] __initconst = {
 	{ "enabled",        0600, &kmemtrace_enabled_fops },
 	{ "filter",         0600, &kmemtrace_filter_fops },
 	{ "info",           0400, &kmemtrace_info_fops },
+	{ "marker",         0200, &kmemtrace_marker_fops, 2 },
+	{ "marks",          0400, &kmemtrace_marks_fops, 2 },
 	{ "mode",           0600, &kmemtrace_mode_fops },
 	{ "overruns",       0400, &kmemtrace_overruns_fops },
 	{ "reset",          0200, &kmemtrace_reset_fops },

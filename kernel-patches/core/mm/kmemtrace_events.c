@@ -280,6 +280,8 @@ struct kmemtrace_field {
 	KMEMTRACE_FIELD_AT(kmemtrace_event_v2, field, field)
 #define KMEMTRACE_FIELD_LOST(field)					\
 	KMEMTRACE_FIELD_AT(kmemtrace_event_lost, field, field)
+#define KMEMTRACE_FIELD_MARK(field)					\
+	KMEMTRACE_FIELD_AT(kmemtrace_event_mark, field, field)
 
 static const struct kmemtrace_field kmemtrace_fields[] = {
 	KMEMTRACE_FIELD(event_id),
@@ -307,6 +309,22 @@ static const struct kmemtrace_field kmemtrace_lost_fields[] = {
 	KMEMTRACE_FIELD_LOST(timestamp),
 };
 
+static const struct kmemtrace_field kmemtrace_mark_fields[] = {
+	KMEMTRACE_FIELD_MARK(event_id),
+	KMEMTRACE_FIELD_MARK(part),
+	KMEMTRACE_FIELD_MARK(event_size),
+	KMEMTRACE_FIELD_MARK(mark),
+	KMEMTRACE_FIELD_AT(kmemtrace_event_mark, payload[0], payload0),
+	KMEMTRACE_FIELD_AT(kmemtrace_event_mark, payload[1], payload1),
+	KMEMTRACE_FIELD_AT(kmemtrace_event_mark, payload[2], payload2),
+	KMEMTRACE_FIELD_AT(kmemtrace_event_mark, payload[3], payload3),
+	KMEMTRACE_FIELD_AT(kmemtrace_event_mark, payload[4], payload4),
+	KMEMTRACE_FIELD_MARK(timestamp),
+	KMEMTRACE_FIELD_MARK(pid),
+	KMEMTRACE_FIELD_MARK(payload_size),
+	KMEMTRACE_FIELD_MARK(flags),
+};
+
 static void kmemtrace_show_record(struct seq_file *m, unsigned int event_id,
 				  const char *name,
 				  const struct kmemtrace_field *fields,
@@ -328,10 +346,17 @@ static void kmemtrace_show_records(struct seq_file *m)
 			      kmemtrace_fields, ARRAY_SIZE(kmemtrace_fields));
 	kmemtrace_show_record(m, KMEMTRACE_EVENT_FREE, "free",
 			      kmemtrace_fields, ARRAY_SIZE(kmemtrace_fields));
-	if (kmemtrace_abi >= 2)
-		kmemtrace_show_record(m, KMEMTRACE_EVENT_LOST, "lost",
-				      kmemtrace_lost_fields,
-				      ARRAY_SIZE(kmemtrace_lost_fields));
+	if (kmemtrace_abi < 2)
+		return;
+	kmemtrace_show_record(m, KMEMTRACE_EVENT_LOST, "lost",
+			      kmemtrace_lost_fields,
+			      ARRAY_SIZE(kmemtrace_lost_fields));
+	kmemtrace_show_record(m, KMEMTRACE_EVENT_MARK, "mark",
+			      kmemtrace_mark_fields,
+			      ARRAY_SIZE(kmemtrace_mark_fields));
+	kmemtrace_show_record(m, KMEMTRACE_EVENT_MORE, "more",
+			      kmemtrace_mark_fields,
+			      ARRAY_SIZE(kmemtrace_mark_fields));
 }
 
 static void kmemtrace_show_head(struct seq_file *m)

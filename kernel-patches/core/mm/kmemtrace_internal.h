@@ -12,6 +12,7 @@
 #include <uapi/linux/kmemtrace_abi.h>
 
 struct kmem_cache;
+struct kmemtrace_mark;
 struct seq_file;
 
 extern unsigned int kmemtrace_abi;		/* version of the records */
@@ -203,6 +204,18 @@ void kmemtrace_tell_lost(unsigned int cpu);
 u64 kmemtrace_clock(void);
 
 /*
+ * Records in a row, by who calls these with interrupts off all the while: begin
+ * takes room for n of them (false: the event is counted as lost, or nothing is
+ * recorded), then for each of them next gives its place (NULL: the mode was
+ * changed meanwhile, and that is counted), and commit makes it part of the
+ * buffer.  record_time: the time of a record, in the order of writing.
+ */
+bool kmemtrace_begin_records(unsigned int n);
+void *kmemtrace_next_record(void);
+void kmemtrace_commit_record(void);
+u64 kmemtrace_record_time(void);
+
+/*
  * The tables of caches and tasks, of version 2 and later; else these do nothing.
  * What is attached only gathers names.  All sleep.  attach: 0 or -errno; the
  * tables are as they were until a new session begins, and after it ended.
@@ -217,6 +230,20 @@ void kmemtrace_tables_each_cache(void (*func)(void *data, u16 number,
 				 void *data);
 extern const struct file_operations kmemtrace_caches_fops;
 extern const struct file_operations kmemtrace_tasks_fops;
+
+/* A text as the tables have it. */
+void kmemtrace_put_escaped(struct seq_file *m, const char *text);
+
+/*
+ * Annotations, of version 2 and later; else these do nothing.  init: once
+ * switches can be registered.  new_session: with kmemtrace_mutex held; those
+ * that went are forgotten.  marker: that of the file marker.
+ */
+void __init kmemtrace_marks_init(void);
+void kmemtrace_marks_new_session(void);
+extern struct kmemtrace_mark kmemtrace_marker;
+extern const struct file_operations kmemtrace_marks_fops;
+extern const struct file_operations kmemtrace_marker_fops;
 
 /*
  * Snapshots.  take: why is shown to the user.  Any context but NMI.  0, or:

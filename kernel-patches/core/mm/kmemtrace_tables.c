@@ -215,10 +215,15 @@ static void kmemtrace_caches_stop(struct seq_file *m, void *v)
 	"\\\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017"	\
 	"\020\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037\177"
 
+void kmemtrace_put_escaped(struct seq_file *m, const char *text)
+{
+	seq_escape(m, text, KMEMTRACE_ESCAPED);
+}
+
 static void kmemtrace_put_name(struct seq_file *m, const char *name)
 {
 	seq_putc(m, ' ');
-	seq_escape(m, name, KMEMTRACE_ESCAPED);
+	kmemtrace_put_escaped(m, name);
 	seq_putc(m, '\n');
 }
 

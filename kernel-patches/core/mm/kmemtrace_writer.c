@@ -318,6 +318,50 @@ no_room:
 	return NULL;
 }
 
+bool kmemtrace_begin_records(unsigned int n)
+{
+	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
+	struct rchan_buf *buf = kc->buf;
+
+	if (in_nmi()) {
+		kmemtrace_count_lost_nmi();
+		return false;
+	}
+	if ((int)buf->offset > READ_ONCE(kc->limit)) {
+		buf = kmemtrace_make_room(true);
+		if (!buf)
+			return false;
+	}
+	if (kmemtrace_has_room_for(buf, n))
+		return true;
+	kmemtrace_count_lost(kc);
+	/* The next event tells of it. */
+	WRITE_ONCE(kc->limit, -1);
+	return false;
+}
+
+void *kmemtrace_next_record(void)
+{
+	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
+
+	if (kmemtrace_has_room(kc->buf))
+		return kc->buf->data + kc->buf->offset;
+	kmemtrace_count_lost(kc);
+	WRITE_ONCE(kc->limit, -1);
+	return NULL;
+}
+
+void kmemtrace_commit_record(void)
+{
+	kmemtrace_commit(raw_cpu_read(kmemtrace_cpus.buf),
+			 kmemtrace_record_size);
+}
+
+u64 kmemtrace_record_time(void)
+{
+	return kmemtrace_cpu_clock();
+}
+
 static __always_inline void
 kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
 	       u16 event_size, unsigned long call_site, u64 ptr,

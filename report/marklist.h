@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --marks: the annotations one by one, of a report that has phases. */
+#ifndef KMEMTRACE_REPORT_MARKLIST_H
+#define KMEMTRACE_REPORT_MARKLIST_H
+
+#include <json-glib/json-glib.h>
+
+#include "report/report.h"
+
+void kmt_text_mark_list(const KmtReport *report, FILE *out);
+/* As the member "marks". */
+void kmt_json_marks(JsonBuilder *builder, const KmtReport *report);
+
+#endif

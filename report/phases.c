@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "cli/text.h"
+#include "report/phases.h"
+
+/* So many names an error tells. */
+#define MAX_NAMES 20
+
+static char *name_address(gpointer user, guint64 address)
+{
+	return kmt_names_describe(user, address);
+}
+
+char *kmt_phases_text(const KmtPhases *phases, guint i)
+{
+	g_autofree char *text =
+		kmt_marks_text(phases->marks, kmt_marks_at(phases->marks, i),
+			       name_address, (gpointer)phases->names);
+
+	return kmt_printable(text);
+}
+
+/* Without which of several it is. */
+static char *name_of(const KmtPhases *phases, guint i)
+{
+	const KmtMark *mark = kmt_marks_at(phases->marks, i);
+	g_autofree char *text = NULL;
+
+	if (!kmt_marks_is_marker(mark) || !mark->kind)
+		return kmt_marks_name(mark);
+	text = kmt_phases_text(phases, i);
+	return g_strconcat(mark->kind->name, ":", text, NULL);
+}
+
+static void name_all(KmtPhases *phases)
+{
+	g_autoptr(GHashTable) counts =
+		g_hash_table_new(g_str_hash, g_str_equal);
+	guint n = kmt_marks_n(phases->marks), i;
+
+	for (i = 0; i < n; i++) {
+		const KmtMark *mark = kmt_marks_at(phases->marks, i);
+		char *name = name_of(phases, i);
+		gint64 time = mark->time;
+		guint ordinal;
+
+		ordinal =
+			1 + GPOINTER_TO_UINT(g_hash_table_lookup(counts, name));
+		g_ptr_array_add(phases->names_of, name);
+		g_hash_table_insert(counts, name, GUINT_TO_POINTER(ordinal));
+		g_array_append_val(phases->ordinals, ordinal);
+		g_array_append_val(phases->starts, time);
+	}
+}
+
+KmtPhases *kmt_phases_new(const KmtCapture *capture, const KmtNames *names)
+{
+	KmtPhases *phases = g_new0(KmtPhases, 1);
+
+	phases->capture = capture;
+	phases->names = names;
+	phases->tables = kmt_record_tables_new(capture);
+	phases->marks = kmt_marks_new(capture, NULL, NULL);
+	if (kmt_capture_has_owners(capture))
+		kmt_marks_scan(phases->marks);
+	kmt_marks_finish(phases->marks, phases->tables);
+	phases->starts = g_array_new(FALSE, FALSE, sizeof(gint64));
+	phases->ordinals = g_array_new(FALSE, FALSE, sizeof(guint));
+	phases->names_of = g_ptr_array_new_with_free_func(g_free);
+	name_all(phases);
+	return phases;
+}
+
+void kmt_phases_free(KmtPhases *phases)
+{
+	if (!phases)
+		return;
+	g_ptr_array_unref(phases->names_of);
+	g_array_unref(phases->ordinals);
+	g_array_unref(phases->starts);
+	kmt_marks_free(phases->marks);
+	kmt_record_tables_free(phases->tables);
+	g_free(phases);
+}
+
+char *kmt_phases_label(const KmtPhases *phases, guint64 phase)
+{
+	const char *name;
+	guint ordinal;
+
+	if (!phase)
+		return g_strdup("(start)");
+	name = phases->names_of->pdata[phase - 1];
+	ordinal = g_array_index(phases->ordinals, guint, phase - 1);
+	return ordinal == 1 ? g_strdup(name)
+			    : g_strdup_printf("%s:%u", name, ordinal);
+}
+
+/* Whether mark i is called name. */
+static gboolean is_called(const KmtPhases *phases, guint i, const char *name)
+{
+	const KmtMark *mark = kmt_marks_at(phases->marks, i);
+
+	return strcmp(phases->names_of->pdata[i], name) == 0 ||
+	       (mark->kind && strcmp(mark->kind->name, name) == 0);
+}
+
+/* The nth one, or, if that is 0, the first one that is later than after. */
+static gboolean find(const KmtPhases *phases, const char *name, guint64 nth,
+		     gint64 after, gint64 *time)
+{
+	guint n = kmt_marks_n(phases->marks), i;
+	guint64 seen = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!is_called(phases, i, name))
+			continue;
+		seen++;
+		*time = g_array_index(phases->starts, gint64, i);
+		if (nth ? seen == nth : *time > after)
+			return TRUE;
+	}
+	return FALSE;
+}
+
+static char *all_names(const KmtPhases *phases)
+{
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+	GString *text = g_string_new(NULL);
+	guint i;
+
+	for (i = 0; i < phases->names_of->len; i++) {
+		if (!g_hash_table_add(seen, phases->names_of->pdata[i]))
+			continue;
+		if (g_hash_table_size(seen) > MAX_NAMES) {
+			g_string_append(text, ", ...");
+			break;
+		}
+		g_string_append_printf(text, "%s%s", text->len ? ", " : "",
+				       (char *)phases->names_of->pdata[i]);
+	}
+	return g_string_free(text, FALSE);
+}
+
+gboolean kmt_phases_find(const KmtPhases *phases, const char *wanted,
+			 gint64 after, gint64 *time, GError **error)
+{
+	const char *colon = strrchr(wanted, ':');
+	g_autofree char *name =
+		colon ? g_strndup(wanted, (gsize)(colon - wanted)) : NULL;
+	g_autofree char *shown = kmt_printable(wanted);
+	g_autofree char *names = NULL;
+	guint64 nth;
+
+	if (find(phases, wanted, 0, after, time))
+		return TRUE;
+	if (colon &&
+	    g_ascii_string_to_unsigned(colon + 1, 10, 1, G_MAXUINT32, &nth,
+				       NULL) &&
+	    find(phases, name, nth, after, time))
+		return TRUE;
+	names = all_names(phases);
+	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+		    *names ? "--time: there is no mark '%s'%s; there is: %s"
+			   : "--time: there is no mark '%s'%s: the capture has "
+			     "none%s",
+		    shown, after == G_MININT64 ? "" : " after START", names);
+	return FALSE;
+}
+
+void kmt_phases_warn(const KmtPhases *phases, GPtrArray *warnings)
+{
+	guint64 dropped = kmt_marks_dropped(phases->marks);
+	guint64 defects = kmt_marks_defects(phases->marks);
+
+	if (!kmt_capture_has_owners(phases->capture))
+		g_ptr_array_add(warnings,
+				g_strdup("records of version 1 have no marks"));
+	else if (!kmt_record_tables_has_marks(phases->tables))
+		g_ptr_array_add(warnings,
+				g_strdup("the file marks of the capture is "
+					 "missing or damaged: what marks say "
+					 "is not known"));
+	if (dropped)
+		g_ptr_array_add(
+			warnings,
+			g_strdup_printf("only the first %u marks were taken, "
+					"%" G_GUINT64_FORMAT " were not",
+					KMT_MAX_MARKS, dropped));
+	if (defects)
+		g_ptr_array_add(
+			warnings,
+			g_strdup_printf("%" G_GUINT64_FORMAT
+					" records of marks are damaged: see "
+					"kmemtrace-check",
+					defects));
+}

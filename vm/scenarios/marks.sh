@@ -1,0 +1,109 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=dash
+# Annotations: those of the kernel's sample module, which comes and goes under
+# tracing, and lines of user space. Boot without kmemtrace.enable.
+# shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
+. /lib.sh
+
+sample=/sys/module/kmemtrace_sample/parameters
+step=$kmt/events/mark:sample_step
+
+# refuses WHAT FORMAT: the file marker does not take that.
+refuses()
+{
+	if printf %b "$2" 2>/dev/null >$kmt/marker; then
+		fail "the file marker takes $1"
+	fi
+}
+
+# state NAME: what info and the table say of annotations.
+state()
+{
+	cp $kmt/info "/out/info.$1"
+	cp $kmt/marks "/out/marks.$1"
+}
+
+evaluated()
+{
+	cat $sample/evaluated
+}
+
+state before
+refuses "a line while tracing is off" 'too early\n'
+
+daemon_start /out/capture
+[ -s "$step/enabled" ] && fail "there is a switch for what is not there"
+echo "first phase" >$kmt/marker || fail "cannot mark"
+insmod /modules/kmemtrace-sample.ko || fail "cannot load the sample"
+state during
+[ "$(cat $step/enabled)" = 1 ] || fail "an annotation that comes is off"
+
+# Nothing is evaluated while it is off.
+echo 100 >$sample/work
+[ "$(evaluated)" = 100 ] || fail "on: evaluated $(evaluated) times, not 100"
+echo 0 >$step/enabled
+echo 100 >$sample/work
+[ "$(evaluated)" = 100 ] || fail "off: evaluated all the same"
+if echo 2 >$step/enabled 2>/dev/null; then
+	fail "a wrong value was taken"
+fi
+echo 1 >$step/enabled
+echo 50 >$sample/work
+[ "$(evaluated)" = 150 ] || fail "on again: evaluated $(evaluated) times"
+
+# Switched while it is reached, on both CPUs.
+taskset 1 sh -c "echo 20000 >$sample/work" &
+worker=$!
+i=0
+while [ $i -lt 10 ]; do
+	echo 0 >$step/enabled
+	echo 1 >$step/enabled
+	taskset 2 sh -c "echo 20 >$sample/work"
+	i=$((i + 1))
+done
+wait $worker
+evaluated >/out/evaluated
+
+# Lines: several at once, as long as can be, longer, and what is no text.
+printf 'one\ntwo\t2\nthree, without an end' >$kmt/marker || fail "three lines"
+line=$(printf '%0256d' 0)
+printf '%s\n' "$line" >$kmt/marker || fail "a line of 256 bytes"
+refuses "a line of 257 bytes" "0$line\n"
+refuses "a line that is too long after one that is not" "good\n0$line\n"
+refuses "an empty line" '\n'
+refuses "control characters" 'a \033 b\n'
+refuses "binary data" 'a\0000b\n'
+i=0
+while [ $i -lt 1000 ]; do
+	echo "line $i of many"
+	i=$((i + 1))
+done >/tmp/lines
+dd if=/tmp/lines of=$kmt/marker bs=64k 2>/dev/null || fail "many lines"
+echo "last phase" >$kmt/marker
+
+rmmod kmemtrace-sample
+state after
+[ -e "$step" ] && fail "the switch of what went is still there"
+# Another life: other numbers. The longest string that is kept as it is.
+insmod /modules/kmemtrace-sample.ko length=256 || fail "cannot load it again"
+rmmod kmemtrace-sample
+i=0
+while [ $i -lt 5 ]; do
+	insmod /modules/kmemtrace-sample.ko length=0 &
+	other=$!
+	echo "while a module comes" >$kmt/marker
+	wait $other
+	cat $kmt/marks $kmt/info >/dev/null
+	rmmod kmemtrace-sample
+	i=$((i + 1))
+done
+total_overruns >/out/total_overruns
+daemon_stop
+cmp $kmt/marks /out/capture/marks || fail "the table is not saved as it is"
+
+# What went is forgotten in the next session.
+echo 1 >$kmt/enabled
+grep kmemtrace_sample $kmt/marks && fail "annotations of the session before"
+echo 0 >$kmt/enabled
+dmesg | grep -c 'kmemtrace: marker' >/out/complaints
