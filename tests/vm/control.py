@@ -147,10 +147,16 @@ def judge_off(out):
         r"^Switched off: +kfree", run.stdout, re.M))
 
 
+def storm_bytes(out):
+    """What an object of the storm takes."""
+    with open(os.path.join(out, "bytes")) as f:
+        return int(f.read())
+
+
 def judge_sizes(out):
-    size = Judged(out, "size")
-    size.expect_meta(filter="size=64", filter_frees="all")
-    expect("size: bytes", {e.bytes_alloc for e in size.allocs()}, {64})
+    size, storm = Judged(out, "size"), storm_bytes(out)
+    size.expect_meta(filter=f"size={storm}", filter_frees="all")
+    expect("size: bytes", {e.bytes_alloc for e in size.allocs()}, {storm})
     expect("size: allocations of the storm", size.storm(size.allocs()), STORM)
     expect("size: frees of the storm", size.storm(size.frees()), STORM)
     expect_true("size: pages freed", len(size.frees("pages")),
@@ -159,18 +165,20 @@ def judge_sizes(out):
     caches = capture.caches(size.directory)
     expect("size: of other caches",
            {caches[e.cache][4] for e in size.frees("cache")
-            if e.cache and caches[e.cache][1] != 64}, set())
+            if e.cache and caches[e.cache][1] != storm}, set())
 
     sizes = Judged(out, "range")
-    expect("range: smallest", min(e.bytes_alloc for e in sizes.allocs()) > 4096,
+    expect("range: smallest", min(e.bytes_alloc for e in sizes.allocs()) > 8192,
            True)
     expect("range: the storm", sizes.storm(sizes.events), 0)
 
 
 def judge_cache(out):
     cache = Judged(out, "cache")
-    cache.expect_meta(filter="cache=dent??,kmalloc-64,fil* size=-200",
-                      filter_frees="exact")
+    storm = storm_bytes(out)
+    cache.expect_meta(
+        filter=f"cache=dent??,kmalloc-64,fil* size={storm}-2000",
+        filter_frees="exact")
     names = capture.caches(cache.directory)
     expect("cache: of pages, vmalloc and per CPU",
            {e.type_id for e in cache.events} - {0, 1}, set())
@@ -179,7 +187,7 @@ def judge_cache(out):
                              not re.match("dent..$|fil.*$",
                                           names[e.cache][4])}, set())
     expect("cache: size of what is kmalloc's",
-           {e.bytes_alloc for e in cache.allocs("kmalloc")}, {64})
+           {e.bytes_alloc for e in cache.allocs("kmalloc")}, {storm})
     expect("cache: the storm", (cache.storm(cache.allocs()),
                                 cache.storm(cache.frees())), (STORM, STORM))
     expect_true("cache: dentries", len(cache.allocs("cache")),
