@@ -263,7 +263,7 @@ step_debug()
 		"$work/debug-gap/gap.log" "$work/debug-gap/nmi"
 	version2 "$work/debug-gap" --accounted
 	guest 'slub debug' "$work/debug-snapshot" snapshot.sh "${opts[@]}" \
-		--append "$quiet"
+		--timeout 900 --append "$quiet"
 	python3 "$kmt_top/tests/vm/snapshot.py" "$work/debug-snapshot"
 }
 
