@@ -13,7 +13,9 @@ static void parse_event(KmtInfo *info, const char *line)
 {
 	g_auto(GStrv) words = g_strsplit(line, " ", 7);
 
-	if (g_strv_length(words) < 6)
+	/* Allocations and frees: the analysis does without the others. */
+	if (g_strv_length(words) < 6 ||
+	    (!g_str_equal(words[2], "1") && !g_str_equal(words[2], "2")))
 		return;
 	if (g_str_equal(words[4], "off"))
 		g_ptr_array_add(info->events_off, g_strdup(words[1]));

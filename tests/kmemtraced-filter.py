@@ -20,6 +20,7 @@ type 0 kmalloc
 event kmalloc 1 0 on whole
 event kfree 2 0 {kfree}
 event page_alloc 1 2 on {page_alloc} and more
+event phase 4 0 off missed
 """
 
 
