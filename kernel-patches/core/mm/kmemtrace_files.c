@@ -414,6 +414,7 @@ static const struct file_operations kmemtrace_mapped_fops = {
 
 static int kmemtrace_open(struct inode *inode, struct file *file)
 {
+	const struct file_operations *mapped_fops = &kmemtrace_mapped_fops;
 	struct kmemtrace_open *opened = kzalloc(sizeof(*opened), GFP_KERNEL);
 
 	if (!opened)
@@ -423,12 +424,9 @@ static int kmemtrace_open(struct inode *inode, struct file *file)
 	kmemtrace_buffers_put(kmemtrace_view_get(opened->file->view,
 						 &opened->generation));
 	file->private_data = opened;
-	if (!security_locked_down(LOCKDOWN_DEBUGFS)) {
-		const struct file_operations *fops =
-			fops_get(&kmemtrace_mapped_fops);
-
-		replace_fops(file, fops);
-	}
+	/* No reference: it is built in. */
+	if (!security_locked_down(LOCKDOWN_DEBUGFS))
+		replace_fops(file, mapped_fops);
 	return nonseekable_open(inode, file);
 }
 
