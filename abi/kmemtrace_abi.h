@@ -46,8 +46,9 @@
  * Versions
  * --------
  * 1: struct kmemtrace_event, 56 bytes; ids ALLOC and FREE.
- * 2: struct kmemtrace_event_v2, 64 bytes; LOST, MARK, MORE, STOP; types PERCPU
- *    and VMALLOC; the tables caches, tasks and marks.
+ * 2: struct kmemtrace_event_v2, 64 bytes, or with kmemtrace.stacks=yes struct
+ *    kmemtrace_event_v2s, 72 bytes; LOST, MARK, MORE, STOP; types PERCPU and
+ *    VMALLOC; the tables caches, tasks, marks and stacks.
  *    The kernel parameter kmemtrace.abi=1 has the kernel write version 1.
  */
 #ifndef _KMEMTRACE_ABI_H
@@ -253,9 +254,34 @@ struct kmemtrace_event_v2 {
 
 #define KMEMTRACE_EVENT_SIZE_V2	64
 
+/* In stack: none was found, or there was no room for it in the table. */
+#define KMEMTRACE_STACK_NONE	0
+
+/*
+ * Version 2 with kmemtrace.stacks=yes, 72 bytes.  All records of such a capture
+ * are as large.
+ */
+struct kmemtrace_event_v2s {
+	/* event_size is 72. */
+	struct kmemtrace_event_v2 v2;
+
+	/*
+	 * Number of the stack in the table stacks: the addresses that this event
+	 * returns to, the first of which is call_site where that is one of them.
+	 * A number means one stack until the next boot.
+	 */
+	__u32	stack;
+
+	/* 0. */
+	__u32	reserved;
+} __attribute__((packed, aligned(8)));
+
+#define KMEMTRACE_EVENT_SIZE_V2S	72
+
 /*
  * Version 2: this CPU lost events, all of them after the record before this one
- * and before the one that follows.  As large as the other records.
+ * and before the one that follows.  As large as the other records: where these
+ * are larger than this, 0 follows.
  */
 struct kmemtrace_event_lost {
 	/* KMEMTRACE_EVENT_LOST. */
@@ -399,6 +425,10 @@ KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_v2, cache, 60);
 KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_v2, flags, 62);
 _Static_assert(sizeof(struct kmemtrace_event_v2) == KMEMTRACE_EVENT_SIZE_V2,
 	       "kmemtrace ABI: the record of version 2 is not 64 bytes");
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_v2s, stack, 64);
+KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_v2s, reserved, 68);
+_Static_assert(sizeof(struct kmemtrace_event_v2s) == KMEMTRACE_EVENT_SIZE_V2S,
+	       "kmemtrace ABI: the record with a stack is not 72 bytes");
 KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_lost, event_size, 2);
 KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_lost, events, 24);
 KMEMTRACE_ASSERT_OFFSET_OF(kmemtrace_event_lost, since, 32);
@@ -440,6 +470,13 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *	session could begin, destroyed is - if it was not.  Caches that the
  *	allocator merged are one, by the name of the first.
  *	"# unnumbered: N": caches that were made when no number was left.
+ *
+ * stacks:	number address,address...
+ *	With kmemtrace.stacks=yes.  The addresses that a record with this number
+ *	returned to, the innermost first, in hexadecimal without 0x; at most 32,
+ *	the outermost of a deeper stack are left out, as is in an interrupt what
+ *	that came upon.  There may be stacks that no record of the session has.
+ *	"# lost: N": so many events of the session have KMEMTRACE_STACK_NONE.
  *
  * tasks:	pid until name
  *	The task pid had this name up to the time until, inclusive, and since

@@ -75,12 +75,16 @@ static void read_owner(const KmtCpuFile *file, guint64 index,
 		       KmtRecordOwner *owner, KmtRuleInput *input)
 {
 	input->owner = NULL;
+	input->stack = KMEMTRACE_STACK_NONE;
 	if (!kmt_capture_has_owners(file->capture) ||
 	    kmt_is_lost(input->event, file->record_size))
 		return;
 	kmt_record_owner(file->map + index * file->record_size, file->swapped,
 			 owner);
 	input->owner = owner;
+	if (kmt_capture_has_stacks(file->capture))
+		input->stack = kmt_record_stack(
+			file->map + index * file->record_size, file->swapped);
 }
 
 static void check_file(KmtCheck *check, const KmtCpuFile *file)

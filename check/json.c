@@ -36,6 +36,14 @@ static void add_place(JsonBuilder *b, const char *name, const KmtCpuFile *file,
 			kmt_json_u64(b, "pid", owner.pid);
 			kmt_json_u64(b, "cache", owner.cache);
 			kmt_json_hex(b, "flags", owner.flags, 1);
+			if (kmt_capture_has_stacks(file->capture))
+				kmt_json_u64(
+					b, "stack",
+					kmt_record_stack(
+						file->map +
+							index *
+								file->record_size,
+						file->swapped));
 		}
 	} else {
 		kmt_json_u64(b, "truncated_bytes", file->truncated_bytes);

@@ -148,6 +148,15 @@ static gboolean unknown_flag(const KmtRuleInput *in)
 	return (in->owner->flags & ~known) != 0;
 }
 
+static gboolean unknown_stack(const KmtRuleInput *in)
+{
+	guint n;
+
+	return in->stack != KMEMTRACE_STACK_NONE &&
+	       kmt_record_tables_has_stacks(in->tables) &&
+	       !kmt_record_tables_stack(in->tables, in->stack, &n);
+}
+
 /* What was lost after the last record is in overruns alone. */
 static gboolean lost_too_much(const KmtRuleInput *in)
 {
@@ -221,6 +230,9 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 				   "flags has one that is not defined, or not "
 				   "for a free",
 				   unknown_flag},
+	[KMT_RULE_UNKNOWN_STACK] = {"unknown-stack",
+				    "stack is not in the table of stacks",
+				    unknown_stack},
 	[KMT_RULE_LOST_TOO_MUCH] = {"lost-too-much",
 				    "records tell of more lost events than "
 				    "kmemtrace.meta",

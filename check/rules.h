@@ -31,6 +31,7 @@ typedef enum {
 	KMT_RULE_WRONG_CACHE,
 	KMT_RULE_UNKNOWN_TASK,
 	KMT_RULE_UNKNOWN_FLAG,
+	KMT_RULE_UNKNOWN_STACK,
 	KMT_N_RECORD_RULES,
 
 	/* Of a whole file. */
@@ -63,6 +64,7 @@ typedef struct {
 	const struct kmemtrace_event *previous;
 	/* Of event; NULL: it has none. */
 	const KmtRecordOwner *owner;
+	guint32 stack; /* likewise; KMEMTRACE_STACK_NONE if there is none */
 	const KmtRecordTables *tables;
 	gint64 tolerance_ns; /* of the clocks of different CPUs */
 	guint64 lost;	     /* that the records of the file tell of */

@@ -49,6 +49,10 @@ static void print_owner(const KmtCpuFile *file, guint64 index, FILE *out)
 			 &owner);
 	fprintf(out, " pid=%u cache=%u flags=0x%x", owner.pid, owner.cache,
 		owner.flags);
+	if (kmt_capture_has_stacks(file->capture))
+		fprintf(out, " stack=%u",
+			kmt_record_stack(file->map + offset_of(file, index),
+					 file->swapped));
 }
 
 static void print_lost(const struct kmemtrace_event *e, FILE *out)

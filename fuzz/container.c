@@ -97,8 +97,9 @@ char *kmt_container_text(const KmtContainer *c, KmtContainerText which)
 
 void kmt_container_extract(const KmtContainer *c)
 {
-	static const char *const names[] = {"kmemtrace.meta", "kallsyms",
-					    "modules"};
+	static const char *const names[] = {
+		"kmemtrace.meta", "kallsyms", "modules", NULL,
+		"caches",	  "tasks",    "stacks"};
 	guint i;
 
 	kmt_scratch_directory();
@@ -113,7 +114,7 @@ void kmt_container_extract(const KmtContainer *c)
 		g_autofree char *text =
 			kmt_container_text(c, (KmtContainerText)i);
 
-		if (text)
+		if (text && names[i])
 			kmt_scratch_write(names[i], text, strlen(text));
 	}
 }

@@ -31,10 +31,13 @@ HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n"
 MAX_FILES = 8
 MAX_SIZE = 8192
 TEXTS = ("kmemtrace.meta", "kallsyms", "modules")
+# Behind the words of the command line.
+TABLES = ("caches", "tasks", "stacks")
 WORDS = ("", "--json", "--csv", "--folded",
          "--json --by kind,cpu,node,gfp --windows 7 --cross-cpu",
          "--by function,size --live --leaks --histogram lifetime",
          "--fields churn,lifetime-p99,at-peak --time peak --before-trace",
+         "--stacks --folded", "--by pid,comm,cache", "--json --stacks",
          "--csv --by cache --time 0.000001, --size 8-4k --sort -live,+ptr")
 
 
@@ -95,6 +98,7 @@ def container(capture, options=0, words=""):
         data += struct.pack("<BH", cpu % 256, len(records)) + records
     texts = [capture.texts.get(name, "") for name in TEXTS]
     texts.append(words.replace(" ", "\n"))
+    texts += [capture.texts.get(name, "") for name in TABLES]
     return data + "\0".join(texts).rstrip("\0").encode()
 
 

@@ -21,6 +21,7 @@
 struct kmt_control {
 	char *path; /* DEBUGFS/kmemtrace */
 	guint abi_version;
+	guint record_bytes;
 	int dir_fd;
 	int enabled_fd;	 /* holds the lock */
 	int overruns_fd; /* total_overruns */
@@ -139,6 +140,30 @@ static gboolean check_abi(KmtControl *control, GError **error)
 	return FALSE;
 }
 
+/* Only a kernel that may have larger ones tells. */
+static gboolean read_record_size(KmtControl *control, GError **error)
+{
+	guint64 bytes;
+
+	control->record_bytes = control->abi_version >= 2
+					? KMEMTRACE_EVENT_SIZE_V2
+					: KMEMTRACE_EVENT_SIZE_V1;
+	if (faccessat(control->dir_fd, "record_size", F_OK, 0) < 0)
+		return TRUE;
+	if (!read_number(control, "record_size", &bytes, error))
+		return FALSE;
+	if (bytes != control->record_bytes &&
+	    (bytes != KMEMTRACE_EVENT_SIZE_V2S || control->abi_version < 2)) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_ABI,
+			    "this kernel writes records of %" G_GUINT64_FORMAT
+			    " bytes, which version %u does not have",
+			    bytes, control->abi_version);
+		return FALSE;
+	}
+	control->record_bytes = (guint)bytes;
+	return TRUE;
+}
+
 /* A record lock, since it tells who holds it and no child inherits it. */
 static gboolean lock(KmtControl *control, GError **error)
 {
@@ -173,7 +198,7 @@ KmtControl *kmt_control_open_to_read(const char *debugfs, GError **error)
 		explain_open(debugfs, control->path, errno, error);
 		return NULL;
 	}
-	if (!check_abi(control, error))
+	if (!check_abi(control, error) || !read_record_size(control, error))
 		return NULL;
 	control->enabled_fd =
 		openat(control->dir_fd, "enabled", O_RDWR | O_CLOEXEC);
@@ -238,8 +263,7 @@ guint kmt_control_abi_version(const KmtControl *control)
 
 guint kmt_control_record_bytes(const KmtControl *control)
 {
-	return control->abi_version >= 2 ? KMEMTRACE_EVENT_SIZE_V2
-					 : KMEMTRACE_EVENT_SIZE_V1;
+	return control->record_bytes;
 }
 
 /*

@@ -24,7 +24,7 @@
 #define META_CPU_BYTES	   160
 
 /* Below it a write past the page cache costs more than it records. */
-#define BATCH_BYTES ((gsize)16 * KMT_SINK_CHUNK_BYTES)
+#define BATCH_CHUNKS ((gsize)16)
 
 /* How long a kmemtraced that was killed may take to leave the directory. */
 #define LOCK_WAIT_MS 2000
@@ -54,6 +54,7 @@ static gboolean is_capture_file(const char *name)
 {
 	static const char *const tables[] = {META,     "kallsyms", "modules",
 					     "caches", "tasks",	   "marks",
+					     "stacks",
 					     "info"};
 
 	for (gsize i = 0; i < G_N_ELEMENTS(tables); i++)
@@ -249,8 +250,10 @@ KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize record_bytes,
 	 * With the usual sub-buffers a reader is woken seldom enough to write
 	 * all chunks there are each time.  With small ones it lets them gather.
 	 */
+	gsize chunk = kmt_sink_chunk_bytes(record_bytes);
 	gsize batch_bytes =
-		subbuf_bytes < BATCH_BYTES ? BATCH_BYTES : KMT_SINK_CHUNK_BYTES;
+		(subbuf_bytes < BATCH_CHUNKS * chunk ? BATCH_CHUNKS : 1) *
+		chunk;
 	KmtSink *sink = kmt_sink_new(output->fd, name, record_bytes,
 				     batch_bytes, error);
 

@@ -22,6 +22,7 @@ struct kmt_sink {
 	bool closed; /* takes no more */
 	int error;   /* negative errno of the write that failed, or 0 */
 	gsize record_bytes;
+	gsize chunk_bytes;
 	gsize batch_bytes;
 	gsize fill; /* bytes in buffer */
 	guint8 *buffer;
@@ -55,8 +56,9 @@ KmtSink *kmt_sink_new(int dir_fd, const char *name, gsize record_bytes,
 {
 	g_autoptr(KmtSink) sink = g_new0(KmtSink, 1);
 
-	g_assert(KMT_SINK_CHUNK_BYTES % record_bytes == 0);
 	sink->record_bytes = record_bytes;
+	sink->chunk_bytes = kmt_sink_chunk_bytes(record_bytes);
+	g_assert(sink->chunk_bytes % record_bytes == 0);
 	sink->batch_bytes = batch_bytes;
 	/*
 	 * O_DIRECT comes later: with O_CREAT, a file system that has none
@@ -241,14 +243,14 @@ int kmt_sink_flush(KmtSink *sink)
 	if (sink->direct) {
 		if (sink->fill < sink->batch_bytes)
 			return 0;
-		unit = KMT_SINK_CHUNK_BYTES;
+		unit = sink->chunk_bytes;
 	}
 	return write_out(sink, sink->fill - sink->fill % unit);
 }
 
 int kmt_sink_finish(KmtSink *sink)
 {
-	gsize chunks = sink->fill - sink->fill % KMT_SINK_CHUNK_BYTES;
+	gsize chunks = sink->fill - sink->fill % sink->chunk_bytes;
 	gsize whole;
 
 	if (!sink->closed && sink->direct && chunks > 0)

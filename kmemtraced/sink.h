@@ -21,19 +21,28 @@
 #include <glib.h>
 
 /*
- * lcm(56, 64, 4096): the smallest number of bytes that is both whole records,
- * of either version, and whole blocks.
+ * What is both whole records and whole blocks: lcm(56, 64, 4096), or, of records
+ * of 72 bytes, lcm(72, 4096).
  */
-#define KMT_SINK_CHUNK_BYTES 28672
+#define KMT_SINK_CHUNK_BYTES	   28672
+#define KMT_SINK_CHUNK_STACK_BYTES 36864
 
-/* Bytes that a sink can hold: 1 MB, rounded to chunks. */
+static inline gsize kmt_sink_chunk_bytes(gsize record_bytes)
+{
+	return KMT_SINK_CHUNK_BYTES % record_bytes == 0
+		       ? KMT_SINK_CHUNK_BYTES
+		       : KMT_SINK_CHUNK_STACK_BYTES;
+}
+
+/* Bytes that a sink can hold: 1 MB, rounded to chunks of either size. */
 #define KMT_SINK_BUFFER_BYTES (36 * KMT_SINK_CHUNK_BYTES)
+G_STATIC_ASSERT(KMT_SINK_BUFFER_BYTES % KMT_SINK_CHUNK_STACK_BYTES == 0);
 
 typedef struct kmt_sink KmtSink;
 
 /*
  * Creates name, which must not exist, with mode 0600.  record_bytes divides
- * KMT_SINK_CHUNK_BYTES.  batch_bytes: kmt_sink_flush() leaves less than that in
+ * kmt_sink_chunk_bytes() of it.  batch_bytes: kmt_sink_flush() leaves less than that in
  * memory and does not write before as much is there; it matters only where
  * chunks are written past the page cache.
  */

@@ -60,7 +60,8 @@ gboolean kmt_tables_copy_records(KmtTables *tables, GError **error)
 	       (copy_table(tables, tables->records, "info", NULL, error) &&
 		copy_table(tables, tables->records, "caches", NULL, error) &&
 		copy_table(tables, tables->records, "tasks", NULL, error) &&
-		copy_table(tables, tables->records, "marks", NULL, error));
+		copy_table(tables, tables->records, "marks", NULL, error) &&
+		copy_table(tables, tables->records, "stacks", NULL, error));
 }
 
 gboolean kmt_tables_renew(KmtTables *tables, GError **error)

@@ -670,15 +670,33 @@ static KmtRecordTables *open_tables(const KmtCapture *capture,
 		       : NULL;
 }
 
+static void note_stacks(KmtAggregate *aggregate, const KmtCapture *capture)
+{
+	if (!kmt_capture_has_stacks(capture))
+		g_ptr_array_add(aggregate->notes,
+				g_strdup("the records have no stacks, which "
+					 "needs kmemtrace.stacks=yes: a call "
+					 "site is all that is known"));
+	else if (!kmt_record_tables_has_stacks(aggregate->tables))
+		g_ptr_array_add(aggregate->notes,
+				g_strdup("the file stacks of the capture is "
+					 "missing or damaged: not all stacks "
+					 "are known"));
+}
+
 /* What else is odd about what was asked for. */
-static void note_owners(KmtAggregate *aggregate, KmtCellParts parts)
+static void note_owners(KmtAggregate *aggregate, const KmtCapture *capture,
+			KmtCellParts parts)
 {
 	const GPtrArray *warnings;
 	guint i;
 
 	if (!aggregate->tables) {
 		/* That of a cache is shown by size then. */
-		if (parts & KMT_CELL_OWNER & ~(guint)KMT_CELL_CACHE)
+		if (parts & KMT_CELL_STACK)
+			note_stacks(aggregate, capture);
+		if (parts & KMT_CELL_OWNER &
+		    ~(guint)(KMT_CELL_CACHE | KMT_CELL_STACK))
 			g_ptr_array_add(
 				aggregate->notes,
 				g_strdup("the records do not say which task "
@@ -687,6 +705,8 @@ static void note_owners(KmtAggregate *aggregate, KmtCellParts parts)
 					 "without kmemtrace.abi=1)"));
 		return;
 	}
+	if (parts & KMT_CELL_STACK)
+		note_stacks(aggregate, capture);
 	if (parts & KMT_CELL_COMM &&
 	    !kmt_record_tables_has_tasks(aggregate->tables))
 		g_ptr_array_add(aggregate->notes,
@@ -716,6 +736,7 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 		.by = options->by,
 		.filter = options->filter,
 		.names = names,
+		.skip = options->skip,
 		.capture = capture,
 		.tables = tables,
 		.phases = options->phases,
@@ -761,7 +782,7 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 	books.pipeline = pipeline;
 	kmt_pipeline_run(pipeline);
 	finish(&books, pipeline);
-	note_owners(aggregate, parts);
+	note_owners(aggregate, capture, parts);
 	g_free(books.lot_books);
 	return aggregate;
 }

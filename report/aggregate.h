@@ -20,6 +20,7 @@ typedef struct {
 
 typedef struct {
 	const KmtBy *by;
+	const KmtSkip *skip; /* whose callers are owners; or NULL */
 	const KmtFilter *filter;
 	KmtSpan span;
 	gboolean lifetimes;	 /* details of groups: histograms and churn */

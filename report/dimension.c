@@ -30,6 +30,9 @@ static const struct {
 			    .parts = KMT_CELL_CONTEXT},
 	[KMT_BY_MARK] = {"mark", "phase from mark", "phases",
 			 .parts = KMT_CELL_PHASE},
+	[KMT_BY_OWNER] = {"owner", "owner", "owners", .parts = KMT_CELL_STACK},
+	[KMT_BY_STACK] = {"stack", "stack", "stacks", .kinds = TRUE,
+			  .parts = KMT_CELL_STACK},
 };
 
 const char *kmt_dimension_name(KmtDimension dimension)

@@ -20,6 +20,8 @@ typedef enum {
 	KMT_BY_COMM,
 	KMT_BY_CONTEXT,
 	KMT_BY_MARK,
+	KMT_BY_OWNER,
+	KMT_BY_STACK,
 	KMT_N_DIMENSIONS
 } KmtDimension;
 

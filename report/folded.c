@@ -10,6 +10,30 @@ static void print_frame(FILE *out, char *text)
 	fputs(g_strdelimit(text, "; \n", '_'), out);
 }
 
+/* The outermost caller first. */
+static void print_chain(const KmtReport *report, const KmtGroup *group, guint i,
+			FILE *out)
+{
+	const guint64 *chain;
+	guint n;
+
+	chain = kmt_groups_chain(report->aggregate->groups, group, i, &n);
+	while (n--) {
+		g_autofree char *text = NULL;
+		KmtSymbol symbol;
+
+		if (!kmt_names_symbol(report->names, chain[n], &symbol))
+			text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
+					       chain[n]);
+		else if (symbol.module)
+			text = g_strdup_printf("%s_[%s]", symbol.name,
+					       symbol.module);
+		else
+			text = g_strdup(symbol.name);
+		print_frame(out, text);
+	}
+}
+
 static guint64 weight_of(const KmtReport *report, const KmtGroup *group)
 {
 	KmtFigure figure = kmt_field_get(report->fields->pdata[0],
@@ -53,6 +77,10 @@ void kmt_report_folded(const KmtReport *report, FILE *out)
 
 			if (report->by->dimensions[j] == KMT_BY_KIND)
 				continue;
+			if (report->by->dimensions[j] == KMT_BY_STACK) {
+				print_chain(report, group, j, out);
+				continue;
+			}
 			text = kmt_groups_value(report->aggregate->groups,
 						group, j);
 			print_frame(out, text);

@@ -56,6 +56,10 @@ KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 		g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
 	groups->texts = g_hash_table_new(kmt_str_hash, g_str_equal);
 	groups->text_of = g_ptr_array_new_with_free_func(g_free);
+	groups->chains = g_ptr_array_new_with_free_func(
+		(GDestroyNotify)g_array_unref);
+	groups->chain_numbers = g_hash_table_new_full(kmt_str_hash, g_str_equal,
+						      g_free, NULL);
 	return groups;
 }
 
@@ -79,6 +83,8 @@ void kmt_groups_free(KmtGroups *groups)
 	g_hash_table_unref(groups->numbers);
 	g_hash_table_unref(groups->texts);
 	g_ptr_array_unref(groups->text_of);
+	g_ptr_array_unref(groups->chains);
+	g_hash_table_unref(groups->chain_numbers);
 	g_free(groups->groups);
 	for (i = 0;
 	     i < (groups->n_groups + KMT_LEDGER_CHUNK - 1) / KMT_LEDGER_CHUNK;
@@ -196,6 +202,62 @@ static guint64 context_value(KmtGroups *groups, const KmtCell *cell)
 	return text_number(groups, g_strdup(context));
 }
 
+/* The stack of a cell; without one, its call site alone. */
+static const guint64 *chain_of(const KmtGroups *groups, const KmtCell *cell,
+			       guint *n)
+{
+	const guint64 *chain = NULL;
+
+	if (cell->has_owner && cell->stack != KMEMTRACE_STACK_NONE)
+		chain = kmt_record_tables_stack(groups->options.tables,
+						cell->stack, n);
+	if (chain)
+		return chain;
+	*n = 1;
+	return &cell->call_site;
+}
+
+/* By its addresses, as two boots' stacks may be the same. */
+static guint64 stack_value(KmtGroups *groups, const KmtCell *cell)
+{
+	g_autoptr(GString) key = g_string_new(NULL);
+	const guint64 *chain;
+	GArray *copy;
+	gpointer found;
+	guint n, i;
+
+	chain = chain_of(groups, cell, &n);
+	for (i = 0; i < n; i++)
+		g_string_append_printf(key, "%" G_GINT64_MODIFIER "x,",
+				       chain[i]);
+	if (g_hash_table_lookup_extended(groups->chain_numbers, key->str, NULL,
+					 &found))
+		return GPOINTER_TO_UINT(found);
+	copy = g_array_sized_new(FALSE, FALSE, sizeof(guint64), n);
+	g_array_append_vals(copy, chain, n);
+	g_hash_table_insert(groups->chain_numbers, g_strdup(key->str),
+			    GUINT_TO_POINTER(groups->chains->len));
+	g_ptr_array_add(groups->chains, copy);
+	return groups->chains->len - 1;
+}
+
+/* The first of those who called each other that is not known to do so for
+ * others; if all are, the call site. */
+static guint64 owner_value(KmtGroups *groups, const KmtCell *cell)
+{
+	const guint64 *chain;
+	KmtSymbol symbol;
+	guint n, i;
+
+	chain = chain_of(groups, cell, &n);
+	for (i = 0; groups->options.skip && i < n; i++)
+		if (!kmt_names_symbol(groups->options.names, chain[i],
+				      &symbol) ||
+		    !kmt_skip_matches(groups->options.skip, symbol.name))
+			return function_value(groups, chain[i]);
+	return function_value(groups, cell->call_site);
+}
+
 static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
 			const KmtCell *cell, guint64 bytes_alloc)
 {
@@ -229,6 +291,10 @@ static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
 		return context_value(groups, cell);
 	case KMT_BY_MARK:
 		return cell->phase;
+	case KMT_BY_OWNER:
+		return owner_value(groups, cell);
+	case KMT_BY_STACK:
+		return stack_value(groups, cell);
 	case KMT_BY_GFP:
 	default:
 		return cell->gfp_flags;
@@ -318,6 +384,38 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 
 /* ---- text and order ---- */
 
+const guint64 *kmt_groups_chain(const KmtGroups *groups, const KmtGroup *group,
+				guint i, guint *n)
+{
+	const GArray *chain = groups->chains->pdata[group->values[i]];
+
+	*n = chain->len;
+	return &g_array_index(chain, guint64, 0);
+}
+
+/* "callee < caller < its caller" */
+static char *chain_text(const KmtGroups *groups, const KmtGroup *group, guint i)
+{
+	GString *text = g_string_new(NULL);
+	const guint64 *chain;
+	guint n, j;
+
+	chain = kmt_groups_chain(groups, group, i, &n);
+	for (j = 0; j < n; j++) {
+		g_autofree char *name =
+			kmt_names_format(groups->options.names, chain[j]);
+
+		g_string_append(text, j ? " < " : "");
+		if (name)
+			g_string_append(text, name);
+		else
+			g_string_append_printf(text,
+					       "0x%016" G_GINT64_MODIFIER "x",
+					       chain[j]);
+	}
+	return g_string_free(text, FALSE);
+}
+
 char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
 {
 	guint64 value = group->values[i];
@@ -335,7 +433,10 @@ char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
 	case KMT_BY_CACHE:
 	case KMT_BY_COMM:
 	case KMT_BY_CONTEXT:
+	case KMT_BY_OWNER:
 		return g_strdup(groups->text_of->pdata[value]);
+	case KMT_BY_STACK:
+		return chain_text(groups, group, i);
 	case KMT_BY_PID:
 		if (value == NO_PID)
 			return g_strdup("(not recorded)");
@@ -385,6 +486,21 @@ gboolean kmt_groups_address(const KmtGroups *groups, const KmtGroup *group,
 	return FALSE;
 }
 
+/* By the innermost addresses first. */
+static int compare_chains(const GArray *a, const GArray *b)
+{
+	guint i;
+
+	for (i = 0; i < MIN(a->len, b->len); i++) {
+		guint64 x = g_array_index(a, guint64, i);
+		guint64 y = g_array_index(b, guint64, i);
+
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return a->len < b->len ? -1 : a->len > b->len;
+}
+
 /* By text: its number says nothing. */
 static int compare_values(const KmtGroups *groups, guint i, guint64 a,
 			  guint64 b)
@@ -396,8 +512,12 @@ static int compare_values(const KmtGroups *groups, guint i, guint64 a,
 	case KMT_BY_CACHE:
 	case KMT_BY_COMM:
 	case KMT_BY_CONTEXT:
+	case KMT_BY_OWNER:
 		return strcmp(groups->text_of->pdata[a],
 			      groups->text_of->pdata[b]);
+	case KMT_BY_STACK:
+		return compare_chains(groups->chains->pdata[a],
+				      groups->chains->pdata[b]);
 	case KMT_BY_NODE:
 		return (gint64)a < (gint64)b ? -1 : (gint64)a > (gint64)b;
 	default:

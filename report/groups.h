@@ -12,6 +12,7 @@
 #include "report/ledger.h"
 #include "report/phases.h"
 #include "symbols/names.h"
+#include "symbols/skip.h"
 
 /* What is kept only if somebody asked for it. */
 typedef struct {
@@ -39,6 +40,7 @@ typedef struct {
 	const KmtBy *by;
 	const KmtFilter *filter;
 	const KmtNames *names;
+	const KmtSkip *skip; /* functions that are nobody's owner */
 	const KmtCapture *capture;
 	const KmtRecordTables *tables; /* or NULL: records have no owner */
 	const KmtPhases *phases;       /* for KMT_BY_MARK */
@@ -60,6 +62,8 @@ typedef struct {
 	GHashTable *numbers; /* values -> number of the group */
 	GHashTable *texts;   /* text -> its number */
 	GPtrArray *text_of;  /* of const char * */
+	GPtrArray *chains;   /* of GArray of guint64: addresses */
+	GHashTable *chain_numbers; /* hex of the addresses -> number */
 } KmtGroups;
 
 /* What options points to must live as long. */
@@ -91,6 +95,9 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS]);
 char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i);
 /* All of them, with commas between. */
 char *kmt_groups_text(const KmtGroups *groups, const KmtGroup *group);
+/* Of a KMT_BY_STACK, the addresses, the innermost first.  Never none. */
+const guint64 *kmt_groups_chain(const KmtGroups *groups, const KmtGroup *group,
+				guint i, guint *n);
 /* The address of its call site; FALSE if by has none. */
 gboolean kmt_groups_address(const KmtGroups *groups, const KmtGroup *group,
 			    guint64 *address);

@@ -308,6 +308,27 @@ static void add_details(JsonBuilder *builder, const KmtReport *report,
 	add_histogram(builder, "sizes", &group->detail->sizes);
 }
 
+static void add_chain(JsonBuilder *builder, const KmtReport *report,
+		      const KmtGroup *group, guint i)
+{
+	const guint64 *chain;
+	guint n;
+
+	chain = kmt_groups_chain(report->aggregate->groups, group, i, &n);
+	kmt_json_begin_array(builder, "stack");
+	for (; n; n--, chain++) {
+		g_autofree char *name =
+			kmt_names_format(report->names, *chain);
+
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_hex(builder, "address", *chain, 16);
+		kmt_json_text(builder, "symbol", name);
+		add_place(builder, report->names, *chain);
+		json_builder_end_object(builder);
+	}
+	json_builder_end_array(builder);
+}
+
 /* What the group is: a call site as ever, else its values by name. */
 static void add_group_name(JsonBuilder *builder, const KmtReport *report,
 			   const KmtGroup *group)
@@ -326,6 +347,10 @@ static void add_group_name(JsonBuilder *builder, const KmtReport *report,
 
 		if (dimension == KMT_BY_CALLSITE || dimension == KMT_BY_KIND)
 			continue;
+		if (dimension == KMT_BY_STACK) {
+			add_chain(builder, report, group, i);
+			continue;
+		}
 		text = kmt_groups_value(report->aggregate->groups, group, i);
 		kmt_json_text(builder, kmt_dimension_name(dimension), text);
 	}

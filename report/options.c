@@ -26,6 +26,7 @@
 void kmt_options_clear(KmtOptions *options)
 {
 	g_free(options->by);
+	g_free(options->skip);
 	g_free(options->fields);
 	g_free(options->sort);
 	g_free(options->lines);
@@ -76,6 +77,12 @@ static void add_views(GArray *entries, KmtOptions *o)
 		{"by", 0, 0, G_OPTION_ARG_STRING, &o->by,
 		 "Keep the figures by WHAT (default: callsite)",
 		 "WHAT[,WHAT...]"},
+		{"stacks", 0, 0, G_OPTION_ARG_NONE, &o->stacks,
+		 "Keep them by who called whom, too: --by stack", NULL},
+		{"skip", 0, 0, G_OPTION_ARG_STRING, &o->skip,
+		 "Of a stack, these functions are not the owner, beside those "
+		 "known as wrappers",
+		 "GLOB[,GLOB...]"},
 		{"fields", 0, 0, G_OPTION_ARG_STRING, &o->fields,
 		 "Show these columns", "FIELD[,FIELD...]"},
 		{"sort", 's', 0, G_OPTION_ARG_STRING, &o->sort,
@@ -223,6 +230,7 @@ void kmt_plan_clear(KmtPlan *plan)
 {
 	kmt_filter_clear(&plan->filter);
 	kmt_sort_free(plan->sort);
+	kmt_skip_free(plan->skip);
 	if (plan->fields)
 		g_ptr_array_unref(plan->fields);
 	kmt_phases_free(plan->phases);
@@ -243,6 +251,39 @@ static gboolean bad_value(GError **error, const char *option, const char *value,
 	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 		    "%s '%s': not %s", option, value, form);
 	return FALSE;
+}
+
+/* --stacks is one more dimension, or the only one. */
+static gboolean set_by(KmtPlan *plan, const KmtOptions *o, GError **error)
+{
+	g_autofree char *by = NULL;
+
+	if (o->stacks)
+		by = g_strconcat(o->by ? o->by : "", o->by ? "," : "", "stack",
+				 NULL);
+	return kmt_by_parse(by	    ? by
+			    : o->by ? o->by
+				    : "callsite",
+			    &plan->by, error);
+}
+
+static gboolean set_skip(KmtPlan *plan, const KmtOptions *o, GError **error)
+{
+	g_auto(GStrv) globs = NULL;
+	guint i;
+
+	if (o->skip && !kmt_by_has(&plan->by, KMT_BY_OWNER))
+		return bad(error, "--skip: with --by owner, as it says who is "
+				  "none");
+	if (o->skip &&
+	    !kmt_filter_set_globs(&globs, "--skip", o->skip, error))
+		return FALSE;
+	plan->skip = kmt_skip_new();
+	if (!kmt_by_has(&plan->by, KMT_BY_OWNER))
+		return TRUE;
+	for (i = 0; globs && globs[i]; i++)
+		kmt_skip_add(plan->skip, globs[i]);
+	return kmt_skip_load(plan->skip, g_getenv("KMEMTRACE_WRAPPERS"), error);
 }
 
 static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
@@ -582,6 +623,7 @@ static void set_report(KmtPlan *plan, const KmtOptions *o)
 				  !o->time && plan->by.n == 1 &&
 				  plan->by.dimensions[0] == KMT_BY_CALLSITE;
 	plan->aggregate.by = &plan->by;
+	plan->aggregate.skip = plan->skip;
 	plan->aggregate.filter = &plan->filter;
 	plan->aggregate.cross = o->cross_cpu;
 }
@@ -597,7 +639,7 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 				  KMT_CLOCK_TOLERANCE_MAX_NS,
 				  "--clock-tolerance", &tolerance_ns, error) ||
 	    !kmt_cli_parse_number(o->jobs, MAX_JOBS, "--jobs", &jobs, error) ||
-	    !kmt_by_parse(o->by ? o->by : "callsite", &plan->by, error) ||
+	    !set_by(plan, o, error) || !set_skip(plan, o, error) ||
 	    !kmt_layout_parse(o->layout, &plan->capture.layout, error) ||
 	    !set_form(plan, o, error) || !set_filter(plan, o, error) ||
 	    !set_time(plan, o, error) || !set_histogram(plan, o, error) ||

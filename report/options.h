@@ -28,6 +28,8 @@ typedef struct {
 	gboolean cross_cpu;
 	gboolean before_trace;
 	gboolean marks;
+	gboolean stacks;
+	char *skip;
 	char *by;
 	char *fields;
 	char *sort;
@@ -75,6 +77,7 @@ typedef struct {
 	KmtBy by;
 	KmtFilter filter;
 	KmtSort *sort;
+	KmtSkip *skip;
 	GPtrArray *fields;
 	KmtCaptureOptions capture;
 	KmtAggregateOptions aggregate;

@@ -122,10 +122,58 @@ static void figure_cell(const KmtReport *report, KmtColumns *columns,
 	kmt_columns_text(columns, moment);
 }
 
+/* What is in the line of a group beside its figures. */
+static void fill_values(const KmtReport *report, KmtColumns *columns,
+			const KmtGroup *group)
+{
+	guint i;
+
+	for (i = 0; i < report->by->n; i++) {
+		g_autofree char *text = NULL;
+		guint n;
+
+		if (report->by->dimensions[i] == KMT_BY_STACK) {
+			kmt_text_site(report, columns,
+				      *kmt_groups_chain(
+					      report->aggregate->groups, group,
+					      i, &n));
+			continue;
+		}
+		text = kmt_groups_value(report->aggregate->groups, group, i);
+		kmt_columns_text(columns, text);
+	}
+}
+
+/* Lines of their own for the callers of a stack: without figures, below it. */
+static void fill_callers(const KmtReport *report, KmtColumns *columns,
+			 const KmtGroup *group)
+{
+	guint before = report->fields->len + has_kind(report), i, j, k;
+	const guint64 *chain = NULL;
+	guint n = 0;
+
+	for (i = 0; i < report->by->n && !chain; i++)
+		if (report->by->dimensions[i] == KMT_BY_STACK)
+			chain = kmt_groups_chain(report->aggregate->groups,
+						 group, i, &n);
+	for (j = 1; j < n; j++) {
+		g_autofree char *name =
+			kmt_names_describe(report->names, chain[j]);
+		g_autofree char *text =
+			name ? g_strconcat("  < ", name, NULL)
+			     : g_strdup_printf("  < 0x%016" G_GINT64_MODIFIER
+					       "x",
+					       chain[j]);
+
+		for (k = 0; k < before + report->by->n; k++)
+			kmt_columns_text(columns,
+					 k + 1 == before + i ? text : "");
+	}
+}
+
 static void fill_group(const KmtReport *report, KmtColumns *columns,
 		       const KmtGroup *group)
 {
-	const KmtGroups *groups = report->aggregate->groups;
 	guint i;
 
 	for (i = 0; i < report->fields->len; i++) {
@@ -136,11 +184,8 @@ static void fill_group(const KmtReport *report, KmtColumns *columns,
 	}
 	if (has_kind(report))
 		kmt_columns_text(columns, kmt_kind_name(group->kind));
-	for (i = 0; i < report->by->n; i++) {
-		g_autofree char *text = kmt_groups_value(groups, group, i);
-
-		kmt_columns_text(columns, text);
-	}
+	fill_values(report, columns, group);
+	fill_callers(report, columns, group);
 }
 
 static void fill_rest(const KmtReport *report, KmtColumns *columns,

@@ -124,6 +124,15 @@ class Kernel(DaemonTest):
         self.kernel.put("abi_version", "one\n")
         self.refused("abi_version: 'one' is not a number")
 
+    def test_other_record_size(self):
+        kernel = self.make_kernel(abi_version=2, record=80)
+        self.refused("records of 80 bytes, which version 2 does not have")
+        kernel.put("record_size", "64 bytes\n")
+        self.refused("record_size: '64 bytes' is not a number")
+        kernel.put("abi_version", "1\n")
+        kernel.put("record_size", "72\n")
+        self.refused("records of 72 bytes, which version 1 does not have")
+
     def test_control_files_without_sense(self):
         kernel = self.make_kernel()
         for name, text, said in (

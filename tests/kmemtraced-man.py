@@ -65,14 +65,15 @@ class Manual(DaemonTest):
                               re.findall(r"^\t(__\w+)\t(\w+);", body, re.M))
             return fields
 
-        fields = fields_of("kmemtrace_event", "kmemtrace_event_v2")
+        fields = fields_of("kmemtrace_event", "kmemtrace_event_v2",
+                           "kmemtrace_event_v2s")
         offsets = dict(re.findall(
-            r"^KMEMTRACE_ASSERT_OFFSET(?:_OF\(kmemtrace_event_v2, |\()"
+            r"^KMEMTRACE_ASSERT_OFFSET(?:_OF\(kmemtrace_event_v2s?, |\()"
             r"(\w+), (\d+)\)", header, re.M))
         table = re.findall(r"^\.It (\d+) Ta (\w+) Ta (\w+) Ta ",
                            source("docs", "man", "kmemtrace.5"), re.M)
         self.assertEqual(
-            table[:13],
+            table[:15],
             [(offsets[name], fields[name], name) for name in fields])
         # Of annotations, what is not as in the others; payload is an array.
         fields = fields_of("kmemtrace_event_mark")
@@ -80,7 +81,7 @@ class Manual(DaemonTest):
             r"^KMEMTRACE_ASSERT_OFFSET_OF\(kmemtrace_event_mark, (\w+), (\d+)\)",
             header, re.M))
         self.assertEqual(
-            table[13:],
+            table[15:],
             [(offsets[name], fields[name], name) for name in fields
              if name not in ("event_id", "event_size")])
 

@@ -155,6 +155,28 @@ class Recording(DaemonTest):
             self.end(self.start("-f"))
             capture = self.capture()
 
+    def test_stacks(self):
+        kernel = self.make_kernel(cpus=(0, 1), abi_version=2, record=72)
+        kernel.put("stacks", "stacks of the start\n")
+        daemon = self.start()
+        fed = records_v2(MANY, stack=9)
+        kernel.feed(0, fed)
+        # Whole records, also where no whole chunk is.
+        kernel.feed(1, records_v2(3, MANY, stack=8))
+        kernel.put("stacks", "stacks of the end\n")
+        out, _ = self.end(daemon)
+        self.assertIn(f"{MANY + 3} events, {(MANY + 3) * 72} bytes", out)
+        capture = self.capture()
+        self.assertEqual(capture.cpu(0), fed)
+        self.assertEqual(capture.cpu(1), records_v2(3, MANY, stack=8))
+        self.assertEqual(capture.read("stacks"), b"stacks of the end\n")
+        self.assertEqual(capture["abi_version"], "2")
+        self.assertEqual(capture["record_size"], "72")
+        self.assertEqual(capture["events"], str(MANY + 3))
+        code, _, err = self.run_to_end()
+        self.assertEqual(code, 1)
+        self.assertIn("capture", err)
+
     def test_notes_that_end_early(self):
         self.make_kernel()
         self.write(os.path.join(self.sys, "kernel/notes"),

@@ -42,11 +42,11 @@ def records(n, start=0, cpu=0):
         for i in range(n))
 
 
-def records_v2(n, start=0):
+def records_v2(n, start=0, **fields):
     """Likewise of version 2."""
     return b"".join(
         mkcapture.event_v2(t=1000 + i, ptr=0xffff888000000000 + i * 64, pid=i,
-                           cache=7, type_id=mkcapture.CACHE)
+                           cache=7, type_id=mkcapture.CACHE, **fields)
         for i in range(start, start + n))
 
 
@@ -62,14 +62,17 @@ def wait_for(condition, what):
 class FakeDebugfs:
     """The directory; cpus: those that have a file from the start."""
 
-    def __init__(self, root, cpus=(0, 1), enabled=0, abi_version=1):
+    def __init__(self, root, cpus=(0, 1), enabled=0, abi_version=1,
+                 record=None):
         self.mount = os.path.join(root, "debug")
         self.path = os.path.join(self.mount, "kmemtrace")
         self.fifos = {}
         self.consumed = {}
         self.overruns = {}
         os.makedirs(self.path)
-        self.record = RECORD if abi_version == 1 else RECORD_V2
+        self.record = record or (RECORD if abi_version == 1 else RECORD_V2)
+        if record:
+            self.put("record_size", f"{record}\n")
         self.put("abi_version", f"{abi_version}\n")
         self.put("enabled", f"{enabled}\n")
         self.put("subbufs", "20\n")

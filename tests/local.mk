@@ -64,6 +64,8 @@ EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/fixtures/check-unknown-cache.txt \
 	tests/fixtures/check-unknown-flag.expected \
 	tests/fixtures/check-unknown-flag.txt \
+	tests/fixtures/check-unknown-stack.expected \
+	tests/fixtures/check-unknown-stack.txt \
 	tests/fixtures/check-unknown-task.expected \
 	tests/fixtures/check-unknown-task.txt \
 	tests/fixtures/check-wrong-cache.expected \
@@ -237,6 +239,7 @@ EXTRA_DIST += \
 	tests/fixtures/report-race.out tests/fixtures/report-race.txt \
 	tests/fixtures/report-shortened.out \
 	tests/fixtures/report-shortened.txt \
+	tests/fixtures/report-stacks.out tests/fixtures/report-stacks.txt \
 	tests/fixtures/report-summary.out tests/fixtures/report-summary.txt
 
 # What holds the guests' captures against what they must be; not for make check.
@@ -251,6 +254,7 @@ EXTRA_DIST += \
 	tests/vm/marks.py \
 	tests/vm/reconcile.py \
 	tests/vm/snapshot.py \
+	tests/vm/stacks.py \
 	tests/vm/version2.py
 
 # bench/

@@ -20,6 +20,7 @@ be decimal or 0x hexadecimal:
                             any record; size is what it says of itself
                             pid=.. cache=.. flags=.. with size=64 or more:
                             what version 2 has there, instead of 0xee
+                            stack=.. with size=72: likewise
     lost t=.. n=.. since=.. a record of lost events
     stop t=.. why=..        a record of a stop; also site= and pid=
     mark t=.. number=.. [pid=.. flags=..] [part=.. payload_size=.. drop=N] VALUE...
@@ -48,9 +49,11 @@ TYPES = {"kmalloc": KMALLOC, "cache": CACHE, "pages": PAGES,
          "percpu": PERCPU, "vmalloc": VMALLOC}
 BASE_SIZE = 56
 V2_SIZE = 64
+V2S_SIZE = 72
 ORDERS = {"little": "<", "big": ">"}
 TEXTS = {"meta": "kmemtrace.meta", "kallsyms": "kallsyms", "modules": "modules",
-         "caches": "caches", "tasks": "tasks", "marks": "marks"}
+         "caches": "caches", "tasks": "tasks", "marks": "marks",
+         "stacks": "stacks"}
 # Of the payload of a mark, in a record; and in the word of a string.
 MARK_PAYLOAD = 40
 MARK_CUT = 1 << 63
@@ -59,7 +62,7 @@ FIELDS = {"event": "event_id", "type": "type_id", "size": "event_size",
           "node": "node", "site": "site", "ptr": "ptr", "req": "req",
           "alloc": "alloc", "gfp": "gfp", "t": "t"}
 # Of version 2.
-FIELDS_V2 = ("pid", "cache", "flags")
+FIELDS_V2 = ("pid", "cache", "flags", "stack")
 
 
 class FixtureError(Exception):
@@ -74,11 +77,13 @@ def event(event_id=ALLOC, type_id=KMALLOC, t=0, site=0xffffffff81000000,
                        event_size, node, site, ptr, req, alloc, gfp, t)
 
 
-def event_v2(pid=0, cache=0, flags=0, order="little", **fields):
-    """The bytes of one record of version 2."""
-    fields.setdefault("event_size", V2_SIZE)
+def event_v2(pid=0, cache=0, flags=0, stack=None, order="little", **fields):
+    """The bytes of one record of version 2, with its stack if it has one."""
+    fields.setdefault("event_size", V2_SIZE if stack is None else V2S_SIZE)
     return event(order=order, **fields) + struct.pack(
-        ORDERS[order] + "IHH", pid, cache, flags)
+        ORDERS[order] + "IHH", pid, cache, flags) + (
+            b"" if stack is None else struct.pack(ORDERS[order] + "II",
+                                                  stack, 0))
 
 
 def lost(t, n, since, order="little", event_size=V2_SIZE):

@@ -37,6 +37,7 @@ KmtCells *kmt_cells_new(KmtCellParts parts, const KmtCapture *capture,
 	cells->flags = kmt_intern_new();
 	cells->owners = kmt_intern_new();
 	cells->phases = kmt_intern_new();
+	cells->stacks = kmt_intern_new();
 	cells->lots = kmt_intern_new();
 	/* No flags have the largest number. */
 	memset(cells->front, 0xff, sizeof(cells->front));
@@ -52,6 +53,7 @@ void kmt_cells_free(KmtCells *cells)
 	kmt_intern_free(cells->flags);
 	kmt_intern_free(cells->owners);
 	kmt_intern_free(cells->phases);
+	kmt_intern_free(cells->stacks);
 	kmt_intern_free(cells->lots);
 	g_free(cells);
 }
@@ -83,6 +85,11 @@ KmtCell kmt_cells_cell(const KmtCells *cells, guint32 lot)
 	}
 	if (!(cells->parts & KMT_CELL_OWNER))
 		return cell;
+	if (cells->parts & KMT_CELL_STACK) {
+		pair = kmt_intern_at(cells->stacks, (guint32)number);
+		number = pair->word[0];
+		cell.stack = (guint32)pair->word[1];
+	}
 	pair = kmt_intern_at(cells->owners, (guint32)number);
 	cell.has_owner = (pair->word[0] & IS_OWNER) != 0;
 	cell.pid = (guint32)pair->word[0];
@@ -143,6 +150,20 @@ static guint phase_of(KmtCells *cells, gint64 time)
 	return cells->phase;
 }
 
+/* With its stack, if that is asked for. */
+static guint32 stack_of(KmtCells *cells, const KmtRawEvent *event, guint16 file)
+{
+	const KmtCpuFile *f = cells->capture->files->pdata[file];
+	guint32 owner = owner_of(cells, event, file);
+	guint32 stack = KMEMTRACE_STACK_NONE;
+
+	if (!(cells->parts & KMT_CELL_STACK))
+		return owner;
+	if (f->record_size >= KMEMTRACE_EVENT_SIZE_V2S)
+		stack = kmt_record_stack((const guint8 *)event, FALSE);
+	return kmt_intern_get(cells->stacks, owner, stack);
+}
+
 guint64 kmt_cells_word(KmtCells *cells, const KmtRawEvent *event, guint16 file)
 {
 	KmtCellParts parts = cells->parts;
@@ -154,7 +175,7 @@ guint64 kmt_cells_word(KmtCells *cells, const KmtRawEvent *event, guint16 file)
 	if (parts & KMT_CELL_CPU)
 		word |= (guint64)file << FILE_SHIFT;
 	if (parts & KMT_CELL_OWNER)
-		beyond = owner_of(cells, event, file);
+		beyond = stack_of(cells, event, file);
 	if (parts & KMT_CELL_PHASE)
 		beyond = kmt_intern_get(cells->phases, beyond,
 					phase_of(cells, event->timestamp));

@@ -22,8 +22,9 @@ typedef enum {
 	KMT_CELL_COMM = 1 << 4,
 	KMT_CELL_CACHE = 1 << 5,
 	KMT_CELL_CONTEXT = 1 << 6,
+	KMT_CELL_STACK = 1 << 7,
 	KMT_CELL_OWNER = KMT_CELL_PID | KMT_CELL_COMM | KMT_CELL_CACHE |
-			 KMT_CELL_CONTEXT,
+			 KMT_CELL_CONTEXT | KMT_CELL_STACK,
 	KMT_CELL_PHASE = 1 << 16,
 } KmtCellParts;
 
@@ -48,6 +49,7 @@ typedef struct {
 	KmtIntern *flags;  /* pairs of node with owner, and gfp flags */
 	KmtIntern *owners; /* pairs of pid, cache and context, and name */
 	KmtIntern *phases; /* pairs of owner and phase */
+	KmtIntern *stacks; /* pairs of owner and stack, in place of owners */
 	KmtIntern *lots;   /* pairs of cell and size */
 	/* private: */
 	const KmtCapture *capture;
@@ -82,6 +84,7 @@ typedef struct {
 	guint32 pid;
 	guint16 cache;	  /* KMEMTRACE_CACHE_NONE: none */
 	guint16 context;  /* KMEMTRACE_FLAG_HARDIRQ, _SOFTIRQ or 0 */
+	guint32 stack;	  /* KMEMTRACE_STACK_NONE: none */
 	const char *comm; /* of any bytes; NULL: not known */
 	guint32 phase;	  /* in which it was allocated; 0 if parts lacks it */
 } KmtCell;

@@ -64,6 +64,8 @@ static KmtPiece *piece_new(guint64 n, guint record_size)
 static void swap_record(guint8 *to, const guint8 *from, guint record_size)
 {
 	struct kmemtrace_event_v2 event;
+	struct kmemtrace_event_v2s newest;
+	guint32 stack;
 
 	if (record_size < sizeof(event)) {
 		memcpy(&event.v1, from, sizeof(event.v1));
@@ -77,6 +79,12 @@ static void swap_record(guint8 *to, const guint8 *from, guint record_size)
 	event.cache = GUINT16_SWAP_LE_BE(event.cache);
 	event.flags = GUINT16_SWAP_LE_BE(event.flags);
 	memcpy(to, &event, sizeof(event));
+	if (record_size < sizeof(newest))
+		return;
+	memcpy(&newest, from, sizeof(newest));
+	stack = GUINT32_SWAP_LE_BE(newest.stack);
+	memcpy(to + offsetof(struct kmemtrace_event_v2s, stack), &stack,
+	       sizeof(stack));
 }
 
 static KmtPiece *swapped_piece(const KmtCpuFile *file, guint64 first, guint64 n)

@@ -15,6 +15,12 @@ typedef struct {
 	const char *name;
 } Task;
 
+typedef struct {
+	guint32 number;
+	guint32 n;
+	guint64 first; /* of its addresses, in all of them */
+} Stack;
+
 /* A table while it is read, and what is known of it then. */
 typedef struct {
 	char *text; /* names point into it */
@@ -29,10 +35,14 @@ struct KmtRecordTables {
 	Table marks_table;
 	GPtrArray *marks; /* of KmtMarkKind, by number */
 	guint64 unnumbered_marks;
+	Table stacks_table;
 	GPtrArray *caches; /* of KmtCache, by number */
 	GArray *tasks;	   /* of Task, by pid and until */
+	GArray *stacks;	   /* of Stack, by number */
+	GArray *addresses; /* of guint64, of all stacks */
 	guint64 dropped;
 	guint64 unnumbered;
+	guint64 stackless;
 	gint64 exact_after;
 	GPtrArray *warnings;
 };
@@ -58,6 +68,20 @@ void kmt_record_owner(const guint8 *record, gboolean swapped,
 	if (event.v1.event_id == KMEMTRACE_EVENT_MARK ||
 	    event.v1.event_id == KMEMTRACE_EVENT_MORE)
 		owner->cache = KMEMTRACE_CACHE_NONE;
+}
+
+gboolean kmt_capture_has_stacks(const KmtCapture *capture)
+{
+	return kmt_capture_has_owners(capture) &&
+	       capture->record_size >= KMEMTRACE_EVENT_SIZE_V2S;
+}
+
+guint32 kmt_record_stack(const guint8 *record, gboolean swapped)
+{
+	struct kmemtrace_event_v2s event;
+
+	memcpy(&event, record, sizeof(event));
+	return swapped ? GUINT32_SWAP_LE_BE(event.stack) : event.stack;
 }
 
 /* ---- reading ---- */
@@ -222,6 +246,43 @@ static gboolean add_mark(KmtRecordTables *tables, char *line, guint n_newer)
 	return TRUE;
 }
 
+/* "addr,addr": as many as there are, but not none. */
+static gboolean add_addresses(KmtRecordTables *tables, char *text)
+{
+	g_auto(GStrv) words = g_strsplit(text, ",", -1);
+	guint i;
+
+	for (i = 0; words[i]; i++) {
+		guint64 address;
+
+		if (!g_ascii_string_to_unsigned(words[i], 16, 0, G_MAXUINT64,
+						&address, NULL))
+			return FALSE;
+		g_array_append_val(tables->addresses, address);
+	}
+	return i > 0;
+}
+
+static gboolean add_stack(KmtRecordTables *tables, char *line, guint n_newer)
+{
+	Stack stack = {.first = tables->addresses->len};
+	guint64 number;
+
+	if (!take_number(&line, G_MAXUINT32, &number) || !number)
+		return FALSE;
+	while (n_newer--)
+		if (!take_word(&line))
+			return FALSE;
+	if (!add_addresses(tables, line)) {
+		g_array_set_size(tables->addresses, (guint)stack.first);
+		return FALSE;
+	}
+	stack.number = (guint32)number;
+	stack.n = (guint32)(tables->addresses->len - stack.first);
+	g_array_append_val(tables->stacks, stack);
+	return TRUE;
+}
+
 typedef struct {
 	const char *name;
 	guint n_columns; /* that this version knows */
@@ -231,6 +292,7 @@ typedef struct {
 static const TableKind caches_kind = {"caches", 6, add_cache};
 static const TableKind tasks_kind = {"tasks", 3, add_task};
 static const TableKind marks_kind = {"marks", 7, add_mark};
+static const TableKind stacks_kind = {"stacks", 2, add_stack};
 
 /* How many columns more there are than this version knows. */
 static gboolean count_newer(const TableKind *kind, const char *columns,
@@ -260,7 +322,7 @@ static gboolean read_about(KmtRecordTables *tables, const TableKind *kind,
 	if (strcmp(key, "columns") == 0)
 		return count_newer(kind, colon + 2, n_newer);
 	if (strcmp(key, "unnumbered") != 0 && strcmp(key, "dropped") != 0 &&
-	    strcmp(key, "exact_after") != 0)
+	    strcmp(key, "exact_after") != 0 && strcmp(key, "lost") != 0)
 		return TRUE; /* of a newer version */
 	if (!g_ascii_string_to_unsigned(colon + 2, 10, 0, G_MAXINT64, &n, NULL))
 		return FALSE;
@@ -270,6 +332,8 @@ static gboolean read_about(KmtRecordTables *tables, const TableKind *kind,
 		tables->unnumbered = n;
 	else if (key[0] == 'd')
 		tables->dropped = n;
+	else if (key[0] == 'l')
+		tables->stackless = n;
 	else
 		tables->exact_after = (gint64)n;
 	return TRUE;
@@ -422,6 +486,27 @@ static void sort_marks(KmtRecordTables *tables)
 	}
 }
 
+static gint compare_stacks(gconstpointer a, gconstpointer b)
+{
+	const Stack *sa = a, *sb = b;
+
+	return (sa->number > sb->number) - (sa->number < sb->number);
+}
+
+/* Told twice as the table was read while it grew: any will do. */
+static void read_stacks(KmtRecordTables *tables, const KmtCapture *capture)
+{
+	if (!kmt_capture_has_stacks(capture))
+		return;
+	read_table(tables, capture, &tables->stacks_table, &stacks_kind);
+	g_array_sort(tables->stacks, compare_stacks);
+	if (tables->stackless)
+		warn(tables,
+		     "%" G_GUINT64_FORMAT " records have no stack: the kernel "
+		     "had no room for more, or found none",
+		     tables->stackless);
+}
+
 KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
 {
 	KmtRecordTables *tables = g_new0(KmtRecordTables, 1);
@@ -429,12 +514,15 @@ KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
 	tables->caches = g_ptr_array_new_with_free_func(g_free);
 	tables->tasks = g_array_new(FALSE, FALSE, sizeof(Task));
 	tables->marks = g_ptr_array_new_with_free_func(g_free);
+	tables->stacks = g_array_new(FALSE, FALSE, sizeof(Stack));
+	tables->addresses = g_array_new(FALSE, FALSE, sizeof(guint64));
 	tables->warnings = g_ptr_array_new_with_free_func(g_free);
 	if (!kmt_capture_has_owners(capture))
 		return tables;
 	read_table(tables, capture, &tables->caches_table, &caches_kind);
 	read_table(tables, capture, &tables->tasks_table, &tasks_kind);
 	read_table(tables, capture, &tables->marks_table, &marks_kind);
+	read_stacks(tables, capture);
 	sort_caches(tables);
 	sort_marks(tables);
 	g_array_sort(tables->tasks, compare_tasks);
@@ -463,11 +551,14 @@ void kmt_record_tables_free(KmtRecordTables *tables)
 		return;
 	g_ptr_array_unref(tables->caches);
 	g_array_unref(tables->tasks);
+	g_array_unref(tables->stacks);
+	g_array_unref(tables->addresses);
 	g_ptr_array_unref(tables->marks);
 	g_ptr_array_unref(tables->warnings);
 	g_free(tables->caches_table.text);
 	g_free(tables->tasks_table.text);
 	g_free(tables->marks_table.text);
+	g_free(tables->stacks_table.text);
 	g_free(tables);
 }
 
@@ -481,6 +572,26 @@ gboolean kmt_record_tables_has_caches(const KmtRecordTables *tables)
 gboolean kmt_record_tables_has_tasks(const KmtRecordTables *tables)
 {
 	return tables->tasks_table.is_there && !tables->tasks_table.n_bad;
+}
+
+gboolean kmt_record_tables_has_stacks(const KmtRecordTables *tables)
+{
+	return tables->stacks_table.is_there && !tables->stacks_table.n_bad;
+}
+
+const guint64 *kmt_record_tables_stack(const KmtRecordTables *tables,
+				       guint32 number, guint *n)
+{
+	const Stack wanted = {.number = number};
+	const Stack *stack;
+	guint i;
+
+	*n = 0;
+	if (!g_array_binary_search(tables->stacks, &wanted, compare_stacks, &i))
+		return NULL;
+	stack = &g_array_index(tables->stacks, Stack, i);
+	*n = stack->n;
+	return &g_array_index(tables->addresses, guint64, stack->first);
 }
 
 const GPtrArray *kmt_record_tables_caches(const KmtRecordTables *tables)

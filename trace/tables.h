@@ -31,6 +31,10 @@ gboolean kmt_capture_has_owners(const KmtCapture *capture);
 void kmt_record_owner(const guint8 *record, gboolean swapped,
 		      KmtRecordOwner *owner);
 
+/* Likewise, whether they have a stack, and which: its number in the table. */
+gboolean kmt_capture_has_stacks(const KmtCapture *capture);
+guint32 kmt_record_stack(const guint8 *record, gboolean swapped);
+
 /* Whether a record of so many bytes may be a KMEMTRACE_EVENT_LOST. */
 static inline gboolean kmt_is_lost(const struct kmemtrace_event *event,
 				   guint record_size)
@@ -101,6 +105,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtRecordTables, kmt_record_tables_free)
 /* Whether there is such a table, in which all lines make sense. */
 gboolean kmt_record_tables_has_caches(const KmtRecordTables *tables);
 gboolean kmt_record_tables_has_tasks(const KmtRecordTables *tables);
+gboolean kmt_record_tables_has_stacks(const KmtRecordTables *tables);
 
 /* NULL: no cache has that number, as far as is known. */
 const KmtCache *kmt_record_tables_cache(const KmtRecordTables *tables,
@@ -114,6 +119,13 @@ gboolean kmt_record_tables_has_marks(const KmtRecordTables *tables);
 const KmtMarkKind *kmt_record_tables_mark(const KmtRecordTables *tables,
 					  guint32 number);
 const GPtrArray *kmt_record_tables_marks(const KmtRecordTables *tables);
+
+/*
+ * The addresses of a stack, the innermost first, and how many; owned by tables.
+ * NULL, and 0: no stack has that number, as far as is known.
+ */
+const guint64 *kmt_record_tables_stack(const KmtRecordTables *tables,
+				       guint32 number, guint *n);
 
 /*
  * The name that task pid had at a time: that of the first entry of the pid

@@ -11,7 +11,7 @@
 
 /* What of a capture is no cpu file. */
 static const char *const text_names[] = {KMT_META_NAME, "kallsyms", "modules",
-					 "caches", "tasks"};
+					 "caches",	"tasks",    "stacks"};
 
 typedef struct {
 	char *member; /* its name in the tar */

@@ -10,8 +10,12 @@ import os
 import re
 import struct
 
-# By version: the second has pid, cache and flags too.
-RECORDS = {1: struct.Struct("<BBHiQQQQQq"), 2: struct.Struct("<BBHiQQQQQqIHH")}
+# By size: version 2 has pid, cache and flags too, and perhaps a stack.
+RECORDS = {56: struct.Struct("<BBHiQQQQQq"),
+           64: struct.Struct("<BBHiQQQQQqIHH"),
+           72: struct.Struct("<BBHiQQQQQqIHHII")}
+# What the smaller ones lack.
+NOTHING = {56: (0, 0, 0, 0, 0), 64: (0, 0), 72: ()}
 ALLOC, FREE, LOST, MARK, MORE = 1, 2, 3, 4, 5
 HARDIRQ, SOFTIRQ, ACCOUNT = 1, 2, 4
 TYPES = ("kmalloc", "cache", "pages", "percpu", "vmalloc")
@@ -21,7 +25,7 @@ SLAB = ("kmalloc", "cache")
 Event = collections.namedtuple(
     "Event",
     "event_id type_id size node call_site ptr bytes_req bytes_alloc gfp time"
-    " pid cache flags cpu")
+    " pid cache flags stack reserved cpu")
 
 
 def version(directory):
@@ -29,14 +33,19 @@ def version(directory):
     return int(meta(directory)["abi_version"])
 
 
+def record_size(directory):
+    """Of each record; the nmi session's meta has the version alone."""
+    return int(meta(directory).get("record_size",
+                                   64 if version(directory) > 1 else 56))
+
+
 def read_all(directory, cpu):
     """The records of a CPU but marks, and (index, events, since, time) of each loss."""
     with open(os.path.join(directory, f"cpu{cpu}.out"), "rb") as f:
         data = f.read()
-    abi = version(directory)
-    record = RECORDS[abi]
+    size = record_size(directory)
+    record = RECORDS[size]
     assert len(data) % record.size == 0, f"cpu{cpu}.out: part of a record"
-    nothing = (0, 0, 0) if abi == 1 else ()
     events, lost = [], []
     for fields in record.iter_unpack(data):
         assert fields[2] == record.size, f"cpu{cpu}.out: {fields}"
@@ -45,7 +54,7 @@ def read_all(directory, cpu):
             assert fields[1] == 0 and fields[3] == -1 and not any(
                 fields[4:6] + fields[8:9] + fields[10:]), fields
         elif fields[0] not in (MARK, MORE):
-            events.append(Event(*fields, *nothing, cpu))
+            events.append(Event(*fields, *NOTHING[size], cpu))
     return events, lost
 
 
