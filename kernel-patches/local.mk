@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
 	kernel-patches/apply \
+	kernel-patches/6.1/0000-lib-stackdepot-room-in-advance-and-all-stacks.patch \
 	kernel-patches/6.1/0001-mm-add-the-kernel-memory-tracer.patch \
 	kernel-patches/6.1/0002-mm-page_alloc-trace-pages-for-the-caller.patch \
 	kernel-patches/6.1/0003-mm-mempolicy-trace-pages-for-the-caller.patch \
@@ -32,6 +33,7 @@ EXTRA_DIST += \
 	kernel-patches/core/mm/kmemtrace_marks.c \
 	kernel-patches/core/mm/kmemtrace_params.c \
 	kernel-patches/core/mm/kmemtrace_snapshot.c \
+	kernel-patches/core/mm/kmemtrace_stacks.c \
 	kernel-patches/core/mm/kmemtrace_tables.c \
 	kernel-patches/core/mm/kmemtrace_trigger.c \
 	kernel-patches/core/mm/kmemtrace_writer.c \

@@ -103,7 +103,11 @@ class Kernel(unittest.TestCase):
         text = f"[ 1.0] noise\r\ncost: record {record}\r\n"
         for tracer, ticks, events in (("off", 1000, 50), ("kmemtrace",
                                       1000 + 50 * cost, 50),
-                                      ("ftrace", 1000 + 50 * 600, 50)):
+                                      ("ftrace", 1000 + 50 * 600, 50),
+                                      ("ftrace_stacks", 1000 + 50 * 3000,
+                                       50)):
+            if tracer == "ftrace_stacks" and record != 72:
+                continue
             text += f"cost: {tracer} kmalloc {ticks} {events}\r\n"
             text += f"cost: {tracer} pages {2 * ticks} {2 * events}\r\n"
         return text
@@ -124,27 +128,35 @@ class Kernel(unittest.TestCase):
 
     def test_goals(self):
         """The figures, and what of them is a goal."""
-        self.consoles = 2 * [self.console(56, 80)] + 2 * [self.console(64, 99)]
+        self.consoles = (2 * [self.console(56, 80)] +
+                         2 * [self.console(64, 99)] +
+                         2 * [self.console(72, 1500)])
         with tempfile.NamedTemporaryFile() as figures:
             status, text = self.run_it("--strict", "--json", figures.name)
             found = json.load(figures)
         self.assertEqual(status, 0, text)
-        self.assertEqual(self.boots, 2 * ["kmemtrace.abi=1"] + 2 * [""])
-        self.assertRegex(text, r"kmalloc +50 +80\.0 +99\.0 +600\.0")
-        self.assertRegex(text, r"mean +80\.0 +99\.0 +600\.0")
+        self.assertEqual(self.boots, 2 * ["kmemtrace.abi=1"] + 2 * [""] +
+                         2 * ["kmemtrace.stacks=yes"])
+        self.assertRegex(text, r"kmalloc +50 +80\.0 +99\.0 +1500\.0 +600\.0 "
+                         r"+3000\.0")
+        self.assertRegex(text, r"mean +80\.0 +99\.0 +1500\.0 +600\.0 "
+                         r"+3000\.0")
+        self.assertRegex(text, r"both with stacks +2\.0 x")
         self.assertEqual(found["v2"]["record"], 64)
         self.assertTrue(all(g["met"] is not False for g in found["goals"]))
 
     def test_too_many(self):
         """One more than the goal."""
-        self.consoles = [self.console(56, 80), self.console(64, 101)]
+        self.consoles = [self.console(56, 80), self.console(64, 101),
+                         self.console(72, 1500)]
         status, text = self.run_it("--strict", "--once")
         self.assertEqual(status, 3)
         self.assertRegex(text, r"101\.0 +<= 100 +MISSED")
 
     def test_unequal(self):
         """A run that printed something else."""
-        self.consoles = 3 * [self.console(56, 80)] + [self.console(64, 80)]
+        self.consoles = (3 * [self.console(56, 80)] + [self.console(64, 80)] +
+                         2 * [self.console(72, 1500)])
         status, text = self.run_it("--strict")
         self.assertEqual(status, 3)
         self.assertRegex(text, r"two runs print the same +no +yes +MISSED")

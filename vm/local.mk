@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	vm/run \
 	vm/config/base.config \
 	vm/config/debug.config \
+	vm/config/debuginfo.config \
 	vm/config/ftrace.config \
 	vm/config/kmemtrace.config \
 	vm/config/slab.config \

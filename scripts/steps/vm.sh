@@ -87,6 +87,17 @@ step_reconcile_slab()
 	reconcile slab slab "" --kept 1
 }
 
+# The main job with stacks. This kernel has debug information.
+step_stacks()
+{
+	guest 'slub debuginfo' "$work/stacks" boot-capture.sh --append \
+		'kmemtrace.enable=yes kmemtrace.subbufs=60 kmemtrace.stacks=yes'
+	python3 "$kmt_top/tests/vm/main_job.py" "$work/stacks/capture"
+	version2 "$work/stacks" --work
+	python3 "$kmt_top/tests/vm/stacks.py" "$work/stacks/capture" \
+		"$(kernel slub debuginfo)/vmlinux"
+}
+
 step_hotplug()
 {
 	guest slub "$work/hotplug" hotplug.sh \
@@ -258,7 +269,7 @@ step_debug()
 	control 'slub debug' debug-control "${opts[@]}" --append "$quiet"
 	# On two nodes the page allocator has wrappers of its own.
 	guest 'slub debug' "$work/debug-gap" gap.sh "${opts[@]}" \
-		--append "$on numa=fake=2"
+		--append "$on numa=fake=2 kmemtrace.stacks=yes"
 	python3 "$kmt_top/tests/vm/gap.py" "$work/debug-gap/capture" \
 		"$work/debug-gap/gap.log" "$work/debug-gap/nmi"
 	version2 "$work/debug-gap" --accounted

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
 # What an event costs, for bench/kernel: each workload of kmt_count with nothing
-# traced, with kmemtrace and with ftrace. Boot by vm/run --icount with
-# kmemtrace.enable=no.
+# traced, with kmemtrace and with ftrace, the latter with stacks too where kmemtrace
+# has them. Boot by vm/run --icount with kmemtrace.enable=no.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
@@ -19,8 +19,9 @@ begin()
 {
 	case $1 in
 	kmemtrace) echo 1 >$kmt/enabled ;;
-	ftrace)
+	ftrace*)
 		echo >$ft/trace
+		[ "$1" = ftrace ] || echo 1 >$ft/options/stacktrace
 		for event in $events; do
 			echo 1 >$ft/events/kmem/"$event"/enable
 		done ;;
@@ -31,15 +32,20 @@ end()
 {
 	case $1 in
 	kmemtrace) echo 0 >$kmt/enabled ;;
-	ftrace) echo 0 >$ft/events/kmem/enable ;;
+	ftrace*)
+		echo 0 >$ft/events/kmem/enable
+		echo 0 >$ft/options/stacktrace
+		;;
 	esac
 }
 
-record=$(($(cat $kmt/subbuf_size) / 8192))
+tracers="off kmemtrace ftrace"
+[ ! -e $kmt/stacks ] || tracers="$tracers ftrace_stacks"
+record=$(cat $kmt/record_size)
 echo "cost: record $record"
 events="kmalloc kfree kmem_cache_alloc kmem_cache_free mm_page_alloc mm_page_free"
 echo 65536 >$ft/buffer_size_kb
-for tracer in off kmemtrace ftrace; do
+for tracer in $tracers; do
 	for workload in kmalloc mixed cache pages order3 large; do
 		begin $tracer
 		echo "$workload $rounds" >/proc/kmt_count || fail "$workload"

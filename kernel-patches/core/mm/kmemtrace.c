@@ -117,6 +117,7 @@ static void kmemtrace_new_session(void)
 	kmemtrace_tables_new_session();
 	kmemtrace_trigger_new_session();
 	kmemtrace_marks_new_session();
+	kmemtrace_stacks_new_session();
 	kmemtrace_events_new_session();
 	kmemtrace_filter_new_session();
 }
@@ -205,6 +206,7 @@ void kmemtrace_reset(void)
  */
 void __init kmemtrace_init(void)
 {
+	kmemtrace_stacks_init();
 	kmemtrace_settle_parameters();
 	kmemtrace_view_init(&kmemtrace_live);
 	kmemtrace_snapshot_init();

@@ -118,6 +118,13 @@ static int kmemtrace_abi_version_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(kmemtrace_abi_version);
 
+static int kmemtrace_record_size_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%u\n", kmemtrace_record_size);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(kmemtrace_record_size);
+
 static ssize_t kmemtrace_enabled_read(struct file *file, char __user *buffer,
 				      size_t count, loff_t *ppos)
 {
@@ -166,6 +173,7 @@ static const struct kmemtrace_entry kmemtrace_entries[] __initconst = {
 	{ "marks",          0400, &kmemtrace_marks_fops, 2 },
 	{ "mode",           0600, &kmemtrace_mode_fops },
 	{ "overruns",       0400, &kmemtrace_overruns_fops },
+	{ "record_size",    0400, &kmemtrace_record_size_fops },
 	{ "reset",          0200, &kmemtrace_reset_fops },
 	{ "subbuf_size",    0600, &kmemtrace_subbuf_size_fops },
 	{ "subbufs",        0600, &kmemtrace_subbufs_fops },
@@ -193,6 +201,9 @@ static int __init kmemtrace_debugfs_init(void)
 				    kmemtrace_entries[i].mode, dir, NULL,
 				    kmemtrace_entries[i].fops);
 	}
+	if (kmemtrace_with_stacks)
+		debugfs_create_file("stacks", 0400, dir, NULL,
+				    &kmemtrace_stacks_fops);
 	kmemtrace_events_debugfs(dir);
 
 	kmemtrace_snapshot_debugfs_init(dir);

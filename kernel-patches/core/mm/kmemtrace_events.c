@@ -297,6 +297,7 @@ static const struct kmemtrace_field kmemtrace_fields[] = {
 	KMEMTRACE_FIELD_V2(pid),
 	KMEMTRACE_FIELD_V2(cache),
 	KMEMTRACE_FIELD_V2(flags),
+	KMEMTRACE_FIELD_AT(kmemtrace_event_v2s, stack, stack),
 };
 
 static const struct kmemtrace_field kmemtrace_lost_fields[] = {

@@ -191,6 +191,17 @@ void kmemtrace_write_stop(const char *why, unsigned long caller);
  */
 void kmemtrace_finish_stop(void);
 
+/*
+ * Stacks: with_stacks does not change once tracing was on.  init, before the
+ * parameters are settled, may sleep.
+ */
+extern bool kmemtrace_with_stacks;
+void __init kmemtrace_stacks_init(void);
+void kmemtrace_stacks_new_session(void);
+/* The number of the stack below an allocator that returns to call_site. */
+u32 kmemtrace_save_stack(unsigned long call_site);
+extern const struct file_operations kmemtrace_stacks_fops;
+
 /* Events of cpu that were not recorded since tracing was last switched on. */
 u64 kmemtrace_lost(unsigned int cpu);
 

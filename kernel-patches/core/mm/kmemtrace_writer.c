@@ -58,6 +58,7 @@
 #include <linux/sched/clock.h>
 #include <linux/seqlock.h>
 #include <linux/smp.h>
+#include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
@@ -216,9 +217,10 @@ static void kmemtrace_write_lost(struct kmemtrace_cpu *kc,
 	if (!events || kmemtrace_abi < 2 || !kmemtrace_has_room(buf))
 		return;
 	event = buf->data + buf->offset;
+	memset(event, 0, kmemtrace_record_size);
 	*event = (struct kmemtrace_event_lost) {
 		.event_id = KMEMTRACE_EVENT_LOST,
-		.event_size = sizeof(*event),
+		.event_size = kmemtrace_record_size,
 		.node = KMEMTRACE_NODE_NONE,
 		.events = events,
 		.since = min(since, now),
@@ -227,7 +229,7 @@ static void kmemtrace_write_lost(struct kmemtrace_cpu *kc,
 	kc->last = now;
 	kc->told = kc->lost;
 	kc->told_nmi = lost_nmi;
-	kmemtrace_commit(buf, sizeof(*event));
+	kmemtrace_commit(buf, kmemtrace_record_size);
 }
 
 /*
@@ -303,7 +305,8 @@ static noinline struct rchan_buf *kmemtrace_make_room(bool is_event)
 		 READ_ONCE(kmemtrace_live.buffers) != live);
 	kmemtrace_look_at_clock();
 	/* They are asked in kmemtrace_record_slow(). */
-	if (READ_ONCE(kmemtrace_filter) || READ_ONCE(kmemtrace_watched))
+	if (READ_ONCE(kmemtrace_filter) || READ_ONCE(kmemtrace_watched) ||
+	    kmemtrace_with_stacks)
 		WRITE_ONCE(kc->limit, -1);
 	if (!kmemtrace_enter_buffer(kc, buf)) {
 		buf = kc->buf;
@@ -379,20 +382,20 @@ kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
 }
 
 /*
- * Writes a record where there is room.  context: preempt_count().  account: as
- * KMEMTRACE_FLAG_ACCOUNT, or 0.  The clock is a call: it comes when little is
- * left to be kept across it.
+ * Writes a record where there is room.  size: of one of version 2.  context:
+ * preempt_count().  account: as KMEMTRACE_FLAG_ACCOUNT, or 0.  The clock is a
+ * call: it comes when little is left to be kept across it.
  */
 static __always_inline void
-kmemtrace_write(struct rchan_buf *buf, unsigned int context, u8 event_id,
-		u8 type_id, unsigned long call_site, u64 ptr, size_t bytes_req,
-		size_t bytes_alloc, gfp_t gfp_flags, int node, u16 cache,
-		u16 account)
+kmemtrace_write(struct rchan_buf *buf, u16 size, unsigned int context,
+		u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
+		size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags, int node,
+		u16 cache, u16 account)
 {
 	struct kmemtrace_event_v2 *event = buf->data + buf->offset;
 
 	if (static_branch_likely(&kmemtrace_v2)) {
-		kmemtrace_fill(&event->v1, event_id, type_id, sizeof(*event),
+		kmemtrace_fill(&event->v1, event_id, type_id, size,
 			       call_site, ptr, bytes_req, bytes_alloc,
 			       gfp_flags, node);
 		event->pid = current->pid;
@@ -401,7 +404,7 @@ kmemtrace_write(struct rchan_buf *buf, unsigned int context, u8 event_id,
 		if (unlikely(kmemtrace_in_interrupt(context)))
 			event->flags |= kmemtrace_interrupt_flags(context);
 		event->v1.timestamp = kmemtrace_cpu_clock();
-		kmemtrace_commit(buf, sizeof(*event));
+		kmemtrace_commit(buf, size);
 	} else {
 		kmemtrace_fill(&event->v1, event_id, type_id,
 			       sizeof(event->v1), call_site, ptr, bytes_req,
@@ -429,10 +432,16 @@ kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
 	buf = NULL;
 	if (kmemtrace_filter_passes(event_id, type_id, ptr, bytes_alloc, cache))
 		buf = kmemtrace_make_room(true);
+	if (buf && kmemtrace_with_stacks) {
+		struct kmemtrace_event_v2s *event = buf->data + buf->offset;
+
+		event->stack = kmemtrace_save_stack(call_site);
+		event->reserved = 0;
+	}
 	if (buf)
-		kmemtrace_write(buf, preempt_count(), event_id, type_id,
-				call_site, ptr, bytes_req, bytes_alloc,
-				gfp_flags, node, cache, account);
+		kmemtrace_write(buf, kmemtrace_record_size, preempt_count(),
+				event_id, type_id, call_site, ptr, bytes_req,
+				bytes_alloc, gfp_flags, node, cache, account);
 	if (READ_ONCE(kmemtrace_watched) && READ_ONCE(kmemtrace_recording))
 		trigger = kmemtrace_trigger_count(event_id, type_id, call_site,
 						  ptr, bytes_alloc);
@@ -484,9 +493,9 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 	raw_local_irq_save(flags);
 	buf = raw_cpu_read(kmemtrace_cpus.buf);
 	if (likely((int)buf->offset <= raw_cpu_read(kmemtrace_cpus.limit))) {
-		kmemtrace_write(buf, context, event_id, type_id, call_site,
-				ptr, bytes_req, bytes_alloc, gfp_flags, node,
-				cache, account);
+		kmemtrace_write(buf, sizeof(struct kmemtrace_event_v2), context,
+				event_id, type_id, call_site, ptr, bytes_req,
+				bytes_alloc, gfp_flags, node, cache, account);
 		raw_local_irq_restore(flags);
 		return;
 	}
