@@ -23,6 +23,8 @@ EXTRA_DIST += \
 	kernel-patches/core/include/linux/kmemtrace_mark.h \
 	kernel-patches/core/include/trace/events/kmemtrace.h \
 	kernel-patches/core/mm/kmemtrace.c \
+	kernel-patches/core/mm/kmemtrace_clock.c \
+	kernel-patches/core/mm/kmemtrace_clock.h \
 	kernel-patches/core/mm/kmemtrace_compat.h \
 	kernel-patches/core/mm/kmemtrace_debugfs.c \
 	kernel-patches/core/mm/kmemtrace_held.c \

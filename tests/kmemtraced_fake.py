@@ -33,6 +33,11 @@ PIPE_BYTES = 1 << 20
 # Only a hang is ever ended by it.
 TIMEOUT_S = 60
 
+# Who was started in the background, or by nohup, ignores them, and so would
+# the commands of kmemtraced.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 
 def records(n, start=0, cpu=0):
     """n records, each of them unlike any other."""

@@ -12,23 +12,6 @@
  * irq_work), so it may be called by the scheduler, by timekeeping and with
  * any lock held.
  *
- * The clock
- * ---------
- * sched_clock().  It takes no lock and never waits for an update of itself
- * (ktime_get() spins on a seqcount that its own updater may hold) and runs from
- * early boot on without a jump (the fast monotonic clock stands still until
- * timekeeping is up).  On machines with a stable TSC it is one clock for all
- * CPUs.  Not local_clock(): until late in boot that takes every clock for an
- * unstable one and keeps it within a tick of the CPU's last tick, so that it
- * falls behind by as long as interrupts are off; where sched_clock did turn out
- * to be unstable it is used from the end of boot on.  Whether it did is looked at
- * when a CPU begins a sub-buffer.
- *
- * The clock is read with interrupts off in the same section that takes the place
- * in the buffer, and is held to the last timestamp of that CPU where it should
- * step back.  Guaranteed: timestamps do not decrease within a CPU's file.  Across
- * CPUs: exact order where sched_clock is stable, within a tick where it is not.
- *
  * Who reads
  * ---------
  * See kmemtrace_buffer.c.  No reader waits for the writer, nor the writer for a
@@ -45,7 +28,6 @@
 #include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/io.h>
-#include <linux/irq_work.h>
 #include <linux/irqflags.h>
 #include <linux/jump_label.h>
 #include <linux/kasan.h>
@@ -55,12 +37,10 @@
 #include <linux/preempt.h>
 #include <linux/relay.h>
 #include <linux/sched.h>
-#include <linux/sched/clock.h>
 #include <linux/seqlock.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
-#include <linux/workqueue.h>
 
 #include <trace/events/kmem.h>
 
@@ -68,6 +48,7 @@
 
 #include "kmemtrace_internal.h"
 #include "kmemtrace_buffer.h"
+#include "kmemtrace_clock.h"
 #include "kmemtrace_compat.h"
 
 /*
@@ -113,16 +94,6 @@ static bool kmemtrace_recording __read_mostly;
 /* Each event goes through kmemtrace_record_slow(), to be counted by triggers. */
 static bool kmemtrace_watched __read_mostly;
 
-/* sched_clock() has turned out to be of no use across CPUs; see "The clock". */
-static DEFINE_STATIC_KEY_FALSE(kmemtrace_unstable);
-
-static __always_inline u64 kmemtrace_raw_clock(void)
-{
-	if (static_branch_unlikely(&kmemtrace_unstable))
-		return local_clock();
-	return kmemtrace_sched_clock();
-}
-
 /* The time now, which is not before the last timestamp of this CPU. */
 static __always_inline u64 kmemtrace_cpu_clock(void)
 {
@@ -133,41 +104,6 @@ static __always_inline u64 kmemtrace_cpu_clock(void)
 		now = last;
 	raw_cpu_write(kmemtrace_cpus.last, now);
 	return now;
-}
-
-/* A key is switched where sleeping is allowed, and a writer wakes nobody. */
-static void kmemtrace_use_local_clock(struct work_struct *work)
-{
-	static_branch_enable(&kmemtrace_unstable);
-	pr_info("sched_clock() is unstable; using local_clock()\n");
-}
-
-static DECLARE_WORK(kmemtrace_clock_work, kmemtrace_use_local_clock);
-
-static void kmemtrace_queue_clock_work(struct irq_work *irq_work)
-{
-	schedule_work(&kmemtrace_clock_work);
-}
-
-static DEFINE_IRQ_WORK(kmemtrace_clock_irq_work, kmemtrace_queue_clock_work);
-
-static void kmemtrace_look_at_clock(void)
-{
-	if (unlikely(!sched_clock_stable()) &&
-	    system_state == SYSTEM_RUNNING &&
-	    !static_key_enabled(&kmemtrace_unstable))
-		irq_work_queue(&kmemtrace_clock_irq_work);
-}
-
-u64 kmemtrace_clock(void)
-{
-	return kmemtrace_raw_clock();
-}
-
-const char *kmemtrace_clock_name(void)
-{
-	return static_key_enabled(&kmemtrace_unstable) ? "local_clock" :
-							  "sched_clock";
 }
 
 static noinline void kmemtrace_count_lost(struct kmemtrace_cpu *kc)
