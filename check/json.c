@@ -41,8 +41,7 @@ static void add_place(JsonBuilder *b, const char *name, const KmtCpuFile *file,
 					b, "stack",
 					kmt_record_stack(
 						file->map +
-							index *
-								file->record_size,
+							index * file->record_size,
 						file->swapped));
 		}
 	} else {

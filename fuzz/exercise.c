@@ -345,7 +345,9 @@ static void check_sums(Exercise *x, const KmtMerge *merge)
 				 TOLD);
 	}
 	g_assert_cmpuint(x->place + kmt_merge_skipped(merge) +
-				 kmt_merge_hole_records(merge),
+				 kmt_merge_hole_records(merge) +
+				 kmt_merge_stop_records(merge) +
+				 kmt_merge_mark_records(merge),
 			 ==, x->capture->n_records);
 }
 

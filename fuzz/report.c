@@ -63,6 +63,7 @@ static void check_sums(const KmtCapture *capture, const KmtPlan *plan,
 	for (i = 0; i < KMT_KIND_SLAB; i++)
 		n += aggregate->kinds[i].allocs + aggregate->kinds[i].frees;
 	g_assert_cmpuint(n + aggregate->skipped + aggregate->hole_records +
+				 aggregate->stop_records +
 				 aggregate->mark_records,
 			 ==, capture->n_records);
 }

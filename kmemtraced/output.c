@@ -54,8 +54,7 @@ static gboolean is_capture_file(const char *name)
 {
 	static const char *const tables[] = {META,     "kallsyms", "modules",
 					     "caches", "tasks",	   "marks",
-					     "stacks",
-					     "info"};
+					     "stacks", "info"};
 
 	for (gsize i = 0; i < G_N_ELEMENTS(tables); i++)
 		if (g_str_equal(name, tables[i]))

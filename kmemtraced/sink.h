@@ -21,8 +21,8 @@
 #include <glib.h>
 
 /*
- * What is both whole records and whole blocks: lcm(56, 64, 4096), or, of records
- * of 72 bytes, lcm(72, 4096).
+ * What is both whole records and whole blocks: lcm(56, 64, 4096), or, of
+ * records of 72 bytes, lcm(72, 4096).
  */
 #define KMT_SINK_CHUNK_BYTES	   28672
 #define KMT_SINK_CHUNK_STACK_BYTES 36864
@@ -42,9 +42,9 @@ typedef struct kmt_sink KmtSink;
 
 /*
  * Creates name, which must not exist, with mode 0600.  record_bytes divides
- * kmt_sink_chunk_bytes() of it.  batch_bytes: kmt_sink_flush() leaves less than that in
- * memory and does not write before as much is there; it matters only where
- * chunks are written past the page cache.
+ * kmt_sink_chunk_bytes() of it.  batch_bytes: kmt_sink_flush() leaves less than
+ * that in memory and does not write before as much is there; it matters only
+ * where chunks are written past the page cache.
  */
 KmtSink *kmt_sink_new(int dir_fd, const char *name, gsize record_bytes,
 		      gsize batch_bytes, GError **error);

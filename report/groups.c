@@ -56,10 +56,10 @@ KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 		g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
 	groups->texts = g_hash_table_new(kmt_str_hash, g_str_equal);
 	groups->text_of = g_ptr_array_new_with_free_func(g_free);
-	groups->chains = g_ptr_array_new_with_free_func(
-		(GDestroyNotify)g_array_unref);
-	groups->chain_numbers = g_hash_table_new_full(kmt_str_hash, g_str_equal,
-						      g_free, NULL);
+	groups->chains =
+		g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+	groups->chain_numbers =
+		g_hash_table_new_full(kmt_str_hash, g_str_equal, g_free, NULL);
 	return groups;
 }
 
@@ -409,9 +409,8 @@ static char *chain_text(const KmtGroups *groups, const KmtGroup *group, guint i)
 		if (name)
 			g_string_append(text, name);
 		else
-			g_string_append_printf(text,
-					       "0x%016" G_GINT64_MODIFIER "x",
-					       chain[j]);
+			g_string_append_printf(
+				text, "0x%016" G_GINT64_MODIFIER "x", chain[j]);
 	}
 	return g_string_free(text, FALSE);
 }

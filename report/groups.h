@@ -58,11 +58,11 @@ typedef struct {
 	guint32 n_groups;
 	/* private: */
 	guint32 n_allocated;
-	guint64 seed;	     /* of the hash */
-	GHashTable *numbers; /* values -> number of the group */
-	GHashTable *texts;   /* text -> its number */
-	GPtrArray *text_of;  /* of const char * */
-	GPtrArray *chains;   /* of GArray of guint64: addresses */
+	guint64 seed;		   /* of the hash */
+	GHashTable *numbers;	   /* values -> number of the group */
+	GHashTable *texts;	   /* text -> its number */
+	GPtrArray *text_of;	   /* of const char * */
+	GPtrArray *chains;	   /* of GArray of guint64: addresses */
 	GHashTable *chain_numbers; /* hex of the addresses -> number */
 } KmtGroups;
 

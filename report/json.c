@@ -317,8 +317,7 @@ static void add_chain(JsonBuilder *builder, const KmtReport *report,
 	chain = kmt_groups_chain(report->aggregate->groups, group, i, &n);
 	kmt_json_begin_array(builder, "stack");
 	for (; n; n--, chain++) {
-		g_autofree char *name =
-			kmt_names_format(report->names, *chain);
+		g_autofree char *name = kmt_names_format(report->names, *chain);
 
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_hex(builder, "address", *chain, 16);

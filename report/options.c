@@ -275,8 +275,7 @@ static gboolean set_skip(KmtPlan *plan, const KmtOptions *o, GError **error)
 	if (o->skip && !kmt_by_has(&plan->by, KMT_BY_OWNER))
 		return bad(error, "--skip: with --by owner, as it says who is "
 				  "none");
-	if (o->skip &&
-	    !kmt_filter_set_globs(&globs, "--skip", o->skip, error))
+	if (o->skip && !kmt_filter_set_globs(&globs, "--skip", o->skip, error))
 		return FALSE;
 	plan->skip = kmt_skip_new();
 	if (!kmt_by_has(&plan->by, KMT_BY_OWNER))

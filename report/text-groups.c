@@ -133,10 +133,10 @@ static void fill_values(const KmtReport *report, KmtColumns *columns,
 		guint n;
 
 		if (report->by->dimensions[i] == KMT_BY_STACK) {
-			kmt_text_site(report, columns,
-				      *kmt_groups_chain(
-					      report->aggregate->groups, group,
-					      i, &n));
+			kmt_text_site(
+				report, columns,
+				*kmt_groups_chain(report->aggregate->groups,
+						  group, i, &n));
 			continue;
 		}
 		text = kmt_groups_value(report->aggregate->groups, group, i);

@@ -96,6 +96,7 @@ guint64 kmt_merge_hole_records(const KmtMerge *merge);
 
 /* How many told that the kernel stopped tracing; they are no events either. */
 guint64 kmt_merge_stop_records(const KmtMerge *merge);
+
 /* How many records of marks there were, likewise: see trace/marks.h. */
 guint64 kmt_merge_mark_records(const KmtMerge *merge);
 

@@ -17,8 +17,7 @@ import sys
 import capture
 
 
-def join(first, second):
-    size = capture.RECORDS[2].size
+def join(first, second, size):
     again = first.rfind(second[:size]) if second else -1
     if again < 0:
         return first + second
@@ -32,6 +31,7 @@ def main():
         sys.exit(__doc__)
     first, second, joined = (os.path.join(sys.argv[1], name)
                              for name in ("first", "second", "joined"))
+    size = capture.record_size(second)
     os.mkdir(joined)
     for name in ("kallsyms", "modules", "caches", "tasks"):
         shutil.copy(os.path.join(second, name), joined)
@@ -46,7 +46,7 @@ def main():
             with open(os.path.join(directory, f"cpu{cpu}.out"), "rb") as f:
                 parts.append(f.read())
         with open(os.path.join(joined, f"cpu{cpu}.out"), "wb") as f:
-            f.write(join(*parts))
+            f.write(join(*parts, size))
     return subprocess.run(["kmemtrace-check", joined],
                           check=False).returncode
 

@@ -47,9 +47,9 @@ events="kmalloc kfree kmem_cache_alloc kmem_cache_free mm_page_alloc mm_page_fre
 echo 65536 >$ft/buffer_size_kb
 for tracer in $tracers; do
 	for workload in kmalloc mixed cache pages order3 large; do
-		begin $tracer
+		begin "$tracer"
 		echo "$workload $rounds" >/proc/kmt_count || fail "$workload"
-		end $tracer
+		end "$tracer"
 		echo "cost: $tracer $(cat /proc/kmt_count)"
 	done
 done

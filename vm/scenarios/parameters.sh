@@ -17,8 +17,13 @@ done
 [ "$(cat $kmt/abi_version)" = 2 ] || fail "abi_version"
 [ "$(cat $kmt/subbuf_size)" = 524288 ] ||
 	fail "subbuf_size is $(cat $kmt/subbuf_size)"
-for file in abi_version subbufs subbuf_size total_overruns overruns consumed \
-	caches tasks; do
+for file in abi_version total_overruns overruns consumed info caches tasks; do
 	[ "$(stat -c %a $kmt/$file)" = 400 ] || fail "mode of $file"
 done
-[ "$(stat -c %a $kmt/enabled)" = 600 ] || fail "mode of enabled"
+for file in enabled subbufs subbuf_size filter mode; do
+	[ "$(stat -c %a $kmt/$file)" = 600 ] || fail "mode of $file"
+done
+# All are root's alone.
+find $kmt -type f -exec stat -c '%a %u %n' {} + >/tmp/files
+grep -v '^[246]00 0 ' /tmp/files && fail "files that are others' too"
+[ "$(wc -l </tmp/files)" -ge 20 ] || fail "few files: $(cat /tmp/files)"
