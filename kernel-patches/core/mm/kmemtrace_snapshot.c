@@ -278,15 +278,17 @@ void kmemtrace_snapshot_use(struct kmemtrace_buffers *buffers)
 void kmemtrace_snapshot_new_session(void)
 {
 	struct kmemtrace_buffers *taken;
+	unsigned long flags;
 
-	raw_spin_lock_irq(&kmemtrace_snapshot_lock);
+	/* At boot, interrupts have to stay off. */
+	raw_spin_lock_irqsave(&kmemtrace_snapshot_lock, flags);
 	taken = kmemtrace_view_replace(&kmemtrace_snapshot_view, NULL);
 	if (taken)
 		kmemtrace_spare = taken;
 	kmemtrace_asked.time = 0;
 	kmemtrace_stopped.time = 0;
 	kmemtrace_n_taken = 0;
-	raw_spin_unlock_irq(&kmemtrace_snapshot_lock);
+	raw_spin_unlock_irqrestore(&kmemtrace_snapshot_lock, flags);
 	atomic_long_set(&kmemtrace_n_coincided, 0);
 	atomic_long_set(&kmemtrace_n_in_nmi, 0);
 }
