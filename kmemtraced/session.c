@@ -57,7 +57,7 @@ typedef struct {
 	gboolean frozen;  /* saving what was recorded before */
 	gboolean failed;  /* an error that leaves the capture incomplete */
 	gint64 signal_us; /* when the last signal came */
-	guint n_wishes;	  /* to end, while recording */
+	guint n_wishes;	  /* to end */
 } KmtSession;
 
 static void add_error(KmtSession *session, GError *error)
@@ -471,6 +471,9 @@ static void drain(KmtSession *session)
 	while (n_unfinished(session) > 0) {
 		sleep_until(session, g_get_monotonic_time() + TICK_US);
 		if (n_unfinished(session) > 0 && take_signals(session, NULL)) {
+			/* Nobody had asked: it wishes what is done already. */
+			if (patient && session->n_wishes++ == 0)
+				continue;
 			/*
 			 * The first of these gives up what is not written; a
 			 * reader may still hang in the file system, so the

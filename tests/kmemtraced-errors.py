@@ -569,6 +569,26 @@ class Disk(DaemonTest):
         self.assertEqual(capture["complete"], "false")
         self.assertEqual(kernel.unread(0), 0)
 
+    def test_first_signal_after_the_end_gives_nothing_up(self):
+        """Somebody else ended it, which the user may not have seen yet."""
+        kernel = self.make_kernel()
+        fifo = os.path.join(self.root, "go")
+        os.mkfifo(fifo)
+        daemon = self.start(shim={"write_file": "cpu0.out",
+                                  "write_wait": fifo})
+        kernel.feed(0, records(1100))
+        kernel.wait_read()
+        kernel.put("enabled", "0\n")
+        daemon.wait_line("switched off by somebody else")
+        daemon.signal()
+        daemon.wait_line("writing what is buffered")
+        go = os.open(fifo, os.O_RDWR)
+        self.addCleanup(os.close, go)
+        os.write(go, b"x" * 100)
+        _, err = self.check_end(daemon)
+        self.assertNotIn("not waiting", err)
+        self.assertEqual(self.capture().cpu(0), records(1100))
+
     def test_third_signal_ends_it(self):
         kernel = self.make_kernel()
         fifo = os.path.join(self.root, "go")
