@@ -255,6 +255,7 @@ EXTRA_DIST += \
 	tests/vm/reconcile.py \
 	tests/vm/snapshot.py \
 	tests/vm/stacks.py \
+	tests/vm/verdict.py \
 	tests/vm/version2.py
 
 # bench/

@@ -16,16 +16,8 @@ import subprocess
 import sys
 
 import capture
+from verdict import equal, failed
 import loss
-
-failed = False
-
-
-def expect(what, value, wanted):
-    global failed
-    ok = value == wanted
-    failed |= not ok
-    print(f"buffers.py: {what}: {value}" + ("" if ok else f", not {wanted}"))
 
 
 def losses_out_of_place(events, lost):
@@ -48,46 +40,46 @@ def judge_overwrite(directory):
         recorded = collections.Counter(loss.between_storms(
             [(e.event_id, e.type_id, e.call_site, e.ptr) for e in events],
             symbols))
-        expect(f"cpu{cpu}: events that the witness did not see",
-               sum((recorded - seen).values()), 0)
+        equal(f"cpu{cpu}: events that the witness did not see",
+              sum((recorded - seen).values()), 0)
         missing = sum((seen - recorded).values())
-        expect(f"cpu{cpu}: overruns, where {sum(seen.values())} events were"
-               f" seen and {sum(recorded.values())} recorded", counted[cpu],
-               missing)
-        expect(f"cpu{cpu}: events that {len(lost)} records of losses tell of",
-               sum(n for _, n, _, _ in lost), missing)
-        expect(f"cpu{cpu}: losses at another time",
-               losses_out_of_place(events, lost), 0)
-        expect(f"cpu{cpu}: times that go back",
-               sum(a.time > b.time for a, b in zip(events, events[1:])), 0)
-        expect(f"cpu{cpu}: something was overwritten", missing > 0, True)
+        equal(f"cpu{cpu}: overruns, where {sum(seen.values())} events were"
+              f" seen and {sum(recorded.values())} recorded", counted[cpu],
+              missing)
+        equal(f"cpu{cpu}: events that {len(lost)} records of losses tell of",
+              sum(n for _, n, _, _ in lost), missing)
+        equal(f"cpu{cpu}: losses at another time",
+              losses_out_of_place(events, lost), 0)
+        equal(f"cpu{cpu}: times that go back",
+              sum(a.time > b.time for a, b in zip(events, events[1:])), 0)
+        equal(f"cpu{cpu}: something was overwritten", missing > 0, True)
 
 
 def judge_flight(directory):
     symbols = capture.Symbols(directory)
     meta = capture.meta(directory)
-    expect("mode in kmemtrace.meta", meta.get("mode"), "overwrite")
+    equal("mode in kmemtrace.meta", meta.get("mode"), "overwrite")
     counted = loss.overruns(directory + ".overruns")
     for cpu in capture.cpus(directory):
         events, lost = capture.read_all(directory, cpu)
-        expect(f"cpu{cpu}: events that records of losses tell of",
-               sum(n for _, n, _, _ in lost), counted[cpu])
-        expect(f"cpu{cpu}: losses not at the beginning",
-               [i for i, *_ in lost if i], [])
-        expect(f"cpu{cpu}: losses at another time",
-               losses_out_of_place(events, lost), 0)
+        equal(f"cpu{cpu}: events that records of losses tell of",
+              sum(n for _, n, _, _ in lost), counted[cpu])
+        equal(f"cpu{cpu}: losses not at the beginning",
+              [i for i, *_ in lost if i], [])
+        equal(f"cpu{cpu}: losses at another time",
+              losses_out_of_place(events, lost), 0)
         if cpu == 0:
-            expect("cpu0: something was overwritten", counted[cpu] > 40000,
-                   True)
+            equal("cpu0: something was overwritten", counted[cpu] > 40000,
+                  True)
             storms = [e for e in events[-1000:]
                       if symbols.function(e.call_site) == "storm_write"]
-            expect("cpu0: the last storm", len(storms) >= 20, True)
-    expect("overruns in kmemtrace.meta", int(meta["overruns"]),
-           sum(counted.values()))
+            equal("cpu0: the last storm", len(storms) >= 20, True)
+    equal("overruns in kmemtrace.meta", int(meta["overruns"]),
+          sum(counted.values()))
     run = subprocess.run(["kmemtrace-check", directory], check=False)
-    expect("kmemtrace-check ends with", run.returncode, 0)
+    equal("kmemtrace-check ends with", run.returncode, 0)
     with open(directory + ".log") as f:
-        expect("kmemtraced tells of the mode", "overwrit" in f.read(), True)
+        equal("kmemtraced tells of the mode", "overwrit" in f.read(), True)
 
 
 def main():
@@ -95,7 +87,7 @@ def main():
         sys.exit(__doc__)
     judge_overwrite(os.path.join(sys.argv[1], "overwrite"))
     judge_flight(os.path.join(sys.argv[1], "flight"))
-    return failed
+    return failed()
 
 
 if __name__ == "__main__":

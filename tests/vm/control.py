@@ -15,24 +15,9 @@ import subprocess
 import sys
 
 import capture
+from verdict import equal, failed, holds
 
 SAMPLE, STORM = 10, 2000
-failed = False
-
-
-def expect(what, value, wanted):
-    """Prints both, and remembers what is not so."""
-    global failed  # pylint: disable=global-statement
-    ok = value == wanted
-    failed |= not ok
-    print(f"control.py: {what}: {value}" + ("" if ok else f", not {wanted}"))
-
-
-def expect_true(what, value, true):
-    """Likewise, where there is no one right value."""
-    global failed  # pylint: disable=global-statement
-    failed |= not true
-    print(f"control.py: {what}: {value}" + ("" if true else ": WRONG"))
 
 
 def info(path):
@@ -52,8 +37,8 @@ def check(directory):
     """What the check finds; it must not find errors."""
     run = subprocess.run(["kmemtrace-check", "--json", directory],
                          capture_output=True, text=True, check=False)
-    expect(f"{os.path.basename(directory)}: exit of the check",
-           run.returncode, 0)
+    equal(f"{os.path.basename(directory)}: exit of the check",
+          run.returncode, 0)
     return json.loads(run.stdout)
 
 
@@ -67,7 +52,7 @@ class Judged:
         self.events = capture.read(self.directory)
         self.symbols = capture.Symbols(self.directory)
         self.check = check(self.directory)
-        expect(f"{name}: lost", self.meta["overruns"], "0")
+        equal(f"{name}: lost", self.meta["overruns"], "0")
 
     def allocs(self, kind=None):
         return [e for e in self.events if e.event_id == capture.ALLOC
@@ -84,14 +69,14 @@ class Judged:
     def expect_meta(self, **keys):
         for key in ("events_off", "filter", "filter_changed", "filter_frees",
                     "sample"):
-            expect(f"{self.name}: {key}", self.meta.get(key), keys.get(key))
+            equal(f"{self.name}: {key}", self.meta.get(key), keys.get(key))
 
 
 def judge_info(out):
     """The listing itself."""
     keys, lines = info(os.path.join(out, "info-before"))
-    expect("version and size of the records",
-           (keys["abi_version"], keys["record_size"]), ("2", "64"))
+    equal("version and size of the records",
+          (keys["abi_version"], keys["record_size"]), ("2", "64"))
     # The bytes of each record from the fields alone.
     records, record = {}, None
     with open(os.path.join(out, "info-before")) as f:
@@ -100,50 +85,50 @@ def judge_info(out):
                 record = records.setdefault(words[2], [])
             elif words[0] == "field":
                 record.append(words[1:])
-    expect("bytes of the fields of an allocation",
-           sum(int(field[3]) for field in records["alloc"]), 64)
-    expect("place of pid", [f[1:] for f in records["alloc"] if f[0] == "pid"],
-           [["u32", "56", "4", "unsigned"]])
-    expect("place of node", [f[1:] for f in records["free"] if f[0] == "node"],
-           [["s32", "4", "4", "signed"]])
-    expect("types", [words[1] for words in lines["type"]],
-           list(capture.TYPES))
+    equal("bytes of the fields of an allocation",
+          sum(int(field[3]) for field in records["alloc"]), 64)
+    equal("place of pid", [f[1:] for f in records["alloc"] if f[0] == "pid"],
+          [["u32", "56", "4", "unsigned"]])
+    equal("place of node", [f[1:] for f in records["free"] if f[0] == "node"],
+          [["s32", "4", "4", "signed"]])
+    equal("types", [words[1] for words in lines["type"]],
+          list(capture.TYPES))
     states = {words[0]: words[3:5] for words in lines["event"]}
-    expect("all events are on", {tuple(s) for s in states.values()},
-           {("on", "whole")})
-    expect("events of memory", {"kmalloc", "kfree", "cache_alloc",
-                                "cache_free", "page_alloc", "page_free",
-                                "percpu_alloc", "percpu_free", "vmalloc",
-                                "vfree"} - set(states), set())
+    equal("all events are on", {tuple(s) for s in states.values()},
+          {("on", "whole")})
+    equal("events of memory", {"kmalloc", "kfree", "cache_alloc",
+          "cache_free", "page_alloc", "page_free",
+          "percpu_alloc", "percpu_free", "vmalloc",
+          "vfree"} - set(states), set())
     states = {words[0]: words[3:5] for words in
               info(os.path.join(out, "info-off"))[1]["event"]}
-    expect("kfree is off", states["kfree"], ["off", "missed"])
+    equal("kfree is off", states["kfree"], ["off", "missed"])
     keys, lines = info(os.path.join(out, "info-changes"))
-    expect("a filter that was changed", (keys["filter"], keys["filtered"],
-                                         keys["sample"], keys["frees"]),
-           ("none", "changed", "0", "all"))
+    equal("a filter that was changed", (keys["filter"], keys["filtered"],
+          keys["sample"], keys["frees"]),
+("none", "changed", "0", "all"))
     states = {words[0]: words[3:5] for words in lines["event"]}
-    expect("events that were off", {n for n, s in states.items()
-                                    if s == ["on", "missed"]},
-           {"kmalloc", "kfree", "cache_alloc", "page_free"})
+    equal("events that were off", {n for n, s in states.items()
+          if s == ["on", "missed"]},
+{"kmalloc", "kfree", "cache_alloc", "page_free"})
     keys, lines = info(os.path.join(out, "info-after"))
-    expect("nothing is left of it", (keys["filtered"], keys["sample"],
-                                     keys["frees"]), ("no", "1", "exact"))
+    equal("nothing is left of it", (keys["filtered"], keys["sample"],
+          keys["frees"]), ("no", "1", "exact"))
     with open(os.path.join(out, "modes")) as f:
-        expect("who may read and write", f.read().split(),
-               ["-r--------", "--w-------", "-rw-------", "-rw-------"])
+        equal("who may read and write", f.read().split(),
+              ["-r--------", "--w-------", "-rw-------", "-rw-------"])
 
 
 def judge_off(out):
     off = Judged(out, "off")
     off.expect_meta(events_off="kfree;")
-    expect("off: frees by kfree", len(off.frees("kmalloc")), 0)
-    expect("off: allocations of the storm", off.storm(off.allocs()), 1000)
-    expect_true("off: other frees", len(off.frees()), off.frees())
+    equal("off: frees by kfree", len(off.frees("kmalloc")), 0)
+    equal("off: allocations of the storm", off.storm(off.allocs()), 1000)
+    holds("off: other frees", len(off.frees()), off.frees())
     run = subprocess.run(["kmemtrace-report", "--leaks", "--windows", "4",
                           off.directory],
                          capture_output=True, text=True, check=True)
-    expect_true("off: the report names it", "Switched off:", re.search(
+    holds("off: the report names it", "Switched off:", re.search(
         r"^Switched off: +kfree", run.stdout, re.M))
 
 
@@ -156,21 +141,21 @@ def storm_bytes(out):
 def judge_sizes(out):
     size, storm = Judged(out, "size"), storm_bytes(out)
     size.expect_meta(filter=f"size={storm}", filter_frees="all")
-    expect("size: bytes", {e.bytes_alloc for e in size.allocs()}, {storm})
-    expect("size: allocations of the storm", size.storm(size.allocs()), STORM)
-    expect("size: frees of the storm", size.storm(size.frees()), STORM)
-    expect_true("size: pages freed", len(size.frees("pages")),
-                size.frees("pages"))
+    equal("size: bytes", {e.bytes_alloc for e in size.allocs()}, {storm})
+    equal("size: allocations of the storm", size.storm(size.allocs()), STORM)
+    equal("size: frees of the storm", size.storm(size.frees()), STORM)
+    holds("size: pages freed", len(size.frees("pages")),
+          size.frees("pages"))
     # Of slab objects those of the size alone: their free is decided exactly.
     caches = capture.caches(size.directory)
-    expect("size: of other caches",
-           {caches[e.cache][4] for e in size.frees("cache")
-            if e.cache and caches[e.cache][1] != storm}, set())
+    equal("size: of other caches",
+          {caches[e.cache][4] for e in size.frees("cache")
+           if e.cache and caches[e.cache][1] != storm}, set())
 
     sizes = Judged(out, "range")
-    expect("range: smallest", min(e.bytes_alloc for e in sizes.allocs()) > 8192,
-           True)
-    expect("range: the storm", sizes.storm(sizes.events), 0)
+    equal("range: smallest", min(e.bytes_alloc for e in sizes.allocs()) > 8192,
+          True)
+    equal("range: the storm", sizes.storm(sizes.events), 0)
 
 
 def judge_cache(out):
@@ -180,21 +165,21 @@ def judge_cache(out):
         filter=f"cache=dent??,kmalloc-64,fil* size={storm}-2000",
         filter_frees="exact")
     names = capture.caches(cache.directory)
-    expect("cache: of pages, vmalloc and per CPU",
-           {e.type_id for e in cache.events} - {0, 1}, set())
-    expect("cache: others", {names[e.cache][4] for e in cache.events
-                             if e.type_id == 1 and
-                             not re.match("dent..$|fil.*$",
-                                          names[e.cache][4])}, set())
-    expect("cache: size of what is kmalloc's",
-           {e.bytes_alloc for e in cache.allocs("kmalloc")}, {storm})
-    expect("cache: the storm", (cache.storm(cache.allocs()),
-                                cache.storm(cache.frees())), (STORM, STORM))
-    expect_true("cache: dentries", len(cache.allocs("cache")),
-                cache.allocs("cache"))
+    equal("cache: of pages, vmalloc and per CPU",
+          {e.type_id for e in cache.events} - {0, 1}, set())
+    equal("cache: others", {names[e.cache][4] for e in cache.events
+          if e.type_id == 1 and
+          not re.match("dent..$|fil.*$",
+                       names[e.cache][4])}, set())
+    equal("cache: size of what is kmalloc's",
+          {e.bytes_alloc for e in cache.allocs("kmalloc")}, {storm})
+    equal("cache: the storm", (cache.storm(cache.allocs()),
+          cache.storm(cache.frees())), (STORM, STORM))
+    holds("cache: dentries", len(cache.allocs("cache")),
+          cache.allocs("cache"))
     # The check was strict, for all frees are of what passes.
-    expect("cache: frees that loss might explain",
-           cache.check["findings"]["unmatched_frees"]["after_loss"], 0)
+    equal("cache: frees that loss might explain",
+          cache.check["findings"]["unmatched_frees"]["after_loss"], 0)
 
 
 def judge_pids(out):
@@ -202,9 +187,9 @@ def judge_pids(out):
     with open(os.path.join(out, "pid.pid")) as f:
         number = int(f.read())
     pid.expect_meta(filter=f"pid={number}", filter_frees="all")
-    expect("pid: who allocated", {e.pid for e in pid.allocs()}, {number})
-    expect("pid: the storm of another", pid.storm(pid.allocs()), 0)
-    expect("pid: and its frees", pid.storm(pid.frees()), STORM)
+    equal("pid: who allocated", {e.pid for e in pid.allocs()}, {number})
+    equal("pid: the storm of another", pid.storm(pid.allocs()), 0)
+    equal("pid: and its frees", pid.storm(pid.frees()), STORM)
 
     children = Judged(out, "children")
     with open(os.path.join(out, "children.pid")) as f:
@@ -212,11 +197,11 @@ def judge_pids(out):
     children.expect_meta(filter=f"pid={number} children", filter_frees="all")
     tasks = capture.Tasks(children.directory)
     pids = {e.pid for e in children.allocs()}
-    expect_true("children: who allocated", len(pids),
-                number in pids and len(pids) > 2)
-    expect("children: their names",
-           {tasks.find(e.pid, e.time) for e in children.allocs()} -
-           {"sh", "ls", "busybox", "true"}, set())
+    holds("children: who allocated", len(pids),
+          number in pids and len(pids) > 2)
+    equal("children: their names",
+          {tasks.find(e.pid, e.time) for e in children.allocs()} -
+          {"sh", "ls", "busybox", "true"}, set())
 
 
 def judge_sample(out):
@@ -225,15 +210,15 @@ def judge_sample(out):
                        sample=str(SAMPLE))
     n = sample.storm(sample.allocs())
     # One of each ten: what else the CPU does at the same time adds little.
-    expect_true(f"sample: of {STORM} allocations of the storm", n,
-                STORM / SAMPLE * .93 <= n <= STORM / SAMPLE * 1.07)
-    expect("sample: all frees", sample.storm(sample.frees()), STORM)
+    holds(f"sample: of {STORM} allocations of the storm", n,
+          STORM / SAMPLE * .93 <= n <= STORM / SAMPLE * 1.07)
+    equal("sample: all frees", sample.storm(sample.frees()), STORM)
     run = subprocess.run(["kmemtrace-report", "--json", "--by", "function",
                           "--lines", "0", sample.directory],
                          capture_output=True, text=True, check=True)
     report = json.loads(run.stdout)
-    expect("sample: in the report", report["capture"]["sample"], SAMPLE)
-    expect("sample: scaled", sum(
+    equal("sample: in the report", report["capture"]["sample"], SAMPLE)
+    equal("sample: scaled", sum(
         g["allocs"] for g in report["groups"]
         if g["function"].split()[0] == "storm_write"), n * SAMPLE)
 
@@ -249,17 +234,17 @@ def main():
     judge_pids(out)
     judge_sample(out)
     reset = capture.meta(os.path.join(out, "reset"))
-    expect("a session begun anew is complete", reset["complete"], "false")
+    equal("a session begun anew is complete", reset["complete"], "false")
     check(os.path.join(out, "reset"))
     changes = Judged(out, "changes")
-    expect("changes: filter", changes.meta["filter_changed"], "true")
-    expect("changes: sample", changes.meta["sample"], "0")
+    equal("changes: filter", changes.meta["filter_changed"], "true")
+    equal("changes: sample", changes.meta["sample"], "0")
     everything = Judged(out, "all")
     everything.expect_meta()
-    expect("all: the storm", (everything.storm(everything.allocs()),
-                              everything.storm(everything.frees())),
-           (1000, 1000))
-    return failed
+    equal("all: the storm", (everything.storm(everything.allocs()),
+          everything.storm(everything.frees())),
+(1000, 1000))
+    return failed()
 
 
 if __name__ == "__main__":

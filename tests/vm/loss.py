@@ -20,6 +20,7 @@ import subprocess
 import sys
 
 import capture
+from verdict import equal, failed, holds
 
 WITNESSED = struct.Struct("<QQQ")
 
@@ -50,14 +51,6 @@ def main():
     directory = os.path.join(out, "capture")
     symbols = capture.Symbols(directory)
     counted = overruns(os.path.join(out, "overruns"))
-    failed = False
-
-    def expect(what, value, wanted):
-        nonlocal failed
-        ok = value == wanted
-        failed |= not ok
-        print(f"loss.py: {what}: {value}" + ("" if ok else f", not {wanted}"))
-
     for cpu in capture.cpus(directory):
         events, lost = capture.read_all(directory, cpu)
         seen = collections.Counter(between_storms(
@@ -65,50 +58,48 @@ def main():
         recorded = collections.Counter(between_storms(
             [(e.event_id, e.type_id, e.call_site, e.ptr)
              for e in events], symbols))
-        expect(f"cpu{cpu}: events that the witness did not see",
-               sum((recorded - seen).values()), 0)
-        expect(f"cpu{cpu}: overruns, where {sum(seen.values())} events were"
-               f" seen and {sum(recorded.values())} recorded", counted[cpu],
-               sum((seen - recorded).values()))
+        equal(f"cpu{cpu}: events that the witness did not see",
+              sum((recorded - seen).values()), 0)
+        equal(f"cpu{cpu}: overruns, where {sum(seen.values())} events were"
+              f" seen and {sum(recorded.values())} recorded", counted[cpu],
+              sum((seen - recorded).values()))
 
-        expect(f"cpu{cpu}: events that {len(lost)} records of losses tell of",
-               sum(n for _, n, _, _ in lost), counted[cpu])
-        expect(f"cpu{cpu}: losses not between the times of the records around",
-               sum(not (0 < i < len(events) and n > 0 and
-                        events[i - 1].time <= since <= time <= events[i].time)
-                   for i, n, since, time in lost), 0)
+        equal(f"cpu{cpu}: events that {len(lost)} records of losses tell of",
+              sum(n for _, n, _, _ in lost), counted[cpu])
+        equal(f"cpu{cpu}: losses not between the times of the records around",
+              sum(not (0 < i < len(events) and n > 0 and
+                       events[i - 1].time <= since <= time <= events[i].time)
+                  for i, n, since, time in lost), 0)
 
     total = sum(counted.values())
     with open(os.path.join(out, "total_overruns")) as f:
-        expect("total_overruns", int(f.read()), total)
-    expect("overruns in kmemtrace.meta",
-           int(capture.meta(directory)["overruns"]), total)
-    if not total:
-        failed = True
-        print("loss.py: nothing was lost, so nothing was tested")
+        equal("total_overruns", int(f.read()), total)
+    equal("overruns in kmemtrace.meta",
+          int(capture.meta(directory)["overruns"]), total)
+    holds("something was lost", total, total > 0)
 
     rows, about = capture.table(directory, "tasks")
     until = [int(row[1]) for row in rows if row[1] != "-"]
-    expect("names of tasks kept", len(until), 16)
-    expect("others dropped, up to before the first of these",
-           int(about["dropped"]) > 0
-           and int(about["exact_after"]) <= until[0], True)
-    expect("names in their order", until, sorted(until))
+    equal("names of tasks kept", len(until), 16)
+    equal("others dropped, up to before the first of these",
+          int(about["dropped"]) > 0
+          and int(about["exact_after"]) <= until[0], True)
+    equal("names in their order", until, sorted(until))
 
     with open(directory + ".log") as f:
         said = f.read().replace(",", "")
-    expect("kmemtraced tells the number", f"{total} " in said
-           and "kmemtrace.subbufs=" in said, True)
+    equal("kmemtraced tells the number", f"{total} " in said
+          and "kmemtrace.subbufs=" in said, True)
     for program in ("kmemtrace-check", "kmemtrace-report"):
         run = subprocess.run([program, directory], capture_output=True,
                              text=True, check=False)
-        expect(f"{program} tells the number",
-               str(total) in (run.stdout + run.stderr).replace(",", ""), True)
+        equal(f"{program} tells the number",
+              str(total) in (run.stdout + run.stderr).replace(",", ""), True)
     run = subprocess.run(["kmemtrace-report", "--json", directory],
                          capture_output=True, text=True, check=True)
-    expect("overruns in the report", json.loads(run.stdout)["capture"]
-           ["overruns"], total)
-    return failed
+    equal("overruns in the report", json.loads(run.stdout)["capture"]
+          ["overruns"], total)
+    return failed()
 
 
 if __name__ == "__main__":

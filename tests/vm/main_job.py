@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 import capture
+from verdict import failed, holds
 
 
 LIMITS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -36,67 +37,60 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     directory = sys.argv[1]
-    failed = False
-
-    def expect(what, value, good):
-        nonlocal failed
-        failed |= not good
-        print(f"main_job.py: {what}: {value}{'' if good else '   <-- WRONG'}")
-
     meta = capture.meta(directory)
-    expect("complete", meta.get("complete"), meta.get("complete") == "true")
-    expect("overruns", meta.get("overruns"), meta.get("overruns") == "0")
+    holds("complete", meta.get("complete"), meta.get("complete") == "true")
+    holds("overruns", meta.get("overruns"), meta.get("overruns") == "0")
     cpus = capture.cpus(directory)
-    expect("files of CPUs", cpus, cpus == [0, 1])
+    holds("files of CPUs", cpus, cpus == [0, 1])
     records = {cpu: capture.read_cpu(directory, cpu) for cpu in cpus}
     count = sum(len(r) for r in records.values())
     for cpu in cpus:
-        expect(f"events of CPU {cpu}", len(records[cpu]),
-               len(records[cpu]) > 1000)
+        holds(f"events of CPU {cpu}", len(records[cpu]),
+              len(records[cpu]) > 1000)
         path = os.path.join(directory, f"cpu{cpu}.out")
         check = run("kmemtrace_check", path)
-        expect(f"kmemtrace_check cpu{cpu}.out ends", check.returncode,
-               check.returncode == 0)
+        holds(f"kmemtrace_check cpu{cpu}.out ends", check.returncode,
+              check.returncode == 0)
         if check.returncode:
             print(check.stdout, check.stderr)
     # early_trace_init() allocates the buffers of ftrace, so they are in no trace
     # of a tracer that begins with them.
     symbols = capture.Symbols(directory)
     early = [symbols.function(e.call_site) for e in records[0][:100]]
-    expect("first functions", early[:3], "__ring_buffer_alloc" in early)
+    holds("first functions", early[:3], "__ring_buffer_alloc" in early)
     check = run("kmemtrace-check", directory)
-    expect("kmemtrace-check ends", check.returncode, check.returncode == 0)
+    holds("kmemtrace-check ends", check.returncode, check.returncode == 0)
     print(check.stdout, check.stderr)
 
     report = json.loads(run("kmemtrace-report", "--json", directory).stdout)
-    expect("events in the report", report["capture"]["events"],
-           report["capture"]["events"] == count == int(meta["events"]))
+    holds("events in the report", report["capture"]["events"],
+          report["capture"]["events"] == count == int(meta["events"]))
     findings = report["findings"]
     print("main_job.py:", json.dumps(findings))
     for kind in ("unmatched_frees", "double_allocations"):
         n = findings[kind]["unexplained"]
-        expect(f"unexplained {kind}", n, n == 0)
+        holds(f"unexplained {kind}", n, n == 0)
         n = findings[kind]["after_loss"]
-        expect(f"{kind} after loss", n, n == 0)
+        holds(f"{kind} after loss", n, n == 0)
     for kind in ("type_mismatches", "unordered_timestamps", "skipped_records",
                  "truncated_bytes"):
-        expect(kind, findings[kind], findings[kind] == 0)
+        holds(kind, findings[kind], findings[kind] == 0)
     before = {re.split(r"[+.]", site["symbol"])[0]: site["frees"]
               for site in findings["before_trace_sites"]}
     strange = {name: n for name, n in before.items()
                if name not in known_before()}
-    expect(f"frees without an allocation, of {before}, that docs/limits.md"
-           " does not explain", strange, not strange)
+    holds(f"frees without an allocation, of {before}, that docs/limits.md"
+          " does not explain", strange, not strange)
     for kind in ("slab", "pages"):
         n = report["kinds"][kind]["cross_cpu_frees"]
-        expect(f"cross-CPU frees of {kind}", n, n > 0)
+        holds(f"cross-CPU frees of {kind}", n, n > 0)
     sites = report["callsites"]
     nameless = [s["address"] for s in sites if not s.get("symbol")]
-    expect(f"call sites of {len(sites)} without a name", len(nameless),
-           len(sites) > 100 and not nameless)
+    holds(f"call sites of {len(sites)} without a name", len(nameless),
+          len(sites) > 100 and not nameless)
     text = run("kmemtrace-report", directory)
-    expect("kmemtrace-report ends", text.returncode, text.returncode == 0)
-    return failed
+    holds("kmemtrace-report ends", text.returncode, text.returncode == 0)
+    return failed()
 
 
 if __name__ == "__main__":

@@ -16,22 +16,12 @@ import subprocess
 import sys
 
 import capture
+from verdict import equal, failed
 
 MARK, MORE, CUT = 4, 5, 1 << 63
 RECORD = struct.Struct("<BBHI40sqIHH")
 WIDTHS = {"b": 8, "h": 16, "i": 32, "q": 64}
 MODULE = "kmemtrace_sample"
-
-failed = False
-
-
-def expect(what, value, wanted):
-    """Tells, and remembers what is wrong."""
-    global failed  # pylint: disable=global-statement
-    ok = value == wanted
-    failed |= not ok
-    print(f"marks.py: {what}: {str(value)[:200]}"
-          + ("" if ok else f", not {str(wanted)[:200]}"))
 
 
 def values_of(payload, types):
@@ -108,7 +98,7 @@ def of_module(out, when):
     with open(os.path.join(out, f"info.{when}")) as f:
         info = {line.split()[4] for line in f
                 if line.startswith("mark ") and line.split()[2] == MODULE}
-    expect(f"info and table agree {when}", table, info)
+    equal(f"info and table agree {when}", table, info)
     return table
 
 
@@ -122,32 +112,32 @@ def check_sample(marks):
     def first(name):
         return next(m for m in marks if m[1] == name)
 
-    expect("no arguments", first("sample_begin")[3], [])
-    expect("signed", first("sample_signed")[3],
-           [-2 ** 7, -2 ** 15, -2 ** 31, -2 ** 63, -2 ** 63])
-    expect("unsigned", first("sample_unsigned")[3],
-           [2 ** 8 - 1, 2 ** 16 - 1, 2 ** 32 - 1, 2 ** 64 - 1, 2 ** 64 - 1])
+    equal("no arguments", first("sample_begin")[3], [])
+    equal("signed", first("sample_signed")[3],
+          [-2 ** 7, -2 ** 15, -2 ** 31, -2 ** 63, -2 ** 63])
+    equal("unsigned", first("sample_unsigned")[3],
+          [2 ** 8 - 1, 2 ** 16 - 1, 2 ** 32 - 1, 2 ** 64 - 1, 2 ** 64 - 1])
     others = first("sample_others")[3]
-    expect("others", others[:1] + others[2:6],
-           [ord("k"), -1, 1, 0xbeef, 0o755])
-    expect("addresses in a module", [a >> 40 for a in others[6:]],
-           [0xffffff] * 2)
-    expect("strings", first("sample_strings")[3],
-           ["an array", "(null)", "", "x" * 256 + "...", -1])
+    equal("others", others[:1] + others[2:6],
+          [ord("k"), -1, 1, 0xbeef, 0o755])
+    equal("addresses in a module", [a >> 40 for a in others[6:]],
+          [0xffffff] * 2)
+    equal("strings", first("sample_strings")[3],
+          ["an array", "(null)", "", "x" * 256 + "...", -1])
     interrupt = first("sample_interrupt")
-    expect("in an interrupt", interrupt[5], capture.HARDIRQ)
+    equal("in an interrupt", interrupt[5], capture.HARDIRQ)
     second = [m[3][3] for m in marks if m[1] == "sample_strings"]
-    expect("long strings of the others", second[1:], ["x" * 256] + [""] * 5)
+    equal("long strings of the others", second[1:], ["x" * 256] + [""] * 5)
 
 
 def check_lines(marks):
     """What user space wrote."""
     lines = [m[3][0] for m in marks if m[1] == "marker"]
     many = [line for line in lines if line.endswith(" of many")]
-    expect("many lines", many, [f"line {i} of many" for i in range(1000)])
-    expect("the other lines", [line for line in lines if line not in many],
-           ["first phase", "one", "two\t2", "three, without an end",
-            "0" * 256, "last phase"] + ["while a module comes"] * 5)
+    equal("many lines", many, [f"line {i} of many" for i in range(1000)])
+    equal("the other lines", [line for line in lines if line not in many],
+          ["first phase", "one", "two\t2", "three, without an end",
+           "0" * 256, "last phase"] + ["while a module comes"] * 5)
 
 
 def check_report(directory, marks):
@@ -156,32 +146,32 @@ def check_report(directory, marks):
         ["kmemtrace-report", "--json", "--marks", "--by", "mark", directory],
         capture_output=True, text=True, check=True)
     report = json.loads(run.stdout)
-    expect("marks in the report",
-           [(m["timestamp"], m["name"], m["number"]) for m in report["marks"]],
-           [m[:3] for m in marks])
+    equal("marks in the report",
+          [(m["timestamp"], m["name"], m["number"]) for m in report["marks"]],
+          [m[:3] for m in marks])
     texts = {m["name"]: m["text"] for m in reversed(report["marks"])}
-    expect("text of signed", texts["sample_signed"],
-           f"{-2**7} {-2**15} {-2**31} {-2**63} {-2**63}")
-    expect("text of no arguments", texts["sample_begin"],
-           "no arguments, 100%")
-    expect("text of others", re.sub(r"0xffff\w+", "ADDRESS",
-                                    texts["sample_others"]).split(", ")[3:7],
-           ["bool 1", "hex 0xbeef", "octal 0755",
-            "ADDRESS and ADDRESS"])
+    equal("text of signed", texts["sample_signed"],
+          f"{-2**7} {-2**15} {-2**31} {-2**63} {-2**63}")
+    equal("text of no arguments", texts["sample_begin"],
+          "no arguments, 100%")
+    equal("text of others", re.sub(r"0xffff\w+", "ADDRESS",
+          texts["sample_others"]).split(", ")[3:7],
+["bool 1", "hex 0xbeef", "octal 0755",
+"ADDRESS and ADDRESS"])
     by_phase = {g["mark"]: g for g in report["groups"] if g["kind"] == "slab"}
     steps = [m for m in marks if m[1] == "sample_step"]
     # kmalloc(64) between two steps belongs to the phase of the first of them.
     some = [by_phase.get(f"sample_step:{i}") for i in range(2, 90)]
-    expect("phases of single steps with an allocation of 64 bytes",
-           sum(g is not None and g["bytes_requested"] >= 64 for g in some), 88)
-    expect("phases", {"(start)", "marker:first phase",
-                      "sample_loaded"} <= set(by_phase), True)
+    equal("phases of single steps with an allocation of 64 bytes",
+          sum(g is not None and g["bytes_requested"] >= 64 for g in some), 88)
+    equal("phases", {"(start)", "marker:first phase",
+          "sample_loaded"} <= set(by_phase), True)
     run = subprocess.run(
         ["kmemtrace-report", "--json", "--time",
          "marker:first phase,marker:last phase", directory],
         capture_output=True, text=True, check=True)
     inside = json.loads(run.stdout)["kinds"]["kmalloc"]["allocs"]
-    expect("allocations between two lines", inside >= len(steps), True)
+    equal("allocations between two lines", inside >= len(steps), True)
 
 
 def main():
@@ -192,40 +182,40 @@ def main():
     directory = os.path.join(out, "capture")
     kinds = read_kinds(os.path.join(directory, "marks"))
     with open(os.path.join(out, "total_overruns")) as f:
-        expect("events lost", int(f.read()), 0)
+        equal("events lost", int(f.read()), 0)
 
     for when, names in (("before", set()), ("during", NAMES), ("after", set())):
-        expect(f"annotations {when}", of_module(out, when), names)
-    expect("the file marker", (kinds[1]["name"], kinds[1]["types"],
-                               kinds[1]["appeared"]), ("marker", "s", 0))
+        equal(f"annotations {when}", of_module(out, when), names)
+    equal("the file marker", (kinds[1]["name"], kinds[1]["types"],
+          kinds[1]["appeared"]), ("marker", "s", 0))
     lives = [k for k in kinds.values() if k["module"] == MODULE]
-    expect("lives of the module's annotations",
-           (len(lives), all(0 < k["appeared"] < k["went"] < float("inf")
-                            for k in lives)), (7 * len(NAMES), True))
+    equal("lives of the module's annotations",
+          (len(lives), all(0 < k["appeared"] < k["went"] < float("inf")
+                           for k in lives)), (7 * len(NAMES), True))
 
     by_cpu = [read_cpu(directory, cpu, kinds)
               for cpu in capture.cpus(directory)]
     for marks in by_cpu:
-        expect("in the order of time", marks,
-               sorted(marks, key=lambda m: m[0]))
+        equal("in the order of time", marks,
+              sorted(marks, key=lambda m: m[0]))
     marks = [(*m[:3], m[3], *m[4:]) for cpu in by_cpu for m in cpu]
     marks.sort(key=lambda m: m[0])
-    expect("while their module was there",
-           all(kinds[m[2]]["appeared"] <= m[0] <= kinds[m[2]]["went"]
-               for m in marks), True)
+    equal("while their module was there",
+          all(kinds[m[2]]["appeared"] <= m[0] <= kinds[m[2]]["went"]
+              for m in marks), True)
     check_sample(marks)
     check_lines(marks)
     with open(os.path.join(out, "evaluated")) as f:
-        expect("records of what was evaluated",
-               sum(m[1] == "sample_step" for m in marks), int(f.read()))
+        equal("records of what was evaluated",
+              sum(m[1] == "sample_step" for m in marks), int(f.read()))
     tasks = capture.Tasks(directory)
-    expect("tasks that loaded the module", {
+    equal("tasks that loaded the module", {
         tasks.find(m[4], m[0]) for m in marks if m[1] == "sample_begin"},
         {"insmod"})
     check_report(directory, marks)
     with open(os.path.join(out, "complaints")) as f:
-        expect("kinds of what the file marker refused", int(f.read()), 3)
-    return failed
+        equal("kinds of what the file marker refused", int(f.read()), 3)
+    return failed()
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import subprocess
 import sys
 
 import capture
+from verdict import equal, failed, holds
 
 STOP = struct.Struct("<BBHiQ32sqII")
 EVENT_STOP = 6
@@ -27,16 +28,6 @@ SNAPSHOTS = {
     "cache": "cache:kmt_snapshot>40000",
     "oom": "oom",
 }
-
-failed = False
-
-
-def expect(what, value, good):
-    global failed
-    ok = good(value) if callable(good) else value == good
-    failed |= not ok
-    print(f"snapshot.py: {what}: {value}"
-          + ("" if ok else " is wrong" if callable(good) else f", not {good}"))
 
 
 def allocations(directory):
@@ -61,21 +52,21 @@ def meta(directory):
 def check(directory):
     result = subprocess.run(["kmemtrace-check", directory], text=True,
                             capture_output=True)
-    expect(f"{directory}: the check ends with", result.returncode, 0)
+    equal(f"{directory}: the check ends with", result.returncode, 0)
     if result.returncode:
         print(result.stdout, result.stderr)
 
 
 def is_saved(directory, why):
     about = meta(directory)
-    expect(f"{directory}: why", about["snapshot"]["why"], why)
-    expect("its beginning is cut", about["capture"]["continues"], "true")
-    expect("it is complete", about["capture"]["complete"], "true")
+    equal(f"{directory}: why", about["snapshot"]["why"], why)
+    equal("its beginning is cut", about["capture"]["continues"], "true")
+    equal("it is complete", about["capture"]["complete"], "true")
     taken = int(about["snapshot"]["time"])
     last = max((e.time for e in capture.read(directory)), default=0)
     # A record that was under way, on a slow machine.
-    expect("the last record comes so many ns after it was taken", last - taken,
-           lambda n: n < 100_000_000)
+    holds("the last record comes so many ns after it was taken", last - taken,
+          last - taken < 100_000_000)
     check(directory)
 
 
@@ -87,7 +78,7 @@ def report_names(directory, culprit):
          directory], check=True, capture_output=True, text=True).stdout
     print(text)
     rows = list(csv.reader(text.splitlines()))
-    expect("the report names first", rows[1][1].split()[0], culprit)
+    equal("the report names first", rows[1][1].split()[0], culprit)
 
 
 def stopped(directory):
@@ -102,12 +93,12 @@ def stopped(directory):
                 continue
             stops += 1
             symbols = capture.Symbols(directory)
-            expect("it stopped for", fields[5].rstrip(b"\0"),
-                   b"kmemtrace_snapshot")
-            expect("asked for by", symbols.function(fields[4]), "snapshot_take")
-            expect("fields that are 0", (fields[1], fields[8]), (0, 0))
-            expect("records of this CPU after it", len(records) - 1 - i, 0)
-    expect("records of a stop", stops, 1)
+            equal("it stopped for", fields[5].rstrip(b"\0"),
+                  b"kmemtrace_snapshot")
+            equal("asked for by", symbols.function(fields[4]), "snapshot_take")
+            equal("fields that are 0", (fields[1], fields[8]), (0, 0))
+            equal("records of this CPU after it", len(records) - 1 - i, 0)
+    equal("records of a stop", stops, 1)
     check(directory)
 
 
@@ -122,23 +113,24 @@ def main():
     check(os.path.join(out, "live"))
 
     count, _ = allocations(os.path.join(out, "root"))
-    expect("kept before the snapshot", count["snapshot_keep"], 1000)
+    equal("kept before the snapshot", count["snapshot_keep"], 1000)
     count, _ = allocations(os.path.join(out, "cache"))
     # SLUB takes what its CPUs have at hand for objects in use.
-    expect("objects of the cache when it held too much",
-           count["snapshot_fill"], lambda n: 150 <= n <= 40000 // 200 + 1)
-    expect("kept before that", count["snapshot_keep"], 51)
+    holds("objects of the cache when it held too much",
+          count["snapshot_fill"],
+          150 <= count["snapshot_fill"] <= 40000 // 200 + 1)
+    equal("kept before that", count["snapshot_keep"], 51)
     count, _ = allocations(os.path.join(out, "site"))
-    expect("kept between the snapshots, until it was too much",
-           count["snapshot_keep"], 51)
+    equal("kept between the snapshots, until it was too much",
+          count["snapshot_keep"], 51)
     count, held = allocations(os.path.join(out, "oom"))
-    expect("who was given most before the OOM killer came",
-           held.most_common(1)[0][0], "snapshot_hoard")
+    equal("who was given most before the OOM killer came",
+          held.most_common(1)[0][0], "snapshot_hoard")
     report_names(os.path.join(out, "oom"), "snapshot_hoard")
     count, _ = allocations(os.path.join(out, "stopped"))
-    expect("kept before tracing stopped", count["snapshot_keep"], 10)
+    equal("kept before tracing stopped", count["snapshot_keep"], 10)
     stopped(os.path.join(out, "stopped"))
-    sys.exit(1 if failed else 0)
+    sys.exit(failed())
 
 
 if __name__ == "__main__":

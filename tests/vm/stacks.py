@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 import capture
+from verdict import failed, holds
 
 # Callers in this order, others may be between; and that they allocate from.
 CHAINS = (("cache", ("__d_alloc", "d_alloc", "path_openat")),
@@ -50,45 +51,38 @@ def report(*args):
     return done.stdout
 
 
-def check_source(expect, directory, vmlinux):
+def check_source(directory, vmlinux):
     """Source lines, by debug information."""
     groups = json.loads(report("-q", "--json", "--stacks", "--vmlinux",
                                vmlinux, directory))["groups"]
     frames = [f for g in groups for f in g["stack"]]
     named = sum(f["symbol"] is not None for f in frames)
     lines = sum(f["source"] is not None for f in frames)
-    expect("call sites and callers of stacks with a name",
-           f"{named} of {len(frames)}", named >= .99 * len(frames))
-    expect("with file and line", f"{lines} of {len(frames)}",
-           lines >= .97 * len(frames))
+    holds("call sites and callers of stacks with a name",
+          f"{named} of {len(frames)}", named >= .99 * len(frames))
+    holds("with file and line", f"{lines} of {len(frames)}",
+          lines >= .97 * len(frames))
     found = {f["source"]["file"] for g in groups for f in g["stack"]
              if f["source"] and (f["symbol"] or "").startswith("copy_process+")}
-    expect("the file of copy_process()", found,
-           any(name.endswith("kernel/fork.c") for name in found))
+    holds("the file of copy_process()", found,
+          any(name.endswith("kernel/fork.c") for name in found))
 
 
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     directory = sys.argv[1]
-    failed = False
-
-    def expect(what, value, good):
-        nonlocal failed
-        failed |= not good
-        print(f"stacks.py: {what}: {value}{'' if good else '   <-- WRONG'}")
-
-    expect("version", capture.version(directory),
-           capture.version(directory) == 2)
-    expect("record size", capture.record_size(directory),
-           capture.record_size(directory) == 72)
+    holds("version", capture.version(directory),
+          capture.version(directory) == 2)
+    holds("record size", capture.record_size(directory),
+          capture.record_size(directory) == 72)
     table, about = read_table(directory)
     symbols = capture.Symbols(directory)
     names = {number: [symbols.function(a) for a in addresses]
              for number, addresses in table.items()}
-    expect("stacks in the table", len(table), len(table) > 1000)
+    holds("stacks in the table", len(table), len(table) > 1000)
     deepest = max(map(len, table.values()))
-    expect("deepest", deepest, 8 < deepest <= DEPTH)
+    holds("deepest", deepest, 8 < deepest <= DEPTH)
     counts = collections.Counter()
     found = collections.Counter()
     used = set()
@@ -105,31 +99,31 @@ def main():
         counts["at call site"] += table[e.stack][0] == e.call_site
         if e.event_id == capture.ALLOC:
             found[e.stack, capture.TYPES[e.type_id]] += 1
-    expect("records", counts["records"], counts["records"] > 10000)
-    expect("reserved", counts["reserved"], not counts["reserved"])
-    expect("numbers that the table lacks", counts["unknown"],
-           not counts["unknown"])
-    expect("records without a stack", counts["none"],
-           counts["none"] <= counts["records"] / 1000)
-    expect("as many as the table says", about["lost"],
-           counts["none"] <= int(about["lost"]))
-    expect("stacks that begin with the call site", counts["at call site"],
-           counts["at call site"] >= .99 * counts["records"])
-    expect("stacks used", len(used), len(used) > len(table) / 2)
+    holds("records", counts["records"], counts["records"] > 10000)
+    holds("reserved", counts["reserved"], not counts["reserved"])
+    holds("numbers that the table lacks", counts["unknown"],
+          not counts["unknown"])
+    holds("records without a stack", counts["none"],
+          counts["none"] <= counts["records"] / 1000)
+    holds("as many as the table says", about["lost"],
+          counts["none"] <= int(about["lost"]))
+    holds("stacks that begin with the call site", counts["at call site"],
+          counts["at call site"] >= .99 * counts["records"])
+    holds("stacks used", len(used), len(used) > len(table) / 2)
     for kind, wanted in CHAINS:
         n = sum(count for (stack, of), count in found.items()
                 if of == kind and is_chain(names[stack], wanted))
-        expect(f"{kind}: {' < '.join(wanted)}", n, n > 0)
+        holds(f"{kind}: {' < '.join(wanted)}", n, n > 0)
     folded = report("-q", "--folded", "--stacks", directory).splitlines()
     deep = [line for line in folded
             if re.match(r"cache;.*;do_syscall_64;.*;__d_alloc \d+$", line)]
-    expect("whole chains in --folded", len(deep), bool(deep))
+    holds("whole chains in --folded", len(deep), bool(deep))
     owners = report("-q", "--by", "owner", "--csv", directory)
-    expect("owners", owners.count("\n"), "kmem_cache_alloc" not in owners
-           and owners.count("\n") > 100)
+    holds("owners", owners.count("\n"), "kmem_cache_alloc" not in owners
+          and owners.count("\n") > 100)
     if len(sys.argv) == 3:
-        check_source(expect, directory, sys.argv[2])
-    return failed
+        check_source(directory, sys.argv[2])
+    return failed()
 
 
 if __name__ == "__main__":

@@ -11,18 +11,19 @@ import collections
 import sys
 
 import capture
+from verdict import failed, holds
 
 
-def find_work(expect, flags, by_cache, by_task):
+def find_work(flags, by_cache, by_task):
     for flag, text in ((capture.HARDIRQ, "hard"), (capture.SOFTIRQ, "soft")):
         n = sum(n for value, n in flags.items() if value & flag)
-        expect(f"in {text} interrupts", n, n > 0)
+        holds(f"in {text} interrupts", n, n > 0)
     for text in ("dentry", "inode_cache", "vm_area_struct", "radix_tree_node",
                  "skbuff_head_cache", "names_cache"):
-        expect(f"objects of {text}", by_cache[text], by_cache[text] > 0)
+        holds(f"objects of {text}", by_cache[text], by_cache[text] > 0)
     for text in ("swapper/0", "scenario", "kmemtraced", "dd", "nc", "find",
                  "kthreadd"):
-        expect(f"records of {text}", by_task[text], by_task[text] > 0)
+        holds(f"records of {text}", by_task[text], by_task[text] > 0)
 
 
 def main():
@@ -37,15 +38,8 @@ def main():
     parser.add_argument("directory", metavar="CAPTURE")
     args = parser.parse_args()
     directory = args.directory
-    failed = False
-
-    def expect(what, value, good):
-        nonlocal failed
-        failed |= not good
-        print(f"version2.py: {what}: {value}{'' if good else '   <-- WRONG'}")
-
-    expect("version", capture.version(directory),
-           capture.version(directory) == 2)
+    holds("version", capture.version(directory),
+          capture.version(directory) == 2)
     caches = capture.caches(directory)
     tasks = capture.Tasks(directory)
     symbols = capture.Symbols(directory)
@@ -88,33 +82,33 @@ def main():
         if e.time < created or (destroyed and e.time > destroyed):
             wrong_caches[text + " when it was not there"] += 1
     wrong_caches = +wrong_caches
-    expect("caches", len(caches), len(caches) > 5)
-    expect("objects with a wrong number of a cache", dict(wrong_caches),
-           not wrong_caches)
-    expect("objects freed to another cache", other_caches, other_caches == 0)
-    expect("names of tasks dropped", tasks.dropped, tasks.dropped == 0)
-    expect("tasks without a name", dict(nameless), not nameless)
-    expect("records with strange flags", strange_flags, strange_flags == 0)
-    expect("accounted", sum(charged.values()),
-           any(charged.values()) == args.accounted)
+    holds("caches", len(caches), len(caches) > 5)
+    holds("objects with a wrong number of a cache", dict(wrong_caches),
+          not wrong_caches)
+    holds("objects freed to another cache", other_caches, other_caches == 0)
+    holds("names of tasks dropped", tasks.dropped, tasks.dropped == 0)
+    holds("tasks without a name", dict(nameless), not nameless)
+    holds("records with strange flags", strange_flags, strange_flags == 0)
+    holds("accounted", sum(charged.values()),
+          any(charged.values()) == args.accounted)
     if args.task:
         n = sum(n for text, n in by_task.items()
                 if text and " ".join(text.split()) == args.task)
-        expect(f"records of {args.task}", n, n > 100)
+        holds(f"records of {args.task}", n, n > 100)
     if args.work:
-        find_work(expect, flags, by_cache, by_task)
+        find_work(flags, by_cache, by_task)
         sites = {symbols.function(e.call_site): e for e in
                  capture.read(directory) if e.cache and e.event_id == 1}
         for function, text in (("__d_alloc", "dentry"),
                                ("vm_area_alloc", "vm_area_struct")):
             found = caches[sites[function].cache][4]
-            expect(f"the cache that {function}() allocates from", found,
-                   found == text)
+            holds(f"the cache that {function}() allocates from", found,
+                  found == text)
     print("version2.py: most by cache:", by_cache.most_common(5))
     print("version2.py: most by task:", by_task.most_common(8))
     print("version2.py: flags:", dict(flags),
           "accounted:", (+charged).most_common(5))
-    return failed
+    return failed()
 
 
 if __name__ == "__main__":
