@@ -425,15 +425,23 @@ GHashTable *kmt_control_overruns(KmtControl *control, GError **error)
 	return kmt_control_per_cpu(control, "overruns", error);
 }
 
-GHashTable *kmt_control_consumed(KmtControl *control, GError **error)
+gboolean kmt_control_any_consumed(KmtControl *control, const char *name,
+				  gboolean *consumed, GError **error)
 {
-	g_autofree char *text = NULL;
+	g_autoptr(GHashTable) table = NULL;
+	GHashTableIter iter;
+	gpointer n;
 
-	if (faccessat(control->dir_fd, "consumed", F_OK, 0) < 0 &&
-	    errno == ENOENT)
-		return g_hash_table_new_full(NULL, NULL, NULL, g_free);
-	text = read_file(control, "consumed", error);
-	return text ? parse_per_cpu(control, "consumed", text, error) : NULL;
+	*consumed = FALSE;
+	if (!kmt_control_has(control, name))
+		return TRUE;
+	table = kmt_control_per_cpu(control, name, error);
+	if (!table)
+		return FALSE;
+	g_hash_table_iter_init(&iter, table);
+	while (g_hash_table_iter_next(&iter, NULL, &n))
+		*consumed |= *(guint64 *)n > 0;
+	return TRUE;
 }
 
 gboolean kmt_control_parse_cpu(const char *name, guint *cpu)

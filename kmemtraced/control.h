@@ -61,10 +61,11 @@ GHashTable *kmt_control_per_cpu(KmtControl *control, const char *name,
 				GError **error);
 
 /*
- * The same of bytes that readers took since tracing was last switched on.  A
- * kernel that does not tell has none.
+ * Has any reader taken bytes since tracing was last switched on, by a table of
+ * the name?  A kernel that has none does not tell: FALSE.
  */
-GHashTable *kmt_control_consumed(KmtControl *control, GError **error);
+gboolean kmt_control_any_consumed(KmtControl *control, const char *name,
+				  gboolean *consumed, GError **error);
 
 /*
  * Whether there is such a file; its text without the last newline; and a write

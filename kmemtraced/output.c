@@ -281,10 +281,23 @@ static gboolean addresses_are_zero(const char *block, gsize n_bytes,
 	return TRUE;
 }
 
+/* r is what came of writing until here: 0 or -errno. */
+static gboolean finish(KmtSink *sink, int r, const char *path, GError **error)
+{
+	if (r == 0)
+		r = kmt_sink_finish(sink);
+	if (r == 0)
+		r = kmt_sink_sync(sink);
+	if (r < 0)
+		kmt_set_errno(error, kmt_write_error_code(-r), -r,
+			      "cannot write %s", path);
+	return r == 0;
+}
+
 static gboolean copy(int from, const char *source, KmtSink *sink,
 		     const char *path, gboolean *hidden, GError **error)
 {
-	gboolean in_address = TRUE, zero = TRUE;
+	gboolean in_address = TRUE, zero = TRUE, ok;
 	gsize room;
 	ssize_t n;
 	int r = 0;
@@ -305,16 +318,10 @@ static gboolean copy(int from, const char *source, KmtSink *sink,
 		zero = zero && addresses_are_zero(to, (gsize)n, &in_address);
 		r = kmt_sink_add(sink, (gsize)n);
 	}
-	if (r == 0)
-		r = kmt_sink_finish(sink);
-	if (r == 0)
-		r = kmt_sink_sync(sink);
-	if (r < 0)
-		kmt_set_errno(error, kmt_write_error_code(-r), -r,
-			      "cannot write %s", path);
+	ok = finish(sink, r, path, error);
 	if (hidden)
 		*hidden = zero && kmt_sink_written(sink) > 0;
-	return r == 0;
+	return ok;
 }
 
 gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
@@ -355,6 +362,7 @@ gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
 gboolean kmt_output_write_table(KmtOutput *output, const char *name,
 				const char *text, GError **error)
 {
+	g_autofree char *path = g_build_filename(output->path, name, NULL);
 	g_autoptr(KmtSink) sink =
 		kmt_sink_new(output->fd, name, 1, KMT_SINK_CHUNK_BYTES, error);
 	gsize left = strlen(text), room;
@@ -372,14 +380,7 @@ gboolean kmt_output_write_table(KmtOutput *output, const char *name,
 		left -= room;
 		r = kmt_sink_add(sink, room);
 	}
-	if (r == 0)
-		r = kmt_sink_finish(sink);
-	if (r == 0)
-		r = kmt_sink_sync(sink);
-	if (r < 0)
-		kmt_set_errno(error, kmt_write_error_code(-r), -r,
-			      "cannot write %s/%s", output->path, name);
-	return r == 0;
+	return finish(sink, r, path, error);
 }
 
 /* A file with room for the last meta, so that a full disk does not matter. */

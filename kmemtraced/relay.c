@@ -255,19 +255,8 @@ static GHashTable *relay_overruns(KmtSource *source, GError **error)
 static gboolean relay_any_consumed(KmtSource *source, gboolean *consumed,
 				   GError **error)
 {
-	g_autoptr(GHashTable) table =
-		kmt_control_consumed(control_of(source), error);
-	GHashTableIter iter;
-	gpointer n;
-
-	if (!table)
-		return FALSE;
-	*consumed = FALSE;
-	g_hash_table_iter_init(&iter, table);
-	while (g_hash_table_iter_next(&iter, NULL, &n))
-		if (*(guint64 *)n > 0)
-			*consumed = TRUE;
-	return TRUE;
+	return kmt_control_any_consumed(control_of(source), "consumed",
+					consumed, error);
 }
 
 static GArray *relay_cpus(KmtSource *source)

@@ -169,23 +169,6 @@ static gboolean open_cpus(Snapshot *snapshot, GError **error)
 	return check_same(snapshot, error);
 }
 
-static gboolean any_consumed(Snapshot *snapshot, gboolean *consumed,
-			     GError **error)
-{
-	g_autoptr(GHashTable) table = kmt_control_per_cpu(
-		snapshot->control, "snapshot/consumed", error);
-	GHashTableIter iter;
-	gpointer n;
-
-	if (!table)
-		return FALSE;
-	*consumed = FALSE;
-	g_hash_table_iter_init(&iter, table);
-	while (g_hash_table_iter_next(&iter, NULL, &n))
-		*consumed |= *(guint64 *)n > 0;
-	return TRUE;
-}
-
 static gboolean make_meta(Snapshot *snapshot, KmtSummary *summary,
 			  GError **error)
 {
@@ -307,7 +290,8 @@ static gboolean open_snapshot(Snapshot *snapshot, GError **error)
 	snapshot->state = read_state(snapshot, error);
 	if (!snapshot->state || !check_state(snapshot, error) ||
 	    !open_cpus(snapshot, error) ||
-	    !any_consumed(snapshot, &consumed, error))
+	    !kmt_control_any_consumed(snapshot->control, "snapshot/consumed",
+				      &consumed, error))
 		return FALSE;
 	if (consumed)
 		snapshot->ui->warning("some of this snapshot was read before; "

@@ -18,6 +18,8 @@ import subprocess
 import sys
 import time
 
+from live import check, skip
+
 # Each second, below which the machine is too slow for the test to tell
 # anything, while two processes make the kernel allocate as fast as they can.
 RATE_MIN = 100_000
@@ -27,19 +29,6 @@ TRACEFS = "/sys/kernel/tracing"
 INSTANCE = os.path.join(TRACEFS, "instances", "kmemtrace")
 ALLOC, FREE = 1, 2
 PAGES, PERCPU, VMALLOC = 2, 3, 4
-
-
-def skip(reason):
-    """As scripts/test knows it."""
-    print(reason)
-    sys.exit(77)
-
-
-def check(condition, *what):
-    """Fails with all that was seen."""
-    if not condition:
-        print("FAILED:", *what)
-        sys.exit(1)
 
 
 def read(name):

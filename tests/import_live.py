@@ -19,6 +19,8 @@ import shutil
 import subprocess
 import sys
 
+from live import check, skip
+
 TRACEFS = "/sys/kernel/tracing"
 ROUNDS = 300
 EVENTS = ("kmem/kmalloc", "kmem/kmalloc_node", "kmem/kfree",
@@ -32,19 +34,6 @@ FUNCTION_TRACER = ("/proc/sys/kernel/ftrace_enabled", "set_ftrace_filter",
                    "set_ftrace_notrace", "set_graph_function",
                    "set_graph_notrace", "set_ftrace_pid",
                    "set_ftrace_notrace_pid")
-
-
-def skip(reason):
-    """As scripts/test knows it."""
-    print(reason)
-    sys.exit(77)
-
-
-def check(condition, *what):
-    """Fails with all that was seen."""
-    if not condition:
-        print("FAILED:", *what)
-        sys.exit(1)
 
 
 def run(*argv, **settings):

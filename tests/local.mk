@@ -207,7 +207,7 @@ TESTS += $(KMT_IMPORT_TESTS)
 EXTRA_DIST += $(KMT_IMPORT_TESTS) tests/import_files.py
 
 # On the machine's own kernel; not for make check.
-EXTRA_DIST += tests/ftrace_live.py tests/import_live.py
+EXTRA_DIST += tests/ftrace_live.py tests/import_live.py tests/live.py
 
 # report/
 check_PROGRAMS += tests/totals-unit
