@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is kept while records are read, by the pipeline's consumer.  Internal to
- * aggregate.c and plain.c. */
+ * aggregate.c, asked.c and plain.c. */
 #ifndef KMEMTRACE_REPORT_BOOKS_H
 #define KMEMTRACE_REPORT_BOOKS_H
 
@@ -72,5 +72,24 @@ void kmt_plain_steps(KmtBooks *books, const KmtMatched *matched, guint from,
 /* At the end, before kmt_groups_finish(), and after it. */
 void kmt_plain_groups(KmtBooks *books);
 void kmt_plain_kinds(KmtBooks *books);
+
+/*
+ * asked.c: the figures that somebody asked for: of a span, of windows, of what
+ * passes a filter, with details.
+ */
+void kmt_asked_steps(KmtBooks *books, const KmtMatched *matched, guint from,
+		     guint to);
+/* What the steps do not tell, findings among it; also of plain figures. */
+void kmt_asked_extra(KmtBooks *books, const KmtMatched *matched,
+		     const KmtExtra *extra);
+/* Time has come to now: spans and windows begin and end. */
+void kmt_asked_at_time(KmtBooks *books, gint64 now);
+/* After the span, from a record and an extra on: what is freed then was live
+ * when it ended. */
+void kmt_asked_after_span(KmtBooks *books, const KmtMatched *matched,
+			  guint from, guint next);
+/* At the end, if there was a record; and after kmt_groups_finish(). */
+void kmt_asked_finish(KmtBooks *books, KmtPipeline *pipeline);
+void kmt_asked_kinds(KmtBooks *books);
 
 #endif

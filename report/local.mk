@@ -2,6 +2,7 @@
 bin_PROGRAMS += report/kmemtrace-report
 REPORT_SOURCES = \
 	report/aggregate.c report/aggregate.h \
+	report/asked.c \
 	report/books.h \
 	report/columns.c report/columns.h \
 	report/cross.c report/cross.h \

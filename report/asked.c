@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "report/books.h"
+
+/* gcc does not see that these are called for each event. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* NULL: the filter does not want it. */
+static inline const KmtLotBook *wanted(KmtBooks *books, guint32 lot)
+{
+	const KmtLotBook *b = kmt_books_lot(books, lot);
+
+	return b->ledger ? b : NULL;
+}
+
+/* ---- the plain figures ---- */
+
+static ALWAYS_INLINE void book_alloc(KmtBooks *books, const KmtLotBook *b,
+				     gint64 now, gboolean remote)
+{
+	KmtLedger *kind = &books->kinds[b->kind];
+	KmtLedger *slab = &books->kinds[KMT_KIND_SLAB];
+
+	kmt_ledger_before(b->ledger);
+	kmt_ledger_alloc(b->ledger, b->bytes_req, b->bytes_alloc, now);
+	/* What fits in the sum of a kind fits in that of a group. */
+	if (G_UNLIKELY(kind->bytes_req + b->bytes_req < b->bytes_req ||
+		       kind->bytes_alloc + b->bytes_alloc < b->bytes_alloc))
+		books->aggregate->overflowed = TRUE;
+	/* It may have been live before the span, of which sums know nothing. */
+	if (G_UNLIKELY(kind->live + b->bytes_alloc < b->bytes_alloc))
+		books->live_overflowed = TRUE;
+	kind->epoch +=
+		kmt_ledger_alloc(kind, b->bytes_req, b->bytes_alloc, now);
+	if (kmt_kind_is_slab(b->kind))
+		slab->epoch +=
+			kmt_ledger_change(slab, FALSE, b->bytes_alloc, now);
+	if (G_UNLIKELY(remote)) {
+		b->ledger->remote_node_allocs++;
+		kind->remote_node_allocs++;
+	}
+}
+
+/* The object is live no more, in each sum that it is a part of. */
+static ALWAYS_INLINE void book_close(KmtBooks *books, const KmtLotBook *b)
+{
+	kmt_ledger_before(b->ledger);
+	kmt_ledger_close(b->ledger, b->bytes_req, b->bytes_alloc);
+	kmt_ledger_close(&books->kinds[b->kind], b->bytes_req, b->bytes_alloc);
+	if (kmt_kind_is_slab(b->kind))
+		books->kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
+}
+
+/* The object was freed. */
+static inline void book_free(KmtBooks *books, const KmtLotBook *b,
+			     gboolean cross)
+{
+	kmt_ledger_free(b->ledger, cross);
+	kmt_ledger_free(&books->kinds[b->kind], cross);
+}
+
+static gboolean is_remote(const KmtBooks *books, gint32 wanted, guint16 file)
+{
+	const KmtCpuFile *f = books->capture->files->pdata[file];
+
+	return wanted >= 0 && f->node >= 0 && wanted != f->node;
+}
+
+/* ---- the figures that somebody has to ask for ---- */
+
+static KmtTallySite site_of(const KmtBooks *books, guint32 lot)
+{
+	KmtCell cell = kmt_cells_cell(books->aggregate->cells, lot);
+	KmtTallySite site = {.address = cell.call_site,
+			     .kind = (KmtKind)cell.type};
+
+	return site;
+}
+
+static gboolean has_lifetime(const KmtFilter *filter, guint64 lifetime)
+{
+	return lifetime >= filter->lifetime_min &&
+	       lifetime <= filter->lifetime_max;
+}
+
+/* Whatever the filter says: it is a finding. */
+static void note_short(KmtBooks *books, guint32 lot)
+{
+	const KmtLotBook *b = kmt_books_lot(books, lot);
+
+	books->aggregate->short_allocs += b->bytes_alloc < b->bytes_req;
+}
+
+static void window_alloc(KmtBooks *books, const KmtLotBook *b, gint64 now)
+{
+	if (!books->options->span.windows)
+		return;
+	kmt_ledger_alloc(&books->window_kinds[b->kind], b->bytes_req,
+			 b->bytes_alloc, now);
+	if (kmt_kind_is_slab(b->kind))
+		kmt_ledger_change(&books->window_kinds[KMT_KIND_SLAB], FALSE,
+				  b->bytes_alloc, now);
+}
+
+static void window_close(KmtBooks *books, const KmtLotBook *b)
+{
+	if (!books->options->span.windows)
+		return;
+	kmt_ledger_close(&books->window_kinds[b->kind], b->bytes_req,
+			 b->bytes_alloc);
+	if (kmt_kind_is_slab(b->kind))
+		books->window_kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
+}
+
+static KmtDetail *detail_of(const KmtBooks *books, const KmtLotBook *b)
+{
+	return books->aggregate->groups->groups[b->group].detail;
+}
+
+static void count_alloc(KmtBooks *books, const KmtLotBook *b, gint64 now,
+			gboolean remote)
+{
+	KmtDetail *detail = detail_of(books, b);
+
+	book_alloc(books, b, now, remote);
+	if (detail && books->inside)
+		kmt_histogram_add(&detail->sizes, b->bytes_req);
+}
+
+/* By a filter of lifetimes, whether an object counts is known when it is freed
+ * or at the end. */
+static void count_late(KmtBooks *books, const KmtLotBook *b, gint64 now,
+		       guint32 lot, guint16 file)
+{
+	KmtCell cell = kmt_cells_cell(books->aggregate->cells, lot);
+
+	count_alloc(books, b, now, is_remote(books, cell.node, file));
+}
+
+static void asked_alloc(KmtBooks *books, const KmtLotBook *b, gint64 now,
+			gboolean remote)
+{
+	if (books->options->filter->lifetime)
+		return;
+	count_alloc(books, b, now, remote);
+	window_alloc(books, b, now);
+}
+
+static void asked_close(KmtBooks *books, const KmtLotBook *b)
+{
+	if (books->options->filter->lifetime)
+		return;
+	book_close(books, b);
+	window_close(books, b);
+}
+
+/* What was allocated, when and where; when, where and by whom it was freed. */
+typedef struct {
+	guint32 lot;
+	gint64 born;
+	guint16 born_file;
+	gint64 now;
+	guint16 free_file;
+	guint64 free_site;
+} Freed;
+
+static void asked_free(KmtBooks *books, const KmtLotBook *b, const Freed *freed)
+{
+	const KmtFilter *filter = books->options->filter;
+	guint64 lifetime = freed->now > freed->born
+				   ? (guint64)freed->now - (guint64)freed->born
+				   : 0;
+	gboolean cross = freed->born_file != freed->free_file;
+	KmtDetail *detail = detail_of(books, b);
+
+	if (filter->lifetime) {
+		if (!books->inside || !has_lifetime(filter, lifetime))
+			return;
+		count_late(books, b, freed->now, freed->lot, freed->born_file);
+		book_close(books, b);
+	}
+	book_free(books, b, cross);
+	if (books->plain)
+		books->extra_frees[b->kind]++;
+	if (books->options->span.windows)
+		kmt_ledger_free(&books->window_kinds[b->kind], cross);
+	if (!books->inside)
+		return;
+	if (detail) {
+		kmt_histogram_add(&detail->lifetimes, lifetime);
+		detail->short_lived += lifetime < books->options->churn_ns;
+	}
+	if (books->aggregate->cross) {
+		KmtTallySite alloc = site_of(books, freed->lot);
+
+		books->aggregate->overflowed |= kmt_cross_add(
+			books->aggregate->cross, &alloc, freed->born_file,
+			freed->free_site, freed->free_file, b->bytes_alloc);
+	}
+}
+
+/* ---- time ---- */
+
+static gint64 end_of_window(const KmtBooks *books, guint window)
+{
+	const KmtSpan *span = &books->options->span;
+	guint64 start = (guint64)books->start - (guint64)books->origin;
+	guint64 length = MAX(span->windows_stop, start) - start;
+	guint n = span->windows;
+
+	if (window + 1 == n)
+		return books->stop;
+	return (gint64)((guint64)books->start + length / n * (window + 1) +
+			length % n * (window + 1) / n);
+}
+
+static void begin_window(KmtBooks *books, gint64 start)
+{
+	guint i;
+
+	books->window_end = end_of_window(books, books->window);
+	books->aggregate->windows[books->window].start =
+		(guint64)start - (guint64)books->origin;
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		kmt_ledger_restart(&books->window_kinds[i], start);
+		books->window_frees[i] = 0;
+	}
+}
+
+/* What the kinds add up to; frees: of all records, or NULL. */
+static void make_kinds(KmtBooks *books, KmtTotals totals[KMT_N_KINDS],
+		       const KmtLedger ledgers[KMT_N_KINDS],
+		       const guint64 *frees)
+{
+	KmtTotals *slab = &totals[KMT_KIND_SLAB];
+	guint i;
+
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		totals[i] = kmt_ledger_totals(&ledgers[i]);
+		if (frees)
+			totals[i].frees = frees[i];
+	}
+	/* Its ledger has nothing but peaks. */
+	*slab = (KmtTotals){.peak_bytes_alloc = slab->peak_bytes_alloc,
+			    .peak_timestamp = slab->peak_timestamp};
+	books->aggregate->overflowed |=
+		kmt_totals_add(slab, &totals[KMT_KIND_KMALLOC]) |
+		kmt_totals_add(slab, &totals[KMT_KIND_CACHE]);
+}
+
+static void end_window(KmtBooks *books)
+{
+	KmtGroups *groups = books->aggregate->groups;
+	guint32 i;
+
+	make_kinds(books, books->aggregate->windows[books->window].kinds,
+		   books->window_kinds,
+		   books->counts_all ? books->window_frees : NULL);
+	for (i = 0; i < groups->n_groups; i++)
+		groups->groups[i].detail->live_bytes[books->window] =
+			kmt_groups_ledger(groups, i)->live;
+	books->window++;
+}
+
+static void begin_span(KmtBooks *books)
+{
+	KmtGroups *groups = books->aggregate->groups;
+	guint32 i;
+
+	books->inside = TRUE;
+	books->aggregate->overflowed = FALSE;
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		kmt_ledger_restart(&books->kinds[i], books->start);
+		/* At its start, live bytes are the most so far. */
+		books->kinds[i].epoch++;
+		books->free_records[i] = 0;
+	}
+	for (i = 0; i < groups->n_groups; i++)
+		kmt_ledger_restart(kmt_groups_ledger(groups, i), books->start);
+	if (books->options->span.windows)
+		begin_window(books, books->start);
+}
+
+/* Time has come to now. */
+void kmt_asked_at_time(KmtBooks *books, gint64 now)
+{
+	if (!books->inside && now >= books->start)
+		begin_span(books);
+	while (books->inside && books->window < books->options->span.windows &&
+	       now > books->window_end) {
+		gint64 end = books->window_end;
+
+		end_window(books);
+		if (books->window < books->options->span.windows)
+			begin_window(books, end);
+	}
+}
+
+/* ---- records ---- */
+
+static void tally_finding(KmtBooks *books, KmtTallyClass class,
+			  const KmtExtra *extra)
+{
+	KmtTallySite to = {.address = extra->event.call_site,
+			   .kind = (KmtKind)extra->event.type_id};
+	KmtTallySite from;
+
+	if (extra->op == KMT_EXTRA_UNMATCHED) {
+		kmt_tally_add(books->aggregate->tally, class, &to, NULL);
+		return;
+	}
+	from = site_of(books, extra->object.lot);
+	kmt_tally_add(books->aggregate->tally, class, &from, &to);
+}
+
+/* Those of records after the span are not decided with all that it takes. */
+static void count_finding(KmtBooks *books, const KmtExtra *extra)
+{
+	KmtFindings *findings = &books->aggregate->findings;
+
+	if (extra->event.timestamp > books->stop)
+		return;
+	switch (extra->op) {
+	case KMT_EXTRA_FREE:
+		if (extra->mismatch) {
+			findings->mismatches++;
+			tally_finding(books, KMT_TALLY_MISMATCH, extra);
+		} else if (extra->object.type != extra->event.type_id) {
+			findings->mismatches_after_loss++;
+		}
+		break;
+	case KMT_EXTRA_DOUBLE:
+		findings->doubles[extra->class]++;
+		tally_finding(books, KMT_TALLY_DOUBLE_AFTER_LOSS + extra->class,
+			      extra);
+		break;
+	case KMT_EXTRA_UNMATCHED:
+		findings->unmatched[extra->class]++;
+		tally_finding(books,
+			      KMT_TALLY_UNMATCHED_BEFORE_TRACE + extra->class,
+			      extra);
+		break;
+	case KMT_EXTRA_ALLOC:
+	case KMT_EXTRA_REPLACED:
+		break;
+	}
+}
+
+void kmt_asked_extra(KmtBooks *books, const KmtMatched *matched,
+		     const KmtExtra *extra)
+{
+	const KmtObject *object = &extra->object;
+	Freed freed = {.lot = object->lot,
+		       .born = object->timestamp,
+		       .born_file = object->file,
+		       .now = extra->event.timestamp,
+		       .free_file = extra->file,
+		       .free_site = extra->event.call_site};
+	const KmtLotBook *b = extra->op == KMT_EXTRA_UNMATCHED
+				      ? NULL
+				      : wanted(books, object->lot);
+
+	count_finding(books, extra);
+	switch (extra->op) {
+	case KMT_EXTRA_ALLOC:
+		note_short(books, object->lot);
+		if (b)
+			asked_alloc(books, b, object->timestamp,
+				    is_remote(books, extra->event.node,
+					      extra->file));
+		break;
+	case KMT_EXTRA_FREE:
+		if (b) {
+			asked_close(books, b);
+			asked_free(books, b, &freed);
+		}
+		break;
+	case KMT_EXTRA_REPLACED:
+		if (b)
+			asked_close(books, b);
+		break;
+	case KMT_EXTRA_DOUBLE:
+		if (extra->late_free) {
+			const KmtItem *item = matched->items[extra->place];
+
+			freed.now = item->now;
+			freed.free_file = item->file;
+			freed.free_site = item->event->call_site;
+			if (b)
+				asked_free(books, b, &freed);
+		}
+		break;
+	case KMT_EXTRA_UNMATCHED:
+		break;
+	}
+}
+
+/* What is live at the end of the span, for how long, and whether the filter
+ * wants that. */
+static void live_at(KmtBooks *books, const KmtObject *object, gint64 end)
+{
+	const KmtFilter *filter = books->options->filter;
+	const KmtLotBook *b;
+	guint64 age = end > object->timestamp
+			      ? (guint64)end - (guint64)object->timestamp
+			      : 0;
+
+	if (object->timestamp > books->stop ||
+	    !(b = wanted(books, object->lot)))
+		return;
+	if (filter->lifetime) {
+		if (!has_lifetime(filter, age))
+			return;
+		count_late(books, b, end, object->lot, object->file);
+	}
+	if (detail_of(books, b))
+		kmt_histogram_add(&detail_of(books, b)->ages, age);
+}
+
+void kmt_asked_after_span(KmtBooks *books, const KmtMatched *matched,
+			  guint from, guint next)
+{
+	guint i;
+
+	for (; next < matched->n_extras; next++) {
+		const KmtExtra *extra = matched->extras[next];
+
+		count_finding(books, extra);
+		if (extra->op == KMT_EXTRA_FREE ||
+		    extra->op == KMT_EXTRA_REPLACED)
+			live_at(books, &extra->object, books->stop);
+	}
+	for (i = from; i < matched->n; i++) {
+		const KmtItem *item = matched->items[i];
+		KmtObject object = {.timestamp = item->born,
+				    .lot = item->lot,
+				    .file = item->born_file};
+
+		if (item->op == KMT_STEP_FREE)
+			live_at(books, &object, books->stop);
+	}
+}
+
+static void asked_step(KmtBooks *books, const KmtItem *item)
+{
+	const KmtRawEvent *event = item->event;
+	const KmtLotBook *b;
+
+	if (event->event_id == KMEMTRACE_EVENT_FREE && books->inside) {
+		books->free_records[item->type]++;
+		books->window_frees[item->type]++;
+	}
+	if (item->op == KMT_STEP_ALLOC)
+		note_short(books, item->lot);
+	if (item->op == KMT_STEP_NONE || !(b = wanted(books, item->lot)))
+		return;
+	if (item->op == KMT_STEP_ALLOC) {
+		asked_alloc(books, b, item->now, item->remote);
+	} else {
+		Freed freed = {.lot = item->lot,
+			       .born = item->born,
+			       .born_file = item->born_file,
+			       .now = item->now,
+			       .free_file = item->file,
+			       .free_site = event->call_site};
+
+		asked_close(books, b);
+		asked_free(books, b, &freed);
+	}
+}
+
+void kmt_asked_steps(KmtBooks *books, const KmtMatched *matched, guint from,
+		     guint to)
+{
+	guint i;
+
+	for (i = from; i < to; i++) {
+		const KmtItem *item = matched->items[i];
+
+		kmt_asked_at_time(books, item->now);
+		asked_step(books, item);
+	}
+}
+
+/* ---- the end ---- */
+
+/* Those that no time was left for, too. */
+static void finish_windows(KmtBooks *books)
+{
+	guint n = books->options->span.windows;
+
+	kmt_asked_at_time(books, books->stop);
+	while (books->window < n) {
+		gint64 end = books->window_end;
+
+		end_window(books);
+		if (books->window < n)
+			begin_window(books, end);
+	}
+	books->aggregate->n_windows = n;
+}
+
+static void at_end(gpointer user, const KmtObject *object)
+{
+	KmtBooks *books = user;
+
+	live_at(books, object,
+		MIN(books->stop, books->aggregate->last_timestamp));
+}
+
+void kmt_asked_finish(KmtBooks *books, KmtPipeline *pipeline)
+{
+	finish_windows(books);
+	kmt_pipeline_foreach_live(pipeline, at_end, books);
+}
+
+void kmt_asked_kinds(KmtBooks *books)
+{
+	make_kinds(books, books->aggregate->kinds, books->kinds,
+		   books->counts_all ? books->free_records : NULL);
+}
