@@ -17,7 +17,13 @@ EXTRA_DIST += \
 	vm/faulty/Kbuild \
 	vm/faulty/kmt_faulty.c \
 	vm/gap/Kbuild \
-	vm/gap/kmt_gap.c \
+	vm/gap/kmt_gap.h \
+	vm/gap/kmt_gap_contexts.c \
+	vm/gap/kmt_gap_main.c \
+	vm/gap/kmt_gap_pages.c \
+	vm/gap/kmt_gap_percpu.c \
+	vm/gap/kmt_gap_slab.c \
+	vm/gap/kmt_gap_vmalloc.c \
 	vm/snapshot/Kbuild \
 	vm/snapshot/kmt_snapshot.c \
 	vm/guest/init \

@@ -58,7 +58,7 @@ step_checkpatch()
 	find "$kmt_top/kernel-patches/core" -name '*.[ch]' -print0 |
 		xargs -0 perl scripts/checkpatch.pl -q -f
 	# The modules; the gap test does on purpose what one should not.
-	find "$kmt_top/vm" -name 'kmt_*.c' -print0 |
+	find "$kmt_top/vm" -name 'kmt_*.[ch]' -print0 |
 		xargs -0 perl scripts/checkpatch.pl -q -f --ignore \
 			INCLUDE_LINUX,KREALLOC_ARG_REUSE,UNNECESSARY_CASTS
 }

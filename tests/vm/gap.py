@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds a capture against what vm/gap/kmt_gap.c says that it did.
+"""Holds a capture against what vm/gap/kmt_gap_main.c says that it did.
 
 Usage: gap.py CAPTURE LOG [NMI]
 

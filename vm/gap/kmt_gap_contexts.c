@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Interrupts, other CPUs, and events in NMI context. */
+#include "kmt_gap.h"
+
+#include <linux/hardirq.h>
+#include <linux/interrupt.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+
+#include <asm/apic.h>
+#include <asm/nmi.h>
+
+#include <trace/events/kmem.h>
+
+static noinline void gap_hardirq_allocates(void *unused)
+{
+	kfree(kmalloc(120, GFP_ATOMIC));
+	barrier();	/* no tail call: kfree() would see our caller */
+}
+
+static void gap_hardirq(void)
+{
+	int cpu = get_cpu();
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		smp_call_function_single(cpumask_any_but(cpu_online_mask, cpu),
+					 gap_hardirq_allocates, NULL, 1);
+	put_cpu();
+	pr_info("alloc gap_hardirq_allocates kmalloc %d %d %#x\n", N, N * 120,
+		(__force unsigned int)GFP_ATOMIC);
+	pr_info("freed gap_hardirq_allocates kmalloc %d gap_hardirq_allocates\n",
+		N);
+}
+
+static noinline void gap_softirq_allocates(struct tasklet_struct *unused)
+{
+	kfree(kmalloc(130, GFP_ATOMIC));
+	barrier();
+}
+
+static void gap_softirq(void)
+{
+	DECLARE_TASKLET(tasklet, gap_softirq_allocates);
+	unsigned long i;
+
+	for (i = 0; i < N; i++) {
+		tasklet_schedule(&tasklet);
+		while (READ_ONCE(tasklet.state))
+			cond_resched();
+	}
+	tasklet_kill(&tasklet);
+	pr_info("alloc gap_softirq_allocates kmalloc %d %d %#x\n", N, N * 130,
+		(__force unsigned int)GFP_ATOMIC);
+	pr_info("freed gap_softirq_allocates kmalloc %d gap_softirq_allocates\n",
+		N);
+}
+
+static noinline void gap_irqs_off(void)
+{
+	unsigned long flags, i;
+
+	local_irq_save(flags);
+	for (i = 0; i < N; i++)
+		kfree(kmalloc(140, GFP_ATOMIC));
+	local_irq_restore(flags);
+	say_alloc("kmalloc", N, N * 140, GFP_ATOMIC);
+	say_freed("kmalloc", N, __func__);
+}
+
+static noinline void gap_other_cpu_frees(void *object)
+{
+	kfree(object);
+	barrier();
+}
+
+static noinline void gap_freed_elsewhere(void)
+{
+	int cpu = get_cpu();
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		smp_call_function_single(cpumask_any_but(cpu_online_mask, cpu),
+					 gap_other_cpu_frees,
+					 kmalloc(150, GFP_ATOMIC), 1);
+	put_cpu();
+	say_alloc("kmalloc", N, N * 150, GFP_ATOMIC);
+	say_freed("kmalloc", N, "gap_other_cpu_frees");
+}
+
+void gap_contexts(void)
+{
+	gap_irqs_off();
+	gap_softirq();
+	if (num_online_cpus() > 1) {
+		gap_hardirq();
+		gap_freed_elsewhere();
+	}
+}
+
+static atomic_t nmi_left;
+
+/* The allocators must not be called here; their tracepoints can be. */
+static int gap_nmi(unsigned int type, struct pt_regs *regs)
+{
+	if (atomic_read(&nmi_left) <= 0)
+		return NMI_DONE;
+	trace_kfree(_THIS_IP_, &nmi_left);
+	atomic_dec(&nmi_left);
+	return NMI_HANDLED;
+}
+
+int gap_nmis(int n_events)
+{
+	int i, err;
+
+	err = register_nmi_handler(NMI_LOCAL, gap_nmi, 0, "kmt_gap");
+	if (err)
+		return err;
+	for (i = n_events; i > 0; i--) {
+		atomic_set(&nmi_left, 1);
+		preempt_disable();
+		apic->send_IPI_mask(cpumask_of(smp_processor_id()), NMI_VECTOR);
+		preempt_enable();
+		while (atomic_read(&nmi_left) > 0)
+			cpu_relax();
+	}
+	unregister_nmi_handler(NMI_LOCAL, "kmt_gap");
+	pr_info("lost %d\n", n_events);
+	return 0;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The page allocator. */
+#include "kmt_gap.h"
+
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+
+#define CANDIDATES 20
+
+static struct page *pages[N];
+static void *objects[N];
+
+static noinline void gap_alloc_page(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		pages[i] = alloc_page(GFP_KERNEL);
+	for (i = 0; i < N; i++)
+		__free_page(pages[i]);
+	say_alloc("pages", N, N * PAGE_SIZE, GFP_KERNEL);
+	say_freed("pages", N, __func__);
+}
+
+static noinline void gap_alloc_pages_node(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		pages[i] = alloc_pages_node(0, GFP_KERNEL, 1);
+	for (i = 0; i < N; i++)
+		__free_pages(pages[i], 1);
+	say_alloc("pages", N, N * PAGE_SIZE * 2, GFP_KERNEL);
+	say_freed("pages", N, __func__);
+}
+
+static noinline void gap_alloc_pages_compound(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < 8; i++)
+		pages[i] = alloc_pages(GFP_KERNEL | __GFP_COMP, 4);
+	for (i = 0; i < 8; i++)
+		__free_pages(pages[i], 4);
+	say_alloc("pages", 8, 8 * PAGE_SIZE * 16, GFP_KERNEL | __GFP_COMP);
+	say_freed("pages", 8, __func__);
+}
+
+static noinline void gap_get_free_pages(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		objects[i] = (void *)__get_free_pages(GFP_KERNEL, 1);
+	for (i = 0; i < N; i++)
+		free_pages((unsigned long)objects[i], 1);
+	say_alloc("pages", N, N * PAGE_SIZE * 2, GFP_KERNEL);
+	say_freed("pages", N, __func__);
+}
+
+static noinline void gap_get_zeroed_page(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		objects[i] = (void *)get_zeroed_page(GFP_KERNEL);
+	for (i = 0; i < N; i++)
+		free_page((unsigned long)objects[i]);
+	say_alloc("pages", N, N * PAGE_SIZE, GFP_KERNEL | __GFP_ZERO);
+	say_freed("pages", N, __func__);
+}
+
+/* 8 pages are taken and 3 of them given back: the trace tells of 5. */
+static noinline void gap_alloc_pages_exact(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < 10; i++)
+		objects[i] = alloc_pages_exact(4 * PAGE_SIZE + 100, GFP_KERNEL);
+	for (i = 0; i < 10; i++)
+		free_pages_exact(objects[i], 4 * PAGE_SIZE + 100);
+	say_alloc("pages", 50, 10 * (4 * PAGE_SIZE + 100), GFP_KERNEL);
+	say_freed("pages", 50, __func__);
+}
+
+/* As a whole, then as the 4 pages that it becomes. */
+static noinline void gap_split_page(void)
+{
+	unsigned long i, k;
+
+	for (i = 0; i < 10; i++) {
+		pages[i] = alloc_pages(GFP_KERNEL, 2);
+		split_page(pages[i], 2);
+	}
+	for (i = 0; i < 10; i++)
+		for (k = 0; k < 4; k++)
+			__free_page(pages[i] + k);
+	pr_info("alloc %s pages 50 %lu -\n", __func__, 80 * PAGE_SIZE);
+	say_freed("pages", 50, __func__);
+}
+
+/* Somebody else holds the first page: the record lives until he lets go. */
+static noinline void gap_free_pages_held(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < 10; i++) {
+		pages[i] = alloc_pages(GFP_KERNEL, 2);
+		get_page(pages[i]);
+		__free_pages(pages[i], 2);
+		put_page(pages[i]);
+	}
+	say_alloc("pages", 10, 40 * PAGE_SIZE, GFP_KERNEL);
+	say_freed("pages", 10, "gap_free_pages_held|folio_put");
+}
+
+static noinline void gap_alloc_pages_bulk_array(void)
+{
+	unsigned long i, n = 0, got;
+
+	memset(pages, 0, sizeof(pages));
+	while (n < BULK) {
+		got = alloc_pages_bulk_array(GFP_KERNEL, BULK, pages);
+		if (got == n)
+			break;
+		n = got;
+	}
+	for (i = 0; i < n; i++)
+		__free_page(pages[i]);
+	say_alloc("pages", BULK, BULK * PAGE_SIZE, GFP_KERNEL);
+	say_freed("pages", BULK, __func__);
+}
+
+static noinline void gap_alloc_pages_bulk_list(void)
+{
+	unsigned long n = 0, got;
+	LIST_HEAD(list);
+
+	while (n < BULK) {
+		got = alloc_pages_bulk_list(GFP_KERNEL, BULK - n, &list);
+		if (!got)
+			break;
+		n += got;
+	}
+	put_pages_list(&list);
+	say_alloc("pages", BULK, BULK * PAGE_SIZE, GFP_KERNEL);
+	say_freed("pages", BULK, __func__);
+}
+
+static noinline void gap_put_page(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		pages[i] = alloc_page(GFP_KERNEL);
+	for (i = 0; i < N; i++)
+		put_page(pages[i]);
+	say_alloc("pages", N, N * PAGE_SIZE, GFP_KERNEL);
+	say_freed("pages", N, "gap_put_page|folio_put");
+}
+
+static noinline void gap_release_pages(void)
+{
+	unsigned long i;
+
+	for (i = 0; i < N; i++)
+		pages[i] = alloc_page(GFP_KERNEL);
+	release_pages(pages, N);
+	say_alloc("pages", N, N * PAGE_SIZE, GFP_KERNEL);
+	say_freed("pages", N, __func__);
+}
+
+static noinline void gap_folio_alloc(void)
+{
+	struct folio *folio;
+	unsigned long i;
+
+	for (i = 0; i < N; i++) {
+		folio = folio_alloc(GFP_KERNEL, 0);
+		folio_put(folio);
+	}
+	say_alloc("pages", N, N * PAGE_SIZE, GFP_KERNEL);
+	say_freed("pages", N, "gap_folio_alloc|folio_put");
+}
+
+#ifdef CONFIG_CONTIG_ALLOC
+/* Frees what it allocates but remembers where it was. */
+static noinline void contig_candidates(void)
+{
+	int i;
+
+	for (i = 0; i < CANDIDATES; i++)
+		pages[i] = alloc_pages(GFP_HIGHUSER_MOVABLE | __GFP_COMP,
+				       MAX_ORDER - 1);
+	for (i = 0; i < CANDIDATES; i++)
+		if (pages[i])
+			__free_pages(pages[i], MAX_ORDER - 1);
+}
+
+/* Refused where somebody came in between, so the next place is tried. */
+static noinline void gap_alloc_contig_range(void)
+{
+	const unsigned long nr = 40;
+	unsigned long pfn;
+	int i;
+
+	contig_candidates();
+	for (i = 0; i < CANDIDATES; i++) {
+		if (!pages[i])
+			continue;
+		pfn = page_to_pfn(pages[i]) + 10;
+		if (alloc_contig_range(pfn, pfn + nr, MIGRATE_MOVABLE,
+				       GFP_KERNEL))
+			continue;
+		free_contig_range(pfn, nr);
+		say_alloc("pages", nr, nr * PAGE_SIZE, GFP_KERNEL);
+		say_freed("pages", nr, __func__);
+		return;
+	}
+	pr_info("no contiguous range was free\n");
+}
+#endif
+
+void gap_pages(void)
+{
+	gap_alloc_page();
+	gap_alloc_pages_node();
+	gap_alloc_pages_compound();
+	gap_get_free_pages();
+	gap_get_zeroed_page();
+	gap_alloc_pages_exact();
+	gap_split_page();
+	gap_free_pages_held();
+	gap_alloc_pages_bulk_array();
+	gap_alloc_pages_bulk_list();
+	gap_put_page();
+	gap_release_pages();
+	gap_folio_alloc();
+#ifdef CONFIG_CONTIG_ALLOC
+	gap_alloc_contig_range();
+#endif
+}

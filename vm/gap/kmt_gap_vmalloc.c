@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* vmalloc, and what lies in it. */
+#include "kmt_gap.h"
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+/* Of the pages the kernel is the caller: these have to come and go. */
+static noinline void gap_vmalloc(void)
+{
+	struct page *first, *last;
+	void *area;
+
+	area = vmalloc(50 * PAGE_SIZE);
+	if (!area)
+		return;
+	first = vmalloc_to_page(area);
+	last = vmalloc_to_page(area + 49 * PAGE_SIZE);
+	pr_info("pages %#lx %#lx\n", (unsigned long)page_address(first),
+		(unsigned long)page_address(last));
+	vfree(area);
+	say_alloc("vmalloc", 1, 50 * PAGE_SIZE, GFP_KERNEL);
+	say_freed("vmalloc", 1, __func__);
+}
+
+/* All but the last have whole pages. */
+static noinline void gap_vmalloc_odd(unsigned long size)
+{
+	vfree(vmalloc(size));
+	vfree(vzalloc(PAGE_SIZE));
+	vfree(vmalloc_node(PAGE_SIZE, 0));
+	vfree(__vmalloc(PAGE_SIZE, GFP_KERNEL));
+	vfree(vmalloc_user(PAGE_SIZE));
+	say_alloc_any("vmalloc", 5, size + 4 * PAGE_SIZE);
+	say_freed("vmalloc", 5, __func__);
+}
+
+/* The array of the pages of so many takes vmalloc itself. */
+static noinline void gap_vmalloc_large(void)
+{
+	unsigned long size = 600 * PAGE_SIZE;
+
+	vfree(vmalloc(size));
+	say_alloc_any("vmalloc", 2, size + 600 * sizeof(struct page *));
+	say_freed("vmalloc", 2, "*");
+}
+
+/* Larger than what kmalloc gives, and whole huge pages. */
+static noinline void gap_kvmalloc(size_t size)
+{
+	void *small = kvmalloc(100, GFP_KERNEL);
+	void *large = kvmalloc(size, GFP_KERNEL);
+
+	if (!is_vmalloc_addr(large))
+		pr_err("kmalloc() gave %zu bytes\n", size);
+	say_alloc_any("vmalloc", 2, size + size / PAGE_SIZE * sizeof(void *));
+	say_freed("vmalloc", 2, "kvfree|gap_kvmalloc");
+	kvfree(small);
+	kvfree(large);
+}
+
+/* Freed by a worker, but told when it is given back. */
+static noinline void gap_vfree_deferred(void)
+{
+	void *area = vmalloc(PAGE_SIZE);
+
+	local_bh_disable();
+	vfree(area);
+	local_bh_enable();
+	say_alloc("vmalloc", 1, PAGE_SIZE, GFP_KERNEL);
+	say_freed("vmalloc", 1, __func__);
+}
+
+/* Maps what others allocated. */
+static noinline void gap_vmap(void)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+
+	vunmap(vmap(&page, 1, VM_MAP, PAGE_KERNEL));
+	__free_page(page);
+	say_alloc("vmalloc", 0, 0, 0);
+	say_alloc("pages", 1, PAGE_SIZE, GFP_KERNEL);
+	say_freed("pages", 1, __func__);
+}
+
+/* The array and the pages are vfree()'s. */
+static noinline void gap_vmap_put_pages(void)
+{
+	struct page **array = kmalloc(2 * sizeof(*array), GFP_KERNEL);
+
+	array[0] = alloc_page(GFP_KERNEL);
+	array[1] = alloc_page(GFP_KERNEL);
+	vfree(vmap(array, 2, VM_MAP | VM_MAP_PUT_PAGES, PAGE_KERNEL));
+	say_alloc("vmalloc", 1, 2 * PAGE_SIZE, 0);
+	say_freed("vmalloc", 1, __func__);
+	say_alloc("pages", 2, 2 * PAGE_SIZE, GFP_KERNEL);
+	say_alloc("kmalloc", 1, 2 * sizeof(*array), GFP_KERNEL);
+}
+
+static noinline void gap_vmalloc_fails(void)
+{
+	if (vmalloc(totalram_pages() * PAGE_SIZE * 2))
+		pr_err("more than all memory was there\n");
+	vfree(NULL);
+	say_alloc("vmalloc", 0, 0, 0);
+	say_freed("vmalloc", 0, "*");
+}
+
+void gap_vmallocs(void)
+{
+	gap_vmalloc();
+	gap_vmalloc_odd(5000);
+	gap_vmalloc_large();
+	gap_kvmalloc(6 << 20);
+	gap_vfree_deferred();
+	gap_vmap();
+	gap_vmap_put_pages();
+	gap_vmalloc_fails();
+}
