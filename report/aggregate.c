@@ -159,6 +159,16 @@ static KmtRecordTables *open_tables(const KmtCapture *capture,
 		       : NULL;
 }
 
+/* A table is of no use, with what follows from that. */
+static void note_table(KmtAggregate *aggregate, const KmtCapture *capture,
+		       const char *name, const char *result)
+{
+	g_autofree char *why = kmt_record_tables_lack(capture, name);
+
+	g_ptr_array_add(aggregate->notes,
+			g_strdup_printf("%s: %s", why, result));
+}
+
 static void note_stacks(KmtAggregate *aggregate, const KmtCapture *capture)
 {
 	if (!kmt_capture_has_stacks(capture))
@@ -167,10 +177,8 @@ static void note_stacks(KmtAggregate *aggregate, const KmtCapture *capture)
 					 "needs kmemtrace.stacks=yes: a call "
 					 "site is all that is known"));
 	else if (!kmt_record_tables_has_stacks(aggregate->tables))
-		g_ptr_array_add(aggregate->notes,
-				g_strdup("the file stacks of the capture is "
-					 "missing or damaged: not all stacks "
-					 "are known"));
+		note_table(aggregate, capture, "stacks",
+			   "not all stacks are known");
 }
 
 /* What else is odd about what was asked for. */
@@ -198,16 +206,12 @@ static void note_owners(KmtAggregate *aggregate, const KmtCapture *capture,
 		note_stacks(aggregate, capture);
 	if (parts & KMT_CELL_COMM &&
 	    !kmt_record_tables_has_tasks(aggregate->tables))
-		g_ptr_array_add(aggregate->notes,
-				g_strdup("the file tasks of the capture is "
-					 "missing or damaged: not all commands "
-					 "are known"));
+		note_table(aggregate, capture, "tasks",
+			   "not all commands are known");
 	if (parts & KMT_CELL_CACHE &&
 	    !kmt_record_tables_has_caches(aggregate->tables))
-		g_ptr_array_add(aggregate->notes,
-				g_strdup("the file caches of the capture is "
-					 "missing or damaged: caches without a "
-					 "name are shown by their size"));
+		note_table(aggregate, capture, "caches",
+			   "caches without a name are shown by their size");
 	warnings = kmt_record_tables_warnings(aggregate->tables);
 	for (i = 0; i < warnings->len; i++)
 		g_ptr_array_add(aggregate->notes, g_strdup(warnings->pdata[i]));

@@ -179,11 +179,15 @@ void kmt_phases_warn(const KmtPhases *phases, GPtrArray *warnings)
 	if (!kmt_capture_has_owners(phases->capture))
 		g_ptr_array_add(warnings,
 				g_strdup("records of version 1 have no marks"));
-	else if (!kmt_record_tables_has_marks(phases->tables))
-		g_ptr_array_add(warnings,
-				g_strdup("the file marks of the capture is "
-					 "missing or damaged: what marks say "
-					 "is not known"));
+	else if (!kmt_record_tables_has_marks(phases->tables)) {
+		g_autofree char *why =
+			kmt_record_tables_lack(phases->capture, "marks");
+
+		g_ptr_array_add(
+			warnings,
+			g_strdup_printf("%s: what marks say is not known",
+					why));
+	}
 	if (dropped)
 		g_ptr_array_add(
 			warnings,

@@ -184,6 +184,9 @@ char *kmt_report_more_room(const KmtCapture *capture)
 
 	if (g_strcmp0(source, "ftrace") == 0)
 		return g_strdup("a larger buffer: kmemtraced -b KB");
+	if (g_strcmp0(source, "import") == 0)
+		return g_strdup("larger buffers of the recorder, as perf "
+				"record -m or trace-cmd record -b");
 	if (!enough)
 		return g_strdup("a larger kmemtrace.subbufs");
 	return g_strdup_printf("kmemtrace.subbufs=%" G_GUINT64_FORMAT
@@ -251,11 +254,12 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 	return x->since < y->since ? -1 : x->since > y->since;
 }
 
-/* How long any CPU lost events, ns. */
-static double length_of_holes(GArray *holes)
+/* How long any CPU lost events, ns, from the capture's first record on: what
+ * was overwritten was lost before that. */
+static double length_of_holes(GArray *holes, gint64 first)
 {
 	double sum = 0;
-	gint64 until = G_MININT64;
+	gint64 until = first;
 	guint i;
 
 	g_array_sort(holes, compare_times);
@@ -282,7 +286,7 @@ double kmt_report_blind(const KmtReport *report)
 		blind += MAX(0.0, (double)intervals[i].until -
 					  (double)intervals[i].from);
 	if (holes)
-		blind = length_of_holes(holes);
+		blind = length_of_holes(holes, a->first_timestamp);
 	if (!n)
 		return 0;
 	return all > 0 ? MIN(1.0, blind / all) : 1;

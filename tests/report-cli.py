@@ -689,7 +689,10 @@ class Output(ReportCase):
                              ("", "trace again with a larger "
                               "kmemtrace.subbufs"),
                              ("source=ftrace\n", "trace again with a larger "
-                              "buffer: kmemtraced -b KB")):
+                              "buffer: kmemtraced -b KB"),
+                             ("source=import\n", "trace again with larger "
+                              "buffers of the recorder, as perf record -m or "
+                              "trace-cmd record -b")):
             capture = self.compiled(
                 "meta\n" + "".join(f"\t{line}\n" for line in (
                     "[capture]\ncomplete=true\noverruns=180000\n" + meta +

@@ -85,6 +85,27 @@ class Owners(unittest.TestCase):
         self.assertIn("file tasks of the capture is missing", told)
         self.assertIn("file caches of the capture is missing", told)
 
+    def test_tables_that_cannot_be(self):
+        """A source that has none is named; nothing is called damaged."""
+        self.fixture("clean-version2")
+        for table in ("caches", "tasks", "marks"):
+            if os.path.exists(os.path.join(self.dir, table)):
+                os.unlink(os.path.join(self.dir, table))
+        path = os.path.join(self.dir, "kmemtrace.meta")
+        with open(path, encoding="ascii") as f:
+            meta = f.read()
+        for source, lacks in (("ftrace", {"caches", "tasks", "marks"}),
+                              ("import", {"marks"})):
+            with open(path, "w", encoding="ascii") as f:
+                f.write(meta.replace("[capture]", f"[capture]\nsource={source}",
+                                     1))
+            _, told = self.rows("comm", "cache", "mark")
+            for table in ("caches", "tasks", "marks"):
+                self.assertIn(
+                    f"a capture of the source {source} has no file {table}: "
+                    if table in lacks else
+                    f"the file {table} of the capture is missing", told)
+
     def document(self):
         """Its JSON."""
         done = subprocess.run([REPORT, "-q", "--json", self.dir], check=True,
@@ -120,6 +141,21 @@ class Owners(unittest.TestCase):
             {"cpu": 0, "from": 6000000, "until": 6000009, "events": 2},
             {"cpu": 0, "from": 6000009, "until": 9000000, "events": 3}])
         self.assertAlmostEqual(capture["blind"], 3001000 / 8999000)
+
+    def test_hole_before_the_beginning(self):
+        """What was overwritten is no part of the capture's time."""
+        self.fixture("clean-snapshot")
+        path = os.path.join(self.dir, "cpu1.out")
+        with open(path, "r+b") as f:
+            lost = bytearray(f.read(64))
+            lost[32:40] = (200).to_bytes(8, "little")
+            lost[48:56] = (900).to_bytes(8, "little")
+            f.seek(0)
+            f.write(lost)
+        capture = self.document()
+        self.assertEqual(capture["holes"], [
+            {"cpu": 1, "from": 200, "until": 900, "events": 3}])
+        self.assertEqual(capture["blind"], 0)
 
     def test_version_1(self):
         """It has none, which is told; caches are shown by their size."""

@@ -579,6 +579,23 @@ gboolean kmt_record_tables_has_stacks(const KmtRecordTables *tables)
 	return tables->stacks_table.is_there && !tables->stacks_table.n_bad;
 }
 
+char *kmt_record_tables_lack(const KmtCapture *capture, const char *name)
+{
+	g_autofree char *source =
+		g_key_file_get_string(capture->meta, "capture", "source", NULL);
+	gboolean has_owners =
+		g_str_equal(name, "caches") || g_str_equal(name, "tasks");
+
+	if (g_strcmp0(source, "ftrace") == 0 ||
+	    (g_strcmp0(source, "import") == 0 && !has_owners))
+		return g_strdup_printf("a capture of the source %s has no file "
+				       "%s",
+				       source, name);
+	return g_strdup_printf("the file %s of the capture is missing or "
+			       "damaged",
+			       name);
+}
+
 const guint64 *kmt_record_tables_stack(const KmtRecordTables *tables,
 				       guint32 number, guint *n)
 {
