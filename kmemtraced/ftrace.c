@@ -15,10 +15,13 @@
 #include "kmemtraced/ringformat.h"
 #include "kmemtraced/source.h"
 
-/* A CPU's buffer: at most, at least, and all of them of the memory. */
+/* A CPU's buffer, if nobody says how large: at most, at least, and all of them of the memory. */
 #define BUFFER_MAX_KB 16384
 #define BUFFER_MIN_KB 1024
 #define MEMORY_PART   16
+
+/* The kernel gives no fewer. */
+#define BUFFER_MIN_PAGES 2
 
 /* Of its buffer, when the kernel wakes a reader; and when that looks anyway. */
 #define WAKE_PERCENT 10
@@ -563,7 +566,10 @@ static gboolean set_buffer(Ftrace *ftrace, guint64 kb, GError **error)
 			   BUFFER_MIN_KB, BUFFER_MAX_KB);
 	text = g_strdup_printf("%" G_GUINT64_FORMAT, kb);
 	source->subbuf_bytes = ftrace->format->page_bytes;
-	source->n_subbufs = kb * 1024 / source->subbuf_bytes;
+	/* As the kernel rounds it up. */
+	source->n_subbufs = MAX((kb * 1024 + source->subbuf_bytes - 1) /
+					source->subbuf_bytes,
+				BUFFER_MIN_PAGES);
 	source->batch_bytes = kb * 1024 / 100 * WAKE_PERCENT;
 	return kmt_instance_write(ftrace->instance, "buffer_size_kb", text,
 				  error);

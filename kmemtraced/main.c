@@ -30,7 +30,7 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 		"say with -r where it is mounted",
 	[KMT_DAEMON_ERROR_NO_KMEMTRACE] =
 		"boot a kernel with the kmemtrace patches that was built with "
-		"CONFIG_KMEMTRACE=y",
+		"CONFIG_KMEMTRACE=y, or record its tracepoints with -s ftrace",
 	[KMT_DAEMON_ERROR_PERMISSION] = "run kmemtraced as root",
 	[KMT_DAEMON_ERROR_LOCKDOWN] =
 		"the kernel may be locked down: see "
@@ -279,6 +279,8 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 	g_auto(GStrv) rest = NULL;
 	g_autoptr(GError) error = NULL;
 
+	/* Options of a command without -- are not ours. */
+	g_option_context_set_strict_posix(context, TRUE);
 	g_option_context_set_summary(
 		context,
 		"Records the allocations and frees of kernel memory into "
@@ -297,7 +299,9 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 		exit(EXIT_SUCCESS);
 	}
 	if (rest[0] && rest[1])
-		fail_usage("'%s' is one argument too many", rest[1]);
+		fail_usage("'%s' is one argument too many: a command comes "
+			   "after '--'",
+			   rest[1]);
 	if (seconds)
 		options->seconds = parse_seconds(seconds);
 	if (buffer)

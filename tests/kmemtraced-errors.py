@@ -30,7 +30,8 @@ class Options(DaemonTest):
     def test_mistakes(self):
         self.make_kernel()
         self.refused("--wrong", text="--wrong")
-        self.refused("operand", text="'operand' is one argument too many")
+        self.refused("make", "-j2", text="'make' is one argument too many: a "
+                     "command comes after '--'")
         self.refused("-w", text="-w")
         self.refused("-w1s", text="'1s' is not a time")
         for seconds in ("0", "-1", "x", "1x", "", "nan", "1e10"):
@@ -100,7 +101,8 @@ class Kernel(DaemonTest):
     def test_no_kmemtrace_in_this_kernel(self):
         os.mkdir(os.path.join(self.root, "debug"))
         self.refused("there is no kmemtrace in this kernel",
-                     "CONFIG_KMEMTRACE=y", shim={"debugfs": 1})
+                     "CONFIG_KMEMTRACE=y, or record its tracepoints with -s "
+                     "ftrace", shim={"debugfs": 1})
 
     def test_no_permission(self):
         self.make_kernel()

@@ -68,7 +68,10 @@ class Recording(TracefsTest):
             pages=(page(5000, event("kmalloc", 0, 0x1000)) +
                    page(8000, event("kmalloc", 1, 0x2000), missed=True), b""),
             lost=((4, 2, 1), (0, 0, 0)))
-        out, err = self.record("-b", "1024")
+        _, err = self.record("-b", "1")
+        self.assertRegex(err, r"-b 16 KB \(now 8\)")
+        self.assertEqual(self.capture()["subbufs"], "2")
+        out, err = self.record("-f", "-b", "1024")
         self.assertIn("7 events lost", out)
         self.assertRegex(err, r"7 events were lost .*of them on CPU 0.*"
                          r"-b 2048 KB \(now 1024\)")
