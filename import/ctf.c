@@ -25,7 +25,8 @@ typedef struct {
 	GError *error;
 	guint n_events;
 	gboolean any_percpu;
-	gboolean no_task; /* an event does not tell whose it is */
+	gboolean no_task;   /* an event does not tell whose it is */
+	gboolean described; /* the machine was, and who recorded */
 	bt_graph *graph;
 	const bt_plugin *ctf, *utils;
 } Reader;
@@ -156,18 +157,58 @@ static gboolean take_event(Reader *r, const bt_message *message)
 		kmt_import_advance(r->import, time, &r->error));
 }
 
-static void see_packet(Reader *r, const bt_message *message)
+/* NULL: the trace does not tell. */
+static const char *environment(const bt_trace *trace, const char *name)
+{
+	const bt_value *value =
+		bt_trace_borrow_environment_entry_value_by_name_const(trace,
+								      name);
+	const char *text = value && bt_value_is_string(value)
+				   ? bt_value_string_get(value)
+				   : NULL;
+
+	return text && g_utf8_validate(text, -1, NULL) ? text : NULL;
+}
+
+static void set_text(Reader *r, const char *key, const char *text)
+{
+	if (text)
+		g_key_file_set_string(kmt_import_meta(r->import),
+				      KMT_IMPORT_GROUP, key, text);
+}
+
+/* The words of perf, or of LTTng. */
+static void describe_trace(Reader *r, const bt_trace *trace)
+{
+	const char *release = environment(trace, "release");
+
+	set_text(r, "recorded_by", environment(trace, "tracer_name"));
+	set_text(r, "machine", environment(trace, "machine"));
+	set_text(r, "kernel_release",
+		 release ? release : environment(trace, "kernel_release"));
+	r->described = TRUE;
+}
+
+static gboolean see_packet(Reader *r, const bt_message *message)
 {
 	const bt_packet *packet =
 		bt_message_packet_beginning_borrow_packet_const(message);
 	const bt_stream *stream = bt_packet_borrow_stream_const(packet);
+	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
 	guint64 cpu;
 
-	if (ctf_member(bt_packet_borrow_context_field_const(packet), "cpu_id",
-		       &cpu) &&
-	    cpu < G_MAXUINT)
-		g_hash_table_insert(r->cpus, (gpointer)stream,
-				    GUINT_TO_POINTER((guint)cpu + 1));
+	if (!ctf_member(bt_packet_borrow_context_field_const(packet), "cpu_id",
+			&cpu) ||
+	    cpu >= G_MAXUINT)
+		return TRUE;
+	g_hash_table_insert(r->cpus, (gpointer)stream,
+			    GUINT_TO_POINTER((guint)cpu + 1));
+	if (r->described)
+		return TRUE;
+	describe_trace(r, trace);
+	/* perf data convert says 0 in each packet, whatever perf lost. */
+	return g_strcmp0(environment(trace, "tracer_name"), "perf") != 0 ||
+	       kmt_import_add_lost(r->import, (guint)cpu, 0, 0, &r->error);
 }
 
 /* Where the CPU or the time are not known, the loss has no number. */
@@ -200,8 +241,7 @@ static gboolean take_message(Reader *r, const bt_message *message)
 	case BT_MESSAGE_TYPE_EVENT:
 		return take_event(r, message);
 	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-		see_packet(r, message);
-		return TRUE;
+		return see_packet(r, message);
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 		return take_loss(r, message);
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:

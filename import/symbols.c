@@ -65,7 +65,7 @@ gboolean kmt_symbols_copy(KmtImport *import, KmtOutput *output,
 		return TRUE;
 	if (!kernel->build_id || !kernel->symbol) {
 		*note = g_strdup(
-			"the file does not tell which kernel it was, "
+			"the file does not tell the kernel's build, "
 			"so that its addresses have no names: " NO_NAMES);
 		return TRUE;
 	}

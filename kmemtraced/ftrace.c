@@ -15,7 +15,8 @@
 #include "kmemtraced/ringformat.h"
 #include "kmemtraced/source.h"
 
-/* A CPU's buffer, if nobody says how large: at most, at least, and all of them of the memory. */
+/* A CPU's buffer, if nobody says how large: at most, at least; and all of them
+ * of the memory. */
 #define BUFFER_MAX_KB 16384
 #define BUFFER_MIN_KB 1024
 #define MEMORY_PART   16

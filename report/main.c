@@ -295,7 +295,9 @@ int main(int argc, char **argv)
 	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
 		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 	if (!kmt_plan_make(&plan, &options, &error))
-		return kmt_cli_fail_usage(PROGRAM, error->message);
+		return error->domain == KMT_SKIP_ERROR
+			       ? kmt_cli_fail_error(PROGRAM, error)
+			       : kmt_cli_fail_usage(PROGRAM, error->message);
 	if (!refuse_others(&options, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
 	return run(&options, &plan);

@@ -42,12 +42,15 @@ gboolean kmt_skip_load(KmtSkip *skip, const char *path, GError **error)
 	g_auto(GStrv) lines = NULL;
 	guint i, n_before = skip->globs->len;
 
-	if (!path)
-		path = DEFAULT_LIST;
-	if (!g_file_get_contents(path, &text, NULL, &read_error)) {
+	if (!g_file_get_contents(path ? path : DEFAULT_LIST, &text, NULL,
+				 &read_error)) {
 		g_set_error(error, KMT_SKIP_ERROR, KMT_SKIP_ERROR_READ,
-			    "cannot read the list of wrappers: %s",
-			    read_error->message);
+			    "cannot read the list of wrappers: %s%s",
+			    read_error->message,
+			    path ? ""
+				 : "; 'make install' puts it there, or name "
+				   "symbols/wrappers.list of the source in "
+				   "KMEMTRACE_WRAPPERS");
 		return FALSE;
 	}
 	lines = g_strsplit(text, "\n", -1);
@@ -59,7 +62,8 @@ gboolean kmt_skip_load(KmtSkip *skip, const char *path, GError **error)
 			g_set_error(error, KMT_SKIP_ERROR, KMT_SKIP_ERROR_LINE,
 				    "line %u of '%s' has more than one word: "
 				    "'%s'",
-				    i + 1, path, lines[i]);
+				    i + 1, path ? path : DEFAULT_LIST,
+				    lines[i]);
 			return FALSE;
 		}
 		if (*lines[i])

@@ -92,6 +92,23 @@ class Ctf(ImportTest):
         self.assertEqual((meta["overruns"], meta["cpu3.overruns"]),
                          ("6", "6"))
 
+    def test_machine(self):
+        """In the words of perf, which does not pass on what it lost, and of
+        LTTng, which does."""
+        for env, lost in (({"release": "6.9", "machine": "riscv64",
+                            "tracer_name": "perf"}, "nobody knows how many"),
+                          ({"kernel_release": "6.9", "machine": "riscv64",
+                            "tracer_name": "lttng-modules"}, "0 lost")):
+            said = self.imported(self.trace(self.usual(), env=env), "-f")
+            self.assertTrue(self.records(0))
+            self.assertIn(lost, said)
+            meta = self.meta()
+            self.assertEqual(
+                [meta[key] for key in ("kernel_release", "machine",
+                                       "recorded_by")],
+                ["6.9", "riscv64", env["tracer_name"]])
+            self.assertEqual("overruns" in meta, lost == "0 lost")
+
     def test_no_cpu(self):
         path = self.trace([ctf_packet([kfree(10)], TRACEPOINTS,
                                       has_cpu=False)], cpu="")

@@ -298,9 +298,12 @@ stream {{ id = 0;
 
 
 def ctf_metadata(tracepoints, prefix="{system}:", cpu=" u32 cpu_id;",
-                 context="", without=()):
+                 context="", without=(), env=None):
     """In words."""
     text = CTF_HEAD.format(cpu=cpu, context=context)
+    if env:
+        text += "env {" + "".join(f' {key} = "{value}";' for key, value
+                                  in env.items()) + " };\n"
     for name, (system, number, fields) in tracepoints.items():
         text += f'event {{ name = "{prefix.format(system=system)}{name}"; ' \
                 f"id = {number}; stream_id = 0; fields := struct {{\n"
