@@ -49,27 +49,30 @@ gboolean kmt_output_is_cpu_file(const char *name)
 	return kmt_control_parse_cpu(stem, &cpu);
 }
 
-/* The names that a capture consists of. */
-static gboolean is_capture_file(const char *name)
+/* Whether it is META or the name of a table, with that suffix. */
+static gboolean is_table(const char *name, const char *suffix)
 {
 	static const char *const tables[] = {META,     "kallsyms", "modules",
 					     "caches", "tasks",	   "marks",
 					     "stacks", "info"};
 
 	for (gsize i = 0; i < G_N_ELEMENTS(tables); i++)
-		if (g_str_equal(name, tables[i]))
+		if (g_str_has_prefix(name, tables[i]) &&
+		    g_str_equal(name + strlen(tables[i]), suffix))
 			return TRUE;
-	return kmt_output_is_cpu_file(name);
+	return FALSE;
+}
+
+/* The names that a capture consists of. */
+static gboolean is_capture_file(const char *name)
+{
+	return is_table(name, "") || kmt_output_is_cpu_file(name);
 }
 
 /* Those on the way to be one. */
 static gboolean is_temporary(const char *name)
 {
-	return g_str_equal(name, META_RESERVED) ||
-	       g_str_equal(name, "kallsyms.tmp") ||
-	       g_str_equal(name, "modules.tmp") ||
-	       g_str_equal(name, "caches.tmp") ||
-	       g_str_equal(name, "tasks.tmp");
+	return is_table(name, ".tmp");
 }
 
 static gboolean make_directory(KmtOutput *output, GError **error)

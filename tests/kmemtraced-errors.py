@@ -303,8 +303,10 @@ class Directory(DaemonTest):
     def test_force(self):
         self.make_kernel()
         os.mkdir(self.out)
-        for name in ("cpu0.out", "cpu9.out", "kallsyms", "modules",
-                     "kmemtrace.meta", "kmemtrace.meta.tmp", "kallsyms.tmp"):
+        tables = ("kallsyms", "modules", "info", "caches", "tasks", "marks",
+                  "stacks", "kmemtrace.meta")
+        for name in ("cpu0.out", "cpu9.out", *tables,
+                     *(table + ".tmp" for table in tables)):
             self.write(os.path.join(self.out, name), "old")
         os.unlink(os.path.join(self.proc, "modules"))
         daemon = self.start("-f")
