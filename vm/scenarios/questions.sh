@@ -6,6 +6,7 @@
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
+echo booted >$kmt/marker
 insmod /modules/kmt_faulty.ko || fail "cannot load the module"
 daemon_start /out/capture
 for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -15,7 +16,9 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 	echo "pingpong 50" >/proc/kmt_faulty
 	usleep 100000
 done
+echo resize >$kmt/marker
 echo "spike 24" >/proc/kmt_faulty
+echo resized >$kmt/marker
 sleep 1
 daemon_stop
 
