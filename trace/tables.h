@@ -108,8 +108,8 @@ gboolean kmt_record_tables_has_tasks(const KmtRecordTables *tables);
 gboolean kmt_record_tables_has_stacks(const KmtRecordTables *tables);
 
 /*
- * In words, why a table of that name is of no use: a capture of tracepoints does
- * not have it, or it should be there.  The caller frees it.
+ * In words, why a table of that name is of no use: a capture of tracepoints
+ * does not have it, or it should be there.  The caller frees it.
  */
 char *kmt_record_tables_lack(const KmtCapture *capture, const char *name);
 
