@@ -97,8 +97,8 @@ char *kmt_summary_advice(const KmtSummary *summary, guint64 memory_bytes)
 			text,
 			"%" G_GUINT64_FORMAT
 			" events were overwritten by newer ones, as the "
-			"mode overwrite has it; the capture begins "
-			"later on the CPUs where that was so",
+			"mode overwrite has it, or are in a snapshot; the "
+			"capture begins later on the CPUs where that was so",
 			summary->lost);
 		return g_string_free(text, FALSE);
 	}

@@ -23,7 +23,8 @@ class Buffers(DaemonTest):
         kernel.set_overruns({0: 7})
         daemon.signal()
         _, err = self.check_end(daemon)
-        self.assertIn("7 events were overwritten by newer ones", err)
+        self.assertIn("7 events were overwritten by newer ones, as the mode "
+                      "overwrite has it, or are in a snapshot", err)
         self.assertNotIn("kmemtrace.subbufs=", err)
         capture = self.capture()
         self.assertEqual(capture.cpu(0), fed)
