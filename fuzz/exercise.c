@@ -407,19 +407,18 @@ static void consume_step(Exercise *x, const KmtMatched *m, guint i)
 {
 	const KmtItem *item = m->items[i];
 	const KmtRawEvent *event = item->event;
+	gboolean is_alloc = item->op == KMT_STEP_ALLOC;
 	KmtObject object = {
 		.ptr = event->ptr,
-		.timestamp = item->born,
+		.timestamp = is_alloc ? item->now : item->born,
 		.lot = item->lot,
-		.file = item->born_file,
+		.file = is_alloc ? item->file : item->born_file,
 		.type = event->type_id,
 	};
 
 	if (item->op != KMT_STEP_NONE)
-		tell(x,
-		     item->op == KMT_STEP_ALLOC ? KMT_EXTRA_ALLOC
-						: KMT_EXTRA_FREE,
-		     &object, event, item->file);
+		tell(x, is_alloc ? KMT_EXTRA_ALLOC : KMT_EXTRA_FREE, &object,
+		     event, item->file);
 }
 
 static void count_finding(KmtFindings *findings, const KmtExtra *extra)

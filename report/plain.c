@@ -43,33 +43,35 @@ static inline void plain_step(KmtLotBook *book, const KmtItem *item)
 {
 	guint is_alloc = item->op & 1;
 	guint64 change = book->changes[is_alloc];
-	KmtLedger *l = book->ledger, *kind = l->sum;
+	KmtLedger *l = book->ledger, *kind = l->sum, *sum = kind->sum;
 
 	book->records[is_alloc]++;
 	kmt_ledger_before(l);
 	kmt_ledger_change(l, !is_alloc, change, item->now);
 	if (kmt_ledger_change(kind, !is_alloc, change, item->now))
 		kind->epoch++;
-	if (kmt_ledger_change(kind->sum, !is_alloc, change, item->now))
-		kind->sum->epoch++;
-	if (G_UNLIKELY(item->born_file != item->file || item->remote)) {
-		l->cross_cpu_frees += item->born_file != item->file;
-		l->remote_node_allocs += item->remote;
-	}
+	if (kmt_ledger_change(sum, !is_alloc, change, item->now))
+		sum->epoch++;
+	l->cross_cpu_frees += item->cross;
+	if (G_UNLIKELY(item->remote))
+		l->remote_node_allocs++;
 }
 
 void kmt_plain_steps(KmtBooks *books, const KmtMatched *matched, guint from,
 		     guint to)
 {
+	KmtItem *const *items = matched->items;
+	KmtLotBook *lot_books;
 	guint i;
 
 	for (; books->n_plain < matched->n_lots; books->n_plain++)
 		kmt_books_lot(books, books->n_plain);
+	lot_books = books->lot_books;
 	for (i = from; i < to; i++) {
-		const KmtItem *item = matched->items[i];
+		const KmtItem *item = items[i];
 
 		if (G_LIKELY(item->op != KMT_STEP_NONE))
-			plain_step(&books->lot_books[item->lot], item);
+			plain_step(&lot_books[item->lot], item);
 		else if (item->event->event_id == KMEMTRACE_EVENT_FREE)
 			books->free_records[item->type]++;
 	}

@@ -97,21 +97,24 @@ static inline gboolean kmt_contended(const KmtMatcher *m, const KmtEntry *e,
 }
 
 /* Notes that a record of this file is now the last one of the address. */
-static inline void kmt_touch(const KmtMatcher *m, KmtEntry *e, guint16 file)
+static inline void kmt_touch(const KmtMatcher *m, KmtEntry *e, guint16 file,
+			     gint64 now)
 {
 	guint64 age;
 
 	/* No other CPU then and now, as nearly always. */
 	if (G_LIKELY(e->last_file == file &&
 		     e->other_delta_ns == KMT_DELTA_NONE)) {
-		e->last_ts = m->now;
+		e->last_ts = now;
 		return;
 	}
-	age = kmt_other_cpu_age(m, e, file);
+	/* Longer ago than any tolerance is long enough: no sum is too large. */
+	age = MIN(kmt_distance(e->last_ts, now), KMT_DELTA_NONE);
+	age += e->other_delta_ns & -(guint64)(e->last_file == file);
 	/* What is longer ago than the tolerance will never matter again. */
 	e->other_delta_ns = age > m->tolerance ? KMT_DELTA_NONE : (guint32)age;
 	e->last_file = file;
-	e->last_ts = m->now;
+	e->last_ts = now;
 }
 
 /* The live object of e, or what is left of the last one. */
@@ -157,54 +160,48 @@ static inline gboolean kmt_free_at_once(const KmtEntry *e, guint type)
 	       e->type == type;
 }
 
-/* The record of an item that kmt_match_step() does not do.  e: what may be the
- * entry of its address, or NULL. */
+/* The record of an item that is not for kmt_match_step(), or whose time has
+ * come with which something is due.  e: what may be the entry of its address.
+ */
 void kmt_match_slowly(KmtMatcher *m, KmtEntry *e, KmtItem *item);
 
 G_STATIC_ASSERT((guint)KMT_STEP_ALLOC == KMEMTRACE_EVENT_ALLOC);
 G_STATIC_ASSERT((guint)KMT_STEP_FREE == KMEMTRACE_EVENT_FREE);
 G_STATIC_ASSERT((KMT_STEP_ALLOC & 1) && !(KMT_STEP_FREE & 1));
+G_STATIC_ASSERT(KMT_STEP_ALLOC == 1 && KMT_STEP_FREE == KMT_ENTRY_LIVE + 1);
 
+/* Two bytes as a number: 1 in the first one. */
+#define KMT_FIRST_BYTE (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0x1 : 0x100)
 /*
  * Makes a step of an item: hash is known, op is that of the record, and lot and
- * remote are of what an ALLOC allocates.  candidate: as
- * kmt_obj_prefetch_entry() said.  Whether it is an ALLOC or a FREE cannot be
- * foretold; both go the same way here, as long as the address is closed or live
- * as it has to be.
+ * remote are of what an ALLOC allocates.  e: as kmt_obj_prefetch_entry() said.
+ * Whether it is an ALLOC or a FREE cannot be foretold; both go the same way
+ * here, as long as the address is closed or live as it has to be.  Returns
+ * FALSE if not: it is for kmt_match_slowly().
  */
-static inline void kmt_match_step(KmtMatcher *m, KmtItem *item,
-				  guint32 candidate)
+static inline gboolean kmt_match_step(KmtMatcher *m, KmtItem *item, KmtEntry *e)
 {
-	guint64 mask = -(guint64)(item->op & 1); /* all bits, or none */
-	guint8 expected = KMT_ENTRY_LIVE & ~(guint8)mask;
-	KmtObjSegment *s = kmt_obj_segment(&m->table, item->hash);
-	KmtEntry *e;
+	guint64 hash = item->hash;
+	guint is_alloc = item->op & 1;
+	guint32 lot = e->lot;
 
-	m->now = item->now;
-	if (G_UNLIKELY(item->now > m->due))
-		kmt_expire(m, FALSE);
-	/* The array of entries may move, but none changes its number: one that
-	 * has the hash is the one. */
-	if (G_UNLIKELY(candidate - 1 >= s->n_entries)) {
-		kmt_match_slowly(m, NULL, item);
-		return;
-	}
-	e = &s->entries[candidate - 1];
-	if (G_UNLIKELY(e->hash != item->hash || e->flags != expected ||
-		       e->type != item->type)) {
-		kmt_match_slowly(m, e, item);
-		return;
-	}
-	/* With masks, or the compiler makes a branch of it. */
-	item->lot = (item->lot & (guint32)mask) | (e->lot & ~(guint32)mask);
-	item->born = (gint64)(((guint64)item->now & mask) |
-			      ((guint64)e->last_ts & ~mask));
-	item->born_file =
-		(guint16)((item->file & mask) | (e->last_file & ~mask));
-	e->lot = item->lot;
-	e->flags = expected ^ KMT_ENTRY_LIVE;
-	s->n_closed += (guint32)(1 + 2 * mask);
-	kmt_touch(m, e, item->file);
+	/* The flags that it has to have are below its op by one. */
+	if (G_UNLIKELY(e->hash != hash ||
+		       e->state != (guint16)(item->step - KMT_FIRST_BYTE)))
+		return FALSE;
+	/* What a FREE frees is what its ALLOC allocated.  With a mask, or the
+	 * compiler makes a branch of it. */
+	lot ^= (item->lot ^ lot) & -(guint32)is_alloc;
+	item->lot = e->lot = lot;
+	item->born = e->last_ts;
+	item->born_file = e->last_file;
+	/* As large as it is read: the same may be freed and taken at once. */
+	e->state ^= KMT_FIRST_BYTE;
+	kmt_obj_count_closed(&m->table, hash, 1 - 2 * (gint)is_alloc);
+	if (G_UNLIKELY(e->last_file != item->file))
+		item->cross = !is_alloc;
+	kmt_touch(m, e, item->file, item->now);
+	return TRUE;
 }
 
 #endif

@@ -123,6 +123,7 @@ void kmt_tell_step(KmtMatcher *m, const KmtObject *object, const KmtRecord *r)
 		r->item->lot = object->lot;
 		r->item->born = object->timestamp;
 		r->item->born_file = object->file;
+		r->item->cross = !is_alloc && object->file != r->item->file;
 	}
 }
 
@@ -201,9 +202,9 @@ static gboolean alloc_at_once(KmtMatcher *m, KmtEntry **entry,
 		kmt_review_alloc(m, e, file);
 	}
 	kmt_obj_count_closed(&m->table, hash, -1);
-	kmt_touch(m, e, file);
+	kmt_touch(m, e, file, m->now);
 	e->flags |= KMT_ENTRY_LIVE;
-	e->type = event->type_id & 7;
+	e->type = event->type_id;
 	e->lot = lot;
 	return TRUE;
 }
@@ -217,7 +218,7 @@ static void close_at_once(KmtMatcher *m, KmtEntry *e, guint64 hash,
 	}
 	e->flags &= ~KMT_ENTRY_LIVE;
 	kmt_obj_count_closed(&m->table, hash, 1);
-	kmt_touch(m, e, file);
+	kmt_touch(m, e, file, m->now);
 }
 
 /* Of one that is not certain at once.  e: NULL for a new address. */
@@ -246,19 +247,25 @@ void kmt_match_slowly(KmtMatcher *m, KmtEntry *e, KmtItem *item)
 {
 	guint64 hash = item->hash;
 
-	if (!e || !kmt_obj_is(e, hash, kmt_space_of(item->type)))
+	m->now = item->now;
+	if (m->now > m->due) {
+		kmt_expire(m, FALSE);
+		if (kmt_match_step(m, item, e))
+			return;
+	}
+	if (!kmt_obj_is(e, hash, kmt_space_of(item->type)) ||
+	    e == &kmt_obj_none)
 		e = kmt_obj_find(&m->table, hash, kmt_space_of(item->type));
 	if (item->op == KMT_STEP_ALLOC) {
 		if (alloc_at_once(m, &e, item->event, item->file, hash,
 				  item->lot)) {
-			item->born = item->now;
-			item->born_file = item->file;
 			return;
 		}
 	} else if (kmt_free_at_once(e, item->type)) {
 		item->lot = e->lot;
 		item->born = e->last_ts;
 		item->born_file = e->last_file;
+		item->cross = item->born_file != item->file;
 		close_at_once(m, e, hash, item->file);
 		return;
 	}

@@ -45,15 +45,21 @@ typedef struct {
 	gint64 now; /* merged time, ns */
 	union {
 		guint64 hash; /* of the address, before matching */
-		gint64 born;  /* merged time of the allocation, ns */
+		gint64 born;  /* FREE: merged time of the allocation, ns */
 	};
-	guint32 lot;	   /* of the object, see trace/cells.h */
+	guint32 lot; /* of the object, see trace/cells.h */
+	union {
+		struct {
+			guint8 op;   /* KmtStepOp */
+			guint8 type; /* of the record: enum kmemtrace_type_id */
+		};
+		guint16 step; /* both */
+	};
+	guint8 remote;	   /* ALLOC: of a node that is not the CPU's */
+	guint8 cross;	   /* FREE: born_file is not file */
 	guint16 place;	   /* number in its block */
 	guint16 file;	   /* index in capture->files */
-	guint16 born_file; /* that of the allocation */
-	guint8 op;	   /* KmtStepOp */
-	guint8 type;	   /* of the record: enum kmemtrace_type_id */
-	guint8 remote;	   /* ALLOC: of a node that is not the CPU's */
+	guint16 born_file; /* FREE: that of the allocation */
 } KmtItem;
 G_STATIC_ASSERT(sizeof(KmtItem) == 40 || sizeof(void *) < 8);
 

@@ -419,26 +419,112 @@ static guint fill_from(KmtMerge *merge, KmtMerged *records, guint n)
 	return n;
 }
 
+/* So many records can be taken of a source, so that one is left. */
+static inline guint64 spare(const Source *s)
+{
+	return (guint64)(s->end - s->next) / s->stride - 1;
+}
+
+/* Some were taken, up to next, all of them simple. */
+static inline void go_to(Source *s, const guint8 *next, gint64 now)
+{
+	if (next == s->next)
+		return;
+	s->index += (guint64)(next - s->next) / s->stride;
+	s->next = next;
+	s->now = s->last = now;
+}
+
+/* The first bytes of a record as a number: event_id, type_id, event_size. */
+static inline guint32 head_of(const KmtRawEvent *event)
+{
+	guint32 head;
+
+	memcpy(&head, event, sizeof(head));
+	return GUINT32_FROM_LE(head);
+}
+
+/*
+ * Puts records of two sources of one format, left of them at most, into the
+ * block, as long as what is behind each of them is simply the next one.  What
+ * changes with each record is in the processor's registers: of the source that
+ * is next, and of the other; they are swapped under a mask.  Returns how many
+ * are in the block then.
+ */
+static guint take_two(Source *a, Source *b, KmtMerged *records, guint n,
+		      guint64 left)
+{
+	const struct kmemtrace_event first = {.event_id = KMEMTRACE_EVENT_ALLOC,
+					      .event_size =
+						      (guint16)a->record_size};
+	const guint32 first_head = head_of((const KmtRawEvent *)&first);
+	const guint32 last_head = a->last_type << 8 | 1; /* less first_head */
+	const guint stride = a->stride, ahead = 16 * stride;
+	guint64 id = b->now < a->now, swap = -id;
+	guint64 next = (guint64)(guintptr)(id ? b : a)->next;
+	guint64 other = (guint64)(guintptr)(id ? a : b)->next;
+	guint64 now = (guint64)(id ? b : a)->now;
+	guint64 other_now = (guint64)(id ? a : b)->now;
+	KmtMerged *record = records + n, *end = record + left;
+
+	for (; record != end; record++) {
+		const KmtRawEvent *event =
+			(const KmtRawEvent *)(guintptr)(next + stride);
+		guint32 head = head_of(event) - first_head;
+		gint64 then = event->timestamp;
+
+		if (G_UNLIKELY(head > last_head || head & 0xfe || !event->ptr ||
+			       then < (gint64)now))
+			break;
+		__builtin_prefetch((const guint8 *)event + ahead);
+		record->event = (const KmtRawEvent *)(guintptr)next;
+		record->now = (gint64)now;
+		record->file = (guint16)id;
+		swap = -(guint64)(((gint64)other_now < then) |
+				  ((other_now == (guint64)then) & id));
+		now = (guint64)then ^ (((guint64)then ^ other_now) & swap);
+		other_now ^= now ^ (guint64)then;
+		next = (guint64)(guintptr)event;
+		other ^= next;
+		next ^= other & swap;
+		other ^= next;
+		id ^= swap & 1;
+	}
+	go_to(id ? b : a, (const guint8 *)(guintptr)next, (gint64)now);
+	go_to(id ? a : b, (const guint8 *)(guintptr)other, (gint64)other_now);
+	return (guint)(record - records);
+}
+
 /*
  * Likewise of two sources that both have a record, as many captures have no
  * more: without a tree, and without a guess about which one is next.
  */
 static guint fill_from_two(KmtMerge *merge, KmtMerged *records, guint n)
 {
-	const Source *sources = merge->sources;
-	guint32 id = merge->winner.id;
+	Source *a = &merge->sources[0], *b = &merge->sources[1];
+	gboolean alike =
+		a->stride == b->stride && a->record_size == b->record_size;
+	guint32 id;
 	Runner runner, other;
 
 	do {
+		if (alike)
+			n = take_two(a, b, records, n,
+				     MIN(KMT_BLOCK_RECORDS - n,
+					 MIN(spare(a), spare(b))));
+		id = b->now < a->now;
+		if (n == KMT_BLOCK_RECORDS)
+			break;
+		/* Perhaps the next one is not so simple. */
 		if (!take(merge, id, &records[n++])) {
 			runner = runner_of(merge, id);
 			goto out;
 		}
-		id = sources[1].now < sources[0].now;
+		id = b->now < a->now;
 	} while (n < KMT_BLOCK_RECORDS);
-	runner = (Runner){sources[id].now, id};
+	runner = (Runner){merge->sources[id].now, id};
 out:
-	other = (Runner){sources[!id].now, !id};
+	other = (Runner){merge->sources[!id].now, !id};
 	merge->winner = before(runner, other) ? runner : other;
 	merge->runners[1] = before(runner, other) ? other : runner;
 	return n;

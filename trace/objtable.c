@@ -18,6 +18,8 @@
  * are added before the next attempt. */
 #define MAX_SEARCH 64
 
+KmtEntry kmt_obj_none = {.flags = G_MAXUINT8};
+
 static void new_groups(KmtObjSegment *s, guint32 n)
 {
 	s->groups =
@@ -108,7 +110,7 @@ static void remove_slot(KmtObjSegment *s, guint64 hash, guint32 number)
 }
 
 /* Slots that are at most 4/5 full, counting the ones that are gone. */
-static void make_slots(KmtObjSegment *s)
+static void make_slots(KmtObjTable *table, KmtObjSegment *s)
 {
 	guint32 i, n = s->n_groups;
 
@@ -120,12 +122,13 @@ static void make_slots(KmtObjSegment *s)
 		n *= 2;
 	g_aligned_free(s->groups);
 	new_groups(s, n);
+	table->moves++;
 	for (i = 0; i < s->n_entries; i++)
 		put_slot(s, s->entries[i].hash, i);
 }
 
 /* Memory that is not used yet is not there yet, so it may be plenty. */
-static void make_entries(const KmtObjTable *table, KmtObjSegment *s)
+static void make_entries(KmtObjTable *table, KmtObjSegment *s)
 {
 	if (s->n_entries < s->n_allocated)
 		return;
@@ -134,6 +137,7 @@ static void make_entries(const KmtObjTable *table, KmtObjSegment *s)
 		g_error("more than %u live objects",
 			KMT_SLOT_NUMBER_MASK * KMT_OBJ_SEGMENTS);
 	s->entries = g_renew(KmtEntry, s->entries, s->n_allocated);
+	table->moves++;
 	if (table->keep_indexes)
 		s->indexes = g_renew(guint64, s->indexes, s->n_allocated);
 }
@@ -176,23 +180,24 @@ KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 		      gint64 forget_from, gint64 forget_to)
 {
 	KmtObjSegment *s = kmt_obj_segment(table, hash);
+	guint32 *n_closed = &table->n_closed[s - table->segments];
 	KmtEntry *e = NULL;
 
-	make_slots(s);
+	make_slots(table, s);
 	if (s->patience)
 		s->patience--;
-	else if (s->n_closed >= OBJ_MIN_CLOSED &&
-		 s->n_closed >= (s->n_entries - s->n_closed) / 10)
+	else if (*n_closed >= OBJ_MIN_CLOSED &&
+		 *n_closed >= (s->n_entries - *n_closed) / 10)
 		e = forget_one(table, s, forget_from, forget_to);
 	if (!e) {
 		make_entries(table, s);
 		e = &s->entries[s->n_entries++];
-		s->n_closed++;
+		(*n_closed)++;
 	}
 	put_slot(s, hash, (guint32)(e - s->entries));
 	memset(e, 0, sizeof(*e));
 	e->hash = hash;
-	e->type = type & 7;
+	e->type = type;
 	e->other_delta_ns = KMT_DELTA_NONE;
 	return e;
 }

@@ -38,6 +38,8 @@ enum {
 	KMT_ENTRY_MOVED = 1 << 6,
 };
 
+#define KMT_ASIDE_BITS 28
+
 /* In other_delta_ns: no record from another CPU in memory. */
 #define KMT_DELTA_NONE G_MAXUINT32
 
@@ -51,11 +53,17 @@ typedef struct {
 	gint64 last_ts; /* merged time of the last record, ns */
 	guint32 lot;	/* see trace/cells.h */
 	guint32 other_delta_ns;
-	guint32 aside; /* what the matcher keeps elsewhere; 0: nothing */
+	/* What the matcher keeps elsewhere; 0: nothing. */
+	guint32 aside : KMT_ASIDE_BITS;
+	guint32 unconfirmed : 4; /* records since UNCONFIRMED was set */
 	guint16 last_file;
-	guint8 flags;
-	guint8 type : 3;	/* enum kmemtrace_type_id */
-	guint8 unconfirmed : 5; /* records since UNCONFIRMED was set */
+	union {
+		struct {
+			guint8 flags;
+			guint8 type; /* enum kmemtrace_type_id */
+		};
+		guint16 state; /* both */
+	};
 } KmtEntry;
 G_STATIC_ASSERT(sizeof(KmtEntry) == 32);
 
@@ -85,18 +93,19 @@ typedef struct {
 	guint64 *indexes;  /* likewise, of their ALLOC records; or NULL */
 	guint32 n_entries;
 	guint32 n_allocated;
-	guint32 n_closed; /* entries that are not live */
 	guint32 hand;	  /* where the search for one to forget goes on */
 	guint32 patience; /* so many are added before it is tried again */
-	guint32 padding[2];
+	guint32 padding[3];
 } KmtObjSegment;
 G_STATIC_ASSERT(sizeof(KmtObjSegment) == 64 || sizeof(void *) < 8);
 
 typedef struct {
 	KmtObjSegment segments[KMT_OBJ_SEGMENTS];
-	KmtAddrSet *seen[KMT_N_SPACES]; /* what was forgotten */
-	guint64 seed;			/* of the hash */
-	guint64 inverse;		/* of seed, modulo 2^64 */
+	guint32 n_closed[KMT_OBJ_SEGMENTS]; /* entries that are not live */
+	guint32 moves;			    /* of groups or entries, so far */
+	KmtAddrSet *seen[KMT_N_SPACES];	    /* what was forgotten */
+	guint64 seed;			    /* of the hash */
+	guint64 inverse;		    /* of seed, modulo 2^64 */
 	gboolean keep_indexes;
 } KmtObjTable;
 
@@ -159,12 +168,16 @@ static inline guint32 kmt_obj_tag(guint64 hash)
 
 #define KMT_OBJ_HASH_LEFT 26 /* bits */
 
-/* For what will be looked for soon: its slot, then its entry. */
-static inline void kmt_obj_prefetch_slot(KmtObjTable *table, guint64 hash)
+/* For what will be looked for soon: its slot, then its entry.  What is returned
+ * is void once table->moves has changed. */
+static inline const KmtSlotGroup *kmt_obj_prefetch_slot(KmtObjTable *table,
+							guint64 hash)
 {
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
+	const KmtSlotGroup *group = &s->groups[kmt_obj_group(s, hash)];
 
-	__builtin_prefetch(&s->groups[kmt_obj_group(s, hash)]);
+	__builtin_prefetch(group);
+	return group;
 }
 
 /* Which slots of a group are equal to value under mask: a bit for each. */
@@ -191,24 +204,29 @@ static inline guint kmt_obj_equal(const KmtSlotGroup *group, guint32 mask,
 #endif
 }
 
-/* Returns what may be the number of its entry + 1: a candidate, of its own
- * group, without a guess about where in it. */
-static inline guint32 kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash)
+/* Of no address: its flags are those of none. */
+extern KmtEntry kmt_obj_none;
+
+/* Returns what may be its entry: a candidate of group, which is its own; or
+ * kmt_obj_none. */
+static inline KmtEntry *kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash,
+					       const KmtSlotGroup *group)
 {
 	const KmtObjSegment *s = kmt_obj_segment(table, hash);
-	const KmtSlotGroup *group = &s->groups[kmt_obj_group(s, hash)];
 	guint tagged =
 		kmt_obj_equal(group, ~KMT_SLOT_NUMBER_MASK, kmt_obj_tag(hash));
-	guint32 slot = tagged ? group->slots[__builtin_ctz(tagged)] : 0;
+	guint32 i;
+	KmtEntry *e;
 
-	slot &= KMT_SLOT_NUMBER_MASK;
-
-	/* Without a slot it is where no entry is. */
-	__builtin_prefetch((const void *)((guintptr)s->entries +
-					  slot * sizeof(KmtEntry) -
-					  sizeof(KmtEntry)),
-			   1);
-	return slot;
+	if (G_UNLIKELY(!tagged))
+		return &kmt_obj_none;
+	i = (group->slots[__builtin_ctz(tagged)] & KMT_SLOT_NUMBER_MASK) - 1;
+	/* Neither one that was never used nor one that is gone. */
+	if (G_UNLIKELY(i >= s->n_entries))
+		return &kmt_obj_none;
+	e = &s->entries[i];
+	__builtin_prefetch(e, 1);
+	return e;
 }
 
 /* The spaces may have the same hashes. */
@@ -261,7 +279,7 @@ gboolean kmt_obj_was_forgotten(const KmtObjTable *table, guint64 ptr,
 static inline void kmt_obj_count_closed(KmtObjTable *table, guint64 hash,
 					gint change)
 {
-	kmt_obj_segment(table, hash)->n_closed += (guint32)change;
+	table->n_closed[hash >> (64 - KMT_OBJ_SEGMENT_BITS)] += (guint32)change;
 }
 
 /* Where the index of the entry's ALLOC is kept; NULL without keep_indexes. */

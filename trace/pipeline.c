@@ -192,115 +192,148 @@ static const KmtMatchOps match_ops = {
 /* ---- the stages ---- */
 
 /* Which shard has an address: by bits of the hash that tables do not use. */
-static inline guint shard_of(const KmtPipeline *p, guint64 hash)
+static inline guint shard_of(guint n_shards, guint64 hash)
 {
 	guint64 left = hash >> (KMT_OBJ_HASH_LEFT - 16) & 0xffff;
 
-	return (guint)(left * p->n_shards >> 16);
+	return (guint)(left * n_shards >> 16);
 }
 
-static gboolean is_remote(const KmtPipeline *p, const KmtMerged *record)
+static gboolean is_remote(const KmtPipeline *p, const KmtItem *item)
 {
-	const KmtCpuFile *file = p->capture->files->pdata[record->file];
+	const KmtCpuFile *file = p->capture->files->pdata[item->file];
 
-	return file->node >= 0 && record->event->node != file->node;
+	return file->node >= 0 && item->event->node != file->node;
 }
 
-/* All that is needed of a record, so that nobody has to look at it again, goes
- * to the share of its shard. */
-static inline KmtItem *hand_out(KmtPipeline *p, guint place)
+/*
+ * All that is needed of a record, so that nobody has to look at it again, goes
+ * to the share of its shard.  Returns how many of them are ALLOCs; these go to
+ * allocs, too.
+ */
+static guint hand_out(KmtPipeline *p, Work *work, KmtItem **allocs)
 {
-	const KmtMerged *record = &p->merged_records[place];
-	const KmtRawEvent *event = record->event;
-	guint64 hash = kmt_obj_hash(p->seed, event->ptr, event->type_id);
-	KmtItem *item = p->next_items[shard_of(p, hash)]++;
+	guint64 seed = p->seed;
+	guint n_allocs = 0, n_shards = p->n_shards, n = work->block.n, i;
+	KmtItem **next_items = p->next_items;
 
-	item->event = event;
-	item->now = record->now;
-	item->hash = hash;
-	item->place = (guint16)place;
-	item->file = record->file;
-	item->op = event->event_id;
-	item->type = event->type_id;
-	item->remote = FALSE;
-	if (item->op == KMT_STEP_FREE)
-		return item;
-	item->lot = kmt_cells_lot(p->cells, event, record->file);
-	if (G_UNLIKELY(event->node >= 0))
-		item->remote = is_remote(p, record);
-	return item;
+	for (i = 0; i < n; i++) {
+		const KmtMerged *record = &p->merged_records[i];
+		const KmtRawEvent *event = record->event;
+		guint64 hash = kmt_obj_hash(seed, event->ptr, event->type_id);
+		KmtItem *item = next_items[shard_of(n_shards, hash)]++;
+
+		item->event = event;
+		item->now = record->now;
+		item->hash = hash;
+		item->op = event->event_id;
+		item->type = event->type_id;
+		item->remote = item->cross = FALSE;
+		item->place = (guint16)i;
+		item->file = record->file;
+		work->items[i] = item;
+		/* No branch: which it is cannot be foretold. */
+		allocs[n_allocs] = item;
+		n_allocs += item->op & 1;
+	}
+	return n_allocs;
 }
 
 /* Returns FALSE at the end. */
 static gboolean stage_merge(KmtPipeline *p, Work *work)
 {
-	guint i;
+	KmtItem *allocs[KMT_BLOCK_RECORDS];
+	guint n_allocs, i;
 
 	if (!kmt_merge_fill(p->merge, &work->block, p->merged_records))
 		return FALSE;
 	for (i = 0; i < p->n_shards; i++)
 		p->next_items[i] = work->shares[i].items;
-	for (i = 0; i < work->block.n; i++)
-		work->items[i] = hand_out(p, i);
+	n_allocs = hand_out(p, work, allocs);
 	for (i = 0; i < p->n_shards; i++)
 		work->shares[i].n =
 			(guint)(p->next_items[i] - work->shares[i].items);
+	for (i = 0; i < n_allocs; i++) {
+		KmtItem *item = allocs[i];
+
+		item->lot = kmt_cells_lot(p->cells, item->event, item->file);
+		if (G_UNLIKELY(item->event->node >= 0))
+			item->remote = is_remote(p, item);
+	}
 	work->n_lots = p->cells->lots->n;
 	return TRUE;
 }
 
-/* The steps of matching, each for a batch of a shard's records. */
-static void ask_slots(Shard *shard, const KmtItem *items, guint n)
+/* The steps of matching, each for a batch of a shard's records.  What was asked
+ * for is in arrays, from that of the first one of the batch on. */
+static void ask_groups(KmtObjTable *table, const KmtItem *items, guint n,
+		       const KmtSlotGroup **groups)
 {
-	KmtObjTable *table = &shard->matcher->table;
 	guint k;
 
 	for (k = 0; k < n; k++)
-		kmt_obj_prefetch_slot(table, items[k].hash);
+		groups[k] = kmt_obj_prefetch_slot(table, items[k].hash);
 }
 
-static void ask_entries(Shard *shard, const KmtItem *items, guint n,
-			guint32 *candidates)
+static void ask_entries(KmtObjTable *table, const KmtItem *items, guint n,
+			const KmtSlotGroup *const *groups, KmtEntry **entries)
 {
-	KmtObjTable *table = &shard->matcher->table;
 	guint k;
 
 	for (k = 0; k < n; k++)
-		candidates[k] = kmt_obj_prefetch_entry(table, items[k].hash);
+		entries[k] =
+			kmt_obj_prefetch_entry(table, items[k].hash, groups[k]);
 }
 
-static void match(Shard *shard, KmtItem *items, guint n,
-		  const guint32 *candidates)
+/* Returns how many were matched: not all if what was asked for is void. */
+static guint match(Shard *shard, KmtItem *items, guint n, KmtEntry **entries)
 {
 	KmtMatcher *m = shard->matcher;
+	guint32 moves = m->table.moves;
 	guint k;
 
 	for (k = 0; k < n; k++) {
-		shard->item = &items[k];
-		kmt_match_step(m, &items[k], candidates[k]);
+		KmtItem *item = &items[k];
+
+		if (G_LIKELY(item->now <= m->due) &&
+		    G_LIKELY(kmt_match_step(m, item, entries[k])))
+			continue;
+		shard->item = item;
+		kmt_match_slowly(m, entries[k], item);
+		if (G_UNLIKELY(moves != m->table.moves))
+			return k + 1;
 	}
+	return n;
 }
 
 static void stage_match(Shard *shard, Work *work)
 {
 	Share *share = &work->shares[shard->number];
+	KmtObjTable *table = &shard->matcher->table;
+	const KmtSlotGroup *groups[2][BATCH];
+	KmtEntry *entries[2][BATCH];
 	KmtItem *items = share->items;
-	guint32 candidates[2][BATCH]; /* of this batch and the next */
-	guint n = share->n, k, now = 0;
+	guint left = share->n, done, now = 0;
+	guint32 moves;
+	gboolean asked = FALSE;
 
 	shard->work = work;
 	g_array_set_size(share->extras, 0);
-	ask_slots(shard, items, MIN(n, 2 * BATCH));
-	ask_entries(shard, items, MIN(n, BATCH), candidates[now]);
-	for (k = 0; k < n; k += BATCH, now = !now) {
-		guint entries = k + BATCH, slots = k + 2 * BATCH;
+	for (; left; left -= done, items += done, now = !now) {
+		guint n = MIN(left, BATCH), n_next = MIN(left - n, BATCH);
+		guint n_then = MIN(left - n - n_next, BATCH);
 
-		if (slots < n)
-			ask_slots(shard, items + slots, MIN(n - slots, BATCH));
-		if (entries < n)
-			ask_entries(shard, items + entries,
-				    MIN(n - entries, BATCH), candidates[!now]);
-		match(shard, items + k, MIN(n - k, BATCH), candidates[now]);
+		if (!asked) {
+			ask_groups(table, items, n, groups[now]);
+			ask_groups(table, items + n, n_next, groups[!now]);
+			ask_entries(table, items, n, groups[now], entries[now]);
+		}
+		ask_groups(table, items + n + n_next, n_then, groups[now]);
+		ask_entries(table, items + n, n_next, groups[!now],
+			    entries[!now]);
+		moves = table->moves;
+		done = match(shard, items, n, entries[now]);
+		asked = moves == table->moves;
 	}
 	kmt_matcher_advance(shard->matcher,
 			    work->items[work->block.n - 1]->now);

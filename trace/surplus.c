@@ -28,6 +28,8 @@
 /* So many records of an address may pass until another CPU shows up. */
 #define MAX_UNCONFIRMED 8
 
+#define MAX_ASIDES ((1u << KMT_ASIDE_BITS) - 1)
+
 /* How many that wait at an address are looked at for the one of a type. */
 #define MAX_TYPE_SEARCH 8
 
@@ -66,15 +68,18 @@ static KmtAside *aside_get(KmtMatcher *m, KmtEntry *e)
 
 	if (e->aside)
 		return kmt_aside_of(m, e);
-	e->aside = m->unused_aside;
+	e->aside = m->unused_aside & MAX_ASIDES;
 	if (e->aside) {
 		aside = kmt_aside_of(m, e);
 		m->unused_aside = aside->next_unused;
 		memset(aside, 0, sizeof(*aside));
 	} else {
 		aside = g_new0(KmtAside, 1);
+		if (m->asides->len >= MAX_ASIDES)
+			g_error("more than %u objects with records that wait",
+				MAX_ASIDES);
 		g_ptr_array_add(m->asides, aside);
-		e->aside = m->asides->len;
+		e->aside = m->asides->len & MAX_ASIDES;
 	}
 	return aside;
 }
@@ -147,9 +152,9 @@ static void make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 		aside_closed(m, e);
 	else
 		kmt_obj_count_closed(&m->table, r->hash, -1);
-	kmt_touch(m, e, file);
+	kmt_touch(m, e, file, m->now);
 	e->flags |= KMT_ENTRY_LIVE;
-	e->type = r->event.type_id & 7;
+	e->type = r->event.type_id;
 	e->lot = r->lot;
 	if (index)
 		*index = r->position.index;
@@ -401,7 +406,7 @@ void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 		KmtObject object = record_object(m, r);
 
 		aside_move(m, e);
-		kmt_touch(m, e, file);
+		kmt_touch(m, e, file, m->now);
 		kmt_tell_alloc(m, &object, r);
 		kmt_tell_free(m, &object, &p->record);
 		pending_settle(m, e, kmt_aside_of(m, e), p);
@@ -442,7 +447,7 @@ static void free_surplus(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	/* Since the last sight, for kmt_may_miss(). */
 	p->replaced.timestamp = e->last_ts;
 	aside_move(m, e);
-	kmt_touch(m, e, (guint16)r->position.file->position);
+	kmt_touch(m, e, (guint16)r->position.file->position, m->now);
 }
 
 /* Of the live object, which is of its type. */
@@ -454,7 +459,7 @@ static void free_matched(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	kmt_tell_step(m, &object, r);
 	kmt_review_close(m, e, file);
 	make_closed(m, e, r->hash);
-	kmt_touch(m, e, file);
+	kmt_touch(m, e, file, m->now);
 }
 
 /* Of an address that is not live, or where records wait. */
@@ -482,7 +487,7 @@ static void free_contested(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 			e->flags |= KMT_ENTRY_MAYBE_FREED;
 		aside_move(m, e);
 		pending_settle(m, e, aside, p);
-		kmt_touch(m, e, file);
+		kmt_touch(m, e, file, m->now);
 	} else {
 		free_surplus(m, e, r);
 	}
