@@ -202,11 +202,6 @@ static gboolean is_called(const char *name, const char *typed)
 	return !*typed;
 }
 
-const KmtField *kmt_field_at(guint i)
-{
-	return i < G_N_ELEMENTS(fields) ? &fields[i] : NULL;
-}
-
 const KmtField *kmt_field_find(const char *name)
 {
 	guint i;

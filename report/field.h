@@ -23,8 +23,6 @@ typedef struct {
 
 typedef struct KmtField KmtField;
 
-/* All of them, in the order of their list in kmemtrace-report(1). */
-const KmtField *kmt_field_at(guint i); /* NULL after the last */
 /* NULL if there is none of that name. */
 const KmtField *kmt_field_find(const char *name);
 const char *kmt_field_name(const KmtField *field);

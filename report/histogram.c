@@ -3,7 +3,8 @@
 
 #include "report/histogram.h"
 
-guint64 kmt_histogram_low(guint bucket)
+/* The smallest value of a bucket. */
+static guint64 lowest(guint bucket)
 {
 	guint shift;
 
@@ -26,7 +27,7 @@ guint64 kmt_histogram_percentile(const KmtHistogram *histogram, guint percent)
 	rank = MAX(rank, 1);
 	for (i = 0; sum + histogram->buckets[i] < rank; i++)
 		sum += histogram->buckets[i];
-	return kmt_histogram_low(i);
+	return lowest(i);
 }
 
 void kmt_histogram_clear(KmtHistogram *histogram)

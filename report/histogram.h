@@ -34,9 +34,6 @@ static inline void kmt_histogram_add(KmtHistogram *histogram, guint64 value)
 	histogram->buckets[kmt_histogram_bucket(value)]++;
 }
 
-/* The smallest value of a bucket. */
-guint64 kmt_histogram_low(guint bucket);
-
 /*
  * The smallest value of the bucket of the ceil(n * percent / 100)th value, by
  * size; 0 if there is none.

@@ -23,7 +23,7 @@ struct KmtMarks {
 	guint n_files;
 	GArray *marks;	      /* of KmtMark */
 	GByteArray *payloads; /* words in the host's byte order */
-	guint64 dropped, cut, defects;
+	guint64 dropped, defects;
 	KmtMarkDefectFunc on_defect;
 	gpointer user;
 };
@@ -72,9 +72,7 @@ static void add_defect(KmtMarks *marks, KmtMarkDefect defect, guint file,
 static void add_gap(KmtMarks *marks, KmtMarkDefect defect, guint file,
 		    guint64 index)
 {
-	if (kmt_capture_has_lost(marks->capture))
-		marks->cut++;
-	else
+	if (!kmt_capture_has_lost(marks->capture))
 		add_defect(marks, defect, file, index);
 }
 
@@ -166,14 +164,15 @@ static void take_more(KmtMarks *marks, Open *open, const KmtCpuFile *file,
 	/* What it belongs to was before the capture. */
 	if (index == open->leading) {
 		open->leading++;
-		marks->cut += index == 0;
 		return;
 	}
 	add_gap(marks, KMT_MARK_STRAY, file->position, index);
 }
 
-void kmt_marks_add(KmtMarks *marks, const KmtCpuFile *file, guint64 index,
-		   const guint8 *record)
+/* A record of kmt_is_mark(), in the host's byte order.  Of each file those
+ * there are come in their order. */
+static void add_record(KmtMarks *marks, const KmtCpuFile *file, guint64 index,
+		       const guint8 *record)
 {
 	Open *open = &marks->opens[file->position];
 	struct kmemtrace_event_mark event;
@@ -202,7 +201,7 @@ static void scan_run(KmtMarks *marks, const KmtCpuFile *file, guint64 index,
 		memcpy(&event, record, sizeof(event));
 		if (event.event_size == file->record_size &&
 		    kmt_is_mark(&event, file->record_size))
-			kmt_marks_add(marks, file, index + i, record);
+			add_record(marks, file, index + i, record);
 	}
 }
 
@@ -342,7 +341,6 @@ static void close_all(KmtMarks *marks)
 			continue;
 		}
 		/* The rest of it is behind the end of the capture. */
-		marks->cut++;
 		close_mark(marks, open);
 	}
 }
@@ -397,11 +395,6 @@ guint64 kmt_marks_dropped(const KmtMarks *marks)
 guint64 kmt_marks_defects(const KmtMarks *marks)
 {
 	return marks->defects;
-}
-
-guint64 kmt_marks_cut(const KmtMarks *marks)
-{
-	return marks->cut;
 }
 
 char *kmt_marks_name(const KmtMark *mark)

@@ -62,14 +62,7 @@ static inline gboolean kmt_is_mark(const struct kmemtrace_event *event,
 	       record_size >= KMEMTRACE_EVENT_SIZE_V2;
 }
 
-/*
- * Takes a record of kmt_is_mark(), in the host's byte order.  Of each file
- * those there are, in their order.
- */
-void kmt_marks_add(KmtMarks *marks, const KmtCpuFile *file, guint64 index,
-		   const guint8 *record);
-
-/* Adds those of all files, none of which is a stream. */
+/* Takes those of all files, none of which is a stream. */
 void kmt_marks_scan(KmtMarks *marks);
 
 /*
@@ -88,12 +81,6 @@ guint64 kmt_marks_dropped(const KmtMarks *marks);
 
 /* How many records, or marks, have a defect. */
 guint64 kmt_marks_defects(const KmtMarks *marks);
-
-/*
- * Marks that are not whole because the capture begins or ends within them, or
- * because events were lost.
- */
-guint64 kmt_marks_cut(const KmtMarks *marks);
 
 /* The name of an address, for a "%pS"; NULL: it has none.  Owned by the caller.
  */

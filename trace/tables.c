@@ -640,11 +640,6 @@ gboolean kmt_record_tables_has_marks(const KmtRecordTables *tables)
 	return tables->marks_table.is_there && !tables->marks_table.n_bad;
 }
 
-const GPtrArray *kmt_record_tables_marks(const KmtRecordTables *tables)
-{
-	return tables->marks;
-}
-
 const KmtMarkKind *kmt_record_tables_mark(const KmtRecordTables *tables,
 					  guint32 number)
 {

@@ -124,7 +124,6 @@ const GPtrArray *kmt_record_tables_caches(const KmtRecordTables *tables);
 gboolean kmt_record_tables_has_marks(const KmtRecordTables *tables);
 const KmtMarkKind *kmt_record_tables_mark(const KmtRecordTables *tables,
 					  guint32 number);
-const GPtrArray *kmt_record_tables_marks(const KmtRecordTables *tables);
 
 /*
  * The addresses of a stack, the innermost first, and how many; owned by tables.
