@@ -178,12 +178,17 @@ static guint64 enough_subbufs(const KmtCapture *capture, guint64 subbufs)
 char *kmt_report_more_room(const KmtCapture *capture)
 {
 	g_autofree char *source = kmt_report_meta(capture, "source");
+	g_autofree char *mode = kmt_report_meta(capture, "mode");
+	g_autofree char *snapshot = kmt_capture_snapshot(capture);
 	guint64 subbufs = g_key_file_get_uint64(capture->meta, "capture",
 						"subbufs", NULL);
 	guint64 enough = enough_subbufs(capture, subbufs);
 
 	if (g_strcmp0(source, "ftrace") == 0)
 		return g_strdup("a larger buffer: kmemtraced -b KB");
+	if (g_strcmp0(mode, "overwrite") == 0 || snapshot)
+		return g_strdup("larger buffers (kmemtrace.subbufs), which "
+				"reach back further");
 	if (g_strcmp0(source, "import") == 0)
 		return g_strdup("larger buffers of the recorder, as perf "
 				"record -m or trace-cmd record -b");

@@ -690,6 +690,10 @@ class Output(ReportCase):
                               "kmemtrace.subbufs"),
                              ("source=ftrace\n", "trace again with a larger "
                               "buffer: kmemtraced -b KB"),
+                             ("mode=overwrite\nsubbufs=20\n"
+                              "subbuf_size=458752\n", "trace again with "
+                              "larger buffers (kmemtrace.subbufs), which reach "
+                              "back further"),
                              ("source=import\n", "trace again with larger "
                               "buffers of the recorder, as perf record -m or "
                               "trace-cmd record -b")):
