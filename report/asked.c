@@ -14,7 +14,7 @@ static inline const KmtLotBook *wanted(KmtBooks *books, guint32 lot)
 	return b->ledger ? b : NULL;
 }
 
-/* ---- the plain figures ---- */
+/* ---- the figures that plain.c makes of sums ---- */
 
 static ALWAYS_INLINE void book_alloc(KmtBooks *books, const KmtLotBook *b,
 				     gint64 now, gboolean remote)
