@@ -23,10 +23,16 @@ EXTRA_DIST += \
 	kernel-patches/core/include/linux/kmemtrace_mark.h \
 	kernel-patches/core/include/trace/events/kmemtrace.h \
 	kernel-patches/core/mm/kmemtrace.c \
+	kernel-patches/core/mm/kmemtrace_buffer.c \
+	kernel-patches/core/mm/kmemtrace_buffer.h \
 	kernel-patches/core/mm/kmemtrace_clock.c \
 	kernel-patches/core/mm/kmemtrace_clock.h \
 	kernel-patches/core/mm/kmemtrace_compat.h \
 	kernel-patches/core/mm/kmemtrace_debugfs.c \
+	kernel-patches/core/mm/kmemtrace_events.c \
+	kernel-patches/core/mm/kmemtrace_files.c \
+	kernel-patches/core/mm/kmemtrace_filter.c \
+	kernel-patches/core/mm/kmemtrace_geometry.c \
 	kernel-patches/core/mm/kmemtrace_held.c \
 	kernel-patches/core/mm/kmemtrace_held.h \
 	kernel-patches/core/mm/kmemtrace_hooks.c \

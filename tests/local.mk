@@ -244,10 +244,11 @@ EXTRA_DIST += \
 
 # What holds the guests' captures against what they must be; not for make check.
 EXTRA_DIST += \
+	tests/vm/buffers.py \
 	tests/vm/capture.py \
+	tests/vm/control.py \
 	tests/vm/ftrace.py \
 	tests/vm/gap.py \
-	tests/vm/buffers.py \
 	tests/vm/kill.py \
 	tests/vm/loss.py \
 	tests/vm/main_job.py \

@@ -30,6 +30,7 @@ EXTRA_DIST += \
 	vm/guest/lib.sh \
 	vm/scenarios/boot-capture.sh \
 	vm/scenarios/buffers.sh \
+	vm/scenarios/control.sh \
 	vm/scenarios/cost.sh \
 	vm/scenarios/ctrl-c.sh \
 	vm/scenarios/disk-full.sh \

@@ -13,6 +13,13 @@ step_distcheck()
 	# Not beside others that build in $builddir.
 	kmt_configure "$work/distcheck"
 	make -s -C "$work/distcheck" distcheck AM_DISTCHECK_CONFIGURE_FLAGS=--enable-werror
+	if ! git -C "$kmt_top" rev-parse -q --verify HEAD >/dev/null 2>&1; then
+		return 0
+	fi
+	echo "Files that the tarball lacks:"
+	! git -C "$kmt_top" ls-files | grep -vxE '\.clang-format|\.gitignore' |
+		grep -vxFf <(tar -tzf "$work"/distcheck/kmemtrace-*.tar.gz |
+			sed 's,^[^/]*/,,')
 }
 
 step_figures()
