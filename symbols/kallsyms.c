@@ -230,24 +230,30 @@ static gboolean parse_line(const char **at, Line *line)
 	return TRUE;
 }
 
+#define LONGEST_LABEL 10 /* bytes */
+
 /* Labels that the linker puts at the ends of a section are no functions. */
 static void note_label(KmtSymbols *symbols, const Line *line, Entry *entry)
 {
 	const struct {
 		const char *name;
+		gsize length;
 		guint64 *place;
 		gboolean end;
 	} labels[] = {
-		{"_text", &symbols->text, FALSE},
-		{"_stext", &symbols->kernel.start, FALSE},
-		{"_etext", &symbols->kernel.end, TRUE},
-		{"_sinittext", &symbols->init.start, FALSE},
-		{"_einittext", &symbols->init.end, TRUE},
+		{"_text", 5, &symbols->text, FALSE},
+		{"_stext", 6, &symbols->kernel.start, FALSE},
+		{"_etext", 6, &symbols->kernel.end, TRUE},
+		{"_sinittext", 10, &symbols->init.start, FALSE},
+		{"_einittext", 10, &symbols->init.end, TRUE},
 	};
 	guint i;
 
+	/* Most are longer than any of these. */
+	if (line->length > LONGEST_LABEL)
+		return;
 	for (i = 0; i < G_N_ELEMENTS(labels); i++) {
-		if (strlen(labels[i].name) != line->length ||
+		if (labels[i].length != line->length ||
 		    memcmp(line->name, labels[i].name, line->length) != 0)
 			continue;
 		*labels[i].place = line->address;

@@ -6,8 +6,10 @@
 #include "trace/match-private.h"
 #include "trace/pipeline.h"
 
-/* Blocks on their way: enough that no stage waits for another's next one. */
-#define RING 8
+/* Blocks on their way: so many for each thread, that none waits for another's
+ * next one; no more, or they are not in the processor's cache any more. */
+#define RING_EACH 2
+#define RING	  8
 
 /*
  * Large captures are bound by the time that memory takes.  So much of each
@@ -51,7 +53,7 @@ typedef struct {
 	KmtMatcher *matcher;
 	guint number;
 	Work *work;	     /* that it is on */
-	const KmtItem *item; /* the record that is fed */
+	const KmtItem *item; /* the record that is fed; NULL after the last */
 	/* Under the pipeline's lock: */
 	guint64 done; /* blocks */
 	gboolean busy;
@@ -62,6 +64,7 @@ struct KmtPipeline {
 	KmtConsumer consumer;
 	gpointer user;
 	guint n_shards, n_threads;
+	guint n_ring;
 	guint64 seed; /* of the hash that all shards share */
 	KmtMerge *merge;
 	/* Of the stage that merges: */
@@ -69,8 +72,8 @@ struct KmtPipeline {
 	KmtMerged merged_records[KMT_BLOCK_RECORDS];
 	KmtItem **next_items; /* where the next one of a shard goes */
 	Shard *shards;
-	Work ring[RING];
-	Work end; /* for what is decided after the last record */
+	Work ring[RING]; /* n_ring of them */
+	Work end;	 /* for what is decided after the last record */
 
 	/* Turns that were done, modulo 2^32: written under the lock, read by
 	 * those who spin without it. */
@@ -102,11 +105,21 @@ static void lock(KmtPipeline *p)
 
 /* ---- what the matcher tells by calls ---- */
 
-/* The first record of the block that merged time went beyond time with. */
-static guint place_after(const Work *work, gint64 time)
+/*
+ * The first record of the block that merged time went beyond time with.  It is
+ * not far before the one that is fed, if any is.
+ */
+static guint place_after(const Shard *shard, gint64 time)
 {
-	guint from = 0, to = work->block.n;
+	const Work *work = shard->work;
+	guint to = shard->item ? shard->item->place : work->block.n;
+	guint step = 1, from = to - MIN(to, step);
 
+	while (from && work->items[from - 1]->now > time) {
+		to = from - 1;
+		step *= 2;
+		from = to - MIN(to, step);
+	}
 	while (from < to) {
 		guint middle = from + (to - from) / 2;
 
@@ -134,8 +147,8 @@ static KmtExtra *add_extra(Shard *shard, KmtExtraOp op,
 	extra->event = *event;
 	extra->file = (guint16)position->file->position;
 	extra->late = kmt_matcher_is_late(shard->matcher, &time);
-	extra->place = extra->late ? place_after(shard->work, time)
-				   : shard->item->place;
+	extra->place =
+		extra->late ? place_after(shard, time) : shard->item->place;
 	return extra;
 }
 
@@ -335,6 +348,7 @@ static void stage_match(Shard *shard, Work *work)
 		done = match(shard, items, n, entries[now]);
 		asked = moves == table->moves;
 	}
+	shard->item = NULL;
 	kmt_matcher_advance(shard->matcher,
 			    work->items[work->block.n - 1]->now);
 }
@@ -405,7 +419,7 @@ static guint64 matched_by_all(const KmtPipeline *p)
 
 static void turn_consume(KmtPipeline *p)
 {
-	Work *work = &p->ring[p->consumed % RING];
+	Work *work = &p->ring[p->consumed % p->n_ring];
 
 	p->consuming = TRUE;
 	g_mutex_unlock(&p->lock);
@@ -417,7 +431,7 @@ static void turn_consume(KmtPipeline *p)
 
 static void turn_match(KmtPipeline *p, Shard *shard)
 {
-	Work *work = &p->ring[shard->done % RING];
+	Work *work = &p->ring[shard->done % p->n_ring];
 
 	shard->busy = TRUE;
 	g_mutex_unlock(&p->lock);
@@ -429,7 +443,7 @@ static void turn_match(KmtPipeline *p, Shard *shard)
 
 static void turn_merge(KmtPipeline *p)
 {
-	Work *work = &p->ring[p->merged % RING];
+	Work *work = &p->ring[p->merged % p->n_ring];
 	gboolean more;
 
 	p->merging = TRUE;
@@ -455,14 +469,14 @@ static gboolean do_turn(KmtPipeline *p, guint thread)
 	guint i;
 
 	if (!p->merging && !p->at_end) {
-		most = p->consumed + RING - p->merged;
+		most = p->consumed + p->n_ring - p->merged;
 		merges = most > 0;
 	}
 	for (i = 0; i < p->n_shards; i++) {
 		waiting = p->merged - p->shards[i].done;
 		/* What another thread has in its cache: only if it lags. */
 		if (i % p->n_threads != thread)
-			waiting /= RING;
+			waiting /= p->n_ring;
 		if (p->shards[i].busy || waiting <= most)
 			continue;
 		most = waiting;
@@ -586,6 +600,7 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	p->consumer = consumer;
 	p->user = user;
 	p->n_threads = MAX(1, options->jobs);
+	p->n_ring = MIN(RING, RING_EACH * p->n_threads);
 	p->n_shards = options->shards ? options->shards : p->n_threads;
 	p->seed = match_options.hash_seed;
 	p->cells = options->cells;
@@ -602,7 +617,7 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 		shard->matcher = kmt_matcher_new(capture, &match_options,
 						 &match_ops, shard);
 	}
-	for (i = 0; i < RING; i++)
+	for (i = 0; i < p->n_ring; i++)
 		work_init(&p->ring[i], p->n_shards);
 	work_init(&p->end, p->n_shards);
 	g_mutex_init(&p->lock);
@@ -616,7 +631,7 @@ void kmt_pipeline_free(KmtPipeline *p)
 
 	if (!p)
 		return;
-	for (i = 0; i < RING; i++)
+	for (i = 0; i < p->n_ring; i++)
 		work_clear(&p->ring[i], p->n_shards);
 	work_clear(&p->end, p->n_shards);
 	for (i = 0; i < p->n_shards; i++)

@@ -345,6 +345,8 @@ void kmt_expire(KmtMatcher *m, gboolean all)
 	while (m->oldest && (all || m->now > m->due)) {
 		KmtPending *p = m->oldest;
 
+		if (p->next)
+			kmt_obj_prefetch_slot(&m->table, p->next->record.hash);
 		m->late = TRUE;
 		m->late_since = p->since;
 		if (!p->settled)
