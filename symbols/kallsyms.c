@@ -8,6 +8,10 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#ifdef __x86_64__
+#include <emmintrin.h>
+#endif
+
 /* No function is longer; an address farther behind a symbol is not in it. */
 #define MAX_FUNCTION_BYTES (1u << 20)
 
@@ -105,6 +109,26 @@ static const char *skip_blanks(const char *at)
 	return at;
 }
 
+#ifdef __x86_64__
+/* The first byte that is no part of a word: none of 0x21 to 0x7e.  The padding
+ * of the text ends it in any case. */
+static const char *end_of_word(const char *at)
+{
+	const __m128i low = _mm_set1_epi8(0x20), high = _mm_set1_epi8(0x7f);
+	guint word;
+
+	G_STATIC_ASSERT(KMT_TEXT_PADDING >= sizeof(__m128i));
+	for (;; at += sizeof(__m128i)) {
+		__m128i text = _mm_loadu_si128((const __m128i *)at);
+
+		/* From 0x80 on they are below 0. */
+		word = (guint)_mm_movemask_epi8(_mm_and_si128(
+			_mm_cmpgt_epi8(text, low), _mm_cmplt_epi8(text, high)));
+		if (word != 0xffff)
+			return at + __builtin_ctz(~word);
+	}
+}
+#else
 /* 1 in each of eight bytes, each two of them, each four of them. */
 #define EACH   G_GUINT64_CONSTANT(0x0101010101010101)
 #define EACH_2 G_GUINT64_CONSTANT(0x0001000100010001)
@@ -137,6 +161,7 @@ static const char *end_of_word(const char *at)
 			return at + __builtin_ctzll(stop) / 8;
 	}
 }
+#endif
 
 /* Whether a word may end here: at a blank, or where its line does. */
 static gboolean is_end(char c)
@@ -152,6 +177,33 @@ static const guint8 digits[256] = {
 	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
+#ifdef __x86_64__
+/* Sixteen digits at once, as a 64-bit kernel writes them: in lower case. */
+static gboolean parse_sixteen(const char *at, guint64 *number)
+{
+	__m128i text = _mm_loadu_si128((const __m128i *)at);
+	__m128i letters = _mm_cmpgt_epi8(text, _mm_set1_epi8('9'));
+	__m128i least = _mm_and_si128(letters, _mm_set1_epi8(10));
+	__m128i value = _mm_sub_epi8(
+		text,
+		_mm_add_epi8(
+			_mm_set1_epi8('0'),
+			_mm_and_si128(letters, _mm_set1_epi8('a' - '0' - 10))));
+	/* That it is from least to 15, without a sign. */
+	__m128i inside =
+		_mm_max_epu8(_mm_min_epu8(value, _mm_set1_epi8(15)), least);
+
+	if (_mm_movemask_epi8(_mm_cmpeq_epi8(inside, value)) != 0xffff)
+		return FALSE;
+	/* The nibbles to pairs, in the lower half of what was two. */
+	value = _mm_or_si128(_mm_slli_epi16(value, 4),
+			     _mm_srli_epi16(value, 8));
+	value = _mm_and_si128(value, _mm_set1_epi16(0xff));
+	value = _mm_packus_epi16(value, value);
+	*number = GUINT64_SWAP_LE_BE((guint64)_mm_cvtsi128_si64(value));
+	return TRUE;
+}
+#else
 /*
  * Eight digits at once, as the kernel writes them: in lower case.  The digits
  * that value stands for are the text again, or it was something else.
@@ -172,18 +224,27 @@ static gboolean parse_eight(const char *at, guint64 *number)
 	return TRUE;
 }
 
+/* As a 64-bit kernel has them all. */
+static gboolean parse_sixteen(const char *at, guint64 *number)
+{
+	guint64 high, low;
+
+	if (!parse_eight(at, &high) || !parse_eight(at + 8, &low))
+		return FALSE;
+	*number = high << 32 | low;
+	return TRUE;
+}
+#endif
+
 /* Moves *at behind the digits; FALSE if there are none, or too many. */
 static gboolean parse_hex(const char **at, guint64 *value)
 {
 	const char *p = *at;
-	guint64 number = 0, high, low, lost = 0;
+	guint64 number = 0, lost = 0;
 	guint digit;
 
-	/* As a 64-bit kernel has them all. */
-	if (parse_eight(p, &high) && parse_eight(p + 8, &low)) {
-		number = high << 32 | low;
+	if (parse_sixteen(p, &number))
 		p += 16;
-	}
 	while ((digit = digits[(guint8)*p])) {
 		lost |= number >> 60;
 		number = number << 4 | (digit - 1);

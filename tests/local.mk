@@ -18,7 +18,7 @@ check_PROGRAMS += tests/report-small
 tests_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
 	$(trace_libtrace_a_SOURCES)
 tests_report_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_BLOCK_RECORDS=3 \
-	-DOBJ_FIRST_GROUPS=2 -DOBJ_MIN_CLOSED=1
+	-DOBJ_FIRST_GROUPS=2 -DOBJ_MIN_CLOSED=1 -DBATCH=1
 tests_report_small_CFLAGS = $(report_kmemtrace_report_CFLAGS) $(LIBARCHIVE_CFLAGS)
 tests_report_small_LDADD = symbols/libsymbols.a cli/libcli.a \
 	$(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)

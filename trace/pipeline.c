@@ -8,7 +8,7 @@
 
 /* Blocks on their way: so many for each thread, that none waits for another's
  * next one; no more, or they are not in the processor's cache any more. */
-#define RING_EACH 2
+#define RING_EACH 3
 #define RING	  8
 
 /*
