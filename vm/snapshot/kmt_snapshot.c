@@ -9,7 +9,8 @@
  *   fill N		keep N objects of the cache kmt_snapshot
  *   drop		free what is kept
  *   fail, fail-quiet	an allocation fails, with and without a warning
- *   take		kmemtrace_snapshot() with a spin lock held, interrupts off
+ *   take N		kmemtrace_snapshot() with a spin lock held, interrupts off,
+ *			once or N times
  *   take-alloc		kmemtrace_snapshot_alloc()
  *   take-nmi		kmemtrace_snapshot() in NMI context
  *   take-both N	all CPUs at once, in an interrupt, N times
@@ -115,14 +116,17 @@ static noinline int snapshot_fail(gfp_t gfp)
 	return 0;
 }
 
-static noinline int snapshot_take(void)
+static noinline int snapshot_take(unsigned long n)
 {
 	static DEFINE_SPINLOCK(lock);
 	unsigned long flags;
 
-	spin_lock_irqsave(&lock, flags);
-	kmemtrace_snapshot();
-	spin_unlock_irqrestore(&lock, flags);
+	do {
+		spin_lock_irqsave(&lock, flags);
+		kmemtrace_snapshot();
+		spin_unlock_irqrestore(&lock, flags);
+		cond_resched();
+	} while (n-- > 1);
 	return 0;
 }
 
@@ -189,7 +193,7 @@ static int snapshot_do(const char *word, unsigned long n)
 	if (!strcmp(word, "fail-quiet"))
 		return snapshot_fail(__GFP_NOWARN);
 	if (!strcmp(word, "take"))
-		return snapshot_take();
+		return snapshot_take(n);
 	if (!strcmp(word, "take-nmi"))
 		return snapshot_take_nmi();
 	if (!strcmp(word, "take-both"))

@@ -529,7 +529,10 @@ void kmemtrace_buffer_begin(struct rchan_buf *buf, u64 lost)
 			  READ_ONCE(kmemtrace_set_of(buf)->filling));
 }
 
-/* carried: what was taken, of this and all before. */
+/*
+ * carried: what was taken, of this and all before.  A buffer that was not begun
+ * by now will not be: see kmemtrace_enter_buffer().
+ */
 static void kmemtrace_seal(struct rchan_buf *buf, u64 *carried)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
@@ -559,6 +562,8 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 	unsigned int cpu;
 	u64 carried;
 
+	/* Between what is live and what was begun: the writer's other way round. */
+	smp_mb();
 	for_each_possible_cpu(cpu) {
 		buf = kmemtrace_buffer(buffers, cpu);
 		if (!buf)

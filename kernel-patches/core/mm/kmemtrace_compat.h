@@ -6,6 +6,8 @@
 #define _MM_KMEMTRACE_COMPAT_H
 
 #include <linux/hardirq.h>
+#include <linux/io.h>
+#include <linux/kasan.h>
 #include <linux/mm.h>
 #include <linux/sched/clock.h>
 #if defined(CONFIG_X86) && defined(CONFIG_PARAVIRT)
@@ -74,6 +76,19 @@ static inline u64 kmemtrace_cache_held(struct kmem_cache *s)
 #else
 	return 0;
 #endif
+}
+
+/* The tag of KASAN is not part of the address: free may not see the same. */
+static __always_inline u64 kmemtrace_object(const void *ptr)
+{
+	return (unsigned long)kasan_reset_tag(ptr);
+}
+
+static __always_inline u64 kmemtrace_page(struct page *page)
+{
+	if (PageHighMem(page))
+		return KMEMTRACE_PTR_PHYSICAL | page_to_phys(page);
+	return kmemtrace_object(page_to_virt(page));
 }
 
 /* sched_clock() without the call in between. */

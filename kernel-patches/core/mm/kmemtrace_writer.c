@@ -27,10 +27,8 @@
 
 #include <linux/cpu.h>
 #include <linux/init.h>
-#include <linux/io.h>
 #include <linux/irqflags.h>
 #include <linux/jump_label.h>
-#include <linux/kasan.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
@@ -193,19 +191,34 @@ static bool kmemtrace_leave_buffer(struct kmemtrace_cpu *kc)
 }
 
 /*
- * Goes to a buffer of the live set.  false: a snapshot is being taken at this
- * very moment, and this CPU's buffer is not sealed yet.
+ * Goes to this CPU's buffer of the live set and returns it, or the one that it
+ * is at: a snapshot is being taken at this very moment, and that is not sealed
+ * yet.  NULL: the live set is another one.
+ *
+ * Who seals a set looks at which buffers were begun after another set became the
+ * live one; here it is the other way round.  So what is begun is sealed, or
+ * nothing is written to it: what is not sealed could not be left any more.
  */
-static bool kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
-				   struct rchan_buf *buf)
+static struct rchan_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
+						struct kmemtrace_buffers *live,
+						struct rchan_buf *buf)
 {
 	if (likely(kc->buf == buf && kmemtrace_buffer_is_begun(buf)))
-		return true;
-	if (!kmemtrace_leave_buffer(kc))
-		return false;
+		return buf;
+	if (!kmemtrace_leave_buffer(kc)) {
+		WRITE_ONCE(kc->limit, -1);
+		return kc->buf;
+	}
 	kc->buf = buf;
 	kmemtrace_buffer_begin(buf, kc->told + kc->told_nmi);
-	return true;
+	/* Pairs with kmemtrace_buffers_seal(). */
+	smp_mb();
+	/* Acquire: its filling is as new as that it is live. */
+	if (likely(smp_load_acquire(&kmemtrace_live.buffers) == live) &&
+	    likely(kmemtrace_buffer_is_begun(buf)))
+		return buf;
+	kc->buf = &kmemtrace_no_buf;
+	return NULL;
 }
 
 /*
@@ -219,6 +232,7 @@ static noinline struct rchan_buf *kmemtrace_make_room(bool is_event)
 	struct kmemtrace_buffers *live;
 	struct rchan_buf *buf;
 
+again:
 	do {
 		if (!READ_ONCE(kmemtrace_recording)) {
 			WRITE_ONCE(kc->limit, -1);
@@ -244,10 +258,9 @@ static noinline struct rchan_buf *kmemtrace_make_room(bool is_event)
 	if (READ_ONCE(kmemtrace_filter) || READ_ONCE(kmemtrace_watched) ||
 	    kmemtrace_with_stacks)
 		WRITE_ONCE(kc->limit, -1);
-	if (!kmemtrace_enter_buffer(kc, buf)) {
-		buf = kc->buf;
-		WRITE_ONCE(kc->limit, -1);
-	}
+	buf = kmemtrace_enter_buffer(kc, live, buf);
+	if (!buf)
+		goto again;
 	kmemtrace_write_lost(kc, buf);
 	if (kmemtrace_has_room(buf))
 		return buf;
@@ -458,19 +471,6 @@ kmemtrace_record_free(u8 type_id, unsigned long call_site, u64 ptr, u16 cache)
 {
 	kmemtrace_record(KMEMTRACE_EVENT_FREE, type_id, call_site, ptr, 0, 0,
 			 (__force gfp_t)0, KMEMTRACE_NODE_NONE, cache, 0);
-}
-
-/* The tag of KASAN is not part of the address: free may not see the same. */
-static __always_inline u64 kmemtrace_object(const void *ptr)
-{
-	return (unsigned long)kasan_reset_tag(ptr);
-}
-
-static __always_inline u64 kmemtrace_page(struct page *page)
-{
-	if (PageHighMem(page))
-		return KMEMTRACE_PTR_PHYSICAL | page_to_phys(page);
-	return kmemtrace_object(page_to_virt(page));
 }
 
 /*
@@ -704,11 +704,12 @@ void kmemtrace_writer_forget(void)
 
 void kmemtrace_tell_lost(unsigned int cpu)
 {
-	struct rchan_buf *buf = kmemtrace_buffer(kmemtrace_live.buffers, cpu);
 	struct kmemtrace_cpu *kc = per_cpu_ptr(&kmemtrace_cpus, cpu);
+	struct kmemtrace_buffers *live = kmemtrace_live.buffers;
+	struct rchan_buf *buf = kmemtrace_buffer(live, cpu);
 
-	if (buf && kmemtrace_enter_buffer(kc, buf))
-		kmemtrace_write_lost(kc, buf);
+	if (buf)
+		kmemtrace_write_lost(kc, kmemtrace_enter_buffer(kc, live, buf));
 }
 
 u64 kmemtrace_lost(unsigned int cpu)
