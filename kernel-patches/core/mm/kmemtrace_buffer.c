@@ -54,24 +54,45 @@ static const struct rchan_callbacks kmemtrace_relay_callbacks = {
 };
 
 /*
+ * Who went offline has a file all the same, and may come back at any time: each
+ * set has a buffer for it, so that the sets can change places.
+ */
+static bool kmemtrace_wants_buffer(struct kmemtrace_buffers *live,
+				   unsigned int cpu)
+{
+	return cpu_online(cpu) || (live && kmemtrace_buffer(live, cpu));
+}
+
+/*
  * relay_open() makes buffers for the CPUs that are online and relay's hotplug
  * callback for those that come later; a CPU in between would have none.
  *
  * relay would rather have processes killed than do without a page, so that is
  * asked first.
  */
-static struct rchan *kmemtrace_open_channel(struct kmemtrace_buffers *buffers)
+static struct rchan *kmemtrace_open_channel(struct kmemtrace_buffers *buffers,
+					    struct kmemtrace_buffers *live)
 {
+	u64 bytes = (u64)buffers->subbufs * buffers->subbuf_size;
 	struct rchan *chan = NULL;
-	u64 bytes;
+	unsigned int cpu, n = 0;
 
 	cpus_read_lock();
-	bytes = (u64)buffers->subbufs * buffers->subbuf_size *
-		num_online_cpus();
-	if (bytes < (u64)si_mem_available() * PAGE_SIZE)
+	for_each_possible_cpu(cpu)
+		n += kmemtrace_wants_buffer(live, cpu);
+	if (bytes * n < (u64)si_mem_available() * PAGE_SIZE)
 		chan = relay_open(NULL, NULL, buffers->subbuf_size,
 				  buffers->subbufs,
 				  &kmemtrace_relay_callbacks, buffers);
+	/* As that callback does it: all channels, if they have none for it. */
+	for_each_possible_cpu(cpu) {
+		if (chan && !cpu_online(cpu) &&
+		    kmemtrace_wants_buffer(live, cpu) &&
+		    relay_prepare_cpu(cpu)) {
+			relay_close(chan);
+			chan = NULL;
+		}
+	}
 	cpus_read_unlock();
 	return chan;
 }
@@ -79,7 +100,7 @@ static struct rchan *kmemtrace_open_channel(struct kmemtrace_buffers *buffers)
 struct kmemtrace_buffers *kmemtrace_buffers_open(unsigned int subbufs,
 						 unsigned int subbuf_size)
 {
-	struct kmemtrace_buffers *buffers;
+	struct kmemtrace_buffers *buffers, *live;
 	unsigned int cpu;
 
 	buffers = kzalloc(sizeof(*buffers), GFP_KERNEL);
@@ -98,9 +119,12 @@ struct kmemtrace_buffers *kmemtrace_buffers_open(unsigned int subbufs,
 		raw_spin_lock_init(&reader->lock);
 		seqcount_init(&reader->seq);
 	}
-	buffers->chan = kmemtrace_open_channel(buffers);
+	live = kmemtrace_view_get(&kmemtrace_live, NULL);
+	buffers->chan = kmemtrace_open_channel(buffers, live);
+	kmemtrace_buffers_put(live);
 	if (!buffers->chan)
 		goto err_readers;
+	kmemtrace_buffers_reset(buffers, kmemtrace_clock());
 	return buffers;
 
 err_readers:
@@ -461,41 +485,42 @@ out:
 
 /*
  * Begins at the start of a sub-buffer, so that those of a session are all full
- * but the last.
+ * but the last.  Returns which one that is.  Context: reader->lock.
  */
-static void kmemtrace_reset_buffer(struct rchan_buf *buf, u64 now)
+static size_t kmemtrace_reset_buffer(struct rchan_buf *buf)
 {
-	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&reader->lock, flags);
 	if (buf->offset)
 		kmemtrace_next_subbuf(buf);
 	kmemtrace_move_to(buf, buf->subbufs_produced, 0);
-	reader->start.subbuf = buf->subbufs_produced;
-	reader->start.bytes = 0;
-	reader->filling = kmemtrace_set_of(buf)->filling;
-	reader->seen = reader->filling;
-	reader->sealed = reader->filling - 1;
-	reader->turn++;
-	reader->lost_before = 0;
-	reader->carried = 0;
-	reader->taken = 0;
-	reader->missed = 0;
-	reader->missed_told = 0;
-	reader->last = now;
-	raw_spin_unlock_irqrestore(&reader->lock, flags);
+	return buf->subbufs_produced;
 }
 
 void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 {
+	struct kmemtrace_reader *reader;
 	struct rchan_buf *buf;
+	unsigned long flags;
 	unsigned int cpu;
 
+	buffers->filled_since = now;
+	/* Also for CPUs that will come: their buffers are new then. */
 	for_each_possible_cpu(cpu) {
 		buf = kmemtrace_buffer(buffers, cpu);
-		if (buf)
-			kmemtrace_reset_buffer(buf, now);
+		reader = per_cpu_ptr(buffers->readers, cpu);
+		raw_spin_lock_irqsave(&reader->lock, flags);
+		reader->start.subbuf = buf ? kmemtrace_reset_buffer(buf) : 0;
+		reader->start.bytes = 0;
+		reader->filling = buffers->filling;
+		reader->seen = reader->filling;
+		reader->sealed = reader->filling - 1;
+		reader->turn++;
+		reader->lost_before = 0;
+		reader->carried = 0;
+		reader->taken = 0;
+		reader->missed = 0;
+		reader->missed_told = 0;
+		reader->last = now;
+		raw_spin_unlock_irqrestore(&reader->lock, flags);
 	}
 }
 

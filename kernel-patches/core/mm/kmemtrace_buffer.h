@@ -82,8 +82,9 @@ struct kmemtrace_buffers {
 };
 
 /*
- * Makes a set, empty; ERR_PTR(-ENOMEM) if there is no memory for it.  put frees
- * it with the last reference.  Both sleep.
+ * Makes a set, empty, for all CPUs that the live one is for; ERR_PTR(-ENOMEM) if
+ * there is no memory for it.  With kmemtrace_mutex held.  put frees it with the
+ * last reference.  Both sleep.
  */
 struct kmemtrace_buffers *kmemtrace_buffers_open(unsigned int subbufs,
 						 unsigned int subbuf_size);
