@@ -209,9 +209,7 @@ bool kmemtrace_has_room_for(struct rchan_buf *buf, unsigned int records)
 	ssize_t unread;
 
 	if (!READ_ONCE(kmemtrace_overwrite)) {
-		/* An old value is as good as in kmemtrace_has_room(). */
-		unread = buf->subbufs_produced -
-			 READ_ONCE(buf->subbufs_consumed);
+		unread = buf->subbufs_produced - kmemtrace_reader_subbuf(buf);
 		others -= clamp_t(ssize_t, unread, 0, others);
 	}
 	return records <= (size - buf->offset) / kmemtrace_record_size +
