@@ -526,7 +526,7 @@ void kmemtrace_buffers_renew(struct kmemtrace_buffers *buffers, u64 now)
 {
 	buffers->filled_since = now;
 	/* Before anybody finds the set to be live: kmemtrace_view_replace(). */
-	smp_store_release(&buffers->filling, buffers->filling + 1);
+	WRITE_ONCE(buffers->filling, buffers->filling + 1);
 }
 
 bool kmemtrace_buffer_is_begun(struct rchan_buf *buf)

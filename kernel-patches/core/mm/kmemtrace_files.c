@@ -81,8 +81,8 @@ kmemtrace_view_replace(struct kmemtrace_view *view,
 
 	raw_spin_lock_irqsave(&view->lock, flags);
 	old = view->buffers;
-	/* Looked at by the writer. */
-	WRITE_ONCE(view->buffers, buffers);
+	/* The writer looks at it without the lock: what it is comes first. */
+	smp_store_release(&view->buffers, buffers);
 	view->generation++;
 	raw_spin_unlock_irqrestore(&view->lock, flags);
 	return old;

@@ -729,7 +729,8 @@ u64 kmemtrace_lost(unsigned int cpu)
 void kmemtrace_writer_start(void)
 {
 	kmemtrace_writer_forget();
-	WRITE_ONCE(kmemtrace_recording, true);
+	/* All that a session begins with comes before its first record. */
+	smp_store_release(&kmemtrace_recording, true);
 }
 
 bool kmemtrace_is_recording(void)
