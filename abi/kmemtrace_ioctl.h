@@ -25,7 +25,9 @@
  * with EAGAIN, and what was copied is worth nothing.
  *
  * A mapping stays what it is, and readable, until it is unmapped.  TAKE fails with
- * ESTALE as soon as the kernel records into another buffer: begin with 1.
+ * ESTALE as soon as the kernel records into another buffer: begin with 1.  In a
+ * file of a snapshot all of these do so when that is not the snapshot any more:
+ * open it again.
  */
 #ifndef _KMEMTRACE_IOCTL_H
 #define _KMEMTRACE_IOCTL_H

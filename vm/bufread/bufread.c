@@ -3,13 +3,19 @@
  * Reads kmemtrace's buffers as a program may that was written from
  * kmemtrace_ioctl.h alone, well or badly.  It shares no code with kmemtraced.
  *
- *	bufread dump FILE TO		all that is unread, from the mapping
- *alone: nothing is given back bufread both FILE MAPPED READ	the same by TAKE
- *and by read() of another descriptor bufread follow mmap|read FILE TO ENABLED
- *					until the file ENABLED says 0
- *	bufread die FILE		ends between TAKE and GIVE
- *	bufread bad FILE		what must fail, and how
- *	bufread keep FILE COMMAND	a mapping while the command runs
+ * bufread dump FILE TO: all that is unread, by the mapping alone, to TO
+ *
+ * bufread both FILE MAPPED READ: the same by TAKE, and by read()
+ *
+ * bufread follow mmap|read FILE TO ENABLED: until ENABLED says 0
+ *
+ * bufread die FILE: ends between TAKE and GIVE
+ *
+ * bufread bad FILE: what must fail, and how
+ *
+ * bufread keep FILE COMMAND: a mapping while the command runs
+ *
+ * bufread stale FILE COMMAND: a file of a snapshot, which the command ends
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +26,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kmemtrace_abi.h"
@@ -391,6 +399,50 @@ static void keep(const char *file, const char *command)
 	       stale ? ", in another buffer" : "");
 }
 
+/* Ends with 0 if it is told at once, not when its time is over, of the end. */
+static pid_t wait_for_end(int fd)
+{
+	struct pollfd pollfd = {fd, 0, 0};
+	time_t started = time(NULL);
+	pid_t child = fork();
+
+	if (child < 0)
+		die("fork");
+	if (!child)
+		_exit(poll(&pollfd, 1, 30000) != 1 ||
+		      pollfd.revents != POLLERR || time(NULL) >= started + 20);
+	return child;
+}
+
+static void stale(const char *file, const char *command)
+{
+	int fd = open_file(file, O_RDONLY), status = -1;
+	struct kmemtrace_ioctl_take taken;
+	struct kmemtrace_ioctl_info info;
+	static char buffer[READ_BYTES];
+	pid_t child;
+
+	map(fd, &info);
+	expect_errno("TAKE", take(fd, &info, &taken), 0);
+	child = wait_for_end(fd);
+	usleep(300000);
+	expect("what the command ends with", system(command), 0);
+	waitpid(child, &status, 0);
+	expect("poll() of who waited", status, 0);
+	if (taken.bytes)
+		expect_errno("GIVE to a snapshot that is no more",
+			     give(fd, &taken, taken.bytes), ESTALE);
+	expect_errno("TAKE from it", take(fd, &info, &taken), ESTALE);
+	expect_errno("INFO", ioctl(fd, KMEMTRACE_IOC_INFO, &info), ESTALE);
+	expect_errno("read", read(fd, buffer, READ_BYTES), ESTALE);
+	expect_errno("mmap",
+		     mmap(NULL, info.map_bytes, PROT_READ, MAP_SHARED, fd, 0) ==
+				     MAP_FAILED
+			     ? -1
+			     : 0,
+		     ESTALE);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
@@ -407,6 +459,8 @@ int main(int argc, char **argv)
 		bad(argv[2]);
 	else if (!strcmp(what, "keep") && argc == 4)
 		keep(argv[2], argv[3]);
+	else if (!strcmp(what, "stale") && argc == 4)
+		stale(argv[2], argv[3]);
 	else
 		return 2;
 	return failed;

@@ -122,6 +122,16 @@ bufread keep $kmt/cpu1 "echo 0 >/sys/devices/system/cpu/cpu1/online"
 cat $kmt/cpu1 | wc -c
 echo 1 >/sys/devices/system/cpu/cpu1/online
 
+echo "--- a snapshot that goes while its readers wait"
+echo 1 >$kmt/enabled
+storm 0 100
+echo 1 >$kmt/snapshot/take
+bufread stale $kmt/snapshot/cpu0 "echo 1 >$kmt/snapshot/take"
+bufread stale $kmt/snapshot/cpu0 "echo 1 >$kmt/enabled; echo 1 >$kmt/reset"
+echo 1 >$kmt/snapshot/take
+bufread stale $kmt/snapshot/cpu0 "echo 0 >$kmt/snapshot/take"
+echo 0 >$kmt/enabled
+
 echo "--- overwrite, with readers that are too slow"
 echo 4 >$kmt/subbufs
 echo 16384 >$kmt/subbuf_size

@@ -212,7 +212,7 @@ struct kmemtrace_view {
 	raw_spinlock_t	lock;		/* any context but NMI */
 	struct kmemtrace_buffers *buffers;	/* may be NULL */
 	unsigned int	generation;	/* one more with each other set */
-	/* read() goes on with another set; else it fails with ESTALE. */
+	/* Who has opened a file goes on with another set, or gets ESTALE. */
 	bool		follows;
 	struct dentry	*dir;		/* of the files; NULL: not yet */
 	struct kmemtrace_cpu_file __percpu *files;
@@ -246,8 +246,12 @@ kmemtrace_view_replace(struct kmemtrace_view *view,
 void kmemtrace_view_make_file(struct kmemtrace_view *view, unsigned int cpu);
 void kmemtrace_view_make_files(struct kmemtrace_view *view);
 
-/* Wakes those who wait for a CPU's records: soon, from any context but NMI. */
+/*
+ * Wakes those who wait for a CPU's records, or for those of any: soon, from any
+ * context but NMI.
+ */
 void kmemtrace_view_wake(struct kmemtrace_view *view, unsigned int cpu);
+void kmemtrace_view_wake_all(struct kmemtrace_view *view);
 
 /*
  * When it returns no CPU's writer looks at the set any more.  It must not be in

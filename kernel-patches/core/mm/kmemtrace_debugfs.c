@@ -34,12 +34,9 @@ void kmemtrace_debugfs_new_session(void)
 /* Wakes also who waits for a full sub-buffer: there will be none. */
 void kmemtrace_debugfs_new_buffers(void)
 {
-	unsigned int cpu;
-
 	kmemtrace_view_make_files(&kmemtrace_live);
 	kmemtrace_view_make_files(&kmemtrace_snapshot_view);
-	for_each_possible_cpu(cpu)
-		kmemtrace_view_wake(&kmemtrace_live, cpu);
+	kmemtrace_view_wake_all(&kmemtrace_live);
 }
 
 void kmemtrace_debugfs_end_session(void)

@@ -108,6 +108,14 @@ void kmemtrace_view_wake(struct kmemtrace_view *view, unsigned int cpu)
 		irq_work_queue(&file->wake);
 }
 
+void kmemtrace_view_wake_all(struct kmemtrace_view *view)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		kmemtrace_view_wake(view, cpu);
+}
+
 void __init kmemtrace_view_init(struct kmemtrace_view *view)
 {
 	unsigned int cpu;
@@ -131,6 +139,14 @@ static bool kmemtrace_view_changed(struct kmemtrace_view *view,
 				   unsigned int generation)
 {
 	return READ_ONCE(view->generation) != generation;
+}
+
+/* A file of a snapshot is for the one that was there when it was opened. */
+static bool kmemtrace_is_stale(const struct kmemtrace_open *opened,
+			       unsigned int generation)
+{
+	return !opened->file->view->follows &&
+	       generation != opened->generation;
 }
 
 static int kmemtrace_put_lost(char __user *to,
@@ -190,7 +206,7 @@ static ssize_t kmemtrace_read(struct file *file, char __user *to,
 
 	do {
 		buffers = kmemtrace_view_get(view, &generation);
-		if (!view->follows && generation != opened->generation)
+		if (kmemtrace_is_stale(opened, generation))
 			n = -ESTALE;
 		else if (buffers)
 			n = kmemtrace_read_some(view, generation, buffers,
@@ -228,14 +244,13 @@ static bool kmemtrace_is_worth_it(struct kmemtrace_buffers *buffers,
 static __poll_t kmemtrace_poll(struct file *file, poll_table *wait)
 {
 	struct kmemtrace_open *opened = file->private_data;
-	struct kmemtrace_view *view = opened->file->view;
 	struct kmemtrace_buffers *buffers;
 	unsigned int generation;
 	__poll_t mask = 0;
 
 	poll_wait(file, &opened->file->wait, wait);
-	buffers = kmemtrace_view_get(view, &generation);
-	if (!view->follows && generation != opened->generation)
+	buffers = kmemtrace_view_get(opened->file->view, &generation);
+	if (kmemtrace_is_stale(opened, generation))
 		mask = EPOLLERR;
 	else if (buffers && kmemtrace_is_worth_it(buffers, opened->file->cpu))
 		mask = EPOLLIN | EPOLLRDNORM;
@@ -252,6 +267,7 @@ static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
 	struct kmemtrace_open *opened = file->private_data;
 	struct kmemtrace_buffers *buffers;
 	struct rchan_buf *buf = NULL;
+	unsigned int generation;
 	int err = -ENXIO;
 
 	if (vma->vm_flags & VM_WRITE)
@@ -262,10 +278,12 @@ static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
 	vma->vm_flags &= ~(VM_MAYWRITE | VM_MAYEXEC);
 	vma->vm_flags |= VM_DONTEXPAND | VM_DONTDUMP;
 
-	buffers = kmemtrace_view_get(opened->file->view, NULL);
+	buffers = kmemtrace_view_get(opened->file->view, &generation);
 	if (buffers)
 		buf = kmemtrace_buffer(buffers, opened->file->cpu);
-	if (buf)
+	if (kmemtrace_is_stale(opened, generation))
+		err = -ESTALE;
+	else if (buf)
 		err = vm_map_pages(vma, buf->page_array, buf->page_count);
 	kmemtrace_buffers_put(buffers);
 	return err;
@@ -387,7 +405,9 @@ static long kmemtrace_ioctl(struct file *file, unsigned int command,
 	if (mutex_lock_interruptible(&opened->lock))
 		return -EINTR;
 	buffers = kmemtrace_view_get(opened->file->view, &generation);
-	if (buffers)
+	if (kmemtrace_is_stale(opened, generation))
+		err = -ESTALE;
+	else if (buffers)
 		err = call(opened, buffers, generation, (void __user *)argument);
 	kmemtrace_buffers_put(buffers);
 	mutex_unlock(&opened->lock);

@@ -84,6 +84,8 @@ static void kmemtrace_snapshot_tell(struct work_struct *work)
 	static u64 taken_told, stopped_told;
 
 	kmemtrace_finish_stop();
+	/* Who waits at the snapshot before waits in vain. */
+	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
 
 	raw_spin_lock_irq(&kmemtrace_snapshot_lock);
 	taken = kmemtrace_asked;
@@ -259,6 +261,7 @@ void kmemtrace_snapshot_free(void)
 	raw_spin_unlock_irq(&kmemtrace_snapshot_lock);
 	if (!other)
 		return;
+	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
 	kmemtrace_writer_leave(other);
 	kmemtrace_buffers_put(other);
 }
@@ -289,6 +292,7 @@ void kmemtrace_snapshot_new_session(void)
 	kmemtrace_stopped.time = 0;
 	kmemtrace_n_taken = 0;
 	raw_spin_unlock_irqrestore(&kmemtrace_snapshot_lock, flags);
+	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
 	atomic_long_set(&kmemtrace_n_coincided, 0);
 	atomic_long_set(&kmemtrace_n_in_nmi, 0);
 }
