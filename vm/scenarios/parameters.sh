@@ -3,7 +3,8 @@
 # shellcheck shell=dash
 # Values that make no sense are refused by a message that names them, and the
 # default is used. Boot with kmemtrace.enable=maybe kmemtrace.subbufs=1
-# kmemtrace.subbuf_size=12x kmemtrace.abi=3 kmemtrace.tasks=1.
+# kmemtrace.subbuf_size=12x kmemtrace.abi=3 kmemtrace.tasks=1 possible_cpus=16,
+# and 256 MB.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
@@ -12,6 +13,8 @@ for value in enable=maybe subbufs=1 subbuf_size=12x abi=3 tasks=1; do
 	grep "kmemtrace: .*kmemtrace\.$value" /tmp/dmesg ||
 		fail "no message about kmemtrace.$value"
 done
+# Buffers for all CPUs that there may be would be too much here, but nobody asked.
+grep "kmemtrace: .*too much" /tmp/dmesg && fail "a warning about the defaults"
 [ "$(cat $kmt/enabled)" = 0 ] || fail "on by kmemtrace.enable=maybe"
 [ "$(cat $kmt/subbufs)" = 20 ] || fail "subbufs is $(cat $kmt/subbufs)"
 [ "$(cat $kmt/abi_version)" = 2 ] || fail "abi_version"

@@ -71,7 +71,10 @@ static void __init kmemtrace_check_geometry(void)
 	kmemtrace_subbuf_size = rounddown(kmemtrace_subbuf_size,
 					  kmemtrace_record_size);
 
-	if (kmemtrace_geometry_fits(kmemtrace_subbufs, kmemtrace_subbuf_size))
+	/* What the defaults lack is told when the buffers are made. */
+	if (kmemtrace_geometry_fits(kmemtrace_subbufs, kmemtrace_subbuf_size) ||
+	    (kmemtrace_subbufs == KMEMTRACE_SUBBUFS &&
+	     kmemtrace_subbuf_size == size))
 		return;
 	pr_warn("kmemtrace.subbufs=%u times kmemtrace.subbuf_size=%u is too much for this machine; using %u and %u\n",
 		kmemtrace_subbufs, kmemtrace_subbuf_size, KMEMTRACE_SUBBUFS,
