@@ -98,10 +98,22 @@ step_stacks()
 		"$(kernel slub debuginfo)/vmlinux"
 }
 
+# hotplug NAME FRAGMENTS APPEND [OPTION of vm/run]...
+hotplug()
+{
+	local capture
+
+	bufread
+	guest "$2" "$work/$1" hotplug.sh --file "$work/bufread" --append \
+		"kmemtrace.enable=yes kmemtrace.subbufs=60 maxcpus=1 $3" "${@:4}"
+	for capture in away away-snapshot all all-snapshot; do
+		whole_records "$work/$1/$capture"
+	done
+}
+
 step_hotplug()
 {
-	guest slub "$work/hotplug" hotplug.sh \
-		--append 'kmemtrace.enable=yes kmemtrace.subbufs=60 maxcpus=1'
+	hotplug hotplug slub ""
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/hotplug/capture"
 }
 
@@ -217,8 +229,8 @@ step_marks()
 
 step_parameters()
 {
-	guest slub "$work/parameters" parameters.sh --append \
-		'kmemtrace.enable=maybe kmemtrace.subbufs=1 kmemtrace.subbuf_size=12x kmemtrace.abi=3 kmemtrace.tasks=1'
+	guest slub "$work/parameters" parameters.sh --memory 256 --append \
+		'possible_cpus=16 kmemtrace.enable=maybe kmemtrace.subbufs=1 kmemtrace.subbuf_size=12x kmemtrace.abi=3 kmemtrace.tasks=1'
 }
 
 # control FRAGMENTS NAME [OPTION of vm/run]...
@@ -259,8 +271,7 @@ step_debug()
 		--append "$on"
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/debug-boot/capture"
 	version2 "$work/debug-boot" --work --accounted
-	guest 'slub debug' "$work/debug-hotplug" hotplug.sh "${opts[@]}" \
-		--append "$on maxcpus=1"
+	hotplug debug-hotplug 'slub debug' "$quiet" "${opts[@]}"
 	texec
 	guest 'slub debug' "$work/debug-toggle" toggle.sh "${opts[@]}" \
 		--append "$quiet" --file "$work/texec"
