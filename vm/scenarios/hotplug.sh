@@ -92,9 +92,25 @@ storm 1 100
 [ "$(cat $kmt/cpu1 | wc -c)" -ge $((200 * 64)) ] ||
 	fail "CPU 1 does not record into the live buffers"
 echo 0 >$kmt/enabled
-echo 0 >$online
+
+echo "--- buffers of snapshots that come and go while they are read"
+echo 1 >$kmt/enabled
+(while :; do cat $snap/cpu0 $snap/take $snap/overruns; done >/dev/null 2>&1) &
+reader=$!
+(i=0; while [ $i -lt 100 ]; do echo 0 >$snap/take; i=$((i + 1)); done) &
+i=0
+while [ $i -lt 100 ]; do
+	echo 1 >$snap/take || fail "no snapshot"
+	i=$((i + 1))
+done
+wait $!
+kill $reader
+wait $reader 2>/dev/null
+grep -q "^state: stopped" $snap/take && fail "it was stopped by that"
+echo 0 >$kmt/enabled
 
 echo "--- marks of several records in buffers that were used before"
+echo 0 >$online
 echo discard >$kmt/mode
 lines=$(yes "$(printf '%0250d' 0)" | head -n 16)
 echo 1 >$kmt/enabled

@@ -209,11 +209,12 @@ void kmemtrace_snapshot_alloc(void)
 	int err;
 
 	might_sleep();
+	/* Until it is taken nobody may free them: tracing would stop. */
 	mutex_lock(&kmemtrace_mutex);
 	err = kmemtrace_snapshot_prepare();
-	mutex_unlock(&kmemtrace_mutex);
 	if (!err)
 		kmemtrace_take_snapshot(__func__, _RET_IP_);
+	mutex_unlock(&kmemtrace_mutex);
 }
 EXPORT_SYMBOL_GPL(kmemtrace_snapshot_alloc);
 
@@ -366,13 +367,12 @@ static ssize_t kmemtrace_take_write(struct file *file,
 		pr_warn_once("snapshot/take: there is nothing to be taken while tracing is off\n");
 		err = -ENODATA;
 	} else if (n) {
-		err = kmemtrace_snapshot_prepare();
+		err = kmemtrace_snapshot_prepare() ?:
+		      kmemtrace_take_snapshot("snapshot/take", 0);
 	} else {
 		kmemtrace_snapshot_free();
 	}
 	mutex_unlock(&kmemtrace_mutex);
-	if (n && !err)
-		err = kmemtrace_take_snapshot("snapshot/take", 0);
 	return err ?: count;
 }
 
