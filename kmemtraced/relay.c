@@ -290,12 +290,25 @@ static void relay_describe(KmtSource *source, GKeyFile *meta)
 				  meta);
 }
 
+/* The kernel counts them in each session. */
+static gboolean had_snapshots(const Relay *relay)
+{
+	g_autofree char *state =
+		kmt_control_has(relay->control, "snapshot/take")
+			? kmt_control_get(relay->control, "snapshot/take", NULL)
+			: NULL;
+
+	return state && g_regex_match_simple("^taken: [1-9]", state,
+					     G_REGEX_MULTILINE, 0);
+}
+
 static gboolean relay_conclude(KmtSource *source, GKeyFile *meta,
 			       GError **error)
 {
 	Relay *relay = (Relay *)source;
 	g_autoptr(KmtInfo) info = read_info(relay);
 
+	source->had_snapshots = had_snapshots(relay);
 	if (!info)
 		return TRUE;
 	kmt_info_describe(info, NULL, meta);

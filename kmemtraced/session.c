@@ -584,6 +584,7 @@ static void collect_figures(KmtSession *session, KmtSummary *summary)
 	    !session->source->class->conclude(session->source, session->meta,
 					      &error))
 		add_error(session, error);
+	summary->had_snapshots = session->source->had_snapshots;
 }
 
 /* Tracing is off and every reader has ended. */

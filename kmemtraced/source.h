@@ -114,7 +114,9 @@ struct kmt_source {
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
 	gboolean keeps_newest; /* a full one loses what is oldest */
-	gsize batch_bytes;     /* what a reader gets each time, about */
+	/* At the end: what snapshots took is among the events lost. */
+	gboolean had_snapshots;
+	gsize batch_bytes; /* what a reader gets each time, about */
 };
 
 static inline void kmt_source_free(KmtSource *source)

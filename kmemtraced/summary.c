@@ -97,20 +97,25 @@ char *kmt_summary_advice(const KmtSummary *summary, guint64 memory_bytes)
 			text,
 			"%" G_GUINT64_FORMAT
 			" events were overwritten by newer ones, as the "
-			"mode overwrite has it, or are in a snapshot; the "
-			"capture begins later on the CPUs where that was so",
-			summary->lost);
+			"mode overwrite has it%s; the capture begins later on "
+			"the CPUs where that was so",
+			summary->lost,
+			summary->had_snapshots ? ", or are in a snapshot" : "");
 		return g_string_free(text, FALSE);
 	}
 	g_string_printf(text,
 			"%" G_GUINT64_FORMAT " events were lost (%.3g %% of "
 			"all, %" G_GUINT64_FORMAT
-			" of them on CPU %u), because its buffer was full; ",
+			" of them on CPU %u), because its buffer was full%s; ",
 			summary->lost,
 			100.0 * (double)summary->lost /
 				(double)(events + summary->lost),
-			worst->lost, worst->cpu);
-	if (summary->has_option && subbufs)
+			worst->lost, worst->cpu,
+			summary->had_snapshots ? " or a snapshot took them"
+					       : "");
+	if (summary->had_snapshots)
+		g_string_append(text, "kmemtraced -S saves the last snapshot");
+	else if (summary->has_option && subbufs)
 		g_string_append_printf(
 			text,
 			"to keep them, give each CPU a buffer of "

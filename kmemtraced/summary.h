@@ -22,8 +22,9 @@ typedef struct {
 	guint record_bytes;
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
-	gboolean has_option;   /* the buffer's size is an option, -b */
-	gboolean keeps_newest; /* a full buffer loses what is oldest */
+	gboolean has_option;	/* the buffer's size is an option, -b */
+	gboolean keeps_newest;	/* a full buffer loses what is oldest */
+	gboolean had_snapshots; /* which took some of what was lost */
 } KmtSummary;
 
 void kmt_summary_init(KmtSummary *summary);

@@ -4,6 +4,7 @@
 
 The mapped reader needs a kernel: see tests/vm/buffers.py.
 """
+import os
 import time
 
 from kmemtraced_fake import DaemonTest, main, records
@@ -24,12 +25,36 @@ class Buffers(DaemonTest):
         daemon.signal()
         _, err = self.check_end(daemon)
         self.assertIn("7 events were overwritten by newer ones, as the mode "
-                      "overwrite has it, or are in a snapshot", err)
+                      "overwrite has it; the capture", err)
         self.assertNotIn("kmemtrace.subbufs=", err)
         capture = self.capture()
         self.assertEqual(capture.cpu(0), fed)
         self.assertEqual(capture["mode"], "overwrite")
         self.assertEqual(capture["overruns"], "7")
+
+    def with_snapshot(self, mode):
+        """What is told of loss while somebody takes snapshots."""
+        kernel = self.make_kernel(cpus=(0,))
+        kernel.put("mode", mode + "\n")
+        os.mkdir(os.path.join(kernel.path, "snapshot"))
+        kernel.put("snapshot/take", "state: taken\ntaken: 2\n")
+        daemon = self.start()
+        kernel.feed(0, records(10))
+        kernel.set_overruns({0: 7})
+        daemon.signal()
+        _, err = self.check_end(daemon)
+        self.assertNotIn("kmemtrace.subbufs=", err)
+        return err
+
+    def test_snapshot_of_somebody(self):
+        """No larger buffer would have kept what it took."""
+        self.assertIn("because its buffer was full or a snapshot took them; "
+                      "kmemtraced -S saves the last snapshot",
+                      self.with_snapshot("discard"))
+
+    def test_snapshot_and_overwrite(self):
+        self.assertIn("as the mode overwrite has it, or are in a snapshot; "
+                      "the capture", self.with_snapshot("overwrite"))
 
     def test_overwrite_from_boot(self):
         kernel = self.make_kernel(cpus=(0,), enabled=1)
