@@ -23,9 +23,11 @@
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
+#include <linux/irqflags.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/kstrtox.h>
+#include <linux/lockdep.h>
 #include <linux/seq_file.h>
 #include <linux/stackdepot.h>
 #include <linux/stacktrace.h>
@@ -74,9 +76,10 @@ static void kmemtrace_queue_stack_work(struct irq_work *irq_work)
 static DEFINE_IRQ_WORK(kmemtrace_stack_irq_work, kmemtrace_queue_stack_work);
 
 /*
- * Context: any but NMI.  Returns 0 where the stack got no number.  Its first
- * entry is call_site where that is in it: what lies between is the allocator's
- * and ours, and would make several stacks of one.
+ * Context: any but NMI; lockdep knows whether interrupts are on.  Returns 0 where
+ * the stack got no number.  Its first entry is call_site where that is in it:
+ * what lies between is the allocator's and ours, and would make several stacks of
+ * one.
  */
 u32 kmemtrace_save_stack(unsigned long call_site)
 {
@@ -84,6 +87,8 @@ u32 kmemtrace_save_stack(unsigned long call_site)
 	unsigned int n, first = 0;
 	u32 stack;
 
+	if (IS_ENABLED(CONFIG_PROVE_LOCKING) && irqs_disabled())
+		lockdep_assert_irqs_disabled();
 	n = stack_trace_save(entries, ARRAY_SIZE(entries), 2);
 	while (first < n && entries[first] != call_site)
 		first++;

@@ -370,7 +370,7 @@ kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
 		      gfp_t gfp_flags, int node, u16 cache, u16 account)
 {
 	struct kmemtrace_trigger *trigger = NULL;
-	struct rchan_buf *buf;
+	struct rchan_buf *buf = NULL;
 	unsigned long flags;
 
 	if (in_nmi()) {
@@ -378,14 +378,22 @@ kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
 		return;
 	}
 	raw_local_irq_save(flags);
-	buf = NULL;
 	if (kmemtrace_filter_passes(event_id, type_id, ptr, bytes_alloc, cache))
 		buf = kmemtrace_make_room(true);
 	if (buf && kmemtrace_with_stacks) {
-		struct kmemtrace_event_v2s *event = buf->data + buf->offset;
+		struct kmemtrace_event_v2s *event;
+		u32 stack;
 
-		event->stack = kmemtrace_save_stack(call_site);
-		event->reserved = 0;
+		/* With locks; what comes meanwhile may take the room. */
+		raw_local_irq_restore(flags);
+		stack = kmemtrace_save_stack(call_site);
+		raw_local_irq_save(flags);
+		buf = kmemtrace_make_room(true);
+		if (buf) {
+			event = buf->data + buf->offset;
+			event->stack = stack;
+			event->reserved = 0;
+		}
 	}
 	if (buf)
 		kmemtrace_write(buf, kmemtrace_record_size, preempt_count(),
