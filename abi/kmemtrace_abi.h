@@ -377,7 +377,7 @@ struct kmemtrace_event_stop {
  *
  * Its values are the payload: a word for each argument, in their order, then
  * the bytes of each string, with as many 0 behind them as are lacking to the
- * next word.  The word of a string is the number of its bytes, without the 0
+ * next word; of a string whose format has a precision no more than that.  The word of a string is the number of its bytes, without the 0
  * that ends it in memory, and KMEMTRACE_MARK_CUT.  Of the word of an integer as
  * many low bytes count as the table marks says that it has.
  *

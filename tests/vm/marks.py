@@ -18,7 +18,7 @@ import sys
 import capture
 from verdict import equal, failed
 
-MARK, MORE, CUT = 4, 5, 1 << 63
+LOST, MARK, MORE, CUT = 3, 4, 5, 1 << 63
 RECORD = struct.Struct("<BBHI40sqIHH")
 WIDTHS = {"b": 8, "h": 16, "i": 32, "q": 64}
 MODULE = "kmemtrace_sample"
@@ -123,7 +123,7 @@ def check_sample(marks):
     equal("addresses in a module", [a >> 40 for a in others[6:]],
           [0xffffff] * 2)
     equal("strings", first("sample_strings")[3],
-          ["an array", "(null)", "", "x" * 256 + "...", -1])
+          ["an array", "(null)", "", "x" * 256 + "...", "ACME", -1])
     interrupt = first("sample_interrupt")
     equal("in an interrupt", interrupt[5], capture.HARDIRQ)
     second = [m[3][3] for m in marks if m[1] == "sample_strings"]
@@ -174,6 +174,77 @@ def check_report(directory, marks):
     equal("allocations between two lines", inside >= len(steps), True)
 
 
+def read_lines(path, size):
+    """Numbers of the lines; (place, events) of losses; MORE at the beginning."""
+    with open(path, "rb") as f:
+        data = f.read()
+    records = [RECORD.unpack_from(data, at)
+               for at in range(0, len(data), size)]
+    lines, lost, cut, at = [], [], 0, 0
+    while at < len(records):
+        kind, parts, _, number, payload = records[at][:5]
+        at += 1
+        if kind == LOST:
+            lost.append((len(lines), struct.unpack_from("<Q", payload, 16)[0]))
+            continue
+        if kind == MORE:
+            assert not lines, "more of no mark"
+            cut += 1
+            continue
+        assert (kind, number) == (MARK, 1), records[at - 1]
+        for part in range(1, parts + 1):
+            assert records[at][:2] == (MORE, part), "a mark has a hole"
+            payload += records[at][4]
+            at += 1
+        text = values_of(payload[:records[at - 1][7]], "s")[0]
+        number = int(text.split()[0])
+        assert text == (f"{number} {'0' * 250}" if number % 2
+                        else str(number)), text
+        lines.append(number)
+    return lines, lost, cut
+
+
+def records_of(lines, size=1 + 6):
+    """How many records they take."""
+    return sum(size if n % 2 else 1 for n in lines)
+
+
+def check_room(out):
+    """Marks that have too little room are there as a whole, or are counted."""
+    def read(name):
+        with open(os.path.join(out, f"{name}.taken")) as f:
+            taken = [int(n) for n in f.read().split()]
+        with open(os.path.join(out, f"{name}.overruns")) as f:
+            return taken, int(f.read()), *read_lines(
+                os.path.join(out, f"{name}.cpu0"), size)
+
+    with open(os.path.join(out, "record_size")) as f:
+        size = int(f.read())
+    taken, overruns, lines, lost, cut = read("full")
+    equal("full: what was taken is there", (lines, cut), (taken, 0))
+    equal("full: what was not is lost", overruns, 310 - len(taken))
+    equal("full: where", (sum(n for _, n in lost), lines[lost[-1][0]:]),
+          (overruns, list(range(300, 310))))
+    # 4 sub-buffers of 8192 bytes, with a little that a line does not fit into.
+    room = 4 * (8192 // size)
+    used = records_of(lines[:lost[-1][0]]) + len(lost) - 1
+    equal("full: to the end", room - 7 < used <= room, True)
+
+    taken, overruns, lines, lost, cut = read("overwrite")
+    equal("overwrite: all are taken", taken, list(range(300)))
+    equal("overwrite: the newest are there", (lines, cut < 7),
+          (list(range(300 - len(lines), 300)), True))
+    equal("overwrite: what was overwritten is lost", (
+        [place for place, _ in lost], sum(n for _, n in lost)),
+        ([0], overruns))
+    equal("overwrite: records that are missing", overruns,
+          records_of(range(300)) - records_of(lines) - cut)
+
+    taken, overruns, lines, lost, cut = read("snapshot")
+    equal("after a snapshot all have room", (taken, lines, cut),
+          (list(range(200, 300)), list(range(200, 300)), 0))
+
+
 def main():
     """All of it."""
     if len(sys.argv) != 2:
@@ -215,6 +286,7 @@ def main():
     check_report(directory, marks)
     with open(os.path.join(out, "complaints")) as f:
         equal("kinds of what the file marker refused", int(f.read()), 3)
+    check_room(out)
     return failed()
 
 

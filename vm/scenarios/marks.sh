@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
 # Annotations: those of the kernel's sample module, which comes and goes under
-# tracing, and lines of user space. Boot without kmemtrace.enable.
+# tracing, and lines of user space; also where there is no room for them. Boot
+# without kmemtrace.enable.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
 sample=/sys/module/kmemtrace_sample/parameters
 step=$kmt/events/mark:sample_step
+# With stacks each event takes far longer.
+many=20000
+! grep -q kmemtrace.stacks=yes /proc/cmdline || many=1000
 
 # refuses WHAT FORMAT: the file marker does not take that.
 refuses()
@@ -53,7 +57,7 @@ echo 50 >$sample/work
 [ "$(evaluated)" = 150 ] || fail "on again: evaluated $(evaluated) times"
 
 # Switched while it is reached, on both CPUs.
-taskset 1 sh -c "echo 20000 >$sample/work" &
+taskset 1 sh -c "echo $many >$sample/work" &
 worker=$!
 i=0
 while [ $i -lt 10 ]; do
@@ -105,5 +109,68 @@ cmp $kmt/marks /out/capture/marks || fail "the table is not saved as it is"
 # What went is forgotten in the next session.
 echo 1 >$kmt/enabled
 grep kmemtrace_sample $kmt/marks && fail "annotations of the session before"
+if insmod /modules/kmemtrace-sample.ko length=4294967295 2>/dev/null; then
+	fail "the sample takes any length"
+fi
+[ ! -e "$step" ] || fail "the switch of what failed to load is there"
 echo 0 >$kmt/enabled
 dmesg | grep -c 'kmemtrace: marker' >/out/complaints
+
+# --- Where room is short: nothing but lines, by CPU 0 -----------------------------
+
+for event in "$kmt"/events/*; do
+	case $event in
+	*/mark:*) ;;
+	*) echo 0 >"$event/enabled" ;;
+	esac
+done
+echo 4 >$kmt/subbufs
+echo 8192 >$kmt/subbuf_size
+cat >/tmp/write-lines <<EOF
+i=\$1
+while [ \$i -lt \$2 ]; do
+	# By turns one record and as many as a line can be.
+	text=\$i
+	[ \$((i % 2)) = 0 ] || text="\$i $(printf '%0250d' 0)"
+	echo "\$text" >$kmt/marker && echo \$i
+	i=\$((i + 1))
+done 2>/dev/null
+EOF
+
+# lines FIRST END: prints the numbers of those that were taken.
+lines()
+{
+	taskset 1 sh /tmp/write-lines "$1" "$2"
+}
+
+# read_lines NAME
+read_lines()
+{
+	taskset 1 cat $kmt/cpu0 >>"/out/$1.cpu0"
+	total_overruns >"/out/$1.overruns"
+}
+
+echo 1 >$kmt/enabled
+lines 0 300 >/out/full.taken
+read_lines full
+lines 300 310 >>/out/full.taken
+echo 0 >$kmt/enabled
+read_lines full
+
+echo overwrite >$kmt/mode
+echo 1 >$kmt/enabled
+lines 0 300 >/out/overwrite.taken
+echo 0 >$kmt/enabled
+read_lines overwrite
+echo discard >$kmt/mode
+
+# Buffers that were full when they became a snapshot, and come back unread.
+echo 1 >$kmt/enabled
+echo 1 >$kmt/snapshot/take || fail "no snapshot"
+lines 0 200 >/tmp/before
+echo 1 >$kmt/snapshot/take
+echo 1 >$kmt/snapshot/take
+lines 200 300 >/out/snapshot.taken
+echo 0 >$kmt/enabled
+read_lines snapshot
+cp $kmt/record_size /out/record_size

@@ -179,6 +179,19 @@ static size_t kmemtrace_reader_subbuf(struct rchan_buf *buf)
 	return (ssize_t)(start - consumed) > 0 ? start : consumed;
 }
 
+static bool kmemtrace_fits(struct rchan_buf *buf)
+{
+	return buf->offset + kmemtrace_record_size <= buf->chan->subbuf_size;
+}
+
+static void kmemtrace_fill_next(struct rchan_buf *buf)
+{
+	kmemtrace_next_subbuf(buf);
+	/* Only now may somebody sleep; soon, as this may be the scheduler. */
+	if (kmemtrace_set_of(buf) == READ_ONCE(kmemtrace_live.buffers))
+		kmemtrace_view_wake(&kmemtrace_live, buf->cpu);
+}
+
 /*
  * No: the reader has not yet taken the sub-buffer that comes next.
  * subbufs_consumed is the reader's; an old value of it only means that an event
@@ -188,17 +201,14 @@ bool kmemtrace_has_room(struct rchan_buf *buf)
 {
 	size_t consumed;
 
-	if (buf->offset + kmemtrace_record_size <= buf->chan->subbuf_size)
+	if (kmemtrace_fits(buf))
 		return true;
 	/* It is one more than produced where all was read. */
 	consumed = kmemtrace_reader_subbuf(buf);
 	if (buf->subbufs_produced + 1 - consumed >= buf->chan->n_subbufs &&
 	    !READ_ONCE(kmemtrace_overwrite))
 		return false;
-	kmemtrace_next_subbuf(buf);
-	/* Only now may somebody sleep; soon, as this may be the scheduler. */
-	if (kmemtrace_set_of(buf) == READ_ONCE(kmemtrace_live.buffers))
-		kmemtrace_view_wake(&kmemtrace_live, buf->cpu);
+	kmemtrace_fill_next(buf);
 	return true;
 }
 
@@ -214,6 +224,14 @@ bool kmemtrace_has_room_for(struct rchan_buf *buf, unsigned int records)
 	}
 	return records <= (size - buf->offset) / kmemtrace_record_size +
 			  others * (size / kmemtrace_record_size);
+}
+
+/* Whatever the mode is by now: half of a mark would be worth nothing. */
+void *kmemtrace_room(struct rchan_buf *buf)
+{
+	if (!kmemtrace_fits(buf))
+		kmemtrace_fill_next(buf);
+	return buf->data + buf->offset;
 }
 
 /* What a reader finds. */

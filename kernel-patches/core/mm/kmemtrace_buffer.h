@@ -109,8 +109,9 @@ extern bool kmemtrace_overwrite;
  */
 bool kmemtrace_has_room(struct rchan_buf *buf);
 
-/* Likewise for several, which then have it one after the other. */
+/* Likewise for several; then, the place of the next one of these. */
 bool kmemtrace_has_room_for(struct rchan_buf *buf, unsigned int records);
+void *kmemtrace_room(struct rchan_buf *buf);
 
 /*
  * Forgets what is in a set and begins a session in it.  now: timestamp.

@@ -217,9 +217,8 @@ u64 kmemtrace_clock(void);
 /*
  * Records in a row, by who calls these with interrupts off all the while: begin
  * takes room for n of them (false: the event is counted as lost, or nothing is
- * recorded), then for each of them next gives its place (NULL: the mode was
- * changed meanwhile, and that is counted), and commit makes it part of the
- * buffer.  record_time: the time of a record, in the order of writing.
+ * recorded), then for each of them next gives its place, and commit makes it part
+ * of the buffer.  record_time: the time of a record, in the order of writing.
  */
 bool kmemtrace_begin_records(unsigned int n);
 void *kmemtrace_next_record(void);

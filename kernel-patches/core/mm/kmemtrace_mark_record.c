@@ -57,7 +57,6 @@ struct kmemtrace_mark_writer {
 	struct kmemtrace_event_mark	head;
 	struct kmemtrace_event_mark	*event;	/* NULL: the next one begins */
 	unsigned int			used;	/* of its payload */
-	bool				failed;	/* there is no room after all */
 };
 
 static void kmemtrace_finish_record(struct kmemtrace_mark_writer *w)
@@ -70,15 +69,10 @@ static void kmemtrace_finish_record(struct kmemtrace_mark_writer *w)
 	w->event = NULL;
 }
 
-/* false: nothing more can be written. */
-static bool kmemtrace_begin_record(struct kmemtrace_mark_writer *w)
+static void kmemtrace_begin_record(struct kmemtrace_mark_writer *w)
 {
-	struct kmemtrace_event_mark *event;
+	struct kmemtrace_event_mark *event = kmemtrace_next_record();
 
-	event = w->failed ? NULL : kmemtrace_next_record();
-	w->failed = !event;
-	if (w->failed)
-		return false;
 	memcpy(event, &w->head, offsetof(struct kmemtrace_event_mark, payload));
 	event->timestamp = w->head.timestamp;
 	event->pid = w->head.pid;
@@ -92,7 +86,6 @@ static bool kmemtrace_begin_record(struct kmemtrace_mark_writer *w)
 	w->head.part = w->head.event_id == KMEMTRACE_EVENT_MARK ?
 		       1 : w->head.part + 1;
 	w->head.event_id = KMEMTRACE_EVENT_MORE;
-	return true;
 }
 
 static void kmemtrace_put(struct kmemtrace_mark_writer *w, const void *data,
@@ -101,8 +94,8 @@ static void kmemtrace_put(struct kmemtrace_mark_writer *w, const void *data,
 	size_t n;
 
 	while (size) {
-		if (!w->event && !kmemtrace_begin_record(w))
-			return;
+		if (!w->event)
+			kmemtrace_begin_record(w);
 		n = min(size, sizeof(w->event->payload) - w->used);
 		memcpy((u8 *)w->event->payload + w->used, data, n);
 		w->used += n;
@@ -138,7 +131,7 @@ static void kmemtrace_look_at_values(struct kmemtrace_mark_values *values,
 		if (!(mark->strings & BIT(i)))
 			continue;
 		string = kmemtrace_mark_string(words[i]);
-		length = strnlen(string, KMEMTRACE_MARK_STRING + 1);
+		length = strnlen(string, mark->string_max[i]);
 		values->strings[i] = string;
 		values->words[i] = length;
 		if (length > KMEMTRACE_MARK_STRING) {

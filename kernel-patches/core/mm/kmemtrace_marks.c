@@ -16,6 +16,7 @@
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
 #include <linux/bits.h>
+#include <linux/build_bug.h>
 #include <linux/ctype.h>
 #include <linux/fs.h>
 #include <linux/init.h>
@@ -23,6 +24,7 @@
 #include <linux/kernel.h>
 #include <linux/kmemtrace_mark.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
@@ -34,6 +36,11 @@
 
 /* --- The table --------------------------------------------------------------- */
 
+/* As places are aligned. */
+static_assert(sizeof(struct kmemtrace_mark) % 8 == 0);
+static_assert(ARRAY_SIZE(((struct kmemtrace_mark *)0)->string_max) ==
+	      KMEMTRACE_MARK_ARGS);
+
 struct kmemtrace_mark_row {
 	struct list_head	list;
 	struct kmemtrace_mark	*places;	/* NULL: it went */
@@ -41,6 +48,7 @@ struct kmemtrace_mark_row {
 	u64			went;		/* 0: it is still there */
 	u32			number;
 	char			types[KMEMTRACE_MARK_ARGS + 1];
+	u16			string_max[KMEMTRACE_MARK_ARGS];
 	char			module[MODULE_NAME_LEN];	/* "": none */
 	const char		*format;	/* behind the name */
 	char			name[];
@@ -106,21 +114,31 @@ static size_t kmemtrace_integer_size(const char **format)
 	return sizeof(int);
 }
 
+/* The precision, which is skipped, or max if there is none or it is more. */
+static u16 kmemtrace_precision(const char **format, u16 max)
+{
+	unsigned int precision = 0;
+
+	if (**format != '.')
+		return max;
+	for ((*format)++; isdigit(**format); (*format)++)
+		precision = min(10 * precision + **format - '0', 0U + max);
+	return precision;
+}
+
 /*
  * The letter of what follows a %, which is skipped; 0: kmemtrace does not know
- * it.  '%' for itself.
+ * it.  '%' for itself.  string_max: of a string as many bytes may be read, one
+ * more than are kept where it ends by itself.
  */
-static char kmemtrace_conversion(const char **format)
+static char kmemtrace_conversion(const char **format, u16 *string_max)
 {
 	size_t size;
 	char c;
 
 	*format += strspn(*format, "-+ #0");
 	*format += strspn(*format, "0123456789");
-	if (**format == '.') {
-		(*format)++;
-		*format += strspn(*format, "0123456789");
-	}
+	*string_max = kmemtrace_precision(format, KMEMTRACE_MARK_STRING + 1);
 	size = kmemtrace_integer_size(format);
 	c = **format;
 	if (c)
@@ -147,19 +165,22 @@ static char kmemtrace_conversion(const char **format)
 }
 
 /* Fills in types; false: the format is not one for an annotation. */
-static bool kmemtrace_mark_types(const struct kmemtrace_mark *mark, char *types)
+static bool kmemtrace_mark_types(const struct kmemtrace_mark *mark, char *types,
+				 u16 *string_max)
 {
 	const char *format = mark->format;
 	unsigned int n = 0;
+	u16 max;
 	char type;
 
 	while ((format = strchr(format, '%'))) {
 		format++;
-		type = kmemtrace_conversion(&format);
+		type = kmemtrace_conversion(&format, &max);
 		if (type == '%')
 			continue;
 		if (!type || n == mark->n_args || n == KMEMTRACE_MARK_ARGS)
 			return false;
+		string_max[n] = max;
 		types[n++] = type;
 	}
 	types[n] = '\0';
@@ -193,7 +214,7 @@ kmemtrace_new_row(const struct kmemtrace_mark *mark, const char *module,
 		      GFP_KERNEL);
 	if (!row)
 		return NULL;
-	if (!kmemtrace_mark_types(mark, row->types)) {
+	if (!kmemtrace_mark_types(mark, row->types, row->string_max)) {
 		pr_warn("annotation %s has a format that cannot be recorded: %s\n",
 			mark->name, mark->format);
 		kfree(row);
@@ -332,6 +353,8 @@ static void kmemtrace_add_place(struct kmemtrace_mark *mark, const char *module,
 		for (i = 0; i < mark->n_args; i++)
 			if (row->types[i] == 's')
 				mark->strings |= BIT(i);
+		memcpy(mark->string_max, row->string_max,
+		       sizeof(mark->string_max));
 		mark->number = row->number;
 		mark->next = row->places;
 		row->places = mark;

@@ -294,13 +294,7 @@ bool kmemtrace_begin_records(unsigned int n)
 
 void *kmemtrace_next_record(void)
 {
-	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
-
-	if (kmemtrace_has_room(kc->buf))
-		return kc->buf->data + kc->buf->offset;
-	kmemtrace_count_lost(kc);
-	WRITE_ONCE(kc->limit, -1);
-	return NULL;
+	return kmemtrace_room(raw_cpu_read(kmemtrace_cpus.buf));
 }
 
 void kmemtrace_commit_record(void)

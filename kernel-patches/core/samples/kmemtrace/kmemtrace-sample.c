@@ -22,6 +22,7 @@
 #include <linux/kmemtrace_mark.h>
 #include <linux/kstrtox.h>
 #include <linux/limits.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
@@ -31,7 +32,7 @@
 
 static unsigned int length = 300;
 module_param(length, uint, 0400);
-MODULE_PARM_DESC(length, "bytes of the long string");
+MODULE_PARM_DESC(length, "bytes of the long string, at most a page");
 
 /* How often an argument of sample_step was worked out. */
 static atomic_t evaluated = ATOMIC_INIT(0);
@@ -97,6 +98,9 @@ static void annotate_integers(void)
 
 static int annotate_strings(void)
 {
+	const struct {
+		char tag[4], more[4];
+	} vendor = { "ACME", "not" };
 	char array[] = "an array", *string;
 
 	string = kmalloc(length + 1, GFP_KERNEL);
@@ -104,8 +108,10 @@ static int annotate_strings(void)
 		return -ENOMEM;
 	memset(string, 'x', length);
 	string[length] = '\0';
-	kmemtrace_mark(sample_strings, "\"%s\", none %s, empty \"%s\", long %s, last %d",
-		       array, (char *)NULL, "", string, -1);
+	/* What no 0 ends needs a precision, as for printk(). */
+	kmemtrace_mark(sample_strings,
+		       "\"%s\", none %s, empty \"%s\", long %s, cut %.4s, last %d",
+		       array, (char *)NULL, "", string, vendor.tag, -1);
 	kfree(string);
 	return 0;
 }
@@ -114,6 +120,8 @@ static int __init sample_init(void)
 {
 	int err;
 
+	if (length > PAGE_SIZE)
+		return -EINVAL;
 	kmemtrace_mark(sample_begin, "no arguments, 100%%");
 	annotate_integers();
 	err = annotate_strings();
