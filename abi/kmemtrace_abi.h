@@ -508,7 +508,8 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  * records are and which there can be.  Lines "# key: value" are of the whole:
  *
  * abi_version, record_size (bytes), byte_order (little or big), word_size (bytes
- *	of a pointer), clock, enabled (0 or 1), subbufs, subbuf_size (bytes).
+ *	of a pointer), clock, enabled (0 or 1), subbufs, subbuf_size (bytes),
+ *	mode (discard or overwrite).
  * session:	how many sessions have begun since boot, with this one.
  * filter:	what the file filter says; none.
  * filtered:	no; yes: there was a filter, the same for the whole session;
@@ -525,7 +526,8 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  * record EVENT_ID NAME
  *	Records of this event_id have the fields of the lines that follow:
  * field NAME TYPE OFFSET BYTES SIGNED
- *	TYPE: u or s and bits, as u64.  SIGNED: signed or unsigned.
+ *	TYPE: u or s and bits, as u64; text: bytes up to a 0.  SIGNED: signed
+ *	or unsigned.  What is reserved has no line.
  * type TYPE_ID NAME
  *	A type_id.
  * event NAME EVENT_ID TYPE_ID STATE SESSION

@@ -77,6 +77,10 @@ def judge_info(out):
     keys, lines = info(os.path.join(out, "info-before"))
     equal("version and size of the records",
           (keys["abi_version"], keys["record_size"]), ("2", "64"))
+    equal("records", [words[1] for words in lines["record"]],
+          ["alloc", "free", "lost", "mark", "more", "stop"])
+    equal("text", [words[1:] for words in lines["field"] if words[1] == "text"],
+          [["text", "16", "32", "unsigned"]])
     # The bytes of each record from the fields alone.
     records, record = {}, None
     with open(os.path.join(out, "info-before")) as f:

@@ -163,11 +163,17 @@ int kmemtrace_switch_register(struct kmemtrace_switch *sw)
 
 void kmemtrace_switch_unregister(struct kmemtrace_switch *sw)
 {
-	/* Waits for those who write to the file, and thus for the mutex. */
-	debugfs_remove(sw->dir);
+	struct dentry *dir;
 
 	mutex_lock(&kmemtrace_mutex);
 	list_del(&sw->list);
+	dir = sw->dir;
+	mutex_unlock(&kmemtrace_mutex);
+
+	/* Waits for those who write to the file, and thus for the mutex. */
+	debugfs_remove(dir);
+
+	mutex_lock(&kmemtrace_mutex);
 	kmemtrace_deactivate(sw);
 	kmemtrace_writer_wait();
 	mutex_unlock(&kmemtrace_mutex);
@@ -274,12 +280,20 @@ struct kmemtrace_field {
 		.bytes = sizeof_field(struct type, member),		\
 		.is_signed = is_signed_type(typeof(((struct type *)0)->member)), \
 	}
+#define KMEMTRACE_TEXT_FIELD(type, field)				\
+	{								\
+		.name = #field,						\
+		.offset = offsetof(struct type, field),			\
+		.bytes = sizeof_field(struct type, field),		\
+	}
 #define KMEMTRACE_FIELD(field)						\
 	KMEMTRACE_FIELD_AT(kmemtrace_event_v2, v1.field, field)
 #define KMEMTRACE_FIELD_V2(field)					\
 	KMEMTRACE_FIELD_AT(kmemtrace_event_v2, field, field)
 #define KMEMTRACE_FIELD_LOST(field)					\
 	KMEMTRACE_FIELD_AT(kmemtrace_event_lost, field, field)
+#define KMEMTRACE_FIELD_STOP(field)					\
+	KMEMTRACE_FIELD_AT(kmemtrace_event_stop, field, field)
 #define KMEMTRACE_FIELD_MARK(field)					\
 	KMEMTRACE_FIELD_AT(kmemtrace_event_mark, field, field)
 
@@ -326,19 +340,35 @@ static const struct kmemtrace_field kmemtrace_mark_fields[] = {
 	KMEMTRACE_FIELD_MARK(flags),
 };
 
+static const struct kmemtrace_field kmemtrace_stop_fields[] = {
+	KMEMTRACE_FIELD_STOP(event_id),
+	KMEMTRACE_FIELD_STOP(type_id),
+	KMEMTRACE_FIELD_STOP(event_size),
+	KMEMTRACE_FIELD_STOP(node),
+	KMEMTRACE_FIELD_STOP(call_site),
+	KMEMTRACE_TEXT_FIELD(kmemtrace_event_stop, why),
+	KMEMTRACE_FIELD_STOP(timestamp),
+	KMEMTRACE_FIELD_STOP(pid),
+};
+
 static void kmemtrace_show_record(struct seq_file *m, unsigned int event_id,
 				  const char *name,
 				  const struct kmemtrace_field *fields,
 				  unsigned int n)
 {
 	seq_printf(m, "record %u %s\n", event_id, name);
-	for (; n--; fields++)
-		if (fields->offset + fields->bytes <= kmemtrace_record_size)
-			seq_printf(m, "field %s %c%u %u %u %s\n", fields->name,
-				   fields->is_signed ? 's' : 'u',
-				   8U * fields->bytes, fields->offset,
-				   fields->bytes,
-				   fields->is_signed ? "signed" : "unsigned");
+	for (; n--; fields++) {
+		if (fields->offset + fields->bytes > kmemtrace_record_size)
+			continue;
+		seq_printf(m, "field %s ", fields->name);
+		if (fields->bytes > sizeof(u64))
+			seq_puts(m, "text");
+		else
+			seq_printf(m, "%c%u", fields->is_signed ? 's' : 'u',
+				   8U * fields->bytes);
+		seq_printf(m, " %u %u %s\n", fields->offset, fields->bytes,
+			   fields->is_signed ? "signed" : "unsigned");
+	}
 }
 
 static void kmemtrace_show_records(struct seq_file *m)
@@ -358,6 +388,9 @@ static void kmemtrace_show_records(struct seq_file *m)
 	kmemtrace_show_record(m, KMEMTRACE_EVENT_MORE, "more",
 			      kmemtrace_mark_fields,
 			      ARRAY_SIZE(kmemtrace_mark_fields));
+	kmemtrace_show_record(m, KMEMTRACE_EVENT_STOP, "stop",
+			      kmemtrace_stop_fields,
+			      ARRAY_SIZE(kmemtrace_stop_fields));
 }
 
 static void kmemtrace_show_head(struct seq_file *m)
