@@ -257,6 +257,7 @@ EXTRA_DIST += \
 	tests/vm/snapshot.py \
 	tests/vm/stacks.py \
 	tests/vm/verdict.py \
+	tests/vm/version1.py \
 	tests/vm/version2.py
 
 # bench/

@@ -9,9 +9,11 @@ EXTRA_DIST += \
 	vm/config/debuginfo.config \
 	vm/config/ftrace.config \
 	vm/config/kmemtrace.config \
+	vm/config/off.config \
 	vm/config/slab.config \
 	vm/config/slob.config \
 	vm/config/slub.config \
+	vm/config/small.config \
 	vm/count/Kbuild \
 	vm/count/kmt_count.c \
 	vm/faulty/Kbuild \
@@ -47,6 +49,7 @@ EXTRA_DIST += \
 	vm/scenarios/reconcile.sh \
 	vm/scenarios/tail.sh \
 	vm/scenarios/toggle.sh \
+	vm/scenarios/version1.sh \
 	vm/storm/Kbuild \
 	vm/storm/kmt_storm.c \
 	vm/texec/texec.c \

@@ -219,12 +219,23 @@ step_snapshot()
 	python3 "$kmt_top/tests/vm/snapshot.py" "$work/snapshot"
 }
 
-# Annotations of the sample module and lines of user space.
-step_marks()
+# marks FRAGMENTS NAME APPEND [OPTION of vm/run]...: annotations of the sample
+# module and lines of user space.
+marks()
 {
-	guest slub "$work/marks" marks.sh --append kmemtrace.subbufs=60
-	whole_records "$work/marks/capture"
-	python3 "$kmt_top/tests/vm/marks.py" "$work/marks"
+	guest "$1" "$work/$2" marks.sh --fail-on-trouble \
+		--append "kmemtrace.subbufs=60 $3" "${@:4}"
+	whole_records "$work/$2/capture"
+	python3 "$kmt_top/tests/vm/marks.py" "$work/$2"
+}
+
+step_marks() { marks slub marks ""; }
+
+step_version1()
+{
+	guest slub "$work/version1" version1.sh --fail-on-trouble --append \
+		'kmemtrace.abi=1 kmemtrace.subbufs=60'
+	python3 "$kmt_top/tests/vm/version1.py" "$work/version1"
 }
 
 step_parameters()
