@@ -77,6 +77,25 @@ step_sparse()
 	! grep -E 'kmemtrace[^ ]*:[0-9]+:[0-9]+: (warning|error)' "$said"
 }
 
+# Kernels that no guest runs, compiled with more warnings than usual: of 32 bits
+# with one processor and no modules; and with kmemtrace left out what has hooks.
+step_small()
+{
+	local said=$work/small ours hooked
+
+	ours=$(cd "$kmt_top/kernel-patches/core" &&
+		find mm -name '*.c' | sed 's/c$/o/' | sort | tr '\n' ' ')
+	# What is compiled there: neither NUMA nor the other slab allocators.
+	hooked=$(sed -n 's:^+++ b/\([^ \t]*\)\.c\s*$:\1.o:p' \
+		"$kmt_top"/kernel-patches/6.1/*.patch | sort -u |
+		grep -vE '^(mm/(slab|slob|mempolicy)|kernel/module/.*)\.o$' | tr '\n' ' ')
+	"$kmt_top/vm/build" -q --only "W=1 $ours lib/stackdepot.o" slub small \
+		>"$said" 2>&1
+	"$kmt_top/vm/build" -q --only "$hooked" slub small off >>"$said" 2>&1
+	cat "$said"
+	! grep -E ': (warning|error): ' "$said"
+}
+
 # After each patch of the series the kernel still builds.
 step_series()
 {
