@@ -11,7 +11,8 @@
 
 /* What of a capture is no cpu file. */
 static const char *const text_names[] = {KMT_META_NAME, "kallsyms", "modules",
-					 "caches",	"tasks",    "stacks"};
+					 "caches",	"tasks",    "stacks",
+					 "marks"};
 
 typedef struct {
 	char *member; /* its name in the tar */
