@@ -6,6 +6,7 @@
 
 #include "trace/capture-private.h"
 #include "trace/stream.h"
+#include "trace/tables.h"
 
 G_DEFINE_QUARK(kmt_trace_error, kmt_trace_error)
 
@@ -149,7 +150,7 @@ gboolean kmt_capture_has_lost(const KmtCapture *capture)
 {
 	return (capture->has_overruns && capture->overruns > 0) ||
 	       capture->missing_files > 0 || capture->shortened ||
-	       capture->damaged;
+	       capture->damaged || capture->tells_of_loss;
 }
 
 char *kmt_capture_snapshot(const KmtCapture *capture)
@@ -268,6 +269,38 @@ static void count_records(KmtCapture *capture)
 	}
 }
 
+static gboolean tells_of_loss(const KmtCpuFile *file)
+{
+	const guint8 *record = file->map;
+	struct kmemtrace_event event;
+	guint64 i;
+
+	for (i = 0; record && !file->stream && i < file->n_records;
+	     i++, record += file->record_size) {
+		if (G_LIKELY(*record != KMEMTRACE_EVENT_LOST))
+			continue;
+		kmt_cpu_file_get(file, i, &event);
+		if (event.event_size == file->record_size &&
+		    kmt_is_lost(&event, file->record_size) &&
+		    kmt_lost_events(&event))
+			return TRUE;
+	}
+	return FALSE;
+}
+
+/* Without the kernel's counts the records are all that tells. */
+static void look_for_loss(KmtCapture *capture)
+{
+	guint i;
+
+	for (i = 0; !capture->has_overruns && !capture->tells_of_loss &&
+		    capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 &&
+		    i < capture->files->len;
+	     i++)
+		capture->tells_of_loss =
+			tells_of_loss(capture->files->pdata[i]);
+}
+
 static gboolean read_formats(KmtCapture *capture,
 			     const KmtCaptureOptions *options, GError **error)
 {
@@ -322,6 +355,7 @@ KmtCapture *kmt_capture_open(const char *const *operands,
 		return NULL;
 	count_records(capture);
 	kmt_meta_apply(capture);
+	look_for_loss(capture);
 	note_missing(capture);
 	return g_steal_pointer(&capture);
 }

@@ -83,6 +83,9 @@ struct KmtCapture {
 	gboolean continues; /* an earlier reader took the first part */
 	gboolean shortened; /* a file has less than meta says */
 	gboolean damaged;   /* one could not be read to its end */
+	/* Where meta does not say how much was lost, it or records say that
+	 * some was. */
+	gboolean tells_of_loss;
 	gboolean gaps; /* the source does not see all paths, or not always */
 	/* By a filter of the kernel, and frees of what was left out are there:
 	 * a free without an allocation is no finding. */

@@ -119,7 +119,8 @@ static void note_hole(KmtMerge *merge, const KmtHole *hole)
 	last = &g_array_index(merge->holes, KmtHole, KMT_MAX_HOLES - 1);
 	last->since = MIN(last->since, hole->since);
 	last->until = MAX(last->until, hole->until);
-	last->events += hole->events;
+	if (__builtin_add_overflow(last->events, hole->events, &last->events))
+		last->events = G_MAXUINT64;
 }
 
 static void note_stop(KmtMerge *merge, const Source *s,
@@ -739,6 +740,34 @@ static void note_apart(const KmtMerge *merge, GPtrArray *notes)
 					a->path, b->path));
 }
 
+/* Losses that nobody would look for. */
+static void note_holes(const KmtMerge *merge, GPtrArray *notes)
+{
+	const KmtCapture *capture = merge->capture;
+	guint64 events = 0;
+	guint i;
+
+	if (capture->has_overruns && capture->overruns)
+		return;
+	for (i = 0; i < merge->holes->len; i++)
+		if (__builtin_add_overflow(
+			    events,
+			    g_array_index(merge->holes, KmtHole, i).events,
+			    &events))
+			events = G_MAXUINT64;
+	if (!events)
+		return;
+	g_ptr_array_add(
+		notes,
+		g_strdup_printf("the records tell of %" G_GUINT64_FORMAT
+				" lost events, of which kmemtrace.meta %s",
+				events,
+				!capture->meta ? "would tell if it were there"
+				: capture->has_overruns ? "says that there are "
+							  "none"
+							: "knows nothing"));
+}
+
 static void note_stopped(const KmtMerge *merge, GPtrArray *notes)
 {
 	if (!merge->stop_records)
@@ -757,6 +786,7 @@ GPtrArray *kmt_merge_notes(const KmtMerge *merge)
 	GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
 
 	note_stopped(merge, notes);
+	note_holes(merge, notes);
 	note_gap(merge, notes);
 	note_apart(merge, notes);
 	return notes;

@@ -276,6 +276,8 @@ static void read_choice(KmtCapture *capture)
 						     "filter_frees", NULL);
 	gboolean changed;
 	g_autofree char *filter = kmt_capture_filter(capture, &changed);
+	gboolean has_sample =
+		g_key_file_has_key(capture->meta, "capture", "sample", NULL);
 	guint i;
 
 	for (i = 0; off && i < G_N_ELEMENTS(frees); i++)
@@ -283,9 +285,12 @@ static void read_choice(KmtCapture *capture)
 			capture->frees_off |= 1U << frees[i].type;
 	capture->gaps |= off != NULL || (filter && changed);
 	capture->filtered = filter && g_strcmp0(how, "exact") != 0;
-	if (!filter ||
+	if (has_sample &&
 	    !meta_uint64(capture->meta, "capture", "sample", &capture->sample))
-		capture->sample = 1;
+		kmt_capture_note(capture,
+				 "what sample= in kmemtrace.meta says is no "
+				 "number: if this is a sample of the "
+				 "allocations, figures are of it alone");
 	/* 0: it was not the same all the time, and nothing can be scaled. */
 	if (!capture->sample) {
 		capture->sample = 1;
@@ -294,6 +299,20 @@ static void read_choice(KmtCapture *capture)
 				 "allocations, not always the same part: "
 				 "figures are of what was recorded");
 	}
+}
+
+/* What was imported lacks the number only where losses were not counted. */
+static void read_source(KmtCapture *capture)
+{
+	g_autofree char *source =
+		g_key_file_get_string(capture->meta, "capture", "source", NULL);
+
+	if (!capture->complete || capture->has_overruns ||
+	    g_strcmp0(source, "import") != 0)
+		return;
+	capture->tells_of_loss = TRUE;
+	kmt_capture_note(capture, "events were lost while this was recorded, "
+				  "and nobody knows how many");
 }
 
 gboolean kmt_meta_read(KmtCapture *capture, GError **error)
@@ -321,6 +340,7 @@ gboolean kmt_meta_read(KmtCapture *capture, GError **error)
 	not_seen = kmt_capture_not_seen(capture);
 	capture->gaps = not_seen != NULL;
 	read_choice(capture);
+	read_source(capture);
 	return TRUE;
 }
 
