@@ -87,6 +87,12 @@ static void read_owner(const KmtCpuFile *file, guint64 index,
 			file->map + index * file->record_size, file->swapped);
 }
 
+static void add_saturated(guint64 *sum, guint64 n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = G_MAXUINT64;
+}
+
 static void check_file(KmtCheck *check, const KmtCpuFile *file)
 {
 	struct kmemtrace_event events[2];
@@ -104,7 +110,8 @@ static void check_file(KmtCheck *check, const KmtCpuFile *file)
 		read_owner(file, i, &owner, &input);
 		if (check_record(check, &input, i)) {
 			if (kmt_is_lost(input.event, file->record_size))
-				input.lost += kmt_lost_events(input.event);
+				add_saturated(&input.lost,
+					      kmt_lost_events(input.event));
 			else if (kmt_is_mark(input.event, file->record_size))
 				check->has_marks = TRUE;
 			check->usable[file->position]++;
@@ -413,6 +420,13 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 	tables = kmt_record_tables_warnings(check->tables);
 	for (i = 0; i < tables->len; i++)
 		g_ptr_array_add(loss, g_strdup(tables->pdata[i]));
+	if (check->marks && kmt_marks_dropped(check->marks))
+		g_ptr_array_add(
+			loss, g_strdup_printf("what marks say was checked of "
+					      "%u of them, and of "
+					      "%" G_GUINT64_FORMAT " not",
+					      kmt_marks_n(check->marks),
+					      kmt_marks_dropped(check->marks)));
 	if (!c->meta)
 		g_ptr_array_add(loss,
 				g_strdup("whether events were lost is not "

@@ -106,6 +106,12 @@ static gboolean unknown_cache(const KmtRuleInput *in)
 	       (kmt_record_tables_has_caches(in->tables) && !find_cache(in));
 }
 
+/* a is earlier than b by more than the tolerance. */
+static gboolean is_beyond(gint64 a, gint64 b, gint64 tolerance_ns)
+{
+	return a < b && (guint64)b - (guint64)a > (guint64)tolerance_ns;
+}
+
 /* Where caches were merged, the table has the largest size that was asked. */
 static gboolean wrong_cache(const KmtRuleInput *in)
 {
@@ -117,10 +123,8 @@ static gboolean wrong_cache(const KmtRuleInput *in)
 	if (is_alloc(in) && (in->event->bytes_req > cache->object_size ||
 			     in->event->bytes_alloc != cache->size))
 		return TRUE;
-	return (time < cache->created &&
-		cache->created - time > in->tolerance_ns) ||
-	       (time > cache->destroyed &&
-		time - cache->destroyed > in->tolerance_ns);
+	return is_beyond(time, cache->created, in->tolerance_ns) ||
+	       is_beyond(cache->destroyed, time, in->tolerance_ns);
 }
 
 /* A capture that was cut off has the names of its beginning. */
@@ -253,7 +257,8 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 				 "of a mark not all records are there", NULL},
 	[KMT_RULE_MARK_SIZE] = {"mark-size",
 				"payload_size of a mark does not go with its "
-				"number of records",
+				"number of records, or is more than there can "
+				"be",
 				NULL},
 	[KMT_RULE_UNKNOWN_MARK] = {"unknown-mark",
 				   "mark is not in the table of marks", NULL},
