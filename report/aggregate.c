@@ -105,6 +105,35 @@ static void set_range(KmtBooks *books, const KmtMerge *merge)
 	}
 }
 
+gboolean kmt_capture_origin(const KmtCapture *capture, gint64 *origin)
+{
+	gboolean known = FALSE;
+	gint64 first, last;
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		if (!kmt_merge_span(capture->files->pdata[i], &first, &last))
+			continue;
+		*origin = known ? MIN(*origin, first) : first;
+		known = TRUE;
+	}
+	return known;
+}
+
+static void set_origin(KmtAggregate *aggregate, const KmtCapture *capture)
+{
+	guint i;
+
+	aggregate->origin = aggregate->first_timestamp;
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = capture->files->pdata[i];
+
+		if (file->stream)
+			return;
+	}
+	kmt_capture_origin(capture, &aggregate->origin);
+}
+
 static void finish(KmtBooks *books, KmtPipeline *pipeline)
 {
 	KmtAggregate *aggregate = books->aggregate;
@@ -119,6 +148,7 @@ static void finish(KmtBooks *books, KmtPipeline *pipeline)
 	aggregate->holes = g_array_copy((GArray *)kmt_merge_holes(merge));
 	aggregate->unordered = kmt_merge_unordered(merge);
 	set_range(books, merge);
+	set_origin(aggregate, books->capture);
 	aggregate->timeless = books->capture->timeless;
 	aggregate->notes = kmt_merge_notes(merge);
 	for (i = 0; i < books->capture->files->len; i++) {

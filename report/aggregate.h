@@ -62,6 +62,7 @@ typedef struct {
 	guint64 truncated_bytes;
 	gint64 first_timestamp; /* the smallest and the largest, ns; 0 if */
 	gint64 last_timestamp;	/* there is no record */
+	gint64 origin;		/* of the first record, whatever the span */
 	guint64 span_ns;	/* how long the figures are about */
 	gboolean has_peaks;	/* FALSE: peaks are not known */
 	GPtrArray *notes;	/* of char *: what is odd in the records */
@@ -70,6 +71,10 @@ typedef struct {
 	KmtCells *cells;
 	KmtRecordTables *tables; /* or NULL: nobody asked for owners */
 } KmtAggregate;
+
+/* The first timestamp, where no file is a stream.  FALSE: there is no record.
+ */
+gboolean kmt_capture_origin(const KmtCapture *capture, gint64 *origin);
 
 /* Reads all of the capture.  What options points to must live as long. */
 KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,

@@ -446,6 +446,7 @@ static gboolean find_marks(KmtPlan *plan, const KmtCapture *capture,
 
 	if (!needs_marks(plan))
 		return TRUE;
+	kmt_phases_free(plan->phases);
 	plan->phases = kmt_phases_new(capture, names);
 	plan->aggregate.phases = plan->phases;
 	plan->report.phases = plan->phases;

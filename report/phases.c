@@ -9,6 +9,9 @@
 /* So many names an error tells. */
 #define MAX_NAMES 20
 
+/* Characters of a line of user space that name a phase: all that one has. */
+#define MAX_LABEL 1024
+
 static char *name_address(gpointer user, guint64 address)
 {
 	return kmt_names_describe(user, address);
@@ -32,6 +35,8 @@ static char *name_of(const KmtPhases *phases, guint i)
 	if (!kmt_marks_is_marker(mark) || !mark->kind)
 		return kmt_marks_name(mark);
 	text = kmt_phases_text(phases, i);
+	if (g_utf8_strlen(text, -1) > MAX_LABEL)
+		*g_utf8_offset_to_pointer(text, MAX_LABEL) = '\0';
 	return g_strconcat(mark->kind->name, ":", text, NULL);
 }
 
@@ -191,9 +196,9 @@ void kmt_phases_warn(const KmtPhases *phases, GPtrArray *warnings)
 	if (dropped)
 		g_ptr_array_add(
 			warnings,
-			g_strdup_printf("only the first %u marks were taken, "
+			g_strdup_printf("only %u marks were taken, "
 					"%" G_GUINT64_FORMAT " were not",
-					KMT_MAX_MARKS, dropped));
+					kmt_marks_n(phases->marks), dropped));
 	if (defects)
 		g_ptr_array_add(
 			warnings,

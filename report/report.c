@@ -108,34 +108,9 @@ guint64 kmt_report_length(const KmtCapture *capture)
 	return to < from ? 0 : (guint64)to - (guint64)from;
 }
 
-gboolean kmt_capture_origin(const KmtCapture *capture, gint64 *origin)
-{
-	gboolean known = FALSE;
-	gint64 first, last;
-	guint i;
-
-	for (i = 0; i < capture->files->len; i++) {
-		if (!kmt_merge_span(capture->files->pdata[i], &first, &last))
-			continue;
-		*origin = known ? MIN(*origin, first) : first;
-		known = TRUE;
-	}
-	return known;
-}
-
 gint64 kmt_report_origin(const KmtReport *report)
 {
-	gint64 origin = report->aggregate->first_timestamp;
-	guint i;
-
-	for (i = 0; i < report->capture->files->len; i++) {
-		const KmtCpuFile *file = report->capture->files->pdata[i];
-
-		if (file->stream)
-			return origin;
-	}
-	kmt_capture_origin(report->capture, &origin);
-	return origin;
+	return report->aggregate->origin;
 }
 
 gboolean kmt_report_is_long(const KmtReport *report)

@@ -120,8 +120,6 @@ double kmt_report_blind(const KmtReport *report);
  * Of a capture that can be read but once, that is its smallest timestamp.
  */
 gint64 kmt_report_origin(const KmtReport *report);
-/* The same where no file is a stream.  FALSE if there is no record. */
-gboolean kmt_capture_origin(const KmtCapture *capture, gint64 *origin);
 
 /* A moment of the kernel's clock in seconds from the first record, as --time
  * takes them; short: with three decimals if the capture is a second long. */

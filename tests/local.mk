@@ -217,11 +217,11 @@ tests_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_totals_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/totals-unit
 TESTS += tests/report-cli.py tests/report-figures.py \
-	tests/report-golden.py tests/report-marks.py tests/report-options.py tests/report-owners.py \
+	tests/report-golden.py tests/report-lies.py tests/report-marks.py tests/report-options.py tests/report-owners.py \
 	tests/report-races.py tests/report-random.py
 EXTRA_DIST += \
 	tests/report-cli.py tests/report-figures.py \
-	tests/report-golden.py tests/report-marks.py tests/report-options.py tests/report-owners.py \
+	tests/report-golden.py tests/report-lies.py tests/report-marks.py tests/report-options.py tests/report-owners.py \
 	tests/report-races.py tests/report-random.py \
 	tests/figures-large.py tests/figures_compare.py \
 	tests/reference_capture.py tests/reference_figures.py \

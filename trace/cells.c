@@ -142,12 +142,21 @@ void kmt_cells_set_phases(KmtCells *cells, const gint64 *starts, guint n)
 /* Mostly that of the record before. */
 static guint phase_of(KmtCells *cells, gint64 time)
 {
-	while (cells->phase < cells->n_starts &&
-	       cells->starts[cells->phase] <= time)
-		cells->phase++;
-	while (cells->phase && cells->starts[cells->phase - 1] > time)
-		cells->phase--;
-	return cells->phase;
+	guint low = cells->phase, high = cells->n_starts;
+
+	if ((!low || cells->starts[low - 1] <= time) &&
+	    (low == high || cells->starts[low] > time))
+		return low;
+	for (low = 0; low < high;) {
+		guint middle = low + (high - low) / 2;
+
+		if (cells->starts[middle] <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	cells->phase = low;
+	return low;
 }
 
 /* With its stack, if that is asked for. */

@@ -6,6 +6,15 @@
 #include "trace/marks.h"
 #include "trace/source.h"
 
+/* The largest payload that the kernel writes. */
+#define MAX_PAYLOAD                                                            \
+	(KMEMTRACE_MARK_ARGS * (sizeof(guint64) + KMEMTRACE_MARK_STRING))
+
+/* The tests take few. */
+#ifndef MAX_BYTES
+#define MAX_BYTES KMT_MAX_MARK_BYTES
+#endif
+
 /* A file's mark whose records are not all there yet. */
 typedef struct {
 	gboolean open;
@@ -82,12 +91,13 @@ static void close_mark(KmtMarks *marks, Open *open)
 	KmtMark *mark = &open->mark;
 
 	open->open = FALSE;
-	if (marks->marks->len == KMT_MAX_MARKS) {
+	mark->payload_size = MIN(mark->payload_size, open->payload->len);
+	if (marks->marks->len == KMT_MAX_MARKS ||
+	    mark->payload_size > MAX_BYTES - marks->payloads->len) {
 		marks->dropped++;
 		return;
 	}
 	mark->payload = marks->payloads->len;
-	mark->payload_size = MIN(mark->payload_size, open->payload->len);
 	g_byte_array_append(marks->payloads, open->payload->data,
 			    mark->payload_size);
 	g_array_append_val(marks->marks, *mark);
@@ -130,7 +140,8 @@ static void begin_mark(KmtMarks *marks, Open *open, const KmtCpuFile *file,
 	open->next_index = index;
 	take_payload(open, event);
 	if (MAX(records, 1) != 1U + event->part ||
-	    event->payload_size % sizeof(guint64)) {
+	    event->payload_size % sizeof(guint64) ||
+	    event->payload_size > MAX_PAYLOAD) {
 		add_defect(marks, KMT_MARK_SIZE, file->position, index);
 		/* What is there is taken, but not for its values. */
 	} else if (!event->part) {
@@ -155,7 +166,8 @@ static void take_more(KmtMarks *marks, Open *open, const KmtCpuFile *file,
 		open->mark.whole = mark->payload_size % sizeof(guint64) == 0 &&
 				   mark->payload_size > KMEMTRACE_MARK_PAYLOAD *
 								open->parts &&
-				   mark->payload_size <= open->payload->len;
+				   mark->payload_size <= open->payload->len &&
+				   mark->payload_size <= MAX_PAYLOAD;
 		close_mark(marks, open);
 		return;
 	}

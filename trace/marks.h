@@ -9,8 +9,10 @@
 
 #include "trace/tables.h"
 
-/* So many are kept; of more, only how many there were. */
-#define KMT_MAX_MARKS (1U << 20)
+/* So many are kept, with so many bytes of payload in all; of more, only how
+ * many there were. */
+#define KMT_MAX_MARKS	   (1U << 20)
+#define KMT_MAX_MARK_BYTES (1U << 28)
 
 /* What may be wrong with records of marks. */
 typedef enum {
@@ -76,7 +78,7 @@ void kmt_marks_finish(KmtMarks *marks, const KmtRecordTables *tables);
 guint kmt_marks_n(const KmtMarks *marks);
 const KmtMark *kmt_marks_at(const KmtMarks *marks, guint i);
 
-/* Those that KMT_MAX_MARKS left no room for. */
+/* Those that there was no room for. */
 guint64 kmt_marks_dropped(const KmtMarks *marks);
 
 /* How many records, or marks, have a defect. */

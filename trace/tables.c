@@ -8,6 +8,12 @@
 /* What the kernel calls the task with no pid, swapper/<cpu>, in one word. */
 #define IDLE "idle"
 
+/* Four times what the kernel writes: each record with it has all of them. */
+#define MAX_STACK 128
+
+/* Bytes; printk() has no room for as many. */
+#define MAX_FORMAT 4096
+
 /* Names of one task, in the order of until. */
 typedef struct {
 	guint32 pid;
@@ -240,27 +246,30 @@ static gboolean add_mark(KmtRecordTables *tables, char *line, guint n_newer)
 	    !are_mark_types(mark.types) || !is_mark_name(mark.name))
 		return FALSE;
 	mark.format = take_name(line, n_newer);
-	if (!mark.format)
+	if (!mark.format || strlen(mark.format) > MAX_FORMAT)
 		return FALSE;
 	g_ptr_array_add(tables->marks, g_memdup2(&mark, sizeof(mark)));
 	return TRUE;
 }
 
-/* "addr,addr": as many as there are, but not none. */
+/* "addr,addr": some, but not more than make sense. */
 static gboolean add_addresses(KmtRecordTables *tables, char *text)
 {
-	g_auto(GStrv) words = g_strsplit(text, ",", -1);
 	guint i;
 
-	for (i = 0; words[i]; i++) {
+	for (i = 0; text && i < MAX_STACK; i++) {
+		char *word = text;
 		guint64 address;
 
-		if (!g_ascii_string_to_unsigned(words[i], 16, 0, G_MAXUINT64,
+		text = strchr(word, ',');
+		if (text)
+			*text++ = '\0';
+		if (!g_ascii_string_to_unsigned(word, 16, 0, G_MAXUINT64,
 						&address, NULL))
 			return FALSE;
 		g_array_append_val(tables->addresses, address);
 	}
-	return i > 0;
+	return !text;
 }
 
 static gboolean add_stack(KmtRecordTables *tables, char *line, guint n_newer)
@@ -432,17 +441,19 @@ static gint compare_tasks(gconstpointer a, gconstpointer b)
 static void sort_caches(KmtRecordTables *tables)
 {
 	GPtrArray *caches = tables->caches;
-	guint i, twice = 0;
+	guint i, kept = MIN(caches->len, 1), twice;
 
 	g_ptr_array_sort(caches, compare_caches);
-	for (i = 1; i < caches->len;) {
-		if (compare_caches(&caches->pdata[i - 1], &caches->pdata[i])) {
-			i++;
-			continue;
-		}
-		g_ptr_array_remove_index(caches, i);
-		twice++;
+	for (i = 1; i < caches->len; i++) {
+		gpointer cache = g_steal_pointer(&caches->pdata[i]);
+
+		if (compare_caches(&caches->pdata[kept - 1], &cache))
+			caches->pdata[kept++] = cache;
+		else
+			g_free(cache);
 	}
+	twice = caches->len - kept;
+	g_ptr_array_set_size(caches, (gint)kept);
 	if (twice) {
 		warn(tables,
 		     "caches: %u number%s of more than one cache; the first "
