@@ -7,6 +7,7 @@
 #ifdef HAVE_BABELTRACE2
 
 #include <babeltrace2/babeltrace.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "import/ctffield.h"
@@ -275,13 +276,29 @@ consume(bt_message_iterator *iterator, void *data)
 
 /* ---- the graph: a source for each trace, by time, into consume() ---- */
 
+/* Whether it is by another name, as that of a link, in seen already. */
+static gboolean is_seen(GHashTable *seen, const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0 ||
+	       !g_hash_table_add(seen,
+				 g_strdup_printf("%" G_GINT64_MODIFIER
+						 "x:%" G_GINT64_MODIFIER "x",
+						 (guint64)st.st_dev,
+						 (guint64)st.st_ino));
+}
+
 /* Each folder that has a file metadata. */
-static void find_traces(GPtrArray *traces, const char *path, guint depth)
+static void find_traces(GPtrArray *traces, GHashTable *seen, const char *path,
+			guint depth)
 {
 	g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
 	g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
 	const char *name;
 
+	if (is_seen(seen, path))
+		return;
 	if (g_file_test(metadata, G_FILE_TEST_IS_REGULAR)) {
 		g_ptr_array_add(traces, g_strdup(path));
 		return;
@@ -290,7 +307,7 @@ static void find_traces(GPtrArray *traces, const char *path, guint depth)
 		g_autofree char *below = g_build_filename(path, name, NULL);
 
 		if (g_file_test(below, G_FILE_TEST_IS_DIR))
-			find_traces(traces, below, depth - 1);
+			find_traces(traces, seen, below, depth - 1);
 	}
 }
 
@@ -409,8 +426,10 @@ gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error)
 		.ctf = find_plugin("ctf"),
 		.utils = find_plugin("utils"),
 	};
+	g_autoptr(GHashTable) seen =
+		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-	find_traces(r.traces, path, DEPTH);
+	find_traces(r.traces, seen, path, DEPTH);
 	if (r.traces->len == 0)
 		return kmt_import_fail(
 			error, "it is a directory without a CTF trace: there "

@@ -10,6 +10,9 @@
 
 #define META_FORMAT 1
 
+/* So many call sites are at hand before they are put in order. */
+#define MIN_SITES 4096
+
 /* The largest time there is: all may be written. */
 #define END_OF_TIME G_MAXINT64
 
@@ -39,7 +42,8 @@ struct KmtImport {
 	GKeyFile *meta;
 	GPtrArray *cpus; /* of Cpu, NULL where is none */
 	KmtNames *names;
-	GHashTable *call_sites; /* of guint64 */
+	GArray *call_sites; /* of guint64, the first n_unique sorted */
+	guint n_unique;
 	guint64 last_site;
 	guint64 *points; /* events of each of kmt_tracepoint_names */
 	guint64 total_lost;
@@ -73,8 +77,7 @@ KmtImport *kmt_import_new(KmtOutput *output, guint abi_version)
 	import->cpus = g_ptr_array_new_with_free_func(cpu_free);
 	import->names = kmt_names_new();
 	import->gaps = g_ptr_array_new_with_free_func(g_free);
-	import->call_sites = g_hash_table_new_full(g_int64_hash, g_int64_equal,
-						   g_free, NULL);
+	import->call_sites = g_array_new(FALSE, FALSE, sizeof(guint64));
 	import->points = g_new0(guint64, kmt_n_tracepoint_names);
 	return import;
 }
@@ -86,7 +89,7 @@ void kmt_import_free(KmtImport *import)
 	g_ptr_array_unref(import->cpus);
 	g_key_file_unref(import->meta);
 	kmt_names_free(import->names);
-	g_hash_table_unref(import->call_sites);
+	g_array_unref(import->call_sites);
 	g_ptr_array_unref(import->gaps);
 	g_free(import->points);
 	g_free(import->kernel.build_id);
@@ -220,14 +223,37 @@ static void wait_in_line(Cpu *cpu, const struct kmemtrace_event_v2 *record)
 	g_array_append_vals(waiting, record, 1);
 }
 
+static gint compare_sites(gconstpointer a, gconstpointer b)
+{
+	guint64 na = *(const guint64 *)a, nb = *(const guint64 *)b;
+
+	return (na > nb) - (na < nb);
+}
+
+/* Each of them once. */
+static void tidy_call_sites(KmtImport *import)
+{
+	GArray *sites = import->call_sites;
+	guint64 *site = (guint64 *)(gpointer)sites->data;
+	guint n = 0;
+
+	g_array_sort(sites, compare_sites);
+	for (guint i = 0; i < sites->len; i++)
+		if (!n || site[i] != site[n - 1])
+			site[n++] = site[i];
+	g_array_set_size(sites, n);
+	import->n_unique = n;
+}
+
+/* Now and then put in order, which no choice of addresses makes slow. */
 static void see_call_site(KmtImport *import, guint64 site)
 {
 	if (site == import->last_site || site == 0)
 		return;
 	import->last_site = site;
-	if (!g_hash_table_contains(import->call_sites, &site))
-		g_hash_table_add(import->call_sites,
-				 g_memdup2(&site, sizeof(site)));
+	g_array_append_val(import->call_sites, site);
+	if (import->call_sites->len >= 2 * MAX(import->n_unique, MIN_SITES))
+		tidy_call_sites(import);
 }
 
 gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
@@ -255,6 +281,12 @@ gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 	return TRUE;
 }
 
+static void add_saturated(guint64 *sum, guint64 n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = G_MAXUINT64;
+}
+
 gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
 			     gint64 time, GError **error)
 {
@@ -274,8 +306,8 @@ gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
 		return TRUE;
 	}
 	memcpy(&record, &lost, sizeof(record));
-	cpu->lost += n_events;
-	import->figures.lost += n_events;
+	add_saturated(&cpu->lost, n_events);
+	add_saturated(&import->figures.lost, n_events);
 	wait_in_line(cpu, &record);
 	return TRUE;
 }
@@ -314,16 +346,10 @@ GArray *kmt_import_unnamed_tasks(const KmtImport *import)
 	return kmt_names_unnamed_tasks(import->names);
 }
 
-GArray *kmt_import_call_sites(const KmtImport *import)
+GArray *kmt_import_call_sites(KmtImport *import)
 {
-	GArray *sites = g_array_new(FALSE, FALSE, sizeof(guint64));
-	GHashTableIter iter;
-	gpointer site;
-
-	g_hash_table_iter_init(&iter, import->call_sites);
-	while (g_hash_table_iter_next(&iter, &site, NULL))
-		g_array_append_vals(sites, site, 1);
-	return sites;
+	tidy_call_sites(import);
+	return g_array_ref(import->call_sites);
 }
 
 static gboolean write_table(KmtImport *import, const char *name, char *text,

@@ -100,9 +100,9 @@ void kmt_import_add_gap(KmtImport *import, const char *gap);
 void kmt_import_name_task(KmtImport *import, guint32 pid, gint64 time,
 			  const char *name);
 
-/* Tasks without a name, of guint32, and call sites, of guint64. */
+/* Tasks without a name, of guint32, and call sites, of guint64, sorted. */
 GArray *kmt_import_unnamed_tasks(const KmtImport *import);
-GArray *kmt_import_call_sites(const KmtImport *import);
+GArray *kmt_import_call_sites(KmtImport *import);
 
 /*
  * Writes what is left, and the tables.  FALSE and an error also if there was no

@@ -11,6 +11,7 @@ typedef struct {
 	guint16 number;
 	guint64 object_size, size; /* 0: no allocation tells */
 	gboolean shared;	   /* another cache has this name too */
+	guint16 first;		   /* the number of the first of this name */
 } Cache;
 
 /* A name that a task no longer has. */
@@ -23,6 +24,7 @@ typedef struct {
 struct KmtNames {
 	GPtrArray *caches;   /* of Cache, by number less 1 */
 	GHashTable *by_name; /* the first Cache of each name */
+	GHashTable *others;  /* the others, by what they differ in */
 	GHashTable *tasks;   /* pid to its name, NULL while it has none */
 	GArray *old;	     /* of OldName */
 	guint32 last_pid;
@@ -40,12 +42,27 @@ static void old_name_clear(gpointer data)
 	g_free(((OldName *)data)->name);
 }
 
+static guint other_hash(gconstpointer p)
+{
+	const Cache *cache = p;
+
+	return g_int64_hash(&cache->size) * 31 + cache->first;
+}
+
+static gboolean other_equal(gconstpointer a, gconstpointer b)
+{
+	const Cache *x = a, *y = b;
+
+	return x->first == y->first && x->size == y->size;
+}
+
 KmtNames *kmt_names_new(void)
 {
 	KmtNames *names = g_new0(KmtNames, 1);
 
 	names->caches = g_ptr_array_new_with_free_func(cache_free);
 	names->by_name = g_hash_table_new(g_str_hash, g_str_equal);
+	names->others = g_hash_table_new(other_hash, other_equal);
 	names->tasks = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	names->old = g_array_new(FALSE, FALSE, sizeof(OldName));
 	g_array_set_clear_func(names->old, old_name_clear);
@@ -57,6 +74,7 @@ void kmt_names_free(KmtNames *names)
 	if (!names)
 		return;
 	g_hash_table_unref(names->by_name);
+	g_hash_table_unref(names->others);
 	g_hash_table_unref(names->tasks);
 	g_ptr_array_unref(names->caches);
 	g_array_unref(names->old);
@@ -80,18 +98,18 @@ static Cache *add_cache(KmtNames *names, const char *name)
 /* Another cache by the name of first: they differ in what an object takes. */
 static Cache *find_other(KmtNames *names, Cache *first, guint64 bytes_alloc)
 {
-	Cache *cache;
+	const Cache wanted = {.first = first->number, .size = bytes_alloc};
+	Cache *cache = g_hash_table_lookup(names->others, &wanted);
 
-	for (guint i = first->number; i < names->caches->len; i++) {
-		cache = names->caches->pdata[i];
-		if (cache->size == bytes_alloc &&
-		    strcmp(cache->name, first->name) == 0)
-			return cache;
-	}
-	cache = add_cache(names, first->name);
 	if (cache)
-		cache->size = bytes_alloc;
+		return cache;
 	first->shared = TRUE;
+	cache = add_cache(names, first->name);
+	if (!cache)
+		return NULL;
+	cache->first = first->number;
+	cache->size = bytes_alloc;
+	g_hash_table_add(names->others, cache);
 	return cache;
 }
 

@@ -15,10 +15,14 @@ typedef struct {
 	gboolean has_trailer;
 } Layout;
 
+typedef struct {
+	guint64 id;
+	guint index; /* of its event, in all */
+} Id;
+
 struct PerfLayouts {
 	GArray *all; /* of Layout */
-	GHashTable
-		*by_id; /* of an event: guint64 to its index in all, plus 1 */
+	GArray *ids; /* of Id, by id */
 	/* Samples begin, and other records end, with the id. */
 	gboolean identified;
 };
@@ -26,18 +30,31 @@ struct PerfLayouts {
 static gboolean add_ids(PerfLayouts *l, KmtBytes file, guint64 offset,
 			guint64 size, GError **error)
 {
+	/* No two events have the same bytes of the file. */
+	guint64 most = MIN(file.left, G_MAXUINT32) / sizeof(guint64);
+
+	if (size / sizeof(guint64) > most - l->ids->len)
+		return kmt_import_fail(error,
+				       "its list of events is damaged: record "
+				       "again");
 	kmt_bytes_take(&file, offset);
 	for (; size >= sizeof(guint64); size -= sizeof(guint64)) {
-		guint64 id = kmt_bytes_64(&file);
+		Id id = {kmt_bytes_64(&file), l->all->len - 1};
 
 		if (!kmt_bytes_ok(&file))
 			return kmt_import_fail(
 				error, "its list of events is cut off: "
 				       "copy it again, or record again");
-		g_hash_table_insert(l->by_id, g_memdup2(&id, sizeof(id)),
-				    GUINT_TO_POINTER(l->all->len));
+		g_array_append_val(l->ids, id);
 	}
 	return TRUE;
+}
+
+static gint compare_ids(gconstpointer a, gconstpointer b)
+{
+	const Id *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
 }
 
 /* Each event is what the kernel was asked for, and where its ids are. */
@@ -97,6 +114,7 @@ static gboolean read_events(PerfLayouts *l, KmtBytes file, guint64 offset,
 		if (!add_event(l, file, entry, error))
 			return FALSE;
 	}
+	g_array_sort(l->ids, compare_ids);
 	if (l->identified || are_alike(l))
 		return TRUE;
 	return kmt_import_fail(error,
@@ -110,8 +128,7 @@ PerfLayouts *perf_layouts_new(const guint8 *file, gsize n_bytes, guint64 offset,
 	PerfLayouts *l = g_new0(PerfLayouts, 1);
 
 	l->all = g_array_new(FALSE, FALSE, sizeof(Layout));
-	l->by_id = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
-					 NULL);
+	l->ids = g_array_new(FALSE, FALSE, sizeof(Id));
 	if (read_events(l, (KmtBytes){file, n_bytes}, offset, size, step,
 			error))
 		return l;
@@ -124,18 +141,23 @@ void perf_layouts_free(PerfLayouts *l)
 	if (!l)
 		return;
 	g_array_unref(l->all);
-	g_hash_table_unref(l->by_id);
+	g_array_unref(l->ids);
 	g_free(l);
 }
 
 /* NULL: of an event that the file does not list. */
 static const Layout *find(const PerfLayouts *l, guint64 id)
 {
-	guint index = 1;
+	const Id wanted = {.id = id};
+	guint index = 0, found;
 
-	if (l->identified)
-		index = GPOINTER_TO_UINT(g_hash_table_lookup(l->by_id, &id));
-	return index ? &g_array_index(l->all, Layout, index - 1) : NULL;
+	if (l->identified) {
+		if (!g_array_binary_search(l->ids, &wanted, compare_ids,
+					   &found))
+			return NULL;
+		index = g_array_index(l->ids, Id, found).index;
+	}
+	return &g_array_index(l->all, Layout, index);
 }
 
 gboolean perf_layouts_sample(const PerfLayouts *l, KmtBytes b, PerfEntry *entry)

@@ -39,9 +39,14 @@ static gboolean read_page_bytes(const char *path, guint *page_bytes,
 	kmt_bytes_string(&b);
 	kmt_bytes_take(&b, 2);
 	*page_bytes = kmt_bytes_32(&b);
-	return kmt_bytes_ok(&b) ||
-	       kmt_import_fail(error, "it is cut off within its header: copy "
-				      "it again, or record again");
+	if (!kmt_bytes_ok(&b))
+		return kmt_import_fail(error,
+				       "it is cut off within its header: copy "
+				       "it again, or record again");
+	/* All bytes of pages are multiples of it. */
+	return (*page_bytes && !(*page_bytes & 511)) ||
+	       kmt_import_fail(error, "its header tells no size of pages: "
+				      "record again");
 }
 
 static gboolean take_record(KmtImport *import, KmtDecoder *decoder,
@@ -142,13 +147,6 @@ static void name_tasks(KmtImport *import, struct tep_handle *tep)
 	}
 }
 
-static gint compare_addresses(gconstpointer a, gconstpointer b)
-{
-	guint64 na = *(const guint64 *)a, nb = *(const guint64 *)b;
-
-	return (na > nb) - (na < nb);
-}
-
 /* The library tells the function of an address, and no list of them. */
 static gboolean name_functions(KmtImport *import, struct tep_handle *tep,
 			       GError **error)
@@ -157,7 +155,6 @@ static gboolean name_functions(KmtImport *import, struct tep_handle *tep,
 	g_autoptr(GString) text = g_string_new(NULL);
 	guint64 last = 0;
 
-	g_array_sort(sites, compare_addresses);
 	for (guint i = 0; i < sites->len; i++) {
 		/* A call at the end of a function returns behind it. */
 		guint64 site = g_array_index(sites, guint64, i) - 1;

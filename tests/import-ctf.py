@@ -62,6 +62,15 @@ class Ctf(ImportTest):
         self.imported(self.path("session"))
         self.assert_usual()
 
+    def test_links(self):
+        """What has two names is read once."""
+        self.trace(self.usual(), "session/one")
+        os.symlink("one", self.path("session/latest"))
+        os.symlink(".", self.path("session/again"))
+        os.symlink("nowhere", self.path("session/gone"))
+        self.imported(self.path("session"))
+        self.assert_usual()
+
     def test_lttng(self):
         """Task and name are a context there."""
         fields = {"common_type", "common_flags", "common_preempt_count",

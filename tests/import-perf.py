@@ -38,6 +38,40 @@ def without(name, field):
 class Perf(ImportTest):
     """perf.data"""
 
+    def test_ids_that_overlap(self):
+        """No two events have the same list of ids, which would take as long as
+        many files."""
+        ids = tuple(range(100, 500))
+        data = bytearray(perf_data(samples(), layouts=tuple(
+            (1, LAYOUT, ids if i == 0 else (i,)) for i in range(1000))))
+        first = 104 + 8 * (len(ids) + 999)
+        for i in range(1000):
+            struct.pack_into("<QQ", data, first + 144 * i + 128, 104,
+                             8 * len(ids))
+        self.refused(self.write("perf.data", bytes(data)),
+                     "list of events is damaged")
+
+    def test_losses_beyond_all_numbers(self):
+        """They do not become none."""
+        records = samples() + perf_lost(1 << 63, 0, 900) * 2
+        said = self.run_import(self.data(records)).stdout
+        self.assertIn(f", {2 ** 64 - 1} lost", said)
+        meta = self.meta()
+        self.assertEqual((meta["overruns"], meta["cpu0.overruns"]),
+                         (str(2 ** 64 - 1),) * 2)
+
+    def test_caches_of_one_name(self):
+        """More than there are numbers, each of which is found again."""
+        self.imported(self.data(samples(
+            Event("kmem_cache_alloc", 0, 1 + i, {
+                "call_site": A, "ptr": 0xffff888000000000 + 8 * i,
+                "name": "c", "bytes_req": 8, "bytes_alloc": 8 + i % 66000})
+            for i in range(70000))))
+        self.assertEqual(self.text("caches").count("\n"), 2 + 65535)
+        self.assertEqual([r[11] for r in self.records(0)],
+                         list(range(1, 65536)) + [0] * 465 +
+                         list(range(1, 4001)))
+
     def data(self, *args, **settings):
         """The path of such a file."""
         return self.write("perf.data", perf_data(*args, **settings))

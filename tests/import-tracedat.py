@@ -4,6 +4,7 @@
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -87,6 +88,15 @@ class TraceDat(ImportTest):
             with self.subTest(end=end):
                 self.refused(self.write("cut", data[:end]),
                              "no perf.data" if end < 10 else "cut off")
+
+    def test_no_page_size(self):
+        """All bytes of pages would be wrong."""
+        data = usual()
+        at = data.index(b"\0", 10) + 3
+        for size in (0, 4095):
+            self.refused(self.write("bad", data[:at] +
+                                    struct.pack("<I", size) + data[at + 4:]),
+                         "no size of pages")
 
     def test_damaged(self):
         """Nobody knows what comes out, but it is told, or whole."""
