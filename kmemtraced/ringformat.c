@@ -45,6 +45,8 @@ static gboolean read_header(KmtRingFormat *format, KmtFormatReader reader,
 			      &data_bytes) &&
 	    time_offset == 0 && time_bytes == TIME_BYTES &&
 	    (format->commit_bytes == 4 || format->commit_bytes == 8) &&
+	    format->commit_offset >= TIME_BYTES &&
+	    format->commit_offset <= format->data_offset &&
 	    format->commit_offset + format->commit_bytes <=
 		    format->data_offset &&
 	    format->data_offset <= 64 && data_bytes >= 256 &&

@@ -255,6 +255,12 @@ static void test_bad_header(void)
 		"\tfield: u64 timestamp;\toffset:0;\tsize:8;\n"
 		"\tfield: local_t commit;\toffset:8;\tsize:8;\n"
 		"\tfield: char data;\toffset:12;\tsize:4084;\n",
+		"\tfield: u64 timestamp;\toffset:0;\tsize:8;\n"
+		"\tfield: local_t commit;\toffset:0;\tsize:4;\n"
+		"\tfield: char data;\toffset:4;\tsize:4092;\n",
+		"\tfield: u64 timestamp;\toffset:0;\tsize:8;\n"
+		"\tfield: local_t commit;\toffset:4294967292;\tsize:8;\n"
+		"\tfield: char data;\toffset:16;\tsize:4080;\n",
 	};
 	g_autoptr(GHashTable) files = usual_files();
 
