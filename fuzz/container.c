@@ -99,7 +99,7 @@ void kmt_container_extract(const KmtContainer *c)
 {
 	static const char *const names[] = {
 		"kmemtrace.meta", "kallsyms", "modules", NULL,
-		"caches",	  "tasks",    "stacks"};
+		"caches",	  "tasks",    "stacks",	 "marks"};
 	guint i;
 
 	kmt_scratch_directory();

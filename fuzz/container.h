@@ -7,7 +7,7 @@
  *     for each file: its CPU (byte), its size (two bytes, little endian), the
  *             bytes; a file that is not whole is what there is of it
  *     the rest is texts, a NUL between them: kmemtrace.meta, kallsyms, modules,
- *             the words of a command line, caches, tasks, stacks
+ *             the words of a command line, caches, tasks, stacks, marks
  */
 #ifndef KMEMTRACE_FUZZ_CONTAINER_H
 #define KMEMTRACE_FUZZ_CONTAINER_H
@@ -24,6 +24,7 @@ typedef enum {
 	KMT_CONTAINER_CACHES,
 	KMT_CONTAINER_TASKS,
 	KMT_CONTAINER_STACKS,
+	KMT_CONTAINER_MARKS,
 	KMT_CONTAINER_TEXTS
 } KmtContainerText;
 

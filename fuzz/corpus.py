@@ -32,13 +32,21 @@ MAX_FILES = 8
 MAX_SIZE = 8192
 TEXTS = ("kmemtrace.meta", "kallsyms", "modules")
 # Behind the words of the command line.
-TABLES = ("caches", "tasks", "stacks")
+TABLES = ("caches", "tasks", "stacks", "marks")
 WORDS = ("", "--json", "--csv", "--folded",
          "--json --by kind,cpu,node,gfp --windows 7 --cross-cpu",
          "--by function,size --live --leaks --histogram lifetime",
          "--fields churn,lifetime-p99,at-peak --time peak --before-trace",
          "--stacks --folded", "--by pid,comm,cache", "--json --stacks",
          "--csv --by cache --time 0.000001, --size 8-4k --sort -live,+ptr")
+# Of captures that have such a table.
+TABLE_WORDS = {
+    "marks": ("--marks --json", "--marks --lines 0", "--by mark,kind --csv",
+              "--marks --by mark,stack --windows 3 --json --time phase:2,",
+              "--marks --time begin,marker", "--by mark --folded"),
+    "stacks": ("--by owner", "--by owner,callsite --skip f*,*alloc* --json",
+               "--by stack,owner --csv --time peak", "--stacks --lines 1",
+               "--by owner,kind --folded --lines 1 --live")}
 
 
 def list_path(target):
@@ -159,6 +167,10 @@ def seeds_report():
     for number, capture in enumerate(fixtures()):
         for i in (number, number // 2 + 3):
             yield container(capture, 0, WORDS[i % len(WORDS)])
+        for table, lines in TABLE_WORDS.items():
+            if table in capture.texts:
+                for words in lines:
+                    yield container(capture, 0, words)
 
 
 def seeds_match():

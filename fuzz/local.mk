@@ -36,7 +36,8 @@ fuzz_perfdata_LDFLAGS = $(FUZZ_LINK)
 fuzz_perfdata_LDADD = $(GLIB_LIBS)
 fuzz_report_SOURCES = fuzz/report.c $(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES) $(REPORT_SOURCES)
-fuzz_report_CFLAGS = $(FUZZ_COMPILE)
+fuzz_report_CFLAGS = $(FUZZ_COMPILE) \
+	-DFUZZ_WRAPPERS='"$(abs_top_srcdir)/symbols/wrappers.list"'
 fuzz_report_LDFLAGS = $(FUZZ_LINK)
 fuzz_report_LDADD = symbols/libsymbols.a trace/libtrace.a cli/libcli.a \
 	$(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)

@@ -14,10 +14,13 @@
 #include <string.h>
 
 #define RECORD	   KMEMTRACE_EVENT_SIZE_V1
+#define MAX_RECORD KMEMTRACE_EVENT_SIZE_V2S
 #define MAX_TEXTS  16384
 #define MAX_NUMBER 4 /* of changes at once */
 
 typedef struct kmemtrace_event Record __attribute__((aligned(1)));
+typedef struct kmemtrace_event_v2s Stacked __attribute__((aligned(1)));
+typedef struct kmemtrace_event_mark Mark __attribute__((aligned(1)));
 
 static guint64 state;
 
@@ -27,6 +30,19 @@ static guint draw(guint below)
 	state ^= state >> 7;
 	state ^= state << 17;
 	return below ? (guint)((state >> 16) % below) : 0;
+}
+
+/* Of the records of a file, as the first one of it says in either order. */
+static guint size_in(const GByteArray *data)
+{
+	static const guint sizes[] = {RECORD, KMEMTRACE_EVENT_SIZE_V2,
+				      MAX_RECORD};
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(sizes) && data->len >= sizes[i]; i++)
+		if (data->data[2] + data->data[3] == (guint8)sizes[i])
+			return sizes[i];
+	return RECORD;
 }
 
 /* A file that has a whole record; NULL if the one drawn has none. */
@@ -39,19 +55,24 @@ static GByteArray *draw_file(const KmtContainer *c)
 
 static Record *draw_record(GByteArray *data)
 {
-	return (Record *)(data->data + draw(data->len / RECORD) * RECORD);
+	guint size = size_in(data);
+
+	return (Record *)(data->data + draw(data->len / size) * size);
 }
 
-static void insert(GByteArray *data, guint at, const Record *record)
+/* size bytes of it, where a record of data begins. */
+static void insert(GByteArray *data, const guint8 *record, guint size)
 {
-	Record copy = *record;
-	guint old = data->len;
+	guint step = data->len ? size_in(data) : size;
+	guint8 copy[MAX_RECORD] = {0};
+	guint old = data->len, at = draw(old / step + 1) * step;
 
-	if (old + RECORD > G_MAXUINT16)
+	if (old + step > G_MAXUINT16)
 		return;
-	g_byte_array_set_size(data, old + RECORD);
-	memmove(data->data + at + RECORD, data->data + at, old - at);
-	memcpy(data->data + at, &copy, RECORD);
+	memcpy(copy, record, size);
+	g_byte_array_set_size(data, old + step);
+	memmove(data->data + at + step, data->data + at, old - at);
+	memcpy(data->data + at, copy, step);
 }
 
 static void copy_field(Record *to, const Record *from)
@@ -139,14 +160,61 @@ static void change_number(Record *r)
 	}
 }
 
+/* What version 2 has: in a record of size bytes. */
+static void change_v2(Record *r, guint size)
+{
+	static const guint16 sizes[] = {0,  8,	16, 40,	 41,	48,
+					80, 88, 96, 320, 10240, G_MAXUINT16};
+	static const guint64 words[] = {0,
+					1,
+					5,
+					8,
+					9,
+					256,
+					G_MAXUINT16,
+					65536,
+					KMEMTRACE_MARK_CUT,
+					KMEMTRACE_MARK_CUT | 7,
+					G_MAXUINT64};
+	Mark *mark = (Mark *)r;
+	guint8 id = (guint8)(KMEMTRACE_EVENT_LOST + draw(4));
+
+	switch (draw(size >= KMEMTRACE_EVENT_SIZE_V2S ? 8 : 7)) {
+	case 0:
+	case 1:
+		r->event_id = id;
+		r->type_id = id == KMEMTRACE_EVENT_MORE ? (guint8)draw(4) : 0;
+		break;
+	case 2:
+		mark->part = (guint8)(draw(8) ? draw(4) : draw(256));
+		break;
+	case 3:
+		mark->mark = draw(8) ? draw(6) : G_MAXUINT32;
+		break;
+	case 4:
+		mark->payload_size = sizes[draw(G_N_ELEMENTS(sizes))];
+		break;
+	case 5:
+		mark->payload[draw(5)] = words[draw(G_N_ELEMENTS(words))];
+		break;
+	case 6:
+		mark->pid = draw(9);
+		break;
+	case 7:
+		((Stacked *)r)->stack = draw(8) ? draw(6) : 2147483649U;
+		break;
+	}
+}
+
 static void swap_order(KmtContainer *c)
 {
 	guint i, at;
 
 	for (i = 0; i < c->n_files; i++) {
 		GByteArray *data = c->files[i].data;
+		guint size = size_in(data);
 
-		for (at = 0; at + RECORD <= data->len; at += RECORD) {
+		for (at = 0; at + size <= data->len; at += size) {
 			Record *r = (Record *)(data->data + at);
 
 			r->event_size = GUINT16_SWAP_LE_BE(r->event_size);
@@ -195,6 +263,28 @@ static void change_meta(KmtContainer *c)
 		"pid,comm,context\n",
 		"stack\n",
 		"--stacks\n",
+		"owner\n",
+		"--skip\n",
+		"mark\n",
+		"mark,stack,owner\n",
+		"--marks\n",
+		"begin,\n",
+		"phase,marker:3\n",
+		"filter=pid=1\n",
+		"filter_changed=true\n",
+		"sample=0\n",
+		"sample=7\n",
+		"sample=9223372036854775809\n",
+		"events_off=kfree;\n",
+		"[snapshot]\n",
+		"why=oom\n",
+		"# columns: number appeared went module types new name "
+		"format\n",
+		"6 0 - - s marker %s\n",
+		"3 0 - mod Iqs phase %-9u%#llx%.3s%c\n",
+		"9 0 - - ssssssss many %s%s%s%s%s%s%s%s%s\n",
+		"# lost: 3\n",
+		"1 ffffffff81000010\n",
 		"--fields\n",
 		"live,peak,lifetime-median,lifetime-p99,churn\n",
 		"--sort\n",
@@ -282,25 +372,24 @@ static void change_files(KmtContainer *c)
 
 static void change_record(KmtContainer *c, GByteArray *data)
 {
+	guint size = size_in(data);
 	Record *r = draw_record(data);
 	guint at = (guint)((guint8 *)r - data->data);
 	GByteArray *other = draw_file(c);
-	Record copy;
+	guint8 copy[MAX_RECORD];
 
-	switch (draw(12)) {
+	memcpy(copy, r, size);
+	switch (draw(size < KMEMTRACE_EVENT_SIZE_V2 ? 12 : 15)) {
 	case 0: /* leave out */
-		g_byte_array_remove_range(data, at, RECORD);
+		g_byte_array_remove_range(data, at, size);
 		break;
 	case 1:
 	case 2: /* again, here or on another CPU */
-		other = c->files[draw(c->n_files)].data;
-		insert(other, draw(other->len / RECORD + 1) * RECORD, r);
+		insert(c->files[draw(c->n_files)].data, copy, size);
 		break;
 	case 3: /* to another CPU */
-		copy = *r;
-		g_byte_array_remove_range(data, at, RECORD);
-		other = c->files[draw(c->n_files)].data;
-		insert(other, draw(other->len / RECORD + 1) * RECORD, &copy);
+		g_byte_array_remove_range(data, at, size);
+		insert(c->files[draw(c->n_files)].data, copy, size);
 		break;
 	case 4:
 	case 5:
@@ -311,7 +400,8 @@ static void change_record(KmtContainer *c, GByteArray *data)
 		r->event_id = (guint8)(1 + (r->event_id == 1));
 		break;
 	case 7:
-		r->type_id = (guint8)draw(3);
+		r->type_id =
+			(guint8)draw(size < KMEMTRACE_EVENT_SIZE_V2 ? 3 : 5);
 		break;
 	case 8:
 	case 9:
@@ -321,7 +411,10 @@ static void change_record(KmtContainer *c, GByteArray *data)
 		change_number(r);
 		break;
 	case 11:
-		LLVMFuzzerMutate((guint8 *)r, RECORD, RECORD);
+		LLVMFuzzerMutate((guint8 *)r, size, size);
+		break;
+	default:
+		change_v2(r, size);
 		break;
 	}
 }

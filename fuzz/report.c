@@ -68,6 +68,13 @@ static void check_sums(const KmtCapture *capture, const KmtPlan *plan,
 			 ==, capture->n_records);
 }
 
+/* Without it --by owner is none. */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	g_setenv("KMEMTRACE_WRAPPERS", FUZZ_WRAPPERS, TRUE);
+	return 0;
+}
+
 /* NULL: the capture cannot be read. */
 static char *report(const char *directory, KmtPlan *plan, guint jobs)
 {
