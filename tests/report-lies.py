@@ -203,14 +203,14 @@ class Lies(TestCase):
 
     def test_labels(self):
         """A phase is not named by more than a line of user space."""
-        self.texts(marks=MARKS + "1 0 - - s marker %1000s%1000s\n")
+        self.texts(marks=MARKS + "1 0 - - s marker %1000s" + "y" * 99 + "\n")
         self.mark(1, 1, ["é"])
         self.mark(2, 1, ["é"])
         self.add(event_v2(t=3))
         marks = self.report("--marks")["marks"]
         self.assertEqual([m["phase"] for m in marks],
-                         ["marker:" + " " * 998 + "é?", "marker:" +
-                          " " * 998 + "é?:2"])
+                         ["marker:" + " " * 998 + "é" + "y" * 25,
+                          "marker:" + " " * 998 + "é" + "y" * 25 + ":2"])
 
     def test_marks_in_a_tar(self):
         """With their table."""
