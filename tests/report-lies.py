@@ -165,7 +165,7 @@ class Lies(TestCase):
         self.assertEqual(done.stdout.count("-0.000001000    0"), MANY)
 
     def test_phases_in_any_order(self):
-        """A clock that jumps over phases to and fro."""
+        """A clock that jumps over phases, back and forth."""
         self.texts(marks=MARKS + "2 0 - - - m m\n")
         for i in range(MANY):
             self.capture.add(1, b"".join(mkcapture.mark(10 * i + 5, 2, [])))
