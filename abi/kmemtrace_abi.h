@@ -377,9 +377,10 @@ struct kmemtrace_event_stop {
  *
  * Its values are the payload: a word for each argument, in their order, then
  * the bytes of each string, with as many 0 behind them as are lacking to the
- * next word; of a string whose format has a precision no more than that.  The word of a string is the number of its bytes, without the 0
- * that ends it in memory, and KMEMTRACE_MARK_CUT.  Of the word of an integer as
- * many low bytes count as the table marks says that it has.
+ * next word; of a string whose format has a precision no more than that.  The
+ * word of a string is the number of its bytes, without the 0 that ends it in
+ * memory, and KMEMTRACE_MARK_CUT.  Of the word of an integer as many low bytes
+ * count as the table marks says that it has.
  *
  * A payload of more than 40 bytes goes on in records of KMEMTRACE_EVENT_MORE,
  * right behind the MARK in the file of the CPU: all of them are there or none,

@@ -9,9 +9,10 @@
  * format is a string literal as for printk(), and the compiler checks it.  Up to
  * eight arguments: integers, pointers, strings.  Nothing is formatted here: the
  * values go into the record as they are, of a string its first 256 bytes, or as
- * many as a precision says, behind which it is not read either.  What %p is followed by only tells the programs how to show the address, which is
- * recorded as it is and not hashed; what is at the address is not read.  Not
- * supported are * for a width and %n: see the kernel's log.
+ * many as a precision says, behind which it is not read either.  What %p is
+ * followed by only tells the programs how to show the address, which is recorded
+ * as it is and not hashed; what is at the address is not read.  A width of * and
+ * %n are not supported: see the kernel's log.
  *
  * While the annotation is off, which it is while kmemtrace is off, this is a
  * no-op and no argument is evaluated.
