@@ -298,6 +298,8 @@ step_debug()
 	guest 'slub debug' "$work/debug-snapshot" snapshot.sh "${opts[@]}" \
 		--timeout 900 --append "$quiet"
 	python3 "$kmt_top/tests/vm/snapshot.py" "$work/debug-snapshot"
+	marks 'slub debug' debug-marks "$quiet kmemtrace.stacks=yes" \
+		"${opts[@]}"
 }
 
 # What the documents show can be had.
