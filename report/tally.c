@@ -4,9 +4,13 @@
 #include "report/tally.h"
 #include "trace/hash.h"
 
+/* What is found often, in a table where each key has one place. */
+#define N_FRONT 64
+
 struct KmtTally {
 	GHashTable *entries; /* of KmtTallyEntry, key and value in one */
-	guint64 seed;	     /* of the hash */
+	KmtTallyEntry *front[N_FRONT];
+	guint64 seed; /* of the hash */
 };
 
 static guint entry_hash(gconstpointer data)
@@ -51,22 +55,31 @@ void kmt_tally_free(KmtTally *tally)
 	g_free(tally);
 }
 
+static KmtTallyEntry *get_entry(KmtTally *tally, const KmtTallyEntry *key)
+{
+	KmtTallyEntry *entry = g_hash_table_lookup(tally->entries, key);
+
+	if (entry)
+		return entry;
+	entry = g_new(KmtTallyEntry, 1);
+	*entry = *key;
+	g_hash_table_add(tally->entries, entry);
+	return entry;
+}
+
 void kmt_tally_add(KmtTally *tally, KmtTallyClass class,
 		   const KmtTallySite *first, const KmtTallySite *second)
 {
 	KmtTallyEntry key = {.class = class, .first = *first};
-	KmtTallyEntry *entry;
+	KmtTallyEntry **front;
 
 	if (second)
 		key.second = *second;
 	key.hash = hash_key(tally, &key);
-	entry = g_hash_table_lookup(tally->entries, &key);
-	if (!entry) {
-		entry = g_new(KmtTallyEntry, 1);
-		*entry = key;
-		g_hash_table_add(tally->entries, entry);
-	}
-	entry->count++;
+	front = &tally->front[key.hash % N_FRONT];
+	if (!*front || !entry_equal(*front, &key))
+		*front = get_entry(tally, &key);
+	(*front)->count++;
 }
 
 static int compare_sites(const KmtTallySite *a, const KmtTallySite *b)

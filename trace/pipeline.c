@@ -37,7 +37,8 @@ static inline void relax(void)
 typedef struct {
 	KmtItem items[KMT_BLOCK_RECORDS] __attribute__((aligned(LINE)));
 	guint n;
-	GArray *extras;
+	guint n_extras;
+	GArray *extras; /* of KmtExtra; n_extras of them, the rest is room */
 } Share;
 
 typedef struct {
@@ -135,12 +136,13 @@ static KmtExtra *add_extra(Shard *shard, KmtExtraOp op,
 			   const struct kmemtrace_event *event,
 			   const KmtPosition *position)
 {
-	GArray *extras = shard->work->shares[shard->number].extras;
+	Share *share = &shard->work->shares[shard->number];
 	KmtExtra *extra;
 	gint64 time;
 
-	g_array_set_size(extras, extras->len + 1);
-	extra = &g_array_index(extras, KmtExtra, extras->len - 1);
+	if (share->n_extras == share->extras->len)
+		g_array_set_size(share->extras, 2 * share->n_extras + 16);
+	extra = &g_array_index(share->extras, KmtExtra, share->n_extras++);
 	extra->op = op;
 	extra->mismatch = extra->late_free = FALSE;
 	extra->class = 0;
@@ -331,7 +333,7 @@ static void stage_match(Shard *shard, Work *work)
 	gboolean asked = FALSE;
 
 	shard->work = work;
-	g_array_set_size(share->extras, 0);
+	share->n_extras = 0;
 	for (; left; left -= done, items += done, now = !now) {
 		guint n = MIN(left, BATCH), n_next = MIN(left - n, BATCH);
 		guint n_then = MIN(left - n - n_next, BATCH);
@@ -363,26 +365,29 @@ static gboolean is_before(const KmtExtra *a, const KmtExtra *b)
 static void order_extras(const KmtPipeline *p, Work *work)
 {
 	g_autofree guint *next = g_new0(guint, p->n_shards);
+	guint i, n = 0;
 
-	for (;;) {
+	for (i = 0; i < p->n_shards; i++)
+		n += work->shares[i].n_extras;
+	g_ptr_array_set_size(work->all_extras, (gint)n);
+	for (n = 0; n < work->all_extras->len; n++) {
 		const KmtExtra *first = NULL;
-		guint i, from = 0;
+		guint from = 0;
 
 		for (i = 0; i < p->n_shards; i++) {
-			const GArray *extras = work->shares[i].extras;
+			const Share *share = &work->shares[i];
 			const KmtExtra *extra;
 
-			if (next[i] == extras->len)
+			if (next[i] == share->n_extras)
 				continue;
-			extra = &g_array_index(extras, KmtExtra, next[i]);
+			extra = &g_array_index(share->extras, KmtExtra,
+					       next[i]);
 			if (first && !is_before(extra, first))
 				continue;
 			first = extra;
 			from = i;
 		}
-		if (!first)
-			return;
-		g_ptr_array_add(work->all_extras, (gpointer)first);
+		work->all_extras->pdata[n] = (gpointer)first;
 		next[from]++;
 	}
 }
@@ -393,7 +398,6 @@ static void stage_consume(KmtPipeline *p, Work *work)
 			      .items = work->items,
 			      .n_lots = work->n_lots};
 
-	g_ptr_array_set_size(work->all_extras, 0);
 	order_extras(p, work);
 	matched.extras = (const KmtExtra **)work->all_extras->pdata;
 	matched.n_extras = work->all_extras->len;
@@ -567,7 +571,7 @@ static void work_init(Work *work, guint n_shards)
 	kmt_block_init(&work->block);
 	work->shares = g_aligned_alloc(n_shards, sizeof(Share), LINE);
 	for (i = 0; i < n_shards; i++) {
-		work->shares[i].n = 0;
+		work->shares[i].n = work->shares[i].n_extras = 0;
 		work->shares[i].extras =
 			g_array_new(FALSE, FALSE, sizeof(KmtExtra));
 	}
