@@ -200,6 +200,7 @@ void __init kmemtrace_stacks_init(void);
 void kmemtrace_stacks_new_session(void);
 /* The number of the stack below an allocator that returns to call_site. */
 u32 kmemtrace_save_stack(unsigned long call_site);
+void kmemtrace_put_stack(struct kmemtrace_event_v2s *event, u32 stack);
 extern const struct file_operations kmemtrace_stacks_fops;
 
 /* Events of cpu that were not recorded since tracing was last switched on. */

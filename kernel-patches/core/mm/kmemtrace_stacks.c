@@ -108,6 +108,12 @@ u32 kmemtrace_save_stack(unsigned long call_site)
 	return stack;
 }
 
+void kmemtrace_put_stack(struct kmemtrace_event_v2s *event, u32 stack)
+{
+	event->stack = stack;
+	event->reserved = 0;
+}
+
 /* --- The table --------------------------------------------------------------- */
 
 static void kmemtrace_show_stack(void *data, depot_stack_handle_t handle,

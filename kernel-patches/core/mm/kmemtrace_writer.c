@@ -375,7 +375,6 @@ kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
 	if (kmemtrace_filter_passes(event_id, type_id, ptr, bytes_alloc, cache))
 		buf = kmemtrace_make_room(true);
 	if (buf && kmemtrace_with_stacks) {
-		struct kmemtrace_event_v2s *event;
 		u32 stack;
 
 		/* With locks; what comes meanwhile may take the room. */
@@ -383,11 +382,8 @@ kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
 		stack = kmemtrace_save_stack(call_site);
 		raw_local_irq_save(flags);
 		buf = kmemtrace_make_room(true);
-		if (buf) {
-			event = buf->data + buf->offset;
-			event->stack = stack;
-			event->reserved = 0;
-		}
+		if (buf)
+			kmemtrace_put_stack(buf->data + buf->offset, stack);
 	}
 	if (buf)
 		kmemtrace_write(buf, kmemtrace_record_size, preempt_count(),
