@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	vm/config/small.config \
 	vm/count/Kbuild \
 	vm/count/kmt_count.c \
+	vm/failnth/failnth.c \
 	vm/faulty/Kbuild \
 	vm/faulty/kmt_faulty.c \
 	vm/gap/Kbuild \
@@ -43,6 +44,7 @@ EXTRA_DIST += \
 	vm/scenarios/kill-restart.sh \
 	vm/scenarios/loss.sh \
 	vm/scenarios/marks.sh \
+	vm/scenarios/no-memory.sh \
 	vm/scenarios/snapshot.sh \
 	vm/scenarios/parameters.sh \
 	vm/scenarios/questions.sh \

@@ -266,6 +266,15 @@ step_ctrl_c()
 		"${traced[@]}"
 }
 
+# no_memory OPTION of vm/run...: on a kernel that injects faults
+no_memory()
+{
+	cc -O1 -static -o "$work/failnth" "$kmt_top/vm/failnth/failnth.c"
+	guest 'slub debug' "$work/debug-no-memory" no-memory.sh \
+		--file "$work/failnth" "$@"
+	whole_records "$work/debug-no-memory/capture"
+}
+
 # The kernel watches itself (KASAN, lockdep, sleeping in atomic context) through
 # the main job, hot-plug, loss, and switching on and off.
 step_debug()
@@ -300,6 +309,7 @@ step_debug()
 	python3 "$kmt_top/tests/vm/snapshot.py" "$work/debug-snapshot"
 	marks 'slub debug' debug-marks "$quiet kmemtrace.stacks=yes" \
 		"${opts[@]}"
+	no_memory "${opts[@]}" --append "maxcpus=1 $quiet"
 }
 
 # What the documents show can be had.

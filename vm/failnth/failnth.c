@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Makes the kernel fail the first allocation of what is done to FILE, then the
+ * second, and so on until no fault is met any more (fail-nth, see
+ * Documentation/fault-injection of the kernel). What is refused must be refused by
+ * ENOMEM and leave each file WATCHED, and the tracer's mapped memory, as they were;
+ * what is taken all the same is undone.
+ *
+ *	failnth FILE TEXT UNDO [WATCHED]...	write TEXT; to undo it, UNDO
+ *	failnth FILE TEXT "" [WATCHED]...	write TEXT; nothing is to be undone
+ *	failnth FILE "" "" [WATCHED]...		read all of it
+ *	failnth MODULE.ko "" "" [WATCHED]...	load it; to undo it, unload it
+ *
+ * Exit status: 0 all was as said, 1 it was not, 2 it could not be tried.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define FAULTS_MAX 2000
+#define STATE_MAX  (256 * 1024)
+
+static char **watched;
+static char before[STATE_MAX], after[STATE_MAX];
+
+static void die(const char *what, const char *on)
+{
+	fprintf(stderr, "failnth: %s %s: %s\n", what, on, strerror(errno));
+	exit(2);
+}
+
+/* The tracer's areas of vmalloc space, each a line, without their addresses. */
+static size_t add_areas(char *state, size_t fill)
+{
+	char line[512];
+	FILE *file = fopen("/proc/vmallocinfo", "r");
+	unsigned long bytes = 0, areas = 0;
+
+	if (!file)
+		die("cannot open", "/proc/vmallocinfo");
+	while (fgets(line, sizeof(line), file)) {
+		unsigned long size;
+
+		if (!strstr(line, "kmemtrace") && !strstr(line, "relay"))
+			continue;
+		if (sscanf(line, "%*s %lu", &size) == 1) {
+			bytes += size;
+			areas++;
+		}
+	}
+	fclose(file);
+	return fill + (size_t)snprintf(state + fill, STATE_MAX - fill,
+				       "%lu areas, %lu bytes\n", areas, bytes);
+}
+
+static void look(char *state)
+{
+	size_t fill = 0;
+	char **path;
+
+	for (path = watched; *path; path++) {
+		int fd = open(*path, O_RDONLY);
+		ssize_t n;
+
+		fill += (size_t)snprintf(state + fill, STATE_MAX - fill,
+					 "%s:\n", *path);
+		while (fd >= 0 && fill < STATE_MAX - 1024 &&
+		       (n = read(fd, state + fill, STATE_MAX - 1024 - fill)) > 0)
+			fill += (size_t)n;
+		if (fd >= 0)
+			close(fd);
+	}
+	fill = add_areas(state, fill);
+	state[fill] = '\0';
+}
+
+/* What differs, a line of each. */
+static void tell(void)
+{
+	const char *a = before, *b = after;
+
+	while (*a && *b && strcspn(a, "\n") == strcspn(b, "\n") &&
+	       !strncmp(a, b, strcspn(a, "\n"))) {
+		a += strcspn(a, "\n") + 1;
+		b += strcspn(b, "\n") + 1;
+	}
+	printf("  was: %.*s\n  is:  %.*s\n", (int)strcspn(a, "\n"), a,
+	       (int)strcspn(b, "\n"), b);
+}
+
+/* Arms the fault of this task; *left: how much of the last one was not met. */
+static int fail_nth(int fd, int n, int *left)
+{
+	char text[32];
+	ssize_t len;
+
+	if (left) {
+		len = pread(fd, text, sizeof(text) - 1, 0);
+		if (len <= 0)
+			return -1;
+		text[len] = '\0';
+		*left = atoi(text);
+	}
+	len = snprintf(text, sizeof(text), "%d", n);
+	return pwrite(fd, text, (size_t)len, 0) == len ? 0 : -1;
+}
+
+static const char *path, *text, *undo;
+static char module[64];
+
+/* 0 or errno. */
+static int act(void)
+{
+	char block[4096];
+	int fd, err = 0;
+	ssize_t n;
+
+	if (!module[0] && !*text) {
+		fd = open(path, O_RDONLY);
+		if (fd < 0)
+			return errno;
+		while ((n = read(fd, block, sizeof(block))) > 0)
+			;
+		err = n < 0 ? errno : 0;
+		close(fd);
+		return err;
+	}
+	if (module[0]) {
+		fd = open(path, O_RDONLY);
+		if (fd < 0)
+			return errno;
+		err = syscall(SYS_finit_module, fd, "", 0) ? errno : 0;
+		close(fd);
+		return err;
+	}
+	fd = open(path, O_WRONLY);
+	if (fd < 0)
+		return errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = errno;
+	close(fd);
+	return err;
+}
+
+static void take_back(void)
+{
+	int fd;
+
+	if (module[0]) {
+		if (syscall(SYS_delete_module, module, O_NONBLOCK))
+			die("cannot unload", module);
+		return;
+	}
+	if (!*undo)
+		return;
+	fd = open(path, O_WRONLY);
+	if (fd < 0 || write(fd, undo, strlen(undo)) < 0)
+		die("cannot undo", path);
+	close(fd);
+}
+
+static void name_module(void)
+{
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	char *c;
+
+	snprintf(module, sizeof(module), "%.*s", (int)strlen(base) - 3, base);
+	for (c = module; *c; c++)
+		if (*c == '-')
+			*c = '_';
+}
+
+/* The number of what is wrong with it. */
+static int check_refused(int fault, int err, bool without_fault)
+{
+	int wrong = 0;
+
+	if (err != ENOMEM || without_fault) {
+		printf("fault %d%s: %s\n", fault,
+		       without_fault ? ", not met" : "", strerror(err));
+		wrong++;
+	}
+	look(after);
+	if (strcmp(before, after)) {
+		printf("fault %d left a change:\n", fault);
+		tell();
+		wrong++;
+	}
+	return wrong;
+}
+
+int main(int argc, char **argv)
+{
+	int n, left = 0, refused = 0, wrong = 0, fd;
+
+	if (argc < 4) {
+		fprintf(stderr, "usage: failnth FILE TEXT UNDO [WATCHED]...\n");
+		return 2;
+	}
+	path = argv[1];
+	text = argv[2];
+	undo = argv[3];
+	watched = argv + 4;
+	if (strlen(path) > 3 && !strcmp(path + strlen(path) - 3, ".ko"))
+		name_module();
+	fd = open("/proc/thread-self/fail-nth", O_RDWR);
+	if (fd < 0)
+		die("cannot open", "/proc/thread-self/fail-nth");
+	for (n = 1; n <= FAULTS_MAX; n++) {
+		int err;
+
+		look(before);
+		if (fail_nth(fd, n, NULL))
+			die("cannot arm", "fail-nth");
+		err = act();
+		if (fail_nth(fd, 0, &left))
+			die("cannot disarm", "fail-nth");
+		if (!err) {
+			take_back();
+		} else {
+			refused += !left;
+			wrong += check_refused(n, err, left);
+		}
+		if (left)
+			break;
+	}
+	printf("%s %s: %d faults, %d refused, %d wrong\n", path, text, n - 1,
+	       refused, wrong);
+	return wrong || n > FAULTS_MAX;
+}
