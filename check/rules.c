@@ -133,8 +133,7 @@ static gboolean unknown_task(const KmtRuleInput *in)
 	KmtTaskClass class;
 
 	if (!in->owner || !in->file->capture->complete ||
-	    !kmt_record_tables_has_tasks(in->tables) ||
-	    kmt_record_tables_dropped_tasks(in->tables))
+	    !kmt_record_tables_has_all_tasks(in->tables))
 		return FALSE;
 	kmt_record_tables_task(in->tables, in->owner->pid, in->event->timestamp,
 			       &class);

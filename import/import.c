@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "import/import.h"
-#include "import/names.h"
+#include "tracepoints/names.h"
 #include "kmemtraced/error.h"
 
 #define META_FORMAT 1

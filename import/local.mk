@@ -5,7 +5,6 @@ import_kmemtrace_import_SOURCES = \
 	import/ctf.c \
 	import/import.c import/import.h \
 	import/main.c \
-	import/names.c import/names.h \
 	import/symbols.c import/symbols.h \
 	import/tracedat.c \
 	kmemtraced/control.c kmemtraced/control.h \

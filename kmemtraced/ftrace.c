@@ -14,6 +14,7 @@
 #include "kmemtraced/instance.h"
 #include "kmemtraced/ringformat.h"
 #include "kmemtraced/source.h"
+#include "kmemtraced/tasknames.h"
 
 /* A CPU's buffer, if nobody says how large: at most, at least; and all of them
  * of the memory. */
@@ -47,6 +48,8 @@ typedef struct {
 	KmtSource source;
 	KmtInstance *instance;
 	KmtRingFormat *format;
+	KmtTaskNames *names;
+	gboolean sees_names; /* all that change while it records */
 	KmtOwnTasks tasks;
 	char *clock;
 	int online_fd;	  /* the list of CPUs in sysfs */
@@ -64,6 +67,7 @@ typedef struct {
 	guint cpu;
 	gboolean caught_up; /* the page had all there was */
 	guint8 *page;
+	KmtTaskChanges changes;
 	KmtRing ring;
 } Feed;
 
@@ -143,6 +147,7 @@ static void feed_free(KmtFeed *feed)
 	if (feed->fd >= 0)
 		close(feed->fd);
 	g_free(feed->name);
+	kmt_task_changes_clear(&f->changes);
 	g_free(f->page);
 	g_free(f);
 }
@@ -165,6 +170,8 @@ static KmtFeed *ftrace_open_cpu(KmtSource *source, guint cpu, GError **error)
 	f->page = g_malloc0(ftrace->format->page_bytes);
 	kmt_ring_init(&f->ring, ftrace->format,
 		      ftrace->keep_own ? NULL : &ftrace->tasks);
+	kmt_task_changes_init(&f->changes);
+	f->ring.changes = &f->changes;
 	g_ptr_array_add(ftrace->feeds, f);
 	feed->class = &feed_class;
 	feed->name = g_strdup_printf("per_cpu/cpu%u/trace_pipe_raw", cpu);
@@ -200,6 +207,23 @@ static gboolean set_tracepoints(Ftrace *ftrace, const char *value,
 	return TRUE;
 }
 
+/* Those that tell names: a kernel may lack them, or refuse. */
+static gboolean set_task_points(Ftrace *ftrace, const char *value)
+{
+	gboolean all = TRUE;
+
+	for (guint i = 0; i < KMT_N_TASK_POINTS; i++) {
+		g_autofree char *name = g_build_filename(
+			"events", KMT_TASK_SYSTEM, kmt_task_point_names[i],
+			"enable", NULL);
+
+		all = ftrace->format->tasks[i].min_bytes &&
+		      kmt_instance_write(ftrace->instance, name, value, NULL) &&
+		      all;
+	}
+	return all;
+}
+
 static gboolean ftrace_is_enabled(KmtSource *source, gboolean *enabled,
 				  GError **error)
 {
@@ -215,8 +239,12 @@ static gboolean ftrace_enable(KmtSource *source, GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
-	return set_tracepoints(ftrace, "1", error) &&
-	       kmt_instance_write(ftrace->instance, "tracing_on", "1", error);
+	if (!set_tracepoints(ftrace, "1", error))
+		return FALSE;
+	ftrace->sees_names = set_task_points(ftrace, "1");
+	/* As late as can be, and still not in the trace. */
+	kmt_task_names_begin(ftrace->names);
+	return kmt_instance_write(ftrace->instance, "tracing_on", "1", error);
 }
 
 /* They end so too; then the kernel's probes are taken away. */
@@ -224,8 +252,12 @@ static gboolean ftrace_disable(KmtSource *source, GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
-	return kmt_instance_write(ftrace->instance, "tracing_on", "0", error) &&
-	       set_tracepoints(ftrace, "0", error);
+	if (!kmt_instance_write(ftrace->instance, "tracing_on", "0", error))
+		return FALSE;
+	/* Before more tasks end. */
+	kmt_task_names_end(ftrace->names);
+	set_task_points(ftrace, "0");
+	return set_tracepoints(ftrace, "0", error);
 }
 
 /* ---- loss ---- */
@@ -373,6 +405,8 @@ static void ftrace_describe(KmtSource *source, GKeyFile *meta)
 	g_key_file_set_string_list(meta, CAPTURE, "tracepoints",
 				   (const char *const *)names->pdata,
 				   names->len);
+	/* From now on there is the table; at the end, how good it is. */
+	g_key_file_set_string(meta, CAPTURE, "task_names", "proc");
 	if (ftrace->n_pids)
 		g_ptr_array_add(not_seen, g_strdup(NOT_SEEN_OTHERS));
 	g_key_file_set_string_list(meta, CAPTURE, "not_seen",
@@ -384,6 +418,34 @@ static void ftrace_describe(KmtSource *source, GKeyFile *meta)
 		g_key_file_set_boolean(meta, CAPTURE, "children",
 				       ftrace->children);
 	}
+}
+
+static void conclude_names(Ftrace *ftrace, GKeyFile *meta)
+{
+	g_autoptr(GPtrArray) changes = g_ptr_array_new();
+	gint64 last_ns = 0;
+	guint64 lost;
+	gboolean none_lost =
+		ftrace_total_overruns(&ftrace->source, &lost, NULL) &&
+		lost == 0;
+
+	for (guint i = 0; i < ftrace->feeds->len; i++) {
+		Feed *f = ftrace->feeds->pdata[i];
+
+		g_ptr_array_add(changes, &f->changes);
+		last_ns = MAX(last_ns, f->ring.last_ns);
+		none_lost = none_lost && !f->changes.n_dropped &&
+			    !f->ring.figures.holes;
+	}
+	kmt_task_names_merge(ftrace->names, changes,
+			     ftrace->sees_names && none_lost, last_ns);
+	g_key_file_set_string(meta, CAPTURE, "task_names",
+			      ftrace->sees_names ? "tracepoints" : "proc");
+}
+
+static char *ftrace_tasks(KmtSource *source)
+{
+	return kmt_task_names_text(((Ftrace *)source)->names);
 }
 
 static gboolean ftrace_conclude(KmtSource *source, GKeyFile *meta,
@@ -406,6 +468,7 @@ static gboolean ftrace_conclude(KmtSource *source, GKeyFile *meta,
 				     MAX(figures->lost_until, f->ring.last_ns));
 	}
 	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
+	conclude_names(ftrace, meta);
 	return TRUE;
 }
 
@@ -422,6 +485,7 @@ static void ftrace_free(KmtSource *source)
 
 	kmt_instance_close(ftrace->instance);
 	g_clear_pointer(&ftrace->format, kmt_ring_format_free);
+	kmt_task_names_free(ftrace->names);
 	g_ptr_array_unref(ftrace->feeds);
 	g_array_unref(ftrace->cpus);
 	if (ftrace->online_fd >= 0)
@@ -446,6 +510,7 @@ static const KmtSourceClass source_class = {
 	.open_cpu = ftrace_open_cpu,
 	.describe = ftrace_describe,
 	.conclude = ftrace_conclude,
+	.tasks = ftrace_tasks,
 	.clean_up = ftrace_clean_up,
 	.free = ftrace_free,
 };
@@ -598,10 +663,11 @@ KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
 	g_autoptr(KmtSource) source = &ftrace->source;
 
 	source->class = &source_class;
-	/* But for the tables, which this kernel does not keep. */
+	/* But for the tables, which this kernel does not keep; see tasks. */
 	source->abi_version = 2;
 	source->record_bytes = KMEMTRACE_EVENT_SIZE_V2;
 	ftrace->online_fd = -1;
+	ftrace->names = kmt_task_names_new(options->proc);
 	ftrace->cpus = g_array_new(FALSE, FALSE, sizeof(guint));
 	ftrace->feeds = g_ptr_array_new();
 	ftrace->pids = g_memdup2(options->pids,

@@ -23,7 +23,8 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/snapshot.c kmemtraced/snapshot.h \
 	kmemtraced/source.c kmemtraced/source.h \
 	kmemtraced/summary.c kmemtraced/summary.h \
-	kmemtraced/tables.c kmemtraced/tables.h
+	kmemtraced/tables.c kmemtraced/tables.h \
+	kmemtraced/tasknames.c kmemtraced/tasknames.h
 kmemtraced_kmemtraced_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS) -pthread
 kmemtraced_kmemtraced_LDFLAGS = $(AM_LDFLAGS) -pthread
 kmemtraced_kmemtraced_LDADD = tracepoints/libtracepoints.a \

@@ -327,6 +327,23 @@ static gboolean copy(int from, const char *source, KmtSink *sink,
 	return ok;
 }
 
+/* Ends what was made of temporary: it becomes name, or goes. */
+static gboolean put_in_place(KmtOutput *output, gboolean ok,
+			     const char *temporary, const char *name,
+			     const char *path, GError **error)
+{
+	if (ok && renameat(output->fd, temporary, output->fd, name) < 0) {
+		ok = FALSE;
+		kmt_set_errno(error, kmt_write_error_code(errno), errno,
+			      "cannot rename to %s", path);
+	}
+	if (ok)
+		g_ptr_array_add(output->made, g_strdup(name));
+	else
+		unlinkat(output->fd, temporary, 0);
+	return ok;
+}
+
 gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
 			       const char *name, gboolean *hidden,
 			       GError **error)
@@ -347,16 +364,7 @@ gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
 			    error);
 	if (sink) {
 		ok = copy(from, source, sink, path, hidden, error);
-		if (ok &&
-		    renameat(output->fd, temporary, output->fd, name) < 0) {
-			ok = FALSE;
-			kmt_set_errno(error, kmt_write_error_code(errno), errno,
-				      "cannot rename to %s", path);
-		}
-		if (ok)
-			g_ptr_array_add(output->made, g_strdup(name));
-		else
-			unlinkat(output->fd, temporary, 0);
+		ok = put_in_place(output, ok, temporary, name, path, error);
 	}
 	close(from);
 	return ok;
@@ -365,15 +373,15 @@ gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
 gboolean kmt_output_write_table(KmtOutput *output, const char *name,
 				const char *text, GError **error)
 {
+	g_autofree char *temporary = g_strconcat(name, ".tmp", NULL);
 	g_autofree char *path = g_build_filename(output->path, name, NULL);
-	g_autoptr(KmtSink) sink =
-		kmt_sink_new(output->fd, name, 1, KMT_SINK_CHUNK_BYTES, error);
+	g_autoptr(KmtSink) sink = kmt_sink_new(output->fd, temporary, 1,
+					       KMT_SINK_CHUNK_BYTES, error);
 	gsize left = strlen(text), room;
 	int r = 0;
 
 	if (!sink)
 		return FALSE;
-	g_ptr_array_add(output->made, g_strdup(name));
 	while (left && r == 0) {
 		void *to = kmt_sink_room(sink, &room);
 
@@ -383,7 +391,8 @@ gboolean kmt_output_write_table(KmtOutput *output, const char *name,
 		left -= room;
 		r = kmt_sink_add(sink, room);
 	}
-	return finish(sink, r, path, error);
+	return put_in_place(output, finish(sink, r, path, error), temporary,
+			    name, path, error);
 }
 
 /* A file with room for the last meta, so that a full disk does not matter. */

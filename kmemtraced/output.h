@@ -46,7 +46,10 @@ gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
 			       const char *name, gboolean *hidden,
 			       GError **error);
 
-/* Writes text there as name, which must not be there yet. */
+/*
+ * Writes text there as name; one that is there already stays as it is if that
+ * fails.
+ */
 gboolean kmt_output_write_table(KmtOutput *output, const char *name,
 				const char *text, GError **error);
 

@@ -126,6 +126,25 @@ static gboolean add_tracepoints(KmtRingFormat *format, struct tep_handle *tep,
 	return TRUE;
 }
 
+/* What cannot be had costs only names. */
+static void add_task_points(KmtRingFormat *format, struct tep_handle *tep,
+			    KmtFormatReader reader, gpointer data)
+{
+	for (guint i = 0; i < KMT_N_TASK_POINTS; i++) {
+		const char *name = kmt_task_point_names[i];
+		g_autofree char *path =
+			g_build_filename(KMT_TASK_SYSTEM, name, "format", NULL);
+		g_autofree char *text = reader(data, path, NULL);
+		struct tep_event *event = NULL;
+
+		if (text)
+			event = kmt_formats_add(tep, KMT_TASK_SYSTEM, name,
+						text, NULL);
+		if (event)
+			kmt_task_point_read(&format->tasks[i], i, event);
+	}
+}
+
 KmtRingFormat *kmt_ring_format_read(KmtFormatReader reader, gpointer data,
 				    GError **error)
 {
@@ -143,6 +162,7 @@ KmtRingFormat *kmt_ring_format_read(KmtFormatReader reader, gpointer data,
 		return NULL;
 	}
 	ok = add_tracepoints(format, tep, reader, data, error);
+	add_task_points(format, tep, reader, data);
 	tep_free(tep);
 	return ok ? g_steal_pointer(&format) : NULL;
 }

@@ -19,7 +19,8 @@ gboolean kmt_ring_format_can_read(GError **error);
 
 /*
  * Looks up header_page and the format of each tracepoint.  A field that is
- * needed and missing, or has no size that a number can have, is an error.
+ * needed and missing, or has no size that a number can have, is an error; not
+ * so in the tracepoints of tasks.
  */
 KmtRingFormat *kmt_ring_format_read(KmtFormatReader reader, gpointer data,
 				    GError **error);

@@ -269,6 +269,28 @@ static void put_lost(KmtRing *ring, struct kmemtrace_event_v2 *to)
 	memcpy(to, &lost, sizeof(lost));
 }
 
+/* FALSE: it is not about a task's name. */
+static gboolean take_task(KmtRing *ring, guint64 id, const guint8 *data,
+			  gsize n_bytes)
+{
+	for (guint i = 0; i < KMT_N_TASK_POINTS; i++) {
+		const KmtTaskPoint *point = &ring->format->tasks[i];
+		KmtTaskChange change;
+
+		if (point->min_bytes == 0 || point->id != id)
+			continue;
+		if (n_bytes < point->min_bytes) {
+			ring->figures.damaged++;
+		} else if (ring->changes) {
+			kmt_task_point_convert(point, i, data,
+					       (gint64)ring->time_ns, &change);
+			kmt_task_changes_add(ring->changes, &change);
+		}
+		return TRUE;
+	}
+	return FALSE;
+}
+
 gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event_v2 *to, gsize max)
 {
 	const KmtRingFormat *format = ring->format;
@@ -290,7 +312,8 @@ gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event_v2 *to, gsize max)
 		if (id < by_id->len)
 			point = by_id->pdata[id];
 		if (!point) {
-			ring->figures.unknown++;
+			if (!take_task(ring, id, data, n_bytes))
+				ring->figures.unknown++;
 		} else if (n_bytes < point->min_bytes) {
 			ring->figures.damaged++;
 		} else if (!kmt_tracepoint_convert(point, data,

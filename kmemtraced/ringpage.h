@@ -13,6 +13,7 @@
 #include <glib.h>
 
 #include "kmemtraced/ownset.h"
+#include "kmemtraced/tasknames.h"
 #include "tracepoints/format.h"
 
 /* Of this kernel. */
@@ -23,6 +24,7 @@ typedef struct {
 	guint data_offset;
 	KmtCommonFields common; /* of each event */
 	GPtrArray *by_id;	/* of KmtTracepoint, NULL where is none */
+	KmtTaskPoint tasks[KMT_N_TASK_POINTS];
 } KmtRingFormat;
 
 void kmt_ring_format_free(KmtRingFormat *format);
@@ -45,7 +47,8 @@ typedef struct {
 
 typedef struct {
 	const KmtRingFormat *format;
-	KmtOwnTasks *tasks; /* kmemtraced's own, or NULL */
+	KmtOwnTasks *tasks;	 /* kmemtraced's own, or NULL */
+	KmtTaskChanges *changes; /* where those go, or NULL */
 	KmtOwnSet own;
 	const guint8 *next, *end; /* of the page being read */
 	guint64 time_ns;	  /* of the event before */

@@ -213,6 +213,7 @@ static gboolean get_ready(KmtSession *session, GError **error)
 	session->tables.output = session->output;
 	session->tables.proc = session->options->proc;
 	session->tables.records = session->source->tables_path;
+	session->tables.source = session->source;
 	session->tables.warning = session->ui->warning;
 	session->guard = kmt_guard_start(kmt_output_fd(session->output),
 					 session->source, error);

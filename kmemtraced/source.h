@@ -93,6 +93,11 @@ typedef struct {
 	 */
 	void (*describe)(KmtSource *source, GKeyFile *meta);
 	gboolean (*conclude)(KmtSource *source, GKeyFile *meta, GError **error);
+	/*
+	 * The table tasks as it is now, newly allocated, or NULL: for a source
+	 * whose kernel has no tables.  May be NULL.
+	 */
+	char *(*tasks)(KmtSource *source);
 	/* In a process that survived kmemtraced: takes away what it left. */
 	void (*clean_up)(KmtSource *source);
 	/* Feeds are free by then. */

@@ -54,8 +54,21 @@ gboolean kmt_tables_copy(KmtTables *tables, GError **error)
 	return TRUE;
 }
 
+/* One that is not a file anywhere. */
+static gboolean write_tasks(KmtTables *tables, GError **error)
+{
+	g_autofree char *text = NULL;
+
+	if (tables->source && tables->source->class->tasks)
+		text = tables->source->class->tasks(tables->source);
+	return !text ||
+	       kmt_output_write_table(tables->output, "tasks", text, error);
+}
+
 gboolean kmt_tables_copy_records(KmtTables *tables, GError **error)
 {
+	if (!write_tasks(tables, error))
+		return FALSE;
 	return !tables->records ||
 	       (copy_table(tables, tables->records, "info", NULL, error) &&
 		copy_table(tables, tables->records, "caches", NULL, error) &&

@@ -4,11 +4,13 @@
 #define KMEMTRACED_TABLES_H
 
 #include "kmemtraced/output.h"
+#include "kmemtraced/source.h"
 
 typedef struct {
 	KmtOutput *output;
 	const char *proc;    /* where procfs is mounted */
 	const char *records; /* what KmtSource calls tables_path; may be NULL */
+	KmtSource *source;   /* asked for the table tasks, unless NULL */
 	void (*warning)(const char *text);
 	char *modules; /* text of modules when its copy was made */
 } KmtTables;

@@ -142,11 +142,34 @@ def test_under_load(builddir, work):
         check=True).stdout)
     slab = [s for s in report["callsites"]
             if s["kind"] in ("kmalloc", "cache")]
-    named = [s for s in slab if s["symbol"]]
+    known = [s for s in slab if s["symbol"]]
     check(len(slab) > 50, len(slab), "call sites")
-    check(len(named) > 0.99 * len(slab), len(named), "names of", len(slab))
+    check(len(known) > 0.99 * len(slab), len(known), "names of", len(slab))
     check(report["capture"]["not_seen"], "the report names no gaps")
     plausible(records(out))
+    named(out)
+
+
+def commands(out):
+    """Of a report by comm: what each allocated, and what it was warned of."""
+    done = subprocess.run(
+        ["kmemtrace-report", "--json", "--by", "comm", out],
+        capture_output=True, text=True, check=True)
+    check("commands are known" not in done.stderr, done.stderr)
+    allocs = {}
+    for group in json.loads(done.stdout)["groups"]:
+        allocs[group["comm"]] = allocs.get(group["comm"], 0) + group["allocs"]
+    return allocs
+
+
+def named(out):
+    """Nearly all is of tasks that have a name, the load's most of all."""
+    allocs = commands(out)
+    total = sum(allocs.values())
+    print(sorted(allocs.items(), key=lambda item: -item[1])[:5])
+    check(allocs.get("load", 0) > total / 2, "of load", allocs)
+    unknown = allocs.get("(unknown)", 0)
+    check(unknown < total / 100, unknown, "of nobody knows whom, of", total)
 
 
 def plausible(found):
@@ -262,6 +285,8 @@ def test_processes(work):
     finish(daemon)
     events = int(meta_of(out)["capture"]["events"])
     check(events > 100, events, "events of five processes")
+    allocs = commands(out)
+    check(allocs.get("ls", 0) > 0 and "(unknown)" not in allocs, allocs)
     quiet = start(out, "-p", str(os.getpid()))
     wait_recording(quiet)
     subprocess.run(["ls", "-R", "/etc"], stdout=subprocess.DEVNULL,
@@ -287,6 +312,11 @@ def test_command(work):
     finish(start(out, "-c", "--", "sh", "-c", "ls -R /etc >/dev/null; true"))
     events = int(meta_of(out)["capture"]["events"])
     check(events > 1000, events, "events of ls -R /etc")
+    allocs = commands(out)
+    check(allocs.get("ls", 0) > 100 and allocs.get("sh", 0) > 0, allocs)
+    # With the tracepoints nothing needs to be in /proc at either end.
+    if meta_of(out)["capture"]["task_names"] == "tracepoints":
+        check("(unknown)" not in allocs, allocs)
 
 
 def main():

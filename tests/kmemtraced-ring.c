@@ -19,6 +19,7 @@
 #define ID_KMALLOC  10
 #define ID_KFREE    11
 #define ID_PAGES    12
+#define ID_RENAME   13
 #define OUR_TID	    77
 #define MISSED	    (1U << 31)
 #define SOFTIRQ	    0x10
@@ -430,6 +431,61 @@ static void test_other_tracepoints(Fixture *f, gconstpointer data)
 	g_assert_cmpuint(f->ring.figures.unknown, ==, 4);
 }
 
+static void put_rename(Page *page, guint32 delta, gint32 pid, gsize n_bytes)
+{
+	struct __attribute__((packed)) {
+		guint16 type;
+		guint8 flags, preempt;
+		gint32 pid;
+		char old_name[8], name[20];
+	} e = {ID_RENAME, 0, 0, pid, "before", "nineteen bytes long"};
+
+	put_data(page, delta, &e, n_bytes, FALSE);
+}
+
+/* They are kept, but are no records; only the last ones, if there are many. */
+static void test_names(Fixture *f, gconstpointer data)
+{
+	KmtTaskChanges changes;
+	const KmtTaskChange *change;
+
+	f->format->tasks[KMT_TASK_RENAME] =
+		(KmtTaskPoint){36, ID_RENAME, {4, 4}, {16, 20}, {8, 8}};
+	kmt_task_changes_init(&changes);
+	f->ring.changes = &changes;
+	page_start(&f->page, 1000);
+	put_kmalloc(&f->page, 1, 0x1000);
+	put_rename(&f->page, 2, 5, 36);
+	put_rename(&f->page, 2, 6, 32);
+	put_kmalloc(&f->page, 1, 0x2000);
+	page_end(&f->page, 0);
+	decode(f, PAGE);
+	g_assert_cmpuint(f->n, ==, 2);
+	g_assert_cmpint(f->out[1].v1.timestamp, ==, 1006);
+	g_assert_cmpuint(f->ring.figures.records, ==, 2);
+	g_assert_cmpuint(f->ring.figures.unknown, ==, 0);
+	g_assert_cmpuint(f->ring.figures.damaged, ==, 1);
+	g_assert_cmpuint(changes.array->len, ==, 1);
+	change = &g_array_index(changes.array, KmtTaskChange, 0);
+	g_assert_cmpint(change->time, ==, 1003);
+	g_assert_cmpuint(change->pid, ==, 5);
+	g_assert_true(change->renamed);
+	g_assert_cmpstr(change->old_name, ==, "before");
+	g_assert_cmpstr(change->name, ==, "nineteen bytes ");
+	for (guint i = 0; i < KMT_TASK_CHANGES_MAX; i++) {
+		KmtTaskChange more = {.time = 2000 + i, .pid = i};
+
+		kmt_task_changes_add(&changes, &more);
+	}
+	g_assert_cmpuint(changes.n_dropped, ==, KMT_TASK_CHANGES_MAX / 2);
+	g_assert_cmpint(changes.dropped_until, ==,
+			2000 + KMT_TASK_CHANGES_MAX / 2 - 2);
+	g_assert_cmpuint(changes.array->len, ==, KMT_TASK_CHANGES_MAX / 2 + 1);
+	change = &g_array_index(changes.array, KmtTaskChange, 0);
+	g_assert_cmpint(change->time, ==, changes.dropped_until + 1);
+	kmt_task_changes_clear(&changes);
+}
+
 /* Allocations as most kernels have them: each field in 8 bytes. */
 static void test_wide_fields(Fixture *f, gconstpointer data)
 {
@@ -605,6 +661,7 @@ int main(int argc, char **argv)
 		{"/page/nothing", test_nothing},
 		{"/page/other-tracepoints", test_other_tracepoints},
 		{"/page/wide-fields", test_wide_fields},
+		{"/page/names", test_names},
 		{"/page/in-pieces", test_in_pieces},
 		{"/page/cut", test_cut_pages},
 		{"/page/damaged", test_damaged_pages},

@@ -31,6 +31,16 @@ TRACEPOINTS = {
     "mm_page_alloc": (404, PFN + [("unsigned long", "gfp_flags", 24, 8, 0)]),
     "mm_page_free": (405, PFN),
 }
+TASK_POINTS = {
+    "task_newtask": (410, [
+        ("pid_t", "pid", 8, 4, 1), ("char", "comm[16]", 12, 16, 0),
+        ("unsigned long", "clone_flags", 32, 8, 0),
+        ("short", "oom_score_adj", 40, 2, 1)]),
+    "task_rename": (411, [
+        ("pid_t", "pid", 8, 4, 1), ("char", "oldcomm[16]", 12, 16, 0),
+        ("char", "newcomm[16]", 28, 16, 0),
+        ("short", "oom_score_adj", 44, 2, 1)]),
+}
 PAGE = 4096
 HEADER_PAGE = """\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;
 \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;
@@ -61,6 +71,28 @@ def format_text(name, number, fields):
             f"{lines(fields)}\nprint fmt: \"\"\n")
 
 
+def with_head(data, delta):
+    """An event of the ring buffer."""
+    words = len(data) // 4
+    head = words | delta << 5 if sys.byteorder == "little" else \
+        words << 27 | delta
+    return struct.pack("=I", head) + data
+
+
+def newtask(delta, pid, comm, parent=1):
+    """A task comes."""
+    return with_head(struct.pack(
+        "=HBBii16s4xQhxx", TASK_POINTS["task_newtask"][0], 0, 0, parent, pid,
+        comm.encode(), 0, 0), delta)
+
+
+def rename(delta, pid, old, new, by=None):
+    """A task gets another name."""
+    return with_head(struct.pack(
+        "=HBBii16s16shxx", TASK_POINTS["task_rename"][0], 0, 0, by or pid, pid,
+        old.encode(), new.encode(), 0), delta)
+
+
 def event(name, delta, ptr, pid=1, flags=0):
     """An event, with its head."""
     number = TRACEPOINTS[name][0]
@@ -68,10 +100,7 @@ def event(name, delta, ptr, pid=1, flags=0):
                        ptr)
     if "alloc" in name:
         data += struct.pack("=QQQii", 100, 128, 0xcc0, -1, 0)
-    words = len(data) // 4
-    head = words | delta << 5 if sys.byteorder == "little" else \
-        words << 27 | delta
-    return struct.pack("=I", head) + data
+    return with_head(data, delta)
 
 
 def page(time_ns, *events, missed=False):
@@ -103,10 +132,12 @@ class TracefsTest(DaemonTest):
         self.put(os.path.join(self.tracefs, "trace_clock"), clock + "\n")
         for top in (self.tracefs, self.template):
             self.put(os.path.join(top, "events/header_page"), HEADER_PAGE)
-            for name, (number, fields) in TRACEPOINTS.items():
+            for name, (number, fields) in (TRACEPOINTS | TASK_POINTS).items():
                 if name in without:
                     continue
-                directory = os.path.join(top, "events/kmem", name)
+                directory = os.path.join(
+                    top, "events", "task" if name in TASK_POINTS else "kmem",
+                    name)
                 self.put(os.path.join(directory, "format"), format_text(
                     name, number, fields))
                 self.put(os.path.join(directory, "enable"), "0\n")

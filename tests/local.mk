@@ -176,7 +176,7 @@ TESTS += tests/kmemtraced-summary
 check_PROGRAMS += tests/kmemtraced-ring
 tests_kmemtraced_ring_SOURCES = \
 	kmemtraced/error.c kmemtraced/ownset.c kmemtraced/ringformat.c \
-	kmemtraced/ringpage.c tests/kmemtraced-ring.c
+	kmemtraced/ringpage.c kmemtraced/tasknames.c tests/kmemtraced-ring.c
 tests_kmemtraced_ring_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_ring_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
 tests_kmemtraced_ring_LDADD = tracepoints/libtracepoints.a $(TRACEEVENT_LIBS) $(GLIB_LIBS)
@@ -184,7 +184,7 @@ TESTS += tests/kmemtraced-ring
 check_PROGRAMS += tests/kmemtraced-formats
 tests_kmemtraced_formats_SOURCES = \
 	kmemtraced/error.c kmemtraced/ownset.c kmemtraced/ringformat.c \
-	kmemtraced/ringpage.c tests/kmemtraced-formats.c
+	kmemtraced/ringpage.c kmemtraced/tasknames.c tests/kmemtraced-formats.c
 tests_kmemtraced_formats_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_formats_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
 tests_kmemtraced_formats_LDADD = tracepoints/libtracepoints.a $(TRACEEVENT_LIBS) $(GLIB_LIBS)

@@ -106,6 +106,25 @@ class Owners(unittest.TestCase):
                     if table in lacks else
                     f"the file {table} of the capture is missing", told)
 
+    def test_tasks_of_tracepoints(self):
+        """A capture that says that it had them; and some that are missing."""
+        self.fixture("clean-version2")
+        path = os.path.join(self.dir, "kmemtrace.meta")
+        with open(path, encoding="ascii") as f:
+            meta = f.read()
+        with open(path, "w", encoding="ascii") as f:
+            f.write(meta.replace("[capture]", "[capture]\nsource=ftrace\n"
+                                 "task_names=proc", 1))
+        with open(os.path.join(self.dir, "tasks"), "w", encoding="ascii") as f:
+            f.write("# kmemtrace: tasks\n# columns: pid until name\n"
+                    "# dropped: 2\n# exact_after: 5\n12 - cat\n")
+        rows, told = self.rows("comm")
+        self.assertIn("cat", {key[1] for key in rows})
+        self.assertIn("2 names of tasks are missing\n", told)
+        os.unlink(os.path.join(self.dir, "tasks"))
+        _, told = self.rows("comm")
+        self.assertIn("the file tasks of the capture is missing", told)
+
     def document(self):
         """Its JSON."""
         done = subprocess.run([REPORT, "-q", "--json", self.dir], check=True,

@@ -47,6 +47,7 @@ struct KmtRecordTables {
 	GArray *stacks;	   /* of Stack, by number */
 	GArray *addresses; /* of guint64, of all stacks */
 	guint64 dropped;
+	gboolean is_of_ftrace; /* of tasks, as many as could be seen */
 	guint64 unnumbered;
 	guint64 stackless;
 	gint64 exact_after;
@@ -518,6 +519,14 @@ static void read_stacks(KmtRecordTables *tables, const KmtCapture *capture)
 		     tables->stackless);
 }
 
+static gboolean is_of_ftrace(const KmtCapture *capture)
+{
+	g_autofree char *source =
+		g_key_file_get_string(capture->meta, "capture", "source", NULL);
+
+	return g_strcmp0(source, "ftrace") == 0;
+}
+
 KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
 {
 	KmtRecordTables *tables = g_new0(KmtRecordTables, 1);
@@ -530,6 +539,7 @@ KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
 	tables->warnings = g_ptr_array_new_with_free_func(g_free);
 	if (!kmt_capture_has_owners(capture))
 		return tables;
+	tables->is_of_ftrace = is_of_ftrace(capture);
 	read_table(tables, capture, &tables->caches_table, &caches_kind);
 	read_table(tables, capture, &tables->tasks_table, &tasks_kind);
 	read_table(tables, capture, &tables->marks_table, &marks_kind);
@@ -550,9 +560,11 @@ KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
 		     tables->unnumbered_marks);
 	if (tables->dropped)
 		warn(tables,
-		     "%" G_GUINT64_FORMAT " names of tasks are missing; boot "
-		     "with a larger kmemtrace.tasks=",
-		     tables->dropped);
+		     "%" G_GUINT64_FORMAT " names of tasks are missing%s",
+		     tables->dropped,
+		     tables->is_of_ftrace
+			     ? ""
+			     : "; boot with a larger kmemtrace.tasks=");
 	return tables;
 }
 
@@ -585,6 +597,12 @@ gboolean kmt_record_tables_has_tasks(const KmtRecordTables *tables)
 	return tables->tasks_table.is_there && !tables->tasks_table.n_bad;
 }
 
+gboolean kmt_record_tables_has_all_tasks(const KmtRecordTables *tables)
+{
+	return kmt_record_tables_has_tasks(tables) && !tables->dropped &&
+	       !tables->is_of_ftrace;
+}
+
 gboolean kmt_record_tables_has_stacks(const KmtRecordTables *tables)
 {
 	return tables->stacks_table.is_there && !tables->stacks_table.n_bad;
@@ -594,11 +612,16 @@ char *kmt_record_tables_lack(const KmtCapture *capture, const char *name)
 {
 	g_autofree char *source =
 		g_key_file_get_string(capture->meta, "capture", "source", NULL);
-	gboolean has_owners =
-		g_str_equal(name, "caches") || g_str_equal(name, "tasks");
+	gboolean is_tasks = g_str_equal(name, "tasks");
+	gboolean has = TRUE;
 
-	if (g_strcmp0(source, "ftrace") == 0 ||
-	    (g_strcmp0(source, "import") == 0 && !has_owners))
+	if (g_strcmp0(source, "import") == 0)
+		has = is_tasks || g_str_equal(name, "caches");
+	else if (g_strcmp0(source, "ftrace") == 0)
+		/* Those of earlier versions have none. */
+		has = is_tasks && g_key_file_has_key(capture->meta, "capture",
+						     "task_names", NULL);
+	if (!has)
 		return g_strdup_printf("a capture of the source %s has no file "
 				       "%s",
 				       source, name);

@@ -105,6 +105,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtRecordTables, kmt_record_tables_free)
 /* Whether there is such a table, in which all lines make sense. */
 gboolean kmt_record_tables_has_caches(const KmtRecordTables *tables);
 gboolean kmt_record_tables_has_tasks(const KmtRecordTables *tables);
+/* And besides, whether each task of a record has to be in it. */
+gboolean kmt_record_tables_has_all_tasks(const KmtRecordTables *tables);
 gboolean kmt_record_tables_has_stacks(const KmtRecordTables *tables);
 
 /*

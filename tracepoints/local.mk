@@ -3,5 +3,7 @@
 noinst_LIBRARIES += tracepoints/libtracepoints.a
 tracepoints_libtracepoints_a_SOURCES = \
 	tracepoints/format.c tracepoints/format.h \
-	tracepoints/kmem.c tracepoints/kmem.h
+	tracepoints/kmem.c tracepoints/kmem.h \
+	tracepoints/names.c tracepoints/names.h \
+	tracepoints/task.c tracepoints/task.h
 tracepoints_libtracepoints_a_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)

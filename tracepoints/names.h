@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The tables caches and tasks of a capture, as far as events tell them. */
-#ifndef KMEMTRACE_IMPORT_NAMES_H
-#define KMEMTRACE_IMPORT_NAMES_H
+#ifndef KMEMTRACE_TRACEPOINTS_NAMES_H
+#define KMEMTRACE_TRACEPOINTS_NAMES_H
 
 #include <glib.h>
 
@@ -23,6 +23,18 @@ void kmt_names_see_task(KmtNames *names, guint32 pid);
 /* The task has that name from that time on. */
 void kmt_names_set_task(KmtNames *names, guint32 pid, gint64 time,
 			const char *name);
+
+/* Its name, as of now; NULL: none is known.  It belongs to names. */
+const char *kmt_names_task(const KmtNames *names, guint32 pid);
+
+/* The name that it has now was another one all the time. */
+void kmt_names_correct_task(KmtNames *names, guint32 pid, const char *name);
+
+/*
+ * So many names are not known that tasks had up to that time, which the table
+ * then says.
+ */
+void kmt_names_drop_tasks(KmtNames *names, guint64 n, gint64 until);
 
 /* Those of the tasks seen that have no name, of guint32. */
 GArray *kmt_names_unnamed_tasks(const KmtNames *names);

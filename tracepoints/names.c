@@ -4,7 +4,7 @@
 #include <kmemtrace_abi.h>
 #include <string.h>
 
-#include "import/names.h"
+#include "tracepoints/names.h"
 
 typedef struct {
 	char *name;
@@ -29,6 +29,8 @@ struct KmtNames {
 	GArray *old;	     /* of OldName */
 	guint32 last_pid;
 	gboolean any_pid;
+	guint64 n_dropped; /* names of tasks that are missing */
+	gint64 dropped_until;
 };
 
 static void cache_free(gpointer data)
@@ -163,6 +165,25 @@ void kmt_names_set_task(KmtNames *names, guint32 pid, gint64 time,
 			    g_strdup(name));
 }
 
+const char *kmt_names_task(const KmtNames *names, guint32 pid)
+{
+	return g_hash_table_lookup(names->tasks, GUINT_TO_POINTER(pid));
+}
+
+void kmt_names_correct_task(KmtNames *names, guint32 pid, const char *name)
+{
+	g_hash_table_insert(names->tasks, GUINT_TO_POINTER(pid),
+			    g_strdup(name));
+}
+
+void kmt_names_drop_tasks(KmtNames *names, guint64 n, gint64 until)
+{
+	if (n == 0)
+		return;
+	names->n_dropped += n;
+	names->dropped_until = MAX(names->dropped_until, until);
+}
+
 GArray *kmt_names_unnamed_tasks(const KmtNames *names)
 {
 	GArray *pids = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -237,6 +258,12 @@ char *kmt_names_tasks_text(const KmtNames *names)
 		g_list_sort(g_hash_table_get_keys(names->tasks), compare_pids);
 	gboolean any = names->old->len > 0;
 
+	if (names->n_dropped)
+		g_string_append_printf(text,
+				       "# dropped: %" G_GUINT64_FORMAT
+				       "\n# exact_after: %" G_GINT64_FORMAT
+				       "\n",
+				       names->n_dropped, names->dropped_until);
 	g_array_sort(names->old, compare_old);
 	for (guint i = 0; i < names->old->len; i++) {
 		const OldName *old = &g_array_index(names->old, OldName, i);
