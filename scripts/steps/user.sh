@@ -18,7 +18,7 @@ step_distcheck()
 	fi
 	echo "Files that the tarball lacks:"
 	! git -C "$kmt_top" ls-files | grep -vxE '\.clang-format|\.gitignore' |
-		grep -vxFf <(tar -tzf "$work"/distcheck/kmemtrace-*.tar.gz |
+		grep -vxFf <(tar -tf "$work"/distcheck/kmemtrace-*.tar.xz |
 			sed 's,^[^/]*/,,')
 }
 
