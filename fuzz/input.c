@@ -242,6 +242,7 @@ static void input_make(Input *input, const KmtContainer *c)
 typedef struct {
 	char *digest; /* NULL: it cannot be opened */
 	gboolean damaged;
+	gboolean tells_of_loss;
 	KmtLayout layout;
 	guint record_size;
 	gboolean swapped;
@@ -278,6 +279,7 @@ static Result read_input(const KmtContainer *c, gboolean random_access)
 		/* What they tell of is known when all is read. */
 		warnings = kmt_capture_warnings(capture);
 		result.damaged = capture->damaged || capture->shortened;
+		result.tells_of_loss = capture->tells_of_loss;
 		result.layout = capture->layout;
 		result.record_size = capture->record_size;
 		result.swapped = capture->swapped;
@@ -297,9 +299,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	stream = read_input(&container, FALSE);
 	whole = read_input(&container, TRUE);
 	/* The end of a stream tells more than its beginning: of its format, and
-	 * whether some of it is missing. */
+	 * whether some of it is missing, or lost. */
 	if (stream.digest && whole.digest && !stream.damaged &&
-	    !whole.damaged && stream.layout == whole.layout &&
+	    !whole.damaged && stream.tells_of_loss == whole.tells_of_loss &&
+	    stream.layout == whole.layout &&
 	    stream.record_size == whole.record_size &&
 	    stream.swapped == whole.swapped)
 		g_assert_cmpstr(stream.digest, ==, whole.digest);
