@@ -257,7 +257,7 @@ step_control() { control slub control; }
 step_tail()
 {
 	guest slub "$work/tail" tail.sh --memory 2048 \
-		--append 'kmemtrace.subbufs=120'
+		--append 'kmemtrace.subbufs=240'
 }
 
 step_ctrl_c()

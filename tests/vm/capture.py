@@ -34,7 +34,7 @@ def version(directory):
 
 
 def record_size(directory):
-    """Of each record; the nmi session's meta has the version alone."""
+    """Of each record; a session of the guest's own has no more."""
     return int(meta(directory).get("record_size",
                                    64 if version(directory) > 1 else 56))
 

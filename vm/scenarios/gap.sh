@@ -30,4 +30,7 @@ echo 0 >$kmt/enabled
 echo "events in NMI context: 50, overruns: $(total_overruns)"
 [ "$(total_overruns)" = 50 ] || fail "events in NMI context are miscounted"
 read_buffers
-echo "abi_version=$(cat $kmt/abi_version)" >/out/nmi/kmemtrace.meta
+{
+	echo "abi_version=$(cat $kmt/abi_version)"
+	echo "record_size=$(cat $kmt/record_size)"
+} >/out/nmi/kmemtrace.meta

@@ -7,7 +7,8 @@
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
-pairs=400000
+# Of starting and ending it should not say much.
+pairs=800000
 
 # Slow enough for nothing to be lost: a hole would hide a share.
 generate()
