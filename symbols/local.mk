@@ -7,6 +7,7 @@ symbols_libsymbols_a_SOURCES = \
 	symbols/dwarf.h \
 	symbols/gfp.c symbols/gfp.h \
 	symbols/kallsyms.c symbols/kallsyms.h \
+	symbols/kallsyms-line.h \
 	symbols/names.c symbols/names.h \
 	symbols/place.h \
 	symbols/skip.c symbols/skip.h \

@@ -573,34 +573,29 @@ class Disk(DaemonTest):
         self.assertEqual(capture["complete"], "false")
         self.assertEqual(kernel.unread(0), 0)
 
-    def test_first_signal_after_the_end_gives_nothing_up(self):
-        """Somebody else ended it, which the user may not have seen yet."""
+    def start_on_slow_disk(self):
+        """All was read, and waits to be written: kmemtraced, what to let go."""
+        _, go, shim = self.hang_disk()
         kernel = self.make_kernel()
-        fifo = os.path.join(self.root, "go")
-        os.mkfifo(fifo)
-        daemon = self.start(shim={"write_file": "cpu0.out",
-                                  "write_wait": fifo})
+        daemon = self.start(shim=shim)
         kernel.feed(0, records(1100))
         kernel.wait_read()
-        kernel.put("enabled", "0\n")
+        return daemon, go
+
+    def test_first_signal_after_the_end_gives_nothing_up(self):
+        """Somebody else ended it, which the user may not have seen yet."""
+        daemon, go = self.start_on_slow_disk()
+        self.kernel.put("enabled", "0\n")
         daemon.wait_line("switched off by somebody else")
         daemon.signal()
         daemon.wait_line("writing what is buffered")
-        go = os.open(fifo, os.O_RDWR)
-        self.addCleanup(os.close, go)
         os.write(go, b"x" * 100)
         _, err = self.check_end(daemon)
         self.assertNotIn("not waiting", err)
         self.assertEqual(self.capture().cpu(0), records(1100))
 
     def test_third_signal_ends_it(self):
-        kernel = self.make_kernel()
-        fifo = os.path.join(self.root, "go")
-        os.mkfifo(fifo)
-        daemon = self.start(shim={"write_file": "cpu0.out",
-                                  "write_wait": fifo})
-        kernel.feed(0, records(1100))
-        kernel.wait_read()
+        daemon, _ = self.start_on_slow_disk()
         daemon.signal()
         daemon.wait_line("writing what is buffered")
         daemon.signal()

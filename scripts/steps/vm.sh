@@ -275,41 +275,47 @@ no_memory()
 	whole_records "$work/debug-no-memory/capture"
 }
 
-# The kernel watches itself (KASAN, lockdep, sleeping in atomic context) through
-# the main job, hot-plug, loss, and switching on and off.
+# For guests whose kernel watches itself (KASAN, lockdep, sleeping in atomic
+# context).  Interrupts are routed without ACPI, whose code takes longer here than
+# the 30 s that the kernel gives it.  This kernel has no jump labels to patch, so
+# that QEMU of any version may really run its processors at the same time.
+debug_quiet=acpi=noirq
+debug_opts=(--memory 2048 --timeout 600 --fail-on-trouble --threads multi)
+
+# The main job, hot-plug, on and off, loss, and each way to allocate.
 step_debug()
 {
-	# Interrupts are routed without ACPI, whose code takes longer here than
-	# the 30 s that the kernel gives it.
-	local quiet=acpi=noirq
-	local on="kmemtrace.enable=yes kmemtrace.subbufs=60 $quiet"
-	# This kernel has no jump labels to patch, so that QEMU of any version may
-	# really run its processors at the same time.
-	local opts=(--memory 2048 --timeout 600 --fail-on-trouble --threads multi)
+	local on="kmemtrace.enable=yes kmemtrace.subbufs=60 $debug_quiet"
 
-	guest 'slub debug' "$work/debug-boot" boot-capture.sh "${opts[@]}" \
-		--append "$on"
+	guest 'slub debug' "$work/debug-boot" boot-capture.sh \
+		"${debug_opts[@]}" --append "$on"
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/debug-boot/capture"
 	version2 "$work/debug-boot" --work --accounted
-	hotplug debug-hotplug 'slub debug' "$quiet" "${opts[@]}"
+	hotplug debug-hotplug 'slub debug' "$debug_quiet" "${debug_opts[@]}"
 	texec
-	guest 'slub debug' "$work/debug-toggle" toggle.sh "${opts[@]}" \
-		--append "$quiet" --file "$work/texec"
+	guest 'slub debug' "$work/debug-toggle" toggle.sh "${debug_opts[@]}" \
+		--append "$debug_quiet" --file "$work/texec"
 	version2 "$work/debug-toggle" --accounted --task 'a second name'
-	buffers debug-buffers 'slub debug' "$quiet" "${opts[@]}"
-	control 'slub debug' debug-control "${opts[@]}" --append "$quiet"
+	buffers debug-buffers 'slub debug' "$debug_quiet" "${debug_opts[@]}"
 	# On two nodes the page allocator has wrappers of its own.
-	guest 'slub debug' "$work/debug-gap" gap.sh "${opts[@]}" \
+	guest 'slub debug' "$work/debug-gap" gap.sh "${debug_opts[@]}" \
 		--append "$on numa=fake=2 kmemtrace.stacks=yes"
 	python3 "$kmt_top/tests/vm/gap.py" "$work/debug-gap/capture" \
 		"$work/debug-gap/gap.log" "$work/debug-gap/nmi"
 	version2 "$work/debug-gap" --accounted
-	guest 'slub debug' "$work/debug-snapshot" snapshot.sh "${opts[@]}" \
-		--timeout 900 --append "$quiet"
+}
+
+# Control, snapshots, annotations, and too little memory for each of them.
+step_debug_control()
+{
+	control 'slub debug' debug-control "${debug_opts[@]}" \
+		--append "$debug_quiet"
+	guest 'slub debug' "$work/debug-snapshot" snapshot.sh \
+		"${debug_opts[@]}" --timeout 900 --append "$debug_quiet"
 	python3 "$kmt_top/tests/vm/snapshot.py" "$work/debug-snapshot"
-	marks 'slub debug' debug-marks "$quiet kmemtrace.stacks=yes" \
-		"${opts[@]}"
-	no_memory "${opts[@]}" --append "maxcpus=1 $quiet"
+	marks 'slub debug' debug-marks "$debug_quiet kmemtrace.stacks=yes" \
+		"${debug_opts[@]}"
+	no_memory "${debug_opts[@]}" --append "maxcpus=1 $debug_quiet"
 }
 
 # What the documents show can be had.

@@ -132,6 +132,8 @@ echo 1 >$kmt/snapshot/take
 bufread stale $kmt/snapshot/cpu0 "echo 0 >$kmt/snapshot/take"
 echo 0 >$kmt/enabled
 
+# What readers get who race with the storms, and what is overwritten while they
+# are stopped: on a slow kernel they may keep up else.
 echo "--- overwrite, with readers that are too slow"
 echo 4 >$kmt/subbufs
 echo 16384 >$kmt/subbuf_size
@@ -142,7 +144,9 @@ witness
 mkdir /out/overwrite
 echo 1 >$kmt/enabled
 taskset 2 /files/bufread follow read $kmt/cpu0 /tmp/cpu0.out $kmt/enabled &
+reader0=$!
 taskset 1 /files/bufread follow mmap $kmt/cpu1 /tmp/cpu1.out $kmt/enabled &
+reader1=$!
 storm 0 10
 storm 1 10
 sleep 1
@@ -150,6 +154,10 @@ storm 0 30000 &
 storm0=$!
 storm 1 30000
 wait $storm0
+kill -STOP $reader0 $reader1
+storm 0 2000
+storm 1 2000
+kill -CONT $reader0 $reader1
 storm 0 10
 storm 1 10
 echo 0 >$kmt/enabled
