@@ -9,6 +9,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -324,6 +325,24 @@ class Packed(InputCase):
         self.addCleanup(thread.join)
         self.addCleanup(os.close, read)
         return read
+
+    def test_without_the_library(self):
+        """libarchive is loaded when it is needed; it may not be there."""
+        tar = self.tar("c.tar", self.files())
+        packed = write(self.path("cpu0.out.gz"),
+                       gzip.compress(self.files()["cpu0.out"]))
+        library = os.path.join(self.directory("lib", {}), "libarchive.so.13")
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            other = re.search(r"/\S*/libc[.-]\S*so\S*", maps.read())[0]
+        env = {**os.environ, "LD_LIBRARY_PATH": os.path.dirname(library)}
+        write(library, b"no library")
+        self.refused(tar, env=env, message="c.tar: it is a tar, and "
+                     "libarchive cannot be loaded: .*; install libarchive, or")
+        os.remove(library)
+        os.symlink(other, library)
+        self.refused(packed, env=env, message="cpu0.out.gz: it is compressed, "
+                     "and libarchive is too old: .*archive_.*; install")
+        self.assertEqual(self.report(self.plain, env=env), self.document)
 
     def test_cut_off(self):
         """A capture that was cut off is one when it is packed, too."""

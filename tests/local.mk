@@ -11,7 +11,7 @@ tests_trace_dump_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
 tests_trace_dump_small_SOURCES = tests/trace-dump.c \
 	$(trace_libtrace_a_SOURCES)
 tests_trace_dump_small_CPPFLAGS = $(AM_CPPFLAGS) -DOBJ_FIRST_GROUPS=2 -DOBJ_MIN_CLOSED=1
-tests_trace_dump_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS)
+tests_trace_dump_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
 tests_trace_dump_small_LDADD = $(KMT_TRACE_LIBS)
 # The report with blocks and tables so small that each boundary is met.
 check_PROGRAMS += tests/report-small
@@ -19,7 +19,7 @@ tests_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
 	$(trace_libtrace_a_SOURCES)
 tests_report_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_BLOCK_RECORDS=3 \
 	-DOBJ_FIRST_GROUPS=2 -DOBJ_MIN_CLOSED=1 -DBATCH=1
-tests_report_small_CFLAGS = $(report_kmemtrace_report_CFLAGS) $(LIBARCHIVE_CFLAGS)
+tests_report_small_CFLAGS = $(report_kmemtrace_report_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
 tests_report_small_LDADD = symbols/libsymbols.a cli/libcli.a \
 	$(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)
 tests_trace_unit_SOURCES = tests/trace-unit.c

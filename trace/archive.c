@@ -6,11 +6,7 @@
 
 #include "trace/archive.h"
 #include "trace/capture.h"
-
-#ifdef HAVE_LIBARCHIVE
-#include <archive.h>
-#include <archive_entry.h>
-#endif
+#include "trace/libarchive.h"
 
 /* Where a tar says that it is one: POSIX's, and GNU's older one. */
 #define TAR_MAGIC_AT 257
@@ -46,6 +42,23 @@ gboolean kmt_is_tar(const guint8 *head, gsize n)
 
 #ifdef HAVE_LIBARCHIVE
 
+/* What is used of the library. */
+static const KmtLibarchive *lib;
+
+/* what: the file is. */
+static gboolean load(const char *path, const char *what, GError **error)
+{
+	g_autoptr(GError) e = NULL;
+
+	lib = kmt_libarchive(&e);
+	if (!lib)
+		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+			    "cannot read %s: it is %s, and %s; install "
+			    "libarchive, or unpack it first",
+			    path, what, e->message);
+	return lib != NULL;
+}
+
 /* What libarchive is given at a time; the tests take little. */
 #ifndef STEP_BYTES
 #define STEP_BYTES (128 * 1024)
@@ -68,7 +81,7 @@ static la_ssize_t read_step(struct archive *archive, void *user,
 
 	*step = u->step;
 	if (n == 0 && u->packed->defect) {
-		archive_set_error(archive, EIO, "%s", u->packed->defect);
+		lib->archive_set_error(archive, EIO, "%s", u->packed->defect);
 		return -1;
 	}
 	return (la_ssize_t)n;
@@ -77,7 +90,7 @@ static la_ssize_t read_step(struct archive *archive, void *user,
 /* What libarchive says, or ours where it says nothing. */
 static const char *reason(struct archive *archive)
 {
-	const char *text = archive_error_string(archive);
+	const char *text = lib->archive_error_string(archive);
 
 	return text ? text : "damaged data";
 }
@@ -90,8 +103,8 @@ static gsize unpacked_pull(KmtBytes *bytes, guint8 *to, gsize n)
 	int status = ARCHIVE_OK;
 
 	while (!u->n_block && u->archive && status == ARCHIVE_OK) {
-		status = archive_read_data_block(u->archive, &block,
-						 &u->n_block, &offset);
+		status = lib->archive_read_data_block(u->archive, &block,
+						      &u->n_block, &offset);
 		u->block = block;
 	}
 	if (status != ARCHIVE_OK) {
@@ -113,38 +126,43 @@ static void unpacked_close(KmtBytes *bytes)
 {
 	Unpacked *u = (Unpacked *)bytes;
 
-	archive_read_free(u->archive);
+	lib->archive_read_free(u->archive);
 	kmt_bytes_free(u->packed);
 	g_free(u->step);
 }
 
 KmtBytes *kmt_unpack(KmtBytes *packed, const char *path, GError **error)
 {
-	Unpacked *u = g_new0(Unpacked, 1);
 	struct archive_entry *entry;
+	Unpacked *u;
 	int status;
 
+	if (!load(path, "compressed", error)) {
+		kmt_bytes_free(packed);
+		return NULL;
+	}
+	u = g_new0(Unpacked, 1);
 	u->base.pull = unpacked_pull;
 	u->base.close = unpacked_close;
 	u->packed = packed;
 	u->step = g_malloc(STEP_BYTES);
-	u->archive = archive_read_new();
-	archive_read_support_filter_gzip(u->archive);
-	archive_read_support_filter_zstd(u->archive);
-	archive_read_support_format_raw(u->archive);
-	archive_read_support_format_empty(u->archive);
-	status = archive_read_open(u->archive, u, NULL, read_step, NULL);
+	u->archive = lib->archive_read_new();
+	lib->archive_read_support_filter_gzip(u->archive);
+	lib->archive_read_support_filter_zstd(u->archive);
+	lib->archive_read_support_format_raw(u->archive);
+	lib->archive_read_support_format_empty(u->archive);
+	status = lib->archive_read_open(u->archive, u, NULL, read_step, NULL);
 	if (status == ARCHIVE_OK)
-		status = archive_read_next_header(u->archive, &entry);
+		status = lib->archive_read_next_header(u->archive, &entry);
 	/* Else libarchive would give what is packed as it is. */
-	if (archive_filter_code(u->archive, 0) == ARCHIVE_FILTER_NONE)
+	if (lib->archive_filter_code(u->archive, 0) == ARCHIVE_FILTER_NONE)
 		kmt_bytes_set_defect(&u->base, "the beginning of the "
 					       "compressed data is damaged");
 	else if (status == ARCHIVE_OK)
 		return &u->base;
 	else if (status != ARCHIVE_EOF)
 		kmt_bytes_set_defect(&u->base, "%s", reason(u->archive));
-	g_clear_pointer(&u->archive, archive_read_free);
+	g_clear_pointer(&u->archive, lib->archive_read_free);
 	return &u->base;
 }
 
@@ -158,7 +176,7 @@ typedef struct {
 static gsize member_pull(KmtBytes *bytes, guint8 *to, gsize n)
 {
 	MemberBytes *m = (MemberBytes *)bytes;
-	la_ssize_t got = archive_read_data(m->archive, to, n);
+	la_ssize_t got = lib->archive_read_data(m->archive, to, n);
 
 	if (got >= 0)
 		return (gsize)got;
@@ -181,14 +199,15 @@ typedef struct {
 static gboolean find_data(const Tar *tar, struct archive_entry *entry,
 			  KmtMember *member)
 {
-	la_int64_t size = archive_entry_size(entry), offset;
+	la_int64_t size = lib->archive_entry_size(entry), offset;
 	const void *block;
 	gsize n, room;
 	int status;
 
-	if (!tar->data || archive_entry_sparse_count(entry) > 0)
+	if (!tar->data || lib->archive_entry_sparse_count(entry) > 0)
 		return FALSE;
-	status = archive_read_data_block(tar->archive, &block, &n, &offset);
+	status =
+		lib->archive_read_data_block(tar->archive, &block, &n, &offset);
 	if (status == ARCHIVE_EOF || (status == ARCHIVE_OK && n == 0)) {
 		member->data = tar->data;
 		return TRUE;
@@ -210,10 +229,10 @@ static gboolean tell_member(Tar *tar, struct archive_entry *entry,
 {
 	MemberBytes bytes = {.base = {.pull = member_pull},
 			     .archive = tar->archive};
-	KmtMember member = {.name = archive_entry_pathname(entry)};
+	KmtMember member = {.name = lib->archive_entry_pathname(entry)};
 	gboolean ok;
 
-	if (!member.name || archive_entry_filetype(entry) != AE_IFREG)
+	if (!member.name || lib->archive_entry_filetype(entry) != AE_IFREG)
 		return TRUE;
 	if (!find_data(tar, entry, &member))
 		member.bytes = &bytes.base;
@@ -232,7 +251,7 @@ static gboolean read_members(Tar *tar, char **defect, GError **error)
 	int status;
 
 	for (;;) {
-		status = archive_read_next_header(tar->archive, &entry);
+		status = lib->archive_read_next_header(tar->archive, &entry);
 		if (status == ARCHIVE_EOF)
 			return TRUE;
 		if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
@@ -249,28 +268,27 @@ gboolean kmt_tar_foreach(const guint8 *data, gsize n, KmtBytes *bytes,
 			 const char *path, KmtMemberFunc func, gpointer user,
 			 char **defect, GError **error)
 {
-	Tar tar = {.archive = archive_read_new(),
-		   .data = data,
-		   .n = n,
-		   .func = func,
-		   .user = user};
+	Tar tar = {.data = data, .n = n, .func = func, .user = user};
 	Unpacked plain = {.packed = bytes};
 	gboolean ok = TRUE;
 	int status;
 
-	archive_read_support_format_tar(tar.archive);
+	if (!load(path, "a tar", error))
+		return FALSE;
+	tar.archive = lib->archive_read_new();
+	lib->archive_read_support_format_tar(tar.archive);
 	if (data) {
-		status = archive_read_open_memory(tar.archive, data, n);
+		status = lib->archive_read_open_memory(tar.archive, data, n);
 	} else {
 		plain.step = g_malloc(STEP_BYTES);
-		status = archive_read_open(tar.archive, &plain, NULL, read_step,
-					   NULL);
+		status = lib->archive_read_open(tar.archive, &plain, NULL,
+						read_step, NULL);
 	}
 	if (status == ARCHIVE_OK)
 		ok = read_members(&tar, defect, error);
 	else
 		*defect = g_strdup(reason(tar.archive));
-	archive_read_free(tar.archive);
+	lib->archive_read_free(tar.archive);
 	g_free(plain.step);
 	return ok;
 }

@@ -10,6 +10,7 @@ trace_libtrace_a_SOURCES = \
 	trace/hash.c trace/hash.h \
 	trace/intern.c trace/intern.h \
 	trace/layout.c trace/layout.h \
+	trace/libarchive.c trace/libarchive.h \
 	trace/marks.c trace/marks.h trace/marktext.c \
 	trace/match.c trace/match.h trace/match-private.h \
 	trace/meta.c \
@@ -24,6 +25,6 @@ trace_libtrace_a_SOURCES = \
 	trace/surplus.c \
 	trace/tables.c trace/tables.h \
 	trace/tar.c
-trace_libtrace_a_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS)
+trace_libtrace_a_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
 # What programs that have trace/ in them are linked with.
-KMT_TRACE_LIBS = $(LIBARCHIVE_LIBS) $(GLIB_LIBS)
+KMT_TRACE_LIBS = $(GMODULE_LIBS) $(GLIB_LIBS)
