@@ -40,6 +40,15 @@ class Owners(unittest.TestCase):
         path = os.path.join(SOURCE, "tests", "fixtures", name + ".txt")
         mkcapture.compile_fixture(path, self.dir)
 
+    def change_meta(self, old, new):
+        """In what kmemtrace.meta says."""
+        path = os.path.join(self.dir, "kmemtrace.meta")
+        with open(path, encoding="ascii") as f:
+            meta = f.read()
+        self.assertIn(old, meta)
+        with open(path, "w", encoding="ascii") as f:
+            f.write(meta.replace(old, new))
+
     def rows(self, *by):
         """The table, by its words: allocs, frees, live; and what was told."""
         done = subprocess.run(
@@ -91,14 +100,11 @@ class Owners(unittest.TestCase):
         for table in ("caches", "tasks", "marks"):
             if os.path.exists(os.path.join(self.dir, table)):
                 os.unlink(os.path.join(self.dir, table))
-        path = os.path.join(self.dir, "kmemtrace.meta")
-        with open(path, encoding="ascii") as f:
-            meta = f.read()
+        before = "[capture]"
         for source, lacks in (("ftrace", {"caches", "tasks", "marks"}),
                               ("import", {"marks"})):
-            with open(path, "w", encoding="ascii") as f:
-                f.write(meta.replace("[capture]", f"[capture]\nsource={source}",
-                                     1))
+            self.change_meta(before, f"[capture]\nsource={source}")
+            before = f"[capture]\nsource={source}"
             _, told = self.rows("comm", "cache", "mark")
             for table in ("caches", "tasks", "marks"):
                 self.assertIn(
@@ -109,12 +115,8 @@ class Owners(unittest.TestCase):
     def test_tasks_of_tracepoints(self):
         """A capture that says that it had them; and some that are missing."""
         self.fixture("clean-version2")
-        path = os.path.join(self.dir, "kmemtrace.meta")
-        with open(path, encoding="ascii") as f:
-            meta = f.read()
-        with open(path, "w", encoding="ascii") as f:
-            f.write(meta.replace("[capture]", "[capture]\nsource=ftrace\n"
-                                 "task_names=proc", 1))
+        self.change_meta("[capture]",
+                         "[capture]\nsource=ftrace\ntask_names=proc")
         with open(os.path.join(self.dir, "tasks"), "w", encoding="ascii") as f:
             f.write("# kmemtrace: tasks\n# columns: pid until name\n"
                     "# dropped: 2\n# exact_after: 5\n12 - cat\n")
@@ -150,11 +152,7 @@ class Owners(unittest.TestCase):
     def test_hole_at_the_end(self):
         """What no record tells was lost after the last one."""
         self.fixture("clean-version2")
-        path = os.path.join(self.dir, "kmemtrace.meta")
-        with open(path, encoding="ascii") as f:
-            meta = f.read()
-        with open(path, "w", encoding="ascii") as f:
-            f.write(meta.replace("overruns=7", "overruns=10"))
+        self.change_meta("overruns=7", "overruns=10")
         capture = self.document()
         self.assertEqual(capture["holes"][1:], [
             {"cpu": 0, "from": 6000000, "until": 6000009, "events": 2},

@@ -438,32 +438,6 @@ static gint compare_tasks(gconstpointer a, gconstpointer b)
 	return (ta->until > tb->until) - (ta->until < tb->until);
 }
 
-/* By number; of two with the same one, which no kernel writes, the first. */
-static void sort_caches(KmtRecordTables *tables)
-{
-	GPtrArray *caches = tables->caches;
-	guint i, kept = MIN(caches->len, 1), twice;
-
-	g_ptr_array_sort(caches, compare_caches);
-	for (i = 1; i < caches->len; i++) {
-		gpointer cache = g_steal_pointer(&caches->pdata[i]);
-
-		if (compare_caches(&caches->pdata[kept - 1], &cache))
-			caches->pdata[kept++] = cache;
-		else
-			g_free(cache);
-	}
-	twice = caches->len - kept;
-	g_ptr_array_set_size(caches, (gint)kept);
-	if (twice) {
-		warn(tables,
-		     "caches: %u number%s of more than one cache; the first "
-		     "is taken",
-		     twice, twice == 1 ? " is that" : "s are those");
-		tables->caches_table.n_bad += twice;
-	}
-}
-
 static gint compare_marks(gconstpointer a, gconstpointer b)
 {
 	const KmtMarkKind *ma = *(KmtMarkKind *const *)a;
@@ -472,29 +446,30 @@ static gint compare_marks(gconstpointer a, gconstpointer b)
 	return (ma->number > mb->number) - (ma->number < mb->number);
 }
 
-/* By number; of two with the same one, which no kernel writes, the first. */
-static void sort_marks(KmtRecordTables *tables)
+/* By number; of two with the same one, which no kernel writes, the first.
+ * what: a row is about. */
+static void sort_rows(KmtRecordTables *tables, Table *table, GPtrArray *rows,
+		      GCompareFunc compare, const char *name, const char *what)
 {
-	GPtrArray *marks = tables->marks;
-	guint i, kept = MIN(marks->len, 1), twice;
+	guint i, kept = MIN(rows->len, 1), twice;
 
-	g_ptr_array_sort(marks, compare_marks);
-	for (i = 1; i < marks->len; i++) {
-		gpointer mark = g_steal_pointer(&marks->pdata[i]);
+	g_ptr_array_sort(rows, compare);
+	for (i = 1; i < rows->len; i++) {
+		gpointer row = g_steal_pointer(&rows->pdata[i]);
 
-		if (compare_marks(&marks->pdata[kept - 1], &mark))
-			marks->pdata[kept++] = mark;
+		if (compare(&rows->pdata[kept - 1], &row))
+			rows->pdata[kept++] = row;
 		else
-			g_free(mark);
+			g_free(row);
 	}
-	twice = marks->len - kept;
-	g_ptr_array_set_size(marks, (gint)kept);
+	twice = rows->len - kept;
+	g_ptr_array_set_size(rows, (gint)kept);
 	if (twice) {
 		warn(tables,
-		     "marks: %u number%s of more than one annotation; the "
-		     "first is taken",
-		     twice, twice == 1 ? " is that" : "s are those");
-		tables->marks_table.n_bad += twice;
+		     "%s: %u number%s of more than one %s; the first is taken",
+		     name, twice, twice == 1 ? " is that" : "s are those",
+		     what);
+		table->n_bad += twice;
 	}
 }
 
@@ -544,8 +519,10 @@ KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
 	read_table(tables, capture, &tables->tasks_table, &tasks_kind);
 	read_table(tables, capture, &tables->marks_table, &marks_kind);
 	read_stacks(tables, capture);
-	sort_caches(tables);
-	sort_marks(tables);
+	sort_rows(tables, &tables->caches_table, tables->caches, compare_caches,
+		  "caches", "cache");
+	sort_rows(tables, &tables->marks_table, tables->marks, compare_marks,
+		  "marks", "annotation");
 	g_array_sort(tables->tasks, compare_tasks);
 	if (tables->unnumbered)
 		warn(tables,
