@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What bench/analysis and bench/scaling share."""
+"""What the programs here share."""
 
 import configparser
 import json
@@ -45,7 +45,7 @@ def short(number):
 
 
 def add_common_options(parser):
-    """Those that both have."""
+    """Those of the ones that time programs."""
     top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     parser.add_argument("--runs", type=int, default=5, metavar="N",
                         help="measure each program N times (default: 5)")

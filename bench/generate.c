@@ -219,12 +219,12 @@ static gboolean write_meta(const char *directory, const BenchSink *sink,
 	if (!out)
 		return FALSE;
 	fprintf(out,
-		"[capture]\nformat=1\nabi_version=%d\nrecord_size=" LLU
+		"[capture]\nformat=1\nabi_version=1\nrecord_size=" LLU
 		"\nbyte_order=%s\nword_size=8\npage_size=4096\n"
 		"kernel_release=generated\nclock=sched_clock\n"
-		"source=generated\ncomplete=true\ncpus=%u\nevents=" LLU
+		"complete=true\ncpus=%u\nevents=" LLU
 		"\nbytes=" LLU "\noverruns=0\n",
-		KMEMTRACE_ABI_VERSION, size,
+		size,
 		G_BYTE_ORDER == G_LITTLE_ENDIAN ? "little" : "big",
 		params->cpus, params->events, params->events * size);
 	for (i = 0; i < params->cpus; i++)

@@ -219,61 +219,95 @@ static void parse_pids(const char *text, GArray *pids)
 	}
 }
 
+/* What the command line says; NULL or FALSE: nothing. */
+static struct {
+	char *directory, *source, *debugfs, *tracefs, *proc, *sys;
+	char *seconds, *buffer, *filter, *reader;
+	char **pid_lists;
+	gboolean children, keep_own, force, snapshot, version;
+} asked;
+
+static const GOptionEntry entries[] = {
+	{"directory", 'D', 0, G_OPTION_ARG_FILENAME, &asked.directory,
+	 "Put the capture into DIR (default: .)", "DIR"},
+	{"source", 's', 0, G_OPTION_ARG_STRING, &asked.source,
+	 "relay: a kernel with kmemtrace; ftrace: any kernel (default: "
+	 "what the machine offers)",
+	 "SOURCE"},
+	{"debugfs", 'r', 0, G_OPTION_ARG_FILENAME, &asked.debugfs,
+	 "Where debugfs is mounted (default: /sys/kernel/debug); "
+	 "chooses relay",
+	 "DEBUGFS"},
+	{"tracefs", 't', 0, G_OPTION_ARG_FILENAME, &asked.tracefs,
+	 "Where tracefs is mounted (default: /sys/kernel/tracing); "
+	 "chooses ftrace",
+	 "TRACEFS"},
+	{"buffer", 'b', 0, G_OPTION_ARG_STRING, &asked.buffer,
+	 "ftrace: each CPU's buffer (default: up to 16384 KB)", "KB"},
+	{"pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &asked.pid_lists,
+	 "Only what these processes do", "PID[,PID...]"},
+	{"children", 'c', 0, G_OPTION_ARG_NONE, &asked.children,
+	 "And the processes that they start", NULL},
+	{"filter", 'F', 0, G_OPTION_ARG_STRING, &asked.filter,
+	 "relay: only allocations like that, as 'cache=dentry', "
+	 "'size=4096-', 'sample=10'",
+	 "FILTER"},
+	{"reader", 'R', 0, G_OPTION_ARG_STRING, &asked.reader,
+	 "relay: how to read, mmap (without a copy) or read (default: "
+	 "mmap where the kernel has it)",
+	 "READER"},
+	{"seconds", 'w', 0, G_OPTION_ARG_STRING, &asked.seconds,
+	 "End after SECONDS (default: at Ctrl+C)", "SECONDS"},
+	{"snapshot", 'S', 0, G_OPTION_ARG_NONE, &asked.snapshot,
+	 "Save the snapshot that the kernel has taken, and end", NULL},
+	{"force", 'f', 0, G_OPTION_ARG_NONE, &asked.force,
+	 "Replace a capture that is there", NULL},
+	{"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet,
+	 "Say nothing but errors and warnings", NULL},
+	{"version", 'V', 0, G_OPTION_ARG_NONE, &asked.version,
+	 "Show the version and exit", NULL},
+	{"proc", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &asked.proc,
+	 NULL, NULL},
+	{"keep-own", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE,
+	 &asked.keep_own, NULL, NULL},
+	{"sys", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &asked.sys,
+	 NULL, NULL},
+	G_OPTION_ENTRY_NULL,
+};
+
+/* What goes with what.  Exits on a mistake. */
+static void check_options(gboolean pids)
+{
+	const char *reader = asked.reader, *source = asked.source;
+
+	if (asked.children && !pids && !has_command)
+		fail_usage("-c says nothing without -p or a command");
+	if (asked.snapshot &&
+	    (asked.tracefs || asked.buffer || asked.seconds || pids ||
+	     asked.children || has_command || asked.filter || reader ||
+	     asked.keep_own || (source && !g_str_equal(source, "relay"))))
+		fail_usage("-S saves a snapshot of kmemtrace, and takes no "
+			   "other options than -D, -r, -f and -q");
+	if (reader && !g_str_equal(reader, "mmap") &&
+	    !g_str_equal(reader, "read"))
+		fail_usage("-R '%s' is neither mmap nor read", reader);
+}
+
+/* Who says where one of them is means that one; NULL: nobody says. */
+static const char *chosen_source(void)
+{
+	if (asked.source)
+		return asked.source;
+	if (asked.tracefs && !asked.debugfs)
+		return "ftrace";
+	if (asked.filter || asked.reader || (asked.debugfs && !asked.tracefs))
+		return "relay";
+	return NULL;
+}
+
 /* Exits on a mistake, and for --help and --version. */
 static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 {
-	static char *directory, *source, *debugfs, *tracefs, *proc, *sys;
-	static char *seconds, *buffer, *filter, *reader;
-	static char **pid_lists;
-	static gboolean children, keep_own;
-	static gboolean force, snapshot, version;
-	const GOptionEntry entries[] = {
-		{"directory", 'D', 0, G_OPTION_ARG_FILENAME, &directory,
-		 "Put the capture into DIR (default: .)", "DIR"},
-		{"source", 's', 0, G_OPTION_ARG_STRING, &source,
-		 "relay: a kernel with kmemtrace; ftrace: any kernel (default: "
-		 "what the machine offers)",
-		 "SOURCE"},
-		{"debugfs", 'r', 0, G_OPTION_ARG_FILENAME, &debugfs,
-		 "Where debugfs is mounted (default: /sys/kernel/debug); "
-		 "chooses relay",
-		 "DEBUGFS"},
-		{"tracefs", 't', 0, G_OPTION_ARG_FILENAME, &tracefs,
-		 "Where tracefs is mounted (default: /sys/kernel/tracing); "
-		 "chooses ftrace",
-		 "TRACEFS"},
-		{"buffer", 'b', 0, G_OPTION_ARG_STRING, &buffer,
-		 "ftrace: each CPU's buffer (default: up to 16384 KB)", "KB"},
-		{"pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &pid_lists,
-		 "Only what these processes do", "PID[,PID...]"},
-		{"children", 'c', 0, G_OPTION_ARG_NONE, &children,
-		 "And the processes that they start", NULL},
-		{"filter", 'F', 0, G_OPTION_ARG_STRING, &filter,
-		 "relay: only allocations like that, as 'cache=dentry', "
-		 "'size=4096-', 'sample=10'",
-		 "FILTER"},
-		{"reader", 'R', 0, G_OPTION_ARG_STRING, &reader,
-		 "relay: how to read, mmap (without a copy) or read (default: "
-		 "mmap where the kernel has it)",
-		 "READER"},
-		{"seconds", 'w', 0, G_OPTION_ARG_STRING, &seconds,
-		 "End after SECONDS (default: at Ctrl+C)", "SECONDS"},
-		{"snapshot", 'S', 0, G_OPTION_ARG_NONE, &snapshot,
-		 "Save the snapshot that the kernel has taken, and end", NULL},
-		{"force", 'f', 0, G_OPTION_ARG_NONE, &force,
-		 "Replace a capture that is there", NULL},
-		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet,
-		 "Say nothing but errors and warnings", NULL},
-		{"version", 'V', 0, G_OPTION_ARG_NONE, &version,
-		 "Show the version and exit", NULL},
-		{"proc", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &proc,
-		 NULL, NULL},
-		{"keep-own", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE,
-		 &keep_own, NULL, NULL},
-		{"sys", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &sys,
-		 NULL, NULL},
-		G_OPTION_ENTRY_NULL,
-	};
 	g_autoptr(GOptionContext) context =
 		g_option_context_new("[-- COMMAND [ARG...]]");
 	g_auto(GStrv) rest = NULL;
@@ -294,7 +328,7 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 	rest = kmt_cli_parse(context, entries, argv, &error);
 	if (!rest)
 		fail_usage("%s", error->message);
-	if (version) {
+	if (asked.version) {
 		printf(PROGRAM " " PACKAGE_VERSION "\n");
 		exit(EXIT_SUCCESS);
 	}
@@ -302,39 +336,25 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 		fail_usage("'%s' is one argument too many: a command comes "
 			   "after '--'",
 			   rest[1]);
-	if (seconds)
-		options->seconds = parse_seconds(seconds);
-	if (buffer)
-		options->buffer_kb = parse_buffer(buffer);
-	for (char **list = pid_lists; list && *list; list++)
+	if (asked.seconds)
+		options->seconds = parse_seconds(asked.seconds);
+	if (asked.buffer)
+		options->buffer_kb = parse_buffer(asked.buffer);
+	for (char **list = asked.pid_lists; list && *list; list++)
 		parse_pids(*list, pids);
-	if (children && pids->len == 0 && !has_command)
-		fail_usage("-c says nothing without -p or a command");
-	if (snapshot &&
-	    (tracefs || buffer || seconds || pids->len || children ||
-	     has_command || (source && !g_str_equal(source, "relay"))))
-		fail_usage("-S saves a snapshot of kmemtrace, and takes no "
-			   "other options than -D, -r, -f and -q");
-	/* Who says where one of them is means that one. */
-	if (!source && tracefs && !debugfs)
-		source = g_strdup("ftrace");
-	else if (!source && (filter || reader || (debugfs && !tracefs)))
-		source = g_strdup("relay");
-	if (reader && !g_str_equal(reader, "mmap") &&
-	    !g_str_equal(reader, "read"))
-		fail_usage("-R '%s' is neither mmap nor read", reader);
-	options->reader = reader;
-	options->source = source;
-	options->filter = filter;
-	options->tracefs = tracefs;
-	options->children = children;
-	options->keep_own = keep_own;
-	options->directory = directory ? directory : ".";
-	options->debugfs = debugfs ? debugfs : "/sys/kernel/debug";
-	options->proc = proc ? proc : "/proc";
-	options->sys = sys ? sys : "/sys";
-	options->force = force;
-	options->snapshot = snapshot;
+	check_options(pids->len > 0);
+	options->reader = asked.reader;
+	options->source = chosen_source();
+	options->filter = asked.filter;
+	options->tracefs = asked.tracefs;
+	options->children = asked.children;
+	options->keep_own = asked.keep_own;
+	options->directory = asked.directory ? asked.directory : ".";
+	options->debugfs = asked.debugfs ? asked.debugfs : "/sys/kernel/debug";
+	options->proc = asked.proc ? asked.proc : "/proc";
+	options->sys = asked.sys ? asked.sys : "/sys";
+	options->force = asked.force;
+	options->snapshot = asked.snapshot;
 	options->quiet = quiet;
 }
 

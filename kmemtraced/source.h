@@ -109,7 +109,7 @@ struct kmt_source {
 	char *what;	  /* what is recorded from, for people */
 	char *watch_path; /* a directory that changes with the CPUs, or NULL */
 	/*
-	 * A directory with the tables of version 2, caches and tasks, or NULL.
+	 * A directory with the tables of version 2, or NULL.
 	 * Those of a session are there while it lasts, and until the next one.
 	 */
 	char *tables_path;

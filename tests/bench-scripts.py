@@ -97,6 +97,10 @@ class Kernel(unittest.TestCase):
         loader.exec_module(self.kernel)
         self.boots = []
 
+    # One where kmemtrace is off costs 2 more than where it is not there.
+    WITHOUT = ("cost: off kmalloc 900 50\r\n"
+               "cost: off pages 1800 100\r\n")
+
     @staticmethod
     def console(record, cost):
         """What a guest prints; an event costs so much."""
@@ -114,11 +118,12 @@ class Kernel(unittest.TestCase):
 
     def run_it(self, *options):
         """Exit status and output."""
-        def boot(_, append):
-            self.boots.append(append)
+        def boot(kernel, append):
+            self.boots.append((kernel, append))
             return self.kernel.parse(self.consoles.pop(0))
         self.kernel.boot = boot
-        argv, sys.argv = sys.argv, ["kernel", "--kernel", "none", *options]
+        argv, sys.argv = sys.argv, ["kernel", "--kernel", "with", "--without", "none",
+                              *options]
         out = io.StringIO()
         try:
             with contextlib.redirect_stdout(out):
@@ -128,18 +133,20 @@ class Kernel(unittest.TestCase):
 
     def test_goals(self):
         """The figures, and what of them is a goal."""
-        self.consoles = (2 * [self.console(56, 80)] +
+        self.consoles = (2 * [self.WITHOUT] + 2 * [self.console(56, 80)] +
                          2 * [self.console(64, 99)] +
                          2 * [self.console(72, 1500)])
         with tempfile.NamedTemporaryFile() as figures:
             status, text = self.run_it("--strict", "--json", figures.name)
             found = json.load(figures)
         self.assertEqual(status, 0, text)
-        self.assertEqual(self.boots, 2 * ["kmemtrace.abi=1"] + 2 * [""] +
-                         2 * ["kmemtrace.stacks=yes"])
-        self.assertRegex(text, r"kmalloc +50 +80\.0 +99\.0 +1500\.0 +600\.0 "
+        self.assertEqual(self.boots, 2 * [("none", "")] +
+                         2 * [("with", "kmemtrace.abi=1")] +
+                         2 * [("with", "")] +
+                         2 * [("with", "kmemtrace.stacks=yes")])
+        self.assertRegex(text, r"kmalloc +50 +2\.0 +80\.0 +99\.0 +1500\.0 +600\.0 "
                          r"+3000\.0")
-        self.assertRegex(text, r"mean +80\.0 +99\.0 +1500\.0 +600\.0 "
+        self.assertRegex(text, r"mean +2\.0 +80\.0 +99\.0 +1500\.0 +600\.0 "
                          r"+3000\.0")
         self.assertRegex(text, r"both with stacks +2\.0 x")
         self.assertEqual(found["v2"]["record"], 64)
@@ -147,15 +154,16 @@ class Kernel(unittest.TestCase):
 
     def test_too_many(self):
         """One more than the goal."""
-        self.consoles = [self.console(56, 80), self.console(64, 101),
-                         self.console(72, 1500)]
+        self.consoles = [self.WITHOUT, self.console(56, 80),
+                         self.console(64, 101), self.console(72, 1500)]
         status, text = self.run_it("--strict", "--once")
         self.assertEqual(status, 3)
         self.assertRegex(text, r"101\.0 +<= 100 +MISSED")
 
     def test_unequal(self):
         """A run that printed something else."""
-        self.consoles = (3 * [self.console(56, 80)] + [self.console(64, 80)] +
+        self.consoles = (2 * [self.WITHOUT] + 3 * [self.console(56, 80)] +
+                         [self.console(64, 80)] +
                          2 * [self.console(72, 1500)])
         status, text = self.run_it("--strict")
         self.assertEqual(status, 3)

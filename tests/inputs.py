@@ -138,15 +138,6 @@ class InputCase(unittest.TestCase):
         self.assertRegex(done.stderr, message)
         self.assertLessEqual(done.stderr.count("\n"), 2)
 
-    def same_check(self, path):
-        """kmemtrace-check finds what it finds in the plain files."""
-        plain = run(CHECK, self.plain)
-        other = run(CHECK, path)
-        self.assertEqual(other.stderr, "")
-        self.assertEqual(other.stdout.replace(path + ":", "").replace(
-            path + "/", ""), plain.stdout.replace(self.plain + "/", ""))
-        self.assertEqual(other.returncode, plain.returncode)
-
     def feed(self, path, data, pause=0):
         """A thread that writes to a pipe, in steps that fit no record."""
         def feed_it():
@@ -174,12 +165,6 @@ class InputCase(unittest.TestCase):
 
 class Pipes(InputCase):
     """What cannot be seeked."""
-
-    def without_meta(self):
-        """What is known of cpu files alone."""
-        files = {k: v for k, v in self.files().items() if k[:3] == "cpu"}
-        return files, self.report(self.directory("alone", files),
-                                  warning="no kallsyms")
 
     def test_named_pipes(self):
         """Beside them may be what belongs to them.  Writers may be slow."""

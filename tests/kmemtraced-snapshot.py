@@ -142,7 +142,8 @@ class Snapshot(DaemonTest):
     def test_mistakes(self):
         self.take()
         for args in (["-w", "1"], ["-s", "ftrace"], ["-t", self.root],
-                     ["-b", "1"], ["-p", "1"], ["-c", "-p", "1"]):
+                     ["-b", "1"], ["-p", "1"], ["-c", "-p", "1"],
+                     ["-F", "sample=10"], ["-R", "read"]):
             self.fails("-S saves a snapshot of kmemtrace", *args)
         code, _, err = self.run_to_end("-S", "--", "true")
         self.assertEqual(code, 125)

@@ -76,6 +76,15 @@ static guint n_warnings(const Fixture *f)
 	return kmt_record_tables_warnings(f->tables)->len;
 }
 
+static guint n_caches(const Fixture *f)
+{
+	guint number, n = 0;
+
+	for (number = 0; number <= G_MAXUINT16; number++)
+		n += kmt_record_tables_cache(f->tables, number) != NULL;
+	return n;
+}
+
 static void test_caches(void)
 {
 	const KmtCache *cache;
@@ -89,7 +98,7 @@ static void test_caches(void)
 	g_assert_cmpuint(n_warnings(&f), ==, 0);
 	g_assert_true(kmt_record_tables_has_caches(f.tables));
 	g_assert_false(kmt_record_tables_has_tasks(f.tables));
-	g_assert_cmpuint(kmt_record_tables_caches(f.tables)->len, ==, 3);
+	g_assert_cmpuint(n_caches(&f), ==, 3);
 	cache = kmt_record_tables_cache(f.tables, 1);
 	g_assert_cmpstr(cache->name, ==, "a b\\\377");
 	g_assert_cmpint(cache->created, ==, 1);
@@ -158,8 +167,9 @@ static void test_dropped(void)
 	       TASKS "# dropped: 12\n# exact_after: 300\n# newer: thing\n"
 		     "7 400 name\n");
 	g_assert_cmpuint(n_warnings(&f), ==, 1);
+	g_assert_nonnull(strstr(kmt_record_tables_warnings(f.tables)->pdata[0],
+				"12 names"));
 	g_assert_true(kmt_record_tables_has_tasks(f.tables));
-	g_assert_cmpuint(kmt_record_tables_dropped_tasks(f.tables), ==, 12);
 	expect_task(&f, 7, 300, "name", KMT_TASK_DOUBTFUL);
 	expect_task(&f, 7, 301, "name", KMT_TASK_KNOWN);
 	expect_task(&f, 8, 300, NULL, KMT_TASK_UNKNOWN);
@@ -217,8 +227,7 @@ static void test_bad_lines(void)
 		set_up(&f, META, text, NULL);
 		g_assert_false(kmt_record_tables_has_caches(f.tables));
 		g_assert_cmpuint(n_warnings(&f), ==, 1);
-		g_assert_cmpuint(kmt_record_tables_caches(f.tables)->len, ==,
-				 1);
+		g_assert_cmpuint(n_caches(&f), ==, 1);
 		g_assert_cmpstr(kmt_record_tables_cache(f.tables, 2)->name, ==,
 				"good");
 		tear_down(&f);
@@ -248,7 +257,7 @@ static void test_same_number(void)
 	set_up(&f, META, CACHES "1 2 3 4 5 first\n1 2 3 4 5 second\n", NULL);
 	g_assert_cmpuint(n_warnings(&f), ==, 1);
 	g_assert_false(kmt_record_tables_has_caches(f.tables));
-	g_assert_cmpuint(kmt_record_tables_caches(f.tables)->len, ==, 1);
+	g_assert_cmpuint(n_caches(&f), ==, 1);
 	tear_down(&f);
 }
 

@@ -32,7 +32,6 @@ typedef struct {
 } KmtVariant;
 
 /* No record is longer, and no header. */
-#define KMT_LAYOUT_MAX_RECORD 56
 
 /* Turns records of A, C or D, one after the other, into version 1. */
 typedef struct {

@@ -102,7 +102,7 @@ char *kmt_marks_name(const KmtMark *mark);
 /* Whether it is a line that user space wrote. */
 gboolean kmt_marks_is_marker(const KmtMark *mark);
 
-/* Of an argument: integers as 64 bits, strings as kmt_marks_string(). */
+/* Of an argument: integers as 64 bits, strings as bytes, below. */
 typedef struct {
 	char type; /* as in KmtMarkKind */
 	guint64 word;

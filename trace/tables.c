@@ -622,11 +622,6 @@ const guint64 *kmt_record_tables_stack(const KmtRecordTables *tables,
 	return &g_array_index(tables->addresses, guint64, stack->first);
 }
 
-const GPtrArray *kmt_record_tables_caches(const KmtRecordTables *tables)
-{
-	return tables->caches;
-}
-
 const KmtCache *kmt_record_tables_cache(const KmtRecordTables *tables,
 					guint number)
 {
@@ -711,11 +706,6 @@ const char *kmt_record_tables_task(const KmtRecordTables *tables, guint32 pid,
 	if (tables->dropped && time <= tables->exact_after)
 		*class = KMT_TASK_DOUBTFUL;
 	return task->name;
-}
-
-guint64 kmt_record_tables_dropped_tasks(const KmtRecordTables *tables)
-{
-	return tables->dropped;
 }
 
 const GPtrArray *kmt_record_tables_warnings(const KmtRecordTables *tables)

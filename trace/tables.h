@@ -119,9 +119,6 @@ char *kmt_record_tables_lack(const KmtCapture *capture, const char *name);
 const KmtCache *kmt_record_tables_cache(const KmtRecordTables *tables,
 					guint number);
 
-/* All of them, of const KmtCache *, by number.  Owned by tables. */
-const GPtrArray *kmt_record_tables_caches(const KmtRecordTables *tables);
-
 /* Likewise for annotations. */
 gboolean kmt_record_tables_has_marks(const KmtRecordTables *tables);
 const KmtMarkKind *kmt_record_tables_mark(const KmtRecordTables *tables,
@@ -141,9 +138,6 @@ const guint64 *kmt_record_tables_stack(const KmtRecordTables *tables,
  */
 const char *kmt_record_tables_task(const KmtRecordTables *tables, guint32 pid,
 				   gint64 time, KmtTaskClass *class);
-
-/* Names that the table had no room for; the others are told as lines. */
-guint64 kmt_record_tables_dropped_tasks(const KmtRecordTables *tables);
 
 /* What is wrong with the tables, of char *, a line each. */
 const GPtrArray *kmt_record_tables_warnings(const KmtRecordTables *tables);

@@ -39,7 +39,6 @@ EXTRA_DIST += \
 	vm/scenarios/disk-full.sh \
 	vm/scenarios/ftrace.sh \
 	vm/scenarios/gap.sh \
-	vm/scenarios/hello.sh \
 	vm/scenarios/hotplug.sh \
 	vm/scenarios/kill-restart.sh \
 	vm/scenarios/loss.sh \
