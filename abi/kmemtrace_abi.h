@@ -22,8 +22,9 @@
  * 3. A reader takes the size from event_size, skips bytes and ids that it does
  *    not know, and says how many it skipped.
  * 4. Byte order is the traced machine's.  event_size tells which: read as
- *    little endian, 0x0038 is a little endian capture and 0x3800 a big endian
- *    one.  A reader handles either on either host.
+ *    little endian, 0x0038 (version 1), 0x0040 or 0x0048 (version 2) is a
+ *    little endian capture, and 0x3800, 0x4000 or 0x4800 a big endian one.  A
+ *    reader handles either on either host.
  *
  * Order
  * -----

@@ -264,33 +264,24 @@ static void die_between(const char *file)
 	kill(getpid(), SIGKILL);
 }
 
-/* What a program may ask for that it cannot have. */
-static void bad(const char *file)
+static void bad_mappings(int fd, int writable,
+			 const struct kmemtrace_ioctl_info *info,
+			 const char *start)
 {
-	int fd = open_file(file, O_RDONLY);
-	struct kmemtrace_ioctl_take taken, wrong;
-	struct kmemtrace_ioctl_info info, after;
-	const char *start = map(fd, &info);
-	void *volatile nowhere = (void *)8;
-	int writable = open(file, O_RDWR);
-	static char buffer[READ_BYTES];
-
-	/* root may open it so. */
-	expect_errno("open for writing and reading", writable, 0);
 	expect_errno("PROT_WRITE",
-		     mmap(NULL, info.map_bytes, PROT_READ | PROT_WRITE,
+		     mmap(NULL, info->map_bytes, PROT_READ | PROT_WRITE,
 			  MAP_SHARED, writable, 0) == MAP_FAILED
 			     ? -1
 			     : 0,
 		     EACCES);
 	expect_errno("private PROT_WRITE",
-		     mmap(NULL, info.map_bytes, PROT_READ | PROT_WRITE,
+		     mmap(NULL, info->map_bytes, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE, writable, 0) == MAP_FAILED
 			     ? -1
 			     : 0,
 		     EACCES);
 	expect_errno("private",
-		     mmap(NULL, info.map_bytes, PROT_READ, MAP_PRIVATE, fd,
+		     mmap(NULL, info->map_bytes, PROT_READ, MAP_PRIVATE, fd,
 			  0) == MAP_FAILED
 			     ? -1
 			     : 0,
@@ -302,15 +293,22 @@ static void bad(const char *file)
 			     : 0,
 		     EINVAL);
 	expect_errno("too long",
-		     mmap(NULL, info.map_bytes + 4096, PROT_READ, MAP_SHARED,
+		     mmap(NULL, info->map_bytes + 4096, PROT_READ, MAP_SHARED,
 			  fd, 0) == MAP_FAILED
 			     ? -1
 			     : 0,
 		     ENXIO);
-	expect_errno(
-		"mprotect to write",
-		mprotect((void *)start, info.map_bytes, PROT_READ | PROT_WRITE),
-		EACCES);
+	expect_errno("mprotect to write",
+		     mprotect((void *)start, info->map_bytes,
+			      PROT_READ | PROT_WRITE),
+		     EACCES);
+}
+
+static void bad_calls(int fd, int writable)
+{
+	void *volatile nowhere = (void *)8;
+	static char buffer[READ_BYTES];
+
 	expect_errno("no such ioctl", ioctl(fd, _IO(0xBD, 9)), ENOTTY);
 	expect_errno("INFO to nowhere", ioctl(fd, KMEMTRACE_IOC_INFO, nowhere),
 		     EFAULT);
@@ -321,44 +319,65 @@ static void bad(const char *file)
 	expect_errno("read to nowhere", read(fd, nowhere, READ_BYTES), EFAULT);
 	expect_errno("lseek", lseek(fd, 0, SEEK_SET), ESPIPE);
 	expect_errno("write", write(writable, buffer, 64), EINVAL);
+}
+
+static void bad_gives(int fd, const struct kmemtrace_ioctl_info *info)
+{
+	struct kmemtrace_ioctl_take taken, wrong;
+	struct kmemtrace_ioctl_info after;
 
 	memset(&taken, 0, sizeof(taken));
 	expect_errno("GIVE without TAKE", give(fd, &taken, 64), EINVAL);
 	wrong = (struct kmemtrace_ioctl_take){.generation =
-						      info.generation + 1};
+						      info->generation + 1};
 	expect_errno("TAKE of another generation",
 		     ioctl(fd, KMEMTRACE_IOC_TAKE, &wrong), ESTALE);
 
-	expect_errno("TAKE", take(fd, &info, &taken), 0);
+	expect_errno("TAKE", take(fd, info, &taken), 0);
 	expect("something to take", taken.bytes > 0, 1);
 	expect_errno("GIVE of more than was taken",
-		     give(fd, &taken, taken.bytes + info.record_size), EINVAL);
+		     give(fd, &taken, taken.bytes + info->record_size), EINVAL);
 	expect_errno("and the TAKE is over", give(fd, &taken, taken.bytes),
 		     EINVAL);
-	take(fd, &info, &taken);
+	take(fd, info, &taken);
 	expect_errno("GIVE of all there is", give(fd, &taken, (size_t)1 << 60),
 		     EINVAL);
-	take(fd, &info, &taken);
+	take(fd, info, &taken);
 	expect_errno("GIVE of half a record",
-		     give(fd, &taken, info.record_size / 2), EINVAL);
-	take(fd, &info, &taken);
+		     give(fd, &taken, info->record_size / 2), EINVAL);
+	take(fd, info, &taken);
 	expect_errno("GIVE of nothing", give(fd, &taken, 0), EINVAL);
-	take(fd, &info, &taken);
+	take(fd, info, &taken);
 	wrong = taken;
-	wrong.position += info.record_size;
+	wrong.position += info->record_size;
 	expect_errno("GIVE somewhere else",
-		     give(fd, &wrong, taken.bytes - info.record_size), EINVAL);
+		     give(fd, &wrong, taken.bytes - info->record_size), EINVAL);
 	after = info_of(fd);
-	expect("bytes consumed by all that", after.consumed, info.consumed);
-	expect("bytes unread", after.unread >= info.unread, 1);
+	expect("bytes consumed by all that", after.consumed, info->consumed);
+	expect("bytes unread", after.unread >= info->unread, 1);
 
-	take(fd, &info, &taken);
-	expect_errno("GIVE of one record", give(fd, &taken, info.record_size),
+	take(fd, info, &taken);
+	expect_errno("GIVE of one record", give(fd, &taken, info->record_size),
 		     0);
-	expect_errno("GIVE twice", give(fd, &taken, info.record_size), EINVAL);
+	expect_errno("GIVE twice", give(fd, &taken, info->record_size), EINVAL);
 	after = info_of(fd);
 	expect("bytes consumed by that", after.consumed,
-	       info.consumed + info.record_size);
+	       info->consumed + info->record_size);
+}
+
+/* What a program may ask for that it cannot have. */
+static void bad(const char *file)
+{
+	int fd = open_file(file, O_RDONLY);
+	int writable = open(file, O_RDWR);
+	struct kmemtrace_ioctl_info info;
+	const char *start = map(fd, &info);
+
+	/* root may open it so. */
+	expect_errno("open for writing and reading", writable, 0);
+	bad_mappings(fd, writable, &info, start);
+	bad_calls(fd, writable);
+	bad_gives(fd, &info);
 }
 
 static unsigned long sum_of(const char *start, size_t n)
