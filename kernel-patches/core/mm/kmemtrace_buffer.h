@@ -104,7 +104,7 @@ kmemtrace_buffer(struct kmemtrace_buffers *buffers, unsigned int cpu)
 extern bool kmemtrace_overwrite;
 
 /*
- * The writer's, on the CPU of buf with interrupts off, or while nobody writes:
+ * The writer's, with interrupts off, on the CPU of buf or while nobody writes:
  * whether a record has room, if need be in another sub-buffer.
  */
 bool kmemtrace_has_room(struct rchan_buf *buf);

@@ -23,13 +23,16 @@ struct kmemtrace_held_figures {
 };
 
 /*
- * A slab object and a page may have the same address.  The three bits that are
- * lost are the same for all addresses of the kernel.  Never 0, as ptr is not.
+ * A slab object and a page may have the same address, and so may the physical
+ * one of a page of highmem.  The three bits that are lost are the same for all
+ * addresses of the kernel but for these.  Never 0, as ptr is not.
  */
 static inline u64 kmemtrace_held_key(u64 ptr, u8 type_id)
 {
 	u64 space = type_id <= KMEMTRACE_TYPE_CACHE ? 0 : type_id & 7;
 
+	if (IS_ENABLED(CONFIG_HIGHMEM) && ptr & KMEMTRACE_PTR_PHYSICAL)
+		space = 5;
 	return ptr << 3 | space;
 }
 

@@ -87,7 +87,9 @@ void kmemtrace_trigger_fire(struct kmemtrace_trigger *trigger,
 {
 	if (!kmemtrace_is_recording() || !atomic_xchg(&trigger->armed, 0))
 		return;
-	kmemtrace_take_snapshot(trigger->text, caller);
+	/* It may just have been switched off. */
+	if (kmemtrace_take_snapshot(trigger->text, caller) == -ENODATA)
+		atomic_set(&trigger->armed, 1);
 }
 
 static void kmemtrace_trigger_fire_kind(enum kmemtrace_trigger_kind kind,

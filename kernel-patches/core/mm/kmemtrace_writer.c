@@ -705,9 +705,14 @@ void kmemtrace_tell_lost(unsigned int cpu)
 	struct kmemtrace_cpu *kc = per_cpu_ptr(&kmemtrace_cpus, cpu);
 	struct kmemtrace_buffers *live = kmemtrace_live.buffers;
 	struct rchan_buf *buf = kmemtrace_buffer(live, cpu);
+	unsigned long flags;
 
-	if (buf)
-		kmemtrace_write_lost(kc, kmemtrace_enter_buffer(kc, live, buf));
+	if (!buf)
+		return;
+	/* A reader that preempts it would wait for the seqcount for ever. */
+	local_irq_save(flags);
+	kmemtrace_write_lost(kc, kmemtrace_enter_buffer(kc, live, buf));
+	local_irq_restore(flags);
 }
 
 u64 kmemtrace_lost(unsigned int cpu)
@@ -775,14 +780,19 @@ static void kmemtrace_leave_here(void *chan)
 /* An event looks at its CPU's buf before it looks at the limit. */
 void kmemtrace_writer_leave(struct kmemtrace_buffers *buffers)
 {
+	unsigned long flags;
 	unsigned int cpu;
 
 	cpus_read_lock();
 	on_each_cpu(kmemtrace_leave_here, buffers->chan, 1);
-	for_each_possible_cpu(cpu)
-		if (!cpu_online(cpu))
-			kmemtrace_leave(per_cpu_ptr(&kmemtrace_cpus, cpu),
-					buffers->chan);
+	for_each_possible_cpu(cpu) {
+		if (cpu_online(cpu))
+			continue;
+		local_irq_save(flags);
+		kmemtrace_leave(per_cpu_ptr(&kmemtrace_cpus, cpu),
+				buffers->chan);
+		local_irq_restore(flags);
+	}
 	cpus_read_unlock();
 }
 
