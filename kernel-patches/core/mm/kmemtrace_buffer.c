@@ -159,8 +159,7 @@ static void kmemtrace_next_subbuf(struct rchan_buf *buf)
 	size_t n = buf->chan->n_subbufs;
 	size_t size = buf->chan->subbuf_size;
 
-	/* raw: lockdep does not see that interrupts are off. */
-	raw_write_seqcount_begin(&reader->seq);
+	kmemtrace_write_begin(&reader->seq);
 	buf->padding[buf->subbufs_produced % n] = size - buf->offset;
 	WRITE_ONCE(buf->subbufs_produced, buf->subbufs_produced + 1);
 	buf->data = buf->start + buf->subbufs_produced % n * size;

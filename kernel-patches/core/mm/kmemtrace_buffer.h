@@ -12,6 +12,8 @@
 
 #include <linux/fs.h>
 #include <linux/irq_work.h>
+#include <linux/irqflags.h>
+#include <linux/mmdebug.h>
 #include <linux/percpu.h>
 #include <linux/refcount.h>
 #include <linux/relay.h>
@@ -102,6 +104,17 @@ kmemtrace_buffer(struct kmemtrace_buffers *buffers, unsigned int cpu)
  * when a sub-buffer is full; may change at any time.
  */
 extern bool kmemtrace_overwrite;
+
+/*
+ * What is written until raw_write_seqcount_end() is for readers.  With interrupts
+ * off, or one that preempts the writer would wait for it for ever; raw, as lockdep
+ * does not see that they are off.
+ */
+static inline void kmemtrace_write_begin(seqcount_t *seq)
+{
+	VM_WARN_ON_ONCE(!irqs_disabled());
+	raw_write_seqcount_begin(seq);
+}
 
 /*
  * The writer's, with interrupts off, on the CPU of buf or while nobody writes:

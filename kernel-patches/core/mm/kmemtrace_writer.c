@@ -108,8 +108,7 @@ static noinline void kmemtrace_count_lost(struct kmemtrace_cpu *kc)
 {
 	if (kc->lost == kc->told)
 		kc->since = max(kmemtrace_raw_clock(), kc->last);
-	/* raw: lockdep does not see that interrupts are off. */
-	raw_write_seqcount_begin(&kc->seq);
+	kmemtrace_write_begin(&kc->seq);
 	kc->lost++;
 	raw_write_seqcount_end(&kc->seq);
 }
@@ -181,8 +180,7 @@ static bool kmemtrace_leave_buffer(struct kmemtrace_cpu *kc)
 	if (left.events > left.told)
 		kc->since = kc->lost == kc->told ? left.since :
 						   min(kc->since, left.since);
-	/* raw: lockdep does not see that interrupts are off. */
-	raw_write_seqcount_begin(&kc->seq);
+	kmemtrace_write_begin(&kc->seq);
 	kc->lost += left.events;
 	raw_write_seqcount_end(&kc->seq);
 	kc->told += left.told;
