@@ -222,10 +222,9 @@ static gboolean write_meta(const char *directory, const BenchSink *sink,
 		"[capture]\nformat=1\nabi_version=1\nrecord_size=" LLU
 		"\nbyte_order=%s\nword_size=8\npage_size=4096\n"
 		"kernel_release=generated\nclock=sched_clock\n"
-		"complete=true\ncpus=%u\nevents=" LLU
-		"\nbytes=" LLU "\noverruns=0\n",
-		size,
-		G_BYTE_ORDER == G_LITTLE_ENDIAN ? "little" : "big",
+		"complete=true\ncpus=%u\nevents=" LLU "\nbytes=" LLU
+		"\noverruns=0\n",
+		size, G_BYTE_ORDER == G_LITTLE_ENDIAN ? "little" : "big",
 		params->cpus, params->events, params->events * size);
 	for (i = 0; i < params->cpus; i++)
 		fprintf(out,
