@@ -120,7 +120,7 @@ step_hotplug()
 step_loss()
 {
 	guest slub "$work/loss" loss.sh --append \
-		'kmemtrace.subbufs=2 kmemtrace.subbuf_size=28672 kmemtrace.tasks=16'
+		'kmemtrace.subbufs=2 kmemtrace.subbuf_size=57344 kmemtrace.tasks=16'
 	python3 "$kmt_top/tests/vm/loss.py" "$work/loss"
 }
 

@@ -3,7 +3,7 @@
 # shellcheck shell=dash
 # Buffers far too small for the load. An independent probe writes down every
 # event; tests/vm/loss.py says from that how many the capture lacks. Boot with
-# kmemtrace.subbufs=2 kmemtrace.subbuf_size=28672 kmemtrace.tasks=16.
+# kmemtrace.subbufs=2 kmemtrace.subbuf_size=57344 kmemtrace.tasks=16.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
