@@ -22,6 +22,11 @@ storm 0 100000 &
 storm0=$!
 storm 1 100000
 wait $storm0
+# A fast machine may have lost nothing so far.
+kill -STOP "$daemon"
+storm 0 2000
+storm 1 2000
+kill -CONT "$daemon"
 sleep 1
 storm 0 10
 storm 1 10
