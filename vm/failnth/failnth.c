@@ -10,6 +10,7 @@
  *	failnth FILE TEXT "" [WATCHED]...	write TEXT; nothing is to be undone
  *	failnth FILE "" "" [WATCHED]...		read all of it
  *	failnth MODULE.ko "" "" [WATCHED]...	load it; to undo it, unload it
+ *	failnth -k ...				what is refused may keep memory
  *
  * Exit status: 0 all was as said, 1 it was not, 2 it could not be tried.
  */
@@ -34,6 +35,8 @@ static void die(const char *what, const char *on)
 	fprintf(stderr, "failnth: %s %s: %s\n", what, on, strerror(errno));
 	exit(2);
 }
+
+static bool watch_areas = true;
 
 /* The tracer's areas of vmalloc space, each a line, without their addresses. */
 static size_t add_areas(char *state, size_t fill)
@@ -76,7 +79,8 @@ static void look(char *state)
 		if (fd >= 0)
 			close(fd);
 	}
-	fill = add_areas(state, fill);
+	if (watch_areas)
+		fill = add_areas(state, fill);
 	state[fill] = '\0';
 }
 
@@ -199,8 +203,14 @@ int main(int argc, char **argv)
 {
 	int n, left = 0, refused = 0, wrong = 0, fd;
 
+	if (argc > 1 && !strcmp(argv[1], "-k")) {
+		watch_areas = false;
+		argv++;
+		argc--;
+	}
 	if (argc < 4) {
-		fprintf(stderr, "usage: failnth FILE TEXT UNDO [WATCHED]...\n");
+		fprintf(stderr,
+			"usage: failnth [-k] FILE TEXT UNDO [WATCHED]...\n");
 		return 2;
 	}
 	path = argv[1];

@@ -14,17 +14,18 @@ done
 echo N >/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem
 echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
 
-# faults FILE TEXT UNDO: see vm/failnth.
+# faults [-k] FILE TEXT UNDO: see vm/failnth.
 faults()
 {
 	/files/failnth "$@" $kmt/info $kmt/trigger $kmt/snapshot/take ||
-		fail "$1 '$2' under faults"
+		fail "$* under faults"
 }
 
 echo 4 >$kmt/subbufs
 echo 65536 >$kmt/subbuf_size
 faults $kmt/enabled 1 0
-faults /sys/devices/system/cpu/cpu1/online 1 0
+# relay keeps the buffer of a CPU that had one and did not come after all.
+faults -k /sys/devices/system/cpu/cpu1/online 1 0
 echo 1 >/sys/devices/system/cpu/cpu1/online
 faults $kmt/subbufs 8 4
 faults $kmt/subbuf_size 131072 65536

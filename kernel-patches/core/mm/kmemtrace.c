@@ -124,6 +124,7 @@ static void kmemtrace_new_session(void)
 
 static int kmemtrace_switch_on(void)
 {
+	bool had_buffers = kmemtrace_live.buffers;
 	int err;
 
 	/* What may fail comes first, while all is as it was. */
@@ -132,16 +133,24 @@ static int kmemtrace_switch_on(void)
 		return err;
 	err = kmemtrace_tables_attach();
 	if (err)
-		return err;
+		goto no_tables;
 	err = kmemtrace_events_attach();
-	if (err) {
-		kmemtrace_tables_detach();
-		return err;
-	}
+	if (err)
+		goto no_events;
 	kmemtrace_new_session();
 	kmemtrace_writer_start();
 	WRITE_ONCE(kmemtrace_on, true);
 	return 0;
+
+no_events:
+	kmemtrace_tables_detach();
+no_tables:
+	/* Without a first session all of this is memory that nobody uses. */
+	if (!had_buffers) {
+		kmemtrace_use_buffers(NULL);
+		kmemtrace_tables_free();
+	}
+	return err;
 }
 
 static void kmemtrace_switch_off(void)

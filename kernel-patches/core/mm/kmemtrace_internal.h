@@ -233,6 +233,8 @@ u64 kmemtrace_record_time(void);
  */
 int kmemtrace_tables_attach(void);
 void kmemtrace_tables_detach(void);
+/* Their memory.  Context: detached, and there was no session yet. */
+void kmemtrace_tables_free(void);
 void kmemtrace_tables_new_session(void);
 void kmemtrace_tables_end_session(void);
 /* Calls func for each cache that has a number.  func does not sleep. */

@@ -286,7 +286,7 @@ struct kmemtrace_task {
  */
 static DEFINE_RAW_SPINLOCK(kmemtrace_tasks_lock);
 static unsigned int kmemtrace_n_tasks __ro_after_init = KMEMTRACE_TASKS;
-static struct kmemtrace_task *kmemtrace_tasks;	/* set once, never freed */
+static struct kmemtrace_task *kmemtrace_tasks;	/* from the first session on */
 static u64 kmemtrace_tasks_logged;		/* in this session */
 static u64 kmemtrace_tasks_exact_after;		/* if any was dropped */
 
@@ -630,6 +630,14 @@ void kmemtrace_tables_detach(void)
 	unregister_trace_sched_process_exec(probe_task_exec, NULL);
 	unregister_trace_task_rename(probe_task_rename, NULL);
 	tracepoint_synchronize_unregister();
+}
+
+void kmemtrace_tables_free(void)
+{
+	/* A probe that was detached may still be running. */
+	tracepoint_synchronize_unregister();
+	kvfree(kmemtrace_tasks);
+	kmemtrace_tasks = NULL;
 }
 
 void kmemtrace_tables_new_session(void)
