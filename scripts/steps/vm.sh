@@ -315,7 +315,8 @@ step_debug_control()
 	python3 "$kmt_top/tests/vm/snapshot.py" "$work/debug-snapshot"
 	marks 'slub debug' debug-marks "$debug_quiet kmemtrace.stacks=yes" \
 		"${debug_opts[@]}"
-	no_memory "${debug_opts[@]}" --append "maxcpus=1 $debug_quiet"
+	no_memory "${debug_opts[@]}" --timeout 900 \
+		--append "maxcpus=1 $debug_quiet"
 }
 
 # What the documents show can be had.
