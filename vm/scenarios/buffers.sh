@@ -132,6 +132,14 @@ echo 1 >$kmt/snapshot/take
 bufread stale $kmt/snapshot/cpu0 "echo 0 >$kmt/snapshot/take"
 echo 0 >$kmt/enabled
 
+echo "--- switched off while a CPU has no event since a snapshot"
+for _ in 1 2 3 4 5; do
+	echo 1 >$kmt/enabled
+	echo 1 >$kmt/snapshot/take
+	echo 0 >$kmt/enabled
+done
+echo 0 >$kmt/snapshot/take
+
 # What readers get who race with the storms, and what is overwritten while they
 # are stopped: on a slow kernel they may keep up else.
 echo "--- overwrite, with readers that are too slow"
