@@ -28,6 +28,7 @@
 #define STATE_MAX  (256 * 1024)
 
 static char **watched;
+static bool watch_areas = true;
 static char before[STATE_MAX], after[STATE_MAX];
 
 static void die(const char *what, const char *on)
@@ -35,8 +36,6 @@ static void die(const char *what, const char *on)
 	fprintf(stderr, "failnth: %s %s: %s\n", what, on, strerror(errno));
 	exit(2);
 }
-
-static bool watch_areas = true;
 
 /* The tracer's areas of vmalloc space, each a line, without their addresses. */
 static size_t add_areas(char *state, size_t fill)

@@ -64,9 +64,9 @@ extern struct mutex kmemtrace_mutex;
 
 /*
  * The writer.  Between attach and detach probes are called; between start
- * and stop they record.  start is called with kmemtrace_live.buffers
- * set and forgets what was lost.  When stop returns a record may still be under way, and is not
- * any more after kmemtrace_writer_wait(), which sleeps.
+ * and stop they record.  start is called with kmemtrace_live.buffers set and
+ * forgets what was lost.  When stop returns a record may still be under way, and
+ * is not any more after kmemtrace_writer_wait(), which sleeps.
  *
  * Which probes belong together: kmemtrace_events.c switches each of these by
  * itself.  attach and detach sleep; attach: 0 or -errno.

@@ -707,7 +707,6 @@ void kmemtrace_tell_lost(unsigned int cpu)
 
 	if (!buf)
 		return;
-	/* A reader that preempts it would wait for the seqcount for ever. */
 	local_irq_save(flags);
 	kmemtrace_write_lost(kc, kmemtrace_enter_buffer(kc, live, buf));
 	local_irq_restore(flags);
@@ -783,14 +782,12 @@ void kmemtrace_writer_leave(struct kmemtrace_buffers *buffers)
 
 	cpus_read_lock();
 	on_each_cpu(kmemtrace_leave_here, buffers->chan, 1);
-	for_each_possible_cpu(cpu) {
-		if (cpu_online(cpu))
-			continue;
-		local_irq_save(flags);
-		kmemtrace_leave(per_cpu_ptr(&kmemtrace_cpus, cpu),
-				buffers->chan);
-		local_irq_restore(flags);
-	}
+	local_irq_save(flags);
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu))
+			kmemtrace_leave(per_cpu_ptr(&kmemtrace_cpus, cpu),
+					buffers->chan);
+	local_irq_restore(flags);
 	cpus_read_unlock();
 }
 
