@@ -64,7 +64,9 @@ typedef struct {
 	GHashTable *modules; /* name -> number + 1 */
 	guint16 last_module; /* most lines are of the module of the one above */
 	guint n_valid;
-	gboolean hidden; /* all addresses so far were 0 */
+	gboolean hidden;      /* all addresses so far were 0 */
+	guint64 last_address; /* of an entry, while they are in order: */
+	gboolean unordered;   /* some came after a higher one */
 } Loader;
 
 G_DEFINE_QUARK(kmt_symbols_error, kmt_symbols_error)
@@ -149,8 +151,62 @@ static guint16 find_module(Loader *loader, const char *name, gsize length)
 	return loader->last_module;
 }
 
-static void add_entry(KmtSymbols *symbols, const Entry *entry)
+static gboolean starts_with(const char *name, gsize length, const char *start)
 {
+	return length >= strlen(start) &&
+	       memcmp(name, start, strlen(start)) == 0;
+}
+
+static gboolean ends_with(const char *name, gsize length, const char *end)
+{
+	return length >= strlen(end) &&
+	       memcmp(name + length - strlen(end), end, strlen(end)) == 0;
+}
+
+/* Whether the name looks like __start_x, __stop_x, __end_x, __x_start, ... */
+static gboolean is_linker_label(const char *name, gsize length)
+{
+	return length >= 8 && starts_with(name, length, "__") &&
+	       (starts_with(name, length, "__start_") ||
+		starts_with(name, length, "__stop_") ||
+		starts_with(name, length, "__end_") ||
+		ends_with(name, length, "_start") ||
+		ends_with(name, length, "_end"));
+}
+
+/*
+ * Of several names for one address the kernel prints the first by these rules
+ * (and sorts its kallsyms by them; a System.map is not so sorted).  The lower
+ * the better.
+ */
+static guint name_rank(const KmtSymbols *symbols, const Entry *entry)
+{
+	const char *name = symbols->file.text + entry->name;
+	guint underscores = 0;
+
+	while (underscores < entry->length && name[underscores] == '_')
+		underscores++;
+	return (guint)!entry->code << 14 | (guint)entry->weak << 13 |
+	       (guint)is_linker_label(name, entry->length) << 12 | underscores;
+}
+
+/* Of the names of an address that follow each other, the best; of equals the
+ * first of the file. */
+static void add_entry(Loader *loader, const Entry *entry)
+{
+	KmtSymbols *symbols = loader->symbols;
+	Entry *last;
+
+	if (G_LIKELY(entry->address > loader->last_address)) {
+		loader->last_address = entry->address;
+	} else if (entry->address < loader->last_address) {
+		loader->unordered = TRUE;
+	} else if (!loader->unordered) {
+		last = &symbols->entries[symbols->n_entries - 1];
+		if (name_rank(symbols, entry) < name_rank(symbols, last))
+			*last = *entry;
+		return;
+	}
 	if (symbols->n_entries == symbols->n_allocated) {
 		symbols->n_allocated = symbols->n_allocated * 2 + 4096;
 		symbols->entries =
@@ -182,7 +238,35 @@ static void add_line(Loader *loader, const KmtKallsymsLine *line)
 		if (!entry.module)
 			return;
 	}
-	add_entry(symbols, &entry);
+	add_entry(loader, &entry);
+}
+
+/* What most lines are: a place in the kernel itself, written as a 64-bit kernel
+ * does.  Moves *at behind it; FALSE: it has to be looked at more closely. */
+static inline gboolean add_plain_line(Loader *loader, const char **at)
+{
+	const char *name = *at + 19, *end;
+	char type;
+	Entry entry = {0};
+
+	if (!parse_sixteen(*at, &entry.address) || !entry.address ||
+	    (*at)[16] != ' ' || (*at)[18] != ' ')
+		return FALSE;
+	type = (*at)[17];
+	end = end_of_word(name);
+	if (!is_place(type) || *end != '\n' || end == name ||
+	    end - name > KMT_MAX_SYMBOL_NAME ||
+	    (end - name <= LONGEST_LABEL && *name == '_'))
+		return FALSE;
+	entry.name = (guint32)(name - loader->symbols->file.text);
+	entry.length = (guint)(end - name) & 0xfff;
+	entry.code = is_code_type(type);
+	entry.weak = (type | 0x20) == 'w';
+	add_entry(loader, &entry);
+	loader->n_valid++;
+	loader->hidden = FALSE;
+	*at = end + 1;
+	return TRUE;
 }
 
 /* A NUL ends a line too: damage must not hide the lines behind it. */
@@ -193,6 +277,8 @@ static void parse_symbols(Loader *loader)
 	KmtKallsymsLine line;
 
 	while (at < end) {
+		if (G_LIKELY(add_plain_line(loader, &at)))
+			continue;
 		if (kmt_kallsyms_line(&at, &line))
 			add_line(loader, &line);
 		while (*at && *at != '\n')
@@ -283,45 +369,6 @@ static void sort_entries(KmtSymbols *symbols)
 	g_free(entries);
 	symbols->entries = sorted;
 	symbols->n_allocated = symbols->n_entries;
-}
-
-static gboolean starts_with(const char *name, gsize length, const char *start)
-{
-	return length >= strlen(start) &&
-	       memcmp(name, start, strlen(start)) == 0;
-}
-
-static gboolean ends_with(const char *name, gsize length, const char *end)
-{
-	return length >= strlen(end) &&
-	       memcmp(name + length - strlen(end), end, strlen(end)) == 0;
-}
-
-/* Whether the name looks like __start_x, __stop_x, __end_x, __x_start, ... */
-static gboolean is_linker_label(const char *name, gsize length)
-{
-	return length >= 8 && starts_with(name, length, "__") &&
-	       (starts_with(name, length, "__start_") ||
-		starts_with(name, length, "__stop_") ||
-		starts_with(name, length, "__end_") ||
-		ends_with(name, length, "_start") ||
-		ends_with(name, length, "_end"));
-}
-
-/*
- * Of several names for one address the kernel prints the first by these rules
- * (and sorts its kallsyms by them; a System.map is not so sorted).  The lower
- * the better.
- */
-static guint name_rank(const KmtSymbols *symbols, const Entry *entry)
-{
-	const char *name = symbols->file.text + entry->name;
-	guint underscores = 0;
-
-	while (underscores < entry->length && name[underscores] == '_')
-		underscores++;
-	return (guint)!entry->code << 14 | (guint)entry->weak << 13 |
-	       (guint)is_linker_label(name, entry->length) << 12 | underscores;
 }
 
 /* Leaves the best entry of each address; of equals the first of the file. */
@@ -442,8 +489,10 @@ KmtSymbols *kmt_symbols_load(const char *path, const char *modules,
 	parse_symbols(&loader);
 	if (!check_loaded(&loader, path, error))
 		return NULL;
-	sort_entries(symbols);
-	drop_other_names(symbols);
+	if (loader.unordered) {
+		sort_entries(symbols);
+		drop_other_names(symbols);
+	}
 	if (modules && g_stat(modules, &status) == 0 &&
 	    status.st_size <= MAX_MODULES_SIZE &&
 	    g_file_get_contents(modules, &modules_text, NULL, NULL))
