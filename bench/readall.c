@@ -48,6 +48,11 @@ static gboolean map_file(const char *path, Mapped *mapped)
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd,
 			   0);
 	close(fd);
+	/* As kmemtrace-report does. */
+	if (map && map != MAP_FAILED) {
+		madvise(map, (size_t)st.st_size, MADV_SEQUENTIAL);
+		madvise(map, (size_t)st.st_size, MADV_HUGEPAGE);
+	}
 	mapped->events = map;
 	return st.st_size >= 0 && map != MAP_FAILED;
 }

@@ -14,6 +14,9 @@
 KmtCpuFile *kmt_capture_add_file(KmtCapture *capture, const char *path,
 				 guint cpu);
 
+/* What of the file was looked at need not be in memory until it is again. */
+void kmt_cpu_file_give_back(const KmtCpuFile *file);
+
 /* Gives up the memory that file has its records in. */
 void kmt_cpu_file_drop_base(KmtCpuFile *file);
 

@@ -10,6 +10,12 @@
 
 G_DEFINE_QUARK(kmt_trace_error, kmt_trace_error)
 
+void kmt_cpu_file_give_back(const KmtCpuFile *file)
+{
+	if (file->base)
+		madvise(file->base, file->base_size, MADV_DONTNEED);
+}
+
 void kmt_cpu_file_drop_base(KmtCpuFile *file)
 {
 	if (file->base)
@@ -296,9 +302,11 @@ static void look_for_loss(KmtCapture *capture)
 	for (i = 0; !capture->has_overruns && !capture->tells_of_loss &&
 		    capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 &&
 		    i < capture->files->len;
-	     i++)
+	     i++) {
 		capture->tells_of_loss =
 			tells_of_loss(capture->files->pdata[i]);
+		kmt_cpu_file_give_back(capture->files->pdata[i]);
+	}
 }
 
 static gboolean read_formats(KmtCapture *capture,

@@ -6,7 +6,7 @@
 #include "trace/capture-private.h"
 #include "trace/stream.h"
 
-/* How many records, from all over a file, have a say in its format. */
+/* How many records, fours from all over a file, have a say in its format. */
 #define FORMAT_SAMPLE 16
 
 /* So much of a stream tells. */
@@ -61,7 +61,7 @@ static void try_format(const Head *head, guint record_size, gboolean swapped,
 		return;
 	f.sampled = MIN(n, FORMAT_SAMPLE);
 	for (i = 0; i < f.sampled; i++) {
-		guint64 index = i * n / f.sampled;
+		guint64 index = (i & ~3u) * n / f.sampled + (i & 3);
 
 		if (event_size_at(head->data + index * record_size, swapped) ==
 		    record_size)
@@ -231,6 +231,8 @@ gboolean kmt_format_settle(KmtCapture *capture, KmtLayout wanted,
 		if (!head.n)
 			continue;
 		f = format_of(&head, wanted);
+		/* Large pages are much for what was looked at. */
+		kmt_cpu_file_give_back(file);
 		if (!format_is_sure(&f)) {
 			if (wanted && wanted != KMT_LAYOUT_B)
 				return fail_wanted(file, wanted, error);

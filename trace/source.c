@@ -7,10 +7,11 @@
 #include "trace/source.h"
 
 /* Bytes that are given back at a time. */
-#define RELEASE (4u << 20)
+#define RELEASE (2u << 20)
 
-/* No page is larger. */
-#define RELEASE_ALIGN ((guintptr)64 << 10)
+/* Few pages are larger.  Of one that is given back in part, all comes back with
+ * the next access to the rest, and stays. */
+#define RELEASE_ALIGN ((guintptr)2 << 20)
 
 /* Records converted at a time; the tests take few. */
 #ifndef PIECE_RECORDS
