@@ -566,19 +566,29 @@ static void check_merge(const KmtCapture *capture)
 	g_autofree guint64 *next = g_new0(guint64, capture->files->len);
 	struct kmemtrace_event event, copy;
 	KmtPosition position;
-	KmtMerged records[KMT_BLOCK_RECORDS];
+	KmtItem items[KMT_BLOCK_RECORDS], *end = items;
+	KmtOrder order;
+	KmtOutlet outlet = {
+		.seed = 1, .n_shards = 1, .order = &order, .next = &end};
 	KmtBlock block;
 	gint64 now = G_MININT64, first = G_MAXINT64, last = G_MININT64;
 	gint64 range_first, range_last;
 	guint i;
 
 	kmt_block_init(&block);
-	while (kmt_merge_fill(filling, &block, records)) {
-		for (i = 0; i < block.n; i++) {
-			guint file = records[i].file;
+	for (; kmt_merge_fill(filling, &block, &outlet); end = items) {
+		guint n_allocs = 0;
 
+		for (i = 0; i < block.n; i++) {
+			guint file = items[i].file;
+
+			g_assert_true(order.items[i] == &items[i]);
+			g_assert_cmpuint(items[i].place, ==, i);
+			if (items[i].op == KMEMTRACE_EVENT_ALLOC)
+				g_assert_true(order.allocs[n_allocs++] ==
+					      &items[i]);
 			g_assert_true(kmt_merge_next(merge, &event, &position));
-			copy = *records[i].event;
+			copy = *items[i].event;
 			if (copy.event_id == KMEMTRACE_EVENT_FREE)
 				kmt_event_clear_free(&copy);
 			g_assert_cmpmem(&event, sizeof(event), &copy,
@@ -590,10 +600,11 @@ static void check_merge(const KmtCapture *capture)
 			g_assert_cmpuint(position.index, >=, next[file]);
 			next[file] = position.index + 1;
 			now = MAX(now, event.timestamp);
-			g_assert_cmpint(records[i].now, ==, now);
+			g_assert_cmpint(items[i].now, ==, now);
 			first = MIN(first, event.timestamp);
 			last = MAX(last, event.timestamp);
 		}
+		g_assert_cmpuint(n_allocs, ==, outlet.n_allocs);
 	}
 	kmt_block_clear(&block);
 	g_assert_false(kmt_merge_next(merge, &event, &position));

@@ -33,6 +33,13 @@ static guint within_span(const KmtBooks *books, const KmtMatched *matched)
 	return n;
 }
 
+/* Is it about what others tell of, too? */
+static gboolean is_but_finding(const KmtExtra *extra)
+{
+	return extra->op == KMT_EXTRA_UNMATCHED ||
+	       (extra->op == KMT_EXTRA_DOUBLE && !extra->late_free);
+}
+
 static void consume(gpointer user, const KmtMatched *matched)
 {
 	KmtBooks *books = user;
@@ -51,6 +58,13 @@ static void consume(gpointer user, const KmtMatched *matched)
 				      : n;
 		guint to = MIN(place, n);
 
+		/* No figure depends on when it is counted. */
+		if (books->plain && place < n &&
+		    is_but_finding(matched->extras[next])) {
+			kmt_asked_extra(books, matched, matched->extras[next]);
+			next++;
+			continue;
+		}
 		if (books->plain)
 			kmt_plain_steps(books, matched, i, to);
 		else

@@ -299,19 +299,42 @@ void kmt_asked_at_time(KmtBooks *books, gint64 now)
 
 /* ---- records ---- */
 
+static void fill_slot(KmtBooks *books, KmtFindingSlot *slot)
+{
+	KmtTally *tally = books->aggregate->tally;
+	KmtTallySite to = {.address = slot->call_site,
+			   .kind = (KmtKind)slot->type};
+	KmtTallySite from;
+
+	if (slot->lot == NO_LOT) {
+		slot->count = kmt_tally_count(tally, slot->class, &to, NULL);
+		return;
+	}
+	from = site_of(books, slot->lot);
+	slot->count = kmt_tally_count(tally, slot->class, &from, &to);
+}
+
 static void tally_finding(KmtBooks *books, KmtTallyClass class,
 			  const KmtExtra *extra)
 {
-	KmtTallySite to = {.address = extra->event.call_site,
-			   .kind = (KmtKind)extra->event.type_id};
-	KmtTallySite from;
+	KmtFindingSlot key = {
+		.call_site = extra->event.call_site,
+		.lot = extra->op == KMT_EXTRA_UNMATCHED ? NO_LOT
+							: extra->object.lot,
+		.class = (guint8) class,
+		.type = extra->event.type_id,
+	};
+	KmtFindingSlot *slot =
+		&books->finding_slots[(key.call_site ^ key.lot) %
+				      G_N_ELEMENTS(books->finding_slots)];
 
-	if (extra->op == KMT_EXTRA_UNMATCHED) {
-		kmt_tally_add(books->aggregate->tally, class, &to, NULL);
-		return;
+	if (!slot->count || slot->call_site != key.call_site ||
+	    slot->lot != key.lot || slot->class != key.class ||
+	    slot->type != key.type) {
+		*slot = key;
+		fill_slot(books, slot);
 	}
-	from = site_of(books, extra->object.lot);
-	kmt_tally_add(books->aggregate->tally, class, &from, &to);
+	++*slot->count;
 }
 
 /* Those of records after the span are not decided with all that it takes. */

@@ -19,6 +19,17 @@ typedef struct {
 	guint8 known;
 } KmtLotBook;
 
+#define NO_LOT G_MAXUINT32
+
+/* Where findings of two call sites are counted, the older one's by a lot. */
+typedef struct {
+	guint64 call_site;
+	guint64 *count; /* NULL: nowhere yet */
+	guint32 lot;	/* NO_LOT: there is but one call site */
+	guint8 class;	/* KmtTallyClass */
+	guint8 type;	/* of call_site's record */
+} KmtFindingSlot;
+
 /* What the consumer works on. */
 typedef struct {
 	const KmtCapture *capture;
@@ -41,6 +52,7 @@ typedef struct {
 	guint64 records;		   /* so far */
 	guint64 extra_frees[KMT_N_KINDS];  /* if plain, those that no step told
 					    */
+	KmtFindingSlot finding_slots[64];  /* of those found lately */
 	KmtLotBook *lot_books;		   /* n_lot_books, by number */
 	guint32 n_lot_books;
 	guint32 n_plain;		   /* that plain steps may have */

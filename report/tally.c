@@ -4,13 +4,9 @@
 #include "report/tally.h"
 #include "trace/hash.h"
 
-/* What is found often, in a table where each key has one place. */
-#define N_FRONT 64
-
 struct KmtTally {
 	GHashTable *entries; /* of KmtTallyEntry, key and value in one */
-	KmtTallyEntry *front[N_FRONT];
-	guint64 seed; /* of the hash */
+	guint64 seed;	     /* of the hash */
 };
 
 static guint entry_hash(gconstpointer data)
@@ -55,31 +51,21 @@ void kmt_tally_free(KmtTally *tally)
 	g_free(tally);
 }
 
-static KmtTallyEntry *get_entry(KmtTally *tally, const KmtTallyEntry *key)
+guint64 *kmt_tally_count(KmtTally *tally, KmtTallyClass class,
+			 const KmtTallySite *first, const KmtTallySite *second)
 {
-	KmtTallyEntry *entry = g_hash_table_lookup(tally->entries, key);
-
-	if (entry)
-		return entry;
-	entry = g_new(KmtTallyEntry, 1);
-	*entry = *key;
-	g_hash_table_add(tally->entries, entry);
-	return entry;
-}
-
-void kmt_tally_add(KmtTally *tally, KmtTallyClass class,
-		   const KmtTallySite *first, const KmtTallySite *second)
-{
-	KmtTallyEntry key = {.class = class, .first = *first};
-	KmtTallyEntry **front;
+	KmtTallyEntry key = {.class = class, .first = *first}, *entry;
 
 	if (second)
 		key.second = *second;
 	key.hash = hash_key(tally, &key);
-	front = &tally->front[key.hash % N_FRONT];
-	if (!*front || !entry_equal(*front, &key))
-		*front = get_entry(tally, &key);
-	(*front)->count++;
+	entry = g_hash_table_lookup(tally->entries, &key);
+	if (!entry) {
+		entry = g_new(KmtTallyEntry, 1);
+		*entry = key;
+		g_hash_table_add(tally->entries, entry);
+	}
+	return &entry->count;
 }
 
 static int compare_sites(const KmtTallySite *a, const KmtTallySite *b)

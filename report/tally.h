@@ -40,9 +40,10 @@ KmtTally *kmt_tally_new(void);
 void kmt_tally_free(KmtTally *tally);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtTally, kmt_tally_free)
 
-/* second: NULL where the class has none. */
-void kmt_tally_add(KmtTally *tally, KmtTallyClass class,
-		   const KmtTallySite *first, const KmtTallySite *second);
+/* What counts such findings, as long as tally is.  second: NULL where the class
+ * has none. */
+guint64 *kmt_tally_count(KmtTally *tally, KmtTallyClass class,
+			 const KmtTallySite *first, const KmtTallySite *second);
 
 /*
  * The entries (const KmtTallyEntry) of a class, the most frequent first, then

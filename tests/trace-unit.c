@@ -136,7 +136,9 @@ static void test_merge_many_files(void)
 static KmtMatcher *matcher_new(const KmtCapture *capture, gint64 tolerance_ns)
 {
 	static const KmtMatchOps ops;
-	const KmtMatchOptions options = {.clock_tolerance_ns = tolerance_ns};
+	/* It remembers no more than it has to. */
+	const KmtMatchOptions options = {.clock_tolerance_ns = tolerance_ns,
+					 .shards = KMT_OBJ_KEEP};
 
 	return kmt_matcher_new(capture, &options, &ops, NULL);
 }
@@ -194,7 +196,7 @@ static void test_table_forgets(void)
 	KmtObjTable table;
 	guint64 i, entries = 0;
 
-	kmt_obj_table_init(&table, 0, FALSE);
+	kmt_obj_table_init(&table, 0, 0, FALSE);
 	for (i = 1; i <= 1000000; i++) {
 		guint64 hash = kmt_obj_hash(table.seed, i * 8, 0);
 		KmtEntry *e;
@@ -225,13 +227,13 @@ static void test_table_size(void)
 	KmtObjTable table;
 	guint64 i, bytes = 0;
 
-	kmt_obj_table_init(&table, 0, FALSE);
+	kmt_obj_table_init(&table, 0, 0, FALSE);
 	for (i = 1; i <= N; i++) {
 		guint64 hash = kmt_obj_hash(table.seed, i * 64, 0);
 		KmtEntry *e =
 			kmt_obj_add(&table, hash, 0, G_MININT64, G_MAXINT64);
 
-		kmt_obj_count_closed(&table, hash, -1);
+		table.n_closed--;
 		e->flags = KMT_ENTRY_LIVE;
 	}
 	for (i = 1; i <= N; i++) {
@@ -401,7 +403,10 @@ static void test_merge_counts(void)
 	g_autoptr(KmtCapture) capture = capture_new(1);
 	KmtCpuFile *file = capture->files->pdata[0];
 	g_autoptr(KmtMerge) merge = NULL;
-	KmtMerged records[KMT_BLOCK_RECORDS];
+	KmtItem items[KMT_BLOCK_RECORDS], *next;
+	KmtOrder order;
+	KmtOutlet outlet = {
+		.seed = 1, .n_shards = 1, .order = &order, .next = &next};
 	KmtBlock block;
 	guint i;
 
@@ -412,11 +417,12 @@ static void test_merge_counts(void)
 	file->n_records = G_N_ELEMENTS(times);
 	merge = kmt_merge_new(capture);
 	kmt_block_init(&block);
-	g_assert_true(kmt_merge_fill(merge, &block, records));
+	next = items;
+	g_assert_true(kmt_merge_fill(merge, &block, &outlet));
 	g_assert_cmpuint(block.n, ==, 5);
-	g_assert_cmpint(records[2].event->timestamp, ==, 3);
-	g_assert_cmpint(records[2].now, ==, 9);
-	g_assert_false(kmt_merge_fill(merge, &block, records));
+	g_assert_cmpint(items[2].event->timestamp, ==, 3);
+	g_assert_cmpint(items[2].now, ==, 9);
+	g_assert_false(kmt_merge_fill(merge, &block, &outlet));
 	g_assert_cmpuint(block.n, ==, 0);
 	g_assert_cmpuint(kmt_merge_unordered(merge), ==, 1);
 	g_assert_cmpuint(kmt_merge_skipped(merge), ==, 1);

@@ -106,8 +106,10 @@ void kmt_addr_set_add(KmtAddrSet *set, guint64 address)
 gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address)
 {
 	guint64 n = number(set, address);
-	const Block *block =
-		find(set->blocks, set->mask, set->seed, n / BLOCK_BITS + 1);
+	const Block *block;
 
+	if (!set->used)
+		return FALSE;
+	block = find(set->blocks, set->mask, set->seed, n / BLOCK_BITS + 1);
 	return block->bits >> n % BLOCK_BITS & 1;
 }

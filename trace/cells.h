@@ -105,14 +105,15 @@ guint64 kmt_cells_word(KmtCells *cells, const KmtRawEvent *event, guint16 file);
 guint32 kmt_cells_miss(KmtCells *cells, KmtLotSlot *front,
 		       const KmtRawEvent *event, guint64 word);
 
-/* The lot of what event, an ALLOC of capture->files[file], allocates. */
-static inline guint32 kmt_cells_lot(KmtCells *cells, const KmtRawEvent *event,
-				    guint16 file)
+/* The lot of what event, an ALLOC of capture->files[file], allocates.  parts
+ * are those of cells. */
+static inline guint32 kmt_cells_lot(KmtCells *cells, KmtCellParts parts,
+				    const KmtRawEvent *event, guint16 file)
 {
 	guint64 word = event->type_id, hash;
 	KmtLotSlot *front;
 
-	if (G_UNLIKELY(cells->parts))
+	if (G_UNLIKELY(parts))
 		word |= kmt_cells_word(cells, event, file);
 	/* A lot that is found slowly is all that a bad hash does. */
 	hash = (event->call_site +

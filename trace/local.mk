@@ -17,6 +17,7 @@ trace_libtrace_a_SOURCES = \
 	trace/merge.c trace/merge.h \
 	trace/objtable.c trace/objtable.h \
 	trace/operands.c \
+	trace/outlet.h \
 	trace/pipeline.c trace/pipeline.h \
 	trace/source.c trace/source.h \
 	trace/space.h \

@@ -102,12 +102,6 @@ static inline void kmt_touch(const KmtMatcher *m, KmtEntry *e, guint16 file,
 {
 	guint64 age;
 
-	/* No other CPU then and now, as nearly always. */
-	if (G_LIKELY(e->last_file == file &&
-		     e->other_delta_ns == KMT_DELTA_NONE)) {
-		e->last_ts = now;
-		return;
-	}
 	/* Longer ago than any tolerance is long enough: no sum is too large. */
 	age = MIN(kmt_distance(e->last_ts, now), KMT_DELTA_NONE);
 	age += e->other_delta_ns & -(guint64)(e->last_file == file);
@@ -160,9 +154,8 @@ static inline gboolean kmt_free_at_once(const KmtEntry *e, guint type)
 	       e->type == type;
 }
 
-/* The record of an item that is not for kmt_match_step(), or whose time has
- * come with which something is due.  e: what may be the entry of its address.
- */
+/* The record of an item that is not for kmt_match_step().  Before it, all is
+ * decided whose time has come.  e: what may be the entry of its address. */
 void kmt_match_slowly(KmtMatcher *m, KmtEntry *e, KmtItem *item);
 
 G_STATIC_ASSERT((guint)KMT_STEP_ALLOC == KMEMTRACE_EVENT_ALLOC);
@@ -170,36 +163,45 @@ G_STATIC_ASSERT((guint)KMT_STEP_FREE == KMEMTRACE_EVENT_FREE);
 G_STATIC_ASSERT((KMT_STEP_ALLOC & 1) && !(KMT_STEP_FREE & 1));
 G_STATIC_ASSERT(KMT_STEP_ALLOC == 1 && KMT_STEP_FREE == KMT_ENTRY_LIVE + 1);
 
-/* Two bytes as a number: 1 in the first one. */
-#define KMT_FIRST_BYTE (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0x1 : 0x100)
+/* A key's op, or flags, as a number: 1. */
+#define KMT_KEY_OP   (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 1u << 16 : 1u << 8)
+#define KMT_KEY_FILE (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0xffffu : 0xffff0000u)
+
 /*
  * Makes a step of an item: hash is known, op is that of the record, and lot and
- * remote are of what an ALLOC allocates.  e: as kmt_obj_prefetch_entry() said.
+ * remote are of what an ALLOC allocates.  e: what may be its entry, or
+ * kmt_obj_none.
  * Whether it is an ALLOC or a FREE cannot be foretold; both go the same way
  * here, as long as the address is closed or live as it has to be.  Returns
- * FALSE if not: it is for kmt_match_slowly().
+ * FALSE if not: it is for kmt_match_slowly().  What waits for a decision need
+ * not be looked at, as it is of other addresses.  n_closed: of the table.
  */
-static inline gboolean kmt_match_step(KmtMatcher *m, KmtItem *item, KmtEntry *e)
+static inline gboolean kmt_match_step(const KmtMatcher *m, KmtItem *item,
+				      KmtEntry *e, guint64 *n_closed)
 {
-	guint64 hash = item->hash;
-	guint is_alloc = item->op & 1;
+	guint64 is_alloc = -(guint64)(item->op & 1); /* a mask, for no branch */
+	/* The flags that it has to have are below its op by one. */
+	guint32 key = e->key, wanted = item->key - KMT_KEY_OP;
 	guint32 lot = e->lot;
 
-	/* The flags that it has to have are below its op by one. */
-	if (G_UNLIKELY(e->hash != hash ||
-		       e->state != (guint16)(item->step - KMT_FIRST_BYTE)))
+	if (G_UNLIKELY(e->hash != item->hash))
 		return FALSE;
-	/* What a FREE frees is what its ALLOC allocated.  With a mask, or the
-	 * compiler makes a branch of it. */
-	lot ^= (item->lot ^ lot) & -(guint32)is_alloc;
+	if (G_UNLIKELY((key ^ wanted) & ~KMT_KEY_FILE))
+		return FALSE;
+	/* What a FREE frees is what its ALLOC allocated. */
+	lot ^= (item->lot ^ lot) & (guint32)is_alloc;
 	item->lot = e->lot = lot;
 	item->born = e->last_ts;
 	item->born_file = e->last_file;
+	*n_closed += 1 + 2 * is_alloc;
 	/* As large as it is read: the same may be freed and taken at once. */
-	e->state ^= KMT_FIRST_BYTE;
-	kmt_obj_count_closed(&m->table, hash, 1 - 2 * (gint)is_alloc);
-	if (G_UNLIKELY(e->last_file != item->file))
-		item->cross = !is_alloc;
+	e->key = key ^ KMT_KEY_OP;
+	/* No other CPU then and now, as nearly always. */
+	if (G_LIKELY(key == wanted && e->other_delta_ns == KMT_DELTA_NONE)) {
+		e->last_ts = item->now;
+		return TRUE;
+	}
+	item->cross = key != wanted && !is_alloc;
 	kmt_touch(m, e, item->file, item->now);
 	return TRUE;
 }

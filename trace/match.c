@@ -73,6 +73,7 @@ KmtMatcher *kmt_matcher_new(const KmtCapture *capture,
 	m->cells = options->cells;
 	find_loss(m, capture);
 	kmt_obj_table_init(&m->table, options->hash_seed,
+			   KMT_OBJ_KEEP / MAX(1, options->shards),
 			   options->keep_indexes);
 	kmt_asides_init(m);
 	return m;
@@ -201,7 +202,7 @@ static gboolean alloc_at_once(KmtMatcher *m, KmtEntry **entry,
 			return FALSE;
 		kmt_review_alloc(m, e, file);
 	}
-	kmt_obj_count_closed(&m->table, hash, -1);
+	m->table.n_closed--;
 	kmt_touch(m, e, file, m->now);
 	e->flags |= KMT_ENTRY_LIVE;
 	e->type = event->type_id;
@@ -209,15 +210,14 @@ static gboolean alloc_at_once(KmtMatcher *m, KmtEntry **entry,
 	return TRUE;
 }
 
-static void close_at_once(KmtMatcher *m, KmtEntry *e, guint64 hash,
-			  guint16 file)
+static void close_at_once(KmtMatcher *m, KmtEntry *e, guint16 file)
 {
 	if (G_UNLIKELY(e->flags != KMT_ENTRY_LIVE)) {
 		kmt_review_close(m, e, file);
 		e->flags &= ~KMT_ENTRY_MAYBE_FREED;
 	}
 	e->flags &= ~KMT_ENTRY_LIVE;
-	kmt_obj_count_closed(&m->table, hash, 1);
+	m->table.n_closed++;
 	kmt_touch(m, e, file, m->now);
 }
 
@@ -250,15 +250,19 @@ void kmt_match_slowly(KmtMatcher *m, KmtEntry *e, KmtItem *item)
 	m->now = item->now;
 	if (m->now > m->due) {
 		kmt_expire(m, FALSE);
-		if (kmt_match_step(m, item, e))
+		if (kmt_match_step(m, item, e, &m->table.n_closed))
 			return;
 	}
 	if (!kmt_obj_is(e, hash, kmt_space_of(item->type)) ||
 	    e == &kmt_obj_none)
 		e = kmt_obj_find(&m->table, hash, kmt_space_of(item->type));
+	/* Here, too, lest it is looked for like this again. */
+	if (e)
+		*kmt_obj_front(&m->table, hash) = e;
 	if (item->op == KMT_STEP_ALLOC) {
 		if (alloc_at_once(m, &e, item->event, item->file, hash,
 				  item->lot)) {
+			*kmt_obj_front(&m->table, hash) = e;
 			return;
 		}
 	} else if (kmt_free_at_once(e, item->type)) {
@@ -266,7 +270,7 @@ void kmt_match_slowly(KmtMatcher *m, KmtEntry *e, KmtItem *item)
 		item->born = e->last_ts;
 		item->born_file = e->last_file;
 		item->cross = item->born_file != item->file;
-		close_at_once(m, e, hash, item->file);
+		close_at_once(m, e, item->file);
 		return;
 	}
 	contest(m, e, item);
@@ -289,7 +293,8 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 	e = kmt_obj_find(&m->table, r.hash, space);
 	if (event->event_id == KMEMTRACE_EVENT_ALLOC) {
 		if (m->cells)
-			r.lot = kmt_cells_lot(m->cells, event, file);
+			r.lot = kmt_cells_lot(m->cells, m->cells->parts, event,
+					      file);
 		if (!alloc_at_once(m, &e, event, file, r.hash, r.lot)) {
 			kmt_contest_alloc(m, e, &r);
 			return;
@@ -300,7 +305,7 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 		kmt_tell_alloc(m, &object, &r);
 	} else if (kmt_free_at_once(e, event->type_id)) {
 		object = kmt_entry_object(m, e, r.hash);
-		close_at_once(m, e, r.hash, file);
+		close_at_once(m, e, file);
 		kmt_tell_free(m, &object, &r);
 	} else {
 		kmt_contest_free(m, e, &r);

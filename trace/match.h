@@ -30,39 +30,6 @@ typedef struct {
 	guint64 index; /* of the ALLOC record in its file, if they are kept */
 } KmtObject;
 
-/* What matching makes of a record that is certain at once, as nearly every one
- * is.  The numbers are those of enum kmemtrace_event_id. */
-typedef enum {
-	KMT_STEP_NONE,
-	KMT_STEP_ALLOC,
-	KMT_STEP_FREE,
-} KmtStepOp;
-
-/* A record on its way through the pipeline: what merging says of it, then what
- * matching does. */
-typedef struct {
-	const KmtRawEvent *event;
-	gint64 now; /* merged time, ns */
-	union {
-		guint64 hash; /* of the address, before matching */
-		gint64 born;  /* FREE: merged time of the allocation, ns */
-	};
-	guint32 lot; /* of the object, see trace/cells.h */
-	union {
-		struct {
-			guint8 op;   /* KmtStepOp */
-			guint8 type; /* of the record: enum kmemtrace_type_id */
-		};
-		guint16 step; /* both */
-	};
-	guint8 remote;	   /* ALLOC: of a node that is not the CPU's */
-	guint8 cross;	   /* FREE: born_file is not file */
-	guint16 place;	   /* number in its block */
-	guint16 file;	   /* index in capture->files */
-	guint16 born_file; /* FREE: that of the allocation */
-} KmtItem;
-G_STATIC_ASSERT(sizeof(KmtItem) == 40 || sizeof(void *) < 8);
-
 typedef enum {
 	/* First sight of that address. */
 	KMT_UNMATCHED_BEFORE_TRACE,
@@ -144,6 +111,7 @@ typedef struct {
 	KmtCells *cells;
 	gboolean keep_indexes;
 	guint64 hash_seed; /* odd; that matchers share; 0: of its own */
+	guint shards;	   /* matchers that share the addresses; 0: it alone */
 } KmtMatchOptions;
 
 KmtMatcher *kmt_matcher_new(const KmtCapture *capture,

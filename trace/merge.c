@@ -10,6 +10,9 @@
 
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 
+/* What is asked for of a file before it is needed, bytes. */
+#define AHEAD 2048
+
 /* Longer without any record is told of. */
 #define GAP_NS ((guint64)(3600 * NS_PER_S))
 
@@ -316,17 +319,17 @@ static inline void go_on(KmtMerge *merge, gint64 now, guint file)
 }
 
 /* A block is short: most need no second look. */
-static void find_gap(KmtMerge *merge, const KmtMerged *records, guint n)
+static void find_gap(KmtMerge *merge, KmtItem *const *items, guint n)
 {
-	gint64 last = records[n - 1].now;
+	gint64 last = items[n - 1]->now;
 	guint i;
 
-	if ((guint64)last - (guint64)MIN(merge->now, records[0].now) < GAP_NS) {
+	if ((guint64)last - (guint64)MIN(merge->now, items[0]->now) < GAP_NS) {
 		merge->now = last;
 		return;
 	}
 	for (i = 0; i < n; i++)
-		go_on(merge, records[i].now, records[i].file);
+		go_on(merge, items[i]->now, items[i]->file);
 }
 
 gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
@@ -374,16 +377,14 @@ static Runner runner_up(const KmtMerge *merge)
 	return next;
 }
 
-/* Puts the record that a source has into the block.  Returns FALSE if what is
- * behind it is not simply the next one. */
-static inline gboolean take(KmtMerge *merge, guint32 id, KmtMerged *record)
+/* Puts out the record that a source has.  Returns FALSE if what is behind it is
+ * not simply the next one. */
+static inline gboolean take(KmtMerge *merge, guint32 id, KmtOutlet *outlet)
 {
 	Source *s = &merge->sources[id];
-	const KmtRawEvent *event;
+	const KmtRawEvent *event = (const KmtRawEvent *)s->next;
 
-	record->event = (const KmtRawEvent *)s->next;
-	record->now = s->now;
-	record->file = (guint16)id;
+	kmt_outlet_put(outlet, event, s->now, id);
 	s->next += s->stride;
 	s->index++;
 	event = (const KmtRawEvent *)s->next;
@@ -391,16 +392,14 @@ static inline gboolean take(KmtMerge *merge, guint32 id, KmtMerged *record)
 		       !usable(s->record_size, s->last_type, event)))
 		return FALSE;
 	/* With many files the processor does not see what is next. */
-	__builtin_prefetch(s->next + 16 * (gsize)s->stride);
+	__builtin_prefetch(s->next + AHEAD);
 	take_time(merge, s, event);
 	return TRUE;
 }
 
-/*
- * Puts records of the winner into the block from n on, as long as no other
- * source has an earlier one.  Returns how many are in the block then.
- */
-static guint fill_from(KmtMerge *merge, KmtMerged *records, guint n)
+/* Puts out records of the winner, as long as no other source has an earlier
+ * one. */
+static void fill_from(KmtMerge *merge, KmtOutlet *outlet)
 {
 	guint32 id = merge->winner.id;
 	const Source *s = &merge->sources[id];
@@ -410,14 +409,13 @@ static guint fill_from(KmtMerge *merge, KmtMerged *records, guint n)
 	gboolean ties = next.key > merge->stop || id < next.id;
 
 	do {
-		if (!take(merge, id, &records[n++])) {
+		if (!take(merge, id, outlet)) {
 			replay(merge, merge->n + id, runner_of(merge, id));
-			return n;
+			return;
 		}
-	} while (n < KMT_BLOCK_RECORDS &&
+	} while (outlet->n < KMT_BLOCK_RECORDS &&
 		 (s->now < limit || (s->now == limit && ties)));
 	replay(merge, merge->n + id, (Runner){s->now, id});
-	return n;
 }
 
 /* So many records can be taken of a source, so that one is left. */
@@ -426,14 +424,21 @@ static inline guint64 spare(const Source *s)
 	return (guint64)(s->end - s->next) / s->stride - 1;
 }
 
-/* Some were taken, up to next, all of them simple. */
-static inline void go_to(Source *s, const guint8 *next, gint64 now)
+static inline const KmtRawEvent *at(guint64 address)
 {
-	if (next == s->next)
+	return (const KmtRawEvent *)(guintptr)address;
+}
+
+/* Some were taken, up to next, all of them simple. */
+static inline void go_to(Source *s, guint64 next)
+{
+	const guint8 *record = (const guint8 *)at(next);
+
+	if (record == s->next)
 		return;
-	s->index += (guint64)(next - s->next) / s->stride;
-	s->next = next;
-	s->now = s->last = now;
+	s->index += (guint64)(record - s->next) / s->stride;
+	s->next = record;
+	s->now = s->last = at(next)->timestamp;
 }
 
 /* The first bytes of a record as a number: event_id, type_id, event_size. */
@@ -446,61 +451,51 @@ static inline guint32 head_of(const KmtRawEvent *event)
 }
 
 /*
- * Puts records of two sources of one format, left of them at most, into the
- * block, as long as what is behind each of them is simply the next one.  What
- * changes with each record is in the processor's registers: of the source that
- * is next, and of the other; they are swapped under a mask.  Returns how many
- * are in the block then.
+ * Puts out records of two sources of one format, so that there are n, as long
+ * as what is behind each of them is simply the next one.  Which source is next
+ * cannot be foretold, so that no branch depends on it.
  */
-static guint take_two(Source *a, Source *b, KmtMerged *records, guint n,
-		      guint64 left)
+static void take_two(Source *a, Source *b, KmtOutlet *outlet, guint n)
 {
 	const struct kmemtrace_event first = {.event_id = KMEMTRACE_EVENT_ALLOC,
 					      .event_size =
 						      (guint16)a->record_size};
 	const guint32 first_head = head_of((const KmtRawEvent *)&first);
 	const guint32 last_head = a->last_type << 8 | 1; /* less first_head */
-	const guint stride = a->stride, ahead = 16 * stride;
-	guint64 id = b->now < a->now, swap = -id;
-	guint64 next = (guint64)(guintptr)(id ? b : a)->next;
-	guint64 other = (guint64)(guintptr)(id ? a : b)->next;
-	guint64 now = (guint64)(id ? b : a)->now;
-	guint64 other_now = (guint64)(id ? a : b)->now;
-	KmtMerged *record = records + n, *end = record + left;
+	const guint64 stride = a->stride;
+	guint64 next_a = (guint64)(guintptr)a->next;
+	guint64 next_b = (guint64)(guintptr)b->next;
+	KmtOutlet out = *outlet; /* in the processor's registers */
 
-	for (; record != end; record++) {
-		const KmtRawEvent *event =
-			(const KmtRawEvent *)(guintptr)(next + stride);
+	if (a->now != a->last || b->now != b->last)
+		return;
+	while (out.n < n) {
+		gint64 now_a = at(next_a)->timestamp;
+		gint64 now_b = at(next_b)->timestamp, now = MIN(now_a, now_b);
+		guint id = now_b < now_a;
+		guint64 is_b = -(guint64)id, skip_b = stride & is_b;
+		guint64 next = next_a ^ ((next_a ^ next_b) & is_b);
+		const KmtRawEvent *event = at(next + stride);
 		guint32 head = head_of(event) - first_head;
-		gint64 then = event->timestamp;
 
 		if (G_UNLIKELY(head > last_head || head & 0xfe || !event->ptr ||
-			       then < (gint64)now))
+			       event->timestamp < now))
 			break;
-		__builtin_prefetch((const guint8 *)event + ahead);
-		record->event = (const KmtRawEvent *)(guintptr)next;
-		record->now = (gint64)now;
-		record->file = (guint16)id;
-		swap = -(guint64)(((gint64)other_now < then) |
-				  ((other_now == (guint64)then) & id));
-		now = (guint64)then ^ (((guint64)then ^ other_now) & swap);
-		other_now ^= now ^ (guint64)then;
-		next = (guint64)(guintptr)event;
-		other ^= next;
-		next ^= other & swap;
-		other ^= next;
-		id ^= swap & 1;
+		__builtin_prefetch((const guint8 *)event + AHEAD);
+		next_a += stride - skip_b;
+		next_b += skip_b;
+		kmt_outlet_put(&out, at(next), now, id);
 	}
-	go_to(id ? b : a, (const guint8 *)(guintptr)next, (gint64)now);
-	go_to(id ? a : b, (const guint8 *)(guintptr)other, (gint64)other_now);
-	return (guint)(record - records);
+	*outlet = out;
+	go_to(a, next_a);
+	go_to(b, next_b);
 }
 
 /*
  * Likewise of two sources that both have a record, as many captures have no
  * more: without a tree, and without a guess about which one is next.
  */
-static guint fill_from_two(KmtMerge *merge, KmtMerged *records, guint n)
+static void fill_from_two(KmtMerge *merge, KmtOutlet *outlet)
 {
 	Source *a = &merge->sources[0], *b = &merge->sources[1];
 	gboolean alike =
@@ -510,25 +505,25 @@ static guint fill_from_two(KmtMerge *merge, KmtMerged *records, guint n)
 
 	do {
 		if (alike)
-			n = take_two(a, b, records, n,
-				     MIN(KMT_BLOCK_RECORDS - n,
-					 MIN(spare(a), spare(b))));
+			take_two(a, b, outlet,
+				 (guint)MIN(KMT_BLOCK_RECORDS,
+					    outlet->n +
+						    MIN(spare(a), spare(b))));
 		id = b->now < a->now;
-		if (n == KMT_BLOCK_RECORDS)
+		if (outlet->n == KMT_BLOCK_RECORDS)
 			break;
 		/* Perhaps the next one is not so simple. */
-		if (!take(merge, id, &records[n++])) {
+		if (!take(merge, id, outlet)) {
 			runner = runner_of(merge, id);
 			goto out;
 		}
 		id = b->now < a->now;
-	} while (n < KMT_BLOCK_RECORDS);
+	} while (outlet->n < KMT_BLOCK_RECORDS);
 	runner = (Runner){merge->sources[id].now, id};
 out:
 	other = (Runner){merge->sources[!id].now, !id};
 	merge->winner = before(runner, other) ? runner : other;
 	merge->runners[1] = before(runner, other) ? other : runner;
-	return n;
 }
 
 void kmt_merge_release(KmtMerge *merge, const KmtBlock *block)
@@ -549,35 +544,36 @@ static void keep_piece(const KmtMerge *merge, KmtBlock *block, Source *s)
 	s->kept = merge->fills;
 }
 
-gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block,
-			KmtMerged records[KMT_BLOCK_RECORDS])
+gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block, KmtOutlet *outlet)
 {
-	guint n = 0, i;
+	guint i;
 
 	g_ptr_array_set_size(block->pieces, 0);
 	merge->fills++;
-	while (n < KMT_BLOCK_RECORDS && merge->winner.id < merge->n &&
+	outlet->n = outlet->n_allocs = 0;
+	while (outlet->n < KMT_BLOCK_RECORDS && merge->winner.id < merge->n &&
 	       merge->winner.key <= merge->stop) {
 		keep_piece(merge, block, &merge->sources[merge->winner.id]);
 		if (merge->n == 2 && merge->runners[1].id < 2 &&
 		    merge->stop == G_MAXINT64) {
 			keep_piece(merge, block,
 				   &merge->sources[merge->runners[1].id]);
-			n = fill_from_two(merge, records, n);
+			fill_from_two(merge, outlet);
 		} else {
-			n = fill_from(merge, records, n);
+			fill_from(merge, outlet);
 		}
 	}
-	block->n = n;
+	block->n = outlet->n;
 	g_array_set_size(block->ends, merge->n);
 	for (i = 0; i < merge->n; i++)
 		g_array_index(block->ends, guint64, i) =
 			merge->sources[i].index;
-	if (n) {
-		merge->last = MAX(merge->last, records[n - 1].now);
-		find_gap(merge, records, n);
+	if (block->n) {
+		merge->last = MAX(merge->last,
+				  outlet->order->items[block->n - 1]->now);
+		find_gap(merge, outlet->order->items, block->n);
 	}
-	return n > 0;
+	return block->n > 0;
 }
 
 static gboolean time_at(const KmtCpuFile *file, guint64 index, gint64 *time)

@@ -8,6 +8,7 @@
 #ifndef KMEMTRACE_MERGE_H
 #define KMEMTRACE_MERGE_H
 
+#include "trace/outlet.h"
 #include "trace/source.h"
 
 typedef struct KmtMerge KmtMerge;
@@ -33,21 +34,9 @@ typedef struct {
 gboolean kmt_merge_next(KmtMerge *merge, struct kmemtrace_event *event,
 			KmtPosition *position);
 
-/* The tests take few, so that much happens across blocks. */
-#ifndef KMT_BLOCK_RECORDS
-#define KMT_BLOCK_RECORDS 1024
-#endif
-
-typedef struct {
-	/* What a FREE does not define of it is undefined. */
-	const KmtRawEvent *event;
-	gint64 now;   /* merged time, ns */
-	guint16 file; /* index in capture->files */
-} KmtMerged;
-
 /* What records are in, for as long as somebody looks at them. */
 typedef struct {
-	guint n;
+	guint n; /* records; what a FREE does not define is undefined */
 	GPtrArray *pieces; /* of KmtPiece */
 	GArray *ends; /* for each file, the index of what is not in it yet */
 } KmtBlock;
@@ -57,11 +46,11 @@ void kmt_block_clear(KmtBlock *block);
 
 /*
  * As many as fit at once, and the same as kmt_merge_next() without a copy:
- * block->n of them in records, and what they are in in block, until it is
- * filled again or cleared.  Returns FALSE, with block->n 0, at the end.
+ * block->n of them in what outlet has room for, and what they are in in block,
+ * until it is filled again or cleared.  Returns FALSE, with block->n 0, at the
+ * end.
  */
-gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block,
-			KmtMerged records[KMT_BLOCK_RECORDS]);
+gboolean kmt_merge_fill(KmtMerge *merge, KmtBlock *block, KmtOutlet *outlet);
 
 /*
  * Nobody looks at the records of block, or of one before it, any more: the

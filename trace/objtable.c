@@ -7,13 +7,12 @@
 
 /* The tests take few, to make it forget often. */
 #ifndef OBJ_FIRST_GROUPS
-#define OBJ_FIRST_GROUPS 8
+#define OBJ_FIRST_GROUPS 32
+#endif
+#ifndef OBJ_FIRST_ENTRIES
+#define OBJ_FIRST_ENTRIES 16
 #endif
 
-/* So many closed entries a segment keeps in any case. */
-#ifndef OBJ_MIN_CLOSED
-#define OBJ_MIN_CLOSED 128
-#endif
 /* So many entries are looked at for one to forget, and if there is none so many
  * are added before the next attempt. */
 #define MAX_SEARCH 64
@@ -39,7 +38,20 @@ static guint64 inverse(guint64 odd)
 	return x;
 }
 
-void kmt_obj_table_init(KmtObjTable *table, guint64 seed, gboolean keep_indexes)
+/* A segment's entries have no place any more. */
+static void clear_front(KmtObjTable *table, const KmtObjSegment *s)
+{
+	guint n = G_N_ELEMENTS(table->front) / KMT_OBJ_SEGMENTS;
+	KmtEntry **front = table->front + n * (guint)(s - table->segments);
+	guint i;
+
+	G_STATIC_ASSERT(KMT_OBJ_FRONT_BITS >= KMT_OBJ_SEGMENT_BITS);
+	for (i = 0; i < n; i++)
+		front[i] = &kmt_obj_none;
+}
+
+void kmt_obj_table_init(KmtObjTable *table, guint64 seed, guint64 keep,
+			gboolean keep_indexes)
 {
 	guint i;
 
@@ -47,6 +59,7 @@ void kmt_obj_table_init(KmtObjTable *table, guint64 seed, gboolean keep_indexes)
 	g_assert(!seed || seed & 1);
 	table->seed = seed ? seed : kmt_hash_odd_seed();
 	table->inverse = inverse(table->seed);
+	table->keep = keep;
 	table->keep_indexes = keep_indexes;
 	table->seen[KMT_SPACE_SLAB] = kmt_addr_set_new(3);
 	table->seen[KMT_SPACE_PAGES] = kmt_addr_set_new(12);
@@ -57,6 +70,7 @@ void kmt_obj_table_init(KmtObjTable *table, guint64 seed, gboolean keep_indexes)
 		new_groups(&table->segments[i],
 			   OBJ_FIRST_GROUPS +
 				   OBJ_FIRST_GROUPS * i / KMT_OBJ_SEGMENTS);
+		clear_front(table, &table->segments[i]);
 	}
 }
 
@@ -110,7 +124,7 @@ static void remove_slot(KmtObjSegment *s, guint64 hash, guint32 number)
 }
 
 /* Slots that are at most 4/5 full, counting the ones that are gone. */
-static void make_slots(KmtObjTable *table, KmtObjSegment *s)
+static void make_slots(KmtObjSegment *s)
 {
 	guint32 i, n = s->n_groups;
 
@@ -122,7 +136,6 @@ static void make_slots(KmtObjTable *table, KmtObjSegment *s)
 		n *= 2;
 	g_aligned_free(s->groups);
 	new_groups(s, n);
-	table->moves++;
 	for (i = 0; i < s->n_entries; i++)
 		put_slot(s, s->entries[i].hash, i);
 }
@@ -132,11 +145,13 @@ static void make_entries(KmtObjTable *table, KmtObjSegment *s)
 {
 	if (s->n_entries < s->n_allocated)
 		return;
-	s->n_allocated = MAX(16, s->n_allocated + s->n_allocated / 2);
+	s->n_allocated =
+		MAX(OBJ_FIRST_ENTRIES, s->n_allocated + s->n_allocated / 2);
 	if (s->n_allocated >= KMT_SLOT_NUMBER_MASK - 1)
 		g_error("more than %u live objects",
 			KMT_SLOT_NUMBER_MASK * KMT_OBJ_SEGMENTS);
 	s->entries = g_renew(KmtEntry, s->entries, s->n_allocated);
+	clear_front(table, s);
 	table->moves++;
 	if (table->keep_indexes)
 		s->indexes = g_renew(guint64, s->indexes, s->n_allocated);
@@ -180,19 +195,20 @@ KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 		      gint64 forget_from, gint64 forget_to)
 {
 	KmtObjSegment *s = kmt_obj_segment(table, hash);
-	guint32 *n_closed = &table->n_closed[s - table->segments];
 	KmtEntry *e = NULL;
 
-	make_slots(table, s);
+	make_slots(s);
 	if (s->patience)
 		s->patience--;
-	else if (*n_closed >= OBJ_MIN_CLOSED &&
-		 *n_closed >= (s->n_entries - *n_closed) / 10)
+	else if (s->n_entries && table->n_closed &&
+		 table->n_entries >= table->keep &&
+		 table->n_closed >= (table->n_entries - table->n_closed) / 10)
 		e = forget_one(table, s, forget_from, forget_to);
 	if (!e) {
 		make_entries(table, s);
 		e = &s->entries[s->n_entries++];
-		(*n_closed)++;
+		table->n_entries++;
+		table->n_closed++;
 	}
 	put_slot(s, hash, (guint32)(e - s->entries));
 	memset(e, 0, sizeof(*e));
@@ -206,11 +222,4 @@ gboolean kmt_obj_was_forgotten(const KmtObjTable *table, guint64 ptr,
 			       KmtSpace space)
 {
 	return kmt_addr_set_contains(table->seen[space], ptr);
-}
-
-guint64 *kmt_obj_index(KmtObjTable *table, guint64 hash, const KmtEntry *e)
-{
-	KmtObjSegment *s = kmt_obj_segment(table, hash);
-
-	return s->indexes ? &s->indexes[e - s->entries] : NULL;
 }

@@ -4,11 +4,11 @@
  * ones, and some that were closed lately.  Internal to trace/.
  *
  * A hash table of 4-byte slots over a dense array of 32-byte entries.  At its
- * largest that takes 48 bytes for each live address: a tenth more entries for
- * closed ones, and slots that are 3/5 full on average.  It is cut into
- * segments, each of which doubles at another size than its neighbours, so that
- * growing never holds more than a small part of the table twice, and no number
- * of entries finds all of it just grown.
+ * largest that takes 48 bytes for each live address, from some number of them
+ * on: a tenth more entries for closed ones, and slots that are 3/5 full on
+ * average.  It is cut into segments, each of which doubles at another size than
+ * its neighbours, so that growing never holds more than a small part of the
+ * table twice, and no number of entries finds all of it just grown.
  */
 #ifndef KMEMTRACE_OBJTABLE_H
 #define KMEMTRACE_OBJTABLE_H
@@ -56,16 +56,19 @@ typedef struct {
 	/* What the matcher keeps elsewhere; 0: nothing. */
 	guint32 aside : KMT_ASIDE_BITS;
 	guint32 unconfirmed : 4; /* records since UNCONFIRMED was set */
-	guint16 last_file;
 	union {
 		struct {
+			guint16 last_file;
 			guint8 flags;
 			guint8 type; /* enum kmemtrace_type_id */
 		};
-		guint16 state; /* both */
+		guint32 key; /* all three, as those of KmtItem */
 	};
 } KmtEntry;
 G_STATIC_ASSERT(sizeof(KmtEntry) == 32);
+
+/* Of no address: its flags are those of none. */
+extern KmtEntry kmt_obj_none;
 
 /* The tests take few. */
 #ifndef KMT_OBJ_SEGMENT_BITS
@@ -99,39 +102,38 @@ typedef struct {
 } KmtObjSegment;
 G_STATIC_ASSERT(sizeof(KmtObjSegment) == 64 || sizeof(void *) < 8);
 
+/* Most records are of an address that had one not long ago: by the upper bits
+ * of its hash its entry is found at once. */
+#ifndef KMT_OBJ_FRONT_BITS
+#define KMT_OBJ_FRONT_BITS 12
+#endif
+
 typedef struct {
 	KmtObjSegment segments[KMT_OBJ_SEGMENTS];
-	guint32 n_closed[KMT_OBJ_SEGMENTS]; /* entries that are not live */
-	guint32 moves;			    /* of groups or entries, so far */
-	KmtAddrSet *seen[KMT_N_SPACES];	    /* what was forgotten */
-	guint64 seed;			    /* of the hash */
-	guint64 inverse;		    /* of seed, modulo 2^64 */
+	/* Entries, whose address may be another by now, or kmt_obj_none. */
+	KmtEntry *front[1 << KMT_OBJ_FRONT_BITS];
+	guint64 n_entries;
+	guint64 n_closed;		/* of them, those that are not live */
+	guint32 moves;			/* of entries, so far */
+	KmtAddrSet *seen[KMT_N_SPACES]; /* what was forgotten */
+	guint64 seed;			/* of the hash */
+	guint64 inverse;		/* of seed, modulo 2^64 */
+	guint64 keep;
 	gboolean keep_indexes;
 } KmtObjTable;
 
-/* seed: of the hash, odd; 0 for one that nobody knows. */
-void kmt_obj_table_init(KmtObjTable *table, guint64 seed,
-			gboolean keep_indexes);
-void kmt_obj_table_clear(KmtObjTable *table);
-
-/* Spaces differ in bits that the addresses of a kernel have in common: two of
- * them in none, but their addresses do. */
-static inline guint64 kmt_obj_space(guint type)
-{
-	G_STATIC_ASSERT(KMEMTRACE_TYPE_CACHE < 2 && KMEMTRACE_TYPE_PAGES == 2 &&
-			KMEMTRACE_TYPE_PERCPU == 3 &&
-			KMEMTRACE_TYPE_VMALLOC == 4);
-	return (guint64)(type & 6) << 60;
-}
+/* The tests take few. */
+#ifndef KMT_OBJ_KEEP
+#define KMT_OBJ_KEEP (1 << 17)
+#endif
 
 /*
- * Of an address and its space: the upper bits are good, and no two of one space
- * have the same.  seed is odd, and random.
+ * seed: of the hash, odd; 0 for one that nobody knows.  keep: so many addresses
+ * are remembered before any is forgotten; of a capture KMT_OBJ_KEEP, 4 MB.
  */
-static inline guint64 kmt_obj_hash(guint64 seed, guint64 ptr, guint type)
-{
-	return (ptr ^ kmt_obj_space(type)) * seed;
-}
+void kmt_obj_table_init(KmtObjTable *table, guint64 seed, guint64 keep,
+			gboolean keep_indexes);
+void kmt_obj_table_clear(KmtObjTable *table);
 
 static inline guint64 kmt_obj_ptr(const KmtObjTable *table, const KmtEntry *e)
 {
@@ -166,10 +168,7 @@ static inline guint32 kmt_obj_tag(guint64 hash)
 	return (guint32)(hash >> 2) & ~KMT_SLOT_NUMBER_MASK;
 }
 
-#define KMT_OBJ_HASH_LEFT 26 /* bits */
-
-/* For what will be looked for soon: its slot, then its entry.  What is returned
- * is void once table->moves has changed. */
+/* For what will be looked for soon: its slot, then its entry. */
 static inline const KmtSlotGroup *kmt_obj_prefetch_slot(KmtObjTable *table,
 							guint64 hash)
 {
@@ -204,11 +203,14 @@ static inline guint kmt_obj_equal(const KmtSlotGroup *group, guint32 mask,
 #endif
 }
 
-/* Of no address: its flags are those of none. */
-extern KmtEntry kmt_obj_none;
+/* Where what may be its entry is kept from one record to the next. */
+static inline KmtEntry **kmt_obj_front(KmtObjTable *table, guint64 hash)
+{
+	return &table->front[hash >> (64 - KMT_OBJ_FRONT_BITS)];
+}
 
 /* Returns what may be its entry: a candidate of group, which is its own; or
- * kmt_obj_none. */
+ * kmt_obj_none.  Void once table->moves has changed. */
 static inline KmtEntry *kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash,
 					       const KmtSlotGroup *group)
 {
@@ -275,14 +277,13 @@ KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 gboolean kmt_obj_was_forgotten(const KmtObjTable *table, guint64 ptr,
 			       KmtSpace space);
 
-/* To be told when an entry becomes live, or ceases to be. */
-static inline void kmt_obj_count_closed(KmtObjTable *table, guint64 hash,
-					gint change)
-{
-	table->n_closed[hash >> (64 - KMT_OBJ_SEGMENT_BITS)] += (guint32)change;
-}
-
 /* Where the index of the entry's ALLOC is kept; NULL without keep_indexes. */
-guint64 *kmt_obj_index(KmtObjTable *table, guint64 hash, const KmtEntry *e);
+static inline guint64 *kmt_obj_index(KmtObjTable *table, guint64 hash,
+				     const KmtEntry *e)
+{
+	KmtObjSegment *s = kmt_obj_segment(table, hash);
+
+	return table->keep_indexes ? &s->indexes[e - s->entries] : NULL;
+}
 
 #endif

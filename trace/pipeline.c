@@ -12,12 +12,11 @@
 #define RING	  8
 
 /*
- * Large captures are bound by the time that memory takes.  So much of each
- * record is asked for before it is needed: two batches before, its slot in the
- * table, one batch before, its entry.  The tests take few.
+ * Large captures are bound by the time that memory takes.  So what is needed of
+ * the table is asked for a batch before.  The tests take few.
  */
 #ifndef BATCH
-#define BATCH 16
+#define BATCH 32
 #endif
 
 /* Of the processor's cache. */
@@ -43,12 +42,11 @@ typedef struct {
 
 typedef struct {
 	KmtBlock block;
-	KmtItem *items[KMT_BLOCK_RECORDS]; /* of all shares, in merged order */
-	Share *shares;			   /* one for each shard */
-	GPtrArray *all_extras;		   /* of KmtExtra *, in their order */
-	guint32 n_lots;			   /* when it was merged */
+	KmtOrder order;
+	Share *shares;	       /* one for each shard */
+	GPtrArray *all_extras; /* of KmtExtra *, in their order */
+	guint32 n_lots;	       /* when it was merged */
 } Work;
-G_STATIC_ASSERT(KMT_BLOCK_RECORDS <= 1 << 16);
 
 typedef struct {
 	KmtMatcher *matcher;
@@ -66,12 +64,10 @@ struct KmtPipeline {
 	gpointer user;
 	guint n_shards, n_threads;
 	guint n_ring;
-	guint64 seed; /* of the hash that all shards share */
 	KmtMerge *merge;
 	/* Of the stage that merges: */
 	KmtCells *cells;
-	KmtMerged merged_records[KMT_BLOCK_RECORDS];
-	KmtItem **next_items; /* where the next one of a shard goes */
+	KmtOutlet outlet;
 	Shard *shards;
 	Work ring[RING]; /* n_ring of them */
 	Work end;	 /* for what is decided after the last record */
@@ -116,7 +112,7 @@ static guint place_after(const Shard *shard, gint64 time)
 	guint to = shard->item ? shard->item->place : work->block.n;
 	guint step = 1, from = to - MIN(to, step);
 
-	while (from && work->items[from - 1]->now > time) {
+	while (from && work->order.items[from - 1]->now > time) {
 		to = from - 1;
 		step *= 2;
 		from = to - MIN(to, step);
@@ -124,7 +120,7 @@ static guint place_after(const Shard *shard, gint64 time)
 	while (from < to) {
 		guint middle = from + (to - from) / 2;
 
-		if (work->items[middle]->now > time)
+		if (work->order.items[middle]->now > time)
 			to = middle;
 		else
 			from = middle + 1;
@@ -206,14 +202,6 @@ static const KmtMatchOps match_ops = {
 
 /* ---- the stages ---- */
 
-/* Which shard has an address: by bits of the hash that tables do not use. */
-static inline guint shard_of(guint n_shards, guint64 hash)
-{
-	guint64 left = hash >> (KMT_OBJ_HASH_LEFT - 16) & 0xffff;
-
-	return (guint)(left * n_shards >> 16);
-}
-
 static gboolean is_remote(const KmtPipeline *p, const KmtItem *item)
 {
 	const KmtCpuFile *file = p->capture->files->pdata[item->file];
@@ -221,83 +209,68 @@ static gboolean is_remote(const KmtPipeline *p, const KmtItem *item)
 	return file->node >= 0 && item->event->node != file->node;
 }
 
-/*
- * All that is needed of a record, so that nobody has to look at it again, goes
- * to the share of its shard.  Returns how many of them are ALLOCs; these go to
- * allocs, too.
- */
-static guint hand_out(KmtPipeline *p, Work *work, KmtItem **allocs)
+/* What ALLOCs are of. */
+static void give_lots(KmtPipeline *p)
 {
-	guint64 seed = p->seed;
-	guint n_allocs = 0, n_shards = p->n_shards, n = work->block.n, i;
-	KmtItem **next_items = p->next_items;
+	KmtItem *const *allocs = p->outlet.order->allocs;
+	const KmtCellParts parts = p->cells->parts;
+	const guint n = p->outlet.n_allocs;
+	KmtCells *cells = p->cells;
+	guint i;
 
 	for (i = 0; i < n; i++) {
-		const KmtMerged *record = &p->merged_records[i];
-		const KmtRawEvent *event = record->event;
-		guint64 hash = kmt_obj_hash(seed, event->ptr, event->type_id);
-		KmtItem *item = next_items[shard_of(n_shards, hash)]++;
+		const KmtRawEvent *event = allocs[i]->event;
+		KmtItem *item = allocs[i];
 
-		item->event = event;
-		item->now = record->now;
-		item->hash = hash;
-		item->op = event->event_id;
-		item->type = event->type_id;
-		item->remote = item->cross = FALSE;
-		item->place = (guint16)i;
-		item->file = record->file;
-		work->items[i] = item;
-		/* No branch: which it is cannot be foretold. */
-		allocs[n_allocs] = item;
-		n_allocs += item->op & 1;
+		item->lot = kmt_cells_lot(cells, parts, event, item->file);
+		if (G_UNLIKELY(event->node >= 0))
+			item->remote = is_remote(p, item);
 	}
-	return n_allocs;
 }
 
 /* Returns FALSE at the end. */
 static gboolean stage_merge(KmtPipeline *p, Work *work)
 {
-	KmtItem *allocs[KMT_BLOCK_RECORDS];
-	guint n_allocs, i;
+	KmtOutlet *outlet = &p->outlet;
+	guint i;
 
-	if (!kmt_merge_fill(p->merge, &work->block, p->merged_records))
+	outlet->order = &work->order;
+	for (i = 0; i < p->n_shards; i++)
+		outlet->next[i] = work->shares[i].items;
+	if (!kmt_merge_fill(p->merge, &work->block, outlet))
 		return FALSE;
 	for (i = 0; i < p->n_shards; i++)
-		p->next_items[i] = work->shares[i].items;
-	n_allocs = hand_out(p, work, allocs);
-	for (i = 0; i < p->n_shards; i++)
 		work->shares[i].n =
-			(guint)(p->next_items[i] - work->shares[i].items);
-	for (i = 0; i < n_allocs; i++) {
-		KmtItem *item = allocs[i];
-
-		item->lot = kmt_cells_lot(p->cells, item->event, item->file);
-		if (G_UNLIKELY(item->event->node >= 0))
-			item->remote = is_remote(p, item);
-	}
+			(guint)(outlet->next[i] - work->shares[i].items);
+	give_lots(p);
 	work->n_lots = p->cells->lots->n;
 	return TRUE;
 }
 
-/* The steps of matching, each for a batch of a shard's records.  What was asked
- * for is in arrays, from that of the first one of the batch on. */
-static void ask_groups(KmtObjTable *table, const KmtItem *items, guint n,
-		       const KmtSlotGroup **groups)
+/* Finds what may be the entries of a batch of a shard's records, and asks for
+ * their memory. */
+static void ask(KmtObjTable *table, const KmtItem *items, guint n,
+		KmtEntry **entries)
 {
-	guint k;
+	const KmtSlotGroup *groups[BATCH];
+	guint asked[BATCH], n_asked = 0, k;
 
-	for (k = 0; k < n; k++)
-		groups[k] = kmt_obj_prefetch_slot(table, items[k].hash);
-}
+	for (k = 0; k < n; k++) {
+		guint64 hash = items[k].hash;
 
-static void ask_entries(KmtObjTable *table, const KmtItem *items, guint n,
-			const KmtSlotGroup *const *groups, KmtEntry **entries)
-{
-	guint k;
+		entries[k] = *kmt_obj_front(table, hash);
+		/* No branch: it is hard to foretell. */
+		asked[n_asked] = k;
+		n_asked += entries[k]->hash != hash;
+	}
+	for (k = 0; k < n_asked; k++)
+		groups[k] = kmt_obj_prefetch_slot(table, items[asked[k]].hash);
+	for (k = 0; k < n_asked; k++) {
+		guint64 hash = items[asked[k]].hash;
 
-	for (k = 0; k < n; k++)
-		entries[k] =
-			kmt_obj_prefetch_entry(table, items[k].hash, groups[k]);
+		entries[asked[k]] = *kmt_obj_front(table, hash) =
+			kmt_obj_prefetch_entry(table, hash, groups[k]);
+	}
 }
 
 /* Returns how many were matched: not all if what was asked for is void. */
@@ -305,19 +278,22 @@ static guint match(Shard *shard, KmtItem *items, guint n, KmtEntry **entries)
 {
 	KmtMatcher *m = shard->matcher;
 	guint32 moves = m->table.moves;
+	guint64 n_closed = m->table.n_closed;
 	guint k;
 
 	for (k = 0; k < n; k++) {
 		KmtItem *item = &items[k];
 
-		if (G_LIKELY(item->now <= m->due) &&
-		    G_LIKELY(kmt_match_step(m, item, entries[k])))
+		if (G_LIKELY(kmt_match_step(m, item, entries[k], &n_closed)))
 			continue;
+		m->table.n_closed = n_closed;
 		shard->item = item;
 		kmt_match_slowly(m, entries[k], item);
 		if (G_UNLIKELY(moves != m->table.moves))
 			return k + 1;
+		n_closed = m->table.n_closed;
 	}
+	m->table.n_closed = n_closed;
 	return n;
 }
 
@@ -325,7 +301,6 @@ static void stage_match(Shard *shard, Work *work)
 {
 	Share *share = &work->shares[shard->number];
 	KmtObjTable *table = &shard->matcher->table;
-	const KmtSlotGroup *groups[2][BATCH];
 	KmtEntry *entries[2][BATCH];
 	KmtItem *items = share->items;
 	guint left = share->n, done, now = 0;
@@ -336,23 +311,17 @@ static void stage_match(Shard *shard, Work *work)
 	share->n_extras = 0;
 	for (; left; left -= done, items += done, now = !now) {
 		guint n = MIN(left, BATCH), n_next = MIN(left - n, BATCH);
-		guint n_then = MIN(left - n - n_next, BATCH);
 
-		if (!asked) {
-			ask_groups(table, items, n, groups[now]);
-			ask_groups(table, items + n, n_next, groups[!now]);
-			ask_entries(table, items, n, groups[now], entries[now]);
-		}
-		ask_groups(table, items + n + n_next, n_then, groups[now]);
-		ask_entries(table, items + n, n_next, groups[!now],
-			    entries[!now]);
+		if (!asked)
+			ask(table, items, n, entries[now]);
+		ask(table, items + n, n_next, entries[!now]);
 		moves = table->moves;
 		done = match(shard, items, n, entries[now]);
 		asked = moves == table->moves;
 	}
 	shard->item = NULL;
 	kmt_matcher_advance(shard->matcher,
-			    work->items[work->block.n - 1]->now);
+			    work->order.items[work->block.n - 1]->now);
 }
 
 static gboolean is_before(const KmtExtra *a, const KmtExtra *b)
@@ -395,7 +364,7 @@ static void order_extras(const KmtPipeline *p, Work *work)
 static void stage_consume(KmtPipeline *p, Work *work)
 {
 	KmtMatched matched = {.n = work->block.n,
-			      .items = work->items,
+			      .items = work->order.items,
 			      .n_lots = work->n_lots};
 
 	order_extras(p, work);
@@ -596,6 +565,8 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	const KmtMatchOptions match_options = {
 		.clock_tolerance_ns = options->clock_tolerance_ns,
 		.hash_seed = kmt_hash_odd_seed(),
+		.shards = MAX(1, options->shards ? options->shards
+						 : options->jobs),
 	};
 	KmtPipeline *p = g_new0(KmtPipeline, 1);
 	guint i;
@@ -605,10 +576,11 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	p->user = user;
 	p->n_threads = MAX(1, options->jobs);
 	p->n_ring = MIN(RING, RING_EACH * p->n_threads);
-	p->n_shards = options->shards ? options->shards : p->n_threads;
-	p->seed = match_options.hash_seed;
+	p->n_shards = match_options.shards;
 	p->cells = options->cells;
-	p->next_items = g_new(KmtItem *, p->n_shards);
+	p->outlet = (KmtOutlet){.seed = match_options.hash_seed,
+				.n_shards = p->n_shards,
+				.next = g_new(KmtItem *, p->n_shards)};
 	p->merge = kmt_merge_new(capture);
 	kmt_merge_stop_after(p->merge, options->stop_ns,
 			     CLAMP(options->clock_tolerance_ns, 0,
@@ -641,7 +613,7 @@ void kmt_pipeline_free(KmtPipeline *p)
 	for (i = 0; i < p->n_shards; i++)
 		kmt_matcher_free(p->shards[i].matcher);
 	kmt_merge_free(p->merge);
-	g_free(p->next_items);
+	g_free(p->outlet.next);
 	g_mutex_clear(&p->lock);
 	g_cond_clear(&p->changed);
 	g_free(p->shards);

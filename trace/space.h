@@ -32,4 +32,26 @@ static inline guint kmt_last_type(guint record_size)
 						     : KMEMTRACE_TYPE_VMALLOC;
 }
 
+/* Spaces differ in bits that the addresses of a kernel have in common: two of
+ * them in none, but their addresses do. */
+static inline guint64 kmt_obj_space(guint type)
+{
+	G_STATIC_ASSERT(KMEMTRACE_TYPE_CACHE < 2 && KMEMTRACE_TYPE_PAGES == 2 &&
+			KMEMTRACE_TYPE_PERCPU == 3 &&
+			KMEMTRACE_TYPE_VMALLOC == 4);
+	return (guint64)(type >> 1) << 61;
+}
+
+/* The lower bits of a hash that the table of addresses does not use. */
+#define KMT_OBJ_HASH_LEFT 26
+
+/*
+ * Of an address and its space: the upper bits are good, and no two of one space
+ * have the same.  seed is odd, and random.
+ */
+static inline guint64 kmt_obj_hash(guint64 seed, guint64 ptr, guint type)
+{
+	return (ptr ^ kmt_obj_space(type)) * seed;
+}
+
 #endif

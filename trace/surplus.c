@@ -151,7 +151,7 @@ static void make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	if (e->flags & KMT_ENTRY_LIVE)
 		aside_closed(m, e);
 	else
-		kmt_obj_count_closed(&m->table, r->hash, -1);
+		m->table.n_closed--;
 	kmt_touch(m, e, file, m->now);
 	e->flags |= KMT_ENTRY_LIVE;
 	e->type = r->event.type_id;
@@ -163,10 +163,10 @@ static void make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 }
 
 /* e is live no more, and its last record stays what it is. */
-static void make_closed(KmtMatcher *m, KmtEntry *e, guint64 hash)
+static void make_closed(KmtMatcher *m, KmtEntry *e)
 {
 	aside_closed(m, e);
-	kmt_obj_count_closed(&m->table, hash, 1);
+	m->table.n_closed++;
 	e->flags &= ~(KMT_ENTRY_LIVE | KMT_ENTRY_MAYBE_FREED);
 }
 
@@ -289,7 +289,7 @@ static void give_up_free(KmtMatcher *m, KmtEntry *e, const KmtPending *p,
 		KmtObject object = kmt_entry_object(m, e, p->record.hash);
 
 		kmt_tell_free(m, &object, &p->record);
-		make_closed(m, e, p->record.hash);
+		make_closed(m, e);
 		e->flags &= ~(KMT_ENTRY_MAYBE | KMT_ENTRY_UNCONFIRMED);
 		return;
 	}
@@ -460,7 +460,7 @@ static void free_matched(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 
 	kmt_tell_step(m, &object, r);
 	kmt_review_close(m, e, file);
-	make_closed(m, e, r->hash);
+	make_closed(m, e);
 	kmt_touch(m, e, file, m->now);
 }
 
