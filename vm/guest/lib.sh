@@ -88,7 +88,7 @@ witness()
 storm()
 {
 	[ -e /proc/kmt_storm ] || insmod /modules/kmt_storm.ko 2>/dev/null ||
-		wait_until 5 test -e /proc/kmt_storm || exit 1
+		wait_until 5 test -e /proc/kmt_storm || fail "no storm"
 	taskset "$(printf %x $((1 << $1)))" sh -c "echo $2 >/proc/kmt_storm"
 }
 
