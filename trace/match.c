@@ -186,16 +186,14 @@ void kmt_matcher_advance(KmtMatcher *m, gint64 now)
 }
 
 /* A certain ALLOC: of an address that was never seen, or is closed. */
-static gboolean alloc_at_once(KmtMatcher *m, KmtEntry **entry,
-			      const KmtRawEvent *event, guint16 file,
-			      guint64 hash, guint32 lot)
+static gboolean alloc_at_once(KmtMatcher *m, KmtEntry **entry, guint type,
+			      guint16 file, guint64 hash, guint32 lot)
 {
-	KmtSpace space = kmt_space_of(event->type_id);
 	KmtEntry *e = *entry;
 
 	if (!e) {
-		*entry = e = kmt_entry_new(m, hash, event->type_id, file);
-		if (!kmt_obj_was_forgotten(&m->table, event->ptr, space))
+		*entry = e = kmt_entry_new(m, hash, type, file);
+		if (!kmt_obj_was_forgotten(&m->table, e))
 			e->flags = KMT_ENTRY_MAYBE_LIVE;
 	} else if (G_UNLIKELY(e->flags)) {
 		if (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING))
@@ -205,7 +203,7 @@ static gboolean alloc_at_once(KmtMatcher *m, KmtEntry **entry,
 	m->table.n_closed--;
 	kmt_touch(m, e, file, m->now);
 	e->flags |= KMT_ENTRY_LIVE;
-	e->type = event->type_id;
+	e->type = (guint8)type;
 	e->lot = lot;
 	return TRUE;
 }
@@ -260,7 +258,7 @@ void kmt_match_slowly(KmtMatcher *m, KmtEntry *e, KmtItem *item)
 	if (e)
 		*kmt_obj_front(&m->table, hash) = e;
 	if (item->op == KMT_STEP_ALLOC) {
-		if (alloc_at_once(m, &e, item->event, item->file, hash,
+		if (alloc_at_once(m, &e, item->type, item->file, hash,
 				  item->lot)) {
 			*kmt_obj_front(&m->table, hash) = e;
 			return;
@@ -295,7 +293,8 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 		if (m->cells)
 			r.lot = kmt_cells_lot(m->cells, m->cells->parts, event,
 					      file);
-		if (!alloc_at_once(m, &e, event, file, r.hash, r.lot)) {
+		if (!alloc_at_once(m, &e, event->type_id, file, r.hash,
+				   r.lot)) {
 			kmt_contest_alloc(m, e, &r);
 			return;
 		}

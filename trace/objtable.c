@@ -218,8 +218,8 @@ KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 	return e;
 }
 
-gboolean kmt_obj_was_forgotten(const KmtObjTable *table, guint64 ptr,
-			       KmtSpace space)
+gboolean kmt_obj_was_forgotten(const KmtObjTable *table, const KmtEntry *e)
 {
-	return kmt_addr_set_contains(table->seen[space], ptr);
+	return kmt_addr_set_contains(table->seen[kmt_space_of(e->type)],
+				     kmt_obj_ptr(table, e));
 }

@@ -273,9 +273,8 @@ static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
 KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 		      gint64 forget_from, gint64 forget_to);
 
-/* Was this address, which has no entry, ever seen? */
-gboolean kmt_obj_was_forgotten(const KmtObjTable *table, guint64 ptr,
-			       KmtSpace space);
+/* Was the address of this entry, which is new, seen before? */
+gboolean kmt_obj_was_forgotten(const KmtObjTable *table, const KmtEntry *e);
 
 /* Where the index of the entry's ALLOC is kept; NULL without keep_indexes. */
 static inline guint64 *kmt_obj_index(KmtObjTable *table, guint64 hash,

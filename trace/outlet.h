@@ -54,14 +54,25 @@ typedef struct {
 	KmtItem *allocs[KMT_BLOCK_RECORDS]; /* of them, the ALLOCs */
 } KmtOrder;
 
-/* Its owner sets order and next for each block, kmt_merge_fill() counts. */
+/* Its owner sets order, items and next for each block, kmt_merge_fill()
+ * counts. */
 typedef struct {
 	guint64 seed; /* of the hash, odd */
 	guint n_shards;
 	guint n, n_allocs; /* of order */
 	KmtOrder *order;
-	KmtItem **next; /* for each shard, where its next one goes */
+	KmtItem *items; /* of the only shard: they are in merged order */
+	KmtItem **next; /* of several, where the next one of each goes */
 } KmtOutlet;
+
+/* All are those of items, in any block: nobody writes that down again. */
+static inline void kmt_order_is(KmtOrder *order, KmtItem *items)
+{
+	guint i;
+
+	for (i = 0; i < KMT_BLOCK_RECORDS; i++)
+		order->items[i] = &items[i];
+}
 
 /* Which shard has an address. */
 static inline guint kmt_shard_of(guint n_shards, guint64 hash)
@@ -76,8 +87,12 @@ static inline void kmt_outlet_put(KmtOutlet *o, const KmtRawEvent *event,
 				  gint64 now, guint file)
 {
 	guint64 hash = kmt_obj_hash(o->seed, event->ptr, event->type_id);
-	KmtItem *item = o->next[kmt_shard_of(o->n_shards, hash)]++;
+	KmtItem *item = o->items + o->n;
 
+	if (o->n_shards > 1) {
+		item = o->next[kmt_shard_of(o->n_shards, hash)]++;
+		o->order->items[o->n] = item;
+	}
 	item->event = event;
 	item->now = now;
 	item->hash = hash;
@@ -86,7 +101,7 @@ static inline void kmt_outlet_put(KmtOutlet *o, const KmtRawEvent *event,
 	item->type = event->type_id;
 	item->place = (guint16)o->n;
 	item->remote = item->cross = FALSE;
-	o->order->items[o->n++] = item;
+	o->n++;
 	/* No branch: which it is cannot be foretold. */
 	o->order->allocs[o->n_allocs] = item;
 	o->n_allocs += item->op & 1;

@@ -22,7 +22,11 @@
 /* Of the processor's cache. */
 #define LINE 64
 
-/* Some 50 us, which is less than it takes to sleep and be woken. */
+/* A thread that waits does so this long before it sleeps: some turns, as on a
+ * busy machine it takes longer than that to be woken. */
+#define SPIN_US 300
+
+/* Between looks at the clock. */
 #define SPINS 1000
 
 static inline void relax(void)
@@ -235,6 +239,7 @@ static gboolean stage_merge(KmtPipeline *p, Work *work)
 	guint i;
 
 	outlet->order = &work->order;
+	outlet->items = work->shares[0].items;
 	for (i = 0; i < p->n_shards; i++)
 		outlet->next[i] = work->shares[i].items;
 	if (!kmt_merge_fill(p->merge, &work->block, outlet))
@@ -242,6 +247,8 @@ static gboolean stage_merge(KmtPipeline *p, Work *work)
 	for (i = 0; i < p->n_shards; i++)
 		work->shares[i].n =
 			(guint)(outlet->next[i] - work->shares[i].items);
+	if (p->n_shards == 1)
+		work->shares[0].n = outlet->n;
 	give_lots(p);
 	work->n_lots = p->cells->lots->n;
 	return TRUE;
@@ -430,32 +437,40 @@ static void turn_merge(KmtPipeline *p)
 		p->at_end = TRUE;
 }
 
+/* How many blocks wait for a stage, for a thread.  What another one has in its
+ * cache is not for this one, unless that lags. */
+static guint64 urgency(const KmtPipeline *p, guint64 waiting, guint home,
+		       guint thread)
+{
+	return home % p->n_threads == thread ? waiting : waiting / p->n_ring;
+}
+
 /*
  * Does the turn that most blocks wait for, so that there are always some before
- * each stage and nobody has to wait.  Returns FALSE if there is none.
+ * each stage and nobody has to wait.  The last thread is the home of what comes
+ * before matching and after it.  Returns FALSE if there is none.
  */
 static gboolean do_turn(KmtPipeline *p, guint thread)
 {
 	guint64 most = 0, waiting;
+	guint last = p->n_threads - 1;
 	gboolean merges = FALSE;
 	Shard *shard = NULL;
 	guint i;
 
 	if (!p->merging && !p->at_end) {
-		most = p->consumed + p->n_ring - p->merged;
+		most = urgency(p, p->consumed + p->n_ring - p->merged, last,
+			       thread);
 		merges = most > 0;
 	}
 	for (i = 0; i < p->n_shards; i++) {
-		waiting = p->merged - p->shards[i].done;
-		/* What another thread has in its cache: only if it lags. */
-		if (i % p->n_threads != thread)
-			waiting /= p->n_ring;
+		waiting = urgency(p, p->merged - p->shards[i].done, i, thread);
 		if (p->shards[i].busy || waiting <= most)
 			continue;
 		most = waiting;
 		shard = &p->shards[i];
 	}
-	waiting = matched_by_all(p) - p->consumed;
+	waiting = urgency(p, matched_by_all(p) - p->consumed, last, thread);
 	if (!p->consuming && waiting > 0 && waiting >= most)
 		turn_consume(p);
 	else if (shard)
@@ -471,16 +486,17 @@ static gboolean do_turn(KmtPipeline *p, guint thread)
 static gboolean spin(KmtPipeline *p)
 {
 	gint turns = g_atomic_int_get(&p->turns);
-	gboolean changed = FALSE;
+	gint64 until = g_get_monotonic_time() + SPIN_US;
 	guint i;
 
 	g_mutex_unlock(&p->lock);
-	for (i = 0; i < SPINS && !changed; i++) {
-		relax();
-		changed = g_atomic_int_get(&p->turns) != turns;
-	}
+	do {
+		for (i = 0; i < SPINS && g_atomic_int_get(&p->turns) == turns;
+		     i++)
+			relax();
+	} while (i == SPINS && g_get_monotonic_time() < until);
 	lock(p);
-	return changed || g_atomic_int_get(&p->turns) != turns;
+	return g_atomic_int_get(&p->turns) != turns;
 }
 
 /* Of each thread, which is the home of some shards. */
@@ -544,6 +560,7 @@ static void work_init(Work *work, guint n_shards)
 		work->shares[i].extras =
 			g_array_new(FALSE, FALSE, sizeof(KmtExtra));
 	}
+	kmt_order_is(&work->order, work->shares[0].items);
 	work->all_extras = g_ptr_array_new();
 }
 
@@ -565,8 +582,8 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	const KmtMatchOptions match_options = {
 		.clock_tolerance_ns = options->clock_tolerance_ns,
 		.hash_seed = kmt_hash_odd_seed(),
-		.shards = MAX(1, options->shards ? options->shards
-						 : options->jobs),
+		.shards = options->shards ? options->shards
+					  : MAX(2, options->jobs) - 1,
 	};
 	KmtPipeline *p = g_new0(KmtPipeline, 1);
 	guint i;

@@ -49,8 +49,8 @@ typedef void (*KmtConsumer)(gpointer user, const KmtMatched *matched);
 
 typedef struct {
 	guint jobs; /* threads, at least 1 */
-	/* Parts of the addresses; 0: one for each thread.  Fewer make threads
-	 * idle, more are for tests. */
+	/* Parts of the addresses; 0: one for each thread but one, which merges
+	 * and consumes meanwhile. */
 	guint shards;
 	gint64 clock_tolerance_ns;
 	KmtCells *cells; /* to which the stage that merges alone adds */

@@ -340,13 +340,26 @@ static void give_up(KmtMatcher *m, KmtPending *p)
 		give_up_alloc(m, e, p);
 }
 
+/* One that is given up soon, and the one after it. */
+static void prefetch_next(KmtMatcher *m, const KmtPending *p)
+{
+	guint64 hash;
+
+	if (!p)
+		return;
+	hash = p->record.hash;
+	kmt_obj_prefetch_entry(&m->table, hash,
+			       kmt_obj_prefetch_slot(&m->table, hash));
+	if (p->next)
+		kmt_obj_prefetch_slot(&m->table, p->next->record.hash);
+}
+
 void kmt_expire(KmtMatcher *m, gboolean all)
 {
 	while (m->oldest && (all || m->now > m->due)) {
 		KmtPending *p = m->oldest;
 
-		if (p->next)
-			kmt_obj_prefetch_slot(&m->table, p->next->record.hash);
+		prefetch_next(m, p->next);
 		m->late = TRUE;
 		m->late_since = p->since;
 		if (!p->settled)
@@ -510,8 +523,7 @@ void kmt_contest_free(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	}
 	e = kmt_entry_new(m, r->hash, event->type_id,
 			  (guint16)r->position.file->position);
-	if (kmt_obj_was_forgotten(&m->table, event->ptr,
-				  kmt_space_of(event->type_id))) {
+	if (kmt_obj_was_forgotten(&m->table, e)) {
 		free_contested(m, e, r);
 		return;
 	}
