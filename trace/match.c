@@ -132,7 +132,7 @@ void kmt_tell_step(KmtMatcher *m, const KmtObject *object, const KmtRecord *r)
 
 KmtObject kmt_entry_object(KmtMatcher *m, const KmtEntry *e, guint64 hash)
 {
-	const guint64 *index = kmt_obj_index(&m->table, hash, e);
+	const guint64 *index = kmt_obj_index(&m->table, e);
 	KmtObject object = {
 		.ptr = kmt_obj_ptr(&m->table, e),
 		.timestamp = e->last_ts,
@@ -299,7 +299,7 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 			return;
 		}
 		if (m->table.keep_indexes)
-			*kmt_obj_index(&m->table, r.hash, e) = position->index;
+			*kmt_obj_index(&m->table, e) = position->index;
 		object = kmt_entry_object(m, e, r.hash);
 		kmt_tell_alloc(m, &object, &r);
 	} else if (kmt_free_at_once(e, event->type_id)) {
@@ -335,7 +335,7 @@ void kmt_matcher_foreach_live(KmtMatcher *m,
 		const KmtObjSegment *s = &m->table.segments[i];
 
 		for (j = 0; j < s->n_entries; j++) {
-			const KmtEntry *e = &s->entries[j];
+			const KmtEntry *e = kmt_obj_entry(s, j);
 			KmtObject object;
 
 			if (!(e->flags & KMT_ENTRY_LIVE))

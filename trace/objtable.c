@@ -9,9 +9,6 @@
 #ifndef OBJ_FIRST_GROUPS
 #define OBJ_FIRST_GROUPS 32
 #endif
-#ifndef OBJ_FIRST_ENTRIES
-#define OBJ_FIRST_ENTRIES 16
-#endif
 
 /* So many entries are looked at for one to forget, and if there is none so many
  * are added before the next attempt. */
@@ -38,18 +35,6 @@ static guint64 inverse(guint64 odd)
 	return x;
 }
 
-/* A segment's entries have no place any more. */
-static void clear_front(KmtObjTable *table, const KmtObjSegment *s)
-{
-	guint n = G_N_ELEMENTS(table->front) / KMT_OBJ_SEGMENTS;
-	KmtEntry **front = table->front + n * (guint)(s - table->segments);
-	guint i;
-
-	G_STATIC_ASSERT(KMT_OBJ_FRONT_BITS >= KMT_OBJ_SEGMENT_BITS);
-	for (i = 0; i < n; i++)
-		front[i] = &kmt_obj_none;
-}
-
 void kmt_obj_table_init(KmtObjTable *table, guint64 seed, guint64 keep,
 			gboolean keep_indexes)
 {
@@ -61,17 +46,18 @@ void kmt_obj_table_init(KmtObjTable *table, guint64 seed, guint64 keep,
 	table->inverse = inverse(table->seed);
 	table->keep = keep;
 	table->keep_indexes = keep_indexes;
+	table->blocks = g_ptr_array_new_with_free_func(g_aligned_free);
+	for (i = 0; i < G_N_ELEMENTS(table->front); i++)
+		table->front[i] = &kmt_obj_none;
 	table->seen[KMT_SPACE_SLAB] = kmt_addr_set_new(3);
 	table->seen[KMT_SPACE_PAGES] = kmt_addr_set_new(12);
 	table->seen[KMT_SPACE_PERCPU] = kmt_addr_set_new(3);
 	table->seen[KMT_SPACE_VMALLOC] = kmt_addr_set_new(12);
-	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
+	for (i = 0; i < KMT_OBJ_SEGMENTS; i++)
 		/* From n to nearly 2n, as each doubles; see the header. */
 		new_groups(&table->segments[i],
 			   OBJ_FIRST_GROUPS +
 				   OBJ_FIRST_GROUPS * i / KMT_OBJ_SEGMENTS);
-		clear_front(table, &table->segments[i]);
-	}
 }
 
 void kmt_obj_table_clear(KmtObjTable *table)
@@ -80,9 +66,9 @@ void kmt_obj_table_clear(KmtObjTable *table)
 
 	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
 		g_aligned_free(table->segments[i].groups);
-		g_free(table->segments[i].entries);
-		g_free(table->segments[i].indexes);
+		g_free(table->segments[i].chunks);
 	}
+	g_ptr_array_unref(table->blocks);
 	for (i = 0; i < KMT_N_SPACES; i++)
 		kmt_addr_set_free(table->seen[i]);
 }
@@ -137,24 +123,44 @@ static void make_slots(KmtObjSegment *s)
 	g_aligned_free(s->groups);
 	new_groups(s, n);
 	for (i = 0; i < s->n_entries; i++)
-		put_slot(s, s->entries[i].hash, i);
+		put_slot(s, kmt_obj_entry(s, i)->hash, i);
 }
 
 /* Memory that is not used yet is not there yet, so it may be plenty. */
-static void make_entries(KmtObjTable *table, KmtObjSegment *s)
+static KmtEntry *new_chunk(KmtObjTable *table)
 {
-	if (s->n_entries < s->n_allocated)
-		return;
-	s->n_allocated =
-		MAX(OBJ_FIRST_ENTRIES, s->n_allocated + s->n_allocated / 2);
-	if (s->n_allocated >= KMT_SLOT_NUMBER_MASK - 1)
+	const guint32 chunks = KMT_OBJ_BLOCK / KMT_OBJ_CHUNK;
+	const gsize bytes = KMT_OBJ_BLOCK * sizeof(KmtEntry);
+	gsize more = table->keep_indexes ? KMT_OBJ_BLOCK * sizeof(guint64) : 0;
+	KmtEntry *block;
+
+	if (!table->blocks->len || table->n_block == chunks) {
+		/* So aligned that an entry knows its block. */
+		g_ptr_array_add(table->blocks,
+				g_aligned_alloc(1, bytes + more, bytes));
+		table->n_block = 0;
+	}
+	block = table->blocks->pdata[table->blocks->len - 1];
+	return block + KMT_OBJ_CHUNK * table->n_block++;
+}
+
+static KmtEntry *add_entry(KmtObjTable *table, KmtObjSegment *s)
+{
+	guint32 i = s->n_entries++;
+	guint32 chunk = i >> KMT_OBJ_CHUNK_BITS;
+
+	if (i >= KMT_SLOT_NUMBER_MASK - 1)
 		g_error("more than %u live objects",
 			KMT_SLOT_NUMBER_MASK * KMT_OBJ_SEGMENTS);
-	s->entries = g_renew(KmtEntry, s->entries, s->n_allocated);
-	clear_front(table, s);
-	table->moves++;
-	if (table->keep_indexes)
-		s->indexes = g_renew(guint64, s->indexes, s->n_allocated);
+	if (chunk == s->n_chunks) {
+		s->n_chunks = MAX(8, 2 * s->n_chunks);
+		s->chunks = g_renew(KmtEntry *, s->chunks, s->n_chunks);
+	}
+	if (i % KMT_OBJ_CHUNK == 0)
+		s->chunks[chunk] = new_chunk(table);
+	table->n_entries++;
+	table->n_closed++;
+	return kmt_obj_entry(s, i);
 }
 
 static gboolean may_forget(const KmtEntry *e, gint64 from, gint64 to)
@@ -179,7 +185,7 @@ static KmtEntry *forget_one(KmtObjTable *table, KmtObjSegment *s, gint64 from,
 
 		if (s->hand >= s->n_entries)
 			s->hand = 0;
-		e = &s->entries[s->hand++];
+		e = kmt_obj_entry(s, s->hand++);
 		if (!may_forget(e, from, to))
 			continue;
 		kmt_addr_set_add(table->seen[kmt_space_of(e->type)],
@@ -196,6 +202,7 @@ KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 {
 	KmtObjSegment *s = kmt_obj_segment(table, hash);
 	KmtEntry *e = NULL;
+	guint32 number;
 
 	make_slots(s);
 	if (s->patience)
@@ -204,13 +211,11 @@ KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 		 table->n_entries >= table->keep &&
 		 table->n_closed >= (table->n_entries - table->n_closed) / 10)
 		e = forget_one(table, s, forget_from, forget_to);
-	if (!e) {
-		make_entries(table, s);
-		e = &s->entries[s->n_entries++];
-		table->n_entries++;
-		table->n_closed++;
-	}
-	put_slot(s, hash, (guint32)(e - s->entries));
+	/* What was forgotten is the one before the hand. */
+	number = e ? s->hand - 1 : s->n_entries;
+	if (!e)
+		e = add_entry(table, s);
+	put_slot(s, hash, number);
 	memset(e, 0, sizeof(*e));
 	e->hash = hash;
 	e->type = type;

@@ -3,12 +3,12 @@
  * The addresses that the matcher has something to remember about: the live
  * ones, and some that were closed lately.  Internal to trace/.
  *
- * A hash table of 4-byte slots over a dense array of 32-byte entries.  At its
- * largest that takes 48 bytes for each live address, from some number of them
- * on: a tenth more entries for closed ones, and slots that are 3/5 full on
- * average.  It is cut into segments, each of which doubles at another size than
- * its neighbours, so that growing never holds more than a small part of the
- * table twice, and no number of entries finds all of it just grown.
+ * A hash table of 4-byte slots over 32-byte entries, which lie dense and stay
+ * where they are.  At its largest that takes 48 bytes for each live address,
+ * from some number of them on: a tenth more entries for closed ones, and slots
+ * that are 3/5 full on average.  It is cut into segments, whose slots double at
+ * another size than their neighbours', so that growing never holds more than a
+ * small part of them twice, and no number of entries finds all of it just grown.
  */
 #ifndef KMEMTRACE_OBJTABLE_H
 #define KMEMTRACE_OBJTABLE_H
@@ -70,6 +70,17 @@ G_STATIC_ASSERT(sizeof(KmtEntry) == 32);
 /* Of no address: its flags are those of none. */
 extern KmtEntry kmt_obj_none;
 
+/* Entries of a segment that lie together, and those that are allocated at once,
+ * for any segment; the tests take few. */
+#ifndef KMT_OBJ_CHUNK_BITS
+#define KMT_OBJ_CHUNK_BITS 7
+#endif
+#ifndef KMT_OBJ_BLOCK_BITS
+#define KMT_OBJ_BLOCK_BITS 11
+#endif
+#define KMT_OBJ_CHUNK ((guint32)1 << KMT_OBJ_CHUNK_BITS)
+#define KMT_OBJ_BLOCK ((guint32)1 << KMT_OBJ_BLOCK_BITS)
+
 /* The tests take few. */
 #ifndef KMT_OBJ_SEGMENT_BITS
 #define KMT_OBJ_SEGMENT_BITS 6
@@ -92,13 +103,12 @@ typedef struct {
 	KmtSlotGroup *groups; /* each in one line of the processor's cache */
 	guint32 n_groups;
 	guint32 n_slots;   /* that are not 0 */
-	KmtEntry *entries; /* n_entries of them, n_allocated have room */
-	guint64 *indexes;  /* likewise, of their ALLOC records; or NULL */
+	KmtEntry **chunks; /* of n_entries, n_chunks have room */
 	guint32 n_entries;
-	guint32 n_allocated;
+	guint32 n_chunks;
 	guint32 hand;	  /* where the search for one to forget goes on */
 	guint32 patience; /* so many are added before it is tried again */
-	guint32 padding[3];
+	guint32 padding[6];
 } KmtObjSegment;
 G_STATIC_ASSERT(sizeof(KmtObjSegment) == 64 || sizeof(void *) < 8);
 
@@ -114,7 +124,8 @@ typedef struct {
 	KmtEntry *front[1 << KMT_OBJ_FRONT_BITS];
 	guint64 n_entries;
 	guint64 n_closed;		/* of them, those that are not live */
-	guint32 moves;			/* of entries, so far */
+	GPtrArray *blocks;		/* of KMT_OBJ_BLOCK entries */
+	guint32 n_block;		/* of the last one, in chunks */
 	KmtAddrSet *seen[KMT_N_SPACES]; /* what was forgotten */
 	guint64 seed;			/* of the hash */
 	guint64 inverse;		/* of seed, modulo 2^64 */
@@ -209,8 +220,14 @@ static inline KmtEntry **kmt_obj_front(KmtObjTable *table, guint64 hash)
 	return &table->front[hash >> (64 - KMT_OBJ_FRONT_BITS)];
 }
 
+/* Entry i of a segment. */
+static inline KmtEntry *kmt_obj_entry(const KmtObjSegment *s, guint32 i)
+{
+	return &s->chunks[i >> KMT_OBJ_CHUNK_BITS][i & (KMT_OBJ_CHUNK - 1)];
+}
+
 /* Returns what may be its entry: a candidate of group, which is its own; or
- * kmt_obj_none.  Void once table->moves has changed. */
+ * kmt_obj_none. */
 static inline KmtEntry *kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash,
 					       const KmtSlotGroup *group)
 {
@@ -226,7 +243,7 @@ static inline KmtEntry *kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash,
 	/* Neither one that was never used nor one that is gone. */
 	if (G_UNLIKELY(i >= s->n_entries))
 		return &kmt_obj_none;
-	e = &s->entries[i];
+	e = kmt_obj_entry(s, i);
 	__builtin_prefetch(e, 1);
 	return e;
 }
@@ -253,12 +270,15 @@ static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
 		for (; tagged; tagged &= tagged - 1) {
 			guint32 slot = group->slots[__builtin_ctz(tagged)] &
 				       KMT_SLOT_NUMBER_MASK;
+			KmtEntry *e;
 
 			/* Neither one that was never used nor one that is
 			 * gone. */
-			if (slot && slot != KMT_SLOT_GONE &&
-			    kmt_obj_is(&s->entries[slot - 1], hash, space))
-				return &s->entries[slot - 1];
+			if (!slot || slot == KMT_SLOT_GONE)
+				continue;
+			e = kmt_obj_entry(s, slot - 1);
+			if (kmt_obj_is(e, hash, space))
+				return e;
 		}
 		if (kmt_obj_equal(group, G_MAXUINT32, 0))
 			return NULL;
@@ -268,7 +288,7 @@ static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
 /*
  * A new entry, closed, for an address that has none.  What has room for it may
  * be that of another address, closed, without pending records, and last used
- * between forget_from and forget_to.  Pointers to entries are void after it.
+ * between forget_from and forget_to.
  */
 KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 		      gint64 forget_from, gint64 forget_to);
@@ -277,12 +297,16 @@ KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
 gboolean kmt_obj_was_forgotten(const KmtObjTable *table, const KmtEntry *e);
 
 /* Where the index of the entry's ALLOC is kept; NULL without keep_indexes. */
-static inline guint64 *kmt_obj_index(KmtObjTable *table, guint64 hash,
+static inline guint64 *kmt_obj_index(const KmtObjTable *table,
 				     const KmtEntry *e)
 {
-	KmtObjSegment *s = kmt_obj_segment(table, hash);
+	const guintptr bytes = KMT_OBJ_BLOCK * sizeof(KmtEntry);
+	guintptr block = (guintptr)e & ~(bytes - 1);
 
-	return table->keep_indexes ? &s->indexes[e - s->entries] : NULL;
+	/* They are behind the entries of its block. */
+	return table->keep_indexes ? (guint64 *)(block + bytes) +
+					     ((guintptr)e - block) / sizeof(*e)
+				   : NULL;
 }
 
 #endif

@@ -280,11 +280,9 @@ static void ask(KmtObjTable *table, const KmtItem *items, guint n,
 	}
 }
 
-/* Returns how many were matched: not all if what was asked for is void. */
-static guint match(Shard *shard, KmtItem *items, guint n, KmtEntry **entries)
+static void match(Shard *shard, KmtItem *items, guint n, KmtEntry **entries)
 {
 	KmtMatcher *m = shard->matcher;
-	guint32 moves = m->table.moves;
 	guint64 n_closed = m->table.n_closed;
 	guint k;
 
@@ -296,12 +294,9 @@ static guint match(Shard *shard, KmtItem *items, guint n, KmtEntry **entries)
 		m->table.n_closed = n_closed;
 		shard->item = item;
 		kmt_match_slowly(m, entries[k], item);
-		if (G_UNLIKELY(moves != m->table.moves))
-			return k + 1;
 		n_closed = m->table.n_closed;
 	}
 	m->table.n_closed = n_closed;
-	return n;
 }
 
 static void stage_match(Shard *shard, Work *work)
@@ -310,21 +305,16 @@ static void stage_match(Shard *shard, Work *work)
 	KmtObjTable *table = &shard->matcher->table;
 	KmtEntry *entries[2][BATCH];
 	KmtItem *items = share->items;
-	guint left = share->n, done, now = 0;
-	guint32 moves;
-	gboolean asked = FALSE;
+	guint left = share->n, n, n_next, now = 0;
 
 	shard->work = work;
 	share->n_extras = 0;
-	for (; left; left -= done, items += done, now = !now) {
-		guint n = MIN(left, BATCH), n_next = MIN(left - n, BATCH);
-
-		if (!asked)
-			ask(table, items, n, entries[now]);
+	n = MIN(left, BATCH);
+	ask(table, items, n, entries[now]);
+	for (; n; left -= n, items += n, n = n_next, now = !now) {
+		n_next = MIN(left - n, BATCH);
 		ask(table, items + n, n_next, entries[!now]);
-		moves = table->moves;
-		done = match(shard, items, n, entries[now]);
-		asked = moves == table->moves;
+		match(shard, items, n, entries[now]);
 	}
 	shard->item = NULL;
 	kmt_matcher_advance(shard->matcher,

@@ -144,7 +144,7 @@ static KmtObject record_object(KmtMatcher *m, const KmtRecord *r)
 /* Makes e live, by an ALLOC record. */
 static void make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 {
-	guint64 *index = kmt_obj_index(&m->table, r->hash, e);
+	guint64 *index = kmt_obj_index(&m->table, e);
 	guint16 file = (guint16)r->position.file->position;
 	KmtObject object;
 
