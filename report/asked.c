@@ -390,8 +390,7 @@ void kmt_asked_extra(KmtBooks *books, const KmtMatched *matched,
 		note_short(books, object->lot);
 		if (b)
 			asked_alloc(books, b, object->timestamp,
-				    is_remote(books, extra->event.node,
-					      extra->file));
+				    matched->items[extra->place]->remote);
 		break;
 	case KMT_EXTRA_FREE:
 		if (b) {

@@ -92,6 +92,14 @@ typedef struct {
 /* The cell of a lot. */
 KmtCell kmt_cells_cell(const KmtCells *cells, guint32 lot);
 
+/* Its call site alone. */
+static inline guint64 kmt_cells_call_site(const KmtCells *cells, guint32 lot)
+{
+	guint32 cell = (guint32)kmt_intern_at(cells->lots, lot)->word[0];
+
+	return kmt_intern_at(cells->cells, cell)->word[0];
+}
+
 typedef struct {
 	guint64 req, alloc;
 } KmtSize;

@@ -54,7 +54,7 @@ struct KmtMatcher {
 	gint64 now;	   /* merged time */
 	gboolean late;	   /* a decision that had to wait is told */
 	gint64 late_since; /* then: since when it waited */
-	KmtCells *cells;   /* of what is fed; or NULL */
+	KmtCells *cells;   /* that the numbers of lots are of; or NULL */
 	const KmtCapture *capture;
 
 	/* Where events may be missing. */

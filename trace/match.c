@@ -223,20 +223,26 @@ static void close_at_once(KmtMatcher *m, KmtEntry *e, guint16 file)
 static void contest(KmtMatcher *m, KmtEntry *e, KmtItem *item)
 {
 	KmtRecord r = {
-		.event = *item->event,
+		.event = {.event_id = item->op,
+			  .type_id = item->type,
+			  .timestamp = m->now,
+			  .ptr = kmt_obj_address(&m->table, item->hash,
+						 item->type)},
 		.position = {m->capture->files->pdata[item->file], 0},
 		.hash = item->hash,
 		.now = m->now,
 		.lot = item->lot,
 		.item = item,
 	};
+	gboolean is_alloc = item->op == KMT_STEP_ALLOC;
 
 	item->op = KMT_STEP_NONE;
-	r.event.timestamp = m->now;
-	if (r.event.event_id == KMEMTRACE_EVENT_ALLOC) {
+	/* The record itself is in another processor's cache. */
+	if (is_alloc) {
+		r.event.call_site = kmt_cells_call_site(m->cells, item->lot);
 		kmt_contest_alloc(m, e, &r);
 	} else {
-		kmt_event_clear_free(&r.event);
+		r.event.call_site = item->event->call_site;
 		kmt_contest_free(m, e, &r);
 	}
 }

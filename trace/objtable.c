@@ -7,7 +7,7 @@
 
 /* The tests take few, to make it forget often. */
 #ifndef OBJ_FIRST_GROUPS
-#define OBJ_FIRST_GROUPS 32
+#define OBJ_FIRST_GROUPS 128
 #endif
 
 /* So many entries are looked at for one to forget, and if there is none so many

@@ -146,9 +146,16 @@ void kmt_obj_table_init(KmtObjTable *table, guint64 seed, guint64 keep,
 			gboolean keep_indexes);
 void kmt_obj_table_clear(KmtObjTable *table);
 
+/* The address of a hash. */
+static inline guint64 kmt_obj_address(const KmtObjTable *table, guint64 hash,
+				      guint type)
+{
+	return (hash * table->inverse) ^ kmt_obj_space(type);
+}
+
 static inline guint64 kmt_obj_ptr(const KmtObjTable *table, const KmtEntry *e)
 {
-	return (e->hash * table->inverse) ^ kmt_obj_space(e->type);
+	return kmt_obj_address(table, e->hash, e->type);
 }
 
 #define KMT_SLOT_NUMBER_BITS 24

@@ -10,6 +10,7 @@
  * next one; no more, or they are not in the processor's cache any more. */
 #define RING_EACH 3
 #define RING	  8
+#define FEED 2
 
 /*
  * Large captures are bound by the time that memory takes.  So what is needed of
@@ -449,8 +450,10 @@ static gboolean do_turn(KmtPipeline *p, guint thread)
 	guint i;
 
 	if (!p->merging && !p->at_end) {
-		most = urgency(p, p->consumed + p->n_ring - p->merged, last,
-			       thread);
+		most = p->consumed + p->n_ring - p->merged;
+		if (most && p->merged - matched_by_all(p) < FEED)
+			most = p->n_ring;
+		most = urgency(p, most, last, thread);
 		merges = most > 0;
 	}
 	for (i = 0; i < p->n_shards; i++) {
@@ -571,6 +574,7 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 {
 	const KmtMatchOptions match_options = {
 		.clock_tolerance_ns = options->clock_tolerance_ns,
+		.cells = options->cells,
 		.hash_seed = kmt_hash_odd_seed(),
 		.shards = options->shards ? options->shards
 					  : MAX(2, options->jobs) - 1,

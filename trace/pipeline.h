@@ -28,6 +28,8 @@ typedef struct {
 	gboolean late; /* comes before that record, else instead of its step */
 	KmtExtraOp op;
 	KmtObject object; /* but for UNMATCHED */
+	/* Its timestamp is merged time; but that, address, type and call site
+	 * all is 0. */
 	struct kmemtrace_event event;
 	guint16 file;	    /* of event */
 	gboolean mismatch;  /* FREE */
