@@ -10,6 +10,8 @@
  * next one; no more, or they are not in the processor's cache any more. */
 #define RING_EACH 3
 #define RING	  8
+
+/* With less before it, matching would have to wait soon. */
 #define FEED 2
 
 /*
@@ -17,7 +19,7 @@
  * the table is asked for a batch before.  The tests take few.
  */
 #ifndef BATCH
-#define BATCH 32
+#define BATCH 128
 #endif
 
 /* Of the processor's cache. */
