@@ -194,6 +194,11 @@ static gboolean is_plain(const KmtAggregateOptions *o)
 	       !kmt_filter_is_set(o->filter);
 }
 
+static gboolean load_names(gpointer names)
+{
+	return kmt_names_load_some(names);
+}
+
 /* NULL if nobody asks for owners, or there are none. */
 static KmtRecordTables *open_tables(const KmtCapture *capture,
 				    KmtCellParts parts)
@@ -290,6 +295,8 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 		.jobs = options->jobs,
 		.clock_tolerance_ns = options->clock_tolerance_ns,
 		.stop_ns = options->span.stop,
+		.idle = load_names,
+		.idle_user = (gpointer)names,
 	};
 	g_autoptr(KmtPipeline) pipeline = NULL;
 	guint kind;

@@ -59,7 +59,9 @@ struct KmtSymbols {
 };
 
 /* What is known while a file is read. */
-typedef struct {
+typedef struct KmtSymbolsLoader {
+	char *path, *modules_path;
+	const char *at; /* the next line */
 	KmtSymbols *symbols;
 	GHashTable *modules; /* name -> number + 1 */
 	guint16 last_module; /* most lines are of the module of the one above */
@@ -270,13 +272,13 @@ static inline gboolean add_plain_line(Loader *loader, const char **at)
 }
 
 /* A NUL ends a line too: damage must not hide the lines behind it. */
-static void parse_symbols(Loader *loader)
+gboolean kmt_symbols_go_on(KmtSymbolsLoader *loader, guint n_lines)
 {
 	const KmtTextFile *file = &loader->symbols->file;
-	const char *at = file->text, *end = file->text + file->size;
+	const char *at = loader->at, *end = file->text + file->size;
 	KmtKallsymsLine line;
 
-	while (at < end) {
+	for (; at < end && n_lines; n_lines--) {
 		if (G_LIKELY(add_plain_line(loader, &at)))
 			continue;
 		if (kmt_kallsyms_line(&at, &line))
@@ -285,6 +287,8 @@ static void parse_symbols(Loader *loader)
 			at++;
 		at++;
 	}
+	loader->at = at;
+	return at < end;
 }
 
 /* How many entries are in order, from the first one on. */
@@ -443,21 +447,20 @@ static gboolean open_text(KmtSymbols *symbols, const char *path, GError **error)
 	return TRUE;
 }
 
-static gboolean check_loaded(const Loader *loader, const char *path,
-			     GError **error)
+static gboolean check_loaded(const Loader *loader, GError **error)
 {
 	if (loader->n_valid == 0) {
 		g_set_error(error, KMT_SYMBOLS_ERROR, KMT_SYMBOLS_ERROR_FORMAT,
 			    "no symbols in '%s': neither /proc/kallsyms nor a "
 			    "System.map",
-			    path);
+			    loader->path);
 		return FALSE;
 	}
 	if (loader->hidden) {
 		g_set_error(error, KMT_SYMBOLS_ERROR, KMT_SYMBOLS_ERROR_HIDDEN,
 			    "all addresses in '%s' are 0: copied under "
 			    "kptr_restrict, without the right to see them",
-			    path);
+			    loader->path);
 		return FALSE;
 	}
 	return TRUE;
@@ -468,36 +471,63 @@ static void clear_module(gpointer module)
 	g_free(((Module *)module)->name);
 }
 
-KmtSymbols *kmt_symbols_load(const char *path, const char *modules,
-			     GError **error)
+static void loader_free(Loader *loader)
 {
-	g_autoptr(KmtSymbols) symbols = g_new0(KmtSymbols, 1);
-	g_autoptr(GHashTable) numbers =
-		g_hash_table_new(kmt_str_hash, g_str_equal);
-	g_autofree char *modules_text = NULL;
-	GStatBuf status;
-	Loader loader = {
-		.symbols = symbols,
-		.modules = numbers,
-		.hidden = TRUE,
-	};
+	kmt_symbols_free(loader->symbols);
+	g_hash_table_unref(loader->modules);
+	g_free(loader->modules_path);
+	g_free(loader->path);
+	g_free(loader);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Loader, loader_free)
 
+KmtSymbolsLoader *kmt_symbols_begin(const char *path, const char *modules,
+				    GError **error)
+{
+	g_autoptr(Loader) loader = g_new0(Loader, 1);
+	KmtSymbols *symbols = g_new0(KmtSymbols, 1);
+
+	loader->path = g_strdup(path);
+	loader->modules_path = g_strdup(modules);
+	loader->symbols = symbols;
+	loader->modules = g_hash_table_new(kmt_str_hash, g_str_equal);
+	loader->hidden = TRUE;
 	symbols->modules = g_array_new(FALSE, FALSE, sizeof(Module));
 	g_array_set_clear_func(symbols->modules, clear_module);
 	if (!open_text(symbols, path, error))
 		return NULL;
-	parse_symbols(&loader);
-	if (!check_loaded(&loader, path, error))
+	loader->at = symbols->file.text;
+	return g_steal_pointer(&loader);
+}
+
+KmtSymbols *kmt_symbols_end(KmtSymbolsLoader *given, GError **error)
+{
+	g_autoptr(Loader) loader = given;
+	KmtSymbols *symbols = loader->symbols;
+	const char *modules = loader->modules_path;
+	g_autofree char *modules_text = NULL;
+	GStatBuf status;
+
+	kmt_symbols_go_on(loader, G_MAXUINT);
+	if (!check_loaded(loader, error))
 		return NULL;
-	if (loader.unordered) {
+	if (loader->unordered) {
 		sort_entries(symbols);
 		drop_other_names(symbols);
 	}
 	if (modules && g_stat(modules, &status) == 0 &&
 	    status.st_size <= MAX_MODULES_SIZE &&
 	    g_file_get_contents(modules, &modules_text, NULL, NULL))
-		parse_modules(&loader, modules_text);
-	return g_steal_pointer(&symbols);
+		parse_modules(loader, modules_text);
+	return g_steal_pointer(&loader->symbols);
+}
+
+KmtSymbols *kmt_symbols_load(const char *path, const char *modules,
+			     GError **error)
+{
+	KmtSymbolsLoader *loader = kmt_symbols_begin(path, modules, error);
+
+	return loader ? kmt_symbols_end(loader, error) : NULL;
 }
 
 void kmt_symbols_free(KmtSymbols *symbols)

@@ -3,7 +3,8 @@
  * Names of kernel functions, from /proc/kallsyms or a System.map: both are
  * lines of "address type name", kallsyms adds "[module]".
  *
- * A KmtSymbols may be loaded in any thread, and asked by several at once.
+ * A KmtSymbols may be loaded in any thread, or by several in turn, and asked by
+ * several at once.
  */
 #ifndef KMEMTRACE_SYMBOLS_KALLSYMS_H
 #define KMEMTRACE_SYMBOLS_KALLSYMS_H
@@ -35,6 +36,19 @@ typedef struct {
  */
 KmtSymbols *kmt_symbols_load(const char *path, const char *modules,
 			     GError **error);
+
+/*
+ * The same little by little.  Whoever began it ends it: what remains is read
+ * then, and loader is gone.
+ */
+typedef struct KmtSymbolsLoader KmtSymbolsLoader;
+
+KmtSymbolsLoader *kmt_symbols_begin(const char *path, const char *modules,
+				    GError **error);
+/* Reads so many lines more.  FALSE: there are none left. */
+gboolean kmt_symbols_go_on(KmtSymbolsLoader *loader, guint n_lines);
+KmtSymbols *kmt_symbols_end(KmtSymbolsLoader *loader, GError **error);
+
 void kmt_symbols_free(KmtSymbols *symbols);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymbols, kmt_symbols_free)
 

@@ -21,36 +21,32 @@ static void warn(GPtrArray *warnings, const char *format, ...)
 	"call sites are shown as addresses; name the kernel's symbols with "   \
 	"--kallsyms or --system-map"
 
-/* What a thread loads. */
-typedef struct {
-	KmtNames *names;
-	char *path, *modules;
-} Captured;
-
-static gpointer load_captured(gpointer data)
+/* That they cannot be loaded is told by kmt_names_check(). */
+static void set_problem(KmtNames *names, const GError *error)
 {
-	Captured *captured = data;
-	KmtNames *names = captured->names;
+	names->problem =
+		g_strdup_printf("%s: %s", error->message, NO_NAMES_HINT);
+	g_clear_pointer(&names->source, g_free);
+}
+
+static void end_captured(KmtNames *names)
+{
 	g_autoptr(GError) error = NULL;
 
-	names->symbols =
-		kmt_symbols_load(captured->path, captured->modules, &error);
-	if (!names->symbols) {
-		names->problem = g_strdup_printf("%s: %s", error->message,
-						 NO_NAMES_HINT);
-		g_clear_pointer(&names->source, g_free);
-	}
-	g_free(captured->path);
-	g_free(captured->modules);
-	g_free(captured);
-	return NULL;
+	names->symbols = kmt_symbols_end(names->loader, &error);
+	if (!names->symbols)
+		set_problem(names, error);
+	g_atomic_pointer_set(&names->loader, NULL);
 }
+
+/* Lines of kallsyms that are read at once: some 5 us. */
+#define SOME_LINES 256
 
 static void open_captured(KmtNames *names, const KmtCapture *capture,
 			  const char *modules, GPtrArray *warnings)
 {
 	g_autofree char *path = kmt_capture_path(capture, "kallsyms");
-	Captured *captured;
+	g_autoptr(GError) error = NULL;
 
 	if (!path) {
 		warn(warnings,
@@ -59,16 +55,25 @@ static void open_captured(KmtNames *names, const KmtCapture *capture,
 		return;
 	}
 	names->source = kmt_capture_path_name(capture, path);
-	captured = g_new(Captured, 1);
-	*captured =
-		(Captured){names, g_steal_pointer(&path), g_strdup(modules)};
-	names->loader =
-		g_thread_try_new("symbols", load_captured, captured, NULL);
+	names->loader = kmt_symbols_begin(path, modules, &error);
 	if (!names->loader)
-		load_captured(captured);
+		set_problem(names, error);
 }
 
-/* They may be loaded still. */
+gboolean kmt_names_load_some(const KmtNames *const_names)
+{
+	KmtNames *names = (KmtNames *)const_names;
+	gboolean more;
+
+	if (!g_atomic_pointer_get(&names->loader) ||
+	    !g_mutex_trylock(&names->lock))
+		return FALSE;
+	more = names->loader && kmt_symbols_go_on(names->loader, SOME_LINES);
+	g_mutex_unlock(&names->lock);
+	return more;
+}
+
+/* They may not be loaded yet. */
 static KmtSymbols *symbols_of(const KmtNames *const_names)
 {
 	KmtNames *names = (KmtNames *)const_names;
@@ -76,8 +81,7 @@ static KmtSymbols *symbols_of(const KmtNames *const_names)
 	if (g_atomic_pointer_get(&names->loader)) {
 		g_mutex_lock(&names->lock);
 		if (names->loader)
-			g_thread_join(names->loader);
-		g_atomic_pointer_set(&names->loader, NULL);
+			end_captured(names);
 		g_mutex_unlock(&names->lock);
 	}
 	return names->symbols;

@@ -33,22 +33,30 @@ typedef struct {
 	/* private: */
 	KmtSymbols *symbols; /* NULL: there are no names, */
 	char *problem;	     /* and this may say why, */
-	char *source;	     /* else their path; valid when loader ended */
-	GThread *loader;     /* NULL; it reads the captured ones */
-	GMutex lock;	     /* of the one who waits for it */
+	char *source;	     /* else their path; valid without loader: */
+	KmtSymbolsLoader *loader; /* NULL; of the captured ones */
+	GMutex lock;		  /* of loader */
 } KmtNames;
 
 /*
  * A file or directory named in the options must be readable, and of the kernel
  * that was traced; errors are those of kmt_symbols_load(), kmt_dwarf_open() and
- * kmt_tree_open().  The captured kallsyms is read by a thread meanwhile: that
- * it is of no use, kmt_names_check() tells.  warnings: of char *, owned by it.
+ * kmt_tree_open().  The captured kallsyms is read when somebody asks, or before
+ * by kmt_names_load_some(): that it is of no use, kmt_names_check() tells.
+ * warnings: of char *, owned by it.
  */
 KmtNames *kmt_names_open(const KmtCapture *capture,
 			 const KmtNamesOptions *options, GPtrArray *warnings,
 			 GError **error);
 void kmt_names_free(KmtNames *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtNames, kmt_names_free)
+
+/*
+ * Reads some more of the captured kallsyms, for some us.  For a thread that has
+ * nothing else to do; any, as often as it likes.  FALSE: there is nothing left,
+ * or another thread is at it.
+ */
+gboolean kmt_names_load_some(const KmtNames *names);
 
 /*
  * Adds a warning if the names do not seem to be those of this kernel, or debug

@@ -71,6 +71,8 @@ struct KmtPipeline {
 	gpointer user;
 	guint n_shards, n_threads;
 	guint n_ring;
+	gboolean (*idle)(gpointer user);
+	gpointer idle_user;
 	KmtMerge *merge;
 	/* Of the stage that merges: */
 	KmtCells *cells;
@@ -485,6 +487,9 @@ static gboolean spin(KmtPipeline *p)
 	guint i;
 
 	g_mutex_unlock(&p->lock);
+	while (p->idle && g_atomic_int_get(&p->turns) == turns &&
+	       p->idle(p->idle_user))
+		;
 	do {
 		for (i = 0; i < SPINS && g_atomic_int_get(&p->turns) == turns;
 		     i++)
@@ -591,6 +596,8 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	p->n_ring = MIN(RING, RING_EACH * p->n_threads);
 	p->n_shards = match_options.shards;
 	p->cells = options->cells;
+	p->idle = options->idle;
+	p->idle_user = options->idle_user;
 	p->outlet = (KmtOutlet){.seed = match_options.hash_seed,
 				.n_shards = p->n_shards,
 				.next = g_new(KmtItem *, p->n_shards)};

@@ -59,6 +59,10 @@ typedef struct {
 	/* Merged time from the first record after which nothing is of interest,
 	 * ns; some more is read, to decide what is near it. */
 	gint64 stop_ns;
+	/* What a thread may do instead of waiting, for some us; FALSE: there is
+	 * nothing.  Any thread, several at once; or NULL. */
+	gboolean (*idle)(gpointer user);
+	gpointer idle_user;
 } KmtPipelineOptions;
 
 typedef struct KmtPipeline KmtPipeline;
