@@ -4,7 +4,7 @@
 #include "check/check.h"
 #include "cli/json.h"
 
-static void add_place(JsonBuilder *b, const char *name, const KmtCpuFile *file,
+static void add_place(KmtJson *b, const char *name, const KmtCpuFile *file,
 		      guint64 index)
 {
 	struct kmemtrace_event e;
@@ -47,10 +47,10 @@ static void add_place(JsonBuilder *b, const char *name, const KmtCpuFile *file,
 	} else {
 		kmt_json_u64(b, "truncated_bytes", file->truncated_bytes);
 	}
-	json_builder_end_object(b);
+	kmt_json_end_object(b);
 }
 
-static void add_capture(JsonBuilder *b, const KmtCheck *check)
+static void add_capture(KmtJson *b, const KmtCheck *check)
 {
 	const KmtCapture *c = check->capture;
 	guint i;
@@ -75,13 +75,13 @@ static void add_capture(JsonBuilder *b, const KmtCheck *check)
 		kmt_json_u64(b, "records", file->n_records);
 		kmt_json_u64(b, "usable", check->usable[i]);
 		kmt_json_text(b, "defect", file->defect);
-		json_builder_end_object(b);
+		kmt_json_end_object(b);
 	}
-	json_builder_end_array(b);
-	json_builder_end_object(b);
+	kmt_json_end_array(b);
+	kmt_json_end_object(b);
 }
 
-static void add_rules(JsonBuilder *b, const KmtCheck *check)
+static void add_rules(KmtJson *b, const KmtCheck *check)
 {
 	int n = check->across ? KMT_N_RULES : KMT_N_MARK_RULES;
 	int rule;
@@ -92,12 +92,12 @@ static void add_rules(JsonBuilder *b, const KmtCheck *check)
 		kmt_json_text(b, "name", kmt_rules[rule].name);
 		kmt_json_text(b, "description", kmt_rules[rule].description);
 		kmt_json_u64(b, "errors", check->counts[rule]);
-		json_builder_end_object(b);
+		kmt_json_end_object(b);
 	}
-	json_builder_end_array(b);
+	kmt_json_end_array(b);
 }
 
-static void add_errors(JsonBuilder *b, const KmtCheck *check)
+static void add_errors(KmtJson *b, const KmtCheck *check)
 {
 	guint i;
 
@@ -109,14 +109,14 @@ static void add_errors(JsonBuilder *b, const KmtCheck *check)
 		kmt_json_text(b, "rule", kmt_rules[e->rule].name);
 		add_place(b, "record", e->file, e->index);
 		add_place(b, "before", e->before_file, e->before_index);
-		json_builder_end_object(b);
+		kmt_json_end_object(b);
 	}
-	json_builder_end_array(b);
+	kmt_json_end_array(b);
 }
 
 void kmt_check_json(const KmtCheck *check, FILE *out)
 {
-	g_autoptr(JsonBuilder) b = json_builder_new();
+	g_autoptr(KmtJson) b = kmt_json_new();
 	g_autoptr(GPtrArray) loss = kmt_check_loss(check);
 	guint i;
 
@@ -128,17 +128,17 @@ void kmt_check_json(const KmtCheck *check, FILE *out)
 	kmt_json_begin_array(b, "warnings");
 	for (i = 0; i < loss->len; i++)
 		kmt_json_text(b, NULL, loss->pdata[i]);
-	json_builder_end_array(b);
+	kmt_json_end_array(b);
 	add_rules(b, check);
 	if (check->across) {
 		kmt_json_begin_object(b, "findings");
 		kmt_json_findings(b, &check->findings);
-		json_builder_end_object(b);
+		kmt_json_end_object(b);
 	} else {
 		kmt_json_null(b, "findings");
 	}
 	add_errors(b, check);
 	kmt_json_u64(b, "total_errors", check->total);
-	json_builder_end_object(b);
+	kmt_json_end_object(b);
 	kmt_json_print(b, 2, out);
 }

@@ -6,9 +6,7 @@ CHECK_SOURCES = \
 	check/rules.c check/rules.h \
 	check/text.c
 check_kmemtrace_check_SOURCES = $(CHECK_SOURCES) check/main.c
-check_kmemtrace_check_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
-check_kmemtrace_check_LDADD = trace/libtrace.a cli/libcli.a \
-	$(JSON_LIBS) $(KMT_TRACE_LIBS)
+check_kmemtrace_check_LDADD = cli/libcli.a trace/libtrace.a $(KMT_TRACE_LIBS)
 
 # The name that the program had in the kernel's first documentation of it.
 all-local: check/kmemtrace_check

@@ -6,6 +6,7 @@
 
 #include "check/check.h"
 #include "cli/cli.h"
+#include "cli/json.h"
 
 #define PROGRAM	   "kmemtrace-check"
 #define MAX_ERRORS 10
@@ -94,7 +95,7 @@ static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
 		kmt_capture_open((const char *const *)options->operands,
 				 &options->capture, &error);
 
-	if (!capture)
+	if (!capture || (options->json && !kmt_json_load(&error)))
 		return kmt_cli_fail_error(PROGRAM, error);
 	check = kmt_check_new(capture,
 			      capture->directory || capture->files->len > 1,

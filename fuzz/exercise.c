@@ -566,17 +566,18 @@ static void check_merge(const KmtCapture *capture)
 	g_autofree guint64 *next = g_new0(guint64, capture->files->len);
 	struct kmemtrace_event event, copy;
 	KmtPosition position;
-	KmtItem items[KMT_BLOCK_RECORDS], *end = items;
+	KmtItem items[KMT_BLOCK_RECORDS];
 	KmtOrder order;
 	KmtOutlet outlet = {
-		.seed = 1, .n_shards = 1, .order = &order, .next = &end};
+		.seed = 1, .n_shards = 1, .order = &order, .items = items};
 	KmtBlock block;
 	gint64 now = G_MININT64, first = G_MAXINT64, last = G_MININT64;
 	gint64 range_first, range_last;
 	guint i;
 
+	kmt_order_is(&order, items);
 	kmt_block_init(&block);
-	for (; kmt_merge_fill(filling, &block, &outlet); end = items) {
+	while (kmt_merge_fill(filling, &block, &outlet)) {
 		guint n_allocs = 0;
 
 		for (i = 0; i < block.n; i++) {

@@ -39,13 +39,13 @@ fuzz_report_SOURCES = fuzz/report.c $(FUZZ_CONTAINER_SOURCES) \
 fuzz_report_CFLAGS = $(FUZZ_COMPILE) \
 	-DFUZZ_WRAPPERS='"$(abs_top_srcdir)/symbols/wrappers.list"'
 fuzz_report_LDFLAGS = $(FUZZ_LINK)
-fuzz_report_LDADD = symbols/libsymbols.a trace/libtrace.a cli/libcli.a \
+fuzz_report_LDADD = symbols/libsymbols.a cli/libcli.a trace/libtrace.a \
 	$(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)
 fuzz_trace_SOURCES = fuzz/trace.c $(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES) $(CHECK_SOURCES)
 fuzz_trace_CFLAGS = $(FUZZ_COMPILE)
 fuzz_trace_LDFLAGS = $(FUZZ_LINK)
-fuzz_trace_LDADD = trace/libtrace.a cli/libcli.a $(JSON_LIBS) $(KMT_TRACE_LIBS)
+fuzz_trace_LDADD = cli/libcli.a trace/libtrace.a $(JSON_LIBS) $(KMT_TRACE_LIBS)
 
 EXTRA_DIST += \
 	fuzz/corpus.py \

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "cli/json.h"
 #include "fuzz/container.h"
 #include "fuzz/exercise.h"
 #include "fuzz/scratch.h"
@@ -68,10 +69,11 @@ static void check_sums(const KmtCapture *capture, const KmtPlan *plan,
 			 ==, capture->n_records);
 }
 
-/* Without it --by owner is none. */
+/* Without the wrappers --by owner is none. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	g_setenv("KMEMTRACE_WRAPPERS", FUZZ_WRAPPERS, TRUE);
+	g_assert_true(kmt_json_load(NULL));
 	return 0;
 }
 

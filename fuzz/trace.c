@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "check/check.h"
+#include "cli/json.h"
 #include "fuzz/container.h"
 #include "fuzz/exercise.h"
 #include "fuzz/scratch.h"
@@ -40,9 +41,11 @@ static void check_output(const KmtCheck *check)
 {
 	g_autoptr(JsonParser) parser = json_parser_new();
 	g_autoptr(GError) error = NULL;
-	char *json = printed(kmt_check_json, check);
-	char *text = printed(kmt_check_text, check);
+	char *json, *text;
 
+	g_assert_true(kmt_json_load(NULL));
+	json = printed(kmt_check_json, check);
+	text = printed(kmt_check_text, check);
 	json_parser_load_from_data(parser, json, -1, &error);
 	g_assert_no_error(error);
 	free(json);

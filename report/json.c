@@ -6,7 +6,7 @@
 #include "report/marklist.h"
 #include "report/report.h"
 
-static void add_time(JsonBuilder *builder, const KmtAggregate *aggregate,
+static void add_time(KmtJson *builder, const KmtAggregate *aggregate,
 		     const char *key, gint64 time)
 {
 	if (aggregate->timeless)
@@ -15,7 +15,7 @@ static void add_time(JsonBuilder *builder, const KmtAggregate *aggregate,
 		kmt_json_i64(builder, key, time);
 }
 
-static void add_totals(JsonBuilder *builder, const KmtTotals *totals)
+static void add_totals(KmtJson *builder, const KmtTotals *totals)
 {
 	KmtWaste waste = kmt_totals_wasted(totals);
 
@@ -24,9 +24,8 @@ static void add_totals(JsonBuilder *builder, const KmtTotals *totals)
 	kmt_json_u64(builder, "bytes_requested", totals->bytes_req);
 	kmt_json_u64(builder, "bytes_allocated", totals->bytes_alloc);
 	kmt_json_integer(builder, "bytes_wasted", waste.negative, waste.bytes);
-	json_builder_set_member_name(builder, "fragmentation");
-	json_builder_add_double_value(builder,
-				      kmt_totals_fragmentation(totals));
+	kmt_json_double(builder, "fragmentation",
+			kmt_totals_fragmentation(totals));
 	kmt_json_u64(builder, "cross_cpu_frees", totals->cross_cpu_frees);
 	kmt_json_u64(builder, "remote_node_allocs", totals->remote_node_allocs);
 	kmt_json_u64(builder, "live_objects", totals->live_objects);
@@ -34,7 +33,7 @@ static void add_totals(JsonBuilder *builder, const KmtTotals *totals)
 	kmt_json_u64(builder, "live_bytes_allocated", totals->live_bytes_alloc);
 }
 
-static void add_peak(JsonBuilder *builder, const KmtAggregate *aggregate,
+static void add_peak(KmtJson *builder, const KmtAggregate *aggregate,
 		     const KmtTotals *totals)
 {
 	if (!aggregate->has_peaks) {
@@ -47,7 +46,7 @@ static void add_peak(JsonBuilder *builder, const KmtAggregate *aggregate,
 }
 
 /* What is known of an address beside its name. */
-static void add_place(JsonBuilder *builder, const KmtNames *names,
+static void add_place(KmtJson *builder, const KmtNames *names,
 		      guint64 address)
 {
 	KmtSymbol symbol = {0};
@@ -60,22 +59,20 @@ static void add_place(JsonBuilder *builder, const KmtNames *names,
 	kmt_json_text(builder, "directory",
 		      kmt_names_directory(names, address));
 	if (source.file) {
-		json_builder_set_member_name(builder, "source");
-		json_builder_begin_object(builder);
+		kmt_json_begin_object(builder, "source");
 		kmt_json_text(builder, "file", source.file);
 		kmt_json_u64(builder, "line", source.line);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	} else {
 		kmt_json_text(builder, "source", NULL);
 	}
-	json_builder_set_member_name(builder, "inlined");
-	json_builder_begin_array(builder);
+	kmt_json_begin_array(builder, "inlined");
 	for (i = 0; source.inlined && source.inlined[i]; i++)
 		kmt_json_text(builder, NULL, source.inlined[i]);
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
-static void add_site(JsonBuilder *builder, const KmtReport *report,
+static void add_site(KmtJson *builder, const KmtReport *report,
 		     guint64 address, KmtKind kind)
 {
 	g_autofree char *name = kmt_names_format(report->names, address);
@@ -86,7 +83,7 @@ static void add_site(JsonBuilder *builder, const KmtReport *report,
 	add_place(builder, report->names, address);
 }
 
-static void add_loss(JsonBuilder *builder, const KmtReport *report)
+static void add_loss(KmtJson *builder, const KmtReport *report)
 {
 	KmtInterval intervals[KMT_MAX_INTERVALS];
 	guint n = kmt_report_intervals(report, intervals), i;
@@ -99,20 +96,19 @@ static void add_loss(JsonBuilder *builder, const KmtReport *report)
 		add_time(builder, report->aggregate, "from", intervals[i].from);
 		add_time(builder, report->aggregate, "until",
 			 intervals[i].until);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
 /* NULL: where events were lost is not known. */
-static void add_holes(JsonBuilder *builder, const KmtReport *report)
+static void add_holes(KmtJson *builder, const KmtReport *report)
 {
 	g_autoptr(GArray) holes = kmt_report_holes(report);
 	guint i;
 
 	if (!holes) {
-		json_builder_set_member_name(builder, "holes");
-		json_builder_add_null_value(builder);
+		kmt_json_null(builder, "holes");
 		return;
 	}
 	kmt_json_begin_array(builder, "holes");
@@ -125,19 +121,18 @@ static void add_holes(JsonBuilder *builder, const KmtReport *report)
 		add_time(builder, report->aggregate, "from", h->since);
 		add_time(builder, report->aggregate, "until", h->until);
 		kmt_json_u64(builder, "events", h->events);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
-static void add_blind(JsonBuilder *builder, const KmtReport *report)
+static void add_blind(KmtJson *builder, const KmtReport *report)
 {
-	json_builder_set_member_name(builder, "blind");
-	json_builder_add_double_value(builder, kmt_report_blind(report));
+	kmt_json_double(builder, "blind", kmt_report_blind(report));
 }
 
 /* Which members are what the records have, times capture.sample. */
-static void add_scaled(JsonBuilder *builder, const KmtReport *report)
+static void add_scaled(KmtJson *builder, const KmtReport *report)
 {
 	static const char *const keys[] = {
 		"allocs",
@@ -170,10 +165,10 @@ static void add_scaled(JsonBuilder *builder, const KmtReport *report)
 	kmt_json_begin_array(builder, "scaled");
 	for (i = 0; kmt_report_is_sample(report) && i < n; i++)
 		kmt_json_text(builder, NULL, keys[i]);
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
-static void add_capture(JsonBuilder *builder, const KmtReport *report)
+static void add_capture(KmtJson *builder, const KmtReport *report)
 {
 	const KmtCapture *capture = report->capture;
 	g_autofree char *release = kmt_report_meta(capture, "kernel_release");
@@ -212,10 +207,10 @@ static void add_capture(JsonBuilder *builder, const KmtReport *report)
 	add_scaled(builder, report);
 	kmt_json_text(builder, "kernel_release", release);
 	kmt_json_text(builder, "symbols", kmt_names_path(report->names));
-	json_builder_end_object(builder);
+	kmt_json_end_object(builder);
 }
 
-static void add_kinds(JsonBuilder *builder, const KmtReport *report)
+static void add_kinds(KmtJson *builder, const KmtReport *report)
 {
 	const KmtAggregate *aggregate = report->aggregate;
 	guint i;
@@ -227,12 +222,12 @@ static void add_kinds(JsonBuilder *builder, const KmtReport *report)
 		kmt_json_begin_object(builder, kmt_kind_name((KmtKind)i));
 		add_totals(builder, &aggregate->kinds[i]);
 		add_peak(builder, aggregate, &aggregate->kinds[i]);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
-	json_builder_end_object(builder);
+	kmt_json_end_object(builder);
 }
 
-static void add_figure(JsonBuilder *builder, const char *key,
+static void add_figure(KmtJson *builder, const char *key,
 		       const KmtFigure *figure)
 {
 	switch (figure->type) {
@@ -248,8 +243,7 @@ static void add_figure(JsonBuilder *builder, const char *key,
 		break;
 	case KMT_FIGURE_RATIO:
 	case KMT_FIGURE_RATE:
-		json_builder_set_member_name(builder, key);
-		json_builder_add_double_value(builder, figure->real);
+		kmt_json_double(builder, key, figure->real);
 		break;
 	case KMT_FIGURE_NONE:
 		kmt_json_null(builder, key);
@@ -257,7 +251,7 @@ static void add_figure(JsonBuilder *builder, const char *key,
 	}
 }
 
-static void add_histogram(JsonBuilder *builder, const char *key,
+static void add_histogram(KmtJson *builder, const char *key,
 			  const KmtHistogram *histogram)
 {
 	guint power;
@@ -272,13 +266,13 @@ static void add_histogram(JsonBuilder *builder, const char *key,
 		kmt_json_u64(builder, "from",
 			     power ? G_GUINT64_CONSTANT(1) << power : 0);
 		kmt_json_u64(builder, "count", n);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
 /* What T does not have. */
-static void add_details(JsonBuilder *builder, const KmtReport *report,
+static void add_details(KmtJson *builder, const KmtReport *report,
 			const KmtGroup *group)
 {
 	static const struct {
@@ -308,7 +302,7 @@ static void add_details(JsonBuilder *builder, const KmtReport *report,
 	add_histogram(builder, "sizes", &group->detail->sizes);
 }
 
-static void add_chain(JsonBuilder *builder, const KmtReport *report,
+static void add_chain(KmtJson *builder, const KmtReport *report,
 		      const KmtGroup *group, guint i)
 {
 	const guint64 *chain;
@@ -323,13 +317,13 @@ static void add_chain(JsonBuilder *builder, const KmtReport *report,
 		kmt_json_hex(builder, "address", *chain, 16);
 		kmt_json_text(builder, "symbol", name);
 		add_place(builder, report->names, *chain);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
 /* What the group is: a call site as ever, else its values by name. */
-static void add_group_name(JsonBuilder *builder, const KmtReport *report,
+static void add_group_name(KmtJson *builder, const KmtReport *report,
 			   const KmtGroup *group)
 {
 	const KmtBy *by = report->by;
@@ -356,7 +350,7 @@ static void add_group_name(JsonBuilder *builder, const KmtReport *report,
 }
 
 /* Groups that are call sites are "callsites", others "groups". */
-static void add_groups(JsonBuilder *builder, const KmtReport *report)
+static void add_groups(KmtJson *builder, const KmtReport *report)
 {
 	g_autoptr(KmtTable) table = kmt_report_table(report);
 	gboolean sites = report->by->n == 1 &&
@@ -372,9 +366,9 @@ static void add_groups(JsonBuilder *builder, const KmtReport *report)
 		add_totals(builder, &group->totals);
 		add_peak(builder, report->aggregate, &group->totals);
 		add_details(builder, report, group);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 
 	/* What --lines left out; a peak is no sum, so there is none. */
 	kmt_json_begin_object(builder,
@@ -386,12 +380,12 @@ static void add_groups(JsonBuilder *builder, const KmtReport *report)
 		kmt_json_u64(builder, sites ? "callsites" : "groups",
 			     table->n_rest[i]);
 		add_totals(builder, &table->rest[i]);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
-	json_builder_end_object(builder);
+	kmt_json_end_object(builder);
 }
 
-static void add_windows(JsonBuilder *builder, const KmtReport *report)
+static void add_windows(KmtJson *builder, const KmtReport *report)
 {
 	guint i, kind;
 
@@ -416,14 +410,14 @@ static void add_windows(JsonBuilder *builder, const KmtReport *report)
 			kmt_json_u64(builder, "live_bytes_allocated",
 				     t->live_bytes_alloc);
 			add_peak(builder, report->aggregate, t);
-			json_builder_end_object(builder);
+			kmt_json_end_object(builder);
 		}
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
-static void add_leaks(JsonBuilder *builder, const KmtReport *report)
+static void add_leaks(KmtJson *builder, const KmtReport *report)
 {
 	g_autoptr(GArray) leaks =
 		kmt_leaks_find(report->aggregate, kmt_report_is_chosen, report);
@@ -449,19 +443,19 @@ static void add_leaks(JsonBuilder *builder, const KmtReport *report)
 				     leak->lifetime_p99);
 		else
 			kmt_json_null(builder, "lifetime_p99");
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
-static void add_sum(JsonBuilder *builder, const KmtCrossSum *sum)
+static void add_sum(KmtJson *builder, const KmtCrossSum *sum)
 {
 	kmt_json_u64(builder, "frees", sum->frees);
 	kmt_json_u64(builder, "bytes_allocated", sum->bytes);
 }
 
 /* What one CPU allocated, by the CPU that freed it. */
-static void add_row(JsonBuilder *builder, const KmtReport *report, guint layer,
+static void add_row(KmtJson *builder, const KmtReport *report, guint layer,
 		    guint from)
 {
 	const KmtCross *cross = report->aggregate->cross;
@@ -479,11 +473,11 @@ static void add_row(JsonBuilder *builder, const KmtReport *report, guint layer,
 		kmt_json_u64(builder, "allocating_cpu", files[from]->cpu);
 		kmt_json_u64(builder, "freeing_cpu", files[i]->cpu);
 		add_sum(builder, &row[i]);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
 }
 
-static void add_matrix(JsonBuilder *builder, const KmtReport *report)
+static void add_matrix(KmtJson *builder, const KmtReport *report)
 {
 	const KmtCross *cross = report->aggregate->cross;
 	guint layer, i;
@@ -494,10 +488,10 @@ static void add_matrix(JsonBuilder *builder, const KmtReport *report)
 			if (cross->matrix[layer][i])
 				add_row(builder, report, layer, i);
 	}
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
-static void add_cross(JsonBuilder *builder, const KmtReport *report)
+static void add_cross(KmtJson *builder, const KmtReport *report)
 {
 	g_autoptr(GPtrArray) pairs = kmt_cross_pairs(report->aggregate->cross);
 	guint i;
@@ -511,18 +505,18 @@ static void add_cross(JsonBuilder *builder, const KmtReport *report)
 		kmt_json_begin_object(builder, "allocated");
 		add_site(builder, report, pair->alloc.address,
 			 pair->alloc.kind);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 		kmt_json_begin_object(builder, "freed");
 		add_site(builder, report, pair->free_site, pair->alloc.kind);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 		add_sum(builder, &pair->sum);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
 /* What has an option of its own. */
-static void add_asked(JsonBuilder *builder, const KmtReport *report)
+static void add_asked(KmtJson *builder, const KmtReport *report)
 {
 	if (report->shows_windows)
 		add_windows(builder, report);
@@ -534,7 +528,7 @@ static void add_asked(JsonBuilder *builder, const KmtReport *report)
 		add_cross(builder, report);
 }
 
-static void add_tally_sites(JsonBuilder *builder, const KmtReport *report,
+static void add_tally_sites(KmtJson *builder, const KmtReport *report,
 			    const char *key, KmtTallyClass class)
 {
 	g_autoptr(GPtrArray) list =
@@ -549,20 +543,20 @@ static void add_tally_sites(JsonBuilder *builder, const KmtReport *report,
 		add_site(builder, report, entry->first.address,
 			 entry->first.kind);
 		kmt_json_u64(builder, "frees", entry->count);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
-static void add_pair_site(JsonBuilder *builder, const KmtReport *report,
+static void add_pair_site(KmtJson *builder, const KmtReport *report,
 			  const char *key, const KmtTallySite *site)
 {
 	kmt_json_begin_object(builder, key);
 	add_site(builder, report, site->address, site->kind);
-	json_builder_end_object(builder);
+	kmt_json_end_object(builder);
 }
 
-static void add_tally_pairs(JsonBuilder *builder, const KmtReport *report,
+static void add_tally_pairs(KmtJson *builder, const KmtReport *report,
 			    const char *key, KmtTallyClass class,
 			    const char *first, const char *second)
 {
@@ -578,12 +572,12 @@ static void add_tally_pairs(JsonBuilder *builder, const KmtReport *report,
 		add_pair_site(builder, report, first, &entry->first);
 		add_pair_site(builder, report, second, &entry->second);
 		kmt_json_u64(builder, "count", entry->count);
-		json_builder_end_object(builder);
+		kmt_json_end_object(builder);
 	}
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
-static void add_finding_counts(JsonBuilder *builder,
+static void add_finding_counts(KmtJson *builder,
 			       const KmtAggregate *aggregate)
 {
 	kmt_json_findings(builder, &aggregate->findings);
@@ -594,7 +588,7 @@ static void add_finding_counts(JsonBuilder *builder,
 	kmt_json_flag(builder, "sums_overflowed", aggregate->overflowed);
 }
 
-static void add_findings(JsonBuilder *builder, const KmtReport *report)
+static void add_findings(KmtJson *builder, const KmtReport *report)
 {
 	kmt_json_begin_object(builder, "findings");
 	add_finding_counts(builder, report->aggregate);
@@ -608,12 +602,12 @@ static void add_findings(JsonBuilder *builder, const KmtReport *report)
 			KMT_TALLY_DOUBLE_UNEXPLAINED, "older", "newer");
 	add_tally_pairs(builder, report, "type_mismatch_pairs",
 			KMT_TALLY_MISMATCH, "allocated", "freed");
-	json_builder_end_object(builder);
+	kmt_json_end_object(builder);
 }
 
 void kmt_report_json(const KmtReport *report, FILE *out)
 {
-	g_autoptr(JsonBuilder) builder = json_builder_new();
+	g_autoptr(KmtJson) builder = kmt_json_new();
 	guint i;
 
 	kmt_json_begin_object(builder, NULL);
@@ -628,7 +622,7 @@ void kmt_report_json(const KmtReport *report, FILE *out)
 	for (i = 0; i < report->warnings->len; i++)
 		kmt_json_text(builder, NULL,
 			      g_ptr_array_index(report->warnings, i));
-	json_builder_end_array(builder);
-	json_builder_end_object(builder);
+	kmt_json_end_array(builder);
+	kmt_json_end_object(builder);
 	kmt_json_print(builder, 1, out);
 }

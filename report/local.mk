@@ -29,6 +29,5 @@ REPORT_SOURCES = \
 	report/text-groups.c \
 	report/totals.c report/totals.h
 report_kmemtrace_report_SOURCES = $(REPORT_SOURCES) report/main.c
-report_kmemtrace_report_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
-report_kmemtrace_report_LDADD = symbols/libsymbols.a trace/libtrace.a \
-	cli/libcli.a $(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)
+report_kmemtrace_report_LDADD = symbols/libsymbols.a cli/libcli.a \
+	trace/libtrace.a $(LIBDW_LIBS) $(KMT_TRACE_LIBS)

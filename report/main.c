@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "cli/cli.h"
+#include "cli/json.h"
 #include "cli/text.h"
 #include "report/options.h"
 #include "report/scale.h"
@@ -224,7 +225,8 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	g_autoptr(KmtNames) names = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
 
-	if (!capture)
+	if (!capture ||
+	    (plan->form == KMT_FORM_JSON && !kmt_json_load(&error)))
 		return kmt_cli_fail_error(PROGRAM, error);
 	if (capture->timeless && asks_for_time(plan))
 		return kmt_cli_fail(PROGRAM,

@@ -2,7 +2,6 @@
 /* --marks: the annotations one by one. */
 #include "config.h"
 
-#include "cli/json.h"
 #include "cli/text.h"
 #include "report/marklist.h"
 #include "report/text.h"
@@ -107,7 +106,7 @@ static gboolean integer_of(const KmtMarkValue *value, guint64 *magnitude)
 	return FALSE;
 }
 
-static void add_value(JsonBuilder *builder, const KmtMarkValue *value)
+static void add_value(KmtJson *builder, const KmtMarkValue *value)
 {
 	g_autofree char *text = NULL;
 	guint64 magnitude;
@@ -131,7 +130,7 @@ static void add_value(JsonBuilder *builder, const KmtMarkValue *value)
 	}
 }
 
-static void add_values(JsonBuilder *builder, const KmtPhases *phases,
+static void add_values(KmtJson *builder, const KmtPhases *phases,
 		       const KmtMark *mark)
 {
 	KmtMarkValue value;
@@ -142,10 +141,10 @@ static void add_values(JsonBuilder *builder, const KmtPhases *phases,
 	     mark->whole && kmt_marks_value(phases->marks, mark, i, &value);
 	     i++)
 		add_value(builder, &value);
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }
 
-static void add_mark(JsonBuilder *builder, const KmtReport *report, guint i)
+static void add_mark(KmtJson *builder, const KmtReport *report, guint i)
 {
 	const KmtMark *mark = kmt_marks_at(report->phases->marks, i);
 	g_autofree char *name = kmt_marks_name(mark);
@@ -167,10 +166,10 @@ static void add_mark(JsonBuilder *builder, const KmtReport *report, guint i)
 	kmt_json_text(builder, "text", text);
 	kmt_json_flag(builder, "whole", mark->whole);
 	add_values(builder, report->phases, mark);
-	json_builder_end_object(builder);
+	kmt_json_end_object(builder);
 }
 
-void kmt_json_marks(JsonBuilder *builder, const KmtReport *report)
+void kmt_json_marks(KmtJson *builder, const KmtReport *report)
 {
 	guint n = kmt_marks_n(report->phases->marks), shown = 0, i;
 
@@ -182,5 +181,5 @@ void kmt_json_marks(JsonBuilder *builder, const KmtReport *report)
 			break;
 		add_mark(builder, report, i);
 	}
-	json_builder_end_array(builder);
+	kmt_json_end_array(builder);
 }

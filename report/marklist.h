@@ -3,12 +3,11 @@
 #ifndef KMEMTRACE_REPORT_MARKLIST_H
 #define KMEMTRACE_REPORT_MARKLIST_H
 
-#include <json-glib/json-glib.h>
-
+#include "cli/json.h"
 #include "report/report.h"
 
 void kmt_text_mark_list(const KmtReport *report, FILE *out);
 /* As the member "marks". */
-void kmt_json_marks(JsonBuilder *builder, const KmtReport *report);
+void kmt_json_marks(KmtJson *builder, const KmtReport *report);
 
 #endif

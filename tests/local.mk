@@ -10,7 +10,8 @@ tests_trace_dump_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
 # The same with a table that is full, and forgets, all the time.
 tests_trace_dump_small_SOURCES = tests/trace-dump.c \
 	$(trace_libtrace_a_SOURCES)
-tests_trace_dump_small_CPPFLAGS = $(AM_CPPFLAGS) -DOBJ_FIRST_GROUPS=2 -DOBJ_FIRST_ENTRIES=2 -DKMT_OBJ_KEEP=1
+tests_trace_dump_small_CPPFLAGS = $(AM_CPPFLAGS) -DOBJ_FIRST_GROUPS=2 \
+	-DKMT_OBJ_CHUNK_BITS=1 -DKMT_OBJ_BLOCK_BITS=2 -DKMT_OBJ_KEEP=1
 tests_trace_dump_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
 tests_trace_dump_small_LDADD = $(KMT_TRACE_LIBS)
 # The report with blocks and tables so small that each boundary is met.
@@ -18,10 +19,11 @@ check_PROGRAMS += tests/report-small
 tests_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
 	$(trace_libtrace_a_SOURCES)
 tests_report_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_BLOCK_RECORDS=3 \
-	-DOBJ_FIRST_GROUPS=2 -DOBJ_FIRST_ENTRIES=2 -DKMT_OBJ_KEEP=1 -DBATCH=1
-tests_report_small_CFLAGS = $(report_kmemtrace_report_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
+	-DOBJ_FIRST_GROUPS=2 -DKMT_OBJ_CHUNK_BITS=1 -DKMT_OBJ_BLOCK_BITS=2 \
+	-DKMT_OBJ_KEEP=1 -DBATCH=1
+tests_report_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
 tests_report_small_LDADD = symbols/libsymbols.a cli/libcli.a \
-	$(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)
+	$(LIBDW_LIBS) $(KMT_TRACE_LIBS)
 tests_trace_unit_SOURCES = tests/trace-unit.c
 tests_trace_unit_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
 KMT_CHECK_TESTS = \

@@ -190,6 +190,15 @@ static void test_matcher_forgets_nothing_that_matters(void)
 			 ==, PASSING);
 }
 
+static gboolean was_forgotten(const KmtObjTable *table, guint64 ptr,
+			      guint8 type)
+{
+	const KmtEntry e = {.hash = kmt_obj_hash(table->seed, ptr, type),
+			    .type = type};
+
+	return kmt_obj_was_forgotten(table, &e);
+}
+
 /* The table stays small when addresses come and go. */
 static void test_table_forgets(void)
 {
@@ -214,9 +223,9 @@ static void test_table_forgets(void)
 	for (i = 0; i < KMT_OBJ_SEGMENTS; i++)
 		entries += table.segments[i].n_entries;
 	g_assert_cmpuint(entries, <, 16384);
-	g_assert_true(kmt_obj_was_forgotten(&table, 8, FALSE));
-	g_assert_false(kmt_obj_was_forgotten(&table, 8, TRUE));
-	g_assert_false(kmt_obj_was_forgotten(&table, 8000000, FALSE));
+	g_assert_true(was_forgotten(&table, 8, KMEMTRACE_TYPE_KMALLOC));
+	g_assert_false(was_forgotten(&table, 8, KMEMTRACE_TYPE_PAGES));
+	g_assert_false(was_forgotten(&table, 8000000, KMEMTRACE_TYPE_KMALLOC));
 	kmt_obj_table_clear(&table);
 }
 
@@ -403,10 +412,10 @@ static void test_merge_counts(void)
 	g_autoptr(KmtCapture) capture = capture_new(1);
 	KmtCpuFile *file = capture->files->pdata[0];
 	g_autoptr(KmtMerge) merge = NULL;
-	KmtItem items[KMT_BLOCK_RECORDS], *next;
+	KmtItem items[KMT_BLOCK_RECORDS];
 	KmtOrder order;
 	KmtOutlet outlet = {
-		.seed = 1, .n_shards = 1, .order = &order, .next = &next};
+		.seed = 1, .n_shards = 1, .order = &order, .items = items};
 	KmtBlock block;
 	guint i;
 
@@ -417,7 +426,7 @@ static void test_merge_counts(void)
 	file->n_records = G_N_ELEMENTS(times);
 	merge = kmt_merge_new(capture);
 	kmt_block_init(&block);
-	next = items;
+	kmt_order_is(&order, items);
 	g_assert_true(kmt_merge_fill(merge, &block, &outlet));
 	g_assert_cmpuint(block.n, ==, 5);
 	g_assert_cmpint(items[2].event->timestamp, ==, 3);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * libarchive, loaded when a capture needs it: with all that it depends on this
- * takes longer than reading a small capture that does not.
- */
+/* libarchive, loaded when a capture needs it. */
 #ifndef KMEMTRACE_LIBARCHIVE_H
 #define KMEMTRACE_LIBARCHIVE_H
 

@@ -14,6 +14,7 @@ trace_libtrace_a_SOURCES = \
 	trace/marks.c trace/marks.h trace/marktext.c \
 	trace/match.c trace/match.h trace/match-private.h \
 	trace/meta.c \
+	trace/module.c trace/module.h \
 	trace/merge.c trace/merge.h \
 	trace/objtable.c trace/objtable.h \
 	trace/operands.c \

@@ -76,7 +76,7 @@ extern KmtEntry kmt_obj_none;
 #define KMT_OBJ_CHUNK_BITS 7
 #endif
 #ifndef KMT_OBJ_BLOCK_BITS
-#define KMT_OBJ_BLOCK_BITS 11
+#define KMT_OBJ_BLOCK_BITS 13
 #endif
 #define KMT_OBJ_CHUNK ((guint32)1 << KMT_OBJ_CHUNK_BITS)
 #define KMT_OBJ_BLOCK ((guint32)1 << KMT_OBJ_BLOCK_BITS)
