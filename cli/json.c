@@ -55,9 +55,16 @@ gboolean kmt_json_load(GError **error)
 #undef FUNCTION
 	};
 
-	return lib.json_node_unref ||
-	       kmt_module_load(SONAME, "json-glib", functions,
-			       G_N_ELEMENTS(functions), error);
+	g_autoptr(GError) why = NULL;
+
+	if (lib.json_node_unref ||
+	    kmt_module_load(SONAME, "json-glib", functions,
+			    G_N_ELEMENTS(functions), &why))
+		return TRUE;
+	g_set_error(error, why->domain, why->code,
+		    "--json needs a library: %s; install libjson-glib",
+		    why->message);
+	return FALSE;
 }
 
 KmtJson *kmt_json_new(void)

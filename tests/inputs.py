@@ -329,6 +329,18 @@ class Packed(InputCase):
                      "and libarchive is too old: .*archive_.*; install")
         self.assertEqual(self.report(self.plain, env=env), self.document)
 
+    def test_without_json_glib(self):
+        """json-glib is loaded for --json, before anything is read."""
+        library = os.path.join(self.directory("lib", {}),
+                               "libjson-glib-1.0.so.0")
+        write(library, b"no library")
+        env = {**os.environ, "LD_LIBRARY_PATH": os.path.dirname(library)}
+        for program in REPORT, CHECK:
+            self.refused("--json", self.plain, program=program, env=env,
+                         message="--json .*json-glib cannot be loaded: .*; install")
+            self.assertEqual(run(program, self.plain, env=env).stdout,
+                             run(program, self.plain).stdout)
+
     def test_cut_off(self):
         """A capture that was cut off is one when it is packed, too."""
         files = self.files(complete="false")
