@@ -11,7 +11,7 @@
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 
 /* What is asked for of a file before it is needed, bytes. */
-#define AHEAD 2048
+#define AHEAD 4096
 
 /* Longer without any record is told of. */
 #define GAP_NS ((guint64)(3600 * NS_PER_S))
