@@ -25,6 +25,7 @@ typedef struct {
 typedef struct KmtPending {
 	struct KmtPending *next;	 /* in time order, of all addresses */
 	struct KmtPending *next_of_kind; /* of the same address and kind */
+	KmtEntry *entry;		 /* of the address; it stays */
 	KmtRecord record;
 	KmtObject replaced; /* the object that was live, or was last */
 	gint64 since;	    /* merged time, ns */

@@ -190,15 +190,14 @@ static void set_due(KmtMatcher *m)
 		m->due = G_MAXINT64;
 }
 
-/* Many come and go: they are used again. */
+/* Many come and go: they are used again.  What is in it is undefined. */
 static KmtPending *pending_new(KmtMatcher *m)
 {
 	KmtPending *p = m->unused;
 
 	if (!p)
-		return g_new0(KmtPending, 1);
+		return g_new(KmtPending, 1);
 	m->unused = p->next;
-	memset(p, 0, sizeof(*p));
 	return p;
 }
 
@@ -215,10 +214,14 @@ static KmtPending *pending_add(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 	KmtAside *aside = aside_get(m, e);
 	KmtPending **last = is_free ? &aside->last_free : &aside->last_alloc;
 
-	p->record = *r;
-	p->replaced = kmt_entry_object(m, e, r->hash);
-	p->since = m->now;
-	p->closes = aside->closes;
+	*p = (KmtPending){
+		.entry = e,
+		.record = *r,
+		.replaced = kmt_entry_object(m, e, r->hash),
+		.since = m->now,
+		.closes = aside->closes,
+	};
+	/* It is not forgotten, so that the entry remains this address's. */
 	e->flags |= KMT_ENTRY_PENDING;
 	if (*last)
 		(*last)->next_of_kind = p;
@@ -327,8 +330,7 @@ static void give_up_alloc(KmtMatcher *m, KmtEntry *e, const KmtPending *p)
 static void give_up(KmtMatcher *m, KmtPending *p)
 {
 	const struct kmemtrace_event *event = &p->record.event;
-	KmtEntry *e = kmt_obj_find(&m->table, p->record.hash,
-				   kmt_space_of(event->type_id));
+	KmtEntry *e = p->entry;
 	KmtAside *aside = kmt_aside_of(m, e);
 	/* Was what it may have freed closed meanwhile? */
 	gboolean is_gone = p->closes != aside->closes;
@@ -340,26 +342,13 @@ static void give_up(KmtMatcher *m, KmtPending *p)
 		give_up_alloc(m, e, p);
 }
 
-/* One that is given up soon, and the one after it. */
-static void prefetch_next(KmtMatcher *m, const KmtPending *p)
-{
-	guint64 hash;
-
-	if (!p)
-		return;
-	hash = p->record.hash;
-	kmt_obj_prefetch_entry(&m->table, hash,
-			       kmt_obj_prefetch_slot(&m->table, hash));
-	if (p->next)
-		kmt_obj_prefetch_slot(&m->table, p->next->record.hash);
-}
-
 void kmt_expire(KmtMatcher *m, gboolean all)
 {
 	while (m->oldest && (all || m->now > m->due)) {
 		KmtPending *p = m->oldest;
 
-		prefetch_next(m, p->next);
+		if (p->next)
+			__builtin_prefetch(p->next->entry);
 		m->late = TRUE;
 		m->late_since = p->since;
 		if (!p->settled)
