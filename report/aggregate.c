@@ -72,7 +72,7 @@ static void consume(gpointer user, const KmtMatched *matched)
 		i = to;
 		if (place >= n && books->ended)
 			break;
-		if (place < n)
+		if (place < n && !books->plain)
 			kmt_asked_at_time(books, matched->items[place]->now);
 		for (; next < matched->n_extras &&
 		       matched->extras[next]->place == place;

@@ -335,12 +335,19 @@ static gboolean is_before(const KmtExtra *a, const KmtExtra *b)
 /* One shard's are in order, others' are of other addresses. */
 static void order_extras(const KmtPipeline *p, Work *work)
 {
-	g_autofree guint *next = g_new0(guint, p->n_shards);
+	g_autofree guint *next = NULL;
 	guint i, n = 0;
 
 	for (i = 0; i < p->n_shards; i++)
 		n += work->shares[i].n_extras;
 	g_ptr_array_set_size(work->all_extras, (gint)n);
+	if (p->n_shards == 1) {
+		for (i = 0; i < n; i++)
+			work->all_extras->pdata[i] = &g_array_index(
+				work->shares[0].extras, KmtExtra, i);
+		return;
+	}
+	next = g_new0(guint, p->n_shards);
 	for (n = 0; n < work->all_extras->len; n++) {
 		const KmtExtra *first = NULL;
 		guint from = 0;
