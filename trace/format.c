@@ -6,7 +6,7 @@
 #include "trace/capture-private.h"
 #include "trace/stream.h"
 
-/* How many records, fours from all over a file, have a say in its format. */
+/* How many records, fours from all over, have a say in a format. */
 #define FORMAT_SAMPLE 16
 
 /* So much of a stream tells. */
@@ -209,6 +209,18 @@ static void apply(KmtCapture *capture, const Format *best)
 	}
 }
 
+/* By its beginning, if that leaves no doubt: what else is looked at comes into
+ * memory alone, and keeps the pages around it small. */
+static Format format_by(Head head, KmtLayout wanted)
+{
+	const Head begin = {.data = head.data, .n = MIN(head.n, HEAD_BYTES)};
+	Format f = format_of(&begin, wanted);
+
+	if (f.variant.layout == KMT_LAYOUT_B && f.votes && f.votes == f.sampled)
+		return f;
+	return format_of(&head, wanted);
+}
+
 /* The one format of the capture: files that are sure must agree; the others
  * follow. */
 gboolean kmt_format_settle(KmtCapture *capture, KmtLayout wanted,
@@ -230,7 +242,7 @@ gboolean kmt_format_settle(KmtCapture *capture, KmtLayout wanted,
 
 		if (!head.n)
 			continue;
-		f = format_of(&head, wanted);
+		f = format_by(head, wanted);
 		/* Large pages are much for what was looked at. */
 		kmt_cpu_file_give_back(file);
 		if (!format_is_sure(&f)) {
