@@ -94,7 +94,7 @@ static Object object_of(const KmtCells *cells, const KmtObject *o)
 }
 
 static Told *tell(Exercise *x, KmtExtraOp op, const KmtObject *object,
-		  const KmtRawEvent *event, guint16 file)
+		  guint64 ptr, guint8 type, guint16 file)
 {
 	Told *told;
 
@@ -105,8 +105,8 @@ static Told *tell(Exercise *x, KmtExtraOp op, const KmtObject *object,
 	told->op = (guint8)op;
 	if (object)
 		told->object = object_of(x->cells, object);
-	told->ptr = event->ptr;
-	told->type = event->type_id;
+	told->ptr = ptr;
+	told->type = type;
 	told->file = file;
 	return told;
 }
@@ -204,7 +204,7 @@ static void on_alloc(gpointer user, const KmtObject *object,
 {
 	Exercise *x = user;
 	guint8 *state = state_of(x, position->file->position, position->index);
-	Told *told = tell(x, KMT_EXTRA_ALLOC, object, event,
+	Told *told = tell(x, KMT_EXTRA_ALLOC, object, event->ptr, event->type_id,
 			  (guint16)position->file->position);
 
 	set_late(x, told);
@@ -222,7 +222,7 @@ static void on_free(gpointer user, const KmtObject *object,
 		    const KmtPosition *position, gboolean mismatch)
 {
 	Exercise *x = user;
-	Told *told = tell(x, KMT_EXTRA_FREE, object, event,
+	Told *told = tell(x, KMT_EXTRA_FREE, object, event->ptr, event->type_id,
 			  (guint16)position->file->position);
 
 	set_late(x, told);
@@ -247,7 +247,7 @@ static void on_replaced(gpointer user, const KmtObject *object,
 {
 	Exercise *x = user;
 
-	set_late(x, tell(x, KMT_EXTRA_REPLACED, object, event,
+	set_late(x, tell(x, KMT_EXTRA_REPLACED, object, event->ptr, event->type_id,
 			 (guint16)position->file->position));
 	g_assert_cmphex(object->ptr, ==, event->ptr);
 	close_object(x, object);
@@ -261,7 +261,7 @@ static void on_double(gpointer user, const KmtObject *object,
 {
 	Exercise *x = user;
 	guint file = position->file->position;
-	Told *told = tell(x, KMT_EXTRA_DOUBLE, object, event, (guint16)file);
+	Told *told = tell(x, KMT_EXTRA_DOUBLE, object, event->ptr, event->type_id, (guint16)file);
 
 	set_late(x, told);
 	told->class = (guint8) class;
@@ -284,7 +284,7 @@ static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
 			 const KmtPosition *position, KmtUnmatched class)
 {
 	Exercise *x = user;
-	Told *told = tell(x, KMT_EXTRA_UNMATCHED, NULL, event,
+	Told *told = tell(x, KMT_EXTRA_UNMATCHED, NULL, event->ptr, event->type_id,
 			  (guint16)position->file->position);
 
 	set_late(x, told);
@@ -418,7 +418,7 @@ static void consume_step(Exercise *x, const KmtMatched *m, guint i)
 
 	if (item->op != KMT_STEP_NONE)
 		tell(x, is_alloc ? KMT_EXTRA_ALLOC : KMT_EXTRA_FREE, &object,
-		     event, item->file);
+		     event->ptr, event->type_id, item->file);
 }
 
 static void count_finding(KmtFindings *findings, const KmtExtra *extra)
@@ -430,7 +430,7 @@ static void count_finding(KmtFindings *findings, const KmtExtra *extra)
 	else if (extra->op == KMT_EXTRA_FREE && extra->mismatch)
 		findings->mismatches++;
 	else if (extra->op == KMT_EXTRA_FREE &&
-		 extra->object.type != extra->event.type_id)
+		 extra->object.type != extra->type)
 		findings->mismatches_after_loss++;
 }
 
@@ -438,7 +438,7 @@ static void consume_extra(Exercise *x, const KmtExtra *extra)
 {
 	gboolean has_object = extra->op != KMT_EXTRA_UNMATCHED;
 	Told *told = tell(x, extra->op, has_object ? &extra->object : NULL,
-			  &extra->event, extra->file);
+			  extra->ptr, extra->type, extra->file);
 
 	told->late = (guint8)extra->late;
 	told->mismatch = (guint8)extra->mismatch;

@@ -318,11 +318,11 @@ static void tally_finding(KmtBooks *books, KmtTallyClass class,
 			  const KmtExtra *extra)
 {
 	KmtFindingSlot key = {
-		.call_site = extra->event.call_site,
+		.call_site = extra->call_site,
 		.lot = extra->op == KMT_EXTRA_UNMATCHED ? NO_LOT
 							: extra->object.lot,
 		.class = (guint8) class,
-		.type = extra->event.type_id,
+		.type = extra->type,
 	};
 	KmtFindingSlot *slot =
 		&books->finding_slots[(key.call_site ^ key.lot) %
@@ -342,14 +342,14 @@ static void count_finding(KmtBooks *books, const KmtExtra *extra)
 {
 	KmtFindings *findings = &books->aggregate->findings;
 
-	if (extra->event.timestamp > books->stop)
+	if (extra->now > books->stop)
 		return;
 	switch (extra->op) {
 	case KMT_EXTRA_FREE:
 		if (extra->mismatch) {
 			findings->mismatches++;
 			tally_finding(books, KMT_TALLY_MISMATCH, extra);
-		} else if (extra->object.type != extra->event.type_id) {
+		} else if (extra->object.type != extra->type) {
 			findings->mismatches_after_loss++;
 		}
 		break;
@@ -377,9 +377,9 @@ void kmt_asked_extra(KmtBooks *books, const KmtMatched *matched,
 	Freed freed = {.lot = object->lot,
 		       .born = object->timestamp,
 		       .born_file = object->file,
-		       .now = extra->event.timestamp,
+		       .now = extra->now,
 		       .free_file = extra->file,
-		       .free_site = extra->event.call_site};
+		       .free_site = extra->call_site};
 	const KmtLotBook *b = extra->op == KMT_EXTRA_UNMATCHED
 				      ? NULL
 				      : wanted(books, object->lot);

@@ -148,12 +148,14 @@ static KmtExtra *add_extra(Shard *shard, KmtExtraOp op,
 	if (share->n_extras == share->extras->len)
 		g_array_set_size(share->extras, 2 * share->n_extras + 16);
 	extra = &g_array_index(share->extras, KmtExtra, share->n_extras++);
-	extra->op = op;
-	extra->mismatch = extra->late_free = FALSE;
-	extra->class = 0;
-	extra->event = *event;
+	extra->op = (guint8)op;
+	extra->mismatch = extra->class = extra->late_free = 0;
+	extra->type = event->type_id;
 	extra->file = (guint16)position->file->position;
-	extra->late = kmt_matcher_is_late(shard->matcher, &time);
+	extra->ptr = event->ptr;
+	extra->call_site = event->call_site;
+	extra->now = event->timestamp;
+	extra->late = kmt_matcher_is_late(shard->matcher, &time) != FALSE;
 	extra->place =
 		extra->late ? place_after(shard, time) : shard->item->place;
 	return extra;
@@ -173,7 +175,7 @@ static void on_free(gpointer user, const KmtObject *object,
 	KmtExtra *extra = add_extra(user, KMT_EXTRA_FREE, event, position);
 
 	extra->object = *object;
-	extra->mismatch = mismatch;
+	extra->mismatch = mismatch != FALSE;
 }
 
 static void on_replaced(gpointer user, const KmtObject *object,
@@ -191,14 +193,15 @@ static void on_double(gpointer user, const KmtObject *old_object,
 	KmtExtra *extra = add_extra(user, KMT_EXTRA_DOUBLE, event, position);
 
 	extra->object = *old_object;
-	extra->class = class;
+	extra->class = (guint8) class;
 	extra->late_free = free_event != NULL;
 }
 
 static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
 			 const KmtPosition *position, KmtUnmatched class)
 {
-	add_extra(user, KMT_EXTRA_UNMATCHED, event, position)->class = class;
+	add_extra(user, KMT_EXTRA_UNMATCHED, event, position)->class =
+		(guint8) class;
 }
 
 static const KmtMatchOps match_ops = {

@@ -24,17 +24,19 @@ typedef enum {
 
 /* What the matcher told by a call of KmtMatchOps, which see. */
 typedef struct {
-	guint place;   /* the record that it goes with; n at the very end */
-	gboolean late; /* comes before that record, else instead of its step */
-	KmtExtraOp op;
+	guint32 place;	  /* the record that it goes with; n at the very end */
+	guint8 op;	  /* KmtExtraOp */
+	guint8 late;	  /* comes before that record, else instead of its step */
+	guint8 mismatch;  /* FREE */
+	guint8 class;	  /* DOUBLE: KmtDouble, UNMATCHED: KmtUnmatched */
+	guint8 late_free; /* DOUBLE: object was freed by record place */
+	/* Of event: */
+	guint8 type;
+	guint16 file;
+	guint64 ptr;
+	guint64 call_site;
+	gint64 now; /* merged time */
 	KmtObject object; /* but for UNMATCHED */
-	/* Its timestamp is merged time; but that, address, type and call site
-	 * all is 0. */
-	struct kmemtrace_event event;
-	guint16 file;	    /* of event */
-	gboolean mismatch;  /* FREE */
-	guint class;	    /* DOUBLE: KmtDouble, UNMATCHED: KmtUnmatched */
-	gboolean late_free; /* DOUBLE: object was freed by record place */
 } KmtExtra;
 
 typedef struct {
