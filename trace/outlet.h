@@ -43,7 +43,7 @@ G_STATIC_ASSERT(sizeof(KmtItem) == 40 || sizeof(void *) < 8);
 
 /* The tests take few, so that much happens across blocks. */
 #ifndef KMT_BLOCK_RECORDS
-#define KMT_BLOCK_RECORDS 1024
+#define KMT_BLOCK_RECORDS 2048
 #endif
 G_STATIC_ASSERT(KMT_BLOCK_RECORDS <= 1 << 16);
 

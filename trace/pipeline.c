@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "trace/match-private.h"
@@ -8,7 +10,7 @@
 
 /* Blocks on their way: so many for each thread, that none waits for another's
  * next one; no more, or they are not in the processor's cache any more. */
-#define RING_EACH 3
+#define RING_EACH 2
 #define RING	  8
 
 /* With less before it, matching would have to wait soon. */
@@ -91,7 +93,6 @@ struct KmtPipeline {
 	guint64 merged; /* blocks */
 	guint64 consumed;
 	gboolean merging, consuming; /* a thread is at it */
-	guint n_started;	     /* threads */
 	gboolean waiting;	     /* some thread is, for a turn */
 	gboolean at_end;	     /* there is no further block */
 };
@@ -509,14 +510,19 @@ static gboolean spin(KmtPipeline *p)
 	return g_atomic_int_get(&p->turns) != turns;
 }
 
-/* Of each thread, which is the home of some shards. */
-static gpointer work_on(gpointer data)
-{
-	KmtPipeline *p = data;
-	guint thread;
+/* Number 0 is that of whoever runs the pipeline. */
+typedef struct {
+	KmtPipeline *pipeline;
+	guint number;
+	pthread_t thread;
+	cpu_set_t all; /* processors, */
+	cpu_set_t one; /* of them, the one to begin on; or none */
+} Worker;
 
+/* Each is the home of some stages. */
+static void work_on(KmtPipeline *p, guint thread)
+{
 	lock(p);
-	thread = p->n_started++;
 	while (!p->at_end || p->consumed < p->merged) {
 		if (do_turn(p, thread)) {
 			g_atomic_int_inc(&p->turns);
@@ -529,26 +535,73 @@ static gpointer work_on(gpointer data)
 		}
 	}
 	g_mutex_unlock(&p->lock);
+}
+
+static void *run_worker(void *data)
+{
+	const Worker *worker = data;
+
+	pthread_setname_np(pthread_self(), "match");
+	if (CPU_COUNT(&worker->one))
+		sched_setaffinity(0, sizeof(worker->all), &worker->all);
+	work_on(worker->pipeline, worker->number);
 	return NULL;
+}
+
+/*
+ * Two threads that wait for each other are of use on two processors only, and
+ * the scheduler may leave both on one, with another idle, for longer than all
+ * of it takes.  So each begins on one of its own, the nth that may be used after
+ * that of number 0, and is free from then on.
+ */
+static void set_processors(Worker *worker)
+{
+	guint n_threads = worker->pipeline->n_threads, n;
+	cpu_set_t *all = &worker->all;
+	int cpu = sched_getcpu();
+
+	CPU_ZERO(&worker->one);
+	if (cpu < 0 || sched_getaffinity(0, sizeof(*all), all) < 0 ||
+	    (guint)CPU_COUNT(all) < n_threads)
+		return;
+	for (n = 0; n < worker->number; n += CPU_ISSET(cpu, all) != 0)
+		cpu = (cpu + 1) % CPU_SETSIZE;
+	CPU_SET(cpu, &worker->one);
+}
+
+static gboolean start_worker(Worker *worker)
+{
+	pthread_attr_t attr;
+	int r;
+
+	set_processors(worker);
+	pthread_attr_init(&attr);
+	if (CPU_COUNT(&worker->one))
+		pthread_attr_setaffinity_np(&attr, sizeof(worker->one),
+					    &worker->one);
+	r = pthread_create(&worker->thread, &attr, run_worker, worker);
+	pthread_attr_destroy(&attr);
+	return r == 0;
 }
 
 void kmt_pipeline_run(KmtPipeline *p)
 {
-	guint n_threads = p->n_threads, i;
-	g_autofree GThread **threads = g_new0(GThread *, n_threads);
+	guint wanted = p->n_threads, i;
+	g_autofree Worker *workers = g_new0(Worker, wanted);
 
-	for (i = 1; i < n_threads; i++) {
-		threads[i] = g_thread_try_new("match", work_on, p, NULL);
-		if (threads[i])
-			continue;
-		/* The machine has no more: these have to do. */
-		lock(p);
-		p->n_threads = n_threads = i;
-		g_mutex_unlock(&p->lock);
+	for (i = 1; i < wanted; i++) {
+		workers[i].pipeline = p;
+		workers[i].number = i;
+		if (!start_worker(&workers[i]))
+			break;
 	}
-	work_on(p);
-	for (i = 1; i < n_threads; i++)
-		g_thread_join(threads[i]);
+	/* The machine may have no more: these have to do. */
+	lock(p);
+	p->n_threads = i;
+	g_mutex_unlock(&p->lock);
+	work_on(p, 0);
+	for (i = 1; i < p->n_threads; i++)
+		pthread_join(workers[i].thread, NULL);
 	for (i = 0; i < p->n_shards; i++) {
 		p->shards[i].work = &p->end;
 		kmt_matcher_finish(p->shards[i].matcher);

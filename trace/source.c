@@ -7,7 +7,7 @@
 #include "trace/source.h"
 
 /* Bytes that are given back at a time. */
-#define RELEASE (2u << 20)
+#define RELEASE (4u << 20)
 
 /* Few pages are larger.  Of one that is given back in part, all comes back with
  * the next access to the rest, and stays. */
