@@ -114,8 +114,8 @@ void kmt_json_integer(KmtJson *builder, const char *key, gboolean negative,
 	add_key(builder, key);
 	if (magnitude <= G_MAXINT64) {
 		lib.json_builder_add_int_value(builder,
-					   negative ? -(gint64)magnitude
-						    : (gint64)magnitude);
+					       negative ? -(gint64)magnitude
+							: (gint64)magnitude);
 		return;
 	}
 	text = g_strdup_printf(MARK "%s%" G_GUINT64_FORMAT, negative ? "-" : "",
@@ -140,8 +140,7 @@ void kmt_json_i64(KmtJson *builder, const char *key, gint64 value)
 	lib.json_builder_add_int_value(builder, value);
 }
 
-void kmt_json_hex(KmtJson *builder, const char *key, guint64 value,
-		  int digits)
+void kmt_json_hex(KmtJson *builder, const char *key, guint64 value, int digits)
 {
 	g_autofree char *text =
 		g_strdup_printf("0x%0*" G_GINT64_MODIFIER "x", digits, value);

@@ -36,8 +36,7 @@ void kmt_json_double(KmtJson *builder, const char *key, double value);
 void kmt_json_i64(KmtJson *builder, const char *key, gint64 value);
 
 /* "0x..." of so many digits at least. */
-void kmt_json_hex(KmtJson *builder, const char *key, guint64 value,
-		  int digits);
+void kmt_json_hex(KmtJson *builder, const char *key, guint64 value, int digits);
 
 void kmt_json_null(KmtJson *builder, const char *key);
 void kmt_json_flag(KmtJson *builder, const char *key, gboolean value);

@@ -204,8 +204,8 @@ static void on_alloc(gpointer user, const KmtObject *object,
 {
 	Exercise *x = user;
 	guint8 *state = state_of(x, position->file->position, position->index);
-	Told *told = tell(x, KMT_EXTRA_ALLOC, object, event->ptr, event->type_id,
-			  (guint16)position->file->position);
+	Told *told = tell(x, KMT_EXTRA_ALLOC, object, event->ptr,
+			  event->type_id, (guint16)position->file->position);
 
 	set_late(x, told);
 	g_assert_false(told->late);
@@ -247,8 +247,8 @@ static void on_replaced(gpointer user, const KmtObject *object,
 {
 	Exercise *x = user;
 
-	set_late(x, tell(x, KMT_EXTRA_REPLACED, object, event->ptr, event->type_id,
-			 (guint16)position->file->position));
+	set_late(x, tell(x, KMT_EXTRA_REPLACED, object, event->ptr,
+			 event->type_id, (guint16)position->file->position));
 	g_assert_cmphex(object->ptr, ==, event->ptr);
 	close_object(x, object);
 	x->n_replaced++;
@@ -261,7 +261,8 @@ static void on_double(gpointer user, const KmtObject *object,
 {
 	Exercise *x = user;
 	guint file = position->file->position;
-	Told *told = tell(x, KMT_EXTRA_DOUBLE, object, event->ptr, event->type_id, (guint16)file);
+	Told *told = tell(x, KMT_EXTRA_DOUBLE, object, event->ptr,
+			  event->type_id, (guint16)file);
 
 	set_late(x, told);
 	told->class = (guint8) class;
@@ -284,8 +285,8 @@ static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
 			 const KmtPosition *position, KmtUnmatched class)
 {
 	Exercise *x = user;
-	Told *told = tell(x, KMT_EXTRA_UNMATCHED, NULL, event->ptr, event->type_id,
-			  (guint16)position->file->position);
+	Told *told = tell(x, KMT_EXTRA_UNMATCHED, NULL, event->ptr,
+			  event->type_id, (guint16)position->file->position);
 
 	set_late(x, told);
 	told->class = (guint8) class;

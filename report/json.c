@@ -46,8 +46,7 @@ static void add_peak(KmtJson *builder, const KmtAggregate *aggregate,
 }
 
 /* What is known of an address beside its name. */
-static void add_place(KmtJson *builder, const KmtNames *names,
-		      guint64 address)
+static void add_place(KmtJson *builder, const KmtNames *names, guint64 address)
 {
 	KmtSymbol symbol = {0};
 	KmtSourceLine source = {0};
@@ -72,8 +71,8 @@ static void add_place(KmtJson *builder, const KmtNames *names,
 	kmt_json_end_array(builder);
 }
 
-static void add_site(KmtJson *builder, const KmtReport *report,
-		     guint64 address, KmtKind kind)
+static void add_site(KmtJson *builder, const KmtReport *report, guint64 address,
+		     KmtKind kind)
 {
 	g_autofree char *name = kmt_names_format(report->names, address);
 
@@ -577,8 +576,7 @@ static void add_tally_pairs(KmtJson *builder, const KmtReport *report,
 	kmt_json_end_array(builder);
 }
 
-static void add_finding_counts(KmtJson *builder,
-			       const KmtAggregate *aggregate)
+static void add_finding_counts(KmtJson *builder, const KmtAggregate *aggregate)
 {
 	kmt_json_findings(builder, &aggregate->findings);
 	kmt_json_u64(builder, "unordered_timestamps", aggregate->unordered);

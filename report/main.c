@@ -225,8 +225,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	g_autoptr(KmtNames) names = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
 
-	if (!capture ||
-	    (plan->form == KMT_FORM_JSON && !kmt_json_load(&error)))
+	if (!capture || (plan->form == KMT_FORM_JSON && !kmt_json_load(&error)))
 		return kmt_cli_fail_error(PROGRAM, error);
 	if (capture->timeless && asks_for_time(plan))
 		return kmt_cli_fail(PROGRAM,

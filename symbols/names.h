@@ -31,9 +31,9 @@ typedef struct {
 	KmtTree *tree;	   /* NULL: no built kernel tree */
 	const KmtGfp *gfp; /* NULL: flags of that kernel are not known */
 	/* private: */
-	KmtSymbols *symbols; /* NULL: there are no names, */
-	char *problem;	     /* and this may say why, */
-	char *source;	     /* else their path; valid without loader: */
+	KmtSymbols *symbols;	  /* NULL: there are no names, */
+	char *problem;		  /* and this may say why, */
+	char *source;		  /* else their path; valid without loader: */
 	KmtSymbolsLoader *loader; /* NULL; of the captured ones */
 	GMutex lock;		  /* of loader */
 } KmtNames;

@@ -103,8 +103,8 @@ typedef struct KmtMatcher KmtMatcher;
 
 /*
  * cells: what is fed gets the number of its lot, for which it has no owner; or
- * NULL.  keep_indexes: objects know the index of their ALLOC record, for 8 bytes
- * each.
+ * NULL.  keep_indexes: objects know the index of their ALLOC record, for 8
+ * bytes each.
  */
 typedef struct {
 	gint64 clock_tolerance_ns;

@@ -12,8 +12,8 @@ typedef struct {
 } KmtModuleFunction;
 
 /*
- * Loads soname, a library that calls itself name, for good.  Any thread, but one
- * at a time for a library.  Errors: KMT_TRACE_ERROR_READ.
+ * Loads soname, a library that calls itself name, for good.  Any thread, but
+ * one at a time for a library.  Errors: KMT_TRACE_ERROR_READ.
  */
 gboolean kmt_module_load(const char *soname, const char *name,
 			 const KmtModuleFunction *functions, guint n,

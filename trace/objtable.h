@@ -8,7 +8,8 @@
  * from some number of them on: a tenth more entries for closed ones, and slots
  * that are 3/5 full on average.  It is cut into segments, whose slots double at
  * another size than their neighbours', so that growing never holds more than a
- * small part of them twice, and no number of entries finds all of it just grown.
+ * small part of them twice, and no number of entries finds all of it just
+ * grown.
  */
 #ifndef KMEMTRACE_OBJTABLE_H
 #define KMEMTRACE_OBJTABLE_H

@@ -67,11 +67,22 @@ typedef struct {
 	gboolean busy;
 } Shard;
 
+/* A thread.  Number 0 is that of whoever runs the pipeline. */
+typedef struct {
+	KmtPipeline *pipeline;
+	guint number;
+	pthread_t thread;
+	gint cpu;      /* that it was on lately, or is to be; below 0: any */
+	cpu_set_t all; /* that it may be on; if it was told where to begin */
+} Worker;
+
 struct KmtPipeline {
 	const KmtCapture *capture;
 	KmtConsumer consumer;
 	gpointer user;
 	guint n_shards, n_threads;
+	Worker *workers; /* n_workers, though not all may have started */
+	guint n_workers;
 	guint n_ring;
 	gboolean (*idle)(gpointer user);
 	gpointer idle_user;
@@ -510,20 +521,56 @@ static gboolean spin(KmtPipeline *p)
 	return g_atomic_int_get(&p->turns) != turns;
 }
 
-/* Number 0 is that of whoever runs the pipeline. */
-typedef struct {
-	KmtPipeline *pipeline;
-	guint number;
-	pthread_t thread;
-	cpu_set_t all; /* processors, */
-	cpu_set_t one; /* of them, the one to begin on; or none */
-} Worker;
+/*
+ * Two threads that wait for each other are of use on two processors only, and
+ * the scheduler may leave both on one, with another idle, for longer than all
+ * of it takes.  So each begins on one that none of the others is on, and goes
+ * to such a one if it wakes where another is; otherwise it is free.
+ */
 
-/* Each is the home of some stages. */
+/* The one to go to; below 0: there is no need, or no other.  all: those that
+ * there are. */
+static gint find_processor(const KmtPipeline *p, guint thread, cpu_set_t *all)
+{
+	gint cpu = sched_getcpu();
+	cpu_set_t others;
+	guint i;
+
+	CPU_ZERO(&others);
+	for (i = 0; i < p->n_workers; i++) {
+		gint other = g_atomic_int_get(&p->workers[i].cpu);
+
+		if (i != thread && other >= 0 && other < CPU_SETSIZE)
+			CPU_SET(other, &others);
+	}
+	if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &others) ||
+	    sched_getaffinity(0, sizeof(*all), all) < 0)
+		return -1;
+	for (i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, all) && !CPU_ISSET(i, &others))
+			return (gint)i;
+	return -1;
+}
+
+static void leave_processor(const KmtPipeline *p, guint thread)
+{
+	cpu_set_t all, one;
+	gint cpu = find_processor(p, thread, &all);
+
+	if (cpu < 0)
+		return;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one) == 0)
+		sched_setaffinity(0, sizeof(all), &all);
+}
+
+/* Each thread is the home of some stages. */
 static void work_on(KmtPipeline *p, guint thread)
 {
 	lock(p);
 	while (!p->at_end || p->consumed < p->merged) {
+		g_atomic_int_set(&p->workers[thread].cpu, sched_getcpu());
 		if (do_turn(p, thread)) {
 			g_atomic_int_inc(&p->turns);
 			if (p->waiting)
@@ -532,6 +579,9 @@ static void work_on(KmtPipeline *p, guint thread)
 		} else if (!spin(p)) {
 			p->waiting = TRUE;
 			g_cond_wait(&p->changed, &p->lock);
+			g_mutex_unlock(&p->lock);
+			leave_processor(p, thread);
+			lock(p);
 		}
 	}
 	g_mutex_unlock(&p->lock);
@@ -542,43 +592,28 @@ static void *run_worker(void *data)
 	const Worker *worker = data;
 
 	pthread_setname_np(pthread_self(), "match");
-	if (CPU_COUNT(&worker->one))
+	if (worker->cpu >= 0)
 		sched_setaffinity(0, sizeof(worker->all), &worker->all);
 	work_on(worker->pipeline, worker->number);
 	return NULL;
 }
 
-/*
- * Two threads that wait for each other are of use on two processors only, and
- * the scheduler may leave both on one, with another idle, for longer than all
- * of it takes.  So each begins on one of its own, the nth that may be used after
- * that of number 0, and is free from then on.
- */
-static void set_processors(Worker *worker)
-{
-	guint n_threads = worker->pipeline->n_threads, n;
-	cpu_set_t *all = &worker->all;
-	int cpu = sched_getcpu();
-
-	CPU_ZERO(&worker->one);
-	if (cpu < 0 || sched_getaffinity(0, sizeof(*all), all) < 0 ||
-	    (guint)CPU_COUNT(all) < n_threads)
-		return;
-	for (n = 0; n < worker->number; n += CPU_ISSET(cpu, all) != 0)
-		cpu = (cpu + 1) % CPU_SETSIZE;
-	CPU_SET(cpu, &worker->one);
-}
-
+/* Where it is to begin, from its first moment: it may not run for some ms where
+ * the one who starts it goes on. */
 static gboolean start_worker(Worker *worker)
 {
 	pthread_attr_t attr;
+	cpu_set_t one;
 	int r;
 
-	set_processors(worker);
 	pthread_attr_init(&attr);
-	if (CPU_COUNT(&worker->one))
-		pthread_attr_setaffinity_np(&attr, sizeof(worker->one),
-					    &worker->one);
+	r = find_processor(worker->pipeline, worker->number, &worker->all);
+	g_atomic_int_set(&worker->cpu, r);
+	if (r >= 0) {
+		CPU_ZERO(&one);
+		CPU_SET(r, &one);
+		pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
+	}
 	r = pthread_create(&worker->thread, &attr, run_worker, worker);
 	pthread_attr_destroy(&attr);
 	return r == 0;
@@ -586,15 +621,16 @@ static gboolean start_worker(Worker *worker)
 
 void kmt_pipeline_run(KmtPipeline *p)
 {
-	guint wanted = p->n_threads, i;
-	g_autofree Worker *workers = g_new0(Worker, wanted);
+	guint n = p->n_threads, i;
+	g_autofree Worker *workers = g_new0(Worker, n);
 
-	for (i = 1; i < wanted; i++) {
-		workers[i].pipeline = p;
-		workers[i].number = i;
-		if (!start_worker(&workers[i]))
-			break;
-	}
+	for (i = 0; i < n; i++)
+		workers[i] = (Worker){.pipeline = p, .number = i, .cpu = -1};
+	workers[0].cpu = sched_getcpu();
+	p->workers = workers;
+	p->n_workers = n;
+	for (i = 1; i < n && start_worker(&workers[i]); i++)
+		;
 	/* The machine may have no more: these have to do. */
 	lock(p);
 	p->n_threads = i;

@@ -24,9 +24,9 @@ typedef enum {
 
 /* What the matcher told by a call of KmtMatchOps, which see. */
 typedef struct {
-	guint32 place;	  /* the record that it goes with; n at the very end */
-	guint8 op;	  /* KmtExtraOp */
-	guint8 late;	  /* comes before that record, else instead of its step */
+	guint32 place; /* the record that it goes with; n at the very end */
+	guint8 op;     /* KmtExtraOp */
+	guint8 late;   /* comes before that record, else instead of its step */
 	guint8 mismatch;  /* FREE */
 	guint8 class;	  /* DOUBLE: KmtDouble, UNMATCHED: KmtUnmatched */
 	guint8 late_free; /* DOUBLE: object was freed by record place */
@@ -35,7 +35,7 @@ typedef struct {
 	guint16 file;
 	guint64 ptr;
 	guint64 call_site;
-	gint64 now; /* merged time */
+	gint64 now;	  /* merged time */
 	KmtObject object; /* but for UNMATCHED */
 } KmtExtra;
 
