@@ -95,7 +95,7 @@ static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
 		kmt_capture_open((const char *const *)options->operands,
 				 &options->capture, &error);
 
-	if (!capture || (options->json && !kmt_json_load(&error)))
+	if (!capture)
 		return kmt_cli_fail_error(PROGRAM, error);
 	check = kmt_check_new(capture,
 			      capture->directory || capture->files->len > 1,
@@ -135,5 +135,7 @@ int main(int argc, char **argv)
 				  KMT_CLOCK_TOLERANCE_MAX_NS,
 				  "--clock-tolerance", &tolerance_ns, &error))
 		return kmt_cli_fail_usage(PROGRAM, error->message);
+	if (options.json && !kmt_json_load(&error))
+		return kmt_cli_fail_error(PROGRAM, error);
 	return run(&options, (gint64)tolerance_ns, max_errors);
 }

@@ -156,8 +156,8 @@ void kmt_cli_guard_mapped_files(const char *program)
 void kmt_cli_keep_memory_small(void)
 {
 #ifdef __GLIBC__
-	/* The default rises with what is freed: the tables of the matcher would
-	 * then be copied within the heap, and leave holes in it. */
+	/* The default rises with what is freed: what grows would then be copied
+	 * within the heap, and leave holes in it. */
 	mallopt(M_MMAP_THRESHOLD, 16 * 1024);
 #endif
 }

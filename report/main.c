@@ -225,7 +225,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	g_autoptr(KmtNames) names = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
 
-	if (!capture || (plan->form == KMT_FORM_JSON && !kmt_json_load(&error)))
+	if (!capture)
 		return kmt_cli_fail_error(PROGRAM, error);
 	if (capture->timeless && asks_for_time(plan))
 		return kmt_cli_fail(PROGRAM,
@@ -299,7 +299,8 @@ int main(int argc, char **argv)
 		return error->domain == KMT_SKIP_ERROR
 			       ? kmt_cli_fail_error(PROGRAM, error)
 			       : kmt_cli_fail_usage(PROGRAM, error->message);
-	if (!refuse_others(&options, &error))
+	if (!refuse_others(&options, &error) ||
+	    (plan.form == KMT_FORM_JSON && !kmt_json_load(&error)))
 		return kmt_cli_fail_error(PROGRAM, error);
 	return run(&options, &plan);
 }

@@ -471,15 +471,17 @@ static void clear_module(gpointer module)
 	g_free(((Module *)module)->name);
 }
 
-static void loader_free(Loader *loader)
+void kmt_symbols_drop(KmtSymbolsLoader *loader)
 {
+	if (!loader)
+		return;
 	kmt_symbols_free(loader->symbols);
 	g_hash_table_unref(loader->modules);
 	g_free(loader->modules_path);
 	g_free(loader->path);
 	g_free(loader);
 }
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Loader, loader_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Loader, kmt_symbols_drop)
 
 KmtSymbolsLoader *kmt_symbols_begin(const char *path, const char *modules,
 				    GError **error)

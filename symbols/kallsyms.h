@@ -48,6 +48,8 @@ KmtSymbolsLoader *kmt_symbols_begin(const char *path, const char *modules,
 /* Reads so many lines more.  FALSE: there are none left. */
 gboolean kmt_symbols_go_on(KmtSymbolsLoader *loader, guint n_lines);
 KmtSymbols *kmt_symbols_end(KmtSymbolsLoader *loader, GError **error);
+/* Nobody needs them after all. */
+void kmt_symbols_drop(KmtSymbolsLoader *loader);
 
 void kmt_symbols_free(KmtSymbols *symbols);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymbols, kmt_symbols_free)

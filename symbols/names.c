@@ -203,14 +203,12 @@ KmtNames *kmt_names_open(const KmtCapture *capture,
 
 void kmt_names_free(KmtNames *names)
 {
-	KmtSymbols *symbols;
-
 	if (!names)
 		return;
-	symbols = symbols_of(names);
 	kmt_dwarf_free(names->dwarf);
 	kmt_tree_free(names->tree);
-	kmt_symbols_free(symbols);
+	kmt_symbols_drop(names->loader);
+	kmt_symbols_free(names->symbols);
 	g_mutex_clear(&names->lock);
 	g_free(names->problem);
 	g_free(names->source);

@@ -598,6 +598,23 @@ class Layouts(InputCase):
 class Mixed(InputCase):
     """Files that do not belong together, and times that do not fit."""
 
+    def records(self, n, order):
+        """n allocations in that byte order."""
+        return b"".join(mkcapture.event(
+            order=order, event_id=mkcapture.ALLOC, t=i, type_id=0,
+            ptr=4096 + 8 * i, site=0xffffffff81000000, req=8, alloc=8, gfp=0, node=-1)
+                        for i in range(n))
+
+    def test_beginning_of_another(self):
+        """What a file begins with, however long, is not all it is of."""
+        other = self.records(1300, "little") + self.records(20000, "big")
+        document = self.report(self.directory("one", {"cpu0.out": other}),
+                               warning="")
+        self.assertEqual(document["findings"]["skipped_records"], 1300)
+        self.refused(self.directory("two", {
+            "cpu0.out": other, "cpu1.out": self.records(9, "little")}),
+                     message="56 bytes in big .*in little .*: they are not")
+
     def halves(self, one, other):
         """A CPU in a directory each, with these metas."""
         files = self.files()

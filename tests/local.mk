@@ -20,7 +20,7 @@ tests_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
 	$(trace_libtrace_a_SOURCES)
 tests_report_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_BLOCK_RECORDS=3 \
 	-DOBJ_FIRST_GROUPS=2 -DKMT_OBJ_CHUNK_BITS=1 -DKMT_OBJ_BLOCK_BITS=2 \
-	-DKMT_OBJ_KEEP=1 -DBATCH=1
+	-DKMT_OBJ_KEEP=1 -DKMT_OBJ_FRONT_BITS=2 -DBATCH=1
 tests_report_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
 tests_report_small_LDADD = symbols/libsymbols.a cli/libcli.a \
 	$(LIBDW_LIBS) $(KMT_TRACE_LIBS)

@@ -209,15 +209,31 @@ static void apply(KmtCapture *capture, const Format *best)
 	}
 }
 
-/* By its beginning, if that leaves no doubt: what else is looked at comes into
- * memory alone, and keeps the pages around it small. */
+/* Do all of a part agree? */
+static gboolean is_unanimous(const Format *f)
+{
+	return f->variant.layout == KMT_LAYOUT_B && f->votes &&
+	       f->votes == f->sampled;
+}
+
+/* By its beginning and its end, if these leave no doubt: what else is looked at
+ * comes into memory alone, and keeps the pages around it small. */
 static Format format_by(Head head, KmtLayout wanted)
 {
 	const Head begin = {.data = head.data, .n = MIN(head.n, HEAD_BYTES)};
 	Format f = format_of(&begin, wanted);
 
-	if (f.variant.layout == KMT_LAYOUT_B && f.votes && f.votes == f.sampled)
+	if (is_unanimous(&f) && begin.n < head.n) {
+		gsize whole = head.n - head.n % f.record_size;
+		gsize n = MIN(whole, (gsize)FORMAT_SAMPLE * f.record_size);
+		const Head end = {.data = head.data + whole - n, .n = n};
+		Format g = format_of(&end, wanted);
+
+		if (is_unanimous(&g) && same_format(&f, &g))
+			return f;
+	} else if (begin.n == head.n) {
 		return f;
+	}
 	return format_of(&head, wanted);
 }
 

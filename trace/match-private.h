@@ -12,6 +12,8 @@
 
 /* A record that is looked at more closely. */
 typedef struct {
+	/* Of an item: id, type, address and call site, and as its timestamp
+	 * merged time; the rest is 0. */
 	struct kmemtrace_event event;
 	KmtPosition position;
 	guint64 hash;

@@ -7,8 +7,11 @@
 
 /* The tests take few, to make it forget often. */
 #ifndef OBJ_FIRST_GROUPS
-#define OBJ_FIRST_GROUPS 128
+#define OBJ_FIRST_GROUPS 32
 #endif
+
+/* One of the few tables that remember as many begins with more groups. */
+#define KEEP_FOR_MORE (1u << 16)
 
 /* So many entries are looked at for one to forget, and if there is none so many
  * are added before the next attempt. */
@@ -38,13 +41,16 @@ static guint64 inverse(guint64 odd)
 void kmt_obj_table_init(KmtObjTable *table, guint64 seed, guint64 keep,
 			gboolean keep_indexes)
 {
-	guint i;
+	guint32 n = OBJ_FIRST_GROUPS, i;
 
 	memset(table, 0, sizeof(*table));
 	g_assert(!seed || seed & 1);
 	table->seed = seed ? seed : kmt_hash_odd_seed();
 	table->inverse = inverse(table->seed);
 	table->keep = keep;
+	/* It doubles at the same sizes, but at fewer. */
+	if (keep >= KEEP_FOR_MORE)
+		n *= 4;
 	table->keep_indexes = keep_indexes;
 	table->blocks = g_ptr_array_new_with_free_func(g_aligned_free);
 	for (i = 0; i < G_N_ELEMENTS(table->front); i++)
@@ -55,9 +61,7 @@ void kmt_obj_table_init(KmtObjTable *table, guint64 seed, guint64 keep,
 	table->seen[KMT_SPACE_VMALLOC] = kmt_addr_set_new(12);
 	for (i = 0; i < KMT_OBJ_SEGMENTS; i++)
 		/* From n to nearly 2n, as each doubles; see the header. */
-		new_groups(&table->segments[i],
-			   OBJ_FIRST_GROUPS +
-				   OBJ_FIRST_GROUPS * i / KMT_OBJ_SEGMENTS);
+		new_groups(&table->segments[i], n + n * i / KMT_OBJ_SEGMENTS);
 }
 
 void kmt_obj_table_clear(KmtObjTable *table)
@@ -135,9 +139,11 @@ static KmtEntry *new_chunk(KmtObjTable *table)
 	KmtEntry *block;
 
 	if (!table->blocks->len || table->n_block == chunks) {
-		/* So aligned that an entry knows its block. */
-		g_ptr_array_add(table->blocks,
-				g_aligned_alloc(1, bytes + more, bytes));
+		/* With indexes so aligned that an entry knows its block. */
+		g_ptr_array_add(
+			table->blocks,
+			g_aligned_alloc(1, bytes + more,
+					more ? bytes : sizeof(KmtSlotGroup)));
 		table->n_block = 0;
 	}
 	block = table->blocks->pdata[table->blocks->len - 1];

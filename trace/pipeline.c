@@ -28,8 +28,10 @@
 #define LINE 64
 
 /* A thread that waits does so this long before it sleeps: some turns, as on a
- * busy machine it takes longer than that to be woken. */
-#define SPIN_US 300
+ * busy machine it takes longer than that to be woken.  But if there are more of
+ * them than processors, others need this one. */
+#define SPIN_US	      300
+#define SPIN_SHORT_US 20
 
 /* Between looks at the clock. */
 #define SPINS 1000
@@ -83,6 +85,7 @@ struct KmtPipeline {
 	guint n_shards, n_threads;
 	Worker *workers; /* n_workers, though not all may have started */
 	guint n_workers;
+	gint64 spin_us;
 	guint n_ring;
 	gboolean (*idle)(gpointer user);
 	gpointer idle_user;
@@ -505,7 +508,7 @@ static gboolean do_turn(KmtPipeline *p, guint thread)
 static gboolean spin(KmtPipeline *p)
 {
 	gint turns = g_atomic_int_get(&p->turns);
-	gint64 until = g_get_monotonic_time() + SPIN_US;
+	gint64 until = g_get_monotonic_time() + p->spin_us;
 	guint i;
 
 	g_mutex_unlock(&p->lock);
@@ -525,7 +528,8 @@ static gboolean spin(KmtPipeline *p)
  * Two threads that wait for each other are of use on two processors only, and
  * the scheduler may leave both on one, with another idle, for longer than all
  * of it takes.  So each begins on one that none of the others is on, and goes
- * to such a one if it wakes where another is; otherwise it is free.
+ * to such a one if it wakes where another is; otherwise it is free.  Whoever
+ * sets at that moment where they may run is not heard.
  */
 
 /* The one to go to; below 0: there is no need, or no other.  all: those that
@@ -546,9 +550,12 @@ static gint find_processor(const KmtPipeline *p, guint thread, cpu_set_t *all)
 	if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &others) ||
 	    sched_getaffinity(0, sizeof(*all), all) < 0)
 		return -1;
-	for (i = 0; i < CPU_SETSIZE; i++)
-		if (CPU_ISSET(i, all) && !CPU_ISSET(i, &others))
-			return (gint)i;
+	for (i = 1; i < CPU_SETSIZE; i++) {
+		gint next = (cpu + (gint)i) % CPU_SETSIZE;
+
+		if (CPU_ISSET(next, all) && !CPU_ISSET(next, &others))
+			return next;
+	}
 	return -1;
 }
 
@@ -568,9 +575,11 @@ static void leave_processor(const KmtPipeline *p, guint thread)
 /* Each thread is the home of some stages. */
 static void work_on(KmtPipeline *p, guint thread)
 {
+	gint *cpu = &p->workers[thread].cpu;
+
 	lock(p);
 	while (!p->at_end || p->consumed < p->merged) {
-		g_atomic_int_set(&p->workers[thread].cpu, sched_getcpu());
+		g_atomic_int_set(cpu, sched_getcpu());
 		if (do_turn(p, thread)) {
 			g_atomic_int_inc(&p->turns);
 			if (p->waiting)
@@ -578,6 +587,7 @@ static void work_on(KmtPipeline *p, guint thread)
 			p->waiting = FALSE;
 		} else if (!spin(p)) {
 			p->waiting = TRUE;
+			g_atomic_int_set(cpu, -1);
 			g_cond_wait(&p->changed, &p->lock);
 			g_mutex_unlock(&p->lock);
 			leave_processor(p, thread);
@@ -616,7 +626,20 @@ static gboolean start_worker(Worker *worker)
 	}
 	r = pthread_create(&worker->thread, &attr, run_worker, worker);
 	pthread_attr_destroy(&attr);
-	return r == 0;
+	if (r == 0)
+		return TRUE;
+	/* It may be that nobody may say where. */
+	g_atomic_int_set(&worker->cpu, -1);
+	return pthread_create(&worker->thread, NULL, run_worker, worker) == 0;
+}
+
+static guint n_processors(void)
+{
+	cpu_set_t all;
+
+	return sched_getaffinity(0, sizeof(all), &all) < 0
+		       ? g_get_num_processors()
+		       : (guint)CPU_COUNT(&all);
 }
 
 void kmt_pipeline_run(KmtPipeline *p)
@@ -629,6 +652,7 @@ void kmt_pipeline_run(KmtPipeline *p)
 	workers[0].cpu = sched_getcpu();
 	p->workers = workers;
 	p->n_workers = n;
+	p->spin_us = n_processors() < n ? SPIN_SHORT_US : SPIN_US;
 	for (i = 1; i < n && start_worker(&workers[i]); i++)
 		;
 	/* The machine may have no more: these have to do. */
@@ -659,7 +683,8 @@ static void work_init(Work *work, guint n_shards)
 		work->shares[i].extras =
 			g_array_new(FALSE, FALSE, sizeof(KmtExtra));
 	}
-	kmt_order_is(&work->order, work->shares[0].items);
+	if (n_shards == 1)
+		kmt_order_is(&work->order, work->shares[0].items);
 	work->all_extras = g_ptr_array_new();
 }
 
