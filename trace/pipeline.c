@@ -85,7 +85,7 @@ struct KmtPipeline {
 	guint n_shards, n_threads;
 	Worker *workers; /* n_workers, though not all may have started */
 	guint n_workers;
-	gint64 spin_us;
+	gboolean roomy; /* there are as many processors */
 	guint n_ring;
 	gboolean (*idle)(gpointer user);
 	gpointer idle_user;
@@ -508,7 +508,8 @@ static gboolean do_turn(KmtPipeline *p, guint thread)
 static gboolean spin(KmtPipeline *p)
 {
 	gint turns = g_atomic_int_get(&p->turns);
-	gint64 until = g_get_monotonic_time() + p->spin_us;
+	gint64 until =
+		g_get_monotonic_time() + (p->roomy ? SPIN_US : SPIN_SHORT_US);
 	guint i;
 
 	g_mutex_unlock(&p->lock);
@@ -547,7 +548,8 @@ static gint find_processor(const KmtPipeline *p, guint thread, cpu_set_t *all)
 		if (i != thread && other >= 0 && other < CPU_SETSIZE)
 			CPU_SET(other, &others);
 	}
-	if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &others) ||
+	if (!p->roomy || cpu < 0 || cpu >= CPU_SETSIZE ||
+	    !CPU_ISSET(cpu, &others) ||
 	    sched_getaffinity(0, sizeof(*all), all) < 0)
 		return -1;
 	for (i = 1; i < CPU_SETSIZE; i++) {
@@ -652,7 +654,7 @@ void kmt_pipeline_run(KmtPipeline *p)
 	workers[0].cpu = sched_getcpu();
 	p->workers = workers;
 	p->n_workers = n;
-	p->spin_us = n_processors() < n ? SPIN_SHORT_US : SPIN_US;
+	p->roomy = n_processors() >= n;
 	for (i = 1; i < n && start_worker(&workers[i]); i++)
 		;
 	/* The machine may have no more: these have to do. */
