@@ -225,8 +225,8 @@ gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
 {
 	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_NO_LIBRARY,
 		    "it is a trace.dat, and kmemtrace-import was built without "
-		    "libtracecmd: install libtracecmd-dev (libtracecmd-devel), "
-		    "configure and build again");
+		    "libtracecmd: install libtracecmd-dev and libtracefs-dev "
+		    "(libtracecmd-devel), configure and build again");
 	return FALSE;
 }
 
