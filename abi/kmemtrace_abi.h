@@ -300,7 +300,10 @@ struct kmemtrace_event_lost {
 	/* 0. */
 	__u64	reserved[2];
 
-	/* How many, never 0. */
+	/*
+	 * How many.  The kernel never writes 0; in a capture that
+	 * kmemtrace-import wrote, 0 is an unknown number.
+	 */
 	__u64	events;
 
 	/*

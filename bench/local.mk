@@ -16,4 +16,4 @@ bench_readall_SOURCES = bench/readall.c
 bench_readall_LDADD = cli/libcli.a $(GLIB_LIBS)
 
 EXTRA_DIST += bench/analysis bench/benchlib.py bench/ftrace bench/kernel \
-	bench/scaling
+	bench/latency bench/scaling

@@ -2,6 +2,7 @@
 EXTRA_DIST += \
 	kernel-patches/apply \
 	kernel-patches/6.1/0000-lib-stackdepot-room-in-advance-and-all-stacks.patch \
+	kernel-patches/6.1/0000-x86-unwind-orc-the-layout-at-a-call.patch \
 	kernel-patches/6.1/0001-mm-add-the-kernel-memory-tracer.patch \
 	kernel-patches/6.1/0002-mm-page_alloc-trace-pages-for-the-caller.patch \
 	kernel-patches/6.1/0003-mm-mempolicy-trace-pages-for-the-caller.patch \
@@ -21,6 +22,7 @@ EXTRA_DIST += \
 	kernel-patches/core/Documentation/mm/kmemtrace.rst \
 	kernel-patches/core/include/linux/kmemtrace.h \
 	kernel-patches/core/include/linux/kmemtrace_mark.h \
+	kernel-patches/core/include/linux/kmemtrace_test.h \
 	kernel-patches/core/include/trace/events/kmemtrace.h \
 	kernel-patches/core/mm/kmemtrace.c \
 	kernel-patches/core/mm/kmemtrace_buffer.c \
@@ -28,6 +30,8 @@ EXTRA_DIST += \
 	kernel-patches/core/mm/kmemtrace_clock.c \
 	kernel-patches/core/mm/kmemtrace_clock.h \
 	kernel-patches/core/mm/kmemtrace_compat.h \
+	kernel-patches/core/mm/kmemtrace_counter.c \
+	kernel-patches/core/mm/kmemtrace_counter.h \
 	kernel-patches/core/mm/kmemtrace_debugfs.c \
 	kernel-patches/core/mm/kmemtrace_events.c \
 	kernel-patches/core/mm/kmemtrace_files.c \
@@ -39,11 +43,15 @@ EXTRA_DIST += \
 	kernel-patches/core/mm/kmemtrace_internal.h \
 	kernel-patches/core/mm/kmemtrace_mark_record.c \
 	kernel-patches/core/mm/kmemtrace_marks.c \
+	kernel-patches/core/mm/kmemtrace_memory.c \
 	kernel-patches/core/mm/kmemtrace_params.c \
 	kernel-patches/core/mm/kmemtrace_snapshot.c \
 	kernel-patches/core/mm/kmemtrace_stacks.c \
 	kernel-patches/core/mm/kmemtrace_tables.c \
+	kernel-patches/core/mm/kmemtrace_test.c \
 	kernel-patches/core/mm/kmemtrace_trigger.c \
+	kernel-patches/core/mm/kmemtrace_unwind.c \
+	kernel-patches/core/mm/kmemtrace_user.c \
 	kernel-patches/core/mm/kmemtrace_writer.c \
 	kernel-patches/core/samples/kmemtrace/Makefile \
 	kernel-patches/core/samples/kmemtrace/kmemtrace-sample.c

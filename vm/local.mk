@@ -10,10 +10,12 @@ EXTRA_DIST += \
 	vm/config/ftrace.config \
 	vm/config/kmemtrace.config \
 	vm/config/off.config \
+	vm/config/orc.config \
 	vm/config/slab.config \
 	vm/config/slob.config \
 	vm/config/slub.config \
 	vm/config/small.config \
+	vm/config/test.config \
 	vm/count/Kbuild \
 	vm/count/kmt_count.c \
 	vm/failnth/failnth.c \
@@ -27,8 +29,12 @@ EXTRA_DIST += \
 	vm/gap/kmt_gap_percpu.c \
 	vm/gap/kmt_gap_slab.c \
 	vm/gap/kmt_gap_vmalloc.c \
+	vm/nested/Kbuild \
+	vm/nested/kmt_nested.c \
 	vm/snapshot/Kbuild \
 	vm/snapshot/kmt_snapshot.c \
+	vm/relay/Kbuild \
+	vm/relay/kmt_relay.c \
 	vm/guest/init \
 	vm/guest/lib.sh \
 	vm/scenarios/boot-capture.sh \
@@ -41,8 +47,11 @@ EXTRA_DIST += \
 	vm/scenarios/gap.sh \
 	vm/scenarios/hotplug.sh \
 	vm/scenarios/kill-restart.sh \
+	vm/scenarios/latency.sh \
 	vm/scenarios/loss.sh \
+	vm/scenarios/lockdown.sh \
 	vm/scenarios/marks.sh \
+	vm/scenarios/nested.sh \
 	vm/scenarios/no-memory.sh \
 	vm/scenarios/snapshot.sh \
 	vm/scenarios/parameters.sh \
@@ -50,6 +59,7 @@ EXTRA_DIST += \
 	vm/scenarios/reconcile.sh \
 	vm/scenarios/tail.sh \
 	vm/scenarios/toggle.sh \
+	vm/scenarios/unwind.sh \
 	vm/scenarios/version1.sh \
 	vm/storm/Kbuild \
 	vm/storm/kmt_storm.c \

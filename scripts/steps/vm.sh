@@ -87,15 +87,29 @@ step_reconcile_slab()
 	reconcile slab slab "" --kept 1
 }
 
-# The main job with stacks. This kernel has debug information.
+# The kernel of these has debug information, ORC, and the test points.
+stacks_kernel='slub debuginfo orc test'
+
+# The main job with stacks.
 step_stacks()
 {
-	guest 'slub debuginfo' "$work/stacks" boot-capture.sh --append \
+	guest "$stacks_kernel" "$work/stacks" boot-capture.sh --append \
 		'kmemtrace.enable=yes kmemtrace.subbufs=60 kmemtrace.stacks=yes'
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/stacks/capture"
 	version2 "$work/stacks" --work
+	# shellcheck disable=SC2086 # several words
 	python3 "$kmt_top/tests/vm/stacks.py" "$work/stacks/capture" \
-		"$(kernel slub debuginfo)/vmlinux"
+		"$(kernel $stacks_kernel)/vmlinux"
+}
+
+# Events within events; and each stack of the fast unwinder against the kernel's.
+step_nested()
+{
+	guest "$stacks_kernel" "$work/nested" nested.sh --fail-on-trouble \
+		--append 'kmemtrace.stacks=yes kmemtrace.subbufs=8192 kmemtrace.subbuf_size=1152'
+	python3 "$kmt_top/tests/vm/nested.py" "$work/nested"
+	guest "$stacks_kernel" "$work/unwind" unwind.sh --fail-on-trouble \
+		--append "kmemtrace.enable=yes kmemtrace.stacks=yes $debug_quiet"
 }
 
 # hotplug NAME FRAGMENTS APPEND [OPTION of vm/run]...
@@ -192,9 +206,11 @@ step_kill_restart()
 
 step_disk_full()
 {
-	guest slub "$work/disk-full" disk-full.sh "${traced[@]}" --second-disk 24
+	guest slub "$work/disk-full" disk-full.sh "${traced[@]}" --second-disk 32
 	whole_records "$work/disk-full/capture"
 	meta_has "$work/disk-full/capture" complete=false
+	whole_records "$work/disk-full/old"
+	meta_has "$work/disk-full/old" complete=true
 }
 
 # A program for guests, which have no library of threads.
@@ -241,7 +257,7 @@ step_version1()
 step_parameters()
 {
 	guest slub "$work/parameters" parameters.sh --memory 256 --append \
-		'possible_cpus=16 kmemtrace.enable=maybe kmemtrace.subbufs=1 kmemtrace.subbuf_size=12x kmemtrace.abi=3 kmemtrace.tasks=1'
+		'possible_cpus=16 kmemtrace.enable=maybe kmemtrace.subbufs=1 kmemtrace.subbuf_size=12x kmemtrace.abi=3 kmemtrace.tasks=1 kmemtrace.subbufs=4294967298 kmemtrace.subbuf_size=18014398509481985K kmemtrace.abi=4294967297 kmemtrace.tasks=4294967312'
 }
 
 # control FRAGMENTS NAME [OPTION of vm/run]...
@@ -291,7 +307,9 @@ step_debug()
 		"${debug_opts[@]}" --append "$on"
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/debug-boot/capture"
 	version2 "$work/debug-boot" --work --accounted
-	hotplug debug-hotplug 'slub debug' "$debug_quiet" "${debug_opts[@]}"
+	# CPU 1 is on a node of its own.
+	hotplug debug-hotplug 'slub debug' "$debug_quiet" "${debug_opts[@]}" \
+		--nodes 2
 	texec
 	guest 'slub debug' "$work/debug-toggle" toggle.sh "${debug_opts[@]}" \
 		--append "$debug_quiet" --file "$work/texec"
@@ -313,8 +331,9 @@ step_debug_control()
 	guest 'slub debug' "$work/debug-snapshot" snapshot.sh \
 		"${debug_opts[@]}" --timeout 900 --append "$debug_quiet"
 	python3 "$kmt_top/tests/vm/snapshot.py" "$work/debug-snapshot"
+	# This kernel has lockdown.
 	marks 'slub debug' debug-marks "$debug_quiet kmemtrace.stacks=yes" \
-		"${debug_opts[@]}"
+		"${debug_opts[@]}" --file "$kmt_top/vm/scenarios/lockdown.sh"
 	no_memory "${debug_opts[@]}" --timeout 900 \
 		--append "maxcpus=1 $debug_quiet"
 }

@@ -16,6 +16,8 @@
  * bufread keep FILE COMMAND: a mapping while the command runs
  *
  * bufread stale FILE COMMAND: a file of a snapshot, which the command ends
+ *
+ * bufread node FILE NODE: all pages of the mapping are on this NUMA node
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +28,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -462,6 +465,28 @@ static void stale(const char *file, const char *command)
 		     ESTALE);
 }
 
+static void node(const char *file, int wanted)
+{
+	long page_size = sysconf(_SC_PAGESIZE);
+	int fd = open_file(file, O_RDONLY), status;
+	struct kmemtrace_ioctl_info info;
+	const char *start = map(fd, &info);
+	unsigned long here = 0, n = 0;
+	const void *page;
+	size_t i;
+
+	for (i = 0; i < info.map_bytes; i += (size_t)page_size, n++) {
+		page = start + i;
+		/* Without nodes to move to it tells where the page is. */
+		if (syscall(SYS_move_pages, 0, 1UL, &page, NULL, &status, 0))
+			die("move_pages");
+		here += status == wanted;
+	}
+	printf("bufread: %s: %lu of %lu pages on node %d\n", file, here, n,
+	       wanted);
+	failed |= !n || here < n;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
@@ -480,6 +505,8 @@ int main(int argc, char **argv)
 		keep(argv[2], argv[3]);
 	else if (!strcmp(what, "stale") && argc == 4)
 		stale(argv[2], argv[3]);
+	else if (!strcmp(what, "node") && argc == 4)
+		node(argv[2], atoi(argv[3]));
 	else
 		return 2;
 	return failed;

@@ -11,6 +11,7 @@
 #include <linux/gfp.h>
 #include <linux/irqflags.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
@@ -20,6 +21,10 @@
 #include <linux/uaccess.h>
 
 #define BATCH 64
+
+static unsigned int frames;
+module_param(frames, uint, 0400);
+MODULE_PARM_DESC(frames, "frames on the stack between the system call and the workload");
 
 static struct kmem_cache *count_cache;
 static void *batch[BATCH];
@@ -120,6 +125,17 @@ static const struct {
 	{ "large", count_large },
 };
 
+/* The workload, below so many frames. */
+static noinline unsigned int count_below(unsigned int which, unsigned int n)
+{
+	unsigned int events = n ? count_below(which, n - 1) :
+				  workloads[which].run();
+
+	/* Or the compiler makes a jump of the call. */
+	OPTIMIZER_HIDE_VAR(events);
+	return events;
+}
+
 /* The last result; count_mutex guards it and the batch. */
 static DEFINE_MUTEX(count_mutex);
 static const char *last_name = "nothing";
@@ -136,7 +152,7 @@ static int count_run(unsigned int which, unsigned long rounds)
 	for (i = 0; i <= rounds; i++) {
 		local_irq_save(flags);
 		start = get_cycles();
-		events = workloads[which].run();
+		events = count_below(which, frames);
 		end = get_cycles();
 		local_irq_restore(flags);
 		if (!events)

@@ -49,7 +49,7 @@ static size_t add_areas(char *state, size_t fill)
 	while (fgets(line, sizeof(line), file)) {
 		unsigned long size;
 
-		if (!strstr(line, "kmemtrace") && !strstr(line, "relay"))
+		if (!strstr(line, "kmemtrace"))
 			continue;
 		if (sscanf(line, "%*s %lu", &size) == 1) {
 			bytes += size;

@@ -74,6 +74,16 @@ total_overruns()
 	cat "$kmt/total_overruns"
 }
 
+# stacks_are_right: on a kernel that compares them, see the fragment test.
+stacks_are_right()
+{
+	local figures=/sys/kernel/debug/kmemtrace-test/stacks
+
+	[ -e $figures ] || return 0
+	tr '\n' ' ' <$figures
+	grep -qx "wrong 0" $figures || fail "a stack is wrong"
+}
+
 # witness: vm/witness looks on; what it does not know is not recorded.
 witness()
 {

@@ -17,3 +17,4 @@ daemon_stop
 echo "$ cat total_overruns"
 total_overruns | tee /out/total_overruns
 cat $kmt/overruns >/out/overruns
+stacks_are_right

@@ -63,6 +63,61 @@ for file in info reset events/kmalloc/enabled filter; do
 done >/out/modes
 echo "what is wrong is refused"
 
+# --- Numbers that overflow ----------------------------------------------------------
+
+# overflows FILE TEXT...: each is EINVAL and changes nothing, whatever it would be
+# after wrapping around.
+overflows()
+{
+	local file=$kmt/$1 before after answer
+	shift
+	for text; do
+		before=$(cat "$file")
+		if answer=$({ echo "$text" >"$file"; } 2>&1); then
+			fail "${file#"$kmt/"} took '$text': $(cat "$file")"
+		fi
+		case $answer in
+		*"Invalid argument"*) ;;
+		*) fail "${file#"$kmt/"} refused '$text' by: $answer" ;;
+		esac
+		after=$(cat "$file")
+		[ "$before" = "$after" ] || fail "'$text' changed $file"
+	done
+}
+
+# 2^32 + 8, 2^64 + 8, and others that are 1024 or 8 after losing bits.
+overflows subbufs 4294967304 18446744073709551624 0x10000000000000008 \
+	02000000000000000000010
+overflows subbuf_size 18014398509481985K 18014398509481985k 17592186044417M \
+	17179869185G 16777217T 16385P 17E 18446744073709552640 \
+	0x10000000000000400 0x40000000000001K 4294968320
+overflows filter size=18446744073709551624 size=8-18446744073709551624 \
+	pid=4294967297 pid=18446744073709551617 sample=4294967298 \
+	sample=18446744073709551618
+overflows enabled 4294967297 10 01 18446744073709551617
+overflows events/kmalloc/enabled 4294967296 10 00
+overflows snapshot/take 4294967297 18446744073709551617 4294967296
+# 0 would free what is there, 1 take a snapshot.
+grep -qx 'state: none' $kmt/snapshot/take || fail "there is a snapshot"
+sleep 5 # The log leaves out lines of triggers if there are many.
+for limit in 18014398509481985K 17179869185G 16385P 18446744073709551617 8E \
+	9223372036854775808; do
+	overflows trigger "cache:dentry>$limit" "site:vfs_open>$limit"
+done
+overflows trigger 'site:18446744073709551617>1' 'site:0x1000000000000000f>1' \
+	'site:vfs_open+0x10000000000000001>1' \
+	'site:vfs_open+18446744073709551617>1'
+[ -z "$(cat $kmt/trigger)" ] || fail "a trigger is set"
+# The largest ones are taken, and hexadecimal ones that end in E.
+echo 0xFE >$kmt/subbuf_size || fail "0xFE"
+[ "$(cat $kmt/subbuf_size)" = 192 ] || fail "0xFE is $(cat $kmt/subbuf_size)"
+echo 512K >$kmt/subbuf_size || fail "512K"
+[ "$(cat $kmt/subbuf_size)" = 524288 ] || fail "512K is $(cat $kmt/subbuf_size)"
+echo 'cache:dentry>9223372036854775807' >$kmt/trigger || fail "S64_MAX"
+echo '!cache:dentry>9223372036854775807' >$kmt/trigger || fail "S64_MAX again"
+echo 0 >$kmt/snapshot/take
+echo "numbers that overflow are refused"
+
 # --- Events -------------------------------------------------------------------------
 
 cp $kmt/info /out/info-before
@@ -113,6 +168,24 @@ kill $busy
 wait $busy 2>/dev/null
 
 recorded sample -F sample=10
+
+# --- Killed -------------------------------------------------------------------------
+
+as_before()
+{
+	[ "$(cat $kmt/enabled)" = 0 ] && [ "$(cat $kmt/filter)" = none ]
+}
+
+for number in KILL SEGV USR1 ALRM; do
+	daemon_start "/out/killed-$number" -F size=8-
+	[ "$(cat $kmt/filter)" = size=8- ] || fail "there is no filter"
+	kill "-$number" "$daemon"
+	wait "$daemon"
+	wait_until 5 as_before || fail "SIG$number left tracing on, or a filter"
+	# What is left in the buffers is no trace that somebody wants saved.
+	echo 1 >$kmt/reset
+done
+echo "the kernel is as before a kmemtraced that was killed"
 
 # --- reset --------------------------------------------------------------------------
 

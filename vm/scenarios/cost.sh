@@ -3,8 +3,9 @@
 # shellcheck shell=dash
 # What an event costs, for bench/kernel: each workload of kmt_count with nothing
 # traced, with kmemtrace and with ftrace, the latter with stacks too where kmemtrace
-# has them. Boot by vm/run --icount with kmemtrace.enable=no; a kernel without
-# kmemtrace has the first of them only.
+# has them. Boot by vm/run --icount with kmemtrace.enable=no, and with kmt_frames=N
+# for that many more callers of each workload; a kernel without kmemtrace has the
+# first of them only.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
@@ -13,7 +14,9 @@ rounds=200
 
 # Its pool is ready from here on, not in the middle of a measurement.
 dd if=/dev/random of=/dev/null bs=32 count=1 2>/dev/null
-insmod /modules/kmt_count.ko || fail "no module to count with"
+frames=$(sed -n 's/^.*kmt_frames=\([0-9]*\).*$/\1/p' /proc/cmdline)
+insmod /modules/kmt_count.ko frames="${frames:-0}" ||
+	fail "no module to count with"
 
 # begin, end TRACER
 begin()

@@ -14,6 +14,7 @@ sleep 7
 daemon_stop
 [ "$(total_overruns)" = 0 ] || fail "events were lost"
 dmesg >/out/gap.log
+stacks_are_right
 rmmod kmt_gap
 
 [ "$(uname -m)" = x86_64 ] || exit 0

@@ -35,16 +35,37 @@ daemon_stop
 total_overruns | tee /out/total_overruns
 [ "$(cat /out/total_overruns)" = 0 ] || fail "events were lost"
 
+# on_node CPU: all memory that its file maps is on the CPU's node.
+on_node()
+{
+	local node
+	[ -e /sys/devices/system/node/node1 ] || return 0
+	node=$(basename /sys/devices/system/cpu/cpu"$1"/node*)
+	[ "$node" = "node$1" ] || fail "CPU $1 is on $node"
+	/files/bufread node "$kmt/cpu$1" "$1" || fail "the buffer of CPU $1"
+}
+
 echo "--- other buffers while the CPU is away"
+on_node 0
+on_node 1
+# A channel of relay that is not ours has no buffer for a CPU that is away.
+insmod /modules/kmt_relay.ko || fail "no relay module"
+[ "$(cat /proc/kmt_relay)" = 1 ] || fail "another channel begins otherwise"
 # What it recorded in its first session ever is not lost by that.
 echo 4 >$kmt/subbufs
 echo 65536 >$kmt/subbuf_size
 [ "$(total_overruns)" = 0 ] || fail "other buffers count as a loss: $(cat $kmt/overruns)"
+[ "$(cat /proc/kmt_relay)" = 1 ] ||
+	fail "new buffers of kmemtrace made $(cat /proc/kmt_relay) of another channel"
 # Its file is there, and so is what it shows.
 /files/bufread dump $kmt/cpu1 /tmp/cpu1 || fail "the file of a CPU that is away"
 
 echo "--- a snapshot while it is away, with a reader that maps"
 echo 1 >$online
+[ "$(cat /proc/kmt_relay)" = 2 ] || fail "another channel has no buffer"
+rmmod kmt_relay || fail "rmmod kmt_relay"
+on_node 0
+on_node 1
 daemon_start /out/away --reader mmap
 storm 1 100
 echo 0 >$online

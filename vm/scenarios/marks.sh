@@ -174,3 +174,8 @@ lines 200 300 >/out/snapshot.taken
 echo 0 >$kmt/enabled
 read_lines snapshot
 cp $kmt/record_size /out/record_size
+
+# Last, as it cannot be undone.
+if [ -e /files/lockdown.sh ]; then
+	. /files/lockdown.sh
+fi

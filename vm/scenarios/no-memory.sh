@@ -24,7 +24,7 @@ faults()
 echo 4 >$kmt/subbufs
 echo 65536 >$kmt/subbuf_size
 faults $kmt/enabled 1 0
-# relay keeps the buffer of a CPU that had one and did not come after all.
+# The buffer of a CPU that did not come after all is kept.
 faults -k /sys/devices/system/cpu/cpu1/online 1 0
 echo 1 >/sys/devices/system/cpu/cpu1/online
 faults $kmt/subbufs 8 4

@@ -4,13 +4,16 @@
 # Values that make no sense are refused by a message that names them, and the
 # default is used. Boot with kmemtrace.enable=maybe kmemtrace.subbufs=1
 # kmemtrace.subbuf_size=12x kmemtrace.abi=3 kmemtrace.tasks=1 possible_cpus=16,
-# and 256 MB.
+# then each number as one that would be valid if it wrapped around, and 256 MB.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
 dmesg >/tmp/dmesg
-for value in enable=maybe subbufs=1 subbuf_size=12x abi=3 tasks=1; do
-	grep "kmemtrace: .*kmemtrace\.$value" /tmp/dmesg ||
+for value in enable=maybe subbufs=1 subbuf_size=12x abi=3 tasks=1 \
+	subbufs=4294967298 subbuf_size=18014398509481985K abi=4294967297 \
+	tasks=4294967312; do
+	grep "kmemtrace: .*kmemtrace\.$value is not" /tmp/dmesg ||
+		grep "kmemtrace: .*kmemtrace\.$value is neither" /tmp/dmesg ||
 		fail "no message about kmemtrace.$value"
 done
 # Buffers for all CPUs that there may be would be too much here, but nobody asked.

@@ -210,8 +210,8 @@ void kmemtrace_reset(void)
 }
 
 /*
- * Called once the slab allocator and vmalloc work, which is as soon as relay
- * does; one CPU runs and debugfs is far away.
+ * Context: early boot, with one CPU running and interrupts off, as soon as the
+ * slab allocator and vmalloc work.  debugfs does not exist yet.
  */
 void __init kmemtrace_init(void)
 {
@@ -219,6 +219,7 @@ void __init kmemtrace_init(void)
 	kmemtrace_settle_parameters();
 	kmemtrace_view_init(&kmemtrace_live);
 	kmemtrace_snapshot_init();
+	kmemtrace_memory_init();
 	kmemtrace_writer_init();
 	kmemtrace_events_init();
 	kmemtrace_marks_init();

@@ -16,160 +16,39 @@
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
-#include <linux/cpu.h>
-#include <linux/err.h>
 #include <linux/kernel.h>
-#include <linux/mm.h>
-#include <linux/slab.h>
+#include <linux/kprobes.h>
+#include <linux/math64.h>
 
 #include "kmemtrace_internal.h"
 #include "kmemtrace_buffer.h"
 
 bool kmemtrace_overwrite __read_mostly;
 
-/*
- * relay files are made by kmemtrace_files.c, when debugfs is there and where
- * sleeping is allowed.  relay asks for one all the same and takes NULL for a
- * failure.
- */
-static struct dentry *kmemtrace_create_buf_file(const char *filename,
-						struct dentry *parent,
-						umode_t mode,
-						struct rchan_buf *buf,
-						int *is_global)
+static struct kmemtrace_reader *kmemtrace_reader_of(struct kmemtrace_buf *buf)
 {
-	static struct dentry no_file;
-
-	return &no_file;
+	return per_cpu_ptr(buf->set->readers, buf->cpu);
 }
+NOKPROBE_SYMBOL(kmemtrace_reader_of);
 
-static int kmemtrace_remove_buf_file(struct dentry *dentry)
-{
-	return 0;
-}
-
-static const struct rchan_callbacks kmemtrace_relay_callbacks = {
-	.create_buf_file = kmemtrace_create_buf_file,
-	.remove_buf_file = kmemtrace_remove_buf_file,
-};
-
-/*
- * Who went offline has a file all the same, and may come back at any time: each
- * set has a buffer for it, so that the sets can change places.
- */
-static bool kmemtrace_wants_buffer(struct kmemtrace_buffers *live,
-				   unsigned int cpu)
-{
-	return cpu_online(cpu) || (live && kmemtrace_buffer(live, cpu));
-}
-
-/*
- * relay_open() makes buffers for the CPUs that are online and relay's hotplug
- * callback for those that come later; a CPU in between would have none.
- *
- * relay would rather have processes killed than do without a page, so that is
- * asked first.
- */
-static struct rchan *kmemtrace_open_channel(struct kmemtrace_buffers *buffers,
-					    struct kmemtrace_buffers *live)
-{
-	u64 bytes = (u64)buffers->subbufs * buffers->subbuf_size;
-	struct rchan *chan = NULL;
-	unsigned int cpu, n = 0;
-
-	cpus_read_lock();
-	for_each_possible_cpu(cpu)
-		n += kmemtrace_wants_buffer(live, cpu);
-	if (bytes * n < (u64)si_mem_available() * PAGE_SIZE)
-		chan = relay_open(NULL, NULL, buffers->subbuf_size,
-				  buffers->subbufs,
-				  &kmemtrace_relay_callbacks, buffers);
-	/* As that callback does it: all channels, if they have none for it. */
-	for_each_possible_cpu(cpu) {
-		if (chan && !cpu_online(cpu) &&
-		    kmemtrace_wants_buffer(live, cpu) &&
-		    relay_prepare_cpu(cpu)) {
-			relay_close(chan);
-			chan = NULL;
-		}
-	}
-	cpus_read_unlock();
-	return chan;
-}
-
-struct kmemtrace_buffers *kmemtrace_buffers_open(unsigned int subbufs,
-						 unsigned int subbuf_size)
-{
-	struct kmemtrace_buffers *buffers, *live;
-	unsigned int cpu;
-
-	buffers = kzalloc(sizeof(*buffers), GFP_KERNEL);
-	if (!buffers)
-		return ERR_PTR(-ENOMEM);
-	refcount_set(&buffers->refs, 1);
-	buffers->subbufs = subbufs;
-	buffers->subbuf_size = subbuf_size;
-	buffers->readers = alloc_percpu(struct kmemtrace_reader);
-	if (!buffers->readers)
-		goto err_free;
-	for_each_possible_cpu(cpu) {
-		struct kmemtrace_reader *reader =
-			per_cpu_ptr(buffers->readers, cpu);
-
-		raw_spin_lock_init(&reader->lock);
-		seqcount_init(&reader->seq);
-	}
-	live = kmemtrace_view_get(&kmemtrace_live, NULL);
-	buffers->chan = kmemtrace_open_channel(buffers, live);
-	kmemtrace_buffers_put(live);
-	if (!buffers->chan)
-		goto err_readers;
-	kmemtrace_buffers_reset(buffers, kmemtrace_clock());
-	return buffers;
-
-err_readers:
-	free_percpu(buffers->readers);
-err_free:
-	kfree(buffers);
-	return ERR_PTR(-ENOMEM);
-}
-
-void kmemtrace_buffers_put(struct kmemtrace_buffers *buffers)
-{
-	if (!buffers || !refcount_dec_and_test(&buffers->refs))
-		return;
-	relay_close(buffers->chan);
-	free_percpu(buffers->readers);
-	kfree(buffers);
-}
-
-static struct kmemtrace_buffers *kmemtrace_set_of(struct rchan_buf *buf)
-{
-	return buf->chan->private_data;
-}
-
-static struct kmemtrace_reader *kmemtrace_reader_of(struct rchan_buf *buf)
-{
-	return per_cpu_ptr(kmemtrace_set_of(buf)->readers, buf->cpu);
-}
-
-static void kmemtrace_next_subbuf(struct rchan_buf *buf)
+static void kmemtrace_next_subbuf(struct kmemtrace_buf *buf)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
-	size_t n = buf->chan->n_subbufs;
-	size_t size = buf->chan->subbuf_size;
+	size_t n = buf->set->subbufs;
+	size_t size = buf->set->subbuf_size;
 
 	kmemtrace_write_begin(&reader->seq);
-	buf->padding[buf->subbufs_produced % n] = size - buf->offset;
+	buf->padding[buf->subbufs_produced % n] = size - min(size, buf->offset);
 	WRITE_ONCE(buf->subbufs_produced, buf->subbufs_produced + 1);
 	buf->data = buf->start + buf->subbufs_produced % n * size;
 	WRITE_ONCE(buf->offset, 0);
 	/* Has a barrier: the count comes before the first record. */
 	raw_write_seqcount_end(&reader->seq);
 }
+NOKPROBE_SYMBOL(kmemtrace_next_subbuf);
 
 /* The sub-buffer of the reader, who may not have come to this filling yet. */
-static size_t kmemtrace_reader_subbuf(struct rchan_buf *buf)
+static size_t kmemtrace_reader_subbuf(struct kmemtrace_buf *buf)
 {
 	size_t start = kmemtrace_reader_of(buf)->start.subbuf;
 	/* Acquire: what is written comes after what the reader has copied. */
@@ -177,26 +56,23 @@ static size_t kmemtrace_reader_subbuf(struct rchan_buf *buf)
 
 	return (ssize_t)(start - consumed) > 0 ? start : consumed;
 }
+NOKPROBE_SYMBOL(kmemtrace_reader_subbuf);
 
-static bool kmemtrace_fits(struct rchan_buf *buf)
-{
-	return buf->offset + kmemtrace_record_size <= buf->chan->subbuf_size;
-}
-
-static void kmemtrace_fill_next(struct rchan_buf *buf)
+static void kmemtrace_fill_next(struct kmemtrace_buf *buf)
 {
 	kmemtrace_next_subbuf(buf);
 	/* Only now may somebody sleep; soon, as this may be the scheduler. */
-	if (kmemtrace_set_of(buf) == READ_ONCE(kmemtrace_live.buffers))
+	if (buf->set == READ_ONCE(kmemtrace_live.buffers))
 		kmemtrace_view_wake(&kmemtrace_live, buf->cpu);
 }
+NOKPROBE_SYMBOL(kmemtrace_fill_next);
 
 /*
  * No: the reader has not yet taken the sub-buffer that comes next.
  * subbufs_consumed is the reader's; an old value of it only means that an event
  * is lost which might just have found room.
  */
-bool kmemtrace_has_room(struct rchan_buf *buf)
+bool kmemtrace_has_room(struct kmemtrace_buf *buf)
 {
 	size_t consumed;
 
@@ -204,34 +80,38 @@ bool kmemtrace_has_room(struct rchan_buf *buf)
 		return true;
 	/* It is one more than produced where all was read. */
 	consumed = kmemtrace_reader_subbuf(buf);
-	if (buf->subbufs_produced + 1 - consumed >= buf->chan->n_subbufs &&
+	if (buf->subbufs_produced + 1 - consumed >= buf->set->subbufs &&
 	    !READ_ONCE(kmemtrace_overwrite))
 		return false;
 	kmemtrace_fill_next(buf);
 	return true;
 }
+NOKPROBE_SYMBOL(kmemtrace_has_room);
 
-bool kmemtrace_has_room_for(struct rchan_buf *buf, unsigned int records)
+bool kmemtrace_has_room_for(struct kmemtrace_buf *buf, unsigned int records)
 {
-	size_t others = buf->chan->n_subbufs - 1;
-	size_t size = buf->chan->subbuf_size;
+	size_t others = buf->set->subbufs - 1;
+	size_t size = buf->set->subbuf_size;
 	ssize_t unread;
 
 	if (!READ_ONCE(kmemtrace_overwrite)) {
 		unread = buf->subbufs_produced - kmemtrace_reader_subbuf(buf);
 		others -= clamp_t(ssize_t, unread, 0, others);
 	}
-	return records <= (size - buf->offset) / kmemtrace_record_size +
+	return records <= (size - min(size, buf->offset)) /
+			  kmemtrace_record_size +
 			  others * (size / kmemtrace_record_size);
 }
+NOKPROBE_SYMBOL(kmemtrace_has_room_for);
 
 /* Whatever the mode is by now: half of a mark would be worth nothing. */
-void *kmemtrace_room(struct rchan_buf *buf)
+void *kmemtrace_room(struct kmemtrace_buf *buf)
 {
 	if (!kmemtrace_fits(buf))
 		kmemtrace_fill_next(buf);
 	return buf->data + buf->offset;
 }
+NOKPROBE_SYMBOL(kmemtrace_room);
 
 /* What a reader finds. */
 struct kmemtrace_state {
@@ -250,17 +130,17 @@ static ssize_t kmemtrace_ahead(size_t produced, size_t consumed)
 	return produced - consumed;
 }
 
-static bool kmemtrace_is_intact(struct rchan_buf *buf, size_t produced)
+static bool kmemtrace_is_intact(struct kmemtrace_buf *buf, size_t produced)
 {
 	return kmemtrace_ahead(produced, buf->subbufs_consumed) <
-	       (ssize_t)buf->chan->n_subbufs;
+	       (ssize_t)buf->set->subbufs;
 }
 
-static void kmemtrace_look(struct rchan_buf *buf, struct kmemtrace_state *state)
+static void kmemtrace_look(struct kmemtrace_buf *buf, struct kmemtrace_state *state)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
-	size_t size = buf->chan->subbuf_size;
-	size_t n = buf->chan->n_subbufs;
+	size_t size = buf->set->subbuf_size;
+	size_t n = buf->set->subbufs;
 	size_t padding;
 	unsigned int seq;
 
@@ -271,6 +151,9 @@ static void kmemtrace_look(struct rchan_buf *buf, struct kmemtrace_state *state)
 		state->offset = smp_load_acquire(&buf->offset);
 		padding = READ_ONCE(buf->padding[buf->subbufs_consumed % n]);
 	} while (read_seqcount_retry(&reader->seq, seq));
+	/* Whatever the writer did, no reader leaves its sub-buffer. */
+	state->offset = min(state->offset, size);
+	padding = min(padding, size);
 	switch (kmemtrace_ahead(state->produced, buf->subbufs_consumed)) {
 	case -1:
 		state->end = 0;
@@ -290,10 +173,10 @@ static void kmemtrace_look(struct rchan_buf *buf, struct kmemtrace_state *state)
  * Bytes from the reader's position on that are there, in state's moment.  All
  * sub-buffers but the writer's are full.
  */
-static u64 kmemtrace_unread(struct rchan_buf *buf,
+static u64 kmemtrace_unread(struct kmemtrace_buf *buf,
 			    const struct kmemtrace_state *state)
 {
-	size_t full = rounddown(buf->chan->subbuf_size, kmemtrace_record_size);
+	size_t full = rounddown(buf->set->subbuf_size, kmemtrace_record_size);
 	ssize_t subbufs = kmemtrace_ahead(state->produced,
 					  buf->subbufs_consumed);
 
@@ -304,20 +187,20 @@ static u64 kmemtrace_unread(struct rchan_buf *buf,
  * The records before what is intact, which the reader can no longer take;
  * they are all full, as a session begins at the start of a sub-buffer.
  */
-static u64 kmemtrace_overwritten(struct rchan_buf *buf,
+static u64 kmemtrace_overwritten(struct kmemtrace_buf *buf,
 				 const struct kmemtrace_state *state)
 {
 	size_t subbufs = state->produced - buf->subbufs_consumed;
-	size_t records = buf->chan->subbuf_size / kmemtrace_record_size;
+	size_t records = buf->set->subbuf_size / kmemtrace_record_size;
 
 	if (kmemtrace_is_intact(buf, state->produced))
 		return 0;
-	return (u64)(subbufs - buf->chan->n_subbufs + 1) * records -
+	return (u64)(subbufs - buf->set->subbufs + 1) * records -
 	       buf->bytes_consumed / kmemtrace_record_size;
 }
 
 /* Context: reader->lock. */
-static void kmemtrace_move_to(struct rchan_buf *buf, size_t subbuf,
+static void kmemtrace_move_to(struct kmemtrace_buf *buf, size_t subbuf,
 			      size_t bytes)
 {
 	buf->bytes_consumed = bytes;
@@ -329,10 +212,10 @@ static void kmemtrace_move_to(struct rchan_buf *buf, size_t subbuf,
  * Goes to the filling that the writer has begun.  false: that is not the set's,
  * so that the buffer is empty.  Context: reader->lock.
  */
-static bool kmemtrace_catch_up(struct rchan_buf *buf,
+static bool kmemtrace_catch_up(struct kmemtrace_buf *buf,
 			       struct kmemtrace_reader *reader)
 {
-	struct kmemtrace_buffers *buffers = kmemtrace_set_of(buf);
+	struct kmemtrace_buffers *buffers = buf->set;
 	/* With where it starts. */
 	unsigned int filling = smp_load_acquire(&reader->filling);
 
@@ -353,7 +236,7 @@ static bool kmemtrace_catch_up(struct rchan_buf *buf,
  * Moves the reader's position to where something can be taken, if anything can.
  * Context: reader->lock.
  */
-static void kmemtrace_advance(struct rchan_buf *buf,
+static void kmemtrace_advance(struct kmemtrace_buf *buf,
 			      struct kmemtrace_reader *reader,
 			      struct kmemtrace_state *state)
 {
@@ -365,7 +248,7 @@ static void kmemtrace_advance(struct rchan_buf *buf,
 		if (missed) {
 			reader->missed += missed;
 			kmemtrace_move_to(buf, state->produced -
-					  buf->chan->n_subbufs + 1, 0);
+					  buf->set->subbufs + 1, 0);
 		} else if (state->full && buf->bytes_consumed >= state->end) {
 			kmemtrace_move_to(buf, buf->subbufs_consumed + 1, 0);
 		} else {
@@ -408,7 +291,7 @@ static void kmemtrace_fill_lost(struct kmemtrace_reader *reader,
 void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		    size_t most, struct kmemtrace_taking *taking)
 {
-	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
 	unsigned long flags;
@@ -424,9 +307,10 @@ void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	taking->position.subbuf = buf->subbufs_consumed;
 	taking->position.bytes = buf->bytes_consumed;
 	taking->from = buf->start + buf->bytes_consumed +
-		       buf->subbufs_consumed % buf->chan->n_subbufs *
-		       buf->chan->subbuf_size;
-	taking->bytes = min(most, state.end - buf->bytes_consumed);
+		       buf->subbufs_consumed % buf->set->subbufs *
+		       buf->set->subbuf_size;
+	if (state.end > buf->bytes_consumed)
+		taking->bytes = min(most, state.end - buf->bytes_consumed);
 	kmemtrace_fill_lost(reader, taking);
 out:
 	raw_spin_unlock_irqrestore(&reader->lock, flags);
@@ -435,7 +319,7 @@ out:
 int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		   const struct kmemtrace_taking *taking, size_t bytes)
 {
-	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
 	unsigned long flags;
@@ -470,7 +354,7 @@ out:
 void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		       struct kmemtrace_figures *figures)
 {
-	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
 	unsigned long flags;
@@ -502,7 +386,7 @@ out:
  * Begins at the start of a sub-buffer, so that those of a session are all full
  * but the last.  Returns which one that is.  Context: reader->lock.
  */
-static size_t kmemtrace_reset_buffer(struct rchan_buf *buf)
+static size_t kmemtrace_reset_buffer(struct kmemtrace_buf *buf)
 {
 	if (buf->offset)
 		kmemtrace_next_subbuf(buf);
@@ -513,7 +397,7 @@ static size_t kmemtrace_reset_buffer(struct rchan_buf *buf)
 void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 {
 	struct kmemtrace_reader *reader;
-	struct rchan_buf *buf;
+	struct kmemtrace_buf *buf;
 	unsigned long flags;
 	unsigned int cpu;
 
@@ -546,14 +430,15 @@ void kmemtrace_buffers_renew(struct kmemtrace_buffers *buffers, u64 now)
 	WRITE_ONCE(buffers->filling, buffers->filling + 1);
 }
 
-bool kmemtrace_buffer_is_begun(struct rchan_buf *buf)
+bool kmemtrace_buffer_is_begun(struct kmemtrace_buf *buf)
 {
 	return kmemtrace_reader_of(buf)->filling ==
-	       READ_ONCE(kmemtrace_set_of(buf)->filling);
+	       READ_ONCE(buf->set->filling);
 }
+NOKPROBE_SYMBOL(kmemtrace_buffer_is_begun);
 
 /* Begins at the start of a sub-buffer, as kmemtrace_reset() does. */
-void kmemtrace_buffer_begin(struct rchan_buf *buf, u64 lost)
+void kmemtrace_buffer_begin(struct kmemtrace_buf *buf, u64 lost)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
 
@@ -566,14 +451,15 @@ void kmemtrace_buffer_begin(struct rchan_buf *buf, u64 lost)
 	reader->lost_before = lost;
 	/* Pairs with kmemtrace_catch_up(). */
 	smp_store_release(&reader->filling,
-			  READ_ONCE(kmemtrace_set_of(buf)->filling));
+			  READ_ONCE(buf->set->filling));
 }
+NOKPROBE_SYMBOL(kmemtrace_buffer_begin);
 
 /*
  * carried: what was taken, of this and all before.  A buffer that was not begun
  * by now will not be: see kmemtrace_enter_buffer().
  */
-static void kmemtrace_seal(struct rchan_buf *buf, u64 *carried)
+static void kmemtrace_seal(struct kmemtrace_buf *buf, u64 *carried)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
 	unsigned long flags;
@@ -597,7 +483,7 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 			    struct kmemtrace_buffers *next)
 {
 	struct kmemtrace_reader *reader;
-	struct rchan_buf *buf;
+	struct kmemtrace_buf *buf;
 	unsigned long flags;
 	unsigned int cpu;
 	u64 carried;
@@ -617,16 +503,17 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 }
 
 /* Of the writer's filling, by the writer. */
-static u64 kmemtrace_records(struct rchan_buf *buf)
+static u64 kmemtrace_records(struct kmemtrace_buf *buf)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
-	size_t records = buf->chan->subbuf_size / kmemtrace_record_size;
+	size_t records = buf->set->subbuf_size / kmemtrace_record_size;
 
 	return (u64)(buf->subbufs_produced - reader->start.subbuf) * records +
 	       buf->offset / kmemtrace_record_size;
 }
+NOKPROBE_SYMBOL(kmemtrace_records);
 
-bool kmemtrace_buffer_left(struct rchan_buf *buf, struct kmemtrace_left *left)
+bool kmemtrace_buffer_left(struct kmemtrace_buf *buf, struct kmemtrace_left *left)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
 
@@ -639,11 +526,12 @@ bool kmemtrace_buffer_left(struct rchan_buf *buf, struct kmemtrace_left *left)
 	left->since = reader->sealed_last;
 	return true;
 }
+NOKPROBE_SYMBOL(kmemtrace_buffer_left);
 
 u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
 			      unsigned int cpu)
 {
-	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
 	unsigned long flags;
@@ -665,7 +553,7 @@ u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
 
 u64 kmemtrace_sealed_taken(struct kmemtrace_buffers *buffers, unsigned int cpu)
 {
-	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	unsigned long flags;
 	u64 bytes = 0;

@@ -3,9 +3,9 @@
  * kmemtrace: sets of buffers, one buffer for each CPU, and the files that show
  * them.
  *
- * relay gives the memory, also to CPUs that come later; who may write and read
- * where is decided here.  A position in a buffer is a number of sub-buffers and
- * of bytes in the one that follows; it never goes back while the set exists.
+ * kmemtrace_memory.c allocates the buffers, kmemtrace_buffer.c orders the writer
+ * and the readers of a buffer.  A position in a buffer is a number of sub-buffers
+ * and of bytes in the one that follows; it never goes back while the set exists.
  */
 #ifndef _MM_KMEMTRACE_BUFFER_H
 #define _MM_KMEMTRACE_BUFFER_H
@@ -13,26 +13,53 @@
 #include <linux/fs.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
+#include <linux/list.h>
 #include <linux/mmdebug.h>
 #include <linux/percpu.h>
 #include <linux/refcount.h>
-#include <linux/relay.h>
 #include <linux/seqlock.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
 #include <uapi/linux/kmemtrace_abi.h>
 
+#include "kmemtrace_internal.h"
+
 struct kmemtrace_position {
 	size_t	subbuf;
 	size_t	bytes;
 };
 
+/* The buffer of one CPU in a set. */
+struct kmemtrace_buf {
+	/* The writer's position. */
+	void			*data;		/* its current sub-buffer */
+	size_t			offset;		/* of the next record in data */
+	size_t			subbufs_produced;
+	/* The readers' position, guarded by kmemtrace_reader.lock. */
+	size_t			subbufs_consumed;
+	size_t			bytes_consumed;
+
+	/* Constant while the buffer exists. */
+	struct kmemtrace_buffers *set;
+	unsigned int		cpu;
+	unsigned int		n_pages;
+	struct page		**pages;
+	void			*start;		/* all pages, mapped in a row */
+	size_t			*padding;	/* bytes, for each sub-buffer */
+} ____cacheline_aligned;
+
 /*
- * What a set knows of a CPU beside its rchan_buf, in which subbufs_consumed and
- * bytes_consumed are the reader's position.
+ * The state of one CPU in a set beside its struct kmemtrace_buf.  Exists also for
+ * a CPU without a buffer.
  */
 struct kmemtrace_reader {
+	/*
+	 * The CPU's buffer, or NULL.  Set once, with release, when the buffer is
+	 * complete; read by kmemtrace_buffer().
+	 */
+	struct kmemtrace_buf *buf;
+
 	/*
 	 * Guards what follows, and the position against other readers.  No
 	 * writer takes it, and nothing is copied under it, so that no reader
@@ -71,7 +98,7 @@ struct kmemtrace_reader {
  */
 struct kmemtrace_buffers {
 	refcount_t	refs;
-	struct rchan	*chan;		/* its private_data is this */
+	struct list_head list;		/* of all sets: kmemtrace_memory.c */
 	/*
 	 * How often it was emptied for other records.  A buffer whose writer has
 	 * not come to this filling yet is empty.
@@ -92,12 +119,23 @@ struct kmemtrace_buffers *kmemtrace_buffers_open(unsigned int subbufs,
 						 unsigned int subbuf_size);
 void kmemtrace_buffers_put(struct kmemtrace_buffers *buffers);
 
-/* The buffer of a CPU; NULL: it was never online since the set was made. */
-static inline struct rchan_buf *
+/*
+ * The buffer of a CPU; NULL: the CPU was never online since the set was made.
+ * Needs no lock: a walker of all possible CPUs sees no buffer or a complete one,
+ * also while another CPU brings @cpu up.
+ */
+static inline struct kmemtrace_buf *
 kmemtrace_buffer(struct kmemtrace_buffers *buffers, unsigned int cpu)
 {
-	return READ_ONCE(*per_cpu_ptr(buffers->chan->buf, cpu));
+	/* Pairs with the release in kmemtrace_add_buffer(). */
+	return smp_load_acquire(&per_cpu_ptr(buffers->readers, cpu)->buf);
 }
+
+/*
+ * Register the callback that allocates buffers for a CPU before it runs.
+ * Context: one CPU runs, before the first set is made.
+ */
+void __init kmemtrace_memory_init(void);
 
 /*
  * Overwrite the oldest sub-buffer instead of losing the newest event.  Looked at
@@ -116,15 +154,21 @@ static inline void kmemtrace_write_begin(seqcount_t *seq)
 	raw_write_seqcount_begin(seq);
 }
 
+/* Whether the writer's sub-buffer has room for a record.  Context: the writer. */
+static __always_inline bool kmemtrace_fits(const struct kmemtrace_buf *buf)
+{
+	return buf->offset + kmemtrace_record_size <= buf->set->subbuf_size;
+}
+
 /*
  * The writer's, with interrupts off, on the CPU of buf or while nobody writes:
  * whether a record has room, if need be in another sub-buffer.
  */
-bool kmemtrace_has_room(struct rchan_buf *buf);
+bool kmemtrace_has_room(struct kmemtrace_buf *buf);
 
 /* Likewise for several; then, the place of the next one of these. */
-bool kmemtrace_has_room_for(struct rchan_buf *buf, unsigned int records);
-void *kmemtrace_room(struct rchan_buf *buf);
+bool kmemtrace_has_room_for(struct kmemtrace_buf *buf, unsigned int records);
+void *kmemtrace_room(struct kmemtrace_buf *buf);
 
 /*
  * Forgets what is in a set and begins a session in it.  now: timestamp.
@@ -146,8 +190,8 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
  * The writer's, as with kmemtrace_has_room().  Whether it has begun the filling
  * of its set; to begin it.  lost: events lost and told in all before.
  */
-bool kmemtrace_buffer_is_begun(struct rchan_buf *buf);
-void kmemtrace_buffer_begin(struct rchan_buf *buf, u64 lost);
+bool kmemtrace_buffer_is_begun(struct kmemtrace_buf *buf);
+void kmemtrace_buffer_begin(struct kmemtrace_buf *buf, u64 lost);
 
 /* What the reader of the live buffers did not get of a buffer that was sealed. */
 struct kmemtrace_left {
@@ -157,7 +201,7 @@ struct kmemtrace_left {
 };
 
 /* The writer's, likewise.  false: it is not sealed. */
-bool kmemtrace_buffer_left(struct rchan_buf *buf, struct kmemtrace_left *left);
+bool kmemtrace_buffer_left(struct kmemtrace_buf *buf, struct kmemtrace_left *left);
 
 /*
  * Events of a set that was sealed which are not in it and that its reader is

@@ -23,6 +23,7 @@
 #include <linux/irq_work.h>
 #include <linux/jump_label.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/printk.h>
 #include <linux/sched/clock.h>
 #include <linux/workqueue.h>
@@ -50,11 +51,12 @@ static DEFINE_IRQ_WORK(kmemtrace_clock_irq_work, kmemtrace_queue_clock_work);
 
 void kmemtrace_look_at_clock(void)
 {
-	if (unlikely(!sched_clock_stable()) &&
+	if (unlikely(!kmemtrace_sched_clock_stable()) &&
 	    system_state == SYSTEM_RUNNING &&
 	    !static_key_enabled(&kmemtrace_unstable))
 		irq_work_queue(&kmemtrace_clock_irq_work);
 }
+NOKPROBE_SYMBOL(kmemtrace_look_at_clock);
 
 u64 kmemtrace_clock(void)
 {

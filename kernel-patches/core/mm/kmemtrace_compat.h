@@ -101,6 +101,16 @@ static __always_inline u64 kmemtrace_sched_clock(void)
 #endif
 }
 
+/* Whether sched_clock() is one clock for all CPUs. */
+static inline bool kmemtrace_sched_clock_stable(void)
+{
+#ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
+	return sched_clock_stable();
+#else
+	return true;
+#endif
+}
+
 /* context: preempt_count(). */
 static __always_inline bool kmemtrace_in_interrupt(unsigned int context)
 {

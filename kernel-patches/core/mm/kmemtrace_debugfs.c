@@ -6,8 +6,7 @@
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
-#include <linux/cpu.h>
-#include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -16,13 +15,6 @@
 
 #include "kmemtrace_internal.h"
 #include "kmemtrace_buffer.h"
-
-static int kmemtrace_cpu_prepare(unsigned int cpu)
-{
-	kmemtrace_view_make_file(&kmemtrace_live, cpu);
-	kmemtrace_view_make_file(&kmemtrace_snapshot_view, cpu);
-	return 0;
-}
 
 void kmemtrace_debugfs_new_session(void)
 {
@@ -71,7 +63,7 @@ static int kmemtrace_overruns_show(struct seq_file *m, void *v)
 	kmemtrace_buffers_put(buffers);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(kmemtrace_overruns);
+KMEMTRACE_SHOW_FOPS(kmemtrace_overruns);
 
 static int kmemtrace_total_overruns_show(struct seq_file *m, void *v)
 {
@@ -87,7 +79,7 @@ static int kmemtrace_total_overruns_show(struct seq_file *m, void *v)
 	kmemtrace_buffers_put(buffers);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(kmemtrace_total_overruns);
+KMEMTRACE_SHOW_FOPS(kmemtrace_total_overruns);
 
 static int kmemtrace_consumed_show(struct seq_file *m, void *v)
 {
@@ -106,21 +98,21 @@ static int kmemtrace_consumed_show(struct seq_file *m, void *v)
 	kmemtrace_buffers_put(buffers);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(kmemtrace_consumed);
+KMEMTRACE_SHOW_FOPS(kmemtrace_consumed);
 
 static int kmemtrace_abi_version_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "%u\n", kmemtrace_abi);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(kmemtrace_abi_version);
+KMEMTRACE_SHOW_FOPS(kmemtrace_abi_version);
 
 static int kmemtrace_record_size_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "%u\n", kmemtrace_record_size);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(kmemtrace_record_size);
+KMEMTRACE_SHOW_FOPS(kmemtrace_record_size);
 
 static ssize_t kmemtrace_enabled_read(struct file *file, char __user *buffer,
 				      size_t count, loff_t *ppos)
@@ -146,7 +138,7 @@ static ssize_t kmemtrace_enabled_write(struct file *file,
 
 static const struct file_operations kmemtrace_enabled_fops = {
 	.owner	= THIS_MODULE,
-	.open	= simple_open,
+	.open	= kmemtrace_simple_open,
 	.read	= kmemtrace_enabled_read,
 	.write	= kmemtrace_enabled_write,
 	.llseek	= default_llseek,
@@ -183,7 +175,6 @@ static int __init kmemtrace_debugfs_init(void)
 {
 	struct dentry *dir;
 	unsigned int i;
-	int err;
 
 	dir = debugfs_create_dir("kmemtrace", NULL);
 	if (IS_ERR(dir)) {
@@ -206,11 +197,12 @@ static int __init kmemtrace_debugfs_init(void)
 	kmemtrace_snapshot_debugfs_init(dir);
 	WRITE_ONCE(kmemtrace_live.dir, dir);
 
-	/* Calls back at once for the CPUs that are online. */
-	err = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "mm/kmemtrace:prepare",
-				kmemtrace_cpu_prepare, NULL);
-	if (err < 0)
-		pr_err("CPUs that come online will have no file: %d\n", err);
-	return err < 0 ? err : 0;
+	/*
+	 * A CPU that comes online has its buffer before it looks for the
+	 * directory, and here it is the other way round: no file is missed.
+	 */
+	kmemtrace_view_make_files(&kmemtrace_live);
+	kmemtrace_view_make_files(&kmemtrace_snapshot_view);
+	return 0;
 }
 late_initcall(kmemtrace_debugfs_init);

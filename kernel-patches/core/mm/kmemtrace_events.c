@@ -16,7 +16,6 @@
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
-#include <linux/kstrtox.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
@@ -31,22 +30,6 @@
 /* In the order of their coming.  Guarded by kmemtrace_mutex. */
 static LIST_HEAD(kmemtrace_switches);
 static struct dentry *kmemtrace_events_dir;	/* NULL: no debugfs yet */
-
-int kmemtrace_bool_from_user(const char *name, const char *takes,
-			     const char __user *buffer, size_t count,
-			     bool *value)
-{
-	char text[8] = "";
-	size_t n = min(count, sizeof(text) - 1);
-
-	if (copy_from_user(text, buffer, n))
-		return -EFAULT;
-	if (count < sizeof(text) && !kstrtobool(strim(text), value))
-		return 0;
-	pr_warn_ratelimited("%s takes %s, not \"%*pE\"\n", name, takes,
-			    (int)strlen(text), text);
-	return -EINVAL;
-}
 
 /* --- Switches ---------------------------------------------------------------- */
 
@@ -120,7 +103,7 @@ static ssize_t kmemtrace_switch_write(struct file *file,
 
 static const struct file_operations kmemtrace_switch_fops = {
 	.owner	= THIS_MODULE,
-	.open	= simple_open,
+	.open	= kmemtrace_simple_open,
 	.read	= kmemtrace_switch_read,
 	.write	= kmemtrace_switch_write,
 	.llseek	= default_llseek,
@@ -446,7 +429,7 @@ static int kmemtrace_info_show(struct seq_file *m, void *v)
 
 static int kmemtrace_info_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, kmemtrace_info_show, NULL);
+	return kmemtrace_single_open(inode, file, kmemtrace_info_show);
 }
 
 const struct file_operations kmemtrace_info_fops = {
@@ -479,7 +462,7 @@ static ssize_t kmemtrace_reset_write(struct file *file,
 
 const struct file_operations kmemtrace_reset_fops = {
 	.owner	= THIS_MODULE,
-	.open	= simple_open,
+	.open	= kmemtrace_simple_open,
 	.write	= kmemtrace_reset_write,
 	.llseek	= no_llseek,
 };

@@ -3,11 +3,14 @@
  * kmemtrace: the files cpu<n>, by read() and, as <linux/kmemtrace_ioctl.h>
  * describes it, by mmap().
  *
- * debugfs refuses a file with ioctl or mmap where the kernel is locked down, and
- * allows one that can only be read.  So these files begin as the latter, and get
- * the rest when they are opened where the kernel is not locked down.  debugfs'
- * guard against a file that is removed while it is open knows no mmap; these are
- * never removed.
+ * debugfs refuses a file with ioctl or mmap where the kernel is locked down for
+ * integrity, and allows one that can only be read.  So these files begin as the
+ * latter, and get the rest when they are opened where the kernel is not locked
+ * down.  Where it is locked down for confidentiality they cannot be opened: see
+ * kmemtrace_may_open().
+ *
+ * The guard of debugfs against a file that is removed while it is open knows no
+ * mmap; these files are never removed.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -266,7 +269,7 @@ static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct kmemtrace_open *opened = file->private_data;
 	struct kmemtrace_buffers *buffers;
-	struct rchan_buf *buf = NULL;
+	struct kmemtrace_buf *buf = NULL;
 	unsigned int generation;
 	int err = -ENXIO;
 
@@ -284,7 +287,7 @@ static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
 	if (kmemtrace_is_stale(opened, generation))
 		err = -ESTALE;
 	else if (buf)
-		err = vm_map_pages(vma, buf->page_array, buf->page_count);
+		err = vm_map_pages(vma, buf->pages, buf->n_pages);
 	kmemtrace_buffers_put(buffers);
 	return err;
 }
@@ -299,13 +302,13 @@ static int kmemtrace_ioc_info(struct kmemtrace_open *opened,
 			      struct kmemtrace_buffers *buffers,
 			      unsigned int generation, void __user *argument)
 {
-	struct rchan_buf *buf = kmemtrace_buffer(buffers, opened->file->cpu);
+	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, opened->file->cpu);
 	struct kmemtrace_figures figures;
 	struct kmemtrace_ioctl_info info;
 
 	kmemtrace_figures(buffers, opened->file->cpu, &figures);
 	info = (struct kmemtrace_ioctl_info) {
-		.map_bytes = buf ? (u64)buf->page_count * PAGE_SIZE : 0,
+		.map_bytes = buf ? (u64)buf->n_pages * PAGE_SIZE : 0,
 		.generation = generation,
 		.produced = figures.produced,
 		.consumed = figures.taken,
@@ -328,7 +331,7 @@ static int kmemtrace_ioc_take(struct kmemtrace_open *opened,
 {
 	struct kmemtrace_taking *taking = &opened->taking;
 	struct kmemtrace_ioctl_take take;
-	struct rchan_buf *buf;
+	struct kmemtrace_buf *buf;
 
 	if (copy_from_user(&take, argument, sizeof(take)))
 		return -EFAULT;
@@ -435,8 +438,12 @@ static const struct file_operations kmemtrace_mapped_fops = {
 static int kmemtrace_open(struct inode *inode, struct file *file)
 {
 	const struct file_operations *mapped_fops = &kmemtrace_mapped_fops;
-	struct kmemtrace_open *opened = kzalloc(sizeof(*opened), GFP_KERNEL);
+	struct kmemtrace_open *opened;
+	int err = kmemtrace_may_open();
 
+	if (err)
+		return err;
+	opened = kzalloc(sizeof(*opened), GFP_KERNEL);
 	if (!opened)
 		return -ENOMEM;
 	opened->file = inode->i_private;
@@ -459,7 +466,6 @@ static const struct file_operations kmemtrace_cpu_fops = {
 	.llseek		= no_llseek,
 };
 
-/* relay's own relay_late_setup_files() sleeps with preemption off. */
 void kmemtrace_view_make_file(struct kmemtrace_view *view, unsigned int cpu)
 {
 	struct kmemtrace_buffers *buffers =

@@ -27,11 +27,13 @@
 #include <linux/fs.h>
 #include <linux/glob.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/prandom.h>
+#include <linux/preempt.h>
 #include <linux/ratelimit.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -73,10 +75,18 @@ struct kmemtrace_sampler {
 static DEFINE_PER_CPU(struct kmemtrace_sampler, kmemtrace_samplers);
 
 /*
- * Written with kmemtrace_mutex held; a reader has interrupts off or is in an RCU
- * read-side section.
+ * Written with kmemtrace_mutex held, and freed after synchronize_rcu().  A reader
+ * is in a read-side section of our own, not of the kernel's tracepoints: since
+ * Linux 7.0 theirs is preemptible, and synchronize_rcu() does not wait for it.
  */
-struct kmemtrace_filter *kmemtrace_filter __read_mostly;
+struct kmemtrace_filter __rcu *kmemtrace_filter __read_mostly;
+
+/* The filter.  Context: kmemtrace_mutex is held. */
+static struct kmemtrace_filter *kmemtrace_current_filter(void)
+{
+	return rcu_dereference_protected(kmemtrace_filter,
+					 lockdep_is_held(&kmemtrace_mutex));
+}
 
 /* Of the session, guarded by kmemtrace_mutex. */
 static bool kmemtrace_filtered;		/* by any filter */
@@ -99,6 +109,7 @@ static bool kmemtrace_passes_cache(const struct kmemtrace_filter *filter,
 	}
 	return cache != KMEMTRACE_CACHE_NONE && test_bit(cache, filter->caches);
 }
+NOKPROBE_SYMBOL(kmemtrace_passes_cache);
 
 /*
  * An object's size is that of its cache or its pages, for its free has no other.
@@ -112,11 +123,13 @@ static bool kmemtrace_passes_size(const struct kmemtrace_filter *filter,
 	return !bytes ||
 	       (bytes >= filter->size_min && bytes <= filter->size_max);
 }
+NOKPROBE_SYMBOL(kmemtrace_passes_size);
 
 static bool kmemtrace_has_pid(const struct kmemtrace_filter *filter, pid_t pid)
 {
 	return pid < PID_MAX_LIMIT && test_bit(pid, filter->pids);
 }
+NOKPROBE_SYMBOL(kmemtrace_has_pid);
 
 static bool kmemtrace_has_task(const struct kmemtrace_filter *filter,
 			       const struct task_struct *p)
@@ -124,6 +137,7 @@ static bool kmemtrace_has_task(const struct kmemtrace_filter *filter,
 	return kmemtrace_has_pid(filter, p->pid) ||
 	       kmemtrace_has_pid(filter, p->tgid);
 }
+NOKPROBE_SYMBOL(kmemtrace_has_task);
 
 /*
  * One of each block of so many allocations of this CPU, at any place of it:
@@ -143,12 +157,18 @@ static bool kmemtrace_passes_sample(const struct kmemtrace_filter *filter)
 		sampler->place = 0;
 	return chosen;
 }
+NOKPROBE_SYMBOL(kmemtrace_passes_sample);
 
 bool kmemtrace_filter_passes(u8 event_id, u8 type_id, u64 ptr,
 			     size_t bytes_alloc, u16 cache)
 {
-	const struct kmemtrace_filter *filter = READ_ONCE(kmemtrace_filter);
+	const struct kmemtrace_filter *filter;
 
+	/*
+	 * The writer is in rcu_read_lock_sched_notrace(), of which lockdep sees
+	 * nothing but that the context is not preemptible.
+	 */
+	filter = rcu_dereference_check(kmemtrace_filter, !preemptible());
 	if (!filter)
 		return true;
 	if (filter->caches &&
@@ -163,6 +183,7 @@ bool kmemtrace_filter_passes(u8 event_id, u8 type_id, u64 ptr,
 		return false;
 	return filter->sample == 1 || kmemtrace_passes_sample(filter);
 }
+NOKPROBE_SYMBOL(kmemtrace_filter_passes);
 
 /* --- What filters follow ----------------------------------------------------- */
 
@@ -170,14 +191,18 @@ bool kmemtrace_filter_passes(u8 event_id, u8 type_id, u64 ptr,
 static void kmemtrace_probe_fork(void *data, struct task_struct *parent,
 				 struct task_struct *child)
 {
-	const struct kmemtrace_filter *filter = READ_ONCE(kmemtrace_filter);
+	const struct kmemtrace_filter *filter;
 
+	rcu_read_lock();
+	filter = rcu_dereference(kmemtrace_filter);
 	if (!filter || !filter->pids || child->pid >= PID_MAX_LIMIT)
-		return;
+		goto out;
 	if (filter->children && kmemtrace_has_task(filter, parent))
 		set_bit(child->pid, filter->pids);
 	else
 		clear_bit(child->pid, filter->pids);
+out:
+	rcu_read_unlock();
 }
 
 static bool kmemtrace_is_named(const char *names, const char *cache)
@@ -207,7 +232,7 @@ void kmemtrace_filter_cache(u16 number, const char *name)
 	struct kmemtrace_filter *filter;
 
 	rcu_read_lock();
-	filter = READ_ONCE(kmemtrace_filter);
+	filter = rcu_dereference(kmemtrace_filter);
 	if (filter && filter->caches)
 		kmemtrace_match_cache(filter, number, name);
 	rcu_read_unlock();
@@ -444,7 +469,7 @@ static int kmemtrace_set_filter(struct kmemtrace_filter *filter)
 	int err = 0;
 
 	mutex_lock(&kmemtrace_mutex);
-	old = kmemtrace_filter;
+	old = kmemtrace_current_filter();
 	followed = old && old->pids;
 	if (filter && filter->pids && !followed)
 		err = register_trace_sched_process_fork(kmemtrace_probe_fork,
@@ -457,8 +482,7 @@ static int kmemtrace_set_filter(struct kmemtrace_filter *filter)
 	/* Twice: caches may come while it is not yet in place. */
 	if (filter && filter->caches)
 		kmemtrace_tables_each_cache(kmemtrace_match_cache, filter);
-	/* Pairs with the reading of what it points to. */
-	smp_store_release(&kmemtrace_filter, filter);
+	rcu_assign_pointer(kmemtrace_filter, filter);
 	if (filter && filter->caches)
 		kmemtrace_tables_each_cache(kmemtrace_match_cache, filter);
 	kmemtrace_reset_samplers();
@@ -467,8 +491,8 @@ static int kmemtrace_set_filter(struct kmemtrace_filter *filter)
 		unregister_trace_sched_process_fork(kmemtrace_probe_fork, NULL);
 	if (kmemtrace_is_on())
 		kmemtrace_note_filter(old, filter);
-	/* Nobody reads the old one any more, and all go by the new one. */
-	kmemtrace_writer_wait();
+	/* Wait for all readers of the old filter, and records that it passed. */
+	synchronize_rcu();
 	mutex_unlock(&kmemtrace_mutex);
 	kmemtrace_free_filter(old);
 	return 0;
@@ -476,9 +500,8 @@ static int kmemtrace_set_filter(struct kmemtrace_filter *filter)
 
 void kmemtrace_filter_new_session(void)
 {
-	const struct kmemtrace_filter *filter = kmemtrace_filter;
+	const struct kmemtrace_filter *filter = kmemtrace_current_filter();
 
-	lockdep_assert_held(&kmemtrace_mutex);
 	kmemtrace_filtered = filter != NULL;
 	kmemtrace_filter_changed = false;
 	kmemtrace_frees_exact = kmemtrace_decides_frees(filter);
@@ -487,9 +510,8 @@ void kmemtrace_filter_new_session(void)
 
 void kmemtrace_filter_info(struct seq_file *m)
 {
-	const struct kmemtrace_filter *filter = kmemtrace_filter;
+	const struct kmemtrace_filter *filter = kmemtrace_current_filter();
 
-	lockdep_assert_held(&kmemtrace_mutex);
 	seq_printf(m, "# filter: %s\n", filter ? filter->text : "none");
 	seq_printf(m, "# filtered: %s\n",
 		   kmemtrace_filter_changed ? "changed" :
@@ -500,15 +522,18 @@ void kmemtrace_filter_info(struct seq_file *m)
 
 static int kmemtrace_filter_show(struct seq_file *m, void *v)
 {
+	const struct kmemtrace_filter *filter;
+
 	mutex_lock(&kmemtrace_mutex);
-	seq_printf(m, "%s\n", kmemtrace_filter ? kmemtrace_filter->text : "none");
+	filter = kmemtrace_current_filter();
+	seq_printf(m, "%s\n", filter ? filter->text : "none");
 	mutex_unlock(&kmemtrace_mutex);
 	return 0;
 }
 
 static int kmemtrace_filter_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, kmemtrace_filter_show, NULL);
+	return kmemtrace_single_open(inode, file, kmemtrace_filter_show);
 }
 
 /* Enough for who tries what it takes, by hand or by a script. */

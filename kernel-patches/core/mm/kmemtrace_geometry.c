@@ -44,7 +44,7 @@ static int kmemtrace_mode_show(struct seq_file *m, void *v)
 
 static int kmemtrace_mode_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, kmemtrace_mode_show, NULL);
+	return kmemtrace_single_open(inode, file, kmemtrace_mode_show);
 }
 
 static ssize_t kmemtrace_mode_write(struct file *file, const char __user *from,
@@ -90,7 +90,7 @@ static int kmemtrace_subbufs_show(struct seq_file *m, void *v)
 
 static int kmemtrace_subbufs_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, kmemtrace_subbufs_show, NULL);
+	return kmemtrace_single_open(inode, file, kmemtrace_subbufs_show);
 }
 
 static ssize_t kmemtrace_subbufs_write(struct file *file,
@@ -127,7 +127,7 @@ static int kmemtrace_subbuf_size_show(struct seq_file *m, void *v)
 
 static int kmemtrace_subbuf_size_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, kmemtrace_subbuf_size_show, NULL);
+	return kmemtrace_single_open(inode, file, kmemtrace_subbuf_size_show);
 }
 
 static ssize_t kmemtrace_subbuf_size_write(struct file *file,

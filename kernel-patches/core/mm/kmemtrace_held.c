@@ -7,9 +7,9 @@
  * leaves no mark, since those behind it move up.
  */
 
-#include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/hash.h>
+#include <linux/kprobes.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -46,7 +46,6 @@ struct kmemtrace_held_part {
 } ____cacheline_aligned_in_smp;
 
 struct kmemtrace_held {
-	atomic64_t			bytes;
 	unsigned int			bits;	/* of the places of a part */
 	struct kmemtrace_held_object	*objects;	/* of all parts */
 	struct kmemtrace_held_part	parts[KMEMTRACE_HELD_PARTS];
@@ -98,7 +97,6 @@ void kmemtrace_held_clear(struct kmemtrace_held *held)
 		memset(part->objects, 0, sizeof(*part->objects) << held->bits);
 		cond_resched();
 	}
-	atomic64_set(&held->bytes, 0);
 }
 
 static struct kmemtrace_held_part *
@@ -109,6 +107,7 @@ kmemtrace_held_part(struct kmemtrace_held *held, u64 key, unsigned int *place)
 	*place = hash & ((1U << held->bits) - 1);
 	return &held->parts[hash >> held->bits];
 }
+NOKPROBE_SYMBOL(kmemtrace_held_part);
 
 /* Where key is, or the free place where it would be: there always is one. */
 static unsigned int kmemtrace_held_find(const struct kmemtrace_held *held,
@@ -121,8 +120,9 @@ static unsigned int kmemtrace_held_find(const struct kmemtrace_held *held,
 		place = (place + 1) & mask;
 	return place;
 }
+NOKPROBE_SYMBOL(kmemtrace_held_find);
 
-u64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes)
+s64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes)
 {
 	struct kmemtrace_held_object *object;
 	struct kmemtrace_held_part *part;
@@ -145,8 +145,9 @@ u64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes)
 		part->unfollowed++;
 	}
 	arch_spin_unlock(&part->lock);
-	return atomic64_add_return(more, &held->bytes);
+	return more;
 }
+NOKPROBE_SYMBOL(kmemtrace_held_add);
 
 /* Moves up who is behind a place that has become free, if that is nearer. */
 static void kmemtrace_held_close(struct kmemtrace_held *held,
@@ -169,12 +170,13 @@ static void kmemtrace_held_close(struct kmemtrace_held *held,
 	}
 	part->objects[free].key = 0;
 }
+NOKPROBE_SYMBOL(kmemtrace_held_close);
 
-void kmemtrace_held_remove(struct kmemtrace_held *held, u64 key)
+s64 kmemtrace_held_remove(struct kmemtrace_held *held, u64 key)
 {
 	struct kmemtrace_held_part *part;
 	unsigned int place;
-	u64 bytes = 0;
+	s64 bytes = 0;
 
 	part = kmemtrace_held_part(held, key, &place);
 	arch_spin_lock(&part->lock);
@@ -185,16 +187,14 @@ void kmemtrace_held_remove(struct kmemtrace_held *held, u64 key)
 		kmemtrace_held_close(held, part, place);
 	}
 	arch_spin_unlock(&part->lock);
-	if (bytes)
-		atomic64_sub(bytes, &held->bytes);
+	return -bytes;
 }
+NOKPROBE_SYMBOL(kmemtrace_held_remove);
 
 struct kmemtrace_held_figures
 kmemtrace_held_figures(struct kmemtrace_held *held)
 {
-	struct kmemtrace_held_figures figures = {
-		.bytes = atomic64_read(&held->bytes),
-	};
+	struct kmemtrace_held_figures figures = { .objects = 0 };
 	unsigned int i;
 
 	for (i = 0; i < KMEMTRACE_HELD_PARTS; i++) {

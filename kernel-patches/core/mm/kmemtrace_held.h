@@ -17,7 +17,6 @@
 struct kmemtrace_held;
 
 struct kmemtrace_held_figures {
-	u64	bytes;
 	u64	objects;
 	u64	unfollowed;	/* allocations, since it was cleared */
 };
@@ -47,11 +46,13 @@ void kmemtrace_held_free(struct kmemtrace_held *held);
 void kmemtrace_held_clear(struct kmemtrace_held *held);
 
 /*
- * An object was allocated or is about to be freed; an unknown one may be.  add
- * returns how many bytes are held now.  Any context but NMI, interrupts off.
+ * Enter an object that was allocated, or remove one that is about to be freed.
+ * Return by how much the bytes of all objects in the table change; 0 also for an
+ * object that the table has no room for, or does not have.  Any context but NMI,
+ * interrupts off.
  */
-u64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes);
-void kmemtrace_held_remove(struct kmemtrace_held *held, u64 key);
+s64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes);
+s64 kmemtrace_held_remove(struct kmemtrace_held *held, u64 key);
 
 struct kmemtrace_held_figures
 kmemtrace_held_figures(struct kmemtrace_held *held);

@@ -152,10 +152,11 @@ extern const struct file_operations kmemtrace_reset_fops;
 
 /*
  * The filter.  passes: whether an allocation or a free is recorded; any context
- * but NMI, interrupts are off.  cache, for the table of caches: one got number.
+ * but NMI, interrupts are off, in rcu_read_lock_sched_notrace().  cache, for the
+ * table of caches: one got number.
  */
 struct kmemtrace_filter;
-extern struct kmemtrace_filter *kmemtrace_filter;	/* NULL: there is none */
+extern struct kmemtrace_filter __rcu *kmemtrace_filter;	/* NULL: none */
 bool kmemtrace_filter_passes(u8 event_id, u8 type_id, u64 ptr,
 			     size_t bytes_alloc, u16 cache);
 void kmemtrace_filter_cache(u16 number, const char *name);
@@ -164,12 +165,44 @@ void kmemtrace_filter_info(struct seq_file *m);
 extern const struct file_operations kmemtrace_filter_fops;
 
 /*
+ * Every open function of a file in debugfs calls kmemtrace_may_open() first, or
+ * is one of the others here, which do.  0; -EPERM: the kernel is locked down.
+ */
+int kmemtrace_may_open(void);
+int kmemtrace_simple_open(struct inode *inode, struct file *file);
+int kmemtrace_single_open(struct inode *inode, struct file *file,
+			  int (*show)(struct seq_file *m, void *v));
+int kmemtrace_seq_open(struct file *file, const struct seq_operations *ops);
+
+/* Defines name_fops of a file that shows what name_show() prints. */
+#define KMEMTRACE_SHOW_FOPS(name)					\
+static int name##_open(struct inode *inode, struct file *file)		\
+{									\
+	return kmemtrace_single_open(inode, file, name##_show);		\
+}									\
+									\
+static const struct file_operations name##_fops = {			\
+	.owner		= THIS_MODULE,					\
+	.open		= name##_open,					\
+	.read		= seq_read,					\
+	.llseek		= seq_lseek,					\
+	.release	= single_release,				\
+}
+
+/*
  * Reads a boolean that user space wrote to the file of that name.  0, or
  * -errno, and the log tells what the file takes.
  */
 int kmemtrace_bool_from_user(const char *name, const char *takes,
 			     const char __user *buffer, size_t count,
 			     bool *value);
+
+/*
+ * Reads a number in decimal, octal (0...) or hexadecimal (0x...) and an optional
+ * suffix K, M, G, T, P or E for a power of 1024, which is all of text.  0;
+ * -EINVAL: text is something else, or the number does not fit.
+ */
+int kmemtrace_parse_bytes(const char *text, u64 *bytes);
 
 /*
  * Whether events are recorded: kmemtrace_is_on(), but not while that changes.
@@ -200,8 +233,47 @@ void __init kmemtrace_stacks_init(void);
 void kmemtrace_stacks_new_session(void);
 /* The number of the stack below an allocator that returns to call_site. */
 u32 kmemtrace_save_stack(unsigned long call_site);
-void kmemtrace_put_stack(struct kmemtrace_event_v2s *event, u32 stack);
+static __always_inline void
+kmemtrace_put_stack(struct kmemtrace_event_v2s *event, u32 stack)
+{
+	event->stack = stack;
+	event->reserved = 0;
+}
+
 extern const struct file_operations kmemtrace_stacks_fops;
+
+/*
+ * Between enter and leave, the records of this CPU and context with the call site
+ * of op share one stack.  Preemption is off in between.
+ */
+struct kmemtrace_operation;
+
+void __kmemtrace_operation_enter(struct kmemtrace_operation *op);
+void __kmemtrace_operation_leave(void);
+
+static inline void kmemtrace_operation_enter(struct kmemtrace_operation *op)
+{
+	if (kmemtrace_with_stacks)
+		__kmemtrace_operation_enter(op);
+}
+
+static inline void kmemtrace_operation_leave(struct kmemtrace_operation *op)
+{
+	if (kmemtrace_with_stacks)
+		__kmemtrace_operation_leave();
+}
+
+/*
+ * A fast unwinder for the usual stacks of the running task.  Store the return
+ * addresses from call_site on, at most max of them.  Return how many; 0 where
+ * only stack_trace_save() can unwind this stack.  Context: preemption is off.
+ */
+unsigned int kmemtrace_unwind(unsigned long call_site, unsigned long *entries,
+			      unsigned int max);
+void __init kmemtrace_unwind_init(void);
+
+/* At most so many functions are between an event's call site and the unwinder. */
+#define KMEMTRACE_STACK_OURS	12
 
 /* Events of cpu that were not recorded since tracing was last switched on. */
 u64 kmemtrace_lost(unsigned int cpu);
@@ -216,15 +288,17 @@ void kmemtrace_tell_lost(unsigned int cpu);
 u64 kmemtrace_clock(void);
 
 /*
- * Records in a row, by who calls these with interrupts off all the while: begin
- * takes room for n of them (false: the event is counted as lost, or nothing is
- * recorded), then for each of them next gives its place, and commit makes it part
- * of the buffer.  record_time: the time of a record, in the order of writing.
+ * Write n records in a row.  The caller keeps interrupts off from begin to end.
+ * begin reserves the room; false: the event is counted as lost, or nothing is
+ * recorded, and none of the others may be called.  For each record, next returns
+ * its address and commit publishes it.  end lets other events write again.
+ * record_time: the time of a record, in the order of writing.
  */
 bool kmemtrace_begin_records(unsigned int n);
 void *kmemtrace_next_record(void);
 void kmemtrace_commit_record(void);
 u64 kmemtrace_record_time(void);
+void kmemtrace_end_records(void);
 
 /*
  * The tables of caches and tasks, of version 2 and later; else these do nothing.
@@ -282,9 +356,9 @@ void __init kmemtrace_snapshot_debugfs_init(struct dentry *parent);
 /*
  * Triggers.  count: what an event is to those that count bytes, by the writer;
  * the trigger that is to be fired for it, or NULL.  fire: any context but NMI,
- * in the same section with preemption off.  mark: the annotation of that name
- * was passed.  new_session: with kmemtrace_mutex held and nobody writing; sleeps.
- * cache_gone: with slab_mutex held.
+ * in the read-side section of count, rcu_read_lock_sched_notrace().  mark: the
+ * annotation of that name was passed.  new_session: with kmemtrace_mutex held and
+ * nobody writing; sleeps.  cache_gone: with slab_mutex held.
  */
 struct kmem_cache;
 struct kmemtrace_trigger;

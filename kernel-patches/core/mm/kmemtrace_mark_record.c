@@ -19,7 +19,9 @@
 #include <linux/irqflags.h>
 #include <linux/jump_label.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/kmemtrace_mark.h>
+#include <linux/kmemtrace_test.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -68,6 +70,7 @@ static void kmemtrace_finish_record(struct kmemtrace_mark_writer *w)
 	kmemtrace_commit_record();
 	w->event = NULL;
 }
+NOKPROBE_SYMBOL(kmemtrace_finish_record);
 
 static void kmemtrace_begin_record(struct kmemtrace_mark_writer *w)
 {
@@ -87,6 +90,7 @@ static void kmemtrace_begin_record(struct kmemtrace_mark_writer *w)
 		       1 : w->head.part + 1;
 	w->head.event_id = KMEMTRACE_EVENT_MORE;
 }
+NOKPROBE_SYMBOL(kmemtrace_begin_record);
 
 static void kmemtrace_put(struct kmemtrace_mark_writer *w, const void *data,
 			  size_t size)
@@ -105,6 +109,7 @@ static void kmemtrace_put(struct kmemtrace_mark_writer *w, const void *data,
 			kmemtrace_finish_record(w);
 	}
 }
+NOKPROBE_SYMBOL(kmemtrace_put);
 
 /* What a mark records. */
 struct kmemtrace_mark_values {
@@ -159,6 +164,7 @@ static void kmemtrace_put_values(struct kmemtrace_mark_writer *w,
 		kmemtrace_put(w, zeros, -length & (sizeof(u64) - 1));
 	}
 }
+NOKPROBE_SYMBOL(kmemtrace_put_values);
 
 /* false: it is counted as lost, or nothing is recorded. */
 static bool kmemtrace_write_mark(const struct kmemtrace_mark *mark,
@@ -176,6 +182,7 @@ static bool kmemtrace_write_mark(const struct kmemtrace_mark *mark,
 	       DIV_ROUND_UP(values.payload_size, KMEMTRACE_MARK_PAYLOAD) - 1;
 	/* raw: as for the other records. */
 	raw_local_irq_save(flags);
+	kmemtrace_test_enter(KMEMTRACE_TEST_RECORDS);
 	room = kmemtrace_begin_records(1 + more);
 	if (room) {
 		w.head.event_id = KMEMTRACE_EVENT_MARK;
@@ -192,10 +199,13 @@ static bool kmemtrace_write_mark(const struct kmemtrace_mark *mark,
 			kmemtrace_begin_record(&w);
 		kmemtrace_put_values(&w, &values);
 		kmemtrace_finish_record(&w);
+		kmemtrace_end_records();
 	}
+	kmemtrace_test_leave(KMEMTRACE_TEST_RECORDS);
 	raw_local_irq_restore(flags);
 	return room;
 }
+NOKPROBE_SYMBOL(kmemtrace_write_mark);
 
 void __kmemtrace_mark(const struct kmemtrace_mark *mark, const u64 *words)
 {
@@ -295,9 +305,14 @@ static ssize_t kmemtrace_marker_write(struct file *file,
 	return result;
 }
 
+static int kmemtrace_marker_open(struct inode *inode, struct file *file)
+{
+	return kmemtrace_may_open() ?: nonseekable_open(inode, file);
+}
+
 const struct file_operations kmemtrace_marker_fops = {
 	.owner	= THIS_MODULE,
-	.open	= nonseekable_open,
+	.open	= kmemtrace_marker_open,
 	.write	= kmemtrace_marker_write,
 	.llseek	= no_llseek,
 };

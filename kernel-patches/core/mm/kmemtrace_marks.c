@@ -443,7 +443,7 @@ static const struct seq_operations kmemtrace_marks_seq_ops = {
 
 static int kmemtrace_marks_open(struct inode *inode, struct file *file)
 {
-	return seq_open(file, &kmemtrace_marks_seq_ops);
+	return kmemtrace_seq_open(file, &kmemtrace_marks_seq_ops);
 }
 
 const struct file_operations kmemtrace_marks_fops = {

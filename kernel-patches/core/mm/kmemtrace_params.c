@@ -7,7 +7,6 @@
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
-#include <linux/ctype.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -40,8 +39,9 @@ bool kmemtrace_boot_enabled __initdata =
 	IS_ENABLED(CONFIG_KMEMTRACE_DEFAULT_ENABLED);
 
 /*
- * Each may make sense and their product not: relay counts in unsigned int, and
- * no machine wants half of its memory in the buffers of its CPUs.
+ * Both values may be valid and their product too large: offsets within a buffer
+ * are unsigned int in the ABI, and all buffers together are limited to half of
+ * the memory.
  */
 bool kmemtrace_geometry_fits(unsigned int subbufs, unsigned int subbuf_size)
 {
@@ -121,13 +121,10 @@ early_param("kmemtrace.subbufs", kmemtrace_param_subbufs);
 
 int kmemtrace_subbuf_bytes(const char *text, unsigned int *bytes)
 {
-	unsigned long long size;
-	char *end;
+	u64 size;
 
-	if (!isdigit(*text))
-		return -EINVAL;
-	size = memparse(text, &end);
-	if (*end || !size || size > KMEMTRACE_SUBBUF_SIZE_MAX)
+	if (kmemtrace_parse_bytes(text, &size) || !size ||
+	    size > KMEMTRACE_SUBBUF_SIZE_MAX)
 		return -EINVAL;
 	*bytes = size;
 	return 0;

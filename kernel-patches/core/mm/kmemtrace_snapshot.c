@@ -29,6 +29,7 @@
 #include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/kmemtrace.h>
+#include <linux/kmemtrace_test.h>
 #include <linux/kstrtox.h>
 #include <linux/lockdep.h>
 #include <linux/module.h>
@@ -184,6 +185,7 @@ int kmemtrace_take_snapshot(const char *why, unsigned long caller)
 		return -EBUSY;
 	}
 	raw_spin_lock_irqsave(&kmemtrace_snapshot_lock, flags);
+	kmemtrace_test_enter(KMEMTRACE_TEST_SNAPSHOT);
 	if (!kmemtrace_is_recording()) {
 		err = -ENODATA;
 	} else {
@@ -191,6 +193,7 @@ int kmemtrace_take_snapshot(const char *why, unsigned long caller)
 		if (err == -ENOBUFS)
 			kmemtrace_stop_for(why, caller);
 	}
+	kmemtrace_test_leave(KMEMTRACE_TEST_SNAPSHOT);
 	raw_spin_unlock_irqrestore(&kmemtrace_snapshot_lock, flags);
 	atomic_set(&kmemtrace_taking, 0);
 	if (err != -ENODATA)
@@ -345,7 +348,7 @@ static int kmemtrace_take_show(struct seq_file *m, void *v)
 
 static int kmemtrace_take_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, kmemtrace_take_show, NULL);
+	return kmemtrace_single_open(inode, file, kmemtrace_take_show);
 }
 
 static ssize_t kmemtrace_take_write(struct file *file,
@@ -356,7 +359,8 @@ static ssize_t kmemtrace_take_write(struct file *file,
 	int err;
 
 	err = kstrtouint_from_user(buffer, count, 10, &n);
-	if (!err && n > 1)
+	/* A number that is too large is -ERANGE here. */
+	if (err != -EFAULT && (err || n > 1))
 		err = -EINVAL;
 	if (err) {
 		pr_warn_once("snapshot/take: neither 1 (take one) nor 0 (free its buffers)\n");
@@ -406,13 +410,13 @@ static int kmemtrace_snapshot_overruns_show(struct seq_file *m, void *v)
 {
 	return kmemtrace_snapshot_show(m, kmemtrace_sealed_overruns);
 }
-DEFINE_SHOW_ATTRIBUTE(kmemtrace_snapshot_overruns);
+KMEMTRACE_SHOW_FOPS(kmemtrace_snapshot_overruns);
 
 static int kmemtrace_snapshot_consumed_show(struct seq_file *m, void *v)
 {
 	return kmemtrace_snapshot_show(m, kmemtrace_sealed_taken);
 }
-DEFINE_SHOW_ATTRIBUTE(kmemtrace_snapshot_consumed);
+KMEMTRACE_SHOW_FOPS(kmemtrace_snapshot_consumed);
 
 void __init kmemtrace_snapshot_debugfs_init(struct dentry *parent)
 {

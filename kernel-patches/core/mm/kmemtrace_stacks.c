@@ -20,14 +20,22 @@
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
 #include <linux/atomic.h>
+#include <linux/bitops.h>
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
+#include <linux/kmemtrace.h>
+#include <linux/kmemtrace_test.h>
+#include <linux/kprobes.h>
 #include <linux/kstrtox.h>
 #include <linux/lockdep.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
 #include <linux/seq_file.h>
 #include <linux/stackdepot.h>
 #include <linux/stacktrace.h>
@@ -36,10 +44,14 @@
 
 #include "kmemtrace_internal.h"
 
-/* What is kept of a stack, the innermost callers. */
-#define KMEMTRACE_STACK_DEPTH	32
-/* What lies between an allocator's caller and here, at most. */
-#define KMEMTRACE_STACK_OURS	12
+/* How many return addresses are kept, the innermost ones. */
+#define KMEMTRACE_STACK_DEPTH		32
+#define KMEMTRACE_STACK_DEPTH_MAX	64
+static unsigned int kmemtrace_stack_depth __ro_after_init =
+	KMEMTRACE_STACK_DEPTH;
+
+/* Stacks that a CPU remembers: a power of 2. */
+#define KMEMTRACE_RECENT_STACKS		1024
 
 /* In slabs of the depot, of 16 KB where a page has 4: 100 stacks and more. */
 #define KMEMTRACE_STACK_ROOM	256
@@ -75,29 +87,114 @@ static void kmemtrace_queue_stack_work(struct irq_work *irq_work)
 
 static DEFINE_IRQ_WORK(kmemtrace_stack_irq_work, kmemtrace_queue_stack_work);
 
-/*
- * Context: any but NMI; lockdep knows whether interrupts are on.  Returns 0 where
- * the stack got no number.  Its first entry is call_site where that is in it:
- * what lies between is the allocator's and ours, and would make several stacks of
- * one.
- */
-u32 kmemtrace_save_stack(unsigned long call_site)
-{
-	unsigned long entries[KMEMTRACE_STACK_OURS + KMEMTRACE_STACK_DEPTH];
-	unsigned int n, first = 0;
-	u32 stack;
+/* Events have one of these contexts: task, softirq, hardirq.  See NMI above. */
+#define KMEMTRACE_CONTEXTS		3
 
-	if (IS_ENABLED(CONFIG_PROVE_LOCKING) && irqs_disabled())
-		lockdep_assert_irqs_disabled();
-	n = stack_trace_save(entries, ARRAY_SIZE(entries), 2);
+/* The state of a CPU.  Context: preemption is off. */
+struct kmemtrace_stack_cpu {
+	/*
+	 * The contexts in which a stack is being saved, a bit for each
+	 * interrupt_context_level().  The unwinder and the depot may WARN or
+	 * be probed, and an event in there must not unwind in turn.
+	 */
+	u8		busy;
+	/* What the records of a context are part of, or NULL. */
+	struct kmemtrace_operation *operation[KMEMTRACE_CONTEXTS];
+	/* Numbers, by the hash of their stacks; 0: none. */
+	u32		recent[KMEMTRACE_RECENT_STACKS];
+	/* The stack that a context is saving. */
+	unsigned long	entries[KMEMTRACE_CONTEXTS][KMEMTRACE_STACK_OURS +
+						    KMEMTRACE_STACK_DEPTH_MAX];
+};
+
+static struct kmemtrace_stack_cpu __percpu *kmemtrace_stack_cpus __ro_after_init;
+
+#ifdef CONFIG_KMEMTRACE_TEST
+atomic_long_t kmemtrace_test_stacks[KMEMTRACE_TEST_STACKS];
+
+static void kmemtrace_test_count(enum kmemtrace_test_stacks what)
+{
+	atomic_long_inc(&kmemtrace_test_stacks[what]);
+}
+#else
+static void kmemtrace_test_count(enum kmemtrace_test_stacks what)
+{
+}
+#endif
+
+/*
+ * Unwind by the kernel's unwinder.  The stack begins with call_site where it has
+ * it: the allocator's own functions in front would split one stack into several.
+ * Return the number of entries.
+ */
+static noinline unsigned int
+kmemtrace_unwind_slowly(unsigned long call_site, unsigned long *entries)
+{
+	unsigned int n, first = 0;
+
+	n = stack_trace_save(entries,
+			     KMEMTRACE_STACK_OURS + kmemtrace_stack_depth, 1);
 	while (first < n && entries[first] != call_site)
 		first++;
 	if (first == n)
 		first = 0;
-	n = min_t(unsigned int, n - first, KMEMTRACE_STACK_DEPTH);
-	stack = __stack_depot_save(entries + first, n, 0, 0, false);
-	if (!stack)
-		atomic_long_inc(&kmemtrace_stacks_lost);
+	n = min(n - first, kmemtrace_stack_depth);
+	memmove(entries, entries + first, n * sizeof(*entries));
+	return filter_irq_stacks(entries, n);
+}
+NOKPROBE_SYMBOL(kmemtrace_unwind_slowly);
+
+/* Compare n entries with what the kernel's unwinder finds. */
+static void kmemtrace_test_unwind(unsigned long call_site,
+				  const unsigned long *entries, unsigned int n)
+{
+#ifdef CONFIG_KMEMTRACE_TEST
+	unsigned long others[KMEMTRACE_STACK_OURS + KMEMTRACE_STACK_DEPTH_MAX];
+	unsigned int n_others, i;
+
+	if (kmemtrace_test_latency)
+		return;
+	n_others = kmemtrace_unwind_slowly(call_site, others);
+	if (n == n_others && !memcmp(entries, others, n * sizeof(*entries)))
+		return;
+	kmemtrace_test_count(KMEMTRACE_TEST_WRONG);
+	if (atomic_long_read(&kmemtrace_test_stacks[KMEMTRACE_TEST_WRONG]) > 5)
+		return;
+	for (i = 0; i < max(n, n_others); i++)
+		printk_deferred("kmemtrace: wrong stack: %pS, not %pS\n",
+				i < n ? (void *)entries[i] : NULL,
+				i < n_others ? (void *)others[i] : NULL);
+#endif
+}
+
+static u32 kmemtrace_hash_stack(const unsigned long *entries, unsigned int n)
+{
+	u32 hash = n;
+	unsigned int i;
+
+	/* The upper halves of addresses of code are all the same. */
+	for (i = 0; i < n; i++)
+		hash = (rol32(hash, 5) ^ (u32)entries[i]) * 0x9e3779b1;
+	return hash >> (32 - ilog2(KMEMTRACE_RECENT_STACKS));
+}
+
+static bool kmemtrace_is_stack(u32 stack, const unsigned long *entries,
+			       unsigned int n)
+{
+	unsigned long *known;
+	unsigned int i;
+
+	if (!stack || stack_depot_fetch(stack, &known) != n)
+		return false;
+	for (i = 0; i < n; i++)
+		if (known[i] != entries[i])
+			return false;
+	return true;
+}
+
+/* Ask the worker for room in the depot, if there is little. */
+static void kmemtrace_look_at_stack_room(void)
+{
 	/* Workers run only later.  Asked twice, the worker finds room. */
 	if (unlikely(stack_depot_room() < KMEMTRACE_STACK_ROOM / 2) &&
 	    system_state >= SYSTEM_SCHEDULING &&
@@ -105,13 +202,114 @@ u32 kmemtrace_save_stack(unsigned long call_site)
 		WRITE_ONCE(kmemtrace_stack_asked, true);
 		irq_work_queue(&kmemtrace_stack_irq_work);
 	}
-	return stack;
 }
 
-void kmemtrace_put_stack(struct kmemtrace_event_v2s *event, u32 stack)
+/* The depot's number of a stack; 0: it has no room. */
+static u32 kmemtrace_number_stack(struct kmemtrace_stack_cpu *sc,
+				  unsigned long *entries, unsigned int n)
 {
-	event->stack = stack;
-	event->reserved = 0;
+	u32 *recent = &sc->recent[kmemtrace_hash_stack(entries, n)];
+	/* An interrupt may change it, to the number of another stack. */
+	u32 stack = READ_ONCE(*recent);
+
+	if (likely(kmemtrace_is_stack(stack, entries, n)))
+		return stack;
+	kmemtrace_test_count(KMEMTRACE_TEST_SEARCHED);
+	/* The depot takes its lock where lockdep sees that interrupts are off. */
+	if (IS_ENABLED(CONFIG_PROVE_LOCKING) && irqs_disabled())
+		lockdep_assert_irqs_disabled();
+	stack = __stack_depot_save(entries, n, 0, 0, false);
+	WRITE_ONCE(*recent, stack);
+	kmemtrace_look_at_stack_room();
+	return stack;
+}
+NOKPROBE_SYMBOL(kmemtrace_number_stack);
+
+static u32 kmemtrace_new_stack(struct kmemtrace_stack_cpu *sc,
+			       unsigned int context, unsigned long call_site)
+{
+	unsigned long *entries = sc->entries[context];
+	unsigned int n;
+	u32 stack;
+
+	kmemtrace_test_point(KMEMTRACE_TEST_STACK);
+	kmemtrace_test_enter(KMEMTRACE_TEST_STACK_SAVED);
+	n = kmemtrace_unwind(call_site, entries, kmemtrace_stack_depth);
+	if (likely(n)) {
+		kmemtrace_test_count(KMEMTRACE_TEST_FAST);
+		kmemtrace_test_unwind(call_site, entries, n);
+	} else {
+		kmemtrace_test_count(KMEMTRACE_TEST_SLOW);
+		n = kmemtrace_unwind_slowly(call_site, entries);
+	}
+	stack = kmemtrace_number_stack(sc, entries, n);
+	kmemtrace_test_leave(KMEMTRACE_TEST_STACK_SAVED);
+	return stack;
+}
+NOKPROBE_SYMBOL(kmemtrace_new_stack);
+
+/*
+ * Context: any but NMI; lockdep knows whether interrupts are on.  Returns 0 where
+ * the stack gets no number, and counts it: the depot has no room, or the event
+ * is nested in the saving of another stack.
+ */
+u32 kmemtrace_save_stack(unsigned long call_site)
+{
+	unsigned int context = interrupt_context_level();
+	struct kmemtrace_operation *op;
+	struct kmemtrace_stack_cpu *sc;
+	u32 stack = 0;
+
+	preempt_disable_notrace();
+	sc = raw_cpu_ptr(kmemtrace_stack_cpus);
+	op = READ_ONCE(sc->operation[context]);
+	if (op && op->call_site != call_site)
+		op = NULL;
+	if (op && op->saved) {
+		stack = op->stack;
+	} else if (!(READ_ONCE(sc->busy) & BIT(context))) {
+		/* An interrupt clears only the bit that it has set. */
+		WRITE_ONCE(sc->busy, READ_ONCE(sc->busy) | BIT(context));
+		barrier();
+		stack = kmemtrace_new_stack(sc, context, call_site);
+		barrier();
+		WRITE_ONCE(sc->busy, READ_ONCE(sc->busy) & ~BIT(context));
+		if (op) {
+			op->stack = stack;
+			op->saved = true;
+		}
+	}
+	preempt_enable_notrace();
+	if (unlikely(!stack))
+		atomic_long_inc(&kmemtrace_stacks_lost);
+	return stack;
+}
+NOKPROBE_SYMBOL(kmemtrace_save_stack);
+
+/* Context: any; an NMI records nothing. */
+void __kmemtrace_operation_enter(struct kmemtrace_operation *op)
+{
+	preempt_disable_notrace();
+	if (!in_nmi())
+		raw_cpu_ptr(kmemtrace_stack_cpus)
+			->operation[interrupt_context_level()] = op;
+}
+
+void __kmemtrace_operation_leave(void)
+{
+	if (!in_nmi())
+		raw_cpu_ptr(kmemtrace_stack_cpus)
+			->operation[interrupt_context_level()] = NULL;
+	preempt_enable_notrace();
+}
+
+void __kmemtrace_operation_begin(struct kmemtrace_operation *op)
+{
+	if (!kmemtrace_with_stacks || in_nmi() ||
+	    in_kmemtrace_wrapper(op->call_site))
+		return;
+	op->stack = kmemtrace_save_stack(op->call_site);
+	op->saved = true;
 }
 
 /* --- The table --------------------------------------------------------------- */
@@ -167,7 +365,7 @@ static const struct seq_operations kmemtrace_stacks_seq_ops = {
 
 static int kmemtrace_stacks_open(struct inode *inode, struct file *file)
 {
-	return seq_open(file, &kmemtrace_stacks_seq_ops);
+	return kmemtrace_seq_open(file, &kmemtrace_stacks_seq_ops);
 }
 
 const struct file_operations kmemtrace_stacks_fops = {
@@ -194,11 +392,14 @@ void __init kmemtrace_stacks_init(void)
 		pr_warn("kmemtrace.stacks=yes needs version 2 of the records; without stacks\n");
 		return;
 	}
-	if (stack_depot_init() ||
+	kmemtrace_stack_cpus = alloc_percpu(struct kmemtrace_stack_cpu);
+	if (!kmemtrace_stack_cpus || stack_depot_init() ||
 	    stack_depot_reserve(KMEMTRACE_STACK_ROOM, GFP_KERNEL)) {
 		pr_err("no memory for stacks; without stacks\n");
+		free_percpu(kmemtrace_stack_cpus);
 		return;
 	}
+	kmemtrace_unwind_init();
 	kmemtrace_with_stacks = true;
 	kmemtrace_record_size = sizeof(struct kmemtrace_event_v2s);
 }
@@ -215,3 +416,18 @@ static int __init kmemtrace_param_stacks(char *str)
 	return 0;
 }
 early_param("kmemtrace.stacks", kmemtrace_param_stacks);
+
+static int __init kmemtrace_param_stack_depth(char *str)
+{
+	unsigned int depth;
+
+	if (!str || kstrtouint(str, 10, &depth) || !depth ||
+	    depth > KMEMTRACE_STACK_DEPTH_MAX)
+		pr_warn("kmemtrace.stack_depth=%s is not a number from 1 to %u; using %u\n",
+			str ?: "", KMEMTRACE_STACK_DEPTH_MAX,
+			kmemtrace_stack_depth);
+	else
+		kmemtrace_stack_depth = depth;
+	return 0;
+}
+early_param("kmemtrace.stack_depth", kmemtrace_param_stack_depth);

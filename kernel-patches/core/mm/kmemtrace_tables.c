@@ -257,7 +257,7 @@ static const struct seq_operations kmemtrace_caches_seq_ops = {
 
 static int kmemtrace_caches_open(struct inode *inode, struct file *file)
 {
-	return seq_open(file, &kmemtrace_caches_seq_ops);
+	return kmemtrace_seq_open(file, &kmemtrace_caches_seq_ops);
 }
 
 const struct file_operations kmemtrace_caches_fops = {
@@ -560,7 +560,8 @@ static const struct seq_operations kmemtrace_tasks_seq_ops = {
 
 static int kmemtrace_tasks_open(struct inode *inode, struct file *file)
 {
-	return seq_open_private(file, &kmemtrace_tasks_seq_ops,
+	return kmemtrace_may_open() ?:
+	       seq_open_private(file, &kmemtrace_tasks_seq_ops,
 				sizeof(struct kmemtrace_task));
 }
 

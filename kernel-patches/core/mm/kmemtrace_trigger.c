@@ -20,11 +20,13 @@
 #include <linux/fs.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/kmemtrace.h>
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/preempt.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
@@ -33,6 +35,7 @@
 #include <linux/uaccess.h>
 
 #include "kmemtrace_compat.h"
+#include "kmemtrace_counter.h"
 #include "kmemtrace_held.h"
 #include "kmemtrace_internal.h"
 
@@ -52,10 +55,10 @@ struct kmemtrace_trigger {
 	enum kmemtrace_trigger_kind	kind;
 	atomic_t			armed;
 	u64				limit_bytes;
+	/* CACHE, SITE: what is held, and the limit. */
+	struct kmemtrace_counter	held_bytes;
 	/* CACHE: changed with slab_mutex held.  NULL: it is gone. */
 	struct kmem_cache		*cache;
-	/* CACHE: what it holds; what it held when counting began comes first. */
-	atomic64_t			held_bytes;
 	/* SITE: return addresses, from start + 1 to end, and their objects. */
 	unsigned long			start, end;
 	struct kmemtrace_held		*held;
@@ -65,26 +68,35 @@ struct kmemtrace_trigger {
 };
 
 /*
- * Changed with kmemtrace_mutex held, walked by whoever fires.  All of these have
- * preemption off, which RCU takes for a reader; the writer, which has interrupts
- * off behind lockdep's back, cannot say so.
+ * Changed with kmemtrace_mutex held.  Walked, counted and fired in a read-side
+ * section of our own, rcu_read_lock_sched_notrace(), so that synchronize_rcu()
+ * waits for all users of a trigger.  The section of the kernel's tracepoints is
+ * not relied on: since Linux 7.0 it is preemptible, and synchronize_rcu() does not
+ * wait for it.
+ *
+ * The condition is what RCU takes for such a section.  rcu_read_lock_sched_held()
+ * would ask lockdep, which the writer's raw interrupt flags contradict.
  */
 static LIST_HEAD(kmemtrace_triggers);
 static unsigned int kmemtrace_n_triggers;
 static unsigned int kmemtrace_n_counting;
 
 #define kmemtrace_for_each_trigger(trigger)				\
-	list_for_each_entry_rcu(trigger, &kmemtrace_triggers, list, true)
+	list_for_each_entry_rcu(trigger, &kmemtrace_triggers, list,	\
+				!preemptible())
 
 /* --- Firing ------------------------------------------------------------------ */
 
 /*
- * Any context but NMI, preemption off.  Where nothing is recorded there is
- * nothing to be kept, and the trigger stays as it is.
+ * Context: any but NMI, in the read-side section that found the trigger.  Where
+ * nothing is recorded there is nothing to be kept, and the trigger stays armed.
  */
 void kmemtrace_trigger_fire(struct kmemtrace_trigger *trigger,
 			    unsigned long caller)
 {
+	/* Interrupts are on again: only the section keeps the trigger. */
+	RCU_LOCKDEP_WARN(preemptible(),
+			 "kmemtrace: a trigger is fired outside of its section");
 	if (!kmemtrace_is_recording() || !atomic_xchg(&trigger->armed, 0))
 		return;
 	/* It may just have been switched off. */
@@ -100,14 +112,14 @@ static void kmemtrace_trigger_fire_kind(enum kmemtrace_trigger_kind kind,
 
 	if (!READ_ONCE(kmemtrace_n_triggers) || in_nmi())
 		return;
-	preempt_disable_notrace();
+	rcu_read_lock_sched_notrace();
 	kmemtrace_for_each_trigger(trigger) {
 		if (trigger->kind != kind ||
 		    (operand && strcmp(trigger->operand, operand)))
 			continue;
 		kmemtrace_trigger_fire(trigger, caller);
 	}
-	preempt_enable_notrace();
+	rcu_read_unlock_sched_notrace();
 }
 
 void kmemtrace_oom(void)
@@ -128,34 +140,27 @@ void kmemtrace_trigger_mark(const char *name, unsigned long caller)
 
 /* --- Counting ---------------------------------------------------------------- */
 
-static bool kmemtrace_count_cache(struct kmemtrace_trigger *trigger,
-				  const struct kmem_cache *s, u8 event_id)
+static s64 kmemtrace_cache_change(const struct kmem_cache *s, u8 event_id)
 {
-	size_t bytes = kmemtrace_cache_bytes_alloc(s);
+	s64 bytes = kmemtrace_cache_bytes_alloc(s);
 
-	if (event_id == KMEMTRACE_EVENT_FREE) {
-		atomic64_sub(bytes, &trigger->held_bytes);
-		return false;
-	}
-	return atomic64_add_return(bytes, &trigger->held_bytes) >
-	       (s64)trigger->limit_bytes;
+	return event_id == KMEMTRACE_EVENT_FREE ? -bytes : bytes;
 }
+NOKPROBE_SYMBOL(kmemtrace_cache_change);
 
-static bool kmemtrace_count_site(struct kmemtrace_trigger *trigger, u8 event_id,
+static s64 kmemtrace_site_change(struct kmemtrace_trigger *trigger, u8 event_id,
 				 u8 type_id, unsigned long call_site, u64 ptr,
 				 size_t bytes)
 {
 	u64 key = kmemtrace_held_key(ptr, type_id);
 
-	if (event_id == KMEMTRACE_EVENT_FREE) {
-		kmemtrace_held_remove(trigger->held, key);
-		return false;
-	}
+	if (event_id == KMEMTRACE_EVENT_FREE)
+		return kmemtrace_held_remove(trigger->held, key);
 	if (call_site <= trigger->start || call_site > trigger->end)
-		return false;
-	return kmemtrace_held_add(trigger->held, key, bytes) >
-	       trigger->limit_bytes;
+		return 0;
+	return kmemtrace_held_add(trigger->held, key, bytes);
 }
+NOKPROBE_SYMBOL(kmemtrace_site_change);
 
 struct kmemtrace_trigger *
 kmemtrace_trigger_count(u8 event_id, u8 type_id, unsigned long call_site,
@@ -163,15 +168,16 @@ kmemtrace_trigger_count(u8 event_id, u8 type_id, unsigned long call_site,
 {
 	struct kmemtrace_trigger *trigger, *over = NULL;
 	const struct kmem_cache *s = NULL;
-	bool s_known = false, is_over;
+	bool s_known = false;
+	s64 change;
 
 	if (event_id != KMEMTRACE_EVENT_ALLOC &&
 	    event_id != KMEMTRACE_EVENT_FREE)
 		return NULL;
 	kmemtrace_for_each_trigger(trigger) {
-		is_over = false;
+		change = 0;
 		if (trigger->kind == KMEMTRACE_TRIGGER_SITE) {
-			is_over = kmemtrace_count_site(trigger, event_id,
+			change = kmemtrace_site_change(trigger, event_id,
 						       type_id, call_site, ptr,
 						       bytes_alloc);
 		} else if (trigger->kind == KMEMTRACE_TRIGGER_CACHE &&
@@ -180,25 +186,29 @@ kmemtrace_trigger_count(u8 event_id, u8 type_id, unsigned long call_site,
 				s = kmemtrace_cache_of((void *)(unsigned long)ptr);
 			s_known = true;
 			if (s && s == READ_ONCE(trigger->cache))
-				is_over = kmemtrace_count_cache(trigger, s,
-								event_id);
+				change = kmemtrace_cache_change(s, event_id);
 		}
-		if (is_over && atomic_read(&trigger->armed))
+		if (!change)
+			continue;
+		kmemtrace_counter_add(&trigger->held_bytes, change);
+		if (change > 0 && atomic_read(&trigger->armed) &&
+		    kmemtrace_counter_is_over(&trigger->held_bytes))
 			over = trigger;
 	}
 	return over;
 }
+NOKPROBE_SYMBOL(kmemtrace_trigger_count);
 
 /* Context: slab_mutex is held. */
 void kmemtrace_trigger_cache_gone(const struct kmem_cache *s)
 {
 	struct kmemtrace_trigger *trigger;
 
-	rcu_read_lock();
+	rcu_read_lock_sched_notrace();
 	kmemtrace_for_each_trigger(trigger)
 		if (trigger->cache == s)
 			WRITE_ONCE(trigger->cache, NULL);
-	rcu_read_unlock();
+	rcu_read_unlock_sched_notrace();
 }
 
 /*
@@ -208,11 +218,14 @@ void kmemtrace_trigger_cache_gone(const struct kmem_cache *s)
  */
 static void kmemtrace_trigger_begin(struct kmemtrace_trigger *trigger)
 {
+	u64 bytes = 0;
+
 	if (trigger->held)
 		kmemtrace_held_clear(trigger->held);
 	if (trigger->cache)
-		atomic64_set(&trigger->held_bytes,
-			     kmemtrace_cache_held(trigger->cache));
+		bytes = kmemtrace_cache_held(trigger->cache);
+	if (trigger->held || trigger->cache)
+		kmemtrace_counter_set(&trigger->held_bytes, bytes);
 }
 
 /* Context: kmemtrace_mutex is held and nobody writes.  Sleeps. */
@@ -236,6 +249,7 @@ static bool kmemtrace_is_counting(const struct kmemtrace_trigger *trigger)
 
 static void kmemtrace_free_trigger(struct kmemtrace_trigger *trigger)
 {
+	kmemtrace_counter_destroy(&trigger->held_bytes);
 	kmemtrace_held_free(trigger->held);
 	kfree(trigger);
 }
@@ -252,13 +266,12 @@ static int kmemtrace_bad_trigger(int err, const char *text, const char *why)
  */
 static bool kmemtrace_cut_limit(char *text, u64 *bytes)
 {
-	char *sign = strrchr(text, '>'), *end;
+	char *sign = strrchr(text, '>');
 
-	if (!sign || sign == text || !isdigit(sign[1]))
+	if (!sign || sign == text || kmemtrace_parse_bytes(sign + 1, bytes))
 		return false;
-	*bytes = memparse(sign + 1, &end);
 	*sign = '\0';
-	return !*end && *bytes && *bytes <= S64_MAX;
+	return *bytes && *bytes <= S64_MAX;
 }
 
 /* Context: slab_mutex is held. */
@@ -407,6 +420,9 @@ static int kmemtrace_parse_trigger(struct kmemtrace_trigger *trigger,
 		err = kmemtrace_parse_cache(trigger, operand);
 	else if (trigger->kind == KMEMTRACE_TRIGGER_SITE)
 		err = kmemtrace_parse_site(trigger, operand);
+	if (!err && kmemtrace_is_counting(trigger))
+		err = kmemtrace_counter_init(&trigger->held_bytes,
+					     trigger->limit_bytes);
 	return err;
 }
 
@@ -528,14 +544,15 @@ static int kmemtrace_trigger_show(struct seq_file *m, void *v)
 		seq_puts(m, atomic_read(&trigger->armed) ? "armed" : "fired");
 		if (trigger->kind == KMEMTRACE_TRIGGER_CACHE) {
 			if (READ_ONCE(trigger->cache))
-				seq_printf(m, " held=%lld", (long long)
-					   atomic64_read(&trigger->held_bytes));
+				seq_printf(m, " held=%lld",
+					   kmemtrace_counter_sum(&trigger->held_bytes));
 			else
 				seq_puts(m, " gone");
 		} else if (trigger->held) {
 			held = kmemtrace_held_figures(trigger->held);
-			seq_printf(m, " held=%llu objects=%llu unfollowed=%llu",
-				   held.bytes, held.objects, held.unfollowed);
+			seq_printf(m, " held=%lld objects=%llu unfollowed=%llu",
+				   kmemtrace_counter_sum(&trigger->held_bytes),
+				   held.objects, held.unfollowed);
 		}
 		seq_printf(m, " %s\n", trigger->text);
 	}
@@ -545,7 +562,7 @@ static int kmemtrace_trigger_show(struct seq_file *m, void *v)
 
 static int kmemtrace_trigger_open(struct inode *inode, struct file *file)
 {
-	return single_open(file, kmemtrace_trigger_show, NULL);
+	return kmemtrace_single_open(inode, file, kmemtrace_trigger_show);
 }
 
 /* One trigger, with or without a newline. */

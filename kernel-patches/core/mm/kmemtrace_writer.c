@@ -12,6 +12,18 @@
  * irq_work), so it may be called by the scheduler, by timekeeping and with
  * any lock held.
  *
+ * Re-entry
+ * --------
+ * Interrupts being off does not stop an event in the middle of a record: a
+ * function that the writer calls may WARN, or carry a probe of somebody else,
+ * and either may allocate.  Such an event would write to the slot of the outer
+ * record, which then ends behind its sub-buffer.  So the CPU's buffer is
+ * replaced by kmemtrace_busy from the room check to the commit.  A nested event
+ * finds no room there, goes to the slow path, and is refused and counted as
+ * lost.  Interrupts are off all that time, so that one guard serves all
+ * contexts; NMIs are refused before they come to it.  The whole path is notrace
+ * (mm/Makefile) and NOKPROBE_SYMBOL, which keeps most nested events away.
+ *
  * Who reads
  * ---------
  * See kmemtrace_buffer.c.  No reader waits for the writer, nor the writer for a
@@ -30,10 +42,12 @@
 #include <linux/irqflags.h>
 #include <linux/jump_label.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
-#include <linux/relay.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/seqlock.h>
 #include <linux/smp.h>
@@ -43,6 +57,7 @@
 #include <trace/events/kmem.h>
 
 #include <linux/kmemtrace.h>
+#include <linux/kmemtrace_test.h>
 
 #include "kmemtrace_internal.h"
 #include "kmemtrace_buffer.h"
@@ -50,8 +65,8 @@
 #include "kmemtrace_compat.h"
 
 /*
- * What a CPU's writer knows.  Other CPUs read lost and lost_nmi, set limit to
- * -1, and do as they like while nobody writes.
+ * The state of a CPU's writer.  Other CPUs read lost and refused, set limit to
+ * -1, and change the rest only while no CPU writes.
  */
 struct kmemtrace_cpu {
 	/*
@@ -60,22 +75,32 @@ struct kmemtrace_cpu {
 	 * that an event has only this to look at.
 	 */
 	int			limit;
-	struct rchan_buf	*buf;
+	/* own, or &kmemtrace_busy while a record is being written. */
+	struct kmemtrace_buf	*buf;
+	/* The buffer of this CPU; &kmemtrace_no_buf: none. */
+	struct kmemtrace_buf	*own;
 	u64			last;		/* timestamp */
 	u64			lost;
 	u64			told;		/* of them, in LOST records */
 	u64			since;		/* first one not told yet */
 	seqcount_t		seq;		/* of lost, for 32-bit readers */
-	atomic_long_t		lost_nmi;
-	unsigned long		told_nmi;
+	/* Events in NMI context, and events nested in the writing of another. */
+	atomic_long_t		refused;
+	unsigned long		told_refused;
 };
 
-/* Has no room: whose limit is -1. */
-static struct rchan_buf kmemtrace_no_buf;
+/* Never has room: its limit is -1. */
+static struct kmemtrace_buf kmemtrace_no_buf;
+
+/* Never has room, whatever the limit is. */
+static struct kmemtrace_buf kmemtrace_busy = {
+	.offset	= INT_MAX,
+};
 
 static DEFINE_PER_CPU_ALIGNED(struct kmemtrace_cpu, kmemtrace_cpus) = {
 	.limit	= -1,
 	.buf	= &kmemtrace_no_buf,
+	.own	= &kmemtrace_no_buf,
 };
 
 /* Off with kmemtrace.abi=1. */
@@ -112,22 +137,50 @@ static noinline void kmemtrace_count_lost(struct kmemtrace_cpu *kc)
 	kc->lost++;
 	raw_write_seqcount_end(&kc->seq);
 }
+NOKPROBE_SYMBOL(kmemtrace_count_lost);
 
 /*
- * In NMI: the writer that this interrupts may be anywhere, so that nothing but
- * the count and the limit is touched.  The next event tells of it.
+ * Count an event as lost that interrupted the writer, in NMI context or nested
+ * in it.  The writer may be anywhere, so only the count and the limit are
+ * changed.  The limit sends the next event to the slow path, which writes the
+ * LOST record.
  */
-static noinline void kmemtrace_count_lost_nmi(void)
+static noinline void kmemtrace_count_refused(void)
 {
 	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
 
 	if (!READ_ONCE(kmemtrace_recording))
 		return;
-	atomic_long_inc(&kc->lost_nmi);
+	atomic_long_inc(&kc->refused);
 	WRITE_ONCE(kc->limit, -1);
 }
+NOKPROBE_SYMBOL(kmemtrace_count_refused);
 
-static __always_inline void kmemtrace_commit(struct rchan_buf *buf, size_t size)
+/*
+ * Acquire the CPU's buffer for the slow path.  Returns false, and counts the
+ * event as lost, where the event is nested in the writing of another one.
+ * Context: interrupts are off, from here to kmemtrace_end_write().
+ */
+static __always_inline bool kmemtrace_begin_write(struct kmemtrace_cpu *kc)
+{
+	if (unlikely(READ_ONCE(kc->buf) == &kmemtrace_busy)) {
+		kmemtrace_count_refused();
+		return false;
+	}
+	WRITE_ONCE(kc->buf, &kmemtrace_busy);
+	/* A nested event is on this CPU: the compiler's order is enough. */
+	barrier();
+	return true;
+}
+
+/* Release what kmemtrace_begin_write() acquired. */
+static __always_inline void kmemtrace_end_write(struct kmemtrace_cpu *kc)
+{
+	barrier();
+	WRITE_ONCE(kc->buf, kc->own);
+}
+
+static __always_inline void kmemtrace_commit(struct kmemtrace_buf *buf, size_t size)
 {
 	/* Only now does the record exist for a reader, also on another CPU. */
 	smp_store_release(&buf->offset, buf->offset + size);
@@ -135,20 +188,21 @@ static __always_inline void kmemtrace_commit(struct rchan_buf *buf, size_t size)
 
 /*
  * Tells of what this CPU lost since it last did so, if that is anything and
- * there is room.  Of an event in NMI context is only known that it came after
+ * there is room.  The time of a refused event is only known to be after that of
  * the last record.
  */
 static void kmemtrace_write_lost(struct kmemtrace_cpu *kc,
-				 struct rchan_buf *buf)
+				 struct kmemtrace_buf *buf)
 {
-	unsigned long lost_nmi = atomic_long_read(&kc->lost_nmi);
-	u64 events = kc->lost - kc->told + lost_nmi - kc->told_nmi;
-	u64 since = lost_nmi == kc->told_nmi ? kc->since : kc->last;
-	u64 now = max(kmemtrace_raw_clock(), kc->last);
+	unsigned long refused = atomic_long_read(&kc->refused);
+	u64 events = kc->lost - kc->told + refused - kc->told_refused;
+	u64 since = refused == kc->told_refused ? kc->since : kc->last;
 	struct kmemtrace_event_lost *event;
+	u64 now;
 
 	if (!events || kmemtrace_abi < 2 || !kmemtrace_has_room(buf))
 		return;
+	now = max(kmemtrace_raw_clock(), kc->last);
 	event = buf->data + buf->offset;
 	memset(event, 0, kmemtrace_record_size);
 	*event = (struct kmemtrace_event_lost) {
@@ -161,9 +215,10 @@ static void kmemtrace_write_lost(struct kmemtrace_cpu *kc,
 	};
 	kc->last = now;
 	kc->told = kc->lost;
-	kc->told_nmi = lost_nmi;
+	kc->told_refused = refused;
 	kmemtrace_commit(buf, kmemtrace_record_size);
 }
+NOKPROBE_SYMBOL(kmemtrace_write_lost);
 
 /*
  * Leaves the buffer that this CPU writes to for another, and counts what the
@@ -173,9 +228,9 @@ static bool kmemtrace_leave_buffer(struct kmemtrace_cpu *kc)
 {
 	struct kmemtrace_left left;
 
-	if (kc->buf == &kmemtrace_no_buf)
+	if (kc->own == &kmemtrace_no_buf)
 		return true;
-	if (!kmemtrace_buffer_left(kc->buf, &left))
+	if (!kmemtrace_buffer_left(kc->own, &left))
 		return false;
 	if (left.events > left.told)
 		kc->since = kc->lost == kc->told ? left.since :
@@ -184,9 +239,10 @@ static bool kmemtrace_leave_buffer(struct kmemtrace_cpu *kc)
 	kc->lost += left.events;
 	raw_write_seqcount_end(&kc->seq);
 	kc->told += left.told;
-	kc->buf = &kmemtrace_no_buf;
+	kc->own = &kmemtrace_no_buf;
 	return true;
 }
+NOKPROBE_SYMBOL(kmemtrace_leave_buffer);
 
 /*
  * Goes to this CPU's buffer of the live set and returns it, or the one that it
@@ -197,38 +253,40 @@ static bool kmemtrace_leave_buffer(struct kmemtrace_cpu *kc)
  * live one; here it is the other way round.  So what is begun is sealed, or
  * nothing is written to it: what is not sealed could not be left any more.
  */
-static struct rchan_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
+static struct kmemtrace_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
 						struct kmemtrace_buffers *live,
-						struct rchan_buf *buf)
+						struct kmemtrace_buf *buf)
 {
-	if (likely(kc->buf == buf && kmemtrace_buffer_is_begun(buf)))
+	if (likely(kc->own == buf && kmemtrace_buffer_is_begun(buf)))
 		return buf;
 	if (!kmemtrace_leave_buffer(kc)) {
 		WRITE_ONCE(kc->limit, -1);
-		return kc->buf;
+		return kc->own;
 	}
-	kc->buf = buf;
-	kmemtrace_buffer_begin(buf, kc->told + kc->told_nmi);
+	kc->own = buf;
+	kmemtrace_buffer_begin(buf, kc->told + kc->told_refused);
 	/* Pairs with kmemtrace_buffers_seal(). */
 	smp_mb();
 	/* Acquire: its filling is as new as that it is live. */
 	if (likely(smp_load_acquire(&kmemtrace_live.buffers) == live) &&
 	    likely(kmemtrace_buffer_is_begun(buf)))
 		return buf;
-	kc->buf = &kmemtrace_no_buf;
+	kc->own = &kmemtrace_no_buf;
 	return NULL;
 }
+NOKPROBE_SYMBOL(kmemtrace_enter_buffer);
 
 /*
  * What is rare: the sub-buffer is full, events were lost, the live set is another
  * one, or nothing is recorded.  Returns the buffer with room for a record, or
  * NULL: the event is counted as lost, if it is one, or nothing is recorded.
+ * Context: between kmemtrace_begin_write() and kmemtrace_end_write().
  */
-static noinline struct rchan_buf *kmemtrace_make_room(bool is_event)
+static noinline struct kmemtrace_buf *kmemtrace_make_room(bool is_event)
 {
 	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
 	struct kmemtrace_buffers *live;
-	struct rchan_buf *buf;
+	struct kmemtrace_buf *buf;
 
 again:
 	do {
@@ -241,7 +299,7 @@ again:
 		if (!buf)
 			goto no_room;
 		WRITE_ONCE(kc->limit,
-			   (int)(buf->chan->subbuf_size - kmemtrace_record_size));
+			   (int)(buf->set->subbuf_size - kmemtrace_record_size));
 		/*
 		 * Before what changes with the limit is looked at: the count of
 		 * those in NMI, whether to record, and where.  Pairs with
@@ -251,9 +309,11 @@ again:
 		smp_mb();
 	} while (!READ_ONCE(kmemtrace_recording) ||
 		 READ_ONCE(kmemtrace_live.buffers) != live);
+	kmemtrace_test_point(KMEMTRACE_TEST_ROOM);
 	kmemtrace_look_at_clock();
 	/* They are asked in kmemtrace_record_slow(). */
-	if (READ_ONCE(kmemtrace_filter) || READ_ONCE(kmemtrace_watched) ||
+	if (rcu_access_pointer(kmemtrace_filter) ||
+	    READ_ONCE(kmemtrace_watched) ||
 	    kmemtrace_with_stacks)
 		WRITE_ONCE(kc->limit, -1);
 	buf = kmemtrace_enter_buffer(kc, live, buf);
@@ -267,44 +327,61 @@ no_room:
 		kmemtrace_count_lost(kc);
 	return NULL;
 }
+NOKPROBE_SYMBOL(kmemtrace_make_room);
 
 bool kmemtrace_begin_records(unsigned int n)
 {
 	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
-	struct rchan_buf *buf = kc->buf;
+	struct kmemtrace_buf *buf;
 
 	if (in_nmi()) {
-		kmemtrace_count_lost_nmi();
+		kmemtrace_count_refused();
 		return false;
 	}
+	if (!kmemtrace_begin_write(kc))
+		return false;
+	buf = kc->own;
 	if ((int)buf->offset > READ_ONCE(kc->limit)) {
 		buf = kmemtrace_make_room(true);
 		if (!buf)
-			return false;
+			goto no_room;
 	}
+	kmemtrace_test_point(KMEMTRACE_TEST_MARK);
 	if (kmemtrace_has_room_for(buf, n))
 		return true;
 	kmemtrace_count_lost(kc);
 	/* The next event tells of it. */
 	WRITE_ONCE(kc->limit, -1);
+no_room:
+	kmemtrace_end_write(kc);
 	return false;
 }
+NOKPROBE_SYMBOL(kmemtrace_begin_records);
 
 void *kmemtrace_next_record(void)
 {
-	return kmemtrace_room(raw_cpu_read(kmemtrace_cpus.buf));
+	return kmemtrace_room(raw_cpu_read(kmemtrace_cpus.own));
 }
+NOKPROBE_SYMBOL(kmemtrace_next_record);
 
 void kmemtrace_commit_record(void)
 {
-	kmemtrace_commit(raw_cpu_read(kmemtrace_cpus.buf),
+	kmemtrace_commit(raw_cpu_read(kmemtrace_cpus.own),
 			 kmemtrace_record_size);
 }
+NOKPROBE_SYMBOL(kmemtrace_commit_record);
 
 u64 kmemtrace_record_time(void)
 {
 	return kmemtrace_cpu_clock();
 }
+NOKPROBE_SYMBOL(kmemtrace_record_time);
+
+void kmemtrace_end_records(void)
+{
+	kmemtrace_end_write(raw_cpu_ptr(&kmemtrace_cpus));
+}
+NOKPROBE_SYMBOL(kmemtrace_end_records);
 
 static __always_inline void
 kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
@@ -328,13 +405,14 @@ kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
  * call: it comes when little is left to be kept across it.
  */
 static __always_inline void
-kmemtrace_write(struct rchan_buf *buf, u16 size, unsigned int context,
+kmemtrace_write(struct kmemtrace_buf *buf, u16 size, unsigned int context,
 		u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 		size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags, int node,
 		u16 cache, u16 account)
 {
 	struct kmemtrace_event_v2 *event = buf->data + buf->offset;
 
+	kmemtrace_test_point(KMEMTRACE_TEST_SLOT);
 	if (static_branch_likely(&kmemtrace_v2)) {
 		kmemtrace_fill(&event->v1, event_id, type_id, size,
 			       call_site, ptr, bytes_req, bytes_alloc,
@@ -355,6 +433,28 @@ kmemtrace_write(struct rchan_buf *buf, u16 size, unsigned int context,
 	}
 }
 
+/*
+ * The stack of an event, with interrupts as the event had them: the depot takes
+ * locks, and unwinding takes long.  Other events may take the room meanwhile, so
+ * that the caller has to look for it again.  Context: as kmemtrace_make_room().
+ */
+static u32 kmemtrace_stack_of(struct kmemtrace_cpu *kc, unsigned long call_site,
+			      unsigned long *flags)
+{
+	u32 stack;
+
+	kmemtrace_end_write(kc);
+	kmemtrace_test_leave(KMEMTRACE_TEST_RECORD_SLOW);
+	raw_local_irq_restore(*flags);
+	stack = kmemtrace_save_stack(call_site);
+	raw_local_irq_save(*flags);
+	kmemtrace_test_enter(KMEMTRACE_TEST_RECORD_SLOW);
+	/* Not nested: otherwise it would have been refused before. */
+	kmemtrace_begin_write(kc);
+	return stack;
+}
+NOKPROBE_SYMBOL(kmemtrace_stack_of);
+
 /* By itself, so that the usual case has nothing to keep across calls. */
 static noinline void
 kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
@@ -362,49 +462,69 @@ kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
 		      gfp_t gfp_flags, int node, u16 cache, u16 account)
 {
 	struct kmemtrace_trigger *trigger = NULL;
-	struct rchan_buf *buf = NULL;
+	struct kmemtrace_buf *buf = NULL;
+	struct kmemtrace_cpu *kc;
 	unsigned long flags;
+	u32 stack = 0;
 
 	if (in_nmi()) {
-		kmemtrace_count_lost_nmi();
+		kmemtrace_count_refused();
 		return;
 	}
+	/*
+	 * Protects the filter and the trigger, from being found to being fired;
+	 * also keeps the task on this CPU while interrupts are on in between.
+	 */
+	rcu_read_lock_sched_notrace();
 	raw_local_irq_save(flags);
+	kc = raw_cpu_ptr(&kmemtrace_cpus);
+	if (!kmemtrace_begin_write(kc)) {
+		raw_local_irq_restore(flags);
+		rcu_read_unlock_sched_notrace();
+		return;
+	}
+	kmemtrace_test_enter(KMEMTRACE_TEST_RECORD_SLOW);
 	if (kmemtrace_filter_passes(event_id, type_id, ptr, bytes_alloc, cache))
 		buf = kmemtrace_make_room(true);
 	if (buf && kmemtrace_with_stacks) {
-		u32 stack;
-
-		/* With locks; what comes meanwhile may take the room. */
-		raw_local_irq_restore(flags);
-		stack = kmemtrace_save_stack(call_site);
-		raw_local_irq_save(flags);
-		buf = kmemtrace_make_room(true);
-		if (buf)
-			kmemtrace_put_stack(buf->data + buf->offset, stack);
+		stack = kmemtrace_stack_of(kc, call_site, &flags);
+		/* What an interrupt has recorded may have taken the room. */
+		if (kc->own != buf || !kmemtrace_fits(buf))
+			buf = kmemtrace_make_room(true);
 	}
-	if (buf)
+	if (buf) {
+		if (kmemtrace_with_stacks)
+			kmemtrace_put_stack(buf->data + buf->offset, stack);
 		kmemtrace_write(buf, kmemtrace_record_size, preempt_count(),
 				event_id, type_id, call_site, ptr, bytes_req,
 				bytes_alloc, gfp_flags, node, cache, account);
+	}
 	if (READ_ONCE(kmemtrace_watched) && READ_ONCE(kmemtrace_recording))
 		trigger = kmemtrace_trigger_count(event_id, type_id, call_site,
 						  ptr, bytes_alloc);
+	kmemtrace_end_write(kc);
+	kmemtrace_test_leave(KMEMTRACE_TEST_RECORD_SLOW);
 	raw_local_irq_restore(flags);
 	/* With locks, so where lockdep knows about interrupts. */
 	if (unlikely(trigger))
 		kmemtrace_trigger_fire(trigger, call_site);
+	rcu_read_unlock_sched_notrace();
 }
+NOKPROBE_SYMBOL(kmemtrace_record_slow);
 
 void kmemtrace_write_stop(const char *why, unsigned long caller)
 {
 	struct kmemtrace_event_stop *event;
-	struct rchan_buf *buf;
+	struct kmemtrace_cpu *kc;
+	struct kmemtrace_buf *buf;
 	unsigned long flags;
 
 	if (kmemtrace_abi < 2)
 		return;
 	raw_local_irq_save(flags);
+	kc = raw_cpu_ptr(&kmemtrace_cpus);
+	if (!kmemtrace_begin_write(kc))
+		goto out;
 	buf = kmemtrace_make_room(false);
 	if (buf) {
 		event = buf->data + buf->offset;
@@ -418,8 +538,11 @@ void kmemtrace_write_stop(const char *why, unsigned long caller)
 		event->timestamp = kmemtrace_cpu_clock();
 		kmemtrace_commit(buf, kmemtrace_record_size);
 	}
+	kmemtrace_end_write(kc);
+out:
 	raw_local_irq_restore(flags);
 }
+NOKPROBE_SYMBOL(kmemtrace_write_stop);
 
 /* Each instruction counts here: see bench/kernel of the kmemtrace tools. */
 static __always_inline void
@@ -428,7 +551,7 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 		 int node, u16 cache, u16 account)
 {
 	unsigned int context = preempt_count();
-	struct rchan_buf *buf;
+	struct kmemtrace_buf *buf;
 	unsigned long flags;
 
 	if (unlikely(context & NMI_MASK))
@@ -436,11 +559,18 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 
 	/* raw: the tracing of interrupt flags may itself end up here. */
 	raw_local_irq_save(flags);
+	kmemtrace_test_enter(KMEMTRACE_TEST_RECORD);
 	buf = raw_cpu_read(kmemtrace_cpus.buf);
 	if (likely((int)buf->offset <= raw_cpu_read(kmemtrace_cpus.limit))) {
+		/* As kmemtrace_begin_write(), which needs no test here. */
+		raw_cpu_write(kmemtrace_cpus.buf, &kmemtrace_busy);
+		barrier();
 		kmemtrace_write(buf, sizeof(struct kmemtrace_event_v2), context,
 				event_id, type_id, call_site, ptr, bytes_req,
 				bytes_alloc, gfp_flags, node, cache, account);
+		barrier();
+		raw_cpu_write(kmemtrace_cpus.buf, buf);
+		kmemtrace_test_leave(KMEMTRACE_TEST_RECORD);
 		raw_local_irq_restore(flags);
 		return;
 	}
@@ -483,6 +613,7 @@ static void probe_kmalloc(void *data, unsigned long call_site, const void *ptr,
 			       kmemtrace_object(ptr), bytes_req, bytes_alloc,
 			       gfp_flags, node, KMEMTRACE_CACHE_NONE, false);
 }
+NOKPROBE_SYMBOL(probe_kmalloc);
 
 static void probe_kmemtrace_kmalloc(void *data, unsigned long call_site,
 				    const void *ptr, size_t bytes_req,
@@ -491,6 +622,7 @@ static void probe_kmemtrace_kmalloc(void *data, unsigned long call_site,
 	probe_kmalloc(data, call_site, ptr, bytes_req, bytes_alloc, gfp_flags,
 		      NUMA_NO_NODE);
 }
+NOKPROBE_SYMBOL(probe_kmemtrace_kmalloc);
 
 static void probe_kfree(void *data, unsigned long call_site, const void *ptr)
 {
@@ -499,6 +631,7 @@ static void probe_kfree(void *data, unsigned long call_site, const void *ptr)
 	kmemtrace_record_free(KMEMTRACE_TYPE_KMALLOC, call_site,
 			      kmemtrace_object(ptr), KMEMTRACE_CACHE_NONE);
 }
+NOKPROBE_SYMBOL(probe_kfree);
 
 static void probe_cache_alloc(void *data, unsigned long call_site,
 			      const void *ptr, struct kmem_cache *s,
@@ -513,6 +646,7 @@ static void probe_cache_alloc(void *data, unsigned long call_site,
 			       kmemtrace_cache_number(s),
 			       s->flags & SLAB_ACCOUNT);
 }
+NOKPROBE_SYMBOL(probe_cache_alloc);
 
 static void probe_kmemtrace_cache_alloc(void *data, unsigned long call_site,
 					const void *ptr, struct kmem_cache *s,
@@ -520,6 +654,7 @@ static void probe_kmemtrace_cache_alloc(void *data, unsigned long call_site,
 {
 	probe_cache_alloc(data, call_site, ptr, s, gfp_flags, NUMA_NO_NODE);
 }
+NOKPROBE_SYMBOL(probe_kmemtrace_cache_alloc);
 
 static void probe_cache_free(void *data, unsigned long call_site,
 			     const void *ptr, const struct kmem_cache *s)
@@ -529,6 +664,7 @@ static void probe_cache_free(void *data, unsigned long call_site,
 	kmemtrace_record_free(KMEMTRACE_TYPE_CACHE, call_site,
 			      kmemtrace_object(ptr), kmemtrace_cache_number(s));
 }
+NOKPROBE_SYMBOL(probe_cache_free);
 
 static void probe_page_alloc(void *data, unsigned long call_site,
 			     struct page *page, size_t bytes_req,
@@ -541,6 +677,7 @@ static void probe_page_alloc(void *data, unsigned long call_site,
 			       kmemtrace_page(page), bytes_req, bytes_alloc,
 			       gfp_flags, node, KMEMTRACE_CACHE_NONE, false);
 }
+NOKPROBE_SYMBOL(probe_page_alloc);
 
 static void probe_page_free(void *data, unsigned long call_site,
 			    struct page *page)
@@ -548,6 +685,7 @@ static void probe_page_free(void *data, unsigned long call_site,
 	kmemtrace_record_free(KMEMTRACE_TYPE_PAGES, call_site,
 			      kmemtrace_page(page), KMEMTRACE_CACHE_NONE);
 }
+NOKPROBE_SYMBOL(probe_page_free);
 
 /* What a per-CPU pointer is made of is no tag. */
 static void probe_percpu_alloc(void *data, unsigned long call_site,
@@ -559,6 +697,7 @@ static void probe_percpu_alloc(void *data, unsigned long call_site,
 			       gfp_flags, NUMA_NO_NODE, KMEMTRACE_CACHE_NONE,
 			       false);
 }
+NOKPROBE_SYMBOL(probe_percpu_alloc);
 
 static void probe_percpu_free(void *data, unsigned long call_site,
 			      const void *ptr)
@@ -566,6 +705,7 @@ static void probe_percpu_free(void *data, unsigned long call_site,
 	kmemtrace_record_free(KMEMTRACE_TYPE_PERCPU, call_site,
 			      (unsigned long)ptr, KMEMTRACE_CACHE_NONE);
 }
+NOKPROBE_SYMBOL(probe_percpu_free);
 
 static void probe_vmalloc_alloc(void *data, unsigned long call_site,
 				const void *ptr, size_t bytes_req,
@@ -575,6 +715,7 @@ static void probe_vmalloc_alloc(void *data, unsigned long call_site,
 			       kmemtrace_object(ptr), bytes_req, bytes_alloc,
 			       gfp_flags, node, KMEMTRACE_CACHE_NONE, false);
 }
+NOKPROBE_SYMBOL(probe_vmalloc_alloc);
 
 static void probe_vmalloc_free(void *data, unsigned long call_site,
 			       const void *ptr)
@@ -582,6 +723,7 @@ static void probe_vmalloc_free(void *data, unsigned long call_site,
 	kmemtrace_record_free(KMEMTRACE_TYPE_VMALLOC, call_site,
 			      kmemtrace_object(ptr), KMEMTRACE_CACHE_NONE);
 }
+NOKPROBE_SYMBOL(probe_vmalloc_free);
 
 struct kmemtrace_probe {
 	enum kmemtrace_probes probes;
@@ -673,12 +815,14 @@ void kmemtrace_writer_detach(enum kmemtrace_probes probes)
 }
 
 /*
- * A writer has interrupts off and is called by a tracepoint: what both wait for
- * is over.
+ * A record is written with interrupts off, which synchronize_rcu() waits for.  A
+ * probe that has not come that far yet is waited for before: from Linux 7.0 on the
+ * kernel calls probes in a section that synchronize_rcu() does not wait for.
  */
 void kmemtrace_writer_wait(void)
 {
 	tracepoint_synchronize_unregister();
+	synchronize_rcu();
 }
 
 /* Context: nobody writes. */
@@ -691,10 +835,11 @@ void kmemtrace_writer_forget(void)
 
 		kc->lost = 0;
 		kc->told = 0;
-		atomic_long_set(&kc->lost_nmi, 0);
-		kc->told_nmi = 0;
+		atomic_long_set(&kc->refused, 0);
+		kc->told_refused = 0;
 		/* What it left in a snapshot is of the session before. */
-		kc->buf = &kmemtrace_no_buf;
+		kc->own = &kmemtrace_no_buf;
+		kc->buf = kc->own;
 	}
 }
 
@@ -702,13 +847,16 @@ void kmemtrace_tell_lost(unsigned int cpu)
 {
 	struct kmemtrace_cpu *kc = per_cpu_ptr(&kmemtrace_cpus, cpu);
 	struct kmemtrace_buffers *live = kmemtrace_live.buffers;
-	struct rchan_buf *buf = kmemtrace_buffer(live, cpu);
+	struct kmemtrace_buf *buf = kmemtrace_buffer(live, cpu);
 	unsigned long flags;
 
 	if (!buf)
 		return;
 	local_irq_save(flags);
-	kmemtrace_write_lost(kc, kmemtrace_enter_buffer(kc, live, buf));
+	if (kmemtrace_begin_write(kc)) {
+		kmemtrace_write_lost(kc, kmemtrace_enter_buffer(kc, live, buf));
+		kmemtrace_end_write(kc);
+	}
 	local_irq_restore(flags);
 }
 
@@ -723,7 +871,7 @@ u64 kmemtrace_lost(unsigned int cpu)
 		lost = kc->lost;
 	} while (read_seqcount_retry(&kc->seq, start));
 
-	return lost + atomic_long_read(&kc->lost_nmi);
+	return lost + atomic_long_read(&kc->refused);
 }
 
 void kmemtrace_writer_start(void)
@@ -760,18 +908,20 @@ void kmemtrace_writer_stop(void)
 	kmemtrace_writer_look();
 }
 
-static void kmemtrace_leave(struct kmemtrace_cpu *kc, struct rchan *chan)
+static void kmemtrace_leave(struct kmemtrace_cpu *kc,
+			    struct kmemtrace_buffers *buffers)
 {
-	if (kc->buf->chan != chan)
+	if (kc->own->set != buffers || !kmemtrace_begin_write(kc))
 		return;
 	WRITE_ONCE(kc->limit, -1);
 	kmemtrace_leave_buffer(kc);
-	kc->buf = &kmemtrace_no_buf;
+	kc->own = &kmemtrace_no_buf;
+	kmemtrace_end_write(kc);
 }
 
-static void kmemtrace_leave_here(void *chan)
+static void kmemtrace_leave_here(void *buffers)
 {
-	kmemtrace_leave(this_cpu_ptr(&kmemtrace_cpus), chan);
+	kmemtrace_leave(this_cpu_ptr(&kmemtrace_cpus), buffers);
 }
 
 /* An event looks at its CPU's buf before it looks at the limit. */
@@ -781,12 +931,12 @@ void kmemtrace_writer_leave(struct kmemtrace_buffers *buffers)
 	unsigned int cpu;
 
 	cpus_read_lock();
-	on_each_cpu(kmemtrace_leave_here, buffers->chan, 1);
+	on_each_cpu(kmemtrace_leave_here, buffers, 1);
 	local_irq_save(flags);
 	for_each_possible_cpu(cpu)
 		if (!cpu_online(cpu))
 			kmemtrace_leave(per_cpu_ptr(&kmemtrace_cpus, cpu),
-					buffers->chan);
+					buffers);
 	local_irq_restore(flags);
 	cpus_read_unlock();
 }

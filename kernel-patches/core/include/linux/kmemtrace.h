@@ -70,6 +70,23 @@ void kmemtrace_snapshot_alloc(void);
 void kmemtrace_oom(void);
 void kmemtrace_alloc_failed(void);
 
+/*
+ * One operation that makes several records, for which one stack is enough.  All
+ * records of it have its call site.  With kmemtrace.stacks=yes unwinding takes
+ * longer than all else that a record needs.
+ */
+struct kmemtrace_operation {
+	unsigned long	call_site;
+	u32		stack;		/* valid if saved */
+	bool		saved;
+};
+
+/*
+ * Begin an operation and save its stack at once, so that none is unwound later
+ * under a lock.
+ */
+void __kmemtrace_operation_begin(struct kmemtrace_operation *op);
+
 void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
 			  size_t bytes_req, size_t bytes_alloc,
 			  gfp_t gfp_flags);
@@ -89,6 +106,9 @@ void __kmemtrace_page_free_list(unsigned long call_site,
 				struct list_head *pages);
 void __kmemtrace_page_split(unsigned long call_site, struct page *page,
 			    unsigned int order);
+void __kmemtrace_page_alloc_part(struct kmemtrace_operation *op,
+				 struct page *page, unsigned int order,
+				 gfp_t gfp_flags, int node);
 void __kmemtrace_percpu_alloc(unsigned long call_site, const void __percpu *ptr,
 			      size_t size, gfp_t gfp_flags);
 
@@ -162,6 +182,23 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 }
 
 /*
+ * Bulk allocation of pages: op, a struct kmemtrace_operation, is begun before
+ * the allocator's locks are taken, and each page is recorded as a part of it.
+ */
+#define kmemtrace_operation_begin(op, site)				\
+	do {								\
+		(op)->call_site = (site);				\
+		(op)->saved = false;					\
+		kmemtrace_hook(kmemtrace_page_alloc,			\
+			       __kmemtrace_operation_begin(op));	\
+	} while (0)
+
+#define kmemtrace_page_alloc_part(op, page, order, gfp_flags, node)	\
+	kmemtrace_hook(kmemtrace_page_alloc,				\
+		       __kmemtrace_page_alloc_part(op, page, order,	\
+						   gfp_flags, node))
+
+/*
  * Single pages for bytes_req bytes were allocated, to be freed one by one.  The
  * last one carries what bytes_req lacks to whole pages as its waste.
  */
@@ -227,6 +264,21 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 #else /* !CONFIG_KMEMTRACE */
 
 #define __kmemtrace_wrapper
+
+struct kmemtrace_operation {
+};
+
+static inline void kmemtrace_operation_begin(struct kmemtrace_operation *op,
+					     unsigned long call_site)
+{
+}
+
+static inline void kmemtrace_page_alloc_part(struct kmemtrace_operation *op,
+					     struct page *page,
+					     unsigned int order,
+					     gfp_t gfp_flags, int node)
+{
+}
 
 static inline void kmemtrace_init(void)
 {

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Is each event nested in the writing of another one refused and counted?
+
+Usage: nested.py OUT
+
+OUT is what vm/scenarios/nested.sh left. The events of the storm must all be
+there, and whole; of those nested in them none, and they must be counted as lost:
+by the counters and by the records of losses. Events nested in the saving of a
+stack hold no room, so they must be recorded, without a stack.
+"""
+import collections
+import os
+import sys
+
+import capture
+from verdict import equal, failed, holds
+
+
+def number(path, column=0):
+    with open(path) as f:
+        return int(f.read().split()[column])
+
+
+def judge(out, place):
+    directory = os.path.join(out, place)
+    symbols = capture.Symbols(directory)
+    pairs, nested = (number(f"{directory}.nested", i) for i in (0, 1))
+    size = capture.record_size(directory)
+    counts = collections.Counter()
+    lost = 0
+    for cpu in capture.cpus(directory):
+        length = os.path.getsize(os.path.join(directory, f"cpu{cpu}.out"))
+        equal(f"{place}: cpu{cpu}: bytes beyond whole records", length % size,
+              0)
+        events, losses = capture.read_all(directory, cpu)
+        lost += sum(events_lost for _, events_lost, *_ in losses)
+        times = [e.time for e in events]
+        equal(f"{place}: cpu{cpu}: times in order", times == sorted(times),
+              True)
+        for e in events:
+            if e.event_id not in (capture.ALLOC, capture.FREE):
+                continue
+            caller = symbols.function(e.call_site)
+            counts[caller] += 1
+            if caller == "nested_allocate" and e.stack:
+                counts["nested with a stack"] += 1
+    overruns = number(f"{directory}.overruns")
+    equal(f"{place}: events of the storm", counts["nested_storm"], 2 * pairs)
+    if place == "stack":
+        holds(f"{place}: nested", nested, nested >= 2 * pairs)
+        equal(f"{place}: of these recorded", counts["nested_allocate"], nested)
+        equal(f"{place}: with a stack", counts["nested with a stack"], 0)
+        holds(f"{place}: stacks without a number",
+              number(f"{directory}.unnumbered"),
+              number(f"{directory}.unnumbered") >= nested)
+        equal(f"{place}: lost", overruns, 0)
+        return
+    holds(f"{place}: nested", nested,
+          nested >= (2 * pairs if place in ("slot", "room", "mark") else 1))
+    equal(f"{place}: of these recorded", counts["nested_allocate"], 0)
+    equal(f"{place}: counted as lost", overruns, nested)
+    equal(f"{place}: in records of losses", lost, nested)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    out = sys.argv[1]
+    for place in ("slot", "room", "stack", "mark", "irq_work_queue"):
+        judge(out, place)
+    with open(os.path.join(out, "tried")) as f:
+        tried = f.read().split()
+    holds("functions of the writer", len(tried), len(tried) > 15)
+    probed = os.path.join(out, "probed")
+    equal("of these with a probe",
+          open(probed).read().split() if os.path.exists(probed) else [], [])
+    return failed()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
