@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -160,6 +161,17 @@ void kmt_cli_keep_memory_small(void)
 	 * within the heap, and leave holes in it. */
 	mallopt(M_MMAP_THRESHOLD, 16 * 1024);
 #endif
+}
+
+void kmt_cli_occupy_standard_descriptors(void)
+{
+	/* open() takes the lowest free descriptor. */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null",
+			 (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) |
+				 O_CLOEXEC) < 0)
+			return;
 }
 
 int kmt_cli_close_stdout(const char *program, int status)

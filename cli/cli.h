@@ -23,6 +23,14 @@ GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
 gboolean kmt_cli_answer(const char *program, GOptionContext *context,
 			gboolean help, gboolean version);
 
+/*
+ * Keep a file of the program from becoming descriptor 0, 1 or 2 where the
+ * caller closed that one: the output would be written into the file.  A closed
+ * descriptor is occupied such that its use fails: stdout cannot be written, so
+ * kmt_cli_close_stdout() reports output that is lost.  Call first in main().
+ */
+void kmt_cli_occupy_standard_descriptors(void);
+
 /* "PROGRAM: MESSAGE" on stderr.  Returns EXIT_FAILURE. */
 int kmt_cli_fail(const char *program, const char *message);
 

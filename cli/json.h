@@ -1,61 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The members of a JSON document, by json-glib, which keeps integers as gint64
- * and takes strings for UTF-8.  key is NULL for an element of an array.
+ * A JSON writer that prints each member when it is added and keeps nothing, so
+ * that a document of any length takes constant memory.  Integers are exact in
+ * 64 bits, and the output is valid UTF-8 whatever the strings hold.
  *
- * All strings have to come in through here: see kmt_json_integer().
+ * key names the member of an object; it is ASCII, unique in its object, and
+ * NULL for an element of an array.  Errors of writing stick in the stream.
  */
 #ifndef KMEMTRACE_JSON_H
 #define KMEMTRACE_JSON_H
 
+#include <glib.h>
 #include <stdio.h>
 
-#include "trace/match.h"
+typedef struct KmtJson KmtJson;
 
-/* A document that is being made: a JsonBuilder. */
-typedef struct _JsonBuilder KmtJson;
-
-/* Before any of the others: json-glib is loaded when it is needed.  Errors are
- * those of kmt_module_load().  One thread. */
-gboolean kmt_json_load(GError **error);
-
-KmtJson *kmt_json_new(void);
-void kmt_json_free(KmtJson *builder);
+/* Begins a document on out, which must live as long; indent: blanks for each
+ * level. */
+KmtJson *kmt_json_new(FILE *out, guint indent);
+/* Every object and array must have ended. */
+void kmt_json_free(KmtJson *json);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtJson, kmt_json_free)
 
-void kmt_json_begin_object(KmtJson *builder, const char *key);
-void kmt_json_end_object(KmtJson *builder);
-void kmt_json_begin_array(KmtJson *builder, const char *key);
-void kmt_json_end_array(KmtJson *builder);
+/* The end of the outermost object or array ends the document with a newline. */
+void kmt_json_begin_object(KmtJson *json, const char *key);
+void kmt_json_end_object(KmtJson *json);
+void kmt_json_begin_array(KmtJson *json, const char *key);
+void kmt_json_end_array(KmtJson *json);
 
-/* An integer of any sign; exact, also where it does not fit into a gint64. */
-void kmt_json_integer(KmtJson *builder, const char *key, gboolean negative,
+void kmt_json_integer(KmtJson *json, const char *key, gboolean negative,
 		      guint64 magnitude);
-void kmt_json_u64(KmtJson *builder, const char *key, guint64 value);
-void kmt_json_double(KmtJson *builder, const char *key, double value);
-void kmt_json_i64(KmtJson *builder, const char *key, gint64 value);
+void kmt_json_u64(KmtJson *json, const char *key, guint64 value);
+void kmt_json_i64(KmtJson *json, const char *key, gint64 value);
 
-/* "0x..." of so many digits at least. */
-void kmt_json_hex(KmtJson *builder, const char *key, guint64 value, int digits);
+/* Enough digits to read the same value back; null if value is not finite. */
+void kmt_json_double(KmtJson *json, const char *key, double value);
 
-void kmt_json_null(KmtJson *builder, const char *key);
-void kmt_json_flag(KmtJson *builder, const char *key, gboolean value);
+/* A string of "0x" and at least so many digits. */
+void kmt_json_hex(KmtJson *json, const char *key, guint64 value, int digits);
 
-/* NULL becomes null; what is no UTF-8 is replaced. */
-void kmt_json_text(KmtJson *builder, const char *key, const char *value);
+void kmt_json_null(KmtJson *json, const char *key);
+void kmt_json_flag(KmtJson *json, const char *key, gboolean value);
 
-/* Likewise for the name of a file, which may be in any encoding. */
-void kmt_json_path(KmtJson *builder, const char *key, const char *path);
+/* A string; NULL becomes null, and each byte that is not UTF-8 U+FFFD. */
+void kmt_json_text(KmtJson *json, const char *key, const char *value);
 
-/* What check and report tell alike, as members of the object begun last. */
-void kmt_json_loss(KmtJson *builder, const KmtCapture *capture);
-void kmt_json_not_seen(KmtJson *builder, const KmtCapture *capture);
-/* "events_off", "filter", "filter_changed", "sample": what was not recorded
- * because nobody wanted it. */
-void kmt_json_choice(KmtJson *builder, const KmtCapture *capture);
-void kmt_json_findings(KmtJson *builder, const KmtFindings *findings);
-
-/* Prints the whole, indent blanks for each level. */
-void kmt_json_print(KmtJson *builder, guint indent, FILE *out);
+/* The name of a file, which may be in any encoding; NULL becomes null. */
+void kmt_json_path(KmtJson *json, const char *key, const char *path);
 
 #endif

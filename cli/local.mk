@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 noinst_LIBRARIES += cli/libcli.a
 cli_libcli_a_SOURCES = \
+	cli/capture-json.c cli/capture-json.h \
 	cli/cli.c cli/cli.h \
 	cli/json.c cli/json.h \
+	cli/memory.c cli/memory.h \
 	cli/subbufs.c cli/subbufs.h \
 	cli/text.c cli/text.h
-cli_libcli_a_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)

@@ -7,7 +7,8 @@
 
 /*
  * The number of sub-buffers that would have kept the events lost on the CPU
- * that lost most of them, where there were n; 0 if a figure is not known.
+ * that lost most of them, where there were n; 0 if a figure is not known, or
+ * if the result is above G_MAXUINT64.
  *
  * Never is more missing at once than was lost in all; so room for as many more
  * events is enough for the same run.  Twice as many as there were at least:

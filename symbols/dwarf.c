@@ -257,6 +257,7 @@ static void keep(KmtDwarf *dwarf, const KmtDebugPlace *place,
 static KmtDebugFile *find_file(KmtDwarf *dwarf, guint64 address,
 			       guint64 *in_file)
 {
+	KmtDebugFile *file = dwarf->vmlinux;
 	const Module *module;
 	KmtSymbol symbol;
 
@@ -266,14 +267,14 @@ static KmtDebugFile *find_file(KmtDwarf *dwarf, guint64 address,
 		*in_file = address - dwarf->bias;
 	} else {
 		module = get_module(dwarf, symbol.module);
-		if (!module->file ||
-		    !kmt_module_place_map(module->place, address, &symbol,
-					  in_file))
+		file = module->file;
+		if (!file || !kmt_module_place_map(module->place, address,
+						   &symbol, in_file))
 			return NULL;
 	}
 	/* The byte before: see kmt_symbols_lookup(). */
 	(*in_file)--;
-	return symbol.module ? module->file : dwarf->vmlinux;
+	return file;
 }
 
 static void find_source(KmtDwarf *dwarf, Answer *answer)

@@ -219,22 +219,25 @@ void kmt_names_check(const KmtNames *names, const guint64 *addresses, guint n,
 		     GPtrArray *warnings)
 {
 	KmtSymbols *symbols = symbols_of(names);
-	guint i, n_unknown = 0;
+	guint i, n_unknown = 0, n_known = 0;
 	KmtSymbol symbol;
 
 	if (names->problem)
 		warn(warnings, "%s", names->problem);
 	if (!symbols)
 		return;
+	/* Address 0 is a caller that was not recorded. */
 	for (i = 0; i < n; i++)
-		if (!kmt_symbols_lookup(symbols, addresses[i], &symbol))
-			n_unknown++;
+		if (kmt_symbols_lookup(symbols, addresses[i], &symbol))
+			n_known++;
+		else
+			n_unknown += addresses[i] != 0;
 	/* Those in modules that a System.map does not have stay below half. */
-	if (n_unknown > n / 2)
+	if (n_unknown > n_known)
 		warn(warnings,
 		     "%u of %u call sites lie in no function of '%s': it is "
 		     "of another kernel, or of this one before KASLR moved it",
-		     n_unknown, n, names->source);
+		     n_unknown, n_unknown + n_known, names->source);
 	if (names->dwarf)
 		kmt_dwarf_check_modules(names->dwarf, addresses, n, warnings);
 }

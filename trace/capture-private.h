@@ -3,9 +3,10 @@
 #ifndef KMEMTRACE_CAPTURE_PRIVATE_H
 #define KMEMTRACE_CAPTURE_PRIVATE_H
 
+#include "lib/capture/names.h"
 #include "trace/capture.h"
 
-#define KMT_META_NAME "kmemtrace.meta"
+#define KMT_META_NAME KMT_CAPTURE_META
 
 /* KmtObject.file has 16 bits. */
 #define KMT_MAX_FILES 65536

@@ -155,8 +155,8 @@ gboolean kmt_capture_is_lossy(const KmtCapture *capture)
 gboolean kmt_capture_has_lost(const KmtCapture *capture)
 {
 	return (capture->has_overruns && capture->overruns > 0) ||
-	       capture->missing_files > 0 || capture->shortened ||
-	       capture->damaged || capture->tells_of_loss;
+	       capture->incomplete || capture->missing_files > 0 ||
+	       capture->shortened || capture->damaged || capture->tells_of_loss;
 }
 
 char *kmt_capture_snapshot(const KmtCapture *capture)
@@ -168,7 +168,7 @@ char *kmt_capture_snapshot(const KmtCapture *capture)
 
 gboolean kmt_capture_is_cut_off(const KmtCapture *capture)
 {
-	return capture->meta && !capture->complete;
+	return capture->meta && !capture->complete && !capture->imported;
 }
 
 /* The directory that all files share; NULL if there is none. */

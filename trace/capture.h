@@ -87,6 +87,13 @@ struct KmtCapture {
 	 * some was. */
 	gboolean tells_of_loss;
 	gboolean gaps; /* the source does not see all paths, or not always */
+	/* kmemtrace-import wrote it; a capture that is not complete then comes
+	 * from a damaged file and lacks events where its records say. */
+	gboolean imported;
+	/* The records have each loss, some without a number. */
+	gboolean losses_placed;
+	/* The recorder was set up to record only a part of the events. */
+	gboolean incomplete;
 	/* By a filter of the kernel, and frees of what was left out are there:
 	 * a free without an allocation is no finding. */
 	gboolean filtered;
@@ -149,12 +156,26 @@ char *kmt_capture_path(const KmtCapture *capture, const char *name);
 GStrv kmt_capture_not_seen(const KmtCapture *capture);
 
 /*
+ * Why the recorder recorded only a part of the events, a line for each reason:
+ * a sampling period, a choice of CPUs or tasks, a filter.  NULL: the recorder
+ * was set up to record all events.  The caller frees the list.
+ */
+GStrv kmt_capture_incomplete(const KmtCapture *capture);
+
+/*
  * Names of the events that were switched off at some time; NULL: none.  Owned
  * by the caller.
  */
 GStrv kmt_capture_events_off(const KmtCapture *capture);
 /* The filter of the kernel, and whether it was another at times; or NULL. */
 char *kmt_capture_filter(const KmtCapture *capture, gboolean *changed);
+
+/*
+ * Read a key of group [capture] of kmemtrace.meta as a number.  FALSE, with
+ * *value unchanged: the key is not there, or no number from 0 to G_MAXUINT64.
+ */
+gboolean kmt_capture_number(const KmtCapture *capture, const char *key,
+			    guint64 *value);
 
 /*
  * If it is a snapshot of the kernel: why that was taken, any text, owned by the

@@ -29,16 +29,22 @@ KmtCells *kmt_cells_new(KmtCellParts parts, const KmtCapture *capture,
 {
 	KmtCells *cells = g_new0(KmtCells, 1);
 
-	cells->parts = tables ? parts : parts & ~(guint)KMT_CELL_OWNER;
+	parts = tables ? parts : parts & ~(guint)KMT_CELL_OWNER;
+	cells->parts = parts;
 	cells->capture = capture;
 	cells->tables = tables;
 	cells->cells = kmt_intern_new();
 	cells->sizes = kmt_intern_new();
-	cells->flags = kmt_intern_new();
-	cells->owners = kmt_intern_new();
-	cells->phases = kmt_intern_new();
-	cells->stacks = kmt_intern_new();
 	cells->lots = kmt_intern_new();
+	/* Each has 8 MB of addresses, so those without a use are left out. */
+	if (parts & BEYOND_FILE)
+		cells->flags = kmt_intern_new();
+	if (parts & KMT_CELL_OWNER)
+		cells->owners = kmt_intern_new();
+	if (parts & KMT_CELL_PHASE)
+		cells->phases = kmt_intern_new();
+	if (parts & KMT_CELL_STACK)
+		cells->stacks = kmt_intern_new();
 	/* No flags have the largest number. */
 	memset(cells->front, 0xff, sizeof(cells->front));
 	return cells;

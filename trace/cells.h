@@ -46,11 +46,12 @@ typedef struct {
 	KmtCellParts parts; /* beyond call site and kind */
 	KmtIntern *cells;
 	KmtIntern *sizes;
+	KmtIntern *lots; /* pairs of cell and size */
+	/* NULL where parts need none: */
 	KmtIntern *flags;  /* pairs of node with owner, and gfp flags */
 	KmtIntern *owners; /* pairs of pid, cache and context, and name */
 	KmtIntern *phases; /* pairs of owner and phase */
 	KmtIntern *stacks; /* pairs of owner and stack, in place of owners */
-	KmtIntern *lots;   /* pairs of cell and size */
 	/* private: */
 	const KmtCapture *capture;
 	const KmtRecordTables *tables;
@@ -92,12 +93,18 @@ typedef struct {
 /* The cell of a lot. */
 KmtCell kmt_cells_cell(const KmtCells *cells, guint32 lot);
 
-/* Its call site alone. */
-static inline guint64 kmt_cells_call_site(const KmtCells *cells, guint32 lot)
+/* Where its call site is kept, as long as cells are. */
+static inline const guint64 *kmt_cells_site(const KmtCells *cells, guint32 lot)
 {
 	guint32 cell = (guint32)kmt_intern_at(cells->lots, lot)->word[0];
 
-	return kmt_intern_at(cells->cells, cell)->word[0];
+	return &kmt_intern_at(cells->cells, cell)->word[0];
+}
+
+/* Its call site alone. */
+static inline guint64 kmt_cells_call_site(const KmtCells *cells, guint32 lot)
+{
+	return *kmt_cells_site(cells, lot);
 }
 
 typedef struct {

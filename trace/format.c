@@ -103,6 +103,7 @@ static gboolean meta_format(GKeyFile *meta, Format *format)
 	if (!meta)
 		return FALSE;
 	size = g_key_file_get_uint64(meta, "capture", "record_size", NULL);
+	/* -1 is G_MAXUINT64 there, and refused as too large. */
 	order = g_key_file_get_string(meta, "capture", "byte_order", NULL);
 	if (size < KMEMTRACE_EVENT_SIZE_V1 || size > G_MAXUINT16 || !order)
 		return FALSE;

@@ -85,8 +85,8 @@ guint32 kmt_intern_get(KmtIntern *intern, guint64 a, guint64 b)
 	if (*slot)
 		return *slot - 1;
 	*slot = add(intern, a, b) + 1;
-	/* At most half full, which keeps the runs short. */
-	if (intern->n > intern->mask / 2 && intern->mask < G_MAXUINT32)
+	/* At most three quarters full, which keeps the runs short. */
+	if (intern->n > intern->mask / 4 * 3 && intern->mask < G_MAXUINT32)
 		grow(intern);
 	return intern->n - 1;
 }

@@ -28,7 +28,8 @@ const KmtLibarchive *kmt_libarchive(GError **error)
 {
 	static GMutex mutex;
 	static gboolean loaded;
-	g_autoptr(GMutexLocker) locker = g_mutex_locker_new(&mutex);
+	G_GNUC_UNUSED g_autoptr(GMutexLocker) locker =
+		g_mutex_locker_new(&mutex);
 
 	if (!loaded)
 		loaded = load(error);

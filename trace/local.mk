@@ -29,4 +29,4 @@ trace_libtrace_a_SOURCES = \
 	trace/tar.c
 trace_libtrace_a_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
 # What programs that have trace/ in them are linked with.
-KMT_TRACE_LIBS = $(GMODULE_LIBS) $(GLIB_LIBS)
+KMT_TRACE_LIBS = lib/capture/libcapture.a $(GMODULE_LIBS) $(GLIB_LIBS)

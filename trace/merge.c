@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "trace/capture-private.h"
 #include "trace/marks.h"
 #include "trace/merge.h"
 #include "trace/space.h"
@@ -54,6 +55,7 @@ struct KmtMerge {
 	guint64 fills;	    /* blocks so far */
 	gint64 first, last; /* of all timestamps */
 	gint64 stop;	    /* nothing after it */
+	gint64 span_stop;   /* likewise, without the clock tolerance */
 	gint64 now;	    /* merged time of the last block's last record */
 	/* Where merged time went on by more than ever, and by whose record. */
 	gint64 gap_from, gap_until;
@@ -142,8 +144,12 @@ static void note_stop(KmtMerge *merge, const Source *s,
 	merge->stop_time = event->timestamp;
 }
 
-/* One that is not usable. */
-static void skip(KmtMerge *merge, const Source *s, const KmtRawEvent *record)
+/*
+ * Account for a record that is no event: of a loss, a stop or a mark.  FALSE:
+ * the record is none of them.
+ */
+static gboolean note_record(KmtMerge *merge, const Source *s,
+			    const KmtRawEvent *record)
 {
 	struct kmemtrace_event event = *record;
 
@@ -153,17 +159,17 @@ static void skip(KmtMerge *merge, const Source *s, const KmtRawEvent *record)
 		.until = event.timestamp,
 		.events = kmt_lost_events(&event)};
 
-	if (event.event_size == s->record_size &&
-	    kmt_is_lost(&event, s->record_size))
+	if (event.event_size != s->record_size)
+		return FALSE;
+	if (kmt_is_lost(&event, s->record_size))
 		note_hole(merge, &hole);
-	else if (event.event_size == s->record_size &&
-		 kmt_is_stop(&event, s->record_size))
+	else if (kmt_is_stop(&event, s->record_size))
 		note_stop(merge, s, &event);
-	else if (event.event_size == s->record_size &&
-		 kmt_is_mark(&event, s->record_size))
+	else if (kmt_is_mark(&event, s->record_size))
 		merge->mark_records++;
 	else
-		merge->skipped++;
+		return FALSE;
+	return TRUE;
 }
 
 /* Moves to the next usable record from s->next on.  FALSE: there is none. */
@@ -176,7 +182,7 @@ static gboolean settle(KmtMerge *merge, Source *s)
 			return FALSE;
 		event = (const KmtRawEvent *)s->next;
 		if (!usable(s->record_size, s->last_type, event)) {
-			skip(merge, s, event);
+			merge->skipped += !note_record(merge, s, event);
 			continue;
 		}
 		if (!s->started) {
@@ -250,7 +256,7 @@ KmtMerge *kmt_merge_new(const KmtCapture *capture)
 	merge->now = G_MAXINT64;
 	merge->first = G_MAXINT64;
 	merge->last = G_MININT64;
-	merge->stop = G_MAXINT64;
+	merge->stop = merge->span_stop = G_MAXINT64;
 	merge->holes = g_array_new(FALSE, FALSE, sizeof(KmtHole));
 	merge->sources = g_new0(Source, merge->n);
 	merge->runners = g_new0(Runner, merge->n);
@@ -292,6 +298,10 @@ void kmt_merge_stop_after(KmtMerge *merge, gint64 stop_ns, gint64 tolerance_ns)
 	    __builtin_add_overflow(merge->winner.key, merge->stop,
 				   &merge->stop))
 		merge->stop = G_MAXINT64;
+	if (stop_ns == G_MAXINT64 ||
+	    __builtin_add_overflow(merge->winner.key, stop_ns,
+				   &merge->span_stop))
+		merge->span_stop = G_MAXINT64;
 }
 
 static inline void step(KmtMerge *merge, guint32 i)
@@ -665,6 +675,22 @@ static void skip_run(Source *s)
 	s->next = s->end;
 }
 
+/* Account for the records of s that are no events, from the next one on. */
+static void note_rest(KmtMerge *merge, const Source *s)
+{
+	const guint8 *p;
+
+	for (p = s->next; p != s->end; p += s->stride) {
+		const KmtRawEvent *event = (const KmtRawEvent *)p;
+
+		if (G_UNLIKELY(event->event_id != KMEMTRACE_EVENT_ALLOC &&
+			       event->event_id != KMEMTRACE_EVENT_FREE))
+			note_record(merge, s, event);
+	}
+}
+
+/* Records of version 1 are all events, so that a mapped file of them needs no
+ * look. */
 void kmt_merge_drain(KmtMerge *merge)
 {
 	guint i;
@@ -672,8 +698,17 @@ void kmt_merge_drain(KmtMerge *merge)
 	for (i = 0; i < merge->n; i++) {
 		Source *s = &merge->sources[i];
 
-		while (s->file->stream && next_run(s))
-			skip_run(s);
+		if (!s->file->stream &&
+		    (s->next == s->end ||
+		     s->record_size < KMEMTRACE_EVENT_SIZE_V2))
+			continue;
+		do {
+			note_rest(merge, s);
+			if (s->file->stream)
+				skip_run(s);
+		} while (next_run(s));
+		s->next = s->end;
+		kmt_cpu_file_give_back(s->file);
 	}
 }
 
@@ -745,12 +780,13 @@ static void note_holes(const KmtMerge *merge, GPtrArray *notes)
 
 	if (capture->has_overruns && capture->overruns)
 		return;
-	for (i = 0; i < merge->holes->len; i++)
-		if (__builtin_add_overflow(
-			    events,
-			    g_array_index(merge->holes, KmtHole, i).events,
-			    &events))
+	for (i = 0; i < merge->holes->len; i++) {
+		const KmtHole *hole = &g_array_index(merge->holes, KmtHole, i);
+
+		if (hole->since <= merge->span_stop &&
+		    __builtin_add_overflow(events, hole->events, &events))
 			events = G_MAXUINT64;
+	}
 	if (!events)
 		return;
 	g_ptr_array_add(

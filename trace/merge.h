@@ -98,7 +98,11 @@ gboolean kmt_merge_span(const KmtCpuFile *file, gint64 *first, gint64 *last);
 /* The smallest and the largest timestamp so far, ns; FALSE without any. */
 gboolean kmt_merge_range(const KmtMerge *merge, gint64 *first, gint64 *last);
 
-/* Reads streams to their end, whose records count even when merging stopped. */
+/*
+ * Read what is left when merging stopped before the end: the records that are
+ * no events, which kmt_merge_holes() and the other counts then contain, and the
+ * number of records of streams.
+ */
 void kmt_merge_drain(KmtMerge *merge);
 
 /*

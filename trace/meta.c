@@ -238,9 +238,21 @@ static GStrv string_list(const KmtCapture *capture, const char *key)
 	return list;
 }
 
+gboolean kmt_capture_number(const KmtCapture *capture, const char *key,
+			    guint64 *value)
+{
+	return capture->meta &&
+	       meta_uint64(capture->meta, "capture", key, value);
+}
+
 GStrv kmt_capture_not_seen(const KmtCapture *capture)
 {
 	return string_list(capture, "not_seen");
+}
+
+GStrv kmt_capture_incomplete(const KmtCapture *capture)
+{
+	return string_list(capture, "incomplete");
 }
 
 GStrv kmt_capture_events_off(const KmtCapture *capture)
@@ -301,16 +313,33 @@ static void read_choice(KmtCapture *capture)
 	}
 }
 
-/* What was imported lacks the number only where losses were not counted. */
+/* Frees of any kind may be among the events that were not recorded. */
+static void read_incomplete(KmtCapture *capture)
+{
+	g_auto(GStrv) reasons = kmt_capture_incomplete(capture);
+
+	capture->incomplete = reasons != NULL;
+	if (capture->incomplete)
+		capture->frees_off = G_MAXUINT;
+}
+
+/*
+ * The capture of another tool's file lacks the number of lost events where the
+ * tool did not count them, or does not report losses at all.
+ */
 static void read_source(KmtCapture *capture)
 {
 	g_autofree char *source =
 		g_key_file_get_string(capture->meta, "capture", "source", NULL);
+	g_autofree char *losses =
+		g_key_file_get_string(capture->meta, "capture", "losses", NULL);
 
-	if (!capture->complete || capture->has_overruns ||
-	    g_strcmp0(source, "import") != 0)
+	capture->imported = g_strcmp0(source, "import") == 0;
+	if (!capture->imported || capture->has_overruns ||
+	    g_strcmp0(losses, "not_reported") == 0)
 		return;
 	capture->tells_of_loss = TRUE;
+	capture->losses_placed = g_strcmp0(losses, "unnumbered") == 0;
 	kmt_capture_note(capture, "events were lost while this was recorded, "
 				  "and nobody knows how many");
 }
@@ -340,6 +369,7 @@ gboolean kmt_meta_read(KmtCapture *capture, GError **error)
 	not_seen = kmt_capture_not_seen(capture);
 	capture->gaps = not_seen != NULL;
 	read_choice(capture);
+	read_incomplete(capture);
 	read_source(capture);
 	return TRUE;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/capture/names.h"
 #include "trace/archive.h"
 #include "trace/capture-private.h"
 #include "trace/stream.h"
@@ -23,23 +24,7 @@ static gboolean is_packed_end(const char *end)
 
 gboolean kmt_parse_cpu_name(const char *name, guint *cpu)
 {
-	const char *digits;
-	char *end;
-	guint64 n;
-
-	if (!g_str_has_prefix(name, "cpu"))
-		return FALSE;
-	digits = name + 3;
-	if (!g_ascii_isdigit(*digits))
-		return FALSE;
-	n = g_ascii_strtoull(digits, &end, 10);
-	if (!g_str_has_prefix(end, ".out") || n >= G_MAXUINT16)
-		return FALSE;
-	end += strlen(".out");
-	if (*end && !is_packed_end(end))
-		return FALSE;
-	*cpu = n;
-	return TRUE;
+	return kmt_capture_parse_cpu(name, cpu, NULL) && *cpu < G_MAXUINT16;
 }
 
 /* ---- one file ---- */
@@ -213,9 +198,54 @@ static KmtCpuFile *add_file(KmtCapture *capture, const char *path, guint cpu,
 
 /* ---- directories ---- */
 
+static gboolean has_file(const char *directory, const char *subdirectory,
+			 const char *name)
+{
+	g_autofree char *path =
+		g_build_filename(directory, subdirectory, name, NULL);
+
+	return g_file_test(path, G_FILE_TEST_IS_REGULAR);
+}
+
+/*
+ * The files of the directory are of two captures, or a part of one.  See
+ * kmemtraced/replace.c for the steps.
+ */
+static gboolean refuse_replacement(const char *path, GError **error)
+{
+	gboolean whole =
+		has_file(path, KMT_CAPTURE_COMPLETE, KMT_CAPTURE_META) &&
+		(has_file(path, "", KMT_CAPTURE_META) ||
+		 has_file(path, KMT_CAPTURE_COMPLETE, KMT_CAPTURE_OLD_META));
+
+	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+		    "the capture in %s is being replaced, or its replacement "
+		    "was interrupted: the next kmemtraced or kmemtrace-import "
+		    "that writes to the directory completes it%s%s%s",
+		    path, whole ? "; the new capture is whole in " : "",
+		    whole ? path : "", whole ? "/" KMT_CAPTURE_COMPLETE : "");
+	return FALSE;
+}
+
+static gboolean refuse_empty(const char *path, const char *new_name,
+			     GError **error)
+{
+	g_set_error(
+		error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_NO_FILES,
+		"no cpu<n>.out in %s: not the directory of a capture%s%s%s%s",
+		path,
+		new_name ? "; a recording that did not complete is "
+			   "in "
+			 : "",
+		new_name ? path : "", new_name ? "/" : "",
+		new_name ? new_name : "");
+	return FALSE;
+}
+
 static gboolean add_directory(KmtCapture *capture, const char *path,
 			      GError **error)
 {
+	g_autofree char *new_name = NULL;
 	g_autoptr(GDir) dir = NULL;
 	DIR *check;
 	const char *name;
@@ -235,6 +265,13 @@ static gboolean add_directory(KmtCapture *capture, const char *path,
 		KmtCpuFile *file;
 		gboolean is_tar;
 
+		if (g_str_equal(name, KMT_CAPTURE_COMPLETE))
+			return refuse_replacement(path, error);
+		if (kmt_capture_is_new(name) &&
+		    has_file(path, name, KMT_CAPTURE_META)) {
+			g_free(new_name);
+			new_name = g_strdup(name);
+		}
 		if (!kmt_parse_cpu_name(name, &cpu))
 			continue;
 		full = strcmp(path, ".") == 0
@@ -245,13 +282,14 @@ static gboolean add_directory(KmtCapture *capture, const char *path,
 		    !kmt_unpack_file(file, &is_tar, error))
 			return FALSE;
 	}
-	if (capture->files->len == 0) {
-		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_NO_FILES,
-			    "no cpu<n>.out in %s: not the directory of a "
-			    "capture",
-			    path);
-		return FALSE;
-	}
+	if (capture->files->len == 0)
+		return refuse_empty(path, new_name, error);
+	if (new_name)
+		kmt_capture_note(capture,
+				 "%s/%s has a newer recording, which is in "
+				 "progress or did not complete; these figures "
+				 "are of the capture before it",
+				 path, new_name);
 	return TRUE;
 }
 

@@ -33,6 +33,13 @@
 #define SPIN_US	      300
 #define SPIN_SHORT_US 20
 
+/* Threads beyond these only take turns: merging and adding up are one thread's
+ * work each, and shards that are many cost more than they gain.  The tests take
+ * more. */
+#ifndef KMT_MAX_THREADS
+#define KMT_MAX_THREADS MIN(16, n_processors())
+#endif
+
 /* Between looks at the clock. */
 #define SPINS 1000
 
@@ -41,6 +48,15 @@ static inline void relax(void)
 #if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
 #endif
+}
+
+static guint n_processors(void)
+{
+	cpu_set_t all;
+
+	return sched_getaffinity(0, sizeof(all), &all) < 0
+		       ? g_get_num_processors()
+		       : (guint)CPU_COUNT(&all);
 }
 
 /* Shards write to different lines of the processor's cache. */
@@ -635,15 +651,6 @@ static gboolean start_worker(Worker *worker)
 	return pthread_create(&worker->thread, NULL, run_worker, worker) == 0;
 }
 
-static guint n_processors(void)
-{
-	cpu_set_t all;
-
-	return sched_getaffinity(0, sizeof(all), &all) < 0
-		       ? g_get_num_processors()
-		       : (guint)CPU_COUNT(&all);
-}
-
 void kmt_pipeline_run(KmtPipeline *p)
 {
 	guint n = p->n_threads, i;
@@ -705,12 +712,13 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 			      const KmtPipelineOptions *options,
 			      KmtConsumer consumer, gpointer user)
 {
+	const guint threads = CLAMP(options->jobs, 1, KMT_MAX_THREADS);
 	const KmtMatchOptions match_options = {
 		.clock_tolerance_ns = options->clock_tolerance_ns,
 		.cells = options->cells,
 		.hash_seed = kmt_hash_odd_seed(),
-		.shards = options->shards ? options->shards
-					  : MAX(2, options->jobs) - 1,
+		.shards =
+			options->shards ? options->shards : MAX(2, threads) - 1,
 	};
 	KmtPipeline *p = g_new0(KmtPipeline, 1);
 	guint i;
@@ -718,7 +726,7 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 	p->capture = capture;
 	p->consumer = consumer;
 	p->user = user;
-	p->n_threads = MAX(1, options->jobs);
+	p->n_threads = threads;
 	p->n_ring = MIN(RING, RING_EACH * p->n_threads);
 	p->n_shards = match_options.shards;
 	p->cells = options->cells;

@@ -52,7 +52,8 @@ typedef struct {
 typedef void (*KmtConsumer)(gpointer user, const KmtMatched *matched);
 
 typedef struct {
-	guint jobs; /* threads, at least 1 */
+	/* Threads at most; there are no more than processors. */
+	guint jobs;
 	/* Parts of the addresses; 0: one for each thread but one, which merges
 	 * and consumes meanwhile. */
 	guint shards;

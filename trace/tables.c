@@ -14,11 +14,20 @@
 /* Bytes; printk() has no room for as many. */
 #define MAX_FORMAT 4096
 
+/* Bytes of the name of a task or a cache.  The kernel allows 15 or 63 for a
+ * task, and no cache is called by a longer one: a report may print a name in
+ * each line. */
+#define MAX_NAME 1024
+
+/* What no kernel has, and a table that was made to take memory may. */
+#define MAX_MARKS  (1u << 18)
+#define MAX_STACKS (1u << 22)
+
 /* Names of one task, in the order of until. */
 typedef struct {
-	guint32 pid;
 	gint64 until;
-	const char *name;
+	guint32 pid;
+	guint32 name; /* its offset in the text of the table */
 } Task;
 
 typedef struct {
@@ -42,7 +51,8 @@ struct KmtRecordTables {
 	GPtrArray *marks; /* of KmtMarkKind, by number */
 	guint64 unnumbered_marks;
 	Table stacks_table;
-	GPtrArray *caches; /* of KmtCache, by number */
+	KmtCache **caches; /* G_MAXUINT16 + 1 of them, by number, or NULL */
+	guint twice;	   /* caches with the number of another one */
 	GArray *tasks;	   /* of Task, by pid and until */
 	GArray *stacks;	   /* of Stack, by number */
 	GArray *addresses; /* of guint64, of all stacks */
@@ -56,10 +66,10 @@ struct KmtRecordTables {
 
 gboolean kmt_capture_has_owners(const KmtCapture *capture)
 {
-	return capture->meta &&
-	       capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 &&
-	       g_key_file_get_uint64(capture->meta, "capture", "abi_version",
-				     NULL) >= 2;
+	guint64 version = 0;
+
+	kmt_capture_number(capture, "abi_version", &version);
+	return capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 && version >= 2;
 }
 
 void kmt_record_owner(const guint8 *record, gboolean swapped,
@@ -173,6 +183,14 @@ static char *take_name(char *text, guint n_newer)
 	return unescape(text) ? text : NULL;
 }
 
+/* The same for the name of a task or a cache. */
+static char *take_short_name(char *text, guint n_newer)
+{
+	char *name = take_name(text, n_newer);
+
+	return name && strlen(name) <= MAX_NAME ? name : NULL;
+}
+
 static gboolean add_cache(KmtRecordTables *tables, char *line, guint n_newer)
 {
 	KmtCache cache;
@@ -185,25 +203,34 @@ static gboolean add_cache(KmtRecordTables *tables, char *line, guint n_newer)
 	    !take_time(&line, &cache.destroyed))
 		return FALSE;
 	cache.number = (guint)number;
-	cache.name = take_name(line, n_newer);
+	cache.name = take_short_name(line, n_newer);
 	if (!cache.name)
 		return FALSE;
-	g_ptr_array_add(tables->caches, g_memdup2(&cache, sizeof(cache)));
+	if (tables->caches[number])
+		tables->twice++;
+	else
+		tables->caches[number] = g_memdup2(&cache, sizeof(cache));
 	return TRUE;
 }
 
 static gboolean add_task(KmtRecordTables *tables, char *line, guint n_newer)
 {
 	guint64 pid;
+	gsize offset;
+	char *name;
 	Task task;
 
 	if (!take_number(&line, G_MAXUINT32, &pid) ||
 	    !take_time(&line, &task.until))
 		return FALSE;
 	task.pid = (guint32)pid;
-	task.name = take_name(line, n_newer);
-	if (!task.name)
+	name = take_short_name(line, n_newer);
+	if (!name)
 		return FALSE;
+	offset = (gsize)(name - tables->tasks_table.text);
+	if (offset > G_MAXUINT32)
+		return FALSE;
+	task.name = (guint32)offset;
 	g_array_append_val(tables->tasks, task);
 	return TRUE;
 }
@@ -244,7 +271,8 @@ static gboolean add_mark(KmtRecordTables *tables, char *line, guint n_newer)
 	mark.types = take_or_none(&line);
 	mark.name = take_word(&line);
 	if (!mark.module || !mark.types || !mark.name ||
-	    !are_mark_types(mark.types) || !is_mark_name(mark.name))
+	    !are_mark_types(mark.types) || !is_mark_name(mark.name) ||
+	    tables->marks->len == MAX_MARKS)
 		return FALSE;
 	mark.format = take_name(line, n_newer);
 	if (!mark.format || strlen(mark.format) > MAX_FORMAT)
@@ -278,7 +306,8 @@ static gboolean add_stack(KmtRecordTables *tables, char *line, guint n_newer)
 	Stack stack = {.first = tables->addresses->len};
 	guint64 number;
 
-	if (!take_number(&line, G_MAXUINT32, &number) || !number)
+	if (!take_number(&line, G_MAXUINT32, &number) || !number ||
+	    tables->stacks->len == MAX_STACKS)
 		return FALSE;
 	while (n_newer--)
 		if (!take_word(&line))
@@ -421,21 +450,55 @@ static void read_table(KmtRecordTables *tables, const KmtCapture *capture,
 		     table->n_bad == 1 ? "is" : "are", table->first_bad);
 }
 
-static gint compare_caches(gconstpointer a, gconstpointer b)
-{
-	const KmtCache *ca = *(KmtCache *const *)a;
-	const KmtCache *cb = *(KmtCache *const *)b;
+typedef gint (*Compare)(gconstpointer a, gconstpointer b);
 
-	return (ca->number > cb->number) - (ca->number < cb->number);
+/* Lets element i of a heap of n sink to where none below it is larger. */
+static void sink(guint8 *base, gsize i, gsize n, gsize size, Compare compare)
+{
+	guint8 element[32];
+	gsize child;
+
+	g_assert(size <= sizeof(element));
+	memcpy(element, base + i * size, size);
+	for (; (child = 2 * i + 1) < n; i = child) {
+		if (child + 1 < n &&
+		    compare(base + child * size, base + (child + 1) * size) < 0)
+			child++;
+		if (compare(element, base + child * size) >= 0)
+			break;
+		memcpy(base + i * size, base + child * size, size);
+	}
+	memcpy(base + i * size, element, size);
 }
 
+/* Sorts in place, by a heap: g_array_sort() would need as much memory again as
+ * a table takes.  No two elements may compare the same but equal ones. */
+static void sort_in_place(GArray *array, Compare compare)
+{
+	gsize size = g_array_get_element_size(array), i;
+	guint8 *base = (guint8 *)array->data;
+	guint8 last[32];
+
+	for (i = array->len / 2; i-- > 0;)
+		sink(base, i, array->len, size, compare);
+	for (i = array->len; i-- > 1;) {
+		memcpy(last, base + i * size, size);
+		memcpy(base + i * size, base, size);
+		memcpy(base, last, size);
+		sink(base, 0, i, size, compare);
+	}
+}
+
+/* Of two that were right until the same time, the first one of the table. */
 static gint compare_tasks(gconstpointer a, gconstpointer b)
 {
 	const Task *ta = a, *tb = b;
 
 	if (ta->pid != tb->pid)
 		return ta->pid > tb->pid ? 1 : -1;
-	return (ta->until > tb->until) - (ta->until < tb->until);
+	if (ta->until != tb->until)
+		return ta->until > tb->until ? 1 : -1;
+	return (ta->name > tb->name) - (ta->name < tb->name);
 }
 
 static gint compare_marks(gconstpointer a, gconstpointer b)
@@ -446,12 +509,22 @@ static gint compare_marks(gconstpointer a, gconstpointer b)
 	return (ma->number > mb->number) - (ma->number < mb->number);
 }
 
-/* By number; of two with the same one, which no kernel writes, the first.
- * what: a row is about. */
+/* what: a row is about. */
+static void warn_of_twice(KmtRecordTables *tables, Table *table, guint twice,
+			  const char *name, const char *what)
+{
+	if (!twice)
+		return;
+	warn(tables, "%s: %u number%s of more than one %s; the first is taken",
+	     name, twice, twice == 1 ? " is that" : "s are those", what);
+	table->n_bad += twice;
+}
+
+/* By number; of two with the same one, which no kernel writes, the first. */
 static void sort_rows(KmtRecordTables *tables, Table *table, GPtrArray *rows,
 		      GCompareFunc compare, const char *name, const char *what)
 {
-	guint i, kept = MIN(rows->len, 1), twice;
+	guint i, kept = MIN(rows->len, 1);
 
 	g_ptr_array_sort(rows, compare);
 	for (i = 1; i < rows->len; i++) {
@@ -462,22 +535,17 @@ static void sort_rows(KmtRecordTables *tables, Table *table, GPtrArray *rows,
 		else
 			g_free(row);
 	}
-	twice = rows->len - kept;
+	warn_of_twice(tables, table, rows->len - kept, name, what);
 	g_ptr_array_set_size(rows, (gint)kept);
-	if (twice) {
-		warn(tables,
-		     "%s: %u number%s of more than one %s; the first is taken",
-		     name, twice, twice == 1 ? " is that" : "s are those",
-		     what);
-		table->n_bad += twice;
-	}
 }
 
 static gint compare_stacks(gconstpointer a, gconstpointer b)
 {
 	const Stack *sa = a, *sb = b;
 
-	return (sa->number > sb->number) - (sa->number < sb->number);
+	if (sa->number != sb->number)
+		return sa->number > sb->number ? 1 : -1;
+	return (sa->first > sb->first) - (sa->first < sb->first);
 }
 
 /* Told twice as the table was read while it grew: any will do. */
@@ -486,7 +554,9 @@ static void read_stacks(KmtRecordTables *tables, const KmtCapture *capture)
 	if (!kmt_capture_has_stacks(capture))
 		return;
 	read_table(tables, capture, &tables->stacks_table, &stacks_kind);
-	g_array_sort(tables->stacks, compare_stacks);
+	/* The addresses do not point into it. */
+	g_clear_pointer(&tables->stacks_table.text, g_free);
+	sort_in_place(tables->stacks, compare_stacks);
 	if (tables->stackless)
 		warn(tables,
 		     "%" G_GUINT64_FORMAT " records have no stack: the kernel "
@@ -506,7 +576,7 @@ KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
 {
 	KmtRecordTables *tables = g_new0(KmtRecordTables, 1);
 
-	tables->caches = g_ptr_array_new_with_free_func(g_free);
+	tables->caches = g_new0(KmtCache *, G_MAXUINT16 + 1);
 	tables->tasks = g_array_new(FALSE, FALSE, sizeof(Task));
 	tables->marks = g_ptr_array_new_with_free_func(g_free);
 	tables->stacks = g_array_new(FALSE, FALSE, sizeof(Stack));
@@ -519,11 +589,11 @@ KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
 	read_table(tables, capture, &tables->tasks_table, &tasks_kind);
 	read_table(tables, capture, &tables->marks_table, &marks_kind);
 	read_stacks(tables, capture);
-	sort_rows(tables, &tables->caches_table, tables->caches, compare_caches,
-		  "caches", "cache");
+	warn_of_twice(tables, &tables->caches_table, tables->twice, "caches",
+		      "cache");
 	sort_rows(tables, &tables->marks_table, tables->marks, compare_marks,
 		  "marks", "annotation");
-	g_array_sort(tables->tasks, compare_tasks);
+	sort_in_place(tables->tasks, compare_tasks);
 	if (tables->unnumbered)
 		warn(tables,
 		     "%" G_GUINT64_FORMAT
@@ -547,9 +617,13 @@ KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
 
 void kmt_record_tables_free(KmtRecordTables *tables)
 {
+	guint i;
+
 	if (!tables)
 		return;
-	g_ptr_array_unref(tables->caches);
+	for (i = 0; i <= G_MAXUINT16; i++)
+		g_free(tables->caches[i]);
+	g_free(tables->caches);
 	g_array_unref(tables->tasks);
 	g_array_unref(tables->stacks);
 	g_array_unref(tables->addresses);
@@ -610,14 +684,24 @@ char *kmt_record_tables_lack(const KmtCapture *capture, const char *name)
 const guint64 *kmt_record_tables_stack(const KmtRecordTables *tables,
 				       guint32 number, guint *n)
 {
-	const Stack wanted = {.number = number};
 	const Stack *stack;
-	guint i;
+	guint low = 0, high = tables->stacks->len;
 
 	*n = 0;
-	if (!g_array_binary_search(tables->stacks, &wanted, compare_stacks, &i))
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		stack = &g_array_index(tables->stacks, Stack, middle);
+		if (stack->number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == tables->stacks->len)
 		return NULL;
-	stack = &g_array_index(tables->stacks, Stack, i);
+	stack = &g_array_index(tables->stacks, Stack, low);
+	if (stack->number != number)
+		return NULL;
 	*n = stack->n;
 	return &g_array_index(tables->addresses, guint64, stack->first);
 }
@@ -625,20 +709,7 @@ const guint64 *kmt_record_tables_stack(const KmtRecordTables *tables,
 const KmtCache *kmt_record_tables_cache(const KmtRecordTables *tables,
 					guint number)
 {
-	guint low = 0, high = tables->caches->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		const KmtCache *cache = tables->caches->pdata[middle];
-
-		if (cache->number == number)
-			return cache;
-		if (cache->number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return number <= G_MAXUINT16 ? tables->caches[number] : NULL;
 }
 
 gboolean kmt_record_tables_has_marks(const KmtRecordTables *tables)
@@ -705,7 +776,7 @@ const char *kmt_record_tables_task(const KmtRecordTables *tables, guint32 pid,
 	}
 	if (tables->dropped && time <= tables->exact_after)
 		*class = KMT_TASK_DOUBTFUL;
-	return task->name;
+	return tables->tasks_table.text + task->name;
 }
 
 const GPtrArray *kmt_record_tables_warnings(const KmtRecordTables *tables)

@@ -4,15 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/capture/names.h"
 #include "trace/archive.h"
 #include "trace/capture-private.h"
 #include "trace/spool.h"
 #include "trace/stream.h"
-
-/* What of a capture is no cpu file. */
-static const char *const text_names[] = {KMT_META_NAME, "kallsyms", "modules",
-					 "caches",	"tasks",    "stacks",
-					 "marks"};
 
 typedef struct {
 	char *member; /* its name in the tar */
@@ -170,12 +166,11 @@ static gboolean take_member(gpointer user, const KmtMember *member,
 	g_autofree char *name = g_path_get_basename(member->name);
 	g_autofree char *path = NULL;
 	Tar *tar = user;
-	guint cpu, i;
+	KmtCaptureFile kind = kmt_capture_file(name);
+	guint cpu;
 
-	for (i = 0; i < G_N_ELEMENTS(text_names); i++) {
-		if (strcmp(name, text_names[i]) == 0)
-			return take_text(tar, member, name, error);
-	}
+	if (kind == KMT_CAPTURE_FILE_META || kind == KMT_CAPTURE_FILE_TABLE)
+		return take_text(tar, member, name, error);
 	if (!kmt_parse_cpu_name(name, &cpu))
 		return TRUE;
 	if (!same_directory(tar, member, error))

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What kmemtrace-check and kmemtrace-report print alike of a capture, as
+ * members of the innermost object. */
+#ifndef KMEMTRACE_CAPTURE_JSON_H
+#define KMEMTRACE_CAPTURE_JSON_H
+
+#include "cli/json.h"
+#include "trace/match.h"
+
+/* "overruns", "complete", "continues", "missing_files" */
+void kmt_json_loss(KmtJson *json, const KmtCapture *capture);
+/* "source", "not_seen" */
+void kmt_json_not_seen(KmtJson *json, const KmtCapture *capture);
+/* "incomplete", "events_off", "filter", "filter_changed", "sample": what the
+ * user chose not to record. */
+void kmt_json_choice(KmtJson *json, const KmtCapture *capture);
+/* The counts of all findings. */
+void kmt_json_findings(KmtJson *json, const KmtFindings *findings);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a program does when there is no more memory. */
+#ifndef KMEMTRACE_MEMORY_H
+#define KMEMTRACE_MEMORY_H
+
+#include <glib.h>
+
+/*
+ * From now on an allocation that fails, of any thread and any library, ends the
+ * program with "PROGRAM: out of memory: ADVICE" and status.
+ *
+ * GLib calls abort() otherwise, and cannot be told not to.  Output that was not
+ * flushed before is lost, as a part of it would be of no use.
+ */
+void kmt_cli_guard_memory(const char *program, const char *advice, int status);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names of the files of a capture directory.
+ *
+ * The programs that write a capture, the code that replaces a capture and the
+ * readers all take the names from here.  kmemtrace(5) describes the contents.
+ */
+#ifndef KMEMTRACE_LIB_CAPTURE_NAMES_H
+#define KMEMTRACE_LIB_CAPTURE_NAMES_H
+
+#include <glib.h>
+
+/* Written first and completed last.  Its presence identifies a capture. */
+#define KMT_CAPTURE_META "kmemtrace.meta"
+
+/* Suffix of a table or of kmemtrace.meta while the file is written. */
+#define KMT_CAPTURE_TEMPORARY ".tmp"
+
+/* Held by the process that writes to the directory; see kmt_directory_open. */
+#define KMT_CAPTURE_LOCK "kmemtrace.lock"
+
+/*
+ * Subdirectories that exist while one capture replaces another:
+ * kmemtrace.new-<n> receives the new capture, and is renamed to
+ * kmemtrace.complete when the replacement begins.  The latter holds the old
+ * capture's kmemtrace.meta, as kmemtrace.meta.old, until the other files of the
+ * old capture are removed.
+ */
+#define KMT_CAPTURE_NEW	     "kmemtrace.new-"
+#define KMT_CAPTURE_COMPLETE "kmemtrace.complete"
+#define KMT_CAPTURE_OLD_META KMT_CAPTURE_META ".old"
+
+/* Kept for the user: a kmemtrace.complete that holds files of the user's. */
+#define KMT_CAPTURE_LEFT "kmemtrace.left-"
+
+/* Names of the tables.  Terminated by NULL. */
+extern const char *const kmt_capture_tables[];
+
+typedef enum {
+	KMT_CAPTURE_FILE_OTHER, /* not a file of a capture */
+	KMT_CAPTURE_FILE_META,
+	KMT_CAPTURE_FILE_TABLE,
+	KMT_CAPTURE_FILE_CPU,	     /* cpu<n>.out */
+	KMT_CAPTURE_FILE_PACKED_CPU, /* cpu<n>.out.gz or cpu<n>.out.zst */
+	KMT_CAPTURE_FILE_TEMPORARY,  /* META or TABLE while it is written */
+} KmtCaptureFile;
+
+/* The kind of the file with this name.  Names are those that writers use. */
+KmtCaptureFile kmt_capture_file(const char *name);
+
+/*
+ * Parse cpu<n>.out, which .gz or .zst may follow.  The number may have leading
+ * zeros.  *suffix, unless NULL, is set to what follows ".out".
+ */
+gboolean kmt_capture_parse_cpu(const char *name, guint *cpu,
+			       const char **suffix);
+
+/*
+ * The first line of the table name, which tells it from a file of the user's
+ * with that name.  NULL for the copies of /proc/kallsyms and /proc/modules, and
+ * for what is not a table.  Owned by the caller.
+ */
+char *kmt_capture_header(const char *name);
+
+/* Whether name is that of a subdirectory kmemtrace.new-<n>. */
+gboolean kmt_capture_is_new(const char *name);
+
+#endif

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The seeds of tests that draw random numbers.
+
+KMT_SEED is the first seed of such a test, 1 unless it is set; every test prints
+the seeds that it takes, so that a failure can be had again.
+"""
+
+import os
+import random
+
+FIRST = int(os.environ.get("KMT_SEED", "1"))
+# A test may demand that its inputs met every case only of these seeds.
+IS_DEFAULT = FIRST == 1
+PRINTED = set()
+
+
+def several(n):
+    """The seeds of n inputs."""
+    print(f"seeds {FIRST} to {FIRST + n - 1}; KMT_SEED=N begins at N")
+    return range(FIRST, FIRST + n)
+
+
+def generator(name):
+    """A generator for a test that takes one."""
+    if name not in PRINTED:
+        print(f"seed {FIRST} of {name}; KMT_SEED=N takes N")
+    PRINTED.add(name)
+    return random.Random(FIRST)
