@@ -367,11 +367,15 @@ static char *overruns_by_cpu(const KmtCapture *capture)
 /* What nobody wanted to be recorded. */
 static void add_choice(GPtrArray *loss, const KmtCapture *c)
 {
+	g_auto(GStrv) incomplete = kmt_capture_incomplete(c);
 	g_auto(GStrv) off = kmt_capture_events_off(c);
 	gboolean changed;
 	g_autofree char *filter = kmt_capture_filter(c, &changed);
 	guint i;
 
+	for (i = 0; incomplete && incomplete[i]; i++)
+		g_ptr_array_add(
+			loss, g_strdup_printf("incomplete: %s", incomplete[i]));
 	for (i = 0; off && off[i]; i++)
 		g_ptr_array_add(
 			loss,
@@ -432,11 +436,21 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 				g_strdup("whether events were lost is not "
 					 "known: there is no kmemtrace.meta; "
 					 "taken as if none were"));
+	else if (!c->complete && c->imported)
+		g_ptr_array_add(loss,
+				g_strdup("the file that was imported is "
+					 "damaged: events are missing where "
+					 "records of losses are"));
 	else if (!c->complete)
 		g_ptr_array_add(loss,
 				g_strdup("the capture was cut off: how many "
 					 "events were lost is not known"));
-	else if (!c->has_overruns)
+	else if (!c->has_overruns && c->imported && !c->tells_of_loss)
+		g_ptr_array_add(loss,
+				g_strdup("whether events were lost is not "
+					 "known: the recorder does not report "
+					 "it"));
+	else if (!c->has_overruns && !c->imported)
 		g_ptr_array_add(loss,
 				g_strdup("whether events were lost is not "
 					 "known: kmemtrace.meta does not say"));

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "check/check.h"
-#include "cli/json.h"
+#include "cli/capture-json.h"
 
 static void add_place(KmtJson *b, const char *name, const KmtCpuFile *file,
 		      guint64 index)
@@ -116,7 +116,7 @@ static void add_errors(KmtJson *b, const KmtCheck *check)
 
 void kmt_check_json(const KmtCheck *check, FILE *out)
 {
-	g_autoptr(KmtJson) b = kmt_json_new();
+	g_autoptr(KmtJson) b = kmt_json_new(out, 2);
 	g_autoptr(GPtrArray) loss = kmt_check_loss(check);
 	guint i;
 
@@ -140,5 +140,4 @@ void kmt_check_json(const KmtCheck *check, FILE *out)
 	add_errors(b, check);
 	kmt_json_u64(b, "total_errors", check->total);
 	kmt_json_end_object(b);
-	kmt_json_print(b, 2, out);
 }

@@ -6,9 +6,12 @@
 
 #include "check/check.h"
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/memory.h"
 
-#define PROGRAM	   "kmemtrace-check"
+#define PROGRAM "kmemtrace-check"
+#define OUT_OF_MEMORY                                                          \
+	"raise the limit (ulimit -v, or that of the control group), or check " \
+	"one file at a time"
 #define MAX_ERRORS 10
 
 enum {
@@ -112,15 +115,17 @@ int main(int argc, char **argv)
 {
 	g_auto(Options) options = {0};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GOptionContext) context =
-		parse_options(argv, &options, &error);
+	g_autoptr(GOptionContext) context = NULL;
 	guint64 tolerance_ns = KMT_CLOCK_TOLERANCE_NS;
 	guint64 max_errors = MAX_ERRORS;
 
+	kmt_cli_occupy_standard_descriptors();
+	kmt_cli_guard_memory(PROGRAM, OUT_OF_MEMORY, EXIT_TROUBLE);
 	/* A reader that is gone is an error of writing. */
 	signal(SIGPIPE, SIG_IGN);
 	kmt_cli_guard_mapped_files(PROGRAM);
 	kmt_cli_keep_memory_small();
+	context = parse_options(argv, &options, &error);
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
@@ -135,7 +140,5 @@ int main(int argc, char **argv)
 				  KMT_CLOCK_TOLERANCE_MAX_NS,
 				  "--clock-tolerance", &tolerance_ns, &error))
 		return kmt_cli_fail_usage(PROGRAM, error->message);
-	if (options.json && !kmt_json_load(&error))
-		return kmt_cli_fail_error(PROGRAM, error);
 	return run(&options, (gint64)tolerance_ns, max_errors);
 }

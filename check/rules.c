@@ -72,9 +72,11 @@ static gboolean time_backwards(const KmtRuleInput *in)
 	return in->previous && in->event->timestamp < in->previous->timestamp;
 }
 
+/* An imported record of a loss has 0 where the number is not known. */
 static gboolean lost_nothing(const KmtRuleInput *in)
 {
-	return is_lost(in) && kmt_lost_events(in->event) == 0;
+	return is_lost(in) && kmt_lost_events(in->event) == 0 &&
+	       !in->file->capture->imported;
 }
 
 static gboolean lost_time(const KmtRuleInput *in)

@@ -185,6 +185,8 @@ static void finish(KmtBooks *books, KmtPipeline *pipeline)
 	else
 		kmt_asked_kinds(books);
 	aggregate->overflowed |= books->live_overflowed;
+	if (aggregate->cross)
+		kmt_cross_sort(aggregate->cross);
 }
 
 static gboolean is_plain(const KmtAggregateOptions *o)
@@ -218,13 +220,28 @@ static void note_table(KmtAggregate *aggregate, const KmtCapture *capture,
 			g_strdup_printf("%s: %s", why, result));
 }
 
+/* How to record stacks depends on what recorded. */
+static const char *how_to_record_stacks(const KmtCapture *capture)
+{
+	g_autofree char *source =
+		capture->meta ? g_key_file_get_string(capture->meta, "capture",
+						      "source", NULL)
+			      : NULL;
+
+	return g_strcmp0(source, "import") == 0
+		       ? "perf record -g or trace-cmd record -T"
+		       : "kmemtrace.stacks=yes";
+}
+
 static void note_stacks(KmtAggregate *aggregate, const KmtCapture *capture)
 {
 	if (!kmt_capture_has_stacks(capture))
-		g_ptr_array_add(aggregate->notes,
-				g_strdup("the records have no stacks, which "
-					 "needs kmemtrace.stacks=yes: a call "
-					 "site is all that is known"));
+		g_ptr_array_add(
+			aggregate->notes,
+			g_strdup_printf("the records have no stacks, which "
+					"needs %s: a call site is all that is "
+					"known",
+					how_to_record_stacks(capture)));
 	else if (!kmt_record_tables_has_stacks(aggregate->tables))
 		note_table(aggregate, capture, "stacks",
 			   "not all stacks are known");
@@ -282,8 +299,7 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 		.capture = capture,
 		.tables = tables,
 		.phases = options->phases,
-		.n_windows = options->span.windows,
-		.details = options->lifetimes || options->span.windows,
+		.details = options->lifetimes,
 	};
 	KmtBooks books = {.capture = capture,
 			  .options = options,
@@ -301,6 +317,7 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 	g_autoptr(KmtPipeline) pipeline = NULL;
 	guint kind;
 
+	aggregate->scale = 1;
 	aggregate->tables = tables;
 	aggregate->cells = kmt_cells_new(parts, capture, tables);
 	if (options->phases)

@@ -23,7 +23,7 @@ typedef struct {
 	const KmtSkip *skip; /* whose callers are owners; or NULL */
 	const KmtFilter *filter;
 	KmtSpan span;
-	gboolean lifetimes;	 /* details of groups: histograms and churn */
+	gboolean lifetimes;	 /* details of groups: see KmtDetail */
 	guint64 churn_ns;	 /* what lives shorter is short-lived */
 	const KmtPhases *phases; /* for KMT_BY_MARK, or NULL */
 	gboolean cross;		 /* by CPU, and pairs of call sites */
@@ -67,7 +67,9 @@ typedef struct {
 	gboolean has_peaks;	/* FALSE: peaks are not known */
 	GPtrArray *notes;	/* of char *: what is odd in the records */
 	gboolean timeless;	/* timestamps are but numbers in sequence */
-	gboolean overflowed;	/* some sum of bytes is above 2^64 - 1 */
+	guint64 scale;		/* factor of the sample: see scale.h */
+	/* A sum of bytes or a figure of a sample is above 2^64 - 1. */
+	gboolean overflowed;
 	KmtCells *cells;
 	KmtRecordTables *tables; /* or NULL: nobody asked for owners */
 } KmtAggregate;

@@ -7,9 +7,9 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* NULL: the filter does not want it. */
-static inline const KmtLotBook *wanted(KmtBooks *books, guint32 lot)
+static inline KmtLotBook *wanted(KmtBooks *books, guint32 lot)
 {
-	const KmtLotBook *b = kmt_books_lot(books, lot);
+	KmtLotBook *b = kmt_books_lot(books, lot);
 
 	return b->ledger ? b : NULL;
 }
@@ -85,10 +85,8 @@ static gboolean has_lifetime(const KmtFilter *filter, guint64 lifetime)
 }
 
 /* Whatever the filter says: it is a finding. */
-static void note_short(KmtBooks *books, guint32 lot)
+static void note_short(KmtBooks *books, const KmtLotBook *b)
 {
-	const KmtLotBook *b = kmt_books_lot(books, lot);
-
 	books->aggregate->short_allocs += b->bytes_alloc < b->bytes_req;
 }
 
@@ -115,42 +113,76 @@ static void window_close(KmtBooks *books, const KmtLotBook *b)
 
 static KmtDetail *detail_of(const KmtBooks *books, const KmtLotBook *b)
 {
-	return books->aggregate->groups->groups[b->group].detail;
+	return books->options->lifetimes
+		       ? kmt_groups_detail(books->aggregate->groups, b->group)
+		       : NULL;
 }
 
-static void count_alloc(KmtBooks *books, const KmtLotBook *b, gint64 now,
+static void count_alloc(KmtBooks *books, KmtLotBook *b, gint64 now,
 			gboolean remote)
 {
-	KmtDetail *detail = detail_of(books, b);
-
 	book_alloc(books, b, now, remote);
-	if (detail && books->inside)
-		kmt_histogram_add(&detail->sizes, b->bytes_req);
+	if (!books->plain)
+		b->asked.allocs += books->inside;
 }
 
 /* By a filter of lifetimes, whether an object counts is known when it is freed
  * or at the end. */
-static void count_late(KmtBooks *books, const KmtLotBook *b, gint64 now,
-		       guint32 lot, guint16 file)
+static void count_late(KmtBooks *books, KmtLotBook *b, gint64 now, guint32 lot,
+		       guint16 file)
 {
 	KmtCell cell = kmt_cells_cell(books->aggregate->cells, lot);
 
 	count_alloc(books, b, now, is_remote(books, cell.node, file));
 }
 
-static void asked_alloc(KmtBooks *books, const KmtLotBook *b, gint64 now,
+/*
+ * The windows before window n have ended, with as many live bytes as there are.
+ * A group sees them when its next event comes, or at the end: so windows that
+ * nothing happened to it in cost nothing.
+ */
+static void see_windows(KmtGrowth *growth, guint64 live, guint n)
+{
+	if (!growth->seen)
+		growth->first = live;
+	else
+		growth->grown += live > growth->last;
+	growth->last = live;
+	growth->seen = n;
+}
+
+/* The first event of a lot in a window. */
+static void enter_window(KmtBooks *books, KmtLotBook *b)
+{
+	KmtGrowth *growth;
+
+	if (books->plain)
+		return;
+	b->asked.window = books->window;
+	if (!books->options->lifetimes)
+		return;
+	growth = &kmt_groups_detail(books->aggregate->groups, b->group)->growth;
+	if (growth->seen != books->window)
+		see_windows(growth, b->ledger->live, books->window);
+}
+
+static void asked_alloc(KmtBooks *books, KmtLotBook *b, gint64 now,
 			gboolean remote)
 {
 	if (books->options->filter->lifetime)
 		return;
+	if (G_UNLIKELY(b->asked.window != books->window))
+		enter_window(books, b);
 	count_alloc(books, b, now, remote);
 	window_alloc(books, b, now);
 }
 
-static void asked_close(KmtBooks *books, const KmtLotBook *b)
+static void asked_close(KmtBooks *books, KmtLotBook *b)
 {
 	if (books->options->filter->lifetime)
 		return;
+	if (G_UNLIKELY(b->asked.window != books->window))
+		enter_window(books, b);
 	book_close(books, b);
 	window_close(books, b);
 }
@@ -165,7 +197,7 @@ typedef struct {
 	guint64 free_site;
 } Freed;
 
-static void asked_free(KmtBooks *books, const KmtLotBook *b, const Freed *freed)
+static void asked_free(KmtBooks *books, KmtLotBook *b, const Freed *freed)
 {
 	const KmtFilter *filter = books->options->filter;
 	guint64 lifetime = freed->now > freed->born
@@ -188,7 +220,7 @@ static void asked_free(KmtBooks *books, const KmtLotBook *b, const Freed *freed)
 	if (!books->inside)
 		return;
 	if (detail) {
-		kmt_histogram_add(&detail->lifetimes, lifetime);
+		kmt_histogram_add(&detail->lifetimes, lifetime, 1);
 		detail->short_lived += lifetime < books->options->churn_ns;
 	}
 	if (books->aggregate->cross) {
@@ -251,15 +283,9 @@ static void make_kinds(KmtBooks *books, KmtTotals totals[KMT_N_KINDS],
 
 static void end_window(KmtBooks *books)
 {
-	KmtGroups *groups = books->aggregate->groups;
-	guint32 i;
-
 	make_kinds(books, books->aggregate->windows[books->window].kinds,
 		   books->window_kinds,
 		   books->counts_all ? books->window_frees : NULL);
-	for (i = 0; i < groups->n_groups; i++)
-		groups->groups[i].detail->live_bytes[books->window] =
-			kmt_groups_ledger(groups, i)->live;
 	books->window++;
 }
 
@@ -380,14 +406,14 @@ void kmt_asked_extra(KmtBooks *books, const KmtMatched *matched,
 		       .now = extra->now,
 		       .free_file = extra->file,
 		       .free_site = extra->call_site};
-	const KmtLotBook *b = extra->op == KMT_EXTRA_UNMATCHED
-				      ? NULL
-				      : wanted(books, object->lot);
+	KmtLotBook *b = extra->op == KMT_EXTRA_UNMATCHED
+				? NULL
+				: wanted(books, object->lot);
 
 	count_finding(books, extra);
 	switch (extra->op) {
 	case KMT_EXTRA_ALLOC:
-		note_short(books, object->lot);
+		note_short(books, kmt_books_lot(books, object->lot));
 		if (b)
 			asked_alloc(books, b, object->timestamp,
 				    matched->items[extra->place]->remote);
@@ -423,7 +449,7 @@ void kmt_asked_extra(KmtBooks *books, const KmtMatched *matched,
 static void live_at(KmtBooks *books, const KmtObject *object, gint64 end)
 {
 	const KmtFilter *filter = books->options->filter;
-	const KmtLotBook *b;
+	KmtLotBook *b;
 	guint64 age = end > object->timestamp
 			      ? (guint64)end - (guint64)object->timestamp
 			      : 0;
@@ -437,7 +463,7 @@ static void live_at(KmtBooks *books, const KmtObject *object, gint64 end)
 		count_late(books, b, end, object->lot, object->file);
 	}
 	if (detail_of(books, b))
-		kmt_histogram_add(&detail_of(books, b)->ages, age);
+		kmt_histogram_add(&detail_of(books, b)->ages, age, 1);
 }
 
 void kmt_asked_after_span(KmtBooks *books, const KmtMatched *matched,
@@ -467,15 +493,18 @@ void kmt_asked_after_span(KmtBooks *books, const KmtMatched *matched,
 static void asked_step(KmtBooks *books, const KmtItem *item)
 {
 	const KmtRawEvent *event = item->event;
-	const KmtLotBook *b;
+	KmtLotBook *b;
 
 	if (event->event_id == KMEMTRACE_EVENT_FREE && books->inside) {
 		books->free_records[item->type]++;
 		books->window_frees[item->type]++;
 	}
+	if (item->op == KMT_STEP_NONE)
+		return;
+	b = kmt_books_lot(books, item->lot);
 	if (item->op == KMT_STEP_ALLOC)
-		note_short(books, item->lot);
-	if (item->op == KMT_STEP_NONE || !(b = wanted(books, item->lot)))
+		note_short(books, b);
+	if (!b->ledger)
 		return;
 	if (item->op == KMT_STEP_ALLOC) {
 		asked_alloc(books, b, item->now, item->remote);
@@ -510,7 +539,9 @@ void kmt_asked_steps(KmtBooks *books, const KmtMatched *matched, guint from,
 /* Those that no time was left for, too. */
 static void finish_windows(KmtBooks *books)
 {
+	KmtGroups *groups = books->aggregate->groups;
 	guint n = books->options->span.windows;
+	guint32 i;
 
 	kmt_asked_at_time(books, books->stop);
 	while (books->window < n) {
@@ -521,6 +552,25 @@ static void finish_windows(KmtBooks *books)
 			begin_window(books, end);
 	}
 	books->aggregate->n_windows = n;
+	for (i = 0; n && books->options->lifetimes && i < groups->n_groups; i++)
+		see_windows(&kmt_groups_detail(groups, i)->growth,
+			    kmt_groups_ledger(groups, i)->live, n);
+}
+
+/* The sizes of a group are those of its lots. */
+static void fill_sizes(KmtBooks *books)
+{
+	KmtGroups *groups = books->aggregate->groups;
+	guint32 i;
+
+	for (i = 0; books->options->lifetimes && i < books->n_lot_books; i++) {
+		const KmtLotBook *b = &books->lot_books[i];
+
+		if (b->ledger)
+			kmt_histogram_add(
+				&kmt_groups_detail(groups, b->group)->sizes,
+				b->bytes_req, b->asked.allocs);
+	}
 }
 
 static void at_end(gpointer user, const KmtObject *object)
@@ -535,6 +585,7 @@ void kmt_asked_finish(KmtBooks *books, KmtPipeline *pipeline)
 {
 	finish_windows(books);
 	kmt_pipeline_foreach_live(pipeline, at_end, books);
+	fill_sizes(books);
 }
 
 void kmt_asked_kinds(KmtBooks *books)

@@ -9,9 +9,14 @@
 
 /* What a lot is in the terms of the figures. */
 typedef struct {
-	KmtLedger *ledger;  /* of its group; NULL if there is none */
-	guint64 records[2]; /* plain ones: FREE, ALLOC, */
-	guint64 changes[2]; /* what they do to live bytes, modulo 2^64 */
+	KmtLedger *ledger; /* of its group; NULL if there is none */
+	union {
+		guint64 records[2]; /* plain ones: FREE, ALLOC */
+		struct {
+			guint64 window; /* the last one with an event */
+			guint64 allocs; /* in the span */
+		} asked;
+	};
 	guint64 bytes_req;
 	guint64 bytes_alloc;
 	guint32 group; /* KMT_NO_GROUP: the filter does not want it */

@@ -9,7 +9,11 @@ struct KmtColumns {
 	char *align;
 	guint n_columns;
 	gboolean separators;
-	GPtrArray *cells; /* of char *, line by line */
+	guint passes;
+	FILE *out;     /* of the second pass */
+	guint *widths; /* n_columns of them, of the first pass */
+	guint column;  /* the next one */
+	GString *line;
 };
 
 KmtColumns *kmt_columns_new(const char *align, gboolean separators)
@@ -19,7 +23,8 @@ KmtColumns *kmt_columns_new(const char *align, gboolean separators)
 	columns->align = g_strdup(align);
 	columns->n_columns = (guint)strlen(align);
 	columns->separators = separators;
-	columns->cells = g_ptr_array_new_with_free_func(g_free);
+	columns->widths = g_new0(guint, columns->n_columns);
+	columns->line = g_string_new(NULL);
 	return columns;
 }
 
@@ -28,7 +33,8 @@ void kmt_columns_free(KmtColumns *columns)
 	if (!columns)
 		return;
 	g_free(columns->align);
-	g_ptr_array_unref(columns->cells);
+	g_free(columns->widths);
+	g_string_free(columns->line, TRUE);
 	g_free(columns);
 }
 
@@ -103,17 +109,81 @@ char *kmt_format_duration(guint64 ns)
 	return g_string_free(text, FALSE);
 }
 
+gboolean kmt_columns_pass(KmtColumns *columns, FILE *out)
+{
+	if (columns->passes == 2)
+		return FALSE;
+	columns->out = columns->passes++ ? out : NULL;
+	return TRUE;
+}
+
+/* Without blanks at its end. */
+static void end_line(KmtColumns *columns)
+{
+	g_strchomp(columns->line->str);
+	fprintf(columns->out, "%s\n", columns->line->str);
+	g_string_truncate(columns->line, 0);
+}
+
+/*
+ * Return the number of columns that a terminal takes for text.  A byte of text
+ * that is no UTF-8 counts as one column.
+ */
+static guint display_width(const char *text)
+{
+	const char *p = text;
+	guint width = 0;
+
+	while (*p) {
+		gunichar c = (guchar)*p < 0x80
+				     ? (gunichar)*p
+				     : g_utf8_get_char_validated(p, -1);
+
+		if (c == (gunichar)-1 || c == (gunichar)-2) {
+			p++;
+			width++;
+			continue;
+		}
+		if (c < 0x80 || !g_unichar_iszerowidth(c))
+			width += c >= 0x80 && g_unichar_iswide(c) ? 2 : 1;
+		p = g_utf8_next_char(p);
+	}
+	return width;
+}
+
+static void append_blanks(GString *text, guint n)
+{
+	for (; n; n--)
+		g_string_append_c(text, ' ');
+}
+
 void kmt_columns_text(KmtColumns *columns, const char *text)
 {
-	g_ptr_array_add(columns->cells, g_strdup(text));
+	guint i = columns->column++;
+	gboolean is_left = columns->align[i] == 'l';
+	guint width = display_width(text), padding;
+
+	columns->column %= columns->n_columns;
+	if (!columns->out) {
+		columns->widths[i] = MAX(columns->widths[i], width);
+		return;
+	}
+	padding = columns->widths[i] - MIN(columns->widths[i], width);
+	append_blanks(columns->line, i ? 2 : 0);
+	append_blanks(columns->line, is_left ? 0 : padding);
+	g_string_append(columns->line, text);
+	append_blanks(columns->line, is_left ? padding : 0);
+	if (!columns->column)
+		end_line(columns);
 }
 
 void kmt_columns_number(KmtColumns *columns, gboolean negative, guint64 number)
 {
-	g_autofree char *text = kmt_format_number(number, columns->separators);
+	g_autofree char *digits =
+		kmt_format_number(number, columns->separators);
+	g_autofree char *text = g_strconcat(negative ? "-" : "", digits, NULL);
 
-	g_ptr_array_add(columns->cells,
-			g_strconcat(negative ? "-" : "", text, NULL));
+	kmt_columns_text(columns, text);
 }
 
 void kmt_columns_percent(KmtColumns *columns, double ratio)
@@ -152,43 +222,4 @@ void kmt_columns_figure(KmtColumns *columns, const KmtFigure *figure)
 		kmt_columns_text(columns, "-");
 		break;
 	}
-}
-
-static const char *cell(const KmtColumns *columns, guint line, guint column)
-{
-	return g_ptr_array_index(columns->cells,
-				 line * columns->n_columns + column);
-}
-
-/* Without blanks at its end. */
-static void print_line(const KmtColumns *columns, guint line, const int *widths,
-		       FILE *out)
-{
-	g_autoptr(GString) text = g_string_new(NULL);
-	guint i;
-
-	for (i = 0; i < columns->n_columns; i++) {
-		gboolean left = columns->align[i] == 'l';
-
-		g_string_append_printf(text, "%s%*s", i ? "  " : "",
-				       left ? -widths[i] : widths[i],
-				       cell(columns, line, i));
-	}
-	g_strchomp(text->str);
-	fprintf(out, "%s\n", text->str);
-}
-
-void kmt_columns_print(const KmtColumns *columns, FILE *out)
-{
-	guint n_lines = columns->cells->len / columns->n_columns;
-	g_autofree int *widths = g_new0(int, columns->n_columns);
-	guint line, column;
-
-	for (line = 0; line < n_lines; line++)
-		for (column = 0; column < columns->n_columns; column++)
-			widths[column] =
-				MAX(widths[column],
-				    (int)strlen(cell(columns, line, column)));
-	for (line = 0; line < n_lines; line++)
-		print_line(columns, line, widths, out);
 }

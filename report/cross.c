@@ -5,15 +5,50 @@
 #include "trace/hash.h"
 #include "trace/space.h"
 
-/* GLib's hash functions take no seed of ours. */
-static guint pair_hash(gconstpointer p)
+static const KmtCrossCell *cell_at(const KmtCross *cross, guint32 number)
 {
-	return ((const KmtCrossPair *)p)->hash;
+	return &g_array_index(cross->cells, KmtCrossCell, number);
 }
 
-static gboolean pair_equal(gconstpointer a, gconstpointer b)
+static guint64 hash_cell(const KmtCross *cross, const KmtCrossCell *c)
 {
-	const KmtCrossPair *x = a, *y = b;
+	return kmt_hash(cross->seed, (guint64)c->layer << 32 |
+					     (guint64)c->from << 16 | c->to);
+}
+
+static guint64 cell_hash(gconstpointer user, guint32 number)
+{
+	return hash_cell(user, cell_at(user, number));
+}
+
+static gboolean cell_equal(gconstpointer user, guint32 number,
+			   gconstpointer key)
+{
+	const KmtCrossCell *x = cell_at(user, number), *y = key;
+
+	return x->layer == y->layer && x->from == y->from && x->to == y->to;
+}
+
+static const KmtCrossPair *pair_at(const KmtCross *cross, guint32 number)
+{
+	return &g_array_index(cross->pairs, KmtCrossPair, number);
+}
+
+static guint64 hash_pair(const KmtCross *cross, const KmtCrossPair *p)
+{
+	return kmt_hash(kmt_hash(cross->seed, p->alloc.address),
+			p->free_site + p->alloc.kind);
+}
+
+static guint64 pair_hash(gconstpointer user, guint32 number)
+{
+	return hash_pair(user, pair_at(user, number));
+}
+
+static gboolean pair_equal(gconstpointer user, guint32 number,
+			   gconstpointer key)
+{
+	const KmtCrossPair *x = pair_at(user, number), *y = key;
 
 	return x->alloc.address == y->alloc.address &&
 	       x->alloc.kind == y->alloc.kind && x->free_site == y->free_site;
@@ -22,36 +57,66 @@ static gboolean pair_equal(gconstpointer a, gconstpointer b)
 KmtCross *kmt_cross_new(guint n_cpus)
 {
 	KmtCross *cross = g_new0(KmtCross, 1);
-	guint i;
 
 	cross->seed = kmt_hash_seed();
 	cross->n_cpus = n_cpus;
-	for (i = 0; i < KMT_N_LAYERS; i++)
-		cross->matrix[i] = g_new0(KmtCrossSum *, n_cpus);
-	cross->pairs =
-		g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
+	cross->cells = g_array_new(FALSE, FALSE, sizeof(KmtCrossCell));
+	cross->pairs = g_array_new(FALSE, FALSE, sizeof(KmtCrossPair));
+	kmt_index_init(&cross->cell_index, cell_hash, cell_equal);
+	kmt_index_init(&cross->pair_index, pair_hash, pair_equal);
 	return cross;
 }
 
 void kmt_cross_free(KmtCross *cross)
 {
-	guint layer, i;
-
 	if (!cross)
 		return;
-	for (layer = 0; layer < KMT_N_LAYERS; layer++) {
-		for (i = 0; i < cross->n_cpus; i++)
-			g_free(cross->matrix[layer][i]);
-		g_free(cross->matrix[layer]);
-	}
-	g_hash_table_unref(cross->pairs);
+	g_array_unref(cross->cells);
+	g_array_unref(cross->pairs);
+	kmt_index_clear(&cross->cell_index);
+	kmt_index_clear(&cross->pair_index);
 	g_free(cross);
+}
+
+/* Returns TRUE if the sum is above G_MAXUINT64, which it then becomes. */
+static gboolean add_bytes(KmtCrossSum *sum, guint64 bytes)
+{
+	if (!__builtin_add_overflow(sum->bytes, bytes, &sum->bytes))
+		return FALSE;
+	sum->bytes = G_MAXUINT64;
+	return TRUE;
 }
 
 static gboolean add(KmtCrossSum *sum, guint64 bytes)
 {
 	sum->frees++;
-	return __builtin_add_overflow(sum->bytes, bytes, &sum->bytes);
+	return add_bytes(sum, bytes);
+}
+
+static KmtCrossSum *find_cell(KmtCross *cross, const KmtCrossCell *key)
+{
+	guint64 hash = hash_cell(cross, key);
+	guint32 n = kmt_index_find(&cross->cell_index, cross, hash, key);
+
+	if (n == KMT_INDEX_NONE) {
+		n = cross->cells->len;
+		g_array_append_vals(cross->cells, key, 1);
+		kmt_index_add(&cross->cell_index, cross, hash);
+	}
+	return &g_array_index(cross->cells, KmtCrossCell, n).sum;
+}
+
+static KmtCrossSum *find_pair(KmtCross *cross, const KmtCrossPair *key)
+{
+	guint64 hash = hash_pair(cross, key);
+	guint32 n = kmt_index_find(&cross->pair_index, cross, hash, key);
+
+	if (n == KMT_INDEX_NONE) {
+		n = cross->pairs->len;
+		g_array_append_vals(cross->pairs, key, 1);
+		kmt_index_add(&cross->pair_index, cross, hash);
+	}
+	return &g_array_index(cross->pairs, KmtCrossPair, n).sum;
 }
 
 gboolean kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc,
@@ -59,52 +124,59 @@ gboolean kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc,
 		       guint64 bytes)
 {
 	/* kmt_layers is in the order of spaces. */
-	KmtCrossSum **row =
-		&cross->matrix[kmt_space_of(alloc->kind)][alloc_cpu];
-	gboolean overflow;
-	KmtCrossPair key = {.alloc = *alloc, .free_site = free_site}, *pair;
+	const KmtCrossCell cell = {.layer = kmt_space_of(alloc->kind),
+				   .from = (guint16)alloc_cpu,
+				   .to = (guint16)free_cpu};
+	const KmtCrossPair pair = {.alloc = *alloc, .free_site = free_site};
+	gboolean overflow = add(find_cell(cross, &cell), bytes);
 
-	if (!*row)
-		*row = g_new0(KmtCrossSum, cross->n_cpus);
-	overflow = add(&(*row)[free_cpu], bytes);
 	if (alloc_cpu == free_cpu)
 		return overflow;
-	key.hash = (guint)kmt_hash(kmt_hash(cross->seed, alloc->address),
-				   free_site + alloc->kind);
-	pair = g_hash_table_lookup(cross->pairs, &key);
-	if (!pair) {
-		pair = g_new(KmtCrossPair, 1);
-		*pair = key;
-		g_hash_table_add(cross->pairs, pair);
-	}
-	return add(&pair->sum, bytes) || overflow;
+	return add(find_pair(cross, &pair), bytes) || overflow;
+}
+
+static int compare(guint64 a, guint64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_cells(gconstpointer a, gconstpointer b)
+{
+	const KmtCrossCell *x = a, *y = b;
+
+	if (x->layer != y->layer)
+		return compare(x->layer, y->layer);
+	return x->from != y->from ? compare(x->from, y->from)
+				  : compare(x->to, y->to);
+}
+
+void kmt_cross_sum_add(KmtCrossSum *sum, const KmtCrossSum *other)
+{
+	if (__builtin_add_overflow(sum->frees, other->frees, &sum->frees))
+		sum->frees = G_MAXUINT64;
+	add_bytes(sum, other->bytes);
 }
 
 static int compare_pairs(gconstpointer a, gconstpointer b)
 {
-	const KmtCrossPair *x = *(const KmtCrossPair *const *)a;
-	const KmtCrossPair *y = *(const KmtCrossPair *const *)b;
+	const KmtCrossPair *x = a, *y = b;
 
 	if (x->sum.bytes != y->sum.bytes)
-		return x->sum.bytes > y->sum.bytes ? -1 : 1;
+		return compare(y->sum.bytes, x->sum.bytes);
 	if (x->sum.frees != y->sum.frees)
-		return x->sum.frees > y->sum.frees ? -1 : 1;
+		return compare(y->sum.frees, x->sum.frees);
 	if (x->alloc.address != y->alloc.address)
-		return x->alloc.address < y->alloc.address ? -1 : 1;
+		return compare(x->alloc.address, y->alloc.address);
 	if (x->free_site != y->free_site)
-		return x->free_site < y->free_site ? -1 : 1;
+		return compare(x->free_site, y->free_site);
 	return (int)x->alloc.kind - (int)y->alloc.kind;
 }
 
-GPtrArray *kmt_cross_pairs(const KmtCross *cross)
+void kmt_cross_sort(KmtCross *cross)
 {
-	GPtrArray *pairs = g_ptr_array_new();
-	GHashTableIter iter;
-	gpointer pair;
-
-	g_hash_table_iter_init(&iter, cross->pairs);
-	while (g_hash_table_iter_next(&iter, &pair, NULL))
-		g_ptr_array_add(pairs, pair);
-	g_ptr_array_sort(pairs, compare_pairs);
-	return pairs;
+	/* Their numbers change. */
+	kmt_index_clear(&cross->cell_index);
+	kmt_index_clear(&cross->pair_index);
+	g_array_sort(cross->cells, compare_cells);
+	g_array_sort(cross->pairs, compare_pairs);
 }

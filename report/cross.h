@@ -3,6 +3,7 @@
 #ifndef KMEMTRACE_REPORT_CROSS_H
 #define KMEMTRACE_REPORT_CROSS_H
 
+#include "report/index.h"
 #include "report/tally.h"
 
 typedef struct {
@@ -10,35 +11,47 @@ typedef struct {
 	guint64 bytes; /* allocated */
 } KmtCrossSum;
 
+/* Add other to sum.  What is above G_MAXUINT64 becomes G_MAXUINT64. */
+void kmt_cross_sum_add(KmtCrossSum *sum, const KmtCrossSum *other);
+
 /* Objects of one call site freed by another on another CPU. */
 typedef struct {
 	KmtTallySite alloc;
 	guint64 free_site;
 	KmtCrossSum sum;
-	guint hash; /* private */
 } KmtCrossPair;
 
+/* Objects of one CPU freed by one CPU. */
+typedef struct {
+	guint32 layer; /* index in kmt_layers */
+	guint16 from;  /* the CPUs, by their index among the files */
+	guint16 to;
+	KmtCrossSum sum;
+} KmtCrossCell;
+
+/* No more than there are frees, however many CPUs and call sites there are. */
 typedef struct {
 	guint n_cpus;
-	/* [place in kmt_layers][allocating][freeing], all frees that found
-	 * their object; NULL for a CPU with none. */
-	KmtCrossSum **matrix[KMT_N_LAYERS];
+	GArray *cells; /* of KmtCrossCell, of all frees that found their
+			* object */
+	GArray *pairs; /* of KmtCrossPair */
 	/* private: */
-	GHashTable *pairs; /* of KmtCrossPair */
-	guint64 seed;	   /* of their hash */
+	KmtIndex cell_index, pair_index;
+	guint64 seed; /* of the hashes */
 } KmtCross;
 
 KmtCross *kmt_cross_new(guint n_cpus);
 void kmt_cross_free(KmtCross *cross);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCross, kmt_cross_free)
 
-/* CPUs by their place among the files.  Returns whether a sum of bytes is above
+/* CPUs by their index among the files.  Returns whether a sum of bytes is above
  * 2^64 - 1. */
 gboolean kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc,
 		       guint alloc_cpu, guint64 free_site, guint free_cpu,
 		       guint64 bytes);
 
-/* Of const KmtCrossPair, most bytes first; the array is the caller's. */
-GPtrArray *kmt_cross_pairs(const KmtCross *cross);
+/* All is added: sorts cells by layer, from and to, and pairs by bytes, most
+ * first. */
+void kmt_cross_sort(KmtCross *cross);
 
 #endif

@@ -55,11 +55,14 @@ GET_TOTAL(live_bytes_alloc)
 static KmtFigure get_reused(const Subject *s)
 {
 	const KmtTotals *t = s->totals;
+	guint64 known;
 
+	/* Saturated figures of a sample may have no sum. */
 	if (s->aggregate->groups->options.filter->starts_later ||
-	    t->allocs < t->frees + t->live_objects)
+	    __builtin_add_overflow(t->frees, t->live_objects, &known) ||
+	    t->allocs < known)
 		return none();
-	return integer(t->allocs - t->frees - t->live_objects);
+	return integer(t->allocs - known);
 }
 
 static KmtFigure waste(KmtWaste w)

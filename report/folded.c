@@ -44,6 +44,13 @@ static guint64 weight_of(const KmtReport *report, const KmtGroup *group)
 		       : figure.integer;
 }
 
+/* A sum above G_MAXUINT64 becomes G_MAXUINT64. */
+static void add(guint64 *sum, guint64 weight)
+{
+	if (__builtin_add_overflow(*sum, weight, sum))
+		*sum = G_MAXUINT64;
+}
+
 /* What --lines left out, so that the others are as wide as they are. */
 static void print_others(const KmtReport *report, const KmtTable *table,
 			 FILE *out)
@@ -52,8 +59,8 @@ static void print_others(const KmtReport *report, const KmtTable *table,
 	guint i;
 
 	for (i = table->n_shown; i < table->n_rows; i++)
-		others[table->rows[i]->kind] +=
-			weight_of(report, table->rows[i]);
+		add(&others[table->rows[i]->kind],
+		    weight_of(report, table->rows[i]));
 	for (i = 0; i < KMT_N_KINDS; i++)
 		if (others[i])
 			fprintf(out, "%s;(others) %" G_GUINT64_FORMAT "\n",

@@ -6,40 +6,79 @@
 #include "cli/text.h"
 #include "report/groups.h"
 
-#define INITIAL_GROUPS 1024
-
 /* The pid of records that have none. */
 #define NO_PID G_MAXUINT64
 
-/* The key of a group: n words, the first of which is its kind. */
-typedef struct {
-	guint n;
-	guint hash;
-	guint64 words[];
-} Key;
+/* ---- keys ---- */
 
-static guint key_hash(gconstpointer p)
+static guint n_words(const KmtGroups *groups)
 {
-	return ((const Key *)p)->hash;
+	return groups->options.by->n + 1;
 }
 
-static gboolean key_equal(gconstpointer a, gconstpointer b)
+static const guint64 *key_of(const KmtGroups *groups, guint32 number)
 {
-	const Key *x = a, *y = b;
+	return &groups->keys[number / KMT_GROUPS_CHUNK]
+			    [number % KMT_GROUPS_CHUNK * n_words(groups)];
+}
+
+static guint64 hash_words(const KmtGroups *groups, const guint64 *words,
+			  guint n)
+{
+	guint64 hash = groups->seed;
+	guint i;
+
+	for (i = 0; i < n; i++)
+		hash = kmt_hash(hash, words[i]);
+	return hash;
+}
+
+static guint64 key_hash(gconstpointer user, guint32 number)
+{
+	return hash_words(user, key_of(user, number), n_words(user));
+}
+
+static gboolean key_equal(gconstpointer user, guint32 number, gconstpointer key)
+{
+	return memcmp(key_of(user, number), key,
+		      n_words(user) * sizeof(guint64)) == 0;
+}
+
+static guint64 text_hash(gconstpointer user, guint32 number)
+{
+	const KmtGroups *groups = user;
+
+	return kmt_hash(groups->seed,
+			kmt_str_hash(groups->texts->pdata[number]));
+}
+
+static gboolean text_equal(gconstpointer user, guint32 number,
+			   gconstpointer key)
+{
+	const KmtGroups *groups = user;
+
+	return strcmp(groups->texts->pdata[number], key) == 0;
+}
+
+static const KmtChain *chain_at(const KmtGroups *groups, guint64 number)
+{
+	return &g_array_index(groups->chains, KmtChain, number);
+}
+
+static guint64 chain_hash(gconstpointer user, guint32 number)
+{
+	const KmtChain *chain = chain_at(user, number);
+
+	return hash_words(user, chain->addresses, chain->n);
+}
+
+static gboolean chain_equal(gconstpointer user, guint32 number,
+			    gconstpointer key)
+{
+	const KmtChain *x = chain_at(user, number), *y = key;
 
 	return x->n == y->n &&
-	       memcmp(x->words, y->words, x->n * sizeof(guint64)) == 0;
-}
-
-/* Where no ledger lies across lines of the cache. */
-static void add_ledgers(KmtGroups *groups)
-{
-	guint32 chunk = groups->n_groups / KMT_LEDGER_CHUNK;
-
-	groups->ledger_chunks =
-		g_renew(KmtLedger *, groups->ledger_chunks, chunk + 1);
-	groups->ledger_chunks[chunk] = g_aligned_alloc0(
-		KMT_LEDGER_CHUNK, sizeof(KmtLedger), _Alignof(KmtLedger));
+	       memcmp(x->addresses, y->addresses, x->n * sizeof(guint64)) == 0;
 }
 
 KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
@@ -50,17 +89,21 @@ KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 	groups->options = *options;
 	groups->cells = cells;
 	groups->seed = kmt_hash_seed();
-	groups->n_allocated = INITIAL_GROUPS;
-	groups->groups = g_new(KmtGroup, INITIAL_GROUPS);
-	groups->numbers =
-		g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
-	groups->texts = g_hash_table_new(kmt_str_hash, g_str_equal);
-	groups->text_of = g_ptr_array_new_with_free_func(g_free);
-	groups->chains =
-		g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-	groups->chain_numbers =
-		g_hash_table_new_full(kmt_str_hash, g_str_equal, g_free, NULL);
+	kmt_index_init(&groups->index, key_hash, key_equal);
+	groups->text_bytes = g_string_chunk_new(4096);
+	groups->texts = g_ptr_array_new();
+	kmt_index_init(&groups->text_index, text_hash, text_equal);
+	groups->comms = g_hash_table_new(NULL, NULL);
+	groups->chains = g_array_new(FALSE, FALSE, sizeof(KmtChain));
+	kmt_index_init(&groups->chain_index, chain_hash, chain_equal);
 	return groups;
+}
+
+static void clear_detail(KmtDetail *detail)
+{
+	kmt_histogram_clear(&detail->lifetimes);
+	kmt_histogram_clear(&detail->sizes);
+	kmt_histogram_clear(&detail->ages);
 }
 
 void kmt_groups_free(KmtGroups *groups)
@@ -69,60 +112,53 @@ void kmt_groups_free(KmtGroups *groups)
 
 	if (!groups)
 		return;
-	for (i = 0; i < groups->n_groups; i++) {
-		KmtDetail *detail = groups->groups[i].detail;
-
-		if (!detail)
-			continue;
-		kmt_histogram_clear(&detail->lifetimes);
-		kmt_histogram_clear(&detail->sizes);
-		kmt_histogram_clear(&detail->ages);
-		g_free(detail->live_bytes);
-		g_free(detail);
+	for (i = 0; groups->options.details && i < groups->n_groups; i++)
+		clear_detail(kmt_groups_detail(groups, i));
+	for (i = 0; i < groups->n_groups; i += KMT_GROUPS_CHUNK) {
+		g_aligned_free(groups->states[i / KMT_GROUPS_CHUNK]);
+		g_free(groups->keys[i / KMT_GROUPS_CHUNK]);
+		if (groups->options.details)
+			g_free(groups->details[i / KMT_GROUPS_CHUNK]);
 	}
-	g_hash_table_unref(groups->numbers);
-	g_hash_table_unref(groups->texts);
-	g_ptr_array_unref(groups->text_of);
-	g_ptr_array_unref(groups->chains);
-	g_hash_table_unref(groups->chain_numbers);
-	g_free(groups->groups);
-	for (i = 0;
-	     i < (groups->n_groups + KMT_LEDGER_CHUNK - 1) / KMT_LEDGER_CHUNK;
-	     i++)
-		g_aligned_free(groups->ledger_chunks[i]);
-	g_free(groups->ledger_chunks);
+	g_free(groups->states);
+	g_free(groups->keys);
+	g_free(groups->details);
+	kmt_index_clear(&groups->index);
+	g_string_chunk_free(groups->text_bytes);
+	g_ptr_array_unref(groups->texts);
+	kmt_index_clear(&groups->text_index);
+	g_hash_table_unref(groups->comms);
+	g_array_unref(groups->chains);
+	kmt_index_clear(&groups->chain_index);
 	g_free(groups);
 }
 
 /* ---- values ---- */
 
-/* Takes text. */
-static guint64 text_number(KmtGroups *groups, char *text)
+static guint64 text_number(KmtGroups *groups, const char *text)
 {
-	gpointer found;
+	guint64 hash = kmt_hash(groups->seed, kmt_str_hash(text));
+	guint32 number =
+		kmt_index_find(&groups->text_index, groups, hash, text);
 
-	if (g_hash_table_lookup_extended(groups->texts, text, NULL, &found)) {
-		g_free(text);
-		return GPOINTER_TO_UINT(found);
-	}
-	g_hash_table_insert(groups->texts, text,
-			    GUINT_TO_POINTER(groups->text_of->len));
-	g_ptr_array_add(groups->text_of, text);
-	return groups->text_of->len - 1;
+	if (number != KMT_INDEX_NONE)
+		return number;
+	g_ptr_array_add(groups->texts,
+			g_string_chunk_insert(groups->text_bytes, text));
+	kmt_index_add(&groups->text_index, groups, hash);
+	return groups->texts->len - 1;
 }
 
 static guint64 function_value(KmtGroups *groups, guint64 address)
 {
+	g_autofree char *text = NULL;
 	KmtSymbol symbol;
-	char *text;
 
 	if (!kmt_names_symbol(groups->options.names, address, &symbol))
 		text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
 	else if (symbol.module)
 		text = g_strdup_printf("%s [%s]", symbol.name, symbol.module);
-	else
-		text = g_strdup(symbol.name);
-	return text_number(groups, text);
+	return text_number(groups, text ? text : symbol.name);
 }
 
 static guint64 module_value(KmtGroups *groups, guint64 address)
@@ -132,7 +168,7 @@ static guint64 module_value(KmtGroups *groups, guint64 address)
 
 	if (kmt_names_symbol(groups->options.names, address, &symbol))
 		module = symbol.module ? symbol.module : "vmlinux";
-	return text_number(groups, g_strdup(module));
+	return text_number(groups, module);
 }
 
 static guint64 directory_value(KmtGroups *groups, guint64 address)
@@ -140,8 +176,18 @@ static guint64 directory_value(KmtGroups *groups, guint64 address)
 	const char *directory =
 		kmt_names_directory(groups->options.names, address);
 
-	return text_number(groups,
-			   g_strdup(directory ? directory : "(unknown)"));
+	return text_number(groups, directory ? directory : "(unknown)");
+}
+
+/* The name of the cache that a record of version 2 has; NULL if it has none. */
+static const char *cache_name(const KmtGroups *groups, const KmtCell *cell)
+{
+	const KmtCache *cache = NULL;
+
+	if (cell->has_owner && cell->cache)
+		cache = kmt_record_tables_cache(groups->options.tables,
+						cell->cache);
+	return cache ? cache->name : NULL;
 }
 
 /* Version 1 of the record does not say which cache: what can be told apart is
@@ -150,43 +196,55 @@ static guint64 directory_value(KmtGroups *groups, guint64 address)
 static guint64 cache_value(KmtGroups *groups, const KmtCell *cell,
 			   guint64 bytes_alloc)
 {
-	const KmtCache *cache = NULL;
+	const char *name = cache_name(groups, cell);
+	g_autofree char *text = NULL;
 	guint order = 0;
 
-	if (cell->has_owner && cell->cache)
-		cache = kmt_record_tables_cache(groups->options.tables,
-						cell->cache);
-	if (cache)
-		return text_number(groups, kmt_printable(cache->name));
+	if (name) {
+		text = kmt_printable(name);
+		return text_number(groups, text);
+	}
 	switch ((KmtKind)cell->type) {
 	case KMT_KIND_KMALLOC:
-		return text_number(groups,
-				   g_strdup_printf("kmalloc-%" G_GUINT64_FORMAT,
-						   bytes_alloc));
+		text = g_strdup_printf("kmalloc-%" G_GUINT64_FORMAT,
+				       bytes_alloc);
+		break;
 	case KMT_KIND_CACHE:
-		return text_number(
-			groups, g_strdup_printf("(objects of %" G_GUINT64_FORMAT
-						" bytes)",
-						bytes_alloc));
+		text = g_strdup_printf("(objects of %" G_GUINT64_FORMAT
+				       " bytes)",
+				       bytes_alloc);
+		break;
 	case KMT_KIND_PERCPU:
-		return text_number(groups, g_strdup("(per-CPU memory)"));
+		return text_number(groups, "(per-CPU memory)");
 	case KMT_KIND_VMALLOC:
-		return text_number(groups, g_strdup("(vmalloc)"));
+		return text_number(groups, "(vmalloc)");
 	default:
 		while (order < 32 &&
 		       bytes_alloc > (G_GUINT64_CONSTANT(4096) << order))
 			order++;
-		return text_number(
-			groups, g_strdup_printf("(pages of order %u)", order));
+		text = g_strdup_printf("(pages of order %u)", order);
 	}
+	return text_number(groups, text);
 }
 
 static guint64 comm_value(KmtGroups *groups, const KmtCell *cell)
 {
+	g_autofree char *text = NULL;
+	gpointer found;
+	guint64 number;
+
 	if (!cell->has_owner)
-		return text_number(groups, g_strdup("(not recorded)"));
-	return text_number(groups, cell->comm ? kmt_printable(cell->comm)
-					      : g_strdup("(unknown)"));
+		return text_number(groups, "(not recorded)");
+	if (!cell->comm)
+		return text_number(groups, "(unknown)");
+	if (g_hash_table_lookup_extended(groups->comms, cell->comm, NULL,
+					 &found))
+		return GPOINTER_TO_UINT(found);
+	text = kmt_printable(cell->comm);
+	number = text_number(groups, text);
+	g_hash_table_insert(groups->comms, (gpointer)cell->comm,
+			    GUINT_TO_POINTER(number));
+	return number;
 }
 
 static guint64 context_value(KmtGroups *groups, const KmtCell *cell)
@@ -199,66 +257,55 @@ static guint64 context_value(KmtGroups *groups, const KmtCell *cell)
 		context = "hardirq";
 	else if (cell->context & KMEMTRACE_FLAG_SOFTIRQ)
 		context = "softirq";
-	return text_number(groups, g_strdup(context));
+	return text_number(groups, context);
 }
 
-/* The stack of a cell; without one, its call site alone. */
-static const guint64 *chain_of(const KmtGroups *groups, const KmtCell *cell,
-			       guint *n)
+/* The stack of a lot's cell; without one, its call site alone. */
+static KmtChain chain_of(const KmtGroups *groups, guint32 lot,
+			 const KmtCell *cell)
 {
-	const guint64 *chain = NULL;
+	KmtChain chain = {NULL, 0};
 
 	if (cell->has_owner && cell->stack != KMEMTRACE_STACK_NONE)
-		chain = kmt_record_tables_stack(groups->options.tables,
-						cell->stack, n);
-	if (chain)
-		return chain;
-	*n = 1;
-	return &cell->call_site;
+		chain.addresses = kmt_record_tables_stack(
+			groups->options.tables, cell->stack, &chain.n);
+	if (!chain.addresses)
+		chain = (KmtChain){kmt_cells_site(groups->cells, lot), 1};
+	return chain;
 }
 
 /* By its addresses, as two boots' stacks may be the same. */
-static guint64 stack_value(KmtGroups *groups, const KmtCell *cell)
+static guint64 stack_value(KmtGroups *groups, guint32 lot, const KmtCell *cell)
 {
-	g_autoptr(GString) key = g_string_new(NULL);
-	const guint64 *chain;
-	GArray *copy;
-	gpointer found;
-	guint n, i;
+	KmtChain chain = chain_of(groups, lot, cell);
+	guint64 hash = hash_words(groups, chain.addresses, chain.n);
+	guint32 number =
+		kmt_index_find(&groups->chain_index, groups, hash, &chain);
 
-	chain = chain_of(groups, cell, &n);
-	for (i = 0; i < n; i++)
-		g_string_append_printf(key, "%" G_GINT64_MODIFIER "x,",
-				       chain[i]);
-	if (g_hash_table_lookup_extended(groups->chain_numbers, key->str, NULL,
-					 &found))
-		return GPOINTER_TO_UINT(found);
-	copy = g_array_sized_new(FALSE, FALSE, sizeof(guint64), n);
-	g_array_append_vals(copy, chain, n);
-	g_hash_table_insert(groups->chain_numbers, g_strdup(key->str),
-			    GUINT_TO_POINTER(groups->chains->len));
-	g_ptr_array_add(groups->chains, copy);
+	if (number != KMT_INDEX_NONE)
+		return number;
+	g_array_append_val(groups->chains, chain);
+	kmt_index_add(&groups->chain_index, groups, hash);
 	return groups->chains->len - 1;
 }
 
 /* The first of those who called each other that is not known to do so for
  * others; if all are, the call site. */
-static guint64 owner_value(KmtGroups *groups, const KmtCell *cell)
+static guint64 owner_value(KmtGroups *groups, guint32 lot, const KmtCell *cell)
 {
-	const guint64 *chain;
+	KmtChain chain = chain_of(groups, lot, cell);
 	KmtSymbol symbol;
-	guint n, i;
+	guint i;
 
-	chain = chain_of(groups, cell, &n);
-	for (i = 0; groups->options.skip && i < n; i++)
-		if (!kmt_names_symbol(groups->options.names, chain[i],
+	for (i = 0; groups->options.skip && i < chain.n; i++)
+		if (!kmt_names_symbol(groups->options.names, chain.addresses[i],
 				      &symbol) ||
 		    !kmt_skip_matches(groups->options.skip, symbol.name))
-			return function_value(groups, chain[i]);
+			return function_value(groups, chain.addresses[i]);
 	return function_value(groups, cell->call_site);
 }
 
-static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
+static guint64 value_of(KmtGroups *groups, KmtDimension dimension, guint32 lot,
 			const KmtCell *cell, guint64 bytes_alloc)
 {
 	const KmtCpuFile *file =
@@ -292,9 +339,9 @@ static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
 	case KMT_BY_MARK:
 		return cell->phase;
 	case KMT_BY_OWNER:
-		return owner_value(groups, cell);
+		return owner_value(groups, lot, cell);
 	case KMT_BY_STACK:
-		return stack_value(groups, cell);
+		return stack_value(groups, lot, cell);
 	case KMT_BY_GFP:
 	default:
 		return cell->gfp_flags;
@@ -303,55 +350,47 @@ static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
 
 /* ---- groups ---- */
 
-static guint32 new_group(KmtGroups *groups, KmtKind kind, const guint64 *values)
+/* Where no ledger lies across lines of the cache. */
+static void add_chunk(KmtGroups *groups)
 {
-	KmtGroup *group;
+	guint32 chunk = groups->n_groups / KMT_GROUPS_CHUNK;
 
-	if (groups->n_groups == groups->n_allocated) {
-		groups->n_allocated *= 2;
-		groups->groups =
-			g_renew(KmtGroup, groups->groups, groups->n_allocated);
-	}
-	if (groups->n_groups % KMT_LEDGER_CHUNK == 0)
-		add_ledgers(groups);
-	group = &groups->groups[groups->n_groups];
-	memset(group, 0, sizeof(*group));
-	group->kind = kind;
-	group->values = values;
-	if (groups->options.details) {
-		group->detail = g_new0(KmtDetail, 1);
-		group->detail->live_bytes =
-			g_new0(guint64, MAX(1, groups->options.n_windows));
-	}
-	return groups->n_groups++;
+	groups->states = g_renew(KmtGroupState *, groups->states, chunk + 1);
+	groups->states[chunk] =
+		g_aligned_alloc0(KMT_GROUPS_CHUNK, sizeof(KmtGroupState),
+				 _Alignof(KmtGroupState));
+	groups->keys = g_renew(guint64 *, groups->keys, chunk + 1);
+	groups->keys[chunk] =
+		g_new(guint64, KMT_GROUPS_CHUNK * n_words(groups));
+	if (!groups->options.details)
+		return;
+	groups->details = g_renew(KmtDetail *, groups->details, chunk + 1);
+	groups->details[chunk] = g_new0(KmtDetail, KMT_GROUPS_CHUNK);
 }
 
-static guint32 find_group(KmtGroups *groups, const KmtCell *cell,
+static guint32 find_group(KmtGroups *groups, guint32 lot, const KmtCell *cell,
 			  guint64 bytes_alloc)
 {
 	const KmtBy *by = groups->options.by;
-	gsize bytes = sizeof(Key) + (by->n + 1) * sizeof(guint64);
-	Key *key = g_malloc0(bytes);
-	guint64 hash = groups->seed;
-	gpointer found;
+	guint64 key[1 + KMT_N_DIMENSIONS], hash;
+	guint32 number;
 	guint i;
 
-	key->n = by->n + 1;
-	key->words[0] =
-		by->kinds ? cell->type : kmt_kind_layer((KmtKind)cell->type);
+	key[0] = by->kinds ? cell->type : kmt_kind_layer((KmtKind)cell->type);
 	for (i = 0; i < by->n; i++)
-		key->words[i + 1] =
-			value_of(groups, by->dimensions[i], cell, bytes_alloc);
-	for (i = 0; i < key->n; i++)
-		hash = kmt_hash(hash, key->words[i]);
-	key->hash = (guint)hash;
-	if (g_hash_table_lookup_extended(groups->numbers, key, NULL, &found)) {
-		g_free(key);
-		return GPOINTER_TO_UINT(found);
-	}
-	i = new_group(groups, (KmtKind)key->words[0], key->words + 1);
-	g_hash_table_insert(groups->numbers, key, GUINT_TO_POINTER(i));
-	return i;
+		key[i + 1] = value_of(groups, by->dimensions[i], lot, cell,
+				      bytes_alloc);
+	hash = hash_words(groups, key, n_words(groups));
+	number = kmt_index_find(&groups->index, groups, hash, key);
+	if (number != KMT_INDEX_NONE)
+		return number;
+	number = groups->n_groups;
+	if (number % KMT_GROUPS_CHUNK == 0)
+		add_chunk(groups);
+	memcpy((guint64 *)key_of(groups, number), key,
+	       n_words(groups) * sizeof(guint64));
+	kmt_index_add(&groups->index, groups, hash);
+	return groups->n_groups++;
 }
 
 guint32 kmt_groups_get(KmtGroups *groups, guint32 lot)
@@ -364,7 +403,7 @@ guint32 kmt_groups_get(KmtGroups *groups, guint32 lot)
 	if (!kmt_filter_cell(o->filter, &cell, file->cpu, o->names) ||
 	    !kmt_filter_size(o->filter, bytes.req))
 		return KMT_NO_GROUP;
-	return find_group(groups, &cell, bytes.alloc);
+	return find_group(groups, lot, &cell, bytes.alloc);
 }
 
 void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
@@ -372,13 +411,21 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 	guint32 i;
 
 	for (i = 0; i < groups->n_groups; i++) {
-		KmtGroup *group = &groups->groups[i];
-		const KmtLedger *l = kmt_groups_ledger(groups, i);
+		const guint64 *key = key_of(groups, i);
+		const KmtLedger l = *kmt_groups_ledger(groups, i);
 
-		group->totals = kmt_ledger_totals(l);
-		/* What did not change since that peak is what it was then. */
-		group->at_peak =
-			l->epoch == epochs[group->kind] ? l->at_peak : l->live;
+		*kmt_groups_at(groups, i) = (KmtGroup){
+			.kind = (KmtKind)key[0],
+			.values = key + 1,
+			.totals = kmt_ledger_totals(&l),
+			/* What did not change since that peak is what it was
+			 * then. */
+			.at_peak =
+				l.epoch == epochs[key[0]] ? l.at_peak : l.live,
+			.detail = groups->options.details
+					  ? kmt_groups_detail(groups, i)
+					  : NULL,
+		};
 	}
 }
 
@@ -387,10 +434,10 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 const guint64 *kmt_groups_chain(const KmtGroups *groups, const KmtGroup *group,
 				guint i, guint *n)
 {
-	const GArray *chain = groups->chains->pdata[group->values[i]];
+	const KmtChain *chain = chain_at(groups, group->values[i]);
 
-	*n = chain->len;
-	return &g_array_index(chain, guint64, 0);
+	*n = chain->n;
+	return chain->addresses;
 }
 
 /* "callee < caller < its caller" */
@@ -433,7 +480,7 @@ char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
 	case KMT_BY_COMM:
 	case KMT_BY_CONTEXT:
 	case KMT_BY_OWNER:
-		return g_strdup(groups->text_of->pdata[value]);
+		return g_strdup(groups->texts->pdata[value]);
 	case KMT_BY_STACK:
 		return chain_text(groups, group, i);
 	case KMT_BY_PID:
@@ -486,18 +533,17 @@ gboolean kmt_groups_address(const KmtGroups *groups, const KmtGroup *group,
 }
 
 /* By the innermost addresses first. */
-static int compare_chains(const GArray *a, const GArray *b)
+static int compare_chains(const KmtChain *a, const KmtChain *b)
 {
 	guint i;
 
-	for (i = 0; i < MIN(a->len, b->len); i++) {
-		guint64 x = g_array_index(a, guint64, i);
-		guint64 y = g_array_index(b, guint64, i);
+	for (i = 0; i < MIN(a->n, b->n); i++) {
+		guint64 x = a->addresses[i], y = b->addresses[i];
 
 		if (x != y)
 			return x < y ? -1 : 1;
 	}
-	return a->len < b->len ? -1 : a->len > b->len;
+	return a->n < b->n ? -1 : a->n > b->n;
 }
 
 /* By text: its number says nothing. */
@@ -512,11 +558,9 @@ static int compare_values(const KmtGroups *groups, guint i, guint64 a,
 	case KMT_BY_COMM:
 	case KMT_BY_CONTEXT:
 	case KMT_BY_OWNER:
-		return strcmp(groups->text_of->pdata[a],
-			      groups->text_of->pdata[b]);
+		return strcmp(groups->texts->pdata[a], groups->texts->pdata[b]);
 	case KMT_BY_STACK:
-		return compare_chains(groups->chains->pdata[a],
-				      groups->chains->pdata[b]);
+		return compare_chains(chain_at(groups, a), chain_at(groups, b));
 	case KMT_BY_NODE:
 		return (gint64)a < (gint64)b ? -1 : (gint64)a > (gint64)b;
 	default:

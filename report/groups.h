@@ -9,10 +9,19 @@
 #include "report/dimension.h"
 #include "report/filter.h"
 #include "report/histogram.h"
+#include "report/index.h"
 #include "report/ledger.h"
 #include "report/phases.h"
 #include "symbols/names.h"
 #include "symbols/skip.h"
+
+/* How the live bytes of a group change from window to window. */
+typedef struct {
+	guint64 first; /* at the end of the first window, and */
+	guint64 last;  /* at that of the last one that was seen */
+	guint32 seen;  /* windows whose end was seen */
+	guint32 grown; /* windows with more at their end than at their start */
+} KmtGrowth;
 
 /* What is kept only if somebody asked for it. */
 typedef struct {
@@ -20,7 +29,7 @@ typedef struct {
 	KmtHistogram sizes;	/* bytes requested */
 	KmtHistogram ages;	/* ns, of what is live at the end */
 	guint64 short_lived;	/* freed sooner than the churn limit */
-	guint64 *live_bytes;	/* at the end of each window */
+	KmtGrowth growth;
 } KmtDetail;
 
 typedef struct {
@@ -44,26 +53,43 @@ typedef struct {
 	const KmtCapture *capture;
 	const KmtRecordTables *tables; /* or NULL: records have no owner */
 	const KmtPhases *phases;       /* for KMT_BY_MARK */
-	guint n_windows;	       /* of details; 0: there are none */
 	gboolean details;
 } KmtGroupsOptions;
+
+/* While records are read a group is its ledger, at the end what a report shows
+ * of it. */
+typedef union {
+	KmtLedger ledger;
+	KmtGroup group;
+} KmtGroupState;
+G_STATIC_ASSERT(sizeof(KmtGroupState) == sizeof(KmtLedger));
+
+/* Addresses that called each other, the innermost first. */
+typedef struct {
+	const guint64 *addresses;
+	guint n;
+} KmtChain;
+
+/* Groups are in chunks of so many that do not move. */
+#define KMT_GROUPS_CHUNK 256
 
 typedef struct {
 	KmtGroupsOptions options;
 	const KmtCells *cells;
-	KmtGroup *groups; /* n_groups of them */
-	/* Likewise, in chunks that do not move; kmt_groups_finish() makes
-	 * totals and at_peak of them. */
-	KmtLedger **ledger_chunks;
 	guint32 n_groups;
 	/* private: */
-	guint32 n_allocated;
-	guint64 seed;		   /* of the hash */
-	GHashTable *numbers;	   /* values -> number of the group */
-	GHashTable *texts;	   /* text -> its number */
-	GPtrArray *text_of;	   /* of const char * */
-	GPtrArray *chains;	   /* of GArray of guint64: addresses */
-	GHashTable *chain_numbers; /* hex of the addresses -> number */
+	KmtGroupState **states;
+	KmtDetail **details; /* NULL: there are none */
+	guint64 **keys;	     /* of each group its kind, then its values */
+	KmtIndex index;	     /* by key */
+	guint64 seed;	     /* of the hashes */
+	/* Values that are no numbers: */
+	GStringChunk *text_bytes;
+	GPtrArray *texts; /* of const char *, in text_bytes */
+	KmtIndex text_index;
+	GHashTable *comms; /* name in tables -> number of its text */
+	GArray *chains;	   /* of KmtChain, in cells or tables */
+	KmtIndex chain_index;
 } KmtGroups;
 
 /* What options points to must live as long. */
@@ -72,19 +98,33 @@ KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 void kmt_groups_free(KmtGroups *groups);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtGroups, kmt_groups_free)
 
-/*
- * The group of a lot's objects; KMT_NO_GROUP if the filter does not want them.
- * The number stays; a pointer into groups->groups lives until the next call.
+/* The group of a lot's objects; KMT_NO_GROUP if the filter does not want them.
  */
 guint32 kmt_groups_get(KmtGroups *groups, guint32 lot);
 
-#define KMT_LEDGER_CHUNK 256
-
+/* Before kmt_groups_finish(). */
 static inline KmtLedger *kmt_groups_ledger(const KmtGroups *groups,
 					   guint32 group)
 {
-	return &groups->ledger_chunks[group / KMT_LEDGER_CHUNK]
-				     [group % KMT_LEDGER_CHUNK];
+	return &groups->states[group / KMT_GROUPS_CHUNK]
+			      [group % KMT_GROUPS_CHUNK]
+				      .ledger;
+}
+
+/* options.details must be set. */
+static inline KmtDetail *kmt_groups_detail(const KmtGroups *groups,
+					   guint32 group)
+{
+	return &groups->details[group / KMT_GROUPS_CHUNK]
+			       [group % KMT_GROUPS_CHUNK];
+}
+
+/* After kmt_groups_finish(). */
+static inline KmtGroup *kmt_groups_at(const KmtGroups *groups, guint32 group)
+{
+	return &groups->states[group / KMT_GROUPS_CHUNK]
+			      [group % KMT_GROUPS_CHUNK]
+				      .group;
 }
 
 /* All is read.  epochs: how often the live bytes of each kind were never as

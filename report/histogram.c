@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
+#include <string.h>
+
 #include "report/histogram.h"
 
 /* The smallest value of a bucket. */
@@ -14,6 +16,70 @@ static guint64 lowest(guint bucket)
 	return (guint64)(bucket - shift * 8) << shift;
 }
 
+static KmtHistogramCounts *counts_of(const KmtHistogram *histogram)
+{
+	return histogram->content & 1
+		       ? NULL
+		       : (KmtHistogramCounts *)histogram->content;
+}
+
+static guint64 count(const KmtHistogram *histogram, guint bucket)
+{
+	const KmtHistogramCounts *counts = counts_of(histogram);
+	guint part;
+
+	if (!counts)
+		return histogram->content == 2 * bucket + 1 ? histogram->n : 0;
+	part = counts->index[bucket / 8];
+	return part ? counts->parts[part - 1][bucket % 8] : 0;
+}
+
+static guint64 *counter(KmtHistogram *histogram, guint bucket)
+{
+	KmtHistogramCounts *counts = counts_of(histogram);
+	guint8 *part = &counts->index[bucket / 8];
+
+	if (!*part) {
+		if (counts->n_parts == counts->n_allocated) {
+			counts->n_allocated = MIN(2 * counts->n_allocated,
+						  KMT_HISTOGRAM_PARTS);
+			counts = g_realloc(
+				counts,
+				sizeof(*counts) +
+					counts->n_allocated *
+						sizeof(KmtHistogramPart));
+			histogram->content = (guintptr)counts;
+			part = &counts->index[bucket / 8];
+		}
+		memset(counts->parts[counts->n_parts], 0,
+		       sizeof(KmtHistogramPart));
+		*part = ++counts->n_parts;
+	}
+	return &counts->parts[*part - 1][bucket % 8];
+}
+
+void kmt_histogram_add_first(KmtHistogram *histogram, guint bucket,
+			     guint64 times)
+{
+	guint only = (guint)(histogram->content / 2);
+
+	if (!times)
+		return;
+	if (!histogram->content) {
+		histogram->content = 2 * bucket + 1;
+		return;
+	}
+	if (histogram->content & 1) {
+		KmtHistogramCounts *counts = g_malloc0(
+			sizeof(*counts) + 2 * sizeof(KmtHistogramPart));
+
+		counts->n_allocated = 2;
+		histogram->content = (guintptr)counts;
+		*counter(histogram, only) = histogram->n - times;
+	}
+	*counter(histogram, bucket) += times;
+}
+
 guint64 kmt_histogram_percentile(const KmtHistogram *histogram, guint percent)
 {
 	/* In two parts, as n * percent may not fit. */
@@ -25,14 +91,19 @@ guint64 kmt_histogram_percentile(const KmtHistogram *histogram, guint percent)
 	if (!histogram->n)
 		return 0;
 	rank = MAX(rank, 1);
-	for (i = 0; sum + histogram->buckets[i] < rank; i++)
-		sum += histogram->buckets[i];
+	for (i = 0; i + 1 < KMT_HISTOGRAM_BUCKETS; i++) {
+		guint64 here = count(histogram, i);
+
+		if (here >= rank - sum)
+			break;
+		sum += here;
+	}
 	return lowest(i);
 }
 
 void kmt_histogram_clear(KmtHistogram *histogram)
 {
-	g_free(histogram->buckets);
+	g_free(counts_of(histogram));
 	*histogram = (KmtHistogram){0};
 }
 
@@ -45,7 +116,7 @@ guint64 kmt_histogram_power(const KmtHistogram *histogram, guint power)
 	end = power >= 63
 		      ? KMT_HISTOGRAM_BUCKETS
 		      : kmt_histogram_bucket(G_GUINT64_CONSTANT(2) << power);
-	for (; histogram->n && i < end; i++)
-		sum += histogram->buckets[i];
+	for (; i < end; i++)
+		sum += count(histogram, i);
 	return sum;
 }

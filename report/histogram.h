@@ -2,17 +2,36 @@
 /*
  * How many values of which magnitude: eight buckets for each power of two, so
  * that a value is known to within an eighth of it; values below 16 exactly.
+ *
+ * A capture may have as many histograms as records, most of which then hold one
+ * value.  So a histogram takes 16 bytes while all its values are in one bucket,
+ * and 64 bytes for each power of two that it has values of from then on.
  */
 #ifndef KMEMTRACE_REPORT_HISTOGRAM_H
 #define KMEMTRACE_REPORT_HISTOGRAM_H
 
 #include <glib.h>
 
-#define KMT_HISTOGRAM_BUCKETS (62 * 8)
+#define KMT_HISTOGRAM_PARTS   62
+#define KMT_HISTOGRAM_BUCKETS (KMT_HISTOGRAM_PARTS * 8)
+
+/* The counts of eight buckets. */
+typedef guint64 KmtHistogramPart[8];
 
 typedef struct {
+	/* Buckets 8 i to 8 i + 7 are parts[index[i] - 1]; 0: all are 0. */
+	guint8 index[KMT_HISTOGRAM_PARTS];
+	guint8 n_parts;
+	guint8 n_allocated;
+	KmtHistogramPart parts[];
+} KmtHistogramCounts;
+
+/* All 0: no values. */
+typedef struct {
 	guint64 n;
-	guint64 *buckets; /* KMT_HISTOGRAM_BUCKETS of them; NULL while n is 0 */
+	/* 2 * bucket + 1 while all values are in that bucket, then the address
+	 * of KmtHistogramCounts. */
+	guintptr content;
 } KmtHistogram;
 
 void kmt_histogram_clear(KmtHistogram *histogram);
@@ -27,11 +46,29 @@ static inline guint kmt_histogram_bucket(guint64 value)
 	return shift * 8 + (guint)(value >> shift);
 }
 
-static inline void kmt_histogram_add(KmtHistogram *histogram, guint64 value)
+/* Private: counts, after n, in a bucket that has no counter yet. */
+void kmt_histogram_add_first(KmtHistogram *histogram, guint bucket,
+			     guint64 times);
+
+static inline void kmt_histogram_add(KmtHistogram *histogram, guint64 value,
+				     guint64 times)
 {
-	if (G_UNLIKELY(!histogram->n++))
-		histogram->buckets = g_new0(guint64, KMT_HISTOGRAM_BUCKETS);
-	histogram->buckets[kmt_histogram_bucket(value)]++;
+	guint bucket = kmt_histogram_bucket(value), part;
+	guintptr content = histogram->content;
+
+	histogram->n += times;
+	if (G_LIKELY(content && !(content & 1))) {
+		KmtHistogramCounts *counts = (KmtHistogramCounts *)content;
+
+		part = counts->index[bucket / 8];
+		if (G_LIKELY(part)) {
+			counts->parts[part - 1][bucket % 8] += times;
+			return;
+		}
+	} else if (content == 2 * bucket + 1) {
+		return;
+	}
+	kmt_histogram_add_first(histogram, bucket, times);
 }
 
 /*

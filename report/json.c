@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "cli/json.h"
+#include "cli/capture-json.h"
 #include "report/leaks.h"
 #include "report/marklist.h"
 #include "report/report.h"
+#include "report/scale.h"
 
 static void add_time(KmtJson *builder, const KmtAggregate *aggregate,
 		     const char *key, gint64 time)
@@ -45,18 +46,38 @@ static void add_peak(KmtJson *builder, const KmtAggregate *aggregate,
 	add_time(builder, aggregate, "peak_timestamp", totals->peak_timestamp);
 }
 
-/* What is known of an address beside its name. */
-static void add_place(KmtJson *builder, const KmtNames *names, guint64 address)
+/* The value of a group in a dimension of --by; NULL if it is none of these, or
+ * if group is NULL. */
+static char *value_by(const KmtReport *report, const KmtGroup *group,
+		      KmtDimension dimension)
 {
+	guint i;
+
+	for (i = 0; group && i < report->by->n; i++)
+		if (report->by->dimensions[i] == dimension)
+			return kmt_groups_value(report->aggregate->groups,
+						group, i);
+	return NULL;
+}
+
+/* What is known of an address beside its name.  Where group is kept by module
+ * or directory, its values are printed, under the same keys. */
+static void add_place(KmtJson *builder, const KmtReport *report,
+		      guint64 address, const KmtGroup *group)
+{
+	const KmtNames *names = report->names;
+	g_autofree char *module = value_by(report, group, KMT_BY_MODULE);
+	g_autofree char *directory = value_by(report, group, KMT_BY_DIRECTORY);
 	KmtSymbol symbol = {0};
 	KmtSourceLine source = {0};
 	guint i;
 
 	kmt_names_symbol(names, address, &symbol);
 	kmt_names_source(names, address, &source);
-	kmt_json_text(builder, "module", symbol.module);
+	kmt_json_text(builder, "module", module ? module : symbol.module);
 	kmt_json_text(builder, "directory",
-		      kmt_names_directory(names, address));
+		      directory ? directory
+				: kmt_names_directory(names, address));
 	if (source.file) {
 		kmt_json_begin_object(builder, "source");
 		kmt_json_text(builder, "file", source.file);
@@ -71,15 +92,22 @@ static void add_place(KmtJson *builder, const KmtNames *names, guint64 address)
 	kmt_json_end_array(builder);
 }
 
-static void add_site(KmtJson *builder, const KmtReport *report, guint64 address,
-		     KmtKind kind)
+/* group: the one that the site names, or NULL. */
+static void add_site_of(KmtJson *builder, const KmtReport *report,
+			guint64 address, KmtKind kind, const KmtGroup *group)
 {
 	g_autofree char *name = kmt_names_format(report->names, address);
 
 	kmt_json_hex(builder, "address", address, 16);
 	kmt_json_text(builder, "symbol", name);
 	kmt_json_text(builder, "kind", kmt_kind_name(kind));
-	add_place(builder, report->names, address);
+	add_place(builder, report, address, group);
+}
+
+static void add_site(KmtJson *builder, const KmtReport *report, guint64 address,
+		     KmtKind kind)
+{
+	add_site_of(builder, report, address, kind, NULL);
 }
 
 static void add_loss(KmtJson *builder, const KmtReport *report)
@@ -87,8 +115,11 @@ static void add_loss(KmtJson *builder, const KmtReport *report)
 	KmtInterval intervals[KMT_MAX_INTERVALS];
 	guint n = kmt_report_intervals(report, intervals), i;
 
-	kmt_json_text(builder, "loss",
-		      kmt_loss_name(kmt_report_loss(report->capture)));
+	kmt_json_text(builder, "loss", kmt_loss_name(kmt_report_loss(report)));
+	if (report->lost.is_known && report->capture->has_overruns)
+		kmt_json_u64(builder, "lost_in_time", report->lost.within);
+	else
+		kmt_json_null(builder, "lost_in_time");
 	kmt_json_begin_array(builder, "not_exact");
 	for (i = 0; i < n; i++) {
 		kmt_json_begin_object(builder, NULL);
@@ -119,7 +150,10 @@ static void add_holes(KmtJson *builder, const KmtReport *report)
 		kmt_json_u64(builder, "cpu", file->cpu);
 		add_time(builder, report->aggregate, "from", h->since);
 		add_time(builder, report->aggregate, "until", h->until);
-		kmt_json_u64(builder, "events", h->events);
+		if (h->events)
+			kmt_json_u64(builder, "events", h->events);
+		else
+			kmt_json_null(builder, "events");
 		kmt_json_end_object(builder);
 	}
 	kmt_json_end_array(builder);
@@ -251,6 +285,7 @@ static void add_figure(KmtJson *builder, const char *key,
 }
 
 static void add_histogram(KmtJson *builder, const char *key,
+			  const KmtAggregate *aggregate,
 			  const KmtHistogram *histogram)
 {
 	guint power;
@@ -264,7 +299,8 @@ static void add_histogram(KmtJson *builder, const char *key,
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_u64(builder, "from",
 			     power ? G_GUINT64_CONSTANT(1) << power : 0);
-		kmt_json_u64(builder, "count", n);
+		kmt_json_u64(builder, "count",
+			     kmt_aggregate_scaled(aggregate, n));
 		kmt_json_end_object(builder);
 	}
 	kmt_json_end_array(builder);
@@ -297,8 +333,10 @@ static void add_details(KmtJson *builder, const KmtReport *report,
 	}
 	if (!group->detail)
 		return;
-	add_histogram(builder, "lifetimes", &group->detail->lifetimes);
-	add_histogram(builder, "sizes", &group->detail->sizes);
+	add_histogram(builder, "lifetimes", report->aggregate,
+		      &group->detail->lifetimes);
+	add_histogram(builder, "sizes", report->aggregate,
+		      &group->detail->sizes);
 }
 
 static void add_chain(KmtJson *builder, const KmtReport *report,
@@ -315,7 +353,7 @@ static void add_chain(KmtJson *builder, const KmtReport *report,
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_hex(builder, "address", *chain, 16);
 		kmt_json_text(builder, "symbol", name);
-		add_place(builder, report->names, *chain);
+		add_place(builder, report, *chain, NULL);
 		kmt_json_end_object(builder);
 	}
 	kmt_json_end_array(builder);
@@ -327,10 +365,13 @@ static void add_group_name(KmtJson *builder, const KmtReport *report,
 {
 	const KmtBy *by = report->by;
 	guint64 address;
+	gboolean has_site;
 	guint i;
 
-	if (kmt_groups_address(report->aggregate->groups, group, &address))
-		add_site(builder, report, address, group->kind);
+	has_site =
+		kmt_groups_address(report->aggregate->groups, group, &address);
+	if (has_site)
+		add_site_of(builder, report, address, group->kind, group);
 	else
 		kmt_json_text(builder, "kind", kmt_kind_name(group->kind));
 	for (i = 0; i < by->n; i++) {
@@ -338,6 +379,10 @@ static void add_group_name(KmtJson *builder, const KmtReport *report,
 		g_autofree char *text = NULL;
 
 		if (dimension == KMT_BY_CALLSITE || dimension == KMT_BY_KIND)
+			continue;
+		/* The site has them. */
+		if (has_site && (dimension == KMT_BY_MODULE ||
+				 dimension == KMT_BY_DIRECTORY))
 			continue;
 		if (dimension == KMT_BY_STACK) {
 			add_chain(builder, report, group, i);
@@ -453,52 +498,38 @@ static void add_sum(KmtJson *builder, const KmtCrossSum *sum)
 	kmt_json_u64(builder, "bytes_allocated", sum->bytes);
 }
 
-/* What one CPU allocated, by the CPU that freed it. */
-static void add_row(KmtJson *builder, const KmtReport *report, guint layer,
-		    guint from)
+static void add_matrix(KmtJson *builder, const KmtReport *report)
 {
-	const KmtCross *cross = report->aggregate->cross;
-	const KmtCrossSum *row = cross->matrix[layer][from];
+	const GArray *cells = report->aggregate->cross->cells;
 	KmtCpuFile *const *files =
 		(KmtCpuFile *const *)report->capture->files->pdata;
 	guint i;
 
-	for (i = 0; i < cross->n_cpus; i++) {
-		if (!row[i].frees)
-			continue;
+	kmt_json_begin_array(builder, "frees_by_cpu");
+	for (i = 0; i < cells->len; i++) {
+		const KmtCrossCell *c = &g_array_index(cells, KmtCrossCell, i);
+
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_text(builder, "kind",
-			      kmt_kind_name(kmt_layers[layer]));
-		kmt_json_u64(builder, "allocating_cpu", files[from]->cpu);
-		kmt_json_u64(builder, "freeing_cpu", files[i]->cpu);
-		add_sum(builder, &row[i]);
+			      kmt_kind_name(kmt_layers[c->layer]));
+		kmt_json_u64(builder, "allocating_cpu", files[c->from]->cpu);
+		kmt_json_u64(builder, "freeing_cpu", files[c->to]->cpu);
+		add_sum(builder, &c->sum);
 		kmt_json_end_object(builder);
-	}
-}
-
-static void add_matrix(KmtJson *builder, const KmtReport *report)
-{
-	const KmtCross *cross = report->aggregate->cross;
-	guint layer, i;
-
-	kmt_json_begin_array(builder, "frees_by_cpu");
-	for (layer = 0; layer < KMT_N_LAYERS; layer++) {
-		for (i = 0; i < cross->n_cpus; i++)
-			if (cross->matrix[layer][i])
-				add_row(builder, report, layer, i);
 	}
 	kmt_json_end_array(builder);
 }
 
 static void add_cross(KmtJson *builder, const KmtReport *report)
 {
-	g_autoptr(GPtrArray) pairs = kmt_cross_pairs(report->aggregate->cross);
+	const GArray *pairs = report->aggregate->cross->pairs;
 	guint i;
 
 	add_matrix(builder, report);
 	kmt_json_begin_array(builder, "cross_cpu_pairs");
 	for (i = 0; i < pairs->len; i++) {
-		const KmtCrossPair *pair = pairs->pdata[i];
+		const KmtCrossPair *pair =
+			&g_array_index(pairs, KmtCrossPair, i);
 
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_begin_object(builder, "allocated");
@@ -605,7 +636,7 @@ static void add_findings(KmtJson *builder, const KmtReport *report)
 
 void kmt_report_json(const KmtReport *report, FILE *out)
 {
-	g_autoptr(KmtJson) builder = kmt_json_new();
+	g_autoptr(KmtJson) builder = kmt_json_new(out, 1);
 	guint i;
 
 	kmt_json_begin_object(builder, NULL);
@@ -622,5 +653,4 @@ void kmt_report_json(const KmtReport *report, FILE *out)
 			      g_ptr_array_index(report->warnings, i));
 	kmt_json_end_array(builder);
 	kmt_json_end_object(builder);
-	kmt_json_print(builder, 1, out);
 }

@@ -19,18 +19,16 @@ static gboolean is_leak(const KmtAggregate *aggregate, const KmtGroup *group,
 {
 	guint n_windows = aggregate->n_windows;
 	const KmtDetail *detail = group->detail;
-	const guint64 *live = detail->live_bytes;
-	guint i;
+	const KmtGrowth *growth = &detail->growth;
 
 	*leak = (KmtLeak){.group = group,
 			  .steps = n_windows - 1,
-			  .frees = detail->lifetimes.n};
-	for (i = 1; i < n_windows; i++)
-		leak->grown += live[i] > live[i - 1];
-	if (live[n_windows - 1] <= live[0] ||
+			  .grown = growth->grown,
+			  .frees = group->totals.frees};
+	if (growth->last <= growth->first ||
 	    leak->grown * 4 < leak->steps * 3 || group->totals.live_objects < 2)
 		return FALSE;
-	leak->growth = live[n_windows - 1] - live[0];
+	leak->growth = growth->last - growth->first;
 	leak->reused =
 		kmt_field_get(kmt_field_find("reused"), aggregate, group);
 	leak->unfreed = frees_are_off(aggregate, group->kind) ||
@@ -62,10 +60,10 @@ GArray *kmt_leaks_find(const KmtAggregate *aggregate, KmtTableFilter filter,
 	guint32 i;
 
 	for (i = 0; i < groups->n_groups; i++) {
+		const KmtGroup *group = kmt_groups_at(groups, i);
 		KmtLeak leak;
 
-		if (filter(&groups->groups[i], user) &&
-		    is_leak(aggregate, &groups->groups[i], &leak))
+		if (filter(group, user) && is_leak(aggregate, group, &leak))
 			g_array_append_val(leaks, leak);
 	}
 	g_array_sort_with_data(leaks, compare_leaks, (gpointer)groups);

@@ -13,9 +13,11 @@ REPORT_SOURCES = \
 	report/folded.c \
 	report/groups.c report/groups.h \
 	report/histogram.c report/histogram.h \
+	report/index.c report/index.h \
 	report/json.c \
 	report/leaks.c report/leaks.h \
 	report/ledger.c report/ledger.h \
+	report/loss.c \
 	report/marklist.c report/marklist.h \
 	report/options.c report/options.h \
 	report/phases.c report/phases.h \

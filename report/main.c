@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "cli/cli.h"
-#include "cli/json.h"
+#include "cli/memory.h"
 #include "cli/text.h"
 #include "report/options.h"
 #include "report/scale.h"
@@ -12,6 +12,11 @@
 #include <unistd.h>
 
 #define PROGRAM "kmemtrace-report"
+
+#define OUT_OF_MEMORY                                                          \
+	"raise the limit (ulimit -v, or that of the control group), or ask "   \
+	"for less: --jobs 1, fewer --windows, fewer words in --by, or a part " \
+	"of the capture by --time, --kind or --callsite"
 
 static void print_warnings(const GPtrArray *warnings)
 {
@@ -26,9 +31,11 @@ static void print_warnings(const GPtrArray *warnings)
 }
 
 /* Text says it where nobody overlooks it; JSON is for programs. */
-static void warn_of_loss(const KmtCapture *capture, GPtrArray *warnings)
+static void warn_of_loss(const KmtReport *report, GPtrArray *warnings)
 {
-	KmtLoss loss = kmt_report_loss(capture);
+	const KmtCapture *capture = report->capture;
+	KmtLoss loss = kmt_report_loss(report);
+	const KmtLost *lost = &report->lost;
 	guint wrong_sizes = kmt_report_wrong_sizes(capture);
 
 	if (loss == KMT_LOSS_EVENTS) {
@@ -36,14 +43,23 @@ static void warn_of_loss(const KmtCapture *capture, GPtrArray *warnings)
 
 		g_ptr_array_add(
 			warnings,
-			g_strdup_printf("%" G_GUINT64_FORMAT
-					" events were lost: no figure is "
-					"complete; trace again with %s",
-					capture->overruns, room));
+			g_strdup_printf(
+				"%" G_GUINT64_FORMAT
+				" events were lost%s: no figure is "
+				"complete; trace again with %s",
+				capture->overruns -
+					MIN(capture->overruns, lost->after),
+				lost->after ? " before STOP" : "", room));
 	} else if (loss == KMT_LOSS_CUT)
 		g_ptr_array_add(warnings,
 				g_strdup("the capture was cut off: how many "
 					 "events were lost is unknown"));
+	if (capture->incomplete)
+		g_ptr_array_add(
+			warnings,
+			g_strdup("only a part of the events was recorded (see "
+				 "\"incomplete\" in kmemtrace.meta): no figure "
+				 "is complete; record all events again"));
 	if (wrong_sizes)
 		g_ptr_array_add(
 			warnings,
@@ -251,6 +267,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	plan->report.names = names;
 	plan->report.aggregate = aggregate;
 	plan->report.warnings = warnings;
+	kmt_report_count_lost(&plan->report);
 	if (!kmt_plan_check_span(plan, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
 	check_names(names, aggregate->cells->cells, warnings);
@@ -272,7 +289,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 					"of a sample, times %" G_GUINT64_FORMAT,
 					capture->sample));
 	if (plan->form != KMT_FORM_TEXT)
-		warn_of_loss(capture, warnings);
+		warn_of_loss(&plan->report, warnings);
 	if (!options->quiet)
 		print_warnings(warnings);
 	print(plan);
@@ -284,13 +301,15 @@ int main(int argc, char **argv)
 	g_auto(KmtOptions) options = {0};
 	g_auto(KmtPlan) plan = {0};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GOptionContext) context =
-		kmt_options_parse(argv, &options, &error);
+	g_autoptr(GOptionContext) context = NULL;
 
+	kmt_cli_occupy_standard_descriptors();
+	kmt_cli_guard_memory(PROGRAM, OUT_OF_MEMORY, EXIT_FAILURE);
 	/* A reader that is gone is an error of writing. */
 	signal(SIGPIPE, SIG_IGN);
 	kmt_cli_guard_mapped_files(PROGRAM);
 	kmt_cli_keep_memory_small();
+	context = kmt_options_parse(argv, &options, &error);
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
@@ -299,8 +318,7 @@ int main(int argc, char **argv)
 		return error->domain == KMT_SKIP_ERROR
 			       ? kmt_cli_fail_error(PROGRAM, error)
 			       : kmt_cli_fail_usage(PROGRAM, error->message);
-	if (!refuse_others(&options, &error) ||
-	    (plan.form == KMT_FORM_JSON && !kmt_json_load(&error)))
+	if (!refuse_others(&options, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
 	return run(&options, &plan);
 }

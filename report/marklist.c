@@ -59,14 +59,13 @@ static void print_line(const KmtReport *report, KmtColumns *columns, guint i)
 	kmt_columns_text(columns, text);
 }
 
-void kmt_text_mark_list(const KmtReport *report, FILE *out)
+/* Returns how many marks are not within the lines. */
+static guint fill_marks(const KmtReport *report, KmtColumns *columns)
 {
 	static const char *const heads[] = {"time, s", "CPU",  "pid", "task",
 					    "context", "mark", "says"};
 	guint n = kmt_marks_n(report->phases->marks), shown = 0, rest = 0, i;
-	g_autoptr(KmtColumns) columns = kmt_columns_new("rrrllll", FALSE);
 
-	kmt_text_title(out, "MARKS");
 	for (i = 0; i < G_N_ELEMENTS(heads); i++)
 		kmt_columns_text(columns, heads[i]);
 	for (i = 0; i < n; i++) {
@@ -79,11 +78,31 @@ void kmt_text_mark_list(const KmtReport *report, FILE *out)
 		print_line(report, columns, i);
 		shown++;
 	}
-	if (!shown) {
+	return rest;
+}
+
+static gboolean has_marks(const KmtReport *report)
+{
+	guint n = kmt_marks_n(report->phases->marks), i;
+
+	for (i = 0; i < n; i++)
+		if (is_within(report, kmt_marks_at(report->phases->marks, i)))
+			return TRUE;
+	return FALSE;
+}
+
+void kmt_text_mark_list(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtColumns) columns = kmt_columns_new("rrrllll", FALSE);
+	guint rest = 0;
+
+	kmt_text_title(out, "MARKS");
+	if (!has_marks(report)) {
 		fputs("none\n", out);
 		return;
 	}
-	kmt_columns_print(columns, out);
+	while (kmt_columns_pass(columns, out))
+		rest = fill_marks(report, columns);
 	if (rest)
 		fprintf(out, "(%u more marks)\n", rest);
 }

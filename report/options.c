@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define DEFAULT_LINES 20
-/* More would only wait for each other. */
+/* trace/pipeline.h takes fewer. */
 #define MAX_JOBS	 256
 #define DEFAULT_CHURN_NS 1000000
 /* For --leaks without --windows. */
@@ -179,7 +179,9 @@ static void add_sources(GArray *entries, KmtOptions *o)
 		 "find out)",
 		 "LAYOUT"},
 		{"jobs", 'j', 0, G_OPTION_ARG_STRING, &o->jobs,
-		 "Work with N threads (default: one for each processor)", "N"},
+		 "Work with N threads at most (default: one for each "
+		 "processor)",
+		 "N"},
 		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet, "No warnings",
 		 NULL},
 		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
@@ -515,9 +517,8 @@ static gboolean set_time(KmtPlan *plan, const KmtOptions *o, GError **error)
 	    !read_span(plan, o->time, error))
 		return FALSE;
 	if (!kmt_cli_parse_number(o->windows, MAX_WINDOWS, "--windows",
-				  &windows, error))
-		return FALSE;
-	if (o->windows && !windows) {
+				  &windows, NULL) ||
+	    (o->windows && !windows)) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    "--windows '%s': not a number from 1 to %d",
 			    o->windows, MAX_WINDOWS);
@@ -594,8 +595,11 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 	/* So that it shows why a line is where it is. */
 	if (plan->form == KMT_FORM_TEXT && o->sort)
 		kmt_sort_add_fields(plan->sort, plan->fields);
-	plan->aggregate.lifetimes = plan->report.histogram || o->leaks ||
-				    kmt_sort_needs_lifetimes(plan->sort);
+	/* JSON has all details of what was followed over time. */
+	plan->aggregate.lifetimes =
+		plan->report.histogram || o->leaks ||
+		(plan->form == KMT_FORM_JSON && o->windows) ||
+		kmt_sort_needs_lifetimes(plan->sort);
 	for (i = 0; i < plan->fields->len; i++)
 		plan->aggregate.lifetimes |=
 			kmt_field_needs_lifetimes(plan->fields->pdata[i]);

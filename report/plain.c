@@ -16,7 +16,7 @@ void kmt_books_add(KmtBooks *books, guint32 lot)
 		guint32 n = MAX(1024, books->n_lot_books);
 
 		while (n <= lot)
-			n *= 2;
+			n += n / 4;
 		books->lot_books = g_renew(KmtLotBook, books->lot_books, n);
 		memset(books->lot_books + books->n_lot_books, 0,
 		       (n - books->n_lot_books) * sizeof(KmtLotBook));
@@ -26,8 +26,6 @@ void kmt_books_add(KmtBooks *books, guint32 lot)
 	book->known = TRUE;
 	book->bytes_req = bytes.req;
 	book->bytes_alloc = bytes.alloc;
-	book->changes[0] = -bytes.alloc;
-	book->changes[1] = bytes.alloc;
 	book->kind = cell.type;
 	book->group = kmt_groups_get(aggregate->groups, lot);
 	if (book->group == KMT_NO_GROUP)
@@ -42,7 +40,7 @@ void kmt_books_add(KmtBooks *books, guint32 lot)
 static inline void plain_step(KmtLotBook *book, const KmtItem *item)
 {
 	guint is_alloc = item->op & 1;
-	guint64 change = book->changes[is_alloc];
+	guint64 change = is_alloc ? book->bytes_alloc : -book->bytes_alloc;
 	KmtLedger *l = book->ledger, *kind = l->sum, *sum = kind->sum;
 
 	book->records[is_alloc]++;
@@ -123,7 +121,7 @@ void kmt_plain_kinds(KmtBooks *books)
 					 books->kinds[i].peak_timestamp};
 	}
 	for (i = 0; i < groups->n_groups; i++) {
-		const KmtGroup *group = &groups->groups[i];
+		const KmtGroup *group = kmt_groups_at(groups, i);
 
 		aggregate->overflowed |= kmt_totals_add(
 			&aggregate->kinds[group->kind], &group->totals);

@@ -15,6 +15,12 @@ typedef enum {
 	KMT_HISTOGRAM_SIZE,
 } KmtHistogramOf;
 
+/* Lost events, by whether they were lost in the time of --time. */
+typedef struct {
+	gboolean is_known; /* FALSE: within has all, whenever they were lost */
+	guint64 before, within, after;
+} KmtLost;
+
 typedef struct {
 	const KmtCapture *capture;
 	const KmtAggregate *aggregate;
@@ -40,6 +46,7 @@ typedef struct {
 	const KmtPhases *phases;   /* or NULL: nobody asked for marks */
 	const KmtSpan *span;	   /* of --time; or NULL */
 	const GPtrArray *warnings; /* of const char * */
+	KmtLost lost;		   /* by kmt_report_count_lost() */
 } KmtReport;
 
 /* Print to out, in which errors stick (ferror()). */
@@ -59,13 +66,28 @@ KmtTable *kmt_report_table(const KmtReport *report);
 
 /* What is known about events that were lost. */
 typedef enum {
-	KMT_LOSS_NONE,	  /* none were */
-	KMT_LOSS_EVENTS,  /* capture->overruns of them */
-	KMT_LOSS_CUT,	  /* unknown: the capture was cut off */
+	KMT_LOSS_NONE,	 /* none were */
+	KMT_LOSS_EVENTS, /* capture->overruns of them */
+	KMT_LOSS_CUT,	 /* unknown: the capture was cut off */
+	/* unknown: the recorder was set up to record only a part */
+	KMT_LOSS_INCOMPLETE,
+	KMT_LOSS_UNCOUNTED, /* some were, and their number is not known */
+	/* unknown: the recorder does not report losses */
+	KMT_LOSS_NOT_REPORTED,
 	KMT_LOSS_UNKNOWN, /* unknown: kmemtrace.meta does not say */
 } KmtLoss;
 
-KmtLoss kmt_report_loss(const KmtCapture *capture);
+/* Set report->lost, once capture, aggregate and span are set and before any
+ * figure is printed. */
+void kmt_report_count_lost(KmtReport *report);
+
+/* Whether all events that were lost were lost after STOP, so that no figure
+ * depends on them. */
+gboolean kmt_report_lost_later_only(const KmtReport *report);
+
+/* What is known about the events that figures lack: not about those that were
+ * lost after STOP. */
+KmtLoss kmt_report_loss(const KmtReport *report);
 
 /* How many files are not of the size that kmemtrace.meta says: damaged. */
 guint kmt_report_wrong_sizes(const KmtCapture *capture);
@@ -79,12 +101,16 @@ typedef struct {
 	gint64 until;
 } KmtInterval;
 
+/* Set *time to what figures are about: the capture, or what --time leaves of
+ * it.  Returns whether --time leaves less than the capture. */
+gboolean kmt_report_time(const KmtReport *report, KmtInterval *time);
+
 #define KMT_MAX_INTERVALS 2
 
 /*
  * Where what is told may be due to missing records; how many intervals there
- * are.  Version 1 of the record does not tell where events were lost, so that
- * then it is all of the capture.  What was cut off is missing from the moment
+ * are.  If events were lost, that is all of the time of the figures, unless all
+ * of them were lost after it.  What was cut off is missing from the moment
  * on at which the first of the CPUs ends, what an earlier reader took up to the
  * moment at which the last of them begins.
  */
@@ -105,14 +131,15 @@ gboolean kmt_report_has_filter(const KmtReport *report);
 guint64 kmt_report_length(const KmtCapture *capture);
 
 /*
- * Where the events were lost that the capture lacks, exactly: of KmtHole, by
- * file and time.  NULL if that is not known, as of version 1 of the record, or
- * if none were.  What a CPU lost after its last record is a hole to the end.
+ * Return the losses that overlap the time of the figures, of KmtHole, by file
+ * and time.  NULL: the records do not report losses, as those of version 1, or
+ * no event of the capture was lost.  The loss after the last record of a CPU
+ * lasts to the end of the capture.  The caller owns the array.
  */
 GArray *kmt_report_holes(const KmtReport *report);
 
-/* Which share of the time, from 0 to 1, is in these holes, of any CPU, or if
- * they are not known in these intervals. */
+/* Return the share of the time of the figures, from 0 to 1, in which any CPU
+ * lost events; if that is not known, the share of the intervals. */
 double kmt_report_blind(const KmtReport *report);
 
 /*

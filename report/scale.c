@@ -3,7 +3,7 @@
 
 #include "report/scale.h"
 
-/* Each stays below 2^64. */
+/* Products saturate at G_MAXUINT64. */
 typedef struct {
 	guint64 factor;
 	gboolean overflowed;
@@ -33,49 +33,34 @@ static void scale_totals(Scale *scale, KmtTotals *t, gboolean has_own_frees)
 	times(scale, &t->peak_bytes_alloc);
 }
 
-static void scale_histogram(Scale *scale, KmtHistogram *h)
+/* Histograms keep the counts of the records: see kmt_aggregate_scaled(). */
+static void scale_detail(Scale *scale, KmtDetail *detail)
 {
-	guint i;
-
-	for (i = 0; h->n && i < KMT_HISTOGRAM_BUCKETS; i++)
-		times(scale, &h->buckets[i]);
-	times(scale, &h->n);
-}
-
-static void scale_detail(Scale *scale, KmtDetail *detail, guint n_windows)
-{
-	guint i;
-
-	scale_histogram(scale, &detail->lifetimes);
-	scale_histogram(scale, &detail->sizes);
-	scale_histogram(scale, &detail->ages);
 	times(scale, &detail->short_lived);
-	for (i = 0; detail->live_bytes && i < n_windows; i++)
-		times(scale, &detail->live_bytes[i]);
+	times(scale, &detail->growth.first);
+	times(scale, &detail->growth.last);
 }
 
 static void scale_cross(Scale *scale, KmtCross *cross)
 {
-	g_autoptr(GPtrArray) pairs = kmt_cross_pairs(cross);
-	guint layer, i, j;
+	guint32 i;
 
-	for (layer = 0; layer < KMT_N_LAYERS; layer++) {
-		for (i = 0; i < cross->n_cpus; i++) {
-			KmtCrossSum *row = cross->matrix[layer][i];
+	for (i = 0; i < cross->cells->len; i++) {
+		KmtCrossCell *cell =
+			&g_array_index(cross->cells, KmtCrossCell, i);
 
-			for (j = 0; row && j < cross->n_cpus; j++) {
-				times(scale, &row[j].frees);
-				times(scale, &row[j].bytes);
-			}
-		}
+		times(scale, &cell->sum.frees);
+		times(scale, &cell->sum.bytes);
 	}
-	/* They are the hash table's, which is not keyed by sums. */
-	for (i = 0; i < pairs->len; i++) {
-		KmtCrossPair *pair = pairs->pdata[i];
+	for (i = 0; i < cross->pairs->len; i++) {
+		KmtCrossPair *pair =
+			&g_array_index(cross->pairs, KmtCrossPair, i);
 
 		times(scale, &pair->sum.frees);
 		times(scale, &pair->sum.bytes);
 	}
+	/* Sums that do not fit are now alike. */
+	kmt_cross_sort(cross);
 }
 
 void kmt_aggregate_scale(KmtAggregate *aggregate, guint64 factor,
@@ -87,6 +72,7 @@ void kmt_aggregate_scale(KmtAggregate *aggregate, guint64 factor,
 
 	if (factor <= 1)
 		return;
+	aggregate->scale = factor;
 	for (kind = 0; kind < KMT_N_KINDS; kind++)
 		scale_totals(&scale, &aggregate->kinds[kind], has_own_frees);
 	for (i = 0; i < aggregate->n_windows; i++)
@@ -94,13 +80,12 @@ void kmt_aggregate_scale(KmtAggregate *aggregate, guint64 factor,
 			scale_totals(&scale, &aggregate->windows[i].kinds[kind],
 				     has_own_frees);
 	for (g = 0; g < aggregate->groups->n_groups; g++) {
-		KmtGroup *group = &aggregate->groups->groups[g];
+		KmtGroup *group = kmt_groups_at(aggregate->groups, g);
 
 		scale_totals(&scale, &group->totals, TRUE);
 		times(&scale, &group->at_peak);
 		if (group->detail)
-			scale_detail(&scale, group->detail,
-				     aggregate->n_windows);
+			scale_detail(&scale, group->detail);
 	}
 	if (aggregate->cross)
 		scale_cross(&scale, aggregate->cross);

@@ -14,8 +14,25 @@
  * frees and of what is live, by factor.  has_own_frees: those of kinds and
  * windows are of them too (there is a filter); else they are of all records,
  * and exact. Findings, which are of records, stay.
+ *
+ * A product above G_MAXUINT64 becomes G_MAXUINT64 and sets
+ * aggregate->overflowed.  Histograms keep the counts of the records, because
+ * percentiles and shares do not depend on the factor; whoever prints a count of
+ * a histogram multiplies it with kmt_aggregate_scaled().
  */
 void kmt_aggregate_scale(KmtAggregate *aggregate, guint64 factor,
 			 gboolean has_own_frees);
+
+/* Return the product of a count of records and the factor of the sample, at
+ * most G_MAXUINT64. */
+static inline guint64 kmt_aggregate_scaled(const KmtAggregate *aggregate,
+					   guint64 count)
+{
+	guint64 product;
+
+	return __builtin_mul_overflow(count, aggregate->scale, &product)
+		       ? G_MAXUINT64
+		       : product;
+}
 
 #endif

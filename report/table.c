@@ -181,7 +181,7 @@ KmtTable *kmt_table_new(const KmtAggregate *aggregate, KmtTableFilter filter,
 
 	table->rows = g_new0(const KmtGroup *, MAX(groups->n_groups, 1));
 	for (i = 0; i < groups->n_groups; i++) {
-		const KmtGroup *group = &groups->groups[i];
+		const KmtGroup *group = kmt_groups_at(groups, i);
 
 		if (!filter || filter(group, user))
 			table->rows[table->n_rows++] = group;

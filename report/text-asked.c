@@ -3,6 +3,7 @@
 
 #include "report/leaks.h"
 #include "report/marklist.h"
+#include "report/scale.h"
 #include "report/text.h"
 
 static void group_cells(const KmtReport *report, KmtColumns *columns,
@@ -38,22 +39,11 @@ static void cross_line(KmtColumns *columns, const KmtTotals *totals)
 					     (double)totals->frees);
 }
 
-static void print_cross_cpu(const KmtReport *report, FILE *out)
+static void fill_cross_cpu(const KmtReport *report, KmtColumns *columns,
+			   const KmtTable *table)
 {
-	g_autoptr(KmtSort) sort = kmt_sort_parse("pingpong", NULL);
-	g_autoptr(KmtTable) table =
-		kmt_table_new(report->aggregate, has_cross_cpu_frees, report,
-			      sort, report->max_lines);
-	g_autoptr(KmtColumns) columns =
-		kmt_columns_new("rrrll", report->separators);
 	guint i;
 
-	kmt_text_title(out, "CROSS-CPU FREES (freed on another CPU than the "
-			    "one that allocated)");
-	if (!table->n_rows) {
-		fputs("none\n", out);
-		return;
-	}
 	kmt_text_head(report, columns, "cross-CPU");
 	kmt_text_head(report, columns, "frees");
 	kmt_columns_text(columns, "%");
@@ -73,21 +63,39 @@ static void print_cross_cpu(const KmtReport *report, FILE *out)
 		kmt_text_rest(report, columns, "call site", "call sites",
 			      table->n_rest[kind]);
 	}
-	kmt_columns_print(columns, out);
 }
 
-/* Whether a CPU allocated or freed anything that is in the matrix. */
+static void print_cross_cpu(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtSort) sort = kmt_sort_parse("pingpong", NULL);
+	g_autoptr(KmtTable) table =
+		kmt_table_new(report->aggregate, has_cross_cpu_frees, report,
+			      sort, report->max_lines);
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrrll", report->separators);
+
+	kmt_text_title(out, "CROSS-CPU FREES (freed on another CPU than the "
+			    "one that allocated)");
+	if (!table->n_rows) {
+		fputs("none\n", out);
+		return;
+	}
+	while (kmt_columns_pass(columns, out))
+		fill_cross_cpu(report, columns, table);
+}
+/* The CPUs, as a set, that allocated or freed what is in a layer of the matrix;
+ * how many they are. */
 static gboolean *cpus_of_matrix(const KmtCross *cross, guint layer, guint *n)
 {
-	gboolean *used = g_new0(gboolean, cross->n_cpus);
-	guint i, j;
+	gboolean *used = g_new0(gboolean, MAX(cross->n_cpus, 1));
+	guint i;
 
-	for (i = 0; i < cross->n_cpus; i++) {
-		const KmtCrossSum *row = cross->matrix[layer][i];
+	for (i = 0; i < cross->cells->len; i++) {
+		const KmtCrossCell *c =
+			&g_array_index(cross->cells, KmtCrossCell, i);
 
-		for (j = 0; row && j < cross->n_cpus; j++)
-			if (row[j].frees)
-				used[i] = used[j] = TRUE;
+		if (c->layer == layer)
+			used[c->from] = used[c->to] = TRUE;
 	}
 	for (i = *n = 0; i < cross->n_cpus; i++)
 		*n += used[i] != 0;
@@ -105,17 +113,47 @@ static void cpu_cell(const KmtReport *report, KmtColumns *columns, guint i)
 /* Wider ones nobody reads. */
 #define MAX_MATRIX_CPUS 64
 
-static void print_matrix(const KmtReport *report, FILE *out, guint layer)
+/* Cells are in the order of the lines and columns. */
+static void fill_matrix(const KmtReport *report, KmtColumns *columns,
+			guint layer, const gboolean *used)
 {
 	const KmtCross *cross = report->aggregate->cross;
-	guint n, i, j;
-	g_autofree gboolean *used = cpus_of_matrix(cross, layer, &n);
+	const KmtCrossCell *c = &g_array_index(cross->cells, KmtCrossCell, 0);
+	const KmtCrossCell *end = c + cross->cells->len;
+	guint i, j;
+
+	while (c < end && c->layer < layer)
+		c++;
+	kmt_columns_text(columns, "");
+	for (i = 0; i < cross->n_cpus; i++)
+		if (used[i])
+			cpu_cell(report, columns, i);
+	for (i = 0; i < cross->n_cpus; i++) {
+		if (!used[i])
+			continue;
+		cpu_cell(report, columns, i);
+		for (j = 0; j < cross->n_cpus; j++) {
+			gboolean has = c < end && c->layer == layer &&
+				       c->from == i && c->to == j;
+
+			if (used[j])
+				kmt_columns_number(columns, FALSE,
+						   has ? c->sum.frees : 0);
+			c += has;
+		}
+	}
+}
+
+static void print_matrix(const KmtReport *report, FILE *out, guint layer)
+{
+	static const char *const titles[KMT_N_LAYERS] = {
+		"SLAB OBJECTS", "PAGES", "PER-CPU MEMORY", "VMALLOC MEMORY"};
+	guint n;
+	g_autofree gboolean *used =
+		cpus_of_matrix(report->aggregate->cross, layer, &n);
 	g_autofree char *align = g_strnfill(n + 1, 'r');
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new(align, report->separators);
-
-	static const char *const titles[KMT_N_LAYERS] = {
-		"SLAB OBJECTS", "PAGES", "PER-CPU MEMORY", "VMALLOC MEMORY"};
 
 	/* What only version 2 has is left out where there is none. */
 	if (!n && layer > 1)
@@ -129,37 +167,16 @@ static void print_matrix(const KmtReport *report, FILE *out, guint layer)
 		fprintf(out, n ? "of %u CPUs: --json has it\n" : "none\n", n);
 		return;
 	}
-	kmt_columns_text(columns, "");
-	for (i = 0; i < cross->n_cpus; i++)
-		if (used[i])
-			cpu_cell(report, columns, i);
-	for (i = 0; i < cross->n_cpus; i++) {
-		const KmtCrossSum *row = cross->matrix[layer][i];
-
-		if (!used[i])
-			continue;
-		cpu_cell(report, columns, i);
-		for (j = 0; j < cross->n_cpus; j++)
-			if (used[j])
-				kmt_columns_number(columns, FALSE,
-						   row ? row[j].frees : 0);
-	}
-	kmt_columns_print(columns, out);
+	while (kmt_columns_pass(columns, out))
+		fill_matrix(report, columns, layer, used);
 }
 
-static void print_pairs(const KmtReport *report, FILE *out)
+static void fill_pairs(const KmtReport *report, KmtColumns *columns,
+		       const GArray *pairs)
 {
-	g_autoptr(GPtrArray) pairs = kmt_cross_pairs(report->aggregate->cross);
-	g_autoptr(KmtColumns) columns =
-		kmt_columns_new("rrlll", report->separators);
 	KmtCrossSum rest = {0};
 	guint shown = pairs->len, i;
 
-	kmt_text_title(out, "WHO FREES ON ANOTHER CPU (bytes)");
-	if (!pairs->len) {
-		fputs("nobody\n", out);
-		return;
-	}
 	if (report->max_lines)
 		shown = (guint)MIN(shown, report->max_lines);
 	kmt_text_head(report, columns, "allocated");
@@ -168,11 +185,11 @@ static void print_pairs(const KmtReport *report, FILE *out)
 	kmt_columns_text(columns, "allocated by");
 	kmt_columns_text(columns, "freed by");
 	for (i = 0; i < pairs->len; i++) {
-		const KmtCrossPair *pair = pairs->pdata[i];
+		const KmtCrossPair *pair =
+			&g_array_index(pairs, KmtCrossPair, i);
 
 		if (i >= shown) {
-			rest.bytes += pair->sum.bytes;
-			rest.frees += pair->sum.frees;
+			kmt_cross_sum_add(&rest, &pair->sum);
 			continue;
 		}
 		kmt_columns_number(columns, FALSE, pair->sum.bytes);
@@ -181,15 +198,28 @@ static void print_pairs(const KmtReport *report, FILE *out)
 		kmt_text_site(report, columns, pair->alloc.address);
 		kmt_text_site(report, columns, pair->free_site);
 	}
-	if (shown < pairs->len) {
-		kmt_columns_number(columns, FALSE, rest.bytes);
-		kmt_columns_number(columns, FALSE, rest.frees);
-		kmt_columns_text(columns, "all");
-		kmt_text_rest(report, columns, "pair", "pairs",
-			      pairs->len - shown);
-		kmt_columns_text(columns, "");
+	if (shown == pairs->len)
+		return;
+	kmt_columns_number(columns, FALSE, rest.bytes);
+	kmt_columns_number(columns, FALSE, rest.frees);
+	kmt_columns_text(columns, "all");
+	kmt_text_rest(report, columns, "pair", "pairs", pairs->len - shown);
+	kmt_columns_text(columns, "");
+}
+
+static void print_pairs(const KmtReport *report, FILE *out)
+{
+	const GArray *pairs = report->aggregate->cross->pairs;
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrlll", report->separators);
+
+	kmt_text_title(out, "WHO FREES ON ANOTHER CPU (bytes)");
+	if (!pairs->len) {
+		fputs("nobody\n", out);
+		return;
 	}
-	kmt_columns_print(columns, out);
+	while (kmt_columns_pass(columns, out))
+		fill_pairs(report, columns, pairs);
 }
 
 /* ---- windows ---- */
@@ -208,21 +238,14 @@ static gboolean is_in_windows(const KmtReport *report, KmtKind kind)
 	return FALSE;
 }
 
-static void print_windows(const KmtReport *report, FILE *out)
+static void fill_windows(const KmtReport *report, KmtColumns *columns,
+			 const KmtKind *kinds, guint n_kinds)
 {
-	const KmtAggregate *aggregate = report->aggregate;
-	g_autoptr(KmtColumns) columns =
-		kmt_columns_new("rrrrrlr", report->separators);
 	static const char *const heads[] = {"from, s",	"allocs", "frees",
 					    "live",	"peak",	  "kind",
 					    "allocated"};
 	guint i, j;
 
-	kmt_text_title(out, "OVER TIME (bytes)");
-	if (!aggregate->n_windows) {
-		fputs("none\n", out);
-		return;
-	}
 	for (i = 0; i < G_N_ELEMENTS(heads); i++) {
 		/* Times and kinds are no sums, frees may be of all records. */
 		if (i == 0 || i == 5 ||
@@ -231,23 +254,39 @@ static void print_windows(const KmtReport *report, FILE *out)
 		else
 			kmt_text_head(report, columns, heads[i]);
 	}
-	for (i = 0; i < aggregate->n_windows; i++) {
-		for (j = 0; j < KMT_N_LAYERS; j++) {
-			const KmtWindow *w = &aggregate->windows[i];
-			const KmtTotals *t = &w->kinds[kmt_layers[j]];
+	for (i = 0; i < report->aggregate->n_windows; i++) {
+		for (j = 0; j < n_kinds; j++) {
+			const KmtWindow *w = &report->aggregate->windows[i];
+			const KmtTotals *t = &w->kinds[kinds[j]];
 
-			if (!is_in_windows(report, kmt_layers[j]))
-				continue;
 			seconds_cell(columns, w->start);
 			kmt_columns_number(columns, FALSE, t->allocs);
 			kmt_columns_number(columns, FALSE, t->frees);
 			kmt_columns_number(columns, FALSE, t->live_bytes_alloc);
 			kmt_columns_number(columns, FALSE, t->peak_bytes_alloc);
-			kmt_columns_text(columns, kmt_kind_name(kmt_layers[j]));
+			kmt_columns_text(columns, kmt_kind_name(kinds[j]));
 			kmt_columns_number(columns, FALSE, t->bytes_alloc);
 		}
 	}
-	kmt_columns_print(columns, out);
+}
+
+static void print_windows(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrrrrlr", report->separators);
+	KmtKind kinds[KMT_N_LAYERS];
+	guint i, n = 0;
+
+	kmt_text_title(out, "OVER TIME (bytes)");
+	if (!report->aggregate->n_windows) {
+		fputs("none\n", out);
+		return;
+	}
+	for (i = 0; i < KMT_N_LAYERS; i++)
+		if (is_in_windows(report, kmt_layers[i]))
+			kinds[n++] = kmt_layers[i];
+	while (kmt_columns_pass(columns, out))
+		fill_windows(report, columns, kinds, n);
 }
 
 /* ---- leaks ---- */
@@ -365,11 +404,9 @@ static char *power_label(guint power, gboolean is_time)
 
 #define BAR_WIDTH 40
 
-static void print_histogram(const KmtReport *report, FILE *out,
-			    const KmtHistogram *h, gboolean is_time)
+static void fill_histogram(const KmtReport *report, KmtColumns *columns,
+			   const KmtHistogram *h, gboolean is_time)
 {
-	g_autoptr(KmtColumns) columns =
-		kmt_columns_new("rrll", report->separators);
 	guint power;
 
 	for (power = 0; power < 64; power++) {
@@ -381,12 +418,22 @@ static void print_histogram(const KmtReport *report, FILE *out,
 
 		if (!n)
 			continue;
-		kmt_columns_number(columns, FALSE, n);
+		kmt_columns_number(columns, FALSE,
+				   kmt_aggregate_scaled(report->aggregate, n));
 		kmt_columns_percent(columns, share);
 		kmt_columns_text(columns, label);
 		kmt_columns_text(columns, bar);
 	}
-	kmt_columns_print(columns, out);
+}
+
+static void print_histogram(const KmtReport *report, FILE *out,
+			    const KmtHistogram *h, gboolean is_time)
+{
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrll", report->separators);
+
+	while (kmt_columns_pass(columns, out))
+		fill_histogram(report, columns, h, is_time);
 }
 
 static void print_histograms(const KmtReport *report, FILE *out)

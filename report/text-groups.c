@@ -253,12 +253,14 @@ void kmt_text_groups(const KmtReport *report, FILE *out)
 		fputs("none\n", out);
 		return;
 	}
-	fill_head(report, columns);
-	for (i = 0; i < table->n_shown; i++)
-		fill_group(report, columns, table->rows[i]);
-	for (i = 0; i < KMT_N_LAYERS; i++)
-		if (table->n_rest[kmt_layers[i]])
-			fill_rest(report, columns, table, kmt_layers[i]);
-	kmt_columns_print(columns, out);
+	while (kmt_columns_pass(columns, out)) {
+		fill_head(report, columns);
+		for (i = 0; i < table->n_shown; i++)
+			fill_group(report, columns, table->rows[i]);
+		for (i = 0; i < KMT_N_LAYERS; i++)
+			if (table->n_rest[kmt_layers[i]])
+				fill_rest(report, columns, table,
+					  kmt_layers[i]);
+	}
 	kmt_text_marks(report, out);
 }

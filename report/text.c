@@ -45,13 +45,40 @@ static void print_loss_per_cpu(const KmtReport *report, FILE *out)
 	}
 }
 
+/* The losses of a part of the time; those of each CPU are in the lines below.
+ */
+static void print_lost_in_time(const KmtReport *report, FILE *out)
+{
+	const KmtLost *lost = &report->lost;
+
+	print_number(report, out, lost->within);
+	fputs(lost->within ? " EVENTS WERE LOST in this time" : " in this time",
+	      out);
+	if (lost->before) {
+		fputs(lost->within ? "; " : "; BUT ", out);
+		print_number(report, out, lost->before);
+		fputs(" before it", out);
+	}
+	if (lost->after) {
+		fputs("; ", out);
+		print_number(report, out, lost->after);
+		fputs(" after it", out);
+	}
+	fputc('\n', out);
+}
+
 static void print_lost(const KmtReport *report, FILE *out)
 {
 	g_autofree char *room = kmt_report_more_room(report->capture);
+	KmtInterval time;
 
-	print_number(report, out, report->capture->overruns);
-	fputs(" EVENTS WERE LOST\n", out);
-	print_loss_per_cpu(report, out);
+	if (kmt_report_time(report, &time) && report->lost.is_known) {
+		print_lost_in_time(report, out);
+	} else {
+		print_number(report, out, report->capture->overruns);
+		fputs(" EVENTS WERE LOST\n", out);
+		print_loss_per_cpu(report, out);
+	}
 	fputs("               No figure below is complete: live and peak bytes "
 	      "may be too high or\n"
 	      "               too low, and what is \"after loss\" may be due "
@@ -66,9 +93,12 @@ static void print_loss(const KmtReport *report, FILE *out)
 	g_autofree char *why = kmt_capture_snapshot(capture);
 
 	fputs("Events lost:   ", out);
-	switch (kmt_report_loss(capture)) {
+	switch (kmt_report_loss(report)) {
 	case KMT_LOSS_NONE:
-		fputs("0\n", out);
+		if (kmt_report_lost_later_only(report))
+			print_lost_in_time(report, out);
+		else
+			fputs("0\n", out);
 		break;
 	case KMT_LOSS_EVENTS:
 		print_lost(report, out);
@@ -78,6 +108,18 @@ static void print_loss(const KmtReport *report, FILE *out)
 		      "               What its CPUs did last may be missing "
 		      "for "
 		      "some of them.\n",
+		      out);
+		break;
+	case KMT_LOSS_INCOMPLETE:
+		fputs("UNKNOWN: ONLY A PART OF THE EVENTS WAS RECORDED.\n",
+		      out);
+		break;
+	case KMT_LOSS_UNCOUNTED:
+		fputs("SOME, AND NOBODY KNOWS HOW MANY.\n", out);
+		break;
+	case KMT_LOSS_NOT_REPORTED:
+		fputs("unknown (the recorder does not report it); taken as "
+		      "0\n",
 		      out);
 		break;
 	case KMT_LOSS_UNKNOWN:
@@ -113,6 +155,23 @@ static void print_loss(const KmtReport *report, FILE *out)
 		      "first part of this trace.\n",
 		      out);
 	}
+}
+
+static void print_incomplete(const KmtCapture *capture, FILE *out)
+{
+	g_auto(GStrv) list = kmt_capture_incomplete(capture);
+	guint i;
+
+	for (i = 0; list && list[i]; i++) {
+		g_autofree char *text = kmt_printable(list[i]);
+
+		fprintf(out, "%-15s%s\n", i ? "" : "Incomplete:", text);
+	}
+	if (list)
+		fputs("               No figure below is complete. Frees are "
+		      "missing: live objects\n"
+		      "               may have been freed unrecorded.\n",
+		      out);
 }
 
 /* So that nobody takes a gap for a leak. */
@@ -191,7 +250,10 @@ static void print_holes(const KmtReport *report, FILE *out)
 
 		fprintf(out, "%-15scpu%u from %s s to %s s: ", i ? "" : "Lost:",
 			file->cpu, from, until);
-		print_number(report, out, h->events);
+		if (h->events)
+			print_number(report, out, h->events);
+		else
+			fputs("an unknown number of", out);
 		fputs(" events\n", out);
 	}
 	if (holes && holes->len > MAX_HOLE_LINES)
@@ -280,14 +342,19 @@ static void print_capture(const KmtReport *report, FILE *out)
 	print_events(report, out);
 	if (capture->meta)
 		fprintf(out, "Saved:         %s\n",
-			capture->complete ? "to its end" : "NOT to its end");
+			capture->complete   ? "to its end"
+			: capture->imported ? "in PART: the imported file is "
+					      "damaged"
+					    : "NOT to its end");
 	print_loss(report, out);
+	print_incomplete(capture, out);
 	print_not_seen(capture, out);
 	print_choice(capture, out);
 	print_intervals(report, out);
 	if (aggregate->overflowed)
-		fputs("Sums:          WRONG: some are above 2^64 - 1 bytes; "
-		      "records are damaged, see kmemtrace-check.\n",
+		fputs("Sums:          WRONG: some are above 2^64 - 1; records "
+		      "are damaged (see kmemtrace-check), or sample= in "
+		      "kmemtrace.meta is.\n",
 		      out);
 }
 
@@ -362,21 +429,11 @@ static gboolean is_scaled_line(const KmtReport *report, FillCell fill)
 	       (fill != fill_frees || kmt_report_has_filter(report));
 }
 
-static void print_summary(const KmtReport *report, FILE *out)
+static void fill_summary(const KmtReport *report, KmtColumns *columns,
+			 const KmtKind *kinds, guint n)
 {
-	g_autoptr(KmtColumns) columns = NULL;
-	g_autofree char *align = NULL;
-	KmtKind kinds[KMT_N_KINDS];
-	guint line, i, n = 0;
-	gboolean more;
+	guint line, i;
 
-	for (i = 0; i < G_N_ELEMENTS(summary_kinds); i++)
-		if (is_summed(report, summary_kinds[i]))
-			kinds[n++] = summary_kinds[i];
-	more = kinds[n - 1] != KMT_KIND_PAGES;
-	align = g_strnfill(n + 1, 'r');
-	align[0] = 'l';
-	columns = kmt_columns_new(align, report->separators);
 	kmt_columns_text(columns, "SUMMARY");
 	for (i = 0; i < n; i++)
 		kmt_columns_text(columns, kmt_kind_name(kinds[i]));
@@ -401,8 +458,26 @@ static void print_summary(const KmtReport *report, FILE *out)
 				kmt_columns_text(columns, "-");
 		}
 	}
+}
+
+static void print_summary(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtColumns) columns = NULL;
+	g_autofree char *align = NULL;
+	KmtKind kinds[KMT_N_KINDS];
+	guint i, n = 0;
+	gboolean more;
+
+	for (i = 0; i < G_N_ELEMENTS(summary_kinds); i++)
+		if (is_summed(report, summary_kinds[i]))
+			kinds[n++] = summary_kinds[i];
+	more = kinds[n - 1] != KMT_KIND_PAGES;
+	align = g_strnfill(n + 1, 'r');
+	align[0] = 'l';
+	columns = kmt_columns_new(align, report->separators);
 	fputc('\n', out);
-	kmt_columns_print(columns, out);
+	while (kmt_columns_pass(columns, out))
+		fill_summary(report, columns, kinds, n);
 	fputs("slab = kmalloc + cache. Slab memory lies in pages: never add "
 	      "the two.\n",
 	      out);
@@ -422,12 +497,9 @@ static void finding(KmtColumns *columns, guint64 count, const char *label,
 	kmt_columns_text(columns, meaning);
 }
 
-static void print_counts(const KmtReport *report, FILE *out)
+static void fill_counts(const KmtAggregate *aggregate, KmtColumns *columns)
 {
-	const KmtAggregate *aggregate = report->aggregate;
 	const KmtFindings *findings = &aggregate->findings;
-	g_autoptr(KmtColumns) columns =
-		kmt_columns_new("rll", report->separators);
 
 	finding(columns, findings->unmatched[KMT_UNMATCHED_BEFORE_TRACE],
 		"frees unmatched, before the trace",
@@ -457,7 +529,15 @@ static void print_counts(const KmtReport *report, FILE *out)
 		"unknown or damaged");
 	finding(columns, aggregate->truncated_bytes, "bytes truncated",
 		"after the last whole record of a file");
-	kmt_columns_print(columns, out);
+}
+
+static void print_counts(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rll", report->separators);
+
+	while (kmt_columns_pass(columns, out))
+		fill_counts(report->aggregate, columns);
 }
 
 static void tally_site(const KmtReport *report, KmtColumns *columns,
@@ -495,18 +575,11 @@ static void fill_tally_rest(const KmtReport *report, KmtColumns *columns,
 	}
 }
 
-/* What a finding is about; nothing if there is none. */
-static void print_tally(const KmtReport *report, FILE *out,
-			const TallyText *text)
+static void fill_tally(const KmtReport *report, KmtColumns *columns,
+		       const TallyText *text, const GPtrArray *list)
 {
-	g_autoptr(GPtrArray) list =
-		kmt_tally_list(report->aggregate->tally, text->class);
-	g_autoptr(KmtColumns) columns = kmt_columns_new(
-		text->second ? "rllll" : "rll", report->separators);
 	guint n_shown = list->len, i;
 
-	if (!list->len)
-		return;
 	if (report->max_lines && report->max_lines < n_shown)
 		n_shown = (guint)report->max_lines;
 	kmt_columns_text(columns, text->count);
@@ -525,8 +598,22 @@ static void print_tally(const KmtReport *report, FILE *out,
 			tally_site(report, columns, &entry->second);
 	}
 	fill_tally_rest(report, columns, list, n_shown, text->second != NULL);
+}
+
+/* What a finding is about; nothing if there is none. */
+static void print_tally(const KmtReport *report, FILE *out,
+			const TallyText *text)
+{
+	g_autoptr(GPtrArray) list =
+		kmt_tally_list(report->aggregate->tally, text->class);
+	g_autoptr(KmtColumns) columns = kmt_columns_new(
+		text->second ? "rllll" : "rll", report->separators);
+
+	if (!list->len)
+		return;
 	fprintf(out, "\n%s\n", text->title);
-	kmt_columns_print(columns, out);
+	while (kmt_columns_pass(columns, out))
+		fill_tally(report, columns, text, list);
 }
 
 static const TallyText finding_tallies[] = {

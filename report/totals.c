@@ -18,22 +18,26 @@ const char *kmt_kind_name(KmtKind kind)
 	return kind_names[kind];
 }
 
+/* Returns TRUE if the sum is above G_MAXUINT64, which it then becomes. */
 static gboolean add(guint64 *sum, guint64 value)
 {
-	return __builtin_add_overflow(*sum, value, sum);
+	if (!__builtin_add_overflow(*sum, value, sum))
+		return FALSE;
+	*sum = G_MAXUINT64;
+	return TRUE;
 }
 
 gboolean kmt_totals_add(KmtTotals *totals, const KmtTotals *other)
 {
 	gboolean overflow = FALSE;
 
-	totals->allocs += other->allocs;
-	totals->frees += other->frees;
+	overflow |= add(&totals->allocs, other->allocs);
+	overflow |= add(&totals->frees, other->frees);
 	overflow |= add(&totals->bytes_req, other->bytes_req);
 	overflow |= add(&totals->bytes_alloc, other->bytes_alloc);
-	totals->cross_cpu_frees += other->cross_cpu_frees;
-	totals->remote_node_allocs += other->remote_node_allocs;
-	totals->live_objects += other->live_objects;
+	overflow |= add(&totals->cross_cpu_frees, other->cross_cpu_frees);
+	overflow |= add(&totals->remote_node_allocs, other->remote_node_allocs);
+	overflow |= add(&totals->live_objects, other->live_objects);
 	overflow |= add(&totals->live_bytes_req, other->live_bytes_req);
 	overflow |= add(&totals->live_bytes_alloc, other->live_bytes_alloc);
 	return overflow;

@@ -57,8 +57,8 @@ typedef struct {
 	gint64 peak_timestamp;	  /* and when it was reached first, ns */
 } KmtTotals;
 
-/* Adds the sums of other; a peak is no sum, and is left alone.  TRUE if a sum
- * overflowed. */
+/* Add the sums of other to totals.  A sum above G_MAXUINT64 becomes
+ * G_MAXUINT64, and TRUE is returned.  The peak is no sum and stays. */
 gboolean kmt_totals_add(KmtTotals *totals, const KmtTotals *other);
 
 /* allocated - requested.  Below 0 only where records are damaged. */

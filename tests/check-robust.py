@@ -14,10 +14,10 @@ SRC = os.environ.get("top_srcdir", ".")
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 CHECK = os.path.join(BUILD, "check", "kmemtrace-check")
 ROUNDS = int(os.environ.get("KMT_ROUNDS", "120"))
-SEED = int(os.environ.get("KMT_SEED", "1"))
 
 sys.path.insert(0, os.path.join(SRC, "tests"))
 import mkcapture  # noqa: E402 pylint: disable=wrong-import-position
+import seeds  # noqa: E402 pylint: disable=wrong-import-position
 
 META = """[capture]
 format=1
@@ -76,7 +76,7 @@ def main():
     """ROUNDS captures."""
     failures = 0
     seen = set()
-    for seed in range(SEED, SEED + ROUNDS):
+    for seed in seeds.several(ROUNDS):
         rng = random.Random(seed)
         capture = make(rng)
         for data in capture.cpus.values():

@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 import report_reference
+import seeds
 from figures_compare import Comparison, Options, Wrong, complete
 from reference_capture import Capture
 
@@ -118,15 +119,15 @@ class Damage:
                 f.write(part)
 
 
-def make(directory, seed, events, change):
+def make(directory, seed, cpus, events, change):  # pylint: disable=too-many-arguments
     """A capture with defects; change is made to its meta."""
     subprocess.run([GENERATE, "--output", directory, "--events", str(events),
-                    "--cpus", str(seed + 2), "--seed", str(seed)], check=True)
+                    "--cpus", str(cpus), "--seed", str(seed)], check=True)
     damage = Damage(seed)
     path = os.path.join(directory, "kmemtrace.meta")
     with open(path, encoding="ascii") as f:
         meta = f.read()
-    for cpu in range(seed + 2):
+    for cpu in range(cpus):
         damage.file(os.path.join(directory, f"cpu{cpu}.out"))
     # What was lost is not to be seen by the sizes of the files.
     meta = "\n".join(line for line in meta.splitlines()
@@ -174,12 +175,13 @@ def generated(events):
     """With losses that are told, and with such that are not."""
     met = set()
     with tempfile.TemporaryDirectory() as scratch:
-        for seed, change in enumerate((
-                ("complete=true", "complete=false"),
-                ("overruns=0", "overruns=9"), ("", ""))):
-            directory = os.path.join(scratch, str(seed))
+        changes = (("complete=true", "complete=false"),
+                   ("overruns=0", "overruns=9"), ("", ""))
+        for i, seed in enumerate(seeds.several(len(changes))):
+            directory = os.path.join(scratch, str(i))
             # Where all may be lost, there are few ways to go.
-            make(directory, seed, events // (4 if seed < 2 else 2), change)
+            make(directory, seed, i + 2, events // (4 if i < 2 else 2),
+                 changes[i])
             met |= check(directory)
     missing = {"double race", "double unexplained", "double after_loss",
                "unmatched before_trace", "unmatched unexplained",

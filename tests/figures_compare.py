@@ -115,7 +115,7 @@ def table_of(text, title):
     if lines == ["none"]:
         return []
     return [re.split(r"  +", line.strip()) for line in lines[1:]
-            if line and not line.startswith("~ ")]
+            if line and not line.startswith(("~ ", "* "))]
 
 
 def title_of(by):
@@ -177,17 +177,21 @@ class Comparison:
     def json(self):
         """The document; FALSE if its sums overflowed, as it says."""
         report = json.loads(self.print("--json"))
-        if report["findings"]["sums_overflowed"]:
+        saturated = self.output.figures.saturated
+        if report["findings"]["sums_overflowed"] and not saturated:
             return False
         self.fail("--json", ["a sum overflowed, and it is not told"]
-                  if self.overflowed() else [])
+                  if self.overflowed() and not saturated else [])
         want = self.output.document()
         got = {key: report.get(key) for key in report
                if key not in ("format", "version", "capture", "warnings")}
         lines = differences(got, want)
         capture = self.output.capture()
-        lines += differences({k: report["capture"][k] for k in capture},
-                             capture, "capture")
+        given = {k: report["capture"].get(k, "no such key") for k in capture}
+        # Two losses of a CPU may begin at once, in either order.
+        given["holes"] = given["holes"] and sorted(
+            given["holes"], key=lambda h: list(h.values()))
+        lines += differences(given, capture, "capture")
         self.fail("--json", lines)
         return True
 

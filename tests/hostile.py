@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
 import mkcapture
@@ -357,7 +356,6 @@ class Hostile(unittest.TestCase):
         def shorten():
             with open(symbols, "wb") as f:  # once the report is there
                 os.truncate(os.path.join(path, "cpu0.out"), 0)
-                time.sleep(.05)
                 f.write(b"ffffffff81000000 T _stext\n")
         thread = threading.Thread(target=shorten)
         thread.start()

@@ -56,6 +56,12 @@ def read_meta(path):
     return groups
 
 
+def sample_of(text):
+    """One of so many allocations was recorded; 1 where that is not known."""
+    number = int(text) if re.fullmatch("[0-9]+", text) else 1
+    return number if 0 < number < 1 << 64 else 1
+
+
 class File:
     """cpu<n>.out"""
 
@@ -69,6 +75,8 @@ class File:
         self.records = []   # usable ones
         # Of what lies before each, and at last behind all of them.
         self.skipped_before = []
+        self.losses = []    # (since, until, events), as the records have them
+        self.overruns = 0   # events lost, as kmemtrace.meta has it
         skipped = lost = 0
         now = None
         layout = struct.Struct((">" if big else "<") + "BBHiQQQQQq"
@@ -82,6 +90,10 @@ class File:
                 is_lost = (event == LOST and size >= 64
                            and event_size == size)
                 lost += is_lost
+                if is_lost:
+                    since = (fields[7] + (1 << 63)) % (1 << 64) - (1 << 63)
+                    self.losses.append((min(since, fields[9]), fields[9],
+                                        fields[6]))
                 skipped += not is_lost
                 continue
             time = fields[9]
@@ -108,11 +120,22 @@ class Capture:
                       for cpu in sorted(paths)]
         self.nodes = {cpu: int(self.meta.get(f"cpu{cpu}", {}).get("node", -1))
                       for cpu in paths}
+        for file in self.files:
+            file.overruns = int(self.meta.get(f"cpu{file.cpu}", {}).get(
+                "overruns", 0))
+        # Without them records do not report losses.
+        self.has_owners = (self.size >= 64
+                           and int(head.get("abi_version", 0)) >= 2)
         self.complete = head.get("complete") == "true"
         self.cut_off = meta is not None and not self.complete
         self.continues = head.get("continues") == "true"
         self.overruns = int(head["overruns"]) if "overruns" in head else None
-        self.lossy = bool(self.overruns or self.files_are_missing(paths))
+        self.sample = sample_of(head.get("sample", "1"))
+        # Without a number of lost events, records decide.
+        self.lacks_records = self.files_are_missing(paths) or (
+            self.overruns is None and any(
+                loss[2] for f in self.files for loss in f.losses))
+        self.lossy = bool(self.overruns or self.lacks_records)
         self.events = sum(f.events for f in self.files)
         self.records = sorted((r for f in self.files for r in f.records),
                               key=lambda r: (r.now, r.cpu, r.index))

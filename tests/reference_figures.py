@@ -21,6 +21,15 @@ def layer_of(kind):
     """The kind that its figures are summed for."""
     return "slab" if kind in ("kmalloc", "cache") else kind
 
+# Sums and products are this at most.
+LARGEST = 2 ** 64 - 1
+
+
+def at_most(value):
+    """Saturated."""
+    return min(value, LARGEST)
+
+
 # What keeps kmalloc and caches apart.
 SINGLE_KINDS = ("callsite", "kind", "cache")
 
@@ -103,7 +112,17 @@ class Totals:
         """For what a table leaves out: all that has a sum."""
         for name, value in vars(other).items():
             if not name.startswith("peak"):
-                setattr(self, name, getattr(self, name) + value)
+                setattr(self, name, at_most(getattr(self, name) + value))
+
+    def scale(self, factor, has_own_frees):
+        """Estimate what a sample stands for.  Returns whether a product is
+        larger than the program can print."""
+        names = ["allocs", "req", "alloc", "cross", "remote", "objects",
+                 "live_req", "live", "peak"] + ["frees"] * has_own_frees
+        products = {name: getattr(self, name) * factor for name in names}
+        for name, product in products.items():
+            setattr(self, name, at_most(product))
+        return any(product > LARGEST for product in products.values())
 
 
 class Group:
@@ -285,6 +304,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         self.ended = False
         self.start = self.stop = self.span = 0
         self.first = self.last = 0
+        self.saturated = False  # scaled figures
         self.unordered = self.skipped = 0
         self.truncated = sum(f.truncated for f in capture.files)
         self.limit_span()
@@ -293,6 +313,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             self.run()
         else:
             self.findings = []
+        self.scale(capture.sample)
         self.short = sum(r.alloc < r.req for r in capture.records
                          if r.event == ALLOC and r.now <= self.stop)
 
@@ -577,6 +598,26 @@ class Figures:  # pylint: disable=too-many-instance-attributes
                     live[group] += (bytes_alloc if act.op == "alloc"
                                     else -bytes_alloc)
             note(number)
+
+    def scale(self, factor):
+        """All figures of allocations and of what they hold, where one of so
+        many was recorded.  Frees are of all records, unless a filter of the
+        report chose objects; those of a group are of its objects.  Percentiles
+        do not depend on the factor."""
+        if factor == 1:
+            return
+        own = self.filter.is_set
+        every = [(t, own) for t in self.kinds.values()]
+        every += [(t, own) for w in self.windows for t in w.kinds.values()]
+        every += [(g.totals, True) for g in self.groups.values()]
+        for totals, has_own_frees in every:
+            self.saturated |= totals.scale(factor, has_own_frees)
+        for group in self.groups.values():
+            group.at_peak = at_most(group.at_peak * factor)
+            group.live_at_ends = [at_most(v * factor)
+                                  for v in group.live_at_ends]
+        for pair in [*self.matrix.values(), *self.pairs.values()]:
+            pair[:] = [at_most(v * factor) for v in pair]
 
     def lines(self):
         """The groups of the table, in no order."""

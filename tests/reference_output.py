@@ -5,7 +5,8 @@ of the JSON document, CSV, folded stacks, the lines of the table in text."""
 import collections
 
 from reference_capture import KINDS
-from reference_figures import (LAYERS, TABLE_KINDS, Totals, layer_of,
+from reference_figures import (LARGEST, LAYERS, TABLE_KINDS, Totals, at_most,
+                               layer_of,
                                percentile, powers, ratio)
 
 TITLES = {"callsite": ("call site", "call sites"),
@@ -67,7 +68,10 @@ def duration(time):
 def reused(t, options):
     """What is neither freed nor live; None if what was live at START counts
     too."""
-    return None if options.start else t.allocs - t.frees - t.objects
+    known = t.frees + t.objects
+    if options.start or known > min(t.allocs, LARGEST):
+        return None
+    return t.allocs - known
 
 
 def fragment(value):
@@ -117,6 +121,7 @@ class Output:
             if not self.figures.span:
                 return None
             short = sum(life < options.churn for life in group.lifetimes)
+            short = at_most(short * self.figures.capture.sample)
             return float(short) * 1e9 / float(self.figures.span)
         return percentile(group.lifetimes,
                           50 if name == "lifetime-median" else 99)
@@ -254,7 +259,7 @@ class Output:
         for kind in TABLE_KINDS:
             weights = [self.figure(self.options.fields[0], group) or 0
                        for group in self.rest if group.kind == kind]
-            others = sum(weight for weight in weights if weight > 0)
+            others = at_most(sum(w for w in weights if w > 0))
             if others:
                 text += f"{kind};(others) {others}\n"
         return text
@@ -309,7 +314,8 @@ class Output:
                 result[key] = self.figure(field, group)
             for key, values in (("lifetimes", group.lifetimes),
                                 ("sizes", group.sizes)):
-                result[key] = [{"from": low, "count": n}
+                sample = self.figures.capture.sample
+                result[key] = [{"from": low, "count": at_most(n * sample)}
                                for low, n in powers(values)]
         return result
 
@@ -388,7 +394,7 @@ class Output:
             "type_mismatches_after_loss": counts["mismatch", "after_loss"],
             "unordered_timestamps": f.unordered,
             "skipped_records": f.skipped, "truncated_bytes": f.truncated,
-            "short_allocations": f.short, "sums_overflowed": False,
+            "short_allocations": f.short, "sums_overflowed": f.saturated,
             "double_allocation_pairs": self.tally_pairs(
                 "double", "unexplained", "older", "newer"),
             "type_mismatch_pairs": self.tally_pairs(
@@ -399,16 +405,98 @@ class Output:
                 for ((a, kind), _), n in self.tally("unmatched", why)]
         return result
 
+    # ---- losses ----
+
+    def time(self):
+        """What the figures are about: its first and last moment, and whether
+        that is a part of the capture."""
+        o, f = self.options, self.figures
+        origin = f.capture.origin or 0
+        first = max(f.first, origin + o.start) if o.start else f.first
+        last = f.last if o.stop is None else min(f.last, origin + o.stop)
+        return first, max(first, last), bool(o.start) or o.stop is not None
+
+    def losses(self):
+        """(cpu, since, until, events) of all of the capture; None if the
+        records do not report them."""
+        f, result = self.figures, []
+        if not f.capture.overruns or not f.capture.has_owners:
+            return None
+        for file in f.capture.files:
+            result += [(file.cpu, *loss) for loss in file.losses]
+            rest = file.overruns - sum(loss[2] for loss in file.losses)
+            since = max([file.records[-1].t if file.records else f.first]
+                        + [until for _, until, _ in file.losses])
+            if rest > 0:
+                result.append((file.cpu, since, max(since, f.last), rest))
+        return sorted(result)
+
+    def loss(self):
+        """What the document says of events that were lost."""
+        c = self.figures.capture
+        first, last, is_part = self.time()
+        losses = self.losses()
+        holes = losses
+        lost = c.overruns
+        later_only = False
+        if c.overruns and is_part:
+            lost = None
+            if losses is not None:
+                holes = [h for h in losses if h[2] >= first and h[1] <= last]
+                lost = at_most(sum(h[3] for h in holes))
+                later_only = all(h[1] > last for h in losses)
+        loss = ("events" if c.overruns and not later_only
+                else "cut_off" if c.cut_off
+                else "unknown" if c.overruns is None else "none")
+        exact = self.not_exact(first, last, loss == "events")
+        return {"loss": loss, "lost_in_time": lost,
+                "holes": holes and [dict(zip(
+                    ("cpu", "from", "until", "events"), h)) for h in holes],
+                "not_exact": [{"from": a, "until": b} for a, b in exact],
+                "blind": self.blind(first, last, exact, holes)}
+
+    def not_exact(self, first, last, lost):
+        """Intervals in which something may be missing."""
+        c = self.figures.capture
+        if lost or c.lacks_records:
+            return [(first, last)]
+        if not c.cut_off and not c.continues:
+            return []
+        if not all(f.records for f in c.files):
+            return [(first, last)]
+        begin = max(f.records[0].t for f in c.files)
+        end = min(f.records[-1].t for f in c.files)
+        result = []
+        if c.continues and begin >= first:
+            result.append((first, min(begin, last)))
+        if c.cut_off and end <= last:
+            result.append((max(end, first), last))
+        return result
+
+    @staticmethod
+    def blind(first, last, exact, holes):
+        """The share of the time, counted moment by moment where it changes."""
+        if not exact:
+            return 0.0
+        if first == last:
+            return 1.0
+        if holes is None:
+            return min(1.0, sum(max(0, b - a) for a, b in exact)
+                       / (last - first))
+        cuts = sorted({first, last, *(min(max(t, first), last)
+                                      for h in holes for t in h[1:3])})
+        return sum(b - a for a, b in zip(cuts, cuts[1:])
+                   if any(h[1] <= a and b <= h[2] for h in holes)
+                   ) / (last - first)
+
     def capture(self):
         """What the document says of the capture, but for its kernel."""
         c = self.figures.capture
-        loss = ("events" if c.overruns else "cut_off" if c.cut_off
-                else "unknown" if c.overruns is None else "none")
         return {"byte_order": "big" if c.big else "little",
                 "record_size": c.size, "cpus": len(c.files),
                 "events": c.events, "first_timestamp": self.figures.first,
                 "last_timestamp": self.figures.last, "overruns": c.overruns,
-                "continues": c.continues, "loss": loss}
+                "continues": c.continues, **self.loss()}
 
     def document(self):
         """The members that options decide about."""

@@ -10,10 +10,12 @@ chosen at random.
 import importlib
 import os
 import random
+import re
 import sys
 import tempfile
 
-import report_reference
+import report_reference as ref
+import seeds
 from figures_compare import Comparison, Options, Wrong, complete
 from reference_capture import Capture
 from reference_output import FIELDS, OTHERS, SUMS
@@ -28,6 +30,11 @@ COUNTS = [f for f in FIELDS if (SUMS[f][0] if f in SUMS else OTHERS[f]) ==
           "count"]
 
 
+# One of so many allocations; 0 and what is no number are no factor.
+SAMPLES = [0, 1, "x", 2, 7, 1000, 2 ** 32 - 1, 2 ** 33 + 1, 2 ** 50,
+           2 ** 62 - 1, 2 ** 62, 2 ** 63, 2 ** 64 - 1, 2 ** 64]
+
+
 class Maker(importlib.import_module("report-random").Maker):
     """Captures with losses of all kinds, few values, and addresses that
     several CPUs use at a time."""
@@ -35,10 +42,17 @@ class Maker(importlib.import_module("report-random").Maker):
     def __init__(self, seed):
         super().__init__(seed)
         rng = self.rng
+        self.seed = seed
+        self.begin = self.time
         self.addresses = rng.choice([8, 300])
         self.pace = rng.choice([3, 100, 10 ** 4])
         # Many of the same size, so that there are ties in all sums.
         self.sizes = rng.choice([None, [8, 64, 4096]])
+        # Of its own, so that the rest of a seed's capture stays what it is.
+        rng = random.Random(seed + 0.5)
+        # Records whose own sums overflow would hide what scaling does.
+        self.sample = self.unit <= 1 << 40 and rng.choice(
+            [None, None, None, *SAMPLES])
 
     def record(self, event, kind, ptr):
         """Few sizes and flags."""
@@ -55,8 +69,46 @@ class Maker(importlib.import_module("report-random").Maker):
         return 0xffff888000000000 + self.rng.randrange(
             1, self.addresses) * 4096
 
+    def lose(self, rng):
+        """Put records of losses among the others.  Returns how many events
+        each CPU lost."""
+        lost = dict.fromkeys(self.cpus, 0)
+        is_late = rng.random() < .4
+        for cpu, records in self.cpus.items():
+            for _ in range(rng.choice([0, 0, 1, 2, 5])):
+                place = rng.randrange(len(records) * 3 // 4 * is_late,
+                                      len(records) + 1)
+                time = records[place - 1]["timestamp"] if place else self.begin
+                since = time - rng.choice([0, 1, 3 * self.pace, 10 ** 5])
+                n = rng.choice([1, 2, 1000])
+                records.insert(place, {
+                    **self.record(ref.LOST, 0, 0), "timestamp": time,
+                    "bytes_req": n, "bytes_alloc": since % 2 ** 64})
+                lost[cpu] += n
+            lost[cpu] = max(0, lost[cpu] + rng.choice([0, 0, -1, 5]))
+        return lost
+
+    def write_losses(self, meta, lost):
+        """What kmemtrace.meta says about them."""
+        if not self.overruns:
+            return meta
+        if not any(lost.values()):
+            lost[0] = 7
+        meta = meta.replace("abi_version=1", "abi_version=2")
+        meta = re.sub("overruns=7", f"overruns={sum(lost.values())}", meta)
+        for cpu, n in lost.items():
+            meta = meta.replace(f"[cpu{cpu}]\n",
+                                f"[cpu{cpu}]\noverruns={n}\n")
+        return meta
+
     def write(self, directory):
         """Takes things away again."""
+        lost = None
+        if self.size >= 64 and any(self.cpus.values()):
+            # Of its own, like that of samples.
+            state, self.rng = self.rng, random.Random(self.seed + 0.25)
+            lost = self.lose(self.rng)
+            self.rng = state
         truncated = super().write(directory)
         rng = self.rng
         path = f"{directory}/kmemtrace.meta"
@@ -64,6 +116,8 @@ class Maker(importlib.import_module("report-random").Maker):
             return truncated
         with open(path, encoding="ascii") as f:
             meta = f.read()
+        if lost:
+            meta = self.write_losses(meta, lost)
         what = rng.randrange(8)
         if what == 0:
             meta = meta.replace("complete=true", "complete=false")
@@ -74,6 +128,9 @@ class Maker(importlib.import_module("report-random").Maker):
             meta += "[cpu99]\nevents=3\n"
         elif what == 3:
             meta += f"bytes={10 ** 9}\n"  # of the last CPU
+        if self.sample:
+            meta = meta.replace("overruns=",
+                                f"sample={self.sample}\noverruns=", 1)
         with open(path, "w", encoding="ascii") as f:
             f.write(meta)
         return truncated
@@ -173,7 +230,7 @@ def run_seed(seed, directory):
         for cpu in maker.cpus:
             os.truncate(f"{directory}/cpu{cpu}.out", 0)
         capture = Capture(directory, size, big)
-    names = report_reference.Symbols(maker.kallsyms, maker.modules)
+    names = ref.Symbols(maker.kallsyms, maker.modules)
     chooser = Chooser(rng, capture)
     met = set()
     for _ in range(N_OPTIONS):
@@ -203,6 +260,8 @@ def tried(compare, form):
     """What the options and the capture had."""
     o = compare.options
     figures = compare.output.figures
+    loss = compare.output.loss()
+    is_part = compare.output.time()[2]
     met = {form} | {f"by {d}" for d in o.by} | {f"field {f}" for f in o.fields}
     met |= {f"{f.what} {f.why}" for f in figures.findings}
     met |= {name for name, value in vars(o).items() if value}
@@ -221,6 +280,15 @@ def tried(compare, form):
             ("big", compare.capture.big), ("lossy", compare.capture.lossy),
             ("cut off", compare.capture.cut_off),
             ("continues", compare.capture.continues),
+            ("a loss in time", is_part and loss["holes"]),
+            ("a loss out of time", is_part and loss["lost_in_time"] is not None
+             and loss["lost_in_time"] < (compare.capture.overruns or 0)),
+            ("a loss at any time", loss["lost_in_time"] is None
+             and compare.capture.overruns),
+            ("a loss with a filter", figures.filter.is_set and loss["holes"]),
+            ("a loss with windows", o.windows and loss["holes"]),
+            ("a sample", compare.capture.sample > 1 and not figures.saturated),
+            ("a saturated sample", figures.saturated),
             ("above 2^63", any(t.alloc >> 63
                                for t in figures.kinds.values()))):
         if value:
@@ -229,7 +297,11 @@ def tried(compare, form):
 
 
 # What no run may be without.
-MUST = (["text", "csv", "folded", "overflow", "unordered", "skipped",
+MUST = ([f"a loss {what}" for what in (
+    "in time", "out of time", "at any time", "with a filter",
+    "with windows")] +
+        ["text", "csv", "folded", "overflow", "a sample",
+         "a saturated sample", "unordered", "skipped",
          "truncated", "short", "a leak", "no line", "no record", "a rest",
          "a pair", "no name", "beyond the end", "big", "lossy", "cut off",
          "continues", "above 2^63", "double race", "double unexplained",
@@ -243,20 +315,20 @@ MUST = (["text", "csv", "folded", "overflow", "unordered", "skipped",
 
 def main():
     """All seeds; nothing may be missing from all of them."""
-    seeds = [int(s) for s in sys.argv[1:]] or [*range(1, N_SEEDS + 1),
-                                             LEAK_SEED]
+    given = [int(s) for s in sys.argv[1:]]
+    tried_seeds = given or [*seeds.several(N_SEEDS), LEAK_SEED]
     met = set()
     failed = 0
-    for seed in seeds:
+    for seed in tried_seeds:
         with tempfile.TemporaryDirectory() as directory:
             try:
                 met |= run_seed(seed, directory)
             except Wrong as e:
                 print(f"seed {seed}: {e}")
                 failed += 1
-    print(f"{len(seeds)} captures, {failed} failed")
+    print(f"{len(tried_seeds)} captures, {failed} failed")
     untried = [what for what in MUST if what not in met]
-    if not sys.argv[1:] and untried:
+    if not given and seeds.IS_DEFAULT and untried:
         print("never tried:", untried)
         return 1
     return 1 if failed else 0

@@ -5,6 +5,7 @@ believed without a word, or takes longer than what there is."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -26,6 +27,10 @@ HEAD = "# kmemtrace: {}\n# columns: {}\n"
 MARKS = HEAD.format("marks", "number appeared went module types name format")
 STACKS = HEAD.format("stacks", "stack addresses")
 MANY = 100000
+# Numbers whose multiples and sums are beside what 64 bits hold.
+BOUNDARIES = [0, 1, 2, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53 + 1,
+              2 ** 56, 2 ** 62, 2 ** 63 - 1, 2 ** 63, 2 ** 63 + 1,
+              2 ** 64 - 2, 2 ** 64 - 1]
 
 
 def meta(size=64, overruns="0", complete="true", more=""):
@@ -148,6 +153,52 @@ class Lies(TestCase):
         self.texts(**{"kmemtrace.meta": meta(
             more=f"filter=site=f\nsample={2 ** 63}\n")})
         self.assertTrue(self.report()["findings"]["sums_overflowed"])
+
+    def test_samples_beyond_all_numbers(self):
+        """Scaled figures saturate: none begins at 0 again, whatever is asked
+        for."""
+        self.add(*(event_v2(t=100 * i + i % 2 * (i % 5 - 90),
+                            ptr=4096 * (i // 2), event_id=1 + i % 2,
+                            req=100 + i, alloc=2 ** 60, site=i // 64)
+                   for i in range(2, 512)))
+        options = (["--json", "--lines", "1"], ["--leaks", "--windows", "4"],
+                   ["--csv", "--by", "size"], ["--cross-cpu", "-l1"],
+                   ["--folded", "-l1"], ["--histogram", "lifetime"],
+                   ["--histogram", "size", "--json"], ["--live"],
+                   ["--fields", "lifetime-p99,lifetime-median,age-median,"
+                    "churn,reused,live-frag"], ["--time", "peak"])
+        for sample in BOUNDARIES:
+            self.texts(**{"kmemtrace.meta": meta(
+                more=f"filter=site=f\nsample={sample}\n")})
+            for args in options:
+                with self.subTest(sample=sample, args=args):
+                    done = self.run_program(REPORT, *args, self.path)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+            kinds = self.report("-l1")["kinds"]["kmalloc"]
+            self.assertEqual(kinds["allocs"],
+                             min(255 * max(sample, 1), 2 ** 64 - 1))
+            sites = self.report("--fields", "lifetime-p99")["callsites"]
+            self.assertEqual({s["lifetime_p99"] for s in sites}, {14})
+            left_out = self.report("-l1")["callsites_left_out"]["slab"]
+            self.assertEqual(left_out["allocs"], min(
+                (255 - sites[0]["allocs"] // max(sample, 1))
+                * max(sample, 1), 2 ** 64 - 1))
+
+    def test_numbers_of_buffers(self):
+        """The advice for more room is no number that began at 0 again."""
+        self.add(event_v2(t=5))
+        for subbufs in BOUNDARIES + [-1]:
+            for size in (64, 1, 0, -1, 2 ** 63, 2 ** 64 - 1):
+                self.texts(**{"kmemtrace.meta": meta(
+                    overruns=2 ** 64 - 1, more=f"subbufs={subbufs}\n"
+                    f"subbuf_size={size}\n")})
+                done = self.run_program(REPORT, self.path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                advice = re.search(r"kmemtrace.subbufs=(\d+) or more", done.stdout)
+                if advice:
+                    self.assertGreater(int(advice[1]), subbufs)
+                    self.assertGreaterEqual(int(advice[1]),
+                                            (2 ** 64 - 1) * 64 // size)
 
     # ---- marks ----
 

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import unicodedata
 import unittest
 
 import mkcapture
@@ -25,6 +26,13 @@ EXPECTED = {
     ("cache", "ls", "12", "task", "ten  with\\ odd?name"): ("1", "1", "0"),
     ("cache", "sh", "12", "task", "seven"): ("1", "1", "0"),
 }
+
+
+def width(text):
+    """The columns that a terminal takes."""
+    return sum(0 if unicodedata.combining(c) else
+               2 if unicodedata.east_asian_width(c) in "WF" else 1
+               for c in text)
 
 
 class Owners(unittest.TestCase):
@@ -173,6 +181,95 @@ class Owners(unittest.TestCase):
         self.assertEqual(capture["holes"], [
             {"cpu": 1, "from": 200, "until": 900, "events": 3}])
         self.assertEqual(capture["blind"], 0)
+
+    def timed(self, time, *args, form="--json"):
+        """What is printed of a part of the time, and the warnings."""
+        done = subprocess.run([REPORT, form, "--time", time, *args, self.dir],
+                              check=True, capture_output=True, text=True)
+        return done.stdout, done.stderr
+
+    def test_losses_of_other_times(self):
+        """A loss belongs to its own time: 20 allocations, one each ms, and
+        losses from 4 ms on and from 15 ms on."""
+        capture = mkcapture.Capture()
+        for i in range(20):
+            if i in (5, 16):
+                capture.add(0, mkcapture.lost(i * 10 ** 6, i,
+                                              (i - 1) * 10 ** 6))
+            capture.add(0, mkcapture.event_v2(t=i * 10 ** 6, ptr=8 * i + 8))
+        capture.texts["kmemtrace.meta"] = (
+            "[capture]\nabi_version=2\nrecord_size=64\nbyte_order=little\n"
+            "complete=true\noverruns=21\n[cpu0]\noverruns=21\n")
+        capture.write(self.dir)
+        for time, loss, within, lost, blind in (
+                ("0,0.001", "none", 0, "0 in this time; 21 after it", 0),
+                ("0,0.0045", "events", 5,
+                 "5 EVENTS WERE LOST in this time; 16 after it", .5 / 4.5),
+                ("0.01,0.012", "events", 0,
+                 "0 in this time; BUT 5 before it; 16 after it", 0),
+                ("0.0155,", "events", 16, "16 EVENTS WERE LOST in this time; "
+                 "5 before it", .5 / 3.5),
+                (",0.02", "events", 21, "21 EVENTS WERE LOST in this time",
+                 2 / 19)):
+            for args in ((), ("--windows", "3"), ("--cpu", "0"),
+                         ("--kind", "cache"), ("--jobs", "1")):
+                with self.subTest(time=time, args=args):
+                    text, told = self.timed(time, *args)
+                    got = json.loads(text)["capture"]
+                    self.assertEqual(
+                        (got["events"], got["overruns"], got["loss"],
+                         got["lost_in_time"],
+                         sum(h["events"] for h in got["holes"])),
+                        (20, 21, loss, within, within))
+                    self.assertAlmostEqual(got["blind"], blind)
+                    self.assertEqual("were lost" in told, loss == "events")
+                    self.assertEqual(len(got["not_exact"]), loss == "events")
+                    text, _ = self.timed(time, *args, form="--slab")
+                    self.assertIn(f"Events lost:   {lost}\n", text)
+                    self.assertEqual(text.count("\nLost:"), within > 0)
+                    self.assertEqual("allocs~" in text or "wasted~" in text,
+                                     loss == "events" and "none\n" not in text
+                                     and not args[:1] == ("--windows",))
+            _, told = self.timed(time, form="--csv")
+            self.assertEqual("were lost" in told, loss == "events")
+
+    def test_losses_that_only_records_tell_of(self):
+        """The warning has those up to STOP."""
+        capture = mkcapture.Capture()
+        for i in range(4):
+            capture.add(0, mkcapture.event_v2(t=i * 10 ** 9, ptr=8 * i + 8) +
+                        mkcapture.lost(i * 10 ** 9 + 7, 10 ** i,
+                                       i * 10 ** 9 + 5))
+        capture.texts["kmemtrace.meta"] = (
+            "[capture]\nabi_version=2\nrecord_size=64\nbyte_order=little\n"
+            "complete=true\noverruns=0\n")
+        capture.write(self.dir)
+        for time, events in ((",1.5", 11), (",", 1111), (",0", None)):
+            _, told = self.timed(time)
+            self.assertEqual("records tell of" in told, events is not None)
+            if events:
+                self.assertIn(f"tell of {events} lost", told)
+
+    def test_columns_of_any_script(self):
+        """Names in UTF-8 keep the columns aligned: by what a terminal shows."""
+        names = ["cat", "gr\u00f6\u00dfe", "\u65e5\u672c\u8a9e", "e\u0301a\u0308",
+                 "\u041f\u0440\u0438\u0432\u0435\u0442", "\U0001f600"]
+        self.fixture("clean-version2")
+        with open(os.path.join(self.dir, "tasks"), "w", encoding="utf-8") as f:
+            f.write("# kmemtrace: tasks\n# columns: pid until name\n"
+                    "# dropped: 0\n")
+            f.writelines(f"{i} - {name}\n" for i, name in enumerate(names, 1))
+        with open(os.path.join(self.dir, "cpu0.out"), "wb") as f:
+            for pid in range(1, len(names) + 1):
+                f.write(mkcapture.event_v2(t=5000 * pid, ptr=8 * pid, pid=pid))
+        text = subprocess.run(
+            [REPORT, "-q", "--by", "comm,pid", "--fields", "allocs", self.dir],
+            check=True, text=True, capture_output=True).stdout
+        lines = [line for line in text.split("\n")
+                 if any(f"  {name} " in line for name in names)]
+        self.assertEqual(len(lines), len(names))
+        self.assertEqual(len({width(line[:line.rindex(" ")])
+                              for line in lines}), 1, text)
 
     def test_version_1(self):
         """It has none, which is told; caches are shown by their size."""

@@ -17,6 +17,7 @@ import tempfile
 
 import mkcapture
 import reference_match
+import seeds
 
 BUILD = os.environ.get("top_builddir", ".")
 PROGRAM = os.path.join(BUILD, "report", "kmemtrace-report")
@@ -190,7 +191,7 @@ def main():
     """All seeds."""
     met = collections.Counter()
     failed = 0
-    for seed in range(1, N_SEEDS + 1):
+    for seed in seeds.several(N_SEEDS):
         capture = Capture(seed)
         want = Expected(capture)
         with tempfile.TemporaryDirectory() as directory:
@@ -213,7 +214,7 @@ def main():
     print(f"{N_SEEDS} captures, {failed} failed; {dict(met)}")
     tried = all(met[k] for k in ("race", "unexplained", "after_loss",
                                  "mismatches", "cross"))
-    return 0 if tried and not failed else 1
+    return 0 if (tried or not seeds.IS_DEFAULT) and not failed else 1
 
 
 if __name__ == "__main__":

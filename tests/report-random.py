@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import report_reference as ref
+import seeds
 
 BUILD = os.environ.get("top_builddir", ".")
 PROGRAM = os.path.join(BUILD, "report", "kmemtrace-report")
@@ -311,9 +312,9 @@ def run_seed(seed, directory):
 
 def main():
     """All seeds; none of the defects may be missing from all of them."""
-    seeds = [int(s) for s in sys.argv[1:]] or range(1, N_SEEDS + 1)
+    given = [int(s) for s in sys.argv[1:]]
     met = {}
-    for seed in seeds:
+    for seed in given or seeds.several(N_SEEDS):
         with tempfile.TemporaryDirectory() as directory:
             try:
                 defects = run_seed(seed, directory)
@@ -323,7 +324,7 @@ def main():
         for name, count in defects.items():
             met[name] = met.get(name, 0) + int(count)
     print(met)
-    if not sys.argv[1:] and not all(met.values()):
+    if not given and seeds.IS_DEFAULT and not all(met.values()):
         print("a defect was never tried:", [k for k in met if not met[k]])
         return 1
     return 0

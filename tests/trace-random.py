@@ -21,13 +21,13 @@ BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 DUMPS = [os.path.join(BUILD, "tests", name)
          for name in ("trace-dump", "trace-dump-small")]
 ROUNDS = int(os.environ.get("KMT_ROUNDS", "150"))
-SEED = int(os.environ.get("KMT_SEED", "1"))
 BASE = 0xffff888000001000
 TOLERANCE = 100
 
 sys.path.insert(0, os.path.join(SRC, "tests"))
 import mkcapture  # noqa: E402 pylint: disable=wrong-import-position
 import reference_match  # noqa: E402 pylint: disable=wrong-import-position
+import seeds  # noqa: E402 pylint: disable=wrong-import-position
 
 
 def dump(capture, tmp, tolerance=TOLERANCE):
@@ -150,7 +150,7 @@ def main():
     """All three, ROUNDS times."""
     failures = 0
     with tempfile.TemporaryDirectory() as tmp:
-        for seed in range(SEED, SEED + ROUNDS):
+        for seed in seeds.several(ROUNDS):
             for check in (check_anything, check_sound, check_missing):
                 wrong = check(random.Random(seed), tmp)
                 if wrong:

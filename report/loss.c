@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Events that were lost: how many, when, and which figures that may change. */
+#include "config.h"
+
+#include "report/report.h"
+#include "trace/tables.h"
+
+static gint64 add_saturated(gint64 a, gint64 b)
+{
+	gint64 sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? G_MAXINT64 : sum;
+}
+
+gboolean kmt_report_time(const KmtReport *report, KmtInterval *time)
+{
+	const KmtAggregate *a = report->aggregate;
+	const KmtSpan *span = report->span;
+	gint64 origin = kmt_report_origin(report);
+	gboolean starts_later = span && span->start > 0;
+	gboolean stops_earlier = span && span->stop < G_MAXINT64;
+
+	*time = (KmtInterval){a->first_timestamp, a->last_timestamp};
+	if (starts_later)
+		time->from =
+			MAX(time->from, add_saturated(origin, span->start));
+	if (stops_earlier)
+		time->until =
+			MIN(time->until, add_saturated(origin, span->stop));
+	time->until = MAX(time->from, time->until);
+	return starts_later || stops_earlier;
+}
+
+/*
+ * Append the loss at the end of a file: the events that its CPU lost and that
+ * no record of the file reports were lost after its last record, unless a
+ * record of an unknown number may stand for them.
+ */
+static void add_last_hole(const KmtReport *report, GArray *holes, guint number)
+{
+	const KmtCpuFile *file = report->capture->files->pdata[number];
+	KmtHole last = {.file = number,
+			.until = report->aggregate->last_timestamp,
+			.events = file->overruns};
+	gint64 first;
+	guint i;
+
+	/* Without a record it may have been at any time. */
+	if (file->stream || !kmt_merge_span(file, &first, &last.since))
+		last.since = report->aggregate->first_timestamp;
+	for (i = 0; i < holes->len; i++) {
+		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+
+		if (h->file != number)
+			continue;
+		if (h->events == 0)
+			return;
+		last.events -= MIN(last.events, h->events);
+		last.since = MAX(last.since, h->until);
+	}
+	last.until = MAX(last.until, last.since);
+	if (last.events)
+		g_array_append_val(holes, last);
+}
+
+static gint compare_holes(gconstpointer a, gconstpointer b)
+{
+	const KmtHole *x = a, *y = b;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return x->since < y->since ? -1 : x->since > y->since;
+}
+
+static gboolean has_placed_losses(const KmtCapture *capture)
+{
+	return capture->has_overruns ? capture->overruns > 0
+				     : capture->losses_placed;
+}
+
+static gboolean has_unknown_number(const GArray *holes)
+{
+	for (guint i = 0; i < holes->len; i++)
+		if (g_array_index(holes, KmtHole, i).events == 0)
+			return TRUE;
+	return FALSE;
+}
+
+/* The losses of all of the capture, by file and time; NULL if the records do
+ * not report them. */
+static GArray *all_holes(const KmtReport *report)
+{
+	const KmtCapture *capture = report->capture;
+	GArray *holes;
+	guint i;
+
+	if (!has_placed_losses(capture) || !kmt_capture_has_owners(capture) ||
+	    report->aggregate->holes->len == KMT_MAX_HOLES)
+		return NULL;
+	holes = g_array_copy(report->aggregate->holes);
+	for (i = 0; i < capture->files->len; i++)
+		add_last_hole(report, holes, i);
+	g_array_sort(holes, compare_holes);
+	return holes;
+}
+
+GArray *kmt_report_holes(const KmtReport *report)
+{
+	GArray *holes = all_holes(report);
+	KmtInterval time;
+	guint i, n = 0;
+
+	if (!kmt_report_time(report, &time) || !holes)
+		return holes;
+	for (i = 0; i < holes->len; i++) {
+		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+
+		if (h->until >= time.from && h->since <= time.until)
+			g_array_index(holes, KmtHole, n++) = *h;
+	}
+	g_array_set_size(holes, n);
+	return holes;
+}
+
+static void add_events(guint64 *sum, guint64 events)
+{
+	if (__builtin_add_overflow(*sum, events, sum))
+		*sum = G_MAXUINT64;
+}
+
+void kmt_report_count_lost(KmtReport *report)
+{
+	const KmtCapture *capture = report->capture;
+	g_autoptr(GArray) holes = all_holes(report);
+	KmtLost lost = {0};
+	KmtInterval time;
+	gboolean is_part = kmt_report_time(report, &time);
+	guint i;
+
+	lost.is_known = TRUE;
+	if (!capture->has_overruns || !capture->overruns) {
+		report->lost = lost;
+		return;
+	}
+	if (!is_part || !holes || has_unknown_number(holes)) {
+		lost.is_known = !is_part;
+		lost.within = capture->overruns;
+		report->lost = lost;
+		return;
+	}
+	for (i = 0; i < holes->len; i++) {
+		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+
+		add_events(h->until < time.from	   ? &lost.before
+			   : h->since > time.until ? &lost.after
+						   : &lost.within,
+			   h->events);
+	}
+	report->lost = lost;
+}
+
+/* Whether events were lost that could have changed a figure. */
+static gboolean has_lost(const KmtReport *report)
+{
+	const KmtCapture *c = report->capture;
+
+	if (c->has_overruns && c->overruns &&
+	    !kmt_report_lost_later_only(report))
+		return TRUE;
+	return c->incomplete || c->missing_files || c->shortened ||
+	       c->damaged || c->tells_of_loss;
+}
+
+gboolean kmt_report_lost_later_only(const KmtReport *report)
+{
+	const KmtLost *lost = &report->lost;
+
+	return lost->is_known && lost->after && !lost->before && !lost->within;
+}
+
+KmtLoss kmt_report_loss(const KmtReport *report)
+{
+	const KmtCapture *capture = report->capture;
+
+	if (capture->has_overruns && capture->overruns &&
+	    !kmt_report_lost_later_only(report))
+		return KMT_LOSS_EVENTS;
+	if (kmt_capture_is_cut_off(capture))
+		return KMT_LOSS_CUT;
+	if (capture->incomplete)
+		return KMT_LOSS_INCOMPLETE;
+	if (capture->has_overruns)
+		return KMT_LOSS_NONE;
+	if (!capture->imported)
+		return KMT_LOSS_UNKNOWN;
+	return capture->tells_of_loss ? KMT_LOSS_UNCOUNTED
+				      : KMT_LOSS_NOT_REPORTED;
+}
+
+const char *kmt_loss_name(KmtLoss loss)
+{
+	static const char *const names[] = {
+		[KMT_LOSS_NONE] = "none",
+		[KMT_LOSS_EVENTS] = "events",
+		[KMT_LOSS_CUT] = "cut_off",
+		[KMT_LOSS_INCOMPLETE] = "unknown",
+		[KMT_LOSS_UNCOUNTED] = "unknown",
+		[KMT_LOSS_NOT_REPORTED] = "unknown",
+		[KMT_LOSS_UNKNOWN] = "unknown",
+	};
+
+	return names[loss];
+}
+
+/* Find the time in which all CPUs have records.  FALSE: a CPU has none. */
+static gboolean common_span(const KmtCapture *capture, KmtInterval *span)
+{
+	guint i;
+
+	span->from = G_MININT64;
+	span->until = G_MAXINT64;
+	for (i = 0; i < capture->files->len; i++) {
+		gint64 first, last;
+
+		if (!kmt_merge_span(g_ptr_array_index(capture->files, i),
+				    &first, &last))
+			return FALSE;
+		span->from = MAX(span->from, first);
+		span->until = MIN(span->until, last);
+	}
+	return TRUE;
+}
+
+guint kmt_report_intervals(const KmtReport *report,
+			   KmtInterval intervals[KMT_MAX_INTERVALS])
+{
+	const KmtCapture *capture = report->capture;
+	gboolean cut = kmt_capture_is_cut_off(capture);
+	gboolean is_anywhere = has_lost(report);
+	KmtInterval common, time;
+	guint n = 0;
+
+	if (!is_anywhere && !cut && !capture->continues)
+		return 0;
+	kmt_report_time(report, &time);
+	if (is_anywhere || !common_span(capture, &common)) {
+		intervals[0] = time;
+		return 1;
+	}
+	if (capture->continues && common.from >= time.from)
+		intervals[n++] =
+			(KmtInterval){time.from, MIN(common.from, time.until)};
+	if (cut && common.until <= time.until)
+		intervals[n++] =
+			(KmtInterval){MAX(common.until, time.from), time.until};
+	return n;
+}
+
+static gint compare_times(gconstpointer a, gconstpointer b)
+{
+	const KmtHole *x = a, *y = b;
+
+	return x->since < y->since ? -1 : x->since > y->since;
+}
+
+/* Return for how long of a time any CPU lost events, ns. */
+static double length_of_holes(GArray *holes, const KmtInterval *time)
+{
+	double sum = 0;
+	gint64 until = time->from;
+	guint i;
+
+	g_array_sort(holes, compare_times);
+	for (i = 0; i < holes->len; i++) {
+		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+
+		gint64 end = MIN(h->until, time->until);
+		gint64 begin = MAX(h->since, until);
+
+		if (end > begin)
+			sum += (double)end - (double)begin;
+		until = MAX(until, end);
+	}
+	return sum;
+}
+
+double kmt_report_blind(const KmtReport *report)
+{
+	KmtInterval intervals[KMT_MAX_INTERVALS], time;
+	guint n = kmt_report_intervals(report, intervals), i;
+	g_autoptr(GArray) holes = kmt_report_holes(report);
+	double blind = 0, all;
+
+	kmt_report_time(report, &time);
+	all = (double)time.until - (double)time.from;
+	for (i = 0; !holes && i < n; i++)
+		blind += MAX(0.0, (double)intervals[i].until -
+					  (double)intervals[i].from);
+	if (holes)
+		blind = length_of_holes(holes, &time);
+	if (!n)
+		return 0;
+	return all > 0 ? MIN(1.0, blind / all) : 1;
+}
+
+gboolean kmt_report_is_lossy(const KmtReport *report)
+{
+	return report->capture->gaps || has_lost(report) ||
+	       kmt_capture_is_cut_off(report->capture) ||
+	       report->capture->continues;
+}
+
+gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field)
+{
+	if (has_lost(report))
+		return TRUE;
+	/* What is missing at an end, or of a path that the source does not see,
+	 * was not there to be summed. */
+	return kmt_report_is_lossy(report) && kmt_field_is_state(field);
+}
