@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ struct kmt_command {
 	int status;
 };
 
-static void G_GNUC_NORETURN child(char *const *argv, const sigset_t *mask,
+static void G_GNUC_NORETURN child(char *const *argv, const KmtSignals *signals,
 				  int go_fd, int error_fd)
 {
 	char byte;
@@ -32,16 +33,14 @@ static void G_GNUC_NORETURN child(char *const *argv, const sigset_t *mask,
 	/* kmemtraced has ended. */
 	if (n != 1)
 		_exit(KMT_COMMAND_CANNOT_RUN);
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGXFSZ, SIG_DFL);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	kmt_signals_restore(signals);
 	execvp(argv[0], argv);
 	errnum = errno;
 	(void)!write(error_fd, &errnum, sizeof(errnum));
 	_exit(KMT_COMMAND_CANNOT_RUN);
 }
 
-KmtCommand *kmt_command_new(char *const *argv, const sigset_t *mask,
+KmtCommand *kmt_command_new(char *const *argv, const KmtSignals *signals,
 			    GError **error)
 {
 	g_autoptr(KmtCommand) command = g_new0(KmtCommand, 1);
@@ -56,7 +55,7 @@ KmtCommand *kmt_command_new(char *const *argv, const sigset_t *mask,
 	if (command->pid == 0) {
 		close(go[1]);
 		close(failure[0]);
-		child(argv, mask, go[0], failure[1]);
+		child(argv, signals, go[0], failure[1]);
 	}
 	if (command->pid < 0)
 		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
@@ -88,8 +87,22 @@ pid_t kmt_command_pid(const KmtCommand *command)
 	return command->pid;
 }
 
+/* Wait for the result of exec(), unless wake_fd becomes readable. */
+static gboolean wait_for_exec(KmtCommand *command, int wake_fd)
+{
+	struct pollfd fds[] = {
+		{.fd = command->error_fd, .events = POLLIN},
+		{.fd = wake_fd, .events = POLLIN},
+	};
+
+	while (poll(fds, G_N_ELEMENTS(fds), -1) < 0)
+		if (errno != EINTR)
+			return FALSE;
+	return fds[0].revents != 0;
+}
+
 /* The errno with which it failed, 0 if it runs. */
-static int start(KmtCommand *command)
+static int start(KmtCommand *command, int wake_fd)
 {
 	int errnum = 0;
 	ssize_t n;
@@ -100,15 +113,17 @@ static int start(KmtCommand *command)
 	/* Somebody killed it. */
 	if (n < 0)
 		return errno;
+	if (!wait_for_exec(command, wake_fd))
+		return 0;
 	do
 		n = read(command->error_fd, &errnum, sizeof(errnum));
 	while (n < 0 && errno == EINTR);
 	return n == sizeof(errnum) ? errnum : 0;
 }
 
-gboolean kmt_command_start(KmtCommand *command, GError **error)
+gboolean kmt_command_start(KmtCommand *command, int wake_fd, GError **error)
 {
-	int errnum = start(command);
+	int errnum = start(command, wake_fd);
 
 	command->started = errnum == 0;
 	if (command->started)

@@ -7,8 +7,9 @@
 #define KMEMTRACED_COMMAND_H
 
 #include <glib.h>
-#include <signal.h>
 #include <sys/types.h>
+
+#include "kmemtraced/signals.h"
 
 /*
  * With a command: kmemtraced itself failed, as with env and timeout; and the
@@ -22,10 +23,9 @@ typedef struct kmt_command KmtCommand;
 
 /*
  * Call before any thread exists, and before limits and priority change: the
- * command inherits them.  It gets this mask of signals, and the usual handlers
- * of SIGPIPE and SIGXFSZ.
+ * command inherits them.  Its signals are those that kmemtraced inherited.
  */
-KmtCommand *kmt_command_new(char *const *argv, const sigset_t *mask,
+KmtCommand *kmt_command_new(char *const *argv, const KmtSignals *signals,
 			    GError **error);
 
 /* One that was not started never runs.  Does not wait for one that was. */
@@ -34,8 +34,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCommand, kmt_command_free)
 
 pid_t kmt_command_pid(const KmtCommand *command);
 
-/* Now.  FALSE and an error if it cannot be; see kmt_command_status(). */
-gboolean kmt_command_start(KmtCommand *command, GError **error);
+/*
+ * Start the command now.  On failure set an error; kmt_command_status() then
+ * returns 126 or 127.  Do not wait for exec() any longer once wake_fd is
+ * readable: somebody may have stopped the process of the command.
+ */
+gboolean kmt_command_start(KmtCommand *command, int wake_fd, GError **error);
 
 gboolean kmt_command_was_started(const KmtCommand *command);
 

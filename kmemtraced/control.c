@@ -7,6 +7,7 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -17,6 +18,10 @@
 
 /* No CPU number that a kernel can have is longer. */
 #define CPU_DIGITS_MAX 5
+
+/* How long the cleanup process of a kmemtraced that was killed may take. */
+#define CLEANUP_WAIT_MS 2500
+#define CLEANUP_POLL_MS 20
 
 struct kmt_control {
 	char *path; /* DEBUGFS/kmemtrace */
@@ -60,6 +65,19 @@ static char *read_open(KmtControl *control, int fd, const char *name,
 	return text;
 }
 
+/* The error of a file that could not be opened or read. */
+static KmtDaemonError code_of(int errnum)
+{
+	switch (errnum) {
+	case EACCES:
+		return KMT_DAEMON_ERROR_PERMISSION;
+	case EPERM:
+		return KMT_DAEMON_ERROR_LOCKDOWN;
+	default:
+		return KMT_DAEMON_ERROR_CONTROL;
+	}
+}
+
 static char *read_file(KmtControl *control, const char *name, GError **error)
 {
 	int fd = openat(control->dir_fd, name, O_RDONLY | O_CLOEXEC);
@@ -70,10 +88,8 @@ static char *read_file(KmtControl *control, const char *name, GError **error)
 		close(fd);
 	if (text)
 		return g_steal_pointer(&text);
-	kmt_set_errno(error,
-		      errnum == EACCES ? KMT_DAEMON_ERROR_PERMISSION
-				       : KMT_DAEMON_ERROR_CONTROL,
-		      errnum, "cannot read %s/%s", control->path, name);
+	kmt_set_errno(error, code_of(errnum), errnum, "cannot read %s/%s",
+		      control->path, name);
 	return NULL;
 }
 
@@ -101,15 +117,9 @@ static void explain_open(const char *debugfs, const char *path, int errnum,
 {
 	struct statfs fs;
 
-	if (errnum == EACCES) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_PERMISSION, errnum,
-			      "cannot open %s", path);
-	} else if (errnum == EPERM) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_LOCKDOWN, errnum,
-			      "cannot open %s", path);
-	} else if (errnum != ENOENT && errnum != ENOTDIR) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_CONTROL, errnum,
-			      "cannot open %s", path);
+	if (errnum != ENOENT && errnum != ENOTDIR) {
+		kmt_set_errno(error, code_of(errnum), errnum, "cannot open %s",
+			      path);
 	} else if (statfs(debugfs, &fs) == 0 && fs.f_type == DEBUGFS_MAGIC) {
 		g_set_error(error, KMT_DAEMON_ERROR,
 			    KMT_DAEMON_ERROR_NO_KMEMTRACE,
@@ -185,6 +195,28 @@ static gboolean lock(KmtControl *control, GError **error)
 	return FALSE;
 }
 
+/*
+ * The cleanup process inherits this lock, and not the record lock.  Wait for
+ * it, because it may still have to switch tracing off.
+ */
+static gboolean lock_shared(KmtControl *control, GError **error)
+{
+	for (guint waited_ms = 0; waited_ms <= CLEANUP_WAIT_MS;
+	     waited_ms += CLEANUP_POLL_MS) {
+		if (flock(control->enabled_fd, LOCK_EX | LOCK_NB) == 0)
+			return TRUE;
+		if (errno != EWOULDBLOCK) {
+			kmt_set_errno(error, KMT_DAEMON_ERROR_CONTROL, errno,
+				      "cannot lock %s/enabled", control->path);
+			return FALSE;
+		}
+		g_usleep(CLEANUP_POLL_MS * 1000);
+	}
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_BUSY,
+		    "the cleanup process of another kmemtraced is running");
+	return FALSE;
+}
+
 KmtControl *kmt_control_open_to_read(const char *debugfs, GError **error)
 {
 	g_autoptr(KmtControl) control = g_new0(KmtControl, 1);
@@ -208,10 +240,8 @@ KmtControl *kmt_control_open_to_read(const char *debugfs, GError **error)
 		fdopendir(openat(control->dir_fd, ".", O_RDONLY | O_CLOEXEC));
 	if (control->enabled_fd < 0 || control->overruns_fd < 0 ||
 	    !control->listing) {
-		kmt_set_errno(error,
-			      errno == EACCES ? KMT_DAEMON_ERROR_PERMISSION
-					      : KMT_DAEMON_ERROR_CONTROL,
-			      errno, "cannot open %s/%s", control->path,
+		kmt_set_errno(error, code_of(errno), errno, "cannot open %s/%s",
+			      control->path,
 			      control->enabled_fd < 0	 ? "enabled"
 			      : control->overruns_fd < 0 ? "total_overruns"
 							 : ".");
@@ -225,7 +255,7 @@ KmtControl *kmt_control_open(const char *debugfs, GError **error)
 	g_autoptr(KmtControl) control =
 		kmt_control_open_to_read(debugfs, error);
 
-	if (!control || !lock(control, error))
+	if (!control || !lock(control, error) || !lock_shared(control, error))
 		return NULL;
 	return g_steal_pointer(&control);
 }

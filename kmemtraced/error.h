@@ -23,12 +23,15 @@ typedef enum {
 	KMT_DAEMON_ERROR_DISABLE,	 /* tracing cannot be switched off */
 	KMT_DAEMON_ERROR_EXISTS,	 /* there is a capture already */
 	KMT_DAEMON_ERROR_DIRECTORY,	 /* the capture directory is unusable */
+	KMT_DAEMON_ERROR_UNSAFE,	 /* others can tamper with it */
+	KMT_DAEMON_ERROR_FOREIGN,	 /* a file there is not a capture's */
 	KMT_DAEMON_ERROR_DIRECTORY_BUSY, /* another kmemtraced writes there */
 	KMT_DAEMON_ERROR_DISK_FULL,	 /* also a quota, or a size limit */
 	KMT_DAEMON_ERROR_WRITE,		 /* any other failure to write */
 	KMT_DAEMON_ERROR_READ,		 /* a CPU's records, or a table */
 	KMT_DAEMON_ERROR_CPU_GONE,	 /* a CPU's file went away */
 	KMT_DAEMON_ERROR_ABANDONED,	 /* the user did not wait for the end */
+	KMT_DAEMON_ERROR_INTERRUPTED,	 /* before recording began */
 	KMT_DAEMON_ERROR_RESOURCES,	 /* memory, threads, descriptors */
 	KMT_DAEMON_ERROR_SOURCE,	 /* no such source, or not that way */
 	KMT_DAEMON_ERROR_NO_TRACEFS,	 /* nothing is mounted there */
@@ -41,6 +44,7 @@ typedef enum {
 	KMT_DAEMON_ERROR_COMMAND,	 /* the command cannot be started */
 	KMT_DAEMON_ERROR_REFUSED,	 /* the kernel does not take it */
 	KMT_DAEMON_ERROR_RESET,		 /* tracing was begun anew meanwhile */
+	KMT_DAEMON_ERROR_INTERFERED,	 /* somebody changed the instance */
 	KMT_DAEMON_ERROR_FROZEN,	 /* a trace of before had to be saved */
 	KMT_DAEMON_ERROR_NO_SNAPSHOTS,	 /* the kernel does not know of them */
 	KMT_DAEMON_ERROR_NO_SNAPSHOT,	 /* none was taken */

@@ -12,6 +12,7 @@
 
 #include "kmemtraced/error.h"
 #include "kmemtraced/instance.h"
+#include "kmemtraced/interference.h"
 #include "kmemtraced/ringformat.h"
 #include "kmemtraced/source.h"
 #include "kmemtraced/tasknames.h"
@@ -48,6 +49,7 @@ typedef struct {
 	KmtSource source;
 	KmtInstance *instance;
 	KmtRingFormat *format;
+	KmtInterference *interference; /* NULL: tracing was not switched on */
 	KmtTaskNames *names;
 	gboolean sees_names; /* all that change while it records */
 	KmtOwnTasks tasks;
@@ -59,6 +61,10 @@ typedef struct {
 	guint n_pids;
 	gboolean children;
 	gboolean keep_own;
+	gboolean prepared; /* the instance is there */
+	char *proc;
+	guint64 buffer_kb; /* as in KmtSourceOptions */
+	void (*note)(const char *text);
 } Ftrace;
 
 typedef struct {
@@ -227,9 +233,13 @@ static gboolean set_task_points(Ftrace *ftrace, const char *value)
 static gboolean ftrace_is_enabled(KmtSource *source, gboolean *enabled,
 				  GError **error)
 {
-	g_autofree char *text = kmt_instance_read(((Ftrace *)source)->instance,
-						  "tracing_on", error);
+	Ftrace *ftrace = (Ftrace *)source;
+	g_autofree char *text = NULL;
 
+	*enabled = FALSE;
+	if (!ftrace->prepared)
+		return TRUE;
+	text = kmt_instance_read(ftrace->instance, "tracing_on", error);
 	*enabled = text && g_str_equal(text, "1");
 	return text != NULL;
 }
@@ -244,7 +254,17 @@ static gboolean ftrace_enable(KmtSource *source, GError **error)
 	ftrace->sees_names = set_task_points(ftrace, "1");
 	/* As late as can be, and still not in the trace. */
 	kmt_task_names_begin(ftrace->names);
-	return kmt_instance_write(ftrace->instance, "tracing_on", "1", error);
+	if (!kmt_instance_write(ftrace->instance, "tracing_on", "1", error))
+		return FALSE;
+	ftrace->interference =
+		kmt_interference_new(ftrace->instance, ftrace->children);
+	source->changes_fd = kmt_interference_fd(ftrace->interference);
+	return TRUE;
+}
+
+static void ftrace_look(KmtSource *source, gboolean now)
+{
+	kmt_interference_look(((Ftrace *)source)->interference, now);
 }
 
 /* They end so too; then the kernel's probes are taken away. */
@@ -252,6 +272,9 @@ static gboolean ftrace_disable(KmtSource *source, GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
+	/* From here on what changes is kmemtraced's own work. */
+	kmt_interference_stop(ftrace->interference);
+	source->changes_fd = -1;
 	if (!kmt_instance_write(ftrace->instance, "tracing_on", "0", error))
 		return FALSE;
 	/* Before more tasks end. */
@@ -290,6 +313,38 @@ static gboolean cpu_overruns(Ftrace *ftrace, guint cpu, guint64 *n_events,
 			    "%s/%s does not tell how many events were lost",
 			    kmt_instance_path(ftrace->instance), name);
 	return any;
+}
+
+/* FALSE: this kernel does not count them. */
+static gboolean cpu_read_events(Ftrace *ftrace, guint cpu, guint64 *n_events)
+{
+	static const char key[] = "read events: ";
+	g_autofree char *name = g_strdup_printf("per_cpu/cpu%u/stats", cpu);
+	g_autofree char *text = kmt_instance_read(ftrace->instance, name, NULL);
+	const char *line = text ? strstr(text, key) : NULL;
+
+	if (line)
+		*n_events = g_ascii_strtoull(line + strlen(key), NULL, 10);
+	return line != NULL;
+}
+
+/*
+ * The kernel counts the events that were read since the buffer was last
+ * cleared, by any reader.  The number differs from that of the events in our
+ * pages if somebody else cleared the buffer or read from it.
+ */
+static void compare_counts(Ftrace *ftrace)
+{
+	for (guint i = 0; i < ftrace->feeds->len; i++) {
+		const Feed *f = ftrace->feeds->pdata[i];
+		guint64 n;
+
+		if (f->ring.figures.damaged ||
+		    !cpu_read_events(ftrace, f->cpu, &n) ||
+		    n == f->ring.figures.events)
+			continue;
+		kmt_interference_add(ftrace->interference, "trace");
+	}
 }
 
 static gboolean ftrace_total_overruns(KmtSource *source, guint64 *n_events,
@@ -449,7 +504,7 @@ static char *ftrace_tasks(KmtSource *source)
 }
 
 static gboolean ftrace_conclude(KmtSource *source, GKeyFile *meta,
-				G_GNUC_UNUSED GError **error)
+				GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 	guint64 own = 0;
@@ -469,7 +524,8 @@ static gboolean ftrace_conclude(KmtSource *source, GKeyFile *meta,
 	}
 	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
 	conclude_names(ftrace, meta);
-	return TRUE;
+	compare_counts(ftrace);
+	return kmt_interference_conclude(ftrace->interference, meta, error);
 }
 
 /* ---- its life ---- */
@@ -483,6 +539,7 @@ static void ftrace_free(KmtSource *source)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
+	kmt_interference_free(ftrace->interference);
 	kmt_instance_close(ftrace->instance);
 	g_clear_pointer(&ftrace->format, kmt_ring_format_free);
 	kmt_task_names_free(ftrace->names);
@@ -492,17 +549,22 @@ static void ftrace_free(KmtSource *source)
 		close(ftrace->online_fd);
 	g_free(ftrace->clock);
 	g_free(ftrace->pids);
+	g_free(ftrace->proc);
 	g_free(source->what);
 	g_free(source->watch_path);
 	g_free(source);
 }
 
+static gboolean ftrace_prepare(KmtSource *source, GError **error);
+
 static const KmtSourceClass source_class = {
 	.name = "ftrace",
 	.sizes_buffers = TRUE,
 	.is_enabled = ftrace_is_enabled,
+	.prepare = ftrace_prepare,
 	.enable = ftrace_enable,
 	.disable = ftrace_disable,
+	.look = ftrace_look,
 	.total_overruns = ftrace_total_overruns,
 	.overruns = ftrace_overruns,
 	.any_consumed = ftrace_any_consumed,
@@ -547,7 +609,7 @@ static gboolean open_online(Ftrace *ftrace, const char *sys, GError **error)
  * somebody else chose another one, "mono" is: it costs more, and needs no lock
  * as "global" does, which in turn is everywhere.
  */
-static gboolean choose_clock(Ftrace *ftrace, GError **error)
+static void choose_clock(Ftrace *ftrace)
 {
 	g_autofree char *top =
 		kmt_instance_read_top(ftrace->instance, "trace_clock", NULL);
@@ -558,8 +620,6 @@ static gboolean choose_clock(Ftrace *ftrace, GError **error)
 		ftrace->clock = g_strdup("mono");
 	else
 		ftrace->clock = g_strdup("global");
-	return kmt_instance_write(ftrace->instance, "trace_clock",
-				  ftrace->clock, error);
 }
 
 /* An instance begins with the options that somebody chose for all. */
@@ -641,20 +701,22 @@ static gboolean set_buffer(Ftrace *ftrace, guint64 kb, GError **error)
 				  error);
 }
 
-static gboolean set_up(Ftrace *ftrace, const KmtSourceOptions *options,
-		       GError **error)
+static gboolean ftrace_prepare(KmtSource *source, GError **error)
 {
+	Ftrace *ftrace = (Ftrace *)source;
 	gboolean was_left = FALSE;
 
 	if (!kmt_instance_make(ftrace->instance, &was_left, error))
 		return FALSE;
-	if (was_left && options->note)
-		options->note("removed what a kmemtraced that was killed had "
-			      "left in tracefs");
+	ftrace->prepared = TRUE;
+	if (was_left && ftrace->note)
+		ftrace->note(KMT_INSTANCE_REMOVED);
 	return kmt_instance_write(ftrace->instance, "tracing_on", "0", error) &&
-	       set_options(ftrace, error) && choose_clock(ftrace, error) &&
-	       set_pids(ftrace, options->proc, error) &&
-	       set_buffer(ftrace, options->buffer_kb, error);
+	       set_options(ftrace, error) &&
+	       kmt_instance_write(ftrace->instance, "trace_clock",
+				  ftrace->clock, error) &&
+	       set_pids(ftrace, ftrace->proc, error) &&
+	       set_buffer(ftrace, ftrace->buffer_kb, error);
 }
 
 KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
@@ -663,6 +725,7 @@ KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
 	g_autoptr(KmtSource) source = &ftrace->source;
 
 	source->class = &source_class;
+	source->changes_fd = -1;
 	/* But for the tables, which this kernel does not keep; see tasks. */
 	source->abi_version = 2;
 	source->record_bytes = KMEMTRACE_EVENT_SIZE_V2;
@@ -675,6 +738,9 @@ KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
 	ftrace->n_pids = options->n_pids;
 	ftrace->children = options->children && options->n_pids;
 	ftrace->keep_own = options->keep_own;
+	ftrace->proc = g_strdup(options->proc);
+	ftrace->buffer_kb = options->buffer_kb;
+	ftrace->note = options->note;
 	/* The calling thread; the readers add themselves. */
 	kmt_own_tasks_add(&ftrace->tasks, (gint32)syscall(SYS_gettid));
 	if (!kmt_ring_format_can_read(error))
@@ -684,9 +750,9 @@ KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
 		return NULL;
 	ftrace->format =
 		kmt_ring_format_read(read_format, ftrace->instance, error);
-	if (!ftrace->format || !open_online(ftrace, options->sys, error) ||
-	    !set_up(ftrace, options, error))
+	if (!ftrace->format || !open_online(ftrace, options->sys, error))
 		return NULL;
+	choose_clock(ftrace);
 	source->what = g_strdup_printf(
 		"this kernel's tracepoints (source ftrace, clock %s)",
 		ftrace->clock);

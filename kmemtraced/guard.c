@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,84 +20,120 @@
 
 struct kmt_guard {
 	pid_t pid;
-	int pipe_fd; /* the child sees its end */
+	int link_fd; /* the child sees its end */
 };
 
 static void make_whole(int dir_fd, const char *name, guint record_bytes)
 {
-	int fd = openat(dir_fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(dir_fd, name,
+			O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 
 	if (fd < 0)
 		return;
-	/* Nobody is left to be told of an error; the check will. */
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	/*
+	 * A file with another name may be the user's and not the capture's.
+	 * The check reports what cannot be made whole.
+	 */
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
 	    st.st_size % record_bytes)
 		(void)!ftruncate(fd, st.st_size - st.st_size % record_bytes);
 	close(fd);
 }
 
 static void G_GNUC_NORETURN guard_main(int dir_fd, KmtSource *source,
-				       int pipe_fd)
+				       int link_fd)
 {
 	const struct dirent *entry;
-	char byte;
-	ssize_t n;
+	char byte = 0;
 	DIR *dir;
 
 	prctl(PR_SET_NAME, GUARD_NAME);
-	do
-		n = read(pipe_fd, &byte, 1);
-	while (n < 0 && errno == EINTR);
-	if (n > 0) /* ended in good order */
-		_exit(0);
+	setsid();
+	/* Ready.  If kmemtraced has ended already, read() returns at once. */
+	(void)!send(link_fd, &byte, 1, MSG_NOSIGNAL);
+	while (read(link_fd, &byte, 1) < 0 && errno == EINTR)
+		;
+	/* The kernel first: a disk may hang. */
+	if (source->class->clean_up)
+		source->class->clean_up(source);
 	dir = fdopendir(dup(dir_fd));
 	while (dir && (entry = readdir(dir)))
 		if (kmt_output_is_cpu_file(entry->d_name))
 			make_whole(dir_fd, entry->d_name, source->record_bytes);
-	if (source->class->clean_up)
-		source->class->clean_up(source);
 	_exit(0);
+}
+
+/* Return whether the child has said that it is ready. */
+static gboolean wait_ready(int link_fd)
+{
+	char byte;
+	ssize_t n;
+
+	do
+		n = read(link_fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	return n == 1;
+}
+
+/* Fork with all signals blocked, which the child leaves so. */
+static pid_t fork_blocked(void)
+{
+	sigset_t all, before;
+	pid_t pid;
+	int errnum;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	errnum = errno;
+	if (pid != 0)
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	errno = errnum;
+	return pid;
 }
 
 KmtGuard *kmt_guard_start(int dir_fd, KmtSource *source, GError **error)
 {
-	g_autofree KmtGuard *guard = g_new0(KmtGuard, 1);
+	g_autoptr(KmtGuard) guard = g_new0(KmtGuard, 1);
 	int fds[2];
 
-	if (pipe2(fds, O_CLOEXEC) < 0) {
+	guard->pid = guard->link_fd = -1;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
 		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
-			      "cannot make a pipe");
+			      "cannot make a pair of sockets");
 		return NULL;
 	}
-	guard->pid = fork();
+	guard->link_fd = fds[0];
+	guard->pid = fork_blocked();
 	if (guard->pid == 0) {
-		close(fds[1]);
-		g_free(g_steal_pointer(&guard));
-		guard_main(dir_fd, source, fds[0]);
+		close(fds[0]);
+		guard_main(dir_fd, source, fds[1]);
 	}
-	if (guard->pid < 0) {
+	if (guard->pid < 0)
 		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
 			      "cannot start a process");
-		close(fds[0]);
-		close(fds[1]);
+	close(fds[1]);
+	if (guard->pid < 0)
 		return NULL;
-	}
-	close(fds[0]);
-	guard->pipe_fd = fds[1];
-	return g_steal_pointer(&guard);
+	if (wait_ready(guard->link_fd))
+		return g_steal_pointer(&guard);
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_RESOURCES,
+		    "the cleanup process was killed while it started");
+	return NULL;
 }
 
+/* SIGKILL ends the child even if somebody has stopped it. */
 void kmt_guard_end(KmtGuard *guard)
 {
-	ssize_t n;
-
 	if (!guard)
 		return;
-	n = write(guard->pipe_fd, "", 1);
-	close(guard->pipe_fd);
-	if (n == 1)
+	if (guard->pid > 0) {
+		kill(guard->pid, SIGKILL);
 		while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
 			;
+	}
+	if (guard->link_fd >= 0)
+		close(guard->link_fd);
 	g_free(guard);
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the capture whole when kmemtraced is killed.
+ * The cleanup process: a child that sleeps until kmemtraced has ended.
  *
- * The kernel may end a write() at any page when its process is killed, and a
- * page is no whole number of records.  So a child process, which sleeps all the
- * while, sees the end of its parent and cuts each cpu<n>.out back to whole
- * records.  It holds the lock of the directory until it is done.  It also takes
- * away what the source left in the kernel.
+ * If kmemtraced ends without kmt_guard_end(), because a signal killed it, the
+ * child undoes what kmemtraced did to the kernel (KmtSourceClass.clean_up).  It
+ * also cuts each cpu<n>.out back to whole records, because the kernel may end a
+ * write() of a killed process at any page.  The child holds the lock of the
+ * directory until then.
+ *
+ * It is started before the source changes anything in the kernel.  It blocks
+ * every signal and has a session of its own: a signal that a terminal or
+ * kill(2) sends to the process group of kmemtraced does not reach it.  Only a
+ * SIGKILL to its own number ends it early.
  */
 #ifndef KMEMTRACED_GUARD_H
 #define KMEMTRACED_GUARD_H
@@ -18,11 +23,12 @@
 typedef struct kmt_guard KmtGuard;
 
 /*
- * Call before any thread exists.  dir_fd: the directory of the capture.
+ * Start it and wait until it is ready.  Call before any thread exists and
+ * before source->class->prepare.  dir_fd: the directory of the capture.
  */
 KmtGuard *kmt_guard_start(int dir_fd, KmtSource *source, GError **error);
 
-/* The files are whole: lets the child go, and waits for its end. */
+/* Nothing is left to clean up: end the child, and free guard. */
 void kmt_guard_end(KmtGuard *guard);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtGuard, kmt_guard_end)
 

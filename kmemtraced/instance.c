@@ -15,6 +15,13 @@
 
 /* How long a file of it may still be open in a process that was killed. */
 #define REMOVE_WAIT_MS 5000
+/*
+ * A kmemtraced that starts removes a stale instance with the lock held, and
+ * another one waits for the lock meanwhile.  The wait for the lock is longer,
+ * so that the other one starts in any case.
+ */
+#define STALE_WAIT_MS  1500
+#define LOCK_WAIT_MS   4000
 #define REMOVE_POLL_MS 20
 
 struct kmt_instance {
@@ -89,7 +96,7 @@ static const char *find(KmtInstance *instance, const char *tracefs,
 /* It goes with the process, and with the guard that survives it. */
 static gboolean lock(KmtInstance *instance, GError **error)
 {
-	for (guint waited_ms = 0; waited_ms <= REMOVE_WAIT_MS / 2;
+	for (guint waited_ms = 0; waited_ms <= LOCK_WAIT_MS;
 	     waited_ms += REMOVE_POLL_MS) {
 		if (flock(instance->parent_fd, LOCK_EX | LOCK_NB) == 0)
 			return TRUE;
@@ -121,7 +128,7 @@ static int remove_waiting(KmtInstance *instance, guint wait_ms)
 static gboolean remove_left(KmtInstance *instance, gboolean *was_left,
 			    GError **error)
 {
-	int errnum = remove_waiting(instance, REMOVE_WAIT_MS);
+	int errnum = remove_waiting(instance, STALE_WAIT_MS);
 
 	*was_left = errnum == 0;
 	if (errnum == 0 || errnum == ENOENT)
@@ -130,6 +137,24 @@ static gboolean remove_left(KmtInstance *instance, gboolean *was_left,
 		      "cannot remove %s, which an earlier kmemtraced left",
 		      instance->path);
 	return FALSE;
+}
+
+gboolean kmt_instance_remove_stale(const char *tracefs, GError **error)
+{
+	KmtInstance instance = {.fd = -1, .parent_fd = -1};
+	gboolean removed = FALSE;
+
+	tracefs = find(&instance, tracefs, NULL);
+	if (tracefs && faccessat(instance.parent_fd, NAME, F_OK, 0) == 0 &&
+	    flock(instance.parent_fd, LOCK_EX | LOCK_NB) == 0) {
+		instance.path =
+			g_build_filename(tracefs, "instances", NAME, NULL);
+		(void)remove_left(&instance, &removed, error);
+		g_free(instance.path);
+	}
+	if (instance.parent_fd >= 0)
+		close(instance.parent_fd);
+	return removed;
 }
 
 KmtInstance *kmt_instance_open(const char *tracefs, GError **error)
@@ -184,7 +209,9 @@ void kmt_instance_close(KmtInstance *instance)
 
 void kmt_instance_clean_up(KmtInstance *instance)
 {
-	if (!instance->made)
+	instance->fd = openat(instance->parent_fd, NAME,
+			      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (instance->fd < 0)
 		return;
 	kmt_instance_write(instance, "tracing_on", "0", NULL);
 	close(instance->fd);

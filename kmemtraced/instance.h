@@ -10,6 +10,23 @@
 
 typedef struct kmt_instance KmtInstance;
 
+/* What to tell the user after a removal. */
+#define KMT_INSTANCE_REMOVED                                                   \
+	"removed what a kmemtraced that was killed had left in tracefs"
+
+/*
+ * Remove the instance of a kmemtraced that was killed, if there is one.  Return
+ * whether one was removed.  error is set if it cannot be removed.  tracefs: as
+ * in kmt_instance_open().
+ *
+ * An instance is stale if nobody holds the lock of the directory of instances.
+ * Each kmemtraced takes that lock before it makes its instance, and shares it
+ * with its cleanup process.  The kernel drops the lock when both have ended,
+ * and not before, so that neither a stopped process nor a number of a process
+ * that was given again can mislead.
+ */
+gboolean kmt_instance_remove_stale(const char *tracefs, GError **error);
+
 /*
  * Finds tracefs (NULL: where it usually is).  No other kmemtraced can have it
  * open at the same time.
@@ -34,7 +51,10 @@ gboolean kmt_instance_make(KmtInstance *instance, gboolean *was_left,
 void kmt_instance_close(KmtInstance *instance);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInstance, kmt_instance_close)
 
-/* Removes it when the process that made it is gone: waits until it can. */
+/*
+ * In the cleanup process, which was started before kmt_instance_make(): remove
+ * the directory if there is one.  Wait while files of it are open.
+ */
 void kmt_instance_clean_up(KmtInstance *instance);
 
 const char *kmt_instance_path(const KmtInstance *instance);

@@ -2,9 +2,7 @@
 /* kmemtraced: options, and all that is said.  See kmemtraced(8). */
 #include "config.h"
 
-#include <fcntl.h>
 #include <locale.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +10,9 @@
 
 #include "cli/cli.h"
 #include "kmemtraced/error.h"
+#include "kmemtraced/instance.h"
 #include "kmemtraced/session.h"
+#include "kmemtraced/signals.h"
 #include "kmemtraced/snapshot.h"
 
 #define PROGRAM "kmemtraced"
@@ -54,23 +54,23 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_DIRECTORY] =
 		"choose a directory with -D that can be written and whose "
 		"parent exists",
+	[KMT_DAEMON_ERROR_UNSAFE] =
+		"choose a directory of your own with -D, or the name of a new "
+		"one in a directory of your own",
+	[KMT_DAEMON_ERROR_FOREIGN] =
+		"choose another directory with -D, or move that file away",
 	[KMT_DAEMON_ERROR_DIRECTORY_BUSY] =
 		"end that one first, or choose another directory with -D",
 	[KMT_DAEMON_ERROR_DISK_FULL] =
 		"make room there, or choose a directory on another file "
-		"system with -D; what was written is whole and can be read",
+		"system with -D",
 	[KMT_DAEMON_ERROR_WRITE] =
-		"choose a directory on another file system with -D; what was "
-		"written is whole and can be read",
-	[KMT_DAEMON_ERROR_READ] =
-		"see what the kernel says in 'dmesg'; what was read before "
-		"is saved",
+		"choose a directory on another file system with -D",
+	[KMT_DAEMON_ERROR_READ] = "see what the kernel says in 'dmesg'",
 	[KMT_DAEMON_ERROR_CPU_GONE] =
-		"what was read before is saved; record again without "
-		"unloading kmemtrace",
-	[KMT_DAEMON_ERROR_ABANDONED] =
-		"what was written is whole, but its end is missing; record "
-		"again for a complete capture",
+		"record again without unloading kmemtrace",
+	[KMT_DAEMON_ERROR_ABANDONED] = "record again for a complete capture",
+	[KMT_DAEMON_ERROR_INTERRUPTED] = "nothing was recorded",
 	[KMT_DAEMON_ERROR_RESOURCES] =
 		"free some memory, or raise the limits of 'ulimit'",
 	[KMT_DAEMON_ERROR_SOURCE] =
@@ -104,6 +104,8 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_RESET] =
 		"record again, and leave 'enabled' and 'reset' in debugfs "
 		"alone meanwhile",
+	[KMT_DAEMON_ERROR_INTERFERED] =
+		"record again, and leave that directory alone meanwhile",
 	[KMT_DAEMON_ERROR_FROZEN] =
 		"run it again, with another directory (-D) or -f",
 	[KMT_DAEMON_ERROR_NO_SNAPSHOTS] =
@@ -116,6 +118,20 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_STOPPED] =
 		"save what was recorded up to then with kmemtraced, without -S",
 	[KMT_DAEMON_ERROR_REPLACED] = "run it again",
+};
+
+/*
+ * What is left after an error that can occur before recording begins and while
+ * it goes on, if there is a capture.
+ */
+static const char *const what_is_left[KMT_DAEMON_N_ERRORS] = {
+	[KMT_DAEMON_ERROR_DISK_FULL] =
+		"what was written is whole and can be read",
+	[KMT_DAEMON_ERROR_WRITE] = "what was written is whole and can be read",
+	[KMT_DAEMON_ERROR_READ] = "what was read before is saved",
+	[KMT_DAEMON_ERROR_CPU_GONE] = "what was read before is saved",
+	[KMT_DAEMON_ERROR_ABANDONED] =
+		"what was written is whole, but its end is missing",
 };
 
 static gboolean quiet;
@@ -132,13 +148,17 @@ static void say_note(const char *text)
 		fprintf(stderr, PROGRAM ": %s\n", text);
 }
 
-static void say_error(const GError *error)
+static void say_error(const GError *error, gboolean captured)
 {
-	if (error->domain == KMT_DAEMON_ERROR && advice[error->code])
-		fprintf(stderr, PROGRAM ": %s; %s\n", error->message,
-			advice[error->code]);
-	else
-		fprintf(stderr, PROGRAM ": %s\n", error->message);
+	gboolean ours = error->domain == KMT_DAEMON_ERROR;
+	const char *to_do = ours ? advice[error->code] : NULL;
+	const char *left = ours ? what_is_left[error->code] : NULL;
+
+	if (left && !captured)
+		left = "nothing was recorded";
+	fprintf(stderr, PROGRAM ": %s%s%s%s%s\n", error->message,
+		to_do ? "; " : "", to_do ? to_do : "", left ? "; " : "",
+		left ? left : "");
 }
 
 static guint64 memory_bytes(void)
@@ -151,7 +171,7 @@ static guint64 memory_bytes(void)
 static void check_stdout(void)
 {
 	if (kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS) != EXIT_SUCCESS)
-		_exit(EXIT_FAILURE);
+		_exit(has_command ? KMT_COMMAND_FAILED : EXIT_FAILURE);
 }
 
 static void say_summary(const KmtSummary *summary, const char *directory,
@@ -261,7 +281,7 @@ static const GOptionEntry entries[] = {
 	{"snapshot", 'S', 0, G_OPTION_ARG_NONE, &asked.snapshot,
 	 "Save the snapshot that the kernel has taken, and end", NULL},
 	{"force", 'f', 0, G_OPTION_ARG_NONE, &asked.force,
-	 "Replace a capture that is there", NULL},
+	 "Replace a capture that is there, when the new one is complete", NULL},
 	{"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet,
 	 "Say nothing but errors and warnings", NULL},
 	{"version", 'V', 0, G_OPTION_ARG_NONE, &asked.version,
@@ -358,18 +378,6 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 	options->quiet = quiet;
 }
 
-/* A descriptor that was closed must not become that of a cpu<n>.out. */
-static void open_standard_descriptors(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
-
 /* Cuts argv at "--"; what follows, or NULL. */
 static char **take_command(char **argv)
 {
@@ -385,28 +393,32 @@ static char **take_command(char **argv)
 	return NULL;
 }
 
-/* Before any thread: they are taken where tracing is switched off. */
-static void block_signals(sigset_t *before)
+/*
+ * A kmemtraced that was killed together with its cleanup process left its
+ * instance.  Any mode of this program removes it.  With only -r given, the
+ * machine's own tracefs is not looked for.
+ */
+static void remove_stale_instance(void)
 {
-	sigset_t signals;
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = NULL;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &signals, before);
-	/* These come as errors of write(). */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
+	if (asked.debugfs && !asked.tracefs)
+		return;
+	if (kmt_instance_remove_stale(asked.tracefs, &error))
+		say_warning(KMT_INSTANCE_REMOVED);
+	if (!error)
+		return;
+	text = g_strdup_printf("%s; %s", error->message, advice[error->code]);
+	say_warning(text);
 }
 
-static KmtCommand *make_command(char **argv, const sigset_t *mask, GArray *pids,
-				const KmtSessionOptions *options,
+static KmtCommand *make_command(char **argv, const KmtSignals *signals,
+				GArray *pids, const KmtSessionOptions *options,
 				GPtrArray *errors)
 {
 	GError *error = NULL;
-	KmtCommand *command = kmt_command_new(argv, mask, &error);
+	KmtCommand *command = kmt_command_new(argv, signals, &error);
 	gint pid;
 
 	if (!command) {
@@ -421,14 +433,14 @@ static KmtCommand *make_command(char **argv, const sigset_t *mask, GArray *pids,
 }
 
 /* The capture is saved; it may have ended before the command. */
-static int command_status(KmtCommand *command, const sigset_t *mask,
+static int command_status(KmtCommand *command, const KmtSignals *signals,
 			  gboolean failed)
 {
 	if (kmt_command_runs(command)) {
 		say_note("recording has ended; waiting for the command");
 		fflush(stdout);
 		/* From now on a signal ends kmemtraced as it ends others. */
-		sigprocmask(SIG_SETMASK, mask, NULL);
+		kmt_signals_release(signals);
 		kmt_command_look(command, TRUE);
 	}
 	return failed && kmt_command_was_started(command)
@@ -444,21 +456,23 @@ int main(int argc, char **argv)
 	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(gint));
 	KmtSessionOptions options = {0};
 	KmtSummary summary;
-	sigset_t mask;
+	KmtSignals signals;
 	char **argv_command;
 	gboolean captured = FALSE;
 	int status;
 
-	open_standard_descriptors();
+	kmt_cli_occupy_standard_descriptors();
 	setlocale(LC_ALL, "");
 	atexit(check_stdout);
 	argv_command = take_command(argv);
 	parse_options(argv, pids, &options);
-	block_signals(&mask);
+	kmt_signals_take(&signals);
+	options.signals = &signals;
+	remove_stale_instance();
 
 	kmt_summary_init(&summary);
 	if (argv_command)
-		options.command = make_command(argv_command, &mask, pids,
+		options.command = make_command(argv_command, &signals, pids,
 					       &options, errors);
 	options.pids = (const gint *)pids->data;
 	options.n_pids = pids->len;
@@ -467,15 +481,17 @@ int main(int argc, char **argv)
 					     : kmt_session_run)(
 			&options, &ui, &summary, errors);
 	for (guint i = 0; i < errors->len; i++)
-		say_error(errors->pdata[i]);
+		say_error(errors->pdata[i], captured);
 	if (captured)
-		say_summary(&summary, options.directory,
+		say_summary(&summary,
+			    summary.directory ? summary.directory
+					      : options.directory,
 			    argv_command ? stderr : stdout);
 	kmt_summary_clear(&summary);
 	status = errors->len == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	if (options.command)
-		status =
-			command_status(options.command, &mask, errors->len > 0);
+		status = command_status(options.command, &signals,
+					errors->len > 0);
 	else if (argv_command)
 		status = KMT_COMMAND_FAILED;
 	g_clear_pointer(&options.command, kmt_command_free);

@@ -9,26 +9,35 @@
 
 #include <glib.h>
 
+#include "kmemtraced/directory.h"
 #include "kmemtraced/sink.h"
 
 typedef struct kmt_output KmtOutput;
 
-/*
- * Opens directory, which is made if it is missing; its parent is not.  A file
- * of a capture in it is an error, or with force it is removed, as are all the
- * others.
- */
-KmtOutput *kmt_output_open(const char *directory, gboolean force,
+/* Open the directory path for a capture; see kmt_directory_open(). */
+KmtOutput *kmt_output_open(const char *path, const KmtDirectoryOptions *options,
 			   GError **error);
 void kmt_output_close(KmtOutput *output);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtOutput, kmt_output_close)
 
-/* Removes what was made since open: nothing has been recorded. */
+/*
+ * Remove what was created since open, by this process or, in a subdirectory, by
+ * any other: nothing has been recorded.
+ */
 void kmt_output_undo(KmtOutput *output);
 
-/* As given to open. */
+/*
+ * The capture is complete: replace the one that was there before.  See
+ * kmt_directory_publish().
+ */
+gboolean kmt_output_publish(KmtOutput *output, GError **error);
+
+/* Where the files of the capture are now. */
 const char *kmt_output_path(const KmtOutput *output);
 int kmt_output_fd(const KmtOutput *output);
+
+/* Whether they are in a subdirectory. */
+gboolean kmt_output_is_staged(const KmtOutput *output);
 
 /* Whether name is that of a CPU's file: cpu<n>.out. */
 gboolean kmt_output_is_cpu_file(const char *name);
@@ -54,17 +63,18 @@ gboolean kmt_output_write_table(KmtOutput *output, const char *name,
 				const char *text, GError **error);
 
 /*
- * Removes all files of a capture, whoever made them, and the directory if that
- * was made here: for one whose writer died.
- */
-void kmt_output_remove(KmtOutput *output);
-
-/*
- * Writes kmemtrace.meta, whole or not at all.  Room on the disk is set aside
- * for the next time, with n_cpus CPUs.
+ * Write kmemtrace.meta, whole or not at all.  Disk space for the next time is
+ * reserved, with n_cpus CPUs.
  */
 gboolean kmt_output_write_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
 			       GError **error);
+
+/*
+ * Write kmemtrace.meta for the last time, with the names of all files that were
+ * written.
+ */
+gboolean kmt_output_end_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
+			     GError **error);
 
 /* Waits until the names of the files are on the disk. */
 gboolean kmt_output_sync(KmtOutput *output, GError **error);

@@ -20,11 +20,13 @@
 typedef struct {
 	KmtSource source;
 	KmtControl *control;
-	char *filter;	    /* what the user wants; or NULL, as it is */
-	char *before;	    /* what there was, once ours is in its place */
-	guint64 session;    /* that is recorded; 0: not known */
-	char *mode;	    /* of the buffers, or NULL: discard */
-	const char *reader; /* as in KmtSourceOptions */
+	char *filter;	      /* what the user wants; or NULL, as it is */
+	char *before;	      /* what there was when it was opened */
+	gboolean set;	      /* ours is in its place */
+	gboolean was_enabled; /* when it was opened */
+	guint64 session;      /* that is recorded; 0: not known */
+	char *mode;	      /* of the buffers, or NULL: discard */
+	const char *reader;   /* as in KmtSourceOptions */
 } Relay;
 
 typedef struct {
@@ -153,16 +155,11 @@ static void remember_session(Relay *relay)
 
 static gboolean set_filter(Relay *relay, GError **error)
 {
-	g_autofree char *before = NULL;
-
 	if (!relay->filter)
 		return TRUE;
-	before = kmt_control_get(relay->control, "filter", error);
-	if (!before ||
-	    !kmt_control_set(relay->control, "filter", relay->filter, error))
-		return FALSE;
-	relay->before = g_steal_pointer(&before);
-	return TRUE;
+	relay->set =
+		kmt_control_set(relay->control, "filter", relay->filter, error);
+	return relay->set;
 }
 
 static gboolean relay_enable(KmtSource *source, GError **error)
@@ -218,17 +215,16 @@ static gboolean make_filter(Relay *relay, const KmtSourceOptions *options,
 		return FALSE;
 	relay->filter =
 		g_strstrip(g_string_free(g_steal_pointer(&filter), FALSE));
-	return TRUE;
+	relay->before = kmt_control_get(relay->control, "filter", error);
+	return relay->before != NULL;
 }
 
 /* Tracing that is on goes on, from now on with the filter. */
-static gboolean join_session(Relay *relay, GError **error)
+static gboolean relay_prepare(KmtSource *source, GError **error)
 {
-	gboolean enabled;
+	Relay *relay = (Relay *)source;
 
-	if (!kmt_control_is_enabled(relay->control, &enabled, error))
-		return FALSE;
-	if (!enabled)
+	if (!relay->was_enabled)
 		return TRUE;
 	if (!set_filter(relay, error))
 		return FALSE;
@@ -320,12 +316,34 @@ static gboolean relay_conclude(KmtSource *source, GKeyFile *meta,
 	return FALSE;
 }
 
+/*
+ * Records that are left in the buffers stay there: the next kmemtraced saves
+ * them as those of a trace that was switched off.
+ */
+static void relay_clean_up(KmtSource *source)
+{
+	Relay *relay = (Relay *)source;
+	gboolean enabled;
+
+	if (!relay->was_enabled &&
+	    kmt_control_is_enabled(relay->control, &enabled, NULL) && enabled)
+		kmt_control_disable(relay->control, NULL);
+	if (relay->before) {
+		g_autofree char *now =
+			kmt_control_get(relay->control, "filter", NULL);
+
+		if (g_strcmp0(now, relay->before) != 0)
+			kmt_control_set(relay->control, "filter", relay->before,
+					NULL);
+	}
+}
+
 static void relay_free(KmtSource *source)
 {
 	Relay *relay = (Relay *)source;
 
 	/* Tracing is off, or was somebody else's. */
-	if (relay->before)
+	if (relay->set)
 		kmt_control_set(relay->control, "filter", relay->before, NULL);
 	kmt_control_close(relay->control);
 	g_free(relay->filter);
@@ -341,6 +359,7 @@ static const KmtSourceClass source_class = {
 	.name = "relay",
 	.keeps_records = TRUE,
 	.is_enabled = relay_is_enabled,
+	.prepare = relay_prepare,
 	.enable = relay_enable,
 	.disable = relay_disable,
 	.total_overruns = relay_total_overruns,
@@ -350,6 +369,7 @@ static const KmtSourceClass source_class = {
 	.open_cpu = relay_open_cpu,
 	.describe = relay_describe,
 	.conclude = relay_conclude,
+	.clean_up = relay_clean_up,
 	.free = relay_free,
 };
 
@@ -372,12 +392,14 @@ KmtSource *kmt_relay_open(const KmtSourceOptions *options, GError **error)
 	g_autoptr(KmtSource) source = &relay->source;
 
 	source->class = &source_class;
+	source->changes_fd = -1;
 	source->what = g_strdup("kmemtrace in the kernel");
 	relay->control = kmt_control_open(options->debugfs, error);
 	relay->reader = options->reader;
 	if (!relay->control || !read_mode(relay, error) ||
 	    !make_filter(relay, options, error) ||
-	    !join_session(relay, error) ||
+	    !kmt_control_is_enabled(relay->control, &relay->was_enabled,
+				    error) ||
 	    !kmt_control_geometry(relay->control, &source->n_subbufs,
 				  &source->subbuf_bytes, error))
 		return NULL;

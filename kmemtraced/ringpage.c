@@ -5,26 +5,6 @@
 
 #include "kmemtraced/ringpage.h"
 
-/* Values of an event's first 5 bits; below them it is a length in words. */
-enum {
-	TYPE_LONG = 0, /* the length follows */
-	TYPE_PADDING = 29,
-	TYPE_TIME_EXTEND = 30,
-	TYPE_TIME_STAMP = 31,
-};
-
-#define WORD_BYTES ((gsize)4)
-#define TYPE_BITS  5
-#define DELTA_BITS 27
-
-/* Of an absolute time there are the lower 59 bits. */
-#define STAMP_BITS 59
-
-/* Of commit: bits that are no length. */
-#define COMMIT_MISSED (1U << 31)
-#define COMMIT_STORED (1U << 30) /* how many is behind the data */
-#define COMMIT_MASK   ((1U << 27) - 1)
-
 /* Of common_flags: the task is not the one that does it. */
 #define FLAGS_INTERRUPT                                                        \
 	(KMT_COMMON_HARDIRQ | KMT_COMMON_SOFTIRQ | KMT_COMMON_NMI)
@@ -63,7 +43,7 @@ gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes)
 	guint64 commit;
 	gsize used, room;
 
-	ring->next = ring->end = page;
+	ring->cursor.next = ring->cursor.end = page;
 	if (n_bytes < format->data_offset) {
 		ring->figures.damaged++;
 		return 0;
@@ -71,12 +51,12 @@ gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes)
 	commit =
 		kmt_field_load(page, (KmtField){(guint16)format->commit_offset,
 						(guint16)format->commit_bytes});
-	used = commit & COMMIT_MASK;
+	used = commit & KMT_RING_COMMIT_MASK;
 	room = n_bytes - format->data_offset;
-	ring->time_ns = kmt_load64(page);
-	if (commit & COMMIT_MISSED)
+	ring->cursor.time_ns = kmt_load64(page);
+	if (commit & KMT_RING_COMMIT_MISSED)
 		note_hole(ring);
-	if ((commit & COMMIT_STORED) && used <= room &&
+	if ((commit & KMT_RING_COMMIT_STORED) && used <= room &&
 	    room - used >= format->commit_bytes)
 		ring->n_lost += kmt_field_load(
 			page + format->data_offset + used,
@@ -86,111 +66,19 @@ gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes)
 		ring->figures.damaged++;
 		used = room;
 	}
-	ring->next = page + format->data_offset;
-	ring->end = ring->next + used;
+	ring->cursor.next = page + format->data_offset;
+	ring->cursor.end = ring->cursor.next + used;
 	return used;
 }
 
-/* The time that a word and the next one make. */
-static guint64 long_time(guint32 delta, const guint8 *next)
-{
-	return ((guint64)kmt_load32(next) << DELTA_BITS) + delta;
-}
-
-/* The upper bits of a time are those of the one before. */
-static guint64 whole_time(guint64 stamp, guint64 before)
-{
-	guint64 upper = before >> STAMP_BITS << STAMP_BITS;
-
-	stamp |= upper;
-	if (upper && stamp < before)
-		stamp += G_GUINT64_CONSTANT(1) << STAMP_BITS;
-	return stamp;
-}
-
-static void split_head(guint32 head, guint *type, guint32 *delta)
-{
-#if G_BYTE_ORDER == G_LITTLE_ENDIAN
-	*type = head & ((1U << TYPE_BITS) - 1);
-	*delta = head >> TYPE_BITS;
-#else
-	*type = head >> DELTA_BITS;
-	*delta = head & ((1U << DELTA_BITS) - 1);
-#endif
-}
-
-/* The rest of the page makes no sense. */
-static const guint8 *give_up(KmtRing *ring)
-{
-	ring->figures.damaged++;
-	ring->next = ring->end;
-	return NULL;
-}
-
-/*
- * The data of the next event, and its length; NULL at the end of the page.
- * Time moves with it.
- */
+/* The data of the next event; NULL at the end of the page. */
 static const guint8 *next_event(KmtRing *ring, gsize *n_bytes)
 {
-	while (ring->end - ring->next >= (gssize)WORD_BYTES) {
-		const guint8 *body = ring->next + WORD_BYTES;
-		gsize left = (gsize)(ring->end - body);
-		gsize length;
-		guint32 delta;
-		guint type;
+	const guint8 *data = kmt_ring_next_event(&ring->cursor, n_bytes);
 
-		split_head(kmt_load32(ring->next), &type, &delta);
-		/* Nothing follows on this page. */
-		if (type == TYPE_PADDING && delta == 0)
-			break;
-		if ((type == TYPE_LONG || type >= TYPE_PADDING) &&
-		    left < WORD_BYTES)
-			return give_up(ring);
-		switch (type) {
-		case TYPE_TIME_EXTEND:
-			ring->time_ns += long_time(delta, body);
-			ring->next = body + WORD_BYTES;
-			continue;
-		case TYPE_TIME_STAMP:
-			ring->time_ns = whole_time(long_time(delta, body),
-						   ring->time_ns);
-			ring->next = body + WORD_BYTES;
-			continue;
-		case TYPE_PADDING:
-			/* Taken back; the 1 only says that it is not the end.
-			 * Its length counts from behind the first word. */
-			length = kmt_load32(body);
-			if (delta != 1)
-				ring->time_ns += delta;
-			if (length > left)
-				return give_up(ring);
-			ring->next = body + length;
-			continue;
-		case TYPE_LONG:
-			/* It counts its own word. */
-			length = kmt_load32(body);
-			if (length < WORD_BYTES || length > left)
-				return give_up(ring);
-			ring->next = body + ((length + 3) & ~(gsize)3);
-			*n_bytes = length - WORD_BYTES;
-			body += WORD_BYTES;
-			break;
-		default:
-			length = type * WORD_BYTES;
-			if (length > left)
-				return give_up(ring);
-			ring->next = body + length;
-			*n_bytes = length;
-			break;
-		}
-		if (ring->next > ring->end)
-			ring->next = ring->end;
-		ring->time_ns += delta;
-		return body;
-	}
-	ring->next = ring->end;
-	return NULL;
+	ring->figures.damaged += ring->cursor.damaged;
+	ring->cursor.damaged = FALSE;
+	return data;
 }
 
 /* Whether it is kmemtraced's own. */
@@ -258,7 +146,7 @@ static void put_lost(KmtRing *ring, struct kmemtrace_event_v2 *to)
 		.event_size = KMEMTRACE_EVENT_SIZE_V2,
 		.node = KMEMTRACE_NODE_NONE,
 		.events = ring->n_lost,
-		.timestamp = (gint64)ring->time_ns,
+		.timestamp = (gint64)ring->cursor.time_ns,
 	};
 
 	lost.timestamp = MAX(lost.timestamp, ring->last_ns);
@@ -283,7 +171,8 @@ static gboolean take_task(KmtRing *ring, guint64 id, const guint8 *data,
 			ring->figures.damaged++;
 		} else if (ring->changes) {
 			kmt_task_point_convert(point, i, data,
-					       (gint64)ring->time_ns, &change);
+					       (gint64)ring->cursor.time_ns,
+					       &change);
 			kmt_task_changes_add(ring->changes, &change);
 		}
 		return TRUE;
@@ -304,6 +193,7 @@ gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event_v2 *to, gsize max)
 		const KmtTracepoint *point = NULL;
 		guint64 id;
 
+		ring->figures.events++;
 		if (n_bytes < format->common.bytes) {
 			ring->figures.damaged++;
 			continue;
@@ -317,7 +207,7 @@ gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event_v2 *to, gsize max)
 		} else if (n_bytes < point->min_bytes) {
 			ring->figures.damaged++;
 		} else if (!kmt_tracepoint_convert(point, data,
-						   (gint64)ring->time_ns,
+						   (gint64)ring->cursor.time_ns,
 						   &to[n].v1)) {
 			ring->figures.no_memory++;
 		} else if (is_own(ring, data, &to[n].v1)) {

@@ -3,9 +3,7 @@
  * From the pages of ftrace's ring buffer to records.
  *
  * A page is the time of its first event, how many bytes are in use, and
- * events.  Each of these begins with a word: 5 bits of type or length, 27 bits
- * of time since the event before.  The kernel's events/header_event tells the
- * same.
+ * events; see tracepoints/ringevent.h.
  */
 #ifndef KMEMTRACED_RINGPAGE_H
 #define KMEMTRACED_RINGPAGE_H
@@ -15,6 +13,7 @@
 #include "kmemtraced/ownset.h"
 #include "kmemtraced/tasknames.h"
 #include "tracepoints/format.h"
+#include "tracepoints/ringevent.h"
 
 /* Of this kernel. */
 typedef struct {
@@ -32,6 +31,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtRingFormat, kmt_ring_format_free)
 
 /* What was seen so far. */
 typedef struct {
+	guint64 events; /* of all tracepoints, as the kernel counts them */
 	guint64 records;
 	guint64 own;	   /* events of kmemtraced itself, left out */
 	guint64 no_memory; /* failed allocations, frees of nothing */
@@ -50,9 +50,8 @@ typedef struct {
 	KmtOwnTasks *tasks;	 /* kmemtraced's own, or NULL */
 	KmtTaskChanges *changes; /* where those go, or NULL */
 	KmtOwnSet own;
-	const guint8 *next, *end; /* of the page being read */
-	guint64 time_ns;	  /* of the event before */
-	gint64 last_ns;		  /* of the last record */
+	KmtRingCursor cursor; /* in the page being read */
+	gint64 last_ns;	      /* of the last record */
 	gboolean after_hole;
 	guint64 n_lost; /* of which no record tells yet */
 	KmtRingFigures figures;

@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "kmemtraced/error.h"
@@ -70,14 +69,8 @@ static void add_error(KmtSession *session, GError *error)
 
 static gboolean open_descriptors(KmtSession *session, GError **error)
 {
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGCHLD); /* only wakes */
-	session->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	session->signal_fd = signalfd(-1, &session->options->signals->taken,
+				      SFD_CLOEXEC | SFD_NONBLOCK);
 	session->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	/* Only makes new CPUs come sooner: they are looked for each tick. */
 	session->watch_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
@@ -192,6 +185,19 @@ static gboolean open_source(KmtSession *session, GError **error)
 	return session->source != NULL;
 }
 
+/* First, so that of two kmemtraced for one directory the second one fails. */
+static gboolean open_output(KmtSession *session, GError **error)
+{
+	const KmtDirectoryOptions options = {
+		.force = session->options->force,
+		.warning = session->ui->warning,
+	};
+
+	session->output =
+		kmt_output_open(session->options->directory, &options, error);
+	return session->output != NULL;
+}
+
 /* Everything that allocates much, so that it is not in the trace. */
 static gboolean get_ready(KmtSession *session, GError **error)
 {
@@ -199,16 +205,12 @@ static gboolean get_ready(KmtSession *session, GError **error)
 			      .proc = session->options->proc};
 
 	raise_limit();
-	if (!open_source(session, error) ||
+	if (!open_output(session, error) || !open_source(session, error) ||
 	    !session->source->class->is_enabled(session->source,
 						&session->was_enabled, error) ||
 	    !session->source->class->any_consumed(session->source,
 						  &start.continues, error) ||
 	    !open_descriptors(session, error))
-		return FALSE;
-	session->output = kmt_output_open(session->options->directory,
-					  session->options->force, error);
-	if (!session->output)
 		return FALSE;
 	session->tables.output = session->output;
 	session->tables.proc = session->options->proc;
@@ -217,7 +219,9 @@ static gboolean get_ready(KmtSession *session, GError **error)
 	session->tables.warning = session->ui->warning;
 	session->guard = kmt_guard_start(kmt_output_fd(session->output),
 					 session->source, error);
-	if (!session->guard)
+	if (!session->guard ||
+	    (session->source->class->prepare &&
+	     !session->source->class->prepare(session->source, error)))
 		return FALSE;
 	start.source = session->source->class->name;
 	start.abi_version = session->source->abi_version;
@@ -225,7 +229,9 @@ static gboolean get_ready(KmtSession *session, GError **error)
 	start.was_enabled = session->was_enabled;
 	session->meta = kmt_meta_new(&start);
 	session->source->class->describe(session->source, session->meta);
-	if (!follow_cpus(session, error) ||
+	/* Files without a kmemtrace.meta are not known to be of a capture. */
+	if (!kmt_output_write_meta(session->output, session->meta, 0, error) ||
+	    !follow_cpus(session, error) ||
 	    !kmt_output_write_meta(session->output, session->meta,
 				   meta_cpus(session), error) ||
 	    (!session->was_enabled &&
@@ -347,7 +353,7 @@ static gboolean take_signals(KmtSession *session, KmtCommand *forward_to)
 	gboolean any = FALSE;
 
 	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
+		if (!kmt_signals_asks_to_stop(session->options->signals, &info))
 			continue;
 		any = TRUE;
 		if (forward_to && info.ssi_code != SI_KERNEL)
@@ -388,6 +394,7 @@ static void sleep_until(KmtSession *session, gint64 when_us)
 		{.fd = session->signal_fd, .events = POLLIN},
 		{.fd = session->notify_fd, .events = POLLIN},
 		{.fd = session->watch_fd, .events = POLLIN},
+		{.fd = session->source->changes_fd, .events = POLLIN},
 	};
 	gint64 wait_us = MAX(when_us - g_get_monotonic_time(), 0);
 
@@ -413,6 +420,12 @@ static gboolean switched_off(KmtSession *session)
 	return TRUE;
 }
 
+static void look_for_changes(KmtSession *session, gboolean now)
+{
+	if (session->source->class->look)
+		session->source->class->look(session->source, now);
+}
+
 /* Until a signal, the time is up, or there is no point in going on. */
 static void record(KmtSession *session, gint64 start_us)
 {
@@ -430,6 +443,7 @@ static void record(KmtSession *session, gint64 start_us)
 
 		if (now_us >= end_us)
 			break;
+		look_for_changes(session, FALSE);
 		/* Cheap: see kmt_control_cpus(). */
 		take_all(session->watch_fd);
 		if (!follow_cpus(session, &error)) {
@@ -481,7 +495,9 @@ static void drain(KmtSession *session)
 			 * second ends it.  The guard leaves whole records.
 			 */
 			if (n_signals++ > 0)
-				_exit(1);
+				_exit(session->options->command
+					      ? KMT_COMMAND_FAILED
+					      : EXIT_FAILURE);
 			abandon(session);
 		}
 		if (patient && n_signals == 0 && n_unfinished(session) > 0 &&
@@ -588,6 +604,16 @@ static void collect_figures(KmtSession *session, KmtSummary *summary)
 	summary->had_snapshots = session->source->had_snapshots;
 }
 
+/* The capture that was to be replaced stays. */
+static void say_not_replaced(KmtSession *session)
+{
+	g_autofree char *text = g_strdup_printf(
+		"the capture in %s was not replaced; the new one is in %s",
+		session->options->directory, kmt_output_path(session->output));
+
+	session->ui->warning(text);
+}
+
 /* Tracing is off and every reader has ended. */
 static void save(KmtSession *session, KmtSummary *summary)
 {
@@ -596,16 +622,22 @@ static void save(KmtSession *session, KmtSummary *summary)
 	collect_read_errors(session);
 	collect_write_errors(session);
 	collect_figures(session, summary);
+	/* On a full disk the tables stay as they were at the beginning. */
+	if (!session->failed && !kmt_tables_renew(&session->tables, &error))
+		add_error(session, g_steal_pointer(&error));
+	/* After all that can fail before kmemtrace.meta is written. */
 	kmt_meta_end(session->meta, summary->bytes,
 		     summary->lost_known ? &summary->lost : NULL,
 		     !session->failed);
-	/* A disk that is full has what there was at the beginning. */
-	if (!session->failed && !kmt_tables_renew(&session->tables, &error))
-		add_error(session, g_steal_pointer(&error));
-	if (!kmt_output_write_meta(session->output, session->meta,
-				   meta_cpus(session), &error) ||
+	if (!kmt_output_end_meta(session->output, session->meta,
+				 meta_cpus(session), &error) ||
 	    !kmt_output_sync(session->output, &error))
+		add_error(session, g_steal_pointer(&error));
+	if (!session->failed && !kmt_output_publish(session->output, &error))
 		add_error(session, error);
+	if (kmt_output_is_staged(session->output))
+		say_not_replaced(session);
+	summary->directory = g_strdup(kmt_output_path(session->output));
 }
 
 /* Until each reader has taken what was there, or a signal comes. */
@@ -617,8 +649,13 @@ static void wait_drained(KmtSession *session)
 		for (guint i = 0; i < session->readers->len; i++)
 			all = all &&
 			      kmt_reader_drained(session->readers->pdata[i]);
-		if (all || take_signals(session, NULL))
+		if (all)
 			return;
+		/* The request counts when recording has begun. */
+		if (take_signals(session, NULL)) {
+			session->n_wishes++;
+			return;
+		}
 		sleep_until(session, g_get_monotonic_time() + TICK_US);
 	}
 }
@@ -646,9 +683,12 @@ static gboolean run_frozen(KmtSession *session, KmtSummary *summary)
 
 static void say_started(KmtSession *session)
 {
+	gboolean staged = kmt_output_is_staged(session->output);
 	g_autofree char *text = g_strdup_printf(
-		"recording %u CPUs into %s, from %s; %s ends it",
+		"recording %u CPUs into %s%s%s, from %s; %s ends it",
 		session->readers->len, kmt_output_path(session->output),
+		staged ? ", which replaces the capture in " : "",
+		staged ? session->options->directory : "",
 		session->source->what,
 		session->options->command ? "the command's end" : "Ctrl+C");
 
@@ -673,6 +713,7 @@ static void run(KmtSession *session, KmtSummary *summary)
 	else
 		record(session, start_us);
 
+	look_for_changes(session, TRUE);
 	/* 1. No more events.  All there are can now be read. */
 	if (!session->source->class->disable(session->source, &error))
 		add_error(session, g_steal_pointer(&error));
@@ -706,6 +747,22 @@ static gboolean enable(KmtSession *session, GError **error)
 	       session->source->class->enable(session->source, error);
 }
 
+/*
+ * A signal came before tracing was switched on.  An empty capture would replace
+ * an older one.  A command gets the signal when it runs.
+ */
+static gboolean was_interrupted(KmtSession *session, GError **error)
+{
+	if (session->was_enabled || session->options->command)
+		return FALSE;
+	session->n_wishes += (guint)take_signals(session, NULL);
+	if (session->n_wishes == 0)
+		return FALSE;
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_INTERRUPTED,
+		    "interrupted before recording began");
+	return TRUE;
+}
+
 static gboolean begin(KmtSession *session, GError **error)
 {
 	KmtCommand *command = session->options->command;
@@ -715,7 +772,7 @@ static gboolean begin(KmtSession *session, GError **error)
 	kmt_meta_set_time(session->meta, "start_time");
 	/* Those that the kernel makes when it is first switched on. */
 	if (follow_cpus(session, error) && any_reader(session, error) &&
-	    (!command || kmt_command_start(command, error)))
+	    (!command || kmt_command_start(command, session->signal_fd, error)))
 		return TRUE;
 	if (!session->was_enabled)
 		session->source->class->disable(session->source, NULL);
@@ -762,7 +819,9 @@ gboolean kmt_session_run(const KmtSessionOptions *options,
 		if (!session.was_enabled &&
 		    session.source->class->keeps_records)
 			captured = run_frozen(&session, summary);
-		if (!captured && !session.failed && begin(&session, &error)) {
+		if (!captured && !session.failed &&
+		    !was_interrupted(&session, &error) &&
+		    begin(&session, &error)) {
 			captured = TRUE;
 			run(&session, summary);
 		}

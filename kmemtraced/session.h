@@ -20,7 +20,8 @@ typedef struct {
 	gboolean children;
 	const char *filter;
 	gboolean keep_own;
-	KmtCommand *command; /* to be recorded, or NULL */
+	KmtCommand *command;	   /* to be recorded, or NULL */
+	const KmtSignals *signals; /* taken by main() */
 	const char *proc;
 	const char *sys;
 	double seconds;	   /* how long to record; 0: until told */
@@ -36,8 +37,8 @@ typedef struct {
 } KmtSessionUi;
 
 /*
- * Records a capture.  SIGINT, SIGTERM, SIGHUP and SIGCHLD must be blocked, and
- * no other thread exist.  Errors (GError) are added to errors; what could be
+ * Records a capture.  options->signals must be blocked, and no other thread
+ * exist.  Errors (GError) are added to errors; what could be
  * saved in spite of them is.  TRUE: there is a capture, and *summary, which the
  * caller has initialised, tells of it.
  */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kmemtraced/error.h"
+#include "kmemtraced/owner.h"
 #include "kmemtraced/sink.h"
 
 /* No disk asks for more with O_DIRECT, nor for a larger alignment. */
@@ -73,6 +74,7 @@ KmtSink *kmt_sink_new(int dir_fd, const char *name, gsize record_bytes,
 			      "cannot create %s", name);
 		return NULL;
 	}
+	kmt_owner_give(sink->fd);
 	set_direct(sink, true);
 
 	/* Touched now, so that no page has to be found while tracing. */

@@ -301,18 +301,22 @@ static gboolean open_snapshot(Snapshot *snapshot, GError **error)
 
 static gboolean save(Snapshot *snapshot, KmtSummary *summary, GError **error)
 {
-	const KmtSessionOptions *options = snapshot->options;
+	const KmtDirectoryOptions options = {
+		.force = snapshot->options->force,
+		.warning = snapshot->ui->warning,
+	};
 
 	snapshot->output =
-		kmt_output_open(options->directory, options->force, error);
+		kmt_output_open(snapshot->options->directory, &options, error);
 	if (!snapshot->output || !make_meta(snapshot, summary, error) ||
 	    !save_cpus(snapshot, summary, error) ||
 	    !save_tables(snapshot, error) || !check_same(snapshot, error))
 		return FALSE;
 	kmt_meta_end(snapshot->meta, summary->bytes, &summary->lost, TRUE);
-	return kmt_output_write_meta(snapshot->output, snapshot->meta,
-				     snapshot->cpus->len, error) &&
-	       kmt_output_sync(snapshot->output, error);
+	return kmt_output_end_meta(snapshot->output, snapshot->meta,
+				   snapshot->cpus->len, error) &&
+	       kmt_output_sync(snapshot->output, error) &&
+	       kmt_output_publish(snapshot->output, error);
 }
 
 static void say_saving(Snapshot *snapshot)

@@ -68,11 +68,23 @@ typedef struct {
 	gboolean (*is_enabled)(KmtSource *source, gboolean *enabled,
 			       GError **error);
 	/*
+	 * Make what the recording needs in the kernel.  Up to here the source
+	 * has changed nothing there, and from here on the cleanup process
+	 * would undo it.  May be NULL.
+	 */
+	gboolean (*prepare)(KmtSource *source, GError **error);
+	/*
 	 * Switching on starts at zero: unread records are thrown away.  When
 	 * switching off has returned, all records can be read.
 	 */
 	gboolean (*enable)(KmtSource *source, GError **error);
 	gboolean (*disable)(KmtSource *source, GError **error);
+	/*
+	 * While it records: find changes that others make.  Call it often, when
+	 * changes_fd is readable, and with now right before disable.  May be
+	 * NULL.
+	 */
+	void (*look)(KmtSource *source, gboolean now);
 	/* Events lost since then, over all CPUs. */
 	gboolean (*total_overruns)(KmtSource *source, guint64 *n_events,
 				   GError **error);
@@ -98,7 +110,11 @@ typedef struct {
 	 * whose kernel has no tables.  May be NULL.
 	 */
 	char *(*tasks)(KmtSource *source);
-	/* In a process that survived kmemtraced: takes away what it left. */
+	/*
+	 * In the cleanup process, after the end of kmemtraced: put the kernel
+	 * into the state in which open found it.  *source is as it was before
+	 * prepare.
+	 */
 	void (*clean_up)(KmtSource *source);
 	/* Feeds are free by then. */
 	void (*free)(KmtSource *source);
@@ -108,6 +124,7 @@ struct kmt_source {
 	const KmtSourceClass *class;
 	char *what;	  /* what is recorded from, for people */
 	char *watch_path; /* a directory that changes with the CPUs, or NULL */
+	int changes_fd;	  /* see look; -1: there is none */
 	/*
 	 * A directory with the tables of version 2, or NULL.
 	 * Those of a session are there while it lasts, and until the next one.

@@ -25,6 +25,7 @@ void kmt_summary_init(KmtSummary *summary)
 void kmt_summary_clear(KmtSummary *summary)
 {
 	g_clear_pointer(&summary->cpus, g_array_unref);
+	g_clear_pointer(&summary->directory, g_free);
 }
 
 static const KmtCpuSummary *worst_cpu(const KmtSummary *summary)

@@ -25,6 +25,7 @@ typedef struct {
 	gboolean has_option;	/* the buffer's size is an option, -b */
 	gboolean keeps_newest;	/* a full buffer loses what is oldest */
 	gboolean had_snapshots; /* which took some of what was lost */
+	char *directory;	/* where the capture is; NULL: as asked for */
 } KmtSummary;
 
 void kmt_summary_init(KmtSummary *summary);

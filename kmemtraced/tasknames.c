@@ -245,5 +245,5 @@ void kmt_task_names_merge(KmtTaskNames *names, const GPtrArray *changes,
 
 char *kmt_task_names_text(const KmtTaskNames *names)
 {
-	return kmt_names_tasks_text(names->names);
+	return kmt_names_tasks_text(names->names, FALSE);
 }

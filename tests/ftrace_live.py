@@ -5,12 +5,13 @@
 Needs root and a tracefs; where either is missing it says so and ends with
 status 77.  The programs are found through PATH, bench/load in BUILDDIR.
 
-    ftrace_live.py BUILDDIR WORK
+    ftrace_live.py BUILDDIR WORK     KMT_SEED chooses the moments of signals
 """
 
 import configparser
 import json
 import os
+import random
 import shutil
 import signal
 import struct
@@ -27,6 +28,8 @@ SECONDS = 3
 RECORD = struct.Struct("=BBHiQQQQQqIHH")
 TRACEFS = "/sys/kernel/tracing"
 INSTANCE = os.path.join(TRACEFS, "instances", "kmemtrace")
+SEED = int(os.environ.get("KMT_SEED", random.SystemRandom().randrange(1 << 32)))
+STOPS = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 ALLOC, FREE = 1, 2
 PAGES, PERCPU, VMALLOC = 2, 3, 4
 
@@ -41,8 +44,35 @@ def machine_state():
     """The machine's own tracing, which nobody may touch."""
     names = ("tracing_on", "trace_clock", "set_event", "set_event_pid",
              "current_tracer", "buffer_size_kb", "events/kmem/enable",
-             "options/overwrite", "options/event-fork")
+             "options/overwrite", "options/event-fork", "options/record-cmd",
+             "tracing_cpumask", "events/enable", "events/task/enable",
+             "buffer_total_size_kb")
+    names = [name for name in names
+             if os.path.exists(os.path.join(TRACEFS, name))]
     return {name: read(name) for name in names}
+
+
+def wait_for(condition, what):
+    """Until it holds."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        check(time.monotonic() < deadline, "waited in vain:", what)
+        time.sleep(0.01)
+
+
+def read_path(path):
+    """A small file."""
+    with open(path, encoding="ascii") as file:
+        return file.read()
+
+
+def counted(key):
+    """A number of stats, over all CPUs of the instance."""
+    folder = os.path.join(INSTANCE, "per_cpu")
+    lines = "".join(read_path(os.path.join(folder, cpu, "stats"))
+                    for cpu in os.listdir(folder)).splitlines()
+    return sum(int(line.split(": ")[1]) for line in lines
+               if line.startswith(key + ": "))
 
 
 class Load:
@@ -59,8 +89,9 @@ class Load:
     def __enter__(self):
         # pylint: disable=consider-using-with
         self.process = subprocess.Popen(self.argv, start_new_session=True)
-        time.sleep(0.3)
-        check(self.process.poll() is None, "bench/load ended")
+        path = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
+        wait_for(lambda: len(read_path(path).split()) == 2,
+                 "both processes of bench/load")
         return self
 
     def __exit__(self, *exc):
@@ -241,17 +272,132 @@ def test_left(work):
     no_instance("by the next one")
 
 
+def signal_sent(out, number, group, early, delay):
+    """One kmemtraced, one signal; then SIGTERM, should it still run."""
+    shutil.rmtree(out, ignore_errors=True)
+    # pylint: disable=consider-using-with
+    daemon = subprocess.Popen(["kmemtraced", "-s", "ftrace", "-D", out],
+                              stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True,
+                              start_new_session=True)
+    if not early:
+        wait_recording(daemon)
+    time.sleep(delay)
+    pid = -daemon.pid if group else daemon.pid
+    for each in (number, *([signal.SIGCONT] if number in STOPS else []),
+                 signal.SIGTERM):
+        if daemon.poll() is None:
+            os.kill(pid, each)
+            pid = daemon.pid
+    daemon.communicate(timeout=60)
+    no_instance(f"after signal {number} to {'all' if group else 'one'}, "
+                f"{delay:.4f} s after {'its start' if early else 'recording'};"
+                f" KMT_SEED={SEED}")
+
+
+def test_signals(work):
+    """Whatever arrives, and when: the kernel is as it was."""
+    rng = random.Random(SEED)
+    print(f"KMT_SEED={SEED}")
+    out = os.path.join(work, "signals")
+    before = machine_state()
+    numbers = [*range(1, 32), signal.SIGRTMIN, signal.SIGRTMIN + 9,
+               signal.SIGRTMAX]
+    deadly = (signal.SIGKILL, signal.SIGALRM, signal.SIGUSR1, signal.SIGQUIT)
+    for number in numbers + [rng.choice(deadly) for _ in range(40)]:
+        for group in (False, True):
+            early = rng.random() < .7
+            signal_sent(out, number, group, early, rng.uniform(0, 0.15))
+    check(machine_state() == before, "the machine's tracing changed", before,
+          machine_state())
+
+
+def write_instance(name, text):
+    """As a shell does with > for trace, and with >> for others."""
+    flags = os.O_WRONLY | (os.O_TRUNC if name == "trace" else os.O_APPEND)
+    fd = os.open(os.path.join(INSTANCE, name), flags)
+    if text:
+        os.write(fd, text.encode())
+    os.close(fd)
+
+
+def interfered(out, change, *names, **meta):
+    """Somebody changes the instance: the capture says so."""
+    daemon = start(out)
+    wait_recording(daemon)
+    change()
+    daemon.send_signal(signal.SIGINT)
+    _, err = finish(daemon, status=1 if names else 0)
+    no_instance("after a change by somebody else")
+    capture = meta_of(out)["capture"]
+    found = set(filter(None, capture.get("interference", "").split(";")))
+    # Another clock clears the buffers, of what was not read yet.
+    if "trace_clock" in names:
+        found.discard("trace")
+    check(found == set(names), "changed", names, "found", found, err)
+    check(capture["complete"] == ("false" if names else "true"), dict(capture))
+    for key, value in meta.items():
+        check(capture.get(key) == value, key, capture.get(key), value)
+
+
+def test_interference(work):
+    """What is switched, filtered, cleared and read in our instance."""
+    out = os.path.join(work, "interference")
+
+    def twice(name, first, second):
+        write_instance(name, first)
+        write_instance(name, second)
+
+    def read_page():
+        path = os.path.join(INSTANCE, "per_cpu/cpu0/trace_pipe_raw")
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            try:
+                if os.read(fd, 65536):
+                    break
+            except BlockingIOError:
+                pass
+        os.close(fd)
+
+    interfered(out, lambda: None)
+    interfered(out, lambda: write_instance("trace_marker", "hello"))
+    interfered(out, lambda: twice("tracing_on", "0", "1"), "tracing_on")
+    kfree = "events/kmem/kfree/enable"
+    interfered(out, lambda: write_instance(kfree, "0"), kfree,
+               events_off="kfree;")
+    interfered(out, lambda: twice(kfree, "0", "1"), kfree,
+               events_off="kfree;")
+    interfered(out, lambda: write_instance("set_event", "!kmem:kfree\n"),
+               kfree, "set_event", events_off="kfree;")
+    name = "events/kmem/kmalloc/filter"
+    interfered(out, lambda: write_instance(name, "bytes_req > 7"), name,
+               filter_changed="true", filter=name + "=bytes_req > 7")
+    mask = read("tracing_cpumask").strip()
+    interfered(out, lambda: twice("tracing_cpumask", "1", mask),
+               "tracing_cpumask", filter_changed="true")
+    interfered(out, lambda: write_instance("set_event_pid", "1"),
+               "set_event_pid", filter_changed="true",
+               filter="set_event_pid=1")
+    interfered(out, lambda: write_instance("trace_clock", "global"),
+               "trace_clock")
+    interfered(out, lambda: write_instance("trace", ""), "trace")
+    interfered(out, read_page, "trace")
+
+
 def test_loss(builddir, work):
     """A reader that is stopped: what is lost is counted, and when."""
     out = os.path.join(work, "loss")
     with Load(builddir, work):
         daemon = start(out, "-b", "64")
         wait_recording(daemon)
-        time.sleep(0.3)
+        wait_for(lambda: counted("read events") > 1000, "events are read")
         daemon.send_signal(signal.SIGSTOP)
-        time.sleep(0.5)
+        wait_for(lambda: counted("overrun") > 10000, "events are lost")
+        before = counted("read events")
         daemon.send_signal(signal.SIGCONT)
-        time.sleep(0.3)
+        wait_for(lambda: counted("read events") > before + 1000,
+                 "events are read again")
         daemon.send_signal(signal.SIGINT)
         out_text, err = finish(daemon)
     meta = meta_of(out)
@@ -336,6 +482,8 @@ def main():
     test_under_load(builddir, work)
     test_ends(work)
     test_left(work)
+    test_signals(work)
+    test_interference(work)
     test_loss(builddir, work)
     test_processes(work)
     test_command(work)

@@ -2,12 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How kmemtraced reads the kernel's buffers: the mode and the reader.
 
-The mapped reader needs a kernel: see tests/vm/buffers.py.
+Whether the kernel does its part is for tests/vm/buffers.py.
 """
+import errno
+import fcntl
 import os
-import time
+import signal
+import struct
 
-from kmemtraced_fake import DaemonTest, main, records
+from kmemtraced_fake import (CHUNK, RECORD, DaemonTest, main, records,
+                             records_v2, wait_for)
+
+# Of a record that tells of a loss, in version 2.
+LOST = struct.Struct("=BBHi16xQq8xq8x")
+LOST_ID = 3
+SUBBUF = 8192
 
 
 class Buffers(DaemonTest):
@@ -16,14 +25,17 @@ class Buffers(DaemonTest):
     def test_overwrite_reads_at_the_end(self):
         kernel = self.make_kernel(cpus=(0,))
         kernel.put("mode", "overwrite\n")
-        daemon = self.start()
+        log, lines = self.make_log()
+        daemon = self.start(shim={"log": log})
+        begun = len(lines())
         fed = records(1000)
         kernel.feed(0, fed)
-        time.sleep(0.3)
-        self.assertEqual(kernel.unread(0), len(fed))
         kernel.set_overruns({0: 7})
+        daemon.wait_idle()
+        self.assertEqual(kernel.unread(0), len(fed))
         daemon.signal()
         _, err = self.check_end(daemon)
+        self.read_after_the_end(lines()[begun:])
         self.assertIn("7 events were overwritten by newer ones, as the mode "
                       "overwrite has it; the capture", err)
         self.assertNotIn("kmemtrace.subbufs=", err)
@@ -31,6 +43,11 @@ class Buffers(DaemonTest):
         self.assertEqual(capture.cpu(0), fed)
         self.assertEqual(capture["mode"], "overwrite")
         self.assertEqual(capture["overruns"], "7")
+
+    def read_after_the_end(self, lines):
+        """By the shim's log: tracing was off before the buffer was read."""
+        self.assertIn("read cpu0", lines)
+        self.assertLess(lines.index("off"), lines.index("read cpu0"))
 
     def with_snapshot(self, mode):
         """What is told of loss while somebody takes snapshots."""
@@ -60,11 +77,13 @@ class Buffers(DaemonTest):
         kernel = self.make_kernel(cpus=(0,), enabled=1)
         kernel.put("mode", "overwrite\n")
         kernel.feed(0, records(10))
-        daemon = self.start(shim={"on_enable": "exit 1"})
-        time.sleep(0.3)
+        log, lines = self.make_log()
+        daemon = self.start(shim={"on_enable": "exit 1", "log": log})
+        daemon.wait_idle()
         self.assertEqual(kernel.unread(0), len(records(10)))
         daemon.signal()
         self.check_end(daemon)
+        self.read_after_the_end(lines())
         self.assertEqual(self.capture().cpu(0), records(10))
 
     def test_overwrite_frozen(self):
@@ -98,6 +117,123 @@ class Buffers(DaemonTest):
         code, _, err = self.run_to_end("-R", "splice")
         self.assertEqual(code, 1)
         self.assertIn("-R 'splice' is neither mmap nor read", err)
+
+
+class Mapped(DaemonTest):
+    """The reader that is the default: mmap() and its ioctls."""
+    mapped = True
+
+    def test_chosen(self):
+        """Without -R, and by its name; nothing is read() then."""
+        kernel = self.make_kernel(cpus=(0,))
+        for args in ([], ["-R", "mmap"]):
+            log, lines = self.make_log()
+            daemon = self.start("-f", *args, shim={"log": log})
+            kernel.feed(0, records(3))
+            self.end(daemon)
+            self.assertEqual(self.capture().cpu(0), records(3))
+            self.assertNotIn("read cpu0", lines())
+            os.unlink(os.path.join(kernel.path, ".ring-cpu0"))
+
+    def test_every_byte_of_many_sub_buffers(self):
+        """Around the ring several times, in sub-buffers with a rest."""
+        for size in (SUBBUF * RECORD, 4096, 8192 + 24):
+            with self.subTest(size):
+                self.setUp()
+                kernel = self.make_kernel(cpus=(0,))
+                kernel.put("subbufs", "3\n")
+                kernel.put("subbuf_size", f"{size}\n")
+                n = 4 * 3 * (size // RECORD) + 11
+                daemon = self.start()
+                kernel.feed(0, records(n))
+                self.end(daemon)
+                self.assertEqual(self.capture().cpu(0), records(n))
+                self.assertEqual(kernel.ring(0), (n * RECORD, n * RECORD))
+
+    def test_other_reader(self):
+        """What another one has read first is not ours."""
+        kernel = self.make_kernel(cpus=(0,))
+        daemon = self.start(shim={"give_eagain": SUBBUF * RECORD})
+        fed = records(3 * SUBBUF + 5)
+        kernel.feed(0, fed)
+        self.end(daemon)
+        size = SUBBUF * RECORD
+        self.assertEqual(self.capture().cpu(0), fed[:size] + fed[2 * size:])
+
+    def test_buffer_that_is_replaced(self):
+        """It is mapped anew, and nothing is missing."""
+        kernel = self.make_kernel(cpus=(0,))
+        daemon = self.start()
+        kernel.feed(0, records(SUBBUF))
+        wait_for(lambda: kernel.ring(0)[0] == SUBBUF * RECORD, "a sub-buffer")
+        kernel.replace_buffer(0)
+        kernel.feed(0, records(100, start=SUBBUF))
+        self.end(daemon)
+        self.assertEqual(self.capture().cpu(0), records(SUBBUF + 100))
+
+    def test_loss(self):
+        """A record tells of it in its place, as with read()."""
+        kernel = self.make_kernel(cpus=(0,), abi_version=2)
+        kernel.lose(0, 7, 100, 900)
+        daemon = self.start()
+        kernel.feed(0, records_v2(10))
+        kernel.set_overruns({0: 7})
+        self.end(daemon)
+        data = self.capture().cpu(0)
+        self.assertEqual(LOST.unpack(data[:64]),
+                         (LOST_ID, 0, 64, -1, 7, 100, 900))
+        self.assertEqual(data[64:], records_v2(10))
+
+    def test_killed(self):
+        """Nothing is missing between two, and less than a sub-buffer twice."""
+        kernel = self.make_kernel(cpus=(0,), enabled=1)
+        fed = records(3 * SUBBUF + 100)
+        daemon = self.start(shim={"write_file": "cpu0.out",
+                                  "write_kill": SUBBUF * RECORD + 3 * CHUNK})
+        kernel.feed(0, fed)
+        code, _, _ = daemon.finish()
+        self.assertEqual(code, -signal.SIGKILL)
+        fd = os.open(self.out, os.O_RDONLY)
+        fcntl.flock(fd, fcntl.LOCK_EX) # the cleanup process has ended
+        os.close(fd)
+        first = self.capture().cpu(0)
+        self.out = os.path.join(self.root, "second")
+        self.end(self.start())
+        second = self.capture().cpu(0)
+        at = kernel.ring(0)[0] - len(second)
+        self.assertEqual(first, fed[:len(first)])
+        self.assertEqual(second, fed[at:])
+        self.assertLessEqual(at, len(first))
+        self.assertLessEqual(len(first) - at, SUBBUF * RECORD)
+
+    def test_full_disk(self):
+        """What finds no room is given back all the same, and counted."""
+        kernel = self.make_kernel(cpus=(0,))
+        limit = SUBBUF * RECORD + 1000
+        daemon = self.start(shim={"write_file": "cpu0.out",
+                                  "write_limit": limit})
+        fed = records(3 * SUBBUF)
+        kernel.feed(0, fed)
+        _, err = self.check_end(daemon, status=1)
+        whole = limit - limit % RECORD
+        # The full disk stops the tracing, perhaps before all was fed.
+        consumed, produced = kernel.ring(0)
+        self.assertEqual(consumed, produced - produced % RECORD)
+        self.assertGreater(consumed, limit)
+        self.assertIn(f"({consumed - whole} bytes of trace found no room)",
+                      err)
+        self.assertEqual(self.capture().cpu(0), fed[:whole])
+
+    def test_read_error(self):
+        kernel = self.make_kernel()
+        daemon = self.start(shim={"read_file": "kmemtrace/cpu0",
+                                  "read_errno": errno.EIO,
+                                  "on_enable": "exit 0"})
+        daemon.wait_line("warning: cannot read the records of CPU 0")
+        kernel.feed(1, records(600, cpu=1))
+        _, err = self.end(daemon, status=1)
+        self.assertIn("Input/output error", err)
+        self.assertEqual(self.capture().cpu(1), records(600, cpu=1))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import subprocess
 import termios
 import time
 
-from kmemtraced_fake import (PROGRAM, Daemon, DaemonTest, main, records,
+from kmemtraced_fake import (PROGRAM, Daemon, DaemonTest, acting, main, records,
                              wait_for)
 
 # Says that it has begun, then what a test wants.
@@ -120,18 +120,20 @@ class Command(DaemonTest):
         self.assertIn("No space left on device", err)
 
     def test_time_that_is_up(self):
-        began = time.monotonic()
-        daemon = self.shell("sleep 1; exit 6", "-w", "0.2")
+        daemon = self.shell(f"touch {self.flag}; while test -e {self.flag}; do "
+                            f"sleep 0.05; done; exit 6", "-w", "0.2")
         daemon.wait_line("recording has ended")
+        self.wait_flag()
         self.assertEqual(self.kernel.get("enabled"), "0")
+        self.assertIsNone(daemon.process.poll())
+        os.unlink(self.flag)
         self.ended(daemon, 6)
-        self.assertGreater(time.monotonic() - began, 0.9)
 
     def test_signal_is_passed_on(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             daemon = self.shell(
                 f"trap 'echo got; exit 9' {number}; touch {self.flag}; {LOOP}",
-                "-f")
+                "-f", preexec_fn=acting([number]))
             self.wait_flag()
             os.unlink(self.flag)
             daemon.signal(number)
@@ -140,12 +142,17 @@ class Command(DaemonTest):
 
     def test_second_signal(self):
         """The command does not care; then recording ends without it."""
+        log, lines = self.make_log()
+        clock = self.make_clock()
         daemon = self.shell(f"trap '' TERM; touch {self.flag}; while test -e "
-                            f"{self.flag}; do sleep 0.05; done; exit 8")
+                            f"{self.flag}; do sleep 0.05; done; exit 8",
+                            shim={"log": log, "clock": clock})
         self.wait_flag()
         daemon.signal(signal.SIGTERM)
-        time.sleep(1.2)
+        wait_for(lambda: "kill 15" in lines(), "the signal is passed on")
+        daemon.wait_idle()
         self.assertEqual(self.kernel.get("enabled"), "1")
+        clock.pass_by(2)
         daemon.signal(signal.SIGTERM)
         daemon.wait_line("waiting for the command")
         self.assertEqual(self.kernel.get("enabled"), "0")
@@ -160,24 +167,27 @@ class Command(DaemonTest):
         attributes[3] |= termios.ISIG
         termios.tcsetattr(other_fd, termios.TCSANOW, attributes)
         script = (f"trap 'echo got >>{self.flag}.log' INT; touch {self.flag}; "
-                  "n=0; while test $n -lt 15; do sleep 0.1; n=$((n + 1)); "
-                  "done; exit 5")
+                  f"while test -e {self.flag}; do sleep 0.05; done; exit 5")
+        log, lines = self.make_log()
 
         def take_terminal():
+            acting([signal.SIGINT])()
             os.setsid()
             fcntl.ioctl(other_fd, termios.TIOCSCTTY, 0)
 
         # pylint: disable=subprocess-popen-preexec-fn
-        process = subprocess.Popen(
-            [PROGRAM, *self.args("-q", "--", "sh", "-c", script)],
-            stdin=other_fd, preexec_fn=take_terminal)
-        self.addCleanup(process.kill)
+        daemon = self.spawn("-q", "--", "sh", "-c", script, stdin=other_fd,
+                            shim={"log": log}, preexec_fn=take_terminal)
+        self.addCleanup(daemon.process.kill)
         self.wait_flag()
         os.write(main_fd, b"\x03")
-        self.assertEqual(process.wait(60), 5)
+        wait_for(lambda: os.path.exists(self.flag + ".log"), "the command's")
+        wait_for(lambda: "signal 2" in lines(), "kmemtraced's")
+        os.unlink(self.flag)
+        self.ended(daemon, 5)
         with open(self.flag + ".log", encoding="ascii") as file:
             self.assertEqual(file.read(), "got\n")
-        self.assertEqual(self.capture()["complete"], "true")
+        self.assertNotIn("kill 2", lines())
         os.close(main_fd)
         os.close(other_fd)
 
@@ -208,6 +218,46 @@ class Command(DaemonTest):
                                restore_signals=True).stdout
         out, _ = self.ended(self.shell(script), 0)
         self.assertEqual(out, alone)
+
+    def test_inherits_what_is_ignored(self):
+        """What kmemtraced needs for itself, the command gets as it was."""
+        numbers = (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ,
+                   signal.SIGHUP, signal.SIGUSR1)
+        script = "grep -E '^Sig(Ign|Blk):' /proc/self/status"
+        ignoring = {"preexec_fn": acting(numbers, signal.SIG_IGN)}
+        alone = subprocess.run(["sh", "-c", script], capture_output=True,
+                               text=True, check=True, restore_signals=False,
+                               **ignoring).stdout
+        out, _ = self.ended(self.shell(script, restore_signals=False,
+                                       **ignoring), 0)
+        self.assertEqual(out, alone)
+
+    def test_child_signal_that_is_ignored(self):
+        """The status is the command's, and comes without waiting for it."""
+        daemon = self.shell("exit 7", preexec_fn=acting([signal.SIGCHLD],
+                                                       signal.SIG_IGN))
+        self.ended(daemon, 7)
+
+    def test_third_signal(self):
+        """The disk hangs for ever: kmemtraced failed, not the command."""
+        _, _, shim = self.hang_disk()
+        clock = self.make_clock()
+        daemon = self.shell(f"touch {self.flag}; exec sleep 1000",
+                            shim={**shim, "clock": clock})
+        self.wait_flag()
+        self.kernel.feed(0, records(1100))
+        self.kernel.wait_read()
+        daemon.signal(signal.SIGTERM)
+
+        def later():
+            clock.pass_by(2)
+            daemon.signal(signal.SIGCHLD) # only wakes it
+        daemon.wait_line("writing what is buffered", later)
+        daemon.signal(signal.SIGTERM)
+        daemon.wait_line("not waiting for the disk")
+        clock.pass_by(2)
+        daemon.signal(signal.SIGTERM)
+        self.check_end(daemon, 125)
 
     def test_frozen(self):
         """What was recorded before goes first, and is not the command's."""

@@ -5,15 +5,19 @@
 import errno
 import fcntl
 import os
-import random
 import resource
+import shutil
 import signal
 import subprocess
 import time
 
-from kmemtraced_fake import (CHUNK, PROGRAM, RECORD, RECORD_V2, Capture,
+import seeds
+from kmemtraced_fake import (CHECK, CHUNK, PROGRAM, TOP_BUILDDIR, RECORD, RECORD_V2, Capture,
                              Daemon, DaemonTest, main, records, records_v2,
                              wait_for)
+
+
+REPORT = os.path.join(TOP_BUILDDIR, "report", "kmemtrace-report")
 
 
 class Options(DaemonTest):
@@ -72,13 +76,45 @@ class Options(DaemonTest):
     def test_descriptors_that_are_closed(self):
         """What is said must not end up in the capture."""
         kernel = self.make_kernel()
+        for arguments, status in (([], 1), (["-q"], 0)):
+            kernel.feed(0, records(3))
+            done = subprocess.run(
+                ["sh", "-c", '"$0" "$@" <&- >&- 2>&-', PROGRAM,
+                 *self.args("-f", "-w", "0.1", *arguments)], check=False)
+            self.assertEqual(done.returncode, status)
+            capture = self.capture()
+            self.assertEqual(capture.cpu(0), records(3))
+            self.assertEqual(capture.cpu(1), b"")
+            self.assertEqual(capture["complete"], "true")
+
+    def test_stdout_that_is_closed(self):
+        """What is not written is an error."""
+        kernel = self.make_kernel()
         kernel.feed(0, records(3))
-        subprocess.run(["sh", "-c", '"$0" "$@" <&- >&- 2>&-', PROGRAM,
-                        *self.args("-w", "0.1")], check=True)
-        capture = self.capture()
-        self.assertEqual(capture.cpu(0), records(3))
-        self.assertEqual(capture.cpu(1), b"")
-        self.assertEqual(capture["complete"], "true")
+        for program in (
+                [PROGRAM, *self.args()], [PROGRAM, "--version"],
+                [PROGRAM, "--help"], [CHECK, self.out], [REPORT, self.out],
+                # In a pipe, records go to a temporary file.
+                ["sh", "-c", 'cat "$1" | "$0" -', REPORT,
+                 os.path.join(self.out, "cpu0.out")]):
+            done = subprocess.run(["sh", "-c", '"$0" "$@" >&-', *program],
+                                  stderr=subprocess.PIPE, text=True,
+                                  check=False)
+            self.assertEqual(done.returncode, 1, program)
+            self.assertIn("cannot write the output: Bad file descriptor",
+                          done.stderr)
+        self.assertEqual(self.capture().cpu(0), records(3))
+
+    def test_command_with_closed_descriptors(self):
+        """They are closed for the command, too, and no error of kmemtraced's.
+        """
+        self.make_kernel()
+        done = subprocess.run(
+            ["sh", "-c", '"$0" "$@" <&- >&-', PROGRAM,
+             *self.args("-q", "--", "sh", "-c",
+                        "test ! -e /proc/$$/fd/0 -a ! -e /proc/$$/fd/1")],
+            check=False)
+        self.assertEqual(done.returncode, 0)
 
 
 class Kernel(DaemonTest):
@@ -227,7 +263,8 @@ class Kernel(DaemonTest):
         self.assertEqual(kernel.get("enabled"), "1")
         kernel.feed(1, records(12))
         _, err = self.end(daemon, status=1)
-        self.assertIn("went away; what was read before is saved", err)
+        self.assertIn("went away; record again without unloading kmemtrace; "
+                      "what was read before is saved", err)
         self.assertEqual(self.capture().cpu(0), records(11))
         self.assertEqual(self.capture().cpu(1), records(12))
 
@@ -284,20 +321,22 @@ class Directory(DaemonTest):
 
     def test_capture_that_is_there(self):
         self.make_kernel()
-        for name in ("cpu3.out", "kallsyms", "modules", "kmemtrace.meta"):
-            os.makedirs(self.out, exist_ok=True)
-            path = os.path.join(self.out, name)
-            self.write(path, "old")
-            self.refused(f"{path} exists", "replace that capture with -f")
-            self.assertEqual(os.listdir(self.out), [name])
-            os.unlink(path)
+        os.makedirs(self.out)
+        path = os.path.join(self.out, "kmemtrace.meta")
+        for text, cut_off in (("old", ""),
+                              ("[capture]\ncomplete=false\n",
+                               ", which was cut off")):
+            self.write(path, text)
+            self.refused(f"there is a capture already{cut_off}: {path} exists",
+                         "replace that capture with -f")
+            self.assertEqual(os.listdir(self.out), ["kmemtrace.meta"])
 
     def test_capture_of_its_own(self):
         self.make_kernel()
         daemon = self.start()
         self.kernel.feed(0, records(3))
         self.end(daemon)
-        self.refused("cpu0.out exists")
+        self.refused("kmemtrace.meta exists")
         self.assertEqual(self.capture().cpu(0), records(3))
 
     def test_force(self):
@@ -305,9 +344,14 @@ class Directory(DaemonTest):
         os.mkdir(self.out)
         tables = ("kallsyms", "modules", "info", "caches", "tasks", "marks",
                   "stacks", "kmemtrace.meta")
-        for name in ("cpu0.out", "cpu9.out", *tables,
-                     *(table + ".tmp" for table in tables)):
+        for name in ("cpu0.out", "cpu9.out"):
             self.write(os.path.join(self.out, name), "old")
+        for name in tables:
+            text = {"kallsyms": "ffffffff81000000 T _text\n",
+                    "modules": "ext4 1024 1 - Live 0x0000000000000000\n"
+                    }.get(name, f"# kmemtrace: {name}\n")
+            self.write(os.path.join(self.out, name), text)
+            self.write(os.path.join(self.out, name + ".tmp"), text[:5])
         os.unlink(os.path.join(self.proc, "modules"))
         daemon = self.start("-f")
         self.kernel.feed(1, records(3))
@@ -323,6 +367,7 @@ class Directory(DaemonTest):
         os.mkdir(self.out)
         precious = os.path.join(self.root, "precious")
         self.write(precious, "mine")
+        self.write(os.path.join(self.out, "kmemtrace.meta"), "old")
         os.symlink(precious, os.path.join(self.out, "cpu0.out"))
         self.end(self.start("-f"))
         self.assertEqual(open(precious).read(), "mine")
@@ -330,7 +375,8 @@ class Directory(DaemonTest):
     def test_force_that_cannot_remove(self):
         self.make_kernel()
         os.makedirs(os.path.join(self.out, "cpu0.out"))
-        self.refused("cannot remove", args=["-f"])
+        self.write(os.path.join(self.out, "kmemtrace.meta"), "old")
+        self.refused("cpu0.out exists", args=["-f"])
 
     def test_force_removes_nothing_when_there_is_no_kernel(self):
         os.mkdir(self.out)
@@ -344,7 +390,7 @@ class Directory(DaemonTest):
         os.mkdir(self.out)
         fd = os.open(self.out, os.O_RDONLY)
         fcntl.flock(fd, fcntl.LOCK_EX)
-        self.refused("another kmemtraced writes to the directory")
+        self.refused("another program writes to the directory")
         os.close(fd)
 
     def test_directory_that_becomes_free(self):
@@ -352,8 +398,9 @@ class Directory(DaemonTest):
         os.mkdir(self.out)
         fd = os.open(self.out, os.O_RDONLY)
         fcntl.flock(fd, fcntl.LOCK_EX)
-        daemon = self.spawn()
-        time.sleep(0.2)
+        log, lines = self.make_log()
+        daemon = self.spawn(shim={"log": log})
+        wait_for(lambda: lines().count("flock") >= 2, "the lock is tried again")
         self.assertEqual(os.listdir(self.out), [])
         os.close(fd)
         daemon.wait_line("recording")
@@ -372,6 +419,7 @@ class Directory(DaemonTest):
         for name in ("kallsyms.tmp", "kmemtrace.meta.tmp"):
             self.refused("cannot write", "No space left on device",
                          "another file system with -D",
+                         "nothing was recorded",
                          shim={"write_file": name, "write_limit": 10})
             self.assertFalse(os.path.exists(self.out))
 
@@ -545,6 +593,20 @@ class Disk(DaemonTest):
         self.assertNotIn("kmemtrace.meta.tmp", capture.files)
         self.assertEqual(capture.cpu(0), records(3))
 
+    def test_table_that_cannot_be_renewed(self):
+        """A capture with an old table does not claim to be complete."""
+        kernel = self.make_kernel()
+        kernel.put("info", "# kmemtrace: info\nmode discard\n")
+        go = os.path.join(self.root, "go")
+        daemon = self.start(shim={"write_file": "info.tmp", "write_limit": 0,
+                                  "write_if": go})
+        kernel.feed(0, records(3))
+        kernel.wait_read()
+        self.write(go, "")
+        _, err = self.end(daemon, status=1)
+        self.assertIn("info: No space left on device", err)
+        self.assertEqual(Capture(self.out)["complete"], "false")
+
     def test_room_for_meta_is_set_aside(self):
         self.make_kernel()
         daemon = self.start()
@@ -573,11 +635,11 @@ class Disk(DaemonTest):
         self.assertEqual(capture["complete"], "false")
         self.assertEqual(kernel.unread(0), 0)
 
-    def start_on_slow_disk(self):
+    def start_on_slow_disk(self, **more):
         """All was read, and waits to be written: kmemtraced, what to let go."""
         _, go, shim = self.hang_disk()
         kernel = self.make_kernel()
-        daemon = self.start(shim=shim)
+        daemon = self.start(shim={**shim, **more})
         kernel.feed(0, records(1100))
         kernel.wait_read()
         return daemon, go
@@ -595,12 +657,17 @@ class Disk(DaemonTest):
         self.assertEqual(self.capture().cpu(0), records(1100))
 
     def test_third_signal_ends_it(self):
-        daemon, _ = self.start_on_slow_disk()
+        clock = self.make_clock()
+        daemon, _ = self.start_on_slow_disk(clock=clock)
         daemon.signal()
-        daemon.wait_line("writing what is buffered")
+
+        def later():
+            clock.pass_by(2)
+            daemon.signal(signal.SIGCHLD) # only wakes it
+        daemon.wait_line("writing what is buffered", later)
         daemon.signal()
         daemon.wait_line("not waiting for the disk")
-        time.sleep(1.1)
+        clock.pass_by(2)
         daemon.signal()
         self.check_end(daemon, status=1)
         self.assertEqual(self.capture()["complete"], "false")
@@ -641,8 +708,8 @@ class Killed(DaemonTest):
                 self.assertEqual(capture.cpu(0), fed[:at - at % RECORD])
                 self.assertEqual(capture.read("kallsyms").decode(),
                                  self.KALLSYMS)
-                # Tracing goes on; the next one takes the rest.
-                self.assertEqual(kernel.get("enabled"), "1")
+                # The kernel is as before; the next one takes the rest.
+                self.assertEqual(kernel.get("enabled"), "0")
 
     def test_within_a_write_of_version_2(self):
         kernel = self.make_kernel(cpus=(0,), abi_version=2)
@@ -660,13 +727,16 @@ class Killed(DaemonTest):
     def test_at_any_time(self):
         """No write goes past the page cache, where a kill may cut it."""
         kernel = self.make_kernel()
+        rng = seeds.generator("test_at_any_time")
         fed = {0: b"", 1: b""}
         for _ in range(10):
+            # Without a capture there, it writes into the directory itself.
+            shutil.rmtree(self.out, ignore_errors=True)
             daemon = self.start("-f", shim={"direct": "refuse"})
             for cpu in (0, 1):
-                fed[cpu] = records(random.randrange(20000), cpu=cpu)
+                fed[cpu] = records(rng.randrange(20000), cpu=cpu)
                 kernel.feed(cpu, fed[cpu][:1 << 19])
-            time.sleep(random.random() * 0.003)
+            time.sleep(rng.random() * 0.003)
             daemon.signal(signal.SIGKILL)
             capture = self.killed(daemon)
             for cpu in (0, 1):
@@ -677,7 +747,7 @@ class Killed(DaemonTest):
 
     def test_started_again(self):
         """The next one continues, and says so."""
-        kernel = self.make_kernel()
+        kernel = self.make_kernel(enabled=1)
         daemon = self.start()
         kernel.feed(0, records(1024))
         kernel.wait_read()

@@ -109,9 +109,19 @@ class Filter(DaemonTest):
         self.assertEqual([capture[key] for key in ("complete", "filter",
                                                    "sample", "events_off")],
                          ["false", "sample=7 pid=12", "7", "kfree;"])
-        # Tracing goes on, and so does the filter.
+        wait_for(lambda: kernel.get("filter") == "none", "the guard")
+        self.assertEqual(kernel.get("enabled"), "0")
+
+    def test_killed_while_others_trace(self):
+        """Tracing goes on, without what was to be left out for us."""
+        kernel = self.make()
+        kernel.put("enabled", "1\n")
+        daemon = self.start("-F", "sample=7")
+        self.assertEqual(kernel.get("filter"), "sample=7")
+        daemon.process.kill()
+        daemon.finish()
+        wait_for(lambda: kernel.get("filter") == "none", "the guard")
         self.assertEqual(kernel.get("enabled"), "1")
-        self.assertEqual(kernel.get("filter"), "sample=7 pid=12")
 
     def test_processes(self):
         kernel = self.make()

@@ -12,7 +12,7 @@ import subprocess
 import time
 import unittest
 
-from kmemtraced_fake import TOP_BUILDDIR, Daemon, main, wait_for
+from kmemtraced_fake import TOP_BUILDDIR, Daemon, acting, main, wait_for
 from kmemtraced_tracefs import (SOURCE_READY, TASK_POINTS, TRACEPOINTS,
                                 TracefsTest, event, format_text, newtask, page,
                                 rename)
@@ -141,7 +141,7 @@ class Recording(TracefsTest):
     def test_signals(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             self.make_tracefs(pages=PAGES)
-            daemon = self.spawn("-f")
+            daemon = self.spawn("-f", preexec_fn=acting([number]))
             self.addCleanup(daemon.process.kill)
             daemon.wait_line("recording")
             daemon.signal(number)
@@ -166,6 +166,150 @@ class Recording(TracefsTest):
         self.assertIn("removed what a kmemtraced that was killed had left",
                       err)
         self.assertEqual(self.times(1), [7000])
+
+
+@unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
+class Interference(TracefsTest):
+    """Somebody else changes the instance while it is recorded."""
+
+    def start_recording(self, *args, **settings):
+        """Once there are records."""
+        self.make_tracefs(pages=PAGES)
+        daemon = self.spawn(*args, **settings)
+        self.addCleanup(daemon.process.kill)
+        # When it watches: the tables are copied afterwards.
+        daemon.wait_line("recording")
+        return daemon
+
+    def change(self, name, text):
+        """As root would, by a shell."""
+        path = os.path.join(self.instances, "kmemtrace", name)
+        self.assertTrue(os.path.exists(path), path)
+        before = open(path).read()
+        self.write(path, text)
+        return path, before
+
+    def told(self, daemon, *names, **meta):
+        """The end: which files changed, and what the capture says of it."""
+        _, err = self.check_end(daemon, status=1)
+        self.assertIn("somebody else changed", err)
+        self.assertIn("leave that directory alone", err)
+        capture = self.capture()
+        self.assertEqual(capture["complete"], "false")
+        self.assertEqual(set(capture["interference"].split(";")),
+                         {*names, ""})
+        self.assertIn("somebody else had changed", capture["not_seen"])
+        for key in ("events_off", "filter", "filter_changed"):
+            self.assertEqual(capture.meta["capture"].get(key), meta.get(key),
+                             key)
+
+    def test_nothing(self):
+        daemon = self.start_recording()
+        daemon.signal()
+        _, err = self.check_end(daemon)
+        self.assertNotIn("somebody", err)
+        self.assertEqual(self.capture()["complete"], "true")
+        self.assertNotIn("interference", self.capture().meta["capture"])
+
+    def changed(self, name, text, taken_back=False, shim=None, **meta):
+        """One file; taken_back: it soon is as before."""
+        with self.subTest(name=name, taken_back=taken_back, shim=shim):
+            self.setUp()
+            daemon = self.start_recording(shim=shim)
+            path, before = self.change(name, text)
+            if taken_back:
+                self.write(path, before)
+            daemon.signal()
+            self.told(daemon, name, **meta)
+
+    CHANGES = (
+        ("events/kmem/kfree/enable", "0\n", {"events_off": "kfree;"}),
+        ("events/kmem/mm_page_alloc/enable", "0\n",
+         {"events_off": "page_alloc;"}),
+        ("events/task/task_rename/enable", "0\n", {}),
+        ("tracing_on", "0\n", {}),
+        ("trace_clock", "global\n", {}),
+        ("buffer_size_kb", "1\n", {}),
+        ("events/kmem/kmalloc/filter", "bytes_req > 7\n",
+         {"filter": "events/kmem/kmalloc/filter=bytes_req > 7",
+          "filter_changed": "true"}),
+        ("set_event_pid", "1\n2\n", {"filter": "set_event_pid=1 2",
+                                     "filter_changed": "true"}),
+        ("tracing_cpumask", "1\n", {"filter": "tracing_cpumask=1",
+                                    "filter_changed": "true"}))
+
+    def test_settings(self):
+        for name, text, meta in self.CHANGES:
+            self.changed(name, text, **meta)
+
+    def test_settings_without_inotify(self):
+        """The values of the end are enough."""
+        for name, text, meta in self.CHANGES:
+            self.changed(name, text, shim={"no_inotify": 1}, **meta)
+
+    def test_taken_back_at_once(self):
+        for name, text, meta in self.CHANGES:
+            if "filter" not in meta:
+                self.changed(name, text, taken_back=True, **meta)
+        for name in ("set_event_pid", "tracing_cpumask"):
+            self.setUp()
+            daemon = self.start_recording()
+            path, before = self.change(name, "1\n")
+            self.write(path, before)
+            daemon.signal()
+            _, err = self.check_end(daemon, status=1)
+            self.assertIn(f"changed {name} in", err)
+            self.assertEqual(self.capture()["filter_changed"], "true")
+
+    def test_writes(self):
+        """Files whose value says nothing."""
+        for name in ("trace", "set_event", "events/enable"):
+            self.changed(name, "0\n")
+
+    def test_children_that_come(self):
+        """The kernel keeps set_event_pid, without a write."""
+        for args, status in (([], 1), (["-c"], 0)):
+            self.setUp()
+            os.makedirs(os.path.join(self.proc, "12/task/12"))
+            daemon = self.start_recording("-p", "12", *args,
+                                          shim={"no_inotify": 1})
+            self.change("set_event_pid", "12\n13\n")
+            daemon.signal()
+            self.check_end(daemon, status)
+
+    def test_write_that_changes_nothing(self):
+        daemon = self.start_recording()
+        self.change("trace_marker", "hello\n")
+        daemon.signal()
+        self.check_end(daemon)
+        self.assertEqual(self.capture()["complete"], "true")
+
+    def test_cleared_or_read_by_others(self):
+        """The kernel has counted fewer or more events than were read."""
+        for n in (0, 2, 4):
+            with self.subTest(n):
+                self.setUp()
+                daemon = self.start_recording(shim={"no_inotify": 1})
+                stats = os.path.join(self.instances,
+                                     "kmemtrace/per_cpu/cpu0/stats")
+                with open(stats) as file:
+                    text = file.read()
+                self.assertIn("read events: 3\n", text)
+                self.write(stats, text.replace("read events: 3",
+                                               f"read events: {n}"))
+                daemon.signal()
+                self.told(daemon, "trace")
+
+    def test_seen_by_the_others(self):
+        """The check and the report take what is missing for lost."""
+        daemon = self.start_recording()
+        self.change("events/kmem/kmem_cache_free/enable", "0\n")
+        daemon.signal()
+        self.told(daemon, "events/kmem/kmem_cache_free/enable",
+                  events_off="cache_free;")
+        shown = subprocess.run([REPORT, self.out], check=True,
+                               capture_output=True, text=True).stdout
+        self.assertIn("Switched off:  cache_free, at least at times", shown)
 
 
 @unittest.skipUnless(SOURCE_READY, "built without libtraceevent")

@@ -6,7 +6,11 @@ import os
 import re
 import subprocess
 
-from kmemtraced_fake import (PROGRAM, DaemonTest, main, records)
+import mkcapture
+from kmemtraced_fake import (PROGRAM, TOP_BUILDDIR, DaemonTest, main,
+                             records)
+
+REPORT = os.path.join(TOP_BUILDDIR, "report", "kmemtrace-report")
 
 TOP_SRCDIR = os.environ.get("top_srcdir", ".")
 TYPES = {"__u8": "u8", "__u16": "u16", "__s32": "s32", "__u32": "u32",
@@ -52,6 +56,26 @@ class Manual(DaemonTest):
 
         self.assertEqual(keys(capture), set(meta["capture"]))
         self.assertEqual(keys(cpu), set(meta["cpu0"]))
+
+    def test_events(self):
+        """What kmemtrace-report(1) says of "Events" is what it counts."""
+        manual = " ".join(source("docs", "man", "kmemtrace-report.1").split())
+        self.assertIn(
+            '.Dq Events counts the records of allocations and frees, and those '
+            'of unknown events: all whole records but those of losses, of '
+            'annotations and of a stop.', manual)
+        os.mkdir(self.out)
+        at = {"pid": 0}
+        self.write(os.path.join(self.out, "cpu0.out"), b"".join((
+            mkcapture.event_v2(t=1, ptr=64, **at),
+            mkcapture.event_v2(event_id=2, t=2, ptr=64, **at),
+            mkcapture.lost(3, 5, 2),
+            *mkcapture.mark(4, 1, ["a string of two records" * 3]),
+            mkcapture.event_v2(event_id=99, t=5, ptr=128, **at),
+            b"part")))
+        report = subprocess.run([REPORT, self.out], capture_output=True,
+                                text=True, check=True).stdout
+        self.assertRegex(report, r"\nEvents: +3 in ")
 
     def test_record(self):
         """The tables of kmemtrace(5) are the header's."""

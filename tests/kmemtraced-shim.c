@@ -27,7 +27,28 @@
  *   SHIM_DEBUGFS	every file system is a debugfs
  *   SHIM_INSTANCE	a directory that is made is filled with a copy of that
  *			one, and removed with all that is in it, as in tracefs
- *   SHIM_RMDIR_ERRNO	directories cannot be removed
+ *   SHIM_RMDIR_ERRNO	instances cannot be removed
+ *   SHIM_EUID		what geteuid() returns
+ *   SHIM_ON_MKDIR	a shell command, run once after mkdirat() has made a
+ *			directory; a directory that mkdirat() makes belongs to
+ *			SHIM_EUID, as fstat() reports
+ *   SHIM_CHOWN		a file to which fchown() appends "uid gid path" instead
+ *			of changing the owner
+ *   SHIM_KILL_AT	"unlinkat 3": the process kills itself at the third call
+ *			of unlinkat(), renameat() or renameat2(), as named
+ *   SHIM_NO_RENAMEAT2	renameat2() fails as on a file system without its flags
+ *   SHIM_MAP		the files cpu<n> can be mapped, see <kmemtrace_ioctl.h>:
+ *			what comes out of the FIFO goes to a ring in a file
+ *			.ring-cpu<n> beside it, which outlives the process; a
+ *file .lost-cpu<n> with "EVENTS SINCE TIMESTAMP" is a loss before what is taken
+ *next SHIM_GIVE_EAGAIN	the first GIVE from this position on: another reader was
+ *			faster
+ *   SHIM_CLOCK		a file with seconds: the monotonic clock, which stands
+ *			still but for what is written there
+ *   SHIM_NO_INOTIFY	there is no inotify
+ *   SHIM_LOG		a file; a line is appended for each failed flock(),
+ *			each kill(), each signal that is read, each read() of a
+ *			cpu<n>, and each write of 0 to "enabled"
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -36,13 +57,25 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <kmemtrace_abi.h>
+#include <kmemtrace_ioctl.h>
 
 #define BLOCK_BYTES 4096
 
@@ -66,6 +99,26 @@ static long number(const char *variable, long otherwise)
 	const char *text = getenv(variable);
 
 	return text ? strtol(text, NULL, 10) : otherwise;
+}
+
+static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void note(const char *format, ...)
+{
+	const char *path = getenv("SHIM_LOG");
+	char line[256];
+	va_list args;
+	int fd, n;
+
+	if (!path)
+		return;
+	va_start(args, format);
+	n = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	fd = NEXT(open)(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (fd < 0 || NEXT(write)(fd, line, (size_t)n) != n)
+		abort();
+	close(fd);
 }
 
 static int ends_with(const char *text, const char *end)
@@ -105,16 +158,34 @@ static int is_enabled_file(int fd)
 	return ends_with(path, "/kmemtrace/enabled");
 }
 
+/*
+ * Unlike system(), which ignores SIGINT and SIGQUIT meanwhile and so drops
+ * those that are pending.
+ */
+static int shell(const char *command)
+{
+	char text[8192];
+	char *const argv[] = {"sh", "-c", text, NULL};
+	int status = -1;
+	pid_t pid;
+
+	snprintf(text, sizeof(text), "unset LD_PRELOAD; %s", command);
+	if (posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ) != 0)
+		abort();
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			abort();
+	return status;
+}
+
 static void run(const char *variable)
 {
 	const char *command = getenv(variable);
-	char preload[4096];
 
 	if (!command)
 		return;
-	snprintf(preload, sizeof(preload), "unset LD_PRELOAD; %s", command);
 	unsetenv("LD_PRELOAD");
-	if (system(preload) != 0) {
+	if (shell(command) != 0) {
 		fprintf(stderr, "shim: '%s' failed\n", command);
 		abort();
 	}
@@ -131,6 +202,8 @@ static ssize_t switch_tracing(int fd, const char *text, size_t n, off_t offset)
 		return -1;
 	}
 	r = NEXT(pwrite)(fd, text, n, offset);
+	if (!on)
+		note("off\n");
 	run(on ? "SHIM_ON_ENABLE" : "SHIM_ON_DISABLE");
 	return r;
 }
@@ -185,6 +258,8 @@ static ssize_t limited_write(int fd, const void *data, size_t n, off_t offset)
 ssize_t write(int fd, const void *data, size_t n)
 {
 	if (is_file(fd, "SHIM_WRITE_FILE") &&
+	    (!getenv("SHIM_WRITE_IF") ||
+	     access(getenv("SHIM_WRITE_IF"), F_OK) == 0) &&
 	    number("SHIM_WRITE_LIMIT", -1) == 0) {
 		errno = (int)number("SHIM_WRITE_ERRNO", ENOSPC);
 		return -1;
@@ -240,8 +315,44 @@ int fcntl(int fd, int command, ...)
 	       (direct && command == F_GETFL && is_direct[fd] ? O_DIRECT : 0);
 }
 
+/* The name of the file of a CPU in the fake debugfs, or NULL. */
+static const char *cpu_name(int fd, char *path, size_t n_path)
+{
+	char link[64];
+	const char *name;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, n_path - 1);
+	if (n < 0)
+		return NULL;
+	path[n] = '\0';
+	name = strstr(path, "/kmemtrace/cpu");
+	return name ? name + strlen("/kmemtrace/") : NULL;
+}
+
+static ssize_t read_signal(int fd, void *data, size_t n)
+{
+	ssize_t r = NEXT(read)(fd, data, n);
+	int errnum = errno;
+
+	if (r == (ssize_t)n)
+		note("signal %u\n",
+		     ((struct signalfd_siginfo *)data)->ssi_signo);
+	errno = errnum;
+	return r;
+}
+
 ssize_t read(int fd, void *data, size_t n)
 {
+	char path[4096];
+	const char *cpu =
+		getenv("SHIM_LOG") ? cpu_name(fd, path, sizeof(path)) : NULL;
+
+	if (cpu)
+		note("read %s\n", cpu);
+	else if (n == sizeof(struct signalfd_siginfo) && getenv("SHIM_LOG"))
+		return read_signal(fd, data, n);
 	if (is_file(fd, "SHIM_READ_FILE")) {
 		errno = (int)number("SHIM_READ_ERRNO", EIO);
 		return -1;
@@ -300,6 +411,380 @@ int openat(int dir_fd, const char *path, int flags, ...)
 				  : NEXT(openat)(dir_fd, path, flags, mode);
 }
 
+/* ---- cpu<n>, mapped ---- */
+
+/* The head of a ring, BLOCK_BYTES before its sub-buffers. */
+struct ring {
+	__u64 generation;
+	__u64 consumed; /* bytes of records, as position of TAKE */
+	__u64 filled;	/* likewise, with a part of a record at the end */
+	__u64 subbufs, subbuf_size, record_size;
+};
+
+/* A number in a file beside cpu<n>; 0: there is no such file. */
+static __u64 beside(int fd, const char *name)
+{
+	char path[4096], text[32] = "", *end;
+	int from;
+
+	if (!cpu_name(fd, path, sizeof(path)))
+		abort();
+	end = strrchr(path, '/') + 1;
+	snprintf(end, sizeof(path) - (size_t)(end - path), "%s", name);
+	from = NEXT(open)(path, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return 0;
+	if (NEXT(read)(from, text, sizeof(text) - 1) < 0)
+		abort();
+	close(from);
+	return strtoull(text, NULL, 10);
+}
+
+/* The path of ".<what>-cpu<n>" beside cpu<n>. */
+static void hidden_path(int fd, const char *what, char *to, size_t n_to)
+{
+	char path[4096];
+	const char *name = cpu_name(fd, path, sizeof(path));
+
+	if (!name)
+		abort();
+	snprintf(to, n_to, "%.*s.%s-%s", (int)(name - path), path, what, name);
+}
+
+/* Opens the ring and reads its head; makes the ring first if need be. */
+static int open_ring(int fd, struct ring *ring)
+{
+	char path[4200];
+	int file;
+
+	hidden_path(fd, "ring", path, sizeof(path));
+	file = NEXT(open)(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (file < 0)
+		abort();
+	if (NEXT(pread)(file, ring, sizeof(*ring), 0) == sizeof(*ring))
+		return file;
+	ring->generation = 1;
+	ring->consumed = ring->filled = 0;
+	ring->subbufs = beside(fd, "subbufs");
+	ring->subbuf_size = beside(fd, "subbuf_size");
+	ring->record_size = beside(fd, "record_size");
+	if (!ring->record_size)
+		ring->record_size = beside(fd, "abi_version") == 1
+					    ? KMEMTRACE_EVENT_SIZE_V1
+					    : KMEMTRACE_EVENT_SIZE_V2;
+	if (ftruncate(file, (off_t)(BLOCK_BYTES +
+				    ring->subbufs * ring->subbuf_size)) < 0)
+		abort();
+	return file;
+}
+
+static void close_ring(int file, const struct ring *ring)
+{
+	if (NEXT(pwrite)(file, ring, sizeof(*ring), 0) != sizeof(*ring))
+		abort();
+	close(file);
+}
+
+/* Bytes of the records of a full sub-buffer. */
+static __u64 usable(const struct ring *ring)
+{
+	return ring->subbuf_size - ring->subbuf_size % ring->record_size;
+}
+
+/* Where a byte of the records is, behind the head. */
+static __u64 place(const struct ring *ring, __u64 position)
+{
+	return position / usable(ring) % ring->subbufs * ring->subbuf_size +
+	       position % usable(ring);
+}
+
+/* The CPU writes what is in the FIFO, as long as there is room. */
+static void fill(int fd, int file, struct ring *ring)
+{
+	char block[65536];
+	ssize_t n;
+
+	for (;;) {
+		__u64 left = usable(ring) - ring->filled % usable(ring);
+		__u64 first = ring->consumed / usable(ring);
+
+		if (ring->filled / usable(ring) - first >= ring->subbufs)
+			return;
+		if (left > sizeof(block))
+			left = sizeof(block);
+		n = NEXT(read)(fd, block, left);
+		if (n <= 0)
+			return;
+		if (NEXT(pwrite)(file, block, (size_t)n,
+				 (off_t)(BLOCK_BYTES +
+					 place(ring, ring->filled))) != n)
+			abort();
+		ring->filled += (__u64)n;
+	}
+}
+
+static void take_lost(int fd, struct kmemtrace_ioctl_take *take)
+{
+	char path[4200];
+	unsigned long long events;
+	long long since, timestamp;
+	FILE *from;
+
+	hidden_path(fd, "lost", path, sizeof(path));
+	from = fopen(path, "re");
+	if (!from)
+		return;
+	if (fscanf(from, "%llu %lld %lld", &events, &since, &timestamp) != 3)
+		abort();
+	fclose(from);
+	take->lost_events = events;
+	take->lost_since = since;
+	take->lost_timestamp = timestamp;
+}
+
+static int ring_take(int fd, int file, struct ring *ring,
+		     struct kmemtrace_ioctl_take *take)
+{
+	__u64 whole, rest;
+
+	if (is_file(fd, "SHIM_READ_FILE"))
+		return (int)number("SHIM_READ_ERRNO", EIO);
+	if (take->generation != ring->generation)
+		return ESTALE;
+	fill(fd, file, ring);
+	whole = ring->filled - ring->filled % ring->record_size;
+	rest = usable(ring) - ring->consumed % usable(ring);
+	take->position = ring->consumed;
+	take->offset = place(ring, ring->consumed);
+	take->bytes = whole - ring->consumed;
+	if (take->bytes > rest)
+		take->bytes = rest;
+	take->lost_events = 0;
+	if (take->bytes)
+		take_lost(fd, take);
+	return 0;
+}
+
+static int ring_give(int fd, struct ring *ring,
+		     const struct kmemtrace_ioctl_give *give)
+{
+	static int was_faster;
+	long again = number("SHIM_GIVE_EAGAIN", -1);
+	char path[4200];
+
+	if (give->bytes % ring->record_size ||
+	    give->position + give->bytes > ring->filled)
+		return EINVAL;
+	if (give->position != ring->consumed)
+		return EAGAIN;
+	ring->consumed += give->bytes;
+	hidden_path(fd, "lost", path, sizeof(path));
+	NEXT(unlink)(path);
+	if (again < 0 || was_faster || give->position < (__u64)again)
+		return 0;
+	was_faster = 1;
+	return EAGAIN;
+}
+
+static int ring_ioctl(int fd, unsigned long request, void *arg)
+{
+	struct ring ring;
+	int file = open_ring(fd, &ring), errnum = ENOTTY;
+
+	if (request == KMEMTRACE_IOC_INFO) {
+		*(struct kmemtrace_ioctl_info *)arg =
+			(struct kmemtrace_ioctl_info){
+				.map_bytes = ring.subbufs * ring.subbuf_size,
+				.generation = ring.generation,
+				.subbufs = (__u32)ring.subbufs,
+				.subbuf_size = (__u32)ring.subbuf_size,
+				.record_size = (__u32)ring.record_size,
+			};
+		errnum = 0;
+	} else if (request == KMEMTRACE_IOC_TAKE) {
+		errnum = ring_take(fd, file, &ring, arg);
+	} else if (request == KMEMTRACE_IOC_GIVE) {
+		errnum = ring_give(fd, &ring, arg);
+	}
+	close_ring(file, &ring);
+	errno = errnum;
+	return errnum ? -1 : 0;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	char path[4096];
+	va_list args;
+	void *arg;
+
+	va_start(args, request);
+	arg = va_arg(args, void *);
+	va_end(args);
+	if (getenv("SHIM_MAP") && cpu_name(fd, path, sizeof(path)))
+		return ring_ioctl(fd, request, arg);
+	return NEXT(ioctl)(fd, request, arg);
+}
+
+/* By system calls: dlsym() may call it. */
+static void *map(void *at, size_t n, int protection, int flags, int fd,
+		 off_t offset)
+{
+#ifdef SYS_mmap2
+	return (void *)syscall(SYS_mmap2, at, n, protection, flags, fd,
+			       offset / 4096);
+#else
+	return (void *)syscall(SYS_mmap, at, n, protection, flags, fd, offset);
+#endif
+}
+
+void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
+{
+	char path[4096];
+	struct ring ring;
+	void *start;
+	int file;
+
+	if (fd < 0 || !getenv("SHIM_MAP") || !cpu_name(fd, path, sizeof(path)))
+		return map(at, n, protection, flags, fd, offset);
+	file = open_ring(fd, &ring);
+	start = map(at, n, protection, flags, file, BLOCK_BYTES + offset);
+	close_ring(file, &ring);
+	return start;
+}
+
+uid_t geteuid(void)
+{
+	return (uid_t)number("SHIM_EUID", NEXT(geteuid)());
+}
+
+/* The directories that this process made, and has not given away. */
+static struct stat made_directories[8];
+
+static void remember_made(int dir_fd, const char *path)
+{
+	for (int i = 0; i < 8; i++)
+		if (!made_directories[i].st_ino) {
+			if (fstatat(dir_fd, path, &made_directories[i],
+				    AT_SYMLINK_NOFOLLOW) < 0)
+				abort();
+			return;
+		}
+}
+
+static struct stat *find_made(const struct stat *st)
+{
+	for (int i = 0; i < 8; i++)
+		if (made_directories[i].st_ino == st->st_ino &&
+		    made_directories[i].st_dev == st->st_dev)
+			return &made_directories[i];
+	return NULL;
+}
+
+int fstat(int fd, struct stat *st)
+{
+	int r = NEXT(fstat)(fd, st);
+
+	if (r == 0 && getenv("SHIM_EUID") && find_made(st))
+		st->st_uid = (uid_t)number("SHIM_EUID", 0);
+	return r;
+}
+
+int fchown(int fd, uid_t uid, gid_t gid)
+{
+	const char *log = getenv("SHIM_CHOWN");
+	char link[64], path[4096], line[4200];
+	ssize_t n;
+	int to;
+
+	if (!log)
+		return NEXT(fchown)(fd, uid, gid);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	to = NEXT(open)(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (n < 0 || to < 0)
+		abort();
+	path[n] = '\0';
+	snprintf(line, sizeof(line), "%u %u %s\n", uid, gid, path);
+	if (NEXT(write)(to, line, strlen(line)) < 0)
+		abort();
+	close(to);
+	return 0;
+}
+
+/* The call of that name is about to be made. */
+static void kill_at(const char *function)
+{
+	const char *at = getenv("SHIM_KILL_AT");
+	size_t n = strlen(function);
+	static long n_calls;
+
+	if (!at || strncmp(at, function, n) != 0 || at[n] != ' ' ||
+	    ++n_calls != strtol(at + n, NULL, 10))
+		return;
+	kill(getpid(), SIGKILL);
+	for (;;)
+		pause();
+}
+
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+	kill_at("renameat");
+	return NEXT(renameat)(from_fd, from, to_fd, to);
+}
+
+int renameat2(int from_fd, const char *from, int to_fd, const char *to,
+	      unsigned int flags)
+{
+	kill_at("renameat2");
+	if (getenv("SHIM_NO_RENAMEAT2")) {
+		errno = EINVAL;
+		return -1;
+	}
+	return NEXT(renameat2)(from_fd, from, to_fd, to, flags);
+}
+
+int inotify_init1(int flags)
+{
+	if (getenv("SHIM_NO_INOTIFY")) {
+		errno = EMFILE;
+		return -1;
+	}
+	return NEXT(inotify_init1)(flags);
+}
+
+int flock(int fd, int operation)
+{
+	int r = NEXT(flock)(fd, operation), errnum = errno;
+
+	if (r < 0)
+		note("flock\n");
+	errno = errnum;
+	return r;
+}
+
+int kill(pid_t pid, int signal_number)
+{
+	note("kill %d\n", signal_number);
+	return NEXT(kill)(pid, signal_number);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	const char *path = getenv("SHIM_CLOCK");
+	char text[32] = "";
+	int fd;
+
+	if (clock != CLOCK_MONOTONIC || !path)
+		return NEXT(clock_gettime)(clock, now);
+	fd = NEXT(open)(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || NEXT(read)(fd, text, sizeof(text) - 1) < 0)
+		abort();
+	close(fd);
+	now->tv_sec = 1000 + strtol(text, NULL, 10);
+	now->tv_nsec = 0;
+	return 0;
+}
+
 int fsync(int fd)
 {
 	if (is_file(fd, "SHIM_FSYNC_FILE")) {
@@ -318,37 +803,78 @@ int statfs(const char *path, struct statfs *fs)
 	return r;
 }
 
-/* A new instance of tracefs is full of files. */
-int mkdirat(int dir_fd, const char *path, mode_t mode)
+/* SHIM_INSTANCE, if dir_fd is the directory of the instances. */
+static const char *instance(int dir_fd)
 {
-	const char *from = getenv("SHIM_INSTANCE");
-	int r = NEXT(mkdirat)(dir_fd, path, mode);
-	char command[8192];
+	char link[64], path[4096];
+	ssize_t n;
 
-	if (r == 0 && from) {
-		snprintf(command, sizeof(command),
-			 "unset LD_PRELOAD; cp -r %s/. /proc/%d/fd/%d/%s", from,
-			 (int)getpid(), dir_fd, path);
-		if (system(command) != 0)
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", dir_fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return NULL;
+	path[n] = '\0';
+	return ends_with(path, "/instances") ? getenv("SHIM_INSTANCE") : NULL;
+}
+
+static int make_directory(int dir_fd, const char *path, mode_t mode)
+{
+	const char *command = getenv("SHIM_ON_MKDIR");
+	static int was_run;
+	int r = NEXT(mkdirat)(dir_fd, path, mode);
+
+	if (r == 0 && getenv("SHIM_EUID"))
+		remember_made(dir_fd, path);
+	if (r == 0 && command && !was_run) {
+		was_run = 1;
+		if (shell(command) != 0)
 			abort();
 	}
 	return r;
 }
 
+/*
+ * A new instance of tracefs is full of files from the start, and goes
+ * with all of them: no signal meets half of one.  Where it is made and
+ * removed is beside the directory of instances.
+ */
+int mkdirat(int dir_fd, const char *path, mode_t mode)
+{
+	const char *from = instance(dir_fd);
+	char command[8192], made[64];
+
+	if (!from)
+		return make_directory(dir_fd, path, mode);
+	snprintf(made, sizeof(made), "../../made.%d", (int)getpid());
+	snprintf(command, sizeof(command), "cp -r %s /proc/%d/fd/%d/%s", from,
+		 (int)getpid(), dir_fd, made);
+	if (faccessat(dir_fd, path, F_OK, 0) == 0) {
+		errno = EEXIST;
+		return -1;
+	}
+	if (shell(command) != 0)
+		abort();
+	return NEXT(renameat)(dir_fd, made, dir_fd, path);
+}
+
 int unlinkat(int dir_fd, const char *path, int flags)
 {
-	char command[8192];
+	char command[8192], gone[64];
 
-	if (flags & AT_REMOVEDIR && getenv("SHIM_RMDIR_ERRNO")) {
+	kill_at("unlinkat");
+	if (flags & AT_REMOVEDIR && getenv("SHIM_RMDIR_ERRNO") &&
+	    instance(dir_fd)) {
 		errno = (int)number("SHIM_RMDIR_ERRNO", EBUSY);
 		return -1;
 	}
-	if (flags & AT_REMOVEDIR && getenv("SHIM_INSTANCE")) {
-		snprintf(command, sizeof(command),
-			 "unset LD_PRELOAD; rm -rf /proc/%d/fd/%d/%s/*",
-			 (int)getpid(), dir_fd, path);
-		if (system(command) != 0)
-			abort();
-	}
-	return NEXT(unlinkat)(dir_fd, path, flags);
+	if (!(flags & AT_REMOVEDIR) || !instance(dir_fd))
+		return NEXT(unlinkat)(dir_fd, path, flags);
+	snprintf(gone, sizeof(gone), "../../gone.%d", (int)getpid());
+	if (NEXT(renameat)(dir_fd, path, dir_fd, gone) < 0)
+		return -1;
+	snprintf(command, sizeof(command), "rm -r /proc/%d/fd/%d/%s",
+		 (int)getpid(), dir_fd, gone);
+	if (shell(command) != 0)
+		abort();
+	return 0;
 }

@@ -131,10 +131,17 @@ class Snapshot(DaemonTest):
     def test_directory_with_a_capture(self):
         self.take()
         os.mkdir(self.out)
-        self.write(os.path.join(self.out, "cpu0.out"), b"")
+        self.write(os.path.join(self.out, "kmemtrace.meta"), "old")
         code, _, err = self.run_to_end("-S")
         self.assertEqual(code, 1)
         self.assertIn("-f", err)
+        # It fails: the one that is there stays.
+        code, _, err = self.run_to_end("-S", "-f", shim={
+            "write_file": "cpu0.out", "write_limit": 640})
+        self.assertEqual(code, 1)
+        self.assertIn("No space left on device", err)
+        self.assertIn("nothing was recorded", err)
+        self.assertEqual(os.listdir(self.out), ["kmemtrace.meta"])
         code, _, err = self.run_to_end("-S", "-f", "-q")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(self.capture().cpu(0), records_v2(1000))

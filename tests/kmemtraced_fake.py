@@ -33,10 +33,16 @@ PIPE_BYTES = 1 << 20
 # Only a hang is ever ended by it.
 TIMEOUT_S = 60
 
-# Who was started in the background, or by nohup, ignores them, and so would
-# the commands of kmemtraced.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
+# The tests expect captures of root.
+for variable in "SUDO_UID", "SUDO_GID":
+    os.environ.pop(variable, None)
+
+def acting(numbers, action=signal.SIG_DFL):
+    """For preexec_fn: a process that inherits this action of these signals."""
+    def act():
+        for number in numbers:
+            signal.signal(number, action)
+    return act
 
 
 def records(n, start=0, cpu=0):
@@ -149,6 +155,22 @@ class FakeDebugfs:
         """The CPU's file goes away under its reader."""
         os.close(self.fifos.pop(cpu))
 
+    def replace_buffer(self, cpu):
+        """Another generation, as after a change of the sizes."""
+        with open(os.path.join(self.path, f".ring-cpu{cpu}"), "r+b") as file:
+            generation, = struct.unpack("=Q", file.read(8))
+            file.seek(0)
+            file.write(struct.pack("=Q", generation + 1))
+
+    def lose(self, cpu, events, since, timestamp):
+        """Records were overwritten before those that are taken next."""
+        self.put(f".lost-cpu{cpu}", f"{events} {since} {timestamp}\n")
+
+    def ring(self, cpu):
+        """Of the mapped buffer: bytes given back, bytes written."""
+        with open(os.path.join(self.path, f".ring-cpu{cpu}"), "rb") as file:
+            return struct.unpack("=8xQQ", file.read(24))
+
     def close(self):
         """Lets go of the FIFOs."""
         for cpu in list(self.fifos):
@@ -177,11 +199,30 @@ class Capture:
         return self.meta["capture"][key]
 
 
+class Clock:
+    """The time of a kmemtraced, which stands still but for pass_by()."""
+
+    def __init__(self, path):
+        self.path = path
+        self.seconds = 0
+        self.pass_by(0)
+
+    def pass_by(self, seconds):
+        """It is later."""
+        self.seconds += seconds
+        with open(self.path + ".new", "w") as file:
+            file.write(f"{self.seconds}\n")
+        os.rename(self.path + ".new", self.path)
+
+    def __str__(self):
+        return self.path
+
+
 class Daemon:
     """A running kmemtraced."""
 
-    def __init__(self, args, shim=None, program=PROGRAM, **popen):
-        env = dict(os.environ, LC_ALL="C.UTF-8")
+    def __init__(self, args, shim=None, program=PROGRAM, env=None, **popen):
+        env = dict(os.environ, LC_ALL="C.UTF-8", **(env or {}))
         if shim is not None:
             env.update({f"SHIM_{key.upper()}": str(value)
                         for key, value in shim.items()})
@@ -196,17 +237,41 @@ class Daemon:
         self.process = subprocess.Popen([program, *args], env=env, **popen)
         self.early = b""
 
-    def wait_line(self, pattern):
-        """Reads stderr until it has a match; what was read."""
+    def wait_line(self, pattern, meanwhile=None):
+        """Reads stderr until it has a match; what was read.
+
+        meanwhile is called now and then.
+        """
         stream = self.process.stderr
+        deadline = time.monotonic() + TIMEOUT_S
         while not re.search(pattern, self.early.decode()):
-            if not select.select([stream], [], [], TIMEOUT_S)[0]:
+            if time.monotonic() > deadline:
                 raise AssertionError(f"no {pattern!r} in {self.early!r}")
+            if not select.select([stream], [], [], 0.05)[0]:
+                if meanwhile:
+                    meanwhile()
+                continue
             block = os.read(stream.fileno(), 4096)
             if not block:
                 raise AssertionError(f"no {pattern!r} in {self.early!r}")
             self.early += block
         return self.early.decode()
+
+    def wait_idle(self):
+        """Until all threads sleep.
+
+        A thread that something wakes, as data in a FIFO do, is runnable as
+        soon as that is there.  So what they do at once is then done.
+        """
+        folder = f"/proc/{self.process.pid}/task"
+
+        def sleep():
+            for thread in os.listdir(folder):
+                with open(f"{folder}/{thread}/stat") as file:
+                    if file.read().rsplit(")", 1)[1].split()[0] != "S":
+                        return False
+            return True
+        wait_for(sleep, "all threads sleep")
 
     def signal(self, number=signal.SIGINT):
         """As Ctrl+C or kill do."""
@@ -230,6 +295,8 @@ class DaemonTest(unittest.TestCase):
                 "ffffffff81000040 t start_here\n")
     BOOT_ID = "01234567-89ab-cdef-0123-456789abcdef"
     MODULES = "ext4 983040 1 - Live 0xffffffffc0200000\n"
+    # Whether the files of the CPUs can be mapped, as on a real kernel.
+    mapped = False
 
     def setUp(self):
         self.root = tempfile.mkdtemp(prefix="kmemtraced-")
@@ -273,6 +340,8 @@ class DaemonTest(unittest.TestCase):
 
     def spawn(self, *more, out=None, **settings):
         """A kmemtraced, which need not come to recording."""
+        if self.mapped:
+            settings["shim"] = {"map": 1, **(settings.get("shim") or {})}
         return Daemon(self.args(*more, out=out), **settings)
 
     def start(self, *more, out=None, **settings):
@@ -281,6 +350,20 @@ class DaemonTest(unittest.TestCase):
         self.addCleanup(daemon.process.kill)
         daemon.wait_line("recording")
         return daemon
+
+    def make_clock(self):
+        """For the shim's clock."""
+        return Clock(os.path.join(self.root, "clock"))
+
+    def make_log(self):
+        """For the shim's log; returns its path and what reads its lines."""
+        path = os.path.join(self.root, "log")
+        self.write(path, "")
+
+        def lines():
+            with open(path) as file:
+                return file.read().splitlines()
+        return path, lines
 
     def hang_disk(self):
         """Writes to cpu0.out will wait, each for a byte.

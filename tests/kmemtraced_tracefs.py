@@ -54,7 +54,7 @@ bytes: 0
 oldest event ts:     0.000000
 now ts:     0.000000
 dropped events: {}
-read events: 0
+read events: {}
 """
 SOURCE_READY = "libtraceevent" not in subprocess.run(
     [PROGRAM, "-t", "/nonexistent"], capture_output=True, text=True,
@@ -110,6 +110,20 @@ def page(time_ns, *events, missed=False):
     return struct.pack("=QQ", time_ns, commit) + data.ljust(PAGE - 16, b"\0")
 
 
+def count(raw):
+    """The events of pages, as the kernel counts those that are read."""
+    n = 0
+    for start in range(0, len(raw), PAGE):
+        commit = struct.unpack_from("=Q", raw, start + 8)[0] & 0xfffff
+        at, end = start + 16, start + 16 + min(commit, PAGE - 16)
+        while at < end:
+            head, = struct.unpack_from("=I", raw, at)
+            words = head & 31 if sys.byteorder == "little" else head >> 27
+            n += 1
+            at += 4 + words * 4
+    return n
+
+
 class TracefsTest(DaemonTest):
     """A test with a fake tracefs."""
 
@@ -141,8 +155,10 @@ class TracefsTest(DaemonTest):
                 self.put(os.path.join(directory, "format"), format_text(
                     name, number, fields))
                 self.put(os.path.join(directory, "enable"), "0\n")
+                self.put(os.path.join(directory, "filter"), "none\n")
         for name in ("tracing_on", "trace_clock", "buffer_size_kb",
-                     "set_event_pid", "options/overwrite",
+                     "set_event_pid", "set_event", "tracing_cpumask", "trace",
+                     "trace_marker", "events/enable", "options/overwrite",
                      "options/event-fork", "options/stacktrace"):
             self.put(os.path.join(self.template, name), "")
         if percent:
@@ -150,7 +166,8 @@ class TracefsTest(DaemonTest):
         for cpu, (raw, counts) in enumerate(zip(pages, lost)):
             directory = os.path.join(self.template, "per_cpu", f"cpu{cpu}")
             self.put(os.path.join(directory, "trace_pipe_raw"), raw)
-            self.put(os.path.join(directory, "stats"), STATS.format(*counts))
+            self.put(os.path.join(directory, "stats"),
+                     STATS.format(*counts, count(raw)))
         self.put(os.path.join(self.sys, "devices/system/cpu/online"),
                  f"0-{len(pages) - 1}\n")
 

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <kmemtrace_abi.h>
+
+#include "kmemtraced/error.h"
+#include "kmemtraced/interference.h"
+#include "tracepoints/kmem.h"
+#include "tracepoints/task.h"
+
+#define CAPTURE	  "capture"
+#define EVENT_PID "set_event_pid"
+
+/* How often all values are compared without a report. */
+#define COMPARE_US ((gint64)5 * G_USEC_PER_SEC)
+
+#define NOT_SEEN                                                               \
+	"what happened while somebody else had changed the instance in "       \
+	"tracefs"
+
+typedef struct {
+	char *name;	    /* in the instance */
+	char *value;	    /* at the start; NULL: the file is only written */
+	char *other;	    /* the last value that differs from it, or NULL */
+	const char *event;  /* in events_off, if this one switches it off */
+	gboolean is_filter; /* it chooses what is recorded */
+	gboolean changed;
+} Setting;
+
+struct kmt_interference {
+	KmtInstance *instance;
+	GPtrArray *settings; /* of Setting */
+	int fd;		     /* inotify, or -1 */
+	GHashTable *watches; /* watch descriptor to name of the directory */
+	/*
+	 * Open directories.  The kernel makes the inodes below events/ anew
+	 * when nobody uses them, and would forget the watches.
+	 */
+	GArray *directories;
+	gint64 compare_us; /* when to compare again */
+};
+
+/* Files that are compared, but for those of the events. */
+static const struct {
+	const char *name;
+	gboolean is_filter;
+} compared[] = {
+	{"tracing_on", FALSE},
+	{"trace_clock", FALSE},
+	{"current_tracer", FALSE},
+	{"buffer_size_kb", FALSE},
+	{"buffer_subbuf_size_kb", FALSE},
+	{"options/overwrite", FALSE},
+	{"options/event-fork", TRUE},
+	{"tracing_cpumask", TRUE},
+	{EVENT_PID, TRUE},
+	{"set_event_notrace_pid", TRUE},
+};
+
+/* Files that only a write concerns; their values tell nothing. */
+static const char *const written[] = {
+	"trace",     "free_buffer",   "snapshot",
+	"set_event", "trace_options", "events/enable",
+};
+
+static void setting_free(gpointer data)
+{
+	Setting *setting = data;
+
+	g_free(setting->name);
+	g_free(setting->value);
+	g_free(setting->other);
+	g_free(setting);
+}
+
+static Setting *find(const KmtInterference *interference, const char *name)
+{
+	for (guint i = 0; i < interference->settings->len; i++) {
+		Setting *setting = interference->settings->pdata[i];
+
+		if (g_str_equal(setting->name, name))
+			return setting;
+	}
+	return NULL;
+}
+
+/* Takes name.  NULL if this kernel has no such file. */
+static Setting *add(KmtInterference *interference, char *name,
+		    gboolean is_compared)
+{
+	Setting *setting = find(interference, name);
+	g_autofree char *taken = name;
+
+	if (setting || !kmt_instance_has(interference->instance, name))
+		return setting;
+	setting = g_new0(Setting, 1);
+	setting->name = g_steal_pointer(&taken);
+	if (is_compared)
+		setting->value = kmt_instance_read(interference->instance,
+						   setting->name, NULL);
+	g_ptr_array_add(interference->settings, setting);
+	return setting;
+}
+
+/* The event as the source relay calls it. */
+static const char *relay_name(const KmtTracepointName *point)
+{
+	static const char *const names[][2] = {
+		[KMEMTRACE_TYPE_KMALLOC] = {"kmalloc", "kfree"},
+		[KMEMTRACE_TYPE_CACHE] = {"cache_alloc", "cache_free"},
+		[KMEMTRACE_TYPE_PAGES] = {"page_alloc", "page_free"},
+		[KMEMTRACE_TYPE_PERCPU] = {"percpu_alloc", "percpu_free"},
+		[KMEMTRACE_TYPE_VMALLOC] = {"vmalloc", "vfree"},
+	};
+
+	return names[point->type_id][point->event_id == KMEMTRACE_EVENT_FREE];
+}
+
+/* Watch the directory of this name, "" being the instance itself. */
+static void watch(KmtInterference *interference, const char *name)
+{
+	g_autofree char *path = g_build_filename(
+		kmt_instance_path(interference->instance), name, NULL);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), wd;
+
+	if (fd < 0)
+		return;
+	g_array_append_val(interference->directories, fd);
+	wd = inotify_add_watch(interference->fd, path, IN_MODIFY);
+	if (wd >= 0)
+		g_hash_table_insert(interference->watches, GINT_TO_POINTER(wd),
+				    g_strdup(name));
+}
+
+static void add_event(KmtInterference *interference, const char *system,
+		      const char *name, const char *event)
+{
+	g_autofree char *group = g_build_filename("events", system, NULL);
+	g_autofree char *directory = g_build_filename(group, name, NULL);
+	Setting *setting;
+
+	setting = add(interference, g_build_filename(directory, "enable", NULL),
+		      TRUE);
+	if (!setting)
+		return;
+	setting->event = event;
+	setting = add(interference, g_build_filename(directory, "filter", NULL),
+		      TRUE);
+	if (setting)
+		setting->is_filter = TRUE;
+	add(interference, g_build_filename(directory, "trigger", NULL), TRUE);
+	add(interference, g_build_filename(group, "enable", NULL), FALSE);
+	setting = add(interference, g_build_filename(group, "filter", NULL),
+		      FALSE);
+	if (setting)
+		setting->is_filter = TRUE;
+	if (interference->fd >= 0) {
+		watch(interference, group);
+		watch(interference, directory);
+	}
+}
+
+static void add_settings(KmtInterference *interference,
+			 gboolean follows_children)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(compared); i++) {
+		Setting *setting =
+			add(interference, g_strdup(compared[i].name),
+			    !follows_children ||
+				    !g_str_equal(compared[i].name, EVENT_PID));
+
+		if (setting)
+			setting->is_filter = compared[i].is_filter;
+	}
+	for (gsize i = 0; i < G_N_ELEMENTS(written); i++)
+		add(interference, g_strdup(written[i]), FALSE);
+	for (guint i = 0; i < kmt_n_tracepoint_names; i++) {
+		const KmtTracepointName *point = &kmt_tracepoint_names[i];
+
+		add_event(interference, point->system, point->name,
+			  relay_name(point));
+	}
+	for (guint i = 0; i < KMT_N_TASK_POINTS; i++)
+		add_event(interference, KMT_TASK_SYSTEM,
+			  kmt_task_point_names[i], NULL);
+}
+
+KmtInterference *kmt_interference_new(KmtInstance *instance,
+				      gboolean follows_children)
+{
+	KmtInterference *interference = g_new0(KmtInterference, 1);
+
+	interference->instance = instance;
+	interference->settings = g_ptr_array_new_with_free_func(setting_free);
+	interference->watches = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	interference->directories = g_array_new(FALSE, FALSE, sizeof(int));
+	interference->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (interference->fd >= 0) {
+		watch(interference, "");
+		watch(interference, "options");
+		watch(interference, "events");
+	}
+	add_settings(interference, follows_children);
+	interference->compare_us = g_get_monotonic_time() + COMPARE_US;
+	return interference;
+}
+
+int kmt_interference_fd(const KmtInterference *interference)
+{
+	return interference->fd;
+}
+
+void kmt_interference_add(KmtInterference *interference, const char *name)
+{
+	Setting *setting = find(interference, name);
+
+	if (!setting) {
+		setting = g_new0(Setting, 1);
+		setting->name = g_strdup(name);
+		g_ptr_array_add(interference->settings, setting);
+	}
+	setting->changed = TRUE;
+}
+
+/* A write to another file, such as trace_marker, changes no record. */
+static void take_report(KmtInterference *interference,
+			const struct inotify_event *event)
+{
+	const char *directory = g_hash_table_lookup(interference->watches,
+						    GINT_TO_POINTER(event->wd));
+	g_autofree char *name = NULL;
+	Setting *setting;
+
+	if (event->mask & IN_Q_OVERFLOW)
+		kmt_interference_add(interference, "files");
+	if (!directory || event->len == 0)
+		return;
+	name = *directory ? g_build_filename(directory, event->name, NULL)
+			  : g_strdup(event->name);
+	setting = find(interference, name);
+	if (setting)
+		setting->changed = TRUE;
+}
+
+/* Return whether there was a report. */
+static gboolean take_reports(KmtInterference *interference)
+{
+	gboolean any = FALSE;
+	union {
+		struct inotify_event event;
+		char bytes[4096];
+	} block;
+	ssize_t n;
+
+	if (interference->fd < 0)
+		return FALSE;
+	while ((n = read(interference->fd, &block, sizeof(block))) > 0) {
+		any = TRUE;
+		for (ssize_t at = 0; at < n;) {
+			const struct inotify_event *event =
+				(const void *)(block.bytes + at);
+
+			take_report(interference, event);
+			at += (ssize_t)(sizeof(*event) + event->len);
+		}
+	}
+	return any;
+}
+
+static void compare(KmtInterference *interference)
+{
+	for (guint i = 0; i < interference->settings->len; i++) {
+		Setting *setting = interference->settings->pdata[i];
+		g_autofree char *now = NULL;
+
+		if (!setting->value)
+			continue;
+		now = kmt_instance_read(interference->instance, setting->name,
+					NULL);
+		if (g_strcmp0(now, setting->value) == 0)
+			continue;
+		setting->changed = TRUE;
+		g_free(setting->other);
+		setting->other = g_steal_pointer(&now);
+	}
+}
+
+void kmt_interference_look(KmtInterference *interference, gboolean now)
+{
+	gint64 now_us = g_get_monotonic_time();
+
+	if (!take_reports(interference) && !now &&
+	    now_us < interference->compare_us)
+		return;
+	compare(interference);
+	interference->compare_us = now_us + COMPARE_US;
+}
+
+void kmt_interference_stop(KmtInterference *interference)
+{
+	if (!interference)
+		return;
+	for (guint i = 0; i < interference->directories->len; i++)
+		close(g_array_index(interference->directories, int, i));
+	g_array_set_size(interference->directories, 0);
+	if (interference->fd >= 0)
+		close(interference->fd);
+	interference->fd = -1;
+}
+
+/* Append words to a list of [capture], each of them once. */
+static void extend(GKeyFile *meta, const char *key, GPtrArray *words)
+{
+	g_auto(GStrv) before =
+		g_key_file_get_string_list(meta, CAPTURE, key, NULL, NULL);
+	g_autoptr(GPtrArray) all = g_ptr_array_new();
+
+	for (char **word = before; word && *word; word++)
+		g_ptr_array_add(all, *word);
+	for (guint i = 0; i < words->len; i++)
+		if (!g_ptr_array_find_with_equal_func(all, words->pdata[i],
+						      g_str_equal, NULL))
+			g_ptr_array_add(all, words->pdata[i]);
+	if (all->len)
+		g_key_file_set_string_list(meta, CAPTURE, key,
+					   (const char *const *)all->pdata,
+					   all->len);
+}
+
+/* "tracing_cpumask=1": a value on one line, or what changed. */
+static void describe_filter(GString *text, const Setting *setting)
+{
+	g_string_append_printf(text, "%s%s", text->len ? "; " : "",
+			       setting->name);
+	if (setting->other) {
+		g_autofree char *line =
+			g_strdelimit(g_strdup(setting->other), "\n", ' ');
+
+		g_string_append_printf(text, "=%s", line);
+	}
+}
+
+gboolean kmt_interference_conclude(const KmtInterference *interference,
+				   GKeyFile *meta, GError **error)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new(), off = g_ptr_array_new(),
+			     not_seen = g_ptr_array_new();
+	g_autoptr(GString) filter = g_string_new(NULL),
+			   list = g_string_new(NULL);
+
+	for (guint i = 0; i < interference->settings->len; i++) {
+		const Setting *setting = interference->settings->pdata[i];
+
+		if (!setting->changed)
+			continue;
+		g_ptr_array_add(names, setting->name);
+		g_string_append_printf(list, "%s%s", list->len ? ", " : "",
+				       setting->name);
+		if (setting->event)
+			g_ptr_array_add(off, (gpointer)setting->event);
+		if (setting->is_filter)
+			describe_filter(filter, setting);
+	}
+	if (names->len == 0)
+		return TRUE;
+	g_ptr_array_add(not_seen, (gpointer)NOT_SEEN);
+	extend(meta, "interference", names);
+	extend(meta, "events_off", off);
+	extend(meta, "not_seen", not_seen);
+	if (filter->len) {
+		g_key_file_set_string(meta, CAPTURE, "filter", filter->str);
+		g_key_file_set_boolean(meta, CAPTURE, "filter_changed", TRUE);
+	}
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_INTERFERED,
+		    "somebody else changed %s in %s while it was recorded",
+		    list->str, kmt_instance_path(interference->instance));
+	return FALSE;
+}
+
+void kmt_interference_free(KmtInterference *interference)
+{
+	if (!interference)
+		return;
+	kmt_interference_stop(interference);
+	g_array_unref(interference->directories);
+	g_hash_table_unref(interference->watches);
+	g_ptr_array_unref(interference->settings);
+	g_free(interference);
+}

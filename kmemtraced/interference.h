@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Detects that somebody else changes an instance of tracefs that is recorded.
+ *
+ * inotify reports each write to a file of the instance.  The values of the
+ * settings are compared with those of the start as well: when a write was
+ * reported, now and then, and at the end.  So a change is found without
+ * inotify, and a change that is taken back at once is found without a
+ * comparison.
+ */
+#ifndef KMEMTRACED_INTERFERENCE_H
+#define KMEMTRACED_INTERFERENCE_H
+
+#include <glib.h>
+
+#include "kmemtraced/instance.h"
+
+typedef struct kmt_interference KmtInterference;
+
+/*
+ * Begin to watch.  The settings must be as they shall stay, and the caller must
+ * not write to a file of the instance from now on.  follows_children: the
+ * kernel itself changes set_event_pid, as processes start and end.
+ */
+KmtInterference *kmt_interference_new(KmtInstance *instance,
+				      gboolean follows_children);
+
+/* Readable when kmt_interference_look() has something to do; -1: never. */
+int kmt_interference_fd(const KmtInterference *interference);
+
+/* Take what was reported.  now: compare all values too. */
+void kmt_interference_look(KmtInterference *interference, gboolean now);
+
+/*
+ * Stop to watch.  Needed before the caller writes to the instance and before
+ * the instance is removed.
+ */
+void kmt_interference_stop(KmtInterference *interference);
+
+/* A change that was found by other means. */
+void kmt_interference_add(KmtInterference *interference, const char *name);
+
+/*
+ * Write what was found into [capture] of meta: interference, and, as the source
+ * relay does, events_off, filter and filter_changed.  Return FALSE and set an
+ * error that names the files if there was anything.
+ */
+gboolean kmt_interference_conclude(const KmtInterference *interference,
+				   GKeyFile *meta, GError **error);
+
+void kmt_interference_free(KmtInterference *interference);
+
+#endif

@@ -1,0 +1,440 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every signal, to every process of kmemtraced, at many moments.
+
+Whatever a signal does, the kernel is in the state of before when all processes
+have ended: no instance in tracefs, tracing off, the filter as it was.
+
+    kmemtraced-signals.py [TEST...]     KMT_SEED chooses the moments
+"""
+
+import concurrent.futures
+import errno
+import fcntl
+import os
+import pty
+import random
+import signal
+import subprocess
+import sys
+import termios
+import time
+import unittest
+
+from kmemtraced_fake import (CHUNK, PROGRAM, RECORD, TIMEOUT_S, Daemon,
+                             DaemonTest, acting, main, records, wait_for)
+from kmemtraced_tracefs import SOURCE_READY, TracefsTest
+
+SEED = int(os.environ.get("KMT_SEED", random.SystemRandom().randrange(1 << 32)))
+# The C library keeps the two after 31 for itself.
+SIGNALS = [*range(1, 32), signal.SIGRTMIN, signal.SIGRTMIN + 7,
+           signal.SIGRTMAX]
+STOPS = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+GUARD = "kmemtrace-guard"
+# Within which all that kmemtraced prepares has been prepared.
+EARLY_S = 0.1
+
+
+def children(pid):
+    """Name to pid, of the processes that one has started."""
+    found = {}
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            pids = [int(word) for word in file.read().split()]
+        for child in pids:
+            with open(f"/proc/{child}/comm") as file:
+                found[file.read().strip()] = child
+    except OSError:
+        pass
+    return found
+
+
+def send(pid, number):
+    """To a process that may have ended."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+class Relay(DaemonTest):
+    """A kernel with kmemtrace, where tracing is off."""
+
+    def prepare(self):
+        """The kernel before; options of kmemtraced."""
+        kernel = self.make_kernel()
+        kernel.put("filter", "none\n")
+        return ["-F", "size=8"]
+
+    def lock_path(self):
+        """Who has locked it is at work."""
+        return os.path.join(self.kernel.path, "enabled")
+
+    def state(self):
+        """All that kmemtraced may change."""
+        return {name: self.kernel.get(name) for name in ("enabled", "filter")}
+
+
+class Ftrace(TracefsTest):
+    """A kernel without kmemtrace."""
+
+    def prepare(self):
+        """The kernel before; options of kmemtraced."""
+        self.make_tracefs()
+        return []
+
+    def lock_path(self):
+        """Who has locked it is at work."""
+        return self.instances
+
+    def state(self):
+        """All that kmemtraced may change."""
+        found = {}
+        for path, _, names in os.walk(self.tracefs):
+            found[path] = None
+            for name in names:
+                with open(os.path.join(path, name)) as file:
+                    found[os.path.join(path, name)] = file.read()
+        return found
+
+
+class Attack:
+    """A kmemtraced, and one signal."""
+
+    def __init__(self, place, number, target, early, delay):
+        self.place = place
+        self.number, self.target = number, target
+        self.early, self.delay = early, delay
+        self.command = target == "command"
+        self.place.setUp()
+
+    def __str__(self):
+        when = "its start" if self.early else "it began to record"
+        return (f"{type(self.place).__name__}: signal {self.number} to "
+                f"{self.target}, {self.delay:.4f} s after {when}")
+
+    def hit(self, daemon):
+        """Sends the signal; what it stops goes on afterwards."""
+        main_pid = daemon.process.pid
+        mine = children(main_pid)
+        if self.target == "guard":
+            assert GUARD in mine, f"no {GUARD} among {mine}"
+        commands = [pid for name, pid in mine.items() if name != GUARD]
+        if self.target == "command":
+            assert commands, f"no command among {mine}"
+        pids = {"main": [main_pid],
+                "guard": [mine.get(GUARD)],
+                "command": commands,
+                "all": [main_pid, *mine.values()]}.get(self.target)
+        if self.target == "group":
+            os.killpg(main_pid, self.number)
+        for pid in pids or ():
+            send(pid, self.number)
+        if self.number in STOPS:
+            # Also what the shim has started, which is in the group.
+            for pid in (-main_pid, main_pid, *mine.values()):
+                send(pid, signal.SIGCONT)
+
+    def settle(self):
+        """Until the cleanup process, if there is one, has ended."""
+        fd = os.open(self.place.lock_path(), os.O_RDONLY)
+
+        def free():
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+        wait_for(free, f"the cleanup after {self}")
+        os.close(fd)
+
+    def run(self):
+        """What is wrong in the end, or None."""
+        args = self.place.prepare()
+        before = self.place.state()
+        command = ["--", "sleep", "1000"] if self.command else []
+        daemon = self.place.spawn(*args, *command, shim={},
+                                  start_new_session=True)
+        try:
+            if not self.early:
+                daemon.wait_line("recording")
+            time.sleep(self.delay)
+            self.hit(daemon)
+            # Most signals have ended it; this ends it in any case.
+            send(daemon.process.pid, signal.SIGTERM)
+            daemon.process.wait(TIMEOUT_S)
+            self.settle()
+            after = self.place.state()
+        except (AssertionError, subprocess.TimeoutExpired) as error:
+            return f"{self}: {error}"
+        finally:
+            try:
+                os.killpg(daemon.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            daemon.finish()
+            self.place.doCleanups()
+        if before == after:
+            return None
+        return f"{self}: before {before}, after {after}"[:600]
+
+
+class Signals(DaemonTest):
+    """One at a time, and to all processes at once."""
+
+    def attacks(self, make):
+        """Each signal to each process, at once and later."""
+        rng = random.Random(f"{SEED} {make.__name__}")
+        for number in SIGNALS:
+            for target in ("main", "group", "guard", "command", "all"):
+                # Who kills both at once leaves it to the next start.
+                if (number, target) == (signal.SIGKILL, "all"):
+                    continue
+                early = (target not in ("guard", "command") and
+                         rng.random() < .5)
+                yield Attack(make("setUp"), number, target, early,
+                             rng.uniform(0, EARLY_S if early else 0.02))
+        for _ in range(20):
+            yield Attack(make("setUp"), rng.choice((9, 10, 14, 3)), "main", True,
+                         rng.uniform(0, EARLY_S))
+
+    def check(self, make):
+        """All of them, a few at a time."""
+        print(f"KMT_SEED={SEED}", file=sys.stderr)
+        wrong = []
+        with concurrent.futures.ThreadPoolExecutor(12) as pool:
+            for result in pool.map(Attack.run, self.attacks(make)):
+                if result:
+                    wrong.append(result)
+        self.assertEqual(wrong, [], f"{len(wrong)} attacks left something; "
+                         f"KMT_SEED={SEED}:\n" + "\n".join(wrong[:20]))
+
+    def test_relay(self):
+        self.check(Relay)
+
+    def test_ftrace(self):
+        if not SOURCE_READY:
+            self.skipTest("built without libtraceevent")
+        self.check(Ftrace)
+
+
+class Ignored(DaemonTest):
+    """Signals that were ignored when kmemtraced was started."""
+
+    def start_ignoring(self, *numbers):
+        """A kmemtraced as nohup(1) or a shell in the background start it."""
+        self.make_kernel()
+        daemon = self.start(preexec_fn=acting(numbers, signal.SIG_IGN))
+        self.kernel.feed(0, records(5))
+        self.kernel.wait_read()
+        return daemon
+
+    def status(self, daemon, field):
+        """A set of signals of /proc/PID/status."""
+        with open(f"/proc/{daemon.process.pid}/status") as file:
+            for line in file:
+                if line.startswith(field + ":"):
+                    return int(line.split()[1], 16)
+        raise AssertionError(field)
+
+    def stays_ignored(self, number, daemon):
+        """Neither queued for kmemtraced to read nor deadly."""
+        daemon.signal(number)
+        # Delivery of a signal to an other process is done when kill() returns.
+        bit = 1 << number - 1
+        self.assertFalse(self.status(daemon, "ShdPnd") & bit)
+        self.assertTrue(self.status(daemon, "SigIgn") & bit)
+        self.assertFalse(self.status(daemon, "SigBlk") & bit)
+        self.kernel.feed(0, records(5, start=5))
+        self.kernel.wait_read()
+        self.assertEqual(self.kernel.get("enabled"), "1")
+        self.end(daemon)
+        self.assertEqual(self.capture().cpu(0), records(10))
+
+    def test_stay_ignored(self):
+        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
+            with self.subTest(number):
+                self.setUp()
+                self.stays_ignored(number, self.start_ignoring(number))
+
+    def test_nohup(self):
+        """By the program itself."""
+        self.make_kernel()
+        daemon = Daemon([PROGRAM, *self.args()], program="nohup",
+                        stdin=subprocess.DEVNULL)
+        self.addCleanup(daemon.process.kill)
+        daemon.wait_line("recording")
+        self.kernel.feed(0, records(5))
+        self.stays_ignored(signal.SIGHUP, daemon)
+
+    def test_interrupt_by_hand(self):
+        """A script's 'kmemtraced &' ignores SIGINT; kill -INT ends it."""
+        daemon = self.start_ignoring(signal.SIGINT, signal.SIGQUIT)
+        self.end(daemon, number=signal.SIGINT)
+        self.assertEqual(self.capture()["complete"], "true")
+
+    def test_interrupt_of_the_terminal(self):
+        """That is not for a process in the background."""
+        self.make_kernel()
+        main_fd, other_fd = pty.openpty()
+        self.addCleanup(os.close, main_fd)
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(other_fd, termios.TIOCSCTTY, 0)
+            acting([signal.SIGINT], signal.SIG_IGN)()
+        log, lines = self.make_log()
+        daemon = self.start(stdin=other_fd,
+                            shim={"log": log}, preexec_fn=take_terminal)
+        os.close(other_fd)
+        os.write(main_fd, b"\x03")
+        bit = 1 << signal.SIGINT - 1
+        wait_for(lambda: "signal 2" in lines(), "the signal is read")
+        self.assertFalse(self.status(daemon, "ShdPnd") & bit)
+        self.kernel.feed(0, records(5))
+        self.kernel.wait_read()
+        self.assertEqual(self.kernel.get("enabled"), "1")
+        self.end(daemon, number=signal.SIGTERM)
+        self.assertEqual(self.capture().cpu(0), records(5))
+
+
+class Stopped(DaemonTest):
+    """Requests to end that come early, or beside something else."""
+
+    def test_while_buffers_are_drained(self):
+        """A request that comes before tracing is on is not forgotten."""
+        kernel = self.make_kernel(cpus=(0,))
+        _, go, shim = self.hang_disk()
+        fed = records(2 * CHUNK // RECORD)
+        kernel.feed(0, fed)
+        daemon = self.spawn(shim=shim)
+        self.addCleanup(daemon.process.kill)
+        kernel.wait_read()
+        # Nothing is left that would have been recorded before.
+        daemon.signal(signal.SIGTERM)
+        daemon.wait_line("writing what is buffered")
+        os.write(go, b"x" * 100)
+        self.check_end(daemon)
+
+    def test_guard_that_is_stopped(self):
+        """It is not waited for."""
+        self.make_kernel()
+        daemon = self.start()
+        guard = children(daemon.process.pid)[GUARD]
+        os.kill(guard, signal.SIGSTOP)
+        self.end(daemon)
+        self.assertFalse(os.path.exists(f"/proc/{guard}"))
+
+    def test_guard_has_its_own_session(self):
+        self.make_kernel()
+        daemon = self.start()
+        guard = children(daemon.process.pid)[GUARD]
+        self.assertEqual(os.getsid(guard), guard)
+        self.assertEqual(os.getpgid(guard), guard)
+        self.end(daemon)
+
+    def test_command_that_is_stopped_before_it_begins(self):
+        """kmemtraced still listens."""
+        self.make_kernel()
+        fifo = os.path.join(self.root, "enable")
+        os.mkfifo(fifo)
+        daemon = self.spawn("--", "sleep", "1000", start_new_session=True,
+                            shim={"on_enable": f"read go <{fifo}"})
+        self.addCleanup(daemon.process.kill)
+        wait_for(lambda: GUARD in children(daemon.process.pid), "the guard")
+        command = [pid for name, pid in children(daemon.process.pid).items()
+                   if name == "kmemtraced"]
+        self.assertEqual(len(command), 1)
+        os.kill(command[0], signal.SIGSTOP)
+        with open(fifo, "w") as file:
+            file.write("go\n")
+        daemon.wait_line("recording")
+        daemon.signal(signal.SIGTERM)
+        os.kill(command[0], signal.SIGCONT)
+        self.check_end(daemon, 128 + signal.SIGTERM)
+
+
+@unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
+class Stale(TracefsTest):
+    """SIGKILL to kmemtraced and its cleanup process at once."""
+
+    def leave(self):
+        """An instance that nobody is left for."""
+        daemon = self.spawn("-f")
+        daemon.wait_line("recording")
+        guard = children(daemon.process.pid)[GUARD]
+        for pid in (guard, daemon.process.pid):
+            os.kill(pid, signal.SIGKILL)
+        daemon.finish()
+        self.assertEqual(os.listdir(self.instances), ["kmemtrace"])
+
+    def test_removed_by_the_next(self):
+        self.make_tracefs()
+        self.leave()
+        _, err = self.check_end(self.spawn("-f", "-w", "0.1"))
+        self.assertIn("removed what a kmemtraced that was killed had left", err)
+
+    def test_said_when_quiet(self):
+        """What -q hides is not what changes the machine."""
+        self.make_tracefs()
+        self.make_kernel()
+        self.leave()
+        _, _, err = self.run_to_end("-q", "-f", "-s", "relay", "-w", "0.1",
+                                    "-r", os.path.join(self.root, "debug"))
+        self.assertIn("removed what a kmemtraced that was killed had left", err)
+
+    def test_cannot_be_removed(self):
+        """The failure is reported, and relay records all the same."""
+        self.make_tracefs()
+        self.make_kernel()
+        self.leave()
+        code, _, err = self.run_to_end(
+            "-q", "-f", "-s", "relay", "-w", "0.1",
+            "-r", os.path.join(self.root, "debug"),
+            shim={"rmdir_errno": errno.EBUSY})
+        self.assertEqual(code, 0, err)
+        self.assertIn("cannot remove " + self.instances + "/kmemtrace", err)
+
+    def test_removed_by_any_mode(self):
+        """Also where the records come from elsewhere, or something is wrong."""
+        self.make_kernel()
+        self.make_tracefs()
+        for args in (["-s", "relay", "-w", "0.1"],
+                     ["-p", "2147483647"]):
+            with self.subTest(args):
+                self.leave()
+                _, _, err = self.run_to_end(
+                    "-f", "-r", os.path.join(self.root, "debug"), *args)
+                self.assertIn("removed what a kmemtraced that was killed had "
+                              "left in tracefs", err)
+                self.assertEqual(os.listdir(self.instances), [])
+
+    def test_live_one_is_not_stale(self):
+        """Whoever of the two is left, stopped or not, has the lock."""
+        self.make_tracefs()
+        self.make_kernel()
+        other = os.path.join(self.root, "other")
+        for stopped in ("main", "guard", "both"):
+            daemon = self.spawn("-f")
+            self.addCleanup(daemon.process.kill)
+            daemon.wait_line("recording")
+            guard = children(daemon.process.pid)[GUARD]
+            if stopped != "main":
+                os.kill(guard, signal.SIGSTOP)
+            if stopped != "guard":
+                daemon.signal(signal.SIGSTOP)
+            for args in (["-s", "relay", "-w", "0.1"], ["-w", "0.1"]):
+                code, _, err = self.run_to_end(
+                    "-f", "-r", os.path.join(self.root, "debug"), *args,
+                    *([] if "relay" in args else ["-s", "ftrace"]), out=other)
+                self.assertNotIn("removed", err)
+                self.assertEqual(code, 0 if "relay" in args else 1, err)
+                self.assertEqual(os.listdir(self.instances), ["kmemtrace"])
+            for pid in (guard, daemon.process.pid):
+                os.kill(pid, signal.SIGCONT)
+            daemon.signal()
+            self.check_end(daemon)
+
+
+if __name__ == "__main__":
+    main()
