@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "import/ctffield.h"
+#include "import/ctfmeta.h"
 
 /* Folders below the one that was given in which traces are looked for. */
 #define DEPTH 4
@@ -134,6 +135,11 @@ static gboolean take_event(Reader *r, const bt_message *message)
 		kmt_import_count_other(r->import);
 		return TRUE;
 	}
+	if (!point->point) {
+		kmt_import_count_unusable(r->import, point->index,
+					  KMT_IMPORT_WHY_PAGE_FIELD);
+		return TRUE;
+	}
 	if (!bt_stream_class_borrow_default_clock_class_const(
 		    bt_stream_borrow_class_const(
 			    bt_event_borrow_stream_const(event))))
@@ -207,9 +213,10 @@ static gboolean see_packet(Reader *r, const bt_message *message)
 	if (r->described)
 		return TRUE;
 	describe_trace(r, trace);
-	/* perf data convert says 0 in each packet, whatever perf lost. */
-	return g_strcmp0(environment(trace, "tracer_name"), "perf") != 0 ||
-	       kmt_import_add_lost(r->import, (guint)cpu, 0, 0, &r->error);
+	/* perf data convert writes 0 into each packet, whatever perf lost. */
+	if (g_strcmp0(environment(trace, "tracer_name"), "perf") == 0)
+		kmt_import_set_losses_not_reported(r->import);
+	return TRUE;
 }
 
 /* Where the CPU or the time are not known, the loss has no number. */
@@ -436,6 +443,9 @@ gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error)
 			       "is no file metadata in it. Of perf record "
 			       "--threads no perf.data is one file: record "
 			       "again without it");
+	for (guint i = 0; i < r.traces->len; i++)
+		if (!kmt_ctf_check(r.traces->pdata[i], error))
+			return FALSE;
 	if (!r.ctf || !r.utils)
 		return kmt_import_fail(
 			error, "the plugins ctf and utils of babeltrace2 are "

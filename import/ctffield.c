@@ -107,8 +107,20 @@ static gboolean find_members(CtfPoint *p, const KmtTracepointName *name,
 	return TRUE;
 }
 
+static gboolean has_old_page(guint index, const bt_field_class *payload)
+{
+	guint64 place;
+
+	return payload &&
+	       kmt_tracepoint_names[index].type_id == KMEMTRACE_TYPE_PAGES &&
+	       !find_member(payload, "pfn", &place) &&
+	       find_member(payload, KMT_IMPORT_PAGE_FIELD, &place);
+}
+
 CtfPoint *ctf_point_new(const bt_event_class *class, guint cpus, GError **error)
 {
+	const bt_field_class *payload =
+		bt_event_class_borrow_payload_field_class_const(class);
 	const char *name = bt_event_class_get_name(class);
 	CtfPoint *p;
 	guint i;
@@ -120,13 +132,13 @@ CtfPoint *ctf_point_new(const bt_event_class *class, guint cpus, GError **error)
 		return NULL;
 	p = g_new0(CtfPoint, 1);
 	p->index = i;
+	if (has_old_page(i, payload))
+		return p;
 	p->point = g_new0(KmtTracepoint, 1);
 	p->point->name = kmt_tracepoint_names[i].name;
 	p->point->event_id = kmt_tracepoint_names[i].event_id;
 	p->point->type_id = kmt_tracepoint_names[i].type_id;
-	if (find_members(p, &kmt_tracepoint_names[i],
-			 bt_event_class_borrow_payload_field_class_const(class),
-			 error)) {
+	if (find_members(p, &kmt_tracepoint_names[i], payload, error)) {
 		kmt_tracepoint_prepare(p->point, (guint)sysconf(_SC_PAGESIZE),
 				       cpus);
 		return p;

@@ -25,7 +25,10 @@ gboolean ctf_member(const bt_field *structure, const char *name,
 /* A text, that lives as long as the event, or NULL. */
 const char *ctf_member_text(const bt_field *structure, const char *name);
 
-/* NULL: of something else; or an error, as one of memory lacks a field. */
+/*
+ * NULL: of another tracepoint; or an error, as an event of memory lacks a
+ * field. Without a page's number, as old kernels have it, point is NULL.
+ */
 CtfPoint *ctf_point_new(const bt_event_class *class, guint cpus,
 			GError **error);
 void ctf_point_free(gpointer point);

@@ -4,19 +4,31 @@
 #include <event-parse.h>
 
 #include "import/decode.h"
+#include "import/stackqueue.h"
 
 /* Longer than any name of a cache. */
 #define NAME_BYTES 256
 
 typedef struct {
-	KmtTracepoint *point;
+	KmtTracepoint
+		*point; /* NULL: of an old kernel, without a page's number */
 	guint index;	/* in kmt_tracepoint_names */
 	KmtField cache; /* where its name is: u16 offset, u16 length */
 } Known;
 
+/* kernel_stack, an event of ftrace itself: int size, unsigned long caller[]. */
+typedef struct {
+	guint64 id;
+	KmtField size;
+	guint offset, word; /* of caller, and of each of its elements */
+} StackFormat;
+
 struct KmtDecoder {
 	KmtCommonFields common;
-	GPtrArray *by_id; /* of Known, NULL where is none */
+	StackFormat stack;
+	KmtStackQueue *queue; /* NULL until the first stack is expected */
+	GArray *addresses;    /* of guint64: of a stack */
+	GPtrArray *by_id;     /* of Known, NULL where is none */
 };
 
 static void known_free(gpointer data)
@@ -29,31 +41,83 @@ static void known_free(gpointer data)
 	g_free(known);
 }
 
+/* Takes point, which may be NULL. */
+static Known *insert(KmtDecoder *decoder, guint index,
+		     const struct tep_event *event, KmtTracepoint *point)
+{
+	Known *known = g_new0(Known, 1);
+
+	known->point = point;
+	known->index = index;
+	if ((guint)event->id >= decoder->by_id->len)
+		g_ptr_array_set_size(decoder->by_id, event->id + 1);
+	known_free(decoder->by_id->pdata[event->id]);
+	decoder->by_id->pdata[event->id] = known;
+	return known;
+}
+
+static gboolean has_old_page(guint index, struct tep_event *event)
+{
+	return kmt_tracepoint_names[index].type_id == KMEMTRACE_TYPE_PAGES &&
+	       !tep_find_field(event, "pfn") &&
+	       tep_find_field(event, KMT_IMPORT_PAGE_FIELD);
+}
+
 static gboolean add(KmtDecoder *decoder, guint index, struct tep_event *event,
 		    guint page_bytes, guint cpus, GError **error)
 {
 	const struct tep_format_field *cache = tep_find_field(event, "name");
 	Known *known;
-	KmtTracepoint *point =
-		kmt_tracepoint_new(&kmt_tracepoint_names[index], event,
-				   page_bytes, cpus, &decoder->common, error);
+	KmtTracepoint *point;
 
+	if (has_old_page(index, event)) {
+		insert(decoder, index, event, NULL);
+		return TRUE;
+	}
+	point = kmt_tracepoint_new(&kmt_tracepoint_names[index], event,
+				   page_bytes, cpus, &decoder->common, error);
 	if (!point)
 		return FALSE;
-	known = g_new0(Known, 1);
-	known->point = point;
-	known->index = index;
+	known = insert(decoder, index, event, point);
 	if (cache && (cache->flags & TEP_FIELD_IS_DYNAMIC) &&
 	    cache->size == 4 && cache->offset >= 0) {
 		known->cache = (KmtField){(guint16)cache->offset, 4};
 		point->min_bytes =
 			MAX(point->min_bytes, (guint)cache->offset + 4);
 	}
-	if ((guint)event->id >= decoder->by_id->len)
-		g_ptr_array_set_size(decoder->by_id, event->id + 1);
-	known_free(decoder->by_id->pdata[event->id]);
-	decoder->by_id->pdata[event->id] = known;
 	return TRUE;
+}
+
+/*
+ * ftrace's own events have fixed numbers, and this one has had the same fields
+ * since Linux 3.3. A file may lack the format.
+ */
+#define STACK_ID     4
+#define STACK_SIZE   8 /* offset of size, behind the common fields */
+#define STACK_CALLER 12
+
+static void find_stack_format(StackFormat *stack, struct tep_handle *formats)
+{
+	struct tep_event *event =
+		tep_find_event_by_name(formats, "ftrace", "kernel_stack");
+	const struct tep_format_field *size =
+		event ? tep_find_field(event, "size") : NULL;
+	const struct tep_format_field *caller =
+		event ? tep_find_field(event, "caller") : NULL;
+	guint word = tep_get_long_size(formats) == 4 ? 4 : 8;
+
+	*stack =
+		(StackFormat){.id = STACK_ID,
+			      .size = {STACK_SIZE, 4},
+			      .offset = (STACK_CALLER + word - 1) / word * word,
+			      .word = word};
+	if (!size || !caller || size->size != 4 || size->offset < 0 ||
+	    caller->offset < 0 || caller->offset > G_MAXINT16 ||
+	    size->offset > G_MAXINT16 || event->id < 0)
+		return;
+	stack->id = (guint64)event->id;
+	stack->size.offset = (guint16)size->offset;
+	stack->offset = (guint)caller->offset;
 }
 
 KmtDecoder *kmt_decoder_new(struct tep_handle *formats, guint page_bytes,
@@ -62,6 +126,8 @@ KmtDecoder *kmt_decoder_new(struct tep_handle *formats, guint page_bytes,
 	g_autoptr(KmtDecoder) decoder = g_new0(KmtDecoder, 1);
 
 	decoder->by_id = g_ptr_array_new_with_free_func(known_free);
+	decoder->addresses = g_array_new(FALSE, FALSE, sizeof(guint64));
+	find_stack_format(&decoder->stack, formats);
 	for (guint i = 0; i < kmt_n_tracepoint_names; i++) {
 		const KmtTracepointName *name = &kmt_tracepoint_names[i];
 		struct tep_event *event = tep_find_event_by_name(
@@ -77,6 +143,8 @@ KmtDecoder *kmt_decoder_new(struct tep_handle *formats, guint page_bytes,
 void kmt_decoder_free(KmtDecoder *decoder)
 {
 	g_ptr_array_unref(decoder->by_id);
+	g_array_unref(decoder->addresses);
+	kmt_stack_queue_free(decoder->queue);
 	g_free(decoder);
 }
 
@@ -106,34 +174,154 @@ static gboolean set_damaged(const Known *known, gsize n_bytes, GError **error)
 	return FALSE;
 }
 
+static const Known *find(const KmtDecoder *decoder, guint64 id)
+{
+	return id < decoder->by_id->len ? decoder->by_id->pdata[id] : NULL;
+}
+
+const char *kmt_decoder_name(const KmtDecoder *decoder, guint64 id)
+{
+	const Known *known = find(decoder, id);
+
+	return known ? kmt_tracepoint_names[known->index].name : NULL;
+}
+
+typedef enum {
+	DECODED_NOTHING, /* an event without a record, which was counted */
+	DECODED_EVENT,
+	DECODED_DAMAGE, /* an error is set */
+} Decoded;
+
+gboolean kmt_decoder_is_whole(gconstpointer user, const guint8 *data,
+			      gsize n_bytes)
+{
+	const KmtDecoder *decoder = user;
+	const Known *known;
+
+	if (n_bytes < decoder->common.bytes)
+		return FALSE;
+	known = find(decoder, kmt_field_load(data, decoder->common.type));
+	return !known || !known->point || n_bytes >= known->point->min_bytes;
+}
+
+/* The name of the event's cache is in name, of NAME_BYTES. */
+static Decoded decode(const KmtDecoder *decoder, KmtImport *import,
+		      const guint8 *data, gsize n_bytes, KmtImportEvent *event,
+		      gint64 time, char *name, GError **error)
+{
+	const KmtCommonFields *common = &decoder->common;
+	const Known *known;
+
+	if (n_bytes < common->bytes) {
+		set_damaged(NULL, n_bytes, error);
+		return DECODED_DAMAGE;
+	}
+	event->common_flags = (guint8)kmt_field_load(data, common->flags);
+	known = find(decoder, kmt_field_load(data, common->type));
+	if (!known) {
+		kmt_import_count_other(import);
+		return DECODED_NOTHING;
+	}
+	if (!known->point) {
+		kmt_import_count_unusable(import, known->index,
+					  KMT_IMPORT_WHY_PAGE_FIELD);
+		return DECODED_NOTHING;
+	}
+	if (n_bytes < known->point->min_bytes) {
+		set_damaged(known, n_bytes, error);
+		return DECODED_DAMAGE;
+	}
+	event->point = known->index;
+	if (!kmt_tracepoint_convert(known->point, data, time, &event->record)) {
+		kmt_import_count_no_memory(import, known->index);
+		return DECODED_NOTHING;
+	}
+	event->pid = (guint32)kmt_field_load(data, common->pid);
+	event->cache = cache_name(known, data, n_bytes, name);
+	return DECODED_EVENT;
+}
+
+gboolean kmt_decoder_take_sample(KmtDecoder *decoder, KmtImport *import,
+				 guint cpu, gint64 time, const guint8 *data,
+				 gsize n_bytes, const KmtDecoderStack *stack,
+				 GError **error)
+{
+	KmtImportEvent event = {.cpu = cpu};
+	char name[NAME_BYTES];
+	Decoded decoded = decode(decoder, import, data, n_bytes, &event, time,
+				 name, error);
+
+	if (decoded != DECODED_EVENT)
+		return decoded == DECODED_NOTHING;
+	if (stack) {
+		event.stack = stack->addresses;
+		event.n_stack = kmt_callers_apply(stack->callers, &event.record,
+						  &event.stack, stack->n);
+	}
+	return kmt_import_add(import, &event, error);
+}
+
+/* A stack whose size is wrong is as long as its data. */
+static gboolean take_kernel_stack(KmtDecoder *decoder, KmtImport *import,
+				  guint cpu, const guint8 *data, gsize n_bytes,
+				  GError **error)
+{
+	const StackFormat *stack = &decoder->stack;
+	guint8 flags = (guint8)kmt_field_load(data, decoder->common.flags);
+	KmtField word = {0, (guint16)stack->word};
+	guint64 n = 0;
+
+	if (n_bytes >= (gsize)stack->size.offset + stack->size.size &&
+	    n_bytes > stack->offset)
+		n = MIN(kmt_field_load(data, stack->size),
+			(n_bytes - stack->offset) / stack->word);
+	g_array_set_size(decoder->addresses, 0);
+	for (guint64 i = 0; i < n; i++) {
+		guint64 address = kmt_field_load(
+			data + stack->offset + i * stack->word, word);
+
+		/* Old kernels end a stack by -1. */
+		if (address == G_MAXUINT64)
+			break;
+		g_array_append_val(decoder->addresses, address);
+	}
+	kmt_import_set_stacks(import);
+	return kmt_stack_queue_stack(
+		decoder->queue, cpu, flags,
+		(const guint64 *)(gpointer)decoder->addresses->data,
+		decoder->addresses->len, error);
+}
+
+void kmt_decoder_expect_stacks(KmtDecoder *decoder, KmtImport *import,
+			       KmtCallers *callers)
+{
+	if (!decoder->queue)
+		decoder->queue = kmt_stack_queue_new(import, callers);
+}
+
 gboolean kmt_decoder_take(KmtDecoder *decoder, KmtImport *import, guint cpu,
 			  gint64 time, const guint8 *data, gsize n_bytes,
 			  GError **error)
 {
-	const KmtCommonFields *common = &decoder->common;
 	KmtImportEvent event = {.cpu = cpu};
 	char name[NAME_BYTES];
-	const Known *known = NULL;
-	guint64 id;
+	Decoded decoded;
 
-	if (n_bytes < common->bytes)
-		return set_damaged(NULL, n_bytes, error);
-	id = kmt_field_load(data, common->type);
-	if (id < decoder->by_id->len)
-		known = decoder->by_id->pdata[id];
-	if (!known) {
-		kmt_import_count_other(import);
-		return TRUE;
-	}
-	if (n_bytes < known->point->min_bytes)
-		return set_damaged(known, n_bytes, error);
-	event.point = known->index;
-	if (!kmt_tracepoint_convert(known->point, data, time, &event.record)) {
-		kmt_import_count_no_memory(import, known->index);
-		return TRUE;
-	}
-	event.pid = (guint32)kmt_field_load(data, common->pid);
-	event.common_flags = (guint8)kmt_field_load(data, common->flags);
-	event.cache = cache_name(known, data, n_bytes, name);
-	return kmt_import_add(import, &event, error);
+	if (!decoder->queue)
+		return kmt_decoder_take_sample(decoder, import, cpu, time, data,
+					       n_bytes, NULL, error);
+	if (n_bytes >= decoder->common.bytes &&
+	    kmt_field_load(data, decoder->common.type) == decoder->stack.id)
+		return take_kernel_stack(decoder, import, cpu, data, n_bytes,
+					 error);
+	decoded = decode(decoder, import, data, n_bytes, &event, time, name,
+			 error);
+	return decoded != DECODED_DAMAGE &&
+	       kmt_stack_queue_event(decoder->queue, &event,
+				     decoded == DECODED_EVENT, error);
+}
+
+gboolean kmt_decoder_flush(KmtDecoder *decoder, GError **error)
+{
+	return !decoder->queue || kmt_stack_queue_flush(decoder->queue, error);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "import/import.h"
+#include "import/stacks.h"
 #include "tracepoints/names.h"
 #include "kmemtraced/error.h"
 
@@ -13,8 +14,18 @@
 /* So many call sites are at hand before they are put in order. */
 #define MIN_SITES 4096
 
+/*
+ * So many more records than before have to wait before they are written.  Each
+ * pass over the CPUs and their records is then paid for by the records that
+ * came since the last pass, whatever the order of the records.
+ */
+#define MIN_NEWS 1024
+
 /* The largest time there is: all may be written. */
 #define END_OF_TIME G_MAXINT64
+
+/* In a record of a loss that waits: since the record before. */
+#define NO_SINCE G_MININT64
 
 G_DEFINE_QUARK(kmt - import - error - quark, kmt_import_error)
 
@@ -28,11 +39,13 @@ gboolean kmt_import_fail(GError **error, const char *what)
 /* What a CPU's file has, and what waits for its turn. */
 typedef struct {
 	KmtSink *sink;
-	GArray *waiting;    /* of struct kmemtrace_event_v2 */
+	GArray *waiting;    /* of struct kmemtrace_event_v2s */
 	gboolean unordered; /* those are not by time */
 	gint64 last_ns;	    /* of the last one written */
 	guint64 records;    /* written, those of losses among them */
 	guint64 lost;	    /* that these tell of */
+	guint64 total_lost; /* if has_total; or KMT_IMPORT_LOST_UNKNOWN */
+	gboolean has_total;
 } Cpu;
 
 struct KmtImport {
@@ -45,12 +58,26 @@ struct KmtImport {
 	GArray *call_sites; /* of guint64, the first n_unique sorted */
 	guint n_unique;
 	guint64 last_site;
-	guint64 *points; /* events of each of kmt_tracepoint_names */
+	guint64 *points;       /* events of each of kmt_tracepoint_names */
+	const char **unusable; /* of each: why it has no record, or NULL */
 	guint64 total_lost;
 	KmtImportKernel kernel;
 	gboolean has_kallsyms;
-	guint machine_cpus; /* that it can have, as the user said, or 0 */
-	GPtrArray *gaps;    /* char *: of this file */
+	const KmtSymbolFiles *symbol_files;
+	KmtStacks *stacks;   /* NULL: the records have none */
+	gint64 allowed_ns;   /* all up to here may be written */
+	gint64 written_ns;   /* what allowed_ns was at the last pass */
+	gboolean has_files;  /* the size of a record cannot change */
+	guint64 n_waiting;   /* records, of all CPUs */
+	guint64 n_news;	     /* records since the last pass */
+	guint machine_cpus;  /* that it can have, as the user said, or 0 */
+	GPtrArray *gaps;     /* char *: of this file */
+	GPtrArray *reasons;  /* char *: why only a part was recorded */
+	GPtrArray *notes;    /* char *: to be printed */
+	gboolean not_placed; /* a loss has no record */
+	KmtWatch *watch;     /* or NULL */
+	guint32 first_pid;
+	gboolean several_pids;
 	KmtImportFigures figures;
 };
 
@@ -73,12 +100,16 @@ KmtImport *kmt_import_new(KmtOutput *output, guint abi_version)
 	import->abi_version = abi_version;
 	import->record_bytes = abi_version == 1 ? KMEMTRACE_EVENT_SIZE_V1
 						: KMEMTRACE_EVENT_SIZE_V2;
+	import->allowed_ns = import->written_ns = G_MININT64;
 	import->meta = g_key_file_new();
 	import->cpus = g_ptr_array_new_with_free_func(cpu_free);
 	import->names = kmt_names_new();
 	import->gaps = g_ptr_array_new_with_free_func(g_free);
+	import->reasons = g_ptr_array_new_with_free_func(g_free);
+	import->notes = g_ptr_array_new_with_free_func(g_free);
 	import->call_sites = g_array_new(FALSE, FALSE, sizeof(guint64));
 	import->points = g_new0(guint64, kmt_n_tracepoint_names);
+	import->unusable = g_new0(const char *, kmt_n_tracepoint_names);
 	return import;
 }
 
@@ -89,12 +120,27 @@ void kmt_import_free(KmtImport *import)
 	g_ptr_array_unref(import->cpus);
 	g_key_file_unref(import->meta);
 	kmt_names_free(import->names);
+	g_clear_pointer(&import->stacks, kmt_stacks_free);
 	g_array_unref(import->call_sites);
 	g_ptr_array_unref(import->gaps);
+	g_ptr_array_unref(import->reasons);
+	g_ptr_array_unref(import->notes);
 	g_free(import->points);
+	g_free(import->unusable);
 	g_free(import->kernel.build_id);
 	g_free(import->kernel.symbol);
 	g_free(import);
+}
+
+void kmt_import_set_watch(KmtImport *import, KmtWatch *watch)
+{
+	import->watch = watch;
+}
+
+void kmt_import_tick(KmtImport *import)
+{
+	if (import->watch)
+		kmt_watch_tick(import->watch);
 }
 
 void kmt_import_set_cpus(KmtImport *import, guint cpus)
@@ -105,6 +151,24 @@ void kmt_import_set_cpus(KmtImport *import, guint cpus)
 guint kmt_import_cpus(const KmtImport *import)
 {
 	return import->machine_cpus;
+}
+
+void kmt_import_set_symbol_files(KmtImport *import, const KmtSymbolFiles *files)
+{
+	import->symbol_files = files;
+}
+
+const KmtSymbolFiles *kmt_import_symbol_files(const KmtImport *import)
+{
+	return import->symbol_files;
+}
+
+void kmt_import_set_stacks(KmtImport *import)
+{
+	if (import->abi_version == 1 || import->stacks || import->has_files)
+		return;
+	import->stacks = kmt_stacks_new();
+	import->record_bytes = KMEMTRACE_EVENT_SIZE_V2S;
 }
 
 GKeyFile *kmt_import_meta(KmtImport *import)
@@ -139,43 +203,61 @@ static Cpu *get_cpu(KmtImport *import, guint number, GError **error)
 		return import->cpus->pdata[number];
 	cpu = g_new0(Cpu, 1);
 	cpu->waiting =
-		g_array_new(FALSE, FALSE, sizeof(struct kmemtrace_event_v2));
+		g_array_new(FALSE, FALSE, sizeof(struct kmemtrace_event_v2s));
 	cpu->last_ns = G_MININT64;
 	import->cpus->pdata[number] = cpu;
 	import->figures.cpus++;
-	cpu->sink = kmt_output_cpu_file(import->output, number,
-					import->record_bytes,
-					KMT_SINK_BUFFER_BYTES, error);
-	return cpu->sink ? cpu : NULL;
+	return cpu;
+}
+
+/* The size of a record is settled when the first one is written. */
+static gboolean open_file(KmtImport *import, Cpu *cpu, guint number,
+			  GError **error)
+{
+	if (!cpu->sink)
+		cpu->sink = kmt_output_cpu_file(import->output, number,
+						import->record_bytes,
+						KMT_SINK_BUFFER_BYTES, error);
+	import->has_files = TRUE;
+	return cpu->sink != NULL;
+}
+
+/* Events of a CPU are lost after the record before. */
+static void limit_since(struct kmemtrace_event_lost *lost, const Cpu *cpu)
+{
+	if (cpu->records)
+		lost->since = cpu->last_ns;
+	else if (lost->since == NO_SINCE || lost->since > lost->timestamp)
+		lost->since = lost->timestamp;
 }
 
 /* Its time never goes back, whatever the clock did. */
 static int write_record(KmtImport *import, Cpu *cpu,
-			struct kmemtrace_event_v2 *record)
+			struct kmemtrace_event_v2s *record)
 {
-	gboolean is_lost = record->v1.event_id == KMEMTRACE_EVENT_LOST;
+	struct kmemtrace_event *event = &record->v2.v1;
+	gboolean is_lost = event->event_id == KMEMTRACE_EVENT_LOST;
 	gsize room;
 
 	if (is_lost && import->abi_version == 1)
 		return 0;
-	if (record->v1.timestamp < cpu->last_ns) {
-		record->v1.timestamp = cpu->last_ns;
+	if (event->timestamp < cpu->last_ns) {
+		event->timestamp = cpu->last_ns;
 		import->figures.backwards++;
 	}
 	if (is_lost)
-		((struct kmemtrace_event_lost *)record)->since =
-			cpu->records ? cpu->last_ns : record->v1.timestamp;
-	cpu->last_ns = record->v1.timestamp;
+		limit_since((struct kmemtrace_event_lost *)record, cpu);
+	cpu->last_ns = event->timestamp;
 	cpu->records++;
-	record->v1.event_size = (guint16)import->record_bytes;
+	event->event_size = (guint16)import->record_bytes;
 	memcpy(kmt_sink_room(cpu->sink, &room), record, import->record_bytes);
 	return kmt_sink_add(cpu->sink, import->record_bytes);
 }
 
 static gint compare_times(gconstpointer a, gconstpointer b)
 {
-	gint64 ta = ((const struct kmemtrace_event_v2 *)a)->v1.timestamp;
-	gint64 tb = ((const struct kmemtrace_event_v2 *)b)->v1.timestamp;
+	gint64 ta = ((const struct kmemtrace_event_v2s *)a)->v2.v1.timestamp;
+	gint64 tb = ((const struct kmemtrace_event_v2s *)b)->v2.v1.timestamp;
 
 	return (ta > tb) - (ta < tb);
 }
@@ -184,43 +266,66 @@ static gboolean advance_cpu(KmtImport *import, guint number, gint64 time,
 			    GError **error)
 {
 	Cpu *cpu = import->cpus->pdata[number];
-	struct kmemtrace_event_v2 *records;
+	struct kmemtrace_event_v2s *records;
 	guint n;
 	int r = 0;
 
 	if (!cpu)
 		return TRUE;
+	if (!open_file(import, cpu, number, error))
+		return FALSE;
 	/* It keeps the order of those with the same time. */
 	if (cpu->unordered)
 		g_array_sort(cpu->waiting, compare_times);
 	cpu->unordered = FALSE;
-	records = (struct kmemtrace_event_v2 *)cpu->waiting->data;
-	for (n = 0;
-	     n < cpu->waiting->len && r == 0 && records[n].v1.timestamp <= time;
+	records = (struct kmemtrace_event_v2s *)cpu->waiting->data;
+	for (n = 0; n < cpu->waiting->len && r == 0 &&
+		    records[n].v2.v1.timestamp <= time;
 	     n++)
 		r = write_record(import, cpu, &records[n]);
 	if (n)
 		g_array_remove_range(cpu->waiting, 0, n);
+	import->n_waiting -= n;
 	return r == 0 || set_write_error(import, number, r, error);
 }
 
-gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error)
+static gboolean write_up_to(KmtImport *import, gint64 time, GError **error)
 {
 	for (guint i = 0; i < import->cpus->len; i++)
 		if (!advance_cpu(import, i, time, error))
 			return FALSE;
+	import->n_news = 0;
 	return TRUE;
 }
 
-static void wait_in_line(Cpu *cpu, const struct kmemtrace_event_v2 *record)
+gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error)
+{
+	guint64 n_before = import->n_waiting - import->n_news;
+
+	if (time == END_OF_TIME) {
+		import->allowed_ns = import->written_ns = G_MININT64;
+		return write_up_to(import, END_OF_TIME, error);
+	}
+	import->allowed_ns = MAX(import->allowed_ns, time);
+	if (import->allowed_ns == import->written_ns ||
+	    import->n_news < MIN_NEWS + import->cpus->len + n_before)
+		return TRUE;
+	import->written_ns = import->allowed_ns;
+	return write_up_to(import, import->allowed_ns, error);
+}
+
+static void wait_in_line(KmtImport *import, Cpu *cpu,
+			 const struct kmemtrace_event_v2s *record)
 {
 	GArray *waiting = cpu->waiting;
 
 	if (waiting->len &&
-	    g_array_index(waiting, struct kmemtrace_event_v2, waiting->len - 1)
-			    .v1.timestamp > record->v1.timestamp)
+	    g_array_index(waiting, struct kmemtrace_event_v2s, waiting->len - 1)
+			    .v2.v1.timestamp > record->v2.v1.timestamp)
 		cpu->unordered = TRUE;
 	g_array_append_vals(waiting, record, 1);
+	import->n_waiting++;
+	import->n_news++;
 }
 
 static gint compare_sites(gconstpointer a, gconstpointer b)
@@ -259,25 +364,33 @@ static void see_call_site(KmtImport *import, guint64 site)
 gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 			GError **error)
 {
-	struct kmemtrace_event_v2 record = {.v1 = event->record,
-					    .pid = event->pid};
+	struct kmemtrace_event_v2s whole = {
+		.v2 = {.v1 = event->record, .pid = event->pid}};
+	struct kmemtrace_event_v2 *record = &whole.v2;
 	Cpu *cpu = get_cpu(import, event->cpu, error);
 
+	kmt_import_tick(import);
 	if (!cpu)
 		return FALSE;
 	if (event->common_flags & (KMT_COMMON_HARDIRQ | KMT_COMMON_NMI))
-		record.flags |= KMEMTRACE_FLAG_HARDIRQ;
+		record->flags |= KMEMTRACE_FLAG_HARDIRQ;
 	else if (event->common_flags & KMT_COMMON_SOFTIRQ)
-		record.flags |= KMEMTRACE_FLAG_SOFTIRQ;
-	if (event->cache && record.v1.type_id == KMEMTRACE_TYPE_CACHE)
-		record.cache = kmt_names_cache(import->names, event->cache,
-					       record.v1.bytes_req,
-					       record.v1.bytes_alloc);
+		record->flags |= KMEMTRACE_FLAG_SOFTIRQ;
+	if (event->cache && record->v1.type_id == KMEMTRACE_TYPE_CACHE)
+		record->cache = kmt_names_cache(import->names, event->cache,
+						record->v1.bytes_req,
+						record->v1.bytes_alloc);
+	if (import->stacks)
+		whole.stack = kmt_stacks_add(import->stacks, event->stack,
+					     event->n_stack);
 	kmt_names_see_task(import->names, event->pid);
-	see_call_site(import, record.v1.call_site);
+	if (!import->figures.records)
+		import->first_pid = event->pid;
+	import->several_pids |= event->pid != import->first_pid;
+	see_call_site(import, record->v1.call_site);
 	import->points[event->point]++;
 	import->figures.records++;
-	wait_in_line(cpu, &record);
+	wait_in_line(import, cpu, &whole);
 	return TRUE;
 }
 
@@ -287,34 +400,85 @@ static void add_saturated(guint64 *sum, guint64 n)
 		*sum = G_MAXUINT64;
 }
 
-gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
-			     gint64 time, GError **error)
+static void wait_with_loss(KmtImport *import, Cpu *cpu, guint64 n_events,
+			   gint64 since, gint64 time)
 {
 	struct kmemtrace_event_lost lost = {
 		.event_id = KMEMTRACE_EVENT_LOST,
 		.node = KMEMTRACE_NODE_NONE,
 		.events = n_events,
+		.since = since,
 		.timestamp = time,
 	};
-	struct kmemtrace_event_v2 record;
+	struct kmemtrace_event_v2s record = {0};
+
+	memcpy(&record, &lost, sizeof(lost));
+	add_saturated(&cpu->lost, n_events);
+	wait_in_line(import, cpu, &record);
+}
+
+gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
+			     gint64 time, GError **error)
+{
 	Cpu *cpu = get_cpu(import, number, error);
 
 	if (!cpu)
 		return FALSE;
 	if (n_events == 0) {
 		import->figures.lost_more = TRUE;
+		import->not_placed = TRUE;
 		return TRUE;
 	}
-	memcpy(&record, &lost, sizeof(record));
-	add_saturated(&cpu->lost, n_events);
 	add_saturated(&import->figures.lost, n_events);
-	wait_in_line(cpu, &record);
+	wait_with_loss(import, cpu, n_events, NO_SINCE, time);
 	return TRUE;
+}
+
+gboolean kmt_import_add_hole(KmtImport *import, guint number, guint64 n_events,
+			     gint64 first, gint64 time, GError **error)
+{
+	Cpu *cpu = get_cpu(import, number, error);
+
+	if (!cpu)
+		return FALSE;
+	wait_with_loss(import, cpu, n_events, first, time);
+	return TRUE;
+}
+
+gboolean kmt_import_set_cpu_lost(KmtImport *import, guint number,
+				 guint64 n_events, GError **error)
+{
+	Cpu *cpu = get_cpu(import, number, error);
+
+	if (!cpu)
+		return FALSE;
+	cpu->has_total = TRUE;
+	cpu->total_lost = n_events;
+	if (n_events == KMT_IMPORT_LOST_UNKNOWN)
+		import->figures.lost_more = TRUE;
+	else
+		add_saturated(&import->figures.lost, n_events);
+	return TRUE;
+}
+
+void kmt_import_set_losses_not_reported(KmtImport *import)
+{
+	import->figures.not_reported = TRUE;
+}
+
+void kmt_import_set_damaged(KmtImport *import)
+{
+	import->figures.damaged = TRUE;
 }
 
 void kmt_import_set_lost(KmtImport *import, guint64 n_events)
 {
 	import->total_lost = n_events;
+}
+
+void kmt_import_set_lost_unknown(KmtImport *import)
+{
+	import->figures.lost_more = TRUE;
 }
 
 guint64 kmt_import_seen(const KmtImport *import)
@@ -324,12 +488,20 @@ guint64 kmt_import_seen(const KmtImport *import)
 
 void kmt_import_count_no_memory(KmtImport *import, guint point)
 {
+	kmt_import_tick(import);
 	import->points[point]++;
 	import->figures.no_memory++;
 }
 
+void kmt_import_count_unusable(KmtImport *import, guint point, const char *why)
+{
+	import->unusable[point] = why;
+	kmt_import_count_other(import);
+}
+
 void kmt_import_count_other(KmtImport *import)
 {
+	kmt_import_tick(import);
 	import->figures.other++;
 }
 
@@ -339,6 +511,12 @@ void kmt_import_name_task(KmtImport *import, guint32 pid, gint64 time,
 			  const char *name)
 {
 	kmt_names_set_task(import->names, pid, time, name);
+}
+
+gboolean kmt_import_only_task(const KmtImport *import, guint32 *pid)
+{
+	*pid = import->first_pid;
+	return import->figures.records && !import->several_pids;
 }
 
 GArray *kmt_import_unnamed_tasks(const KmtImport *import)
@@ -355,7 +533,7 @@ GArray *kmt_import_call_sites(KmtImport *import)
 static gboolean write_table(KmtImport *import, const char *name, char *text,
 			    GError **error)
 {
-	g_autofree char *owned = text;
+	G_GNUC_UNUSED g_autofree char *owned = text;
 
 	return !text ||
 	       kmt_output_write_table(import->output, name, text, error);
@@ -364,6 +542,18 @@ static gboolean write_table(KmtImport *import, const char *name, char *text,
 void kmt_import_add_gap(KmtImport *import, const char *gap)
 {
 	g_ptr_array_add(import->gaps, g_strdup(gap));
+}
+
+void kmt_import_add_incomplete(KmtImport *import, const char *reason)
+{
+	if (!g_ptr_array_find_with_equal_func(import->reasons, reason,
+					      g_str_equal, NULL))
+		g_ptr_array_add(import->reasons, g_strdup(reason));
+}
+
+void kmt_import_add_note(KmtImport *import, const char *note)
+{
+	g_ptr_array_add(import->notes, g_strdup(note));
 }
 
 KmtImportKernel *kmt_import_kernel(KmtImport *import)
@@ -402,9 +592,11 @@ static gboolean finish_cpu(KmtImport *import, guint number, GError **error)
 	g_key_file_set_uint64(import->meta, group, "events", cpu->records);
 	g_key_file_set_uint64(import->meta, group, "bytes",
 			      kmt_sink_written(cpu->sink));
-	if (!import->figures.lost_more)
+	if (!import->figures.lost_more && !import->figures.not_reported)
 		g_key_file_set_uint64(import->meta, group, "overruns",
-				      cpu->lost);
+				      cpu->has_total
+					      ? MAX(cpu->total_lost, cpu->lost)
+					      : cpu->lost);
 	return TRUE;
 }
 
@@ -419,11 +611,22 @@ static void tell_points(KmtImport *import)
 		if (import->points[i])
 			types |= 1U << kmt_tracepoint_names[i].type_id;
 	not_seen = kmt_tracepoints_not_seen(types);
+	for (guint i = 0; import->stacks && i < not_seen->len; i++)
+		if (g_str_equal(not_seen->pdata[i], KMT_GAP_PAGE_CALLERS)) {
+			g_free(not_seen->pdata[i]);
+			not_seen->pdata[i] = g_strdup(KMT_GAP_PAGE_NODES);
+		}
 	for (guint i = 0; i < kmt_n_tracepoint_names; i++) {
 		const KmtTracepointName *name = &kmt_tracepoint_names[i];
 
 		if (import->points[i])
 			g_ptr_array_add(there, (gpointer)name->name);
+		else if (import->unusable[i])
+			g_ptr_array_add(not_seen,
+					g_strdup_printf("%s:%s, %s",
+							name->system,
+							name->name,
+							import->unusable[i]));
 		else if (!name->optional)
 			g_ptr_array_add(
 				not_seen,
@@ -439,6 +642,28 @@ static void tell_points(KmtImport *import)
 	g_key_file_set_string_list(import->meta, KMT_IMPORT_GROUP, "not_seen",
 				   (const char *const *)not_seen->pdata,
 				   not_seen->len);
+}
+
+static void set_list(KmtImport *import, const char *key, const GPtrArray *list)
+{
+	if (list->len)
+		g_key_file_set_string_list(import->meta, KMT_IMPORT_GROUP, key,
+					   (const char *const *)list->pdata,
+					   list->len);
+}
+
+/* See "losses" in kmemtrace(5). */
+static void set_losses(KmtImport *import)
+{
+	if (!import->figures.lost_more && !import->figures.not_reported)
+		g_key_file_set_uint64(import->meta, KMT_IMPORT_GROUP,
+				      "overruns", import->figures.lost);
+	else if (!import->figures.lost_more)
+		g_key_file_set_string(import->meta, KMT_IMPORT_GROUP, "losses",
+				      "not_reported");
+	else if (!import->not_placed)
+		g_key_file_set_string(import->meta, KMT_IMPORT_GROUP, "losses",
+				      "unnumbered");
 }
 
 static void fill_meta(KmtImport *import)
@@ -466,18 +691,18 @@ static void fill_meta(KmtImport *import)
 	g_key_file_set_string(meta, KMT_IMPORT_GROUP,
 			      "kmemtrace_import_version", PACKAGE_VERSION);
 	tell_points(import);
+	set_list(import, "incomplete", import->reasons);
 	g_key_file_set_integer(meta, KMT_IMPORT_GROUP, "cpus",
 			       (gint)import->figures.cpus);
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "events", events);
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "bytes", bytes);
-	if (!import->figures.lost_more)
-		g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "overruns",
-				      import->figures.lost);
+	set_losses(import);
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "no_memory",
 			      import->figures.no_memory);
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "other_events",
 			      import->figures.other);
-	g_key_file_set_boolean(meta, KMT_IMPORT_GROUP, "complete", TRUE);
+	g_key_file_set_boolean(meta, KMT_IMPORT_GROUP, "complete",
+			       !import->figures.damaged);
 }
 
 gboolean kmt_import_finish(KmtImport *import, KmtImportFigures *figures,
@@ -489,20 +714,28 @@ gboolean kmt_import_finish(KmtImport *import, KmtImportFigures *figures,
 			       "those of kmem, as in perf record -a -e "
 			       "'kmem:*' or trace-cmd record -e kmem");
 	import->figures.lost = MAX(import->figures.lost, import->total_lost);
-	if (!kmt_import_advance(import, END_OF_TIME, error))
+	if (!write_up_to(import, END_OF_TIME, error))
 		return FALSE;
 	for (guint i = 0; i < import->cpus->len; i++)
 		if (!finish_cpu(import, i, error))
 			return FALSE;
 	if (import->abi_version > 1 &&
 	    (!write_table(import, "caches",
-			  kmt_names_caches_text(import->names), error) ||
-	     !write_table(import, "tasks", kmt_names_tasks_text(import->names),
-			  error)))
+			  kmt_names_caches_text(import->names, TRUE), error) ||
+	     !write_table(import, "tasks",
+			  kmt_names_tasks_text(import->names, TRUE), error) ||
+	     (import->stacks &&
+	      !write_table(import, "stacks", kmt_stacks_text(import->stacks),
+			   error))))
 		return FALSE;
 	fill_meta(import);
+	g_ptr_array_add(import->reasons, NULL);
+	import->figures.incomplete =
+		(const char *const *)import->reasons->pdata;
+	g_ptr_array_add(import->notes, NULL);
+	import->figures.notes = (const char *const *)import->notes->pdata;
 	*figures = import->figures;
-	return kmt_output_write_meta(import->output, import->meta,
-				     import->figures.cpus, error) &&
+	return kmt_output_end_meta(import->output, import->meta,
+				   import->figures.cpus, error) &&
 	       kmt_output_sync(import->output, error);
 }

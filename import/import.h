@@ -8,6 +8,7 @@
 #ifndef KMEMTRACE_IMPORT_IMPORT_H
 #define KMEMTRACE_IMPORT_IMPORT_H
 
+#include "import/watch.h"
 #include "kmemtraced/output.h"
 #include "tracepoints/kmem.h"
 
@@ -30,6 +31,15 @@ gboolean kmt_import_fail(GError **error, const char *what);
 
 typedef struct KmtImport KmtImport;
 
+/* Where names of the recorded kernel may come from. */
+typedef struct {
+	const char *kallsyms; /* files that the user gave, or NULL */
+	const char *modules;
+	const char *proc;	  /* where procfs is mounted */
+	const char *sys;	  /* and sysfs */
+	const char *build_id_dir; /* perf's cache; NULL: ~/.debug */
+} KmtSymbolFiles;
+
 /* What was made of the input. */
 typedef struct {
 	guint64 records;    /* events of memory */
@@ -38,6 +48,13 @@ typedef struct {
 	guint64 backwards;  /* times that a CPU's clock went back */
 	guint64 lost;	    /* events that its recorder lost */
 	gboolean lost_more; /* nobody knows how many */
+	/* Why only a part was recorded; NULL-terminated, owned by import. */
+	const char *const *incomplete;
+	/* The recorder does not report whether events were lost. */
+	gboolean not_reported;
+	gboolean damaged; /* a part of the input cannot be read */
+	/* What the user should know; NULL-terminated, owned by import. */
+	const char *const *notes;
 	guint cpus;
 } KmtImportFigures;
 
@@ -46,8 +63,11 @@ typedef struct {
 	guint point; /* index in kmt_tracepoint_names */
 	guint cpu;
 	guint32 pid;
-	guint8 common_flags;	       /* KMT_COMMON_... */
-	const char *cache;	       /* the name of its cache, or NULL */
+	guint8 common_flags; /* KMT_COMMON_... */
+	const char *cache;   /* the name of its cache, or NULL */
+	/* Return addresses, the innermost first, from the call site on. */
+	const guint64 *stack;
+	guint n_stack;
 	struct kmemtrace_event record; /* of version 1 */
 } KmtImportEvent;
 
@@ -59,9 +79,25 @@ KmtImport *kmt_import_new(KmtOutput *output, guint abi_version);
 void kmt_import_free(KmtImport *import);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtImport, kmt_import_free)
 
+/* files stays the caller's, as long as import. */
+void kmt_import_set_symbol_files(KmtImport *import,
+				 const KmtSymbolFiles *files);
+const KmtSymbolFiles *kmt_import_symbol_files(const KmtImport *import);
+/* watch, or NULL, hears of each event.  It stays the caller's. */
+void kmt_import_set_watch(KmtImport *import, KmtWatch *watch);
+
+/* A reader got further, without an event. */
+void kmt_import_tick(KmtImport *import);
+
 /* How many CPUs the recorded machine can have, if the user said it, or 0. */
 void kmt_import_set_cpus(KmtImport *import, guint cpus);
 guint kmt_import_cpus(const KmtImport *import);
+
+/*
+ * Records have stacks, unless they are of version 1, or some have been written
+ * without.
+ */
+void kmt_import_set_stacks(KmtImport *import);
 
 /* kmemtrace.meta, into which a reader puts what its file tells. */
 GKeyFile *kmt_import_meta(KmtImport *import);
@@ -73,6 +109,9 @@ GKeyFile *kmt_import_meta(KmtImport *import);
 gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 			GError **error);
 
+/* The recorder does not report whether events were lost. */
+void kmt_import_set_losses_not_reported(KmtImport *import);
+
 /*
  * Events of a CPU were lost by that time, since what came before; 0: nobody
  * knows how many.
@@ -80,11 +119,38 @@ gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 gboolean kmt_import_add_lost(KmtImport *import, guint cpu, guint64 n_events,
 			     gint64 time, GError **error);
 
-/* All events up to that time have come. */
+/*
+ * Events of a CPU are missing at this place: up to that time, since the CPU's
+ * record before, or since first if the CPU has no record yet.  n_events 0:
+ * their number is not known.  The total comes from kmt_import_set_cpu_lost().
+ */
+gboolean kmt_import_add_hole(KmtImport *import, guint cpu, guint64 n_events,
+			     gint64 first, gint64 time, GError **error);
+
+#define KMT_IMPORT_LOST_UNKNOWN G_MAXUINT64
+
+/* All events that a CPU lost, at its holes and elsewhere. */
+gboolean kmt_import_set_cpu_lost(KmtImport *import, guint cpu, guint64 n_events,
+				 GError **error);
+
+/* A part of the input cannot be read: the capture is not complete. */
+void kmt_import_set_damaged(KmtImport *import);
+
+/* A sentence that main prints at the end. */
+void kmt_import_add_note(KmtImport *import, const char *note);
+
+/*
+ * All events up to that time have come.  They are written when enough of them
+ * wait, so that a call for each event costs no more than a call for many.
+ * G_MAXINT64 writes all that waits; events that follow may have any time.
+ */
 gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error);
 
 /* Events that were lost somewhere, so many in all, those above among them. */
 void kmt_import_set_lost(KmtImport *import, guint64 n_events);
+
+/* Events were lost, and the file does not say how many. */
+void kmt_import_set_lost_unknown(KmtImport *import);
 
 /* Events of memory so far, those that are no record among them. */
 guint64 kmt_import_seen(const KmtImport *import);
@@ -93,8 +159,31 @@ guint64 kmt_import_seen(const KmtImport *import);
 void kmt_import_count_no_memory(KmtImport *import, guint point);
 void kmt_import_count_other(KmtImport *import);
 
+/*
+ * An event of a tracepoint that no record can be made of, as not_seen names it:
+ * "kmem:mm_page_alloc, " and why, a text that lives on.
+ */
+void kmt_import_count_unusable(KmtImport *import, guint point, const char *why);
+
+/* Before Linux 4.1. */
+#define KMT_IMPORT_PAGE_FIELD "page"
+#define KMT_IMPORT_WHY_PAGE_FIELD                                              \
+	"which gives the address of struct page in place of the page's "       \
+	"number "                                                              \
+	"(Linux before 4.1)"
+
 /* Something that this file does not tell, in words, as in not_seen. */
 void kmt_import_add_gap(KmtImport *import, const char *gap);
+
+/*
+ * The recorder recorded only a part of the events, for that reason, in words
+ * for "incomplete" of kmemtrace.meta.  The reason names the option of the
+ * recorder.  A reason that was added before is ignored.
+ */
+void kmt_import_add_incomplete(KmtImport *import, const char *reason);
+
+/* Whether all records are of one task, and of which one. */
+gboolean kmt_import_only_task(const KmtImport *import, guint32 *pid);
 
 /* A task has that name from that time on. */
 void kmt_import_name_task(KmtImport *import, guint32 pid, gint64 time,
@@ -129,7 +218,8 @@ gboolean kmt_import_has_kallsyms(const KmtImport *import);
  * Readers: each imports all of a file.  Those of what this program was built
  * without fail.
  */
-gboolean kmt_import_perf_data(KmtImport *import, const char *path,
+/* paths: one, or the files of perf record --switch-output, in any order. */
+gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
 			      GError **error);
 /* buffer: the name of an instance, NULL: the one that has the events. */
 gboolean kmt_import_trace_dat(KmtImport *import, const char *path,

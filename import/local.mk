@@ -3,23 +3,44 @@ bin_PROGRAMS += import/kmemtrace-import
 import_kmemtrace_import_SOURCES = \
 	import/bytes.h \
 	import/ctf.c \
+	import/functions.c import/functions.h \
 	import/import.c import/import.h \
 	import/main.c \
+	import/stacks.c import/stacks.h \
 	import/symbols.c import/symbols.h \
-	import/tracedat.c \
-	kmemtraced/control.c kmemtraced/control.h \
+	import/watch.c import/watch.h \
+	kmemtraced/directory.c kmemtraced/directory.h \
 	kmemtraced/error.c kmemtraced/error.h \
 	kmemtraced/meta.c kmemtraced/meta.h \
 	kmemtraced/output.c kmemtraced/output.h \
+	kmemtraced/owner.c kmemtraced/owner.h \
+	kmemtraced/replace.c kmemtraced/replace.h \
+	kmemtraced/signals.c kmemtraced/signals.h \
 	kmemtraced/sink.c kmemtraced/sink.h
 # What needs a library.
 KMT_IMPORT_PERF = \
+	import/callers.c import/callers.h \
+	import/datclock.c import/datclock.h \
+	import/datfile.c import/datfile.h \
+	import/datnames.c import/datnames.h \
+	import/datoption.c import/datoption.h \
+	import/datorder.c import/datorder.h \
+	import/datpages.c import/datpages.h \
 	import/decode.c import/decode.h \
 	import/perf.c \
+	import/perfcommand.c import/perfcommand.h \
 	import/perfdata.c import/perfdata.h \
-	import/perflayout.c import/perflayout.h
+	import/perfdesign.c import/perfdesign.h \
+	import/perffile.c import/perffile.h \
+	import/perflayout.c import/perflayout.h \
+	import/stackqueue.c import/stackqueue.h \
+	import/perfstream.c import/perfstream.h \
+	import/perfzstd.c import/perfzstd.h \
+	import/tracedat.c \
+	import/unpack.c import/unpack.h
 KMT_IMPORT_NO_PERF = import/noperf.c
-KMT_IMPORT_CTF = import/ctffield.c import/ctffield.h
+KMT_IMPORT_CTF = import/ctffield.c import/ctffield.h \
+	import/ctfmeta.c import/ctfmeta.h
 EXTRA_import_kmemtrace_import_SOURCES =
 if TRACEEVENT
 import_kmemtrace_import_SOURCES += $(KMT_IMPORT_PERF)
@@ -33,7 +54,8 @@ import_kmemtrace_import_SOURCES += $(KMT_IMPORT_CTF)
 else
 EXTRA_import_kmemtrace_import_SOURCES += $(KMT_IMPORT_CTF)
 endif
-import_kmemtrace_import_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS) \
-	$(TRACECMD_CFLAGS) $(BABELTRACE2_CFLAGS)
+import_kmemtrace_import_CFLAGS = $(AM_CFLAGS) $(GMODULE_CFLAGS) $(TRACEEVENT_CFLAGS) \
+	$(LIBARCHIVE_CFLAGS) $(BABELTRACE2_CFLAGS)
 import_kmemtrace_import_LDADD = tracepoints/libtracepoints.a cli/libcli.a \
-	$(TRACECMD_LIBS) $(TRACEEVENT_LIBS) $(BABELTRACE2_LIBS) $(GLIB_LIBS)
+	trace/libtrace.a $(TRACEEVENT_LIBS) $(BABELTRACE2_LIBS) \
+	$(KMT_TRACE_LIBS)

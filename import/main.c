@@ -13,11 +13,26 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/memory.h"
 #include "import/import.h"
 #include "import/symbols.h"
 #include "kmemtraced/error.h"
+#include "kmemtraced/signals.h"
 
 #define PROGRAM "kmemtrace-import"
+
+#define OUT_OF_MEMORY                                                          \
+	"raise the limit (ulimit -v, or that of the control group), or record" \
+	" and import a shorter time"
+/* A capture was written, but the input is damaged. */
+#define EXIT_PARTIAL 2
+
+/*
+ * A reader that takes no further event within these is stuck.  The second one
+ * is for a reader that waits, be it for a slow disk.
+ */
+#define STALL_CPU_SECONDS 60
+#define STALL_SECONDS	  600
 
 /* How files begin. */
 #define PERF_MAGIC	   "PERFILE2"
@@ -32,11 +47,13 @@ typedef struct {
 	gboolean force;
 	char *abi;
 	char *buffer;
+	char *build_id_dir;
 	char *cpus;
 	char *kallsyms;
 	char *modules;
 	char *proc;
 	char *sys;
+	char *stall;
 	char **operands;
 } Options;
 
@@ -44,11 +61,13 @@ static void options_clear(Options *o)
 {
 	g_free(o->abi);
 	g_free(o->buffer);
+	g_free(o->build_id_dir);
 	g_free(o->cpus);
 	g_free(o->kallsyms);
 	g_free(o->modules);
 	g_free(o->proc);
 	g_free(o->sys);
+	g_free(o->stall);
 	g_strfreev(o->operands);
 }
 
@@ -72,8 +91,13 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 		 "The recorded machine's /proc/kallsyms", "FILE"},
 		{"modules", 0, 0, G_OPTION_ARG_FILENAME, &o->modules,
 		 "The recorded machine's /proc/modules", "FILE"},
+		{"buildid-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->build_id_dir,
+		 "perf's build-id cache, for the names of a kernel that ran "
+		 "before (default: ~/.debug)",
+		 "DIR"},
 		{"force", 'f', 0, G_OPTION_ARG_NONE, &o->force,
-		 "Replace a capture that is in OUTDIR", NULL},
+		 "Replace a capture that is in OUTDIR, when all is imported",
+		 NULL},
 		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet,
 		 "Print nothing but errors", NULL},
 		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
@@ -84,9 +108,11 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 		 &o->proc, NULL, NULL},
 		{"sys", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &o->sys,
 		 NULL, NULL},
+		{"stall", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING,
+		 &o->stall, NULL, NULL},
 		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
 		 &o->operands, NULL,
-		 "PERF.DATA|TRACE.DAT|CTF-DIRECTORY OUTDIR"},
+		 "PERF.DATA...|TRACE.DAT|CTF-DIRECTORY OUTDIR"},
 		{NULL, 0, 0, 0, NULL, NULL, NULL},
 	};
 	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
@@ -99,39 +125,85 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 		"tracepoints:\nperf record, trace-cmd record, or one that "
 		"writes CTF, as perf data convert\nand LTTng.");
 	g_option_context_set_description(
-		context, "OUTDIR is made if it is missing.\n\nExit status: 0 "
-			 "all was imported, 1 nothing was.\n");
+		context, "Several PERF.DATA are the files of one perf record "
+			 "--switch-output.\nOUTDIR is made if it is "
+			 "missing.\n\nExit status: 0 "
+			 "all was imported, 1 nothing was, 2 the "
+			 "input is damaged\nand what is whole was "
+			 "imported.\n");
 	rest = kmt_cli_parse(context, entries, argv, error);
 	return rest ? g_steal_pointer(&context) : NULL;
 }
 
-/* Goes by how it begins. */
-static gboolean read_input(KmtImport *import, const Options *o,
-			   const char *path, GError **error)
+/* Reads the first bytes of a file; none: it is empty. */
+static gboolean read_magic(const char *path, char magic[MAGIC_BYTES],
+			   GError **error)
 {
-	char head[MAGIC_BYTES] = {0};
-	g_autofree char *why = NULL;
-	FILE *file;
+	FILE *file = fopen(path, "re");
 	gsize n;
 
-	if (g_file_test(path, G_FILE_TEST_IS_DIR))
-		return kmt_import_ctf(import, path, error);
-	file = fopen(path, "re");
 	if (!file) {
 		g_set_error_literal(error, KMT_IMPORT_ERROR,
 				    KMT_IMPORT_ERROR_INPUT, g_strerror(errno));
 		return FALSE;
 	}
-	n = fread(head, 1, sizeof(head), file);
+	n = fread(magic, 1, MAGIC_BYTES, file);
 	fclose(file);
-	if (n == 0)
-		return kmt_import_fail(error,
-				       "it is empty: copy it again, or record "
-				       "again");
-	if (memcmp(head, PERF_MAGIC, 8) == 0 ||
-	    memcmp(head, PERF_MAGIC_SWAPPED, 8) == 0)
-		return kmt_import_perf_data(import, path, error);
-	if (memcmp(head, TRACE_DAT_MAGIC, MAGIC_BYTES) == 0)
+	return n > 0 || kmt_import_fail(error, "it is empty: copy it again, or "
+					       "record again");
+}
+
+/* "data" in a directory of perf record --threads is a perf.data. */
+static gboolean is_thread_directory(const char *path)
+{
+	g_autofree char *data = g_build_filename(path, "data", NULL);
+
+	return g_file_test(data, G_FILE_TEST_IS_REGULAR);
+}
+
+/* Several inputs have to be files of perf. */
+static gboolean check_inputs(char **paths, GError **error)
+{
+	for (guint i = 0; paths[1] && paths[i]; i++) {
+		char magic[MAGIC_BYTES] = {0};
+
+		if (is_thread_directory(paths[i]))
+			continue;
+		if (!read_magic(paths[i], magic, error)) {
+			g_prefix_error(error, "%s: ", paths[i]);
+			return FALSE;
+		}
+		if (memcmp(magic, PERF_MAGIC, 8) == 0)
+			continue;
+		g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
+			    "%s is no perf.data: several files have to be of "
+			    "one perf record --switch-output",
+			    paths[i]);
+		return FALSE;
+	}
+	return TRUE;
+}
+
+/* Goes by how the first input begins. */
+static gboolean read_input(KmtImport *import, const Options *o, char **paths,
+			   GError **error)
+{
+	const char *path = paths[0];
+	char magic[MAGIC_BYTES] = {0};
+	const char *const *all = (const char *const *)paths;
+
+	if (!check_inputs(paths, error))
+		return FALSE;
+	if (is_thread_directory(path))
+		return kmt_import_perf_data(import, all, error);
+	if (g_file_test(path, G_FILE_TEST_IS_DIR))
+		return kmt_import_ctf(import, path, error);
+	if (!read_magic(path, magic, error))
+		return FALSE;
+	if (memcmp(magic, PERF_MAGIC, 8) == 0 ||
+	    memcmp(magic, PERF_MAGIC_SWAPPED, 8) == 0)
+		return kmt_import_perf_data(import, all, error);
+	if (memcmp(magic, TRACE_DAT_MAGIC, MAGIC_BYTES) == 0)
 		return kmt_import_trace_dat(import, path, o->buffer, error);
 	return kmt_import_fail(
 		error, "it is no perf.data, no trace.dat and no directory of "
@@ -150,6 +222,11 @@ static const char *advice(const GError *error)
 	case KMT_DAEMON_ERROR_DIRECTORY:
 		return "choose a directory that can be written and whose "
 		       "parent exists";
+	case KMT_DAEMON_ERROR_UNSAFE:
+		return "choose a directory of your own, or the name of a new "
+		       "one in a directory of your own";
+	case KMT_DAEMON_ERROR_FOREIGN:
+		return "choose another directory, or move that file away";
 	case KMT_DAEMON_ERROR_DIRECTORY_BUSY:
 		return "choose another one";
 	case KMT_DAEMON_ERROR_DISK_FULL:
@@ -178,6 +255,8 @@ static void say(const KmtImportFigures *f, const char *note, const char *out)
 	       f->cpus, f->cpus == 1 ? "" : "s");
 	if (f->lost_more)
 		printf(", and nobody knows how many were lost");
+	else if (f->not_reported)
+		printf("; whether events were lost is not known");
 	else
 		printf(", %" G_GUINT64_FORMAT " lost", f->lost);
 	printf("\n");
@@ -192,35 +271,86 @@ static void say(const KmtImportFigures *f, const char *note, const char *out)
 		printf("%" G_GUINT64_FORMAT " times were before that of the "
 		       "event before and became the same\n",
 		       f->backwards);
+	for (gsize i = 0; f->incomplete[i]; i++)
+		printf("warning: incomplete: %s\n", f->incomplete[i]);
+	for (gsize i = 0; f->notes[i]; i++)
+		printf("note: %s\n", f->notes[i]);
 	if (note)
 		printf("note: %s\n", note);
 	printf("\nNext:\nkmemtrace-check %s\nkmemtrace-report %s\n", quoted,
 	       quoted);
 }
 
-/* All the work, in a process of its own. */
-static int work(const Options *o, guint cpus, KmtOutput *output)
+/* The exit status; a warning also with --quiet. */
+static int finish(const Options *o, const KmtImportFigures *figures,
+		  const char *note, const char *out)
 {
-	const char *path = o->operands[0];
-	const KmtSymbolFiles files = {o->kallsyms, o->modules,
-				      o->proc ? o->proc : "/proc",
-				      o->sys ? o->sys : "/sys"};
+	if (!o->quiet)
+		say(figures, note, out);
+	if (!figures->damaged)
+		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
+	fprintf(stderr,
+		PROGRAM ": warning: %s is damaged: imported what is whole, and "
+			"recorded a loss at each damaged place; copy it again, "
+			"or record again\n",
+		o->operands[0]);
+	return kmt_cli_close_stdout(PROGRAM, EXIT_PARTIAL);
+}
+
+/* GLib reports that memory ran out and aborts; the other process reports it. */
+static GLogWriterOutput discard_log(G_GNUC_UNUSED GLogLevelFlags level,
+				    G_GNUC_UNUSED const GLogField *fields,
+				    G_GNUC_UNUSED gsize n_fields,
+				    G_GNUC_UNUSED gpointer user)
+{
+	return G_LOG_WRITER_HANDLED;
+}
+
+static void limit_memory(char *const *paths)
+{
+	guint64 bytes = 0;
+
+	for (guint i = 0; paths[i]; i++)
+		bytes += kmt_watch_input_bytes(paths[i]);
+	kmt_watch_limit_memory(bytes);
+}
+
+static gboolean end_watch(KmtWatch *watch)
+{
+	kmt_watch_end(watch);
+	return TRUE;
+}
+
+/* All the work, in a process of its own. */
+static int work(const Options *o, guint cpus, KmtOutput *output,
+		KmtWatch *watch)
+{
+	guint n = g_strv_length(o->operands);
+	const char *out = o->operands[n - 1];
+	g_autofree char **paths =
+		g_memdup2(o->operands, n * sizeof(*o->operands));
+	const KmtSymbolFiles files = {
+		o->kallsyms, o->modules, o->proc ? o->proc : "/proc",
+		o->sys ? o->sys : "/sys", o->build_id_dir};
 	g_autoptr(KmtImport) import =
 		kmt_import_new(output, o->abi && *o->abi == '1' ? 1 : 2);
 	g_autoptr(GError) error = NULL;
 	g_autofree char *note = NULL;
 	KmtImportFigures figures;
 
+	paths[n - 1] = NULL;
 	kmt_import_set_cpus(import, cpus);
-	if (read_input(import, o, path, &error) &&
+	kmt_import_set_symbol_files(import, &files);
+	kmt_import_set_watch(import, watch);
+	kmt_watch_begin(watch);
+	g_log_set_writer_func(discard_log, NULL, NULL);
+	limit_memory(paths);
+	if (read_input(import, o, paths, &error) && end_watch(watch) &&
 	    kmt_symbols_copy(import, output, &files, &note, &error) &&
-	    kmt_import_finish(import, &figures, &error)) {
-		if (!o->quiet)
-			say(&figures, note, o->operands[1]);
-		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
-	}
+	    kmt_import_finish(import, &figures, &error))
+		return finish(o, &figures, note, out);
 	if (error->domain != KMT_DAEMON_ERROR)
-		g_prefix_error(&error, "cannot import %s: ", path);
+		g_prefix_error(&error, "cannot import %s: ", paths[0]);
 	return fail(error);
 }
 
@@ -234,13 +364,19 @@ static void pass_on(int number)
 		kill(worker, SIGKILL);
 }
 
-static void end_worker_by_signals(void)
-{
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = pass_on};
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-	for (gsize i = 0; i < G_N_ELEMENTS(numbers); i++)
-		sigaction(numbers[i], &action, NULL);
+/*
+ * Set the action of the signals that end the import.  A signal that was ignored
+ * on entry, as nohup(1) does with SIGHUP, stays ignored.
+ */
+static void handle_signals(void (*handler)(int))
+{
+	struct sigaction action = {.sa_handler = handler};
+
+	for (gsize i = 0; i < G_N_ELEMENTS(ending_signals); i++)
+		if (!kmt_signals_is_ignored(ending_signals[i]))
+			sigaction(ending_signals[i], &action, NULL);
 }
 
 /* As the signal would have ended it. */
@@ -251,59 +387,107 @@ static int end_by(int number)
 	return EXIT_FAILURE;
 }
 
+/* The worker has written all: put the capture into OUTDIR. */
+static int publish(KmtOutput *output)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (kmt_output_publish(output, &error))
+		return EXIT_SUCCESS;
+	kmt_output_undo(output);
+	return fail(error);
+}
+
 /* Other people's libraries read other people's files: should they crash, it is
  * the worker that does. */
-static int wait_for_worker(const Options *o, KmtOutput *output)
+static int wait_for_worker(const Options *o, KmtOutput *output, KmtWatch *watch)
 {
+	guint64 cpu_seconds = STALL_CPU_SECONDS, seconds = STALL_SECONDS;
 	g_autofree char *message = NULL;
+	gboolean ended;
 	int status;
 
-	while (waitpid(worker, &status, 0) < 0 && errno == EINTR)
-		;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
-		return EXIT_SUCCESS;
-	kmt_output_remove(output);
+	if (o->stall)
+		cpu_seconds = seconds = g_ascii_strtoull(o->stall, NULL, 10);
+	ended = kmt_watch_wait(watch, &worker, (guint)cpu_seconds,
+			       (guint)seconds, &status);
+	if (!ended && !caught) {
+		kmt_output_undo(output);
+		message = g_strdup_printf(
+			"cannot import %s: what reads it got no further and "
+			"was stopped, so it is cut off or damaged: copy it "
+			"again, or record again",
+			o->operands[0]);
+		return kmt_cli_fail(PROGRAM, message);
+	}
+	if (status == KMT_WATCH_NO_STATUS) {
+		message = g_strdup_printf(
+			"cannot import %s: the exit status of the process that "
+			"read it is not available (%s): import it again",
+			o->operands[0], g_strerror(errno));
+		kmt_output_undo(output);
+		return kmt_cli_fail(PROGRAM, message);
+	}
+	if (WIFEXITED(status) && (WEXITSTATUS(status) == EXIT_SUCCESS ||
+				  WEXITSTATUS(status) == EXIT_PARTIAL)) {
+		int published = publish(output);
+
+		return published ? published : WEXITSTATUS(status);
+	}
+	kmt_output_undo(output);
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	if (caught)
 		return end_by(caught);
 	message = g_strdup_printf(
-		"cannot import %s: what reads it crashed (%s), so it is cut "
-		"off or damaged: copy it again, or record again",
+		"cannot import %s: what reads it crashed (%s) or needed too "
+		"much memory, so it is cut off or damaged: copy it again, or "
+		"record again",
 		o->operands[0], strsignal(WTERMSIG(status)));
 	return kmt_cli_fail(PROGRAM, message);
 }
 
+static void warn(const char *text)
+{
+	fprintf(stderr, PROGRAM ": warning: %s\n", text);
+}
+
 static int run(const Options *o, guint cpus)
 {
+	/* Staged, so that what the worker leaves can be removed. */
+	const KmtDirectoryOptions directory = {
+		.force = o->force, .staged = TRUE, .warning = warn};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtOutput) output = NULL;
+	KmtWatch *watch = kmt_watch_new();
 	sigset_t all, before;
 	int status;
 
-	output = kmt_output_open(o->operands[1], o->force, &error);
+	if (!watch)
+		return kmt_cli_fail(PROGRAM, "no memory, or too many files are "
+					     "open: see ulimit -n");
+	output = kmt_output_open(o->operands[g_strv_length(o->operands) - 1],
+				 &directory, &error);
 	if (!output)
 		return fail(error);
-	end_worker_by_signals();
-	/* Until it is known whom to end. */
+	/* Until worker is set, which the signal handler kills. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
+	handle_signals(pass_on);
 	worker = fork();
 	if (worker == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		signal(SIGINT, SIG_DFL);
-		signal(SIGTERM, SIG_DFL);
-		signal(SIGHUP, SIG_DFL);
+		handle_signals(SIG_DFL);
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		status = work(o, cpus, output);
+		status = work(o, cpus, output, watch);
 		kmt_output_close(output);
 		/* Without what its parent would do at its end. */
 		_exit(status);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (worker > 0)
-		return wait_for_worker(o, output);
-	kmt_output_remove(output);
+		return wait_for_worker(o, output, watch);
+	kmt_output_undo(output);
 	return kmt_cli_fail(PROGRAM, "cannot start a process: free some "
 				     "memory, or see ulimit -u");
 }
@@ -316,9 +500,13 @@ int main(int argc, char **argv)
 	guint64 cpus = 0;
 	guint n;
 
+	kmt_cli_occupy_standard_descriptors();
+	kmt_cli_guard_memory(PROGRAM, OUT_OF_MEMORY, EXIT_FAILURE);
 	setlocale(LC_ALL, "");
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	/* An ignored SIGCHLD would leave no exit status to wait for. */
+	signal(SIGCHLD, SIG_DFL);
 	context = parse_options(argv, &options, &error);
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
@@ -329,9 +517,6 @@ int main(int argc, char **argv)
 		return kmt_cli_fail_usage(PROGRAM, n ? "there is no OUTDIR"
 						     : "there is no file to "
 						       "import");
-	if (n > 2)
-		return kmt_cli_fail_usage(PROGRAM,
-					  "there is one operand too many");
 	if (options.abi && !g_str_equal(options.abi, "1") &&
 	    !g_str_equal(options.abi, "2"))
 		return kmt_cli_fail_usage(PROGRAM, "--abi has to be 1 or 2");

@@ -1,30 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reader of perf.data. */
+/* The reader of recordings of perf. */
 #include "config.h"
 
 #include <event-parse.h>
 
 #include "import/decode.h"
+#include "import/functions.h"
+#include "import/perfcommand.h"
 #include "import/perfdata.h"
+#include "import/perfdesign.h"
+#include "import/perflayout.h"
+#include "import/symbols.h"
+
+/* Files of threads have no rounds: so many samples make one. */
+#define ROUND_SAMPLES 65536
+
+/* PERF_CONTEXT_MAX: values from here on are marks of a chain. */
+#define FIRST_MARK ((guint64)-4095)
+
+/* A file of a recording, or its only one. */
+typedef struct {
+	const char *path;
+	PerfData *data;
+	gint64 first_ns; /* of the first sample */
+} Part;
 
 typedef struct {
 	KmtImport *import;
-	PerfData *data;
+	GArray *parts; /* of Part, by time */
 	struct tep_handle *formats;
 	KmtDecoder *decoder;
-	gint64 latest_ns; /* of all samples */
-	gint64 round_ns;  /* of those up to the last round */
-	guint64 lost_samples;
+	KmtFunctions *functions;
+	KmtCallers *callers; /* NULL: samples have no callchains */
+	GArray *chain;	     /* of guint64: that of the sample */
+	gint64 latest_ns;    /* of all samples */
+	gint64 round_ns;     /* of those up to the last round */
+	guint samples;	     /* since the last round */
+	guint64 n_tasks;     /* that were recorded; PERF_TASKS_UNKNOWN */
+	guint64 lost;	     /* by records that tell where */
+	/* guint64 id -> guint64: samples lost, as the end of a file tells. */
+	GHashTable *lost_samples;
 } Reader;
+
+static void part_clear(gpointer data)
+{
+	Part *part = data;
+
+	perf_data_free(part->data);
+}
 
 static void reader_clear(Reader *r)
 {
 	g_clear_pointer(&r->decoder, kmt_decoder_free);
 	g_clear_pointer(&r->formats, tep_free);
-	perf_data_free(r->data);
+	g_clear_pointer(&r->callers, kmt_callers_free);
+	g_clear_pointer(&r->functions, kmt_functions_free);
+	g_array_unref(r->parts);
+	g_array_unref(r->chain);
+	g_hash_table_unref(r->lost_samples);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reader, reader_clear)
+
+static PerfData *first_data(const Reader *r)
+{
+	return g_array_index(r->parts, Part, 0).data;
+}
 
 /* Those that records are made of; what the others are nobody asks. */
 static gboolean add_format(gpointer user, const char *system, const char *name,
@@ -42,14 +83,14 @@ static gboolean add_format(gpointer user, const char *system, const char *name,
 
 static gboolean read_formats(Reader *r, GError **error)
 {
+	const PerfData *data = first_data(r);
 	guint cpus = kmt_import_cpus(r->import);
 
-	r->formats = kmt_formats_new(perf_data_long_bytes(r->data), error);
-	if (!r->formats || !perf_data_formats(r->data, add_format, r, error))
+	r->formats = kmt_formats_new(perf_data_long_bytes(data), error);
+	if (!r->formats || !perf_data_formats(data, add_format, r, error))
 		return FALSE;
-	r->decoder =
-		kmt_decoder_new(r->formats, perf_data_page_bytes(r->data),
-				cpus ? cpus : perf_data_cpus(r->data), error);
+	r->decoder = kmt_decoder_new(r->formats, perf_data_page_bytes(data),
+				     cpus ? cpus : perf_data_cpus(data), error);
 	return r->decoder != NULL;
 }
 
@@ -62,24 +103,222 @@ static void set_text(GKeyFile *meta, const char *key, const char *text)
 static void describe(const Reader *r)
 {
 	GKeyFile *meta = kmt_import_meta(r->import);
-	const char *version = perf_data_version(r->data);
-	const char *clock = perf_data_clock(r->data);
+	const PerfData *data = first_data(r);
+	const char *version = perf_data_version(data);
+	const char *clock = perf_data_clock(data);
 	g_autofree char *recorder =
 		version ? g_strconcat("perf ", version, NULL) : NULL;
 
 	set_text(meta, "imported_from", "perf.data");
 	set_text(meta, "recorded_by", recorder ? recorder : "perf");
-	set_text(meta, "machine", perf_data_machine(r->data));
-	set_text(meta, "kernel_release", perf_data_release(r->data));
-	set_text(meta, "build_id", perf_data_build_id(r->data));
+	set_text(meta, "machine", perf_data_machine(data));
+	set_text(meta, "kernel_release", perf_data_release(data));
+	set_text(meta, "build_id", perf_data_build_id(data));
 	/* perf takes that of sched_clock(), unless told otherwise. */
 	set_text(meta, "clock", clock ? clock : "perf");
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "page_size",
-			      perf_data_page_bytes(r->data));
+			      perf_data_page_bytes(data));
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "word_size",
-			      perf_data_long_bytes(r->data));
-	kmt_import_kernel(r->import)->build_id =
-		g_strdup(perf_data_build_id(r->data));
+			      perf_data_long_bytes(data));
+}
+
+/* Tracepoints with PERF_SAMPLE_CALLCHAIN: perf record -g, perf kmem record. */
+static gboolean has_callchains(const Reader *r)
+{
+	const PerfLayouts *layouts = perf_data_layouts(first_data(r));
+
+	for (guint i = 0; i < perf_layouts_count(layouts); i++) {
+		const struct perf_event_attr *attr =
+			perf_layouts_attr(layouts, i);
+
+		if (attr->type == PERF_TYPE_TRACEPOINT &&
+		    (attr->sample_type & PERF_SAMPLE_CALLCHAIN))
+			return TRUE;
+	}
+	return FALSE;
+}
+
+static void prepare_callchains(Reader *r)
+{
+	const KmtSymbolFiles *files = kmt_import_symbol_files(r->import);
+	char *text;
+
+	if (!has_callchains(r))
+		return;
+	text = files ? kmt_symbols_text(r->import, files) : NULL;
+	if (text)
+		r->functions = kmt_functions_new(text);
+	r->callers =
+		kmt_callers_new(text ? kmt_functions_name : NULL, r->functions);
+	kmt_import_set_stacks(r->import);
+}
+
+/* The kernel's part of a chain, which may have a user's part behind it. */
+static void take_chain(Reader *r, KmtBytes chain)
+{
+	gboolean is_kernel = TRUE;
+
+	g_array_set_size(r->chain, 0);
+	while (chain.next && chain.left >= sizeof(guint64)) {
+		guint64 word = kmt_bytes_64(&chain);
+
+		if (word >= FIRST_MARK)
+			is_kernel = word == (guint64)PERF_CONTEXT_KERNEL;
+		else if (is_kernel)
+			g_array_append_val(r->chain, word);
+	}
+}
+
+static gboolean take_sample(Reader *r, const PerfEntry *entry, GError **error)
+{
+	KmtDecoderStack stack = {.callers = r->callers};
+
+	r->samples++;
+	r->latest_ns = MAX(r->latest_ns, entry->time);
+	if (r->callers) {
+		take_chain(r, entry->chain);
+		stack.addresses = (const guint64 *)(gpointer)r->chain->data;
+		stack.n = r->chain->len;
+	}
+	return kmt_decoder_take_sample(r->decoder, r->import, entry->cpu,
+				       entry->time, entry->data, entry->n_bytes,
+				       r->callers ? &stack : NULL, error);
+}
+
+/* Events read two rounds ago are complete. */
+static gboolean end_round(Reader *r, GError **error)
+{
+	gint64 before = r->round_ns;
+
+	r->samples = 0;
+	r->round_ns = r->latest_ns;
+	return kmt_import_advance(r->import, before, error);
+}
+
+/* The CPUs of the next file are others. */
+static gboolean begin_file(Reader *r, GError **error)
+{
+	r->latest_ns = r->round_ns = G_MININT64;
+	r->samples = 0;
+	return kmt_import_advance(r->import, G_MAXINT64, error);
+}
+
+static void add_lost_samples(GHashTable *sums, guint64 id, guint64 n)
+{
+	guint64 *sum = g_hash_table_lookup(sums, &id);
+
+	if (!sum) {
+		sum = g_new0(guint64, 1);
+		g_hash_table_insert(sums, g_memdup2(&id, sizeof(id)), sum);
+	}
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = G_MAXUINT64;
+}
+
+static gboolean take_entry(Reader *r, const PerfEntry *entry, GHashTable *lost,
+			   GError **error)
+{
+	switch (entry->kind) {
+	case PERF_ENTRY_SAMPLE:
+		return take_sample(r, entry, error);
+	case PERF_ENTRY_OTHER_SAMPLE:
+		kmt_import_count_other(r->import);
+		return TRUE;
+	case PERF_ENTRY_LOST:
+		if (__builtin_add_overflow(r->lost, entry->number, &r->lost))
+			r->lost = G_MAXUINT64;
+		return kmt_import_add_lost(r->import, entry->cpu, entry->number,
+					   entry->time, error);
+	case PERF_ENTRY_LOST_SAMPLES:
+		add_lost_samples(lost, entry->id, entry->number);
+		return TRUE;
+	case PERF_ENTRY_COMM:
+		kmt_import_name_task(r->import, entry->pid, entry->time,
+				     entry->name);
+		return TRUE;
+	case PERF_ENTRY_ROUND:
+		return end_round(r, error);
+	case PERF_ENTRY_FILE:
+		return begin_file(r, error);
+	case PERF_ENTRY_CUT_OFF:
+		kmt_import_set_lost_unknown(r->import);
+		return TRUE;
+	case PERF_ENTRY_KERNEL:
+	case PERF_ENTRY_TASKS:
+		/* See look_ahead(). */
+		return TRUE;
+	}
+	return TRUE;
+}
+
+/*
+ * The kernel counts lost samples from the start of perf, whichever file they
+ * belong to: a later file has the sum of its own and of all before.
+ */
+static void keep_largest(GHashTable *all, GHashTable *of_file)
+{
+	GHashTableIter iter;
+	gpointer id, n;
+
+	g_hash_table_iter_init(&iter, of_file);
+	while (g_hash_table_iter_next(&iter, &id, &n)) {
+		guint64 *most = g_hash_table_lookup(all, id);
+
+		if (most)
+			*most = MAX(*most, *(guint64 *)n);
+		else
+			g_hash_table_insert(all, g_memdup2(id, sizeof(guint64)),
+					    g_memdup2(n, sizeof(guint64)));
+	}
+}
+
+static GHashTable *lost_table(void)
+{
+	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+				     g_free);
+}
+
+static gboolean read_part(Reader *r, const Part *part, GError **error)
+{
+	g_autoptr(GHashTable) lost = lost_table();
+	gboolean is_threaded = perf_data_is_threaded(part->data);
+	GError *problem = NULL;
+	PerfEntry entry;
+
+	perf_data_rewind(part->data);
+	while (perf_data_next(part->data, &entry, &problem)) {
+		if (!take_entry(r, &entry, lost, error))
+			return FALSE;
+		if (is_threaded && r->samples >= ROUND_SAMPLES &&
+		    !end_round(r, error))
+			return FALSE;
+	}
+	if (problem) {
+		g_propagate_error(error, problem);
+		return FALSE;
+	}
+	keep_largest(r->lost_samples, lost);
+	return TRUE;
+}
+
+/* A file that is not the first has the losses of those before in its sums. */
+static void set_lost(Reader *r)
+{
+	PerfCommand command =
+		perf_command_parse(perf_data_command(first_data(r)));
+	guint64 sum = 0;
+	GHashTableIter iter;
+	gpointer n;
+
+	g_hash_table_iter_init(&iter, r->lost_samples);
+	while (g_hash_table_iter_next(&iter, NULL, &n))
+		if (__builtin_add_overflow(sum, *(guint64 *)n, &sum))
+			sum = G_MAXUINT64;
+	/* perf and the kernel count the same losses, perf to the end. */
+	if (r->parts->len > 1 || !command.switch_output)
+		kmt_import_set_lost(r->import, sum);
+	else if (sum > r->lost)
+		kmt_import_set_lost_unknown(r->import);
 }
 
 static void see_kernel(KmtImportKernel *kernel, const PerfEntry *entry)
@@ -90,59 +329,105 @@ static void see_kernel(KmtImportKernel *kernel, const PerfEntry *entry)
 	kernel->address = entry->number;
 }
 
-static gboolean take_entry(Reader *r, const PerfEntry *entry, GError **error)
+/*
+ * perf writes what the samples depend on before the first of them, or at the
+ * end with --tail-synthesize, so there all of the file is read.
+ */
+static gboolean look_ahead(Reader *r, Part *part, GError **error)
 {
-	gint64 before;
+	GError *problem = NULL;
+	PerfEntry entry;
+	gboolean found = FALSE;
 
-	switch (entry->kind) {
-	case PERF_ENTRY_SAMPLE:
-		r->latest_ns = MAX(r->latest_ns, entry->time);
-		return kmt_decoder_take(r->decoder, r->import, entry->cpu,
-					entry->time, entry->data,
-					entry->n_bytes, error);
-	case PERF_ENTRY_OTHER_SAMPLE:
-		kmt_import_count_other(r->import);
-		return TRUE;
-	case PERF_ENTRY_LOST:
-		return kmt_import_add_lost(r->import, entry->cpu, entry->number,
-					   entry->time, error);
-	case PERF_ENTRY_LOST_SAMPLES:
-		r->lost_samples += entry->number;
-		return TRUE;
-	case PERF_ENTRY_COMM:
-		kmt_import_name_task(r->import, entry->pid, entry->time,
-				     entry->name);
-		return TRUE;
-	case PERF_ENTRY_KERNEL:
-		see_kernel(kmt_import_kernel(r->import), entry);
-		return TRUE;
-	case PERF_ENTRY_ROUND:
-		before = r->round_ns;
-		r->round_ns = r->latest_ns;
-		return kmt_import_advance(r->import, before, error);
+	part->first_ns = G_MAXINT64;
+	while (perf_data_next(part->data, &entry, &problem)) {
+		if (entry.kind == PERF_ENTRY_SAMPLE && !found) {
+			part->first_ns = entry.time;
+			found = TRUE;
+		} else if (entry.kind == PERF_ENTRY_KERNEL) {
+			see_kernel(kmt_import_kernel(r->import), &entry);
+		} else if (entry.kind == PERF_ENTRY_TASKS) {
+			r->n_tasks = entry.number;
+		}
+		if (found && kmt_import_kernel(r->import)->symbol)
+			break;
 	}
+	if (!problem)
+		return TRUE;
+	g_propagate_error(error, problem);
+	return FALSE;
+}
+
+/* All parts have to be of one recording, which has one list of events. */
+static gboolean open_part(Reader *r, const char *path, GError **error)
+{
+	Part part = {.path = path, .data = perf_data_open(path, error)};
+
+	if (!part.data)
+		return FALSE;
+	g_array_append_val(r->parts, part);
+	if (g_strcmp0(perf_data_release(part.data),
+		      perf_data_release(first_data(r))) == 0 &&
+	    perf_layouts_equal(perf_data_layouts(part.data),
+			       perf_data_layouts(first_data(r))))
+		return TRUE;
+	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
+		    "it is not of the same recording as %s: import them one by "
+		    "one",
+		    g_array_index(r->parts, Part, 0).path);
+	return FALSE;
+}
+
+static gint compare_parts(gconstpointer a, gconstpointer b)
+{
+	gint64 ta = ((const Part *)a)->first_ns;
+	gint64 tb = ((const Part *)b)->first_ns;
+
+	return (ta > tb) - (ta < tb);
+}
+
+static gboolean open_all(Reader *r, const char *const *paths, GError **error)
+{
+	gboolean several = paths[1] != NULL;
+
+	for (; *paths; paths++) {
+		if (open_part(r, *paths, error))
+			continue;
+		if (several)
+			g_prefix_error(error, "%s: ", *paths);
+		return FALSE;
+	}
+	for (guint i = 0; i < r->parts->len; i++)
+		if (!look_ahead(r, &g_array_index(r->parts, Part, i), error))
+			return FALSE;
+	g_array_sort(r->parts, compare_parts);
+	kmt_import_kernel(r->import)->build_id =
+		g_strdup(perf_data_build_id(first_data(r)));
 	return TRUE;
 }
 
-gboolean kmt_import_perf_data(KmtImport *import, const char *path,
+gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
 			      GError **error)
 {
-	g_auto(Reader) r = {.import = import};
-	GError *problem = NULL;
-	PerfEntry entry;
+	g_auto(Reader) r = {
+		.import = import,
+		.parts = g_array_new(FALSE, FALSE, sizeof(Part)),
+		.chain = g_array_new(FALSE, FALSE, sizeof(guint64)),
+		.latest_ns = G_MININT64,
+		.round_ns = G_MININT64,
+		.n_tasks = PERF_TASKS_UNKNOWN,
+		.lost_samples = lost_table(),
+	};
 
-	r.data = perf_data_open(path, error);
-	if (!r.data || !read_formats(&r, error))
+	g_array_set_clear_func(r.parts, part_clear);
+	if (!open_all(&r, paths, error) || !read_formats(&r, error))
 		return FALSE;
 	describe(&r);
-	while (perf_data_next(r.data, &entry, &problem))
-		if (!take_entry(&r, &entry, error))
+	perf_design_add(import, first_data(&r), r.decoder, r.n_tasks);
+	prepare_callchains(&r);
+	for (guint i = 0; i < r.parts->len; i++)
+		if (!read_part(&r, &g_array_index(r.parts, Part, i), error))
 			return FALSE;
-	if (problem) {
-		g_propagate_error(error, problem);
-		return FALSE;
-	}
-	/* The same ones, told by the kernel and by perf. */
-	kmt_import_set_lost(import, r.lost_samples);
+	set_lost(&r);
 	return TRUE;
 }

@@ -1,171 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <linux/perf_event.h>
-#include <string.h>
-
-#include "import/bytes.h"
 #include "import/import.h"
 #include "import/perfdata.h"
-#include "import/perflayout.h"
-
-/* perf's own, see tools/perf/Documentation/perf.data-file-format.txt. */
-#define MAGIC	      "PERFILE2"
-#define MAGIC_SWAPPED "2ELIFREP"
-
-enum {
-	FEATURE_TRACING_DATA = 1,
-	FEATURE_BUILD_ID = 2,
-	FEATURE_RELEASE = 4,
-	FEATURE_VERSION = 5,
-	FEATURE_MACHINE = 6,
-	FEATURE_CPUS = 7,
-	FEATURE_CLOCKID = 23,
-	N_FEATURES = 256,
-};
-
-/* Types of records that perf itself writes. */
-enum {
-	RECORD_USER_FIRST = 64,
-	RECORD_ROUND = 68,
-	RECORD_AUXTRACE = 71,
-	RECORD_COMPRESSED = 81,
-	RECORD_COMPRESSED2 = 83,
-};
+#include "import/perffile.h"
+#include "import/perfstream.h"
 
 #define TRACING_MAGIC "\027\010\104tracing"
 
-typedef struct {
-	guint64 offset;
-	guint64 size;
-} Section;
+/* The kernel's symbols have this name of a file before their own. */
+#define KERNEL_PREFIX "[kernel.kallsyms]"
 
-typedef struct {
-	char magic[8];
-	guint64 size;
-	guint64 attr_size;
-	Section attrs;
-	Section data;
-	Section event_types;
-	guint64 features[4];
-} FileHeader;
+/* In a directory: the file with the header, and those of the threads. */
+#define MAIN_NAME "data"
+
+/* The entry of a map of tasks that stands for all tasks. */
+#define ALL_TASKS G_MAXUINT64
 
 struct PerfData {
-	GMappedFile *file;
-	const guint8 *bytes;
-	gsize size;
-	FileHeader header;
-	Section features[N_FEATURES]; /* of those that are there */
-	PerfLayouts *layouts;
+	PerfFile *main;
+	GPtrArray *threads; /* of GMappedFile */
+	PerfStream *stream;
+	guint next_thread; /* what follows stream */
+	gboolean reported; /* PERF_ENTRY_CUT_OFF was returned for stream */
 	guint page_bytes, long_bytes;
 	char *release, *machine, *version, *build_id;
-	gboolean own_clock; /* of the user's choice */
-	KmtBytes formats;   /* from the first one on */
-	KmtBytes records;
+	GStrv command;
+	KmtBytes formats; /* from the first one on */
 };
 
-/* Not ok: it is not within the file. */
-static KmtBytes section(const PerfData *d, Section s)
-{
-	KmtBytes bytes = {d->bytes, d->size};
-
-	kmt_bytes_take(&bytes, s.offset);
-	if (s.size > bytes.left)
-		bytes.next = NULL;
-	bytes.left = s.size;
-	return bytes;
-}
-
-static gboolean has_feature(const PerfData *d, guint feature)
-{
-	return d->header.features[feature / 64] >> feature % 64 & 1;
-}
-
-/* The sections of the features follow the records, in their order. */
-static gboolean read_features(PerfData *d, GError **error)
-{
-	KmtBytes table = section(
-		d, (Section){d->header.data.offset + d->header.data.size, 0});
-
-	table.left = table.next ? d->size - (gsize)(table.next - d->bytes) : 0;
-	for (guint i = 0; i < N_FEATURES; i++) {
-		if (!has_feature(d, i))
-			continue;
-		d->features[i].offset = kmt_bytes_64(&table);
-		d->features[i].size = kmt_bytes_64(&table);
-		if (!kmt_bytes_ok(&table))
-			return kmt_import_fail(
-				error, "it is cut off behind its samples: "
-				       "copy it again, or record again");
-	}
-	return TRUE;
-}
-
-/* Its length, then the text with zeros behind. */
-static char *feature_text(const PerfData *d, guint feature)
-{
-	KmtBytes bytes;
-	guint32 length;
-	const guint8 *text;
-
-	if (!has_feature(d, feature))
-		return NULL;
-	bytes = section(d, d->features[feature]);
-	length = kmt_bytes_32(&bytes);
-	text = kmt_bytes_take(&bytes, length);
-	return text && length ? g_strndup((const char *)text, length) : NULL;
-}
-
-/* Of the records in there: pid, id, name of the file. */
-static char *find_build_id(const PerfData *d)
-{
-	KmtBytes bytes;
-
-	if (!has_feature(d, FEATURE_BUILD_ID))
-		return NULL;
-	bytes = section(d, d->features[FEATURE_BUILD_ID]);
-	while (kmt_bytes_ok(&bytes)) {
-		struct perf_event_header header;
-		const guint8 *p = kmt_bytes_take(&bytes, sizeof(header));
-		KmtBytes entry = {0};
-		const guint8 *id;
-		const char *name;
-		GString *hex;
-		guint n;
-
-		if (!p)
-			break;
-		memcpy(&header, p, sizeof(header));
-		if (header.size < sizeof(header))
-			break;
-		entry.left = header.size - sizeof(header);
-		entry.next = kmt_bytes_take(&bytes, entry.left);
-		kmt_bytes_32(&entry);
-		id = kmt_bytes_take(&entry, 24);
-		name = kmt_bytes_string(&entry);
-		if (!name || strcmp(name, "[kernel.kallsyms]") != 0)
-			continue;
-		n = id[20] && id[20] <= 20 ? id[20] : 20;
-		hex = g_string_new(NULL);
-		for (guint i = 0; i < n; i++)
-			g_string_append_printf(hex, "%02x", id[i]);
-		return g_string_free(hex, FALSE);
-	}
-	return NULL;
-}
-
-/* What trace-cmd too begins its files with: the machine's formats. */
+/* trace-cmd's files begin alike: with the formats of the machine. */
 static gboolean read_tracing_data(PerfData *d, GError **error)
 {
-	KmtBytes b;
+	KmtBytes b = d->main->features[PERF_FEATURE_TRACING_DATA];
 	const guint8 *magic;
 	guint32 n;
 
-	if (!has_feature(d, FEATURE_TRACING_DATA))
+	if (!kmt_bytes_ok(&b))
 		return kmt_import_fail(
 			error, "it has no tracepoints: use perf record -a "
 			       "-e 'kmem:*'");
-	b = section(d, d->features[FEATURE_TRACING_DATA]);
 	magic = kmt_bytes_take(&b, strlen(TRACING_MAGIC));
 	if (magic && memcmp(magic, TRACING_MAGIC, strlen(TRACING_MAGIC)) != 0)
 		return kmt_import_fail(
@@ -229,63 +103,66 @@ gboolean perf_data_formats(const PerfData *d, PerfFormatFunc call,
 			      "again, or record again");
 }
 
-static gboolean read_header(PerfData *d, GError **error)
+gboolean perf_data_is_directory(const char *path)
 {
-	FileHeader *header = &d->header;
-	KmtBytes b = {d->bytes, d->size};
-	const guint8 *p = kmt_bytes_take(&b, 8);
+	g_autofree char *main = g_build_filename(path, MAIN_NAME, NULL);
 
-	if (p && memcmp(p, MAGIC_SWAPPED, 8) == 0)
-		return kmt_import_fail(error,
-				       "it is of a machine with the other byte "
-				       "order: import it on such a machine");
-	if (!p || memcmp(p, MAGIC, 8) != 0)
-		return kmt_import_fail(error, "it is no perf.data");
-	b = (KmtBytes){d->bytes, d->size};
-	if (kmt_bytes_take(&b, 8) && kmt_bytes_64(&b) == 16)
-		return kmt_import_fail(
-			error, "perf wrote it into a pipe: record again "
-			       "with perf record -o FILE");
-	b = (KmtBytes){d->bytes, d->size};
-	p = kmt_bytes_take(&b, sizeof(*header));
-	if (!p)
-		return kmt_import_fail(
-			error, "it is cut off within its header: copy it "
-			       "again, or record again");
-	memcpy(header, p, sizeof(*header));
-	if (!header->data.size)
-		return kmt_import_fail(
-			error, "perf record was killed before it ended, or "
-			       "is still at work: record again, and end it "
-			       "by Ctrl+C");
-	d->records = section(d, header->data);
-	if (!kmt_bytes_ok(&d->records))
-		return kmt_import_fail(
-			error, "it is cut off within its samples: copy it "
-			       "again, or record again");
-	d->layouts =
-		perf_layouts_new(d->bytes, d->size, header->attrs.offset,
-				 header->attrs.size, header->attr_size, error);
-	return d->layouts && read_features(d, error) &&
-	       read_tracing_data(d, error);
+	return g_file_test(path, G_FILE_TEST_IS_DIR) &&
+	       g_file_test(main, G_FILE_TEST_IS_REGULAR);
+}
+
+static void unref_mapping(gpointer data)
+{
+	g_mapped_file_unref(data);
+}
+
+/* data.0, data.1, ... */
+static gboolean open_threads(PerfData *d, const char *directory, GError **error)
+{
+	for (guint i = 0;; i++) {
+		g_autofree char *name = g_strdup_printf(MAIN_NAME ".%u", i);
+		g_autofree char *path = g_build_filename(directory, name, NULL);
+		GMappedFile *file;
+
+		if (!g_file_test(path, G_FILE_TEST_EXISTS))
+			break;
+		file = g_mapped_file_new(path, FALSE, error);
+		if (!file)
+			return FALSE;
+		g_ptr_array_add(d->threads, file);
+	}
+	return d->threads->len > 0 ||
+	       kmt_import_fail(error, "the directory has no files of threads "
+				      "(data.0, data.1, ...): copy all of it");
 }
 
 PerfData *perf_data_open(const char *path, GError **error)
 {
 	g_autoptr(PerfData) d = g_new0(PerfData, 1);
+	gboolean is_directory = perf_data_is_directory(path);
+	g_autofree char *main =
+		is_directory ? g_build_filename(path, MAIN_NAME, NULL)
+			     : g_strdup(path);
 
-	d->file = g_mapped_file_new(path, FALSE, error);
-	if (!d->file)
+	d->threads = g_ptr_array_new_with_free_func(unref_mapping);
+	d->main = perf_file_open(main, error);
+	if (!d->main || !read_tracing_data(d, error))
 		return NULL;
-	d->bytes = (const guint8 *)g_mapped_file_get_contents(d->file);
-	d->size = g_mapped_file_get_length(d->file);
-	if (!read_header(d, error))
+	if (is_directory && !open_threads(d, path, error))
 		return NULL;
-	d->release = feature_text(d, FEATURE_RELEASE);
-	d->machine = feature_text(d, FEATURE_MACHINE);
-	d->version = feature_text(d, FEATURE_VERSION);
-	d->build_id = find_build_id(d);
-	d->own_clock = has_feature(d, FEATURE_CLOCKID);
+	if (!is_directory &&
+	    kmt_bytes_ok(&d->main->features[PERF_FEATURE_DIRECTORY])) {
+		kmt_import_fail(
+			error, "it is one file of a directory that perf record "
+			       "--threads made: give the directory");
+		return NULL;
+	}
+	d->release = perf_file_text(d->main, PERF_FEATURE_RELEASE);
+	d->machine = perf_file_text(d->main, PERF_FEATURE_MACHINE);
+	d->version = perf_file_text(d->main, PERF_FEATURE_VERSION);
+	d->build_id = perf_file_build_id(d->main);
+	d->command = perf_file_command(d->main);
+	perf_data_rewind(d);
 	return g_steal_pointer(&d);
 }
 
@@ -293,14 +170,23 @@ void perf_data_free(PerfData *d)
 {
 	if (!d)
 		return;
-	if (d->file)
-		g_mapped_file_unref(d->file);
-	perf_layouts_free(d->layouts);
+	perf_stream_free(d->stream);
+	perf_file_free(d->main);
+	g_ptr_array_unref(d->threads);
 	g_free(d->release);
 	g_free(d->machine);
 	g_free(d->version);
 	g_free(d->build_id);
+	g_strfreev(d->command);
 	g_free(d);
+}
+
+void perf_data_rewind(PerfData *d)
+{
+	perf_stream_free(d->stream);
+	d->stream = perf_stream_new(d->main->records);
+	d->next_thread = 0;
+	d->reported = FALSE;
 }
 
 guint perf_data_page_bytes(const PerfData *d)
@@ -310,11 +196,16 @@ guint perf_data_page_bytes(const PerfData *d)
 
 guint perf_data_cpus(const PerfData *d)
 {
-	KmtBytes bytes;
+	KmtBytes bytes = d->main->features[PERF_FEATURE_CPUS];
 
-	if (!has_feature(d, FEATURE_CPUS))
-		return 0;
-	bytes = section(d, d->features[FEATURE_CPUS]);
+	return kmt_bytes_32(&bytes);
+}
+
+guint perf_data_online(const PerfData *d)
+{
+	KmtBytes bytes = d->main->features[PERF_FEATURE_CPUS];
+
+	kmt_bytes_32(&bytes);
 	return kmt_bytes_32(&bytes);
 }
 
@@ -340,7 +231,9 @@ const char *perf_data_version(const PerfData *d)
 
 const char *perf_data_clock(const PerfData *d)
 {
-	return d->own_clock ? "perf -k" : NULL;
+	return kmt_bytes_ok(&d->main->features[PERF_FEATURE_CLOCKID])
+		       ? "perf -k"
+		       : NULL;
 }
 
 const char *perf_data_build_id(const PerfData *d)
@@ -348,14 +241,39 @@ const char *perf_data_build_id(const PerfData *d)
 	return d->build_id;
 }
 
-/* FALSE: there is nothing in it for anybody, or it is too short. */
-static gboolean parse_record(PerfData *d, guint type, KmtBytes body,
+const char *const *perf_data_command(const PerfData *d)
+{
+	return (const char *const *)d->command;
+}
+
+const struct PerfLayouts *perf_data_layouts(const PerfData *d)
+{
+	return d->main->layouts;
+}
+
+gboolean perf_data_is_threaded(const PerfData *d)
+{
+	return d->threads->len > 0;
+}
+
+/* How many tasks the map names; one entry stands for all of them. */
+static guint64 count_tasks(KmtBytes body)
+{
+	guint64 n = kmt_bytes_64(&body);
+
+	return n == 1 && kmt_bytes_64(&body) == ALL_TASKS ? 0 : n;
+}
+
+/* FALSE: nobody needs the record, or it is too short. */
+static gboolean parse_record(PerfData *d, const PerfRecord *record,
 			     PerfEntry *entry)
 {
-	KmtBytes b = body;
+	KmtBytes b = record->body;
 
-	perf_layouts_trailer(d->layouts, body, entry);
-	switch (type) {
+	/* perf's own records have no trailer. */
+	if (record->type < PERF_USER_ATTR)
+		perf_layouts_trailer(d->main->layouts, b, entry);
+	switch (record->type) {
 	case PERF_RECORD_LOST:
 		entry->kind = PERF_ENTRY_LOST;
 		kmt_bytes_64(&b);
@@ -380,9 +298,16 @@ static gboolean parse_record(PerfData *d, guint type, KmtBytes body,
 		entry->number = kmt_bytes_64(&b);
 		entry->name = kmt_bytes_string(&b);
 		if (!entry->name ||
-		    !g_str_has_prefix(entry->name, "[kernel.kallsyms]_"))
+		    !g_str_has_prefix(entry->name, KERNEL_PREFIX "_"))
 			return FALSE;
-		entry->name += strlen("[kernel.kallsyms]");
+		entry->name += strlen(KERNEL_PREFIX);
+		break;
+	case PERF_USER_THREAD_MAP:
+		entry->kind = PERF_ENTRY_TASKS;
+		entry->number = count_tasks(b);
+		break;
+	case PERF_USER_ROUND:
+		entry->kind = PERF_ENTRY_ROUND;
 		break;
 	default:
 		return FALSE;
@@ -390,46 +315,53 @@ static gboolean parse_record(PerfData *d, guint type, KmtBytes body,
 	return kmt_bytes_ok(&b);
 }
 
+/* FALSE: there is no other file. */
+static gboolean next_file(PerfData *d)
+{
+	GMappedFile *file;
+	KmtBytes bytes;
+
+	if (d->next_thread == d->threads->len)
+		return FALSE;
+	file = d->threads->pdata[d->next_thread++];
+	bytes.next = (const guint8 *)g_mapped_file_get_contents(file);
+	bytes.left = g_mapped_file_get_length(file);
+	/* An empty file is mapped as NULL. */
+	if (!bytes.next)
+		bytes.next = (const guint8 *)"";
+	perf_stream_free(d->stream);
+	d->stream = perf_stream_new(bytes);
+	d->reported = FALSE;
+	return TRUE;
+}
+
 gboolean perf_data_next(PerfData *d, PerfEntry *entry, GError **error)
 {
-	KmtBytes *b = &d->records;
+	GError *problem = NULL;
+	PerfRecord record;
 
-	while (b->left >= sizeof(struct perf_event_header)) {
-		struct perf_event_header header;
-		KmtBytes body;
-
-		memcpy(&header, b->next, sizeof(header));
-		if (header.size < sizeof(header) || header.size > b->left)
-			break;
-		body.next = b->next + sizeof(header);
-		body.left = header.size - sizeof(header);
-		kmt_bytes_take(b, header.size);
+	while (perf_stream_next(d->stream, FALSE, &record, &problem)) {
 		*entry = (PerfEntry){0};
-		if (header.type == PERF_RECORD_SAMPLE) {
-			if (perf_layouts_sample(d->layouts, body, entry))
+		if (record.type == PERF_RECORD_SAMPLE) {
+			if (perf_layouts_sample(d->main->layouts, record.body,
+						entry))
 				return TRUE;
 			return kmt_import_fail(
 				error, "it is damaged: a sample is shorter "
 				       "than it says: record again");
 		}
-		if (header.type == RECORD_COMPRESSED ||
-		    header.type == RECORD_COMPRESSED2)
-			return kmt_import_fail(
-				error, "perf compressed it: record again, "
-				       "without -z");
-		if (header.type == RECORD_ROUND) {
-			entry->kind = PERF_ENTRY_ROUND;
-			return TRUE;
-		}
-		/* The data of hardware traces follows it. */
-		if (header.type == RECORD_AUXTRACE)
-			kmt_bytes_take(b, kmt_bytes_64(&body));
-		if (parse_record(d, header.type, body, entry))
+		if (parse_record(d, &record, entry))
 			return TRUE;
 	}
-	if (kmt_bytes_ok(b) && b->left == 0)
+	if (problem) {
+		g_propagate_error(error, problem);
 		return FALSE;
-	return kmt_import_fail(error,
-			       "it is damaged: a record is longer than what is "
-			       "left: record again");
+	}
+	if (perf_stream_is_cut_off(d->stream) && !d->reported) {
+		d->reported = TRUE;
+		*entry = (PerfEntry){.kind = PERF_ENTRY_CUT_OFF};
+		return TRUE;
+	}
+	*entry = (PerfEntry){.kind = PERF_ENTRY_FILE};
+	return next_file(d);
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include <linux/perf_event.h>
-
 #include "import/import.h"
 #include "import/perflayout.h"
 
 /* What a sample of a tracepoint needs to be of use. */
 #define NEEDED (PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
+/* PERF_FORMAT_LOST, which headers before Linux 6.0 lack. */
+#define FORMAT_LOST (1U << 4)
+
 typedef struct {
-	guint64 sample_type;
+	struct perf_event_attr attr;
+	guint n_ids;
 	gboolean is_tracepoint;
-	gboolean has_trailer;
 } Layout;
 
 typedef struct {
@@ -27,24 +28,24 @@ struct PerfLayouts {
 	gboolean identified;
 };
 
-static gboolean add_ids(PerfLayouts *l, KmtBytes file, guint64 offset,
-			guint64 size, GError **error)
+static const Layout *layout_at(const PerfLayouts *l, guint index)
+{
+	return &g_array_index(l->all, Layout, index);
+}
+
+static gboolean add_ids(PerfLayouts *l, KmtBytes ids, gsize file_bytes,
+			GError **error)
 {
 	/* No two events have the same bytes of the file. */
-	guint64 most = MIN(file.left, G_MAXUINT32) / sizeof(guint64);
+	gsize most = MIN(file_bytes, G_MAXUINT32) / sizeof(guint64);
 
-	if (size / sizeof(guint64) > most - l->ids->len)
+	if (ids.left / sizeof(guint64) > most - l->ids->len)
 		return kmt_import_fail(error,
 				       "its list of events is damaged: record "
 				       "again");
-	kmt_bytes_take(&file, offset);
-	for (; size >= sizeof(guint64); size -= sizeof(guint64)) {
-		Id id = {kmt_bytes_64(&file), l->all->len - 1};
+	while (ids.left >= sizeof(guint64)) {
+		Id id = {kmt_bytes_64(&ids), l->all->len - 1};
 
-		if (!kmt_bytes_ok(&file))
-			return kmt_import_fail(
-				error, "its list of events is cut off: "
-				       "copy it again, or record again");
 		g_array_append_val(l->ids, id);
 	}
 	return TRUE;
@@ -57,63 +58,41 @@ static gint compare_ids(gconstpointer a, gconstpointer b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Each event is what the kernel was asked for, and where its ids are. */
-static gboolean add_event(PerfLayouts *l, KmtBytes file, KmtBytes entry,
-			  GError **error)
+gboolean perf_layouts_add(PerfLayouts *l, KmtBytes bytes, KmtBytes ids,
+			  gsize file_bytes, GError **error)
 {
-	gsize given = entry.left - 2 * sizeof(guint64);
-	struct perf_event_attr attr = {0};
-	guint64 offset, size;
-	Layout layout;
+	Layout layout = {.n_ids = (guint)(ids.left / sizeof(guint64))};
+	struct perf_event_attr *attr = &layout.attr;
 
-	memcpy(&attr, kmt_bytes_take(&entry, given), MIN(given, sizeof(attr)));
-	offset = kmt_bytes_64(&entry);
-	size = kmt_bytes_64(&entry);
-	layout = (Layout){attr.sample_type, attr.type == PERF_TYPE_TRACEPOINT,
-			  attr.sample_id_all};
-	if (layout.is_tracepoint && (attr.sample_type & NEEDED) != NEEDED)
+	memcpy(attr, bytes.next, MIN(bytes.left, sizeof(*attr)));
+	layout.is_tracepoint = attr->type == PERF_TYPE_TRACEPOINT;
+	if (layout.is_tracepoint && (attr->sample_type & NEEDED) != NEEDED)
 		return kmt_import_fail(
 			error, "its samples have no data, time or CPU: use "
 			       "perf record -a -R -e 'kmem:*'");
-	if (layout.is_tracepoint && (attr.sample_type & PERF_SAMPLE_READ))
-		return kmt_import_fail(
-			error, "its events were recorded as a group: use "
-			       "perf record -a -e 'kmem:*', without braces");
-	if (!(attr.sample_type & PERF_SAMPLE_IDENTIFIER))
-		l->identified = FALSE;
 	g_array_append_val(l->all, layout);
-	return add_ids(l, file, offset, size, error);
+	return add_ids(l, ids, file_bytes, error);
 }
 
 /* Without an id in the samples all of them have to be alike. */
 static gboolean are_alike(const PerfLayouts *l)
 {
 	for (guint i = 1; i < l->all->len; i++)
-		if (g_array_index(l->all, Layout, i).sample_type !=
-		    g_array_index(l->all, Layout, 0).sample_type)
+		if (layout_at(l, i)->attr.sample_type !=
+			    layout_at(l, 0)->attr.sample_type ||
+		    layout_at(l, i)->attr.read_format !=
+			    layout_at(l, 0)->attr.read_format)
 			return FALSE;
 	return TRUE;
 }
 
-static gboolean read_events(PerfLayouts *l, KmtBytes file, guint64 offset,
-			    guint64 size, guint64 step, GError **error)
+gboolean perf_layouts_finish(PerfLayouts *l, GError **error)
 {
-	KmtBytes list = file;
-	guint64 n = step ? size / step : 0;
-
-	kmt_bytes_take(&list, offset);
-	if (step < PERF_ATTR_SIZE_VER0 + 2 * sizeof(guint64) || n == 0 ||
-	    !kmt_bytes_ok(&list) || size > list.left)
-		return kmt_import_fail(error,
-				       "its list of events is damaged: record "
-				       "again");
 	l->identified = TRUE;
-	while (n--) {
-		KmtBytes entry = {kmt_bytes_take(&list, step), step};
-
-		if (!add_event(l, file, entry, error))
-			return FALSE;
-	}
+	for (guint i = 0; i < l->all->len; i++)
+		l->identified =
+			l->identified && (layout_at(l, i)->attr.sample_type &
+					  PERF_SAMPLE_IDENTIFIER);
 	g_array_sort(l->ids, compare_ids);
 	if (l->identified || are_alike(l))
 		return TRUE;
@@ -122,18 +101,13 @@ static gboolean read_events(PerfLayouts *l, KmtBytes file, guint64 offset,
 			       "record them with one call of perf");
 }
 
-PerfLayouts *perf_layouts_new(const guint8 *file, gsize n_bytes, guint64 offset,
-			      guint64 size, guint64 step, GError **error)
+PerfLayouts *perf_layouts_new(void)
 {
 	PerfLayouts *l = g_new0(PerfLayouts, 1);
 
 	l->all = g_array_new(FALSE, FALSE, sizeof(Layout));
 	l->ids = g_array_new(FALSE, FALSE, sizeof(Id));
-	if (read_events(l, (KmtBytes){file, n_bytes}, offset, size, step,
-			error))
-		return l;
-	perf_layouts_free(l);
-	return NULL;
+	return l;
 }
 
 void perf_layouts_free(PerfLayouts *l)
@@ -143,6 +117,37 @@ void perf_layouts_free(PerfLayouts *l)
 	g_array_unref(l->all);
 	g_array_unref(l->ids);
 	g_free(l);
+}
+
+guint perf_layouts_count(const PerfLayouts *l)
+{
+	return l->all->len;
+}
+
+const struct perf_event_attr *perf_layouts_attr(const PerfLayouts *l,
+						guint index)
+{
+	return &layout_at(l, index)->attr;
+}
+
+guint perf_layouts_n_ids(const PerfLayouts *l, guint index)
+{
+	return layout_at(l, index)->n_ids;
+}
+
+gboolean perf_layouts_equal(const PerfLayouts *a, const PerfLayouts *b)
+{
+	if (a->all->len != b->all->len || a->ids->len != b->ids->len)
+		return FALSE;
+	for (guint i = 0; i < a->all->len; i++)
+		if (memcmp(&layout_at(a, i)->attr, &layout_at(b, i)->attr,
+			   sizeof(struct perf_event_attr)) != 0)
+			return FALSE;
+	for (guint i = 0; i < a->ids->len; i++)
+		if (g_array_index(a->ids, Id, i).id !=
+		    g_array_index(b->ids, Id, i).id)
+			return FALSE;
+	return TRUE;
 }
 
 /* NULL: of an event that the file does not list. */
@@ -160,6 +165,34 @@ static const Layout *find(const PerfLayouts *l, guint64 id)
 	return &g_array_index(l->all, Layout, index);
 }
 
+/* The values of the counters of a group, which a sample of :S has. */
+static void skip_counters(KmtBytes *b, guint64 format)
+{
+	guint64 n = 1, words = 1;
+
+	if (format & PERF_FORMAT_GROUP)
+		n = kmt_bytes_64(b);
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		kmt_bytes_64(b);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		kmt_bytes_64(b);
+	if (format & PERF_FORMAT_ID)
+		words++;
+	if (format & FORMAT_LOST)
+		words++;
+	n = n > b->left ? G_MAXUINT64 : n * words * sizeof(guint64);
+	kmt_bytes_take(b, n);
+}
+
+static void take_callchain(KmtBytes *b, PerfEntry *entry)
+{
+	guint64 n = kmt_bytes_64(b);
+
+	entry->chain.left = n > b->left / 8 ? 0 : n * 8;
+	entry->chain.next =
+		kmt_bytes_take(b, n > b->left / 8 ? G_MAXUINT64 : n * 8);
+}
+
 gboolean perf_layouts_sample(const PerfLayouts *l, KmtBytes b, PerfEntry *entry)
 {
 	guint64 id = l->identified ? kmt_bytes_64(&b) : 0;
@@ -170,7 +203,7 @@ gboolean perf_layouts_sample(const PerfLayouts *l, KmtBytes b, PerfEntry *entry)
 	if (!layout || !layout->is_tracepoint)
 		return kmt_bytes_ok(&b);
 	entry->kind = PERF_ENTRY_SAMPLE;
-	type = layout->sample_type;
+	type = layout->attr.sample_type;
 	if (!l->identified && (type & PERF_SAMPLE_IDENTIFIER))
 		kmt_bytes_64(&b);
 	if (type & PERF_SAMPLE_IP)
@@ -188,11 +221,10 @@ gboolean perf_layouts_sample(const PerfLayouts *l, KmtBytes b, PerfEntry *entry)
 	kmt_bytes_32(&b);
 	if (type & PERF_SAMPLE_PERIOD)
 		kmt_bytes_64(&b);
-	if (type & PERF_SAMPLE_CALLCHAIN) {
-		guint64 n = kmt_bytes_64(&b);
-
-		kmt_bytes_take(&b, n > b.left / 8 ? G_MAXUINT64 : n * 8);
-	}
+	if (type & PERF_SAMPLE_READ)
+		skip_counters(&b, layout->attr.read_format);
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		take_callchain(&b, entry);
 	entry->n_bytes = kmt_bytes_32(&b);
 	entry->data = kmt_bytes_take(&b, entry->n_bytes);
 	return entry->data != NULL;
@@ -212,17 +244,18 @@ void perf_layouts_trailer(const PerfLayouts *l, KmtBytes body, PerfEntry *entry)
 		return;
 	memcpy(&id, body.next + body.left - sizeof(id), sizeof(id));
 	layout = find(l, id);
-	if (!layout || !layout->has_trailer)
+	if (!layout || !layout->attr.sample_id_all)
 		return;
 	for (guint i = 0; i < G_N_ELEMENTS(words); i++)
-		n += (layout->sample_type & words[i]) ? sizeof(guint64) : 0;
+		n += (layout->attr.sample_type & words[i]) ? sizeof(guint64)
+							   : 0;
 	if (n > body.left)
 		return;
 	kmt_bytes_take(&body, body.left - n);
 	for (guint i = 0; i < G_N_ELEMENTS(words); i++) {
 		guint64 word;
 
-		if (!(layout->sample_type & words[i]))
+		if (!(layout->attr.sample_type & words[i]))
 			continue;
 		if (words[i] == PERF_SAMPLE_CPU) {
 			entry->cpu = kmt_bytes_32(&body);
@@ -232,5 +265,8 @@ void perf_layouts_trailer(const PerfLayouts *l, KmtBytes body, PerfEntry *entry)
 		word = kmt_bytes_64(&body);
 		if (words[i] == PERF_SAMPLE_TIME)
 			entry->time = (gint64)word;
+		if (words[i] == PERF_SAMPLE_ID ||
+		    words[i] == PERF_SAMPLE_IDENTIFIER)
+			entry->id = word;
 	}
 }

@@ -3,21 +3,43 @@
 #ifndef KMEMTRACE_IMPORT_PERFLAYOUT_H
 #define KMEMTRACE_IMPORT_PERFLAYOUT_H
 
+#include <linux/perf_event.h>
+
 #include "import/bytes.h"
 #include "import/perfdata.h"
 
 typedef struct PerfLayouts PerfLayouts;
 
-/* Of the n_bytes of the file: the list of events there. */
-PerfLayouts *perf_layouts_new(const guint8 *file, gsize n_bytes, guint64 offset,
-			      guint64 size, guint64 step, GError **error);
+PerfLayouts *perf_layouts_new(void);
 void perf_layouts_free(PerfLayouts *layouts);
+
+/*
+ * Adds an event: a struct perf_event_attr of any size, and the ids of the event
+ * as an array of u64.  file_bytes is the size of the file.
+ */
+gboolean perf_layouts_add(PerfLayouts *layouts, KmtBytes attr, KmtBytes ids,
+			  gsize file_bytes, GError **error);
+
+/* Call this when all events have been added, before records are read. */
+gboolean perf_layouts_finish(PerfLayouts *layouts, GError **error);
+
+/* The events, in the order of the file. */
+guint perf_layouts_count(const PerfLayouts *layouts);
+const struct perf_event_attr *perf_layouts_attr(const PerfLayouts *layouts,
+						guint index);
+guint perf_layouts_n_ids(const PerfLayouts *layouts, guint index);
+
+/* Whether both are the events of one recording: the same ids and attrs. */
+gboolean perf_layouts_equal(const PerfLayouts *a, const PerfLayouts *b);
 
 /* What is behind the header of a sample.  FALSE: it is too short. */
 gboolean perf_layouts_sample(const PerfLayouts *layouts, KmtBytes body,
 			     PerfEntry *entry);
 
-/* Time and CPU, which are the end of any other record, if it has them. */
+/*
+ * Sets the time, CPU and id of any other record.  They are the end of the
+ * record, if it has them.
+ */
 void perf_layouts_trailer(const PerfLayouts *layouts, KmtBytes body,
 			  PerfEntry *entry);
 

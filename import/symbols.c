@@ -2,8 +2,9 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <string.h>
 
+#include "import/functions.h"
 #include "import/symbols.h"
 #include "kmemtraced/error.h"
 #include "kmemtraced/meta.h"
@@ -28,33 +29,146 @@ static gboolean copy_given(KmtOutput *output, const char *path,
 	return FALSE;
 }
 
-/* "ffffffff81000000 T _text": whether it is there. */
-static gboolean is_there(const char *kallsyms, const KmtImportKernel *kernel)
-{
-	FILE *file = fopen(kallsyms, "re");
-	unsigned long long address;
-	char name[512], type;
-	gboolean found = FALSE;
+/* Where the names of the kernel's functions come from. */
+typedef enum {
+	FROM_NOWHERE,
+	FROM_USER,    /* --kallsyms */
+	FROM_MACHINE, /* it runs the recorded kernel, since the same boot */
+	FROM_CACHE,   /* perf's build-id cache */
+} Origin;
 
-	while (file && !found &&
-	       fscanf(file, "%llx %c %511s%*[^\n]", &address, &type, name) == 3)
-		found = address == kernel->address &&
-			g_str_equal(name, kernel->symbol);
-	if (file)
-		fclose(file);
-	return found;
+/* The address of the symbol in a kallsyms; 0: it has none, or hides it. */
+static guint64 find_symbol(const char *text, const char *symbol)
+{
+	gsize n = strlen(symbol);
+	KmtKallsymsLine line;
+
+	while (*text)
+		if (kmt_kallsyms_next(&text, &line) && line.n_name == n &&
+		    memcmp(line.name, symbol, n) == 0)
+			return line.address;
+	return 0;
+}
+
+/*
+ * The kernel's own functions of a kallsyms of another boot, which may have been
+ * at other addresses: as far away as symbol is.  Modules are left out, since
+ * each of them may be anywhere.
+ */
+static char *relocate(const char *text, const KmtImportKernel *kernel)
+{
+	guint64 before = find_symbol(text, kernel->symbol);
+	guint64 end = find_symbol(text, "_end");
+	GString *moved = g_string_new(NULL);
+	KmtKallsymsLine line;
+
+	while (before && *text) {
+		if (!kmt_kallsyms_next(&text, &line) || line.is_of_module ||
+		    line.address < before || (end && line.address > end))
+			continue;
+		g_string_append_printf(moved,
+				       "%016" G_GINT64_MODIFIER "x %c %.*s\n",
+				       line.address - before + kernel->address,
+				       line.type, (int)line.n_name, line.name);
+	}
+	return g_string_free(moved, moved->len == 0);
+}
+
+/* ~/.debug/.build-id/ab/cdef.../kallsyms, as perf record leaves it. */
+static char *cached_kallsyms(const KmtSymbolFiles *files, const char *build_id)
+{
+	g_autofree char *directory =
+		files->build_id_dir
+			? g_strdup(files->build_id_dir)
+			: g_build_filename(g_get_home_dir(), ".debug", NULL);
+	g_autofree char *first = g_strndup(build_id, 2);
+
+	return g_build_filename(directory, ".build-id", first,
+				build_id + strlen(first), "kallsyms", NULL);
+}
+
+static char *read_text(const char *path)
+{
+	char *text = NULL;
+
+	return g_file_get_contents(path, &text, NULL, NULL) ? text : NULL;
+}
+
+/* The text of the kallsyms; the caller frees it. */
+static char *find_text(const KmtImport *import, const KmtSymbolFiles *files,
+		       Origin *origin, char **path)
+{
+	const KmtImportKernel *kernel = kmt_import_kernel((KmtImport *)import);
+	g_autofree char *build_id = kmt_meta_build_id(files->sys);
+	g_autofree char *text = NULL;
+
+	*origin = FROM_USER;
+	*path = g_strdup(files->kallsyms);
+	if (*path)
+		return read_text(*path);
+	*origin = FROM_NOWHERE;
+	if (!kernel->build_id || !kernel->symbol)
+		return NULL;
+	*path = g_build_filename(files->proc, "kallsyms", NULL);
+	text = read_text(*path);
+	if (text && g_strcmp0(build_id, kernel->build_id) == 0 &&
+	    find_symbol(text, kernel->symbol) == kernel->address) {
+		*origin = FROM_MACHINE;
+		return g_steal_pointer(&text);
+	}
+	g_free(text);
+	g_free(*path);
+	*path = cached_kallsyms(files, kernel->build_id);
+	text = read_text(*path);
+	if (text)
+		*origin = FROM_CACHE;
+	return text ? relocate(text, kernel) : NULL;
+}
+
+char *kmt_symbols_text(const KmtImport *import, const KmtSymbolFiles *files)
+{
+	g_autofree char *path = NULL;
+	Origin origin;
+
+	return find_text(import, files, &origin, &path);
+}
+
+/* A kernel without modules has no list of them. */
+static gboolean copy_machine(KmtImport *import, KmtOutput *output,
+			     const KmtSymbolFiles *files, const char *text,
+			     GError **error)
+{
+	g_autofree char *modules =
+		g_build_filename(files->proc, "modules", NULL);
+
+	return kmt_import_set_kallsyms(import, text, error) &&
+	       (files->modules || !g_file_test(modules, G_FILE_TEST_EXISTS) ||
+		copy_given(output, modules, "modules", error));
+}
+
+/* Why there are no names, and what to do. */
+static char *explain(const KmtImport *import)
+{
+	const KmtImportKernel *kernel = kmt_import_kernel((KmtImport *)import);
+
+	if (!kernel->build_id || !kernel->symbol)
+		return g_strdup(
+			"the file does not tell the kernel's build, "
+			"so that its addresses have no names: " NO_NAMES);
+	return g_strdup("this machine does not run the kernel that was "
+			"recorded, since the same boot, or hides its "
+			"addresses, and the build-id cache has no usable "
+			"kallsyms of that kernel, so addresses have no "
+			"names: " NO_NAMES);
 }
 
 gboolean kmt_symbols_copy(KmtImport *import, KmtOutput *output,
 			  const KmtSymbolFiles *files, char **note,
 			  GError **error)
 {
-	const KmtImportKernel *kernel = kmt_import_kernel(import);
-	g_autofree char *kallsyms =
-		g_build_filename(files->proc, "kallsyms", NULL);
-	g_autofree char *modules =
-		g_build_filename(files->proc, "modules", NULL);
-	g_autofree char *build_id = kmt_meta_build_id(files->sys);
+	g_autofree char *path = NULL;
+	g_autofree char *text = NULL;
+	Origin origin;
 
 	*note = NULL;
 	if (!copy_given(output, files->modules, "modules", error))
@@ -63,24 +177,18 @@ gboolean kmt_symbols_copy(KmtImport *import, KmtOutput *output,
 		return copy_given(output, files->kallsyms, "kallsyms", error);
 	if (kmt_import_has_kallsyms(import))
 		return TRUE;
-	if (!kernel->build_id || !kernel->symbol) {
-		*note = g_strdup(
-			"the file does not tell the kernel's build, "
-			"so that its addresses have no names: " NO_NAMES);
+	text = find_text(import, files, &origin, &path);
+	if (!text) {
+		*note = explain(import);
 		return TRUE;
 	}
-	if (g_strcmp0(build_id, kernel->build_id) != 0 ||
-	    !is_there(kallsyms, kernel)) {
-		*note = g_strdup(
-			"this machine does not run the kernel that "
-			"was recorded, since the same boot, or hides "
-			"its addresses, which have no names then: " NO_NAMES);
-		return TRUE;
+	if (origin == FROM_MACHINE) {
+		*note = g_strdup("the names are of this machine, which runs "
+				 "the kernel that was recorded");
+		return copy_machine(import, output, files, text, error);
 	}
-	*note = g_strdup("the names are of this machine, which runs the kernel "
-			 "that was recorded");
-	/* A kernel without modules has no list of them. */
-	return copy_given(output, kallsyms, "kallsyms", error) &&
-	       (files->modules || !g_file_test(modules, G_FILE_TEST_EXISTS) ||
-		copy_given(output, modules, "modules", error));
+	*note = g_strdup_printf("the names are from %s, moved to where the "
+				"kernel was; functions of modules have none",
+				path);
+	return kmt_import_set_kallsyms(import, text, error);
 }

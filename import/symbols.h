@@ -5,17 +5,16 @@
 
 #include "import/import.h"
 
-typedef struct {
-	const char *kallsyms; /* files that the user gave, or NULL */
-	const char *modules;
-	const char *proc; /* where procfs is mounted */
-	const char *sys;  /* and sysfs */
-} KmtSymbolFiles;
+/*
+ * The kallsyms from which kmt_symbols_copy() would take names, as text, or
+ * NULL.  The kernel of import has to be known.  The caller frees the text.
+ */
+char *kmt_symbols_text(const KmtImport *import, const KmtSymbolFiles *files);
 
 /*
  * Puts kallsyms and modules beside the records: those that were given, or this
- * machine's if it runs that very kernel, at the same addresses.  *note: what
- * the user should know, or NULL.
+ * machine's if it runs that very kernel, at the same addresses, or those of
+ * perf's build-id cache.  *note: what the user should know, or NULL.
  */
 gboolean kmt_symbols_copy(KmtImport *import, KmtOutput *output,
 			  const KmtSymbolFiles *files, char **note,

@@ -2,232 +2,466 @@
 /* The reader of trace.dat. */
 #include "config.h"
 
+#include <event-parse.h>
+#include <stdlib.h>
+
+#include "import/datclock.h"
+#include "import/datfile.h"
+#include "import/datnames.h"
+#include "import/datorder.h"
+#include "import/datpages.h"
+#include "import/decode.h"
+#include "import/functions.h"
 #include "import/import.h"
 
-#ifdef HAVE_TRACECMD
+/* After so many events, records that wait are written. */
+#define ADVANCE_EVENTS 1024
 
-#include <errno.h>
-#include <trace-cmd.h>
+#define MIN_EVENTS_OF_ALL_TASKS 500
 
-#include "import/bytes.h"
-#include "import/decode.h"
+/* What a first pass finds out about the pages of a CPU. */
+typedef struct {
+	GArray *times;	/* of DatPageTime */
+	guint64 events; /* in pages that are whole */
+	guint64 holes;	/* stretches of damaged pages */
+	guint64 missed; /* events that pages count as lost by the kernel */
+	guint64 missed_places; /* where events were lost, without a number */
+	gboolean has_time;
+	gint64 first_ns, last_ns;
+} Survey;
 
-typedef struct tracecmd_input Input;
+/* How many events are lost at one place of a CPU; 0: not known. */
+typedef struct {
+	guint64 per_hole;   /* damage */
+	guint64 per_missed; /* loss in the kernel that a page does not count */
+} Losses;
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Input, tracecmd_close)
+typedef struct {
+	KmtImport *import;
+	DatFile *dat;
+	struct tep_handle *formats;
+	KmtDecoder *decoder;
+	KmtFunctions *functions;
+	KmtCallers *callers;
+	const DatBuffer *buffer;
+	DatClock clock;
+	GArray *surveys; /* of Survey, one for each of buffer->cpus */
+	gboolean has_time;
+	gint64 first_ns, last_ns; /* of all CPUs */
+} Reader;
 
-/* The library counts from there when it does not know. */
-#define UNKNOWN_LOSS (-1)
-
-/* What begins the file; the library does not tell the size of a page. */
-#define MAGIC	   "\027\010\104tracing"
-#define HEAD_BYTES 64
-
-/* Behind the version, a text, are the byte order and the bytes of a long. */
-static gboolean read_page_bytes(const char *path, guint *page_bytes,
-				GError **error)
+static void reader_clear(Reader *r)
 {
-	guint8 head[HEAD_BYTES];
-	FILE *file = fopen(path, "re");
-	KmtBytes b = {head, 0};
-
-	if (file) {
-		b.left = fread(head, 1, sizeof(head), file);
-		fclose(file);
-	}
-	kmt_bytes_take(&b, strlen(MAGIC));
-	kmt_bytes_string(&b);
-	kmt_bytes_take(&b, 2);
-	*page_bytes = kmt_bytes_32(&b);
-	if (!kmt_bytes_ok(&b))
-		return kmt_import_fail(error,
-				       "it is cut off within its header: copy "
-				       "it again, or record again");
-	/* All bytes of pages are multiples of it. */
-	return (*page_bytes && !(*page_bytes & 511)) ||
-	       kmt_import_fail(error, "its header tells no size of pages: "
-				      "record again");
+	g_clear_pointer(&r->decoder, kmt_decoder_free);
+	g_clear_pointer(&r->callers, kmt_callers_free);
+	g_clear_pointer(&r->functions, kmt_functions_free);
+	g_clear_pointer(&r->formats, tep_free);
+	g_clear_pointer(&r->surveys, g_array_unref);
+	dat_file_free(r->dat);
 }
 
-static gboolean take_record(KmtImport *import, KmtDecoder *decoder,
-			    const struct tep_record *record, guint cpu,
-			    GError **error)
-{
-	gint64 time = (gint64)record->ts;
-	long long missed = record->missed_events;
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reader, reader_clear)
 
-	if (missed && !kmt_import_add_lost(import, cpu,
-					   missed == UNKNOWN_LOSS || missed < 0
-						   ? 0
-						   : (guint64)missed,
-					   time, error))
+static gboolean add_format(gpointer user, const char *system, const char *name,
+			   const char *text, GError **error)
+{
+	Reader *r = user;
+
+	for (guint i = 0; i < kmt_n_tracepoint_names; i++)
+		if (g_str_equal(kmt_tracepoint_names[i].system, system) &&
+		    g_str_equal(kmt_tracepoint_names[i].name, name))
+			return kmt_formats_add(r->formats, system, name, text,
+					       error) != NULL;
+	return TRUE;
+}
+
+static gboolean read_formats(Reader *r, GError **error)
+{
+	guint cpus = kmt_import_cpus(r->import);
+
+	r->formats = kmt_formats_new(r->dat->long_bytes, error);
+	if (!r->formats || !dat_file_formats(r->dat, add_format, r, error))
 		return FALSE;
-	return kmt_decoder_take(decoder, import, cpu, time, record->data,
-				(gsize)MAX(record->size, 0), error);
-}
-
-/* Each CPU's events are in their order. */
-static gboolean read_cpu(KmtImport *import, Input *input, KmtDecoder *decoder,
-			 guint cpu, GError **error)
-{
-	struct tep_record *record;
-	gboolean ok = TRUE;
-	guint n = 0;
-
-	while (ok && (record = tracecmd_read_data(input, (int)cpu))) {
-		gint64 time = (gint64)record->ts;
-
-		ok = take_record(import, decoder, record, cpu, error);
-		tracecmd_free_record(record);
-		if (ok && ++n % 1024 == 0)
-			ok = kmt_import_advance(import, time, error);
-	}
-	return ok && kmt_import_advance(import, G_MAXINT64, error);
-}
-
-static gboolean read_buffer(KmtImport *import, Input *input, guint page_bytes,
-			    GError **error)
-{
-	struct tep_handle *tep = tracecmd_get_tep(input);
-	guint cpus = kmt_import_cpus(import);
-	g_autoptr(KmtDecoder) decoder = kmt_decoder_new(
-		tep, page_bytes, cpus ? cpus : (guint)tep_get_cpus(tep), error);
-
-	if (!decoder)
+	r->decoder = kmt_decoder_new(r->formats, r->dat->page_bytes,
+				     cpus ? cpus : r->dat->n_cpus, error);
+	if (!r->decoder)
 		return FALSE;
-	for (int cpu = 0; cpu < tep_get_cpus(tep); cpu++)
-		if (!read_cpu(import, input, decoder, (guint)cpu, error))
+	if (r->dat->kallsyms.left)
+		r->functions = kmt_functions_new(
+			g_strndup((const char *)r->dat->kallsyms.next,
+				  r->dat->kallsyms.left));
+	r->callers = kmt_callers_new(r->functions ? kmt_functions_name : NULL,
+				     r->functions);
+	kmt_decoder_expect_stacks(r->decoder, r->import, r->callers);
+	return TRUE;
+}
+
+/* ---- the first pass ---- */
+
+static DatPages *open_pages(const Reader *r, const DatCpu *cpu)
+{
+	return dat_pages_new(r->dat, r->buffer, cpu, kmt_decoder_is_whole,
+			     r->decoder);
+}
+
+static void survey_clear(gpointer data)
+{
+	Survey *s = data;
+
+	g_array_unref(s->times);
+}
+
+/* Whether page i of the CPU is of use. */
+static gboolean is_whole(const Survey *s, guint i)
+{
+	return g_array_index(s->times, DatPageTime, i).whole;
+}
+
+static void survey_page(Survey *s, const DatPage *page, const DatClock *clock)
+{
+	gint64 first = dat_clock_ns(clock, page->time);
+	gint64 last = dat_clock_ns(clock, page->last_time);
+
+	s->events += page->n_events;
+	if (page->missed == DAT_MISSED_UNKNOWN)
+		s->missed_places++;
+	else if (__builtin_add_overflow(s->missed, page->missed, &s->missed))
+		s->missed = G_MAXUINT64;
+	s->first_ns = s->has_time ? MIN(s->first_ns, first) : first;
+	s->last_ns = s->has_time ? MAX(s->last_ns, last) : last;
+	s->has_time = TRUE;
+}
+
+/* The times of all pages, which decide about some of them. */
+static GArray *read_times(const Reader *r, const DatCpu *cpu)
+{
+	GArray *times = g_array_new(FALSE, FALSE, sizeof(DatPageTime));
+	g_autoptr(DatPages) pages = open_pages(r, cpu);
+	const DatPage *page;
+
+	while ((page = dat_pages_next(pages))) {
+		DatPageTime time = {page->whole, page->time, page->last_time};
+
+		kmt_import_tick(r->import);
+		g_array_append_val(times, time);
+	}
+	dat_order_check(times);
+	return times;
+}
+
+static Survey survey_cpu(const Reader *r, const DatCpu *cpu)
+{
+	g_autoptr(DatPages) pages = open_pages(r, cpu);
+	const DatStats *stats = dat_buffer_stats(r->buffer, cpu->cpu);
+	gboolean in_hole = FALSE;
+	const DatPage *page;
+	Survey s = {.times = read_times(r, cpu)};
+
+	for (guint i = 0; (page = dat_pages_next(pages)); i++) {
+		gboolean whole = is_whole(&s, i);
+
+		kmt_import_tick(r->import);
+		if (whole)
+			survey_page(&s, page, &r->clock);
+		else if (!in_hole)
+			s.holes++;
+		in_hole = !whole;
+	}
+	/* Nothing was in the pages that look damaged. */
+	if (stats && stats->has_events && stats->events == s.events)
+		s.holes = 0;
+	return s;
+}
+
+static void survey_all(Reader *r)
+{
+	const GArray *cpus = r->buffer->cpus;
+
+	r->surveys = g_array_new(FALSE, FALSE, sizeof(Survey));
+	g_array_set_clear_func(r->surveys, survey_clear);
+	for (guint i = 0; i < cpus->len; i++) {
+		Survey s = survey_cpu(r, &g_array_index(cpus, DatCpu, i));
+
+		if (s.has_time) {
+			r->first_ns = r->has_time ? MIN(r->first_ns, s.first_ns)
+						  : s.first_ns;
+			r->last_ns = r->has_time ? MAX(r->last_ns, s.last_ns)
+						 : s.last_ns;
+			r->has_time = TRUE;
+		}
+		g_array_append_val(r->surveys, s);
+	}
+}
+
+/* ---- losses ---- */
+
+/*
+ * The kernel's counters give the number of events lost by damage: those handed
+ * over without those in whole pages.  Several places share this number, so the
+ * number of each is not known then.
+ */
+static Losses count_losses(const Survey *s, const DatStats *stats)
+{
+	Losses losses = {0};
+
+	if (s->holes == 1 && stats && stats->has_events &&
+	    stats->events > s->events)
+		losses.per_hole = stats->events - s->events;
+	if (s->holes == 0 && s->missed_places == 1 && stats &&
+	    stats->has_lost && stats->other == 0 && stats->overrun > s->missed)
+		losses.per_missed = stats->overrun - s->missed;
+	return losses;
+}
+
+/* All events of the CPU that are not in the file; FALSE: not known. */
+static gboolean total_lost(const Survey *s, const DatStats *stats,
+			   guint64 *total)
+{
+	gboolean has_lost = stats && stats->has_lost;
+	gboolean has_events = stats && stats->has_events;
+	guint64 missing = 0;
+
+	*total = s->missed;
+	if (has_lost)
+		*total = MAX(*total, stats->overrun + stats->other);
+	if (has_events && stats->events > s->events)
+		missing = stats->events - s->events;
+	if (__builtin_add_overflow(*total, missing, total))
+		*total = G_MAXUINT64;
+	return (has_lost || s->missed_places == 0) &&
+	       (s->holes == 0 || missing > 0);
+}
+
+static gboolean set_total(const Reader *r, guint cpu, const Survey *s,
+			  const DatStats *stats, GError **error)
+{
+	guint64 total;
+
+	if (s->holes)
+		kmt_import_set_damaged(r->import);
+	if (!total_lost(s, stats, &total))
+		return kmt_import_set_cpu_lost(r->import, cpu,
+					       KMT_IMPORT_LOST_UNKNOWN, error);
+	return total == 0 ||
+	       kmt_import_set_cpu_lost(r->import, cpu, total, error);
+}
+
+/* ---- the second pass ---- */
+
+static gboolean take_page(const Reader *r, guint cpu, const DatPage *page,
+			  const Losses *losses, GError **error)
+{
+	KmtRingCursor cursor = page->events;
+	const guint8 *data;
+	gsize n_bytes;
+
+	if (page->missed &&
+	    !kmt_import_add_hole(
+		    r->import, cpu,
+		    page->missed == DAT_MISSED_UNKNOWN ? losses->per_missed
+						       : page->missed,
+		    r->first_ns, dat_clock_ns(&r->clock, page->time), error))
+		return FALSE;
+	while ((data = kmt_ring_next_event(&cursor, &n_bytes)))
+		if (!kmt_decoder_take(r->decoder, r->import, cpu,
+				      dat_clock_ns(&r->clock, cursor.time_ns),
+				      data, n_bytes, error))
 			return FALSE;
 	return TRUE;
 }
 
-/* The buffer by that name; NULL: the first that has events of memory. */
-static gboolean read_instances(KmtImport *import, Input *input,
-			       const char *buffer, guint page_bytes,
-			       GError **error)
+static gboolean take_cpu(const Reader *r, const DatCpu *cpu, const Survey *s,
+			 GError **error)
 {
-	int n = tracecmd_buffer_instances(input);
-	gboolean found = FALSE;
+	g_autoptr(DatPages) pages = open_pages(r, cpu);
+	const DatStats *stats = dat_buffer_stats(r->buffer, cpu->cpu);
+	Losses losses = count_losses(s, stats);
+	gboolean in_hole = FALSE;
+	const DatPage *page;
+	guint64 events = 0;
 
-	for (int i = 0; i < n && (buffer || !kmt_import_seen(import)); i++) {
-		const char *name = tracecmd_buffer_instance_name(input, i);
-		g_autoptr(Input) instance = NULL;
-
-		if (buffer && g_strcmp0(name, buffer) != 0)
+	if (!set_total(r, cpu->cpu, s, stats, error))
+		return FALSE;
+	for (guint i = 0; (page = dat_pages_next(pages)); i++) {
+		if (!is_whole(s, i)) {
+			in_hole = s->holes > 0;
 			continue;
-		found = TRUE;
-		instance = tracecmd_buffer_instance_handle(input, i);
-		if (!instance)
-			return kmt_import_fail(
-				error, "a buffer in it cannot be read: it is "
-				       "damaged: record again");
-		if (!read_buffer(import, instance, page_bytes, error))
+		}
+		if (in_hole && !kmt_decoder_flush(r->decoder, error))
+			return FALSE;
+		if (in_hole &&
+		    !kmt_import_add_hole(
+			    r->import, cpu->cpu, losses.per_hole, r->first_ns,
+			    dat_clock_ns(&r->clock, page->time), error))
+			return FALSE;
+		in_hole = FALSE;
+		if (!take_page(r, cpu->cpu, page, &losses, error))
+			return FALSE;
+		events += page->n_events;
+		if (events / ADVANCE_EVENTS !=
+			    (events - page->n_events) / ADVANCE_EVENTS &&
+		    !kmt_import_advance(
+			    r->import, dat_clock_ns(&r->clock, page->last_time),
+			    error))
 			return FALSE;
 	}
-	if (found || !buffer)
+	return kmt_decoder_flush(r->decoder, error) &&
+	       (!in_hole ||
+		kmt_import_add_hole(r->import, cpu->cpu, losses.per_hole,
+				    r->first_ns, r->last_ns, error)) &&
+	       kmt_import_advance(r->import, G_MAXINT64, error);
+}
+
+static gboolean read_buffer(Reader *r, const DatBuffer *buffer, GError **error)
+{
+	if (buffer->is_text)
+		return TRUE;
+	if (!dat_clock_init(&r->clock, r->dat, buffer->clock, error))
+		return FALSE;
+	r->buffer = buffer;
+	r->has_time = FALSE;
+	r->first_ns = r->last_ns = 0;
+	g_clear_pointer(&r->surveys, g_array_unref);
+	survey_all(r);
+	for (guint i = 0; i < buffer->cpus->len; i++)
+		if (!take_cpu(r, &g_array_index(buffer->cpus, DatCpu, i),
+			      &g_array_index(r->surveys, Survey, i), error))
+			return FALSE;
+	return TRUE;
+}
+
+/* ---- buffers ---- */
+
+static char *printed_name(const DatBuffer *buffer)
+{
+	return *buffer->name ? g_strdup_printf("'%s'", buffer->name)
+			     : g_strdup("of the whole machine");
+}
+
+/* Which buffer of several became the capture. */
+static void name_buffers(const Reader *r)
+{
+	g_autoptr(GString) others = g_string_new(NULL);
+	g_autofree char *taken = printed_name(r->buffer);
+	g_autofree char *note = NULL;
+
+	for (guint i = 0; i < r->dat->buffers->len; i++) {
+		const DatBuffer *buffer = r->dat->buffers->pdata[i];
+		g_autofree char *name = printed_name(buffer);
+
+		if (buffer != r->buffer)
+			g_string_append_printf(others, "%s%s",
+					       others->len ? ", " : "", name);
+	}
+	if (*r->buffer->name)
+		g_key_file_set_string(kmt_import_meta(r->import),
+				      KMT_IMPORT_GROUP, "buffer",
+				      r->buffer->name);
+	if (!others->len)
+		return;
+	note = g_strdup_printf("imported the buffer %s; the file also has the "
+			       "buffer %s, which -B NAME imports",
+			       taken, others->str);
+	kmt_import_add_note(r->import, note);
+}
+
+/* The buffer with that name; NULL: the first one that has events of memory. */
+static gboolean read_buffers(Reader *r, const char *name, GError **error)
+{
+	gboolean found = FALSE;
+
+	for (guint i = 0; i < r->dat->buffers->len; i++) {
+		const DatBuffer *buffer = r->dat->buffers->pdata[i];
+
+		if (name ? !g_str_equal(buffer->name, name)
+			 : kmt_import_seen(r->import) > 0)
+			continue;
+		found = TRUE;
+		if (!read_buffer(r, buffer, error))
+			return FALSE;
+	}
+	if (found || !name)
 		return TRUE;
 	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
 		    "it has no buffer '%s': 'trace-cmd report' lists its "
 		    "buffers",
-		    buffer);
+		    name);
 	return FALSE;
 }
 
-static void name_tasks(KmtImport *import, struct tep_handle *tep)
+/* ---- the machine ---- */
+
+/* "Linux host 6.1.0 x86_64". */
+static void describe_machine(GKeyFile *meta, const char *uname)
 {
-	g_autoptr(GArray) pids = kmt_import_unnamed_tasks(import);
+	g_auto(GStrv) words = g_strsplit(uname, " ", -1);
+	guint n = g_strv_length(words);
 
-	for (guint i = 0; i < pids->len; i++) {
-		guint32 pid = g_array_index(pids, guint32, i);
-
-		if (tep_is_pid_registered(tep, (int)pid))
-			kmt_import_name_task(
-				import, pid, 0,
-				tep_data_comm_from_pid(tep, (int)pid));
-	}
+	if (n < 4 || !g_utf8_validate(uname, -1, NULL))
+		return;
+	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "kernel_release",
+			      words[n - 2]);
+	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "machine", words[n - 1]);
 }
 
-/* The library tells the function of an address, and no list of them. */
-static gboolean name_functions(KmtImport *import, struct tep_handle *tep,
-			       GError **error)
+static void describe(const Reader *r)
 {
-	g_autoptr(GArray) sites = kmt_import_call_sites(import);
-	g_autoptr(GString) text = g_string_new(NULL);
-	guint64 last = 0;
-
-	for (guint i = 0; i < sites->len; i++) {
-		/* A call at the end of a function returns behind it. */
-		guint64 site = g_array_index(sites, guint64, i) - 1;
-		const char *name = tep_find_function(tep, site);
-		guint64 address = tep_find_function_address(tep, site);
-
-		if (!name || address == last)
-			continue;
-		last = address;
-		g_string_append_printf(text,
-				       "%016" G_GINT64_MODIFIER "x t %s\n",
-				       address, name);
-	}
-	return text->len == 0 ||
-	       kmt_import_set_kallsyms(import, text->str, error);
-}
-
-static void describe(KmtImport *import, struct tep_handle *tep,
-		     guint page_bytes)
-{
-	GKeyFile *meta = kmt_import_meta(import);
+	GKeyFile *meta = kmt_import_meta(r->import);
+	const char *version = r->dat->recorder;
+	g_autofree char *recorder =
+		version && g_utf8_validate(version, -1, NULL)
+			? g_strconcat("trace-cmd ", version, NULL)
+			: g_strdup("trace-cmd");
 
 	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "imported_from",
 			      "trace.dat");
 	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "recorded_by",
-			      "trace-cmd");
+			      g_strchomp(recorder));
 	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "clock", "trace-cmd");
-	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "page_size", page_bytes);
-	g_key_file_set_integer(meta, KMT_IMPORT_GROUP, "word_size",
-			       tep_get_long_size(tep));
+	if (r->clock.name)
+		g_key_file_set_string(meta, KMT_IMPORT_GROUP, "trace_clock",
+				      r->clock.name);
+	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "page_size",
+			      r->dat->page_bytes);
+	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "word_size",
+			      r->dat->long_bytes);
+	if (r->dat->uname)
+		describe_machine(meta, r->dat->uname);
+}
+
+/*
+ * A trace.dat does not have the options of trace-cmd record.  A recording of
+ * all tasks that has so many events has some of the idle task or of a kernel
+ * thread.
+ */
+static void find_task_filter(KmtImport *import)
+{
+	g_autofree char *reason = NULL;
+	guint32 pid;
+
+	if (kmt_import_seen(import) < MIN_EVENTS_OF_ALL_TASKS ||
+	    !kmt_import_only_task(import, &pid))
+		return;
+	reason = g_strdup_printf("all events are of task %u, as with trace-cmd "
+				 "record -F or -P: what other tasks free is "
+				 "missing",
+				 pid);
+	kmt_import_add_incomplete(import, reason);
 }
 
 gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
 			      const char *buffer, GError **error)
 {
-	g_autoptr(Input) input = NULL;
-	struct tep_handle *tep;
-	guint page_bytes;
+	g_auto(Reader) r = {.import = import};
 
-	if (!read_page_bytes(path, &page_bytes, error))
+	r.dat = dat_file_open(path, error);
+	if (!r.dat || !read_formats(&r, error) ||
+	    !read_buffers(&r, buffer, error))
 		return FALSE;
-	tracecmd_set_loglevel(TEP_LOG_NONE);
-	tep_set_loglevel(TEP_LOG_NONE);
-	input = tracecmd_open(path, TRACECMD_FL_LOAD_NO_PLUGINS);
-	if (!input)
-		return kmt_import_fail(
-			error, "libtracecmd cannot read it: it is cut off or "
-			       "damaged, or newer than the library: copy it "
-			       "again, or record again");
-	tep = tracecmd_get_tep(input);
-	if (tep_is_file_bigendian(tep) != (G_BYTE_ORDER == G_BIG_ENDIAN))
-		return kmt_import_fail(error,
-				       "it is of a machine with the other "
-				       "byte order: import it on such a "
-				       "machine");
-	if ((!buffer && !read_buffer(import, input, page_bytes, error)) ||
-	    !read_instances(import, input, buffer, page_bytes, error))
-		return FALSE;
-	name_tasks(import, tep);
-	describe(import, tep, page_bytes);
-	return name_functions(import, tep, error);
+	if (r.buffer)
+		name_buffers(&r);
+	describe(&r);
+	find_task_filter(import);
+	dat_name_tasks(r.dat, import);
+	return dat_name_functions(r.dat, import, error);
 }
-
-#else
-
-gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
-			      const char *buffer, GError **error)
-{
-	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_NO_LIBRARY,
-		    "it is a trace.dat, and kmemtrace-import was built without "
-		    "libtracecmd: install libtracecmd-dev and libtracefs-dev "
-		    "(libtracecmd-devel), configure and build again");
-	return FALSE;
-}
-
-#endif

@@ -11,7 +11,11 @@ import struct
 import subprocess
 import tempfile
 import unittest
+import zlib
 
+# Captures are then those of root.
+for variable in "SUDO_UID", "SUDO_GID":
+    os.environ.pop(variable, None)
 TOP_SRCDIR = os.environ.get("top_srcdir", ".")
 TOP = os.environ.get("top_builddir", ".")
 PROGRAM = os.path.join(TOP, "import", "kmemtrace-import")
@@ -141,19 +145,25 @@ def perf_record(kind, body, misc=0):
     return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
 
-def perf_sample(event, tracepoints=None):
-    """id, ip, pid and tid, time, cpu, period, data."""
+def perf_sample(event, tracepoints=None, chain=None, counters=None):
+    """id, ip, pid and tid, time, cpu, period, data; counters: those of a
+    group, which are before the callchain."""
     data = raw(event, tracepoints or TRACEPOINTS)
+    middle = b"" if counters is None else struct.pack(
+        f"<Q{2 * len(counters)}Q", len(counters),
+        *(word for value in counters for word in (value, EVENT_ID)))
+    if chain is not None:
+        middle += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
     return perf_record(SAMPLE, struct.pack(
-        "<QQIIQIIQI", EVENT_ID, 0xffffffff81234567, 7, 7, event.time,
-        event.cpu, 0, 1, len(data)) + data)
+        "<QQIIQIIQ", EVENT_ID, 0xffffffff81234567, 7, 7, event.time,
+        event.cpu, 0, 1) + middle + struct.pack("<I", len(data)) + data)
 
 
-def perf_other(kind, body, cpu=0, time=0):
+def perf_other(kind, body, cpu=0, time=0, event_id=EVENT_ID):
     """A record that ends with pid and tid, time, cpu, id."""
     body = body.ljust((len(body) + 7) & ~7, b"\0")
     return perf_record(kind, body + struct.pack("<IIQIIQ", 7, 7, time, cpu, 0,
-                                                EVENT_ID))
+                                                event_id))
 
 
 def perf_lost(number, cpu, time):
@@ -187,18 +197,39 @@ def perf_build_id(build_id):
         build_id.ljust(24, b"\0") + name
 
 
+def perf_command(*words):
+    """The command line of perf, as a feature."""
+    return struct.pack("<I", len(words)) + b"".join(map(perf_text, words))
+
+
+def perf_tasks(*pids):
+    """The map of the tasks that were recorded; none: all tasks."""
+    return perf_record(73, struct.pack("<Q", len(pids) or 1) + b"".join(
+        struct.pack("<Q16s", pid & (1 << 64) - 1, b"")
+        for pid in pids or (-1,)))
+
+
+def perf_attr(kind, sample_type, config=700, period=1, flags=0, read_format=0):
+    """What the kernel was asked for; all other records have a trailer."""
+    return struct.pack("<IIQQQQQ", kind, 128, config, period, sample_type,
+                       read_format, 1 << 18 | flags).ljust(128, b"\0")
+
+
+def perf_layout(layout):
+    """type, sample_type, ids and what perf_attr() has more, as bytes."""
+    kind, sample_type, ids, *more = layout
+    return (perf_attr(kind, sample_type, **(more[0] if more else {})),
+            b"".join(struct.pack("<Q", i) for i in ids))
+
+
 def perf_data(records, tracepoints=None, layouts=((2, LAYOUT, (EVENT_ID,)),),
               features=None):
-    """A file of perf; layouts: type, sample_type and ids of each event."""
-    ids = b"".join(struct.pack("<Q", i) for _, _, some in layouts
-                   for i in some)
-    attrs, ids_at = b"", 104
-    for kind, sample_type, some in layouts:
-        attr = struct.pack("<IIQQQQQ", kind, 128, 700, 1, sample_type, 0,
-                           1 << 18)
-        attrs += attr.ljust(128, b"\0") + struct.pack("<QQ", ids_at,
-                                                      8 * len(some))
-        ids_at += 8 * len(some)
+    """A file of perf; layouts: see perf_layout(), one for each event."""
+    attrs, ids, ids_at = b"", b"", 104
+    for attr, some in map(perf_layout, layouts):
+        attrs += attr + struct.pack("<QQ", ids_at, len(some))
+        ids += some
+        ids_at += len(some)
     found = {1: tracing_data(tracepoints or TRACEPOINTS),
              **(features or {})}
     data_at = 104 + len(ids) + len(attrs)
@@ -212,6 +243,40 @@ def perf_data(records, tracepoints=None, layouts=((2, LAYOUT, (EVENT_ID,)),),
         "<QQQQQQQQQQQQ", 104, 144, 104 + len(ids), len(attrs), data_at,
         len(records), 0, 0, sum(1 << n for n in found), 0, 0, 0)
     return header + ids + attrs + records + table + body
+
+
+def perf_pipe(records, tracepoints=None, layouts=((2, LAYOUT, (EVENT_ID,)),),
+              features=None):
+    """What perf record -o - writes."""
+    formats = tracing_data(tracepoints or TRACEPOINTS)
+    head = b"PERFILE2" + struct.pack("<Q", 16)
+    for attr, ids in map(perf_layout, layouts):
+        head += perf_record(64, attr + ids)
+    for number, data in (features or {}).items():
+        head += perf_record(80, struct.pack("<Q", number) + data)
+    head += perf_record(66, struct.pack("<II", len(formats), 0)) + formats
+    return head + records
+
+
+def zstd_block(data, first=False):
+    """A block of a zstd stream, not compressed; first: with the head of its
+    frame, which has a window of 128 KB."""
+    head = b"\x28\xb5\x2f\xfd\x00\x38" if first else b""
+    return head + (len(data) << 3).to_bytes(3, "little") + data
+
+
+def perf_compressed(data, pieces, newer=False):
+    """The same records as perf record -z writes them, in so many pieces."""
+    size, out = -(-len(data) // pieces), b""
+    for at in range(0, len(data), size):
+        block = zstd_block(data[at:at + size], at == 0)
+        if newer:
+            block = struct.pack("<Q", len(block)) + block
+        body = block if not newer else block.ljust(-(-len(block) // 8) * 8,
+                                                   b"\0")
+        out += struct.pack("<IHH", 83 if newer else 81, 0,
+                           8 + len(body)) + body
+    return out
 
 
 # ---- trace.dat, of version 6 ----
@@ -251,16 +316,34 @@ def cpu_tables(start, buffers):
     return tables, data
 
 
+def usual_kallsyms():
+    """The functions of the call sites, and where they end."""
+    return "".join(f"{address:016x} T {name}\n"
+                   for name, address in (*SITES.items(), END)).encode()
+
+
+def dat_option(number, data):
+    """An option of trace.dat."""
+    return struct.pack("<HI", number, len(data)) + data
+
+
+def dat_stats(cpu, unread=0, read=0, overrun=0, commit=0, dropped=0):
+    """The option CPUSTAT: the kernel's counters of a CPU."""
+    return dat_option(2, (
+        f"CPU: {cpu}\nentries: {unread}\noverrun: {overrun}\n"
+        f"commit overrun: {commit}\nbytes: 0\noldest event ts:     1.000000\n"
+        f"now ts:     2.000000\ndropped events: {dropped}\n"
+        f"read events: {read}\n\0").encode())
+
+
 def trace_dat(cpus, tracepoints=None, version=b"6", comms=b"7 a task\n",
-              kallsyms=None, instance=None):
+              kallsyms=None, instance=None, options=b""):
     """A file of trace-cmd; cpus: for each its pages; instance: a name, and the
-    same of another buffer."""
+    same of another buffer; options: those before that of the instance."""
     if kallsyms is None:
-        kallsyms = "".join(f"{address:016x} T {name}\n"
-                           for name, address in (*SITES.items(), END)
-                           ).encode()
+        kallsyms = usual_kallsyms()
     head = tracing_data(tracepoints or TRACEPOINTS, version, kallsyms, comms)
-    head += struct.pack("<I", len(cpus)) + b"options  \0"
+    head += struct.pack("<I", len(cpus)) + b"options  \0" + options
     name, more = instance or ("", [])
     length = len(head) + 2 + (14 + len(name) + 1 if instance else 0)
     # Where the tables of buffers are, and the pages behind them.
@@ -274,6 +357,106 @@ def trace_dat(cpus, tracepoints=None, version=b"6", comms=b"7 a task\n",
     if instance:
         head += tables[1]
     return head.ljust(start, b"\0") + data
+
+
+# ---- trace.dat, of version 7 ----
+
+
+def zstd(data):
+    """A frame of raw blocks: zstd without compression."""
+    out = b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", len(data))
+    step = 1 << 16
+    for at in range(0, len(data), step):
+        block = data[at:at + step]
+        last = at + step >= len(data)
+        out += struct.pack("<I", len(block) << 3 | last)[:3] + block
+    return out
+
+
+PACKERS = {"none": None, "zstd": zstd, "zlib": zlib.compress}
+
+
+class Dat7:
+    """A file of version 7 in the making."""
+
+    def __init__(self, packing):
+        self.pack = PACKERS.get(packing)
+        self.out = bytearray(
+            b"\x17\x08\x44tracing7\0\0\x08" + struct.pack("<I", PAGE) +
+            packing.encode() + b"\0" + b"1.0\0" + bytes(8))
+        self.first = len(self.out) - 8
+
+    def section(self, number, data, pack=True):
+        """Its offset."""
+        at = len(self.out)
+        if self.pack and pack:
+            packed = self.pack(data)
+            data = struct.pack("<II", len(packed), len(data)) + packed
+        self.out += struct.pack("<HHIQ", number,
+                                int(bool(self.pack and pack)), 0,
+                                len(data)) + data
+        return at
+
+    def cpu(self, pages, chunk_pages):
+        """Offset and size of a CPU's pages."""
+        if not self.pack:
+            self.out += bytes(-len(self.out) % PAGE)
+            at = len(self.out)
+            self.out += b"".join(pages)
+            return at, PAGE * len(pages)
+        at = len(self.out)
+        chunks = [b"".join(pages[i:i + chunk_pages])
+                  for i in range(0, len(pages), chunk_pages)]
+        self.out += struct.pack("<I", len(chunks))
+        for chunk in chunks:
+            packed = self.pack(chunk)
+            self.out += struct.pack("<II", len(packed), len(chunk)) + packed
+        # As trace-cmd counts: without the number of chunks.
+        return at, len(self.out) - at - 4 if chunks else 0
+
+    def buffer(self, name, cpus, chunk_pages, clock):
+        """The option of a buffer."""
+        at = len(self.out)
+        self.out += struct.pack("<HHIQ", 3, int(bool(self.pack)), 0, 0)
+        table = b"".join(
+            struct.pack("<IQQ", number, *self.cpu(pages, chunk_pages))
+            for number, pages in enumerate(cpus))
+        struct.pack_into("<Q", self.out, at + 8, len(self.out) - at - 16)
+        return dat_option(3, struct.pack("<Q", at) + name.encode() + b"\0" +
+                          clock.encode() + b"\0" +
+                          struct.pack("<II", PAGE, len(cpus)) + table)
+
+
+def trace_dat7(buffers, packing="zstd", tracepoints=None, options=b"",
+               kallsyms=None, comms=b"7 a task\n", chunk_pages=2,
+               clock="local"):
+    """A file of version 7; buffers: name and, for each CPU, pages."""
+    points = tracepoints or TRACEPOINTS
+    # The same parts as in a file of version 6.
+    whole = tracing_data(points, b"6", b"", b"")
+    begin = whole.index(b"header_page\0")
+    middle = whole.index(struct.pack("<I", 0), whole.index(
+        b"header_event\0") + 21 + len(b"# compressed entry header\n"))
+    file = Dat7(packing)
+    kallsyms = usual_kallsyms() if kallsyms is None else kallsyms
+    sections = (
+        (16, whole[begin:middle]),
+        (17, struct.pack("<I", 0)),
+        (18, whole[middle + 4:-16]),
+        (19, struct.pack("<I", len(kallsyms)) + kallsyms),
+        (21, struct.pack("<Q", len(comms)) + comms))
+    out = options
+    for number, data in sections:
+        out += dat_option(number, struct.pack("<Q", file.section(number,
+                                                                 data)))
+    out += dat_option(8, struct.pack("<I", len(buffers[0][1])))
+    more = b"".join(file.buffer(name, cpus, chunk_pages, clock)
+                    for name, cpus in buffers)
+    second = file.section(0, more + dat_option(0, struct.pack("<Q", 0)))
+    first = file.section(0, out + dat_option(0, struct.pack("<Q", second)),
+                         pack=False)
+    struct.pack_into("<Q", file.out, file.first, first)
+    return bytes(file.out)
 
 
 # ---- CTF ----
@@ -316,6 +499,19 @@ def ctf_metadata(tracepoints, prefix="{system}:", cpu=" u32 cpu_id;",
             text += f"  {kind} _{field.name};\n"
         text += "}; };\n"
     return text
+
+
+def ctf_metadata_packets(text, step=400, order="<"):
+    """The same in packets, as LTTng writes it."""
+    out, data = b"", text.encode()
+    for at in range(0, len(data), step):
+        part = data[at:at + step]
+        size = 8 * (37 + len(part))
+        # Some bytes behind the text of a packet are not used.
+        out += struct.pack(order + "I16sIIIBBBBB", 0x75d11d57, bytes(16), 0,
+                           size, size + 8 * 16, 0, 0, 0, 1, 8)
+        out += part + bytes(16)
+    return out
 
 
 def ctf_packet(events, tracepoints, cpu=0, discarded=0, without=(),
@@ -460,7 +656,7 @@ class ImportTest(unittest.TestCase):
 
     def run_import(self, path, *options, out=None, **settings):
         """The program."""
-        # libtracecmd asks for as much memory as a damaged file says, and
+        # libbabeltrace2 asks for as much memory as a damaged file says, and
         # crashes on some: that must end the process here too.
         env = {**os.environ, "ASAN_OPTIONS": os.environ.get(
             "ASAN_OPTIONS", "") + ":allocator_may_return_null=1"
@@ -479,9 +675,9 @@ class ImportTest(unittest.TestCase):
         self.assertEqual(checked.returncode, 0, checked.stdout)
         return result.stdout
 
-    def refused(self, path, *words, options=()):
+    def refused(self, path, *words, options=(), **settings):
         """It says why, and leaves nothing."""
-        result = self.run_import(path, *options)
+        result = self.run_import(path, *options, **settings)
         self.assertEqual(result.returncode, 1, result.stdout)
         self.assertEqual(result.stdout, "")
         self.assertEqual(result.stderr.count("\n"), 1, result.stderr)

@@ -108,6 +108,111 @@ def test_perf(builddir, work):
     return data, totals
 
 
+def script_counts(*paths):
+    """How many events of each name perf script prints."""
+    found = collections.Counter()
+    for path in paths:
+        found += counts_of(run("perf", "script", "-i", path, "-F",
+                               "event").splitlines(),
+                           r"(?:kmem|percpu|vmalloc):(\w+):")
+    return found
+
+
+def recorded(work, name, options, load):
+    """The paths of what perf record makes with these options; none: this perf
+    does not have them."""
+    folder = os.path.join(work, name)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    data = os.path.join(folder, "perf.data")
+    to_pipe = "-o" in options
+    with open(data if to_pipe else os.devnull, "wb") as out:
+        result = subprocess.run(
+            ["perf", "record", "-q", "-a", "-m", "8M", *wanted(), *options,
+             *([] if to_pipe else ["-o", data]), "--", *load], stdout=out,
+            stderr=subprocess.PIPE, check=False)
+    if result.returncode:
+        print(f"{name}: skipped: this perf refuses", *options, ":",
+              result.stderr.decode()[-300:])
+        return []
+    return sorted(os.path.join(folder, n) for n in os.listdir(folder))
+
+
+def test_forms(builddir, work):
+    """Each form of a recording has the events that perf script prints."""
+    load = [os.path.join(builddir, "bench/load"), "1", "20", work]
+    for name, options in (("compressed", ["-z"]), ("pipe", ["-o", "-"]),
+                          ("threads", ["--threads"]),
+                          ("threads-z", ["--threads", "-z"]),
+                          ("callchains", ["-g"]),
+                          ("switched", ["--switch-output=1M"])):
+        paths = recorded(work, name, options, load)
+        if not paths:
+            continue
+        out = os.path.join(work, "from-" + name)
+        report = imported(paths[0], out, *paths[1:])
+        judge_counts(report, script_counts(*paths),
+                     int(meta(out, "no_memory")), name)
+        if name == "callchains":
+            test_callchains(paths[0], out, report)
+
+
+def script_stacks(path):
+    """(event, the kernel's addresses of its callchain) of perf script."""
+    name, stack, is_user = None, [], False
+    for line in run("perf", "script", "-i", path, "-F",
+                    "event,ip").splitlines() + ["x:end:"]:
+        found = re.match(r"\s*\w+:(\w+):", line)
+        if found:
+            if name:
+                yield name, stack
+            name, stack, is_user = found.group(1), [], False
+        elif line.strip():
+            address = int(line.split()[0], 16)
+            # Behind a user's address there may be anything.
+            is_user = is_user or not address >> 63
+            if not is_user:
+                stack.append(address)
+
+
+def test_callchains(path, out, report):
+    """Each stack ends as one of perf script's, and pages have callers."""
+    ends = collections.defaultdict(set)
+    for name, stack in script_stacks(path):
+        for n in range(len(stack)):
+            ends[name.startswith("mm_page")].add(tuple(stack[n:]))
+    known = ends[True] | ends[False]
+    with open(os.path.join(out, "stacks"), encoding="ascii") as f:
+        ours = [tuple(int(a, 16) for a in line.split()[1].split(","))
+                for line in f if not line.startswith("#")]
+    check(ours and all(s in known for s in ours), "a stack that perf script "
+          "does not print")
+    pages = [s for s in report["callsites"] if s["kind"] == "pages"]
+    named = [s for s in pages if s["symbol"]]
+    inner = [s["symbol"] for s in named
+             if re.match("(__)?(alloc|free)_(frozen_)?(pages|unref)", s["symbol"])]
+    check(len(named) > 0.9 * len(pages) > 0, "callers of pages", len(named),
+          len(pages))
+    check(not inner, "call sites within the page allocator", inner[:5])
+    print(f"callchains: {len(ours)} stacks, {len(named)} callers of pages")
+
+
+def test_partial(work):
+    """A recording of a part of the events says so."""
+    data = os.path.join(work, "partial.data")
+    out = os.path.join(work, "partial")
+    for options in (["-a", "-c", "10"], ["-a", "-F", "99"], ["-C", "0"], [],
+                    ["-a", "--filter", "common_pid != 0"]):
+        run("perf", "record", "-q", "-e", "kmem:kfree", *options, "-o", data,
+            "--", "ls", "-R", "/usr/include")
+        report = imported(data, out)["capture"]
+        cpus = os.sysconf("SC_NPROCESSORS_ONLN")
+        check(report["incomplete"] or (options == ["-C", "0"] and cpus == 1),
+              options, "is not incomplete")
+        check(report["loss"] in ("unknown", "events"), options, report["loss"])
+        print(*options, report["incomplete"])
+
+
 def counts_of(lines, pattern):
     """How many events of each name the lines tell."""
     found = collections.Counter()
@@ -192,23 +297,20 @@ def put_back(saved):
             pass
 
 
-def test_trace_dat(builddir, work):
-    """trace.dat and trace-cmd report."""
-    if not shutil.which("trace-cmd"):
-        print("trace.dat: skipped: there is no trace-cmd")
-        return
+def record_trace_dat(builddir, work, data, rounds, *options):
+    """Whether trace-cmd could record."""
     empty = os.path.join(work, "empty")
     with open(empty, "wb"):
         pass
     saved = {}
-    for name in ("tracing_on", "buffer_size_kb"):
+    for name in ("tracing_on", "buffer_size_kb", "options/stacktrace"):
         with open(os.path.join(TRACEFS, name), encoding="ascii") as f:
             saved[name] = f.read().split()[0]
-    data = os.path.join(work, "trace.dat")
     try:
         result = subprocess.run(
-            ["trace-cmd", "record", "-q", "-b", "16384", "-o", data, *wanted(),
-             os.path.join(builddir, "bench/load"), "2", str(ROUNDS), work],
+            ["trace-cmd", "record", "-q", *options, "-b", "16384", "-o", data,
+             *wanted(), os.path.join(builddir, "bench/load"), "2",
+             str(rounds), work],
             capture_output=True, text=True, check=False,
             preexec_fn=lambda: cover_function_tracer(empty))
     finally:
@@ -216,7 +318,38 @@ def test_trace_dat(builddir, work):
     if result.returncode or not os.path.exists(data):
         print("trace.dat: skipped: trace-cmd cannot record here:",
               " ".join(result.stderr.split()[-30:]))
+        return False
+    return True
+
+
+def test_trace_stacks(builddir, work):
+    """trace-cmd record -T: nearly all events have a stack."""
+    data = os.path.join(work, "stacks.dat")
+    out = os.path.join(work, "from-stacks-dat")
+    if not record_trace_dat(builddir, work, data, 5, "-T"):
         return
+    report = imported(data, out)
+    with open(os.path.join(out, "stacks"), encoding="ascii") as f:
+        text = f.read()
+    lost = int((re.findall("# lost: (.*)", text) or ["0"])[0])
+    events = report["capture"]["events"]
+    check(lost < events / 100, lost, "of", events, "events have no stack")
+    pages = [s for s in report["callsites"] if s["kind"] == "pages"]
+    inner = [s["symbol"] for s in pages if s["symbol"] and re.match(
+        "(__)?(alloc|free)_(frozen_)?(pages|unref)|trace_event", s["symbol"])]
+    check(pages and not inner, "call sites within the page allocator", inner)
+    print(f"trace.dat with stacks: {events} events, {lost} without")
+
+
+def test_trace_dat(builddir, work):
+    """trace.dat and trace-cmd report."""
+    data = os.path.join(work, "trace.dat")
+    if not shutil.which("trace-cmd"):
+        print("trace.dat: skipped: there is no trace-cmd")
+        return
+    if not record_trace_dat(builddir, work, data, ROUNDS):
+        return
+    test_trace_stacks(builddir, work)
     out = os.path.join(work, "from-trace-dat")
     report = imported(data, out)
     with subprocess.Popen(["trace-cmd", "report", "-R", "-i", data],
@@ -248,6 +381,8 @@ def main():
     if probe.returncode:
         skip("perf may not record here: " + " ".join(probe.stderr.split()))
     data, totals = test_perf(builddir, work)
+    test_forms(builddir, work)
+    test_partial(work)
     test_ctf(work, data, totals)
     test_trace_dat(builddir, work)
 

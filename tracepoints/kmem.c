@@ -116,9 +116,7 @@ static const struct {
 	{KMEMTRACE_TYPE_PAGES, TRUE,
 	 "pages that are split, migrated, or freed otherwise than allocated "
 	 "(split_page, alloc_pages_exact, compaction, CMA)"},
-	{KMEMTRACE_TYPE_PAGES, TRUE,
-	 "who allocates or frees pages, and on which node they were asked "
-	 "for"},
+	{KMEMTRACE_TYPE_PAGES, TRUE, KMT_GAP_PAGE_CALLERS},
 	{KMEMTRACE_TYPE_KMALLOC, TRUE,
 	 "krealloc() within the memory that is there"},
 	{KMEMTRACE_TYPE_PERCPU, TRUE,

@@ -53,6 +53,11 @@ typedef struct {
 extern const KmtTracepointName kmt_tracepoint_names[];
 extern const guint kmt_n_tracepoint_names;
 
+/* The gap of pages that callchains close, and what is left of it then. */
+#define KMT_GAP_PAGE_CALLERS                                                   \
+	"who allocates or frees pages, and on which node they were asked for"
+#define KMT_GAP_PAGE_NODES "on which node pages were asked for"
+
 /*
  * What is not seen where there are tracepoints of these types, 1U <<
  * KMEMTRACE_TYPE_...: each in words, newly allocated, as not_seen in

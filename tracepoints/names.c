@@ -215,11 +215,11 @@ static void append_name(GString *text, const char *name)
 	g_string_append_c(text, '\n');
 }
 
-char *kmt_names_caches_text(const KmtNames *names)
+char *kmt_names_caches_text(const KmtNames *names, gboolean always)
 {
 	GString *text;
 
-	if (names->caches->len == 0)
+	if (names->caches->len == 0 && !always)
 		return NULL;
 	text = g_string_new("# kmemtrace: caches\n# columns: number "
 			    "object_size size created destroyed name\n");
@@ -249,11 +249,10 @@ static gint compare_pids(gconstpointer a, gconstpointer b)
 	return (pa > pb) - (pa < pb);
 }
 
-char *kmt_names_tasks_text(const KmtNames *names)
+char *kmt_names_tasks_text(const KmtNames *names, gboolean always)
 {
 	GString *text =
 		g_string_new("# kmemtrace: tasks\n# columns: pid until name\n");
-	g_autoptr(GArray) unnamed = kmt_names_unnamed_tasks(names);
 	GList *pids =
 		g_list_sort(g_hash_table_get_keys(names->tasks), compare_pids);
 	gboolean any = names->old->len > 0;
@@ -284,5 +283,5 @@ char *kmt_names_tasks_text(const KmtNames *names)
 			g_string_append_printf(text, ":%u\n", pid);
 	}
 	g_list_free(pids);
-	return g_string_free(text, !any);
+	return g_string_free(text, !any && !always);
 }

@@ -40,10 +40,10 @@ void kmt_names_drop_tasks(KmtNames *names, guint64 n, gint64 until);
 GArray *kmt_names_unnamed_tasks(const KmtNames *names);
 
 /*
- * The tables' texts, NULL if there is nothing in it.  A task without a name is
- * called by its number, with a colon before it.
+ * The tables' texts; NULL if no cache or task has a name, unless always is set.
+ * A task without a name is called by its number, with a colon before it.
  */
-char *kmt_names_caches_text(const KmtNames *names);
-char *kmt_names_tasks_text(const KmtNames *names);
+char *kmt_names_caches_text(const KmtNames *names, gboolean always);
+char *kmt_names_tasks_text(const KmtNames *names, gboolean always);
 
 #endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "import/callers.h"
+
+/* Where "is_page_allocator" has been looked up; the rest of the table is 0. */
+#define CACHE_SLOTS 4096
+
+struct KmtCallers {
+	KmtFunctionName name;
+	gpointer user;
+	GPtrArray *patterns; /* of GPatternSpec */
+	struct {
+		guint64 address;
+		gboolean is_page_allocator;
+	} cache[CACHE_SLOTS];
+};
+
+/*
+ * Functions of the page allocator, and those that only pass on what it gives
+ * and takes, in Linux 5.4 to 6.18: allocations, then frees.
+ */
+static const char *const page_functions[] = {
+	/* ftrace's stack begins in the tracepoint itself. */
+	"trace_event_*",
+	"__traceiter_*",
+	"alloc_page",
+	"alloc_page_*",
+	"alloc_pages*",
+	"__alloc_page*",
+	"alloc_frozen_pages*",
+	"__alloc_frozen_pages*",
+	"get_page_from_freelist",
+	"get_free_page*",
+	"get_dma_pages*",
+	"__get_free_page*",
+	"get_zeroed_page*",
+	"folio_alloc*",
+	"__folio_alloc*",
+	"vma_alloc_folio*",
+	"alloc_contig_*",
+	"make_alloc_exact*",
+	"page_frag_alloc*",
+	"__page_frag_alloc*",
+	"__page_frag_cache_refill*",
+	"prep_new_page",
+	"post_alloc_hook",
+	"__free_page*",
+	"free_page*",
+	"__free_frozen_pages*",
+	"free_frozen_pages*",
+	"free_unref_*",
+	"free_the_page",
+	"__free_pages_ok",
+	"free_contig_range",
+	"__folio_put*",
+	"__put_page",
+	"__put_single_page",
+	"__put_compound_page",
+	"put_pages_list",
+	"folios_put*",
+	"release_pages",
+	"free_compound_page",
+	"destroy_large_folio",
+	"destroy_compound_page",
+	"page_frag_free*",
+	"__page_frag_cache_drain",
+};
+
+static void free_pattern(gpointer data)
+{
+	g_pattern_spec_free(data);
+}
+
+KmtCallers *kmt_callers_new(KmtFunctionName name, gpointer user)
+{
+	KmtCallers *c = g_new0(KmtCallers, 1);
+
+	c->name = name;
+	c->user = user;
+	c->patterns = g_ptr_array_new_with_free_func(free_pattern);
+	for (gsize i = 0; i < G_N_ELEMENTS(page_functions); i++)
+		g_ptr_array_add(c->patterns,
+				g_pattern_spec_new(page_functions[i]));
+	return c;
+}
+
+void kmt_callers_free(KmtCallers *c)
+{
+	if (!c)
+		return;
+	g_ptr_array_unref(c->patterns);
+	g_free(c);
+}
+
+static gboolean matches(const KmtCallers *c, const char *name)
+{
+	/* The compiler's names of parts of a function: x.isra.0, x.cold. */
+	g_autofree char *stem =
+		name ? g_strndup(name, strcspn(name, ".")) : NULL;
+
+	for (guint i = 0; stem && i < c->patterns->len; i++)
+		if (g_pattern_spec_match_string(c->patterns->pdata[i], stem))
+			return TRUE;
+	return FALSE;
+}
+
+/* site is a return address: the call is before it. */
+static gboolean is_page_allocator(KmtCallers *c, guint64 site)
+{
+	guint slot = (guint)(site ^ site >> 12) % CACHE_SLOTS;
+
+	if (c->cache[slot].address != site) {
+		c->cache[slot].address = site;
+		c->cache[slot].is_page_allocator =
+			c->name && matches(c, c->name(c->user, site - 1));
+	}
+	return c->cache[slot].is_page_allocator;
+}
+
+guint kmt_callers_apply(KmtCallers *c, struct kmemtrace_event *event,
+			const guint64 **stack, guint n)
+{
+	guint first = 0;
+
+	if (event->call_site) {
+		while (first < n && (*stack)[first] != event->call_site)
+			first++;
+		/* Not found: the function with the tracepoint is skipped. */
+		if (first == n)
+			first = MIN(n, 1);
+	} else {
+		/* ftrace leaves out some of the first functions. */
+		first = is_page_allocator(c, n ? (*stack)[0] : 0) ? 0
+								  : MIN(n, 1);
+		while (first < n && is_page_allocator(c, (*stack)[first]))
+			first++;
+		/* Nothing but the allocator: the chain was cut off. */
+		if (first == n)
+			first = MIN(n, 1);
+		if (event->type_id == KMEMTRACE_TYPE_PAGES && first < n)
+			event->call_site = (*stack)[first];
+	}
+	*stack += first;
+	return n - first;
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "import/datoption.h"
+#include "import/import.h"
+
+/* The numbers of trace-cmd.dat(5). */
+enum {
+	OPTION_DONE = 0,
+	OPTION_DATE = 1,
+	OPTION_CPUSTAT = 2,
+	OPTION_BUFFER = 3,
+	OPTION_TRACECLOCK = 4,
+	OPTION_UNAME = 5,
+	OPTION_OFFSET = 7,
+	OPTION_CPUCOUNT = 8,
+	OPTION_VERSION = 9,
+	OPTION_TSC2NSEC = 14,
+	OPTION_HEADER_INFO = 16,
+	OPTION_EVENT_FORMATS = 18,
+	OPTION_KALLSYMS = 19,
+	OPTION_CMDLINES = 21,
+};
+
+#define NS_PER_US 1000
+
+/* Before the counters of an instance, by an option of its own. */
+#define STATS_OF_BUFFER "\nBuffer: "
+
+typedef struct {
+	char *buffer;
+	DatStats stats;
+} PendingStats;
+
+static void pending_free(gpointer data)
+{
+	PendingStats *pending = data;
+
+	g_free(pending->buffer);
+	g_free(pending);
+}
+
+void dat_options_clear(DatOptions *options)
+{
+	g_free(options->clock);
+	g_free(options->stats_buffer);
+	if (options->stats)
+		g_ptr_array_unref(options->stats);
+}
+
+/* The number behind label at the beginning of a line. */
+static gboolean find_number(const char *text, const char *label, guint64 *value)
+{
+	gsize n = strlen(label);
+
+	for (const char *line = text; *line;) {
+		const char *end = strchr(line, '\n');
+
+		if (strncmp(line, label, n) == 0)
+			return sscanf(line + n, ": %" G_GINT64_MODIFIER "u",
+				      value) == 1;
+		if (!end)
+			break;
+		line = end + 1;
+	}
+	return FALSE;
+}
+
+/* The text of per_cpu/cpuN/stats. */
+static void read_stats(DatOptions *options, const char *text)
+{
+	DatStats stats = {0};
+	guint64 cpu, unread, read, overrun, commit, dropped = 0;
+	PendingStats *pending;
+
+	if (g_str_has_prefix(text, STATS_OF_BUFFER)) {
+		const char *name = text + strlen(STATS_OF_BUFFER);
+
+		g_free(options->stats_buffer);
+		options->stats_buffer = g_strndup(name, strcspn(name, "\n"));
+		return;
+	}
+	if (!find_number(text, "CPU", &cpu) || cpu >= KMT_IMPORT_MAX_CPUS)
+		return;
+	stats.cpu = (guint)cpu;
+	/* Both: counted when recording ends, before the last pages are read. */
+	stats.has_events = find_number(text, "entries", &unread) &&
+			   find_number(text, "read events", &read);
+	if (stats.has_events)
+		stats.events = unread + read;
+	stats.has_lost = find_number(text, "overrun", &overrun) &&
+			 find_number(text, "commit overrun", &commit);
+	if (stats.has_lost) {
+		find_number(text, "dropped events", &dropped);
+		stats.overrun = overrun;
+		stats.other = commit + dropped;
+	}
+	if (!options->stats)
+		options->stats = g_ptr_array_new_with_free_func(pending_free);
+	pending = g_new0(PendingStats, 1);
+	pending->buffer =
+		g_strdup(options->stats_buffer ? options->stats_buffer : "");
+	pending->stats = stats;
+	g_ptr_array_add(options->stats, pending);
+}
+
+/* "[local] global": the clock in brackets. */
+static char *selected_clock(const char *text)
+{
+	const char *begin = strchr(text, '['), *end;
+
+	end = begin ? strchr(begin, ']') : NULL;
+	return end ? g_strndup(begin + 1, (gsize)(end - begin - 1)) : NULL;
+}
+
+/* FALSE: the option is damaged. */
+static gboolean read_buffer(DatOptions *options, DatFile *dat, KmtBytes b)
+{
+	guint64 section = kmt_bytes_64(&b);
+	const char *name = kmt_bytes_string(&b);
+	DatBuffer *buffer;
+	guint32 n;
+
+	if (!name)
+		return FALSE;
+	buffer = options->add_buffer(dat, name);
+	buffer->section = section;
+	if (dat->version < 7)
+		return TRUE;
+	buffer->clock = g_strdup(kmt_bytes_string(&b));
+	buffer->page_bytes = kmt_bytes_32(&b);
+	n = kmt_bytes_32(&b);
+	while (n-- && kmt_bytes_ok(&b)) {
+		DatCpu cpu;
+
+		cpu.cpu = kmt_bytes_32(&b);
+		cpu.offset = kmt_bytes_64(&b);
+		cpu.size = kmt_bytes_64(&b);
+		if (!kmt_bytes_ok(&b) || cpu.cpu >= KMT_IMPORT_MAX_CPUS)
+			return FALSE;
+		g_array_append_val(buffer->cpus, cpu);
+	}
+	return kmt_bytes_ok(&b) && buffer->page_bytes >= 512 &&
+	       buffer->page_bytes <= 1U << 20;
+}
+
+static void set_text(char **to, const char *text)
+{
+	g_free(*to);
+	*to = g_strdup(text);
+}
+
+static void read_text_option(DatOptions *options, DatFile *dat, guint id,
+			     const char *text)
+{
+	switch (id) {
+	case OPTION_DATE:
+		dat->time_shift =
+			(gint64)((guint64)dat->time_shift +
+				 (guint64)g_ascii_strtoll(text, NULL, 0) *
+					 NS_PER_US);
+		break;
+	case OPTION_OFFSET:
+		dat->time_shift =
+			(gint64)((guint64)dat->time_shift +
+				 (guint64)g_ascii_strtoll(text, NULL, 0));
+		break;
+	case OPTION_CPUSTAT:
+		read_stats(options, text);
+		break;
+	case OPTION_TRACECLOCK:
+		g_free(options->clock);
+		options->clock = selected_clock(text);
+		break;
+	case OPTION_UNAME:
+		set_text(&dat->uname, text);
+		break;
+	case OPTION_VERSION:
+		set_text(&dat->recorder, text);
+		break;
+	default:
+		break;
+	}
+}
+
+static gboolean read_option(DatOptions *options, DatFile *dat, guint id,
+			    KmtBytes b)
+{
+	g_autofree char *text = NULL;
+
+	switch (id) {
+	case OPTION_BUFFER:
+		return read_buffer(options, dat, b);
+	case OPTION_CPUCOUNT:
+		dat->n_cpus = kmt_bytes_32(&b);
+		break;
+	case OPTION_TSC2NSEC:
+		dat->tsc_mult = kmt_bytes_32(&b);
+		dat->tsc_shift = kmt_bytes_32(&b);
+		break;
+	case OPTION_HEADER_INFO:
+		options->page_header = kmt_bytes_64(&b);
+		break;
+	case OPTION_EVENT_FORMATS:
+		options->formats = kmt_bytes_64(&b);
+		break;
+	case OPTION_KALLSYMS:
+		options->kallsyms = kmt_bytes_64(&b);
+		break;
+	case OPTION_CMDLINES:
+		options->tasks = kmt_bytes_64(&b);
+		break;
+	default:
+		text = g_strndup((const char *)b.next, b.left);
+		read_text_option(options, dat, id, text);
+		break;
+	}
+	return kmt_bytes_ok(&b);
+}
+
+static guint16 read_id(KmtBytes *b)
+{
+	const guint8 *p = kmt_bytes_take(b, sizeof(guint16));
+	guint16 id = OPTION_DONE;
+
+	if (p)
+		memcpy(&id, p, sizeof(id));
+	return id;
+}
+
+gboolean dat_options_read(DatOptions *options, DatFile *dat, KmtBytes *b,
+			  guint64 *next)
+{
+	while (kmt_bytes_ok(b)) {
+		guint16 id = read_id(b);
+		guint32 n;
+		KmtBytes data;
+
+		if (id == OPTION_DONE && !next)
+			return kmt_bytes_ok(b);
+		n = kmt_bytes_32(b);
+		data = (KmtBytes){kmt_bytes_take(b, n), n};
+		if (!kmt_bytes_ok(b))
+			return FALSE;
+		if (id == OPTION_DONE) {
+			*next = kmt_bytes_64(&data);
+			return kmt_bytes_ok(&data);
+		}
+		if (!read_option(options, dat, id, data))
+			return FALSE;
+	}
+	return FALSE;
+}
+
+static DatBuffer *find_buffer(const DatFile *dat, const char *name)
+{
+	for (guint i = 0; i < dat->buffers->len; i++) {
+		DatBuffer *buffer = dat->buffers->pdata[i];
+
+		if (g_str_equal(buffer->name, name))
+			return buffer;
+	}
+	return NULL;
+}
+
+void dat_options_apply(const DatOptions *options, DatFile *dat)
+{
+	for (guint i = 0; options->stats && i < options->stats->len; i++) {
+		const PendingStats *pending = options->stats->pdata[i];
+		DatBuffer *buffer = find_buffer(dat, pending->buffer);
+
+		if (buffer)
+			g_array_append_val(buffer->stats, pending->stats);
+	}
+	for (guint i = 0; i < dat->buffers->len; i++) {
+		DatBuffer *buffer = dat->buffers->pdata[i];
+
+		if (!buffer->clock)
+			buffer->clock = g_strdup(options->clock);
+	}
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "import/datorder.h"
+
+/* A CPU's time may go back by this much, ns, where its clock is unstable. */
+#define TOLERANCE G_GUINT64_CONSTANT(1000000)
+
+#define NONE G_MAXUINT
+
+static gboolean is_after(guint64 a, guint64 b)
+{
+	return a > b && a - b > TOLERANCE;
+}
+
+static DatPageTime *get(const GArray *times, guint i)
+{
+	return &g_array_index(times, DatPageTime, i);
+}
+
+/* The next page that is whole, from i on; NONE: there is none. */
+static guint next_whole(const GArray *times, guint i)
+{
+	while (i < times->len && !get(times, i)->whole)
+		i++;
+	return i < times->len ? i : NONE;
+}
+
+static gboolean is_ordered(const GArray *times)
+{
+	guint64 last = 0;
+
+	for (guint i = next_whole(times, 0); i != NONE;
+	     i = next_whole(times, i + 1)) {
+		const DatPageTime *page = get(times, i);
+
+		if (is_after(last, page->first) ||
+		    is_after(page->first, page->last))
+			return FALSE;
+		last = page->last;
+	}
+	return TRUE;
+}
+
+/* How many of the ends, by rising time, have no time after that one. */
+static guint find_length(const GArray *times, const guint *ends, guint n,
+			 guint64 first)
+{
+	guint low = 0;
+
+	while (low < n) {
+		guint middle = low + (n - low) / 2;
+
+		if (get(times, ends[middle])->first <= first)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
+/*
+ * The page before second, in the file and in time, that is closest to second in
+ * time: nothing else limits the time of the first page of a chain.
+ */
+static guint find_first(const GArray *times, guint first, guint second)
+{
+	guint64 limit = get(times, second)->first;
+
+	for (guint i = next_whole(times, 0); i < second;
+	     i = next_whole(times, i + 1))
+		if (get(times, i)->first <= limit &&
+		    get(times, i)->first > get(times, first)->first)
+			first = i;
+	return first;
+}
+
+/*
+ * Mark the longest chain of pages with rising times: ends[n] is the page with
+ * the lowest time that ends a chain of n + 1 pages.
+ */
+static void mark_chain(const GArray *times, gboolean *in_chain)
+{
+	g_autofree guint *ends = g_new(guint, times->len);
+	g_autofree guint *before = g_new(guint, times->len);
+	guint n = 0;
+
+	for (guint i = next_whole(times, 0); i != NONE;
+	     i = next_whole(times, i + 1)) {
+		guint length =
+			find_length(times, ends, n, get(times, i)->first);
+
+		before[i] = length ? ends[length - 1] : NONE;
+		ends[length] = i;
+		n = MAX(n, length + 1);
+	}
+	for (guint i = n ? ends[n - 1] : NONE; i != NONE; i = before[i]) {
+		in_chain[i] = TRUE;
+		if (before[i] != NONE && before[before[i]] == NONE)
+			before[i] = find_first(times, before[i], i);
+	}
+}
+
+/* The time of the first page in the chain behind each page. */
+static void find_limits(const GArray *times, const gboolean *in_chain,
+			guint64 *limits)
+{
+	guint64 limit = G_MAXUINT64;
+
+	for (guint i = times->len; i-- > 0;) {
+		limits[i] = limit;
+		if (in_chain[i])
+			limit = get(times, i)->first;
+	}
+}
+
+void dat_order_check(GArray *times)
+{
+	g_autofree gboolean *in_chain = NULL;
+	g_autofree guint64 *limits = NULL;
+	guint64 last = 0;
+
+	if (is_ordered(times))
+		return;
+	in_chain = g_new0(gboolean, times->len);
+	limits = g_new(guint64, times->len);
+	mark_chain(times, in_chain);
+	find_limits(times, in_chain, limits);
+	for (guint i = next_whole(times, 0); i != NONE;
+	     i = next_whole(times, i + 1)) {
+		DatPageTime *page = get(times, i);
+
+		page->whole = !is_after(last, page->first) &&
+			      !is_after(page->first, page->last) &&
+			      !is_after(page->last, limits[i]);
+		if (page->whole)
+			last = page->last;
+	}
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "import/functions.h"
+
+typedef struct {
+	guint64 address;
+	char *name;
+} Function;
+
+struct KmtFunctions {
+	char *text;    /* the names are in it, terminated */
+	GArray *array; /* of Function, by address */
+};
+
+gboolean kmt_kallsyms_next(const char **text, KmtKallsymsLine *line)
+{
+	const char *begin = *text;
+	gsize length = strcspn(begin, "\n");
+	const char *end = begin + length;
+	char *p;
+
+	*text = *end ? end + 1 : end;
+	line->address = g_ascii_strtoull(begin, &p, 16);
+	/* A space, the type, a space, and at least one character. */
+	if (p == begin || end - p < 4 || p[0] != ' ' || p[2] != ' ')
+		return FALSE;
+	line->type = p[1];
+	line->name = p + 3;
+	line->n_name = strcspn(line->name, " \t\n");
+	line->is_of_module =
+		memchr(line->name, '[', (gsize)(end - line->name)) != NULL;
+	return line->n_name > 0;
+}
+
+static gint compare(gconstpointer a, gconstpointer b)
+{
+	const Function *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+KmtFunctions *kmt_functions_new(char *text)
+{
+	KmtFunctions *f = g_new0(KmtFunctions, 1);
+	const char *next = text;
+
+	f->text = text;
+	f->array = g_array_new(FALSE, FALSE, sizeof(Function));
+	while (*next) {
+		KmtKallsymsLine line;
+		Function function;
+
+		if (!kmt_kallsyms_next(&next, &line) ||
+		    !strchr("tTwW", line.type))
+			continue;
+		function.address = line.address;
+		function.name = text + (line.name - text);
+		/* "next" is beyond this byte already. */
+		function.name[line.n_name] = '\0';
+		g_array_append_val(f->array, function);
+	}
+	g_array_sort(f->array, compare);
+	return f;
+}
+
+void kmt_functions_free(KmtFunctions *f)
+{
+	if (!f)
+		return;
+	g_array_unref(f->array);
+	g_free(f->text);
+	g_free(f);
+}
+
+const char *kmt_functions_name(gpointer functions, guint64 address)
+{
+	const KmtFunctions *f = functions;
+	guint low = 0, high = f->array->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (g_array_index(f->array, Function, middle).address <=
+		    address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? g_array_index(f->array, Function, low - 1).name : NULL;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What precedes and describes the records in a file of perf record: written to
+ * a file (-o FILE) or to a pipe (-o -), see
+ * tools/perf/Documentation/perf.data-file-format.txt.
+ */
+#ifndef KMEMTRACE_IMPORT_PERFFILE_H
+#define KMEMTRACE_IMPORT_PERFFILE_H
+
+#include "import/bytes.h"
+#include "import/perflayout.h"
+
+enum {
+	PERF_FEATURE_TRACING_DATA = 1,
+	PERF_FEATURE_BUILD_ID = 2,
+	PERF_FEATURE_RELEASE = 4,
+	PERF_FEATURE_VERSION = 5,
+	PERF_FEATURE_MACHINE = 6,
+	PERF_FEATURE_CPUS = 7,
+	PERF_FEATURE_COMMAND = 11,
+	PERF_FEATURE_CLOCKID = 23,
+	PERF_FEATURE_DIRECTORY = 24,
+	PERF_N_FEATURES = 256,
+};
+
+/* The file is mapped: a file that is shortened meanwhile raises SIGBUS. */
+typedef struct {
+	GMappedFile *file;
+	PerfLayouts *layouts;
+	/* Not ok where the file lacks the feature. */
+	KmtBytes features[PERF_N_FEATURES];
+	KmtBytes records;
+} PerfFile;
+
+PerfFile *perf_file_open(const char *path, GError **error);
+void perf_file_free(PerfFile *file);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(PerfFile, perf_file_free)
+
+/* A text; NULL: the file lacks the feature.  The caller frees it. */
+char *perf_file_text(const PerfFile *file, guint feature);
+
+/* The command line of perf; NULL: the file lacks it.  The caller frees it. */
+GStrv perf_file_command(const PerfFile *file);
+
+/* The build id of the kernel in hexadecimal, or NULL. The caller frees it. */
+char *perf_file_build_id(const PerfFile *file);
+
+#endif

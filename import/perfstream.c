@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <linux/perf_event.h>
+
+#include "import/import.h"
+#include "import/perfstream.h"
+#include "import/perfzstd.h"
+
+/*
+ * perf compresses at most one buffer of a CPU at a time, and a header has 16
+ * bits for the size of the result.  A longer result is damage, not data.
+ */
+#define MOST_BYTES ((gsize)64 * 1024 * 1024)
+
+/* PERF_RECORD_COMPRESSED2: the size of the data, before the padding. */
+#define DATA_SIZE_BYTES 8
+
+struct PerfStream {
+	KmtBytes bytes; /* of the file */
+	PerfZstd *zstd; /* NULL: nothing was compressed so far */
+	/* Decompressed bytes; those before "taken" have been returned. */
+	GByteArray *plain;
+	gsize taken;
+};
+
+PerfStream *perf_stream_new(KmtBytes bytes)
+{
+	PerfStream *stream = g_new0(PerfStream, 1);
+
+	stream->bytes = bytes;
+	stream->plain = g_byte_array_new();
+	return stream;
+}
+
+void perf_stream_free(PerfStream *stream)
+{
+	if (!stream)
+		return;
+	perf_zstd_free(stream->zstd);
+	g_byte_array_unref(stream->plain);
+	g_free(stream);
+}
+
+/* Takes a record of b; FALSE: b does not begin with a whole one. */
+static gboolean take_record(KmtBytes *b, PerfRecord *record)
+{
+	struct perf_event_header header;
+	KmtBytes rest = *b;
+	KmtBytes size;
+	guint64 n_more = 0;
+
+	if (b->left < sizeof(header))
+		return FALSE;
+	memcpy(&header, b->next, sizeof(header));
+	if (header.size < sizeof(header) || !kmt_bytes_take(&rest, header.size))
+		return FALSE;
+	record->type = header.type;
+	record->body.next = b->next + sizeof(header);
+	record->body.left = header.size - sizeof(header);
+	size = record->body;
+	if (header.type == PERF_USER_AUXTRACE)
+		n_more = kmt_bytes_64(&size);
+	else if (header.type == PERF_USER_TRACING_DATA)
+		n_more = kmt_bytes_32(&size);
+	record->payload = (KmtBytes){rest.next, n_more};
+	if (!kmt_bytes_take(&rest, n_more))
+		return FALSE;
+	*b = rest;
+	return TRUE;
+}
+
+/* Appends what a compressed record contains to the decompressed bytes. */
+static gboolean decompress(PerfStream *s, const PerfRecord *record,
+			   GError **error)
+{
+	KmtBytes body = record->body;
+
+	if (!s->zstd)
+		s->zstd = perf_zstd_new(error);
+	if (!s->zstd)
+		return FALSE;
+	if (record->type == PERF_USER_COMPRESSED2) {
+		guint64 n = kmt_bytes_64(&body);
+
+		if (n > body.left)
+			return kmt_import_fail(
+				error, "it is damaged: a compressed record is "
+				       "shorter than it says: record again");
+		body.left = n;
+	}
+	g_byte_array_remove_range(s->plain, 0, (guint)s->taken);
+	s->taken = 0;
+	return s->plain->len > MOST_BYTES
+		       ? kmt_import_fail(error, "it is damaged: its compressed "
+						"records do not end: record "
+						"again")
+		       : perf_zstd_append(s->zstd, body.next, body.left,
+					  MOST_BYTES, s->plain, error);
+}
+
+/* A record may begin in one compressed record and end in the next one. */
+static gboolean take_plain(PerfStream *s, PerfRecord *record)
+{
+	KmtBytes b;
+
+	if (s->taken == s->plain->len)
+		return FALSE;
+	b = (KmtBytes){s->plain->data + s->taken, s->plain->len - s->taken};
+	if (!take_record(&b, record))
+		return FALSE;
+	s->taken = s->plain->len - b.left;
+	return TRUE;
+}
+
+gboolean perf_stream_is_cut_off(const PerfStream *s)
+{
+	return s->taken < s->plain->len;
+}
+
+gboolean perf_stream_next(PerfStream *s, gboolean keep_compressed,
+			  PerfRecord *record, GError **error)
+{
+	if (take_plain(s, record))
+		return TRUE;
+	while (take_record(&s->bytes, record)) {
+		if (keep_compressed || (record->type != PERF_USER_COMPRESSED &&
+					record->type != PERF_USER_COMPRESSED2))
+			return TRUE;
+		if (!decompress(s, record, error))
+			return FALSE;
+		if (take_plain(s, record))
+			return TRUE;
+	}
+	if (kmt_bytes_ok(&s->bytes) && s->bytes.left == 0)
+		return FALSE;
+	return kmt_import_fail(error,
+			       "it is damaged: a record is longer than what is "
+			       "left: record again");
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "import/stackqueue.h"
+
+/* Each level interrupts those below. */
+enum { LEVEL_TASK, LEVEL_SOFTIRQ, LEVEL_HARDIRQ, LEVEL_NMI, N_LEVELS };
+
+typedef struct {
+	KmtImportEvent event;
+	char *cache; /* that event.cache points to */
+	gboolean has_record;
+	gboolean is_complete; /* nothing more will come for it */
+	GArray *stack;	      /* of guint64, or NULL */
+} Waiting;
+
+struct KmtStackQueue {
+	KmtImport *import;
+	KmtCallers *callers;
+	guint cpu;
+	GQueue waiting; /* of Waiting, in the order in which they came */
+	/* The last event of each level, if its stack may still come. */
+	Waiting *open[N_LEVELS];
+};
+
+KmtStackQueue *kmt_stack_queue_new(KmtImport *import, KmtCallers *callers)
+{
+	KmtStackQueue *q = g_new0(KmtStackQueue, 1);
+
+	q->import = import;
+	q->callers = callers;
+	return q;
+}
+
+static void waiting_free(gpointer data)
+{
+	Waiting *w = data;
+
+	g_clear_pointer(&w->stack, g_array_unref);
+	g_free(w->cache);
+	g_free(w);
+}
+
+void kmt_stack_queue_free(KmtStackQueue *q)
+{
+	if (!q)
+		return;
+	g_queue_clear_full(&q->waiting, waiting_free);
+	g_free(q);
+}
+
+static guint level_of(guint8 common_flags)
+{
+	if (common_flags & KMT_COMMON_NMI)
+		return LEVEL_NMI;
+	if (common_flags & KMT_COMMON_HARDIRQ)
+		return LEVEL_HARDIRQ;
+	return common_flags & KMT_COMMON_SOFTIRQ ? LEVEL_SOFTIRQ : LEVEL_TASK;
+}
+
+static gboolean hand_over(KmtStackQueue *q, Waiting *w, GError **error)
+{
+	KmtImportEvent *event = &w->event;
+
+	if (!w->has_record)
+		return TRUE;
+	event->cache = w->cache;
+	if (w->stack) {
+		event->stack = (const guint64 *)(gpointer)w->stack->data;
+		event->n_stack =
+			kmt_callers_apply(q->callers, &event->record,
+					  &event->stack, w->stack->len);
+	}
+	return kmt_import_add(q->import, event, error);
+}
+
+/* In the order in which the events came. */
+static gboolean hand_over_complete(KmtStackQueue *q, GError **error)
+{
+	Waiting *w;
+	gboolean ok = TRUE;
+
+	while (ok && (w = g_queue_peek_head(&q->waiting)) && w->is_complete) {
+		ok = hand_over(q, w, error);
+		waiting_free(g_queue_pop_head(&q->waiting));
+	}
+	return ok;
+}
+
+/* What runs at this level ends what interrupted it, and the event before. */
+static void complete_from(KmtStackQueue *q, guint level)
+{
+	for (; level < N_LEVELS; level++) {
+		if (q->open[level])
+			q->open[level]->is_complete = TRUE;
+		q->open[level] = NULL;
+	}
+}
+
+gboolean kmt_stack_queue_flush(KmtStackQueue *q, GError **error)
+{
+	complete_from(q, LEVEL_TASK);
+	return hand_over_complete(q, error);
+}
+
+static gboolean enter_cpu(KmtStackQueue *q, guint cpu, GError **error)
+{
+	if (cpu == q->cpu)
+		return TRUE;
+	q->cpu = cpu;
+	return kmt_stack_queue_flush(q, error);
+}
+
+gboolean kmt_stack_queue_event(KmtStackQueue *q, const KmtImportEvent *event,
+			       gboolean has_record, GError **error)
+{
+	guint level = level_of(event->common_flags);
+	Waiting *w;
+
+	if (!enter_cpu(q, event->cpu, error))
+		return FALSE;
+	w = g_new0(Waiting, 1);
+	w->event = *event;
+	w->cache = g_strdup(event->cache);
+	w->has_record = has_record;
+	complete_from(q, level);
+	q->open[level] = w;
+	g_queue_push_tail(&q->waiting, w);
+	return hand_over_complete(q, error);
+}
+
+gboolean kmt_stack_queue_stack(KmtStackQueue *q, guint cpu, guint8 common_flags,
+			       const guint64 *addresses, guint n,
+			       GError **error)
+{
+	guint level = level_of(common_flags);
+
+	if (!enter_cpu(q, cpu, error))
+		return FALSE;
+	if (q->open[level]) {
+		GArray *stack = g_array_new(FALSE, FALSE, sizeof(guint64));
+
+		g_array_append_vals(stack, addresses, n);
+		q->open[level]->stack = stack;
+	}
+	complete_from(q, level);
+	return hand_over_complete(q, error);
+}

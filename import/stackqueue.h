@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pairs events of ftrace's ring buffer with their stacks.  With the option
+ * stacktrace (trace-cmd record -T) each event is followed by an event
+ * kernel_stack of the same context.  Between the two there may be events of an
+ * interrupt, each with a stack of its own.
+ */
+#ifndef KMEMTRACE_IMPORT_STACKQUEUE_H
+#define KMEMTRACE_IMPORT_STACKQUEUE_H
+
+#include "import/callers.h"
+#include "import/import.h"
+
+typedef struct KmtStackQueue KmtStackQueue;
+
+/* import and callers have to outlive the queue. */
+KmtStackQueue *kmt_stack_queue_new(KmtImport *import, KmtCallers *callers);
+void kmt_stack_queue_free(KmtStackQueue *queue);
+
+/*
+ * Adds an event, in the order of its CPU.  An event of another CPU ends the
+ * CPU before.  The event is handed over to import when its stack has come, or
+ * when it is certain that there is none.  has_record is FALSE for an event that
+ * import has counted already: it takes its stack, and no more.
+ */
+gboolean kmt_stack_queue_event(KmtStackQueue *queue,
+			       const KmtImportEvent *event, gboolean has_record,
+			       GError **error);
+
+/* Adds a stack of n return addresses, of the context that the flags tell. */
+gboolean kmt_stack_queue_stack(KmtStackQueue *queue, guint cpu,
+			       guint8 common_flags, const guint64 *addresses,
+			       guint n, GError **error);
+
+/* Hands over all events that wait.  Call it behind the last event of a CPU. */
+gboolean kmt_stack_queue_flush(KmtStackQueue *queue, GError **error);
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The bounds of import/watch.c, on processes that spin, wait, work, or end. */
+#include "config.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "import/watch.h"
+
+/* Longer than any test takes. */
+#define FOREVER 600
+
+typedef void (*Reader)(KmtWatch *watch);
+
+static gint64 cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * G_USEC_PER_SEC + t.tv_nsec / 1000;
+}
+
+static void spin(G_GNUC_UNUSED KmtWatch *watch)
+{
+	for (;;)
+		cpu_us();
+}
+
+static void wait_for_nothing(G_GNUC_UNUSED KmtWatch *watch)
+{
+	for (;;)
+		pause();
+}
+
+/* Work that takes three times its bound, with progress all the time. */
+static void progress(KmtWatch *watch)
+{
+	while (cpu_us() < 3 * G_USEC_PER_SEC)
+		kmt_watch_tick(watch);
+}
+
+/* The same without progress, after the reading is over. */
+static void finish(KmtWatch *watch)
+{
+	kmt_watch_end(watch);
+	while (cpu_us() < 3 * G_USEC_PER_SEC)
+		;
+}
+
+static void end_at_once(G_GNUC_UNUSED KmtWatch *watch)
+{
+}
+
+#ifndef __SANITIZE_ADDRESS__
+/* More memory than an input of no byte allows. */
+static void allocate(G_GNUC_UNUSED KmtWatch *watch)
+{
+	gsize step = 64U << 20, all = 0;
+
+	kmt_watch_limit_memory(0);
+	while (mmap(NULL, step, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		    0) != MAP_FAILED)
+		if ((all += step) > (gsize)4 << 30)
+			_exit(EXIT_FAILURE);
+}
+#endif
+
+/* Whether the process ended by itself, with success. */
+static gboolean ends(Reader reader, guint cpu_seconds, guint seconds)
+{
+	KmtWatch *watch = kmt_watch_new();
+	gboolean ended;
+	int status;
+	pid_t pid;
+
+	g_assert_nonnull(watch);
+	pid = fork();
+	g_assert_cmpint(pid, >=, 0);
+	if (pid == 0) {
+		kmt_watch_begin(watch);
+		reader(watch);
+		_exit(EXIT_SUCCESS);
+	}
+	ended = kmt_watch_wait(watch, &pid, cpu_seconds, seconds, &status);
+	g_assert_cmpint(pid, ==, 0);
+	kmt_watch_free(watch);
+	if (ended)
+		g_assert_true(WIFEXITED(status) &&
+			      WEXITSTATUS(status) == EXIT_SUCCESS);
+	else
+		g_assert_true(WIFSIGNALED(status));
+	return ended;
+}
+
+static void test_bounds(void)
+{
+	g_assert_false(ends(spin, 1, FOREVER));
+	g_assert_false(ends(wait_for_nothing, FOREVER, 1));
+	g_assert_true(ends(progress, 1, FOREVER));
+	g_assert_true(ends(finish, 1, FOREVER));
+	g_assert_true(ends(end_at_once, 1, 1));
+}
+
+/* Without SIGCHLD there is no status, which must not be taken for success. */
+static void test_no_status(void)
+{
+	KmtWatch *watch = kmt_watch_new();
+	int status = 0;
+	pid_t pid;
+
+	g_assert_nonnull(watch);
+	signal(SIGCHLD, SIG_IGN);
+	pid = fork();
+	g_assert_cmpint(pid, >=, 0);
+	if (pid == 0)
+		_exit(EXIT_SUCCESS);
+	g_assert_true(kmt_watch_wait(watch, &pid, FOREVER, FOREVER, &status));
+	signal(SIGCHLD, SIG_DFL);
+	kmt_watch_free(watch);
+	g_assert_cmpint(pid, ==, 0);
+	g_assert_cmpint(status, ==, KMT_WATCH_NO_STATUS);
+	g_assert_false(WIFEXITED(status));
+}
+
+static void test_memory(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	g_test_skip("AddressSanitizer needs all addresses");
+#else
+	g_assert_true(ends(allocate, FOREVER, FOREVER));
+#endif
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/import/watch/bounds", test_bounds);
+	g_test_add_func("/import/watch/no-status", test_no_status);
+	g_test_add_func("/import/watch/memory", test_memory);
+	return g_test_run();
+}
