@@ -207,6 +207,44 @@ def seeds_kallsyms():
     yield b"1234567g t a\n12345678:t b\nx\n\n 1 t\n1 tt c\n1 t \xff\n2 t d\x00"
 
 
+# Words of several options of the report, with samples that are no boundary.
+OPTIONS = ("--leaks --by=module --windows=4", "--cross-cpu --json",
+           "--cross-cpu --lines=1", "--leaks --by=kind,module --json",
+           "--histogram=lifetime --by=module", "--histogram=size --json",
+           "--folded --by=cpu --lines=1 --fields=reused",
+           "--csv --fields=live-wasted,at-peak,churn --by=module",
+           "--windows=3 --time=0.0005,0.003 --cpu=0", "--time=peak --live",
+           "--lifetime=1us-2ms --fields=peak,age-median --json",
+           "--kind=slab --node=0-1 --size=8-1k --callsite=f*,s* --module=*")
+
+
+def words_of_options(line):
+    """Steps that give these words as they are."""
+    return b"".join(bytes([7, len(word)]) + word.encode()
+                    for word in line.split())
+
+
+def seeds_options():
+    """Each option, each key of kmemtrace.meta and each field of a record alone,
+    with some values: see step() in fuzz/options.c."""
+    for option in range(48):
+        for value in range(0, 48, 3):
+            yield bytes([0, option, value])
+    for key in range(32):
+        for value in range(0, 48, 3):
+            yield bytes([3, key % 5 if value % 2 else 0, key, value, 0, value % 15])
+    for field in range(13):
+        for value in range(0, 40, 3):
+            yield bytes([5, value, field, value, 0, 0])
+    for column in range(8):
+        yield bytes([6, column, 36, 0, 15, 2 + column % 5])
+    for line in OPTIONS:
+        for sample in (2, 20, 28, 32, 36):
+            yield bytes([3, 0, 0, sample]) + words_of_options(line)
+        yield (bytes([3, 0, 1, 9, 3, 1, 1, 9]) +  # overruns
+               words_of_options(line + " --time=0,0.002"))
+
+
 def seeds_perfdata():
     """Each kind of record, with few formats."""
     points = {name: import_files.TRACEPOINTS[name]
@@ -223,6 +261,22 @@ def seeds_perfdata():
                 4: import_files.perf_text("6.1"),
                 7: struct.pack("<II", 2, 2)}
     plain = import_files.LAYOUT & ~(1 << 16)
+    chain = [(1 << 64) - 128, 1, 0xffffffff81000010, 0xffffffff81000110]
+    stacked = b"".join(import_files.perf_sample(e, chain=chain, counters=(
+        1, 2)) for e in events)
+    layouts = ((2, import_files.LAYOUT | 1 << 4 | 1 << 5,
+                (import_files.EVENT_ID,), {"read_format": 12}),)
+    command = {11: import_files.perf_command(
+        "perf", "record", "-e", "kmem:*", "--filter", "x", "-aC", "0",
+        "--pid=3", "-D1-2", "cmd")}
+    yield import_files.perf_data(stacked, points, layouts, command)
+    yield import_files.perf_pipe(samples + others, points,
+                                features=command)
+    yield import_files.perf_pipe(import_files.perf_compressed(samples, 3),
+                                points)
+    yield import_files.perf_data(import_files.perf_compressed(
+        others + samples, 2, True), points)
+    yield import_files.perf_data(import_files.perf_tasks(3) + samples, points)
     yield import_files.perf_data(b"", points)
     yield import_files.perf_data(samples, points)
     yield import_files.perf_data(others + samples + others, points,
@@ -234,8 +288,51 @@ def seeds_perfdata():
                                  layouts=((2, plain | 1 << 5, ()),))
 
 
-SEEDS = {"trace": seeds_trace, "input": seeds_input, "report": seeds_report, "match": seeds_match,
-         "kallsyms": seeds_kallsyms, "perfdata": seeds_perfdata}
+def small_pages(build):
+    """A trace.dat with pages of 512 bytes, so that an input has several."""
+    before, import_files.PAGE = import_files.PAGE, 512
+    try:
+        return build().replace(struct.pack("<I", before),
+                               struct.pack("<I", 512), 1)
+    finally:
+        import_files.PAGE = before
+
+
+def seeds_tracedat():
+    """Versions 6 and 7, all compressions, a buffer or two, and counters."""
+    files = import_files
+    points = {"kfree": files.TRACEPOINTS["kfree"]}
+    events = [files.Event("kfree", 0, 10 * t, {"call_site": files.A,
+                                               "ptr": 4096 * t})
+              for t in range(1, 13)]
+    options = (files.dat_stats(0, read=12, overrun=3) +
+               files.dat_option(2, b"\nBuffer: b\n\n\0") +
+               files.dat_option(4, b"[local]\0") +
+               files.dat_option(5, b"Linux h 6.1 x\0") +
+               files.dat_option(14, struct.pack("<IIQ", 3, 1, 0)) +
+               files.dat_stats(0, unread=4))
+    settings = {"tracepoints": points, "options": options,
+                "kallsyms": b"ffffffff81000000 t f\n", "comms": b"7 t\n"}
+
+    def pages():
+        return [files.ring_page(events[at:at + 4], points, missed)
+                for at, missed in ((0, None), (4, -1), (8, 5))]
+    yield small_pages(lambda: files.trace_dat([pages()], **settings))
+    yield small_pages(lambda: files.trace_dat(
+        [pages(), []], instance=("b", [pages(), []]), **settings))
+    for packing in files.PACKERS:
+        yield small_pages(lambda: files.trace_dat7(
+            [("", [pages()]), ("b", [pages()[1:]])],  # noqa: B023
+            packing=packing, **settings))  # pylint: disable=W0640
+    text = files.ctf_metadata(points)
+    for order in "<>":
+        yield files.ctf_metadata_packets(text, order=order)
+
+
+SEEDS = {"trace": seeds_trace, "input": seeds_input, "report": seeds_report,
+         "match": seeds_match, "options": seeds_options,
+         "kallsyms": seeds_kallsyms, "perfdata": seeds_perfdata,
+         "tracedat": seeds_tracedat}
 
 
 def main(args):

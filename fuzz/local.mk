@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # fuzz/run builds these in a folder of its own, of configure --enable-fuzzing.
 FUZZ_CONTAINER_SOURCES = \
+	fuzz/boundary.c fuzz/boundary.h \
 	fuzz/container.c fuzz/container.h \
 	fuzz/mutate.c
 FUZZ_EXERCISE_SOURCES = \
@@ -8,10 +9,12 @@ FUZZ_EXERCISE_SOURCES = \
 	fuzz/scratch.c fuzz/scratch.h \
 	fuzz/target.h
 FUZZ_COMPILE = $(AM_CFLAGS) $(JSON_CFLAGS)
+FUZZ_REPORT_CFLAGS = \
+	-DFUZZ_WRAPPERS='"$(abs_top_srcdir)/symbols/wrappers.list"'
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 
-EXTRA_PROGRAMS = fuzz/input fuzz/kallsyms fuzz/match fuzz/perfdata fuzz/report \
-	fuzz/trace
+EXTRA_PROGRAMS = fuzz/input fuzz/kallsyms fuzz/match fuzz/options \
+	fuzz/perfdata fuzz/report fuzz/trace fuzz/tracedat
 CLEANFILES += $(EXTRA_PROGRAMS)
 fuzz_input_SOURCES = fuzz/input.c $(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES)
@@ -27,17 +30,31 @@ fuzz_match_SOURCES = fuzz/match.c $(FUZZ_EXERCISE_SOURCES)
 fuzz_match_CFLAGS = $(FUZZ_COMPILE)
 fuzz_match_LDFLAGS = $(FUZZ_LINK)
 fuzz_match_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
+fuzz_options_SOURCES = fuzz/options.c fuzz/boundary.c fuzz/boundary.h \
+	fuzz/reports.c fuzz/reports.h $(FUZZ_EXERCISE_SOURCES) \
+	$(REPORT_SOURCES) $(CHECK_SOURCES)
+fuzz_options_CFLAGS = $(FUZZ_COMPILE) $(FUZZ_REPORT_CFLAGS)
+fuzz_options_LDFLAGS = $(FUZZ_LINK)
+fuzz_options_LDADD = symbols/libsymbols.a cli/libcli.a trace/libtrace.a \
+	$(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)
 fuzz_perfdata_SOURCES = fuzz/perfdata.c fuzz/scratch.c fuzz/scratch.h \
 	fuzz/target.h \
+	import/callers.c import/callers.h \
+	import/functions.c import/functions.h \
+	import/perfcommand.c import/perfcommand.h \
 	import/perfdata.c import/perfdata.h \
-	import/perflayout.c import/perflayout.h
-fuzz_perfdata_CFLAGS = $(FUZZ_COMPILE)
+	import/perffile.c import/perffile.h \
+	import/perflayout.c import/perflayout.h \
+	import/perfstream.c import/perfstream.h \
+	import/perfzstd.c import/perfzstd.h \
+	import/stacks.c import/stacks.h
+fuzz_perfdata_CFLAGS = $(FUZZ_COMPILE) $(GMODULE_CFLAGS)
 fuzz_perfdata_LDFLAGS = $(FUZZ_LINK)
-fuzz_perfdata_LDADD = $(GLIB_LIBS)
-fuzz_report_SOURCES = fuzz/report.c $(FUZZ_CONTAINER_SOURCES) \
+fuzz_perfdata_LDADD = $(GMODULE_LIBS) $(GLIB_LIBS)
+fuzz_report_SOURCES = fuzz/report.c fuzz/reports.c fuzz/reports.h \
+	$(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES) $(REPORT_SOURCES)
-fuzz_report_CFLAGS = $(FUZZ_COMPILE) \
-	-DFUZZ_WRAPPERS='"$(abs_top_srcdir)/symbols/wrappers.list"'
+fuzz_report_CFLAGS = $(FUZZ_COMPILE) $(FUZZ_REPORT_CFLAGS)
 fuzz_report_LDFLAGS = $(FUZZ_LINK)
 fuzz_report_LDADD = symbols/libsymbols.a cli/libcli.a trace/libtrace.a \
 	$(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)
@@ -46,13 +63,26 @@ fuzz_trace_SOURCES = fuzz/trace.c $(FUZZ_CONTAINER_SOURCES) \
 fuzz_trace_CFLAGS = $(FUZZ_COMPILE)
 fuzz_trace_LDFLAGS = $(FUZZ_LINK)
 fuzz_trace_LDADD = cli/libcli.a trace/libtrace.a $(JSON_LIBS) $(KMT_TRACE_LIBS)
+fuzz_tracedat_SOURCES = fuzz/tracedat.c fuzz/scratch.c fuzz/scratch.h \
+	fuzz/target.h \
+	import/ctfmeta.c import/ctfmeta.h \
+	import/datfile.c import/datfile.h \
+	import/datoption.c import/datoption.h \
+	import/datorder.c import/datorder.h \
+	import/datpages.c import/datpages.h \
+	import/unpack.c import/unpack.h
+fuzz_tracedat_CFLAGS = $(FUZZ_COMPILE) $(LIBARCHIVE_CFLAGS)
+fuzz_tracedat_LDFLAGS = $(FUZZ_LINK)
+fuzz_tracedat_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
 
 EXTRA_DIST += \
 	fuzz/corpus.py \
 	fuzz/corpus/input.list \
 	fuzz/corpus/kallsyms.list \
 	fuzz/corpus/match.list \
+	fuzz/corpus/options.list \
 	fuzz/corpus/perfdata.list \
 	fuzz/corpus/report.list \
 	fuzz/corpus/trace.list \
+	fuzz/corpus/tracedat.list \
 	fuzz/run

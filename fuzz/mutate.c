@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include "fuzz/boundary.h"
 #include "fuzz/container.h"
 #include "fuzz/target.h"
 
@@ -131,12 +132,7 @@ static void change_time(const KmtContainer *c, Record *r)
 
 static void change_number(Record *r)
 {
-	static const guint64 numbers[] = {
-		0,	     1,		 7,
-		8,	     4095,	 4096,
-		G_MAXUINT32, G_MAXINT64, G_MAXUINT64 - 1,
-		G_MAXUINT64};
-	guint64 number = numbers[draw(G_N_ELEMENTS(numbers))];
+	guint64 number = kmt_boundaries[draw(kmt_n_boundaries)];
 
 	switch (draw(6)) {
 	case 0:
@@ -274,6 +270,7 @@ static const char *const lines[] = {
 	"sample=7\n",
 	"sample=9223372036854775809\n",
 	"events_off=kfree;\n",
+	"incomplete=one CPU alone;a filter\n",
 	"[snapshot]\n",
 	"why=oom\n",
 	"# columns: number appeared went module types new name "
@@ -323,9 +320,26 @@ static const char *const lines[] = {
 	"--raw-ip\n",
 };
 
+/* A number of kmemtrace.meta or of a command line, and a boundary for it. */
+static char *draw_number_line(void)
+{
+	static const char *const names[] = {
+		"sample",  "overruns",	  "bytes",
+		"events",  "node",	  "record_size",
+		"subbufs", "subbuf_size", "abi_version",
+		"--lines", "--windows",	  "--time",
+		"--churn", "--cpu",	  "--node",
+		"--size",  "--lifetime",  "--clock-tolerance"};
+	g_autofree char *number = kmt_boundary_text(draw(G_MAXUINT8));
+
+	return g_strconcat(names[draw(G_N_ELEMENTS(names))], "=", number, "\n",
+			   NULL);
+}
+
 static void change_meta(KmtContainer *c)
 {
-	const char *line = lines[draw(G_N_ELEMENTS(lines))];
+	g_autofree char *number = draw_number_line();
+	const char *line = draw(3) ? lines[draw(G_N_ELEMENTS(lines))] : number;
 	guint old = c->texts->len, at = draw(old + 1);
 	guint length = (guint)strlen(line);
 

@@ -1,140 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The whole report of a capture (fuzz/container.h) with its symbols, by any
- * command line: what is printed does not depend on the number of jobs, is
- * UTF-8, and JSON where it was asked for.
+ * command line: see fuzz/reports.h.
  */
 #include "config.h"
 
-#include "cli/json.h"
 #include "fuzz/container.h"
 #include "fuzz/exercise.h"
+#include "fuzz/reports.h"
 #include "fuzz/scratch.h"
 #include "fuzz/target.h"
-#include "report/options.h"
-#include "report/scale.h"
-
-#include <json-glib/json-glib.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define MAX_WORDS 32
-/* More parts of the time are more of the same, and each has all figures. */
-#define MAX_WINDOWS 50
-
-static void print(const KmtPlan *plan, FILE *out)
-{
-	switch (plan->form) {
-	case KMT_FORM_JSON:
-		kmt_report_json(&plan->report, out);
-		break;
-	case KMT_FORM_CSV:
-		kmt_report_csv(&plan->report, out);
-		break;
-	case KMT_FORM_FOLDED:
-		kmt_report_folded(&plan->report, out);
-		break;
-	case KMT_FORM_TEXT:
-		kmt_report_text(&plan->report, out);
-		break;
-	}
-}
-
-/* What the main program refuses. */
-static gboolean asks_for_time(const KmtPlan *plan)
-{
-	const KmtAggregateOptions *o = &plan->aggregate;
-
-	return plan->start.given || plan->stop.given || o->span.windows ||
-	       o->lifetimes || plan->filter.lifetime;
-}
-
-/* Without filter and span each record that can be used is in the figures. */
-static void check_sums(const KmtCapture *capture, const KmtPlan *plan,
-		       const KmtAggregate *aggregate)
-{
-	const KmtAggregateOptions *o = &plan->aggregate;
-	guint64 n = 0;
-	guint i;
-
-	/* A sample's figures are of more than the records. */
-	if (kmt_filter_is_set(&plan->filter) || o->span.start ||
-	    !plan->whole_span || capture->sample > 1)
-		return;
-	for (i = 0; i < KMT_KIND_SLAB; i++)
-		n += aggregate->kinds[i].allocs + aggregate->kinds[i].frees;
-	g_assert_cmpuint(n + aggregate->skipped + aggregate->hole_records +
-				 aggregate->stop_records +
-				 aggregate->mark_records,
-			 ==, capture->n_records);
-}
-
-/* Without the wrappers --by owner is none. */
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	g_setenv("KMEMTRACE_WRAPPERS", FUZZ_WRAPPERS, TRUE);
-	g_assert_true(kmt_json_load(NULL));
-	return 0;
-}
-
-/* NULL: the capture cannot be read. */
-static char *report(const char *directory, KmtPlan *plan, guint jobs)
-{
-	const char *const operands[] = {directory, NULL};
-	const KmtNamesOptions names_options = {0};
-	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
-	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture =
-		kmt_capture_open(operands, &plan->capture, &error);
-	g_autoptr(KmtNames) names = NULL;
-	g_autoptr(KmtAggregate) aggregate = NULL;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out;
-
-	if (!capture || (capture->timeless && asks_for_time(plan)))
-		return NULL;
-	names = kmt_names_open(capture, &names_options, warnings, &error);
-	/* What the capture has of them is not needed. */
-	g_assert_no_error(error);
-	plan->aggregate.jobs = jobs;
-	if (!kmt_plan_place(plan, capture, names, NULL))
-		return NULL;
-	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
-	kmt_aggregate_scale(aggregate, capture->sample,
-			    kmt_filter_is_set(&plan->filter));
-	check_sums(capture, plan, aggregate);
-	plan->report.capture = capture;
-	plan->report.names = names;
-	plan->report.aggregate = aggregate;
-	plan->report.warnings = warnings;
-	out = open_memstream(&text, &size);
-	print(plan, out);
-	fclose(out);
-	g_assert_true(g_utf8_validate_len(text, size, NULL));
-	return text;
-}
-
-static void check_json(const char *text)
-{
-	g_autoptr(JsonParser) parser = json_parser_new();
-	g_autoptr(GError) error = NULL;
-
-	json_parser_load_from_data(parser, text, -1, &error);
-	g_assert_no_error(error);
-}
-
-static void run(const char *directory, KmtPlan *plan)
-{
-	char *text = report(directory, plan, 1);
-	char *other = report(directory, plan, 3);
-
-	g_assert_cmpstr(text, ==, other);
-	if (text && plan->form == KMT_FORM_JSON)
-		check_json(text);
-	free(text);
-	free(other);
-}
 
 /* As a command line; NULL-terminated. */
 static GStrv words_of(const KmtContainer *container)
@@ -156,21 +33,16 @@ static GStrv words_of(const KmtContainer *container)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	g_auto(KmtContainer) container = {0};
-	g_auto(KmtOptions) options = {0};
-	g_auto(KmtPlan) plan = {0};
+	g_auto(KmtReports) reports = {0};
 	g_auto(GStrv) words = NULL;
-	g_autoptr(GOptionContext) context = NULL;
 
 	kmt_exercise_begin();
 	kmt_container_parse(&container, data, size);
 	words = words_of(&container);
-	context = kmt_options_parse(words, &options, NULL);
-	if (!context || !kmt_plan_make(&plan, &options, NULL))
-		return 0;
-	if (plan.aggregate.span.windows > MAX_WINDOWS)
+	if (!kmt_reports_parse(words, &reports))
 		return 0;
 	kmt_container_extract(&container);
-	run(kmt_scratch_directory(), &plan);
+	kmt_reports_run(&reports);
 	kmt_scratch_clear();
 	return 0;
 }

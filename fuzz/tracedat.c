@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A trace.dat of any bytes: its reader never leaves it, ends, and hands out
+ * whole pages alone.  The same bytes are a file metadata of CTF.
+ */
+#include "config.h"
+
+#include "fuzz/scratch.h"
+#include "fuzz/target.h"
+#include "import/ctfmeta.h"
+#include "import/datfile.h"
+#include "import/datorder.h"
+#include "import/datpages.h"
+#include "import/import.h"
+
+/* Compressed pages are many more than the input has bytes. */
+#define MAX_PAGES 64
+
+/* import.c needs more than the reader does. */
+gboolean kmt_import_fail(GError **error, const char *what)
+{
+	g_set_error_literal(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
+			    what);
+	return FALSE;
+}
+
+G_DEFINE_QUARK(kmt - import - error - quark, kmt_import_error)
+
+/* Each byte is read, so that AddressSanitizer sees all. */
+static guint touch(const guint8 *data, gsize n)
+{
+	guint sum = 0;
+
+	for (gsize i = 0; i < n; i++)
+		sum += data[i];
+	return sum;
+}
+
+static gboolean see_format(gpointer user, const char *system, const char *name,
+			   const char *text, GError **error)
+{
+	guint *sum = user;
+
+	*sum += touch((const guint8 *)system, strlen(system)) +
+		touch((const guint8 *)name, strlen(name)) +
+		touch((const guint8 *)text, strlen(text));
+	return TRUE;
+}
+
+static gboolean see_event(gconstpointer user, const guint8 *data, gsize n_bytes)
+{
+	guint *sum = (gpointer)user;
+
+	*sum += touch(data, n_bytes);
+	return n_bytes > 0;
+}
+
+static void see_page(const DatPage *page, const DatBuffer *buffer, guint *sum)
+{
+	KmtRingCursor cursor = page->events;
+	const guint8 *data;
+	guint64 n = 0;
+	gsize n_bytes;
+
+	while ((data = kmt_ring_next_event(&cursor, &n_bytes))) {
+		*sum += touch(data, n_bytes);
+		n++;
+	}
+	g_assert_false(cursor.damaged);
+	g_assert_cmpuint(n, ==, page->n_events);
+	g_assert_cmpuint(n, <=, buffer->page_bytes / KMT_RING_WORD_BYTES);
+	g_assert_cmpuint(cursor.time_ns, ==, page->last_time);
+}
+
+static void see_cpu(const DatFile *dat, const DatBuffer *buffer,
+		    const DatCpu *cpu, guint *sum)
+{
+	g_autoptr(DatPages) pages =
+		dat_pages_new(dat, buffer, cpu, see_event, sum);
+	g_autoptr(GArray) times =
+		g_array_new(FALSE, FALSE, sizeof(DatPageTime));
+	const DatPage *page;
+	guint64 last = 0;
+
+	while (times->len < MAX_PAGES && (page = dat_pages_next(pages))) {
+		DatPageTime time = {page->whole, page->time, page->last_time};
+
+		if (page->whole)
+			see_page(page, buffer, sum);
+		g_array_append_val(times, time);
+	}
+	dat_order_check(times);
+	for (guint i = 0; i < times->len; i++) {
+		const DatPageTime *time = &g_array_index(times, DatPageTime, i);
+
+		if (!time->whole)
+			continue;
+		g_assert_cmpuint(time->first, >=,
+				 last > 1000000 ? last - 1000000 : 0);
+		last = time->last;
+	}
+	dat_buffer_stats(buffer, cpu->cpu);
+}
+
+static void see_buffer(const DatFile *dat, const DatBuffer *buffer, guint *sum)
+{
+	*sum += touch((const guint8 *)buffer->name, strlen(buffer->name));
+	for (guint i = 0; i < MIN(buffer->cpus->len, 4); i++)
+		see_cpu(dat, buffer, &g_array_index(buffer->cpus, DatCpu, i),
+			sum);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(DatFile) dat = dat_file_open(
+		kmt_scratch_write("trace.dat", bytes, size), &error);
+	static volatile guint result;
+	guint sum = 0;
+
+	if (dat) {
+		g_assert_no_error(error);
+		g_assert_cmpuint(dat->page_bytes, >=, 512);
+		if (!dat_file_formats(dat, see_format, &sum, &error))
+			g_assert_nonnull(error);
+		sum += touch(dat->kallsyms.next, dat->kallsyms.left) +
+		       touch(dat->tasks.next, dat->tasks.left);
+		for (guint i = 0; i < MIN(dat->buffers->len, 4); i++)
+			see_buffer(dat, dat->buffers->pdata[i], &sum);
+	} else {
+		g_assert_nonnull(error);
+	}
+	kmt_ctf_metadata_is_whole(bytes, size);
+	result = sum;
+	kmt_scratch_clear();
+	return 0;
+}
