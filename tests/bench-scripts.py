@@ -123,7 +123,7 @@ class Kernel(unittest.TestCase):
             return self.kernel.parse(self.consoles.pop(0))
         self.kernel.boot = boot
         argv, sys.argv = sys.argv, ["kernel", "--kernel", "with", "--without", "none",
-                              *options]
+                              "--orc", "orc", *options]
         out = io.StringIO()
         try:
             with contextlib.redirect_stdout(out):
@@ -135,7 +135,7 @@ class Kernel(unittest.TestCase):
         """The figures, and what of them is a goal."""
         self.consoles = (2 * [self.WITHOUT] + 2 * [self.console(56, 80)] +
                          2 * [self.console(64, 99)] +
-                         2 * [self.console(72, 1500)])
+                         4 * [self.console(72, 1500)])
         with tempfile.NamedTemporaryFile() as figures:
             status, text = self.run_it("--strict", "--json", figures.name)
             found = json.load(figures)
@@ -143,10 +143,11 @@ class Kernel(unittest.TestCase):
         self.assertEqual(self.boots, 2 * [("none", "")] +
                          2 * [("with", "kmemtrace.abi=1")] +
                          2 * [("with", "")] +
-                         2 * [("with", "kmemtrace.stacks=yes")])
-        self.assertRegex(text, r"kmalloc +50 +2\.0 +80\.0 +99\.0 +1500\.0 +600\.0 "
-                         r"+3000\.0")
-        self.assertRegex(text, r"mean +2\.0 +80\.0 +99\.0 +1500\.0 +600\.0 "
+                         2 * [("with", self.kernel.STACKS)] +
+                         2 * [("orc", self.kernel.STACKS)])
+        self.assertRegex(text, r"kmalloc +50 +2\.0 +80\.0 +99\.0 +1500\.0 +1500\.0 "
+                         r"+600\.0 +3000\.0")
+        self.assertRegex(text, r"mean +2\.0 +80\.0 +99\.0 +1500\.0 +1500\.0 +600\.0 "
                          r"+3000\.0")
         self.assertRegex(text, r"both with stacks +2\.0 x")
         self.assertEqual(found["v2"]["record"], 64)
@@ -155,16 +156,18 @@ class Kernel(unittest.TestCase):
     def test_too_many(self):
         """One more than the goal."""
         self.consoles = [self.WITHOUT, self.console(56, 80),
-                         self.console(64, 101), self.console(72, 1500)]
+                         self.console(64, 101), self.console(72, 1500),
+                         self.console(72, 1501)]
         status, text = self.run_it("--strict", "--once")
         self.assertEqual(status, 3)
         self.assertRegex(text, r"101\.0 +<= 100 +MISSED")
+        self.assertRegex(text, r"ORC +1501\.0 +<= 1500 +MISSED")
 
     def test_unequal(self):
         """A run that printed something else."""
         self.consoles = (2 * [self.WITHOUT] + 3 * [self.console(56, 80)] +
                          [self.console(64, 80)] +
-                         2 * [self.console(72, 1500)])
+                         4 * [self.console(72, 1500)])
         status, text = self.run_it("--strict")
         self.assertEqual(status, 3)
         self.assertRegex(text, r"two runs print the same +no +yes +MISSED")

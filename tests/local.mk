@@ -11,7 +11,8 @@ tests_trace_dump_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
 tests_trace_dump_small_SOURCES = tests/trace-dump.c \
 	$(trace_libtrace_a_SOURCES)
 tests_trace_dump_small_CPPFLAGS = $(AM_CPPFLAGS) -DOBJ_FIRST_GROUPS=2 \
-	-DKMT_OBJ_CHUNK_BITS=1 -DKMT_OBJ_BLOCK_BITS=2 -DKMT_OBJ_KEEP=1
+	-DKMT_OBJ_CHUNK_BITS=1 -DKMT_OBJ_BLOCK_BITS=2 -DKMT_OBJ_KEEP=1 \
+	-DKMT_MAX_THREADS=256
 tests_trace_dump_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
 tests_trace_dump_small_LDADD = $(KMT_TRACE_LIBS)
 # The report with blocks and tables so small that each boundary is met.
@@ -20,7 +21,8 @@ tests_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
 	$(trace_libtrace_a_SOURCES)
 tests_report_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_BLOCK_RECORDS=3 \
 	-DOBJ_FIRST_GROUPS=2 -DKMT_OBJ_CHUNK_BITS=1 -DKMT_OBJ_BLOCK_BITS=2 \
-	-DKMT_OBJ_KEEP=1 -DKMT_OBJ_FRONT_BITS=2 -DBATCH=1
+	-DKMT_OBJ_KEEP=1 -DKMT_OBJ_FRONT_BITS=2 -DBATCH=1 \
+	-DKMT_MAX_THREADS=256
 tests_report_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
 tests_report_small_LDADD = symbols/libsymbols.a cli/libcli.a \
 	$(LIBDW_LIBS) $(KMT_TRACE_LIBS)
@@ -37,7 +39,10 @@ KMT_CHECK_TESTS = \
 TESTS += tests/tables-unit tests/trace-unit $(KMT_CHECK_TESTS)
 EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/mkcapture.py \
+	tests/seeds.py \
 	tests/reference_match.py \
+	tests/fixtures/check-incomplete.expected \
+	tests/fixtures/check-incomplete.txt \
 	tests/fixtures/check-lost-nothing.expected \
 	tests/fixtures/check-lost-nothing.txt \
 	tests/fixtures/check-lost-time.expected \
@@ -167,6 +172,7 @@ EXTRA_DIST += tests/symbols-source.py tests/fixtures/gfp-6.1.list
 check_PROGRAMS += tests/kmemtraced-shim.so
 tests_kmemtraced_shim_so_SOURCES = tests/kmemtraced-shim.c
 tests_kmemtraced_shim_so_CFLAGS = $(KMT_WARN_CFLAGS) -fPIC
+tests_kmemtraced_shim_so_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_shim_so_LDFLAGS = -shared
 tests_kmemtraced_shim_so_LDADD = -ldl
 check_PROGRAMS += tests/kmemtraced-summary
@@ -193,23 +199,36 @@ tests_kmemtraced_formats_LDADD = tracepoints/libtracepoints.a $(TRACEEVENT_LIBS)
 TESTS += tests/kmemtraced-formats
 KMEMTRACED_TESTS = \
 	tests/kmemtraced-command.py \
+	tests/kmemtraced-directory.py \
 	tests/kmemtraced-errors.py tests/kmemtraced-filter.py \
 	tests/kmemtraced-ftrace.py tests/kmemtraced-man.py \
 	tests/kmemtraced-snapshot.py \
 	tests/kmemtraced-buffers.py \
-	tests/kmemtraced-record.py
+	tests/kmemtraced-record.py tests/kmemtraced-signals.py
 TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS) tests/kmemtraced_fake.py \
 	tests/kmemtraced_tracefs.py
 
 # kmemtrace-import
-KMT_IMPORT_TESTS = tests/import-ctf.py tests/import-perf.py \
-	tests/import-tracedat.py
+check_PROGRAMS += tests/import-watch
+tests_import_watch_SOURCES = import/watch.c tests/import-watch.c
+tests_import_watch_CPPFLAGS = $(AM_CPPFLAGS)
+tests_import_watch_LDADD = $(GLIB_LIBS)
+TESTS += tests/import-watch
+KMT_IMPORT_TESTS = tests/import-ctf.py tests/import-damage.py tests/import-force.py \
+	tests/import-perf.py tests/import-perf-kinds.py \
+	tests/import-trace-stacks.py tests/import-tracedat.py
 TESTS += $(KMT_IMPORT_TESTS)
 EXTRA_DIST += $(KMT_IMPORT_TESTS) tests/import_files.py
 
 # On the machine's own kernel; not for make check.
 EXTRA_DIST += tests/ftrace_live.py tests/import_live.py tests/live.py
+
+# cli/
+check_PROGRAMS += tests/json-unit
+tests_json_unit_SOURCES = tests/json-unit.c
+tests_json_unit_LDADD = cli/libcli.a $(GLIB_LIBS)
+TESTS += tests/json-unit
 
 # report/
 check_PROGRAMS += tests/totals-unit
@@ -218,13 +237,15 @@ tests_totals_unit_SOURCES = \
 tests_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_totals_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/totals-unit
-TESTS += tests/report-cli.py tests/report-figures.py \
+TESTS += tests/memory.py tests/report-cli.py tests/report-figures.py \
 	tests/report-golden.py tests/report-lies.py tests/report-marks.py tests/report-options.py tests/report-owners.py \
 	tests/report-races.py tests/report-random.py
 EXTRA_DIST += \
+	tests/large_captures.py tests/memory.py \
 	tests/report-cli.py tests/report-figures.py \
 	tests/report-golden.py tests/report-lies.py tests/report-marks.py tests/report-options.py tests/report-owners.py \
 	tests/report-races.py tests/report-random.py \
+	tests/report-compare.py \
 	tests/figures-large.py tests/figures_compare.py \
 	tests/reference_capture.py tests/reference_figures.py \
 	tests/reference_output.py tests/report_reference.py \
@@ -234,6 +255,7 @@ EXTRA_DIST += \
 	tests/fixtures/report-empty.out tests/fixtures/report-empty.txt \
 	tests/fixtures/report-findings.out tests/fixtures/report-findings.txt \
 	tests/fixtures/report-gaps.out tests/fixtures/report-gaps.txt \
+	tests/fixtures/report-incomplete.out tests/fixtures/report-incomplete.txt \
 	tests/fixtures/report-lost.out tests/fixtures/report-lost.txt \
 	tests/fixtures/report-sample.out tests/fixtures/report-sample.txt \
 	tests/fixtures/report-lost-most.out \
@@ -255,6 +277,7 @@ EXTRA_DIST += \
 	tests/vm/loss.py \
 	tests/vm/main_job.py \
 	tests/vm/marks.py \
+	tests/vm/nested.py \
 	tests/vm/reconcile.py \
 	tests/vm/snapshot.py \
 	tests/vm/stacks.py \
@@ -265,3 +288,12 @@ EXTRA_DIST += \
 # bench/
 TESTS += tests/bench-generate.py tests/bench-scripts.py
 EXTRA_DIST += tests/bench-generate.py tests/bench-scripts.py
+
+# tests/mutation/run, which measures the tests themselves; not for make check.
+TESTS += tests/mutation-statements.py
+EXTRA_DIST += tests/mutation-statements.py \
+	tests/mutation/coverage.py \
+	tests/mutation/equivalent.list \
+	tests/mutation/run \
+	tests/mutation/statements.py \
+	tests/mutation/workspace.py

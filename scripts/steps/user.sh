@@ -22,6 +22,26 @@ step_distcheck()
 			sed 's,^[^/]*/,,')
 }
 
+# A warning may need an optimization that finds it, or hide behind one.
+step_warnings()
+{
+	local cc level dir
+
+	"$kmt_top/scripts/install-deps" fuzz || true
+	command -v clang >/dev/null || { echo "clang is missing"; return 77; }
+	for cc in gcc clang; do
+		for level in 0 1 2 3; do
+			dir=$work/warnings/$cc-$level
+			kmt_configure "$dir" --enable-werror CC="$cc" \
+				CFLAGS="-O$level -g0"
+			echo "$cc -O$level"
+			# What is compiled for the tests too, of which none runs.
+			make -s -C "$dir" -j"$(nproc)" check TESTS= >/dev/null
+			rm -rf "$dir"
+		done
+	done
+}
+
 step_figures()
 {
 	kmt_build_programs "$builddir"
