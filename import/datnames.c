@@ -22,7 +22,9 @@ static void name_task(KmtImport *import, const GArray *pids, const char *line)
 	guint64 number = g_ascii_strtoull(line, &name, 10);
 	guint32 pid = (guint32)number;
 
+	/* An empty array has no data, which bsearch() must not be given. */
 	if (name == line || *name != ' ' || number > G_MAXUINT32 ||
+	    !pids->len ||
 	    !bsearch(&pid, pids->data, pids->len, sizeof(pid), compare_pids))
 		return;
 	name++;

@@ -7,11 +7,13 @@ import re
 import struct
 import subprocess
 import sys
+import unittest
 
 from import_files import (CHECK, A, MORE, PROGRAM, TOP_SRCDIR, TRACEPOINTS,
                           USUAL, Event, Field, ImportTest, ctf_metadata,
-                          ctf_metadata_packets, ctf_packet, lacks, main,
-                          more_records, of_cpu)
+                          ctf_metadata_packets, ctf_packet,
+                          has_address_sanitizer, lacks, main, more_records,
+                          of_cpu)
 
 
 def kfree(when, ptr=0xffff888000009000):
@@ -197,6 +199,8 @@ class Ctf(ImportTest):
         os.mkfifo(os.path.join(path, "fifo"))
         self.refused(path, "fifo is no regular file", timeout=20)
 
+    @unittest.skipIf(has_address_sanitizer(),
+                     "AddressSanitizer needs all addresses")
     def test_memory(self):
         """A field of a billion numbers: the reader gets no memory for it."""
         metadata = ctf_metadata(TRACEPOINTS).replace(

@@ -7,6 +7,7 @@ with the same events the same capture has to come out.
 
 import collections
 import os
+import signal
 import struct
 import subprocess
 import tempfile
@@ -16,6 +17,9 @@ import zlib
 # Captures are then those of root.
 for variable in "SUDO_UID", "SUDO_GID":
     os.environ.pop(variable, None)
+# nohup and a shell's "&" leave signals ignored, and the programs keep that.
+for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
+    signal.signal(number, signal.SIG_DFL)
 TOP_SRCDIR = os.environ.get("top_srcdir", ".")
 TOP = os.environ.get("top_builddir", ".")
 PROGRAM = os.path.join(TOP, "import", "kmemtrace-import")
@@ -622,6 +626,12 @@ def lacks(library, content):
     if missing:
         print(said, end="")
     return missing
+
+
+def has_address_sanitizer():
+    """Whether the program was built with AddressSanitizer."""
+    with open(PROGRAM, "rb") as file:
+        return b"__asan_init" in file.read()
 
 
 def of_cpu(events, cpu):
