@@ -6,6 +6,14 @@
 #include <glib.h>
 #include <string.h>
 
+/* The largest number in place of a sum that does not fit. */
+static inline guint64 kmt_add_saturating(guint64 a, guint64 b)
+{
+	guint64 sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? G_MAXUINT64 : sum;
+}
+
 /* Once something was not there, nothing is any more: next is NULL. */
 typedef struct {
 	const guint8 *next;

@@ -20,15 +20,17 @@ typedef struct {
 gboolean dat_clock_init(DatClock *clock, const DatFile *dat, const char *name,
 			GError **error);
 
+/* Damaged times saturate; the extreme values of gint64 have other meanings. */
 static inline gint64 dat_clock_ns(const DatClock *clock, guint64 time)
 {
-	guint64 ns = time;
+	__extension__ unsigned __int128 product =
+		(unsigned __int128)time * clock->mult;
+	guint64 ns = MIN(product >> clock->shift, (guint64)G_MAXINT64);
+	gint64 sum;
 
-	if (clock->mult != 1 || clock->shift)
-		ns = (guint64)((__extension__(unsigned __int128) time *
-				clock->mult) >>
-			       clock->shift);
-	return (gint64)(ns + (guint64)clock->offset);
+	if (__builtin_add_overflow((gint64)ns, clock->offset, &sum))
+		sum = clock->offset < 0 ? G_MININT64 : G_MAXINT64;
+	return CLAMP(sum, G_MININT64 + 1, G_MAXINT64 - 1);
 }
 
 #endif

@@ -20,7 +20,13 @@
 /* A chain of more sections of options than that is a loop. */
 #define MAX_OPTION_SECTIONS 256
 
+/* More instances than anyone records. */
+#define MAX_BUFFERS 1024
+
 #define SECTION_PACKED 1
+
+/* The bytes of a CPU in the table of version 6: offset and size. */
+#define TABLE_ENTRY_BYTES 16
 
 static gboolean fail_cut(GError **error, const char *where)
 {
@@ -46,18 +52,23 @@ static void buffer_free(gpointer data)
 	g_free(buffer->name);
 	g_free(buffer->clock);
 	g_array_unref(buffer->cpus);
-	g_array_unref(buffer->stats);
+	g_hash_table_unref(buffer->stats);
 	g_free(buffer);
 }
 
+/* NULL: there are too many. */
 static DatBuffer *add_buffer(DatFile *dat, const char *name)
 {
-	DatBuffer *buffer = g_new0(DatBuffer, 1);
+	DatBuffer *buffer;
 
+	if (dat->buffers->len == MAX_BUFFERS)
+		return NULL;
+	buffer = g_new0(DatBuffer, 1);
 	buffer->name = g_strdup(name);
 	buffer->page_bytes = dat->page_bytes;
 	buffer->cpus = g_array_new(FALSE, FALSE, sizeof(DatCpu));
-	buffer->stats = g_array_new(FALSE, FALSE, sizeof(DatStats));
+	buffer->stats = g_hash_table_new_full(g_direct_hash, g_direct_equal,
+					      NULL, g_free);
 	g_ptr_array_add(dat->buffers, buffer);
 	return buffer;
 }
@@ -130,7 +141,7 @@ static gboolean read_version(DatFile *dat, KmtBytes *b, GError **error)
 			    text);
 		return FALSE;
 	}
-	/* Before, the sections were the same; Linux was older than 3.0. */
+	/* Older versions have the same sections; Linux was older than 3.0. */
 	dat->version = MAX((guint)version, VERSION_OLDEST);
 	if (sizes[0] != (G_BYTE_ORDER == G_BIG_ENDIAN))
 		return kmt_import_fail(error,
@@ -298,8 +309,14 @@ static gboolean read_metadata(DatFile *dat, KmtBytes *b, GError **error)
 	return kmt_bytes_ok(b) || fail_cut(error, "its tables of names");
 }
 
-static gboolean read_cpu_table(DatBuffer *buffer, KmtBytes *b, guint n_cpus)
+static gboolean read_cpu_table(DatFile *dat, DatBuffer *buffer, KmtBytes *b)
 {
+	guint n_cpus = dat->n_cpus;
+
+	/* Tables that overlap would need far more memory than the file. */
+	dat->n_table_entries += n_cpus;
+	if (dat->n_table_entries > dat->size / TABLE_ENTRY_BYTES)
+		return FALSE;
 	for (guint i = 0; i < n_cpus && kmt_bytes_ok(b); i++) {
 		DatCpu cpu = {.cpu = i};
 
@@ -321,7 +338,7 @@ static gboolean read_table(DatFile *dat, DatBuffer *buffer, KmtBytes *b,
 		return TRUE;
 	}
 	if (!kind || memcmp(kind, "flyrecord", 9) != 0 ||
-	    !read_cpu_table(buffer, b, dat->n_cpus))
+	    !read_cpu_table(dat, buffer, b))
 		return fail_cut(error, "the table of its events");
 	return TRUE;
 }
@@ -359,6 +376,56 @@ static gboolean read_version_6(DatFile *dat, DatOptions *options, KmtBytes *b,
 
 /* ---- the file ---- */
 
+static gint compare_offsets(gconstpointer a, gconstpointer b)
+{
+	guint64 x = ((const DatCpu *)a)->offset,
+		y = ((const DatCpu *)b)->offset;
+
+	return (x > y) - (x < y);
+}
+
+/* Append the ranges of a buffer that are not empty; FALSE: a CPU has two. */
+static gboolean add_ranges(const DatBuffer *buffer, GArray *ranges)
+{
+	g_autofree gboolean *seen = g_new0(gboolean, KMT_IMPORT_MAX_CPUS);
+
+	for (guint i = 0; i < buffer->cpus->len; i++) {
+		DatCpu cpu = g_array_index(buffer->cpus, DatCpu, i);
+
+		if (seen[cpu.cpu])
+			return FALSE;
+		seen[cpu.cpu] = TRUE;
+		if (cpu.size)
+			g_array_append_val(ranges, cpu);
+	}
+	return TRUE;
+}
+
+/*
+ * Each byte belongs to one CPU at most.  A table that gave the same pages to
+ * 65536 CPUs would be read as often, and each event would be imported as often.
+ */
+static gboolean check_ranges(const DatFile *dat, GError **error)
+{
+	g_autoptr(GArray) ranges = g_array_new(FALSE, FALSE, sizeof(DatCpu));
+	guint64 end = 0;
+	gboolean ok = TRUE;
+
+	for (guint i = 0; ok && i < dat->buffers->len; i++)
+		ok = add_ranges(dat->buffers->pdata[i], ranges);
+	g_array_sort(ranges, compare_offsets);
+	for (guint i = 0; ok && i < ranges->len; i++) {
+		const DatCpu *cpu = &g_array_index(ranges, DatCpu, i);
+
+		ok = cpu->offset >= end;
+		end = kmt_add_saturating(cpu->offset, cpu->size);
+	}
+	return ok ||
+	       kmt_import_fail(error, "it is damaged: its table gives the same "
+				      "pages, or the same CPU, twice: copy it "
+				      "again, or record again");
+}
+
 DatFile *dat_file_open(const char *path, GError **error)
 {
 	g_autoptr(DatFile) dat = g_new0(DatFile, 1);
@@ -381,6 +448,8 @@ DatFile *dat_file_open(const char *path, GError **error)
 		      : read_version_6(dat, &options, &b, error)))
 		return NULL;
 	dat_options_apply(&options, dat);
+	if (!check_ranges(dat, error))
+		return NULL;
 	return g_steal_pointer(&dat);
 }
 
@@ -441,12 +510,5 @@ gboolean dat_file_formats(const DatFile *dat, DatFormatFunc func, gpointer user,
 
 const DatStats *dat_buffer_stats(const DatBuffer *buffer, guint cpu)
 {
-	for (guint i = 0; i < buffer->stats->len; i++) {
-		const DatStats *stats =
-			&g_array_index(buffer->stats, DatStats, i);
-
-		if (stats->cpu == cpu)
-			return stats;
-	}
-	return NULL;
+	return g_hash_table_lookup(buffer->stats, GUINT_TO_POINTER(cpu));
 }

@@ -29,14 +29,14 @@ typedef struct {
 
 /* A buffer: that of the machine, or of an instance. */
 typedef struct {
-	char *name;	  /* "" for that of the machine */
-	char *clock;	  /* NULL: the file does not name it */
-	guint page_bytes; /* a page of the ring buffer with its header */
-	guint64 section;  /* offset of the header, or of the table */
-	gboolean packed;  /* the pages are compressed */
-	gboolean is_text; /* a latency tracer's output without events */
-	GArray *cpus;	  /* of DatCpu */
-	GArray *stats;	  /* of DatStats */
+	char *name;	   /* "" for that of the machine */
+	char *clock;	   /* NULL: the file does not name it */
+	guint page_bytes;  /* a page of the ring buffer with its header */
+	guint64 section;   /* offset of the header, or of the table */
+	gboolean packed;   /* the pages are compressed */
+	gboolean is_text;  /* a latency tracer's output without events */
+	GArray *cpus;	   /* of DatCpu */
+	GHashTable *stats; /* guint cpu -> DatStats */
 } DatBuffer;
 
 /* The header of a page of the ring buffer. */
@@ -52,7 +52,9 @@ typedef struct {
 	guint long_bytes; /* of the machine's user space */
 	guint page_bytes; /* of the machine's memory */
 	guint n_cpus;	  /* of the machine; 0: the file does not say */
-	char *packing;	  /* compression of version 7, "none" without */
+	/* Version 6: in the tables of all buffers. */
+	guint64 n_table_entries;
+	char *packing; /* compression of version 7, "none" without */
 	DatPageHeader page_header;
 	KmtBytes formats; /* see dat_file_formats() */
 	KmtBytes kallsyms, tasks;

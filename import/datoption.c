@@ -90,13 +90,13 @@ static void read_stats(DatOptions *options, const char *text)
 	stats.has_events = find_number(text, "entries", &unread) &&
 			   find_number(text, "read events", &read);
 	if (stats.has_events)
-		stats.events = unread + read;
+		stats.events = kmt_add_saturating(unread, read);
 	stats.has_lost = find_number(text, "overrun", &overrun) &&
 			 find_number(text, "commit overrun", &commit);
 	if (stats.has_lost) {
 		find_number(text, "dropped events", &dropped);
 		stats.overrun = overrun;
-		stats.other = commit + dropped;
+		stats.other = kmt_add_saturating(commit, dropped);
 	}
 	if (!options->stats)
 		options->stats = g_ptr_array_new_with_free_func(pending_free);
@@ -127,6 +127,8 @@ static gboolean read_buffer(DatOptions *options, DatFile *dat, KmtBytes b)
 	if (!name)
 		return FALSE;
 	buffer = options->add_buffer(dat, name);
+	if (!buffer)
+		return FALSE;
 	buffer->section = section;
 	if (dat->version < 7)
 		return TRUE;
@@ -153,20 +155,26 @@ static void set_text(char **to, const char *text)
 	*to = g_strdup(text);
 }
 
+/* Add an option's number of units of time to that of all times. */
+static void add_time_shift(DatFile *dat, const char *text, gint64 unit_ns)
+{
+	gint64 ns, value = g_ascii_strtoll(text, NULL, 0);
+
+	if (__builtin_mul_overflow(value, unit_ns, &ns))
+		ns = value < 0 ? G_MININT64 : G_MAXINT64;
+	if (__builtin_add_overflow(dat->time_shift, ns, &dat->time_shift))
+		dat->time_shift = ns < 0 ? G_MININT64 : G_MAXINT64;
+}
+
 static void read_text_option(DatOptions *options, DatFile *dat, guint id,
 			     const char *text)
 {
 	switch (id) {
 	case OPTION_DATE:
-		dat->time_shift =
-			(gint64)((guint64)dat->time_shift +
-				 (guint64)g_ascii_strtoll(text, NULL, 0) *
-					 NS_PER_US);
+		add_time_shift(dat, text, NS_PER_US);
 		break;
 	case OPTION_OFFSET:
-		dat->time_shift =
-			(gint64)((guint64)dat->time_shift +
-				 (guint64)g_ascii_strtoll(text, NULL, 0));
+		add_time_shift(dat, text, 1);
 		break;
 	case OPTION_CPUSTAT:
 		read_stats(options, text);
@@ -272,8 +280,12 @@ void dat_options_apply(const DatOptions *options, DatFile *dat)
 		const PendingStats *pending = options->stats->pdata[i];
 		DatBuffer *buffer = find_buffer(dat, pending->buffer);
 
-		if (buffer)
-			g_array_append_val(buffer->stats, pending->stats);
+		if (buffer && !dat_buffer_stats(buffer, pending->stats.cpu))
+			g_hash_table_insert(
+				buffer->stats,
+				GUINT_TO_POINTER(pending->stats.cpu),
+				g_memdup2(&pending->stats,
+					  sizeof(pending->stats)));
 	}
 	for (guint i = 0; i < dat->buffers->len; i++) {
 		DatBuffer *buffer = dat->buffers->pdata[i];

@@ -3,14 +3,15 @@
 
 #include "import/datorder.h"
 
-/* A CPU's time may go back by this much, ns, where its clock is unstable. */
-#define TOLERANCE G_GUINT64_CONSTANT(1000000)
+/* A CPU's time may go back by this much where its clock is unstable. */
+#define TOLERANCE_NS 1000000
 
 #define NONE G_MAXUINT
 
-static gboolean is_after(guint64 a, guint64 b)
+static gboolean is_after(gint64 a, gint64 b)
 {
-	return a > b && a - b > TOLERANCE;
+	/* The difference of two gint64 may not fit into one. */
+	return a > b && (guint64)a - (guint64)b > TOLERANCE_NS;
 }
 
 static DatPageTime *get(const GArray *times, guint i)
@@ -28,7 +29,7 @@ static guint next_whole(const GArray *times, guint i)
 
 static gboolean is_ordered(const GArray *times)
 {
-	guint64 last = 0;
+	gint64 last = G_MININT64;
 
 	for (guint i = next_whole(times, 0); i != NONE;
 	     i = next_whole(times, i + 1)) {
@@ -44,7 +45,7 @@ static gboolean is_ordered(const GArray *times)
 
 /* How many of the ends, by rising time, have no time after that one. */
 static guint find_length(const GArray *times, const guint *ends, guint n,
-			 guint64 first)
+			 gint64 first)
 {
 	guint low = 0;
 
@@ -65,7 +66,7 @@ static guint find_length(const GArray *times, const guint *ends, guint n,
  */
 static guint find_first(const GArray *times, guint first, guint second)
 {
-	guint64 limit = get(times, second)->first;
+	gint64 limit = get(times, second)->first;
 
 	for (guint i = next_whole(times, 0); i < second;
 	     i = next_whole(times, i + 1))
@@ -103,9 +104,9 @@ static void mark_chain(const GArray *times, gboolean *in_chain)
 
 /* The time of the first page in the chain behind each page. */
 static void find_limits(const GArray *times, const gboolean *in_chain,
-			guint64 *limits)
+			gint64 *limits)
 {
-	guint64 limit = G_MAXUINT64;
+	gint64 limit = G_MAXINT64;
 
 	for (guint i = times->len; i-- > 0;) {
 		limits[i] = limit;
@@ -117,13 +118,13 @@ static void find_limits(const GArray *times, const gboolean *in_chain,
 void dat_order_check(GArray *times)
 {
 	g_autofree gboolean *in_chain = NULL;
-	g_autofree guint64 *limits = NULL;
-	guint64 last = 0;
+	g_autofree gint64 *limits = NULL;
+	gint64 last = G_MININT64;
 
 	if (is_ordered(times))
 		return;
 	in_chain = g_new0(gboolean, times->len);
-	limits = g_new(guint64, times->len);
+	limits = g_new(gint64, times->len);
 	mark_chain(times, in_chain);
 	find_limits(times, in_chain, limits);
 	for (guint i = next_whole(times, 0); i != NONE;

@@ -5,10 +5,10 @@
 
 #include <glib.h>
 
-/* Times of the first and last event of a page, by the clock of the file. */
+/* Times of the first and last event of a page, ns. */
 typedef struct {
 	gboolean whole;
-	guint64 first, last;
+	gint64 first, last;
 } DatPageTime;
 
 /*

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "import/bytes.h"
 #include "import/import.h"
 #include "import/stacks.h"
 #include "tracepoints/names.h"
@@ -394,12 +395,6 @@ gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 	return TRUE;
 }
 
-static void add_saturated(guint64 *sum, guint64 n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = G_MAXUINT64;
-}
-
 static void wait_with_loss(KmtImport *import, Cpu *cpu, guint64 n_events,
 			   gint64 since, gint64 time)
 {
@@ -413,7 +408,7 @@ static void wait_with_loss(KmtImport *import, Cpu *cpu, guint64 n_events,
 	struct kmemtrace_event_v2s record = {0};
 
 	memcpy(&record, &lost, sizeof(lost));
-	add_saturated(&cpu->lost, n_events);
+	cpu->lost = kmt_add_saturating(cpu->lost, n_events);
 	wait_in_line(import, cpu, &record);
 }
 
@@ -429,7 +424,8 @@ gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
 		import->not_placed = TRUE;
 		return TRUE;
 	}
-	add_saturated(&import->figures.lost, n_events);
+	import->figures.lost =
+		kmt_add_saturating(import->figures.lost, n_events);
 	wait_with_loss(import, cpu, n_events, NO_SINCE, time);
 	return TRUE;
 }
@@ -457,7 +453,8 @@ gboolean kmt_import_set_cpu_lost(KmtImport *import, guint number,
 	if (n_events == KMT_IMPORT_LOST_UNKNOWN)
 		import->figures.lost_more = TRUE;
 	else
-		add_saturated(&import->figures.lost, n_events);
+		import->figures.lost =
+			kmt_add_saturating(import->figures.lost, n_events);
 	return TRUE;
 }
 

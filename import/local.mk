@@ -5,6 +5,7 @@ import_kmemtrace_import_SOURCES = \
 	import/ctf.c \
 	import/functions.c import/functions.h \
 	import/import.c import/import.h \
+	import/input.c import/input.h \
 	import/main.c \
 	import/stacks.c import/stacks.h \
 	import/symbols.c import/symbols.h \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* kmemtrace-import: options, and all that is said.  See kmemtrace-import(1). */
+/* kmemtrace-import: options and messages.  See kmemtrace-import(1). */
 #include "config.h"
 
 #include <errno.h>
@@ -14,7 +14,9 @@
 
 #include "cli/cli.h"
 #include "cli/memory.h"
+#include "import/bytes.h"
 #include "import/import.h"
+#include "import/input.h"
 #include "import/symbols.h"
 #include "kmemtraced/error.h"
 #include "kmemtraced/signals.h"
@@ -33,12 +35,6 @@
  */
 #define STALL_CPU_SECONDS 60
 #define STALL_SECONDS	  600
-
-/* How files begin. */
-#define PERF_MAGIC	   "PERFILE2"
-#define PERF_MAGIC_SWAPPED "2ELIFREP"
-#define TRACE_DAT_MAGIC	   "\027\010\104tracing"
-#define MAGIC_BYTES	   10
 
 typedef struct {
 	gboolean help;
@@ -135,82 +131,7 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 	return rest ? g_steal_pointer(&context) : NULL;
 }
 
-/* Reads the first bytes of a file; none: it is empty. */
-static gboolean read_magic(const char *path, char magic[MAGIC_BYTES],
-			   GError **error)
-{
-	FILE *file = fopen(path, "re");
-	gsize n;
-
-	if (!file) {
-		g_set_error_literal(error, KMT_IMPORT_ERROR,
-				    KMT_IMPORT_ERROR_INPUT, g_strerror(errno));
-		return FALSE;
-	}
-	n = fread(magic, 1, MAGIC_BYTES, file);
-	fclose(file);
-	return n > 0 || kmt_import_fail(error, "it is empty: copy it again, or "
-					       "record again");
-}
-
-/* "data" in a directory of perf record --threads is a perf.data. */
-static gboolean is_thread_directory(const char *path)
-{
-	g_autofree char *data = g_build_filename(path, "data", NULL);
-
-	return g_file_test(data, G_FILE_TEST_IS_REGULAR);
-}
-
-/* Several inputs have to be files of perf. */
-static gboolean check_inputs(char **paths, GError **error)
-{
-	for (guint i = 0; paths[1] && paths[i]; i++) {
-		char magic[MAGIC_BYTES] = {0};
-
-		if (is_thread_directory(paths[i]))
-			continue;
-		if (!read_magic(paths[i], magic, error)) {
-			g_prefix_error(error, "%s: ", paths[i]);
-			return FALSE;
-		}
-		if (memcmp(magic, PERF_MAGIC, 8) == 0)
-			continue;
-		g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
-			    "%s is no perf.data: several files have to be of "
-			    "one perf record --switch-output",
-			    paths[i]);
-		return FALSE;
-	}
-	return TRUE;
-}
-
-/* Goes by how the first input begins. */
-static gboolean read_input(KmtImport *import, const Options *o, char **paths,
-			   GError **error)
-{
-	const char *path = paths[0];
-	char magic[MAGIC_BYTES] = {0};
-	const char *const *all = (const char *const *)paths;
-
-	if (!check_inputs(paths, error))
-		return FALSE;
-	if (is_thread_directory(path))
-		return kmt_import_perf_data(import, all, error);
-	if (g_file_test(path, G_FILE_TEST_IS_DIR))
-		return kmt_import_ctf(import, path, error);
-	if (!read_magic(path, magic, error))
-		return FALSE;
-	if (memcmp(magic, PERF_MAGIC, 8) == 0 ||
-	    memcmp(magic, PERF_MAGIC_SWAPPED, 8) == 0)
-		return kmt_import_perf_data(import, all, error);
-	if (memcmp(magic, TRACE_DAT_MAGIC, MAGIC_BYTES) == 0)
-		return kmt_import_trace_dat(import, path, o->buffer, error);
-	return kmt_import_fail(
-		error, "it is no perf.data, no trace.dat and no directory of "
-		       "CTF: give one of these (a compressed one, unpacked)");
-}
-
-/* What to do about what cannot be written. */
+/* The remedy for an error of the output directory, or NULL. */
 static const char *advice(const GError *error)
 {
 	if (error->domain != KMT_DAEMON_ERROR)
@@ -281,7 +202,7 @@ static void say(const KmtImportFigures *f, const char *note, const char *out)
 	       quoted);
 }
 
-/* The exit status; a warning also with --quiet. */
+/* Print the figures, and a warning also with --quiet; the exit status. */
 static int finish(const Options *o, const KmtImportFigures *figures,
 		  const char *note, const char *out)
 {
@@ -306,13 +227,52 @@ static GLogWriterOutput discard_log(G_GNUC_UNUSED GLogLevelFlags level,
 	return G_LOG_WRITER_HANDLED;
 }
 
+/* The limit is of this process: no ulimit or control group can be raised. */
 static void limit_memory(char *const *paths)
 {
-	guint64 bytes = 0;
+	g_autofree char *advice = NULL;
+	guint64 bytes = 0, limit;
 
 	for (guint i = 0; paths[i]; i++)
-		bytes += kmt_watch_input_bytes(paths[i]);
-	kmt_watch_limit_memory(bytes);
+		bytes = kmt_add_saturating(bytes,
+					   kmt_watch_input_bytes(paths[i]));
+	limit = kmt_watch_limit_memory(bytes);
+	if (!limit)
+		return;
+	advice = g_strdup_printf(
+		"cannot import %s: it needs more than the %" G_GUINT64_FORMAT
+		" MB that the import allows itself for input of this size, so "
+		"it is probably damaged: copy it again, or record again, for "
+		"a shorter time",
+		paths[0], limit >> 20);
+	kmt_cli_guard_memory(PROGRAM, advice, EXIT_FAILURE);
+}
+
+/* Printed by a signal handler. */
+static char *shortened_message;
+
+/* Pages behind the end of a mapped file raise SIGBUS. */
+static void report_shortened(int number, siginfo_t *info,
+			     G_GNUC_UNUSED void *context)
+{
+	if (info->si_code == BUS_ADRERR &&
+	    write(STDERR_FILENO, shortened_message, strlen(shortened_message)) >
+		    0)
+		_exit(EXIT_FAILURE);
+	/* The access is repeated, and ends the process. */
+	signal(number, SIG_DFL);
+}
+
+static void expect_shortened(const char *path)
+{
+	struct sigaction action = {.sa_sigaction = report_shortened,
+				   .sa_flags = SA_SIGINFO};
+
+	shortened_message = g_strdup_printf(
+		PROGRAM ": cannot import %s: it became shorter while it was "
+			"read: import it when it is complete\n",
+		path);
+	sigaction(SIGBUS, &action, NULL);
 }
 
 static gboolean end_watch(KmtWatch *watch)
@@ -321,7 +281,7 @@ static gboolean end_watch(KmtWatch *watch)
 	return TRUE;
 }
 
-/* All the work, in a process of its own. */
+/* Read the input and write the capture, in a process of its own. */
 static int work(const Options *o, guint cpus, KmtOutput *output,
 		KmtWatch *watch)
 {
@@ -345,7 +305,9 @@ static int work(const Options *o, guint cpus, KmtOutput *output,
 	kmt_watch_begin(watch);
 	g_log_set_writer_func(discard_log, NULL, NULL);
 	limit_memory(paths);
-	if (read_input(import, o, paths, &error) && end_watch(watch) &&
+	expect_shortened(paths[0]);
+	if (kmt_import_read(import, paths, o->buffer, &error) &&
+	    end_watch(watch) &&
 	    kmt_symbols_copy(import, output, &files, &note, &error) &&
 	    kmt_import_finish(import, &figures, &error))
 		return finish(o, &figures, note, out);
@@ -379,7 +341,7 @@ static void handle_signals(void (*handler)(int))
 			sigaction(ending_signals[i], &action, NULL);
 }
 
-/* As the signal would have ended it. */
+/* End this process by the signal that it caught. */
 static int end_by(int number)
 {
 	signal(number, SIG_DFL);
@@ -398,8 +360,10 @@ static int publish(KmtOutput *output)
 	return fail(error);
 }
 
-/* Other people's libraries read other people's files: should they crash, it is
- * the worker that does. */
+/*
+ * Libraries of other projects read files of other programs.  If one of them
+ * crashes, only the worker ends.
+ */
 static int wait_for_worker(const Options *o, KmtOutput *output, KmtWatch *watch)
 {
 	guint64 cpu_seconds = STALL_CPU_SECONDS, seconds = STALL_SECONDS;
@@ -468,8 +432,10 @@ static int run(const Options *o, guint cpus)
 					     "open: see ulimit -n");
 	output = kmt_output_open(o->operands[g_strv_length(o->operands) - 1],
 				 &directory, &error);
-	if (!output)
+	if (!output) {
+		kmt_watch_free(watch);
 		return fail(error);
+	}
 	/* Until worker is set, which the signal handler kills. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
@@ -481,12 +447,16 @@ static int run(const Options *o, guint cpus)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		status = work(o, cpus, output, watch);
 		kmt_output_close(output);
-		/* Without what its parent would do at its end. */
+		/* exit() would flush the parent's streams once more. */
 		_exit(status);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (worker > 0)
-		return wait_for_worker(o, output, watch);
+	if (worker > 0) {
+		status = wait_for_worker(o, output, watch);
+		kmt_watch_free(watch);
+		return status;
+	}
+	kmt_watch_free(watch);
 	kmt_output_undo(output);
 	return kmt_cli_fail(PROGRAM, "cannot start a process: free some "
 				     "memory, or see ulimit -u");

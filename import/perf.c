@@ -67,18 +67,12 @@ static PerfData *first_data(const Reader *r)
 	return g_array_index(r->parts, Part, 0).data;
 }
 
-/* Those that records are made of; what the others are nobody asks. */
 static gboolean add_format(gpointer user, const char *system, const char *name,
 			   const char *text, GError **error)
 {
 	Reader *r = user;
 
-	for (guint i = 0; i < kmt_n_tracepoint_names; i++)
-		if (g_str_equal(kmt_tracepoint_names[i].system, system) &&
-		    g_str_equal(kmt_tracepoint_names[i].name, name))
-			return kmt_formats_add(r->formats, system, name, text,
-					       error) != NULL;
-	return TRUE;
+	return kmt_formats_add_known(r->formats, system, name, text, error);
 }
 
 static gboolean read_formats(Reader *r, GError **error)
@@ -211,8 +205,7 @@ static void add_lost_samples(GHashTable *sums, guint64 id, guint64 n)
 		sum = g_new0(guint64, 1);
 		g_hash_table_insert(sums, g_memdup2(&id, sizeof(id)), sum);
 	}
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = G_MAXUINT64;
+	*sum = kmt_add_saturating(*sum, n);
 }
 
 static gboolean take_entry(Reader *r, const PerfEntry *entry, GHashTable *lost,
@@ -225,8 +218,7 @@ static gboolean take_entry(Reader *r, const PerfEntry *entry, GHashTable *lost,
 		kmt_import_count_other(r->import);
 		return TRUE;
 	case PERF_ENTRY_LOST:
-		if (__builtin_add_overflow(r->lost, entry->number, &r->lost))
-			r->lost = G_MAXUINT64;
+		r->lost = kmt_add_saturating(r->lost, entry->number);
 		return kmt_import_add_lost(r->import, entry->cpu, entry->number,
 					   entry->time, error);
 	case PERF_ENTRY_LOST_SAMPLES:
@@ -312,8 +304,7 @@ static void set_lost(Reader *r)
 
 	g_hash_table_iter_init(&iter, r->lost_samples);
 	while (g_hash_table_iter_next(&iter, NULL, &n))
-		if (__builtin_add_overflow(sum, *(guint64 *)n, &sum))
-			sum = G_MAXUINT64;
+		sum = kmt_add_saturating(sum, *(guint64 *)n);
 	/* perf and the kernel count the same losses, perf to the end. */
 	if (r->parts->len > 1 || !command.switch_output)
 		kmt_import_set_lost(r->import, sum);

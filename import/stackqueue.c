@@ -3,6 +3,13 @@
 
 #include "import/stackqueue.h"
 
+/*
+ * So many events wait at most.  Between an event and its stack there are only
+ * the events of a few interrupts, so a longer wait is for a stack that was
+ * lost.
+ */
+#define MAX_WAITING 1024
+
 /* Each level interrupts those below. */
 enum { LEVEL_TASK, LEVEL_SOFTIRQ, LEVEL_HARDIRQ, LEVEL_NMI, N_LEVELS };
 
@@ -126,7 +133,8 @@ gboolean kmt_stack_queue_event(KmtStackQueue *q, const KmtImportEvent *event,
 	complete_from(q, level);
 	q->open[level] = w;
 	g_queue_push_tail(&q->waiting, w);
-	return hand_over_complete(q, error);
+	return q->waiting.length > MAX_WAITING ? kmt_stack_queue_flush(q, error)
+					       : hand_over_complete(q, error);
 }
 
 gboolean kmt_stack_queue_stack(KmtStackQueue *q, guint cpu, guint8 common_flags,

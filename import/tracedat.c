@@ -17,7 +17,8 @@
 /* After so many events, records that wait are written. */
 #define ADVANCE_EVENTS 1024
 
-#define MIN_EVENTS_OF_ALL_TASKS 500
+/* With fewer events, one task or some of the CPUs may have caused them all. */
+#define MIN_EVENTS_OF_A_MACHINE 500
 
 /* What a first pass finds out about the pages of a CPU. */
 typedef struct {
@@ -67,12 +68,7 @@ static gboolean add_format(gpointer user, const char *system, const char *name,
 {
 	Reader *r = user;
 
-	for (guint i = 0; i < kmt_n_tracepoint_names; i++)
-		if (g_str_equal(kmt_tracepoint_names[i].system, system) &&
-		    g_str_equal(kmt_tracepoint_names[i].name, name))
-			return kmt_formats_add(r->formats, system, name, text,
-					       error) != NULL;
-	return TRUE;
+	return kmt_formats_add_known(r->formats, system, name, text, error);
 }
 
 static gboolean read_formats(Reader *r, GError **error)
@@ -111,24 +107,49 @@ static void survey_clear(gpointer data)
 	g_array_unref(s->times);
 }
 
-/* Whether page i of the CPU is of use. */
-static gboolean is_whole(const Survey *s, guint i)
+static DatPageTime time_of(const Reader *r, const DatPage *page)
 {
-	return g_array_index(s->times, DatPageTime, i).whole;
+	return (DatPageTime){page->whole, dat_clock_ns(&r->clock, page->time),
+			     dat_clock_ns(&r->clock, page->last_time)};
 }
 
-static void survey_page(Survey *s, const DatPage *page, const DatClock *clock)
+/* The file is mapped, and another process can change it between two passes. */
+static gboolean fail_changed(GError **error)
 {
-	gint64 first = dat_clock_ns(clock, page->time);
-	gint64 last = dat_clock_ns(clock, page->last_time);
+	return kmt_import_fail(error,
+			       "it changed while it was read: import it when "
+			       "it is complete");
+}
 
+/*
+ * Whether page i of the CPU is of use.  FALSE and an error: it is another page
+ * than before.
+ */
+static gboolean check_page(const Reader *r, const Survey *s, guint i,
+			   const DatPage *page, gboolean *whole, GError **error)
+{
+	DatPageTime now = time_of(r, page);
+	const DatPageTime *before;
+
+	if (i >= s->times->len)
+		return fail_changed(error);
+	before = &g_array_index(s->times, DatPageTime, i);
+	*whole = before->whole;
+	return !*whole ||
+	       (now.whole && now.first == before->first &&
+		now.last == before->last) ||
+	       fail_changed(error);
+}
+
+static void survey_page(Survey *s, const DatPage *page, DatPageTime time)
+{
 	s->events += page->n_events;
 	if (page->missed == DAT_MISSED_UNKNOWN)
 		s->missed_places++;
-	else if (__builtin_add_overflow(s->missed, page->missed, &s->missed))
-		s->missed = G_MAXUINT64;
-	s->first_ns = s->has_time ? MIN(s->first_ns, first) : first;
-	s->last_ns = s->has_time ? MAX(s->last_ns, last) : last;
+	else
+		s->missed = kmt_add_saturating(s->missed, page->missed);
+	s->first_ns = s->has_time ? MIN(s->first_ns, time.first) : time.first;
+	s->last_ns = s->has_time ? MAX(s->last_ns, time.last) : time.last;
 	s->has_time = TRUE;
 }
 
@@ -140,7 +161,7 @@ static GArray *read_times(const Reader *r, const DatCpu *cpu)
 	const DatPage *page;
 
 	while ((page = dat_pages_next(pages))) {
-		DatPageTime time = {page->whole, page->time, page->last_time};
+		DatPageTime time = time_of(r, page);
 
 		kmt_import_tick(r->import);
 		g_array_append_val(times, time);
@@ -149,38 +170,45 @@ static GArray *read_times(const Reader *r, const DatCpu *cpu)
 	return times;
 }
 
-static Survey survey_cpu(const Reader *r, const DatCpu *cpu)
+/* The caller frees s->times, also after an error. */
+static gboolean survey_cpu(const Reader *r, const DatCpu *cpu, Survey *s,
+			   GError **error)
 {
 	g_autoptr(DatPages) pages = open_pages(r, cpu);
 	const DatStats *stats = dat_buffer_stats(r->buffer, cpu->cpu);
 	gboolean in_hole = FALSE;
 	const DatPage *page;
-	Survey s = {.times = read_times(r, cpu)};
+	guint i;
 
-	for (guint i = 0; (page = dat_pages_next(pages)); i++) {
-		gboolean whole = is_whole(&s, i);
+	*s = (Survey){.times = read_times(r, cpu)};
+	for (i = 0; (page = dat_pages_next(pages)); i++) {
+		gboolean whole;
 
 		kmt_import_tick(r->import);
+		if (!check_page(r, s, i, page, &whole, error))
+			return FALSE;
 		if (whole)
-			survey_page(&s, page, &r->clock);
+			survey_page(s, page, time_of(r, page));
 		else if (!in_hole)
-			s.holes++;
+			s->holes++;
 		in_hole = !whole;
 	}
 	/* Nothing was in the pages that look damaged. */
-	if (stats && stats->has_events && stats->events == s.events)
-		s.holes = 0;
-	return s;
+	if (stats && stats->has_events && stats->events == s->events)
+		s->holes = 0;
+	return i == s->times->len || fail_changed(error);
 }
 
-static void survey_all(Reader *r)
+static gboolean survey_all(Reader *r, GError **error)
 {
 	const GArray *cpus = r->buffer->cpus;
 
 	r->surveys = g_array_new(FALSE, FALSE, sizeof(Survey));
 	g_array_set_clear_func(r->surveys, survey_clear);
 	for (guint i = 0; i < cpus->len; i++) {
-		Survey s = survey_cpu(r, &g_array_index(cpus, DatCpu, i));
+		Survey s;
+		gboolean ok = survey_cpu(r, &g_array_index(cpus, DatCpu, i), &s,
+					 error);
 
 		if (s.has_time) {
 			r->first_ns = r->has_time ? MIN(r->first_ns, s.first_ns)
@@ -190,7 +218,10 @@ static void survey_all(Reader *r)
 			r->has_time = TRUE;
 		}
 		g_array_append_val(r->surveys, s);
+		if (!ok)
+			return FALSE;
 	}
+	return TRUE;
 }
 
 /* ---- losses ---- */
@@ -223,11 +254,11 @@ static gboolean total_lost(const Survey *s, const DatStats *stats,
 
 	*total = s->missed;
 	if (has_lost)
-		*total = MAX(*total, stats->overrun + stats->other);
+		*total = MAX(*total,
+			     kmt_add_saturating(stats->overrun, stats->other));
 	if (has_events && stats->events > s->events)
 		missing = stats->events - s->events;
-	if (__builtin_add_overflow(*total, missing, total))
-		*total = G_MAXUINT64;
+	*total = kmt_add_saturating(*total, missing);
 	return (has_lost || s->missed_places == 0) &&
 	       (s->holes == 0 || missing > 0);
 }
@@ -270,45 +301,66 @@ static gboolean take_page(const Reader *r, guint cpu, const DatPage *page,
 	return TRUE;
 }
 
-static gboolean take_cpu(const Reader *r, const DatCpu *cpu, const Survey *s,
-			 GError **error)
+/* Record the loss of a stretch of damaged pages, which ends at that time. */
+static gboolean end_hole(const Reader *r, guint cpu, const Losses *losses,
+			 gint64 time, GError **error)
+{
+	return kmt_decoder_flush(r->decoder, error) &&
+	       kmt_import_add_hole(r->import, cpu, losses->per_hole,
+				   r->first_ns, time, error);
+}
+
+/* Whether a page with n events, the last of all so far, completes a round. */
+static gboolean ends_round(guint64 events, guint64 n)
+{
+	return events / ADVANCE_EVENTS != (events - n) / ADVANCE_EVENTS;
+}
+
+static gboolean take_pages(const Reader *r, const DatCpu *cpu, const Survey *s,
+			   const Losses *losses, GError **error)
 {
 	g_autoptr(DatPages) pages = open_pages(r, cpu);
-	const DatStats *stats = dat_buffer_stats(r->buffer, cpu->cpu);
-	Losses losses = count_losses(s, stats);
 	gboolean in_hole = FALSE;
 	const DatPage *page;
 	guint64 events = 0;
+	guint i;
 
-	if (!set_total(r, cpu->cpu, s, stats, error))
-		return FALSE;
-	for (guint i = 0; (page = dat_pages_next(pages)); i++) {
-		if (!is_whole(s, i)) {
+	for (i = 0; (page = dat_pages_next(pages)); i++) {
+		gint64 last = dat_clock_ns(&r->clock, page->last_time);
+		gboolean whole;
+
+		if (!check_page(r, s, i, page, &whole, error))
+			return FALSE;
+		if (!whole) {
 			in_hole = s->holes > 0;
 			continue;
 		}
-		if (in_hole && !kmt_decoder_flush(r->decoder, error))
-			return FALSE;
 		if (in_hole &&
-		    !kmt_import_add_hole(
-			    r->import, cpu->cpu, losses.per_hole, r->first_ns,
-			    dat_clock_ns(&r->clock, page->time), error))
+		    !end_hole(r, cpu->cpu, losses,
+			      dat_clock_ns(&r->clock, page->time), error))
 			return FALSE;
 		in_hole = FALSE;
-		if (!take_page(r, cpu->cpu, page, &losses, error))
+		if (!take_page(r, cpu->cpu, page, losses, error))
 			return FALSE;
 		events += page->n_events;
-		if (events / ADVANCE_EVENTS !=
-			    (events - page->n_events) / ADVANCE_EVENTS &&
-		    !kmt_import_advance(
-			    r->import, dat_clock_ns(&r->clock, page->last_time),
-			    error))
+		if (ends_round(events, page->n_events) &&
+		    !kmt_import_advance(r->import, last, error))
 			return FALSE;
 	}
-	return kmt_decoder_flush(r->decoder, error) &&
-	       (!in_hole ||
-		kmt_import_add_hole(r->import, cpu->cpu, losses.per_hole,
-				    r->first_ns, r->last_ns, error)) &&
+	if (i != s->times->len)
+		return fail_changed(error);
+	return !in_hole || end_hole(r, cpu->cpu, losses, r->last_ns, error);
+}
+
+static gboolean take_cpu(const Reader *r, const DatCpu *cpu, const Survey *s,
+			 GError **error)
+{
+	const DatStats *stats = dat_buffer_stats(r->buffer, cpu->cpu);
+	Losses losses = count_losses(s, stats);
+
+	return set_total(r, cpu->cpu, s, stats, error) &&
+	       take_pages(r, cpu, s, &losses, error) &&
+	       kmt_decoder_flush(r->decoder, error) &&
 	       kmt_import_advance(r->import, G_MAXINT64, error);
 }
 
@@ -322,7 +374,8 @@ static gboolean read_buffer(Reader *r, const DatBuffer *buffer, GError **error)
 	r->has_time = FALSE;
 	r->first_ns = r->last_ns = 0;
 	g_clear_pointer(&r->surveys, g_array_unref);
-	survey_all(r);
+	if (!survey_all(r, error))
+		return FALSE;
 	for (guint i = 0; i < buffer->cpus->len; i++)
 		if (!take_cpu(r, &g_array_index(buffer->cpus, DatCpu, i),
 			      &g_array_index(r->surveys, Survey, i), error))
@@ -430,23 +483,47 @@ static void describe(const Reader *r)
 }
 
 /*
- * A trace.dat does not have the options of trace-cmd record.  A recording of
- * all tasks that has so many events has some of the idle task or of a kernel
- * thread.
+ * A trace.dat does not store the options of trace-cmd record, so -F and -P are
+ * guessed: a recording of all tasks that has so many events has some of the
+ * idle task or of a kernel thread.
  */
-static void find_task_filter(KmtImport *import)
+static void guess_task_filter(KmtImport *import)
 {
 	g_autofree char *reason = NULL;
 	guint32 pid;
 
-	if (kmt_import_seen(import) < MIN_EVENTS_OF_ALL_TASKS ||
+	if (kmt_import_seen(import) < MIN_EVENTS_OF_A_MACHINE ||
 	    !kmt_import_only_task(import, &pid))
 		return;
-	reason = g_strdup_printf("all events are of task %u, as with trace-cmd "
-				 "record -F or -P: what other tasks free is "
-				 "missing",
-				 pid);
+	reason = g_strdup_printf(
+		"probably a recording of one task, as by trace-cmd record -F "
+		"or -P (a guess, since trace.dat does not store the options): "
+		"all %" G_GUINT64_FORMAT " events are of task %u, and what "
+		"other tasks free is missing",
+		kmt_import_seen(import), pid);
 	kmt_import_add_incomplete(import, reason);
+}
+
+/*
+ * A CPU without an event was idle, or excluded by trace-cmd record -M.  The
+ * first is far more likely, so this is a note, and the capture stays complete.
+ */
+static void note_silent_cpus(const Reader *r)
+{
+	g_autofree char *note = NULL;
+	guint silent = 0;
+
+	for (guint i = 0; i < r->surveys->len; i++)
+		silent += !g_array_index(r->surveys, Survey, i).has_time;
+	if (!silent || silent == r->surveys->len ||
+	    kmt_import_seen(r->import) < MIN_EVENTS_OF_A_MACHINE)
+		return;
+	note = g_strdup_printf(
+		"%u of %u CPUs have no event: they were idle, or trace-cmd "
+		"record -M excluded them (trace.dat does not store this); in "
+		"the second case, what these CPUs freed is missing",
+		silent, r->surveys->len);
+	kmt_import_add_note(r->import, note);
 }
 
 gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
@@ -460,8 +537,10 @@ gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
 		return FALSE;
 	if (r.buffer)
 		name_buffers(&r);
+	if (r.surveys)
+		note_silent_cpus(&r);
 	describe(&r);
-	find_task_filter(import);
+	guess_task_filter(import);
 	dat_name_tasks(r.dat, import);
 	return dat_name_functions(r.dat, import, error);
 }

@@ -74,7 +74,7 @@ void kmt_watch_end(KmtWatch *watch)
 #endif
 #endif
 
-void kmt_watch_limit_memory(guint64 input_bytes)
+guint64 kmt_watch_limit_memory(guint64 input_bytes)
 {
 #ifndef HAS_ASAN
 	struct rlimit limit;
@@ -83,9 +83,11 @@ void kmt_watch_limit_memory(guint64 input_bytes)
 	if (__builtin_mul_overflow(input_bytes, BYTES_PER_INPUT, &bytes) ||
 	    __builtin_add_overflow(bytes, BASE_BYTES, &bytes) ||
 	    getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur <= bytes)
-		return;
+		return 0;
 	limit.rlim_cur = bytes;
-	setrlimit(RLIMIT_AS, &limit);
+	return setrlimit(RLIMIT_AS, &limit) == 0 ? bytes : 0;
+#else
+	return 0;
 #endif
 }
 

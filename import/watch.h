@@ -19,8 +19,12 @@ void kmt_watch_free(KmtWatch *watch);
 /* In the reading process, at its beginning. */
 void kmt_watch_begin(KmtWatch *watch);
 
-/* Bound the memory of this process by that of an input of so many bytes. */
-void kmt_watch_limit_memory(guint64 input_bytes);
+/*
+ * Bound the memory of this process by that of an input of so many bytes.
+ * Returns the bound in bytes; 0: a smaller limit was in force before, or none
+ * can be set.
+ */
+guint64 kmt_watch_limit_memory(guint64 input_bytes);
 
 /* In the reading process: progress. */
 void kmt_watch_tick(KmtWatch *watch);

@@ -193,6 +193,20 @@ class Ctf(ImportTest):
                 self.refused(self.trace(self.usual(), metadata=bad),
                              "metadata is cut off or damaged", timeout=20)
 
+    def test_several(self):
+        """The command to use."""
+        paths = [self.trace([stream], f"cpu{cpu}")
+                 for cpu, stream in enumerate(self.usual())]
+        result = self.run_import(paths[0], paths[1])
+        self.assertEqual(result.returncode, 1)
+        command = re.search(r": (mkdir all && cp -r .*) && kmemtrace-import "
+                            r"all OUTDIR$", result.stderr.strip())
+        self.assertTrue(command, result.stderr)
+        subprocess.run(["sh", "-ec", command[1]], check=True,
+                       cwd=self.scratch)
+        self.imported(self.path("all"))
+        self.assert_usual()
+
     def test_fifo(self):
         """A file that would block the library for ever."""
         path = self.trace(self.usual())
@@ -208,7 +222,9 @@ class Ctf(ImportTest):
         result = self.run_import(self.trace(self.usual(), metadata=metadata),
                                  timeout=100)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertIn("memory", result.stderr)
+        self.assertRegex(result.stderr, "more than the 10[0-9][0-9] MB that "
+                         "the import allows itself")
+        self.assertNotIn("ulimit", result.stderr)
         self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
         self.assertFalse(os.path.exists(self.out), "something is left")
 

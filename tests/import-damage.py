@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 from import_files import (CHECK, PACKERS, PAGE, REPORT, TRACEPOINTS, A, Event,
-                          ImportTest, dat_stats, lacks, main, ring_page,
+                          ImportTest, dat_option, dat_stats, lacks, main, ring_page,
                           trace_dat, trace_dat7)
 
 LOST = 3
@@ -125,6 +125,45 @@ class Damage(ImportTest):
                     self.assertEqual(self.meta().get("cpu0.overruns"),
                                      str(number) if number else None)
                     self.checked()
+
+    def test_tolerance(self):
+        """The clock may go back by 1 ms, whatever it counts: a page that is
+        500 ticks of 10 ms early is damaged, and one that is 900 us early by a
+        clock of 1 us is not."""
+        for clock, more, ticks, whole in (
+                ("uptime", b"", 500, False), ("uptime", b"", 0, True),
+                ("x86-tsc", dat_option(14, struct.pack("<IIQ", 1000, 0, 0)),
+                 900, True),
+                ("x86-tsc", dat_option(14, struct.pack("<IIQ", 1000, 0, 0)),
+                 1100, False)):
+            pages = [ring_page([Event("kfree", 0, when, {
+                "call_site": A, "ptr": 1 << 63 | when})], TRACEPOINTS)
+                for when in (10000, 20000, 20000 - ticks, 30000, 40000)]
+            path = self.write("trace.dat", trace_dat7(
+                [("", [pages])], clock=clock, options=more))
+            with self.subTest(clock=clock, ticks=ticks):
+                if whole:
+                    self.imported(path, "-f")
+                else:
+                    self.partial(path)
+                self.assertEqual(len([r for r in self.records(0)
+                                      if r[0] != LOST]), 5 if whole else 4)
+
+    def test_counters_that_do_not_fit(self):
+        """A sum that wraps around would equal the events that are left."""
+        pages = whole_pages()
+        pages[1] = bytes(PAGE)
+        for stats in ({"unread": (1 << 64) - 1, "read": 161},
+                      {"unread": 161, "read": (1 << 64) - 1}):
+            self.partial(self.write("trace.dat", trace_dat(
+                [pages], options=dat_stats(0, **stats))))
+            self.assert_events([0, 2, 3, 4])
+        self.imported(self.write("trace.dat", trace_dat(
+            [whole_pages()], options=dat_stats(
+                0, overrun=5, commit=(1 << 64) - 3, dropped=2))), "-f")
+        meta = self.meta()
+        self.assertEqual((meta["losses"], meta.get("overruns")),
+                         ("unnumbered", None))
 
     def test_report(self):
         """The place is shown, and the number where it is known."""

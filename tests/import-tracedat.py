@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """kmemtrace-import on trace.dat, good and bad."""
 
+import mmap
 import os
 import signal
 import struct
@@ -9,10 +10,11 @@ import subprocess
 import sys
 import time
 
-from import_files import (A, MORE, PROGRAM, REPORT, TRACEPOINTS, USUAL, Event,
-                          Field, ImportTest, dat_option, dat_stats, lacks,
-                          main, more_records, of_cpu, ring_page, trace_dat,
-                          trace_dat7, usual_kallsyms)
+from import_files import (A, MORE, PAGE, PROGRAM, REPORT, TRACEPOINTS, USUAL,
+                          Event, Field, ImportTest, dat_option, dat_stats,
+                          lacks, main, more_records, of_cpu, ring_page,
+                          sanitizer_environment, trace_dat, trace_dat7,
+                          usual_kallsyms)
 
 
 def usual(tracepoints=None, **settings):
@@ -197,8 +199,24 @@ class TraceDat(ImportTest):
                 [[ring_page(events[i:i + 100], TRACEPOINTS)
                   for i in range(0, count, 100)]])), "-f")
             for text in said, self.meta().get("incomplete", ""):
-                self.assertEqual("all events are of task 7, as with trace-cmd "
-                                 "record -F" in text, incomplete)
+                self.assertEqual(f"probably a recording of one task, as by "
+                                 f"trace-cmd record -F or -P (a guess, since "
+                                 f"trace.dat does not store the options): "
+                                 f"all {count} events are of task 7" in text,
+                                 incomplete)
+
+    def test_silent_cpus(self):
+        """A note, as they may have been idle."""
+        for count, noted in ((40, False), (1000, True)):
+            events = [kfree(10 * t)._replace(values={
+                "call_site": A, "ptr": 1 << 63 | t << 8,
+                "common_pid": 7 + t % 2}) for t in range(1, count + 1)]
+            said = self.imported(self.write("trace.dat", trace_dat(
+                [[], [ring_page(events[i:i + 100], TRACEPOINTS)
+                      for i in range(0, count, 100)]])), "-f")
+            self.assertEqual("note: 1 of 2 CPUs have no event: they were idle,"
+                             " or trace-cmd record -M" in said, noted)
+            self.assertNotIn("incomplete", self.meta())
 
     def test_odd_counters(self):
         """An empty line before them, and no number."""
@@ -252,6 +270,129 @@ class TraceDat(ImportTest):
             with self.subTest(end=end):
                 self.refused(self.write("cut", data[:end]),
                              "no perf.data" if end < 10 else "cut off")
+
+    def test_same_pages_twice(self):
+        """Pages that two CPUs have, or that two buffers have, would be read
+        again for each; so would a CPU that is there twice."""
+        pages = [[ring_page(of_cpu(USUAL, cpu), TRACEPOINTS)]
+                 for cpu in (0, 1)]
+        data = usual()
+        at = data.index(b"flyrecord\0") + 10
+        first = data[at:at + 16]
+        six = data[:at + 16] + first + data[at + 32:]
+        whole = struct.pack("<QQ", *struct.unpack("<Q8x", first), 2 * PAGE)
+        overlap = data[:at] + whole + data[at + 16:]
+        two = trace_dat(pages, instance=("mine", pages))
+        one = two.index(b"flyrecord\0") + 10
+        buffers = two[:one + 42] + two[one:one + 32] + two[one + 74:]
+        seven = trace_dat7([("", pages)], packing="none")
+        entry = seven.index(struct.pack("<I", 1), seven.rindex(b"local\0"))
+        other = struct.pack("<IQQ", 1, *struct.unpack_from(
+            "<QQ", seven, entry - 16))
+        pages_again = seven[:entry] + other + seven[entry + 20:]
+        cpu_again = seven[:entry] + bytes(4) + seven[entry + 4:]
+        for name, bad in (("version 6", six), ("overlap", overlap),
+                          ("buffers", buffers), ("version 7", pages_again),
+                          ("CPU", cpu_again)):
+            with self.subTest(name):
+                self.refused(self.write("bad", bad), "the same pages, or the "
+                             "same CPU, twice")
+
+    def test_many_buffers(self):
+        """Each has a table of all CPUs, and all may have the same one."""
+        options = b"".join(struct.pack("<HIQ", 3, 10, 60) + b"b\0"
+                           for _ in range(5000))
+        data = usual(options=options)
+        at = data.index(b"options  \0") - 4
+        for cpus in (2, 60000):
+            self.refused(self.write("bad", data[:at] + struct.pack("<I", cpus)
+                                    + data[at + 4:]),
+                         "cut off or damaged within its options")
+
+    def test_shortened(self):
+        """A file that another process shortens meanwhile."""
+        data = usual()
+        start = struct.unpack_from("<Q", data, data.index(
+            b"flyrecord\0") + 10)[0]
+        at = data.index(b"flyrecord\0") + 18
+        size = 1 << 30
+        path = self.write("big", data[:at] + struct.pack("<Q", size) +
+                          bytes(16) + data[at + 24:start])
+        os.truncate(path, start + size)
+        with subprocess.Popen([PROGRAM, path, self.out], stderr=subprocess.PIPE,
+                              text=True, env=sanitizer_environment()) as program:
+            children = f"/proc/{program.pid}/task/{program.pid}/children"
+            mapped = ""
+            while path not in mapped:
+                with open(children, encoding="ascii") as file:
+                    child = file.read().strip()
+                if child:
+                    with open(f"/proc/{child}/maps", encoding="ascii") as file:
+                        mapped = file.read()
+                self.assertIsNone(program.poll())
+            os.truncate(path, start)
+            said = program.stderr.read()
+        self.assertEqual((program.returncode, said), (
+            1, f"kmemtrace-import: cannot import {path}: it became shorter "
+               f"while it was read: import it when it is complete\n"))
+        self.assertFalse(os.path.exists(self.out))
+
+    def test_changed(self):
+        """A file that another process changes meanwhile: an error, or all of
+        one of its states."""
+        pages = [ring_page([kfree(t * 10)], TRACEPOINTS)
+                 for t in range(1, 4001)]
+        data = trace_dat7([("", [pages])], chunk_pages=1)
+        path = self.write("trace.dat", data)
+        at = data.index(struct.pack("<I", len(pages)))
+        self.imported(path, "-f")
+        self.assertEqual(len(self.records(0)), len(pages))
+        changed = 0
+        with open(path, "r+b") as file, \
+                mmap.mmap(file.fileno(), 0) as mapped:
+            for _ in range(10):
+                with subprocess.Popen(
+                        [PROGRAM, "-f", path, self.out],
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                        text=True, env=sanitizer_environment()) as program:
+                    while program.poll() is None:
+                        for count in (1, len(pages)):
+                            mapped[at:at + 4] = struct.pack("<I", count)
+                            time.sleep(0.002)
+                    said = program.stderr.read()
+                if program.returncode == 1:
+                    self.assertIn("it changed while it was read", said)
+                    changed += 1
+                else:
+                    self.assertIn(len([r for r in self.records(0)
+                                       if r[0] == 2]), (1, len(pages)))
+        self.assertGreater(changed, 0)
+
+    def test_several(self):
+        """The command to use."""
+        one, two = (self.write(name, usual()) for name in ("a.dat", "b.dat"))
+        result = subprocess.run([PROGRAM, one, two, self.out], check=False,
+                                capture_output=True, text=True)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("several trace.dat do not become one capture",
+                      result.stderr)
+        command = result.stderr[result.stderr.index("for f in"):].strip()
+        subprocess.run(["sh", "-ec", command], check=True, env={
+            **os.environ, "PATH": os.path.dirname(os.path.abspath(PROGRAM)) +
+            ":" + os.environ["PATH"]}, stdout=subprocess.DEVNULL)
+        for path in one, two:
+            self.assertTrue(os.path.exists(path + ".capture/kmemtrace.meta"))
+
+    def test_files_of_cpus(self):
+        """trace-cmd joins these when it ends."""
+        names = [self.write(f"trace.dat.cpu{cpu}", ring_page(
+            of_cpu(USUAL, cpu), TRACEPOINTS)) for cpu in (0, 1)]
+        for paths in (names, names[:1]):
+            result = subprocess.run([PROGRAM, *paths, self.out], check=False,
+                                    capture_output=True, text=True)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("trace-cmd restore -o trace.dat '" +
+                          "' '".join(paths) + "'\n", result.stderr)
 
     def test_no_page_size(self):
         """All bytes of pages would be wrong."""

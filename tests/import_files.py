@@ -634,6 +634,15 @@ def has_address_sanitizer():
         return b"__asan_init" in file.read()
 
 
+def sanitizer_environment():
+    """For the program: memory that is not there, and signals, end it as they
+    do without a sanitizer.  libbabeltrace2 asks for as much memory as a damaged
+    file says, and crashes on some."""
+    return {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") +
+            ":allocator_may_return_null=1"
+            ":handle_segv=0:handle_sigbus=0:handle_abort=0"}
+
+
 def of_cpu(events, cpu):
     """Those of it."""
     return [e for e in events if e.cpu == cpu]
@@ -666,15 +675,10 @@ class ImportTest(unittest.TestCase):
 
     def run_import(self, path, *options, out=None, **settings):
         """The program."""
-        # libbabeltrace2 asks for as much memory as a damaged file says, and
-        # crashes on some: that must end the process here too.
-        env = {**os.environ, "ASAN_OPTIONS": os.environ.get(
-            "ASAN_OPTIONS", "") + ":allocator_may_return_null=1"
-               ":handle_segv=0:handle_sigbus=0:handle_abort=0"}
         return subprocess.run(
             [PROGRAM, "--proc", self.proc, "--sys", self.sys, *options, path,
              out or self.out], capture_output=True, text=True, check=False,
-            env=env, **settings)
+            env=sanitizer_environment(), **settings)
 
     def imported(self, path, *options):
         """What it says of a file that is good."""

@@ -61,6 +61,18 @@ static gboolean set_error_field(GError **error, const KmtTracepointName *point,
 	return FALSE;
 }
 
+gboolean kmt_formats_add_known(struct tep_handle *formats, const char *system,
+			       const char *name, const char *text,
+			       GError **error)
+{
+	for (guint i = 0; i < kmt_n_tracepoint_names; i++)
+		if (g_str_equal(kmt_tracepoint_names[i].system, system) &&
+		    g_str_equal(kmt_tracepoint_names[i].name, name))
+			return kmt_formats_add(formats, system, name, text,
+					       error) != NULL;
+	return TRUE;
+}
+
 /* A field that is optional and absent stays as it is: of size 0. */
 static gboolean take(const struct tep_format_field *from,
 		     const KmtTracepointName *point, const char *name,

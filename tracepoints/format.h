@@ -38,6 +38,14 @@ struct tep_event *kmt_formats_add(struct tep_handle *formats,
 				  const char *text, GError **error);
 
 /*
+ * Add the format of a tracepoint in kmt_tracepoint_names, and ignore any other.
+ * FALSE and an error: the format cannot be understood.
+ */
+gboolean kmt_formats_add_known(struct tep_handle *formats, const char *system,
+			       const char *name, const char *text,
+			       GError **error);
+
+/*
  * The tracepoint, newly allocated; common is set as well.  A field that is
  * needed and missing, or has no size that a number can have, is an error.
  */
