@@ -12,14 +12,16 @@
  * is neither the kernel's nor a module's, registers of an exception in the
  * kernel, and a frame that leaves its stack.
  *
- * With frame pointers, each frame has the address of the next one.
+ * With frame pointers, each frame has the address of the next one.  A table
+ * caches which return addresses are a module's code.
  *
  * With ORC, the size of a frame follows from its return address, where the frame
- * is addressed by the stack pointer.  Where one is addressed by BP, the stack is
- * unwound anew with BP, which the frames of callees have.  A table caches what the ORC data says of
- * each return address.  It is emptied when a module comes or goes, as another
- * module's code may come to the same addresses.  No code of a module that goes
- * is on any stack by then, so that nothing old is put in afterwards.
+ * is addressed by the stack pointer.  Where a frame is addressed by BP, the stack
+ * is unwound again with BP, which the frames of callees have saved.  A table
+ * caches the ORC data of each return address.
+ *
+ * The tables are emptied when a module comes or goes, because other code may then
+ * be at the same addresses: see kmemtrace_module_event().
  *
  * CONFIG_KMEMTRACE_TEST compares each stack with the kernel's unwinder.
  */
@@ -31,9 +33,11 @@
 #include <linux/kprobes.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
+#include <linux/notifier.h>
 #include <linux/percpu.h>
 #include <linux/processor.h>
 #include <linux/ptrace.h>
+#include <linux/rcupdate.h>
 #include <linux/rethook.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
@@ -46,10 +50,10 @@
 #if defined(CONFIG_X86_64) && \
 	(defined(CONFIG_UNWINDER_FRAME_POINTER) || defined(CONFIG_UNWINDER_ORC))
 
-/* Bytes of the stack, from the frame where it was entered to its end. */
+/* The stack that is being unwound. */
 struct kmemtrace_bounds {
-	unsigned long	end;		/* the first byte behind it */
-	bool		is_task;	/* the task's, not the interrupts' */
+	unsigned long	end;		/* address of the first byte behind it */
+	bool		is_task;	/* the task's stack, not that of interrupts */
 };
 
 static __always_inline unsigned long kmemtrace_irq_stack_end(void)
@@ -57,7 +61,7 @@ static __always_inline unsigned long kmemtrace_irq_stack_end(void)
 	return (unsigned long)raw_cpu_read(hardirq_stack_ptr);
 }
 
-/* Find the stack that address lies in; false: neither of these. */
+/* Find the stack that contains @address; false: neither the task's nor this CPU's. */
 static __always_inline bool kmemtrace_find_stack(unsigned long address,
 						 struct kmemtrace_bounds *bounds)
 {
@@ -111,34 +115,57 @@ enum kmemtrace_step {
 /* The kernel's text up to here has no entry of an interrupt. */
 static unsigned long kmemtrace_plain_end __ro_after_init;
 
-/* Also generated code, which has frames as well. */
+/* Return addresses that are known to be code of a module; 0: none. */
+#define KMEMTRACE_MODULE_IPS	4096
+
+static unsigned long *kmemtrace_module_ips;
+
+static __always_inline unsigned long *kmemtrace_module_ip(unsigned long ip)
+{
+	return &kmemtrace_module_ips[(ip ^ ip >> 12) % KMEMTRACE_MODULE_IPS];
+}
+
 static __always_inline bool kmemtrace_is_module_text(unsigned long ip)
 {
-#ifdef CONFIG_MODULES
-	return ip - MODULES_VADDR < MODULES_END - MODULES_VADDR;
-#else
-	return false;
-#endif
+	return READ_ONCE(*kmemtrace_module_ip(ip)) == ip;
 }
 
 /*
- * Other text: the caller stores ip, and then goes on, or is done behind the entry
- * of an interrupt.  Text of another origin is refused.
+ * Whether @ip is code of a module that stays.  Remember the answer, but for init
+ * code, which goes without a call of the module notifiers.
+ */
+static bool kmemtrace_find_module_text(unsigned long ip)
+{
+	struct module *mod = __module_text_address(ip);
+
+	if (!mod || mod->state == MODULE_STATE_GOING)
+		return false;
+	if (within_module_core(ip, mod))
+		WRITE_ONCE(*kmemtrace_module_ip(ip), ip);
+	return true;
+}
+NOKPROBE_SYMBOL(kmemtrace_find_module_text);
+
+/*
+ * Classify a return address outside of the plain text of the kernel.  ON: a frame
+ * like others.  DONE: the entry of an interrupt, where a stack ends.  REFUSED: no
+ * code of the kernel or of a module.
  */
 static noinline enum kmemtrace_step kmemtrace_other_text(unsigned long ip)
 {
 	if (kmemtrace_is_irqentry(ip))
 		return KMEMTRACE_STEP_DONE;
-	/* Also init code, while it is there. */
-	return core_kernel_text(ip) ? KMEMTRACE_STEP_ON :
-				      KMEMTRACE_STEP_REFUSED;
+	/* Init code passes too, while it is in memory. */
+	return core_kernel_text(ip) || kmemtrace_find_module_text(ip) ?
+	       KMEMTRACE_STEP_ON : KMEMTRACE_STEP_REFUSED;
 }
 NOKPROBE_SYMBOL(kmemtrace_other_text);
 
 /*
- * The frame at bp does not have the address of another one above it: it is the
- * last, or the first on the stack of interrupts, or this is refused.  on: *next
- * is the next one.
+ * Handle a frame whose saved frame pointer @next is no address further up on the
+ * same stack.  DONE: the frame at @bp is the last one.  ON: the frame at @bp is
+ * the first one on the interrupts' stack, and @next is on the task's stack, whose
+ * bounds are now in @bounds.  REFUSED: anything else.
  */
 static noinline enum kmemtrace_step
 kmemtrace_last_frame(unsigned long bp, unsigned long next,
@@ -168,7 +195,8 @@ kmemtrace_next_frame(unsigned long *bp, struct kmemtrace_bounds *bounds)
 	unsigned long next = READ_ONCE_NOCHECK(*(unsigned long *)*bp);
 	enum kmemtrace_step step;
 
-	if (unlikely(next <= *bp || next % sizeof(long) ||
+	/* A frame has at least a saved frame pointer and a return address. */
+	if (unlikely(next < *bp + 2 * sizeof(long) || next % sizeof(long) ||
 		     next > bounds->end - 2 * sizeof(long))) {
 		step = kmemtrace_last_frame(*bp, next, bounds);
 		if (step != KMEMTRACE_STEP_ON)
@@ -193,7 +221,7 @@ kmemtrace_walk(unsigned long bp, unsigned long call_site,
 	unsigned int n = 0, skipped = 0;
 	unsigned long ip;
 
-	if (!kmemtrace_find_stack(bp, &bounds))
+	if (!kmemtrace_module_ips || !kmemtrace_find_stack(bp, &bounds))
 		return 0;
 	while (kmemtrace_return_address(bp) != call_site)
 		if (++skipped > KMEMTRACE_STACK_OURS ||
@@ -215,11 +243,22 @@ kmemtrace_walk(unsigned long bp, unsigned long call_site,
 	return step == KMEMTRACE_STEP_DONE ? n : 0;
 }
 
-void __init kmemtrace_unwind_init(void)
+static void __maybe_unused kmemtrace_clear_cache(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < KMEMTRACE_MODULE_IPS; i++)
+		WRITE_ONCE(kmemtrace_module_ips[i], 0);
+}
+
+static bool __init kmemtrace_alloc_cache(void)
 {
 	kmemtrace_plain_end = min_t(unsigned long,
 				    (unsigned long)__irqentry_text_start,
 				    (unsigned long)__softirqentry_text_start);
+	kmemtrace_module_ips = kcalloc(KMEMTRACE_MODULE_IPS, sizeof(long),
+				       GFP_KERNEL);
+	return kmemtrace_module_ips;
 }
 
 #else /* CONFIG_UNWINDER_ORC */
@@ -227,22 +266,30 @@ void __init kmemtrace_unwind_init(void)
 #include <asm/orc_types.h>
 #include <asm/unwind.h>
 
-/* What follows from a return address, beside the size. */
+/*
+ * The kind of the frame of a return address.  0 is no kind, so that no memory of
+ * zeros is a valid layout.
+ */
 enum kmemtrace_layout {
-	KMEMTRACE_LAYOUT_CALL,		/* a frame of that size */
+	KMEMTRACE_LAYOUT_CALL = 1,	/* a frame of that size */
 	KMEMTRACE_LAYOUT_SWITCH,	/* first frame on the interrupts' stack */
 	KMEMTRACE_LAYOUT_REGS,		/* registers of an entry to the kernel */
 	KMEMTRACE_LAYOUT_BP,		/* a frame that ends there above BP */
 	KMEMTRACE_LAYOUT_END,		/* the last one of a stack */
-	KMEMTRACE_LAYOUT_OTHER,
+	KMEMTRACE_LAYOUT_OTHER,		/* the kernel's unwinder is needed */
 };
 
 /*
- * An entry is the lower half of the return address, whose upper half has all bits
- * set; the frame's size; where the frame has the caller's BP, in words from its
- * end, 0: nowhere, as BP is unchanged; and an enum kmemtrace_layout.  It is one
- * word, so that it is read and written without a lock.  An empty one has 0, which
- * is no address of code.  The upper half of an entry is called a layout.
+ * An entry of the table is one word, so that it is read and written without a
+ * lock:
+ *
+ * bits 0-31: the lower half of the return address; the upper half has all bits set.
+ * bits 32-47: the size of the frame in bytes.
+ * bits 48-59: the offset of the saved BP from the end of the frame, in words, as a
+ *   negative number; 0: BP is unchanged.
+ * bits 60-63: an enum kmemtrace_layout.
+ *
+ * Bits 32-63 are called a layout.  An empty entry is 0.
  */
 #define KMEMTRACE_LAYOUTS	4096
 #define KMEMTRACE_IP_UPPER	GENMASK_ULL(63, 32)
@@ -258,7 +305,10 @@ static __always_inline u64 *kmemtrace_layout_entry(unsigned long ip)
 	return &kmemtrace_layouts[(ip ^ ip >> 12) % KMEMTRACE_LAYOUTS];
 }
 
-/* Where the frame has the caller's BP, in words; false: not known. */
+/*
+ * Store the offset of the saved BP from the end of the frame, in words; 0: BP is
+ * unchanged.  Return false where the offset is not known or does not fit.
+ */
 static bool kmemtrace_saved_bp(const struct orc_entry *orc, s32 *words)
 {
 	*words = 0;
@@ -321,8 +371,8 @@ static noinline u64 kmemtrace_learn_layout(unsigned long ip)
 NOKPROBE_SYMBOL(kmemtrace_learn_layout);
 
 /*
- * Other frames than those of calls.  sp: behind the return address.  on: *slot is
- * the address of the next return address.
+ * Handle a frame that is not of a call.  @sp: the address behind the return
+ * address.  ON: *@slot is the address of the next return address.
  */
 static noinline enum kmemtrace_step
 kmemtrace_other_frame(enum kmemtrace_layout layout, unsigned long sp, u16 size,
@@ -364,8 +414,9 @@ static __always_inline u32 kmemtrace_find_layout(unsigned long slot,
 }
 
 /*
- * Go from the return address at *slot, of that layout, to the next one.  bp: of
- * the code there, or NULL: it is not known, and frames that need it are refused.
+ * Go from the return address at *@slot, which has @layout, to the next one.  @bp:
+ * BP at the return address; NULL: BP is not known, and a frame that needs it is
+ * refused.
  */
 static __always_inline enum kmemtrace_step
 kmemtrace_next_slot(unsigned long *slot, u32 layout,
@@ -404,7 +455,7 @@ kmemtrace_next_slot(unsigned long *slot, u32 layout,
 	return KMEMTRACE_STEP_ON;
 }
 
-/* bp: of the code at slot, or NULL, which is faster. */
+/* @bp: BP at the return address in @slot, or NULL, which is faster. */
 static __always_inline unsigned int
 kmemtrace_walk_slots(unsigned long slot, unsigned long *bp,
 		     unsigned long call_site, unsigned long *entries,
@@ -428,6 +479,7 @@ kmemtrace_walk_slots(unsigned long slot, unsigned long *bp,
 			return 0;
 	}
 	for (;;) {
+		/* Also where this is the last entry, which nothing else tests. */
 		if (unlikely(layout >> KMEMTRACE_KIND_SHIFT ==
 			     KMEMTRACE_LAYOUT_OTHER))
 			return 0;
@@ -441,7 +493,7 @@ kmemtrace_walk_slots(unsigned long slot, unsigned long *bp,
 	}
 }
 
-/* Some frames are addressed by BP, which most callers keep: follow it, too. */
+/* Unwind with BP, for stacks that have a frame addressed by BP. */
 static noinline unsigned int
 kmemtrace_walk_with_bp(unsigned long slot, unsigned long bp,
 		       unsigned long call_site, unsigned long *entries,
@@ -465,14 +517,38 @@ kmemtrace_walk(unsigned long bp, unsigned long call_site,
 	return n;
 }
 
-#ifdef CONFIG_MODULES
-static int kmemtrace_module_event(struct notifier_block *nb,
-				  unsigned long event, void *data)
+static void __maybe_unused kmemtrace_clear_cache(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < KMEMTRACE_LAYOUTS; i++)
 		WRITE_ONCE(kmemtrace_layouts[i], 0);
+}
+
+static bool __init kmemtrace_alloc_cache(void)
+{
+	kmemtrace_layouts = kcalloc(KMEMTRACE_LAYOUTS, sizeof(u64), GFP_KERNEL);
+	return kmemtrace_layouts;
+}
+
+#endif /* CONFIG_UNWINDER_ORC */
+
+#ifdef CONFIG_MODULES
+/*
+ * Empty the table.  The kernel sets the state of a module before this is called.
+ * A lookup that began before may store the answer of the former state, and ends
+ * within the grace period.  A later lookup finds the new state: it refuses a
+ * module that is going, and finds one that is coming.  So no entry of a module
+ * outlives the module, even where generated code, which has no notifier, comes to
+ * its addresses.
+ */
+static int kmemtrace_module_event(struct notifier_block *nb,
+				  unsigned long event, void *data)
+{
+	if (event == MODULE_STATE_LIVE)
+		return NOTIFY_OK;
+	synchronize_rcu();
+	kmemtrace_clear_cache();
 	return NOTIFY_OK;
 }
 
@@ -481,17 +557,15 @@ static struct notifier_block kmemtrace_module_nb = {
 };
 #endif
 
-/* Without memory for it all stacks are left to the kernel's unwinder. */
+/* Without memory for the table all stacks are left to the kernel's unwinder. */
 void __init kmemtrace_unwind_init(void)
 {
-	kmemtrace_layouts = kcalloc(KMEMTRACE_LAYOUTS, sizeof(u64), GFP_KERNEL);
+	if (!kmemtrace_alloc_cache())
+		return;
 #ifdef CONFIG_MODULES
-	if (kmemtrace_layouts)
-		register_module_notifier(&kmemtrace_module_nb);
+	register_module_notifier(&kmemtrace_module_nb);
 #endif
 }
-
-#endif /* CONFIG_UNWINDER_ORC */
 
 /* noinline: the frame is its own. */
 noinline unsigned int kmemtrace_unwind(unsigned long call_site,
