@@ -124,6 +124,12 @@ void __kmemtrace_page_alloc_part(struct kmemtrace_operation *op,
 						gfp_flags, node));
 }
 
+void __kmemtrace_page_free_part(struct kmemtrace_operation *op,
+				struct page *page)
+{
+	kmemtrace_part(op, trace_kmemtrace_page_free(op->call_site, page));
+}
+
 void __kmemtrace_page_free_list(unsigned long call_site,
 				struct list_head *pages)
 {

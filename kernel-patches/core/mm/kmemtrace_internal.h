@@ -7,6 +7,7 @@
 
 #include <linux/fs.h>
 #include <linux/init.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
 #include <uapi/linux/kmemtrace_abi.h>
@@ -92,8 +93,33 @@ void kmemtrace_writer_start(void);
 void kmemtrace_writer_stop(void);
 void kmemtrace_writer_wait(void);
 
-/* Forgets what was lost.  Context: nobody writes. */
+/* Reset the counts of lost events.  Context: no event is recorded.  Sleeps. */
 void kmemtrace_writer_forget(void);
+
+/*
+ * The guard against events inside of the tracer, from a probe or a WARN: between
+ * enter and leave such an event on this CPU is refused and counted as lost.
+ * Interrupts are off in between, and the pairs may nest.  Every lock of the
+ * readers and of snapshots is taken by kmemtrace_lock(), which is enter and the
+ * lock in one.  Context: any but NMI.
+ */
+struct kmemtrace_guard {
+	unsigned long	flags;
+	bool		nested;		/* another pair is around this one */
+};
+
+void kmemtrace_guard_enter(struct kmemtrace_guard *guard);
+void kmemtrace_guard_leave(const struct kmemtrace_guard *guard);
+void kmemtrace_lock(raw_spinlock_t *lock, struct kmemtrace_guard *guard)
+	__acquires(lock);
+void kmemtrace_unlock(raw_spinlock_t *lock, const struct kmemtrace_guard *guard)
+	__releases(lock);
+
+/*
+ * Whether the caller is inside of the tracer: in a guarded section, or nested in
+ * the writing of a record.  Any context.
+ */
+bool kmemtrace_is_guarded(void);
 
 /*
  * Makes the next event of each CPU look at what is out of the ordinary: see
@@ -214,8 +240,8 @@ bool kmemtrace_is_recording(void);
 void kmemtrace_writer_watch(bool on);
 
 /*
- * Writes KMEMTRACE_EVENT_STOP on this CPU, if there is room.  Any context but
- * NMI.
+ * Write KMEMTRACE_EVENT_STOP on this CPU, if there is room.  Context: between
+ * kmemtrace_guard_enter() and leave, and not nested in the writing of a record.
  */
 void kmemtrace_write_stop(const char *why, unsigned long caller);
 
@@ -244,23 +270,26 @@ extern const struct file_operations kmemtrace_stacks_fops;
 
 /*
  * Between enter and leave, the records of this CPU and context with the call site
- * of op share one stack.  Preemption is off in between.
+ * of @op share one stack: enter copies @op, and leave copies the stack back to
+ * it.  Preemption is off in between.
  */
 struct kmemtrace_operation;
 
-void __kmemtrace_operation_enter(struct kmemtrace_operation *op);
-void __kmemtrace_operation_leave(void);
+void __kmemtrace_operation_enter(const struct kmemtrace_operation *op);
+void __kmemtrace_operation_leave(struct kmemtrace_operation *op);
 
-static inline void kmemtrace_operation_enter(struct kmemtrace_operation *op)
+static __always_inline void
+kmemtrace_operation_enter(const struct kmemtrace_operation *op)
 {
 	if (kmemtrace_with_stacks)
 		__kmemtrace_operation_enter(op);
 }
 
-static inline void kmemtrace_operation_leave(struct kmemtrace_operation *op)
+static __always_inline void
+kmemtrace_operation_leave(struct kmemtrace_operation *op)
 {
 	if (kmemtrace_with_stacks)
-		__kmemtrace_operation_leave();
+		__kmemtrace_operation_leave(op);
 }
 
 /*
@@ -279,10 +308,10 @@ void __init kmemtrace_unwind_init(void);
 u64 kmemtrace_lost(unsigned int cpu);
 
 /*
- * Writes a record of what cpu lost last, if there is room.  Context: nobody
- * writes or reads its buffer.
+ * Write a record of the last loss of each CPU, where there is room.  Context: no
+ * event is recorded, kmemtrace_live.buffers is set.  Sleeps.
  */
-void kmemtrace_tell_lost(unsigned int cpu);
+void kmemtrace_writer_tell_lost(void);
 
 /* The clock of the records, on this CPU.  Any context. */
 u64 kmemtrace_clock(void);
@@ -334,8 +363,9 @@ extern const struct file_operations kmemtrace_marker_fops;
 
 /*
  * Snapshots.  take: why is shown to the user.  Any context but NMI.  0, or:
- * EPERM in NMI; EBUSY while another one is taken; ENODATA where nothing is
- * recorded; ENOBUFS without spare buffers: tracing was stopped.
+ * EPERM in NMI; EBUSY while another one is taken, or inside of the tracer, see
+ * kmemtrace_is_guarded(); ENODATA where nothing is recorded; ENOBUFS without spare
+ * buffers: tracing was stopped.
  *
  * The others: with kmemtrace_mutex held, and sleep.  prepare: spare buffers are
  * there, or ENOMEM.  free: they are not, nor a snapshot.  use: other ones take the

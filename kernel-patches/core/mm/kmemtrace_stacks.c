@@ -21,6 +21,8 @@
 
 #include <linux/atomic.h>
 #include <linux/bitops.h>
+#include <linux/cpumask.h>
+#include <linux/export.h>
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
@@ -98,8 +100,8 @@ struct kmemtrace_stack_cpu {
 	 * be probed, and an event in there must not unwind in turn.
 	 */
 	u8		busy;
-	/* What the records of a context are part of, or NULL. */
-	struct kmemtrace_operation *operation[KMEMTRACE_CONTEXTS];
+	/* A copy of the operation of each context; call_site 0: none. */
+	struct kmemtrace_operation operation[KMEMTRACE_CONTEXTS];
 	/* Numbers, by the hash of their stacks; 0: none. */
 	u32		recent[KMEMTRACE_RECENT_STACKS];
 	/* The stack that a context is saving. */
@@ -111,6 +113,7 @@ static struct kmemtrace_stack_cpu __percpu *kmemtrace_stack_cpus __ro_after_init
 
 #ifdef CONFIG_KMEMTRACE_TEST
 atomic_long_t kmemtrace_test_stacks[KMEMTRACE_TEST_STACKS];
+EXPORT_SYMBOL_GPL(kmemtrace_test_stacks);
 
 static void kmemtrace_test_count(enum kmemtrace_test_stacks what)
 {
@@ -262,8 +265,8 @@ u32 kmemtrace_save_stack(unsigned long call_site)
 
 	preempt_disable_notrace();
 	sc = raw_cpu_ptr(kmemtrace_stack_cpus);
-	op = READ_ONCE(sc->operation[context]);
-	if (op && op->call_site != call_site)
+	op = &sc->operation[context];
+	if (op->call_site != call_site)
 		op = NULL;
 	if (op && op->saved) {
 		stack = op->stack;
@@ -286,31 +289,47 @@ u32 kmemtrace_save_stack(unsigned long call_site)
 }
 NOKPROBE_SYMBOL(kmemtrace_save_stack);
 
+/* The operation of this CPU and context.  Context: preemption is off, no NMI. */
+static __always_inline struct kmemtrace_operation *kmemtrace_operation_here(void)
+{
+	struct kmemtrace_stack_cpu *sc = raw_cpu_ptr(kmemtrace_stack_cpus);
+
+	return &sc->operation[interrupt_context_level()];
+}
+
 /* Context: any; an NMI records nothing. */
-void __kmemtrace_operation_enter(struct kmemtrace_operation *op)
+void __kmemtrace_operation_enter(const struct kmemtrace_operation *op)
 {
 	preempt_disable_notrace();
 	if (!in_nmi())
-		raw_cpu_ptr(kmemtrace_stack_cpus)
-			->operation[interrupt_context_level()] = op;
+		*kmemtrace_operation_here() = *op;
 }
+NOKPROBE_SYMBOL(__kmemtrace_operation_enter);
 
-void __kmemtrace_operation_leave(void)
+void __kmemtrace_operation_leave(struct kmemtrace_operation *op)
 {
-	if (!in_nmi())
-		raw_cpu_ptr(kmemtrace_stack_cpus)
-			->operation[interrupt_context_level()] = NULL;
+	struct kmemtrace_operation *here;
+
+	if (!in_nmi()) {
+		here = kmemtrace_operation_here();
+		/* An operation nested in this one, in a probe, has cleared it. */
+		if (here->call_site == op->call_site)
+			*op = *here;
+		here->call_site = 0;
+	}
 	preempt_enable_notrace();
 }
+NOKPROBE_SYMBOL(__kmemtrace_operation_leave);
 
 void __kmemtrace_operation_begin(struct kmemtrace_operation *op)
 {
-	if (!kmemtrace_with_stacks || in_nmi() ||
+	if (!kmemtrace_with_stacks || !kmemtrace_is_recording() || in_nmi() ||
 	    in_kmemtrace_wrapper(op->call_site))
 		return;
 	op->stack = kmemtrace_save_stack(op->call_site);
 	op->saved = true;
 }
+NOKPROBE_SYMBOL(__kmemtrace_operation_begin);
 
 /* --- The table --------------------------------------------------------------- */
 
@@ -380,7 +399,22 @@ const struct file_operations kmemtrace_stacks_fops = {
 
 void kmemtrace_stacks_new_session(void)
 {
+	unsigned int cpu;
+
 	atomic_long_set(&kmemtrace_stacks_lost, 0);
+	if (!kmemtrace_with_stacks)
+		return;
+	/*
+	 * A task that died while its stack was saved, in a probe, has left its
+	 * context busy.  No event is recorded now, so no context is.
+	 */
+	for_each_possible_cpu(cpu) {
+		struct kmemtrace_stack_cpu *sc =
+			per_cpu_ptr(kmemtrace_stack_cpus, cpu);
+
+		WRITE_ONCE(sc->busy, 0);
+		memset(sc->operation, 0, sizeof(sc->operation));
+	}
 }
 
 /* Context: one CPU runs, no event is recorded yet, and sleeping is allowed. */

@@ -109,6 +109,8 @@ void __kmemtrace_page_split(unsigned long call_site, struct page *page,
 void __kmemtrace_page_alloc_part(struct kmemtrace_operation *op,
 				 struct page *page, unsigned int order,
 				 gfp_t gfp_flags, int node);
+void __kmemtrace_page_free_part(struct kmemtrace_operation *op,
+				struct page *page);
 void __kmemtrace_percpu_alloc(unsigned long call_site, const void __percpu *ptr,
 			      size_t size, gfp_t gfp_flags);
 
@@ -182,13 +184,19 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 }
 
 /*
- * Bulk allocation of pages: op, a struct kmemtrace_operation, is begun before
- * the allocator's locks are taken, and each page is recorded as a part of it.
+ * Allocation or free of many pages: op, a struct kmemtrace_operation, is begun
+ * before the allocator's locks are taken, and each page is recorded as a part of
+ * it.
  */
-#define kmemtrace_operation_begin(op, site)				\
+#define kmemtrace_operation_init(op, site)				\
 	do {								\
 		(op)->call_site = (site);				\
 		(op)->saved = false;					\
+	} while (0)
+
+#define kmemtrace_operation_begin(op, site)				\
+	do {								\
+		kmemtrace_operation_init(op, site);			\
 		kmemtrace_hook(kmemtrace_page_alloc,			\
 			       __kmemtrace_operation_begin(op));	\
 	} while (0)
@@ -197,6 +205,10 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 	kmemtrace_hook(kmemtrace_page_alloc,				\
 		       __kmemtrace_page_alloc_part(op, page, order,	\
 						   gfp_flags, node))
+
+#define kmemtrace_page_free_part(op, page)				\
+	kmemtrace_hook(kmemtrace_page_free,				\
+		       __kmemtrace_page_free_part(op, page))
 
 /*
  * Single pages for bytes_req bytes were allocated, to be freed one by one.  The
@@ -270,6 +282,16 @@ struct kmemtrace_operation {
 
 static inline void kmemtrace_operation_begin(struct kmemtrace_operation *op,
 					     unsigned long call_site)
+{
+}
+
+static inline void kmemtrace_operation_init(struct kmemtrace_operation *op,
+					    unsigned long call_site)
+{
+}
+
+static inline void kmemtrace_page_free_part(struct kmemtrace_operation *op,
+					    struct page *page)
 {
 }
 
