@@ -52,7 +52,6 @@
 #define KMEMTRACE_SAMPLE_MAX	1000000
 
 struct kmemtrace_filter {
-	struct rcu_head	rcu;
 	char		*text;		/* as it was written, one space each */
 	char		*names;		/* of caches, with commas; or NULL */
 	unsigned long	*caches;	/* by number; NULL: all, also of none */

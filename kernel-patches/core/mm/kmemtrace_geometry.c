@@ -9,6 +9,7 @@
 #include <linux/kstrtox.h>
 #include <linux/module.h>
 #include <linux/printk.h>
+#include <linux/ratelimit.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -61,7 +62,7 @@ static ssize_t kmemtrace_mode_write(struct file *file, const char __user *from,
 	else
 		err = err ?: -EINVAL;
 	if (err == -EINVAL)
-		pr_warn_once("mode is discard or overwrite\n");
+		pr_warn_ratelimited("mode is discard or overwrite\n");
 	return err ?: count;
 }
 
@@ -77,9 +78,9 @@ const struct file_operations kmemtrace_mode_fops = {
 static void kmemtrace_explain(int err)
 {
 	if (err == -EINVAL)
-		pr_warn_once("subbufs and subbuf_size are numbers as kmemtrace.subbufs and kmemtrace.subbuf_size take them, and both together at most half of the memory\n");
+		pr_warn_ratelimited("subbufs and subbuf_size are numbers as kmemtrace.subbufs and kmemtrace.subbuf_size take them, and both together at most half of the memory\n");
 	else if (err == -EBUSY)
-		pr_warn_once("subbufs and subbuf_size can only be changed while tracing is off\n");
+		pr_warn_ratelimited("subbufs and subbuf_size can only be changed while tracing is off\n");
 }
 
 static int kmemtrace_subbufs_show(struct seq_file *m, void *v)

@@ -26,6 +26,7 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/preempt.h>
+#include <linux/ratelimit.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
@@ -229,17 +230,17 @@ static size_t kmemtrace_marker_line(const char *text, size_t size)
 
 	for (i = 0; i < size && text[i] != '\n'; i++) {
 		if (iscntrl(text[i]) && text[i] != '\t') {
-			pr_warn_once("marker: a line has control characters\n");
+			pr_warn_ratelimited("marker: a line has control characters\n");
 			return 0;
 		}
 		if (i == KMEMTRACE_MARK_STRING) {
-			pr_warn_once("marker: a line is longer than %u bytes\n",
+			pr_warn_ratelimited("marker: a line is longer than %u bytes\n",
 				     KMEMTRACE_MARK_STRING);
 			return 0;
 		}
 	}
 	if (!i)
-		pr_warn_once("marker: a line is empty\n");
+		pr_warn_ratelimited("marker: a line is empty\n");
 	return i;
 }
 
