@@ -300,15 +300,14 @@ struct kmemtrace_event_lost {
 	/* 0. */
 	__u64	reserved[2];
 
-	/*
-	 * How many.  The kernel never writes 0; in a capture that
-	 * kmemtrace-import wrote, 0 is an unknown number.
-	 */
+	/* Number of lost events.  The kernel never writes 0. */
 	__u64	events;
 
 	/*
-	 * When the first of them happened, on the clock of timestamp; the time
-	 * of the record before, where that is not known (in NMI context).
+	 * Time of the first lost event, on the clock of timestamp; the time of
+	 * the record before, where one of the events was in NMI context or
+	 * nested in the writing of another record, so that its time is not
+	 * known.
 	 */
 	__s64	since;
 

@@ -273,6 +273,7 @@ EXTRA_DIST += \
 	tests/vm/control.py \
 	tests/vm/ftrace.py \
 	tests/vm/gap.py \
+	tests/vm/guarded.py \
 	tests/vm/kill.py \
 	tests/vm/loss.py \
 	tests/vm/main_job.py \

@@ -94,7 +94,7 @@ stacks_kernel='slub debuginfo orc test'
 step_stacks()
 {
 	guest "$stacks_kernel" "$work/stacks" boot-capture.sh --append \
-		'kmemtrace.enable=yes kmemtrace.subbufs=60 kmemtrace.stacks=yes'
+		"kmemtrace.enable=yes kmemtrace.subbufs=60 kmemtrace.stacks=yes $debug_quiet"
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/stacks/capture"
 	version2 "$work/stacks" --work
 	# shellcheck disable=SC2086 # several words
@@ -105,8 +105,10 @@ step_stacks()
 # Events within events; and each stack of the fast unwinder against the kernel's.
 step_nested()
 {
+	# shellcheck disable=SC2086 # several words
+	python3 "$kmt_top/tests/vm/guarded.py" "$(kernel $stacks_kernel)"
 	guest "$stacks_kernel" "$work/nested" nested.sh --fail-on-trouble \
-		--append 'kmemtrace.stacks=yes kmemtrace.subbufs=8192 kmemtrace.subbuf_size=1152'
+		--append "kmemtrace.stacks=yes kmemtrace.subbufs=8192 kmemtrace.subbuf_size=1152 $debug_quiet"
 	python3 "$kmt_top/tests/vm/nested.py" "$work/nested"
 	guest "$stacks_kernel" "$work/unwind" unwind.sh --fail-on-trouble \
 		--append "kmemtrace.enable=yes kmemtrace.stacks=yes $debug_quiet"

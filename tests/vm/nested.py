@@ -7,7 +7,9 @@ Usage: nested.py OUT
 OUT is what vm/scenarios/nested.sh left. The events of the storm must all be
 there, and whole; of those nested in them none, and they must be counted as lost:
 by the counters and by the records of losses. Events nested in the saving of a
-stack hold no room, so they must be recorded, without a stack.
+stack hold no room, so they must be recorded, without a stack. Events nested in a
+section with a lock must be refused, and fire no trigger. An operation on many
+pages must take one stack.
 """
 import collections
 import os
@@ -63,12 +65,49 @@ def judge(out, place):
     equal(f"{place}: in records of losses", lost, nested)
 
 
+def judge_lock(out, place):
+    """Events inside of the code that holds a lock of a reader."""
+    directory = os.path.join(out, place)
+    symbols = capture.Symbols(directory)
+    nested = number(f"{directory}.nested", 1)
+    recorded = 0
+    for cpu in capture.cpus(directory):
+        events, _ = capture.read_all(directory, cpu)
+        recorded += sum(symbols.function(e.call_site) == "nested_allocate"
+                        for e in events
+                        if e.event_id in (capture.ALLOC, capture.FREE))
+    holds(f"{place}: nested", nested, nested >= 30)
+    equal(f"{place}: of these recorded", recorded, 0)
+    overruns = number(f"{directory}.overruns")
+    # An allocation may have taken a page, which is an event as well.
+    holds(f"{place}: counted as lost", overruns,
+          nested <= overruns <= nested + nested // 20)
+    with open(f"{directory}.trigger") as f:
+        states = [line.split()[0] for line in f]
+    equal(f"{place}: triggers", states, ["armed", "armed"])
+
+
+def judge_operations(path):
+    with open(path) as f:
+        rows = {what: numbers for what, *numbers in map(str.split, f)}
+    for what, (pages, _, first, second) in rows.items():
+        equal(f"{what}: stacks of the operation on {pages} pages", int(first),
+              1)
+        # The pages of bulk and split are freed one by one.
+        equal(f"{what}: stacks of the free", int(second),
+              1 if what == "exact" else int(pages))
+    equal("operations", sorted(rows), ["bulk", "exact", "split"])
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     out = sys.argv[1]
     for place in ("slot", "room", "stack", "mark", "irq_work_queue"):
         judge(out, place)
+    for place in ("reader", "view", "snapshot", "counter"):
+        judge_lock(out, place)
+    judge_operations(os.path.join(out, "operations"))
     with open(os.path.join(out, "tried")) as f:
         tried = f.read().split()
     holds("functions of the writer", len(tried), len(tried) > 15)

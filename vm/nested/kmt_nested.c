@@ -7,14 +7,29 @@
  * the kernel (CONFIG_KMEMTRACE_TEST), or the name of a function, which gets a
  * kprobe. With mark an annotation comes with each pair.
  *
- * Reading gives "<pairs> <nested events>".
+ * The places reader, view, snapshot and counter are right behind the acquisition
+ * of a lock of that name. There the module allocates, frees, and passes an
+ * annotation in any task, until "off 0" is written: the locks are those of the
+ * code that reads the files of kmemtrace.
+ *
+ * "bulk <pages>", "exact <pages>" and "split <pages>" allocate and free so many
+ * pages at once; reading then gives in the third column how many stacks were
+ * unwound for the allocation and in the fourth for the free, at the least in a
+ * number of trials, because interrupts have events too.
+ *
+ * Reading gives "<pairs> <nested events> <unwound> <unwound>".
  */
+#include <linux/atomic.h>
+#include <linux/gfp.h>
 #include <linux/kernel.h>
 #include <linux/kmemtrace_mark.h>
 #include <linux/kmemtrace_test.h>
 #include <linux/kprobes.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/proc_fs.h>
 #include <linux/sched.h>
@@ -26,22 +41,31 @@
 /* The writer of /proc/kmt_nested; nested_mutex guards all of this. */
 static DEFINE_MUTEX(nested_mutex);
 static struct task_struct *nested_task;
-static unsigned long nested_pairs, nested_events;
-static bool nested_inside;
+static bool nested_any_task;
+static unsigned long nested_pairs;
+static unsigned long nested_unwound[2];
+static atomic_long_t nested_events;
+static DEFINE_PER_CPU(bool, nested_inside);
 
+/* Context: preemption is off. */
 static noinline void nested_allocate(void)
 {
 	void *mem;
 
-	if (READ_ONCE(nested_task) != current || !in_task() || nested_inside)
+	if ((READ_ONCE(nested_task) != current && !READ_ONCE(nested_any_task)) ||
+	    !in_task() || __this_cpu_read(nested_inside))
 		return;
-	nested_inside = true;
+	__this_cpu_write(nested_inside, true);
 	mem = kmalloc(64, GFP_ATOMIC | __GFP_NOWARN);
 	OPTIMIZER_HIDE_VAR(mem);
 	kfree(mem);
 	if (mem)
-		nested_events += 2;
-	nested_inside = false;
+		atomic_long_add(2, &nested_events);
+	if (nested_any_task) {
+		kmemtrace_mark(kmt_nested_inside, "");
+		atomic_long_inc(&nested_events);
+	}
+	__this_cpu_write(nested_inside, false);
 }
 
 /* --- Places -------------------------------------------------------------------- */
@@ -62,12 +86,17 @@ static bool nested_find_point(const char *where)
 		[KMEMTRACE_TEST_ROOM] = "room",
 		[KMEMTRACE_TEST_MARK] = "mark",
 		[KMEMTRACE_TEST_STACK] = "stack",
+		[KMEMTRACE_TEST_READER_LOCK] = "reader",
+		[KMEMTRACE_TEST_VIEW_LOCK] = "view",
+		[KMEMTRACE_TEST_SNAPSHOT_LOCK] = "snapshot",
+		[KMEMTRACE_TEST_COUNTER_LOCK] = "counter",
 	};
 	int point = match_string(names, ARRAY_SIZE(names), where);
 
 	if (point < 0)
 		return false;
 	nested_point = point;
+	nested_any_task = point >= KMEMTRACE_TEST_READER_LOCK;
 	WRITE_ONCE(kmemtrace_test_hook.func, nested_hook);
 	return true;
 }
@@ -75,8 +104,15 @@ static bool nested_find_point(const char *where)
 static void nested_leave_point(void)
 {
 	WRITE_ONCE(kmemtrace_test_hook.func, NULL);
+	WRITE_ONCE(nested_any_task, false);
 	/* It is called with preemption or interrupts off. */
 	synchronize_rcu();
+}
+
+static long nested_stacks(void)
+{
+	return atomic_long_read(&kmemtrace_test_stacks[KMEMTRACE_TEST_FAST]) +
+	       atomic_long_read(&kmemtrace_test_stacks[KMEMTRACE_TEST_SLOW]);
 }
 #else
 static bool nested_find_point(const char *where)
@@ -86,6 +122,11 @@ static bool nested_find_point(const char *where)
 
 static void nested_leave_point(void)
 {
+}
+
+static long nested_stacks(void)
+{
+	return 0;
 }
 #endif
 
@@ -115,20 +156,90 @@ static noinline int nested_storm(bool with_marks)
 	return 0;
 }
 
+#define NESTED_PAGES	512
+
+/* Allocate and free n pages; store how many stacks each of both took. */
+static int nested_operation(const char *what, unsigned long n, long *unwound)
+{
+	static struct page *pages[NESTED_PAGES];
+	long start = nested_stacks(), middle;
+	unsigned int order = get_order(n * PAGE_SIZE);
+	struct page *page;
+	unsigned long i;
+	void *mem;
+
+	if (!strcmp(what, "bulk")) {
+		memset(pages, 0, sizeof(pages));
+		n = alloc_pages_bulk_array(GFP_KERNEL, n, pages);
+		middle = nested_stacks();
+		for (i = 0; i < n; i++)
+			__free_page(pages[i]);
+	} else if (!strcmp(what, "exact")) {
+		mem = alloc_pages_exact(n * PAGE_SIZE, GFP_KERNEL);
+		if (!mem)
+			return -ENOMEM;
+		middle = nested_stacks();
+		free_pages_exact(mem, n * PAGE_SIZE);
+	} else {
+		page = alloc_pages(GFP_KERNEL, order);
+		if (!page)
+			return -ENOMEM;
+		start = nested_stacks();
+		split_page(page, order);
+		middle = nested_stacks();
+		for (i = 0; i < 1UL << order; i++)
+			__free_page(page + i);
+	}
+	unwound[0] = middle - start;
+	unwound[1] = nested_stacks() - middle;
+	return 0;
+}
+
+static int nested_operations(const char *what, unsigned long n)
+{
+	long unwound[2];
+	int i, err = 0;
+
+	if (!n || n > NESTED_PAGES)
+		return -EINVAL;
+	nested_unwound[0] = ULONG_MAX;
+	nested_unwound[1] = ULONG_MAX;
+	for (i = 0; i < 20 && !err; i++) {
+		err = nested_operation(what, n, unwound);
+		if (err)
+			break;
+		nested_unwound[0] = min_t(unsigned long, nested_unwound[0],
+					  unwound[0]);
+		nested_unwound[1] = min_t(unsigned long, nested_unwound[1],
+					  unwound[1]);
+	}
+	return err;
+}
+
 static int nested_run(const char *where)
 {
 	struct kprobe probe = {
 		.symbol_name = where,
 		.pre_handler = nested_probe,
 	};
-	bool is_point = nested_find_point(where);
+	bool is_point;
 	int err = 0;
+
+	nested_leave_point();
+	if (!strcmp(where, "off"))
+		return 0;
+	if (!strcmp(where, "bulk") || !strcmp(where, "exact") ||
+	    !strcmp(where, "split"))
+		return nested_operations(where, nested_pairs);
+	atomic_long_set(&nested_events, 0);
+	is_point = nested_find_point(where);
+	if (nested_any_task)
+		return nested_storm(false);
 
 	if (!is_point)
 		err = register_kprobe(&probe);
 	if (err)
 		return err;
-	nested_events = 0;
 	WRITE_ONCE(nested_task, current);
 	err = nested_storm(!strcmp(where, "mark"));
 	WRITE_ONCE(nested_task, NULL);
@@ -165,7 +276,9 @@ static ssize_t nested_write(struct file *file, const char __user *buf,
 static int nested_show(struct seq_file *m, void *v)
 {
 	mutex_lock(&nested_mutex);
-	seq_printf(m, "%lu %lu\n", nested_pairs, nested_events);
+	seq_printf(m, "%lu %ld %ld %ld\n", nested_pairs,
+		   atomic_long_read(&nested_events), nested_unwound[0],
+		   nested_unwound[1]);
 	mutex_unlock(&nested_mutex);
 	return 0;
 }
@@ -191,6 +304,7 @@ static int __init nested_init(void)
 static void __exit nested_exit(void)
 {
 	remove_proc_entry("kmt_nested", NULL);
+	nested_leave_point();
 }
 
 module_init(nested_init);

@@ -23,6 +23,34 @@ nest()
 for place in slot room stack mark; do
 	nest $place 3000
 done
+# Readers hold locks that a snapshot needs, and the counters of triggers have
+# locks. The events come in all that reads the files, and in kmemtraced; each fires
+# a trigger or counts for one.
+read_files()
+{
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		cat $kmt/overruns $kmt/consumed $kmt/trigger $kmt/snapshot/* \
+			>/dev/null
+	done
+}
+
+triggers="mark:kmt_nested_inside site:nested_allocate>1"
+for place in reader view snapshot counter; do
+	daemon_start "/out/$place"
+	for trigger in $triggers; do
+		echo "$trigger" >$kmt/trigger || fail "no trigger $trigger"
+	done
+	echo "$place 100" >/proc/kmt_nested || fail "nothing can be nested in $place"
+	read_files
+	echo 'off 0' >/proc/kmt_nested
+	cp $kmt/trigger "/out/$place.trigger"
+	for trigger in $triggers; do
+		echo "!$trigger" >$kmt/trigger
+	done
+	daemon_stop
+	cat /proc/kmt_nested >"/out/$place.nested"
+	total_overruns >"/out/$place.overruns"
+done
 # No probe comes to the path that writes.
 writer='record_slow make_room count_lost count_refused write_lost write_stop
 	begin_records next_record commit_record end_records record_time room
@@ -39,3 +67,27 @@ awk '{ print $3 }' /proc/kallsyms |
 	done
 # One that the writer calls and that may have probes.
 nest irq_work_queue 3000
+# One stack for each operation.
+echo overwrite >$kmt/mode
+echo 1 >$kmt/enabled
+for what in bulk exact split; do
+	echo "$what 512" >/proc/kmt_nested || fail "no operation $what"
+	echo "$what $(cat /proc/kmt_nested)" >>/out/operations
+done
+cat /out/operations
+echo 0 >$kmt/enabled
+echo discard >$kmt/mode
+# The same while snapshots are taken, by this and on the CPUs.
+echo 1 >$kmt/snapshot/take 2>/dev/null
+echo 1 >$kmt/enabled
+for place in reader view snapshot counter; do
+	echo "$place 100" >/proc/kmt_nested
+	for i in 1 2 3; do
+		echo 1 >$kmt/snapshot/take || fail "no snapshot in $place"
+		read_files
+	done
+	echo 'off 0' >/proc/kmt_nested
+done
+echo 0 >$kmt/enabled
+cp $kmt/snapshot/take /out/take
+echo 0 >$kmt/snapshot/take

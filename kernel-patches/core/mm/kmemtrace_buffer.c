@@ -17,6 +17,7 @@
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
 #include <linux/kernel.h>
+#include <linux/kmemtrace_test.h>
 #include <linux/kprobes.h>
 #include <linux/math64.h>
 
@@ -113,7 +114,15 @@ void *kmemtrace_room(struct kmemtrace_buf *buf)
 }
 NOKPROBE_SYMBOL(kmemtrace_room);
 
-/* What a reader finds. */
+static __always_inline void kmemtrace_lock_reader(struct kmemtrace_reader *reader,
+						  struct kmemtrace_guard *guard)
+	__acquires(&reader->lock)
+{
+	kmemtrace_lock(&reader->lock, guard);
+	kmemtrace_test_point(KMEMTRACE_TEST_READER_LOCK);
+}
+
+/* The positions of the writer and of the reader at one moment. */
 struct kmemtrace_state {
 	size_t	produced;	/* sub-buffers before the writer's */
 	size_t	offset;		/* of the writer in its own */
@@ -129,12 +138,14 @@ static ssize_t kmemtrace_ahead(size_t produced, size_t consumed)
 {
 	return produced - consumed;
 }
+NOKPROBE_SYMBOL(kmemtrace_ahead);
 
 static bool kmemtrace_is_intact(struct kmemtrace_buf *buf, size_t produced)
 {
 	return kmemtrace_ahead(produced, buf->subbufs_consumed) <
 	       (ssize_t)buf->set->subbufs;
 }
+NOKPROBE_SYMBOL(kmemtrace_is_intact);
 
 static void kmemtrace_look(struct kmemtrace_buf *buf, struct kmemtrace_state *state)
 {
@@ -168,6 +179,7 @@ static void kmemtrace_look(struct kmemtrace_buf *buf, struct kmemtrace_state *st
 		state->full = true;
 	}
 }
+NOKPROBE_SYMBOL(kmemtrace_look);
 
 /*
  * Bytes from the reader's position on that are there, in state's moment.  All
@@ -182,6 +194,7 @@ static u64 kmemtrace_unread(struct kmemtrace_buf *buf,
 
 	return (s64)subbufs * full + state->offset - buf->bytes_consumed;
 }
+NOKPROBE_SYMBOL(kmemtrace_unread);
 
 /*
  * The records before what is intact, which the reader can no longer take;
@@ -198,6 +211,7 @@ static u64 kmemtrace_overwritten(struct kmemtrace_buf *buf,
 	return (u64)(subbufs - buf->set->subbufs + 1) * records -
 	       buf->bytes_consumed / kmemtrace_record_size;
 }
+NOKPROBE_SYMBOL(kmemtrace_overwritten);
 
 /* Context: reader->lock. */
 static void kmemtrace_move_to(struct kmemtrace_buf *buf, size_t subbuf,
@@ -207,6 +221,7 @@ static void kmemtrace_move_to(struct kmemtrace_buf *buf, size_t subbuf,
 	/* What was copied was copied before the writer may come there. */
 	smp_store_release(&buf->subbufs_consumed, subbuf);
 }
+NOKPROBE_SYMBOL(kmemtrace_move_to);
 
 /*
  * Goes to the filling that the writer has begun.  false: that is not the set's,
@@ -231,6 +246,7 @@ static bool kmemtrace_catch_up(struct kmemtrace_buf *buf,
 	}
 	return filling == READ_ONCE(buffers->filling);
 }
+NOKPROBE_SYMBOL(kmemtrace_catch_up);
 
 /*
  * Moves the reader's position to where something can be taken, if anything can.
@@ -256,6 +272,7 @@ static void kmemtrace_advance(struct kmemtrace_buf *buf,
 		}
 	}
 }
+NOKPROBE_SYMBOL(kmemtrace_advance);
 
 static s64 kmemtrace_timestamp(const void *record)
 {
@@ -263,6 +280,7 @@ static s64 kmemtrace_timestamp(const void *record)
 
 	return READ_ONCE(event->timestamp);
 }
+NOKPROBE_SYMBOL(kmemtrace_timestamp);
 
 /*
  * Tells of what was overwritten, to whom comes to what is there now.  The first
@@ -287,6 +305,7 @@ static void kmemtrace_fill_lost(struct kmemtrace_reader *reader,
 		.timestamp = next,
 	};
 }
+NOKPROBE_SYMBOL(kmemtrace_fill_lost);
 
 void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		    size_t most, struct kmemtrace_taking *taking)
@@ -294,12 +313,12 @@ void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 
 	*taking = (struct kmemtrace_taking) { .bytes = 0 };
 	if (!buf)
 		return;
-	raw_spin_lock_irqsave(&reader->lock, flags);
+	kmemtrace_lock_reader(reader, &guard);
 	if (!kmemtrace_catch_up(buf, reader))
 		goto out;
 	kmemtrace_advance(buf, reader, &state);
@@ -313,8 +332,9 @@ void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		taking->bytes = min(most, state.end - buf->bytes_consumed);
 	kmemtrace_fill_lost(reader, taking);
 out:
-	raw_spin_unlock_irqrestore(&reader->lock, flags);
+	kmemtrace_unlock(&reader->lock, &guard);
 }
+NOKPROBE_SYMBOL(kmemtrace_take);
 
 int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		   const struct kmemtrace_taking *taking, size_t bytes)
@@ -322,7 +342,7 @@ int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 	int err = -EAGAIN;
 	s64 last = 0;
 
@@ -331,7 +351,7 @@ int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
 					   kmemtrace_record_size);
 	/* Copied, and read above, before the writer is looked for. */
 	smp_rmb();
-	raw_spin_lock_irqsave(&reader->lock, flags);
+	kmemtrace_lock_reader(reader, &guard);
 	if (!kmemtrace_catch_up(buf, reader) || taking->turn != reader->turn ||
 	    taking->position.subbuf != buf->subbufs_consumed ||
 	    taking->position.bytes != buf->bytes_consumed ||
@@ -347,9 +367,10 @@ int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	kmemtrace_advance(buf, reader, &state);
 	err = 0;
 out:
-	raw_spin_unlock_irqrestore(&reader->lock, flags);
+	kmemtrace_unlock(&reader->lock, &guard);
 	return err;
 }
+NOKPROBE_SYMBOL(kmemtrace_give);
 
 void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		       struct kmemtrace_figures *figures)
@@ -357,7 +378,7 @@ void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 	u64 overwritten;
 	size_t full;
 
@@ -365,7 +386,7 @@ void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	if (!buf)
 		return;
 	full = rounddown(buffers->subbuf_size, kmemtrace_record_size);
-	raw_spin_lock_irqsave(&reader->lock, flags);
+	kmemtrace_lock_reader(reader, &guard);
 	figures->carried = reader->carried;
 	if (!kmemtrace_catch_up(buf, reader))
 		goto out;
@@ -379,8 +400,9 @@ void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	figures->complete = figures->unread > state.offset;
 	figures->missed = reader->missed + overwritten;
 out:
-	raw_spin_unlock_irqrestore(&reader->lock, flags);
+	kmemtrace_unlock(&reader->lock, &guard);
 }
+NOKPROBE_SYMBOL(kmemtrace_figures);
 
 /*
  * Begins at the start of a sub-buffer, so that those of a session are all full
@@ -393,12 +415,13 @@ static size_t kmemtrace_reset_buffer(struct kmemtrace_buf *buf)
 	kmemtrace_move_to(buf, buf->subbufs_produced, 0);
 	return buf->subbufs_produced;
 }
+NOKPROBE_SYMBOL(kmemtrace_reset_buffer);
 
 void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 {
 	struct kmemtrace_reader *reader;
 	struct kmemtrace_buf *buf;
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 	unsigned int cpu;
 
 	buffers->filled_since = now;
@@ -406,7 +429,7 @@ void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 	for_each_possible_cpu(cpu) {
 		buf = kmemtrace_buffer(buffers, cpu);
 		reader = per_cpu_ptr(buffers->readers, cpu);
-		raw_spin_lock_irqsave(&reader->lock, flags);
+		kmemtrace_lock_reader(reader, &guard);
 		reader->start.subbuf = buf ? kmemtrace_reset_buffer(buf) : 0;
 		reader->start.bytes = 0;
 		reader->filling = buffers->filling;
@@ -419,9 +442,10 @@ void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 		reader->missed = 0;
 		reader->missed_told = 0;
 		reader->last = now;
-		raw_spin_unlock_irqrestore(&reader->lock, flags);
+		kmemtrace_unlock(&reader->lock, &guard);
 	}
 }
+NOKPROBE_SYMBOL(kmemtrace_buffers_reset);
 
 void kmemtrace_buffers_renew(struct kmemtrace_buffers *buffers, u64 now)
 {
@@ -429,6 +453,7 @@ void kmemtrace_buffers_renew(struct kmemtrace_buffers *buffers, u64 now)
 	/* Before anybody finds the set to be live: kmemtrace_view_replace(). */
 	WRITE_ONCE(buffers->filling, buffers->filling + 1);
 }
+NOKPROBE_SYMBOL(kmemtrace_buffers_renew);
 
 bool kmemtrace_buffer_is_begun(struct kmemtrace_buf *buf)
 {
@@ -462,9 +487,9 @@ NOKPROBE_SYMBOL(kmemtrace_buffer_begin);
 static void kmemtrace_seal(struct kmemtrace_buf *buf, u64 *carried)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 
-	raw_spin_lock_irqsave(&reader->lock, flags);
+	kmemtrace_lock_reader(reader, &guard);
 	*carried = reader->carried;
 	if (kmemtrace_catch_up(buf, reader)) {
 		*carried += reader->taken;
@@ -476,15 +501,16 @@ static void kmemtrace_seal(struct kmemtrace_buf *buf, u64 *carried)
 		/* Pairs with kmemtrace_buffer_left(). */
 		smp_store_release(&reader->sealed, reader->seen);
 	}
-	raw_spin_unlock_irqrestore(&reader->lock, flags);
+	kmemtrace_unlock(&reader->lock, &guard);
 }
+NOKPROBE_SYMBOL(kmemtrace_seal);
 
 void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 			    struct kmemtrace_buffers *next)
 {
 	struct kmemtrace_reader *reader;
 	struct kmemtrace_buf *buf;
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 	unsigned int cpu;
 	u64 carried;
 
@@ -496,11 +522,12 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 			continue;
 		kmemtrace_seal(buf, &carried);
 		reader = per_cpu_ptr(next->readers, cpu);
-		raw_spin_lock_irqsave(&reader->lock, flags);
+		kmemtrace_lock_reader(reader, &guard);
 		reader->carried = carried;
-		raw_spin_unlock_irqrestore(&reader->lock, flags);
+		kmemtrace_unlock(&reader->lock, &guard);
 	}
 }
+NOKPROBE_SYMBOL(kmemtrace_buffers_seal);
 
 /* Of the writer's filling, by the writer. */
 static u64 kmemtrace_records(struct kmemtrace_buf *buf)
@@ -534,12 +561,12 @@ u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
 	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 	u64 events = 0;
 
 	if (!buf)
 		return 0;
-	raw_spin_lock_irqsave(&reader->lock, flags);
+	kmemtrace_lock_reader(reader, &guard);
 	if (kmemtrace_catch_up(buf, reader) &&
 	    reader->sealed == reader->seen) {
 		kmemtrace_look(buf, &state);
@@ -547,22 +574,24 @@ u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
 			 reader->missed + kmemtrace_overwritten(buf, &state) -
 			 reader->sealed_told;
 	}
-	raw_spin_unlock_irqrestore(&reader->lock, flags);
+	kmemtrace_unlock(&reader->lock, &guard);
 	return events;
 }
+NOKPROBE_SYMBOL(kmemtrace_sealed_overruns);
 
 u64 kmemtrace_sealed_taken(struct kmemtrace_buffers *buffers, unsigned int cpu)
 {
 	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 	u64 bytes = 0;
 
 	if (!buf)
 		return 0;
-	raw_spin_lock_irqsave(&reader->lock, flags);
+	kmemtrace_lock_reader(reader, &guard);
 	if (kmemtrace_catch_up(buf, reader) && reader->sealed == reader->seen)
 		bytes = reader->taken - reader->sealed_taken;
-	raw_spin_unlock_irqrestore(&reader->lock, flags);
+	kmemtrace_unlock(&reader->lock, &guard);
 	return bytes;
 }
+NOKPROBE_SYMBOL(kmemtrace_sealed_taken);

@@ -124,7 +124,7 @@ void kmemtrace_buffers_put(struct kmemtrace_buffers *buffers);
  * Needs no lock: a walker of all possible CPUs sees no buffer or a complete one,
  * also while another CPU brings @cpu up.
  */
-static inline struct kmemtrace_buf *
+static __always_inline struct kmemtrace_buf *
 kmemtrace_buffer(struct kmemtrace_buffers *buffers, unsigned int cpu)
 {
 	/* Pairs with the release in kmemtrace_add_buffer(). */
@@ -148,7 +148,7 @@ extern bool kmemtrace_overwrite;
  * off, or one that preempts the writer would wait for it for ever; raw, as lockdep
  * does not see that they are off.
  */
-static inline void kmemtrace_write_begin(seqcount_t *seq)
+static __always_inline void kmemtrace_write_begin(seqcount_t *seq)
 {
 	VM_WARN_ON_ONCE(!irqs_disabled());
 	raw_write_seqcount_begin(seq);

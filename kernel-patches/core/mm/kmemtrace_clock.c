@@ -62,6 +62,7 @@ u64 kmemtrace_clock(void)
 {
 	return kmemtrace_raw_clock();
 }
+NOKPROBE_SYMBOL(kmemtrace_clock);
 
 const char *kmemtrace_clock_name(void)
 {

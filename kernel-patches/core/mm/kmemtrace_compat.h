@@ -41,7 +41,7 @@ static __always_inline u16 kmemtrace_cache_number(const struct kmem_cache *s)
 }
 
 /* The cache of a slab object; NULL: it has none, or does not know it. */
-static inline struct kmem_cache *kmemtrace_cache_of(const void *object)
+static __always_inline struct kmem_cache *kmemtrace_cache_of(const void *object)
 {
 #ifdef CONFIG_SLOB
 	return NULL;
@@ -53,7 +53,7 @@ static inline struct kmem_cache *kmemtrace_cache_of(const void *object)
 }
 
 /* Bytes that a slab object takes, also a large one of kmalloc(); 0: unknown. */
-static inline size_t kmemtrace_bytes_of(const void *object)
+static __always_inline size_t kmemtrace_bytes_of(const void *object)
 {
 #ifdef CONFIG_SLOB
 	return 0;
@@ -66,7 +66,7 @@ static inline size_t kmemtrace_bytes_of(const void *object)
 }
 
 /* Bytes in use, as /proc/slabinfo counts; 0 where it cannot be told. */
-static inline u64 kmemtrace_cache_held(struct kmem_cache *s)
+static __always_inline u64 kmemtrace_cache_held(struct kmem_cache *s)
 {
 #if defined(CONFIG_SLAB) || defined(CONFIG_SLUB_DEBUG)
 	struct slabinfo info = {};
@@ -102,7 +102,7 @@ static __always_inline u64 kmemtrace_sched_clock(void)
 }
 
 /* Whether sched_clock() is one clock for all CPUs. */
-static inline bool kmemtrace_sched_clock_stable(void)
+static __always_inline bool kmemtrace_sched_clock_stable(void)
 {
 #ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
 	return sched_clock_stable();

@@ -16,6 +16,7 @@
 #include <linux/cpumask.h>
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
+#include <linux/kmemtrace_test.h>
 #include <linux/kprobes.h>
 #include <linux/math64.h>
 #include <linux/percpu.h>
@@ -25,6 +26,7 @@
 
 #include "kmemtrace_buffer.h"
 #include "kmemtrace_counter.h"
+#include "kmemtrace_internal.h"
 
 struct kmemtrace_count {
 	seqcount_t	seq;
@@ -43,6 +45,8 @@ int kmemtrace_counter_init(struct kmemtrace_counter *counter, u64 limit)
 	counter->lock = (arch_spinlock_t)__ARCH_SPIN_LOCK_UNLOCKED;
 	counter->limit = limit;
 	counter->batch = div_u64(limit / 8, num_possible_cpus());
+	/* Computed once: the writer must not call cpumask_weight(). */
+	counter->batches = counter->batch * num_possible_cpus();
 	kmemtrace_counter_set(counter, 0);
 	return 0;
 }
@@ -53,17 +57,16 @@ void kmemtrace_counter_destroy(struct kmemtrace_counter *counter)
 }
 
 /* Context: the lock is held, or no CPU adds. */
-static notrace void kmemtrace_counter_fold(struct kmemtrace_counter *counter,
-					   s64 bytes)
+static void kmemtrace_counter_fold(struct kmemtrace_counter *counter,
+				   s64 bytes)
 {
 	counter->folded += bytes;
-	WRITE_ONCE(counter->near, counter->folded > counter->limit -
-		   counter->batch * num_possible_cpus());
+	WRITE_ONCE(counter->near,
+		   counter->folded > counter->limit - counter->batches);
 }
 NOKPROBE_SYMBOL(kmemtrace_counter_fold);
 
-static notrace void kmemtrace_count_set(struct kmemtrace_count *count,
-					s64 bytes)
+static void kmemtrace_count_set(struct kmemtrace_count *count, s64 bytes)
 {
 	kmemtrace_write_begin(&count->seq);
 	count->bytes = bytes;
@@ -71,7 +74,7 @@ static notrace void kmemtrace_count_set(struct kmemtrace_count *count,
 }
 NOKPROBE_SYMBOL(kmemtrace_count_set);
 
-static notrace s64 kmemtrace_count_get(struct kmemtrace_count *count)
+static s64 kmemtrace_count_get(struct kmemtrace_count *count)
 {
 	unsigned int seq;
 	s64 bytes;
@@ -94,8 +97,7 @@ void kmemtrace_counter_set(struct kmemtrace_counter *counter, s64 bytes)
 	kmemtrace_counter_fold(counter, bytes);
 }
 
-notrace void kmemtrace_counter_add(struct kmemtrace_counter *counter,
-				   s64 bytes)
+void kmemtrace_counter_add(struct kmemtrace_counter *counter, s64 bytes)
 {
 	struct kmemtrace_count *count = raw_cpu_ptr(counter->counts);
 
@@ -112,13 +114,14 @@ notrace void kmemtrace_counter_add(struct kmemtrace_counter *counter,
 NOKPROBE_SYMBOL(kmemtrace_counter_add);
 
 /* Context: interrupts are off. */
-static notrace s64 kmemtrace_counter_sum_all(struct kmemtrace_counter *counter)
+static s64 kmemtrace_counter_sum_all(struct kmemtrace_counter *counter)
 {
 	unsigned int cpu;
 	s64 sum;
 
 	/* No CPU folds meanwhile, so nothing is counted twice or missed. */
 	arch_spin_lock(&counter->lock);
+	kmemtrace_test_point(KMEMTRACE_TEST_COUNTER_LOCK);
 	sum = counter->folded;
 	for_each_possible_cpu(cpu)
 		sum += kmemtrace_count_get(per_cpu_ptr(counter->counts, cpu));
@@ -127,7 +130,7 @@ static notrace s64 kmemtrace_counter_sum_all(struct kmemtrace_counter *counter)
 }
 NOKPROBE_SYMBOL(kmemtrace_counter_sum_all);
 
-notrace bool kmemtrace_counter_is_over(struct kmemtrace_counter *counter)
+bool kmemtrace_counter_is_over(struct kmemtrace_counter *counter)
 {
 	/*
 	 * Orders this CPU's addition before the look at the other CPUs'
@@ -142,12 +145,13 @@ NOKPROBE_SYMBOL(kmemtrace_counter_is_over);
 
 s64 kmemtrace_counter_sum(struct kmemtrace_counter *counter)
 {
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 	s64 sum;
 
-	/* An event of this CPU would wait for the lock for ever. */
-	raw_local_irq_save(flags);
+	/* An event of this CPU, in an interrupt or nested, would need the lock. */
+	kmemtrace_guard_enter(&guard);
 	sum = kmemtrace_counter_sum_all(counter);
-	raw_local_irq_restore(flags);
+	kmemtrace_guard_leave(&guard);
 	return sum;
 }
+NOKPROBE_SYMBOL(kmemtrace_counter_sum);

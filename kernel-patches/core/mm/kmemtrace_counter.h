@@ -13,22 +13,28 @@ struct kmemtrace_count;
 
 struct kmemtrace_counter {
 	/*
-	 * Guards folded and near.  The writer takes it with interrupts off, which
-	 * lockdep does not know: hence not a lock of lockdep's.
+	 * Guards folded and near.  An arch_spinlock_t, because lockdep does not
+	 * see that the writer has interrupts off.
 	 */
 	arch_spinlock_t		lock;
 	s64			folded;		/* bytes, without counts */
 	bool			near;		/* the sum may be above limit */
-	s64			limit;
-	s64			batch;		/* a count is nearer to 0 */
+	s64			limit;		/* bytes */
+	s64			batch;		/* bound of the absolute value of a count */
+	s64			batches;	/* the batch times the possible CPUs */
 	struct kmemtrace_count __percpu *counts;
 };
 
-/* limit: at most S64_MAX.  0 or -ENOMEM.  Both may sleep. */
+/*
+ * Initialise a counter with sum 0.  @limit: bytes, at most S64_MAX.  Return 0 or
+ * -ENOMEM.  May sleep.
+ */
 int kmemtrace_counter_init(struct kmemtrace_counter *counter, u64 limit);
+
+/* Free the memory of a counter.  May sleep. */
 void kmemtrace_counter_destroy(struct kmemtrace_counter *counter);
 
-/* Context: no CPU adds. */
+/* Set the sum to @bytes.  Context: no CPU adds. */
 void kmemtrace_counter_set(struct kmemtrace_counter *counter, s64 bytes);
 
 /*
@@ -43,7 +49,7 @@ void kmemtrace_counter_add(struct kmemtrace_counter *counter, s64 bytes);
  */
 bool kmemtrace_counter_is_over(struct kmemtrace_counter *counter);
 
-/* Context: any but NMI. */
+/* Return the sum, in bytes.  Context: any but NMI. */
 s64 kmemtrace_counter_sum(struct kmemtrace_counter *counter);
 
 #endif /* _MM_KMEMTRACE_COUNTER_H */

@@ -33,10 +33,7 @@ void kmemtrace_debugfs_new_buffers(void)
 
 void kmemtrace_debugfs_end_session(void)
 {
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		kmemtrace_tell_lost(cpu);
+	kmemtrace_writer_tell_lost();
 	kmemtrace_debugfs_new_buffers();
 }
 

@@ -20,6 +20,8 @@
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
+#include <linux/kmemtrace_test.h>
+#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -59,37 +61,47 @@ struct kmemtrace_open {
 	unsigned int		taking_generation;
 };
 
+static __always_inline void kmemtrace_lock_view(struct kmemtrace_view *view,
+						struct kmemtrace_guard *guard)
+	__acquires(&view->lock)
+{
+	kmemtrace_lock(&view->lock, guard);
+	kmemtrace_test_point(KMEMTRACE_TEST_VIEW_LOCK);
+}
+
 struct kmemtrace_buffers *kmemtrace_view_get(struct kmemtrace_view *view,
 					     unsigned int *generation)
 {
 	struct kmemtrace_buffers *buffers;
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 
-	raw_spin_lock_irqsave(&view->lock, flags);
+	kmemtrace_lock_view(view, &guard);
 	buffers = view->buffers;
 	if (buffers)
 		refcount_inc(&buffers->refs);
 	if (generation)
 		*generation = view->generation;
-	raw_spin_unlock_irqrestore(&view->lock, flags);
+	kmemtrace_unlock(&view->lock, &guard);
 	return buffers;
 }
+NOKPROBE_SYMBOL(kmemtrace_view_get);
 
 struct kmemtrace_buffers *
 kmemtrace_view_replace(struct kmemtrace_view *view,
 		       struct kmemtrace_buffers *buffers)
 {
 	struct kmemtrace_buffers *old;
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 
-	raw_spin_lock_irqsave(&view->lock, flags);
+	kmemtrace_lock_view(view, &guard);
 	old = view->buffers;
 	/* The writer looks at it without the lock: what it is comes first. */
 	smp_store_release(&view->buffers, buffers);
 	view->generation++;
-	raw_spin_unlock_irqrestore(&view->lock, flags);
+	kmemtrace_unlock(&view->lock, &guard);
 	return old;
 }
+NOKPROBE_SYMBOL(kmemtrace_view_replace);
 
 static void kmemtrace_wake(struct irq_work *wake)
 {
@@ -110,6 +122,7 @@ void kmemtrace_view_wake(struct kmemtrace_view *view, unsigned int cpu)
 	if (waitqueue_active(&file->wait))
 		irq_work_queue(&file->wake);
 }
+NOKPROBE_SYMBOL(kmemtrace_view_wake);
 
 void kmemtrace_view_wake_all(struct kmemtrace_view *view)
 {

@@ -30,11 +30,13 @@
 #include <linux/irq_work.h>
 #include <linux/kmemtrace.h>
 #include <linux/kmemtrace_test.h>
+#include <linux/kprobes.h>
 #include <linux/kstrtox.h>
 #include <linux/lockdep.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/percpu.h>
+#include <linux/ratelimit.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/spinlock.h>
@@ -72,7 +74,15 @@ static struct kmemtrace_asked kmemtrace_asked;		/* of the snapshot */
 static struct kmemtrace_asked kmemtrace_stopped;	/* time 0: it did not */
 static unsigned long kmemtrace_n_taken;
 
-/* Somebody takes one. */
+static __always_inline void
+kmemtrace_lock_snapshot(struct kmemtrace_guard *guard)
+	__acquires(&kmemtrace_snapshot_lock)
+{
+	kmemtrace_lock(&kmemtrace_snapshot_lock, guard);
+	kmemtrace_test_point(KMEMTRACE_TEST_SNAPSHOT_LOCK);
+}
+
+/* 1 while a snapshot is being taken. */
 static atomic_t kmemtrace_taking;
 static atomic_long_t kmemtrace_n_coincided;
 static atomic_long_t kmemtrace_n_in_nmi;
@@ -82,16 +92,17 @@ static atomic_long_t kmemtrace_n_in_nmi;
 static void kmemtrace_snapshot_tell(struct work_struct *work)
 {
 	struct kmemtrace_asked taken, stopped;
+	struct kmemtrace_guard guard;
 	static u64 taken_told, stopped_told;
 
 	kmemtrace_finish_stop();
 	/* Who waits at the snapshot before waits in vain. */
 	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
 
-	raw_spin_lock_irq(&kmemtrace_snapshot_lock);
+	kmemtrace_lock_snapshot(&guard);
 	taken = kmemtrace_asked;
 	stopped = kmemtrace_stopped;
-	raw_spin_unlock_irq(&kmemtrace_snapshot_lock);
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 
 	/* A work item runs once at a time. */
 	if (taken.time && taken.time != taken_told)
@@ -120,6 +131,7 @@ static void kmemtrace_snapshot_tell_soon(void)
 	if (system_state >= SYSTEM_SCHEDULING)
 		irq_work_queue(&kmemtrace_snapshot_irq_work);
 }
+NOKPROBE_SYMBOL(kmemtrace_snapshot_tell_soon);
 
 /* --- Taking ------------------------------------------------------------------ */
 
@@ -133,6 +145,7 @@ static void kmemtrace_note(struct kmemtrace_asked *asked, const char *why,
 	asked->comm[sizeof(asked->comm) - 1] = '\0';
 	strscpy(asked->why, why, sizeof(asked->why));
 }
+NOKPROBE_SYMBOL(kmemtrace_note);
 
 /* Context: the lock is held.  The set that is not live, or NULL. */
 static struct kmemtrace_buffers *kmemtrace_take_other(void)
@@ -143,6 +156,7 @@ static struct kmemtrace_buffers *kmemtrace_take_other(void)
 	/* From here on who reads it is told. */
 	return other ?: kmemtrace_view_replace(&kmemtrace_snapshot_view, NULL);
 }
+NOKPROBE_SYMBOL(kmemtrace_take_other);
 
 /* Context: the lock is held. */
 static int kmemtrace_swap(const char *why, unsigned long caller)
@@ -161,6 +175,7 @@ static int kmemtrace_swap(const char *why, unsigned long caller)
 	kmemtrace_writer_look();
 	return 0;
 }
+NOKPROBE_SYMBOL(kmemtrace_swap);
 
 /* Without spare buffers what is live is kept, by not recording over it. */
 static void kmemtrace_stop_for(const char *why, unsigned long caller)
@@ -169,22 +184,28 @@ static void kmemtrace_stop_for(const char *why, unsigned long caller)
 	kmemtrace_write_stop(why, caller);
 	kmemtrace_writer_stop();
 }
+NOKPROBE_SYMBOL(kmemtrace_stop_for);
 
 int kmemtrace_take_snapshot(const char *why, unsigned long caller)
 {
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 	int err;
 
 	if (in_nmi()) {
 		atomic_long_inc(&kmemtrace_n_in_nmi);
 		return -EPERM;
 	}
-	/* Who comes while one is being taken has it. */
-	if (atomic_cmpxchg(&kmemtrace_taking, 0, 1)) {
+	/*
+	 * The snapshot that another CPU is taking serves this caller, too.  An
+	 * event inside of the tracer may be on a CPU that holds the locks that a
+	 * snapshot needs.
+	 */
+	if (kmemtrace_is_guarded() ||
+	    atomic_cmpxchg(&kmemtrace_taking, 0, 1)) {
 		atomic_long_inc(&kmemtrace_n_coincided);
 		return -EBUSY;
 	}
-	raw_spin_lock_irqsave(&kmemtrace_snapshot_lock, flags);
+	kmemtrace_lock_snapshot(&guard);
 	kmemtrace_test_enter(KMEMTRACE_TEST_SNAPSHOT);
 	if (!kmemtrace_is_recording()) {
 		err = -ENODATA;
@@ -194,12 +215,13 @@ int kmemtrace_take_snapshot(const char *why, unsigned long caller)
 			kmemtrace_stop_for(why, caller);
 	}
 	kmemtrace_test_leave(KMEMTRACE_TEST_SNAPSHOT);
-	raw_spin_unlock_irqrestore(&kmemtrace_snapshot_lock, flags);
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	atomic_set(&kmemtrace_taking, 0);
 	if (err != -ENODATA)
 		kmemtrace_snapshot_tell_soon();
 	return err;
 }
+NOKPROBE_SYMBOL(kmemtrace_take_snapshot);
 
 void kmemtrace_snapshot(void)
 {
@@ -226,17 +248,19 @@ EXPORT_SYMBOL_GPL(kmemtrace_snapshot_alloc);
 /* Context: kmemtrace_mutex is held: no set comes but by it. */
 bool kmemtrace_snapshot_has_buffers(void)
 {
+	struct kmemtrace_guard guard;
 	bool has;
 
-	raw_spin_lock_irq(&kmemtrace_snapshot_lock);
+	kmemtrace_lock_snapshot(&guard);
 	has = kmemtrace_spare || kmemtrace_snapshot_view.buffers;
-	raw_spin_unlock_irq(&kmemtrace_snapshot_lock);
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	return has;
 }
 
 int kmemtrace_snapshot_prepare(void)
 {
 	struct kmemtrace_buffers *buffers;
+	struct kmemtrace_guard guard;
 
 	lockdep_assert_held(&kmemtrace_mutex);
 	if (kmemtrace_snapshot_has_buffers())
@@ -248,21 +272,22 @@ int kmemtrace_snapshot_prepare(void)
 				   kmemtrace_subbufs, kmemtrace_subbuf_size);
 		return PTR_ERR(buffers);
 	}
-	raw_spin_lock_irq(&kmemtrace_snapshot_lock);
+	kmemtrace_lock_snapshot(&guard);
 	kmemtrace_spare = buffers;
-	raw_spin_unlock_irq(&kmemtrace_snapshot_lock);
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	return 0;
 }
 
 void kmemtrace_snapshot_free(void)
 {
 	struct kmemtrace_buffers *other;
+	struct kmemtrace_guard guard;
 
 	lockdep_assert_held(&kmemtrace_mutex);
-	raw_spin_lock_irq(&kmemtrace_snapshot_lock);
+	kmemtrace_lock_snapshot(&guard);
 	other = kmemtrace_take_other();
 	kmemtrace_asked.time = 0;
-	raw_spin_unlock_irq(&kmemtrace_snapshot_lock);
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	if (!other)
 		return;
 	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
@@ -272,10 +297,12 @@ void kmemtrace_snapshot_free(void)
 
 void kmemtrace_snapshot_use(struct kmemtrace_buffers *buffers)
 {
+	struct kmemtrace_guard guard;
+
 	kmemtrace_snapshot_free();
-	raw_spin_lock_irq(&kmemtrace_snapshot_lock);
+	kmemtrace_lock_snapshot(&guard);
 	kmemtrace_spare = buffers;
-	raw_spin_unlock_irq(&kmemtrace_snapshot_lock);
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 }
 
 /*
@@ -285,17 +312,17 @@ void kmemtrace_snapshot_use(struct kmemtrace_buffers *buffers)
 void kmemtrace_snapshot_new_session(void)
 {
 	struct kmemtrace_buffers *taken;
-	unsigned long flags;
+	struct kmemtrace_guard guard;
 
 	/* At boot, interrupts have to stay off. */
-	raw_spin_lock_irqsave(&kmemtrace_snapshot_lock, flags);
+	kmemtrace_lock_snapshot(&guard);
 	taken = kmemtrace_view_replace(&kmemtrace_snapshot_view, NULL);
 	if (taken)
 		kmemtrace_spare = taken;
 	kmemtrace_asked.time = 0;
 	kmemtrace_stopped.time = 0;
 	kmemtrace_n_taken = 0;
-	raw_spin_unlock_irqrestore(&kmemtrace_snapshot_lock, flags);
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
 	atomic_long_set(&kmemtrace_n_coincided, 0);
 	atomic_long_set(&kmemtrace_n_in_nmi, 0);
@@ -318,16 +345,17 @@ static int kmemtrace_take_show(struct seq_file *m, void *v)
 {
 	struct kmemtrace_buffers *taken;
 	struct kmemtrace_asked asked, stopped;
+	struct kmemtrace_guard guard;
 	unsigned long n_taken;
 	bool spare;
 
-	raw_spin_lock_irq(&kmemtrace_snapshot_lock);
+	kmemtrace_lock_snapshot(&guard);
 	taken = kmemtrace_view_get(&kmemtrace_snapshot_view, NULL);
 	spare = kmemtrace_spare;
 	asked = kmemtrace_asked;
 	stopped = kmemtrace_stopped;
 	n_taken = kmemtrace_n_taken;
-	raw_spin_unlock_irq(&kmemtrace_snapshot_lock);
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 
 	/* Who reads this first finds the records that were under way, too. */
 	if (taken)
@@ -363,12 +391,12 @@ static ssize_t kmemtrace_take_write(struct file *file,
 	if (err != -EFAULT && (err || n > 1))
 		err = -EINVAL;
 	if (err) {
-		pr_warn_once("snapshot/take: neither 1 (take one) nor 0 (free its buffers)\n");
+		pr_warn_ratelimited("snapshot/take: neither 1 (take one) nor 0 (free its buffers)\n");
 		return err;
 	}
 	mutex_lock(&kmemtrace_mutex);
 	if (n && !kmemtrace_is_recording()) {
-		pr_warn_once("snapshot/take: there is nothing to be taken while tracing is off\n");
+		pr_warn_ratelimited("snapshot/take: there is nothing to be taken while tracing is off\n");
 		err = -ENODATA;
 	} else if (n) {
 		err = kmemtrace_snapshot_prepare() ?:

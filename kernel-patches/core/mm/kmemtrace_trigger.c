@@ -97,12 +97,15 @@ void kmemtrace_trigger_fire(struct kmemtrace_trigger *trigger,
 	/* Interrupts are on again: only the section keeps the trigger. */
 	RCU_LOCKDEP_WARN(preemptible(),
 			 "kmemtrace: a trigger is fired outside of its section");
-	if (!kmemtrace_is_recording() || !atomic_xchg(&trigger->armed, 0))
+	/* A snapshot cannot be taken inside of the tracer: stay armed. */
+	if (!kmemtrace_is_recording() || kmemtrace_is_guarded() ||
+	    !atomic_xchg(&trigger->armed, 0))
 		return;
-	/* It may just have been switched off. */
+	/* Tracing may just have been switched off. */
 	if (kmemtrace_take_snapshot(trigger->text, caller) == -ENODATA)
 		atomic_set(&trigger->armed, 1);
 }
+NOKPROBE_SYMBOL(kmemtrace_trigger_fire);
 
 static void kmemtrace_trigger_fire_kind(enum kmemtrace_trigger_kind kind,
 					const char *operand,

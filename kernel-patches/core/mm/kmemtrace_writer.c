@@ -24,6 +24,13 @@
  * contexts; NMIs are refused before they come to it.  The whole path is notrace
  * (mm/Makefile) and NOKPROBE_SYMBOL, which keeps most nested events away.
  *
+ * A nested event is counted before the filter sees it, so that the count of lost
+ * events may include events that the filter would drop.
+ *
+ * Readers hold the same guard while they hold a lock: kmemtrace_lock().  A nested
+ * event that fires a trigger would take a snapshot, which needs those locks, and
+ * the counters of triggers have locks of their own.
+ *
  * Who reads
  * ---------
  * See kmemtrace_buffer.c.  No reader waits for the writer, nor the writer for a
@@ -180,6 +187,48 @@ static __always_inline void kmemtrace_end_write(struct kmemtrace_cpu *kc)
 	WRITE_ONCE(kc->buf, kc->own);
 }
 
+bool kmemtrace_is_guarded(void)
+{
+	/* Where interrupts are on, the CPU may change between address and load. */
+	return irqs_disabled() &&
+	       raw_cpu_read(kmemtrace_cpus.buf) == &kmemtrace_busy;
+}
+NOKPROBE_SYMBOL(kmemtrace_is_guarded);
+
+void kmemtrace_guard_enter(struct kmemtrace_guard *guard)
+{
+	local_irq_save(guard->flags);
+	guard->nested = raw_cpu_read(kmemtrace_cpus.buf) == &kmemtrace_busy;
+	raw_cpu_write(kmemtrace_cpus.buf, &kmemtrace_busy);
+	/* A nested event is on this CPU: the compiler's order is enough. */
+	barrier();
+}
+NOKPROBE_SYMBOL(kmemtrace_guard_enter);
+
+void kmemtrace_guard_leave(const struct kmemtrace_guard *guard)
+{
+	if (!guard->nested)
+		kmemtrace_end_write(raw_cpu_ptr(&kmemtrace_cpus));
+	local_irq_restore(guard->flags);
+}
+NOKPROBE_SYMBOL(kmemtrace_guard_leave);
+
+void kmemtrace_lock(raw_spinlock_t *lock, struct kmemtrace_guard *guard)
+	__acquires(lock)
+{
+	kmemtrace_guard_enter(guard);
+	raw_spin_lock(lock);
+}
+NOKPROBE_SYMBOL(kmemtrace_lock);
+
+void kmemtrace_unlock(raw_spinlock_t *lock, const struct kmemtrace_guard *guard)
+	__releases(lock)
+{
+	raw_spin_unlock(lock);
+	kmemtrace_guard_leave(guard);
+}
+NOKPROBE_SYMBOL(kmemtrace_unlock);
+
 static __always_inline void kmemtrace_commit(struct kmemtrace_buf *buf, size_t size)
 {
 	/* Only now does the record exist for a reader, also on another CPU. */
@@ -323,6 +372,8 @@ again:
 	if (kmemtrace_has_room(buf))
 		return buf;
 no_room:
+	/* The next event looks again, and there may be no buffer to look into. */
+	WRITE_ONCE(kc->limit, -1);
 	if (is_event)
 		kmemtrace_count_lost(kc);
 	return NULL;
@@ -350,9 +401,9 @@ bool kmemtrace_begin_records(unsigned int n)
 	if (kmemtrace_has_room_for(buf, n))
 		return true;
 	kmemtrace_count_lost(kc);
-	/* The next event tells of it. */
-	WRITE_ONCE(kc->limit, -1);
 no_room:
+	/* The next event takes the slow path, which writes the LOST record. */
+	WRITE_ONCE(kc->limit, -1);
 	kmemtrace_end_write(kc);
 	return false;
 }
@@ -515,32 +566,23 @@ NOKPROBE_SYMBOL(kmemtrace_record_slow);
 void kmemtrace_write_stop(const char *why, unsigned long caller)
 {
 	struct kmemtrace_event_stop *event;
-	struct kmemtrace_cpu *kc;
 	struct kmemtrace_buf *buf;
-	unsigned long flags;
 
 	if (kmemtrace_abi < 2)
 		return;
-	raw_local_irq_save(flags);
-	kc = raw_cpu_ptr(&kmemtrace_cpus);
-	if (!kmemtrace_begin_write(kc))
-		goto out;
 	buf = kmemtrace_make_room(false);
-	if (buf) {
-		event = buf->data + buf->offset;
-		memset(event, 0, kmemtrace_record_size);
-		event->event_id = KMEMTRACE_EVENT_STOP;
-		event->event_size = kmemtrace_record_size;
-		event->node = KMEMTRACE_NODE_NONE;
-		event->call_site = caller;
-		strscpy(event->why, why, sizeof(event->why));
-		event->pid = current->pid;
-		event->timestamp = kmemtrace_cpu_clock();
-		kmemtrace_commit(buf, kmemtrace_record_size);
-	}
-	kmemtrace_end_write(kc);
-out:
-	raw_local_irq_restore(flags);
+	if (!buf)
+		return;
+	event = buf->data + buf->offset;
+	memset(event, 0, kmemtrace_record_size);
+	event->event_id = KMEMTRACE_EVENT_STOP;
+	event->event_size = kmemtrace_record_size;
+	event->node = KMEMTRACE_NODE_NONE;
+	event->call_site = caller;
+	strscpy(event->why, why, sizeof(event->why));
+	event->pid = current->pid;
+	event->timestamp = kmemtrace_cpu_clock();
+	kmemtrace_commit(buf, kmemtrace_record_size);
 }
 NOKPROBE_SYMBOL(kmemtrace_write_stop);
 
@@ -825,39 +867,77 @@ void kmemtrace_writer_wait(void)
 	synchronize_rcu();
 }
 
-/* Context: nobody writes. */
-void kmemtrace_writer_forget(void)
+struct kmemtrace_visit {
+	void (*func)(struct kmemtrace_cpu *kc, unsigned int cpu, void *data);
+	void *data;
+};
+
+static void kmemtrace_visit_here(void *data)
 {
+	const struct kmemtrace_visit *visit = data;
+
+	visit->func(raw_cpu_ptr(&kmemtrace_cpus), raw_smp_processor_id(),
+		    visit->data);
+}
+NOKPROBE_SYMBOL(kmemtrace_visit_here);
+
+/*
+ * Call @func for each possible CPU, with interrupts off and outside of the guard:
+ * on the CPU itself, where an interrupt cannot come into a guarded section, or
+ * here, while the CPU is offline.  Sleeps.
+ */
+static void kmemtrace_visit_cpus(void (*func)(struct kmemtrace_cpu *kc,
+					      unsigned int cpu, void *data),
+				 void *data)
+{
+	struct kmemtrace_visit visit = { .func = func, .data = data };
+	unsigned long flags;
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu) {
-		struct kmemtrace_cpu *kc = per_cpu_ptr(&kmemtrace_cpus, cpu);
-
-		kc->lost = 0;
-		kc->told = 0;
-		atomic_long_set(&kc->refused, 0);
-		kc->told_refused = 0;
-		/* What it left in a snapshot is of the session before. */
-		kc->own = &kmemtrace_no_buf;
-		kc->buf = kc->own;
-	}
+	cpus_read_lock();
+	on_each_cpu(kmemtrace_visit_here, &visit, 1);
+	local_irq_save(flags);
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu))
+			func(per_cpu_ptr(&kmemtrace_cpus, cpu), cpu, data);
+	local_irq_restore(flags);
+	cpus_read_unlock();
 }
 
-void kmemtrace_tell_lost(unsigned int cpu)
+static void kmemtrace_forget(struct kmemtrace_cpu *kc, unsigned int cpu,
+			     void *data)
 {
-	struct kmemtrace_cpu *kc = per_cpu_ptr(&kmemtrace_cpus, cpu);
+	kc->lost = 0;
+	kc->told = 0;
+	atomic_long_set(&kc->refused, 0);
+	kc->told_refused = 0;
+	/* The CPU's loss in a snapshot belongs to the session before. */
+	kc->own = &kmemtrace_no_buf;
+	kc->buf = kc->own;
+}
+NOKPROBE_SYMBOL(kmemtrace_forget);
+
+void kmemtrace_writer_forget(void)
+{
+	kmemtrace_visit_cpus(kmemtrace_forget, NULL);
+}
+
+static void kmemtrace_tell_lost(struct kmemtrace_cpu *kc, unsigned int cpu,
+				void *data)
+{
 	struct kmemtrace_buffers *live = kmemtrace_live.buffers;
 	struct kmemtrace_buf *buf = kmemtrace_buffer(live, cpu);
-	unsigned long flags;
 
-	if (!buf)
+	if (!buf || !kmemtrace_begin_write(kc))
 		return;
-	local_irq_save(flags);
-	if (kmemtrace_begin_write(kc)) {
-		kmemtrace_write_lost(kc, kmemtrace_enter_buffer(kc, live, buf));
-		kmemtrace_end_write(kc);
-	}
-	local_irq_restore(flags);
+	kmemtrace_write_lost(kc, kmemtrace_enter_buffer(kc, live, buf));
+	kmemtrace_end_write(kc);
+}
+NOKPROBE_SYMBOL(kmemtrace_tell_lost);
+
+void kmemtrace_writer_tell_lost(void)
+{
+	kmemtrace_visit_cpus(kmemtrace_tell_lost, NULL);
 }
 
 u64 kmemtrace_lost(unsigned int cpu)
@@ -873,6 +953,7 @@ u64 kmemtrace_lost(unsigned int cpu)
 
 	return lost + atomic_long_read(&kc->refused);
 }
+NOKPROBE_SYMBOL(kmemtrace_lost);
 
 void kmemtrace_writer_start(void)
 {
@@ -885,6 +966,7 @@ bool kmemtrace_is_recording(void)
 {
 	return READ_ONCE(kmemtrace_recording);
 }
+NOKPROBE_SYMBOL(kmemtrace_is_recording);
 
 void kmemtrace_writer_watch(bool on)
 {
@@ -901,15 +983,17 @@ void kmemtrace_writer_look(void)
 	for_each_possible_cpu(cpu)
 		WRITE_ONCE(per_cpu_ptr(&kmemtrace_cpus, cpu)->limit, -1);
 }
+NOKPROBE_SYMBOL(kmemtrace_writer_look);
 
 void kmemtrace_writer_stop(void)
 {
 	WRITE_ONCE(kmemtrace_recording, false);
 	kmemtrace_writer_look();
 }
+NOKPROBE_SYMBOL(kmemtrace_writer_stop);
 
-static void kmemtrace_leave(struct kmemtrace_cpu *kc,
-			    struct kmemtrace_buffers *buffers)
+static void kmemtrace_leave(struct kmemtrace_cpu *kc, unsigned int cpu,
+			    void *buffers)
 {
 	if (kc->own->set != buffers || !kmemtrace_begin_write(kc))
 		return;
@@ -918,27 +1002,12 @@ static void kmemtrace_leave(struct kmemtrace_cpu *kc,
 	kc->own = &kmemtrace_no_buf;
 	kmemtrace_end_write(kc);
 }
+NOKPROBE_SYMBOL(kmemtrace_leave);
 
-static void kmemtrace_leave_here(void *buffers)
-{
-	kmemtrace_leave(this_cpu_ptr(&kmemtrace_cpus), buffers);
-}
-
-/* An event looks at its CPU's buf before it looks at the limit. */
+/* An event reads its CPU's buf before it compares the limit. */
 void kmemtrace_writer_leave(struct kmemtrace_buffers *buffers)
 {
-	unsigned long flags;
-	unsigned int cpu;
-
-	cpus_read_lock();
-	on_each_cpu(kmemtrace_leave_here, buffers, 1);
-	local_irq_save(flags);
-	for_each_possible_cpu(cpu)
-		if (!cpu_online(cpu))
-			kmemtrace_leave(per_cpu_ptr(&kmemtrace_cpus, cpu),
-					buffers);
-	local_irq_restore(flags);
-	cpus_read_unlock();
+	kmemtrace_visit_cpus(kmemtrace_leave, buffers);
 }
 
 /* Context: one CPU runs, and kmemtrace_abi is settled. */

@@ -19,6 +19,11 @@ enum kmemtrace_test_point {
 	KMEMTRACE_TEST_MARK,
 	/* A stack is about to be unwound; interrupts may be on. */
 	KMEMTRACE_TEST_STACK,
+	/* A lock was just acquired. */
+	KMEMTRACE_TEST_READER_LOCK,
+	KMEMTRACE_TEST_VIEW_LOCK,
+	KMEMTRACE_TEST_SNAPSHOT_LOCK,
+	KMEMTRACE_TEST_COUNTER_LOCK,
 	KMEMTRACE_TEST_POINTS,
 };
 
