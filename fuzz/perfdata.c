@@ -86,7 +86,7 @@ static void see_chain(Seen *seen, const PerfEntry *entry)
 
 static void see_entry(Seen *seen, const PerfEntry *entry)
 {
-	g_assert_cmpint(entry->kind, <=, PERF_ENTRY_CUT_OFF);
+	g_assert_cmpint(entry->kind, <=, PERF_ENTRY_DAMAGED);
 	if (entry->kind == PERF_ENTRY_SAMPLE) {
 		g_assert_cmpuint(entry->n_bytes, <=, G_MAXUINT16);
 		touch(seen, entry->data, entry->n_bytes);

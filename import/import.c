@@ -22,6 +22,9 @@
  */
 #define MIN_NEWS 1024
 
+/* Records of losses by kmt_import_add_hole_everywhere(), of all CPUs. */
+#define MAX_WIDE_HOLES (1U << 20)
+
 /* The largest time there is: all may be written. */
 #define END_OF_TIME G_MAXINT64
 
@@ -71,6 +74,7 @@ struct KmtImport {
 	gboolean has_files;  /* the size of a record cannot change */
 	guint64 n_waiting;   /* records, of all CPUs */
 	guint64 n_news;	     /* records since the last pass */
+	guint n_wide_holes;  /* see MAX_WIDE_HOLES */
 	guint machine_cpus;  /* that it can have, as the user said, or 0 */
 	GPtrArray *gaps;     /* char *: of this file */
 	GPtrArray *reasons;  /* char *: why only a part was recorded */
@@ -439,6 +443,17 @@ gboolean kmt_import_add_hole(KmtImport *import, guint number, guint64 n_events,
 		return FALSE;
 	wait_with_loss(import, cpu, n_events, first, time);
 	return TRUE;
+}
+
+void kmt_import_add_hole_everywhere(KmtImport *import, gint64 time)
+{
+	if (import->n_wide_holes + import->cpus->len > MAX_WIDE_HOLES)
+		return;
+	import->n_wide_holes += import->cpus->len;
+	for (guint i = 0; i < import->cpus->len; i++)
+		if (import->cpus->pdata[i])
+			wait_with_loss(import, import->cpus->pdata[i], 0,
+				       NO_SINCE, time);
 }
 
 gboolean kmt_import_set_cpu_lost(KmtImport *import, guint number,

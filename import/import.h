@@ -127,6 +127,13 @@ gboolean kmt_import_add_lost(KmtImport *import, guint cpu, guint64 n_events,
 gboolean kmt_import_add_hole(KmtImport *import, guint cpu, guint64 n_events,
 			     gint64 first, gint64 time, GError **error);
 
+/*
+ * The same at each CPU that has records, where the CPU of the missing events is
+ * not known.  A file with very many such places has no record of a loss at the
+ * later ones.
+ */
+void kmt_import_add_hole_everywhere(KmtImport *import, gint64 time);
+
 #define KMT_IMPORT_LOST_UNKNOWN G_MAXUINT64
 
 /* All events that a CPU lost, at its holes and elsewhere. */

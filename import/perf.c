@@ -40,6 +40,7 @@ typedef struct {
 	guint64 lost;	     /* by records that tell where */
 	/* guint64 id -> guint64: samples lost, as the end of a file tells. */
 	GHashTable *lost_samples;
+	GError *damage; /* the first one, or NULL */
 } Reader;
 
 static void part_clear(gpointer data)
@@ -58,6 +59,7 @@ static void reader_clear(Reader *r)
 	g_array_unref(r->parts);
 	g_array_unref(r->chain);
 	g_hash_table_unref(r->lost_samples);
+	g_clear_error(&r->damage);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reader, reader_clear)
@@ -168,7 +170,10 @@ static gboolean take_sample(Reader *r, const PerfEntry *entry, GError **error)
 	KmtDecoderStack stack = {.callers = r->callers};
 
 	r->samples++;
-	r->latest_ns = MAX(r->latest_ns, entry->time);
+	/* A damaged sample may have any time. */
+	if (kmt_decoder_is_whole(r->decoder, entry->data, entry->n_bytes) &&
+	    entry->cpu < KMT_IMPORT_MAX_CPUS)
+		r->latest_ns = MAX(r->latest_ns, entry->time);
 	if (r->callers) {
 		take_chain(r, entry->chain);
 		stack.addresses = (const guint64 *)(gpointer)r->chain->data;
@@ -235,6 +240,10 @@ static gboolean take_entry(Reader *r, const PerfEntry *entry, GHashTable *lost,
 	case PERF_ENTRY_CUT_OFF:
 		kmt_import_set_lost_unknown(r->import);
 		return TRUE;
+	case PERF_ENTRY_DAMAGED:
+		return kmt_import_fail(
+			error, "it is damaged: a sample is shorter than it "
+			       "says: record again");
 	case PERF_ENTRY_KERNEL:
 	case PERF_ENTRY_TASKS:
 		/* See look_ahead(). */
@@ -270,24 +279,77 @@ static GHashTable *lost_table(void)
 				     g_free);
 }
 
-static gboolean read_part(Reader *r, const Part *part, GError **error)
+static gboolean is_damage(const GError *problem)
 {
-	g_autoptr(GHashTable) lost = lost_table();
+	return g_error_matches(problem, KMT_IMPORT_ERROR,
+			       KMT_IMPORT_ERROR_INPUT);
+}
+
+/*
+ * Record the loss of what cannot be read, and keep the first reason for a file
+ * without any event.  sample: the damaged one, whose CPU is known, or NULL.
+ * Its time may be damaged too.  Takes problem; FALSE: it is no damage.
+ */
+static gboolean take_damage(Reader *r, GError *problem, const PerfEntry *sample,
+			    GError **error)
+{
+	if (!is_damage(problem)) {
+		g_propagate_error(error, problem);
+		return FALSE;
+	}
+	if (r->damage)
+		g_error_free(problem);
+	else
+		r->damage = problem;
+	kmt_import_set_damaged(r->import);
+	kmt_import_set_lost_unknown(r->import);
+	/* Nothing came before that the loss could be behind. */
+	if (r->latest_ns == G_MININT64)
+		return TRUE;
+	if (sample && sample->cpu < KMT_IMPORT_MAX_CPUS)
+		return kmt_import_add_hole(r->import, sample->cpu, 0,
+					   r->latest_ns, r->latest_ns, error);
+	kmt_import_add_hole_everywhere(r->import, r->latest_ns);
+	return TRUE;
+}
+
+/* Import the entries up to the end of the file, or up to what is no record. */
+static gboolean read_entries(Reader *r, const Part *part, GHashTable *lost,
+			     GError **problem, GError **error)
+{
 	gboolean is_threaded = perf_data_is_threaded(part->data);
-	GError *problem = NULL;
 	PerfEntry entry;
 
-	perf_data_rewind(part->data);
-	while (perf_data_next(part->data, &entry, &problem)) {
-		if (!take_entry(r, &entry, lost, error))
+	while (perf_data_next(part->data, &entry, problem)) {
+		GError *damage = NULL;
+		gboolean is_sample = entry.kind == PERF_ENTRY_SAMPLE;
+
+		if (!take_entry(r, &entry, lost, &damage) &&
+		    !take_damage(r, damage, is_sample ? &entry : NULL, error))
 			return FALSE;
 		if (is_threaded && r->samples >= ROUND_SAMPLES &&
 		    !end_round(r, error))
 			return FALSE;
 	}
-	if (problem) {
-		g_propagate_error(error, problem);
-		return FALSE;
+	return TRUE;
+}
+
+static gboolean read_part(Reader *r, const Part *part, GError **error)
+{
+	g_autoptr(GHashTable) lost = lost_table();
+	gboolean has_more = TRUE;
+
+	perf_data_rewind(part->data);
+	while (has_more) {
+		GError *problem = NULL;
+
+		if (!read_entries(r, part, lost, &problem, error))
+			return FALSE;
+		has_more = problem && perf_data_skip_file(part->data);
+		if (problem && !take_damage(r, problem, NULL, error))
+			return FALSE;
+		if (has_more && !begin_file(r, error))
+			return FALSE;
 	}
 	keep_largest(r->lost_samples, lost);
 	return TRUE;
@@ -343,6 +405,9 @@ static gboolean look_ahead(Reader *r, Part *part, GError **error)
 		if (found && kmt_import_kernel(r->import)->symbol)
 			break;
 	}
+	/* Damage is found again by read_part(). */
+	if (problem && is_damage(problem))
+		g_clear_error(&problem);
 	if (!problem)
 		return TRUE;
 	g_propagate_error(error, problem);
@@ -420,5 +485,8 @@ gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
 		if (!read_part(&r, &g_array_index(r.parts, Part, i), error))
 			return FALSE;
 	set_lost(&r);
-	return TRUE;
+	if (kmt_import_seen(import) || !r.damage)
+		return TRUE;
+	g_propagate_error(error, g_steal_pointer(&r.damage));
+	return FALSE;
 }

@@ -264,7 +264,15 @@ static guint64 count_tasks(KmtBytes body)
 	return n == 1 && kmt_bytes_64(&body) == ALL_TASKS ? 0 : n;
 }
 
-/* FALSE: nobody needs the record, or it is too short. */
+static gboolean is_damaged(const PerfRecord *record, gboolean is_whole)
+{
+	if (record->type == PERF_RECORD_LOST ||
+	    record->type == PERF_RECORD_LOST_SAMPLES)
+		return !is_whole;
+	return !perf_stream_is_type(record->type);
+}
+
+/* FALSE: the import has no use for the record, or it is too short. */
 static gboolean parse_record(PerfData *d, const PerfRecord *record,
 			     PerfEntry *entry)
 {
@@ -315,8 +323,7 @@ static gboolean parse_record(PerfData *d, const PerfRecord *record,
 	return kmt_bytes_ok(&b);
 }
 
-/* FALSE: there is no other file. */
-static gboolean next_file(PerfData *d)
+gboolean perf_data_skip_file(PerfData *d)
 {
 	GMappedFile *file;
 	KmtBytes bytes;
@@ -339,18 +346,20 @@ gboolean perf_data_next(PerfData *d, PerfEntry *entry, GError **error)
 {
 	GError *problem = NULL;
 	PerfRecord record;
+	gboolean is_whole;
 
 	while (perf_stream_next(d->stream, FALSE, &record, &problem)) {
 		*entry = (PerfEntry){0};
 		if (record.type == PERF_RECORD_SAMPLE) {
-			if (perf_layouts_sample(d->main->layouts, record.body,
-						entry))
-				return TRUE;
-			return kmt_import_fail(
-				error, "it is damaged: a sample is shorter "
-				       "than it says: record again");
+			if (!perf_layouts_sample(d->main->layouts, record.body,
+						 entry))
+				entry->kind = PERF_ENTRY_DAMAGED;
+			return TRUE;
 		}
-		if (parse_record(d, &record, entry))
+		is_whole = parse_record(d, &record, entry);
+		if (is_damaged(&record, is_whole))
+			entry->kind = PERF_ENTRY_DAMAGED;
+		if (is_whole || entry->kind == PERF_ENTRY_DAMAGED)
 			return TRUE;
 	}
 	if (problem) {
@@ -363,5 +372,5 @@ gboolean perf_data_next(PerfData *d, PerfEntry *entry, GError **error)
 		return TRUE;
 	}
 	*entry = (PerfEntry){.kind = PERF_ENTRY_FILE};
-	return next_file(d);
+	return perf_data_skip_file(d);
 }

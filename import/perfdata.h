@@ -21,6 +21,7 @@ typedef enum {
 	PERF_ENTRY_ROUND,	 /* perf has read all buffers once more */
 	PERF_ENTRY_FILE,	 /* another file of the directory begins */
 	PERF_ENTRY_CUT_OFF,	 /* the last records of the file are missing */
+	PERF_ENTRY_DAMAGED,	 /* a record that cannot be read */
 } PerfEntryKind;
 
 /* Pointers are valid until the next entry is read. */
@@ -79,6 +80,12 @@ gboolean perf_data_formats(const PerfData *data, PerfFormatFunc call,
  * is behind the second one is later than what was before the first one.
  */
 gboolean perf_data_next(PerfData *data, PerfEntry *entry, GError **error);
+
+/*
+ * After an error: continue with the next file of the directory.  FALSE: there
+ * is none.
+ */
+gboolean perf_data_skip_file(PerfData *data);
 
 /* Begins anew with the first entry. */
 void perf_data_rewind(PerfData *data);

@@ -134,8 +134,9 @@ static gboolean read_file(PerfFile *f, GError **error)
 			       "by Ctrl+C");
 	if (!kmt_bytes_ok(&f->records))
 		return kmt_import_fail(
-			error, "it is cut off within its samples: copy it "
-			       "again, or record again");
+			error, "it is cut off within its samples, and the "
+			       "formats of tracepoints behind them are "
+			       "missing: copy it again, or record again");
 	return read_events(f, &header, error) &&
 	       read_features(f, &header, error);
 }
@@ -189,6 +190,10 @@ static gboolean read_pipe(PerfFile *f, GError **error)
 	while (perf_stream_next(stream, TRUE, &record, &problem))
 		if (!read_pipe_record(f, &record, error))
 			return FALSE;
+	/* Damage behind the list of events is found again with the samples. */
+	if (problem && perf_layouts_count(f->layouts) > 0 &&
+	    kmt_bytes_ok(&f->features[PERF_FEATURE_TRACING_DATA]))
+		g_clear_error(&problem);
 	if (problem) {
 		g_propagate_error(error, problem);
 		return FALSE;

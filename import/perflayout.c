@@ -199,8 +199,11 @@ gboolean perf_layouts_sample(const PerfLayouts *l, KmtBytes b, PerfEntry *entry)
 	const Layout *layout = find(l, id);
 	guint64 type;
 
+	/* The list of events has the ids of all events that have samples. */
+	if (!layout)
+		return FALSE;
 	entry->kind = PERF_ENTRY_OTHER_SAMPLE;
-	if (!layout || !layout->is_tracepoint)
+	if (!layout->is_tracepoint)
 		return kmt_bytes_ok(&b);
 	entry->kind = PERF_ENTRY_SAMPLE;
 	type = layout->attr.sample_type;

@@ -32,7 +32,10 @@ guint perf_layouts_n_ids(const PerfLayouts *layouts, guint index);
 /* Whether both are the events of one recording: the same ids and attrs. */
 gboolean perf_layouts_equal(const PerfLayouts *a, const PerfLayouts *b);
 
-/* What is behind the header of a sample.  FALSE: it is too short. */
+/*
+ * Parse what follows the header of a sample.  FALSE: it is too short, or of an
+ * event that is not in the list.
+ */
 gboolean perf_layouts_sample(const PerfLayouts *layouts, KmtBytes body,
 			     PerfEntry *entry);
 

@@ -16,6 +16,13 @@
 /* PERF_RECORD_COMPRESSED2: the size of the data, before the padding. */
 #define DATA_SIZE_BYTES 8
 
+/*
+ * Types of records that this kernel and perf, or newer ones, may have.  perf
+ * counts its own from PERF_USER_ATTR on.
+ */
+#define END_OF_KERNEL_TYPES 40
+#define END_OF_USER_TYPES   128
+
 struct PerfStream {
 	KmtBytes bytes; /* of the file */
 	PerfZstd *zstd; /* NULL: nothing was compressed so far */
@@ -23,6 +30,12 @@ struct PerfStream {
 	GByteArray *plain;
 	gsize taken;
 };
+
+gboolean perf_stream_is_type(guint32 type)
+{
+	return (type > 0 && type < END_OF_KERNEL_TYPES) ||
+	       (type >= PERF_USER_ATTR && type < END_OF_USER_TYPES);
+}
 
 PerfStream *perf_stream_new(KmtBytes bytes)
 {
@@ -113,6 +126,18 @@ static gboolean take_plain(PerfStream *s, PerfRecord *record)
 	return TRUE;
 }
 
+/* Whether the next record cannot become whole, however many bytes follow. */
+static gboolean is_plain_damaged(const PerfStream *s)
+{
+	struct perf_event_header header;
+
+	if (s->plain->len - s->taken < sizeof(header))
+		return FALSE;
+	memcpy(&header, s->plain->data + s->taken, sizeof(header));
+	return header.size < sizeof(header) ||
+	       !perf_stream_is_type(header.type);
+}
+
 gboolean perf_stream_is_cut_off(const PerfStream *s)
 {
 	return s->taken < s->plain->len;
@@ -123,7 +148,7 @@ gboolean perf_stream_next(PerfStream *s, gboolean keep_compressed,
 {
 	if (take_plain(s, record))
 		return TRUE;
-	while (take_record(&s->bytes, record)) {
+	while (!is_plain_damaged(s) && take_record(&s->bytes, record)) {
 		if (keep_compressed || (record->type != PERF_USER_COMPRESSED &&
 					record->type != PERF_USER_COMPRESSED2))
 			return TRUE;
@@ -132,6 +157,10 @@ gboolean perf_stream_next(PerfStream *s, gboolean keep_compressed,
 		if (take_plain(s, record))
 			return TRUE;
 	}
+	if (is_plain_damaged(s))
+		return kmt_import_fail(error,
+				       "it is damaged: a compressed record is "
+				       "none of perf: record again");
 	if (kmt_bytes_ok(&s->bytes) && s->bytes.left == 0)
 		return FALSE;
 	return kmt_import_fail(error,

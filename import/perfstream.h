@@ -26,6 +26,9 @@ typedef struct {
 	KmtBytes payload;
 } PerfRecord;
 
+/* Whether a record can have this type; any other is damage. */
+gboolean perf_stream_is_type(guint32 type);
+
 typedef struct PerfStream PerfStream;
 
 /* bytes have to stay valid. */

@@ -71,24 +71,6 @@ DAMAGE = {
 class Damage(ImportTest):
     """Damaged pages, chunks, and files that end early."""
 
-    def partial(self, path, *options, status=2):
-        """Import a damaged file: a warning, status 2."""
-        result = self.run_import(path, "-f", *options)
-        self.assertEqual(result.returncode, status, result.stderr)
-        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
-        self.assertIn(f"kmemtrace-import: warning: {path} is damaged",
-                      result.stderr)
-        self.assertEqual(self.meta()["complete"], "false")
-        return result.stdout
-
-    def checked(self):
-        """kmemtrace-check finds nothing but the damage."""
-        result = subprocess.run([CHECK, self.out], capture_output=True,
-                                text=True, check=False)
-        self.assertEqual(result.returncode, 0, result.stdout)
-        self.assertIn("WARNING: the file that was imported is damaged",
-                      result.stdout)
-
     def reported(self):
         """The report, as JSON."""
         result = subprocess.run([REPORT, "--json", self.out],

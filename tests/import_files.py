@@ -701,6 +701,24 @@ class ImportTest(unittest.TestCase):
             self.assertIn(word, result.stderr)
         self.assertFalse(os.path.exists(self.out), "something is left")
 
+    def partial(self, path, *options, status=2):
+        """Import a damaged file: a warning, status 2."""
+        result = self.run_import(path, "-f", *options)
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn(f"kmemtrace-import: warning: {path} is damaged",
+                      result.stderr)
+        self.assertEqual(self.meta()["complete"], "false")
+        return result.stdout
+
+    def checked(self):
+        """kmemtrace-check finds nothing but the damage."""
+        result = subprocess.run([CHECK, self.out], capture_output=True,
+                                text=True, check=False)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("WARNING: the file that was imported is damaged",
+                      result.stdout)
+
     def records(self, cpu):
         """Those of a CPU."""
         with open(os.path.join(self.out, f"cpu{cpu}.out"), "rb") as f:

@@ -216,7 +216,7 @@ tests_import_watch_CPPFLAGS = $(AM_CPPFLAGS)
 tests_import_watch_LDADD = $(GLIB_LIBS)
 TESTS += tests/import-watch
 KMT_IMPORT_TESTS = tests/import-ctf.py tests/import-damage.py tests/import-force.py \
-	tests/import-perf.py tests/import-perf-kinds.py \
+	tests/import-perf.py tests/import-perf-damage.py tests/import-perf-kinds.py \
 	tests/import-trace-stacks.py tests/import-tracedat.py
 TESTS += $(KMT_IMPORT_TESTS)
 EXTRA_DIST += $(KMT_IMPORT_TESTS) tests/import_files.py
