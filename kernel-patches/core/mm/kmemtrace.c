@@ -127,7 +127,7 @@ static int kmemtrace_switch_on(void)
 	bool had_buffers = kmemtrace_live.buffers;
 	int err;
 
-	/* What may fail comes first, while all is as it was. */
+	/* Steps that may fail come first, while nothing has changed. */
 	err = kmemtrace_need_buffers();
 	if (err)
 		return err;

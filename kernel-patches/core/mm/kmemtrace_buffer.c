@@ -4,8 +4,8 @@
  * reads.
  *
  * The writer of a CPU publishes each record by storing buf->offset with release.
- * What it changes when it begins another sub-buffer is within a seqcount, so that
- * a reader on any CPU sees sub-buffer and offset that belong together.
+ * Its changes at the start of another sub-buffer are within a seqcount, so that a
+ * reader on any CPU sees a sub-buffer and an offset that belong together.
  *
  * A reader copies without a lock and looks afterwards at whether the writer has
  * come to the sub-buffer meanwhile: the writer counts subbufs_produced before it
@@ -218,7 +218,7 @@ static void kmemtrace_move_to(struct kmemtrace_buf *buf, size_t subbuf,
 			      size_t bytes)
 {
 	buf->bytes_consumed = bytes;
-	/* What was copied was copied before the writer may come there. */
+	/* The copy is complete before the writer may come there. */
 	smp_store_release(&buf->subbufs_consumed, subbuf);
 }
 NOKPROBE_SYMBOL(kmemtrace_move_to);
@@ -529,7 +529,7 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 }
 NOKPROBE_SYMBOL(kmemtrace_buffers_seal);
 
-/* Of the writer's filling, by the writer. */
+/* The number of records of the writer's filling.  Context: the writer. */
 static u64 kmemtrace_records(struct kmemtrace_buf *buf)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);

@@ -144,9 +144,9 @@ void __init kmemtrace_memory_init(void);
 extern bool kmemtrace_overwrite;
 
 /*
- * What is written until raw_write_seqcount_end() is for readers.  With interrupts
- * off, or one that preempts the writer would wait for it for ever; raw, as lockdep
- * does not see that they are off.
+ * Begin a write section, which raw_write_seqcount_end() ends.  Interrupts are off,
+ * because a reader that interrupts the section would wait for ever.  The raw
+ * functions are used because lockdep does not see that interrupts are off.
  */
 static __always_inline void kmemtrace_write_begin(seqcount_t *seq)
 {
@@ -161,59 +161,77 @@ static __always_inline bool kmemtrace_fits(const struct kmemtrace_buf *buf)
 }
 
 /*
- * The writer's, with interrupts off, on the CPU of buf or while nobody writes:
- * whether a record has room, if need be in another sub-buffer.
+ * Return whether the buffer has room for one record, and go to the next sub-buffer
+ * if the current one is full.  Context: the writer of the buffer, with interrupts
+ * off, on the CPU of the buffer or while no event is recorded.
  */
 bool kmemtrace_has_room(struct kmemtrace_buf *buf);
 
-/* Likewise for several; then, the place of the next one of these. */
+/* Return whether the buffer has room for so many records.  Context: as above. */
 bool kmemtrace_has_room_for(struct kmemtrace_buf *buf, unsigned int records);
+
+/*
+ * Return the address of the next record, for which kmemtrace_has_room_for() found
+ * room.  Context: as above.
+ */
 void *kmemtrace_room(struct kmemtrace_buf *buf);
 
 /*
- * Forgets what is in a set and begins a session in it.  now: timestamp.
- * Context: any but NMI; nobody writes to it, readers may read.
+ * Drop all records of a set and begin a session in it.  @now: timestamp.
+ * Context: any but NMI; no CPU writes to the set, readers may read.
  */
 void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now);
 
 /*
- * For sets that change places while events are recorded.  renew is reset for a
- * set that a record may still be under way to: each buffer is emptied by its own
- * writer when it comes to it.  seal: the set is not live any more but next is, and who
- * had taken from it has to take anew.  Context: any but NMI.
+ * Begin another filling of a set that a CPU may still be writing a record to: each
+ * CPU empties its own buffer when it comes to the set.  @now: timestamp.  Context:
+ * any but NMI.
  */
 void kmemtrace_buffers_renew(struct kmemtrace_buffers *buffers, u64 now);
+
+/*
+ * End the current filling of a set, after @next has become the live set.  Records
+ * that a reader took and has not given back have to be taken again.  Context: any
+ * but NMI.
+ */
 void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 			    struct kmemtrace_buffers *next);
 
 /*
- * The writer's, as with kmemtrace_has_room().  Whether it has begun the filling
- * of its set; to begin it.  lost: events lost and told in all before.
+ * Return whether the writer has begun the current filling of the set in this
+ * buffer.  Context: as kmemtrace_has_room().
  */
 bool kmemtrace_buffer_is_begun(struct kmemtrace_buf *buf);
+
+/*
+ * Begin the current filling of the set in this buffer.  @lost: the lost events of
+ * the CPU so far that are in records of losses.  Context: as kmemtrace_has_room().
+ */
 void kmemtrace_buffer_begin(struct kmemtrace_buf *buf, u64 lost);
 
-/* What the reader of the live buffers did not get of a buffer that was sealed. */
+/* Events of a sealed buffer that the reader of the live buffers did not get. */
 struct kmemtrace_left {
 	u64	events;
-	u64	told;		/* of them, the reader knows of these */
+	u64	told;		/* of them, already in records of losses */
 	u64	since;		/* timestamp before the first of them */
 };
 
-/* The writer's, likewise.  false: it is not sealed. */
+/*
+ * Return false where the buffer is not sealed.  Context: as kmemtrace_has_room().
+ */
 bool kmemtrace_buffer_left(struct kmemtrace_buf *buf, struct kmemtrace_left *left);
 
 /*
- * Events of a set that was sealed which are not in it and that its reader is
- * told of, or could not be told of any more.  Any context but NMI.
+ * Return how many events were lost, or overwritten unread, while a sealed set was
+ * live, without those that its live reader was told of.  Context: any but NMI.
  */
 u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
 			      unsigned int cpu);
 
-/* Bytes that were taken of it since it was sealed.  Any context but NMI. */
+/* Return the bytes taken from a set since it was sealed.  Context: any but NMI. */
 u64 kmemtrace_sealed_taken(struct kmemtrace_buffers *buffers, unsigned int cpu);
 
-/* Of one CPU; 0 if it has no buffer.  Any context but NMI. */
+/* The counts of one CPU; 0 if it has no buffer. */
 struct kmemtrace_figures {
 	u64	produced;	/* bytes, in this session */
 	u64	taken;		/* likewise */
@@ -227,15 +245,15 @@ void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		       struct kmemtrace_figures *figures);
 
 /*
- * Reading is to take, to copy without any lock, and to give back.  What a reader
- * has taken stays the buffer's: another reader may take it too, and in overwrite
- * mode the writer may write over it.  giving back then fails, and what was copied
- * is to be thrown away.
+ * A reader takes records, copies them without a lock, and gives them back.  Taken
+ * records stay in the buffer: another reader may take them too, and in overwrite
+ * mode the writer may overwrite them.  Giving back then fails, and the reader
+ * discards its copy.
  */
 struct kmemtrace_taking {
 	struct kmemtrace_position position;
 	unsigned int	turn;
-	const void	*from;		/* so many bytes, whole records */
+	const void	*from;		/* the first of these bytes, whole records */
 	size_t		bytes;		/* 0: nothing is there now */
 	/* To come before them, unless events is 0; needs as much room as one. */
 	struct kmemtrace_event_lost lost;
@@ -270,7 +288,7 @@ struct kmemtrace_view {
 	raw_spinlock_t	lock;		/* any context but NMI */
 	struct kmemtrace_buffers *buffers;	/* may be NULL */
 	unsigned int	generation;	/* one more with each other set */
-	/* Who has opened a file goes on with another set, or gets ESTALE. */
+	/* An open file goes on with another set; else it gets ESTALE. */
 	bool		follows;
 	struct dentry	*dir;		/* of the files; NULL: not yet */
 	struct kmemtrace_cpu_file __percpu *files;

@@ -37,7 +37,7 @@ void kmemtrace_debugfs_end_session(void)
 	kmemtrace_debugfs_new_buffers();
 }
 
-/* What a CPU did not record, and what of it was overwritten unread. */
+/* Return the number of events of a CPU that were lost or overwritten unread. */
 static u64 kmemtrace_overruns_of(struct kmemtrace_buffers *buffers,
 				 unsigned int cpu)
 {

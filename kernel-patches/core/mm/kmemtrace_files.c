@@ -55,7 +55,7 @@ struct kmemtrace_open {
 	struct kmemtrace_cpu_file *file;
 	unsigned int		generation;	/* when it was opened */
 
-	/* What ioctl() took, until it is given back. */
+	/* The records that ioctl() took and that are not given back yet. */
 	struct mutex		lock;
 	struct kmemtrace_taking	taking;
 	unsigned int		taking_generation;
@@ -385,7 +385,7 @@ static int kmemtrace_ioc_give(struct kmemtrace_open *opened,
 	if (!give.bytes || give.bytes > taking.bytes ||
 	    (size_t)give.bytes % kmemtrace_record_size)
 		return -EINVAL;
-	/* Of a set that is no more: what was copied is as good as discarded. */
+	/* The set was replaced: the copied records count as discarded. */
 	if (opened->taking_generation != generation)
 		return -EAGAIN;
 	if (give.position !=

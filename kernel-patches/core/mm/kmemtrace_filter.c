@@ -87,7 +87,7 @@ static struct kmemtrace_filter *kmemtrace_current_filter(void)
 					 lockdep_is_held(&kmemtrace_mutex));
 }
 
-/* Of the session, guarded by kmemtrace_mutex. */
+/* The filters of the session; guarded by kmemtrace_mutex. */
 static bool kmemtrace_filtered;		/* by any filter */
 static bool kmemtrace_filter_changed;
 static bool kmemtrace_frees_exact = true;
@@ -388,7 +388,7 @@ static struct kmemtrace_filter *kmemtrace_parse(char *text, const char **why)
 	}
 	if (!*why && filter->children && !filter->by_pid)
 		*why = "children is there without pid";
-	/* Of the text that will be freed. */
+	/* names points into the text, which the caller frees. */
 	names = filter->names;
 	filter->names = NULL;
 	if (*why) {
@@ -460,7 +460,10 @@ static void kmemtrace_note_filter(const struct kmemtrace_filter *old,
 		kmemtrace_frees_exact = false;
 }
 
-/* Takes over filter, which may be NULL.  0 or -errno. */
+/*
+ * Set @filter, which may be NULL, and own it from here on.  Return 0 or -errno.
+ * Sleeps.
+ */
 static int kmemtrace_set_filter(struct kmemtrace_filter *filter)
 {
 	struct kmemtrace_filter *old;
@@ -478,7 +481,7 @@ static int kmemtrace_set_filter(struct kmemtrace_filter *filter)
 		kmemtrace_free_filter(filter);
 		return err;
 	}
-	/* Twice: caches may come while it is not yet in place. */
+	/* Match twice: a cache may be created before the filter is in place. */
 	if (filter && filter->caches)
 		kmemtrace_tables_each_cache(kmemtrace_match_cache, filter);
 	rcu_assign_pointer(kmemtrace_filter, filter);

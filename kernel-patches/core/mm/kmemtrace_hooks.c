@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: what the allocators call, out of line, where a tracepoint of
- * <trace/events/kmemtrace.h> is on; <linux/kmemtrace.h> says what each tells.
+ * kmemtrace: the hooks of the allocators, out of line, called where a tracepoint
+ * of <trace/events/kmemtrace.h> is on.  <linux/kmemtrace.h> documents each hook.
  */
 
 #include <linux/align.h>
@@ -19,8 +19,8 @@
 #include "kmemtrace_internal.h"
 
 /*
- * One record of an operation: the first one that needs a stack saves it in op,
- * the others take it from there.
+ * Make one record as a part of operation @op.  The first record of the operation
+ * unwinds the stack, and the others use the same number.
  */
 #define kmemtrace_part(op, record)					\
 	do {								\

@@ -79,7 +79,7 @@ enum kmemtrace_probes {
 	KMEMTRACE_PROBES_CACHE_FREE,
 	KMEMTRACE_PROBES_PAGE_ALLOC,
 	KMEMTRACE_PROBES_PAGE_FREE,
-	/* Of version 2: */
+	/* With version 2 and later: */
 	KMEMTRACE_PROBES_PERCPU_ALLOC,
 	KMEMTRACE_PROBES_PERCPU_FREE,
 	KMEMTRACE_PROBES_VMALLOC_ALLOC,
@@ -131,13 +131,14 @@ void kmemtrace_writer_look(void);
 const char *kmemtrace_clock_name(void);
 
 /*
- * What is switched by itself: events/<name>/enabled in debugfs, and a line in
- * info.  All but the first members are kmemtrace_events.c's.
+ * A kind of event that is switched separately, by events/<name>/enabled in
+ * debugfs, with a line in info.  Only kmemtrace_events.c uses the members from
+ * active on.
  */
 struct kmemtrace_switch {
 	/* Unique, and good for the name of a file. */
 	const char		*name;
-	/* Of its records; type_id 0 where they have none. */
+	/* The ids of the records; type_id 0 where they have none. */
 	u8			event_id;
 	u8			type_id;
 	/*
@@ -150,7 +151,7 @@ struct kmemtrace_switch {
 	/* More words for its line in info, or NULL. */
 	void			(*show)(struct seq_file *m,
 					const struct kmemtrace_switch *sw);
-	/* What user space wants; as it is when it is registered. */
+	/* Switched off by user space, or at registration. */
 	bool			off;
 
 	bool			active;		/* set() was called with on */
@@ -167,7 +168,7 @@ struct kmemtrace_switch {
 int kmemtrace_switch_register(struct kmemtrace_switch *sw);
 void kmemtrace_switch_unregister(struct kmemtrace_switch *sw);
 
-/* Of all together.  Context: kmemtrace_mutex is held.  attach: 0 or -errno. */
+/* Attach and detach all switches.  Context: kmemtrace_mutex is held.  0 or -errno. */
 void __init kmemtrace_events_init(void);
 int kmemtrace_events_attach(void);
 void kmemtrace_events_detach(void);
@@ -331,8 +332,8 @@ void kmemtrace_end_records(void);
 
 /*
  * The tables of caches and tasks, of version 2 and later; else these do nothing.
- * What is attached only gathers names.  All sleep.  attach: 0 or -errno; the
- * tables are as they were until a new session begins, and after it ended.
+ * attach registers the probes that collect names; it returns 0 or -errno.  The
+ * tables do not change until a new session begins, nor after it ended.  All sleep.
  */
 int kmemtrace_tables_attach(void);
 void kmemtrace_tables_detach(void);

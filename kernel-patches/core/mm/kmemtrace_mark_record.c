@@ -35,7 +35,7 @@
 #include "kmemtrace_internal.h"
 #include "kmemtrace_compat.h"
 
-/* What is written to the file marker is an annotation like others. */
+/* The annotation of the lines that are written to the file marker. */
 struct kmemtrace_mark kmemtrace_marker = {
 	.key	= STATIC_KEY_FALSE_INIT,
 	.n_args	= 1,
@@ -43,7 +43,7 @@ struct kmemtrace_mark kmemtrace_marker = {
 	.format	= "%s",
 };
 
-/* What is missing in a string is told as vsnprintf() does. */
+/* Return the string at an address, or for an invalid one the text of vsnprintf(). */
 static const char *kmemtrace_mark_string(u64 word)
 {
 	const char *s = (const char *)(unsigned long)word;
@@ -82,7 +82,7 @@ static void kmemtrace_begin_record(struct kmemtrace_mark_writer *w)
 	event->pid = w->head.pid;
 	event->payload_size = w->head.payload_size;
 	event->flags = w->head.flags;
-	/* What else a record of this size has. */
+	/* Clear the rest of a record that is larger than the struct. */
 	memset(event + 1, 0, kmemtrace_record_size - sizeof(*event));
 	w->event = event;
 	w->used = 0;
@@ -112,10 +112,10 @@ static void kmemtrace_put(struct kmemtrace_mark_writer *w, const void *data,
 }
 NOKPROBE_SYMBOL(kmemtrace_put);
 
-/* What a mark records. */
+/* The values of a mark. */
 struct kmemtrace_mark_values {
 	u64			words[KMEMTRACE_MARK_ARGS];
-	/* Of the arguments that are strings; their length is in the word. */
+	/* The strings, NULL for other arguments; words has their lengths. */
 	const char		*strings[KMEMTRACE_MARK_ARGS];
 	unsigned int		n_args;
 	unsigned int		payload_size;
@@ -159,7 +159,7 @@ static void kmemtrace_put_values(struct kmemtrace_mark_writer *w,
 	for (i = 0; i < values->n_args; i++) {
 		if (!values->strings[i])
 			continue;
-		/* Of a string that is being changed, as long as it was. */
+		/* Use the length from before: the string may be changing. */
 		length = values->words[i] & ~KMEMTRACE_MARK_CUT;
 		kmemtrace_put(w, values->strings[i], length);
 		kmemtrace_put(w, zeros, -length & (sizeof(u64) - 1));
@@ -217,7 +217,7 @@ EXPORT_SYMBOL_GPL(__kmemtrace_mark);
 
 /* --- The file marker --------------------------------------------------------- */
 
-/* Of one write(); the rest is for the next one. */
+/* Maximum bytes that one write() consumes. */
 #define KMEMTRACE_MARKER_WRITE	SZ_4K
 
 /*
@@ -274,6 +274,8 @@ static size_t kmemtrace_marker_mark(char *text, size_t size)
 			break;
 		kmemtrace_trigger_mark(kmemtrace_marker.name, _THIS_IP_);
 		done = next;
+		/* There may be thousands of lines. */
+		cond_resched();
 	}
 	return done;
 }

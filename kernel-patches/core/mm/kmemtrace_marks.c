@@ -59,7 +59,7 @@ struct kmemtrace_mark_name {
 	struct list_head	list;
 	struct kmemtrace_switch	sw;
 	bool			on;	/* the keys of its places are */
-	/* What it is called as an event, which have their own names. */
+	/* The name of the switch: the prefix and the name of the mark. */
 	char			name[];
 };
 
@@ -255,7 +255,7 @@ static void kmemtrace_switch_place(struct kmemtrace_mark *mark, bool on)
 		static_branch_disable(&mark->key);
 }
 
-/* What kmemtrace_events.c calls. */
+/* The callback of the switch: turn the keys of all places on or off. */
 static int kmemtrace_mark_set(struct kmemtrace_switch *sw, bool on)
 {
 	struct kmemtrace_mark_name *name =
@@ -380,7 +380,7 @@ static void kmemtrace_add_places(struct kmemtrace_mark *marks, unsigned int n,
 	mutex_unlock(&kmemtrace_mark_names_mutex);
 }
 
-/* Those that went belong to the sessions before. */
+/* Drop the marks of modules that were unloaded in earlier sessions. */
 void kmemtrace_marks_new_session(void)
 {
 	struct kmemtrace_mark_row *row, *next;

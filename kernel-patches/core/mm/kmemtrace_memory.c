@@ -239,8 +239,8 @@ void kmemtrace_buffers_put(struct kmemtrace_buffers *buffers)
 }
 
 /*
- * What was allocated for a CPU stays, also if the CPU does not come online after
- * all: the next attempt needs it again.
+ * The buffers of a CPU stay, also if the CPU does not come online after all: the
+ * next attempt needs them again.
  */
 static int kmemtrace_cpu_prepare(unsigned int cpu)
 {

@@ -71,7 +71,7 @@ static void __init kmemtrace_check_geometry(void)
 	kmemtrace_subbuf_size = rounddown(kmemtrace_subbuf_size,
 					  kmemtrace_record_size);
 
-	/* What the defaults lack is told when the buffers are made. */
+	/* Defaults that do not fit are reported when the buffers are allocated. */
 	if (kmemtrace_geometry_fits(kmemtrace_subbufs, kmemtrace_subbuf_size) ||
 	    (kmemtrace_subbufs == KMEMTRACE_SUBBUFS &&
 	     kmemtrace_subbuf_size == size))

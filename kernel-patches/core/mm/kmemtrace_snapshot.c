@@ -15,8 +15,8 @@
  * - Readers copy without a lock and are told afterwards whether what they copied
  *   is what they asked for.
  *
- * What of the live buffers was not read yet is lost to their reader, and counted
- * as lost when its CPU goes to the other set.
+ * Unread records of the live buffers are lost to the live reader.  Each CPU counts
+ * them as lost when it goes to the other set.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -48,7 +48,7 @@
 
 #define KMEMTRACE_WHY_LENGTH	128
 
-/* Who asked for a snapshot. */
+/* A request for a snapshot. */
 struct kmemtrace_asked {
 	u64		time;
 	unsigned long	caller;
@@ -96,7 +96,7 @@ static void kmemtrace_snapshot_tell(struct work_struct *work)
 	static u64 taken_told, stopped_told;
 
 	kmemtrace_finish_stop();
-	/* Who waits at the snapshot before waits in vain. */
+	/* No more records come to the snapshot before: wake its readers. */
 	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
 
 	kmemtrace_lock_snapshot(&guard);
@@ -153,7 +153,7 @@ static struct kmemtrace_buffers *kmemtrace_take_other(void)
 	struct kmemtrace_buffers *other = kmemtrace_spare;
 
 	kmemtrace_spare = NULL;
-	/* From here on who reads it is told. */
+	/* From here on readers of the snapshot get ESTALE. */
 	return other ?: kmemtrace_view_replace(&kmemtrace_snapshot_view, NULL);
 }
 NOKPROBE_SYMBOL(kmemtrace_take_other);
@@ -234,7 +234,7 @@ void kmemtrace_snapshot_alloc(void)
 	int err;
 
 	might_sleep();
-	/* Until it is taken nobody may free them: tracing would stop. */
+	/* Without the mutex the buffers could be freed before they are used. */
 	mutex_lock(&kmemtrace_mutex);
 	err = kmemtrace_snapshot_prepare();
 	if (!err)
@@ -357,7 +357,7 @@ static int kmemtrace_take_show(struct seq_file *m, void *v)
 	n_taken = kmemtrace_n_taken;
 	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 
-	/* Who reads this first finds the records that were under way, too. */
+	/* Wait until the records that were under way are in the snapshot. */
 	if (taken)
 		kmemtrace_writer_wait();
 	kmemtrace_buffers_put(taken);
@@ -387,7 +387,7 @@ static ssize_t kmemtrace_take_write(struct file *file,
 	int err;
 
 	err = kstrtouint_from_user(buffer, count, 10, &n);
-	/* A number that is too large is -ERANGE here. */
+	/* kstrtouint() returns ERANGE for a number that is too large. */
 	if (err != -EFAULT && (err || n > 1))
 		err = -EINVAL;
 	if (err) {
@@ -458,7 +458,7 @@ void __init kmemtrace_snapshot_debugfs_init(struct dentry *parent)
 	debugfs_create_file("consumed", 0400, dir, NULL,
 			    &kmemtrace_snapshot_consumed_fops);
 	WRITE_ONCE(kmemtrace_snapshot_view.dir, dir);
-	/* What happened in early boot, before there were work items. */
+	/* Report a snapshot of early boot, when work items could not run yet. */
 	kmemtrace_snapshot_tell_soon();
 }
 

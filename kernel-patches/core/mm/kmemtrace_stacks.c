@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: who called the one that allocates.  With kmemtrace.stacks=yes each
- * record has the number that the kernel's stack depot gives to the addresses
- * that its event would return to.  <linux/kmemtrace_abi.h> describes the table.
+ * kmemtrace: the stacks of events.  With kmemtrace.stacks=yes each record has the
+ * number of its stack, a list of return addresses, in the kernel's stack depot.
+ * <linux/kmemtrace_abi.h> describes the table of stacks.
  *
- * The depot may be asked anywhere but in NMI context, where nothing is recorded:
- * its lock is raw, is held with interrupts off, and nothing is allocated inside
- * of it.  What it may not do here is to allocate: the event may be that of a
- * page, with locks of the allocator held, and it would be an event in turn.  So
- * it gets its room in advance, before the first event and later by a worker,
- * which is told by an irq_work when half of that is used up.  The number of a
- * stack that found no room is 0, and that is counted.
+ * The depot can be used in any context but NMI, where nothing is recorded: its
+ * lock is raw and held with interrupts off, and nothing is allocated under it.
+ * An event must not allocate room in the depot, because it may hold locks of the
+ * allocator, and because the allocation would be an event in turn.  So the room
+ * is reserved in advance: before the first event, and later by a worker, which
+ * an irq_work queues when half of the room is used up.  A stack that finds no
+ * room gets the number 0 and is counted.
  *
- * The depot keeps what it has until the next boot; so a number means one stack in
- * all sessions, and the table may have stacks of earlier ones and, where KASAN
- * or others use the depot, of theirs.
+ * The depot keeps all stacks until the next boot.  A number means one stack in
+ * all sessions.  The table may contain stacks of earlier sessions, and those of
+ * KASAN or other users of the depot.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -46,23 +46,23 @@
 
 #include "kmemtrace_internal.h"
 
-/* How many return addresses are kept, the innermost ones. */
+/* Maximum number of return addresses of a stack; the outermost are cut off. */
 #define KMEMTRACE_STACK_DEPTH		32
 #define KMEMTRACE_STACK_DEPTH_MAX	64
 static unsigned int kmemtrace_stack_depth __ro_after_init =
 	KMEMTRACE_STACK_DEPTH;
 
-/* Stacks that a CPU remembers: a power of 2. */
+/* Entries of the cache of recent stacks of a CPU: a power of 2. */
 #define KMEMTRACE_RECENT_STACKS		1024
 
-/* In slabs of the depot, of 16 KB where a page has 4: 100 stacks and more. */
+/* Room to reserve, in slabs of the depot, each of 4 pages: 100 stacks or more. */
 #define KMEMTRACE_STACK_ROOM	256
 
 bool kmemtrace_with_stacks __read_mostly;
 static bool kmemtrace_boot_stacks __initdata;
 static atomic_long_t kmemtrace_stacks_lost;
 
-/* Somebody has asked the worker for room, and it has not come yet. */
+/* The worker is queued, and has not reserved room yet. */
 static bool kmemtrace_stack_asked;
 
 static void kmemtrace_make_stack_room(struct work_struct *work);
@@ -89,7 +89,7 @@ static void kmemtrace_queue_stack_work(struct irq_work *irq_work)
 
 static DEFINE_IRQ_WORK(kmemtrace_stack_irq_work, kmemtrace_queue_stack_work);
 
-/* Events have one of these contexts: task, softirq, hardirq.  See NMI above. */
+/* Contexts that record events: task, softirq, hardirq. */
 #define KMEMTRACE_CONTEXTS		3
 
 /* The state of a CPU.  Context: preemption is off. */
@@ -102,9 +102,9 @@ struct kmemtrace_stack_cpu {
 	u8		busy;
 	/* A copy of the operation of each context; call_site 0: none. */
 	struct kmemtrace_operation operation[KMEMTRACE_CONTEXTS];
-	/* Numbers, by the hash of their stacks; 0: none. */
+	/* Numbers of recent stacks, indexed by hash; 0: empty. */
 	u32		recent[KMEMTRACE_RECENT_STACKS];
-	/* The stack that a context is saving. */
+	/* The stack that is being saved in each context. */
 	unsigned long	entries[KMEMTRACE_CONTEXTS][KMEMTRACE_STACK_OURS +
 						    KMEMTRACE_STACK_DEPTH_MAX];
 };

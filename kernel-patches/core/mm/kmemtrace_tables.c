@@ -148,7 +148,7 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s)
 	mutex_unlock(&kmemtrace_caches_mutex);
 }
 
-/* Those that went away belong to the sessions before. */
+/* Drop the caches that were destroyed in earlier sessions. */
 static void kmemtrace_forget_caches(void)
 {
 	struct kmemtrace_cache *cache, *next;
@@ -189,8 +189,11 @@ void kmemtrace_tables_each_cache(void (*func)(void *data, u16 number,
 	const struct kmemtrace_cache *cache;
 
 	mutex_lock(&kmemtrace_caches_mutex);
-	list_for_each_entry(cache, &kmemtrace_caches, list)
+	list_for_each_entry(cache, &kmemtrace_caches, list) {
 		func(data, cache->number, cache->name);
+		/* A filter may have thousands of patterns. */
+		cond_resched();
+	}
 	mutex_unlock(&kmemtrace_caches_mutex);
 }
 
@@ -291,8 +294,8 @@ static u64 kmemtrace_tasks_logged;		/* in this session */
 static u64 kmemtrace_tasks_exact_after;		/* if any was dropped */
 
 /*
- * Who was alive when the session ended; NULL while it lasts.  The mutex is held
- * by those who read the table.
+ * The tasks that were alive when the session ended; NULL while it lasts.  Readers
+ * of the table hold the mutex.
  */
 static DEFINE_MUTEX(kmemtrace_living_mutex);
 static struct kmemtrace_task *kmemtrace_living;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: what test modules attach to, see <linux/kmemtrace_test.h>, and the
- * figures for the tests, in the directory kmemtrace-test of debugfs.
+ * kmemtrace: the hook for test modules, see <linux/kmemtrace_test.h>, and figures
+ * for the tests, in the directory kmemtrace-test of debugfs.
  */
 
 #include <linux/cpumask.h>
@@ -49,7 +49,7 @@ void kmemtrace_test_leave(enum kmemtrace_test_section section)
 	struct kmemtrace_test_time *time =
 		raw_cpu_ptr(&kmemtrace_test_times[section]);
 
-	/* An interrupt may have come meanwhile, and may have been here too. */
+	/* With interrupts on, the section of an interrupt may be in between. */
 	if (!irqs_disabled())
 		return;
 	time->longest = max(time->longest, now - time->start);
@@ -90,7 +90,7 @@ static int kmemtrace_test_irqs_off_open(struct inode *inode, struct file *file)
 	return kmemtrace_single_open(inode, file, kmemtrace_test_irqs_off_show);
 }
 
-/* Whatever is written: begin anew. */
+/* A write of any text resets all figures. */
 static ssize_t kmemtrace_test_irqs_off_write(struct file *file,
 					     const char __user *buffer,
 					     size_t count, loff_t *ppos)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: what all files in debugfs have in common: who may open them, and how
- * numbers that user space writes are read.
+ * kmemtrace: functions that all files in debugfs share: the check of lockdown at
+ * open(), and the parsing of written values.
  *
  * debugfs refuses a file that can be written where the kernel is locked down, and
  * allows one that can only be read.  The records and tables reveal addresses of

@@ -2,8 +2,8 @@
 /*
  * kmemtrace: the writer of records.
  *
- * Who writes
- * ----------
+ * Writers
+ * -------
  * Each CPU writes to its own buffer with interrupts off, so it has one writer
  * at a time, and nothing in memory that is written per event is shared between
  * CPUs.  An NMI could interrupt that writer; an event in NMI context is
@@ -31,15 +31,14 @@
  * event that fires a trigger would take a snapshot, which needs those locks, and
  * the counters of triggers have locks of their own.
  *
- * Who reads
- * ---------
- * See kmemtrace_buffer.c.  No reader waits for the writer, nor the writer for a
- * reader.
+ * Readers
+ * -------
+ * See kmemtrace_buffer.c.  Readers and writers never wait for each other.
  *
  * Loss
  * ----
- * A record that finds no room is counted, by its own CPU.  In overwrite mode each
- * finds room, and who reads counts what he comes too late for.
+ * A CPU counts its own records that find no room.  In overwrite mode each record
+ * finds room, and the reader counts the records that were overwritten unread.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -294,13 +293,14 @@ static bool kmemtrace_leave_buffer(struct kmemtrace_cpu *kc)
 NOKPROBE_SYMBOL(kmemtrace_leave_buffer);
 
 /*
- * Goes to this CPU's buffer of the live set and returns it, or the one that it
- * is at: a snapshot is being taken at this very moment, and that is not sealed
- * yet.  NULL: the live set is another one.
+ * Go to this CPU's buffer of the live set.  Return that buffer; or the current
+ * one, where a snapshot is being taken and has not sealed it yet; or NULL where
+ * the live set has changed meanwhile.
  *
- * Who seals a set looks at which buffers were begun after another set became the
- * live one; here it is the other way round.  So what is begun is sealed, or
- * nothing is written to it: what is not sealed could not be left any more.
+ * kmemtrace_buffers_seal() changes the live set and then reads which buffers were
+ * begun; this function begins a buffer and then reads which set is live.  So a
+ * buffer that was begun is either sealed or not written to.  A buffer that is not
+ * sealed could never be left.
  */
 static struct kmemtrace_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
 						struct kmemtrace_buffers *live,
@@ -326,9 +326,10 @@ static struct kmemtrace_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
 NOKPROBE_SYMBOL(kmemtrace_enter_buffer);
 
 /*
- * What is rare: the sub-buffer is full, events were lost, the live set is another
- * one, or nothing is recorded.  Returns the buffer with room for a record, or
- * NULL: the event is counted as lost, if it is one, or nothing is recorded.
+ * Handle the rare cases: the sub-buffer is full, events were lost, the live set
+ * has changed, or nothing is recorded.  Return the buffer with room for a record,
+ * or NULL where nothing is recorded or there is no room; with @is_event the latter
+ * is counted as a lost event.
  * Context: between kmemtrace_begin_write() and kmemtrace_end_write().
  */
 static noinline struct kmemtrace_buf *kmemtrace_make_room(bool is_event)
@@ -539,7 +540,7 @@ kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
 		buf = kmemtrace_make_room(true);
 	if (buf && kmemtrace_with_stacks) {
 		stack = kmemtrace_stack_of(kc, call_site, &flags);
-		/* What an interrupt has recorded may have taken the room. */
+		/* An event of an interrupt may have taken the room. */
 		if (kc->own != buf || !kmemtrace_fits(buf))
 			buf = kmemtrace_make_room(true);
 	}
@@ -729,7 +730,7 @@ static void probe_page_free(void *data, unsigned long call_site,
 }
 NOKPROBE_SYMBOL(probe_page_free);
 
-/* What a per-CPU pointer is made of is no tag. */
+/* A per-CPU pointer has no KASAN tag to reset. */
 static void probe_percpu_alloc(void *data, unsigned long call_site,
 			       const void *ptr, size_t bytes_req,
 			       size_t bytes_alloc, gfp_t gfp_flags)
@@ -824,7 +825,7 @@ static const struct kmemtrace_probe kmemtrace_probes[] = {
 	KMEMTRACE_PROBE_ENTRY(VMALLOC_ALLOC, kmemtrace_vmalloc_alloc),
 };
 
-/* Of the first n in the table those that belong to probes. */
+/* Detach those of the first @n entries of the table that belong to @probes. */
 static void kmemtrace_detach(enum kmemtrace_probes probes, unsigned int n)
 {
 	while (n--)

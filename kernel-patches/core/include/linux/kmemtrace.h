@@ -225,7 +225,7 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 		       __kmemtrace_page_alloc_list(call_site, pages,	\
 						   gfp_flags))
 
-/* Likewise those of an array. */
+/* The single pages of an array were allocated. */
 #define kmemtrace_page_alloc_array(call_site, pages, nr, gfp_flags)	\
 	kmemtrace_hook(kmemtrace_page_alloc,				\
 		       __kmemtrace_page_alloc_array(call_site, pages, nr, \
@@ -235,7 +235,7 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 #define kmemtrace_page_free(call_site, page)				\
 	trace_kmemtrace_page_free(call_site, page)
 
-/* Likewise for each page of a list, unless a wrapper has told of them. */
+/* The pages of a list are about to be freed, unless a wrapper has recorded that. */
 #define kmemtrace_page_free_list(call_site, pages)			\
 	kmemtrace_hook(kmemtrace_page_free,				\
 		       __kmemtrace_page_free_list(call_site, pages))

@@ -51,7 +51,8 @@ enum kmemtrace_test_section {
 
 /*
  * Measure a section on this CPU, and keep the longest one, in ticks of the TSC.
- * What runs with interrupts on is not measured.  Context: preemption is off.
+ * A section that runs with interrupts on is not measured.  Context: preemption is
+ * off.
  */
 void kmemtrace_test_enter(enum kmemtrace_test_section section);
 void kmemtrace_test_leave(enum kmemtrace_test_section section);

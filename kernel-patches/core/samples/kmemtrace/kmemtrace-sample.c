@@ -108,7 +108,7 @@ static int annotate_strings(void)
 		return -ENOMEM;
 	memset(string, 'x', length);
 	string[length] = '\0';
-	/* What no 0 ends needs a precision, as for printk(). */
+	/* A string without a terminating 0 needs a precision, as for printk(). */
 	kmemtrace_mark(sample_strings,
 		       "\"%s\", none %s, empty \"%s\", long %s, cut %.4s, last %d",
 		       array, (char *)NULL, "", string, vendor.tag, -1);
