@@ -366,6 +366,23 @@ gboolean kmt_control_set(KmtControl *control, const char *name,
 	return errnum == 0;
 }
 
+gboolean kmt_control_holds(KmtControl *control, const char *name,
+			   const char *text)
+{
+	int fd = openat(control->dir_fd, name, O_RDONLY | O_CLOEXEC);
+	gsize length = strlen(text);
+	char block[4096];
+	ssize_t n = -1;
+
+	if (fd >= 0) {
+		n = read(fd, block, sizeof(block));
+		close(fd);
+	}
+	if (n > 0 && block[n - 1] == '\n')
+		n--;
+	return n >= 0 && (gsize)n == length && memcmp(block, text, length) == 0;
+}
+
 gboolean kmt_control_enable(KmtControl *control, GError **error)
 {
 	int errnum = write_fd(control->enabled_fd, "1\n");

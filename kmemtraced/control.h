@@ -77,6 +77,14 @@ gboolean kmt_control_set(KmtControl *control, const char *name,
 			 const char *text, GError **error);
 
 /*
+ * Return whether the file has this text, apart from the last newline.  It
+ * allocates nothing.  For the cleanup process, which holds no record lock: to
+ * close "enabled" would drop that.
+ */
+gboolean kmt_control_holds(KmtControl *control, const char *name,
+			   const char *text);
+
+/*
  * The CPUs that have a file, ascending, as an array of guint.  Causes no
  * allocation in the kernel, so that it can be asked often.
  */

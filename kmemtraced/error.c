@@ -14,6 +14,9 @@ void kmt_set_errno(GError **error, KmtDaemonError code, int errnum,
 	g_autofree char *what = NULL;
 	va_list args;
 
+	/* The cleanup process may have no memory for a text. */
+	if (!error)
+		return;
 	va_start(args, format);
 	what = g_strdup_vprintf(format, args);
 	va_end(args);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/memory.h"
 #include "kmemtraced/error.h"
 #include "kmemtraced/guard.h"
 #include "kmemtraced/output.h"
@@ -45,11 +46,13 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, KmtSource *source,
 				       int link_fd)
 {
 	const struct dirent *entry;
+	/* From here on nothing needs memory, of which there may be none. */
+	DIR *dir = fdopendir(dup(dir_fd));
 	char byte = 0;
-	DIR *dir;
 
 	prctl(PR_SET_NAME, GUARD_NAME);
 	setsid();
+	kmt_cli_release_memory();
 	/* Ready.  If kmemtraced has ended already, read() returns at once. */
 	(void)!send(link_fd, &byte, 1, MSG_NOSIGNAL);
 	while (read(link_fd, &byte, 1) < 0 && errno == EINTR)
@@ -57,7 +60,8 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, KmtSource *source,
 	/* The kernel first: a disk may hang. */
 	if (source->class->clean_up)
 		source->class->clean_up(source);
-	dir = fdopendir(dup(dir_fd));
+	if (dir)
+		rewinddir(dir);
 	while (dir && (entry = readdir(dir)))
 		if (kmt_output_is_cpu_file(entry->d_name))
 			make_whole(dir_fd, entry->d_name, source->record_bytes);

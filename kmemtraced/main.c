@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/memory.h"
 #include "kmemtraced/error.h"
 #include "kmemtraced/instance.h"
 #include "kmemtraced/session.h"
@@ -16,6 +17,10 @@
 #include "kmemtraced/snapshot.h"
 
 #define PROGRAM "kmemtraced"
+
+#define OUT_OF_MEMORY                                                          \
+	"records that were written before are kept; free some memory, or "     \
+	"raise the limits of 'ulimit'"
 
 /* More would not fit into a time in microseconds. */
 #define SECONDS_MAX 1e9
@@ -465,6 +470,8 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	atexit(check_stdout);
 	argv_command = take_command(argv);
+	kmt_cli_guard_memory(PROGRAM, OUT_OF_MEMORY,
+			     has_command ? KMT_COMMAND_FAILED : EXIT_FAILURE);
 	parse_options(argv, pids, &options);
 	kmt_signals_take(&signals);
 	options.signals = &signals;

@@ -322,20 +322,14 @@ static gboolean relay_conclude(KmtSource *source, GKeyFile *meta,
  */
 static void relay_clean_up(KmtSource *source)
 {
-	Relay *relay = (Relay *)source;
-	gboolean enabled;
+	const Relay *relay = (const Relay *)source;
 
 	if (!relay->was_enabled &&
-	    kmt_control_is_enabled(relay->control, &enabled, NULL) && enabled)
+	    !kmt_control_holds(relay->control, "enabled", "0"))
 		kmt_control_disable(relay->control, NULL);
-	if (relay->before) {
-		g_autofree char *now =
-			kmt_control_get(relay->control, "filter", NULL);
-
-		if (g_strcmp0(now, relay->before) != 0)
-			kmt_control_set(relay->control, "filter", relay->before,
-					NULL);
-	}
+	if (relay->before &&
+	    !kmt_control_holds(relay->control, "filter", relay->before))
+		kmt_control_set(relay->control, "filter", relay->before, NULL);
 }
 
 static void relay_free(KmtSource *source)

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
+import unittest
 
 import seeds
 from kmemtraced_fake import (CHECK, CHUNK, PROGRAM, TOP_BUILDDIR, RECORD, RECORD_V2, Capture,
@@ -18,6 +19,13 @@ from kmemtraced_fake import (CHECK, CHUNK, PROGRAM, TOP_BUILDDIR, RECORD, RECORD
 
 
 REPORT = os.path.join(TOP_BUILDDIR, "report", "kmemtrace-report")
+ALLOCATOR = os.path.join(TOP_BUILDDIR, "tests", "preload-malloc.so")
+
+
+def has_sanitizer():
+    """It has an allocator of its own."""
+    with open(PROGRAM, "rb") as file:
+        return b"__asan_init" in file.read()
 
 
 class Options(DaemonTest):
@@ -775,6 +783,43 @@ class Killed(DaemonTest):
             self.assertEqual(file.read(), "kmemtrace-guard\n")
         self.end(daemon)
         self.assertFalse(os.path.exists(f"/proc/{children[0]}"))
+
+
+@unittest.skipIf(has_sanitizer(), "built with a sanitizer")
+class Memory(DaemonTest):
+    """Memory runs out while kmemtraced records."""
+
+    def run_out(self, *more, status):
+        """What was recorded before is there, and tracing is off."""
+        self.make_kernel()
+        flag = os.path.join(self.root, "no-memory")
+        daemon = self.start(*more, env={"LD_PRELOAD": ALLOCATOR,
+                                        "PRELOAD_FAIL_IF": flag})
+        fed = records(2 * CHUNK // RECORD)
+        self.kernel.feed(0, fed)
+        wait_for(lambda: os.path.getsize(os.path.join(self.out, "cpu0.out"))
+                 == len(fed), "the records are written")
+        self.write(flag, "")
+        code, _, err = daemon.finish()
+        self.assertEqual(code, status, err)
+        self.assertIn("kmemtraced: out of memory: ", err)
+        wait_for(lambda: self.kernel.get("enabled") == "0",
+                 "the cleanup process switches tracing off")
+        os.unlink(flag)
+        capture = self.capture()
+        self.assertEqual(capture.cpu(0), fed)
+        self.assertEqual(capture["complete"], "false")
+
+    def test_runs_out(self):
+        self.run_out(status=1)
+
+    def test_runs_out_beside_a_command(self):
+        fifo = os.path.join(self.root, "go")
+        os.mkfifo(fifo)
+        self.run_out("--", "sh", "-c", f"exec >/dev/null 2>&1; read x <{fifo}",
+                     status=125)
+        with open(fifo, "w"):
+            pass
 
 
 if __name__ == "__main__":

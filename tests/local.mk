@@ -229,6 +229,14 @@ check_PROGRAMS += tests/json-unit
 tests_json_unit_SOURCES = tests/json-unit.c
 tests_json_unit_LDADD = cli/libcli.a $(GLIB_LIBS)
 TESTS += tests/json-unit
+check_PROGRAMS += tests/memory-unit tests/preload-malloc.so
+tests_memory_unit_SOURCES = tests/memory-unit.c
+tests_memory_unit_LDADD = cli/libcli.a $(GLIB_LIBS)
+TESTS += tests/memory-unit
+tests_preload_malloc_so_SOURCES = tests/preload-malloc.c
+tests_preload_malloc_so_CFLAGS = $(KMT_WARN_CFLAGS) -fPIC -fno-builtin
+tests_preload_malloc_so_CPPFLAGS = $(AM_CPPFLAGS)
+tests_preload_malloc_so_LDFLAGS = -shared
 
 # report/
 check_PROGRAMS += tests/totals-unit

@@ -53,6 +53,7 @@ LIMITED = [
     ("windows", REPORT, "--windows 20000"), ("sites", CHECK, ""),
     ("stacks", CHECK, "--json"),
 ]
+ALLOCATOR = os.path.join(os.path.abspath(BUILD), "tests", "preload-malloc.so")
 # Limits for each; more find more.
 STEPS = int(os.environ.get("STEPS", "6"))
 
@@ -158,6 +159,19 @@ class Memory(unittest.TestCase):
                     self.expect_message(result, met)
                 self.assertEqual(os.path.exists(out), not result[0])
         self.assertTrue(any(met), "never out of memory")
+
+    @unittest.skipIf(has_sanitizer(), "built with a sanitizer")
+    def test_preloaded_allocator(self):
+        """One allocator serves the whole process."""
+        capture = self.capture("sites", 100)
+        for program, *options in ([REPORT, "--json", "--leaks"], [CHECK]):
+            plain, preloaded = (subprocess.run(
+                [program, *options, capture], capture_output=True, check=False,
+                env={**os.environ, "KMEMTRACE_WRAPPERS": WRAPPERS, **env})
+                for env in ({}, {"LD_PRELOAD": ALLOCATOR}))
+            self.assertEqual((preloaded.returncode, preloaded.stderr),
+                             (plain.returncode, plain.stderr))
+            self.assertEqual(preloaded.stdout, plain.stdout)
 
     def test_windows(self):
         """More than fit are refused."""
