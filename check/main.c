@@ -7,6 +7,7 @@
 #include "check/check.h"
 #include "cli/cli.h"
 #include "cli/memory.h"
+#include "cli/recovery.h"
 
 #define PROGRAM "kmemtrace-check"
 #define OUT_OF_MEMORY                                                          \
@@ -130,6 +131,7 @@ int main(int argc, char **argv)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
 		return kmt_cli_close_stdout(PROGRAM, EXIT_CLEAN);
+	(void)kmt_recovery_run(PROGRAM);
 	/* Errors are told with their records. */
 	options.capture.random_access = TRUE;
 	if (!kmt_layout_parse(options.layout, &options.capture.layout,

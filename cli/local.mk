@@ -5,5 +5,6 @@ cli_libcli_a_SOURCES = \
 	cli/cli.c cli/cli.h \
 	cli/json.c cli/json.h \
 	cli/memory.c cli/memory.h \
+	cli/recovery.c cli/recovery.h \
 	cli/subbufs.c cli/subbufs.h \
 	cli/text.c cli/text.h

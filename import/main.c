@@ -14,6 +14,7 @@
 
 #include "cli/cli.h"
 #include "cli/memory.h"
+#include "cli/recovery.h"
 #include "import/bytes.h"
 #include "import/import.h"
 #include "import/input.h"
@@ -482,6 +483,7 @@ int main(int argc, char **argv)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
 		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
+	(void)kmt_recovery_run(PROGRAM);
 	n = options.operands ? g_strv_length(options.operands) : 0;
 	if (n < 2)
 		return kmt_cli_fail_usage(PROGRAM, n ? "there is no OUTDIR"

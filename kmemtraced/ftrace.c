@@ -64,7 +64,7 @@ typedef struct {
 	gboolean prepared; /* the instance is there */
 	char *proc;
 	guint64 buffer_kb; /* as in KmtSourceOptions */
-	void (*note)(const char *text);
+	void (*warning)(const char *text);
 } Ftrace;
 
 typedef struct {
@@ -530,6 +530,22 @@ static gboolean ftrace_conclude(KmtSource *source, GKeyFile *meta,
 
 /* ---- its life ---- */
 
+static gboolean ftrace_initial_state(KmtSource *source, KmtRecoveryState *state)
+{
+	state->instance = kmt_instance_path(((Ftrace *)source)->instance);
+	return TRUE;
+}
+
+static void ftrace_disown(KmtSource *source)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+
+	for (guint i = 0; i < ftrace->feeds->len; i++)
+		close(((const Feed *)ftrace->feeds->pdata[i])->feed.fd);
+	kmt_interference_stop(ftrace->interference);
+	kmt_instance_disown(ftrace->instance);
+}
+
 static void ftrace_clean_up(KmtSource *source)
 {
 	kmt_instance_clean_up(((Ftrace *)source)->instance);
@@ -573,6 +589,8 @@ static const KmtSourceClass source_class = {
 	.describe = ftrace_describe,
 	.conclude = ftrace_conclude,
 	.tasks = ftrace_tasks,
+	.initial_state = ftrace_initial_state,
+	.disown = ftrace_disown,
 	.clean_up = ftrace_clean_up,
 	.free = ftrace_free,
 };
@@ -709,8 +727,8 @@ static gboolean ftrace_prepare(KmtSource *source, GError **error)
 	if (!kmt_instance_make(ftrace->instance, &was_left, error))
 		return FALSE;
 	ftrace->prepared = TRUE;
-	if (was_left && ftrace->note)
-		ftrace->note(KMT_INSTANCE_REMOVED);
+	if (was_left && ftrace->warning)
+		ftrace->warning(KMT_INSTANCE_REMOVED);
 	return kmt_instance_write(ftrace->instance, "tracing_on", "0", error) &&
 	       set_options(ftrace, error) &&
 	       kmt_instance_write(ftrace->instance, "trace_clock",
@@ -740,7 +758,7 @@ KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
 	ftrace->keep_own = options->keep_own;
 	ftrace->proc = g_strdup(options->proc);
 	ftrace->buffer_kb = options->buffer_kb;
-	ftrace->note = options->note;
+	ftrace->warning = options->warning;
 	/* The calling thread; the readers add themselves. */
 	kmt_own_tasks_add(&ftrace->tasks, (gint32)syscall(SYS_gettid));
 	if (!kmt_ring_format_can_read(error))

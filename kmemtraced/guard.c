@@ -20,7 +20,9 @@
 #define GUARD_NAME "kmemtrace-guard"
 
 struct kmt_guard {
-	pid_t pid;
+	int dir_fd;
+	KmtSource *source;
+	pid_t pid;   /* -1: there is none */
 	int link_fd; /* the child sees its end */
 };
 
@@ -53,6 +55,8 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, KmtSource *source,
 	prctl(PR_SET_NAME, GUARD_NAME);
 	setsid();
 	kmt_cli_release_memory();
+	if (source->class->disown)
+		source->class->disown(source);
 	/* Ready.  If kmemtraced has ended already, read() returns at once. */
 	(void)!send(link_fd, &byte, 1, MSG_NOSIGNAL);
 	while (read(link_fd, &byte, 1) < 0 && errno == EINTR)
@@ -60,6 +64,7 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, KmtSource *source,
 	/* The kernel first: a disk may hang. */
 	if (source->class->clean_up)
 		source->class->clean_up(source);
+	kmt_recovery_remove(source->recovery);
 	if (dir)
 		rewinddir(dir);
 	while (dir && (entry = readdir(dir)))
@@ -97,41 +102,9 @@ static pid_t fork_blocked(void)
 	return pid;
 }
 
-KmtGuard *kmt_guard_start(int dir_fd, KmtSource *source, GError **error)
+/* Kill and reap the child, if there is one. */
+static void stop(KmtGuard *guard)
 {
-	g_autoptr(KmtGuard) guard = g_new0(KmtGuard, 1);
-	int fds[2];
-
-	guard->pid = guard->link_fd = -1;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
-			      "cannot make a pair of sockets");
-		return NULL;
-	}
-	guard->link_fd = fds[0];
-	guard->pid = fork_blocked();
-	if (guard->pid == 0) {
-		close(fds[0]);
-		guard_main(dir_fd, source, fds[1]);
-	}
-	if (guard->pid < 0)
-		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
-			      "cannot start a process");
-	close(fds[1]);
-	if (guard->pid < 0)
-		return NULL;
-	if (wait_ready(guard->link_fd))
-		return g_steal_pointer(&guard);
-	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_RESOURCES,
-		    "the cleanup process was killed while it started");
-	return NULL;
-}
-
-/* SIGKILL ends the child even if somebody has stopped it. */
-void kmt_guard_end(KmtGuard *guard)
-{
-	if (!guard)
-		return;
 	if (guard->pid > 0) {
 		kill(guard->pid, SIGKILL);
 		while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
@@ -139,5 +112,63 @@ void kmt_guard_end(KmtGuard *guard)
 	}
 	if (guard->link_fd >= 0)
 		close(guard->link_fd);
+	guard->pid = guard->link_fd = -1;
+}
+
+static gboolean start(KmtGuard *guard, GError **error)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
+		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+			      "cannot make a pair of sockets");
+		return FALSE;
+	}
+	guard->link_fd = fds[0];
+	guard->pid = fork_blocked();
+	if (guard->pid == 0) {
+		close(fds[0]);
+		guard_main(guard->dir_fd, guard->source, fds[1]);
+	}
+	if (guard->pid < 0)
+		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+			      "cannot start a process");
+	close(fds[1]);
+	if (guard->pid > 0 && wait_ready(guard->link_fd))
+		return TRUE;
+	if (guard->pid > 0)
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_RESOURCES,
+			    "the cleanup process was killed while it started");
+	stop(guard);
+	return FALSE;
+}
+
+KmtGuard *kmt_guard_start(int dir_fd, KmtSource *source, GError **error)
+{
+	g_autoptr(KmtGuard) guard = g_new0(KmtGuard, 1);
+
+	guard->dir_fd = dir_fd;
+	guard->source = source;
+	guard->pid = guard->link_fd = -1;
+	return start(guard, error) ? g_steal_pointer(&guard) : NULL;
+}
+
+gboolean kmt_guard_keep(KmtGuard *guard, GError **error)
+{
+	if (guard->pid > 0) {
+		if (waitpid(guard->pid, NULL, WNOHANG) != guard->pid)
+			return TRUE;
+		guard->pid = -1;
+		stop(guard);
+	}
+	return start(guard, error);
+}
+
+/* SIGKILL ends the child even if somebody has stopped it. */
+void kmt_guard_end(KmtGuard *guard)
+{
+	if (!guard)
+		return;
+	stop(guard);
 	g_free(guard);
 }

@@ -8,10 +8,10 @@
  * write() of a killed process at any page.  The child holds the lock of the
  * directory until then.
  *
- * It is started before the source changes anything in the kernel.  It blocks
- * every signal and has a session of its own: a signal that a terminal or
- * kill(2) sends to the process group of kmemtraced does not reach it.  Only a
- * SIGKILL to its own number ends it early.
+ * It is started before the source changes anything in the kernel, and again if
+ * it is killed.  It blocks every signal and has a session of its own: a signal
+ * that a terminal or kill(2) sends to the process group of kmemtraced does not
+ * reach it.  Only a SIGKILL to its own number ends it early.
  */
 #ifndef KMEMTRACED_GUARD_H
 #define KMEMTRACED_GUARD_H
@@ -23,10 +23,16 @@
 typedef struct kmt_guard KmtGuard;
 
 /*
- * Start it and wait until it is ready.  Call before any thread exists and
- * before source->class->prepare.  dir_fd: the directory of the capture.
+ * Start it and wait until it is ready.  Call before source->class->prepare.
+ * dir_fd: the directory of the capture.  dir_fd and source must outlive guard.
  */
 KmtGuard *kmt_guard_start(int dir_fd, KmtSource *source, GError **error);
+
+/*
+ * Start another one if it has ended.  Cheap, so that it can be called whenever
+ * a SIGCHLD comes.  FALSE: there is none now; a later call tries again.
+ */
+gboolean kmt_guard_keep(KmtGuard *guard, GError **error);
 
 /* Nothing is left to clean up: end the child, and free guard. */
 void kmt_guard_end(KmtGuard *guard);

@@ -207,6 +207,13 @@ void kmt_instance_close(KmtInstance *instance)
 	g_free(instance);
 }
 
+void kmt_instance_disown(KmtInstance *instance)
+{
+	if (instance->fd >= 0)
+		close(instance->fd);
+	instance->fd = -1;
+}
+
 void kmt_instance_clean_up(KmtInstance *instance)
 {
 	instance->fd = openat(instance->parent_fd, NAME,

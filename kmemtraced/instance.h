@@ -51,9 +51,12 @@ gboolean kmt_instance_make(KmtInstance *instance, gboolean *was_left,
 void kmt_instance_close(KmtInstance *instance);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInstance, kmt_instance_close)
 
+/* In the cleanup process: close the directory. */
+void kmt_instance_disown(KmtInstance *instance);
+
 /*
- * In the cleanup process, which was started before kmt_instance_make(): remove
- * the directory if there is one.  Wait while files of it are open.
+ * In the cleanup process: remove the directory if there is one.  Wait while
+ * files of it are open.
  */
 void kmt_instance_clean_up(KmtInstance *instance);
 

@@ -10,6 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/memory.h"
+#include "cli/recovery.h"
 #include "kmemtraced/error.h"
 #include "kmemtraced/instance.h"
 #include "kmemtraced/session.h"
@@ -204,6 +205,7 @@ static void fail_usage(const char *format, ...)
 	message = g_strdup_vprintf(format, args);
 	va_end(args);
 	kmt_cli_fail_usage(PROGRAM, message);
+	g_clear_pointer(&message, g_free);
 	exit(has_command ? KMT_COMMAND_FAILED : EXIT_FAILURE);
 }
 
@@ -475,7 +477,9 @@ int main(int argc, char **argv)
 	parse_options(argv, pids, &options);
 	kmt_signals_take(&signals);
 	options.signals = &signals;
-	remove_stale_instance();
+	/* Without a note, as of an older version, the instance tells. */
+	if (kmt_recovery_run(PROGRAM))
+		remove_stale_instance();
 
 	kmt_summary_init(&summary);
 	if (argv_command)

@@ -40,6 +40,8 @@ static int map(KmtMapping *mapping)
 		     0);
 	if (start == MAP_FAILED)
 		return -errno;
+	/* A cleanup process that is forked later must not keep the buffer. */
+	(void)madvise(start, info.map_bytes, MADV_DONTFORK);
 	mapping->start = start;
 	mapping->n_bytes = info.map_bytes;
 	mapping->subbuf_size = info.subbuf_size;

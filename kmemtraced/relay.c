@@ -20,6 +20,7 @@
 typedef struct {
 	KmtSource source;
 	KmtControl *control;
+	GPtrArray *feeds;     /* of RelayFeed, those that exist */
 	char *filter;	      /* what the user wants; or NULL, as it is */
 	char *before;	      /* what there was when it was opened */
 	gboolean set;	      /* ours is in its place */
@@ -31,6 +32,7 @@ typedef struct {
 
 typedef struct {
 	KmtFeed feed;
+	Relay *relay;
 	KmtMapping *mapping; /* or NULL */
 } RelayFeed;
 
@@ -64,7 +66,10 @@ static int relay_give(KmtFeed *feed, const KmtFeedPart *part)
 
 static void relay_feed_free(KmtFeed *feed)
 {
-	kmt_mapping_close(((RelayFeed *)feed)->mapping);
+	RelayFeed *relay_feed = (RelayFeed *)feed;
+
+	g_ptr_array_remove(relay_feed->relay->feeds, feed);
+	kmt_mapping_close(relay_feed->mapping);
 	if (feed->fd >= 0)
 		close(feed->fd);
 	g_free(feed->name);
@@ -101,13 +106,15 @@ static gboolean map_feed(const Relay *relay, RelayFeed *feed, GError **error)
 
 static KmtFeed *relay_open_cpu(KmtSource *source, guint cpu, GError **error)
 {
-	const Relay *relay = (const Relay *)source;
+	Relay *relay = (Relay *)source;
 	RelayFeed *relay_feed = g_new0(RelayFeed, 1);
 	g_autoptr(KmtFeed) feed = &relay_feed->feed;
 	gboolean enabled = TRUE;
 
 	feed->class = &feed_class;
 	feed->fd = -1;
+	relay_feed->relay = relay;
+	g_ptr_array_add(relay->feeds, feed);
 	/* What is overwritten meanwhile need not be written. */
 	feed->at_end = g_strcmp0(relay->mode, OVERWRITE) == 0;
 	if (!kmt_control_is_enabled(relay->control, &enabled, error))
@@ -151,6 +158,7 @@ static void remember_session(Relay *relay)
 	g_autoptr(KmtInfo) info = read_info(relay);
 
 	relay->session = info ? kmt_info_session(info) : 0;
+	kmt_recovery_set_session(relay->source.recovery, relay->session);
 }
 
 static gboolean set_filter(Relay *relay, GError **error)
@@ -316,6 +324,25 @@ static gboolean relay_conclude(KmtSource *source, GKeyFile *meta,
 	return FALSE;
 }
 
+static gboolean relay_initial_state(KmtSource *source, KmtRecoveryState *state)
+{
+	const Relay *relay = (const Relay *)source;
+
+	state->relay_path = kmt_control_path(relay->control);
+	state->was_enabled = relay->was_enabled;
+	state->filter = relay->before;
+	return !relay->was_enabled || relay->before;
+}
+
+/* The mappings are not inherited. */
+static void relay_disown(KmtSource *source)
+{
+	const Relay *relay = (const Relay *)source;
+
+	for (guint i = 0; i < relay->feeds->len; i++)
+		close(((const KmtFeed *)relay->feeds->pdata[i])->fd);
+}
+
 /*
  * Records that are left in the buffers stay there: the next kmemtraced saves
  * them as those of a trace that was switched off.
@@ -340,6 +367,7 @@ static void relay_free(KmtSource *source)
 	if (relay->set)
 		kmt_control_set(relay->control, "filter", relay->before, NULL);
 	kmt_control_close(relay->control);
+	g_ptr_array_unref(relay->feeds);
 	g_free(relay->filter);
 	g_free(relay->mode);
 	g_free(relay->before);
@@ -363,6 +391,8 @@ static const KmtSourceClass source_class = {
 	.open_cpu = relay_open_cpu,
 	.describe = relay_describe,
 	.conclude = relay_conclude,
+	.initial_state = relay_initial_state,
+	.disown = relay_disown,
 	.clean_up = relay_clean_up,
 	.free = relay_free,
 };
@@ -387,6 +417,7 @@ KmtSource *kmt_relay_open(const KmtSourceOptions *options, GError **error)
 
 	source->class = &source_class;
 	source->changes_fd = -1;
+	relay->feeds = g_ptr_array_new();
 	source->what = g_strdup("kmemtrace in the kernel");
 	relay->control = kmt_control_open(options->debugfs, error);
 	relay->reader = options->reader;

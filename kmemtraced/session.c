@@ -57,6 +57,7 @@ typedef struct {
 	gboolean failed;  /* an error that leaves the capture incomplete */
 	gint64 signal_us; /* when the last signal came */
 	guint n_wishes;	  /* to end */
+	gboolean said_unguarded; /* that there is no cleanup process */
 } KmtSession;
 
 static void add_error(KmtSession *session, GError *error)
@@ -178,7 +179,7 @@ static gboolean open_source(KmtSession *session, GError **error)
 		.children = options->children,
 		.filter = options->filter,
 		.keep_own = options->keep_own,
-		.note = session->ui->note,
+		.warning = session->ui->warning,
 	};
 
 	session->source = kmt_source_open(options->source, &wanted, error);
@@ -196,6 +197,19 @@ static gboolean open_output(KmtSession *session, GError **error)
 	session->output =
 		kmt_output_open(session->options->directory, &options, error);
 	return session->output != NULL;
+}
+
+/* From here on whatever ends kmemtraced, the kernel gets back its state. */
+static gboolean guard_kernel(KmtSession *session, GError **error)
+{
+	KmtSource *source = session->source;
+	KmtRecoveryState state = {0};
+
+	if (source->class->initial_state(source, &state))
+		source->recovery = kmt_recovery_begin(&state);
+	session->guard =
+		kmt_guard_start(kmt_output_fd(session->output), source, error);
+	return session->guard != NULL;
 }
 
 /* Everything that allocates much, so that it is not in the trace. */
@@ -217,9 +231,7 @@ static gboolean get_ready(KmtSession *session, GError **error)
 	session->tables.records = session->source->tables_path;
 	session->tables.source = session->source;
 	session->tables.warning = session->ui->warning;
-	session->guard = kmt_guard_start(kmt_output_fd(session->output),
-					 session->source, error);
-	if (!session->guard ||
+	if (!guard_kernel(session, error) ||
 	    (session->source->class->prepare &&
 	     !session->source->class->prepare(session->source, error)))
 		return FALSE;
@@ -379,6 +391,22 @@ static gboolean was_told(KmtSession *session)
 	return session->n_wishes > 1 || !kmt_command_runs(command);
 }
 
+/* Somebody may have killed the cleanup process. */
+static void keep_guard(KmtSession *session)
+{
+	g_autoptr(GError) error = NULL;
+
+	if (kmt_guard_keep(session->guard, &error)) {
+		session->said_unguarded = FALSE;
+		return;
+	}
+	if (session->said_unguarded)
+		return;
+	session->said_unguarded = TRUE;
+	kmt_live_clear(session->live);
+	session->ui->warning(error->message);
+}
+
 static void take_all(int fd)
 {
 	char block[4096];
@@ -444,6 +472,7 @@ static void record(KmtSession *session, gint64 start_us)
 		if (now_us >= end_us)
 			break;
 		look_for_changes(session, FALSE);
+		keep_guard(session);
 		/* Cheap: see kmt_control_cpus(). */
 		take_all(session->watch_fd);
 		if (!follow_cpus(session, &error)) {
@@ -485,6 +514,7 @@ static void drain(KmtSession *session)
 		kmt_reader_stop(session->readers->pdata[i]);
 	while (n_unfinished(session) > 0) {
 		sleep_until(session, g_get_monotonic_time() + TICK_US);
+		keep_guard(session);
 		if (n_unfinished(session) > 0 && take_signals(session, NULL)) {
 			/* Nobody had asked: it wishes what is done already. */
 			if (patient && session->n_wishes++ == 0)
@@ -781,10 +811,14 @@ static gboolean begin(KmtSession *session, GError **error)
 
 static void session_clear(KmtSession *session)
 {
+	g_autoptr(KmtRecovery) recovery =
+		session->source ? session->source->recovery : NULL;
+
 	g_clear_pointer(&session->live, kmt_live_free);
 	g_ptr_array_unref(session->readers);
 	/* Before the guard goes, which would do it in its place. */
 	g_clear_pointer(&session->source, kmt_source_free);
+	kmt_recovery_remove(recovery);
 	g_clear_pointer(&session->guard, kmt_guard_end);
 	g_clear_pointer(&session->output, kmt_output_close);
 	g_clear_pointer(&session->meta, g_key_file_unref);

@@ -11,6 +11,8 @@
 
 #include <glib.h>
 
+#include "cli/recovery.h"
+
 typedef struct kmt_source KmtSource;
 typedef struct kmt_feed KmtFeed;
 
@@ -111,9 +113,20 @@ typedef struct {
 	 */
 	char *(*tasks)(KmtSource *source);
 	/*
+	 * Describe the state in which open found the kernel.  Return FALSE if
+	 * the source changes nothing.  The strings belong to the source.
+	 */
+	gboolean (*initial_state)(KmtSource *source, KmtRecoveryState *state);
+	/*
+	 * In the cleanup process, at its start: close the descriptors that
+	 * would keep the kernel's buffers busy when kmemtraced closes its own.
+	 * Other threads may have been using *source.
+	 */
+	void (*disown)(KmtSource *source);
+	/*
 	 * In the cleanup process, after the end of kmemtraced: put the kernel
-	 * into the state in which open found it.  *source is as it was before
-	 * prepare.
+	 * into the state in which open found it, without allocating.  *source
+	 * is as it was when the process was forked.
 	 */
 	void (*clean_up)(KmtSource *source);
 	/* Feeds are free by then. */
@@ -125,6 +138,7 @@ struct kmt_source {
 	char *what;	  /* what is recorded from, for people */
 	char *watch_path; /* a directory that changes with the CPUs, or NULL */
 	int changes_fd;	  /* see look; -1: there is none */
+	KmtRecovery *recovery; /* the note of initial_state, or NULL */
 	/*
 	 * A directory with the tables of version 2, or NULL.
 	 * Those of a session are there while it lasts, and until the next one.
@@ -168,7 +182,8 @@ typedef struct {
 	gboolean keep_own;   /* do not leave out what is our own */
 	gboolean children;   /* and those that they start */
 	const char *filter;  /* in the kernel, only what passes; or NULL */
-	void (*note)(const char *text); /* tells the user something */
+	/* Report something to the user; -q does not hide it. */
+	void (*warning)(const char *text);
 } KmtSourceOptions;
 
 KmtSource *kmt_relay_open(const KmtSourceOptions *options, GError **error);

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/memory.h"
+#include "cli/recovery.h"
 #include "cli/text.h"
 #include "report/options.h"
 #include "report/scale.h"
@@ -314,6 +315,7 @@ int main(int argc, char **argv)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
 		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
+	(void)kmt_recovery_run(PROGRAM);
 	if (!kmt_plan_make(&plan, &options, &error))
 		return error->domain == KMT_SKIP_ERROR
 			       ? kmt_cli_fail_error(PROGRAM, error)

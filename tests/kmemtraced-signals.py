@@ -13,7 +13,6 @@ import errno
 import fcntl
 import os
 import pty
-import random
 import signal
 import subprocess
 import sys
@@ -21,11 +20,14 @@ import termios
 import time
 import unittest
 
-from kmemtraced_fake import (CHUNK, PROGRAM, RECORD, TIMEOUT_S, Daemon,
-                             DaemonTest, acting, main, records, wait_for)
+import seeds
+from kmemtraced_fake import (CHECK, CHUNK, PROGRAM, RECORD, TIMEOUT_S,
+                             TOP_BUILDDIR, Daemon, DaemonTest, acting, main,
+                             records, wait_for)
 from kmemtraced_tracefs import SOURCE_READY, TracefsTest
 
-SEED = int(os.environ.get("KMT_SEED", random.SystemRandom().randrange(1 << 32)))
+REPORT = os.path.join(TOP_BUILDDIR, "report", "kmemtrace-report")
+IMPORT = os.path.join(TOP_BUILDDIR, "import", "kmemtrace-import")
 # The C library keeps the two after 31 for itself.
 SIGNALS = [*range(1, 32), signal.SIGRTMIN, signal.SIGRTMIN + 7,
            signal.SIGRTMAX]
@@ -164,6 +166,9 @@ class Attack:
             send(daemon.process.pid, signal.SIGTERM)
             daemon.process.wait(TIMEOUT_S)
             self.settle()
+            if self.number == signal.SIGKILL and self.target == "all":
+                # Nobody is left; the next start of any program restores.
+                Replaced.run_program(self.place, [CHECK, "/nonexistent"])
             after = self.place.state()
         except (AssertionError, subprocess.TimeoutExpired) as error:
             return f"{self}: {error}"
@@ -184,30 +189,27 @@ class Signals(DaemonTest):
 
     def attacks(self, make):
         """Each signal to each process, at once and later."""
-        rng = random.Random(f"{SEED} {make.__name__}")
+        rng = seeds.generator(f"the signals to {make.__name__}")
         for number in SIGNALS:
             for target in ("main", "group", "guard", "command", "all"):
-                # Who kills both at once leaves it to the next start.
-                if (number, target) == (signal.SIGKILL, "all"):
-                    continue
                 early = (target not in ("guard", "command") and
                          rng.random() < .5)
                 yield Attack(make("setUp"), number, target, early,
                              rng.uniform(0, EARLY_S if early else 0.02))
         for _ in range(20):
-            yield Attack(make("setUp"), rng.choice((9, 10, 14, 3)), "main", True,
+            yield Attack(make("setUp"), rng.choice((9, 10, 14, 3)),
+                         rng.choice(("main", "all")), True,
                          rng.uniform(0, EARLY_S))
 
     def check(self, make):
         """All of them, a few at a time."""
-        print(f"KMT_SEED={SEED}", file=sys.stderr)
         wrong = []
         with concurrent.futures.ThreadPoolExecutor(12) as pool:
             for result in pool.map(Attack.run, self.attacks(make)):
                 if result:
                     wrong.append(result)
-        self.assertEqual(wrong, [], f"{len(wrong)} attacks left something; "
-                         f"KMT_SEED={SEED}:\n" + "\n".join(wrong[:20]))
+        self.assertEqual(wrong, [], f"{len(wrong)} attacks left something:\n"
+                         + "\n".join(wrong[:20]))
 
     def test_relay(self):
         self.check(Relay)
@@ -354,6 +356,135 @@ class Stopped(DaemonTest):
         self.check_end(daemon, 128 + signal.SIGTERM)
 
 
+class Replaced:
+    """The cleanup process is killed while recording goes on."""
+
+    def start_and_kill_guard(self, count=1, **shim):
+        """A kmemtraced with another cleanup process: the two."""
+        before = self.state()
+        daemon = self.spawn(*self.options, shim=shim)
+        self.addCleanup(daemon.process.kill)
+        daemon.wait_line("recording")
+        for _ in range(count):
+            old = children(daemon.process.pid)[GUARD]
+            os.kill(old, signal.SIGKILL)
+            wait_for(lambda: children(daemon.process.pid).get(GUARD, old)
+                     != old, "another cleanup process")
+        return daemon, children(daemon.process.pid)[GUARD], before
+
+    @staticmethod
+    def kill_both(daemon, guard):
+        """Neither acts on the end of the other one."""
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in (daemon.process.pid, guard):
+                os.kill(pid, number)
+        daemon.finish()
+        wait_for(lambda: not os.path.exists(f"/proc/{guard}"),
+                 "the end of the cleanup process")
+
+    def test_the_next_one_restores(self):
+        daemon, guard, before = self.start_and_kill_guard(count=3)
+        self.assertNotEqual(self.state(), before)
+        daemon.process.kill()
+        daemon.finish()
+        wait_for(lambda: not os.path.exists(f"/proc/{guard}"), "the cleanup")
+        self.assertEqual(self.state(), before)
+        self.assertEqual(os.listdir(os.path.join(self.root, "run")), [])
+
+    def test_inherits_no_buffer(self):
+        """It would keep kmemtraced from removing the instance."""
+        daemon, guard, before = self.start_and_kill_guard()
+        folder = f"/proc/{guard}/fd"
+        paths = {os.readlink(os.path.join(folder, fd))
+                 for fd in os.listdir(folder)}
+        with open(f"/proc/{guard}/maps") as file:
+            paths |= {line.split()[-1] for line in file}
+        self.assertEqual([path for path in paths if self.buffer in path], [])
+        daemon.signal()
+        code, _, err = daemon.finish()
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.state(), before)
+
+    def test_both_then_any_program(self):
+        """A note tells each program what has to be restored."""
+        for program in ([REPORT, "/nonexistent"], [CHECK, "/nonexistent"],
+                        [IMPORT, "/nonexistent", self.out + "2"],
+                        [PROGRAM, "-s", "none", "-D", self.out + "2"]):
+            with self.subTest(program[0]):
+                daemon, guard, before = self.start_and_kill_guard()
+                running = self.state()
+                other = self.run_program(program)
+                self.assertNotIn("was killed", other)
+                self.assertEqual(self.state(), running)
+                self.kill_both(daemon, guard)
+                self.assertEqual(self.state(), running)
+                self.assertIn("warning: " + self.message,
+                              self.run_program(program))
+                self.assertEqual(self.state(), before)
+                # Once is enough.
+                self.assertNotIn("was killed", self.run_program(program))
+
+    def run_program(self, command):
+        """Its messages."""
+        daemon = Daemon(command[1:], program=command[0], env=self.notes(),
+                        shim={"instance": getattr(self, "template", "none")})
+        return daemon.finish()[2]
+
+
+class ReplacedRelay(Replaced, Relay):
+    """Beside a kernel with kmemtrace."""
+
+    buffer = "cpu"
+    message = "set "
+    mapped = True
+
+    def setUp(self):
+        super().setUp()
+        self.options = ["-f", *self.prepare()]
+        self.buffer = self.kernel.path + "/"
+
+    def test_inherits_no_buffer(self):
+        self.buffer = ".ring-"
+        super().test_inherits_no_buffer()
+
+    def test_other_session(self):
+        """What somebody else switched on since then stays on."""
+        self.kernel.put("info", "# session: 7\n")
+        daemon, guard, _ = self.start_and_kill_guard()
+        self.kill_both(daemon, guard)
+        self.kernel.put("info", "# session: 8\n")
+        self.assertNotIn("was killed",
+                         self.run_program([CHECK, "/nonexistent"]))
+        self.assertEqual(self.kernel.get("enabled"), "1")
+
+    def test_unsafe_place(self):
+        """Notes in a directory that others can write are not read."""
+        daemon, guard, _ = self.start_and_kill_guard()
+        self.kill_both(daemon, guard)
+        run = os.path.join(self.root, "run")
+        running = self.state()
+        os.chmod(run, 0o777)
+        self.run_program([CHECK, "/nonexistent"])
+        self.assertEqual(self.state(), running)
+        os.chmod(run, 0o700)
+        os.rename(run, run + "2")
+        os.symlink(run + "2", run)
+        self.run_program([CHECK, "/nonexistent"])
+        self.assertEqual(self.state(), running)
+
+
+@unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
+class ReplacedFtrace(Replaced, Ftrace):
+    """Beside a kernel without kmemtrace."""
+
+    buffer = "trace_pipe_raw"
+    message = "removed what a kmemtraced that was killed had left"
+
+    def setUp(self):
+        super().setUp()
+        self.options = ["-f", *self.prepare()]
+
+
 @unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
 class Stale(TracefsTest):
     """SIGKILL to kmemtraced and its cleanup process at once."""
@@ -363,6 +494,8 @@ class Stale(TracefsTest):
         daemon = self.spawn("-f")
         daemon.wait_line("recording")
         guard = children(daemon.process.pid)[GUARD]
+        # A kmemtraced that runs would start another cleanup process.
+        daemon.signal(signal.SIGSTOP)
         for pid in (guard, daemon.process.pid):
             os.kill(pid, signal.SIGKILL)
         daemon.finish()

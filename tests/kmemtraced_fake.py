@@ -342,7 +342,13 @@ class DaemonTest(unittest.TestCase):
         """A kmemtraced, which need not come to recording."""
         if self.mapped:
             settings["shim"] = {"map": 1, **(settings.get("shim") or {})}
+        settings["env"] = {**self.notes(), **(settings.get("env") or {})}
         return Daemon(self.args(*more, out=out), **settings)
+
+    def notes(self):
+        """The environment of a program that looks for the notes of this test
+        about what has to be restored."""
+        return {"KMEMTRACE_RUNDIR": os.path.join(self.root, "run")}
 
     def start(self, *more, out=None, **settings):
         """A kmemtraced that is recording."""
