@@ -61,7 +61,7 @@ static void add_capture(KmtJson *b, const KmtCheck *check)
 	kmt_json_text(b, "layout", kmt_layout_name(c->layout));
 	kmt_json_u64(b, "record_size", c->record_size);
 	kmt_json_u64(b, "records", c->n_records);
-	kmt_json_loss(b, c);
+	kmt_json_loss(b, c, c->overruns);
 	kmt_json_not_seen(b, c);
 	kmt_json_choice(b, c);
 	kmt_json_begin_array(b, "files");

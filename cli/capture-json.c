@@ -3,10 +3,10 @@
 
 #include "cli/capture-json.h"
 
-void kmt_json_loss(KmtJson *json, const KmtCapture *capture)
+void kmt_json_loss(KmtJson *json, const KmtCapture *capture, guint64 overruns)
 {
 	if (capture->has_overruns)
-		kmt_json_u64(json, "overruns", capture->overruns);
+		kmt_json_u64(json, "overruns", overruns);
 	else
 		kmt_json_null(json, "overruns");
 	if (capture->meta)

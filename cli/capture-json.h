@@ -7,8 +7,9 @@
 #include "cli/json.h"
 #include "trace/match.h"
 
-/* "overruns", "complete", "continues", "missing_files" */
-void kmt_json_loss(KmtJson *json, const KmtCapture *capture);
+/* "overruns", "complete", "continues", "missing_files".  overruns: those of the
+ * time that the document is about; printed if the capture has a number. */
+void kmt_json_loss(KmtJson *json, const KmtCapture *capture, guint64 overruns);
 /* "source", "not_seen" */
 void kmt_json_not_seen(KmtJson *json, const KmtCapture *capture);
 /* "incomplete", "events_off", "filter", "filter_changed", "sample": what the

@@ -231,7 +231,7 @@ static void add_capture(KmtJson *builder, const KmtReport *report)
 		 report->aggregate->first_timestamp);
 	add_time(builder, report->aggregate, "last_timestamp",
 		 report->aggregate->last_timestamp);
-	kmt_json_loss(builder, capture);
+	kmt_json_loss(builder, capture, report->lost.within);
 	add_loss(builder, report);
 	add_holes(builder, report);
 	add_blind(builder, report);
@@ -431,6 +431,7 @@ static void add_groups(KmtJson *builder, const KmtReport *report)
 
 static void add_windows(KmtJson *builder, const KmtReport *report)
 {
+	g_autofree guint64 *lost = kmt_report_window_losses(report);
 	guint i, kind;
 
 	kmt_json_begin_array(builder, "windows");
@@ -439,6 +440,10 @@ static void add_windows(KmtJson *builder, const KmtReport *report)
 
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_u64(builder, "start", window->start);
+		if (lost)
+			kmt_json_u64(builder, "lost", lost[i]);
+		else
+			kmt_json_null(builder, "lost");
 		for (kind = 0; kind < KMT_N_KINDS; kind++) {
 			const KmtTotals *t = &window->kinds[kind];
 

@@ -159,6 +159,95 @@ void kmt_report_count_lost(KmtReport *report)
 	report->lost = lost;
 }
 
+/* ---- losses of windows ---- */
+
+/* A sum that may exceed 64 bits, from which terms are subtracted again. */
+typedef struct {
+	guint64 low, high;
+} WideSum;
+
+static void wide_add(WideSum *sum, guint64 n)
+{
+	sum->high += __builtin_add_overflow(sum->low, n, &sum->low);
+}
+
+static void wide_subtract(WideSum *sum, const WideSum *n)
+{
+	sum->high -= n->high;
+	sum->high -= __builtin_sub_overflow(sum->low, n->low, &sum->low);
+}
+
+static gint64 window_start(const KmtReport *report, guint i)
+{
+	return add_saturated(kmt_report_origin(report),
+			     (gint64)MIN(report->aggregate->windows[i].start,
+					 (guint64)G_MAXINT64));
+}
+
+/* The first window that starts after the time, n_windows if none does. */
+static guint window_after(const KmtReport *report, gint64 time)
+{
+	guint low = 0, high = report->aggregate->n_windows;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (window_start(report, middle) > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/*
+ * The first window that a loss can touch: the one before the first window that
+ * starts at or after its begin.  An event at the border of two windows belongs
+ * to the earlier one.
+ */
+static guint window_of_begin(const KmtReport *report, gint64 since)
+{
+	guint i = since == G_MININT64 ? 0 : window_after(report, since - 1);
+
+	return i ? i - 1 : 0;
+}
+
+guint64 *kmt_report_window_losses(const KmtReport *report)
+{
+	const KmtCapture *capture = report->capture;
+	guint n = report->aggregate->n_windows;
+	g_autoptr(GArray) holes = all_holes(report);
+	g_autofree WideSum *begin = g_new0(WideSum, n + 1);
+	g_autofree WideSum *end = g_new0(WideSum, n + 1);
+	WideSum sum = {0};
+	guint64 *lost;
+	KmtInterval time;
+
+	if (!capture->has_overruns ||
+	    (capture->overruns && (!holes || has_unknown_number(holes))))
+		return NULL;
+	kmt_report_time(report, &time);
+	for (guint i = 0; capture->overruns && i < holes->len; i++) {
+		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+		guint last = window_after(report, h->until);
+
+		/* A loss after the last window's end touches none. */
+		if (last == 0 ||
+		    h->since > MAX(time.until, window_start(report, n - 1)))
+			continue;
+		wide_add(&begin[window_of_begin(report, h->since)], h->events);
+		wide_add(&end[last], h->events);
+	}
+	lost = g_new0(guint64, n + 1);
+	for (guint i = 0; i < n; i++) {
+		wide_subtract(&sum, &end[i]);
+		sum.high += begin[i].high;
+		wide_add(&sum, begin[i].low);
+		lost[i] = sum.high ? G_MAXUINT64 : sum.low;
+	}
+	return lost;
+}
+
 /* Whether events were lost that could have changed a figure. */
 static gboolean has_lost(const KmtReport *report)
 {

@@ -15,9 +15,10 @@ typedef enum {
 	KMT_HISTOGRAM_SIZE,
 } KmtHistogramOf;
 
-/* Lost events, by whether they were lost in the time of --time. */
+/* Lost events, by whether they were lost in the time of --time.  Without that
+ * option, or if their times are not known, within has all. */
 typedef struct {
-	gboolean is_known; /* FALSE: within has all, whenever they were lost */
+	gboolean is_known; /* FALSE: within may have some of other times */
 	guint64 before, within, after;
 } KmtLost;
 
@@ -80,6 +81,13 @@ typedef enum {
 /* Set report->lost, once capture, aggregate and span are set and before any
  * figure is printed. */
 void kmt_report_count_lost(KmtReport *report);
+
+/*
+ * The events lost in each window of the aggregate, saturated; NULL if their
+ * times are not known.  A loss whose time reaches into several windows counts
+ * in each of them, as it does with --time.  Free it with g_free().
+ */
+guint64 *kmt_report_window_losses(const KmtReport *report);
 
 /* Whether all events that were lost were lost after STOP, so that no figure
  * depends on them. */

@@ -238,9 +238,23 @@ static gboolean is_in_windows(const KmtReport *report, KmtKind kind)
 	return FALSE;
 }
 
-static void fill_windows(const KmtReport *report, KmtColumns *columns,
-			 const KmtKind *kinds, guint n_kinds)
+static void lost_cell(KmtColumns *columns, const guint64 *lost, guint window)
 {
+	if (lost)
+		kmt_columns_number(columns, FALSE, lost[window]);
+	else
+		kmt_columns_text(columns, "?");
+}
+
+/*
+ * lost: the losses of each window, or NULL; printed if the capture has any, in
+ * the first line of a window, as a loss is of no kind.
+ */
+static void fill_windows(const KmtReport *report, KmtColumns *columns,
+			 const KmtKind *kinds, guint n_kinds,
+			 const guint64 *lost)
+{
+	gboolean has_losses = report->capture->overruns > 0;
 	static const char *const heads[] = {"from, s",	"allocs", "frees",
 					    "live",	"peak",	  "kind",
 					    "allocated"};
@@ -254,6 +268,8 @@ static void fill_windows(const KmtReport *report, KmtColumns *columns,
 		else
 			kmt_text_head(report, columns, heads[i]);
 	}
+	if (has_losses)
+		kmt_columns_text(columns, "events lost");
 	for (i = 0; i < report->aggregate->n_windows; i++) {
 		for (j = 0; j < n_kinds; j++) {
 			const KmtWindow *w = &report->aggregate->windows[i];
@@ -266,14 +282,20 @@ static void fill_windows(const KmtReport *report, KmtColumns *columns,
 			kmt_columns_number(columns, FALSE, t->peak_bytes_alloc);
 			kmt_columns_text(columns, kmt_kind_name(kinds[j]));
 			kmt_columns_number(columns, FALSE, t->bytes_alloc);
+			if (has_losses && j == 0)
+				lost_cell(columns, lost, i);
+			else if (has_losses)
+				kmt_columns_text(columns, "");
 		}
 	}
 }
 
 static void print_windows(const KmtReport *report, FILE *out)
 {
-	g_autoptr(KmtColumns) columns =
-		kmt_columns_new("rrrrrlr", report->separators);
+	g_autoptr(KmtColumns) columns = kmt_columns_new(
+		report->capture->overruns ? "rrrrrlrr" : "rrrrrlr",
+		report->separators);
+	g_autofree guint64 *lost = kmt_report_window_losses(report);
 	KmtKind kinds[KMT_N_LAYERS];
 	guint i, n = 0;
 
@@ -286,7 +308,7 @@ static void print_windows(const KmtReport *report, FILE *out)
 		if (is_in_windows(report, kmt_layers[i]))
 			kinds[n++] = kmt_layers[i];
 	while (kmt_columns_pass(columns, out))
-		fill_windows(report, columns, kinds, n);
+		fill_windows(report, columns, kinds, n, lost);
 }
 
 /* ---- leaks ---- */

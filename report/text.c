@@ -45,26 +45,16 @@ static void print_loss_per_cpu(const KmtReport *report, FILE *out)
 	}
 }
 
-/* The losses of a part of the time; those of each CPU are in the lines below.
+/*
+ * The losses in a part of the time.  Those of other times are not printed, even
+ * where a figure depends on an earlier one.
  */
 static void print_lost_in_time(const KmtReport *report, FILE *out)
 {
-	const KmtLost *lost = &report->lost;
+	guint64 n = report->lost.within;
 
-	print_number(report, out, lost->within);
-	fputs(lost->within ? " EVENTS WERE LOST in this time" : " in this time",
-	      out);
-	if (lost->before) {
-		fputs(lost->within ? "; " : "; BUT ", out);
-		print_number(report, out, lost->before);
-		fputs(" before it", out);
-	}
-	if (lost->after) {
-		fputs("; ", out);
-		print_number(report, out, lost->after);
-		fputs(" after it", out);
-	}
-	fputc('\n', out);
+	print_number(report, out, n);
+	fputs(n ? " EVENTS WERE LOST in this time\n" : " in this time\n", out);
 }
 
 static void print_lost(const KmtReport *report, FILE *out)
@@ -79,11 +69,12 @@ static void print_lost(const KmtReport *report, FILE *out)
 		fputs(" EVENTS WERE LOST\n", out);
 		print_loss_per_cpu(report, out);
 	}
-	fputs("               No figure below is complete: live and peak bytes "
-	      "may be too high or\n"
-	      "               too low, and what is \"after loss\" may be due "
-	      "to it.\n",
-	      out);
+	fprintf(out,
+		"               %s: live and peak bytes may be too high or\n"
+		"               too low, and what is \"after loss\" may be due "
+		"to it.\n",
+		report->lost.within ? "No figure below is complete"
+				    : "What was before is not complete");
 	fprintf(out, "               Trace again with %s.\n", room);
 }
 

@@ -455,6 +455,24 @@ class Output:
                 "not_exact": [{"from": a, "until": b} for a, b in exact],
                 "blind": self.blind(first, last, exact, holes)}
 
+    def lost_in_report(self):
+        """Without a place in time, all losses are of the report's time."""
+        lost = self.loss()["lost_in_time"]
+        return self.figures.capture.overruns if lost is None else lost
+
+    def lost_in_window(self, number):
+        """What a report of that part of the time alone would say."""
+        overruns = self.figures.capture.overruns
+        losses = self.losses()
+        if not overruns or losses is None:
+            return overruns if overruns == 0 else None
+        windows = self.figures.windows
+        last = windows[number + 1].start if number + 1 < len(windows) \
+            else max(windows[number].start, self.time()[1])
+        return at_most(sum(events for _, since, until, events in losses
+                           if until >= windows[number].start
+                           and since <= last))
+
     def not_exact(self, first, last, lost):
         """Intervals in which something may be missing."""
         c = self.figures.capture
@@ -495,7 +513,8 @@ class Output:
         return {"byte_order": "big" if c.big else "little",
                 "record_size": c.size, "cpus": len(c.files),
                 "events": c.events, "first_timestamp": self.figures.first,
-                "last_timestamp": self.figures.last, "overruns": c.overruns,
+                "last_timestamp": self.figures.last,
+                "overruns": self.lost_in_report(),
                 "continues": c.continues, **self.loss()}
 
     def document(self):
@@ -513,7 +532,9 @@ class Output:
                 for kind, (n, t) in self.sums_of_rest().items()},
             "findings": self.findings()}
         if o.shows_windows:
-            result["windows"] = [self.window(w) for w in self.figures.windows]
+            result["windows"] = [
+                {**self.window(w), "lost": self.lost_in_window(i)}
+                for i, w in enumerate(self.figures.windows)]
         if o.leaks:
             result["leak_candidates"] = self.leaks()
         if o.cross_cpu:

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -188,9 +189,9 @@ class Owners(unittest.TestCase):
                               check=True, capture_output=True, text=True)
         return done.stdout, done.stderr
 
-    def test_losses_of_other_times(self):
-        """A loss belongs to its own time: 20 allocations, one each ms, and
-        losses from 4 ms on and from 15 ms on."""
+    def losing_capture(self):
+        """20 allocations, one each ms, and losses from 4 ms on and from 15 ms
+        on."""
         capture = mkcapture.Capture()
         for i in range(20):
             if i in (5, 16):
@@ -201,14 +202,17 @@ class Owners(unittest.TestCase):
             "[capture]\nabi_version=2\nrecord_size=64\nbyte_order=little\n"
             "complete=true\noverruns=21\n[cpu0]\noverruns=21\n")
         capture.write(self.dir)
+
+    def test_losses_of_other_times(self):
+        """A loss belongs to its own time."""
+        self.losing_capture()
         for time, loss, within, lost, blind in (
-                ("0,0.001", "none", 0, "0 in this time; 21 after it", 0),
+                ("0,0.001", "none", 0, "0 in this time", 0),
                 ("0,0.0045", "events", 5,
-                 "5 EVENTS WERE LOST in this time; 16 after it", .5 / 4.5),
+                 "5 EVENTS WERE LOST in this time", .5 / 4.5),
                 ("0.01,0.012", "events", 0,
-                 "0 in this time; BUT 5 before it; 16 after it", 0),
-                ("0.0155,", "events", 16, "16 EVENTS WERE LOST in this time; "
-                 "5 before it", .5 / 3.5),
+                 "0 in this time", 0),
+                ("0.0155,", "events", 16, "16 EVENTS WERE LOST in this time", .5 / 3.5),
                 (",0.02", "events", 21, "21 EVENTS WERE LOST in this time",
                  2 / 19)):
             for args in ((), ("--windows", "3"), ("--cpu", "0"),
@@ -220,18 +224,42 @@ class Owners(unittest.TestCase):
                         (got["events"], got["overruns"], got["loss"],
                          got["lost_in_time"],
                          sum(h["events"] for h in got["holes"])),
-                        (20, 21, loss, within, within))
+                        (20, within, loss, within, within))
                     self.assertAlmostEqual(got["blind"], blind)
                     self.assertEqual("were lost" in told, loss == "events")
                     self.assertEqual(len(got["not_exact"]), loss == "events")
                     text, _ = self.timed(time, *args, form="--slab")
                     self.assertIn(f"Events lost:   {lost}\n", text)
+                    # Those of other times are not printed.
+                    for other in {5, 16, 21} if within < 21 else ():
+                        about = text.partition("Events lost:")[2]
+                        self.assertEqual(
+                            re.search(rf"\b{other} (EVENTS|events|before|after)",
+                                      about) is not None, other == within)
                     self.assertEqual(text.count("\nLost:"), within > 0)
                     self.assertEqual("allocs~" in text or "wasted~" in text,
                                      loss == "events" and "none\n" not in text
                                      and not args[:1] == ("--windows",))
             _, told = self.timed(time, form="--csv")
             self.assertEqual("were lost" in told, loss == "events")
+
+    def test_losses_of_windows(self):
+        """Each window has those that a report of its time has."""
+        self.losing_capture()
+        text, _ = self.timed("0,0.019", "--windows", "19")
+        windows = json.loads(text)["windows"]
+        lost = [w["lost"] for w in windows]
+        for i, window in enumerate(windows):
+            end = window["start"] + 10 ** 6
+            part, _ = self.timed(f"{window['start']}ns,{end}ns")
+            self.assertEqual(json.loads(part)["capture"]["overruns"], lost[i])
+        self.assertEqual(set(lost), {0, 5, 16})
+        text, _ = self.timed("0,0.019", "--windows", "19", form="--slab")
+        rows = [line.split() for line in text.splitlines()
+                if line[-1:].isdigit() and line.lstrip()[:1].isdigit()]
+        self.assertIn("events lost\n", text)
+        shown = [int(row[-1]) for row in rows if len(row) == 8]
+        self.assertEqual(shown, lost)
 
     def test_losses_that_only_records_tell_of(self):
         """The warning has those up to STOP."""
