@@ -252,12 +252,13 @@ static gboolean ftrace_enable(KmtSource *source, GError **error)
 	if (!set_tracepoints(ftrace, "1", error))
 		return FALSE;
 	ftrace->sees_names = set_task_points(ftrace, "1");
+	ftrace->interference =
+		kmt_interference_new(ftrace->instance, ftrace->children);
 	/* As late as can be, and still not in the trace. */
 	kmt_task_names_begin(ftrace->names);
 	if (!kmt_instance_write(ftrace->instance, "tracing_on", "1", error))
 		return FALSE;
-	ftrace->interference =
-		kmt_interference_new(ftrace->instance, ftrace->children);
+	kmt_interference_begin(ftrace->interference);
 	source->changes_fd = kmt_interference_fd(ftrace->interference);
 	return TRUE;
 }

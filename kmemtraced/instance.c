@@ -43,6 +43,8 @@ static KmtDaemonError error_code(int errnum)
 	case EPERM:
 		return KMT_DAEMON_ERROR_LOCKDOWN;
 	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
 		return KMT_DAEMON_ERROR_RESOURCES;
 	default:
 		return KMT_DAEMON_ERROR_TRACEFS;

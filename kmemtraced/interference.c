@@ -13,8 +13,9 @@
 #include "tracepoints/kmem.h"
 #include "tracepoints/task.h"
 
-#define CAPTURE	  "capture"
-#define EVENT_PID "set_event_pid"
+#define CAPTURE	   "capture"
+#define EVENT_PID  "set_event_pid"
+#define TRACING_ON "tracing_on"
 
 /* How often all values are compared without a report. */
 #define COMPARE_US ((gint64)5 * G_USEC_PER_SEC)
@@ -50,7 +51,7 @@ static const struct {
 	const char *name;
 	gboolean is_filter;
 } compared[] = {
-	{"tracing_on", FALSE},
+	{TRACING_ON, FALSE},
 	{"trace_clock", FALSE},
 	{"current_tracer", FALSE},
 	{"buffer_size_kb", FALSE},
@@ -227,9 +228,12 @@ void kmt_interference_add(KmtInterference *interference, const char *name)
 	setting->changed = TRUE;
 }
 
-/* A write to another file, such as trace_marker, changes no record. */
-static void take_report(KmtInterference *interference,
-			const struct inotify_event *event)
+/*
+ * Return whether a setting was written.  A write to another file, such as
+ * trace_marker, changes no record.
+ */
+static gboolean take_report(KmtInterference *interference,
+			    const struct inotify_event *event)
 {
 	const char *directory = g_hash_table_lookup(interference->watches,
 						    GINT_TO_POINTER(event->wd));
@@ -239,15 +243,19 @@ static void take_report(KmtInterference *interference,
 	if (event->mask & IN_Q_OVERFLOW)
 		kmt_interference_add(interference, "files");
 	if (!directory || event->len == 0)
-		return;
+		return FALSE;
 	name = *directory ? g_build_filename(directory, event->name, NULL)
 			  : g_strdup(event->name);
 	setting = find(interference, name);
 	if (setting)
 		setting->changed = TRUE;
+	return setting != NULL;
 }
 
-/* Return whether there was a report. */
+/*
+ * Return whether a setting was written.  A program that writes to trace_marker
+ * all the time must not cause a comparison each time.
+ */
 static gboolean take_reports(KmtInterference *interference)
 {
 	gboolean any = FALSE;
@@ -260,28 +268,44 @@ static gboolean take_reports(KmtInterference *interference)
 	if (interference->fd < 0)
 		return FALSE;
 	while ((n = read(interference->fd, &block, sizeof(block))) > 0) {
-		any = TRUE;
 		for (ssize_t at = 0; at < n;) {
 			const struct inotify_event *event =
 				(const void *)(block.bytes + at);
 
-			take_report(interference, event);
+			any |= take_report(interference, event);
 			at += (ssize_t)(sizeof(*event) + event->len);
 		}
 	}
 	return any;
 }
 
+void kmt_interference_begin(KmtInterference *interference)
+{
+	Setting *setting = find(interference, TRACING_ON);
+
+	take_reports(interference);
+	if (!setting)
+		return;
+	setting->changed = FALSE;
+	g_free(setting->value);
+	setting->value = g_strdup("1");
+}
+
 static void compare(KmtInterference *interference)
 {
 	for (guint i = 0; i < interference->settings->len; i++) {
 		Setting *setting = interference->settings->pdata[i];
+		g_autoptr(GError) error = NULL;
 		g_autofree char *now = NULL;
 
 		if (!setting->value)
 			continue;
 		now = kmt_instance_read(interference->instance, setting->name,
-					NULL);
+					&error);
+		/* Without memory or descriptors nothing is known of it. */
+		if (g_error_matches(error, KMT_DAEMON_ERROR,
+				    KMT_DAEMON_ERROR_RESOURCES))
+			continue;
 		if (g_strcmp0(now, setting->value) == 0)
 			continue;
 		setting->changed = TRUE;

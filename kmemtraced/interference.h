@@ -18,12 +18,20 @@
 typedef struct kmt_interference KmtInterference;
 
 /*
- * Begin to watch.  The settings must be as they shall stay, and the caller must
- * not write to a file of the instance from now on.  follows_children: the
- * kernel itself changes set_event_pid, as processes start and end.
+ * Begin to watch, before tracing is switched on, so that no change is missed.
+ * The other settings must be as they shall stay, and the caller must not write
+ * to a file of the instance from now on, except to tracing_on.
+ * follows_children: the kernel itself changes set_event_pid, as processes start
+ * and end.
  */
 KmtInterference *kmt_interference_new(KmtInstance *instance,
 				      gboolean follows_children);
+
+/*
+ * The caller has written 1 to tracing_on.  That is the only change which does
+ * not count.
+ */
+void kmt_interference_begin(KmtInterference *interference);
 
 /* Readable when kmt_interference_look() has something to do; -1: never. */
 int kmt_interference_fd(const KmtInterference *interference);

@@ -277,6 +277,36 @@ class Interference(TracefsTest):
             daemon.signal()
             self.check_end(daemon, status)
 
+    def test_change_when_tracing_begins(self):
+        """No moment is left between switching on and watching."""
+        for no_inotify in ({}, {"no_inotify": 1}):
+            self.setUp()
+            path = os.path.join(self.instances, "kmemtrace/tracing_cpumask")
+            daemon = self.start_recording(
+                shim={"on_tracing": f"echo 1 >{path}", **no_inotify})
+            daemon.signal()
+            self.told(daemon, "tracing_cpumask",
+                      filter="tracing_cpumask=1", filter_changed="true")
+
+    def test_values_that_cannot_be_read(self):
+        """A lack of descriptors or memory is no change."""
+        for number in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+            self.setUp()
+            flag = os.path.join(self.root, "lack")
+            daemon = self.start_recording(shim={
+                "open_file": "tracing_cpumask", "open_errno": number,
+                "open_if": flag})
+            self.write(flag, "")
+            daemon.signal()
+            self.check_end(daemon)
+            self.assertEqual(self.capture()["complete"], "true")
+
+    def test_value_that_is_gone(self):
+        daemon = self.start_recording()
+        os.unlink(os.path.join(self.instances, "kmemtrace/tracing_cpumask"))
+        daemon.signal()
+        self.check_end(daemon, 1)
+
     def test_write_that_changes_nothing(self):
         daemon = self.start_recording()
         self.change("trace_marker", "hello\n")

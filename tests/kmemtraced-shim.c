@@ -6,6 +6,7 @@
  *   SHIM_ON_ENABLE	a shell command, run when 1 is written to "enabled",
  *			before the write returns
  *   SHIM_ON_DISABLE	likewise for 0
+ *   SHIM_ON_TRACING	likewise when 1 was written to "tracing_on"
  *   SHIM_ENABLE_ERRNO	writing 1 to "enabled" fails
  *   SHIM_DISABLE_ERRNO	likewise for 0
  *   SHIM_WRITE_FILE	the file that the next ones mean: the end of its name
@@ -23,6 +24,7 @@
  *   SHIM_READ_FILE, SHIM_READ_ERRNO  reading the file fails
  *   SHIM_POLL_FILE	poll() waits for ever for that one
  *   SHIM_OPEN_FILE, SHIM_OPEN_ERRNO  opening the file fails
+ *   SHIM_OPEN_IF	that only while this file exists
  *   SHIM_FSYNC_FILE, SHIM_FSYNC_ERRNO  fsync() of the file fails
  *   SHIM_DEBUGFS	every file system is a debugfs
  *   SHIM_INSTANCE	a directory that is made is filled with a copy of that
@@ -128,15 +130,12 @@ static int ends_with(const char *text, const char *end)
 	return n >= n_end && strcmp(text + n - n_end, end) == 0;
 }
 
-/* Does the variable name the file of fd? */
-static int is_file(int fd, const char *variable)
+/* Whether the path of fd ends with name. */
+static int is_named(int fd, const char *name)
 {
-	const char *name = getenv(variable);
 	char link[64], path[4096];
 	ssize_t n;
 
-	if (!name)
-		return 0;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path) - 1);
 	if (n < 0)
@@ -145,17 +144,17 @@ static int is_file(int fd, const char *variable)
 	return ends_with(path, name);
 }
 
+/* Does the variable name the file of fd? */
+static int is_file(int fd, const char *variable)
+{
+	const char *name = getenv(variable);
+
+	return name && is_named(fd, name);
+}
+
 static int is_enabled_file(int fd)
 {
-	char link[64], path[4096];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n < 0)
-		return 0;
-	path[n] = '\0';
-	return ends_with(path, "/kmemtrace/enabled");
+	return is_named(fd, "/kmemtrace/enabled");
 }
 
 /*
@@ -257,6 +256,8 @@ static ssize_t limited_write(int fd, const void *data, size_t n, off_t offset)
 /* For files that are written once and whole. */
 ssize_t write(int fd, const void *data, size_t n)
 {
+	ssize_t r;
+
 	if (is_file(fd, "SHIM_WRITE_FILE") &&
 	    (!getenv("SHIM_WRITE_IF") ||
 	     access(getenv("SHIM_WRITE_IF"), F_OK) == 0) &&
@@ -264,7 +265,11 @@ ssize_t write(int fd, const void *data, size_t n)
 		errno = (int)number("SHIM_WRITE_ERRNO", ENOSPC);
 		return -1;
 	}
-	return NEXT(write)(fd, data, n);
+	r = NEXT(write)(fd, data, n);
+	if (getenv("SHIM_ON_TRACING") && n && *(const char *)data == '1' &&
+	    is_named(fd, "/tracing_on"))
+		run("SHIM_ON_TRACING");
+	return r;
 }
 
 ssize_t pwrite(int fd, const void *data, size_t n, off_t offset)
@@ -382,7 +387,9 @@ static int refuses_open(const char *path)
 {
 	const char *name = getenv("SHIM_OPEN_FILE");
 
-	if (!name || !ends_with(path, name))
+	if (!name || !ends_with(path, name) ||
+	    (getenv("SHIM_OPEN_IF") &&
+	     access(getenv("SHIM_OPEN_IF"), F_OK) != 0))
 		return 0;
 	errno = (int)number("SHIM_OPEN_ERRNO", EACCES);
 	return 1;
