@@ -107,6 +107,14 @@ static int open_made(int parent_fd, const char *name)
 		      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+static gboolean refuse_link(const KmtDirectory *directory, GError **error)
+{
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_UNSAFE,
+		    "%s is a symbolic link of another user, or leads to one",
+		    directory->path);
+	return FALSE;
+}
+
 static gboolean open_directory(KmtDirectory *directory, GError **error)
 {
 	g_autofree char *stripped = kmt_owner_strip_slashes(directory->path);
@@ -118,7 +126,8 @@ static gboolean open_directory(KmtDirectory *directory, GError **error)
 	directory->base = g_path_get_basename(stripped);
 	directory->parent_fd = kmt_owner_open_parent(AT_FDCWD, stripped);
 	if (directory->parent_fd < 0)
-		return fail(directory, "make", error);
+		return errno == ELOOP ? refuse_link(directory, error)
+				      : fail(directory, "make", error);
 	if (mkdirat(directory->parent_fd, directory->base, 0700) == 0)
 		directory->created = TRUE;
 	else if (errno != EEXIST)
@@ -127,13 +136,8 @@ static gboolean open_directory(KmtDirectory *directory, GError **error)
 		directory->created
 			? open_made(directory->parent_fd, directory->base)
 			: kmt_owner_open(directory->parent_fd, directory->base);
-	if (directory->fd < 0 && errno == ELOOP) {
-		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_UNSAFE,
-			    "%s is a symbolic link of another user, or leads "
-			    "to one",
-			    directory->path);
-		return FALSE;
-	}
+	if (directory->fd < 0 && errno == ELOOP)
+		return refuse_link(directory, error);
 	if (directory->fd < 0)
 		return fail(directory, "open", error);
 	if (!check_owner(directory, error))

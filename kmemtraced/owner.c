@@ -62,7 +62,7 @@ void kmt_owner_give(int fd)
 		(void)!fchown(fd, uid, gid);
 }
 
-static int open_at(int at, const char *path, guint n_links);
+static int walk(int at, const char *path, int flags, guint *n_links);
 
 char *kmt_owner_strip_slashes(const char *path)
 {
@@ -73,14 +73,24 @@ char *kmt_owner_strip_slashes(const char *path)
 	return stripped;
 }
 
-/*
- * The last component of a path is the symbolic link base.  Root follows the
- * link only if a trusted user made it.  A link cannot be changed, so its owner
- * vouches for its target.
- */
-static int open_link(int parent_fd, const char *base, guint n_links)
+/* Close fd, which may be AT_FDCWD, and keep errno. */
+static void release(int fd)
 {
-	int fd = openat(parent_fd, base, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int errnum = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = errnum;
+}
+
+/*
+ * A component of a path is the symbolic link name.  Root follows the link only
+ * if a trusted user made it.  A link cannot be changed, so its owner vouches
+ * for its target.
+ */
+static int open_link(int parent_fd, const char *name, int flags, guint *n_links)
+{
+	int fd = openat(parent_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	char target[PATH_MAX];
 	struct stat st;
 	ssize_t n = -1;
@@ -90,58 +100,73 @@ static int open_link(int parent_fd, const char *base, guint n_links)
 	if (fstat(fd, &st) == 0) {
 		if (!S_ISLNK(st.st_mode))
 			errno = ENOTDIR;
-		else if (n_links >= LINKS_MAX || !kmt_owner_trusts(st.st_uid))
+		else if (++*n_links > LINKS_MAX || !kmt_owner_trusts(st.st_uid))
 			errno = ELOOP;
 		else
 			n = readlinkat(fd, "", target, sizeof(target) - 1);
 	}
-	if (n >= 0) {
-		target[n] = '\0';
-		close(fd);
-		return open_at(parent_fd, target, n_links + 1);
+	release(fd);
+	if (n < 0)
+		return -1;
+	target[n] = '\0';
+	return walk(parent_fd, target, flags, n_links);
+}
+
+/* Open the directory name in the directory parent_fd. */
+static int open_component(int parent_fd, const char *name, int flags,
+			  guint *n_links)
+{
+	int fd = openat(parent_fd, name,
+			flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
+		return open_link(parent_fd, name, flags, n_links);
+	return fd;
+}
+
+/*
+ * Open the directory path, relative to the directory at, one component after
+ * the other: any of them may be a link.  flags: of the last component.
+ */
+static int walk(int at, const char *path, int flags, guint *n_links)
+{
+	g_auto(GStrv) names = g_strsplit(path, "/", -1);
+	int fd;
+
+	if (!*path) {
+		errno = ENOENT;
+		return -1;
 	}
-	n = errno;
-	close(fd);
-	errno = (int)n;
-	return -1;
+	fd = openat(at, *path == '/' ? "/" : ".",
+		    O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (char **name = names; fd >= 0 && *name; name++) {
+		int parent_fd = fd;
+
+		if (!**name)
+			continue;
+		fd = open_component(parent_fd, *name, O_PATH, n_links);
+		release(parent_fd);
+	}
+	if (fd >= 0 && flags != O_PATH) {
+		int path_fd = fd;
+
+		fd = openat(path_fd, ".", flags | O_DIRECTORY | O_CLOEXEC);
+		release(path_fd);
+	}
+	return fd;
 }
 
 int kmt_owner_open_parent(int at, const char *path)
 {
 	g_autofree char *parent = g_path_get_dirname(path);
+	guint n_links = 0;
 
-	return openat(at, parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-static int open_base(int parent_fd, const char *base, guint n_links)
-{
-	int fd = openat(parent_fd, base,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
-		return open_link(parent_fd, base, n_links);
-	return fd;
-}
-
-/* Open a directory relative to the directory at. */
-static int open_at(int at, const char *path, guint n_links)
-{
-	g_autofree char *stripped = kmt_owner_strip_slashes(path);
-	g_autofree char *base = NULL;
-	int parent_fd, fd, errnum;
-
-	base = g_path_get_basename(stripped);
-	parent_fd = kmt_owner_open_parent(at, stripped);
-	if (parent_fd < 0)
-		return -1;
-	fd = open_base(parent_fd, base, n_links);
-	errnum = errno;
-	close(parent_fd);
-	errno = errnum;
-	return fd;
+	return walk(at, parent, O_PATH, &n_links);
 }
 
 int kmt_owner_open(int parent_fd, const char *base)
 {
-	return open_base(parent_fd, base, 0);
+	guint n_links = 0;
+
+	return open_component(parent_fd, base, O_RDONLY, &n_links);
 }

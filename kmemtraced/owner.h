@@ -33,7 +33,8 @@ char *kmt_owner_strip_slashes(const char *path);
 
 /*
  * Open the directory that contains the last component of path, relative to the
- * directory at: a descriptor for names only (O_PATH), or -1 and errno.
+ * directory at: a descriptor for names only (O_PATH), or -1 and errno.  Links
+ * among the components are followed as kmt_owner_open() follows base.
  */
 int kmt_owner_open_parent(int at, const char *path);
 

@@ -587,6 +587,39 @@ class Owners(DaemonTest):
         self.assertEqual(code, 0, err)
         self.assertEqual(self.capture().cpu(0), records(NEW))
 
+    def test_link_on_the_way(self):
+        """Any component of the path may be a link of another user."""
+        real = os.path.join(self.root, "real")
+        os.mkdir(real, 0o700)
+        for target in (real, "real", "../" + os.path.basename(self.root) +
+                       "/real"):
+            link = os.path.join(self.root, "way")
+            os.symlink(target, link)
+            os.chown(link, self.user, -1, follow_symlinks=False)
+            os.mkdir(self.out, 0o700)
+            for path in (link + "/capture", link + "/./capture/",
+                         real + "/../way/capture"):
+                self.refused("is a symbolic link of another user", path=path)
+            self.assertEqual(os.listdir(real), [])
+            code, _, err = self.run_as_root(out=link + "/capture",
+                                            sudo=self.user)
+            self.assertEqual(code, 0, err)
+            self.assertEqual(Capture(real + "/capture")["complete"], "true")
+            shutil.rmtree(real + "/capture")
+            os.rmdir(self.out)
+            os.unlink(link)
+            self.kernel.feed(0, records(NEW))
+
+    def test_links_without_end(self):
+        for name, target in (("a", "b/x"), ("b", "a/x")):
+            os.symlink(target, os.path.join(self.root, name))
+            os.chown(os.path.join(self.root, name), self.user, -1,
+                     follow_symlinks=False)
+        os.mkdir(self.out, 0o700)
+        self.refused("is a symbolic link of another user, or leads to one",
+                     path=os.path.join(self.root, "a/capture"),
+                     sudo=self.user)
+
     def given(self):
         """Paths that were given to the user."""
         with open(self.log, encoding="utf-8") as file:
@@ -641,16 +674,19 @@ class Owners(DaemonTest):
         self.assertEqual(code, 1, err)
         self.assertIn(f"cannot open the directory {self.out}", err)
 
-    @unittest.skipIf(os.geteuid() == 0, "for users other than root")
     def test_new_directory_is_swapped_for_another(self):
         """A directory that is not root's own is not changed."""
         foreign = self.make_foreign()
+        if os.geteuid() == 0:
+            os.chown(foreign, self.user, -1)
         for name in ("", "kmemtrace.new-1"):
             path = os.path.join(self.out, name).rstrip("/")
             swap = f"mv {path} {self.root}/away{name}; mv {foreign} {path}"
             if name:
                 shutil.rmtree(self.out)
                 foreign = self.make_foreign()
+                if os.geteuid() == 0:
+                    os.chown(foreign, self.user, -1)
                 os.mkdir(self.out, 0o700)
                 self.write(os.path.join(self.out, "kmemtrace.meta"),
                            "[capture]\nformat=1\n")
