@@ -15,7 +15,15 @@
 #define DEFAULT_CHURN_NS 1000000
 /* For --leaks without --windows. */
 #define DEFAULT_WINDOWS 10
-#define MAX_WINDOWS	100000
+/*
+ * Memory for windows: a fixed part, and what the capture's own size allows.
+ * Each window takes a KmtWindow and, for its losses, two sums of 16 bytes and
+ * one of 8.
+ */
+#define WINDOWS_BYTES ((guint64)96 << 20)
+/* The aggregate numbers windows in 32 bits. */
+#define MAX_WINDOWS  (G_MAXUINT32 - 1)
+#define WINDOW_BYTES ((guint64)sizeof(KmtWindow) + 40)
 /* What the text shows by default, and for a question. */
 #define FIELDS_DEFAULT                                                         \
 	"wasted,frag,requested,allocated,allocs,frees,live,peak,cross-cpu"
@@ -459,6 +467,28 @@ static gboolean find_marks(KmtPlan *plan, const KmtCapture *capture,
 	return find_mark(plan, &plan->stop, after, error);
 }
 
+/* Refuse a number of windows that takes more memory than the report may. */
+static gboolean check_windows(const KmtSpan *span, const KmtCapture *capture,
+			      GError **error)
+{
+	guint64 bytes = WINDOWS_BYTES, max;
+
+	for (guint i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = capture->files->pdata[i];
+
+		bytes += MIN(file->size, G_MAXUINT64 / 2 - bytes);
+	}
+	max = bytes / WINDOW_BYTES;
+	if (span->windows <= max)
+		return TRUE;
+	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+		    "--windows '%u': the memory of this report is bounded, and "
+		    "for this capture it has room for %" G_GUINT64_FORMAT
+		    " windows; choose fewer",
+		    span->windows, max);
+	return FALSE;
+}
+
 gboolean kmt_plan_place(KmtPlan *plan, const KmtCapture *capture,
 			const KmtNames *names, GError **error)
 {
@@ -484,6 +514,8 @@ gboolean kmt_plan_place(KmtPlan *plan, const KmtCapture *capture,
 	if (span->stop < span->start)
 		return stop_before_start(error);
 	plan->filter.starts_later = span->start > 0;
+	if (!check_windows(span, capture, error))
+		return FALSE;
 	span->windows_stop = (guint64)span->stop;
 	if (span->windows && plan->whole_span)
 		span->windows_stop = kmt_report_length(capture);
@@ -520,7 +552,7 @@ static gboolean set_time(KmtPlan *plan, const KmtOptions *o, GError **error)
 				  &windows, NULL) ||
 	    (o->windows && !windows)) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-			    "--windows '%s': not a number from 1 to %d",
+			    "--windows '%s': not a number from 1 to %u",
 			    o->windows, MAX_WINDOWS);
 		return FALSE;
 	}

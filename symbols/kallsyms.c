@@ -12,8 +12,11 @@
 /* No function is longer; an address farther behind a symbol is not in it. */
 #define MAX_FUNCTION_BYTES (1u << 20)
 
-/* Bytes of a file: ten times those of the largest kernels. */
-#define MAX_SIZE (256u << 20)
+/*
+ * Bytes of a file: four times those of the kernels of distributions.  The
+ * entries take up to three quarters of it in memory beside the text.
+ */
+#define MAX_SIZE (64u << 20)
 
 /* Bytes; a line of /proc/modules is some hundred of them. */
 #define MAX_MODULES_SIZE (16 << 20)
@@ -430,7 +433,7 @@ static gboolean open_text(KmtSymbols *symbols, const char *path, GError **error)
 {
 	g_autoptr(GError) read_error = NULL;
 
-	if (!kmt_text_file_open(&symbols->file, path, &read_error)) {
+	if (!kmt_text_file_open(&symbols->file, path, MAX_SIZE, &read_error)) {
 		g_set_error(error, KMT_SYMBOLS_ERROR, KMT_SYMBOLS_ERROR_READ,
 			    "cannot read the symbols: %s", read_error->message);
 		return FALSE;

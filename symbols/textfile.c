@@ -35,7 +35,7 @@ static gboolean map(KmtTextFile *file, int fd, gsize size)
 	return TRUE;
 }
 
-static gboolean read_all(KmtTextFile *file, int fd)
+static gboolean read_all(KmtTextFile *file, int fd, gsize max_bytes)
 {
 	GByteArray *bytes = g_byte_array_new();
 	gssize n;
@@ -53,7 +53,7 @@ static gboolean read_all(KmtTextFile *file, int fd)
 			n = read(fd, bytes->data + length, READ_BYTES);
 		} while (n < 0 && errno == EINTR);
 		g_byte_array_set_size(bytes, length + (guint)MAX(n, 0));
-	} while (n > 0);
+	} while (n > 0 && bytes->len <= max_bytes);
 	if (n < 0) {
 		g_byte_array_unref(bytes);
 		return FALSE;
@@ -66,7 +66,8 @@ static gboolean read_all(KmtTextFile *file, int fd)
 	return TRUE;
 }
 
-gboolean kmt_text_file_open(KmtTextFile *file, const char *path, GError **error)
+gboolean kmt_text_file_open(KmtTextFile *file, const char *path,
+			    gsize max_bytes, GError **error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	gboolean done = FALSE;
@@ -76,7 +77,7 @@ gboolean kmt_text_file_open(KmtTextFile *file, const char *path, GError **error)
 	if (fd >= 0 && fstat(fd, &status) == 0)
 		done = (S_ISREG(status.st_mode) && status.st_size > 0 &&
 			map(file, fd, (gsize)status.st_size)) ||
-		       read_all(file, fd);
+		       read_all(file, fd, max_bytes);
 	saved = errno;
 	if (fd >= 0)
 		close(fd);

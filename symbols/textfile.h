@@ -17,10 +17,12 @@ typedef struct {
 
 /*
  * A regular file is mapped: nothing is copied but the pages that are written
- * to.  Anything else is read.  Errors are G_FILE_ERROR and name the path.
+ * to.  Anything else is read, and no further than a few bytes beyond max_bytes:
+ * the caller has to refuse a larger size.  Errors are G_FILE_ERROR and name the
+ * path.
  */
 gboolean kmt_text_file_open(KmtTextFile *file, const char *path,
-			    GError **error);
+			    gsize max_bytes, GError **error);
 void kmt_text_file_clear(KmtTextFile *file);
 
 #endif

@@ -4,6 +4,7 @@
 there is none left."""
 
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -173,13 +174,41 @@ class Memory(unittest.TestCase):
                              (plain.returncode, plain.stderr))
             self.assertEqual(preloaded.stdout, plain.stdout)
 
+    def test_symbols_without_end(self):
+        """A file or a pipe that is too large to be a table of symbols."""
+        large = os.path.join(self.folder, "kallsyms")
+        with open(large, "wb") as f:
+            f.truncate((64 << 20) + 1)
+        for path in (large, "/dev/zero"):
+            status, memory, said = run(REPORT, "-q --kallsyms " + path,
+                                       [self.capture("cpus", 2)])
+            self.assertEqual(status, 1)
+            self.assertIn("is too large to be a kallsyms", said)
+            if not has_sanitizer():
+                self.assertLess(memory, 200 * MB)
+
     def test_windows(self):
-        """More than fit are refused."""
-        status, _, said = run(REPORT, "--windows 100001",
-                              [self.capture("cpus", 2)])
+        """As many as the message names fit, one more is refused."""
+        for kind, size in (("cpus", 2), ("windows", 400000)):
+            capture = self.capture(kind, size)
+            status, _, said = run(REPORT, "-q --windows 4000000", [capture])
+            self.assertEqual(status, 1)
+            room = re.search(r"--windows '4000000': .* room for (\d+) windows",
+                             said)
+            self.assertTrue(room, said)
+            most = int(room[1])
+            self.assertGreater(most, 100000)
+            status, _, said = run(REPORT, f"--windows {most + 1}", [capture])
+            self.assertEqual(status, 1)
+            self.assertIn("choose fewer", said)
+            status, memory, said = run(REPORT, f"-q --windows {most} --json",
+                                       [capture])
+            self.assertEqual(status, 0, said)
+            self.assertLess(memory, 200 * MB + TIMES * self.sizes[kind])
+        self.assertGreater(most, 200000, "the capture's size counts, too")
+        status, _, said = run(REPORT, "--windows 4294967296", [capture])
         self.assertEqual(status, 1)
-        self.assertRegex(said, "--windows '100001': not a number from 1 to "
-                         "100000")
+        self.assertIn("not a number from 1 to 4294967294", said)
 
 
 if __name__ == "__main__":
