@@ -394,6 +394,34 @@ static void add_choice(GPtrArray *loss, const KmtCapture *c)
 					c->sample));
 }
 
+/* Whether the number of lost events is known, and why not. */
+static void add_knowledge(GPtrArray *loss, const KmtCapture *c)
+{
+	if (!c->meta)
+		g_ptr_array_add(loss,
+				g_strdup("whether events were lost is not "
+					 "known: there is no kmemtrace.meta; "
+					 "taken as if none were"));
+	else if (!c->complete && c->imported)
+		g_ptr_array_add(loss,
+				g_strdup("the file that was imported is "
+					 "damaged: events are missing where "
+					 "records of losses are"));
+	else if (!c->complete)
+		g_ptr_array_add(loss,
+				g_strdup("the capture was cut off: how many "
+					 "events were lost is not known"));
+	else if (!c->has_overruns && c->imported && !c->tells_of_loss)
+		g_ptr_array_add(loss,
+				g_strdup("whether events were lost is not "
+					 "known: the recorder does not report "
+					 "it"));
+	else if (!c->has_overruns && !c->imported)
+		g_ptr_array_add(loss,
+				g_strdup("whether events were lost is not "
+					 "known: kmemtrace.meta does not say"));
+}
+
 GPtrArray *kmt_check_loss(const KmtCheck *check)
 {
 	const KmtCapture *c = check->capture;
@@ -431,29 +459,7 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 					      "%" G_GUINT64_FORMAT " not",
 					      kmt_marks_n(check->marks),
 					      kmt_marks_dropped(check->marks)));
-	if (!c->meta)
-		g_ptr_array_add(loss,
-				g_strdup("whether events were lost is not "
-					 "known: there is no kmemtrace.meta; "
-					 "taken as if none were"));
-	else if (!c->complete && c->imported)
-		g_ptr_array_add(loss,
-				g_strdup("the file that was imported is "
-					 "damaged: events are missing where "
-					 "records of losses are"));
-	else if (!c->complete)
-		g_ptr_array_add(loss,
-				g_strdup("the capture was cut off: how many "
-					 "events were lost is not known"));
-	else if (!c->has_overruns && c->imported && !c->tells_of_loss)
-		g_ptr_array_add(loss,
-				g_strdup("whether events were lost is not "
-					 "known: the recorder does not report "
-					 "it"));
-	else if (!c->has_overruns && !c->imported)
-		g_ptr_array_add(loss,
-				g_strdup("whether events were lost is not "
-					 "known: kmemtrace.meta does not say"));
+	add_knowledge(loss, c);
 	if (snapshot)
 		g_ptr_array_add(
 			loss,

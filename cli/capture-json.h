@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What kmemtrace-check and kmemtrace-report print alike of a capture, as
- * members of the innermost object. */
+/* Facts about a capture that kmemtrace-check and kmemtrace-report both print,
+ * as members of the innermost object. */
 #ifndef KMEMTRACE_CAPTURE_JSON_H
 #define KMEMTRACE_CAPTURE_JSON_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a program does when there is no more memory. */
+/* The end of a program that runs out of memory. */
 #ifndef KMEMTRACE_MEMORY_H
 #define KMEMTRACE_MEMORY_H
 

@@ -14,7 +14,7 @@
 
 typedef struct kmt_recovery KmtRecovery;
 
-/* What has to be restored.  Exactly one of the paths is set. */
+/* The state to restore.  Exactly one of the paths is set. */
 typedef struct {
 	const char *relay_path; /* DEBUGFS/kmemtrace */
 	gboolean was_enabled;	/* whether tracing was on there */

@@ -10,7 +10,7 @@
 
 typedef struct kmt_instance KmtInstance;
 
-/* What to tell the user after a removal. */
+/* The warning after a removal. */
 #define KMT_INSTANCE_REMOVED                                                   \
 	"removed what a kmemtraced that was killed had left in tracefs"
 

@@ -29,7 +29,7 @@
 /* 1 TB: what the kernel takes is for the kernel to say. */
 #define BUFFER_MAX_KB 1073741824
 
-/* What to do about each error. */
+/* Advice for the user, by error. */
 static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_NO_DEBUGFS] =
 		"mount it with 'mount -t debugfs none /sys/kernel/debug', or "
@@ -320,7 +320,8 @@ static void check_options(gboolean pids)
 		fail_usage("-R '%s' is neither mmap nor read", reader);
 }
 
-/* Who says where one of them is means that one; NULL: nobody says. */
+/* If only --debugfs or only --tracefs is given, use that source; NULL selects
+ * the default. */
 static const char *chosen_source(void)
 {
 	if (asked.source)

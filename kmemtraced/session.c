@@ -516,7 +516,8 @@ static void drain(KmtSession *session)
 		sleep_until(session, g_get_monotonic_time() + TICK_US);
 		keep_guard(session);
 		if (n_unfinished(session) > 0 && take_signals(session, NULL)) {
-			/* Nobody had asked: it wishes what is done already. */
+			/* This is the first request to end, and the end has
+			 * begun already. */
 			if (patient && session->n_wishes++ == 0)
 				continue;
 			/*

@@ -17,7 +17,8 @@
 #include <signal.h>
 #include <sys/signalfd.h>
 
-/* Those whose action kmemtraced changes and a command gets back. */
+/* The number of signals whose action kmemtraced changes and restores for a
+ * command. */
 #define KMT_SIGNALS_CHANGED 3
 
 typedef struct {

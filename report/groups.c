@@ -418,8 +418,8 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 			.kind = (KmtKind)key[0],
 			.values = key + 1,
 			.totals = kmt_ledger_totals(&l),
-			/* What did not change since that peak is what it was
-			 * then. */
+			/* An unchanged epoch means that no byte was allocated
+			 * or freed since the peak. */
 			.at_peak =
 				l.epoch == epochs[key[0]] ? l.at_peak : l.live,
 			.detail = groups->options.details

@@ -60,8 +60,8 @@ static char *value_by(const KmtReport *report, const KmtGroup *group,
 	return NULL;
 }
 
-/* What is known of an address beside its name.  Where group is kept by module
- * or directory, its values are printed, under the same keys. */
+/* Print the module, directory and source line of an address.  A group that is
+ * kept by module or directory gives its own values for these keys. */
 static void add_place(KmtJson *builder, const KmtReport *report,
 		      guint64 address, const KmtGroup *group)
 {

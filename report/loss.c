@@ -403,7 +403,8 @@ gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field)
 {
 	if (has_lost(report))
 		return TRUE;
-	/* What is missing at an end, or of a path that the source does not see,
-	 * was not there to be summed. */
+	/* Events that are missing at an end, or that the source does not see,
+	 * make a sum smaller, but leave each event in it right.  A state, such
+	 * as live bytes, may be wrong. */
 	return kmt_report_is_lossy(report) && kmt_field_is_state(field);
 }

@@ -225,6 +225,36 @@ static gboolean refuse_others(const KmtOptions *options, GError **error)
 	return TRUE;
 }
 
+/* Append all warnings that depend on what was read. */
+static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
+{
+	const KmtReport *report = &plan->report;
+	const KmtCapture *capture = report->capture;
+	const KmtAggregate *aggregate = report->aggregate;
+	const KmtNames *names = report->names;
+
+	check_names(names, aggregate->cells->cells, warnings);
+	if (kmt_by_has(&plan->by, KMT_BY_DIRECTORY) && !names->dwarf &&
+	    !names->tree)
+		g_ptr_array_add(
+			warnings,
+			g_strdup("--by directory: no directory is known "
+				 "without --vmlinux, --debug-dir or --source"));
+	kmt_filter_warn(&plan->filter, capture, names, aggregate->cells,
+			warnings);
+	if (plan->phases)
+		kmt_phases_warn(plan->phases, warnings);
+	warn_of_capture(capture, aggregate, warnings);
+	if (kmt_report_is_sample(report) && plan->form != KMT_FORM_TEXT)
+		g_ptr_array_add(
+			warnings,
+			g_strdup_printf("figures of allocations are estimates: "
+					"of a sample, times %" G_GUINT64_FORMAT,
+					capture->sample));
+	if (plan->form != KMT_FORM_TEXT)
+		warn_of_loss(report, warnings);
+}
+
 static int run(const KmtOptions *options, KmtPlan *plan)
 {
 	const KmtNamesOptions names_options = {
@@ -271,26 +301,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	kmt_report_count_lost(&plan->report);
 	if (!kmt_plan_check_span(plan, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
-	check_names(names, aggregate->cells->cells, warnings);
-	if (kmt_by_has(&plan->by, KMT_BY_DIRECTORY) && !names->dwarf &&
-	    !names->tree)
-		g_ptr_array_add(
-			warnings,
-			g_strdup("--by directory: no directory is known "
-				 "without --vmlinux, --debug-dir or --source"));
-	kmt_filter_warn(&plan->filter, capture, names, aggregate->cells,
-			warnings);
-	if (plan->phases)
-		kmt_phases_warn(plan->phases, warnings);
-	warn_of_capture(capture, aggregate, warnings);
-	if (kmt_report_is_sample(&plan->report) && plan->form != KMT_FORM_TEXT)
-		g_ptr_array_add(
-			warnings,
-			g_strdup_printf("figures of allocations are estimates: "
-					"of a sample, times %" G_GUINT64_FORMAT,
-					capture->sample));
-	if (plan->form != KMT_FORM_TEXT)
-		warn_of_loss(&plan->report, warnings);
+	add_warnings(plan, warnings);
 	if (!options->quiet)
 		print_warnings(warnings);
 	print(plan);

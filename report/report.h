@@ -93,8 +93,8 @@ guint64 *kmt_report_window_losses(const KmtReport *report);
  * depends on them. */
 gboolean kmt_report_lost_later_only(const KmtReport *report);
 
-/* What is known about the events that figures lack: not about those that were
- * lost after STOP. */
+/* Return how many events the figures may lack.  Losses after STOP do not
+ * count. */
 KmtLoss kmt_report_loss(const KmtReport *report);
 
 /* How many files are not of the size that kmemtrace.meta says: damaged. */

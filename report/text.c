@@ -78,11 +78,49 @@ static void print_lost(const KmtReport *report, FILE *out)
 	fprintf(out, "               Trace again with %s.\n", room);
 }
 
-static void print_loss(const KmtReport *report, FILE *out)
+static void print_files(const KmtReport *report, FILE *out)
 {
 	const KmtCapture *capture = report->capture;
+
+	if (capture->missing_files)
+		fprintf(out,
+			"Files:         %u MISSING: kmemtrace.meta knows CPUs "
+			"whose records are not here.\n",
+			capture->missing_files);
+	if (capture->damaged)
+		fputs("Files:         at least one could NOT be read to its "
+		      "END: what came after is missing.\n",
+		      out);
+	if (capture->shortened)
+		fputs("Files:         at least one is SHORTER than "
+		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
+		      out);
+	else if (kmt_report_wrong_sizes(capture))
+		fputs("Files:         at least one is LONGER than "
+		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
+		      out);
+}
+
+static void print_beginning(const KmtCapture *capture, FILE *out)
+{
 	g_autofree char *why = kmt_capture_snapshot(capture);
 
+	if (why) {
+		g_autofree char *text = kmt_printable(why);
+
+		fprintf(out,
+			"Snapshot:      taken for '%s'; what its buffers no "
+			"longer had is MISSING.\n",
+			text);
+	} else if (capture->continues) {
+		fputs("Beginning:     MISSING: an earlier reader took the "
+		      "first part of this trace.\n",
+		      out);
+	}
+}
+
+static void print_loss(const KmtReport *report, FILE *out)
+{
 	fputs("Events lost:   ", out);
 	switch (kmt_report_loss(report)) {
 	case KMT_LOSS_NONE:
@@ -117,35 +155,8 @@ static void print_loss(const KmtReport *report, FILE *out)
 		fputs("unknown (no kmemtrace.meta tells); taken as 0\n", out);
 		break;
 	}
-	if (capture->missing_files)
-		fprintf(out,
-			"Files:         %u MISSING: kmemtrace.meta knows CPUs "
-			"whose records are not here.\n",
-			capture->missing_files);
-	if (capture->damaged)
-		fputs("Files:         at least one could NOT be read to its "
-		      "END: what came after is missing.\n",
-		      out);
-	if (capture->shortened)
-		fputs("Files:         at least one is SHORTER than "
-		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
-		      out);
-	else if (kmt_report_wrong_sizes(capture))
-		fputs("Files:         at least one is LONGER than "
-		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
-		      out);
-	if (why) {
-		g_autofree char *text = kmt_printable(why);
-
-		fprintf(out,
-			"Snapshot:      taken for '%s'; what its buffers no "
-			"longer had is MISSING.\n",
-			text);
-	} else if (capture->continues) {
-		fputs("Beginning:     MISSING: an earlier reader took the "
-		      "first part of this trace.\n",
-		      out);
-	}
+	print_files(report, out);
+	print_beginning(report->capture, out);
 }
 
 static void print_incomplete(const KmtCapture *capture, FILE *out)
@@ -591,7 +602,7 @@ static void fill_tally(const KmtReport *report, KmtColumns *columns,
 	fill_tally_rest(report, columns, list, n_shown, text->second != NULL);
 }
 
-/* What a finding is about; nothing if there is none. */
+/* Print one kind of finding with its call sites, unless there is none. */
 static void print_tally(const KmtReport *report, FILE *out,
 			const TallyText *text)
 {

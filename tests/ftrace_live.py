@@ -11,7 +11,6 @@ status 77.  The programs are found through PATH, bench/load in BUILDDIR.
 import configparser
 import json
 import os
-import random
 import shutil
 import signal
 import struct
@@ -19,6 +18,7 @@ import subprocess
 import sys
 import time
 
+import seeds
 from live import check, skip
 
 # Each second, below which the machine is too slow for the test to tell
@@ -28,7 +28,6 @@ SECONDS = 3
 RECORD = struct.Struct("=BBHiQQQQQqIHH")
 TRACEFS = "/sys/kernel/tracing"
 INSTANCE = os.path.join(TRACEFS, "instances", "kmemtrace")
-SEED = int(os.environ.get("KMT_SEED", random.SystemRandom().randrange(1 << 32)))
 STOPS = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 ALLOC, FREE = 1, 2
 PAGES, PERCPU, VMALLOC = 2, 3, 4
@@ -249,10 +248,54 @@ def guard_of(pid):
     children = f"/proc/{pid}/task/{pid}/children"
     if os.path.exists(children):
         with open(children, encoding="ascii") as file:
-            return int(file.read().split()[0])
+            pids = file.read().split()
+        return int(pids[0]) if pids else None
     found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True,
                            text=True, check=True).stdout
     return int(found.split()[0])
+
+
+def kill_all(daemon):
+    """Neither process acts on the end of the other one."""
+    guard = guard_of(daemon.pid)
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in (daemon.pid, guard):
+            os.kill(pid, number)
+    daemon.wait()
+    wait_for(lambda: not os.path.exists(f"/proc/{guard}"), "the guard ends")
+
+
+def test_guard_killed(work):
+    """Another cleanup process takes its place, and does its work."""
+    out = os.path.join(work, "guard")
+    for last in (signal.SIGINT, signal.SIGKILL):
+        shutil.rmtree(out, ignore_errors=True)
+        daemon = start(out)
+        wait_recording(daemon)
+        for _ in range(3):
+            old = guard_of(daemon.pid)
+            os.kill(old, signal.SIGKILL)
+            wait_for(lambda: guard_of(daemon.pid) not in (old, None),
+                     "another guard")
+        daemon.send_signal(last)
+        daemon.communicate(timeout=60)
+        no_instance(f"by the new guard, after {last}")
+
+
+def test_all_killed(work):
+    """The next start of any program removes the instance."""
+    out = os.path.join(work, "all")
+    for program in ("kmemtrace-check", "kmemtrace-report"):
+        shutil.rmtree(out, ignore_errors=True)
+        daemon = start(out)
+        wait_recording(daemon)
+        kill_all(daemon)
+        check(os.path.exists(INSTANCE), "nothing is left")
+        done = subprocess.run([program, "/nonexistent"], capture_output=True,
+                              text=True, check=False)
+        check("a kmemtraced that was killed had left" in done.stderr,
+              done.stderr)
+        no_instance("by " + program)
 
 
 def test_left(work):
@@ -263,9 +306,7 @@ def test_left(work):
     second = start(out + "2", "-w", "0.1")
     _, err = finish(second, status=1)
     check("another kmemtraced records" in err, err)
-    os.kill(guard_of(daemon.pid), signal.SIGKILL)
-    daemon.kill()
-    daemon.wait()
+    kill_all(daemon)
     check(os.path.exists(INSTANCE), "nothing is left")
     _, err = finish(start(out, "-w", "0.1"))
     check("a kmemtraced that was killed had left" in err, err)
@@ -291,14 +332,12 @@ def signal_sent(out, number, group, early, delay):
             pid = daemon.pid
     daemon.communicate(timeout=60)
     no_instance(f"after signal {number} to {'all' if group else 'one'}, "
-                f"{delay:.4f} s after {'its start' if early else 'recording'};"
-                f" KMT_SEED={SEED}")
+                f"{delay:.4f} s after {'its start' if early else 'recording'}")
 
 
 def test_signals(work):
     """Whatever arrives, and when: the kernel is as it was."""
-    rng = random.Random(SEED)
-    print(f"KMT_SEED={SEED}")
+    rng = seeds.generator("the signals")
     out = os.path.join(work, "signals")
     before = machine_state()
     numbers = [*range(1, 32), signal.SIGRTMIN, signal.SIGRTMIN + 9,
@@ -482,6 +521,8 @@ def main():
     test_under_load(builddir, work)
     test_ends(work)
     test_left(work)
+    test_guard_killed(work)
+    test_all_killed(work)
     test_signals(work)
     test_interference(work)
     test_loss(builddir, work)

@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import termios
-import time
 
 from kmemtraced_fake import (PROGRAM, Daemon, DaemonTest, acting, main, records,
                              wait_for)
@@ -193,11 +192,10 @@ class Command(DaemonTest):
 
     def test_children_that_stay(self):
         """The end of the command is the end, whatever it left running."""
-        began = time.monotonic()
         daemon = self.shell(f"{LOOP} >/dev/null 2>&1 & echo $!; exit 4")
         out, _ = self.ended(daemon, 4)
+        # It still runs; a kmemtraced that waited for it would not have ended.
         os.kill(int(out), signal.SIGKILL)
-        self.assertLess(time.monotonic() - began, 20)
 
     def test_killed_kmemtraced(self):
         """The command goes on."""

@@ -9,7 +9,6 @@ import resource
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 import seeds
@@ -744,7 +743,12 @@ class Killed(DaemonTest):
             for cpu in (0, 1):
                 fed[cpu] = records(rng.randrange(20000), cpu=cpu)
                 kernel.feed(cpu, fed[cpu][:1 << 19])
-            time.sleep(rng.random() * 0.003)
+            # The kill falls behind a write that is chosen at random.
+            whole = min(len(fed[0]), 1 << 19) // CHUNK
+            size = rng.randint(0, max(whole - 1, 0)) * CHUNK
+            path = os.path.join(self.out, "cpu0.out")
+            wait_for(lambda: os.path.getsize(path) >= size,
+                     f"{size} bytes are written")
             daemon.signal(signal.SIGKILL)
             capture = self.killed(daemon)
             for cpu in (0, 1):

@@ -9,7 +9,6 @@ import os
 import signal
 import struct
 import subprocess
-import time
 import unittest
 
 from kmemtraced_fake import TOP_BUILDDIR, Daemon, acting, main, wait_for
@@ -622,13 +621,11 @@ class Refused(TracefsTest):
         self.make_tracefs()
         path = os.path.join(self.instances, "kmemtrace")
         os.mkdir(path)
-        began = time.monotonic()
         code, _, err = self.run_to_end(shim={"rmdir_errno": errno.EBUSY})
         self.assertEqual(code, 1)
         self.assertIn(f"cannot remove {path}, which an earlier kmemtraced left",
                       err)
         self.assertIn("rmdir", err)
-        self.assertLess(time.monotonic() - began, 20)
 
     def test_process_that_is_not_there(self):
         self.make_tracefs()

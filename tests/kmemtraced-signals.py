@@ -33,8 +33,10 @@ SIGNALS = [*range(1, 32), signal.SIGRTMIN, signal.SIGRTMIN + 7,
            signal.SIGRTMAX]
 STOPS = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 GUARD = "kmemtrace-guard"
-# Within which all that kmemtraced prepares has been prepared.
-EARLY_S = 0.1
+# Steps of the start, in order.
+STEPS = ("its start", "the lock of the directory", "the note",
+         "the cleanup process", "the instance", "kmemtrace.meta",
+         "it began to record")
 
 
 def children(pid):
@@ -103,17 +105,39 @@ class Ftrace(TracefsTest):
 class Attack:
     """A kmemtraced, and one signal."""
 
-    def __init__(self, place, number, target, early, delay):
+    def __init__(self, place, number, target, step):
         self.place = place
-        self.number, self.target = number, target
-        self.early, self.delay = early, delay
+        self.number, self.target, self.step = number, target, step
         self.command = target == "command"
         self.place.setUp()
 
     def __str__(self):
-        when = "its start" if self.early else "it began to record"
         return (f"{type(self.place).__name__}: signal {self.number} to "
-                f"{self.target}, {self.delay:.4f} s after {when}")
+                f"{self.target} after {self.step}")
+
+    def wait_step(self, daemon):
+        """Until kmemtraced has come there, as can be seen from outside."""
+        place = self.place
+        if self.step == STEPS[-1]:
+            daemon.wait_line("recording")
+            return
+        notes = place.notes()["KMEMTRACE_RUNDIR"]
+        instances = getattr(place, "instances", None)
+        reached = {
+            STEPS[0]: lambda: True,
+            STEPS[1]: lambda: os.path.exists(
+                os.path.join(place.out, "kmemtrace.lock")),
+            STEPS[2]: lambda: os.path.isdir(notes) and os.listdir(notes),
+            STEPS[3]: lambda: GUARD in children(daemon.process.pid),
+            # A kernel with kmemtrace needs none.
+            STEPS[4]: lambda: not instances or os.listdir(instances),
+            STEPS[5]: lambda: os.path.exists(
+                os.path.join(place.out, "kmemtrace.meta"))}[self.step]
+        deadline = time.monotonic() + TIMEOUT_S
+        while not reached():
+            assert time.monotonic() < deadline, f"{self}: not reached"
+            assert daemon.process.poll() is None, f"{self}: ended before"
+            os.sched_yield()
 
     def hit(self, daemon):
         """Sends the signal; what it stops goes on afterwards."""
@@ -158,9 +182,7 @@ class Attack:
         daemon = self.place.spawn(*args, *command, shim={},
                                   start_new_session=True)
         try:
-            if not self.early:
-                daemon.wait_line("recording")
-            time.sleep(self.delay)
+            self.wait_step(daemon)
             self.hit(daemon)
             # Most signals have ended it; this ends it in any case.
             send(daemon.process.pid, signal.SIGTERM)
@@ -194,12 +216,12 @@ class Signals(DaemonTest):
             for target in ("main", "group", "guard", "command", "all"):
                 early = (target not in ("guard", "command") and
                          rng.random() < .5)
-                yield Attack(make("setUp"), number, target, early,
-                             rng.uniform(0, EARLY_S if early else 0.02))
-        for _ in range(20):
-            yield Attack(make("setUp"), rng.choice((9, 10, 14, 3)),
-                         rng.choice(("main", "all")), True,
-                         rng.uniform(0, EARLY_S))
+                yield Attack(make("setUp"), number, target,
+                             rng.choice(STEPS[:-1]) if early else STEPS[-1])
+        for number in (9, 10, 14, 3):
+            for step in STEPS[:-1]:
+                yield Attack(make("setUp"), number,
+                             rng.choice(("main", "all")), step)
 
     def check(self, make):
         """All of them, a few at a time."""

@@ -9,7 +9,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
 
 import large_captures
@@ -25,8 +24,9 @@ MB = 1 << 20
 # promise 200 MB; what is found here needs less.
 BASE = 64 * MB
 TIMES = 4
-# Much more than any of these takes: a product of two large numbers.
-SECONDS = 60
+# Of CPU time, much more than any of these takes: a product of two large
+# numbers needs more.
+SECONDS = 120
 
 FORMS = [
     ("sites", ""), ("sites", "--leaks"), ("sites", "--histogram size"),
@@ -71,17 +71,15 @@ def run(program, options, operands, limit=None):
         if limit:
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
     with subprocess.Popen([program, *options.split(), *operands],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           preexec_fn=set_limit,  # pylint: disable=W1509
                           env={**os.environ, "KMEMTRACE_WRAPPERS": WRAPPERS}
                           ) as process:
-        timer = threading.Timer(SECONDS, process.kill)
-        timer.start()
         messages = process.stderr.read().decode()
         _, status, usage = os.wait4(process.pid, 0)
-        timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, usage.ru_maxrss * 1024, messages
 
