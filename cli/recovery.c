@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -36,7 +37,7 @@ struct kmt_recovery {
 /* Open a directory that only its owner, the caller, can write; -1 if not. */
 static int open_directory(gboolean create)
 {
-	const char *path = g_getenv(VARIABLE);
+	const char *path = secure_getenv(VARIABLE);
 	struct stat st;
 	int fd;
 
@@ -355,9 +356,11 @@ static Result restore_note(const char *program, int dir_fd, const char *name)
 		return IN_USE;
 	if (lock_note(fd)) {
 		text = read_at(dir_fd, name);
-		result = DONE;
-		if (text && g_key_file_load_from_data(note, text, strlen(text),
-						      G_KEY_FILE_NONE, NULL))
+		/* Another file is not ours to remove. */
+		if (text &&
+		    g_key_file_load_from_data(note, text, strlen(text),
+					      G_KEY_FILE_NONE, NULL) &&
+		    g_key_file_has_key(note, GROUP, "pid", NULL))
 			result = restore(program, note);
 		if (result == DONE)
 			unlinkat(dir_fd, name, 0);

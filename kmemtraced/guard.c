@@ -52,11 +52,11 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, KmtSource *source,
 	DIR *dir = fdopendir(dup(dir_fd));
 	char byte = 0;
 
-	prctl(PR_SET_NAME, GUARD_NAME);
 	setsid();
 	kmt_cli_release_memory();
 	if (source->class->disown)
 		source->class->disown(source);
+	prctl(PR_SET_NAME, GUARD_NAME);
 	/* Ready.  If kmemtraced has ended already, read() returns at once. */
 	(void)!send(link_fd, &byte, 1, MSG_NOSIGNAL);
 	while (read(link_fd, &byte, 1) < 0 && errno == EINTR)

@@ -479,6 +479,19 @@ class ReplacedRelay(Replaced, Relay):
                          self.run_program([CHECK, "/nonexistent"]))
         self.assertEqual(self.kernel.get("enabled"), "1")
 
+    def test_other_files(self):
+        """Only a note is read and removed."""
+        run = os.path.join(self.root, "run")
+        os.makedirs(run, 0o700)
+        for name, text in (("passwd", "root:x:0:0"), ("1.2", ""),
+                           ("3.4", "[other]\npid=1\n"), ("5.6", "\0" * 99)):
+            self.write(os.path.join(run, name), text)
+        os.mkfifo(os.path.join(run, "7.8"))
+        os.symlink("passwd", os.path.join(run, "9.9"))
+        before = sorted(os.listdir(run))
+        self.run_program([CHECK, "/nonexistent"])
+        self.assertEqual(sorted(os.listdir(run)), before)
+
     def test_unsafe_place(self):
         """Notes in a directory that others can write are not read."""
         daemon, guard, _ = self.start_and_kill_guard()
