@@ -38,7 +38,7 @@ static void print(const KmtPlan *plan, FILE *out)
 	}
 }
 
-/* What the main program refuses. */
+/* Whether an option is given that the program refuses without timestamps. */
 static gboolean asks_for_time(const KmtPlan *plan)
 {
 	const KmtAggregateOptions *o = &plan->aggregate;
@@ -85,7 +85,7 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	if (!capture || (capture->timeless && asks_for_time(plan)))
 		return NULL;
 	names = kmt_names_open(capture, &names_options, warnings, &error);
-	/* What the capture has of them is not needed. */
+	/* The names of the capture are optional, so no error is possible. */
 	g_assert_no_error(error);
 	plan->aggregate.jobs = jobs;
 	if (!kmt_plan_place(plan, capture, names, NULL))

@@ -5,7 +5,7 @@
 
 #include "import/callers.h"
 
-/* Where "is_page_allocator" has been looked up; the rest of the table is 0. */
+/* Slots of a direct-mapped cache of is_page_allocator(); empty ones are 0. */
 #define CACHE_SLOTS 4096
 
 struct KmtCallers {

@@ -46,7 +46,7 @@ static void reader_clear(Reader *r)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reader, reader_clear)
 
-/* What the library said first, which tells most. */
+/* Fail with the first cause that the library reports, the most specific one. */
 static gboolean fail_as_it_says(GError **error)
 {
 	const bt_error *said = bt_current_thread_take_error();
@@ -66,7 +66,7 @@ static gboolean fail_as_it_says(GError **error)
 
 /* ---- events ---- */
 
-/* Of a stream without packets it is in each event. */
+/* Find the CPU of an event: in its packet, or in the event if it has none. */
 static gboolean find_cpu(Reader *r, const bt_event *event, guint *cpu)
 {
 	const bt_stream *stream = bt_event_borrow_stream_const(event);

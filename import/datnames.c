@@ -5,7 +5,7 @@
 
 #include "import/datnames.h"
 
-/* What trace-cmd writes for a task that had no name any more. */
+/* trace-cmd writes this for a task whose name the kernel had dropped. */
 #define NO_NAME "<...>"
 
 static gint compare_pids(gconstpointer a, gconstpointer b)

@@ -5,7 +5,7 @@
 
 #include "import/datfile.h"
 
-/* What the options name that is elsewhere in the file. */
+/* Offsets of sections, and values that belong to a buffer, from all options. */
 typedef struct {
 	DatBuffer *(*add_buffer)(DatFile *dat, const char *name);
 	guint64 page_header, formats, kallsyms, tasks; /* offsets, or 0 */

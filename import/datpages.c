@@ -62,7 +62,7 @@ typedef enum {
 	END,
 } Found;
 
-/* The end, or bytes that are missing at the end; these are reported once. */
+/* At the end of the bytes: END, after one DAMAGED if the CPU was cut off. */
 static Found end(DatPages *p)
 {
 	if (!p->cut)

@@ -40,14 +40,14 @@ gboolean kmt_import_fail(GError **error, const char *what)
 	return FALSE;
 }
 
-/* What a CPU's file has, and what waits for its turn. */
+/* A CPU's file, and its records that are not written yet. */
 typedef struct {
 	KmtSink *sink;
 	GArray *waiting;    /* of struct kmemtrace_event_v2s */
 	gboolean unordered; /* those are not by time */
 	gint64 last_ns;	    /* of the last one written */
 	guint64 records;    /* written, those of losses among them */
-	guint64 lost;	    /* that these tell of */
+	guint64 lost;	    /* events, by records of losses */
 	guint64 total_lost; /* if has_total; or KMT_IMPORT_LOST_UNKNOWN */
 	gboolean has_total;
 } Cpu;
@@ -236,7 +236,7 @@ static void limit_since(struct kmemtrace_event_lost *lost, const Cpu *cpu)
 		lost->since = lost->timestamp;
 }
 
-/* Its time never goes back, whatever the clock did. */
+/* Write a record, with a time that is not before the last one of the CPU. */
 static int write_record(KmtImport *import, Cpu *cpu,
 			struct kmemtrace_event_v2s *record)
 {
@@ -355,7 +355,7 @@ static void tidy_call_sites(KmtImport *import)
 	import->n_unique = n;
 }
 
-/* Now and then put in order, which no choice of addresses makes slow. */
+/* Sorting at times bounds the cost, whatever addresses a file has. */
 static void see_call_site(KmtImport *import, guint64 site)
 {
 	if (site == import->last_site || site == 0)

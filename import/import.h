@@ -40,20 +40,20 @@ typedef struct {
 	const char *build_id_dir; /* perf's cache; NULL: ~/.debug */
 } KmtSymbolFiles;
 
-/* What was made of the input. */
+/* Figures of an import, for its messages. */
 typedef struct {
 	guint64 records;    /* events of memory */
 	guint64 no_memory;  /* failed allocations, frees of nothing */
 	guint64 other;	    /* events of other tracepoints */
 	guint64 backwards;  /* times that a CPU's clock went back */
-	guint64 lost;	    /* events that its recorder lost */
-	gboolean lost_more; /* nobody knows how many */
+	guint64 lost;	    /* events that the recorder lost */
+	gboolean lost_more; /* further events were lost, without a number */
 	/* Why only a part was recorded; NULL-terminated, owned by import. */
 	const char *const *incomplete;
 	/* The recorder does not report whether events were lost. */
 	gboolean not_reported;
 	gboolean damaged; /* a part of the input cannot be read */
-	/* What the user should know; NULL-terminated, owned by import. */
+	/* Sentences for the user; NULL-terminated, owned by import. */
 	const char *const *notes;
 	guint cpus;
 } KmtImportFigures;
@@ -83,13 +83,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtImport, kmt_import_free)
 void kmt_import_set_symbol_files(KmtImport *import,
 				 const KmtSymbolFiles *files);
 const KmtSymbolFiles *kmt_import_symbol_files(const KmtImport *import);
-/* watch, or NULL, hears of each event.  It stays the caller's. */
+
+/* Report progress to watch, which the caller frees; NULL: to none. */
 void kmt_import_set_watch(KmtImport *import, KmtWatch *watch);
 
-/* A reader got further, without an event. */
+/* Report progress of a reader that has no event to add. */
 void kmt_import_tick(KmtImport *import);
 
-/* How many CPUs the recorded machine can have, if the user said it, or 0. */
+/* Set the number of CPUs that the recorded machine can have; 0: not known. */
 void kmt_import_set_cpus(KmtImport *import, guint cpus);
 guint kmt_import_cpus(const KmtImport *import);
 
@@ -99,12 +100,12 @@ guint kmt_import_cpus(const KmtImport *import);
  */
 void kmt_import_set_stacks(KmtImport *import);
 
-/* kmemtrace.meta, into which a reader puts what its file tells. */
+/* kmemtrace.meta, to which a reader adds keys about its file. */
 GKeyFile *kmt_import_meta(KmtImport *import);
 
 /*
- * The next three say what is next.  FALSE and an error: it cannot be written,
- * or is of a CPU that nobody has.
+ * Add an event.  FALSE and an error: a record cannot be written, or the number
+ * of the CPU is beyond KMT_IMPORT_MAX_CPUS; so also in the functions below.
  */
 gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 			GError **error);
@@ -113,8 +114,8 @@ gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 void kmt_import_set_losses_not_reported(KmtImport *import);
 
 /*
- * Events of a CPU were lost by that time, since what came before; 0: nobody
- * knows how many.
+ * Record a loss of n_events of a CPU between its record before and that time;
+ * 0: their number is not known.
  */
 gboolean kmt_import_add_lost(KmtImport *import, guint cpu, guint64 n_events,
 			     gint64 time, GError **error);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the command line of perf record chose, as far as records depend on it.
- */
+/* The choices of perf record's command line that the records depend on. */
 #ifndef KMEMTRACE_IMPORT_PERFCOMMAND_H
 #define KMEMTRACE_IMPORT_PERFCOMMAND_H
 

@@ -256,7 +256,7 @@ gboolean perf_data_is_threaded(const PerfData *d)
 	return d->threads->len > 0;
 }
 
-/* How many tasks the map names; one entry stands for all of them. */
+/* The number of tasks in the map; 0: an entry stands for all tasks. */
 static guint64 count_tasks(KmtBytes body)
 {
 	guint64 n = kmt_bytes_64(&body);
@@ -272,7 +272,7 @@ static gboolean is_damaged(const PerfRecord *record, gboolean is_whole)
 	return !perf_stream_is_type(record->type);
 }
 
-/* FALSE: the import has no use for the record, or it is too short. */
+/* FALSE: the import has no use for the record, or the record is too short. */
 static gboolean parse_record(PerfData *d, const PerfRecord *record,
 			     PerfEntry *entry)
 {

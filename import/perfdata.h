@@ -47,7 +47,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PerfData, perf_data_free)
 /* Whether path is a directory that perf record --threads made. */
 gboolean perf_data_is_directory(const char *path);
 
-/* Of the machine that was recorded; 0 or NULL: it does not tell. */
+/* Properties of the recorded machine; 0 or NULL: not in the file. */
 guint perf_data_page_bytes(const PerfData *data);
 guint perf_data_cpus(const PerfData *data);   /* that it can have */
 guint perf_data_online(const PerfData *data); /* that were online */

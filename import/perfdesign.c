@@ -41,7 +41,7 @@ static void add_reason(GArray *reasons, char *text, const char *name)
 			       reason->n_names++ ? ", " : "", name);
 }
 
-/* What the kernel was asked for; NULL: all events. */
+/* The sampling that the event attribute requests; NULL: all events. */
 static char *sampling(const struct perf_event_attr *attr)
 {
 	guint64 n = attr->sample_period;

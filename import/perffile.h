@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What precedes and describes the records in a file of perf record: written to
- * a file (-o FILE) or to a pipe (-o -), see
+ * The header of a recording of perf, written to a file (-o FILE) or to a pipe
+ * (-o -), see
  * tools/perf/Documentation/perf.data-file-format.txt.
  */
 #ifndef KMEMTRACE_IMPORT_PERFFILE_H

@@ -4,7 +4,7 @@
 #include "import/import.h"
 #include "import/perflayout.h"
 
-/* What a sample of a tracepoint needs to be of use. */
+/* Parts without which no record can be made of a sample. */
 #define NEEDED (PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 /* PERF_FORMAT_LOST, which headers before Linux 6.0 lack. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the records of perf.data consist of: each event chooses it. */
+/* The parts of a record of perf.data, which each event chooses. */
 #ifndef KMEMTRACE_IMPORT_PERFLAYOUT_H
 #define KMEMTRACE_IMPORT_PERFLAYOUT_H
 

@@ -10,14 +10,14 @@
  */
 #define MAX_WAITING 1024
 
-/* Each level interrupts those below. */
+/* Contexts; each can interrupt the ones before it. */
 enum { LEVEL_TASK, LEVEL_SOFTIRQ, LEVEL_HARDIRQ, LEVEL_NMI, N_LEVELS };
 
 typedef struct {
 	KmtImportEvent event;
 	char *cache; /* that event.cache points to */
 	gboolean has_record;
-	gboolean is_complete; /* nothing more will come for it */
+	gboolean is_complete; /* its stack has come, or cannot come any more */
 	GArray *stack;	      /* of guint64, or NULL */
 } Waiting;
 
@@ -81,7 +81,7 @@ static gboolean hand_over(KmtStackQueue *q, Waiting *w, GError **error)
 	return kmt_import_add(q->import, event, error);
 }
 
-/* In the order in which the events came. */
+/* Hand over events in their order, up to the first that is incomplete. */
 static gboolean hand_over_complete(KmtStackQueue *q, GError **error)
 {
 	Waiting *w;
@@ -94,7 +94,7 @@ static gboolean hand_over_complete(KmtStackQueue *q, GError **error)
 	return ok;
 }
 
-/* What runs at this level ends what interrupted it, and the event before. */
+/* An event at this level completes the one before and those of interrupts. */
 static void complete_from(KmtStackQueue *q, guint level)
 {
 	for (; level < N_LEVELS; level++) {

@@ -19,15 +19,16 @@ void kmt_stack_queue_free(KmtStackQueue *queue);
 
 /*
  * Adds an event, in the order of its CPU.  An event of another CPU ends the
- * CPU before.  The event is handed over to import when its stack has come, or
- * when it is certain that there is none.  has_record is FALSE for an event that
- * import has counted already: it takes its stack, and no more.
+ * CPU before.  The queue hands the event over to import when its stack has
+ * come, or cannot come any more, or when too many events wait.  has_record is
+ * FALSE for an event that import has counted already: the queue drops it with
+ * its stack.
  */
 gboolean kmt_stack_queue_event(KmtStackQueue *queue,
 			       const KmtImportEvent *event, gboolean has_record,
 			       GError **error);
 
-/* Adds a stack of n return addresses, of the context that the flags tell. */
+/* Adds a stack of n return addresses; common_flags name its context. */
 gboolean kmt_stack_queue_stack(KmtStackQueue *queue, guint cpu,
 			       guint8 common_flags, const guint64 *addresses,
 			       guint n, GError **error);

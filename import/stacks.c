@@ -10,7 +10,7 @@
 #define MIN_SLOTS 1024U
 
 struct KmtStacks {
-	/* Of each stack its number of addresses, then these. */
+	/* For each stack the number of its addresses, then the addresses. */
 	GArray *words;	/* of guint64 */
 	GArray *starts; /* of gsize, indices in words; number 1 is the first */
 	/* A hash table of numbers with open addressing; 0: free. */
@@ -42,7 +42,7 @@ void kmt_stacks_free(KmtStacks *s)
 	g_free(s);
 }
 
-/* The number of addresses of the stack, which follow it. */
+/* A stack in words: the number of its addresses, then the addresses. */
 static const guint64 *stack_words(const KmtStacks *s, guint32 number)
 {
 	return &g_array_index(s->words, guint64,

@@ -14,13 +14,13 @@
 #include "import/functions.h"
 #include "import/import.h"
 
-/* After so many events, records that wait are written. */
+/* Waiting records are written after this number of events. */
 #define ADVANCE_EVENTS 1024
 
 /* With fewer events, one task or some of the CPUs may have caused them all. */
 #define MIN_EVENTS_OF_A_MACHINE 500
 
-/* What a first pass finds out about the pages of a CPU. */
+/* Findings of the first pass about the pages of a CPU. */
 typedef struct {
 	GArray *times;	/* of DatPageTime */
 	guint64 events; /* in pages that are whole */
@@ -193,7 +193,7 @@ static gboolean survey_cpu(const Reader *r, const DatCpu *cpu, Survey *s,
 			s->holes++;
 		in_hole = !whole;
 	}
-	/* Nothing was in the pages that look damaged. */
+	/* All events were found: the pages that look damaged were empty. */
 	if (stats && stats->has_events && stats->events == s->events)
 		s->holes = 0;
 	return i == s->times->len || fail_changed(error);
@@ -391,7 +391,7 @@ static char *printed_name(const DatBuffer *buffer)
 			     : g_strdup("of the whole machine");
 }
 
-/* Which buffer of several became the capture. */
+/* Name the imported buffer, and the others of the file. */
 static void name_buffers(const Reader *r)
 {
 	g_autoptr(GString) others = g_string_new(NULL);

@@ -5,7 +5,7 @@
 
 #include "trace/tables.h"
 
-/* What the kernel calls the task with no pid, swapper/<cpu>, in one word. */
+/* The name for pid 0, which the kernel calls swapper/<cpu>. */
 #define IDLE "idle"
 
 /* Four times what the kernel writes: each record with it has all of them. */
@@ -19,7 +19,7 @@
  * each line. */
 #define MAX_NAME 1024
 
-/* What no kernel has, and a table that was made to take memory may. */
+/* Bounds of memory: a kernel has fewer marks and stacks than these. */
 #define MAX_MARKS  (1u << 18)
 #define MAX_STACKS (1u << 22)
 
@@ -183,7 +183,7 @@ static char *take_name(char *text, guint n_newer)
 	return unescape(text) ? text : NULL;
 }
 
-/* The same for the name of a task or a cache. */
+/* Take the name of a task or a cache; NULL also if it is too long. */
 static char *take_short_name(char *text, guint n_newer)
 {
 	char *name = take_name(text, n_newer);
@@ -489,7 +489,7 @@ static void sort_in_place(GArray *array, Compare compare)
 	}
 }
 
-/* Of two that were right until the same time, the first one of the table. */
+/* By pid and time; names with the same time stay in the order of the table. */
 static gint compare_tasks(gconstpointer a, gconstpointer b)
 {
 	const Task *ta = a, *tb = b;
@@ -669,7 +669,7 @@ char *kmt_record_tables_lack(const KmtCapture *capture, const char *name)
 	if (g_strcmp0(source, "import") == 0)
 		has = is_tasks || g_str_equal(name, "caches");
 	else if (g_strcmp0(source, "ftrace") == 0)
-		/* Those of earlier versions have none. */
+		/* Captures of earlier versions have no such table. */
 		has = is_tasks && g_key_file_has_key(capture->meta, "capture",
 						     "task_names", NULL);
 	if (!has)

@@ -100,7 +100,7 @@ const KmtTracepointName kmt_tracepoint_names[] = {
 };
 const guint kmt_n_tracepoint_names = G_N_ELEMENTS(kmt_tracepoint_names);
 
-/* What a tracepoint, or that there is none, leaves out. */
+/* Gaps of the tracepoints, and those of types without tracepoints. */
 static const struct {
 	guint type;
 	gboolean where_there_is; /* tracepoints of that type */

@@ -59,9 +59,8 @@ extern const guint kmt_n_tracepoint_names;
 #define KMT_GAP_PAGE_NODES "on which node pages were asked for"
 
 /*
- * What is not seen where there are tracepoints of these types, 1U <<
- * KMEMTRACE_TYPE_...: each in words, newly allocated, as not_seen in
- * kmemtrace.meta.
+ * Return the gaps of a recording with tracepoints of these types, each 1U <<
+ * KMEMTRACE_TYPE_..., as newly allocated texts for not_seen in kmemtrace.meta.
  */
 GPtrArray *kmt_tracepoints_not_seen(guint types);
 
@@ -72,7 +71,7 @@ static inline KmtField *kmt_tracepoint_field(KmtTracepoint *point,
 	return (KmtField *)((char *)point + field->field);
 }
 
-/* Of common_flags: the task is not the one that does it. */
+/* Bits of common_flags: the event is of an interrupt, not of the task. */
 #define KMT_COMMON_HARDIRQ 0x08
 #define KMT_COMMON_SOFTIRQ 0x10
 #define KMT_COMMON_NMI	   0x40

@@ -36,7 +36,7 @@ void kmt_names_correct_task(KmtNames *names, guint32 pid, const char *name);
  */
 void kmt_names_drop_tasks(KmtNames *names, guint64 n, gint64 until);
 
-/* Those of the tasks seen that have no name, of guint32. */
+/* The pids, as guint32, of tasks that were seen and have no name. */
 GArray *kmt_names_unnamed_tasks(const KmtNames *names);
 
 /*

@@ -75,6 +75,60 @@ static inline const guint8 *kmt_ring_give_up(KmtRingCursor *cursor)
 }
 
 /*
+ * Step over an entry that is no event: a time, or a discarded event, of type
+ * KMT_RING_PADDING or more.  body is behind its first word, and has one more.
+ * FALSE: the page is damaged.
+ */
+static inline gboolean kmt_ring_skip(KmtRingCursor *cursor, guint type,
+				     guint32 delta, const guint8 *body)
+{
+	gsize length = KMT_RING_WORD_BYTES;
+
+	if (type == KMT_RING_TIME_EXTEND) {
+		cursor->time_ns += kmt_ring_long_time(delta, body);
+	} else if (type == KMT_RING_TIME_STAMP) {
+		cursor->time_ns = kmt_ring_whole_time(
+			kmt_ring_long_time(delta, body), cursor->time_ns);
+	} else {
+		/* The length of a discarded event counts from behind the first
+		 * word; delta 1 only marks it as no end of the page. */
+		length = kmt_load32(body);
+		if (delta != 1)
+			cursor->time_ns += delta;
+		if (length > (gsize)(cursor->end - body))
+			return FALSE;
+	}
+	cursor->next = body + length;
+	return TRUE;
+}
+
+/*
+ * The data of an event, n_bytes long, whose first word is before body.  NULL:
+ * the page is damaged.  Moves the cursor behind the event.
+ */
+static inline const guint8 *kmt_ring_take(KmtRingCursor *cursor, guint type,
+					  const guint8 *body, gsize *n_bytes)
+{
+	gsize left = (gsize)(cursor->end - body);
+	gsize length = type * KMT_RING_WORD_BYTES;
+
+	if (type != KMT_RING_LONG) {
+		if (length > left)
+			return NULL;
+		cursor->next = body + length;
+		*n_bytes = length;
+		return body;
+	}
+	/* The length includes its own word, and is rounded up to words. */
+	length = kmt_load32(body);
+	if (length < KMT_RING_WORD_BYTES || length > left)
+		return NULL;
+	cursor->next = body + MIN((length + 3) & ~(gsize)3, left);
+	*n_bytes = length - KMT_RING_WORD_BYTES;
+	return body + KMT_RING_WORD_BYTES;
+}
+
+/*
  * The data of the next event, n_bytes long, and its time; NULL at the end of
  * the page, or with damaged set.
  */
@@ -84,7 +138,7 @@ static inline const guint8 *kmt_ring_next_event(KmtRingCursor *cursor,
 	while (cursor->end - cursor->next >= (gssize)KMT_RING_WORD_BYTES) {
 		const guint8 *body = cursor->next + KMT_RING_WORD_BYTES;
 		gsize left = (gsize)(cursor->end - body);
-		gsize length;
+		const guint8 *data;
 		guint32 delta;
 		guint type;
 
@@ -95,49 +149,16 @@ static inline const guint8 *kmt_ring_next_event(KmtRingCursor *cursor,
 		if ((type == KMT_RING_LONG || type >= KMT_RING_PADDING) &&
 		    left < KMT_RING_WORD_BYTES)
 			return kmt_ring_give_up(cursor);
-		switch (type) {
-		case KMT_RING_TIME_EXTEND:
-			cursor->time_ns += kmt_ring_long_time(delta, body);
-			cursor->next = body + KMT_RING_WORD_BYTES;
-			continue;
-		case KMT_RING_TIME_STAMP:
-			cursor->time_ns = kmt_ring_whole_time(
-				kmt_ring_long_time(delta, body),
-				cursor->time_ns);
-			cursor->next = body + KMT_RING_WORD_BYTES;
-			continue;
-		case KMT_RING_PADDING:
-			/* A discarded event.  Its length counts from behind
-			 * the first word; delta 1 only tells it from the end
-			 * of the page. */
-			length = kmt_load32(body);
-			if (delta != 1)
-				cursor->time_ns += delta;
-			if (length > left)
+		if (type >= KMT_RING_PADDING) {
+			if (!kmt_ring_skip(cursor, type, delta, body))
 				return kmt_ring_give_up(cursor);
-			cursor->next = body + length;
 			continue;
-		case KMT_RING_LONG:
-			/* The length includes its own word. */
-			length = kmt_load32(body);
-			if (length < KMT_RING_WORD_BYTES || length > left)
-				return kmt_ring_give_up(cursor);
-			cursor->next = body + ((length + 3) & ~(gsize)3);
-			*n_bytes = length - KMT_RING_WORD_BYTES;
-			body += KMT_RING_WORD_BYTES;
-			break;
-		default:
-			length = type * KMT_RING_WORD_BYTES;
-			if (length > left)
-				return kmt_ring_give_up(cursor);
-			cursor->next = body + length;
-			*n_bytes = length;
-			break;
 		}
-		if (cursor->next > cursor->end)
-			cursor->next = cursor->end;
+		data = kmt_ring_take(cursor, type, body, n_bytes);
+		if (!data)
+			return kmt_ring_give_up(cursor);
 		cursor->time_ns += delta;
-		return body;
+		return data;
 	}
 	cursor->next = cursor->end;
 	return NULL;

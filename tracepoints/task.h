@@ -7,7 +7,7 @@
 
 #define KMT_TASK_SYSTEM "task"
 
-/* What the kernel calls TASK_COMM_LEN: the last byte is 0. */
+/* TASK_COMM_LEN of the kernel; the last byte is 0. */
 #define KMT_TASK_NAME_BYTES 16
 
 enum {
