@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
 	kernel-patches/apply \
+	kernel-patches/6.1/0000-kernel-relay-buffers-on-the-node-of-their-CPU.patch \
 	kernel-patches/6.1/0000-lib-stackdepot-room-in-advance-and-all-stacks.patch \
 	kernel-patches/6.1/0000-x86-unwind-orc-the-layout-at-a-call.patch \
 	kernel-patches/6.1/0001-mm-add-the-kernel-memory-tracer.patch \

@@ -26,17 +26,17 @@
 
 bool kmemtrace_overwrite __read_mostly;
 
-static struct kmemtrace_reader *kmemtrace_reader_of(struct kmemtrace_buf *buf)
+static struct kmemtrace_reader *kmemtrace_reader_of(struct rchan_buf *buf)
 {
-	return per_cpu_ptr(buf->set->readers, buf->cpu);
+	return per_cpu_ptr(kmemtrace_set_of(buf)->readers, buf->cpu);
 }
 NOKPROBE_SYMBOL(kmemtrace_reader_of);
 
-static void kmemtrace_next_subbuf(struct kmemtrace_buf *buf)
+static void kmemtrace_next_subbuf(struct rchan_buf *buf)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
-	size_t n = buf->set->subbufs;
-	size_t size = buf->set->subbuf_size;
+	size_t n = buf->chan->n_subbufs;
+	size_t size = buf->chan->subbuf_size;
 
 	kmemtrace_write_begin(&reader->seq);
 	buf->padding[buf->subbufs_produced % n] = size - min(size, buf->offset);
@@ -49,7 +49,7 @@ static void kmemtrace_next_subbuf(struct kmemtrace_buf *buf)
 NOKPROBE_SYMBOL(kmemtrace_next_subbuf);
 
 /* The sub-buffer of the reader, who may not have come to this filling yet. */
-static size_t kmemtrace_reader_subbuf(struct kmemtrace_buf *buf)
+static size_t kmemtrace_reader_subbuf(struct rchan_buf *buf)
 {
 	size_t start = kmemtrace_reader_of(buf)->start.subbuf;
 	/* Acquire: what is written comes after what the reader has copied. */
@@ -59,11 +59,11 @@ static size_t kmemtrace_reader_subbuf(struct kmemtrace_buf *buf)
 }
 NOKPROBE_SYMBOL(kmemtrace_reader_subbuf);
 
-static void kmemtrace_fill_next(struct kmemtrace_buf *buf)
+static void kmemtrace_fill_next(struct rchan_buf *buf)
 {
 	kmemtrace_next_subbuf(buf);
 	/* Only now may somebody sleep; soon, as this may be the scheduler. */
-	if (buf->set == READ_ONCE(kmemtrace_live.buffers))
+	if (kmemtrace_set_of(buf) == READ_ONCE(kmemtrace_live.buffers))
 		kmemtrace_view_wake(&kmemtrace_live, buf->cpu);
 }
 NOKPROBE_SYMBOL(kmemtrace_fill_next);
@@ -73,7 +73,7 @@ NOKPROBE_SYMBOL(kmemtrace_fill_next);
  * subbufs_consumed is the reader's; an old value of it only means that an event
  * is lost which might just have found room.
  */
-bool kmemtrace_has_room(struct kmemtrace_buf *buf)
+bool kmemtrace_has_room(struct rchan_buf *buf)
 {
 	size_t consumed;
 
@@ -81,7 +81,7 @@ bool kmemtrace_has_room(struct kmemtrace_buf *buf)
 		return true;
 	/* It is one more than produced where all was read. */
 	consumed = kmemtrace_reader_subbuf(buf);
-	if (buf->subbufs_produced + 1 - consumed >= buf->set->subbufs &&
+	if (buf->subbufs_produced + 1 - consumed >= buf->chan->n_subbufs &&
 	    !READ_ONCE(kmemtrace_overwrite))
 		return false;
 	kmemtrace_fill_next(buf);
@@ -89,10 +89,10 @@ bool kmemtrace_has_room(struct kmemtrace_buf *buf)
 }
 NOKPROBE_SYMBOL(kmemtrace_has_room);
 
-bool kmemtrace_has_room_for(struct kmemtrace_buf *buf, unsigned int records)
+bool kmemtrace_has_room_for(struct rchan_buf *buf, unsigned int records)
 {
-	size_t others = buf->set->subbufs - 1;
-	size_t size = buf->set->subbuf_size;
+	size_t others = buf->chan->n_subbufs - 1;
+	size_t size = buf->chan->subbuf_size;
 	ssize_t unread;
 
 	if (!READ_ONCE(kmemtrace_overwrite)) {
@@ -106,7 +106,7 @@ bool kmemtrace_has_room_for(struct kmemtrace_buf *buf, unsigned int records)
 NOKPROBE_SYMBOL(kmemtrace_has_room_for);
 
 /* Whatever the mode is by now: half of a mark would be worth nothing. */
-void *kmemtrace_room(struct kmemtrace_buf *buf)
+void *kmemtrace_room(struct rchan_buf *buf)
 {
 	if (!kmemtrace_fits(buf))
 		kmemtrace_fill_next(buf);
@@ -140,18 +140,18 @@ static ssize_t kmemtrace_ahead(size_t produced, size_t consumed)
 }
 NOKPROBE_SYMBOL(kmemtrace_ahead);
 
-static bool kmemtrace_is_intact(struct kmemtrace_buf *buf, size_t produced)
+static bool kmemtrace_is_intact(struct rchan_buf *buf, size_t produced)
 {
 	return kmemtrace_ahead(produced, buf->subbufs_consumed) <
-	       (ssize_t)buf->set->subbufs;
+	       (ssize_t)buf->chan->n_subbufs;
 }
 NOKPROBE_SYMBOL(kmemtrace_is_intact);
 
-static void kmemtrace_look(struct kmemtrace_buf *buf, struct kmemtrace_state *state)
+static void kmemtrace_look(struct rchan_buf *buf, struct kmemtrace_state *state)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
-	size_t size = buf->set->subbuf_size;
-	size_t n = buf->set->subbufs;
+	size_t size = buf->chan->subbuf_size;
+	size_t n = buf->chan->n_subbufs;
 	size_t padding;
 	unsigned int seq;
 
@@ -185,10 +185,10 @@ NOKPROBE_SYMBOL(kmemtrace_look);
  * Bytes from the reader's position on that are there, in state's moment.  All
  * sub-buffers but the writer's are full.
  */
-static u64 kmemtrace_unread(struct kmemtrace_buf *buf,
+static u64 kmemtrace_unread(struct rchan_buf *buf,
 			    const struct kmemtrace_state *state)
 {
-	size_t full = rounddown(buf->set->subbuf_size, kmemtrace_record_size);
+	size_t full = rounddown(buf->chan->subbuf_size, kmemtrace_record_size);
 	ssize_t subbufs = kmemtrace_ahead(state->produced,
 					  buf->subbufs_consumed);
 
@@ -200,21 +200,21 @@ NOKPROBE_SYMBOL(kmemtrace_unread);
  * The records before what is intact, which the reader can no longer take;
  * they are all full, as a session begins at the start of a sub-buffer.
  */
-static u64 kmemtrace_overwritten(struct kmemtrace_buf *buf,
+static u64 kmemtrace_overwritten(struct rchan_buf *buf,
 				 const struct kmemtrace_state *state)
 {
 	size_t subbufs = state->produced - buf->subbufs_consumed;
-	size_t records = buf->set->subbuf_size / kmemtrace_record_size;
+	size_t records = buf->chan->subbuf_size / kmemtrace_record_size;
 
 	if (kmemtrace_is_intact(buf, state->produced))
 		return 0;
-	return (u64)(subbufs - buf->set->subbufs + 1) * records -
+	return (u64)(subbufs - buf->chan->n_subbufs + 1) * records -
 	       buf->bytes_consumed / kmemtrace_record_size;
 }
 NOKPROBE_SYMBOL(kmemtrace_overwritten);
 
 /* Context: reader->lock. */
-static void kmemtrace_move_to(struct kmemtrace_buf *buf, size_t subbuf,
+static void kmemtrace_move_to(struct rchan_buf *buf, size_t subbuf,
 			      size_t bytes)
 {
 	buf->bytes_consumed = bytes;
@@ -227,10 +227,10 @@ NOKPROBE_SYMBOL(kmemtrace_move_to);
  * Goes to the filling that the writer has begun.  false: that is not the set's,
  * so that the buffer is empty.  Context: reader->lock.
  */
-static bool kmemtrace_catch_up(struct kmemtrace_buf *buf,
+static bool kmemtrace_catch_up(struct rchan_buf *buf,
 			       struct kmemtrace_reader *reader)
 {
-	struct kmemtrace_buffers *buffers = buf->set;
+	struct kmemtrace_buffers *buffers = kmemtrace_set_of(buf);
 	/* With where it starts. */
 	unsigned int filling = smp_load_acquire(&reader->filling);
 
@@ -252,7 +252,7 @@ NOKPROBE_SYMBOL(kmemtrace_catch_up);
  * Moves the reader's position to where something can be taken, if anything can.
  * Context: reader->lock.
  */
-static void kmemtrace_advance(struct kmemtrace_buf *buf,
+static void kmemtrace_advance(struct rchan_buf *buf,
 			      struct kmemtrace_reader *reader,
 			      struct kmemtrace_state *state)
 {
@@ -264,7 +264,7 @@ static void kmemtrace_advance(struct kmemtrace_buf *buf,
 		if (missed) {
 			reader->missed += missed;
 			kmemtrace_move_to(buf, state->produced -
-					  buf->set->subbufs + 1, 0);
+					  buf->chan->n_subbufs + 1, 0);
 		} else if (state->full && buf->bytes_consumed >= state->end) {
 			kmemtrace_move_to(buf, buf->subbufs_consumed + 1, 0);
 		} else {
@@ -310,7 +310,7 @@ NOKPROBE_SYMBOL(kmemtrace_fill_lost);
 void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		    size_t most, struct kmemtrace_taking *taking)
 {
-	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
 	struct kmemtrace_guard guard;
@@ -326,8 +326,8 @@ void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	taking->position.subbuf = buf->subbufs_consumed;
 	taking->position.bytes = buf->bytes_consumed;
 	taking->from = buf->start + buf->bytes_consumed +
-		       buf->subbufs_consumed % buf->set->subbufs *
-		       buf->set->subbuf_size;
+		       buf->subbufs_consumed % buf->chan->n_subbufs *
+		       buf->chan->subbuf_size;
 	if (state.end > buf->bytes_consumed)
 		taking->bytes = min(most, state.end - buf->bytes_consumed);
 	kmemtrace_fill_lost(reader, taking);
@@ -339,7 +339,7 @@ NOKPROBE_SYMBOL(kmemtrace_take);
 int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		   const struct kmemtrace_taking *taking, size_t bytes)
 {
-	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
 	struct kmemtrace_guard guard;
@@ -375,7 +375,7 @@ NOKPROBE_SYMBOL(kmemtrace_give);
 void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
 		       struct kmemtrace_figures *figures)
 {
-	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
 	struct kmemtrace_guard guard;
@@ -408,7 +408,7 @@ NOKPROBE_SYMBOL(kmemtrace_figures);
  * Begins at the start of a sub-buffer, so that those of a session are all full
  * but the last.  Returns which one that is.  Context: reader->lock.
  */
-static size_t kmemtrace_reset_buffer(struct kmemtrace_buf *buf)
+static size_t kmemtrace_reset_buffer(struct rchan_buf *buf)
 {
 	if (buf->offset)
 		kmemtrace_next_subbuf(buf);
@@ -420,7 +420,7 @@ NOKPROBE_SYMBOL(kmemtrace_reset_buffer);
 void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 {
 	struct kmemtrace_reader *reader;
-	struct kmemtrace_buf *buf;
+	struct rchan_buf *buf;
 	struct kmemtrace_guard guard;
 	unsigned int cpu;
 
@@ -455,15 +455,15 @@ void kmemtrace_buffers_renew(struct kmemtrace_buffers *buffers, u64 now)
 }
 NOKPROBE_SYMBOL(kmemtrace_buffers_renew);
 
-bool kmemtrace_buffer_is_begun(struct kmemtrace_buf *buf)
+bool kmemtrace_buffer_is_begun(struct rchan_buf *buf)
 {
 	return kmemtrace_reader_of(buf)->filling ==
-	       READ_ONCE(buf->set->filling);
+	       READ_ONCE(kmemtrace_set_of(buf)->filling);
 }
 NOKPROBE_SYMBOL(kmemtrace_buffer_is_begun);
 
 /* Begins at the start of a sub-buffer, as kmemtrace_reset() does. */
-void kmemtrace_buffer_begin(struct kmemtrace_buf *buf, u64 lost)
+void kmemtrace_buffer_begin(struct rchan_buf *buf, u64 lost)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
 
@@ -476,7 +476,7 @@ void kmemtrace_buffer_begin(struct kmemtrace_buf *buf, u64 lost)
 	reader->lost_before = lost;
 	/* Pairs with kmemtrace_catch_up(). */
 	smp_store_release(&reader->filling,
-			  READ_ONCE(buf->set->filling));
+			  READ_ONCE(kmemtrace_set_of(buf)->filling));
 }
 NOKPROBE_SYMBOL(kmemtrace_buffer_begin);
 
@@ -484,7 +484,7 @@ NOKPROBE_SYMBOL(kmemtrace_buffer_begin);
  * carried: what was taken, of this and all before.  A buffer that was not begun
  * by now will not be: see kmemtrace_enter_buffer().
  */
-static void kmemtrace_seal(struct kmemtrace_buf *buf, u64 *carried)
+static void kmemtrace_seal(struct rchan_buf *buf, u64 *carried)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
 	struct kmemtrace_guard guard;
@@ -509,7 +509,7 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 			    struct kmemtrace_buffers *next)
 {
 	struct kmemtrace_reader *reader;
-	struct kmemtrace_buf *buf;
+	struct rchan_buf *buf;
 	struct kmemtrace_guard guard;
 	unsigned int cpu;
 	u64 carried;
@@ -530,17 +530,17 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 NOKPROBE_SYMBOL(kmemtrace_buffers_seal);
 
 /* The number of records of the writer's filling.  Context: the writer. */
-static u64 kmemtrace_records(struct kmemtrace_buf *buf)
+static u64 kmemtrace_records(struct rchan_buf *buf)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
-	size_t records = buf->set->subbuf_size / kmemtrace_record_size;
+	size_t records = buf->chan->subbuf_size / kmemtrace_record_size;
 
 	return (u64)(buf->subbufs_produced - reader->start.subbuf) * records +
 	       buf->offset / kmemtrace_record_size;
 }
 NOKPROBE_SYMBOL(kmemtrace_records);
 
-bool kmemtrace_buffer_left(struct kmemtrace_buf *buf, struct kmemtrace_left *left)
+bool kmemtrace_buffer_left(struct rchan_buf *buf, struct kmemtrace_left *left)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
 
@@ -558,7 +558,7 @@ NOKPROBE_SYMBOL(kmemtrace_buffer_left);
 u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
 			      unsigned int cpu)
 {
-	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
 	struct kmemtrace_guard guard;
@@ -581,7 +581,7 @@ NOKPROBE_SYMBOL(kmemtrace_sealed_overruns);
 
 u64 kmemtrace_sealed_taken(struct kmemtrace_buffers *buffers, unsigned int cpu)
 {
-	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_guard guard;
 	u64 bytes = 0;

@@ -3,9 +3,10 @@
  * kmemtrace: sets of buffers, one buffer for each CPU, and the files that show
  * them.
  *
- * kmemtrace_memory.c allocates the buffers, kmemtrace_buffer.c orders the writer
- * and the readers of a buffer.  A position in a buffer is a number of sub-buffers
- * and of bytes in the one that follows; it never goes back while the set exists.
+ * relay allocates the buffers (kmemtrace_memory.c), kmemtrace_buffer.c orders the
+ * writer and the readers of a buffer.  A position in a buffer is a number of
+ * sub-buffers and of bytes in the one that follows; it never goes back while the
+ * set exists.
  */
 #ifndef _MM_KMEMTRACE_BUFFER_H
 #define _MM_KMEMTRACE_BUFFER_H
@@ -13,10 +14,10 @@
 #include <linux/fs.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
-#include <linux/list.h>
 #include <linux/mmdebug.h>
 #include <linux/percpu.h>
 #include <linux/refcount.h>
+#include <linux/relay.h>
 #include <linux/seqlock.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -30,36 +31,12 @@ struct kmemtrace_position {
 	size_t	bytes;
 };
 
-/* The buffer of one CPU in a set. */
-struct kmemtrace_buf {
-	/* The writer's position. */
-	void			*data;		/* its current sub-buffer */
-	size_t			offset;		/* of the next record in data */
-	size_t			subbufs_produced;
-	/* The readers' position, guarded by kmemtrace_reader.lock. */
-	size_t			subbufs_consumed;
-	size_t			bytes_consumed;
-
-	/* Constant while the buffer exists. */
-	struct kmemtrace_buffers *set;
-	unsigned int		cpu;
-	unsigned int		n_pages;
-	struct page		**pages;
-	void			*start;		/* all pages, mapped in a row */
-	size_t			*padding;	/* bytes, for each sub-buffer */
-} ____cacheline_aligned;
-
 /*
- * The state of one CPU in a set beside its struct kmemtrace_buf.  Exists also for
+ * The state of one CPU in a set beside its struct rchan_buf, in which
+ * subbufs_consumed and bytes_consumed are the readers' position.  Exists also for
  * a CPU without a buffer.
  */
 struct kmemtrace_reader {
-	/*
-	 * The CPU's buffer, or NULL.  Set once, with release, when the buffer is
-	 * complete; read by kmemtrace_buffer().
-	 */
-	struct kmemtrace_buf *buf;
-
 	/*
 	 * Guards what follows, and the position against other readers.  No
 	 * writer takes it, and nothing is copied under it, so that no reader
@@ -98,7 +75,7 @@ struct kmemtrace_reader {
  */
 struct kmemtrace_buffers {
 	refcount_t	refs;
-	struct list_head list;		/* of all sets: kmemtrace_memory.c */
+	struct rchan	*chan;		/* its private_data is this set */
 	/*
 	 * How often it was emptied for other records.  A buffer whose writer has
 	 * not come to this filling yet is empty.
@@ -124,15 +101,22 @@ void kmemtrace_buffers_put(struct kmemtrace_buffers *buffers);
  * Needs no lock: a walker of all possible CPUs sees no buffer or a complete one,
  * also while another CPU brings @cpu up.
  */
-static __always_inline struct kmemtrace_buf *
+static __always_inline struct rchan_buf *
 kmemtrace_buffer(struct kmemtrace_buffers *buffers, unsigned int cpu)
 {
-	/* Pairs with the release in kmemtrace_add_buffer(). */
-	return smp_load_acquire(&per_cpu_ptr(buffers->readers, cpu)->buf);
+	/* Pairs with the release in relay_publish_buf(). */
+	return smp_load_acquire(per_cpu_ptr(buffers->chan->buf, cpu));
+}
+
+/* The set that a buffer belongs to. */
+static __always_inline struct kmemtrace_buffers *
+kmemtrace_set_of(const struct rchan_buf *buf)
+{
+	return buf->chan->private_data;
 }
 
 /*
- * Register the callback that allocates buffers for a CPU before it runs.
+ * Register the callback that creates the files of a CPU before it runs.
  * Context: one CPU runs, before the first set is made.
  */
 void __init kmemtrace_memory_init(void);
@@ -155,9 +139,9 @@ static __always_inline void kmemtrace_write_begin(seqcount_t *seq)
 }
 
 /* Whether the writer's sub-buffer has room for a record.  Context: the writer. */
-static __always_inline bool kmemtrace_fits(const struct kmemtrace_buf *buf)
+static __always_inline bool kmemtrace_fits(const struct rchan_buf *buf)
 {
-	return buf->offset + kmemtrace_record_size <= buf->set->subbuf_size;
+	return buf->offset + kmemtrace_record_size <= buf->chan->subbuf_size;
 }
 
 /*
@@ -165,16 +149,16 @@ static __always_inline bool kmemtrace_fits(const struct kmemtrace_buf *buf)
  * if the current one is full.  Context: the writer of the buffer, with interrupts
  * off, on the CPU of the buffer or while no event is recorded.
  */
-bool kmemtrace_has_room(struct kmemtrace_buf *buf);
+bool kmemtrace_has_room(struct rchan_buf *buf);
 
 /* Return whether the buffer has room for so many records.  Context: as above. */
-bool kmemtrace_has_room_for(struct kmemtrace_buf *buf, unsigned int records);
+bool kmemtrace_has_room_for(struct rchan_buf *buf, unsigned int records);
 
 /*
  * Return the address of the next record, for which kmemtrace_has_room_for() found
  * room.  Context: as above.
  */
-void *kmemtrace_room(struct kmemtrace_buf *buf);
+void *kmemtrace_room(struct rchan_buf *buf);
 
 /*
  * Drop all records of a set and begin a session in it.  @now: timestamp.
@@ -201,13 +185,13 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
  * Return whether the writer has begun the current filling of the set in this
  * buffer.  Context: as kmemtrace_has_room().
  */
-bool kmemtrace_buffer_is_begun(struct kmemtrace_buf *buf);
+bool kmemtrace_buffer_is_begun(struct rchan_buf *buf);
 
 /*
  * Begin the current filling of the set in this buffer.  @lost: the lost events of
  * the CPU so far that are in records of losses.  Context: as kmemtrace_has_room().
  */
-void kmemtrace_buffer_begin(struct kmemtrace_buf *buf, u64 lost);
+void kmemtrace_buffer_begin(struct rchan_buf *buf, u64 lost);
 
 /* Events of a sealed buffer that the reader of the live buffers did not get. */
 struct kmemtrace_left {
@@ -219,7 +203,7 @@ struct kmemtrace_left {
 /*
  * Return false where the buffer is not sealed.  Context: as kmemtrace_has_room().
  */
-bool kmemtrace_buffer_left(struct kmemtrace_buf *buf, struct kmemtrace_left *left);
+bool kmemtrace_buffer_left(struct rchan_buf *buf, struct kmemtrace_left *left);
 
 /*
  * Return how many events were lost, or overwritten unread, while a sealed set was

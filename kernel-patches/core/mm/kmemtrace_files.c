@@ -282,7 +282,7 @@ static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct kmemtrace_open *opened = file->private_data;
 	struct kmemtrace_buffers *buffers;
-	struct kmemtrace_buf *buf = NULL;
+	struct rchan_buf *buf = NULL;
 	unsigned int generation;
 	int err = -ENXIO;
 
@@ -300,7 +300,7 @@ static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
 	if (kmemtrace_is_stale(opened, generation))
 		err = -ESTALE;
 	else if (buf)
-		err = vm_map_pages(vma, buf->pages, buf->n_pages);
+		err = vm_map_pages(vma, buf->page_array, buf->page_count);
 	kmemtrace_buffers_put(buffers);
 	return err;
 }
@@ -315,13 +315,13 @@ static int kmemtrace_ioc_info(struct kmemtrace_open *opened,
 			      struct kmemtrace_buffers *buffers,
 			      unsigned int generation, void __user *argument)
 {
-	struct kmemtrace_buf *buf = kmemtrace_buffer(buffers, opened->file->cpu);
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, opened->file->cpu);
 	struct kmemtrace_figures figures;
 	struct kmemtrace_ioctl_info info;
 
 	kmemtrace_figures(buffers, opened->file->cpu, &figures);
 	info = (struct kmemtrace_ioctl_info) {
-		.map_bytes = buf ? (u64)buf->n_pages * PAGE_SIZE : 0,
+		.map_bytes = buf ? (u64)buf->page_count * PAGE_SIZE : 0,
 		.generation = generation,
 		.produced = figures.produced,
 		.consumed = figures.taken,
@@ -344,7 +344,7 @@ static int kmemtrace_ioc_take(struct kmemtrace_open *opened,
 {
 	struct kmemtrace_taking *taking = &opened->taking;
 	struct kmemtrace_ioctl_take take;
-	struct kmemtrace_buf *buf;
+	struct rchan_buf *buf;
 
 	if (copy_from_user(&take, argument, sizeof(take)))
 		return -EFAULT;

@@ -82,9 +82,9 @@ struct kmemtrace_cpu {
 	 */
 	int			limit;
 	/* own, or &kmemtrace_busy while a record is being written. */
-	struct kmemtrace_buf	*buf;
+	struct rchan_buf	*buf;
 	/* The buffer of this CPU; &kmemtrace_no_buf: none. */
-	struct kmemtrace_buf	*own;
+	struct rchan_buf	*own;
 	u64			last;		/* timestamp */
 	u64			lost;
 	u64			told;		/* of them, in LOST records */
@@ -96,10 +96,10 @@ struct kmemtrace_cpu {
 };
 
 /* Never has room: its limit is -1. */
-static struct kmemtrace_buf kmemtrace_no_buf;
+static struct rchan_buf kmemtrace_no_buf;
 
 /* Never has room, whatever the limit is. */
-static struct kmemtrace_buf kmemtrace_busy = {
+static struct rchan_buf kmemtrace_busy = {
 	.offset	= INT_MAX,
 };
 
@@ -228,7 +228,7 @@ void kmemtrace_unlock(raw_spinlock_t *lock, const struct kmemtrace_guard *guard)
 }
 NOKPROBE_SYMBOL(kmemtrace_unlock);
 
-static __always_inline void kmemtrace_commit(struct kmemtrace_buf *buf, size_t size)
+static __always_inline void kmemtrace_commit(struct rchan_buf *buf, size_t size)
 {
 	/* Only now does the record exist for a reader, also on another CPU. */
 	smp_store_release(&buf->offset, buf->offset + size);
@@ -240,7 +240,7 @@ static __always_inline void kmemtrace_commit(struct kmemtrace_buf *buf, size_t s
  * the last record.
  */
 static void kmemtrace_write_lost(struct kmemtrace_cpu *kc,
-				 struct kmemtrace_buf *buf)
+				 struct rchan_buf *buf)
 {
 	unsigned long refused = atomic_long_read(&kc->refused);
 	u64 events = kc->lost - kc->told + refused - kc->told_refused;
@@ -302,9 +302,9 @@ NOKPROBE_SYMBOL(kmemtrace_leave_buffer);
  * buffer that was begun is either sealed or not written to.  A buffer that is not
  * sealed could never be left.
  */
-static struct kmemtrace_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
+static struct rchan_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
 						struct kmemtrace_buffers *live,
-						struct kmemtrace_buf *buf)
+						struct rchan_buf *buf)
 {
 	if (likely(kc->own == buf && kmemtrace_buffer_is_begun(buf)))
 		return buf;
@@ -332,11 +332,11 @@ NOKPROBE_SYMBOL(kmemtrace_enter_buffer);
  * is counted as a lost event.
  * Context: between kmemtrace_begin_write() and kmemtrace_end_write().
  */
-static noinline struct kmemtrace_buf *kmemtrace_make_room(bool is_event)
+static noinline struct rchan_buf *kmemtrace_make_room(bool is_event)
 {
 	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
 	struct kmemtrace_buffers *live;
-	struct kmemtrace_buf *buf;
+	struct rchan_buf *buf;
 
 again:
 	do {
@@ -349,7 +349,7 @@ again:
 		if (!buf)
 			goto no_room;
 		WRITE_ONCE(kc->limit,
-			   (int)(buf->set->subbuf_size - kmemtrace_record_size));
+			   (int)(buf->chan->subbuf_size - kmemtrace_record_size));
 		/*
 		 * Before what changes with the limit is looked at: the count of
 		 * those in NMI, whether to record, and where.  Pairs with
@@ -384,7 +384,7 @@ NOKPROBE_SYMBOL(kmemtrace_make_room);
 bool kmemtrace_begin_records(unsigned int n)
 {
 	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
-	struct kmemtrace_buf *buf;
+	struct rchan_buf *buf;
 
 	if (in_nmi()) {
 		kmemtrace_count_refused();
@@ -457,7 +457,7 @@ kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
  * call: it comes when little is left to be kept across it.
  */
 static __always_inline void
-kmemtrace_write(struct kmemtrace_buf *buf, u16 size, unsigned int context,
+kmemtrace_write(struct rchan_buf *buf, u16 size, unsigned int context,
 		u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 		size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags, int node,
 		u16 cache, u16 account)
@@ -514,7 +514,7 @@ kmemtrace_record_slow(u8 event_id, u8 type_id, unsigned long call_site,
 		      gfp_t gfp_flags, int node, u16 cache, u16 account)
 {
 	struct kmemtrace_trigger *trigger = NULL;
-	struct kmemtrace_buf *buf = NULL;
+	struct rchan_buf *buf = NULL;
 	struct kmemtrace_cpu *kc;
 	unsigned long flags;
 	u32 stack = 0;
@@ -567,7 +567,7 @@ NOKPROBE_SYMBOL(kmemtrace_record_slow);
 void kmemtrace_write_stop(const char *why, unsigned long caller)
 {
 	struct kmemtrace_event_stop *event;
-	struct kmemtrace_buf *buf;
+	struct rchan_buf *buf;
 
 	if (kmemtrace_abi < 2)
 		return;
@@ -594,7 +594,7 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 		 int node, u16 cache, u16 account)
 {
 	unsigned int context = preempt_count();
-	struct kmemtrace_buf *buf;
+	struct rchan_buf *buf;
 	unsigned long flags;
 
 	if (unlikely(context & NMI_MASK))
@@ -927,7 +927,7 @@ static void kmemtrace_tell_lost(struct kmemtrace_cpu *kc, unsigned int cpu,
 				void *data)
 {
 	struct kmemtrace_buffers *live = kmemtrace_live.buffers;
-	struct kmemtrace_buf *buf = kmemtrace_buffer(live, cpu);
+	struct rchan_buf *buf = kmemtrace_buffer(live, cpu);
 
 	if (!buf || !kmemtrace_begin_write(kc))
 		return;
@@ -996,7 +996,8 @@ NOKPROBE_SYMBOL(kmemtrace_writer_stop);
 static void kmemtrace_leave(struct kmemtrace_cpu *kc, unsigned int cpu,
 			    void *buffers)
 {
-	if (kc->own->set != buffers || !kmemtrace_begin_write(kc))
+	if (kc->own == &kmemtrace_no_buf ||
+	    kmemtrace_set_of(kc->own) != buffers || !kmemtrace_begin_write(kc))
 		return;
 	WRITE_ONCE(kc->limit, -1);
 	kmemtrace_leave_buffer(kc);
