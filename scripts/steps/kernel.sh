@@ -88,13 +88,16 @@ step_small()
 {
 	local said=$work/small ours hooked built file
 
+	# The test points are no part of this configuration.
 	ours=$(cd "$kmt_top/kernel-patches/core" &&
-		find mm -name '*.c' | sed 's/c$/o/' | sort | tr '\n' ' ')
-	# What is compiled there: neither NUMA nor the other slab allocators.
+		find mm -name '*.c' ! -name kmemtrace_test.c | sed 's/c$/o/' | sort |
+		tr '\n' ' ')
+	# The configuration has neither NUMA, nor the other slab allocators, nor
+	# ORC, and without kmemtrace no relay.
 	hooked=$(sed -n 's:^+++ b/\([^ \t]*\)\.c\s*$:\1.o:p' \
 		"$kmt_top"/kernel-patches/6.1/*.patch | sort -u |
-		grep -vE '^(mm/(slab|slob|mempolicy)|kernel/module/.*)\.o$' | tr '\n' ' ')
-	built=$("$kmt_top/vm/build" -q --only "W=1 $ours lib/stackdepot.o" \
+		grep -vE '^(mm/(slab|slob|mempolicy)|kernel/(relay|module/.*)|arch/.*)\.o$' | tr '\n' ' ')
+	built=$("$kmt_top/vm/build" -q --only "W=1 $ours lib/stackdepot.o kernel/relay.o" \
 		slub small 2>"$said")
 	"$kmt_top/vm/build" -q --only "$hooked" slub small off >>"$said" 2>&1
 	cat "$said"
