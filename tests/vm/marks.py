@@ -285,7 +285,7 @@ def main():
         {"insmod"})
     check_report(directory, marks)
     with open(os.path.join(out, "complaints")) as f:
-        equal("kinds of what the file marker refused", int(f.read()), 3)
+        equal("messages about refused writes to marker", int(f.read()), 5)
     check_room(out)
     return failed()
 
