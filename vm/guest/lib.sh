@@ -30,10 +30,11 @@ wait_until()
 	done
 }
 
-# The meta is there before tracing is switched on.
+# kmemtraced prints this message when each CPU has a reader and tracing is on.
 daemon_records()
 {
-	[ -s "$capture/kmemtrace.meta" ] && [ "$(cat "$kmt/enabled")" = 1 ]
+	grep -q '^kmemtraced: recording ' "$capture.log" &&
+		[ "$(cat "$kmt/enabled")" = 1 ]
 }
 
 # daemon_start DIR [OPTION]...: kmemtraced writes to DIR; its pid is $daemon,
