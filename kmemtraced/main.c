@@ -127,8 +127,8 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 };
 
 /*
- * What is left after an error that can occur before recording begins and while
- * it goes on, if there is a capture.
+ * The state of the capture after an error that can occur before or during the
+ * recording.  Printed only if there is a capture.
  */
 static const char *const what_is_left[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_DISK_FULL] =

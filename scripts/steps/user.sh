@@ -35,7 +35,7 @@ step_warnings()
 			kmt_configure "$dir" --enable-werror CC="$cc" \
 				CFLAGS="-O$level -g0"
 			echo "$cc -O$level"
-			# What is compiled for the tests too, of which none runs.
+			# Compile the programs of the tests, too, and run no test.
 			make -s -C "$dir" -j"$(nproc)" check TESTS= >/dev/null
 			rm -rf "$dir"
 		done

@@ -182,7 +182,7 @@ for number in KILL SEGV USR1 ALRM; do
 	kill "-$number" "$daemon"
 	wait "$daemon"
 	wait_until 5 as_before || fail "SIG$number left tracing on, or a filter"
-	# What is left in the buffers is no trace that somebody wants saved.
+	# Drop the records that the killed kmemtraced left in the buffers.
 	echo 1 >$kmt/reset
 done
 echo "the kernel is as before a kmemtraced that was killed"
