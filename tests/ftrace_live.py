@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """kmemtraced on the tracepoints of the kernel that is running.
 
-Needs root and a tracefs; where either is missing it says so and ends with
-status 77.  The programs are found through PATH, bench/load in BUILDDIR.
+Needs root and a kernel with tracefs, which is mounted in a namespace of its own
+if it is not; where either is missing the test prints it and ends with status 77.
+The programs are found through PATH, bench/load in BUILDDIR.
 
     ftrace_live.py BUILDDIR WORK     KMT_SEED chooses the moments of signals
 """
@@ -19,14 +20,13 @@ import sys
 import time
 
 import seeds
-from live import check, skip
+from live import TRACEFS, check, skip, take_tracefs
 
 # Each second, below which the machine is too slow for the test to tell
 # anything, while two processes make the kernel allocate as fast as they can.
 RATE_MIN = 100_000
 SECONDS = 3
 RECORD = struct.Struct("=BBHiQQQQQqIHH")
-TRACEFS = "/sys/kernel/tracing"
 INSTANCE = os.path.join(TRACEFS, "instances", "kmemtrace")
 STOPS = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 ALLOC, FREE = 1, 2
@@ -509,6 +509,7 @@ def main():
     builddir, work = sys.argv[1:]
     if os.geteuid() != 0:
         skip("not root")
+    take_tracefs()
     if not os.path.isdir(os.path.join(TRACEFS, "instances")):
         skip(f"no tracefs on {TRACEFS}")
     try:

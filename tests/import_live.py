@@ -3,9 +3,10 @@
 """kmemtrace-import on what perf, trace-cmd and perf data convert record of the
 machine that this runs on: the same totals as their own tools'.
 
-Needs root, a tracefs, perf, trace-cmd and babeltrace2; what is missing is
-skipped by name, and where nothing is left the status is 77.  The programs of
-kmemtrace are found through PATH, bench/load in BUILDDIR.
+Needs root, tracefs (mounted in a namespace of its own if it is not), perf,
+trace-cmd and babeltrace2; what is missing is skipped by name, and where nothing
+is left the status is 77.  The programs of kmemtrace are found through PATH,
+bench/load in BUILDDIR.
 
     import_live.py BUILDDIR WORK
 """
@@ -19,9 +20,8 @@ import shutil
 import subprocess
 import sys
 
-from live import check, skip
+from live import TRACEFS, check, skip, take_tracefs
 
-TRACEFS = "/sys/kernel/tracing"
 ROUNDS = 300
 EVENTS = ("kmem/kmalloc", "kmem/kmalloc_node", "kmem/kfree",
           "kmem/kmem_cache_alloc", "kmem/kmem_cache_alloc_node",
@@ -333,6 +333,7 @@ def test_trace_stacks(builddir, work):
         text = f.read()
     lost = int((re.findall("# lost: (.*)", text) or ["0"])[0])
     events = report["capture"]["events"]
+    check(events > 1000, "too few events", events)
     check(lost < events / 100, lost, "of", events, "events have no stack")
     pages = [s for s in report["callsites"] if s["kind"] == "pages"]
     inner = [s["symbol"] for s in pages if s["symbol"] and re.match(
@@ -369,6 +370,7 @@ def main():
     builddir, work = sys.argv[1:]
     if os.geteuid() != 0:
         skip("not root")
+    take_tracefs()
     if not os.path.isdir(os.path.join(TRACEFS, "events/kmem")):
         skip(f"no tracefs on {TRACEFS}")
     if not shutil.which("perf"):

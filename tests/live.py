@@ -1,7 +1,45 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How tests on the running kernel end; the steps of scripts/test call them."""
+"""How tests on the running kernel begin and end; the steps of scripts/test call
+them."""
 
+import ctypes
+import fcntl
+import os
 import sys
+
+TRACEFS = "/sys/kernel/tracing"
+# Of unshare(2) and mount(2).
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
+
+
+def take_tracefs():
+    """Make tracefs available, to one test of this machine at a time: trace-cmd
+    changes settings of the whole machine."""
+    if not os.path.isdir(os.path.join(TRACEFS, "events")):
+        mount_tracefs()
+    # The lock belongs to the root directory, which all mounts and namespaces
+    # share.  It ends with this process.
+    lock = os.open(TRACEFS, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("waiting for another test that traces this machine", flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+def mount_tracefs():
+    """Mounts tracefs for this process and its children alone: the mount
+    namespace ends with the last of them."""
+    with open("/proc/filesystems", encoding="ascii") as file:
+        if "tracefs" not in file.read().split():
+            skip("this kernel has no tracefs")
+    libc = ctypes.CDLL(None, use_errno=True)
+    if (libc.unshare(CLONE_NEWNS) or
+            libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None) or
+            libc.mount(b"none", TRACEFS.encode(), b"tracefs", 0, None)):
+        skip(f"cannot mount tracefs on {TRACEFS}: " +
+             os.strerror(ctypes.get_errno()))
+    print(f"tracefs is mounted on {TRACEFS} for this test alone")
 
 
 def skip(reason):

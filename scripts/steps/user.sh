@@ -168,7 +168,8 @@ step_spdx()
 	[ -z "$bad" ] || { printf 'no SPDX line in:\n%s\n' "$bad"; return 1; }
 }
 
-# Skipped where the machine forbids tracefs.
+# The test mounts tracefs for itself where it is not mounted. It is skipped where
+# the kernel has none, or root is missing.
 step_ftrace()
 {
 	kmt_build_programs "$builddir"
@@ -176,8 +177,8 @@ step_ftrace()
 		"$builddir" "$work/ftrace"
 }
 
-# Likewise, of the files of other tools. trace-cmd uses the tracing of the machine
-# itself, so that nothing else may then.
+# The test mounts tracefs as in step ftrace. trace-cmd uses the tracing of the
+# machine itself, so that nothing else may then.
 step_import()
 {
 	kmt_build_programs "$builddir"
