@@ -10,10 +10,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/text.h"
+
+void kmt_cli_raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		/* If this fails, the open() that needs it reports so. */
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
 
 static gboolean takes_value(const GOptionEntry *entry)
 {

@@ -31,6 +31,9 @@ gboolean kmt_cli_answer(const char *program, GOptionContext *context,
  */
 void kmt_cli_occupy_standard_descriptors(void);
 
+/* Allow as many open files as the hard limit does; the usual limit is 1024. */
+void kmt_cli_raise_file_limit(void);
+
 /* "PROGRAM: MESSAGE" on stderr.  Returns EXIT_FAILURE. */
 int kmt_cli_fail(const char *program, const char *message);
 

@@ -220,9 +220,8 @@ static gboolean open_file(KmtImport *import, Cpu *cpu, guint number,
 			  GError **error)
 {
 	if (!cpu->sink)
-		cpu->sink = kmt_output_cpu_file(import->output, number,
-						import->record_bytes,
-						KMT_SINK_BUFFER_BYTES, error);
+		cpu->sink = kmt_output_small_cpu_file(
+			import->output, number, import->record_bytes, error);
 	import->has_files = TRUE;
 	return cpu->sink != NULL;
 }

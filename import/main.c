@@ -151,6 +151,9 @@ static const char *advice(const GError *error)
 		return "choose another directory, or move that file away";
 	case KMT_DAEMON_ERROR_DIRECTORY_BUSY:
 		return "choose another one";
+	case KMT_DAEMON_ERROR_RESOURCES:
+		return "free some memory, or raise the limits of 'ulimit': "
+		       "each CPU of the recording takes 80 KB and an open file";
 	case KMT_DAEMON_ERROR_DISK_FULL:
 		return "make room there, or choose a directory on another "
 		       "file system";
@@ -306,6 +309,7 @@ static int work(const Options *o, guint cpus, KmtOutput *output,
 	kmt_watch_begin(watch);
 	g_log_set_writer_func(discard_log, NULL, NULL);
 	limit_memory(paths);
+	kmt_cli_raise_file_limit();
 	expect_shortened(paths[0]);
 	if (kmt_import_read(import, paths, o->buffer, &error) &&
 	    end_watch(watch) &&

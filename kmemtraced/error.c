@@ -31,6 +31,10 @@ KmtDaemonError kmt_write_error_code(int errnum)
 	case EDQUOT:
 	case EFBIG:
 		return KMT_DAEMON_ERROR_DISK_FULL;
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+		return KMT_DAEMON_ERROR_RESOURCES;
 	default:
 		return KMT_DAEMON_ERROR_WRITE;
 	}

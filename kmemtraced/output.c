@@ -107,10 +107,25 @@ static void add_made(KmtOutput *output, const char *name)
 	g_ptr_array_add(output->made, g_strdup(name));
 }
 
+static KmtSink *make_cpu_file(KmtOutput *output, guint cpu, gsize record_bytes,
+			      gsize batch_bytes, KmtSinkMemory memory,
+			      GError **error)
+{
+	g_autofree char *name = g_strdup_printf("cpu%u.out", cpu);
+	KmtSink *sink = kmt_sink_new(kmt_output_fd(output), name, record_bytes,
+				     batch_bytes, memory, error);
+
+	/* The file is new, so that its name is not in the list. */
+	if (sink)
+		g_ptr_array_add(output->made, g_steal_pointer(&name));
+	else
+		g_prefix_error(error, "%s: ", kmt_output_path(output));
+	return sink;
+}
+
 KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize record_bytes,
 			     gsize subbuf_bytes, GError **error)
 {
-	g_autofree char *name = g_strdup_printf("cpu%u.out", cpu);
 	/*
 	 * With the usual sub-buffers a reader is woken seldom enough to write
 	 * all chunks there are each time.  With small ones it lets them gather.
@@ -119,14 +134,17 @@ KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize record_bytes,
 	gsize batch_bytes =
 		(subbuf_bytes < BATCH_CHUNKS * chunk ? BATCH_CHUNKS : 1) *
 		chunk;
-	KmtSink *sink = kmt_sink_new(kmt_output_fd(output), name, record_bytes,
-				     batch_bytes, error);
 
-	if (!sink)
-		g_prefix_error(error, "%s: ", kmt_output_path(output));
-	else
-		add_made(output, name);
-	return sink;
+	return make_cpu_file(output, cpu, record_bytes, batch_bytes,
+			     KMT_SINK_LOCKED, error);
+}
+
+KmtSink *kmt_output_small_cpu_file(KmtOutput *output, guint cpu,
+				   gsize record_bytes, GError **error)
+{
+	return make_cpu_file(output, cpu, record_bytes,
+			     kmt_sink_chunk_bytes(record_bytes), KMT_SINK_SMALL,
+			     error);
 }
 
 /*
@@ -227,7 +245,7 @@ gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
 		return FALSE;
 	}
 	sink = kmt_sink_new(kmt_output_fd(output), temporary, 1,
-			    KMT_SINK_CHUNK_BYTES, error);
+			    KMT_SINK_CHUNK_BYTES, KMT_SINK_LOCKED, error);
 	if (sink) {
 		ok = copy(from, source, sink, path, hidden, error);
 		ok = put_in_place(output, ok, temporary, name, path, error);
@@ -243,8 +261,9 @@ gboolean kmt_output_write_table(KmtOutput *output, const char *name,
 		g_strconcat(name, KMT_CAPTURE_TEMPORARY, NULL);
 	g_autofree char *path =
 		g_build_filename(kmt_output_path(output), name, NULL);
-	g_autoptr(KmtSink) sink = kmt_sink_new(kmt_output_fd(output), temporary,
-					       1, KMT_SINK_CHUNK_BYTES, error);
+	g_autoptr(KmtSink) sink =
+		kmt_sink_new(kmt_output_fd(output), temporary, 1,
+			     KMT_SINK_CHUNK_BYTES, KMT_SINK_LOCKED, error);
 	gsize left = strlen(text), room;
 	int r = 0;
 

@@ -47,6 +47,13 @@ KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize record_bytes,
 			     gsize subbuf_bytes, GError **error);
 
 /*
+ * Make cpu<n>.out with little memory, for a writer of many CPUs that does not
+ * trace meanwhile.
+ */
+KmtSink *kmt_output_small_cpu_file(KmtOutput *output, guint cpu,
+				   gsize record_bytes, GError **error);
+
+/*
  * Puts a copy of the file source there as name; one that is there already
  * stays as it is if that fails.  FALSE without an error being set: there is no
  * source.  hidden, unless NULL: source is a kallsyms whose addresses are all 0.

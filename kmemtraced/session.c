@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "kmemtraced/error.h"
 #include "kmemtraced/guard.h"
 #include "kmemtraced/live.h"
@@ -152,18 +153,6 @@ static guint meta_cpus(KmtSession *session)
 	return MAX(session->readers->len, (guint)MAX(configured, 0));
 }
 
-/* Each CPU takes three descriptors, and the usual limit is 1024. */
-static void raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		/* Where it matters and fails, a descriptor will be missed. */
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static gboolean open_source(KmtSession *session, GError **error)
 {
 	const KmtSessionOptions *options = session->options;
@@ -218,7 +207,8 @@ static gboolean get_ready(KmtSession *session, GError **error)
 	KmtMetaStart start = {.sys = session->options->sys,
 			      .proc = session->options->proc};
 
-	raise_limit();
+	/* Each CPU takes three descriptors. */
+	kmt_cli_raise_file_limit();
 	if (!open_output(session, error) || !open_source(session, error) ||
 	    !session->source->class->is_enabled(session->source,
 						&session->was_enabled, error) ||

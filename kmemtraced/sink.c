@@ -25,6 +25,7 @@ struct kmt_sink {
 	gsize record_bytes;
 	gsize chunk_bytes;
 	gsize batch_bytes;
+	gsize buffer_bytes;
 	gsize fill; /* bytes in buffer */
 	guint8 *buffer;
 	/* Read by other threads while this one writes. */
@@ -52,8 +53,29 @@ static void set_direct(KmtSink *sink, bool on)
 		sink->direct = on;
 }
 
+static bool allocate(KmtSink *sink, KmtSinkMemory memory)
+{
+	bool is_locked = memory == KMT_SINK_LOCKED;
+
+	sink->buffer_bytes =
+		is_locked ? KMT_SINK_BUFFER_BYTES : 2 * sink->chunk_bytes;
+	/* Touched now, so that no page has to be found while tracing. */
+	sink->buffer = mmap(NULL, sink->buffer_bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS |
+				    (is_locked ? MAP_POPULATE : 0),
+			    -1, 0);
+	if (sink->buffer == MAP_FAILED) {
+		sink->buffer = NULL;
+		return false;
+	}
+	/* Best effort: an ordinary user may not lock as much. */
+	if (is_locked)
+		(void)mlock(sink->buffer, sink->buffer_bytes);
+	return true;
+}
+
 KmtSink *kmt_sink_new(int dir_fd, const char *name, gsize record_bytes,
-		      gsize batch_bytes, GError **error)
+		      gsize batch_bytes, KmtSinkMemory memory, GError **error)
 {
 	g_autoptr(KmtSink) sink = g_new0(KmtSink, 1);
 
@@ -75,20 +97,15 @@ KmtSink *kmt_sink_new(int dir_fd, const char *name, gsize record_bytes,
 		return NULL;
 	}
 	kmt_owner_give(sink->fd);
-	set_direct(sink, true);
-
-	/* Touched now, so that no page has to be found while tracing. */
-	sink->buffer = mmap(NULL, KMT_SINK_BUFFER_BYTES, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (sink->buffer == MAP_FAILED) {
-		sink->buffer = NULL;
+	/* Only what is traced has to leave the page cache alone. */
+	if (memory == KMT_SINK_LOCKED)
+		set_direct(sink, true);
+	if (!allocate(sink, memory)) {
 		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
 			      "no memory to write %s", name);
 		unlinkat(dir_fd, name, 0);
 		return NULL;
 	}
-	/* Best effort: an ordinary user may not lock as much. */
-	(void)mlock(sink->buffer, KMT_SINK_BUFFER_BYTES);
 	return g_steal_pointer(&sink);
 }
 
@@ -97,7 +114,7 @@ void kmt_sink_free(KmtSink *sink)
 	if (!sink)
 		return;
 	if (sink->buffer)
-		munmap(sink->buffer, KMT_SINK_BUFFER_BYTES);
+		munmap(sink->buffer, sink->buffer_bytes);
 	if (sink->fd >= 0)
 		close(sink->fd);
 	g_free(sink);
@@ -162,7 +179,7 @@ static int write_out(KmtSink *sink, gsize n_bytes)
 
 void *kmt_sink_room(KmtSink *sink, gsize *n_bytes)
 {
-	gsize room = KMT_SINK_BUFFER_BYTES - sink->fill;
+	gsize room = sink->buffer_bytes - sink->fill;
 
 	/* All but a broken kernel keep fill at whole records. */
 	*n_bytes = MAX(room - room % sink->record_bytes, 1);
@@ -174,7 +191,7 @@ int kmt_sink_add(KmtSink *sink, gsize n_bytes)
 	sink->fill += n_bytes;
 	if (sink->closed)
 		kmt_sink_discard(sink);
-	else if (sink->fill == KMT_SINK_BUFFER_BYTES)
+	else if (sink->fill == sink->buffer_bytes)
 		return write_out(sink, sink->fill);
 	return sink->error;
 }

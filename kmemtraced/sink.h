@@ -34,9 +34,16 @@ static inline gsize kmt_sink_chunk_bytes(gsize record_bytes)
 		       : KMT_SINK_CHUNK_STACK_BYTES;
 }
 
-/* Bytes that a sink can hold: 1 MB, rounded to chunks of either size. */
+/* Bytes that a locked sink can hold: 1 MB, rounded to chunks of either size. */
 #define KMT_SINK_BUFFER_BYTES (36 * KMT_SINK_CHUNK_BYTES)
 G_STATIC_ASSERT(KMT_SINK_BUFFER_BYTES % KMT_SINK_CHUNK_STACK_BYTES == 0);
+
+typedef enum {
+	/* KMT_SINK_BUFFER_BYTES, touched and locked before tracing begins. */
+	KMT_SINK_LOCKED,
+	/* Two chunks, and no O_DIRECT: nothing is traced meanwhile. */
+	KMT_SINK_SMALL,
+} KmtSinkMemory;
 
 typedef struct kmt_sink KmtSink;
 
@@ -47,7 +54,7 @@ typedef struct kmt_sink KmtSink;
  * where chunks are written past the page cache.
  */
 KmtSink *kmt_sink_new(int dir_fd, const char *name, gsize record_bytes,
-		      gsize batch_bytes, GError **error);
+		      gsize batch_bytes, KmtSinkMemory memory, GError **error);
 
 /* Closes the file.  What was not flushed is lost. */
 void kmt_sink_free(KmtSink *sink);

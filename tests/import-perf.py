@@ -6,7 +6,7 @@ import os
 import struct
 import subprocess
 import sys
-from resource import RLIMIT_FSIZE, setrlimit
+from resource import RLIMIT_FSIZE, RLIMIT_NOFILE, setrlimit
 
 from import_files import (A, EVENT_ID, LAYOUT, LOST_SAMPLES, MORE, PROGRAM,
                           ROUND, TRACEPOINTS, USUAL, Event, ImportTest, lacks,
@@ -314,6 +314,23 @@ class Perf(ImportTest):
         self.assertIn("File too large", result.stderr)
         self.assertIn("make room there", result.stderr)
         self.assertFalse(os.path.exists(self.path("full")))
+
+    def test_many_cpus(self):
+        """Thousands of CPUs fit into the memory that the import may use."""
+        many = 3000
+        path = self.data(samples(kfree(t, t % many, 1 << 63 | t << 8)
+                                 for t in range(1, 3 * many)))
+        self.imported(path)
+        self.assertEqual(self.meta()["cpus"], str(many))
+        self.assertEqual([r[9] for r in self.records(many - 1)],
+                         [many - 1, 2 * many - 1, 3 * many - 1])
+        # Each CPU has a file, which the hard limit may forbid.
+        result = self.run_import(path, out=self.path("few"), preexec_fn=lambda:
+                                 setrlimit(RLIMIT_NOFILE, (500, 500)))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("Too many open files", result.stderr)
+        self.assertIn("ulimit", result.stderr)
+        self.assertFalse(os.path.exists(self.path("few")))
 
     def test_stdout(self):
         """A full disk behind stdout is an error."""
