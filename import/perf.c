@@ -242,7 +242,7 @@ static gboolean take_entry(Reader *r, const PerfEntry *entry, GHashTable *lost,
 		return TRUE;
 	case PERF_ENTRY_DAMAGED:
 		return kmt_import_fail(
-			error, "it is damaged: a sample is shorter than it "
+			error, "it is damaged: a record is not what its type "
 			       "says: record again");
 	case PERF_ENTRY_KERNEL:
 	case PERF_ENTRY_TASKS:

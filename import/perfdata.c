@@ -184,7 +184,7 @@ void perf_data_free(PerfData *d)
 void perf_data_rewind(PerfData *d)
 {
 	perf_stream_free(d->stream);
-	d->stream = perf_stream_new(d->main->records);
+	d->stream = perf_stream_new(d->main->records, d->main->layouts);
 	d->next_thread = 0;
 	d->reported = FALSE;
 }
@@ -337,7 +337,7 @@ gboolean perf_data_skip_file(PerfData *d)
 	if (!bytes.next)
 		bytes.next = (const guint8 *)"";
 	perf_stream_free(d->stream);
-	d->stream = perf_stream_new(bytes);
+	d->stream = perf_stream_new(bytes, d->main->layouts);
 	d->reported = FALSE;
 	return TRUE;
 }

@@ -186,7 +186,7 @@ static gboolean read_pipe(PerfFile *f, GError **error)
 
 	f->records = all_bytes(f);
 	kmt_bytes_take(&f->records, PIPE_HEADER_BYTES);
-	stream = perf_stream_new(f->records);
+	stream = perf_stream_new(f->records, NULL);
 	while (perf_stream_next(stream, TRUE, &record, &problem))
 		if (!read_pipe_record(f, &record, error))
 			return FALSE;

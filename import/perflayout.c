@@ -10,6 +10,14 @@
 /* PERF_FORMAT_LOST, which headers before Linux 6.0 lack. */
 #define FORMAT_LOST (1U << 4)
 
+/* Parts of a sample that follow its data. */
+#define BEHIND_DATA                                                            \
+	(~(guint64)(PERF_SAMPLE_RAW | (PERF_SAMPLE_RAW - 1)) &                 \
+	 ~(guint64)PERF_SAMPLE_IDENTIFIER)
+
+/* The fields that the data of all tracepoints begin with. */
+#define COMMON_BYTES 8
+
 typedef struct {
 	struct perf_event_attr attr;
 	guint n_ids;
@@ -193,20 +201,14 @@ static void take_callchain(KmtBytes *b, PerfEntry *entry)
 		kmt_bytes_take(b, n > b->left / 8 ? G_MAXUINT64 : n * 8);
 }
 
-gboolean perf_layouts_sample(const PerfLayouts *l, KmtBytes b, PerfEntry *entry)
+/* Parse a sample behind the id that all samples begin with.  Returns the rest.
+ */
+static KmtBytes parse_sample(const PerfLayouts *l, const Layout *layout,
+			     KmtBytes b, PerfEntry *entry)
 {
-	guint64 id = l->identified ? kmt_bytes_64(&b) : 0;
-	const Layout *layout = find(l, id);
-	guint64 type;
+	guint64 type = layout->attr.sample_type;
 
-	/* The list of events has the ids of all events that have samples. */
-	if (!layout)
-		return FALSE;
-	entry->kind = PERF_ENTRY_OTHER_SAMPLE;
-	if (!layout->is_tracepoint)
-		return kmt_bytes_ok(&b);
 	entry->kind = PERF_ENTRY_SAMPLE;
-	type = layout->attr.sample_type;
 	if (!l->identified && (type & PERF_SAMPLE_IDENTIFIER))
 		kmt_bytes_64(&b);
 	if (type & PERF_SAMPLE_IP)
@@ -230,7 +232,42 @@ gboolean perf_layouts_sample(const PerfLayouts *l, KmtBytes b, PerfEntry *entry)
 		take_callchain(&b, entry);
 	entry->n_bytes = kmt_bytes_32(&b);
 	entry->data = kmt_bytes_take(&b, entry->n_bytes);
+	return b;
+}
+
+gboolean perf_layouts_sample(const PerfLayouts *l, KmtBytes b, PerfEntry *entry)
+{
+	guint64 id = l->identified ? kmt_bytes_64(&b) : 0;
+	const Layout *layout = find(l, id);
+
+	/* The list of events has the ids of all events that have samples. */
+	if (!layout)
+		return FALSE;
+	entry->kind = PERF_ENTRY_OTHER_SAMPLE;
+	if (!layout->is_tracepoint)
+		return kmt_bytes_ok(&b);
+	parse_sample(l, layout, b, entry);
 	return entry->data != NULL;
+}
+
+gboolean perf_layouts_is_sample(const PerfLayouts *l, KmtBytes b)
+{
+	guint64 id = l->identified ? kmt_bytes_64(&b) : 0;
+	const Layout *layout = find(l, id);
+	PerfEntry entry = {0};
+	KmtBytes rest;
+
+	if (!layout || !layout->is_tracepoint)
+		return FALSE;
+	rest = parse_sample(l, layout, b, &entry);
+	/*
+	 * The data end where the record ends, unless a part follows them.  No
+	 * other record has an event's id first and fits in length as well.
+	 */
+	return entry.data && entry.n_bytes >= COMMON_BYTES &&
+	       entry.cpu < KMT_IMPORT_MAX_CPUS &&
+	       (rest.left < sizeof(guint64) ||
+		(l->identified && (layout->attr.sample_type & BEHIND_DATA)));
 }
 
 void perf_layouts_trailer(const PerfLayouts *l, KmtBytes body, PerfEntry *entry)

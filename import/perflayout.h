@@ -40,6 +40,12 @@ gboolean perf_layouts_sample(const PerfLayouts *layouts, KmtBytes body,
 			     PerfEntry *entry);
 
 /*
+ * Whether the body of a record that claims to be no sample is a whole sample of
+ * a tracepoint.  Its type is then damaged.
+ */
+gboolean perf_layouts_is_sample(const PerfLayouts *layouts, KmtBytes body);
+
+/*
  * Sets the time, CPU and id of any other record.  They are the end of the
  * record, if it has them.
  */

@@ -24,8 +24,9 @@
 #define END_OF_USER_TYPES   128
 
 struct PerfStream {
-	KmtBytes bytes; /* of the file */
-	PerfZstd *zstd; /* NULL: nothing was compressed so far */
+	KmtBytes bytes;		    /* of the file */
+	const PerfLayouts *layouts; /* or NULL */
+	PerfZstd *zstd;		    /* NULL: nothing was compressed so far */
 	/* Decompressed bytes; those before "taken" have been returned. */
 	GByteArray *plain;
 	gsize taken;
@@ -37,11 +38,12 @@ gboolean perf_stream_is_type(guint32 type)
 	       (type >= PERF_USER_ATTR && type < END_OF_USER_TYPES);
 }
 
-PerfStream *perf_stream_new(KmtBytes bytes)
+PerfStream *perf_stream_new(KmtBytes bytes, const PerfLayouts *layouts)
 {
 	PerfStream *stream = g_new0(PerfStream, 1);
 
 	stream->bytes = bytes;
+	stream->layouts = layouts;
 	stream->plain = g_byte_array_new();
 	return stream;
 }
@@ -55,8 +57,9 @@ void perf_stream_free(PerfStream *stream)
 	g_free(stream);
 }
 
-/* Takes a record of b; FALSE: b does not begin with a whole one. */
-static gboolean take_record(KmtBytes *b, PerfRecord *record)
+/* Take a record of b; FALSE: b does not begin with a whole one. */
+static gboolean take_record(const PerfStream *s, KmtBytes *b,
+			    PerfRecord *record)
 {
 	struct perf_event_header header;
 	KmtBytes rest = *b;
@@ -72,6 +75,10 @@ static gboolean take_record(KmtBytes *b, PerfRecord *record)
 	record->body.next = b->next + sizeof(header);
 	record->body.left = header.size - sizeof(header);
 	size = record->body;
+	/* What seems to follow the record, or to be compressed, is neither. */
+	if (header.type != PERF_RECORD_SAMPLE && s->layouts &&
+	    perf_layouts_is_sample(s->layouts, record->body))
+		record->type = header.type = 0;
 	if (header.type == PERF_USER_AUXTRACE)
 		n_more = kmt_bytes_64(&size);
 	else if (header.type == PERF_USER_TRACING_DATA)
@@ -120,7 +127,7 @@ static gboolean take_plain(PerfStream *s, PerfRecord *record)
 	if (s->taken == s->plain->len)
 		return FALSE;
 	b = (KmtBytes){s->plain->data + s->taken, s->plain->len - s->taken};
-	if (!take_record(&b, record))
+	if (!take_record(s, &b, record))
 		return FALSE;
 	s->taken = s->plain->len - b.left;
 	return TRUE;
@@ -148,7 +155,7 @@ gboolean perf_stream_next(PerfStream *s, gboolean keep_compressed,
 {
 	if (take_plain(s, record))
 		return TRUE;
-	while (!is_plain_damaged(s) && take_record(&s->bytes, record)) {
+	while (!is_plain_damaged(s) && take_record(s, &s->bytes, record)) {
 		if (keep_compressed || (record->type != PERF_USER_COMPRESSED &&
 					record->type != PERF_USER_COMPRESSED2))
 			return TRUE;

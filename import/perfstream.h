@@ -4,6 +4,7 @@
 #define KMEMTRACE_IMPORT_PERFSTREAM_H
 
 #include "import/bytes.h"
+#include "import/perflayout.h"
 
 /* Types of records that perf itself writes. */
 enum {
@@ -31,8 +32,11 @@ gboolean perf_stream_is_type(guint32 type);
 
 typedef struct PerfStream PerfStream;
 
-/* bytes have to stay valid. */
-PerfStream *perf_stream_new(KmtBytes bytes);
+/*
+ * bytes and layouts have to stay valid.  By the layouts a sample with the type
+ * of another record is found, and returned as type 0.  NULL: it is not.
+ */
+PerfStream *perf_stream_new(KmtBytes bytes, const PerfLayouts *layouts);
 void perf_stream_free(PerfStream *stream);
 
 /*

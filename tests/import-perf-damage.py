@@ -92,6 +92,20 @@ class PerfDamage(ImportTest):
                                   losses)
                 self.checked()
 
+    def test_other_type(self):
+        """A sample whose type became another one that perf has is a loss."""
+        for kind in (*range(1, 22), *range(64, 84)):
+            if kind == 9:
+                continue
+            with self.subTest(kind):
+                some = samples()
+                some[30] = struct.pack("<I", kind) + some[30][4:]
+                self.partial(self.write("perf.data", perf_data(
+                    b"".join(some))))
+                self.assert_times([t for t in range(1, EACH + 1) if t != 31],
+                                  ([15], [15]))
+                self.checked()
+
     def test_types_of_others(self):
         """A type that a newer kernel or perf may have is no damage."""
         for kind in (22, 30, 90):
