@@ -167,7 +167,7 @@ void kmt_recovery_free(KmtRecovery *recovery)
 
 typedef enum {
 	DONE,	/* the note is not needed any more */
-	IN_USE, /* somebody else uses the kernel's files now */
+	IN_USE, /* another recording uses the kernel's files now */
 	FAILED,
 } Result;
 

@@ -27,7 +27,7 @@ enum {
 
 #define NS_PER_US 1000
 
-/* Before the counters of an instance, by an option of its own. */
+/* An option with this text names the instance of the counters that follow. */
 #define STATS_OF_BUFFER "\nBuffer: "
 
 typedef struct {

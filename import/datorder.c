@@ -43,7 +43,7 @@ static gboolean is_ordered(const GArray *times)
 	return TRUE;
 }
 
-/* How many of the ends, by rising time, have no time after that one. */
+/* The number of ends with a first time up to first; ends are sorted by it. */
 static guint find_length(const GArray *times, const guint *ends, guint n,
 			 gint64 first)
 {

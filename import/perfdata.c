@@ -103,7 +103,8 @@ gboolean perf_data_formats(const PerfData *d, PerfFormatFunc call,
 			      "again, or record again");
 }
 
-gboolean perf_data_is_directory(const char *path)
+/* Whether path is a directory that perf record --threads made. */
+static gboolean is_thread_directory(const char *path)
 {
 	g_autofree char *main = g_build_filename(path, MAIN_NAME, NULL);
 
@@ -139,7 +140,7 @@ static gboolean open_threads(PerfData *d, const char *directory, GError **error)
 PerfData *perf_data_open(const char *path, GError **error)
 {
 	g_autoptr(PerfData) d = g_new0(PerfData, 1);
-	gboolean is_directory = perf_data_is_directory(path);
+	gboolean is_directory = is_thread_directory(path);
 	g_autofree char *main =
 		is_directory ? g_build_filename(path, MAIN_NAME, NULL)
 			     : g_strdup(path);

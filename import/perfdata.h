@@ -44,9 +44,6 @@ PerfData *perf_data_open(const char *path, GError **error);
 void perf_data_free(PerfData *data);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PerfData, perf_data_free)
 
-/* Whether path is a directory that perf record --threads made. */
-gboolean perf_data_is_directory(const char *path);
-
 /* Properties of the recorded machine; 0 or NULL: not in the file. */
 guint perf_data_page_bytes(const PerfData *data);
 guint perf_data_cpus(const PerfData *data);   /* that it can have */

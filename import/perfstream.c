@@ -13,9 +13,6 @@
  */
 #define MOST_BYTES ((gsize)64 * 1024 * 1024)
 
-/* PERF_RECORD_COMPRESSED2: the size of the data, before the padding. */
-#define DATA_SIZE_BYTES 8
-
 /*
  * Types of records that this kernel and perf, or newer ones, may have.  perf
  * counts its own from PERF_USER_ATTR on.

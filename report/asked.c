@@ -137,9 +137,9 @@ static void count_late(KmtBooks *books, KmtLotBook *b, gint64 now, guint32 lot,
 }
 
 /*
- * The windows before window n have ended, with as many live bytes as there are.
- * A group sees them when its next event comes, or at the end: so windows that
- * nothing happened to it in cost nothing.
+ * Account for the windows before window n, at whose ends the group had live
+ * bytes.  This runs at the next event of the group or at the end, so a window
+ * without an event of the group costs nothing.
  */
 static void see_windows(KmtGrowth *growth, guint64 live, guint n)
 {

@@ -9,7 +9,7 @@
 
 /* What a lot is in the terms of the figures. */
 typedef struct {
-	KmtLedger *ledger; /* of its group; NULL if there is none */
+	KmtLedger *ledger; /* of its group; NULL: the lot has no group */
 	union {
 		guint64 records[2]; /* plain ones: FREE, ALLOC */
 		struct {

@@ -174,7 +174,7 @@ static int compare_pairs(gconstpointer a, gconstpointer b)
 
 void kmt_cross_sort(KmtCross *cross)
 {
-	/* Their numbers change. */
+	/* Sorting changes the numbers that the indexes hold. */
 	kmt_index_clear(&cross->cell_index);
 	kmt_index_clear(&cross->pair_index);
 	g_array_sort(cross->cells, compare_cells);

@@ -350,7 +350,7 @@ static guint64 value_of(KmtGroups *groups, KmtDimension dimension, guint32 lot,
 
 /* ---- groups ---- */
 
-/* Where no ledger lies across lines of the cache. */
+/* Aligned chunks, so that no ledger lies in two cache lines. */
 static void add_chunk(KmtGroups *groups)
 {
 	guint32 chunk = groups->n_groups / KMT_GROUPS_CHUNK;

@@ -56,8 +56,8 @@ typedef struct {
 	gboolean details;
 } KmtGroupsOptions;
 
-/* While records are read a group is its ledger, at the end what a report shows
- * of it. */
+/* The ledger of a group while records are read; its figures from
+ * kmt_groups_finish() on. */
 typedef union {
 	KmtLedger ledger;
 	KmtGroup group;
@@ -70,7 +70,7 @@ typedef struct {
 	guint n;
 } KmtChain;
 
-/* Groups are in chunks of so many that do not move. */
+/* Groups per chunk; a chunk does not move. */
 #define KMT_GROUPS_CHUNK 256
 
 typedef struct {

@@ -116,11 +116,12 @@ gboolean kmt_report_time(const KmtReport *report, KmtInterval *time);
 #define KMT_MAX_INTERVALS 2
 
 /*
- * Where what is told may be due to missing records; how many intervals there
- * are.  If events were lost, that is all of the time of the figures, unless all
- * of them were lost after it.  What was cut off is missing from the moment
- * on at which the first of the CPUs ends, what an earlier reader took up to the
- * moment at which the last of them begins.
+ * Store the intervals in which a finding may be due to missing records, and
+ * return their number.  If events were lost, the interval is the whole time of
+ * the figures, unless all events were lost after it.  The end of a capture that
+ * was cut off is incomplete from the time at which the first CPU ends.  The
+ * beginning of a capture that an earlier reader took is incomplete up to the
+ * time at which the last CPU begins.
  */
 guint kmt_report_intervals(const KmtReport *report,
 			   KmtInterval intervals[KMT_MAX_INTERVALS]);

@@ -10,10 +10,10 @@
 #include "report/aggregate.h"
 
 /*
- * Multiplies all sums that are of allocations that were recorded, of their
- * frees and of what is live, by factor.  has_own_frees: those of kinds and
- * windows are of them too (there is a filter); else they are of all records,
- * and exact. Findings, which are of records, stay.
+ * Multiply all sums of recorded allocations, of their frees and of live objects
+ * by factor.  has_own_frees: with a filter, the frees of kinds and windows are
+ * those of the recorded allocations and are multiplied too; without one they
+ * count all records and are exact.  Findings count records and stay.
  *
  * A product above G_MAXUINT64 becomes G_MAXUINT64 and sets
  * aggregate->overflowed.  Histograms keep the counts of the records, because

@@ -83,8 +83,9 @@ static void print_cross_cpu(const KmtReport *report, FILE *out)
 	while (kmt_columns_pass(columns, out))
 		fill_cross_cpu(report, columns, table);
 }
-/* The CPUs, as a set, that allocated or freed what is in a layer of the matrix;
- * how many they are. */
+
+/* Return an array with TRUE for each CPU that allocated or freed an object of
+ * the layer, and set *n to their number.  The caller frees the array. */
 static gboolean *cpus_of_matrix(const KmtCross *cross, guint layer, guint *n)
 {
 	gboolean *used = g_new0(gboolean, MAX(cross->n_cpus, 1));

@@ -93,7 +93,7 @@ typedef struct {
 /* The cell of a lot. */
 KmtCell kmt_cells_cell(const KmtCells *cells, guint32 lot);
 
-/* Where its call site is kept, as long as cells are. */
+/* Pointer to the call site of a lot, valid as long as cells. */
 static inline const guint64 *kmt_cells_site(const KmtCells *cells, guint32 lot)
 {
 	guint32 cell = (guint32)kmt_intern_at(cells->lots, lot)->word[0];
@@ -101,7 +101,7 @@ static inline const guint64 *kmt_cells_site(const KmtCells *cells, guint32 lot)
 	return &kmt_intern_at(cells->cells, cell)->word[0];
 }
 
-/* Its call site alone. */
+/* The call site of a lot. */
 static inline guint64 kmt_cells_call_site(const KmtCells *cells, guint32 lot)
 {
 	return *kmt_cells_site(cells, lot);

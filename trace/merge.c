@@ -55,7 +55,7 @@ struct KmtMerge {
 	guint64 fills;	    /* blocks so far */
 	gint64 first, last; /* of all timestamps */
 	gint64 stop;	    /* nothing after it */
-	gint64 span_stop;   /* likewise, without the clock tolerance */
+	gint64 span_stop;   /* stop without the clock tolerance */
 	gint64 now;	    /* merged time of the last block's last record */
 	/* Where merged time went on by more than ever, and by whose record. */
 	gint64 gap_from, gap_until;

@@ -33,9 +33,8 @@
 #define SPIN_US	      300
 #define SPIN_SHORT_US 20
 
-/* Threads beyond these only take turns: merging and adding up are one thread's
- * work each, and shards that are many cost more than they gain.  The tests take
- * more. */
+/* More threads gain nothing: merging and adding up take one thread each, and
+ * many shards cost more than they save.  The tests use more. */
 #ifndef KMT_MAX_THREADS
 #define KMT_MAX_THREADS MIN(16, n_processors())
 #endif

@@ -52,7 +52,8 @@ typedef struct {
 typedef void (*KmtConsumer)(gpointer user, const KmtMatched *matched);
 
 typedef struct {
-	/* Threads at most; there are no more than processors. */
+	/* Threads at most.  No more are started than there are processors,
+	 * and no more than 16. */
 	guint jobs;
 	/* Parts of the addresses; 0: one for each thread but one, which merges
 	 * and consumes meanwhile. */

@@ -452,7 +452,7 @@ static void read_table(KmtRecordTables *tables, const KmtCapture *capture,
 
 typedef gint (*Compare)(gconstpointer a, gconstpointer b);
 
-/* Lets element i of a heap of n sink to where none below it is larger. */
+/* Move element i of a heap of n down until no child is larger. */
 static void sink(guint8 *base, gsize i, gsize n, gsize size, Compare compare)
 {
 	guint8 element[32];
@@ -471,8 +471,9 @@ static void sink(guint8 *base, gsize i, gsize n, gsize size, Compare compare)
 	memcpy(base + i * size, element, size);
 }
 
-/* Sorts in place, by a heap: g_array_sort() would need as much memory again as
- * a table takes.  No two elements may compare the same but equal ones. */
+/* Heapsort in place: g_array_sort() would need as much memory again as a table
+ * takes.  The sort is not stable, so different elements must compare as
+ * different. */
 static void sort_in_place(GArray *array, Compare compare)
 {
 	gsize size = g_array_get_element_size(array), i;
@@ -509,7 +510,7 @@ static gint compare_marks(gconstpointer a, gconstpointer b)
 	return (ma->number > mb->number) - (ma->number < mb->number);
 }
 
-/* what: a row is about. */
+/* Warn of numbers that more than one row has.  what: the subject of a row. */
 static void warn_of_twice(KmtRecordTables *tables, Table *table, guint twice,
 			  const char *name, const char *what)
 {
@@ -520,7 +521,8 @@ static void warn_of_twice(KmtRecordTables *tables, Table *table, guint twice,
 	table->n_bad += twice;
 }
 
-/* By number; of two with the same one, which no kernel writes, the first. */
+/* Sort rows by number, and keep the first row of each number: no kernel writes
+ * a number twice. */
 static void sort_rows(KmtRecordTables *tables, Table *table, GPtrArray *rows,
 		      GCompareFunc compare, const char *name, const char *what)
 {
@@ -554,7 +556,7 @@ static void read_stacks(KmtRecordTables *tables, const KmtCapture *capture)
 	if (!kmt_capture_has_stacks(capture))
 		return;
 	read_table(tables, capture, &tables->stacks_table, &stacks_kind);
-	/* The addresses do not point into it. */
+	/* No stack points into the text. */
 	g_clear_pointer(&tables->stacks_table.text, g_free);
 	sort_in_place(tables->stacks, compare_stacks);
 	if (tables->stackless)
