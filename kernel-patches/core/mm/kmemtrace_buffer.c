@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: sets of buffers, and the order between who writes to them and who
- * reads.
+ * kmemtrace: sets of buffers, and the memory order between their writers and
+ * readers.
  *
  * The writer of a CPU publishes each record by storing buf->offset with release.
  * Its changes at the start of another sub-buffer are within a seqcount, so that a
  * reader on any CPU sees a sub-buffer and an offset that belong together.
  *
- * A reader copies without a lock and looks afterwards at whether the writer has
- * come to the sub-buffer meanwhile: the writer counts subbufs_produced before it
- * writes the first record there, and the reader looks at it after the last one
- * that it copied.  In discard mode the writer does not come to what is not given
- * back, and the reader gives back with release.
+ * A reader copies without a lock and then checks whether the writer has entered
+ * the sub-buffer meanwhile: the writer increments subbufs_produced before the first
+ * record of a sub-buffer, and the reader loads it after the last record that it
+ * copied.  In discard mode the writer does not enter a sub-buffer before the reader
+ * has given it back, which the reader does with release.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -218,7 +218,7 @@ static void kmemtrace_move_to(struct rchan_buf *buf, size_t subbuf,
 			      size_t bytes)
 {
 	buf->bytes_consumed = bytes;
-	/* The copy is complete before the writer may come there. */
+	/* The copy is complete before the writer may enter the sub-buffer. */
 	smp_store_release(&buf->subbufs_consumed, subbuf);
 }
 NOKPROBE_SYMBOL(kmemtrace_move_to);

@@ -56,7 +56,7 @@ void kmemtrace_counter_destroy(struct kmemtrace_counter *counter)
 	free_percpu(counter->counts);
 }
 
-/* Context: the lock is held, or no CPU adds. */
+/* Move a count to the common part.  Context: the lock is held, or no CPU adds. */
 static void kmemtrace_counter_fold(struct kmemtrace_counter *counter,
 				   s64 bytes)
 {

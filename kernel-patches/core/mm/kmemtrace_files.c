@@ -3,14 +3,14 @@
  * kmemtrace: the files cpu<n>, by read() and, as <linux/kmemtrace_ioctl.h>
  * describes it, by mmap().
  *
- * debugfs refuses a file with ioctl or mmap where the kernel is locked down for
- * integrity, and allows one that can only be read.  So these files begin as the
- * latter, and get the rest when they are opened where the kernel is not locked
- * down.  Where it is locked down for confidentiality they cannot be opened: see
+ * In a kernel that is locked down for integrity, debugfs refuses a file with ioctl
+ * or mmap and allows a file that can only be read.  The files cpu<n> are created
+ * for reading only, and get ioctl and mmap at open(), unless the kernel is locked
+ * down.  In a kernel that is locked down for confidentiality open() fails: see
  * kmemtrace_may_open().
  *
- * The guard of debugfs against a file that is removed while it is open knows no
- * mmap; these files are never removed.
+ * debugfs does not protect a mapping against the removal of its file.  The files
+ * cpu<n> are never removed.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt

@@ -177,15 +177,16 @@ void __init kmemtrace_events_debugfs(struct dentry *dir);
 extern const struct file_operations kmemtrace_info_fops;
 extern const struct file_operations kmemtrace_reset_fops;
 
-/*
- * The filter.  passes: whether an allocation or a free is recorded; any context
- * but NMI, interrupts are off, in rcu_read_lock_sched_notrace().  cache, for the
- * table of caches: one got number.
- */
 struct kmemtrace_filter;
 extern struct kmemtrace_filter __rcu *kmemtrace_filter;	/* NULL: none */
+
+/*
+ * Whether the filter lets an allocation or a free be recorded.  Context: any but
+ * NMI, with interrupts off, in rcu_read_lock_sched_notrace().
+ */
 bool kmemtrace_filter_passes(u8 event_id, u8 type_id, u64 ptr,
 			     size_t bytes_alloc, u16 cache);
+/* Match a cache that just got its number in the table of caches. */
 void kmemtrace_filter_cache(u16 number, const char *name);
 void kmemtrace_filter_new_session(void);
 void kmemtrace_filter_info(struct seq_file *m);
@@ -237,7 +238,7 @@ int kmemtrace_parse_bytes(const char *text, u64 *bytes);
  */
 bool kmemtrace_is_recording(void);
 
-/* Whether each event is shown to kmemtrace_trigger_count().  Any context. */
+/* Set whether the writer calls kmemtrace_trigger_count().  Any context. */
 void kmemtrace_writer_watch(bool on);
 
 /*
@@ -351,62 +352,70 @@ extern const struct file_operations kmemtrace_tasks_fops;
 /* A text as the tables have it. */
 void kmemtrace_put_escaped(struct seq_file *m, const char *text);
 
-/*
- * Annotations, of version 2 and later; else these do nothing.  init: once
- * switches can be registered.  new_session: with kmemtrace_mutex held; those
- * that went are forgotten.  marker: that of the file marker.
- */
+/* Annotations.  With version 1 these functions do nothing. */
 void __init kmemtrace_marks_init(void);
+/* Drop the marks of unloaded modules.  Context: kmemtrace_mutex is held. */
 void kmemtrace_marks_new_session(void);
+/* The annotation of the lines that are written to the file marker. */
 extern struct kmemtrace_mark kmemtrace_marker;
 extern const struct file_operations kmemtrace_marks_fops;
 extern const struct file_operations kmemtrace_marker_fops;
 
-/*
- * Snapshots.  take: why is shown to the user.  Any context but NMI.  0, or:
- * EPERM in NMI; EBUSY while another one is taken, or inside of the tracer, see
- * kmemtrace_is_guarded(); ENODATA where nothing is recorded; ENOBUFS without spare
- * buffers: tracing was stopped.
- *
- * The others: with kmemtrace_mutex held, and sleep.  prepare: spare buffers are
- * there, or ENOMEM.  free: they are not, nor a snapshot.  use: other ones take the
- * place of those.
- */
 struct kmemtrace_buffers;
 
+/*
+ * Take a snapshot.  The user sees @why and @caller.  Return 0; -EPERM in NMI
+ * context; -EBUSY while another snapshot is taken, or inside of the tracer (see
+ * kmemtrace_is_guarded()); -ENODATA where nothing is recorded; -ENOBUFS without
+ * spare buffers, and then tracing was stopped.  Any context.
+ */
 int kmemtrace_take_snapshot(const char *why, unsigned long caller);
+
+/*
+ * Allocate spare buffers unless they exist.  Return 0 or -errno.  This and the
+ * functions below need kmemtrace_mutex; prepare, free and use sleep.
+ */
 int kmemtrace_snapshot_prepare(void);
+/* Free the spare buffers, or the snapshot that is in them. */
 void kmemtrace_snapshot_free(void);
+/* Whether there are spare buffers or a snapshot. */
 bool kmemtrace_snapshot_has_buffers(void);
+/* Free spare buffers and snapshot, and make @buffers the spare ones. */
 void kmemtrace_snapshot_use(struct kmemtrace_buffers *buffers);
 void kmemtrace_snapshot_new_session(void);
 void __init kmemtrace_snapshot_init(void);
 /* The directory snapshot, in parent. */
 void __init kmemtrace_snapshot_debugfs_init(struct dentry *parent);
 
-/*
- * Triggers.  count: what an event is to those that count bytes, by the writer;
- * the trigger that is to be fired for it, or NULL.  fire: any context but NMI,
- * in the read-side section of count, rcu_read_lock_sched_notrace().  mark: the
- * annotation of that name was passed.  new_session: with kmemtrace_mutex held and
- * nobody writing; sleeps.  cache_gone: with slab_mutex held.
- */
 struct kmem_cache;
 struct kmemtrace_trigger;
 
+/*
+ * Account an event to the triggers that count bytes.  Return the trigger to fire
+ * for it, or NULL.  Context: the writer, with interrupts off, in
+ * rcu_read_lock_sched_notrace().
+ */
 struct kmemtrace_trigger *
 kmemtrace_trigger_count(u8 event_id, u8 type_id, unsigned long call_site,
 			u64 ptr, size_t bytes_alloc);
+/*
+ * Disarm @trigger and take its snapshot, if it is armed.  Context: any but NMI, in
+ * the read-side section in which the trigger was found.
+ */
 void kmemtrace_trigger_fire(struct kmemtrace_trigger *trigger,
 			    unsigned long caller);
+/* Fire the triggers of the annotation @name.  Any context; an NMI fires none. */
 void kmemtrace_trigger_mark(const char *name, unsigned long caller);
+/* Count anew.  Context: kmemtrace_mutex is held and no CPU writes.  Sleeps. */
 void kmemtrace_trigger_new_session(void);
+/* Forget a cache that is being destroyed.  Context: slab_mutex is held. */
 void kmemtrace_trigger_cache_gone(const struct kmem_cache *s);
 extern const struct file_operations kmemtrace_trigger_fops;
 
 /*
- * Called with nobody writing and kmemtrace_live.buffers set, but the last.  All
- * may be called before debugfs exists.
+ * Bring the files up to date at the begin of a session, at its end, and when new
+ * buffers take the place of the live ones.  For the first two, no CPU writes and
+ * kmemtrace_live.buffers is set.  debugfs need not exist yet.
  */
 void kmemtrace_debugfs_new_session(void);
 void kmemtrace_debugfs_end_session(void);

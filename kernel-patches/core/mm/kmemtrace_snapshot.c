@@ -48,7 +48,7 @@
 
 #define KMEMTRACE_WHY_LENGTH	128
 
-/* A request for a snapshot. */
+/* A request for a snapshot; time 0: there was none. */
 struct kmemtrace_asked {
 	u64		time;
 	unsigned long	caller;
@@ -71,7 +71,7 @@ struct kmemtrace_view kmemtrace_snapshot_view = {
 static DEFINE_RAW_SPINLOCK(kmemtrace_snapshot_lock);
 static struct kmemtrace_buffers *kmemtrace_spare;	/* NULL: none, or taken */
 static struct kmemtrace_asked kmemtrace_asked;		/* of the snapshot */
-static struct kmemtrace_asked kmemtrace_stopped;	/* time 0: it did not */
+static struct kmemtrace_asked kmemtrace_stopped;	/* tracing, without buffers */
 static unsigned long kmemtrace_n_taken;
 
 static __always_inline void

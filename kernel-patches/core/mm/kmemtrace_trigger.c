@@ -88,8 +88,8 @@ static unsigned int kmemtrace_n_counting;
 /* --- Firing ------------------------------------------------------------------ */
 
 /*
- * Context: any but NMI, in the read-side section that found the trigger.  Where
- * nothing is recorded there is nothing to be kept, and the trigger stays armed.
+ * Context: any but NMI, in the read-side section that found the trigger.  While
+ * nothing is recorded the trigger stays armed, because there is no record to keep.
  */
 void kmemtrace_trigger_fire(struct kmemtrace_trigger *trigger,
 			    unsigned long caller)
@@ -215,9 +215,9 @@ void kmemtrace_trigger_cache_gone(const struct kmem_cache *s)
 }
 
 /*
- * Counting begins, from what is held by then.  For a site nothing is: who
- * allocated what there is already is not known.  Context: slab_mutex is held and
- * nobody counts.
+ * Begin to count, from the bytes that are held now.  The count of a site begins at
+ * 0, because the call sites of existing objects are not known.  Context: slab_mutex
+ * is held and no CPU counts.
  */
 static void kmemtrace_trigger_begin(struct kmemtrace_trigger *trigger)
 {

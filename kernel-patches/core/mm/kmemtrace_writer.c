@@ -235,9 +235,9 @@ static __always_inline void kmemtrace_commit(struct rchan_buf *buf, size_t size)
 }
 
 /*
- * Tells of what this CPU lost since it last did so, if that is anything and
- * there is room.  The time of a refused event is only known to be after that of
- * the last record.
+ * Write a LOST record for the events that this CPU lost since the last one, if
+ * there are any and there is room.  The time of a refused event is not known; it
+ * is after that of the last record.
  */
 static void kmemtrace_write_lost(struct kmemtrace_cpu *kc,
 				 struct rchan_buf *buf)
@@ -858,9 +858,10 @@ void kmemtrace_writer_detach(enum kmemtrace_probes probes)
 }
 
 /*
- * A record is written with interrupts off, which synchronize_rcu() waits for.  A
- * probe that has not come that far yet is waited for before: from Linux 7.0 on the
- * kernel calls probes in a section that synchronize_rcu() does not wait for.
+ * Wait until no CPU is inside of a probe or writes a record.  A record is written
+ * with interrupts off, which synchronize_rcu() waits for.  Since Linux 7.0 the
+ * kernel calls probes in a section that synchronize_rcu() does not wait for, so the
+ * probes are waited for first.
  */
 void kmemtrace_writer_wait(void)
 {
