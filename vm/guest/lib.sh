@@ -33,7 +33,8 @@ wait_until()
 # kmemtraced prints this message when each CPU has a reader and tracing is on.
 daemon_records()
 {
-	grep -q '^kmemtraced: recording ' "$capture.log" &&
+	[ -f "$capture.log" ] &&
+		grep -q '^kmemtraced: recording ' "$capture.log" &&
 		[ "$(cat "$kmt/enabled")" = 1 ]
 }
 
