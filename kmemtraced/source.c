@@ -24,7 +24,9 @@ static KmtSource *open_best(const KmtSourceOptions *options, GError **error)
 	}
 	source = kmt_ftrace_open(options, error);
 	if (!source)
-		g_prefix_error(error, "%s, and of its tracepoints: ",
+		g_prefix_error(error,
+			       "cannot record from kmemtrace: %s, nor from the "
+			       "kernel's tracepoints: ",
 			       no_relay->message);
 	return source;
 }

@@ -570,8 +570,9 @@ class Refused(TracefsTest):
 
     def test_nothing_at_all(self):
         debugfs = os.path.join(self.root, "debug")
-        self.refused("no debugfs is mounted on", "and of its tracepoints: ",
-                     "no tracefs is mounted on", args=["-r", debugfs])
+        self.refused("cannot record from kmemtrace: no debugfs is mounted on",
+                     ", nor from the kernel's tracepoints: no tracefs is "
+                     "mounted on", args=["-r", debugfs])
 
     def test_no_permission(self):
         self.make_tracefs()
