@@ -409,7 +409,8 @@ class Options(unittest.TestCase):
         """Is an error, as no figure would be one."""
         path = os.path.join(self.dir, "cpu0.out")
         for content, message in (
-                (b"x" * 40, "no record can be used"),
+                (b"x" * 40, "no record can be used: give the directory or "
+                            "the cpu<n>.out files of a capture"),
                 (bytes(56 * 3), "no record can be used"),
                 (b"PERFILE2" + bytes(96), "cpu0.out is perf.data"),
                 (b"\x17\x08\x44tracing6\0" + bytes(99),
