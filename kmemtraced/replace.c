@@ -249,6 +249,10 @@ static void take_name(KmtContents *contents, int dir_fd, const char *name,
 				g_strdup(name));
 		return;
 	}
+	/* The new capture is to get this name at the end. */
+	if (g_str_equal(name, KMT_CAPTURE_COMPLETE) &&
+	    !is_directory(dir_fd, name) && !contents->foreign)
+		contents->foreign = g_strdup(name);
 	if (kmt_capture_file(name) == KMT_CAPTURE_FILE_OTHER)
 		return;
 	/* A run that was killed in its first moments leaves this name alone. */

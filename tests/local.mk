@@ -199,7 +199,7 @@ tests_kmemtraced_formats_LDADD = tracepoints/libtracepoints.a $(TRACEEVENT_LIBS)
 TESTS += tests/kmemtraced-formats
 KMEMTRACED_TESTS = \
 	tests/kmemtraced-command.py \
-	tests/kmemtraced-directory.py \
+	tests/kmemtraced-directory.py tests/kmemtraced-obstacles.py \
 	tests/kmemtraced-errors.py tests/kmemtraced-filter.py \
 	tests/kmemtraced-ftrace.py tests/kmemtraced-man.py \
 	tests/kmemtraced-snapshot.py \

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kmemtraced whose disk is full at each step, or whose directory has something
+else in the place of the new capture."""
+
+import errno
+import itertools
+import os
+import shutil
+import stat
+
+from kmemtraced_fake import Capture, DaemonTest, main, records
+
+OLD, NEW = 77, 33
+PRECIOUS = b"a file of the user's\n"
+
+
+class Obstacles(DaemonTest):
+    """A capture is complete and right, or it is not called complete; and
+    nothing else is written or removed."""
+
+    def prepare(self, force):
+        """A kernel, and an old capture if that is to be replaced."""
+        shutil.rmtree(self.root)
+        self.setUp()
+        self.make_kernel(cpus=(0,))
+        self.victim = os.path.join(self.root, "victim")
+        self.write(self.victim, PRECIOUS)
+        self.old = {}
+        if force:
+            self.kernel.feed(0, records(OLD))
+            self.assertEqual(self.run_to_end()[0], 0)
+            self.old = self.contents(self.out)
+            self.kernel.put("enabled", "0\n")
+        self.target = os.path.join(self.out, "kmemtrace.new-1") if force \
+            else self.out
+
+    @staticmethod
+    def contents(path):
+        """The bytes of all regular files of a directory, by name."""
+        found = {}
+        for entry in os.scandir(path):
+            if entry.is_file(follow_symlinks=False):
+                with open(entry.path, "rb") as file:
+                    found[entry.name] = file.read()
+        return found
+
+    def put(self, kind, name):
+        """Puts something else in the place of a file."""
+        path = os.path.join(self.target, name)
+        if os.path.lexists(path):
+            os.unlink(path)
+        if kind == "fifo":
+            os.mkfifo(path)
+        elif kind == "directory":
+            os.mkdir(path)
+        elif kind == "symbolic link":
+            os.symlink(self.victim, path)
+        else:
+            os.link(self.victim, path)
+
+    def check_result(self, status, err, force):
+        """What holds whatever stood in the way."""
+        self.assertIn(status, (0, 1), err)
+        self.assertEqual(self.kernel.get("enabled"), "0")
+        with open(self.victim, "rb") as file:
+            self.assertEqual(file.read(), PRECIOUS)
+        self.assertEqual(os.stat(self.victim).st_mode & 0o777, 0o644)
+        if status:
+            self.assertTrue(err.strip(), "no message")
+            if force:
+                found = self.contents(self.out)
+                self.assertEqual({n: found.get(n) for n in self.old}, self.old)
+            return
+        capture = self.capture()
+        self.assertEqual(capture["complete"], "true")
+        for name in capture["files"].strip(";").split(";"):
+            mode = os.lstat(os.path.join(self.out, name)).st_mode
+            self.assertTrue(stat.S_ISREG(mode), name)
+        self.assertEqual(capture.cpu(0), records(NEW))
+        self.assertEqual(capture.read("kallsyms"), self.KALLSYMS.encode())
+
+    def saved(self):
+        """The records of CPU 0, wherever the capture is now."""
+        for folder in self.target, self.out:
+            try:
+                return Capture(folder).cpu(0)
+            except FileNotFoundError:
+                pass
+        return None
+
+    def test_no_room_for_the_replacement(self):
+        """What would be in its way at the end is refused at the start."""
+        for kind in "fifo", "symbolic link", "hard link":
+            with self.subTest(kind):
+                self.prepare(True)
+                self.target = self.out
+                self.put(kind, "kmemtrace.complete")
+                code, _, err = self.run_to_end("-f")
+                self.assertEqual(code, 1)
+                self.assertIn("kmemtrace.complete exists", err)
+                self.assertIn("move that file away", err)
+                self.check_result(code, err, True)
+                self.assertFalse(os.path.exists(os.path.join(
+                    self.out, "kmemtrace.new-1")))
+
+    def each_failure(self, names, force):
+        """Shim settings by which one file cannot be written, and whether only
+        after recording began."""
+        go = os.path.join(self.root, "go")
+        for name, late in itertools.product(names, (False, True)):
+            for limit in 0, 10, 200:
+                shim = {"write_file": name, "write_limit": limit}
+                yield name, late, {**shim, "write_if": go} if late else shim
+            if not late:
+                yield name, late, {"open_file": name,
+                                   "open_errno": errno.ENOSPC}
+                yield name, late, {"fsync_file": name,
+                                   "fsync_errno": errno.EIO}
+            else:
+                yield name, late, {"open_file": name, "open_if": go,
+                                   "open_errno": errno.ENOSPC}
+
+    def test_full_disk(self):
+        """Each file, from the start and later, at several lengths."""
+        names = ("kmemtrace.meta.tmp", "kallsyms.tmp", "modules.tmp",
+                 "cpu0.out", "kmemtrace.lock")
+        for force in False, True:
+            self.prepare(force)
+            for n, (name, late, shim) in enumerate(
+                    list(self.each_failure(names, force))):
+                with self.subTest(force=force, name=name, late=late, n=n):
+                    self.prepare(force)
+                    go = os.path.join(self.root, "go")
+                    shim = {key: go if key.endswith("_if") else value
+                            for key, value in shim.items()}
+                    daemon = self.spawn(*["-f"] * force, shim=shim)
+                    self.addCleanup(daemon.process.kill)
+                    try:
+                        daemon.wait_line("recording")
+                    except AssertionError:
+                        began = False
+                    else:
+                        began = True
+                        self.kernel.feed(0, records(NEW))
+                        self.kernel.wait_read()
+                        self.write(go, "")
+                        daemon.signal()
+                    code, _, err = daemon.finish()
+                    self.check_result(code, err, force)
+                    if not began:
+                        self.assertEqual(code, 1)
+                        self.assertIn("nothing was recorded", err)
+                        self.assertEqual(os.path.exists(self.out), force)
+                    elif name != "cpu0.out":
+                        self.assertEqual(self.saved(), records(NEW), err)
+
+
+if __name__ == "__main__":
+    main()
