@@ -418,6 +418,8 @@ static void sleep_until(KmtSession *session, gint64 when_us)
 
 	(void)poll(fds, G_N_ELEMENTS(fds), (int)((wait_us + 999) / 1000));
 	take_all(session->notify_fd);
+	/* Callers that care call follow_cpus(), which is cheap, each time. */
+	take_all(session->watch_fd);
 }
 
 /*
@@ -463,8 +465,6 @@ static void record(KmtSession *session, gint64 start_us)
 			break;
 		look_for_changes(session, FALSE);
 		keep_guard(session);
-		/* Cheap: see kmt_control_cpus(). */
-		take_all(session->watch_fd);
 		if (!follow_cpus(session, &error)) {
 			add_error(session, error);
 			break;
@@ -661,8 +661,8 @@ static void save(KmtSession *session, KmtSummary *summary)
 	summary->directory = g_strdup(kmt_output_path(session->output));
 }
 
-/* Until each reader has taken what was there, or a signal comes. */
-static void wait_drained(KmtSession *session)
+/* Wait until each reader has taken what was there.  FALSE: a signal came. */
+static gboolean wait_drained(KmtSession *session)
 {
 	for (;;) {
 		gboolean all = TRUE;
@@ -671,14 +671,20 @@ static void wait_drained(KmtSession *session)
 			all = all &&
 			      kmt_reader_drained(session->readers->pdata[i]);
 		if (all)
-			return;
+			return TRUE;
 		/* The request counts when recording has begun. */
 		if (take_signals(session, NULL)) {
 			session->n_wishes++;
-			return;
+			return FALSE;
 		}
 		sleep_until(session, g_get_monotonic_time() + TICK_US);
 	}
+}
+
+static GError *interrupted(void)
+{
+	return g_error_new(KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_INTERRUPTED,
+			   "interrupted before recording began");
 }
 
 /*
@@ -687,11 +693,17 @@ static void wait_drained(KmtSession *session)
  */
 static gboolean run_frozen(KmtSession *session, KmtSummary *summary)
 {
-	wait_drained(session);
-	session->frozen = bytes_read(session) > 0;
-	if (!session->frozen)
+	gboolean is_complete = wait_drained(session);
+
+	if (is_complete && bytes_read(session) == 0)
 		return FALSE;
+	/* A reader may hold records that it has not counted yet. */
 	drain(session);
+	session->frozen = bytes_read(session) > 0;
+	if (!session->frozen) {
+		add_error(session, interrupted());
+		return FALSE;
+	}
 	session->ui->note("tracing was switched off before: saved what it had "
 			  "recorded, and did not switch it on");
 	save(session, summary);
@@ -779,8 +791,7 @@ static gboolean was_interrupted(KmtSession *session, GError **error)
 	session->n_wishes += (guint)take_signals(session, NULL);
 	if (session->n_wishes == 0)
 		return FALSE;
-	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_INTERRUPTED,
-		    "interrupted before recording began");
+	g_propagate_error(error, interrupted());
 	return TRUE;
 }
 

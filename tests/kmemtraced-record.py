@@ -499,6 +499,23 @@ class MappedRecording(Recording):
     # It leaves what is less than a sub-buffer to the kernel until the end.
     test_live_line = None
 
+    def test_frozen_trace_and_a_first_write_that_hangs(self):
+        """The reader has taken records, but has not counted them yet."""
+        kernel = self.make_kernel(cpus=(0,))
+        # One sub-buffer, larger than the reader's memory.
+        kernel.put("subbuf_size", f"{20000 * kernel.record}\n")
+        _, go, shim = self.hang_disk()
+        kernel.feed(0, records(18700))
+        daemon = self.spawn(shim=shim)
+        kernel.wait_read()
+        daemon.wait_idle()
+        daemon.signal()
+        daemon.wait_line("writing what is buffered")
+        os.write(go, b"x" * 1000)
+        self.check_end(daemon)
+        self.assertEqual(self.capture().cpu(0), records(18700))
+        self.assertEqual(self.capture()["complete"], "true")
+
 
 class Writing(DaemonTest):
     """The ways to the disk."""
