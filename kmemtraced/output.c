@@ -315,6 +315,21 @@ static int write_all(int fd, const char *text, gsize n_bytes)
 	return fsync(fd) < 0 && errno != EINVAL ? errno : 0;
 }
 
+/*
+ * Whether META_RESERVED still names the file that is open.  The owner of the
+ * directory may have replaced it; renaming that file would make a FIFO or a
+ * link the kmemtrace.meta of a capture that is called complete.
+ */
+static gboolean is_reserved(const KmtOutput *output)
+{
+	struct stat ours, named;
+
+	return fstat(output->meta_fd, &ours) == 0 &&
+	       fstatat(kmt_output_fd(output), META_RESERVED, &named,
+		       AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
 gboolean kmt_output_write_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
 			       GError **error)
 {
@@ -328,6 +343,13 @@ gboolean kmt_output_write_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
 		errnum = errno;
 	if (errnum == 0)
 		errnum = write_all(output->meta_fd, text, n_bytes);
+	if (errnum == 0 && !is_reserved(output)) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_WRITE,
+			    "cannot write %s/%s: another process has replaced "
+			    "or removed %s in that directory",
+			    kmt_output_path(output), META, META_RESERVED);
+		return FALSE;
+	}
 	if (errnum == 0 && renameat(kmt_output_fd(output), META_RESERVED,
 				    kmt_output_fd(output), META) < 0)
 		errnum = errno;

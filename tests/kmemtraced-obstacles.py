@@ -104,6 +104,26 @@ class Obstacles(DaemonTest):
                 self.assertFalse(os.path.exists(os.path.join(
                     self.out, "kmemtrace.new-1")))
 
+    def test_replaced_while_recording(self):
+        """The file that becomes kmemtrace.meta is another one at the end."""
+        kinds = "fifo", "symbolic link", "hard link", "directory"
+        for force, kind in itertools.product((False, True), kinds):
+            with self.subTest(kind, force=force):
+                self.prepare(force)
+                daemon = self.start(*["-f"] * force)
+                self.kernel.feed(0, records(NEW))
+                self.kernel.wait_read()
+                self.put(kind, "kmemtrace.meta.tmp")
+                daemon.signal()
+                code, _, err = daemon.finish()
+                self.assertEqual(code, 1)
+                self.assertIn("another process has replaced or removed "
+                              "kmemtrace.meta.tmp", err)
+                self.check_result(code, err, force)
+                capture = Capture(self.target)
+                self.assertEqual(capture["complete"], "false")
+                self.assertEqual(capture.cpu(0), records(NEW))
+
     def each_failure(self, names, force):
         """Shim settings by which one file cannot be written, and whether only
         after recording began."""

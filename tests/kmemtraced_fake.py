@@ -343,7 +343,10 @@ class DaemonTest(unittest.TestCase):
         if self.mapped:
             settings["shim"] = {"map": 1, **(settings.get("shim") or {})}
         settings["env"] = {**self.notes(), **(settings.get("env") or {})}
-        return Daemon(self.args(*more, out=out), **settings)
+        daemon = Daemon(self.args(*more, out=out), **settings)
+        # A test that fails must not leave it running.
+        self.addCleanup(daemon.process.kill)
+        return daemon
 
     def notes(self):
         """The environment of a program that looks for the notes of this test
@@ -353,7 +356,6 @@ class DaemonTest(unittest.TestCase):
     def start(self, *more, out=None, **settings):
         """A kmemtraced that is recording."""
         daemon = self.spawn(*more, out=out, **settings)
-        self.addCleanup(daemon.process.kill)
         daemon.wait_line("recording")
         return daemon
 
