@@ -82,9 +82,9 @@ class Workspace:
                 "--setenv", "TMPDIR", str(self.tmp), "--chdir", str(self.build)]
 
     def run_test(self, test, seconds):
-        """Run one test; return whether it passed and the seconds it took."""
+        """Run one test of a workspace that is built; return (passed, seconds)."""
         command = self.sandbox() + [
-            "sh", "-c", f'ulimit -v {ADDRESS_SPACE_KB}; exec make -s check TESTS="$1"',
+            "sh", "-c", f'ulimit -v {ADDRESS_SPACE_KB}; exec make -s check-TESTS TESTS="$1"',
             "sh", test]
         begin = time.monotonic()
         try:
