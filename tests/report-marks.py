@@ -83,6 +83,7 @@ FORMATS = (
     ("", "%n%99999999999d%s", [], "???"),
     ("i", "%2147483648d", [1], "1".rjust(1024)),
     ("I", "%*u", [1], "1u"), ("isi", "%d %s %d", [1, "a", -1], "1 a -1"),
+    ("ss", "%s, %s", ["one", "and nine"], "one, and nine"),
     ("iiiiiiii", "%d%d%d%d%d%d%d%d", list(range(8)), "01234567"),
 )
 
@@ -184,14 +185,32 @@ class Marks(TestCase):
 
     def test_list_as_text(self):
         self.make(PHASES)
-        text = self.run_with("--marks", "-l", "2", self.capture,
-                             text=True).stdout
+        done = self.run_with("--marks", "-l", "2", self.capture, text=True)
+        self.assertNotIn("damaged", done.stderr)
+        text = done.stdout
         lines = text.split("MARKS\n")[1].splitlines()
         self.assertEqual(lines[1].split(None, 6),
                          ["0.000001000", "0", "7", "make", "task", "begin",
                           "begin -1"])
         self.assertEqual(lines[3], "(3 more marks)")
         self.assertIn("Events:        5 in", text)
+
+    def test_list_without_marks(self):
+        self.make(PHASES)
+        text = self.run_with("--marks", "--time", "0,0.5us", self.capture,
+                             text=True).stdout
+        self.assertEqual(text.split("MARKS\n")[1], "none\n")
+
+    def test_contexts(self):
+        """Groups by the context of the record."""
+        self.make("".join(
+            f"alloc kmalloc t={i} ptr={i}000 req={1 << i} alloc=256 pid=7 "
+            f"cache=0 flags={flags}\n"
+            for i, flags in enumerate((0, 1, 2, 3), 1)))
+        groups = self.report("--by", "context")["groups"]
+        self.assertEqual(
+            {g["context"]: g["bytes_requested"] for g in groups},
+            {"task": 2, "hardirq": 4 + 16, "softirq": 8})
 
     def test_streams(self):
         """Of what can be read but once."""
@@ -231,6 +250,8 @@ class Marks(TestCase):
                          [("begin", "begin ?", False),
                           ("mark 99", "", True), ("marker", "?", True),
                           ("marker", "?", False)])
+        done = self.run_with("--marks", self.capture, text=True)
+        self.assertIn("3 records of marks are damaged", done.stderr)
         os.unlink(os.path.join(self.capture, "marks"))
         self.assertEqual(self.report("--marks")["marks"][0]["name"], "mark 2")
         done = self.run_with("--by", "mark", self.capture, text=True)
