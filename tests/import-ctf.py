@@ -74,6 +74,16 @@ class Ctf(ImportTest):
         self.imported(self.path("session"))
         self.assert_usual()
 
+    def test_trace_in_a_trace(self):
+        """A folder with a file metadata is one trace, whatever is below."""
+        path = self.trace(self.usual(), "session/one")
+        self.trace(self.usual(), "session/one/index")
+        self.assertIn("7 events of 2 CPUs",
+                      self.imported(self.path("session"), "-f"))
+        self.assert_usual()
+        self.imported(path, "-f")
+        self.assert_usual()
+
     def test_lttng(self):
         """Task and name are a context there."""
         fields = {"common_type", "common_flags", "common_preempt_count",

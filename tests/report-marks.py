@@ -162,6 +162,21 @@ class Marks(TestCase):
         done = self.run_with("--time", "x,", self.capture, text=True)
         self.assertIn("the capture has none", done.stderr)
 
+    def test_many_names(self):
+        """A message has some of the names."""
+        table = "".join(f"  {i} 0 - - - m{i} m{i}\n" for i in range(10, 35))
+        for n in (20, 21, 25):
+            capture = mkcapture.compile_text(
+                HEAD.format(order="little", size=64) + table)
+            for i in [*range(10, 10 + n), 10]:
+                for data in mkcapture.mark(t=i, number=i, values=[]):
+                    capture.add(0, data)
+            capture.write(self.capture)
+            done = self.run_with("--time", "x,", self.capture, text=True)
+            names = ", ".join(f"m{i}" for i in range(10, 30))
+            self.assertIn(f"there is: {names}" +
+                          (", ...\n" if n > 20 else "\n"), done.stderr)
+
     def test_list(self):
         self.make(PHASES)
         marks = self.report("--marks")["marks"]

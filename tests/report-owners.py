@@ -299,6 +299,61 @@ class Owners(unittest.TestCase):
         self.assertEqual(len({width(line[:line.rindex(" ")])
                               for line in lines}), 1, text)
 
+    def write_v2(self, text, size=64, files=""):
+        """A capture of two CPUs with these statements."""
+        mkcapture.compile_text(
+            "meta\n  [capture]\n  format=1\n  abi_version=2\n"
+            f"  record_size={size}\n  byte_order=little\n  complete=true\n"
+            f"  overruns=0\n{files}cpu 0 little size={size}\n{text}"
+            ).write(self.dir)
+
+    def test_first_stop(self):
+        """Of several stops, the first is the reason."""
+        self.write_v2("alloc kmalloc t=1000 ptr=0x1000 pid=0 cache=0 flags=0\n"
+                      "stop t=2000000000 pid=7 why=first\n"
+                      "stop t=3000000000 pid=7 why=second\n")
+        done = subprocess.run([REPORT, self.dir], capture_output=True,
+                              text=True, check=True)
+        self.assertIn("(first)", done.stderr + done.stdout)
+        self.assertNotIn("second", done.stderr + done.stdout)
+
+    def test_stacks_by_address(self):
+        """Equal figures: the innermost address decides, then the next."""
+        chains = ("20", "10,30", "10", "10,20", "20,10", "10,20,5")
+        self.write_v2(
+            "".join(f"alloc kmalloc t={n} ptr={n:#x}000 site=0x99 req=8 alloc=8"
+                    f" pid=0 cache=0 flags=0 stack={n}\n"
+                    for n in range(1, len(chains) + 1)), 72,
+            "stacks\n  : # kmemtrace: stacks\n"
+            "  : # columns: number addresses\n  : # dropped: 0\n" +
+            "".join(f"  {n} {chain}\n" for n, chain in enumerate(chains, 1)))
+        done = subprocess.run([REPORT, "--json", "--by", "stack", self.dir],
+                              capture_output=True, text=True, check=True)
+        found = [",".join(frame["address"].removeprefix("0x").lstrip("0")
+                          for frame in group["stack"])
+                 for group in json.loads(done.stdout)["groups"]]
+        self.assertEqual(found, ["10", "10,20", "10,20,5", "10,30", "20",
+                                 "20,10"])
+
+    def test_pairs_beyond_the_last_line(self):
+        """The rest of the pairs has its sums in one line."""
+        sizes = (800, 400, 200, 200)
+        self.write_v2(
+            "".join(f"alloc kmalloc t={n} ptr={n:#x}000 site={n:#x}00 req=1 "
+                    f"alloc={size} pid=0 cache=0 flags=0\n"
+                    for n, size in enumerate(sizes, 1)) +
+            "cpu 1 little size=64\n" +
+            "".join(f"free kmalloc t={n}0 ptr={n:#x}000 site=0x{n}f pid=0 "
+                    "cache=0 flags=0\n" for n in range(1, len(sizes) + 1)))
+        done = subprocess.run([REPORT, "--cross-cpu", "-l", "2", self.dir],
+                              capture_output=True, text=True, check=True)
+        lines = done.stdout.split("WHO FREES ON ANOTHER CPU")[1].splitlines()
+        self.assertEqual(
+            [line.split(None, 3)[:3] for line in lines[2:5]],
+            [["800", "1", "kmalloc"], ["400", "1", "kmalloc"],
+             ["400", "2", "all"]])
+        self.assertIn("(2 more pairs)", lines[4])
+
     def test_version_1(self):
         """It has none, which is told; caches are shown by their size."""
         self.fixture("clean-little")

@@ -8,6 +8,8 @@
 #include "trace/tables.h"
 
 #define META "[capture]\nabi_version=2\nrecord_size=64\nbyte_order=little\n"
+#define META_STACKS                                                            \
+	"[capture]\nabi_version=2\nrecord_size=72\nbyte_order=little\n"
 #define CACHES                                                                 \
 	"# kmemtrace: caches\n"                                                \
 	"# columns: number object_size size created destroyed name\n"          \
@@ -234,6 +236,45 @@ static void test_bad_lines(void)
 	}
 }
 
+/* The good stack is found, and has no address of the bad ones. */
+static void test_bad_stacks(void)
+{
+	static const struct {
+		const char *columns, *good, *bad;
+	} texts[] = {
+		{"number", "2 ff", "0 11\n"},
+		{"number", "2 ff", "4294967296 11\n"},
+		{"number", "2 ff", "x 11\n"},
+		{"number", "2 ff", "3 11,xy\n"},
+		{"number", "2 ff", "3 11,,12\n"},
+		{"number", "2 ff", "3 11,\n"},
+		{"number newer", "2 new ff", "3 11\n"},
+	};
+	guint i, n;
+
+	for (i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_autofree char *text = g_strdup_printf(
+			"# kmemtrace: stacks\n# columns: %s addresses\n"
+			"# dropped: 0\n%s%s\n",
+			texts[i].columns, texts[i].bad, texts[i].good);
+		const guint64 *addresses;
+		Fixture f;
+
+		set_up(&f, META_STACKS, NULL, NULL);
+		kmt_record_tables_free(f.tables);
+		put(&f, "stacks", text, -1);
+		f.tables = kmt_record_tables_new(f.capture);
+		g_assert_false(kmt_record_tables_has_stacks(f.tables));
+		g_assert_cmpuint(n_warnings(&f), ==, 1);
+		addresses = kmt_record_tables_stack(f.tables, 2, &n);
+		g_assert_cmpuint(n, ==, 1);
+		g_assert_cmphex(addresses[0], ==, 0xff);
+		g_assert_null(kmt_record_tables_stack(f.tables, 3, &n));
+		drop(&f, "stacks");
+		tear_down(&f);
+	}
+}
+
 /* A NUL ends no line. */
 static void test_nul(void)
 {
@@ -341,6 +382,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/dropped", test_dropped);
 	g_test_add_func("/tables/newer-columns", test_newer_columns);
 	g_test_add_func("/tables/bad-lines", test_bad_lines);
+	g_test_add_func("/tables/bad-stacks", test_bad_stacks);
 	g_test_add_func("/tables/nul", test_nul);
 	g_test_add_func("/tables/same-number", test_same_number);
 	g_test_add_func("/tables/other-versions", test_other_versions);
