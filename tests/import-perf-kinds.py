@@ -78,7 +78,13 @@ class Incomplete(ImportTest):
                 {"layouts": (event(), (2, LAYOUT, (9, 8), {
                     "config": 300, "period": 1000})),
                  "features": command("-a", "-e", "kmem:*", "-e",
-                                     "sched:sched_switch", "--filter", "x")},
+                                     "sched:sched_switch", "--filter", "x",
+                                     "--exclude-perf")},
+                # The value of another option is no option.
+                {"layouts": (event(),),
+                 "features": command("-a", "-e", "kmem:*", "-o", "-C",
+                                     "--mmap-pages", "-p", "-z=9", "-j", "any",
+                                     "-Iax", "--synth=-C", "cmd")},
                 {"features": {11: perf_command("perf", "kmem", "record"),
                               **CPUS}, "layouts": (event(),)}):
             with self.subTest(settings=settings):
@@ -140,6 +146,9 @@ class Incomplete(ImportTest):
         for words, reason in (
                 (("--filter", "bytes_req > 9"), "only events that pass "
                  "'bytes_req > 9' were recorded (perf record --filter)"),
+                *((("-e", before, "--filter", "x", "-e", "sched:*"),
+                   "only events that pass 'x' were recorded (perf record "
+                   "--filter)") for before in ("percpu:*", "vmalloc:*")),
                 (("--exclude-perf",), "events of perf itself were left out "
                  "(perf record --exclude-perf)"),
                 (("-G", "a,b"), "only tasks of the control group a,b were "

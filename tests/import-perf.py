@@ -171,6 +171,20 @@ class Perf(ImportTest):
         self.assertEqual([r[11] for r in self.records(0)], [1, 2, 1, 2, 0])
         self.assertIn("1 64 64 0 - x\n2 128 128 0 - x\n", self.text("caches"))
 
+    def test_cache_names_of_any_length(self):
+        """A name need not end in a NUL; one that is empty or beyond the event
+        is none."""
+        names = ("long_name", b"ab", b"c\0d", b"", b"\0")
+        self.imported(self.data(samples([
+            Event("kmem_cache_alloc", 0, 10 + n, {
+                "call_site": A, "ptr": 0x10000 + 0x100 * n, "name": name,
+                "bytes_req": 8, "bytes_alloc": 8})
+            for n, name in enumerate(names)])))
+        self.assertEqual([r[11] for r in self.records(0)], [1, 2, 3, 0, 0])
+        self.assertEqual([line.split()[-1] for line in
+                          self.text("caches").splitlines()
+                          if line[0] != "#"], ["long_name", "ab", "c"])
+
     def test_percpu_and_vmalloc(self):
         """Of all CPUs together, if the file tells how many there are."""
         for features, percpu_bytes in (({7: struct.pack("<II", 4, 3)}, 96),

@@ -69,6 +69,29 @@ class TraceDat(ImportTest):
         self.assertEqual(self.text("kallsyms"), "")
         self.assertIn("7 - :7\n", self.text("tasks"))
 
+    def test_hidden_addresses(self):
+        """A table of zeros has no addresses; one address is enough."""
+        zeros = "".join(f"{0:016x} T hidden{i}\n" for i in range(3))
+        for kallsyms in (zeros, zeros[:-1]):
+            path = self.write("trace.dat", usual(kallsyms=kallsyms.encode()))
+            self.assertIn("--kallsyms", self.imported(path, "-f"))
+            self.assertEqual(self.text("kallsyms"), "")
+        kallsyms = zeros + f"{A:016x} T shown\n"
+        path = self.write("trace.dat", usual(kallsyms=kallsyms.encode()))
+        self.assertNotIn("--kallsyms", self.imported(path, "-f"))
+        self.assertIn("T shown\n", self.text("kallsyms"))
+
+    def test_counters_cut_off(self):
+        """A counter that the option lacks is none."""
+        for text, overruns in (("CPU: 1", "0"), ("CPU: 1\noverrun: 4", "0"),
+                               ("CPU: 1\noverrun: 4\ncommit overrun: 3", "7"),
+                               ("CPU", "0"), ("", "0"), ("\n\n", "0")):
+            for end in ("", "\n"):
+                options = dat_option(2, f"{text}{end}\0".encode())
+                self.imported(self.write("trace.dat", usual(options=options)),
+                              "-f")
+                self.assertEqual(self.meta().get("overruns", "0"), overruns)
+
     def test_pages(self):
         """Many of them, and a CPU without any."""
         events = [kfree(t * 10, ptr=t << 8) for t in range(1, 1001)]

@@ -102,7 +102,8 @@ def raw(event, tracepoints):
     for field in COMMON + tuple(fields):
         value = values.get(field.name, 0)
         if field.type.startswith("__data_loc"):
-            text = str(value or "").encode() + b"\0"
+            text = value if isinstance(value, bytes) else \
+                str(value or "").encode() + b"\0"
             value = len(text) << 16 | len(data) + len(tail)
             tail += text
         data[field.offset:field.offset + field.size] = (

@@ -569,6 +569,24 @@ class Layouts(InputCase):
                              str(document["warnings"]))
             self.assertEqual(run(CHECK, path).returncode, 2)
 
+    def test_damaged_beginning(self):
+        """A layout that is named needs not be sure; one that is not, does."""
+        for order in ("little", "big"):
+            files = self.layout("A", order)
+            size = len(mkcapture.older("A", {}))
+            for number in (0, 3):
+                data = bytearray(files["cpu0.out"])
+                data[size * number:size * (number + 1)] = b"\xee" * size
+                path = write(self.path(f"{order}{number}"), bytes(data))
+                done = run(REPORT, "--json", "--layout", "A", path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                capture = json.loads(done.stdout)["capture"]
+                self.assertEqual((capture["layout"], capture["byte_order"]),
+                                 ("A", order))
+                done = run(REPORT, "--json", path)
+                self.assertTrue(done.returncode or json.loads(
+                    done.stdout)["capture"]["layout"] != "A", done)
+
     def test_wrong(self):
         for program in (REPORT, CHECK):
             self.refused("--layout", "E", self.plain, program=program,

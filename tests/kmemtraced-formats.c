@@ -229,6 +229,8 @@ static void refuse_kfree(const char *fields, const char *text)
 
 static void test_bad_fields(void)
 {
+	static const char *const common[] = {"common_type", "common_flags",
+					     "common_pid"};
 	g_autoptr(GHashTable) files = usual_files();
 
 	refuse_kfree(FIELD("unsigned long", "call_site", 8, 8),
@@ -242,6 +244,17 @@ static void test_bad_fields(void)
 		     "'ptr'");
 	g_hash_table_insert(files, g_strdup("kmem/kfree/format"), g_strdup(""));
 	assert_refused(files, KMT_DAEMON_ERROR_FIELD, "kmem:kfree");
+	for (guint i = 0; i < G_N_ELEMENTS(common); i++) {
+		g_autofree char *text = format_text(&usual[0]);
+		g_autofree char *wrong =
+			g_strdup_printf("no field '%s'", common[i]);
+
+		/* The first letter only, so that no field is called so. */
+		*strstr(text, common[i]) = 'x';
+		g_hash_table_insert(files, g_strdup("kmem/kmalloc/format"),
+				    g_steal_pointer(&text));
+		assert_refused(files, KMT_DAEMON_ERROR_FIELD, wrong);
+	}
 }
 
 static void test_bad_header(void)

@@ -304,7 +304,7 @@ class Recording(DaemonTest):
         self.assertEqual((out, err), ("", ""))
         self.assertEqual(self.capture().cpu(0), records(3))
 
-    def on_terminal(self, pattern, **settings):
+    def on_terminal(self, pattern, overruns=None, **settings):
         """Until the terminal shows a match; all that it showed."""
         ours, theirs = pty.openpty()
         daemon = self.spawn(stderr=theirs, **settings)
@@ -318,8 +318,11 @@ class Recording(DaemonTest):
             seen += os.read(ours, 4096)
             if b"recording" in seen and not fed:
                 self.kernel.set_overruns({0: 5, 1: 0})
+                if overruns is not None:
+                    self.kernel.put("total_overruns", overruns)
                 self.kernel.feed(0, records(CHUNK // RECORD * 4))
                 fed = True
+        self.kernel.set_overruns({0: 5, 1: 0})
         daemon.signal()
         while True:
             try:
@@ -338,6 +341,11 @@ class Recording(DaemonTest):
             rb"\d+ events/s, 0\.1 MB written, 5 lost")
         # It was taken away before anything else was said.
         self.assertNotIn("events/s", seen.split("\033[K")[-1])
+
+    def test_live_line_without_losses(self):
+        """What the kernel does not tell is unknown."""
+        self.make_kernel()
+        self.on_terminal(rb"MB written, lost unknown", "many\n")
 
     def test_live_line_with_few_events(self):
         """The kernel wakes nobody for less than a sub-buffer."""

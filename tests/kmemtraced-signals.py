@@ -466,8 +466,9 @@ class ReplacedRelay(Replaced, Relay):
         self.buffer = self.kernel.path + "/"
 
     def test_inherits_no_buffer(self):
-        self.buffer = ".ring-"
-        super().test_inherits_no_buffer()
+        for self.buffer in (".ring-", self.kernel.path + "/cpu"):
+            with self.subTest(self.buffer):
+                super().test_inherits_no_buffer()
 
     def test_other_session(self):
         """What somebody else switched on since then stays on."""
@@ -518,6 +519,20 @@ class ReplacedFtrace(Replaced, Ftrace):
     def setUp(self):
         super().setUp()
         self.options = ["-f", *self.prepare()]
+
+    def test_keeps_no_process_open(self):
+        """The names of tasks are read, and their folders closed."""
+        daemon = self.spawn(*self.options)
+        self.addCleanup(daemon.process.kill)
+        daemon.wait_line("recording")
+        folder = f"/proc/{daemon.process.pid}/fd"
+        paths = [os.readlink(os.path.join(folder, fd))
+                 for fd in os.listdir(folder)]
+        self.assertTrue(any(self.tracefs in path for path in paths), paths)
+        self.assertEqual([path for path in paths
+                          if path.startswith(self.proc)], [])
+        daemon.signal()
+        self.check_end(daemon)
 
 
 @unittest.skipUnless(SOURCE_READY, "built without libtraceevent")

@@ -4,6 +4,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from unittest import TestCase, main
 SRC = os.environ.get("top_srcdir", ".")
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 PROGRAM = os.path.join(BUILD, "report", "kmemtrace-report")
+CHECK = os.path.join(BUILD, "check", "kmemtrace-check")
 
 sys.path.insert(0, os.path.join(SRC, "tests"))
 import mkcapture  # noqa: E402 pylint: disable=wrong-import-position
@@ -117,6 +119,25 @@ class Marks(TestCase):
         """Bytes requested by phase."""
         return {g["mark"]: g["bytes_requested"] for g in
                 self.report("--by", "mark", *args)["groups"]}
+
+    def places(self):
+        """What kmemtrace-check finds: record and rule."""
+        done = subprocess.run([CHECK, self.capture], capture_output=True,
+                              timeout=60, check=False, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        return [(int(number), rule) for number, rule in
+                re.findall(r": record (\d+), .*?: ([a-z-]+):", done.stdout)]
+
+    def test_place_among_events(self):
+        """An error names its record, whatever was merged before."""
+        some = "alloc kmalloc t={t} ptr={t:#x}000 pid=7 cache=0 flags=0\n"
+        self.make(some.format(t=1) + some.format(t=3) + some.format(t=5) +
+                  "mark t=6 number=1 0xffffffffffffffff\n" +
+                  some.format(t=7) + some.format(t=8) +
+                  "mark t=9 number=99\ncpu 1 little size=64\n" +
+                  some.format(t=2) + some.format(t=4) + "mark t=10 number=98\n")
+        self.assertEqual(self.places(), [(3, "mark-values"), (6, "unknown-mark"),
+                                         (2, "unknown-mark")])
 
     def test_phases(self):
         for order in ("little", "big"):
@@ -267,6 +288,8 @@ class Marks(TestCase):
                           ("marker", "?", False)])
         done = self.run_with("--marks", self.capture, text=True)
         self.assertIn("3 records of marks are damaged", done.stderr)
+        self.assertEqual(self.places()[:3], [
+            (0, "mark-size"), (1, "unknown-mark"), (2, "mark-values")])
         os.unlink(os.path.join(self.capture, "marks"))
         self.assertEqual(self.report("--marks")["marks"][0]["name"], "mark 2")
         done = self.run_with("--by", "mark", self.capture, text=True)

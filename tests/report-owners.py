@@ -354,6 +354,21 @@ class Owners(unittest.TestCase):
              ["400", "2", "all"]])
         self.assertIn("(2 more pairs)", lines[4])
 
+    def test_leaks_without_frees(self):
+        """A kind's own frees decide, and for slab those of both kinds."""
+        for off, unseen in (("kfree", {"kmalloc": True, "cache": False}),
+                            ("cache_free", {"kmalloc": False, "cache": True})):
+            self.write_v2("".join(
+                f"alloc {kind} t={t * 1000 + n} ptr={n + 1}{t:03}000 "
+                f"site={n + 1}00 req=8 alloc=8 pid=0 cache=0 flags=0\n"
+                for t in range(1, 60) for n, kind in enumerate(unseen)))
+            self.change_meta("overruns=0", f"overruns=0\nevents_off={off};")
+            done = subprocess.run([REPORT, "--json", "--leaks", self.dir],
+                                  capture_output=True, text=True, check=True)
+            self.assertEqual(
+                {leak["kind"]: leak["frees_not_seen"]
+                 for leak in json.loads(done.stdout)["leak_candidates"]}, unseen)
+
     def test_version_1(self):
         """It has none, which is told; caches are shown by their size."""
         self.fixture("clean-little")
