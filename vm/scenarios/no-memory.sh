@@ -23,7 +23,13 @@ faults()
 
 echo 4 >$kmt/subbufs
 echo 65536 >$kmt/subbuf_size
+# Before the first session, too, tasks end while tracing is switched on in vain, and
+# the table is read.
+(while :; do cat $kmt/tasks; done >/dev/null) &
+reader=$!
 faults $kmt/enabled 1 0
+kill $reader
+wait $reader 2>/dev/null
 # The buffer of a CPU that did not come after all is kept.
 faults -k /sys/devices/system/cpu/cpu1/online 1 0
 echo 1 >/sys/devices/system/cpu/cpu1/online

@@ -636,12 +636,23 @@ void kmemtrace_tables_detach(void)
 	tracepoint_synchronize_unregister();
 }
 
+/*
+ * Free the log of tasks.  Tasks that ended since the probes were attached are in
+ * the log, and readers of the file look into the log as long as it has entries.
+ */
 void kmemtrace_tables_free(void)
 {
+	struct kmemtrace_task *tasks;
+	unsigned long flags;
+
 	/* A probe that was detached may still be running. */
 	tracepoint_synchronize_unregister();
-	kvfree(kmemtrace_tasks);
+	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
+	tasks = kmemtrace_tasks;
 	kmemtrace_tasks = NULL;
+	kmemtrace_tasks_logged = 0;
+	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
+	kvfree(tasks);
 }
 
 void kmemtrace_tables_new_session(void)
