@@ -420,6 +420,8 @@ void kmemtrace_stacks_new_session(void)
 /* Context: one CPU runs, no event is recorded yet, and sleeping is allowed. */
 void __init kmemtrace_stacks_init(void)
 {
+	int err;
+
 	if (!kmemtrace_boot_stacks)
 		return;
 	if (kmemtrace_abi < 2) {
@@ -427,9 +429,14 @@ void __init kmemtrace_stacks_init(void)
 		return;
 	}
 	kmemtrace_stack_cpus = alloc_percpu(struct kmemtrace_stack_cpu);
-	if (!kmemtrace_stack_cpus || stack_depot_init() ||
-	    stack_depot_reserve(KMEMTRACE_STACK_ROOM, GFP_KERNEL)) {
-		pr_err("no memory for stacks; without stacks\n");
+	err = kmemtrace_stack_cpus ? stack_depot_init() : -ENOMEM;
+	if (!err)
+		err = stack_depot_reserve(KMEMTRACE_STACK_ROOM, GFP_KERNEL);
+	if (err) {
+		if (err == -ENOSPC)
+			pr_err("kmemtrace.stacks=yes needs the stack depot, which is off (stack_depot_disable=on) or full; without stacks\n");
+		else
+			pr_err("no memory for stacks; without stacks\n");
 		free_percpu(kmemtrace_stack_cpus);
 		return;
 	}
