@@ -78,6 +78,36 @@ says state none
 # --- By root ---------------------------------------------------------------------
 
 echo overwrite >$kmt/mode
+# number FILE OFFSET: eight bytes of a record.
+number()
+{
+	od -An -t d8 -j "$2" -N 8 "$1" | tr -d ' '
+}
+
+# The record of losses at the start of the live buffer has the events of the
+# snapshot, which nobody read, and one that was refused right after it.
+echo 1 >$kmt/enabled
+work_pipes 10
+echo 1 >$snap/take || fail "no snapshot"
+work_pipes 10
+try take-refused
+for cpu in 0 1; do
+	cat $snap/cpu$cpu >/out/refused-taken$cpu
+done
+echo 0 >$kmt/enabled
+gaps=0
+for cpu in 0 1; do
+	cat $kmt/cpu$cpu >/out/refused-live$cpu
+	# A record of losses; the second record of the snapshot is an event.
+	[ "$(od -An -t u1 -N 1 /out/refused-live$cpu | tr -d ' ')" = 3 ] || continue
+	gaps=$((gaps + 1))
+	since=$(number /out/refused-live$cpu 32)
+	event=$(number /out/refused-taken$cpu $((64 + 48)))
+	echo "cpu$cpu: a gap since $since, an event of it at $event"
+	[ "$since" -le "$event" ] ||
+		fail "cpu$cpu: the gap begins after the first event in it"
+done
+[ $gaps -gt 0 ] || fail "no CPU has a record of losses"
 echo 1 >$kmt/enabled
 work_pipes 100
 try keep 1000
@@ -119,6 +149,9 @@ says taken 5
 try take-nmi
 says in_nmi 1
 says taken 5
+# A CPU refuses others only while it takes a snapshot with interrupts off.
+try take-timer 1000
+says coincided 0
 # All CPUs at once, while they work and a live reader and one of snapshots read.
 daemon_start /out/live
 (while :; do cat $snap/cpu0 $snap/cpu1; done >/dev/null 2>&1) &

@@ -14,11 +14,14 @@
  *   take-alloc		kmemtrace_snapshot_alloc()
  *   take-nmi		kmemtrace_snapshot() in NMI context
  *   take-both N	all CPUs at once, in an interrupt, N times
+ *   take-timer N	N times on one CPU, while a timer's interrupts take others
+ *   take-refused	one, and then an event in NMI context
  */
 #define pr_fmt(fmt) "kmt_snapshot: " fmt
 
 #include <linux/cpumask.h>
 #include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/kmemtrace.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -28,6 +31,8 @@
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
+
+#include <trace/events/kmem.h>
 
 #include <asm/apic.h>
 #include <asm/nmi.h>
@@ -146,30 +151,75 @@ static int snapshot_take_both(unsigned long n)
 	return 0;
 }
 
+static unsigned long snapshot_n_timer;
+
+static enum hrtimer_restart snapshot_take_on_timer(struct hrtimer *timer)
+{
+	kmemtrace_snapshot();
+	snapshot_n_timer++;
+	hrtimer_forward_now(timer, ns_to_ktime(500 * NSEC_PER_USEC));
+	return HRTIMER_RESTART;
+}
+
+/* Most timer interrupts come as soon as a snapshot switches interrupts on again. */
+static int snapshot_take_timer(unsigned long n)
+{
+	struct hrtimer timer;
+
+	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC,
+			      HRTIMER_MODE_REL_PINNED_HARD);
+	timer.function = snapshot_take_on_timer;
+	snapshot_n_timer = 0;
+	preempt_disable();
+	hrtimer_start(&timer, ns_to_ktime(500 * NSEC_PER_USEC),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+	for (; n; n--)
+		kmemtrace_snapshot();
+	preempt_enable();
+	hrtimer_cancel(&timer);
+	destroy_hrtimer_on_stack(&timer);
+	pr_info("%lu snapshots by the timer\n", snapshot_n_timer);
+	return snapshot_n_timer ? 0 : -ETIME;
+}
+
+/* Called in NMI context. */
+static void (*nmi_func)(void);
 static atomic_t nmi_wanted;
 
 static int snapshot_nmi(unsigned int type, struct pt_regs *regs)
 {
 	if (!atomic_read(&nmi_wanted))
 		return NMI_DONE;
-	kmemtrace_snapshot();
+	nmi_func();
 	atomic_set(&nmi_wanted, 0);
 	return NMI_HANDLED;
 }
 
-static int snapshot_take_nmi(void)
+/* The allocators must not be called in NMI context; their tracepoints can be. */
+static void snapshot_event(void)
 {
+	trace_kfree(_THIS_IP_, &nmi_wanted);
+}
+
+/* Call func in NMI context, with take right after a snapshot. */
+static int snapshot_in_nmi(void (*func)(void), bool take)
+{
+	unsigned long flags;
 	int err;
 
+	nmi_func = func;
 	err = register_nmi_handler(NMI_LOCAL, snapshot_nmi, 0, "kmt_snapshot");
 	if (err)
 		return err;
+	/* No event comes between the snapshot and the one in NMI context. */
+	local_irq_save(flags);
+	if (take)
+		kmemtrace_snapshot();
 	atomic_set(&nmi_wanted, 1);
-	preempt_disable();
 	apic->send_IPI_mask(cpumask_of(smp_processor_id()), NMI_VECTOR);
-	preempt_enable();
 	while (atomic_read(&nmi_wanted))
 		cpu_relax();
+	local_irq_restore(flags);
 	unregister_nmi_handler(NMI_LOCAL, "kmt_snapshot");
 	return 0;
 }
@@ -195,7 +245,11 @@ static int snapshot_do(const char *word, unsigned long n)
 	if (!strcmp(word, "take"))
 		return snapshot_take(n);
 	if (!strcmp(word, "take-nmi"))
-		return snapshot_take_nmi();
+		return snapshot_in_nmi(kmemtrace_snapshot, false);
+	if (!strcmp(word, "take-refused"))
+		return snapshot_in_nmi(snapshot_event, true);
+	if (!strcmp(word, "take-timer"))
+		return snapshot_take_timer(n);
 	if (!strcmp(word, "take-both"))
 		return snapshot_take_both(n);
 	if (!strcmp(word, "take-alloc"))

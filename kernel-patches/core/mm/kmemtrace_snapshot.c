@@ -82,7 +82,7 @@ kmemtrace_lock_snapshot(struct kmemtrace_guard *guard)
 	kmemtrace_test_point(KMEMTRACE_TEST_SNAPSHOT_LOCK);
 }
 
-/* 1 while a snapshot is being taken. */
+/* 1 while a CPU takes a snapshot, with interrupts off. */
 static atomic_t kmemtrace_taking;
 static atomic_long_t kmemtrace_n_coincided;
 static atomic_long_t kmemtrace_n_in_nmi;
@@ -196,16 +196,28 @@ int kmemtrace_take_snapshot(const char *why, unsigned long caller)
 		return -EPERM;
 	}
 	/*
-	 * The snapshot that another CPU is taking serves this caller, too.  An
-	 * event inside of the tracer may be on a CPU that holds the locks that a
-	 * snapshot needs.
+	 * An event inside of the tracer may be on a CPU that holds the locks that
+	 * a snapshot needs.
 	 */
-	if (kmemtrace_is_guarded() ||
-	    atomic_cmpxchg(&kmemtrace_taking, 0, 1)) {
+	if (kmemtrace_is_guarded()) {
 		atomic_long_inc(&kmemtrace_n_coincided);
 		return -EBUSY;
 	}
-	kmemtrace_lock_snapshot(&guard);
+	/*
+	 * Interrupts go off before the flag is set and on after it is cleared.
+	 * A caller that finds the flag set is therefore on another CPU, and the
+	 * snapshot that is being taken there at this moment serves this caller,
+	 * too.  A flag that an interrupted or preempted task left set would
+	 * refuse snapshots for as long as that task does not run.
+	 */
+	kmemtrace_guard_enter(&guard);
+	if (atomic_cmpxchg(&kmemtrace_taking, 0, 1)) {
+		kmemtrace_guard_leave(&guard);
+		atomic_long_inc(&kmemtrace_n_coincided);
+		return -EBUSY;
+	}
+	raw_spin_lock(&kmemtrace_snapshot_lock);
+	kmemtrace_test_point(KMEMTRACE_TEST_SNAPSHOT_LOCK);
 	kmemtrace_test_enter(KMEMTRACE_TEST_SNAPSHOT);
 	if (!kmemtrace_is_recording()) {
 		err = -ENODATA;
@@ -215,8 +227,8 @@ int kmemtrace_take_snapshot(const char *why, unsigned long caller)
 			kmemtrace_stop_for(why, caller);
 	}
 	kmemtrace_test_leave(KMEMTRACE_TEST_SNAPSHOT);
-	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	atomic_set(&kmemtrace_taking, 0);
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	if (err != -ENODATA)
 		kmemtrace_snapshot_tell_soon();
 	return err;

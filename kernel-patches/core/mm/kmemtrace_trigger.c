@@ -94,6 +94,8 @@ static unsigned int kmemtrace_n_counting;
 void kmemtrace_trigger_fire(struct kmemtrace_trigger *trigger,
 			    unsigned long caller)
 {
+	int err;
+
 	/* Interrupts are on again: only the section keeps the trigger. */
 	RCU_LOCKDEP_WARN(preemptible(),
 			 "kmemtrace: a trigger is fired outside of its section");
@@ -101,8 +103,14 @@ void kmemtrace_trigger_fire(struct kmemtrace_trigger *trigger,
 	if (!kmemtrace_is_recording() || kmemtrace_is_guarded() ||
 	    !atomic_xchg(&trigger->armed, 0))
 		return;
-	/* Tracing may just have been switched off. */
-	if (kmemtrace_take_snapshot(trigger->text, caller) == -ENODATA)
+	err = kmemtrace_take_snapshot(trigger->text, caller);
+	/*
+	 * -EBUSY: the snapshot that another CPU is taking serves this trigger,
+	 * too.  Firing once more would replace that snapshot by the few records
+	 * since.  But tracing may just have been switched off, here or before
+	 * the other CPU took its snapshot: then the trigger is not spent.
+	 */
+	if (err == -ENODATA || (err == -EBUSY && !kmemtrace_is_recording()))
 		atomic_set(&trigger->armed, 1);
 }
 NOKPROBE_SYMBOL(kmemtrace_trigger_fire);

@@ -237,19 +237,22 @@ static __always_inline void kmemtrace_commit(struct rchan_buf *buf, size_t size)
 /*
  * Write a LOST record for the events that this CPU lost since the last one, if
  * there are any and there is room.  The time of a refused event is not known; it
- * is after that of the last record.
+ * is after that of the last record.  Events that a snapshot took from the live
+ * reader may have been lost long before that record.
  */
 static void kmemtrace_write_lost(struct kmemtrace_cpu *kc,
 				 struct rchan_buf *buf)
 {
 	unsigned long refused = atomic_long_read(&kc->refused);
 	u64 events = kc->lost - kc->told + refused - kc->told_refused;
-	u64 since = refused == kc->told_refused ? kc->since : kc->last;
 	struct kmemtrace_event_lost *event;
-	u64 now;
+	u64 since = kc->last, now;
 
 	if (!events || kmemtrace_abi < 2 || !kmemtrace_has_room(buf))
 		return;
+	if (kc->lost != kc->told)
+		since = refused == kc->told_refused ? kc->since :
+						      min(kc->since, kc->last);
 	now = max(kmemtrace_raw_clock(), kc->last);
 	event = buf->data + buf->offset;
 	memset(event, 0, kmemtrace_record_size);
