@@ -139,6 +139,34 @@ class Marks(TestCase):
         self.assertEqual(self.places(), [(3, "mark-values"), (6, "unknown-mark"),
                                          (2, "unknown-mark")])
 
+    def test_events_of_two_cpus(self):
+        """Records that are no events, or have no address or no order, among
+        events that two CPUs write by turns."""
+        def cpu(n, *others):
+            lines = [f"alloc kmalloc t={t}000 ptr={t + 1:#x}000 req=1 alloc=8 "
+                     "pid=7 cache=0 flags=0\n" for t in range(10 + n, 50, 2)]
+            for at, other in others:
+                lines.insert(at, other + "\n")
+            return "".join(lines)
+        no_event = "pid=7 cache=0 flags=0"
+        for other, events, marks in (
+                ("mark t=20500 number=2 5", 40, 1),
+                ("mark t=20500 number=3", 40, 1),
+                ("lost t=20500 n=3 since=20000", 40, 0),
+                (f"record event=1 type=0 t=20500 ptr=0 {no_event}", 40, 0),
+                (f"record event=9 type=0 t=20500 ptr=0x99000 {no_event}", 40, 0),
+                (f"record event=1 type=9 t=20500 ptr=0x99000 {no_event}", 40, 0),
+                (f"record event=1 type=0 t=15000 ptr=0x99000 {no_event}", 41,
+                 0)):
+            for at in (0, 1), (1, 0):
+                texts = [cpu(0, (6, other)), cpu(1)]
+                self.make(texts[at[0]] + "cpu 1 little size=64\n" +
+                          texts[at[1]])
+                document = self.report("--marks")
+                self.assertEqual(
+                    (document["kinds"]["kmalloc"]["allocs"],
+                     len(document["marks"])), (events, marks), other)
+
     def test_phases(self):
         for order in ("little", "big"):
             for size in (64, 72):
