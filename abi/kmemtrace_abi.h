@@ -477,9 +477,10 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
  *
  * stacks:	number address,address...
  *	With kmemtrace.stacks=yes.  The addresses that a record with this number
- *	returned to, the innermost first, in hexadecimal without 0x; at most 32,
- *	the outermost of a deeper stack are left out, as is in an interrupt what
- *	that came upon.  There may be stacks that no record of the session has.
+ *	returned to, the innermost first, in hexadecimal without 0x; at most
+ *	kmemtrace.stack_depth, 32 by default and 64 at most.  The outermost of a
+ *	deeper stack are left out, and in an interrupt the stack below it.
+ *	There may be stacks that no record of the session has.
  *	"# lost: N": so many events of the session have KMEMTRACE_STACK_NONE.
  *
  * tasks:	pid until name

@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	vm/config/slab.config \
 	vm/config/slob.config \
 	vm/config/slub.config \
+	vm/config/nomodules.config \
 	vm/config/small.config \
 	vm/config/test.config \
 	vm/count/Kbuild \

@@ -100,6 +100,12 @@ step_small()
 	built=$("$kmt_top/vm/build" -q --only "W=1 $ours lib/stackdepot.o kernel/relay.o" \
 		slub small 2>"$said")
 	"$kmt_top/vm/build" -q --only "$hooked" slub small off >>"$said" 2>&1
+	# Both unwinders use struct module, which a kernel without modules lacks.
+	"$kmt_top/vm/build" -q --only "W=1 mm/kmemtrace_unwind.o" \
+		slub nomodules >>"$said" 2>&1
+	"$kmt_top/vm/build" -q --only \
+		"W=1 mm/kmemtrace_unwind.o arch/x86/kernel/unwind_orc.o" \
+		slub orc nomodules >>"$said" 2>&1
 	cat "$said"
 	! grep -E ': (warning|error): ' "$said"
 	for file in $ours; do

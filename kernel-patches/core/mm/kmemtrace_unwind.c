@@ -134,6 +134,7 @@ static __always_inline bool kmemtrace_is_module_text(unsigned long ip)
  * Whether @ip is code of a module that stays.  Remember the answer, but for init
  * code, which goes without a call of the module notifiers.
  */
+#ifdef CONFIG_MODULES
 static bool kmemtrace_find_module_text(unsigned long ip)
 {
 	struct module *mod = __module_text_address(ip);
@@ -145,6 +146,12 @@ static bool kmemtrace_find_module_text(unsigned long ip)
 	return true;
 }
 NOKPROBE_SYMBOL(kmemtrace_find_module_text);
+#else
+static bool kmemtrace_find_module_text(unsigned long ip)
+{
+	return false;
+}
+#endif
 
 /*
  * Classify a return address outside of the plain text of the kernel.  ON: a frame

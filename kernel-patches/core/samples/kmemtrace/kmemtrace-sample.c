@@ -26,6 +26,7 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
@@ -62,6 +63,9 @@ static int set_work(const char *value, const struct kernel_param *kp)
 		kmemtrace_mark(sample_step, "step %u of %u, evaluated %d", i, n,
 			       atomic_inc_return(&evaluated));
 		kfree(memory);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
 	}
 	return 0;
 }
