@@ -108,7 +108,11 @@ def start(out, *args):
 
 def finish(daemon, status=0):
     """Its stdout and stderr."""
-    out, err = daemon.communicate(timeout=120)
+    try:
+        out, err = daemon.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        daemon.kill()
+        raise
     print(err, out, sep="")
     check(daemon.returncode == status, "exit status", daemon.returncode)
     return out, err

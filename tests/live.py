@@ -5,7 +5,12 @@ them."""
 import ctypes
 import fcntl
 import os
+import signal
 import sys
+
+# nohup and a shell's "&" leave signals ignored, and kmemtraced keeps SIGHUP so.
+for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
+    signal.signal(number, signal.SIG_DFL)
 
 TRACEFS = "/sys/kernel/tracing"
 # Of unshare(2) and mount(2).

@@ -99,13 +99,15 @@ step_small()
 		grep -vE '^(mm/(slab|slob|mempolicy)|kernel/(relay|module/.*)|arch/.*)\.o$' | tr '\n' ' ')
 	built=$("$kmt_top/vm/build" -q --only "W=1 $ours lib/stackdepot.o kernel/relay.o" \
 		slub small 2>"$said")
-	"$kmt_top/vm/build" -q --only "$hooked" slub small off >>"$said" 2>&1
 	# Both unwinders use struct module, which a kernel without modules lacks.
-	"$kmt_top/vm/build" -q --only "W=1 mm/kmemtrace_unwind.o" \
-		slub nomodules >>"$said" 2>&1
-	"$kmt_top/vm/build" -q --only \
-		"W=1 mm/kmemtrace_unwind.o arch/x86/kernel/unwind_orc.o" \
-		slub orc nomodules >>"$said" 2>&1
+	{
+		"$kmt_top/vm/build" -q --only "$hooked" slub small off &&
+		"$kmt_top/vm/build" -q --only "W=1 mm/kmemtrace_unwind.o" \
+			slub nomodules &&
+		"$kmt_top/vm/build" -q --only \
+			"W=1 mm/kmemtrace_unwind.o arch/x86/kernel/unwind_orc.o" \
+			slub orc nomodules
+	} >>"$said" 2>&1 || { tail -n 50 "$said"; return 1; }
 	cat "$said"
 	! grep -E ': (warning|error): ' "$said"
 	for file in $ours; do
