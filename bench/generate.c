@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "bench/model.h"
-#include "cli/cli.h"
+#include "lib/cli/cli.h"
 
 #define PROGRAM "generate"
 

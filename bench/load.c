@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "lib/cli/cli.h"
 
 #define PROGRAM	    "load"
 #define MAX_JOBS    256

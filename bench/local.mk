@@ -5,15 +5,15 @@ bench_generate_SOURCES = \
 	bench/generate.c \
 	bench/model.c bench/model.h \
 	bench/sink.c bench/sink.h
-bench_generate_LDADD = cli/libcli.a $(GLIB_LIBS)
+bench_generate_LDADD = $(KMT_CLI_LIBS)
 
 noinst_PROGRAMS += bench/load bench/measure bench/readall
 bench_load_SOURCES = bench/load.c
-bench_load_LDADD = cli/libcli.a $(GLIB_LIBS)
+bench_load_LDADD = $(KMT_CLI_LIBS)
 bench_measure_SOURCES = bench/measure.c
-bench_measure_LDADD = cli/libcli.a $(GLIB_LIBS)
+bench_measure_LDADD = $(KMT_CLI_LIBS)
 bench_readall_SOURCES = bench/readall.c
-bench_readall_LDADD = cli/libcli.a $(GLIB_LIBS)
+bench_readall_LDADD = $(KMT_CLI_LIBS)
 
 EXTRA_DIST += bench/analysis bench/benchlib.py bench/ftrace bench/kernel \
 	bench/latency bench/scaling

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "lib/cli/cli.h"
 
 #define PROGRAM	  "measure"
 #define SAMPLE_NS 5000000

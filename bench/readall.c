@@ -16,7 +16,7 @@
 
 #include <kmemtrace_abi.h>
 
-#include "cli/cli.h"
+#include "lib/cli/cli.h"
 
 #define PROGRAM "readall"
 /* What a thread takes at a time. */

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "check/check.h"
-#include "trace/space.h"
+#include "lib/input/namespace.h"
 
 /* An error that lacks the record before, which is found in a second pass. */
 typedef struct {

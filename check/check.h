@@ -2,13 +2,13 @@
 /*
  * Holds a capture against the rules and collects what breaks them.
  */
-#ifndef KMEMTRACE_CHECK_H
-#define KMEMTRACE_CHECK_H
+#ifndef KMEMTRACE_CHECK_CHECK_H
+#define KMEMTRACE_CHECK_CHECK_H
 
 #include <stdio.h>
 
 #include "check/rules.h"
-#include "trace/match.h"
+#include "lib/match/matcher.h"
 
 /* One error.  index is n_records of the file where it is about no record. */
 typedef struct {

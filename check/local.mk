@@ -2,11 +2,11 @@
 bin_PROGRAMS += check/kmemtrace-check
 CHECK_SOURCES = \
 	check/check.c check/check.h \
-	check/json.c \
+	check/check-json.c \
 	check/rules.c check/rules.h \
-	check/text.c
+	check/check-text.c
 check_kmemtrace_check_SOURCES = $(CHECK_SOURCES) check/main.c
-check_kmemtrace_check_LDADD = cli/libcli.a trace/libtrace.a $(KMT_TRACE_LIBS)
+check_kmemtrace_check_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_CLI_LIBS)
 
 # The name that the program had in the kernel's first documentation of it.
 all-local: check/kmemtrace_check

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "check/check.h"
-#include "cli/cli.h"
-#include "cli/memory.h"
-#include "cli/recovery.h"
+#include "lib/cli/cli.h"
+#include "lib/cli/out-of-memory.h"
+#include "lib/recovery/recovery.h"
 
 #define PROGRAM "kmemtrace-check"
 #define OUT_OF_MEMORY                                                          \

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "check/rules.h"
-#include "trace/space.h"
+#include "lib/input/namespace.h"
 
 static gboolean is_lost(const KmtRuleInput *in)
 {

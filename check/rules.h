@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The rules that a capture has to keep.  Those of one file are a function each;
- * those across files are what the matcher tells (trace/match.h).
+ * those across files are what the matcher tells (lib/match/matcher.h).
  */
-#ifndef KMEMTRACE_RULES_H
-#define KMEMTRACE_RULES_H
+#ifndef KMEMTRACE_CHECK_RULES_H
+#define KMEMTRACE_CHECK_RULES_H
 
-#include "trace/capture.h"
-#include "trace/marks.h"
-#include "trace/tables.h"
+#include "lib/input/capture.h"
+#include "lib/input/marks.h"
+#include "lib/input/name-tables.h"
 
 typedef enum {
 	/* What a record breaks of these tells that its other fields mean

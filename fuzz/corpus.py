@@ -226,7 +226,7 @@ def words_of_options(line):
 
 def seeds_options():
     """Each option, each key of kmemtrace.meta and each field of a record alone,
-    with some values: see step() in fuzz/options.c."""
+    with some values: see step() in fuzz/fuzz-options.c."""
     for option in range(48):
         for value in range(0, 48, 3):
             yield bytes([0, option, value])

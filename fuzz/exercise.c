@@ -3,8 +3,8 @@
 
 #include "fuzz/exercise.h"
 
-#include "trace/pipeline.h"
-#include "trace/space.h"
+#include "lib/match/pipeline.h"
+#include "lib/input/namespace.h"
 
 #include <signal.h>
 #include <stdlib.h>

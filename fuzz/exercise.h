@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Takes a capture through all of trace/ in each way that there is, and aborts
+ * Takes a capture through all of lib/input and lib/match in each way that there is, and aborts
  * where two ways differ, or where what must add up does not.
  */
 #ifndef KMEMTRACE_FUZZ_EXERCISE_H
 #define KMEMTRACE_FUZZ_EXERCISE_H
 
-#include "trace/capture.h"
+#include "lib/input/capture.h"
 
 /*
  * stop_ns: see KmtPipelineOptions.  threads: shards have threads of their own,

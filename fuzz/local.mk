@@ -10,34 +10,33 @@ FUZZ_EXERCISE_SOURCES = \
 	fuzz/target.h
 FUZZ_COMPILE = $(AM_CFLAGS) $(JSON_CFLAGS)
 FUZZ_REPORT_CFLAGS = \
-	-DFUZZ_WRAPPERS='"$(abs_top_srcdir)/symbols/wrappers.list"'
+	-DFUZZ_WRAPPERS='"$(abs_top_srcdir)/lib/symbols/wrappers.list"'
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 
 EXTRA_PROGRAMS = fuzz/input fuzz/kallsyms fuzz/match fuzz/options \
 	fuzz/perfdata fuzz/report fuzz/trace fuzz/tracedat
 CLEANFILES += $(EXTRA_PROGRAMS)
-fuzz_input_SOURCES = fuzz/input.c $(FUZZ_CONTAINER_SOURCES) \
+fuzz_input_SOURCES = fuzz/fuzz-input.c $(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES)
 fuzz_input_CFLAGS = $(FUZZ_COMPILE)
 fuzz_input_LDFLAGS = $(FUZZ_LINK)
-fuzz_input_LDADD = trace/libtrace.a $(JSON_LIBS) $(KMT_TRACE_LIBS)
-fuzz_kallsyms_SOURCES = fuzz/kallsyms.c $(FUZZ_EXERCISE_SOURCES)
+fuzz_input_LDADD = $(KMT_MATCH_LIBS) $(JSON_LIBS)
+fuzz_kallsyms_SOURCES = fuzz/fuzz-kallsyms.c $(FUZZ_EXERCISE_SOURCES)
 fuzz_kallsyms_CFLAGS = $(FUZZ_COMPILE)
 fuzz_kallsyms_LDFLAGS = $(FUZZ_LINK)
-fuzz_kallsyms_LDADD = symbols/libsymbols.a trace/libtrace.a \
-	$(LIBDW_LIBS) $(KMT_TRACE_LIBS)
-fuzz_match_SOURCES = fuzz/match.c $(FUZZ_EXERCISE_SOURCES)
+fuzz_kallsyms_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_MATCH_LIBS)
+fuzz_match_SOURCES = fuzz/fuzz-match.c $(FUZZ_EXERCISE_SOURCES)
 fuzz_match_CFLAGS = $(FUZZ_COMPILE)
 fuzz_match_LDFLAGS = $(FUZZ_LINK)
-fuzz_match_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
-fuzz_options_SOURCES = fuzz/options.c fuzz/boundary.c fuzz/boundary.h \
+fuzz_match_LDADD = $(KMT_MATCH_LIBS)
+fuzz_options_SOURCES = fuzz/fuzz-options.c fuzz/boundary.c fuzz/boundary.h \
 	fuzz/reports.c fuzz/reports.h $(FUZZ_EXERCISE_SOURCES) \
 	$(REPORT_SOURCES) $(CHECK_SOURCES)
 fuzz_options_CFLAGS = $(FUZZ_COMPILE) $(FUZZ_REPORT_CFLAGS)
 fuzz_options_LDFLAGS = $(FUZZ_LINK)
-fuzz_options_LDADD = symbols/libsymbols.a cli/libcli.a trace/libtrace.a \
-	$(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)
-fuzz_perfdata_SOURCES = fuzz/perfdata.c fuzz/scratch.c fuzz/scratch.h \
+fuzz_options_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) $(KMT_CLI_LIBS) \
+	$(JSON_LIBS)
+fuzz_perfdata_SOURCES = fuzz/fuzz-perfdata.c fuzz/scratch.c fuzz/scratch.h \
 	fuzz/target.h \
 	import/callers.c import/callers.h \
 	import/functions.c import/functions.h \
@@ -47,23 +46,23 @@ fuzz_perfdata_SOURCES = fuzz/perfdata.c fuzz/scratch.c fuzz/scratch.h \
 	import/perflayout.c import/perflayout.h \
 	import/perfstream.c import/perfstream.h \
 	import/perfzstd.c import/perfzstd.h \
-	import/stacks.c import/stacks.h
+	import/import-stacks.c import/import-stacks.h
 fuzz_perfdata_CFLAGS = $(FUZZ_COMPILE) $(GMODULE_CFLAGS)
 fuzz_perfdata_LDFLAGS = $(FUZZ_LINK)
 fuzz_perfdata_LDADD = $(GMODULE_LIBS) $(GLIB_LIBS)
-fuzz_report_SOURCES = fuzz/report.c fuzz/reports.c fuzz/reports.h \
+fuzz_report_SOURCES = fuzz/fuzz-report.c fuzz/reports.c fuzz/reports.h \
 	$(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES) $(REPORT_SOURCES)
 fuzz_report_CFLAGS = $(FUZZ_COMPILE) $(FUZZ_REPORT_CFLAGS)
 fuzz_report_LDFLAGS = $(FUZZ_LINK)
-fuzz_report_LDADD = symbols/libsymbols.a cli/libcli.a trace/libtrace.a \
-	$(JSON_LIBS) $(LIBDW_LIBS) $(KMT_TRACE_LIBS)
-fuzz_trace_SOURCES = fuzz/trace.c $(FUZZ_CONTAINER_SOURCES) \
+fuzz_report_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) $(KMT_CLI_LIBS) \
+	$(JSON_LIBS)
+fuzz_trace_SOURCES = fuzz/fuzz-trace.c $(FUZZ_CONTAINER_SOURCES) \
 	$(FUZZ_EXERCISE_SOURCES) $(CHECK_SOURCES)
 fuzz_trace_CFLAGS = $(FUZZ_COMPILE)
 fuzz_trace_LDFLAGS = $(FUZZ_LINK)
-fuzz_trace_LDADD = cli/libcli.a trace/libtrace.a $(JSON_LIBS) $(KMT_TRACE_LIBS)
-fuzz_tracedat_SOURCES = fuzz/tracedat.c fuzz/scratch.c fuzz/scratch.h \
+fuzz_trace_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_CLI_LIBS) $(JSON_LIBS)
+fuzz_tracedat_SOURCES = fuzz/fuzz-tracedat.c fuzz/scratch.c fuzz/scratch.h \
 	fuzz/target.h \
 	import/ctfmeta.c import/ctfmeta.h \
 	import/datfile.c import/datfile.h \
@@ -73,7 +72,7 @@ fuzz_tracedat_SOURCES = fuzz/tracedat.c fuzz/scratch.c fuzz/scratch.h \
 	import/unpack.c import/unpack.h
 fuzz_tracedat_CFLAGS = $(FUZZ_COMPILE) $(LIBARCHIVE_CFLAGS)
 fuzz_tracedat_LDFLAGS = $(FUZZ_LINK)
-fuzz_tracedat_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
+fuzz_tracedat_LDADD = $(KMT_MATCH_LIBS)
 
 EXTRA_DIST += \
 	fuzz/corpus.py \

@@ -4,7 +4,7 @@
 #include "fuzz/reports.h"
 #include "fuzz/scratch.h"
 #include "fuzz/target.h"
-#include "report/options.h"
+#include "report/report-options.h"
 #include "report/scale.h"
 
 #include <json-glib/json-glib.h>

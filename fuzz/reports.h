@@ -7,7 +7,7 @@
 #ifndef KMEMTRACE_FUZZ_REPORTS_H
 #define KMEMTRACE_FUZZ_REPORTS_H
 
-#include "report/options.h"
+#include "report/report-options.h"
 
 typedef struct {
 	KmtOptions options;

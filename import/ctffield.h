@@ -5,7 +5,7 @@
 
 #include <babeltrace2/babeltrace.h>
 
-#include "tracepoints/kmem.h"
+#include "lib/tracepoints/kmem-events.h"
 
 /* More than any tracepoint has. */
 #define CTF_MAX_FIELDS 8

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "import/bytes.h"
+#include "import/byte-span.h"
 #include "import/ctfmeta.h"
 #include "import/import.h"
 

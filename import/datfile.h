@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-#include "import/bytes.h"
+#include "import/byte-span.h"
 
 /* The kernel's counters of one CPU's buffer when recording ended. */
 typedef struct {

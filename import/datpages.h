@@ -11,7 +11,7 @@
 #define KMEMTRACE_IMPORT_DATPAGES_H
 
 #include "import/datfile.h"
-#include "tracepoints/ringevent.h"
+#include "lib/tracepoints/ring-event.h"
 
 /* The kernel lost events before a page, and the page does not say how many. */
 #define DAT_MISSED_UNKNOWN G_MAXUINT64

@@ -5,7 +5,7 @@
 
 #include "import/callers.h"
 #include "import/import.h"
-#include "tracepoints/format.h"
+#include "lib/tracepoints/tracepoint-format.h"
 
 typedef struct KmtDecoder KmtDecoder;
 

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "import/bytes.h"
+#include "import/byte-span.h"
 #include "import/import.h"
-#include "import/stacks.h"
-#include "tracepoints/names.h"
-#include "kmemtraced/error.h"
+#include "import/import-stacks.h"
+#include "lib/tracepoints/learned-names.h"
+#include "lib/capture/error.h"
 
 #define META_FORMAT 1
 

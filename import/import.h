@@ -9,8 +9,8 @@
 #define KMEMTRACE_IMPORT_IMPORT_H
 
 #include "import/watch.h"
-#include "kmemtraced/output.h"
-#include "tracepoints/kmem.h"
+#include "lib/capture/capture-writer.h"
+#include "lib/tracepoints/kmem-events.h"
 
 #define KMT_IMPORT_ERROR (kmt_import_error_quark())
 GQuark kmt_import_error_quark(void);

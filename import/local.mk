@@ -1,23 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 bin_PROGRAMS += import/kmemtrace-import
 import_kmemtrace_import_SOURCES = \
-	import/bytes.h \
+	import/byte-span.h \
 	import/ctf.c \
 	import/functions.c import/functions.h \
 	import/import.c import/import.h \
-	import/input.c import/input.h \
+	import/input-file.c import/input-file.h \
 	import/main.c \
-	import/stacks.c import/stacks.h \
-	import/symbols.c import/symbols.h \
-	import/watch.c import/watch.h \
-	kmemtraced/directory.c kmemtraced/directory.h \
-	kmemtraced/error.c kmemtraced/error.h \
-	kmemtraced/meta.c kmemtraced/meta.h \
-	kmemtraced/output.c kmemtraced/output.h \
-	kmemtraced/owner.c kmemtraced/owner.h \
-	kmemtraced/replace.c kmemtraced/replace.h \
-	kmemtraced/signals.c kmemtraced/signals.h \
-	kmemtraced/sink.c kmemtraced/sink.h
+	import/import-stacks.c import/import-stacks.h \
+	import/import-symbols.c import/import-symbols.h \
+	import/watch.c import/watch.h
 # What needs a library.
 KMT_IMPORT_PERF = \
 	import/callers.c import/callers.h \
@@ -57,6 +49,5 @@ EXTRA_import_kmemtrace_import_SOURCES += $(KMT_IMPORT_CTF)
 endif
 import_kmemtrace_import_CFLAGS = $(AM_CFLAGS) $(GMODULE_CFLAGS) $(TRACEEVENT_CFLAGS) \
 	$(LIBARCHIVE_CFLAGS) $(BABELTRACE2_CFLAGS)
-import_kmemtrace_import_LDADD = tracepoints/libtracepoints.a cli/libcli.a \
-	trace/libtrace.a $(TRACEEVENT_LIBS) $(BABELTRACE2_LIBS) \
-	$(KMT_TRACE_LIBS)
+import_kmemtrace_import_LDADD = $(KMT_TRACEPOINTS_LIBS) $(KMT_INPUT_LIBS) \
+	$(KMT_CLI_LIBS) $(BABELTRACE2_LIBS)

@@ -12,15 +12,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/memory.h"
-#include "cli/recovery.h"
-#include "import/bytes.h"
+#include "lib/cli/cli.h"
+#include "lib/cli/out-of-memory.h"
+#include "lib/recovery/recovery.h"
+#include "import/byte-span.h"
 #include "import/import.h"
-#include "import/input.h"
-#include "import/symbols.h"
-#include "kmemtraced/error.h"
-#include "kmemtraced/signals.h"
+#include "import/input-file.h"
+#include "import/import-symbols.h"
+#include "lib/capture/error.h"
+#include "lib/cli/signals.h"
 
 #define PROGRAM "kmemtrace-import"
 

@@ -10,7 +10,7 @@
 #include "import/perfdata.h"
 #include "import/perfdesign.h"
 #include "import/perflayout.h"
-#include "import/symbols.h"
+#include "import/import-symbols.h"
 
 /* Files of threads have no rounds: so many samples make one. */
 #define ROUND_SAMPLES 65536

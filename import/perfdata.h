@@ -7,7 +7,7 @@
 #ifndef KMEMTRACE_IMPORT_PERFDATA_H
 #define KMEMTRACE_IMPORT_PERFDATA_H
 
-#include "import/bytes.h"
+#include "import/byte-span.h"
 
 typedef enum {
 	PERF_ENTRY_SAMPLE,	 /* of a tracepoint: cpu, time, data, chain */

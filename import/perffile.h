@@ -7,7 +7,7 @@
 #ifndef KMEMTRACE_IMPORT_PERFFILE_H
 #define KMEMTRACE_IMPORT_PERFFILE_H
 
-#include "import/bytes.h"
+#include "import/byte-span.h"
 #include "import/perflayout.h"
 
 enum {

@@ -5,7 +5,7 @@
 
 #include <linux/perf_event.h>
 
-#include "import/bytes.h"
+#include "import/byte-span.h"
 #include "import/perfdata.h"
 
 typedef struct PerfLayouts PerfLayouts;

@@ -3,7 +3,7 @@
 #ifndef KMEMTRACE_IMPORT_PERFSTREAM_H
 #define KMEMTRACE_IMPORT_PERFSTREAM_H
 
-#include "import/bytes.h"
+#include "import/byte-span.h"
 #include "import/perflayout.h"
 
 /* Types of records that perf itself writes. */

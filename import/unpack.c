@@ -5,7 +5,7 @@
 
 #include "import/import.h"
 #include "import/unpack.h"
-#include "trace/libarchive.h"
+#include "lib/input/libarchive.h"
 
 #define NONE "none"
 #define ZSTD "zstd"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "kmemtraced/command.h"
-#include "kmemtraced/error.h"
+#include "lib/capture/error.h"
 
 struct kmt_command {
 	char *name;

@@ -9,7 +9,7 @@
 #include <glib.h>
 #include <sys/types.h>
 
-#include "kmemtraced/signals.h"
+#include "lib/cli/signals.h"
 
 /*
  * With a command: kmemtraced itself failed, as with env and timeout; and the

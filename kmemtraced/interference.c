@@ -8,10 +8,10 @@
 
 #include <kmemtrace_abi.h>
 
-#include "kmemtraced/error.h"
+#include "lib/capture/error.h"
 #include "kmemtraced/interference.h"
-#include "tracepoints/kmem.h"
-#include "tracepoints/task.h"
+#include "lib/tracepoints/kmem-events.h"
+#include "lib/tracepoints/task-events.h"
 
 #define CAPTURE	   "capture"
 #define EVENT_PID  "set_event_pid"

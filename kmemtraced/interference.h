@@ -13,7 +13,7 @@
 
 #include <glib.h>
 
-#include "kmemtraced/instance.h"
+#include "kmemtraced/tracefs-instance.h"
 
 typedef struct kmt_interference KmtInterference;
 

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/memory.h"
-#include "cli/recovery.h"
-#include "kmemtraced/error.h"
-#include "kmemtraced/instance.h"
+#include "lib/cli/cli.h"
+#include "lib/cli/out-of-memory.h"
+#include "lib/recovery/recovery.h"
+#include "lib/capture/error.h"
+#include "kmemtraced/tracefs-instance.h"
 #include "kmemtraced/session.h"
-#include "kmemtraced/signals.h"
+#include "lib/cli/signals.h"
 #include "kmemtraced/snapshot.h"
 
 #define PROGRAM "kmemtraced"

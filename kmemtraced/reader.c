@@ -13,7 +13,7 @@
 
 #include <kmemtrace_abi.h>
 
-#include "kmemtraced/error.h"
+#include "lib/capture/error.h"
 #include "kmemtraced/reader.h"
 
 /* The thread calls little and keeps nothing on its stack. */

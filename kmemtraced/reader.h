@@ -12,8 +12,8 @@
 
 #include <glib.h>
 
-#include "kmemtraced/sink.h"
-#include "kmemtraced/source.h"
+#include "lib/capture/cpu-file-writer.h"
+#include "kmemtraced/event-source.h"
 
 typedef struct kmt_reader KmtReader;
 

@@ -11,16 +11,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "kmemtraced/error.h"
-#include "kmemtraced/guard.h"
+#include "lib/cli/cli.h"
+#include "lib/capture/error.h"
+#include "kmemtraced/cleanup-process.h"
 #include "kmemtraced/live.h"
-#include "kmemtraced/meta.h"
-#include "kmemtraced/output.h"
+#include "lib/capture/meta.h"
+#include "lib/capture/capture-writer.h"
 #include "kmemtraced/reader.h"
 #include "kmemtraced/session.h"
-#include "kmemtraced/source.h"
-#include "kmemtraced/tables.h"
+#include "kmemtraced/event-source.h"
+#include "kmemtraced/kernel-tables.h"
 
 /* How often the CPUs are looked for and the live line is renewed. */
 #define TICK_US ((gint64)G_USEC_PER_SEC)

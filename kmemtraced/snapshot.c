@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kmemtraced/control.h"
-#include "kmemtraced/error.h"
-#include "kmemtraced/meta.h"
-#include "kmemtraced/output.h"
+#include "kmemtraced/relay-control.h"
+#include "lib/capture/error.h"
+#include "lib/capture/meta.h"
+#include "lib/capture/capture-writer.h"
 #include "kmemtraced/snapshot.h"
-#include "kmemtraced/tables.h"
+#include "kmemtraced/kernel-tables.h"
 
 #define GROUP "snapshot"
 

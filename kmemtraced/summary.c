@@ -5,7 +5,7 @@
 
 #include <kmemtrace_abi.h>
 
-#include "cli/subbufs.h"
+#include "lib/capture/subbufs.h"
 #include "kmemtraced/summary.h"
 
 /* More CPUs than that are named by a pattern. */

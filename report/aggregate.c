@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "report/aggregate.h"
-#include "report/books.h"
+#include "report/accounting.h"
 
 static gint64 add_saturated(gint64 a, gint64 b)
 {

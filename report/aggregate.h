@@ -3,10 +3,10 @@
 #ifndef KMEMTRACE_REPORT_AGGREGATE_H
 #define KMEMTRACE_REPORT_AGGREGATE_H
 
-#include "report/cross.h"
+#include "report/cross-cpu.h"
 #include "report/groups.h"
-#include "report/tally.h"
-#include "trace/match.h"
+#include "report/finding-counts.h"
+#include "lib/match/matcher.h"
 
 /* When a figure is about; times are from the capture's first record, ns. */
 typedef struct {

@@ -3,7 +3,7 @@
 #ifndef KMEMTRACE_REPORT_DIMENSION_H
 #define KMEMTRACE_REPORT_DIMENSION_H
 
-#include "trace/cells.h"
+#include "lib/match/keys.h"
 
 typedef enum {
 	KMT_BY_CALLSITE,

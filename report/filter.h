@@ -6,9 +6,9 @@
 #ifndef KMEMTRACE_REPORT_FILTER_H
 #define KMEMTRACE_REPORT_FILTER_H
 
-#include "symbols/names.h"
+#include "lib/symbols/symbolizer.h"
 #include "report/totals.h"
-#include "trace/cells.h"
+#include "lib/match/keys.h"
 
 typedef struct {
 	guint64 from;

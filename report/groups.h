@@ -10,10 +10,10 @@
 #include "report/filter.h"
 #include "report/histogram.h"
 #include "report/index.h"
-#include "report/ledger.h"
+#include "report/counters.h"
 #include "report/phases.h"
-#include "symbols/names.h"
-#include "symbols/skip.h"
+#include "lib/symbols/symbolizer.h"
+#include "lib/symbols/wrapper-functions.h"
 
 /* How the live bytes of a group change from window to window. */
 typedef struct {

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "report/report.h"
-#include "trace/tables.h"
+#include "lib/input/name-tables.h"
 
 static gint64 add_saturated(gint64 a, gint64 b)
 {

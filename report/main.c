@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "cli/cli.h"
-#include "cli/memory.h"
-#include "cli/recovery.h"
-#include "cli/text.h"
-#include "report/options.h"
+#include "lib/cli/cli.h"
+#include "lib/cli/out-of-memory.h"
+#include "lib/recovery/recovery.h"
+#include "lib/base/printable.h"
+#include "report/report-options.h"
 #include "report/scale.h"
 
 #include <signal.h>

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/text.h"
+#include "lib/base/printable.h"
 #include "report/phases.h"
 
 /* So many names an error tells. */

@@ -6,8 +6,8 @@
 #ifndef KMEMTRACE_REPORT_PHASES_H
 #define KMEMTRACE_REPORT_PHASES_H
 
-#include "symbols/names.h"
-#include "trace/marks.h"
+#include "lib/symbols/symbolizer.h"
+#include "lib/input/marks.h"
 
 typedef struct {
 	KmtRecordTables *tables;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "cli/subbufs.h"
-#include "cli/text.h"
+#include "lib/capture/subbufs.h"
+#include "lib/base/printable.h"
 #include "report/columns.h"
 #include "report/report.h"
-#include "trace/tables.h"
+#include "lib/input/name-tables.h"
 
 char *kmt_report_meta(const KmtCapture *capture, const char *key)
 {

@@ -5,7 +5,7 @@
 
 #include "report/phases.h"
 #include "report/table.h"
-#include "symbols/names.h"
+#include "lib/symbols/symbolizer.h"
 
 #include <stdio.h>
 

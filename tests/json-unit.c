@@ -2,7 +2,7 @@
 /* The JSON writer: what it prints for every kind of value. */
 #include "config.h"
 
-#include "cli/json.h"
+#include "lib/cli/json-writer.h"
 
 #include <math.h>
 #include <stdlib.h>

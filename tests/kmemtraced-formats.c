@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kmemtraced/error.h"
-#include "kmemtraced/ringformat.h"
+#include "lib/capture/error.h"
+#include "kmemtraced/ring-format.h"
 
 #ifdef HAVE_TRACEEVENT
 

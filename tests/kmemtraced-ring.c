@@ -7,8 +7,8 @@
 #include <glib.h>
 #include <string.h>
 
-#include "kmemtraced/error.h"
-#include "kmemtraced/ringformat.h"
+#include "lib/capture/error.h"
+#include "kmemtraced/ring-format.h"
 
 #ifdef HAVE_TRACEEVENT
 #include <kbuffer.h>

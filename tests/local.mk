@@ -1,33 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
-# trace/ and check/
+# lib/input, lib/match and check/
 check_PROGRAMS += tests/trace-dump tests/trace-dump-small tests/trace-unit
 check_PROGRAMS += tests/tables-unit
 tests_tables_unit_SOURCES = tests/tables-unit.c
-tests_tables_unit_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
+tests_tables_unit_LDADD = $(KMT_MATCH_LIBS)
 tests_trace_dump_SOURCES = tests/trace-dump.c
-tests_trace_dump_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
+tests_trace_dump_LDADD = $(KMT_MATCH_LIBS)
 # The same with a table that is full, and forgets, all the time.
 tests_trace_dump_small_SOURCES = tests/trace-dump.c \
-	$(trace_libtrace_a_SOURCES)
+	$(lib_match_libmatch_a_SOURCES) $(lib_input_libinput_a_SOURCES)
 tests_trace_dump_small_CPPFLAGS = $(AM_CPPFLAGS) -DOBJ_FIRST_GROUPS=2 \
 	-DKMT_OBJ_CHUNK_BITS=1 -DKMT_OBJ_BLOCK_BITS=2 -DKMT_OBJ_KEEP=1 \
 	-DKMT_MAX_THREADS=256
 tests_trace_dump_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
-tests_trace_dump_small_LDADD = $(KMT_TRACE_LIBS)
+tests_trace_dump_small_LDADD = $(KMT_INPUT_LIBS)
 # The report with blocks and tables so small that each boundary is met.
 check_PROGRAMS += tests/report-small
 tests_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
-	$(trace_libtrace_a_SOURCES)
+	$(lib_match_libmatch_a_SOURCES) $(lib_input_libinput_a_SOURCES)
 tests_report_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_BLOCK_RECORDS=3 \
 	-DOBJ_FIRST_GROUPS=2 -DKMT_OBJ_CHUNK_BITS=1 -DKMT_OBJ_BLOCK_BITS=2 \
 	-DKMT_OBJ_KEEP=1 -DKMT_OBJ_FRONT_BITS=2 -DBATCH=1 \
 	-DKMT_MAX_THREADS=256
 tests_report_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
-tests_report_small_LDADD = symbols/libsymbols.a cli/libcli.a \
-	$(LIBDW_LIBS) $(KMT_TRACE_LIBS)
+tests_report_small_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) $(KMT_CLI_LIBS)
 tests_trace_unit_SOURCES = tests/trace-unit.c
-tests_trace_unit_LDADD = trace/libtrace.a $(KMT_TRACE_LIBS)
+tests_trace_unit_LDADD = $(KMT_MATCH_LIBS)
 KMT_CHECK_TESTS = \
 	tests/trace-match.py \
 	tests/trace-random.py \
@@ -160,11 +159,11 @@ EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/fixtures/clean-little.expected \
 	tests/fixtures/clean-little.txt
 
-# symbols/
+# lib/symbols
 check_PROGRAMS += tests/symbols-unit
 tests_symbols_unit_SOURCES = tests/symbols-unit.c
-tests_symbols_unit_LDADD = symbols/libsymbols.a trace/libtrace.a \
-	cli/libcli.a $(LIBDW_LIBS) $(KMT_TRACE_LIBS)
+tests_symbols_unit_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_MATCH_LIBS) \
+	$(KMT_CLI_LIBS)
 TESTS += tests/symbols-unit tests/symbols-source.py
 EXTRA_DIST += tests/symbols-source.py tests/fixtures/gfp-6.1.list
 
@@ -179,23 +178,23 @@ check_PROGRAMS += tests/kmemtraced-summary
 tests_kmemtraced_summary_SOURCES = \
 	kmemtraced/summary.c tests/kmemtraced-summary.c
 tests_kmemtraced_summary_CPPFLAGS = $(AM_CPPFLAGS)
-tests_kmemtraced_summary_LDADD = cli/libcli.a $(GLIB_LIBS)
+tests_kmemtraced_summary_LDADD = $(KMT_CAPTURE_LIBS) $(KMT_CLI_LIBS)
 TESTS += tests/kmemtraced-summary
 check_PROGRAMS += tests/kmemtraced-ring
 tests_kmemtraced_ring_SOURCES = \
-	kmemtraced/error.c kmemtraced/ownset.c kmemtraced/ringformat.c \
-	kmemtraced/ringpage.c kmemtraced/tasknames.c tests/kmemtraced-ring.c
+	lib/capture/error.c kmemtraced/self-filter.c kmemtraced/ring-format.c \
+	kmemtraced/ring-page.c kmemtraced/task-names.c tests/kmemtraced-ring.c
 tests_kmemtraced_ring_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_ring_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
-tests_kmemtraced_ring_LDADD = tracepoints/libtracepoints.a $(TRACEEVENT_LIBS) $(GLIB_LIBS)
+tests_kmemtraced_ring_LDADD = $(KMT_TRACEPOINTS_LIBS) $(GLIB_LIBS)
 TESTS += tests/kmemtraced-ring
 check_PROGRAMS += tests/kmemtraced-formats
 tests_kmemtraced_formats_SOURCES = \
-	kmemtraced/error.c kmemtraced/ownset.c kmemtraced/ringformat.c \
-	kmemtraced/ringpage.c kmemtraced/tasknames.c tests/kmemtraced-formats.c
+	lib/capture/error.c kmemtraced/self-filter.c kmemtraced/ring-format.c \
+	kmemtraced/ring-page.c kmemtraced/task-names.c tests/kmemtraced-formats.c
 tests_kmemtraced_formats_CPPFLAGS = $(AM_CPPFLAGS)
 tests_kmemtraced_formats_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
-tests_kmemtraced_formats_LDADD = tracepoints/libtracepoints.a $(TRACEEVENT_LIBS) $(GLIB_LIBS)
+tests_kmemtraced_formats_LDADD = $(KMT_TRACEPOINTS_LIBS) $(GLIB_LIBS)
 TESTS += tests/kmemtraced-formats
 KMEMTRACED_TESTS = \
 	tests/kmemtraced-command.py \
@@ -224,14 +223,14 @@ EXTRA_DIST += $(KMT_IMPORT_TESTS) tests/import_files.py
 # On the machine's own kernel; not for make check.
 EXTRA_DIST += tests/ftrace_live.py tests/import_live.py tests/live.py
 
-# cli/
+# lib/cli
 check_PROGRAMS += tests/json-unit
 tests_json_unit_SOURCES = tests/json-unit.c
-tests_json_unit_LDADD = cli/libcli.a $(GLIB_LIBS)
+tests_json_unit_LDADD = $(KMT_CLI_LIBS)
 TESTS += tests/json-unit
 check_PROGRAMS += tests/memory-unit tests/preload-malloc.so
 tests_memory_unit_SOURCES = tests/memory-unit.c
-tests_memory_unit_LDADD = cli/libcli.a $(GLIB_LIBS)
+tests_memory_unit_LDADD = $(KMT_CLI_LIBS)
 TESTS += tests/memory-unit
 tests_preload_malloc_so_SOURCES = tests/preload-malloc.c
 tests_preload_malloc_so_CFLAGS = $(KMT_WARN_CFLAGS) -fPIC -fno-builtin
@@ -241,7 +240,7 @@ tests_preload_malloc_so_LDFLAGS = -shared
 # report/
 check_PROGRAMS += tests/totals-unit
 tests_totals_unit_SOURCES = \
-	report/ledger.c report/totals.c tests/totals-unit.c
+	report/counters.c report/totals.c tests/totals-unit.c
 tests_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_totals_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/totals-unit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* cli/memory.c: each function of the malloc family, when memory is left and
- * when none is. */
+/* lib/cli/out-of-memory.c: each function of the malloc family, when memory is
+ * left and when none is. */
 #include "config.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/memory.h"
+#include "lib/cli/out-of-memory.h"
 
 #define STATUS	 42
 #define TOO_MUCH ((gsize)PTRDIFF_MAX / 4)

@@ -17,7 +17,7 @@ from import_files import PROGRAM as IMPORT, USUAL, perf_data, perf_sample
 BUILD = os.environ.get("top_builddir", ".")
 REPORT = os.path.join(BUILD, "report", "kmemtrace-report")
 CHECK = os.path.join(BUILD, "check", "kmemtrace-check")
-WRAPPERS = os.path.join(os.environ.get("top_srcdir", "."), "symbols",
+WRAPPERS = os.path.join(os.environ.get("top_srcdir", "."), "lib", "symbols",
                         "wrappers.list")
 MB = 1 << 20
 # What the programs may take beyond a part that grows with the capture.  They

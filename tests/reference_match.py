@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The matcher again, from docs/definitions.md: obvious, slow, and of one piece.
 
-It shares no code with trace/.  The tests hold the two against each other.
+It shares no code with lib/input or lib/match.  The tests hold the two against each other.
 reference(files, tolerance, ...) takes {cpu: [Record]} and returns the sorted
 lines that tests/trace-dump prints of such a capture.
 """

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What of symbols/ needs no debug information: kallsyms, whatever is in it,
+ * What of lib/symbols needs no debug information: kallsyms, whatever is in it,
  * names of gfp flags, lists of wrappers.
  */
 #include "config.h"
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "symbols/gfp.h"
-#include "symbols/kallsyms.h"
-#include "symbols/skip.h"
+#include "lib/symbols/gfp-flags.h"
+#include "lib/symbols/kallsyms.h"
+#include "lib/symbols/wrapper-functions.h"
 
 static char *write_temporary(const char *text, gsize size)
 {
@@ -476,7 +476,7 @@ static void test_skip_list(void)
 	static const char *const others[] = {
 		"ext4_alloc_inode", "copy_process", "kfree",	"alloc_file",
 		"kmem_cache_free",  "do_sys_open",  "skb_free", ""};
-	g_autofree char *path = source_path("symbols/wrappers.list");
+	g_autofree char *path = source_path("lib/symbols/wrappers.list");
 	g_autoptr(KmtSkip) skip = kmt_skip_new();
 	g_autoptr(GError) error = NULL;
 	guint i;

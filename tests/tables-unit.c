@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* trace/tables.c: names of caches and tasks, from tables good and bad. */
+/* lib/input/name-tables.c: names of caches and tasks, from tables good and bad.
+ */
 #include "config.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "trace/tables.h"
+#include "lib/input/name-tables.h"
 
 #define META "[capture]\nabi_version=2\nrecord_size=64\nbyte_order=little\n"
 #define META_STACKS                                                            \

@@ -2,7 +2,7 @@
 /* Totals beyond 32 bits, which no capture of a test reaches. */
 #include "config.h"
 
-#include "report/ledger.h"
+#include "report/counters.h"
 
 #define MANY (G_GUINT64_CONSTANT(1) << 32)
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/match.h"
+#include "lib/match/matcher.h"
 
 static const KmtCapture *capture;
 static guint64 n_alloc, n_live;

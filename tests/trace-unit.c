@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What of trace/ the programs do not show: the set of addresses, the table of
+ * What of lib/input and lib/match the programs do not show: the set of addresses, the table of
  * objects when it grows, merging many files, and what a capture knows of
  * itself.
  */
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/addrset.h"
-#include "trace/match.h"
-#include "trace/objtable.h"
+#include "lib/match/address-set.h"
+#include "lib/match/matcher.h"
+#include "lib/match/object-table.h"
 
 static void test_addrset_exact(void)
 {

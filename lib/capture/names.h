@@ -5,8 +5,8 @@
  * The programs that write a capture, the code that replaces a capture and the
  * readers all take the names from here.  kmemtrace(5) describes the contents.
  */
-#ifndef KMEMTRACE_LIB_CAPTURE_NAMES_H
-#define KMEMTRACE_LIB_CAPTURE_NAMES_H
+#ifndef KMEMTRACE_CAPTURE_NAMES_H
+#define KMEMTRACE_CAPTURE_NAMES_H
 
 #include <glib.h>
 

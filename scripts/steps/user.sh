@@ -122,7 +122,7 @@ tree_files()
 step_clang_format()
 {
 	cd "$kmt_top"
-	tree_files | grep -E '^(bench|check|cli|fuzz|import|kmemtraced|lib|report|symbols|tests|trace|tracepoints)/.*\.[ch]$' |
+	tree_files | grep -E '^(bench|check|fuzz|import|kmemtraced|lib|report|tests)/.*\.[ch]$' |
 		xargs clang-format --dry-run -Werror
 }
 

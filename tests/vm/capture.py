@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reads a capture in the plainest way, for the tests of what guests recorded.
 
-Shares nothing with trace/, so that both can be held against each other.
+Shares nothing with lib/input, so that both can be held against each other.
 """
 import bisect
 import collections

@@ -29,7 +29,7 @@ CHAINS = (("cache", ("__d_alloc", "d_alloc", "path_openat")),
 DEPTH = 32
 
 os.environ.setdefault("KMEMTRACE_WRAPPERS", os.path.join(
-    os.path.dirname(__file__), "../../symbols/wrappers.list"))
+    os.path.dirname(__file__), "../../lib/symbols/wrappers.list"))
 
 
 def read_table(directory):

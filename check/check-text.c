@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "check/check.h"
+#include "lib/base/printable.h"
+#include "lib/input/namespace.h"
+
+static const char *const event_names[] = {
+	[KMEMTRACE_EVENT_ALLOC] = "alloc",
+	[KMEMTRACE_EVENT_FREE] = "free",
+};
+
+static const char *const type_names[] = {
+	[KMEMTRACE_TYPE_KMALLOC] = "kmalloc",
+	[KMEMTRACE_TYPE_CACHE] = "cache",
+	[KMEMTRACE_TYPE_PAGES] = "pages",
+	[KMEMTRACE_TYPE_PERCPU] = "percpu",
+	[KMEMTRACE_TYPE_VMALLOC] = "vmalloc",
+};
+
+static guint64 offset_of(const KmtCpuFile *file, guint64 index)
+{
+	return index * file->record_size;
+}
+
+/* The bytes after the last whole record. */
+static void print_rest(const KmtCpuFile *file, FILE *out)
+{
+	const guint8 *rest = file->map + offset_of(file, file->n_records);
+	guint i;
+
+	fprintf(out, "%u bytes:", file->truncated_bytes);
+	for (i = 0; i < MIN(file->truncated_bytes, KMEMTRACE_EVENT_SIZE_V1);
+	     i++)
+		fprintf(out, " %02x", rest[i]);
+	if (i < file->truncated_bytes)
+		fputs(" ...", out);
+}
+
+static void print_owner(const KmtCpuFile *file, guint64 index, FILE *out)
+{
+	KmtRecordOwner owner;
+
+	if (!kmt_capture_has_owners(file->capture))
+		return;
+	kmt_record_owner(file->map + offset_of(file, index), file->swapped,
+			 &owner);
+	fprintf(out, " pid=%u cache=%u flags=0x%x", owner.pid, owner.cache,
+		owner.flags);
+	if (kmt_capture_has_stacks(file->capture))
+		fprintf(out, " stack=%u",
+			kmt_record_stack(file->map + offset_of(file, index),
+					 file->swapped));
+}
+
+static void print_lost(const struct kmemtrace_event *e, FILE *out)
+{
+	fprintf(out,
+		"lost t=%" G_GINT64_FORMAT " n=%" G_GUINT64_FORMAT
+		" since=%" G_GINT64_FORMAT,
+		(gint64)e->timestamp, kmt_lost_events(e), kmt_lost_since(e));
+}
+
+static void print_mark(const struct kmemtrace_event *e, FILE *out)
+{
+	struct kmemtrace_event_mark mark;
+
+	memcpy(&mark, e, sizeof(*e));
+	fprintf(out, "%s t=%" G_GINT64_FORMAT " number=%u part=%u",
+		mark.event_id == KMEMTRACE_EVENT_MARK ? "mark" : "more",
+		(gint64)mark.timestamp, mark.mark, mark.part);
+}
+
+/* As tests/mkcapture.py would take it. */
+static void print_event(const KmtCpuFile *file, const struct kmemtrace_event *e,
+			FILE *out)
+{
+	if (e->event_id > KMEMTRACE_EVENT_FREE ||
+	    e->event_id == KMEMTRACE_EVENT_NULL ||
+	    e->type_id > kmt_last_type(file->record_size) ||
+	    e->event_size != file->record_size)
+		fprintf(out, "record event=%u type=%u size=%u", e->event_id,
+			e->type_id, e->event_size);
+	else
+		fprintf(out, "%s %s", event_names[e->event_id],
+			type_names[e->type_id]);
+	fprintf(out,
+		" t=%" G_GINT64_FORMAT " site=0x%" G_GINT64_MODIFIER
+		"x ptr=0x%" G_GINT64_MODIFIER "x",
+		(gint64)e->timestamp, (guint64)e->call_site, (guint64)e->ptr);
+	if (e->event_id == KMEMTRACE_EVENT_FREE)
+		return;
+	fprintf(out,
+		" req=%" G_GUINT64_FORMAT " alloc=%" G_GUINT64_FORMAT
+		" gfp=0x%" G_GINT64_MODIFIER "x node=%d",
+		(guint64)e->bytes_req, (guint64)e->bytes_alloc,
+		(guint64)e->gfp_flags, e->node);
+}
+
+static void print_place(const char *label, const KmtCpuFile *file,
+			guint64 index, FILE *out)
+{
+	g_autofree char *path = kmt_printable(file->path);
+	struct kmemtrace_event event;
+
+	fprintf(out, "    %s  %s:%" G_GUINT64_FORMAT ": ", label, path,
+		offset_of(file, index));
+	if (index < file->n_records) {
+		kmt_cpu_file_get(file, index, &event);
+		if (kmt_is_lost(&event, file->record_size)) {
+			print_lost(&event, out);
+		} else {
+			if (kmt_is_mark(&event, file->record_size))
+				print_mark(&event, out);
+			else
+				print_event(file, &event, out);
+			print_owner(file, index, out);
+		}
+	} else if (file->truncated_bytes) {
+		print_rest(file, out);
+	} else {
+		fputs("end of the file", out);
+	}
+	fputc('\n', out);
+}
+
+static void print_error(const KmtError *e, FILE *out)
+{
+	g_autofree char *path = kmt_printable(e->file->path);
+
+	fprintf(out,
+		"%s: record %" G_GUINT64_FORMAT ", offset %" G_GUINT64_FORMAT
+		": %s: %s\n",
+		path, e->index, offset_of(e->file, e->index),
+		kmt_rules[e->rule].name, kmt_rules[e->rule].description);
+	if (e->rule == KMT_RULE_WRONG_FILE_SIZE)
+		fprintf(out,
+			"    size %" G_GUINT64_FORMAT " bytes, kmemtrace.meta "
+			"says %" G_GUINT64_FORMAT "\n",
+			e->file->size, e->file->expected_size);
+	if (e->rule == KMT_RULE_UNREADABLE) {
+		g_autofree char *why = kmt_printable(e->file->defect);
+
+		fprintf(out, "    %s\n", why);
+	}
+	if (e->before_file)
+		print_place("before", e->before_file, e->before_index, out);
+	else
+		fputs("    before  none\n", out);
+	print_place("record", e->file, e->index, out);
+	fputc('\n', out);
+}
+
+/* In place of their errors. */
+static void print_unusable(const KmtCheck *check, FILE *out)
+{
+	guint i;
+
+	for (i = 0; i < check->capture->files->len; i++) {
+		const KmtCpuFile *file = check->capture->files->pdata[i];
+		g_autofree char *path = kmt_printable(file->path);
+
+		if (kmt_check_is_unusable(check, file))
+			fprintf(out,
+				"%s: no record of it is one: is this a "
+				"cpu<n>.out of kmemtraced?\n\n",
+				path);
+	}
+}
+
+static void print_count(const KmtCheck *check, KmtRuleId rule, FILE *out)
+{
+	fprintf(out, "%-18s %12" G_GUINT64_FORMAT, kmt_rules[rule].name,
+		check->counts[rule]);
+	if (check->counts[rule] > check->kept[rule])
+		fprintf(out, "  (%" G_GUINT64_FORMAT " shown)",
+			check->kept[rule]);
+}
+
+static void print_tally(const KmtCheck *check, FILE *out)
+{
+	const KmtFindings *f = &check->findings;
+	int rule;
+
+	fputs("Rule                     Errors\n", out);
+	for (rule = 0; rule < KMT_N_MARK_RULES; rule++) {
+		print_count(check, rule, out);
+		fputc('\n', out);
+	}
+	if (!check->across) {
+		fputs("Across files: not checked, this is one file.  Give the "
+		      "directory of the capture.\n",
+		      out);
+		return;
+	}
+	print_count(check, KMT_RULE_DOUBLE_ALLOCATION, out);
+	fprintf(out,
+		"  besides %" G_GUINT64_FORMAT " by a race, %" G_GUINT64_FORMAT
+		" after loss\n",
+		f->doubles[KMT_DOUBLE_RACE], f->doubles[KMT_DOUBLE_AFTER_LOSS]);
+	print_count(check, KMT_RULE_UNMATCHED_FREE, out);
+	fprintf(out,
+		"  besides %" G_GUINT64_FORMAT " of memory from before the "
+		"trace, %" G_GUINT64_FORMAT " after loss\n",
+		f->unmatched[KMT_UNMATCHED_BEFORE_TRACE],
+		f->unmatched[KMT_UNMATCHED_AFTER_LOSS]);
+	print_count(check, KMT_RULE_MISMATCHED_FREE, out);
+	fprintf(out, "  besides %" G_GUINT64_FORMAT " after loss\n",
+		f->mismatches_after_loss);
+}
+
+void kmt_check_text(const KmtCheck *check, FILE *out)
+{
+	const KmtCapture *c = check->capture;
+	g_autoptr(GPtrArray) loss = kmt_check_loss(check);
+	guint i;
+
+	print_unusable(check, out);
+	for (i = 0; i < check->errors->len; i++)
+		print_error(&g_array_index(check->errors, KmtError, i), out);
+	fprintf(out,
+		"%u file%s, %" G_GUINT64_FORMAT " record%s of %u bytes, %s "
+		"endian",
+		c->files->len, c->files->len == 1 ? "" : "s", c->n_records,
+		c->n_records == 1 ? "" : "s", c->record_size,
+		kmt_capture_byte_order(c));
+	if (c->layout != KMT_LAYOUT_B)
+		fprintf(out,
+			"\nConverted from layout %s: offsets are those of the "
+			"converted records",
+			kmt_layout_name(c->layout));
+	fputs("\n\n", out);
+	print_tally(check, out);
+	fputc('\n', out);
+	for (i = 0; i < loss->len; i++) {
+		g_autofree char *text = kmt_printable(loss->pdata[i]);
+
+		fprintf(out, "WARNING: %s.\n", text);
+	}
+	if (check->total)
+		fprintf(out, "%" G_GUINT64_FORMAT " error%s.\n", check->total,
+			check->total == 1 ? "" : "s");
+	else
+		fputs("No errors.\n", out);
+}

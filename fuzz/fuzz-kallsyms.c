@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Symbols, and modules behind a line "--modules--".  What the reader makes of
+ * them is held against what a slow and simple one makes of them.
+ */
+#include "config.h"
+
+#include "fuzz/exercise.h"
+#include "fuzz/scratch.h"
+#include "fuzz/target.h"
+#include "lib/symbols/kallsyms.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define SEPARATOR "--modules--\n"
+/* What fits into a pipe that nobody reads yet. */
+#define MAX_PIPE   60000
+#define MAX_NAME   1024
+#define MAX_LOOKUP 200
+
+/* ---- the simple reader ---- */
+
+typedef struct {
+	guint64 address;
+	char *name;
+	char *module;
+} Line;
+
+static void clear_line(gpointer p)
+{
+	Line *line = p;
+
+	g_free(line->name);
+	g_free(line->module);
+}
+
+static gboolean is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The next word of what is left of a line; NULL: none, or one with a byte that
+ * no word has. */
+static char *next_word(const char **at)
+{
+	const char *start;
+
+	while (is_blank(**at))
+		(*at)++;
+	start = *at;
+	while (**at && !is_blank(**at)) {
+		if (!g_ascii_isgraph(**at))
+			return NULL;
+		(*at)++;
+	}
+	return *at > start ? g_strndup(start, (gsize)(*at - start)) : NULL;
+}
+
+/* A line without its end.  FALSE if it is no symbol. */
+static gboolean read_line(const char *text, Line *line)
+{
+	g_autofree char *address = next_word(&text), *type = NULL;
+	g_autofree char *name = NULL, *module = NULL;
+	gsize length;
+
+	/* A carriage return is no blank there. */
+	if (!address || *text == '\r' ||
+	    strspn(address, "0123456789abcdefABCDEF") != strlen(address))
+		return FALSE;
+	while (address[0] == '0' && address[1])
+		memmove(address, address + 1, strlen(address));
+	if (strlen(address) > 16)
+		return FALSE;
+	line->address = g_ascii_strtoull(address, NULL, 16);
+	/* Any byte will do for a type. */
+	while (is_blank(*text))
+		text++;
+	if (!*text || (text[1] && !is_blank(text[1])))
+		return FALSE;
+	type = g_strndup(text, 1);
+	text++;
+	name = next_word(&text);
+	if (!name || strlen(name) > MAX_NAME)
+		return FALSE;
+	while (is_blank(*text))
+		text++;
+	if (*text) {
+		module = next_word(&text);
+		if (*text && !is_blank(*text))
+			return FALSE;
+		length = module ? strlen(module) : 0;
+		if (length > MAX_NAME)
+			return FALSE;
+		if (length > 2 && *module == '[' && module[length - 1] == ']')
+			line->module = g_strndup(module + 1, length - 2);
+	}
+	line->name = g_steal_pointer(&name);
+	if (!line->address || !g_ascii_isalpha(*type) ||
+	    strchr("aAnNuU", *type)) {
+		clear_line(line);
+		return FALSE;
+	}
+	return TRUE;
+}
+
+static GArray *read_lines(const char *text, gsize size)
+{
+	GArray *lines = g_array_new(FALSE, FALSE, sizeof(Line));
+	const char *at = text, *end = text + size;
+
+	g_array_set_clear_func(lines, clear_line);
+	while (at < end) {
+		const char *stop = at;
+		g_autofree char *copy = NULL;
+		Line line = {0};
+
+		while (stop < end && *stop && *stop != '\n')
+			stop++;
+		copy = g_strndup(at, (gsize)(stop - at));
+		if (read_line(copy, &line))
+			g_array_append_val(lines, line);
+		at = stop + 1;
+	}
+	return lines;
+}
+
+/* Each symbol is a line, and each address of a line has a symbol. */
+static void compare_lines(const KmtSymbols *symbols, const GArray *lines)
+{
+	g_autoptr(GHashTable) seen =
+		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) addresses =
+		g_hash_table_new(g_int64_hash, g_int64_equal);
+	KmtSymbolEntry entry;
+	guint i;
+
+	for (i = 0; i < lines->len; i++) {
+		Line *line = &g_array_index(lines, Line, i);
+
+		g_hash_table_add(addresses, &line->address);
+		g_hash_table_add(
+			seen,
+			g_strdup_printf("%" G_GINT64_MODIFIER "x %s %s",
+					line->address, line->name,
+					line->module ? line->module : ""));
+	}
+	for (i = 0; i < kmt_symbols_count(symbols); i++) {
+		g_autofree char *key = NULL;
+
+		kmt_symbols_get(symbols, i, &entry);
+		key = g_strdup_printf("%" G_GINT64_MODIFIER "x %s %s",
+				      entry.address, entry.name,
+				      entry.module ? entry.module : "");
+		g_assert_true(g_hash_table_contains(seen, key));
+	}
+	g_assert_cmpuint(g_hash_table_size(addresses), ==,
+			 kmt_symbols_count(symbols));
+}
+
+/* ---- the reader ---- */
+
+static void count_entry(const KmtSymbolEntry *entry, gpointer user)
+{
+	++*(guint *)user;
+}
+
+/* What is found there: it is at or below the address, and no data. */
+static void look_up(const KmtSymbols *symbols, guint64 address)
+{
+	KmtSymbol symbol = {0};
+
+	if (!kmt_symbols_lookup(symbols, address, &symbol))
+		return;
+	g_assert_nonnull(symbol.name);
+	g_assert_cmpuint(strlen(symbol.name), >, 0);
+	g_assert_cmpuint(symbol.offset, <=, address);
+	g_assert_cmpuint(symbol.offset, <=, 1u << 20);
+}
+
+static void look_around(const KmtSymbols *symbols, const KmtSymbolEntry *entry)
+{
+	static const guint64 offsets[] = {0,	   1,	     2,	      0xfff,
+					  0xfffff, 0x100000, 0x100001};
+	guint i, n = 0;
+
+	for (i = 0; i < G_N_ELEMENTS(offsets); i++) {
+		look_up(symbols, entry->address + offsets[i]);
+		look_up(symbols, entry->address - offsets[i]);
+	}
+	if (!entry->module)
+		return;
+	kmt_symbols_foreach_of_module(symbols, entry->module, count_entry, &n);
+	g_assert_cmpuint(n, >, 0);
+	look_up(symbols, kmt_symbols_module_start(symbols, entry->module));
+}
+
+static void walk(const KmtSymbols *symbols)
+{
+	KmtSymbolEntry entry;
+	guint64 last = 0;
+	guint i;
+
+	for (i = 0; i < kmt_symbols_count(symbols); i++) {
+		kmt_symbols_get(symbols, i, &entry);
+		g_assert_cmphex(entry.address, >, last);
+		last = entry.address;
+		if (i < MAX_LOOKUP)
+			look_around(symbols, &entry);
+	}
+	look_up(symbols, 0);
+	look_up(symbols, G_MAXUINT64);
+	look_up(symbols, kmt_symbols_stext(symbols));
+	look_up(symbols, kmt_symbols_text(symbols));
+}
+
+static void compare(const KmtSymbols *a, const KmtSymbols *b)
+{
+	KmtSymbolEntry x, y;
+	guint i;
+
+	g_assert_cmpuint(kmt_symbols_count(a), ==, kmt_symbols_count(b));
+	for (i = 0; i < kmt_symbols_count(a); i++) {
+		kmt_symbols_get(a, i, &x);
+		kmt_symbols_get(b, i, &y);
+		g_assert_cmphex(x.address, ==, y.address);
+		g_assert_cmpstr(x.name, ==, y.name);
+		g_assert_cmpstr(x.module, ==, y.module);
+	}
+}
+
+/* What comes through a pipe is read in another way than what is in a file. */
+static KmtSymbols *load_pipe(const char *text, gsize size)
+{
+	g_autofree char *path = NULL;
+	KmtSymbols *symbols;
+	int ends[2];
+
+	if (pipe(ends) < 0 || write(ends[1], text, size) != (gssize)size)
+		g_error("cannot write to a pipe");
+	close(ends[1]);
+	path = g_strdup_printf("/proc/self/fd/%d", ends[0]);
+	symbols = kmt_symbols_load(path, NULL, NULL);
+	close(ends[0]);
+	return symbols;
+}
+
+static void run(const char *text, gsize size, const char *modules)
+{
+	const char *path = kmt_scratch_write("kallsyms", text, size);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtSymbols) symbols = kmt_symbols_load(path, modules, &error);
+	g_autoptr(KmtSymbols) piped = NULL;
+	g_autoptr(GArray) lines = NULL;
+
+	g_assert_true((symbols == NULL) == (error != NULL));
+	if (size <= MAX_PIPE) {
+		piped = load_pipe(text, size);
+		g_assert_true((symbols == NULL) == (piped == NULL));
+	}
+	if (!symbols)
+		return;
+	if (piped)
+		compare(symbols, piped);
+	walk(symbols);
+	/* With the NULs behind names that walk() has asked for. */
+	lines = read_lines(text, size);
+	compare_lines(symbols, lines);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data, *modules = NULL;
+	gsize before = size;
+
+	kmt_exercise_begin();
+	kmt_scratch_directory();
+	if (size) {
+		modules = memmem(text, size, SEPARATOR, strlen(SEPARATOR));
+	}
+	if (modules) {
+		before = (gsize)(modules - text);
+		modules += strlen(SEPARATOR);
+		modules = kmt_scratch_write("modules", modules,
+					    size - before - strlen(SEPARATOR));
+	}
+	run(text, before, modules);
+	kmt_scratch_clear();
+	return 0;
+}

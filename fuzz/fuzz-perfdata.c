@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A perf.data of any bytes: its reader stays within it, returns each record
+ * once, and ends.  The callchains of samples go through what finds callers and
+ * keeps stacks.
+ */
+#include "config.h"
+
+#include "fuzz/scratch.h"
+#include "fuzz/target.h"
+#include "import/callers.h"
+#include "import/functions.h"
+#include "import/import.h"
+#include "import/perfcommand.h"
+#include "import/perfdata.h"
+#include "import/perflayout.h"
+#include "import/import-stacks.h"
+
+#include <string.h>
+
+/* import.c needs more than the reader does. */
+gboolean kmt_import_fail(GError **error, const char *what)
+{
+	g_set_error_literal(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
+			    what);
+	return FALSE;
+}
+
+G_DEFINE_QUARK(kmt - import - error - quark, kmt_import_error)
+
+/* Compressed records may hold more of them than the file has bytes. */
+#define MOST_ENTRIES 100000
+
+#define FUNCTIONS                                                              \
+	"ffffffff81000000 T alloc_pages\nffffffff81000100 t mine\t[mod]\n"
+
+typedef struct {
+	gsize size;  /* of the file */
+	gsize bytes; /* of the formats so far */
+	guint sum;   /* so that each byte is read */
+	KmtCallers *callers;
+	KmtStacks *stacks;
+} Seen;
+
+static void touch(Seen *seen, const void *data, gsize n_bytes)
+{
+	const guint8 *p = data;
+
+	for (gsize i = 0; i < n_bytes; i++)
+		seen->sum += p[i];
+}
+
+static gboolean see_format(gpointer user, const char *system, const char *name,
+			   const char *text, GError **error)
+{
+	Seen *seen = user;
+
+	touch(seen, system, strlen(system));
+	touch(seen, name, strlen(name));
+	seen->bytes += strlen(text);
+	g_assert_cmpuint(seen->bytes, <=, seen->size);
+	return TRUE;
+}
+
+static void see_chain(Seen *seen, const PerfEntry *entry)
+{
+	guint n = (guint)(entry->chain.left / sizeof(guint64));
+	g_autofree guint64 *copy = g_memdup2(entry->chain.next, n * 8);
+
+	/* With a call site that may be one of the chain, and without. */
+	for (guint i = 0; copy && i < 2; i++) {
+		struct kmemtrace_event event = {
+			.type_id = i ? KMEMTRACE_TYPE_PAGES
+				     : KMEMTRACE_TYPE_KMALLOC,
+			.call_site = i ? 0 : entry->id + 1,
+		};
+		const guint64 *stack = copy;
+		guint left =
+			kmt_callers_apply(seen->callers, &event, &stack, n);
+
+		g_assert_cmpuint(left, <=, n);
+		g_assert_true(stack == copy + n - left);
+		kmt_stacks_add(seen->stacks, stack, left);
+	}
+}
+
+static void see_entry(Seen *seen, const PerfEntry *entry)
+{
+	g_assert_cmpint(entry->kind, <=, PERF_ENTRY_DAMAGED);
+	if (entry->kind == PERF_ENTRY_SAMPLE) {
+		g_assert_cmpuint(entry->n_bytes, <=, G_MAXUINT16);
+		touch(seen, entry->data, entry->n_bytes);
+		see_chain(seen, entry);
+	}
+	if (entry->kind == PERF_ENTRY_COMM || entry->kind == PERF_ENTRY_KERNEL)
+		touch(seen, entry->name, strlen(entry->name));
+}
+
+static void read_all(PerfData *data, Seen *seen)
+{
+	g_autoptr(GError) error = NULL;
+	PerfEntry entry;
+	gsize n = 0;
+
+	if (!perf_data_formats(data, see_format, seen, &error))
+		g_assert_nonnull(error);
+	g_clear_error(&error);
+	while (n++ < MOST_ENTRIES && perf_data_next(data, &entry, &error)) {
+		g_assert_no_error(error);
+		see_entry(seen, &entry);
+	}
+}
+
+static void see_layouts(Seen *seen, const PerfData *data)
+{
+	const PerfLayouts *layouts = perf_data_layouts(data);
+
+	g_assert_true(perf_layouts_equal(layouts, layouts));
+	for (guint i = 0; i < perf_layouts_count(layouts); i++) {
+		touch(seen, perf_layouts_attr(layouts, i),
+		      sizeof(struct perf_event_attr));
+		g_assert_cmpuint(perf_layouts_n_ids(layouts, i), <=,
+				 seen->size / 8);
+	}
+}
+
+static void touch_text(Seen *seen, const char *text)
+{
+	if (text)
+		touch(seen, text, strlen(text));
+}
+
+static void see_command(Seen *seen, const PerfData *data)
+{
+	PerfCommand command = perf_command_parse(perf_data_command(data));
+
+	touch_text(seen, command.cpus);
+	touch_text(seen, command.tasks);
+	touch_text(seen, command.cgroups);
+	touch_text(seen, command.filter);
+	touch_text(seen, command.delay);
+}
+
+static void see_data(Seen *seen, PerfData *data)
+{
+	g_assert_cmpuint(perf_data_page_bytes(data), >=, 512);
+	perf_data_cpus(data);
+	perf_data_online(data);
+	touch_text(seen, perf_data_release(data));
+	touch_text(seen, perf_data_machine(data));
+	touch_text(seen, perf_data_version(data));
+	touch_text(seen, perf_data_build_id(data));
+	see_layouts(seen, data);
+	see_command(seen, data);
+	read_all(data, seen);
+	/* Once more, as for files that are looked at before they are read. */
+	perf_data_rewind(data);
+	read_all(data, &(Seen){.size = seen->size,
+			       .callers = seen->callers,
+			       .stacks = seen->stacks});
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(PerfData) data = perf_data_open(
+		kmt_scratch_write("perf.data", bytes, size), &error);
+	g_autoptr(KmtFunctions) functions =
+		kmt_functions_new(g_strdup(FUNCTIONS));
+	g_autoptr(KmtCallers) callers =
+		kmt_callers_new(kmt_functions_name, functions);
+	Seen seen = {
+		.size = size, .callers = callers, .stacks = kmt_stacks_new()};
+	g_autofree char *text = NULL;
+
+	if (data) {
+		g_assert_no_error(error);
+		see_data(&seen, data);
+	} else {
+		g_assert_nonnull(error);
+	}
+	text = kmt_stacks_text(seen.stacks);
+	touch_text(&seen, text);
+	kmt_stacks_free(seen.stacks);
+	kmt_scratch_clear();
+	return 0;
+}

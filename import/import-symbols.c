@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "import/functions.h"
+#include "import/import-symbols.h"
+#include "lib/capture/error.h"
+#include "lib/capture/meta.h"
+
+#define NO_NAMES                                                               \
+	"give --kallsyms the machine's /proc/kallsyms, as root sees it, or "   \
+	"the report its System.map"
+
+static gboolean copy_given(KmtOutput *output, const char *path,
+			   const char *name, GError **error)
+{
+	GError *problem = NULL;
+
+	if (!path || kmt_output_copy_table(output, path, name, NULL, &problem))
+		return TRUE;
+	/* No error: there is no such file. */
+	if (problem)
+		g_propagate_error(error, problem);
+	else
+		kmt_set_errno(error, KMT_DAEMON_ERROR_READ, ENOENT,
+			      "cannot open %s", path);
+	return FALSE;
+}
+
+/* Where the names of the kernel's functions come from. */
+typedef enum {
+	FROM_NOWHERE,
+	FROM_USER,    /* --kallsyms */
+	FROM_MACHINE, /* it runs the recorded kernel, since the same boot */
+	FROM_CACHE,   /* perf's build-id cache */
+} Origin;
+
+/* The address of the symbol in a kallsyms; 0: it has none, or hides it. */
+static guint64 find_symbol(const char *text, const char *symbol)
+{
+	gsize n = strlen(symbol);
+	KmtKallsymsLine line;
+
+	while (*text)
+		if (kmt_kallsyms_next(&text, &line) && line.n_name == n &&
+		    memcmp(line.name, symbol, n) == 0)
+			return line.address;
+	return 0;
+}
+
+/*
+ * The kernel's own functions of a kallsyms of another boot, which may have been
+ * at other addresses: as far away as symbol is.  Modules are left out, since
+ * each of them may be anywhere.
+ */
+static char *relocate(const char *text, const KmtImportKernel *kernel)
+{
+	guint64 before = find_symbol(text, kernel->symbol);
+	guint64 end = find_symbol(text, "_end");
+	GString *moved = g_string_new(NULL);
+	KmtKallsymsLine line;
+
+	while (before && *text) {
+		if (!kmt_kallsyms_next(&text, &line) || line.is_of_module ||
+		    line.address < before || (end && line.address > end))
+			continue;
+		g_string_append_printf(moved,
+				       "%016" G_GINT64_MODIFIER "x %c %.*s\n",
+				       line.address - before + kernel->address,
+				       line.type, (int)line.n_name, line.name);
+	}
+	return g_string_free(moved, moved->len == 0);
+}
+
+/* ~/.debug/.build-id/ab/cdef.../kallsyms, as perf record leaves it. */
+static char *cached_kallsyms(const KmtSymbolFiles *files, const char *build_id)
+{
+	g_autofree char *directory =
+		files->build_id_dir
+			? g_strdup(files->build_id_dir)
+			: g_build_filename(g_get_home_dir(), ".debug", NULL);
+	g_autofree char *first = g_strndup(build_id, 2);
+
+	return g_build_filename(directory, ".build-id", first,
+				build_id + strlen(first), "kallsyms", NULL);
+}
+
+static char *read_text(const char *path)
+{
+	char *text = NULL;
+
+	return g_file_get_contents(path, &text, NULL, NULL) ? text : NULL;
+}
+
+/* The text of the kallsyms; the caller frees it. */
+static char *find_text(const KmtImport *import, const KmtSymbolFiles *files,
+		       Origin *origin, char **path)
+{
+	const KmtImportKernel *kernel = kmt_import_kernel((KmtImport *)import);
+	g_autofree char *build_id = kmt_meta_build_id(files->sys);
+	g_autofree char *text = NULL;
+
+	*origin = FROM_USER;
+	*path = g_strdup(files->kallsyms);
+	if (*path)
+		return read_text(*path);
+	*origin = FROM_NOWHERE;
+	if (!kernel->build_id || !kernel->symbol)
+		return NULL;
+	*path = g_build_filename(files->proc, "kallsyms", NULL);
+	text = read_text(*path);
+	if (text && g_strcmp0(build_id, kernel->build_id) == 0 &&
+	    find_symbol(text, kernel->symbol) == kernel->address) {
+		*origin = FROM_MACHINE;
+		return g_steal_pointer(&text);
+	}
+	g_free(text);
+	g_free(*path);
+	*path = cached_kallsyms(files, kernel->build_id);
+	text = read_text(*path);
+	if (text)
+		*origin = FROM_CACHE;
+	return text ? relocate(text, kernel) : NULL;
+}
+
+char *kmt_symbols_text(const KmtImport *import, const KmtSymbolFiles *files)
+{
+	g_autofree char *path = NULL;
+	Origin origin;
+
+	return find_text(import, files, &origin, &path);
+}
+
+/* A kernel without modules has no list of them. */
+static gboolean copy_machine(KmtImport *import, KmtOutput *output,
+			     const KmtSymbolFiles *files, const char *text,
+			     GError **error)
+{
+	g_autofree char *modules =
+		g_build_filename(files->proc, "modules", NULL);
+
+	return kmt_import_set_kallsyms(import, text, error) &&
+	       (files->modules || !g_file_test(modules, G_FILE_TEST_EXISTS) ||
+		copy_given(output, modules, "modules", error));
+}
+
+/* Why there are no names, and what to do. */
+static char *explain(const KmtImport *import)
+{
+	const KmtImportKernel *kernel = kmt_import_kernel((KmtImport *)import);
+
+	if (!kernel->build_id || !kernel->symbol)
+		return g_strdup(
+			"the file does not tell the kernel's build, "
+			"so that its addresses have no names: " NO_NAMES);
+	return g_strdup("this machine does not run the kernel that was "
+			"recorded, since the same boot, or hides its "
+			"addresses, and the build-id cache has no usable "
+			"kallsyms of that kernel, so addresses have no "
+			"names: " NO_NAMES);
+}
+
+gboolean kmt_symbols_copy(KmtImport *import, KmtOutput *output,
+			  const KmtSymbolFiles *files, char **note,
+			  GError **error)
+{
+	g_autofree char *path = NULL;
+	g_autofree char *text = NULL;
+	Origin origin;
+
+	*note = NULL;
+	if (!copy_given(output, files->modules, "modules", error))
+		return FALSE;
+	if (files->kallsyms)
+		return copy_given(output, files->kallsyms, "kallsyms", error);
+	if (kmt_import_has_kallsyms(import))
+		return TRUE;
+	text = find_text(import, files, &origin, &path);
+	if (!text) {
+		*note = explain(import);
+		return TRUE;
+	}
+	if (origin == FROM_MACHINE) {
+		*note = g_strdup("the names are of this machine, which runs "
+				 "the kernel that was recorded");
+		return copy_machine(import, output, files, text, error);
+	}
+	*note = g_strdup_printf("the names are from %s, moved to where the "
+				"kernel was; functions of modules have none",
+				path);
+	return kmt_import_set_kallsyms(import, text, error);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/cli/out-of-memory.h"
+#include "lib/capture/error.h"
+#include "kmemtraced/cleanup-process.h"
+#include "lib/capture/capture-writer.h"
+
+/* Not "kmemtraced", so that pkill and killall leave it alone. */
+#define GUARD_NAME "kmemtrace-guard"
+
+struct kmt_guard {
+	int dir_fd;
+	KmtSource *source;
+	pid_t pid;   /* -1: there is none */
+	int link_fd; /* the child sees its end */
+};
+
+static void make_whole(int dir_fd, const char *name, guint record_bytes)
+{
+	int fd = openat(dir_fd, name,
+			O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	/*
+	 * A file with another name may be the user's and not the capture's.
+	 * The check reports what cannot be made whole.
+	 */
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+	    st.st_size % record_bytes)
+		(void)!ftruncate(fd, st.st_size - st.st_size % record_bytes);
+	close(fd);
+}
+
+static void G_GNUC_NORETURN guard_main(int dir_fd, KmtSource *source,
+				       int link_fd)
+{
+	const struct dirent *entry;
+	/* From here on nothing needs memory, of which there may be none. */
+	DIR *dir = fdopendir(dup(dir_fd));
+	char byte = 0;
+
+	setsid();
+	kmt_cli_release_memory();
+	if (source->class->disown)
+		source->class->disown(source);
+	prctl(PR_SET_NAME, GUARD_NAME);
+	/* Ready.  If kmemtraced has ended already, read() returns at once. */
+	(void)!send(link_fd, &byte, 1, MSG_NOSIGNAL);
+	while (read(link_fd, &byte, 1) < 0 && errno == EINTR)
+		;
+	/* The kernel first: a disk may hang. */
+	if (source->class->clean_up)
+		source->class->clean_up(source);
+	kmt_recovery_remove(source->recovery);
+	if (dir)
+		rewinddir(dir);
+	while (dir && (entry = readdir(dir)))
+		if (kmt_output_is_cpu_file(entry->d_name))
+			make_whole(dir_fd, entry->d_name, source->record_bytes);
+	_exit(0);
+}
+
+/* Return whether the child has said that it is ready. */
+static gboolean wait_ready(int link_fd)
+{
+	char byte;
+	ssize_t n;
+
+	do
+		n = read(link_fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	return n == 1;
+}
+
+/* Fork with all signals blocked, which the child leaves so. */
+static pid_t fork_blocked(void)
+{
+	sigset_t all, before;
+	pid_t pid;
+	int errnum;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	errnum = errno;
+	if (pid != 0)
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	errno = errnum;
+	return pid;
+}
+
+/* Kill and reap the child, if there is one. */
+static void stop(KmtGuard *guard)
+{
+	if (guard->pid > 0) {
+		kill(guard->pid, SIGKILL);
+		while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (guard->link_fd >= 0)
+		close(guard->link_fd);
+	guard->pid = guard->link_fd = -1;
+}
+
+static gboolean start(KmtGuard *guard, GError **error)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
+		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+			      "cannot make a pair of sockets");
+		return FALSE;
+	}
+	guard->link_fd = fds[0];
+	guard->pid = fork_blocked();
+	if (guard->pid == 0) {
+		close(fds[0]);
+		guard_main(guard->dir_fd, guard->source, fds[1]);
+	}
+	if (guard->pid < 0)
+		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+			      "cannot start a process");
+	close(fds[1]);
+	if (guard->pid > 0 && wait_ready(guard->link_fd))
+		return TRUE;
+	if (guard->pid > 0)
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_RESOURCES,
+			    "the cleanup process was killed while it started");
+	stop(guard);
+	return FALSE;
+}
+
+KmtGuard *kmt_guard_start(int dir_fd, KmtSource *source, GError **error)
+{
+	g_autoptr(KmtGuard) guard = g_new0(KmtGuard, 1);
+
+	guard->dir_fd = dir_fd;
+	guard->source = source;
+	guard->pid = guard->link_fd = -1;
+	return start(guard, error) ? g_steal_pointer(&guard) : NULL;
+}
+
+gboolean kmt_guard_keep(KmtGuard *guard, GError **error)
+{
+	if (guard->pid > 0) {
+		if (waitpid(guard->pid, NULL, WNOHANG) != guard->pid)
+			return TRUE;
+		guard->pid = -1;
+		stop(guard);
+	}
+	return start(guard, error);
+}
+
+/* SIGKILL ends the child even if somebody has stopped it. */
+void kmt_guard_end(KmtGuard *guard)
+{
+	if (!guard)
+		return;
+	stop(guard);
+	g_free(guard);
+}

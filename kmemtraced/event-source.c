@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "lib/capture/error.h"
+#include "kmemtraced/event-source.h"
+
+static KmtSource *open_best(const KmtSourceOptions *options, GError **error)
+{
+	g_autoptr(GError) no_relay = NULL;
+	KmtSource *source;
+
+	source = kmt_relay_open(options, &no_relay);
+	if (source)
+		return source;
+	/* Also where kmemtrace has no filter. */
+	if (options->n_pids)
+		return kmt_ftrace_open(options, error);
+	if (!g_error_matches(no_relay, KMT_DAEMON_ERROR,
+			     KMT_DAEMON_ERROR_NO_DEBUGFS) &&
+	    !g_error_matches(no_relay, KMT_DAEMON_ERROR,
+			     KMT_DAEMON_ERROR_NO_KMEMTRACE)) {
+		g_propagate_error(error, g_steal_pointer(&no_relay));
+		return NULL;
+	}
+	source = kmt_ftrace_open(options, error);
+	if (!source)
+		g_prefix_error(error,
+			       "cannot record from kmemtrace: %s, nor from the "
+			       "kernel's tracepoints: ",
+			       no_relay->message);
+	return source;
+}
+
+KmtSource *kmt_source_open(const char *name, const KmtSourceOptions *options,
+			   GError **error)
+{
+	if (!name)
+		return open_best(options, error);
+	if (g_str_equal(name, "ftrace") && options->filter) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+			    "the source ftrace has no filter but -p");
+		return NULL;
+	}
+	if (g_str_equal(name, "ftrace"))
+		return kmt_ftrace_open(options, error);
+	if (!g_str_equal(name, "relay")) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+			    "there is no source '%s'", name);
+		return NULL;
+	}
+	if (options->buffer_kb) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
+			    "the buffers of the source relay are made at boot, "
+			    "by kmemtrace.subbufs=");
+		return NULL;
+	}
+	return kmt_relay_open(options, error);
+}

@@ -1,0 +1,779 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The source ftrace: the tracepoints of any kernel. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <kmemtrace_abi.h>
+
+#include "lib/capture/error.h"
+#include "kmemtraced/tracefs-instance.h"
+#include "kmemtraced/interference.h"
+#include "kmemtraced/ring-format.h"
+#include "kmemtraced/event-source.h"
+#include "kmemtraced/task-names.h"
+
+/* A CPU's buffer, if nobody says how large: at most, at least; and all of them
+ * of the memory. */
+#define BUFFER_MAX_KB 16384
+#define BUFFER_MIN_KB 1024
+#define MEMORY_PART   16
+
+/* The kernel gives no fewer. */
+#define BUFFER_MIN_PAGES 2
+
+/* Of its buffer, when the kernel wakes a reader; and when that looks anyway. */
+#define WAKE_PERCENT 10
+#define LOOK_MS	     100
+
+/* The same where the kernel wakes readers for each event. */
+#define LOOK_ONLY_MS 10
+
+/*
+ * A page with less room than that behind its events is full; from one that has
+ * more the reader has all there is, and leaves the CPU to others.
+ */
+#define EVENT_MAX_BYTES 256
+
+#define CAPTURE "capture"
+
+/* Where only some processes are recorded. */
+#define NOT_SEEN_OTHERS                                                        \
+	"what other processes allocate, and free of what these allocated"
+
+typedef struct {
+	KmtSource source;
+	KmtInstance *instance;
+	KmtRingFormat *format;
+	KmtInterference *interference; /* NULL: tracing was not switched on */
+	KmtTaskNames *names;
+	gboolean sees_names; /* all that change while it records */
+	KmtOwnTasks tasks;
+	char *clock;
+	int online_fd;	  /* the list of CPUs in sysfs */
+	GArray *cpus;	  /* those that were ever online */
+	GPtrArray *feeds; /* those that exist */
+	gint *pids;
+	guint n_pids;
+	gboolean children;
+	gboolean keep_own;
+	gboolean prepared; /* the instance is there */
+	char *proc;
+	guint64 buffer_kb; /* as in KmtSourceOptions */
+	void (*warning)(const char *text);
+} Ftrace;
+
+typedef struct {
+	KmtFeed feed;
+	Ftrace *ftrace;
+	guint cpu;
+	gboolean caught_up; /* the page had all there was */
+	guint8 *page;
+	KmtTaskChanges changes;
+	KmtRing ring;
+} Feed;
+
+/* ---- a CPU's records ---- */
+
+static void feed_attach(KmtFeed *feed)
+{
+	kmt_own_tasks_add(&((Feed *)feed)->ftrace->tasks,
+			  (gint32)syscall(SYS_gettid));
+}
+
+/* Takes a page: how many bytes it has, 0 for none, or -errno. */
+static gssize take_page(Feed *f)
+{
+	gsize page_bytes = f->ftrace->format->page_bytes;
+	gsize used;
+	ssize_t n;
+
+	do
+		n = read(f->feed.fd, f->page, page_bytes);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	if (n == 0)
+		return 0;
+	used = kmt_ring_begin(&f->ring, f->page, (gsize)n);
+	f->caught_up = used + f->ftrace->format->data_offset + EVENT_MAX_BYTES <
+		       page_bytes;
+	return n;
+}
+
+static gssize feed_read(KmtFeed *feed, void *to, gsize n_bytes, gboolean all)
+{
+	Feed *f = (Feed *)feed;
+	struct kmemtrace_event_v2 *records = to;
+	gsize max = n_bytes / sizeof(*records), n = 0;
+
+	for (;;) {
+		gssize r;
+
+		n += kmt_ring_next(&f->ring, records + n, max - n);
+		/* The page may have more. */
+		if (n == max)
+			break;
+		if (f->caught_up && !all) {
+			if (n == 0)
+				f->caught_up = FALSE;
+			break;
+		}
+		r = take_page(f);
+		if (r < 0 && n == 0)
+			return r;
+		if (r <= 0)
+			break;
+	}
+	return (gssize)(n * sizeof(*records));
+}
+
+static gboolean feed_check(const KmtFeed *feed, guint cpu, GError **error)
+{
+	guint64 n = ((const Feed *)feed)->ring.figures.damaged;
+
+	if (n == 0)
+		return TRUE;
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_READ,
+		    "CPU %u: the kernel's ring buffer gave %" G_GUINT64_FORMAT
+		    " pages or events that make no sense",
+		    cpu, n);
+	return FALSE;
+}
+
+static void feed_free(KmtFeed *feed)
+{
+	Feed *f = (Feed *)feed;
+
+	g_ptr_array_remove(f->ftrace->feeds, f);
+	if (feed->fd >= 0)
+		close(feed->fd);
+	g_free(feed->name);
+	kmt_task_changes_clear(&f->changes);
+	g_free(f->page);
+	g_free(f);
+}
+
+static const KmtFeedClass feed_class = {
+	.attach = feed_attach,
+	.read = feed_read,
+	.check = feed_check,
+	.free = feed_free,
+};
+
+static KmtFeed *ftrace_open_cpu(KmtSource *source, guint cpu, GError **error)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+	Feed *f = g_new0(Feed, 1);
+	g_autoptr(KmtFeed) feed = &f->feed;
+
+	f->ftrace = ftrace;
+	f->cpu = cpu;
+	f->page = g_malloc0(ftrace->format->page_bytes);
+	kmt_ring_init(&f->ring, ftrace->format,
+		      ftrace->keep_own ? NULL : &ftrace->tasks);
+	kmt_task_changes_init(&f->changes);
+	f->ring.changes = &f->changes;
+	g_ptr_array_add(ftrace->feeds, f);
+	feed->class = &feed_class;
+	feed->name = g_strdup_printf("per_cpu/cpu%u/trace_pipe_raw", cpu);
+	feed->fd = kmt_instance_open_file(ftrace->instance, feed->name,
+					  O_RDONLY | O_NONBLOCK, error);
+	if (feed->fd < 0)
+		return NULL;
+	feed->pause_ms = LOOK_ONLY_MS / 2;
+	feed->timeout_ms = LOOK_MS;
+	if (!kmt_instance_has(ftrace->instance, "buffer_percent")) {
+		feed->timeout_ms = LOOK_ONLY_MS;
+		feed->is_blind = TRUE;
+	}
+	return g_steal_pointer(&feed);
+}
+
+/* ---- on and off ---- */
+
+static gboolean set_tracepoints(Ftrace *ftrace, const char *value,
+				GError **error)
+{
+	for (guint i = 0; i < kmt_n_tracepoint_names; i++) {
+		g_autofree char *name = g_strdup_printf(
+			"events/%s/%s/enable", kmt_tracepoint_names[i].system,
+			kmt_tracepoint_names[i].name);
+
+		if (kmt_tracepoint_names[i].optional &&
+		    !kmt_instance_has(ftrace->instance, name))
+			continue;
+		if (!kmt_instance_write(ftrace->instance, name, value, error))
+			return FALSE;
+	}
+	return TRUE;
+}
+
+/* Those that tell names: a kernel may lack them, or refuse. */
+static gboolean set_task_points(Ftrace *ftrace, const char *value)
+{
+	gboolean all = TRUE;
+
+	for (guint i = 0; i < KMT_N_TASK_POINTS; i++) {
+		g_autofree char *name = g_build_filename(
+			"events", KMT_TASK_SYSTEM, kmt_task_point_names[i],
+			"enable", NULL);
+
+		all = ftrace->format->tasks[i].min_bytes &&
+		      kmt_instance_write(ftrace->instance, name, value, NULL) &&
+		      all;
+	}
+	return all;
+}
+
+static gboolean ftrace_is_enabled(KmtSource *source, gboolean *enabled,
+				  GError **error)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+	g_autofree char *text = NULL;
+
+	*enabled = FALSE;
+	if (!ftrace->prepared)
+		return TRUE;
+	text = kmt_instance_read(ftrace->instance, "tracing_on", error);
+	*enabled = text && g_str_equal(text, "1");
+	return text != NULL;
+}
+
+/* All tracepoints begin at the same moment. */
+static gboolean ftrace_enable(KmtSource *source, GError **error)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+
+	if (!set_tracepoints(ftrace, "1", error))
+		return FALSE;
+	ftrace->sees_names = set_task_points(ftrace, "1");
+	ftrace->interference =
+		kmt_interference_new(ftrace->instance, ftrace->children);
+	/* As late as can be, and still not in the trace. */
+	kmt_task_names_begin(ftrace->names);
+	if (!kmt_instance_write(ftrace->instance, "tracing_on", "1", error))
+		return FALSE;
+	kmt_interference_begin(ftrace->interference);
+	source->changes_fd = kmt_interference_fd(ftrace->interference);
+	return TRUE;
+}
+
+static void ftrace_look(KmtSource *source, gboolean now)
+{
+	kmt_interference_look(((Ftrace *)source)->interference, now);
+}
+
+/* They end so too; then the kernel's probes are taken away. */
+static gboolean ftrace_disable(KmtSource *source, GError **error)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+
+	/* From here on what changes is kmemtraced's own work. */
+	kmt_interference_stop(ftrace->interference);
+	source->changes_fd = -1;
+	if (!kmt_instance_write(ftrace->instance, "tracing_on", "0", error))
+		return FALSE;
+	/* Before more tasks end. */
+	kmt_task_names_end(ftrace->names);
+	set_task_points(ftrace, "0");
+	return set_tracepoints(ftrace, "0", error);
+}
+
+/* ---- loss ---- */
+
+/* The kernel counts them by what was to blame. */
+static gboolean cpu_overruns(Ftrace *ftrace, guint cpu, guint64 *n_events,
+			     GError **error)
+{
+	static const char *const kinds[] = {
+		"overrun: ", "commit overrun: ", "dropped events: "};
+	g_autofree char *name = g_strdup_printf("per_cpu/cpu%u/stats", cpu);
+	g_autofree char *text =
+		kmt_instance_read(ftrace->instance, name, error);
+	g_auto(GStrv) lines = NULL;
+	gboolean any = FALSE;
+
+	if (!text)
+		return FALSE;
+	*n_events = 0;
+	lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line; line++)
+		for (gsize i = 0; i < G_N_ELEMENTS(kinds); i++)
+			if (g_str_has_prefix(*line, kinds[i])) {
+				any = TRUE;
+				*n_events += g_ascii_strtoull(
+					*line + strlen(kinds[i]), NULL, 10);
+			}
+	if (!any)
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_TRACEFS,
+			    "%s/%s does not tell how many events were lost",
+			    kmt_instance_path(ftrace->instance), name);
+	return any;
+}
+
+/* FALSE: this kernel does not count them. */
+static gboolean cpu_read_events(Ftrace *ftrace, guint cpu, guint64 *n_events)
+{
+	static const char key[] = "read events: ";
+	g_autofree char *name = g_strdup_printf("per_cpu/cpu%u/stats", cpu);
+	g_autofree char *text = kmt_instance_read(ftrace->instance, name, NULL);
+	const char *line = text ? strstr(text, key) : NULL;
+
+	if (line)
+		*n_events = g_ascii_strtoull(line + strlen(key), NULL, 10);
+	return line != NULL;
+}
+
+/*
+ * The kernel counts the events that were read since the buffer was last
+ * cleared, by any reader.  The number differs from that of the events in our
+ * pages if somebody else cleared the buffer or read from it.
+ */
+static void compare_counts(Ftrace *ftrace)
+{
+	for (guint i = 0; i < ftrace->feeds->len; i++) {
+		const Feed *f = ftrace->feeds->pdata[i];
+		guint64 n;
+
+		if (f->ring.figures.damaged ||
+		    !cpu_read_events(ftrace, f->cpu, &n) ||
+		    n == f->ring.figures.events)
+			continue;
+		kmt_interference_add(ftrace->interference, "trace");
+	}
+}
+
+static gboolean ftrace_total_overruns(KmtSource *source, guint64 *n_events,
+				      GError **error)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+
+	*n_events = 0;
+	for (guint i = 0; i < ftrace->cpus->len; i++) {
+		guint64 n;
+
+		if (!cpu_overruns(ftrace, g_array_index(ftrace->cpus, guint, i),
+				  &n, error))
+			return FALSE;
+		*n_events += n;
+	}
+	return TRUE;
+}
+
+static GHashTable *ftrace_overruns(KmtSource *source, GError **error)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+	g_autoptr(GHashTable) table =
+		g_hash_table_new_full(NULL, NULL, NULL, g_free);
+
+	for (guint i = 0; i < ftrace->cpus->len; i++) {
+		guint cpu = g_array_index(ftrace->cpus, guint, i);
+		guint64 n;
+
+		if (!cpu_overruns(ftrace, cpu, &n, error))
+			return NULL;
+		g_hash_table_insert(table, GUINT_TO_POINTER(cpu),
+				    g_memdup2(&n, sizeof(n)));
+	}
+	return g_steal_pointer(&table);
+}
+
+/* Nobody else reads the instance. */
+static gboolean ftrace_any_consumed(KmtSource *source, gboolean *consumed,
+				    GError **error)
+{
+	*consumed = FALSE;
+	return TRUE;
+}
+
+/* ---- CPUs ---- */
+
+static void add_cpu(GArray *cpus, guint cpu)
+{
+	guint i;
+
+	for (i = 0; i < cpus->len; i++) {
+		if (g_array_index(cpus, guint, i) == cpu)
+			return;
+		if (g_array_index(cpus, guint, i) > cpu)
+			break;
+	}
+	g_array_insert_val(cpus, i, cpu);
+}
+
+/* "0-3,5": the buffer of a CPU that goes offline stays. */
+static void follow_online(Ftrace *ftrace)
+{
+	char text[4096];
+	ssize_t n = pread(ftrace->online_fd, text, sizeof(text) - 1, 0);
+	char *p = text;
+
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	while (g_ascii_isdigit(*p)) {
+		guint64 first = g_ascii_strtoull(p, &p, 10), last = first;
+
+		if (*p == '-')
+			last = g_ascii_strtoull(p + 1, &p, 10);
+		for (guint64 cpu = first; cpu <= last && cpu < 65536; cpu++)
+			add_cpu(ftrace->cpus, (guint)cpu);
+		if (*p == ',')
+			p++;
+	}
+}
+
+static GArray *ftrace_cpus(KmtSource *source)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+
+	follow_online(ftrace);
+	return g_array_copy(ftrace->cpus);
+}
+
+/* ---- what it tells ---- */
+
+static void ftrace_describe(KmtSource *source, GKeyFile *meta)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	g_autoptr(GPtrArray) not_seen = NULL;
+	guint types = 0;
+
+	for (guint i = 0; i < ftrace->format->by_id->len; i++) {
+		const KmtTracepoint *point = ftrace->format->by_id->pdata[i];
+
+		if (!point)
+			continue;
+		g_ptr_array_add(names, (gpointer)point->name);
+		types |= 1U << point->type_id;
+	}
+	not_seen = kmt_tracepoints_not_seen(types);
+	g_key_file_set_string(meta, CAPTURE, "clock", ftrace->clock);
+	g_key_file_set_uint64(meta, CAPTURE, "subbufs", source->n_subbufs);
+	g_key_file_set_uint64(meta, CAPTURE, "subbuf_size",
+			      source->subbuf_bytes);
+	g_key_file_set_string_list(meta, CAPTURE, "tracepoints",
+				   (const char *const *)names->pdata,
+				   names->len);
+	/* From now on there is the table; at the end, how good it is. */
+	g_key_file_set_string(meta, CAPTURE, "task_names", "proc");
+	if (ftrace->n_pids)
+		g_ptr_array_add(not_seen, g_strdup(NOT_SEEN_OTHERS));
+	g_key_file_set_string_list(meta, CAPTURE, "not_seen",
+				   (const char *const *)not_seen->pdata,
+				   not_seen->len);
+	if (ftrace->n_pids) {
+		g_key_file_set_integer_list(meta, CAPTURE, "pids", ftrace->pids,
+					    ftrace->n_pids);
+		g_key_file_set_boolean(meta, CAPTURE, "children",
+				       ftrace->children);
+	}
+}
+
+static void conclude_names(Ftrace *ftrace, GKeyFile *meta)
+{
+	g_autoptr(GPtrArray) changes = g_ptr_array_new();
+	gint64 last_ns = 0;
+	guint64 lost;
+	gboolean none_lost =
+		ftrace_total_overruns(&ftrace->source, &lost, NULL) &&
+		lost == 0;
+
+	for (guint i = 0; i < ftrace->feeds->len; i++) {
+		Feed *f = ftrace->feeds->pdata[i];
+
+		g_ptr_array_add(changes, &f->changes);
+		last_ns = MAX(last_ns, f->ring.last_ns);
+		none_lost = none_lost && !f->changes.n_dropped &&
+			    !f->ring.figures.holes;
+	}
+	kmt_task_names_merge(ftrace->names, changes,
+			     ftrace->sees_names && none_lost, last_ns);
+	g_key_file_set_string(meta, CAPTURE, "task_names",
+			      ftrace->sees_names ? "tracepoints" : "proc");
+}
+
+static char *ftrace_tasks(KmtSource *source)
+{
+	return kmt_task_names_text(((Ftrace *)source)->names);
+}
+
+static gboolean ftrace_conclude(KmtSource *source, GKeyFile *meta,
+				GError **error)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+	guint64 own = 0;
+
+	for (guint i = 0; i < ftrace->feeds->len; i++) {
+		const Feed *f = ftrace->feeds->pdata[i];
+		const KmtRingFigures *figures = &f->ring.figures;
+		g_autofree char *group = g_strdup_printf("cpu%u", f->cpu);
+
+		own += figures->own;
+		if (figures->holes == 0)
+			continue;
+		g_key_file_set_int64(meta, group, "lost_from",
+				     figures->lost_from);
+		g_key_file_set_int64(meta, group, "lost_until",
+				     MAX(figures->lost_until, f->ring.last_ns));
+	}
+	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
+	conclude_names(ftrace, meta);
+	compare_counts(ftrace);
+	return kmt_interference_conclude(ftrace->interference, meta, error);
+}
+
+/* ---- its life ---- */
+
+static gboolean ftrace_initial_state(KmtSource *source, KmtRecoveryState *state)
+{
+	state->instance = kmt_instance_path(((Ftrace *)source)->instance);
+	return TRUE;
+}
+
+static void ftrace_disown(KmtSource *source)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+
+	for (guint i = 0; i < ftrace->feeds->len; i++)
+		close(((const Feed *)ftrace->feeds->pdata[i])->feed.fd);
+	kmt_interference_stop(ftrace->interference);
+	kmt_instance_disown(ftrace->instance);
+}
+
+static void ftrace_clean_up(KmtSource *source)
+{
+	kmt_instance_clean_up(((Ftrace *)source)->instance);
+}
+
+static void ftrace_free(KmtSource *source)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+
+	kmt_interference_free(ftrace->interference);
+	kmt_instance_close(ftrace->instance);
+	g_clear_pointer(&ftrace->format, kmt_ring_format_free);
+	kmt_task_names_free(ftrace->names);
+	g_ptr_array_unref(ftrace->feeds);
+	g_array_unref(ftrace->cpus);
+	if (ftrace->online_fd >= 0)
+		close(ftrace->online_fd);
+	g_free(ftrace->clock);
+	g_free(ftrace->pids);
+	g_free(ftrace->proc);
+	g_free(source->what);
+	g_free(source->watch_path);
+	g_free(source);
+}
+
+static gboolean ftrace_prepare(KmtSource *source, GError **error);
+
+static const KmtSourceClass source_class = {
+	.name = "ftrace",
+	.sizes_buffers = TRUE,
+	.is_enabled = ftrace_is_enabled,
+	.prepare = ftrace_prepare,
+	.enable = ftrace_enable,
+	.disable = ftrace_disable,
+	.look = ftrace_look,
+	.total_overruns = ftrace_total_overruns,
+	.overruns = ftrace_overruns,
+	.any_consumed = ftrace_any_consumed,
+	.cpus = ftrace_cpus,
+	.open_cpu = ftrace_open_cpu,
+	.describe = ftrace_describe,
+	.conclude = ftrace_conclude,
+	.tasks = ftrace_tasks,
+	.initial_state = ftrace_initial_state,
+	.disown = ftrace_disown,
+	.clean_up = ftrace_clean_up,
+	.free = ftrace_free,
+};
+
+static char *read_format(gpointer data, const char *name, GError **error)
+{
+	g_autofree char *path = g_build_filename("events", name, NULL);
+
+	return kmt_instance_read_top(data, path, error);
+}
+
+static gboolean open_online(Ftrace *ftrace, const char *sys, GError **error)
+{
+	g_autofree char *path = g_build_filename(sys, "devices", "system",
+						 "cpu", "online", NULL);
+
+	ftrace->online_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (ftrace->online_fd < 0) {
+		kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
+			      "cannot open %s", path);
+		return FALSE;
+	}
+	follow_online(ftrace);
+	if (ftrace->cpus->len > 0)
+		return TRUE;
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_READ,
+		    "%s names no CPU", path);
+	return FALSE;
+}
+
+/*
+ * "[local] global counter": the kernel itself leaves "local", which is
+ * sched_clock(), where that is not the same on all CPUs.  Where it did, or
+ * somebody else chose another one, "mono" is: it costs more, and needs no lock
+ * as "global" does, which in turn is everywhere.
+ */
+static void choose_clock(Ftrace *ftrace)
+{
+	g_autofree char *top =
+		kmt_instance_read_top(ftrace->instance, "trace_clock", NULL);
+
+	if (top && strstr(top, "[local]"))
+		ftrace->clock = g_strdup("local");
+	else if (top && strstr(top, "mono"))
+		ftrace->clock = g_strdup("mono");
+	else
+		ftrace->clock = g_strdup("global");
+}
+
+/* An instance begins with the options that somebody chose for all. */
+static gboolean set_options(Ftrace *ftrace, GError **error)
+{
+	const struct {
+		const char *name;
+		gboolean on;
+	} options[] = {
+		{"options/overwrite", TRUE}, /* tells when events are lost */
+		{"options/stacktrace", FALSE},
+		{"options/userstacktrace", FALSE},
+		{"options/record-cmd", FALSE},
+		{"options/record-tgid", FALSE},
+		{"options/event-fork", ftrace->children},
+	};
+	g_autofree char *percent = g_strdup_printf("%d", WAKE_PERCENT);
+
+	for (gsize i = 0; i < G_N_ELEMENTS(options); i++)
+		if ((options[i].on ||
+		     kmt_instance_has(ftrace->instance, options[i].name)) &&
+		    !kmt_instance_write(ftrace->instance, options[i].name,
+					options[i].on ? "1" : "0", error))
+			return FALSE;
+	return !kmt_instance_has(ftrace->instance, "buffer_percent") ||
+	       kmt_instance_write(ftrace->instance, "buffer_percent", percent,
+				  error);
+}
+
+/* All threads that the process has now. */
+static gboolean add_threads(GString *text, const char *proc, gint pid,
+			    GError **error)
+{
+	g_autofree char *path = g_strdup_printf("%s/%d/task", proc, pid);
+	g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+	const char *name;
+
+	if (!dir) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_PROCESS,
+			    "there is no process %d", pid);
+		return FALSE;
+	}
+	while ((name = g_dir_read_name(dir)))
+		g_string_append_printf(text, "%s ", name);
+	return TRUE;
+}
+
+static gboolean set_pids(Ftrace *ftrace, const char *proc, GError **error)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+
+	if (ftrace->n_pids == 0)
+		return TRUE;
+	for (guint i = 0; i < ftrace->n_pids; i++)
+		if (!add_threads(text, proc, ftrace->pids[i], error))
+			return FALSE;
+	return kmt_instance_write(ftrace->instance, "set_event_pid", text->str,
+				  error);
+}
+
+static gboolean set_buffer(Ftrace *ftrace, guint64 kb, GError **error)
+{
+	KmtSource *source = &ftrace->source;
+	guint64 memory_kb = (guint64)sysconf(_SC_PHYS_PAGES) *
+			    ((guint64)sysconf(_SC_PAGESIZE) / 1024);
+	g_autofree char *text = NULL;
+
+	if (kb == 0)
+		kb = CLAMP(memory_kb / MEMORY_PART / ftrace->cpus->len,
+			   BUFFER_MIN_KB, BUFFER_MAX_KB);
+	text = g_strdup_printf("%" G_GUINT64_FORMAT, kb);
+	source->subbuf_bytes = ftrace->format->page_bytes;
+	/* As the kernel rounds it up. */
+	source->n_subbufs = MAX((kb * 1024 + source->subbuf_bytes - 1) /
+					source->subbuf_bytes,
+				BUFFER_MIN_PAGES);
+	source->batch_bytes = kb * 1024 / 100 * WAKE_PERCENT;
+	return kmt_instance_write(ftrace->instance, "buffer_size_kb", text,
+				  error);
+}
+
+static gboolean ftrace_prepare(KmtSource *source, GError **error)
+{
+	Ftrace *ftrace = (Ftrace *)source;
+	gboolean was_left = FALSE;
+
+	if (!kmt_instance_make(ftrace->instance, &was_left, error))
+		return FALSE;
+	ftrace->prepared = TRUE;
+	if (was_left && ftrace->warning)
+		ftrace->warning(KMT_INSTANCE_REMOVED);
+	return kmt_instance_write(ftrace->instance, "tracing_on", "0", error) &&
+	       set_options(ftrace, error) &&
+	       kmt_instance_write(ftrace->instance, "trace_clock",
+				  ftrace->clock, error) &&
+	       set_pids(ftrace, ftrace->proc, error) &&
+	       set_buffer(ftrace, ftrace->buffer_kb, error);
+}
+
+KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
+{
+	Ftrace *ftrace = g_new0(Ftrace, 1);
+	g_autoptr(KmtSource) source = &ftrace->source;
+
+	source->class = &source_class;
+	source->changes_fd = -1;
+	/* But for the tables, which this kernel does not keep; see tasks. */
+	source->abi_version = 2;
+	source->record_bytes = KMEMTRACE_EVENT_SIZE_V2;
+	ftrace->online_fd = -1;
+	ftrace->names = kmt_task_names_new(options->proc);
+	ftrace->cpus = g_array_new(FALSE, FALSE, sizeof(guint));
+	ftrace->feeds = g_ptr_array_new();
+	ftrace->pids = g_memdup2(options->pids,
+				 options->n_pids * sizeof(*options->pids));
+	ftrace->n_pids = options->n_pids;
+	ftrace->children = options->children && options->n_pids;
+	ftrace->keep_own = options->keep_own;
+	ftrace->proc = g_strdup(options->proc);
+	ftrace->buffer_kb = options->buffer_kb;
+	ftrace->warning = options->warning;
+	/* The calling thread; the readers add themselves. */
+	kmt_own_tasks_add(&ftrace->tasks, (gint32)syscall(SYS_gettid));
+	if (!kmt_ring_format_can_read(error))
+		return NULL;
+	ftrace->instance = kmt_instance_open(options->tracefs, error);
+	if (!ftrace->instance)
+		return NULL;
+	ftrace->format =
+		kmt_ring_format_read(read_format, ftrace->instance, error);
+	if (!ftrace->format || !open_online(ftrace, options->sys, error))
+		return NULL;
+	choose_clock(ftrace);
+	source->what = g_strdup_printf(
+		"this kernel's tracepoints (source ftrace, clock %s)",
+		ftrace->clock);
+	return g_steal_pointer(&source);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "lib/capture/error.h"
+#include "kmemtraced/kernel-tables.h"
+
+/* directory: where it is copied from. */
+static gboolean copy_table(KmtTables *tables, const char *directory,
+			   const char *name, gboolean *hidden, GError **error)
+{
+	g_autofree char *source = g_build_filename(directory, name, NULL);
+	g_autoptr(GError) problem = NULL;
+	g_autofree char *text = NULL;
+
+	if (kmt_output_copy_table(tables->output, source, name, hidden,
+				  &problem) ||
+	    !problem)
+		return TRUE;
+	/* Without names a capture is still one; without room it is not. */
+	if (!g_error_matches(problem, KMT_DAEMON_ERROR,
+			     KMT_DAEMON_ERROR_READ)) {
+		g_propagate_error(error, g_steal_pointer(&problem));
+		return FALSE;
+	}
+	text = g_strdup_printf("%s; the capture goes without it",
+			       problem->message);
+	tables->warning(text);
+	return TRUE;
+}
+
+static char *read_modules(const KmtTables *tables)
+{
+	g_autofree char *path = g_build_filename(tables->proc, "modules", NULL);
+	char *text = NULL;
+
+	g_file_get_contents(path, &text, NULL, NULL);
+	return text;
+}
+
+gboolean kmt_tables_copy(KmtTables *tables, GError **error)
+{
+	gboolean hidden = FALSE;
+
+	tables->modules = read_modules(tables);
+	if (!copy_table(tables, tables->proc, "kallsyms", &hidden, error) ||
+	    !copy_table(tables, tables->proc, "modules", NULL, error))
+		return FALSE;
+	if (hidden)
+		tables->warning(
+			"the kernel hides the addresses in kallsyms, so that "
+			"the report will show none of its names; allow them "
+			"with 'sysctl kernel.kptr_restrict=1', or give the "
+			"report a System.map");
+	return TRUE;
+}
+
+/* One that is not a file anywhere. */
+static gboolean write_tasks(KmtTables *tables, GError **error)
+{
+	g_autofree char *text = NULL;
+
+	if (tables->source && tables->source->class->tasks)
+		text = tables->source->class->tasks(tables->source);
+	return !text ||
+	       kmt_output_write_table(tables->output, "tasks", text, error);
+}
+
+gboolean kmt_tables_copy_records(KmtTables *tables, GError **error)
+{
+	if (!write_tasks(tables, error))
+		return FALSE;
+	return !tables->records ||
+	       (copy_table(tables, tables->records, "info", NULL, error) &&
+		copy_table(tables, tables->records, "caches", NULL, error) &&
+		copy_table(tables, tables->records, "tasks", NULL, error) &&
+		copy_table(tables, tables->records, "marks", NULL, error) &&
+		copy_table(tables, tables->records, "stacks", NULL, error));
+}
+
+gboolean kmt_tables_renew(KmtTables *tables, GError **error)
+{
+	g_autofree char *modules = read_modules(tables);
+
+	if (!kmt_tables_copy_records(tables, error))
+		return FALSE;
+	return g_strcmp0(modules, tables->modules) == 0 ||
+	       (copy_table(tables, tables->proc, "kallsyms", NULL, error) &&
+		copy_table(tables, tables->proc, "modules", NULL, error));
+}
+
+void kmt_tables_clear(KmtTables *tables)
+{
+	g_clear_pointer(&tables->modules, g_free);
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "kmemtraced/ring-page.h"
+
+/* Of common_flags: the task is not the one that does it. */
+#define FLAGS_INTERRUPT                                                        \
+	(KMT_COMMON_HARDIRQ | KMT_COMMON_SOFTIRQ | KMT_COMMON_NMI)
+
+/* Slab objects and pages are two address spaces. */
+#define PAGES_KEY 1
+
+void kmt_ring_format_free(KmtRingFormat *format)
+{
+	g_ptr_array_unref(format->by_id);
+	g_free(format);
+}
+
+void kmt_ring_init(KmtRing *ring, const KmtRingFormat *format,
+		   KmtOwnTasks *tasks)
+{
+	memset(ring, 0, sizeof(*ring));
+	ring->format = format;
+	ring->tasks = tasks;
+	ring->last_ns = G_MININT64;
+}
+
+/* Events before this page were lost; when, the records around it tell. */
+static void note_hole(KmtRing *ring)
+{
+	KmtRingFigures *f = &ring->figures;
+
+	if (f->holes++ == 0)
+		f->lost_from = ring->last_ns == G_MININT64 ? 0 : ring->last_ns;
+	ring->after_hole = TRUE;
+}
+
+gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes)
+{
+	const KmtRingFormat *format = ring->format;
+	guint64 commit;
+	gsize used, room;
+
+	ring->cursor.next = ring->cursor.end = page;
+	if (n_bytes < format->data_offset) {
+		ring->figures.damaged++;
+		return 0;
+	}
+	commit =
+		kmt_field_load(page, (KmtField){(guint16)format->commit_offset,
+						(guint16)format->commit_bytes});
+	used = commit & KMT_RING_COMMIT_MASK;
+	room = n_bytes - format->data_offset;
+	ring->cursor.time_ns = kmt_load64(page);
+	if (commit & KMT_RING_COMMIT_MISSED)
+		note_hole(ring);
+	if ((commit & KMT_RING_COMMIT_STORED) && used <= room &&
+	    room - used >= format->commit_bytes)
+		ring->n_lost += kmt_field_load(
+			page + format->data_offset + used,
+			(KmtField){0, (guint16)format->commit_bytes});
+	/* A page that was cut is read as far as it goes. */
+	if (used > room) {
+		ring->figures.damaged++;
+		used = room;
+	}
+	ring->cursor.next = page + format->data_offset;
+	ring->cursor.end = ring->cursor.next + used;
+	return used;
+}
+
+/* The data of the next event; NULL at the end of the page. */
+static const guint8 *next_event(KmtRing *ring, gsize *n_bytes)
+{
+	const guint8 *data = kmt_ring_next_event(&ring->cursor, n_bytes);
+
+	ring->figures.damaged += ring->cursor.damaged;
+	ring->cursor.damaged = FALSE;
+	return data;
+}
+
+/* Whether it is kmemtraced's own. */
+static gboolean is_own(KmtRing *ring, const guint8 *data,
+		       const struct kmemtrace_event *e)
+{
+	guint64 key = e->type_id == KMEMTRACE_TYPE_PAGES ? e->ptr | PAGES_KEY
+							 : e->ptr;
+	gboolean by_us, was_ours;
+
+	if (!ring->tasks)
+		return FALSE;
+	by_us = !(kmt_field_load(data, ring->format->common.flags) &
+		  FLAGS_INTERRUPT) &&
+		kmt_own_tasks_has(
+			ring->tasks,
+			(gint32)kmt_field_load(data, ring->format->common.pid));
+	if (by_us && e->event_id == KMEMTRACE_EVENT_ALLOC) {
+		kmt_own_set_add(&ring->own, key);
+		return TRUE;
+	}
+	was_ours = kmt_own_set_remove(&ring->own, key);
+	return by_us && was_ours;
+}
+
+/* A record's time never goes back, whatever the clock does. */
+static void put_in_order(KmtRing *ring, struct kmemtrace_event *e)
+{
+	if (e->timestamp < ring->last_ns) {
+		e->timestamp = ring->last_ns;
+		ring->figures.backwards++;
+	}
+	ring->last_ns = e->timestamp;
+	if (ring->after_hole) {
+		ring->figures.lost_until = e->timestamp;
+		ring->after_hole = FALSE;
+	}
+}
+
+/* In an interrupt the task is only the one that it came upon. */
+static guint16 context(guint common_flags)
+{
+	if (common_flags & (KMT_COMMON_HARDIRQ | KMT_COMMON_NMI))
+		return KMEMTRACE_FLAG_HARDIRQ;
+	return common_flags & KMT_COMMON_SOFTIRQ ? KMEMTRACE_FLAG_SOFTIRQ : 0;
+}
+
+/* What version 2 has beyond version 1; cache has no number here. */
+static void finish(const KmtRing *ring, const guint8 *data,
+		   struct kmemtrace_event_v2 *record)
+{
+	const KmtCommonFields *common = &ring->format->common;
+
+	record->v1.event_size = KMEMTRACE_EVENT_SIZE_V2;
+	record->pid = (guint32)kmt_field_load(data, common->pid);
+	record->cache = KMEMTRACE_CACHE_NONE;
+	record->flags = context((guint)kmt_field_load(data, common->flags));
+}
+
+/* All of them were lost before the page. */
+static void put_lost(KmtRing *ring, struct kmemtrace_event_v2 *to)
+{
+	struct kmemtrace_event_lost lost = {
+		.event_id = KMEMTRACE_EVENT_LOST,
+		.event_size = KMEMTRACE_EVENT_SIZE_V2,
+		.node = KMEMTRACE_NODE_NONE,
+		.events = ring->n_lost,
+		.timestamp = (gint64)ring->cursor.time_ns,
+	};
+
+	lost.timestamp = MAX(lost.timestamp, ring->last_ns);
+	lost.since =
+		ring->last_ns == G_MININT64 ? lost.timestamp : ring->last_ns;
+	ring->last_ns = lost.timestamp;
+	ring->n_lost = 0;
+	memcpy(to, &lost, sizeof(lost));
+}
+
+/* FALSE: it is not about a task's name. */
+static gboolean take_task(KmtRing *ring, guint64 id, const guint8 *data,
+			  gsize n_bytes)
+{
+	for (guint i = 0; i < KMT_N_TASK_POINTS; i++) {
+		const KmtTaskPoint *point = &ring->format->tasks[i];
+		KmtTaskChange change;
+
+		if (point->min_bytes == 0 || point->id != id)
+			continue;
+		if (n_bytes < point->min_bytes) {
+			ring->figures.damaged++;
+		} else if (ring->changes) {
+			kmt_task_point_convert(point, i, data,
+					       (gint64)ring->cursor.time_ns,
+					       &change);
+			kmt_task_changes_add(ring->changes, &change);
+		}
+		return TRUE;
+	}
+	return FALSE;
+}
+
+gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event_v2 *to, gsize max)
+{
+	const KmtRingFormat *format = ring->format;
+	const GPtrArray *by_id = format->by_id;
+	const guint8 *data;
+	gsize n = 0, n_bytes;
+
+	if (ring->n_lost && max > 0)
+		put_lost(ring, &to[n++]);
+	while (n < max && (data = next_event(ring, &n_bytes))) {
+		const KmtTracepoint *point = NULL;
+		guint64 id;
+
+		ring->figures.events++;
+		if (n_bytes < format->common.bytes) {
+			ring->figures.damaged++;
+			continue;
+		}
+		id = kmt_field_load(data, format->common.type);
+		if (id < by_id->len)
+			point = by_id->pdata[id];
+		if (!point) {
+			if (!take_task(ring, id, data, n_bytes))
+				ring->figures.unknown++;
+		} else if (n_bytes < point->min_bytes) {
+			ring->figures.damaged++;
+		} else if (!kmt_tracepoint_convert(point, data,
+						   (gint64)ring->cursor.time_ns,
+						   &to[n].v1)) {
+			ring->figures.no_memory++;
+		} else if (is_own(ring, data, &to[n].v1)) {
+			ring->figures.own++;
+		} else {
+			put_in_order(ring, &to[n].v1);
+			finish(ring, data, &to[n]);
+			n++;
+		}
+	}
+	ring->figures.records += n;
+	return n;
+}

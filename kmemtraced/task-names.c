@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kmemtraced/task-names.h"
+#include "lib/tracepoints/learned-names.h"
+
+struct kmt_task_names {
+	char *proc;
+	KmtNames *names;
+	GHashTable *at_end; /* pid to name */
+};
+
+/* ---- of a CPU ---- */
+
+void kmt_task_changes_init(KmtTaskChanges *changes)
+{
+	changes->array = g_array_new(FALSE, FALSE, sizeof(KmtTaskChange));
+	changes->n_dropped = 0;
+	changes->dropped_until = 0;
+}
+
+void kmt_task_changes_clear(KmtTaskChanges *changes)
+{
+	g_clear_pointer(&changes->array, g_array_unref);
+}
+
+/* Many at once, as the others have to be moved. */
+static void drop_half(KmtTaskChanges *changes)
+{
+	guint n = changes->array->len / 2;
+
+	changes->n_dropped += n;
+	changes->dropped_until =
+		g_array_index(changes->array, KmtTaskChange, n - 1).time;
+	g_array_remove_range(changes->array, 0, n);
+}
+
+void kmt_task_changes_add(KmtTaskChanges *changes, const KmtTaskChange *change)
+{
+	if (changes->array->len >= KMT_TASK_CHANGES_MAX)
+		drop_half(changes);
+	g_array_append_vals(changes->array, change, 1);
+}
+
+/* ---- /proc ---- */
+
+typedef void (*SeenTask)(KmtTaskNames *names, guint32 pid, const char *name);
+
+/* The number that name is; 0: it is none. */
+static guint32 parse_pid(const char *name)
+{
+	guint64 n;
+
+	return g_ascii_string_to_unsigned(name, 10, 1, G_MAXINT32, &n, NULL)
+		       ? (guint32)n
+		       : 0;
+}
+
+static DIR *open_folder(int at, const char *path)
+{
+	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !folder)
+		close(fd);
+	return folder;
+}
+
+/*
+ * As the tracepoints tell it.  /proc has all of what a kernel thread is called,
+ * and of a worker what it does or did last.
+ */
+static void shorten(char *name)
+{
+	if (g_str_has_prefix(name, "kworker/") &&
+	    !g_str_has_prefix(name, "kworker/R-"))
+		name[strcspn(name, "+-")] = '\0';
+	if (strlen(name) >= KMT_TASK_NAME_BYTES)
+		name[KMT_TASK_NAME_BYTES - 1] = '\0';
+}
+
+/* FALSE: the task has ended. */
+static gboolean read_name(int folder, const char *tid, char *name, gsize n_name)
+{
+	g_autofree char *path = g_build_filename(tid, "comm", NULL);
+	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return FALSE;
+	do
+		n = read(fd, name, n_name - 1);
+	while (n < 0 && errno == EINTR);
+	close(fd);
+	if (n <= 0)
+		return FALSE;
+	if (name[n - 1] == '\n')
+		n--;
+	name[n] = '\0';
+	shorten(name);
+	return TRUE;
+}
+
+static void read_process(KmtTaskNames *names, int proc, const char *pid,
+			 SeenTask seen)
+{
+	g_autofree char *path = g_build_filename(pid, "task", NULL);
+	DIR *folder = open_folder(proc, path);
+	const struct dirent *entry;
+
+	if (!folder)
+		return;
+	while ((entry = readdir(folder))) {
+		guint32 tid = parse_pid(entry->d_name);
+		char name[128];
+
+		if (tid &&
+		    read_name(dirfd(folder), entry->d_name, name, sizeof(name)))
+			seen(names, tid, name);
+	}
+	closedir(folder);
+}
+
+/* Tasks that it does not show have no name; the rest is as good as ever. */
+static void read_all(KmtTaskNames *names, SeenTask seen)
+{
+	DIR *proc = open_folder(AT_FDCWD, names->proc);
+	const struct dirent *entry;
+
+	if (!proc)
+		return;
+	while ((entry = readdir(proc)))
+		if (parse_pid(entry->d_name))
+			read_process(names, dirfd(proc), entry->d_name, seen);
+	closedir(proc);
+}
+
+static void seen_at_start(KmtTaskNames *names, guint32 pid, const char *name)
+{
+	kmt_names_correct_task(names->names, pid, name);
+}
+
+static void seen_at_end(KmtTaskNames *names, guint32 pid, const char *name)
+{
+	g_hash_table_insert(names->at_end, GUINT_TO_POINTER(pid),
+			    g_strdup(name));
+}
+
+/* ---- all of them ---- */
+
+KmtTaskNames *kmt_task_names_new(const char *proc)
+{
+	KmtTaskNames *names = g_new0(KmtTaskNames, 1);
+
+	names->proc = g_strdup(proc);
+	names->names = kmt_names_new();
+	names->at_end = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	return names;
+}
+
+void kmt_task_names_free(KmtTaskNames *names)
+{
+	if (!names)
+		return;
+	kmt_names_free(names->names);
+	g_hash_table_unref(names->at_end);
+	g_free(names->proc);
+	g_free(names);
+}
+
+void kmt_task_names_begin(KmtTaskNames *names)
+{
+	read_all(names, seen_at_start);
+}
+
+void kmt_task_names_end(KmtTaskNames *names)
+{
+	read_all(names, seen_at_end);
+}
+
+static gint compare_times(gconstpointer a, gconstpointer b)
+{
+	const KmtTaskChange *ca = *(KmtTaskChange *const *)a;
+	const KmtTaskChange *cb = *(KmtTaskChange *const *)b;
+
+	return (ca->time > cb->time) - (ca->time < cb->time);
+}
+
+static void apply(KmtNames *names, const KmtTaskChange *change)
+{
+	const char *before = kmt_names_task(names, change->pid);
+
+	/* It took that name between /proc and the first event. */
+	if (change->renamed && g_strcmp0(before, change->old_name) != 0)
+		kmt_names_correct_task(names, change->pid, change->old_name);
+	kmt_names_set_task(names, change->pid, change->time, change->name);
+}
+
+static void apply_all(KmtTaskNames *names, const GPtrArray *changes)
+{
+	g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+
+	for (guint i = 0; i < changes->len; i++) {
+		const KmtTaskChanges *cpu = changes->pdata[i];
+
+		kmt_names_drop_tasks(names->names, cpu->n_dropped,
+				     cpu->dropped_until);
+		for (guint j = 0; j < cpu->array->len; j++)
+			g_ptr_array_add(
+				sorted,
+				&g_array_index(cpu->array, KmtTaskChange, j));
+	}
+	g_ptr_array_sort(sorted, compare_times);
+	for (guint i = 0; i < sorted->len; i++)
+		apply(names->names, sorted->pdata[i]);
+}
+
+void kmt_task_names_merge(KmtTaskNames *names, const GPtrArray *changes,
+			  gboolean is_exact, gint64 last_ns)
+{
+	GHashTableIter iter;
+	gpointer pid, name;
+	guint64 n_missed = 0;
+
+	apply_all(names, changes);
+	g_hash_table_iter_init(&iter, names->at_end);
+	while (g_hash_table_iter_next(&iter, &pid, &name)) {
+		const char *known =
+			kmt_names_task(names->names, GPOINTER_TO_UINT(pid));
+
+		if (known && (is_exact || strcmp(known, name) == 0))
+			continue;
+		n_missed += known != NULL;
+		kmt_names_correct_task(names->names, GPOINTER_TO_UINT(pid),
+				       name);
+	}
+	kmt_names_drop_tasks(names->names, n_missed, MAX(last_ns, 0));
+}
+
+char *kmt_task_names_text(const KmtTaskNames *names)
+{
+	return kmt_names_tasks_text(names->names, FALSE);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/capture/error.h"
+#include "kmemtraced/tracefs-instance.h"
+
+#define NAME "kmemtrace"
+
+/* How long a file of it may still be open in a process that was killed. */
+#define REMOVE_WAIT_MS 5000
+/*
+ * A kmemtraced that starts removes a stale instance with the lock held, and
+ * another one waits for the lock meanwhile.  The wait for the lock is longer,
+ * so that the other one starts in any case.
+ */
+#define STALE_WAIT_MS  1500
+#define LOCK_WAIT_MS   4000
+#define REMOVE_POLL_MS 20
+
+struct kmt_instance {
+	char *tracefs;
+	char *path;
+	int parent_fd; /* tracefs/instances; holds the lock */
+	int fd;
+	gboolean made;
+};
+
+static const char *const usual[] = {"/sys/kernel/tracing",
+				    "/sys/kernel/debug/tracing"};
+
+static KmtDaemonError error_code(int errnum)
+{
+	switch (errnum) {
+	case EACCES:
+		return KMT_DAEMON_ERROR_PERMISSION;
+	case EPERM:
+		return KMT_DAEMON_ERROR_LOCKDOWN;
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+		return KMT_DAEMON_ERROR_RESOURCES;
+	default:
+		return KMT_DAEMON_ERROR_TRACEFS;
+	}
+}
+
+static int open_parent(const char *tracefs)
+{
+	g_autofree char *path = g_build_filename(tracefs, "instances", NULL);
+
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Why nothing can be traced there. */
+static void explain_open(const char *tracefs, int errnum, GError **error)
+{
+	if (errnum != ENOENT && errnum != ENOTDIR)
+		kmt_set_errno(error, error_code(errnum), errnum,
+			      "cannot open %s/instances", tracefs);
+	else
+		g_set_error(error, KMT_DAEMON_ERROR,
+			    KMT_DAEMON_ERROR_NO_TRACEFS,
+			    "no tracefs is mounted on %s", tracefs);
+}
+
+/* Where it is; NULL and an error if nowhere. */
+static const char *find(KmtInstance *instance, const char *tracefs,
+			GError **error)
+{
+	int errnum;
+
+	if (tracefs) {
+		instance->parent_fd = open_parent(tracefs);
+		errnum = errno;
+	} else {
+		tracefs = usual[0];
+		instance->parent_fd = open_parent(usual[0]);
+		errnum = errno;
+		if (instance->parent_fd < 0 && errnum == ENOENT) {
+			instance->parent_fd = open_parent(usual[1]);
+			if (instance->parent_fd >= 0)
+				tracefs = usual[1];
+		}
+	}
+	if (instance->parent_fd >= 0)
+		return tracefs;
+	explain_open(tracefs, errnum, error);
+	return NULL;
+}
+
+/* It goes with the process, and with the guard that survives it. */
+static gboolean lock(KmtInstance *instance, GError **error)
+{
+	for (guint waited_ms = 0; waited_ms <= LOCK_WAIT_MS;
+	     waited_ms += REMOVE_POLL_MS) {
+		if (flock(instance->parent_fd, LOCK_EX | LOCK_NB) == 0)
+			return TRUE;
+		if (errno != EWOULDBLOCK) {
+			kmt_set_errno(error, KMT_DAEMON_ERROR_TRACEFS, errno,
+				      "cannot lock %s", instance->path);
+			return FALSE;
+		}
+		g_usleep(REMOVE_POLL_MS * 1000);
+	}
+	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_BUSY,
+		    "another kmemtraced records by %s", instance->path);
+	return FALSE;
+}
+
+/* A file that was just closed may keep it for a moment. */
+static int remove_waiting(KmtInstance *instance, guint wait_ms)
+{
+	for (guint waited_ms = 0;; waited_ms += REMOVE_POLL_MS) {
+		if (unlinkat(instance->parent_fd, NAME, AT_REMOVEDIR) == 0)
+			return 0;
+		if (errno != EBUSY || waited_ms >= wait_ms)
+			return errno;
+		g_usleep(REMOVE_POLL_MS * 1000);
+	}
+}
+
+/* The lock is ours: an instance that is there is nobody's. */
+static gboolean remove_left(KmtInstance *instance, gboolean *was_left,
+			    GError **error)
+{
+	int errnum = remove_waiting(instance, STALE_WAIT_MS);
+
+	*was_left = errnum == 0;
+	if (errnum == 0 || errnum == ENOENT)
+		return TRUE;
+	kmt_set_errno(error, KMT_DAEMON_ERROR_LEFT, errnum,
+		      "cannot remove %s, which an earlier kmemtraced left",
+		      instance->path);
+	return FALSE;
+}
+
+gboolean kmt_instance_remove_stale(const char *tracefs, GError **error)
+{
+	KmtInstance instance = {.fd = -1, .parent_fd = -1};
+	gboolean removed = FALSE;
+
+	tracefs = find(&instance, tracefs, NULL);
+	if (tracefs && faccessat(instance.parent_fd, NAME, F_OK, 0) == 0 &&
+	    flock(instance.parent_fd, LOCK_EX | LOCK_NB) == 0) {
+		instance.path =
+			g_build_filename(tracefs, "instances", NAME, NULL);
+		(void)remove_left(&instance, &removed, error);
+		g_free(instance.path);
+	}
+	if (instance.parent_fd >= 0)
+		close(instance.parent_fd);
+	return removed;
+}
+
+KmtInstance *kmt_instance_open(const char *tracefs, GError **error)
+{
+	g_autoptr(KmtInstance) instance = g_new0(KmtInstance, 1);
+
+	instance->parent_fd = -1;
+	instance->fd = -1;
+	tracefs = find(instance, tracefs, error);
+	if (!tracefs)
+		return NULL;
+	instance->tracefs = g_strdup(tracefs);
+	instance->path = g_build_filename(tracefs, "instances", NAME, NULL);
+	return lock(instance, error) ? g_steal_pointer(&instance) : NULL;
+}
+
+gboolean kmt_instance_make(KmtInstance *instance, gboolean *was_left,
+			   GError **error)
+{
+	if (!remove_left(instance, was_left, error))
+		return FALSE;
+	if (mkdirat(instance->parent_fd, NAME, 0700) < 0) {
+		kmt_set_errno(error, error_code(errno), errno, "cannot make %s",
+			      instance->path);
+		return FALSE;
+	}
+	instance->made = TRUE;
+	instance->fd = openat(instance->parent_fd, NAME,
+			      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (instance->fd >= 0)
+		return TRUE;
+	kmt_set_errno(error, error_code(errno), errno, "cannot open %s",
+		      instance->path);
+	return FALSE;
+}
+
+void kmt_instance_close(KmtInstance *instance)
+{
+	if (!instance)
+		return;
+	if (instance->fd >= 0)
+		close(instance->fd);
+	/* One that stays is recognised by the next kmemtraced. */
+	if (instance->made)
+		remove_waiting(instance, REMOVE_WAIT_MS);
+	if (instance->parent_fd >= 0)
+		close(instance->parent_fd);
+	g_free(instance->tracefs);
+	g_free(instance->path);
+	g_free(instance);
+}
+
+void kmt_instance_disown(KmtInstance *instance)
+{
+	if (instance->fd >= 0)
+		close(instance->fd);
+	instance->fd = -1;
+}
+
+void kmt_instance_clean_up(KmtInstance *instance)
+{
+	instance->fd = openat(instance->parent_fd, NAME,
+			      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (instance->fd < 0)
+		return;
+	kmt_instance_write(instance, "tracing_on", "0", NULL);
+	close(instance->fd);
+	remove_waiting(instance, REMOVE_WAIT_MS);
+}
+
+const char *kmt_instance_path(const KmtInstance *instance)
+{
+	return instance->path;
+}
+
+gboolean kmt_instance_has(KmtInstance *instance, const char *name)
+{
+	return faccessat(instance->fd, name, F_OK, 0) == 0;
+}
+
+int kmt_instance_open_file(KmtInstance *instance, const char *name, int flags,
+			   GError **error)
+{
+	int fd = openat(instance->fd, name, flags | O_CLOEXEC);
+
+	if (fd < 0)
+		kmt_set_errno(error, error_code(errno), errno,
+			      "cannot open %s/%s", instance->path, name);
+	return fd;
+}
+
+/* Closes fd. */
+static char *read_all(const char *directory, const char *name, int fd,
+		      GError **error)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	char block[4096];
+	ssize_t n;
+
+	while ((n = read(fd, block, sizeof(block))) != 0) {
+		if (n > 0) {
+			g_string_append_len(text, block, n);
+		} else if (errno != EINTR) {
+			kmt_set_errno(error, error_code(errno), errno,
+				      "cannot read %s/%s", directory, name);
+			close(fd);
+			return NULL;
+		}
+	}
+	close(fd);
+	return g_strchomp(g_string_free(g_steal_pointer(&text), FALSE));
+}
+
+char *kmt_instance_read(KmtInstance *instance, const char *name, GError **error)
+{
+	int fd = kmt_instance_open_file(instance, name, O_RDONLY, error);
+
+	return fd < 0 ? NULL : read_all(instance->path, name, fd, error);
+}
+
+char *kmt_instance_read_top(KmtInstance *instance, const char *name,
+			    GError **error)
+{
+	g_autofree char *path = g_build_filename(instance->tracefs, name, NULL);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		return read_all(instance->tracefs, name, fd, error);
+	if (errno != ENOENT)
+		kmt_set_errno(error, error_code(errno), errno, "cannot open %s",
+			      path);
+	return NULL;
+}
+
+gboolean kmt_instance_write(KmtInstance *instance, const char *name,
+			    const char *text, GError **error)
+{
+	int fd = kmt_instance_open_file(instance, name, O_WRONLY, error);
+	ssize_t n;
+
+	if (fd < 0)
+		return FALSE;
+	do
+		n = write(fd, text, strlen(text));
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		kmt_set_errno(error, error_code(errno), errno,
+			      "cannot write '%s' to %s/%s", text,
+			      instance->path, name);
+	close(fd);
+	return n >= 0;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "lib/base/printable.h"
+
+char *kmt_printable(const char *text)
+{
+	GString *out = g_string_new(NULL);
+
+	while (*text) {
+		gunichar c = g_utf8_get_char_validated(text, -1);
+		/* (gunichar)-1 and -2: not UTF-8, or cut off. */
+		gboolean valid = c < 0x110000;
+
+		if (valid && g_unichar_isprint(c))
+			g_string_append_unichar(out, c);
+		else
+			g_string_append_c(out, '?');
+		text = valid ? g_utf8_next_char(text) : text + 1;
+	}
+	return g_string_free(out, FALSE);
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/capture/error.h"
+#include "lib/capture/capture-writer.h"
+#include "lib/capture/owner.h"
+#include "lib/capture/names.h"
+
+#define META	      KMT_CAPTURE_META
+#define META_RESERVED META KMT_CAPTURE_TEMPORARY
+
+/* Bytes of meta: at most, of [capture] and of the group of a CPU. */
+#define META_CAPTURE_BYTES 4096
+#define META_CPU_BYTES	   176
+
+/* Below it a write past the page cache costs more than it records. */
+#define BATCH_CHUNKS ((gsize)16)
+
+struct kmt_output {
+	KmtDirectory *directory;
+	int meta_fd;	 /* META_RESERVED, or -1 */
+	GPtrArray *made; /* char *: names of files that this process created */
+};
+
+gboolean kmt_output_is_cpu_file(const char *name)
+{
+	return kmt_capture_file(name) == KMT_CAPTURE_FILE_CPU;
+}
+
+KmtOutput *kmt_output_open(const char *path, const KmtDirectoryOptions *options,
+			   GError **error)
+{
+	KmtDirectory *directory = kmt_directory_open(path, options, error);
+	KmtOutput *output;
+
+	if (!directory)
+		return NULL;
+	output = g_new0(KmtOutput, 1);
+	output->directory = directory;
+	output->meta_fd = -1;
+	output->made = g_ptr_array_new_with_free_func(g_free);
+	return output;
+}
+
+static void drop_reservation(KmtOutput *output)
+{
+	if (output->meta_fd < 0)
+		return;
+	close(output->meta_fd);
+	output->meta_fd = -1;
+	unlinkat(kmt_output_fd(output), META_RESERVED, 0);
+}
+
+void kmt_output_close(KmtOutput *output)
+{
+	if (!output)
+		return;
+	drop_reservation(output);
+	kmt_directory_close(output->directory);
+	g_ptr_array_unref(output->made);
+	g_free(output);
+}
+
+void kmt_output_undo(KmtOutput *output)
+{
+	drop_reservation(output);
+	/* kmemtrace.meta, created first, goes last. */
+	for (guint i = output->made->len; i-- > 0;)
+		unlinkat(kmt_output_fd(output), output->made->pdata[i], 0);
+	kmt_directory_undo(output->directory);
+}
+
+gboolean kmt_output_publish(KmtOutput *output, GError **error)
+{
+	drop_reservation(output);
+	return kmt_directory_publish(output->directory, error);
+}
+
+const char *kmt_output_path(const KmtOutput *output)
+{
+	return kmt_directory_path(output->directory);
+}
+
+int kmt_output_fd(const KmtOutput *output)
+{
+	return kmt_directory_fd(output->directory);
+}
+
+gboolean kmt_output_is_staged(const KmtOutput *output)
+{
+	return kmt_directory_is_staged(output->directory);
+}
+
+/* Note a file that this process created, once. */
+static void add_made(KmtOutput *output, const char *name)
+{
+	for (guint i = 0; i < output->made->len; i++)
+		if (g_str_equal(output->made->pdata[i], name))
+			return;
+	g_ptr_array_add(output->made, g_strdup(name));
+}
+
+static KmtSink *make_cpu_file(KmtOutput *output, guint cpu, gsize record_bytes,
+			      gsize batch_bytes, KmtSinkMemory memory,
+			      GError **error)
+{
+	g_autofree char *name = g_strdup_printf("cpu%u.out", cpu);
+	KmtSink *sink = kmt_sink_new(kmt_output_fd(output), name, record_bytes,
+				     batch_bytes, memory, error);
+
+	/* The file is new, so that its name is not in the list. */
+	if (sink)
+		g_ptr_array_add(output->made, g_steal_pointer(&name));
+	else
+		g_prefix_error(error, "%s: ", kmt_output_path(output));
+	return sink;
+}
+
+KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize record_bytes,
+			     gsize subbuf_bytes, GError **error)
+{
+	/*
+	 * With the usual sub-buffers a reader is woken seldom enough to write
+	 * all chunks there are each time.  With small ones it lets them gather.
+	 */
+	gsize chunk = kmt_sink_chunk_bytes(record_bytes);
+	gsize batch_bytes =
+		(subbuf_bytes < BATCH_CHUNKS * chunk ? BATCH_CHUNKS : 1) *
+		chunk;
+
+	return make_cpu_file(output, cpu, record_bytes, batch_bytes,
+			     KMT_SINK_LOCKED, error);
+}
+
+KmtSink *kmt_output_small_cpu_file(KmtOutput *output, guint cpu,
+				   gsize record_bytes, GError **error)
+{
+	return make_cpu_file(output, cpu, record_bytes,
+			     kmt_sink_chunk_bytes(record_bytes), KMT_SINK_SMALL,
+			     error);
+}
+
+/*
+ * Each line of kallsyms begins with an address.  *in_address is the state
+ * between two blocks: TRUE at the start.  Are all of them 0 here?
+ */
+static gboolean addresses_are_zero(const char *block, gsize n_bytes,
+				   gboolean *in_address)
+{
+	for (gsize i = 0; i < n_bytes; i++) {
+		if (block[i] == '\n')
+			*in_address = TRUE;
+		else if (*in_address && block[i] == ' ')
+			*in_address = FALSE;
+		else if (*in_address && block[i] != '0')
+			return FALSE;
+	}
+	return TRUE;
+}
+
+/* r is what came of writing until here: 0 or -errno. */
+static gboolean finish(KmtSink *sink, int r, const char *path, GError **error)
+{
+	if (r == 0)
+		r = kmt_sink_finish(sink);
+	if (r == 0)
+		r = kmt_sink_sync(sink);
+	if (r < 0)
+		kmt_set_errno(error, kmt_write_error_code(-r), -r,
+			      "cannot write %s", path);
+	return r == 0;
+}
+
+static gboolean copy(int from, const char *source, KmtSink *sink,
+		     const char *path, gboolean *hidden, GError **error)
+{
+	gboolean in_address = TRUE, zero = TRUE, ok;
+	gsize room;
+	ssize_t n;
+	int r = 0;
+
+	while (r == 0) {
+		void *to = kmt_sink_room(sink, &room);
+
+		n = read(from, to, room);
+		if (n == 0)
+			break;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
+				      "cannot read %s", source);
+			return FALSE;
+		}
+		zero = zero && addresses_are_zero(to, (gsize)n, &in_address);
+		r = kmt_sink_add(sink, (gsize)n);
+	}
+	ok = finish(sink, r, path, error);
+	if (hidden)
+		*hidden = zero && kmt_sink_written(sink) > 0;
+	return ok;
+}
+
+/* Ends what was made of temporary: it becomes name, or goes. */
+static gboolean put_in_place(KmtOutput *output, gboolean ok,
+			     const char *temporary, const char *name,
+			     const char *path, GError **error)
+{
+	if (ok && renameat(kmt_output_fd(output), temporary,
+			   kmt_output_fd(output), name) < 0) {
+		ok = FALSE;
+		kmt_set_errno(error, kmt_write_error_code(errno), errno,
+			      "cannot rename to %s", path);
+	}
+	if (ok)
+		add_made(output, name);
+	else
+		unlinkat(kmt_output_fd(output), temporary, 0);
+	return ok;
+}
+
+gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
+			       const char *name, gboolean *hidden,
+			       GError **error)
+{
+	g_autofree char *temporary =
+		g_strconcat(name, KMT_CAPTURE_TEMPORARY, NULL);
+	g_autofree char *path =
+		g_build_filename(kmt_output_path(output), name, NULL);
+	g_autoptr(KmtSink) sink = NULL;
+	int from = open(source, O_RDONLY | O_CLOEXEC);
+	gboolean ok = FALSE;
+
+	if (from < 0) {
+		if (errno != ENOENT)
+			kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
+				      "cannot open %s", source);
+		return FALSE;
+	}
+	sink = kmt_sink_new(kmt_output_fd(output), temporary, 1,
+			    KMT_SINK_CHUNK_BYTES, KMT_SINK_LOCKED, error);
+	if (sink) {
+		ok = copy(from, source, sink, path, hidden, error);
+		ok = put_in_place(output, ok, temporary, name, path, error);
+	}
+	close(from);
+	return ok;
+}
+
+gboolean kmt_output_write_table(KmtOutput *output, const char *name,
+				const char *text, GError **error)
+{
+	g_autofree char *temporary =
+		g_strconcat(name, KMT_CAPTURE_TEMPORARY, NULL);
+	g_autofree char *path =
+		g_build_filename(kmt_output_path(output), name, NULL);
+	g_autoptr(KmtSink) sink =
+		kmt_sink_new(kmt_output_fd(output), temporary, 1,
+			     KMT_SINK_CHUNK_BYTES, KMT_SINK_LOCKED, error);
+	gsize left = strlen(text), room;
+	int r = 0;
+
+	if (!sink)
+		return FALSE;
+	while (left && r == 0) {
+		void *to = kmt_sink_room(sink, &room);
+
+		room = MIN(room, left);
+		memcpy(to, text, room);
+		text += room;
+		left -= room;
+		r = kmt_sink_add(sink, room);
+	}
+	return put_in_place(output, finish(sink, r, path, error), temporary,
+			    name, path, error);
+}
+
+/* A file with room for the last meta, so that a full disk does not matter. */
+static void reserve_meta(KmtOutput *output, guint n_cpus)
+{
+	off_t room = META_CAPTURE_BYTES + (off_t)n_cpus * META_CPU_BYTES;
+	int fd = openat(kmt_output_fd(output), META_RESERVED,
+			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+			0600);
+
+	if (fd < 0)
+		return;
+	/* A file system that cannot set room aside: try it at the end. */
+	kmt_owner_give(fd);
+	if (fchmod(fd, 0600) == 0)
+		(void)!fallocate(fd, 0, 0, room);
+	output->meta_fd = fd;
+}
+
+static int write_all(int fd, const char *text, gsize n_bytes)
+{
+	for (gsize done = 0; done < n_bytes;) {
+		ssize_t n =
+			pwrite(fd, text + done, n_bytes - done, (off_t)done);
+
+		if (n < 0 && errno != EINTR)
+			return errno;
+		if (n > 0)
+			done += (gsize)n;
+	}
+	if (ftruncate(fd, (off_t)n_bytes) < 0)
+		return errno;
+	return fsync(fd) < 0 && errno != EINVAL ? errno : 0;
+}
+
+/*
+ * Whether META_RESERVED still names the file that is open.  The owner of the
+ * directory may have replaced it; renaming that file would make a FIFO or a
+ * link the kmemtrace.meta of a capture that is called complete.
+ */
+static gboolean is_reserved(const KmtOutput *output)
+{
+	struct stat ours, named;
+
+	return fstat(output->meta_fd, &ours) == 0 &&
+	       fstatat(kmt_output_fd(output), META_RESERVED, &named,
+		       AT_SYMLINK_NOFOLLOW) == 0 &&
+	       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
+gboolean kmt_output_write_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
+			       GError **error)
+{
+	gsize n_bytes;
+	g_autofree char *text = g_key_file_to_data(meta, &n_bytes, NULL);
+	int errnum = 0;
+
+	if (output->meta_fd < 0)
+		reserve_meta(output, n_cpus);
+	if (output->meta_fd < 0)
+		errnum = errno;
+	if (errnum == 0)
+		errnum = write_all(output->meta_fd, text, n_bytes);
+	if (errnum == 0 && !is_reserved(output)) {
+		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_WRITE,
+			    "cannot write %s/%s: another process has replaced "
+			    "or removed %s in that directory",
+			    kmt_output_path(output), META, META_RESERVED);
+		return FALSE;
+	}
+	if (errnum == 0 && renameat(kmt_output_fd(output), META_RESERVED,
+				    kmt_output_fd(output), META) < 0)
+		errnum = errno;
+	if (errnum) {
+		kmt_set_errno(error, kmt_write_error_code(errnum), errnum,
+			      "cannot write %s/%s", kmt_output_path(output),
+			      META);
+		return FALSE;
+	}
+	close(output->meta_fd);
+	output->meta_fd = -1;
+	add_made(output, META);
+	reserve_meta(output, n_cpus);
+	return TRUE;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+gboolean kmt_output_end_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
+			     GError **error)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+	for (guint i = 0; i < output->made->len; i++)
+		if (!g_str_equal(output->made->pdata[i], META))
+			g_ptr_array_add(names, output->made->pdata[i]);
+	g_ptr_array_sort(names, compare_names);
+	g_key_file_set_string_list(meta, "capture", "files",
+				   (const char *const *)names->pdata,
+				   names->len);
+	return kmt_output_write_meta(output, meta, n_cpus, error);
+}
+
+gboolean kmt_output_sync(KmtOutput *output, GError **error)
+{
+	int errnum = kmt_directory_sync(kmt_output_fd(output));
+
+	if (errnum)
+		kmt_set_errno(error, kmt_write_error_code(errnum), errnum,
+			      "cannot sync the directory %s",
+			      kmt_output_path(output));
+	return errnum == 0;
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/capture/error.h"
+#include "lib/capture/owner.h"
+#include "lib/capture/cpu-file-writer.h"
+
+/* No disk asks for more with O_DIRECT, nor for a larger alignment. */
+#define BLOCK_BYTES 4096
+
+struct kmt_sink {
+	int fd;
+	bool direct; /* O_DIRECT is set on fd */
+	bool closed; /* takes no more */
+	int error;   /* negative errno of the write that failed, or 0 */
+	gsize record_bytes;
+	gsize chunk_bytes;
+	gsize batch_bytes;
+	gsize buffer_bytes;
+	gsize fill; /* bytes in buffer */
+	guint8 *buffer;
+	/* Read by other threads while this one writes. */
+	_Atomic guint64 written;
+	_Atomic guint64 unsaved;
+};
+
+/* Figures have one writer, so that a store needs no read-modify-write. */
+static void figure_add(_Atomic guint64 *figure, guint64 n)
+{
+	atomic_store_explicit(
+		figure, atomic_load_explicit(figure, memory_order_relaxed) + n,
+		memory_order_relaxed);
+}
+
+static void set_direct(KmtSink *sink, bool on)
+{
+	int flags = fcntl(sink->fd, F_GETFL);
+
+	if (flags < 0)
+		return;
+	flags = on ? flags | O_DIRECT : flags & ~O_DIRECT;
+	/* Not an error: a file system without it says EINVAL here. */
+	if (fcntl(sink->fd, F_SETFL, flags) == 0)
+		sink->direct = on;
+}
+
+static bool allocate(KmtSink *sink, KmtSinkMemory memory)
+{
+	bool is_locked = memory == KMT_SINK_LOCKED;
+
+	sink->buffer_bytes =
+		is_locked ? KMT_SINK_BUFFER_BYTES : 2 * sink->chunk_bytes;
+	/* Touched now, so that no page has to be found while tracing. */
+	sink->buffer = mmap(NULL, sink->buffer_bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS |
+				    (is_locked ? MAP_POPULATE : 0),
+			    -1, 0);
+	if (sink->buffer == MAP_FAILED) {
+		sink->buffer = NULL;
+		return false;
+	}
+	/* Best effort: an ordinary user may not lock as much. */
+	if (is_locked)
+		(void)mlock(sink->buffer, sink->buffer_bytes);
+	return true;
+}
+
+KmtSink *kmt_sink_new(int dir_fd, const char *name, gsize record_bytes,
+		      gsize batch_bytes, KmtSinkMemory memory, GError **error)
+{
+	g_autoptr(KmtSink) sink = g_new0(KmtSink, 1);
+
+	sink->record_bytes = record_bytes;
+	sink->chunk_bytes = kmt_sink_chunk_bytes(record_bytes);
+	g_assert(sink->chunk_bytes % record_bytes == 0);
+	sink->batch_bytes = batch_bytes;
+	/*
+	 * O_DIRECT comes later: with O_CREAT, a file system that has none
+	 * creates the file and then fails.
+	 */
+	sink->fd = openat(dir_fd, name,
+			  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+			  0600);
+	/* The umask may have taken even the owner's bits. */
+	if (sink->fd < 0 || fchmod(sink->fd, 0600) < 0) {
+		kmt_set_errno(error, kmt_write_error_code(errno), errno,
+			      "cannot create %s", name);
+		return NULL;
+	}
+	kmt_owner_give(sink->fd);
+	/* Only what is traced has to leave the page cache alone. */
+	if (memory == KMT_SINK_LOCKED)
+		set_direct(sink, true);
+	if (!allocate(sink, memory)) {
+		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+			      "no memory to write %s", name);
+		unlinkat(dir_fd, name, 0);
+		return NULL;
+	}
+	return g_steal_pointer(&sink);
+}
+
+void kmt_sink_free(KmtSink *sink)
+{
+	if (!sink)
+		return;
+	if (sink->buffer)
+		munmap(sink->buffer, sink->buffer_bytes);
+	if (sink->fd >= 0)
+		close(sink->fd);
+	g_free(sink);
+}
+
+/* Cuts the file back to the whole records in its first n_bytes. */
+static guint64 cut(KmtSink *sink, guint64 n_bytes)
+{
+	guint64 whole = n_bytes - n_bytes % sink->record_bytes;
+
+	while (ftruncate(sink->fd, (off_t)whole) < 0 && errno == EINTR)
+		;
+	return whole;
+}
+
+/* Writes n_bytes, whole records, at the file's end; the number that got there.
+ */
+static gsize write_from(KmtSink *sink, const guint8 *from, gsize n_bytes)
+{
+	guint64 start = kmt_sink_written(sink);
+	gsize done = 0;
+
+	while (done < n_bytes && !sink->closed) {
+		ssize_t n = pwrite(sink->fd, from + done, n_bytes - done,
+				   (off_t)(start + done));
+
+		if (n > 0) {
+			done += (gsize)n;
+		} else if (n < 0 && errno == EINTR) {
+			continue;
+		} else if (n < 0 && errno == EINVAL && sink->direct) {
+			/*
+			 * Some file systems take the flag and refuse the write;
+			 * and a short write leaves an offset off the blocks.
+			 */
+			set_direct(sink, false);
+			if (!sink->direct)
+				continue;
+			sink->error = -EINVAL;
+			sink->closed = true;
+		} else {
+			sink->error = n < 0 ? -errno : -ENOSPC;
+			sink->closed = true;
+			done = (gsize)(cut(sink, start + done) - start);
+		}
+	}
+	figure_add(&sink->written, done);
+	return done;
+}
+
+/* Writes the first n_bytes of the buffer. */
+static int write_out(KmtSink *sink, gsize n_bytes)
+{
+	gsize done = write_from(sink, sink->buffer, n_bytes);
+
+	sink->fill -= done;
+	memmove(sink->buffer, sink->buffer + done, sink->fill);
+	if (sink->closed)
+		kmt_sink_discard(sink);
+	return sink->error;
+}
+
+void *kmt_sink_room(KmtSink *sink, gsize *n_bytes)
+{
+	gsize room = sink->buffer_bytes - sink->fill;
+
+	/* All but a broken kernel keep fill at whole records. */
+	*n_bytes = MAX(room - room % sink->record_bytes, 1);
+	return sink->buffer + sink->fill;
+}
+
+int kmt_sink_add(KmtSink *sink, gsize n_bytes)
+{
+	sink->fill += n_bytes;
+	if (sink->closed)
+		kmt_sink_discard(sink);
+	else if (sink->fill == sink->buffer_bytes)
+		return write_out(sink, sink->fill);
+	return sink->error;
+}
+
+/* Whether it is to be written from where it is, once all before it is. */
+static bool is_worth_it(const KmtSink *sink, const void *from, gsize n_bytes)
+{
+	guint64 place = kmt_sink_written(sink) + sink->fill;
+
+	if (sink->closed)
+		return false;
+	/* Small writes would add more to the trace. */
+	return !sink->direct ||
+	       (n_bytes >= sink->batch_bytes &&
+		(place | (guintptr)from | n_bytes) % BLOCK_BYTES == 0);
+}
+
+int kmt_sink_append(KmtSink *sink, const void *from, gsize n_bytes)
+{
+	const guint8 *rest = from;
+
+	if (is_worth_it(sink, from, n_bytes)) {
+		gsize done = 0;
+
+		if (sink->fill > 0)
+			write_out(sink, sink->fill);
+		if (sink->fill == 0)
+			done = write_from(sink, rest, n_bytes);
+		rest += done;
+		n_bytes -= done;
+	}
+	while (n_bytes > 0) {
+		gsize room;
+		void *to = kmt_sink_room(sink, &room);
+		gsize n = MIN(room, n_bytes);
+
+		memcpy(to, rest, n);
+		kmt_sink_add(sink, n);
+		rest += n;
+		n_bytes -= n;
+	}
+	return sink->error;
+}
+
+int kmt_sink_take_back(KmtSink *sink, gsize n_bytes)
+{
+	gsize unsaved = (gsize)MIN(kmt_sink_unsaved(sink), n_bytes);
+	gsize in_memory;
+
+	figure_add(&sink->unsaved, -(guint64)unsaved);
+	n_bytes -= unsaved;
+	in_memory = MIN(sink->fill, n_bytes);
+	sink->fill -= in_memory;
+	n_bytes -= in_memory;
+	if (n_bytes > 0) {
+		cut(sink, kmt_sink_written(sink) - n_bytes);
+		figure_add(&sink->written, -(guint64)n_bytes);
+	}
+	return sink->error;
+}
+
+int kmt_sink_flush(KmtSink *sink)
+{
+	gsize unit = sink->record_bytes;
+
+	if (sink->closed)
+		return sink->error;
+	if (sink->direct) {
+		if (sink->fill < sink->batch_bytes)
+			return 0;
+		unit = sink->chunk_bytes;
+	}
+	return write_out(sink, sink->fill - sink->fill % unit);
+}
+
+int kmt_sink_finish(KmtSink *sink)
+{
+	gsize chunks = sink->fill - sink->fill % sink->chunk_bytes;
+	gsize whole;
+
+	if (!sink->closed && sink->direct && chunks > 0)
+		write_out(sink, chunks);
+	whole = sink->fill - sink->fill % sink->record_bytes;
+	if (!sink->closed && whole > 0) {
+		if (sink->direct)
+			set_direct(sink, false);
+		write_out(sink, whole);
+	}
+	figure_add(&sink->unsaved, sink->fill);
+	sink->fill = 0;
+	return sink->error;
+}
+
+void kmt_sink_discard(KmtSink *sink)
+{
+	sink->closed = true;
+	figure_add(&sink->unsaved, sink->fill);
+	sink->fill = 0;
+}
+
+int kmt_sink_sync(KmtSink *sink)
+{
+	int r;
+
+	do
+		r = fsync(sink->fd);
+	while (r < 0 && errno == EINTR);
+	/* What cannot be synced for lack of an fsync is not lost. */
+	return r < 0 && errno != EINVAL && errno != ENOSYS ? -errno : 0;
+}
+
+int kmt_sink_error(const KmtSink *sink)
+{
+	return sink->error;
+}
+
+guint64 kmt_sink_written(const KmtSink *sink)
+{
+	return atomic_load_explicit(&sink->written, memory_order_relaxed);
+}
+
+guint64 kmt_sink_unsaved(const KmtSink *sink)
+{
+	return atomic_load_explicit(&sink->unsaved, memory_order_relaxed);
+}

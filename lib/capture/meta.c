@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "lib/capture/meta.h"
+
+#define META_FORMAT 1
+#define CAPTURE	    "capture"
+
+/* Names and values of notes are padded to it. */
+#define NOTE_ALIGN_BYTES 4
+
+/* Hex of the GNU build id among the ELF notes of the kernel, or NULL. */
+static char *find_build_id(const char *notes, gsize n_bytes)
+{
+	gsize at = 0;
+
+	while (n_bytes - at >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr note;
+		gsize name, value, next;
+		GString *hex;
+
+		memcpy(&note, notes + at, sizeof(note));
+		name = at + sizeof(note);
+		value = name + (((gsize)note.n_namesz + NOTE_ALIGN_BYTES - 1) &
+				~(gsize)(NOTE_ALIGN_BYTES - 1));
+		next = value + (((gsize)note.n_descsz + NOTE_ALIGN_BYTES - 1) &
+				~(gsize)(NOTE_ALIGN_BYTES - 1));
+		if (value > n_bytes || value + note.n_descsz > n_bytes)
+			return NULL;
+		if (note.n_type == NT_GNU_BUILD_ID &&
+		    note.n_namesz == sizeof(ELF_NOTE_GNU) &&
+		    memcmp(notes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) ==
+			    0) {
+			hex = g_string_new(NULL);
+			for (gsize i = 0; i < note.n_descsz; i++)
+				g_string_append_printf(
+					hex, "%02x", (guint8)notes[value + i]);
+			return g_string_free(hex, FALSE);
+		}
+		if (next > n_bytes)
+			return NULL;
+		at = next;
+	}
+	return NULL;
+}
+
+char *kmt_meta_build_id(const char *sys)
+{
+	g_autofree char *path = g_build_filename(sys, "kernel", "notes", NULL);
+	g_autofree char *notes = NULL;
+	gsize n_bytes;
+
+	if (!g_file_get_contents(path, &notes, &n_bytes, NULL))
+		return NULL;
+	return find_build_id(notes, n_bytes);
+}
+
+static void set_build_id(GKeyFile *meta, const char *sys)
+{
+	g_autofree char *id = kmt_meta_build_id(sys);
+
+	if (id)
+		g_key_file_set_string(meta, CAPTURE, "build_id", id);
+}
+
+/* Which files were recorded since the same boot. */
+static void set_boot_id(GKeyFile *meta, const char *proc)
+{
+	g_autofree char *path = g_build_filename(proc, "sys", "kernel",
+						 "random", "boot_id", NULL);
+	g_autofree char *id = NULL;
+
+	if (g_file_get_contents(path, &id, NULL, NULL) && *g_strstrip(id))
+		g_key_file_set_string(meta, CAPTURE, "boot_id", id);
+}
+
+/* Of the kernel: this program may be a 32-bit one on a 64-bit kernel. */
+static int word_bytes(const char *machine)
+{
+	return strstr(machine, "64") || g_str_equal(machine, "s390x")
+		       ? 8
+		       : (int)sizeof(void *);
+}
+
+static void set_boolean(GKeyFile *meta, const char *key, gboolean value)
+{
+	g_key_file_set_boolean(meta, CAPTURE, key, value);
+}
+
+void kmt_meta_set_time(GKeyFile *meta, const char *key)
+{
+	g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+	g_autofree char *text = g_date_time_format_iso8601(now);
+
+	g_key_file_set_string(meta, CAPTURE, key, text);
+}
+
+void kmt_meta_set_continues(GKeyFile *meta, gboolean continues)
+{
+	set_boolean(meta, "continues", continues);
+}
+
+GKeyFile *kmt_meta_new(const KmtMetaStart *start)
+{
+	GKeyFile *meta = g_key_file_new();
+	struct utsname host;
+
+	g_key_file_set_integer(meta, CAPTURE, "format", META_FORMAT);
+	g_key_file_set_uint64(meta, CAPTURE, "abi_version", start->abi_version);
+	g_key_file_set_uint64(meta, CAPTURE, "record_size",
+			      start->record_bytes);
+	g_key_file_set_string(meta, CAPTURE, "byte_order",
+			      G_BYTE_ORDER == G_LITTLE_ENDIAN ? "little"
+							      : "big");
+	g_key_file_set_int64(meta, CAPTURE, "page_size", sysconf(_SC_PAGESIZE));
+	if (uname(&host) == 0) {
+		g_key_file_set_integer(meta, CAPTURE, "word_size",
+				       word_bytes(host.machine));
+		g_key_file_set_string(meta, CAPTURE, "machine", host.machine);
+		g_key_file_set_string(meta, CAPTURE, "kernel_release",
+				      host.release);
+	}
+	set_build_id(meta, start->sys);
+	set_boot_id(meta, start->proc);
+	g_key_file_set_string(meta, CAPTURE, "source", start->source);
+	kmt_meta_set_continues(meta, start->continues);
+	set_boolean(meta, "was_enabled", start->was_enabled);
+	set_boolean(meta, "complete", FALSE);
+	g_key_file_set_string(meta, CAPTURE, "kmemtraced_version",
+			      PACKAGE_VERSION);
+	g_key_file_set_int64(meta, CAPTURE, "kmemtraced_pid", getpid());
+	g_key_file_set_integer(meta, CAPTURE, "cpus", 0);
+	kmt_meta_set_time(meta, "start_time");
+	return meta;
+}
+
+/* Its node is a link node<k> beside the rest of the CPU's files. */
+static gboolean find_node(const char *sys, guint cpu, int *node)
+{
+	g_autofree char *path =
+		g_strdup_printf("%s/devices/system/cpu/cpu%u", sys, cpu);
+	GDir *dir = g_dir_open(path, 0, NULL);
+	const char *name;
+	gboolean found = FALSE;
+	gint64 n;
+
+	while (!found && dir && (name = g_dir_read_name(dir)))
+		found = g_str_has_prefix(name, "node") &&
+			g_ascii_string_to_signed(name + strlen("node"), 10, 0,
+						 G_MAXINT, &n, NULL);
+	if (found)
+		*node = (int)n;
+	if (dir)
+		g_dir_close(dir);
+	return found;
+}
+
+void kmt_meta_add_cpu(GKeyFile *meta, const char *sys, guint cpu)
+{
+	g_autofree char *group = g_strdup_printf("cpu%u", cpu);
+	int node = -1;
+
+	find_node(sys, cpu, &node);
+	g_key_file_set_integer(meta, group, "node", node);
+	g_key_file_set_integer(
+		meta, CAPTURE, "cpus",
+		g_key_file_get_integer(meta, CAPTURE, "cpus", NULL) + 1);
+}
+
+static void set_figures(GKeyFile *meta, const char *group, guint64 bytes,
+			const guint64 *overruns)
+{
+	guint64 record_bytes =
+		g_key_file_get_uint64(meta, CAPTURE, "record_size", NULL);
+
+	g_key_file_set_uint64(meta, group, "events", bytes / record_bytes);
+	g_key_file_set_uint64(meta, group, "bytes", bytes);
+	if (overruns)
+		g_key_file_set_uint64(meta, group, "overruns", *overruns);
+}
+
+void kmt_meta_set_cpu(GKeyFile *meta, guint cpu, guint64 bytes,
+		      const guint64 *overruns)
+{
+	g_autofree char *group = g_strdup_printf("cpu%u", cpu);
+
+	set_figures(meta, group, bytes, overruns);
+}
+
+void kmt_meta_end(GKeyFile *meta, guint64 bytes, const guint64 *overruns,
+		  gboolean complete)
+{
+	kmt_meta_set_time(meta, "end_time");
+	set_figures(meta, CAPTURE, bytes, overruns);
+	set_boolean(meta, "complete", complete);
+}

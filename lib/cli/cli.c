@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "lib/cli/cli.h"
+#include "lib/base/printable.h"
+
+void kmt_cli_raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		/* If this fails, the open() that needs it reports so. */
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static gboolean takes_value(const GOptionEntry *entry)
+{
+	return entry->arg != G_OPTION_ARG_NONE;
+}
+
+/* How much of a word is short options, if the last of these takes a value. */
+static size_t short_options(const GOptionEntry *entries, const char *word)
+{
+	const GOptionEntry *entry;
+	size_t i;
+
+	for (i = 1; word[i]; i++) {
+		for (entry = entries; entry->long_name; entry++)
+			if (entry->short_name == word[i])
+				break;
+		if (!entry->long_name)
+			return 0;
+		if (takes_value(entry))
+			return i + 1;
+	}
+	return 0;
+}
+
+/* Whether the word after this one is its value. */
+static gboolean wants_next(const GOptionEntry *entries, const char *word)
+{
+	for (; entries->long_name; entries++)
+		if (g_str_equal(entries->long_name, word + 2))
+			return takes_value(entries);
+	return FALSE;
+}
+
+/* argv with a value of its own for each short option that takes one. */
+static GStrv split(const GOptionEntry *entries, char **argv)
+{
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
+	size_t n;
+
+	for (; *argv; argv++) {
+		gboolean next = FALSE;
+
+		if (g_str_equal(*argv, "--"))
+			break;
+		n = 0;
+		if (g_str_has_prefix(*argv, "--"))
+			next = wants_next(entries, *argv);
+		else if (**argv == '-')
+			n = short_options(entries, *argv);
+		if (n && (*argv)[n]) {
+			g_ptr_array_add(words, g_strndup(*argv, n));
+			g_ptr_array_add(words, g_strdup(*argv + n));
+			continue;
+		}
+		g_ptr_array_add(words, g_strdup(*argv));
+		if ((n || next) && argv[1])
+			g_ptr_array_add(words, g_strdup(*++argv));
+	}
+	for (; *argv; argv++)
+		g_ptr_array_add(words, g_strdup(*argv));
+	g_ptr_array_add(words, NULL);
+	return (GStrv)g_ptr_array_free(g_steal_pointer(&words), FALSE);
+}
+
+GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
+		    char **argv, GError **error)
+{
+	g_auto(GStrv) words = split(entries, argv);
+
+	g_option_context_add_main_entries(context, entries, NULL);
+	if (!g_option_context_parse_strv(context, &words, error))
+		return NULL;
+	return g_steal_pointer(&words);
+}
+
+gboolean kmt_cli_answer(const char *program, GOptionContext *context,
+			gboolean help, gboolean version)
+{
+	if (help) {
+		g_autofree char *text =
+			g_option_context_get_help(context, TRUE, NULL);
+
+		fputs(text, stdout);
+	} else if (version) {
+		printf("%s " PACKAGE_VERSION "\n", program);
+	}
+	return help || version;
+}
+
+int kmt_cli_fail(const char *program, const char *message)
+{
+	fprintf(stderr, "%s: %s\n", program, message);
+	return EXIT_FAILURE;
+}
+
+int kmt_cli_fail_usage(const char *program, const char *message)
+{
+	kmt_cli_fail(program, message);
+	fprintf(stderr, "Try '%s --help' for more information.\n", program);
+	return EXIT_FAILURE;
+}
+
+int kmt_cli_fail_error(const char *program, const GError *error)
+{
+	g_autofree char *message = kmt_printable(error->message);
+
+	return kmt_cli_fail(program, message);
+}
+
+gboolean kmt_cli_parse_number(const char *text, guint64 max, const char *option,
+			      guint64 *number, GError **error)
+{
+	if (!text || g_ascii_string_to_unsigned(text, 10, 0, max, number, NULL))
+		return TRUE;
+	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+		    "%s '%s': not a number from 0 to %" G_GUINT64_FORMAT,
+		    option, text, max);
+	return FALSE;
+}
+
+/* Made before the signal, in which no memory can be asked for. */
+static char *sigbus_text;
+
+static void on_sigbus(int number)
+{
+	/* Where even that fails the exit status is all there is. */
+	if (write(STDERR_FILENO, sigbus_text, strlen(sigbus_text)) < 0)
+		_exit(EXIT_FAILURE);
+	_exit(EXIT_FAILURE);
+}
+
+void kmt_cli_guard_mapped_files(const char *program)
+{
+	sigbus_text = g_strdup_printf("%s: a file of the capture became "
+				      "shorter while it was read, or cannot be "
+				      "read: copy it, and read the copy\n",
+				      program);
+	signal(SIGBUS, on_sigbus);
+}
+
+void kmt_cli_keep_memory_small(void)
+{
+#ifdef __GLIBC__
+	/* The default rises with what is freed: what grows would then be copied
+	 * within the heap, and leave holes in it. */
+	mallopt(M_MMAP_THRESHOLD, 16 * 1024);
+#endif
+}
+
+void kmt_cli_occupy_standard_descriptors(void)
+{
+	/* open() takes the lowest free descriptor. */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null",
+			 (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) |
+				 O_CLOEXEC) < 0)
+			return;
+}
+
+int kmt_cli_close_stdout(const char *program, int status)
+{
+	gboolean failed = ferror(stdout) != 0;
+	/* Of that write: what it left unwritten is gone, and fflush() may have
+	 * nothing to fail with. */
+	int error = errno;
+
+	if (fflush(stdout) != 0 || fclose(stdout) != 0) {
+		failed = TRUE;
+		error = errno;
+	}
+	if (!failed)
+		return status;
+	if (error != EPIPE)
+		fprintf(stderr, "%s: cannot write the output: %s\n", program,
+			g_strerror(error));
+	return EXIT_FAILURE;
+}

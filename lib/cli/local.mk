@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+noinst_LIBRARIES += lib/cli/libcli.a
+lib_cli_libcli_a_SOURCES = \
+	lib/cli/cli.c lib/cli/cli.h \
+	lib/cli/json-writer.c lib/cli/json-writer.h \
+	lib/cli/out-of-memory.c lib/cli/out-of-memory.h \
+	lib/cli/signals.c lib/cli/signals.h
+lib_cli_libcli_a_CFLAGS = $(AM_CFLAGS)

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The program's own malloc(), and all functions of that family.  Each one calls
+ * the next definition, of the C library or of an allocator in LD_PRELOAD, and
+ * differs only in what it does on failure.  The dynamic linker uses these
+ * definitions for all libraries, so that g_malloc() never sees a failure.
+ *
+ * The family must be complete: memory that one allocator returned must never
+ * reach free() of another one.
+ *
+ * g_try_malloc() and its like are defined here too, as their callers handle a
+ * failure.  GLib's own code does not use these definitions: there, a failure
+ * of g_try_malloc() ends the program with the message.
+ *
+ * The sanitizers have a malloc() of their own: with them the program aborts.
+ */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/cli/out-of-memory.h"
+
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||     \
+	__has_feature(memory_sanitizer)
+#define HAS_SANITIZER
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER
+#endif
+
+#if defined(RTLD_NEXT) && !defined(HAS_SANITIZER)
+
+/* Constant once the program has threads. */
+static char *message; /* NULL: failures are returned */
+static gsize message_bytes;
+static int exit_status;
+
+void kmt_cli_guard_memory(const char *program, const char *advice, int status)
+{
+	message = g_strdup_printf("%s: out of memory: %s\n", program, advice);
+	message_bytes = strlen(message);
+	exit_status = status;
+}
+
+void kmt_cli_release_memory(void)
+{
+	message = NULL;
+}
+
+/* ---- the next definitions ---- */
+
+/* Serves dlsym() while the next definitions are being looked up. */
+#define EARLY_BYTES 8192
+
+static struct {
+	void *(*malloc)(size_t);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void *(*memalign)(size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
+	size_t (*malloc_usable_size)(void *);
+	void (*free)(void *);
+} next;
+
+static gboolean is_ready; /* all of next is set */
+static gboolean is_looking;
+static _Alignas(max_align_t) char early[EARLY_BYTES];
+static size_t early_used;
+
+/* Return whether p is of early_alloc(). */
+static gboolean is_early(const void *p)
+{
+	return (uintptr_t)p - (uintptr_t)early < EARLY_BYTES;
+}
+
+/* Memory of zeros that is never freed. */
+static void *early_alloc(size_t size)
+{
+	const size_t unit = _Alignof(max_align_t);
+	void *p = early + early_used;
+
+	if (size > EARLY_BYTES - unit - early_used) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	early_used += (size + unit - 1) / unit * unit;
+	return p;
+}
+
+/* ISO C has no conversion from an object pointer to a function pointer. */
+static void look_up(void *function, const char *name)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+
+	memcpy(function, &found, sizeof(found));
+}
+
+/*
+ * Return FALSE while the definitions are being looked up: dlsym() may allocate.
+ * The first call comes before main(), when the process has one thread.
+ */
+static gboolean get_ready(void)
+{
+	if (G_LIKELY(is_ready))
+		return TRUE;
+	if (is_looking)
+		return FALSE;
+	is_looking = TRUE;
+	look_up(&next.malloc, "malloc");
+	look_up(&next.calloc, "calloc");
+	look_up(&next.realloc, "realloc");
+	look_up(&next.memalign, "memalign");
+	look_up(&next.aligned_alloc, "aligned_alloc");
+	look_up(&next.posix_memalign, "posix_memalign");
+	look_up(&next.valloc, "valloc");
+	look_up(&next.pvalloc, "pvalloc");
+	look_up(&next.malloc_usable_size, "malloc_usable_size");
+	look_up(&next.free, "free");
+	is_looking = FALSE;
+	is_ready = TRUE;
+	return TRUE;
+}
+
+/* Return p, which is NULL if an allocation failed. */
+static void *check(void *p)
+{
+	if (G_LIKELY(p || !message))
+		return p;
+	/* Where even that fails the exit status is all there is. */
+	if (write(STDERR_FILENO, message, message_bytes) < 0)
+		_exit(exit_status);
+	_exit(exit_status);
+}
+
+/* As check(), for functions that refuse some alignments with EINVAL. */
+static void *check_aligned(void *p)
+{
+	return !p && errno == EINVAL ? p : check(p);
+}
+
+static void *reallocate(void *old, size_t size)
+{
+	void *p;
+
+	if (G_LIKELY(!is_early(old)))
+		return next.realloc(old, size);
+	p = next.malloc(size);
+	if (p)
+		memcpy(p, old,
+		       MIN(size, (size_t)(early + EARLY_BYTES - (char *)old)));
+	return p;
+}
+
+/* ---- the family ---- */
+
+void *malloc(size_t size)
+{
+	return get_ready() ? check(next.malloc(size)) : early_alloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	return get_ready() ? check(next.calloc(n, size))
+			   : early_alloc(n * size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	void *p;
+
+	if (!get_ready())
+		return early_alloc(size);
+	p = reallocate(old, size);
+	/* realloc(old, 0) frees old, and returns NULL on success. */
+	return size ? check(p) : p;
+}
+
+void *reallocarray(void *old, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes)) {
+		errno = ENOMEM;
+		return check(NULL);
+	}
+	return realloc(old, bytes);
+}
+
+void free(void *p)
+{
+	if (p && !is_early(p) && get_ready())
+		next.free(p);
+}
+
+void *memalign(size_t alignment, size_t size)
+{
+	return get_ready() ? check_aligned(next.memalign(alignment, size))
+			   : NULL;
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+	return get_ready() ? check_aligned(next.aligned_alloc(alignment, size))
+			   : NULL;
+}
+
+int posix_memalign(void **p, size_t alignment, size_t size)
+{
+	int errnum =
+		get_ready() ? next.posix_memalign(p, alignment, size) : ENOMEM;
+
+	if (errnum == ENOMEM)
+		check(NULL);
+	return errnum;
+}
+
+void *valloc(size_t size)
+{
+	return get_ready() ? check(next.valloc(size)) : NULL;
+}
+
+void *pvalloc(size_t size)
+{
+	return get_ready() && next.pvalloc ? check(next.pvalloc(size)) : NULL;
+}
+
+size_t malloc_usable_size(void *p)
+{
+	return p && !is_early(p) && get_ready() ? next.malloc_usable_size(p)
+						: 0;
+}
+
+/* ---- GLib's functions that may fail ---- */
+
+gpointer g_try_malloc(gsize size)
+{
+	return size && get_ready() ? next.malloc(size) : NULL;
+}
+
+gpointer g_try_malloc0(gsize size)
+{
+	return size && get_ready() ? next.calloc(1, size) : NULL;
+}
+
+gpointer g_try_realloc(gpointer old, gsize size)
+{
+	if (size)
+		return get_ready() ? reallocate(old, size) : NULL;
+	free(old);
+	return NULL;
+}
+
+gpointer(g_try_malloc_n)(gsize n, gsize size)
+{
+	gsize bytes;
+
+	return g_size_checked_mul(&bytes, n, size) ? g_try_malloc(bytes) : NULL;
+}
+
+gpointer(g_try_malloc0_n)(gsize n, gsize size)
+{
+	gsize bytes;
+
+	return g_size_checked_mul(&bytes, n, size) ? g_try_malloc0(bytes)
+						   : NULL;
+}
+
+gpointer(g_try_realloc_n)(gpointer old, gsize n, gsize size)
+{
+	gsize bytes;
+
+	return g_size_checked_mul(&bytes, n, size) ? g_try_realloc(old, bytes)
+						   : NULL;
+}
+
+#else
+
+void kmt_cli_guard_memory(const char *program, const char *advice, int status)
+{
+}
+
+void kmt_cli_release_memory(void)
+{
+}
+
+#endif

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "lib/input/capture-private.h"
+
+/* What captures that are not the same differ in. */
+static const char *const identity[] = {"boot_id", "start_time", "build_id",
+				       "kernel_release"};
+
+/*
+ * TRUE and *value if meta has this key as a number.  GKeyFile itself takes -1
+ * for 2^64 - 1, and so all that is larger.
+ */
+static gboolean meta_uint64(GKeyFile *meta, const char *group, const char *key,
+			    guint64 *value)
+{
+	g_autofree char *text = g_key_file_get_value(meta, group, key, NULL);
+
+	return text && g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64,
+						  value, NULL);
+}
+
+/* -1 if meta does not say it. */
+static gint meta_node(GKeyFile *meta, const char *group)
+{
+	g_autofree char *text = g_key_file_get_value(meta, group, "node", NULL);
+	gint64 node;
+
+	if (!text ||
+	    !g_ascii_string_to_signed(text, 10, -1, G_MAXINT32, &node, NULL))
+		return -1;
+	return (gint)node;
+}
+
+static void apply_to_files(KmtCapture *capture)
+{
+	guint i;
+
+	for (i = 0; i < capture->files->len; i++) {
+		KmtCpuFile *file = capture->files->pdata[i];
+		g_autofree char *group = g_strdup_printf("cpu%u", file->cpu);
+
+		file->has_overruns = meta_uint64(capture->meta, group,
+						 "overruns", &file->overruns);
+		file->has_expected_size =
+			capture->complete &&
+			meta_uint64(capture->meta, group, "bytes",
+				    &file->expected_size);
+		/* Of a stream that is seen at its end. */
+		if (file->has_expected_size && !file->stream &&
+		    file->size < file->expected_size)
+			capture->shortened = TRUE;
+		file->node = meta_node(capture->meta, group);
+	}
+}
+
+/* CPUs that meta knows to have records and whose file is not there. */
+static guint count_missing(const KmtCapture *capture)
+{
+	g_auto(GStrv) groups = g_key_file_get_groups(capture->meta, NULL);
+	guint i, missing = 0;
+	char **g;
+
+	for (g = groups; *g; g++) {
+		g_autofree char *name = g_strconcat(*g, ".out", NULL);
+		guint64 events = 1;
+		guint cpu;
+
+		if (!kmt_parse_cpu_name(name, &cpu))
+			continue;
+		meta_uint64(capture->meta, *g, "events", &events);
+		for (i = 0; events && i < capture->files->len; i++) {
+			const KmtCpuFile *file = capture->files->pdata[i];
+
+			if (file->cpu == cpu)
+				break;
+		}
+		if (events && i == capture->files->len)
+			missing++;
+	}
+	return missing;
+}
+
+/* A newer one may mean other things by the same words. */
+static gboolean is_known_version(GKeyFile *meta, const char *name,
+				 GError **error)
+{
+	g_autofree char *release = NULL;
+	guint64 version;
+
+	if (!meta_uint64(meta, "capture", "abi_version", &version) ||
+	    version <= KMEMTRACE_ABI_VERSION)
+		return TRUE;
+	release =
+		g_key_file_get_string(meta, "capture", "kernel_release", NULL);
+	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+		    "cannot read %s: its records are of version "
+		    "%" G_GUINT64_FORMAT ", by Linux %s; kmemtrace %s reads "
+		    "versions up to %d: use a newer one",
+		    name, version, release ? release : "unknown",
+		    PACKAGE_VERSION, KMEMTRACE_ABI_VERSION);
+	return FALSE;
+}
+
+static GKeyFile *load(const char *path, const char *name, GError **error)
+{
+	g_autoptr(GKeyFile) meta = g_key_file_new();
+	g_autoptr(GError) local = NULL;
+
+	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
+		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+			    "cannot read %s: not a regular file; remove it to "
+			    "read the records alone",
+			    name);
+		return NULL;
+	}
+	if (!g_key_file_load_from_file(meta, path, G_KEY_FILE_NONE, &local)) {
+		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+			    "cannot read %s: %s; repair it, or remove it to "
+			    "read the records alone",
+			    name, local->message);
+		return NULL;
+	}
+	if (!is_known_version(meta, name, error))
+		return NULL;
+	return g_steal_pointer(&meta);
+}
+
+/* Those that the files are in, each once. */
+static GPtrArray *directories(const KmtCapture *capture)
+{
+	GPtrArray *dirs = g_ptr_array_new_with_free_func(g_free);
+	guint i;
+
+	if (capture->directory) {
+		g_ptr_array_add(dirs, g_strdup(capture->directory));
+		return dirs;
+	}
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = capture->files->pdata[i];
+		g_autofree char *dir = g_path_get_dirname(file->path);
+
+		if (!g_ptr_array_find_with_equal_func(dirs, dir, g_str_equal,
+						      NULL))
+			g_ptr_array_add(dirs, g_steal_pointer(&dir));
+	}
+	return dirs;
+}
+
+/* a and b, of these directories, may be of one capture. */
+static gboolean agree(GKeyFile *a, const char *dir_a, GKeyFile *b,
+		      const char *dir_b, GError **error)
+{
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(identity); i++) {
+		g_autofree char *va =
+			g_key_file_get_string(a, "capture", identity[i], NULL);
+		g_autofree char *vb =
+			g_key_file_get_string(b, "capture", identity[i], NULL);
+
+		if (!va || !vb || strcmp(va, vb) == 0)
+			continue;
+		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+			    "the files in %s and in %s are not of one capture: "
+			    "%s in " KMT_META_NAME " is %s and %s; give them "
+			    "one by one",
+			    dir_a, dir_b, identity[i], va, vb);
+		return FALSE;
+	}
+	return TRUE;
+}
+
+/*
+ * The one meta of all directories.  None, with a note, if some have none: then
+ * nothing tells that the files belong together.
+ */
+static gboolean read_all(KmtCapture *capture, const GPtrArray *dirs,
+			 GError **error)
+{
+	const char *with = NULL, *without = NULL;
+	guint i;
+
+	for (i = 0; i < dirs->len; i++) {
+		const char *dir = dirs->pdata[i];
+		g_autofree char *path =
+			g_build_filename(dir, KMT_META_NAME, NULL);
+		g_autoptr(GKeyFile) meta = NULL;
+
+		if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+			without = dir;
+			continue;
+		}
+		meta = load(path, path, error);
+		if (!meta)
+			return FALSE;
+		if (with && !agree(capture->meta, with, meta, dir, error))
+			return FALSE;
+		if (!with) {
+			with = dir;
+			capture->meta = g_steal_pointer(&meta);
+		}
+	}
+	if (with && without) {
+		g_clear_pointer(&capture->meta, g_key_file_unref);
+		kmt_capture_note(capture,
+				 "there is a " KMT_META_NAME " in %s and none "
+				 "in %s: whether the files are of one capture "
+				 "is not known",
+				 with, without);
+	}
+	return TRUE;
+}
+
+static gboolean read_tar(KmtCapture *capture, GError **error)
+{
+	g_autofree char *path = kmt_tar_path(capture->tar, KMT_META_NAME);
+	g_autofree char *name = NULL;
+
+	if (!path)
+		return TRUE;
+	name = kmt_tar_path_name(capture, path);
+	capture->meta = load(path, name, error);
+	return capture->meta != NULL;
+}
+
+static GStrv string_list(const KmtCapture *capture, const char *key)
+{
+	GStrv list = NULL;
+
+	if (capture->meta)
+		list = g_key_file_get_string_list(capture->meta, "capture", key,
+						  NULL, NULL);
+	if (list && !list[0])
+		g_clear_pointer(&list, g_strfreev);
+	return list;
+}
+
+gboolean kmt_capture_number(const KmtCapture *capture, const char *key,
+			    guint64 *value)
+{
+	return capture->meta &&
+	       meta_uint64(capture->meta, "capture", key, value);
+}
+
+GStrv kmt_capture_not_seen(const KmtCapture *capture)
+{
+	return string_list(capture, "not_seen");
+}
+
+GStrv kmt_capture_incomplete(const KmtCapture *capture)
+{
+	return string_list(capture, "incomplete");
+}
+
+GStrv kmt_capture_events_off(const KmtCapture *capture)
+{
+	return string_list(capture, "events_off");
+}
+
+char *kmt_capture_filter(const KmtCapture *capture, gboolean *changed)
+{
+	*changed = FALSE;
+	if (!capture->meta)
+		return NULL;
+	*changed = g_key_file_get_boolean(capture->meta, "capture",
+					  "filter_changed", NULL);
+	return g_key_file_get_string(capture->meta, "capture", "filter", NULL);
+}
+
+/* What was not recorded because somebody wanted it so. */
+static void read_choice(KmtCapture *capture)
+{
+	static const struct {
+		const char *event;
+		guint type;
+	} frees[] = {
+		{"kfree", KMEMTRACE_TYPE_KMALLOC},
+		{"cache_free", KMEMTRACE_TYPE_CACHE},
+		{"page_free", KMEMTRACE_TYPE_PAGES},
+		{"percpu_free", KMEMTRACE_TYPE_PERCPU},
+		{"vfree", KMEMTRACE_TYPE_VMALLOC},
+	};
+	g_auto(GStrv) off = kmt_capture_events_off(capture);
+	g_autofree char *how = g_key_file_get_string(capture->meta, "capture",
+						     "filter_frees", NULL);
+	gboolean changed;
+	g_autofree char *filter = kmt_capture_filter(capture, &changed);
+	gboolean has_sample =
+		g_key_file_has_key(capture->meta, "capture", "sample", NULL);
+	guint i;
+
+	for (i = 0; off && i < G_N_ELEMENTS(frees); i++)
+		if (g_strv_contains((const char *const *)off, frees[i].event))
+			capture->frees_off |= 1U << frees[i].type;
+	capture->gaps |= off != NULL || (filter && changed);
+	capture->filtered = filter && g_strcmp0(how, "exact") != 0;
+	if (has_sample &&
+	    !meta_uint64(capture->meta, "capture", "sample", &capture->sample))
+		kmt_capture_note(capture,
+				 "what sample= in kmemtrace.meta says is no "
+				 "number: if this is a sample of the "
+				 "allocations, figures are of it alone");
+	/* 0: it was not the same all the time, and nothing can be scaled. */
+	if (!capture->sample) {
+		capture->sample = 1;
+		kmt_capture_note(capture,
+				 "the kernel recorded a sample of the "
+				 "allocations, not always the same part: "
+				 "figures are of what was recorded");
+	}
+}
+
+/* Frees of any kind may be among the events that were not recorded. */
+static void read_incomplete(KmtCapture *capture)
+{
+	g_auto(GStrv) reasons = kmt_capture_incomplete(capture);
+
+	capture->incomplete = reasons != NULL;
+	if (capture->incomplete)
+		capture->frees_off = G_MAXUINT;
+}
+
+/*
+ * The capture of another tool's file lacks the number of lost events where the
+ * tool did not count them, or does not report losses at all.
+ */
+static void read_source(KmtCapture *capture)
+{
+	g_autofree char *source =
+		g_key_file_get_string(capture->meta, "capture", "source", NULL);
+	g_autofree char *losses =
+		g_key_file_get_string(capture->meta, "capture", "losses", NULL);
+
+	capture->imported = g_strcmp0(source, "import") == 0;
+	if (!capture->imported || capture->has_overruns ||
+	    g_strcmp0(losses, "not_reported") == 0)
+		return;
+	capture->tells_of_loss = TRUE;
+	capture->losses_placed = g_strcmp0(losses, "unnumbered") == 0;
+	kmt_capture_note(capture, "events were lost while this was recorded, "
+				  "and nobody knows how many");
+}
+
+gboolean kmt_meta_read(KmtCapture *capture, GError **error)
+{
+	g_autoptr(GPtrArray) dirs = NULL;
+	g_auto(GStrv) not_seen = NULL;
+
+	capture->sample = 1;
+	if (capture->tar) {
+		if (!read_tar(capture, error))
+			return FALSE;
+	} else {
+		dirs = directories(capture);
+		if (!read_all(capture, dirs, error))
+			return FALSE;
+	}
+	if (!capture->meta)
+		return TRUE;
+	capture->complete = g_key_file_get_boolean(capture->meta, "capture",
+						   "complete", NULL);
+	capture->continues = g_key_file_get_boolean(capture->meta, "capture",
+						    "continues", NULL);
+	capture->has_overruns = meta_uint64(capture->meta, "capture",
+					    "overruns", &capture->overruns);
+	not_seen = kmt_capture_not_seen(capture);
+	capture->gaps = not_seen != NULL;
+	read_choice(capture);
+	read_incomplete(capture);
+	read_source(capture);
+	return TRUE;
+}
+
+void kmt_meta_apply(KmtCapture *capture)
+{
+	if (!capture->meta)
+		return;
+	apply_to_files(capture);
+	capture->missing_files = count_missing(capture);
+}

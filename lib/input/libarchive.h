@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* libarchive, loaded when a capture needs it. */
+#ifndef KMEMTRACE_INPUT_LIBARCHIVE_H
+#define KMEMTRACE_INPUT_LIBARCHIVE_H
+
+#ifdef HAVE_LIBARCHIVE
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <glib.h>
+
+#define KMT_LIBARCHIVE_FUNCTIONS(X)                                            \
+	X(archive_entry_filetype)                                              \
+	X(archive_entry_pathname)                                              \
+	X(archive_entry_size)                                                  \
+	X(archive_entry_sparse_count)                                          \
+	X(archive_error_string)                                                \
+	X(archive_filter_code)                                                 \
+	X(archive_read_data)                                                   \
+	X(archive_read_data_block)                                             \
+	X(archive_read_free)                                                   \
+	X(archive_read_new)                                                    \
+	X(archive_read_next_header)                                            \
+	X(archive_read_open)                                                   \
+	X(archive_read_open_memory)                                            \
+	X(archive_read_support_filter_gzip)                                    \
+	X(archive_read_support_filter_zstd)                                    \
+	X(archive_read_support_format_empty)                                   \
+	X(archive_read_support_format_raw)                                     \
+	X(archive_read_support_format_tar)                                     \
+	X(archive_set_error)
+
+typedef struct {
+#define KMT_LIBARCHIVE_FUNCTION(name) __typeof__(name) *name;
+	KMT_LIBARCHIVE_FUNCTIONS(KMT_LIBARCHIVE_FUNCTION)
+#undef KMT_LIBARCHIVE_FUNCTION
+} KmtLibarchive;
+
+/* NULL if it cannot be loaded.  For any thread; it stays loaded. */
+const KmtLibarchive *kmt_libarchive(GError **error);
+
+#endif
+#endif

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+noinst_LIBRARIES += lib/input/libinput.a
+lib_input_libinput_a_SOURCES = \
+	lib/input/archive.c lib/input/archive.h \
+	lib/input/byte-stream.c lib/input/byte-stream.h \
+	lib/input/capture.c lib/input/capture.h \
+	lib/input/capture-meta.c \
+	lib/input/capture-private.h \
+	lib/input/layout.c lib/input/layout.h \
+	lib/input/libarchive.c lib/input/libarchive.h \
+	lib/input/mark-text.c \
+	lib/input/marks.c lib/input/marks.h \
+	lib/input/module.c lib/input/module.h \
+	lib/input/name-tables.c lib/input/name-tables.h \
+	lib/input/namespace.h \
+	lib/input/operands.c \
+	lib/input/record-format.c \
+	lib/input/record-reader.c lib/input/record-reader.h \
+	lib/input/record-stream.c lib/input/record-stream.h \
+	lib/input/spool.c lib/input/spool.h \
+	lib/input/tar.c
+lib_input_libinput_a_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a mark says: its format, which is the traced kernel's, filled in as that
+ * kernel's printk() would.  No such format is ever given to a printf of ours.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "lib/input/marks.h"
+
+/* A width or precision beyond it is taken as it. */
+#define MAX_WIDTH 1024
+
+#define UNKNOWN "?"
+
+/* What is between a % and its end. */
+typedef struct {
+	gboolean left, plus, space, alternate, zero;
+	guint width;
+	gboolean has_precision;
+	guint precision;
+	char conversion; /* 0: the format ends within it */
+	char pointer;	 /* what is behind the p; or 0 */
+} Spec;
+
+static guint read_digits(const char **p)
+{
+	guint n = 0;
+
+	for (; g_ascii_isdigit(**p); (*p)++)
+		n = MIN(n * 10 + (guint)(**p - '0'), MAX_WIDTH);
+	return n;
+}
+
+static void read_flags(const char **p, Spec *spec)
+{
+	for (;; (*p)++) {
+		switch (**p) {
+		case '-':
+			spec->left = TRUE;
+			continue;
+		case '+':
+			spec->plus = TRUE;
+			continue;
+		case ' ':
+			spec->space = TRUE;
+			continue;
+		case '#':
+			spec->alternate = TRUE;
+			continue;
+		case '0':
+			spec->zero = TRUE;
+			continue;
+		}
+		return;
+	}
+}
+
+/* From behind the % on. */
+static Spec read_spec(const char **p)
+{
+	Spec spec = {0};
+
+	read_flags(p, &spec);
+	spec.width = read_digits(p);
+	if (**p == '.') {
+		(*p)++;
+		spec.has_precision = TRUE;
+		spec.precision = read_digits(p);
+	}
+	/* How wide the value is, the table says. */
+	*p += strspn(*p, "hlLzt");
+	spec.conversion = **p;
+	if (**p)
+		(*p)++;
+	if (spec.conversion != 'p')
+		return spec;
+	spec.pointer = g_ascii_isalnum(**p) ? **p : 0;
+	while (g_ascii_isalnum(**p))
+		(*p)++;
+	return spec;
+}
+
+static void pad(GString *out, char c, gsize n)
+{
+	while (n--)
+		g_string_append_c(out, c);
+}
+
+/* text, as wide as spec wants it. */
+static void put(GString *out, const Spec *spec, const char *text, gsize length)
+{
+	gsize lack = length < spec->width ? spec->width - length : 0;
+
+	if (!spec->left)
+		pad(out, ' ', lack);
+	g_string_append_len(out, text, (gssize)length);
+	if (spec->left)
+		pad(out, ' ', lack);
+}
+
+static guint bits_of(char type)
+{
+	switch (g_ascii_tolower(type)) {
+	case 'b':
+		return 8;
+	case 'h':
+		return 16;
+	case 'i':
+		return 32;
+	default:
+		return 64;
+	}
+}
+
+/* The digits of n, without a sign. */
+static char *digits_of(guint64 n, char conversion)
+{
+	switch (conversion) {
+	case 'o':
+		return g_strdup_printf("%" G_GINT64_MODIFIER "o", n);
+	case 'x':
+	case 'p':
+		return g_strdup_printf("%" G_GINT64_MODIFIER "x", n);
+	case 'X':
+		return g_strdup_printf("%" G_GINT64_MODIFIER "X", n);
+	default:
+		return g_strdup_printf("%" G_GUINT64_FORMAT, n);
+	}
+}
+
+static const char *prefix_of(const Spec *spec, gboolean is_signed,
+			     gboolean is_negative)
+{
+	if (is_signed)
+		return is_negative   ? "-"
+		       : spec->plus  ? "+"
+		       : spec->space ? " "
+				     : "";
+	if (!spec->alternate)
+		return "";
+	return spec->conversion == 'x'	 ? "0x"
+	       : spec->conversion == 'X' ? "0X"
+	       : spec->conversion == 'o' ? "0"
+					 : "";
+}
+
+static void put_integer(GString *out, const Spec *spec,
+			const KmtMarkValue *value)
+{
+	guint unused = 64 - bits_of(value->type);
+	gboolean is_signed = g_ascii_islower(value->type);
+	guint64 n = value->word << unused;
+	gboolean is_negative = is_signed && (gint64)n < 0;
+	const char *prefix;
+	g_autofree char *digits = NULL;
+	g_autoptr(GString) text = g_string_new(NULL);
+	gsize wanted = spec->has_precision ? spec->precision : 0;
+
+	if (is_signed)
+		n = (guint64)((gint64)n >> unused);
+	else
+		n >>= unused;
+	prefix = prefix_of(spec, is_signed, is_negative);
+	digits = digits_of(is_negative ? -n : n, spec->conversion);
+	if (spec->zero && !spec->left && !spec->has_precision)
+		wanted = spec->width - MIN(spec->width, (guint)strlen(prefix));
+	g_string_append(text, prefix);
+	pad(text, '0', wanted - MIN(wanted, strlen(digits)));
+	g_string_append(text, digits);
+	put(out, spec, text->str, text->len);
+}
+
+static void put_string(GString *out, const Spec *spec,
+		       const KmtMarkValue *value)
+{
+	/* One that was changed while it was copied may have a 0 in it. */
+	gsize length = strnlen((const char *)value->bytes, (gsize)value->word);
+	gboolean cut = value->cut;
+	g_autofree char *text = NULL;
+
+	if (spec->has_precision && length >= spec->precision) {
+		length = spec->precision;
+		cut = FALSE;
+	}
+	text = g_strndup((const char *)value->bytes, length);
+	if (cut) {
+		char *whole = g_strconcat(text, "...", NULL);
+
+		g_free(text);
+		text = whole;
+	}
+	put(out, spec, text, strlen(text));
+}
+
+static void put_pointer(GString *out, const Spec *spec,
+			const KmtMarkValue *value, KmtNameAddress name,
+			gpointer user)
+{
+	/* %pS and its relatives, for a function; others are of what is at the
+	 * address, which was not recorded. */
+	gboolean named = spec->pointer && strchr("SsBFf", spec->pointer);
+	g_autofree char *text = named && name ? name(user, value->word) : NULL;
+
+	if (!text)
+		text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
+				       value->word);
+	put(out, spec, text, strlen(text));
+}
+
+static void put_value(GString *out, const Spec *spec, const KmtMarkValue *value,
+		      KmtNameAddress name, gpointer user)
+{
+	char c = (char)value->word;
+
+	switch (value->type) {
+	case 's':
+		put_string(out, spec, value);
+		break;
+	case 'c':
+		put(out, spec, &c, c ? 1 : 0);
+		break;
+	case 'p':
+		put_pointer(out, spec, value, name, user);
+		break;
+	default:
+		put_integer(out, spec, value);
+	}
+}
+
+char *kmt_marks_text(const KmtMarks *marks, const KmtMark *mark,
+		     KmtNameAddress name, gpointer user)
+{
+	GString *out = g_string_new(NULL);
+	const char *p = mark->kind ? mark->kind->format : "";
+	guint n = 0;
+
+	while (*p) {
+		const char *percent = strchr(p, '%');
+		KmtMarkValue value;
+		Spec spec;
+
+		if (!percent) {
+			g_string_append(out, p);
+			break;
+		}
+		g_string_append_len(out, p, percent - p);
+		p = percent + 1;
+		spec = read_spec(&p);
+		if (spec.conversion == '%')
+			g_string_append_c(out, '%');
+		else if (mark->whole && kmt_marks_value(marks, mark, n, &value))
+			put_value(out, &spec, &value, name, user);
+		else
+			g_string_append(out, UNKNOWN);
+		n += spec.conversion != '%';
+	}
+	return g_string_free(out, FALSE);
+}

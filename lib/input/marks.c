@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "lib/input/marks.h"
+#include "lib/input/record-reader.h"
+
+/* The largest payload that the kernel writes. */
+#define MAX_PAYLOAD                                                            \
+	(KMEMTRACE_MARK_ARGS * (sizeof(guint64) + KMEMTRACE_MARK_STRING))
+
+/* The tests take few. */
+#ifndef MAX_BYTES
+#define MAX_BYTES KMT_MAX_MARK_BYTES
+#endif
+
+/* A file's mark whose records are not all there yet. */
+typedef struct {
+	gboolean open;
+	KmtMark mark;
+	GByteArray *payload;
+	guint parts;	    /* MORE that it has in all */
+	guint next_part;    /* the one that must be next */
+	guint64 next_index; /* where it must be */
+	guint64 leading;    /* MORE at the beginning of the file */
+} Open;
+
+struct KmtMarks {
+	const KmtCapture *capture;
+	Open *opens; /* for each file, n_files */
+	guint n_files;
+	GArray *marks;	      /* of KmtMark */
+	GByteArray *payloads; /* words in the host's byte order */
+	guint64 dropped, defects;
+	KmtMarkDefectFunc on_defect;
+	gpointer user;
+};
+
+KmtMarks *kmt_marks_new(const KmtCapture *capture, KmtMarkDefectFunc on_defect,
+			gpointer user)
+{
+	KmtMarks *marks = g_new0(KmtMarks, 1);
+
+	marks->capture = capture;
+	marks->on_defect = on_defect;
+	marks->user = user;
+	marks->n_files = capture->files->len;
+	marks->opens = g_new0(Open, capture->files->len);
+	marks->marks = g_array_new(FALSE, FALSE, sizeof(KmtMark));
+	marks->payloads = g_byte_array_new();
+	return marks;
+}
+
+void kmt_marks_free(KmtMarks *marks)
+{
+	guint i;
+
+	if (!marks)
+		return;
+	/* The capture may be gone by now. */
+	for (i = 0; i < marks->n_files; i++)
+		if (marks->opens[i].payload)
+			g_byte_array_unref(marks->opens[i].payload);
+	g_free(marks->opens);
+	g_array_unref(marks->marks);
+	g_byte_array_unref(marks->payloads);
+	g_free(marks);
+}
+
+static void add_defect(KmtMarks *marks, KmtMarkDefect defect, guint file,
+		       guint64 index)
+{
+	marks->defects++;
+	if (marks->on_defect)
+		marks->on_defect(marks->user, defect,
+				 marks->capture->files->pdata[file], index);
+}
+
+/* Where records are missing is no defect if it is known that some are. */
+static void add_gap(KmtMarks *marks, KmtMarkDefect defect, guint file,
+		    guint64 index)
+{
+	if (!kmt_capture_has_lost(marks->capture))
+		add_defect(marks, defect, file, index);
+}
+
+/* No more of it comes. */
+static void close_mark(KmtMarks *marks, Open *open)
+{
+	KmtMark *mark = &open->mark;
+
+	open->open = FALSE;
+	mark->payload_size = MIN(mark->payload_size, open->payload->len);
+	if (marks->marks->len == KMT_MAX_MARKS ||
+	    mark->payload_size > MAX_BYTES - marks->payloads->len) {
+		marks->dropped++;
+		return;
+	}
+	mark->payload = marks->payloads->len;
+	g_byte_array_append(marks->payloads, open->payload->data,
+			    mark->payload_size);
+	g_array_append_val(marks->marks, *mark);
+}
+
+static void close_short(KmtMarks *marks, Open *open)
+{
+	add_gap(marks, KMT_MARK_SHORT, open->mark.file, open->mark.index);
+	close_mark(marks, open);
+}
+
+static void take_payload(Open *open, const struct kmemtrace_event_mark *event)
+{
+	g_byte_array_append(open->payload, (const guint8 *)event->payload,
+			    sizeof(event->payload));
+	open->next_index++;
+}
+
+static void begin_mark(KmtMarks *marks, Open *open, const KmtCpuFile *file,
+		       guint64 index, const struct kmemtrace_event_mark *event)
+{
+	guint records = (event->payload_size + KMEMTRACE_MARK_PAYLOAD - 1) /
+			KMEMTRACE_MARK_PAYLOAD;
+
+	if (!open->payload)
+		open->payload = g_byte_array_new();
+	g_byte_array_set_size(open->payload, 0);
+	open->open = TRUE;
+	open->mark = (KmtMark){
+		.time = event->timestamp,
+		.file = file->position,
+		.index = index,
+		.number = event->mark,
+		.pid = event->pid,
+		.flags = event->flags,
+		.payload_size = event->payload_size,
+	};
+	open->parts = event->part;
+	open->next_part = 1;
+	open->next_index = index;
+	take_payload(open, event);
+	if (MAX(records, 1) != 1U + event->part ||
+	    event->payload_size % sizeof(guint64) ||
+	    event->payload_size > MAX_PAYLOAD) {
+		add_defect(marks, KMT_MARK_SIZE, file->position, index);
+		/* What is there is taken, but not for its values. */
+	} else if (!event->part) {
+		open->mark.whole = TRUE;
+	}
+	if (!event->part)
+		close_mark(marks, open);
+}
+
+static void take_more(KmtMarks *marks, Open *open, const KmtCpuFile *file,
+		      guint64 index, const struct kmemtrace_event_mark *event)
+{
+	const KmtMark *mark = &open->mark;
+
+	if (open->open && index == open->next_index &&
+	    event->part == open->next_part && event->mark == mark->number &&
+	    event->timestamp == mark->time &&
+	    event->payload_size == mark->payload_size) {
+		take_payload(open, event);
+		if (open->next_part++ < open->parts)
+			return;
+		open->mark.whole = mark->payload_size % sizeof(guint64) == 0 &&
+				   mark->payload_size > KMEMTRACE_MARK_PAYLOAD *
+								open->parts &&
+				   mark->payload_size <= open->payload->len &&
+				   mark->payload_size <= MAX_PAYLOAD;
+		close_mark(marks, open);
+		return;
+	}
+	if (open->open)
+		close_short(marks, open);
+	/* What it belongs to was before the capture. */
+	if (index == open->leading) {
+		open->leading++;
+		return;
+	}
+	add_gap(marks, KMT_MARK_STRAY, file->position, index);
+}
+
+/* A record of kmt_is_mark(), in the host's byte order.  Of each file those
+ * there are come in their order. */
+static void add_record(KmtMarks *marks, const KmtCpuFile *file, guint64 index,
+		       const guint8 *record)
+{
+	Open *open = &marks->opens[file->position];
+	struct kmemtrace_event_mark event;
+
+	memcpy(&event, record, sizeof(event));
+	if (event.event_id == KMEMTRACE_EVENT_MORE) {
+		take_more(marks, open, file, index, &event);
+		return;
+	}
+	if (open->open)
+		close_short(marks, open);
+	begin_mark(marks, open, file, index, &event);
+}
+
+static void scan_run(KmtMarks *marks, const KmtCpuFile *file, guint64 index,
+		     const KmtRun *run)
+{
+	const guint8 *record = run->records;
+	guint64 i;
+
+	for (i = 0; i < run->n; i++, record += run->stride) {
+		struct kmemtrace_event event;
+
+		if (G_LIKELY(record[0] < KMEMTRACE_EVENT_MARK))
+			continue;
+		memcpy(&event, record, sizeof(event));
+		if (event.event_size == file->record_size &&
+		    kmt_is_mark(&event, file->record_size))
+			add_record(marks, file, index + i, record);
+	}
+}
+
+void kmt_marks_scan(KmtMarks *marks)
+{
+	guint i;
+
+	for (i = 0; i < marks->capture->files->len; i++) {
+		KmtCpuFile *file = marks->capture->files->pdata[i];
+		g_autoptr(KmtSource) source = NULL;
+		guint64 index = 0;
+		KmtRun run;
+
+		if (file->record_size < KMEMTRACE_EVENT_SIZE_V2)
+			continue;
+		source = kmt_source_new(file);
+		while (kmt_source_next(source, &run)) {
+			scan_run(marks, file, index, &run);
+			index += run.n;
+			kmt_piece_unref(run.piece);
+		}
+	}
+}
+
+/* ---- values ---- */
+
+static guint64 word_at(const KmtMarks *marks, const KmtMark *mark, guint i)
+{
+	guint64 word;
+
+	memcpy(&word, marks->payloads->data + mark->payload + i * sizeof(word),
+	       sizeof(word));
+	return word;
+}
+
+static gsize padded(guint64 length)
+{
+	return (length + sizeof(guint64) - 1) & ~(sizeof(guint64) - 1);
+}
+
+/* The length of the string whose word this is; FALSE: it cannot be one. */
+static gboolean string_length(guint64 word, guint64 *length)
+{
+	*length = word & ~KMEMTRACE_MARK_CUT;
+	return *length <= G_MAXUINT16;
+}
+
+gboolean kmt_marks_value(const KmtMarks *marks, const KmtMark *mark, guint i,
+			 KmtMarkValue *value)
+{
+	const char *types = mark->kind ? mark->kind->types : "";
+	guint n = (guint)strlen(types), k;
+	gsize at = n * sizeof(guint64);
+	guint64 length;
+
+	if (i >= n || at > mark->payload_size)
+		return FALSE;
+	value->type = types[i];
+	value->word = word_at(marks, mark, i);
+	value->bytes = NULL;
+	value->cut = FALSE;
+	if (types[i] != 's')
+		return TRUE;
+	for (k = 0; k < i; k++)
+		if (types[k] == 's') {
+			if (!string_length(word_at(marks, mark, k), &length))
+				return FALSE;
+			at += padded(length);
+		}
+	value->cut = (value->word & KMEMTRACE_MARK_CUT) != 0;
+	if (!string_length(value->word, &value->word) ||
+	    at + padded(value->word) > mark->payload_size)
+		return FALSE;
+	value->bytes = marks->payloads->data + mark->payload + at;
+	return TRUE;
+}
+
+/* The payload is just what the types make of it. */
+static gboolean has_values(const KmtMarks *marks, const KmtMark *mark)
+{
+	const char *types = mark->kind->types;
+	guint n = (guint)strlen(types), i;
+	gsize size = n * sizeof(guint64);
+	KmtMarkValue value;
+
+	for (i = 0; i < n; i++) {
+		if (!kmt_marks_value(marks, mark, i, &value))
+			return FALSE;
+		if (types[i] == 's')
+			size += padded(value.word);
+	}
+	return size == mark->payload_size;
+}
+
+/* Words are in the host's byte order by now, but strings have none. */
+static void restore_strings(KmtMarks *marks, const KmtMark *mark)
+{
+	gsize words = strlen(mark->kind->types) * sizeof(guint64), at;
+
+	for (at = words; at + sizeof(guint64) <= mark->payload_size;
+	     at += sizeof(guint64)) {
+		guint8 *p = marks->payloads->data + mark->payload + at;
+		guint64 word;
+
+		memcpy(&word, p, sizeof(word));
+		word = GUINT64_SWAP_LE_BE(word);
+		memcpy(p, &word, sizeof(word));
+	}
+}
+
+/* ---- at the end ---- */
+
+/* By time, then as merging orders records. */
+static gint compare(gconstpointer a, gconstpointer b)
+{
+	const KmtMark *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static void close_all(KmtMarks *marks)
+{
+	guint i;
+
+	for (i = 0; i < marks->capture->files->len; i++) {
+		const KmtCpuFile *file = marks->capture->files->pdata[i];
+		Open *open = &marks->opens[i];
+
+		if (!open->open)
+			continue;
+		if (open->next_index < file->n_records) {
+			close_short(marks, open);
+			continue;
+		}
+		/* The rest of it is behind the end of the capture. */
+		close_mark(marks, open);
+	}
+}
+
+static void look_up(KmtMarks *marks, const KmtRecordTables *tables,
+		    KmtMark *mark)
+{
+	const KmtCpuFile *file = marks->capture->files->pdata[mark->file];
+
+	mark->kind =
+		tables ? kmt_record_tables_mark(tables, mark->number) : NULL;
+	if (!mark->kind) {
+		/* Without a table none is known. */
+		if (!mark->number ||
+		    (tables && kmt_record_tables_has_marks(tables)))
+			add_defect(marks, KMT_MARK_UNKNOWN, mark->file,
+				   mark->index);
+		return;
+	}
+	if (file->swapped)
+		restore_strings(marks, mark);
+	if (mark->whole && !has_values(marks, mark))
+		add_defect(marks, KMT_MARK_VALUES, mark->file, mark->index);
+}
+
+void kmt_marks_finish(KmtMarks *marks, const KmtRecordTables *tables)
+{
+	guint i;
+
+	close_all(marks);
+	g_array_sort(marks->marks, compare);
+	for (i = 0; i < marks->marks->len; i++)
+		look_up(marks, tables,
+			&g_array_index(marks->marks, KmtMark, i));
+}
+
+guint kmt_marks_n(const KmtMarks *marks)
+{
+	return marks->marks->len;
+}
+
+const KmtMark *kmt_marks_at(const KmtMarks *marks, guint i)
+{
+	return &g_array_index(marks->marks, KmtMark, i);
+}
+
+guint64 kmt_marks_dropped(const KmtMarks *marks)
+{
+	return marks->dropped;
+}
+
+guint64 kmt_marks_defects(const KmtMarks *marks)
+{
+	return marks->defects;
+}
+
+char *kmt_marks_name(const KmtMark *mark)
+{
+	return mark->kind ? g_strdup(mark->kind->name)
+			  : g_strdup_printf("mark %u", mark->number);
+}
+
+gboolean kmt_marks_is_marker(const KmtMark *mark)
+{
+	return mark->number == KMEMTRACE_MARK_MARKER;
+}

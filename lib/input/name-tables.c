@@ -1,0 +1,787 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "lib/input/name-tables.h"
+
+/* The name for pid 0, which the kernel calls swapper/<cpu>. */
+#define IDLE "idle"
+
+/* Four times what the kernel writes: each record with it has all of them. */
+#define MAX_STACK 128
+
+/* Bytes; printk() has no room for as many. */
+#define MAX_FORMAT 4096
+
+/* Bytes of the name of a task or a cache.  The kernel allows 15 or 63 for a
+ * task, and no cache is called by a longer one: a report may print a name in
+ * each line. */
+#define MAX_NAME 1024
+
+/* Bounds of memory: a kernel has fewer marks and stacks than these. */
+#define MAX_MARKS  (1u << 18)
+#define MAX_STACKS (1u << 22)
+
+/* Names of one task, in the order of until. */
+typedef struct {
+	gint64 until;
+	guint32 pid;
+	guint32 name; /* its offset in the text of the table */
+} Task;
+
+typedef struct {
+	guint32 number;
+	guint32 n;
+	guint64 first; /* of its addresses, in all of them */
+} Stack;
+
+/* A table while it is read, and what is known of it then. */
+typedef struct {
+	char *text; /* names point into it */
+	gboolean is_there;
+	guint64 n_bad;
+	guint64 first_bad; /* its line, from 1 */
+} Table;
+
+struct KmtRecordTables {
+	Table caches_table;
+	Table tasks_table;
+	Table marks_table;
+	GPtrArray *marks; /* of KmtMarkKind, by number */
+	guint64 unnumbered_marks;
+	Table stacks_table;
+	KmtCache **caches; /* G_MAXUINT16 + 1 of them, by number, or NULL */
+	guint twice;	   /* caches with the number of another one */
+	GArray *tasks;	   /* of Task, by pid and until */
+	GArray *stacks;	   /* of Stack, by number */
+	GArray *addresses; /* of guint64, of all stacks */
+	guint64 dropped;
+	gboolean is_of_ftrace; /* of tasks, as many as could be seen */
+	guint64 unnumbered;
+	guint64 stackless;
+	gint64 exact_after;
+	GPtrArray *warnings;
+};
+
+gboolean kmt_capture_has_owners(const KmtCapture *capture)
+{
+	guint64 version = 0;
+
+	kmt_capture_number(capture, "abi_version", &version);
+	return capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 && version >= 2;
+}
+
+void kmt_record_owner(const guint8 *record, gboolean swapped,
+		      KmtRecordOwner *owner)
+{
+	struct kmemtrace_event_v2 event;
+
+	memcpy(&event, record, sizeof(event));
+	owner->pid = swapped ? GUINT32_SWAP_LE_BE(event.pid) : event.pid;
+	owner->cache = swapped ? GUINT16_SWAP_LE_BE(event.cache) : event.cache;
+	owner->flags = swapped ? GUINT16_SWAP_LE_BE(event.flags) : event.flags;
+	/* There it is the size of the payload. */
+	if (event.v1.event_id == KMEMTRACE_EVENT_MARK ||
+	    event.v1.event_id == KMEMTRACE_EVENT_MORE)
+		owner->cache = KMEMTRACE_CACHE_NONE;
+}
+
+gboolean kmt_capture_has_stacks(const KmtCapture *capture)
+{
+	return kmt_capture_has_owners(capture) &&
+	       capture->record_size >= KMEMTRACE_EVENT_SIZE_V2S;
+}
+
+guint32 kmt_record_stack(const guint8 *record, gboolean swapped)
+{
+	struct kmemtrace_event_v2s event;
+
+	memcpy(&event, record, sizeof(event));
+	return swapped ? GUINT32_SWAP_LE_BE(event.stack) : event.stack;
+}
+
+/* ---- reading ---- */
+
+/*
+ * The next word of *text, which ends with a space, and that behind it.  NULL if
+ * there is none.
+ */
+static char *take_word(char **text)
+{
+	char *word = *text;
+	char *space = strchr(word, ' ');
+
+	if (!space || space == word)
+		return NULL;
+	*space = '\0';
+	*text = space + 1;
+	return word;
+}
+
+static gboolean take_number(char **text, guint64 max, guint64 *n)
+{
+	const char *word = take_word(text);
+
+	return word && g_ascii_string_to_unsigned(word, 10, 0, max, n, NULL);
+}
+
+/* A time, or - for never. */
+static gboolean take_time(char **text, gint64 *time)
+{
+	const char *word = take_word(text);
+	guint64 n = G_MAXINT64;
+
+	if (!word ||
+	    (strcmp(word, "-") != 0 &&
+	     !g_ascii_string_to_unsigned(word, 10, 0, G_MAXINT64, &n, NULL)))
+		return FALSE;
+	*time = (gint64)n;
+	return TRUE;
+}
+
+static int octal(const char *digits)
+{
+	int value = 0, i;
+
+	for (i = 0; i < 3; i++) {
+		if (digits[i] < '0' || digits[i] > '7')
+			return -1;
+		value = value * 8 + digits[i] - '0';
+	}
+	return value > 0 && value <= G_MAXUINT8 ? value : -1;
+}
+
+/* Takes \ooo for what it is, in place. */
+static gboolean unescape(char *name)
+{
+	char *to = name;
+
+	for (; *name; name++) {
+		int c;
+
+		if (*name != '\\') {
+			*to++ = *name;
+			continue;
+		}
+		c = octal(name + 1);
+		if (c < 0)
+			return FALSE;
+		*to++ = (char)c;
+		name += 3;
+	}
+	*to = '\0';
+	return TRUE;
+}
+
+/* Behind the last number is the name, which newer columns come before. */
+static char *take_name(char *text, guint n_newer)
+{
+	while (n_newer--)
+		if (!take_word(&text))
+			return NULL;
+	return unescape(text) ? text : NULL;
+}
+
+/* Take the name of a task or a cache; NULL also if it is too long. */
+static char *take_short_name(char *text, guint n_newer)
+{
+	char *name = take_name(text, n_newer);
+
+	return name && strlen(name) <= MAX_NAME ? name : NULL;
+}
+
+static gboolean add_cache(KmtRecordTables *tables, char *line, guint n_newer)
+{
+	KmtCache cache;
+	guint64 number;
+
+	if (!take_number(&line, G_MAXUINT16, &number) || !number ||
+	    !take_number(&line, G_MAXUINT64, &cache.object_size) ||
+	    !take_number(&line, G_MAXUINT64, &cache.size) ||
+	    !take_time(&line, &cache.created) ||
+	    !take_time(&line, &cache.destroyed))
+		return FALSE;
+	cache.number = (guint)number;
+	cache.name = take_short_name(line, n_newer);
+	if (!cache.name)
+		return FALSE;
+	if (tables->caches[number])
+		tables->twice++;
+	else
+		tables->caches[number] = g_memdup2(&cache, sizeof(cache));
+	return TRUE;
+}
+
+static gboolean add_task(KmtRecordTables *tables, char *line, guint n_newer)
+{
+	guint64 pid;
+	gsize offset;
+	char *name;
+	Task task;
+
+	if (!take_number(&line, G_MAXUINT32, &pid) ||
+	    !take_time(&line, &task.until))
+		return FALSE;
+	task.pid = (guint32)pid;
+	name = take_short_name(line, n_newer);
+	if (!name)
+		return FALSE;
+	offset = (gsize)(name - tables->tasks_table.text);
+	if (offset > G_MAXUINT32)
+		return FALSE;
+	task.name = (guint32)offset;
+	g_array_append_val(tables->tasks, task);
+	return TRUE;
+}
+
+static gboolean is_mark_name(const char *name)
+{
+	const char *p = name;
+
+	while (g_ascii_isalnum(*p) || *p == '_')
+		p++;
+	return p > name && !*p;
+}
+
+static gboolean are_mark_types(const char *types)
+{
+	return strlen(types) <= KMEMTRACE_MARK_ARGS &&
+	       strspn(types, "bhiqBHIQcps") == strlen(types);
+}
+
+/* A word, or - for none. */
+static const char *take_or_none(char **text)
+{
+	const char *word = take_word(text);
+
+	return g_strcmp0(word, "-") == 0 ? "" : word;
+}
+
+static gboolean add_mark(KmtRecordTables *tables, char *line, guint n_newer)
+{
+	KmtMarkKind mark;
+	guint64 number;
+
+	if (!take_number(&line, G_MAXUINT32, &number) || !number ||
+	    !take_time(&line, &mark.appeared) || !take_time(&line, &mark.went))
+		return FALSE;
+	mark.number = (guint32)number;
+	mark.module = take_or_none(&line);
+	mark.types = take_or_none(&line);
+	mark.name = take_word(&line);
+	if (!mark.module || !mark.types || !mark.name ||
+	    !are_mark_types(mark.types) || !is_mark_name(mark.name) ||
+	    tables->marks->len == MAX_MARKS)
+		return FALSE;
+	mark.format = take_name(line, n_newer);
+	if (!mark.format || strlen(mark.format) > MAX_FORMAT)
+		return FALSE;
+	g_ptr_array_add(tables->marks, g_memdup2(&mark, sizeof(mark)));
+	return TRUE;
+}
+
+/* "addr,addr": some, but not more than make sense. */
+static gboolean add_addresses(KmtRecordTables *tables, char *text)
+{
+	guint i;
+
+	for (i = 0; text && i < MAX_STACK; i++) {
+		char *word = text;
+		guint64 address;
+
+		text = strchr(word, ',');
+		if (text)
+			*text++ = '\0';
+		if (!g_ascii_string_to_unsigned(word, 16, 0, G_MAXUINT64,
+						&address, NULL))
+			return FALSE;
+		g_array_append_val(tables->addresses, address);
+	}
+	return !text;
+}
+
+static gboolean add_stack(KmtRecordTables *tables, char *line, guint n_newer)
+{
+	Stack stack = {.first = tables->addresses->len};
+	guint64 number;
+
+	if (!take_number(&line, G_MAXUINT32, &number) || !number ||
+	    tables->stacks->len == MAX_STACKS)
+		return FALSE;
+	while (n_newer--)
+		if (!take_word(&line))
+			return FALSE;
+	if (!add_addresses(tables, line)) {
+		g_array_set_size(tables->addresses, (guint)stack.first);
+		return FALSE;
+	}
+	stack.number = (guint32)number;
+	stack.n = (guint32)(tables->addresses->len - stack.first);
+	g_array_append_val(tables->stacks, stack);
+	return TRUE;
+}
+
+typedef struct {
+	const char *name;
+	guint n_columns; /* that this version knows */
+	gboolean (*add)(KmtRecordTables *tables, char *line, guint n_newer);
+} TableKind;
+
+static const TableKind caches_kind = {"caches", 6, add_cache};
+static const TableKind tasks_kind = {"tasks", 3, add_task};
+static const TableKind marks_kind = {"marks", 7, add_mark};
+static const TableKind stacks_kind = {"stacks", 2, add_stack};
+
+/* How many columns more there are than this version knows. */
+static gboolean count_newer(const TableKind *kind, const char *columns,
+			    guint *n_newer)
+{
+	guint n = 1;
+
+	for (; *columns; columns++)
+		n += *columns == ' ';
+	*n_newer = n - kind->n_columns;
+	return n >= kind->n_columns;
+}
+
+/* "# key: value" */
+static gboolean read_about(KmtRecordTables *tables, const TableKind *kind,
+			   const char *line, guint *n_newer)
+{
+	const char *colon = strstr(line, ": ");
+	g_autofree char *key = NULL;
+	guint64 n;
+
+	if (!colon || line[1] != ' ')
+		return FALSE;
+	key = g_strndup(line + 2, (gsize)(colon - line - 2));
+	if (strcmp(key, "kmemtrace") == 0)
+		return strcmp(colon + 2, kind->name) == 0;
+	if (strcmp(key, "columns") == 0)
+		return count_newer(kind, colon + 2, n_newer);
+	if (strcmp(key, "unnumbered") != 0 && strcmp(key, "dropped") != 0 &&
+	    strcmp(key, "exact_after") != 0 && strcmp(key, "lost") != 0)
+		return TRUE; /* of a newer version */
+	if (!g_ascii_string_to_unsigned(colon + 2, 10, 0, G_MAXINT64, &n, NULL))
+		return FALSE;
+	if (key[0] == 'u' && kind == &marks_kind)
+		tables->unnumbered_marks = n;
+	else if (key[0] == 'u')
+		tables->unnumbered = n;
+	else if (key[0] == 'd')
+		tables->dropped = n;
+	else if (key[0] == 'l')
+		tables->stackless = n;
+	else
+		tables->exact_after = (gint64)n;
+	return TRUE;
+}
+
+static void bad_line(Table *table, guint64 number)
+{
+	if (!table->n_bad++)
+		table->first_bad = number;
+}
+
+static void parse(KmtRecordTables *tables, Table *table, const TableKind *kind,
+		  gsize length)
+{
+	char *line = table->text, *end = table->text + length;
+	guint64 number = 0;
+	guint n_newer = 0;
+
+	while (line < end) {
+		char *next = memchr(line, '\n', (gsize)(end - line));
+		gboolean good;
+
+		number++;
+		/* A line that is cut off is none. */
+		if (!next) {
+			bad_line(table, number);
+			break;
+		}
+		*next = '\0';
+		good = strlen(line) == (gsize)(next - line) &&
+		       (line[0] == '#'
+				? read_about(tables, kind, line, &n_newer)
+				: kind->add(tables, line, n_newer));
+		if (!good)
+			bad_line(table, number);
+		line = next + 1;
+	}
+}
+
+static void warn(KmtRecordTables *tables, const char *format, ...)
+	G_GNUC_PRINTF(2, 3);
+
+static void warn(KmtRecordTables *tables, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	g_ptr_array_add(tables->warnings, g_strdup_vprintf(format, args));
+	va_end(args);
+}
+
+static void read_table(KmtRecordTables *tables, const KmtCapture *capture,
+		       Table *table, const TableKind *kind)
+{
+	g_autofree char *path = kmt_capture_path(capture, kind->name);
+	g_autofree char *name = NULL;
+	g_autoptr(GError) error = NULL;
+	gsize length;
+
+	if (!path)
+		return;
+	name = kmt_capture_path_name(capture, path);
+	if (!g_file_get_contents(path, &table->text, &length, &error)) {
+		warn(tables, "cannot read %s: %s", name, error->message);
+		return;
+	}
+	table->is_there = TRUE;
+	parse(tables, table, kind, length);
+	if (table->n_bad)
+		warn(tables,
+		     "%s: %" G_GUINT64_FORMAT " line%s no sense and %s "
+		     "left out, the first of them line %" G_GUINT64_FORMAT,
+		     name, table->n_bad,
+		     table->n_bad == 1 ? " makes" : "s make",
+		     table->n_bad == 1 ? "is" : "are", table->first_bad);
+}
+
+typedef gint (*Compare)(gconstpointer a, gconstpointer b);
+
+/* Move element i of a heap of n down until no child is larger. */
+static void sink(guint8 *base, gsize i, gsize n, gsize size, Compare compare)
+{
+	guint8 element[32];
+	gsize child;
+
+	g_assert(size <= sizeof(element));
+	memcpy(element, base + i * size, size);
+	for (; (child = 2 * i + 1) < n; i = child) {
+		if (child + 1 < n &&
+		    compare(base + child * size, base + (child + 1) * size) < 0)
+			child++;
+		if (compare(element, base + child * size) >= 0)
+			break;
+		memcpy(base + i * size, base + child * size, size);
+	}
+	memcpy(base + i * size, element, size);
+}
+
+/* Heapsort in place: g_array_sort() would need as much memory again as a table
+ * takes.  The sort is not stable, so different elements must compare as
+ * different. */
+static void sort_in_place(GArray *array, Compare compare)
+{
+	gsize size = g_array_get_element_size(array), i;
+	guint8 *base = (guint8 *)array->data;
+	guint8 last[32];
+
+	for (i = array->len / 2; i-- > 0;)
+		sink(base, i, array->len, size, compare);
+	for (i = array->len; i-- > 1;) {
+		memcpy(last, base + i * size, size);
+		memcpy(base + i * size, base, size);
+		memcpy(base, last, size);
+		sink(base, 0, i, size, compare);
+	}
+}
+
+/* By pid and time; names with the same time stay in the order of the table. */
+static gint compare_tasks(gconstpointer a, gconstpointer b)
+{
+	const Task *ta = a, *tb = b;
+
+	if (ta->pid != tb->pid)
+		return ta->pid > tb->pid ? 1 : -1;
+	if (ta->until != tb->until)
+		return ta->until > tb->until ? 1 : -1;
+	return (ta->name > tb->name) - (ta->name < tb->name);
+}
+
+static gint compare_marks(gconstpointer a, gconstpointer b)
+{
+	const KmtMarkKind *ma = *(KmtMarkKind *const *)a;
+	const KmtMarkKind *mb = *(KmtMarkKind *const *)b;
+
+	return (ma->number > mb->number) - (ma->number < mb->number);
+}
+
+/* Warn of numbers that more than one row has.  what: the subject of a row. */
+static void warn_of_twice(KmtRecordTables *tables, Table *table, guint twice,
+			  const char *name, const char *what)
+{
+	if (!twice)
+		return;
+	warn(tables, "%s: %u number%s of more than one %s; the first is taken",
+	     name, twice, twice == 1 ? " is that" : "s are those", what);
+	table->n_bad += twice;
+}
+
+/* Sort rows by number, and keep the first row of each number: no kernel writes
+ * a number twice. */
+static void sort_rows(KmtRecordTables *tables, Table *table, GPtrArray *rows,
+		      GCompareFunc compare, const char *name, const char *what)
+{
+	guint i, kept = MIN(rows->len, 1);
+
+	g_ptr_array_sort(rows, compare);
+	for (i = 1; i < rows->len; i++) {
+		gpointer row = g_steal_pointer(&rows->pdata[i]);
+
+		if (compare(&rows->pdata[kept - 1], &row))
+			rows->pdata[kept++] = row;
+		else
+			g_free(row);
+	}
+	warn_of_twice(tables, table, rows->len - kept, name, what);
+	g_ptr_array_set_size(rows, (gint)kept);
+}
+
+static gint compare_stacks(gconstpointer a, gconstpointer b)
+{
+	const Stack *sa = a, *sb = b;
+
+	if (sa->number != sb->number)
+		return sa->number > sb->number ? 1 : -1;
+	return (sa->first > sb->first) - (sa->first < sb->first);
+}
+
+/* Told twice as the table was read while it grew: any will do. */
+static void read_stacks(KmtRecordTables *tables, const KmtCapture *capture)
+{
+	if (!kmt_capture_has_stacks(capture))
+		return;
+	read_table(tables, capture, &tables->stacks_table, &stacks_kind);
+	/* No stack points into the text. */
+	g_clear_pointer(&tables->stacks_table.text, g_free);
+	sort_in_place(tables->stacks, compare_stacks);
+	if (tables->stackless)
+		warn(tables,
+		     "%" G_GUINT64_FORMAT " records have no stack: the kernel "
+		     "had no room for more, or found none",
+		     tables->stackless);
+}
+
+static gboolean is_of_ftrace(const KmtCapture *capture)
+{
+	g_autofree char *source =
+		g_key_file_get_string(capture->meta, "capture", "source", NULL);
+
+	return g_strcmp0(source, "ftrace") == 0;
+}
+
+KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
+{
+	KmtRecordTables *tables = g_new0(KmtRecordTables, 1);
+
+	tables->caches = g_new0(KmtCache *, G_MAXUINT16 + 1);
+	tables->tasks = g_array_new(FALSE, FALSE, sizeof(Task));
+	tables->marks = g_ptr_array_new_with_free_func(g_free);
+	tables->stacks = g_array_new(FALSE, FALSE, sizeof(Stack));
+	tables->addresses = g_array_new(FALSE, FALSE, sizeof(guint64));
+	tables->warnings = g_ptr_array_new_with_free_func(g_free);
+	if (!kmt_capture_has_owners(capture))
+		return tables;
+	tables->is_of_ftrace = is_of_ftrace(capture);
+	read_table(tables, capture, &tables->caches_table, &caches_kind);
+	read_table(tables, capture, &tables->tasks_table, &tasks_kind);
+	read_table(tables, capture, &tables->marks_table, &marks_kind);
+	read_stacks(tables, capture);
+	warn_of_twice(tables, &tables->caches_table, tables->twice, "caches",
+		      "cache");
+	sort_rows(tables, &tables->marks_table, tables->marks, compare_marks,
+		  "marks", "annotation");
+	sort_in_place(tables->tasks, compare_tasks);
+	if (tables->unnumbered)
+		warn(tables,
+		     "%" G_GUINT64_FORMAT
+		     " caches have no number: the kernel had no more",
+		     tables->unnumbered);
+	if (tables->unnumbered_marks)
+		warn(tables,
+		     "%" G_GUINT64_FORMAT
+		     " annotations could not be recorded: see the log of the "
+		     "kernel",
+		     tables->unnumbered_marks);
+	if (tables->dropped)
+		warn(tables,
+		     "%" G_GUINT64_FORMAT " names of tasks are missing%s",
+		     tables->dropped,
+		     tables->is_of_ftrace
+			     ? ""
+			     : "; boot with a larger kmemtrace.tasks=");
+	return tables;
+}
+
+void kmt_record_tables_free(KmtRecordTables *tables)
+{
+	guint i;
+
+	if (!tables)
+		return;
+	for (i = 0; i <= G_MAXUINT16; i++)
+		g_free(tables->caches[i]);
+	g_free(tables->caches);
+	g_array_unref(tables->tasks);
+	g_array_unref(tables->stacks);
+	g_array_unref(tables->addresses);
+	g_ptr_array_unref(tables->marks);
+	g_ptr_array_unref(tables->warnings);
+	g_free(tables->caches_table.text);
+	g_free(tables->tasks_table.text);
+	g_free(tables->marks_table.text);
+	g_free(tables->stacks_table.text);
+	g_free(tables);
+}
+
+/* ---- asking ---- */
+
+gboolean kmt_record_tables_has_caches(const KmtRecordTables *tables)
+{
+	return tables->caches_table.is_there && !tables->caches_table.n_bad;
+}
+
+gboolean kmt_record_tables_has_tasks(const KmtRecordTables *tables)
+{
+	return tables->tasks_table.is_there && !tables->tasks_table.n_bad;
+}
+
+gboolean kmt_record_tables_has_all_tasks(const KmtRecordTables *tables)
+{
+	return kmt_record_tables_has_tasks(tables) && !tables->dropped &&
+	       !tables->is_of_ftrace;
+}
+
+gboolean kmt_record_tables_has_stacks(const KmtRecordTables *tables)
+{
+	return tables->stacks_table.is_there && !tables->stacks_table.n_bad;
+}
+
+char *kmt_record_tables_lack(const KmtCapture *capture, const char *name)
+{
+	g_autofree char *source =
+		g_key_file_get_string(capture->meta, "capture", "source", NULL);
+	gboolean is_tasks = g_str_equal(name, "tasks");
+	gboolean has = TRUE;
+
+	if (g_strcmp0(source, "import") == 0)
+		has = is_tasks || g_str_equal(name, "caches");
+	else if (g_strcmp0(source, "ftrace") == 0)
+		/* Captures of earlier versions have no such table. */
+		has = is_tasks && g_key_file_has_key(capture->meta, "capture",
+						     "task_names", NULL);
+	if (!has)
+		return g_strdup_printf("a capture of the source %s has no file "
+				       "%s",
+				       source, name);
+	return g_strdup_printf("the file %s of the capture is missing or "
+			       "damaged",
+			       name);
+}
+
+const guint64 *kmt_record_tables_stack(const KmtRecordTables *tables,
+				       guint32 number, guint *n)
+{
+	const Stack *stack;
+	guint low = 0, high = tables->stacks->len;
+
+	*n = 0;
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		stack = &g_array_index(tables->stacks, Stack, middle);
+		if (stack->number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == tables->stacks->len)
+		return NULL;
+	stack = &g_array_index(tables->stacks, Stack, low);
+	if (stack->number != number)
+		return NULL;
+	*n = stack->n;
+	return &g_array_index(tables->addresses, guint64, stack->first);
+}
+
+const KmtCache *kmt_record_tables_cache(const KmtRecordTables *tables,
+					guint number)
+{
+	return number <= G_MAXUINT16 ? tables->caches[number] : NULL;
+}
+
+gboolean kmt_record_tables_has_marks(const KmtRecordTables *tables)
+{
+	return tables->marks_table.is_there && !tables->marks_table.n_bad;
+}
+
+const KmtMarkKind *kmt_record_tables_mark(const KmtRecordTables *tables,
+					  guint32 number)
+{
+	guint low = 0, high = tables->marks->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+		const KmtMarkKind *mark = tables->marks->pdata[middle];
+
+		if (mark->number == number)
+			return mark;
+		if (mark->number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* The first entry that is not before (pid, time). */
+static guint find_task(const KmtRecordTables *tables, guint32 pid, gint64 time)
+{
+	const Task wanted = {.pid = pid, .until = time};
+	guint low = 0, high = tables->tasks->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (compare_tasks(&g_array_index(tables->tasks, Task, middle),
+				  &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const char *kmt_record_tables_task(const KmtRecordTables *tables, guint32 pid,
+				   gint64 time, KmtTaskClass *class)
+{
+	guint i = find_task(tables, pid, time);
+	const Task *task = NULL;
+	KmtTaskClass ignored;
+
+	if (!class)
+		class = &ignored;
+	*class = KMT_TASK_KNOWN;
+	if (pid == 0)
+		return IDLE;
+	if (i < tables->tasks->len)
+		task = &g_array_index(tables->tasks, Task, i);
+	if ((!task || task->pid != pid) && i > 0)
+		task = &g_array_index(tables->tasks, Task, i - 1);
+	if (!task || task->pid != pid) {
+		*class = KMT_TASK_UNKNOWN;
+		return NULL;
+	}
+	if (tables->dropped && time <= tables->exact_after)
+		*class = KMT_TASK_DOUBTFUL;
+	return tables->tasks_table.text + task->name;
+}
+
+const GPtrArray *kmt_record_tables_warnings(const KmtRecordTables *tables)
+{
+	return tables->warnings;
+}

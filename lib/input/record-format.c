@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "lib/input/capture-private.h"
+#include "lib/input/record-stream.h"
+
+/* How many records, fours from all over, have a say in a format. */
+#define FORMAT_SAMPLE 16
+
+/* So much of a stream tells. */
+#define HEAD_BYTES (64 * 1024)
+
+/* What a file's records say about its format. */
+typedef struct {
+	KmtVariant variant; /* of A, C and D */
+	guint record_size;
+	gboolean swapped;
+	guint votes;   /* records that agree */
+	guint sampled; /* records looked at */
+} Format;
+
+/* What there is of a file to judge it by: all, or the beginning of a stream. */
+typedef struct {
+	const guint8 *data;
+	gsize n;
+} Head;
+
+static Head head_of(const KmtCpuFile *file)
+{
+	Head head = {.data = file->map, .n = file->size};
+
+	if (file->stream) {
+		head.n = HEAD_BYTES;
+		head.data = kmt_bytes_peek(file->stream->bytes, &head.n);
+	}
+	return head;
+}
+
+static guint event_size_at(const guint8 *record, gboolean swapped)
+{
+	guint16 size;
+
+	memcpy(&size,
+	       record + G_STRUCT_OFFSET(struct kmemtrace_event, event_size),
+	       sizeof(size));
+	return swapped ? GUINT16_SWAP_LE_BE(size) : size;
+}
+
+/* Takes (record_size, swapped) as the format if it fits better than *best. */
+static void try_format(const Head *head, guint record_size, gboolean swapped,
+		       Format *best)
+{
+	Format f = {.record_size = record_size, .swapped = swapped};
+	guint i;
+	guint64 n = record_size ? head->n / record_size : 0;
+	gint score, best_score;
+
+	if (record_size < KMEMTRACE_EVENT_SIZE_V1)
+		return;
+	f.sampled = MIN(n, FORMAT_SAMPLE);
+	for (i = 0; i < f.sampled; i++) {
+		guint64 index = (i & ~3u) * n / f.sampled + (i & 3);
+
+		if (event_size_at(head->data + index * record_size, swapped) ==
+		    record_size)
+			f.votes++;
+	}
+	/* Records for it less those against it; equal: the smaller size. */
+	score = 2 * (gint)f.votes - (gint)f.sampled;
+	best_score = 2 * (gint)best->votes - (gint)best->sampled;
+	if (f.votes &&
+	    (!best->votes || score > best_score ||
+	     (score == best_score && f.record_size < best->record_size)))
+		*best = f;
+}
+
+static Format guess_format(const Head *head)
+{
+	Format best = {0};
+
+	if (head->n < KMEMTRACE_EVENT_SIZE_V1)
+		return best;
+	try_format(head, event_size_at(head->data, FALSE), FALSE, &best);
+	try_format(head, event_size_at(head->data, TRUE), TRUE, &best);
+	try_format(head, KMEMTRACE_EVENT_SIZE_V1, FALSE, &best);
+	try_format(head, KMEMTRACE_EVENT_SIZE_V1, TRUE, &best);
+	return best;
+}
+
+static gboolean format_is_sure(const Format *f)
+{
+	return f->votes && f->votes * 2 >= f->sampled;
+}
+
+/* FALSE if meta does not say it in a way that makes sense. */
+static gboolean meta_format(GKeyFile *meta, Format *format)
+{
+	g_autofree char *order = NULL;
+	guint64 size;
+
+	if (!meta)
+		return FALSE;
+	size = g_key_file_get_uint64(meta, "capture", "record_size", NULL);
+	/* -1 is G_MAXUINT64 there, and refused as too large. */
+	order = g_key_file_get_string(meta, "capture", "byte_order", NULL);
+	if (size < KMEMTRACE_EVENT_SIZE_V1 || size > G_MAXUINT16 || !order)
+		return FALSE;
+	if (strcmp(order, "little") != 0 && strcmp(order, "big") != 0)
+		return FALSE;
+	format->record_size = size;
+	format->swapped =
+		(strcmp(order, "big") == 0) != (G_BYTE_ORDER == G_BIG_ENDIAN);
+	return TRUE;
+}
+
+const char *kmt_order_name(gboolean swapped)
+{
+	return (G_BYTE_ORDER == G_BIG_ENDIAN) == !swapped ? "big" : "little";
+}
+
+/*
+ * What a file says, but B's format where it is not sure.  An allocation of D is
+ * as long as a record of B, but has an id that B never has.
+ */
+static Format format_of(const Head *head, KmtLayout wanted)
+{
+	Format f = {0};
+
+	if (!wanted || wanted == KMT_LAYOUT_B)
+		f = guess_format(head);
+	if (wanted != KMT_LAYOUT_B &&
+	    (!format_is_sure(&f) || head->data[0] == KMEMTRACE_EVENT_NULL) &&
+	    kmt_layout_detect(head->data, head->n, wanted, &f.variant)) {
+		f.record_size = KMEMTRACE_EVENT_SIZE_V1;
+		f.swapped = f.variant.swapped;
+		f.votes = f.sampled = 1;
+	} else {
+		f.variant.layout = KMT_LAYOUT_B;
+	}
+	return f;
+}
+
+static char *describe(const Format *f)
+{
+	const char *order = kmt_order_name(f->swapped);
+
+	if (f->variant.layout == KMT_LAYOUT_B)
+		return g_strdup_printf("of %u bytes in %s endian order",
+				       f->record_size, order);
+	return g_strdup_printf("of layout %s in %s endian order",
+			       kmt_layout_name(f->variant.layout), order);
+}
+
+static gboolean same_format(const Format *a, const Format *b)
+{
+	return a->record_size == b->record_size && a->swapped == b->swapped &&
+	       a->variant.layout == b->variant.layout &&
+	       a->variant.narrow == b->variant.narrow;
+}
+
+static gboolean fail_mixed(const KmtCpuFile *a, const Format *fa,
+			   const KmtCpuFile *b, const Format *fb,
+			   GError **error)
+{
+	g_autofree char *ta = describe(fa);
+	g_autofree char *tb = describe(fb);
+
+	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+		    "%s has records %s, %s %s: they are not files of one "
+		    "capture; give them one by one",
+		    a->path, ta, b->path, tb);
+	return FALSE;
+}
+
+static gboolean fail_wanted(const KmtCpuFile *file, KmtLayout wanted,
+			    GError **error)
+{
+	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+		    "%s does not begin with records of layout %s: leave "
+		    "--layout out to have the layout found",
+		    file->path, kmt_layout_name(wanted));
+	return FALSE;
+}
+
+/* All files are read as best says. */
+static void apply(KmtCapture *capture, const Format *best)
+{
+	guint i;
+
+	capture->layout = best->variant.layout;
+	capture->timeless = capture->layout == KMT_LAYOUT_C;
+	capture->record_size = best->record_size;
+	capture->swapped = best->swapped;
+	for (i = 0; i < capture->files->len; i++) {
+		KmtCpuFile *file = capture->files->pdata[i];
+
+		file->record_size = best->record_size;
+		file->swapped = best->swapped;
+		if (capture->layout == KMT_LAYOUT_B)
+			continue;
+		file->swapped = FALSE;
+		if (!file->stream)
+			file->stream = kmt_stream_new(
+				kmt_bytes_new_memory(file->map, file->size));
+		file->stream->decoder.variant = best->variant;
+		file->map = NULL;
+		file->size = 0;
+	}
+}
+
+/* Do all of a part agree? */
+static gboolean is_unanimous(const Format *f)
+{
+	return f->variant.layout == KMT_LAYOUT_B && f->votes &&
+	       f->votes == f->sampled;
+}
+
+/* By its beginning and its end, if these leave no doubt: what else is looked at
+ * comes into memory alone, and keeps the pages around it small. */
+static Format format_by(Head head, KmtLayout wanted)
+{
+	const Head begin = {.data = head.data, .n = MIN(head.n, HEAD_BYTES)};
+	Format f = format_of(&begin, wanted);
+
+	if (is_unanimous(&f) && begin.n < head.n) {
+		gsize whole = head.n - head.n % f.record_size;
+		gsize n = MIN(whole, (gsize)FORMAT_SAMPLE * f.record_size);
+		const Head end = {.data = head.data + whole - n, .n = n};
+		Format g = format_of(&end, wanted);
+
+		if (is_unanimous(&g) && same_format(&f, &g))
+			return f;
+	} else if (begin.n == head.n) {
+		return f;
+	}
+	return format_of(&head, wanted);
+}
+
+/* The one format of the capture: files that are sure must agree; the others
+ * follow. */
+gboolean kmt_format_settle(KmtCapture *capture, KmtLayout wanted,
+			   GError **error)
+{
+	const KmtCpuFile *sure = NULL;
+	Format best = {.record_size = KMEMTRACE_EVENT_SIZE_V1,
+		       .variant.layout = KMT_LAYOUT_B};
+	gboolean known = meta_format(capture->meta, &best);
+	guint i;
+
+	/* What kmemtraced wrote is B. */
+	if (known && !wanted)
+		wanted = KMT_LAYOUT_B;
+	for (i = 0; i < capture->files->len; i++) {
+		const KmtCpuFile *file = capture->files->pdata[i];
+		Head head = head_of(file);
+		Format f;
+
+		if (!head.n)
+			continue;
+		f = format_by(head, wanted);
+		/* Large pages are much for what was looked at. */
+		kmt_cpu_file_give_back(file);
+		if (!format_is_sure(&f)) {
+			if (wanted && wanted != KMT_LAYOUT_B)
+				return fail_wanted(file, wanted, error);
+			/* A hint is better than none; one record is none. */
+			if (f.votes > 1 && !sure && !known) {
+				best = f;
+				known = TRUE;
+			}
+			continue;
+		}
+		if (sure && !same_format(&best, &f))
+			return fail_mixed(sure, &best, file, &f, error);
+		sure = file;
+		best = f;
+	}
+	apply(capture, &best);
+	return TRUE;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What matcher.c, ambiguous.c and pipeline.c share. */
+#ifndef KMEMTRACE_MATCH_MATCHER_PRIVATE_H
+#define KMEMTRACE_MATCH_MATCHER_PRIVATE_H
+
+#include <string.h>
+
+#include "lib/match/matcher.h"
+#include "lib/match/object-table.h"
+
+#define KMT_ENTRY_MAYBE (KMT_ENTRY_MAYBE_LIVE | KMT_ENTRY_MAYBE_FREE)
+
+/* A record that is looked at more closely. */
+typedef struct {
+	/* Of an item: id, type, address and call site, and as its timestamp
+	 * merged time; the rest is 0. */
+	struct kmemtrace_event event;
+	KmtPosition position;
+	guint64 hash;
+	gint64 now;  /* its merged time, by which all is decided */
+	guint32 lot; /* of an ALLOC */
+	/* What becomes of its own step is told there; NULL: by a call. */
+	KmtItem *item;
+} KmtRecord;
+
+/* A surplus record that waits for its counterpart. */
+typedef struct KmtPending {
+	struct KmtPending *next;	 /* in time order, of all addresses */
+	struct KmtPending *next_of_kind; /* of the same address and kind */
+	KmtEntry *entry;		 /* of the address; it stays */
+	KmtRecord record;
+	KmtObject replaced; /* the object that was live, or was last */
+	gint64 since;	    /* merged time, ns */
+	gboolean mismatch;  /* FREE: replaced was live, and of the other type */
+	guint32 closes;	    /* FREE: those of the address so far */
+	gboolean after_loss; /* ALLOC: replaced was KMT_ENTRY_MAYBE_FREED */
+	gboolean settled;
+} KmtPending;
+
+/*
+ * What waits at one address: surplus ALLOCs and surplus FREEs, oldest first;
+ * and where the live object is from, if KMT_ENTRY_MOVED.
+ */
+typedef struct {
+	guint32 next_unused; /* number + 1; 0: it is the last */
+	KmtPending *allocs, *last_alloc;
+	KmtPending *frees, *last_free;
+	guint32 closes; /* of the address, while this is aside; modulo 2^32 */
+	gint64 born;
+	guint16 file;
+} KmtAside;
+
+struct KmtMatcher {
+	KmtMatchOps ops;
+	gpointer user;
+	guint64 tolerance; /* ns */
+	gint64 now;	   /* merged time */
+	gboolean late;	   /* a decision that had to wait is told */
+	gint64 late_since; /* then: since when it waited */
+	KmtCells *cells;   /* that the numbers of lots are of; or NULL */
+	const KmtCapture *capture;
+
+	/* Where events may be missing. */
+	gboolean lossy;	    /* anywhere */
+	gint64 whole_from;  /* before it, the capture may lack records */
+	gint64 whole_until; /* after it, likewise */
+
+	KmtObjTable table;
+	GPtrArray *asides;    /* of KmtAside; KmtEntry.aside has numbers + 1 */
+	guint32 unused_aside; /* the first one; likewise */
+	KmtPending *oldest, *newest;
+	KmtPending *unused; /* by next */
+	gint64 due;	    /* after it, oldest has waited long enough */
+	KmtFindings findings;
+};
+
+/* later - earlier of any two times, which may not fit a gint64. */
+static inline guint64 kmt_distance(gint64 earlier, gint64 later)
+{
+	return (guint64)later - (guint64)earlier;
+}
+
+/* How long ago another CPU used the address, ns; more than any tolerance if it
+ * did not. */
+static inline guint64 kmt_other_cpu_age(const KmtMatcher *m, const KmtEntry *e,
+					guint16 file)
+{
+	guint64 age = kmt_distance(e->last_ts, m->now);
+
+	if (e->last_file != file)
+		return age;
+	/* No sum with KMT_DELTA_NONE is within a tolerance. */
+	return age > G_MAXUINT32 ? age : age + e->other_delta_ns;
+}
+
+static inline gboolean kmt_contended(const KmtMatcher *m, const KmtEntry *e,
+				     guint16 file)
+{
+	return kmt_other_cpu_age(m, e, file) <= m->tolerance;
+}
+
+/* Notes that a record of this file is now the last one of the address. */
+static inline void kmt_touch(const KmtMatcher *m, KmtEntry *e, guint16 file,
+			     gint64 now)
+{
+	guint64 age;
+
+	/* Longer ago than any tolerance is long enough: no sum is too large. */
+	age = MIN(kmt_distance(e->last_ts, now), KMT_DELTA_NONE);
+	age += e->other_delta_ns & -(guint64)(e->last_file == file);
+	/* What is longer ago than the tolerance will never matter again. */
+	e->other_delta_ns = age > m->tolerance ? KMT_DELTA_NONE : (guint32)age;
+	e->last_file = file;
+	e->last_ts = now;
+}
+
+/* The live object of e, or what is left of the last one. */
+KmtObject kmt_entry_object(KmtMatcher *m, const KmtEntry *e, guint64 hash);
+/* An entry for an address that has none. */
+KmtEntry *kmt_entry_new(KmtMatcher *m, guint64 hash, guint type, guint16 file);
+/* What a FREE of a live object of its type does to the guess about the time
+ * before the first record. */
+void kmt_review_close(KmtMatcher *m, KmtEntry *e, guint16 file);
+
+/* May a record of an address be missing that it had between these times? */
+gboolean kmt_may_miss(const KmtMatcher *m, gint64 from, gint64 until);
+
+void kmt_tell_alloc(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
+void kmt_tell_free(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
+/* A record does to object, of its type, what it would do to any. */
+void kmt_tell_step(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
+
+/* ---- surplus.c ---- */
+
+void kmt_asides_init(KmtMatcher *m);
+void kmt_asides_clear(KmtMatcher *m);
+/* What is aside of e: NULL unless KMT_ENTRY_PENDING or _MOVED. */
+KmtAside *kmt_aside_of(const KmtMatcher *m, const KmtEntry *e);
+void kmt_review_guess(KmtMatcher *m, KmtEntry *e, guint16 file);
+gboolean kmt_opposite_holds(const KmtMatcher *m, KmtEntry *e, guint16 file);
+/* What an ALLOC of a closed address does to the guess. */
+void kmt_review_alloc(KmtMatcher *m, KmtEntry *e, guint16 file);
+/* Records that are not certain at once.  e: NULL for a new address. */
+void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r);
+void kmt_contest_free(KmtMatcher *m, KmtEntry *e, const KmtRecord *r);
+/* Decides what has waited long enough; with all, everything. */
+void kmt_expire(KmtMatcher *m, gboolean all);
+
+/* ---- what is certain at once ---- */
+
+/* A certain FREE: nothing waits, and the object is of its type. */
+static inline gboolean kmt_free_at_once(const KmtEntry *e, guint type)
+{
+	return e &&
+	       (e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING |
+			    KMT_ENTRY_MOVED)) == KMT_ENTRY_LIVE &&
+	       e->type == type;
+}
+
+/* The record of an item that is not for kmt_match_step().  Before it, all is
+ * decided whose time has come.  e: what may be the entry of its address. */
+void kmt_match_slowly(KmtMatcher *m, KmtEntry *e, KmtItem *item);
+
+G_STATIC_ASSERT((guint)KMT_STEP_ALLOC == KMEMTRACE_EVENT_ALLOC);
+G_STATIC_ASSERT((guint)KMT_STEP_FREE == KMEMTRACE_EVENT_FREE);
+G_STATIC_ASSERT((KMT_STEP_ALLOC & 1) && !(KMT_STEP_FREE & 1));
+G_STATIC_ASSERT(KMT_STEP_ALLOC == 1 && KMT_STEP_FREE == KMT_ENTRY_LIVE + 1);
+
+/* A key's op, or flags, as a number: 1. */
+#define KMT_KEY_OP   (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 1u << 16 : 1u << 8)
+#define KMT_KEY_FILE (G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0xffffu : 0xffff0000u)
+
+/*
+ * Makes a step of an item: hash is known, op is that of the record, and lot and
+ * remote are of what an ALLOC allocates.  e: what may be its entry, or
+ * kmt_obj_none.
+ * Whether it is an ALLOC or a FREE cannot be foretold; both go the same way
+ * here, as long as the address is closed or live as it has to be.  Returns
+ * FALSE if not: it is for kmt_match_slowly().  What waits for a decision need
+ * not be looked at, as it is of other addresses.  n_closed: of the table.
+ */
+static inline gboolean kmt_match_step(const KmtMatcher *m, KmtItem *item,
+				      KmtEntry *e, guint64 *n_closed)
+{
+	guint64 is_alloc = -(guint64)(item->op & 1); /* a mask, for no branch */
+	/* The flags that it has to have are below its op by one. */
+	guint32 key = e->key, wanted = item->key - KMT_KEY_OP;
+	guint32 lot = e->lot;
+
+	if (G_UNLIKELY(e->hash != item->hash))
+		return FALSE;
+	if (G_UNLIKELY((key ^ wanted) & ~KMT_KEY_FILE))
+		return FALSE;
+	/* What a FREE frees is what its ALLOC allocated. */
+	lot ^= (item->lot ^ lot) & (guint32)is_alloc;
+	item->lot = e->lot = lot;
+	item->born = e->last_ts;
+	item->born_file = e->last_file;
+	*n_closed += 1 + 2 * is_alloc;
+	/* As large as it is read: the same may be freed and taken at once. */
+	e->key = key ^ KMT_KEY_OP;
+	/* No other CPU then and now, as nearly always. */
+	if (G_LIKELY(key == wanted && e->other_delta_ns == KMT_DELTA_NONE)) {
+		e->last_ts = item->now;
+		return TRUE;
+	}
+	item->cross = key != wanted && !is_alloc;
+	kmt_touch(m, e, item->file, item->now);
+	return TRUE;
+}
+
+#endif

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+noinst_LIBRARIES += lib/output/liboutput.a
+lib_output_liboutput_a_SOURCES = \
+	lib/output/capture-json.c lib/output/capture-json.h
+lib_output_liboutput_a_CFLAGS = $(AM_CFLAGS)

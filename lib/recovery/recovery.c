@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/recovery/recovery.h"
+
+#define DIRECTORY "/run/kmemtrace"
+/* For tests: another directory. */
+#define VARIABLE "KMEMTRACE_RUNDIR"
+#define GROUP	 "note"
+
+/* A larger file is not a note. */
+#define NOTE_BYTES_MAX 65536
+
+/* How long a file of an instance may still be open in a killed process. */
+#define REMOVE_WAIT_MS 1500
+#define REMOVE_POLL_MS 20
+
+struct kmt_recovery {
+	int dir_fd;
+	int fd; /* holds the lock, which children inherit */
+	char *name;
+};
+
+/* ---- the directory ---- */
+
+/* Open a directory that only its owner, the caller, can write; -1 if not. */
+static int open_directory(gboolean create)
+{
+	const char *path = secure_getenv(VARIABLE);
+	struct stat st;
+	int fd;
+
+	if (!path)
+		path = DIRECTORY;
+	if (create && mkdir(path, 0700) < 0 && errno != EEXIST)
+		return -1;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	    !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* ---- writing ---- */
+
+static gboolean write_all(int fd, const char *text, gsize n)
+{
+	while (n > 0) {
+		ssize_t done = write(fd, text, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return FALSE;
+		text += done;
+		n -= (gsize)done;
+	}
+	return TRUE;
+}
+
+/* When the process was started, in clock ticks; "0" if unknown. */
+static char *start_time(void)
+{
+	g_autofree char *stat = NULL;
+	const char *rest;
+	g_auto(GStrv) fields = NULL;
+
+	if (!g_file_get_contents("/proc/self/stat", &stat, NULL, NULL))
+		return g_strdup("0");
+	/* The name of the program ends with the last parenthesis. */
+	rest = strrchr(stat, ')');
+	fields = g_strsplit(rest ? rest : "", " ", -1);
+	return g_strdup(g_strv_length(fields) > 20 ? fields[20] : "0");
+}
+
+static char *make_text(const KmtRecoveryState *state, const char *start)
+{
+	g_autoptr(GKeyFile) note = g_key_file_new();
+
+	g_key_file_set_int64(note, GROUP, "pid", getpid());
+	g_key_file_set_string(note, GROUP, "start", start);
+	if (state->relay_path) {
+		g_key_file_set_string(note, GROUP, "relay", state->relay_path);
+		g_key_file_set_boolean(note, GROUP, "enabled",
+				       state->was_enabled);
+	}
+	if (state->filter)
+		g_key_file_set_string(note, GROUP, "filter", state->filter);
+	if (state->instance)
+		g_key_file_set_string(note, GROUP, "instance", state->instance);
+	return g_key_file_to_data(note, NULL, NULL);
+}
+
+KmtRecovery *kmt_recovery_begin(const KmtRecoveryState *state)
+{
+	g_autoptr(KmtRecovery) recovery = g_new0(KmtRecovery, 1);
+	g_autofree char *start = start_time();
+	g_autofree char *text = make_text(state, start);
+	g_autofree char *hidden = NULL;
+
+	recovery->fd = -1;
+	recovery->dir_fd = open_directory(TRUE);
+	if (recovery->dir_fd < 0)
+		return NULL;
+	recovery->name = g_strdup_printf("%ld.%s", (long)getpid(), start);
+	/* The note gets its name when it is locked and whole. */
+	hidden = g_strdup_printf(".%s", recovery->name);
+	recovery->fd = openat(recovery->dir_fd, hidden,
+			      O_RDWR | O_CREAT | O_EXCL | O_APPEND |
+				      O_NOFOLLOW | O_CLOEXEC,
+			      0600);
+	if (recovery->fd < 0)
+		return NULL;
+	if (flock(recovery->fd, LOCK_EX | LOCK_NB) == 0 &&
+	    write_all(recovery->fd, text, strlen(text)) &&
+	    renameat(recovery->dir_fd, hidden, recovery->dir_fd,
+		     recovery->name) == 0)
+		return g_steal_pointer(&recovery);
+	unlinkat(recovery->dir_fd, hidden, 0);
+	return NULL;
+}
+
+void kmt_recovery_set_session(KmtRecovery *recovery, guint64 session)
+{
+	char line[64];
+
+	if (!recovery || session == 0)
+		return;
+	g_snprintf(line, sizeof(line), "session=%" G_GUINT64_FORMAT "\n",
+		   session);
+	(void)write_all(recovery->fd, line, strlen(line));
+}
+
+void kmt_recovery_remove(KmtRecovery *recovery)
+{
+	if (recovery)
+		unlinkat(recovery->dir_fd, recovery->name, 0);
+}
+
+void kmt_recovery_free(KmtRecovery *recovery)
+{
+	if (!recovery)
+		return;
+	if (recovery->fd >= 0)
+		close(recovery->fd);
+	if (recovery->dir_fd >= 0)
+		close(recovery->dir_fd);
+	g_free(recovery->name);
+	g_free(recovery);
+}
+
+/* ---- restoring ---- */
+
+typedef enum {
+	DONE,	/* the note is not needed any more */
+	IN_USE, /* another recording uses the kernel's files now */
+	FAILED,
+} Result;
+
+static void warn(const char *program, const char *format, ...)
+	G_GNUC_PRINTF(2, 3);
+
+static void warn(const char *program, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s: warning: ", program);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+/* The text of a small file, without the last newline, or NULL. */
+static char *read_at(int dir_fd, const char *name)
+{
+	int fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	char block[NOTE_BYTES_MAX];
+	ssize_t n = -1;
+
+	if (fd >= 0) {
+		n = read(fd, block, sizeof(block));
+		close(fd);
+	}
+	return n < 0 ? NULL : g_strchomp(g_strndup(block, (gsize)n));
+}
+
+static gboolean write_at(int dir_fd, const char *name, const char *text)
+{
+	int fd = openat(dir_fd, name, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	gboolean ok = fd >= 0 && write_all(fd, text, strlen(text));
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* Write text to the file unless it has that text already. */
+static Result restore_file(const char *program, int dir_fd, const char *path,
+			   const char *name, const char *text)
+{
+	g_autofree char *now = read_at(dir_fd, name);
+
+	if (!now || g_str_equal(now, text))
+		return DONE;
+	if (write_at(dir_fd, name, text)) {
+		warn(program,
+		     "set %s/%s back to '%s', which a kmemtraced that was "
+		     "killed had changed",
+		     path, name, text);
+		return DONE;
+	}
+	warn(program,
+	     "cannot set %s/%s back to '%s', which a kmemtraced that was "
+	     "killed had changed: %s; write it there as root",
+	     path, name, text, g_strerror(errno));
+	return FAILED;
+}
+
+/* Whether tracing was switched on again, by somebody else. */
+static gboolean is_other_session(int dir_fd, GKeyFile *note)
+{
+	guint64 session = g_key_file_get_uint64(note, GROUP, "session", NULL);
+	g_autofree char *info = read_at(dir_fd, "info");
+	const char *line = info ? strstr(info, "# session: ") : NULL;
+
+	return session && line &&
+	       g_ascii_strtoull(line + strlen("# session: "), NULL, 10) !=
+		       session;
+}
+
+static Result restore_relay(const char *program, GKeyFile *note,
+			    const char *path)
+{
+	g_autofree char *filter =
+		g_key_file_get_string(note, GROUP, "filter", NULL);
+	int dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int lock_fd = dir_fd < 0
+			      ? -1
+			      : openat(dir_fd, "enabled", O_RDONLY | O_CLOEXEC);
+	Result result = DONE;
+
+	if (lock_fd >= 0 && flock(lock_fd, LOCK_EX | LOCK_NB) < 0)
+		result = IN_USE;
+	else if (lock_fd >= 0 && !is_other_session(dir_fd, note)) {
+		if (!g_key_file_get_boolean(note, GROUP, "enabled", NULL))
+			result = restore_file(program, dir_fd, path, "enabled",
+					      "0");
+		if (filter && restore_file(program, dir_fd, path, "filter",
+					   filter) == FAILED)
+			result = FAILED;
+	}
+	if (lock_fd >= 0)
+		close(lock_fd);
+	if (dir_fd >= 0)
+		close(dir_fd);
+	return result;
+}
+
+/* Return an errno value, 0 if the instance was removed. */
+static int remove_instance(int parent_fd, const char *name)
+{
+	g_autofree char *tracing_on =
+		g_build_filename(name, "tracing_on", NULL);
+
+	(void)write_at(parent_fd, tracing_on, "0");
+	for (guint waited_ms = 0;; waited_ms += REMOVE_POLL_MS) {
+		if (unlinkat(parent_fd, name, AT_REMOVEDIR) == 0)
+			return 0;
+		if (errno != EBUSY || waited_ms >= REMOVE_WAIT_MS)
+			return errno;
+		g_usleep(REMOVE_POLL_MS * 1000);
+	}
+}
+
+static Result restore_ftrace(const char *program, const char *path)
+{
+	g_autofree char *parent = g_path_get_dirname(path);
+	g_autofree char *name = g_path_get_basename(path);
+	int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	Result result = DONE;
+	int errnum;
+
+	if (fd < 0 || faccessat(fd, name, F_OK, 0) < 0) {
+		if (fd >= 0)
+			close(fd);
+		return DONE;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		close(fd);
+		return IN_USE;
+	}
+	errnum = remove_instance(fd, name);
+	close(fd);
+	if (errnum == 0) {
+		warn(program,
+		     "removed what a kmemtraced that was killed had left in "
+		     "tracefs");
+	} else if (errnum != ENOENT) {
+		warn(program,
+		     "cannot remove %s, which an earlier kmemtraced left: %s; "
+		     "end what uses it ('fuser -v' on its files tells), and "
+		     "remove it with rmdir",
+		     path, g_strerror(errnum));
+		result = FAILED;
+	}
+	return result;
+}
+
+static Result restore(const char *program, GKeyFile *note)
+{
+	g_autofree char *relay =
+		g_key_file_get_string(note, GROUP, "relay", NULL);
+	g_autofree char *instance =
+		g_key_file_get_string(note, GROUP, "instance", NULL);
+
+	if (relay)
+		return restore_relay(program, note, relay);
+	return instance ? restore_ftrace(program, instance) : DONE;
+}
+
+/* Lock a note.  FALSE: it is in use, not ours, or gone. */
+static gboolean lock_note(int fd)
+{
+	struct stat st;
+
+	/* nlink: another program may have removed it before it let go. */
+	return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
+	       S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	       st.st_nlink == 1;
+}
+
+static Result restore_note(const char *program, int dir_fd, const char *name)
+{
+	int fd = openat(dir_fd, name,
+			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	g_autoptr(GKeyFile) note = g_key_file_new();
+	g_autofree char *text = NULL;
+	Result result = IN_USE;
+
+	if (fd < 0)
+		return IN_USE;
+	if (lock_note(fd)) {
+		text = read_at(dir_fd, name);
+		/* Another file is not ours to remove. */
+		if (text &&
+		    g_key_file_load_from_data(note, text, strlen(text),
+					      G_KEY_FILE_NONE, NULL) &&
+		    g_key_file_has_key(note, GROUP, "pid", NULL))
+			result = restore(program, note);
+		if (result == DONE)
+			unlinkat(dir_fd, name, 0);
+	}
+	close(fd);
+	return result;
+}
+
+gboolean kmt_recovery_run(const char *program)
+{
+	int fd = open_directory(FALSE);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	gboolean ok = TRUE;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return TRUE;
+	}
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.' &&
+		    restore_note(program, fd, entry->d_name) == FAILED)
+			ok = FALSE;
+	closedir(dir);
+	return ok;
+}

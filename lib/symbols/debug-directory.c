@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "lib/symbols/debug-directory.h"
+#include "lib/base/hash.h"
+
+#include <string.h>
+
+/* A tree of modules has less than 20. */
+#define MAX_DEPTH 64
+
+struct KmtDebugDir {
+	char *path;
+	char *release;	     /* or NULL */
+	GHashTable *modules; /* name -> GPtrArray of paths */
+};
+
+/* "snd-hda-intel.ko.debug": snd_hda_intel; NULL if it is no module. */
+static char *module_name(const char *file)
+{
+	static const char *const ends[] = {".ko", ".ko.debug", ".ko.gz",
+					   ".ko.xz", ".ko.zst"};
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(ends); i++)
+		if (g_str_has_suffix(file, ends[i]) &&
+		    strlen(file) > strlen(ends[i]))
+			return g_strdelimit(
+				g_strndup(file, strlen(file) - strlen(ends[i])),
+				"-", '_');
+	return NULL;
+}
+
+static gboolean is_of_release(const KmtDebugDir *dir, const char *path)
+{
+	g_autofree char *part = NULL;
+
+	if (!dir->release)
+		return FALSE;
+	part = g_strdup_printf("/%s/", dir->release);
+	return strstr(path, part) != NULL;
+}
+
+static void add_file(KmtDebugDir *dir, const char *name, char *path)
+{
+	char *module = module_name(name);
+	GPtrArray *paths;
+
+	if (!module) {
+		g_free(path);
+		return;
+	}
+	paths = g_hash_table_lookup(dir->modules, module);
+	if (!paths) {
+		paths = g_ptr_array_new_with_free_func(g_free);
+		g_hash_table_insert(dir->modules, g_strdup(module), paths);
+	}
+	g_ptr_array_insert(paths, is_of_release(dir, path) ? 0 : -1, path);
+	g_free(module);
+}
+
+static int compare_names(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Links to directories are not followed: they may lead in a circle. */
+static void walk(KmtDebugDir *dir, const char *path, guint depth)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	GDir *listing = g_dir_open(path, 0, NULL);
+	const char *name;
+	guint i;
+
+	if (!listing)
+		return;
+	while ((name = g_dir_read_name(listing)))
+		if (strcmp(name, ".build-id") != 0)
+			g_ptr_array_add(names, g_strdup(name));
+	g_dir_close(listing);
+	/* The same files are taken wherever the same tree lies. */
+	g_ptr_array_sort(names, compare_names);
+	for (i = 0; i < names->len; i++) {
+		char *child;
+
+		name = g_ptr_array_index(names, i);
+		child = g_build_filename(path, name, NULL);
+		if (!g_file_test(child, G_FILE_TEST_IS_DIR)) {
+			add_file(dir, name, child);
+			continue;
+		}
+		if (depth < MAX_DEPTH &&
+		    !g_file_test(child, G_FILE_TEST_IS_SYMLINK))
+			walk(dir, child, depth + 1);
+		g_free(child);
+	}
+}
+
+KmtDebugDir *kmt_debug_dir_open(const char *path, const char *release,
+				GError **error)
+{
+	KmtDebugDir *dir;
+	GDir *listing = g_dir_open(path, 0, error);
+
+	if (!listing)
+		return NULL;
+	g_dir_close(listing);
+	dir = g_new0(KmtDebugDir, 1);
+	dir->path = g_strdup(path);
+	dir->release = g_strdup(release);
+	dir->modules = g_hash_table_new_full(kmt_str_hash, g_str_equal, g_free,
+					     (GDestroyNotify)g_ptr_array_unref);
+	walk(dir, path, 0);
+	return dir;
+}
+
+void kmt_debug_dir_free(KmtDebugDir *dir)
+{
+	if (!dir)
+		return;
+	g_free(dir->path);
+	g_free(dir->release);
+	g_hash_table_unref(dir->modules);
+	g_free(dir);
+}
+
+static gboolean take_file(char **path)
+{
+	if (g_file_test(*path, G_FILE_TEST_IS_REGULAR))
+		return TRUE;
+	g_clear_pointer(path, g_free);
+	return FALSE;
+}
+
+/* Where distributions put it. */
+char *kmt_debug_dir_vmlinux(const KmtDebugDir *dir, const char *build_id)
+{
+	/* Before the release, behind it. */
+	static const char *const places[][2] = {
+		{"/vmlinux-", ""},
+		{"/boot/vmlinux-", ""},
+		{"/lib/modules/", "/vmlinux"},
+		{"/usr/lib/debug/boot/vmlinux-", ""},
+		{"/usr/lib/debug/lib/modules/", "/vmlinux"},
+	};
+	char *path;
+	guint i;
+
+	if (build_id && strlen(build_id) > 2) {
+		path = g_strdup_printf("%s/.build-id/%.2s/%s.debug", dir->path,
+				       build_id, build_id + 2);
+		if (take_file(&path))
+			return path;
+	}
+	for (i = 0; dir->release && i < G_N_ELEMENTS(places); i++) {
+		path = g_strconcat(dir->path, places[i][0], dir->release,
+				   places[i][1], NULL);
+		if (take_file(&path))
+			return path;
+	}
+	path = g_build_filename(dir->path, "vmlinux", NULL);
+	take_file(&path);
+	return path;
+}
+
+const GPtrArray *kmt_debug_dir_module(const KmtDebugDir *dir,
+				      const char *module)
+{
+	return g_hash_table_lookup(dir->modules, module);
+}

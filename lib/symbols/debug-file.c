@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "lib/symbols/debug-file.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <string.h>
+
+/* Deeper scopes than any compiler makes are damage. */
+#define MAX_DEPTH 256
+
+/* A part of something, by number: cold code lies elsewhere than hot code. */
+typedef struct {
+	guint64 start;
+	guint64 end;
+	guint index;
+} Range;
+
+/* What one run of the compiler made. */
+typedef struct {
+	Dwarf_Die die;
+	GArray *functions; /* of Dwarf_Die; NULL: not read yet */
+	GArray *ranges;	   /* of Range, of the functions, by start */
+} Unit;
+
+struct KmtDebugFile {
+	Dwfl_Callbacks callbacks;
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	char *debug_dir;
+	char *build_id;
+	Dwarf *dwarf;
+	Dwarf_Addr bias; /* laid out minus in the debug information */
+	GArray *units;	 /* of Unit */
+	GArray *ranges;	 /* of Range, of the units, by start */
+};
+
+G_DEFINE_QUARK(kmt_debug_file_error, kmt_debug_file_error)
+
+static char *to_hex(const guint8 *bytes, int n)
+{
+	GString *hex = g_string_new(NULL);
+	int i;
+
+	for (i = 0; i < n; i++)
+		g_string_append_printf(hex, "%02x", bytes[i]);
+	return g_string_free(hex, FALSE);
+}
+
+static char *module_build_id(Dwfl_Module *module)
+{
+	const unsigned char *bytes;
+	GElf_Addr address;
+	int n = dwfl_module_build_id(module, &bytes, &address);
+
+	return n > 0 ? to_hex(bytes, n) : NULL;
+}
+
+/*
+ * For libdwfl, of a file without debug information.  Its own way would look in
+ * places that nobody named, and on the network.
+ */
+static int find_debuginfo(Dwfl_Module *module, void **userdata,
+			  const char *name, Dwarf_Addr base,
+			  const char *file_name, const char *debuglink_file,
+			  GElf_Word debuglink_crc, char **debuginfo_file_name)
+{
+	const KmtDebugFile *file = *userdata;
+	g_autofree char *id = module_build_id(module);
+	g_autofree char *path = NULL;
+	int fd;
+
+	if (!file || !file->debug_dir || !id || strlen(id) < 4)
+		return -1;
+	path = g_strdup_printf("%s/.build-id/%.2s/%s.debug", file->debug_dir,
+			       id, id + 2);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* libdwfl frees it with free(). */
+	if (fd >= 0)
+		*debuginfo_file_name = strdup(path);
+	return fd;
+}
+
+static gboolean fail(GError **error, KmtDebugFileError code, const char *path,
+		     const char *what)
+{
+	const char *why = dwfl_errmsg(-1);
+
+	g_set_error(error, KMT_DEBUG_FILE_ERROR, (gint)code, "'%s' %s%s%s",
+		    path, what, why ? ": " : "", why ? why : "");
+	return FALSE;
+}
+
+static gboolean report(KmtDebugFile *file, const char *path, GError **error)
+{
+	void **userdata = NULL;
+
+	file->callbacks.find_elf = dwfl_build_id_find_elf;
+	file->callbacks.find_debuginfo = find_debuginfo;
+	file->callbacks.section_address = dwfl_offline_section_address;
+	file->dwfl = dwfl_begin(&file->callbacks);
+	if (!file->dwfl)
+		return fail(error, KMT_DEBUG_FILE_ERROR_OPEN, path,
+			    "cannot be opened");
+	dwfl_report_begin(file->dwfl);
+	file->module = dwfl_report_offline(file->dwfl, "kernel", path, -1);
+	dwfl_report_end(file->dwfl, NULL, NULL);
+	if (!file->module)
+		return fail(error, KMT_DEBUG_FILE_ERROR_OPEN, path,
+			    "cannot be read");
+	dwfl_module_info(file->module, &userdata, NULL, NULL, NULL, NULL, NULL,
+			 NULL);
+	*userdata = file;
+	file->build_id = module_build_id(file->module);
+	return TRUE;
+}
+
+static gint compare_ranges(gconstpointer a, gconstpointer b)
+{
+	const Range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* FALSE: address is in none of them. */
+static gboolean find_range(const GArray *sorted, guint64 address, guint *index)
+{
+	const Range *ranges = (const Range *)(const void *)sorted->data;
+	guint low = 0, high = sorted->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || address >= ranges[low - 1].end)
+		return FALSE;
+	*index = ranges[low - 1].index;
+	return TRUE;
+}
+
+static void add_ranges(GArray *ranges, Dwarf_Die *die, guint index)
+{
+	Range range = {.index = index};
+	Dwarf_Addr base;
+	ptrdiff_t offset = 0;
+
+	while ((offset = dwarf_ranges(die, offset, &base, &range.start,
+				      &range.end)) > 0)
+		if (range.start < range.end)
+			g_array_append_val(ranges, range);
+}
+
+static void clear_unit(gpointer data)
+{
+	Unit *unit = data;
+
+	if (!unit->functions)
+		return;
+	g_array_unref(unit->functions);
+	g_array_unref(unit->ranges);
+}
+
+/*
+ * .debug_aranges would tell the same, but not every compiler writes it.
+ * A split unit has its ranges in the part that stayed.
+ */
+static void add_unit(KmtDebugFile *file, Dwarf_Die *die, Dwarf_Die *split)
+{
+	Unit unit = {.die = split->addr ? *split : *die};
+
+	add_ranges(file->ranges, die, file->units->len);
+	g_array_append_val(file->units, unit);
+}
+
+static gboolean read_units(KmtDebugFile *file)
+{
+	Dwarf_CU *unit = NULL;
+
+	file->units = g_array_new(FALSE, FALSE, sizeof(Unit));
+	g_array_set_clear_func(file->units, clear_unit);
+	file->ranges = g_array_new(FALSE, FALSE, sizeof(Range));
+	file->dwarf = dwfl_module_getdwarf(file->module, &file->bias);
+	if (!file->dwarf)
+		return FALSE;
+	for (;;) {
+		Dwarf_Die die = {0}, split = {0};
+		uint8_t type;
+
+		if (dwarf_get_units(file->dwarf, unit, &unit, NULL, &type, &die,
+				    &split) != 0)
+			break;
+		if (type == DW_UT_compile || type == DW_UT_skeleton)
+			add_unit(file, &die, &split);
+	}
+	g_array_sort(file->ranges, compare_ranges);
+	return file->ranges->len > 0;
+}
+
+KmtDebugFile *kmt_debug_file_open(const char *path, const char *debug_dir,
+				  GError **error)
+{
+	g_autoptr(KmtDebugFile) file = g_new0(KmtDebugFile, 1);
+
+	file->debug_dir = g_strdup(debug_dir);
+	if (!report(file, path, error))
+		return NULL;
+	if (!read_units(file)) {
+		fail(error, KMT_DEBUG_FILE_ERROR_NO_INFO, path,
+		     "has no debug information that can be used");
+		return NULL;
+	}
+	return g_steal_pointer(&file);
+}
+
+void kmt_debug_file_free(KmtDebugFile *file)
+{
+	if (!file)
+		return;
+	if (file->dwfl)
+		dwfl_end(file->dwfl);
+	if (file->units)
+		g_array_unref(file->units);
+	if (file->ranges)
+		g_array_unref(file->ranges);
+	g_free(file->debug_dir);
+	g_free(file->build_id);
+	g_free(file);
+}
+
+const char *kmt_debug_file_build_id(const KmtDebugFile *file)
+{
+	return file->build_id;
+}
+
+void kmt_debug_file_foreach_symbol(const KmtDebugFile *file,
+				   KmtDebugSymbolFunc func, gpointer user)
+{
+	int i, n = dwfl_module_getsymtab(file->module);
+
+	for (i = 0; i < n; i++) {
+		GElf_Word section = SHN_UNDEF;
+		GElf_Addr address;
+		GElf_Sym symbol;
+		const char *name =
+			dwfl_module_getsym_info(file->module, i, &symbol,
+						&address, &section, NULL, NULL);
+		int type;
+
+		if (!name || !*name || section == SHN_UNDEF ||
+		    section == SHN_ABS)
+			continue;
+		type = GELF_ST_TYPE(symbol.st_info);
+		if (type != STT_SECTION && type != STT_FILE)
+			func(name, address, section, user);
+	}
+}
+
+gboolean kmt_debug_file_text(const KmtDebugFile *file, guint64 *address,
+			     guint *section)
+{
+	GElf_Addr bias;
+	Elf *elf = dwfl_module_getelf(file->module, &bias);
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (!elf || elf_getshdrstrndx(elf, &names) != 0)
+		return FALSE;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr header;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &header))
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (!name || strcmp(name, ".text") != 0)
+			continue;
+		*address = header.sh_addr + bias;
+		*section = (guint)elf_ndxscn(scn);
+		return TRUE;
+	}
+	return FALSE;
+}
+
+void kmt_debug_place_clear(KmtDebugPlace *place)
+{
+	g_clear_pointer(&place->file, g_free);
+	g_clear_pointer(&place->inlined, g_ptr_array_unref);
+	g_clear_pointer(&place->unit_dir, g_free);
+}
+
+static Unit *find_unit(const KmtDebugFile *file, Dwarf_Addr address)
+{
+	guint index;
+
+	if (!find_range(file->ranges, address, &index))
+		return NULL;
+	return &g_array_index(file->units, Unit, index);
+}
+
+/* Those of languages that have namespaces are in these. */
+static void add_functions(Unit *unit, Dwarf_Die *parent, guint depth)
+{
+	Dwarf_Die child;
+
+	if (depth > MAX_DEPTH || dwarf_child(parent, &child) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&child);
+
+		if (tag == DW_TAG_namespace)
+			add_functions(unit, &child, depth + 1);
+		if (tag != DW_TAG_subprogram)
+			continue;
+		add_ranges(unit->ranges, &child, unit->functions->len);
+		g_array_append_val(unit->functions, child);
+	} while (dwarf_siblingof(&child, &child) == 0);
+}
+
+/* A unit has thousands of types among its functions: it is read once. */
+static gboolean find_function(Unit *unit, Dwarf_Addr address,
+			      Dwarf_Die *function)
+{
+	guint index;
+
+	if (!unit->functions) {
+		unit->functions = g_array_new(FALSE, FALSE, sizeof(Dwarf_Die));
+		unit->ranges = g_array_new(FALSE, FALSE, sizeof(Range));
+		add_functions(unit, &unit->die, 0);
+		g_array_sort(unit->ranges, compare_ranges);
+	}
+	if (!find_range(unit->ranges, address, &index))
+		return FALSE;
+	*function = g_array_index(unit->functions, Dwarf_Die, index);
+	return TRUE;
+}
+
+/* Moves *scope to the part of it that holds address. */
+static gboolean enter_scope(Dwarf_Die *scope, Dwarf_Addr address)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(scope, &child) != 0)
+		return FALSE;
+	do {
+		int tag = dwarf_tag(&child);
+
+		if ((tag == DW_TAG_inlined_subroutine ||
+		     tag == DW_TAG_lexical_block) &&
+		    dwarf_haspc(&child, address) > 0) {
+			*scope = child;
+			return TRUE;
+		}
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return FALSE;
+}
+
+/* From the outermost to the innermost, then turned round. */
+static GPtrArray *find_inlined(Unit *unit, Dwarf_Addr address)
+{
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	gboolean found;
+	Dwarf_Die scope;
+	guint depth, i, n;
+
+	found = find_function(unit, address, &scope);
+	for (depth = 0; found && depth < MAX_DEPTH; depth++) {
+		const char *name;
+
+		if (!enter_scope(&scope, address))
+			break;
+		if (dwarf_tag(&scope) != DW_TAG_inlined_subroutine)
+			continue;
+		name = dwarf_diename(&scope);
+		g_ptr_array_add(names, g_strdup(name ? name : "?"));
+	}
+	n = names->len;
+	for (i = 0; i < n / 2; i++) {
+		gpointer other = names->pdata[i];
+
+		names->pdata[i] = names->pdata[n - 1 - i];
+		names->pdata[n - 1 - i] = other;
+	}
+	g_ptr_array_add(names, NULL);
+	return names;
+}
+
+/* Where a unit was compiled: it need not say, and need not say it all. */
+static char *unit_directory(Dwarf_Die *unit)
+{
+	Dwarf_Attribute attribute;
+	const char *directory =
+		dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+
+	return g_canonicalize_filename(directory ? directory : "", "/");
+}
+
+static char *unit_path(Dwarf_Die *unit, const char *directory)
+{
+	const char *name = dwarf_diename(unit);
+
+	return name ? g_canonicalize_filename(name, directory) : NULL;
+}
+
+gboolean kmt_debug_file_unit(const KmtDebugFile *file, guint64 address,
+			     char **path, char **directory)
+{
+	Unit *unit = find_unit(file, address - file->bias);
+
+	if (!unit)
+		return FALSE;
+	*directory = unit_directory(&unit->die);
+	*path = unit_path(&unit->die, *directory);
+	return TRUE;
+}
+
+gboolean kmt_debug_file_lookup(KmtDebugFile *file, guint64 address,
+			       KmtDebugPlace *place)
+{
+	Dwarf_Addr there = address - file->bias;
+	Unit *unit = find_unit(file, there);
+	Dwarf_Line *line;
+	const char *path;
+	int number = 0;
+
+	memset(place, 0, sizeof(*place));
+	if (!unit)
+		return FALSE;
+	place->unit_dir = unit_directory(&unit->die);
+	place->inlined = find_inlined(unit, there);
+	line = dwarf_getsrc_die(&unit->die, there);
+	path = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	/* Line 0: the compiler knows of no line. */
+	if (path && dwarf_lineno(line, &number) == 0 && number > 0) {
+		place->file = g_canonicalize_filename(path, place->unit_dir);
+		place->line = (guint)number;
+	}
+	return TRUE;
+}
+
+char *kmt_debug_file_source_root(const KmtDebugFile *file)
+{
+	static const char end[] = "/init/main.c";
+	guint i;
+
+	for (i = 0; i < file->units->len; i++) {
+		Dwarf_Die *unit = &g_array_index(file->units, Unit, i).die;
+		const char *name = dwarf_diename(unit);
+		g_autofree char *directory = NULL;
+		g_autofree char *path = NULL;
+
+		if (!name || !g_str_has_suffix(name, "main.c"))
+			continue;
+		directory = unit_directory(unit);
+		path = unit_path(unit, directory);
+		if (g_str_has_suffix(path, end))
+			return g_strndup(path, strlen(path) - strlen(end));
+	}
+	return NULL;
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "lib/symbols/dwarf.h"
+#include "lib/symbols/source-location.h"
+#include "lib/base/hash.h"
+
+#include <string.h>
+
+/* Enough to tell two builds apart, without reading all names. */
+#define N_SAMPLES 512
+
+/* Of samples in both, the share that agrees if nothing is wrong. */
+#define AGREEMENT_PERCENT 90
+
+/* The kernel. */
+
+typedef struct {
+	guint64 stext; /* of the file; 0: it has none */
+	guint64 text;
+	GHashTable *sample; /* name -> address in the running kernel + bias */
+	GHashTable *found;  /* names of the sample that the file has */
+	GHashTable *agree;  /* and has at that address */
+	guint64 bias;
+} KernelCheck;
+
+static void note_base(const char *name, guint64 address, guint section,
+		      gpointer user)
+{
+	KernelCheck *check = user;
+
+	if (strcmp(name, "_stext") == 0)
+		check->stext = address;
+	else if (strcmp(name, "_text") == 0)
+		check->text = address;
+}
+
+static gboolean find_bias(const KmtDebugFile *vmlinux, const char *path,
+			  const KmtSymbols *symbols, KernelCheck *check,
+			  GError **error)
+{
+	guint64 stext = kmt_symbols_stext(symbols);
+	guint64 text = kmt_symbols_text(symbols);
+
+	kmt_debug_file_foreach_symbol(vmlinux, note_base, check);
+	if (stext && check->stext) {
+		check->bias = stext - check->stext;
+	} else if (text && check->text) {
+		check->bias = text - check->text;
+	} else {
+		g_set_error(error, KMT_DWARF_ERROR, KMT_DWARF_ERROR_NO_PLACE,
+			    "where the kernel of '%s' ran is not known: it or "
+			    "the kallsyms of the capture has no _stext and no "
+			    "_text",
+			    path);
+		return FALSE;
+	}
+	return TRUE;
+}
+
+static void take_sample(const KmtSymbols *symbols, KernelCheck *check)
+{
+	guint i, n = kmt_symbols_count(symbols);
+	guint step = n / N_SAMPLES + 1;
+	KmtSymbolEntry entry;
+	guint64 *address;
+
+	for (i = 0; i < n; i += step) {
+		kmt_symbols_get(symbols, i, &entry);
+		if (!entry.code || entry.module)
+			continue;
+		address = g_new(guint64, 1);
+		*address = entry.address - check->bias;
+		g_hash_table_insert(check->sample, (gpointer)entry.name,
+				    address);
+	}
+}
+
+/* Static functions may have the same name: one of them must be there. */
+static void compare_sample(const char *name, guint64 address, guint section,
+			   gpointer user)
+{
+	KernelCheck *check = user;
+	gpointer key, expected;
+
+	if (!g_hash_table_lookup_extended(check->sample, name, &key, &expected))
+		return;
+	g_hash_table_add(check->found, key);
+	if (*(guint64 *)expected == address)
+		g_hash_table_add(check->agree, key);
+}
+
+static gboolean check_sample(const KmtDebugFile *vmlinux, const char *path,
+			     const KmtSymbols *symbols, KernelCheck *check,
+			     GError **error)
+{
+	guint n_sample, n_found, n_agree;
+
+	take_sample(symbols, check);
+	kmt_debug_file_foreach_symbol(vmlinux, compare_sample, check);
+	n_sample = g_hash_table_size(check->sample);
+	n_found = g_hash_table_size(check->found);
+	n_agree = g_hash_table_size(check->agree);
+	if (n_agree && n_found * 2 >= n_sample &&
+	    n_agree * 100 >= n_found * AGREEMENT_PERCENT)
+		return TRUE;
+	g_set_error(error, KMT_DWARF_ERROR, KMT_DWARF_ERROR_OTHER_KERNEL,
+		    "'%s' is of another kernel: of %u functions of the traced "
+		    "one it has %u, and %u at the same place; name the vmlinux "
+		    "of the build that was traced",
+		    path, n_sample, n_found, n_agree);
+	return FALSE;
+}
+
+gboolean kmt_place_kernel(const KmtDebugFile *vmlinux, const char *path,
+			  const KmtSymbols *symbols, gboolean is_same,
+			  guint64 *bias, GError **error)
+{
+	g_autoptr(GHashTable) sample =
+		g_hash_table_new_full(kmt_str_hash, g_str_equal, NULL, g_free);
+	g_autoptr(GHashTable) found = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) agree = g_hash_table_new(NULL, NULL);
+	KernelCheck check = {
+		.sample = sample,
+		.found = found,
+		.agree = agree,
+	};
+
+	if (!find_bias(vmlinux, path, symbols, &check, error))
+		return FALSE;
+	*bias = check.bias;
+	return is_same || check_sample(vmlinux, path, symbols, &check, error);
+}
+
+/* Modules. */
+
+typedef struct {
+	const char *name; /* of the file */
+	guint64 address;
+	guint section;
+} ModuleSymbol;
+
+/* How far a section was moved. */
+typedef struct {
+	guint section;
+	guint64 bias;
+} SectionBias;
+
+struct KmtModulePlace {
+	GArray *symbols; /* of ModuleSymbol, by name */
+	GArray *biases;	 /* of SectionBias, one for each section that has one */
+};
+
+static void add_symbol(const char *name, guint64 address, guint section,
+		       gpointer user)
+{
+	ModuleSymbol symbol = {name, address, section};
+
+	g_array_append_val((GArray *)user, symbol);
+}
+
+static gint compare_symbols(gconstpointer a, gconstpointer b)
+{
+	return strcmp(((const ModuleSymbol *)a)->name,
+		      ((const ModuleSymbol *)b)->name);
+}
+
+/* The symbols of that name are *n from the one returned on. */
+static const ModuleSymbol *find_symbols(const KmtModulePlace *place,
+					const char *name, guint *n)
+{
+	const ModuleSymbol *symbols =
+		(const ModuleSymbol *)(void *)place->symbols->data;
+	guint low = 0, high = place->symbols->len, end;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (strcmp(symbols[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low;
+	     end < place->symbols->len && strcmp(symbols[end].name, name) == 0;)
+		end++;
+	*n = end - low;
+	return &symbols[low];
+}
+
+typedef struct {
+	const KmtModulePlace *place;
+	GArray *pairs; /* of SectionBias: what each symbol says */
+} PairCollector;
+
+static void add_pair(const KmtSymbolEntry *entry, gpointer user)
+{
+	PairCollector *collector = user;
+	SectionBias pair;
+	guint n;
+	const ModuleSymbol *symbol =
+		find_symbols(collector->place, entry->name, &n);
+
+	if (n != 1)
+		return;
+	pair.section = symbol->section;
+	pair.bias = entry->address - symbol->address;
+	g_array_append_val(collector->pairs, pair);
+}
+
+static gint compare_biases(gconstpointer a, gconstpointer b)
+{
+	const SectionBias *x = a, *y = b;
+
+	if (x->section != y->section)
+		return x->section < y->section ? -1 : 1;
+	return x->bias < y->bias ? -1 : x->bias > y->bias;
+}
+
+/* For each section what most of its symbols say; how many these are. */
+static guint choose_biases(KmtModulePlace *place, GArray *pairs)
+{
+	guint i, run = 0, best = 0, n_agree = 0;
+
+	g_array_sort(pairs, compare_biases);
+	for (i = 0; i < pairs->len; i++) {
+		const SectionBias *pair = &g_array_index(pairs, SectionBias, i);
+		const SectionBias *next = pair + 1;
+		gboolean last =
+			i + 1 == pairs->len || next->section != pair->section;
+
+		run++;
+		if (!last && next->bias == pair->bias)
+			continue;
+		if (run > best && best)
+			g_array_set_size(place->biases, place->biases->len - 1);
+		if (run > best) {
+			g_array_append_val(place->biases, *pair);
+			best = run;
+		}
+		run = 0;
+		if (last) {
+			n_agree += best;
+			best = 0;
+		}
+	}
+	return n_agree;
+}
+
+/* No name is of one function only: a module begins with its .text. */
+static void begin_with_text(KmtModulePlace *place, const KmtDebugFile *file,
+			    guint64 start)
+{
+	SectionBias bias;
+	guint64 text;
+
+	if (!start || !kmt_debug_file_text(file, &text, &bias.section))
+		return;
+	bias.bias = start - text;
+	g_array_append_val(place->biases, bias);
+}
+
+KmtModulePlace *kmt_module_place_new(const KmtDebugFile *file,
+				     const KmtSymbols *symbols,
+				     const char *module)
+{
+	g_autoptr(KmtModulePlace) place = g_new0(KmtModulePlace, 1);
+	g_autoptr(GArray) pairs =
+		g_array_new(FALSE, FALSE, sizeof(SectionBias));
+	PairCollector collector = {place, pairs};
+
+	place->symbols = g_array_new(FALSE, FALSE, sizeof(ModuleSymbol));
+	place->biases = g_array_new(FALSE, FALSE, sizeof(SectionBias));
+	kmt_debug_file_foreach_symbol(file, add_symbol, place->symbols);
+	g_array_sort(place->symbols, compare_symbols);
+	kmt_symbols_foreach_of_module(symbols, module, add_pair, &collector);
+	if (choose_biases(place, pairs) * 100 < pairs->len * AGREEMENT_PERCENT)
+		return NULL;
+	if (!pairs->len)
+		begin_with_text(place, file,
+				kmt_symbols_module_start(symbols, module));
+	return place->biases->len ? g_steal_pointer(&place) : NULL;
+}
+
+void kmt_module_place_free(KmtModulePlace *place)
+{
+	if (!place)
+		return;
+	g_array_unref(place->symbols);
+	g_array_unref(place->biases);
+	g_free(place);
+}
+
+static gboolean is_at(const KmtModulePlace *place, const ModuleSymbol *symbol,
+		      guint64 address)
+{
+	guint i;
+
+	for (i = 0; i < place->biases->len; i++) {
+		const SectionBias *b =
+			&g_array_index(place->biases, SectionBias, i);
+
+		if (b->section == symbol->section)
+			return symbol->address + b->bias == address;
+	}
+	return FALSE;
+}
+
+gboolean kmt_module_place_map(const KmtModulePlace *place, guint64 address,
+			      const KmtSymbol *symbol, guint64 *in_file)
+{
+	guint i, n;
+	const ModuleSymbol *symbols = find_symbols(place, symbol->name, &n);
+
+	for (i = 0; i < n; i++) {
+		if (n > 1 &&
+		    !is_at(place, &symbols[i], address - symbol->offset))
+			continue;
+		*in_file = symbols[i].address + symbol->offset;
+		return TRUE;
+	}
+	return FALSE;
+}

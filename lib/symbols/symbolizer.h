@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names for the addresses and flags of a capture: functions, modules, source
+ * lines, inlined functions, directories, gfp flags.
+ *
+ * What is asked for is looked up then, and kept.  Any thread may ask.  Names
+ * may be shown on a terminal, whatever the files say.
+ */
+#ifndef KMEMTRACE_SYMBOLS_SYMBOLIZER_H
+#define KMEMTRACE_SYMBOLS_SYMBOLIZER_H
+
+#include "lib/symbols/dwarf.h"
+#include "lib/symbols/gfp-flags.h"
+#include "lib/symbols/kallsyms.h"
+#include "lib/symbols/build-tree.h"
+#include "lib/input/capture.h"
+
+/* Paths; NULL where none was given. */
+typedef struct {
+	const char *kallsyms;	/* NULL: the captured one */
+	const char *system_map; /* instead of a kallsyms */
+	gboolean raw;		/* no names at all */
+	const char *vmlinux;	/* with debug information */
+	const char *debug_dir;	/* of modules, and of vmlinux if need be */
+	const char *source;	/* a built kernel tree */
+} KmtNamesOptions;
+
+/* Fields are for reading only. */
+typedef struct {
+	KmtDwarf *dwarf;   /* NULL: there are no source lines */
+	KmtTree *tree;	   /* NULL: no built kernel tree */
+	const KmtGfp *gfp; /* NULL: flags of that kernel are not known */
+	/* private: */
+	KmtSymbols *symbols;	  /* NULL: there are no names, */
+	char *problem;		  /* and this may say why, */
+	char *source;		  /* else their path; valid without loader: */
+	KmtSymbolsLoader *loader; /* NULL; of the captured ones */
+	GMutex lock;		  /* of loader */
+} KmtNames;
+
+/*
+ * A file or directory named in the options must be readable, and of the kernel
+ * that was traced; errors are those of kmt_symbols_load(), kmt_dwarf_open() and
+ * kmt_tree_open().  The captured kallsyms is read when somebody asks, or before
+ * by kmt_names_load_some(): that it is of no use, kmt_names_check() tells.
+ * warnings: of char *, owned by it.
+ */
+KmtNames *kmt_names_open(const KmtCapture *capture,
+			 const KmtNamesOptions *options, GPtrArray *warnings,
+			 GError **error);
+void kmt_names_free(KmtNames *names);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtNames, kmt_names_free)
+
+/*
+ * Reads some more of the captured kallsyms, for some us.  For a thread that has
+ * nothing else to do; any, as often as it likes.  FALSE: there is nothing left,
+ * or another thread is at it.
+ */
+gboolean kmt_names_load_some(const KmtNames *names);
+
+/*
+ * Adds a warning if the names do not seem to be those of this kernel, or debug
+ * files of modules are missing; addresses are the n call sites.
+ */
+void kmt_names_check(const KmtNames *names, const guint64 *addresses, guint n,
+		     GPtrArray *warnings);
+
+/* Path of the symbols; NULL: there are none. */
+const char *kmt_names_path(const KmtNames *names);
+
+/* FALSE if the address, a return address, is in no known function. */
+gboolean kmt_names_symbol(const KmtNames *names, guint64 address,
+			  KmtSymbol *symbol);
+
+/* "function+0x1f [module]"; NULL if the address has no name. */
+char *kmt_names_format(const KmtNames *names, guint64 address);
+
+/*
+ * The same with what the source tells: "inlined <- function+0x1f [module]
+ * mm/file.c:123", the innermost function first, and the line is its own.
+ */
+char *kmt_names_describe(const KmtNames *names, guint64 address);
+
+/* FALSE if no debug information tells; the strings are those of names. */
+gboolean kmt_names_source(const KmtNames *names, guint64 address,
+			  KmtSourceLine *source);
+
+/*
+ * "net/core": the directory of the source that the function was compiled from;
+ * KMT_TREE_AMBIGUOUS if it may be one of several, NULL if it is not known.  The
+ * string is that of names.
+ */
+const char *kmt_names_directory(const KmtNames *names, guint64 address);
+
+/* "GFP_KERNEL|__GFP_ZERO"; hexadecimal for a kernel whose flags are unknown. */
+char *kmt_names_gfp(const KmtNames *names, guint64 flags);
+
+#endif

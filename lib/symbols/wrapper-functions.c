@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "lib/symbols/wrapper-functions.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#define DEFAULT_LIST KMT_PKGDATADIR "/wrappers.list"
+
+struct KmtSkip {
+	GPtrArray *globs; /* of char * */
+};
+
+G_DEFINE_QUARK(kmt_skip_error, kmt_skip_error)
+
+KmtSkip *kmt_skip_new(void)
+{
+	KmtSkip *skip = g_new0(KmtSkip, 1);
+
+	skip->globs = g_ptr_array_new_with_free_func(g_free);
+	return skip;
+}
+
+void kmt_skip_free(KmtSkip *skip)
+{
+	if (!skip)
+		return;
+	g_ptr_array_unref(skip->globs);
+	g_free(skip);
+}
+
+void kmt_skip_add(KmtSkip *skip, const char *glob)
+{
+	g_ptr_array_add(skip->globs, g_strdup(glob));
+}
+
+gboolean kmt_skip_load(KmtSkip *skip, const char *path, GError **error)
+{
+	g_autoptr(GError) read_error = NULL;
+	g_autofree char *text = NULL;
+	g_auto(GStrv) lines = NULL;
+	guint i, n_before = skip->globs->len;
+
+	if (!g_file_get_contents(path ? path : DEFAULT_LIST, &text, NULL,
+				 &read_error)) {
+		g_set_error(error, KMT_SKIP_ERROR, KMT_SKIP_ERROR_READ,
+			    "cannot read the list of wrappers: %s%s",
+			    read_error->message,
+			    path ? ""
+				 : "; 'make install' puts it there, or name "
+				   "lib/symbols/wrappers.list of the source in "
+				   "KMEMTRACE_WRAPPERS");
+		return FALSE;
+	}
+	lines = g_strsplit(text, "\n", -1);
+	for (i = 0; lines[i]; i++) {
+		lines[i][strcspn(lines[i], "#")] = '\0';
+		g_strstrip(lines[i]);
+		if (strpbrk(lines[i], " \t")) {
+			g_ptr_array_set_size(skip->globs, (gint)n_before);
+			g_set_error(error, KMT_SKIP_ERROR, KMT_SKIP_ERROR_LINE,
+				    "line %u of '%s' has more than one word: "
+				    "'%s'",
+				    i + 1, path ? path : DEFAULT_LIST,
+				    lines[i]);
+			return FALSE;
+		}
+		if (*lines[i])
+			kmt_skip_add(skip, lines[i]);
+	}
+	return TRUE;
+}
+
+gboolean kmt_skip_matches(const KmtSkip *skip, const char *function)
+{
+	g_autofree char *name = NULL;
+	guint i;
+
+	if (strchr(function, '.'))
+		function = name = g_strndup(function, strcspn(function, "."));
+	for (i = 0; i < skip->globs->len; i++)
+		if (fnmatch(g_ptr_array_index(skip->globs, i), function, 0) ==
+		    0)
+			return TRUE;
+	return FALSE;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <kmemtrace_abi.h>
+#include <string.h>
+
+#include "lib/tracepoints/learned-names.h"
+
+typedef struct {
+	char *name;
+	guint16 number;
+	guint64 object_size, size; /* 0: no allocation tells */
+	gboolean shared;	   /* another cache has this name too */
+	guint16 first;		   /* the number of the first of this name */
+} Cache;
+
+/* A name that a task no longer has. */
+typedef struct {
+	guint32 pid;
+	gint64 until;
+	char *name;
+} OldName;
+
+struct KmtNames {
+	GPtrArray *caches;   /* of Cache, by number less 1 */
+	GHashTable *by_name; /* the first Cache of each name */
+	GHashTable *others;  /* the others, by what they differ in */
+	GHashTable *tasks;   /* pid to its name, NULL while it has none */
+	GArray *old;	     /* of OldName */
+	guint32 last_pid;
+	gboolean any_pid;
+	guint64 n_dropped; /* names of tasks that are missing */
+	gint64 dropped_until;
+};
+
+static void cache_free(gpointer data)
+{
+	g_free(((Cache *)data)->name);
+	g_free(data);
+}
+
+static void old_name_clear(gpointer data)
+{
+	g_free(((OldName *)data)->name);
+}
+
+static guint other_hash(gconstpointer p)
+{
+	const Cache *cache = p;
+
+	return g_int64_hash(&cache->size) * 31 + cache->first;
+}
+
+static gboolean other_equal(gconstpointer a, gconstpointer b)
+{
+	const Cache *x = a, *y = b;
+
+	return x->first == y->first && x->size == y->size;
+}
+
+KmtNames *kmt_names_new(void)
+{
+	KmtNames *names = g_new0(KmtNames, 1);
+
+	names->caches = g_ptr_array_new_with_free_func(cache_free);
+	names->by_name = g_hash_table_new(g_str_hash, g_str_equal);
+	names->others = g_hash_table_new(other_hash, other_equal);
+	names->tasks = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	names->old = g_array_new(FALSE, FALSE, sizeof(OldName));
+	g_array_set_clear_func(names->old, old_name_clear);
+	return names;
+}
+
+void kmt_names_free(KmtNames *names)
+{
+	if (!names)
+		return;
+	g_hash_table_unref(names->by_name);
+	g_hash_table_unref(names->others);
+	g_hash_table_unref(names->tasks);
+	g_ptr_array_unref(names->caches);
+	g_array_unref(names->old);
+	g_free(names);
+}
+
+/* NULL: there is no number left. */
+static Cache *add_cache(KmtNames *names, const char *name)
+{
+	Cache *cache;
+
+	if (names->caches->len >= G_MAXUINT16)
+		return NULL;
+	cache = g_new0(Cache, 1);
+	cache->name = g_strdup(name);
+	cache->number = (guint16)(names->caches->len + 1);
+	g_ptr_array_add(names->caches, cache);
+	return cache;
+}
+
+/* Another cache by the name of first: they differ in what an object takes. */
+static Cache *find_other(KmtNames *names, Cache *first, guint64 bytes_alloc)
+{
+	const Cache wanted = {.first = first->number, .size = bytes_alloc};
+	Cache *cache = g_hash_table_lookup(names->others, &wanted);
+
+	if (cache)
+		return cache;
+	first->shared = TRUE;
+	cache = add_cache(names, first->name);
+	if (!cache)
+		return NULL;
+	cache->first = first->number;
+	cache->size = bytes_alloc;
+	g_hash_table_add(names->others, cache);
+	return cache;
+}
+
+guint16 kmt_names_cache(KmtNames *names, const char *name, guint64 bytes_req,
+			guint64 bytes_alloc)
+{
+	Cache *cache = g_hash_table_lookup(names->by_name, name);
+
+	if (!cache) {
+		cache = add_cache(names, name);
+		if (!cache)
+			return KMEMTRACE_CACHE_NONE;
+		g_hash_table_insert(names->by_name, cache->name, cache);
+	}
+	if (bytes_alloc == 0)
+		return cache->shared ? KMEMTRACE_CACHE_NONE : cache->number;
+	if (cache->size == 0)
+		cache->size = bytes_alloc;
+	else if (cache->size != bytes_alloc)
+		cache = find_other(names, cache, bytes_alloc);
+	if (!cache)
+		return KMEMTRACE_CACHE_NONE;
+	cache->object_size = MAX(cache->object_size, bytes_req);
+	return cache->number;
+}
+
+void kmt_names_see_task(KmtNames *names, guint32 pid)
+{
+	if (names->any_pid && names->last_pid == pid)
+		return;
+	names->any_pid = TRUE;
+	names->last_pid = pid;
+	if (!g_hash_table_contains(names->tasks, GUINT_TO_POINTER(pid)))
+		g_hash_table_insert(names->tasks, GUINT_TO_POINTER(pid), NULL);
+}
+
+void kmt_names_set_task(KmtNames *names, guint32 pid, gint64 time,
+			const char *name)
+{
+	const char *before =
+		g_hash_table_lookup(names->tasks, GUINT_TO_POINTER(pid));
+
+	if (before && strcmp(before, name) == 0)
+		return;
+	if (before) {
+		OldName old = {pid, time, g_strdup(before)};
+
+		g_array_append_val(names->old, old);
+	}
+	g_hash_table_insert(names->tasks, GUINT_TO_POINTER(pid),
+			    g_strdup(name));
+}
+
+const char *kmt_names_task(const KmtNames *names, guint32 pid)
+{
+	return g_hash_table_lookup(names->tasks, GUINT_TO_POINTER(pid));
+}
+
+void kmt_names_correct_task(KmtNames *names, guint32 pid, const char *name)
+{
+	g_hash_table_insert(names->tasks, GUINT_TO_POINTER(pid),
+			    g_strdup(name));
+}
+
+void kmt_names_drop_tasks(KmtNames *names, guint64 n, gint64 until)
+{
+	if (n == 0)
+		return;
+	names->n_dropped += n;
+	names->dropped_until = MAX(names->dropped_until, until);
+}
+
+GArray *kmt_names_unnamed_tasks(const KmtNames *names)
+{
+	GArray *pids = g_array_new(FALSE, FALSE, sizeof(guint32));
+	GHashTableIter iter;
+	gpointer pid, name;
+
+	g_hash_table_iter_init(&iter, names->tasks);
+	while (g_hash_table_iter_next(&iter, &pid, &name)) {
+		guint32 number = GPOINTER_TO_UINT(pid);
+
+		/* Everybody knows that 0 is idle. */
+		if (!name && number)
+			g_array_append_val(pids, number);
+	}
+	return pids;
+}
+
+/* As the kernel writes it into the tables. */
+static void append_name(GString *text, const char *name)
+{
+	for (; *name; name++) {
+		guchar c = (guchar)*name;
+
+		if (c < ' ' || c == '\\' || c == 0x7f)
+			g_string_append_printf(text, "\\%03o", c);
+		else
+			g_string_append_c(text, (char)c);
+	}
+	g_string_append_c(text, '\n');
+}
+
+char *kmt_names_caches_text(const KmtNames *names, gboolean always)
+{
+	GString *text;
+
+	if (names->caches->len == 0 && !always)
+		return NULL;
+	text = g_string_new("# kmemtrace: caches\n# columns: number "
+			    "object_size size created destroyed name\n");
+	for (guint i = 0; i < names->caches->len; i++) {
+		const Cache *cache = names->caches->pdata[i];
+
+		g_string_append_printf(
+			text,
+			"%u %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " 0 - ",
+			cache->number, cache->object_size, cache->size);
+		append_name(text, cache->name);
+	}
+	return g_string_free(text, FALSE);
+}
+
+static gint compare_old(gconstpointer a, gconstpointer b)
+{
+	const OldName *na = a, *nb = b;
+
+	return (na->until > nb->until) - (na->until < nb->until);
+}
+
+static gint compare_pids(gconstpointer a, gconstpointer b)
+{
+	guint pa = GPOINTER_TO_UINT(a), pb = GPOINTER_TO_UINT(b);
+
+	return (pa > pb) - (pa < pb);
+}
+
+char *kmt_names_tasks_text(const KmtNames *names, gboolean always)
+{
+	GString *text =
+		g_string_new("# kmemtrace: tasks\n# columns: pid until name\n");
+	GList *pids =
+		g_list_sort(g_hash_table_get_keys(names->tasks), compare_pids);
+	gboolean any = names->old->len > 0;
+
+	if (names->n_dropped)
+		g_string_append_printf(text,
+				       "# dropped: %" G_GUINT64_FORMAT
+				       "\n# exact_after: %" G_GINT64_FORMAT
+				       "\n",
+				       names->n_dropped, names->dropped_until);
+	g_array_sort(names->old, compare_old);
+	for (guint i = 0; i < names->old->len; i++) {
+		const OldName *old = &g_array_index(names->old, OldName, i);
+
+		g_string_append_printf(text, "%u %" G_GINT64_FORMAT " ",
+				       old->pid, old->until);
+		append_name(text, old->name);
+	}
+	for (GList *p = pids; p; p = p->next) {
+		const char *name = g_hash_table_lookup(names->tasks, p->data);
+		guint pid = GPOINTER_TO_UINT(p->data);
+
+		any = any || name;
+		g_string_append_printf(text, "%u - ", pid);
+		if (name)
+			append_name(text, name);
+		else
+			g_string_append_printf(text, ":%u\n", pid);
+	}
+	g_list_free(pids);
+	return g_string_free(text, !any && !always);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "lib/tracepoints/task-events.h"
+
+const char *const kmt_task_point_names[KMT_N_TASK_POINTS] = {
+	[KMT_TASK_NEW] = "task_newtask",
+	[KMT_TASK_RENAME] = "task_rename",
+};
+
+static void load_name(const guint8 *data, KmtTaskNameField field,
+		      char name[KMT_TASK_NAME_BYTES])
+{
+	gsize n = MIN(field.n_bytes, KMT_TASK_NAME_BYTES - 1);
+
+	memcpy(name, data + field.offset, n);
+	name[n] = '\0';
+}
+
+void kmt_task_point_convert(const KmtTaskPoint *point, guint kind,
+			    const guint8 *data, gint64 time,
+			    KmtTaskChange *change)
+{
+	change->time = time;
+	change->pid = (guint32)kmt_field_load(data, point->pid);
+	change->renamed = kind == KMT_TASK_RENAME;
+	load_name(data, point->name, change->name);
+	if (change->renamed)
+		load_name(data, point->old_name, change->old_name);
+	else
+		change->old_name[0] = '\0';
+}
+
+#ifdef HAVE_TRACEEVENT
+
+#include <event-parse.h>
+
+static gboolean take_pid(const struct tep_format_field *from,
+			 KmtTaskPoint *point)
+{
+	if (!from || from->size != 4 || from->offset < 0 ||
+	    from->offset > G_MAXUINT16 - from->size ||
+	    (from->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC)))
+		return FALSE;
+	point->pid = (KmtField){(guint16)from->offset, 4};
+	point->min_bytes = MAX(point->min_bytes, (guint)from->offset + 4);
+	return TRUE;
+}
+
+/* An array of char. */
+static gboolean take_name(const struct tep_format_field *from,
+			  KmtTaskPoint *point, KmtTaskNameField *field)
+{
+	if (!from || from->size <= 0 || from->offset < 0 ||
+	    from->size > G_MAXUINT16 ||
+	    from->offset > G_MAXUINT16 - from->size ||
+	    !(from->flags & TEP_FIELD_IS_ARRAY) || from->elementsize > 1 ||
+	    (from->flags & TEP_FIELD_IS_DYNAMIC))
+		return FALSE;
+	field->offset = (guint16)from->offset;
+	field->n_bytes = (guint16)from->size;
+	point->min_bytes =
+		MAX(point->min_bytes, (guint)(from->offset + from->size));
+	return TRUE;
+}
+
+gboolean kmt_task_point_read(KmtTaskPoint *point, guint kind,
+			     struct tep_event *event)
+{
+	gboolean renames = kind == KMT_TASK_RENAME;
+	const struct tep_format_field *pid = tep_find_field(event, "pid");
+
+	*point = (KmtTaskPoint){.id = (guint16)event->id};
+	if (!pid && renames)
+		pid = tep_find_common_field(event, "common_pid");
+	if (take_pid(pid, point) &&
+	    take_name(tep_find_field(event, renames ? "newcomm" : "comm"),
+		      point, &point->name) &&
+	    (!renames || take_name(tep_find_field(event, "oldcomm"), point,
+				   &point->old_name)))
+		return TRUE;
+	*point = (KmtTaskPoint){0};
+	return FALSE;
+}
+
+#endif

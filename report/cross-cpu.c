@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "report/cross-cpu.h"
+#include "lib/base/hash.h"
+#include "lib/input/namespace.h"
+
+static const KmtCrossCell *cell_at(const KmtCross *cross, guint32 number)
+{
+	return &g_array_index(cross->cells, KmtCrossCell, number);
+}
+
+static guint64 hash_cell(const KmtCross *cross, const KmtCrossCell *c)
+{
+	return kmt_hash(cross->seed, (guint64)c->layer << 32 |
+					     (guint64)c->from << 16 | c->to);
+}
+
+static guint64 cell_hash(gconstpointer user, guint32 number)
+{
+	return hash_cell(user, cell_at(user, number));
+}
+
+static gboolean cell_equal(gconstpointer user, guint32 number,
+			   gconstpointer key)
+{
+	const KmtCrossCell *x = cell_at(user, number), *y = key;
+
+	return x->layer == y->layer && x->from == y->from && x->to == y->to;
+}
+
+static const KmtCrossPair *pair_at(const KmtCross *cross, guint32 number)
+{
+	return &g_array_index(cross->pairs, KmtCrossPair, number);
+}
+
+static guint64 hash_pair(const KmtCross *cross, const KmtCrossPair *p)
+{
+	return kmt_hash(kmt_hash(cross->seed, p->alloc.address),
+			p->free_site + p->alloc.kind);
+}
+
+static guint64 pair_hash(gconstpointer user, guint32 number)
+{
+	return hash_pair(user, pair_at(user, number));
+}
+
+static gboolean pair_equal(gconstpointer user, guint32 number,
+			   gconstpointer key)
+{
+	const KmtCrossPair *x = pair_at(user, number), *y = key;
+
+	return x->alloc.address == y->alloc.address &&
+	       x->alloc.kind == y->alloc.kind && x->free_site == y->free_site;
+}
+
+KmtCross *kmt_cross_new(guint n_cpus)
+{
+	KmtCross *cross = g_new0(KmtCross, 1);
+
+	cross->seed = kmt_hash_seed();
+	cross->n_cpus = n_cpus;
+	cross->cells = g_array_new(FALSE, FALSE, sizeof(KmtCrossCell));
+	cross->pairs = g_array_new(FALSE, FALSE, sizeof(KmtCrossPair));
+	kmt_index_init(&cross->cell_index, cell_hash, cell_equal);
+	kmt_index_init(&cross->pair_index, pair_hash, pair_equal);
+	return cross;
+}
+
+void kmt_cross_free(KmtCross *cross)
+{
+	if (!cross)
+		return;
+	g_array_unref(cross->cells);
+	g_array_unref(cross->pairs);
+	kmt_index_clear(&cross->cell_index);
+	kmt_index_clear(&cross->pair_index);
+	g_free(cross);
+}
+
+/* Returns TRUE if the sum is above G_MAXUINT64, which it then becomes. */
+static gboolean add_bytes(KmtCrossSum *sum, guint64 bytes)
+{
+	if (!__builtin_add_overflow(sum->bytes, bytes, &sum->bytes))
+		return FALSE;
+	sum->bytes = G_MAXUINT64;
+	return TRUE;
+}
+
+static gboolean add(KmtCrossSum *sum, guint64 bytes)
+{
+	sum->frees++;
+	return add_bytes(sum, bytes);
+}
+
+static KmtCrossSum *find_cell(KmtCross *cross, const KmtCrossCell *key)
+{
+	guint64 hash = hash_cell(cross, key);
+	guint32 n = kmt_index_find(&cross->cell_index, cross, hash, key);
+
+	if (n == KMT_INDEX_NONE) {
+		n = cross->cells->len;
+		g_array_append_vals(cross->cells, key, 1);
+		kmt_index_add(&cross->cell_index, cross, hash);
+	}
+	return &g_array_index(cross->cells, KmtCrossCell, n).sum;
+}
+
+static KmtCrossSum *find_pair(KmtCross *cross, const KmtCrossPair *key)
+{
+	guint64 hash = hash_pair(cross, key);
+	guint32 n = kmt_index_find(&cross->pair_index, cross, hash, key);
+
+	if (n == KMT_INDEX_NONE) {
+		n = cross->pairs->len;
+		g_array_append_vals(cross->pairs, key, 1);
+		kmt_index_add(&cross->pair_index, cross, hash);
+	}
+	return &g_array_index(cross->pairs, KmtCrossPair, n).sum;
+}
+
+gboolean kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc,
+		       guint alloc_cpu, guint64 free_site, guint free_cpu,
+		       guint64 bytes)
+{
+	/* kmt_layers is in the order of spaces. */
+	const KmtCrossCell cell = {.layer = kmt_space_of(alloc->kind),
+				   .from = (guint16)alloc_cpu,
+				   .to = (guint16)free_cpu};
+	const KmtCrossPair pair = {.alloc = *alloc, .free_site = free_site};
+	gboolean overflow = add(find_cell(cross, &cell), bytes);
+
+	if (alloc_cpu == free_cpu)
+		return overflow;
+	return add(find_pair(cross, &pair), bytes) || overflow;
+}
+
+static int compare(guint64 a, guint64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_cells(gconstpointer a, gconstpointer b)
+{
+	const KmtCrossCell *x = a, *y = b;
+
+	if (x->layer != y->layer)
+		return compare(x->layer, y->layer);
+	return x->from != y->from ? compare(x->from, y->from)
+				  : compare(x->to, y->to);
+}
+
+void kmt_cross_sum_add(KmtCrossSum *sum, const KmtCrossSum *other)
+{
+	if (__builtin_add_overflow(sum->frees, other->frees, &sum->frees))
+		sum->frees = G_MAXUINT64;
+	add_bytes(sum, other->bytes);
+}
+
+static int compare_pairs(gconstpointer a, gconstpointer b)
+{
+	const KmtCrossPair *x = a, *y = b;
+
+	if (x->sum.bytes != y->sum.bytes)
+		return compare(y->sum.bytes, x->sum.bytes);
+	if (x->sum.frees != y->sum.frees)
+		return compare(y->sum.frees, x->sum.frees);
+	if (x->alloc.address != y->alloc.address)
+		return compare(x->alloc.address, y->alloc.address);
+	if (x->free_site != y->free_site)
+		return compare(x->free_site, y->free_site);
+	return (int)x->alloc.kind - (int)y->alloc.kind;
+}
+
+void kmt_cross_sort(KmtCross *cross)
+{
+	/* Sorting changes the numbers that the indexes hold. */
+	kmt_index_clear(&cross->cell_index);
+	kmt_index_clear(&cross->pair_index);
+	g_array_sort(cross->cells, compare_cells);
+	g_array_sort(cross->pairs, compare_pairs);
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --marks: the annotations one by one. */
+#include "config.h"
+
+#include "lib/base/printable.h"
+#include "report/mark-list.h"
+#include "report/report-text.h"
+
+static const char *context_of(const KmtMark *mark)
+{
+	return mark->flags & KMEMTRACE_FLAG_HARDIRQ   ? "hardirq"
+	       : mark->flags & KMEMTRACE_FLAG_SOFTIRQ ? "softirq"
+						      : "task";
+}
+
+static guint cpu_of(const KmtReport *report, const KmtMark *mark)
+{
+	const KmtCpuFile *file = report->capture->files->pdata[mark->file];
+
+	return file->cpu;
+}
+
+static const char *comm_of(const KmtReport *report, const KmtMark *mark)
+{
+	return kmt_record_tables_task(report->phases->tables, mark->pid,
+				      mark->time, NULL);
+}
+
+/* Is it between START and STOP? */
+static gboolean is_within(const KmtReport *report, const KmtMark *mark)
+{
+	gint64 start, stop, origin = kmt_report_origin(report);
+
+	if (!report->span)
+		return TRUE;
+	if (__builtin_add_overflow(origin, report->span->start, &start))
+		start = G_MAXINT64;
+	if (__builtin_add_overflow(origin, report->span->stop, &stop))
+		stop = G_MAXINT64;
+	return (!report->span->start || mark->time >= start) &&
+	       mark->time <= stop;
+}
+
+static void print_line(const KmtReport *report, KmtColumns *columns, guint i)
+{
+	const KmtMark *mark = kmt_marks_at(report->phases->marks, i);
+	g_autofree char *moment = kmt_report_moment(report, mark->time, FALSE);
+	g_autofree char *label = kmt_marks_name(mark);
+	g_autofree char *text = kmt_phases_text(report->phases, i);
+	const char *comm = comm_of(report, mark);
+	g_autofree char *task = kmt_printable(comm ? comm : "?");
+
+	kmt_columns_text(columns, moment);
+	kmt_columns_number(columns, FALSE, cpu_of(report, mark));
+	kmt_columns_number(columns, FALSE, mark->pid);
+	kmt_columns_text(columns, task);
+	kmt_columns_text(columns, context_of(mark));
+	kmt_columns_text(columns, label);
+	kmt_columns_text(columns, text);
+}
+
+/* Returns how many marks are not within the lines. */
+static guint fill_marks(const KmtReport *report, KmtColumns *columns)
+{
+	static const char *const heads[] = {"time, s", "CPU",  "pid", "task",
+					    "context", "mark", "says"};
+	guint n = kmt_marks_n(report->phases->marks), shown = 0, rest = 0, i;
+
+	for (i = 0; i < G_N_ELEMENTS(heads); i++)
+		kmt_columns_text(columns, heads[i]);
+	for (i = 0; i < n; i++) {
+		if (!is_within(report, kmt_marks_at(report->phases->marks, i)))
+			continue;
+		if (report->max_lines && shown == report->max_lines) {
+			rest++;
+			continue;
+		}
+		print_line(report, columns, i);
+		shown++;
+	}
+	return rest;
+}
+
+static gboolean has_marks(const KmtReport *report)
+{
+	guint n = kmt_marks_n(report->phases->marks), i;
+
+	for (i = 0; i < n; i++)
+		if (is_within(report, kmt_marks_at(report->phases->marks, i)))
+			return TRUE;
+	return FALSE;
+}
+
+void kmt_text_mark_list(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtColumns) columns = kmt_columns_new("rrrllll", FALSE);
+	guint rest = 0;
+
+	kmt_text_title(out, "MARKS");
+	if (!has_marks(report)) {
+		fputs("none\n", out);
+		return;
+	}
+	while (kmt_columns_pass(columns, out))
+		rest = fill_marks(report, columns);
+	if (rest)
+		fprintf(out, "(%u more marks)\n", rest);
+}
+
+/* Whether the integer is below 0; *magnitude: without its sign. */
+static gboolean integer_of(const KmtMarkValue *value, guint64 *magnitude)
+{
+	guint bits = g_ascii_tolower(value->type) == 'b'   ? 8
+		     : g_ascii_tolower(value->type) == 'h' ? 16
+		     : g_ascii_tolower(value->type) == 'i' ? 32
+							   : 64;
+	guint64 word = value->word << (64 - bits);
+	gboolean is_signed = g_ascii_islower(value->type);
+
+	if (is_signed && (gint64)word < 0) {
+		*magnitude = -(guint64)((gint64)word >> (64 - bits));
+		return TRUE;
+	}
+	*magnitude = word >> (64 - bits);
+	return FALSE;
+}
+
+static void add_value(KmtJson *builder, const KmtMarkValue *value)
+{
+	g_autofree char *text = NULL;
+	guint64 magnitude;
+	gboolean negative;
+
+	switch (value->type) {
+	case 's':
+		text = g_strndup((const char *)value->bytes,
+				 (gsize)value->word);
+		kmt_json_text(builder, NULL, text);
+		break;
+	case 'p':
+		kmt_json_hex(builder, NULL, value->word, 16);
+		break;
+	case 'c':
+		kmt_json_u64(builder, NULL, (guint8)value->word);
+		break;
+	default:
+		negative = integer_of(value, &magnitude);
+		kmt_json_integer(builder, NULL, negative, magnitude);
+	}
+}
+
+static void add_values(KmtJson *builder, const KmtPhases *phases,
+		       const KmtMark *mark)
+{
+	KmtMarkValue value;
+	guint i;
+
+	kmt_json_begin_array(builder, "values");
+	for (i = 0;
+	     mark->whole && kmt_marks_value(phases->marks, mark, i, &value);
+	     i++)
+		add_value(builder, &value);
+	kmt_json_end_array(builder);
+}
+
+static void add_mark(KmtJson *builder, const KmtReport *report, guint i)
+{
+	const KmtMark *mark = kmt_marks_at(report->phases->marks, i);
+	g_autofree char *name = kmt_marks_name(mark);
+	g_autofree char *label = kmt_phases_label(report->phases, i + 1);
+	g_autofree char *text = kmt_phases_text(report->phases, i);
+
+	kmt_json_begin_object(builder, NULL);
+	kmt_json_i64(builder, "timestamp", mark->time);
+	kmt_json_u64(builder, "cpu", cpu_of(report, mark));
+	kmt_json_u64(builder, "pid", mark->pid);
+	kmt_json_text(builder, "comm", comm_of(report, mark));
+	kmt_json_text(builder, "context", context_of(mark));
+	kmt_json_u64(builder, "number", mark->number);
+	kmt_json_text(builder, "name", name);
+	kmt_json_text(builder, "module",
+		      mark->kind && *mark->kind->module ? mark->kind->module
+							: NULL);
+	kmt_json_text(builder, "phase", label);
+	kmt_json_text(builder, "text", text);
+	kmt_json_flag(builder, "whole", mark->whole);
+	add_values(builder, report->phases, mark);
+	kmt_json_end_object(builder);
+}
+
+void kmt_json_marks(KmtJson *builder, const KmtReport *report)
+{
+	guint n = kmt_marks_n(report->phases->marks), shown = 0, i;
+
+	kmt_json_begin_array(builder, "marks");
+	for (i = 0; i < n; i++) {
+		if (!is_within(report, kmt_marks_at(report->phases->marks, i)))
+			continue;
+		if (report->max_lines && shown++ == report->max_lines)
+			break;
+		add_mark(builder, report, i);
+	}
+	kmt_json_end_array(builder);
+}

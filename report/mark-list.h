@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --marks: the annotations one by one, of a report that has phases. */
+#ifndef KMEMTRACE_REPORT_MARK_LIST_H
+#define KMEMTRACE_REPORT_MARK_LIST_H
+
+#include "lib/cli/json-writer.h"
+#include "report/report.h"
+
+void kmt_text_mark_list(const KmtReport *report, FILE *out);
+/* As the member "marks". */
+void kmt_json_marks(KmtJson *builder, const KmtReport *report);
+
+#endif

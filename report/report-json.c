@@ -1,0 +1,661 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "lib/output/capture-json.h"
+#include "report/leaks.h"
+#include "report/mark-list.h"
+#include "report/report.h"
+#include "report/scale.h"
+
+static void add_time(KmtJson *builder, const KmtAggregate *aggregate,
+		     const char *key, gint64 time)
+{
+	if (aggregate->timeless)
+		kmt_json_text(builder, key, NULL);
+	else
+		kmt_json_i64(builder, key, time);
+}
+
+static void add_totals(KmtJson *builder, const KmtTotals *totals)
+{
+	KmtWaste waste = kmt_totals_wasted(totals);
+
+	kmt_json_u64(builder, "allocs", totals->allocs);
+	kmt_json_u64(builder, "frees", totals->frees);
+	kmt_json_u64(builder, "bytes_requested", totals->bytes_req);
+	kmt_json_u64(builder, "bytes_allocated", totals->bytes_alloc);
+	kmt_json_integer(builder, "bytes_wasted", waste.negative, waste.bytes);
+	kmt_json_double(builder, "fragmentation",
+			kmt_totals_fragmentation(totals));
+	kmt_json_u64(builder, "cross_cpu_frees", totals->cross_cpu_frees);
+	kmt_json_u64(builder, "remote_node_allocs", totals->remote_node_allocs);
+	kmt_json_u64(builder, "live_objects", totals->live_objects);
+	kmt_json_u64(builder, "live_bytes_requested", totals->live_bytes_req);
+	kmt_json_u64(builder, "live_bytes_allocated", totals->live_bytes_alloc);
+}
+
+static void add_peak(KmtJson *builder, const KmtAggregate *aggregate,
+		     const KmtTotals *totals)
+{
+	if (!aggregate->has_peaks) {
+		kmt_json_null(builder, "peak_bytes_allocated");
+		kmt_json_null(builder, "peak_timestamp");
+		return;
+	}
+	kmt_json_u64(builder, "peak_bytes_allocated", totals->peak_bytes_alloc);
+	add_time(builder, aggregate, "peak_timestamp", totals->peak_timestamp);
+}
+
+/* The value of a group in a dimension of --by; NULL if it is none of these, or
+ * if group is NULL. */
+static char *value_by(const KmtReport *report, const KmtGroup *group,
+		      KmtDimension dimension)
+{
+	guint i;
+
+	for (i = 0; group && i < report->by->n; i++)
+		if (report->by->dimensions[i] == dimension)
+			return kmt_groups_value(report->aggregate->groups,
+						group, i);
+	return NULL;
+}
+
+/* Print the module, directory and source line of an address.  A group that is
+ * kept by module or directory gives its own values for these keys. */
+static void add_place(KmtJson *builder, const KmtReport *report,
+		      guint64 address, const KmtGroup *group)
+{
+	const KmtNames *names = report->names;
+	g_autofree char *module = value_by(report, group, KMT_BY_MODULE);
+	g_autofree char *directory = value_by(report, group, KMT_BY_DIRECTORY);
+	KmtSymbol symbol = {0};
+	KmtSourceLine source = {0};
+	guint i;
+
+	kmt_names_symbol(names, address, &symbol);
+	kmt_names_source(names, address, &source);
+	kmt_json_text(builder, "module", module ? module : symbol.module);
+	kmt_json_text(builder, "directory",
+		      directory ? directory
+				: kmt_names_directory(names, address));
+	if (source.file) {
+		kmt_json_begin_object(builder, "source");
+		kmt_json_text(builder, "file", source.file);
+		kmt_json_u64(builder, "line", source.line);
+		kmt_json_end_object(builder);
+	} else {
+		kmt_json_text(builder, "source", NULL);
+	}
+	kmt_json_begin_array(builder, "inlined");
+	for (i = 0; source.inlined && source.inlined[i]; i++)
+		kmt_json_text(builder, NULL, source.inlined[i]);
+	kmt_json_end_array(builder);
+}
+
+/* group: the one that the site names, or NULL. */
+static void add_site_of(KmtJson *builder, const KmtReport *report,
+			guint64 address, KmtKind kind, const KmtGroup *group)
+{
+	g_autofree char *name = kmt_names_format(report->names, address);
+
+	kmt_json_hex(builder, "address", address, 16);
+	kmt_json_text(builder, "symbol", name);
+	kmt_json_text(builder, "kind", kmt_kind_name(kind));
+	add_place(builder, report, address, group);
+}
+
+static void add_site(KmtJson *builder, const KmtReport *report, guint64 address,
+		     KmtKind kind)
+{
+	add_site_of(builder, report, address, kind, NULL);
+}
+
+static void add_loss(KmtJson *builder, const KmtReport *report)
+{
+	KmtInterval intervals[KMT_MAX_INTERVALS];
+	guint n = kmt_report_intervals(report, intervals), i;
+
+	kmt_json_text(builder, "loss", kmt_loss_name(kmt_report_loss(report)));
+	if (report->lost.is_known && report->capture->has_overruns)
+		kmt_json_u64(builder, "lost_in_time", report->lost.within);
+	else
+		kmt_json_null(builder, "lost_in_time");
+	kmt_json_begin_array(builder, "not_exact");
+	for (i = 0; i < n; i++) {
+		kmt_json_begin_object(builder, NULL);
+		add_time(builder, report->aggregate, "from", intervals[i].from);
+		add_time(builder, report->aggregate, "until",
+			 intervals[i].until);
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_array(builder);
+}
+
+/* NULL: where events were lost is not known. */
+static void add_holes(KmtJson *builder, const KmtReport *report)
+{
+	g_autoptr(GArray) holes = kmt_report_holes(report);
+	guint i;
+
+	if (!holes) {
+		kmt_json_null(builder, "holes");
+		return;
+	}
+	kmt_json_begin_array(builder, "holes");
+	for (i = 0; i < holes->len; i++) {
+		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+		const KmtCpuFile *file = report->capture->files->pdata[h->file];
+
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_u64(builder, "cpu", file->cpu);
+		add_time(builder, report->aggregate, "from", h->since);
+		add_time(builder, report->aggregate, "until", h->until);
+		if (h->events)
+			kmt_json_u64(builder, "events", h->events);
+		else
+			kmt_json_null(builder, "events");
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_array(builder);
+}
+
+static void add_blind(KmtJson *builder, const KmtReport *report)
+{
+	kmt_json_double(builder, "blind", kmt_report_blind(report));
+}
+
+/* Which members are what the records have, times capture.sample. */
+static void add_scaled(KmtJson *builder, const KmtReport *report)
+{
+	static const char *const keys[] = {
+		"allocs",
+		"bytes_requested",
+		"bytes_allocated",
+		"bytes_wasted",
+		"cross_cpu_frees",
+		"remote_node_allocs",
+		"live_objects",
+		"live_bytes_requested",
+		"live_bytes_allocated",
+		"peak_bytes_allocated",
+		"live_bytes_at_peak",
+		"reused",
+		"churn_per_second",
+		"lifetimes",
+		"sizes",
+		"growth_bytes",
+		"callsites.frees",
+		"groups.frees",
+		"frees_by_cpu",
+		"cross_cpu_pairs",
+		/* These only of a filter: else they are all there were. */
+		"kinds.frees",
+		"windows.frees",
+	};
+	guint n = G_N_ELEMENTS(keys) - (kmt_report_has_filter(report) ? 0 : 2);
+	guint i;
+
+	kmt_json_begin_array(builder, "scaled");
+	for (i = 0; kmt_report_is_sample(report) && i < n; i++)
+		kmt_json_text(builder, NULL, keys[i]);
+	kmt_json_end_array(builder);
+}
+
+static void add_capture(KmtJson *builder, const KmtReport *report)
+{
+	const KmtCapture *capture = report->capture;
+	g_autofree char *release = kmt_report_meta(capture, "kernel_release");
+	g_autofree char *version = kmt_report_meta(capture, "abi_version");
+	guint64 abi_version =
+		capture->record_size < KMEMTRACE_EVENT_SIZE_V2 ? 1 : 2;
+
+	if (version)
+		g_ascii_string_to_unsigned(version, 10, 1, G_MAXINT32,
+					   &abi_version, NULL);
+	kmt_json_begin_object(builder, "capture");
+	kmt_json_path(builder, "directory", capture->directory);
+	kmt_json_u64(builder, "abi_version", abi_version);
+	kmt_json_text(builder, "byte_order", kmt_capture_byte_order(capture));
+	kmt_json_text(builder, "layout", kmt_layout_name(capture->layout));
+	/* C and D have records of two sizes. */
+	if (capture->layout == KMT_LAYOUT_C || capture->layout == KMT_LAYOUT_D)
+		kmt_json_text(builder, "record_size", NULL);
+	else
+		kmt_json_u64(builder, "record_size", capture->record_size);
+	kmt_json_u64(builder, "cpus", capture->files->len);
+	kmt_json_u64(builder, "events",
+		     capture->n_records - report->aggregate->hole_records -
+			     report->aggregate->stop_records -
+			     report->aggregate->mark_records);
+	add_time(builder, report->aggregate, "first_timestamp",
+		 report->aggregate->first_timestamp);
+	add_time(builder, report->aggregate, "last_timestamp",
+		 report->aggregate->last_timestamp);
+	kmt_json_loss(builder, capture, report->lost.within);
+	add_loss(builder, report);
+	add_holes(builder, report);
+	add_blind(builder, report);
+	kmt_json_not_seen(builder, capture);
+	kmt_json_choice(builder, capture);
+	add_scaled(builder, report);
+	kmt_json_text(builder, "kernel_release", release);
+	kmt_json_text(builder, "symbols", kmt_names_path(report->names));
+	kmt_json_end_object(builder);
+}
+
+static void add_kinds(KmtJson *builder, const KmtReport *report)
+{
+	const KmtAggregate *aggregate = report->aggregate;
+	guint i;
+
+	kmt_json_begin_object(builder, "kinds");
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		if (!kmt_report_may_have(report, (KmtKind)i))
+			continue;
+		kmt_json_begin_object(builder, kmt_kind_name((KmtKind)i));
+		add_totals(builder, &aggregate->kinds[i]);
+		add_peak(builder, aggregate, &aggregate->kinds[i]);
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_object(builder);
+}
+
+static void add_figure(KmtJson *builder, const char *key,
+		       const KmtFigure *figure)
+{
+	switch (figure->type) {
+	case KMT_FIGURE_INTEGER:
+		kmt_json_integer(builder, key, figure->negative,
+				 figure->integer);
+		break;
+	case KMT_FIGURE_NS:
+		kmt_json_u64(builder, key, figure->integer);
+		break;
+	case KMT_FIGURE_TIME:
+		kmt_json_i64(builder, key, (gint64)figure->integer);
+		break;
+	case KMT_FIGURE_RATIO:
+	case KMT_FIGURE_RATE:
+		kmt_json_double(builder, key, figure->real);
+		break;
+	case KMT_FIGURE_NONE:
+		kmt_json_null(builder, key);
+		break;
+	}
+}
+
+static void add_histogram(KmtJson *builder, const char *key,
+			  const KmtAggregate *aggregate,
+			  const KmtHistogram *histogram)
+{
+	guint power;
+
+	kmt_json_begin_array(builder, key);
+	for (power = 0; power < 64; power++) {
+		guint64 n = kmt_histogram_power(histogram, power);
+
+		if (!n)
+			continue;
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_u64(builder, "from",
+			     power ? G_GUINT64_CONSTANT(1) << power : 0);
+		kmt_json_u64(builder, "count",
+			     kmt_aggregate_scaled(aggregate, n));
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_array(builder);
+}
+
+/* What T does not have. */
+static void add_details(KmtJson *builder, const KmtReport *report,
+			const KmtGroup *group)
+{
+	static const struct {
+		const char *key;
+		const char *field;
+	} details[] = {
+		{"live_bytes_at_peak", "at-peak"},
+		{"reused", "reused"},
+		{"lifetime_median", "lifetime-median"},
+		{"lifetime_p99", "lifetime-p99"},
+		{"age_median", "age-median"},
+		{"churn_per_second", "churn"},
+	};
+	/* All lines have the first two. */
+	guint n = group->detail ? G_N_ELEMENTS(details) : 2, i;
+
+	for (i = 0; i < n; i++) {
+		KmtFigure figure =
+			kmt_field_get(kmt_field_find(details[i].field),
+				      report->aggregate, group);
+
+		add_figure(builder, details[i].key, &figure);
+	}
+	if (!group->detail)
+		return;
+	add_histogram(builder, "lifetimes", report->aggregate,
+		      &group->detail->lifetimes);
+	add_histogram(builder, "sizes", report->aggregate,
+		      &group->detail->sizes);
+}
+
+static void add_chain(KmtJson *builder, const KmtReport *report,
+		      const KmtGroup *group, guint i)
+{
+	const guint64 *chain;
+	guint n;
+
+	chain = kmt_groups_chain(report->aggregate->groups, group, i, &n);
+	kmt_json_begin_array(builder, "stack");
+	for (; n; n--, chain++) {
+		g_autofree char *name = kmt_names_format(report->names, *chain);
+
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_hex(builder, "address", *chain, 16);
+		kmt_json_text(builder, "symbol", name);
+		add_place(builder, report, *chain, NULL);
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_array(builder);
+}
+
+/* What the group is: a call site as ever, else its values by name. */
+static void add_group_name(KmtJson *builder, const KmtReport *report,
+			   const KmtGroup *group)
+{
+	const KmtBy *by = report->by;
+	guint64 address;
+	gboolean has_site;
+	guint i;
+
+	has_site =
+		kmt_groups_address(report->aggregate->groups, group, &address);
+	if (has_site)
+		add_site_of(builder, report, address, group->kind, group);
+	else
+		kmt_json_text(builder, "kind", kmt_kind_name(group->kind));
+	for (i = 0; i < by->n; i++) {
+		KmtDimension dimension = by->dimensions[i];
+		g_autofree char *text = NULL;
+
+		if (dimension == KMT_BY_CALLSITE || dimension == KMT_BY_KIND)
+			continue;
+		/* The site has them. */
+		if (has_site && (dimension == KMT_BY_MODULE ||
+				 dimension == KMT_BY_DIRECTORY))
+			continue;
+		if (dimension == KMT_BY_STACK) {
+			add_chain(builder, report, group, i);
+			continue;
+		}
+		text = kmt_groups_value(report->aggregate->groups, group, i);
+		kmt_json_text(builder, kmt_dimension_name(dimension), text);
+	}
+}
+
+/* Groups that are call sites are "callsites", others "groups". */
+static void add_groups(KmtJson *builder, const KmtReport *report)
+{
+	g_autoptr(KmtTable) table = kmt_report_table(report);
+	gboolean sites = report->by->n == 1 &&
+			 report->by->dimensions[0] == KMT_BY_CALLSITE;
+	guint i;
+
+	kmt_json_begin_array(builder, sites ? "callsites" : "groups");
+	for (i = 0; i < table->n_shown; i++) {
+		const KmtGroup *group = table->rows[i];
+
+		kmt_json_begin_object(builder, NULL);
+		add_group_name(builder, report, group);
+		add_totals(builder, &group->totals);
+		add_peak(builder, report->aggregate, &group->totals);
+		add_details(builder, report, group);
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_array(builder);
+
+	/* What --lines left out; a peak is no sum, so there is none. */
+	kmt_json_begin_object(builder,
+			      sites ? "callsites_left_out" : "groups_left_out");
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		if (!table->n_rest[i])
+			continue;
+		kmt_json_begin_object(builder, kmt_kind_name((KmtKind)i));
+		kmt_json_u64(builder, sites ? "callsites" : "groups",
+			     table->n_rest[i]);
+		add_totals(builder, &table->rest[i]);
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_object(builder);
+}
+
+static void add_windows(KmtJson *builder, const KmtReport *report)
+{
+	g_autofree guint64 *lost = kmt_report_window_losses(report);
+	guint i, kind;
+
+	kmt_json_begin_array(builder, "windows");
+	for (i = 0; i < report->aggregate->n_windows; i++) {
+		const KmtWindow *window = &report->aggregate->windows[i];
+
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_u64(builder, "start", window->start);
+		if (lost)
+			kmt_json_u64(builder, "lost", lost[i]);
+		else
+			kmt_json_null(builder, "lost");
+		for (kind = 0; kind < KMT_N_KINDS; kind++) {
+			const KmtTotals *t = &window->kinds[kind];
+
+			if (!kmt_report_may_have(report, (KmtKind)kind))
+				continue;
+			kmt_json_begin_object(builder,
+					      kmt_kind_name((KmtKind)kind));
+			kmt_json_u64(builder, "allocs", t->allocs);
+			kmt_json_u64(builder, "frees", t->frees);
+			kmt_json_u64(builder, "bytes_requested", t->bytes_req);
+			kmt_json_u64(builder, "bytes_allocated",
+				     t->bytes_alloc);
+			kmt_json_u64(builder, "live_bytes_allocated",
+				     t->live_bytes_alloc);
+			add_peak(builder, report->aggregate, t);
+			kmt_json_end_object(builder);
+		}
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_array(builder);
+}
+
+static void add_leaks(KmtJson *builder, const KmtReport *report)
+{
+	g_autoptr(GArray) leaks =
+		kmt_leaks_find(report->aggregate, kmt_report_is_chosen, report);
+	guint i;
+
+	kmt_json_begin_array(builder, "leak_candidates");
+	for (i = 0; i < leaks->len; i++) {
+		const KmtLeak *leak = &g_array_index(leaks, KmtLeak, i);
+
+		kmt_json_begin_object(builder, NULL);
+		add_group_name(builder, report, leak->group);
+		kmt_json_u64(builder, "windows_grown", leak->grown);
+		kmt_json_u64(builder, "windows", leak->steps);
+		kmt_json_u64(builder, "growth_bytes", leak->growth);
+		kmt_json_u64(builder, "live_objects",
+			     leak->group->totals.live_objects);
+		kmt_json_u64(builder, "frees", leak->group->totals.frees);
+		add_figure(builder, "reused", &leak->reused);
+		kmt_json_flag(builder, "frees_not_seen", leak->unfreed);
+		kmt_json_u64(builder, "age_median", leak->age_median);
+		if (leak->frees)
+			kmt_json_u64(builder, "lifetime_p99",
+				     leak->lifetime_p99);
+		else
+			kmt_json_null(builder, "lifetime_p99");
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_array(builder);
+}
+
+static void add_sum(KmtJson *builder, const KmtCrossSum *sum)
+{
+	kmt_json_u64(builder, "frees", sum->frees);
+	kmt_json_u64(builder, "bytes_allocated", sum->bytes);
+}
+
+static void add_matrix(KmtJson *builder, const KmtReport *report)
+{
+	const GArray *cells = report->aggregate->cross->cells;
+	KmtCpuFile *const *files =
+		(KmtCpuFile *const *)report->capture->files->pdata;
+	guint i;
+
+	kmt_json_begin_array(builder, "frees_by_cpu");
+	for (i = 0; i < cells->len; i++) {
+		const KmtCrossCell *c = &g_array_index(cells, KmtCrossCell, i);
+
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_text(builder, "kind",
+			      kmt_kind_name(kmt_layers[c->layer]));
+		kmt_json_u64(builder, "allocating_cpu", files[c->from]->cpu);
+		kmt_json_u64(builder, "freeing_cpu", files[c->to]->cpu);
+		add_sum(builder, &c->sum);
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_array(builder);
+}
+
+static void add_cross(KmtJson *builder, const KmtReport *report)
+{
+	const GArray *pairs = report->aggregate->cross->pairs;
+	guint i;
+
+	add_matrix(builder, report);
+	kmt_json_begin_array(builder, "cross_cpu_pairs");
+	for (i = 0; i < pairs->len; i++) {
+		const KmtCrossPair *pair =
+			&g_array_index(pairs, KmtCrossPair, i);
+
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_begin_object(builder, "allocated");
+		add_site(builder, report, pair->alloc.address,
+			 pair->alloc.kind);
+		kmt_json_end_object(builder);
+		kmt_json_begin_object(builder, "freed");
+		add_site(builder, report, pair->free_site, pair->alloc.kind);
+		kmt_json_end_object(builder);
+		add_sum(builder, &pair->sum);
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_array(builder);
+}
+
+/* What has an option of its own. */
+static void add_asked(KmtJson *builder, const KmtReport *report)
+{
+	if (report->shows_windows)
+		add_windows(builder, report);
+	if (report->shows_leaks)
+		add_leaks(builder, report);
+	if (report->shows_marks)
+		kmt_json_marks(builder, report);
+	if (report->aggregate->cross)
+		add_cross(builder, report);
+}
+
+static void add_tally_sites(KmtJson *builder, const KmtReport *report,
+			    const char *key, KmtTallyClass class)
+{
+	g_autoptr(GPtrArray) list =
+		kmt_tally_list(report->aggregate->tally, class);
+	guint i;
+
+	kmt_json_begin_array(builder, key);
+	for (i = 0; i < list->len; i++) {
+		const KmtTallyEntry *entry = g_ptr_array_index(list, i);
+
+		kmt_json_begin_object(builder, NULL);
+		add_site(builder, report, entry->first.address,
+			 entry->first.kind);
+		kmt_json_u64(builder, "frees", entry->count);
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_array(builder);
+}
+
+static void add_pair_site(KmtJson *builder, const KmtReport *report,
+			  const char *key, const KmtTallySite *site)
+{
+	kmt_json_begin_object(builder, key);
+	add_site(builder, report, site->address, site->kind);
+	kmt_json_end_object(builder);
+}
+
+static void add_tally_pairs(KmtJson *builder, const KmtReport *report,
+			    const char *key, KmtTallyClass class,
+			    const char *first, const char *second)
+{
+	g_autoptr(GPtrArray) list =
+		kmt_tally_list(report->aggregate->tally, class);
+	guint i;
+
+	kmt_json_begin_array(builder, key);
+	for (i = 0; i < list->len; i++) {
+		const KmtTallyEntry *entry = g_ptr_array_index(list, i);
+
+		kmt_json_begin_object(builder, NULL);
+		add_pair_site(builder, report, first, &entry->first);
+		add_pair_site(builder, report, second, &entry->second);
+		kmt_json_u64(builder, "count", entry->count);
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_array(builder);
+}
+
+static void add_finding_counts(KmtJson *builder, const KmtAggregate *aggregate)
+{
+	kmt_json_findings(builder, &aggregate->findings);
+	kmt_json_u64(builder, "unordered_timestamps", aggregate->unordered);
+	kmt_json_u64(builder, "skipped_records", aggregate->skipped);
+	kmt_json_u64(builder, "truncated_bytes", aggregate->truncated_bytes);
+	kmt_json_u64(builder, "short_allocations", aggregate->short_allocs);
+	kmt_json_flag(builder, "sums_overflowed", aggregate->overflowed);
+}
+
+static void add_findings(KmtJson *builder, const KmtReport *report)
+{
+	kmt_json_begin_object(builder, "findings");
+	add_finding_counts(builder, report->aggregate);
+	add_tally_sites(builder, report, "before_trace_sites",
+			KMT_TALLY_UNMATCHED_BEFORE_TRACE);
+	add_tally_sites(builder, report, "after_loss_sites",
+			KMT_TALLY_UNMATCHED_AFTER_LOSS);
+	add_tally_sites(builder, report, "unexplained_sites",
+			KMT_TALLY_UNMATCHED_UNEXPLAINED);
+	add_tally_pairs(builder, report, "double_allocation_pairs",
+			KMT_TALLY_DOUBLE_UNEXPLAINED, "older", "newer");
+	add_tally_pairs(builder, report, "type_mismatch_pairs",
+			KMT_TALLY_MISMATCH, "allocated", "freed");
+	kmt_json_end_object(builder);
+}
+
+void kmt_report_json(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtJson) builder = kmt_json_new(out, 1);
+	guint i;
+
+	kmt_json_begin_object(builder, NULL);
+	kmt_json_text(builder, "format", "kmemtrace-report");
+	kmt_json_u64(builder, "version", 1);
+	add_capture(builder, report);
+	add_kinds(builder, report);
+	add_groups(builder, report);
+	add_asked(builder, report);
+	add_findings(builder, report);
+	kmt_json_begin_array(builder, "warnings");
+	for (i = 0; i < report->warnings->len; i++)
+		kmt_json_text(builder, NULL,
+			      g_ptr_array_index(report->warnings, i));
+	kmt_json_end_array(builder);
+	kmt_json_end_object(builder);
+}

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "report/leaks.h"
+#include "report/mark-list.h"
+#include "report/scale.h"
+#include "report/report-text.h"
+
+static void group_cells(const KmtReport *report, KmtColumns *columns,
+			const KmtGroup *group)
+{
+	const KmtGroups *groups = report->aggregate->groups;
+	g_autofree char *text = kmt_groups_text(groups, group);
+
+	kmt_columns_text(columns, kmt_kind_name(group->kind));
+	kmt_columns_text(columns, text);
+}
+
+static void seconds_cell(KmtColumns *columns, guint64 ns)
+{
+	g_autofree char *text = kmt_format_length(ns, FALSE);
+
+	kmt_columns_text(columns, text);
+}
+
+/* ---- cross-CPU frees ---- */
+
+static gboolean has_cross_cpu_frees(const KmtGroup *group, gconstpointer user)
+{
+	return group->totals.cross_cpu_frees > 0 &&
+	       kmt_report_is_chosen(group, user);
+}
+
+static void cross_line(KmtColumns *columns, const KmtTotals *totals)
+{
+	kmt_columns_number(columns, FALSE, totals->cross_cpu_frees);
+	kmt_columns_number(columns, FALSE, totals->frees);
+	kmt_columns_percent(columns, (double)totals->cross_cpu_frees /
+					     (double)totals->frees);
+}
+
+static void fill_cross_cpu(const KmtReport *report, KmtColumns *columns,
+			   const KmtTable *table)
+{
+	guint i;
+
+	kmt_text_head(report, columns, "cross-CPU");
+	kmt_text_head(report, columns, "frees");
+	kmt_columns_text(columns, "%");
+	kmt_columns_text(columns, "kind");
+	kmt_columns_text(columns, "call site of the allocation");
+	for (i = 0; i < table->n_shown; i++) {
+		cross_line(columns, &table->rows[i]->totals);
+		group_cells(report, columns, table->rows[i]);
+	}
+	for (i = 0; i < KMT_N_LAYERS; i++) {
+		KmtKind kind = kmt_layers[i];
+
+		if (!table->n_rest[kind])
+			continue;
+		cross_line(columns, &table->rest[kind]);
+		kmt_columns_text(columns, kmt_kind_name(kind));
+		kmt_text_rest(report, columns, "call site", "call sites",
+			      table->n_rest[kind]);
+	}
+}
+
+static void print_cross_cpu(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtSort) sort = kmt_sort_parse("pingpong", NULL);
+	g_autoptr(KmtTable) table =
+		kmt_table_new(report->aggregate, has_cross_cpu_frees, report,
+			      sort, report->max_lines);
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrrll", report->separators);
+
+	kmt_text_title(out, "CROSS-CPU FREES (freed on another CPU than the "
+			    "one that allocated)");
+	if (!table->n_rows) {
+		fputs("none\n", out);
+		return;
+	}
+	while (kmt_columns_pass(columns, out))
+		fill_cross_cpu(report, columns, table);
+}
+
+/* Return an array with TRUE for each CPU that allocated or freed an object of
+ * the layer, and set *n to their number.  The caller frees the array. */
+static gboolean *cpus_of_matrix(const KmtCross *cross, guint layer, guint *n)
+{
+	gboolean *used = g_new0(gboolean, MAX(cross->n_cpus, 1));
+	guint i;
+
+	for (i = 0; i < cross->cells->len; i++) {
+		const KmtCrossCell *c =
+			&g_array_index(cross->cells, KmtCrossCell, i);
+
+		if (c->layer == layer)
+			used[c->from] = used[c->to] = TRUE;
+	}
+	for (i = *n = 0; i < cross->n_cpus; i++)
+		*n += used[i] != 0;
+	return used;
+}
+
+static void cpu_cell(const KmtReport *report, KmtColumns *columns, guint i)
+{
+	const KmtCpuFile *file = report->capture->files->pdata[i];
+	g_autofree char *name = g_strdup_printf("cpu%u", file->cpu);
+
+	kmt_columns_text(columns, name);
+}
+
+/* Wider ones nobody reads. */
+#define MAX_MATRIX_CPUS 64
+
+/* Cells are in the order of the lines and columns. */
+static void fill_matrix(const KmtReport *report, KmtColumns *columns,
+			guint layer, const gboolean *used)
+{
+	const KmtCross *cross = report->aggregate->cross;
+	const KmtCrossCell *c = &g_array_index(cross->cells, KmtCrossCell, 0);
+	const KmtCrossCell *end = c + cross->cells->len;
+	guint i, j;
+
+	while (c < end && c->layer < layer)
+		c++;
+	kmt_columns_text(columns, "");
+	for (i = 0; i < cross->n_cpus; i++)
+		if (used[i])
+			cpu_cell(report, columns, i);
+	for (i = 0; i < cross->n_cpus; i++) {
+		if (!used[i])
+			continue;
+		cpu_cell(report, columns, i);
+		for (j = 0; j < cross->n_cpus; j++) {
+			gboolean has = c < end && c->layer == layer &&
+				       c->from == i && c->to == j;
+
+			if (used[j])
+				kmt_columns_number(columns, FALSE,
+						   has ? c->sum.frees : 0);
+			c += has;
+		}
+	}
+}
+
+static void print_matrix(const KmtReport *report, FILE *out, guint layer)
+{
+	static const char *const titles[KMT_N_LAYERS] = {
+		"SLAB OBJECTS", "PAGES", "PER-CPU MEMORY", "VMALLOC MEMORY"};
+	guint n;
+	g_autofree gboolean *used =
+		cpus_of_matrix(report->aggregate->cross, layer, &n);
+	g_autofree char *align = g_strnfill(n + 1, 'r');
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new(align, report->separators);
+
+	/* What only version 2 has is left out where there is none. */
+	if (!n && layer > 1)
+		return;
+	fprintf(out,
+		"\n%s FREED%s, by the CPU that allocated (lines) and the one "
+		"that "
+		"freed (columns)\n",
+		titles[layer], kmt_text_scaled(report));
+	if (!n || n > MAX_MATRIX_CPUS) {
+		fprintf(out, n ? "of %u CPUs: --json has it\n" : "none\n", n);
+		return;
+	}
+	while (kmt_columns_pass(columns, out))
+		fill_matrix(report, columns, layer, used);
+}
+
+static void fill_pairs(const KmtReport *report, KmtColumns *columns,
+		       const GArray *pairs)
+{
+	KmtCrossSum rest = {0};
+	guint shown = pairs->len, i;
+
+	if (report->max_lines)
+		shown = (guint)MIN(shown, report->max_lines);
+	kmt_text_head(report, columns, "allocated");
+	kmt_text_head(report, columns, "frees");
+	kmt_columns_text(columns, "kind");
+	kmt_columns_text(columns, "allocated by");
+	kmt_columns_text(columns, "freed by");
+	for (i = 0; i < pairs->len; i++) {
+		const KmtCrossPair *pair =
+			&g_array_index(pairs, KmtCrossPair, i);
+
+		if (i >= shown) {
+			kmt_cross_sum_add(&rest, &pair->sum);
+			continue;
+		}
+		kmt_columns_number(columns, FALSE, pair->sum.bytes);
+		kmt_columns_number(columns, FALSE, pair->sum.frees);
+		kmt_columns_text(columns, kmt_kind_name(pair->alloc.kind));
+		kmt_text_site(report, columns, pair->alloc.address);
+		kmt_text_site(report, columns, pair->free_site);
+	}
+	if (shown == pairs->len)
+		return;
+	kmt_columns_number(columns, FALSE, rest.bytes);
+	kmt_columns_number(columns, FALSE, rest.frees);
+	kmt_columns_text(columns, "all");
+	kmt_text_rest(report, columns, "pair", "pairs", pairs->len - shown);
+	kmt_columns_text(columns, "");
+}
+
+static void print_pairs(const KmtReport *report, FILE *out)
+{
+	const GArray *pairs = report->aggregate->cross->pairs;
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrlll", report->separators);
+
+	kmt_text_title(out, "WHO FREES ON ANOTHER CPU (bytes)");
+	if (!pairs->len) {
+		fputs("nobody\n", out);
+		return;
+	}
+	while (kmt_columns_pass(columns, out))
+		fill_pairs(report, columns, pairs);
+}
+
+/* ---- windows ---- */
+
+/* Did anything of this kind ever happen? */
+static gboolean is_in_windows(const KmtReport *report, KmtKind kind)
+{
+	guint i;
+
+	for (i = 0; i < report->aggregate->n_windows; i++) {
+		const KmtTotals *t = &report->aggregate->windows[i].kinds[kind];
+
+		if (t->allocs || t->frees || t->peak_bytes_alloc)
+			return TRUE;
+	}
+	return FALSE;
+}
+
+static void lost_cell(KmtColumns *columns, const guint64 *lost, guint window)
+{
+	if (lost)
+		kmt_columns_number(columns, FALSE, lost[window]);
+	else
+		kmt_columns_text(columns, "?");
+}
+
+/*
+ * lost: the losses of each window, or NULL; printed if the capture has any, in
+ * the first line of a window, as a loss is of no kind.
+ */
+static void fill_windows(const KmtReport *report, KmtColumns *columns,
+			 const KmtKind *kinds, guint n_kinds,
+			 const guint64 *lost)
+{
+	gboolean has_losses = report->capture->overruns > 0;
+	static const char *const heads[] = {"from, s",	"allocs", "frees",
+					    "live",	"peak",	  "kind",
+					    "allocated"};
+	guint i, j;
+
+	for (i = 0; i < G_N_ELEMENTS(heads); i++) {
+		/* Times and kinds are no sums, frees may be of all records. */
+		if (i == 0 || i == 5 ||
+		    (i == 2 && !kmt_report_has_filter(report)))
+			kmt_columns_text(columns, heads[i]);
+		else
+			kmt_text_head(report, columns, heads[i]);
+	}
+	if (has_losses)
+		kmt_columns_text(columns, "events lost");
+	for (i = 0; i < report->aggregate->n_windows; i++) {
+		for (j = 0; j < n_kinds; j++) {
+			const KmtWindow *w = &report->aggregate->windows[i];
+			const KmtTotals *t = &w->kinds[kinds[j]];
+
+			seconds_cell(columns, w->start);
+			kmt_columns_number(columns, FALSE, t->allocs);
+			kmt_columns_number(columns, FALSE, t->frees);
+			kmt_columns_number(columns, FALSE, t->live_bytes_alloc);
+			kmt_columns_number(columns, FALSE, t->peak_bytes_alloc);
+			kmt_columns_text(columns, kmt_kind_name(kinds[j]));
+			kmt_columns_number(columns, FALSE, t->bytes_alloc);
+			if (has_losses && j == 0)
+				lost_cell(columns, lost, i);
+			else if (has_losses)
+				kmt_columns_text(columns, "");
+		}
+	}
+}
+
+static void print_windows(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtColumns) columns = kmt_columns_new(
+		report->capture->overruns ? "rrrrrlrr" : "rrrrrlr",
+		report->separators);
+	g_autofree guint64 *lost = kmt_report_window_losses(report);
+	KmtKind kinds[KMT_N_LAYERS];
+	guint i, n = 0;
+
+	kmt_text_title(out, "OVER TIME (bytes)");
+	if (!report->aggregate->n_windows) {
+		fputs("none\n", out);
+		return;
+	}
+	for (i = 0; i < KMT_N_LAYERS; i++)
+		if (is_in_windows(report, kmt_layers[i]))
+			kinds[n++] = kmt_layers[i];
+	while (kmt_columns_pass(columns, out))
+		fill_windows(report, columns, kinds, n, lost);
+}
+
+/* ---- leaks ---- */
+
+/* A number that missing events may have changed is marked. */
+static char *leak_number(const KmtReport *report, guint64 number)
+{
+	g_autofree char *text = kmt_format_number(number, report->separators);
+
+	return g_strconcat(text, kmt_report_is_lossy(report) ? "~" : "",
+			   kmt_text_scaled(report), NULL);
+}
+
+static void print_reused(FILE *out, const KmtReport *report,
+			 const KmtLeak *leak)
+{
+	g_autofree char *reused = leak_number(report, leak->reused.integer);
+
+	fprintf(out,
+		";\n    %s of its addresses were allocated again without a "
+		"free "
+		"that was seen%s",
+		reused,
+		leak->unfreed ? ":\n    its frees are not seen, so this is no "
+				"sign of a leak"
+			      : "");
+}
+
+static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
+{
+	const KmtGroup *group = leak->group;
+	g_autofree char *name =
+		kmt_groups_text(report->aggregate->groups, group);
+	g_autofree char *growth = leak_number(report, leak->growth);
+	g_autofree char *objects =
+		leak_number(report, group->totals.live_objects);
+	g_autofree char *frees = leak_number(report, leak->frees);
+	g_autofree char *age = kmt_format_duration(leak->age_median);
+	g_autofree char *life = kmt_format_duration(leak->lifetime_p99);
+
+	fprintf(out, "%s (%s)\n", name, kmt_kind_name(group->kind));
+	fprintf(out,
+		"    grew in %u of %u windows, by %s bytes; holds %s objects, "
+		"half of them for more than %s;\n",
+		leak->grown, leak->steps, growth, objects, age);
+	if (leak->frees)
+		fprintf(out,
+			"    of the %s that were freed, 99 %% had lived no "
+			"more than %s",
+			frees, life);
+	else
+		fputs("    none was seen to be freed", out);
+	if (leak->reused.integer)
+		print_reused(out, report, leak);
+	fputc('\n', out);
+}
+
+/* Those from from on that are unfreed or not; the first after them. */
+static guint print_leak_list(FILE *out, const KmtReport *report,
+			     const GArray *leaks, guint from, gboolean unfreed)
+{
+	guint i, n = 0, left_out = 0;
+
+	for (i = from; i < leaks->len; i++) {
+		const KmtLeak *leak = &g_array_index(leaks, KmtLeak, i);
+
+		if (leak->unfreed != unfreed)
+			break;
+		if (report->max_lines && n >= report->max_lines)
+			left_out++;
+		else
+			print_leak(out, report, leak);
+		n++;
+	}
+	if (!n)
+		fputs("none\n", out);
+	if (left_out)
+		fprintf(out, "(%u more)\n", left_out);
+	return i;
+}
+
+static void print_leaks(const KmtReport *report, FILE *out)
+{
+	g_autoptr(GArray) leaks =
+		kmt_leaks_find(report->aggregate, kmt_report_is_chosen, report);
+	guint next;
+
+	kmt_text_title(out, "LEAK CANDIDATES");
+	next = print_leak_list(out, report, leaks, 0, FALSE);
+	if (next < leaks->len) {
+		kmt_text_title(out, "THESE GREW TOO, but most of their frees "
+				    "are not seen");
+		print_leak_list(out, report, leaks, next, TRUE);
+	}
+	if (leaks->len)
+		kmt_text_marks(report, out);
+}
+
+/* ---- histograms ---- */
+
+static char *power_label(guint power, gboolean is_time)
+{
+	guint64 low = power ? G_GUINT64_CONSTANT(1) << power : 0;
+	guint64 high = power >= 63 ? G_MAXUINT64
+				   : (G_GUINT64_CONSTANT(2) << power) - 1;
+
+	if (is_time) {
+		g_autofree char *from = kmt_format_duration(low);
+
+		return g_strconcat("from ", from, NULL);
+	}
+	return g_strdup_printf("%" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT,
+			       low, high);
+}
+
+#define BAR_WIDTH 40
+
+static void fill_histogram(const KmtReport *report, KmtColumns *columns,
+			   const KmtHistogram *h, gboolean is_time)
+{
+	guint power;
+
+	for (power = 0; power < 64; power++) {
+		guint64 n = kmt_histogram_power(h, power);
+		double share = (double)n / (double)h->n;
+		g_autofree char *label = power_label(power, is_time);
+		g_autofree char *bar =
+			g_strnfill((gsize)(share * BAR_WIDTH + .5), '#');
+
+		if (!n)
+			continue;
+		kmt_columns_number(columns, FALSE,
+				   kmt_aggregate_scaled(report->aggregate, n));
+		kmt_columns_percent(columns, share);
+		kmt_columns_text(columns, label);
+		kmt_columns_text(columns, bar);
+	}
+}
+
+static void print_histogram(const KmtReport *report, FILE *out,
+			    const KmtHistogram *h, gboolean is_time)
+{
+	g_autoptr(KmtColumns) columns =
+		kmt_columns_new("rrll", report->separators);
+
+	while (kmt_columns_pass(columns, out))
+		fill_histogram(report, columns, h, is_time);
+}
+
+static void print_histograms(const KmtReport *report, FILE *out)
+{
+	gboolean is_time = report->histogram == KMT_HISTOGRAM_LIFETIME;
+	g_autoptr(KmtTable) table = kmt_report_table(report);
+	guint i, n = 0;
+
+	fprintf(out, "\n%s%s\n",
+		is_time ? "LIFETIMES of what was freed"
+			: "SIZES requested, bytes",
+		kmt_text_scaled(report));
+	for (i = 0; i < table->n_shown; i++) {
+		const KmtGroup *group = table->rows[i];
+		const KmtHistogram *h = is_time ? &group->detail->lifetimes
+						: &group->detail->sizes;
+		g_autofree char *name =
+			kmt_groups_text(report->aggregate->groups, group);
+
+		if (!h->n)
+			continue;
+		fprintf(out, "%s (%s)\n", name, kmt_kind_name(group->kind));
+		print_histogram(report, out, h, is_time);
+		n++;
+	}
+	if (!n)
+		fputs("none\n", out);
+}
+
+void kmt_text_asked(const KmtReport *report, FILE *out)
+{
+	guint i;
+
+	if (report->shows_cross_cpu)
+		print_cross_cpu(report, out);
+	if (report->shows_windows)
+		print_windows(report, out);
+	if (report->shows_leaks)
+		print_leaks(report, out);
+	if (report->shows_marks)
+		kmt_text_mark_list(report, out);
+	if (report->histogram)
+		print_histograms(report, out);
+	if (report->aggregate->cross) {
+		for (i = 0; i < KMT_N_LAYERS; i++)
+			print_matrix(report, out, i);
+		print_pairs(report, out);
+	}
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "report/report-text.h"
+
+void kmt_text_site(const KmtReport *report, KmtColumns *columns,
+		   guint64 address)
+{
+	g_autofree char *name = kmt_names_describe(report->names, address);
+	g_autofree char *hex =
+		g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
+
+	kmt_columns_text(columns, name ? name : hex);
+}
+
+void kmt_text_rest(const KmtReport *report, KmtColumns *columns,
+		   const char *one, const char *many, guint64 n_rest)
+{
+	g_autofree char *number = kmt_format_number(n_rest, report->separators);
+	g_autofree char *text = g_strdup_printf("(%s more %s)", number,
+						n_rest == 1 ? one : many);
+
+	kmt_columns_text(columns, text);
+}
+
+void kmt_text_title(FILE *out, const char *title)
+{
+	fprintf(out, "\n%s\n", title);
+}
+
+const char *kmt_text_scaled(const KmtReport *report)
+{
+	return kmt_report_is_sample(report) ? "*" : "";
+}
+
+void kmt_text_head(const KmtReport *report, KmtColumns *columns,
+		   const char *head)
+{
+	g_autofree char *text =
+		g_strconcat(head, kmt_text_scaled(report), NULL);
+
+	kmt_columns_text(columns, text);
+}
+
+void kmt_text_marks(const KmtReport *report, FILE *out)
+{
+	if (kmt_report_is_lossy(report))
+		fputs("~ events that are missing could have changed it\n", out);
+	if (kmt_report_is_sample(report))
+		fprintf(out,
+			"* an estimate: of a sample, times %" G_GUINT64_FORMAT
+			"\n",
+			report->capture->sample);
+}
+
+/* "call sites", "functions and CPUs": what the lines of the table are. */
+static char *group_words(const KmtBy *by)
+{
+	GString *words = g_string_new(NULL);
+	guint i;
+
+	for (i = 0; i < by->n; i++)
+		g_string_append_printf(words, "%s%s",
+				       i ? (i + 1 < by->n ? ", " : " and ")
+					 : "",
+				       kmt_dimension_plural(by->dimensions[i]));
+	return g_string_free(words, FALSE);
+}
+
+/* A kind is told unless it is among what is asked for. */
+static gboolean has_kind(const KmtReport *report)
+{
+	return !kmt_by_has(report->by, KMT_BY_KIND);
+}
+
+/* Numbers first, so that sort -g can be used on a table. */
+static KmtColumns *new_columns(const KmtReport *report)
+{
+	g_autoptr(GString) align = g_string_new(NULL);
+	guint i;
+
+	for (i = 0; i < report->fields->len; i++)
+		g_string_append_c(align, 'r');
+	for (i = has_kind(report) ? 0 : 1; i <= report->by->n; i++)
+		g_string_append_c(align, 'l');
+	return kmt_columns_new(align->str, report->separators);
+}
+
+static void fill_head(const KmtReport *report, KmtColumns *columns)
+{
+	guint i;
+
+	for (i = 0; i < report->fields->len; i++) {
+		const KmtField *field = report->fields->pdata[i];
+		g_autofree char *title = g_strconcat(
+			kmt_field_title(field),
+			kmt_report_is_doubtful(report, field) ? "~" : "",
+			kmt_field_is_scaled(field) ? kmt_text_scaled(report)
+						   : "",
+			NULL);
+
+		kmt_columns_text(columns, title);
+	}
+	if (has_kind(report))
+		kmt_columns_text(columns, "kind");
+	for (i = 0; i < report->by->n; i++)
+		kmt_columns_text(columns, kmt_dimension_title(
+						  report->by->dimensions[i]));
+}
+
+/* Moments are those of --time. */
+static void figure_cell(const KmtReport *report, KmtColumns *columns,
+			const KmtFigure *figure)
+{
+	g_autofree char *moment = NULL;
+
+	if (figure->type != KMT_FIGURE_TIME) {
+		kmt_columns_figure(columns, figure);
+		return;
+	}
+	moment = kmt_report_moment(report, (gint64)figure->integer, FALSE);
+	kmt_columns_text(columns, moment);
+}
+
+/* What is in the line of a group beside its figures. */
+static void fill_values(const KmtReport *report, KmtColumns *columns,
+			const KmtGroup *group)
+{
+	guint i;
+
+	for (i = 0; i < report->by->n; i++) {
+		g_autofree char *text = NULL;
+		guint n;
+
+		if (report->by->dimensions[i] == KMT_BY_STACK) {
+			kmt_text_site(
+				report, columns,
+				*kmt_groups_chain(report->aggregate->groups,
+						  group, i, &n));
+			continue;
+		}
+		text = kmt_groups_value(report->aggregate->groups, group, i);
+		kmt_columns_text(columns, text);
+	}
+}
+
+/* Lines of their own for the callers of a stack: without figures, below it. */
+static void fill_callers(const KmtReport *report, KmtColumns *columns,
+			 const KmtGroup *group)
+{
+	guint before = report->fields->len + has_kind(report), i, j, k;
+	const guint64 *chain = NULL;
+	guint n = 0;
+
+	for (i = 0; i < report->by->n && !chain; i++)
+		if (report->by->dimensions[i] == KMT_BY_STACK)
+			chain = kmt_groups_chain(report->aggregate->groups,
+						 group, i, &n);
+	for (j = 1; j < n; j++) {
+		g_autofree char *name =
+			kmt_names_describe(report->names, chain[j]);
+		g_autofree char *text =
+			name ? g_strconcat("  < ", name, NULL)
+			     : g_strdup_printf("  < 0x%016" G_GINT64_MODIFIER
+					       "x",
+					       chain[j]);
+
+		for (k = 0; k < before + report->by->n; k++)
+			kmt_columns_text(columns,
+					 k + 1 == before + i ? text : "");
+	}
+}
+
+static void fill_group(const KmtReport *report, KmtColumns *columns,
+		       const KmtGroup *group)
+{
+	guint i;
+
+	for (i = 0; i < report->fields->len; i++) {
+		KmtFigure figure = kmt_field_get(report->fields->pdata[i],
+						 report->aggregate, group);
+
+		figure_cell(report, columns, &figure);
+	}
+	if (has_kind(report))
+		kmt_columns_text(columns, kmt_kind_name(group->kind));
+	fill_values(report, columns, group);
+	fill_callers(report, columns, group);
+}
+
+static void fill_rest(const KmtReport *report, KmtColumns *columns,
+		      const KmtTable *table, KmtKind kind)
+{
+	const KmtBy *by = report->by;
+	guint i;
+
+	for (i = 0; i < report->fields->len; i++) {
+		KmtFigure figure =
+			kmt_field_sum(report->fields->pdata[i],
+				      report->aggregate, &table->rest[kind]);
+
+		kmt_columns_figure(columns, &figure);
+	}
+	if (has_kind(report))
+		kmt_columns_text(columns, kmt_kind_name(kind));
+	kmt_text_rest(
+		report, columns,
+		by->n == 1 ? kmt_dimension_title(by->dimensions[0]) : "line",
+		by->n == 1 ? kmt_dimension_plural(by->dimensions[0]) : "lines",
+		table->n_rest[kind]);
+	for (i = 1; i < report->by->n; i++)
+		kmt_columns_text(columns, "");
+}
+
+/* " AT THE PEAK of slab, 4.312 s, of pages, 2.001 s": of the kinds that the
+ * table has. */
+static void print_peaks(const KmtReport *report, const KmtTable *table,
+			FILE *out)
+{
+	gboolean has[KMT_N_KINDS] = {FALSE};
+	const char *before = " AT THE PEAK";
+	guint i;
+
+	for (i = 0; i < table->n_rows; i++)
+		has[table->rows[i]->kind] = TRUE;
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		const KmtTotals *t = &report->aggregate->kinds[i];
+		g_autofree char *moment =
+			kmt_report_moment(report, t->peak_timestamp, TRUE);
+
+		if (!has[i] || !t->peak_bytes_alloc)
+			continue;
+		fprintf(out, "%s of %s", before, kmt_kind_name((KmtKind)i));
+		if (!report->capture->timeless)
+			fprintf(out, ", %s s", moment);
+		before = ",";
+	}
+}
+
+void kmt_text_groups(const KmtReport *report, FILE *out)
+{
+	g_autoptr(KmtTable) table = kmt_report_table(report);
+	g_autoptr(KmtColumns) columns = new_columns(report);
+	g_autofree char *words = group_words(report->by);
+	g_autofree char *title = g_ascii_strup(words, -1);
+	guint i;
+
+	fprintf(out, "\n%s (bytes)", title);
+	if (report->is_peak)
+		print_peaks(report, table, out);
+	fputc('\n', out);
+	if (!table->n_rows) {
+		fputs("none\n", out);
+		return;
+	}
+	while (kmt_columns_pass(columns, out)) {
+		fill_head(report, columns);
+		for (i = 0; i < table->n_shown; i++)
+			fill_group(report, columns, table->rows[i]);
+		for (i = 0; i < KMT_N_LAYERS; i++)
+			if (table->n_rest[kmt_layers[i]])
+				fill_rest(report, columns, table,
+					  kmt_layers[i]);
+	}
+	kmt_text_marks(report, out);
+}

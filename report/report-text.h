@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the parts of the report as text share.  Internal to report/. */
+#ifndef KMEMTRACE_REPORT_REPORT_TEXT_H
+#define KMEMTRACE_REPORT_REPORT_TEXT_H
+
+#include "report/columns.h"
+#include "report/report.h"
+
+/* Fills a cell with a call site. */
+void kmt_text_site(const KmtReport *report, KmtColumns *columns,
+		   guint64 address);
+/* Fills a cell with "(5 more call sites)". */
+void kmt_text_rest(const KmtReport *report, KmtColumns *columns,
+		   const char *one, const char *many, guint64 n_rest);
+/* "\nTITLE" */
+void kmt_text_title(FILE *out, const char *title);
+/* "*" for what is scaled, else "". */
+const char *kmt_text_scaled(const KmtReport *report);
+/* Fills a cell with the head of a column that is scaled. */
+void kmt_text_head(const KmtReport *report, KmtColumns *columns,
+		   const char *head);
+/* What the marks behind a table mean. */
+void kmt_text_marks(const KmtReport *report, FILE *out);
+
+/* text-groups.c: the table of groups. */
+void kmt_text_groups(const KmtReport *report, FILE *out);
+/* text-asked.c: what has an option of its own. */
+void kmt_text_asked(const KmtReport *report, FILE *out);
+
+#endif
