@@ -507,8 +507,3 @@ gboolean dat_file_formats(const DatFile *dat, DatFormatFunc func, gpointer user,
 	return kmt_bytes_ok(&b) ||
 	       fail_cut(error, "its formats of tracepoints");
 }
-
-const DatStats *dat_buffer_stats(const DatBuffer *buffer, guint cpu)
-{
-	return g_hash_table_lookup(buffer->stats, GUINT_TO_POINTER(cpu));
-}

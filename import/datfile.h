@@ -79,6 +79,10 @@ gboolean dat_file_formats(const DatFile *dat, DatFormatFunc func, gpointer user,
 			  GError **error);
 
 /* The counters of a CPU, or NULL. */
-const DatStats *dat_buffer_stats(const DatBuffer *buffer, guint cpu);
+static inline const DatStats *dat_buffer_stats(const DatBuffer *buffer,
+					       guint cpu)
+{
+	return g_hash_table_lookup(buffer->stats, GUINT_TO_POINTER(cpu));
+}
 
 #endif

@@ -12,6 +12,7 @@
 #include "lib/capture/capture-writer.h"
 #include "lib/capture/owner.h"
 #include "lib/capture/names.h"
+#include "lib/capture/sync.h"
 
 #define META	      KMT_CAPTURE_META
 #define META_RESERVED META KMT_CAPTURE_TEMPORARY

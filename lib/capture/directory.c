@@ -13,6 +13,7 @@
 #include "lib/capture/error.h"
 #include "lib/capture/owner.h"
 #include "lib/capture/replace.h"
+#include "lib/capture/sync.h"
 #include "lib/capture/names.h"
 
 /* How long the cleanup process of a killed kmemtraced may hold the lock. */
@@ -33,19 +34,6 @@ struct kmt_directory {
 	void (*warning)(const char *text); /* or NULL */
 	GPtrArray *left; /* char *: subdirectories of earlier runs */
 };
-
-int kmt_directory_sync(int fd)
-{
-	int r;
-
-	do
-		r = fsync(fd);
-	while (r < 0 && errno == EINTR);
-	/* Not every file system can sync a directory. */
-	return r == 0 || errno == EINVAL || errno == ENOSYS || errno == EBADF
-		       ? 0
-		       : errno;
-}
 
 /* ---- opening ---- */
 

@@ -63,7 +63,4 @@ gboolean kmt_directory_publish(KmtDirectory *directory, GError **error);
  */
 void kmt_directory_undo(KmtDirectory *directory);
 
-/* Wait until the names in the directory fd are on the disk: 0 or an errno. */
-int kmt_directory_sync(int fd);
-
 #endif

@@ -25,10 +25,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/capture/directory.h"
 #include "lib/capture/error.h"
 #include "lib/capture/replace.h"
 #include "lib/capture/names.h"
+#include "lib/capture/sync.h"
 
 /* A larger kmemtrace.meta is not one that our programs wrote. */
 #define META_BYTES_MAX (64 << 20)

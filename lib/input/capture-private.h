@@ -11,23 +11,52 @@
 /* KmtObject.file has 16 bits. */
 #define KMT_MAX_FILES 65536
 
-/* Adds one that has nothing yet. */
+/* ---- lib/input/cpu-file.c ---- */
+
+/*
+ * Parse cpu<n>.out, which .gz or .zst may follow.  Returns FALSE for any other
+ * name, and for a CPU number that does not fit 16 bits.
+ */
+gboolean kmt_parse_cpu_name(const char *name, guint *cpu);
+
+/* Append a file without contents to capture->files, which owns the file. */
 KmtCpuFile *kmt_capture_add_file(KmtCapture *capture, const char *path,
 				 guint cpu);
+/* GDestroyNotify of capture->files. */
+void kmt_cpu_file_free(gpointer file);
 
-/* What of the file was looked at need not be in memory until it is again. */
+/* Let the kernel reclaim the mapped pages of file until the next access. */
 void kmt_cpu_file_give_back(const KmtCpuFile *file);
 
-/* Gives up the memory that file has its records in. */
+/* Unmap the memory that holds the records of file. */
 void kmt_cpu_file_drop_base(KmtCpuFile *file);
 
+/* Append a line to the notes of capture. */
 void kmt_capture_note(KmtCapture *capture, const char *format, ...)
 	G_GNUC_PRINTF(2, 3);
 
-/* ---- lib/input/operands.c ---- */
+/* ---- lib/input/open-file.c ---- */
 
-/* The n of cpu<n>.out, also behind it .gz and .zst.  FALSE: none such. */
-gboolean kmt_parse_cpu_name(const char *name, guint *cpu);
+/* Like kmt_capture_add_file(); fails if the capture has KMT_MAX_FILES - 1. */
+KmtCpuFile *kmt_capture_add_file_checked(KmtCapture *capture, const char *path,
+					 guint cpu, GError **error);
+
+/* Set *error for an errno of open(2) or opendir(3); always return FALSE. */
+gboolean kmt_fail_open(const char *path, GError **error);
+
+/*
+ * Open file->path and map it, or make a stream of a pipe.  named: an operand
+ * names the file; only such a file may be a pipe or partly read.
+ */
+gboolean kmt_cpu_file_open(KmtCpuFile *file, gboolean named, GError **error);
+/* The same for an open file descriptor, which is closed on failure. */
+gboolean kmt_cpu_file_take_fd(KmtCpuFile *file, int fd, gboolean named,
+			      GError **error);
+
+/* Decompress file if it is compressed.  *is_tar: its contents are a tar. */
+gboolean kmt_unpack_file(KmtCpuFile *file, gboolean *is_tar, GError **error);
+
+/* ---- lib/input/operands.c ---- */
 
 /* Opens what operands name. */
 gboolean kmt_open_operands(KmtCapture *capture, const char *const *operands,
@@ -42,9 +71,6 @@ void kmt_tar_free(gpointer tar);
 char *kmt_tar_path(gconstpointer tar, const char *name);
 /* Its name in messages; NULL if path is not of this tar. */
 char *kmt_tar_path_name(const KmtCapture *capture, const char *path);
-
-/* Unpacks what is in file, if it is packed.  *is_tar: what it is then. */
-gboolean kmt_unpack_file(KmtCpuFile *file, gboolean *is_tar, GError **error);
 
 /* ---- lib/input/capture-meta.c ---- */
 

@@ -2,8 +2,9 @@
 /*
  * A capture on disk: the cpu<n>.out files and what lies beside them.
  *
- * Nothing in lib/input or lib/match prints or exits.  What cannot be read at all is a GError;
- * what can be read but is wrong is a defect that the caller is told about.
+ * Nothing in lib/input or lib/match prints or exits.  What cannot be read at
+ * all is a GError; what can be read but is wrong is a defect that the caller is
+ * told about.
  */
 #ifndef KMEMTRACE_INPUT_CAPTURE_H
 #define KMEMTRACE_INPUT_CAPTURE_H

@@ -5,23 +5,69 @@
 
 #ifdef HAVE_LIBARCHIVE
 
-#include "lib/input/module.h"
+#include <gmodule.h>
 
-/* The only one that has what archive.h declares. */
+#include "lib/input/capture.h"
+
+/* The only version with the interface that archive.h declares. */
 #define SONAME "libarchive.so.13"
+
+/*
+ * ELF note by which packaging tools find the libraries that a program loads
+ * with dlopen(3): type and JSON as the "dlopen metadata" convention of the
+ * UAPI group defines them.
+ */
+#define DLOPEN_NOTE_TYPE 0x407c0c0a
+#define DLOPEN_NOTE_JSON                                                       \
+	"[{\"feature\":\"archive\","                                           \
+	"\"description\":\"Reads compressed captures and tars\","              \
+	"\"priority\":\"recommended\",\"soname\":[\"" SONAME "\"]}]"
+
+static const struct {
+	guint32 name_size, description_size, type;
+	char name[4];
+	char description[(sizeof(DLOPEN_NOTE_JSON) + 3) & ~3u];
+} dlopen_note __attribute__((used, aligned(4), section(".note.dlopen"))) = {
+	.name_size = sizeof(dlopen_note.name),
+	.description_size = sizeof(dlopen_note.description),
+	.type = DLOPEN_NOTE_TYPE,
+	.name = "FDO",
+	.description = DLOPEN_NOTE_JSON,
+};
 
 static KmtLibarchive library;
 
+static const struct {
+	const char *name;
+	gpointer *function;
+} functions[] = {
+#define FUNCTION(name) {#name, (gpointer *)&library.name},
+	KMT_LIBARCHIVE_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+};
+
 static gboolean load(GError **error)
 {
-	static const KmtModuleFunction functions[] = {
-#define FUNCTION(name) {#name, (gpointer *)&library.name},
-		KMT_LIBARCHIVE_FUNCTIONS(FUNCTION)
-#undef FUNCTION
-	};
+	GModule *module = g_module_open(SONAME, G_MODULE_BIND_LAZY);
+	guint i;
 
-	return kmt_module_load(SONAME, "libarchive", functions,
-			       G_N_ELEMENTS(functions), error);
+	if (!module) {
+		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_READ,
+			    "libarchive cannot be loaded: %s",
+			    g_module_error());
+		return FALSE;
+	}
+	for (i = 0; i < G_N_ELEMENTS(functions); i++) {
+		if (g_module_symbol(module, functions[i].name,
+				    functions[i].function))
+			continue;
+		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_READ,
+			    "libarchive is too old: %s", g_module_error());
+		g_module_close(module);
+		return FALSE;
+	}
+	g_module_make_resident(module);
+	return TRUE;
 }
 
 const KmtLibarchive *kmt_libarchive(GError **error)

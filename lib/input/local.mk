@@ -6,14 +6,18 @@ lib_input_libinput_a_SOURCES = \
 	lib/input/capture.c lib/input/capture.h \
 	lib/input/capture-meta.c \
 	lib/input/capture-private.h \
+	lib/input/cpu-file.c \
+	lib/input/input-error.c \
 	lib/input/layout.c lib/input/layout.h \
 	lib/input/libarchive.c lib/input/libarchive.h \
 	lib/input/mark-text.c \
 	lib/input/marks.c lib/input/marks.h \
-	lib/input/module.c lib/input/module.h \
 	lib/input/name-tables.c lib/input/name-tables.h \
 	lib/input/namespace.h \
+	lib/input/open.c \
+	lib/input/open-file.c \
 	lib/input/operands.c \
+	lib/input/record.c \
 	lib/input/record-format.c \
 	lib/input/record-reader.c lib/input/record-reader.h \
 	lib/input/record-stream.c lib/input/record-stream.h \

@@ -120,6 +120,11 @@ const char *kmt_order_name(gboolean swapped)
 	return (G_BYTE_ORDER == G_BIG_ENDIAN) == !swapped ? "big" : "little";
 }
 
+const char *kmt_capture_byte_order(const KmtCapture *capture)
+{
+	return kmt_order_name(capture->swapped);
+}
+
 /*
  * What a file says, but B's format where it is not sure.  An allocation of D is
  * as long as a record of B, but has an id that B never has.

@@ -12,33 +12,6 @@
 #define RAW_BYTES (64 * 1024)
 #endif
 
-KmtStream *kmt_stream_new(KmtBytes *bytes)
-{
-	KmtStream *stream = g_new0(KmtStream, 1);
-
-	stream->bytes = bytes;
-	stream->decoder.variant.layout = KMT_LAYOUT_B;
-	return stream;
-}
-
-void kmt_stream_free(KmtStream *stream)
-{
-	if (!stream)
-		return;
-	kmt_bytes_free(stream->bytes);
-	g_free(stream->raw);
-	g_free(stream);
-}
-
-void kmt_cpu_file_set_defect(KmtCpuFile *file, const char *reason)
-{
-	if (!file->defect)
-		file->defect = g_strdup(reason);
-	/* That there is more is sure, what it was is not. */
-	if (file->capture)
-		file->capture->damaged = TRUE;
-}
-
 /* There is no further record; rest bytes are left of one. */
 static void end(KmtCpuFile *file, gsize rest)
 {

@@ -25,9 +25,6 @@
  * docs/definitions.md has the rules in full.
  */
 
-/* So many records of an address may pass until another CPU shows up. */
-#define MAX_UNCONFIRMED 8
-
 #define MAX_ASIDES ((1u << KMT_ASIDE_BITS) - 1)
 
 /* How many that wait at an address are looked at for the one of a type. */
@@ -55,11 +52,6 @@ void kmt_asides_clear(KmtMatcher *m)
 	free_list(m->oldest);
 	free_list(m->unused);
 	g_ptr_array_unref(m->asides);
-}
-
-KmtAside *kmt_aside_of(const KmtMatcher *m, const KmtEntry *e)
-{
-	return e->aside ? m->asides->pdata[e->aside - 1] : NULL;
 }
 
 static KmtAside *aside_get(KmtMatcher *m, KmtEntry *e)
@@ -362,35 +354,6 @@ void kmt_expire(KmtMatcher *m, gboolean all)
 	}
 }
 
-/* ---- the guess about the time before the first record ---- */
-
-/* Looks after UNCONFIRMED when a record comes, before kmt_touch(). */
-void kmt_review_guess(KmtMatcher *m, KmtEntry *e, guint16 file)
-{
-	if (!(e->flags & KMT_ENTRY_UNCONFIRMED))
-		return;
-	if (kmt_contended(m, e, file))
-		e->flags &= ~KMT_ENTRY_UNCONFIRMED;
-	else if (kmt_distance(e->last_ts, m->now) > m->tolerance ||
-		 e->unconfirmed++ >= MAX_UNCONFIRMED)
-		e->flags &= ~(KMT_ENTRY_MAYBE | KMT_ENTRY_UNCONFIRMED);
-}
-
-/*
- * A record that brings an address back to where it was, when it would have been
- * surplus under the opposite guess.  FALSE: that guess is dead.
- */
-gboolean kmt_opposite_holds(const KmtMatcher *m, KmtEntry *e, guint16 file)
-{
-	if (kmt_distance(e->last_ts, m->now) > m->tolerance)
-		return FALSE;
-	if (!kmt_contended(m, e, file) && !(e->flags & KMT_ENTRY_UNCONFIRMED)) {
-		e->flags |= KMT_ENTRY_UNCONFIRMED;
-		e->unconfirmed = 0;
-	}
-	return TRUE;
-}
-
 /* ---- records that are not certain at once ---- */
 
 /*
@@ -432,14 +395,6 @@ void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
 		e->flags &= ~KMT_ENTRY_MAYBE_FREED;
 	}
 	make_live(m, e, r);
-}
-
-void kmt_review_alloc(KmtMatcher *m, KmtEntry *e, guint16 file)
-{
-	kmt_review_guess(m, e, file);
-	if ((e->flags & KMT_ENTRY_MAYBE_FREE) &&
-	    !kmt_opposite_holds(m, e, file))
-		e->flags &= ~KMT_ENTRY_MAYBE_FREE;
 }
 
 /* Has no object, or one of the other type: it has to wait. */

@@ -74,6 +74,15 @@ struct KmtMatcher {
 	KmtFindings findings;
 };
 
+static inline gint64 kmt_add_saturated(gint64 a, gint64 b)
+{
+	gint64 sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return b < 0 ? G_MININT64 : G_MAXINT64;
+	return sum;
+}
+
 /* later - earlier of any two times, which may not fit a gint64. */
 static inline guint64 kmt_distance(gint64 earlier, gint64 later)
 {
@@ -114,6 +123,8 @@ static inline void kmt_touch(const KmtMatcher *m, KmtEntry *e, guint16 file,
 	e->last_ts = now;
 }
 
+/* ---- lib/match/match-state.c ---- */
+
 /* The live object of e, or what is left of the last one. */
 KmtObject kmt_entry_object(KmtMatcher *m, const KmtEntry *e, guint64 hash);
 /* An entry for an address that has none. */
@@ -130,16 +141,17 @@ void kmt_tell_free(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
 /* A record does to object, of its type, what it would do to any. */
 void kmt_tell_step(KmtMatcher *m, const KmtObject *object, const KmtRecord *r);
 
-/* ---- surplus.c ---- */
-
-void kmt_asides_init(KmtMatcher *m);
-void kmt_asides_clear(KmtMatcher *m);
 /* What is aside of e: NULL unless KMT_ENTRY_PENDING or _MOVED. */
 KmtAside *kmt_aside_of(const KmtMatcher *m, const KmtEntry *e);
 void kmt_review_guess(KmtMatcher *m, KmtEntry *e, guint16 file);
 gboolean kmt_opposite_holds(const KmtMatcher *m, KmtEntry *e, guint16 file);
 /* What an ALLOC of a closed address does to the guess. */
 void kmt_review_alloc(KmtMatcher *m, KmtEntry *e, guint16 file);
+
+/* ---- lib/match/ambiguous.c ---- */
+
+void kmt_asides_init(KmtMatcher *m);
+void kmt_asides_clear(KmtMatcher *m);
 /* Records that are not certain at once.  e: NULL for a new address. */
 void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r);
 void kmt_contest_free(KmtMatcher *m, KmtEntry *e, const KmtRecord *r);

@@ -3,15 +3,6 @@
 
 #include "lib/match/matcher-private.h"
 
-static gint64 add_saturated(gint64 a, gint64 b)
-{
-	gint64 sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return b < 0 ? G_MININT64 : G_MAXINT64;
-	return sum;
-}
-
 /* ---- where events may be missing ---- */
 
 /*
@@ -43,15 +34,10 @@ static void find_loss(KmtMatcher *m, const KmtCapture *capture)
 	}
 	if (capture->continues)
 		m->whole_from =
-			add_saturated(m->whole_from, (gint64)m->tolerance);
+			kmt_add_saturated(m->whole_from, (gint64)m->tolerance);
 	if (cut_off)
-		m->whole_until =
-			add_saturated(m->whole_until, -(gint64)m->tolerance);
-}
-
-gboolean kmt_may_miss(const KmtMatcher *m, gint64 from, gint64 until)
-{
-	return m->lossy || from < m->whole_from || until > m->whole_until;
+		m->whole_until = kmt_add_saturated(m->whole_until,
+						   -(gint64)m->tolerance);
 }
 
 KmtMatcher *kmt_matcher_new(const KmtCapture *capture,
@@ -86,93 +72,6 @@ void kmt_matcher_free(KmtMatcher *m)
 	kmt_asides_clear(m);
 	kmt_obj_table_clear(&m->table);
 	g_free(m);
-}
-
-/* ---- telling the owner ---- */
-
-void kmt_tell_alloc(KmtMatcher *m, const KmtObject *object, const KmtRecord *r)
-{
-	if (m->ops.on_alloc)
-		m->ops.on_alloc(m->user, object, &r->event, &r->position);
-}
-
-void kmt_tell_free(KmtMatcher *m, const KmtObject *object, const KmtRecord *r)
-{
-	gboolean mismatch = object->type != r->event.type_id;
-
-	/* The free of the one and the allocation of the other may be lost. */
-	if (mismatch && kmt_may_miss(m, object->timestamp, r->now)) {
-		m->findings.mismatches_after_loss++;
-		mismatch = FALSE;
-	}
-	m->findings.mismatches += mismatch;
-	if (m->ops.on_free)
-		m->ops.on_free(m->user, object, &r->event, &r->position,
-			       mismatch);
-}
-
-void kmt_tell_step(KmtMatcher *m, const KmtObject *object, const KmtRecord *r)
-{
-	gboolean is_alloc = r->event.event_id == KMEMTRACE_EVENT_ALLOC;
-
-	if (!r->item && is_alloc) {
-		kmt_tell_alloc(m, object, r);
-	} else if (!r->item) {
-		kmt_tell_free(m, object, r);
-	} else {
-		r->item->op = is_alloc ? KMT_STEP_ALLOC : KMT_STEP_FREE;
-		r->item->lot = object->lot;
-		r->item->born = object->timestamp;
-		r->item->born_file = object->file;
-		r->item->cross = !is_alloc && object->file != r->item->file;
-	}
-}
-
-/* ---- entries ---- */
-
-KmtObject kmt_entry_object(KmtMatcher *m, const KmtEntry *e, guint64 hash)
-{
-	const guint64 *index = kmt_obj_index(&m->table, e);
-	KmtObject object = {
-		.ptr = kmt_obj_ptr(&m->table, e),
-		.timestamp = e->last_ts,
-		.lot = e->lot,
-		.file = e->last_file,
-		.type = e->type,
-		.index = index ? *index : 0,
-	};
-
-	if (e->flags & KMT_ENTRY_MOVED) {
-		const KmtAside *aside = kmt_aside_of(m, e);
-
-		object.timestamp = aside->born;
-		object.file = aside->file;
-	}
-	return object;
-}
-
-KmtEntry *kmt_entry_new(KmtMatcher *m, guint64 hash, guint type, guint16 file)
-{
-	KmtEntry *e = kmt_obj_add(&m->table, hash, type, m->whole_from,
-				  add_saturated(m->now, -(gint64)m->tolerance));
-
-	e->last_ts = m->now;
-	e->last_file = file;
-	return e;
-}
-
-void kmt_review_close(KmtMatcher *m, KmtEntry *e, guint16 file)
-{
-	const KmtAside *aside;
-
-	if (!(e->flags & KMT_ENTRY_MAYBE))
-		return;
-	kmt_review_guess(m, e, file);
-	aside = kmt_aside_of(m, e);
-	/* A surplus FREE that waits makes up for it. */
-	if ((e->flags & KMT_ENTRY_MAYBE_LIVE) && !(aside && aside->frees) &&
-	    !kmt_opposite_holds(m, e, file))
-		e->flags &= ~KMT_ENTRY_MAYBE_LIVE;
 }
 
 /* ---- records ---- */
@@ -320,7 +219,7 @@ void kmt_matcher_feed(KmtMatcher *m, const struct kmemtrace_event *event,
 gboolean kmt_matcher_is_late(const KmtMatcher *m, gint64 *time)
 {
 	if (m->late)
-		*time = add_saturated(m->late_since, (gint64)m->tolerance);
+		*time = kmt_add_saturated(m->late_since, (gint64)m->tolerance);
 	return m->late;
 }
 

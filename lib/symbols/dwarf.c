@@ -40,8 +40,6 @@ struct KmtDwarf {
 	GPtrArray *lists;	/* likewise: inlined functions */
 };
 
-G_DEFINE_QUARK(kmt_dwarf_error, kmt_dwarf_error)
-
 static void free_module(gpointer data)
 {
 	Module *module = data;

@@ -7,16 +7,7 @@
 #define KMEMTRACE_SYMBOLS_DWARF_H
 
 #include "lib/symbols/kallsyms.h"
-
-#define KMT_DWARF_ERROR (kmt_dwarf_error_quark())
-GQuark kmt_dwarf_error_quark(void);
-
-typedef enum {
-	KMT_DWARF_ERROR_UNSUPPORTED,  /* built without libdw */
-	KMT_DWARF_ERROR_READ,	      /* the directory cannot be read */
-	KMT_DWARF_ERROR_OTHER_KERNEL, /* build ids or symbols differ */
-	KMT_DWARF_ERROR_NO_PLACE,     /* where the kernel ran is not known */
-} KmtDwarfError;
+#include "lib/symbols/dwarf-error.h"
 
 typedef struct {
 	const char *vmlinux;   /* NULL: looked for in debug_dir */

@@ -4,6 +4,7 @@ noinst_LIBRARIES += lib/symbols/libsymbols.a
 lib_symbols_libsymbols_a_SOURCES = \
 	lib/symbols/debug-directory.h \
 	lib/symbols/debug-file.h \
+	lib/symbols/dwarf-error.c lib/symbols/dwarf-error.h \
 	lib/symbols/dwarf.h \
 	lib/symbols/gfp-flags.c lib/symbols/gfp-flags.h \
 	lib/symbols/kallsyms.c lib/symbols/kallsyms.h \

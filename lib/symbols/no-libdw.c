@@ -9,7 +9,6 @@
 	"this program was built without libdw, which reads debug information " \
 	"and object files"
 
-G_DEFINE_QUARK(kmt_dwarf_error, kmt_dwarf_error)
 G_DEFINE_QUARK(kmt_tree_error, kmt_tree_error)
 
 KmtDwarf *kmt_dwarf_open(const KmtDwarfOptions *options,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "lib/symbols/dwarf.h"
+#include "lib/symbols/dwarf-error.h"
 #include "lib/symbols/source-location.h"
 #include "lib/base/hash.h"
 

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "lib/input/capture.h"
+
+G_DEFINE_QUARK(kmt_trace_error, kmt_trace_error)

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/input/archive.h"
+#include "lib/input/capture-private.h"
+#include "lib/input/record-stream.h"
+
+static gboolean is_packed_end(const char *end)
+{
+	return strcmp(end, ".gz") == 0 || strcmp(end, ".zst") == 0;
+}
+
+/* ---- one file ---- */
+
+gboolean kmt_fail_open(const char *path, GError **error)
+{
+	int errnum = errno;
+
+	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_OPEN,
+		    "cannot open %s%s: %s%s",
+		    g_file_test(path, G_FILE_TEST_IS_DIR) ? "the directory "
+							  : "",
+		    path, g_strerror(errnum),
+		    errnum == EACCES ? "; use sudo, or sudo chown to make it "
+				       "yours"
+				     : "");
+	return FALSE;
+}
+
+static gboolean fail_read(const char *path, const char *reason, GError **error)
+{
+	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_READ,
+		    "cannot read %s: %s", path, reason);
+	return FALSE;
+}
+
+static gboolean map_fd(KmtCpuFile *file, int fd, guint64 size, GError **error)
+{
+	void *map;
+
+	file->size = size;
+	if (!size)
+		return TRUE;
+	map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED) {
+		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_READ,
+			    "cannot map %s: %s", file->path, g_strerror(errno));
+		return FALSE;
+	}
+	file->map = file->base = map;
+	file->base_size = size;
+	madvise(map, size, MADV_SEQUENTIAL);
+	/* Where the kernel can, it comes into memory in large pages, which take
+	 * less time to map.  Elsewhere that is an error. */
+	madvise(map, size, MADV_HUGEPAGE);
+	return TRUE;
+}
+
+/* Takes fd.  named: it is what an operand names, and may be a pipe. */
+gboolean kmt_cpu_file_take_fd(KmtCpuFile *file, int fd, gboolean named,
+			      GError **error)
+{
+	struct stat st;
+	gboolean ok;
+
+	if (fstat(fd, &st) < 0) {
+		fail_read(file->path, g_strerror(errno), error);
+		close(fd);
+		return FALSE;
+	}
+	file->device = st.st_dev;
+	file->inode = st.st_ino;
+	/* Standard input may have been read to somewhere already. */
+	if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
+		ok = map_fd(file, fd, (guint64)st.st_size, error);
+		close(fd);
+		return ok;
+	}
+	if (named && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) ||
+		      S_ISSOCK(st.st_mode))) {
+		file->stream = kmt_stream_new(kmt_bytes_new_fd(fd));
+		return TRUE;
+	}
+	close(fd);
+	if (S_ISFIFO(st.st_mode))
+		return fail_read(file->path,
+				 "not a regular file; name it on the command "
+				 "line to read a pipe",
+				 error);
+	return fail_read(file->path,
+			 S_ISDIR(st.st_mode) ? "it is a directory"
+					     : "neither a regular file nor a "
+					       "pipe; copy the records to a "
+					       "file first",
+			 error);
+}
+
+gboolean kmt_cpu_file_open(KmtCpuFile *file, gboolean named, GError **error)
+{
+	struct stat st;
+	int flags = O_RDONLY | O_CLOEXEC, fd;
+
+	/* Only a pipe that was named is waited for. */
+	if (!named || stat(file->path, &st) < 0 || !S_ISFIFO(st.st_mode))
+		flags |= O_NONBLOCK;
+	fd = open(file->path, flags);
+	return fd < 0 ? kmt_fail_open(file->path, error)
+		      : kmt_cpu_file_take_fd(file, fd, named, error);
+}
+
+/* What can be told from the name: cpu<n>.out is records and nothing else. */
+static gboolean is_plain(const KmtCpuFile *file)
+{
+	return g_str_has_suffix(file->path, ".out");
+}
+
+static const guint8 *head_of(KmtCpuFile *file, gsize *n)
+{
+	*n = KMT_ARCHIVE_HEAD;
+	if (file->stream)
+		return kmt_bytes_peek(file->stream->bytes, n);
+	*n = MIN(*n, file->size);
+	return file->map;
+}
+
+static gboolean unpack(KmtCpuFile *file, GError **error)
+{
+	KmtBytes *bytes;
+
+	if (file->stream)
+		bytes = g_steal_pointer(&file->stream->bytes);
+	else
+		bytes = kmt_bytes_new_memory(file->map, file->size);
+	g_clear_pointer(&file->stream, kmt_stream_free);
+	bytes = kmt_unpack(bytes, file->path, error);
+	if (!bytes)
+		return FALSE;
+	file->stream = kmt_stream_new(bytes);
+	file->map = NULL;
+	file->size = 0;
+	return TRUE;
+}
+
+gboolean kmt_unpack_file(KmtCpuFile *file, gboolean *is_tar, GError **error)
+{
+	const char *end = strrchr(file->path, '.');
+	const guint8 *head;
+	gsize n;
+
+	*is_tar = FALSE;
+	if (is_plain(file))
+		return TRUE;
+	head = head_of(file, &n);
+	if (kmt_is_packed(head, n)) {
+		if (!unpack(file, error))
+			return FALSE;
+		head = head_of(file, &n);
+	} else if (end && is_packed_end(end)) {
+		/* Most often it is empty, or its beginning is not there. */
+		kmt_cpu_file_set_defect(file, "it is not compressed as its "
+					      "name says");
+		g_clear_pointer(&file->stream, kmt_stream_free);
+		file->map = NULL;
+		file->size = 0;
+		return TRUE;
+	}
+	*is_tar = kmt_is_tar(head, n);
+	return TRUE;
+}
+
+KmtCpuFile *kmt_capture_add_file_checked(KmtCapture *capture, const char *path,
+					 guint cpu, GError **error)
+{
+	if (capture->files->len + 1 >= KMT_MAX_FILES) {
+		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+			    "%s: more than %d files", path, KMT_MAX_FILES - 1);
+		return NULL;
+	}
+	return kmt_capture_add_file(capture, path, cpu);
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "lib/symbols/dwarf-error.h"
+
+G_DEFINE_QUARK(kmt_dwarf_error, kmt_dwarf_error)
