@@ -4,6 +4,7 @@
 #include "fuzz/reports.h"
 #include "fuzz/scratch.h"
 #include "fuzz/target.h"
+#include "report/capture-symbols.h"
 #include "report/report-options.h"
 #include "report/scale.h"
 
@@ -84,7 +85,7 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 
 	if (!capture || (capture->timeless && asks_for_time(plan)))
 		return NULL;
-	names = kmt_names_open(capture, &names_options, warnings, &error);
+	names = kmt_capture_names(capture, &names_options, warnings, &error);
 	/* The names of the capture are optional, so no error is possible. */
 	g_assert_no_error(error);
 	plan->aggregate.jobs = jobs;

@@ -4,6 +4,7 @@ REPORT_SOURCES = \
 	report/aggregate.c report/aggregate.h \
 	report/detailed-stats.c \
 	report/accounting.h \
+	report/capture-symbols.c report/capture-symbols.h \
 	report/columns.c report/columns.h \
 	report/cross-cpu.c report/cross-cpu.h \
 	report/csv.c \

@@ -5,6 +5,7 @@
 #include "lib/cli/out-of-memory.h"
 #include "lib/recovery/recovery.h"
 #include "lib/base/printable.h"
+#include "report/capture-symbols.h"
 #include "report/report-options.h"
 #include "report/scale.h"
 
@@ -279,7 +280,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 				    "the capture has layout C, whose records "
 				    "have no time: leave out what asks for "
 				    "times, windows and lifetimes");
-	names = kmt_names_open(capture, &names_options, warnings, &error);
+	names = kmt_capture_names(capture, &names_options, warnings, &error);
 	if (!names)
 		return kmt_cli_fail_error(PROGRAM, error);
 	if (!kmt_plan_place(plan, capture, names, &error))

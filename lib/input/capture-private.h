@@ -25,9 +25,6 @@ KmtCpuFile *kmt_capture_add_file(KmtCapture *capture, const char *path,
 /* GDestroyNotify of capture->files. */
 void kmt_cpu_file_free(gpointer file);
 
-/* Let the kernel reclaim the mapped pages of file until the next access. */
-void kmt_cpu_file_give_back(const KmtCpuFile *file);
-
 /* Unmap the memory that holds the records of file. */
 void kmt_cpu_file_drop_base(KmtCpuFile *file);
 

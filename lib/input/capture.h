@@ -217,4 +217,7 @@ void kmt_event_swap(struct kmemtrace_event *event);
 void kmt_cpu_file_get(const KmtCpuFile *file, guint64 index,
 		      struct kmemtrace_event *event);
 
+/* Let the kernel reclaim the mapped pages of file until the next access. */
+void kmt_cpu_file_give_back(const KmtCpuFile *file);
+
 #endif

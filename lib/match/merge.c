@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lib/input/capture-private.h"
+#include "lib/input/capture.h"
 #include "lib/input/marks.h"
 #include "lib/match/merge.h"
 #include "lib/input/namespace.h"

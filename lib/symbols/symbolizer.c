@@ -42,20 +42,20 @@ static void end_captured(KmtNames *names)
 /* Lines of kallsyms that are read at once: some 5 us. */
 #define SOME_LINES 256
 
-static void open_captured(KmtNames *names, const KmtCapture *capture,
-			  const char *modules, GPtrArray *warnings)
+static void open_captured(KmtNames *names, const KmtNamesOptions *options,
+			  GPtrArray *warnings)
 {
-	g_autofree char *path = kmt_capture_path(capture, "kallsyms");
 	g_autoptr(GError) error = NULL;
 
-	if (!path) {
+	if (!options->captured_kallsyms) {
 		warn(warnings,
 		     "the capture has no kallsyms that can be read: %s",
 		     NO_NAMES_HINT);
 		return;
 	}
-	names->source = kmt_capture_path_name(capture, path);
-	names->loader = kmt_symbols_begin(path, modules, &error);
+	names->source = g_strdup(options->captured_name);
+	names->loader = kmt_symbols_begin(options->captured_kallsyms,
+					  options->captured_modules, &error);
 	if (!names->loader)
 		set_problem(names, error);
 }
@@ -92,15 +92,14 @@ static KmtSymbols *symbols_of(const KmtNames *const_names)
  * moved itself at boot (KASLR), the captured kallsyms shows it.
  */
 static void compare_with_captured(const KmtNames *names,
-				  const KmtCapture *capture,
+				  const char *captured_kallsyms,
 				  GPtrArray *warnings)
 {
-	g_autofree char *path = kmt_capture_path(capture, "kallsyms");
 	g_autoptr(KmtSymbols) captured = NULL;
 	guint64 there, here = kmt_symbols_stext(names->symbols);
 
-	if (path)
-		captured = kmt_symbols_load(path, NULL, NULL);
+	if (captured_kallsyms)
+		captured = kmt_symbols_load(captured_kallsyms, NULL, NULL);
 	if (!captured)
 		return;
 	there = kmt_symbols_stext(captured);
@@ -115,55 +114,43 @@ static void compare_with_captured(const KmtNames *names,
 		     names->source, there, here);
 }
 
-static gboolean open_symbols(KmtNames *names, const KmtCapture *capture,
-			     const KmtNamesOptions *options,
+static gboolean open_symbols(KmtNames *names, const KmtNamesOptions *options,
 			     GPtrArray *warnings, GError **error)
 {
-	g_autofree char *modules = kmt_capture_path(capture, "modules");
 	const char *path = options->kallsyms;
 
 	if (!path)
 		path = options->system_map;
 	if (!path) {
-		open_captured(names, capture, modules, warnings);
+		open_captured(names, options, warnings);
 		return TRUE;
 	}
-	names->symbols = kmt_symbols_load(path, modules, error);
+	names->symbols =
+		kmt_symbols_load(path, options->captured_modules, error);
 	if (!names->symbols)
 		return FALSE;
 	names->source = g_strdup(path);
 	if (options->system_map)
-		compare_with_captured(names, capture, warnings);
+		compare_with_captured(names, options->captured_kallsyms,
+				      warnings);
 	return TRUE;
 }
 
-static char *meta_value(const KmtCapture *capture, const char *key)
+/* Returns id in lower case, or NULL unless it is hexadecimal: the build id
+ * becomes a part of paths. */
+static char *checked_build_id(const char *id)
 {
-	if (!capture->meta)
+	if (!id || strlen(id) < 4 ||
+	    id[strspn(id, "0123456789abcdefABCDEF")] != '\0')
 		return NULL;
-	return g_key_file_get_string(capture->meta, "capture", key, NULL);
+	return g_ascii_strdown(id, -1);
 }
 
-/* In lower case; NULL if it is none: paths are made of it. */
-static char *captured_build_id(const KmtCapture *capture)
-{
-	char *id = meta_value(capture, "build_id");
-
-	if (id && (strlen(id) < 4 || id[strspn(id, "0123456789abcdefABCDEF")]))
-		g_clear_pointer(&id, g_free);
-	if (id) {
-		g_autofree char *given = id;
-
-		id = g_ascii_strdown(given, -1);
-	}
-	return id;
-}
-
-static gboolean open_dwarf(KmtNames *names, const KmtCapture *capture,
-			   const KmtNamesOptions *options, const char *release,
+static gboolean open_dwarf(KmtNames *names, const KmtNamesOptions *options,
 			   GPtrArray *warnings, GError **error)
 {
-	g_autofree char *build_id = captured_build_id(capture);
+	g_autofree char *build_id = checked_build_id(options->build_id);
+	const char *release = options->release;
 	const KmtDwarfOptions dwarf_options = {
 		.vmlinux = options->vmlinux,
 		.debug_dir = options->debug_dir,
@@ -179,19 +166,17 @@ static gboolean open_dwarf(KmtNames *names, const KmtCapture *capture,
 	return names->dwarf != NULL;
 }
 
-KmtNames *kmt_names_open(const KmtCapture *capture,
-			 const KmtNamesOptions *options, GPtrArray *warnings,
+KmtNames *kmt_names_open(const KmtNamesOptions *options, GPtrArray *warnings,
 			 GError **error)
 {
 	g_autoptr(KmtNames) names = g_new0(KmtNames, 1);
-	g_autofree char *release = meta_value(capture, "kernel_release");
 
 	g_mutex_init(&names->lock);
-	names->gfp = kmt_gfp_of_release(release);
+	names->gfp = kmt_gfp_of_release(options->release);
 	if (options->raw)
 		return g_steal_pointer(&names);
-	if (!open_symbols(names, capture, options, warnings, error) ||
-	    !open_dwarf(names, capture, options, release, warnings, error))
+	if (!open_symbols(names, options, warnings, error) ||
+	    !open_dwarf(names, options, warnings, error))
 		return NULL;
 	if (options->source) {
 		names->tree = kmt_tree_open(options->source, error);

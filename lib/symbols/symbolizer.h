@@ -13,16 +13,22 @@
 #include "lib/symbols/gfp-flags.h"
 #include "lib/symbols/kallsyms.h"
 #include "lib/symbols/build-tree.h"
-#include "lib/input/capture.h"
 
-/* Paths; NULL where none was given. */
+/* Strings are read during kmt_names_open() only; NULL: not given. */
 typedef struct {
-	const char *kallsyms;	/* NULL: the captured one */
+	/* Paths that the user named. */
+	const char *kallsyms;	/* instead of the captured one */
 	const char *system_map; /* instead of a kallsyms */
 	gboolean raw;		/* no names at all */
 	const char *vmlinux;	/* with debug information */
-	const char *debug_dir;	/* of modules, and of vmlinux if need be */
+	const char *debug_dir;	/* of modules, and of vmlinux if not named */
 	const char *source;	/* a built kernel tree */
+	/* Facts of the capture. */
+	const char *captured_kallsyms; /* path */
+	const char *captured_name;     /* of captured_kallsyms in messages */
+	const char *captured_modules;  /* path */
+	const char *build_id; /* of the kernel, hexadecimal, unchecked */
+	const char *release;  /* as uname -r prints it, unchecked */
 } KmtNamesOptions;
 
 /* Fields are for reading only. */
@@ -45,8 +51,7 @@ typedef struct {
  * by kmt_names_load_some(): that it is of no use, kmt_names_check() tells.
  * warnings: of char *, owned by it.
  */
-KmtNames *kmt_names_open(const KmtCapture *capture,
-			 const KmtNamesOptions *options, GPtrArray *warnings,
+KmtNames *kmt_names_open(const KmtNamesOptions *options, GPtrArray *warnings,
 			 GError **error);
 void kmt_names_free(KmtNames *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtNames, kmt_names_free)
