@@ -56,7 +56,7 @@ expect 1 "not a number from 0 to 1000000000" \
 # --help and the man page name the same long options.
 "$check" --help | sed -n 's/^  .*--\([a-z-]*\).*/\1/p' | sort >"$tmp/help"
 sed -n 's/^\.It Fl \(. , \)\{0,1\}-\([a-z-]*\).*/\2/p' \
-	"$srcdir/docs/man/kmemtrace-check.1" | sort >"$tmp/man"
+	"$srcdir/man/kmemtrace-check.1" | sort >"$tmp/man"
 expect 0 clock-tolerance cat "$tmp/help"
 expect 0 'are identical' diff -s "$tmp/help" "$tmp/man"
 

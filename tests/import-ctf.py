@@ -284,7 +284,7 @@ class Options(ImportTest):
         shown = self.run_with("--help")
         self.assertEqual((shown.returncode, shown.stderr), (0, ""))
         options = set(re.findall(r"^  (?:-\w, )?--([\w-]+)", shown.stdout, re.M))
-        path = os.path.join(TOP_SRCDIR, "docs", "man", "kmemtrace-import.1")
+        path = os.path.join(TOP_SRCDIR, "man", "kmemtrace-import.1")
         with open(path, encoding="ascii") as f:
             page = f.read()
         described = set(re.findall(r"^\.It Fl (?:\w(?: Ar \w+)? , Fl )?-([\w-]+)",
@@ -299,7 +299,7 @@ class Options(ImportTest):
         from import_files import perf_data, perf_sample
         self.imported(self.write("perf.data", perf_data(
             b"".join(perf_sample(e) for e in USUAL))))
-        path = os.path.join(TOP_SRCDIR, "docs", "man", "kmemtrace.5")
+        path = os.path.join(TOP_SRCDIR, "man", "kmemtrace.5")
         with open(path, encoding="ascii") as f:
             page = f.read()
         described = {key for line in re.findall(r"^\.It Va (.*)$", page, re.M)

@@ -30,7 +30,7 @@ class Manual(DaemonTest):
         text = subprocess.run([PROGRAM, "--help"], check=True,
                               capture_output=True, text=True).stdout
         shown = set(re.findall(r"^  (?:-(\w), )?--(\w+)", text, re.M))
-        page = source("docs", "man", "kmemtraced.8")
+        page = source("man", "kmemtraced.8")
         described = re.findall(
             r"^\.It Fl (\w)(?: Ar \w+)? , Fl -(\w+)", page, re.M)
         self.assertGreater(len(shown), 5)
@@ -46,7 +46,7 @@ class Manual(DaemonTest):
         self.kernel.feed(0, records(1))
         self.end(daemon)
         meta = self.capture().meta
-        section = source("docs", "man", "kmemtrace.5").split(
+        section = source("man", "kmemtrace.5").split(
             ".Ss kmemtrace.meta")[1].split(".Ss")[0]
         capture, cpu = section.split("for each CPU:")
 
@@ -59,7 +59,7 @@ class Manual(DaemonTest):
 
     def test_events(self):
         """What kmemtrace-report(1) says of "Events" is what it counts."""
-        manual = " ".join(source("docs", "man", "kmemtrace-report.1").split())
+        manual = " ".join(source("man", "kmemtrace-report.1").split())
         self.assertIn(
             '.Dq Events counts the records of allocations and frees, and those '
             'of unknown events: all whole records but those of losses, of '
@@ -95,7 +95,7 @@ class Manual(DaemonTest):
             r"^KMEMTRACE_ASSERT_OFFSET(?:_OF\(kmemtrace_event_v2s?, |\()"
             r"(\w+), (\d+)\)", header, re.M))
         table = re.findall(r"^\.It (\d+) Ta (\w+) Ta (\w+) Ta ",
-                           source("docs", "man", "kmemtrace.5"), re.M)
+                           source("man", "kmemtrace.5"), re.M)
         self.assertEqual(
             table[:15],
             [(offsets[name], fields[name], name) for name in fields])

@@ -97,7 +97,7 @@ class Options(ReportCase):
         done = run("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         in_help = set(re.findall(r"(?<![\w-])--([a-z][a-z-]+)", done.stdout))
-        path = os.path.join(SRCDIR, "docs", "man", "kmemtrace-report.1")
+        path = os.path.join(SRCDIR, "man", "kmemtrace-report.1")
         with open(path, encoding="utf-8") as f:
             manual = f.read()
         items = re.findall(r"^\.It (Fl .*)$", manual, re.M)
@@ -119,7 +119,7 @@ class Options(ReportCase):
                              set(named) | aliases)
 
     def test_json_keys_are_in_the_manual(self):
-        path = os.path.join(SRCDIR, "docs", "man", "kmemtrace-report.1")
+        path = os.path.join(SRCDIR, "man", "kmemtrace-report.1")
         with open(path, encoding="utf-8") as f:
             manual = f.read()
         done = run("--json", "-q", "-l", "1", self.fixture("report-findings"))

@@ -150,7 +150,7 @@ step_mandoc()
 {
 	cd "$kmt_top"
 	# But those that only name another page.
-	tree_files | grep -E '^docs/man/.*\.[0-9]$' | xargs grep -L '^\.so ' |
+	tree_files | grep -E '^man/.*\.[0-9]$' | xargs grep -L '^\.so ' |
 		xargs mandoc -Tlint -W warning
 }
 
