@@ -3,6 +3,7 @@ EXTRA_DIST += \
 	docs/architecture.md \
 	docs/benchmarks.md \
 	docs/definitions.md \
+	docs/glossary.md \
 	docs/limits.md \
 	docs/reconciliation.md \
 	docs/seeds.md \
