@@ -51,20 +51,19 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 {
 	const GOptionEntry entries[] = {
 		{"max-print", 'n', 0, G_OPTION_ARG_STRING, &o->max_print,
-		 "Print N records at most for each rule (default: 10)", "N"},
+		 "Print at most N records for each rule (default: 10)", "N"},
 		{"json", 0, 0, G_OPTION_ARG_NONE, &o->json,
-		 "Print all as one JSON document", NULL},
+		 "Print the result as one JSON document", NULL},
 		{"clock-tolerance", 0, 0, G_OPTION_ARG_STRING,
 		 &o->clock_tolerance,
-		 "Nanoseconds by which the clocks of two CPUs may differ "
-		 "(default: 1000000)",
+		 "Assume clocks of two CPUs that differ by up to NS "
+		 "nanoseconds (default: 1000000)",
 		 "NS"},
 		{"layout", 0, 0, G_OPTION_ARG_STRING, &o->layout,
-		 "Take the records to be of layout A, B, C or D (default: "
-		 "find out)",
+		 "Read the records as layout A, B, C or D (default: detect)",
 		 "LAYOUT"},
 		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet,
-		 "Print nothing, the exit status tells", NULL},
+		 "Print nothing; only set the exit status", NULL},
 		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
 		 "Show this help and exit", NULL},
 		{"version", 'V', 0, G_OPTION_ARG_NONE, &o->version,
@@ -78,15 +77,14 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 
 	g_option_context_set_help_enabled(context, FALSE);
 	g_option_context_set_summary(
-		context, "Checks that a kmemtrace capture is what a correct "
-			 "kernel and a correct\nkmemtraced leave behind.");
+		context, "Check a kmemtrace capture against the rules that a "
+			 "correct kernel and a correct\nkmemtraced follow.");
 	g_option_context_set_description(
 		context, KMT_CLI_OPERANDS
-		"  One file alone is checked by itself, without what\nonly "
-		"the files together tell: double allocations, unmatched and "
-		"mismatched frees.\n\n"
-		"Exit status: 0 no errors, 1 could not check, 2 errors "
-		"found.\n");
+		"\nOne file alone is checked without the rules that need all "
+		"files: double\nallocations, unmatched and mismatched "
+		"frees.\n\nExit status: 0 if no error was found, 1 if the "
+		"check failed, 2 if errors were\nfound.\n");
 	rest = kmt_cli_parse(context, entries, argv, error);
 	return rest ? g_steal_pointer(&context) : NULL;
 }

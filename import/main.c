@@ -75,28 +75,32 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 {
 	const GOptionEntry entries[] = {
 		{"buffer", 'B', 0, G_OPTION_ARG_STRING, &o->buffer,
-		 "trace.dat: of the instance NAME (default: the first with "
-		 "events of memory)",
+		 "trace.dat: import the buffer of the instance NAME (default: "
+		 "the first one with memory events)",
 		 "NAME"},
 		{"abi", 0, 0, G_OPTION_ARG_STRING, &o->abi,
-		 "Version of the records: 1 or 2 (default: 2)", "VERSION"},
+		 "Write records of this version, 1 or 2 (default: 2)",
+		 "VERSION"},
 		{"cpus", 0, 0, G_OPTION_ARG_STRING, &o->cpus,
-		 "CPUs that the recorded machine can have (default: as the "
-		 "file tells)",
+		 "Set the number of possible CPUs of the recorded machine "
+		 "(default: from the file)",
 		 "N"},
 		{"kallsyms", 0, 0, G_OPTION_ARG_FILENAME, &o->kallsyms,
-		 "The recorded machine's /proc/kallsyms", "FILE"},
+		 "Use this copy of /proc/kallsyms of the recorded machine",
+		 "FILE"},
 		{"modules", 0, 0, G_OPTION_ARG_FILENAME, &o->modules,
-		 "The recorded machine's /proc/modules", "FILE"},
+		 "Use this copy of /proc/modules of the recorded machine",
+		 "FILE"},
 		{"buildid-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->build_id_dir,
-		 "perf's build-id cache, for the names of a kernel that ran "
-		 "before (default: ~/.debug)",
+		 "Search perf's build-id cache in DIR for the symbols of an "
+		 "earlier kernel (default: ~/.debug)",
 		 "DIR"},
 		{"force", 'f', 0, G_OPTION_ARG_NONE, &o->force,
-		 "Replace a capture that is in OUTDIR, when all is imported",
+		 "Replace an existing capture in OUTDIR when the import is "
+		 "complete",
 		 NULL},
 		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet,
-		 "Print nothing but errors", NULL},
+		 "Print only errors", NULL},
 		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
 		 "Show this help and exit", NULL},
 		{"version", 'V', 0, G_OPTION_ARG_NONE, &o->version,
@@ -117,17 +121,16 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 
 	g_option_context_set_help_enabled(context, FALSE);
 	g_option_context_set_summary(
-		context,
-		"Makes a capture of what another tool recorded of the kernel's "
-		"tracepoints:\nperf record, trace-cmd record, or one that "
-		"writes CTF, as perf data convert\nand LTTng.");
+		context, "Convert a recording of the kernel's memory "
+			 "tracepoints into a capture. The\nrecording is that "
+			 "of perf record, trace-cmd record, or a writer of CTF "
+			 "such as\nLTTng and perf data convert.");
 	g_option_context_set_description(
 		context, "Several PERF.DATA are the files of one perf record "
-			 "--switch-output.\nOUTDIR is made if it is "
-			 "missing.\n\nExit status: 0 "
-			 "all was imported, 1 nothing was, 2 the "
-			 "input is damaged\nand what is whole was "
-			 "imported.\n");
+			 "--switch-output.\nOUTDIR is created if it is "
+			 "missing.\n\nExit status: 0 if all was imported, 1 if "
+			 "nothing was imported, 2 if the input is\ndamaged and "
+			 "only its undamaged part was imported.\n");
 	rest = kmt_cli_parse(context, entries, argv, error);
 	return rest ? g_steal_pointer(&context) : NULL;
 }

@@ -256,41 +256,43 @@ static struct {
 
 static const GOptionEntry entries[] = {
 	{"directory", 'D', 0, G_OPTION_ARG_FILENAME, &asked.directory,
-	 "Put the capture into DIR (default: .)", "DIR"},
+	 "Write the capture to DIR (default: .)", "DIR"},
 	{"source", 's', 0, G_OPTION_ARG_STRING, &asked.source,
-	 "relay: a kernel with kmemtrace; ftrace: any kernel (default: "
-	 "what the machine offers)",
+	 "Record from relay (a kernel with kmemtrace) or ftrace (any kernel); "
+	 "default: relay if the kernel has it",
 	 "SOURCE"},
 	{"debugfs", 'r', 0, G_OPTION_ARG_FILENAME, &asked.debugfs,
-	 "Where debugfs is mounted (default: /sys/kernel/debug); "
-	 "chooses relay",
+	 "Use the debugfs mounted at DEBUGFS (default: /sys/kernel/debug); "
+	 "implies relay",
 	 "DEBUGFS"},
 	{"tracefs", 't', 0, G_OPTION_ARG_FILENAME, &asked.tracefs,
-	 "Where tracefs is mounted (default: /sys/kernel/tracing); "
-	 "chooses ftrace",
+	 "Use the tracefs mounted at TRACEFS (default: /sys/kernel/tracing); "
+	 "implies ftrace",
 	 "TRACEFS"},
 	{"buffer", 'b', 0, G_OPTION_ARG_STRING, &asked.buffer,
-	 "ftrace: each CPU's buffer (default: up to 16384 KB)", "KB"},
+	 "ftrace: set the buffer of each CPU to KB kilobytes (default: up to "
+	 "16384)",
+	 "KB"},
 	{"pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &asked.pid_lists,
-	 "Only what these processes do", "PID[,PID...]"},
+	 "Record only these processes", "PID[,PID...]"},
 	{"children", 'c', 0, G_OPTION_ARG_NONE, &asked.children,
-	 "And the processes that they start", NULL},
+	 "Record the child processes as well", NULL},
 	{"filter", 'F', 0, G_OPTION_ARG_STRING, &asked.filter,
-	 "relay: only allocations like that, as 'cache=dentry', "
-	 "'size=4096-', 'sample=10'",
+	 "relay: record only allocations that match FILTER, such as "
+	 "'cache=dentry', 'size=4096-', 'sample=10'",
 	 "FILTER"},
 	{"reader", 'R', 0, G_OPTION_ARG_STRING, &asked.reader,
-	 "relay: how to read, mmap (without a copy) or read (default: "
-	 "mmap where the kernel has it)",
+	 "relay: read the buffers by READER: mmap (without a copy) or read "
+	 "(default: mmap if the kernel has it)",
 	 "READER"},
 	{"seconds", 'w', 0, G_OPTION_ARG_STRING, &asked.seconds,
-	 "End after SECONDS (default: at Ctrl+C)", "SECONDS"},
+	 "Stop after SECONDS (default: at Ctrl+C)", "SECONDS"},
 	{"snapshot", 'S', 0, G_OPTION_ARG_NONE, &asked.snapshot,
-	 "Save the snapshot that the kernel has taken, and end", NULL},
+	 "Save the snapshot that the kernel has taken, and exit", NULL},
 	{"force", 'f', 0, G_OPTION_ARG_NONE, &asked.force,
-	 "Replace a capture that is there, when the new one is complete", NULL},
+	 "Replace an existing capture when the new one is complete", NULL},
 	{"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet,
-	 "Say nothing but errors and warnings", NULL},
+	 "Print only errors and warnings", NULL},
 	{"version", 'V', 0, G_OPTION_ARG_NONE, &asked.version,
 	 "Show the version and exit", NULL},
 	{"proc", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &asked.proc,
@@ -344,15 +346,14 @@ static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
 	/* Options of a command without -- are not ours. */
 	g_option_context_set_strict_posix(context, TRUE);
 	g_option_context_set_summary(
-		context,
-		"Records the allocations and frees of kernel memory into "
-		"cpu<n>.out, until Ctrl+C.");
+		context, "Record the allocations and frees of kernel memory "
+			 "into cpu<n>.out, until Ctrl+C.");
 	g_option_context_set_description(
 		context,
-		"With a COMMAND, it is recorded what the machine does until "
-		"the command ends.\n\nExit status: 0 if all went well, 1 if "
-		"not. With a COMMAND its own, 126 or 127 if it\ncould not be "
-		"started, 125 if kmemtraced failed.");
+		"With a COMMAND, record the whole machine until the command "
+		"exits.\n\nExit status: 0 on success, 1 on error. With a "
+		"COMMAND: the status of the command,\n126 if it cannot be run, "
+		"127 if it was not found, 125 if kmemtraced failed.");
 	rest = kmt_cli_parse(context, entries, argv, &error);
 	if (!rest)
 		fail_usage("%s", error->message);

@@ -83,48 +83,54 @@ static void add_views(GArray *entries, KmtOptions *o)
 {
 	const GOptionEntry views[] = {
 		{"by", 0, 0, G_OPTION_ARG_STRING, &o->by,
-		 "Keep the figures by WHAT (default: callsite)",
+		 "Group the figures by WHAT (default: callsite)",
 		 "WHAT[,WHAT...]"},
 		{"stacks", 0, 0, G_OPTION_ARG_NONE, &o->stacks,
-		 "Keep them by who called whom, too: --by stack", NULL},
+		 "Group by call stack as well, as --by stack", NULL},
 		{"skip", 0, 0, G_OPTION_ARG_STRING, &o->skip,
-		 "Of a stack, these functions are not the owner, beside those "
-		 "known as wrappers",
+		 "Do not take these functions for the owner, in addition to "
+		 "the known wrapper functions",
 		 "GLOB[,GLOB...]"},
 		{"fields", 0, 0, G_OPTION_ARG_STRING, &o->fields,
 		 "Show these columns", "FIELD[,FIELD...]"},
 		{"sort", 's', 0, G_OPTION_ARG_STRING, &o->sort,
-		 "Sort lines by KEY (default: wasted)", "KEY[,KEY...]"},
+		 "Sort the lines by KEY (default: wasted)", "KEY[,KEY...]"},
 		{"lines", 'l', 0, G_OPTION_ARG_STRING, &o->lines,
-		 "Show N lines of each table, 0 for all (default: 20 for "
-		 "text, else all)",
+		 "Show N lines of each table, 0 for all (default: 20 for text, "
+		 "all otherwise)",
 		 "N"},
 		{"slab", 0, 0, G_OPTION_ARG_NONE, &o->slab,
-		 "Show call sites of kmalloc and caches only", NULL},
+		 "Show only call sites of kmalloc and of caches", NULL},
 		{"page", 0, 0, G_OPTION_ARG_NONE, &o->page,
-		 "Show call sites of the page allocator only", NULL},
+		 "Show only call sites of the page allocator", NULL},
 		{"live", 0, 0, G_OPTION_ARG_NONE, &o->live,
-		 "Show who holds memory at the end", NULL},
+		 "Show the holders of memory at the end", NULL},
 		{"leaks", 0, 0, G_OPTION_ARG_NONE, &o->leaks,
-		 "Show who may be leaking, and why it is thought so", NULL},
+		 "Show the leak candidates, with the reason for each", NULL},
 		{"cross-cpu", 0, 0, G_OPTION_ARG_NONE, &o->cross_cpu,
-		 "Show frees by CPU, and who frees whose memory", NULL},
+		 "Show frees on another CPU than the allocation, by CPU and by "
+		 "call site",
+		 NULL},
 		{"time", 0, 0, G_OPTION_ARG_STRING, &o->time,
-		 "Between these seconds from the start (@: of the kernel's "
-		 "clock) or marks; or at the peak",
+		 "Report on the time from START to STOP, or show the peak; a "
+		 "moment is a number of seconds (@: of the kernel's clock) or "
+		 "a mark",
 		 "START,STOP | peak"},
 		{"windows", 0, 0, G_OPTION_ARG_STRING, &o->windows,
-		 "Show N parts of that time", "N"},
+		 "Show the figures of N equal parts of the time", "N"},
 		{"histogram", 0, 0, G_OPTION_ARG_STRING, &o->histogram,
-		 "Show how many were of which lifetime, or size",
+		 "Show the distribution of lifetimes or of sizes",
 		 "lifetime|size"},
 		{"churn", 0, 0, G_OPTION_ARG_STRING, &o->churn,
-		 "Short-lived is what lives less than TIME (default: 1ms)",
+		 "Count objects that live less than TIME as short-lived "
+		 "(default: 1ms)",
 		 "TIME"},
 		{"marks", 0, 0, G_OPTION_ARG_NONE, &o->marks,
-		 "List the annotations, with what they say", NULL},
+		 "List the annotations with their text", NULL},
 		{"before-trace", 0, 0, G_OPTION_ARG_NONE, &o->before_trace,
-		 "List who freed what was allocated before the trace", NULL},
+		 "List the call sites that freed memory allocated before the "
+		 "trace",
+		 NULL},
 		{"json", 0, 0, G_OPTION_ARG_NONE, &o->json,
 		 "Print all figures as one JSON document", NULL},
 		{"csv", 0, 0, G_OPTION_ARG_NONE, &o->csv,
@@ -140,20 +146,23 @@ static void add_filters(GArray *entries, KmtOptions *o)
 {
 	const GOptionEntry filters[] = {
 		{"kind", 0, 0, G_OPTION_ARG_STRING, &o->kind,
-		 "Only what is of these kinds", "KIND[,KIND...]"},
+		 "Report only objects of these kinds", "KIND[,KIND...]"},
 		{"cpu", 'C', 0, G_OPTION_ARG_STRING, &o->cpu,
-		 "Only what these CPUs allocated", "LIST"},
+		 "Report only objects allocated on these CPUs", "LIST"},
 		{"node", 0, 0, G_OPTION_ARG_STRING, &o->node,
-		 "Only what was asked of these NUMA nodes", "LIST"},
+		 "Report only objects requested from these NUMA nodes", "LIST"},
 		{"size", 0, 0, G_OPTION_ARG_STRING, &o->size,
-		 "Only what is of so many bytes", "MIN-MAX"},
+		 "Report only objects of MIN to MAX requested bytes",
+		 "MIN-MAX"},
 		{"lifetime", 0, 0, G_OPTION_ARG_STRING, &o->lifetime,
-		 "Only what lives so long", "MIN-MAX"},
+		 "Report only objects that live from MIN to MAX", "MIN-MAX"},
 		{"callsite", 0, 0, G_OPTION_ARG_STRING, &o->callsite,
-		 "Only what these functions or addresses allocated",
+		 "Report only objects allocated by these functions or "
+		 "addresses",
 		 "GLOB[,GLOB...]"},
 		{"module", 0, 0, G_OPTION_ARG_STRING, &o->module,
-		 "Only what these modules allocated", "GLOB[,GLOB...]"},
+		 "Report only objects allocated by these modules",
+		 "GLOB[,GLOB...]"},
 	};
 
 	g_array_append_vals(entries, filters, G_N_ELEMENTS(filters));
@@ -163,35 +172,33 @@ static void add_sources(GArray *entries, KmtOptions *o)
 {
 	const GOptionEntry sources[] = {
 		{"kallsyms", 0, 0, G_OPTION_ARG_FILENAME, &o->kallsyms,
-		 "Take names from this copy of /proc/kallsyms", "FILE"},
+		 "Take symbols from this copy of /proc/kallsyms", "FILE"},
 		{"system-map", 0, 0, G_OPTION_ARG_FILENAME, &o->system_map,
-		 "Take names from this System.map", "FILE"},
+		 "Take symbols from this System.map", "FILE"},
 		{"vmlinux", 'k', 0, G_OPTION_ARG_FILENAME, &o->vmlinux,
-		 "Show source lines, by this kernel's debug information",
+		 "Show source lines from the debug information of this vmlinux",
 		 "FILE"},
 		{"debug-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->debug_dir,
-		 "Likewise, by modules' (and vmlinux's) debug files in DIR",
+		 "Show source lines from the debug files of modules (and of "
+		 "vmlinux) in DIR",
 		 "DIR"},
 		{"source", 0, 0, G_OPTION_ARG_FILENAME, &o->source,
-		 "Take directories from this kernel tree, which was built",
-		 "TREE"},
+		 "Take source directories from this built kernel tree", "TREE"},
 		{"raw-ip", 0, 0, G_OPTION_ARG_NONE, &o->raw_ip,
-		 "Show addresses, no names", NULL},
+		 "Show addresses instead of symbols", NULL},
 		{"clock-tolerance", 0, 0, G_OPTION_ARG_STRING,
 		 &o->clock_tolerance,
-		 "Nanoseconds by which the clocks of two CPUs may differ "
-		 "(default: 1000000)",
+		 "Assume clocks of two CPUs that differ by up to NS "
+		 "nanoseconds (default: 1000000)",
 		 "NS"},
 		{"layout", 0, 0, G_OPTION_ARG_STRING, &o->layout,
-		 "Take the records to be of layout A, B, C or D (default: "
-		 "find out)",
+		 "Read the records as layout A, B, C or D (default: detect)",
 		 "LAYOUT"},
 		{"jobs", 'j', 0, G_OPTION_ARG_STRING, &o->jobs,
-		 "Work with N threads at most (default: one for each "
-		 "processor)",
+		 "Use at most N threads (default: one for each processor)",
 		 "N"},
-		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet, "No warnings",
-		 NULL},
+		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet,
+		 "Print no warnings", NULL},
 		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
 		 "Show this help and exit", NULL},
 		{"version", 'V', 0, G_OPTION_ARG_NONE, &o->version,
@@ -212,18 +219,17 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 	g_autofree char *keys = kmt_sort_key_names();
 	g_autofree char *description = g_strdup_printf(
 		KMT_CLI_OPERANDS
-		"\n\nBy: %s.\nFields: %s.\nSort keys: %s.\n"
-		"A + before a key sorts upwards, a - downwards.\n\nExit "
-		"status: 0 if the report was "
-		"printed, 1 if not.\n",
+		"\n\nBy: %s.\nFields: %s.\nSort keys: %s.\nA + before a key "
+		"sorts in ascending order, a - in descending order.\n\nExit "
+		"status: 0 if the report was printed, 1 on error.\n",
 		dimensions, fields, keys);
 	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
 	g_auto(GStrv) rest = NULL;
 
 	g_option_context_set_help_enabled(context, FALSE);
-	g_option_context_set_summary(
-		context, "Summarises the kernel memory that a kmemtrace "
-			 "capture saw allocated and freed.");
+	g_option_context_set_summary(context,
+				     "Summarize the allocations and frees of "
+				     "kernel memory in a kmemtrace capture.");
 	g_option_context_set_description(context, description);
 	add_views(entries, o);
 	add_filters(entries, o);

@@ -5,12 +5,12 @@
 
 #include <glib.h>
 
-/* Of the help: what an operand of check and report is. */
+/* The paragraph on operands in the help texts of check and report. */
 #define KMT_CLI_OPERANDS                                                       \
 	"A capture is a directory that kmemtraced wrote, a tar of one, or "    \
-	"cpu<n>.out files;\nthese may be pipes, - is standard input, and all " \
-	"may be compressed by gzip or\nzstd.  Without any, the current "       \
-	"directory is read."
+	"its cpu<n>.out\nfiles. Files may be pipes, - is standard input, and " \
+	"all may be compressed by gzip\nor zstd. Without an operand, the "     \
+	"current directory is read."
 
 /*
  * Parses argv; short options may have their value in the same word, as in -l3,
