@@ -38,6 +38,7 @@ KMT_CHECK_TESTS = \
 TESTS += tests/tables-unit tests/trace-unit $(KMT_CHECK_TESTS)
 EXTRA_DIST += $(KMT_CHECK_TESTS) \
 	tests/mkcapture.py \
+	tests/object-graph.py \
 	tests/seeds.py \
 	tests/reference_match.py \
 	tests/fixtures/check-incomplete.expected \
