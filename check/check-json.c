@@ -4,11 +4,11 @@
 #include "check/check.h"
 #include "lib/output/capture-json.h"
 
-static void add_place(KmtJson *b, const char *name, const KmtCpuFile *file,
+static void add_place(KmtJson *b, const char *name, const KmtInputCpuFile *file,
 		      guint64 index)
 {
 	struct kmemtrace_event e;
-	KmtRecordOwner owner;
+	KmtInputRecordOwner owner;
 
 	if (!file) {
 		kmt_json_null(b, name);
@@ -19,7 +19,7 @@ static void add_place(KmtJson *b, const char *name, const KmtCpuFile *file,
 	kmt_json_u64(b, "index", index);
 	kmt_json_u64(b, "offset", index * file->record_size);
 	if (index < file->n_records) {
-		kmt_cpu_file_get(file, index, &e);
+		kmt_input_cpu_file_get(file, index, &e);
 		kmt_json_u64(b, "event_id", e.event_id);
 		kmt_json_u64(b, "type_id", e.type_id);
 		kmt_json_u64(b, "event_size", e.event_size);
@@ -30,16 +30,17 @@ static void add_place(KmtJson *b, const char *name, const KmtCpuFile *file,
 		kmt_json_u64(b, "bytes_alloc", e.bytes_alloc);
 		kmt_json_hex(b, "gfp_flags", e.gfp_flags, 1);
 		kmt_json_i64(b, "timestamp", e.timestamp);
-		if (kmt_capture_has_owners(file->capture)) {
-			kmt_record_owner(file->map + index * file->record_size,
-					 file->swapped, &owner);
+		if (kmt_input_capture_has_owners(file->capture)) {
+			kmt_input_record_owner(
+				file->map + index * file->record_size,
+				file->swapped, &owner);
 			kmt_json_u64(b, "pid", owner.pid);
 			kmt_json_u64(b, "cache", owner.cache);
 			kmt_json_hex(b, "flags", owner.flags, 1);
-			if (kmt_capture_has_stacks(file->capture))
+			if (kmt_input_capture_has_stacks(file->capture))
 				kmt_json_u64(
 					b, "stack",
-					kmt_record_stack(
+					kmt_input_record_stack(
 						file->map +
 							index * file->record_size,
 						file->swapped));
@@ -52,13 +53,13 @@ static void add_place(KmtJson *b, const char *name, const KmtCpuFile *file,
 
 static void add_capture(KmtJson *b, const KmtCheck *check)
 {
-	const KmtCapture *c = check->capture;
+	const KmtInputCapture *c = check->capture;
 	guint i;
 
 	kmt_json_begin_object(b, "capture");
 	kmt_json_path(b, "directory", c->directory);
-	kmt_json_text(b, "byte_order", kmt_capture_byte_order(c));
-	kmt_json_text(b, "layout", kmt_layout_name(c->layout));
+	kmt_json_text(b, "byte_order", kmt_input_capture_byte_order(c));
+	kmt_json_text(b, "layout", kmt_input_layout_name(c->layout));
 	kmt_json_u64(b, "record_size", c->record_size);
 	kmt_json_u64(b, "records", c->n_records);
 	kmt_json_loss(b, c, c->overruns);
@@ -66,7 +67,7 @@ static void add_capture(KmtJson *b, const KmtCheck *check)
 	kmt_json_choice(b, c);
 	kmt_json_begin_array(b, "files");
 	for (i = 0; i < c->files->len; i++) {
-		const KmtCpuFile *file = c->files->pdata[i];
+		const KmtInputCpuFile *file = c->files->pdata[i];
 
 		kmt_json_begin_object(b, NULL);
 		kmt_json_path(b, "path", file->path);

@@ -20,13 +20,13 @@ static const char *const type_names[] = {
 	[KMEMTRACE_TYPE_VMALLOC] = "vmalloc",
 };
 
-static guint64 offset_of(const KmtCpuFile *file, guint64 index)
+static guint64 offset_of(const KmtInputCpuFile *file, guint64 index)
 {
 	return index * file->record_size;
 }
 
 /* The bytes after the last whole record. */
-static void print_rest(const KmtCpuFile *file, FILE *out)
+static void print_rest(const KmtInputCpuFile *file, FILE *out)
 {
 	const guint8 *rest = file->map + offset_of(file, file->n_records);
 	guint i;
@@ -39,20 +39,21 @@ static void print_rest(const KmtCpuFile *file, FILE *out)
 		fputs(" ...", out);
 }
 
-static void print_owner(const KmtCpuFile *file, guint64 index, FILE *out)
+static void print_owner(const KmtInputCpuFile *file, guint64 index, FILE *out)
 {
-	KmtRecordOwner owner;
+	KmtInputRecordOwner owner;
 
-	if (!kmt_capture_has_owners(file->capture))
+	if (!kmt_input_capture_has_owners(file->capture))
 		return;
-	kmt_record_owner(file->map + offset_of(file, index), file->swapped,
-			 &owner);
+	kmt_input_record_owner(file->map + offset_of(file, index),
+			       file->swapped, &owner);
 	fprintf(out, " pid=%u cache=%u flags=0x%x", owner.pid, owner.cache,
 		owner.flags);
-	if (kmt_capture_has_stacks(file->capture))
+	if (kmt_input_capture_has_stacks(file->capture))
 		fprintf(out, " stack=%u",
-			kmt_record_stack(file->map + offset_of(file, index),
-					 file->swapped));
+			kmt_input_record_stack(file->map +
+						       offset_of(file, index),
+					       file->swapped));
 }
 
 static void print_lost(const struct kmemtrace_event *e, FILE *out)
@@ -60,7 +61,8 @@ static void print_lost(const struct kmemtrace_event *e, FILE *out)
 	fprintf(out,
 		"lost t=%" G_GINT64_FORMAT " n=%" G_GUINT64_FORMAT
 		" since=%" G_GINT64_FORMAT,
-		(gint64)e->timestamp, kmt_lost_events(e), kmt_lost_since(e));
+		(gint64)e->timestamp, kmt_input_loss_events(e),
+		kmt_input_loss_since(e));
 }
 
 static void print_mark(const struct kmemtrace_event *e, FILE *out)
@@ -74,12 +76,12 @@ static void print_mark(const struct kmemtrace_event *e, FILE *out)
 }
 
 /* As tests/mkcapture.py would take it. */
-static void print_event(const KmtCpuFile *file, const struct kmemtrace_event *e,
-			FILE *out)
+static void print_event(const KmtInputCpuFile *file,
+			const struct kmemtrace_event *e, FILE *out)
 {
 	if (e->event_id > KMEMTRACE_EVENT_FREE ||
 	    e->event_id == KMEMTRACE_EVENT_NULL ||
-	    e->type_id > kmt_last_type(file->record_size) ||
+	    e->type_id > kmt_input_last_type(file->record_size) ||
 	    e->event_size != file->record_size)
 		fprintf(out, "record event=%u type=%u size=%u", e->event_id,
 			e->type_id, e->event_size);
@@ -99,7 +101,7 @@ static void print_event(const KmtCpuFile *file, const struct kmemtrace_event *e,
 		(guint64)e->gfp_flags, e->node);
 }
 
-static void print_place(const char *label, const KmtCpuFile *file,
+static void print_place(const char *label, const KmtInputCpuFile *file,
 			guint64 index, FILE *out)
 {
 	g_autofree char *path = kmt_printable(file->path);
@@ -108,11 +110,11 @@ static void print_place(const char *label, const KmtCpuFile *file,
 	fprintf(out, "    %s  %s:%" G_GUINT64_FORMAT ": ", label, path,
 		offset_of(file, index));
 	if (index < file->n_records) {
-		kmt_cpu_file_get(file, index, &event);
-		if (kmt_is_lost(&event, file->record_size)) {
+		kmt_input_cpu_file_get(file, index, &event);
+		if (kmt_input_is_loss(&event, file->record_size)) {
 			print_lost(&event, out);
 		} else {
-			if (kmt_is_mark(&event, file->record_size))
+			if (kmt_input_is_mark(&event, file->record_size))
 				print_mark(&event, out);
 			else
 				print_event(file, &event, out);
@@ -159,7 +161,7 @@ static void print_unusable(const KmtCheck *check, FILE *out)
 	guint i;
 
 	for (i = 0; i < check->capture->files->len; i++) {
-		const KmtCpuFile *file = check->capture->files->pdata[i];
+		const KmtInputCpuFile *file = check->capture->files->pdata[i];
 		g_autofree char *path = kmt_printable(file->path);
 
 		if (kmt_check_is_unusable(check, file))
@@ -181,7 +183,7 @@ static void print_count(const KmtCheck *check, KmtRuleId rule, FILE *out)
 
 static void print_tally(const KmtCheck *check, FILE *out)
 {
-	const KmtFindings *f = &check->findings;
+	const KmtMatchFindings *f = &check->findings;
 	int rule;
 
 	fputs("Rule                     Errors\n", out);
@@ -199,13 +201,14 @@ static void print_tally(const KmtCheck *check, FILE *out)
 	fprintf(out,
 		"  besides %" G_GUINT64_FORMAT " by a race, %" G_GUINT64_FORMAT
 		" after loss\n",
-		f->doubles[KMT_DOUBLE_RACE], f->doubles[KMT_DOUBLE_AFTER_LOSS]);
+		f->doubles[KMT_MATCH_DOUBLE_RACE],
+		f->doubles[KMT_MATCH_DOUBLE_AFTER_LOSS]);
 	print_count(check, KMT_RULE_UNMATCHED_FREE, out);
 	fprintf(out,
 		"  besides %" G_GUINT64_FORMAT " of memory from before the "
 		"trace, %" G_GUINT64_FORMAT " after loss\n",
-		f->unmatched[KMT_UNMATCHED_BEFORE_TRACE],
-		f->unmatched[KMT_UNMATCHED_AFTER_LOSS]);
+		f->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
+		f->unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS]);
 	print_count(check, KMT_RULE_MISMATCHED_FREE, out);
 	fprintf(out, "  besides %" G_GUINT64_FORMAT " after loss\n",
 		f->mismatches_after_loss);
@@ -213,7 +216,7 @@ static void print_tally(const KmtCheck *check, FILE *out)
 
 void kmt_check_text(const KmtCheck *check, FILE *out)
 {
-	const KmtCapture *c = check->capture;
+	const KmtInputCapture *c = check->capture;
 	g_autoptr(GPtrArray) loss = kmt_check_loss(check);
 	guint i;
 
@@ -225,12 +228,12 @@ void kmt_check_text(const KmtCheck *check, FILE *out)
 		"endian",
 		c->files->len, c->files->len == 1 ? "" : "s", c->n_records,
 		c->n_records == 1 ? "" : "s", c->record_size,
-		kmt_capture_byte_order(c));
-	if (c->layout != KMT_LAYOUT_B)
+		kmt_input_capture_byte_order(c));
+	if (c->layout != KMT_INPUT_LAYOUT_B)
 		fprintf(out,
 			"\nConverted from layout %s: offsets are those of the "
 			"converted records",
-			kmt_layout_name(c->layout));
+			kmt_input_layout_name(c->layout));
 	fputs("\n\n", out);
 	print_tally(check, out);
 	fputc('\n', out);

@@ -7,15 +7,15 @@
 /* An error that lacks the record before, which is found in a second pass. */
 typedef struct {
 	guint64 ptr;
-	KmtSpace space;
+	KmtInputNamespace space;
 	/* The last record of the address so far. */
-	const KmtCpuFile *last_file;
+	const KmtInputCpuFile *last_file;
 	guint64 last_index;
 } Wanted;
 
 /* NULL if as many of this rule as wanted are kept already. */
 static KmtError *add_error(KmtCheck *check, KmtRuleId rule,
-			   const KmtCpuFile *file, guint64 index)
+			   const KmtInputCpuFile *file, guint64 index)
 {
 	KmtError error = {.rule = rule, .file = file, .index = index};
 
@@ -29,7 +29,7 @@ static KmtError *add_error(KmtCheck *check, KmtRuleId rule,
 }
 
 static void add_file_error(KmtCheck *check, KmtRuleId rule,
-			   const KmtCpuFile *file, guint64 index)
+			   const KmtInputCpuFile *file, guint64 index)
 {
 	KmtError *error = add_error(check, rule, file, index);
 
@@ -71,19 +71,19 @@ static gboolean check_record(KmtCheck *check, const KmtRuleInput *input,
 }
 
 /* What the record tells beyond version 1; a loss is nobody's. */
-static void read_owner(const KmtCpuFile *file, guint64 index,
-		       KmtRecordOwner *owner, KmtRuleInput *input)
+static void read_owner(const KmtInputCpuFile *file, guint64 index,
+		       KmtInputRecordOwner *owner, KmtRuleInput *input)
 {
 	input->owner = NULL;
 	input->stack = KMEMTRACE_STACK_NONE;
-	if (!kmt_capture_has_owners(file->capture) ||
-	    kmt_is_lost(input->event, file->record_size))
+	if (!kmt_input_capture_has_owners(file->capture) ||
+	    kmt_input_is_loss(input->event, file->record_size))
 		return;
-	kmt_record_owner(file->map + index * file->record_size, file->swapped,
-			 owner);
+	kmt_input_record_owner(file->map + index * file->record_size,
+			       file->swapped, owner);
 	input->owner = owner;
-	if (kmt_capture_has_stacks(file->capture))
-		input->stack = kmt_record_stack(
+	if (kmt_input_capture_has_stacks(file->capture))
+		input->stack = kmt_input_record_stack(
 			file->map + index * file->record_size, file->swapped);
 }
 
@@ -93,10 +93,10 @@ static void add_saturated(guint64 *sum, guint64 n)
 		*sum = G_MAXUINT64;
 }
 
-static void check_file(KmtCheck *check, const KmtCpuFile *file)
+static void check_file(KmtCheck *check, const KmtInputCpuFile *file)
 {
 	struct kmemtrace_event events[2];
-	KmtRecordOwner owner;
+	KmtInputRecordOwner owner;
 	KmtRuleInput input = {.file = file,
 			      .tables = check->tables,
 			      .tolerance_ns = check->tolerance_ns};
@@ -105,14 +105,16 @@ static void check_file(KmtCheck *check, const KmtCpuFile *file)
 	int rule;
 
 	for (i = 0; i < file->n_records; i++) {
-		kmt_cpu_file_get(file, i, &events[current]);
+		kmt_input_cpu_file_get(file, i, &events[current]);
 		input.event = &events[current];
 		read_owner(file, i, &owner, &input);
 		if (check_record(check, &input, i)) {
-			if (kmt_is_lost(input.event, file->record_size))
-				add_saturated(&input.lost,
-					      kmt_lost_events(input.event));
-			else if (kmt_is_mark(input.event, file->record_size))
+			if (kmt_input_is_loss(input.event, file->record_size))
+				add_saturated(
+					&input.lost,
+					kmt_input_loss_events(input.event));
+			else if (kmt_input_is_mark(input.event,
+						   file->record_size))
 				check->has_marks = TRUE;
 			check->usable[file->position]++;
 			input.previous = input.event;
@@ -132,10 +134,11 @@ static void check_file(KmtCheck *check, const KmtCpuFile *file)
 
 /* ---- the rules of marks ---- */
 
-G_STATIC_ASSERT(KMT_N_MARK_RULES - KMT_RULE_MARK_STRAY == KMT_N_MARK_DEFECTS);
+G_STATIC_ASSERT(KMT_N_MARK_RULES - KMT_RULE_MARK_STRAY ==
+		KMT_INPUT_N_MARK_DEFECTS);
 
-static void on_mark_defect(gpointer user, KmtMarkDefect defect,
-			   const KmtCpuFile *file, guint64 index)
+static void on_mark_defect(gpointer user, KmtInputMarkDefect defect,
+			   const KmtInputCpuFile *file, guint64 index)
 {
 	add_file_error(user, KMT_RULE_MARK_STRAY + (KmtRuleId)defect, file,
 		       index);
@@ -145,17 +148,18 @@ static void check_marks(KmtCheck *check)
 {
 	if (!check->has_marks)
 		return;
-	check->marks = kmt_marks_new(check->capture, on_mark_defect, check);
-	kmt_marks_scan(check->marks);
-	kmt_marks_finish(check->marks, check->tables);
+	check->marks =
+		kmt_input_marks_new(check->capture, on_mark_defect, check);
+	kmt_input_marks_scan(check->marks);
+	kmt_input_marks_finish(check->marks, check->tables);
 }
 
 /* ---- the rules across files ---- */
 
 /* An error that object, which was live, is the record before of. */
 static void add_object_error(KmtCheck *check, KmtRuleId rule,
-			     const KmtObject *object,
-			     const KmtPosition *position)
+			     const KmtMatchObject *object,
+			     const KmtMatchPosition *position)
 {
 	KmtError *error =
 		add_error(check, rule, position->file, position->index);
@@ -166,29 +170,31 @@ static void add_object_error(KmtCheck *check, KmtRuleId rule,
 	}
 }
 
-static void on_free(gpointer user, const KmtObject *object,
+static void on_free(gpointer user, const KmtMatchObject *object,
 		    const struct kmemtrace_event *event,
-		    const KmtPosition *position, gboolean mismatch)
+		    const KmtMatchPosition *position, gboolean mismatch)
 {
 	if (mismatch)
 		add_object_error(user, KMT_RULE_MISMATCHED_FREE, object,
 				 position);
 }
 
-static void on_double(gpointer user, const KmtObject *object,
+static void on_double(gpointer user, const KmtMatchObject *object,
 		      const struct kmemtrace_event *event,
-		      const KmtPosition *position, KmtDouble class,
+		      const KmtMatchPosition *position,
+		      KmtMatchDoubleAlloc class,
 		      const struct kmemtrace_event *free_event)
 {
-	if (class == KMT_DOUBLE_UNEXPLAINED)
+	if (class == KMT_MATCH_DOUBLE_UNEXPLAINED)
 		add_object_error(user, KMT_RULE_DOUBLE_ALLOCATION, object,
 				 position);
 }
 
 static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
-			 const KmtPosition *position, KmtUnmatched class)
+			 const KmtMatchPosition *position,
+			 KmtMatchUnmatched class)
 {
-	if (class == KMT_UNMATCHED_UNEXPLAINED)
+	if (class == KMT_MATCH_UNMATCHED_UNEXPLAINED)
 		add_error(user, KMT_RULE_UNMATCHED_FREE, position->file,
 			  position->index);
 }
@@ -210,11 +216,11 @@ static gboolean wanted_equal(gconstpointer a, gconstpointer b)
 static void set_key(Wanted *w, const struct kmemtrace_event *event)
 {
 	w->ptr = event->ptr;
-	w->space = kmt_space_of(event->type_id);
+	w->space = kmt_input_namespace_of(event->type_id);
 }
 
 /* A record as one number; 2^48 records of 56 bytes fill no disk. */
-static guint64 record_id(const KmtCpuFile *file, guint64 index)
+static guint64 record_id(const KmtInputCpuFile *file, guint64 index)
 {
 	return (guint64)file->position << 48 | index;
 }
@@ -236,7 +242,7 @@ static void collect_wanted(KmtCheck *check, GHashTable *errors,
 		id = g_new(guint64, 1);
 		*id = record_id(e->file, e->index);
 		g_hash_table_insert(errors, id, e);
-		kmt_cpu_file_get(e->file, e->index, &event);
+		kmt_input_cpu_file_get(e->file, e->index, &event);
 		w = g_new0(Wanted, 1);
 		set_key(w, &event);
 		g_hash_table_add(wanted, w);
@@ -253,15 +259,15 @@ static void find_before(KmtCheck *check)
 		g_int64_hash, g_int64_equal, g_free, NULL);
 	g_autoptr(GHashTable) wanted =
 		g_hash_table_new_full(wanted_hash, wanted_equal, g_free, NULL);
-	g_autoptr(KmtMerge) merge = NULL;
+	g_autoptr(KmtMatchMerge) merge = NULL;
 	struct kmemtrace_event event;
-	KmtPosition position;
+	KmtMatchPosition position;
 
 	collect_wanted(check, errors, wanted);
 	if (g_hash_table_size(wanted) == 0)
 		return;
-	merge = kmt_merge_new(check->capture);
-	while (kmt_merge_next(merge, &event, &position)) {
+	merge = kmt_match_merge_new(check->capture);
+	while (kmt_match_merge_next(merge, &event, &position)) {
 		guint64 id = record_id(position.file, position.index);
 		Wanted key, *w;
 		KmtError *e;
@@ -287,7 +293,7 @@ static void check_across(KmtCheck *check)
 		.on_double = on_double,
 		.on_unmatched = on_unmatched,
 	};
-	g_autoptr(KmtMerge) merge = kmt_merge_new(check->capture);
+	g_autoptr(KmtMatchMerge) merge = kmt_match_merge_new(check->capture);
 	const KmtMatchOptions options = {
 		.clock_tolerance_ns = check->tolerance_ns,
 		.keep_indexes = TRUE,
@@ -295,18 +301,18 @@ static void check_across(KmtCheck *check)
 	g_autoptr(KmtMatcher) matcher =
 		kmt_matcher_new(check->capture, &options, &ops, check);
 	struct kmemtrace_event event;
-	KmtPosition position;
+	KmtMatchPosition position;
 
-	while (kmt_merge_next(merge, &event, &position))
-		kmt_matcher_feed(matcher, &event, &position);
+	while (kmt_match_merge_next(merge, &event, &position))
+		kmt_matcher_process(matcher, &event, &position);
 	kmt_matcher_finish(matcher);
 	check->findings = *kmt_matcher_findings(matcher);
 	g_ptr_array_unref(check->notes);
-	check->notes = kmt_merge_notes(merge);
+	check->notes = kmt_match_merge_notes(merge);
 	find_before(check);
 }
 
-KmtCheck *kmt_check_new(const KmtCapture *capture, gboolean across,
+KmtCheck *kmt_check_new(const KmtInputCapture *capture, gboolean across,
 			gint64 tolerance_ns, guint64 max_errors)
 {
 	KmtCheck *check = g_new0(KmtCheck, 1);
@@ -319,7 +325,7 @@ KmtCheck *kmt_check_new(const KmtCapture *capture, gboolean across,
 	check->errors = g_array_new(FALSE, FALSE, sizeof(KmtError));
 	check->notes = g_ptr_array_new_with_free_func(g_free);
 	check->usable = g_new0(guint64, capture->files->len);
-	check->tables = kmt_record_tables_new(capture);
+	check->tables = kmt_input_tables_new(capture);
 	for (i = 0; i < capture->files->len; i++)
 		check_file(check, capture->files->pdata[i]);
 	check_marks(check);
@@ -335,25 +341,26 @@ void kmt_check_free(KmtCheck *check)
 	g_array_unref(check->errors);
 	g_ptr_array_unref(check->notes);
 	g_free(check->usable);
-	kmt_record_tables_free(check->tables);
-	kmt_marks_free(check->marks);
+	kmt_input_tables_free(check->tables);
+	kmt_input_marks_free(check->marks);
 	g_free(check);
 }
 
-gboolean kmt_check_is_unusable(const KmtCheck *check, const KmtCpuFile *file)
+gboolean kmt_check_is_unusable(const KmtCheck *check,
+			       const KmtInputCpuFile *file)
 {
 	return file->n_records && !check->usable[file->position];
 }
 
 /* ---- loss ---- */
 
-static char *overruns_by_cpu(const KmtCapture *capture)
+static char *overruns_by_cpu(const KmtInputCapture *capture)
 {
 	GString *text = g_string_new(NULL);
 	guint i;
 
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *file = capture->files->pdata[i];
 
 		if (file->has_overruns && file->overruns)
 			g_string_append_printf(text,
@@ -365,12 +372,12 @@ static char *overruns_by_cpu(const KmtCapture *capture)
 }
 
 /* What nobody wanted to be recorded. */
-static void add_choice(GPtrArray *loss, const KmtCapture *c)
+static void add_choice(GPtrArray *loss, const KmtInputCapture *c)
 {
-	g_auto(GStrv) incomplete = kmt_capture_incomplete(c);
-	g_auto(GStrv) off = kmt_capture_events_off(c);
+	g_auto(GStrv) incomplete = kmt_input_capture_incomplete(c);
+	g_auto(GStrv) off = kmt_input_capture_events_off(c);
 	gboolean changed;
-	g_autofree char *filter = kmt_capture_filter(c, &changed);
+	g_autofree char *filter = kmt_input_capture_filter(c, &changed);
 	guint i;
 
 	for (i = 0; incomplete && incomplete[i]; i++)
@@ -395,7 +402,7 @@ static void add_choice(GPtrArray *loss, const KmtCapture *c)
 }
 
 /* Whether the number of lost events is known, and why not. */
-static void add_knowledge(GPtrArray *loss, const KmtCapture *c)
+static void add_knowledge(GPtrArray *loss, const KmtInputCapture *c)
 {
 	if (!c->meta)
 		g_ptr_array_add(loss,
@@ -411,7 +418,7 @@ static void add_knowledge(GPtrArray *loss, const KmtCapture *c)
 		g_ptr_array_add(loss,
 				g_strdup("the capture was cut off: how many "
 					 "events were lost is not known"));
-	else if (!c->has_overruns && c->imported && !c->tells_of_loss)
+	else if (!c->has_overruns && c->imported && !c->reports_loss)
 		g_ptr_array_add(loss,
 				g_strdup("whether events were lost is not "
 					 "known: the recorder does not report "
@@ -424,11 +431,11 @@ static void add_knowledge(GPtrArray *loss, const KmtCapture *c)
 
 GPtrArray *kmt_check_loss(const KmtCheck *check)
 {
-	const KmtCapture *c = check->capture;
+	const KmtInputCapture *c = check->capture;
 	GPtrArray *loss = g_ptr_array_new_with_free_func(g_free);
 	const GPtrArray *tables;
-	g_auto(GStrv) not_seen = kmt_capture_not_seen(c);
-	g_autofree char *snapshot = kmt_capture_snapshot(c);
+	g_auto(GStrv) not_seen = kmt_input_capture_not_seen(c);
+	g_autofree char *snapshot = kmt_input_capture_snapshot(c);
 	guint i;
 
 	if (c->has_overruns && c->overruns) {
@@ -449,16 +456,17 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 		g_ptr_array_add(loss, g_strdup(c->notes->pdata[i]));
 	for (i = 0; i < check->notes->len; i++)
 		g_ptr_array_add(loss, g_strdup(check->notes->pdata[i]));
-	tables = kmt_record_tables_warnings(check->tables);
+	tables = kmt_input_tables_warnings(check->tables);
 	for (i = 0; i < tables->len; i++)
 		g_ptr_array_add(loss, g_strdup(tables->pdata[i]));
-	if (check->marks && kmt_marks_dropped(check->marks))
+	if (check->marks && kmt_input_marks_dropped(check->marks))
 		g_ptr_array_add(
-			loss, g_strdup_printf("what marks say was checked of "
-					      "%u of them, and of "
-					      "%" G_GUINT64_FORMAT " not",
-					      kmt_marks_n(check->marks),
-					      kmt_marks_dropped(check->marks)));
+			loss,
+			g_strdup_printf("what marks say was checked of "
+					"%u of them, and of "
+					"%" G_GUINT64_FORMAT " not",
+					kmt_input_marks_count(check->marks),
+					kmt_input_marks_dropped(check->marks)));
 	add_knowledge(loss, c);
 	if (snapshot)
 		g_ptr_array_add(

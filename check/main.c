@@ -32,7 +32,7 @@ typedef struct {
 	char *max_print;
 	char *clock_tolerance;
 	char *layout;
-	KmtCaptureOptions capture;
+	KmtInputOptions capture;
 	char **operands;
 } Options;
 
@@ -93,9 +93,9 @@ static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
 {
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtCheck) check = NULL;
-	g_autoptr(KmtCapture) capture =
-		kmt_capture_open((const char *const *)options->operands,
-				 &options->capture, &error);
+	g_autoptr(KmtInputCapture) capture =
+		kmt_input_capture_open((const char *const *)options->operands,
+				       &options->capture, &error);
 
 	if (!capture)
 		return kmt_cli_fail_error(PROGRAM, error);
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	g_auto(Options) options = {0};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GOptionContext) context = NULL;
-	guint64 tolerance_ns = KMT_CLOCK_TOLERANCE_NS;
+	guint64 tolerance_ns = KMT_MATCH_CLOCK_TOLERANCE_NS;
 	guint64 max_errors = MAX_ERRORS;
 
 	kmt_cli_occupy_standard_descriptors();
@@ -132,12 +132,12 @@ int main(int argc, char **argv)
 	(void)kmt_recovery_run(PROGRAM);
 	/* Errors are told with their records. */
 	options.capture.random_access = TRUE;
-	if (!kmt_layout_parse(options.layout, &options.capture.layout,
-			      &error) ||
+	if (!kmt_input_layout_parse(options.layout, &options.capture.layout,
+				    &error) ||
 	    !kmt_cli_parse_number(options.max_print, G_MAXUINT32, "--max-print",
 				  &max_errors, &error) ||
 	    !kmt_cli_parse_number(options.clock_tolerance,
-				  KMT_CLOCK_TOLERANCE_MAX_NS,
+				  KMT_MATCH_CLOCK_TOLERANCE_MAX_NS,
 				  "--clock-tolerance", &tolerance_ns, &error))
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	return run(&options, (gint64)tolerance_ns, max_errors);

@@ -6,17 +6,17 @@
 
 static gboolean is_lost(const KmtRuleInput *in)
 {
-	return kmt_is_lost(in->event, in->file->record_size);
+	return kmt_input_is_loss(in->event, in->file->record_size);
 }
 
 static gboolean is_stop(const KmtRuleInput *in)
 {
-	return kmt_is_stop(in->event, in->file->record_size);
+	return kmt_input_is_stop(in->event, in->file->record_size);
 }
 
 static gboolean is_mark(const KmtRuleInput *in)
 {
-	return kmt_is_mark(in->event, in->file->record_size);
+	return kmt_input_is_mark(in->event, in->file->record_size);
 }
 
 static gboolean is_alloc(const KmtRuleInput *in)
@@ -47,7 +47,8 @@ static gboolean unknown_event(const KmtRuleInput *in)
 
 static gboolean unknown_type(const KmtRuleInput *in)
 {
-	return in->event->type_id > kmt_last_type(in->file->record_size) &&
+	return in->event->type_id >
+		       kmt_input_last_type(in->file->record_size) &&
 	       !is_mark(in);
 }
 
@@ -75,7 +76,7 @@ static gboolean time_backwards(const KmtRuleInput *in)
 /* An imported record of a loss has 0 where the number is not known. */
 static gboolean lost_nothing(const KmtRuleInput *in)
 {
-	return is_lost(in) && kmt_lost_events(in->event) == 0 &&
+	return is_lost(in) && kmt_input_loss_events(in->event) == 0 &&
 	       !in->file->capture->imported;
 }
 
@@ -85,19 +86,19 @@ static gboolean lost_time(const KmtRuleInput *in)
 
 	if (!is_lost(in))
 		return FALSE;
-	since = kmt_lost_since(in->event);
+	since = kmt_input_loss_since(in->event);
 	return since > in->event->timestamp ||
 	       (in->previous && since < in->previous->timestamp);
 }
 
 /* The cache of an object, if the table is to be believed. */
-static const KmtCache *find_cache(const KmtRuleInput *in)
+static const KmtInputCache *find_cache(const KmtRuleInput *in)
 {
 	if (!in->owner || in->owner->cache == KMEMTRACE_CACHE_NONE ||
 	    in->event->type_id != KMEMTRACE_TYPE_CACHE ||
-	    !kmt_record_tables_has_caches(in->tables))
+	    !kmt_input_tables_has_caches(in->tables))
 		return NULL;
-	return kmt_record_tables_cache(in->tables, in->owner->cache);
+	return kmt_input_tables_cache(in->tables, in->owner->cache);
 }
 
 static gboolean unknown_cache(const KmtRuleInput *in)
@@ -105,7 +106,7 @@ static gboolean unknown_cache(const KmtRuleInput *in)
 	if (!in->owner || in->owner->cache == KMEMTRACE_CACHE_NONE)
 		return FALSE;
 	return in->event->type_id != KMEMTRACE_TYPE_CACHE ||
-	       (kmt_record_tables_has_caches(in->tables) && !find_cache(in));
+	       (kmt_input_tables_has_caches(in->tables) && !find_cache(in));
 }
 
 /* a is earlier than b by more than the tolerance. */
@@ -117,7 +118,7 @@ static gboolean is_beyond(gint64 a, gint64 b, gint64 tolerance_ns)
 /* Where caches were merged, the table has the largest size that was asked. */
 static gboolean wrong_cache(const KmtRuleInput *in)
 {
-	const KmtCache *cache = find_cache(in);
+	const KmtInputCache *cache = find_cache(in);
 	gint64 time = in->event->timestamp;
 
 	if (!cache)
@@ -132,14 +133,14 @@ static gboolean wrong_cache(const KmtRuleInput *in)
 /* A capture that was cut off has the names of its beginning. */
 static gboolean unknown_task(const KmtRuleInput *in)
 {
-	KmtTaskClass class;
+	KmtInputNameConfidence class;
 
 	if (!in->owner || !in->file->capture->complete ||
-	    !kmt_record_tables_has_all_tasks(in->tables))
+	    !kmt_input_tables_has_all_tasks(in->tables))
 		return FALSE;
-	kmt_record_tables_task(in->tables, in->owner->pid, in->event->timestamp,
-			       &class);
-	return class == KMT_TASK_UNKNOWN;
+	kmt_input_tables_task_name(in->tables, in->owner->pid,
+				   in->event->timestamp, &class);
+	return class == KMT_INPUT_NAME_UNKNOWN;
 }
 
 static gboolean unknown_flag(const KmtRuleInput *in)
@@ -158,8 +159,8 @@ static gboolean unknown_stack(const KmtRuleInput *in)
 	guint n;
 
 	return in->stack != KMEMTRACE_STACK_NONE &&
-	       kmt_record_tables_has_stacks(in->tables) &&
-	       !kmt_record_tables_stack(in->tables, in->stack, &n);
+	       kmt_input_tables_has_stacks(in->tables) &&
+	       !kmt_input_tables_stack(in->tables, in->stack, &n);
 }
 
 /* What was lost after the last record is in overruns alone. */

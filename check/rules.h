@@ -41,7 +41,7 @@ typedef enum {
 	KMT_RULE_LOST_TOO_MUCH,
 	KMT_N_FILE_RULES,
 
-	/* Of marks, as KmtMarkDefect. */
+	/* Of marks, as KmtInputMarkDefect. */
 	KMT_RULE_MARK_STRAY = KMT_N_FILE_RULES,
 	KMT_RULE_MARK_SHORT,
 	KMT_RULE_MARK_SIZE,
@@ -58,14 +58,14 @@ typedef enum {
 
 /* What a rule judges.  event is NULL for the rules of a whole file. */
 typedef struct {
-	const KmtCpuFile *file;
+	const KmtInputCpuFile *file;
 	const struct kmemtrace_event *event;
 	/* The usable one before it (no fatal rule broken), or NULL. */
 	const struct kmemtrace_event *previous;
 	/* Of event; NULL: it has none. */
-	const KmtRecordOwner *owner;
+	const KmtInputRecordOwner *owner;
 	guint32 stack; /* likewise; KMEMTRACE_STACK_NONE if there is none */
-	const KmtRecordTables *tables;
+	const KmtInputTables *tables;
 	gint64 tolerance_ns; /* of the clocks of different CPUs */
 	guint64 lost;	     /* that the records of the file tell of */
 } KmtRuleInput;

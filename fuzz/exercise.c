@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL_PARTS (KMT_CELL_CPU | KMT_CELL_NODE | KMT_CELL_GFP)
+#define ALL_PARTS (KMT_MATCH_KEY_CPU | KMT_MATCH_KEY_NODE | KMT_MATCH_KEY_GFP)
 
 /* What an object is, by what its numbers stand for.  Without padding, as it is
  * compared by its bytes. */
 typedef struct {
 	guint64 ptr;
-	gint64 born;
+	gint64 alloc_time;
 	guint64 call_site, gfp_flags;
 	guint64 bytes_req, bytes_alloc;
 	gint32 node;
@@ -28,14 +28,14 @@ G_STATIC_ASSERT(sizeof(Object) == 64);
 
 /* Something that the matcher told, in whatever way.  Likewise. */
 typedef struct {
-	guint64 place; /* the record that it goes with, of all; n at the end */
+	guint64 index; /* the record that it goes with, of all; n at the end */
 	Object object;
 	guint64 ptr;
 	guint16 file;
 	guint8 type;
-	guint8 op; /* KmtExtraOp */
+	guint8 op; /* KmtMatchSlowOp */
 	guint8 class;
-	guint8 late, mismatch, late_free;
+	guint8 deferred, mismatch, late_free;
 } Told;
 G_STATIC_ASSERT(sizeof(Told) == 88);
 
@@ -47,16 +47,16 @@ enum {
 };
 
 typedef struct {
-	const KmtCapture *capture;
-	KmtCells *cells;
+	const KmtInputCapture *capture;
+	KmtMatchKeys *keys;
 	KmtMatcher *matcher;
 	GArray *told;	 /* of Told */
 	guint8 **states; /* of each record of each file */
 	guint8 **doubled;
-	guint64 place;
-	KmtPosition current;
+	guint64 index;
+	KmtMatchPosition current;
 	guint64 n_live, n_allocs, n_closed, n_replaced;
-	KmtFindings findings;
+	KmtMatchFindings findings;
 	gint64 last; /* the consumer's merged time */
 } Exercise;
 
@@ -72,15 +72,15 @@ void kmt_exercise_begin(void)
 	g_random_set_seed(1);
 }
 
-static Object object_of(const KmtCells *cells, const KmtObject *o)
+static Object object_of(const KmtMatchKeys *keys, const KmtMatchObject *o)
 {
-	KmtCell cell = kmt_cells_cell(cells, o->lot);
-	KmtSize bytes = kmt_cells_size(cells, o->lot);
+	KmtMatchKey cell = kmt_match_keys_of_class(keys, o->class_id);
+	KmtMatchSize bytes = kmt_match_keys_size_of_class(keys, o->class_id);
 	Object object;
 
 	memset(&object, 0, sizeof(object));
 	object.ptr = o->ptr;
-	object.born = o->timestamp;
+	object.alloc_time = o->timestamp;
 	object.call_site = cell.call_site;
 	object.gfp_flags = cell.gfp_flags;
 	object.node = cell.node;
@@ -93,7 +93,7 @@ static Object object_of(const KmtCells *cells, const KmtObject *o)
 	return object;
 }
 
-static Told *tell(Exercise *x, KmtExtraOp op, const KmtObject *object,
+static Told *tell(Exercise *x, KmtMatchSlowOp op, const KmtMatchObject *object,
 		  guint64 ptr, guint8 type, guint16 file)
 {
 	Told *told;
@@ -101,10 +101,10 @@ static Told *tell(Exercise *x, KmtExtraOp op, const KmtObject *object,
 	g_array_set_size(x->told, x->told->len + 1);
 	told = &g_array_index(x->told, Told, x->told->len - 1);
 	memset(told, 0, sizeof(*told));
-	told->place = x->place;
+	told->index = x->index;
 	told->op = (guint8)op;
 	if (object)
-		told->object = object_of(x->cells, object);
+		told->object = object_of(x->keys, object);
 	told->ptr = ptr;
 	told->type = type;
 	told->file = file;
@@ -116,14 +116,14 @@ static Told *tell(Exercise *x, KmtExtraOp op, const KmtObject *object,
 static gint compare_told(gconstpointer a, gconstpointer b)
 {
 	const Told *x = a, *y = b;
-	gint x_space = (gint)kmt_space_of(x->type);
-	gint y_space = (gint)kmt_space_of(y->type);
+	gint x_space = (gint)kmt_input_namespace_of(x->type);
+	gint y_space = (gint)kmt_input_namespace_of(y->type);
 
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	if (x->late != y->late)
-		return x->late ? -1 : 1;
-	if (!x->late)
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	if (x->deferred != y->deferred)
+		return x->deferred ? -1 : 1;
+	if (!x->deferred)
 		return 0;
 	if (x->ptr != y->ptr)
 		return x->ptr < y->ptr ? -1 : 1;
@@ -133,8 +133,8 @@ static gint compare_told(gconstpointer a, gconstpointer b)
 static gint compare_objects(gconstpointer a, gconstpointer b)
 {
 	const Object *x = a, *y = b;
-	gint x_space = (gint)kmt_space_of(x->type);
-	gint y_space = (gint)kmt_space_of(y->type);
+	gint x_space = (gint)kmt_input_namespace_of(x->type);
+	gint y_space = (gint)kmt_input_namespace_of(y->type);
 
 	if (x->ptr != y->ptr)
 		return x->ptr < y->ptr ? -1 : 1;
@@ -145,7 +145,7 @@ static gint compare_objects(gconstpointer a, gconstpointer b)
 
 static guint8 *state_of(Exercise *x, guint file, guint64 index)
 {
-	const KmtCpuFile *cpu_file;
+	const KmtInputCpuFile *cpu_file;
 
 	g_assert_cmpuint(file, <, x->capture->files->len);
 	cpu_file = x->capture->files->pdata[file];
@@ -154,13 +154,13 @@ static guint8 *state_of(Exercise *x, guint file, guint64 index)
 }
 
 /* The ALLOC record of an object is what it says. */
-static void check_object(Exercise *x, const KmtObject *object)
+static void check_object(Exercise *x, const KmtMatchObject *object)
 {
-	const KmtCpuFile *file = x->capture->files->pdata[object->file];
-	Object o = object_of(x->cells, object);
+	const KmtInputCpuFile *file = x->capture->files->pdata[object->file];
+	Object o = object_of(x->keys, object);
 	struct kmemtrace_event event;
 
-	kmt_cpu_file_get(file, object->index, &event);
+	kmt_input_cpu_file_get(file, object->index, &event);
 	g_assert_cmpuint(event.event_id, ==, KMEMTRACE_EVENT_ALLOC);
 	g_assert_cmphex(event.ptr, ==, object->ptr);
 	g_assert_cmpuint(event.type_id, ==, object->type);
@@ -178,10 +178,10 @@ static void set_late(Exercise *x, Told *told)
 {
 	gint64 time;
 
-	told->late = (guint8)kmt_matcher_is_late(x->matcher, &time);
+	told->deferred = (guint8)kmt_matcher_is_deferred(x->matcher, &time);
 }
 
-static void close_object(Exercise *x, const KmtObject *object)
+static void close_object(Exercise *x, const KmtMatchObject *object)
 {
 	guint8 *state = state_of(x, object->file, object->index);
 
@@ -190,7 +190,7 @@ static void close_object(Exercise *x, const KmtObject *object)
 	*state = CLOSED;
 }
 
-static void told_free(Exercise *x, const KmtPosition *position)
+static void told_free(Exercise *x, const KmtMatchPosition *position)
 {
 	guint8 *state = state_of(x, position->file->position, position->index);
 
@@ -198,17 +198,17 @@ static void told_free(Exercise *x, const KmtPosition *position)
 	*state = TOLD;
 }
 
-static void on_alloc(gpointer user, const KmtObject *object,
+static void on_alloc(gpointer user, const KmtMatchObject *object,
 		     const struct kmemtrace_event *event,
-		     const KmtPosition *position)
+		     const KmtMatchPosition *position)
 {
 	Exercise *x = user;
 	guint8 *state = state_of(x, position->file->position, position->index);
-	Told *told = tell(x, KMT_EXTRA_ALLOC, object, event->ptr,
+	Told *told = tell(x, KMT_MATCH_SLOW_ALLOC, object, event->ptr,
 			  event->type_id, (guint16)position->file->position);
 
 	set_late(x, told);
-	g_assert_false(told->late);
+	g_assert_false(told->deferred);
 	g_assert_cmpuint(object->file, ==, position->file->position);
 	g_assert_cmpuint(object->index, ==, position->index);
 	check_object(x, object);
@@ -217,19 +217,19 @@ static void on_alloc(gpointer user, const KmtObject *object,
 	x->n_allocs++;
 }
 
-static void on_free(gpointer user, const KmtObject *object,
+static void on_free(gpointer user, const KmtMatchObject *object,
 		    const struct kmemtrace_event *event,
-		    const KmtPosition *position, gboolean mismatch)
+		    const KmtMatchPosition *position, gboolean mismatch)
 {
 	Exercise *x = user;
-	Told *told = tell(x, KMT_EXTRA_FREE, object, event->ptr, event->type_id,
-			  (guint16)position->file->position);
+	Told *told = tell(x, KMT_MATCH_SLOW_FREE, object, event->ptr,
+			  event->type_id, (guint16)position->file->position);
 
 	set_late(x, told);
 	told->mismatch = (guint8)mismatch;
 	g_assert_cmphex(object->ptr, ==, event->ptr);
-	g_assert_cmpint(kmt_space_of(object->type), ==,
-			kmt_space_of(event->type_id));
+	g_assert_cmpint(kmt_input_namespace_of(object->type), ==,
+			kmt_input_namespace_of(event->type_id));
 	if (object->type == event->type_id)
 		g_assert_false(mismatch);
 	else if (mismatch)
@@ -241,27 +241,28 @@ static void on_free(gpointer user, const KmtObject *object,
 	x->n_closed++;
 }
 
-static void on_replaced(gpointer user, const KmtObject *object,
+static void on_replaced(gpointer user, const KmtMatchObject *object,
 			const struct kmemtrace_event *event,
-			const KmtPosition *position)
+			const KmtMatchPosition *position)
 {
 	Exercise *x = user;
 
-	set_late(x, tell(x, KMT_EXTRA_REPLACED, object, event->ptr,
+	set_late(x, tell(x, KMT_MATCH_SLOW_REPLACED, object, event->ptr,
 			 event->type_id, (guint16)position->file->position));
 	g_assert_cmphex(object->ptr, ==, event->ptr);
 	close_object(x, object);
 	x->n_replaced++;
 }
 
-static void on_double(gpointer user, const KmtObject *object,
+static void on_double(gpointer user, const KmtMatchObject *object,
 		      const struct kmemtrace_event *event,
-		      const KmtPosition *position, KmtDouble class,
+		      const KmtMatchPosition *position,
+		      KmtMatchDoubleAlloc class,
 		      const struct kmemtrace_event *free_event)
 {
 	Exercise *x = user;
 	guint file = position->file->position;
-	Told *told = tell(x, KMT_EXTRA_DOUBLE, object, event->ptr,
+	Told *told = tell(x, KMT_MATCH_SLOW_DOUBLE, object, event->ptr,
 			  event->type_id, (guint16)file);
 
 	set_late(x, told);
@@ -273,44 +274,45 @@ static void on_double(gpointer user, const KmtObject *object,
 	g_assert_cmpuint(x->doubled[file][position->index], ==, 0);
 	x->doubled[file][position->index] = 1;
 	if (free_event) {
-		g_assert_cmpint(class, ==, KMT_DOUBLE_RACE);
-		g_assert_false(told->late);
+		g_assert_cmpint(class, ==, KMT_MATCH_DOUBLE_RACE);
+		g_assert_false(told->deferred);
 		told_free(x, &x->current);
 	}
-	g_assert_cmpuint(class, <, KMT_N_DOUBLE);
+	g_assert_cmpuint(class, <, KMT_MATCH_N_DOUBLE);
 	x->findings.doubles[class]++;
 }
 
 static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
-			 const KmtPosition *position, KmtUnmatched class)
+			 const KmtMatchPosition *position,
+			 KmtMatchUnmatched class)
 {
 	Exercise *x = user;
-	Told *told = tell(x, KMT_EXTRA_UNMATCHED, NULL, event->ptr,
+	Told *told = tell(x, KMT_MATCH_SLOW_UNMATCHED, NULL, event->ptr,
 			  event->type_id, (guint16)position->file->position);
 
 	set_late(x, told);
 	told->class = (guint8) class;
 	told_free(x, position);
-	g_assert_cmpuint(class, <, KMT_N_UNMATCHED);
+	g_assert_cmpuint(class, <, KMT_MATCH_N_UNMATCHED);
 	x->findings.unmatched[class]++;
 }
 
-static void add_live(gpointer user, const KmtObject *object)
+static void add_live(gpointer user, const KmtMatchObject *object)
 {
 	GArray *live = user;
 
 	g_array_append_val(live, *object);
 }
 
-static GArray *sorted_live(const KmtCells *cells, const GArray *live)
+static GArray *sorted_live(const KmtMatchKeys *keys, const GArray *live)
 {
 	GArray *objects =
 		g_array_sized_new(FALSE, FALSE, sizeof(Object), live->len);
 	guint i;
 
 	for (i = 0; i < live->len; i++) {
-		Object object =
-			object_of(cells, &g_array_index(live, KmtObject, i));
+		Object object = object_of(
+			keys, &g_array_index(live, KmtMatchObject, i));
 
 		g_array_append_val(objects, object);
 	}
@@ -324,52 +326,55 @@ static GArray *sorted_live(const KmtCells *cells, const GArray *live)
 }
 
 /* After the last record. */
-static void check_sums(Exercise *x, const KmtMerge *merge)
+static void check_sums(Exercise *x, const KmtMatchMerge *merge)
 {
-	g_autoptr(GArray) live = g_array_new(FALSE, FALSE, sizeof(KmtObject));
+	g_autoptr(GArray) live =
+		g_array_new(FALSE, FALSE, sizeof(KmtMatchObject));
 	guint64 sum = 0;
 	guint i;
 
 	g_assert_cmpmem(&x->findings, sizeof(x->findings),
 			kmt_matcher_findings(x->matcher), sizeof(x->findings));
-	for (i = 0; i < KMT_N_DOUBLE; i++)
+	for (i = 0; i < KMT_MATCH_N_DOUBLE; i++)
 		sum += x->findings.doubles[i];
 	g_assert_cmpuint(sum, ==, x->n_replaced);
 	kmt_matcher_foreach_live(x->matcher, add_live, live);
 	g_assert_cmpuint(live->len, ==,
 			 x->n_allocs - x->n_closed - x->n_replaced);
 	for (i = 0; i < live->len; i++) {
-		const KmtObject *object = &g_array_index(live, KmtObject, i);
+		const KmtMatchObject *object =
+			&g_array_index(live, KmtMatchObject, i);
 
 		check_object(x, object);
 		g_assert_cmpuint(*state_of(x, object->file, object->index), ==,
 				 TOLD);
 	}
-	g_assert_cmpuint(x->place + kmt_merge_skipped(merge) +
-				 kmt_merge_hole_records(merge) +
-				 kmt_merge_stop_records(merge) +
-				 kmt_merge_mark_records(merge),
+	g_assert_cmpuint(x->index + kmt_match_merge_skipped(merge) +
+				 kmt_match_merge_gap_records(merge) +
+				 kmt_match_merge_stop_records(merge) +
+				 kmt_match_merge_mark_records(merge),
 			 ==, x->capture->n_records);
 }
 
 /* Each record was told about, but those that are skipped. */
 static void check_told(Exercise *x)
 {
-	g_autoptr(KmtMerge) merge = kmt_merge_new(x->capture);
+	g_autoptr(KmtMatchMerge) merge = kmt_match_merge_new(x->capture);
 	struct kmemtrace_event event;
-	KmtPosition p;
+	KmtMatchPosition p;
 
-	while (kmt_merge_next(merge, &event, &p))
+	while (kmt_match_merge_next(merge, &event, &p))
 		g_assert_cmpuint(*state_of(x, p.file->position, p.index), !=,
 				 UNTOLD);
 }
 
 static GArray *live_of_matcher(Exercise *x)
 {
-	g_autoptr(GArray) live = g_array_new(FALSE, FALSE, sizeof(KmtObject));
+	g_autoptr(GArray) live =
+		g_array_new(FALSE, FALSE, sizeof(KmtMatchObject));
 
 	kmt_matcher_foreach_live(x->matcher, add_live, live);
-	return sorted_live(x->cells, live);
+	return sorted_live(x->keys, live);
 }
 
 static void feed_all(Exercise *x, gint64 tolerance_ns, GArray **live)
@@ -383,18 +388,18 @@ static void feed_all(Exercise *x, gint64 tolerance_ns, GArray **live)
 	};
 	const KmtMatchOptions options = {
 		.clock_tolerance_ns = tolerance_ns,
-		.cells = x->cells,
+		.keys = x->keys,
 		.keep_indexes = TRUE,
 	};
-	g_autoptr(KmtMerge) merge = kmt_merge_new(x->capture);
+	g_autoptr(KmtMatchMerge) merge = kmt_match_merge_new(x->capture);
 	g_autoptr(KmtMatcher) matcher =
 		kmt_matcher_new(x->capture, &options, &ops, x);
 	struct kmemtrace_event event;
 
 	x->matcher = matcher;
-	for (x->place = 0; kmt_merge_next(merge, &event, &x->current);
-	     x->place++)
-		kmt_matcher_feed(matcher, &event, &x->current);
+	for (x->index = 0; kmt_match_merge_next(merge, &event, &x->current);
+	     x->index++)
+		kmt_matcher_process(matcher, &event, &x->current);
 	kmt_matcher_finish(matcher);
 	check_sums(x, merge);
 	check_told(x);
@@ -404,92 +409,94 @@ static void feed_all(Exercise *x, gint64 tolerance_ns, GArray **live)
 
 /* ---- the pipeline ---- */
 
-static void consume_step(Exercise *x, const KmtMatched *m, guint i)
+static void consume_step(Exercise *x, const KmtMatchedBlock *m, guint i)
 {
-	const KmtItem *item = m->items[i];
-	const KmtRawEvent *event = item->event;
-	gboolean is_alloc = item->op == KMT_STEP_ALLOC;
-	KmtObject object = {
+	const KmtMatchEvent *item = m->items[i];
+	const KmtInputRawEvent *event = item->event;
+	gboolean is_alloc = item->op == KMT_MATCH_STEP_ALLOC;
+	KmtMatchObject object = {
 		.ptr = event->ptr,
-		.timestamp = is_alloc ? item->now : item->born,
-		.lot = item->lot,
-		.file = is_alloc ? item->file : item->born_file,
+		.timestamp = is_alloc ? item->now : item->alloc_time,
+		.class_id = item->class_id,
+		.file = is_alloc ? item->file : item->alloc_file,
 		.type = event->type_id,
 	};
 
-	if (item->op != KMT_STEP_NONE)
-		tell(x, is_alloc ? KMT_EXTRA_ALLOC : KMT_EXTRA_FREE, &object,
-		     event->ptr, event->type_id, item->file);
+	if (item->op != KMT_MATCH_STEP_NONE)
+		tell(x, is_alloc ? KMT_MATCH_SLOW_ALLOC : KMT_MATCH_SLOW_FREE,
+		     &object, event->ptr, event->type_id, item->file);
 }
 
-static void count_finding(KmtFindings *findings, const KmtExtra *extra)
+static void count_finding(KmtMatchFindings *findings,
+			  const KmtMatchSlowEvent *extra)
 {
-	if (extra->op == KMT_EXTRA_DOUBLE)
+	if (extra->op == KMT_MATCH_SLOW_DOUBLE)
 		findings->doubles[extra->class]++;
-	else if (extra->op == KMT_EXTRA_UNMATCHED)
+	else if (extra->op == KMT_MATCH_SLOW_UNMATCHED)
 		findings->unmatched[extra->class]++;
-	else if (extra->op == KMT_EXTRA_FREE && extra->mismatch)
+	else if (extra->op == KMT_MATCH_SLOW_FREE && extra->mismatch)
 		findings->mismatches++;
-	else if (extra->op == KMT_EXTRA_FREE &&
+	else if (extra->op == KMT_MATCH_SLOW_FREE &&
 		 extra->object.type != extra->type)
 		findings->mismatches_after_loss++;
 }
 
-static void consume_extra(Exercise *x, const KmtExtra *extra)
+static void consume_extra(Exercise *x, const KmtMatchSlowEvent *extra)
 {
-	gboolean has_object = extra->op != KMT_EXTRA_UNMATCHED;
+	gboolean has_object = extra->op != KMT_MATCH_SLOW_UNMATCHED;
 	Told *told = tell(x, extra->op, has_object ? &extra->object : NULL,
 			  extra->ptr, extra->type, extra->file);
 
-	told->late = (guint8)extra->late;
+	told->deferred = (guint8)extra->deferred;
 	told->mismatch = (guint8)extra->mismatch;
 	told->class = (guint8)extra->class;
 	told->late_free = (guint8)extra->late_free;
 	count_finding(&x->findings, extra);
 }
 
-static void consume(gpointer user, const KmtMatched *m)
+static void consume(gpointer user, const KmtMatchedBlock *m)
 {
 	Exercise *x = user;
-	guint64 first = x->place;
+	guint64 first = x->index;
 	guint i, e = 0;
 
 	for (i = 0; i <= m->n; i++) {
-		x->place = first + i;
-		for (; e < m->n_extras && m->extras[e]->place == i; e++)
-			consume_extra(x, m->extras[e]);
+		x->index = first + i;
+		for (; e < m->n_slow_events && m->slow_events[e]->index == i;
+		     e++)
+			consume_extra(x, m->slow_events[e]);
 		if (i == m->n)
 			break;
 		g_assert_cmpint(m->items[i]->now, >=, x->last);
 		x->last = m->items[i]->now;
 		consume_step(x, m, i);
 	}
-	g_assert_cmpuint(e, ==, m->n_extras);
+	g_assert_cmpuint(e, ==, m->n_slow_events);
 }
 
 /* How many records went through. */
 static guint64 run_pipeline(Exercise *x, guint jobs, guint shards,
 			    gint64 tolerance_ns, gint64 stop_ns, GArray **live)
 {
-	const KmtPipelineOptions options = {
+	const KmtMatchPipelineOptions options = {
 		.jobs = jobs,
 		.shards = shards,
 		.clock_tolerance_ns = tolerance_ns,
-		.cells = x->cells,
+		.keys = x->keys,
 		.stop_ns = stop_ns,
 	};
-	g_autoptr(KmtPipeline) pipeline =
-		kmt_pipeline_new(x->capture, &options, consume, x);
+	g_autoptr(KmtMatchPipeline) pipeline =
+		kmt_match_pipeline_new(x->capture, &options, consume, x);
 	g_autoptr(GArray) objects =
-		g_array_new(FALSE, FALSE, sizeof(KmtObject));
+		g_array_new(FALSE, FALSE, sizeof(KmtMatchObject));
 
 	x->last = G_MININT64;
-	x->place = 0;
+	x->index = 0;
 	g_array_set_size(x->told, 0);
-	kmt_pipeline_run(pipeline);
-	kmt_pipeline_foreach_live(pipeline, add_live, objects);
-	*live = sorted_live(x->cells, objects);
-	return x->place;
+	kmt_match_pipeline_run(pipeline);
+	kmt_match_pipeline_foreach_live(pipeline, add_live, objects);
+	*live = sorted_live(x->keys, objects);
+	return x->index;
 }
 
 static void assert_same(GArray *a, GArray *b, const char *what)
@@ -531,16 +538,16 @@ static void compare_pipelines(Exercise *x, gint64 tolerance_ns, gint64 stop_ns)
 static void run_all(Exercise *x, gint64 tolerance_ns, gint64 stop_ns,
 		    gboolean threads)
 {
-	static const KmtFindings none;
+	static const KmtMatchFindings none;
 	g_autoptr(GArray) told = NULL, live = NULL;
-	KmtFindings findings;
+	KmtMatchFindings findings;
 	guint64 n;
 	guint shards;
 
 	feed_all(x, tolerance_ns, &live);
 	told = steal_told(x);
 	findings = x->findings;
-	n = x->place;
+	n = x->index;
 	for (shards = 1; shards <= 3; shards += 2) {
 		g_autoptr(GArray) told_too = NULL, live_too = NULL;
 
@@ -560,42 +567,44 @@ static void run_all(Exercise *x, gint64 tolerance_ns, gint64 stop_ns,
 }
 
 /* One by one and in blocks, merging gives the same, in order. */
-static void check_merge(const KmtCapture *capture)
+static void check_merge(const KmtInputCapture *capture)
 {
-	g_autoptr(KmtMerge) merge = kmt_merge_new(capture);
-	g_autoptr(KmtMerge) filling = kmt_merge_new(capture);
+	g_autoptr(KmtMatchMerge) merge = kmt_match_merge_new(capture);
+	g_autoptr(KmtMatchMerge) filling = kmt_match_merge_new(capture);
 	g_autofree guint64 *next = g_new0(guint64, capture->files->len);
 	struct kmemtrace_event event, copy;
-	KmtPosition position;
-	KmtItem items[KMT_BLOCK_RECORDS];
-	KmtOrder order;
-	KmtOutlet outlet = {
+	KmtMatchPosition position;
+	KmtMatchEvent items[KMT_MATCH_BLOCK_RECORDS];
+	KmtMatchOrder order;
+	KmtMatchShardQueue queue = {
 		.seed = 1, .n_shards = 1, .order = &order, .items = items};
-	KmtBlock block;
+	KmtMatchBlock block;
 	gint64 now = G_MININT64, first = G_MAXINT64, last = G_MININT64;
 	gint64 range_first, range_last;
 	guint i;
 
-	kmt_order_is(&order, items);
-	kmt_block_init(&block);
-	while (kmt_merge_fill(filling, &block, &outlet)) {
+	kmt_match_order_init_identity(&order, items);
+	kmt_match_block_init(&block);
+	while (kmt_match_merge_fill(filling, &block, &queue)) {
 		guint n_allocs = 0;
 
 		for (i = 0; i < block.n; i++) {
 			guint file = items[i].file;
 
 			g_assert_true(order.items[i] == &items[i]);
-			g_assert_cmpuint(items[i].place, ==, i);
+			g_assert_cmpuint(items[i].index, ==, i);
 			if (items[i].op == KMEMTRACE_EVENT_ALLOC)
 				g_assert_true(order.allocs[n_allocs++] ==
 					      &items[i]);
-			g_assert_true(kmt_merge_next(merge, &event, &position));
+			g_assert_true(
+				kmt_match_merge_next(merge, &event, &position));
 			copy = *items[i].event;
 			if (copy.event_id == KMEMTRACE_EVENT_FREE)
-				kmt_event_clear_free(&copy);
+				kmt_input_clear_free_fields(&copy);
 			g_assert_cmpmem(&event, sizeof(event), &copy,
 					sizeof(copy));
-			kmt_cpu_file_get(position.file, position.index, &copy);
+			kmt_input_cpu_file_get(position.file, position.index,
+					       &copy);
 			g_assert_cmpmem(&event, sizeof(event), &copy,
 					sizeof(copy));
 			g_assert_cmpuint(position.file->position, ==, file);
@@ -606,17 +615,17 @@ static void check_merge(const KmtCapture *capture)
 			first = MIN(first, event.timestamp);
 			last = MAX(last, event.timestamp);
 		}
-		g_assert_cmpuint(n_allocs, ==, outlet.n_allocs);
+		g_assert_cmpuint(n_allocs, ==, queue.n_allocs);
 	}
-	kmt_block_clear(&block);
-	g_assert_false(kmt_merge_next(merge, &event, &position));
-	g_assert_cmpuint(kmt_merge_skipped(merge), ==,
-			 kmt_merge_skipped(filling));
-	g_assert_cmpuint(kmt_merge_hole_records(merge), ==,
-			 kmt_merge_hole_records(filling));
-	g_assert_cmpuint(kmt_merge_unordered(merge), ==,
-			 kmt_merge_unordered(filling));
-	if (kmt_merge_range(merge, &range_first, &range_last)) {
+	kmt_match_block_clear(&block);
+	g_assert_false(kmt_match_merge_next(merge, &event, &position));
+	g_assert_cmpuint(kmt_match_merge_skipped(merge), ==,
+			 kmt_match_merge_skipped(filling));
+	g_assert_cmpuint(kmt_match_merge_gap_records(merge), ==,
+			 kmt_match_merge_gap_records(filling));
+	g_assert_cmpuint(kmt_match_merge_unordered(merge), ==,
+			 kmt_match_merge_unordered(filling));
+	if (kmt_match_merge_time_range(merge, &range_first, &range_last)) {
 		g_assert_cmpint(first, ==, range_first);
 		g_assert_cmpint(last, ==, range_last);
 	} else {
@@ -624,20 +633,20 @@ static void check_merge(const KmtCapture *capture)
 	}
 }
 
-static guint8 **new_states(const KmtCapture *capture)
+static guint8 **new_states(const KmtInputCapture *capture)
 {
 	guint8 **states = g_new(guint8 *, capture->files->len);
 	guint i;
 
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *file = capture->files->pdata[i];
 
 		states[i] = g_new0(guint8, file->n_records);
 	}
 	return states;
 }
 
-static void free_states(const KmtCapture *capture, guint8 **states)
+static void free_states(const KmtInputCapture *capture, guint8 **states)
 {
 	guint i;
 
@@ -646,13 +655,14 @@ static void free_states(const KmtCapture *capture, guint8 **states)
 	g_free(states);
 }
 
-void kmt_exercise(const KmtCapture *capture, gint64 tolerance_ns,
+void kmt_exercise(const KmtInputCapture *capture, gint64 tolerance_ns,
 		  gint64 stop_ns, gboolean threads)
 {
-	g_autoptr(KmtCells) cells = kmt_cells_new(ALL_PARTS, capture, NULL);
+	g_autoptr(KmtMatchKeys) keys =
+		kmt_match_keys_new(ALL_PARTS, capture, NULL);
 	Exercise x = {
 		.capture = capture,
-		.cells = cells,
+		.keys = keys,
 		.told = g_array_new(FALSE, FALSE, sizeof(Told)),
 		.states = new_states(capture),
 		.doubled = new_states(capture),
@@ -665,14 +675,15 @@ void kmt_exercise(const KmtCapture *capture, gint64 tolerance_ns,
 	g_array_unref(x.told);
 }
 
-char *kmt_exercise_digest(const KmtCapture *capture, gint64 tolerance_ns)
+char *kmt_exercise_digest(const KmtInputCapture *capture, gint64 tolerance_ns)
 {
-	g_autoptr(KmtCells) cells = kmt_cells_new(ALL_PARTS, capture, NULL);
+	g_autoptr(KmtMatchKeys) keys =
+		kmt_match_keys_new(ALL_PARTS, capture, NULL);
 	g_autoptr(GArray) told = NULL, live = NULL;
 	g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA1);
 	Exercise x = {
 		.capture = capture,
-		.cells = cells,
+		.keys = keys,
 		.told = g_array_new(FALSE, FALSE, sizeof(Told)),
 	};
 

@@ -17,7 +17,7 @@
 
 /* The options of a container, beyond the tolerance. */
 #define OPTION_FORM(options)   ((options) >> 3 & 7)
-#define OPTION_LAYOUT(options) ((KmtLayout)((options) >> 6))
+#define OPTION_LAYOUT(options) ((KmtInputLayout)((options) >> 6))
 
 /* A file of such a CPU is no file but damage: offset and bits, three bytes. */
 #define FIRST_DAMAGE 128
@@ -242,30 +242,30 @@ static void input_make(Input *input, const KmtContainer *c)
 typedef struct {
 	char *digest; /* NULL: it cannot be opened */
 	gboolean damaged;
-	gboolean tells_of_loss;
-	KmtLayout layout;
+	gboolean reports_loss;
+	KmtInputLayout layout;
 	guint record_size;
 	gboolean swapped;
 } Result;
 
 static Result read_input(const KmtContainer *c, gboolean random_access)
 {
-	const KmtCaptureOptions options = {
-		.layout = OPTION_LAYOUT(c->options) > KMT_LAYOUT_A
+	const KmtInputOptions options = {
+		.layout = OPTION_LAYOUT(c->options) > KMT_INPUT_LAYOUT_A
 				  ? OPTION_LAYOUT(c->options) + 1
 				  : OPTION_LAYOUT(c->options),
 		.random_access = random_access,
 	};
 	gint64 tolerance_ns = kmt_container_tolerance(c);
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture = NULL;
+	g_autoptr(KmtInputCapture) capture = NULL;
 	Result result = {0};
 	Input input;
 
 	input_make(&input, c);
 	/* Without operands it would be the current directory. */
 	if (input.operands->len > 1)
-		capture = kmt_capture_open(
+		capture = kmt_input_capture_open(
 			(const char *const *)input.operands->pdata, &options,
 			&error);
 	g_assert_true((capture == NULL) == (error != NULL) ||
@@ -277,9 +277,9 @@ static Result read_input(const KmtContainer *c, gboolean random_access)
 			kmt_exercise(capture, tolerance_ns, G_MAXINT64, FALSE);
 		result.digest = kmt_exercise_digest(capture, tolerance_ns);
 		/* What they tell of is known when all is read. */
-		warnings = kmt_capture_warnings(capture);
+		warnings = kmt_input_capture_warnings(capture);
 		result.damaged = capture->damaged || capture->shortened;
-		result.tells_of_loss = capture->tells_of_loss;
+		result.reports_loss = capture->reports_loss;
 		result.layout = capture->layout;
 		result.record_size = capture->record_size;
 		result.swapped = capture->swapped;
@@ -301,7 +301,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* The end of a stream tells more than its beginning: of its format, and
 	 * whether some of it is missing, or lost. */
 	if (stream.digest && whole.digest && !stream.damaged &&
-	    !whole.damaged && stream.tells_of_loss == whole.tells_of_loss &&
+	    !whole.damaged && stream.reports_loss == whole.reports_loss &&
 	    stream.layout == whole.layout &&
 	    stream.record_size == whole.record_size &&
 	    stream.swapped == whole.swapped)

@@ -87,13 +87,13 @@ static void write_history(const History *h, guint meta)
 static void run(const History *h, gboolean threads)
 {
 	const char *const operands[] = {kmt_scratch_directory(), NULL};
-	const KmtCaptureOptions capture_options = {
-		.layout = KMT_LAYOUT_B,
+	const KmtInputOptions capture_options = {
+		.layout = KMT_INPUT_LAYOUT_B,
 		.random_access = TRUE,
 	};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture =
-		kmt_capture_open(operands, &capture_options, &error);
+	g_autoptr(KmtInputCapture) capture =
+		kmt_input_capture_open(operands, &capture_options, &error);
 
 	g_assert_no_error(error);
 	kmt_exercise(capture, h->tolerance_ns, h->stop_ns, threads);

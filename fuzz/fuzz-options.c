@@ -434,9 +434,9 @@ static void write_capture(const Case *c)
 static void check_capture(void)
 {
 	const char *const operands[] = {kmt_scratch_directory(), NULL};
-	const KmtCaptureOptions options = {.random_access = TRUE};
-	g_autoptr(KmtCapture) capture =
-		kmt_capture_open(operands, &options, NULL);
+	const KmtInputOptions options = {.random_access = TRUE};
+	g_autoptr(KmtInputCapture) capture =
+		kmt_input_capture_open(operands, &options, NULL);
 	g_autoptr(KmtCheck) check = NULL;
 	g_autoptr(JsonParser) parser = json_parser_new();
 	g_autoptr(GError) error = NULL;
@@ -446,7 +446,7 @@ static void check_capture(void)
 
 	if (!capture)
 		return;
-	check = kmt_check_new(capture, TRUE, KMT_CLOCK_TOLERANCE_NS, 3);
+	check = kmt_check_new(capture, TRUE, KMT_MATCH_CLOCK_TOLERANCE_NS, 3);
 	out = open_memstream(&text, &size);
 	kmt_check_json(check, out);
 	fclose(out);

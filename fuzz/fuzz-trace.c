@@ -50,12 +50,12 @@ static void check_output(const KmtCheck *check)
 	free(text);
 }
 
-static void run_check(const KmtCapture *capture, guint8 options,
+static void run_check(const KmtInputCapture *capture, guint8 options,
 		      gint64 tolerance_ns)
 {
 	g_autoptr(KmtCheck) check = kmt_check_new(
 		capture, capture->directory != NULL, tolerance_ns, MAX_ERRORS);
-	const KmtFindings *f = &check->findings;
+	const KmtMatchFindings *f = &check->findings;
 	guint64 sum = 0;
 	guint i;
 
@@ -66,9 +66,9 @@ static void run_check(const KmtCapture *capture, guint8 options,
 	}
 	g_assert_cmpuint(sum, ==, check->total);
 	g_assert_cmpuint(check->counts[KMT_RULE_DOUBLE_ALLOCATION], ==,
-			 f->doubles[KMT_DOUBLE_UNEXPLAINED]);
+			 f->doubles[KMT_MATCH_DOUBLE_UNEXPLAINED]);
 	g_assert_cmpuint(check->counts[KMT_RULE_UNMATCHED_FREE], ==,
-			 f->unmatched[KMT_UNMATCHED_UNEXPLAINED]);
+			 f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED]);
 	g_assert_cmpuint(check->counts[KMT_RULE_MISMATCHED_FREE], ==,
 			 f->mismatches);
 	if (OPTION_OUTPUT(options))
@@ -78,10 +78,10 @@ static void run_check(const KmtCapture *capture, guint8 options,
 static void run(const char *const *operands, gint64 tolerance_ns,
 		guint8 options)
 {
-	const KmtCaptureOptions capture_options = {.random_access = TRUE};
+	const KmtInputOptions capture_options = {.random_access = TRUE};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture =
-		kmt_capture_open(operands, &capture_options, &error);
+	g_autoptr(KmtInputCapture) capture =
+		kmt_input_capture_open(operands, &capture_options, &error);
 
 	g_assert_true((capture == NULL) == (error != NULL));
 	if (!capture)

@@ -49,7 +49,7 @@ static gboolean asks_for_time(const KmtPlan *plan)
 }
 
 /* Without filter and span each record that can be used is in the figures. */
-static void check_sums(const KmtCapture *capture, const KmtPlan *plan,
+static void check_sums(const KmtInputCapture *capture, const KmtPlan *plan,
 		       const KmtAggregate *aggregate)
 {
 	const KmtAggregateOptions *o = &plan->aggregate;
@@ -75,15 +75,15 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	const KmtNamesOptions names_options = {0};
 	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture =
-		kmt_capture_open(operands, &plan->capture, &error);
+	g_autoptr(KmtInputCapture) capture =
+		kmt_input_capture_open(operands, &plan->capture, &error);
 	g_autoptr(KmtNames) names = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out;
 
-	if (!capture || (capture->timeless && asks_for_time(plan)))
+	if (!capture || (capture->has_sequence_times && asks_for_time(plan)))
 		return NULL;
 	names = kmt_capture_names(capture, &names_options, warnings, &error);
 	/* The names of the capture are optional, so no error is possible. */

@@ -31,7 +31,7 @@ static gboolean fail_with_command(const char *algorithm, const char *why,
 #define ZLIB_TAIL_BYTES 4
 #define ADLER_MODULUS	65521
 
-static const KmtLibarchive *lib;
+static const KmtInputLibarchive *lib;
 
 gboolean kmt_unpack_can(const char *algorithm, const char *path, GError **error)
 {
@@ -43,7 +43,7 @@ gboolean kmt_unpack_can(const char *algorithm, const char *path, GError **error)
 		return fail_with_command(algorithm,
 					 "kmemtrace-import reads zstd and zlib",
 					 path, error);
-	lib = kmt_libarchive(&problem);
+	lib = kmt_input_libarchive_get(&problem);
 	return lib ||
 	       fail_with_command(algorithm, problem->message, path, error);
 }

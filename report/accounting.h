@@ -29,18 +29,18 @@ typedef struct {
 /* Where findings of two call sites are counted, the older one's by a lot. */
 typedef struct {
 	guint64 call_site;
-	guint64 *count; /* NULL: nowhere yet */
-	guint32 lot;	/* NO_LOT: there is but one call site */
-	guint8 class;	/* KmtTallyClass */
-	guint8 type;	/* of call_site's record */
+	guint64 *count;	  /* NULL: nowhere yet */
+	guint32 class_id; /* NO_LOT: there is but one call site */
+	guint8 class;	  /* KmtTallyClass */
+	guint8 type;	  /* of call_site's record */
 } KmtFindingSlot;
 
 /* What the consumer works on. */
 typedef struct {
-	const KmtCapture *capture;
+	const KmtInputCapture *capture;
 	const KmtAggregateOptions *options;
 	KmtAggregate *aggregate;
-	const KmtPipeline *pipeline;
+	const KmtMatchPipeline *pipeline;
 	gboolean plain;	     /* nothing but the figures that all reports have */
 	gboolean counts_all; /* no filter: frees are those of all records */
 	gboolean started;    /* there was a record: */
@@ -84,8 +84,8 @@ static inline KmtLotBook *kmt_books_lot(KmtBooks *books, guint32 lot)
  * plain.c: the figures that every report has, when nobody asked for others.
  * Sums of kinds are made of those of groups, at the end; but peaks are not.
  */
-void kmt_plain_steps(KmtBooks *books, const KmtMatched *matched, guint from,
-		     guint to);
+void kmt_plain_steps(KmtBooks *books, const KmtMatchedBlock *matched,
+		     guint from, guint to);
 /* At the end, before kmt_groups_finish(), and after it. */
 void kmt_plain_groups(KmtBooks *books);
 void kmt_plain_kinds(KmtBooks *books);
@@ -94,19 +94,19 @@ void kmt_plain_kinds(KmtBooks *books);
  * asked.c: the figures that somebody asked for: of a span, of windows, of what
  * passes a filter, with details.
  */
-void kmt_asked_steps(KmtBooks *books, const KmtMatched *matched, guint from,
-		     guint to);
+void kmt_asked_steps(KmtBooks *books, const KmtMatchedBlock *matched,
+		     guint from, guint to);
 /* What the steps do not tell, findings among it; also of plain figures. */
-void kmt_asked_extra(KmtBooks *books, const KmtMatched *matched,
-		     const KmtExtra *extra);
+void kmt_asked_extra(KmtBooks *books, const KmtMatchedBlock *matched,
+		     const KmtMatchSlowEvent *extra);
 /* Time has come to now: spans and windows begin and end. */
 void kmt_asked_at_time(KmtBooks *books, gint64 now);
 /* After the span, from a record and an extra on: what is freed then was live
  * when it ended. */
-void kmt_asked_after_span(KmtBooks *books, const KmtMatched *matched,
+void kmt_asked_after_span(KmtBooks *books, const KmtMatchedBlock *matched,
 			  guint from, guint next);
 /* At the end, if there was a record; and after kmt_groups_finish(). */
-void kmt_asked_finish(KmtBooks *books, KmtPipeline *pipeline);
+void kmt_asked_finish(KmtBooks *books, KmtMatchPipeline *pipeline);
 void kmt_asked_kinds(KmtBooks *books);
 
 #endif

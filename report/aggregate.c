@@ -24,7 +24,7 @@ static void first_record(KmtBooks *books, gint64 now)
 }
 
 /* How many of the records are not after the span. */
-static guint within_span(const KmtBooks *books, const KmtMatched *matched)
+static guint within_span(const KmtBooks *books, const KmtMatchedBlock *matched)
 {
 	guint n = matched->n;
 
@@ -34,13 +34,13 @@ static guint within_span(const KmtBooks *books, const KmtMatched *matched)
 }
 
 /* Is it about what others tell of, too? */
-static gboolean is_but_finding(const KmtExtra *extra)
+static gboolean is_but_finding(const KmtMatchSlowEvent *extra)
 {
-	return extra->op == KMT_EXTRA_UNMATCHED ||
-	       (extra->op == KMT_EXTRA_DOUBLE && !extra->late_free);
+	return extra->op == KMT_MATCH_SLOW_UNMATCHED ||
+	       (extra->op == KMT_MATCH_SLOW_DOUBLE && !extra->late_free);
 }
 
-static void consume(gpointer user, const KmtMatched *matched)
+static void consume(gpointer user, const KmtMatchedBlock *matched)
 {
 	KmtBooks *books = user;
 	guint n, i = 0, next = 0;
@@ -49,19 +49,20 @@ static void consume(gpointer user, const KmtMatched *matched)
 		first_record(books, matched->items[0]->now);
 	n = within_span(books, matched);
 	if (n < matched->n ||
-	    (!matched->n &&
-	     kmt_merge_stopped(kmt_pipeline_merge(books->pipeline))))
+	    (!matched->n && kmt_match_merge_stopped(
+				    kmt_match_pipeline_merge(books->pipeline))))
 		books->ended = TRUE;
-	while (i < n || next < matched->n_extras) {
-		guint place = next < matched->n_extras
-				      ? matched->extras[next]->place
+	while (i < n || next < matched->n_slow_events) {
+		guint index = next < matched->n_slow_events
+				      ? matched->slow_events[next]->index
 				      : n;
-		guint to = MIN(place, n);
+		guint to = MIN(index, n);
 
 		/* No figure depends on when it is counted. */
-		if (books->plain && place < n &&
-		    is_but_finding(matched->extras[next])) {
-			kmt_asked_extra(books, matched, matched->extras[next]);
+		if (books->plain && index < n &&
+		    is_but_finding(matched->slow_events[next])) {
+			kmt_asked_extra(books, matched,
+					matched->slow_events[next]);
 			next++;
 			continue;
 		}
@@ -70,14 +71,15 @@ static void consume(gpointer user, const KmtMatched *matched)
 		else
 			kmt_asked_steps(books, matched, i, to);
 		i = to;
-		if (place >= n && books->ended)
+		if (index >= n && books->ended)
 			break;
-		if (place < n && !books->plain)
-			kmt_asked_at_time(books, matched->items[place]->now);
-		for (; next < matched->n_extras &&
-		       matched->extras[next]->place == place;
+		if (index < n && !books->plain)
+			kmt_asked_at_time(books, matched->items[index]->now);
+		for (; next < matched->n_slow_events &&
+		       matched->slow_events[next]->index == index;
 		     next++)
-			kmt_asked_extra(books, matched, matched->extras[next]);
+			kmt_asked_extra(books, matched,
+					matched->slow_events[next]);
 	}
 	if (books->ended)
 		kmt_asked_after_span(books, matched, n, next);
@@ -98,19 +100,20 @@ static void set_span(KmtBooks *books)
 }
 
 /* Not all of the files was read if the span ended before. */
-static void set_range(KmtBooks *books, const KmtMerge *merge)
+static void set_range(KmtBooks *books, const KmtMatchMerge *merge)
 {
 	KmtAggregate *aggregate = books->aggregate;
 	gint64 first, last;
 	guint i;
 
-	if (!kmt_merge_range(merge, &aggregate->first_timestamp,
-			     &aggregate->last_timestamp))
+	if (!kmt_match_merge_time_range(merge, &aggregate->first_timestamp,
+					&aggregate->last_timestamp))
 		aggregate->first_timestamp = aggregate->last_timestamp = 0;
 	for (i = 0; books->ended && i < books->capture->files->len; i++) {
-		const KmtCpuFile *file = books->capture->files->pdata[i];
+		const KmtInputCpuFile *file = books->capture->files->pdata[i];
 
-		if (file->stream || !kmt_merge_span(file, &first, &last))
+		if (file->stream ||
+		    !kmt_match_merge_file_span(file, &first, &last))
 			continue;
 		aggregate->first_timestamp =
 			MIN(aggregate->first_timestamp, first);
@@ -119,14 +122,15 @@ static void set_range(KmtBooks *books, const KmtMerge *merge)
 	}
 }
 
-gboolean kmt_capture_origin(const KmtCapture *capture, gint64 *origin)
+gboolean kmt_capture_origin(const KmtInputCapture *capture, gint64 *origin)
 {
 	gboolean known = FALSE;
 	gint64 first, last;
 	guint i;
 
 	for (i = 0; i < capture->files->len; i++) {
-		if (!kmt_merge_span(capture->files->pdata[i], &first, &last))
+		if (!kmt_match_merge_file_span(capture->files->pdata[i], &first,
+					       &last))
 			continue;
 		*origin = known ? MIN(*origin, first) : first;
 		known = TRUE;
@@ -134,13 +138,13 @@ gboolean kmt_capture_origin(const KmtCapture *capture, gint64 *origin)
 	return known;
 }
 
-static void set_origin(KmtAggregate *aggregate, const KmtCapture *capture)
+static void set_origin(KmtAggregate *aggregate, const KmtInputCapture *capture)
 {
 	guint i;
 
 	aggregate->origin = aggregate->first_timestamp;
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *file = capture->files->pdata[i];
 
 		if (file->stream)
 			return;
@@ -148,25 +152,25 @@ static void set_origin(KmtAggregate *aggregate, const KmtCapture *capture)
 	kmt_capture_origin(capture, &aggregate->origin);
 }
 
-static void finish(KmtBooks *books, KmtPipeline *pipeline)
+static void finish(KmtBooks *books, KmtMatchPipeline *pipeline)
 {
 	KmtAggregate *aggregate = books->aggregate;
-	const KmtMerge *merge = kmt_pipeline_merge(pipeline);
+	const KmtMatchMerge *merge = kmt_match_pipeline_merge(pipeline);
 	guint64 epochs[KMT_N_KINDS];
 	guint i;
 
-	aggregate->skipped = kmt_merge_skipped(merge);
-	aggregate->mark_records = kmt_merge_mark_records(merge);
-	aggregate->hole_records = kmt_merge_hole_records(merge);
-	aggregate->stop_records = kmt_merge_stop_records(merge);
-	aggregate->holes = g_array_copy((GArray *)kmt_merge_holes(merge));
-	aggregate->unordered = kmt_merge_unordered(merge);
+	aggregate->skipped = kmt_match_merge_skipped(merge);
+	aggregate->mark_records = kmt_match_merge_mark_records(merge);
+	aggregate->hole_records = kmt_match_merge_gap_records(merge);
+	aggregate->stop_records = kmt_match_merge_stop_records(merge);
+	aggregate->holes = g_array_copy((GArray *)kmt_match_merge_gaps(merge));
+	aggregate->unordered = kmt_match_merge_unordered(merge);
 	set_range(books, merge);
 	set_origin(aggregate, books->capture);
-	aggregate->timeless = books->capture->timeless;
-	aggregate->notes = kmt_merge_notes(merge);
+	aggregate->has_sequence_times = books->capture->has_sequence_times;
+	aggregate->notes = kmt_match_merge_notes(merge);
 	for (i = 0; i < books->capture->files->len; i++) {
-		const KmtCpuFile *file =
+		const KmtInputCpuFile *file =
 			g_ptr_array_index(books->capture->files, i);
 
 		aggregate->truncated_bytes += file->truncated_bytes;
@@ -202,26 +206,27 @@ static gboolean load_names(gpointer names)
 }
 
 /* NULL if nobody asks for owners, or there are none. */
-static KmtRecordTables *open_tables(const KmtCapture *capture,
-				    KmtCellParts parts)
+static KmtInputTables *open_tables(const KmtInputCapture *capture,
+				   KmtMatchKeyParts parts)
 {
-	return parts & KMT_CELL_OWNER && kmt_capture_has_owners(capture)
-		       ? kmt_record_tables_new(capture)
+	return parts & KMT_MATCH_KEY_OWNER &&
+			       kmt_input_capture_has_owners(capture)
+		       ? kmt_input_tables_new(capture)
 		       : NULL;
 }
 
 /* A table is of no use, with what follows from that. */
-static void note_table(KmtAggregate *aggregate, const KmtCapture *capture,
+static void note_table(KmtAggregate *aggregate, const KmtInputCapture *capture,
 		       const char *name, const char *result)
 {
-	g_autofree char *why = kmt_record_tables_lack(capture, name);
+	g_autofree char *why = kmt_input_tables_missing_reason(capture, name);
 
 	g_ptr_array_add(aggregate->notes,
 			g_strdup_printf("%s: %s", why, result));
 }
 
 /* How to record stacks depends on what recorded. */
-static const char *how_to_record_stacks(const KmtCapture *capture)
+static const char *how_to_record_stacks(const KmtInputCapture *capture)
 {
 	g_autofree char *source =
 		capture->meta ? g_key_file_get_string(capture->meta, "capture",
@@ -233,33 +238,33 @@ static const char *how_to_record_stacks(const KmtCapture *capture)
 		       : "kmemtrace.stacks=yes";
 }
 
-static void note_stacks(KmtAggregate *aggregate, const KmtCapture *capture)
+static void note_stacks(KmtAggregate *aggregate, const KmtInputCapture *capture)
 {
-	if (!kmt_capture_has_stacks(capture))
+	if (!kmt_input_capture_has_stacks(capture))
 		g_ptr_array_add(
 			aggregate->notes,
 			g_strdup_printf("the records have no stacks, which "
 					"needs %s: a call site is all that is "
 					"known",
 					how_to_record_stacks(capture)));
-	else if (!kmt_record_tables_has_stacks(aggregate->tables))
+	else if (!kmt_input_tables_has_stacks(aggregate->tables))
 		note_table(aggregate, capture, "stacks",
 			   "not all stacks are known");
 }
 
 /* What else is odd about what was asked for. */
-static void note_owners(KmtAggregate *aggregate, const KmtCapture *capture,
-			KmtCellParts parts)
+static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
+			KmtMatchKeyParts parts)
 {
 	const GPtrArray *warnings;
 	guint i;
 
 	if (!aggregate->tables) {
 		/* That of a cache is shown by size then. */
-		if (parts & KMT_CELL_STACK)
+		if (parts & KMT_MATCH_KEY_STACK)
 			note_stacks(aggregate, capture);
-		if (parts & KMT_CELL_OWNER &
-		    ~(guint)(KMT_CELL_CACHE | KMT_CELL_STACK))
+		if (parts & KMT_MATCH_KEY_OWNER &
+		    ~(guint)(KMT_MATCH_KEY_CACHE | KMT_MATCH_KEY_STACK))
 			g_ptr_array_add(
 				aggregate->notes,
 				g_strdup("the records do not say which task "
@@ -268,29 +273,29 @@ static void note_owners(KmtAggregate *aggregate, const KmtCapture *capture,
 					 "without kmemtrace.abi=1)"));
 		return;
 	}
-	if (parts & KMT_CELL_STACK)
+	if (parts & KMT_MATCH_KEY_STACK)
 		note_stacks(aggregate, capture);
-	if (parts & KMT_CELL_COMM &&
-	    !kmt_record_tables_has_tasks(aggregate->tables))
+	if (parts & KMT_MATCH_KEY_COMM &&
+	    !kmt_input_tables_has_tasks(aggregate->tables))
 		note_table(aggregate, capture, "tasks",
 			   "not all commands are known");
-	if (parts & KMT_CELL_CACHE &&
-	    !kmt_record_tables_has_caches(aggregate->tables))
+	if (parts & KMT_MATCH_KEY_CACHE &&
+	    !kmt_input_tables_has_caches(aggregate->tables))
 		note_table(aggregate, capture, "caches",
 			   "caches without a name are shown by their size");
-	warnings = kmt_record_tables_warnings(aggregate->tables);
+	warnings = kmt_input_tables_warnings(aggregate->tables);
 	for (i = 0; i < warnings->len; i++)
 		g_ptr_array_add(aggregate->notes, g_strdup(warnings->pdata[i]));
 }
 
-KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
+KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 				const KmtNames *names,
 				const KmtAggregateOptions *options)
 {
 	KmtAggregate *aggregate = g_new0(KmtAggregate, 1);
-	KmtCellParts parts =
+	KmtMatchKeyParts parts =
 		options->by->parts | kmt_filter_parts(options->filter);
-	KmtRecordTables *tables = open_tables(capture, parts);
+	KmtInputTables *tables = open_tables(capture, parts);
 	const KmtGroupsOptions groups_options = {
 		.by = options->by,
 		.filter = options->filter,
@@ -307,25 +312,25 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 			  .plain = is_plain(options),
 			  .counts_all = !kmt_filter_is_set(options->filter),
 			  .inside = is_plain(options)};
-	KmtPipelineOptions pipeline_options = {
+	KmtMatchPipelineOptions pipeline_options = {
 		.jobs = options->jobs,
 		.clock_tolerance_ns = options->clock_tolerance_ns,
 		.stop_ns = options->span.stop,
 		.idle = load_names,
 		.idle_user = (gpointer)names,
 	};
-	g_autoptr(KmtPipeline) pipeline = NULL;
+	g_autoptr(KmtMatchPipeline) pipeline = NULL;
 	guint kind;
 
 	aggregate->scale = 1;
 	aggregate->tables = tables;
-	aggregate->cells = kmt_cells_new(parts, capture, tables);
+	aggregate->keys = kmt_match_keys_new(parts, capture, tables);
 	if (options->phases)
-		kmt_cells_set_phases(
-			aggregate->cells,
+		kmt_match_keys_set_phases(
+			aggregate->keys,
 			(const gint64 *)options->phases->starts->data,
 			options->phases->starts->len);
-	aggregate->groups = kmt_groups_new(&groups_options, aggregate->cells);
+	aggregate->groups = kmt_groups_new(&groups_options, aggregate->keys);
 	aggregate->tally = kmt_tally_new();
 	aggregate->has_peaks = !options->filter->lifetime;
 	if (options->cross)
@@ -337,11 +342,11 @@ KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
 	/* That of the others is nobody's. */
 	for (kind = KMT_KIND_PAGES; kind < KMT_KIND_SLAB; kind++)
 		books.kinds[kind].sum = &books.kinds[KMT_N_KINDS];
-	pipeline_options.cells = aggregate->cells;
-	pipeline =
-		kmt_pipeline_new(capture, &pipeline_options, consume, &books);
+	pipeline_options.keys = aggregate->keys;
+	pipeline = kmt_match_pipeline_new(capture, &pipeline_options, consume,
+					  &books);
 	books.pipeline = pipeline;
-	kmt_pipeline_run(pipeline);
+	kmt_match_pipeline_run(pipeline);
 	finish(&books, pipeline);
 	note_owners(aggregate, capture, parts);
 	g_free(books.lot_books);
@@ -355,8 +360,8 @@ void kmt_aggregate_free(KmtAggregate *aggregate)
 	kmt_groups_free(aggregate->groups);
 	kmt_tally_free(aggregate->tally);
 	kmt_cross_free(aggregate->cross);
-	kmt_cells_free(aggregate->cells);
-	kmt_record_tables_free(aggregate->tables);
+	kmt_match_keys_free(aggregate->keys);
+	kmt_input_tables_free(aggregate->tables);
 	g_free(aggregate->windows);
 	g_ptr_array_unref(aggregate->notes);
 	g_array_unref(aggregate->holes);

@@ -48,8 +48,9 @@ typedef struct {
 	KmtTotals kinds[KMT_N_KINDS];
 	KmtGroups *groups;
 	KmtTally *tally;
-	KmtCross *cross;      /* or NULL */
-	KmtFindings findings; /* of the records up to the end of the span */
+	KmtCross *cross; /* or NULL */
+	KmtMatchFindings
+		findings; /* of the records up to the end of the span */
 	KmtWindow *windows;
 	guint n_windows;      /* 0 without a record */
 	guint64 short_allocs; /* with bytes_alloc below bytes_req */
@@ -58,7 +59,7 @@ typedef struct {
 	guint64 stop_records; /* of version 2, likewise no events */
 	guint64 mark_records; /* of version 2, those of marks */
 	guint64 hole_records; /* of version 2; they tell of holes: */
-	GArray *holes;	      /* of KmtHole */
+	GArray *holes;	      /* of KmtMatchGap */
 	guint64 truncated_bytes;
 	gint64 first_timestamp; /* the smallest and the largest, ns; 0 if */
 	gint64 last_timestamp;	/* there is no record */
@@ -66,20 +67,21 @@ typedef struct {
 	guint64 span_ns;	/* how long the figures are about */
 	gboolean has_peaks;	/* FALSE: peaks are not known */
 	GPtrArray *notes;	/* of char *: what is odd in the records */
-	gboolean timeless;	/* timestamps are but numbers in sequence */
-	guint64 scale;		/* factor of the sample: see scale.h */
+	gboolean
+		has_sequence_times; /* timestamps are but numbers in sequence */
+	guint64 scale;		    /* factor of the sample: see scale.h */
 	/* A sum of bytes or a figure of a sample is above 2^64 - 1. */
 	gboolean overflowed;
-	KmtCells *cells;
-	KmtRecordTables *tables; /* or NULL: nobody asked for owners */
+	KmtMatchKeys *keys;
+	KmtInputTables *tables; /* or NULL: nobody asked for owners */
 } KmtAggregate;
 
 /* The first timestamp, where no file is a stream.  FALSE: there is no record.
  */
-gboolean kmt_capture_origin(const KmtCapture *capture, gint64 *origin);
+gboolean kmt_capture_origin(const KmtInputCapture *capture, gint64 *origin);
 
 /* Reads all of the capture.  What options points to must live as long. */
-KmtAggregate *kmt_aggregate_new(const KmtCapture *capture,
+KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 				const KmtNames *names,
 				const KmtAggregateOptions *options);
 void kmt_aggregate_free(KmtAggregate *aggregate);

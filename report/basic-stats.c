@@ -8,8 +8,8 @@
 void kmt_books_add(KmtBooks *books, guint32 lot)
 {
 	KmtAggregate *aggregate = books->aggregate;
-	KmtSize bytes = kmt_cells_size(aggregate->cells, lot);
-	KmtCell cell = kmt_cells_cell(aggregate->cells, lot);
+	KmtMatchSize bytes = kmt_match_keys_size_of_class(aggregate->keys, lot);
+	KmtMatchKey cell = kmt_match_keys_of_class(aggregate->keys, lot);
 	KmtLotBook *book;
 
 	if (lot >= books->n_lot_books) {
@@ -37,7 +37,7 @@ void kmt_books_add(KmtBooks *books, guint32 lot)
 }
 
 /* How many there were says all that does not depend on their order. */
-static inline void plain_step(KmtLotBook *book, const KmtItem *item)
+static inline void plain_step(KmtLotBook *book, const KmtMatchEvent *item)
 {
 	guint is_alloc = item->op & 1;
 	guint64 change = is_alloc ? book->bytes_alloc : -book->bytes_alloc;
@@ -55,21 +55,21 @@ static inline void plain_step(KmtLotBook *book, const KmtItem *item)
 		l->remote_node_allocs++;
 }
 
-void kmt_plain_steps(KmtBooks *books, const KmtMatched *matched, guint from,
-		     guint to)
+void kmt_plain_steps(KmtBooks *books, const KmtMatchedBlock *matched,
+		     guint from, guint to)
 {
-	KmtItem *const *items = matched->items;
+	KmtMatchEvent *const *items = matched->items;
 	KmtLotBook *lot_books;
 	guint i;
 
-	for (; books->n_plain < matched->n_lots; books->n_plain++)
+	for (; books->n_plain < matched->n_classes; books->n_plain++)
 		kmt_books_lot(books, books->n_plain);
 	lot_books = books->lot_books;
 	for (i = from; i < to; i++) {
-		const KmtItem *item = items[i];
+		const KmtMatchEvent *item = items[i];
 
-		if (G_LIKELY(item->op != KMT_STEP_NONE))
-			plain_step(&lot_books[item->lot], item);
+		if (G_LIKELY(item->op != KMT_MATCH_STEP_NONE))
+			plain_step(&lot_books[item->class_id], item);
 		else if (item->event->event_id == KMEMTRACE_EVENT_FREE)
 			books->free_records[item->type]++;
 	}

@@ -3,26 +3,26 @@
 
 #include "report/capture-symbols.h"
 
-static char *meta_string(const KmtCapture *capture, const char *key)
+static char *meta_string(const KmtInputCapture *capture, const char *key)
 {
 	if (!capture->meta)
 		return NULL;
 	return g_key_file_get_string(capture->meta, "capture", key, NULL);
 }
 
-KmtNames *kmt_capture_names(const KmtCapture *capture,
+KmtNames *kmt_capture_names(const KmtInputCapture *capture,
 			    const KmtNamesOptions *user_options,
 			    GPtrArray *warnings, GError **error)
 {
-	g_autofree char *kallsyms = kmt_capture_path(capture, "kallsyms");
-	g_autofree char *modules = kmt_capture_path(capture, "modules");
+	g_autofree char *kallsyms = kmt_input_capture_path(capture, "kallsyms");
+	g_autofree char *modules = kmt_input_capture_path(capture, "modules");
 	g_autofree char *build_id = meta_string(capture, "build_id");
 	g_autofree char *release = meta_string(capture, "kernel_release");
 	g_autofree char *name = NULL;
 	KmtNamesOptions options = *user_options;
 
 	if (kallsyms)
-		name = kmt_capture_path_name(capture, kallsyms);
+		name = kmt_input_capture_display_path(capture, kallsyms);
 	options.captured_kallsyms = kallsyms;
 	options.captured_name = name;
 	options.captured_modules = modules;

@@ -10,7 +10,7 @@
  * Calls kmt_names_open() with the paths in user_options and the facts of
  * capture; the facts in user_options are ignored.
  */
-KmtNames *kmt_capture_names(const KmtCapture *capture,
+KmtNames *kmt_capture_names(const KmtInputCapture *capture,
 			    const KmtNamesOptions *user_options,
 			    GPtrArray *warnings, GError **error);
 

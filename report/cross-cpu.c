@@ -124,7 +124,7 @@ gboolean kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc,
 		       guint64 bytes)
 {
 	/* kmt_layers is in the order of spaces. */
-	const KmtCrossCell cell = {.layer = kmt_space_of(alloc->kind),
+	const KmtCrossCell cell = {.layer = kmt_input_namespace_of(alloc->kind),
 				   .from = (guint16)alloc_cpu,
 				   .to = (guint16)free_cpu};
 	const KmtCrossPair pair = {.alloc = *alloc, .free_site = free_site};

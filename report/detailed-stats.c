@@ -62,7 +62,7 @@ static inline void book_free(KmtBooks *books, const KmtLotBook *b,
 
 static gboolean is_remote(const KmtBooks *books, gint32 wanted, guint16 file)
 {
-	const KmtCpuFile *f = books->capture->files->pdata[file];
+	const KmtInputCpuFile *f = books->capture->files->pdata[file];
 
 	return wanted >= 0 && f->node >= 0 && wanted != f->node;
 }
@@ -71,7 +71,7 @@ static gboolean is_remote(const KmtBooks *books, gint32 wanted, guint16 file)
 
 static KmtTallySite site_of(const KmtBooks *books, guint32 lot)
 {
-	KmtCell cell = kmt_cells_cell(books->aggregate->cells, lot);
+	KmtMatchKey cell = kmt_match_keys_of_class(books->aggregate->keys, lot);
 	KmtTallySite site = {.address = cell.call_site,
 			     .kind = (KmtKind)cell.type};
 
@@ -131,7 +131,7 @@ static void count_alloc(KmtBooks *books, KmtLotBook *b, gint64 now,
 static void count_late(KmtBooks *books, KmtLotBook *b, gint64 now, guint32 lot,
 		       guint16 file)
 {
-	KmtCell cell = kmt_cells_cell(books->aggregate->cells, lot);
+	KmtMatchKey cell = kmt_match_keys_of_class(books->aggregate->keys, lot);
 
 	count_alloc(books, b, now, is_remote(books, cell.node, file));
 }
@@ -189,9 +189,9 @@ static void asked_close(KmtBooks *books, KmtLotBook *b)
 
 /* What was allocated, when and where; when, where and by whom it was freed. */
 typedef struct {
-	guint32 lot;
-	gint64 born;
-	guint16 born_file;
+	guint32 class_id;
+	gint64 alloc_time;
+	guint16 alloc_file;
 	gint64 now;
 	guint16 free_file;
 	guint64 free_site;
@@ -200,16 +200,18 @@ typedef struct {
 static void asked_free(KmtBooks *books, KmtLotBook *b, const Freed *freed)
 {
 	const KmtFilter *filter = books->options->filter;
-	guint64 lifetime = freed->now > freed->born
-				   ? (guint64)freed->now - (guint64)freed->born
-				   : 0;
-	gboolean cross = freed->born_file != freed->free_file;
+	guint64 lifetime =
+		freed->now > freed->alloc_time
+			? (guint64)freed->now - (guint64)freed->alloc_time
+			: 0;
+	gboolean cross = freed->alloc_file != freed->free_file;
 	KmtDetail *detail = detail_of(books, b);
 
 	if (filter->lifetime) {
 		if (!books->inside || !has_lifetime(filter, lifetime))
 			return;
-		count_late(books, b, freed->now, freed->lot, freed->born_file);
+		count_late(books, b, freed->now, freed->class_id,
+			   freed->alloc_file);
 		book_close(books, b);
 	}
 	book_free(books, b, cross);
@@ -224,10 +226,10 @@ static void asked_free(KmtBooks *books, KmtLotBook *b, const Freed *freed)
 		detail->short_lived += lifetime < books->options->churn_ns;
 	}
 	if (books->aggregate->cross) {
-		KmtTallySite alloc = site_of(books, freed->lot);
+		KmtTallySite alloc = site_of(books, freed->class_id);
 
 		books->aggregate->overflowed |= kmt_cross_add(
-			books->aggregate->cross, &alloc, freed->born_file,
+			books->aggregate->cross, &alloc, freed->alloc_file,
 			freed->free_site, freed->free_file, b->bytes_alloc);
 	}
 }
@@ -332,30 +334,31 @@ static void fill_slot(KmtBooks *books, KmtFindingSlot *slot)
 			   .kind = (KmtKind)slot->type};
 	KmtTallySite from;
 
-	if (slot->lot == NO_LOT) {
+	if (slot->class_id == NO_LOT) {
 		slot->count = kmt_tally_count(tally, slot->class, &to, NULL);
 		return;
 	}
-	from = site_of(books, slot->lot);
+	from = site_of(books, slot->class_id);
 	slot->count = kmt_tally_count(tally, slot->class, &from, &to);
 }
 
 static void tally_finding(KmtBooks *books, KmtTallyClass class,
-			  const KmtExtra *extra)
+			  const KmtMatchSlowEvent *extra)
 {
 	KmtFindingSlot key = {
 		.call_site = extra->call_site,
-		.lot = extra->op == KMT_EXTRA_UNMATCHED ? NO_LOT
-							: extra->object.lot,
+		.class_id = extra->op == KMT_MATCH_SLOW_UNMATCHED
+				    ? NO_LOT
+				    : extra->object.class_id,
 		.class = (guint8) class,
 		.type = extra->type,
 	};
 	KmtFindingSlot *slot =
-		&books->finding_slots[(key.call_site ^ key.lot) %
+		&books->finding_slots[(key.call_site ^ key.class_id) %
 				      G_N_ELEMENTS(books->finding_slots)];
 
 	if (!slot->count || slot->call_site != key.call_site ||
-	    slot->lot != key.lot || slot->class != key.class ||
+	    slot->class_id != key.class_id || slot->class != key.class ||
 	    slot->type != key.type) {
 		*slot = key;
 		fill_slot(books, slot);
@@ -364,14 +367,14 @@ static void tally_finding(KmtBooks *books, KmtTallyClass class,
 }
 
 /* Those of records after the span are not decided with all that it takes. */
-static void count_finding(KmtBooks *books, const KmtExtra *extra)
+static void count_finding(KmtBooks *books, const KmtMatchSlowEvent *extra)
 {
-	KmtFindings *findings = &books->aggregate->findings;
+	KmtMatchFindings *findings = &books->aggregate->findings;
 
 	if (extra->now > books->stop)
 		return;
 	switch (extra->op) {
-	case KMT_EXTRA_FREE:
+	case KMT_MATCH_SLOW_FREE:
 		if (extra->mismatch) {
 			findings->mismatches++;
 			tally_finding(books, KMT_TALLY_MISMATCH, extra);
@@ -379,58 +382,59 @@ static void count_finding(KmtBooks *books, const KmtExtra *extra)
 			findings->mismatches_after_loss++;
 		}
 		break;
-	case KMT_EXTRA_DOUBLE:
+	case KMT_MATCH_SLOW_DOUBLE:
 		findings->doubles[extra->class]++;
 		tally_finding(books, KMT_TALLY_DOUBLE_AFTER_LOSS + extra->class,
 			      extra);
 		break;
-	case KMT_EXTRA_UNMATCHED:
+	case KMT_MATCH_SLOW_UNMATCHED:
 		findings->unmatched[extra->class]++;
 		tally_finding(books,
 			      KMT_TALLY_UNMATCHED_BEFORE_TRACE + extra->class,
 			      extra);
 		break;
-	case KMT_EXTRA_ALLOC:
-	case KMT_EXTRA_REPLACED:
+	case KMT_MATCH_SLOW_ALLOC:
+	case KMT_MATCH_SLOW_REPLACED:
 		break;
 	}
 }
 
-void kmt_asked_extra(KmtBooks *books, const KmtMatched *matched,
-		     const KmtExtra *extra)
+void kmt_asked_extra(KmtBooks *books, const KmtMatchedBlock *matched,
+		     const KmtMatchSlowEvent *extra)
 {
-	const KmtObject *object = &extra->object;
-	Freed freed = {.lot = object->lot,
-		       .born = object->timestamp,
-		       .born_file = object->file,
+	const KmtMatchObject *object = &extra->object;
+	Freed freed = {.class_id = object->class_id,
+		       .alloc_time = object->timestamp,
+		       .alloc_file = object->file,
 		       .now = extra->now,
 		       .free_file = extra->file,
 		       .free_site = extra->call_site};
-	KmtLotBook *b = extra->op == KMT_EXTRA_UNMATCHED
+	KmtLotBook *b = extra->op == KMT_MATCH_SLOW_UNMATCHED
 				? NULL
-				: wanted(books, object->lot);
+				: wanted(books, object->class_id);
 
 	count_finding(books, extra);
 	switch (extra->op) {
-	case KMT_EXTRA_ALLOC:
-		note_short(books, kmt_books_lot(books, object->lot));
+	case KMT_MATCH_SLOW_ALLOC:
+		note_short(books, kmt_books_lot(books, object->class_id));
 		if (b)
 			asked_alloc(books, b, object->timestamp,
-				    matched->items[extra->place]->remote);
+				    matched->items[extra->index]->remote);
 		break;
-	case KMT_EXTRA_FREE:
+	case KMT_MATCH_SLOW_FREE:
 		if (b) {
 			asked_close(books, b);
 			asked_free(books, b, &freed);
 		}
 		break;
-	case KMT_EXTRA_REPLACED:
+	case KMT_MATCH_SLOW_REPLACED:
 		if (b)
 			asked_close(books, b);
 		break;
-	case KMT_EXTRA_DOUBLE:
+	case KMT_MATCH_SLOW_DOUBLE:
 		if (extra->late_free) {
-			const KmtItem *item = matched->items[extra->place];
+			const KmtMatchEvent *item =
+				matched->items[extra->index];
 
 			freed.now = item->now;
 			freed.free_file = item->file;
@@ -439,14 +443,14 @@ void kmt_asked_extra(KmtBooks *books, const KmtMatched *matched,
 				asked_free(books, b, &freed);
 		}
 		break;
-	case KMT_EXTRA_UNMATCHED:
+	case KMT_MATCH_SLOW_UNMATCHED:
 		break;
 	}
 }
 
 /* What is live at the end of the span, for how long, and whether the filter
  * wants that. */
-static void live_at(KmtBooks *books, const KmtObject *object, gint64 end)
+static void live_at(KmtBooks *books, const KmtMatchObject *object, gint64 end)
 {
 	const KmtFilter *filter = books->options->filter;
 	KmtLotBook *b;
@@ -455,63 +459,63 @@ static void live_at(KmtBooks *books, const KmtObject *object, gint64 end)
 			      : 0;
 
 	if (object->timestamp > books->stop ||
-	    !(b = wanted(books, object->lot)))
+	    !(b = wanted(books, object->class_id)))
 		return;
 	if (filter->lifetime) {
 		if (!has_lifetime(filter, age))
 			return;
-		count_late(books, b, end, object->lot, object->file);
+		count_late(books, b, end, object->class_id, object->file);
 	}
 	if (detail_of(books, b))
 		kmt_histogram_add(&detail_of(books, b)->ages, age, 1);
 }
 
-void kmt_asked_after_span(KmtBooks *books, const KmtMatched *matched,
+void kmt_asked_after_span(KmtBooks *books, const KmtMatchedBlock *matched,
 			  guint from, guint next)
 {
 	guint i;
 
-	for (; next < matched->n_extras; next++) {
-		const KmtExtra *extra = matched->extras[next];
+	for (; next < matched->n_slow_events; next++) {
+		const KmtMatchSlowEvent *extra = matched->slow_events[next];
 
 		count_finding(books, extra);
-		if (extra->op == KMT_EXTRA_FREE ||
-		    extra->op == KMT_EXTRA_REPLACED)
+		if (extra->op == KMT_MATCH_SLOW_FREE ||
+		    extra->op == KMT_MATCH_SLOW_REPLACED)
 			live_at(books, &extra->object, books->stop);
 	}
 	for (i = from; i < matched->n; i++) {
-		const KmtItem *item = matched->items[i];
-		KmtObject object = {.timestamp = item->born,
-				    .lot = item->lot,
-				    .file = item->born_file};
+		const KmtMatchEvent *item = matched->items[i];
+		KmtMatchObject object = {.timestamp = item->alloc_time,
+					 .class_id = item->class_id,
+					 .file = item->alloc_file};
 
-		if (item->op == KMT_STEP_FREE)
+		if (item->op == KMT_MATCH_STEP_FREE)
 			live_at(books, &object, books->stop);
 	}
 }
 
-static void asked_step(KmtBooks *books, const KmtItem *item)
+static void asked_step(KmtBooks *books, const KmtMatchEvent *item)
 {
-	const KmtRawEvent *event = item->event;
+	const KmtInputRawEvent *event = item->event;
 	KmtLotBook *b;
 
 	if (event->event_id == KMEMTRACE_EVENT_FREE && books->inside) {
 		books->free_records[item->type]++;
 		books->window_frees[item->type]++;
 	}
-	if (item->op == KMT_STEP_NONE)
+	if (item->op == KMT_MATCH_STEP_NONE)
 		return;
-	b = kmt_books_lot(books, item->lot);
-	if (item->op == KMT_STEP_ALLOC)
+	b = kmt_books_lot(books, item->class_id);
+	if (item->op == KMT_MATCH_STEP_ALLOC)
 		note_short(books, b);
 	if (!b->ledger)
 		return;
-	if (item->op == KMT_STEP_ALLOC) {
+	if (item->op == KMT_MATCH_STEP_ALLOC) {
 		asked_alloc(books, b, item->now, item->remote);
 	} else {
-		Freed freed = {.lot = item->lot,
-			       .born = item->born,
-			       .born_file = item->born_file,
+		Freed freed = {.class_id = item->class_id,
+			       .alloc_time = item->alloc_time,
+			       .alloc_file = item->alloc_file,
 			       .now = item->now,
 			       .free_file = item->file,
 			       .free_site = event->call_site};
@@ -521,13 +525,13 @@ static void asked_step(KmtBooks *books, const KmtItem *item)
 	}
 }
 
-void kmt_asked_steps(KmtBooks *books, const KmtMatched *matched, guint from,
-		     guint to)
+void kmt_asked_steps(KmtBooks *books, const KmtMatchedBlock *matched,
+		     guint from, guint to)
 {
 	guint i;
 
 	for (i = from; i < to; i++) {
-		const KmtItem *item = matched->items[i];
+		const KmtMatchEvent *item = matched->items[i];
 
 		kmt_asked_at_time(books, item->now);
 		asked_step(books, item);
@@ -573,7 +577,7 @@ static void fill_sizes(KmtBooks *books)
 	}
 }
 
-static void at_end(gpointer user, const KmtObject *object)
+static void at_end(gpointer user, const KmtMatchObject *object)
 {
 	KmtBooks *books = user;
 
@@ -581,10 +585,10 @@ static void at_end(gpointer user, const KmtObject *object)
 		MIN(books->stop, books->aggregate->last_timestamp));
 }
 
-void kmt_asked_finish(KmtBooks *books, KmtPipeline *pipeline)
+void kmt_asked_finish(KmtBooks *books, KmtMatchPipeline *pipeline)
 {
 	finish_windows(books);
-	kmt_pipeline_foreach_live(pipeline, at_end, books);
+	kmt_match_pipeline_foreach_live(pipeline, at_end, books);
 	fill_sizes(books);
 }
 

@@ -10,7 +10,7 @@ static const struct {
 	const char *title;
 	const char *plural;
 	gboolean kinds;
-	KmtCellParts parts;
+	KmtMatchKeyParts parts;
 } dimensions[KMT_N_DIMENSIONS] = {
 	[KMT_BY_CALLSITE] = {"callsite", "call site", "call sites",
 			     .kinds = TRUE},
@@ -21,20 +21,23 @@ static const struct {
 			      .kinds = FALSE},
 	[KMT_BY_KIND] = {"kind", "kind", "kinds", .kinds = TRUE},
 	[KMT_BY_CACHE] = {"cache", "cache", "caches", .kinds = TRUE,
-			  .parts = KMT_CELL_CACHE},
+			  .parts = KMT_MATCH_KEY_CACHE},
 	[KMT_BY_SIZE] = {"size", "size", "sizes", .kinds = FALSE},
-	[KMT_BY_CPU] = {"cpu", "CPU", "CPUs", .parts = KMT_CELL_CPU},
-	[KMT_BY_NODE] = {"node", "node", "nodes", .parts = KMT_CELL_NODE},
-	[KMT_BY_GFP] = {"gfp", "gfp flags", "gfp flags", .parts = KMT_CELL_GFP},
-	[KMT_BY_PID] = {"pid", "pid", "pids", .parts = KMT_CELL_PID},
-	[KMT_BY_COMM] = {"comm", "command", "commands", .parts = KMT_CELL_COMM},
+	[KMT_BY_CPU] = {"cpu", "CPU", "CPUs", .parts = KMT_MATCH_KEY_CPU},
+	[KMT_BY_NODE] = {"node", "node", "nodes", .parts = KMT_MATCH_KEY_NODE},
+	[KMT_BY_GFP] = {"gfp", "gfp flags", "gfp flags",
+			.parts = KMT_MATCH_KEY_GFP},
+	[KMT_BY_PID] = {"pid", "pid", "pids", .parts = KMT_MATCH_KEY_PID},
+	[KMT_BY_COMM] = {"comm", "command", "commands",
+			 .parts = KMT_MATCH_KEY_COMM},
 	[KMT_BY_CONTEXT] = {"context", "context", "contexts",
-			    .parts = KMT_CELL_CONTEXT},
+			    .parts = KMT_MATCH_KEY_CONTEXT},
 	[KMT_BY_MARK] = {"mark", "phase from mark", "phases",
-			 .parts = KMT_CELL_PHASE},
-	[KMT_BY_OWNER] = {"owner", "owner", "owners", .parts = KMT_CELL_STACK},
+			 .parts = KMT_MATCH_KEY_PHASE},
+	[KMT_BY_OWNER] = {"owner", "owner", "owners",
+			  .parts = KMT_MATCH_KEY_STACK},
 	[KMT_BY_STACK] = {"stack", "stack", "stacks", .kinds = TRUE,
-			  .parts = KMT_CELL_STACK},
+			  .parts = KMT_MATCH_KEY_STACK},
 };
 
 const char *kmt_dimension_name(KmtDimension dimension)

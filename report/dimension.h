@@ -31,7 +31,7 @@ typedef struct {
 	/* kmalloc and cache are kept apart, as a call site and a cache are of
 	 * one kind; else there are slab and pages. */
 	gboolean kinds;
-	KmtCellParts parts; /* that cells must have */
+	KmtMatchKeyParts parts; /* that cells must have */
 } KmtBy;
 
 /* "function,cpu".  An error names the dimensions there are. */

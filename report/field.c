@@ -109,7 +109,7 @@ static KmtFigure get_peak_time(const Subject *s)
 {
 	if (!s->totals->peak_bytes_alloc ||
 	    (s->aggregate &&
-	     (s->aggregate->timeless || !s->aggregate->has_peaks)))
+	     (s->aggregate->has_sequence_times || !s->aggregate->has_peaks)))
 		return none();
 	return (KmtFigure){.type = KMT_FIGURE_TIME,
 			   .integer = (guint64)s->totals->peak_timestamp};

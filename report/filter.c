@@ -226,12 +226,12 @@ gboolean kmt_filter_is_set(const KmtFilter *filter)
 	       filter->callsite || filter->module || filter->lifetime;
 }
 
-KmtCellParts kmt_filter_parts(const KmtFilter *filter)
+KmtMatchKeyParts kmt_filter_parts(const KmtFilter *filter)
 {
 	/* Whether the node was remote is asked again when lifetimes are known.
 	 */
-	return (filter->cpus ? KMT_CELL_CPU : 0) |
-	       (filter->nodes || filter->lifetime ? KMT_CELL_NODE : 0);
+	return (filter->cpus ? KMT_MATCH_KEY_CPU : 0) |
+	       (filter->nodes || filter->lifetime ? KMT_MATCH_KEY_NODE : 0);
 }
 
 static gboolean matches(char *const *globs, const char *name)
@@ -268,7 +268,7 @@ static gboolean matches_callsite(char *const *globs, guint64 address,
 	       has_address(globs, address);
 }
 
-static gboolean matches_name(const KmtFilter *filter, const KmtCell *cell,
+static gboolean matches_name(const KmtFilter *filter, const KmtMatchKey *cell,
 			     const KmtNames *names)
 {
 	KmtSymbol symbol = {0};
@@ -283,7 +283,7 @@ static gboolean matches_name(const KmtFilter *filter, const KmtCell *cell,
 				 symbol.module ? symbol.module : "vmlinux"));
 }
 
-gboolean kmt_filter_cell(const KmtFilter *filter, const KmtCell *cell,
+gboolean kmt_filter_cell(const KmtFilter *filter, const KmtMatchKey *cell,
 			 guint cpu, const KmtNames *names)
 {
 	if (filter->kinds && !(filter->kinds >> cell->type & 1))
@@ -300,13 +300,14 @@ gboolean kmt_filter_cell(const KmtFilter *filter, const KmtCell *cell,
 /* ---- conditions that nothing meets ---- */
 
 static gboolean is_met(const KmtFilter *filter, const KmtNames *names,
-		       const KmtCells *cells)
+		       const KmtMatchKeys *keys)
 {
 	guint32 i;
 
-	for (i = 0; i < cells->cells->n; i++) {
-		KmtCell cell = {
-			.call_site = kmt_intern_at(cells->cells, i)->word[0]};
+	for (i = 0; i < keys->keys->n; i++) {
+		KmtMatchKey cell = {
+			.call_site =
+				kmt_match_intern_pair(keys->keys, i)->word[0]};
 
 		if (matches_name(filter, &cell, names))
 			return TRUE;
@@ -316,7 +317,7 @@ static gboolean is_met(const KmtFilter *filter, const KmtNames *names,
 
 /* One glob at a time, so that a wrong one among others shows. */
 static void warn_of_globs(char *const *globs, gboolean is_module,
-			  const KmtNames *names, const KmtCells *cells,
+			  const KmtNames *names, const KmtMatchKeys *keys,
 			  GPtrArray *warnings)
 {
 	for (; *globs; globs++) {
@@ -324,7 +325,7 @@ static void warn_of_globs(char *const *globs, gboolean is_module,
 		const KmtFilter filter = {.callsite = is_module ? NULL : one,
 					  .module = is_module ? one : NULL};
 
-		if (is_met(&filter, names, cells))
+		if (is_met(&filter, names, keys))
 			continue;
 		g_ptr_array_add(
 			warnings,
@@ -342,12 +343,12 @@ static void warn_of_globs(char *const *globs, gboolean is_module,
 	}
 }
 
-static gboolean has_cpu(const KmtFilter *filter, const KmtCapture *capture)
+static gboolean has_cpu(const KmtFilter *filter, const KmtInputCapture *capture)
 {
 	guint i;
 
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *file = capture->files->pdata[i];
 
 		if (in_list(filter->cpus, file->cpu))
 			return TRUE;
@@ -355,35 +356,37 @@ static gboolean has_cpu(const KmtFilter *filter, const KmtCapture *capture)
 	return FALSE;
 }
 
-static gboolean has_node(const KmtFilter *filter, const KmtCapture *capture,
-			 const KmtCells *cells)
+static gboolean has_node(const KmtFilter *filter,
+			 const KmtInputCapture *capture,
+			 const KmtMatchKeys *keys)
 {
 	guint32 i;
 
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *file = capture->files->pdata[i];
 
 		if (in_list(filter->nodes, file->node))
 			return TRUE;
 	}
-	for (i = 0; i < cells->lots->n; i++)
-		if (in_list(filter->nodes, kmt_cells_cell(cells, i).node))
+	for (i = 0; i < keys->classes->n; i++)
+		if (in_list(filter->nodes,
+			    kmt_match_keys_of_class(keys, i).node))
 			return TRUE;
 	return FALSE;
 }
 
-void kmt_filter_warn(const KmtFilter *filter, const KmtCapture *capture,
-		     const KmtNames *names, const KmtCells *cells,
+void kmt_filter_warn(const KmtFilter *filter, const KmtInputCapture *capture,
+		     const KmtNames *names, const KmtMatchKeys *keys,
 		     GPtrArray *warnings)
 {
 	if (filter->callsite)
-		warn_of_globs(filter->callsite, FALSE, names, cells, warnings);
+		warn_of_globs(filter->callsite, FALSE, names, keys, warnings);
 	if (filter->module)
-		warn_of_globs(filter->module, TRUE, names, cells, warnings);
+		warn_of_globs(filter->module, TRUE, names, keys, warnings);
 	if (filter->cpus && !has_cpu(filter, capture))
 		g_ptr_array_add(warnings, g_strdup("--cpu: the capture has "
 						   "none of these CPUs"));
-	if (filter->nodes && !has_node(filter, capture, cells))
+	if (filter->nodes && !has_node(filter, capture, keys))
 		g_ptr_array_add(warnings,
 				g_strdup("--node: the capture has none of "
 					 "these nodes"));

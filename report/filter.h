@@ -54,17 +54,17 @@ gboolean kmt_filter_set_globs(char ***globs, const char *option,
 
 /* When all is read: adds a warning (char *) for each condition that no call
  * site, or no CPU or node of the capture, meets. */
-void kmt_filter_warn(const KmtFilter *filter, const KmtCapture *capture,
-		     const KmtNames *names, const KmtCells *cells,
+void kmt_filter_warn(const KmtFilter *filter, const KmtInputCapture *capture,
+		     const KmtNames *names, const KmtMatchKeys *keys,
 		     GPtrArray *warnings);
 
 /* Is there any condition? */
 gboolean kmt_filter_is_set(const KmtFilter *filter);
 
 /* The parts of a cell that the conditions need. */
-KmtCellParts kmt_filter_parts(const KmtFilter *filter);
+KmtMatchKeyParts kmt_filter_parts(const KmtFilter *filter);
 
-gboolean kmt_filter_cell(const KmtFilter *filter, const KmtCell *cell,
+gboolean kmt_filter_cell(const KmtFilter *filter, const KmtMatchKey *cell,
 			 guint cpu, const KmtNames *names);
 
 static inline gboolean kmt_filter_size(const KmtFilter *filter,

@@ -9,11 +9,12 @@
 #include "report/totals.h"
 
 typedef enum {
-	/* In the order of KmtUnmatched; first: the FREE; no second. */
+	/* In the order of KmtMatchUnmatched; first: the FREE; no second. */
 	KMT_TALLY_UNMATCHED_BEFORE_TRACE,
 	KMT_TALLY_UNMATCHED_AFTER_LOSS,
 	KMT_TALLY_UNMATCHED_UNEXPLAINED,
-	/* In the order of KmtDouble; first: older ALLOC, second: newer. */
+	/* In the order of KmtMatchDoubleAlloc; first: older ALLOC, second:
+	   newer. */
 	KMT_TALLY_DOUBLE_AFTER_LOSS,
 	KMT_TALLY_DOUBLE_RACE,
 	KMT_TALLY_DOUBLE_UNEXPLAINED,

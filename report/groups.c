@@ -82,7 +82,7 @@ static gboolean chain_equal(gconstpointer user, guint32 number,
 }
 
 KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
-			  const KmtCells *cells)
+			  const KmtMatchKeys *cells)
 {
 	KmtGroups *groups = g_new0(KmtGroups, 1);
 
@@ -180,20 +180,20 @@ static guint64 directory_value(KmtGroups *groups, guint64 address)
 }
 
 /* The name of the cache that a record of version 2 has; NULL if it has none. */
-static const char *cache_name(const KmtGroups *groups, const KmtCell *cell)
+static const char *cache_name(const KmtGroups *groups, const KmtMatchKey *cell)
 {
-	const KmtCache *cache = NULL;
+	const KmtInputCache *cache = NULL;
 
 	if (cell->has_owner && cell->cache)
-		cache = kmt_record_tables_cache(groups->options.tables,
-						cell->cache);
+		cache = kmt_input_tables_cache(groups->options.tables,
+					       cell->cache);
 	return cache ? cache->name : NULL;
 }
 
 /* Version 1 of the record does not say which cache: what can be told apart is
  * the size of its objects.  Nor does version 2 of kmalloc, whose caches are
  * named by size. */
-static guint64 cache_value(KmtGroups *groups, const KmtCell *cell,
+static guint64 cache_value(KmtGroups *groups, const KmtMatchKey *cell,
 			   guint64 bytes_alloc)
 {
 	const char *name = cache_name(groups, cell);
@@ -227,7 +227,7 @@ static guint64 cache_value(KmtGroups *groups, const KmtCell *cell,
 	return text_number(groups, text);
 }
 
-static guint64 comm_value(KmtGroups *groups, const KmtCell *cell)
+static guint64 comm_value(KmtGroups *groups, const KmtMatchKey *cell)
 {
 	g_autofree char *text = NULL;
 	gpointer found;
@@ -247,7 +247,7 @@ static guint64 comm_value(KmtGroups *groups, const KmtCell *cell)
 	return number;
 }
 
-static guint64 context_value(KmtGroups *groups, const KmtCell *cell)
+static guint64 context_value(KmtGroups *groups, const KmtMatchKey *cell)
 {
 	const char *context = "task";
 
@@ -262,20 +262,22 @@ static guint64 context_value(KmtGroups *groups, const KmtCell *cell)
 
 /* The stack of a lot's cell; without one, its call site alone. */
 static KmtChain chain_of(const KmtGroups *groups, guint32 lot,
-			 const KmtCell *cell)
+			 const KmtMatchKey *cell)
 {
 	KmtChain chain = {NULL, 0};
 
 	if (cell->has_owner && cell->stack != KMEMTRACE_STACK_NONE)
-		chain.addresses = kmt_record_tables_stack(
-			groups->options.tables, cell->stack, &chain.n);
+		chain.addresses = kmt_input_tables_stack(groups->options.tables,
+							 cell->stack, &chain.n);
 	if (!chain.addresses)
-		chain = (KmtChain){kmt_cells_site(groups->cells, lot), 1};
+		chain = (KmtChain){
+			kmt_match_keys_site_of_class(groups->cells, lot), 1};
 	return chain;
 }
 
 /* By its addresses, as two boots' stacks may be the same. */
-static guint64 stack_value(KmtGroups *groups, guint32 lot, const KmtCell *cell)
+static guint64 stack_value(KmtGroups *groups, guint32 lot,
+			   const KmtMatchKey *cell)
 {
 	KmtChain chain = chain_of(groups, lot, cell);
 	guint64 hash = hash_words(groups, chain.addresses, chain.n);
@@ -291,7 +293,8 @@ static guint64 stack_value(KmtGroups *groups, guint32 lot, const KmtCell *cell)
 
 /* The first of those who called each other that is not known to do so for
  * others; if all are, the call site. */
-static guint64 owner_value(KmtGroups *groups, guint32 lot, const KmtCell *cell)
+static guint64 owner_value(KmtGroups *groups, guint32 lot,
+			   const KmtMatchKey *cell)
 {
 	KmtChain chain = chain_of(groups, lot, cell);
 	KmtSymbol symbol;
@@ -306,9 +309,9 @@ static guint64 owner_value(KmtGroups *groups, guint32 lot, const KmtCell *cell)
 }
 
 static guint64 value_of(KmtGroups *groups, KmtDimension dimension, guint32 lot,
-			const KmtCell *cell, guint64 bytes_alloc)
+			const KmtMatchKey *cell, guint64 bytes_alloc)
 {
-	const KmtCpuFile *file =
+	const KmtInputCpuFile *file =
 		groups->options.capture->files->pdata[cell->file];
 
 	switch (dimension) {
@@ -368,8 +371,8 @@ static void add_chunk(KmtGroups *groups)
 	groups->details[chunk] = g_new0(KmtDetail, KMT_GROUPS_CHUNK);
 }
 
-static guint32 find_group(KmtGroups *groups, guint32 lot, const KmtCell *cell,
-			  guint64 bytes_alloc)
+static guint32 find_group(KmtGroups *groups, guint32 lot,
+			  const KmtMatchKey *cell, guint64 bytes_alloc)
 {
 	const KmtBy *by = groups->options.by;
 	guint64 key[1 + KMT_N_DIMENSIONS], hash;
@@ -396,9 +399,9 @@ static guint32 find_group(KmtGroups *groups, guint32 lot, const KmtCell *cell,
 guint32 kmt_groups_get(KmtGroups *groups, guint32 lot)
 {
 	const KmtGroupsOptions *o = &groups->options;
-	KmtCell cell = kmt_cells_cell(groups->cells, lot);
-	KmtSize bytes = kmt_cells_size(groups->cells, lot);
-	const KmtCpuFile *file = o->capture->files->pdata[cell.file];
+	KmtMatchKey cell = kmt_match_keys_of_class(groups->cells, lot);
+	KmtMatchSize bytes = kmt_match_keys_size_of_class(groups->cells, lot);
+	const KmtInputCpuFile *file = o->capture->files->pdata[cell.file];
 
 	if (!kmt_filter_cell(o->filter, &cell, file->cpu, o->names) ||
 	    !kmt_filter_size(o->filter, bytes.req))

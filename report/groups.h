@@ -50,9 +50,9 @@ typedef struct {
 	const KmtFilter *filter;
 	const KmtNames *names;
 	const KmtSkip *skip; /* functions that are nobody's owner */
-	const KmtCapture *capture;
-	const KmtRecordTables *tables; /* or NULL: records have no owner */
-	const KmtPhases *phases;       /* for KMT_BY_MARK */
+	const KmtInputCapture *capture;
+	const KmtInputTables *tables; /* or NULL: records have no owner */
+	const KmtPhases *phases;      /* for KMT_BY_MARK */
 	gboolean details;
 } KmtGroupsOptions;
 
@@ -75,7 +75,7 @@ typedef struct {
 
 typedef struct {
 	KmtGroupsOptions options;
-	const KmtCells *cells;
+	const KmtMatchKeys *cells;
 	guint32 n_groups;
 	/* private: */
 	KmtGroupState **states;
@@ -94,7 +94,7 @@ typedef struct {
 
 /* What options points to must live as long. */
 KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
-			  const KmtCells *cells);
+			  const KmtMatchKeys *cells);
 void kmt_groups_free(KmtGroups *groups);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtGroups, kmt_groups_free)
 

@@ -6,7 +6,7 @@
 /* Whether frees of this kind were switched off at times. */
 static gboolean frees_are_off(const KmtAggregate *aggregate, KmtKind kind)
 {
-	guint off = aggregate->groups->options.capture->frees_off;
+	guint off = aggregate->groups->options.capture->frees_not_recorded;
 
 	if (kind == KMT_KIND_SLAB)
 		return off & (1U << KMEMTRACE_TYPE_KMALLOC |

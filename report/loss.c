@@ -38,18 +38,19 @@ gboolean kmt_report_time(const KmtReport *report, KmtInterval *time)
  */
 static void add_last_hole(const KmtReport *report, GArray *holes, guint number)
 {
-	const KmtCpuFile *file = report->capture->files->pdata[number];
-	KmtHole last = {.file = number,
-			.until = report->aggregate->last_timestamp,
-			.events = file->overruns};
+	const KmtInputCpuFile *file = report->capture->files->pdata[number];
+	KmtMatchGap last = {.file = number,
+			    .until = report->aggregate->last_timestamp,
+			    .events = file->overruns};
 	gint64 first;
 	guint i;
 
 	/* Without a record it may have been at any time. */
-	if (file->stream || !kmt_merge_span(file, &first, &last.since))
+	if (file->stream ||
+	    !kmt_match_merge_file_span(file, &first, &last.since))
 		last.since = report->aggregate->first_timestamp;
 	for (i = 0; i < holes->len; i++) {
-		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
 
 		if (h->file != number)
 			continue;
@@ -65,23 +66,23 @@ static void add_last_hole(const KmtReport *report, GArray *holes, guint number)
 
 static gint compare_holes(gconstpointer a, gconstpointer b)
 {
-	const KmtHole *x = a, *y = b;
+	const KmtMatchGap *x = a, *y = b;
 
 	if (x->file != y->file)
 		return x->file < y->file ? -1 : 1;
 	return x->since < y->since ? -1 : x->since > y->since;
 }
 
-static gboolean has_placed_losses(const KmtCapture *capture)
+static gboolean has_placed_losses(const KmtInputCapture *capture)
 {
 	return capture->has_overruns ? capture->overruns > 0
-				     : capture->losses_placed;
+				     : capture->losses_in_records;
 }
 
 static gboolean has_unknown_number(const GArray *holes)
 {
 	for (guint i = 0; i < holes->len; i++)
-		if (g_array_index(holes, KmtHole, i).events == 0)
+		if (g_array_index(holes, KmtMatchGap, i).events == 0)
 			return TRUE;
 	return FALSE;
 }
@@ -90,12 +91,13 @@ static gboolean has_unknown_number(const GArray *holes)
  * not report them. */
 static GArray *all_holes(const KmtReport *report)
 {
-	const KmtCapture *capture = report->capture;
+	const KmtInputCapture *capture = report->capture;
 	GArray *holes;
 	guint i;
 
-	if (!has_placed_losses(capture) || !kmt_capture_has_owners(capture) ||
-	    report->aggregate->holes->len == KMT_MAX_HOLES)
+	if (!has_placed_losses(capture) ||
+	    !kmt_input_capture_has_owners(capture) ||
+	    report->aggregate->holes->len == KMT_MATCH_MAX_GAPS)
 		return NULL;
 	holes = g_array_copy(report->aggregate->holes);
 	for (i = 0; i < capture->files->len; i++)
@@ -113,10 +115,10 @@ GArray *kmt_report_holes(const KmtReport *report)
 	if (!kmt_report_time(report, &time) || !holes)
 		return holes;
 	for (i = 0; i < holes->len; i++) {
-		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
 
 		if (h->until >= time.from && h->since <= time.until)
-			g_array_index(holes, KmtHole, n++) = *h;
+			g_array_index(holes, KmtMatchGap, n++) = *h;
 	}
 	g_array_set_size(holes, n);
 	return holes;
@@ -130,7 +132,7 @@ static void add_events(guint64 *sum, guint64 events)
 
 void kmt_report_count_lost(KmtReport *report)
 {
-	const KmtCapture *capture = report->capture;
+	const KmtInputCapture *capture = report->capture;
 	g_autoptr(GArray) holes = all_holes(report);
 	KmtLost lost = {0};
 	KmtInterval time;
@@ -149,7 +151,7 @@ void kmt_report_count_lost(KmtReport *report)
 		return;
 	}
 	for (i = 0; i < holes->len; i++) {
-		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
 
 		add_events(h->until < time.from	   ? &lost.before
 			   : h->since > time.until ? &lost.after
@@ -214,7 +216,7 @@ static guint window_of_begin(const KmtReport *report, gint64 since)
 
 guint64 *kmt_report_window_losses(const KmtReport *report)
 {
-	const KmtCapture *capture = report->capture;
+	const KmtInputCapture *capture = report->capture;
 	guint n = report->aggregate->n_windows;
 	g_autoptr(GArray) holes = all_holes(report);
 	g_autofree WideSum *begin = g_new0(WideSum, n + 1);
@@ -228,7 +230,7 @@ guint64 *kmt_report_window_losses(const KmtReport *report)
 		return NULL;
 	kmt_report_time(report, &time);
 	for (guint i = 0; capture->overruns && i < holes->len; i++) {
-		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
 		guint last = window_after(report, h->until);
 
 		/* A loss after the last window's end touches none. */
@@ -251,13 +253,13 @@ guint64 *kmt_report_window_losses(const KmtReport *report)
 /* Whether events were lost that could have changed a figure. */
 static gboolean has_lost(const KmtReport *report)
 {
-	const KmtCapture *c = report->capture;
+	const KmtInputCapture *c = report->capture;
 
 	if (c->has_overruns && c->overruns &&
 	    !kmt_report_lost_later_only(report))
 		return TRUE;
 	return c->incomplete || c->missing_files || c->shortened ||
-	       c->damaged || c->tells_of_loss;
+	       c->damaged || c->reports_loss;
 }
 
 gboolean kmt_report_lost_later_only(const KmtReport *report)
@@ -269,12 +271,12 @@ gboolean kmt_report_lost_later_only(const KmtReport *report)
 
 KmtLoss kmt_report_loss(const KmtReport *report)
 {
-	const KmtCapture *capture = report->capture;
+	const KmtInputCapture *capture = report->capture;
 
 	if (capture->has_overruns && capture->overruns &&
 	    !kmt_report_lost_later_only(report))
 		return KMT_LOSS_EVENTS;
-	if (kmt_capture_is_cut_off(capture))
+	if (kmt_input_capture_is_truncated(capture))
 		return KMT_LOSS_CUT;
 	if (capture->incomplete)
 		return KMT_LOSS_INCOMPLETE;
@@ -282,8 +284,8 @@ KmtLoss kmt_report_loss(const KmtReport *report)
 		return KMT_LOSS_NONE;
 	if (!capture->imported)
 		return KMT_LOSS_UNKNOWN;
-	return capture->tells_of_loss ? KMT_LOSS_UNCOUNTED
-				      : KMT_LOSS_NOT_REPORTED;
+	return capture->reports_loss ? KMT_LOSS_UNCOUNTED
+				     : KMT_LOSS_NOT_REPORTED;
 }
 
 const char *kmt_loss_name(KmtLoss loss)
@@ -302,7 +304,7 @@ const char *kmt_loss_name(KmtLoss loss)
 }
 
 /* Find the time in which all CPUs have records.  FALSE: a CPU has none. */
-static gboolean common_span(const KmtCapture *capture, KmtInterval *span)
+static gboolean common_span(const KmtInputCapture *capture, KmtInterval *span)
 {
 	guint i;
 
@@ -311,8 +313,9 @@ static gboolean common_span(const KmtCapture *capture, KmtInterval *span)
 	for (i = 0; i < capture->files->len; i++) {
 		gint64 first, last;
 
-		if (!kmt_merge_span(g_ptr_array_index(capture->files, i),
-				    &first, &last))
+		if (!kmt_match_merge_file_span(
+			    g_ptr_array_index(capture->files, i), &first,
+			    &last))
 			return FALSE;
 		span->from = MAX(span->from, first);
 		span->until = MIN(span->until, last);
@@ -323,8 +326,8 @@ static gboolean common_span(const KmtCapture *capture, KmtInterval *span)
 guint kmt_report_intervals(const KmtReport *report,
 			   KmtInterval intervals[KMT_MAX_INTERVALS])
 {
-	const KmtCapture *capture = report->capture;
-	gboolean cut = kmt_capture_is_cut_off(capture);
+	const KmtInputCapture *capture = report->capture;
+	gboolean cut = kmt_input_capture_is_truncated(capture);
 	gboolean is_anywhere = has_lost(report);
 	KmtInterval common, time;
 	guint n = 0;
@@ -347,7 +350,7 @@ guint kmt_report_intervals(const KmtReport *report,
 
 static gint compare_times(gconstpointer a, gconstpointer b)
 {
-	const KmtHole *x = a, *y = b;
+	const KmtMatchGap *x = a, *y = b;
 
 	return x->since < y->since ? -1 : x->since > y->since;
 }
@@ -361,7 +364,7 @@ static double length_of_holes(GArray *holes, const KmtInterval *time)
 
 	g_array_sort(holes, compare_times);
 	for (i = 0; i < holes->len; i++) {
-		const KmtHole *h = &g_array_index(holes, KmtHole, i);
+		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
 
 		gint64 end = MIN(h->until, time->until);
 		gint64 begin = MAX(h->since, until);
@@ -394,8 +397,8 @@ double kmt_report_blind(const KmtReport *report)
 
 gboolean kmt_report_is_lossy(const KmtReport *report)
 {
-	return report->capture->gaps || has_lost(report) ||
-	       kmt_capture_is_cut_off(report->capture) ||
+	return report->capture->has_blind_spots || has_lost(report) ||
+	       kmt_input_capture_is_truncated(report->capture) ||
 	       report->capture->continues;
 }
 

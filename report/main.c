@@ -35,7 +35,7 @@ static void print_warnings(const GPtrArray *warnings)
 /* Text says it where nobody overlooks it; JSON is for programs. */
 static void warn_of_loss(const KmtReport *report, GPtrArray *warnings)
 {
-	const KmtCapture *capture = report->capture;
+	const KmtInputCapture *capture = report->capture;
 	KmtLoss loss = kmt_report_loss(report);
 	const KmtLost *lost = &report->lost;
 	guint wrong_sizes = kmt_report_wrong_sizes(capture);
@@ -78,17 +78,17 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void check_names(const KmtNames *names, const KmtIntern *cells,
+static void check_names(const KmtNames *names, const KmtMatchIntern *keys,
 			GPtrArray *warnings)
 {
-	g_autofree guint64 *addresses = g_new(guint64, MAX(cells->n, 1));
+	g_autofree guint64 *addresses = g_new(guint64, MAX(keys->n, 1));
 	guint32 i, n = 0;
 
-	for (i = 0; i < cells->n; i++)
-		addresses[i] = kmt_intern_at(cells, i)->word[0];
+	for (i = 0; i < keys->n; i++)
+		addresses[i] = kmt_match_intern_pair(keys, i)->word[0];
 	/* A site has a cell for each kind, and CPU, and so on. */
-	qsort(addresses, cells->n, sizeof(*addresses), compare_addresses);
-	for (i = 0; i < cells->n; i++)
+	qsort(addresses, keys->n, sizeof(*addresses), compare_addresses);
+	for (i = 0; i < keys->n; i++)
 		if (!n || addresses[i] != addresses[n - 1])
 			addresses[n++] = addresses[i];
 	kmt_names_check(names, addresses, n, warnings);
@@ -128,7 +128,8 @@ static void show_progress(guint64 records)
 	fflush(stderr);
 }
 
-static void begin_progress(const KmtOptions *options, const KmtCapture *capture,
+static void begin_progress(const KmtOptions *options,
+			   const KmtInputCapture *capture,
 			   KmtAggregateOptions *aggregate)
 {
 	guint i;
@@ -138,7 +139,7 @@ static void begin_progress(const KmtOptions *options, const KmtCapture *capture,
 	progress.total = capture->n_records;
 	/* How many a stream has is not known. */
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *file = capture->files->pdata[i];
 
 		if (file->stream)
 			progress.total = 0;
@@ -180,10 +181,11 @@ static gboolean asks_for_time(const KmtPlan *plan)
 }
 
 /* What was wrong with it, known when all of it has been read. */
-static void warn_of_capture(const KmtCapture *capture,
+static void warn_of_capture(const KmtInputCapture *capture,
 			    const KmtAggregate *aggregate, GPtrArray *warnings)
 {
-	g_ptr_array_extend_and_steal(warnings, kmt_capture_warnings(capture));
+	g_ptr_array_extend_and_steal(warnings,
+				     kmt_input_capture_warnings(capture));
 	g_ptr_array_extend_and_steal(warnings,
 				     g_ptr_array_ref(aggregate->notes));
 }
@@ -215,8 +217,8 @@ static gboolean refuse_others(const KmtOptions *options, GError **error)
 		for (i = 0; i < G_N_ELEMENTS(others); i++) {
 			if (!g_str_has_prefix(begin, others[i].magic))
 				continue;
-			g_set_error(error, KMT_TRACE_ERROR,
-				    KMT_TRACE_ERROR_FORMAT,
+			g_set_error(error, KMT_INPUT_ERROR,
+				    KMT_INPUT_ERROR_FORMAT,
 				    "%s is %s; this program reads what "
 				    "kmemtraced wrote",
 				    *path, others[i].what);
@@ -230,18 +232,18 @@ static gboolean refuse_others(const KmtOptions *options, GError **error)
 static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 {
 	const KmtReport *report = &plan->report;
-	const KmtCapture *capture = report->capture;
+	const KmtInputCapture *capture = report->capture;
 	const KmtAggregate *aggregate = report->aggregate;
 	const KmtNames *names = report->names;
 
-	check_names(names, aggregate->cells->cells, warnings);
+	check_names(names, aggregate->keys->keys, warnings);
 	if (kmt_by_has(&plan->by, KMT_BY_DIRECTORY) && !names->dwarf &&
 	    !names->tree)
 		g_ptr_array_add(
 			warnings,
 			g_strdup("--by directory: no directory is known "
 				 "without --vmlinux, --debug-dir or --source"));
-	kmt_filter_warn(&plan->filter, capture, names, aggregate->cells,
+	kmt_filter_warn(&plan->filter, capture, names, aggregate->keys,
 			warnings);
 	if (plan->phases)
 		kmt_phases_warn(plan->phases, warnings);
@@ -268,14 +270,14 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	};
 	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture = kmt_capture_open(
+	g_autoptr(KmtInputCapture) capture = kmt_input_capture_open(
 		(const char *const *)options->operands, &plan->capture, &error);
 	g_autoptr(KmtNames) names = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
 
 	if (!capture)
 		return kmt_cli_fail_error(PROGRAM, error);
-	if (capture->timeless && asks_for_time(plan))
+	if (capture->has_sequence_times && asks_for_time(plan))
 		return kmt_cli_fail(PROGRAM,
 				    "the capture has layout C, whose records "
 				    "have no time: leave out what asks for "

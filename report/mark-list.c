@@ -6,28 +6,28 @@
 #include "report/mark-list.h"
 #include "report/report-text.h"
 
-static const char *context_of(const KmtMark *mark)
+static const char *context_of(const KmtInputMark *mark)
 {
 	return mark->flags & KMEMTRACE_FLAG_HARDIRQ   ? "hardirq"
 	       : mark->flags & KMEMTRACE_FLAG_SOFTIRQ ? "softirq"
 						      : "task";
 }
 
-static guint cpu_of(const KmtReport *report, const KmtMark *mark)
+static guint cpu_of(const KmtReport *report, const KmtInputMark *mark)
 {
-	const KmtCpuFile *file = report->capture->files->pdata[mark->file];
+	const KmtInputCpuFile *file = report->capture->files->pdata[mark->file];
 
 	return file->cpu;
 }
 
-static const char *comm_of(const KmtReport *report, const KmtMark *mark)
+static const char *comm_of(const KmtReport *report, const KmtInputMark *mark)
 {
-	return kmt_record_tables_task(report->phases->tables, mark->pid,
-				      mark->time, NULL);
+	return kmt_input_tables_task_name(report->phases->tables, mark->pid,
+					  mark->time, NULL);
 }
 
 /* Is it between START and STOP? */
-static gboolean is_within(const KmtReport *report, const KmtMark *mark)
+static gboolean is_within(const KmtReport *report, const KmtInputMark *mark)
 {
 	gint64 start, stop, origin = kmt_report_origin(report);
 
@@ -43,9 +43,10 @@ static gboolean is_within(const KmtReport *report, const KmtMark *mark)
 
 static void print_line(const KmtReport *report, KmtColumns *columns, guint i)
 {
-	const KmtMark *mark = kmt_marks_at(report->phases->marks, i);
+	const KmtInputMark *mark =
+		kmt_input_marks_get(report->phases->marks, i);
 	g_autofree char *moment = kmt_report_moment(report, mark->time, FALSE);
-	g_autofree char *label = kmt_marks_name(mark);
+	g_autofree char *label = kmt_input_mark_name(mark);
 	g_autofree char *text = kmt_phases_text(report->phases, i);
 	const char *comm = comm_of(report, mark);
 	g_autofree char *task = kmt_printable(comm ? comm : "?");
@@ -64,12 +65,14 @@ static guint fill_marks(const KmtReport *report, KmtColumns *columns)
 {
 	static const char *const heads[] = {"time, s", "CPU",  "pid", "task",
 					    "context", "mark", "says"};
-	guint n = kmt_marks_n(report->phases->marks), shown = 0, rest = 0, i;
+	guint n = kmt_input_marks_count(report->phases->marks), shown = 0,
+	      rest = 0, i;
 
 	for (i = 0; i < G_N_ELEMENTS(heads); i++)
 		kmt_columns_text(columns, heads[i]);
 	for (i = 0; i < n; i++) {
-		if (!is_within(report, kmt_marks_at(report->phases->marks, i)))
+		if (!is_within(report,
+			       kmt_input_marks_get(report->phases->marks, i)))
 			continue;
 		if (report->max_lines && shown == report->max_lines) {
 			rest++;
@@ -83,10 +86,11 @@ static guint fill_marks(const KmtReport *report, KmtColumns *columns)
 
 static gboolean has_marks(const KmtReport *report)
 {
-	guint n = kmt_marks_n(report->phases->marks), i;
+	guint n = kmt_input_marks_count(report->phases->marks), i;
 
 	for (i = 0; i < n; i++)
-		if (is_within(report, kmt_marks_at(report->phases->marks, i)))
+		if (is_within(report,
+			      kmt_input_marks_get(report->phases->marks, i)))
 			return TRUE;
 	return FALSE;
 }
@@ -108,7 +112,7 @@ void kmt_text_mark_list(const KmtReport *report, FILE *out)
 }
 
 /* Whether the integer is below 0; *magnitude: without its sign. */
-static gboolean integer_of(const KmtMarkValue *value, guint64 *magnitude)
+static gboolean integer_of(const KmtInputMarkValue *value, guint64 *magnitude)
 {
 	guint bits = g_ascii_tolower(value->type) == 'b'   ? 8
 		     : g_ascii_tolower(value->type) == 'h' ? 16
@@ -125,7 +129,7 @@ static gboolean integer_of(const KmtMarkValue *value, guint64 *magnitude)
 	return FALSE;
 }
 
-static void add_value(KmtJson *builder, const KmtMarkValue *value)
+static void add_value(KmtJson *builder, const KmtInputMarkValue *value)
 {
 	g_autofree char *text = NULL;
 	guint64 magnitude;
@@ -150,14 +154,14 @@ static void add_value(KmtJson *builder, const KmtMarkValue *value)
 }
 
 static void add_values(KmtJson *builder, const KmtPhases *phases,
-		       const KmtMark *mark)
+		       const KmtInputMark *mark)
 {
-	KmtMarkValue value;
+	KmtInputMarkValue value;
 	guint i;
 
 	kmt_json_begin_array(builder, "values");
-	for (i = 0;
-	     mark->whole && kmt_marks_value(phases->marks, mark, i, &value);
+	for (i = 0; mark->whole &&
+		    kmt_input_mark_value(phases->marks, mark, i, &value);
 	     i++)
 		add_value(builder, &value);
 	kmt_json_end_array(builder);
@@ -165,8 +169,9 @@ static void add_values(KmtJson *builder, const KmtPhases *phases,
 
 static void add_mark(KmtJson *builder, const KmtReport *report, guint i)
 {
-	const KmtMark *mark = kmt_marks_at(report->phases->marks, i);
-	g_autofree char *name = kmt_marks_name(mark);
+	const KmtInputMark *mark =
+		kmt_input_marks_get(report->phases->marks, i);
+	g_autofree char *name = kmt_input_mark_name(mark);
 	g_autofree char *label = kmt_phases_label(report->phases, i + 1);
 	g_autofree char *text = kmt_phases_text(report->phases, i);
 
@@ -190,11 +195,12 @@ static void add_mark(KmtJson *builder, const KmtReport *report, guint i)
 
 void kmt_json_marks(KmtJson *builder, const KmtReport *report)
 {
-	guint n = kmt_marks_n(report->phases->marks), shown = 0, i;
+	guint n = kmt_input_marks_count(report->phases->marks), shown = 0, i;
 
 	kmt_json_begin_array(builder, "marks");
 	for (i = 0; i < n; i++) {
-		if (!is_within(report, kmt_marks_at(report->phases->marks, i)))
+		if (!is_within(report,
+			       kmt_input_marks_get(report->phases->marks, i)))
 			continue;
 		if (report->max_lines && shown++ == report->max_lines)
 			break;

@@ -19,9 +19,9 @@ static char *name_address(gpointer user, guint64 address)
 
 char *kmt_phases_text(const KmtPhases *phases, guint i)
 {
-	g_autofree char *text =
-		kmt_marks_text(phases->marks, kmt_marks_at(phases->marks, i),
-			       name_address, (gpointer)phases->names);
+	g_autofree char *text = kmt_input_mark_text(
+		phases->marks, kmt_input_marks_get(phases->marks, i),
+		name_address, (gpointer)phases->names);
 
 	return kmt_printable(text);
 }
@@ -29,11 +29,11 @@ char *kmt_phases_text(const KmtPhases *phases, guint i)
 /* Without which of several it is. */
 static char *name_of(const KmtPhases *phases, guint i)
 {
-	const KmtMark *mark = kmt_marks_at(phases->marks, i);
+	const KmtInputMark *mark = kmt_input_marks_get(phases->marks, i);
 	g_autofree char *text = NULL;
 
-	if (!kmt_marks_is_marker(mark) || !mark->kind)
-		return kmt_marks_name(mark);
+	if (!kmt_input_mark_is_marker(mark) || !mark->kind)
+		return kmt_input_mark_name(mark);
 	text = kmt_phases_text(phases, i);
 	if (g_utf8_strlen(text, -1) > MAX_LABEL)
 		*g_utf8_offset_to_pointer(text, MAX_LABEL) = '\0';
@@ -44,10 +44,11 @@ static void name_all(KmtPhases *phases)
 {
 	g_autoptr(GHashTable) counts =
 		g_hash_table_new(g_str_hash, g_str_equal);
-	guint n = kmt_marks_n(phases->marks), i;
+	guint n = kmt_input_marks_count(phases->marks), i;
 
 	for (i = 0; i < n; i++) {
-		const KmtMark *mark = kmt_marks_at(phases->marks, i);
+		const KmtInputMark *mark =
+			kmt_input_marks_get(phases->marks, i);
 		char *name = name_of(phases, i);
 		gint64 time = mark->time;
 		guint ordinal;
@@ -61,17 +62,17 @@ static void name_all(KmtPhases *phases)
 	}
 }
 
-KmtPhases *kmt_phases_new(const KmtCapture *capture, const KmtNames *names)
+KmtPhases *kmt_phases_new(const KmtInputCapture *capture, const KmtNames *names)
 {
 	KmtPhases *phases = g_new0(KmtPhases, 1);
 
 	phases->capture = capture;
 	phases->names = names;
-	phases->tables = kmt_record_tables_new(capture);
-	phases->marks = kmt_marks_new(capture, NULL, NULL);
-	if (kmt_capture_has_owners(capture))
-		kmt_marks_scan(phases->marks);
-	kmt_marks_finish(phases->marks, phases->tables);
+	phases->tables = kmt_input_tables_new(capture);
+	phases->marks = kmt_input_marks_new(capture, NULL, NULL);
+	if (kmt_input_capture_has_owners(capture))
+		kmt_input_marks_scan(phases->marks);
+	kmt_input_marks_finish(phases->marks, phases->tables);
 	phases->starts = g_array_new(FALSE, FALSE, sizeof(gint64));
 	phases->ordinals = g_array_new(FALSE, FALSE, sizeof(guint));
 	phases->names_of = g_ptr_array_new_with_free_func(g_free);
@@ -86,8 +87,8 @@ void kmt_phases_free(KmtPhases *phases)
 	g_ptr_array_unref(phases->names_of);
 	g_array_unref(phases->ordinals);
 	g_array_unref(phases->starts);
-	kmt_marks_free(phases->marks);
-	kmt_record_tables_free(phases->tables);
+	kmt_input_marks_free(phases->marks);
+	kmt_input_tables_free(phases->tables);
 	g_free(phases);
 }
 
@@ -107,7 +108,7 @@ char *kmt_phases_label(const KmtPhases *phases, guint64 phase)
 /* Whether mark i is called name. */
 static gboolean is_called(const KmtPhases *phases, guint i, const char *name)
 {
-	const KmtMark *mark = kmt_marks_at(phases->marks, i);
+	const KmtInputMark *mark = kmt_input_marks_get(phases->marks, i);
 
 	return strcmp(phases->names_of->pdata[i], name) == 0 ||
 	       (mark->kind && strcmp(mark->kind->name, name) == 0);
@@ -117,7 +118,7 @@ static gboolean is_called(const KmtPhases *phases, guint i, const char *name)
 static gboolean find(const KmtPhases *phases, const char *name, guint64 nth,
 		     gint64 after, gint64 *time)
 {
-	guint n = kmt_marks_n(phases->marks), i;
+	guint n = kmt_input_marks_count(phases->marks), i;
 	guint64 seen = 0;
 
 	for (i = 0; i < n; i++) {
@@ -178,15 +179,15 @@ gboolean kmt_phases_find(const KmtPhases *phases, const char *wanted,
 
 void kmt_phases_warn(const KmtPhases *phases, GPtrArray *warnings)
 {
-	guint64 dropped = kmt_marks_dropped(phases->marks);
-	guint64 defects = kmt_marks_defects(phases->marks);
+	guint64 dropped = kmt_input_marks_dropped(phases->marks);
+	guint64 defects = kmt_input_marks_count_defects(phases->marks);
 
-	if (!kmt_capture_has_owners(phases->capture))
+	if (!kmt_input_capture_has_owners(phases->capture))
 		g_ptr_array_add(warnings,
 				g_strdup("records of version 1 have no marks"));
-	else if (!kmt_record_tables_has_marks(phases->tables)) {
-		g_autofree char *why =
-			kmt_record_tables_lack(phases->capture, "marks");
+	else if (!kmt_input_tables_has_marks(phases->tables)) {
+		g_autofree char *why = kmt_input_tables_missing_reason(
+			phases->capture, "marks");
 
 		g_ptr_array_add(
 			warnings,
@@ -198,7 +199,8 @@ void kmt_phases_warn(const KmtPhases *phases, GPtrArray *warnings)
 			warnings,
 			g_strdup_printf("only %u marks were taken, "
 					"%" G_GUINT64_FORMAT " were not",
-					kmt_marks_n(phases->marks), dropped));
+					kmt_input_marks_count(phases->marks),
+					dropped));
 	if (defects)
 		g_ptr_array_add(
 			warnings,

@@ -10,9 +10,9 @@
 #include "lib/input/marks.h"
 
 typedef struct {
-	KmtRecordTables *tables;
-	KmtMarks *marks;
-	const KmtCapture *capture;
+	KmtInputTables *tables;
+	KmtInputMarks *marks;
+	const KmtInputCapture *capture;
 	const KmtNames *names;
 	GArray *starts;	     /* of gint64: when each mark was, ns; in order */
 	GPtrArray *names_of; /* of each mark, of char *: see below */
@@ -20,11 +20,12 @@ typedef struct {
 } KmtPhases;
 
 /* No file of capture may be a stream.  These must live as long. */
-KmtPhases *kmt_phases_new(const KmtCapture *capture, const KmtNames *names);
+KmtPhases *kmt_phases_new(const KmtInputCapture *capture,
+			  const KmtNames *names);
 void kmt_phases_free(KmtPhases *phases);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPhases, kmt_phases_free)
 
-/* What mark i says, as kmt_marks_text(), to be shown on a terminal. */
+/* What mark i says, as kmt_input_mark_text(), to be shown on a terminal. */
 char *kmt_phases_text(const KmtPhases *phases, guint i);
 
 /*

@@ -10,7 +10,7 @@
 static void add_time(KmtJson *builder, const KmtAggregate *aggregate,
 		     const char *key, gint64 time)
 {
-	if (aggregate->timeless)
+	if (aggregate->has_sequence_times)
 		kmt_json_text(builder, key, NULL);
 	else
 		kmt_json_i64(builder, key, time);
@@ -143,8 +143,9 @@ static void add_holes(KmtJson *builder, const KmtReport *report)
 	}
 	kmt_json_begin_array(builder, "holes");
 	for (i = 0; i < holes->len; i++) {
-		const KmtHole *h = &g_array_index(holes, KmtHole, i);
-		const KmtCpuFile *file = report->capture->files->pdata[h->file];
+		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
+		const KmtInputCpuFile *file =
+			report->capture->files->pdata[h->file];
 
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_u64(builder, "cpu", file->cpu);
@@ -203,7 +204,7 @@ static void add_scaled(KmtJson *builder, const KmtReport *report)
 
 static void add_capture(KmtJson *builder, const KmtReport *report)
 {
-	const KmtCapture *capture = report->capture;
+	const KmtInputCapture *capture = report->capture;
 	g_autofree char *release = kmt_report_meta(capture, "kernel_release");
 	g_autofree char *version = kmt_report_meta(capture, "abi_version");
 	guint64 abi_version =
@@ -215,10 +216,13 @@ static void add_capture(KmtJson *builder, const KmtReport *report)
 	kmt_json_begin_object(builder, "capture");
 	kmt_json_path(builder, "directory", capture->directory);
 	kmt_json_u64(builder, "abi_version", abi_version);
-	kmt_json_text(builder, "byte_order", kmt_capture_byte_order(capture));
-	kmt_json_text(builder, "layout", kmt_layout_name(capture->layout));
+	kmt_json_text(builder, "byte_order",
+		      kmt_input_capture_byte_order(capture));
+	kmt_json_text(builder, "layout",
+		      kmt_input_layout_name(capture->layout));
 	/* C and D have records of two sizes. */
-	if (capture->layout == KMT_LAYOUT_C || capture->layout == KMT_LAYOUT_D)
+	if (capture->layout == KMT_INPUT_LAYOUT_C ||
+	    capture->layout == KMT_INPUT_LAYOUT_D)
 		kmt_json_text(builder, "record_size", NULL);
 	else
 		kmt_json_u64(builder, "record_size", capture->record_size);
@@ -506,8 +510,8 @@ static void add_sum(KmtJson *builder, const KmtCrossSum *sum)
 static void add_matrix(KmtJson *builder, const KmtReport *report)
 {
 	const GArray *cells = report->aggregate->cross->cells;
-	KmtCpuFile *const *files =
-		(KmtCpuFile *const *)report->capture->files->pdata;
+	KmtInputCpuFile *const *files =
+		(KmtInputCpuFile *const *)report->capture->files->pdata;
 	guint i;
 
 	kmt_json_begin_array(builder, "frees_by_cpu");

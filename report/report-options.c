@@ -455,7 +455,7 @@ static gboolean find_mark(const KmtPlan *plan, KmtMoment *moment, gint64 after,
 			       error);
 }
 
-static gboolean find_marks(KmtPlan *plan, const KmtCapture *capture,
+static gboolean find_marks(KmtPlan *plan, const KmtInputCapture *capture,
 			   const KmtNames *names, GError **error)
 {
 	gint64 after = G_MININT64;
@@ -474,13 +474,13 @@ static gboolean find_marks(KmtPlan *plan, const KmtCapture *capture,
 }
 
 /* Refuse a number of windows that takes more memory than the report may. */
-static gboolean check_windows(const KmtSpan *span, const KmtCapture *capture,
-			      GError **error)
+static gboolean check_windows(const KmtSpan *span,
+			      const KmtInputCapture *capture, GError **error)
 {
 	guint64 bytes = WINDOWS_BYTES, max;
 
 	for (guint i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *file = capture->files->pdata[i];
 
 		bytes += MIN(file->size, G_MAXUINT64 / 2 - bytes);
 	}
@@ -495,7 +495,7 @@ static gboolean check_windows(const KmtSpan *span, const KmtCapture *capture,
 	return FALSE;
 }
 
-gboolean kmt_plan_place(KmtPlan *plan, const KmtCapture *capture,
+gboolean kmt_plan_place(KmtPlan *plan, const KmtInputCapture *capture,
 			const KmtNames *names, GError **error)
 {
 	KmtSpan *span = &plan->aggregate.span;
@@ -672,17 +672,17 @@ static void set_report(KmtPlan *plan, const KmtOptions *o)
 
 gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 {
-	guint64 tolerance_ns = KMT_CLOCK_TOLERANCE_NS, jobs = 0;
+	guint64 tolerance_ns = KMT_MATCH_CLOCK_TOLERANCE_NS, jobs = 0;
 
 	if (o->kallsyms && o->system_map)
 		return bad(error, "--kallsyms and --system-map: only one can "
 				  "be where the names are from");
 	if (!kmt_cli_parse_number(o->clock_tolerance,
-				  KMT_CLOCK_TOLERANCE_MAX_NS,
+				  KMT_MATCH_CLOCK_TOLERANCE_MAX_NS,
 				  "--clock-tolerance", &tolerance_ns, error) ||
 	    !kmt_cli_parse_number(o->jobs, MAX_JOBS, "--jobs", &jobs, error) ||
 	    !set_by(plan, o, error) || !set_skip(plan, o, error) ||
-	    !kmt_layout_parse(o->layout, &plan->capture.layout, error) ||
+	    !kmt_input_layout_parse(o->layout, &plan->capture.layout, error) ||
 	    !set_form(plan, o, error) || !set_filter(plan, o, error) ||
 	    !set_time(plan, o, error) || !set_histogram(plan, o, error) ||
 	    !set_table(plan, o, error))

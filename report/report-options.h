@@ -79,7 +79,7 @@ typedef struct {
 	KmtSort *sort;
 	KmtSkip *skip;
 	GPtrArray *fields;
-	KmtCaptureOptions capture;
+	KmtInputOptions capture;
 	KmtAggregateOptions aggregate;
 	KmtMoment start, stop;
 	gboolean whole_span; /* stop is the end of the capture */
@@ -95,7 +95,7 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *options,
 		       GError **error);
 
 /* Where in the capture the span is.  Both must live as long. */
-gboolean kmt_plan_place(KmtPlan *plan, const KmtCapture *capture,
+gboolean kmt_plan_place(KmtPlan *plan, const KmtInputCapture *capture,
 			const KmtNames *names, GError **error);
 /* When all is read: does the span begin before the capture ends? */
 gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error);

@@ -105,7 +105,7 @@ static gboolean *cpus_of_matrix(const KmtCross *cross, guint layer, guint *n)
 
 static void cpu_cell(const KmtReport *report, KmtColumns *columns, guint i)
 {
-	const KmtCpuFile *file = report->capture->files->pdata[i];
+	const KmtInputCpuFile *file = report->capture->files->pdata[i];
 	g_autofree char *name = g_strdup_printf("cpu%u", file->cpu);
 
 	kmt_columns_text(columns, name);

@@ -231,7 +231,7 @@ static void print_peaks(const KmtReport *report, const KmtTable *table,
 		if (!has[i] || !t->peak_bytes_alloc)
 			continue;
 		fprintf(out, "%s of %s", before, kmt_kind_name((KmtKind)i));
-		if (!report->capture->timeless)
+		if (!report->capture->has_sequence_times)
 			fprintf(out, ", %s s", moment);
 		before = ",";
 	}

@@ -35,7 +35,7 @@ static void print_loss_per_cpu(const KmtReport *report, FILE *out)
 	guint i;
 
 	for (i = 0; i < files->len; i++) {
-		const KmtCpuFile *file = g_ptr_array_index(files, i);
+		const KmtInputCpuFile *file = g_ptr_array_index(files, i);
 
 		if (!file->has_overruns || !file->overruns)
 			continue;
@@ -80,7 +80,7 @@ static void print_lost(const KmtReport *report, FILE *out)
 
 static void print_files(const KmtReport *report, FILE *out)
 {
-	const KmtCapture *capture = report->capture;
+	const KmtInputCapture *capture = report->capture;
 
 	if (capture->missing_files)
 		fprintf(out,
@@ -101,9 +101,9 @@ static void print_files(const KmtReport *report, FILE *out)
 		      out);
 }
 
-static void print_beginning(const KmtCapture *capture, FILE *out)
+static void print_beginning(const KmtInputCapture *capture, FILE *out)
 {
-	g_autofree char *why = kmt_capture_snapshot(capture);
+	g_autofree char *why = kmt_input_capture_snapshot(capture);
 
 	if (why) {
 		g_autofree char *text = kmt_printable(why);
@@ -159,9 +159,9 @@ static void print_loss(const KmtReport *report, FILE *out)
 	print_beginning(report->capture, out);
 }
 
-static void print_incomplete(const KmtCapture *capture, FILE *out)
+static void print_incomplete(const KmtInputCapture *capture, FILE *out)
 {
-	g_auto(GStrv) list = kmt_capture_incomplete(capture);
+	g_auto(GStrv) list = kmt_input_capture_incomplete(capture);
 	guint i;
 
 	for (i = 0; list && list[i]; i++) {
@@ -177,9 +177,9 @@ static void print_incomplete(const KmtCapture *capture, FILE *out)
 }
 
 /* So that nobody takes a gap for a leak. */
-static void print_not_seen(const KmtCapture *capture, FILE *out)
+static void print_not_seen(const KmtInputCapture *capture, FILE *out)
 {
-	g_auto(GStrv) list = kmt_capture_not_seen(capture);
+	g_auto(GStrv) list = kmt_input_capture_not_seen(capture);
 	guint i;
 
 	for (i = 0; list && list[i]; i++) {
@@ -196,11 +196,11 @@ static void print_not_seen(const KmtCapture *capture, FILE *out)
 }
 
 /* What nobody wanted to be recorded. */
-static void print_choice(const KmtCapture *capture, FILE *out)
+static void print_choice(const KmtInputCapture *capture, FILE *out)
 {
-	g_auto(GStrv) off = kmt_capture_events_off(capture);
+	g_auto(GStrv) off = kmt_input_capture_events_off(capture);
 	gboolean changed;
-	g_autofree char *filter = kmt_capture_filter(capture, &changed);
+	g_autofree char *filter = kmt_input_capture_filter(capture, &changed);
 	g_autofree char *text = filter ? kmt_printable(filter) : NULL;
 
 	if (off) {
@@ -226,7 +226,7 @@ static void print_choice(const KmtCapture *capture, FILE *out)
 			capture->sample);
 }
 
-static void print_source(const KmtCapture *capture, FILE *out)
+static void print_source(const KmtInputCapture *capture, FILE *out)
 {
 	g_autofree char *source = kmt_report_meta(capture, "source");
 
@@ -243,8 +243,9 @@ static void print_holes(const KmtReport *report, FILE *out)
 	guint i;
 
 	for (i = 0; holes && i < MIN(holes->len, MAX_HOLE_LINES); i++) {
-		const KmtHole *h = &g_array_index(holes, KmtHole, i);
-		const KmtCpuFile *file = report->capture->files->pdata[h->file];
+		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
+		const KmtInputCpuFile *file =
+			report->capture->files->pdata[h->file];
 		g_autofree char *from =
 			kmt_report_moment(report, h->since, FALSE);
 		g_autofree char *until =
@@ -273,7 +274,7 @@ static void print_intervals(const KmtReport *report, FILE *out)
 	if (!n)
 		return;
 	print_holes(report, out);
-	if (report->capture->timeless || blind >= 1) {
+	if (report->capture->has_sequence_times || blind >= 1) {
 		fputs("Not exact:     all of it\n", out);
 		return;
 	}
@@ -289,14 +290,15 @@ static void print_intervals(const KmtReport *report, FILE *out)
 	fprintf(out, "Blind:         %s %% of the time\n", share);
 }
 
-static void print_machine(const KmtCapture *capture, FILE *out)
+static void print_machine(const KmtInputCapture *capture, FILE *out)
 {
 	g_autofree char *release = kmt_report_meta(capture, "kernel_release");
 	g_autofree char *machine = kmt_report_meta(capture, "machine");
 
-	fprintf(out, ", %s endian", kmt_capture_byte_order(capture));
-	if (capture->layout != KMT_LAYOUT_B)
-		fprintf(out, ", layout %s", kmt_layout_name(capture->layout));
+	fprintf(out, ", %s endian", kmt_input_capture_byte_order(capture));
+	if (capture->layout != KMT_INPUT_LAYOUT_B)
+		fprintf(out, ", layout %s",
+			kmt_input_layout_name(capture->layout));
 	if (release)
 		fprintf(out, ", Linux %s", release);
 	if (machine)
@@ -319,7 +321,7 @@ static void print_events(const KmtReport *report, FILE *out)
 	print_number(report, out,
 		     report->capture->n_records - a->hole_records -
 			     a->stop_records - a->mark_records);
-	if (report->capture->timeless)
+	if (report->capture->has_sequence_times)
 		fputs(", in sequence: the records have no time\n", out);
 	else if (!report->capture->n_records)
 		fputc('\n', out);
@@ -331,7 +333,7 @@ static void print_events(const KmtReport *report, FILE *out)
 
 static void print_capture(const KmtReport *report, FILE *out)
 {
-	const KmtCapture *capture = report->capture;
+	const KmtInputCapture *capture = report->capture;
 	const KmtAggregate *aggregate = report->aggregate;
 	g_autofree char *directory = kmt_printable(
 		capture->directory ? capture->directory : "(single files)");
@@ -445,7 +447,8 @@ static void fill_summary(const KmtReport *report, KmtColumns *columns,
 				 (fill != fill_peak_bytes_alloc &&
 				  fill != fill_peak_time);
 
-		if (report->capture->timeless && fill == fill_peak_time)
+		if (report->capture->has_sequence_times &&
+		    fill == fill_peak_time)
 			continue;
 		if (is_scaled_line(report, fill))
 			kmt_text_head(report, columns,
@@ -501,21 +504,21 @@ static void finding(KmtColumns *columns, guint64 count, const char *label,
 
 static void fill_counts(const KmtAggregate *aggregate, KmtColumns *columns)
 {
-	const KmtFindings *findings = &aggregate->findings;
+	const KmtMatchFindings *findings = &aggregate->findings;
 
-	finding(columns, findings->unmatched[KMT_UNMATCHED_BEFORE_TRACE],
+	finding(columns, findings->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
 		"frees unmatched, before the trace",
 		"first sight of the address");
-	finding(columns, findings->unmatched[KMT_UNMATCHED_AFTER_LOSS],
+	finding(columns, findings->unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
 		"frees unmatched, after loss", "the allocation may be lost");
-	finding(columns, findings->unmatched[KMT_UNMATCHED_UNEXPLAINED],
+	finding(columns, findings->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
 		"frees unmatched, unexplained", "freed twice, or not traced");
-	finding(columns, findings->doubles[KMT_DOUBLE_AFTER_LOSS],
+	finding(columns, findings->doubles[KMT_MATCH_DOUBLE_AFTER_LOSS],
 		"double allocations, after loss", "the free may be lost");
-	finding(columns, findings->doubles[KMT_DOUBLE_RACE],
+	finding(columns, findings->doubles[KMT_MATCH_DOUBLE_RACE],
 		"double allocations, race",
 		"the free came late, from another CPU");
-	finding(columns, findings->doubles[KMT_DOUBLE_UNEXPLAINED],
+	finding(columns, findings->doubles[KMT_MATCH_DOUBLE_UNEXPLAINED],
 		"double allocations, unexplained",
 		"the address was live: a free was not traced");
 	finding(columns, findings->mismatches, "type mismatches",
@@ -635,9 +638,9 @@ static const TallyText before_trace_tally = {
 /* Where findings were not asked for. */
 static void print_unexplained(const KmtReport *report, FILE *out)
 {
-	const KmtFindings *f = &report->aggregate->findings;
-	guint64 n = f->unmatched[KMT_UNMATCHED_UNEXPLAINED] +
-		    f->doubles[KMT_DOUBLE_UNEXPLAINED] + f->mismatches;
+	const KmtMatchFindings *f = &report->aggregate->findings;
+	guint64 n = f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED] +
+		    f->doubles[KMT_MATCH_DOUBLE_UNEXPLAINED] + f->mismatches;
 
 	if (!n)
 		return;

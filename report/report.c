@@ -7,7 +7,7 @@
 #include "report/report.h"
 #include "lib/input/name-tables.h"
 
-char *kmt_report_meta(const KmtCapture *capture, const char *key)
+char *kmt_report_meta(const KmtInputCapture *capture, const char *key)
 {
 	g_autofree char *value = NULL;
 
@@ -17,12 +17,13 @@ char *kmt_report_meta(const KmtCapture *capture, const char *key)
 	return value ? kmt_printable(value) : NULL;
 }
 
-guint kmt_report_wrong_sizes(const KmtCapture *capture)
+guint kmt_report_wrong_sizes(const KmtInputCapture *capture)
 {
 	guint i, n = 0;
 
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = g_ptr_array_index(capture->files, i);
+		const KmtInputCpuFile *file =
+			g_ptr_array_index(capture->files, i);
 
 		n += file->has_expected_size &&
 		     file->size != file->expected_size;
@@ -30,13 +31,14 @@ guint kmt_report_wrong_sizes(const KmtCapture *capture)
 	return n;
 }
 
-guint64 kmt_report_length(const KmtCapture *capture)
+guint64 kmt_report_length(const KmtInputCapture *capture)
 {
 	gint64 from = G_MAXINT64, to = G_MININT64, first, last;
 	guint i;
 
 	for (i = 0; i < capture->files->len; i++) {
-		if (!kmt_merge_span(capture->files->pdata[i], &first, &last))
+		if (!kmt_match_merge_file_span(capture->files->pdata[i], &first,
+					       &last))
 			continue;
 		from = MIN(from, first);
 		to = MAX(to, last);
@@ -70,14 +72,15 @@ char *kmt_report_moment(const KmtReport *report, gint64 time, gboolean is_short)
 }
 
 /* 0 if kmemtrace.meta does not tell what it takes to know. */
-static guint64 enough_subbufs(const KmtCapture *capture, guint64 subbufs)
+static guint64 enough_subbufs(const KmtInputCapture *capture, guint64 subbufs)
 {
 	guint64 size = 0, worst = 0;
 	guint i;
 
-	kmt_capture_number(capture, "subbuf_size", &size);
+	kmt_input_capture_meta_number(capture, "subbuf_size", &size);
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = g_ptr_array_index(capture->files, i);
+		const KmtInputCpuFile *file =
+			g_ptr_array_index(capture->files, i);
 
 		if (file->has_overruns)
 			worst = MAX(worst, file->overruns);
@@ -85,14 +88,14 @@ static guint64 enough_subbufs(const KmtCapture *capture, guint64 subbufs)
 	return kmt_enough_subbufs(subbufs, size, capture->record_size, worst);
 }
 
-char *kmt_report_more_room(const KmtCapture *capture)
+char *kmt_report_more_room(const KmtInputCapture *capture)
 {
 	g_autofree char *source = kmt_report_meta(capture, "source");
 	g_autofree char *mode = kmt_report_meta(capture, "mode");
-	g_autofree char *snapshot = kmt_capture_snapshot(capture);
+	g_autofree char *snapshot = kmt_input_capture_snapshot(capture);
 	guint64 subbufs = 0, enough;
 
-	kmt_capture_number(capture, "subbufs", &subbufs);
+	kmt_input_capture_meta_number(capture, "subbufs", &subbufs);
 	enough = enough_subbufs(capture, subbufs);
 	if (g_strcmp0(source, "ftrace") == 0)
 		return g_strdup("a larger buffer: kmemtraced -b KB");

@@ -23,7 +23,7 @@ typedef struct {
 } KmtLost;
 
 typedef struct {
-	const KmtCapture *capture;
+	const KmtInputCapture *capture;
 	const KmtAggregate *aggregate;
 	const KmtNames *names;
 	const KmtBy *by;
@@ -98,7 +98,7 @@ gboolean kmt_report_lost_later_only(const KmtReport *report);
 KmtLoss kmt_report_loss(const KmtReport *report);
 
 /* How many files are not of the size that kmemtrace.meta says: damaged. */
-guint kmt_report_wrong_sizes(const KmtCapture *capture);
+guint kmt_report_wrong_sizes(const KmtInputCapture *capture);
 
 /* "none", "events", "cut_off", "unknown". */
 const char *kmt_loss_name(KmtLoss loss);
@@ -137,13 +137,13 @@ gboolean kmt_report_has_filter(const KmtReport *report);
 
 /* How long the capture is by the ends of its files, ns; 0 without a record.
  * Where clocks went back, something may be later.  No file may be a stream. */
-guint64 kmt_report_length(const KmtCapture *capture);
+guint64 kmt_report_length(const KmtInputCapture *capture);
 
 /*
- * Return the losses that overlap the time of the figures, of KmtHole, by file
- * and time.  NULL: the records do not report losses, as those of version 1, or
- * no event of the capture was lost.  The loss after the last record of a CPU
- * lasts to the end of the capture.  The caller owns the array.
+ * Return the losses that overlap the time of the figures, of KmtMatchGap, by
+ * file and time.  NULL: the records do not report losses, as those of version
+ * 1, or no event of the capture was lost.  The loss after the last record of a
+ * CPU lasts to the end of the capture.  The caller owns the array.
  */
 GArray *kmt_report_holes(const KmtReport *report);
 
@@ -165,9 +165,9 @@ char *kmt_report_moment(const KmtReport *report, gint64 time,
 gboolean kmt_report_is_long(const KmtReport *report);
 
 /* What to do against the loss of events: "kmemtrace.subbufs=120 or more ..." */
-char *kmt_report_more_room(const KmtCapture *capture);
+char *kmt_report_more_room(const KmtInputCapture *capture);
 
 /* A value of group [capture] of kmemtrace.meta; NULL if it is not there. */
-char *kmt_report_meta(const KmtCapture *capture, const char *key);
+char *kmt_report_meta(const KmtInputCapture *capture, const char *key);
 
 #endif

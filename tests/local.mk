@@ -10,19 +10,19 @@ tests_trace_dump_LDADD = $(KMT_MATCH_LIBS)
 # The same with a table that is full, and forgets, all the time.
 tests_trace_dump_small_SOURCES = tests/trace-dump.c \
 	$(lib_match_libmatch_a_SOURCES) $(lib_input_libinput_a_SOURCES)
-tests_trace_dump_small_CPPFLAGS = $(AM_CPPFLAGS) -DOBJ_FIRST_GROUPS=2 \
-	-DKMT_OBJ_CHUNK_BITS=1 -DKMT_OBJ_BLOCK_BITS=2 -DKMT_OBJ_KEEP=1 \
-	-DKMT_MAX_THREADS=256
+tests_trace_dump_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_MATCH_FIRST_GROUPS=2 \
+	-DKMT_MATCH_CHUNK_BITS=1 -DKMT_MATCH_ENTRY_BLOCK_BITS=2 -DKMT_MATCH_MIN_ENTRIES=1 \
+	-DKMT_MATCH_MAX_THREADS=256
 tests_trace_dump_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
 tests_trace_dump_small_LDADD = $(KMT_INPUT_LIBS)
 # The report with blocks and tables so small that each boundary is met.
 check_PROGRAMS += tests/report-small
 tests_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
 	$(lib_match_libmatch_a_SOURCES) $(lib_input_libinput_a_SOURCES)
-tests_report_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_BLOCK_RECORDS=3 \
-	-DOBJ_FIRST_GROUPS=2 -DKMT_OBJ_CHUNK_BITS=1 -DKMT_OBJ_BLOCK_BITS=2 \
-	-DKMT_OBJ_KEEP=1 -DKMT_OBJ_FRONT_BITS=2 -DBATCH=1 \
-	-DKMT_MAX_THREADS=256
+tests_report_small_CPPFLAGS = $(AM_CPPFLAGS) -DKMT_MATCH_BLOCK_RECORDS=3 \
+	-DKMT_MATCH_FIRST_GROUPS=2 -DKMT_MATCH_CHUNK_BITS=1 -DKMT_MATCH_ENTRY_BLOCK_BITS=2 \
+	-DKMT_MATCH_MIN_ENTRIES=1 -DKMT_MATCH_ENTRY_CACHE_BITS=2 -DKMT_MATCH_PREFETCH_BATCH=1 \
+	-DKMT_MATCH_MAX_THREADS=256
 tests_report_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
 tests_report_small_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) $(KMT_CLI_LIBS)
 tests_trace_unit_SOURCES = tests/trace-unit.c

@@ -21,8 +21,8 @@
 
 typedef struct {
 	char *directory;
-	KmtCapture *capture;
-	KmtRecordTables *tables;
+	KmtInputCapture *capture;
+	KmtInputTables *tables;
 } Fixture;
 
 static void put(const Fixture *f, const char *name, const char *text,
@@ -57,15 +57,15 @@ static void set_up(Fixture *f, const char *meta, const char *caches,
 	if (tasks)
 		put(f, "tasks", tasks, -1);
 	operands[0] = f->directory;
-	f->capture = kmt_capture_open(operands, NULL, &error);
+	f->capture = kmt_input_capture_open(operands, NULL, &error);
 	g_assert_no_error(error);
-	f->tables = kmt_record_tables_new(f->capture);
+	f->tables = kmt_input_tables_new(f->capture);
 }
 
 static void tear_down(Fixture *f)
 {
-	kmt_record_tables_free(f->tables);
-	kmt_capture_free(f->capture);
+	kmt_input_tables_free(f->tables);
+	kmt_input_capture_free(f->capture);
 	drop(f, "cpu0.out");
 	drop(f, "kmemtrace.meta");
 	drop(f, "caches");
@@ -76,7 +76,7 @@ static void tear_down(Fixture *f)
 
 static guint n_warnings(const Fixture *f)
 {
-	return kmt_record_tables_warnings(f->tables)->len;
+	return kmt_input_tables_warnings(f->tables)->len;
 }
 
 static guint n_caches(const Fixture *f)
@@ -84,13 +84,13 @@ static guint n_caches(const Fixture *f)
 	guint number, n = 0;
 
 	for (number = 0; number <= G_MAXUINT16; number++)
-		n += kmt_record_tables_cache(f->tables, number) != NULL;
+		n += kmt_input_tables_cache(f->tables, number) != NULL;
 	return n;
 }
 
 static void test_caches(void)
 {
-	const KmtCache *cache;
+	const KmtInputCache *cache;
 	Fixture f;
 
 	set_up(&f, META,
@@ -99,38 +99,39 @@ static void test_caches(void)
 		      "1 10 16 1 2 a\\040b\\134\\377\n",
 	       NULL);
 	g_assert_cmpuint(n_warnings(&f), ==, 0);
-	g_assert_true(kmt_record_tables_has_caches(f.tables));
-	g_assert_false(kmt_record_tables_has_tasks(f.tables));
+	g_assert_true(kmt_input_tables_has_caches(f.tables));
+	g_assert_false(kmt_input_tables_has_tasks(f.tables));
 	g_assert_cmpuint(n_caches(&f), ==, 3);
-	cache = kmt_record_tables_cache(f.tables, 1);
+	cache = kmt_input_tables_cache(f.tables, 1);
 	g_assert_cmpstr(cache->name, ==, "a b\\\377");
 	g_assert_cmpint(cache->created, ==, 1);
 	g_assert_cmpint(cache->destroyed, ==, 2);
-	cache = kmt_record_tables_cache(f.tables, 3);
+	cache = kmt_input_tables_cache(f.tables, 3);
 	g_assert_cmpstr(cache->name, ==, "");
 	g_assert_cmpuint(cache->object_size, ==, 100);
 	g_assert_cmpuint(cache->size, ==, 128);
-	cache = kmt_record_tables_cache(f.tables, 65535);
+	cache = kmt_input_tables_cache(f.tables, 65535);
 	g_assert_cmpstr(cache->name, ==, "last one");
 	g_assert_cmpuint(cache->object_size, ==, G_MAXUINT64);
 	g_assert_cmpint(cache->destroyed, ==, G_MAXINT64);
-	g_assert_null(kmt_record_tables_cache(f.tables, 0));
-	g_assert_null(kmt_record_tables_cache(f.tables, 2));
-	g_assert_null(kmt_record_tables_cache(f.tables, 4));
-	g_assert_null(kmt_record_tables_cache(f.tables, 65536));
+	g_assert_null(kmt_input_tables_cache(f.tables, 0));
+	g_assert_null(kmt_input_tables_cache(f.tables, 2));
+	g_assert_null(kmt_input_tables_cache(f.tables, 4));
+	g_assert_null(kmt_input_tables_cache(f.tables, 65536));
 	tear_down(&f);
 }
 
 static void expect_task(const Fixture *f, guint32 pid, gint64 time,
-			const char *name, KmtTaskClass class)
+			const char *name, KmtInputNameConfidence class)
 {
-	KmtTaskClass found;
+	KmtInputNameConfidence found;
 
-	g_assert_cmpstr(kmt_record_tables_task(f->tables, pid, time, &found),
-			==, name);
+	g_assert_cmpstr(
+		kmt_input_tables_task_name(f->tables, pid, time, &found), ==,
+		name);
 	g_assert_cmpint(found, ==, class);
-	g_assert_cmpstr(kmt_record_tables_task(f->tables, pid, time, NULL), ==,
-			name);
+	g_assert_cmpstr(kmt_input_tables_task_name(f->tables, pid, time, NULL),
+			==, name);
 }
 
 static void test_tasks(void)
@@ -146,19 +147,19 @@ static void test_tasks(void)
 		     "4294967295 - last\n"
 		     "1 - init\n");
 	g_assert_cmpuint(n_warnings(&f), ==, 0);
-	g_assert_true(kmt_record_tables_has_tasks(f.tables));
-	expect_task(&f, 0, 5, "idle", KMT_TASK_KNOWN);
-	expect_task(&f, 1, 0, "init", KMT_TASK_KNOWN);
-	expect_task(&f, 1, G_MAXINT64, "init", KMT_TASK_KNOWN);
-	expect_task(&f, 7, G_MININT64, "fork", KMT_TASK_KNOWN);
-	expect_task(&f, 7, 100, "fork", KMT_TASK_KNOWN);
-	expect_task(&f, 7, 101, "exec", KMT_TASK_KNOWN);
-	expect_task(&f, 7, 201, "again", KMT_TASK_KNOWN);
-	expect_task(&f, 7, 501, "again", KMT_TASK_KNOWN);
-	expect_task(&f, 8, 100, NULL, KMT_TASK_UNKNOWN);
-	expect_task(&f, 9, 151, "nine", KMT_TASK_KNOWN);
-	expect_task(&f, G_MAXUINT32, 5, "last", KMT_TASK_KNOWN);
-	expect_task(&f, G_MAXUINT32 - 1, 5, NULL, KMT_TASK_UNKNOWN);
+	g_assert_true(kmt_input_tables_has_tasks(f.tables));
+	expect_task(&f, 0, 5, "idle", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, 1, 0, "init", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, 1, G_MAXINT64, "init", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, 7, G_MININT64, "fork", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, 7, 100, "fork", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, 7, 101, "exec", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, 7, 201, "again", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, 7, 501, "again", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, 8, 100, NULL, KMT_INPUT_NAME_UNKNOWN);
+	expect_task(&f, 9, 151, "nine", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, G_MAXUINT32, 5, "last", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, G_MAXUINT32 - 1, 5, NULL, KMT_INPUT_NAME_UNKNOWN);
 	tear_down(&f);
 }
 
@@ -170,13 +171,13 @@ static void test_dropped(void)
 	       TASKS "# dropped: 12\n# exact_after: 300\n# newer: thing\n"
 		     "7 400 name\n");
 	g_assert_cmpuint(n_warnings(&f), ==, 1);
-	g_assert_nonnull(strstr(kmt_record_tables_warnings(f.tables)->pdata[0],
+	g_assert_nonnull(strstr(kmt_input_tables_warnings(f.tables)->pdata[0],
 				"12 names"));
-	g_assert_true(kmt_record_tables_has_tasks(f.tables));
-	expect_task(&f, 7, 300, "name", KMT_TASK_DOUBTFUL);
-	expect_task(&f, 7, 301, "name", KMT_TASK_KNOWN);
-	expect_task(&f, 8, 300, NULL, KMT_TASK_UNKNOWN);
-	expect_task(&f, 0, 300, "idle", KMT_TASK_KNOWN);
+	g_assert_true(kmt_input_tables_has_tasks(f.tables));
+	expect_task(&f, 7, 300, "name", KMT_INPUT_NAME_UNCERTAIN);
+	expect_task(&f, 7, 301, "name", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, 8, 300, NULL, KMT_INPUT_NAME_UNKNOWN);
+	expect_task(&f, 0, 300, "idle", KMT_INPUT_NAME_CERTAIN);
 	tear_down(&f);
 }
 
@@ -188,8 +189,8 @@ static void test_newer_columns(void)
 	set_up(&f, META, NULL,
 	       "# kmemtrace: tasks\n# columns: pid until tgid cpu name\n"
 	       "7 400 3 4 a name\n8 400 3\n");
-	expect_task(&f, 7, 300, "a name", KMT_TASK_KNOWN);
-	expect_task(&f, 8, 300, NULL, KMT_TASK_UNKNOWN);
+	expect_task(&f, 7, 300, "a name", KMT_INPUT_NAME_CERTAIN);
+	expect_task(&f, 8, 300, NULL, KMT_INPUT_NAME_UNKNOWN);
 	g_assert_cmpuint(n_warnings(&f), ==, 1);
 	tear_down(&f);
 }
@@ -228,10 +229,10 @@ static void test_bad_lines(void)
 		Fixture f;
 
 		set_up(&f, META, text, NULL);
-		g_assert_false(kmt_record_tables_has_caches(f.tables));
+		g_assert_false(kmt_input_tables_has_caches(f.tables));
 		g_assert_cmpuint(n_warnings(&f), ==, 1);
 		g_assert_cmpuint(n_caches(&f), ==, 1);
-		g_assert_cmpstr(kmt_record_tables_cache(f.tables, 2)->name, ==,
+		g_assert_cmpstr(kmt_input_tables_cache(f.tables, 2)->name, ==,
 				"good");
 		tear_down(&f);
 	}
@@ -262,15 +263,15 @@ static void test_bad_stacks(void)
 		Fixture f;
 
 		set_up(&f, META_STACKS, NULL, NULL);
-		kmt_record_tables_free(f.tables);
+		kmt_input_tables_free(f.tables);
 		put(&f, "stacks", text, -1);
-		f.tables = kmt_record_tables_new(f.capture);
-		g_assert_false(kmt_record_tables_has_stacks(f.tables));
+		f.tables = kmt_input_tables_new(f.capture);
+		g_assert_false(kmt_input_tables_has_stacks(f.tables));
 		g_assert_cmpuint(n_warnings(&f), ==, 1);
-		addresses = kmt_record_tables_stack(f.tables, 2, &n);
+		addresses = kmt_input_tables_stack(f.tables, 2, &n);
 		g_assert_cmpuint(n, ==, 1);
 		g_assert_cmphex(addresses[0], ==, 0xff);
-		g_assert_null(kmt_record_tables_stack(f.tables, 3, &n));
+		g_assert_null(kmt_input_tables_stack(f.tables, 3, &n));
 		drop(&f, "stacks");
 		tear_down(&f);
 	}
@@ -280,15 +281,15 @@ static void test_bad_stacks(void)
 static void test_nul(void)
 {
 	const char text[] = CACHES "1 2 3 4 5 na\0me\n2 2 3 4 5 good\n";
-	KmtRecordTables *tables;
+	KmtInputTables *tables;
 	Fixture f;
 
 	set_up(&f, META, "", NULL);
 	put(&f, "caches", text, sizeof(text) - 1);
-	tables = kmt_record_tables_new(f.capture);
-	g_assert_null(kmt_record_tables_cache(tables, 1));
-	g_assert_nonnull(kmt_record_tables_cache(tables, 2));
-	kmt_record_tables_free(tables);
+	tables = kmt_input_tables_new(f.capture);
+	g_assert_null(kmt_input_tables_cache(tables, 1));
+	g_assert_nonnull(kmt_input_tables_cache(tables, 2));
+	kmt_input_tables_free(tables);
 	tear_down(&f);
 }
 
@@ -298,7 +299,7 @@ static void test_same_number(void)
 
 	set_up(&f, META, CACHES "1 2 3 4 5 first\n1 2 3 4 5 second\n", NULL);
 	g_assert_cmpuint(n_warnings(&f), ==, 1);
-	g_assert_false(kmt_record_tables_has_caches(f.tables));
+	g_assert_false(kmt_input_tables_has_caches(f.tables));
 	g_assert_cmpuint(n_caches(&f), ==, 1);
 	tear_down(&f);
 }
@@ -318,9 +319,9 @@ static void test_other_versions(void)
 		Fixture f;
 
 		set_up(&f, metas[i], CACHES "1 2 3 4 5 one\n", TASKS);
-		g_assert_false(kmt_capture_has_owners(f.capture));
-		g_assert_false(kmt_record_tables_has_caches(f.tables));
-		g_assert_null(kmt_record_tables_cache(f.tables, 1));
+		g_assert_false(kmt_input_capture_has_owners(f.capture));
+		g_assert_false(kmt_input_tables_has_caches(f.tables));
+		g_assert_null(kmt_input_tables_cache(f.tables, 1));
 		g_assert_cmpuint(n_warnings(&f), ==, 0);
 		tear_down(&f);
 	}
@@ -330,13 +331,13 @@ static void test_owner(void)
 {
 	struct kmemtrace_event_v2 event = {
 		.pid = 0x01020304, .cache = 0x0506, .flags = 0x0708};
-	KmtRecordOwner owner;
+	KmtInputRecordOwner owner;
 
-	kmt_record_owner((const guint8 *)&event, FALSE, &owner);
+	kmt_input_record_owner((const guint8 *)&event, FALSE, &owner);
 	g_assert_cmpuint(owner.pid, ==, 0x01020304);
 	g_assert_cmpuint(owner.cache, ==, 0x0506);
 	g_assert_cmpuint(owner.flags, ==, 0x0708);
-	kmt_record_owner((const guint8 *)&event, TRUE, &owner);
+	kmt_input_record_owner((const guint8 *)&event, TRUE, &owner);
 	g_assert_cmpuint(owner.pid, ==, 0x04030201);
 	g_assert_cmpuint(owner.cache, ==, 0x0605);
 	g_assert_cmpuint(owner.flags, ==, 0x0807);
@@ -349,26 +350,26 @@ static void test_lost(void)
 	struct kmemtrace_event event;
 
 	memcpy(&event, &lost, sizeof(event));
-	g_assert_true(kmt_is_lost(&event, 64));
-	g_assert_false(kmt_is_lost(&event, 56));
-	g_assert_cmpuint(kmt_lost_events(&event), ==, 5);
-	g_assert_cmpint(kmt_lost_since(&event), ==, -6);
+	g_assert_true(kmt_input_is_loss(&event, 64));
+	g_assert_false(kmt_input_is_loss(&event, 56));
+	g_assert_cmpuint(kmt_input_loss_events(&event), ==, 5);
+	g_assert_cmpint(kmt_input_loss_since(&event), ==, -6);
 	event.event_id = KMEMTRACE_EVENT_FREE;
-	g_assert_false(kmt_is_lost(&event, 64));
+	g_assert_false(kmt_input_is_loss(&event, 64));
 }
 
 static void test_newer_version(void)
 {
 	const char *operands[] = {NULL, NULL};
 	g_autoptr(GError) error = NULL;
-	KmtCapture *capture;
+	KmtInputCapture *capture;
 	Fixture f;
 
 	set_up(&f, META, NULL, NULL);
 	put(&f, "kmemtrace.meta",
 	    "[capture]\nabi_version=3\nkernel_release=9.9\n", -1);
 	operands[0] = f.directory;
-	capture = kmt_capture_open(operands, NULL, &error);
+	capture = kmt_input_capture_open(operands, NULL, &error);
 	g_assert_null(capture);
 	g_assert_nonnull(strstr(error->message, "version 3, by Linux 9.9"));
 	g_assert_nonnull(strstr(error->message, "versions up to 2"));

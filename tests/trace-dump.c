@@ -14,27 +14,27 @@
 
 #include "lib/match/matcher.h"
 
-static const KmtCapture *capture;
+static const KmtInputCapture *capture;
 static guint64 n_alloc, n_live;
 static gboolean quiet;
 
-static guint object_cpu(const KmtObject *object)
+static guint object_cpu(const KmtMatchObject *object)
 {
-	const KmtCpuFile *file = capture->files->pdata[object->file];
+	const KmtInputCpuFile *file = capture->files->pdata[object->file];
 
 	return file->cpu;
 }
 
-static void on_alloc(gpointer user, const KmtObject *object,
+static void on_alloc(gpointer user, const KmtMatchObject *object,
 		     const struct kmemtrace_event *event,
-		     const KmtPosition *position)
+		     const KmtMatchPosition *position)
 {
 	n_alloc++;
 }
 
-static void on_free(gpointer user, const KmtObject *object,
+static void on_free(gpointer user, const KmtMatchObject *object,
 		    const struct kmemtrace_event *event,
-		    const KmtPosition *position, gboolean mismatch)
+		    const KmtMatchPosition *position, gboolean mismatch)
 {
 	if (!quiet)
 		printf("free %u:%" G_GUINT64_FORMAT " %u:%" G_GUINT64_FORMAT
@@ -43,9 +43,9 @@ static void on_free(gpointer user, const KmtObject *object,
 		       position->index, mismatch ? " mismatch" : "");
 }
 
-static void on_replaced(gpointer user, const KmtObject *object,
+static void on_replaced(gpointer user, const KmtMatchObject *object,
 			const struct kmemtrace_event *event,
-			const KmtPosition *position)
+			const KmtMatchPosition *position)
 {
 	if (!quiet)
 		printf("replaced %u:%" G_GUINT64_FORMAT " %u:%" G_GUINT64_FORMAT
@@ -54,15 +54,16 @@ static void on_replaced(gpointer user, const KmtObject *object,
 		       position->index);
 }
 
-static void on_double(gpointer user, const KmtObject *object,
+static void on_double(gpointer user, const KmtMatchObject *object,
 		      const struct kmemtrace_event *event,
-		      const KmtPosition *position, KmtDouble class,
+		      const KmtMatchPosition *position,
+		      KmtMatchDoubleAlloc class,
 		      const struct kmemtrace_event *free_event)
 {
-	static const char *const names[KMT_N_DOUBLE] = {
-		[KMT_DOUBLE_AFTER_LOSS] = "after_loss",
-		[KMT_DOUBLE_RACE] = "race",
-		[KMT_DOUBLE_UNEXPLAINED] = "unexplained",
+	static const char *const names[KMT_MATCH_N_DOUBLE] = {
+		[KMT_MATCH_DOUBLE_AFTER_LOSS] = "after_loss",
+		[KMT_MATCH_DOUBLE_RACE] = "race",
+		[KMT_MATCH_DOUBLE_UNEXPLAINED] = "unexplained",
 	};
 
 	if (quiet)
@@ -76,12 +77,13 @@ static void on_double(gpointer user, const KmtObject *object,
 }
 
 static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
-			 const KmtPosition *position, KmtUnmatched class)
+			 const KmtMatchPosition *position,
+			 KmtMatchUnmatched class)
 {
-	static const char *const names[KMT_N_UNMATCHED] = {
-		[KMT_UNMATCHED_BEFORE_TRACE] = "before_trace",
-		[KMT_UNMATCHED_AFTER_LOSS] = "after_loss",
-		[KMT_UNMATCHED_UNEXPLAINED] = "unexplained",
+	static const char *const names[KMT_MATCH_N_UNMATCHED] = {
+		[KMT_MATCH_UNMATCHED_BEFORE_TRACE] = "before_trace",
+		[KMT_MATCH_UNMATCHED_AFTER_LOSS] = "after_loss",
+		[KMT_MATCH_UNMATCHED_UNEXPLAINED] = "unexplained",
 	};
 
 	if (!quiet)
@@ -89,7 +91,7 @@ static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
 		       position->file->cpu, position->index, names[class]);
 }
 
-static void on_live(gpointer user, const KmtObject *object)
+static void on_live(gpointer user, const KmtMatchObject *object)
 {
 	n_live++;
 	if (!quiet)
@@ -108,11 +110,11 @@ int main(int argc, char **argv)
 	};
 	KmtMatchOptions options = {.keep_indexes = TRUE};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) opened = NULL;
-	g_autoptr(KmtMerge) merge = NULL;
+	g_autoptr(KmtInputCapture) opened = NULL;
+	g_autoptr(KmtMatchMerge) merge = NULL;
 	g_autoptr(KmtMatcher) matcher = NULL;
 	struct kmemtrace_event event;
-	KmtPosition position;
+	KmtMatchPosition position;
 	guint64 n = 0;
 
 	if (argc > 1 && strcmp(argv[1], "-q") == 0) {
@@ -122,17 +124,18 @@ int main(int argc, char **argv)
 	}
 	if (argc < 3)
 		return 1;
-	opened = kmt_capture_open((const char *const *)argv + 2, NULL, &error);
+	opened = kmt_input_capture_open((const char *const *)argv + 2, NULL,
+					&error);
 	if (!opened) {
 		fprintf(stderr, "%s\n", error->message);
 		return 1;
 	}
 	capture = opened;
-	merge = kmt_merge_new(opened);
+	merge = kmt_match_merge_new(opened);
 	options.clock_tolerance_ns = g_ascii_strtoll(argv[1], NULL, 10);
 	matcher = kmt_matcher_new(opened, &options, &ops, NULL);
-	while (kmt_merge_next(merge, &event, &position)) {
-		kmt_matcher_feed(matcher, &event, &position);
+	while (kmt_match_merge_next(merge, &event, &position)) {
+		kmt_matcher_process(matcher, &event, &position);
 		n++;
 	}
 	kmt_matcher_finish(matcher);
@@ -140,7 +143,7 @@ int main(int argc, char **argv)
 	printf("records %" G_GUINT64_FORMAT " skipped %" G_GUINT64_FORMAT
 	       " unordered %" G_GUINT64_FORMAT " allocs %" G_GUINT64_FORMAT
 	       " live %" G_GUINT64_FORMAT "\n",
-	       n, kmt_merge_skipped(merge), kmt_merge_unordered(merge), n_alloc,
-	       n_live);
+	       n, kmt_match_merge_skipped(merge),
+	       kmt_match_merge_unordered(merge), n_alloc, n_live);
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What of lib/input and lib/match the programs do not show: the set of addresses, the table of
- * objects when it grows, merging many files, and what a capture knows of
- * itself.
+ * What of lib/input and lib/match the programs do not show: the set of
+ * addresses, the table of objects when it grows, merging many files, and what a
+ * capture knows of itself.
  */
 #include "config.h"
 
@@ -30,48 +30,51 @@ static void test_addrset_exact(void)
 	guint shift, i, j;
 
 	for (shift = 3; shift <= 12; shift += 9) {
-		KmtAddrSet *set = kmt_addr_set_new(shift);
+		KmtMatchAddressSet *set = kmt_match_address_set_new(shift);
 
 		for (i = 0; i < G_N_ELEMENTS(odd); i++) {
 			for (j = 0; j < G_N_ELEMENTS(odd); j++)
-				g_assert_cmpint(
-					kmt_addr_set_contains(set, odd[j]), ==,
-					j < i);
-			g_assert_false(kmt_addr_set_contains(set, odd[i]));
-			kmt_addr_set_add(set, odd[i]);
-			g_assert_true(kmt_addr_set_contains(set, odd[i]));
+				g_assert_cmpint(kmt_match_address_set_contains(
+							set, odd[j]),
+						==, j < i);
+			g_assert_false(
+				kmt_match_address_set_contains(set, odd[i]));
+			kmt_match_address_set_add(set, odd[i]);
+			g_assert_true(
+				kmt_match_address_set_contains(set, odd[i]));
 		}
-		kmt_addr_set_free(set);
+		kmt_match_address_set_free(set);
 	}
 }
 
 static void test_addrset_grows(void)
 {
-	KmtAddrSet *set = kmt_addr_set_new(3);
+	KmtMatchAddressSet *set = kmt_match_address_set_new(3);
 	const guint64 step = 8 * 512; /* a block each */
 	guint64 i;
 
 	for (i = 0; i < 10000; i++) {
-		g_assert_false(kmt_addr_set_contains(set, i * step));
-		kmt_addr_set_add(set, i * step);
-		g_assert_false(kmt_addr_set_contains(set, i * step + 8));
+		g_assert_false(kmt_match_address_set_contains(set, i * step));
+		kmt_match_address_set_add(set, i * step);
+		g_assert_false(
+			kmt_match_address_set_contains(set, i * step + 8));
 	}
 	for (i = 0; i < 10000; i++)
-		g_assert_true(kmt_addr_set_contains(set, i * step));
-	kmt_addr_set_free(set);
+		g_assert_true(kmt_match_address_set_contains(set, i * step));
+	kmt_match_address_set_free(set);
 }
 
 /* ---- captures in memory ---- */
 
-static KmtCapture *capture_new(guint files)
+static KmtInputCapture *capture_new(guint files)
 {
-	KmtCapture *capture = g_new0(KmtCapture, 1);
+	KmtInputCapture *capture = g_new0(KmtInputCapture, 1);
 	guint i;
 
 	capture->files = g_ptr_array_new_with_free_func(g_free);
 	capture->record_size = KMEMTRACE_EVENT_SIZE_V1;
 	for (i = 0; i < files; i++) {
-		KmtCpuFile *file = g_new0(KmtCpuFile, 1);
+		KmtInputCpuFile *file = g_new0(KmtInputCpuFile, 1);
 
 		file->cpu = file->position = i;
 		file->record_size = KMEMTRACE_EVENT_SIZE_V1;
@@ -99,10 +102,10 @@ static void test_merge_many_files(void)
 	enum { FILES = 256, EACH = 50 };
 	g_autofree struct kmemtrace_event *events =
 		g_new0(struct kmemtrace_event, FILES * EACH);
-	g_autoptr(KmtCapture) capture = capture_new(FILES);
-	g_autoptr(KmtMerge) merge = NULL;
+	g_autoptr(KmtInputCapture) capture = capture_new(FILES);
+	g_autoptr(KmtMatchMerge) merge = NULL;
 	struct kmemtrace_event event;
-	KmtPosition position;
+	KmtMatchPosition position;
 	gint64 last = G_MININT64;
 	guint i, n = 0, last_cpu = 0;
 	guint64 next[FILES] = {0};
@@ -110,15 +113,15 @@ static void test_merge_many_files(void)
 	for (i = 0; i < FILES * EACH; i++)
 		events[i] = make_event(1, 8, (i % EACH) * (1 + i / EACH % 3));
 	for (i = 0; i < FILES; i++) {
-		KmtCpuFile *file = capture->files->pdata[i];
+		KmtInputCpuFile *file = capture->files->pdata[i];
 
 		/* Files of all lengths, some empty. */
 		file->map = (const guint8 *)&events[i * EACH];
 		file->n_records = i % (EACH + 1);
 		n += i % (EACH + 1);
 	}
-	merge = kmt_merge_new(capture);
-	while (kmt_merge_next(merge, &event, &position)) {
+	merge = kmt_match_merge_new(capture);
+	while (kmt_match_merge_next(merge, &event, &position)) {
 		guint cpu = position.file->cpu;
 
 		g_assert_cmpint(event.timestamp, >=, last);
@@ -130,20 +133,21 @@ static void test_merge_many_files(void)
 		n--;
 	}
 	g_assert_cmpuint(n, ==, 0);
-	g_assert_false(kmt_merge_next(merge, &event, &position));
+	g_assert_false(kmt_match_merge_next(merge, &event, &position));
 }
 
-static KmtMatcher *matcher_new(const KmtCapture *capture, gint64 tolerance_ns)
+static KmtMatcher *matcher_new(const KmtInputCapture *capture,
+			       gint64 tolerance_ns)
 {
 	static const KmtMatchOps ops;
 	/* It remembers no more than it has to. */
 	const KmtMatchOptions options = {.clock_tolerance_ns = tolerance_ns,
-					 .shards = KMT_OBJ_KEEP};
+					 .shards = KMT_MATCH_MIN_ENTRIES};
 
 	return kmt_matcher_new(capture, &options, &ops, NULL);
 }
 
-static void count_live(gpointer user, const KmtObject *object)
+static void count_live(gpointer user, const KmtMatchObject *object)
 {
 	++*(guint *)user;
 }
@@ -155,9 +159,9 @@ static void count_live(gpointer user, const KmtObject *object)
 static void test_matcher_forgets_nothing_that_matters(void)
 {
 	enum { LIVE = 20000, PASSING = 200000 };
-	g_autoptr(KmtCapture) capture = capture_new(1);
+	g_autoptr(KmtInputCapture) capture = capture_new(1);
 	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
-	KmtPosition position = {capture->files->pdata[0], 0};
+	KmtMatchPosition position = {capture->files->pdata[0], 0};
 	struct kmemtrace_event event;
 	gint64 t = 0;
 	guint live = 0;
@@ -165,99 +169,102 @@ static void test_matcher_forgets_nothing_that_matters(void)
 
 	for (i = 0; i < LIVE; i++) {
 		event = make_event(1, 0x1000 + 8 * i, t++);
-		kmt_matcher_feed(matcher, &event, &position);
+		kmt_matcher_process(matcher, &event, &position);
 	}
 	for (i = 0; i < PASSING; i++) {
 		event = make_event(1, 0x10000000 + 16 * i, t += 100);
-		kmt_matcher_feed(matcher, &event, &position);
+		kmt_matcher_process(matcher, &event, &position);
 		event = make_event(2, 0x10000000 + 16 * i, t++);
-		kmt_matcher_feed(matcher, &event, &position);
+		kmt_matcher_process(matcher, &event, &position);
 	}
 	for (i = 0; i < PASSING; i++) {
 		event = make_event(2, 0x10000000 + 16 * i, t += 5000);
-		kmt_matcher_feed(matcher, &event, &position);
+		kmt_matcher_process(matcher, &event, &position);
 		event = make_event(2, 0x10000008 + 16 * i, t++);
-		kmt_matcher_feed(matcher, &event, &position);
+		kmt_matcher_process(matcher, &event, &position);
 	}
 	kmt_matcher_finish(matcher);
 	kmt_matcher_foreach_live(matcher, count_live, &live);
 	g_assert_cmpuint(live, ==, LIVE);
 	g_assert_cmpuint(kmt_matcher_findings(matcher)
-				 ->unmatched[KMT_UNMATCHED_UNEXPLAINED],
+				 ->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
 			 ==, PASSING);
 	g_assert_cmpuint(kmt_matcher_findings(matcher)
-				 ->unmatched[KMT_UNMATCHED_BEFORE_TRACE],
+				 ->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
 			 ==, PASSING);
 }
 
-static gboolean was_forgotten(const KmtObjTable *table, guint64 ptr,
+static gboolean was_forgotten(const KmtMatchTable *table, guint64 ptr,
 			      guint8 type)
 {
-	const KmtEntry e = {.hash = kmt_obj_hash(table->seed, ptr, type),
-			    .type = type};
+	const KmtMatchEntry e = {
+		.hash = kmt_input_address_hash(table->seed, ptr, type),
+		.type = type};
 
-	return kmt_obj_was_forgotten(table, &e);
+	return kmt_match_table_was_evicted(table, &e);
 }
 
 /* The table stays small when addresses come and go. */
 static void test_table_forgets(void)
 {
-	KmtObjTable table;
+	KmtMatchTable table;
 	guint64 i, entries = 0;
 
-	kmt_obj_table_init(&table, 0, 0, FALSE);
+	kmt_match_table_init(&table, 0, 0, FALSE);
 	for (i = 1; i <= 1000000; i++) {
-		guint64 hash = kmt_obj_hash(table.seed, i * 8, 0);
-		KmtEntry *e;
+		guint64 hash = kmt_input_address_hash(table.seed, i * 8, 0);
+		KmtMatchEntry *e;
 
-		g_assert_null(kmt_obj_find(&table, hash, FALSE));
-		e = kmt_obj_add(&table, hash, 0, G_MININT64, (gint64)i - 10);
+		g_assert_null(kmt_match_table_find(&table, hash, FALSE));
+		e = kmt_match_table_add(&table, hash, 0, G_MININT64,
+					(gint64)i - 10);
 		e->last_ts = (gint64)i;
-		g_assert_true(kmt_obj_find(&table, hash, FALSE) == e);
-		g_assert_null(kmt_obj_find(
+		g_assert_true(kmt_match_table_find(&table, hash, FALSE) == e);
+		g_assert_null(kmt_match_table_find(
 			&table,
-			kmt_obj_hash(table.seed, i * 8, KMEMTRACE_TYPE_PAGES),
+			kmt_input_address_hash(table.seed, i * 8,
+					       KMEMTRACE_TYPE_PAGES),
 			TRUE));
-		g_assert_cmpuint(kmt_obj_ptr(&table, e), ==, i * 8);
+		g_assert_cmpuint(kmt_match_entry_address(&table, e), ==, i * 8);
 	}
-	for (i = 0; i < KMT_OBJ_SEGMENTS; i++)
+	for (i = 0; i < KMT_MATCH_SEGMENTS; i++)
 		entries += table.segments[i].n_entries;
 	g_assert_cmpuint(entries, <, 16384);
 	g_assert_true(was_forgotten(&table, 8, KMEMTRACE_TYPE_KMALLOC));
 	g_assert_false(was_forgotten(&table, 8, KMEMTRACE_TYPE_PAGES));
 	g_assert_false(was_forgotten(&table, 8000000, KMEMTRACE_TYPE_KMALLOC));
-	kmt_obj_table_clear(&table);
+	kmt_match_table_clear(&table);
 }
 
 /* Live ones stay, and take no more than the head of objtable.h says. */
 static void test_table_size(void)
 {
 	enum { N = 1000000 };
-	KmtObjTable table;
+	KmtMatchTable table;
 	guint64 i, bytes = 0;
 
-	kmt_obj_table_init(&table, 0, 0, FALSE);
+	kmt_match_table_init(&table, 0, 0, FALSE);
 	for (i = 1; i <= N; i++) {
-		guint64 hash = kmt_obj_hash(table.seed, i * 64, 0);
-		KmtEntry *e =
-			kmt_obj_add(&table, hash, 0, G_MININT64, G_MAXINT64);
+		guint64 hash = kmt_input_address_hash(table.seed, i * 64, 0);
+		KmtMatchEntry *e = kmt_match_table_add(&table, hash, 0,
+						       G_MININT64, G_MAXINT64);
 
 		table.n_closed--;
-		e->flags = KMT_ENTRY_LIVE;
+		e->flags = KMT_MATCH_ENTRY_LIVE;
 	}
 	for (i = 1; i <= N; i++) {
-		guint64 hash = kmt_obj_hash(table.seed, i * 64, 0);
+		guint64 hash = kmt_input_address_hash(table.seed, i * 64, 0);
 
-		g_assert_nonnull(kmt_obj_find(&table, hash, FALSE));
+		g_assert_nonnull(kmt_match_table_find(&table, hash, FALSE));
 	}
-	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
-		const KmtObjSegment *s = &table.segments[i];
+	for (i = 0; i < KMT_MATCH_SEGMENTS; i++) {
+		const KmtMatchSegment *s = &table.segments[i];
 
-		bytes += s->n_entries * sizeof(KmtEntry) +
-			 (gsize)s->n_groups * sizeof(KmtSlotGroup);
+		bytes += s->n_entries * sizeof(KmtMatchEntry) +
+			 (gsize)s->n_groups * sizeof(KmtMatchSlotGroup);
 	}
 	g_assert_cmpuint(bytes, <=, 48 * (guint64)N);
-	kmt_obj_table_clear(&table);
+	kmt_match_table_clear(&table);
 }
 
 /* Any 64-bit time is a time. */
@@ -269,9 +276,9 @@ static void test_extreme_times(void)
 
 	for (meta = 0; meta < 2; meta++) {
 		struct kmemtrace_event events[G_N_ELEMENTS(times)];
-		g_autoptr(KmtCapture) capture = capture_new(2);
+		g_autoptr(KmtInputCapture) capture = capture_new(2);
 		g_autoptr(KmtMatcher) matcher = NULL;
-		KmtPosition position = {capture->files->pdata[0], 0};
+		KmtMatchPosition position = {capture->files->pdata[0], 0};
 
 		if (meta) {
 			capture->meta = g_key_file_new();
@@ -280,7 +287,7 @@ static void test_extreme_times(void)
 		for (i = 0; i < G_N_ELEMENTS(times); i++)
 			events[i] = make_event(1 + i / 4 % 2, 8, times[i]);
 		for (i = 0; i < 2; i++) {
-			KmtCpuFile *file = capture->files->pdata[i];
+			KmtInputCpuFile *file = capture->files->pdata[i];
 
 			file->map = (const guint8 *)events;
 			file->n_records = G_N_ELEMENTS(times);
@@ -288,7 +295,7 @@ static void test_extreme_times(void)
 		matcher = matcher_new(capture, 1000000000);
 		for (i = 0; i < G_N_ELEMENTS(times); i++) {
 			position.file = capture->files->pdata[i % 2];
-			kmt_matcher_feed(matcher, &events[i], &position);
+			kmt_matcher_process(matcher, &events[i], &position);
 		}
 		kmt_matcher_finish(matcher);
 	}
@@ -301,11 +308,11 @@ static void test_extreme_times(void)
 static void test_matcher_remembers_for_the_tolerance(void)
 {
 	enum { N = 30000 };
-	g_autoptr(KmtCapture) capture = capture_new(2);
+	g_autoptr(KmtInputCapture) capture = capture_new(2);
 	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
-	KmtPosition cpu0 = {capture->files->pdata[0], 0};
-	KmtPosition cpu1 = {capture->files->pdata[1], 0};
-	const KmtFindings *f = kmt_matcher_findings(matcher);
+	KmtMatchPosition cpu0 = {capture->files->pdata[0], 0};
+	KmtMatchPosition cpu1 = {capture->files->pdata[1], 0};
+	const KmtMatchFindings *f = kmt_matcher_findings(matcher);
 	struct kmemtrace_event event;
 	gint64 t = 0;
 	guint i;
@@ -315,22 +322,22 @@ static void test_matcher_remembers_for_the_tolerance(void)
 
 		/* The last two are swapped, which cpu1 makes possible. */
 		event = make_event(1, ptr, t++);
-		kmt_matcher_feed(matcher, &event, &cpu1);
+		kmt_matcher_process(matcher, &event, &cpu1);
 		event = make_event(2, ptr, t++);
-		kmt_matcher_feed(matcher, &event, &cpu1);
+		kmt_matcher_process(matcher, &event, &cpu1);
 		/* Two others, so that the table gets full here too. */
 		event = make_event(1, ptr + 8, t++);
-		kmt_matcher_feed(matcher, &event, &cpu0);
+		kmt_matcher_process(matcher, &event, &cpu0);
 		event = make_event(1, ptr + 16, t++);
-		kmt_matcher_feed(matcher, &event, &cpu0);
+		kmt_matcher_process(matcher, &event, &cpu0);
 		event = make_event(2, ptr, t++);
-		kmt_matcher_feed(matcher, &event, &cpu0);
+		kmt_matcher_process(matcher, &event, &cpu0);
 		event = make_event(1, ptr, t++);
-		kmt_matcher_feed(matcher, &event, &cpu0);
+		kmt_matcher_process(matcher, &event, &cpu0);
 	}
 	kmt_matcher_finish(matcher);
-	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_UNEXPLAINED], ==, 0);
-	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_BEFORE_TRACE], ==, 0);
+	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED], ==, 0);
+	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE], ==, 0);
 }
 
 /*
@@ -341,40 +348,40 @@ static void test_matcher_remembers_for_the_tolerance(void)
 static void test_matcher_doubts_for_ever(void)
 {
 	enum { N = 20000 };
-	g_autoptr(KmtCapture) capture = capture_new(2);
+	g_autoptr(KmtInputCapture) capture = capture_new(2);
 	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
-	KmtPosition cpu0 = {capture->files->pdata[0], 0};
-	KmtPosition cpu1 = {capture->files->pdata[1], 0};
-	const KmtFindings *f = kmt_matcher_findings(matcher);
+	KmtMatchPosition cpu0 = {capture->files->pdata[0], 0};
+	KmtMatchPosition cpu1 = {capture->files->pdata[1], 0};
+	const KmtMatchFindings *f = kmt_matcher_findings(matcher);
 	struct kmemtrace_event event;
 	gint64 t = 0;
 	guint i, pass;
 
 	for (i = 0; i < N; i++) {
 		event = make_event(1, 0x1000 + 64 * i, t += 100);
-		kmt_matcher_feed(matcher, &event, &cpu0);
+		kmt_matcher_process(matcher, &event, &cpu0);
 		event = make_event(2, 0x1000 + 64 * i, t);
-		kmt_matcher_feed(matcher, &event, &cpu1);
+		kmt_matcher_process(matcher, &event, &cpu1);
 	}
 	for (pass = 0; pass < 2; pass++) {
 		for (i = 0; i < N; i++) {
 			event = make_event(2, 0x1000 + 64 * i, t += 100);
-			kmt_matcher_feed(matcher, &event, &cpu0);
+			kmt_matcher_process(matcher, &event, &cpu0);
 		}
 	}
 	kmt_matcher_finish(matcher);
-	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_BEFORE_TRACE], ==, N);
-	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_UNEXPLAINED], ==, N);
+	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE], ==, N);
+	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED], ==, N);
 }
 
 /* Feeds one record of CPU cpu. */
-static void feed(KmtMatcher *matcher, KmtCapture *capture, guint cpu,
+static void feed(KmtMatcher *matcher, KmtInputCapture *capture, guint cpu,
 		 guint event_id, guint64 ptr, gint64 timestamp)
 {
 	struct kmemtrace_event event = make_event(event_id, ptr, timestamp);
-	KmtPosition position = {capture->files->pdata[cpu], 0};
+	KmtMatchPosition position = {capture->files->pdata[cpu], 0};
 
-	kmt_matcher_feed(matcher, &event, &position);
+	kmt_matcher_process(matcher, &event, &position);
 }
 
 /* As before, but the doubt is used up while the address is live again: what
@@ -382,9 +389,9 @@ static void feed(KmtMatcher *matcher, KmtCapture *capture, guint cpu,
 static void test_matcher_doubts_once(void)
 {
 	enum { N = 20000 };
-	g_autoptr(KmtCapture) capture = capture_new(2);
+	g_autoptr(KmtInputCapture) capture = capture_new(2);
 	g_autoptr(KmtMatcher) matcher = matcher_new(capture, 1000);
-	const KmtFindings *f = kmt_matcher_findings(matcher);
+	const KmtMatchFindings *f = kmt_matcher_findings(matcher);
 	gint64 t = 0;
 	guint i;
 
@@ -400,8 +407,8 @@ static void test_matcher_doubts_once(void)
 	for (i = 0; i < N; i++)
 		feed(matcher, capture, 1, 2, 0x1000 + 64 * i, t += 5000);
 	kmt_matcher_finish(matcher);
-	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_BEFORE_TRACE], ==, N);
-	g_assert_cmpuint(f->unmatched[KMT_UNMATCHED_UNEXPLAINED], ==, N);
+	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE], ==, N);
+	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED], ==, N);
 }
 
 /* Time that goes back, and records that cannot be used. */
@@ -409,14 +416,14 @@ static void test_merge_counts(void)
 {
 	static const gint64 times[] = {5, 9, 3, 3, 10, 1};
 	struct kmemtrace_event events[G_N_ELEMENTS(times)];
-	g_autoptr(KmtCapture) capture = capture_new(1);
-	KmtCpuFile *file = capture->files->pdata[0];
-	g_autoptr(KmtMerge) merge = NULL;
-	KmtItem items[KMT_BLOCK_RECORDS];
-	KmtOrder order;
-	KmtOutlet outlet = {
+	g_autoptr(KmtInputCapture) capture = capture_new(1);
+	KmtInputCpuFile *file = capture->files->pdata[0];
+	g_autoptr(KmtMatchMerge) merge = NULL;
+	KmtMatchEvent items[KMT_MATCH_BLOCK_RECORDS];
+	KmtMatchOrder order;
+	KmtMatchShardQueue queue = {
 		.seed = 1, .n_shards = 1, .order = &order, .items = items};
-	KmtBlock block;
+	KmtMatchBlock block;
 	guint i;
 
 	for (i = 0; i < G_N_ELEMENTS(times); i++)
@@ -424,31 +431,31 @@ static void test_merge_counts(void)
 	events[5].event_id = 3;
 	file->map = (const guint8 *)events;
 	file->n_records = G_N_ELEMENTS(times);
-	merge = kmt_merge_new(capture);
-	kmt_block_init(&block);
-	kmt_order_is(&order, items);
-	g_assert_true(kmt_merge_fill(merge, &block, &outlet));
+	merge = kmt_match_merge_new(capture);
+	kmt_match_block_init(&block);
+	kmt_match_order_init_identity(&order, items);
+	g_assert_true(kmt_match_merge_fill(merge, &block, &queue));
 	g_assert_cmpuint(block.n, ==, 5);
 	g_assert_cmpint(items[2].event->timestamp, ==, 3);
 	g_assert_cmpint(items[2].now, ==, 9);
-	g_assert_false(kmt_merge_fill(merge, &block, &outlet));
+	g_assert_false(kmt_match_merge_fill(merge, &block, &queue));
 	g_assert_cmpuint(block.n, ==, 0);
-	g_assert_cmpuint(kmt_merge_unordered(merge), ==, 1);
-	g_assert_cmpuint(kmt_merge_skipped(merge), ==, 1);
-	kmt_block_clear(&block);
+	g_assert_cmpuint(kmt_match_merge_unordered(merge), ==, 1);
+	g_assert_cmpuint(kmt_match_merge_skipped(merge), ==, 1);
+	kmt_match_block_clear(&block);
 }
 
 static void test_free_has_no_leftovers(void)
 {
 	struct kmemtrace_event event = make_event(2, 8, 1);
-	g_autoptr(KmtCapture) capture = capture_new(1);
-	KmtCpuFile *file = capture->files->pdata[0];
+	g_autoptr(KmtInputCapture) capture = capture_new(1);
+	KmtInputCpuFile *file = capture->files->pdata[0];
 
 	event.node = 5;
 	event.bytes_req = event.bytes_alloc = event.gfp_flags = 7;
 	file->map = (const guint8 *)&event;
 	file->n_records = 1;
-	kmt_cpu_file_get(file, 0, &event);
+	kmt_input_cpu_file_get(file, 0, &event);
 	g_assert_cmpint(event.node, ==, KMEMTRACE_NODE_NONE);
 	g_assert_cmpuint(event.bytes_req, ==, 0);
 	g_assert_cmpuint(event.bytes_alloc, ==, 0);
@@ -486,14 +493,15 @@ static void check_format(guint n, guint size, gboolean swapped,
 		write_records(dir, "cpu3.out", n, size, swapped, first_says);
 	const char *const operands[] = {dir, NULL};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture =
-		kmt_capture_open(operands, NULL, &error);
+	g_autoptr(KmtInputCapture) capture =
+		kmt_input_capture_open(operands, NULL, &error);
 
 	g_assert_no_error(error);
 	g_assert_cmpuint(capture->record_size, ==, size);
 	g_assert_cmpint(capture->swapped, ==, swapped);
 	g_assert_cmpuint(capture->n_records, ==, n);
-	g_assert_cmpuint(((KmtCpuFile *)capture->files->pdata[0])->cpu, ==, 3);
+	g_assert_cmpuint(((KmtInputCpuFile *)capture->files->pdata[0])->cpu, ==,
+			 3);
 	unlink(path);
 	rmdir(dir);
 }
@@ -527,13 +535,13 @@ static void test_format_after_a_hole(void)
 	const char *const operands[] = {path, NULL};
 	g_autofree char *data = NULL;
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture = NULL;
+	g_autoptr(KmtInputCapture) capture = NULL;
 	gsize size;
 
 	g_assert_true(g_file_get_contents(path, &data, &size, NULL));
 	memset(data + 64, 0, 300 * 64);
 	g_assert_true(g_file_set_contents(path, data, (gssize)size, NULL));
-	capture = kmt_capture_open(operands, NULL, &error);
+	capture = kmt_input_capture_open(operands, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(capture->record_size, ==, 64);
 	g_assert_true(capture->swapped);
@@ -552,7 +560,7 @@ static void test_format_of_noise(void)
 	const char *const operands[] = {dir, NULL};
 	g_autofree char *data = NULL;
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtCapture) capture = NULL;
+	g_autoptr(KmtInputCapture) capture = NULL;
 	gsize size;
 	guint i;
 
@@ -561,7 +569,7 @@ static void test_format_of_noise(void)
 	for (i = 1; i < 20; i++)
 		memset(data + (gsize)i * 56, 0, 56);
 	g_assert_true(g_file_set_contents(noise, data, (gssize)size, NULL));
-	capture = kmt_capture_open(operands, NULL, &error);
+	capture = kmt_input_capture_open(operands, NULL, &error);
 	g_assert_no_error(error);
 	g_assert_cmpuint(capture->record_size, ==, 64);
 	g_assert_true(capture->swapped);

@@ -15,26 +15,26 @@
 static const struct {
 	guint8 n;
 	guint8 bytes[4];
-} packed_magics[] = {
+} compression_signatures[] = {
 	{2, {0x1f, 0x8b}},	       /* gzip */
 	{4, {0x28, 0xb5, 0x2f, 0xfd}}, /* zstd */
 	{4, {0x50, 0x2a, 0x4d, 0x18}}, /* zstd, with a frame to skip before */
 };
 
-gboolean kmt_is_packed(const guint8 *head, gsize n)
+gboolean kmt_input_is_compressed(const guint8 *head, gsize n)
 {
 	guint i;
 
-	for (i = 0; i < G_N_ELEMENTS(packed_magics); i++) {
-		if (n >= packed_magics[i].n &&
-		    memcmp(head, packed_magics[i].bytes, packed_magics[i].n) ==
-			    0)
+	for (i = 0; i < G_N_ELEMENTS(compression_signatures); i++) {
+		if (n >= compression_signatures[i].n &&
+		    memcmp(head, compression_signatures[i].bytes,
+			   compression_signatures[i].n) == 0)
 			return TRUE;
 	}
 	return FALSE;
 }
 
-gboolean kmt_is_tar(const guint8 *head, gsize n)
+gboolean kmt_input_is_tar(const guint8 *head, gsize n)
 {
 	return n >= TAR_MAGIC_AT + strlen(TAR_MAGIC) &&
 	       memcmp(head + TAR_MAGIC_AT, TAR_MAGIC, strlen(TAR_MAGIC)) == 0;
@@ -43,16 +43,16 @@ gboolean kmt_is_tar(const guint8 *head, gsize n)
 #ifdef HAVE_LIBARCHIVE
 
 /* What is used of the library. */
-static const KmtLibarchive *lib;
+static const KmtInputLibarchive *lib;
 
 /* what: the file is. */
 static gboolean load(const char *path, const char *what, GError **error)
 {
 	g_autoptr(GError) e = NULL;
 
-	lib = kmt_libarchive(&e);
+	lib = kmt_input_libarchive_get(&e);
 	if (!lib)
-		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
 			    "cannot read %s: it is %s, and %s; install "
 			    "libarchive, or unpack it first",
 			    path, what, e->message);
@@ -65,19 +65,19 @@ static gboolean load(const char *path, const char *what, GError **error)
 #endif
 
 typedef struct {
-	KmtBytes base;
-	KmtBytes *packed;
+	KmtInputByteStream base;
+	KmtInputByteStream *packed;
 	struct archive *archive;
 	guint8 *step;	     /* of packed */
 	const guint8 *block; /* unpacked, and not read yet */
 	gsize n_block;
-} Unpacked;
+} Decompressor;
 
-static la_ssize_t read_step(struct archive *archive, void *user,
-			    const void **step)
+static la_ssize_t read_chunk(struct archive *archive, void *user,
+			     const void **step)
 {
-	Unpacked *u = user;
-	gsize n = kmt_bytes_read(u->packed, u->step, STEP_BYTES);
+	Decompressor *u = user;
+	gsize n = kmt_input_byte_stream_read(u->packed, u->step, STEP_BYTES);
 
 	*step = u->step;
 	if (n == 0 && u->packed->defect) {
@@ -95,9 +95,9 @@ static const char *reason(struct archive *archive)
 	return text ? text : "damaged data";
 }
 
-static gsize unpacked_pull(KmtBytes *bytes, guint8 *to, gsize n)
+static gsize decompressor_pull(KmtInputByteStream *bytes, guint8 *to, gsize n)
 {
-	Unpacked *u = (Unpacked *)bytes;
+	Decompressor *u = (Decompressor *)bytes;
 	la_int64_t offset;
 	const void *block;
 	int status = ARCHIVE_OK;
@@ -110,7 +110,8 @@ static gsize unpacked_pull(KmtBytes *bytes, guint8 *to, gsize n)
 	if (status != ARCHIVE_OK) {
 		u->n_block = 0;
 		if (status != ARCHIVE_EOF)
-			kmt_bytes_set_defect(bytes, "%s", reason(u->archive));
+			kmt_input_byte_stream_set_defect(bytes, "%s",
+							 reason(u->archive));
 		return 0;
 	}
 	n = MIN(n, u->n_block);
@@ -122,28 +123,29 @@ static gsize unpacked_pull(KmtBytes *bytes, guint8 *to, gsize n)
 	return n;
 }
 
-static void unpacked_close(KmtBytes *bytes)
+static void decompressor_close(KmtInputByteStream *bytes)
 {
-	Unpacked *u = (Unpacked *)bytes;
+	Decompressor *u = (Decompressor *)bytes;
 
 	lib->archive_read_free(u->archive);
-	kmt_bytes_free(u->packed);
+	kmt_input_byte_stream_free(u->packed);
 	g_free(u->step);
 }
 
-KmtBytes *kmt_unpack(KmtBytes *packed, const char *path, GError **error)
+KmtInputByteStream *kmt_input_decompress(KmtInputByteStream *packed,
+					 const char *path, GError **error)
 {
 	struct archive_entry *entry;
-	Unpacked *u;
+	Decompressor *u;
 	int status;
 
 	if (!load(path, "compressed", error)) {
-		kmt_bytes_free(packed);
+		kmt_input_byte_stream_free(packed);
 		return NULL;
 	}
-	u = g_new0(Unpacked, 1);
-	u->base.pull = unpacked_pull;
-	u->base.close = unpacked_close;
+	u = g_new0(Decompressor, 1);
+	u->base.pull = decompressor_pull;
+	u->base.close = decompressor_close;
 	u->packed = packed;
 	u->step = g_malloc(STEP_BYTES);
 	u->archive = lib->archive_read_new();
@@ -151,17 +153,19 @@ KmtBytes *kmt_unpack(KmtBytes *packed, const char *path, GError **error)
 	lib->archive_read_support_filter_zstd(u->archive);
 	lib->archive_read_support_format_raw(u->archive);
 	lib->archive_read_support_format_empty(u->archive);
-	status = lib->archive_read_open(u->archive, u, NULL, read_step, NULL);
+	status = lib->archive_read_open(u->archive, u, NULL, read_chunk, NULL);
 	if (status == ARCHIVE_OK)
 		status = lib->archive_read_next_header(u->archive, &entry);
 	/* Else libarchive would give what is packed as it is. */
 	if (lib->archive_filter_code(u->archive, 0) == ARCHIVE_FILTER_NONE)
-		kmt_bytes_set_defect(&u->base, "the beginning of the "
-					       "compressed data is damaged");
+		kmt_input_byte_stream_set_defect(&u->base,
+						 "the beginning of the "
+						 "compressed data is damaged");
 	else if (status == ARCHIVE_OK)
 		return &u->base;
 	else if (status != ARCHIVE_EOF)
-		kmt_bytes_set_defect(&u->base, "%s", reason(u->archive));
+		kmt_input_byte_stream_set_defect(&u->base, "%s",
+						 reason(u->archive));
 	g_clear_pointer(&u->archive, lib->archive_read_free);
 	return &u->base;
 }
@@ -169,18 +173,18 @@ KmtBytes *kmt_unpack(KmtBytes *packed, const char *path, GError **error)
 /* ---- tars ---- */
 
 typedef struct {
-	KmtBytes base;
+	KmtInputByteStream base;
 	struct archive *archive;
 } MemberBytes;
 
-static gsize member_pull(KmtBytes *bytes, guint8 *to, gsize n)
+static gsize member_pull(KmtInputByteStream *bytes, guint8 *to, gsize n)
 {
 	MemberBytes *m = (MemberBytes *)bytes;
 	la_ssize_t got = lib->archive_read_data(m->archive, to, n);
 
 	if (got >= 0)
 		return (gsize)got;
-	kmt_bytes_set_defect(bytes, "%s", reason(m->archive));
+	kmt_input_byte_stream_set_defect(bytes, "%s", reason(m->archive));
 	return 0;
 }
 
@@ -188,16 +192,17 @@ typedef struct {
 	struct archive *archive;
 	const guint8 *data;
 	gsize n;
-	KmtMemberFunc func;
+	KmtInputTarMemberFunc func;
 	gpointer user;
-} Tar;
+} TarReader;
 
 /*
  * libarchive gives pointers into the memory that it reads from, if the member
  * has no holes.
  */
-static gboolean find_data(const Tar *tar, struct archive_entry *entry,
-			  KmtMember *member)
+static gboolean find_mapped_data(const TarReader *tar,
+				 struct archive_entry *entry,
+				 KmtInputTarMember *member)
 {
 	la_int64_t size = lib->archive_entry_size(entry), offset;
 	const void *block;
@@ -220,32 +225,32 @@ static gboolean find_data(const Tar *tar, struct archive_entry *entry,
 			     FALSE);
 	room = (gsize)(tar->data + tar->n - member->data);
 	member->n = MIN(room, (gsize)size);
-	member->cut = member->n < (gsize)size;
+	member->truncated = member->n < (gsize)size;
 	return TRUE;
 }
 
-static gboolean tell_member(Tar *tar, struct archive_entry *entry,
+static gboolean pass_member(TarReader *tar, struct archive_entry *entry,
 			    char **defect, GError **error)
 {
 	MemberBytes bytes = {.base = {.pull = member_pull},
 			     .archive = tar->archive};
-	KmtMember member = {.name = lib->archive_entry_pathname(entry)};
+	KmtInputTarMember member = {.name = lib->archive_entry_pathname(entry)};
 	gboolean ok;
 
 	if (!member.name || lib->archive_entry_filetype(entry) != AE_IFREG)
 		return TRUE;
-	if (!find_data(tar, entry, &member))
+	if (!find_mapped_data(tar, entry, &member))
 		member.bytes = &bytes.base;
 	ok = tar->func(tar->user, &member, error);
-	if (bytes.base.head)
-		g_byte_array_unref(bytes.base.head);
+	if (bytes.base.peeked)
+		g_byte_array_unref(bytes.base.peeked);
 	if (bytes.base.defect && !*defect)
 		*defect = g_strdup(bytes.base.defect);
 	g_free(bytes.base.defect);
 	return ok;
 }
 
-static gboolean read_members(Tar *tar, char **defect, GError **error)
+static gboolean read_members(TarReader *tar, char **defect, GError **error)
 {
 	struct archive_entry *entry;
 	int status;
@@ -256,7 +261,7 @@ static gboolean read_members(Tar *tar, char **defect, GError **error)
 			return TRUE;
 		if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
 			break;
-		if (!tell_member(tar, entry, defect, error))
+		if (!pass_member(tar, entry, defect, error))
 			return FALSE;
 	}
 	if (!*defect)
@@ -264,12 +269,13 @@ static gboolean read_members(Tar *tar, char **defect, GError **error)
 	return TRUE;
 }
 
-gboolean kmt_tar_foreach(const guint8 *data, gsize n, KmtBytes *bytes,
-			 const char *path, KmtMemberFunc func, gpointer user,
-			 char **defect, GError **error)
+gboolean kmt_input_tar_foreach(const guint8 *data, gsize n,
+			       KmtInputByteStream *bytes, const char *path,
+			       KmtInputTarMemberFunc func, gpointer user,
+			       char **defect, GError **error)
 {
-	Tar tar = {.data = data, .n = n, .func = func, .user = user};
-	Unpacked plain = {.packed = bytes};
+	TarReader tar = {.data = data, .n = n, .func = func, .user = user};
+	Decompressor plain = {.packed = bytes};
 	gboolean ok = TRUE;
 	int status;
 
@@ -282,7 +288,7 @@ gboolean kmt_tar_foreach(const guint8 *data, gsize n, KmtBytes *bytes,
 	} else {
 		plain.step = g_malloc(STEP_BYTES);
 		status = lib->archive_read_open(tar.archive, &plain, NULL,
-						read_step, NULL);
+						read_chunk, NULL);
 	}
 	if (status == ARCHIVE_OK)
 		ok = read_members(&tar, defect, error);
@@ -297,22 +303,24 @@ gboolean kmt_tar_foreach(const guint8 *data, gsize n, KmtBytes *bytes,
 
 static void set_error(const char *path, const char *what, GError **error)
 {
-	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+	g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
 		    "cannot read %s: it is %s, and this program was built "
 		    "without libarchive; unpack it first",
 		    path, what);
 }
 
-KmtBytes *kmt_unpack(KmtBytes *packed, const char *path, GError **error)
+KmtInputByteStream *kmt_input_decompress(KmtInputByteStream *packed,
+					 const char *path, GError **error)
 {
-	kmt_bytes_free(packed);
+	kmt_input_byte_stream_free(packed);
 	set_error(path, "compressed", error);
 	return NULL;
 }
 
-gboolean kmt_tar_foreach(const guint8 *data, gsize n, KmtBytes *bytes,
-			 const char *path, KmtMemberFunc func, gpointer user,
-			 char **defect, GError **error)
+gboolean kmt_input_tar_foreach(const guint8 *data, gsize n,
+			       KmtInputByteStream *bytes, const char *path,
+			       KmtInputTarMemberFunc func, gpointer user,
+			       char **defect, GError **error)
 {
 	set_error(path, "a tar", error);
 	return FALSE;

@@ -9,17 +9,18 @@
 #include "lib/input/byte-stream.h"
 
 /* So many bytes tell. */
-#define KMT_ARCHIVE_HEAD 512
+#define KMT_INPUT_SIGNATURE_BYTES 512
 
 /* By their first bytes. */
-gboolean kmt_is_packed(const guint8 *head, gsize n);
-gboolean kmt_is_tar(const guint8 *head, gsize n);
+gboolean kmt_input_is_compressed(const guint8 *head, gsize n);
+gboolean kmt_input_is_tar(const guint8 *head, gsize n);
 
 /*
  * What packed (which is taken) unpacks to.  A defect of its own is that what is
  * packed is damaged, which leaves what was unpacked before.
  */
-KmtBytes *kmt_unpack(KmtBytes *packed, const char *path, GError **error);
+KmtInputByteStream *kmt_input_decompress(KmtInputByteStream *packed,
+					 const char *path, GError **error);
 
 /*
  * A member of a tar: data if it lies in the memory that the tar is read from,
@@ -29,21 +30,23 @@ typedef struct {
 	const char *name;
 	const guint8 *data;
 	gsize n;
-	KmtBytes *bytes;
+	KmtInputByteStream *bytes;
 	/* The tar ends in it: data is all there is. */
-	gboolean cut;
-} KmtMember;
+	gboolean truncated;
+} KmtInputTarMember;
 
-typedef gboolean (*KmtMemberFunc)(gpointer user, const KmtMember *member,
-				  GError **error);
+typedef gboolean (*KmtInputTarMemberFunc)(gpointer user,
+					  const KmtInputTarMember *member,
+					  GError **error);
 
 /*
  * Calls func for each regular file in a tar until it returns FALSE.  The tar is
  * data, or if that is NULL, bytes.  *defect becomes why the tar could not be
  * read to its end, or stays.
  */
-gboolean kmt_tar_foreach(const guint8 *data, gsize n, KmtBytes *bytes,
-			 const char *path, KmtMemberFunc func, gpointer user,
-			 char **defect, GError **error);
+gboolean kmt_input_tar_foreach(const guint8 *data, gsize n,
+			       KmtInputByteStream *bytes, const char *path,
+			       KmtInputTarMemberFunc func, gpointer user,
+			       char **defect, GError **error);
 
 #endif

@@ -13,22 +13,22 @@
 
 /* How much is asked for at a time when a head is wanted; the tests take little.
  */
-#ifndef HEAD_STEP
-#define HEAD_STEP 4096
+#ifndef PEEK_CHUNK_BYTES
+#define PEEK_CHUNK_BYTES 4096
 #endif
 
 typedef struct {
-	KmtBytes base;
+	KmtInputByteStream base;
 	int fd;
 } FdBytes;
 
 typedef struct {
-	KmtBytes base;
+	KmtInputByteStream base;
 	const guint8 *next;
 	gsize left;
 } MemoryBytes;
 
-static gsize fd_pull(KmtBytes *bytes, guint8 *to, gsize n)
+static gsize fd_pull(KmtInputByteStream *bytes, guint8 *to, gsize n)
 {
 	FdBytes *b = (FdBytes *)bytes;
 	ssize_t got;
@@ -38,16 +38,16 @@ static gsize fd_pull(KmtBytes *bytes, guint8 *to, gsize n)
 	while (got < 0 && errno == EINTR);
 	if (got >= 0)
 		return (gsize)got;
-	kmt_bytes_set_defect(bytes, "%s", g_strerror(errno));
+	kmt_input_byte_stream_set_defect(bytes, "%s", g_strerror(errno));
 	return 0;
 }
 
-static void fd_close(KmtBytes *bytes)
+static void fd_close(KmtInputByteStream *bytes)
 {
 	close(((FdBytes *)bytes)->fd);
 }
 
-KmtBytes *kmt_bytes_new_fd(int fd)
+KmtInputByteStream *kmt_input_byte_stream_new_fd(int fd)
 {
 	FdBytes *b = g_new0(FdBytes, 1);
 
@@ -61,7 +61,7 @@ KmtBytes *kmt_bytes_new_fd(int fd)
 	return &b->base;
 }
 
-static gsize memory_pull(KmtBytes *bytes, guint8 *to, gsize n)
+static gsize memory_pull(KmtInputByteStream *bytes, guint8 *to, gsize n)
 {
 	MemoryBytes *b = (MemoryBytes *)bytes;
 
@@ -74,7 +74,8 @@ static gsize memory_pull(KmtBytes *bytes, guint8 *to, gsize n)
 	return n;
 }
 
-KmtBytes *kmt_bytes_new_memory(const guint8 *data, gsize n)
+KmtInputByteStream *kmt_input_byte_stream_new_memory(const guint8 *data,
+						     gsize n)
 {
 	MemoryBytes *b = g_new0(MemoryBytes, 1);
 
@@ -84,19 +85,20 @@ KmtBytes *kmt_bytes_new_memory(const guint8 *data, gsize n)
 	return &b->base;
 }
 
-void kmt_bytes_free(KmtBytes *bytes)
+void kmt_input_byte_stream_free(KmtInputByteStream *bytes)
 {
 	if (!bytes)
 		return;
 	if (bytes->close)
 		bytes->close(bytes);
-	if (bytes->head)
-		g_byte_array_unref(bytes->head);
+	if (bytes->peeked)
+		g_byte_array_unref(bytes->peeked);
 	g_free(bytes->defect);
 	g_free(bytes);
 }
 
-void kmt_bytes_set_defect(KmtBytes *bytes, const char *format, ...)
+void kmt_input_byte_stream_set_defect(KmtInputByteStream *bytes,
+				      const char *format, ...)
 {
 	va_list args;
 
@@ -106,20 +108,20 @@ void kmt_bytes_set_defect(KmtBytes *bytes, const char *format, ...)
 	va_end(args);
 }
 
-static gsize pull(KmtBytes *bytes, guint8 *to, gsize n)
+static gsize pull(KmtInputByteStream *bytes, guint8 *to, gsize n)
 {
 	return bytes->defect ? 0 : bytes->pull(bytes, to, n);
 }
 
-gsize kmt_bytes_read(KmtBytes *bytes, void *to, gsize n)
+gsize kmt_input_byte_stream_read(KmtInputByteStream *bytes, void *to, gsize n)
 {
 	guint8 *next = to;
 	gsize got, left = n;
 
-	if (bytes->head) {
-		got = MIN(left, bytes->head->len - bytes->head_at);
-		memcpy(next, bytes->head->data + bytes->head_at, got);
-		bytes->head_at += got;
+	if (bytes->peeked) {
+		got = MIN(left, bytes->peeked->len - bytes->peeked_offset);
+		memcpy(next, bytes->peeked->data + bytes->peeked_offset, got);
+		bytes->peeked_offset += got;
 		next += got;
 		left -= got;
 	}
@@ -130,23 +132,23 @@ gsize kmt_bytes_read(KmtBytes *bytes, void *to, gsize n)
 	return n - left;
 }
 
-const guint8 *kmt_bytes_peek(KmtBytes *bytes, gsize *n)
+const guint8 *kmt_input_byte_stream_peek(KmtInputByteStream *bytes, gsize *n)
 {
 	GByteArray *head;
 	gsize got = 1;
 
-	if (!bytes->head)
-		bytes->head = g_byte_array_new();
-	head = bytes->head;
-	if (bytes->head_at) {
-		g_byte_array_remove_range(head, 0, (guint)bytes->head_at);
-		bytes->head_at = 0;
+	if (!bytes->peeked)
+		bytes->peeked = g_byte_array_new();
+	head = bytes->peeked;
+	if (bytes->peeked_offset) {
+		g_byte_array_remove_range(head, 0, (guint)bytes->peeked_offset);
+		bytes->peeked_offset = 0;
 	}
 	while (head->len < *n && got) {
 		guint old = head->len;
 
-		g_byte_array_set_size(head, old + HEAD_STEP);
-		got = pull(bytes, head->data + old, HEAD_STEP);
+		g_byte_array_set_size(head, old + PEEK_CHUNK_BYTES);
+		got = pull(bytes, head->data + old, PEEK_CHUNK_BYTES);
 		g_byte_array_set_size(head, old + (guint)got);
 	}
 	*n = MIN(*n, head->len);

@@ -34,12 +34,12 @@ static gint meta_node(GKeyFile *meta, const char *group)
 	return (gint)node;
 }
 
-static void apply_to_files(KmtCapture *capture)
+static void apply_to_files(KmtInputCapture *capture)
 {
 	guint i;
 
 	for (i = 0; i < capture->files->len; i++) {
-		KmtCpuFile *file = capture->files->pdata[i];
+		KmtInputCpuFile *file = capture->files->pdata[i];
 		g_autofree char *group = g_strdup_printf("cpu%u", file->cpu);
 
 		file->has_overruns = meta_uint64(capture->meta, group,
@@ -57,7 +57,7 @@ static void apply_to_files(KmtCapture *capture)
 }
 
 /* CPUs that meta knows to have records and whose file is not there. */
-static guint count_missing(const KmtCapture *capture)
+static guint count_missing(const KmtInputCapture *capture)
 {
 	g_auto(GStrv) groups = g_key_file_get_groups(capture->meta, NULL);
 	guint i, missing = 0;
@@ -68,11 +68,11 @@ static guint count_missing(const KmtCapture *capture)
 		guint64 events = 1;
 		guint cpu;
 
-		if (!kmt_parse_cpu_name(name, &cpu))
+		if (!kmt_input_parse_cpu_name(name, &cpu))
 			continue;
 		meta_uint64(capture->meta, *g, "events", &events);
 		for (i = 0; events && i < capture->files->len; i++) {
-			const KmtCpuFile *file = capture->files->pdata[i];
+			const KmtInputCpuFile *file = capture->files->pdata[i];
 
 			if (file->cpu == cpu)
 				break;
@@ -95,7 +95,7 @@ static gboolean is_known_version(GKeyFile *meta, const char *name,
 		return TRUE;
 	release =
 		g_key_file_get_string(meta, "capture", "kernel_release", NULL);
-	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+	g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
 		    "cannot read %s: its records are of version "
 		    "%" G_GUINT64_FORMAT ", by Linux %s; kmemtrace %s reads "
 		    "versions up to %d: use a newer one",
@@ -110,14 +110,14 @@ static GKeyFile *load(const char *path, const char *name, GError **error)
 	g_autoptr(GError) local = NULL;
 
 	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
 			    "cannot read %s: not a regular file; remove it to "
 			    "read the records alone",
 			    name);
 		return NULL;
 	}
 	if (!g_key_file_load_from_file(meta, path, G_KEY_FILE_NONE, &local)) {
-		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
 			    "cannot read %s: %s; repair it, or remove it to "
 			    "read the records alone",
 			    name, local->message);
@@ -129,7 +129,7 @@ static GKeyFile *load(const char *path, const char *name, GError **error)
 }
 
 /* Those that the files are in, each once. */
-static GPtrArray *directories(const KmtCapture *capture)
+static GPtrArray *directories(const KmtInputCapture *capture)
 {
 	GPtrArray *dirs = g_ptr_array_new_with_free_func(g_free);
 	guint i;
@@ -139,7 +139,7 @@ static GPtrArray *directories(const KmtCapture *capture)
 		return dirs;
 	}
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *file = capture->files->pdata[i];
 		g_autofree char *dir = g_path_get_dirname(file->path);
 
 		if (!g_ptr_array_find_with_equal_func(dirs, dir, g_str_equal,
@@ -163,9 +163,10 @@ static gboolean agree(GKeyFile *a, const char *dir_a, GKeyFile *b,
 
 		if (!va || !vb || strcmp(va, vb) == 0)
 			continue;
-		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
 			    "the files in %s and in %s are not of one capture: "
-			    "%s in " KMT_META_NAME " is %s and %s; give them "
+			    "%s in " KMT_INPUT_META_NAME
+			    " is %s and %s; give them "
 			    "one by one",
 			    dir_a, dir_b, identity[i], va, vb);
 		return FALSE;
@@ -177,7 +178,7 @@ static gboolean agree(GKeyFile *a, const char *dir_a, GKeyFile *b,
  * The one meta of all directories.  None, with a note, if some have none: then
  * nothing tells that the files belong together.
  */
-static gboolean read_all(KmtCapture *capture, const GPtrArray *dirs,
+static gboolean read_all(KmtInputCapture *capture, const GPtrArray *dirs,
 			 GError **error)
 {
 	const char *with = NULL, *without = NULL;
@@ -186,7 +187,7 @@ static gboolean read_all(KmtCapture *capture, const GPtrArray *dirs,
 	for (i = 0; i < dirs->len; i++) {
 		const char *dir = dirs->pdata[i];
 		g_autofree char *path =
-			g_build_filename(dir, KMT_META_NAME, NULL);
+			g_build_filename(dir, KMT_INPUT_META_NAME, NULL);
 		g_autoptr(GKeyFile) meta = NULL;
 
 		if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
@@ -205,28 +206,30 @@ static gboolean read_all(KmtCapture *capture, const GPtrArray *dirs,
 	}
 	if (with && without) {
 		g_clear_pointer(&capture->meta, g_key_file_unref);
-		kmt_capture_note(capture,
-				 "there is a " KMT_META_NAME " in %s and none "
-				 "in %s: whether the files are of one capture "
-				 "is not known",
-				 with, without);
+		kmt_input_capture_add_note(
+			capture,
+			"there is a " KMT_INPUT_META_NAME " in %s and none "
+			"in %s: whether the files are of one capture "
+			"is not known",
+			with, without);
 	}
 	return TRUE;
 }
 
-static gboolean read_tar(KmtCapture *capture, GError **error)
+static gboolean read_tar(KmtInputCapture *capture, GError **error)
 {
-	g_autofree char *path = kmt_tar_path(capture->tar, KMT_META_NAME);
+	g_autofree char *path =
+		kmt_input_tar_path(capture->tar, KMT_INPUT_META_NAME);
 	g_autofree char *name = NULL;
 
 	if (!path)
 		return TRUE;
-	name = kmt_tar_path_name(capture, path);
+	name = kmt_input_tar_display_path(capture, path);
 	capture->meta = load(path, name, error);
 	return capture->meta != NULL;
 }
 
-static GStrv string_list(const KmtCapture *capture, const char *key)
+static GStrv string_list(const KmtInputCapture *capture, const char *key)
 {
 	GStrv list = NULL;
 
@@ -238,29 +241,30 @@ static GStrv string_list(const KmtCapture *capture, const char *key)
 	return list;
 }
 
-gboolean kmt_capture_number(const KmtCapture *capture, const char *key,
-			    guint64 *value)
+gboolean kmt_input_capture_meta_number(const KmtInputCapture *capture,
+				       const char *key, guint64 *value)
 {
 	return capture->meta &&
 	       meta_uint64(capture->meta, "capture", key, value);
 }
 
-GStrv kmt_capture_not_seen(const KmtCapture *capture)
+GStrv kmt_input_capture_not_seen(const KmtInputCapture *capture)
 {
 	return string_list(capture, "not_seen");
 }
 
-GStrv kmt_capture_incomplete(const KmtCapture *capture)
+GStrv kmt_input_capture_incomplete(const KmtInputCapture *capture)
 {
 	return string_list(capture, "incomplete");
 }
 
-GStrv kmt_capture_events_off(const KmtCapture *capture)
+GStrv kmt_input_capture_events_off(const KmtInputCapture *capture)
 {
 	return string_list(capture, "events_off");
 }
 
-char *kmt_capture_filter(const KmtCapture *capture, gboolean *changed)
+char *kmt_input_capture_filter(const KmtInputCapture *capture,
+			       gboolean *changed)
 {
 	*changed = FALSE;
 	if (!capture->meta)
@@ -271,7 +275,7 @@ char *kmt_capture_filter(const KmtCapture *capture, gboolean *changed)
 }
 
 /* What was not recorded because somebody wanted it so. */
-static void read_choice(KmtCapture *capture)
+static void read_event_selection(KmtInputCapture *capture)
 {
 	static const struct {
 		const char *event;
@@ -283,51 +287,51 @@ static void read_choice(KmtCapture *capture)
 		{"percpu_free", KMEMTRACE_TYPE_PERCPU},
 		{"vfree", KMEMTRACE_TYPE_VMALLOC},
 	};
-	g_auto(GStrv) off = kmt_capture_events_off(capture);
+	g_auto(GStrv) off = kmt_input_capture_events_off(capture);
 	g_autofree char *how = g_key_file_get_string(capture->meta, "capture",
 						     "filter_frees", NULL);
 	gboolean changed;
-	g_autofree char *filter = kmt_capture_filter(capture, &changed);
+	g_autofree char *filter = kmt_input_capture_filter(capture, &changed);
 	gboolean has_sample =
 		g_key_file_has_key(capture->meta, "capture", "sample", NULL);
 	guint i;
 
 	for (i = 0; off && i < G_N_ELEMENTS(frees); i++)
 		if (g_strv_contains((const char *const *)off, frees[i].event))
-			capture->frees_off |= 1U << frees[i].type;
-	capture->gaps |= off != NULL || (filter && changed);
+			capture->frees_not_recorded |= 1U << frees[i].type;
+	capture->has_blind_spots |= off != NULL || (filter && changed);
 	capture->filtered = filter && g_strcmp0(how, "exact") != 0;
 	if (has_sample &&
 	    !meta_uint64(capture->meta, "capture", "sample", &capture->sample))
-		kmt_capture_note(capture,
-				 "what sample= in kmemtrace.meta says is no "
+		kmt_input_capture_add_note(
+			capture, "what sample= in kmemtrace.meta says is no "
 				 "number: if this is a sample of the "
 				 "allocations, figures are of it alone");
 	/* 0: it was not the same all the time, and nothing can be scaled. */
 	if (!capture->sample) {
 		capture->sample = 1;
-		kmt_capture_note(capture,
-				 "the kernel recorded a sample of the "
+		kmt_input_capture_add_note(
+			capture, "the kernel recorded a sample of the "
 				 "allocations, not always the same part: "
 				 "figures are of what was recorded");
 	}
 }
 
 /* Frees of any kind may be among the events that were not recorded. */
-static void read_incomplete(KmtCapture *capture)
+static void read_incomplete(KmtInputCapture *capture)
 {
-	g_auto(GStrv) reasons = kmt_capture_incomplete(capture);
+	g_auto(GStrv) reasons = kmt_input_capture_incomplete(capture);
 
 	capture->incomplete = reasons != NULL;
 	if (capture->incomplete)
-		capture->frees_off = G_MAXUINT;
+		capture->frees_not_recorded = G_MAXUINT;
 }
 
 /*
  * The capture of another tool's file lacks the number of lost events where the
  * tool did not count them, or does not report losses at all.
  */
-static void read_source(KmtCapture *capture)
+static void read_source(KmtInputCapture *capture)
 {
 	g_autofree char *source =
 		g_key_file_get_string(capture->meta, "capture", "source", NULL);
@@ -338,13 +342,14 @@ static void read_source(KmtCapture *capture)
 	if (!capture->imported || capture->has_overruns ||
 	    g_strcmp0(losses, "not_reported") == 0)
 		return;
-	capture->tells_of_loss = TRUE;
-	capture->losses_placed = g_strcmp0(losses, "unnumbered") == 0;
-	kmt_capture_note(capture, "events were lost while this was recorded, "
-				  "and nobody knows how many");
+	capture->reports_loss = TRUE;
+	capture->losses_in_records = g_strcmp0(losses, "unnumbered") == 0;
+	kmt_input_capture_add_note(capture,
+				   "events were lost while this was recorded, "
+				   "and nobody knows how many");
 }
 
-gboolean kmt_meta_read(KmtCapture *capture, GError **error)
+gboolean kmt_input_meta_read(KmtInputCapture *capture, GError **error)
 {
 	g_autoptr(GPtrArray) dirs = NULL;
 	g_auto(GStrv) not_seen = NULL;
@@ -366,15 +371,15 @@ gboolean kmt_meta_read(KmtCapture *capture, GError **error)
 						    "continues", NULL);
 	capture->has_overruns = meta_uint64(capture->meta, "capture",
 					    "overruns", &capture->overruns);
-	not_seen = kmt_capture_not_seen(capture);
-	capture->gaps = not_seen != NULL;
-	read_choice(capture);
+	not_seen = kmt_input_capture_not_seen(capture);
+	capture->has_blind_spots = not_seen != NULL;
+	read_event_selection(capture);
 	read_incomplete(capture);
 	read_source(capture);
 	return TRUE;
 }
 
-void kmt_meta_apply(KmtCapture *capture)
+void kmt_input_meta_apply(KmtInputCapture *capture)
 {
 	if (!capture->meta)
 		return;

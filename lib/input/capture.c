@@ -5,32 +5,32 @@
 
 #include "lib/input/capture-private.h"
 
-gboolean kmt_capture_is_lossy(const KmtCapture *capture)
+gboolean kmt_input_capture_is_lossy(const KmtInputCapture *capture)
 {
-	return capture->gaps || kmt_capture_has_lost(capture);
+	return capture->has_blind_spots || kmt_input_capture_has_lost(capture);
 }
 
-gboolean kmt_capture_has_lost(const KmtCapture *capture)
+gboolean kmt_input_capture_has_lost(const KmtInputCapture *capture)
 {
 	return (capture->has_overruns && capture->overruns > 0) ||
 	       capture->incomplete || capture->missing_files > 0 ||
-	       capture->shortened || capture->damaged || capture->tells_of_loss;
+	       capture->shortened || capture->damaged || capture->reports_loss;
 }
 
-char *kmt_capture_snapshot(const KmtCapture *capture)
+char *kmt_input_capture_snapshot(const KmtInputCapture *capture)
 {
 	return capture->meta ? g_key_file_get_string(capture->meta, "snapshot",
 						     "why", NULL)
 			     : NULL;
 }
 
-gboolean kmt_capture_is_cut_off(const KmtCapture *capture)
+gboolean kmt_input_capture_is_truncated(const KmtInputCapture *capture)
 {
 	return capture->meta && !capture->complete && !capture->imported;
 }
 
 /* The directory that all files share; NULL if there is none. */
-static char *common_directory(const KmtCapture *capture)
+static char *common_directory(const KmtInputCapture *capture)
 {
 	g_autofree char *common = NULL;
 	guint i;
@@ -38,7 +38,7 @@ static char *common_directory(const KmtCapture *capture)
 	if (capture->directory)
 		return g_strdup(capture->directory);
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *file = capture->files->pdata[i];
 		g_autofree char *dir = g_path_get_dirname(file->path);
 
 		if (!common)
@@ -49,13 +49,13 @@ static char *common_directory(const KmtCapture *capture)
 	return g_steal_pointer(&common);
 }
 
-char *kmt_capture_path(const KmtCapture *capture, const char *name)
+char *kmt_input_capture_path(const KmtInputCapture *capture, const char *name)
 {
 	g_autofree char *dir = common_directory(capture);
 	g_autofree char *path = NULL;
 
 	if (capture->tar)
-		return kmt_tar_path(capture->tar, name);
+		return kmt_input_tar_path(capture->tar, name);
 	if (!dir)
 		return NULL;
 	path = g_build_filename(dir, name, NULL);
@@ -65,9 +65,11 @@ char *kmt_capture_path(const KmtCapture *capture, const char *name)
 		       : NULL;
 }
 
-char *kmt_capture_path_name(const KmtCapture *capture, const char *path)
+char *kmt_input_capture_display_path(const KmtInputCapture *capture,
+				     const char *path)
 {
-	char *name = capture->tar ? kmt_tar_path_name(capture, path) : NULL;
+	char *name =
+		capture->tar ? kmt_input_tar_display_path(capture, path) : NULL;
 
 	return name ? name : g_strdup(path);
 }
@@ -80,7 +82,7 @@ static char *defect_text(const char *path, const char *defect)
 			       path, defect);
 }
 
-GPtrArray *kmt_capture_warnings(const KmtCapture *capture)
+GPtrArray *kmt_input_capture_warnings(const KmtInputCapture *capture)
 {
 	GPtrArray *warnings = g_ptr_array_new_with_free_func(g_free);
 	guint i;
@@ -88,7 +90,7 @@ GPtrArray *kmt_capture_warnings(const KmtCapture *capture)
 	for (i = 0; i < capture->notes->len; i++)
 		g_ptr_array_add(warnings, g_strdup(capture->notes->pdata[i]));
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *file = capture->files->pdata[i];
 
 		if (file->defect)
 			g_ptr_array_add(warnings,

@@ -7,57 +7,57 @@
 #include "lib/input/capture-private.h"
 #include "lib/input/record-stream.h"
 
-KmtStream *kmt_stream_new(KmtBytes *bytes)
+KmtInputRecordStream *kmt_input_record_stream_new(KmtInputByteStream *bytes)
 {
-	KmtStream *stream = g_new0(KmtStream, 1);
+	KmtInputRecordStream *stream = g_new0(KmtInputRecordStream, 1);
 
 	stream->bytes = bytes;
-	stream->decoder.variant.layout = KMT_LAYOUT_B;
+	stream->decoder.variant.layout = KMT_INPUT_LAYOUT_B;
 	return stream;
 }
 
-void kmt_stream_free(KmtStream *stream)
+void kmt_input_record_stream_free(KmtInputRecordStream *stream)
 {
 	if (!stream)
 		return;
-	kmt_bytes_free(stream->bytes);
+	kmt_input_byte_stream_free(stream->bytes);
 	g_free(stream->raw);
 	g_free(stream);
 }
 
-gboolean kmt_parse_cpu_name(const char *name, guint *cpu)
+gboolean kmt_input_parse_cpu_name(const char *name, guint *cpu)
 {
 	return kmt_capture_parse_cpu(name, cpu, NULL) && *cpu < G_MAXUINT16;
 }
 
-void kmt_cpu_file_give_back(const KmtCpuFile *file)
+void kmt_input_cpu_file_drop_pages(const KmtInputCpuFile *file)
 {
-	if (file->base)
-		madvise(file->base, file->base_size, MADV_DONTNEED);
+	if (file->mapping)
+		madvise(file->mapping, file->mapping_size, MADV_DONTNEED);
 }
 
-void kmt_cpu_file_drop_base(KmtCpuFile *file)
+void kmt_input_cpu_file_unmap(KmtInputCpuFile *file)
 {
-	if (file->base)
-		munmap(file->base, file->base_size);
-	file->base = NULL;
+	if (file->mapping)
+		munmap(file->mapping, file->mapping_size);
+	file->mapping = NULL;
 }
 
-void kmt_cpu_file_free(gpointer data)
+void kmt_input_cpu_file_free(gpointer data)
 {
-	KmtCpuFile *file = data;
+	KmtInputCpuFile *file = data;
 
-	kmt_stream_free(file->stream);
-	kmt_cpu_file_drop_base(file);
+	kmt_input_record_stream_free(file->stream);
+	kmt_input_cpu_file_unmap(file);
 	g_free(file->defect);
 	g_free(file->path);
 	g_free(file);
 }
 
-KmtCpuFile *kmt_capture_add_file(KmtCapture *capture, const char *path,
-				 guint cpu)
+KmtInputCpuFile *kmt_input_capture_add_file(KmtInputCapture *capture,
+					    const char *path, guint cpu)
 {
-	KmtCpuFile *file = g_new0(KmtCpuFile, 1);
+	KmtInputCpuFile *file = g_new0(KmtInputCpuFile, 1);
 
 	file->path = g_strdup(path);
 	file->cpu = cpu;
@@ -68,7 +68,7 @@ KmtCpuFile *kmt_capture_add_file(KmtCapture *capture, const char *path,
 	return file;
 }
 
-void kmt_cpu_file_set_defect(KmtCpuFile *file, const char *reason)
+void kmt_input_cpu_file_set_defect(KmtInputCpuFile *file, const char *reason)
 {
 	if (!file->defect)
 		file->defect = g_strdup(reason);
@@ -77,7 +77,8 @@ void kmt_cpu_file_set_defect(KmtCpuFile *file, const char *reason)
 		file->capture->damaged = TRUE;
 }
 
-void kmt_capture_note(KmtCapture *capture, const char *format, ...)
+void kmt_input_capture_add_note(KmtInputCapture *capture, const char *format,
+				...)
 {
 	va_list args;
 
@@ -86,12 +87,12 @@ void kmt_capture_note(KmtCapture *capture, const char *format, ...)
 	va_end(args);
 }
 
-void kmt_cpu_file_get(const KmtCpuFile *file, guint64 index,
-		      struct kmemtrace_event *event)
+void kmt_input_cpu_file_get(const KmtInputCpuFile *file, guint64 index,
+			    struct kmemtrace_event *event)
 {
 	memcpy(event, file->map + index * file->record_size, sizeof(*event));
 	if (file->swapped)
-		kmt_event_swap(event);
+		kmt_input_swap_event(event);
 	if (event->event_id == KMEMTRACE_EVENT_FREE)
-		kmt_event_clear_free(event);
+		kmt_input_clear_free_fields(event);
 }

@@ -3,4 +3,4 @@
 
 #include "lib/input/capture.h"
 
-G_DEFINE_QUARK(kmt_trace_error, kmt_trace_error)
+G_DEFINE_QUARK(kmt_input_error, kmt_input_error)

@@ -13,28 +13,29 @@
 #define MAX_CPU 4095
 
 /* C and D count from 0, A and B from 1. */
-enum { OLD_ALLOC = 0, OLD_FREE = 1 };
+enum { LEGACY_ALLOC = 0, LEGACY_FREE = 1 };
 
-static const char *const names[KMT_N_LAYOUTS] = {
-	[KMT_LAYOUT_A] = "A",
-	[KMT_LAYOUT_B] = "B",
-	[KMT_LAYOUT_C] = "C",
-	[KMT_LAYOUT_D] = "D",
+static const char *const names[KMT_INPUT_N_LAYOUTS] = {
+	[KMT_INPUT_LAYOUT_A] = "A",
+	[KMT_INPUT_LAYOUT_B] = "B",
+	[KMT_INPUT_LAYOUT_C] = "C",
+	[KMT_INPUT_LAYOUT_D] = "D",
 };
 
-const char *kmt_layout_name(KmtLayout layout)
+const char *kmt_input_layout_name(KmtInputLayout layout)
 {
 	return names[layout];
 }
 
-gboolean kmt_layout_parse(const char *text, KmtLayout *layout, GError **error)
+gboolean kmt_input_layout_parse(const char *text, KmtInputLayout *layout,
+				GError **error)
 {
-	KmtLayout l;
+	KmtInputLayout l;
 
-	*layout = KMT_LAYOUT_UNKNOWN;
+	*layout = KMT_INPUT_LAYOUT_UNKNOWN;
 	if (!text)
 		return TRUE;
-	for (l = KMT_LAYOUT_A; l < KMT_N_LAYOUTS; l++) {
+	for (l = KMT_INPUT_LAYOUT_A; l < KMT_INPUT_N_LAYOUTS; l++) {
 		if (g_ascii_strcasecmp(text, names[l]) == 0) {
 			*layout = l;
 			return TRUE;
@@ -48,7 +49,7 @@ gboolean kmt_layout_parse(const char *text, KmtLayout *layout, GError **error)
 
 /* ---- numbers where they lie ---- */
 
-static guint16 get16(const KmtVariant *v, const guint8 *p)
+static guint16 get16(const KmtInputLayoutVariant *v, const guint8 *p)
 {
 	guint16 x;
 
@@ -56,7 +57,7 @@ static guint16 get16(const KmtVariant *v, const guint8 *p)
 	return v->swapped ? GUINT16_SWAP_LE_BE(x) : x;
 }
 
-static guint32 get32(const KmtVariant *v, const guint8 *p)
+static guint32 get32(const KmtInputLayoutVariant *v, const guint8 *p)
 {
 	guint32 x;
 
@@ -64,7 +65,7 @@ static guint32 get32(const KmtVariant *v, const guint8 *p)
 	return v->swapped ? GUINT32_SWAP_LE_BE(x) : x;
 }
 
-static guint64 get64(const KmtVariant *v, const guint8 *p)
+static guint64 get64(const KmtInputLayoutVariant *v, const guint8 *p)
 {
 	guint64 x;
 
@@ -73,61 +74,65 @@ static guint64 get64(const KmtVariant *v, const guint8 *p)
 }
 
 /* The kernel's unsigned long number i from p on. */
-static guint64 get_word(const KmtVariant *v, const guint8 *p, guint i)
+static guint64 get_word(const KmtInputLayoutVariant *v, const guint8 *p,
+			guint i)
 {
-	return v->narrow ? get32(v, p + 4 * (gsize)i)
-			 : get64(v, p + 8 * (gsize)i);
+	return v->has_32bit_words ? get32(v, p + 4 * (gsize)i)
+				  : get64(v, p + 8 * (gsize)i);
 }
 
 /* ---- the layouts ---- */
 
 /* u16 event_id, u16 type_id, and from there on version 1. */
-static KmtDecode decode_a(KmtDecoder *d, const guint8 *from, gsize n,
-			  struct kmemtrace_event *event, guint *used)
+static KmtInputDecodeResult decode_a(KmtInputDecoder *d, const guint8 *from,
+				     gsize n, struct kmemtrace_event *event,
+				     guint *used)
 {
 	guint id, type;
 
 	if (n < KMEMTRACE_EVENT_SIZE_V1)
-		return KMT_DECODE_MORE;
+		return KMT_INPUT_DECODE_PARTIAL;
 	id = get16(&d->variant, from);
 	type = get16(&d->variant, from + 2);
 	memcpy(event, from, sizeof(*event));
 	if (d->variant.swapped)
-		kmt_event_swap(event);
+		kmt_input_swap_event(event);
 	/* What does not fit is no id that is known, nor here. */
 	event->event_id = (guint8)MIN(id, G_MAXUINT8);
 	event->type_id = (guint8)MIN(type, G_MAXUINT8);
 	event->event_size = KMEMTRACE_EVENT_SIZE_V1;
 	*used = KMEMTRACE_EVENT_SIZE_V1;
-	return KMT_DECODED;
+	return KMT_INPUT_DECODE_OK;
 }
 
 /*
  * What C and D begin with: u8 event_id, u8 type_id, u16 event_size.  An
  * allocation is longer than a free, and both sizes are known.
  */
-static KmtDecode decode_start(const KmtVariant *v, const guint8 *from, gsize n,
-			      guint free_size, guint alloc_size,
-			      struct kmemtrace_event *event, guint *used)
+static KmtInputDecodeResult decode_start(const KmtInputLayoutVariant *v,
+					 const guint8 *from, gsize n,
+					 guint free_size, guint alloc_size,
+					 struct kmemtrace_event *event,
+					 guint *used)
 {
 	if (n < 4)
-		return KMT_DECODE_MORE;
-	*used = from[0] == OLD_ALLOC ? alloc_size : free_size;
-	if (from[0] > OLD_FREE || get16(v, from + 2) != *used)
-		return KMT_DECODE_BROKEN;
+		return KMT_INPUT_DECODE_PARTIAL;
+	*used = from[0] == LEGACY_ALLOC ? alloc_size : free_size;
+	if (from[0] > LEGACY_FREE || get16(v, from + 2) != *used)
+		return KMT_INPUT_DECODE_INVALID;
 	if (n < *used)
-		return KMT_DECODE_MORE;
+		return KMT_INPUT_DECODE_PARTIAL;
 	memset(event, 0, sizeof(*event));
-	event->event_id = from[0] == OLD_ALLOC ? KMEMTRACE_EVENT_ALLOC
-					       : KMEMTRACE_EVENT_FREE;
+	event->event_id = from[0] == LEGACY_ALLOC ? KMEMTRACE_EVENT_ALLOC
+						  : KMEMTRACE_EVENT_FREE;
 	event->type_id = from[1];
 	event->event_size = KMEMTRACE_EVENT_SIZE_V1;
 	event->node = KMEMTRACE_NODE_NONE;
-	return KMT_DECODED;
+	return KMT_INPUT_DECODE_OK;
 }
 
 /* A number of 32 bits that wraps, as one that does not. */
-static gint64 unwrap(KmtDecoder *d, guint32 number)
+static gint64 unwrap(KmtInputDecoder *d, guint32 number)
 {
 	if (d->has_sequence)
 		d->sequence += (gint32)(number - (guint32)d->sequence);
@@ -139,75 +144,78 @@ static gint64 unwrap(KmtDecoder *d, guint32 number)
 
 /* s32 seq_num, u64 call_site, ptr; u64 bytes_req, bytes_alloc, u32 gfp_flags,
  * s32 node. */
-static KmtDecode decode_c(KmtDecoder *d, const guint8 *from, gsize n,
-			  struct kmemtrace_event *event, guint *used)
+static KmtInputDecodeResult decode_c(KmtInputDecoder *d, const guint8 *from,
+				     gsize n, struct kmemtrace_event *event,
+				     guint *used)
 {
-	const KmtVariant *v = &d->variant;
-	KmtDecode result = decode_start(v, from, n, 24, 48, event, used);
+	const KmtInputLayoutVariant *v = &d->variant;
+	KmtInputDecodeResult result =
+		decode_start(v, from, n, 24, 48, event, used);
 
-	if (result != KMT_DECODED)
+	if (result != KMT_INPUT_DECODE_OK)
 		return result;
 	event->timestamp = unwrap(d, get32(v, from + 4));
 	event->call_site = get64(v, from + 8);
 	event->ptr = get64(v, from + 16);
 	if (event->event_id == KMEMTRACE_EVENT_FREE)
-		return KMT_DECODED;
+		return KMT_INPUT_DECODE_OK;
 	event->bytes_req = get64(v, from + 24);
 	event->bytes_alloc = get64(v, from + 32);
 	event->gfp_flags = get32(v, from + 40);
 	event->node = (gint32)get32(v, from + 44);
-	return KMT_DECODED;
+	return KMT_INPUT_DECODE_OK;
 }
 
 /* u32 cpu, u64 timestamp, ulong call_site, ptr; ulong bytes_req, bytes_alloc,
  * u32 gfp_flags, s32 node. */
-static KmtDecode decode_d(KmtDecoder *d, const guint8 *from, gsize n,
-			  struct kmemtrace_event *event, guint *cpu,
-			  guint *used)
+static KmtInputDecodeResult decode_d(KmtInputDecoder *d, const guint8 *from,
+				     gsize n, struct kmemtrace_event *event,
+				     guint *cpu, guint *used)
 {
-	const KmtVariant *v = &d->variant;
-	guint word = v->narrow ? 4 : 8;
+	const KmtInputLayoutVariant *v = &d->variant;
+	guint word = v->has_32bit_words ? 4 : 8;
 	guint free_size = 16 + 2 * word, alloc_size = 24 + 4 * word;
-	KmtDecode result =
+	KmtInputDecodeResult result =
 		decode_start(v, from, n, free_size, alloc_size, event, used);
 
-	if (result != KMT_DECODED)
+	if (result != KMT_INPUT_DECODE_OK)
 		return result;
 	*cpu = get32(v, from + 4);
 	if (*cpu > MAX_CPU)
-		return KMT_DECODE_BROKEN;
+		return KMT_INPUT_DECODE_INVALID;
 	event->timestamp = (gint64)get64(v, from + 8);
 	event->call_site = get_word(v, from + 16, 0);
 	event->ptr = get_word(v, from + 16, 1);
 	if (event->event_id == KMEMTRACE_EVENT_FREE)
-		return KMT_DECODED;
+		return KMT_INPUT_DECODE_OK;
 	event->bytes_req = get_word(v, from + free_size, 0);
 	event->bytes_alloc = get_word(v, from + free_size, 1);
 	event->gfp_flags = get32(v, from + alloc_size - 8);
 	event->node = (gint32)get32(v, from + alloc_size - 4);
-	return KMT_DECODED;
+	return KMT_INPUT_DECODE_OK;
 }
 
-KmtDecode kmt_decoder_step(KmtDecoder *decoder, const guint8 *from, gsize n,
-			   struct kmemtrace_event *event, guint *cpu,
-			   guint *used)
+KmtInputDecodeResult kmt_input_decoder_next(KmtInputDecoder *decoder,
+					    const guint8 *from, gsize n,
+					    struct kmemtrace_event *event,
+					    guint *cpu, guint *used)
 {
 	*cpu = 0;
 	switch (decoder->variant.layout) {
-	case KMT_LAYOUT_A:
+	case KMT_INPUT_LAYOUT_A:
 		return decode_a(decoder, from, n, event, used);
-	case KMT_LAYOUT_C:
+	case KMT_INPUT_LAYOUT_C:
 		return decode_c(decoder, from, n, event, used);
-	case KMT_LAYOUT_D:
+	case KMT_INPUT_LAYOUT_D:
 		return decode_d(decoder, from, n, event, cpu, used);
 	default:
-		g_return_val_if_reached(KMT_DECODE_BROKEN);
+		g_return_val_if_reached(KMT_INPUT_DECODE_INVALID);
 	}
 }
 
 /* ---- detection ---- */
 
-static gboolean plausible(const struct kmemtrace_event *event)
+static gboolean is_plausible(const struct kmemtrace_event *event)
 {
 	return (event->event_id == KMEMTRACE_EVENT_ALLOC ||
 		event->event_id == KMEMTRACE_EVENT_FREE) &&
@@ -218,49 +226,50 @@ static gboolean plausible(const struct kmemtrace_event *event)
  * The first records are of variant.  Frees of C and of narrow D are equally
  * long, so that an allocation is needed to tell; the last record may be cut.
  */
-static gboolean try_variant(const KmtVariant *variant, const guint8 *data,
-			    gsize n, gboolean wanted)
+static gboolean try_variant(const KmtInputLayoutVariant *variant,
+			    const guint8 *data, gsize n, gboolean wanted)
 {
-	KmtDecoder decoder = {.variant = *variant};
+	KmtInputDecoder decoder = {.variant = *variant};
 	struct kmemtrace_event event;
-	gboolean told = wanted || variant->layout == KMT_LAYOUT_A;
-	KmtDecode result = KMT_DECODED;
+	gboolean is_distinct = wanted || variant->layout == KMT_INPUT_LAYOUT_A;
+	KmtInputDecodeResult result = KMT_INPUT_DECODE_OK;
 	guint i, cpu, used, sound = 0;
 	gint64 last = 0;
 
 	for (i = 0; i < DETECT_RECORDS; i++) {
-		result = kmt_decoder_step(&decoder, data, n, &event, &cpu,
-					  &used);
-		if (result != KMT_DECODED)
+		result = kmt_input_decoder_next(&decoder, data, n, &event, &cpu,
+						&used);
+		if (result != KMT_INPUT_DECODE_OK)
 			break;
-		if (plausible(&event) && event.timestamp >= last)
+		if (is_plausible(&event) && event.timestamp >= last)
 			sound++;
 		else if (!wanted)
 			return FALSE;
-		told |= event.event_id == KMEMTRACE_EVENT_ALLOC;
+		is_distinct |= event.event_id == KMEMTRACE_EVENT_ALLOC;
 		last = event.timestamp;
 		data += used;
 		n -= used;
 	}
 	/* What the user named may be damaged. */
-	return i > 0 && told && sound * 2 >= i &&
-	       (wanted || result != KMT_DECODE_BROKEN);
+	return i > 0 && is_distinct && sound * 2 >= i &&
+	       (wanted || result != KMT_INPUT_DECODE_INVALID);
 }
 
-gboolean kmt_layout_detect(const guint8 *data, gsize n, KmtLayout wanted,
-			   KmtVariant *variant)
+gboolean kmt_input_layout_detect(const guint8 *data, gsize n,
+				 KmtInputLayout wanted,
+				 KmtInputLayoutVariant *variant)
 {
-	static const KmtVariant variants[] = {
-		{.layout = KMT_LAYOUT_A},
-		{.layout = KMT_LAYOUT_C},
-		{.layout = KMT_LAYOUT_D},
-		{.layout = KMT_LAYOUT_D, .narrow = TRUE},
+	static const KmtInputLayoutVariant variants[] = {
+		{.layout = KMT_INPUT_LAYOUT_A},
+		{.layout = KMT_INPUT_LAYOUT_C},
+		{.layout = KMT_INPUT_LAYOUT_D},
+		{.layout = KMT_INPUT_LAYOUT_D, .has_32bit_words = TRUE},
 	};
 	guint i, swapped;
 
 	for (i = 0; i < G_N_ELEMENTS(variants); i++) {
 		for (swapped = 0; swapped < 2; swapped++) {
-			KmtVariant v = variants[i];
+			KmtInputLayoutVariant v = variants[i];
 
 			if (wanted && v.layout != wanted)
 				continue;

@@ -35,14 +35,14 @@ static const struct {
 	.description = DLOPEN_NOTE_JSON,
 };
 
-static KmtLibarchive library;
+static KmtInputLibarchive library;
 
 static const struct {
 	const char *name;
 	gpointer *function;
 } functions[] = {
 #define FUNCTION(name) {#name, (gpointer *)&library.name},
-	KMT_LIBARCHIVE_FUNCTIONS(FUNCTION)
+	KMT_INPUT_LIBARCHIVE_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 };
 
@@ -52,7 +52,7 @@ static gboolean load(GError **error)
 	guint i;
 
 	if (!module) {
-		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_READ,
+		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_READ,
 			    "libarchive cannot be loaded: %s",
 			    g_module_error());
 		return FALSE;
@@ -61,7 +61,7 @@ static gboolean load(GError **error)
 		if (g_module_symbol(module, functions[i].name,
 				    functions[i].function))
 			continue;
-		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_READ,
+		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_READ,
 			    "libarchive is too old: %s", g_module_error());
 		g_module_close(module);
 		return FALSE;
@@ -70,7 +70,7 @@ static gboolean load(GError **error)
 	return TRUE;
 }
 
-const KmtLibarchive *kmt_libarchive(GError **error)
+const KmtInputLibarchive *kmt_input_libarchive_get(GError **error)
 {
 	static GMutex mutex;
 	static gboolean loaded;

@@ -13,7 +13,7 @@
 #include <archive_entry.h>
 #include <glib.h>
 
-#define KMT_LIBARCHIVE_FUNCTIONS(X)                                            \
+#define KMT_INPUT_LIBARCHIVE_FUNCTIONS(X)                                      \
 	X(archive_entry_filetype)                                              \
 	X(archive_entry_pathname)                                              \
 	X(archive_entry_size)                                                  \
@@ -35,13 +35,13 @@
 	X(archive_set_error)
 
 typedef struct {
-#define KMT_LIBARCHIVE_FUNCTION(name) __typeof__(name) *name;
-	KMT_LIBARCHIVE_FUNCTIONS(KMT_LIBARCHIVE_FUNCTION)
-#undef KMT_LIBARCHIVE_FUNCTION
-} KmtLibarchive;
+#define KMT_INPUT_LIBARCHIVE_FUNCTION(name) __typeof__(name) *name;
+	KMT_INPUT_LIBARCHIVE_FUNCTIONS(KMT_INPUT_LIBARCHIVE_FUNCTION)
+#undef KMT_INPUT_LIBARCHIVE_FUNCTION
+} KmtInputLibarchive;
 
 /* NULL if it cannot be loaded.  For any thread; it stays loaded. */
-const KmtLibarchive *kmt_libarchive(GError **error);
+const KmtInputLibarchive *kmt_input_libarchive_get(GError **error);
 
 #endif
 #endif

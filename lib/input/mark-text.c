@@ -146,8 +146,8 @@ static const char *prefix_of(const Spec *spec, gboolean is_signed,
 					 : "";
 }
 
-static void put_integer(GString *out, const Spec *spec,
-			const KmtMarkValue *value)
+static void append_integer(GString *out, const Spec *spec,
+			   const KmtInputMarkValue *value)
 {
 	guint unused = 64 - bits_of(value->type);
 	gboolean is_signed = g_ascii_islower(value->type);
@@ -172,12 +172,12 @@ static void put_integer(GString *out, const Spec *spec,
 	put(out, spec, text->str, text->len);
 }
 
-static void put_string(GString *out, const Spec *spec,
-		       const KmtMarkValue *value)
+static void append_string(GString *out, const Spec *spec,
+			  const KmtInputMarkValue *value)
 {
 	/* One that was changed while it was copied may have a 0 in it. */
 	gsize length = strnlen((const char *)value->bytes, (gsize)value->word);
-	gboolean cut = value->cut;
+	gboolean cut = value->truncated;
 	g_autofree char *text = NULL;
 
 	if (spec->has_precision && length >= spec->precision) {
@@ -194,9 +194,9 @@ static void put_string(GString *out, const Spec *spec,
 	put(out, spec, text, strlen(text));
 }
 
-static void put_pointer(GString *out, const Spec *spec,
-			const KmtMarkValue *value, KmtNameAddress name,
-			gpointer user)
+static void append_pointer(GString *out, const Spec *spec,
+			   const KmtInputMarkValue *value,
+			   KmtInputSymbolizeFunc name, gpointer user)
 {
 	/* %pS and its relatives, for a function; others are of what is at the
 	 * address, which was not recorded. */
@@ -209,28 +209,29 @@ static void put_pointer(GString *out, const Spec *spec,
 	put(out, spec, text, strlen(text));
 }
 
-static void put_value(GString *out, const Spec *spec, const KmtMarkValue *value,
-		      KmtNameAddress name, gpointer user)
+static void append_value(GString *out, const Spec *spec,
+			 const KmtInputMarkValue *value,
+			 KmtInputSymbolizeFunc name, gpointer user)
 {
 	char c = (char)value->word;
 
 	switch (value->type) {
 	case 's':
-		put_string(out, spec, value);
+		append_string(out, spec, value);
 		break;
 	case 'c':
 		put(out, spec, &c, c ? 1 : 0);
 		break;
 	case 'p':
-		put_pointer(out, spec, value, name, user);
+		append_pointer(out, spec, value, name, user);
 		break;
 	default:
-		put_integer(out, spec, value);
+		append_integer(out, spec, value);
 	}
 }
 
-char *kmt_marks_text(const KmtMarks *marks, const KmtMark *mark,
-		     KmtNameAddress name, gpointer user)
+char *kmt_input_mark_text(const KmtInputMarks *marks, const KmtInputMark *mark,
+			  KmtInputSymbolizeFunc name, gpointer user)
 {
 	GString *out = g_string_new(NULL);
 	const char *p = mark->kind ? mark->kind->format : "";
@@ -238,7 +239,7 @@ char *kmt_marks_text(const KmtMarks *marks, const KmtMark *mark,
 
 	while (*p) {
 		const char *percent = strchr(p, '%');
-		KmtMarkValue value;
+		KmtInputMarkValue value;
 		Spec spec;
 
 		if (!percent) {
@@ -250,8 +251,9 @@ char *kmt_marks_text(const KmtMarks *marks, const KmtMark *mark,
 		spec = read_spec(&p);
 		if (spec.conversion == '%')
 			g_string_append_c(out, '%');
-		else if (mark->whole && kmt_marks_value(marks, mark, n, &value))
-			put_value(out, &spec, &value, name, user);
+		else if (mark->whole &&
+			 kmt_input_mark_value(marks, mark, n, &value))
+			append_value(out, &spec, &value, name, user);
 		else
 			g_string_append(out, UNKNOWN);
 		n += spec.conversion != '%';

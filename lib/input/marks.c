@@ -12,47 +12,48 @@
 
 /* The tests take few. */
 #ifndef MAX_BYTES
-#define MAX_BYTES KMT_MAX_MARK_BYTES
+#define MAX_BYTES KMT_INPUT_MAX_MARK_BYTES
 #endif
 
 /* A file's mark whose records are not all there yet. */
 typedef struct {
 	gboolean open;
-	KmtMark mark;
+	KmtInputMark mark;
 	GByteArray *payload;
 	guint parts;	    /* MORE that it has in all */
 	guint next_part;    /* the one that must be next */
 	guint64 next_index; /* where it must be */
 	guint64 leading;    /* MORE at the beginning of the file */
-} Open;
+} OpenMark;
 
-struct KmtMarks {
-	const KmtCapture *capture;
-	Open *opens; /* for each file, n_files */
+struct KmtInputMarks {
+	const KmtInputCapture *capture;
+	OpenMark *open_marks; /* for each file, n_files */
 	guint n_files;
-	GArray *marks;	      /* of KmtMark */
+	GArray *marks;	      /* of KmtInputMark */
 	GByteArray *payloads; /* words in the host's byte order */
 	guint64 dropped, defects;
-	KmtMarkDefectFunc on_defect;
+	KmtInputMarkDefectFunc on_defect;
 	gpointer user;
 };
 
-KmtMarks *kmt_marks_new(const KmtCapture *capture, KmtMarkDefectFunc on_defect,
-			gpointer user)
+KmtInputMarks *kmt_input_marks_new(const KmtInputCapture *capture,
+				   KmtInputMarkDefectFunc on_defect,
+				   gpointer user)
 {
-	KmtMarks *marks = g_new0(KmtMarks, 1);
+	KmtInputMarks *marks = g_new0(KmtInputMarks, 1);
 
 	marks->capture = capture;
 	marks->on_defect = on_defect;
 	marks->user = user;
 	marks->n_files = capture->files->len;
-	marks->opens = g_new0(Open, capture->files->len);
-	marks->marks = g_array_new(FALSE, FALSE, sizeof(KmtMark));
+	marks->open_marks = g_new0(OpenMark, capture->files->len);
+	marks->marks = g_array_new(FALSE, FALSE, sizeof(KmtInputMark));
 	marks->payloads = g_byte_array_new();
 	return marks;
 }
 
-void kmt_marks_free(KmtMarks *marks)
+void kmt_input_marks_free(KmtInputMarks *marks)
 {
 	guint i;
 
@@ -60,16 +61,16 @@ void kmt_marks_free(KmtMarks *marks)
 		return;
 	/* The capture may be gone by now. */
 	for (i = 0; i < marks->n_files; i++)
-		if (marks->opens[i].payload)
-			g_byte_array_unref(marks->opens[i].payload);
-	g_free(marks->opens);
+		if (marks->open_marks[i].payload)
+			g_byte_array_unref(marks->open_marks[i].payload);
+	g_free(marks->open_marks);
 	g_array_unref(marks->marks);
 	g_byte_array_unref(marks->payloads);
 	g_free(marks);
 }
 
-static void add_defect(KmtMarks *marks, KmtMarkDefect defect, guint file,
-		       guint64 index)
+static void add_defect(KmtInputMarks *marks, KmtInputMarkDefect defect,
+		       guint file, guint64 index)
 {
 	marks->defects++;
 	if (marks->on_defect)
@@ -78,21 +79,22 @@ static void add_defect(KmtMarks *marks, KmtMarkDefect defect, guint file,
 }
 
 /* Where records are missing is no defect if it is known that some are. */
-static void add_gap(KmtMarks *marks, KmtMarkDefect defect, guint file,
-		    guint64 index)
+static void add_defect_unless_lossy(KmtInputMarks *marks,
+				    KmtInputMarkDefect defect, guint file,
+				    guint64 index)
 {
-	if (!kmt_capture_has_lost(marks->capture))
+	if (!kmt_input_capture_has_lost(marks->capture))
 		add_defect(marks, defect, file, index);
 }
 
 /* No more of it comes. */
-static void close_mark(KmtMarks *marks, Open *open)
+static void close_mark(KmtInputMarks *marks, OpenMark *open)
 {
-	KmtMark *mark = &open->mark;
+	KmtInputMark *mark = &open->mark;
 
 	open->open = FALSE;
 	mark->payload_size = MIN(mark->payload_size, open->payload->len);
-	if (marks->marks->len == KMT_MAX_MARKS ||
+	if (marks->marks->len == KMT_INPUT_MAX_MARKS ||
 	    mark->payload_size > MAX_BYTES - marks->payloads->len) {
 		marks->dropped++;
 		return;
@@ -103,21 +105,24 @@ static void close_mark(KmtMarks *marks, Open *open)
 	g_array_append_val(marks->marks, *mark);
 }
 
-static void close_short(KmtMarks *marks, Open *open)
+static void close_incomplete(KmtInputMarks *marks, OpenMark *open)
 {
-	add_gap(marks, KMT_MARK_SHORT, open->mark.file, open->mark.index);
+	add_defect_unless_lossy(marks, KMT_INPUT_MARK_MISSING_PART,
+				open->mark.file, open->mark.index);
 	close_mark(marks, open);
 }
 
-static void take_payload(Open *open, const struct kmemtrace_event_mark *event)
+static void append_payload(OpenMark *open,
+			   const struct kmemtrace_event_mark *event)
 {
 	g_byte_array_append(open->payload, (const guint8 *)event->payload,
 			    sizeof(event->payload));
 	open->next_index++;
 }
 
-static void begin_mark(KmtMarks *marks, Open *open, const KmtCpuFile *file,
-		       guint64 index, const struct kmemtrace_event_mark *event)
+static void begin_mark(KmtInputMarks *marks, OpenMark *open,
+		       const KmtInputCpuFile *file, guint64 index,
+		       const struct kmemtrace_event_mark *event)
 {
 	guint records = (event->payload_size + KMEMTRACE_MARK_PAYLOAD - 1) /
 			KMEMTRACE_MARK_PAYLOAD;
@@ -126,7 +131,7 @@ static void begin_mark(KmtMarks *marks, Open *open, const KmtCpuFile *file,
 		open->payload = g_byte_array_new();
 	g_byte_array_set_size(open->payload, 0);
 	open->open = TRUE;
-	open->mark = (KmtMark){
+	open->mark = (KmtInputMark){
 		.time = event->timestamp,
 		.file = file->position,
 		.index = index,
@@ -138,11 +143,12 @@ static void begin_mark(KmtMarks *marks, Open *open, const KmtCpuFile *file,
 	open->parts = event->part;
 	open->next_part = 1;
 	open->next_index = index;
-	take_payload(open, event);
+	append_payload(open, event);
 	if (MAX(records, 1) != 1U + event->part ||
 	    event->payload_size % sizeof(guint64) ||
 	    event->payload_size > MAX_PAYLOAD) {
-		add_defect(marks, KMT_MARK_SIZE, file->position, index);
+		add_defect(marks, KMT_INPUT_MARK_BAD_SIZE, file->position,
+			   index);
 		/* What is there is taken, but not for its values. */
 	} else if (!event->part) {
 		open->mark.whole = TRUE;
@@ -151,16 +157,17 @@ static void begin_mark(KmtMarks *marks, Open *open, const KmtCpuFile *file,
 		close_mark(marks, open);
 }
 
-static void take_more(KmtMarks *marks, Open *open, const KmtCpuFile *file,
-		      guint64 index, const struct kmemtrace_event_mark *event)
+static void append_part(KmtInputMarks *marks, OpenMark *open,
+			const KmtInputCpuFile *file, guint64 index,
+			const struct kmemtrace_event_mark *event)
 {
-	const KmtMark *mark = &open->mark;
+	const KmtInputMark *mark = &open->mark;
 
 	if (open->open && index == open->next_index &&
 	    event->part == open->next_part && event->mark == mark->number &&
 	    event->timestamp == mark->time &&
 	    event->payload_size == mark->payload_size) {
-		take_payload(open, event);
+		append_payload(open, event);
 		if (open->next_part++ < open->parts)
 			return;
 		open->mark.whole = mark->payload_size % sizeof(guint64) == 0 &&
@@ -172,75 +179,77 @@ static void take_more(KmtMarks *marks, Open *open, const KmtCpuFile *file,
 		return;
 	}
 	if (open->open)
-		close_short(marks, open);
+		close_incomplete(marks, open);
 	/* What it belongs to was before the capture. */
 	if (index == open->leading) {
 		open->leading++;
 		return;
 	}
-	add_gap(marks, KMT_MARK_STRAY, file->position, index);
+	add_defect_unless_lossy(marks, KMT_INPUT_MARK_ORPHAN_PART,
+				file->position, index);
 }
 
-/* A record of kmt_is_mark(), in the host's byte order.  Of each file those
- * there are come in their order. */
-static void add_record(KmtMarks *marks, const KmtCpuFile *file, guint64 index,
-		       const guint8 *record)
+/* A record of kmt_input_is_mark(), in the host's byte order.  Of each file
+ * those there are come in their order. */
+static void add_record(KmtInputMarks *marks, const KmtInputCpuFile *file,
+		       guint64 index, const guint8 *record)
 {
-	Open *open = &marks->opens[file->position];
+	OpenMark *open = &marks->open_marks[file->position];
 	struct kmemtrace_event_mark event;
 
 	memcpy(&event, record, sizeof(event));
 	if (event.event_id == KMEMTRACE_EVENT_MORE) {
-		take_more(marks, open, file, index, &event);
+		append_part(marks, open, file, index, &event);
 		return;
 	}
 	if (open->open)
-		close_short(marks, open);
+		close_incomplete(marks, open);
 	begin_mark(marks, open, file, index, &event);
 }
 
-static void scan_run(KmtMarks *marks, const KmtCpuFile *file, guint64 index,
-		     const KmtRun *run)
+static void scan_batch(KmtInputMarks *marks, const KmtInputCpuFile *file,
+		       guint64 index, const KmtInputBatch *batch)
 {
-	const guint8 *record = run->records;
+	const guint8 *record = batch->records;
 	guint64 i;
 
-	for (i = 0; i < run->n; i++, record += run->stride) {
+	for (i = 0; i < batch->n; i++, record += batch->stride) {
 		struct kmemtrace_event event;
 
 		if (G_LIKELY(record[0] < KMEMTRACE_EVENT_MARK))
 			continue;
 		memcpy(&event, record, sizeof(event));
 		if (event.event_size == file->record_size &&
-		    kmt_is_mark(&event, file->record_size))
+		    kmt_input_is_mark(&event, file->record_size))
 			add_record(marks, file, index + i, record);
 	}
 }
 
-void kmt_marks_scan(KmtMarks *marks)
+void kmt_input_marks_scan(KmtInputMarks *marks)
 {
 	guint i;
 
 	for (i = 0; i < marks->capture->files->len; i++) {
-		KmtCpuFile *file = marks->capture->files->pdata[i];
-		g_autoptr(KmtSource) source = NULL;
+		KmtInputCpuFile *file = marks->capture->files->pdata[i];
+		g_autoptr(KmtInputReader) source = NULL;
 		guint64 index = 0;
-		KmtRun run;
+		KmtInputBatch batch;
 
 		if (file->record_size < KMEMTRACE_EVENT_SIZE_V2)
 			continue;
-		source = kmt_source_new(file);
-		while (kmt_source_next(source, &run)) {
-			scan_run(marks, file, index, &run);
-			index += run.n;
-			kmt_piece_unref(run.piece);
+		source = kmt_input_reader_new(file);
+		while (kmt_input_reader_next(source, &batch)) {
+			scan_batch(marks, file, index, &batch);
+			index += batch.n;
+			kmt_input_buffer_unref(batch.buffer);
 		}
 	}
 }
 
 /* ---- values ---- */
 
-static guint64 word_at(const KmtMarks *marks, const KmtMark *mark, guint i)
+static guint64 word_at(const KmtInputMarks *marks, const KmtInputMark *mark,
+		       guint i)
 {
 	guint64 word;
 
@@ -261,8 +270,9 @@ static gboolean string_length(guint64 word, guint64 *length)
 	return *length <= G_MAXUINT16;
 }
 
-gboolean kmt_marks_value(const KmtMarks *marks, const KmtMark *mark, guint i,
-			 KmtMarkValue *value)
+gboolean kmt_input_mark_value(const KmtInputMarks *marks,
+			      const KmtInputMark *mark, guint i,
+			      KmtInputMarkValue *value)
 {
 	const char *types = mark->kind ? mark->kind->types : "";
 	guint n = (guint)strlen(types), k;
@@ -274,7 +284,7 @@ gboolean kmt_marks_value(const KmtMarks *marks, const KmtMark *mark, guint i,
 	value->type = types[i];
 	value->word = word_at(marks, mark, i);
 	value->bytes = NULL;
-	value->cut = FALSE;
+	value->truncated = FALSE;
 	if (types[i] != 's')
 		return TRUE;
 	for (k = 0; k < i; k++)
@@ -283,7 +293,7 @@ gboolean kmt_marks_value(const KmtMarks *marks, const KmtMark *mark, guint i,
 				return FALSE;
 			at += padded(length);
 		}
-	value->cut = (value->word & KMEMTRACE_MARK_CUT) != 0;
+	value->truncated = (value->word & KMEMTRACE_MARK_CUT) != 0;
 	if (!string_length(value->word, &value->word) ||
 	    at + padded(value->word) > mark->payload_size)
 		return FALSE;
@@ -292,15 +302,15 @@ gboolean kmt_marks_value(const KmtMarks *marks, const KmtMark *mark, guint i,
 }
 
 /* The payload is just what the types make of it. */
-static gboolean has_values(const KmtMarks *marks, const KmtMark *mark)
+static gboolean has_values(const KmtInputMarks *marks, const KmtInputMark *mark)
 {
 	const char *types = mark->kind->types;
 	guint n = (guint)strlen(types), i;
 	gsize size = n * sizeof(guint64);
-	KmtMarkValue value;
+	KmtInputMarkValue value;
 
 	for (i = 0; i < n; i++) {
-		if (!kmt_marks_value(marks, mark, i, &value))
+		if (!kmt_input_mark_value(marks, mark, i, &value))
 			return FALSE;
 		if (types[i] == 's')
 			size += padded(value.word);
@@ -309,7 +319,7 @@ static gboolean has_values(const KmtMarks *marks, const KmtMark *mark)
 }
 
 /* Words are in the host's byte order by now, but strings have none. */
-static void restore_strings(KmtMarks *marks, const KmtMark *mark)
+static void restore_strings(KmtInputMarks *marks, const KmtInputMark *mark)
 {
 	gsize words = strlen(mark->kind->types) * sizeof(guint64), at;
 
@@ -329,7 +339,7 @@ static void restore_strings(KmtMarks *marks, const KmtMark *mark)
 /* By time, then as merging orders records. */
 static gint compare(gconstpointer a, gconstpointer b)
 {
-	const KmtMark *x = a, *y = b;
+	const KmtInputMark *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
@@ -338,18 +348,18 @@ static gint compare(gconstpointer a, gconstpointer b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static void close_all(KmtMarks *marks)
+static void close_all(KmtInputMarks *marks)
 {
 	guint i;
 
 	for (i = 0; i < marks->capture->files->len; i++) {
-		const KmtCpuFile *file = marks->capture->files->pdata[i];
-		Open *open = &marks->opens[i];
+		const KmtInputCpuFile *file = marks->capture->files->pdata[i];
+		OpenMark *open = &marks->open_marks[i];
 
 		if (!open->open)
 			continue;
 		if (open->next_index < file->n_records) {
-			close_short(marks, open);
+			close_incomplete(marks, open);
 			continue;
 		}
 		/* The rest of it is behind the end of the capture. */
@@ -357,65 +367,66 @@ static void close_all(KmtMarks *marks)
 	}
 }
 
-static void look_up(KmtMarks *marks, const KmtRecordTables *tables,
-		    KmtMark *mark)
+static void resolve_kind(KmtInputMarks *marks, const KmtInputTables *tables,
+			 KmtInputMark *mark)
 {
-	const KmtCpuFile *file = marks->capture->files->pdata[mark->file];
+	const KmtInputCpuFile *file = marks->capture->files->pdata[mark->file];
 
-	mark->kind =
-		tables ? kmt_record_tables_mark(tables, mark->number) : NULL;
+	mark->kind = tables ? kmt_input_tables_mark_kind(tables, mark->number)
+			    : NULL;
 	if (!mark->kind) {
 		/* Without a table none is known. */
 		if (!mark->number ||
-		    (tables && kmt_record_tables_has_marks(tables)))
-			add_defect(marks, KMT_MARK_UNKNOWN, mark->file,
+		    (tables && kmt_input_tables_has_marks(tables)))
+			add_defect(marks, KMT_INPUT_MARK_UNKNOWN, mark->file,
 				   mark->index);
 		return;
 	}
 	if (file->swapped)
 		restore_strings(marks, mark);
 	if (mark->whole && !has_values(marks, mark))
-		add_defect(marks, KMT_MARK_VALUES, mark->file, mark->index);
+		add_defect(marks, KMT_INPUT_MARK_BAD_VALUES, mark->file,
+			   mark->index);
 }
 
-void kmt_marks_finish(KmtMarks *marks, const KmtRecordTables *tables)
+void kmt_input_marks_finish(KmtInputMarks *marks, const KmtInputTables *tables)
 {
 	guint i;
 
 	close_all(marks);
 	g_array_sort(marks->marks, compare);
 	for (i = 0; i < marks->marks->len; i++)
-		look_up(marks, tables,
-			&g_array_index(marks->marks, KmtMark, i));
+		resolve_kind(marks, tables,
+			     &g_array_index(marks->marks, KmtInputMark, i));
 }
 
-guint kmt_marks_n(const KmtMarks *marks)
+guint kmt_input_marks_count(const KmtInputMarks *marks)
 {
 	return marks->marks->len;
 }
 
-const KmtMark *kmt_marks_at(const KmtMarks *marks, guint i)
+const KmtInputMark *kmt_input_marks_get(const KmtInputMarks *marks, guint i)
 {
-	return &g_array_index(marks->marks, KmtMark, i);
+	return &g_array_index(marks->marks, KmtInputMark, i);
 }
 
-guint64 kmt_marks_dropped(const KmtMarks *marks)
+guint64 kmt_input_marks_dropped(const KmtInputMarks *marks)
 {
 	return marks->dropped;
 }
 
-guint64 kmt_marks_defects(const KmtMarks *marks)
+guint64 kmt_input_marks_count_defects(const KmtInputMarks *marks)
 {
 	return marks->defects;
 }
 
-char *kmt_marks_name(const KmtMark *mark)
+char *kmt_input_mark_name(const KmtInputMark *mark)
 {
 	return mark->kind ? g_strdup(mark->kind->name)
 			  : g_strdup_printf("mark %u", mark->number);
 }
 
-gboolean kmt_marks_is_marker(const KmtMark *mark)
+gboolean kmt_input_mark_is_marker(const KmtInputMark *mark)
 {
 	return mark->number == KMEMTRACE_MARK_MARKER;
 }

@@ -11,23 +11,23 @@
 
 /* So many are kept, with so many bytes of payload in all; of more, only how
  * many there were. */
-#define KMT_MAX_MARKS	   (1U << 20)
-#define KMT_MAX_MARK_BYTES (1U << 28)
+#define KMT_INPUT_MAX_MARKS	 (1U << 20)
+#define KMT_INPUT_MAX_MARK_BYTES (1U << 28)
 
 /* What may be wrong with records of marks. */
 typedef enum {
 	/* A MORE that does not follow its MARK, or is not its next one. */
-	KMT_MARK_STRAY,
+	KMT_INPUT_MARK_ORPHAN_PART,
 	/* A MARK that lacks some of its MORE. */
-	KMT_MARK_SHORT,
+	KMT_INPUT_MARK_MISSING_PART,
 	/* Records and bytes of the payload do not go together. */
-	KMT_MARK_SIZE,
+	KMT_INPUT_MARK_BAD_SIZE,
 	/* No annotation has its number. */
-	KMT_MARK_UNKNOWN,
+	KMT_INPUT_MARK_UNKNOWN,
 	/* The payload is not what the types of the annotation make of it. */
-	KMT_MARK_VALUES,
-	KMT_N_MARK_DEFECTS
-} KmtMarkDefect;
+	KMT_INPUT_MARK_BAD_VALUES,
+	KMT_INPUT_N_MARK_DEFECTS
+} KmtInputMarkDefect;
 
 typedef struct {
 	gint64 time;	/* its timestamp, ns */
@@ -37,27 +37,29 @@ typedef struct {
 	guint32 pid;
 	guint16 flags;	/* KMEMTRACE_FLAG_... */
 	gboolean whole; /* all of the payload is there */
-	/* NULL: no annotation of kmt_record_tables_new() has its number. */
-	const KmtMarkKind *kind;
+	/* NULL: no annotation of kmt_input_tables_new() has its number. */
+	const KmtInputMarkKind *kind;
 	guint payload_size; /* bytes */
 	gsize payload;	    /* where in the payloads it is */
-} KmtMark;
+} KmtInputMark;
 
-typedef struct KmtMarks KmtMarks;
+typedef struct KmtInputMarks KmtInputMarks;
 
 /* A record that has a defect, in the order of adding. */
-typedef void (*KmtMarkDefectFunc)(gpointer user, KmtMarkDefect defect,
-				  const KmtCpuFile *file, guint64 index);
+typedef void (*KmtInputMarkDefectFunc)(gpointer user, KmtInputMarkDefect defect,
+				       const KmtInputCpuFile *file,
+				       guint64 index);
 
 /* capture must live as long.  on_defect may be NULL. */
-KmtMarks *kmt_marks_new(const KmtCapture *capture, KmtMarkDefectFunc on_defect,
-			gpointer user);
-void kmt_marks_free(KmtMarks *marks);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMarks, kmt_marks_free)
+KmtInputMarks *kmt_input_marks_new(const KmtInputCapture *capture,
+				   KmtInputMarkDefectFunc on_defect,
+				   gpointer user);
+void kmt_input_marks_free(KmtInputMarks *marks);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputMarks, kmt_input_marks_free)
 
 /* Whether a record of so many bytes is of a mark. */
-static inline gboolean kmt_is_mark(const struct kmemtrace_event *event,
-				   guint record_size)
+static inline gboolean kmt_input_is_mark(const struct kmemtrace_event *event,
+					 guint record_size)
 {
 	return (event->event_id == KMEMTRACE_EVENT_MARK ||
 		event->event_id == KMEMTRACE_EVENT_MORE) &&
@@ -65,56 +67,57 @@ static inline gboolean kmt_is_mark(const struct kmemtrace_event *event,
 }
 
 /* Takes those of all files, none of which is a stream. */
-void kmt_marks_scan(KmtMarks *marks);
+void kmt_input_marks_scan(KmtInputMarks *marks);
 
 /*
  * All were added: orders them by time, CPU and index.  tables, which may be
  * NULL, must live as long.
  */
-void kmt_marks_finish(KmtMarks *marks, const KmtRecordTables *tables);
+void kmt_input_marks_finish(KmtInputMarks *marks, const KmtInputTables *tables);
 
 /* ---- Of finished ones ---- */
 
-guint kmt_marks_n(const KmtMarks *marks);
-const KmtMark *kmt_marks_at(const KmtMarks *marks, guint i);
+guint kmt_input_marks_count(const KmtInputMarks *marks);
+const KmtInputMark *kmt_input_marks_get(const KmtInputMarks *marks, guint i);
 
 /* Those that there was no room for. */
-guint64 kmt_marks_dropped(const KmtMarks *marks);
+guint64 kmt_input_marks_dropped(const KmtInputMarks *marks);
 
 /* How many records, or marks, have a defect. */
-guint64 kmt_marks_defects(const KmtMarks *marks);
+guint64 kmt_input_marks_count_defects(const KmtInputMarks *marks);
 
 /* The name of an address, for a "%pS"; NULL: it has none.  Owned by the caller.
  */
-typedef char *(*KmtNameAddress)(gpointer user, guint64 address);
+typedef char *(*KmtInputSymbolizeFunc)(gpointer user, guint64 address);
 
 /*
  * What the annotation says, by its format: any bytes but NUL, and of a string
  * that was longer with "..." behind it.  A value that is not there is "?".
  * name may be NULL.  Owned by the caller.
  */
-char *kmt_marks_text(const KmtMarks *marks, const KmtMark *mark,
-		     KmtNameAddress name, gpointer user);
+char *kmt_input_mark_text(const KmtInputMarks *marks, const KmtInputMark *mark,
+			  KmtInputSymbolizeFunc name, gpointer user);
 
 /* Its name; "mark <number>" without a table.  Owned by the caller. */
-char *kmt_marks_name(const KmtMark *mark);
+char *kmt_input_mark_name(const KmtInputMark *mark);
 
 /* Whether it is a line that user space wrote. */
-gboolean kmt_marks_is_marker(const KmtMark *mark);
+gboolean kmt_input_mark_is_marker(const KmtInputMark *mark);
 
 /* Of an argument: integers as 64 bits, strings as bytes, below. */
 typedef struct {
-	char type; /* as in KmtMarkKind */
+	char type; /* as in KmtInputMarkKind */
 	guint64 word;
 	const guint8 *bytes; /* of a string, word of them */
-	gboolean cut;
-} KmtMarkValue;
+	gboolean truncated;
+} KmtInputMarkValue;
 
 /*
  * Argument i, from 0, of a mark that has a kind; FALSE if it is not there or
  * makes no sense.  bytes points into marks.
  */
-gboolean kmt_marks_value(const KmtMarks *marks, const KmtMark *mark, guint i,
-			 KmtMarkValue *value);
+gboolean kmt_input_mark_value(const KmtInputMarks *marks,
+			      const KmtInputMark *mark, guint i,
+			      KmtInputMarkValue *value);
 
 #endif

@@ -6,7 +6,7 @@
 #include "lib/input/name-tables.h"
 
 /* The name for pid 0, which the kernel calls swapper/<cpu>. */
-#define IDLE "idle"
+#define IDLE_TASK_NAME "idle"
 
 /* Four times what the kernel writes: each record with it has all of them. */
 #define MAX_STACK 128
@@ -28,7 +28,7 @@ typedef struct {
 	gint64 until;
 	guint32 pid;
 	guint32 name; /* its offset in the text of the table */
-} Task;
+} TaskName;
 
 typedef struct {
 	guint32 number;
@@ -39,41 +39,42 @@ typedef struct {
 /* A table while it is read, and what is known of it then. */
 typedef struct {
 	char *text; /* names point into it */
-	gboolean is_there;
+	gboolean is_present;
 	guint64 n_bad;
 	guint64 first_bad; /* its line, from 1 */
-} Table;
+} NameTable;
 
-struct KmtRecordTables {
-	Table caches_table;
-	Table tasks_table;
-	Table marks_table;
-	GPtrArray *marks; /* of KmtMarkKind, by number */
+struct KmtInputTables {
+	NameTable caches_table;
+	NameTable tasks_table;
+	NameTable marks_table;
+	GPtrArray *marks; /* of KmtInputMarkKind, by number */
 	guint64 unnumbered_marks;
-	Table stacks_table;
-	KmtCache **caches; /* G_MAXUINT16 + 1 of them, by number, or NULL */
-	guint twice;	   /* caches with the number of another one */
-	GArray *tasks;	   /* of Task, by pid and until */
-	GArray *stacks;	   /* of Stack, by number */
-	GArray *addresses; /* of guint64, of all stacks */
+	NameTable stacks_table;
+	KmtInputCache *
+		*caches; /* G_MAXUINT16 + 1 of them, by number, or NULL */
+	guint n_duplicate_caches; /* caches with the number of another one */
+	GArray *tasks;		  /* of TaskName, by pid and until */
+	GArray *stacks;		  /* of Stack, by number */
+	GArray *addresses;	  /* of guint64, of all stacks */
 	guint64 dropped;
-	gboolean is_of_ftrace; /* of tasks, as many as could be seen */
+	gboolean is_from_ftrace; /* of tasks, as many as could be seen */
 	guint64 unnumbered;
-	guint64 stackless;
+	guint64 n_without_stack;
 	gint64 exact_after;
 	GPtrArray *warnings;
 };
 
-gboolean kmt_capture_has_owners(const KmtCapture *capture)
+gboolean kmt_input_capture_has_owners(const KmtInputCapture *capture)
 {
 	guint64 version = 0;
 
-	kmt_capture_number(capture, "abi_version", &version);
+	kmt_input_capture_meta_number(capture, "abi_version", &version);
 	return capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 && version >= 2;
 }
 
-void kmt_record_owner(const guint8 *record, gboolean swapped,
-		      KmtRecordOwner *owner)
+void kmt_input_record_owner(const guint8 *record, gboolean swapped,
+			    KmtInputRecordOwner *owner)
 {
 	struct kmemtrace_event_v2 event;
 
@@ -87,13 +88,13 @@ void kmt_record_owner(const guint8 *record, gboolean swapped,
 		owner->cache = KMEMTRACE_CACHE_NONE;
 }
 
-gboolean kmt_capture_has_stacks(const KmtCapture *capture)
+gboolean kmt_input_capture_has_stacks(const KmtInputCapture *capture)
 {
-	return kmt_capture_has_owners(capture) &&
+	return kmt_input_capture_has_owners(capture) &&
 	       capture->record_size >= KMEMTRACE_EVENT_SIZE_V2S;
 }
 
-guint32 kmt_record_stack(const guint8 *record, gboolean swapped)
+guint32 kmt_input_record_stack(const guint8 *record, gboolean swapped)
 {
 	struct kmemtrace_event_v2s event;
 
@@ -107,7 +108,7 @@ guint32 kmt_record_stack(const guint8 *record, gboolean swapped)
  * The next word of *text, which ends with a space, and that behind it.  NULL if
  * there is none.
  */
-static char *take_word(char **text)
+static char *next_word(char **text)
 {
 	char *word = *text;
 	char *space = strchr(word, ' ');
@@ -119,17 +120,17 @@ static char *take_word(char **text)
 	return word;
 }
 
-static gboolean take_number(char **text, guint64 max, guint64 *n)
+static gboolean parse_number(char **text, guint64 max, guint64 *n)
 {
-	const char *word = take_word(text);
+	const char *word = next_word(text);
 
 	return word && g_ascii_string_to_unsigned(word, 10, 0, max, n, NULL);
 }
 
 /* A time, or - for never. */
-static gboolean take_time(char **text, gint64 *time)
+static gboolean parse_time(char **text, gint64 *time)
 {
-	const char *word = take_word(text);
+	const char *word = next_word(text);
 	guint64 n = G_MAXINT64;
 
 	if (!word ||
@@ -175,56 +176,56 @@ static gboolean unescape(char *name)
 }
 
 /* Behind the last number is the name, which newer columns come before. */
-static char *take_name(char *text, guint n_newer)
+static char *parse_name(char *text, guint n_newer)
 {
 	while (n_newer--)
-		if (!take_word(&text))
+		if (!next_word(&text))
 			return NULL;
 	return unescape(text) ? text : NULL;
 }
 
 /* Take the name of a task or a cache; NULL also if it is too long. */
-static char *take_short_name(char *text, guint n_newer)
+static char *parse_short_name(char *text, guint n_newer)
 {
-	char *name = take_name(text, n_newer);
+	char *name = parse_name(text, n_newer);
 
 	return name && strlen(name) <= MAX_NAME ? name : NULL;
 }
 
-static gboolean add_cache(KmtRecordTables *tables, char *line, guint n_newer)
+static gboolean add_cache(KmtInputTables *tables, char *line, guint n_newer)
 {
-	KmtCache cache;
+	KmtInputCache cache;
 	guint64 number;
 
-	if (!take_number(&line, G_MAXUINT16, &number) || !number ||
-	    !take_number(&line, G_MAXUINT64, &cache.object_size) ||
-	    !take_number(&line, G_MAXUINT64, &cache.size) ||
-	    !take_time(&line, &cache.created) ||
-	    !take_time(&line, &cache.destroyed))
+	if (!parse_number(&line, G_MAXUINT16, &number) || !number ||
+	    !parse_number(&line, G_MAXUINT64, &cache.object_size) ||
+	    !parse_number(&line, G_MAXUINT64, &cache.size) ||
+	    !parse_time(&line, &cache.created) ||
+	    !parse_time(&line, &cache.destroyed))
 		return FALSE;
 	cache.number = (guint)number;
-	cache.name = take_short_name(line, n_newer);
+	cache.name = parse_short_name(line, n_newer);
 	if (!cache.name)
 		return FALSE;
 	if (tables->caches[number])
-		tables->twice++;
+		tables->n_duplicate_caches++;
 	else
 		tables->caches[number] = g_memdup2(&cache, sizeof(cache));
 	return TRUE;
 }
 
-static gboolean add_task(KmtRecordTables *tables, char *line, guint n_newer)
+static gboolean add_task(KmtInputTables *tables, char *line, guint n_newer)
 {
 	guint64 pid;
 	gsize offset;
 	char *name;
-	Task task;
+	TaskName task;
 
-	if (!take_number(&line, G_MAXUINT32, &pid) ||
-	    !take_time(&line, &task.until))
+	if (!parse_number(&line, G_MAXUINT32, &pid) ||
+	    !parse_time(&line, &task.until))
 		return FALSE;
 	task.pid = (guint32)pid;
-	name = take_short_name(line, n_newer);
+	name = parse_short_name(line, n_newer);
 	if (!name)
 		return FALSE;
 	offset = (gsize)(name - tables->tasks_table.text);
@@ -251,30 +252,31 @@ static gboolean are_mark_types(const char *types)
 }
 
 /* A word, or - for none. */
-static const char *take_or_none(char **text)
+static const char *parse_optional_word(char **text)
 {
-	const char *word = take_word(text);
+	const char *word = next_word(text);
 
 	return g_strcmp0(word, "-") == 0 ? "" : word;
 }
 
-static gboolean add_mark(KmtRecordTables *tables, char *line, guint n_newer)
+static gboolean add_mark(KmtInputTables *tables, char *line, guint n_newer)
 {
-	KmtMarkKind mark;
+	KmtInputMarkKind mark;
 	guint64 number;
 
-	if (!take_number(&line, G_MAXUINT32, &number) || !number ||
-	    !take_time(&line, &mark.appeared) || !take_time(&line, &mark.went))
+	if (!parse_number(&line, G_MAXUINT32, &number) || !number ||
+	    !parse_time(&line, &mark.appeared) ||
+	    !parse_time(&line, &mark.removed))
 		return FALSE;
 	mark.number = (guint32)number;
-	mark.module = take_or_none(&line);
-	mark.types = take_or_none(&line);
-	mark.name = take_word(&line);
+	mark.module = parse_optional_word(&line);
+	mark.types = parse_optional_word(&line);
+	mark.name = next_word(&line);
 	if (!mark.module || !mark.types || !mark.name ||
 	    !are_mark_types(mark.types) || !is_mark_name(mark.name) ||
 	    tables->marks->len == MAX_MARKS)
 		return FALSE;
-	mark.format = take_name(line, n_newer);
+	mark.format = parse_name(line, n_newer);
 	if (!mark.format || strlen(mark.format) > MAX_FORMAT)
 		return FALSE;
 	g_ptr_array_add(tables->marks, g_memdup2(&mark, sizeof(mark)));
@@ -282,7 +284,7 @@ static gboolean add_mark(KmtRecordTables *tables, char *line, guint n_newer)
 }
 
 /* "addr,addr": some, but not more than make sense. */
-static gboolean add_addresses(KmtRecordTables *tables, char *text)
+static gboolean add_addresses(KmtInputTables *tables, char *text)
 {
 	guint i;
 
@@ -301,16 +303,16 @@ static gboolean add_addresses(KmtRecordTables *tables, char *text)
 	return !text;
 }
 
-static gboolean add_stack(KmtRecordTables *tables, char *line, guint n_newer)
+static gboolean add_stack(KmtInputTables *tables, char *line, guint n_newer)
 {
 	Stack stack = {.first = tables->addresses->len};
 	guint64 number;
 
-	if (!take_number(&line, G_MAXUINT32, &number) || !number ||
+	if (!parse_number(&line, G_MAXUINT32, &number) || !number ||
 	    tables->stacks->len == MAX_STACKS)
 		return FALSE;
 	while (n_newer--)
-		if (!take_word(&line))
+		if (!next_word(&line))
 			return FALSE;
 	if (!add_addresses(tables, line)) {
 		g_array_set_size(tables->addresses, (guint)stack.first);
@@ -325,16 +327,16 @@ static gboolean add_stack(KmtRecordTables *tables, char *line, guint n_newer)
 typedef struct {
 	const char *name;
 	guint n_columns; /* that this version knows */
-	gboolean (*add)(KmtRecordTables *tables, char *line, guint n_newer);
-} TableKind;
+	gboolean (*add)(KmtInputTables *tables, char *line, guint n_newer);
+} TableFormat;
 
-static const TableKind caches_kind = {"caches", 6, add_cache};
-static const TableKind tasks_kind = {"tasks", 3, add_task};
-static const TableKind marks_kind = {"marks", 7, add_mark};
-static const TableKind stacks_kind = {"stacks", 2, add_stack};
+static const TableFormat caches_kind = {"caches", 6, add_cache};
+static const TableFormat tasks_kind = {"tasks", 3, add_task};
+static const TableFormat marks_kind = {"marks", 7, add_mark};
+static const TableFormat stacks_kind = {"stacks", 2, add_stack};
 
 /* How many columns more there are than this version knows. */
-static gboolean count_newer(const TableKind *kind, const char *columns,
+static gboolean count_newer(const TableFormat *kind, const char *columns,
 			    guint *n_newer)
 {
 	guint n = 1;
@@ -346,8 +348,9 @@ static gboolean count_newer(const TableKind *kind, const char *columns,
 }
 
 /* "# key: value" */
-static gboolean read_about(KmtRecordTables *tables, const TableKind *kind,
-			   const char *line, guint *n_newer)
+static gboolean parse_header_line(KmtInputTables *tables,
+				  const TableFormat *kind, const char *line,
+				  guint *n_newer)
 {
 	const char *colon = strstr(line, ": ");
 	g_autofree char *key = NULL;
@@ -372,20 +375,20 @@ static gboolean read_about(KmtRecordTables *tables, const TableKind *kind,
 	else if (key[0] == 'd')
 		tables->dropped = n;
 	else if (key[0] == 'l')
-		tables->stackless = n;
+		tables->n_without_stack = n;
 	else
 		tables->exact_after = (gint64)n;
 	return TRUE;
 }
 
-static void bad_line(Table *table, guint64 number)
+static void bad_line(NameTable *table, guint64 number)
 {
 	if (!table->n_bad++)
 		table->first_bad = number;
 }
 
-static void parse(KmtRecordTables *tables, Table *table, const TableKind *kind,
-		  gsize length)
+static void parse(KmtInputTables *tables, NameTable *table,
+		  const TableFormat *kind, gsize length)
 {
 	char *line = table->text, *end = table->text + length;
 	guint64 number = 0;
@@ -403,19 +406,19 @@ static void parse(KmtRecordTables *tables, Table *table, const TableKind *kind,
 		}
 		*next = '\0';
 		good = strlen(line) == (gsize)(next - line) &&
-		       (line[0] == '#'
-				? read_about(tables, kind, line, &n_newer)
-				: kind->add(tables, line, n_newer));
+		       (line[0] == '#' ? parse_header_line(tables, kind, line,
+							   &n_newer)
+				       : kind->add(tables, line, n_newer));
 		if (!good)
 			bad_line(table, number);
 		line = next + 1;
 	}
 }
 
-static void warn(KmtRecordTables *tables, const char *format, ...)
+static void warn(KmtInputTables *tables, const char *format, ...)
 	G_GNUC_PRINTF(2, 3);
 
-static void warn(KmtRecordTables *tables, const char *format, ...)
+static void warn(KmtInputTables *tables, const char *format, ...)
 {
 	va_list args;
 
@@ -424,22 +427,22 @@ static void warn(KmtRecordTables *tables, const char *format, ...)
 	va_end(args);
 }
 
-static void read_table(KmtRecordTables *tables, const KmtCapture *capture,
-		       Table *table, const TableKind *kind)
+static void read_table(KmtInputTables *tables, const KmtInputCapture *capture,
+		       NameTable *table, const TableFormat *kind)
 {
-	g_autofree char *path = kmt_capture_path(capture, kind->name);
+	g_autofree char *path = kmt_input_capture_path(capture, kind->name);
 	g_autofree char *name = NULL;
 	g_autoptr(GError) error = NULL;
 	gsize length;
 
 	if (!path)
 		return;
-	name = kmt_capture_path_name(capture, path);
+	name = kmt_input_capture_display_path(capture, path);
 	if (!g_file_get_contents(path, &table->text, &length, &error)) {
 		warn(tables, "cannot read %s: %s", name, error->message);
 		return;
 	}
-	table->is_there = TRUE;
+	table->is_present = TRUE;
 	parse(tables, table, kind, length);
 	if (table->n_bad)
 		warn(tables,
@@ -450,10 +453,11 @@ static void read_table(KmtRecordTables *tables, const KmtCapture *capture,
 		     table->n_bad == 1 ? "is" : "are", table->first_bad);
 }
 
-typedef gint (*Compare)(gconstpointer a, gconstpointer b);
+typedef gint (*CompareFunc)(gconstpointer a, gconstpointer b);
 
 /* Move element i of a heap of n down until no child is larger. */
-static void sink(guint8 *base, gsize i, gsize n, gsize size, Compare compare)
+static void sift_down(guint8 *base, gsize i, gsize n, gsize size,
+		      CompareFunc compare)
 {
 	guint8 element[32];
 	gsize child;
@@ -474,26 +478,26 @@ static void sink(guint8 *base, gsize i, gsize n, gsize size, Compare compare)
 /* Heapsort in place: g_array_sort() would need as much memory again as a table
  * takes.  The sort is not stable, so different elements must compare as
  * different. */
-static void sort_in_place(GArray *array, Compare compare)
+static void sort_in_place(GArray *array, CompareFunc compare)
 {
 	gsize size = g_array_get_element_size(array), i;
 	guint8 *base = (guint8 *)array->data;
 	guint8 last[32];
 
 	for (i = array->len / 2; i-- > 0;)
-		sink(base, i, array->len, size, compare);
+		sift_down(base, i, array->len, size, compare);
 	for (i = array->len; i-- > 1;) {
 		memcpy(last, base + i * size, size);
 		memcpy(base + i * size, base, size);
 		memcpy(base, last, size);
-		sink(base, 0, i, size, compare);
+		sift_down(base, 0, i, size, compare);
 	}
 }
 
 /* By pid and time; names with the same time stay in the order of the table. */
 static gint compare_tasks(gconstpointer a, gconstpointer b)
 {
-	const Task *ta = a, *tb = b;
+	const TaskName *ta = a, *tb = b;
 
 	if (ta->pid != tb->pid)
 		return ta->pid > tb->pid ? 1 : -1;
@@ -504,15 +508,15 @@ static gint compare_tasks(gconstpointer a, gconstpointer b)
 
 static gint compare_marks(gconstpointer a, gconstpointer b)
 {
-	const KmtMarkKind *ma = *(KmtMarkKind *const *)a;
-	const KmtMarkKind *mb = *(KmtMarkKind *const *)b;
+	const KmtInputMarkKind *ma = *(KmtInputMarkKind *const *)a;
+	const KmtInputMarkKind *mb = *(KmtInputMarkKind *const *)b;
 
 	return (ma->number > mb->number) - (ma->number < mb->number);
 }
 
 /* Warn of numbers that more than one row has.  what: the subject of a row. */
-static void warn_of_twice(KmtRecordTables *tables, Table *table, guint twice,
-			  const char *name, const char *what)
+static void warn_of_duplicates(KmtInputTables *tables, NameTable *table,
+			       guint twice, const char *name, const char *what)
 {
 	if (!twice)
 		return;
@@ -523,7 +527,7 @@ static void warn_of_twice(KmtRecordTables *tables, Table *table, guint twice,
 
 /* Sort rows by number, and keep the first row of each number: no kernel writes
  * a number twice. */
-static void sort_rows(KmtRecordTables *tables, Table *table, GPtrArray *rows,
+static void sort_rows(KmtInputTables *tables, NameTable *table, GPtrArray *rows,
 		      GCompareFunc compare, const char *name, const char *what)
 {
 	guint i, kept = MIN(rows->len, 1);
@@ -537,7 +541,7 @@ static void sort_rows(KmtRecordTables *tables, Table *table, GPtrArray *rows,
 		else
 			g_free(row);
 	}
-	warn_of_twice(tables, table, rows->len - kept, name, what);
+	warn_of_duplicates(tables, table, rows->len - kept, name, what);
 	g_ptr_array_set_size(rows, (gint)kept);
 }
 
@@ -551,22 +555,22 @@ static gint compare_stacks(gconstpointer a, gconstpointer b)
 }
 
 /* Told twice as the table was read while it grew: any will do. */
-static void read_stacks(KmtRecordTables *tables, const KmtCapture *capture)
+static void read_stacks(KmtInputTables *tables, const KmtInputCapture *capture)
 {
-	if (!kmt_capture_has_stacks(capture))
+	if (!kmt_input_capture_has_stacks(capture))
 		return;
 	read_table(tables, capture, &tables->stacks_table, &stacks_kind);
 	/* No stack points into the text. */
 	g_clear_pointer(&tables->stacks_table.text, g_free);
 	sort_in_place(tables->stacks, compare_stacks);
-	if (tables->stackless)
+	if (tables->n_without_stack)
 		warn(tables,
 		     "%" G_GUINT64_FORMAT " records have no stack: the kernel "
 		     "had no room for more, or found none",
-		     tables->stackless);
+		     tables->n_without_stack);
 }
 
-static gboolean is_of_ftrace(const KmtCapture *capture)
+static gboolean is_from_ftrace(const KmtInputCapture *capture)
 {
 	g_autofree char *source =
 		g_key_file_get_string(capture->meta, "capture", "source", NULL);
@@ -574,25 +578,25 @@ static gboolean is_of_ftrace(const KmtCapture *capture)
 	return g_strcmp0(source, "ftrace") == 0;
 }
 
-KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
+KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture)
 {
-	KmtRecordTables *tables = g_new0(KmtRecordTables, 1);
+	KmtInputTables *tables = g_new0(KmtInputTables, 1);
 
-	tables->caches = g_new0(KmtCache *, G_MAXUINT16 + 1);
-	tables->tasks = g_array_new(FALSE, FALSE, sizeof(Task));
+	tables->caches = g_new0(KmtInputCache *, G_MAXUINT16 + 1);
+	tables->tasks = g_array_new(FALSE, FALSE, sizeof(TaskName));
 	tables->marks = g_ptr_array_new_with_free_func(g_free);
 	tables->stacks = g_array_new(FALSE, FALSE, sizeof(Stack));
 	tables->addresses = g_array_new(FALSE, FALSE, sizeof(guint64));
 	tables->warnings = g_ptr_array_new_with_free_func(g_free);
-	if (!kmt_capture_has_owners(capture))
+	if (!kmt_input_capture_has_owners(capture))
 		return tables;
-	tables->is_of_ftrace = is_of_ftrace(capture);
+	tables->is_from_ftrace = is_from_ftrace(capture);
 	read_table(tables, capture, &tables->caches_table, &caches_kind);
 	read_table(tables, capture, &tables->tasks_table, &tasks_kind);
 	read_table(tables, capture, &tables->marks_table, &marks_kind);
 	read_stacks(tables, capture);
-	warn_of_twice(tables, &tables->caches_table, tables->twice, "caches",
-		      "cache");
+	warn_of_duplicates(tables, &tables->caches_table,
+			   tables->n_duplicate_caches, "caches", "cache");
 	sort_rows(tables, &tables->marks_table, tables->marks, compare_marks,
 		  "marks", "annotation");
 	sort_in_place(tables->tasks, compare_tasks);
@@ -611,13 +615,13 @@ KmtRecordTables *kmt_record_tables_new(const KmtCapture *capture)
 		warn(tables,
 		     "%" G_GUINT64_FORMAT " names of tasks are missing%s",
 		     tables->dropped,
-		     tables->is_of_ftrace
+		     tables->is_from_ftrace
 			     ? ""
 			     : "; boot with a larger kmemtrace.tasks=");
 	return tables;
 }
 
-void kmt_record_tables_free(KmtRecordTables *tables)
+void kmt_input_tables_free(KmtInputTables *tables)
 {
 	guint i;
 
@@ -640,28 +644,29 @@ void kmt_record_tables_free(KmtRecordTables *tables)
 
 /* ---- asking ---- */
 
-gboolean kmt_record_tables_has_caches(const KmtRecordTables *tables)
+gboolean kmt_input_tables_has_caches(const KmtInputTables *tables)
 {
-	return tables->caches_table.is_there && !tables->caches_table.n_bad;
+	return tables->caches_table.is_present && !tables->caches_table.n_bad;
 }
 
-gboolean kmt_record_tables_has_tasks(const KmtRecordTables *tables)
+gboolean kmt_input_tables_has_tasks(const KmtInputTables *tables)
 {
-	return tables->tasks_table.is_there && !tables->tasks_table.n_bad;
+	return tables->tasks_table.is_present && !tables->tasks_table.n_bad;
 }
 
-gboolean kmt_record_tables_has_all_tasks(const KmtRecordTables *tables)
+gboolean kmt_input_tables_has_all_tasks(const KmtInputTables *tables)
 {
-	return kmt_record_tables_has_tasks(tables) && !tables->dropped &&
-	       !tables->is_of_ftrace;
+	return kmt_input_tables_has_tasks(tables) && !tables->dropped &&
+	       !tables->is_from_ftrace;
 }
 
-gboolean kmt_record_tables_has_stacks(const KmtRecordTables *tables)
+gboolean kmt_input_tables_has_stacks(const KmtInputTables *tables)
 {
-	return tables->stacks_table.is_there && !tables->stacks_table.n_bad;
+	return tables->stacks_table.is_present && !tables->stacks_table.n_bad;
 }
 
-char *kmt_record_tables_lack(const KmtCapture *capture, const char *name)
+char *kmt_input_tables_missing_reason(const KmtInputCapture *capture,
+				      const char *name)
 {
 	g_autofree char *source =
 		g_key_file_get_string(capture->meta, "capture", "source", NULL);
@@ -683,8 +688,8 @@ char *kmt_record_tables_lack(const KmtCapture *capture, const char *name)
 			       name);
 }
 
-const guint64 *kmt_record_tables_stack(const KmtRecordTables *tables,
-				       guint32 number, guint *n)
+const guint64 *kmt_input_tables_stack(const KmtInputTables *tables,
+				      guint32 number, guint *n)
 {
 	const Stack *stack;
 	guint low = 0, high = tables->stacks->len;
@@ -708,25 +713,25 @@ const guint64 *kmt_record_tables_stack(const KmtRecordTables *tables,
 	return &g_array_index(tables->addresses, guint64, stack->first);
 }
 
-const KmtCache *kmt_record_tables_cache(const KmtRecordTables *tables,
-					guint number)
+const KmtInputCache *kmt_input_tables_cache(const KmtInputTables *tables,
+					    guint number)
 {
 	return number <= G_MAXUINT16 ? tables->caches[number] : NULL;
 }
 
-gboolean kmt_record_tables_has_marks(const KmtRecordTables *tables)
+gboolean kmt_input_tables_has_marks(const KmtInputTables *tables)
 {
-	return tables->marks_table.is_there && !tables->marks_table.n_bad;
+	return tables->marks_table.is_present && !tables->marks_table.n_bad;
 }
 
-const KmtMarkKind *kmt_record_tables_mark(const KmtRecordTables *tables,
-					  guint32 number)
+const KmtInputMarkKind *kmt_input_tables_mark_kind(const KmtInputTables *tables,
+						   guint32 number)
 {
 	guint low = 0, high = tables->marks->len;
 
 	while (low < high) {
 		guint middle = low + (high - low) / 2;
-		const KmtMarkKind *mark = tables->marks->pdata[middle];
+		const KmtInputMarkKind *mark = tables->marks->pdata[middle];
 
 		if (mark->number == number)
 			return mark;
@@ -739,16 +744,17 @@ const KmtMarkKind *kmt_record_tables_mark(const KmtRecordTables *tables,
 }
 
 /* The first entry that is not before (pid, time). */
-static guint find_task(const KmtRecordTables *tables, guint32 pid, gint64 time)
+static guint find_task(const KmtInputTables *tables, guint32 pid, gint64 time)
 {
-	const Task wanted = {.pid = pid, .until = time};
+	const TaskName wanted = {.pid = pid, .until = time};
 	guint low = 0, high = tables->tasks->len;
 
 	while (low < high) {
 		guint middle = low + (high - low) / 2;
 
-		if (compare_tasks(&g_array_index(tables->tasks, Task, middle),
-				  &wanted) < 0)
+		if (compare_tasks(
+			    &g_array_index(tables->tasks, TaskName, middle),
+			    &wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -756,32 +762,33 @@ static guint find_task(const KmtRecordTables *tables, guint32 pid, gint64 time)
 	return low;
 }
 
-const char *kmt_record_tables_task(const KmtRecordTables *tables, guint32 pid,
-				   gint64 time, KmtTaskClass *class)
+const char *kmt_input_tables_task_name(const KmtInputTables *tables,
+				       guint32 pid, gint64 time,
+				       KmtInputNameConfidence *class)
 {
 	guint i = find_task(tables, pid, time);
-	const Task *task = NULL;
-	KmtTaskClass ignored;
+	const TaskName *task = NULL;
+	KmtInputNameConfidence ignored;
 
 	if (!class)
 		class = &ignored;
-	*class = KMT_TASK_KNOWN;
+	*class = KMT_INPUT_NAME_CERTAIN;
 	if (pid == 0)
-		return IDLE;
+		return IDLE_TASK_NAME;
 	if (i < tables->tasks->len)
-		task = &g_array_index(tables->tasks, Task, i);
+		task = &g_array_index(tables->tasks, TaskName, i);
 	if ((!task || task->pid != pid) && i > 0)
-		task = &g_array_index(tables->tasks, Task, i - 1);
+		task = &g_array_index(tables->tasks, TaskName, i - 1);
 	if (!task || task->pid != pid) {
-		*class = KMT_TASK_UNKNOWN;
+		*class = KMT_INPUT_NAME_UNKNOWN;
 		return NULL;
 	}
 	if (tables->dropped && time <= tables->exact_after)
-		*class = KMT_TASK_DOUBTFUL;
+		*class = KMT_INPUT_NAME_UNCERTAIN;
 	return tables->tasks_table.text + task->name;
 }
 
-const GPtrArray *kmt_record_tables_warnings(const KmtRecordTables *tables)
+const GPtrArray *kmt_input_tables_warnings(const KmtInputTables *tables)
 {
 	return tables->warnings;
 }

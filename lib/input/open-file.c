@@ -12,18 +12,18 @@
 #include "lib/input/capture-private.h"
 #include "lib/input/record-stream.h"
 
-static gboolean is_packed_end(const char *end)
+static gboolean is_compressed_suffix(const char *end)
 {
 	return strcmp(end, ".gz") == 0 || strcmp(end, ".zst") == 0;
 }
 
 /* ---- one file ---- */
 
-gboolean kmt_fail_open(const char *path, GError **error)
+gboolean kmt_input_fail_open(const char *path, GError **error)
 {
 	int errnum = errno;
 
-	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_OPEN,
+	g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_OPEN,
 		    "cannot open %s%s: %s%s",
 		    g_file_test(path, G_FILE_TEST_IS_DIR) ? "the directory "
 							  : "",
@@ -36,12 +36,13 @@ gboolean kmt_fail_open(const char *path, GError **error)
 
 static gboolean fail_read(const char *path, const char *reason, GError **error)
 {
-	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_READ,
+	g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_READ,
 		    "cannot read %s: %s", path, reason);
 	return FALSE;
 }
 
-static gboolean map_fd(KmtCpuFile *file, int fd, guint64 size, GError **error)
+static gboolean map_fd(KmtInputCpuFile *file, int fd, guint64 size,
+		       GError **error)
 {
 	void *map;
 
@@ -50,12 +51,12 @@ static gboolean map_fd(KmtCpuFile *file, int fd, guint64 size, GError **error)
 		return TRUE;
 	map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED) {
-		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_READ,
+		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_READ,
 			    "cannot map %s: %s", file->path, g_strerror(errno));
 		return FALSE;
 	}
-	file->map = file->base = map;
-	file->base_size = size;
+	file->map = file->mapping = map;
+	file->mapping_size = size;
 	madvise(map, size, MADV_SEQUENTIAL);
 	/* Where the kernel can, it comes into memory in large pages, which take
 	 * less time to map.  Elsewhere that is an error. */
@@ -64,8 +65,8 @@ static gboolean map_fd(KmtCpuFile *file, int fd, guint64 size, GError **error)
 }
 
 /* Takes fd.  named: it is what an operand names, and may be a pipe. */
-gboolean kmt_cpu_file_take_fd(KmtCpuFile *file, int fd, gboolean named,
-			      GError **error)
+gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
+				     gboolean named, GError **error)
 {
 	struct stat st;
 	gboolean ok;
@@ -85,7 +86,8 @@ gboolean kmt_cpu_file_take_fd(KmtCpuFile *file, int fd, gboolean named,
 	}
 	if (named && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) ||
 		      S_ISSOCK(st.st_mode))) {
-		file->stream = kmt_stream_new(kmt_bytes_new_fd(fd));
+		file->stream = kmt_input_record_stream_new(
+			kmt_input_byte_stream_new_fd(fd));
 		return TRUE;
 	}
 	close(fd);
@@ -102,7 +104,8 @@ gboolean kmt_cpu_file_take_fd(KmtCpuFile *file, int fd, gboolean named,
 			 error);
 }
 
-gboolean kmt_cpu_file_open(KmtCpuFile *file, gboolean named, GError **error)
+gboolean kmt_input_cpu_file_open(KmtInputCpuFile *file, gboolean named,
+				 GError **error)
 {
 	struct stat st;
 	int flags = O_RDONLY | O_CLOEXEC, fd;
@@ -111,77 +114,81 @@ gboolean kmt_cpu_file_open(KmtCpuFile *file, gboolean named, GError **error)
 	if (!named || stat(file->path, &st) < 0 || !S_ISFIFO(st.st_mode))
 		flags |= O_NONBLOCK;
 	fd = open(file->path, flags);
-	return fd < 0 ? kmt_fail_open(file->path, error)
-		      : kmt_cpu_file_take_fd(file, fd, named, error);
+	return fd < 0 ? kmt_input_fail_open(file->path, error)
+		      : kmt_input_cpu_file_adopt_fd(file, fd, named, error);
 }
 
 /* What can be told from the name: cpu<n>.out is records and nothing else. */
-static gboolean is_plain(const KmtCpuFile *file)
+static gboolean is_plain_cpu_file(const KmtInputCpuFile *file)
 {
 	return g_str_has_suffix(file->path, ".out");
 }
 
-static const guint8 *head_of(KmtCpuFile *file, gsize *n)
+static const guint8 *head_of(KmtInputCpuFile *file, gsize *n)
 {
-	*n = KMT_ARCHIVE_HEAD;
+	*n = KMT_INPUT_SIGNATURE_BYTES;
 	if (file->stream)
-		return kmt_bytes_peek(file->stream->bytes, n);
+		return kmt_input_byte_stream_peek(file->stream->bytes, n);
 	*n = MIN(*n, file->size);
 	return file->map;
 }
 
-static gboolean unpack(KmtCpuFile *file, GError **error)
+static gboolean unpack(KmtInputCpuFile *file, GError **error)
 {
-	KmtBytes *bytes;
+	KmtInputByteStream *bytes;
 
 	if (file->stream)
 		bytes = g_steal_pointer(&file->stream->bytes);
 	else
-		bytes = kmt_bytes_new_memory(file->map, file->size);
-	g_clear_pointer(&file->stream, kmt_stream_free);
-	bytes = kmt_unpack(bytes, file->path, error);
+		bytes = kmt_input_byte_stream_new_memory(file->map, file->size);
+	g_clear_pointer(&file->stream, kmt_input_record_stream_free);
+	bytes = kmt_input_decompress(bytes, file->path, error);
 	if (!bytes)
 		return FALSE;
-	file->stream = kmt_stream_new(bytes);
+	file->stream = kmt_input_record_stream_new(bytes);
 	file->map = NULL;
 	file->size = 0;
 	return TRUE;
 }
 
-gboolean kmt_unpack_file(KmtCpuFile *file, gboolean *is_tar, GError **error)
+gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
+				   GError **error)
 {
 	const char *end = strrchr(file->path, '.');
 	const guint8 *head;
 	gsize n;
 
 	*is_tar = FALSE;
-	if (is_plain(file))
+	if (is_plain_cpu_file(file))
 		return TRUE;
 	head = head_of(file, &n);
-	if (kmt_is_packed(head, n)) {
+	if (kmt_input_is_compressed(head, n)) {
 		if (!unpack(file, error))
 			return FALSE;
 		head = head_of(file, &n);
-	} else if (end && is_packed_end(end)) {
+	} else if (end && is_compressed_suffix(end)) {
 		/* Most often it is empty, or its beginning is not there. */
-		kmt_cpu_file_set_defect(file, "it is not compressed as its "
+		kmt_input_cpu_file_set_defect(file,
+					      "it is not compressed as its "
 					      "name says");
-		g_clear_pointer(&file->stream, kmt_stream_free);
+		g_clear_pointer(&file->stream, kmt_input_record_stream_free);
 		file->map = NULL;
 		file->size = 0;
 		return TRUE;
 	}
-	*is_tar = kmt_is_tar(head, n);
+	*is_tar = kmt_input_is_tar(head, n);
 	return TRUE;
 }
 
-KmtCpuFile *kmt_capture_add_file_checked(KmtCapture *capture, const char *path,
-					 guint cpu, GError **error)
+KmtInputCpuFile *kmt_input_add_file_checked(KmtInputCapture *capture,
+					    const char *path, guint cpu,
+					    GError **error)
 {
-	if (capture->files->len + 1 >= KMT_MAX_FILES) {
-		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
-			    "%s: more than %d files", path, KMT_MAX_FILES - 1);
+	if (capture->files->len + 1 >= KMT_INPUT_MAX_FILES) {
+		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
+			    "%s: more than %d files", path,
+			    KMT_INPUT_MAX_FILES - 1);
 		return NULL;
 	}
-	return kmt_capture_add_file(capture, path, cpu);
+	return kmt_input_capture_add_file(capture, path, cpu);
 }

@@ -5,56 +5,56 @@
 #include "lib/input/name-tables.h"
 #include "lib/input/record-stream.h"
 
-void kmt_capture_free(KmtCapture *capture)
+void kmt_input_capture_free(KmtInputCapture *capture)
 {
 	if (!capture)
 		return;
 	g_ptr_array_unref(capture->files);
 	g_clear_pointer(&capture->meta, g_key_file_unref);
 	g_clear_pointer(&capture->notes, g_ptr_array_unref);
-	g_clear_pointer(&capture->tar, kmt_tar_free);
+	g_clear_pointer(&capture->tar, kmt_input_tar_free);
 	g_free(capture->directory);
 	g_free(capture);
 }
 
 static gint compare_cpu(gconstpointer a, gconstpointer b)
 {
-	const KmtCpuFile *fa = *(const KmtCpuFile *const *)a;
-	const KmtCpuFile *fb = *(const KmtCpuFile *const *)b;
+	const KmtInputCpuFile *fa = *(const KmtInputCpuFile *const *)a;
+	const KmtInputCpuFile *fb = *(const KmtInputCpuFile *const *)b;
 
 	return (fa->cpu > fb->cpu) - (fa->cpu < fb->cpu);
 }
 
 static guint file_hash(gconstpointer p)
 {
-	const KmtCpuFile *file = p;
+	const KmtInputCpuFile *file = p;
 
 	return g_int64_hash(&file->inode);
 }
 
 static gboolean file_equal(gconstpointer a, gconstpointer b)
 {
-	const KmtCpuFile *fa = a, *fb = b;
+	const KmtInputCpuFile *fa = a, *fb = b;
 
 	return fa->device == fb->device && fa->inode == fb->inode;
 }
 
 /* A link to another file of the capture would have its records count twice. */
-static gboolean refuse_same_file(const KmtCapture *capture, GError **error)
+static gboolean refuse_same_file(const KmtInputCapture *capture, GError **error)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new(file_hash, file_equal);
 	guint i;
 
 	for (i = 0; i < capture->files->len; i++) {
-		KmtCpuFile *file = capture->files->pdata[i];
-		const KmtCpuFile *other;
+		KmtInputCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *other;
 
 		if (!file->inode)
 			continue;
 		other = g_hash_table_lookup(seen, file);
 		if (other) {
-			g_set_error(error, KMT_TRACE_ERROR,
-				    KMT_TRACE_ERROR_FORMAT,
+			g_set_error(error, KMT_INPUT_ERROR,
+				    KMT_INPUT_ERROR_FORMAT,
 				    "%s and %s are the same file: its records "
 				    "would count twice; leave out one of them",
 				    other->path, file->path);
@@ -66,7 +66,7 @@ static gboolean refuse_same_file(const KmtCapture *capture, GError **error)
 }
 
 /* Sorts by CPU and refuses two files of one CPU, or one by two names. */
-static gboolean order_files(KmtCapture *capture, GError **error)
+static gboolean order_files(KmtInputCapture *capture, GError **error)
 {
 	guint i;
 
@@ -74,14 +74,14 @@ static gboolean order_files(KmtCapture *capture, GError **error)
 	if (!refuse_same_file(capture, error))
 		return FALSE;
 	for (i = 0; i < capture->files->len; i++) {
-		KmtCpuFile *file = capture->files->pdata[i];
-		const KmtCpuFile *before =
+		KmtInputCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *before =
 			i ? capture->files->pdata[i - 1] : NULL;
 
 		file->position = i;
 		if (!before || before->cpu != file->cpu)
 			continue;
-		g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
 			    "%s and %s are both of CPU %u: they are not files "
 			    "of one capture; give them one by one",
 			    before->path, file->path, file->cpu);
@@ -91,59 +91,61 @@ static gboolean order_files(KmtCapture *capture, GError **error)
 }
 
 /* The matcher asks for the ends of the files before it begins. */
-static gboolean needs_ends(const KmtCapture *capture)
+static gboolean needs_last_records(const KmtInputCapture *capture)
 {
-	return kmt_capture_is_cut_off(capture) || capture->continues;
+	return kmt_input_capture_is_truncated(capture) || capture->continues;
 }
 
-static gboolean spool_streams(KmtCapture *capture, GError **error)
+static gboolean spool_streams(KmtInputCapture *capture, GError **error)
 {
 	guint i;
 
 	for (i = 0; i < capture->files->len; i++) {
-		KmtCpuFile *file = capture->files->pdata[i];
+		KmtInputCpuFile *file = capture->files->pdata[i];
 
-		if (file->stream && !kmt_stream_spool(file, error))
+		if (file->stream && !kmt_input_record_stream_spool(file, error))
 			return FALSE;
 	}
 	return TRUE;
 }
 
 /* Layout D: a file for each CPU instead of those that hold all of them. */
-static gboolean split_files(KmtCapture *capture, GError **error)
+static gboolean split_files(KmtInputCapture *capture, GError **error)
 {
 	g_autoptr(GPtrArray) whole = capture->files;
 	guint i;
 
-	capture->files = g_ptr_array_new_with_free_func(kmt_cpu_file_free);
+	capture->files =
+		g_ptr_array_new_with_free_func(kmt_input_cpu_file_free);
 	for (i = 0; i < whole->len; i++) {
-		KmtCpuFile *file = whole->pdata[i];
+		KmtInputCpuFile *file = whole->pdata[i];
 		guint first = capture->files->len;
 
-		if (!kmt_stream_split(capture, file, error))
+		if (!kmt_input_record_stream_split(capture, file, error))
 			return FALSE;
 		if (file->truncated_bytes)
-			kmt_cpu_file_set_defect(file,
-						"it ends within a record");
+			kmt_input_cpu_file_set_defect(
+				file, "it ends within a record");
 		if (first == capture->files->len)
-			kmt_capture_add_file(capture, file->path, file->cpu);
+			kmt_input_capture_add_file(capture, file->path,
+						   file->cpu);
 		if (file->defect)
-			kmt_cpu_file_set_defect(capture->files->pdata[first],
-						file->defect);
+			kmt_input_cpu_file_set_defect(
+				capture->files->pdata[first], file->defect);
 	}
 	return order_files(capture, error);
 }
 
 /* What is known before records are read. */
-static void count_records(KmtCapture *capture)
+static void count_records(KmtInputCapture *capture)
 {
 	guint i;
 
 	capture->n_records = 0;
 	for (i = 0; i < capture->files->len; i++) {
-		KmtCpuFile *file = capture->files->pdata[i];
+		KmtInputCpuFile *file = capture->files->pdata[i];
 
-		if (capture->layout == KMT_LAYOUT_B && !file->stream) {
+		if (capture->layout == KMT_INPUT_LAYOUT_B && !file->stream) {
 			file->n_records = file->size / file->record_size;
 			file->truncated_bytes = file->size % file->record_size;
 		}
@@ -151,7 +153,7 @@ static void count_records(KmtCapture *capture)
 	}
 }
 
-static gboolean tells_of_loss(const KmtCpuFile *file)
+static gboolean reports_loss(const KmtInputCpuFile *file)
 {
 	const guint8 *record = file->map;
 	struct kmemtrace_event event;
@@ -161,85 +163,88 @@ static gboolean tells_of_loss(const KmtCpuFile *file)
 	     i++, record += file->record_size) {
 		if (G_LIKELY(*record != KMEMTRACE_EVENT_LOST))
 			continue;
-		kmt_cpu_file_get(file, i, &event);
+		kmt_input_cpu_file_get(file, i, &event);
 		if (event.event_size == file->record_size &&
-		    kmt_is_lost(&event, file->record_size) &&
-		    kmt_lost_events(&event))
+		    kmt_input_is_loss(&event, file->record_size) &&
+		    kmt_input_loss_events(&event))
 			return TRUE;
 	}
 	return FALSE;
 }
 
 /* Without the kernel's counts the records are all that tells. */
-static void look_for_loss(KmtCapture *capture)
+static void find_recorded_loss(KmtInputCapture *capture)
 {
 	guint i;
 
-	for (i = 0; !capture->has_overruns && !capture->tells_of_loss &&
+	for (i = 0; !capture->has_overruns && !capture->reports_loss &&
 		    capture->record_size >= KMEMTRACE_EVENT_SIZE_V2 &&
 		    i < capture->files->len;
 	     i++) {
-		capture->tells_of_loss =
-			tells_of_loss(capture->files->pdata[i]);
-		kmt_cpu_file_give_back(capture->files->pdata[i]);
+		capture->reports_loss = reports_loss(capture->files->pdata[i]);
+		kmt_input_cpu_file_drop_pages(capture->files->pdata[i]);
 	}
 }
 
-static gboolean read_formats(KmtCapture *capture,
-			     const KmtCaptureOptions *options, GError **error)
+static gboolean read_formats(KmtInputCapture *capture,
+			     const KmtInputOptions *options, GError **error)
 {
-	gboolean spool = options->random_access || needs_ends(capture);
+	gboolean spool = options->random_access || needs_last_records(capture);
 
 	/* Before: all of a file tells more than its beginning. */
 	if (spool && !spool_streams(capture, error))
 		return FALSE;
-	if (!kmt_format_settle(capture, options->layout, error))
+	if (!kmt_input_format_resolve(capture, options->layout, error))
 		return FALSE;
-	if (capture->layout == KMT_LAYOUT_D)
+	if (capture->layout == KMT_INPUT_LAYOUT_D)
 		return split_files(capture, error);
 	return !spool || spool_streams(capture, error);
 }
 
 /* A CPU that never ran has no file; nor has one whose file was left out. */
-static void note_missing(KmtCapture *capture)
+static void note_missing(KmtInputCapture *capture)
 {
 	guint i;
 
 	if (capture->meta || !capture->directory)
 		return;
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
+		const KmtInputCpuFile *file = capture->files->pdata[i];
 
 		if (file->cpu == i)
 			continue;
-		kmt_capture_note(capture,
-				 "there is no file of CPU %u, and no "
-				 "kmemtrace.meta that tells whether it should "
-				 "be there: if it is missing, so is its share "
-				 "of all figures",
-				 i);
+		kmt_input_capture_add_note(
+			capture,
+			"there is no file of CPU %u, and no "
+			"kmemtrace.meta that tells whether it should "
+			"be there: if it is missing, so is its share "
+			"of all figures",
+			i);
 		return;
 	}
 }
 
-KmtCapture *kmt_capture_open(const char *const *operands,
-			     const KmtCaptureOptions *options, GError **error)
+KmtInputCapture *kmt_input_capture_open(const char *const *operands,
+					const KmtInputOptions *options,
+					GError **error)
 {
 	static const char *const here[] = {".", NULL};
-	static const KmtCaptureOptions defaults;
-	g_autoptr(KmtCapture) capture = g_new0(KmtCapture, 1);
+	static const KmtInputOptions defaults;
+	g_autoptr(KmtInputCapture) capture = g_new0(KmtInputCapture, 1);
 
-	capture->files = g_ptr_array_new_with_free_func(kmt_cpu_file_free);
+	capture->files =
+		g_ptr_array_new_with_free_func(kmt_input_cpu_file_free);
 	capture->notes = g_ptr_array_new_with_free_func(g_free);
 	if (!operands || !operands[0])
 		operands = here;
-	if (!kmt_open_operands(capture, operands, error) ||
-	    !order_files(capture, error) || !kmt_meta_read(capture, error) ||
+	if (!kmt_input_open_operands(capture, operands, error) ||
+	    !order_files(capture, error) ||
+	    !kmt_input_meta_read(capture, error) ||
 	    !read_formats(capture, options ? options : &defaults, error))
 		return NULL;
 	count_records(capture);
-	kmt_meta_apply(capture);
-	look_for_loss(capture);
+	kmt_input_meta_apply(capture);
+	find_recorded_loss(capture);
 	note_missing(capture);
 	return g_steal_pointer(&capture);
 }

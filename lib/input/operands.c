@@ -37,7 +37,7 @@ static gboolean refuse_replacement(const char *path, GError **error)
 		(has_file(path, "", KMT_CAPTURE_META) ||
 		 has_file(path, KMT_CAPTURE_COMPLETE, KMT_CAPTURE_OLD_META));
 
-	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+	g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
 		    "the capture in %s is being replaced, or its replacement "
 		    "was interrupted: the next kmemtraced or kmemtrace-import "
 		    "that writes to the directory completes it%s%s%s",
@@ -50,7 +50,7 @@ static gboolean refuse_empty(const char *path, const char *new_name,
 			     GError **error)
 {
 	g_set_error(
-		error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_NO_FILES,
+		error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_NO_FILES,
 		"no cpu<n>.out in %s: not the directory of a capture%s%s%s%s",
 		path,
 		new_name ? "; a recording that did not complete is "
@@ -61,7 +61,7 @@ static gboolean refuse_empty(const char *path, const char *new_name,
 	return FALSE;
 }
 
-static gboolean add_directory(KmtCapture *capture, const char *path,
+static gboolean add_directory(KmtInputCapture *capture, const char *path,
 			      GError **error)
 {
 	g_autofree char *new_name = NULL;
@@ -73,15 +73,15 @@ static gboolean add_directory(KmtCapture *capture, const char *path,
 	/* GLib's message has the path, too. */
 	check = opendir(path);
 	if (!check)
-		return kmt_fail_open(path, error);
+		return kmt_input_fail_open(path, error);
 	closedir(check);
 	dir = g_dir_open(path, 0, NULL);
 	if (!dir)
-		return kmt_fail_open(path, error);
+		return kmt_input_fail_open(path, error);
 	capture->directory = g_strdup(path);
 	while ((name = g_dir_read_name(dir))) {
 		g_autofree char *full = NULL;
-		KmtCpuFile *file;
+		KmtInputCpuFile *file;
 		gboolean is_tar;
 
 		if (g_str_equal(name, KMT_CAPTURE_COMPLETE))
@@ -91,24 +91,25 @@ static gboolean add_directory(KmtCapture *capture, const char *path,
 			g_free(new_name);
 			new_name = g_strdup(name);
 		}
-		if (!kmt_parse_cpu_name(name, &cpu))
+		if (!kmt_input_parse_cpu_name(name, &cpu))
 			continue;
 		full = strcmp(path, ".") == 0
 			       ? g_strdup(name)
 			       : g_build_filename(path, name, NULL);
-		file = kmt_capture_add_file_checked(capture, full, cpu, error);
-		if (!file || !kmt_cpu_file_open(file, FALSE, error) ||
-		    !kmt_unpack_file(file, &is_tar, error))
+		file = kmt_input_add_file_checked(capture, full, cpu, error);
+		if (!file || !kmt_input_cpu_file_open(file, FALSE, error) ||
+		    !kmt_input_decompress_file(file, &is_tar, error))
 			return FALSE;
 	}
 	if (capture->files->len == 0)
 		return refuse_empty(path, new_name, error);
 	if (new_name)
-		kmt_capture_note(capture,
-				 "%s/%s has a newer recording, which is in "
-				 "progress or did not complete; these figures "
-				 "are of the capture before it",
-				 path, new_name);
+		kmt_input_capture_add_note(
+			capture,
+			"%s/%s has a newer recording, which is in "
+			"progress or did not complete; these figures "
+			"are of the capture before it",
+			path, new_name);
 	return TRUE;
 }
 
@@ -123,17 +124,18 @@ static GHashTable *named_cpus(const char *const *operands)
 		g_autofree char *name = g_path_get_basename(*operands);
 		guint cpu;
 
-		if (kmt_parse_cpu_name(name, &cpu))
+		if (kmt_input_parse_cpu_name(name, &cpu))
 			g_hash_table_add(cpus, GUINT_TO_POINTER(cpu));
 	}
 	return cpus;
 }
 
-static KmtCpuFile *open_operand(KmtCapture *capture, const char *operand,
-				guint cpu, gboolean *is_tar, GError **error)
+static KmtInputCpuFile *open_operand(KmtInputCapture *capture,
+				     const char *operand, guint cpu,
+				     gboolean *is_tar, GError **error)
 {
 	gboolean is_stdin = strcmp(operand, "-") == 0, ok;
-	KmtCpuFile *file = kmt_capture_add_file_checked(
+	KmtInputCpuFile *file = kmt_input_add_file_checked(
 		capture, is_stdin ? STDIN_PATH : operand, cpu, error);
 	int fd;
 
@@ -141,16 +143,18 @@ static KmtCpuFile *open_operand(KmtCapture *capture, const char *operand,
 		return NULL;
 	if (is_stdin) {
 		fd = dup(STDIN_FILENO);
-		ok = fd < 0 ? kmt_fail_open("standard input", error)
-			    : kmt_cpu_file_take_fd(file, fd, TRUE, error);
+		ok = fd < 0 ? kmt_input_fail_open("standard input", error)
+			    : kmt_input_cpu_file_adopt_fd(file, fd, TRUE,
+							  error);
 	} else {
-		ok = kmt_cpu_file_open(file, TRUE, error);
+		ok = kmt_input_cpu_file_open(file, TRUE, error);
 	}
-	return ok && kmt_unpack_file(file, is_tar, error) ? file : NULL;
+	return ok && kmt_input_decompress_file(file, is_tar, error) ? file
+								    : NULL;
 }
 
-static gboolean add_operands(KmtCapture *capture, const char *const *operands,
-			     GError **error)
+static gboolean add_operands(KmtInputCapture *capture,
+			     const char *const *operands, GError **error)
 {
 	g_autoptr(GHashTable) named = named_cpus(operands);
 	const char *const *o;
@@ -158,19 +162,19 @@ static gboolean add_operands(KmtCapture *capture, const char *const *operands,
 
 	for (o = operands; *o; o++) {
 		g_autofree char *name = g_path_get_basename(*o);
-		KmtCpuFile *file;
+		KmtInputCpuFile *file;
 		gboolean is_tar;
 		guint cpu;
 
 		if (g_file_test(*o, G_FILE_TEST_IS_DIR)) {
-			g_set_error(error, KMT_TRACE_ERROR,
-				    KMT_TRACE_ERROR_FORMAT,
+			g_set_error(error, KMT_INPUT_ERROR,
+				    KMT_INPUT_ERROR_FORMAT,
 				    "%s is a directory: give one directory, or "
 				    "cpu files",
 				    *o);
 			return FALSE;
 		}
-		if (!kmt_parse_cpu_name(name, &cpu)) {
+		if (!kmt_input_parse_cpu_name(name, &cpu)) {
 			while (g_hash_table_contains(
 				named, GUINT_TO_POINTER(free_cpu)))
 				free_cpu++;
@@ -180,10 +184,10 @@ static gboolean add_operands(KmtCapture *capture, const char *const *operands,
 		if (!file)
 			return FALSE;
 		if (is_tar && !operands[1])
-			return kmt_open_tar(capture, file, error);
+			return kmt_input_open_tar(capture, file, error);
 		if (is_tar) {
 			g_set_error(
-				error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+				error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
 				"%s is a tar: give one tar, or cpu files", *o);
 			return FALSE;
 		}
@@ -191,8 +195,8 @@ static gboolean add_operands(KmtCapture *capture, const char *const *operands,
 	return TRUE;
 }
 
-gboolean kmt_open_operands(KmtCapture *capture, const char *const *operands,
-			   GError **error)
+gboolean kmt_input_open_operands(KmtInputCapture *capture,
+				 const char *const *operands, GError **error)
 {
 	if (!operands[1] && g_file_test(operands[0], G_FILE_TEST_IS_DIR))
 		return add_directory(capture, operands[0], error);

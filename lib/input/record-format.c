@@ -14,26 +14,27 @@
 
 /* What a file's records say about its format. */
 typedef struct {
-	KmtVariant variant; /* of A, C and D */
+	KmtInputLayoutVariant variant; /* of A, C and D */
 	guint record_size;
 	gboolean swapped;
 	guint votes;   /* records that agree */
 	guint sampled; /* records looked at */
-} Format;
+} RecordFormat;
 
 /* What there is of a file to judge it by: all, or the beginning of a stream. */
 typedef struct {
 	const guint8 *data;
 	gsize n;
-} Head;
+} FileHead;
 
-static Head head_of(const KmtCpuFile *file)
+static FileHead head_of(const KmtInputCpuFile *file)
 {
-	Head head = {.data = file->map, .n = file->size};
+	FileHead head = {.data = file->map, .n = file->size};
 
 	if (file->stream) {
 		head.n = HEAD_BYTES;
-		head.data = kmt_bytes_peek(file->stream->bytes, &head.n);
+		head.data = kmt_input_byte_stream_peek(file->stream->bytes,
+						       &head.n);
 	}
 	return head;
 }
@@ -49,10 +50,10 @@ static guint event_size_at(const guint8 *record, gboolean swapped)
 }
 
 /* Takes (record_size, swapped) as the format if it fits better than *best. */
-static void try_format(const Head *head, guint record_size, gboolean swapped,
-		       Format *best)
+static void consider_format(const FileHead *head, guint record_size,
+			    gboolean swapped, RecordFormat *best)
 {
-	Format f = {.record_size = record_size, .swapped = swapped};
+	RecordFormat f = {.record_size = record_size, .swapped = swapped};
 	guint i;
 	guint64 n = record_size ? head->n / record_size : 0;
 	gint score, best_score;
@@ -76,26 +77,26 @@ static void try_format(const Head *head, guint record_size, gboolean swapped,
 		*best = f;
 }
 
-static Format guess_format(const Head *head)
+static RecordFormat guess_format(const FileHead *head)
 {
-	Format best = {0};
+	RecordFormat best = {0};
 
 	if (head->n < KMEMTRACE_EVENT_SIZE_V1)
 		return best;
-	try_format(head, event_size_at(head->data, FALSE), FALSE, &best);
-	try_format(head, event_size_at(head->data, TRUE), TRUE, &best);
-	try_format(head, KMEMTRACE_EVENT_SIZE_V1, FALSE, &best);
-	try_format(head, KMEMTRACE_EVENT_SIZE_V1, TRUE, &best);
+	consider_format(head, event_size_at(head->data, FALSE), FALSE, &best);
+	consider_format(head, event_size_at(head->data, TRUE), TRUE, &best);
+	consider_format(head, KMEMTRACE_EVENT_SIZE_V1, FALSE, &best);
+	consider_format(head, KMEMTRACE_EVENT_SIZE_V1, TRUE, &best);
 	return best;
 }
 
-static gboolean format_is_sure(const Format *f)
+static gboolean format_is_certain(const RecordFormat *f)
 {
 	return f->votes && f->votes * 2 >= f->sampled;
 }
 
 /* FALSE if meta does not say it in a way that makes sense. */
-static gboolean meta_format(GKeyFile *meta, Format *format)
+static gboolean meta_format(GKeyFile *meta, RecordFormat *format)
 {
 	g_autofree char *order = NULL;
 	guint64 size;
@@ -115,100 +116,101 @@ static gboolean meta_format(GKeyFile *meta, Format *format)
 	return TRUE;
 }
 
-const char *kmt_order_name(gboolean swapped)
+const char *kmt_input_byte_order_name(gboolean swapped)
 {
 	return (G_BYTE_ORDER == G_BIG_ENDIAN) == !swapped ? "big" : "little";
 }
 
-const char *kmt_capture_byte_order(const KmtCapture *capture)
+const char *kmt_input_capture_byte_order(const KmtInputCapture *capture)
 {
-	return kmt_order_name(capture->swapped);
+	return kmt_input_byte_order_name(capture->swapped);
 }
 
 /*
  * What a file says, but B's format where it is not sure.  An allocation of D is
  * as long as a record of B, but has an id that B never has.
  */
-static Format format_of(const Head *head, KmtLayout wanted)
+static RecordFormat format_of(const FileHead *head, KmtInputLayout wanted)
 {
-	Format f = {0};
+	RecordFormat f = {0};
 
-	if (!wanted || wanted == KMT_LAYOUT_B)
+	if (!wanted || wanted == KMT_INPUT_LAYOUT_B)
 		f = guess_format(head);
-	if (wanted != KMT_LAYOUT_B &&
-	    (!format_is_sure(&f) || head->data[0] == KMEMTRACE_EVENT_NULL) &&
-	    kmt_layout_detect(head->data, head->n, wanted, &f.variant)) {
+	if (wanted != KMT_INPUT_LAYOUT_B &&
+	    (!format_is_certain(&f) || head->data[0] == KMEMTRACE_EVENT_NULL) &&
+	    kmt_input_layout_detect(head->data, head->n, wanted, &f.variant)) {
 		f.record_size = KMEMTRACE_EVENT_SIZE_V1;
 		f.swapped = f.variant.swapped;
 		f.votes = f.sampled = 1;
 	} else {
-		f.variant.layout = KMT_LAYOUT_B;
+		f.variant.layout = KMT_INPUT_LAYOUT_B;
 	}
 	return f;
 }
 
-static char *describe(const Format *f)
+static char *describe(const RecordFormat *f)
 {
-	const char *order = kmt_order_name(f->swapped);
+	const char *order = kmt_input_byte_order_name(f->swapped);
 
-	if (f->variant.layout == KMT_LAYOUT_B)
+	if (f->variant.layout == KMT_INPUT_LAYOUT_B)
 		return g_strdup_printf("of %u bytes in %s endian order",
 				       f->record_size, order);
 	return g_strdup_printf("of layout %s in %s endian order",
-			       kmt_layout_name(f->variant.layout), order);
+			       kmt_input_layout_name(f->variant.layout), order);
 }
 
-static gboolean same_format(const Format *a, const Format *b)
+static gboolean same_format(const RecordFormat *a, const RecordFormat *b)
 {
 	return a->record_size == b->record_size && a->swapped == b->swapped &&
 	       a->variant.layout == b->variant.layout &&
-	       a->variant.narrow == b->variant.narrow;
+	       a->variant.has_32bit_words == b->variant.has_32bit_words;
 }
 
-static gboolean fail_mixed(const KmtCpuFile *a, const Format *fa,
-			   const KmtCpuFile *b, const Format *fb,
+static gboolean fail_mixed(const KmtInputCpuFile *a, const RecordFormat *fa,
+			   const KmtInputCpuFile *b, const RecordFormat *fb,
 			   GError **error)
 {
 	g_autofree char *ta = describe(fa);
 	g_autofree char *tb = describe(fb);
 
-	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+	g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
 		    "%s has records %s, %s %s: they are not files of one "
 		    "capture; give them one by one",
 		    a->path, ta, b->path, tb);
 	return FALSE;
 }
 
-static gboolean fail_wanted(const KmtCpuFile *file, KmtLayout wanted,
-			    GError **error)
+static gboolean fail_requested(const KmtInputCpuFile *file,
+			       KmtInputLayout wanted, GError **error)
 {
-	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_FORMAT,
+	g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_FORMAT,
 		    "%s does not begin with records of layout %s: leave "
 		    "--layout out to have the layout found",
-		    file->path, kmt_layout_name(wanted));
+		    file->path, kmt_input_layout_name(wanted));
 	return FALSE;
 }
 
 /* All files are read as best says. */
-static void apply(KmtCapture *capture, const Format *best)
+static void apply(KmtInputCapture *capture, const RecordFormat *best)
 {
 	guint i;
 
 	capture->layout = best->variant.layout;
-	capture->timeless = capture->layout == KMT_LAYOUT_C;
+	capture->has_sequence_times = capture->layout == KMT_INPUT_LAYOUT_C;
 	capture->record_size = best->record_size;
 	capture->swapped = best->swapped;
 	for (i = 0; i < capture->files->len; i++) {
-		KmtCpuFile *file = capture->files->pdata[i];
+		KmtInputCpuFile *file = capture->files->pdata[i];
 
 		file->record_size = best->record_size;
 		file->swapped = best->swapped;
-		if (capture->layout == KMT_LAYOUT_B)
+		if (capture->layout == KMT_INPUT_LAYOUT_B)
 			continue;
 		file->swapped = FALSE;
 		if (!file->stream)
-			file->stream = kmt_stream_new(
-				kmt_bytes_new_memory(file->map, file->size));
+			file->stream = kmt_input_record_stream_new(
+				kmt_input_byte_stream_new_memory(file->map,
+								 file->size));
 		file->stream->decoder.variant = best->variant;
 		file->map = NULL;
 		file->size = 0;
@@ -216,24 +218,25 @@ static void apply(KmtCapture *capture, const Format *best)
 }
 
 /* Do all of a part agree? */
-static gboolean is_unanimous(const Format *f)
+static gboolean is_unanimous(const RecordFormat *f)
 {
-	return f->variant.layout == KMT_LAYOUT_B && f->votes &&
+	return f->variant.layout == KMT_INPUT_LAYOUT_B && f->votes &&
 	       f->votes == f->sampled;
 }
 
 /* By its beginning and its end, if these leave no doubt: what else is looked at
  * comes into memory alone, and keeps the pages around it small. */
-static Format format_by(Head head, KmtLayout wanted)
+static RecordFormat detect_format(FileHead head, KmtInputLayout wanted)
 {
-	const Head begin = {.data = head.data, .n = MIN(head.n, HEAD_BYTES)};
-	Format f = format_of(&begin, wanted);
+	const FileHead begin = {.data = head.data,
+				.n = MIN(head.n, HEAD_BYTES)};
+	RecordFormat f = format_of(&begin, wanted);
 
 	if (is_unanimous(&f) && begin.n < head.n) {
 		gsize whole = head.n - head.n % f.record_size;
 		gsize n = MIN(whole, (gsize)FORMAT_SAMPLE * f.record_size);
-		const Head end = {.data = head.data + whole - n, .n = n};
-		Format g = format_of(&end, wanted);
+		const FileHead end = {.data = head.data + whole - n, .n = n};
+		RecordFormat g = format_of(&end, wanted);
 
 		if (is_unanimous(&g) && same_format(&f, &g))
 			return f;
@@ -245,31 +248,31 @@ static Format format_by(Head head, KmtLayout wanted)
 
 /* The one format of the capture: files that are sure must agree; the others
  * follow. */
-gboolean kmt_format_settle(KmtCapture *capture, KmtLayout wanted,
-			   GError **error)
+gboolean kmt_input_format_resolve(KmtInputCapture *capture,
+				  KmtInputLayout wanted, GError **error)
 {
-	const KmtCpuFile *sure = NULL;
-	Format best = {.record_size = KMEMTRACE_EVENT_SIZE_V1,
-		       .variant.layout = KMT_LAYOUT_B};
+	const KmtInputCpuFile *sure = NULL;
+	RecordFormat best = {.record_size = KMEMTRACE_EVENT_SIZE_V1,
+			     .variant.layout = KMT_INPUT_LAYOUT_B};
 	gboolean known = meta_format(capture->meta, &best);
 	guint i;
 
 	/* What kmemtraced wrote is B. */
 	if (known && !wanted)
-		wanted = KMT_LAYOUT_B;
+		wanted = KMT_INPUT_LAYOUT_B;
 	for (i = 0; i < capture->files->len; i++) {
-		const KmtCpuFile *file = capture->files->pdata[i];
-		Head head = head_of(file);
-		Format f;
+		const KmtInputCpuFile *file = capture->files->pdata[i];
+		FileHead head = head_of(file);
+		RecordFormat f;
 
 		if (!head.n)
 			continue;
-		f = format_by(head, wanted);
+		f = detect_format(head, wanted);
 		/* Large pages are much for what was looked at. */
-		kmt_cpu_file_give_back(file);
-		if (!format_is_sure(&f)) {
-			if (wanted && wanted != KMT_LAYOUT_B)
-				return fail_wanted(file, wanted, error);
+		kmt_input_cpu_file_drop_pages(file);
+		if (!format_is_certain(&f)) {
+			if (wanted && wanted != KMT_INPUT_LAYOUT_B)
+				return fail_requested(file, wanted, error);
 			/* A hint is better than none; one record is none. */
 			if (f.votes > 1 && !sure && !known) {
 				best = f;

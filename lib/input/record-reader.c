@@ -7,58 +7,59 @@
 #include "lib/input/record-reader.h"
 
 /* Bytes that are given back at a time. */
-#define RELEASE (4u << 20)
+#define RELEASE_STEP_BYTES (4u << 20)
 
 /* Few pages are larger.  Of one that is given back in part, all comes back with
  * the next access to the rest, and stays. */
-#define RELEASE_ALIGN ((guintptr)2 << 20)
+#define RELEASE_ALIGN_BYTES ((guintptr)2 << 20)
 
 /* Records converted at a time; the tests take few. */
-#ifndef PIECE_RECORDS
-#define PIECE_RECORDS 2048
+#ifndef BUFFER_RECORDS
+#define BUFFER_RECORDS 2048
 #endif
 
 /* Of a stream. */
-#define PIECE_BYTES (PIECE_RECORDS * KMEMTRACE_EVENT_SIZE_V1)
+#define BUFFER_BYTES (BUFFER_RECORDS * KMEMTRACE_EVENT_SIZE_V1)
 
-struct KmtSource {
-	KmtCpuFile *file;
+struct KmtInputReader {
+	KmtInputCpuFile *file;
 	guint64 next;	  /* record */
-	guint64 released; /* bytes, a multiple of RELEASE */
+	guint64 released; /* bytes, a multiple of RELEASE_STEP_BYTES */
 	gboolean at_end;  /* of a stream */
 };
 
-KmtPiece *kmt_piece_ref(KmtPiece *piece)
+KmtInputBuffer *kmt_input_buffer_ref(KmtInputBuffer *buffer)
 {
-	g_atomic_int_inc(&piece->refs);
-	return piece;
+	g_atomic_int_inc(&buffer->refs);
+	return buffer;
 }
 
-void kmt_piece_unref(KmtPiece *piece)
+void kmt_input_buffer_unref(KmtInputBuffer *buffer)
 {
-	if (piece && g_atomic_int_dec_and_test(&piece->refs))
-		g_free(piece);
+	if (buffer && g_atomic_int_dec_and_test(&buffer->refs))
+		g_free(buffer);
 }
 
-KmtSource *kmt_source_new(KmtCpuFile *file)
+KmtInputReader *kmt_input_reader_new(KmtInputCpuFile *file)
 {
-	KmtSource *source = g_new0(KmtSource, 1);
+	KmtInputReader *source = g_new0(KmtInputReader, 1);
 
 	source->file = file;
 	return source;
 }
 
-void kmt_source_free(KmtSource *source)
+void kmt_input_reader_free(KmtInputReader *source)
 {
 	g_free(source);
 }
 
-static KmtPiece *piece_new(guint64 n, guint record_size)
+static KmtInputBuffer *buffer_new(guint64 n, guint record_size)
 {
-	KmtPiece *piece = g_malloc(sizeof(KmtPiece) + n * record_size);
+	KmtInputBuffer *buffer =
+		g_malloc(sizeof(KmtInputBuffer) + n * record_size);
 
-	piece->refs = 1;
-	return piece;
+	buffer->refs = 1;
+	return buffer;
 }
 
 /* All of a record that has a meaning, in the host's byte order. */
@@ -70,12 +71,12 @@ static void swap_record(guint8 *to, const guint8 *from, guint record_size)
 
 	if (record_size < sizeof(event)) {
 		memcpy(&event.v1, from, sizeof(event.v1));
-		kmt_event_swap(&event.v1);
+		kmt_input_swap_event(&event.v1);
 		memcpy(to, &event.v1, sizeof(event.v1));
 		return;
 	}
 	memcpy(&event, from, sizeof(event));
-	kmt_event_swap(&event.v1);
+	kmt_input_swap_event(&event.v1);
 	event.pid = GUINT32_SWAP_LE_BE(event.pid);
 	event.cache = GUINT16_SWAP_LE_BE(event.cache);
 	event.flags = GUINT16_SWAP_LE_BE(event.flags);
@@ -88,16 +89,17 @@ static void swap_record(guint8 *to, const guint8 *from, guint record_size)
 	       sizeof(stack));
 }
 
-static KmtPiece *swapped_piece(const KmtCpuFile *file, guint64 first, guint64 n)
+static KmtInputBuffer *swapped_buffer(const KmtInputCpuFile *file,
+				      guint64 first, guint64 n)
 {
-	KmtPiece *piece = piece_new(n, file->record_size);
+	KmtInputBuffer *buffer = buffer_new(n, file->record_size);
 	const guint8 *from = file->map + first * file->record_size;
 	guint64 i;
 
 	for (i = 0; i < n; i++)
-		swap_record(piece->data + i * file->record_size,
+		swap_record(buffer->data + i * file->record_size,
 			    from + i * file->record_size, file->record_size);
-	return piece;
+	return buffer;
 }
 
 static void swap_all(guint8 *records, guint64 n, guint stride)
@@ -106,70 +108,73 @@ static void swap_all(guint8 *records, guint64 n, guint stride)
 		swap_record(records, records, stride);
 }
 
-static guint64 decode_all(KmtCpuFile *file, guint8 *records, guint64 n)
+static guint64 decode_all(KmtInputCpuFile *file, guint8 *records, guint64 n)
 {
 	struct kmemtrace_event event;
 	guint64 i;
 	guint cpu;
 
-	for (i = 0; i < n && kmt_stream_decode(file, &event, &cpu); i++)
+	for (i = 0; i < n && kmt_input_record_stream_decode(file, &event, &cpu);
+	     i++)
 		memcpy(records + i * sizeof(event), &event, sizeof(event));
 	return i;
 }
 
-static gboolean next_of_stream(KmtSource *source, KmtRun *run)
+static gboolean next_stream_batch(KmtInputReader *source, KmtInputBatch *batch)
 {
-	KmtCpuFile *file = source->file;
-	guint64 room = MAX(1, PIECE_BYTES / file->record_size);
+	KmtInputCpuFile *file = source->file;
+	guint64 room = MAX(1, BUFFER_BYTES / file->record_size);
 
 	if (source->at_end)
 		return FALSE;
-	run->piece = piece_new(room, file->record_size);
-	run->records = run->piece->data;
-	run->stride = file->record_size;
-	if (file->stream->decoder.variant.layout != KMT_LAYOUT_B) {
-		run->n = decode_all(file, run->piece->data, room);
+	batch->buffer = buffer_new(room, file->record_size);
+	batch->records = batch->buffer->data;
+	batch->stride = file->record_size;
+	if (file->stream->decoder.variant.layout != KMT_INPUT_LAYOUT_B) {
+		batch->n = decode_all(file, batch->buffer->data, room);
 	} else {
-		run->n = kmt_stream_read(file, run->piece->data, room);
+		batch->n = kmt_input_record_stream_read(
+			file, batch->buffer->data, room);
 		if (file->swapped)
-			swap_all(run->piece->data, run->n, run->stride);
+			swap_all(batch->buffer->data, batch->n, batch->stride);
 	}
-	source->at_end = run->n < room;
-	if (run->n)
+	source->at_end = batch->n < room;
+	if (batch->n)
 		return TRUE;
-	kmt_piece_unref(run->piece);
+	kmt_input_buffer_unref(batch->buffer);
 	return FALSE;
 }
 
-gboolean kmt_source_next(KmtSource *source, KmtRun *run)
+gboolean kmt_input_reader_next(KmtInputReader *source, KmtInputBatch *batch)
 {
-	const KmtCpuFile *file = source->file;
+	const KmtInputCpuFile *file = source->file;
 	guint64 left;
 
 	if (file->stream)
-		return next_of_stream(source, run);
+		return next_stream_batch(source, batch);
 	left = file->n_records - source->next;
 	if (!left)
 		return FALSE;
 	if (file->swapped) {
-		run->n = MIN(left, PIECE_RECORDS);
-		run->stride = file->record_size;
-		run->piece = swapped_piece(file, source->next, run->n);
-		run->records = run->piece->data;
+		batch->n = MIN(left, BUFFER_RECORDS);
+		batch->stride = file->record_size;
+		batch->buffer = swapped_buffer(file, source->next, batch->n);
+		batch->records = batch->buffer->data;
 	} else {
-		run->n = left;
-		run->stride = file->record_size;
-		run->piece = NULL;
-		run->records = file->map + source->next * file->record_size;
+		batch->n = left;
+		batch->stride = file->record_size;
+		batch->buffer = NULL;
+		batch->records = file->map + source->next * file->record_size;
 	}
-	source->next += run->n;
+	source->next += batch->n;
 	return TRUE;
 }
 
-void kmt_source_release(KmtSource *source, guint64 index)
+void kmt_input_reader_release(KmtInputReader *source, guint64 index)
 {
-	const KmtCpuFile *file = source->file;
-	guint64 bytes = index * file->record_size / RELEASE * RELEASE;
+	const KmtInputCpuFile *file = source->file;
+	guint64 bytes = index * file->record_size / RELEASE_STEP_BYTES *
+			RELEASE_STEP_BYTES;
 	guintptr from, to;
 
 	/* A stream has no map, and may have gone on. */
@@ -177,9 +182,9 @@ void kmt_source_release(KmtSource *source, guint64 index)
 		return;
 	/* In a tar files begin anywhere, and what is before is not ours. */
 	from = (guintptr)file->map;
-	to = (from + bytes) & ~(RELEASE_ALIGN - 1);
-	from += source->released ? source->released : RELEASE_ALIGN - 1;
-	from &= ~(RELEASE_ALIGN - 1);
+	to = (from + bytes) & ~(RELEASE_ALIGN_BYTES - 1);
+	from += source->released ? source->released : RELEASE_ALIGN_BYTES - 1;
+	from &= ~(RELEASE_ALIGN_BYTES - 1);
 	/* What is asked for again is read again. */
 	madvise((void *)from, to - from, MADV_DONTNEED);
 	source->released = bytes;

@@ -13,39 +13,40 @@
 #endif
 
 /* There is no further record; rest bytes are left of one. */
-static void end(KmtCpuFile *file, gsize rest)
+static void end_of_stream(KmtInputCpuFile *file, gsize rest)
 {
 	const char *defect = file->stream->bytes->defect;
 
 	file->truncated_bytes = (guint)rest;
 	if (defect)
-		kmt_cpu_file_set_defect(file, defect);
+		kmt_input_cpu_file_set_defect(file, defect);
 	if (file->has_expected_size && file->size < file->expected_size)
 		file->capture->shortened = TRUE;
 }
 
-static void count(KmtCpuFile *file, guint64 n_records)
+static void count(KmtInputCpuFile *file, guint64 n_records)
 {
 	file->n_records += n_records;
 	file->capture->n_records += n_records;
 }
 
-guint64 kmt_stream_read(KmtCpuFile *file, guint8 *to, guint64 n)
+guint64 kmt_input_record_stream_read(KmtInputCpuFile *file, guint8 *to,
+				     guint64 n)
 {
 	gsize want = n * file->record_size;
-	gsize got = kmt_bytes_read(file->stream->bytes, to, want);
+	gsize got = kmt_input_byte_stream_read(file->stream->bytes, to, want);
 
 	file->size += got;
 	count(file, got / file->record_size);
 	if (got < want)
-		end(file, got % file->record_size);
+		end_of_stream(file, got % file->record_size);
 	return got / file->record_size;
 }
 
 /* More of the bytes behind those that are there.  FALSE: there are none. */
-static gboolean read_raw(KmtCpuFile *file)
+static gboolean read_raw(KmtInputCpuFile *file)
 {
-	KmtStream *s = file->stream;
+	KmtInputRecordStream *s = file->stream;
 	gsize got;
 
 	if (!s->raw)
@@ -53,40 +54,44 @@ static gboolean read_raw(KmtCpuFile *file)
 	memmove(s->raw, s->raw + s->at, s->n - s->at);
 	s->n -= s->at;
 	s->at = 0;
-	got = kmt_bytes_read(s->bytes, s->raw + s->n, RAW_BYTES - s->n);
+	got = kmt_input_byte_stream_read(s->bytes, s->raw + s->n,
+					 RAW_BYTES - s->n);
 	s->n += got;
 	file->size += got;
 	return got > 0;
 }
 
-gboolean kmt_stream_decode(KmtCpuFile *file, struct kmemtrace_event *event,
-			   guint *cpu)
+gboolean kmt_input_record_stream_decode(KmtInputCpuFile *file,
+					struct kmemtrace_event *event,
+					guint *cpu)
 {
-	KmtStream *s = file->stream;
+	KmtInputRecordStream *s = file->stream;
 	g_autofree char *reason = NULL;
 	guint used;
 
 	if (!s->raw)
 		read_raw(file);
 	for (;;) {
-		switch (kmt_decoder_step(&s->decoder, s->raw + s->at,
-					 s->n - s->at, event, cpu, &used)) {
-		case KMT_DECODED:
+		switch (kmt_input_decoder_next(&s->decoder, s->raw + s->at,
+					       s->n - s->at, event, cpu,
+					       &used)) {
+		case KMT_INPUT_DECODE_OK:
 			s->at += used;
 			count(file, 1);
 			return TRUE;
-		case KMT_DECODE_MORE:
+		case KMT_INPUT_DECODE_PARTIAL:
 			if (read_raw(file))
 				break;
-			end(file, s->n - s->at);
+			end_of_stream(file, s->n - s->at);
 			return FALSE;
-		case KMT_DECODE_BROKEN:
+		case KMT_INPUT_DECODE_INVALID:
 			reason = g_strdup_printf(
 				"no record of layout %s at offset "
 				"%" G_GUINT64_FORMAT,
-				kmt_layout_name(s->decoder.variant.layout),
+				kmt_input_layout_name(
+					s->decoder.variant.layout),
 				file->size - (s->n - s->at));
-			kmt_cpu_file_set_defect(file, reason);
+			kmt_input_cpu_file_set_defect(file, reason);
 			return FALSE;
 		}
 	}
@@ -94,96 +99,100 @@ gboolean kmt_stream_decode(KmtCpuFile *file, struct kmemtrace_event *event,
 
 /* ---- to temporary files ---- */
 
-static gboolean map_spool(KmtCpuFile *file, KmtSpool *spool, GError **error)
+static gboolean map_spool(KmtInputCpuFile *file, KmtInputSpool *spool,
+			  GError **error)
 {
-	if (!kmt_spool_map(spool, &file->map, file->path, error))
+	if (!kmt_input_spool_map(spool, &file->map, file->path, error))
 		return FALSE;
-	kmt_cpu_file_drop_base(file);
-	file->base = (gpointer)file->map;
-	file->base_size = spool->size;
+	kmt_input_cpu_file_unmap(file);
+	file->mapping = (gpointer)file->map;
+	file->mapping_size = spool->size;
 	return TRUE;
 }
 
-static gboolean spool_raw(KmtCpuFile *file, KmtSpool *spool, GError **error)
+static gboolean spool_raw(KmtInputCpuFile *file, KmtInputSpool *spool,
+			  GError **error)
 {
-	KmtBytes *bytes = file->stream->bytes;
+	KmtInputByteStream *bytes = file->stream->bytes;
 
-	if (!kmt_spool_add_all(spool, bytes, file->path, error))
+	if (!kmt_input_spool_add_stream(spool, bytes, file->path, error))
 		return FALSE;
 	if (bytes->defect)
-		kmt_cpu_file_set_defect(file, bytes->defect);
+		kmt_input_cpu_file_set_defect(file, bytes->defect);
 	file->size = spool->size;
 	return TRUE;
 }
 
-static gboolean spool_decoded(KmtCpuFile *file, KmtSpool *spool, GError **error)
+static gboolean spool_decoded(KmtInputCpuFile *file, KmtInputSpool *spool,
+			      GError **error)
 {
 	struct kmemtrace_event event;
 	guint cpu;
 
-	while (kmt_stream_decode(file, &event, &cpu)) {
-		if (!kmt_spool_add(spool, &event, sizeof(event), file->path,
-				   error))
+	while (kmt_input_record_stream_decode(file, &event, &cpu)) {
+		if (!kmt_input_spool_add(spool, &event, sizeof(event),
+					 file->path, error))
 			return FALSE;
 	}
 	/* The bytes that are left lie where they did. */
-	return kmt_spool_add(spool, file->stream->raw + file->stream->at,
-			     file->truncated_bytes, file->path, error);
+	return kmt_input_spool_add(spool, file->stream->raw + file->stream->at,
+				   file->truncated_bytes, file->path, error);
 }
 
-gboolean kmt_stream_spool(KmtCpuFile *file, GError **error)
+gboolean kmt_input_record_stream_spool(KmtInputCpuFile *file, GError **error)
 {
-	g_autoptr(KmtSpool) spool = kmt_spool_new(file->path, error);
+	g_autoptr(KmtInputSpool) spool = kmt_input_spool_new(file->path, error);
 	gboolean ok;
 
 	if (!spool)
 		return FALSE;
-	if (file->stream->decoder.variant.layout == KMT_LAYOUT_B)
+	if (file->stream->decoder.variant.layout == KMT_INPUT_LAYOUT_B)
 		ok = spool_raw(file, spool, error);
 	else
 		ok = spool_decoded(file, spool, error);
 	if (!ok || !map_spool(file, spool, error))
 		return FALSE;
-	g_clear_pointer(&file->stream, kmt_stream_free);
+	g_clear_pointer(&file->stream, kmt_input_record_stream_free);
 	return TRUE;
 }
 
 typedef struct {
-	KmtCpuFile *file;
-	KmtSpool *spool;
-} Part;
+	KmtInputCpuFile *file;
+	KmtInputSpool *spool;
+} CpuPart;
 
 static void part_free(gpointer data)
 {
-	Part *part = data;
+	CpuPart *part = data;
 
-	kmt_spool_free(part->spool);
+	kmt_input_spool_free(part->spool);
 	g_free(part);
 }
 
-static Part *part_new(KmtCapture *capture, const KmtCpuFile *whole, guint cpu,
-		      GError **error)
+static CpuPart *part_new(KmtInputCapture *capture, const KmtInputCpuFile *whole,
+			 guint cpu, GError **error)
 {
 	g_autofree char *path = g_strdup_printf("%s[cpu%u]", whole->path, cpu);
-	KmtSpool *spool = kmt_spool_new(whole->path, error);
-	Part *part;
+	KmtInputSpool *spool = kmt_input_spool_new(whole->path, error);
+	CpuPart *part;
 
 	if (!spool)
 		return NULL;
-	part = g_new0(Part, 1);
+	part = g_new0(CpuPart, 1);
 	part->spool = spool;
-	part->file = kmt_capture_add_file(capture, path, cpu);
+	part->file = kmt_input_capture_add_file(capture, path, cpu);
 	return part;
 }
 
-static gboolean split(KmtCapture *capture, KmtCpuFile *file, GHashTable *parts,
-		      GError **error)
+static gboolean split(KmtInputCapture *capture, KmtInputCpuFile *file,
+		      GHashTable *parts, GError **error)
 {
 	struct kmemtrace_event event;
 	guint cpu;
 
-	while (kmt_stream_decode(file, &event, &cpu)) {
-		Part *part = g_hash_table_lookup(parts, GUINT_TO_POINTER(cpu));
+	while (kmt_input_record_stream_decode(file, &event, &cpu)) {
+		CpuPart *part =
+			g_hash_table_lookup(parts, GUINT_TO_POINTER(cpu));
 
 		if (!part) {
 			part = part_new(capture, file, cpu, error);
@@ -191,8 +200,8 @@ static gboolean split(KmtCapture *capture, KmtCpuFile *file, GHashTable *parts,
 				return FALSE;
 			g_hash_table_insert(parts, GUINT_TO_POINTER(cpu), part);
 		}
-		if (!kmt_spool_add(part->spool, &event, sizeof(event),
-				   file->path, error))
+		if (!kmt_input_spool_add(part->spool, &event, sizeof(event),
+					 file->path, error))
 			return FALSE;
 		part->file->n_records++;
 		part->file->size += sizeof(event);
@@ -200,7 +209,8 @@ static gboolean split(KmtCapture *capture, KmtCpuFile *file, GHashTable *parts,
 	return TRUE;
 }
 
-gboolean kmt_stream_split(KmtCapture *capture, KmtCpuFile *file, GError **error)
+gboolean kmt_input_record_stream_split(KmtInputCapture *capture,
+				       KmtInputCpuFile *file, GError **error)
 {
 	g_autoptr(GHashTable) parts =
 		g_hash_table_new_full(NULL, NULL, NULL, part_free);
@@ -211,7 +221,7 @@ gboolean kmt_stream_split(KmtCapture *capture, KmtCpuFile *file, GError **error)
 		return FALSE;
 	g_hash_table_iter_init(&iter, parts);
 	while (g_hash_table_iter_next(&iter, NULL, &value)) {
-		Part *part = value;
+		CpuPart *part = value;
 
 		if (!map_spool(part->file, part->spool, error))
 			return FALSE;

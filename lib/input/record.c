@@ -3,7 +3,7 @@
 
 #include "lib/input/capture.h"
 
-void kmt_event_swap(struct kmemtrace_event *event)
+void kmt_input_swap_event(struct kmemtrace_event *event)
 {
 	event->event_size = GUINT16_SWAP_LE_BE(event->event_size);
 	event->node = (gint32)GUINT32_SWAP_LE_BE((guint32)event->node);

@@ -16,7 +16,7 @@
 
 static gboolean fail(const char *what, int saved, GError **error)
 {
-	g_set_error(error, KMT_TRACE_ERROR, KMT_TRACE_ERROR_READ,
+	g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_READ,
 		    "cannot unpack %s to a temporary file in %s: %s; %s", what,
 		    g_get_tmp_dir(), g_strerror(saved),
 		    saved == EMFILE || saved == ENFILE
@@ -43,35 +43,36 @@ static int open_unnamed(void)
 	return fd;
 }
 
-KmtSpool *kmt_spool_new(const char *what, GError **error)
+KmtInputSpool *kmt_input_spool_new(const char *what, GError **error)
 {
-	KmtSpool *spool;
+	KmtInputSpool *spool;
 	int fd = open_unnamed();
 
 	if (fd < 0) {
 		fail(what, errno, error);
 		return NULL;
 	}
-	spool = g_new0(KmtSpool, 1);
+	spool = g_new0(KmtInputSpool, 1);
 	spool->fd = fd;
-	spool->waiting = g_byte_array_new();
+	spool->unwritten = g_byte_array_new();
 	return spool;
 }
 
-void kmt_spool_free(KmtSpool *spool)
+void kmt_input_spool_free(KmtInputSpool *spool)
 {
 	if (!spool)
 		return;
 	if (spool->fd >= 0)
 		close(spool->fd);
-	g_byte_array_unref(spool->waiting);
+	g_byte_array_unref(spool->unwritten);
 	g_free(spool);
 }
 
-gboolean kmt_spool_write(KmtSpool *spool, const char *what, GError **error)
+gboolean kmt_input_spool_flush(KmtInputSpool *spool, const char *what,
+			       GError **error)
 {
-	const guint8 *next = spool->waiting->data;
-	gsize left = spool->waiting->len;
+	const guint8 *next = spool->unwritten->data;
+	gsize left = spool->unwritten->len;
 
 	while (left) {
 		ssize_t n = write(spool->fd, next, left);
@@ -83,12 +84,12 @@ gboolean kmt_spool_write(KmtSpool *spool, const char *what, GError **error)
 		next += n;
 		left -= (gsize)n;
 	}
-	g_byte_array_set_size(spool->waiting, 0);
+	g_byte_array_set_size(spool->unwritten, 0);
 	return TRUE;
 }
 
-gboolean kmt_spool_add(KmtSpool *spool, gconstpointer data, gsize n,
-		       const char *what, GError **error)
+gboolean kmt_input_spool_add(KmtInputSpool *spool, gconstpointer data, gsize n,
+			     const char *what, GError **error)
 {
 	const guint8 *next = data;
 
@@ -96,36 +97,37 @@ gboolean kmt_spool_add(KmtSpool *spool, gconstpointer data, gsize n,
 	while (n) {
 		guint step = (guint)MIN(n, STEP_BYTES);
 
-		g_byte_array_append(spool->waiting, next, step);
+		g_byte_array_append(spool->unwritten, next, step);
 		next += step;
 		n -= step;
-		if (spool->waiting->len >= STEP_BYTES &&
-		    !kmt_spool_write(spool, what, error))
+		if (spool->unwritten->len >= STEP_BYTES &&
+		    !kmt_input_spool_flush(spool, what, error))
 			return FALSE;
 	}
 	return TRUE;
 }
 
-gboolean kmt_spool_add_all(KmtSpool *spool, KmtBytes *bytes, const char *what,
-			   GError **error)
+gboolean kmt_input_spool_add_stream(KmtInputSpool *spool,
+				    KmtInputByteStream *bytes, const char *what,
+				    GError **error)
 {
 	g_autofree guint8 *step = g_malloc(STEP_BYTES);
 	gsize n;
 
-	while ((n = kmt_bytes_read(bytes, step, STEP_BYTES))) {
-		if (!kmt_spool_add(spool, step, n, what, error))
+	while ((n = kmt_input_byte_stream_read(bytes, step, STEP_BYTES))) {
+		if (!kmt_input_spool_add(spool, step, n, what, error))
 			return FALSE;
 	}
-	return kmt_spool_write(spool, what, error);
+	return kmt_input_spool_flush(spool, what, error);
 }
 
-gboolean kmt_spool_map(KmtSpool *spool, const guint8 **map, const char *what,
-		       GError **error)
+gboolean kmt_input_spool_map(KmtInputSpool *spool, const guint8 **map,
+			     const char *what, GError **error)
 {
 	void *p;
 
 	*map = NULL;
-	if (!kmt_spool_write(spool, what, error))
+	if (!kmt_input_spool_flush(spool, what, error))
 		return FALSE;
 	if (!spool->size)
 		return TRUE;

@@ -11,25 +11,27 @@
 typedef struct {
 	int fd;
 	guint64 size; /* written so far, and what waits */
-	GByteArray *waiting;
-} KmtSpool;
+	GByteArray *unwritten;
+} KmtInputSpool;
 
 /* what: whose contents it is for, in messages. */
-KmtSpool *kmt_spool_new(const char *what, GError **error);
-void kmt_spool_free(KmtSpool *spool);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSpool, kmt_spool_free)
+KmtInputSpool *kmt_input_spool_new(const char *what, GError **error);
+void kmt_input_spool_free(KmtInputSpool *spool);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputSpool, kmt_input_spool_free)
 
-gboolean kmt_spool_add(KmtSpool *spool, gconstpointer data, gsize n,
-		       const char *what, GError **error);
+gboolean kmt_input_spool_add(KmtInputSpool *spool, gconstpointer data, gsize n,
+			     const char *what, GError **error);
 /* All that bytes have. */
-gboolean kmt_spool_add_all(KmtSpool *spool, KmtBytes *bytes, const char *what,
-			   GError **error);
+gboolean kmt_input_spool_add_stream(KmtInputSpool *spool,
+				    KmtInputByteStream *bytes, const char *what,
+				    GError **error);
 
 /* What waits, to the file. */
-gboolean kmt_spool_write(KmtSpool *spool, const char *what, GError **error);
+gboolean kmt_input_spool_flush(KmtInputSpool *spool, const char *what,
+			       GError **error);
 
 /* Until munmap(*map, spool->size), after the spool itself; NULL if empty. */
-gboolean kmt_spool_map(KmtSpool *spool, const guint8 **map, const char *what,
-		       GError **error);
+gboolean kmt_input_spool_map(KmtInputSpool *spool, const guint8 **map,
+			     const char *what, GError **error);
 
 #endif

@@ -12,15 +12,15 @@
 typedef struct {
 	guint64 key; /* block number + 1; 0: this slot is empty */
 	guint64 bits;
-} Block;
+} BitBlock;
 
 /* Open addressing with linear probing; nothing is ever removed. */
-struct KmtAddrSet {
+struct KmtMatchAddressSet {
 	guint granule_shift;
 	guint64 seed; /* of the hash */
 	guint64 mask; /* slots - 1 */
 	guint64 used;
-	Block *blocks;
+	BitBlock *blocks;
 };
 
 /* A power of two; the tests take a small one. */
@@ -28,18 +28,18 @@ struct KmtAddrSet {
 #define FIRST_SLOTS 64
 #endif
 
-KmtAddrSet *kmt_addr_set_new(guint granule_shift)
+KmtMatchAddressSet *kmt_match_address_set_new(guint granule_shift)
 {
-	KmtAddrSet *set = g_new0(KmtAddrSet, 1);
+	KmtMatchAddressSet *set = g_new0(KmtMatchAddressSet, 1);
 
 	set->granule_shift = granule_shift;
 	set->seed = kmt_hash_seed();
 	set->mask = FIRST_SLOTS - 1;
-	set->blocks = g_new0(Block, FIRST_SLOTS);
+	set->blocks = g_new0(BitBlock, FIRST_SLOTS);
 	return set;
 }
 
-void kmt_addr_set_free(KmtAddrSet *set)
+void kmt_match_address_set_free(KmtMatchAddressSet *set)
 {
 	if (!set)
 		return;
@@ -51,7 +51,7 @@ void kmt_addr_set_free(KmtAddrSet *set)
  * The slot of a key, or the empty one where it would go.  Keys are block
  * numbers + 1 and so at most 2^58.
  */
-static Block *find(Block *blocks, guint64 mask, guint64 seed, guint64 key)
+static BitBlock *find(BitBlock *blocks, guint64 mask, guint64 seed, guint64 key)
 {
 	guint64 i = kmt_hash(seed, key) & mask;
 
@@ -64,16 +64,16 @@ static Block *find(Block *blocks, guint64 mask, guint64 seed, guint64 key)
  * Numbers addresses so that those a granule apart are neighbours: a rotation,
  * hence no two addresses share a number.
  */
-static guint64 number(const KmtAddrSet *set, guint64 address)
+static guint64 number(const KmtMatchAddressSet *set, guint64 address)
 {
 	return address >> set->granule_shift |
 	       address << (64 - set->granule_shift);
 }
 
-static void grow(KmtAddrSet *set)
+static void grow(KmtMatchAddressSet *set)
 {
 	guint64 mask = set->mask * 2 + 1;
-	Block *blocks = g_new0(Block, mask + 1);
+	BitBlock *blocks = g_new0(BitBlock, mask + 1);
 	guint64 i;
 
 	for (i = 0; i <= set->mask; i++) {
@@ -86,12 +86,12 @@ static void grow(KmtAddrSet *set)
 	set->mask = mask;
 }
 
-void kmt_addr_set_add(KmtAddrSet *set, guint64 address)
+void kmt_match_address_set_add(KmtMatchAddressSet *set, guint64 address)
 {
 	guint64 n = number(set, address);
 	guint64 key = n / BLOCK_BITS + 1;
 	guint64 bit = G_GUINT64_CONSTANT(1) << n % BLOCK_BITS;
-	Block *block = find(set->blocks, set->mask, set->seed, key);
+	BitBlock *block = find(set->blocks, set->mask, set->seed, key);
 	if (block->key == 0) {
 		if ((set->used + 1) * 4 > set->mask * 3) {
 			grow(set);
@@ -103,10 +103,11 @@ void kmt_addr_set_add(KmtAddrSet *set, guint64 address)
 	block->bits |= bit;
 }
 
-gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address)
+gboolean kmt_match_address_set_contains(const KmtMatchAddressSet *set,
+					guint64 address)
 {
 	guint64 n = number(set, address);
-	const Block *block;
+	const BitBlock *block;
 
 	if (!set->used)
 		return FALSE;

@@ -10,15 +10,16 @@
 
 #include <glib.h>
 
-typedef struct KmtAddrSet KmtAddrSet;
+typedef struct KmtMatchAddressSet KmtMatchAddressSet;
 
 /* granule_shift: log2 of the usual distance of addresses: 3 for objects, 12 for
  * pages.  Others are exact too, only less compact. */
-KmtAddrSet *kmt_addr_set_new(guint granule_shift);
-void kmt_addr_set_free(KmtAddrSet *set);
+KmtMatchAddressSet *kmt_match_address_set_new(guint granule_shift);
+void kmt_match_address_set_free(KmtMatchAddressSet *set);
 
-void kmt_addr_set_add(KmtAddrSet *set, guint64 address);
+void kmt_match_address_set_add(KmtMatchAddressSet *set, guint64 address);
 
-gboolean kmt_addr_set_contains(const KmtAddrSet *set, guint64 address);
+gboolean kmt_match_address_set_contains(const KmtMatchAddressSet *set,
+					guint64 address);
 
 #endif

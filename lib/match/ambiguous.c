@@ -16,104 +16,106 @@
  *
  * The same goes for what an address was before its first record: live if that
  * is a FREE, else free.  If another CPU may have passed that record it is a
- * guess; KMT_ENTRY_MAYBE_FREE or _MAYBE_LIVE says that the opposite is possible
- * still, i.e. that each record that would be surplus under it had a contended
- * counterpart within the tolerance so far.  When the guess leads to a finding
- * and the opposite does not, the opposite is the truth.  The record of the
- * other CPU may come after the counterpart; until then: _UNCONFIRMED.
+ * guess; KMT_MATCH_ENTRY_MAYBE_FREE or _MAYBE_LIVE says that the opposite is
+ * possible still, i.e. that each record that would be surplus under it had a
+ * contended counterpart within the tolerance so far.  When the guess leads to a
+ * finding and the opposite does not, the opposite is the truth.  The record of
+ * the other CPU may come after the counterpart; until then: _UNCONFIRMED.
  *
  * docs/definitions.md has the rules in full.
  */
 
-#define MAX_ASIDES ((1u << KMT_ASIDE_BITS) - 1)
+#define MAX_SIDE_ENTRIES ((1u << KMT_MATCH_SIDE_BITS) - 1)
 
 /* How many that wait at an address are looked at for the one of a type. */
 #define MAX_TYPE_SEARCH 8
 
-/* ---- what is aside of an entry ---- */
+/* ---- side entries ---- */
 
-void kmt_asides_init(KmtMatcher *m)
+void kmt_match_pending_init(KmtMatcher *m)
 {
-	m->asides = g_ptr_array_new_with_free_func(g_free);
+	m->side_entries = g_ptr_array_new_with_free_func(g_free);
 }
 
-static void free_list(KmtPending *p)
+static void free_list(KmtMatchPending *p)
 {
 	while (p) {
-		KmtPending *next = p->next;
+		KmtMatchPending *next = p->next;
 
 		g_free(p);
 		p = next;
 	}
 }
 
-void kmt_asides_clear(KmtMatcher *m)
+void kmt_match_pending_clear(KmtMatcher *m)
 {
 	free_list(m->oldest);
 	free_list(m->unused);
-	g_ptr_array_unref(m->asides);
+	g_ptr_array_unref(m->side_entries);
 }
 
-static KmtAside *aside_get(KmtMatcher *m, KmtEntry *e)
+static KmtMatchSideEntry *side_entry_get(KmtMatcher *m, KmtMatchEntry *e)
 {
-	KmtAside *aside;
+	KmtMatchSideEntry *side;
 
-	if (e->aside)
-		return kmt_aside_of(m, e);
-	e->aside = m->unused_aside & MAX_ASIDES;
-	if (e->aside) {
-		aside = kmt_aside_of(m, e);
-		m->unused_aside = aside->next_unused;
-		memset(aside, 0, sizeof(*aside));
+	if (e->side)
+		return kmt_match_side_entry(m, e);
+	e->side = m->unused_side_entry & MAX_SIDE_ENTRIES;
+	if (e->side) {
+		side = kmt_match_side_entry(m, e);
+		m->unused_side_entry = side->next_unused;
+		memset(side, 0, sizeof(*side));
 	} else {
-		aside = g_new0(KmtAside, 1);
-		if (m->asides->len >= MAX_ASIDES)
+		side = g_new0(KmtMatchSideEntry, 1);
+		if (m->side_entries->len >= MAX_SIDE_ENTRIES)
 			g_error("more than %u objects with records that wait",
-				MAX_ASIDES);
-		g_ptr_array_add(m->asides, aside);
-		e->aside = m->asides->len & MAX_ASIDES;
+				MAX_SIDE_ENTRIES);
+		g_ptr_array_add(m->side_entries, side);
+		e->side = m->side_entries->len & MAX_SIDE_ENTRIES;
 	}
-	return aside;
+	return side;
 }
 
 /* Drops what nobody needs. */
-static void aside_put(KmtMatcher *m, KmtEntry *e, KmtAside *aside)
+static void side_entry_release(KmtMatcher *m, KmtMatchEntry *e,
+			       KmtMatchSideEntry *side)
 {
-	if (!aside->frees && !aside->allocs)
-		e->flags &= ~KMT_ENTRY_PENDING;
-	if (e->flags & (KMT_ENTRY_PENDING | KMT_ENTRY_MOVED))
+	if (!side->frees && !side->allocs)
+		e->flags &= ~KMT_MATCH_ENTRY_PENDING;
+	if (e->flags & (KMT_MATCH_ENTRY_PENDING | KMT_MATCH_ENTRY_ALLOC_SAVED))
 		return;
-	aside->next_unused = m->unused_aside;
-	m->unused_aside = e->aside;
-	e->aside = 0;
+	side->next_unused = m->unused_side_entry;
+	m->unused_side_entry = e->side;
+	e->side = 0;
 }
 
 /* The last record of a live e will not be its ALLOC. */
-static void aside_move(KmtMatcher *m, KmtEntry *e)
+static void save_allocation(KmtMatcher *m, KmtMatchEntry *e)
 {
-	KmtAside *aside;
+	KmtMatchSideEntry *side;
 
-	if ((e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_MOVED)) != KMT_ENTRY_LIVE)
+	if ((e->flags & (KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_ALLOC_SAVED)) !=
+	    KMT_MATCH_ENTRY_LIVE)
 		return;
-	aside = aside_get(m, e);
-	aside->born = e->last_ts;
-	aside->file = e->last_file;
-	e->flags |= KMT_ENTRY_MOVED;
+	side = side_entry_get(m, e);
+	side->alloc_time = e->last_ts;
+	side->file = e->last_file;
+	e->flags |= KMT_MATCH_ENTRY_ALLOC_SAVED;
 }
 
-static void aside_closed(KmtMatcher *m, KmtEntry *e)
+static void side_entry_closed(KmtMatcher *m, KmtMatchEntry *e)
 {
-	KmtAside *aside = kmt_aside_of(m, e);
+	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
 
-	if (!aside)
+	if (!side)
 		return;
-	aside->closes++;
-	e->flags &= ~KMT_ENTRY_MOVED;
-	aside_put(m, e, aside);
+	side->n_closes++;
+	e->flags &= ~KMT_MATCH_ENTRY_ALLOC_SAVED;
+	side_entry_release(m, e, side);
 }
 
-static void tell_unmatched(KmtMatcher *m, const KmtRecord *r,
-			   KmtUnmatched class)
+static void report_unmatched(KmtMatcher *m, const KmtMatchRecord *r,
+			     KmtMatchUnmatched class)
 {
 	m->findings.unmatched[class]++;
 	if (m->ops.on_unmatched)
@@ -121,12 +123,12 @@ static void tell_unmatched(KmtMatcher *m, const KmtRecord *r,
 }
 
 /* What an ALLOC record allocates. */
-static KmtObject record_object(KmtMatcher *m, const KmtRecord *r)
+static KmtMatchObject record_object(KmtMatcher *m, const KmtMatchRecord *r)
 {
-	return (KmtObject){
+	return (KmtMatchObject){
 		.ptr = r->event.ptr,
 		.timestamp = m->now,
-		.lot = r->lot,
+		.class_id = r->class_id,
 		.file = (guint16)r->position.file->position,
 		.type = r->event.type_id,
 		.index = r->position.index,
@@ -134,38 +136,39 @@ static KmtObject record_object(KmtMatcher *m, const KmtRecord *r)
 }
 
 /* Makes e live, by an ALLOC record. */
-static void make_live(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
+static void make_live(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r)
 {
-	guint64 *index = kmt_obj_index(&m->table, e);
+	guint64 *index = kmt_match_table_alloc_index(&m->table, e);
 	guint16 file = (guint16)r->position.file->position;
-	KmtObject object;
+	KmtMatchObject object;
 
-	if (e->flags & KMT_ENTRY_LIVE)
-		aside_closed(m, e);
+	if (e->flags & KMT_MATCH_ENTRY_LIVE)
+		side_entry_closed(m, e);
 	else
 		m->table.n_closed--;
-	kmt_touch(m, e, file, m->now);
-	e->flags |= KMT_ENTRY_LIVE;
+	kmt_match_entry_touch(m, e, file, m->now);
+	e->flags |= KMT_MATCH_ENTRY_LIVE;
 	e->type = r->event.type_id;
-	e->lot = r->lot;
+	e->class_id = r->class_id;
 	if (index)
 		*index = r->position.index;
-	object = kmt_entry_object(m, e, r->hash);
-	kmt_tell_step(m, &object, r);
+	object = kmt_match_entry_object(m, e, r->hash);
+	kmt_match_report_step(m, &object, r);
 }
 
 /* e is live no more, and its last record stays what it is. */
-static void make_closed(KmtMatcher *m, KmtEntry *e)
+static void make_closed(KmtMatcher *m, KmtMatchEntry *e)
 {
-	aside_closed(m, e);
+	side_entry_closed(m, e);
 	m->table.n_closed++;
-	e->flags &= ~(KMT_ENTRY_LIVE | KMT_ENTRY_MAYBE_FREED);
+	e->flags &= ~(KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_MAYBE_FREED);
 }
 
 /* ---- surplus records ---- */
 
-static void tell_double(KmtMatcher *m, const KmtPending *p, KmtDouble class,
-			const struct kmemtrace_event *free_event)
+static void report_double(KmtMatcher *m, const KmtMatchPending *p,
+			  KmtMatchDoubleAlloc class,
+			  const struct kmemtrace_event *free_event)
 {
 	m->findings.doubles[class]++;
 	if (m->ops.on_double)
@@ -183,44 +186,45 @@ static void set_due(KmtMatcher *m)
 }
 
 /* Many come and go: they are used again.  What is in it is undefined. */
-static KmtPending *pending_new(KmtMatcher *m)
+static KmtMatchPending *pending_new(KmtMatcher *m)
 {
-	KmtPending *p = m->unused;
+	KmtMatchPending *p = m->unused;
 
 	if (!p)
-		return g_new(KmtPending, 1);
+		return g_new(KmtMatchPending, 1);
 	m->unused = p->next;
 	return p;
 }
 
-static void pending_free(KmtMatcher *m, KmtPending *p)
+static void pending_free(KmtMatcher *m, KmtMatchPending *p)
 {
 	p->next = m->unused;
 	m->unused = p;
 }
 
-static KmtPending *pending_add(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
+static KmtMatchPending *pending_add(KmtMatcher *m, KmtMatchEntry *e,
+				    const KmtMatchRecord *r)
 {
 	gboolean is_free = r->event.event_id == KMEMTRACE_EVENT_FREE;
-	KmtPending *p = pending_new(m);
-	KmtAside *aside = aside_get(m, e);
-	KmtPending **last = is_free ? &aside->last_free : &aside->last_alloc;
+	KmtMatchPending *p = pending_new(m);
+	KmtMatchSideEntry *side = side_entry_get(m, e);
+	KmtMatchPending **last = is_free ? &side->last_free : &side->last_alloc;
 
-	*p = (KmtPending){
+	*p = (KmtMatchPending){
 		.entry = e,
 		.record = *r,
-		.replaced = kmt_entry_object(m, e, r->hash),
+		.replaced = kmt_match_entry_object(m, e, r->hash),
 		.since = m->now,
-		.closes = aside->closes,
+		.n_closes = side->n_closes,
 	};
 	/* It is not forgotten, so that the entry remains this address's. */
-	e->flags |= KMT_ENTRY_PENDING;
+	e->flags |= KMT_MATCH_ENTRY_PENDING;
 	if (*last)
 		(*last)->next_of_kind = p;
 	else if (is_free)
-		aside->frees = p;
+		side->frees = p;
 	else
-		aside->allocs = p;
+		side->allocs = p;
 	*last = p;
 	if (m->newest)
 		m->newest->next = p;
@@ -235,7 +239,7 @@ static KmtPending *pending_add(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
  * The oldest one that waits for a record of this type; NULL if there is none
  * among the first few.
  */
-static KmtPending *pending_of_type(KmtPending *p, guint type)
+static KmtMatchPending *pending_of_type(KmtMatchPending *p, guint type)
 {
 	guint n;
 
@@ -249,17 +253,17 @@ static KmtPending *pending_of_type(KmtPending *p, guint type)
 	return NULL;
 }
 
-/* Takes p out of aside; it stays in the time order until its time is over.
- * aside may be gone if p was the last one. */
-static void pending_settle(KmtMatcher *m, KmtEntry *e, KmtAside *aside,
-			   KmtPending *p)
+/* Takes p out of side; it stays in the time order until its time is over.
+ * side may be gone if p was the last one. */
+static void pending_resolve(KmtMatcher *m, KmtMatchEntry *e,
+			    KmtMatchSideEntry *side, KmtMatchPending *p)
 {
 	gboolean is_free = p->record.event.event_id == KMEMTRACE_EVENT_FREE;
-	KmtPending **first = is_free ? &aside->frees : &aside->allocs;
-	KmtPending **last = is_free ? &aside->last_free : &aside->last_alloc;
-	KmtPending *before = NULL;
+	KmtMatchPending **first = is_free ? &side->frees : &side->allocs;
+	KmtMatchPending **last = is_free ? &side->last_free : &side->last_alloc;
+	KmtMatchPending *before = NULL;
 
-	p->settled = TRUE;
+	p->resolved = TRUE;
 	if (*first == p) {
 		*first = p->next_of_kind;
 	} else {
@@ -269,83 +273,87 @@ static void pending_settle(KmtMatcher *m, KmtEntry *e, KmtAside *aside,
 	}
 	if (*last == p)
 		*last = before;
-	aside_put(m, e, aside);
+	side_entry_release(m, e, side);
 }
 
 /* No counterpart came for a FREE.  It may be the mismatched one of a live
  * object, or the guess about the time before the first record was wrong. */
-static void give_up_free(KmtMatcher *m, KmtEntry *e, const KmtPending *p,
-			 gboolean is_gone)
+static void expire_free(KmtMatcher *m, KmtMatchEntry *e,
+			const KmtMatchPending *p, gboolean is_gone)
 {
-	gboolean sure = !(e->flags & KMT_ENTRY_UNCONFIRMED);
-	KmtUnmatched class = KMT_UNMATCHED_UNEXPLAINED;
+	gboolean sure = !(e->flags & KMT_MATCH_ENTRY_UNCONFIRMED);
+	KmtMatchUnmatched class = KMT_MATCH_UNMATCHED_UNEXPLAINED;
 
 	if (p->mismatch && !is_gone) {
-		KmtObject object = kmt_entry_object(m, e, p->record.hash);
+		KmtMatchObject object =
+			kmt_match_entry_object(m, e, p->record.hash);
 
-		kmt_tell_free(m, &object, &p->record);
+		kmt_match_report_free(m, &object, &p->record);
 		make_closed(m, e);
-		e->flags &= ~(KMT_ENTRY_MAYBE | KMT_ENTRY_UNCONFIRMED);
+		e->flags &=
+			~(KMT_MATCH_ENTRY_MAYBE | KMT_MATCH_ENTRY_UNCONFIRMED);
 		return;
 	}
-	if (sure && (e->flags & KMT_ENTRY_MAYBE_LIVE)) {
-		class = KMT_UNMATCHED_BEFORE_TRACE;
-		e->flags &= ~KMT_ENTRY_MAYBE_LIVE;
-	} else if (kmt_may_miss(m, p->replaced.timestamp, p->since)) {
-		class = KMT_UNMATCHED_AFTER_LOSS;
+	if (sure && (e->flags & KMT_MATCH_ENTRY_MAYBE_LIVE)) {
+		class = KMT_MATCH_UNMATCHED_BEFORE_TRACE;
+		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_LIVE;
+	} else if (kmt_match_may_lack_records(m, p->replaced.timestamp,
+					      p->since)) {
+		class = KMT_MATCH_UNMATCHED_AFTER_LOSS;
 	}
-	tell_unmatched(m, &p->record, class);
+	report_unmatched(m, &p->record, class);
 }
 
 /* May the FREE of the object that p's ALLOC replaced be missing? */
-static gboolean free_may_be_lost(const KmtMatcher *m, const KmtPending *p)
+static gboolean free_may_be_lost(const KmtMatcher *m, const KmtMatchPending *p)
 {
 	return p->after_loss ||
-	       kmt_may_miss(m, p->replaced.timestamp, p->since);
+	       kmt_match_may_lack_records(m, p->replaced.timestamp, p->since);
 }
 
 /* Likewise for an ALLOC. */
-static void give_up_alloc(KmtMatcher *m, KmtEntry *e, const KmtPending *p)
+static void expire_alloc(KmtMatcher *m, KmtMatchEntry *e,
+			 const KmtMatchPending *p)
 {
-	gboolean sure = !(e->flags & KMT_ENTRY_UNCONFIRMED);
-	KmtDouble class = KMT_DOUBLE_UNEXPLAINED;
+	gboolean sure = !(e->flags & KMT_MATCH_ENTRY_UNCONFIRMED);
+	KmtMatchDoubleAlloc class = KMT_MATCH_DOUBLE_UNEXPLAINED;
 
-	if (sure && (e->flags & KMT_ENTRY_MAYBE_FREE)) {
-		class = KMT_DOUBLE_RACE;
-		e->flags &= ~KMT_ENTRY_MAYBE_FREE;
+	if (sure && (e->flags & KMT_MATCH_ENTRY_MAYBE_FREE)) {
+		class = KMT_MATCH_DOUBLE_RACE;
+		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_FREE;
 	} else if (free_may_be_lost(m, p)) {
-		class = KMT_DOUBLE_AFTER_LOSS;
+		class = KMT_MATCH_DOUBLE_AFTER_LOSS;
 	}
-	tell_double(m, p, class, NULL);
+	report_double(m, p, class, NULL);
 }
 
-static void give_up(KmtMatcher *m, KmtPending *p)
+static void expire_one(KmtMatcher *m, KmtMatchPending *p)
 {
 	const struct kmemtrace_event *event = &p->record.event;
-	KmtEntry *e = p->entry;
-	KmtAside *aside = kmt_aside_of(m, e);
+	KmtMatchEntry *e = p->entry;
+	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
 	/* Was what it may have freed closed meanwhile? */
-	gboolean is_gone = p->closes != aside->closes;
+	gboolean is_gone = p->n_closes != side->n_closes;
 
-	pending_settle(m, e, aside, p);
+	pending_resolve(m, e, side, p);
 	if (event->event_id == KMEMTRACE_EVENT_FREE)
-		give_up_free(m, e, p, is_gone);
+		expire_free(m, e, p, is_gone);
 	else
-		give_up_alloc(m, e, p);
+		expire_alloc(m, e, p);
 }
 
-void kmt_expire(KmtMatcher *m, gboolean all)
+void kmt_match_expire_pending(KmtMatcher *m, gboolean all)
 {
 	while (m->oldest && (all || m->now > m->due)) {
-		KmtPending *p = m->oldest;
+		KmtMatchPending *p = m->oldest;
 
 		if (p->next)
 			__builtin_prefetch(p->next->entry);
-		m->late = TRUE;
-		m->late_since = p->since;
-		if (!p->settled)
-			give_up(m, p);
-		m->late = FALSE;
+		m->deferred = TRUE;
+		m->deferred_since = p->since;
+		if (!p->resolved)
+			expire_one(m, p);
+		m->deferred = FALSE;
 		m->oldest = p->next;
 		if (!m->oldest)
 			m->newest = NULL;
@@ -360,117 +368,127 @@ void kmt_expire(KmtMatcher *m, gboolean all)
  * Of an address that is live, or where records wait.  An earlier surplus FREE
  * may be the ALLOC's own; else, on a live address, it is surplus itself.
  */
-void kmt_contest_alloc(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
+void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
+			     const KmtMatchRecord *r)
 {
 	guint16 file = (guint16)r->position.file->position;
-	KmtAside *aside = kmt_aside_of(m, e);
-	KmtPending *p = NULL;
+	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
+	KmtMatchPending *p = NULL;
 
-	kmt_review_guess(m, e, file);
-	if (aside && kmt_contended(m, e, file))
-		p = pending_of_type(aside->frees, r->event.type_id);
+	kmt_match_guess_review(m, e, file);
+	if (side && kmt_match_is_contended(m, e, file))
+		p = pending_of_type(side->frees, r->event.type_id);
 	if (p) {
-		KmtObject object = record_object(m, r);
+		KmtMatchObject object = record_object(m, r);
 
-		aside_move(m, e);
-		kmt_touch(m, e, file, m->now);
-		kmt_tell_alloc(m, &object, r);
-		kmt_tell_free(m, &object, &p->record);
-		pending_settle(m, e, kmt_aside_of(m, e), p);
+		save_allocation(m, e);
+		kmt_match_entry_touch(m, e, file, m->now);
+		kmt_match_report_alloc(m, &object, r);
+		kmt_match_report_free(m, &object, &p->record);
+		pending_resolve(m, e, kmt_match_side_entry(m, e), p);
 		return;
 	}
 	/* What else would a FREE of the other type have been for? */
-	while ((e->flags & KMT_ENTRY_LIVE) && (aside = kmt_aside_of(m, e)) &&
-	       aside->frees && aside->frees->mismatch)
-		give_up(m, aside->frees);
-	if (e->flags & KMT_ENTRY_LIVE) {
+	while ((e->flags & KMT_MATCH_ENTRY_LIVE) &&
+	       (side = kmt_match_side_entry(m, e)) && side->frees &&
+	       side->frees->mismatch)
+		expire_one(m, side->frees);
+	if (e->flags & KMT_MATCH_ENTRY_LIVE) {
 		if (m->ops.on_replaced) {
-			KmtObject old = kmt_entry_object(m, e, r->hash);
+			KmtMatchObject old =
+				kmt_match_entry_object(m, e, r->hash);
 
 			m->ops.on_replaced(m->user, &old, &r->event,
 					   &r->position);
 		}
 		p = pending_add(m, e, r);
-		p->after_loss = (e->flags & KMT_ENTRY_MAYBE_FREED) != 0;
-		e->flags &= ~KMT_ENTRY_MAYBE_FREED;
+		p->after_loss = (e->flags & KMT_MATCH_ENTRY_MAYBE_FREED) != 0;
+		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_FREED;
 	}
 	make_live(m, e, r);
 }
 
 /* Has no object, or one of the other type: it has to wait. */
-static void free_surplus(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
+static void free_ambiguous(KmtMatcher *m, KmtMatchEntry *e,
+			   const KmtMatchRecord *r)
 {
-	KmtPending *p = pending_add(m, e, r);
+	KmtMatchPending *p = pending_add(m, e, r);
 
-	p->mismatch = (e->flags & KMT_ENTRY_LIVE) != 0;
-	/* Since the last sight, for kmt_may_miss(). */
+	p->mismatch = (e->flags & KMT_MATCH_ENTRY_LIVE) != 0;
+	/* Since the last sight, for kmt_match_may_lack_records(). */
 	p->replaced.timestamp = e->last_ts;
-	aside_move(m, e);
-	kmt_touch(m, e, (guint16)r->position.file->position, m->now);
+	save_allocation(m, e);
+	kmt_match_entry_touch(m, e, (guint16)r->position.file->position,
+			      m->now);
 }
 
 /* Of the live object, which is of its type. */
-static void free_matched(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
+static void free_matched(KmtMatcher *m, KmtMatchEntry *e,
+			 const KmtMatchRecord *r)
 {
 	guint16 file = (guint16)r->position.file->position;
-	KmtObject object = kmt_entry_object(m, e, r->hash);
+	KmtMatchObject object = kmt_match_entry_object(m, e, r->hash);
 
-	kmt_tell_step(m, &object, r);
-	kmt_review_close(m, e, file);
+	kmt_match_report_step(m, &object, r);
+	kmt_match_guess_on_free(m, e, file);
 	make_closed(m, e);
-	kmt_touch(m, e, file, m->now);
+	kmt_match_entry_touch(m, e, file, m->now);
 }
 
 /* Of an address that is not live, or where records wait. */
-static void free_contested(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
+static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
+			     const KmtMatchRecord *r)
 {
 	guint16 file = (guint16)r->position.file->position;
-	KmtAside *aside = kmt_aside_of(m, e);
-	KmtPending *p = NULL;
+	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
+	KmtMatchPending *p = NULL;
 
 	/* The FREE of an object that was replaced, late? */
-	if (aside && kmt_contended(m, e, file))
-		p = pending_of_type(aside->allocs, r->event.type_id);
-	if (!p && (e->flags & KMT_ENTRY_LIVE) && e->type == r->event.type_id) {
+	if (side && kmt_match_is_contended(m, e, file))
+		p = pending_of_type(side->allocs, r->event.type_id);
+	if (!p && (e->flags & KMT_MATCH_ENTRY_LIVE) &&
+	    e->type == r->event.type_id) {
 		free_matched(m, e, r);
 		return;
 	}
-	kmt_review_guess(m, e, file);
-	if (!(e->flags & KMT_ENTRY_LIVE) &&
-	    kmt_distance(e->last_ts, m->now) > m->tolerance)
-		e->flags &= ~KMT_ENTRY_MAYBE_FREE;
+	kmt_match_guess_review(m, e, file);
+	if (!(e->flags & KMT_MATCH_ENTRY_LIVE) &&
+	    kmt_match_time_distance(e->last_ts, m->now) > m->tolerance)
+		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_FREE;
 	if (p) {
-		tell_double(m, p, KMT_DOUBLE_RACE, &r->event);
+		report_double(m, p, KMT_MATCH_DOUBLE_RACE, &r->event);
 		/* Or it is the new object's, and the old one's is lost. */
-		if ((e->flags & KMT_ENTRY_LIVE) && free_may_be_lost(m, p))
-			e->flags |= KMT_ENTRY_MAYBE_FREED;
-		aside_move(m, e);
-		pending_settle(m, e, aside, p);
-		kmt_touch(m, e, file, m->now);
+		if ((e->flags & KMT_MATCH_ENTRY_LIVE) && free_may_be_lost(m, p))
+			e->flags |= KMT_MATCH_ENTRY_MAYBE_FREED;
+		save_allocation(m, e);
+		pending_resolve(m, e, side, p);
+		kmt_match_entry_touch(m, e, file, m->now);
 	} else {
-		free_surplus(m, e, r);
+		free_ambiguous(m, e, r);
 	}
 }
 
-void kmt_contest_free(KmtMatcher *m, KmtEntry *e, const KmtRecord *r)
+void kmt_match_resolve_free(KmtMatcher *m, KmtMatchEntry *e,
+			    const KmtMatchRecord *r)
 {
 	const struct kmemtrace_event *event = &r->event;
 
 	if (e) {
-		if ((e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING)) ==
-			    KMT_ENTRY_LIVE &&
+		if ((e->flags &
+		     (KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_PENDING)) ==
+			    KMT_MATCH_ENTRY_LIVE &&
 		    e->type == event->type_id)
 			free_matched(m, e, r);
 		else
-			free_contested(m, e, r);
+			free_conflicting(m, e, r);
 		return;
 	}
-	e = kmt_entry_new(m, r->hash, event->type_id,
-			  (guint16)r->position.file->position);
-	if (kmt_obj_was_forgotten(&m->table, e)) {
-		free_contested(m, e, r);
+	e = kmt_match_entry_new(m, r->hash, event->type_id,
+				(guint16)r->position.file->position);
+	if (kmt_match_table_was_evicted(&m->table, e)) {
+		free_conflicting(m, e, r);
 		return;
 	}
-	e->flags |= KMT_ENTRY_MAYBE_FREE;
-	tell_unmatched(m, r, KMT_UNMATCHED_BEFORE_TRACE);
+	e->flags |= KMT_MATCH_ENTRY_MAYBE_FREE;
+	report_unmatched(m, r, KMT_MATCH_UNMATCHED_BEFORE_TRACE);
 }

@@ -10,9 +10,9 @@
 #define FIRST_SLOTS 1024
 #endif
 
-KmtIntern *kmt_intern_new(void)
+KmtMatchIntern *kmt_match_intern_new(void)
 {
-	KmtIntern *intern = g_new0(KmtIntern, 1);
+	KmtMatchIntern *intern = g_new0(KmtMatchIntern, 1);
 
 	intern->seed = kmt_hash_seed();
 	intern->mask = FIRST_SLOTS - 1;
@@ -20,7 +20,7 @@ KmtIntern *kmt_intern_new(void)
 	return intern;
 }
 
-void kmt_intern_free(KmtIntern *intern)
+void kmt_match_intern_free(KmtMatchIntern *intern)
 {
 	guint32 i;
 
@@ -33,24 +33,24 @@ void kmt_intern_free(KmtIntern *intern)
 }
 
 /* The slot of a pair, or the empty one where it would go. */
-static guint32 *find_slot(const KmtIntern *intern, guint64 a, guint64 b)
+static guint32 *find_slot(const KmtMatchIntern *intern, guint64 a, guint64 b)
 {
 	guint64 hash = kmt_hash(kmt_hash(intern->seed, a), b);
 	guint32 i = (guint32)hash & intern->mask;
 
 	for (;; i = (i + 1) & intern->mask) {
 		guint32 *slot = &intern->slots[i];
-		const KmtPair *pair;
+		const KmtMatchPair *pair;
 
 		if (!*slot)
 			return slot;
-		pair = kmt_intern_at(intern, *slot - 1);
+		pair = kmt_match_intern_pair(intern, *slot - 1);
 		if (pair->word[0] == a && pair->word[1] == b)
 			return slot;
 	}
 }
 
-static void grow(KmtIntern *intern)
+static void grow(KmtMatchIntern *intern)
 {
 	guint32 number;
 
@@ -58,27 +58,29 @@ static void grow(KmtIntern *intern)
 	intern->mask = intern->mask * 2 + 1;
 	intern->slots = g_new0(guint32, (gsize)intern->mask + 1);
 	for (number = 0; number < intern->n; number++) {
-		const KmtPair *pair = kmt_intern_at(intern, number);
+		const KmtMatchPair *pair =
+			kmt_match_intern_pair(intern, number);
 
 		*find_slot(intern, pair->word[0], pair->word[1]) = number + 1;
 	}
 }
 
-static guint32 add(KmtIntern *intern, guint64 a, guint64 b)
+static guint32 add(KmtMatchIntern *intern, guint64 a, guint64 b)
 {
 	guint32 number = intern->n;
-	KmtPair **chunk = &intern->chunks[number >> KMT_INTERN_CHUNK_BITS];
+	KmtMatchPair **chunk =
+		&intern->chunks[number >> KMT_MATCH_INTERN_CHUNK_BITS];
 
-	if (number == KMT_INTERN_MAX)
+	if (number == KMT_MATCH_INTERN_MAX)
 		g_error("more than %u call sites or sizes", number);
 	if (!*chunk)
-		*chunk = g_new(KmtPair, KMT_INTERN_CHUNK);
-	(*chunk)[number % KMT_INTERN_CHUNK] = (KmtPair){{a, b}};
+		*chunk = g_new(KmtMatchPair, KMT_MATCH_INTERN_CHUNK);
+	(*chunk)[number % KMT_MATCH_INTERN_CHUNK] = (KmtMatchPair){{a, b}};
 	intern->n++;
 	return number;
 }
 
-guint32 kmt_intern_get(KmtIntern *intern, guint64 a, guint64 b)
+guint32 kmt_match_intern_get(KmtMatchIntern *intern, guint64 a, guint64 b)
 {
 	guint32 *slot = find_slot(intern, a, b);
 

@@ -11,41 +11,42 @@
 
 typedef struct {
 	guint64 word[2];
-} KmtPair;
+} KmtMatchPair;
 
 /* Of the largest number; and of how many pairs make a chunk.  Tests take few.
  */
-#ifndef KMT_INTERN_BITS
-#define KMT_INTERN_BITS 32
+#ifndef KMT_MATCH_INTERN_BITS
+#define KMT_MATCH_INTERN_BITS 32
 #endif
-#ifndef KMT_INTERN_CHUNK_BITS
-#define KMT_INTERN_CHUNK_BITS 12
+#ifndef KMT_MATCH_INTERN_CHUNK_BITS
+#define KMT_MATCH_INTERN_CHUNK_BITS 12
 #endif
-#define KMT_INTERN_CHUNK (1u << KMT_INTERN_CHUNK_BITS)
-#define KMT_INTERN_MAX	 ((guint32)((1ull << KMT_INTERN_BITS) - 2))
+#define KMT_MATCH_INTERN_CHUNK (1u << KMT_MATCH_INTERN_CHUNK_BITS)
+#define KMT_MATCH_INTERN_MAX   ((guint32)((1ull << KMT_MATCH_INTERN_BITS) - 2))
 
 /* Pairs are kept in chunks that never move. */
 typedef struct {
-	KmtPair *chunks[1u << (KMT_INTERN_BITS - KMT_INTERN_CHUNK_BITS)];
+	KmtMatchPair *chunks[1u << (KMT_MATCH_INTERN_BITS -
+				    KMT_MATCH_INTERN_CHUNK_BITS)];
 	guint32 n;
 	/* private: */
 	guint64 seed;
 	guint32 *slots; /* numbers + 1; 0: empty */
 	guint32 mask;	/* slots - 1 */
-} KmtIntern;
+} KmtMatchIntern;
 
-KmtIntern *kmt_intern_new(void);
-void kmt_intern_free(KmtIntern *intern);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtIntern, kmt_intern_free)
+KmtMatchIntern *kmt_match_intern_new(void);
+void kmt_match_intern_free(KmtMatchIntern *intern);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchIntern, kmt_match_intern_free)
 
 /* The number of the pair a, b. */
-guint32 kmt_intern_get(KmtIntern *intern, guint64 a, guint64 b);
+guint32 kmt_match_intern_get(KmtMatchIntern *intern, guint64 a, guint64 b);
 
-static inline const KmtPair *kmt_intern_at(const KmtIntern *intern,
-					   guint32 number)
+static inline const KmtMatchPair *
+kmt_match_intern_pair(const KmtMatchIntern *intern, guint32 number)
 {
-	return &intern->chunks[number >> KMT_INTERN_CHUNK_BITS]
-			      [number % KMT_INTERN_CHUNK];
+	return &intern->chunks[number >> KMT_MATCH_INTERN_CHUNK_BITS]
+			      [number % KMT_MATCH_INTERN_CHUNK];
 }
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "lib/match/keys.h"
 
-/* The second word of a cell: type, file, number of flags. */
+/* The second word of a key: type, file, number of flags. */
 #define FILE_SHIFT  8
 #define FLAGS_SHIFT 32
 
@@ -20,199 +20,209 @@
 #define CONTEXT_FLAGS (KMEMTRACE_FLAG_HARDIRQ | KMEMTRACE_FLAG_SOFTIRQ)
 
 /* What the first word of flags has the number of. */
-#define BEYOND_FLAGS (KMT_CELL_OWNER | KMT_CELL_PHASE)
+#define BEYOND_FLAGS (KMT_MATCH_KEY_OWNER | KMT_MATCH_KEY_PHASE)
 
-#define BEYOND_FILE (KMT_CELL_NODE | KMT_CELL_GFP | BEYOND_FLAGS)
+#define BEYOND_FILE (KMT_MATCH_KEY_NODE | KMT_MATCH_KEY_GFP | BEYOND_FLAGS)
 
-KmtCells *kmt_cells_new(KmtCellParts parts, const KmtCapture *capture,
-			const KmtRecordTables *tables)
+KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
+				 const KmtInputCapture *capture,
+				 const KmtInputTables *tables)
 {
-	KmtCells *cells = g_new0(KmtCells, 1);
+	KmtMatchKeys *keys = g_new0(KmtMatchKeys, 1);
 
-	parts = tables ? parts : parts & ~(guint)KMT_CELL_OWNER;
-	cells->parts = parts;
-	cells->capture = capture;
-	cells->tables = tables;
-	cells->cells = kmt_intern_new();
-	cells->sizes = kmt_intern_new();
-	cells->lots = kmt_intern_new();
+	parts = tables ? parts : parts & ~(guint)KMT_MATCH_KEY_OWNER;
+	keys->parts = parts;
+	keys->capture = capture;
+	keys->tables = tables;
+	keys->keys = kmt_match_intern_new();
+	keys->sizes = kmt_match_intern_new();
+	keys->classes = kmt_match_intern_new();
 	/* Each has 8 MB of addresses, so those without a use are left out. */
 	if (parts & BEYOND_FILE)
-		cells->flags = kmt_intern_new();
-	if (parts & KMT_CELL_OWNER)
-		cells->owners = kmt_intern_new();
-	if (parts & KMT_CELL_PHASE)
-		cells->phases = kmt_intern_new();
-	if (parts & KMT_CELL_STACK)
-		cells->stacks = kmt_intern_new();
+		keys->flags = kmt_match_intern_new();
+	if (parts & KMT_MATCH_KEY_OWNER)
+		keys->owners = kmt_match_intern_new();
+	if (parts & KMT_MATCH_KEY_PHASE)
+		keys->phases = kmt_match_intern_new();
+	if (parts & KMT_MATCH_KEY_STACK)
+		keys->stacks = kmt_match_intern_new();
 	/* No flags have the largest number. */
-	memset(cells->front, 0xff, sizeof(cells->front));
-	return cells;
+	memset(keys->cache, 0xff, sizeof(keys->cache));
+	return keys;
 }
 
-void kmt_cells_free(KmtCells *cells)
+void kmt_match_keys_free(KmtMatchKeys *keys)
 {
-	if (!cells)
+	if (!keys)
 		return;
-	kmt_intern_free(cells->cells);
-	kmt_intern_free(cells->sizes);
-	kmt_intern_free(cells->flags);
-	kmt_intern_free(cells->owners);
-	kmt_intern_free(cells->phases);
-	kmt_intern_free(cells->stacks);
-	kmt_intern_free(cells->lots);
-	g_free(cells);
+	kmt_match_intern_free(keys->keys);
+	kmt_match_intern_free(keys->sizes);
+	kmt_match_intern_free(keys->flags);
+	kmt_match_intern_free(keys->owners);
+	kmt_match_intern_free(keys->phases);
+	kmt_match_intern_free(keys->stacks);
+	kmt_match_intern_free(keys->classes);
+	g_free(keys);
 }
 
-KmtCell kmt_cells_cell(const KmtCells *cells, guint32 lot)
+KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id)
 {
-	guint64 number = kmt_intern_at(cells->lots, lot)->word[0];
-	const KmtPair *pair = kmt_intern_at(cells->cells, (guint32)number);
-	KmtCell cell = {
+	guint64 number =
+		kmt_match_intern_pair(keys->classes, class_id)->word[0];
+	const KmtMatchPair *pair =
+		kmt_match_intern_pair(keys->keys, (guint32)number);
+	KmtMatchKey key = {
 		.call_site = pair->word[0],
 		.type = (guint8)pair->word[1],
 		.file = (guint16)(pair->word[1] >> FILE_SHIFT),
 		.node = KMEMTRACE_NODE_NONE,
 	};
 
-	if (!(cells->parts & BEYOND_FILE))
-		return cell;
-	pair = kmt_intern_at(cells->flags,
-			     (guint32)(pair->word[1] >> FLAGS_SHIFT));
-	cell.node = (gint32)(guint32)pair->word[0];
-	cell.gfp_flags = pair->word[1];
-	if (!(cells->parts & BEYOND_FLAGS))
-		return cell;
+	if (!(keys->parts & BEYOND_FILE))
+		return key;
+	pair = kmt_match_intern_pair(keys->flags,
+				     (guint32)(pair->word[1] >> FLAGS_SHIFT));
+	key.node = (gint32)(guint32)pair->word[0];
+	key.gfp_flags = pair->word[1];
+	if (!(keys->parts & BEYOND_FLAGS))
+		return key;
 	number = pair->word[0] >> OWNER_SHIFT;
-	if (cells->parts & KMT_CELL_PHASE) {
-		pair = kmt_intern_at(cells->phases, (guint32)number);
+	if (keys->parts & KMT_MATCH_KEY_PHASE) {
+		pair = kmt_match_intern_pair(keys->phases, (guint32)number);
 		number = pair->word[0];
-		cell.phase = (guint32)pair->word[1];
+		key.phase = (guint32)pair->word[1];
 	}
-	if (!(cells->parts & KMT_CELL_OWNER))
-		return cell;
-	if (cells->parts & KMT_CELL_STACK) {
-		pair = kmt_intern_at(cells->stacks, (guint32)number);
+	if (!(keys->parts & KMT_MATCH_KEY_OWNER))
+		return key;
+	if (keys->parts & KMT_MATCH_KEY_STACK) {
+		pair = kmt_match_intern_pair(keys->stacks, (guint32)number);
 		number = pair->word[0];
-		cell.stack = (guint32)pair->word[1];
+		key.stack = (guint32)pair->word[1];
 	}
-	pair = kmt_intern_at(cells->owners, (guint32)number);
-	cell.has_owner = (pair->word[0] & IS_OWNER) != 0;
-	cell.pid = (guint32)pair->word[0];
-	cell.cache = (guint16)(pair->word[0] >> CACHE_SHIFT);
-	cell.context =
-		(guint16)(pair->word[0] >> CONTEXT_SHIFT) & CONTEXT_FLAGS;
-	cell.comm = (const char *)(guintptr)pair->word[1];
-	return cell;
+	pair = kmt_match_intern_pair(keys->owners, (guint32)number);
+	key.has_owner = (pair->word[0] & IS_OWNER) != 0;
+	key.pid = (guint32)pair->word[0];
+	key.cache = (guint16)(pair->word[0] >> CACHE_SHIFT);
+	key.context = (guint16)(pair->word[0] >> CONTEXT_SHIFT) & CONTEXT_FLAGS;
+	key.comm = (const char *)(guintptr)pair->word[1];
+	return key;
 }
 
-KmtSize kmt_cells_size(const KmtCells *cells, guint32 lot)
+KmtMatchSize kmt_match_keys_size_of_class(const KmtMatchKeys *keys,
+					  guint32 class_id)
 {
-	guint64 number = kmt_intern_at(cells->lots, lot)->word[1];
-	const KmtPair *pair = kmt_intern_at(cells->sizes, (guint32)number);
+	guint64 number =
+		kmt_match_intern_pair(keys->classes, class_id)->word[1];
+	const KmtMatchPair *pair =
+		kmt_match_intern_pair(keys->sizes, (guint32)number);
 
-	return (KmtSize){pair->word[0], pair->word[1]};
+	return (KmtMatchSize){pair->word[0], pair->word[1]};
 }
 
 /* The number of whom an ALLOC is for. */
-static guint32 owner_of(KmtCells *cells, const KmtRawEvent *event, guint16 file)
+static guint32 owner_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
+			guint16 file)
 {
-	const KmtCpuFile *f = cells->capture->files->pdata[file];
-	KmtCellParts parts = cells->parts;
-	KmtRecordOwner owner;
+	const KmtInputCpuFile *f = keys->capture->files->pdata[file];
+	KmtMatchKeyParts parts = keys->parts;
+	KmtInputRecordOwner owner;
 	const char *comm = NULL;
 	guint64 word = IS_OWNER;
 
 	if (f->record_size < KMEMTRACE_EVENT_SIZE_V2)
-		return kmt_intern_get(cells->owners, 0, 0);
+		return kmt_match_intern_get(keys->owners, 0, 0);
 	/* Sources give records in the host's byte order. */
-	kmt_record_owner((const guint8 *)event, FALSE, &owner);
-	if (parts & KMT_CELL_PID)
+	kmt_input_record_owner((const guint8 *)event, FALSE, &owner);
+	if (parts & KMT_MATCH_KEY_PID)
 		word |= owner.pid;
-	if (parts & KMT_CELL_CACHE)
+	if (parts & KMT_MATCH_KEY_CACHE)
 		word |= (guint64)owner.cache << CACHE_SHIFT;
-	if (parts & KMT_CELL_CONTEXT)
+	if (parts & KMT_MATCH_KEY_CONTEXT)
 		word |= (guint64)(owner.flags & CONTEXT_FLAGS) << CONTEXT_SHIFT;
-	if (parts & KMT_CELL_COMM)
-		comm = kmt_record_tables_task(cells->tables, owner.pid,
-					      event->timestamp, NULL);
-	return kmt_intern_get(cells->owners, word, (guintptr)comm);
+	if (parts & KMT_MATCH_KEY_COMM)
+		comm = kmt_input_tables_task_name(keys->tables, owner.pid,
+						  event->timestamp, NULL);
+	return kmt_match_intern_get(keys->owners, word, (guintptr)comm);
 }
 
-void kmt_cells_set_phases(KmtCells *cells, const gint64 *starts, guint n)
+void kmt_match_keys_set_phases(KmtMatchKeys *keys, const gint64 *starts,
+			       guint n)
 {
-	cells->starts = starts;
-	cells->n_starts = n;
+	keys->starts = starts;
+	keys->n_starts = n;
 }
 
 /* Mostly that of the record before. */
-static guint phase_of(KmtCells *cells, gint64 time)
+static guint phase_of(KmtMatchKeys *keys, gint64 time)
 {
-	guint low = cells->phase, high = cells->n_starts;
+	guint low = keys->phase, high = keys->n_starts;
 
-	if ((!low || cells->starts[low - 1] <= time) &&
-	    (low == high || cells->starts[low] > time))
+	if ((!low || keys->starts[low - 1] <= time) &&
+	    (low == high || keys->starts[low] > time))
 		return low;
 	for (low = 0; low < high;) {
 		guint middle = low + (high - low) / 2;
 
-		if (cells->starts[middle] <= time)
+		if (keys->starts[middle] <= time)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	cells->phase = low;
+	keys->phase = low;
 	return low;
 }
 
 /* With its stack, if that is asked for. */
-static guint32 stack_of(KmtCells *cells, const KmtRawEvent *event, guint16 file)
+static guint32 stack_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
+			guint16 file)
 {
-	const KmtCpuFile *f = cells->capture->files->pdata[file];
-	guint32 owner = owner_of(cells, event, file);
+	const KmtInputCpuFile *f = keys->capture->files->pdata[file];
+	guint32 owner = owner_of(keys, event, file);
 	guint32 stack = KMEMTRACE_STACK_NONE;
 
-	if (!(cells->parts & KMT_CELL_STACK))
+	if (!(keys->parts & KMT_MATCH_KEY_STACK))
 		return owner;
 	if (f->record_size >= KMEMTRACE_EVENT_SIZE_V2S)
-		stack = kmt_record_stack((const guint8 *)event, FALSE);
-	return kmt_intern_get(cells->stacks, owner, stack);
+		stack = kmt_input_record_stack((const guint8 *)event, FALSE);
+	return kmt_match_intern_get(keys->stacks, owner, stack);
 }
 
-guint64 kmt_cells_word(KmtCells *cells, const KmtRawEvent *event, guint16 file)
+guint64 kmt_match_keys_second_word(KmtMatchKeys *keys,
+				   const KmtInputRawEvent *event, guint16 file)
 {
-	KmtCellParts parts = cells->parts;
-	gint32 node = parts & KMT_CELL_NODE ? event->node : KMEMTRACE_NODE_NONE;
-	guint64 gfp = parts & KMT_CELL_GFP ? event->gfp_flags : 0;
+	KmtMatchKeyParts parts = keys->parts;
+	gint32 node =
+		parts & KMT_MATCH_KEY_NODE ? event->node : KMEMTRACE_NODE_NONE;
+	guint64 gfp = parts & KMT_MATCH_KEY_GFP ? event->gfp_flags : 0;
 	guint64 flags = (guint32)node, word = 0;
 	guint32 beyond = 0;
 
-	if (parts & KMT_CELL_CPU)
+	if (parts & KMT_MATCH_KEY_CPU)
 		word |= (guint64)file << FILE_SHIFT;
-	if (parts & KMT_CELL_OWNER)
-		beyond = stack_of(cells, event, file);
-	if (parts & KMT_CELL_PHASE)
-		beyond = kmt_intern_get(cells->phases, beyond,
-					phase_of(cells, event->timestamp));
+	if (parts & KMT_MATCH_KEY_OWNER)
+		beyond = stack_of(keys, event, file);
+	if (parts & KMT_MATCH_KEY_PHASE)
+		beyond = kmt_match_intern_get(keys->phases, beyond,
+					      phase_of(keys, event->timestamp));
 	flags |= (guint64)beyond << OWNER_SHIFT;
 	if (parts & BEYOND_FILE)
-		word |= (guint64)kmt_intern_get(cells->flags, flags, gfp)
+		word |= (guint64)kmt_match_intern_get(keys->flags, flags, gfp)
 			<< FLAGS_SHIFT;
 	return word;
 }
 
-guint32 kmt_cells_miss(KmtCells *cells, KmtLotSlot *front,
-		       const KmtRawEvent *event, guint64 word)
+guint32 kmt_match_keys_find_class(KmtMatchKeys *keys, KmtMatchClassSlot *front,
+				  const KmtInputRawEvent *event, guint64 word)
 {
-	guint32 cell = kmt_intern_get(cells->cells, event->call_site, word);
-	guint32 size = kmt_intern_get(cells->sizes, event->bytes_req,
-				      event->bytes_alloc);
-	guint32 lot = kmt_intern_get(cells->lots, cell, size);
+	guint32 key = kmt_match_intern_get(keys->keys, event->call_site, word);
+	guint32 size = kmt_match_intern_get(keys->sizes, event->bytes_req,
+					    event->bytes_alloc);
+	guint32 class_id = kmt_match_intern_get(keys->classes, key, size);
 
-	*front = (KmtLotSlot){.call_site = event->call_site,
-			      .word = word,
-			      .bytes_req = event->bytes_req,
-			      .bytes_alloc = event->bytes_alloc,
-			      .lot = lot};
-	return lot;
+	*front = (KmtMatchClassSlot){.call_site = event->call_site,
+				     .word = word,
+				     .bytes_req = event->bytes_req,
+				     .bytes_alloc = event->bytes_alloc,
+				     .class_id = class_id};
+	return class_id;
 }

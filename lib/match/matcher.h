@@ -12,7 +12,7 @@
  * spaces of their own (lib/input/namespace.h).
  *
  * A matcher is for one thread at a time; matchers share nothing but the capture
- * and, if they are given them, cells.
+ * and, if they are given them, keys.
  */
 #ifndef KMEMTRACE_MATCH_MATCHER_H
 #define KMEMTRACE_MATCH_MATCHER_H
@@ -24,29 +24,29 @@
 typedef struct {
 	guint64 ptr;
 	gint64 timestamp; /* merged time of the allocation, ns */
-	guint32 lot;	  /* see lib/match/keys.h */
+	guint32 class_id; /* see lib/match/keys.h */
 	guint16 file;	  /* index in capture->files of the allocation */
 	guint8 type;	  /* enum kmemtrace_type_id */
 	guint64 index; /* of the ALLOC record in its file, if they are kept */
-} KmtObject;
+} KmtMatchObject;
 
 typedef enum {
 	/* First sight of that address. */
-	KMT_UNMATCHED_BEFORE_TRACE,
+	KMT_MATCH_UNMATCHED_BEFORE_TRACE,
 	/* Events were lost, its ALLOC may be among them. */
-	KMT_UNMATCHED_AFTER_LOSS,
-	KMT_UNMATCHED_UNEXPLAINED,
-	KMT_N_UNMATCHED
-} KmtUnmatched;
+	KMT_MATCH_UNMATCHED_AFTER_LOSS,
+	KMT_MATCH_UNMATCHED_UNEXPLAINED,
+	KMT_MATCH_N_UNMATCHED
+} KmtMatchUnmatched;
 
 typedef enum {
 	/* Events were lost, the FREE may be among them. */
-	KMT_DOUBLE_AFTER_LOSS,
+	KMT_MATCH_DOUBLE_AFTER_LOSS,
 	/* The FREE is there, on another CPU, within the clock tolerance. */
-	KMT_DOUBLE_RACE,
-	KMT_DOUBLE_UNEXPLAINED,
-	KMT_N_DOUBLE
-} KmtDouble;
+	KMT_MATCH_DOUBLE_RACE,
+	KMT_MATCH_DOUBLE_UNEXPLAINED,
+	KMT_MATCH_N_DOUBLE
+} KmtMatchDoubleAlloc;
 
 /*
  * What the matcher tells its owner, in merged order except where a decision had
@@ -54,9 +54,9 @@ typedef enum {
  */
 typedef struct {
 	/* A new live object. */
-	void (*on_alloc)(gpointer user, const KmtObject *object,
+	void (*on_alloc)(gpointer user, const KmtMatchObject *object,
 			 const struct kmemtrace_event *event,
-			 const KmtPosition *position);
+			 const KmtMatchPosition *position);
 
 	/*
 	 * A live object is freed by event.  mismatch: allocated as kmalloc and
@@ -65,18 +65,18 @@ typedef struct {
 	 * at most the clock tolerance, from another CPU): then
 	 * event->timestamp may be below the object's.
 	 */
-	void (*on_free)(gpointer user, const KmtObject *object,
+	void (*on_free)(gpointer user, const KmtMatchObject *object,
 			const struct kmemtrace_event *event,
-			const KmtPosition *position, gboolean mismatch);
+			const KmtMatchPosition *position, gboolean mismatch);
 
 	/*
 	 * object was live when event allocated its address again; it is closed,
 	 * at event's time, before on_alloc is called for the new object.  The
 	 * class is told later, by on_double.
 	 */
-	void (*on_replaced)(gpointer user, const KmtObject *object,
+	void (*on_replaced)(gpointer user, const KmtMatchObject *object,
 			    const struct kmemtrace_event *event,
-			    const KmtPosition *position);
+			    const KmtMatchPosition *position);
 
 	/*
 	 * The class of a double allocation.  free_event: for a race, the late
@@ -84,45 +84,48 @@ typedef struct {
 	 * record being fed; NULL for the other classes, and for a race whose
 	 * FREE came early and was told to be from before the trace.
 	 */
-	void (*on_double)(gpointer user, const KmtObject *old_object,
+	void (*on_double)(gpointer user, const KmtMatchObject *old_object,
 			  const struct kmemtrace_event *event,
-			  const KmtPosition *position, KmtDouble class,
+			  const KmtMatchPosition *position,
+			  KmtMatchDoubleAlloc class,
 			  const struct kmemtrace_event *free_event);
 
 	/* A free without a live object. */
 	void (*on_unmatched)(gpointer user, const struct kmemtrace_event *event,
-			     const KmtPosition *position, KmtUnmatched class);
+			     const KmtMatchPosition *position,
+			     KmtMatchUnmatched class);
 } KmtMatchOps;
 
 typedef struct KmtMatcher KmtMatcher;
 
 /* Default for clock_tolerance_ns. */
-#define KMT_CLOCK_TOLERANCE_NS 1000000
+#define KMT_MATCH_CLOCK_TOLERANCE_NS 1000000
 /* The largest one; values beyond it are taken as it. */
-#define KMT_CLOCK_TOLERANCE_MAX_NS 1000000000
+#define KMT_MATCH_CLOCK_TOLERANCE_MAX_NS 1000000000
 
 /*
- * cells: what is fed gets the number of its lot, for which it has no owner; or
- * NULL.  keep_indexes: objects know the index of their ALLOC record, for 8
- * bytes each.
+ * keys: what is fed gets the number of its allocation class, for which it has
+ * no owner; or NULL.  keep_indexes: objects know the index of their ALLOC
+ * record, for 8 bytes each.
  */
 typedef struct {
 	gint64 clock_tolerance_ns;
-	KmtCells *cells;
+	KmtMatchKeys *keys;
 	gboolean keep_indexes;
 	guint64 hash_seed; /* odd; that matchers share; 0: of its own */
 	guint shards;	   /* matchers that share the addresses; 0: it alone */
 } KmtMatchOptions;
 
-KmtMatcher *kmt_matcher_new(const KmtCapture *capture,
+KmtMatcher *kmt_matcher_new(const KmtInputCapture *capture,
 			    const KmtMatchOptions *options,
 			    const KmtMatchOps *ops, gpointer user);
 void kmt_matcher_free(KmtMatcher *matcher);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatcher, kmt_matcher_free)
 
 /* The next record in merged order. */
-void kmt_matcher_feed(KmtMatcher *matcher, const struct kmemtrace_event *event,
-		      const KmtPosition *position);
+void kmt_matcher_process(KmtMatcher *matcher,
+			 const struct kmemtrace_event *event,
+			 const KmtMatchPosition *position);
 
 /* Merged time has come to now, be it by records of other addresses. */
 void kmt_matcher_advance(KmtMatcher *matcher, gint64 now);
@@ -131,7 +134,7 @@ void kmt_matcher_advance(KmtMatcher *matcher, gint64 now);
  * In a call of ops: whether this is a decision that had to wait, and was due
  * when merged time went beyond *time.
  */
-gboolean kmt_matcher_is_late(const KmtMatcher *matcher, gint64 *time);
+gboolean kmt_matcher_is_deferred(const KmtMatcher *matcher, gint64 *time);
 
 /* No record follows: settles what was waiting. */
 void kmt_matcher_finish(KmtMatcher *matcher);
@@ -139,16 +142,16 @@ void kmt_matcher_finish(KmtMatcher *matcher);
 /* Calls func for each object still live, in no particular order. */
 void kmt_matcher_foreach_live(KmtMatcher *matcher,
 			      void (*func)(gpointer user,
-					   const KmtObject *object),
+					   const KmtMatchObject *object),
 			      gpointer user);
 
 typedef struct {
-	guint64 unmatched[KMT_N_UNMATCHED];
-	guint64 doubles[KMT_N_DOUBLE];
+	guint64 unmatched[KMT_MATCH_N_UNMATCHED];
+	guint64 doubles[KMT_MATCH_N_DOUBLE];
 	guint64 mismatches;
 	guint64 mismatches_after_loss; /* on_free: no mismatch */
-} KmtFindings;
+} KmtMatchFindings;
 
-const KmtFindings *kmt_matcher_findings(const KmtMatcher *matcher);
+const KmtMatchFindings *kmt_matcher_findings(const KmtMatcher *matcher);
 
 #endif

@@ -6,23 +6,23 @@
 #include "lib/match/object-table.h"
 
 /* The tests take few, to make it forget often. */
-#ifndef OBJ_FIRST_GROUPS
-#define OBJ_FIRST_GROUPS 32
+#ifndef KMT_MATCH_FIRST_GROUPS
+#define KMT_MATCH_FIRST_GROUPS 32
 #endif
 
 /* One of the few tables that remember as many begins with more groups. */
-#define KEEP_FOR_MORE (1u << 16)
+#define MORE_GROUPS_FROM (1u << 16)
 
 /* So many entries are looked at for one to forget, and if there is none so many
  * are added before the next attempt. */
-#define MAX_SEARCH 64
+#define MAX_EVICT_SEARCH 64
 
-KmtEntry kmt_obj_none = {.flags = G_MAXUINT8};
+KmtMatchEntry kmt_match_no_entry = {.flags = G_MAXUINT8};
 
-static void new_groups(KmtObjSegment *s, guint32 n)
+static void new_groups(KmtMatchSegment *s, guint32 n)
 {
-	s->groups =
-		g_aligned_alloc0(n, sizeof(KmtSlotGroup), sizeof(KmtSlotGroup));
+	s->groups = g_aligned_alloc0(n, sizeof(KmtMatchSlotGroup),
+				     sizeof(KmtMatchSlotGroup));
 	s->n_groups = n;
 	s->n_slots = 0;
 }
@@ -38,199 +38,216 @@ static guint64 inverse(guint64 odd)
 	return x;
 }
 
-void kmt_obj_table_init(KmtObjTable *table, guint64 seed, guint64 keep,
-			gboolean keep_indexes)
+void kmt_match_table_init(KmtMatchTable *table, guint64 seed,
+			  guint64 min_entries, gboolean keep_indexes)
 {
-	guint32 n = OBJ_FIRST_GROUPS, i;
+	guint32 n = KMT_MATCH_FIRST_GROUPS, i;
 
 	memset(table, 0, sizeof(*table));
 	g_assert(!seed || seed & 1);
 	table->seed = seed ? seed : kmt_hash_odd_seed();
-	table->inverse = inverse(table->seed);
-	table->keep = keep;
+	table->seed_inverse = inverse(table->seed);
+	table->min_entries = min_entries;
 	/* It doubles at the same sizes, but at fewer. */
-	if (keep >= KEEP_FOR_MORE)
+	if (min_entries >= MORE_GROUPS_FROM)
 		n *= 4;
 	table->keep_indexes = keep_indexes;
 	table->blocks = g_ptr_array_new_with_free_func(g_aligned_free);
-	for (i = 0; i < G_N_ELEMENTS(table->front); i++)
-		table->front[i] = &kmt_obj_none;
-	table->seen[KMT_SPACE_SLAB] = kmt_addr_set_new(3);
-	table->seen[KMT_SPACE_PAGES] = kmt_addr_set_new(12);
-	table->seen[KMT_SPACE_PERCPU] = kmt_addr_set_new(3);
-	table->seen[KMT_SPACE_VMALLOC] = kmt_addr_set_new(12);
-	for (i = 0; i < KMT_OBJ_SEGMENTS; i++)
+	for (i = 0; i < G_N_ELEMENTS(table->cache); i++)
+		table->cache[i] = &kmt_match_no_entry;
+	table->evicted[KMT_INPUT_NAMESPACE_SLAB] = kmt_match_address_set_new(3);
+	table->evicted[KMT_INPUT_NAMESPACE_PAGES] =
+		kmt_match_address_set_new(12);
+	table->evicted[KMT_INPUT_NAMESPACE_PERCPU] =
+		kmt_match_address_set_new(3);
+	table->evicted[KMT_INPUT_NAMESPACE_VMALLOC] =
+		kmt_match_address_set_new(12);
+	for (i = 0; i < KMT_MATCH_SEGMENTS; i++)
 		/* From n to nearly 2n, as each doubles; see the header. */
-		new_groups(&table->segments[i], n + n * i / KMT_OBJ_SEGMENTS);
+		new_groups(&table->segments[i], n + n * i / KMT_MATCH_SEGMENTS);
 }
 
-void kmt_obj_table_clear(KmtObjTable *table)
+void kmt_match_table_clear(KmtMatchTable *table)
 {
 	guint i;
 
-	for (i = 0; i < KMT_OBJ_SEGMENTS; i++) {
+	for (i = 0; i < KMT_MATCH_SEGMENTS; i++) {
 		g_aligned_free(table->segments[i].groups);
 		g_free(table->segments[i].chunks);
 	}
 	g_ptr_array_unref(table->blocks);
-	for (i = 0; i < KMT_N_SPACES; i++)
-		kmt_addr_set_free(table->seen[i]);
+	for (i = 0; i < KMT_INPUT_N_NAMESPACES; i++)
+		kmt_match_address_set_free(table->evicted[i]);
 }
 
-static void put_slot(KmtObjSegment *s, guint64 hash, guint32 number)
+static void put_slot(KmtMatchSegment *s, guint64 hash, guint32 number)
 {
-	guint32 i = kmt_obj_group(s, hash);
+	guint32 i = kmt_match_segment_group(s, hash);
 	guint unused, gone;
 	guint32 *slot;
 
-	for (;; i = kmt_obj_next_group(s, i)) {
-		unused = kmt_obj_equal(&s->groups[i], G_MAXUINT32, 0);
-		gone = kmt_obj_equal(&s->groups[i], G_MAXUINT32, KMT_SLOT_GONE);
+	for (;; i = kmt_match_segment_next_group(s, i)) {
+		unused = kmt_match_group_equal_slots(&s->groups[i], G_MAXUINT32,
+						     0);
+		gone = kmt_match_group_equal_slots(&s->groups[i], G_MAXUINT32,
+						   KMT_MATCH_SLOT_TOMBSTONE);
 		if (unused | gone)
 			break;
 	}
 	slot = &s->groups[i].slots[__builtin_ctz(gone ? gone : unused)];
 	s->n_slots += *slot == 0;
-	*slot = kmt_obj_tag(hash) | (number + 1);
+	*slot = kmt_match_hash_tag(hash) | (number + 1);
 }
 
-static void remove_slot(KmtObjSegment *s, guint64 hash, guint32 number)
+static void remove_slot(KmtMatchSegment *s, guint64 hash, guint32 number)
 {
-	guint32 i = kmt_obj_group(s, hash);
+	guint32 i = kmt_match_segment_group(s, hash);
 	guint found;
 	guint32 *slot;
 
-	while (!(found = kmt_obj_equal(&s->groups[i], G_MAXUINT32,
-				       kmt_obj_tag(hash) | (number + 1))))
-		i = kmt_obj_next_group(s, i);
+	while (!(found = kmt_match_group_equal_slots(&s->groups[i], G_MAXUINT32,
+						     kmt_match_hash_tag(hash) |
+							     (number + 1))))
+		i = kmt_match_segment_next_group(s, i);
 	slot = &s->groups[i].slots[__builtin_ctz(found)];
 	/* Is nothing beyond this group because of it? */
-	if (kmt_obj_equal(&s->groups[i], G_MAXUINT32, 0)) {
+	if (kmt_match_group_equal_slots(&s->groups[i], G_MAXUINT32, 0)) {
 		*slot = 0;
 		s->n_slots--;
 	} else {
-		*slot = KMT_SLOT_GONE;
+		*slot = KMT_MATCH_SLOT_TOMBSTONE;
 	}
 }
 
 /* Slots that are at most 4/5 full, counting the ones that are gone. */
-static void make_slots(KmtObjSegment *s)
+static void reserve_slots(KmtMatchSegment *s)
 {
 	guint32 i, n = s->n_groups;
 
-	if (((guint64)s->n_slots + 1) * 5 <= (guint64)n * KMT_SLOT_GROUP * 4)
+	if (((guint64)s->n_slots + 1) * 5 <=
+	    (guint64)n * KMT_MATCH_SLOTS_PER_GROUP * 4)
 		return;
 	/* As many again will do if enough of the slots are gone. */
 	while (((guint64)s->n_entries + 1) * 10 >
-	       (guint64)n * KMT_SLOT_GROUP * 7)
+	       (guint64)n * KMT_MATCH_SLOTS_PER_GROUP * 7)
 		n *= 2;
 	g_aligned_free(s->groups);
 	new_groups(s, n);
 	for (i = 0; i < s->n_entries; i++)
-		put_slot(s, kmt_obj_entry(s, i)->hash, i);
+		put_slot(s, kmt_match_segment_entry(s, i)->hash, i);
 }
 
 /* Memory that is not used yet is not there yet, so it may be plenty. */
-static KmtEntry *new_chunk(KmtObjTable *table)
+static KmtMatchEntry *new_chunk(KmtMatchTable *table)
 {
-	const guint32 chunks = KMT_OBJ_BLOCK / KMT_OBJ_CHUNK;
-	const gsize bytes = KMT_OBJ_BLOCK * sizeof(KmtEntry);
-	gsize more = table->keep_indexes ? KMT_OBJ_BLOCK * sizeof(guint64) : 0;
-	KmtEntry *block;
+	const guint32 chunks =
+		KMT_MATCH_ENTRY_BLOCK_ENTRIES / KMT_MATCH_CHUNK_ENTRIES;
+	const gsize bytes =
+		KMT_MATCH_ENTRY_BLOCK_ENTRIES * sizeof(KmtMatchEntry);
+	gsize more = table->keep_indexes
+			     ? KMT_MATCH_ENTRY_BLOCK_ENTRIES * sizeof(guint64)
+			     : 0;
+	KmtMatchEntry *block;
 
 	if (!table->blocks->len || table->n_block == chunks) {
 		/* With indexes so aligned that an entry knows its block. */
 		g_ptr_array_add(
 			table->blocks,
 			g_aligned_alloc(1, bytes + more,
-					more ? bytes : sizeof(KmtSlotGroup)));
+					more ? bytes
+					     : sizeof(KmtMatchSlotGroup)));
 		table->n_block = 0;
 	}
 	block = table->blocks->pdata[table->blocks->len - 1];
-	return block + KMT_OBJ_CHUNK * table->n_block++;
+	return block + KMT_MATCH_CHUNK_ENTRIES * table->n_block++;
 }
 
-static KmtEntry *add_entry(KmtObjTable *table, KmtObjSegment *s)
+static KmtMatchEntry *add_entry(KmtMatchTable *table, KmtMatchSegment *s)
 {
 	guint32 i = s->n_entries++;
-	guint32 chunk = i >> KMT_OBJ_CHUNK_BITS;
+	guint32 chunk = i >> KMT_MATCH_CHUNK_BITS;
 
-	if (i >= KMT_SLOT_NUMBER_MASK - 1)
+	if (i >= KMT_MATCH_SLOT_NUMBER_MASK - 1)
 		g_error("more than %u live objects",
-			KMT_SLOT_NUMBER_MASK * KMT_OBJ_SEGMENTS);
+			KMT_MATCH_SLOT_NUMBER_MASK * KMT_MATCH_SEGMENTS);
 	if (chunk == s->n_chunks) {
 		s->n_chunks = MAX(8, 2 * s->n_chunks);
-		s->chunks = g_renew(KmtEntry *, s->chunks, s->n_chunks);
+		s->chunks = g_renew(KmtMatchEntry *, s->chunks, s->n_chunks);
 	}
-	if (i % KMT_OBJ_CHUNK == 0)
+	if (i % KMT_MATCH_CHUNK_ENTRIES == 0)
 		s->chunks[chunk] = new_chunk(table);
 	table->n_entries++;
 	table->n_closed++;
-	return kmt_obj_entry(s, i);
+	return kmt_match_segment_entry(s, i);
 }
 
-static gboolean may_forget(const KmtEntry *e, gint64 from, gint64 to)
+static gboolean may_evict(const KmtMatchEntry *e, gint64 from, gint64 to)
 {
 	/* A doubt about what was before the first record lasts for ever, one
 	 * that nothing confirmed does not. */
-	if ((e->flags & (KMT_ENTRY_MAYBE_LIVE | KMT_ENTRY_UNCONFIRMED)) ==
-	    KMT_ENTRY_MAYBE_LIVE)
+	if ((e->flags &
+	     (KMT_MATCH_ENTRY_MAYBE_LIVE | KMT_MATCH_ENTRY_UNCONFIRMED)) ==
+	    KMT_MATCH_ENTRY_MAYBE_LIVE)
 		return FALSE;
-	return !(e->flags & (KMT_ENTRY_LIVE | KMT_ENTRY_PENDING)) &&
+	return !(e->flags & (KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_PENDING)) &&
 	       e->last_ts >= from && e->last_ts < to;
 }
 
 /* The next entry that may be forgotten, out of its slot; or NULL. */
-static KmtEntry *forget_one(KmtObjTable *table, KmtObjSegment *s, gint64 from,
-			    gint64 to)
+static KmtMatchEntry *evict_one(KmtMatchTable *table, KmtMatchSegment *s,
+				gint64 from, gint64 to)
 {
 	guint n;
 
-	for (n = 0; n < MAX_SEARCH; n++) {
-		KmtEntry *e;
+	for (n = 0; n < MAX_EVICT_SEARCH; n++) {
+		KmtMatchEntry *e;
 
-		if (s->hand >= s->n_entries)
-			s->hand = 0;
-		e = kmt_obj_entry(s, s->hand++);
-		if (!may_forget(e, from, to))
+		if (s->clock_hand >= s->n_entries)
+			s->clock_hand = 0;
+		e = kmt_match_segment_entry(s, s->clock_hand++);
+		if (!may_evict(e, from, to))
 			continue;
-		kmt_addr_set_add(table->seen[kmt_space_of(e->type)],
-				 kmt_obj_ptr(table, e));
-		remove_slot(s, e->hash, s->hand - 1);
+		kmt_match_address_set_add(
+			table->evicted[kmt_input_namespace_of(e->type)],
+			kmt_match_entry_address(table, e));
+		remove_slot(s, e->hash, s->clock_hand - 1);
 		return e;
 	}
-	s->patience = MAX_SEARCH;
+	s->evict_backoff = MAX_EVICT_SEARCH;
 	return NULL;
 }
 
-KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
-		      gint64 forget_from, gint64 forget_to)
+KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
+				   guint type, gint64 evict_from,
+				   gint64 evict_to)
 {
-	KmtObjSegment *s = kmt_obj_segment(table, hash);
-	KmtEntry *e = NULL;
+	KmtMatchSegment *s = kmt_match_table_segment(table, hash);
+	KmtMatchEntry *e = NULL;
 	guint32 number;
 
-	make_slots(s);
-	if (s->patience)
-		s->patience--;
+	reserve_slots(s);
+	if (s->evict_backoff)
+		s->evict_backoff--;
 	else if (s->n_entries && table->n_closed &&
-		 table->n_entries >= table->keep &&
+		 table->n_entries >= table->min_entries &&
 		 table->n_closed >= (table->n_entries - table->n_closed) / 10)
-		e = forget_one(table, s, forget_from, forget_to);
+		e = evict_one(table, s, evict_from, evict_to);
 	/* What was forgotten is the one before the hand. */
-	number = e ? s->hand - 1 : s->n_entries;
+	number = e ? s->clock_hand - 1 : s->n_entries;
 	if (!e)
 		e = add_entry(table, s);
 	put_slot(s, hash, number);
 	memset(e, 0, sizeof(*e));
 	e->hash = hash;
 	e->type = type;
-	e->other_delta_ns = KMT_DELTA_NONE;
+	e->other_delta_ns = KMT_MATCH_DELTA_NONE;
 	return e;
 }
 
-gboolean kmt_obj_was_forgotten(const KmtObjTable *table, const KmtEntry *e)
+gboolean kmt_match_table_was_evicted(const KmtMatchTable *table,
+				     const KmtMatchEntry *e)
 {
-	return kmt_addr_set_contains(table->seen[kmt_space_of(e->type)],
-				     kmt_obj_ptr(table, e));
+	return kmt_match_address_set_contains(
+		table->evicted[kmt_input_namespace_of(e->type)],
+		kmt_match_entry_address(table, e));
 }

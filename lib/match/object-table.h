@@ -25,24 +25,25 @@
 #include "lib/input/namespace.h"
 
 enum {
-	KMT_ENTRY_LIVE = 1 << 0,
-	KMT_ENTRY_PENDING = 1 << 1, /* records wait for a decision */
+	KMT_MATCH_ENTRY_LIVE = 1 << 0,
+	KMT_MATCH_ENTRY_PENDING = 1 << 1, /* records wait for a decision */
 	/* What the first record of the address says about the time before it
 	 * may be wrong; see surplus.c. */
-	KMT_ENTRY_MAYBE_LIVE = 1 << 2,
-	KMT_ENTRY_MAYBE_FREE = 1 << 3,
-	KMT_ENTRY_UNCONFIRMED = 1 << 4, /* no other CPU seen near so far */
+	KMT_MATCH_ENTRY_MAYBE_LIVE = 1 << 2,
+	KMT_MATCH_ENTRY_MAYBE_FREE = 1 << 3,
+	KMT_MATCH_ENTRY_UNCONFIRMED = 1
+				      << 4, /* no other CPU seen near so far */
 	/* Live only if a FREE was another's, whose own may be lost. */
-	KMT_ENTRY_MAYBE_FREED = 1 << 5,
-	/* Live, and its last record is not its ALLOC: aside_move() of
+	KMT_MATCH_ENTRY_MAYBE_FREED = 1 << 5,
+	/* Live, and its last record is not its ALLOC: save_allocation() of
 	   surplus.c. */
-	KMT_ENTRY_MOVED = 1 << 6,
+	KMT_MATCH_ENTRY_ALLOC_SAVED = 1 << 6,
 };
 
-#define KMT_ASIDE_BITS 28
+#define KMT_MATCH_SIDE_BITS 28
 
 /* In other_delta_ns: no record from another CPU in memory. */
-#define KMT_DELTA_NONE G_MAXUINT32
+#define KMT_MATCH_DELTA_NONE G_MAXUINT32
 
 /*
  * Besides what was allocated: when the last record of the address was, on which
@@ -52,10 +53,10 @@ enum {
 typedef struct {
 	guint64 hash;	/* of the address and its space, which it stands for */
 	gint64 last_ts; /* merged time of the last record, ns */
-	guint32 lot;	/* see lib/match/keys.h */
+	guint32 class_id; /* see lib/match/keys.h */
 	guint32 other_delta_ns;
 	/* What the matcher keeps elsewhere; 0: nothing. */
-	guint32 aside : KMT_ASIDE_BITS;
+	guint32 side : KMT_MATCH_SIDE_BITS;
 	guint32 unconfirmed : 4; /* records since UNCONFIRMED was set */
 	union {
 		struct {
@@ -63,144 +64,154 @@ typedef struct {
 			guint8 flags;
 			guint8 type; /* enum kmemtrace_type_id */
 		};
-		guint32 key; /* all three, as those of KmtItem */
+		guint32 state; /* all three, as those of KmtMatchEvent */
 	};
-} KmtEntry;
-G_STATIC_ASSERT(sizeof(KmtEntry) == 32);
+} KmtMatchEntry;
+G_STATIC_ASSERT(sizeof(KmtMatchEntry) == 32);
 
 /* Of no address: its flags are those of none. */
-extern KmtEntry kmt_obj_none;
+extern KmtMatchEntry kmt_match_no_entry;
 
 /* Entries of a segment that lie together, and those that are allocated at once,
  * for any segment; the tests take few. */
-#ifndef KMT_OBJ_CHUNK_BITS
-#define KMT_OBJ_CHUNK_BITS 7
+#ifndef KMT_MATCH_CHUNK_BITS
+#define KMT_MATCH_CHUNK_BITS 7
 #endif
-#ifndef KMT_OBJ_BLOCK_BITS
-#define KMT_OBJ_BLOCK_BITS 13
+#ifndef KMT_MATCH_ENTRY_BLOCK_BITS
+#define KMT_MATCH_ENTRY_BLOCK_BITS 13
 #endif
-#define KMT_OBJ_CHUNK ((guint32)1 << KMT_OBJ_CHUNK_BITS)
-#define KMT_OBJ_BLOCK ((guint32)1 << KMT_OBJ_BLOCK_BITS)
+#define KMT_MATCH_CHUNK_ENTRIES	      ((guint32)1 << KMT_MATCH_CHUNK_BITS)
+#define KMT_MATCH_ENTRY_BLOCK_ENTRIES ((guint32)1 << KMT_MATCH_ENTRY_BLOCK_BITS)
 
 /* The tests take few. */
-#ifndef KMT_OBJ_SEGMENT_BITS
-#define KMT_OBJ_SEGMENT_BITS 6
+#ifndef KMT_MATCH_SEGMENT_BITS
+#define KMT_MATCH_SEGMENT_BITS 6
 #endif
-#define KMT_OBJ_SEGMENTS (1 << KMT_OBJ_SEGMENT_BITS)
+#define KMT_MATCH_SEGMENTS (1 << KMT_MATCH_SEGMENT_BITS)
 
 /*
- * Slots are looked at together: 0 was never used, KMT_SLOT_GONE is no more,
- * others have 8 bits of the hash above the number of an entry + 1.  An address
- * goes to the first group from its own on that has room, so that it is not
- * beyond one with a slot that was never used.
+ * Slots are looked at together: 0 was never used, KMT_MATCH_SLOT_TOMBSTONE is
+ * no more, others have 8 bits of the hash above the number of an entry + 1.  An
+ * address goes to the first group from its own on that has room, so that it is
+ * not beyond one with a slot that was never used.
  */
-#define KMT_SLOT_GROUP 8
+#define KMT_MATCH_SLOTS_PER_GROUP 8
 
 typedef struct {
-	guint32 slots[KMT_SLOT_GROUP];
-} KmtSlotGroup;
+	guint32 slots[KMT_MATCH_SLOTS_PER_GROUP];
+} KmtMatchSlotGroup;
 
 typedef struct {
-	KmtSlotGroup *groups; /* each in one line of the processor's cache */
+	KmtMatchSlotGroup
+		*groups; /* each in one line of the processor's cache */
 	guint32 n_groups;
-	guint32 n_slots;   /* that are not 0 */
-	KmtEntry **chunks; /* of n_entries, n_chunks have room */
+	guint32 n_slots;	/* that are not 0 */
+	KmtMatchEntry **chunks; /* of n_entries, n_chunks have room */
 	guint32 n_entries;
 	guint32 n_chunks;
-	guint32 hand;	  /* where the search for one to forget goes on */
-	guint32 patience; /* so many are added before it is tried again */
+	guint32 clock_hand;    /* where the search for one to forget goes on */
+	guint32 evict_backoff; /* so many are added before it is tried again */
 	guint32 padding[6];
-} KmtObjSegment;
-G_STATIC_ASSERT(sizeof(KmtObjSegment) == 64 || sizeof(void *) < 8);
+} KmtMatchSegment;
+G_STATIC_ASSERT(sizeof(KmtMatchSegment) == 64 || sizeof(void *) < 8);
 
 /* Most records are of an address that had one not long ago: by the upper bits
  * of its hash its entry is found at once. */
-#ifndef KMT_OBJ_FRONT_BITS
-#define KMT_OBJ_FRONT_BITS 12
+#ifndef KMT_MATCH_ENTRY_CACHE_BITS
+#define KMT_MATCH_ENTRY_CACHE_BITS 12
 #endif
 
 typedef struct {
-	KmtObjSegment segments[KMT_OBJ_SEGMENTS];
-	/* Entries, whose address may be another by now, or kmt_obj_none. */
-	KmtEntry *front[1 << KMT_OBJ_FRONT_BITS];
+	KmtMatchSegment segments[KMT_MATCH_SEGMENTS];
+	/* Entries, whose address may be another by now, or kmt_match_no_entry.
+	 */
+	KmtMatchEntry *cache[1 << KMT_MATCH_ENTRY_CACHE_BITS];
 	guint64 n_entries;
-	guint64 n_closed;		/* of them, those that are not live */
-	GPtrArray *blocks;		/* of KMT_OBJ_BLOCK entries */
-	guint32 n_block;		/* of the last one, in chunks */
-	KmtAddrSet *seen[KMT_N_SPACES]; /* what was forgotten */
-	guint64 seed;			/* of the hash */
-	guint64 inverse;		/* of seed, modulo 2^64 */
-	guint64 keep;
+	guint64 n_closed;  /* of them, those that are not live */
+	GPtrArray *blocks; /* of KMT_MATCH_ENTRY_BLOCK_ENTRIES entries */
+	guint32 n_block;   /* of the last one, in chunks */
+	KmtMatchAddressSet
+		*evicted[KMT_INPUT_N_NAMESPACES]; /* what was forgotten */
+	guint64 seed;				  /* of the hash */
+	guint64 seed_inverse;			  /* of seed, modulo 2^64 */
+	guint64 min_entries;
 	gboolean keep_indexes;
-} KmtObjTable;
+} KmtMatchTable;
 
 /* The tests take few. */
-#ifndef KMT_OBJ_KEEP
-#define KMT_OBJ_KEEP (1 << 17)
+#ifndef KMT_MATCH_MIN_ENTRIES
+#define KMT_MATCH_MIN_ENTRIES (1 << 17)
 #endif
 
 /*
  * seed: of the hash, odd; 0 for one that nobody knows.  keep: so many addresses
- * are remembered before any is forgotten; of a capture KMT_OBJ_KEEP, 4 MB.
+ * are remembered before any is forgotten; of a capture KMT_MATCH_MIN_ENTRIES, 4
+ * MB.
  */
-void kmt_obj_table_init(KmtObjTable *table, guint64 seed, guint64 keep,
-			gboolean keep_indexes);
-void kmt_obj_table_clear(KmtObjTable *table);
+void kmt_match_table_init(KmtMatchTable *table, guint64 seed,
+			  guint64 min_entries, gboolean keep_indexes);
+void kmt_match_table_clear(KmtMatchTable *table);
 
 /* The address of a hash. */
-static inline guint64 kmt_obj_address(const KmtObjTable *table, guint64 hash,
-				      guint type)
+static inline guint64 kmt_match_table_address(const KmtMatchTable *table,
+					      guint64 hash, guint type)
 {
-	return (hash * table->inverse) ^ kmt_obj_space(type);
+	return (hash * table->seed_inverse) ^ kmt_input_namespace_bits(type);
 }
 
-static inline guint64 kmt_obj_ptr(const KmtObjTable *table, const KmtEntry *e)
+static inline guint64 kmt_match_entry_address(const KmtMatchTable *table,
+					      const KmtMatchEntry *e)
 {
-	return kmt_obj_address(table, e->hash, e->type);
+	return kmt_match_table_address(table, e->hash, e->type);
 }
 
-#define KMT_SLOT_NUMBER_BITS 24
-#define KMT_SLOT_NUMBER_MASK ((1u << KMT_SLOT_NUMBER_BITS) - 1)
-#define KMT_SLOT_GONE	     KMT_SLOT_NUMBER_MASK /* no entry has this number */
+#define KMT_MATCH_SLOT_NUMBER_BITS 24
+#define KMT_MATCH_SLOT_NUMBER_MASK ((1u << KMT_MATCH_SLOT_NUMBER_BITS) - 1)
+#define KMT_MATCH_SLOT_TOMBSTONE                                               \
+	KMT_MATCH_SLOT_NUMBER_MASK /* no entry has this number */
 
-static inline KmtObjSegment *kmt_obj_segment(KmtObjTable *table, guint64 hash)
+static inline KmtMatchSegment *kmt_match_table_segment(KmtMatchTable *table,
+						       guint64 hash)
 {
-	return &table->segments[hash >> (64 - KMT_OBJ_SEGMENT_BITS)];
+	return &table->segments[hash >> (64 - KMT_MATCH_SEGMENT_BITS)];
 }
 
 /* From the top of a hash down: its segment, its group (21 bits at most), its
  * tag, and what is left for others. */
-static inline guint32 kmt_obj_group(const KmtObjSegment *s, guint64 hash)
+static inline guint32 kmt_match_segment_group(const KmtMatchSegment *s,
+					      guint64 hash)
 {
-	return (guint32)((hash << KMT_OBJ_SEGMENT_BITS >> 32) * s->n_groups >>
+	return (guint32)((hash << KMT_MATCH_SEGMENT_BITS >> 32) * s->n_groups >>
 			 32);
 }
 
 /* The group that is looked at after group i. */
-static inline guint32 kmt_obj_next_group(const KmtObjSegment *s, guint32 i)
+static inline guint32 kmt_match_segment_next_group(const KmtMatchSegment *s,
+						   guint32 i)
 {
 	return i + 1 < s->n_groups ? i + 1 : 0;
 }
 
-static inline guint32 kmt_obj_tag(guint64 hash)
+static inline guint32 kmt_match_hash_tag(guint64 hash)
 {
-	return (guint32)(hash >> 2) & ~KMT_SLOT_NUMBER_MASK;
+	return (guint32)(hash >> 2) & ~KMT_MATCH_SLOT_NUMBER_MASK;
 }
 
 /* For what will be looked for soon: its slot, then its entry. */
-static inline const KmtSlotGroup *kmt_obj_prefetch_slot(KmtObjTable *table,
-							guint64 hash)
+static inline const KmtMatchSlotGroup *
+kmt_match_table_prefetch_slot(KmtMatchTable *table, guint64 hash)
 {
-	const KmtObjSegment *s = kmt_obj_segment(table, hash);
-	const KmtSlotGroup *group = &s->groups[kmt_obj_group(s, hash)];
+	const KmtMatchSegment *s = kmt_match_table_segment(table, hash);
+	const KmtMatchSlotGroup *group =
+		&s->groups[kmt_match_segment_group(s, hash)];
 
 	__builtin_prefetch(group);
 	return group;
 }
 
 /* Which slots of a group are equal to value under mask: a bit for each. */
-static inline guint kmt_obj_equal(const KmtSlotGroup *group, guint32 mask,
-				  guint32 value)
+static inline guint kmt_match_group_equal_slots(const KmtMatchSlotGroup *group,
+						guint32 mask, guint32 value)
 {
 #ifdef __SSE2__
 	const __m128i *halves = (const __m128i *)group->slots;
@@ -216,79 +227,87 @@ static inline guint kmt_obj_equal(const KmtSlotGroup *group, guint32 mask,
 #else
 	guint equal = 0, i;
 
-	for (i = 0; i < KMT_SLOT_GROUP; i++)
+	for (i = 0; i < KMT_MATCH_SLOTS_PER_GROUP; i++)
 		equal |= (guint)((group->slots[i] & mask) == value) << i;
 	return equal;
 #endif
 }
 
 /* Where what may be its entry is kept from one record to the next. */
-static inline KmtEntry **kmt_obj_front(KmtObjTable *table, guint64 hash)
+static inline KmtMatchEntry **kmt_match_table_cached_entry(KmtMatchTable *table,
+							   guint64 hash)
 {
-	return &table->front[hash >> (64 - KMT_OBJ_FRONT_BITS)];
+	return &table->cache[hash >> (64 - KMT_MATCH_ENTRY_CACHE_BITS)];
 }
 
 /* Entry i of a segment. */
-static inline KmtEntry *kmt_obj_entry(const KmtObjSegment *s, guint32 i)
+static inline KmtMatchEntry *kmt_match_segment_entry(const KmtMatchSegment *s,
+						     guint32 i)
 {
-	return &s->chunks[i >> KMT_OBJ_CHUNK_BITS][i & (KMT_OBJ_CHUNK - 1)];
+	return &s->chunks[i >> KMT_MATCH_CHUNK_BITS]
+			 [i & (KMT_MATCH_CHUNK_ENTRIES - 1)];
 }
 
 /* Returns what may be its entry: a candidate of group, which is its own; or
- * kmt_obj_none. */
-static inline KmtEntry *kmt_obj_prefetch_entry(KmtObjTable *table, guint64 hash,
-					       const KmtSlotGroup *group)
+ * kmt_match_no_entry. */
+static inline KmtMatchEntry *
+kmt_match_table_prefetch_entry(KmtMatchTable *table, guint64 hash,
+			       const KmtMatchSlotGroup *group)
 {
-	const KmtObjSegment *s = kmt_obj_segment(table, hash);
-	guint tagged =
-		kmt_obj_equal(group, ~KMT_SLOT_NUMBER_MASK, kmt_obj_tag(hash));
+	const KmtMatchSegment *s = kmt_match_table_segment(table, hash);
+	guint tagged = kmt_match_group_equal_slots(
+		group, ~KMT_MATCH_SLOT_NUMBER_MASK, kmt_match_hash_tag(hash));
 	guint32 i;
-	KmtEntry *e;
+	KmtMatchEntry *e;
 
 	if (G_UNLIKELY(!tagged))
-		return &kmt_obj_none;
-	i = (group->slots[__builtin_ctz(tagged)] & KMT_SLOT_NUMBER_MASK) - 1;
+		return &kmt_match_no_entry;
+	i = (group->slots[__builtin_ctz(tagged)] & KMT_MATCH_SLOT_NUMBER_MASK) -
+	    1;
 	/* Neither one that was never used nor one that is gone. */
 	if (G_UNLIKELY(i >= s->n_entries))
-		return &kmt_obj_none;
-	e = kmt_obj_entry(s, i);
+		return &kmt_match_no_entry;
+	e = kmt_match_segment_entry(s, i);
 	__builtin_prefetch(e, 1);
 	return e;
 }
 
 /* The spaces may have the same hashes. */
-static inline gboolean kmt_obj_is(const KmtEntry *e, guint64 hash,
-				  KmtSpace space)
+static inline gboolean kmt_match_entry_is(const KmtMatchEntry *e, guint64 hash,
+					  KmtInputNamespace space)
 {
-	return e->hash == hash && kmt_space_of(e->type) == space;
+	return e->hash == hash && kmt_input_namespace_of(e->type) == space;
 }
 
 /* The entry of an address; NULL if there is none. */
-static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
-				     KmtSpace space)
+static inline KmtMatchEntry *kmt_match_table_find(KmtMatchTable *table,
+						  guint64 hash,
+						  KmtInputNamespace space)
 {
-	const KmtObjSegment *s = kmt_obj_segment(table, hash);
+	const KmtMatchSegment *s = kmt_match_table_segment(table, hash);
 	guint32 i;
 
-	for (i = kmt_obj_group(s, hash);; i = kmt_obj_next_group(s, i)) {
-		const KmtSlotGroup *group = &s->groups[i];
-		guint tagged = kmt_obj_equal(group, ~KMT_SLOT_NUMBER_MASK,
-					     kmt_obj_tag(hash));
+	for (i = kmt_match_segment_group(s, hash);;
+	     i = kmt_match_segment_next_group(s, i)) {
+		const KmtMatchSlotGroup *group = &s->groups[i];
+		guint tagged = kmt_match_group_equal_slots(
+			group, ~KMT_MATCH_SLOT_NUMBER_MASK,
+			kmt_match_hash_tag(hash));
 
 		for (; tagged; tagged &= tagged - 1) {
 			guint32 slot = group->slots[__builtin_ctz(tagged)] &
-				       KMT_SLOT_NUMBER_MASK;
-			KmtEntry *e;
+				       KMT_MATCH_SLOT_NUMBER_MASK;
+			KmtMatchEntry *e;
 
 			/* Neither one that was never used nor one that is
 			 * gone. */
-			if (!slot || slot == KMT_SLOT_GONE)
+			if (!slot || slot == KMT_MATCH_SLOT_TOMBSTONE)
 				continue;
-			e = kmt_obj_entry(s, slot - 1);
-			if (kmt_obj_is(e, hash, space))
+			e = kmt_match_segment_entry(s, slot - 1);
+			if (kmt_match_entry_is(e, hash, space))
 				return e;
 		}
-		if (kmt_obj_equal(group, G_MAXUINT32, 0))
+		if (kmt_match_group_equal_slots(group, G_MAXUINT32, 0))
 			return NULL;
 	}
 }
@@ -296,19 +315,22 @@ static inline KmtEntry *kmt_obj_find(KmtObjTable *table, guint64 hash,
 /*
  * A new entry, closed, for an address that has none.  What has room for it may
  * be that of another address, closed, without pending records, and last used
- * between forget_from and forget_to.
+ * between evict_from and evict_to.
  */
-KmtEntry *kmt_obj_add(KmtObjTable *table, guint64 hash, guint type,
-		      gint64 forget_from, gint64 forget_to);
+KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
+				   guint type, gint64 evict_from,
+				   gint64 evict_to);
 
 /* Was the address of this entry, which is new, seen before? */
-gboolean kmt_obj_was_forgotten(const KmtObjTable *table, const KmtEntry *e);
+gboolean kmt_match_table_was_evicted(const KmtMatchTable *table,
+				     const KmtMatchEntry *e);
 
 /* Where the index of the entry's ALLOC is kept; NULL without keep_indexes. */
-static inline guint64 *kmt_obj_index(const KmtObjTable *table,
-				     const KmtEntry *e)
+static inline guint64 *kmt_match_table_alloc_index(const KmtMatchTable *table,
+						   const KmtMatchEntry *e)
 {
-	const guintptr bytes = KMT_OBJ_BLOCK * sizeof(KmtEntry);
+	const guintptr bytes =
+		KMT_MATCH_ENTRY_BLOCK_ENTRIES * sizeof(KmtMatchEntry);
 	guintptr block = (guintptr)e & ~(bytes - 1);
 
 	/* They are behind the entries of its block. */

@@ -10,22 +10,22 @@
 
 /* Blocks on their way: so many for each thread, that none waits for another's
  * next one; no more, or they are not in the processor's cache any more. */
-#define RING_EACH 2
-#define RING	  8
+#define BLOCKS_PER_THREAD 2
+#define MAX_BLOCKS	  8
 
 /* With less before it, matching would have to wait soon. */
-#define FEED 2
+#define MIN_QUEUED_BLOCKS 2
 
 /*
  * Large captures are bound by the time that memory takes.  So what is needed of
  * the table is asked for a batch before.  The tests take few.
  */
-#ifndef BATCH
-#define BATCH 128
+#ifndef KMT_MATCH_PREFETCH_BATCH
+#define KMT_MATCH_PREFETCH_BATCH 128
 #endif
 
 /* Of the processor's cache. */
-#define LINE 64
+#define CACHE_LINE_BYTES 64
 
 /* A thread that waits does so this long before it sleeps: some turns, as on a
  * busy machine it takes longer than that to be woken.  But if there are more of
@@ -35,12 +35,12 @@
 
 /* More threads gain nothing: merging and adding up take one thread each, and
  * many shards cost more than they save.  The tests use more. */
-#ifndef KMT_MAX_THREADS
-#define KMT_MAX_THREADS MIN(16, n_processors())
+#ifndef KMT_MATCH_MAX_THREADS
+#define KMT_MATCH_MAX_THREADS MIN(16, n_processors())
 #endif
 
 /* Between looks at the clock. */
-#define SPINS 1000
+#define SPINS_PER_CLOCK_READ 1000
 
 static inline void relax(void)
 {
@@ -60,25 +60,28 @@ static guint n_processors(void)
 
 /* Shards write to different lines of the processor's cache. */
 typedef struct {
-	KmtItem items[KMT_BLOCK_RECORDS] __attribute__((aligned(LINE)));
+	KmtMatchEvent items[KMT_MATCH_BLOCK_RECORDS]
+		__attribute__((aligned(CACHE_LINE_BYTES)));
 	guint n;
-	guint n_extras;
-	GArray *extras; /* of KmtExtra; n_extras of them, the rest is room */
-} Share;
+	guint n_slow_events;
+	GArray *slow_events; /* of KmtMatchSlowEvent; n_slow_events of them, the
+				rest is room */
+} ShardBlock;
 
 typedef struct {
-	KmtBlock block;
-	KmtOrder order;
-	Share *shares;	       /* one for each shard */
-	GPtrArray *all_extras; /* of KmtExtra *, in their order */
-	guint32 n_lots;	       /* when it was merged */
-} Work;
+	KmtMatchBlock block;
+	KmtMatchOrder order;
+	ShardBlock *shard_blocks;   /* one for each shard */
+	GPtrArray *all_slow_events; /* of KmtMatchSlowEvent *, in their order */
+	guint32 n_classes;	    /* when it was merged */
+} PipelineBlock;
 
 typedef struct {
 	KmtMatcher *matcher;
 	guint number;
-	Work *work;	     /* that it is on */
-	const KmtItem *item; /* the record that is fed; NULL after the last */
+	PipelineBlock *work; /* that it is on */
+	const KmtMatchEvent
+		*item; /* the record that is fed; NULL after the last */
 	/* Under the pipeline's lock: */
 	guint64 done; /* blocks */
 	gboolean busy;
@@ -86,35 +89,35 @@ typedef struct {
 
 /* A thread.  Number 0 is that of whoever runs the pipeline. */
 typedef struct {
-	KmtPipeline *pipeline;
+	KmtMatchPipeline *pipeline;
 	guint number;
 	pthread_t thread;
 	gint cpu;      /* that it was on lately, or is to be; below 0: any */
 	cpu_set_t all; /* that it may be on; if it was told where to begin */
 } Worker;
 
-struct KmtPipeline {
-	const KmtCapture *capture;
-	KmtConsumer consumer;
+struct KmtMatchPipeline {
+	const KmtInputCapture *capture;
+	KmtMatchConsumer consumer;
 	gpointer user;
 	guint n_shards, n_threads;
 	Worker *workers; /* n_workers, though not all may have started */
 	guint n_workers;
-	gboolean roomy; /* there are as many processors */
+	gboolean has_enough_cpus; /* there are as many processors */
 	guint n_ring;
 	gboolean (*idle)(gpointer user);
 	gpointer idle_user;
-	KmtMerge *merge;
+	KmtMatchMerge *merge;
 	/* Of the stage that merges: */
-	KmtCells *cells;
-	KmtOutlet outlet;
+	KmtMatchKeys *keys;
+	KmtMatchShardQueue queue;
 	Shard *shards;
-	Work ring[RING]; /* n_ring of them */
-	Work end;	 /* for what is decided after the last record */
+	PipelineBlock ring[MAX_BLOCKS]; /* n_ring of them */
+	PipelineBlock end; /* for what is decided after the last record */
 
 	/* Turns that were done, modulo 2^32: written under the lock, read by
 	 * those who spin without it. */
-	gint turns;
+	gint stage_runs;
 
 	GMutex lock;
 	GCond changed;
@@ -127,11 +130,11 @@ struct KmtPipeline {
 };
 
 /* It is held for a moment only. */
-static void lock(KmtPipeline *p)
+static void lock(KmtMatchPipeline *p)
 {
 	guint i;
 
-	for (i = 0; i < SPINS; i++) {
+	for (i = 0; i < SPINS_PER_CLOCK_READ; i++) {
 		if (g_mutex_trylock(&p->lock))
 			return;
 		relax();
@@ -145,10 +148,10 @@ static void lock(KmtPipeline *p)
  * The first record of the block that merged time went beyond time with.  It is
  * not far before the one that is fed, if any is.
  */
-static guint place_after(const Shard *shard, gint64 time)
+static guint index_after(const Shard *shard, gint64 time)
 {
-	const Work *work = shard->work;
-	guint to = shard->item ? shard->item->place : work->block.n;
+	const PipelineBlock *work = shard->work;
+	guint to = shard->item ? shard->item->index : work->block.n;
 	guint step = 1, from = to - MIN(to, step);
 
 	while (from && work->order.items[from - 1]->now > time) {
@@ -167,70 +170,79 @@ static guint place_after(const Shard *shard, gint64 time)
 	return from;
 }
 
-static KmtExtra *add_extra(Shard *shard, KmtExtraOp op,
-			   const struct kmemtrace_event *event,
-			   const KmtPosition *position)
+static KmtMatchSlowEvent *add_slow_event(Shard *shard, KmtMatchSlowOp op,
+					 const struct kmemtrace_event *event,
+					 const KmtMatchPosition *position)
 {
-	Share *share = &shard->work->shares[shard->number];
-	KmtExtra *extra;
+	ShardBlock *shard_block = &shard->work->shard_blocks[shard->number];
+	KmtMatchSlowEvent *slow_event;
 	gint64 time;
 
-	if (share->n_extras == share->extras->len)
-		g_array_set_size(share->extras, 2 * share->n_extras + 16);
-	extra = &g_array_index(share->extras, KmtExtra, share->n_extras++);
-	extra->op = (guint8)op;
-	extra->mismatch = extra->class = extra->late_free = 0;
-	extra->type = event->type_id;
-	extra->file = (guint16)position->file->position;
-	extra->ptr = event->ptr;
-	extra->call_site = event->call_site;
-	extra->now = event->timestamp;
-	extra->late = kmt_matcher_is_late(shard->matcher, &time) != FALSE;
-	extra->place =
-		extra->late ? place_after(shard, time) : shard->item->place;
-	return extra;
+	if (shard_block->n_slow_events == shard_block->slow_events->len)
+		g_array_set_size(shard_block->slow_events,
+				 2 * shard_block->n_slow_events + 16);
+	slow_event = &g_array_index(shard_block->slow_events, KmtMatchSlowEvent,
+				    shard_block->n_slow_events++);
+	slow_event->op = (guint8)op;
+	slow_event->mismatch = slow_event->class = slow_event->late_free = 0;
+	slow_event->type = event->type_id;
+	slow_event->file = (guint16)position->file->position;
+	slow_event->ptr = event->ptr;
+	slow_event->call_site = event->call_site;
+	slow_event->now = event->timestamp;
+	slow_event->deferred =
+		kmt_matcher_is_deferred(shard->matcher, &time) != FALSE;
+	slow_event->index = slow_event->deferred ? index_after(shard, time)
+						 : shard->item->index;
+	return slow_event;
 }
 
-static void on_alloc(gpointer user, const KmtObject *object,
+static void on_alloc(gpointer user, const KmtMatchObject *object,
 		     const struct kmemtrace_event *event,
-		     const KmtPosition *position)
+		     const KmtMatchPosition *position)
 {
-	add_extra(user, KMT_EXTRA_ALLOC, event, position)->object = *object;
+	add_slow_event(user, KMT_MATCH_SLOW_ALLOC, event, position)->object =
+		*object;
 }
 
-static void on_free(gpointer user, const KmtObject *object,
+static void on_free(gpointer user, const KmtMatchObject *object,
 		    const struct kmemtrace_event *event,
-		    const KmtPosition *position, gboolean mismatch)
+		    const KmtMatchPosition *position, gboolean mismatch)
 {
-	KmtExtra *extra = add_extra(user, KMT_EXTRA_FREE, event, position);
+	KmtMatchSlowEvent *slow_event =
+		add_slow_event(user, KMT_MATCH_SLOW_FREE, event, position);
 
-	extra->object = *object;
-	extra->mismatch = mismatch != FALSE;
+	slow_event->object = *object;
+	slow_event->mismatch = mismatch != FALSE;
 }
 
-static void on_replaced(gpointer user, const KmtObject *object,
+static void on_replaced(gpointer user, const KmtMatchObject *object,
 			const struct kmemtrace_event *event,
-			const KmtPosition *position)
+			const KmtMatchPosition *position)
 {
-	add_extra(user, KMT_EXTRA_REPLACED, event, position)->object = *object;
+	add_slow_event(user, KMT_MATCH_SLOW_REPLACED, event, position)->object =
+		*object;
 }
 
-static void on_double(gpointer user, const KmtObject *old_object,
+static void on_double(gpointer user, const KmtMatchObject *old_object,
 		      const struct kmemtrace_event *event,
-		      const KmtPosition *position, KmtDouble class,
+		      const KmtMatchPosition *position,
+		      KmtMatchDoubleAlloc class,
 		      const struct kmemtrace_event *free_event)
 {
-	KmtExtra *extra = add_extra(user, KMT_EXTRA_DOUBLE, event, position);
+	KmtMatchSlowEvent *slow_event =
+		add_slow_event(user, KMT_MATCH_SLOW_DOUBLE, event, position);
 
-	extra->object = *old_object;
-	extra->class = (guint8) class;
-	extra->late_free = free_event != NULL;
+	slow_event->object = *old_object;
+	slow_event->class = (guint8) class;
+	slow_event->late_free = free_event != NULL;
 }
 
 static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
-			 const KmtPosition *position, KmtUnmatched class)
+			 const KmtMatchPosition *position,
+			 KmtMatchUnmatched class)
 {
-	add_extra(user, KMT_EXTRA_UNMATCHED, event, position)->class =
+	add_slow_event(user, KMT_MATCH_SLOW_UNMATCHED, event, position)->class =
 		(guint8) class;
 }
 
@@ -244,114 +256,119 @@ static const KmtMatchOps match_ops = {
 
 /* ---- the stages ---- */
 
-static gboolean is_remote(const KmtPipeline *p, const KmtItem *item)
+static gboolean is_remote(const KmtMatchPipeline *p, const KmtMatchEvent *item)
 {
-	const KmtCpuFile *file = p->capture->files->pdata[item->file];
+	const KmtInputCpuFile *file = p->capture->files->pdata[item->file];
 
 	return file->node >= 0 && item->event->node != file->node;
 }
 
 /* What ALLOCs are of. */
-static void give_lots(KmtPipeline *p)
+static void assign_classes(KmtMatchPipeline *p)
 {
-	KmtItem *const *allocs = p->outlet.order->allocs;
-	const KmtCellParts parts = p->cells->parts;
-	const guint n = p->outlet.n_allocs;
-	KmtCells *cells = p->cells;
+	KmtMatchEvent *const *allocs = p->queue.order->allocs;
+	const KmtMatchKeyParts parts = p->keys->parts;
+	const guint n = p->queue.n_allocs;
+	KmtMatchKeys *keys = p->keys;
 	guint i;
 
 	for (i = 0; i < n; i++) {
-		const KmtRawEvent *event = allocs[i]->event;
-		KmtItem *item = allocs[i];
+		const KmtInputRawEvent *event = allocs[i]->event;
+		KmtMatchEvent *item = allocs[i];
 
-		item->lot = kmt_cells_lot(cells, parts, event, item->file);
+		item->class_id =
+			kmt_match_keys_class(keys, parts, event, item->file);
 		if (G_UNLIKELY(event->node >= 0))
 			item->remote = is_remote(p, item);
 	}
 }
 
 /* Returns FALSE at the end. */
-static gboolean stage_merge(KmtPipeline *p, Work *work)
+static gboolean stage_merge(KmtMatchPipeline *p, PipelineBlock *work)
 {
-	KmtOutlet *outlet = &p->outlet;
+	KmtMatchShardQueue *queue = &p->queue;
 	guint i;
 
-	outlet->order = &work->order;
-	outlet->items = work->shares[0].items;
+	queue->order = &work->order;
+	queue->items = work->shard_blocks[0].items;
 	for (i = 0; i < p->n_shards; i++)
-		outlet->next[i] = work->shares[i].items;
-	if (!kmt_merge_fill(p->merge, &work->block, outlet))
+		queue->next[i] = work->shard_blocks[i].items;
+	if (!kmt_match_merge_fill(p->merge, &work->block, queue))
 		return FALSE;
 	for (i = 0; i < p->n_shards; i++)
-		work->shares[i].n =
-			(guint)(outlet->next[i] - work->shares[i].items);
+		work->shard_blocks[i].n =
+			(guint)(queue->next[i] - work->shard_blocks[i].items);
 	if (p->n_shards == 1)
-		work->shares[0].n = outlet->n;
-	give_lots(p);
-	work->n_lots = p->cells->lots->n;
+		work->shard_blocks[0].n = queue->n;
+	assign_classes(p);
+	work->n_classes = p->keys->classes->n;
 	return TRUE;
 }
 
 /* Finds what may be the entries of a batch of a shard's records, and asks for
  * their memory. */
-static void ask(KmtObjTable *table, const KmtItem *items, guint n,
-		KmtEntry **entries)
+static void prefetch_entries(KmtMatchTable *table, const KmtMatchEvent *items,
+			     guint n, KmtMatchEntry **entries)
 {
-	const KmtSlotGroup *groups[BATCH];
-	guint asked[BATCH], n_asked = 0, k;
+	const KmtMatchSlotGroup *groups[KMT_MATCH_PREFETCH_BATCH];
+	guint missed[KMT_MATCH_PREFETCH_BATCH], n_missed = 0, k;
 
 	for (k = 0; k < n; k++) {
 		guint64 hash = items[k].hash;
 
-		entries[k] = *kmt_obj_front(table, hash);
+		entries[k] = *kmt_match_table_cached_entry(table, hash);
 		/* No branch: it is hard to foretell. */
-		asked[n_asked] = k;
-		n_asked += entries[k]->hash != hash;
+		missed[n_missed] = k;
+		n_missed += entries[k]->hash != hash;
 	}
-	for (k = 0; k < n_asked; k++)
-		groups[k] = kmt_obj_prefetch_slot(table, items[asked[k]].hash);
-	for (k = 0; k < n_asked; k++) {
-		guint64 hash = items[asked[k]].hash;
+	for (k = 0; k < n_missed; k++)
+		groups[k] = kmt_match_table_prefetch_slot(
+			table, items[missed[k]].hash);
+	for (k = 0; k < n_missed; k++) {
+		guint64 hash = items[missed[k]].hash;
 
-		entries[asked[k]] = *kmt_obj_front(table, hash) =
-			kmt_obj_prefetch_entry(table, hash, groups[k]);
+		entries[missed[k]] = *kmt_match_table_cached_entry(table,
+								   hash) =
+			kmt_match_table_prefetch_entry(table, hash, groups[k]);
 	}
 }
 
-static void match(Shard *shard, KmtItem *items, guint n, KmtEntry **entries)
+static void match(Shard *shard, KmtMatchEvent *items, guint n,
+		  KmtMatchEntry **entries)
 {
 	KmtMatcher *m = shard->matcher;
 	guint64 n_closed = m->table.n_closed;
 	guint k;
 
 	for (k = 0; k < n; k++) {
-		KmtItem *item = &items[k];
+		KmtMatchEvent *item = &items[k];
 
-		if (G_LIKELY(kmt_match_step(m, item, entries[k], &n_closed)))
+		if (G_LIKELY(kmt_match_fast_path(m, item, entries[k],
+						 &n_closed)))
 			continue;
 		m->table.n_closed = n_closed;
 		shard->item = item;
-		kmt_match_slowly(m, entries[k], item);
+		kmt_match_slow_path(m, entries[k], item);
 		n_closed = m->table.n_closed;
 	}
 	m->table.n_closed = n_closed;
 }
 
-static void stage_match(Shard *shard, Work *work)
+static void stage_match(Shard *shard, PipelineBlock *work)
 {
-	Share *share = &work->shares[shard->number];
-	KmtObjTable *table = &shard->matcher->table;
-	KmtEntry *entries[2][BATCH];
-	KmtItem *items = share->items;
-	guint left = share->n, n, n_next, now = 0;
+	ShardBlock *shard_block = &work->shard_blocks[shard->number];
+	KmtMatchTable *table = &shard->matcher->table;
+	KmtMatchEntry *entries[2][KMT_MATCH_PREFETCH_BATCH];
+	KmtMatchEvent *items = shard_block->items;
+	guint left = shard_block->n, n, n_next, now = 0;
 
 	shard->work = work;
-	share->n_extras = 0;
-	n = MIN(left, BATCH);
-	ask(table, items, n, entries[now]);
+	shard_block->n_slow_events = 0;
+	n = MIN(left, KMT_MATCH_PREFETCH_BATCH);
+	prefetch_entries(table, items, n, entries[now]);
 	for (; n; left -= n, items += n, n = n_next, now = !now) {
-		n_next = MIN(left - n, BATCH);
-		ask(table, items + n, n_next, entries[!now]);
+		n_next = MIN(left - n, KMT_MATCH_PREFETCH_BATCH);
+		prefetch_entries(table, items + n, n_next, entries[!now]);
 		match(shard, items, n, entries[now]);
 	}
 	shard->item = NULL;
@@ -359,61 +376,64 @@ static void stage_match(Shard *shard, Work *work)
 			    work->order.items[work->block.n - 1]->now);
 }
 
-static gboolean is_before(const KmtExtra *a, const KmtExtra *b)
+static gboolean is_before(const KmtMatchSlowEvent *a,
+			  const KmtMatchSlowEvent *b)
 {
-	return a->place < b->place ||
-	       (a->place == b->place && a->late > b->late);
+	return a->index < b->index ||
+	       (a->index == b->index && a->deferred > b->deferred);
 }
 
 /* One shard's are in order, others' are of other addresses. */
-static void order_extras(const KmtPipeline *p, Work *work)
+static void order_slow_events(const KmtMatchPipeline *p, PipelineBlock *work)
 {
 	g_autofree guint *next = NULL;
 	guint i, n = 0;
 
 	for (i = 0; i < p->n_shards; i++)
-		n += work->shares[i].n_extras;
-	g_ptr_array_set_size(work->all_extras, (gint)n);
+		n += work->shard_blocks[i].n_slow_events;
+	g_ptr_array_set_size(work->all_slow_events, (gint)n);
 	if (p->n_shards == 1) {
 		for (i = 0; i < n; i++)
-			work->all_extras->pdata[i] = &g_array_index(
-				work->shares[0].extras, KmtExtra, i);
+			work->all_slow_events->pdata[i] = &g_array_index(
+				work->shard_blocks[0].slow_events,
+				KmtMatchSlowEvent, i);
 		return;
 	}
 	next = g_new0(guint, p->n_shards);
-	for (n = 0; n < work->all_extras->len; n++) {
-		const KmtExtra *first = NULL;
+	for (n = 0; n < work->all_slow_events->len; n++) {
+		const KmtMatchSlowEvent *first = NULL;
 		guint from = 0;
 
 		for (i = 0; i < p->n_shards; i++) {
-			const Share *share = &work->shares[i];
-			const KmtExtra *extra;
+			const ShardBlock *shard_block = &work->shard_blocks[i];
+			const KmtMatchSlowEvent *slow_event;
 
-			if (next[i] == share->n_extras)
+			if (next[i] == shard_block->n_slow_events)
 				continue;
-			extra = &g_array_index(share->extras, KmtExtra,
-					       next[i]);
-			if (first && !is_before(extra, first))
+			slow_event = &g_array_index(shard_block->slow_events,
+						    KmtMatchSlowEvent, next[i]);
+			if (first && !is_before(slow_event, first))
 				continue;
-			first = extra;
+			first = slow_event;
 			from = i;
 		}
-		work->all_extras->pdata[n] = (gpointer)first;
+		work->all_slow_events->pdata[n] = (gpointer)first;
 		next[from]++;
 	}
 }
 
-static void stage_consume(KmtPipeline *p, Work *work)
+static void stage_consume(KmtMatchPipeline *p, PipelineBlock *work)
 {
-	KmtMatched matched = {.n = work->block.n,
-			      .items = work->order.items,
-			      .n_lots = work->n_lots};
+	KmtMatchedBlock matched = {.n = work->block.n,
+				   .items = work->order.items,
+				   .n_classes = work->n_classes};
 
-	order_extras(p, work);
-	matched.extras = (const KmtExtra **)work->all_extras->pdata;
-	matched.n_extras = work->all_extras->len;
+	order_slow_events(p, work);
+	matched.slow_events =
+		(const KmtMatchSlowEvent **)work->all_slow_events->pdata;
+	matched.n_slow_events = work->all_slow_events->len;
 	p->consumer(p->user, &matched);
-	kmt_merge_release(p->merge, &work->block);
+	kmt_match_merge_release(p->merge, &work->block);
 }
 
 /* ---- the threads ---- */
@@ -422,7 +442,7 @@ static void stage_consume(KmtPipeline *p, Work *work)
  * What runs: a stage's turn with a block.  The lock orders the stages: what one
  * wrote into a block before it took the lock, the next one sees.
  */
-static guint64 matched_by_all(const KmtPipeline *p)
+static guint64 n_matched_by_all(const KmtMatchPipeline *p)
 {
 	guint64 done = G_MAXUINT64;
 	guint i;
@@ -432,9 +452,9 @@ static guint64 matched_by_all(const KmtPipeline *p)
 	return done;
 }
 
-static void turn_consume(KmtPipeline *p)
+static void run_consume(KmtMatchPipeline *p)
 {
-	Work *work = &p->ring[p->consumed % p->n_ring];
+	PipelineBlock *work = &p->ring[p->consumed % p->n_ring];
 
 	p->consuming = TRUE;
 	g_mutex_unlock(&p->lock);
@@ -444,9 +464,9 @@ static void turn_consume(KmtPipeline *p)
 	p->consuming = FALSE;
 }
 
-static void turn_match(KmtPipeline *p, Shard *shard)
+static void run_match(KmtMatchPipeline *p, Shard *shard)
 {
-	Work *work = &p->ring[shard->done % p->n_ring];
+	PipelineBlock *work = &p->ring[shard->done % p->n_ring];
 
 	shard->busy = TRUE;
 	g_mutex_unlock(&p->lock);
@@ -456,9 +476,9 @@ static void turn_match(KmtPipeline *p, Shard *shard)
 	shard->busy = FALSE;
 }
 
-static void turn_merge(KmtPipeline *p)
+static void run_merge(KmtMatchPipeline *p)
 {
-	Work *work = &p->ring[p->merged % p->n_ring];
+	PipelineBlock *work = &p->ring[p->merged % p->n_ring];
 	gboolean more;
 
 	p->merging = TRUE;
@@ -474,7 +494,7 @@ static void turn_merge(KmtPipeline *p)
 
 /* How many blocks wait for a stage, for a thread.  What another one has in its
  * cache is not for this one, unless that lags. */
-static guint64 urgency(const KmtPipeline *p, guint64 waiting, guint home,
+static guint64 urgency(const KmtMatchPipeline *p, guint64 waiting, guint home,
 		       guint thread)
 {
 	return home % p->n_threads == thread ? waiting : waiting / p->n_ring;
@@ -485,7 +505,7 @@ static guint64 urgency(const KmtPipeline *p, guint64 waiting, guint home,
  * each stage and nobody has to wait.  The last thread is the home of what comes
  * before matching and after it.  Returns FALSE if there is none.
  */
-static gboolean do_turn(KmtPipeline *p, guint thread)
+static gboolean run_urgent_stage(KmtMatchPipeline *p, guint thread)
 {
 	guint64 most = 0, waiting;
 	guint last = p->n_threads - 1;
@@ -495,7 +515,7 @@ static gboolean do_turn(KmtPipeline *p, guint thread)
 
 	if (!p->merging && !p->at_end) {
 		most = p->consumed + p->n_ring - p->merged;
-		if (most && p->merged - matched_by_all(p) < FEED)
+		if (most && p->merged - n_matched_by_all(p) < MIN_QUEUED_BLOCKS)
 			most = p->n_ring;
 		most = urgency(p, most, last, thread);
 		merges = most > 0;
@@ -507,37 +527,38 @@ static gboolean do_turn(KmtPipeline *p, guint thread)
 		most = waiting;
 		shard = &p->shards[i];
 	}
-	waiting = urgency(p, matched_by_all(p) - p->consumed, last, thread);
+	waiting = urgency(p, n_matched_by_all(p) - p->consumed, last, thread);
 	if (!p->consuming && waiting > 0 && waiting >= most)
-		turn_consume(p);
+		run_consume(p);
 	else if (shard)
-		turn_match(p, shard);
+		run_match(p, shard);
 	else if (merges)
-		turn_merge(p);
+		run_merge(p);
 	else
 		return FALSE;
 	return TRUE;
 }
 
 /* Waits for somebody's turn to end.  Returns FALSE if none did in a while. */
-static gboolean spin(KmtPipeline *p)
+static gboolean spin_until_progress(KmtMatchPipeline *p)
 {
-	gint turns = g_atomic_int_get(&p->turns);
-	gint64 until =
-		g_get_monotonic_time() + (p->roomy ? SPIN_US : SPIN_SHORT_US);
+	gint turns = g_atomic_int_get(&p->stage_runs);
+	gint64 until = g_get_monotonic_time() +
+		       (p->has_enough_cpus ? SPIN_US : SPIN_SHORT_US);
 	guint i;
 
 	g_mutex_unlock(&p->lock);
-	while (p->idle && g_atomic_int_get(&p->turns) == turns &&
+	while (p->idle && g_atomic_int_get(&p->stage_runs) == turns &&
 	       p->idle(p->idle_user))
 		;
 	do {
-		for (i = 0; i < SPINS && g_atomic_int_get(&p->turns) == turns;
+		for (i = 0; i < SPINS_PER_CLOCK_READ &&
+			    g_atomic_int_get(&p->stage_runs) == turns;
 		     i++)
 			relax();
-	} while (i == SPINS && g_get_monotonic_time() < until);
+	} while (i == SPINS_PER_CLOCK_READ && g_get_monotonic_time() < until);
 	lock(p);
-	return g_atomic_int_get(&p->turns) != turns;
+	return g_atomic_int_get(&p->stage_runs) != turns;
 }
 
 /*
@@ -550,7 +571,8 @@ static gboolean spin(KmtPipeline *p)
 
 /* The one to go to; below 0: there is no need, or no other.  all: those that
  * there are. */
-static gint find_processor(const KmtPipeline *p, guint thread, cpu_set_t *all)
+static gint find_idle_cpu(const KmtMatchPipeline *p, guint thread,
+			  cpu_set_t *all)
 {
 	gint cpu = sched_getcpu();
 	cpu_set_t others;
@@ -563,7 +585,7 @@ static gint find_processor(const KmtPipeline *p, guint thread, cpu_set_t *all)
 		if (i != thread && other >= 0 && other < CPU_SETSIZE)
 			CPU_SET(other, &others);
 	}
-	if (!p->roomy || cpu < 0 || cpu >= CPU_SETSIZE ||
+	if (!p->has_enough_cpus || cpu < 0 || cpu >= CPU_SETSIZE ||
 	    !CPU_ISSET(cpu, &others) ||
 	    sched_getaffinity(0, sizeof(*all), all) < 0)
 		return -1;
@@ -576,10 +598,10 @@ static gint find_processor(const KmtPipeline *p, guint thread, cpu_set_t *all)
 	return -1;
 }
 
-static void leave_processor(const KmtPipeline *p, guint thread)
+static void move_to_idle_cpu(const KmtMatchPipeline *p, guint thread)
 {
 	cpu_set_t all, one;
-	gint cpu = find_processor(p, thread, &all);
+	gint cpu = find_idle_cpu(p, thread, &all);
 
 	if (cpu < 0)
 		return;
@@ -590,24 +612,24 @@ static void leave_processor(const KmtPipeline *p, guint thread)
 }
 
 /* Each thread is the home of some stages. */
-static void work_on(KmtPipeline *p, guint thread)
+static void run_stages(KmtMatchPipeline *p, guint thread)
 {
 	gint *cpu = &p->workers[thread].cpu;
 
 	lock(p);
 	while (!p->at_end || p->consumed < p->merged) {
 		g_atomic_int_set(cpu, sched_getcpu());
-		if (do_turn(p, thread)) {
-			g_atomic_int_inc(&p->turns);
+		if (run_urgent_stage(p, thread)) {
+			g_atomic_int_inc(&p->stage_runs);
 			if (p->waiting)
 				g_cond_broadcast(&p->changed);
 			p->waiting = FALSE;
-		} else if (!spin(p)) {
+		} else if (!spin_until_progress(p)) {
 			p->waiting = TRUE;
 			g_atomic_int_set(cpu, -1);
 			g_cond_wait(&p->changed, &p->lock);
 			g_mutex_unlock(&p->lock);
-			leave_processor(p, thread);
+			move_to_idle_cpu(p, thread);
 			lock(p);
 		}
 	}
@@ -621,7 +643,7 @@ static void *run_worker(void *data)
 	pthread_setname_np(pthread_self(), "match");
 	if (worker->cpu >= 0)
 		sched_setaffinity(0, sizeof(worker->all), &worker->all);
-	work_on(worker->pipeline, worker->number);
+	run_stages(worker->pipeline, worker->number);
 	return NULL;
 }
 
@@ -634,7 +656,7 @@ static gboolean start_worker(Worker *worker)
 	int r;
 
 	pthread_attr_init(&attr);
-	r = find_processor(worker->pipeline, worker->number, &worker->all);
+	r = find_idle_cpu(worker->pipeline, worker->number, &worker->all);
 	g_atomic_int_set(&worker->cpu, r);
 	if (r >= 0) {
 		CPU_ZERO(&one);
@@ -650,7 +672,7 @@ static gboolean start_worker(Worker *worker)
 	return pthread_create(&worker->thread, NULL, run_worker, worker) == 0;
 }
 
-void kmt_pipeline_run(KmtPipeline *p)
+void kmt_match_pipeline_run(KmtMatchPipeline *p)
 {
 	guint n = p->n_threads, i;
 	g_autofree Worker *workers = g_new0(Worker, n);
@@ -660,14 +682,14 @@ void kmt_pipeline_run(KmtPipeline *p)
 	workers[0].cpu = sched_getcpu();
 	p->workers = workers;
 	p->n_workers = n;
-	p->roomy = n_processors() >= n;
+	p->has_enough_cpus = n_processors() >= n;
 	for (i = 1; i < n && start_worker(&workers[i]); i++)
 		;
 	/* The machine may have no more: these have to do. */
 	lock(p);
 	p->n_threads = i;
 	g_mutex_unlock(&p->lock);
-	work_on(p, 0);
+	run_stages(p, 0);
 	for (i = 1; i < p->n_threads; i++)
 		pthread_join(workers[i].thread, NULL);
 	for (i = 0; i < p->n_shards; i++) {
@@ -675,69 +697,74 @@ void kmt_pipeline_run(KmtPipeline *p)
 		kmt_matcher_finish(p->shards[i].matcher);
 	}
 	stage_consume(p, &p->end);
-	kmt_merge_drain(p->merge);
+	kmt_match_merge_drain(p->merge);
 }
 
 /* ---- birth and death ---- */
 
-static void work_init(Work *work, guint n_shards)
+static void block_init(PipelineBlock *work, guint n_shards)
 {
 	guint i;
 
-	kmt_block_init(&work->block);
-	work->shares = g_aligned_alloc(n_shards, sizeof(Share), LINE);
+	kmt_match_block_init(&work->block);
+	work->shard_blocks =
+		g_aligned_alloc(n_shards, sizeof(ShardBlock), CACHE_LINE_BYTES);
 	for (i = 0; i < n_shards; i++) {
-		work->shares[i].n = work->shares[i].n_extras = 0;
-		work->shares[i].extras =
-			g_array_new(FALSE, FALSE, sizeof(KmtExtra));
+		work->shard_blocks[i].n = work->shard_blocks[i].n_slow_events =
+			0;
+		work->shard_blocks[i].slow_events =
+			g_array_new(FALSE, FALSE, sizeof(KmtMatchSlowEvent));
 	}
 	if (n_shards == 1)
-		kmt_order_is(&work->order, work->shares[0].items);
-	work->all_extras = g_ptr_array_new();
+		kmt_match_order_init_identity(&work->order,
+					      work->shard_blocks[0].items);
+	work->all_slow_events = g_ptr_array_new();
 }
 
-static void work_clear(Work *work, guint n_shards)
+static void block_clear(PipelineBlock *work, guint n_shards)
 {
 	guint i;
 
 	for (i = 0; i < n_shards; i++)
-		g_array_unref(work->shares[i].extras);
-	g_aligned_free(work->shares);
-	g_ptr_array_unref(work->all_extras);
-	kmt_block_clear(&work->block);
+		g_array_unref(work->shard_blocks[i].slow_events);
+	g_aligned_free(work->shard_blocks);
+	g_ptr_array_unref(work->all_slow_events);
+	kmt_match_block_clear(&work->block);
 }
 
-KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
-			      const KmtPipelineOptions *options,
-			      KmtConsumer consumer, gpointer user)
+KmtMatchPipeline *kmt_match_pipeline_new(const KmtInputCapture *capture,
+					 const KmtMatchPipelineOptions *options,
+					 KmtMatchConsumer consumer,
+					 gpointer user)
 {
-	const guint threads = CLAMP(options->jobs, 1, KMT_MAX_THREADS);
+	const guint threads = CLAMP(options->jobs, 1, KMT_MATCH_MAX_THREADS);
 	const KmtMatchOptions match_options = {
 		.clock_tolerance_ns = options->clock_tolerance_ns,
-		.cells = options->cells,
+		.keys = options->keys,
 		.hash_seed = kmt_hash_odd_seed(),
 		.shards =
 			options->shards ? options->shards : MAX(2, threads) - 1,
 	};
-	KmtPipeline *p = g_new0(KmtPipeline, 1);
+	KmtMatchPipeline *p = g_new0(KmtMatchPipeline, 1);
 	guint i;
 
 	p->capture = capture;
 	p->consumer = consumer;
 	p->user = user;
 	p->n_threads = threads;
-	p->n_ring = MIN(RING, RING_EACH * p->n_threads);
+	p->n_ring = MIN(MAX_BLOCKS, BLOCKS_PER_THREAD * p->n_threads);
 	p->n_shards = match_options.shards;
-	p->cells = options->cells;
+	p->keys = options->keys;
 	p->idle = options->idle;
 	p->idle_user = options->idle_user;
-	p->outlet = (KmtOutlet){.seed = match_options.hash_seed,
-				.n_shards = p->n_shards,
-				.next = g_new(KmtItem *, p->n_shards)};
-	p->merge = kmt_merge_new(capture);
-	kmt_merge_stop_after(p->merge, options->stop_ns,
-			     CLAMP(options->clock_tolerance_ns, 0,
-				   KMT_CLOCK_TOLERANCE_MAX_NS));
+	p->queue = (KmtMatchShardQueue){
+		.seed = match_options.hash_seed,
+		.n_shards = p->n_shards,
+		.next = g_new(KmtMatchEvent *, p->n_shards)};
+	p->merge = kmt_match_merge_new(capture);
+	kmt_match_merge_stop_after(p->merge, options->stop_ns,
+				   CLAMP(options->clock_tolerance_ns, 0,
+					 KMT_MATCH_CLOCK_TOLERANCE_MAX_NS));
 	p->shards = g_new0(Shard, p->n_shards);
 	for (i = 0; i < p->n_shards; i++) {
 		Shard *shard = &p->shards[i];
@@ -747,41 +774,41 @@ KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
 						 &match_ops, shard);
 	}
 	for (i = 0; i < p->n_ring; i++)
-		work_init(&p->ring[i], p->n_shards);
-	work_init(&p->end, p->n_shards);
+		block_init(&p->ring[i], p->n_shards);
+	block_init(&p->end, p->n_shards);
 	g_mutex_init(&p->lock);
 	g_cond_init(&p->changed);
 	return p;
 }
 
-void kmt_pipeline_free(KmtPipeline *p)
+void kmt_match_pipeline_free(KmtMatchPipeline *p)
 {
 	guint i;
 
 	if (!p)
 		return;
 	for (i = 0; i < p->n_ring; i++)
-		work_clear(&p->ring[i], p->n_shards);
-	work_clear(&p->end, p->n_shards);
+		block_clear(&p->ring[i], p->n_shards);
+	block_clear(&p->end, p->n_shards);
 	for (i = 0; i < p->n_shards; i++)
 		kmt_matcher_free(p->shards[i].matcher);
-	kmt_merge_free(p->merge);
-	g_free(p->outlet.next);
+	kmt_match_merge_free(p->merge);
+	g_free(p->queue.next);
 	g_mutex_clear(&p->lock);
 	g_cond_clear(&p->changed);
 	g_free(p->shards);
 	g_free(p);
 }
 
-const KmtMerge *kmt_pipeline_merge(const KmtPipeline *p)
+const KmtMatchMerge *kmt_match_pipeline_merge(const KmtMatchPipeline *p)
 {
 	return p->merge;
 }
 
-void kmt_pipeline_foreach_live(KmtPipeline *p,
-			       void (*func)(gpointer user,
-					    const KmtObject *object),
-			       gpointer user)
+void kmt_match_pipeline_foreach_live(KmtMatchPipeline *p,
+				     void (*func)(gpointer user,
+						  const KmtMatchObject *object),
+				     gpointer user)
 {
 	guint i;
 

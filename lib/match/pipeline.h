@@ -15,41 +15,44 @@
 #include "lib/match/matcher.h"
 
 typedef enum {
-	KMT_EXTRA_ALLOC,
-	KMT_EXTRA_FREE,
-	KMT_EXTRA_REPLACED,
-	KMT_EXTRA_DOUBLE,
-	KMT_EXTRA_UNMATCHED,
-} KmtExtraOp;
+	KMT_MATCH_SLOW_ALLOC,
+	KMT_MATCH_SLOW_FREE,
+	KMT_MATCH_SLOW_REPLACED,
+	KMT_MATCH_SLOW_DOUBLE,
+	KMT_MATCH_SLOW_UNMATCHED,
+} KmtMatchSlowOp;
 
 /* What the matcher told by a call of KmtMatchOps, which see. */
 typedef struct {
-	guint32 place; /* the record that it goes with; n at the very end */
-	guint8 op;     /* KmtExtraOp */
-	guint8 late;   /* comes before that record, else instead of its step */
+	guint32 index;	  /* the record that it goes with; n at the very end */
+	guint8 op;	  /* KmtMatchSlowOp */
+	guint8 deferred;  /* comes before that record, else instead of its step
+			   */
 	guint8 mismatch;  /* FREE */
-	guint8 class;	  /* DOUBLE: KmtDouble, UNMATCHED: KmtUnmatched */
-	guint8 late_free; /* DOUBLE: object was freed by record place */
+	guint8 class;	  /* DOUBLE: KmtMatchDoubleAlloc, UNMATCHED:
+			     KmtMatchUnmatched */
+	guint8 late_free; /* DOUBLE: object was freed by record index */
 	/* Of event: */
 	guint8 type;
 	guint16 file;
 	guint64 ptr;
 	guint64 call_site;
-	gint64 now;	  /* merged time */
-	KmtObject object; /* but for UNMATCHED */
-} KmtExtra;
+	gint64 now;	       /* merged time */
+	KmtMatchObject object; /* but for UNMATCHED */
+} KmtMatchSlowEvent;
 
 typedef struct {
 	guint n;
-	KmtItem *const *items;	 /* n of them, in merged order */
-	const KmtExtra **extras; /* n_extras of them, in their order */
-	guint n_extras;
-	guint32 n_lots; /* so far: those of all records are below */
-} KmtMatched;
+	KmtMatchEvent *const *items; /* n of them, in merged order */
+	const KmtMatchSlowEvent *
+		*slow_events; /* n_slow_events of them, in their order */
+	guint n_slow_events;
+	guint32 n_classes; /* so far: those of all records are below */
+} KmtMatchedBlock;
 
 /* Called for one block after the other, by one thread at a time, whichever.
- * matched is valid until it returns; what cells has of n_lots may be read. */
-typedef void (*KmtConsumer)(gpointer user, const KmtMatched *matched);
+ * matched is valid until it returns; what keys has of n_classes may be read. */
+typedef void (*KmtMatchConsumer)(gpointer user, const KmtMatchedBlock *matched);
 
 typedef struct {
 	/* Threads at most.  No more are started than there are processors,
@@ -59,7 +62,7 @@ typedef struct {
 	 * and consumes meanwhile. */
 	guint shards;
 	gint64 clock_tolerance_ns;
-	KmtCells *cells; /* to which the stage that merges alone adds */
+	KmtMatchKeys *keys; /* to which the stage that merges alone adds */
 	/* Merged time from the first record after which nothing is of interest,
 	 * ns; some more is read, to decide what is near it. */
 	gint64 stop_ns;
@@ -67,25 +70,26 @@ typedef struct {
 	 * nothing.  Any thread, several at once; or NULL. */
 	gboolean (*idle)(gpointer user);
 	gpointer idle_user;
-} KmtPipelineOptions;
+} KmtMatchPipelineOptions;
 
-typedef struct KmtPipeline KmtPipeline;
+typedef struct KmtMatchPipeline KmtMatchPipeline;
 
-/* capture and options->cells must live as long. */
-KmtPipeline *kmt_pipeline_new(const KmtCapture *capture,
-			      const KmtPipelineOptions *options,
-			      KmtConsumer consumer, gpointer user);
-void kmt_pipeline_free(KmtPipeline *pipeline);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPipeline, kmt_pipeline_free)
+/* capture and options->keys must live as long. */
+KmtMatchPipeline *kmt_match_pipeline_new(const KmtInputCapture *capture,
+					 const KmtMatchPipelineOptions *options,
+					 KmtMatchConsumer consumer,
+					 gpointer user);
+void kmt_match_pipeline_free(KmtMatchPipeline *pipeline);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchPipeline, kmt_match_pipeline_free)
 
 /* Takes all records through, once. */
-void kmt_pipeline_run(KmtPipeline *pipeline);
+void kmt_match_pipeline_run(KmtMatchPipeline *pipeline);
 
-/* After kmt_pipeline_run(). */
-const KmtMerge *kmt_pipeline_merge(const KmtPipeline *pipeline);
-void kmt_pipeline_foreach_live(KmtPipeline *pipeline,
-			       void (*func)(gpointer user,
-					    const KmtObject *object),
-			       gpointer user);
+/* After kmt_match_pipeline_run(). */
+const KmtMatchMerge *kmt_match_pipeline_merge(const KmtMatchPipeline *pipeline);
+void kmt_match_pipeline_foreach_live(KmtMatchPipeline *pipeline,
+				     void (*func)(gpointer user,
+						  const KmtMatchObject *object),
+				     gpointer user);
 
 #endif

@@ -3,7 +3,8 @@
 
 #include "lib/output/capture-json.h"
 
-void kmt_json_loss(KmtJson *json, const KmtCapture *capture, guint64 overruns)
+void kmt_json_loss(KmtJson *json, const KmtInputCapture *capture,
+		   guint64 overruns)
 {
 	if (capture->has_overruns)
 		kmt_json_u64(json, "overruns", overruns);
@@ -17,9 +18,9 @@ void kmt_json_loss(KmtJson *json, const KmtCapture *capture, guint64 overruns)
 	kmt_json_u64(json, "missing_files", capture->missing_files);
 }
 
-void kmt_json_not_seen(KmtJson *json, const KmtCapture *capture)
+void kmt_json_not_seen(KmtJson *json, const KmtInputCapture *capture)
 {
-	g_auto(GStrv) list = kmt_capture_not_seen(capture);
+	g_auto(GStrv) list = kmt_input_capture_not_seen(capture);
 	g_autofree char *source = NULL;
 	guint i;
 
@@ -33,12 +34,12 @@ void kmt_json_not_seen(KmtJson *json, const KmtCapture *capture)
 	kmt_json_end_array(json);
 }
 
-void kmt_json_choice(KmtJson *json, const KmtCapture *capture)
+void kmt_json_choice(KmtJson *json, const KmtInputCapture *capture)
 {
-	g_auto(GStrv) incomplete = kmt_capture_incomplete(capture);
-	g_auto(GStrv) off = kmt_capture_events_off(capture);
+	g_auto(GStrv) incomplete = kmt_input_capture_incomplete(capture);
+	g_auto(GStrv) off = kmt_input_capture_events_off(capture);
 	gboolean changed;
-	g_autofree char *filter = kmt_capture_filter(capture, &changed);
+	g_autofree char *filter = kmt_input_capture_filter(capture, &changed);
 	guint i;
 
 	kmt_json_begin_array(json, "incomplete");
@@ -54,23 +55,23 @@ void kmt_json_choice(KmtJson *json, const KmtCapture *capture)
 	kmt_json_u64(json, "sample", capture->sample);
 }
 
-void kmt_json_findings(KmtJson *json, const KmtFindings *findings)
+void kmt_json_findings(KmtJson *json, const KmtMatchFindings *findings)
 {
 	kmt_json_begin_object(json, "unmatched_frees");
 	kmt_json_u64(json, "before_trace",
-		     findings->unmatched[KMT_UNMATCHED_BEFORE_TRACE]);
+		     findings->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE]);
 	kmt_json_u64(json, "after_loss",
-		     findings->unmatched[KMT_UNMATCHED_AFTER_LOSS]);
+		     findings->unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS]);
 	kmt_json_u64(json, "unexplained",
-		     findings->unmatched[KMT_UNMATCHED_UNEXPLAINED]);
+		     findings->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED]);
 	kmt_json_end_object(json);
 
 	kmt_json_begin_object(json, "double_allocations");
 	kmt_json_u64(json, "after_loss",
-		     findings->doubles[KMT_DOUBLE_AFTER_LOSS]);
-	kmt_json_u64(json, "race", findings->doubles[KMT_DOUBLE_RACE]);
+		     findings->doubles[KMT_MATCH_DOUBLE_AFTER_LOSS]);
+	kmt_json_u64(json, "race", findings->doubles[KMT_MATCH_DOUBLE_RACE]);
 	kmt_json_u64(json, "unexplained",
-		     findings->doubles[KMT_DOUBLE_UNEXPLAINED]);
+		     findings->doubles[KMT_MATCH_DOUBLE_UNEXPLAINED]);
 	kmt_json_end_object(json);
 
 	kmt_json_u64(json, "type_mismatches", findings->mismatches);
