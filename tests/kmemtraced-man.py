@@ -58,12 +58,12 @@ class Manual(DaemonTest):
         self.assertEqual(keys(cpu), set(meta["cpu0"]))
 
     def test_events(self):
-        """What kmemtrace-report(1) says of "Events" is what it counts."""
+        """kmemtrace-report(1) describes what "Events" counts."""
         manual = " ".join(source("man", "kmemtrace-report.1").split())
         self.assertIn(
-            '.Dq Events counts the records of allocations and frees, and those '
-            'of unknown events: all whole records but those of losses, of '
-            'annotations and of a stop.', manual)
+            '.Dq Events counts the records of allocations and frees, and records '
+            'of unknown events; it does not count LOST records, annotations, '
+            'STOP records and incomplete records.', manual)
         os.mkdir(self.out)
         at = {"pid": 0}
         self.write(os.path.join(self.out, "cpu0.out"), b"".join((
