@@ -68,6 +68,17 @@ static void options_clear(Options *o)
 	g_strfreev(o->operands);
 }
 
+#define HELP_SUMMARY                                                           \
+	"Convert a recording of the kernel's memory tracepoints into a "       \
+	"capture. The\nrecording is that of perf record, trace-cmd record, "   \
+	"or a writer of CTF such as\nLTTng and perf data convert."
+
+#define HELP_DESCRIPTION                                                       \
+	"Several PERF.DATA are the files of one perf record "                  \
+	"--switch-output.\nOUTDIR is created if it is missing.\n\n"            \
+	"Exit status: 0 if all was imported, 1 if nothing was imported, 2 if " \
+	"the input is\ndamaged and only its undamaged part was imported.\n"
+
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 
 /* NULL: something is wrong with the options. */
@@ -120,17 +131,8 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 	g_auto(GStrv) rest = NULL;
 
 	g_option_context_set_help_enabled(context, FALSE);
-	g_option_context_set_summary(
-		context, "Convert a recording of the kernel's memory "
-			 "tracepoints into a capture. The\nrecording is that "
-			 "of perf record, trace-cmd record, or a writer of CTF "
-			 "such as\nLTTng and perf data convert.");
-	g_option_context_set_description(
-		context, "Several PERF.DATA are the files of one perf record "
-			 "--switch-output.\nOUTDIR is created if it is "
-			 "missing.\n\nExit status: 0 if all was imported, 1 if "
-			 "nothing was imported, 2 if the input is\ndamaged and "
-			 "only its undamaged part was imported.\n");
+	g_option_context_set_summary(context, HELP_SUMMARY);
+	g_option_context_set_description(context, HELP_DESCRIPTION);
 	rest = kmt_cli_parse(context, entries, argv, error);
 	return rest ? g_steal_pointer(&context) : NULL;
 }
