@@ -2,219 +2,102 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compare two builds of kmemtrace-report, kmemtrace-check and kmemtrace-import.
 
-    compare-programs.py [--seeds N] [--first SEED] OLD NEW [CAPTURE...]
+    compare-programs.py OLD NEW [--seeds N] [--first SEED] [CAPTURE...]
 
 OLD and NEW are build directories.  On the same input and options both programs
-must print the same output and messages, exit with the same status, and, for
-kmemtrace-import, write the same files.  The input is each fixture, each CAPTURE
-(a directory), N random captures (default: 300) from SEED on (default: 1), some
-of them damaged, and as many random files of perf, trace-cmd and CTF.
+must print the same output and the same messages, and exit with the same status;
+kmemtrace-import must write the same files.  The input is each fixture, each
+CAPTURE (a directory), and for each of N seeds (default: 300) from SEED on
+(default: 1) a random capture and a random file of perf, trace-cmd or CTF.  Some
+of them are damaged.  The same seed has the same input and options.
 
-Messages that were reworded on purpose are listed in tests/reworded.list, one
-per line: the old text, a tab, the new text.  "*" stands for any text within a
-line; both sides have equally many.  The list is applied to the output of OLD.
+Messages that were reworded on purpose are listed in reworded.list, which is
+beside this script; rewordings.py describes its format.  The list is applied to
+what OLD prints: to its messages, to reports in text, to values of JSON and of
+kmemtrace.meta that are messages.  No other byte may differ.  Of --help the names
+of the options are compared.
 
-A difference is printed with its seed, and its input is kept in
-compare-programs.out/.  No object of JSON that NEW prints may have a key twice.
-Exit status: 0 without a difference, 1 with one.
+Each difference is printed with the first lines that differ; equal ones are
+printed once and counted.  Their inputs are kept in compare-programs.out/, and
+the seed is in the name.  In JSON that NEW prints no object may have a key twice.
+At the end the use of each rewording is printed.
+
+Exit status: 0 without a difference, 1 with one or if a run was not possible.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import glob
-import importlib
 import json
 import os
 import random
 import re
+import shlex
 import shutil
-import struct
+import stat
 import subprocess
 import sys
 import tempfile
 
-import import_files as files
+import compare_captures as captures
+import compare_imports as imports
 import mkcapture
+import rewordings
 
-SRCDIR = os.environ.get("top_srcdir") or os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "..")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SRCDIR = os.environ.get("top_srcdir") or os.path.join(HERE, "..")
 KEPT = "compare-programs.out"
 RUNS = 6
-REPORT = "report/kmemtrace-report"
-CHECK = "check/kmemtrace-check"
-IMPORT = "import/kmemtrace-import"
-# Keys of kmemtrace.meta that hold the time of the import.
+SECONDS = 600
+REPORT, CHECK, IMPORT = ("kmemtrace-report", "kmemtrace-check",
+                         "kmemtrace-import")
+PROGRAMS = (REPORT, CHECK, IMPORT)
+OPTION = re.compile(rb"^ +(?:-\w, )?--[\w-]+(?:=| )", re.MULTILINE)
+# Values of kmemtrace.meta that differ between two imports of one file.
 TIMES = re.compile(rb"^(start_time|end_time)=.*$", re.MULTILINE)
-DIMENSIONS = ["callsite", "function", "module", "directory", "kind", "cache",
-              "size", "cpu", "node", "gfp", "pid", "comm", "context", "owner",
-              "stack"]
-FIELDS = ["wasted", "frag", "requested", "allocated", "allocs", "frees", "live",
-          "live-objects", "live-requested", "live-wasted", "live-frag",
-          "reused", "peak", "peak-time", "at-peak", "cross-cpu", "remote-node",
-          "lifetime-median", "lifetime-p99", "age-median", "churn"]
-SITE = 0xffffffff81000000
-rr = importlib.import_module("report-random")
-robust = importlib.import_module("check-robust")
+# Addresses in libbabeltrace2's memory, which its messages have.
+ADDRESS = re.compile(rb"(-addr=)0x[0-9a-f]+")
+NAMES = "kallsyms-given"
 
-
-class Maker(rr.Maker):
-    """A random capture of version 1 or 2, with all tables."""
-
-    def __init__(self, seed):
-        super().__init__(seed)
-        rng = self.rng
-        self.version = 1 if self.size == 56 else rng.choice([1, 2, 2, 2])
-        self.has_meta |= self.version == 2
-        self.sample = rng.choice([1] * 6 + [7, 1 << 40])
-        self.stacks = rng.randrange(1, 40)
-
-    def owner(self):
-        """What version 2 has behind a record."""
-        rng = self.rng
-        extra = struct.pack((">" if self.big else "<") + "IHH",
-                            rng.randrange(12), rng.randrange(9),
-                            rng.choice([0, 0, 1, 2, 3, 4, 8]))
-        if self.size >= 72:
-            extra += struct.pack((">" if self.big else "<") + "II",
-                                 rng.randrange(self.stacks + 2), 0)
-        return extra
-
-    def tables(self):
-        """caches, tasks and stacks, as text."""
-        rng = self.rng
-        yield "caches", "# kmemtrace: caches\n" + "".join(
-            f"{n} {64 * n} {64 * n} 0 - cache\\040{n}\n" for n in range(1, 8))
-        yield "tasks", "# kmemtrace: tasks\n" + "".join(
-            f"{rng.randrange(11)} {rng.choice(['-', rng.randrange(10 ** 9)])} "
-            f"task{rng.randrange(6)}\n" for _ in range(30))
-        lines = []
-        for n in range(1, self.stacks + 1):
-            depth = rng.choice([1, 2, 5, 30])
-            lines.append(f"{n} " + ",".join(
-                f"{rng.choice(self.site_list):x}" for _ in range(depth)))
-        yield "stacks", "# kmemtrace: stacks\n" + "\n".join(lines) + "\n"
-
-    def write(self, directory):
-        super().write(directory)
-        path = os.path.join(directory, "kmemtrace.meta")
-        if self.has_meta:
-            with open(path, encoding="ascii") as f:
-                meta = f.read()
-            meta = meta.replace("abi_version=1", f"abi_version={self.version}"
-                                f"\nsample={self.sample}")
-            with open(path, "w", encoding="ascii") as f:
-                f.write(meta)
-        if self.version < 2:
-            return
-        for cpu, records in self.cpus.items():
-            with open(f"{directory}/cpu{cpu}.out", "wb") as f:
-                for record in records:
-                    f.write(rr.ref.pack(record, self.big) + self.owner())
-        for name, text in self.tables():
-            with open(f"{directory}/{name}", "w", encoding="ascii") as f:
-                f.write(text)
-
-
-def some(rng, words, most=4):
-    """A few of them, with commas between."""
-    return ",".join(rng.sample(words, rng.randrange(1, most + 1)))
-
-
-def options(rng):
-    """A random command line."""
-    line = ["--clock-tolerance", "0"] if rng.random() < 0.5 else []
-    form = rng.choice(["", "", "--json", "--json", "--csv", "--folded"])
-    if form:
-        line.append(form)
-    if rng.random() < 0.6:
-        line += ["--by", some(rng, DIMENSIONS, 3)]
-    if rng.random() < 0.2:
-        line.append("--stacks")
-    if rng.random() < 0.4:
-        line += ["--fields", some(rng, FIELDS, 6)]
-    if rng.random() < 0.4:
-        line += ["--sort", some(rng, FIELDS + ["callsite", "ptr"])]
-    if rng.random() < 0.4:
-        line += ["--lines", rng.choice(["0", "1", "3", "50"])]
-    if form in ("", "--json"):
-        if rng.random() < 0.3:
-            line.append("--leaks")
-        if rng.random() < 0.3:
-            line += ["--windows", rng.choice(["4", "7", "50", "1000"])]
-        if rng.random() < 0.2:
-            line.append("--cross-cpu")
-        if rng.random() < 0.3:
-            line += ["--histogram", rng.choice(["lifetime", "size"])]
-    for choice, likely in (("--live", 0.2), ("--slab", 0.1), ("--page", 0.1),
-                           ("--before-trace", 0.2), ("--raw-ip", 0.1),
-                           ("--quiet", 0.3), ("--time=0,0.001", 0.1),
-                           ("--time=0.000001,", 0.1), ("--time=peak", 0.1),
-                           ("--lifetime=1us-", 0.1), ("--kind=slab", 0.1),
-                           ("--cpu=0-1", 0.1), ("--node=0", 0.05),
-                           ("--size=64-4k", 0.1), ("--callsite=fn*", 0.1),
-                           ("--churn=10us", 0.1)):
-        if rng.random() < likely:
-            line.append(choice)
-    return line + ["--jobs", rng.choice(["1", "2", "3", "5"])]
-
-
-def check_options(rng):
-    """A random command line of kmemtrace-check."""
-    line = [rng.choice(["", "--json", "--json"])]
-    if rng.random() < 0.5:
-        line += ["--clock-tolerance", rng.choice(["0", "100", "1000000"])]
-    if rng.random() < 0.3:
-        line += ["-n", rng.choice(["0", "1", "100"])]
-    return [word for word in line if word]
+Run = collections.namedtuple("Run", "program words stdin folders kept")
 
 
 def unique(pairs):
     """Hook of json: refuse an object with a key that occurs twice."""
     if len(dict(pairs)) != len(pairs):
-        raise ValueError("an object has a key twice: "
+        raise ValueError("an object of JSON has a key twice: "
                          + " ".join(key for key, _ in pairs))
     return dict(pairs)
 
 
-class Rewordings:
-    """The list of messages that were reworded on purpose."""
+def first_difference(old, new):
+    """The first lines that differ, one of each output."""
+    if not isinstance(old, bytes):
+        return f"  old: {old}\n  new: {new}"
+    a, b = old.split(b"\n"), new.split(b"\n")
+    n = next((n for n, pair in enumerate(zip(a, b)) if pair[0] != pair[1]),
+             min(len(a), len(b)))
+    lines = [some[n].decode(errors="replace")[:300] if n < len(some)
+             else "(no line)" for some in (a, b)]
+    return f"  old: {lines[0]}\n  new: {lines[1]}"
 
-    def __init__(self, path):
-        self.rules = []
-        if not os.path.exists(path):
-            return
-        with open(path, "rb") as f:
-            lines = [line.rstrip(b"\n") for line in f]
-        for number, line in enumerate(lines, 1):
-            if not line or line.startswith(b"#"):
-                continue
-            old, tab, new = line.partition(b"\t")
-            if not tab or old.count(b"*") != new.count(b"*"):
-                sys.exit(f"{path}:{number}: not two texts with a tab between "
-                         "and equally many '*'")
-            self.rules.append([self.pattern(old), new.split(b"*"), 0, old])
 
-    @staticmethod
-    def pattern(text):
-        """A regular expression for the old text."""
-        parts = [re.escape(part) for part in text.split(b"*")]
-        return re.compile(rb"([^\n]*?)".join(parts))
-
-    def apply(self, output):
-        """Replace each old message in output by the new one."""
-        for rule in self.rules:
-            def replace(match, new=rule[1]):
-                groups = [*match.groups(), b""]
-                return b"".join(part + group
-                                for part, group in zip(new, groups))
-            output, n = rule[0].subn(replace, output)
-            rule[2] += n
-        return output
-
-    def print_use(self):
-        """Print how often each rewording was applied."""
-        for _, _, n, old in self.rules:
-            print(f"reworded {n:6} times: {old.decode()}")
+def tree(folder):
+    """Names, types, modes and contents of all that is below a folder."""
+    found = {}
+    for directory, folders, names in os.walk(folder):
+        for name in folders + names:
+            path = os.path.join(directory, name)
+            mode = os.lstat(path).st_mode
+            data = b""
+            if stat.S_ISREG(mode):
+                with open(path, "rb") as f:
+                    data = f.read()
+            if name == "kmemtrace.meta":
+                data = TIMES.sub(rb"\1=", data)
+            found[os.path.relpath(path, folder)] = mode, data
+    return found
 
 
 class Comparison:
@@ -222,72 +105,138 @@ class Comparison:
 
     def __init__(self, builds):
         self.builds = [os.path.abspath(build) for build in builds]
-        self.rewordings = Rewordings(f"{SRCDIR}/tests/reworded.list")
+        self.rewordings = rewordings.Rewordings(f"{HERE}/reworded.list")
         self.pool = concurrent.futures.ThreadPoolExecutor(2)
-        self.wrappers = os.path.abspath(glob.glob(
-            f"{SRCDIR}/**/symbols/wrappers.list", recursive=True)[0])
-        self.runs = self.failed = 0
+        self.runs, self.statuses = collections.Counter(), collections.Counter()
+        self.differences = collections.Counter()
+        self.failed = 0
+        wrappers = glob.glob(f"{SRCDIR}/**/symbols/wrappers.list",
+                             recursive=True)
+        self.environment = {
+            key: value for key, value in os.environ.items()
+            if key not in ("SUDO_UID", "SUDO_GID")}
+        self.environment.update(
+            KMEMTRACE_WRAPPERS=os.path.abspath(wrappers[0]),
+            HOME="/nonexistent")
+        for build in self.builds:
+            for name in PROGRAMS:
+                if not os.access(self.path(build, name), os.X_OK):
+                    sys.exit(f"{self.path(build, name)} is missing: build it")
 
-    def execute(self, program, line, folders):
-        """Run the program of both builds, each in its folder."""
+    @staticmethod
+    def path(build, program):
+        """The program of a build."""
+        return os.path.join(build, program.replace("kmemtrace-", ""), program)
+
+    def execute(self, run):
+        """Run the program of both builds, each in its folder.  Returns status,
+        stderr and stdout of each."""
         def one(build, folder):
-            return subprocess.run(
-                [os.path.join(build, program), *line], cwd=folder,
-                capture_output=True, timeout=600, check=False,
-                env={"KMEMTRACE_WRAPPERS": self.wrappers, **os.environ})
-        return list(self.pool.map(one, self.builds, folders))
+            with open(run.stdin or os.devnull, "rb") as stdin:
+                try:
+                    done = subprocess.run(
+                        [self.path(build, run.program), *run.words],
+                        cwd=folder, stdin=stdin, capture_output=True,
+                        timeout=SECONDS, check=False, env=self.environment)
+                except subprocess.TimeoutExpired:
+                    return "timeout", b"", b""
+            return (done.returncode, ADDRESS.sub(rb"\1", done.stderr),
+                    done.stdout)
+        return list(self.pool.map(one, self.builds, run.folders))
 
-    def difference(self, program, line, folders):
-        """Why the two runs differ; None if they are equal."""
-        old, new = self.execute(program, line, folders)
-        for name in "returncode", "stderr", "stdout":
-            a, b = getattr(old, name), getattr(new, name)
-            if a != b and (name == "returncode"
-                           or self.rewordings.apply(a) != b):
-                return f"another {name}"
-        if "--json" in line and not new.returncode:
+    def difference(self, run):
+        """What differs, and the values; None if the runs are equal."""
+        old, new = self.execute(run)
+        self.statuses[run.program, new[0]] += 1
+        if old[0] != new[0]:
+            return ("exit status", f"{old[0]} {old[1].decode(errors='replace')}",
+                    f"{new[0]} {new[1].decode(errors='replace')}")
+        if "--help" in run.words:
+            old, new = [(None, done[1], b"\n".join(OPTION.findall(done[2])))
+                        for done in (old, new)]
+        is_json = "--json" in run.words
+        for what, n in (("stderr", 1), ("stdout", 2)):
+            wanted = old[n]
+            if wanted == new[n]:
+                continue
+            if n == 2 and is_json:
+                wanted = self.rewordings.reworded_json(run.program, wanted)
+            elif n == 1 or not {"--csv", "--folded"} & set(run.words):
+                wanted = self.rewordings.reworded(run.program, wanted)
+            if wanted != new[n]:
+                return what, wanted, new[n]
+        if is_json and new[2]:
             try:
-                json.loads(new.stdout, object_pairs_hook=unique)
+                json.loads(new[2], object_pairs_hook=unique)
             except ValueError as e:
-                return str(e)
+                return "JSON of the new program", "valid", str(e)
         return None
 
-    def compare(self, name, program, line, kept, folders=(".", ".")):
-        """Compare a run; keep the path `kept` if the runs differ."""
-        self.runs += 1
-        why = self.difference(program, line, folders)
-        if not why and program == IMPORT:
-            why = self.tree_difference(*folders)
-        if not why:
+    def written_difference(self, run):
+        """The same for the files that kmemtrace-import wrote."""
+        old, new = map(tree, run.folders)
+        for path in sorted(set(old) | set(new)):
+            a, b = old.get(path), new.get(path)
+            if not a or not b or a[0] != b[0]:
+                return (f"file {path}", f"mode {a[0]:o}" if a else "missing",
+                        f"mode {b[0]:o}" if b else "missing")
+            wanted = a[1]
+            if wanted != b[1] and path.endswith("kmemtrace.meta"):
+                wanted = self.rewordings.reworded_meta(run.program, wanted)
+            if wanted != b[1]:
+                return f"file {path}", wanted, b[1]
+        return None
+
+    def compare(self, name, run):
+        """Compare a run; keep its input if the programs differ."""
+        self.runs[run.program] += 1
+        found = self.difference(run)
+        if not found and run.program == IMPORT:
+            found = self.written_difference(run)
+        if not found:
             return
         self.failed += 1
-        print(f"{name}: {program} {' '.join(line)}: {why}", flush=True)
-        if os.path.isdir(kept):
-            shutil.copytree(kept, os.path.join(KEPT, name), dirs_exist_ok=True)
-        else:
-            os.makedirs(KEPT, exist_ok=True)
-            shutil.copy(kept, os.path.join(KEPT, name))
+        what, old, new = found
+        lines = first_difference(old, new)
+        key = run.program, what, re.sub(r"[0-9a-f]*\d[0-9a-f]*", "N", lines)
+        self.differences[key] += 1
+        if self.differences[key] == 1:
+            print(f"{name}: {run.program} {shlex.join(run.words)}: another "
+                  f"{what}\n{lines}", flush=True)
+            self.keep(name, run)
 
-    def tree_difference(self, old, new):
-        """Compare the files of two directories."""
-        a, b = tree(old), tree(new)
-        for path in sorted(set(a) | set(b)):
-            if path not in a or path not in b:
-                return f"only one program wrote {path}"
-            if a[path] != b[path] and self.rewordings.apply(a[path]) != b[path]:
-                return f"another {path}"
-        return None
+    @staticmethod
+    def keep(name, run):
+        """Copy the input of a run, and its command line."""
+        folder = os.path.join(KEPT, name)
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "commands"), "a",
+                  encoding="utf-8") as f:
+            f.write(f"{run.program} {shlex.join(run.words)}"
+                    f"{' <' + run.stdin if run.stdin else ''}\n")
+        for path in run.kept:
+            to = os.path.join(folder, os.path.basename(path))
+            if os.path.isdir(path):
+                shutil.copytree(path, to, dirs_exist_ok=True)
+            elif os.path.isfile(path):
+                shutil.copy(path, to)
 
+    def reading(self, name, program, words, kept, stdin=None):
+        """Compare a run of a program that writes no files."""
+        self.compare(name, Run(program, words, stdin, (".", "."), kept))
 
-def tree(folder):
-    """The contents of all files below a folder, without times."""
-    found = {}
-    for directory, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(directory, name)
-            with open(path, "rb") as f:
-                found[os.path.relpath(path, folder)] = TIMES.sub(b"", f.read())
-    return found
+    def print_summary(self, seeds):
+        """Print all counts.  Returns the exit status."""
+        self.rewordings.print_use()
+        for (program, what, _), n in self.differences.items():
+            if n > 1:
+                print(f"{program}: another {what}: {n} times, shown once")
+        for (program, status), n in sorted(self.statuses.items(),
+                                           key=str):
+            print(f"{program}: exit status {status}: {n} runs")
+        print(f"seeds {seeds.start} to {seeds.stop - 1}: "
+              f"{sum(self.runs.values())} runs, {self.failed} differ")
+        return 1 if self.failed else 0
 
 
 def fixtures(directory):
@@ -295,129 +244,104 @@ def fixtures(directory):
     for path in sorted(glob.glob(f"{SRCDIR}/tests/**/fixtures/*.txt",
                                  recursive=True)):
         name = os.path.basename(path)[:-4]
+        to = os.path.join(directory, name)
         try:
-            mkcapture.compile_fixture(path, os.path.join(directory, name))
-        except mkcapture.FixtureError:
+            mkcapture.compile_fixture(path, to)
+        except mkcapture.FixtureError as e:
+            print(f"{path} is left out: {e}")
             continue
-        yield name, os.path.join(directory, name)
+        yield name, to
 
 
-def damage(rng, path):
-    """Damage some files of a capture."""
-    for name in os.listdir(path):
-        full = os.path.join(path, name)
-        if rng.random() < 0.7 or not os.path.isfile(full):
-            continue
-        with open(full, "rb") as f:
-            data = bytearray(f.read())
-        if data:
-            for _ in range(rng.choice([1, 3, 20])):
-                data[rng.randrange(len(data))] = rng.randrange(256)
-        if rng.random() < 0.3:
-            del data[rng.randrange(len(data) + 1):]
-        with open(full, "wb") as f:
-            f.write(data)
-
-
-def random_captures(directory, seeds):
-    """Write a random capture for each seed; yield its name and directory."""
-    for seed in seeds:
-        maker = Maker(seed)
-        maker.pace = maker.rng.choice([100, 10 ** 4])
-        for _ in range(maker.rng.choice([30, 300, 1500])):
-            maker.step()
-        path = os.path.join(directory, f"seed{seed}")
-        os.mkdir(path)
-        maker.write(path)
-        if seed % 3 == 0:
-            damage(maker.rng, path)
-        yield f"seed{seed}", path
-
-
-def compare_capture(comparison, name, path):
-    """Compare report and check on a capture."""
+def compare_capture(comparison, name, path, lines=RUNS):
+    """Compare report and check on a whole capture."""
     rng = random.Random(name)
-    path = os.path.abspath(path)
-    lines = [[], ["--json"], ["--leaks"]]
-    for line in lines + [options(rng) for _ in range(RUNS)]:
-        comparison.compare(name, REPORT, [*line, path], path)
-    for line in [[], ["--json"], check_options(rng)]:
-        comparison.compare(name, CHECK, [*line, path], path)
+    for line in ([], ["--json", "--jobs", "1"], ["--json", "--jobs", "2"],
+                 ["--leaks"]):
+        comparison.reading(name, REPORT, [*line, path], [path])
+    for line in [], ["--json"], ["--json", "-n", "1000000"]:
+        comparison.reading(name, CHECK, [*line, path], [path])
+    for _ in range(lines):
+        comparison.reading(name, REPORT,
+                           [*captures.report_options(rng), path], [path])
+    comparison.reading(name, CHECK, [*captures.check_options(rng), path],
+                       [path])
 
 
-def random_events(rng):
-    """Events of some kinds, in the order of time."""
-    time, found = 1000, []
-    for _ in range(rng.choice([1, 10, 200])):
-        event = rng.choice(files.USUAL + files.MORE)
-        time += rng.randrange(500)
-        values = dict(event.values)
-        if "ptr" in values:
-            values["ptr"] = 0xffff888000001000 + 64 * rng.randrange(40)
-        found.append(files.Event(event.name, rng.randrange(2), time, values))
-    return found
+def compare_random_capture(comparison, seed, directory):
+    """Compare report and check on a random capture, in some form."""
+    path = os.path.join(directory, f"seed{seed}")
+    captures.random_capture(seed, path)
+    compare_capture(comparison, f"seed{seed}", path, RUNS - 2)
+    rng = random.Random(f"form of {seed}")
+    for program, options in ((REPORT, captures.report_options),
+                             (REPORT, captures.report_options),
+                             (CHECK, captures.check_options)):
+        words, stdin = captures.operands(rng, path)
+        comparison.reading(f"seed{seed}", program, options(rng) + words,
+                           [path], stdin)
 
 
-def ctf(rng, path, events):
-    """Write a directory of CTF."""
-    os.mkdir(path)
-    with open(f"{path}/metadata", "wb") as f:
-        f.write(files.ctf_metadata(files.TRACEPOINTS).encode())
-    for cpu in (0, 1):
-        some = files.of_cpu(events, cpu)
-        if not some:
-            continue
-        with open(f"{path}/stream{cpu}", "wb") as f:
-            f.write(files.ctf_packet(some, files.TRACEPOINTS, cpu,
-                                     discarded=rng.choice([0, 0, 3])))
-
-
-def dat(rng, events):
-    """A trace.dat of version 6."""
-    pages = [[files.ring_page(some, files.TRACEPOINTS,
-                              missed=rng.choice([None, None, 5]))]
-             if (some := files.of_cpu(events, cpu)[:60]) else []
-             for cpu in (0, 1)]
-    return files.trace_dat(pages)
-
-
-def random_inputs(directory, seeds):
-    """Write a random input of kmemtrace-import for each seed."""
-    for seed in seeds:
-        rng = random.Random(seed)
-        events = random_events(rng)
-        path = os.path.join(directory, f"input{seed}")
-        kind = rng.choice(["perf", "perf", "dat", "ctf"])
-        if kind == "ctf":
-            ctf(rng, path, events)
-        else:
-            data = dat(rng, events) if kind == "dat" else files.perf_data(
-                b"".join(files.perf_sample(event) for event in events))
-            if rng.random() < 0.6:
-                data = bytearray(data)
-                robust.damage(rng, data)
-            with open(path, "wb") as f:
-                f.write(data)
-        yield f"input{seed}-{kind}", path
-
-
-def compare_import(comparison, name, path, directory):
-    """Compare kmemtrace-import on a file, in empty folders."""
+def compare_import(comparison, seed, directory):
+    """Compare kmemtrace-import on random input, into a new folder and into one
+    that has a capture; then the readers on the capture."""
+    path = os.path.join(directory, f"input{seed}")
+    kind, words = imports.random_input(seed, path)
+    name = f"seed{seed}-{kind}"
     rng = random.Random(name)
-    for line in [[], ["-f"] + rng.choice([[], ["--cpus", "2"]])]:
-        folders = [os.path.join(directory, side) for side in ("old", "new")]
-        for folder in folders:
-            os.mkdir(folder)
-        comparison.compare(name, IMPORT, [*line, "--proc", "/nonexistent",
-                                          "--sys", "/nonexistent",
-                                          os.path.abspath(path), "out"],
-                           path, folders)
-        for folder in folders:
-            shutil.rmtree(folder)
+    folders = [os.path.join(directory, side) for side in ("old", "new")]
+    for folder in folders:
+        os.mkdir(folder)
+    names = os.path.join(directory, NAMES)
+    for line in [], imports.import_options(rng, names):
+        comparison.compare(name, Run(IMPORT, [
+            *line, "--proc", "/nonexistent", "--sys", "/nonexistent", *words,
+            "out"], None, folders, words))
+    out = os.path.join(folders[0], "out")
+    if os.path.isdir(out):
+        for program in REPORT, CHECK:
+            for line in [], ["--json"]:
+                comparison.reading(name, program, [*line, out], [out])
+
+
+def compare_words(comparison, directory):
+    """Compare help, version, and command lines without a capture."""
+    folders = [os.path.join(directory, side) for side in ("old", "new")]
+    for folder in folders:
+        os.makedirs(os.path.join(folder, "empty"))
+    for program in PROGRAMS:
+        for words in (["--help"], ["--version"], [], ["--nothing"], ["empty"],
+                      ["/nonexistent"], ["/dev/null"], ["-"], [""],
+                      ["empty", "empty"], ["/nonexistent", "empty"], ["--", "-x"],
+                      *([word, "empty"] for word in
+                        captures.WRONG + imports.WRONG)):
+            words = [part for word in words for part in word.split(" ")]
+            comparison.compare("words", Run(program, words, None, folders,
+                                            []))
+
+
+def compare_all(comparison, arguments, seeds):
+    """Compare all runs."""
+    for path in arguments.captures:
+        path = os.path.abspath(path)
+        compare_capture(comparison, os.path.basename(path), path)
+    with tempfile.TemporaryDirectory() as directory:
+        compare_words(comparison, directory)
+        for name, path in fixtures(directory):
+            compare_capture(comparison, name, path)
+    for seed in seeds:
+        # One directory for each seed: the names are in the output.
+        with tempfile.TemporaryDirectory() as directory:
+            compare_random_capture(comparison, seed, directory)
+        with tempfile.TemporaryDirectory() as directory:
+            with open(os.path.join(directory, NAMES), "w",
+                      encoding="ascii") as f:
+                f.write(imports.NAMES)
+            compare_import(comparison, seed, directory)
 
 
 def main():
-    """Compare all runs."""
+    """Compare two builds."""
     parser = argparse.ArgumentParser(
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -425,22 +349,14 @@ def main():
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("builds", nargs=2, metavar="BUILD")
     parser.add_argument("captures", nargs="*", metavar="CAPTURE")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    comparison = Comparison(arguments.builds)
-    for path in arguments.captures:
-        compare_capture(comparison, os.path.basename(path.rstrip("/")), path)
-    with tempfile.TemporaryDirectory() as directory:
-        for name, path in fixtures(directory):
-            compare_capture(comparison, name, path)
-        for name, path in random_captures(directory, seeds):
-            compare_capture(comparison, name, path)
-            shutil.rmtree(path)
-        for name, path in random_inputs(directory, seeds):
-            compare_import(comparison, name, path, directory)
-    comparison.rewordings.print_use()
-    print(f"{comparison.runs} runs, {comparison.failed} differ")
-    return 1 if comparison.failed else 0
+    try:
+        comparison = Comparison(arguments.builds)
+    except rewordings.ListError as e:
+        sys.exit(str(e))
+    compare_all(comparison, arguments, seeds)
+    return comparison.print_summary(seeds)
 
 
 if __name__ == "__main__":

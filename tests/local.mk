@@ -253,7 +253,8 @@ EXTRA_DIST += \
 	tests/report-cli.py tests/report-figures.py \
 	tests/report-golden.py tests/report-lies.py tests/report-marks.py tests/report-options.py tests/report-owners.py \
 	tests/report-races.py tests/report-random.py \
-	tests/compare-programs.py tests/reworded.list \
+	tests/compare-programs.py tests/compare_captures.py \
+	tests/compare_imports.py tests/reworded.list tests/rewordings.py \
 	tests/figures-large.py tests/figures_compare.py \
 	tests/reference_capture.py tests/reference_figures.py \
 	tests/reference_output.py tests/report_reference.py \
