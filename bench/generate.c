@@ -24,9 +24,9 @@ typedef struct {
 	char *pages;
 	char *cross;
 	char *output;
-} Options;
+} GenerateOptions;
 
-static void options_clear(Options *options)
+static void options_clear(GenerateOptions *options)
 {
 	g_free(options->events);
 	g_free(options->cpus);
@@ -37,9 +37,10 @@ static void options_clear(Options *options)
 	g_free(options->output);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(GenerateOptions, options_clear)
 
-static GOptionContext *parse_options(char **argv, Options *o, GError **error)
+static GOptionContext *parse_options(char **argv, GenerateOptions *o,
+				     GError **error)
 {
 	const GOptionEntry entries[] = {
 		{"output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output,
@@ -111,7 +112,7 @@ static gboolean parse_count(const char *text, guint64 max, const char *option,
 	return TRUE;
 }
 
-static gboolean parse_params(const Options *o, BenchParams *params,
+static gboolean parse_params(const GenerateOptions *o, BenchParams *params,
 			     GError **error)
 {
 	guint64 cpus = g_strcmp0(o->output, "-") == 0 ? 1 : 2;
@@ -268,7 +269,7 @@ static gboolean generate(const char *directory, const BenchParams *params,
 
 int main(int argc, char **argv)
 {
-	g_auto(Options) options = {0};
+	g_auto(GenerateOptions) options = {0};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GOptionContext) context =
 		parse_options(argv, &options, &error);

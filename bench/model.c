@@ -95,10 +95,10 @@ typedef struct {
 	guint64 ptr;
 	guint32 site;
 	guint32 cpu;
-} Object;
+} ModelObject;
 
 typedef struct {
-	Object *objects;
+	ModelObject *objects;
 	guint64 n, capacity;
 } Pool;
 
@@ -119,7 +119,7 @@ typedef struct {
 	Pool pools[N_SPANS];
 	gboolean freeing;
 	Slab slabs[N_CLASSES];
-} Cpu;
+} ModelCpu;
 
 /* The brief objects of a CPU, at most. */
 #define MAX_DEPTH 64
@@ -143,7 +143,7 @@ struct BenchModel {
 	State state;
 	Site sites[N_SITES];
 	Choice choices[2][2];
-	Cpu *cpus;
+	ModelCpu *cpus;
 	BenchTotals totals[BENCH_N_KINDS + 1]; /* the last: slab_totals() */
 	/* How many objects should be live now, and how this grows with each
 	 * event until params.live is reached; 32 bits behind the point. */
@@ -311,7 +311,7 @@ BenchModel *bench_model_new(const BenchParams *params)
 			first += n;
 		}
 	g_assert(first == N_SITES);
-	m->cpus = g_new0(Cpu, params->cpus);
+	m->cpus = g_new0(ModelCpu, params->cpus);
 	for (i = 0; i < params->cpus; i++)
 		cpu_init(m, i);
 	return m;
@@ -324,7 +324,7 @@ void bench_model_free(BenchModel *m)
 	if (!m)
 		return;
 	for (i = 0; i < m->params.cpus; i++) {
-		Cpu *cpu = &m->cpus[i];
+		ModelCpu *cpu = &m->cpus[i];
 
 		for (j = 0; j < N_SPANS; j++)
 			g_free(cpu->pools[j].objects);
@@ -340,25 +340,26 @@ void bench_model_free(BenchModel *m)
 
 /* ---- events ---- */
 
-static inline void pool_push(Pool *pool, Object object)
+static inline void pool_push(Pool *pool, ModelObject object)
 {
 	if (G_UNLIKELY(pool->n == pool->capacity)) {
 		pool->capacity = MAX(pool->capacity * 2, 64);
-		pool->objects = g_renew(Object, pool->objects, pool->capacity);
+		pool->objects =
+			g_renew(ModelObject, pool->objects, pool->capacity);
 	}
 	pool->objects[pool->n++] = object;
 }
 
-static inline Object pool_take(Pool *pool, guint64 i)
+static inline ModelObject pool_take(Pool *pool, guint64 i)
 {
-	Object object = pool->objects[i];
+	ModelObject object = pool->objects[i];
 
 	pool->objects[i] = pool->objects[--pool->n];
 	return object;
 }
 
 /* Brief objects go in the reverse order, others at random. */
-static inline Object take(Cpu *cpu, guint span, guint32 bits)
+static inline ModelObject take(ModelCpu *cpu, guint span, guint32 bits)
 {
 	Pool *pool = &cpu->pools[span];
 	/* More than 2^32 objects would not all be reached, and none has. */
@@ -419,7 +420,7 @@ static void account_alloc(BenchModel *m, const Site *site, guint32 req)
 	}
 }
 
-static void account_free(BenchModel *m, const Site *site, Object object,
+static void account_free(BenchModel *m, const Site *site, ModelObject object,
 			 guint cpu)
 {
 	BenchTotals *both[] = {&m->totals[site->type],
@@ -443,14 +444,14 @@ static ALWAYS_INLINE void emit_alloc(BenchModel *m, const State *s,
 	gboolean pages = (bits & 0xffff) < m->pages_64k;
 	guint i = choose(&m->choices[pages][lasting], (guint32)(bits >> 32));
 	const Site *site = &m->sites[i];
-	Cpu *c = &m->cpus[s->cpu];
+	ModelCpu *c = &m->cpus[s->cpu];
 	guint64 ptr = slab_alloc(m, &c->slabs[site->class], site->size);
 	guint32 req = requested(site, ptr);
 	guint span = (bits >> 16 & 0xff) < site->medium_256 ? MEDIUM : BRIEF;
 	struct kmemtrace_event *e;
 
 	pool_push(&c->pools[lasting ? LASTING : span],
-		  (Object){ptr, i, s->cpu});
+		  (ModelObject){ptr, i, s->cpu});
 	if (account)
 		account_alloc(m, site, req);
 	e = bench_sink_next(sink, s->cpu);
@@ -467,7 +468,7 @@ static ALWAYS_INLINE void emit_alloc(BenchModel *m, const State *s,
 }
 
 static ALWAYS_INLINE void emit_free(BenchModel *m, const State *s,
-				    BenchSink *sink, Object object,
+				    BenchSink *sink, ModelObject object,
 				    guint64 bits, gboolean account)
 {
 	const Site *site = &m->sites[object.site];
@@ -492,15 +493,15 @@ static ALWAYS_INLINE void emit_free(BenchModel *m, const State *s,
 
 /* What the CPU frees next.  FALSE: nothing that it should. */
 static ALWAYS_INLINE gboolean pick(BenchModel *m, guint cpu, guint64 bits,
-				   Object *object)
+				   ModelObject *object)
 {
-	Cpu *c = &m->cpus[cpu];
+	ModelCpu *c = &m->cpus[cpu];
 	guint span = BRIEF;
 
 	if ((bits & 0xffff) < m->cross_64k) {
 		guint other =
 			below((guint32)bits * 0x85ebca6bu, m->params.cpus - 1);
-		Cpu *o = &m->cpus[other + (other >= cpu)];
+		ModelCpu *o = &m->cpus[other + (other >= cpu)];
 
 		span = o->pools[MEDIUM].n ? MEDIUM : BRIEF;
 		if (o->pools[span].n) {
@@ -518,7 +519,7 @@ static ALWAYS_INLINE gboolean pick(BenchModel *m, guint cpu, guint64 bits,
 	return TRUE;
 }
 
-static gboolean has_objects(const Cpu *cpu)
+static gboolean has_objects(const ModelCpu *cpu)
 {
 	guint span;
 
@@ -537,7 +538,7 @@ static guint find_objects(const BenchModel *m, guint cpu)
 }
 
 /* Something that is live; the CPU has it. */
-static Object pick_any(Cpu *cpu, guint64 bits)
+static ModelObject pick_any(ModelCpu *cpu, guint64 bits)
 {
 	guint span = BRIEF;
 
@@ -547,7 +548,7 @@ static Object pick_any(Cpu *cpu, guint64 bits)
 }
 
 /* Allocations and frees come in bursts. */
-static inline gboolean wants_free(Cpu *cpu, guint bits)
+static inline gboolean wants_free(ModelCpu *cpu, guint bits)
 {
 	cpu->freeing ^= !(bits & 3);
 	cpu->freeing |= cpu->pools[BRIEF].n >= MAX_DEPTH;
@@ -570,7 +571,7 @@ static ALWAYS_INLINE void run_some(BenchModel *m, BenchSink *sink, guint64 left,
 		guint64 bits = draw(&s);
 		guint64 more = bits * G_GUINT64_CONSTANT(0x9fb21c651e98df25);
 		guint next = below((guint32)(more >> 32), cpus);
-		Object object;
+		ModelObject object;
 
 		s.now += 1 + below((guint32)more, m->gap);
 		s.cpu ^= (s.cpu ^ next) & -(guint)(more & 1);

@@ -62,9 +62,9 @@ static void add_capture(KmtJson *b, const KmtCheck *check)
 	kmt_json_text(b, "layout", kmt_input_layout_name(c->layout));
 	kmt_json_u64(b, "record_size", c->record_size);
 	kmt_json_u64(b, "records", c->n_records);
-	kmt_json_loss(b, c, c->overruns);
-	kmt_json_not_seen(b, c);
-	kmt_json_choice(b, c);
+	kmt_output_loss(b, c, c->overruns);
+	kmt_output_not_seen(b, c);
+	kmt_output_choice(b, c);
 	kmt_json_begin_array(b, "files");
 	for (i = 0; i < c->files->len; i++) {
 		const KmtInputCpuFile *file = c->files->pdata[i];
@@ -133,7 +133,7 @@ void kmt_check_json(const KmtCheck *check, FILE *out)
 	add_rules(b, check);
 	if (check->across) {
 		kmt_json_begin_object(b, "findings");
-		kmt_json_findings(b, &check->findings);
+		kmt_output_findings(b, &check->findings);
 		kmt_json_end_object(b);
 	} else {
 		kmt_json_null(b, "findings");

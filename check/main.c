@@ -34,9 +34,9 @@ typedef struct {
 	char *layout;
 	KmtInputOptions capture;
 	char **operands;
-} Options;
+} CheckOptions;
 
-static void options_clear(Options *options)
+static void options_clear(CheckOptions *options)
 {
 	g_free(options->max_print);
 	g_free(options->clock_tolerance);
@@ -44,10 +44,11 @@ static void options_clear(Options *options)
 	g_strfreev(options->operands);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CheckOptions, options_clear)
 
 /* NULL: something is wrong with the options. */
-static GOptionContext *parse_options(char **argv, Options *o, GError **error)
+static GOptionContext *parse_options(char **argv, CheckOptions *o,
+				     GError **error)
 {
 	const GOptionEntry entries[] = {
 		{"max-print", 'n', 0, G_OPTION_ARG_STRING, &o->max_print,
@@ -89,7 +90,8 @@ static GOptionContext *parse_options(char **argv, Options *o, GError **error)
 	return rest ? g_steal_pointer(&context) : NULL;
 }
 
-static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
+static int run(const CheckOptions *options, gint64 tolerance_ns,
+	       guint64 max_errors)
 {
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtCheck) check = NULL;
@@ -112,7 +114,7 @@ static int run(const Options *options, gint64 tolerance_ns, guint64 max_errors)
 
 int main(int argc, char **argv)
 {
-	g_auto(Options) options = {0};
+	g_auto(CheckOptions) options = {0};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GOptionContext) context = NULL;
 	guint64 tolerance_ns = KMT_MATCH_CLOCK_TOLERANCE_NS;

@@ -23,13 +23,13 @@ typedef struct {
 	guint16 file, cell_file;
 	guint8 type, cell_type;
 	guint8 unused[6];
-} Object;
-G_STATIC_ASSERT(sizeof(Object) == 64);
+} ExpectedObject;
+G_STATIC_ASSERT(sizeof(ExpectedObject) == 64);
 
 /* Something that the matcher told, in whatever way.  Likewise. */
 typedef struct {
 	guint64 index; /* the record that it goes with, of all; n at the end */
-	Object object;
+	ExpectedObject object;
 	guint64 ptr;
 	guint16 file;
 	guint8 type;
@@ -72,11 +72,12 @@ void kmt_exercise_begin(void)
 	g_random_set_seed(1);
 }
 
-static Object object_of(const KmtMatchKeys *keys, const KmtMatchObject *o)
+static ExpectedObject object_of(const KmtMatchKeys *keys,
+				const KmtMatchObject *o)
 {
 	KmtMatchKey cell = kmt_match_keys_of_class(keys, o->class_id);
 	KmtMatchSize bytes = kmt_match_keys_size_of_class(keys, o->class_id);
-	Object object;
+	ExpectedObject object;
 
 	memset(&object, 0, sizeof(object));
 	object.ptr = o->ptr;
@@ -132,7 +133,7 @@ static gint compare_told(gconstpointer a, gconstpointer b)
 
 static gint compare_objects(gconstpointer a, gconstpointer b)
 {
-	const Object *x = a, *y = b;
+	const ExpectedObject *x = a, *y = b;
 	gint x_space = (gint)kmt_input_namespace_of(x->type);
 	gint y_space = (gint)kmt_input_namespace_of(y->type);
 
@@ -157,7 +158,7 @@ static guint8 *state_of(Exercise *x, guint file, guint64 index)
 static void check_object(Exercise *x, const KmtMatchObject *object)
 {
 	const KmtInputCpuFile *file = x->capture->files->pdata[object->file];
-	Object o = object_of(x->keys, object);
+	ExpectedObject o = object_of(x->keys, object);
 	struct kmemtrace_event event;
 
 	kmt_input_cpu_file_get(file, object->index, &event);
@@ -306,12 +307,12 @@ static void add_live(gpointer user, const KmtMatchObject *object)
 
 static GArray *sorted_live(const KmtMatchKeys *keys, const GArray *live)
 {
-	GArray *objects =
-		g_array_sized_new(FALSE, FALSE, sizeof(Object), live->len);
+	GArray *objects = g_array_sized_new(FALSE, FALSE,
+					    sizeof(ExpectedObject), live->len);
 	guint i;
 
 	for (i = 0; i < live->len; i++) {
-		Object object = object_of(
+		ExpectedObject object = object_of(
 			keys, &g_array_index(live, KmtMatchObject, i));
 
 		g_array_append_val(objects, object);
@@ -319,8 +320,9 @@ static GArray *sorted_live(const KmtMatchKeys *keys, const GArray *live)
 	g_array_sort(objects, compare_objects);
 	for (i = 1; i < objects->len; i++)
 		g_assert_cmpint(
-			compare_objects(&g_array_index(objects, Object, i - 1),
-					&g_array_index(objects, Object, i)),
+			compare_objects(
+				&g_array_index(objects, ExpectedObject, i - 1),
+				&g_array_index(objects, ExpectedObject, i)),
 			<, 0);
 	return objects;
 }
@@ -693,7 +695,7 @@ char *kmt_exercise_digest(const KmtInputCapture *capture, gint64 tolerance_ns)
 	g_checksum_update(checksum, (const guchar *)told->data,
 			  told->len * sizeof(Told));
 	g_checksum_update(checksum, (const guchar *)live->data,
-			  live->len * sizeof(Object));
+			  live->len * sizeof(ExpectedObject));
 	return g_strdup_printf("%" G_GUINT64_FORMAT " records, %u live, %s",
 			       capture->n_records, live->len,
 			       g_checksum_get_string(checksum));

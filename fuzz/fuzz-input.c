@@ -40,7 +40,7 @@ typedef struct {
 	Form form;
 	GPtrArray *operands; /* of char *, with a NULL behind them */
 	GArray *pipes;	     /* of int */
-} Input;
+} CaptureInput;
 
 static GByteArray *copy_of(const GByteArray *data)
 {
@@ -141,7 +141,7 @@ static void damage(const KmtContainer *c, GByteArray *data)
 }
 
 /* Takes data. */
-static void add_operand(Input *input, const char *name, GByteArray *data)
+static void add_operand(CaptureInput *input, const char *name, GByteArray *data)
 {
 	damage(input->container, data);
 	g_ptr_array_add(input->operands, g_strdup(kmt_scratch_write(
@@ -149,7 +149,7 @@ static void add_operand(Input *input, const char *name, GByteArray *data)
 	g_byte_array_unref(data);
 }
 
-static void add_pipe(Input *input, const GByteArray *data)
+static void add_pipe(CaptureInput *input, const GByteArray *data)
 {
 	int ends[2];
 
@@ -162,7 +162,7 @@ static void add_pipe(Input *input, const GByteArray *data)
 			g_strdup_printf("/proc/self/fd/%d", ends[0]));
 }
 
-static void add_file(Input *input, const KmtContainerFile *file)
+static void add_file(CaptureInput *input, const KmtContainerFile *file)
 {
 	g_autofree char *name = g_strdup_printf(
 		input->form == FORM_GZIP ? "cpu%u.out.gz" : "cpu%u.out",
@@ -186,7 +186,7 @@ static void add_file(Input *input, const KmtContainerFile *file)
 	}
 }
 
-static void add_files(Input *input)
+static void add_files(CaptureInput *input)
 {
 	gboolean raw = input->form == FORM_RAW || input->form == FORM_RAW_STDIN;
 	const KmtContainer *c = input->container;
@@ -197,7 +197,7 @@ static void add_files(Input *input)
 			add_file(input, &c->files[i]);
 }
 
-static void input_clear(Input *input)
+static void input_clear(CaptureInput *input)
 {
 	guint i;
 
@@ -209,7 +209,7 @@ static void input_clear(Input *input)
 }
 
 /* Pipes can be read once: it is made anew each time. */
-static void input_make(Input *input, const KmtContainer *c)
+static void input_make(CaptureInput *input, const KmtContainer *c)
 {
 	GByteArray *tar;
 
@@ -246,9 +246,9 @@ typedef struct {
 	KmtInputLayout layout;
 	guint record_size;
 	gboolean swapped;
-} Result;
+} ReadResult;
 
-static Result read_input(const KmtContainer *c, gboolean random_access)
+static ReadResult read_input(const KmtContainer *c, gboolean random_access)
 {
 	const KmtInputOptions options = {
 		.layout = OPTION_LAYOUT(c->options) > KMT_INPUT_LAYOUT_A
@@ -259,8 +259,8 @@ static Result read_input(const KmtContainer *c, gboolean random_access)
 	gint64 tolerance_ns = kmt_container_tolerance(c);
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtInputCapture) capture = NULL;
-	Result result = {0};
-	Input input;
+	ReadResult result = {0};
+	CaptureInput input;
 
 	input_make(&input, c);
 	/* Without operands it would be the current directory. */
@@ -291,7 +291,7 @@ static Result read_input(const KmtContainer *c, gboolean random_access)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	g_auto(KmtContainer) container = {0};
-	Result stream, whole;
+	ReadResult stream, whole;
 
 	kmt_exercise_begin();
 	kmt_scratch_directory();

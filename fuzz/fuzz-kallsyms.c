@@ -126,13 +126,13 @@ static GArray *read_lines(const char *text, gsize size)
 }
 
 /* Each symbol is a line, and each address of a line has a symbol. */
-static void compare_lines(const KmtSymbols *symbols, const GArray *lines)
+static void compare_lines(const KmtSymTable *symbols, const GArray *lines)
 {
 	g_autoptr(GHashTable) seen =
 		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	g_autoptr(GHashTable) addresses =
 		g_hash_table_new(g_int64_hash, g_int64_equal);
-	KmtSymbolEntry entry;
+	KmtSymEntry entry;
 	guint i;
 
 	for (i = 0; i < lines->len; i++) {
@@ -145,32 +145,32 @@ static void compare_lines(const KmtSymbols *symbols, const GArray *lines)
 					line->address, line->name,
 					line->module ? line->module : ""));
 	}
-	for (i = 0; i < kmt_symbols_count(symbols); i++) {
+	for (i = 0; i < kmt_sym_table_count(symbols); i++) {
 		g_autofree char *key = NULL;
 
-		kmt_symbols_get(symbols, i, &entry);
+		kmt_sym_table_get(symbols, i, &entry);
 		key = g_strdup_printf("%" G_GINT64_MODIFIER "x %s %s",
 				      entry.address, entry.name,
 				      entry.module ? entry.module : "");
 		g_assert_true(g_hash_table_contains(seen, key));
 	}
 	g_assert_cmpuint(g_hash_table_size(addresses), ==,
-			 kmt_symbols_count(symbols));
+			 kmt_sym_table_count(symbols));
 }
 
 /* ---- the reader ---- */
 
-static void count_entry(const KmtSymbolEntry *entry, gpointer user)
+static void count_entry(const KmtSymEntry *entry, gpointer user)
 {
 	++*(guint *)user;
 }
 
 /* What is found there: it is at or below the address, and no data. */
-static void look_up(const KmtSymbols *symbols, guint64 address)
+static void look_up(const KmtSymTable *symbols, guint64 address)
 {
 	KmtSymbol symbol = {0};
 
-	if (!kmt_symbols_lookup(symbols, address, &symbol))
+	if (!kmt_sym_table_lookup(symbols, address, &symbol))
 		return;
 	g_assert_nonnull(symbol.name);
 	g_assert_cmpuint(strlen(symbol.name), >, 0);
@@ -178,7 +178,7 @@ static void look_up(const KmtSymbols *symbols, guint64 address)
 	g_assert_cmpuint(symbol.offset, <=, 1u << 20);
 }
 
-static void look_around(const KmtSymbols *symbols, const KmtSymbolEntry *entry)
+static void look_around(const KmtSymTable *symbols, const KmtSymEntry *entry)
 {
 	static const guint64 offsets[] = {0,	   1,	     2,	      0xfff,
 					  0xfffff, 0x100000, 0x100001};
@@ -190,19 +190,20 @@ static void look_around(const KmtSymbols *symbols, const KmtSymbolEntry *entry)
 	}
 	if (!entry->module)
 		return;
-	kmt_symbols_foreach_of_module(symbols, entry->module, count_entry, &n);
+	kmt_sym_table_foreach_of_module(symbols, entry->module, count_entry,
+					&n);
 	g_assert_cmpuint(n, >, 0);
-	look_up(symbols, kmt_symbols_module_start(symbols, entry->module));
+	look_up(symbols, kmt_sym_table_module_start(symbols, entry->module));
 }
 
-static void walk(const KmtSymbols *symbols)
+static void walk(const KmtSymTable *symbols)
 {
-	KmtSymbolEntry entry;
+	KmtSymEntry entry;
 	guint64 last = 0;
 	guint i;
 
-	for (i = 0; i < kmt_symbols_count(symbols); i++) {
-		kmt_symbols_get(symbols, i, &entry);
+	for (i = 0; i < kmt_sym_table_count(symbols); i++) {
+		kmt_sym_table_get(symbols, i, &entry);
 		g_assert_cmphex(entry.address, >, last);
 		last = entry.address;
 		if (i < MAX_LOOKUP)
@@ -210,19 +211,19 @@ static void walk(const KmtSymbols *symbols)
 	}
 	look_up(symbols, 0);
 	look_up(symbols, G_MAXUINT64);
-	look_up(symbols, kmt_symbols_stext(symbols));
-	look_up(symbols, kmt_symbols_text(symbols));
+	look_up(symbols, kmt_sym_table_stext(symbols));
+	look_up(symbols, kmt_sym_table_text(symbols));
 }
 
-static void compare(const KmtSymbols *a, const KmtSymbols *b)
+static void compare(const KmtSymTable *a, const KmtSymTable *b)
 {
-	KmtSymbolEntry x, y;
+	KmtSymEntry x, y;
 	guint i;
 
-	g_assert_cmpuint(kmt_symbols_count(a), ==, kmt_symbols_count(b));
-	for (i = 0; i < kmt_symbols_count(a); i++) {
-		kmt_symbols_get(a, i, &x);
-		kmt_symbols_get(b, i, &y);
+	g_assert_cmpuint(kmt_sym_table_count(a), ==, kmt_sym_table_count(b));
+	for (i = 0; i < kmt_sym_table_count(a); i++) {
+		kmt_sym_table_get(a, i, &x);
+		kmt_sym_table_get(b, i, &y);
 		g_assert_cmphex(x.address, ==, y.address);
 		g_assert_cmpstr(x.name, ==, y.name);
 		g_assert_cmpstr(x.module, ==, y.module);
@@ -230,17 +231,17 @@ static void compare(const KmtSymbols *a, const KmtSymbols *b)
 }
 
 /* What comes through a pipe is read in another way than what is in a file. */
-static KmtSymbols *load_pipe(const char *text, gsize size)
+static KmtSymTable *load_pipe(const char *text, gsize size)
 {
 	g_autofree char *path = NULL;
-	KmtSymbols *symbols;
+	KmtSymTable *symbols;
 	int ends[2];
 
 	if (pipe(ends) < 0 || write(ends[1], text, size) != (gssize)size)
 		g_error("cannot write to a pipe");
 	close(ends[1]);
 	path = g_strdup_printf("/proc/self/fd/%d", ends[0]);
-	symbols = kmt_symbols_load(path, NULL, NULL);
+	symbols = kmt_sym_table_load(path, NULL, NULL);
 	close(ends[0]);
 	return symbols;
 }
@@ -249,8 +250,9 @@ static void run(const char *text, gsize size, const char *modules)
 {
 	const char *path = kmt_scratch_write("kallsyms", text, size);
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtSymbols) symbols = kmt_symbols_load(path, modules, &error);
-	g_autoptr(KmtSymbols) piped = NULL;
+	g_autoptr(KmtSymTable) symbols =
+		kmt_sym_table_load(path, modules, &error);
+	g_autoptr(KmtSymTable) piped = NULL;
 	g_autoptr(GArray) lines = NULL;
 
 	g_assert_true((symbols == NULL) == (error != NULL));

@@ -28,7 +28,7 @@ typedef struct kmemtrace_event_v2s Record;
 
 typedef struct {
 	const guint8 *at, *end;
-} Input;
+} OptionsInput;
 
 typedef struct {
 	GKeyFile *meta;
@@ -140,13 +140,13 @@ static void clear_case(Case *c)
 
 /* ---- what an input changes ---- */
 
-static guint take(Input *in)
+static guint take(OptionsInput *in)
 {
 	return in->at < in->end ? *in->at++ : 0;
 }
 
 /* A text of the input itself, a new string. */
-static char *take_text(Input *in)
+static char *take_text(OptionsInput *in)
 {
 	gsize length = take(in) % 64;
 	char *text;
@@ -192,7 +192,7 @@ static const struct {
 	{"start_time", {NULL}},
 };
 
-static void set_meta(Case *c, Input *in)
+static void set_meta(Case *c, OptionsInput *in)
 {
 	guint group = take(in) % G_N_ELEMENTS(meta_groups);
 	guint key = take(in) % G_N_ELEMENTS(meta_keys);
@@ -212,7 +212,7 @@ static void set_meta(Case *c, Input *in)
 			     text);
 }
 
-static void set_record(Case *c, Input *in)
+static void set_record(Case *c, OptionsInput *in)
 {
 	guint which = take(in), field = take(in) % 13;
 	Record *r = &c->records[which % N_CPUS][which / N_CPUS % N_RECORDS];
@@ -326,7 +326,7 @@ static void add_word(Case *c, char *word)
 		g_free(word);
 }
 
-static void add_option(Case *c, Input *in)
+static void add_option(Case *c, OptionsInput *in)
 {
 	guint option = take(in) % G_N_ELEMENTS(report_options), value, n = 0;
 	g_autofree char *text = NULL;
@@ -347,7 +347,7 @@ static void add_option(Case *c, Input *in)
 	add_word(c, g_strconcat(report_options[option].name, "=", text, NULL));
 }
 
-static void step(Case *c, Input *in)
+static void step(Case *c, OptionsInput *in)
 {
 	switch (take(in) % 8) {
 	case 0:
@@ -463,7 +463,7 @@ static void check_capture(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	g_auto(KmtReports) reports = {0};
-	Input in = {data, data + size};
+	OptionsInput in = {data, data + size};
 	Case c = {0};
 
 	kmt_exercise_begin();

@@ -38,8 +38,8 @@ typedef struct {
 	gsize size;  /* of the file */
 	gsize bytes; /* of the formats so far */
 	guint sum;   /* so that each byte is read */
-	KmtCallers *callers;
-	KmtStacks *stacks;
+	KmtImportCallers *callers;
+	KmtImportStacks *stacks;
 } Seen;
 
 static void touch(Seen *seen, const void *data, gsize n_bytes)
@@ -75,12 +75,12 @@ static void see_chain(Seen *seen, const PerfEntry *entry)
 			.call_site = i ? 0 : entry->id + 1,
 		};
 		const guint64 *stack = copy;
-		guint left =
-			kmt_callers_apply(seen->callers, &event, &stack, n);
+		guint left = kmt_import_callers_apply(seen->callers, &event,
+						      &stack, n);
 
 		g_assert_cmpuint(left, <=, n);
 		g_assert_true(stack == copy + n - left);
-		kmt_stacks_add(seen->stacks, stack, left);
+		kmt_import_stacks_add(seen->stacks, stack, left);
 	}
 }
 
@@ -165,12 +165,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(PerfData) data = perf_data_open(
 		kmt_scratch_write("perf.data", bytes, size), &error);
-	g_autoptr(KmtFunctions) functions =
-		kmt_functions_new(g_strdup(FUNCTIONS));
-	g_autoptr(KmtCallers) callers =
-		kmt_callers_new(kmt_functions_name, functions);
-	Seen seen = {
-		.size = size, .callers = callers, .stacks = kmt_stacks_new()};
+	g_autoptr(KmtImportFunctions) functions =
+		kmt_import_functions_new(g_strdup(FUNCTIONS));
+	g_autoptr(KmtImportCallers) callers =
+		kmt_import_callers_new(kmt_import_functions_name, functions);
+	Seen seen = {.size = size,
+		     .callers = callers,
+		     .stacks = kmt_import_stacks_new()};
 	g_autofree char *text = NULL;
 
 	if (data) {
@@ -179,9 +180,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	} else {
 		g_assert_nonnull(error);
 	}
-	text = kmt_stacks_text(seen.stacks);
+	text = kmt_import_stacks_text(seen.stacks);
 	touch_text(&seen, text);
-	kmt_stacks_free(seen.stacks);
+	kmt_import_stacks_free(seen.stacks);
 	kmt_scratch_clear();
 	return 0;
 }

@@ -58,18 +58,19 @@ static gboolean see_event(gconstpointer user, const guint8 *data, gsize n_bytes)
 
 static void see_page(const DatPage *page, const DatBuffer *buffer, guint *sum)
 {
-	KmtRingCursor cursor = page->events;
+	KmtTracepointCursor cursor = page->events;
 	const guint8 *data;
 	guint64 n = 0;
 	gsize n_bytes;
 
-	while ((data = kmt_ring_next_event(&cursor, &n_bytes))) {
+	while ((data = kmt_tracepoint_ring_next_event(&cursor, &n_bytes))) {
 		*sum += touch(data, n_bytes);
 		n++;
 	}
 	g_assert_false(cursor.damaged);
 	g_assert_cmpuint(n, ==, page->n_events);
-	g_assert_cmpuint(n, <=, buffer->page_bytes / KMT_RING_WORD_BYTES);
+	g_assert_cmpuint(n, <=,
+			 buffer->page_bytes / KMT_TRACEPOINT_RING_WORD_BYTES);
 	g_assert_cmpuint(cursor.time_ns, ==, page->last_time);
 }
 

@@ -62,7 +62,7 @@ static void check_sums(const KmtInputCapture *capture, const KmtPlan *plan,
 		return;
 	for (i = 0; i < KMT_KIND_SLAB; i++)
 		n += aggregate->kinds[i].allocs + aggregate->kinds[i].frees;
-	g_assert_cmpuint(n + aggregate->skipped + aggregate->hole_records +
+	g_assert_cmpuint(n + aggregate->skipped + aggregate->gap_records +
 				 aggregate->stop_records +
 				 aggregate->mark_records,
 			 ==, capture->n_records);
@@ -72,12 +72,12 @@ static void check_sums(const KmtInputCapture *capture, const KmtPlan *plan,
 static char *report(const char *directory, KmtPlan *plan, guint jobs)
 {
 	const char *const operands[] = {directory, NULL};
-	const KmtNamesOptions names_options = {0};
+	const KmtSymbolizerOptions names_options = {0};
 	g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtInputCapture) capture =
 		kmt_input_capture_open(operands, &plan->capture, &error);
-	g_autoptr(KmtNames) names = NULL;
+	g_autoptr(KmtSymbolizer) names = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
 	char *text = NULL;
 	size_t size = 0;
@@ -85,7 +85,8 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 
 	if (!capture || (capture->has_sequence_times && asks_for_time(plan)))
 		return NULL;
-	names = kmt_capture_names(capture, &names_options, warnings, &error);
+	names = kmt_report_open_symbols(capture, &names_options, warnings,
+					&error);
 	/* The names of the capture are optional, so no error is possible. */
 	g_assert_no_error(error);
 	plan->aggregate.jobs = jobs;

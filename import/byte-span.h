@@ -18,15 +18,15 @@ static inline guint64 kmt_add_saturating(guint64 a, guint64 b)
 typedef struct {
 	const guint8 *next;
 	gsize left;
-} KmtBytes;
+} KmtByteSpan;
 
-static inline gboolean kmt_bytes_ok(const KmtBytes *b)
+static inline gboolean kmt_byte_span_ok(const KmtByteSpan *b)
 {
 	return b->next != NULL;
 }
 
 /* n_bytes of it, or NULL. */
-static inline const guint8 *kmt_bytes_take(KmtBytes *b, guint64 n_bytes)
+static inline const guint8 *kmt_byte_span_take(KmtByteSpan *b, guint64 n_bytes)
 {
 	const guint8 *taken = b->next;
 
@@ -41,9 +41,9 @@ static inline const guint8 *kmt_bytes_take(KmtBytes *b, guint64 n_bytes)
 }
 
 /* Numbers in the host's byte order, 0 if they are not there. */
-static inline guint32 kmt_bytes_32(KmtBytes *b)
+static inline guint32 kmt_byte_span_32(KmtByteSpan *b)
 {
-	const guint8 *p = kmt_bytes_take(b, sizeof(guint32));
+	const guint8 *p = kmt_byte_span_take(b, sizeof(guint32));
 	guint32 value = 0;
 
 	if (p)
@@ -51,9 +51,9 @@ static inline guint32 kmt_bytes_32(KmtBytes *b)
 	return value;
 }
 
-static inline guint64 kmt_bytes_64(KmtBytes *b)
+static inline guint64 kmt_byte_span_64(KmtByteSpan *b)
 {
-	const guint8 *p = kmt_bytes_take(b, sizeof(guint64));
+	const guint8 *p = kmt_byte_span_take(b, sizeof(guint64));
 	guint64 value = 0;
 
 	if (p)
@@ -62,11 +62,11 @@ static inline guint64 kmt_bytes_64(KmtBytes *b)
 }
 
 /* A string that ends with a NUL, or NULL. */
-static inline const char *kmt_bytes_string(KmtBytes *b)
+static inline const char *kmt_byte_span_string(KmtByteSpan *b)
 {
 	const guint8 *end = b->next ? memchr(b->next, '\0', b->left) : NULL;
 
-	return (const char *)kmt_bytes_take(
+	return (const char *)kmt_byte_span_take(
 		b, end ? (guint64)(end - b->next) + 1 : G_MAXUINT64);
 }
 

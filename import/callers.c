@@ -8,8 +8,8 @@
 /* Slots of a direct-mapped cache of is_page_allocator(); empty ones are 0. */
 #define CACHE_SLOTS 4096
 
-struct KmtCallers {
-	KmtFunctionName name;
+struct KmtImportCallers {
+	KmtImportFunctionName name;
 	gpointer user;
 	GPtrArray *patterns; /* of GPatternSpec */
 	struct {
@@ -74,9 +74,10 @@ static void free_pattern(gpointer data)
 	g_pattern_spec_free(data);
 }
 
-KmtCallers *kmt_callers_new(KmtFunctionName name, gpointer user)
+KmtImportCallers *kmt_import_callers_new(KmtImportFunctionName name,
+					 gpointer user)
 {
-	KmtCallers *c = g_new0(KmtCallers, 1);
+	KmtImportCallers *c = g_new0(KmtImportCallers, 1);
 
 	c->name = name;
 	c->user = user;
@@ -87,7 +88,7 @@ KmtCallers *kmt_callers_new(KmtFunctionName name, gpointer user)
 	return c;
 }
 
-void kmt_callers_free(KmtCallers *c)
+void kmt_import_callers_free(KmtImportCallers *c)
 {
 	if (!c)
 		return;
@@ -95,7 +96,7 @@ void kmt_callers_free(KmtCallers *c)
 	g_free(c);
 }
 
-static gboolean matches(const KmtCallers *c, const char *name)
+static gboolean matches(const KmtImportCallers *c, const char *name)
 {
 	/* The compiler's names of parts of a function: x.isra.0, x.cold. */
 	g_autofree char *stem =
@@ -108,7 +109,7 @@ static gboolean matches(const KmtCallers *c, const char *name)
 }
 
 /* site is a return address: the call is before it. */
-static gboolean is_page_allocator(KmtCallers *c, guint64 site)
+static gboolean is_page_allocator(KmtImportCallers *c, guint64 site)
 {
 	guint slot = (guint)(site ^ site >> 12) % CACHE_SLOTS;
 
@@ -120,8 +121,9 @@ static gboolean is_page_allocator(KmtCallers *c, guint64 site)
 	return c->cache[slot].is_page_allocator;
 }
 
-guint kmt_callers_apply(KmtCallers *c, struct kmemtrace_event *event,
-			const guint64 **stack, guint n)
+guint kmt_import_callers_apply(KmtImportCallers *c,
+			       struct kmemtrace_event *event,
+			       const guint64 **stack, guint n)
 {
 	guint first = 0;
 

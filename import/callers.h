@@ -11,14 +11,15 @@
 #include <glib.h>
 
 /* The name of the function that contains address, or NULL. */
-typedef const char *(*KmtFunctionName)(gpointer user, guint64 address);
+typedef const char *(*KmtImportFunctionName)(gpointer user, guint64 address);
 
-typedef struct KmtCallers KmtCallers;
+typedef struct KmtImportCallers KmtImportCallers;
 
 /* name may be NULL: then no address has a name. */
-KmtCallers *kmt_callers_new(KmtFunctionName name, gpointer user);
-void kmt_callers_free(KmtCallers *callers);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCallers, kmt_callers_free)
+KmtImportCallers *kmt_import_callers_new(KmtImportFunctionName name,
+					 gpointer user);
+void kmt_import_callers_free(KmtImportCallers *callers);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtImportCallers, kmt_import_callers_free)
 
 /*
  * Removes the functions of the allocator from the n addresses of *stack, the
@@ -30,7 +31,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCallers, kmt_callers_free)
  * Where functions have no names, that is the caller of the function that has
  * the tracepoint.
  */
-guint kmt_callers_apply(KmtCallers *callers, struct kmemtrace_event *event,
-			const guint64 **stack, guint n);
+guint kmt_import_callers_apply(KmtImportCallers *callers,
+			       struct kmemtrace_event *event,
+			       const guint64 **stack, guint n);
 
 #endif

@@ -31,9 +31,9 @@ typedef struct {
 	gboolean described; /* the machine was, and who recorded */
 	bt_graph *graph;
 	const bt_plugin *ctf, *utils;
-} Reader;
+} CtfReader;
 
-static void reader_clear(Reader *r)
+static void reader_clear(CtfReader *r)
 {
 	g_ptr_array_unref(r->traces);
 	g_hash_table_unref(r->classes);
@@ -44,7 +44,7 @@ static void reader_clear(Reader *r)
 	bt_plugin_put_ref(r->utils);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reader, reader_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CtfReader, reader_clear)
 
 /* Fail with the first cause that the library reports, the most specific one. */
 static gboolean fail_as_it_says(GError **error)
@@ -67,7 +67,7 @@ static gboolean fail_as_it_says(GError **error)
 /* ---- events ---- */
 
 /* Find the CPU of an event: in its packet, or in the event if it has none. */
-static gboolean find_cpu(Reader *r, const bt_event *event, guint *cpu)
+static gboolean find_cpu(CtfReader *r, const bt_event *event, guint *cpu)
 {
 	const bt_stream *stream = bt_event_borrow_stream_const(event);
 	guint64 number;
@@ -87,7 +87,7 @@ static gboolean find_cpu(Reader *r, const bt_event *event, guint *cpu)
 	return TRUE;
 }
 
-static void find_task(Reader *r, const bt_event *event, KmtImportEvent *to)
+static void find_task(CtfReader *r, const bt_event *event, KmtImportEvent *to)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 	const bt_field *context =
@@ -107,7 +107,7 @@ static void find_task(Reader *r, const bt_event *event, KmtImportEvent *to)
 }
 
 /* NULL: it is not of memory; or an error. */
-static CtfPoint *find_point(Reader *r, const bt_event *event)
+static CtfPoint *find_point(CtfReader *r, const bt_event *event)
 {
 	const bt_event_class *class = bt_event_borrow_class_const(event);
 	gpointer found;
@@ -121,7 +121,7 @@ static CtfPoint *find_point(Reader *r, const bt_event *event)
 	return point;
 }
 
-static gboolean take_event(Reader *r, const bt_message *message)
+static gboolean take_event(CtfReader *r, const bt_message *message)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const bt_clock_snapshot *clock;
@@ -177,7 +177,7 @@ static const char *environment(const bt_trace *trace, const char *name)
 	return text && g_utf8_validate(text, -1, NULL) ? text : NULL;
 }
 
-static void set_text(Reader *r, const char *key, const char *text)
+static void set_text(CtfReader *r, const char *key, const char *text)
 {
 	if (text)
 		g_key_file_set_string(kmt_import_meta(r->import),
@@ -185,7 +185,7 @@ static void set_text(Reader *r, const char *key, const char *text)
 }
 
 /* The words of perf, or of LTTng. */
-static void describe_trace(Reader *r, const bt_trace *trace)
+static void describe_trace(CtfReader *r, const bt_trace *trace)
 {
 	const char *release = environment(trace, "release");
 
@@ -196,7 +196,7 @@ static void describe_trace(Reader *r, const bt_trace *trace)
 	r->described = TRUE;
 }
 
-static gboolean see_packet(Reader *r, const bt_message *message)
+static gboolean see_packet(CtfReader *r, const bt_message *message)
 {
 	const bt_packet *packet =
 		bt_message_packet_beginning_borrow_packet_const(message);
@@ -220,7 +220,7 @@ static gboolean see_packet(Reader *r, const bt_message *message)
 }
 
 /* Where the CPU or the time are not known, the loss has no number. */
-static gboolean take_loss(Reader *r, const bt_message *message)
+static gboolean take_loss(CtfReader *r, const bt_message *message)
 {
 	const bt_stream *stream =
 		bt_message_discarded_events_borrow_stream_const(message);
@@ -243,7 +243,7 @@ static gboolean take_loss(Reader *r, const bt_message *message)
 				   time, &r->error);
 }
 
-static gboolean take_message(Reader *r, const bt_message *message)
+static gboolean take_message(CtfReader *r, const bt_message *message)
 {
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
@@ -262,7 +262,7 @@ static gboolean take_message(Reader *r, const bt_message *message)
 static bt_graph_simple_sink_component_consume_func_status
 consume(bt_message_iterator *iterator, void *data)
 {
-	Reader *r = data;
+	CtfReader *r = data;
 	bt_message_array_const messages;
 	gboolean ok = TRUE;
 	uint64_t n;
@@ -327,7 +327,7 @@ static const bt_plugin *find_plugin(const char *name)
 	return plugin;
 }
 
-static const bt_component_source *add_source(Reader *r, const char *trace)
+static const bt_component_source *add_source(CtfReader *r, const char *trace)
 {
 	const bt_component_class_source *class =
 		bt_plugin_borrow_source_component_class_by_name_const(r->ctf,
@@ -348,7 +348,7 @@ static const bt_component_source *add_source(Reader *r, const char *trace)
 }
 
 /* A muxer has one more input than is connected. */
-static gboolean connect_source(Reader *r, const bt_component_source *source,
+static gboolean connect_source(CtfReader *r, const bt_component_source *source,
 			       const bt_component_filter *muxer)
 {
 	guint64 n = bt_component_source_get_output_port_count(source);
@@ -369,7 +369,7 @@ static gboolean connect_source(Reader *r, const bt_component_source *source,
 	return TRUE;
 }
 
-static gboolean build_graph(Reader *r)
+static gboolean build_graph(CtfReader *r)
 {
 	const bt_component_class_filter *class =
 		bt_plugin_borrow_filter_component_class_by_name_const(r->utils,
@@ -402,7 +402,7 @@ static gboolean build_graph(Reader *r)
 		       NULL) == BT_GRAPH_CONNECT_PORTS_STATUS_OK;
 }
 
-static void describe(Reader *r)
+static void describe(CtfReader *r)
 {
 	GKeyFile *meta = kmt_import_meta(r->import);
 
@@ -424,7 +424,7 @@ static void describe(Reader *r)
 
 gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error)
 {
-	g_auto(Reader) r = {
+	g_auto(CtfReader) r = {
 		.import = import,
 		.traces = g_ptr_array_new_with_free_func(g_free),
 		.classes =

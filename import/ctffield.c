@@ -90,9 +90,10 @@ static gboolean find_members(CtfPoint *p, const KmtTracepointName *name,
 		g_assert(p->n_members < CTF_MAX_FIELDS);
 		if (payload && find_member(payload, field->name,
 					   &p->members[p->n_members])) {
-			*kmt_tracepoint_field(p->point, field) = (KmtField){
-				(guint16)(p->n_members * sizeof(guint64)),
-				sizeof(guint64)};
+			*kmt_tracepoint_field(p->point, field) =
+				(KmtTracepointSlot){(guint16)(p->n_members *
+							      sizeof(guint64)),
+						    sizeof(guint64)};
 			p->n_members++;
 		} else if (!field->optional) {
 			g_set_error(error, KMT_IMPORT_ERROR,
@@ -125,10 +126,10 @@ CtfPoint *ctf_point_new(const bt_event_class *class, guint cpus, GError **error)
 	CtfPoint *p;
 	guint i;
 
-	for (i = 0; name && i < kmt_n_tracepoint_names; i++)
+	for (i = 0; name && i < kmt_tracepoint_n_names; i++)
 		if (is_named(&kmt_tracepoint_names[i], name))
 			break;
-	if (!name || i == kmt_n_tracepoint_names)
+	if (!name || i == kmt_tracepoint_n_names)
 		return NULL;
 	p = g_new0(CtfPoint, 1);
 	p->index = i;

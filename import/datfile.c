@@ -37,11 +37,11 @@ static gboolean fail_cut(GError **error, const char *where)
 	return FALSE;
 }
 
-static KmtBytes bytes_from(const DatFile *dat, guint64 offset)
+static KmtByteSpan bytes_from(const DatFile *dat, guint64 offset)
 {
-	KmtBytes b = {dat->bytes, dat->size};
+	KmtByteSpan b = {dat->bytes, dat->size};
 
-	kmt_bytes_take(&b, offset);
+	kmt_byte_span_take(&b, offset);
 	return b;
 }
 
@@ -87,11 +87,11 @@ static gboolean find_page_field(const char *text, const char *name,
 }
 
 /* header_page and header_event, of the kernel's tracefs. */
-static gboolean read_page_header(DatFile *dat, KmtBytes *b, GError **error)
+static gboolean read_page_header(DatFile *dat, KmtByteSpan *b, GError **error)
 {
-	const char *name = kmt_bytes_string(b);
-	guint64 n = kmt_bytes_64(b);
-	const guint8 *bytes = kmt_bytes_take(b, n);
+	const char *name = kmt_byte_span_string(b);
+	guint64 n = kmt_byte_span_64(b);
+	const guint8 *bytes = kmt_byte_span_take(b, n);
 	DatPageHeader *header = &dat->page_header;
 	g_autofree char *text = NULL;
 	guint data_bytes;
@@ -112,23 +112,23 @@ static gboolean read_page_header(DatFile *dat, KmtBytes *b, GError **error)
 				       "its description of the pages of the "
 				       "ring buffer cannot be understood: "
 				       "record again with a newer trace-cmd");
-	kmt_bytes_string(b);
-	kmt_bytes_take(b, kmt_bytes_64(b));
-	return kmt_bytes_ok(b) ||
+	kmt_byte_span_string(b);
+	kmt_byte_span_take(b, kmt_byte_span_64(b));
+	return kmt_byte_span_ok(b) ||
 	       fail_cut(error, "the description of its events");
 }
 
-static gboolean read_version(DatFile *dat, KmtBytes *b, GError **error)
+static gboolean read_version(DatFile *dat, KmtByteSpan *b, GError **error)
 {
 	const char *text;
 	guint64 version;
 	const guint8 *sizes;
 
-	kmt_bytes_take(b, strlen(MAGIC));
-	text = kmt_bytes_string(b);
-	sizes = kmt_bytes_take(b, 2);
-	dat->page_bytes = kmt_bytes_32(b);
-	if (!kmt_bytes_ok(b))
+	kmt_byte_span_take(b, strlen(MAGIC));
+	text = kmt_byte_span_string(b);
+	sizes = kmt_byte_span_take(b, 2);
+	dat->page_bytes = kmt_byte_span_32(b);
+	if (!kmt_byte_span_ok(b))
 		return fail_cut(error, "its header");
 	if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT32, &version,
 					NULL) ||
@@ -163,25 +163,25 @@ static gboolean read_version(DatFile *dat, KmtBytes *b, GError **error)
  * The contents of the section at offset, which the caller need not free.  Not
  * ok: there is no such section, or it is damaged.
  */
-static KmtBytes read_section(DatFile *dat, guint64 offset, guint16 *flags)
+static KmtByteSpan read_section(DatFile *dat, guint64 offset, guint16 *flags)
 {
-	KmtBytes none = {NULL, 0}, b = bytes_from(dat, offset);
-	const guint8 *head = kmt_bytes_take(&b, 8);
-	guint64 n = kmt_bytes_64(&b);
+	KmtByteSpan none = {NULL, 0}, b = bytes_from(dat, offset);
+	const guint8 *head = kmt_byte_span_take(&b, 8);
+	guint64 n = kmt_byte_span_64(&b);
 	guint32 n_packed, n_unpacked;
 	const guint8 *packed;
 	guint8 *memory;
 
-	if (!kmt_bytes_ok(&b))
+	if (!kmt_byte_span_ok(&b))
 		return none;
 	memcpy(flags, head + 2, sizeof(*flags));
 	if (!(*flags & SECTION_PACKED)) {
 		b.left = MIN(b.left, n);
 		return b;
 	}
-	n_packed = kmt_bytes_32(&b);
-	n_unpacked = kmt_bytes_32(&b);
-	packed = kmt_bytes_take(&b, n_packed);
+	n_packed = kmt_byte_span_32(&b);
+	n_unpacked = kmt_byte_span_32(&b);
+	packed = kmt_byte_span_take(&b, n_packed);
 	if (!packed || n_unpacked > MAX_SECTION_BYTES)
 		return none;
 	memory = g_try_malloc(MAX(n_unpacked, 1));
@@ -191,7 +191,7 @@ static KmtBytes read_section(DatFile *dat, guint64 offset, guint16 *flags)
 	if (!kmt_unpack_block(dat->packing, packed, n_packed, memory,
 			      n_unpacked))
 		return none;
-	return (KmtBytes){memory, n_unpacked};
+	return (KmtByteSpan){memory, n_unpacked};
 }
 
 static gboolean read_option_sections(DatFile *dat, DatOptions *options,
@@ -199,35 +199,35 @@ static gboolean read_option_sections(DatFile *dat, DatOptions *options,
 {
 	for (guint n = 0; offset; n++) {
 		guint16 flags;
-		KmtBytes b = read_section(dat, offset, &flags);
+		KmtByteSpan b = read_section(dat, offset, &flags);
 
-		if (n == MAX_OPTION_SECTIONS || !kmt_bytes_ok(&b) ||
+		if (n == MAX_OPTION_SECTIONS || !kmt_byte_span_ok(&b) ||
 		    !dat_options_read(options, dat, &b, &offset))
 			return fail_cut(error, "its options");
 	}
 	return TRUE;
 }
 
-static KmtBytes take_counted(KmtBytes *b, guint64 n)
+static KmtByteSpan take_counted(KmtByteSpan *b, guint64 n)
 {
-	const guint8 *bytes = kmt_bytes_take(b, n);
+	const guint8 *bytes = kmt_byte_span_take(b, n);
 
-	return (KmtBytes){bytes, bytes ? n : 0};
+	return (KmtByteSpan){bytes, bytes ? n : 0};
 }
 
 /* Names are optional; a capture without them is of use. */
 static void read_name_sections(DatFile *dat, const DatOptions *options)
 {
 	guint16 flags;
-	KmtBytes b;
+	KmtByteSpan b;
 
 	if (options->kallsyms) {
 		b = read_section(dat, options->kallsyms, &flags);
-		dat->kallsyms = take_counted(&b, kmt_bytes_32(&b));
+		dat->kallsyms = take_counted(&b, kmt_byte_span_32(&b));
 	}
 	if (options->tasks) {
 		b = read_section(dat, options->tasks, &flags);
-		dat->tasks = take_counted(&b, kmt_bytes_64(&b));
+		dat->tasks = take_counted(&b, kmt_byte_span_64(&b));
 	}
 }
 
@@ -236,10 +236,10 @@ static gboolean read_buffer_flags(DatFile *dat, GError **error)
 	for (guint i = 0; i < dat->buffers->len; i++) {
 		DatBuffer *buffer = dat->buffers->pdata[i];
 		guint16 flags;
-		KmtBytes b = bytes_from(dat, buffer->section);
+		KmtByteSpan b = bytes_from(dat, buffer->section);
 
-		kmt_bytes_take(&b, 2);
-		if (!kmt_bytes_take(&b, 2))
+		kmt_byte_span_take(&b, 2);
+		if (!kmt_byte_span_take(&b, 2))
 			return fail_cut(error, "the header of its events");
 		memcpy(&flags, b.next - 2, sizeof(flags));
 		buffer->packed = flags & SECTION_PACKED;
@@ -247,17 +247,17 @@ static gboolean read_buffer_flags(DatFile *dat, GError **error)
 	return TRUE;
 }
 
-static gboolean read_version_7(DatFile *dat, DatOptions *options, KmtBytes *b,
-			       const char *path, GError **error)
+static gboolean read_version_7(DatFile *dat, DatOptions *options,
+			       KmtByteSpan *b, const char *path, GError **error)
 {
-	const char *packing = kmt_bytes_string(b);
+	const char *packing = kmt_byte_span_string(b);
 	guint64 offset;
 	guint16 flags;
-	KmtBytes header;
+	KmtByteSpan header;
 
-	kmt_bytes_string(b);
-	offset = kmt_bytes_64(b);
-	if (!kmt_bytes_ok(b))
+	kmt_byte_span_string(b);
+	offset = kmt_byte_span_64(b);
+	if (!kmt_byte_span_ok(b))
 		return fail_cut(error, "its header");
 	dat->packing = g_strdup(packing);
 	if (!kmt_unpack_can(packing, path, error) ||
@@ -267,7 +267,7 @@ static gboolean read_version_7(DatFile *dat, DatOptions *options, KmtBytes *b,
 	if (!read_page_header(dat, &header, error))
 		return FALSE;
 	dat->formats = read_section(dat, options->formats, &flags);
-	if (!options->formats || !kmt_bytes_ok(&dat->formats))
+	if (!options->formats || !kmt_byte_span_ok(&dat->formats))
 		return fail_cut(error, "its formats of tracepoints");
 	read_name_sections(dat, options);
 	return read_buffer_flags(dat, error);
@@ -276,40 +276,40 @@ static gboolean read_version_7(DatFile *dat, DatOptions *options, KmtBytes *b,
 /* ---- version 6: the same parts in a fixed order ---- */
 
 /* Skip systems and their formats; see dat_file_formats(). */
-static void skip_formats(KmtBytes *b)
+static void skip_formats(KmtByteSpan *b)
 {
-	guint32 n_systems = kmt_bytes_32(b);
+	guint32 n_systems = kmt_byte_span_32(b);
 
-	while (n_systems-- && kmt_bytes_ok(b)) {
+	while (n_systems-- && kmt_byte_span_ok(b)) {
 		guint32 n;
 
-		kmt_bytes_string(b);
-		n = kmt_bytes_32(b);
-		while (n-- && kmt_bytes_ok(b))
-			kmt_bytes_take(b, kmt_bytes_64(b));
+		kmt_byte_span_string(b);
+		n = kmt_byte_span_32(b);
+		while (n-- && kmt_byte_span_ok(b))
+			kmt_byte_span_take(b, kmt_byte_span_64(b));
 	}
 }
 
-static gboolean read_metadata(DatFile *dat, KmtBytes *b, GError **error)
+static gboolean read_metadata(DatFile *dat, KmtByteSpan *b, GError **error)
 {
 	guint32 n;
 
 	if (!read_page_header(dat, b, error))
 		return FALSE;
 	/* The formats of the tracers themselves. */
-	for (n = kmt_bytes_32(b); n && kmt_bytes_ok(b); n--)
-		kmt_bytes_take(b, kmt_bytes_64(b));
+	for (n = kmt_byte_span_32(b); n && kmt_byte_span_ok(b); n--)
+		kmt_byte_span_take(b, kmt_byte_span_64(b));
 	dat->formats = *b;
 	skip_formats(b);
-	if (!kmt_bytes_ok(b))
+	if (!kmt_byte_span_ok(b))
 		return fail_cut(error, "its formats of tracepoints");
-	dat->kallsyms = take_counted(b, kmt_bytes_32(b));
-	take_counted(b, kmt_bytes_32(b));
-	dat->tasks = take_counted(b, kmt_bytes_64(b));
-	return kmt_bytes_ok(b) || fail_cut(error, "its tables of names");
+	dat->kallsyms = take_counted(b, kmt_byte_span_32(b));
+	take_counted(b, kmt_byte_span_32(b));
+	dat->tasks = take_counted(b, kmt_byte_span_64(b));
+	return kmt_byte_span_ok(b) || fail_cut(error, "its tables of names");
 }
 
-static gboolean read_cpu_table(DatFile *dat, DatBuffer *buffer, KmtBytes *b)
+static gboolean read_cpu_table(DatFile *dat, DatBuffer *buffer, KmtByteSpan *b)
 {
 	guint n_cpus = dat->n_cpus;
 
@@ -317,21 +317,21 @@ static gboolean read_cpu_table(DatFile *dat, DatBuffer *buffer, KmtBytes *b)
 	dat->n_table_entries += n_cpus;
 	if (dat->n_table_entries > dat->size / TABLE_ENTRY_BYTES)
 		return FALSE;
-	for (guint i = 0; i < n_cpus && kmt_bytes_ok(b); i++) {
+	for (guint i = 0; i < n_cpus && kmt_byte_span_ok(b); i++) {
 		DatCpu cpu = {.cpu = i};
 
-		cpu.offset = kmt_bytes_64(b);
-		cpu.size = kmt_bytes_64(b);
+		cpu.offset = kmt_byte_span_64(b);
+		cpu.size = kmt_byte_span_64(b);
 		g_array_append_val(buffer->cpus, cpu);
 	}
-	return kmt_bytes_ok(b);
+	return kmt_byte_span_ok(b);
 }
 
 /* The kind of the data that follow, and the table of what CPU has which. */
-static gboolean read_table(DatFile *dat, DatBuffer *buffer, KmtBytes *b,
+static gboolean read_table(DatFile *dat, DatBuffer *buffer, KmtByteSpan *b,
 			   GError **error)
 {
-	const guint8 *kind = kmt_bytes_take(b, 10);
+	const guint8 *kind = kmt_byte_span_take(b, 10);
 
 	if (kind && memcmp(kind, "latency", 7) == 0) {
 		buffer->is_text = TRUE;
@@ -343,30 +343,30 @@ static gboolean read_table(DatFile *dat, DatBuffer *buffer, KmtBytes *b,
 	return TRUE;
 }
 
-static gboolean read_version_6(DatFile *dat, DatOptions *options, KmtBytes *b,
-			       GError **error)
+static gboolean read_version_6(DatFile *dat, DatOptions *options,
+			       KmtByteSpan *b, GError **error)
 {
-	KmtBytes ahead;
+	KmtByteSpan ahead;
 	const guint8 *kind;
 	DatBuffer *top = add_buffer(dat, "");
 
 	if (!read_metadata(dat, b, error))
 		return FALSE;
-	dat->n_cpus = kmt_bytes_32(b);
+	dat->n_cpus = kmt_byte_span_32(b);
 	ahead = *b;
-	kind = kmt_bytes_take(&ahead, 10);
+	kind = kmt_byte_span_take(&ahead, 10);
 	if (kind && memcmp(kind, "options", 7) == 0) {
 		*b = ahead;
 		if (!dat_options_read(options, dat, b, NULL))
 			return fail_cut(error, "its options");
 	}
-	if (!kmt_bytes_ok(b) || dat->n_cpus > KMT_IMPORT_MAX_CPUS)
+	if (!kmt_byte_span_ok(b) || dat->n_cpus > KMT_IMPORT_MAX_CPUS)
 		return fail_cut(error, "its options");
 	if (!read_table(dat, top, b, error))
 		return FALSE;
 	for (guint i = 1; i < dat->buffers->len; i++) {
 		DatBuffer *buffer = dat->buffers->pdata[i];
-		KmtBytes table = bytes_from(dat, buffer->section);
+		KmtByteSpan table = bytes_from(dat, buffer->section);
 
 		if (!read_table(dat, buffer, &table, error))
 			return FALSE;
@@ -430,7 +430,7 @@ DatFile *dat_file_open(const char *path, GError **error)
 {
 	g_autoptr(DatFile) dat = g_new0(DatFile, 1);
 	g_auto(DatOptions) options = {0};
-	KmtBytes b;
+	KmtByteSpan b;
 
 	dat->buffers = g_ptr_array_new_with_free_func(buffer_free);
 	dat->unpacked = g_ptr_array_new_with_free_func(g_free);
@@ -485,18 +485,19 @@ static gboolean call_with_format(const char *system, const char *text,
 gboolean dat_file_formats(const DatFile *dat, DatFormatFunc func, gpointer user,
 			  GError **error)
 {
-	KmtBytes b = dat->formats;
-	guint32 n_systems = kmt_bytes_32(&b);
+	KmtByteSpan b = dat->formats;
+	guint32 n_systems = kmt_byte_span_32(&b);
 
-	while (n_systems-- && kmt_bytes_ok(&b)) {
-		const char *system = kmt_bytes_string(&b);
-		guint32 n = kmt_bytes_32(&b);
+	while (n_systems-- && kmt_byte_span_ok(&b)) {
+		const char *system = kmt_byte_span_string(&b);
+		guint32 n = kmt_byte_span_32(&b);
 
-		while (n-- && kmt_bytes_ok(&b)) {
-			KmtBytes format = take_counted(&b, kmt_bytes_64(&b));
+		while (n-- && kmt_byte_span_ok(&b)) {
+			KmtByteSpan format =
+				take_counted(&b, kmt_byte_span_64(&b));
 			g_autofree char *text = NULL;
 
-			if (!kmt_bytes_ok(&format))
+			if (!kmt_byte_span_ok(&format))
 				break;
 			text = g_strndup((const char *)format.next,
 					 format.left);
@@ -504,6 +505,6 @@ gboolean dat_file_formats(const DatFile *dat, DatFormatFunc func, gpointer user,
 				return FALSE;
 		}
 	}
-	return kmt_bytes_ok(&b) ||
+	return kmt_byte_span_ok(&b) ||
 	       fail_cut(error, "its formats of tracepoints");
 }

@@ -56,8 +56,8 @@ typedef struct {
 	guint64 n_table_entries;
 	char *packing; /* compression of version 7, "none" without */
 	DatPageHeader page_header;
-	KmtBytes formats; /* see dat_file_formats() */
-	KmtBytes kallsyms, tasks;
+	KmtByteSpan formats; /* see dat_file_formats() */
+	KmtByteSpan kallsyms, tasks;
 	char *uname;		     /* as uname -srm prints it, or NULL */
 	char *recorder;		     /* version of trace-cmd, or NULL */
 	guint64 tsc_mult, tsc_shift; /* cycles to ns; mult 0: not known */

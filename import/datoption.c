@@ -117,10 +117,10 @@ static char *selected_clock(const char *text)
 }
 
 /* FALSE: the option is damaged. */
-static gboolean read_buffer(DatOptions *options, DatFile *dat, KmtBytes b)
+static gboolean read_buffer(DatOptions *options, DatFile *dat, KmtByteSpan b)
 {
-	guint64 section = kmt_bytes_64(&b);
-	const char *name = kmt_bytes_string(&b);
+	guint64 section = kmt_byte_span_64(&b);
+	const char *name = kmt_byte_span_string(&b);
 	DatBuffer *buffer;
 	guint32 n;
 
@@ -132,20 +132,20 @@ static gboolean read_buffer(DatOptions *options, DatFile *dat, KmtBytes b)
 	buffer->section = section;
 	if (dat->version < 7)
 		return TRUE;
-	buffer->clock = g_strdup(kmt_bytes_string(&b));
-	buffer->page_bytes = kmt_bytes_32(&b);
-	n = kmt_bytes_32(&b);
-	while (n-- && kmt_bytes_ok(&b)) {
+	buffer->clock = g_strdup(kmt_byte_span_string(&b));
+	buffer->page_bytes = kmt_byte_span_32(&b);
+	n = kmt_byte_span_32(&b);
+	while (n-- && kmt_byte_span_ok(&b)) {
 		DatCpu cpu;
 
-		cpu.cpu = kmt_bytes_32(&b);
-		cpu.offset = kmt_bytes_64(&b);
-		cpu.size = kmt_bytes_64(&b);
-		if (!kmt_bytes_ok(&b) || cpu.cpu >= KMT_IMPORT_MAX_CPUS)
+		cpu.cpu = kmt_byte_span_32(&b);
+		cpu.offset = kmt_byte_span_64(&b);
+		cpu.size = kmt_byte_span_64(&b);
+		if (!kmt_byte_span_ok(&b) || cpu.cpu >= KMT_IMPORT_MAX_CPUS)
 			return FALSE;
 		g_array_append_val(buffer->cpus, cpu);
 	}
-	return kmt_bytes_ok(&b) && buffer->page_bytes >= 512 &&
+	return kmt_byte_span_ok(&b) && buffer->page_bytes >= 512 &&
 	       buffer->page_bytes <= 1U << 20;
 }
 
@@ -195,7 +195,7 @@ static void read_text_option(DatOptions *options, DatFile *dat, guint id,
 }
 
 static gboolean read_option(DatOptions *options, DatFile *dat, guint id,
-			    KmtBytes b)
+			    KmtByteSpan b)
 {
 	g_autofree char *text = NULL;
 
@@ -203,35 +203,35 @@ static gboolean read_option(DatOptions *options, DatFile *dat, guint id,
 	case OPTION_BUFFER:
 		return read_buffer(options, dat, b);
 	case OPTION_CPUCOUNT:
-		dat->n_cpus = kmt_bytes_32(&b);
+		dat->n_cpus = kmt_byte_span_32(&b);
 		break;
 	case OPTION_TSC2NSEC:
-		dat->tsc_mult = kmt_bytes_32(&b);
-		dat->tsc_shift = kmt_bytes_32(&b);
+		dat->tsc_mult = kmt_byte_span_32(&b);
+		dat->tsc_shift = kmt_byte_span_32(&b);
 		break;
 	case OPTION_HEADER_INFO:
-		options->page_header = kmt_bytes_64(&b);
+		options->page_header = kmt_byte_span_64(&b);
 		break;
 	case OPTION_EVENT_FORMATS:
-		options->formats = kmt_bytes_64(&b);
+		options->formats = kmt_byte_span_64(&b);
 		break;
 	case OPTION_KALLSYMS:
-		options->kallsyms = kmt_bytes_64(&b);
+		options->kallsyms = kmt_byte_span_64(&b);
 		break;
 	case OPTION_CMDLINES:
-		options->tasks = kmt_bytes_64(&b);
+		options->tasks = kmt_byte_span_64(&b);
 		break;
 	default:
 		text = g_strndup((const char *)b.next, b.left);
 		read_text_option(options, dat, id, text);
 		break;
 	}
-	return kmt_bytes_ok(&b);
+	return kmt_byte_span_ok(&b);
 }
 
-static guint16 read_id(KmtBytes *b)
+static guint16 read_id(KmtByteSpan *b)
 {
-	const guint8 *p = kmt_bytes_take(b, sizeof(guint16));
+	const guint8 *p = kmt_byte_span_take(b, sizeof(guint16));
 	guint16 id = OPTION_DONE;
 
 	if (p)
@@ -239,23 +239,23 @@ static guint16 read_id(KmtBytes *b)
 	return id;
 }
 
-gboolean dat_options_read(DatOptions *options, DatFile *dat, KmtBytes *b,
+gboolean dat_options_read(DatOptions *options, DatFile *dat, KmtByteSpan *b,
 			  guint64 *next)
 {
-	while (kmt_bytes_ok(b)) {
+	while (kmt_byte_span_ok(b)) {
 		guint16 id = read_id(b);
 		guint32 n;
-		KmtBytes data;
+		KmtByteSpan data;
 
 		if (id == OPTION_DONE && !next)
-			return kmt_bytes_ok(b);
-		n = kmt_bytes_32(b);
-		data = (KmtBytes){kmt_bytes_take(b, n), n};
-		if (!kmt_bytes_ok(b))
+			return kmt_byte_span_ok(b);
+		n = kmt_byte_span_32(b);
+		data = (KmtByteSpan){kmt_byte_span_take(b, n), n};
+		if (!kmt_byte_span_ok(b))
 			return FALSE;
 		if (id == OPTION_DONE) {
-			*next = kmt_bytes_64(&data);
-			return kmt_bytes_ok(&data);
+			*next = kmt_byte_span_64(&data);
+			return kmt_byte_span_ok(&data);
 		}
 		if (!read_option(options, dat, id, data))
 			return FALSE;

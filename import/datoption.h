@@ -21,7 +21,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DatOptions, dat_options_clear)
  * Read a list of options.  next is NULL for version 6; else it receives the
  * offset of the next list, 0 at the end.  FALSE: the list is damaged.
  */
-gboolean dat_options_read(DatOptions *options, DatFile *dat, KmtBytes *b,
+gboolean dat_options_read(DatOptions *options, DatFile *dat, KmtByteSpan *b,
 			  guint64 *next);
 
 /* Hand clock and counters to the buffers, once all buffers are known. */

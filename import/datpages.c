@@ -15,11 +15,11 @@ struct DatPages {
 	const DatBuffer *buffer;
 	DatEventFunc is_whole;
 	gconstpointer user;
-	KmtBytes rest;	  /* of the CPU's bytes in the file */
+	KmtByteSpan rest; /* of the CPU's bytes in the file */
 	gboolean cut;	  /* bytes at the CPU's end are missing */
 	guint32 n_chunks; /* compressed, to come */
 	guint8 *chunk;	  /* unpacked */
-	KmtBytes from_chunk;
+	KmtByteSpan from_chunk;
 	DatPage page; /* the one that the caller has */
 };
 
@@ -43,7 +43,7 @@ DatPages *dat_pages_new(const DatFile *dat, const DatBuffer *buffer,
 	p->cut = p->rest.left < cpu->size;
 	p->page.copy = g_malloc(buffer->page_bytes);
 	if (buffer->packed && cpu->size)
-		p->n_chunks = kmt_bytes_32(&p->rest);
+		p->n_chunks = kmt_byte_span_32(&p->rest);
 	return p;
 }
 
@@ -83,9 +83,9 @@ static Found next_chunk(DatPages *p)
 		return end(p);
 	}
 	p->n_chunks--;
-	n_packed = kmt_bytes_32(&p->rest);
-	n = kmt_bytes_32(&p->rest);
-	packed = kmt_bytes_take(&p->rest, n_packed);
+	n_packed = kmt_byte_span_32(&p->rest);
+	n = kmt_byte_span_32(&p->rest);
+	packed = kmt_byte_span_take(&p->rest, n_packed);
 	/* Without its length, no later chunk can be found. */
 	if (!packed)
 		p->n_chunks = 0;
@@ -96,14 +96,14 @@ static Found next_chunk(DatPages *p)
 	if (!p->chunk ||
 	    !kmt_unpack_block(p->dat->packing, packed, n_packed, p->chunk, n))
 		return DAMAGED;
-	p->from_chunk = (KmtBytes){p->chunk, n};
+	p->from_chunk = (KmtByteSpan){p->chunk, n};
 	return FOUND;
 }
 
 /* The bytes of the next page, which may be short at the end. */
 static Found next_bytes(DatPages *p, guint8 *to)
 {
-	KmtBytes *from = p->buffer->packed ? &p->from_chunk : &p->rest;
+	KmtByteSpan *from = p->buffer->packed ? &p->from_chunk : &p->rest;
 	gsize n;
 
 	if (p->buffer->packed && from->left == 0) {
@@ -115,7 +115,7 @@ static Found next_bytes(DatPages *p, guint8 *to)
 	n = MIN(from->left, p->buffer->page_bytes);
 	if (n == 0)
 		return end(p);
-	memcpy(to, kmt_bytes_take(from, n), n);
+	memcpy(to, kmt_byte_span_take(from, n), n);
 	return n == p->buffer->page_bytes ? FOUND : DAMAGED;
 }
 
@@ -132,12 +132,12 @@ static gboolean is_zero(const guint8 *bytes, gsize n)
 /* Count the events of a page; FALSE: they are not a chain. */
 static gboolean count_events(const DatPages *p, DatPage *page)
 {
-	KmtRingCursor cursor = page->events;
+	KmtTracepointCursor cursor = page->events;
 	const guint8 *data;
 	gsize n_bytes;
 
 	page->n_events = 0;
-	while ((data = kmt_ring_next_event(&cursor, &n_bytes))) {
+	while ((data = kmt_tracepoint_ring_next_event(&cursor, &n_bytes))) {
 		if (!p->is_whole(p->user, data, n_bytes))
 			return FALSE;
 		page->n_events++;
@@ -155,27 +155,30 @@ static gboolean read_page(const DatPages *p, DatPage *page)
 
 	if (p->buffer->page_bytes <= header->data_offset)
 		return FALSE;
-	commit = kmt_field_load(bytes,
-				(KmtField){(guint16)header->commit_offset,
+	commit = kmt_tracepoint_slot_load(
+		bytes, (KmtTracepointSlot){(guint16)header->commit_offset,
 					   (guint16)header->commit_bytes});
-	used = commit & KMT_RING_COMMIT_MASK;
+	used = commit & KMT_TRACEPOINT_RING_COMMIT_MASK;
 	room = p->buffer->page_bytes - header->data_offset;
-	if (used == 0 || used > room || used % KMT_RING_WORD_BYTES)
+	if (used == 0 || used > room || used % KMT_TRACEPOINT_RING_WORD_BYTES)
 		return FALSE;
-	page->time = kmt_load64(bytes);
-	page->events = (KmtRingCursor){
+	page->time = kmt_tracepoint_load64(bytes);
+	page->events = (KmtTracepointCursor){
 		.next = bytes + header->data_offset,
 		.end = bytes + header->data_offset + used,
 		.time_ns = page->time,
 	};
 	rest = page->events.end;
 	room -= used;
-	page->missed = commit & KMT_RING_COMMIT_MISSED ? DAT_MISSED_UNKNOWN : 0;
-	if (commit & KMT_RING_COMMIT_STORED) {
+	page->missed = commit & KMT_TRACEPOINT_RING_COMMIT_MISSED
+			       ? DAT_MISSED_UNKNOWN
+			       : 0;
+	if (commit & KMT_TRACEPOINT_RING_COMMIT_STORED) {
 		if (room < header->commit_bytes)
 			return FALSE;
-		page->missed = kmt_field_load(
-			rest, (KmtField){0, (guint16)header->commit_bytes});
+		page->missed = kmt_tracepoint_slot_load(
+			rest,
+			(KmtTracepointSlot){0, (guint16)header->commit_bytes});
 		rest += header->commit_bytes;
 		room -= header->commit_bytes;
 	}

@@ -17,13 +17,13 @@
 #define DAT_MISSED_UNKNOWN G_MAXUINT64
 
 typedef struct {
-	gboolean whole;	      /* FALSE: one or more pages that are damaged */
-	guint64 time;	      /* of the first event, by the clock of the file */
-	guint64 last_time;    /* of the last event */
-	guint64 missed;	      /* events lost before the page */
-	guint64 n_events;     /* in it */
-	KmtRingCursor events; /* at the first one */
-	guint8 *copy;	      /* of its bytes */
+	gboolean whole;	   /* FALSE: one or more pages that are damaged */
+	guint64 time;	   /* of the first event, by the clock of the file */
+	guint64 last_time; /* of the last event */
+	guint64 missed;	   /* events lost before the page */
+	guint64 n_events;  /* in it */
+	KmtTracepointCursor events; /* at the first one */
+	guint8 *copy;		    /* of its bytes */
 } DatPage;
 
 /* Whether an event's data can be what its tracepoint's format describes. */

@@ -13,22 +13,22 @@ typedef struct {
 	KmtTracepoint
 		*point; /* NULL: of an old kernel, without a page's number */
 	guint index;	/* in kmt_tracepoint_names */
-	KmtField cache; /* where its name is: u16 offset, u16 length */
+	KmtTracepointSlot cache; /* where its name is: u16 offset, u16 length */
 } Known;
 
 /* kernel_stack, an event of ftrace itself: int size, unsigned long caller[]. */
 typedef struct {
 	guint64 id;
-	KmtField size;
+	KmtTracepointSlot size;
 	guint offset, word; /* of caller, and of each of its elements */
 } StackFormat;
 
-struct KmtDecoder {
-	KmtCommonFields common;
+struct KmtImportDecoder {
+	KmtTracepointCommonFields common;
 	StackFormat stack;
-	KmtStackQueue *queue; /* NULL until the first stack is expected */
-	GArray *addresses;    /* of guint64: of a stack */
-	GPtrArray *by_id;     /* of Known, NULL where is none */
+	KmtImportStackQueue *queue; /* NULL until the first stack is expected */
+	GArray *addresses;	    /* of guint64: of a stack */
+	GPtrArray *by_id;	    /* of Known, NULL where is none */
 };
 
 static void known_free(gpointer data)
@@ -42,7 +42,7 @@ static void known_free(gpointer data)
 }
 
 /* Takes point, which may be NULL. */
-static Known *insert(KmtDecoder *decoder, guint index,
+static Known *insert(KmtImportDecoder *decoder, guint index,
 		     const struct tep_event *event, KmtTracepoint *point)
 {
 	Known *known = g_new0(Known, 1);
@@ -63,8 +63,9 @@ static gboolean has_old_page(guint index, struct tep_event *event)
 	       tep_find_field(event, KMT_IMPORT_PAGE_FIELD);
 }
 
-static gboolean add(KmtDecoder *decoder, guint index, struct tep_event *event,
-		    guint page_bytes, guint cpus, GError **error)
+static gboolean add(KmtImportDecoder *decoder, guint index,
+		    struct tep_event *event, guint page_bytes, guint cpus,
+		    GError **error)
 {
 	const struct tep_format_field *cache = tep_find_field(event, "name");
 	Known *known;
@@ -81,7 +82,7 @@ static gboolean add(KmtDecoder *decoder, guint index, struct tep_event *event,
 	known = insert(decoder, index, event, point);
 	if (cache && (cache->flags & TEP_FIELD_IS_DYNAMIC) &&
 	    cache->size == 4 && cache->offset >= 0) {
-		known->cache = (KmtField){(guint16)cache->offset, 4};
+		known->cache = (KmtTracepointSlot){(guint16)cache->offset, 4};
 		point->min_bytes =
 			MAX(point->min_bytes, (guint)cache->offset + 4);
 	}
@@ -120,15 +121,16 @@ static void find_stack_format(StackFormat *stack, struct tep_handle *formats)
 	stack->offset = (guint)caller->offset;
 }
 
-KmtDecoder *kmt_decoder_new(struct tep_handle *formats, guint page_bytes,
-			    guint cpus, GError **error)
+KmtImportDecoder *kmt_import_decoder_new(struct tep_handle *formats,
+					 guint page_bytes, guint cpus,
+					 GError **error)
 {
-	g_autoptr(KmtDecoder) decoder = g_new0(KmtDecoder, 1);
+	g_autoptr(KmtImportDecoder) decoder = g_new0(KmtImportDecoder, 1);
 
 	decoder->by_id = g_ptr_array_new_with_free_func(known_free);
 	decoder->addresses = g_array_new(FALSE, FALSE, sizeof(guint64));
 	find_stack_format(&decoder->stack, formats);
-	for (guint i = 0; i < kmt_n_tracepoint_names; i++) {
+	for (guint i = 0; i < kmt_tracepoint_n_names; i++) {
 		const KmtTracepointName *name = &kmt_tracepoint_names[i];
 		struct tep_event *event = tep_find_event_by_name(
 			formats, name->system, name->name);
@@ -140,11 +142,11 @@ KmtDecoder *kmt_decoder_new(struct tep_handle *formats, guint page_bytes,
 	return g_steal_pointer(&decoder);
 }
 
-void kmt_decoder_free(KmtDecoder *decoder)
+void kmt_import_decoder_free(KmtImportDecoder *decoder)
 {
 	g_ptr_array_unref(decoder->by_id);
 	g_array_unref(decoder->addresses);
-	kmt_stack_queue_free(decoder->queue);
+	kmt_import_stack_queue_free(decoder->queue);
 	g_free(decoder);
 }
 
@@ -152,7 +154,7 @@ void kmt_decoder_free(KmtDecoder *decoder)
 static const char *cache_name(const Known *known, const guint8 *data,
 			      gsize n_bytes, char *name)
 {
-	guint32 place = (guint32)kmt_field_load(data, known->cache);
+	guint32 place = (guint32)kmt_tracepoint_slot_load(data, known->cache);
 	gsize offset = place & G_MAXUINT16;
 	gsize length = place >> 16;
 
@@ -174,12 +176,12 @@ static gboolean set_damaged(const Known *known, gsize n_bytes, GError **error)
 	return FALSE;
 }
 
-static const Known *find(const KmtDecoder *decoder, guint64 id)
+static const Known *find(const KmtImportDecoder *decoder, guint64 id)
 {
 	return id < decoder->by_id->len ? decoder->by_id->pdata[id] : NULL;
 }
 
-const char *kmt_decoder_name(const KmtDecoder *decoder, guint64 id)
+const char *kmt_import_decoder_name(const KmtImportDecoder *decoder, guint64 id)
 {
 	const Known *known = find(decoder, id);
 
@@ -192,32 +194,34 @@ typedef enum {
 	DECODED_DAMAGE, /* an error is set */
 } Decoded;
 
-gboolean kmt_decoder_is_whole(gconstpointer user, const guint8 *data,
-			      gsize n_bytes)
+gboolean kmt_import_decoder_is_whole(gconstpointer user, const guint8 *data,
+				     gsize n_bytes)
 {
-	const KmtDecoder *decoder = user;
+	const KmtImportDecoder *decoder = user;
 	const Known *known;
 
 	if (n_bytes < decoder->common.bytes)
 		return FALSE;
-	known = find(decoder, kmt_field_load(data, decoder->common.type));
+	known = find(decoder,
+		     kmt_tracepoint_slot_load(data, decoder->common.type));
 	return !known || !known->point || n_bytes >= known->point->min_bytes;
 }
 
 /* The name of the event's cache is in name, of NAME_BYTES. */
-static Decoded decode(const KmtDecoder *decoder, KmtImport *import,
+static Decoded decode(const KmtImportDecoder *decoder, KmtImport *import,
 		      const guint8 *data, gsize n_bytes, KmtImportEvent *event,
 		      gint64 time, char *name, GError **error)
 {
-	const KmtCommonFields *common = &decoder->common;
+	const KmtTracepointCommonFields *common = &decoder->common;
 	const Known *known;
 
 	if (n_bytes < common->bytes) {
 		set_damaged(NULL, n_bytes, error);
 		return DECODED_DAMAGE;
 	}
-	event->common_flags = (guint8)kmt_field_load(data, common->flags);
-	known = find(decoder, kmt_field_load(data, common->type));
+	event->common_flags =
+		(guint8)kmt_tracepoint_slot_load(data, common->flags);
+	known = find(decoder, kmt_tracepoint_slot_load(data, common->type));
 	if (!known) {
 		kmt_import_count_other(import);
 		return DECODED_NOTHING;
@@ -236,15 +240,17 @@ static Decoded decode(const KmtDecoder *decoder, KmtImport *import,
 		kmt_import_count_no_memory(import, known->index);
 		return DECODED_NOTHING;
 	}
-	event->pid = (guint32)kmt_field_load(data, common->pid);
+	event->pid = (guint32)kmt_tracepoint_slot_load(data, common->pid);
 	event->cache = cache_name(known, data, n_bytes, name);
 	return DECODED_EVENT;
 }
 
-gboolean kmt_decoder_take_sample(KmtDecoder *decoder, KmtImport *import,
-				 guint cpu, gint64 time, const guint8 *data,
-				 gsize n_bytes, const KmtDecoderStack *stack,
-				 GError **error)
+gboolean kmt_import_decoder_take_sample(KmtImportDecoder *decoder,
+					KmtImport *import, guint cpu,
+					gint64 time, const guint8 *data,
+					gsize n_bytes,
+					const KmtImportDecoderStack *stack,
+					GError **error)
 {
 	KmtImportEvent event = {.cpu = cpu};
 	char name[NAME_BYTES];
@@ -255,29 +261,30 @@ gboolean kmt_decoder_take_sample(KmtDecoder *decoder, KmtImport *import,
 		return decoded == DECODED_NOTHING;
 	if (stack) {
 		event.stack = stack->addresses;
-		event.n_stack = kmt_callers_apply(stack->callers, &event.record,
-						  &event.stack, stack->n);
+		event.n_stack = kmt_import_callers_apply(
+			stack->callers, &event.record, &event.stack, stack->n);
 	}
 	return kmt_import_add(import, &event, error);
 }
 
 /* A stack whose size is wrong is as long as its data. */
-static gboolean take_kernel_stack(KmtDecoder *decoder, KmtImport *import,
+static gboolean take_kernel_stack(KmtImportDecoder *decoder, KmtImport *import,
 				  guint cpu, const guint8 *data, gsize n_bytes,
 				  GError **error)
 {
 	const StackFormat *stack = &decoder->stack;
-	guint8 flags = (guint8)kmt_field_load(data, decoder->common.flags);
-	KmtField word = {0, (guint16)stack->word};
+	guint8 flags =
+		(guint8)kmt_tracepoint_slot_load(data, decoder->common.flags);
+	KmtTracepointSlot word = {0, (guint16)stack->word};
 	guint64 n = 0;
 
 	if (n_bytes >= (gsize)stack->size.offset + stack->size.size &&
 	    n_bytes > stack->offset)
-		n = MIN(kmt_field_load(data, stack->size),
+		n = MIN(kmt_tracepoint_slot_load(data, stack->size),
 			(n_bytes - stack->offset) / stack->word);
 	g_array_set_size(decoder->addresses, 0);
 	for (guint64 i = 0; i < n; i++) {
-		guint64 address = kmt_field_load(
+		guint64 address = kmt_tracepoint_slot_load(
 			data + stack->offset + i * stack->word, word);
 
 		/* Old kernels end a stack by -1. */
@@ -286,42 +293,45 @@ static gboolean take_kernel_stack(KmtDecoder *decoder, KmtImport *import,
 		g_array_append_val(decoder->addresses, address);
 	}
 	kmt_import_set_stacks(import);
-	return kmt_stack_queue_stack(
+	return kmt_import_stack_queue_stack(
 		decoder->queue, cpu, flags,
 		(const guint64 *)(gpointer)decoder->addresses->data,
 		decoder->addresses->len, error);
 }
 
-void kmt_decoder_expect_stacks(KmtDecoder *decoder, KmtImport *import,
-			       KmtCallers *callers)
+void kmt_import_decoder_expect_stacks(KmtImportDecoder *decoder,
+				      KmtImport *import,
+				      KmtImportCallers *callers)
 {
 	if (!decoder->queue)
-		decoder->queue = kmt_stack_queue_new(import, callers);
+		decoder->queue = kmt_import_stack_queue_new(import, callers);
 }
 
-gboolean kmt_decoder_take(KmtDecoder *decoder, KmtImport *import, guint cpu,
-			  gint64 time, const guint8 *data, gsize n_bytes,
-			  GError **error)
+gboolean kmt_import_decoder_take(KmtImportDecoder *decoder, KmtImport *import,
+				 guint cpu, gint64 time, const guint8 *data,
+				 gsize n_bytes, GError **error)
 {
 	KmtImportEvent event = {.cpu = cpu};
 	char name[NAME_BYTES];
 	Decoded decoded;
 
 	if (!decoder->queue)
-		return kmt_decoder_take_sample(decoder, import, cpu, time, data,
-					       n_bytes, NULL, error);
+		return kmt_import_decoder_take_sample(
+			decoder, import, cpu, time, data, n_bytes, NULL, error);
 	if (n_bytes >= decoder->common.bytes &&
-	    kmt_field_load(data, decoder->common.type) == decoder->stack.id)
+	    kmt_tracepoint_slot_load(data, decoder->common.type) ==
+		    decoder->stack.id)
 		return take_kernel_stack(decoder, import, cpu, data, n_bytes,
 					 error);
 	decoded = decode(decoder, import, data, n_bytes, &event, time, name,
 			 error);
 	return decoded != DECODED_DAMAGE &&
-	       kmt_stack_queue_event(decoder->queue, &event,
-				     decoded == DECODED_EVENT, error);
+	       kmt_import_stack_queue_event(decoder->queue, &event,
+					    decoded == DECODED_EVENT, error);
 }
 
-gboolean kmt_decoder_flush(KmtDecoder *decoder, GError **error)
+gboolean kmt_import_decoder_flush(KmtImportDecoder *decoder, GError **error)
 {
-	return !decoder->queue || kmt_stack_queue_flush(decoder->queue, error);
+	return !decoder->queue ||
+	       kmt_import_stack_queue_flush(decoder->queue, error);
 }

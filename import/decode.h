@@ -7,53 +7,58 @@
 #include "import/import.h"
 #include "lib/tracepoints/tracepoint-format.h"
 
-typedef struct KmtDecoder KmtDecoder;
+typedef struct KmtImportDecoder KmtImportDecoder;
 
 /*
  * Looks up the tracepoints in formats.  One that lacks a field is an error;
  * that there is none of memory is not.
  */
-KmtDecoder *kmt_decoder_new(struct tep_handle *formats, guint page_bytes,
-			    guint cpus, GError **error);
-void kmt_decoder_free(KmtDecoder *decoder);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDecoder, kmt_decoder_free)
+KmtImportDecoder *kmt_import_decoder_new(struct tep_handle *formats,
+					 guint page_bytes, guint cpus,
+					 GError **error);
+void kmt_import_decoder_free(KmtImportDecoder *decoder);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtImportDecoder, kmt_import_decoder_free)
 
 /* The name of the tracepoint with that id, if records are made of it. */
-const char *kmt_decoder_name(const KmtDecoder *decoder, guint64 id);
+const char *kmt_import_decoder_name(const KmtImportDecoder *decoder,
+				    guint64 id);
 
 /* A callchain that goes with an event: return addresses, innermost first. */
 typedef struct {
 	const guint64 *addresses;
 	guint n;
-	KmtCallers *callers;
-} KmtDecoderStack;
+	KmtImportCallers *callers;
+} KmtImportDecoderStack;
 /*
  * Whether n_bytes suffice for the fields that the event's format describes; an
  * event of no known tracepoint needs the common fields alone.
  */
-gboolean kmt_decoder_is_whole(gconstpointer decoder, const guint8 *data,
-			      gsize n_bytes);
+gboolean kmt_import_decoder_is_whole(gconstpointer decoder, const guint8 *data,
+				     gsize n_bytes);
 
 /* Hands the event, of n_bytes, over to import, or counts it there. */
-gboolean kmt_decoder_take(KmtDecoder *decoder, KmtImport *import, guint cpu,
-			  gint64 time, const guint8 *data, gsize n_bytes,
-			  GError **error);
+gboolean kmt_import_decoder_take(KmtImportDecoder *decoder, KmtImport *import,
+				 guint cpu, gint64 time, const guint8 *data,
+				 gsize n_bytes, GError **error);
 
 /*
- * From now on kmt_decoder_take() gets the events of ftrace's ring buffer, CPU
- * by CPU, in which an event kernel_stack has the stack of the event before.
- * callers has to outlive decoder.
+ * From now on kmt_import_decoder_take() gets the events of ftrace's ring
+ * buffer, CPU by CPU, in which an event kernel_stack has the stack of the event
+ * before. callers has to outlive decoder.
  */
-void kmt_decoder_expect_stacks(KmtDecoder *decoder, KmtImport *import,
-			       KmtCallers *callers);
+void kmt_import_decoder_expect_stacks(KmtImportDecoder *decoder,
+				      KmtImport *import,
+				      KmtImportCallers *callers);
 
 /* Hands over events that wait for their stacks: their CPU has no more. */
-gboolean kmt_decoder_flush(KmtDecoder *decoder, GError **error);
+gboolean kmt_import_decoder_flush(KmtImportDecoder *decoder, GError **error);
 
 /* Hands over an event with its callchain; stack may be NULL. */
-gboolean kmt_decoder_take_sample(KmtDecoder *decoder, KmtImport *import,
-				 guint cpu, gint64 time, const guint8 *data,
-				 gsize n_bytes, const KmtDecoderStack *stack,
-				 GError **error);
+gboolean kmt_import_decoder_take_sample(KmtImportDecoder *decoder,
+					KmtImport *import, guint cpu,
+					gint64 time, const guint8 *data,
+					gsize n_bytes,
+					const KmtImportDecoderStack *stack,
+					GError **error);
 
 #endif

@@ -10,12 +10,13 @@ typedef struct {
 	char *name;
 } Function;
 
-struct KmtFunctions {
+struct KmtImportFunctions {
 	char *text;    /* the names are in it, terminated */
 	GArray *array; /* of Function, by address */
 };
 
-gboolean kmt_kallsyms_next(const char **text, KmtKallsymsLine *line)
+gboolean kmt_import_kallsyms_next(const char **text,
+				  KmtImportKallsymsLine *line)
 {
 	const char *begin = *text;
 	gsize length = strcspn(begin, "\n");
@@ -42,18 +43,18 @@ static gint compare(gconstpointer a, gconstpointer b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-KmtFunctions *kmt_functions_new(char *text)
+KmtImportFunctions *kmt_import_functions_new(char *text)
 {
-	KmtFunctions *f = g_new0(KmtFunctions, 1);
+	KmtImportFunctions *f = g_new0(KmtImportFunctions, 1);
 	const char *next = text;
 
 	f->text = text;
 	f->array = g_array_new(FALSE, FALSE, sizeof(Function));
 	while (*next) {
-		KmtKallsymsLine line;
+		KmtImportKallsymsLine line;
 		Function function;
 
-		if (!kmt_kallsyms_next(&next, &line) ||
+		if (!kmt_import_kallsyms_next(&next, &line) ||
 		    !strchr("tTwW", line.type))
 			continue;
 		function.address = line.address;
@@ -66,7 +67,7 @@ KmtFunctions *kmt_functions_new(char *text)
 	return f;
 }
 
-void kmt_functions_free(KmtFunctions *f)
+void kmt_import_functions_free(KmtImportFunctions *f)
 {
 	if (!f)
 		return;
@@ -75,9 +76,9 @@ void kmt_functions_free(KmtFunctions *f)
 	g_free(f);
 }
 
-const char *kmt_functions_name(gpointer functions, guint64 address)
+const char *kmt_import_functions_name(gpointer functions, guint64 address)
 {
-	const KmtFunctions *f = functions;
+	const KmtImportFunctions *f = functions;
 	guint low = 0, high = f->array->len;
 
 	while (low < high) {

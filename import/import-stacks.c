@@ -9,7 +9,7 @@
 
 #define MIN_SLOTS 1024U
 
-struct KmtStacks {
+struct KmtImportStacks {
 	/* For each stack the number of its addresses, then the addresses. */
 	GArray *words;	/* of guint64 */
 	GArray *starts; /* of gsize, indices in words; number 1 is the first */
@@ -22,9 +22,9 @@ struct KmtStacks {
 	guint32 last;
 };
 
-KmtStacks *kmt_stacks_new(void)
+KmtImportStacks *kmt_import_stacks_new(void)
 {
-	KmtStacks *s = g_new0(KmtStacks, 1);
+	KmtImportStacks *s = g_new0(KmtImportStacks, 1);
 
 	s->words = g_array_new(FALSE, FALSE, sizeof(guint64));
 	s->starts = g_array_new(FALSE, FALSE, sizeof(gsize));
@@ -34,7 +34,7 @@ KmtStacks *kmt_stacks_new(void)
 	return s;
 }
 
-void kmt_stacks_free(KmtStacks *s)
+void kmt_import_stacks_free(KmtImportStacks *s)
 {
 	g_array_unref(s->words);
 	g_array_unref(s->starts);
@@ -43,13 +43,13 @@ void kmt_stacks_free(KmtStacks *s)
 }
 
 /* A stack in words: the number of its addresses, then the addresses. */
-static const guint64 *stack_words(const KmtStacks *s, guint32 number)
+static const guint64 *stack_words(const KmtImportStacks *s, guint32 number)
 {
 	return &g_array_index(s->words, guint64,
 			      g_array_index(s->starts, gsize, number - 1));
 }
 
-static gboolean is_stack(const KmtStacks *s, guint32 number,
+static gboolean is_stack(const KmtImportStacks *s, guint32 number,
 			 const guint64 *addresses, guint n)
 {
 	const guint64 *words = stack_words(s, number);
@@ -58,7 +58,7 @@ static gboolean is_stack(const KmtStacks *s, guint32 number,
 	       memcmp(words + 1, addresses, n * sizeof(*addresses)) == 0;
 }
 
-static guint64 hash(const KmtStacks *s, const guint64 *addresses, guint n)
+static guint64 hash(const KmtImportStacks *s, const guint64 *addresses, guint n)
 {
 	guint64 h = s->seed ^ n;
 
@@ -68,7 +68,8 @@ static guint64 hash(const KmtStacks *s, const guint64 *addresses, guint n)
 }
 
 /* The slot of the stack, or the free slot where it belongs. */
-static guint32 *find_slot(const KmtStacks *s, const guint64 *addresses, guint n)
+static guint32 *find_slot(const KmtImportStacks *s, const guint64 *addresses,
+			  guint n)
 {
 	guint32 i = (guint32)hash(s, addresses, n) & (s->n_slots - 1);
 
@@ -77,7 +78,7 @@ static guint32 *find_slot(const KmtStacks *s, const guint64 *addresses, guint n)
 	return &s->slots[i];
 }
 
-static void grow(KmtStacks *s)
+static void grow(KmtImportStacks *s)
 {
 	g_free(s->slots);
 	s->n_slots *= 2;
@@ -89,9 +90,10 @@ static void grow(KmtStacks *s)
 	}
 }
 
-guint32 kmt_stacks_add(KmtStacks *s, const guint64 *addresses, guint n)
+guint32 kmt_import_stacks_add(KmtImportStacks *s, const guint64 *addresses,
+			      guint n)
 {
-	guint64 n_words = n = MIN(n, KMT_STACKS_MAX_DEPTH);
+	guint64 n_words = n = MIN(n, KMT_IMPORT_STACKS_MAX_DEPTH);
 	gsize start = s->words->len;
 	guint32 *slot;
 
@@ -116,7 +118,7 @@ guint32 kmt_stacks_add(KmtStacks *s, const guint64 *addresses, guint n)
 	return s->last;
 }
 
-char *kmt_stacks_text(const KmtStacks *s)
+char *kmt_import_stacks_text(const KmtImportStacks *s)
 {
 	GString *text = g_string_new("# columns: stack addresses\n");
 

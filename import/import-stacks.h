@@ -6,20 +6,21 @@
 #include <glib.h>
 
 /* The readers take no more addresses of a stack; perf records up to 127. */
-#define KMT_STACKS_MAX_DEPTH 128
+#define KMT_IMPORT_STACKS_MAX_DEPTH 128
 
-typedef struct KmtStacks KmtStacks;
+typedef struct KmtImportStacks KmtImportStacks;
 
-KmtStacks *kmt_stacks_new(void);
-void kmt_stacks_free(KmtStacks *stacks);
+KmtImportStacks *kmt_import_stacks_new(void);
+void kmt_import_stacks_free(KmtImportStacks *stacks);
 
 /*
  * Returns the number of the stack of n addresses, the innermost first.  A stack
  * without addresses has KMEMTRACE_STACK_NONE.
  */
-guint32 kmt_stacks_add(KmtStacks *stacks, const guint64 *addresses, guint n);
+guint32 kmt_import_stacks_add(KmtImportStacks *stacks, const guint64 *addresses,
+			      guint n);
 
 /* The table as text.  The caller frees it. */
-char *kmt_stacks_text(const KmtStacks *stacks);
+char *kmt_import_stacks_text(const KmtImportStacks *stacks);
 
 #endif

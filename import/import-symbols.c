@@ -13,19 +13,20 @@
 	"give --kallsyms the machine's /proc/kallsyms, as root sees it, or "   \
 	"the report its System.map"
 
-static gboolean copy_given(KmtOutput *output, const char *path,
+static gboolean copy_given(KmtCaptureWriter *output, const char *path,
 			   const char *name, GError **error)
 {
 	GError *problem = NULL;
 
-	if (!path || kmt_output_copy_table(output, path, name, NULL, &problem))
+	if (!path ||
+	    kmt_capture_writer_copy_table(output, path, name, NULL, &problem))
 		return TRUE;
 	/* No error: there is no such file. */
 	if (problem)
 		g_propagate_error(error, problem);
 	else
-		kmt_set_errno(error, KMT_DAEMON_ERROR_READ, ENOENT,
-			      "cannot open %s", path);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_READ, ENOENT,
+				      "cannot open %s", path);
 	return FALSE;
 }
 
@@ -41,11 +42,11 @@ typedef enum {
 static guint64 find_symbol(const char *text, const char *symbol)
 {
 	gsize n = strlen(symbol);
-	KmtKallsymsLine line;
+	KmtImportKallsymsLine line;
 
 	while (*text)
-		if (kmt_kallsyms_next(&text, &line) && line.n_name == n &&
-		    memcmp(line.name, symbol, n) == 0)
+		if (kmt_import_kallsyms_next(&text, &line) &&
+		    line.n_name == n && memcmp(line.name, symbol, n) == 0)
 			return line.address;
 	return 0;
 }
@@ -60,11 +61,12 @@ static char *relocate(const char *text, const KmtImportKernel *kernel)
 	guint64 before = find_symbol(text, kernel->symbol);
 	guint64 end = find_symbol(text, "_end");
 	GString *moved = g_string_new(NULL);
-	KmtKallsymsLine line;
+	KmtImportKallsymsLine line;
 
 	while (before && *text) {
-		if (!kmt_kallsyms_next(&text, &line) || line.is_of_module ||
-		    line.address < before || (end && line.address > end))
+		if (!kmt_import_kallsyms_next(&text, &line) ||
+		    line.is_of_module || line.address < before ||
+		    (end && line.address > end))
 			continue;
 		g_string_append_printf(moved,
 				       "%016" G_GINT64_MODIFIER "x %c %.*s\n",
@@ -75,7 +77,8 @@ static char *relocate(const char *text, const KmtImportKernel *kernel)
 }
 
 /* ~/.debug/.build-id/ab/cdef.../kallsyms, as perf record leaves it. */
-static char *cached_kallsyms(const KmtSymbolFiles *files, const char *build_id)
+static char *cached_kallsyms(const KmtImportSymbolFiles *files,
+			     const char *build_id)
 {
 	g_autofree char *directory =
 		files->build_id_dir
@@ -95,11 +98,12 @@ static char *read_text(const char *path)
 }
 
 /* The text of the kallsyms; the caller frees it. */
-static char *find_text(const KmtImport *import, const KmtSymbolFiles *files,
-		       Origin *origin, char **path)
+static char *find_text(const KmtImport *import,
+		       const KmtImportSymbolFiles *files, Origin *origin,
+		       char **path)
 {
 	const KmtImportKernel *kernel = kmt_import_kernel((KmtImport *)import);
-	g_autofree char *build_id = kmt_meta_build_id(files->sys);
+	g_autofree char *build_id = kmt_capture_meta_build_id(files->sys);
 	g_autofree char *text = NULL;
 
 	*origin = FROM_USER;
@@ -125,7 +129,8 @@ static char *find_text(const KmtImport *import, const KmtSymbolFiles *files,
 	return text ? relocate(text, kernel) : NULL;
 }
 
-char *kmt_symbols_text(const KmtImport *import, const KmtSymbolFiles *files)
+char *kmt_import_symbols_text(const KmtImport *import,
+			      const KmtImportSymbolFiles *files)
 {
 	g_autofree char *path = NULL;
 	Origin origin;
@@ -134,9 +139,9 @@ char *kmt_symbols_text(const KmtImport *import, const KmtSymbolFiles *files)
 }
 
 /* A kernel without modules has no list of them. */
-static gboolean copy_machine(KmtImport *import, KmtOutput *output,
-			     const KmtSymbolFiles *files, const char *text,
-			     GError **error)
+static gboolean copy_machine(KmtImport *import, KmtCaptureWriter *output,
+			     const KmtImportSymbolFiles *files,
+			     const char *text, GError **error)
 {
 	g_autofree char *modules =
 		g_build_filename(files->proc, "modules", NULL);
@@ -162,9 +167,9 @@ static char *explain(const KmtImport *import)
 			"names: " NO_NAMES);
 }
 
-gboolean kmt_symbols_copy(KmtImport *import, KmtOutput *output,
-			  const KmtSymbolFiles *files, char **note,
-			  GError **error)
+gboolean kmt_import_symbols_copy(KmtImport *import, KmtCaptureWriter *output,
+				 const KmtImportSymbolFiles *files, char **note,
+				 GError **error)
 {
 	g_autofree char *path = NULL;
 	g_autofree char *text = NULL;

@@ -22,7 +22,7 @@
  */
 #define MIN_NEWS 1024
 
-/* Records of losses by kmt_import_add_hole_everywhere(), of all CPUs. */
+/* Records of losses by kmt_import_add_loss_on_all_cpus(), of all CPUs. */
 #define MAX_WIDE_HOLES (1U << 20)
 
 /* The largest time there is: all may be written. */
@@ -42,7 +42,7 @@ gboolean kmt_import_fail(GError **error, const char *what)
 
 /* A CPU's file, and its records that are not written yet. */
 typedef struct {
-	KmtSink *sink;
+	KmtCaptureCpuWriter *sink;
 	GArray *waiting;    /* of struct kmemtrace_event_v2s */
 	gboolean unordered; /* those are not by time */
 	gint64 last_ns;	    /* of the last one written */
@@ -50,15 +50,15 @@ typedef struct {
 	guint64 lost;	    /* events, by records of losses */
 	guint64 total_lost; /* if has_total; or KMT_IMPORT_LOST_UNKNOWN */
 	gboolean has_total;
-} Cpu;
+} ImportCpu;
 
 struct KmtImport {
-	KmtOutput *output;
+	KmtCaptureWriter *output;
 	guint abi_version; /* of the records */
 	guint record_bytes;
 	GKeyFile *meta;
-	GPtrArray *cpus; /* of Cpu, NULL where is none */
-	KmtNames *names;
+	GPtrArray *cpus; /* of ImportCpu, NULL where is none */
+	KmtTracepointTables *names;
 	GArray *call_sites; /* of guint64, the first n_unique sorted */
 	guint n_unique;
 	guint64 last_site;
@@ -67,20 +67,20 @@ struct KmtImport {
 	guint64 total_lost;
 	KmtImportKernel kernel;
 	gboolean has_kallsyms;
-	const KmtSymbolFiles *symbol_files;
-	KmtStacks *stacks;   /* NULL: the records have none */
-	gint64 allowed_ns;   /* all up to here may be written */
-	gint64 written_ns;   /* what allowed_ns was at the last pass */
-	gboolean has_files;  /* the size of a record cannot change */
-	guint64 n_waiting;   /* records, of all CPUs */
-	guint64 n_news;	     /* records since the last pass */
-	guint n_wide_holes;  /* see MAX_WIDE_HOLES */
-	guint machine_cpus;  /* that it can have, as the user said, or 0 */
-	GPtrArray *gaps;     /* char *: of this file */
-	GPtrArray *reasons;  /* char *: why only a part was recorded */
-	GPtrArray *notes;    /* char *: to be printed */
-	gboolean not_placed; /* a loss has no record */
-	KmtWatch *watch;     /* or NULL */
+	const KmtImportSymbolFiles *symbol_files;
+	KmtImportStacks *stacks; /* NULL: the records have none */
+	gint64 allowed_ns;	 /* all up to here may be written */
+	gint64 written_ns;	 /* what allowed_ns was at the last pass */
+	gboolean has_files;	 /* the size of a record cannot change */
+	guint64 n_waiting;	 /* records, of all CPUs */
+	guint64 n_news;		 /* records since the last pass */
+	guint n_wide_holes;	 /* see MAX_WIDE_HOLES */
+	guint machine_cpus;	 /* that it can have, as the user said, or 0 */
+	GPtrArray *gaps;	 /* char *: of this file */
+	GPtrArray *reasons;	 /* char *: why only a part was recorded */
+	GPtrArray *notes;	 /* char *: to be printed */
+	gboolean not_placed;	 /* a loss has no record */
+	KmtImportWatch *watch;	 /* or NULL */
 	guint32 first_pid;
 	gboolean several_pids;
 	KmtImportFigures figures;
@@ -88,16 +88,16 @@ struct KmtImport {
 
 static void cpu_free(gpointer data)
 {
-	Cpu *cpu = data;
+	ImportCpu *cpu = data;
 
 	if (!cpu)
 		return;
-	g_clear_pointer(&cpu->sink, kmt_sink_free);
+	g_clear_pointer(&cpu->sink, kmt_capture_cpu_writer_free);
 	g_array_unref(cpu->waiting);
 	g_free(cpu);
 }
 
-KmtImport *kmt_import_new(KmtOutput *output, guint abi_version)
+KmtImport *kmt_import_new(KmtCaptureWriter *output, guint abi_version)
 {
 	KmtImport *import = g_new0(KmtImport, 1);
 
@@ -108,13 +108,13 @@ KmtImport *kmt_import_new(KmtOutput *output, guint abi_version)
 	import->allowed_ns = import->written_ns = G_MININT64;
 	import->meta = g_key_file_new();
 	import->cpus = g_ptr_array_new_with_free_func(cpu_free);
-	import->names = kmt_names_new();
+	import->names = kmt_tracepoint_tables_new();
 	import->gaps = g_ptr_array_new_with_free_func(g_free);
 	import->reasons = g_ptr_array_new_with_free_func(g_free);
 	import->notes = g_ptr_array_new_with_free_func(g_free);
 	import->call_sites = g_array_new(FALSE, FALSE, sizeof(guint64));
-	import->points = g_new0(guint64, kmt_n_tracepoint_names);
-	import->unusable = g_new0(const char *, kmt_n_tracepoint_names);
+	import->points = g_new0(guint64, kmt_tracepoint_n_names);
+	import->unusable = g_new0(const char *, kmt_tracepoint_n_names);
 	return import;
 }
 
@@ -124,8 +124,8 @@ void kmt_import_free(KmtImport *import)
 		return;
 	g_ptr_array_unref(import->cpus);
 	g_key_file_unref(import->meta);
-	kmt_names_free(import->names);
-	g_clear_pointer(&import->stacks, kmt_stacks_free);
+	kmt_tracepoint_tables_free(import->names);
+	g_clear_pointer(&import->stacks, kmt_import_stacks_free);
 	g_array_unref(import->call_sites);
 	g_ptr_array_unref(import->gaps);
 	g_ptr_array_unref(import->reasons);
@@ -137,7 +137,7 @@ void kmt_import_free(KmtImport *import)
 	g_free(import);
 }
 
-void kmt_import_set_watch(KmtImport *import, KmtWatch *watch)
+void kmt_import_set_watch(KmtImport *import, KmtImportWatch *watch)
 {
 	import->watch = watch;
 }
@@ -145,7 +145,7 @@ void kmt_import_set_watch(KmtImport *import, KmtWatch *watch)
 void kmt_import_tick(KmtImport *import)
 {
 	if (import->watch)
-		kmt_watch_tick(import->watch);
+		kmt_import_watch_tick(import->watch);
 }
 
 void kmt_import_set_cpus(KmtImport *import, guint cpus)
@@ -158,12 +158,13 @@ guint kmt_import_cpus(const KmtImport *import)
 	return import->machine_cpus;
 }
 
-void kmt_import_set_symbol_files(KmtImport *import, const KmtSymbolFiles *files)
+void kmt_import_set_symbol_files(KmtImport *import,
+				 const KmtImportSymbolFiles *files)
 {
 	import->symbol_files = files;
 }
 
-const KmtSymbolFiles *kmt_import_symbol_files(const KmtImport *import)
+const KmtImportSymbolFiles *kmt_import_symbol_files(const KmtImport *import)
 {
 	return import->symbol_files;
 }
@@ -172,7 +173,7 @@ void kmt_import_set_stacks(KmtImport *import)
 {
 	if (import->abi_version == 1 || import->stacks || import->has_files)
 		return;
-	import->stacks = kmt_stacks_new();
+	import->stacks = kmt_import_stacks_new();
 	import->record_bytes = KMEMTRACE_EVENT_SIZE_V2S;
 }
 
@@ -186,15 +187,15 @@ GKeyFile *kmt_import_meta(KmtImport *import)
 static gboolean set_write_error(const KmtImport *import, guint cpu, int code,
 				GError **error)
 {
-	kmt_set_errno(error, kmt_write_error_code(-code), -code,
-		      "cannot write %s/cpu%u.out",
-		      kmt_output_path(import->output), cpu);
+	kmt_capture_set_errno(error, kmt_capture_write_error_code(-code), -code,
+			      "cannot write %s/cpu%u.out",
+			      kmt_capture_writer_path(import->output), cpu);
 	return FALSE;
 }
 
-static Cpu *get_cpu(KmtImport *import, guint number, GError **error)
+static ImportCpu *get_cpu(KmtImport *import, guint number, GError **error)
 {
-	Cpu *cpu;
+	ImportCpu *cpu;
 
 	if (number >= KMT_IMPORT_MAX_CPUS) {
 		g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
@@ -206,7 +207,7 @@ static Cpu *get_cpu(KmtImport *import, guint number, GError **error)
 		g_ptr_array_set_size(import->cpus, (gint)number + 1);
 	if (import->cpus->pdata[number])
 		return import->cpus->pdata[number];
-	cpu = g_new0(Cpu, 1);
+	cpu = g_new0(ImportCpu, 1);
 	cpu->waiting =
 		g_array_new(FALSE, FALSE, sizeof(struct kmemtrace_event_v2s));
 	cpu->last_ns = G_MININT64;
@@ -216,18 +217,18 @@ static Cpu *get_cpu(KmtImport *import, guint number, GError **error)
 }
 
 /* The size of a record is settled when the first one is written. */
-static gboolean open_file(KmtImport *import, Cpu *cpu, guint number,
+static gboolean open_file(KmtImport *import, ImportCpu *cpu, guint number,
 			  GError **error)
 {
 	if (!cpu->sink)
-		cpu->sink = kmt_output_small_cpu_file(
+		cpu->sink = kmt_capture_writer_small_cpu_file(
 			import->output, number, import->record_bytes, error);
 	import->has_files = TRUE;
 	return cpu->sink != NULL;
 }
 
 /* Events of a CPU are lost after the record before. */
-static void limit_since(struct kmemtrace_event_lost *lost, const Cpu *cpu)
+static void limit_since(struct kmemtrace_event_lost *lost, const ImportCpu *cpu)
 {
 	if (cpu->records)
 		lost->since = cpu->last_ns;
@@ -236,7 +237,7 @@ static void limit_since(struct kmemtrace_event_lost *lost, const Cpu *cpu)
 }
 
 /* Write a record, with a time that is not before the last one of the CPU. */
-static int write_record(KmtImport *import, Cpu *cpu,
+static int write_record(KmtImport *import, ImportCpu *cpu,
 			struct kmemtrace_event_v2s *record)
 {
 	struct kmemtrace_event *event = &record->v2.v1;
@@ -254,8 +255,9 @@ static int write_record(KmtImport *import, Cpu *cpu,
 	cpu->last_ns = event->timestamp;
 	cpu->records++;
 	event->event_size = (guint16)import->record_bytes;
-	memcpy(kmt_sink_room(cpu->sink, &room), record, import->record_bytes);
-	return kmt_sink_add(cpu->sink, import->record_bytes);
+	memcpy(kmt_capture_cpu_writer_room(cpu->sink, &room), record,
+	       import->record_bytes);
+	return kmt_capture_cpu_writer_add(cpu->sink, import->record_bytes);
 }
 
 static gint compare_times(gconstpointer a, gconstpointer b)
@@ -269,7 +271,7 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 static gboolean advance_cpu(KmtImport *import, guint number, gint64 time,
 			    GError **error)
 {
-	Cpu *cpu = import->cpus->pdata[number];
+	ImportCpu *cpu = import->cpus->pdata[number];
 	struct kmemtrace_event_v2s *records;
 	guint n;
 	int r = 0;
@@ -318,7 +320,7 @@ gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error)
 	return write_up_to(import, import->allowed_ns, error);
 }
 
-static void wait_in_line(KmtImport *import, Cpu *cpu,
+static void wait_in_line(KmtImport *import, ImportCpu *cpu,
 			 const struct kmemtrace_event_v2s *record)
 {
 	GArray *waiting = cpu->waiting;
@@ -371,23 +373,24 @@ gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 	struct kmemtrace_event_v2s whole = {
 		.v2 = {.v1 = event->record, .pid = event->pid}};
 	struct kmemtrace_event_v2 *record = &whole.v2;
-	Cpu *cpu = get_cpu(import, event->cpu, error);
+	ImportCpu *cpu = get_cpu(import, event->cpu, error);
 
 	kmt_import_tick(import);
 	if (!cpu)
 		return FALSE;
-	if (event->common_flags & (KMT_COMMON_HARDIRQ | KMT_COMMON_NMI))
+	if (event->common_flags &
+	    (KMT_TRACEPOINT_COMMON_HARDIRQ | KMT_TRACEPOINT_COMMON_NMI))
 		record->flags |= KMEMTRACE_FLAG_HARDIRQ;
-	else if (event->common_flags & KMT_COMMON_SOFTIRQ)
+	else if (event->common_flags & KMT_TRACEPOINT_COMMON_SOFTIRQ)
 		record->flags |= KMEMTRACE_FLAG_SOFTIRQ;
 	if (event->cache && record->v1.type_id == KMEMTRACE_TYPE_CACHE)
-		record->cache = kmt_names_cache(import->names, event->cache,
-						record->v1.bytes_req,
-						record->v1.bytes_alloc);
+		record->cache = kmt_tracepoint_tables_cache(
+			import->names, event->cache, record->v1.bytes_req,
+			record->v1.bytes_alloc);
 	if (import->stacks)
-		whole.stack = kmt_stacks_add(import->stacks, event->stack,
-					     event->n_stack);
-	kmt_names_see_task(import->names, event->pid);
+		whole.stack = kmt_import_stacks_add(
+			import->stacks, event->stack, event->n_stack);
+	kmt_tracepoint_tables_add_task(import->names, event->pid);
 	if (!import->figures.records)
 		import->first_pid = event->pid;
 	import->several_pids |= event->pid != import->first_pid;
@@ -398,7 +401,7 @@ gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 	return TRUE;
 }
 
-static void wait_with_loss(KmtImport *import, Cpu *cpu, guint64 n_events,
+static void wait_with_loss(KmtImport *import, ImportCpu *cpu, guint64 n_events,
 			   gint64 since, gint64 time)
 {
 	struct kmemtrace_event_lost lost = {
@@ -418,7 +421,7 @@ static void wait_with_loss(KmtImport *import, Cpu *cpu, guint64 n_events,
 gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
 			     gint64 time, GError **error)
 {
-	Cpu *cpu = get_cpu(import, number, error);
+	ImportCpu *cpu = get_cpu(import, number, error);
 
 	if (!cpu)
 		return FALSE;
@@ -433,10 +436,10 @@ gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
 	return TRUE;
 }
 
-gboolean kmt_import_add_hole(KmtImport *import, guint number, guint64 n_events,
+gboolean kmt_import_add_loss(KmtImport *import, guint number, guint64 n_events,
 			     gint64 first, gint64 time, GError **error)
 {
-	Cpu *cpu = get_cpu(import, number, error);
+	ImportCpu *cpu = get_cpu(import, number, error);
 
 	if (!cpu)
 		return FALSE;
@@ -444,7 +447,7 @@ gboolean kmt_import_add_hole(KmtImport *import, guint number, guint64 n_events,
 	return TRUE;
 }
 
-void kmt_import_add_hole_everywhere(KmtImport *import, gint64 time)
+void kmt_import_add_loss_on_all_cpus(KmtImport *import, gint64 time)
 {
 	if (import->n_wide_holes + import->cpus->len > MAX_WIDE_HOLES)
 		return;
@@ -458,7 +461,7 @@ void kmt_import_add_hole_everywhere(KmtImport *import, gint64 time)
 gboolean kmt_import_set_cpu_lost(KmtImport *import, guint number,
 				 guint64 n_events, GError **error)
 {
-	Cpu *cpu = get_cpu(import, number, error);
+	ImportCpu *cpu = get_cpu(import, number, error);
 
 	if (!cpu)
 		return FALSE;
@@ -521,7 +524,7 @@ void kmt_import_count_other(KmtImport *import)
 void kmt_import_name_task(KmtImport *import, guint32 pid, gint64 time,
 			  const char *name)
 {
-	kmt_names_set_task(import->names, pid, time, name);
+	kmt_tracepoint_tables_set_task(import->names, pid, time, name);
 }
 
 gboolean kmt_import_only_task(const KmtImport *import, guint32 *pid)
@@ -532,7 +535,7 @@ gboolean kmt_import_only_task(const KmtImport *import, guint32 *pid)
 
 GArray *kmt_import_unnamed_tasks(const KmtImport *import)
 {
-	return kmt_names_unnamed_tasks(import->names);
+	return kmt_tracepoint_tables_unnamed_tasks(import->names);
 }
 
 GArray *kmt_import_call_sites(KmtImport *import)
@@ -546,8 +549,8 @@ static gboolean write_table(KmtImport *import, const char *name, char *text,
 {
 	G_GNUC_UNUSED g_autofree char *owned = text;
 
-	return !text ||
-	       kmt_output_write_table(import->output, name, text, error);
+	return !text || kmt_capture_writer_write_table(import->output, name,
+						       text, error);
 }
 
 void kmt_import_add_gap(KmtImport *import, const char *gap)
@@ -576,7 +579,8 @@ gboolean kmt_import_set_kallsyms(KmtImport *import, const char *text,
 				 GError **error)
 {
 	import->has_kallsyms = TRUE;
-	return kmt_output_write_table(import->output, "kallsyms", text, error);
+	return kmt_capture_writer_write_table(import->output, "kallsyms", text,
+					      error);
 }
 
 gboolean kmt_import_has_kallsyms(const KmtImport *import)
@@ -588,21 +592,21 @@ gboolean kmt_import_has_kallsyms(const KmtImport *import)
 
 static gboolean finish_cpu(KmtImport *import, guint number, GError **error)
 {
-	Cpu *cpu = import->cpus->pdata[number];
+	ImportCpu *cpu = import->cpus->pdata[number];
 	g_autofree char *group = g_strdup_printf("cpu%u", number);
 	int r;
 
 	if (!cpu)
 		return TRUE;
-	r = kmt_sink_finish(cpu->sink);
+	r = kmt_capture_cpu_writer_finish(cpu->sink);
 	if (r == 0)
-		r = kmt_sink_sync(cpu->sink);
+		r = kmt_capture_cpu_writer_sync(cpu->sink);
 	if (r < 0)
 		return set_write_error(import, number, r, error);
 	g_key_file_set_integer(import->meta, group, "node", -1);
 	g_key_file_set_uint64(import->meta, group, "events", cpu->records);
 	g_key_file_set_uint64(import->meta, group, "bytes",
-			      kmt_sink_written(cpu->sink));
+			      kmt_capture_cpu_writer_written(cpu->sink));
 	if (!import->figures.lost_more && !import->figures.not_reported)
 		g_key_file_set_uint64(import->meta, group, "overruns",
 				      cpu->has_total
@@ -618,16 +622,18 @@ static void tell_points(KmtImport *import)
 	g_autoptr(GPtrArray) not_seen = NULL;
 	guint types = 0;
 
-	for (guint i = 0; i < kmt_n_tracepoint_names; i++)
+	for (guint i = 0; i < kmt_tracepoint_n_names; i++)
 		if (import->points[i])
 			types |= 1U << kmt_tracepoint_names[i].type_id;
 	not_seen = kmt_tracepoints_not_seen(types);
 	for (guint i = 0; import->stacks && i < not_seen->len; i++)
-		if (g_str_equal(not_seen->pdata[i], KMT_GAP_PAGE_CALLERS)) {
+		if (g_str_equal(not_seen->pdata[i],
+				KMT_TRACEPOINT_GAP_PAGE_CALLERS)) {
 			g_free(not_seen->pdata[i]);
-			not_seen->pdata[i] = g_strdup(KMT_GAP_PAGE_NODES);
+			not_seen->pdata[i] =
+				g_strdup(KMT_TRACEPOINT_GAP_PAGE_NODES);
 		}
-	for (guint i = 0; i < kmt_n_tracepoint_names; i++) {
+	for (guint i = 0; i < kmt_tracepoint_n_names; i++) {
 		const KmtTracepointName *name = &kmt_tracepoint_names[i];
 
 		if (import->points[i])
@@ -683,10 +689,10 @@ static void fill_meta(KmtImport *import)
 	guint64 bytes = 0, events = 0;
 
 	for (guint i = 0; i < import->cpus->len; i++) {
-		const Cpu *cpu = import->cpus->pdata[i];
+		const ImportCpu *cpu = import->cpus->pdata[i];
 
 		if (cpu) {
-			bytes += kmt_sink_written(cpu->sink);
+			bytes += kmt_capture_cpu_writer_written(cpu->sink);
 			events += cpu->records;
 		}
 	}
@@ -731,13 +737,16 @@ gboolean kmt_import_finish(KmtImport *import, KmtImportFigures *figures,
 		if (!finish_cpu(import, i, error))
 			return FALSE;
 	if (import->abi_version > 1 &&
-	    (!write_table(import, "caches",
-			  kmt_names_caches_text(import->names, TRUE), error) ||
+	    (!write_table(
+		     import, "caches",
+		     kmt_tracepoint_tables_caches_text(import->names, TRUE),
+		     error) ||
 	     !write_table(import, "tasks",
-			  kmt_names_tasks_text(import->names, TRUE), error) ||
+			  kmt_tracepoint_tables_tasks_text(import->names, TRUE),
+			  error) ||
 	     (import->stacks &&
-	      !write_table(import, "stacks", kmt_stacks_text(import->stacks),
-			   error))))
+	      !write_table(import, "stacks",
+			   kmt_import_stacks_text(import->stacks), error))))
 		return FALSE;
 	fill_meta(import);
 	g_ptr_array_add(import->reasons, NULL);
@@ -746,7 +755,7 @@ gboolean kmt_import_finish(KmtImport *import, KmtImportFigures *figures,
 	g_ptr_array_add(import->notes, NULL);
 	import->figures.notes = (const char *const *)import->notes->pdata;
 	*figures = import->figures;
-	return kmt_output_end_meta(import->output, import->meta,
-				   import->figures.cpus, error) &&
-	       kmt_output_sync(import->output, error);
+	return kmt_capture_writer_end_meta(import->output, import->meta,
+					   import->figures.cpus, error) &&
+	       kmt_capture_writer_sync(import->output, error);
 }

@@ -38,7 +38,7 @@ typedef struct {
 	const char *proc;	  /* where procfs is mounted */
 	const char *sys;	  /* and sysfs */
 	const char *build_id_dir; /* perf's cache; NULL: ~/.debug */
-} KmtSymbolFiles;
+} KmtImportSymbolFiles;
 
 /* Figures of an import, for its messages. */
 typedef struct {
@@ -63,7 +63,7 @@ typedef struct {
 	guint point; /* index in kmt_tracepoint_names */
 	guint cpu;
 	guint32 pid;
-	guint8 common_flags; /* KMT_COMMON_... */
+	guint8 common_flags; /* KMT_TRACEPOINT_COMMON_... */
 	const char *cache;   /* the name of its cache, or NULL */
 	/* Return addresses, the innermost first, from the call site on. */
 	const guint64 *stack;
@@ -75,17 +75,17 @@ typedef struct {
  * output stays the caller's.  abi_version of the records: 1, which has no tasks
  * and no places of losses, or 2.
  */
-KmtImport *kmt_import_new(KmtOutput *output, guint abi_version);
+KmtImport *kmt_import_new(KmtCaptureWriter *output, guint abi_version);
 void kmt_import_free(KmtImport *import);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtImport, kmt_import_free)
 
 /* files stays the caller's, as long as import. */
 void kmt_import_set_symbol_files(KmtImport *import,
-				 const KmtSymbolFiles *files);
-const KmtSymbolFiles *kmt_import_symbol_files(const KmtImport *import);
+				 const KmtImportSymbolFiles *files);
+const KmtImportSymbolFiles *kmt_import_symbol_files(const KmtImport *import);
 
 /* Report progress to watch, which the caller frees; NULL: to none. */
-void kmt_import_set_watch(KmtImport *import, KmtWatch *watch);
+void kmt_import_set_watch(KmtImport *import, KmtImportWatch *watch);
 
 /* Report progress of a reader that has no event to add. */
 void kmt_import_tick(KmtImport *import);
@@ -125,7 +125,7 @@ gboolean kmt_import_add_lost(KmtImport *import, guint cpu, guint64 n_events,
  * record before, or since first if the CPU has no record yet.  n_events 0:
  * their number is not known.  The total comes from kmt_import_set_cpu_lost().
  */
-gboolean kmt_import_add_hole(KmtImport *import, guint cpu, guint64 n_events,
+gboolean kmt_import_add_loss(KmtImport *import, guint cpu, guint64 n_events,
 			     gint64 first, gint64 time, GError **error);
 
 /*
@@ -133,7 +133,7 @@ gboolean kmt_import_add_hole(KmtImport *import, guint cpu, guint64 n_events,
  * not known.  A file with very many such places has no record of a loss at the
  * later ones.
  */
-void kmt_import_add_hole_everywhere(KmtImport *import, gint64 time);
+void kmt_import_add_loss_on_all_cpus(KmtImport *import, gint64 time);
 
 #define KMT_IMPORT_LOST_UNKNOWN G_MAXUINT64
 

@@ -52,9 +52,9 @@ typedef struct {
 	char *sys;
 	char *stall;
 	char **operands;
-} Options;
+} ImportOptions;
 
-static void options_clear(Options *o)
+static void options_clear(ImportOptions *o)
 {
 	g_free(o->abi);
 	g_free(o->buffer);
@@ -79,10 +79,11 @@ static void options_clear(Options *o)
 	"Exit status: 0 if all was imported, 1 if nothing was imported, 2 if " \
 	"the input is\ndamaged and only its undamaged part was imported.\n"
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ImportOptions, options_clear)
 
 /* NULL: something is wrong with the options. */
-static GOptionContext *parse_options(char **argv, Options *o, GError **error)
+static GOptionContext *parse_options(char **argv, ImportOptions *o,
+				     GError **error)
 {
 	const GOptionEntry entries[] = {
 		{"buffer", 'B', 0, G_OPTION_ARG_STRING, &o->buffer,
@@ -212,7 +213,7 @@ static void say(const KmtImportFigures *f, const char *note, const char *out)
 }
 
 /* Print the figures, and a warning also with --quiet; the exit status. */
-static int finish(const Options *o, const KmtImportFigures *figures,
+static int finish(const ImportOptions *o, const KmtImportFigures *figures,
 		  const char *note, const char *out)
 {
 	if (!o->quiet)
@@ -243,9 +244,9 @@ static void limit_memory(char *const *paths)
 	guint64 bytes = 0, limit;
 
 	for (guint i = 0; paths[i]; i++)
-		bytes = kmt_add_saturating(bytes,
-					   kmt_watch_input_bytes(paths[i]));
-	limit = kmt_watch_limit_memory(bytes);
+		bytes = kmt_add_saturating(
+			bytes, kmt_import_watch_input_bytes(paths[i]));
+	limit = kmt_import_watch_limit_memory(bytes);
 	if (!limit)
 		return;
 	advice = g_strdup_printf(
@@ -284,21 +285,21 @@ static void expect_shortened(const char *path)
 	sigaction(SIGBUS, &action, NULL);
 }
 
-static gboolean end_watch(KmtWatch *watch)
+static gboolean end_watch(KmtImportWatch *watch)
 {
-	kmt_watch_end(watch);
+	kmt_import_watch_end(watch);
 	return TRUE;
 }
 
 /* Read the input and write the capture, in a process of its own. */
-static int work(const Options *o, guint cpus, KmtOutput *output,
-		KmtWatch *watch)
+static int work(const ImportOptions *o, guint cpus, KmtCaptureWriter *output,
+		KmtImportWatch *watch)
 {
 	guint n = g_strv_length(o->operands);
 	const char *out = o->operands[n - 1];
 	g_autofree char **paths =
 		g_memdup2(o->operands, n * sizeof(*o->operands));
-	const KmtSymbolFiles files = {
+	const KmtImportSymbolFiles files = {
 		o->kallsyms, o->modules, o->proc ? o->proc : "/proc",
 		o->sys ? o->sys : "/sys", o->build_id_dir};
 	g_autoptr(KmtImport) import =
@@ -311,14 +312,14 @@ static int work(const Options *o, guint cpus, KmtOutput *output,
 	kmt_import_set_cpus(import, cpus);
 	kmt_import_set_symbol_files(import, &files);
 	kmt_import_set_watch(import, watch);
-	kmt_watch_begin(watch);
+	kmt_import_watch_begin(watch);
 	g_log_set_writer_func(discard_log, NULL, NULL);
 	limit_memory(paths);
 	kmt_cli_raise_file_limit();
 	expect_shortened(paths[0]);
 	if (kmt_import_read(import, paths, o->buffer, &error) &&
 	    end_watch(watch) &&
-	    kmt_symbols_copy(import, output, &files, &note, &error) &&
+	    kmt_import_symbols_copy(import, output, &files, &note, &error) &&
 	    kmt_import_finish(import, &figures, &error))
 		return finish(o, &figures, note, out);
 	if (error->domain != KMT_DAEMON_ERROR)
@@ -347,7 +348,7 @@ static void handle_signals(void (*handler)(int))
 	struct sigaction action = {.sa_handler = handler};
 
 	for (gsize i = 0; i < G_N_ELEMENTS(ending_signals); i++)
-		if (!kmt_signals_is_ignored(ending_signals[i]))
+		if (!kmt_cli_signals_is_ignored(ending_signals[i]))
 			sigaction(ending_signals[i], &action, NULL);
 }
 
@@ -360,13 +361,13 @@ static int end_by(int number)
 }
 
 /* The worker has written all: put the capture into OUTDIR. */
-static int publish(KmtOutput *output)
+static int publish(KmtCaptureWriter *output)
 {
 	g_autoptr(GError) error = NULL;
 
-	if (kmt_output_publish(output, &error))
+	if (kmt_capture_writer_publish(output, &error))
 		return EXIT_SUCCESS;
-	kmt_output_undo(output);
+	kmt_capture_writer_undo(output);
 	return fail(error);
 }
 
@@ -374,7 +375,8 @@ static int publish(KmtOutput *output)
  * Libraries of other projects read files of other programs.  If one of them
  * crashes, only the worker ends.
  */
-static int wait_for_worker(const Options *o, KmtOutput *output, KmtWatch *watch)
+static int wait_for_worker(const ImportOptions *o, KmtCaptureWriter *output,
+			   KmtImportWatch *watch)
 {
 	guint64 cpu_seconds = STALL_CPU_SECONDS, seconds = STALL_SECONDS;
 	g_autofree char *message = NULL;
@@ -383,10 +385,10 @@ static int wait_for_worker(const Options *o, KmtOutput *output, KmtWatch *watch)
 
 	if (o->stall)
 		cpu_seconds = seconds = g_ascii_strtoull(o->stall, NULL, 10);
-	ended = kmt_watch_wait(watch, &worker, (guint)cpu_seconds,
-			       (guint)seconds, &status);
+	ended = kmt_import_watch_wait(watch, &worker, (guint)cpu_seconds,
+				      (guint)seconds, &status);
 	if (!ended && !caught) {
-		kmt_output_undo(output);
+		kmt_capture_writer_undo(output);
 		message = g_strdup_printf(
 			"cannot import %s: what reads it got no further and "
 			"was stopped, so it is cut off or damaged: copy it "
@@ -394,12 +396,12 @@ static int wait_for_worker(const Options *o, KmtOutput *output, KmtWatch *watch)
 			o->operands[0]);
 		return kmt_cli_fail(PROGRAM, message);
 	}
-	if (status == KMT_WATCH_NO_STATUS) {
+	if (status == KMT_IMPORT_WATCH_NO_STATUS) {
 		message = g_strdup_printf(
 			"cannot import %s: the exit status of the process that "
 			"read it is not available (%s): import it again",
 			o->operands[0], g_strerror(errno));
-		kmt_output_undo(output);
+		kmt_capture_writer_undo(output);
 		return kmt_cli_fail(PROGRAM, message);
 	}
 	if (WIFEXITED(status) && (WEXITSTATUS(status) == EXIT_SUCCESS ||
@@ -408,7 +410,7 @@ static int wait_for_worker(const Options *o, KmtOutput *output, KmtWatch *watch)
 
 		return published ? published : WEXITSTATUS(status);
 	}
-	kmt_output_undo(output);
+	kmt_capture_writer_undo(output);
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	if (caught)
@@ -426,24 +428,25 @@ static void warn(const char *text)
 	fprintf(stderr, PROGRAM ": warning: %s\n", text);
 }
 
-static int run(const Options *o, guint cpus)
+static int run(const ImportOptions *o, guint cpus)
 {
 	/* Staged, so that what the worker leaves can be removed. */
-	const KmtDirectoryOptions directory = {
+	const KmtCaptureDirectoryOptions directory = {
 		.force = o->force, .staged = TRUE, .warning = warn};
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtOutput) output = NULL;
-	KmtWatch *watch = kmt_watch_new();
+	g_autoptr(KmtCaptureWriter) output = NULL;
+	KmtImportWatch *watch = kmt_import_watch_new();
 	sigset_t all, before;
 	int status;
 
 	if (!watch)
 		return kmt_cli_fail(PROGRAM, "no memory, or too many files are "
 					     "open: see ulimit -n");
-	output = kmt_output_open(o->operands[g_strv_length(o->operands) - 1],
-				 &directory, &error);
+	output = kmt_capture_writer_open(
+		o->operands[g_strv_length(o->operands) - 1], &directory,
+		&error);
 	if (!output) {
-		kmt_watch_free(watch);
+		kmt_import_watch_free(watch);
 		return fail(error);
 	}
 	/* Until worker is set, which the signal handler kills. */
@@ -456,25 +459,25 @@ static int run(const Options *o, guint cpus)
 		handle_signals(SIG_DFL);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		status = work(o, cpus, output, watch);
-		kmt_output_close(output);
+		kmt_capture_writer_close(output);
 		/* exit() would flush the parent's streams once more. */
 		_exit(status);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (worker > 0) {
 		status = wait_for_worker(o, output, watch);
-		kmt_watch_free(watch);
+		kmt_import_watch_free(watch);
 		return status;
 	}
-	kmt_watch_free(watch);
-	kmt_output_undo(output);
+	kmt_import_watch_free(watch);
+	kmt_capture_writer_undo(output);
 	return kmt_cli_fail(PROGRAM, "cannot start a process: free some "
 				     "memory, or see ulimit -u");
 }
 
 int main(int argc, char **argv)
 {
-	g_auto(Options) options = {0};
+	g_auto(ImportOptions) options = {0};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GOptionContext) context = NULL;
 	guint64 cpus = 0;

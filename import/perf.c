@@ -29,19 +29,19 @@ typedef struct {
 	KmtImport *import;
 	GArray *parts; /* of Part, by time */
 	struct tep_handle *formats;
-	KmtDecoder *decoder;
-	KmtFunctions *functions;
-	KmtCallers *callers; /* NULL: samples have no callchains */
-	GArray *chain;	     /* of guint64: that of the sample */
-	gint64 latest_ns;    /* of all samples */
-	gint64 round_ns;     /* of those up to the last round */
-	guint samples;	     /* since the last round */
-	guint64 n_tasks;     /* that were recorded; PERF_TASKS_UNKNOWN */
-	guint64 lost;	     /* by records that tell where */
+	KmtImportDecoder *decoder;
+	KmtImportFunctions *functions;
+	KmtImportCallers *callers; /* NULL: samples have no callchains */
+	GArray *chain;		   /* of guint64: that of the sample */
+	gint64 latest_ns;	   /* of all samples */
+	gint64 round_ns;	   /* of those up to the last round */
+	guint samples;		   /* since the last round */
+	guint64 n_tasks;	   /* that were recorded; PERF_TASKS_UNKNOWN */
+	guint64 lost;		   /* by records that tell where */
 	/* guint64 id -> guint64: samples lost, as the end of a file tells. */
 	GHashTable *lost_samples;
 	GError *damage; /* the first one, or NULL */
-} Reader;
+} PerfReader;
 
 static void part_clear(gpointer data)
 {
@@ -50,21 +50,21 @@ static void part_clear(gpointer data)
 	perf_data_free(part->data);
 }
 
-static void reader_clear(Reader *r)
+static void reader_clear(PerfReader *r)
 {
-	g_clear_pointer(&r->decoder, kmt_decoder_free);
+	g_clear_pointer(&r->decoder, kmt_import_decoder_free);
 	g_clear_pointer(&r->formats, tep_free);
-	g_clear_pointer(&r->callers, kmt_callers_free);
-	g_clear_pointer(&r->functions, kmt_functions_free);
+	g_clear_pointer(&r->callers, kmt_import_callers_free);
+	g_clear_pointer(&r->functions, kmt_import_functions_free);
 	g_array_unref(r->parts);
 	g_array_unref(r->chain);
 	g_hash_table_unref(r->lost_samples);
 	g_clear_error(&r->damage);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reader, reader_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PerfReader, reader_clear)
 
-static PerfData *first_data(const Reader *r)
+static PerfData *first_data(const PerfReader *r)
 {
 	return g_array_index(r->parts, Part, 0).data;
 }
@@ -72,21 +72,24 @@ static PerfData *first_data(const Reader *r)
 static gboolean add_format(gpointer user, const char *system, const char *name,
 			   const char *text, GError **error)
 {
-	Reader *r = user;
+	PerfReader *r = user;
 
-	return kmt_formats_add_known(r->formats, system, name, text, error);
+	return kmt_tracepoint_formats_add_known(r->formats, system, name, text,
+						error);
 }
 
-static gboolean read_formats(Reader *r, GError **error)
+static gboolean read_formats(PerfReader *r, GError **error)
 {
 	const PerfData *data = first_data(r);
 	guint cpus = kmt_import_cpus(r->import);
 
-	r->formats = kmt_formats_new(perf_data_long_bytes(data), error);
+	r->formats =
+		kmt_tracepoint_formats_new(perf_data_long_bytes(data), error);
 	if (!r->formats || !perf_data_formats(data, add_format, r, error))
 		return FALSE;
-	r->decoder = kmt_decoder_new(r->formats, perf_data_page_bytes(data),
-				     cpus ? cpus : perf_data_cpus(data), error);
+	r->decoder = kmt_import_decoder_new(
+		r->formats, perf_data_page_bytes(data),
+		cpus ? cpus : perf_data_cpus(data), error);
 	return r->decoder != NULL;
 }
 
@@ -96,7 +99,7 @@ static void set_text(GKeyFile *meta, const char *key, const char *text)
 		g_key_file_set_string(meta, KMT_IMPORT_GROUP, key, text);
 }
 
-static void describe(const Reader *r)
+static void describe(const PerfReader *r)
 {
 	GKeyFile *meta = kmt_import_meta(r->import);
 	const PerfData *data = first_data(r);
@@ -119,7 +122,7 @@ static void describe(const Reader *r)
 }
 
 /* Tracepoints with PERF_SAMPLE_CALLCHAIN: perf record -g, perf kmem record. */
-static gboolean has_callchains(const Reader *r)
+static gboolean has_callchains(const PerfReader *r)
 {
 	const PerfLayouts *layouts = perf_data_layouts(first_data(r));
 
@@ -134,29 +137,29 @@ static gboolean has_callchains(const Reader *r)
 	return FALSE;
 }
 
-static void prepare_callchains(Reader *r)
+static void prepare_callchains(PerfReader *r)
 {
-	const KmtSymbolFiles *files = kmt_import_symbol_files(r->import);
+	const KmtImportSymbolFiles *files = kmt_import_symbol_files(r->import);
 	char *text;
 
 	if (!has_callchains(r))
 		return;
-	text = files ? kmt_symbols_text(r->import, files) : NULL;
+	text = files ? kmt_import_symbols_text(r->import, files) : NULL;
 	if (text)
-		r->functions = kmt_functions_new(text);
-	r->callers =
-		kmt_callers_new(text ? kmt_functions_name : NULL, r->functions);
+		r->functions = kmt_import_functions_new(text);
+	r->callers = kmt_import_callers_new(
+		text ? kmt_import_functions_name : NULL, r->functions);
 	kmt_import_set_stacks(r->import);
 }
 
 /* The kernel's part of a chain, which may have a user's part behind it. */
-static void take_chain(Reader *r, KmtBytes chain)
+static void take_chain(PerfReader *r, KmtByteSpan chain)
 {
 	gboolean is_kernel = TRUE;
 
 	g_array_set_size(r->chain, 0);
 	while (chain.next && chain.left >= sizeof(guint64)) {
-		guint64 word = kmt_bytes_64(&chain);
+		guint64 word = kmt_byte_span_64(&chain);
 
 		if (word >= FIRST_MARK)
 			is_kernel = word == (guint64)PERF_CONTEXT_KERNEL;
@@ -165,13 +168,15 @@ static void take_chain(Reader *r, KmtBytes chain)
 	}
 }
 
-static gboolean take_sample(Reader *r, const PerfEntry *entry, GError **error)
+static gboolean take_sample(PerfReader *r, const PerfEntry *entry,
+			    GError **error)
 {
-	KmtDecoderStack stack = {.callers = r->callers};
+	KmtImportDecoderStack stack = {.callers = r->callers};
 
 	r->samples++;
 	/* A damaged sample may have any time. */
-	if (kmt_decoder_is_whole(r->decoder, entry->data, entry->n_bytes) &&
+	if (kmt_import_decoder_is_whole(r->decoder, entry->data,
+					entry->n_bytes) &&
 	    entry->cpu < KMT_IMPORT_MAX_CPUS)
 		r->latest_ns = MAX(r->latest_ns, entry->time);
 	if (r->callers) {
@@ -179,13 +184,13 @@ static gboolean take_sample(Reader *r, const PerfEntry *entry, GError **error)
 		stack.addresses = (const guint64 *)(gpointer)r->chain->data;
 		stack.n = r->chain->len;
 	}
-	return kmt_decoder_take_sample(r->decoder, r->import, entry->cpu,
-				       entry->time, entry->data, entry->n_bytes,
-				       r->callers ? &stack : NULL, error);
+	return kmt_import_decoder_take_sample(
+		r->decoder, r->import, entry->cpu, entry->time, entry->data,
+		entry->n_bytes, r->callers ? &stack : NULL, error);
 }
 
 /* Events read two rounds ago are complete. */
-static gboolean end_round(Reader *r, GError **error)
+static gboolean end_round(PerfReader *r, GError **error)
 {
 	gint64 before = r->round_ns;
 
@@ -195,7 +200,7 @@ static gboolean end_round(Reader *r, GError **error)
 }
 
 /* The CPUs of the next file are others. */
-static gboolean begin_file(Reader *r, GError **error)
+static gboolean begin_file(PerfReader *r, GError **error)
 {
 	r->latest_ns = r->round_ns = G_MININT64;
 	r->samples = 0;
@@ -213,8 +218,8 @@ static void add_lost_samples(GHashTable *sums, guint64 id, guint64 n)
 	*sum = kmt_add_saturating(*sum, n);
 }
 
-static gboolean take_entry(Reader *r, const PerfEntry *entry, GHashTable *lost,
-			   GError **error)
+static gboolean take_entry(PerfReader *r, const PerfEntry *entry,
+			   GHashTable *lost, GError **error)
 {
 	switch (entry->kind) {
 	case PERF_ENTRY_SAMPLE:
@@ -290,8 +295,8 @@ static gboolean is_damage(const GError *problem)
  * without any event.  sample: the damaged one, whose CPU is known, or NULL.
  * Its time may be damaged too.  Takes problem; FALSE: it is no damage.
  */
-static gboolean take_damage(Reader *r, GError *problem, const PerfEntry *sample,
-			    GError **error)
+static gboolean take_damage(PerfReader *r, GError *problem,
+			    const PerfEntry *sample, GError **error)
 {
 	if (!is_damage(problem)) {
 		g_propagate_error(error, problem);
@@ -307,14 +312,14 @@ static gboolean take_damage(Reader *r, GError *problem, const PerfEntry *sample,
 	if (r->latest_ns == G_MININT64)
 		return TRUE;
 	if (sample && sample->cpu < KMT_IMPORT_MAX_CPUS)
-		return kmt_import_add_hole(r->import, sample->cpu, 0,
+		return kmt_import_add_loss(r->import, sample->cpu, 0,
 					   r->latest_ns, r->latest_ns, error);
-	kmt_import_add_hole_everywhere(r->import, r->latest_ns);
+	kmt_import_add_loss_on_all_cpus(r->import, r->latest_ns);
 	return TRUE;
 }
 
 /* Import the entries up to the end of the file, or up to what is no record. */
-static gboolean read_entries(Reader *r, const Part *part, GHashTable *lost,
+static gboolean read_entries(PerfReader *r, const Part *part, GHashTable *lost,
 			     GError **problem, GError **error)
 {
 	gboolean is_threaded = perf_data_is_threaded(part->data);
@@ -334,7 +339,7 @@ static gboolean read_entries(Reader *r, const Part *part, GHashTable *lost,
 	return TRUE;
 }
 
-static gboolean read_part(Reader *r, const Part *part, GError **error)
+static gboolean read_part(PerfReader *r, const Part *part, GError **error)
 {
 	g_autoptr(GHashTable) lost = lost_table();
 	gboolean has_more = TRUE;
@@ -356,7 +361,7 @@ static gboolean read_part(Reader *r, const Part *part, GError **error)
 }
 
 /* A file that is not the first has the losses of those before in its sums. */
-static void set_lost(Reader *r)
+static void set_lost(PerfReader *r)
 {
 	PerfCommand command =
 		perf_command_parse(perf_data_command(first_data(r)));
@@ -386,7 +391,7 @@ static void see_kernel(KmtImportKernel *kernel, const PerfEntry *entry)
  * perf writes what the samples depend on before the first of them, or at the
  * end with --tail-synthesize, so there all of the file is read.
  */
-static gboolean look_ahead(Reader *r, Part *part, GError **error)
+static gboolean look_ahead(PerfReader *r, Part *part, GError **error)
 {
 	GError *problem = NULL;
 	PerfEntry entry;
@@ -415,7 +420,7 @@ static gboolean look_ahead(Reader *r, Part *part, GError **error)
 }
 
 /* All parts have to be of one recording, which has one list of events. */
-static gboolean open_part(Reader *r, const char *path, GError **error)
+static gboolean open_part(PerfReader *r, const char *path, GError **error)
 {
 	Part part = {.path = path, .data = perf_data_open(path, error)};
 
@@ -442,7 +447,8 @@ static gint compare_parts(gconstpointer a, gconstpointer b)
 	return (ta > tb) - (ta < tb);
 }
 
-static gboolean open_all(Reader *r, const char *const *paths, GError **error)
+static gboolean open_all(PerfReader *r, const char *const *paths,
+			 GError **error)
 {
 	gboolean several = paths[1] != NULL;
 
@@ -465,7 +471,7 @@ static gboolean open_all(Reader *r, const char *const *paths, GError **error)
 gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
 			      GError **error)
 {
-	g_auto(Reader) r = {
+	g_auto(PerfReader) r = {
 		.import = import,
 		.parts = g_array_new(FALSE, FALSE, sizeof(Part)),
 		.chain = g_array_new(FALSE, FALSE, sizeof(guint64)),

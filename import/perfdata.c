@@ -26,40 +26,40 @@ struct PerfData {
 	guint page_bytes, long_bytes;
 	char *release, *machine, *version, *build_id;
 	GStrv command;
-	KmtBytes formats; /* from the first one on */
+	KmtByteSpan formats; /* from the first one on */
 };
 
 /* trace-cmd's files begin alike: with the formats of the machine. */
 static gboolean read_tracing_data(PerfData *d, GError **error)
 {
-	KmtBytes b = d->main->features[PERF_FEATURE_TRACING_DATA];
+	KmtByteSpan b = d->main->features[PERF_FEATURE_TRACING_DATA];
 	const guint8 *magic;
 	guint32 n;
 
-	if (!kmt_bytes_ok(&b))
+	if (!kmt_byte_span_ok(&b))
 		return kmt_import_fail(
 			error, "it has no tracepoints: use perf record -a "
 			       "-e 'kmem:*'");
-	magic = kmt_bytes_take(&b, strlen(TRACING_MAGIC));
+	magic = kmt_byte_span_take(&b, strlen(TRACING_MAGIC));
 	if (magic && memcmp(magic, TRACING_MAGIC, strlen(TRACING_MAGIC)) != 0)
 		return kmt_import_fail(
 			error, "its formats of tracepoints do not begin as "
 			       "they should: record again");
-	kmt_bytes_string(&b);  /* its version */
-	kmt_bytes_take(&b, 1); /* its byte order is that of the file */
-	magic = kmt_bytes_take(&b, 1);
+	kmt_byte_span_string(&b);  /* its version */
+	kmt_byte_span_take(&b, 1); /* its byte order is that of the file */
+	magic = kmt_byte_span_take(&b, 1);
 	d->long_bytes = magic ? *magic : 0;
-	d->page_bytes = kmt_bytes_32(&b);
+	d->page_bytes = kmt_byte_span_32(&b);
 	/* header_page and header_event. */
 	for (guint i = 0; i < 2; i++) {
-		kmt_bytes_string(&b);
-		kmt_bytes_take(&b, kmt_bytes_64(&b));
+		kmt_byte_span_string(&b);
+		kmt_byte_span_take(&b, kmt_byte_span_64(&b));
 	}
 	/* The formats of ftrace itself. */
-	for (n = kmt_bytes_32(&b); n && kmt_bytes_ok(&b); n--)
-		kmt_bytes_take(&b, kmt_bytes_64(&b));
+	for (n = kmt_byte_span_32(&b); n && kmt_byte_span_ok(&b); n--)
+		kmt_byte_span_take(&b, kmt_byte_span_64(&b));
 	d->formats = b;
-	if (kmt_bytes_ok(&b) && d->page_bytes && !(d->page_bytes & 511) &&
+	if (kmt_byte_span_ok(&b) && d->page_bytes && !(d->page_bytes & 511) &&
 	    (d->long_bytes == 4 || d->long_bytes == 8))
 		return TRUE;
 	return kmt_import_fail(
@@ -70,16 +70,16 @@ static gboolean read_tracing_data(PerfData *d, GError **error)
 gboolean perf_data_formats(const PerfData *d, PerfFormatFunc call,
 			   gpointer user, GError **error)
 {
-	KmtBytes b = d->formats;
-	guint32 n_systems = kmt_bytes_32(&b);
+	KmtByteSpan b = d->formats;
+	guint32 n_systems = kmt_byte_span_32(&b);
 
-	while (n_systems-- && kmt_bytes_ok(&b)) {
-		const char *system = kmt_bytes_string(&b);
-		guint32 n = kmt_bytes_32(&b);
+	while (n_systems-- && kmt_byte_span_ok(&b)) {
+		const char *system = kmt_byte_span_string(&b);
+		guint32 n = kmt_byte_span_32(&b);
 
-		while (n-- && kmt_bytes_ok(&b)) {
-			guint64 size = kmt_bytes_64(&b);
-			const guint8 *bytes = kmt_bytes_take(&b, size);
+		while (n-- && kmt_byte_span_ok(&b)) {
+			guint64 size = kmt_byte_span_64(&b);
+			const guint8 *bytes = kmt_byte_span_take(&b, size);
 			g_autofree char *text = NULL;
 			g_autofree char *name = NULL;
 			const char *end;
@@ -97,7 +97,7 @@ gboolean perf_data_formats(const PerfData *d, PerfFormatFunc call,
 				return FALSE;
 		}
 	}
-	return kmt_bytes_ok(&b) ||
+	return kmt_byte_span_ok(&b) ||
 	       kmt_import_fail(
 		       error, "its formats of tracepoints are cut off: copy it "
 			      "again, or record again");
@@ -152,7 +152,7 @@ PerfData *perf_data_open(const char *path, GError **error)
 	if (is_directory && !open_threads(d, path, error))
 		return NULL;
 	if (!is_directory &&
-	    kmt_bytes_ok(&d->main->features[PERF_FEATURE_DIRECTORY])) {
+	    kmt_byte_span_ok(&d->main->features[PERF_FEATURE_DIRECTORY])) {
 		kmt_import_fail(
 			error, "it is one file of a directory that perf record "
 			       "--threads made: give the directory");
@@ -197,17 +197,17 @@ guint perf_data_page_bytes(const PerfData *d)
 
 guint perf_data_cpus(const PerfData *d)
 {
-	KmtBytes bytes = d->main->features[PERF_FEATURE_CPUS];
+	KmtByteSpan bytes = d->main->features[PERF_FEATURE_CPUS];
 
-	return kmt_bytes_32(&bytes);
+	return kmt_byte_span_32(&bytes);
 }
 
 guint perf_data_online(const PerfData *d)
 {
-	KmtBytes bytes = d->main->features[PERF_FEATURE_CPUS];
+	KmtByteSpan bytes = d->main->features[PERF_FEATURE_CPUS];
 
-	kmt_bytes_32(&bytes);
-	return kmt_bytes_32(&bytes);
+	kmt_byte_span_32(&bytes);
+	return kmt_byte_span_32(&bytes);
 }
 
 guint perf_data_long_bytes(const PerfData *d)
@@ -232,7 +232,7 @@ const char *perf_data_version(const PerfData *d)
 
 const char *perf_data_clock(const PerfData *d)
 {
-	return kmt_bytes_ok(&d->main->features[PERF_FEATURE_CLOCKID])
+	return kmt_byte_span_ok(&d->main->features[PERF_FEATURE_CLOCKID])
 		       ? "perf -k"
 		       : NULL;
 }
@@ -258,11 +258,11 @@ gboolean perf_data_is_threaded(const PerfData *d)
 }
 
 /* The number of tasks in the map; 0: an entry stands for all tasks. */
-static guint64 count_tasks(KmtBytes body)
+static guint64 count_tasks(KmtByteSpan body)
 {
-	guint64 n = kmt_bytes_64(&body);
+	guint64 n = kmt_byte_span_64(&body);
 
-	return n == 1 && kmt_bytes_64(&body) == ALL_TASKS ? 0 : n;
+	return n == 1 && kmt_byte_span_64(&body) == ALL_TASKS ? 0 : n;
 }
 
 static gboolean is_damaged(const PerfRecord *record, gboolean is_whole)
@@ -277,7 +277,7 @@ static gboolean is_damaged(const PerfRecord *record, gboolean is_whole)
 static gboolean parse_record(PerfData *d, const PerfRecord *record,
 			     PerfEntry *entry)
 {
-	KmtBytes b = record->body;
+	KmtByteSpan b = record->body;
 
 	/* perf's own records have no trailer. */
 	if (record->type < PERF_USER_ATTR)
@@ -285,27 +285,27 @@ static gboolean parse_record(PerfData *d, const PerfRecord *record,
 	switch (record->type) {
 	case PERF_RECORD_LOST:
 		entry->kind = PERF_ENTRY_LOST;
-		kmt_bytes_64(&b);
-		entry->number = kmt_bytes_64(&b);
+		kmt_byte_span_64(&b);
+		entry->number = kmt_byte_span_64(&b);
 		break;
 	case PERF_RECORD_LOST_SAMPLES:
 		entry->kind = PERF_ENTRY_LOST_SAMPLES;
-		entry->number = kmt_bytes_64(&b);
+		entry->number = kmt_byte_span_64(&b);
 		break;
 	case PERF_RECORD_COMM:
 		entry->kind = PERF_ENTRY_COMM;
-		kmt_bytes_32(&b);
-		entry->pid = kmt_bytes_32(&b);
-		entry->name = kmt_bytes_string(&b);
+		kmt_byte_span_32(&b);
+		entry->pid = kmt_byte_span_32(&b);
+		entry->name = kmt_byte_span_string(&b);
 		break;
 	case PERF_RECORD_MMAP:
 		entry->kind = PERF_ENTRY_KERNEL;
 		/* pid and tid, address, length; then that of the symbol. */
-		kmt_bytes_64(&b);
-		kmt_bytes_64(&b);
-		kmt_bytes_64(&b);
-		entry->number = kmt_bytes_64(&b);
-		entry->name = kmt_bytes_string(&b);
+		kmt_byte_span_64(&b);
+		kmt_byte_span_64(&b);
+		kmt_byte_span_64(&b);
+		entry->number = kmt_byte_span_64(&b);
+		entry->name = kmt_byte_span_string(&b);
 		if (!entry->name ||
 		    !g_str_has_prefix(entry->name, KERNEL_PREFIX "_"))
 			return FALSE;
@@ -321,13 +321,13 @@ static gboolean parse_record(PerfData *d, const PerfRecord *record,
 	default:
 		return FALSE;
 	}
-	return kmt_bytes_ok(&b);
+	return kmt_byte_span_ok(&b);
 }
 
 gboolean perf_data_skip_file(PerfData *d)
 {
 	GMappedFile *file;
-	KmtBytes bytes;
+	KmtByteSpan bytes;
 
 	if (d->next_thread == d->threads->len)
 		return FALSE;

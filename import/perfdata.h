@@ -35,7 +35,7 @@ typedef struct {
 	const char *name;
 	const guint8 *data;
 	gsize n_bytes;
-	KmtBytes chain; /* u64 each, as perf_event_open(2) describes */
+	KmtByteSpan chain; /* u64 each, as perf_event_open(2) describes */
 } PerfEntry;
 
 typedef struct PerfData PerfData;

@@ -78,8 +78,8 @@ static char *missing_cpus(const PerfData *data, const PerfCommand *command,
 
 /* Each event by itself, since perf has options for each. */
 static void add_events(KmtImport *import, const PerfData *data,
-		       const KmtDecoder *decoder, const PerfCommand *command,
-		       gboolean all_tasks)
+		       const KmtImportDecoder *decoder,
+		       const PerfCommand *command, gboolean all_tasks)
 {
 	const PerfLayouts *layouts = perf_data_layouts(data);
 	g_autoptr(GArray) reasons = g_array_new(FALSE, FALSE, sizeof(Reason));
@@ -91,7 +91,7 @@ static void add_events(KmtImport *import, const PerfData *data,
 			perf_layouts_attr(layouts, i);
 		const char *name =
 			attr->type == PERF_TYPE_TRACEPOINT
-				? kmt_decoder_name(decoder, attr->config)
+				? kmt_import_decoder_name(decoder, attr->config)
 				: NULL;
 
 		if (!name)
@@ -178,7 +178,7 @@ static void add_choices(KmtImport *import, const PerfCommand *command)
 }
 
 void perf_design_add(KmtImport *import, const PerfData *data,
-		     const KmtDecoder *decoder, guint64 n_tasks)
+		     const KmtImportDecoder *decoder, guint64 n_tasks)
 {
 	PerfCommand command = perf_command_parse(perf_data_command(data));
 	gboolean all_tasks = is_of_all_tasks(data, &command, n_tasks);

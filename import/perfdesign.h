@@ -14,6 +14,6 @@
  * many tasks perf recorded at its start; 0 stands for all.
  */
 void perf_design_add(KmtImport *import, const PerfData *data,
-		     const KmtDecoder *decoder, guint64 n_tasks);
+		     const KmtImportDecoder *decoder, guint64 n_tasks);
 
 #endif

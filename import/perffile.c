@@ -34,18 +34,19 @@ typedef struct {
 	guint64 features[PERF_N_FEATURES / 64];
 } FileHeader;
 
-static KmtBytes all_bytes(const PerfFile *f)
+static KmtByteSpan all_bytes(const PerfFile *f)
 {
-	return (KmtBytes){(const guint8 *)g_mapped_file_get_contents(f->file),
-			  g_mapped_file_get_length(f->file)};
+	return (KmtByteSpan){
+		(const guint8 *)g_mapped_file_get_contents(f->file),
+		g_mapped_file_get_length(f->file)};
 }
 
 /* Not ok: the section is not within the file. */
-static KmtBytes section(const PerfFile *f, Section s)
+static KmtByteSpan section(const PerfFile *f, Section s)
 {
-	KmtBytes bytes = all_bytes(f);
+	KmtByteSpan bytes = all_bytes(f);
 
-	kmt_bytes_take(&bytes, s.offset);
+	kmt_byte_span_take(&bytes, s.offset);
 	if (s.size > bytes.left)
 		bytes.next = NULL;
 	bytes.left = s.size;
@@ -56,8 +57,8 @@ static KmtBytes section(const PerfFile *f, Section s)
 static gboolean read_features(PerfFile *f, const FileHeader *header,
 			      GError **error)
 {
-	KmtBytes all = all_bytes(f);
-	KmtBytes table = section(
+	KmtByteSpan all = all_bytes(f);
+	KmtByteSpan table = section(
 		f, (Section){header->data.offset + header->data.size, 0});
 
 	table.left = table.next ? all.left - (gsize)(table.next - all.next) : 0;
@@ -66,10 +67,11 @@ static gboolean read_features(PerfFile *f, const FileHeader *header,
 
 		if (!(header->features[i / 64] >> i % 64 & 1))
 			continue;
-		s.offset = kmt_bytes_64(&table);
-		s.size = kmt_bytes_64(&table);
+		s.offset = kmt_byte_span_64(&table);
+		s.size = kmt_byte_span_64(&table);
 		f->features[i] = section(f, s);
-		if (!kmt_bytes_ok(&table) || !kmt_bytes_ok(&f->features[i]))
+		if (!kmt_byte_span_ok(&table) ||
+		    !kmt_byte_span_ok(&f->features[i]))
 			return kmt_import_fail(
 				error, "it is cut off behind its samples: "
 				       "copy it again, or record again");
@@ -87,24 +89,24 @@ static gboolean fail_events(GError **error)
 static gboolean read_events(PerfFile *f, const FileHeader *header,
 			    GError **error)
 {
-	KmtBytes list = section(f, header->attrs);
+	KmtByteSpan list = section(f, header->attrs);
 	guint64 step = header->attr_size;
 	guint64 n = step ? header->attrs.size / step : 0;
 
 	if (step < PERF_ATTR_SIZE_VER0 + sizeof(Section) || n == 0 ||
-	    !kmt_bytes_ok(&list))
+	    !kmt_byte_span_ok(&list))
 		return fail_events(error);
 	while (n--) {
-		KmtBytes attr = {list.next, step - sizeof(Section)};
-		KmtBytes entry = {kmt_bytes_take(&list, step), step};
-		KmtBytes ids;
+		KmtByteSpan attr = {list.next, step - sizeof(Section)};
+		KmtByteSpan entry = {kmt_byte_span_take(&list, step), step};
+		KmtByteSpan ids;
 		Section s;
 
-		kmt_bytes_take(&entry, attr.left);
-		s.offset = kmt_bytes_64(&entry);
-		s.size = kmt_bytes_64(&entry);
+		kmt_byte_span_take(&entry, attr.left);
+		s.offset = kmt_byte_span_64(&entry);
+		s.size = kmt_byte_span_64(&entry);
 		ids = section(f, s);
-		if (!kmt_bytes_ok(&ids))
+		if (!kmt_byte_span_ok(&ids))
 			return kmt_import_fail(
 				error, "its list of events is cut off: "
 				       "copy it again, or record again");
@@ -117,8 +119,8 @@ static gboolean read_events(PerfFile *f, const FileHeader *header,
 
 static gboolean read_file(PerfFile *f, GError **error)
 {
-	KmtBytes b = all_bytes(f);
-	const guint8 *p = kmt_bytes_take(&b, sizeof(FileHeader));
+	KmtByteSpan b = all_bytes(f);
+	const guint8 *p = kmt_byte_span_take(&b, sizeof(FileHeader));
 	FileHeader header;
 
 	if (!p)
@@ -132,7 +134,7 @@ static gboolean read_file(PerfFile *f, GError **error)
 			error, "perf record was killed before it ended, or "
 			       "is still at work: record again, and end it "
 			       "by Ctrl+C");
-	if (!kmt_bytes_ok(&f->records))
+	if (!kmt_byte_span_ok(&f->records))
 		return kmt_import_fail(
 			error, "it is cut off within its samples, and the "
 			       "formats of tracepoints behind them are "
@@ -142,13 +144,13 @@ static gboolean read_file(PerfFile *f, GError **error)
 }
 
 /* An attr of the size that it states, then the ids of the event. */
-static gboolean read_pipe_event(PerfFile *f, KmtBytes body, GError **error)
+static gboolean read_pipe_event(PerfFile *f, KmtByteSpan body, GError **error)
 {
-	KmtBytes attr = body, size = body;
+	KmtByteSpan attr = body, size = body;
 
-	kmt_bytes_32(&size);
-	attr.left = kmt_bytes_32(&size);
-	if (!kmt_bytes_take(&body, attr.left) ||
+	kmt_byte_span_32(&size);
+	attr.left = kmt_byte_span_32(&size);
+	if (!kmt_byte_span_take(&body, attr.left) ||
 	    attr.left < PERF_ATTR_SIZE_VER0)
 		return fail_events(error);
 	return perf_layouts_add(f->layouts, attr, body, all_bytes(f).left,
@@ -159,7 +161,7 @@ static gboolean read_pipe_event(PerfFile *f, KmtBytes body, GError **error)
 static gboolean read_pipe_record(PerfFile *f, PerfRecord *record,
 				 GError **error)
 {
-	KmtBytes *features = f->features;
+	KmtByteSpan *features = f->features;
 	guint64 number;
 
 	switch (record->type) {
@@ -169,7 +171,7 @@ static gboolean read_pipe_record(PerfFile *f, PerfRecord *record,
 		features[PERF_FEATURE_TRACING_DATA] = record->payload;
 		return TRUE;
 	case PERF_USER_FEATURE:
-		number = kmt_bytes_64(&record->body);
+		number = kmt_byte_span_64(&record->body);
 		if (number < PERF_N_FEATURES)
 			features[number] = record->body;
 		return TRUE;
@@ -185,14 +187,14 @@ static gboolean read_pipe(PerfFile *f, GError **error)
 	PerfRecord record;
 
 	f->records = all_bytes(f);
-	kmt_bytes_take(&f->records, PIPE_HEADER_BYTES);
+	kmt_byte_span_take(&f->records, PIPE_HEADER_BYTES);
 	stream = perf_stream_new(f->records, NULL);
 	while (perf_stream_next(stream, TRUE, &record, &problem))
 		if (!read_pipe_record(f, &record, error))
 			return FALSE;
 	/* Damage behind the list of events is found again with the samples. */
 	if (problem && perf_layouts_count(f->layouts) > 0 &&
-	    kmt_bytes_ok(&f->features[PERF_FEATURE_TRACING_DATA]))
+	    kmt_byte_span_ok(&f->features[PERF_FEATURE_TRACING_DATA]))
 		g_clear_error(&problem);
 	if (problem) {
 		g_propagate_error(error, problem);
@@ -203,8 +205,8 @@ static gboolean read_pipe(PerfFile *f, GError **error)
 
 static gboolean read_head(PerfFile *f, GError **error)
 {
-	KmtBytes b = all_bytes(f);
-	const guint8 *magic = kmt_bytes_take(&b, strlen(MAGIC));
+	KmtByteSpan b = all_bytes(f);
+	const guint8 *magic = kmt_byte_span_take(&b, strlen(MAGIC));
 	gboolean ok;
 
 	if (magic && memcmp(magic, MAGIC_SWAPPED, strlen(MAGIC)) == 0)
@@ -214,8 +216,8 @@ static gboolean read_head(PerfFile *f, GError **error)
 	if (!magic || memcmp(magic, MAGIC, strlen(MAGIC)) != 0)
 		return kmt_import_fail(error, "it is no perf.data");
 	f->layouts = perf_layouts_new();
-	ok = kmt_bytes_64(&b) == PIPE_HEADER_BYTES ? read_pipe(f, error)
-						   : read_file(f, error);
+	ok = kmt_byte_span_64(&b) == PIPE_HEADER_BYTES ? read_pipe(f, error)
+						       : read_file(f, error);
 	return ok && perf_layouts_finish(f->layouts, error);
 }
 
@@ -238,15 +240,15 @@ void perf_file_free(PerfFile *f)
 }
 
 /* A length, then the text with zeros behind it; not ok: there is none. */
-static const guint8 *take_text(KmtBytes *bytes, guint32 *length)
+static const guint8 *take_text(KmtByteSpan *bytes, guint32 *length)
 {
-	*length = kmt_bytes_32(bytes);
-	return kmt_bytes_take(bytes, *length);
+	*length = kmt_byte_span_32(bytes);
+	return kmt_byte_span_take(bytes, *length);
 }
 
 char *perf_file_text(const PerfFile *f, guint feature)
 {
-	KmtBytes bytes = f->features[feature];
+	KmtByteSpan bytes = f->features[feature];
 	guint32 length;
 	const guint8 *text = take_text(&bytes, &length);
 
@@ -255,11 +257,11 @@ char *perf_file_text(const PerfFile *f, guint feature)
 
 GStrv perf_file_command(const PerfFile *f)
 {
-	KmtBytes bytes = f->features[PERF_FEATURE_COMMAND];
+	KmtByteSpan bytes = f->features[PERF_FEATURE_COMMAND];
 	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
-	guint32 n = kmt_bytes_32(&bytes);
+	guint32 n = kmt_byte_span_32(&bytes);
 
-	if (!kmt_bytes_ok(&bytes))
+	if (!kmt_byte_span_ok(&bytes))
 		return NULL;
 	while (n--) {
 		guint32 length;
@@ -285,12 +287,12 @@ static char *hexadecimal(const guint8 *bytes, guint n)
 /* Records of a pid, a build id and the name of a file. */
 char *perf_file_build_id(const PerfFile *f)
 {
-	KmtBytes bytes = f->features[PERF_FEATURE_BUILD_ID];
+	KmtByteSpan bytes = f->features[PERF_FEATURE_BUILD_ID];
 	struct perf_event_header header;
 
-	while (kmt_bytes_ok(&bytes)) {
-		const guint8 *p = kmt_bytes_take(&bytes, sizeof(header));
-		KmtBytes entry = {0};
+	while (kmt_byte_span_ok(&bytes)) {
+		const guint8 *p = kmt_byte_span_take(&bytes, sizeof(header));
+		KmtByteSpan entry = {0};
 		const guint8 *id;
 		const char *name;
 
@@ -300,10 +302,10 @@ char *perf_file_build_id(const PerfFile *f)
 		if (header.size < sizeof(header))
 			break;
 		entry.left = header.size - sizeof(header);
-		entry.next = kmt_bytes_take(&bytes, entry.left);
-		kmt_bytes_32(&entry);
-		id = kmt_bytes_take(&entry, BUILD_ID_BYTES);
-		name = kmt_bytes_string(&entry);
+		entry.next = kmt_byte_span_take(&bytes, entry.left);
+		kmt_byte_span_32(&entry);
+		id = kmt_byte_span_take(&entry, BUILD_ID_BYTES);
+		name = kmt_byte_span_string(&entry);
 		if (name && strcmp(name, KERNEL_NAME) == 0)
 			return hexadecimal(
 				id, id[MOST_BUILD_ID_BYTES] &&

@@ -28,8 +28,8 @@ typedef struct {
 	GMappedFile *file;
 	PerfLayouts *layouts;
 	/* Not ok where the file lacks the feature. */
-	KmtBytes features[PERF_N_FEATURES];
-	KmtBytes records;
+	KmtByteSpan features[PERF_N_FEATURES];
+	KmtByteSpan records;
 } PerfFile;
 
 PerfFile *perf_file_open(const char *path, GError **error);

@@ -41,7 +41,7 @@ static const Layout *layout_at(const PerfLayouts *l, guint index)
 	return &g_array_index(l->all, Layout, index);
 }
 
-static gboolean add_ids(PerfLayouts *l, KmtBytes ids, gsize file_bytes,
+static gboolean add_ids(PerfLayouts *l, KmtByteSpan ids, gsize file_bytes,
 			GError **error)
 {
 	/* No two events have the same bytes of the file. */
@@ -52,7 +52,7 @@ static gboolean add_ids(PerfLayouts *l, KmtBytes ids, gsize file_bytes,
 				       "its list of events is damaged: record "
 				       "again");
 	while (ids.left >= sizeof(guint64)) {
-		Id id = {kmt_bytes_64(&ids), l->all->len - 1};
+		Id id = {kmt_byte_span_64(&ids), l->all->len - 1};
 
 		g_array_append_val(l->ids, id);
 	}
@@ -66,7 +66,7 @@ static gint compare_ids(gconstpointer a, gconstpointer b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-gboolean perf_layouts_add(PerfLayouts *l, KmtBytes bytes, KmtBytes ids,
+gboolean perf_layouts_add(PerfLayouts *l, KmtByteSpan bytes, KmtByteSpan ids,
 			  gsize file_bytes, GError **error)
 {
 	Layout layout = {.n_ids = (guint)(ids.left / sizeof(guint64))};
@@ -174,70 +174,71 @@ static const Layout *find(const PerfLayouts *l, guint64 id)
 }
 
 /* The values of the counters of a group, which a sample of :S has. */
-static void skip_counters(KmtBytes *b, guint64 format)
+static void skip_counters(KmtByteSpan *b, guint64 format)
 {
 	guint64 n = 1, words = 1;
 
 	if (format & PERF_FORMAT_GROUP)
-		n = kmt_bytes_64(b);
+		n = kmt_byte_span_64(b);
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		kmt_bytes_64(b);
+		kmt_byte_span_64(b);
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		kmt_bytes_64(b);
+		kmt_byte_span_64(b);
 	if (format & PERF_FORMAT_ID)
 		words++;
 	if (format & FORMAT_LOST)
 		words++;
 	n = n > b->left ? G_MAXUINT64 : n * words * sizeof(guint64);
-	kmt_bytes_take(b, n);
+	kmt_byte_span_take(b, n);
 }
 
-static void take_callchain(KmtBytes *b, PerfEntry *entry)
+static void take_callchain(KmtByteSpan *b, PerfEntry *entry)
 {
-	guint64 n = kmt_bytes_64(b);
+	guint64 n = kmt_byte_span_64(b);
 
 	entry->chain.left = n > b->left / 8 ? 0 : n * 8;
 	entry->chain.next =
-		kmt_bytes_take(b, n > b->left / 8 ? G_MAXUINT64 : n * 8);
+		kmt_byte_span_take(b, n > b->left / 8 ? G_MAXUINT64 : n * 8);
 }
 
 /* Parse a sample behind the id that all samples begin with.  Returns the rest.
  */
-static KmtBytes parse_sample(const PerfLayouts *l, const Layout *layout,
-			     KmtBytes b, PerfEntry *entry)
+static KmtByteSpan parse_sample(const PerfLayouts *l, const Layout *layout,
+				KmtByteSpan b, PerfEntry *entry)
 {
 	guint64 type = layout->attr.sample_type;
 
 	entry->kind = PERF_ENTRY_SAMPLE;
 	if (!l->identified && (type & PERF_SAMPLE_IDENTIFIER))
-		kmt_bytes_64(&b);
+		kmt_byte_span_64(&b);
 	if (type & PERF_SAMPLE_IP)
-		kmt_bytes_64(&b);
+		kmt_byte_span_64(&b);
 	if (type & PERF_SAMPLE_TID)
-		kmt_bytes_64(&b);
-	entry->time = (gint64)kmt_bytes_64(&b);
+		kmt_byte_span_64(&b);
+	entry->time = (gint64)kmt_byte_span_64(&b);
 	if (type & PERF_SAMPLE_ADDR)
-		kmt_bytes_64(&b);
+		kmt_byte_span_64(&b);
 	if (type & PERF_SAMPLE_ID)
-		kmt_bytes_64(&b);
+		kmt_byte_span_64(&b);
 	if (type & PERF_SAMPLE_STREAM_ID)
-		kmt_bytes_64(&b);
-	entry->cpu = kmt_bytes_32(&b);
-	kmt_bytes_32(&b);
+		kmt_byte_span_64(&b);
+	entry->cpu = kmt_byte_span_32(&b);
+	kmt_byte_span_32(&b);
 	if (type & PERF_SAMPLE_PERIOD)
-		kmt_bytes_64(&b);
+		kmt_byte_span_64(&b);
 	if (type & PERF_SAMPLE_READ)
 		skip_counters(&b, layout->attr.read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		take_callchain(&b, entry);
-	entry->n_bytes = kmt_bytes_32(&b);
-	entry->data = kmt_bytes_take(&b, entry->n_bytes);
+	entry->n_bytes = kmt_byte_span_32(&b);
+	entry->data = kmt_byte_span_take(&b, entry->n_bytes);
 	return b;
 }
 
-gboolean perf_layouts_sample(const PerfLayouts *l, KmtBytes b, PerfEntry *entry)
+gboolean perf_layouts_sample(const PerfLayouts *l, KmtByteSpan b,
+			     PerfEntry *entry)
 {
-	guint64 id = l->identified ? kmt_bytes_64(&b) : 0;
+	guint64 id = l->identified ? kmt_byte_span_64(&b) : 0;
 	const Layout *layout = find(l, id);
 
 	/* The list of events has the ids of all events that have samples. */
@@ -245,17 +246,17 @@ gboolean perf_layouts_sample(const PerfLayouts *l, KmtBytes b, PerfEntry *entry)
 		return FALSE;
 	entry->kind = PERF_ENTRY_OTHER_SAMPLE;
 	if (!layout->is_tracepoint)
-		return kmt_bytes_ok(&b);
+		return kmt_byte_span_ok(&b);
 	parse_sample(l, layout, b, entry);
 	return entry->data != NULL;
 }
 
-gboolean perf_layouts_is_sample(const PerfLayouts *l, KmtBytes b)
+gboolean perf_layouts_is_sample(const PerfLayouts *l, KmtByteSpan b)
 {
-	guint64 id = l->identified ? kmt_bytes_64(&b) : 0;
+	guint64 id = l->identified ? kmt_byte_span_64(&b) : 0;
 	const Layout *layout = find(l, id);
 	PerfEntry entry = {0};
-	KmtBytes rest;
+	KmtByteSpan rest;
 
 	if (!layout || !layout->is_tracepoint)
 		return FALSE;
@@ -270,7 +271,8 @@ gboolean perf_layouts_is_sample(const PerfLayouts *l, KmtBytes b)
 		(l->identified && (layout->attr.sample_type & BEHIND_DATA)));
 }
 
-void perf_layouts_trailer(const PerfLayouts *l, KmtBytes body, PerfEntry *entry)
+void perf_layouts_trailer(const PerfLayouts *l, KmtByteSpan body,
+			  PerfEntry *entry)
 {
 	static const guint64 words[] = {
 		PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
@@ -291,18 +293,18 @@ void perf_layouts_trailer(const PerfLayouts *l, KmtBytes body, PerfEntry *entry)
 							   : 0;
 	if (n > body.left)
 		return;
-	kmt_bytes_take(&body, body.left - n);
+	kmt_byte_span_take(&body, body.left - n);
 	for (guint i = 0; i < G_N_ELEMENTS(words); i++) {
 		guint64 word;
 
 		if (!(layout->attr.sample_type & words[i]))
 			continue;
 		if (words[i] == PERF_SAMPLE_CPU) {
-			entry->cpu = kmt_bytes_32(&body);
-			kmt_bytes_32(&body);
+			entry->cpu = kmt_byte_span_32(&body);
+			kmt_byte_span_32(&body);
 			continue;
 		}
-		word = kmt_bytes_64(&body);
+		word = kmt_byte_span_64(&body);
 		if (words[i] == PERF_SAMPLE_TIME)
 			entry->time = (gint64)word;
 		if (words[i] == PERF_SAMPLE_ID ||

@@ -17,8 +17,8 @@ void perf_layouts_free(PerfLayouts *layouts);
  * Adds an event: a struct perf_event_attr of any size, and the ids of the event
  * as an array of u64.  file_bytes is the size of the file.
  */
-gboolean perf_layouts_add(PerfLayouts *layouts, KmtBytes attr, KmtBytes ids,
-			  gsize file_bytes, GError **error);
+gboolean perf_layouts_add(PerfLayouts *layouts, KmtByteSpan attr,
+			  KmtByteSpan ids, gsize file_bytes, GError **error);
 
 /* Call this when all events have been added, before records are read. */
 gboolean perf_layouts_finish(PerfLayouts *layouts, GError **error);
@@ -36,20 +36,20 @@ gboolean perf_layouts_equal(const PerfLayouts *a, const PerfLayouts *b);
  * Parse what follows the header of a sample.  FALSE: it is too short, or of an
  * event that is not in the list.
  */
-gboolean perf_layouts_sample(const PerfLayouts *layouts, KmtBytes body,
+gboolean perf_layouts_sample(const PerfLayouts *layouts, KmtByteSpan body,
 			     PerfEntry *entry);
 
 /*
  * Whether the body of a record that claims to be no sample is a whole sample of
  * a tracepoint.  Its type is then damaged.
  */
-gboolean perf_layouts_is_sample(const PerfLayouts *layouts, KmtBytes body);
+gboolean perf_layouts_is_sample(const PerfLayouts *layouts, KmtByteSpan body);
 
 /*
  * Sets the time, CPU and id of any other record.  They are the end of the
  * record, if it has them.
  */
-void perf_layouts_trailer(const PerfLayouts *layouts, KmtBytes body,
+void perf_layouts_trailer(const PerfLayouts *layouts, KmtByteSpan body,
 			  PerfEntry *entry);
 
 #endif

@@ -21,7 +21,7 @@
 #define END_OF_USER_TYPES   128
 
 struct PerfStream {
-	KmtBytes bytes;		    /* of the file */
+	KmtByteSpan bytes;	    /* of the file */
 	const PerfLayouts *layouts; /* or NULL */
 	PerfZstd *zstd;		    /* NULL: nothing was compressed so far */
 	/* Decompressed bytes; those before "taken" have been returned. */
@@ -35,7 +35,7 @@ gboolean perf_stream_is_type(guint32 type)
 	       (type >= PERF_USER_ATTR && type < END_OF_USER_TYPES);
 }
 
-PerfStream *perf_stream_new(KmtBytes bytes, const PerfLayouts *layouts)
+PerfStream *perf_stream_new(KmtByteSpan bytes, const PerfLayouts *layouts)
 {
 	PerfStream *stream = g_new0(PerfStream, 1);
 
@@ -55,18 +55,19 @@ void perf_stream_free(PerfStream *stream)
 }
 
 /* Take a record of b; FALSE: b does not begin with a whole one. */
-static gboolean take_record(const PerfStream *s, KmtBytes *b,
+static gboolean take_record(const PerfStream *s, KmtByteSpan *b,
 			    PerfRecord *record)
 {
 	struct perf_event_header header;
-	KmtBytes rest = *b;
-	KmtBytes size;
+	KmtByteSpan rest = *b;
+	KmtByteSpan size;
 	guint64 n_more = 0;
 
 	if (b->left < sizeof(header))
 		return FALSE;
 	memcpy(&header, b->next, sizeof(header));
-	if (header.size < sizeof(header) || !kmt_bytes_take(&rest, header.size))
+	if (header.size < sizeof(header) ||
+	    !kmt_byte_span_take(&rest, header.size))
 		return FALSE;
 	record->type = header.type;
 	record->body.next = b->next + sizeof(header);
@@ -77,11 +78,11 @@ static gboolean take_record(const PerfStream *s, KmtBytes *b,
 	    perf_layouts_is_sample(s->layouts, record->body))
 		record->type = header.type = 0;
 	if (header.type == PERF_USER_AUXTRACE)
-		n_more = kmt_bytes_64(&size);
+		n_more = kmt_byte_span_64(&size);
 	else if (header.type == PERF_USER_TRACING_DATA)
-		n_more = kmt_bytes_32(&size);
-	record->payload = (KmtBytes){rest.next, n_more};
-	if (!kmt_bytes_take(&rest, n_more))
+		n_more = kmt_byte_span_32(&size);
+	record->payload = (KmtByteSpan){rest.next, n_more};
+	if (!kmt_byte_span_take(&rest, n_more))
 		return FALSE;
 	*b = rest;
 	return TRUE;
@@ -91,14 +92,14 @@ static gboolean take_record(const PerfStream *s, KmtBytes *b,
 static gboolean decompress(PerfStream *s, const PerfRecord *record,
 			   GError **error)
 {
-	KmtBytes body = record->body;
+	KmtByteSpan body = record->body;
 
 	if (!s->zstd)
 		s->zstd = perf_zstd_new(error);
 	if (!s->zstd)
 		return FALSE;
 	if (record->type == PERF_USER_COMPRESSED2) {
-		guint64 n = kmt_bytes_64(&body);
+		guint64 n = kmt_byte_span_64(&body);
 
 		if (n > body.left)
 			return kmt_import_fail(
@@ -119,11 +120,11 @@ static gboolean decompress(PerfStream *s, const PerfRecord *record,
 /* A record may begin in one compressed record and end in the next one. */
 static gboolean take_plain(PerfStream *s, PerfRecord *record)
 {
-	KmtBytes b;
+	KmtByteSpan b;
 
 	if (s->taken == s->plain->len)
 		return FALSE;
-	b = (KmtBytes){s->plain->data + s->taken, s->plain->len - s->taken};
+	b = (KmtByteSpan){s->plain->data + s->taken, s->plain->len - s->taken};
 	if (!take_record(s, &b, record))
 		return FALSE;
 	s->taken = s->plain->len - b.left;
@@ -165,7 +166,7 @@ gboolean perf_stream_next(PerfStream *s, gboolean keep_compressed,
 		return kmt_import_fail(error,
 				       "it is damaged: a compressed record is "
 				       "none of perf: record again");
-	if (kmt_bytes_ok(&s->bytes) && s->bytes.left == 0)
+	if (kmt_byte_span_ok(&s->bytes) && s->bytes.left == 0)
 		return FALSE;
 	return kmt_import_fail(error,
 			       "it is damaged: a record is longer than what is "

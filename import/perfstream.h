@@ -22,9 +22,9 @@ enum {
 
 typedef struct {
 	guint type;
-	KmtBytes body; /* behind the header */
+	KmtByteSpan body; /* behind the header */
 	/* Data that follow the record and are not part of its size. */
-	KmtBytes payload;
+	KmtByteSpan payload;
 } PerfRecord;
 
 /* Whether a record can have this type; any other is damage. */
@@ -36,7 +36,7 @@ typedef struct PerfStream PerfStream;
  * bytes and layouts have to stay valid.  By the layouts a sample with the type
  * of another record is found, and returned as type 0.  NULL: it is not.
  */
-PerfStream *perf_stream_new(KmtBytes bytes, const PerfLayouts *layouts);
+PerfStream *perf_stream_new(KmtByteSpan bytes, const PerfLayouts *layouts);
 void perf_stream_free(PerfStream *stream);
 
 /*

@@ -21,18 +21,19 @@ typedef struct {
 	GArray *stack;	      /* of guint64, or NULL */
 } Waiting;
 
-struct KmtStackQueue {
+struct KmtImportStackQueue {
 	KmtImport *import;
-	KmtCallers *callers;
+	KmtImportCallers *callers;
 	guint cpu;
 	GQueue waiting; /* of Waiting, in the order in which they came */
 	/* The last event of each level, if its stack may still come. */
 	Waiting *open[N_LEVELS];
 };
 
-KmtStackQueue *kmt_stack_queue_new(KmtImport *import, KmtCallers *callers)
+KmtImportStackQueue *kmt_import_stack_queue_new(KmtImport *import,
+						KmtImportCallers *callers)
 {
-	KmtStackQueue *q = g_new0(KmtStackQueue, 1);
+	KmtImportStackQueue *q = g_new0(KmtImportStackQueue, 1);
 
 	q->import = import;
 	q->callers = callers;
@@ -48,7 +49,7 @@ static void waiting_free(gpointer data)
 	g_free(w);
 }
 
-void kmt_stack_queue_free(KmtStackQueue *q)
+void kmt_import_stack_queue_free(KmtImportStackQueue *q)
 {
 	if (!q)
 		return;
@@ -58,14 +59,15 @@ void kmt_stack_queue_free(KmtStackQueue *q)
 
 static guint level_of(guint8 common_flags)
 {
-	if (common_flags & KMT_COMMON_NMI)
+	if (common_flags & KMT_TRACEPOINT_COMMON_NMI)
 		return LEVEL_NMI;
-	if (common_flags & KMT_COMMON_HARDIRQ)
+	if (common_flags & KMT_TRACEPOINT_COMMON_HARDIRQ)
 		return LEVEL_HARDIRQ;
-	return common_flags & KMT_COMMON_SOFTIRQ ? LEVEL_SOFTIRQ : LEVEL_TASK;
+	return common_flags & KMT_TRACEPOINT_COMMON_SOFTIRQ ? LEVEL_SOFTIRQ
+							    : LEVEL_TASK;
 }
 
-static gboolean hand_over(KmtStackQueue *q, Waiting *w, GError **error)
+static gboolean hand_over(KmtImportStackQueue *q, Waiting *w, GError **error)
 {
 	KmtImportEvent *event = &w->event;
 
@@ -75,14 +77,14 @@ static gboolean hand_over(KmtStackQueue *q, Waiting *w, GError **error)
 	if (w->stack) {
 		event->stack = (const guint64 *)(gpointer)w->stack->data;
 		event->n_stack =
-			kmt_callers_apply(q->callers, &event->record,
-					  &event->stack, w->stack->len);
+			kmt_import_callers_apply(q->callers, &event->record,
+						 &event->stack, w->stack->len);
 	}
 	return kmt_import_add(q->import, event, error);
 }
 
 /* Hand over events in their order, up to the first that is incomplete. */
-static gboolean hand_over_complete(KmtStackQueue *q, GError **error)
+static gboolean hand_over_complete(KmtImportStackQueue *q, GError **error)
 {
 	Waiting *w;
 	gboolean ok = TRUE;
@@ -95,7 +97,7 @@ static gboolean hand_over_complete(KmtStackQueue *q, GError **error)
 }
 
 /* An event at this level completes the one before and those of interrupts. */
-static void complete_from(KmtStackQueue *q, guint level)
+static void complete_from(KmtImportStackQueue *q, guint level)
 {
 	for (; level < N_LEVELS; level++) {
 		if (q->open[level])
@@ -104,22 +106,23 @@ static void complete_from(KmtStackQueue *q, guint level)
 	}
 }
 
-gboolean kmt_stack_queue_flush(KmtStackQueue *q, GError **error)
+gboolean kmt_import_stack_queue_flush(KmtImportStackQueue *q, GError **error)
 {
 	complete_from(q, LEVEL_TASK);
 	return hand_over_complete(q, error);
 }
 
-static gboolean enter_cpu(KmtStackQueue *q, guint cpu, GError **error)
+static gboolean enter_cpu(KmtImportStackQueue *q, guint cpu, GError **error)
 {
 	if (cpu == q->cpu)
 		return TRUE;
 	q->cpu = cpu;
-	return kmt_stack_queue_flush(q, error);
+	return kmt_import_stack_queue_flush(q, error);
 }
 
-gboolean kmt_stack_queue_event(KmtStackQueue *q, const KmtImportEvent *event,
-			       gboolean has_record, GError **error)
+gboolean kmt_import_stack_queue_event(KmtImportStackQueue *q,
+				      const KmtImportEvent *event,
+				      gboolean has_record, GError **error)
 {
 	guint level = level_of(event->common_flags);
 	Waiting *w;
@@ -133,13 +136,15 @@ gboolean kmt_stack_queue_event(KmtStackQueue *q, const KmtImportEvent *event,
 	complete_from(q, level);
 	q->open[level] = w;
 	g_queue_push_tail(&q->waiting, w);
-	return q->waiting.length > MAX_WAITING ? kmt_stack_queue_flush(q, error)
-					       : hand_over_complete(q, error);
+	return q->waiting.length > MAX_WAITING
+		       ? kmt_import_stack_queue_flush(q, error)
+		       : hand_over_complete(q, error);
 }
 
-gboolean kmt_stack_queue_stack(KmtStackQueue *q, guint cpu, guint8 common_flags,
-			       const guint64 *addresses, guint n,
-			       GError **error)
+gboolean kmt_import_stack_queue_stack(KmtImportStackQueue *q, guint cpu,
+				      guint8 common_flags,
+				      const guint64 *addresses, guint n,
+				      GError **error)
 {
 	guint level = level_of(common_flags);
 

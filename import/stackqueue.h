@@ -11,11 +11,12 @@
 #include "import/callers.h"
 #include "import/import.h"
 
-typedef struct KmtStackQueue KmtStackQueue;
+typedef struct KmtImportStackQueue KmtImportStackQueue;
 
 /* import and callers have to outlive the queue. */
-KmtStackQueue *kmt_stack_queue_new(KmtImport *import, KmtCallers *callers);
-void kmt_stack_queue_free(KmtStackQueue *queue);
+KmtImportStackQueue *kmt_import_stack_queue_new(KmtImport *import,
+						KmtImportCallers *callers);
+void kmt_import_stack_queue_free(KmtImportStackQueue *queue);
 
 /*
  * Adds an event, in the order of its CPU.  An event of another CPU ends the
@@ -24,16 +25,18 @@ void kmt_stack_queue_free(KmtStackQueue *queue);
  * FALSE for an event that import has counted already: the queue drops it with
  * its stack.
  */
-gboolean kmt_stack_queue_event(KmtStackQueue *queue,
-			       const KmtImportEvent *event, gboolean has_record,
-			       GError **error);
+gboolean kmt_import_stack_queue_event(KmtImportStackQueue *queue,
+				      const KmtImportEvent *event,
+				      gboolean has_record, GError **error);
 
 /* Adds a stack of n return addresses; common_flags name its context. */
-gboolean kmt_stack_queue_stack(KmtStackQueue *queue, guint cpu,
-			       guint8 common_flags, const guint64 *addresses,
-			       guint n, GError **error);
+gboolean kmt_import_stack_queue_stack(KmtImportStackQueue *queue, guint cpu,
+				      guint8 common_flags,
+				      const guint64 *addresses, guint n,
+				      GError **error);
 
 /* Hands over all events that wait.  Call it behind the last event of a CPU. */
-gboolean kmt_stack_queue_flush(KmtStackQueue *queue, GError **error);
+gboolean kmt_import_stack_queue_flush(KmtImportStackQueue *queue,
+				      GError **error);
 
 #endif

@@ -41,63 +41,65 @@ typedef struct {
 	KmtImport *import;
 	DatFile *dat;
 	struct tep_handle *formats;
-	KmtDecoder *decoder;
-	KmtFunctions *functions;
-	KmtCallers *callers;
+	KmtImportDecoder *decoder;
+	KmtImportFunctions *functions;
+	KmtImportCallers *callers;
 	const DatBuffer *buffer;
 	DatClock clock;
 	GArray *surveys; /* of Survey, one for each of buffer->cpus */
 	gboolean has_time;
 	gint64 first_ns, last_ns; /* of all CPUs */
-} Reader;
+} DatReader;
 
-static void reader_clear(Reader *r)
+static void reader_clear(DatReader *r)
 {
-	g_clear_pointer(&r->decoder, kmt_decoder_free);
-	g_clear_pointer(&r->callers, kmt_callers_free);
-	g_clear_pointer(&r->functions, kmt_functions_free);
+	g_clear_pointer(&r->decoder, kmt_import_decoder_free);
+	g_clear_pointer(&r->callers, kmt_import_callers_free);
+	g_clear_pointer(&r->functions, kmt_import_functions_free);
 	g_clear_pointer(&r->formats, tep_free);
 	g_clear_pointer(&r->surveys, g_array_unref);
 	dat_file_free(r->dat);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reader, reader_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DatReader, reader_clear)
 
 static gboolean add_format(gpointer user, const char *system, const char *name,
 			   const char *text, GError **error)
 {
-	Reader *r = user;
+	DatReader *r = user;
 
-	return kmt_formats_add_known(r->formats, system, name, text, error);
+	return kmt_tracepoint_formats_add_known(r->formats, system, name, text,
+						error);
 }
 
-static gboolean read_formats(Reader *r, GError **error)
+static gboolean read_formats(DatReader *r, GError **error)
 {
 	guint cpus = kmt_import_cpus(r->import);
 
-	r->formats = kmt_formats_new(r->dat->long_bytes, error);
+	r->formats = kmt_tracepoint_formats_new(r->dat->long_bytes, error);
 	if (!r->formats || !dat_file_formats(r->dat, add_format, r, error))
 		return FALSE;
-	r->decoder = kmt_decoder_new(r->formats, r->dat->page_bytes,
-				     cpus ? cpus : r->dat->n_cpus, error);
+	r->decoder =
+		kmt_import_decoder_new(r->formats, r->dat->page_bytes,
+				       cpus ? cpus : r->dat->n_cpus, error);
 	if (!r->decoder)
 		return FALSE;
 	if (r->dat->kallsyms.left)
-		r->functions = kmt_functions_new(
+		r->functions = kmt_import_functions_new(
 			g_strndup((const char *)r->dat->kallsyms.next,
 				  r->dat->kallsyms.left));
-	r->callers = kmt_callers_new(r->functions ? kmt_functions_name : NULL,
-				     r->functions);
-	kmt_decoder_expect_stacks(r->decoder, r->import, r->callers);
+	r->callers = kmt_import_callers_new(
+		r->functions ? kmt_import_functions_name : NULL, r->functions);
+	kmt_import_decoder_expect_stacks(r->decoder, r->import, r->callers);
 	return TRUE;
 }
 
 /* ---- the first pass ---- */
 
-static DatPages *open_pages(const Reader *r, const DatCpu *cpu)
+static DatPages *open_pages(const DatReader *r, const DatCpu *cpu)
 {
-	return dat_pages_new(r->dat, r->buffer, cpu, kmt_decoder_is_whole,
-			     r->decoder);
+	return dat_pages_new(r->dat, r->buffer, cpu,
+			     kmt_import_decoder_is_whole, r->decoder);
 }
 
 static void survey_clear(gpointer data)
@@ -107,7 +109,7 @@ static void survey_clear(gpointer data)
 	g_array_unref(s->times);
 }
 
-static DatPageTime time_of(const Reader *r, const DatPage *page)
+static DatPageTime time_of(const DatReader *r, const DatPage *page)
 {
 	return (DatPageTime){page->whole, dat_clock_ns(&r->clock, page->time),
 			     dat_clock_ns(&r->clock, page->last_time)};
@@ -125,7 +127,7 @@ static gboolean fail_changed(GError **error)
  * Whether page i of the CPU is of use.  FALSE and an error: it is another page
  * than before.
  */
-static gboolean check_page(const Reader *r, const Survey *s, guint i,
+static gboolean check_page(const DatReader *r, const Survey *s, guint i,
 			   const DatPage *page, gboolean *whole, GError **error)
 {
 	DatPageTime now = time_of(r, page);
@@ -154,7 +156,7 @@ static void survey_page(Survey *s, const DatPage *page, DatPageTime time)
 }
 
 /* The times of all pages, which decide about some of them. */
-static GArray *read_times(const Reader *r, const DatCpu *cpu)
+static GArray *read_times(const DatReader *r, const DatCpu *cpu)
 {
 	GArray *times = g_array_new(FALSE, FALSE, sizeof(DatPageTime));
 	g_autoptr(DatPages) pages = open_pages(r, cpu);
@@ -171,7 +173,7 @@ static GArray *read_times(const Reader *r, const DatCpu *cpu)
 }
 
 /* The caller frees s->times, also after an error. */
-static gboolean survey_cpu(const Reader *r, const DatCpu *cpu, Survey *s,
+static gboolean survey_cpu(const DatReader *r, const DatCpu *cpu, Survey *s,
 			   GError **error)
 {
 	g_autoptr(DatPages) pages = open_pages(r, cpu);
@@ -199,7 +201,7 @@ static gboolean survey_cpu(const Reader *r, const DatCpu *cpu, Survey *s,
 	return i == s->times->len || fail_changed(error);
 }
 
-static gboolean survey_all(Reader *r, GError **error)
+static gboolean survey_all(DatReader *r, GError **error)
 {
 	const GArray *cpus = r->buffer->cpus;
 
@@ -263,7 +265,7 @@ static gboolean total_lost(const Survey *s, const DatStats *stats,
 	       (s->holes == 0 || missing > 0);
 }
 
-static gboolean set_total(const Reader *r, guint cpu, const Survey *s,
+static gboolean set_total(const DatReader *r, guint cpu, const Survey *s,
 			  const DatStats *stats, GError **error)
 {
 	guint64 total;
@@ -279,34 +281,35 @@ static gboolean set_total(const Reader *r, guint cpu, const Survey *s,
 
 /* ---- the second pass ---- */
 
-static gboolean take_page(const Reader *r, guint cpu, const DatPage *page,
+static gboolean take_page(const DatReader *r, guint cpu, const DatPage *page,
 			  const Losses *losses, GError **error)
 {
-	KmtRingCursor cursor = page->events;
+	KmtTracepointCursor cursor = page->events;
 	const guint8 *data;
 	gsize n_bytes;
 
 	if (page->missed &&
-	    !kmt_import_add_hole(
+	    !kmt_import_add_loss(
 		    r->import, cpu,
 		    page->missed == DAT_MISSED_UNKNOWN ? losses->per_missed
 						       : page->missed,
 		    r->first_ns, dat_clock_ns(&r->clock, page->time), error))
 		return FALSE;
-	while ((data = kmt_ring_next_event(&cursor, &n_bytes)))
-		if (!kmt_decoder_take(r->decoder, r->import, cpu,
-				      dat_clock_ns(&r->clock, cursor.time_ns),
-				      data, n_bytes, error))
+	while ((data = kmt_tracepoint_ring_next_event(&cursor, &n_bytes)))
+		if (!kmt_import_decoder_take(
+			    r->decoder, r->import, cpu,
+			    dat_clock_ns(&r->clock, cursor.time_ns), data,
+			    n_bytes, error))
 			return FALSE;
 	return TRUE;
 }
 
 /* Record the loss of a stretch of damaged pages, which ends at that time. */
-static gboolean end_hole(const Reader *r, guint cpu, const Losses *losses,
+static gboolean end_hole(const DatReader *r, guint cpu, const Losses *losses,
 			 gint64 time, GError **error)
 {
-	return kmt_decoder_flush(r->decoder, error) &&
-	       kmt_import_add_hole(r->import, cpu, losses->per_hole,
+	return kmt_import_decoder_flush(r->decoder, error) &&
+	       kmt_import_add_loss(r->import, cpu, losses->per_hole,
 				   r->first_ns, time, error);
 }
 
@@ -316,8 +319,9 @@ static gboolean ends_round(guint64 events, guint64 n)
 	return events / ADVANCE_EVENTS != (events - n) / ADVANCE_EVENTS;
 }
 
-static gboolean take_pages(const Reader *r, const DatCpu *cpu, const Survey *s,
-			   const Losses *losses, GError **error)
+static gboolean take_pages(const DatReader *r, const DatCpu *cpu,
+			   const Survey *s, const Losses *losses,
+			   GError **error)
 {
 	g_autoptr(DatPages) pages = open_pages(r, cpu);
 	gboolean in_hole = FALSE;
@@ -352,7 +356,7 @@ static gboolean take_pages(const Reader *r, const DatCpu *cpu, const Survey *s,
 	return !in_hole || end_hole(r, cpu->cpu, losses, r->last_ns, error);
 }
 
-static gboolean take_cpu(const Reader *r, const DatCpu *cpu, const Survey *s,
+static gboolean take_cpu(const DatReader *r, const DatCpu *cpu, const Survey *s,
 			 GError **error)
 {
 	const DatStats *stats = dat_buffer_stats(r->buffer, cpu->cpu);
@@ -360,11 +364,12 @@ static gboolean take_cpu(const Reader *r, const DatCpu *cpu, const Survey *s,
 
 	return set_total(r, cpu->cpu, s, stats, error) &&
 	       take_pages(r, cpu, s, &losses, error) &&
-	       kmt_decoder_flush(r->decoder, error) &&
+	       kmt_import_decoder_flush(r->decoder, error) &&
 	       kmt_import_advance(r->import, G_MAXINT64, error);
 }
 
-static gboolean read_buffer(Reader *r, const DatBuffer *buffer, GError **error)
+static gboolean read_buffer(DatReader *r, const DatBuffer *buffer,
+			    GError **error)
 {
 	if (buffer->is_text)
 		return TRUE;
@@ -392,7 +397,7 @@ static char *printed_name(const DatBuffer *buffer)
 }
 
 /* Name the imported buffer, and the others of the file. */
-static void name_buffers(const Reader *r)
+static void name_buffers(const DatReader *r)
 {
 	g_autoptr(GString) others = g_string_new(NULL);
 	g_autofree char *taken = printed_name(r->buffer);
@@ -419,7 +424,7 @@ static void name_buffers(const Reader *r)
 }
 
 /* The buffer with that name; NULL: the first one that has events of memory. */
-static gboolean read_buffers(Reader *r, const char *name, GError **error)
+static gboolean read_buffers(DatReader *r, const char *name, GError **error)
 {
 	gboolean found = FALSE;
 
@@ -457,7 +462,7 @@ static void describe_machine(GKeyFile *meta, const char *uname)
 	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "machine", words[n - 1]);
 }
 
-static void describe(const Reader *r)
+static void describe(const DatReader *r)
 {
 	GKeyFile *meta = kmt_import_meta(r->import);
 	const char *version = r->dat->recorder;
@@ -508,7 +513,7 @@ static void guess_task_filter(KmtImport *import)
  * A CPU without an event was idle, or excluded by trace-cmd record -M.  The
  * first is far more likely, so this is a note, and the capture stays complete.
  */
-static void note_silent_cpus(const Reader *r)
+static void note_silent_cpus(const DatReader *r)
 {
 	g_autofree char *note = NULL;
 	guint silent = 0;
@@ -529,7 +534,7 @@ static void note_silent_cpus(const Reader *r)
 gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
 			      const char *buffer, GError **error)
 {
-	g_auto(Reader) r = {.import = import};
+	g_auto(DatReader) r = {.import = import};
 
 	r.dat = dat_file_open(path, error);
 	if (!r.dat || !read_formats(&r, error) ||

@@ -24,7 +24,7 @@
 #define MAX_DEPTH   5
 #define MAX_ENTRIES 100000
 
-struct KmtWatch {
+struct KmtImportWatch {
 	/* Only compared with its earlier values, so that the order of the
 	 * other process's writes does not matter. */
 	atomic_ulong ticks;
@@ -32,10 +32,11 @@ struct KmtWatch {
 	int ends[2]; /* of a pipe: the reading process holds the second */
 };
 
-KmtWatch *kmt_watch_new(void)
+KmtImportWatch *kmt_import_watch_new(void)
 {
-	KmtWatch *watch = mmap(NULL, sizeof(*watch), PROT_READ | PROT_WRITE,
-			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	KmtImportWatch *watch =
+		mmap(NULL, sizeof(*watch), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (watch == MAP_FAILED)
 		return NULL;
@@ -45,22 +46,22 @@ KmtWatch *kmt_watch_new(void)
 	return NULL;
 }
 
-void kmt_watch_free(KmtWatch *watch)
+void kmt_import_watch_free(KmtImportWatch *watch)
 {
 	munmap(watch, sizeof(*watch));
 }
 
-void kmt_watch_begin(KmtWatch *watch)
+void kmt_import_watch_begin(KmtImportWatch *watch)
 {
 	close(watch->ends[0]);
 }
 
-void kmt_watch_tick(KmtWatch *watch)
+void kmt_import_watch_tick(KmtImportWatch *watch)
 {
 	atomic_fetch_add_explicit(&watch->ticks, 1, memory_order_relaxed);
 }
 
-void kmt_watch_end(KmtWatch *watch)
+void kmt_import_watch_end(KmtImportWatch *watch)
 {
 	atomic_store_explicit(&watch->ended, TRUE, memory_order_relaxed);
 }
@@ -74,7 +75,7 @@ void kmt_watch_end(KmtWatch *watch)
 #endif
 #endif
 
-guint64 kmt_watch_limit_memory(guint64 input_bytes)
+guint64 kmt_import_watch_limit_memory(guint64 input_bytes)
 {
 #ifndef HAS_ASAN
 	struct rlimit limit;
@@ -123,12 +124,12 @@ static void reap(volatile pid_t *reader, int *status)
 	*reader = 0;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (reaped < 0)
-		*status = KMT_WATCH_NO_STATUS;
+		*status = KMT_IMPORT_WATCH_NO_STATUS;
 	errno = saved_errno;
 }
 
-gboolean kmt_watch_wait(KmtWatch *watch, volatile pid_t *reader,
-			guint cpu_seconds, guint seconds, int *status)
+gboolean kmt_import_watch_wait(KmtImportWatch *watch, volatile pid_t *reader,
+			       guint cpu_seconds, guint seconds, int *status)
 {
 	struct pollfd end = {.fd = watch->ends[0]};
 	unsigned long before = 0;
@@ -179,7 +180,7 @@ static guint64 add_bytes(const char *path, guint depth, guint *entries)
 	return sum;
 }
 
-guint64 kmt_watch_input_bytes(const char *path)
+guint64 kmt_import_watch_input_bytes(const char *path)
 {
 	guint entries = 0;
 

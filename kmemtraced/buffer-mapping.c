@@ -9,7 +9,7 @@
 
 #include "kmemtraced/buffer-mapping.h"
 
-struct kmt_mapping {
+struct kmtd_mapping {
 	int fd;
 	const guint8 *start; /* NULL: not mapped */
 	gsize n_bytes;
@@ -18,7 +18,7 @@ struct kmt_mapping {
 	guint64 generation;
 };
 
-static void unmap(KmtMapping *mapping)
+static void unmap(KmtdMapping *mapping)
 {
 	if (mapping->start)
 		munmap((void *)mapping->start, mapping->n_bytes);
@@ -26,7 +26,7 @@ static void unmap(KmtMapping *mapping)
 }
 
 /* Maps the buffer that is there now.  0 or -errno. */
-static int map(KmtMapping *mapping)
+static int map(KmtdMapping *mapping)
 {
 	struct kmemtrace_ioctl_info info;
 	void *start;
@@ -51,9 +51,9 @@ static int map(KmtMapping *mapping)
 	return 0;
 }
 
-KmtMapping *kmt_mapping_open(int fd)
+KmtdMapping *kmtd_mapping_open(int fd)
 {
-	g_autoptr(KmtMapping) mapping = g_new0(KmtMapping, 1);
+	g_autoptr(KmtdMapping) mapping = g_new0(KmtdMapping, 1);
 	int r;
 
 	mapping->fd = fd;
@@ -64,7 +64,7 @@ KmtMapping *kmt_mapping_open(int fd)
 	return NULL;
 }
 
-void kmt_mapping_close(KmtMapping *mapping)
+void kmtd_mapping_close(KmtdMapping *mapping)
 {
 	if (!mapping)
 		return;
@@ -73,7 +73,7 @@ void kmt_mapping_close(KmtMapping *mapping)
 }
 
 /* With another buffer in its place the mapping is of no use: once more. */
-static int take(KmtMapping *mapping, struct kmemtrace_ioctl_take *take)
+static int take(KmtdMapping *mapping, struct kmemtrace_ioctl_take *take)
 {
 	for (;;) {
 		int r;
@@ -94,7 +94,8 @@ static int take(KmtMapping *mapping, struct kmemtrace_ioctl_take *take)
 	}
 }
 
-gssize kmt_mapping_take(KmtMapping *mapping, KmtFeedPart *part, gboolean all)
+gssize kmtd_mapping_acquire(KmtdMapping *mapping, KmtdCpuStreamPart *part,
+			    gboolean all)
 {
 	struct kmemtrace_ioctl_take taken;
 	int r = take(mapping, &taken);
@@ -104,7 +105,7 @@ gssize kmt_mapping_take(KmtMapping *mapping, KmtFeedPart *part, gboolean all)
 	if (taken.offset > mapping->n_bytes ||
 	    taken.bytes > mapping->n_bytes - taken.offset)
 		return -EPROTO;
-	*part = (KmtFeedPart){
+	*part = (KmtdCpuStreamPart){
 		.from = mapping->start + taken.offset,
 		.n_bytes = taken.bytes,
 		.position = taken.position,
@@ -118,7 +119,7 @@ gssize kmt_mapping_take(KmtMapping *mapping, KmtFeedPart *part, gboolean all)
 		       : 0;
 }
 
-int kmt_mapping_give(KmtMapping *mapping, const KmtFeedPart *part)
+int kmtd_mapping_release(KmtdMapping *mapping, const KmtdCpuStreamPart *part)
 {
 	const struct kmemtrace_ioctl_give give = {
 		.position = part->position,

@@ -11,18 +11,19 @@
 
 #include "kmemtraced/event-source.h"
 
-typedef struct kmt_mapping KmtMapping;
+typedef struct kmtd_mapping KmtdMapping;
 
 /* fd stays the caller's.  NULL, and errno: the kernel cannot, or refuses. */
-KmtMapping *kmt_mapping_open(int fd);
-void kmt_mapping_close(KmtMapping *mapping);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMapping, kmt_mapping_close)
+KmtdMapping *kmtd_mapping_open(int fd);
+void kmtd_mapping_close(KmtdMapping *mapping);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdMapping, kmtd_mapping_close)
 
 /*
- * As KmtFeedClass has them.  take, without all: only up to the end of a
+ * As KmtdCpuStreamClass has them.  take, without all: only up to the end of a
  * full sub-buffer, and nothing of one that is not full yet.
  */
-gssize kmt_mapping_take(KmtMapping *mapping, KmtFeedPart *part, gboolean all);
-int kmt_mapping_give(KmtMapping *mapping, const KmtFeedPart *part);
+gssize kmtd_mapping_acquire(KmtdMapping *mapping, KmtdCpuStreamPart *part,
+			    gboolean all);
+int kmtd_mapping_release(KmtdMapping *mapping, const KmtdCpuStreamPart *part);
 
 #endif

@@ -19,9 +19,9 @@
 /* Not "kmemtraced", so that pkill and killall leave it alone. */
 #define GUARD_NAME "kmemtrace-guard"
 
-struct kmt_guard {
+struct kmtd_cleanup {
 	int dir_fd;
-	KmtSource *source;
+	KmtdSource *source;
 	pid_t pid;   /* -1: there is none */
 	int link_fd; /* the child sees its end */
 };
@@ -44,7 +44,7 @@ static void make_whole(int dir_fd, const char *name, guint record_bytes)
 	close(fd);
 }
 
-static void G_GNUC_NORETURN guard_main(int dir_fd, KmtSource *source,
+static void G_GNUC_NORETURN guard_main(int dir_fd, KmtdSource *source,
 				       int link_fd)
 {
 	const struct dirent *entry;
@@ -68,7 +68,7 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, KmtSource *source,
 	if (dir)
 		rewinddir(dir);
 	while (dir && (entry = readdir(dir)))
-		if (kmt_output_is_cpu_file(entry->d_name))
+		if (kmt_capture_writer_is_cpu_file(entry->d_name))
 			make_whole(dir_fd, entry->d_name, source->record_bytes);
 	_exit(0);
 }
@@ -103,7 +103,7 @@ static pid_t fork_blocked(void)
 }
 
 /* Kill and reap the child, if there is one. */
-static void stop(KmtGuard *guard)
+static void stop(KmtdCleanup *guard)
 {
 	if (guard->pid > 0) {
 		kill(guard->pid, SIGKILL);
@@ -115,13 +115,13 @@ static void stop(KmtGuard *guard)
 	guard->pid = guard->link_fd = -1;
 }
 
-static gboolean start(KmtGuard *guard, GError **error)
+static gboolean start(KmtdCleanup *guard, GError **error)
 {
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
-			      "cannot make a pair of sockets");
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+				      "cannot make a pair of sockets");
 		return FALSE;
 	}
 	guard->link_fd = fds[0];
@@ -131,8 +131,8 @@ static gboolean start(KmtGuard *guard, GError **error)
 		guard_main(guard->dir_fd, guard->source, fds[1]);
 	}
 	if (guard->pid < 0)
-		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
-			      "cannot start a process");
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+				      "cannot start a process");
 	close(fds[1]);
 	if (guard->pid > 0 && wait_ready(guard->link_fd))
 		return TRUE;
@@ -143,9 +143,9 @@ static gboolean start(KmtGuard *guard, GError **error)
 	return FALSE;
 }
 
-KmtGuard *kmt_guard_start(int dir_fd, KmtSource *source, GError **error)
+KmtdCleanup *kmtd_cleanup_start(int dir_fd, KmtdSource *source, GError **error)
 {
-	g_autoptr(KmtGuard) guard = g_new0(KmtGuard, 1);
+	g_autoptr(KmtdCleanup) guard = g_new0(KmtdCleanup, 1);
 
 	guard->dir_fd = dir_fd;
 	guard->source = source;
@@ -153,7 +153,7 @@ KmtGuard *kmt_guard_start(int dir_fd, KmtSource *source, GError **error)
 	return start(guard, error) ? g_steal_pointer(&guard) : NULL;
 }
 
-gboolean kmt_guard_keep(KmtGuard *guard, GError **error)
+gboolean kmtd_cleanup_keep(KmtdCleanup *guard, GError **error)
 {
 	if (guard->pid > 0) {
 		if (waitpid(guard->pid, NULL, WNOHANG) != guard->pid)
@@ -165,7 +165,7 @@ gboolean kmt_guard_keep(KmtGuard *guard, GError **error)
 }
 
 /* SIGKILL ends the child even if somebody has stopped it. */
-void kmt_guard_end(KmtGuard *guard)
+void kmtd_cleanup_end(KmtdCleanup *guard)
 {
 	if (!guard)
 		return;

@@ -10,7 +10,7 @@
 #include "kmemtraced/command.h"
 #include "lib/capture/error.h"
 
-struct kmt_command {
+struct kmtd_command {
 	char *name;
 	pid_t pid;
 	int go_fd;    /* a byte into it starts the command */
@@ -20,8 +20,9 @@ struct kmt_command {
 	int status;
 };
 
-static void G_GNUC_NORETURN child(char *const *argv, const KmtSignals *signals,
-				  int go_fd, int error_fd)
+static void G_GNUC_NORETURN child(char *const *argv,
+				  const KmtCliSignals *signals, int go_fd,
+				  int error_fd)
 {
 	char byte;
 	ssize_t n;
@@ -32,24 +33,24 @@ static void G_GNUC_NORETURN child(char *const *argv, const KmtSignals *signals,
 	while (n < 0 && errno == EINTR);
 	/* kmemtraced has ended. */
 	if (n != 1)
-		_exit(KMT_COMMAND_CANNOT_RUN);
-	kmt_signals_restore(signals);
+		_exit(KMTD_COMMAND_CANNOT_RUN);
+	kmt_cli_signals_restore(signals);
 	execvp(argv[0], argv);
 	errnum = errno;
 	(void)!write(error_fd, &errnum, sizeof(errnum));
-	_exit(KMT_COMMAND_CANNOT_RUN);
+	_exit(KMTD_COMMAND_CANNOT_RUN);
 }
 
-KmtCommand *kmt_command_new(char *const *argv, const KmtSignals *signals,
-			    GError **error)
+KmtdCommand *kmtd_command_new(char *const *argv, const KmtCliSignals *signals,
+			      GError **error)
 {
-	g_autoptr(KmtCommand) command = g_new0(KmtCommand, 1);
+	g_autoptr(KmtdCommand) command = g_new0(KmtdCommand, 1);
 	int go[2] = {-1, -1}, failure[2] = {-1, -1};
 
 	command->name = g_strdup(argv[0]);
 	command->go_fd = command->error_fd = -1;
 	command->pid = -1;
-	command->status = KMT_COMMAND_FAILED;
+	command->status = KMTD_COMMAND_FAILED;
 	if (pipe2(go, O_CLOEXEC) == 0 && pipe2(failure, O_CLOEXEC) == 0)
 		command->pid = fork();
 	if (command->pid == 0) {
@@ -58,8 +59,9 @@ KmtCommand *kmt_command_new(char *const *argv, const KmtSignals *signals,
 		child(argv, signals, go[0], failure[1]);
 	}
 	if (command->pid < 0)
-		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
-			      "cannot make a process for '%s'", argv[0]);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+				      "cannot make a process for '%s'",
+				      argv[0]);
 	/* Not even the guard may have these: their end is what tells. */
 	if (go[0] >= 0)
 		close(go[0]);
@@ -70,7 +72,7 @@ KmtCommand *kmt_command_new(char *const *argv, const KmtSignals *signals,
 	return command->pid < 0 ? NULL : g_steal_pointer(&command);
 }
 
-void kmt_command_free(KmtCommand *command)
+void kmtd_command_free(KmtdCommand *command)
 {
 	if (!command)
 		return;
@@ -82,13 +84,13 @@ void kmt_command_free(KmtCommand *command)
 	g_free(command);
 }
 
-pid_t kmt_command_pid(const KmtCommand *command)
+pid_t kmtd_command_pid(const KmtdCommand *command)
 {
 	return command->pid;
 }
 
 /* Wait for the result of exec(), unless wake_fd becomes readable. */
-static gboolean wait_for_exec(KmtCommand *command, int wake_fd)
+static gboolean wait_for_exec(KmtdCommand *command, int wake_fd)
 {
 	struct pollfd fds[] = {
 		{.fd = command->error_fd, .events = POLLIN},
@@ -102,7 +104,7 @@ static gboolean wait_for_exec(KmtCommand *command, int wake_fd)
 }
 
 /* The errno with which it failed, 0 if it runs. */
-static int start(KmtCommand *command, int wake_fd)
+static int start(KmtdCommand *command, int wake_fd)
 {
 	int errnum = 0;
 	ssize_t n;
@@ -121,7 +123,7 @@ static int start(KmtCommand *command, int wake_fd)
 	return n == sizeof(errnum) ? errnum : 0;
 }
 
-gboolean kmt_command_start(KmtCommand *command, int wake_fd, GError **error)
+gboolean kmtd_command_start(KmtdCommand *command, int wake_fd, GError **error)
 {
 	int errnum = start(command, wake_fd);
 
@@ -129,29 +131,29 @@ gboolean kmt_command_start(KmtCommand *command, int wake_fd, GError **error)
 	if (command->started)
 		return TRUE;
 	command->status = errnum == ENOENT || errnum == ENOTDIR
-				  ? KMT_COMMAND_NOT_FOUND
-				  : KMT_COMMAND_CANNOT_RUN;
-	kmt_set_errno(error, KMT_DAEMON_ERROR_COMMAND, errnum,
-		      "cannot start '%s'", command->name);
+				  ? KMTD_COMMAND_NOT_FOUND
+				  : KMTD_COMMAND_CANNOT_RUN;
+	kmt_capture_set_errno(error, KMT_DAEMON_ERROR_COMMAND, errnum,
+			      "cannot start '%s'", command->name);
 	return FALSE;
 }
 
-gboolean kmt_command_was_started(const KmtCommand *command)
+gboolean kmtd_command_was_started(const KmtdCommand *command)
 {
 	return command->started;
 }
 
-gboolean kmt_command_runs(const KmtCommand *command)
+gboolean kmtd_command_runs(const KmtdCommand *command)
 {
 	return command->started && !command->ended;
 }
 
-void kmt_command_look(KmtCommand *command, gboolean wait)
+void kmtd_command_poll(KmtdCommand *command, gboolean wait)
 {
 	int status;
 	pid_t pid;
 
-	if (!kmt_command_runs(command))
+	if (!kmtd_command_runs(command))
 		return;
 	do
 		pid = waitpid(command->pid, &status, wait ? 0 : WNOHANG);
@@ -164,13 +166,13 @@ void kmt_command_look(KmtCommand *command, gboolean wait)
 						    : 128 + WTERMSIG(status);
 }
 
-void kmt_command_signal(KmtCommand *command, int number)
+void kmtd_command_signal(KmtdCommand *command, int number)
 {
-	if (kmt_command_runs(command))
+	if (kmtd_command_runs(command))
 		kill(command->pid, number);
 }
 
-int kmt_command_status(const KmtCommand *command)
+int kmtd_command_status(const KmtdCommand *command)
 {
 	return command->status;
 }

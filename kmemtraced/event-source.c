@@ -4,17 +4,17 @@
 #include "lib/capture/error.h"
 #include "kmemtraced/event-source.h"
 
-static KmtSource *open_best(const KmtSourceOptions *options, GError **error)
+static KmtdSource *open_best(const KmtdSourceOptions *options, GError **error)
 {
 	g_autoptr(GError) no_relay = NULL;
-	KmtSource *source;
+	KmtdSource *source;
 
-	source = kmt_relay_open(options, &no_relay);
+	source = kmtd_relay_open(options, &no_relay);
 	if (source)
 		return source;
 	/* Also where kmemtrace has no filter. */
 	if (options->n_pids)
-		return kmt_ftrace_open(options, error);
+		return kmtd_ftrace_open(options, error);
 	if (!g_error_matches(no_relay, KMT_DAEMON_ERROR,
 			     KMT_DAEMON_ERROR_NO_DEBUGFS) &&
 	    !g_error_matches(no_relay, KMT_DAEMON_ERROR,
@@ -22,7 +22,7 @@ static KmtSource *open_best(const KmtSourceOptions *options, GError **error)
 		g_propagate_error(error, g_steal_pointer(&no_relay));
 		return NULL;
 	}
-	source = kmt_ftrace_open(options, error);
+	source = kmtd_ftrace_open(options, error);
 	if (!source)
 		g_prefix_error(error,
 			       "cannot record from kmemtrace: %s, nor from the "
@@ -31,8 +31,8 @@ static KmtSource *open_best(const KmtSourceOptions *options, GError **error)
 	return source;
 }
 
-KmtSource *kmt_source_open(const char *name, const KmtSourceOptions *options,
-			   GError **error)
+KmtdSource *kmtd_source_open(const char *name, const KmtdSourceOptions *options,
+			     GError **error)
 {
 	if (!name)
 		return open_best(options, error);
@@ -42,7 +42,7 @@ KmtSource *kmt_source_open(const char *name, const KmtSourceOptions *options,
 		return NULL;
 	}
 	if (g_str_equal(name, "ftrace"))
-		return kmt_ftrace_open(options, error);
+		return kmtd_ftrace_open(options, error);
 	if (!g_str_equal(name, "relay")) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
 			    "there is no source '%s'", name);
@@ -54,5 +54,5 @@ KmtSource *kmt_source_open(const char *name, const KmtSourceOptions *options,
 			    "by kmemtrace.subbufs=");
 		return NULL;
 	}
-	return kmt_relay_open(options, error);
+	return kmtd_relay_open(options, error);
 }

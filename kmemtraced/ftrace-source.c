@@ -46,13 +46,13 @@
 	"what other processes allocate, and free of what these allocated"
 
 typedef struct {
-	KmtSource source;
-	KmtInstance *instance;
-	KmtRingFormat *format;
-	KmtInterference *interference; /* NULL: tracing was not switched on */
-	KmtTaskNames *names;
+	KmtdSource source;
+	KmtdInstance *instance;
+	KmtdRingFormat *format;
+	KmtdInterference *interference; /* NULL: tracing was not switched on */
+	KmtdTaskNames *names;
 	gboolean sees_names; /* all that change while it records */
-	KmtOwnTasks tasks;
+	KmtdOwnTasks tasks;
 	char *clock;
 	int online_fd;	  /* the list of CPUs in sysfs */
 	GArray *cpus;	  /* those that were ever online */
@@ -63,26 +63,26 @@ typedef struct {
 	gboolean keep_own;
 	gboolean prepared; /* the instance is there */
 	char *proc;
-	guint64 buffer_kb; /* as in KmtSourceOptions */
+	guint64 buffer_kb; /* as in KmtdSourceOptions */
 	void (*warning)(const char *text);
 } Ftrace;
 
 typedef struct {
-	KmtFeed feed;
+	KmtdCpuStream feed;
 	Ftrace *ftrace;
 	guint cpu;
 	gboolean caught_up; /* the page had all there was */
 	guint8 *page;
-	KmtTaskChanges changes;
-	KmtRing ring;
+	KmtdTaskChanges changes;
+	KmtdRing ring;
 } Feed;
 
 /* ---- a CPU's records ---- */
 
-static void feed_attach(KmtFeed *feed)
+static void feed_attach(KmtdCpuStream *feed)
 {
-	kmt_own_tasks_add(&((Feed *)feed)->ftrace->tasks,
-			  (gint32)syscall(SYS_gettid));
+	kmtd_own_tasks_add(&((Feed *)feed)->ftrace->tasks,
+			   (gint32)syscall(SYS_gettid));
 }
 
 /* Takes a page: how many bytes it has, 0 for none, or -errno. */
@@ -99,13 +99,14 @@ static gssize take_page(Feed *f)
 		return errno == EAGAIN ? 0 : -errno;
 	if (n == 0)
 		return 0;
-	used = kmt_ring_begin(&f->ring, f->page, (gsize)n);
+	used = kmtd_ring_begin(&f->ring, f->page, (gsize)n);
 	f->caught_up = used + f->ftrace->format->data_offset + EVENT_MAX_BYTES <
 		       page_bytes;
 	return n;
 }
 
-static gssize feed_read(KmtFeed *feed, void *to, gsize n_bytes, gboolean all)
+static gssize feed_read(KmtdCpuStream *feed, void *to, gsize n_bytes,
+			gboolean all)
 {
 	Feed *f = (Feed *)feed;
 	struct kmemtrace_event_v2 *records = to;
@@ -114,7 +115,7 @@ static gssize feed_read(KmtFeed *feed, void *to, gsize n_bytes, gboolean all)
 	for (;;) {
 		gssize r;
 
-		n += kmt_ring_next(&f->ring, records + n, max - n);
+		n += kmtd_ring_next(&f->ring, records + n, max - n);
 		/* The page may have more. */
 		if (n == max)
 			break;
@@ -132,7 +133,7 @@ static gssize feed_read(KmtFeed *feed, void *to, gsize n_bytes, gboolean all)
 	return (gssize)(n * sizeof(*records));
 }
 
-static gboolean feed_check(const KmtFeed *feed, guint cpu, GError **error)
+static gboolean feed_check(const KmtdCpuStream *feed, guint cpu, GError **error)
 {
 	guint64 n = ((const Feed *)feed)->ring.figures.damaged;
 
@@ -145,7 +146,7 @@ static gboolean feed_check(const KmtFeed *feed, guint cpu, GError **error)
 	return FALSE;
 }
 
-static void feed_free(KmtFeed *feed)
+static void feed_free(KmtdCpuStream *feed)
 {
 	Feed *f = (Feed *)feed;
 
@@ -153,41 +154,42 @@ static void feed_free(KmtFeed *feed)
 	if (feed->fd >= 0)
 		close(feed->fd);
 	g_free(feed->name);
-	kmt_task_changes_clear(&f->changes);
+	kmtd_task_changes_clear(&f->changes);
 	g_free(f->page);
 	g_free(f);
 }
 
-static const KmtFeedClass feed_class = {
+static const KmtdCpuStreamClass feed_class = {
 	.attach = feed_attach,
 	.read = feed_read,
 	.check = feed_check,
 	.free = feed_free,
 };
 
-static KmtFeed *ftrace_open_cpu(KmtSource *source, guint cpu, GError **error)
+static KmtdCpuStream *ftrace_open_cpu(KmtdSource *source, guint cpu,
+				      GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 	Feed *f = g_new0(Feed, 1);
-	g_autoptr(KmtFeed) feed = &f->feed;
+	g_autoptr(KmtdCpuStream) feed = &f->feed;
 
 	f->ftrace = ftrace;
 	f->cpu = cpu;
 	f->page = g_malloc0(ftrace->format->page_bytes);
-	kmt_ring_init(&f->ring, ftrace->format,
-		      ftrace->keep_own ? NULL : &ftrace->tasks);
-	kmt_task_changes_init(&f->changes);
+	kmtd_ring_init(&f->ring, ftrace->format,
+		       ftrace->keep_own ? NULL : &ftrace->tasks);
+	kmtd_task_changes_init(&f->changes);
 	f->ring.changes = &f->changes;
 	g_ptr_array_add(ftrace->feeds, f);
 	feed->class = &feed_class;
 	feed->name = g_strdup_printf("per_cpu/cpu%u/trace_pipe_raw", cpu);
-	feed->fd = kmt_instance_open_file(ftrace->instance, feed->name,
-					  O_RDONLY | O_NONBLOCK, error);
+	feed->fd = kmtd_instance_open_file(ftrace->instance, feed->name,
+					   O_RDONLY | O_NONBLOCK, error);
 	if (feed->fd < 0)
 		return NULL;
 	feed->pause_ms = LOOK_ONLY_MS / 2;
 	feed->timeout_ms = LOOK_MS;
-	if (!kmt_instance_has(ftrace->instance, "buffer_percent")) {
+	if (!kmtd_instance_has(ftrace->instance, "buffer_percent")) {
 		feed->timeout_ms = LOOK_ONLY_MS;
 		feed->is_blind = TRUE;
 	}
@@ -199,15 +201,15 @@ static KmtFeed *ftrace_open_cpu(KmtSource *source, guint cpu, GError **error)
 static gboolean set_tracepoints(Ftrace *ftrace, const char *value,
 				GError **error)
 {
-	for (guint i = 0; i < kmt_n_tracepoint_names; i++) {
+	for (guint i = 0; i < kmt_tracepoint_n_names; i++) {
 		g_autofree char *name = g_strdup_printf(
 			"events/%s/%s/enable", kmt_tracepoint_names[i].system,
 			kmt_tracepoint_names[i].name);
 
 		if (kmt_tracepoint_names[i].optional &&
-		    !kmt_instance_has(ftrace->instance, name))
+		    !kmtd_instance_has(ftrace->instance, name))
 			continue;
-		if (!kmt_instance_write(ftrace->instance, name, value, error))
+		if (!kmtd_instance_write(ftrace->instance, name, value, error))
 			return FALSE;
 	}
 	return TRUE;
@@ -218,19 +220,20 @@ static gboolean set_task_points(Ftrace *ftrace, const char *value)
 {
 	gboolean all = TRUE;
 
-	for (guint i = 0; i < KMT_N_TASK_POINTS; i++) {
+	for (guint i = 0; i < KMT_TRACEPOINT_N_TASKS; i++) {
 		g_autofree char *name = g_build_filename(
-			"events", KMT_TASK_SYSTEM, kmt_task_point_names[i],
+			"events", KMT_TASK_SYSTEM, kmt_tracepoint_task_names[i],
 			"enable", NULL);
 
 		all = ftrace->format->tasks[i].min_bytes &&
-		      kmt_instance_write(ftrace->instance, name, value, NULL) &&
+		      kmtd_instance_write(ftrace->instance, name, value,
+					  NULL) &&
 		      all;
 	}
 	return all;
 }
 
-static gboolean ftrace_is_enabled(KmtSource *source, gboolean *enabled,
+static gboolean ftrace_is_enabled(KmtdSource *source, gboolean *enabled,
 				  GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
@@ -239,13 +242,13 @@ static gboolean ftrace_is_enabled(KmtSource *source, gboolean *enabled,
 	*enabled = FALSE;
 	if (!ftrace->prepared)
 		return TRUE;
-	text = kmt_instance_read(ftrace->instance, "tracing_on", error);
+	text = kmtd_instance_read(ftrace->instance, "tracing_on", error);
 	*enabled = text && g_str_equal(text, "1");
 	return text != NULL;
 }
 
 /* All tracepoints begin at the same moment. */
-static gboolean ftrace_enable(KmtSource *source, GError **error)
+static gboolean ftrace_enable(KmtdSource *source, GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
@@ -253,33 +256,33 @@ static gboolean ftrace_enable(KmtSource *source, GError **error)
 		return FALSE;
 	ftrace->sees_names = set_task_points(ftrace, "1");
 	ftrace->interference =
-		kmt_interference_new(ftrace->instance, ftrace->children);
+		kmtd_interference_new(ftrace->instance, ftrace->children);
 	/* As late as can be, and still not in the trace. */
-	kmt_task_names_begin(ftrace->names);
-	if (!kmt_instance_write(ftrace->instance, "tracing_on", "1", error))
+	kmtd_task_names_begin(ftrace->names);
+	if (!kmtd_instance_write(ftrace->instance, "tracing_on", "1", error))
 		return FALSE;
-	kmt_interference_begin(ftrace->interference);
-	source->changes_fd = kmt_interference_fd(ftrace->interference);
+	kmtd_interference_begin(ftrace->interference);
+	source->changes_fd = kmtd_interference_fd(ftrace->interference);
 	return TRUE;
 }
 
-static void ftrace_look(KmtSource *source, gboolean now)
+static void ftrace_look(KmtdSource *source, gboolean now)
 {
-	kmt_interference_look(((Ftrace *)source)->interference, now);
+	kmtd_interference_poll(((Ftrace *)source)->interference, now);
 }
 
 /* They end so too; then the kernel's probes are taken away. */
-static gboolean ftrace_disable(KmtSource *source, GError **error)
+static gboolean ftrace_disable(KmtdSource *source, GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
 	/* From here on what changes is kmemtraced's own work. */
-	kmt_interference_stop(ftrace->interference);
+	kmtd_interference_stop(ftrace->interference);
 	source->changes_fd = -1;
-	if (!kmt_instance_write(ftrace->instance, "tracing_on", "0", error))
+	if (!kmtd_instance_write(ftrace->instance, "tracing_on", "0", error))
 		return FALSE;
 	/* Before more tasks end. */
-	kmt_task_names_end(ftrace->names);
+	kmtd_task_names_end(ftrace->names);
 	set_task_points(ftrace, "0");
 	return set_tracepoints(ftrace, "0", error);
 }
@@ -294,7 +297,7 @@ static gboolean cpu_overruns(Ftrace *ftrace, guint cpu, guint64 *n_events,
 		"overrun: ", "commit overrun: ", "dropped events: "};
 	g_autofree char *name = g_strdup_printf("per_cpu/cpu%u/stats", cpu);
 	g_autofree char *text =
-		kmt_instance_read(ftrace->instance, name, error);
+		kmtd_instance_read(ftrace->instance, name, error);
 	g_auto(GStrv) lines = NULL;
 	gboolean any = FALSE;
 
@@ -312,7 +315,7 @@ static gboolean cpu_overruns(Ftrace *ftrace, guint cpu, guint64 *n_events,
 	if (!any)
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_TRACEFS,
 			    "%s/%s does not tell how many events were lost",
-			    kmt_instance_path(ftrace->instance), name);
+			    kmtd_instance_path(ftrace->instance), name);
 	return any;
 }
 
@@ -321,7 +324,8 @@ static gboolean cpu_read_events(Ftrace *ftrace, guint cpu, guint64 *n_events)
 {
 	static const char key[] = "read events: ";
 	g_autofree char *name = g_strdup_printf("per_cpu/cpu%u/stats", cpu);
-	g_autofree char *text = kmt_instance_read(ftrace->instance, name, NULL);
+	g_autofree char *text =
+		kmtd_instance_read(ftrace->instance, name, NULL);
 	const char *line = text ? strstr(text, key) : NULL;
 
 	if (line)
@@ -344,11 +348,11 @@ static void compare_counts(Ftrace *ftrace)
 		    !cpu_read_events(ftrace, f->cpu, &n) ||
 		    n == f->ring.figures.events)
 			continue;
-		kmt_interference_add(ftrace->interference, "trace");
+		kmtd_interference_add(ftrace->interference, "trace");
 	}
 }
 
-static gboolean ftrace_total_overruns(KmtSource *source, guint64 *n_events,
+static gboolean ftrace_total_overruns(KmtdSource *source, guint64 *n_events,
 				      GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
@@ -365,7 +369,7 @@ static gboolean ftrace_total_overruns(KmtSource *source, guint64 *n_events,
 	return TRUE;
 }
 
-static GHashTable *ftrace_overruns(KmtSource *source, GError **error)
+static GHashTable *ftrace_overruns(KmtdSource *source, GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 	g_autoptr(GHashTable) table =
@@ -384,7 +388,7 @@ static GHashTable *ftrace_overruns(KmtSource *source, GError **error)
 }
 
 /* Nobody else reads the instance. */
-static gboolean ftrace_any_consumed(KmtSource *source, gboolean *consumed,
+static gboolean ftrace_any_consumed(KmtdSource *source, gboolean *consumed,
 				    GError **error)
 {
 	*consumed = FALSE;
@@ -428,7 +432,7 @@ static void follow_online(Ftrace *ftrace)
 	}
 }
 
-static GArray *ftrace_cpus(KmtSource *source)
+static GArray *ftrace_cpus(KmtdSource *source)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
@@ -438,7 +442,7 @@ static GArray *ftrace_cpus(KmtSource *source)
 
 /* ---- what it tells ---- */
 
-static void ftrace_describe(KmtSource *source, GKeyFile *meta)
+static void ftrace_describe(KmtdSource *source, GKeyFile *meta)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
@@ -493,18 +497,18 @@ static void conclude_names(Ftrace *ftrace, GKeyFile *meta)
 		none_lost = none_lost && !f->changes.n_dropped &&
 			    !f->ring.figures.holes;
 	}
-	kmt_task_names_merge(ftrace->names, changes,
-			     ftrace->sees_names && none_lost, last_ns);
+	kmtd_task_names_merge(ftrace->names, changes,
+			      ftrace->sees_names && none_lost, last_ns);
 	g_key_file_set_string(meta, CAPTURE, "task_names",
 			      ftrace->sees_names ? "tracepoints" : "proc");
 }
 
-static char *ftrace_tasks(KmtSource *source)
+static char *ftrace_tasks(KmtdSource *source)
 {
-	return kmt_task_names_text(((Ftrace *)source)->names);
+	return kmtd_task_names_text(((Ftrace *)source)->names);
 }
 
-static gboolean ftrace_conclude(KmtSource *source, GKeyFile *meta,
+static gboolean ftrace_conclude(KmtdSource *source, GKeyFile *meta,
 				GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
@@ -512,7 +516,7 @@ static gboolean ftrace_conclude(KmtSource *source, GKeyFile *meta,
 
 	for (guint i = 0; i < ftrace->feeds->len; i++) {
 		const Feed *f = ftrace->feeds->pdata[i];
-		const KmtRingFigures *figures = &f->ring.figures;
+		const KmtdRingFigures *figures = &f->ring.figures;
 		g_autofree char *group = g_strdup_printf("cpu%u", f->cpu);
 
 		own += figures->own;
@@ -526,40 +530,41 @@ static gboolean ftrace_conclude(KmtSource *source, GKeyFile *meta,
 	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
 	conclude_names(ftrace, meta);
 	compare_counts(ftrace);
-	return kmt_interference_conclude(ftrace->interference, meta, error);
+	return kmtd_interference_conclude(ftrace->interference, meta, error);
 }
 
 /* ---- its life ---- */
 
-static gboolean ftrace_initial_state(KmtSource *source, KmtRecoveryState *state)
+static gboolean ftrace_initial_state(KmtdSource *source,
+				     KmtRecoveryState *state)
 {
-	state->instance = kmt_instance_path(((Ftrace *)source)->instance);
+	state->instance = kmtd_instance_path(((Ftrace *)source)->instance);
 	return TRUE;
 }
 
-static void ftrace_disown(KmtSource *source)
+static void ftrace_disown(KmtdSource *source)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
 	for (guint i = 0; i < ftrace->feeds->len; i++)
 		close(((const Feed *)ftrace->feeds->pdata[i])->feed.fd);
-	kmt_interference_stop(ftrace->interference);
-	kmt_instance_disown(ftrace->instance);
+	kmtd_interference_stop(ftrace->interference);
+	kmtd_instance_disown(ftrace->instance);
 }
 
-static void ftrace_clean_up(KmtSource *source)
+static void ftrace_clean_up(KmtdSource *source)
 {
-	kmt_instance_clean_up(((Ftrace *)source)->instance);
+	kmtd_instance_clean_up(((Ftrace *)source)->instance);
 }
 
-static void ftrace_free(KmtSource *source)
+static void ftrace_free(KmtdSource *source)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
-	kmt_interference_free(ftrace->interference);
-	kmt_instance_close(ftrace->instance);
-	g_clear_pointer(&ftrace->format, kmt_ring_format_free);
-	kmt_task_names_free(ftrace->names);
+	kmtd_interference_free(ftrace->interference);
+	kmtd_instance_close(ftrace->instance);
+	g_clear_pointer(&ftrace->format, kmtd_ring_format_free);
+	kmtd_task_names_free(ftrace->names);
 	g_ptr_array_unref(ftrace->feeds);
 	g_array_unref(ftrace->cpus);
 	if (ftrace->online_fd >= 0)
@@ -572,9 +577,9 @@ static void ftrace_free(KmtSource *source)
 	g_free(source);
 }
 
-static gboolean ftrace_prepare(KmtSource *source, GError **error);
+static gboolean ftrace_prepare(KmtdSource *source, GError **error);
 
-static const KmtSourceClass source_class = {
+static const KmtdSourceClass source_class = {
 	.name = "ftrace",
 	.sizes_buffers = TRUE,
 	.is_enabled = ftrace_is_enabled,
@@ -600,7 +605,7 @@ static char *read_format(gpointer data, const char *name, GError **error)
 {
 	g_autofree char *path = g_build_filename("events", name, NULL);
 
-	return kmt_instance_read_top(data, path, error);
+	return kmtd_instance_read_top(data, path, error);
 }
 
 static gboolean open_online(Ftrace *ftrace, const char *sys, GError **error)
@@ -610,8 +615,8 @@ static gboolean open_online(Ftrace *ftrace, const char *sys, GError **error)
 
 	ftrace->online_fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (ftrace->online_fd < 0) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
-			      "cannot open %s", path);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
+				      "cannot open %s", path);
 		return FALSE;
 	}
 	follow_online(ftrace);
@@ -631,7 +636,7 @@ static gboolean open_online(Ftrace *ftrace, const char *sys, GError **error)
 static void choose_clock(Ftrace *ftrace)
 {
 	g_autofree char *top =
-		kmt_instance_read_top(ftrace->instance, "trace_clock", NULL);
+		kmtd_instance_read_top(ftrace->instance, "trace_clock", NULL);
 
 	if (top && strstr(top, "[local]"))
 		ftrace->clock = g_strdup("local");
@@ -659,13 +664,13 @@ static gboolean set_options(Ftrace *ftrace, GError **error)
 
 	for (gsize i = 0; i < G_N_ELEMENTS(options); i++)
 		if ((options[i].on ||
-		     kmt_instance_has(ftrace->instance, options[i].name)) &&
-		    !kmt_instance_write(ftrace->instance, options[i].name,
-					options[i].on ? "1" : "0", error))
+		     kmtd_instance_has(ftrace->instance, options[i].name)) &&
+		    !kmtd_instance_write(ftrace->instance, options[i].name,
+					 options[i].on ? "1" : "0", error))
 			return FALSE;
-	return !kmt_instance_has(ftrace->instance, "buffer_percent") ||
-	       kmt_instance_write(ftrace->instance, "buffer_percent", percent,
-				  error);
+	return !kmtd_instance_has(ftrace->instance, "buffer_percent") ||
+	       kmtd_instance_write(ftrace->instance, "buffer_percent", percent,
+				   error);
 }
 
 /* All threads that the process has now. */
@@ -695,13 +700,13 @@ static gboolean set_pids(Ftrace *ftrace, const char *proc, GError **error)
 	for (guint i = 0; i < ftrace->n_pids; i++)
 		if (!add_threads(text, proc, ftrace->pids[i], error))
 			return FALSE;
-	return kmt_instance_write(ftrace->instance, "set_event_pid", text->str,
-				  error);
+	return kmtd_instance_write(ftrace->instance, "set_event_pid", text->str,
+				   error);
 }
 
 static gboolean set_buffer(Ftrace *ftrace, guint64 kb, GError **error)
 {
-	KmtSource *source = &ftrace->source;
+	KmtdSource *source = &ftrace->source;
 	guint64 memory_kb = (guint64)sysconf(_SC_PHYS_PAGES) *
 			    ((guint64)sysconf(_SC_PAGESIZE) / 1024);
 	g_autofree char *text = NULL;
@@ -716,32 +721,33 @@ static gboolean set_buffer(Ftrace *ftrace, guint64 kb, GError **error)
 					source->subbuf_bytes,
 				BUFFER_MIN_PAGES);
 	source->batch_bytes = kb * 1024 / 100 * WAKE_PERCENT;
-	return kmt_instance_write(ftrace->instance, "buffer_size_kb", text,
-				  error);
+	return kmtd_instance_write(ftrace->instance, "buffer_size_kb", text,
+				   error);
 }
 
-static gboolean ftrace_prepare(KmtSource *source, GError **error)
+static gboolean ftrace_prepare(KmtdSource *source, GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 	gboolean was_left = FALSE;
 
-	if (!kmt_instance_make(ftrace->instance, &was_left, error))
+	if (!kmtd_instance_make(ftrace->instance, &was_left, error))
 		return FALSE;
 	ftrace->prepared = TRUE;
 	if (was_left && ftrace->warning)
-		ftrace->warning(KMT_INSTANCE_REMOVED);
-	return kmt_instance_write(ftrace->instance, "tracing_on", "0", error) &&
+		ftrace->warning(KMTD_INSTANCE_REMOVED);
+	return kmtd_instance_write(ftrace->instance, "tracing_on", "0",
+				   error) &&
 	       set_options(ftrace, error) &&
-	       kmt_instance_write(ftrace->instance, "trace_clock",
-				  ftrace->clock, error) &&
+	       kmtd_instance_write(ftrace->instance, "trace_clock",
+				   ftrace->clock, error) &&
 	       set_pids(ftrace, ftrace->proc, error) &&
 	       set_buffer(ftrace, ftrace->buffer_kb, error);
 }
 
-KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
+KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 {
 	Ftrace *ftrace = g_new0(Ftrace, 1);
-	g_autoptr(KmtSource) source = &ftrace->source;
+	g_autoptr(KmtdSource) source = &ftrace->source;
 
 	source->class = &source_class;
 	source->changes_fd = -1;
@@ -749,7 +755,7 @@ KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
 	source->abi_version = 2;
 	source->record_bytes = KMEMTRACE_EVENT_SIZE_V2;
 	ftrace->online_fd = -1;
-	ftrace->names = kmt_task_names_new(options->proc);
+	ftrace->names = kmtd_task_names_new(options->proc);
 	ftrace->cpus = g_array_new(FALSE, FALSE, sizeof(guint));
 	ftrace->feeds = g_ptr_array_new();
 	ftrace->pids = g_memdup2(options->pids,
@@ -761,14 +767,14 @@ KmtSource *kmt_ftrace_open(const KmtSourceOptions *options, GError **error)
 	ftrace->buffer_kb = options->buffer_kb;
 	ftrace->warning = options->warning;
 	/* The calling thread; the readers add themselves. */
-	kmt_own_tasks_add(&ftrace->tasks, (gint32)syscall(SYS_gettid));
-	if (!kmt_ring_format_can_read(error))
+	kmtd_own_tasks_add(&ftrace->tasks, (gint32)syscall(SYS_gettid));
+	if (!kmtd_ring_format_can_read(error))
 		return NULL;
-	ftrace->instance = kmt_instance_open(options->tracefs, error);
+	ftrace->instance = kmtd_instance_open(options->tracefs, error);
 	if (!ftrace->instance)
 		return NULL;
 	ftrace->format =
-		kmt_ring_format_read(read_format, ftrace->instance, error);
+		kmtd_ring_format_read(read_format, ftrace->instance, error);
 	if (!ftrace->format || !open_online(ftrace, options->sys, error))
 		return NULL;
 	choose_clock(ftrace);

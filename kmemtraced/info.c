@@ -9,7 +9,7 @@
 #define NONE	"none"
 
 /* "event NAME EVENT_ID TYPE_ID STATE SESSION ..." */
-static void parse_event(KmtInfo *info, const char *line)
+static void parse_event(KmtdInfo *info, const char *line)
 {
 	g_auto(GStrv) words = g_strsplit(line, " ", 7);
 
@@ -23,9 +23,9 @@ static void parse_event(KmtInfo *info, const char *line)
 		g_ptr_array_add(info->missed, g_strdup(words[1]));
 }
 
-KmtInfo *kmt_info_parse(const char *text)
+KmtdInfo *kmtd_info_parse(const char *text)
 {
-	KmtInfo *info = g_new0(KmtInfo, 1);
+	KmtdInfo *info = g_new0(KmtdInfo, 1);
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 
 	info->values =
@@ -47,7 +47,7 @@ KmtInfo *kmt_info_parse(const char *text)
 	return info;
 }
 
-void kmt_info_free(KmtInfo *info)
+void kmtd_info_free(KmtdInfo *info)
 {
 	if (!info)
 		return;
@@ -57,7 +57,7 @@ void kmt_info_free(KmtInfo *info)
 	g_free(info);
 }
 
-static guint64 number(const KmtInfo *info, const char *key, guint64 otherwise)
+static guint64 number(const KmtdInfo *info, const char *key, guint64 otherwise)
 {
 	const char *text = g_hash_table_lookup(info->values, key);
 	guint64 n;
@@ -68,12 +68,12 @@ static guint64 number(const KmtInfo *info, const char *key, guint64 otherwise)
 		       : otherwise;
 }
 
-static gboolean is(const KmtInfo *info, const char *key, const char *value)
+static gboolean is(const KmtdInfo *info, const char *key, const char *value)
 {
 	return g_strcmp0(g_hash_table_lookup(info->values, key), value) == 0;
 }
 
-guint64 kmt_info_session(const KmtInfo *info)
+guint64 kmtd_info_session(const KmtdInfo *info)
 {
 	return number(info, "session", 0);
 }
@@ -120,7 +120,7 @@ static void set_filter(GKeyFile *meta, const char *filter, gboolean changed,
 		g_key_file_set_uint64(meta, CAPTURE, "sample", sample);
 }
 
-void kmt_info_describe(const KmtInfo *info, const char *next, GKeyFile *meta)
+void kmtd_info_describe(const KmtdInfo *info, const char *next, GKeyFile *meta)
 {
 	const char *filter = g_hash_table_lookup(info->values, "filter");
 	gboolean changed = is(info, "filtered", "changed");

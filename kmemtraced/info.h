@@ -9,20 +9,20 @@ typedef struct {
 	GHashTable *values;    /* of the lines "# key: value" */
 	GPtrArray *events_off; /* names of those that are off now */
 	GPtrArray *missed;     /* and of those off at some time of it */
-} KmtInfo;
+} KmtdInfo;
 
 /* Never fails: what is not there is as if nothing were left out. */
-KmtInfo *kmt_info_parse(const char *text);
-void kmt_info_free(KmtInfo *info);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInfo, kmt_info_free)
+KmtdInfo *kmtd_info_parse(const char *text);
+void kmtd_info_free(KmtdInfo *info);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdInfo, kmtd_info_free)
 
 /* Number of the session; 0: the kernel does not tell. */
-guint64 kmt_info_session(const KmtInfo *info);
+guint64 kmtd_info_session(const KmtdInfo *info);
 
 /*
  * Says in meta what is not recorded, of the session as it was; or, where next
  * is not NULL, of one that begins with the filter next.
  */
-void kmt_info_describe(const KmtInfo *info, const char *next, GKeyFile *meta);
+void kmtd_info_describe(const KmtdInfo *info, const char *next, GKeyFile *meta);
 
 #endif

@@ -33,8 +33,8 @@ typedef struct {
 	gboolean changed;
 } Setting;
 
-struct kmt_interference {
-	KmtInstance *instance;
+struct kmtd_interference {
+	KmtdInstance *instance;
 	GPtrArray *settings; /* of Setting */
 	int fd;		     /* inotify, or -1 */
 	GHashTable *watches; /* watch descriptor to name of the directory */
@@ -79,7 +79,7 @@ static void setting_free(gpointer data)
 	g_free(setting);
 }
 
-static Setting *find(const KmtInterference *interference, const char *name)
+static Setting *find(const KmtdInterference *interference, const char *name)
 {
 	for (guint i = 0; i < interference->settings->len; i++) {
 		Setting *setting = interference->settings->pdata[i];
@@ -91,19 +91,19 @@ static Setting *find(const KmtInterference *interference, const char *name)
 }
 
 /* Takes name.  NULL if this kernel has no such file. */
-static Setting *add(KmtInterference *interference, char *name,
+static Setting *add(KmtdInterference *interference, char *name,
 		    gboolean is_compared)
 {
 	Setting *setting = find(interference, name);
 	g_autofree char *taken = name;
 
-	if (setting || !kmt_instance_has(interference->instance, name))
+	if (setting || !kmtd_instance_has(interference->instance, name))
 		return setting;
 	setting = g_new0(Setting, 1);
 	setting->name = g_steal_pointer(&taken);
 	if (is_compared)
-		setting->value = kmt_instance_read(interference->instance,
-						   setting->name, NULL);
+		setting->value = kmtd_instance_read(interference->instance,
+						    setting->name, NULL);
 	g_ptr_array_add(interference->settings, setting);
 	return setting;
 }
@@ -123,10 +123,10 @@ static const char *relay_name(const KmtTracepointName *point)
 }
 
 /* Watch the directory of this name, "" being the instance itself. */
-static void watch(KmtInterference *interference, const char *name)
+static void watch(KmtdInterference *interference, const char *name)
 {
 	g_autofree char *path = g_build_filename(
-		kmt_instance_path(interference->instance), name, NULL);
+		kmtd_instance_path(interference->instance), name, NULL);
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), wd;
 
 	if (fd < 0)
@@ -138,7 +138,7 @@ static void watch(KmtInterference *interference, const char *name)
 				    g_strdup(name));
 }
 
-static void add_event(KmtInterference *interference, const char *system,
+static void add_event(KmtdInterference *interference, const char *system,
 		      const char *name, const char *event)
 {
 	g_autofree char *group = g_build_filename("events", system, NULL);
@@ -166,7 +166,7 @@ static void add_event(KmtInterference *interference, const char *system,
 	}
 }
 
-static void add_settings(KmtInterference *interference,
+static void add_settings(KmtdInterference *interference,
 			 gboolean follows_children)
 {
 	for (gsize i = 0; i < G_N_ELEMENTS(compared); i++) {
@@ -180,21 +180,21 @@ static void add_settings(KmtInterference *interference,
 	}
 	for (gsize i = 0; i < G_N_ELEMENTS(written); i++)
 		add(interference, g_strdup(written[i]), FALSE);
-	for (guint i = 0; i < kmt_n_tracepoint_names; i++) {
+	for (guint i = 0; i < kmt_tracepoint_n_names; i++) {
 		const KmtTracepointName *point = &kmt_tracepoint_names[i];
 
 		add_event(interference, point->system, point->name,
 			  relay_name(point));
 	}
-	for (guint i = 0; i < KMT_N_TASK_POINTS; i++)
+	for (guint i = 0; i < KMT_TRACEPOINT_N_TASKS; i++)
 		add_event(interference, KMT_TASK_SYSTEM,
-			  kmt_task_point_names[i], NULL);
+			  kmt_tracepoint_task_names[i], NULL);
 }
 
-KmtInterference *kmt_interference_new(KmtInstance *instance,
-				      gboolean follows_children)
+KmtdInterference *kmtd_interference_new(KmtdInstance *instance,
+					gboolean follows_children)
 {
-	KmtInterference *interference = g_new0(KmtInterference, 1);
+	KmtdInterference *interference = g_new0(KmtdInterference, 1);
 
 	interference->instance = instance;
 	interference->settings = g_ptr_array_new_with_free_func(setting_free);
@@ -211,12 +211,12 @@ KmtInterference *kmt_interference_new(KmtInstance *instance,
 	return interference;
 }
 
-int kmt_interference_fd(const KmtInterference *interference)
+int kmtd_interference_fd(const KmtdInterference *interference)
 {
 	return interference->fd;
 }
 
-void kmt_interference_add(KmtInterference *interference, const char *name)
+void kmtd_interference_add(KmtdInterference *interference, const char *name)
 {
 	Setting *setting = find(interference, name);
 
@@ -232,7 +232,7 @@ void kmt_interference_add(KmtInterference *interference, const char *name)
  * Return whether a setting was written.  A write to another file, such as
  * trace_marker, changes no record.
  */
-static gboolean take_report(KmtInterference *interference,
+static gboolean take_report(KmtdInterference *interference,
 			    const struct inotify_event *event)
 {
 	const char *directory = g_hash_table_lookup(interference->watches,
@@ -241,7 +241,7 @@ static gboolean take_report(KmtInterference *interference,
 	Setting *setting;
 
 	if (event->mask & IN_Q_OVERFLOW)
-		kmt_interference_add(interference, "files");
+		kmtd_interference_add(interference, "files");
 	if (!directory || event->len == 0)
 		return FALSE;
 	name = *directory ? g_build_filename(directory, event->name, NULL)
@@ -256,7 +256,7 @@ static gboolean take_report(KmtInterference *interference,
  * Return whether a setting was written.  A program that writes to trace_marker
  * all the time must not cause a comparison each time.
  */
-static gboolean take_reports(KmtInterference *interference)
+static gboolean take_reports(KmtdInterference *interference)
 {
 	gboolean any = FALSE;
 	union {
@@ -279,7 +279,7 @@ static gboolean take_reports(KmtInterference *interference)
 	return any;
 }
 
-void kmt_interference_begin(KmtInterference *interference)
+void kmtd_interference_begin(KmtdInterference *interference)
 {
 	Setting *setting = find(interference, TRACING_ON);
 
@@ -291,7 +291,7 @@ void kmt_interference_begin(KmtInterference *interference)
 	setting->value = g_strdup("1");
 }
 
-static void compare(KmtInterference *interference)
+static void compare(KmtdInterference *interference)
 {
 	for (guint i = 0; i < interference->settings->len; i++) {
 		Setting *setting = interference->settings->pdata[i];
@@ -300,8 +300,8 @@ static void compare(KmtInterference *interference)
 
 		if (!setting->value)
 			continue;
-		now = kmt_instance_read(interference->instance, setting->name,
-					&error);
+		now = kmtd_instance_read(interference->instance, setting->name,
+					 &error);
 		/* Without memory or descriptors nothing is known of it. */
 		if (g_error_matches(error, KMT_DAEMON_ERROR,
 				    KMT_DAEMON_ERROR_RESOURCES))
@@ -314,7 +314,7 @@ static void compare(KmtInterference *interference)
 	}
 }
 
-void kmt_interference_look(KmtInterference *interference, gboolean now)
+void kmtd_interference_poll(KmtdInterference *interference, gboolean now)
 {
 	gint64 now_us = g_get_monotonic_time();
 
@@ -325,7 +325,7 @@ void kmt_interference_look(KmtInterference *interference, gboolean now)
 	interference->compare_us = now_us + COMPARE_US;
 }
 
-void kmt_interference_stop(KmtInterference *interference)
+void kmtd_interference_stop(KmtdInterference *interference)
 {
 	if (!interference)
 		return;
@@ -369,8 +369,8 @@ static void describe_filter(GString *text, const Setting *setting)
 	}
 }
 
-gboolean kmt_interference_conclude(const KmtInterference *interference,
-				   GKeyFile *meta, GError **error)
+gboolean kmtd_interference_conclude(const KmtdInterference *interference,
+				    GKeyFile *meta, GError **error)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new(), off = g_ptr_array_new(),
 			     not_seen = g_ptr_array_new();
@@ -402,15 +402,15 @@ gboolean kmt_interference_conclude(const KmtInterference *interference,
 	}
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_INTERFERED,
 		    "somebody else changed %s in %s while it was recorded",
-		    list->str, kmt_instance_path(interference->instance));
+		    list->str, kmtd_instance_path(interference->instance));
 	return FALSE;
 }
 
-void kmt_interference_free(KmtInterference *interference)
+void kmtd_interference_free(KmtdInterference *interference)
 {
 	if (!interference)
 		return;
-	kmt_interference_stop(interference);
+	kmtd_interference_stop(interference);
 	g_array_unref(interference->directories);
 	g_hash_table_unref(interference->watches);
 	g_ptr_array_unref(interference->settings);

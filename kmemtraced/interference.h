@@ -15,7 +15,7 @@
 
 #include "kmemtraced/tracefs-instance.h"
 
-typedef struct kmt_interference KmtInterference;
+typedef struct kmtd_interference KmtdInterference;
 
 /*
  * Begin to watch, before tracing is switched on, so that no change is missed.
@@ -24,38 +24,38 @@ typedef struct kmt_interference KmtInterference;
  * follows_children: the kernel itself changes set_event_pid, as processes start
  * and end.
  */
-KmtInterference *kmt_interference_new(KmtInstance *instance,
-				      gboolean follows_children);
+KmtdInterference *kmtd_interference_new(KmtdInstance *instance,
+					gboolean follows_children);
 
 /*
  * The caller has written 1 to tracing_on.  That is the only change which does
  * not count.
  */
-void kmt_interference_begin(KmtInterference *interference);
+void kmtd_interference_begin(KmtdInterference *interference);
 
-/* Readable when kmt_interference_look() has something to do; -1: never. */
-int kmt_interference_fd(const KmtInterference *interference);
+/* Readable when kmtd_interference_poll() has something to do; -1: never. */
+int kmtd_interference_fd(const KmtdInterference *interference);
 
 /* Take what was reported.  now: compare all values too. */
-void kmt_interference_look(KmtInterference *interference, gboolean now);
+void kmtd_interference_poll(KmtdInterference *interference, gboolean now);
 
 /*
  * Stop to watch.  Needed before the caller writes to the instance and before
  * the instance is removed.
  */
-void kmt_interference_stop(KmtInterference *interference);
+void kmtd_interference_stop(KmtdInterference *interference);
 
 /* A change that was found by other means. */
-void kmt_interference_add(KmtInterference *interference, const char *name);
+void kmtd_interference_add(KmtdInterference *interference, const char *name);
 
 /*
  * Write what was found into [capture] of meta: interference, and, as the source
  * relay does, events_off, filter and filter_changed.  Return FALSE and set an
  * error that names the files if there was anything.
  */
-gboolean kmt_interference_conclude(const KmtInterference *interference,
-				   GKeyFile *meta, GError **error);
+gboolean kmtd_interference_conclude(const KmtdInterference *interference,
+				    GKeyFile *meta, GError **error);
 
-void kmt_interference_free(KmtInterference *interference);
+void kmtd_interference_free(KmtdInterference *interference);
 
 #endif

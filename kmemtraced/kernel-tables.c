@@ -5,15 +5,15 @@
 #include "kmemtraced/kernel-tables.h"
 
 /* directory: where it is copied from. */
-static gboolean copy_table(KmtTables *tables, const char *directory,
+static gboolean copy_table(KmtdTables *tables, const char *directory,
 			   const char *name, gboolean *hidden, GError **error)
 {
 	g_autofree char *source = g_build_filename(directory, name, NULL);
 	g_autoptr(GError) problem = NULL;
 	g_autofree char *text = NULL;
 
-	if (kmt_output_copy_table(tables->output, source, name, hidden,
-				  &problem) ||
+	if (kmt_capture_writer_copy_table(tables->output, source, name, hidden,
+					  &problem) ||
 	    !problem)
 		return TRUE;
 	/* Without names a capture is still one; without room it is not. */
@@ -28,7 +28,7 @@ static gboolean copy_table(KmtTables *tables, const char *directory,
 	return TRUE;
 }
 
-static char *read_modules(const KmtTables *tables)
+static char *read_modules(const KmtdTables *tables)
 {
 	g_autofree char *path = g_build_filename(tables->proc, "modules", NULL);
 	char *text = NULL;
@@ -37,7 +37,7 @@ static char *read_modules(const KmtTables *tables)
 	return text;
 }
 
-gboolean kmt_tables_copy(KmtTables *tables, GError **error)
+gboolean kmtd_tables_copy(KmtdTables *tables, GError **error)
 {
 	gboolean hidden = FALSE;
 
@@ -55,17 +55,17 @@ gboolean kmt_tables_copy(KmtTables *tables, GError **error)
 }
 
 /* One that is not a file anywhere. */
-static gboolean write_tasks(KmtTables *tables, GError **error)
+static gboolean write_tasks(KmtdTables *tables, GError **error)
 {
 	g_autofree char *text = NULL;
 
 	if (tables->source && tables->source->class->tasks)
 		text = tables->source->class->tasks(tables->source);
-	return !text ||
-	       kmt_output_write_table(tables->output, "tasks", text, error);
+	return !text || kmt_capture_writer_write_table(tables->output, "tasks",
+						       text, error);
 }
 
-gboolean kmt_tables_copy_records(KmtTables *tables, GError **error)
+gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error)
 {
 	if (!write_tasks(tables, error))
 		return FALSE;
@@ -77,18 +77,18 @@ gboolean kmt_tables_copy_records(KmtTables *tables, GError **error)
 		copy_table(tables, tables->records, "stacks", NULL, error));
 }
 
-gboolean kmt_tables_renew(KmtTables *tables, GError **error)
+gboolean kmtd_tables_renew(KmtdTables *tables, GError **error)
 {
 	g_autofree char *modules = read_modules(tables);
 
-	if (!kmt_tables_copy_records(tables, error))
+	if (!kmtd_tables_copy_records(tables, error))
 		return FALSE;
 	return g_strcmp0(modules, tables->modules) == 0 ||
 	       (copy_table(tables, tables->proc, "kallsyms", NULL, error) &&
 		copy_table(tables, tables->proc, "modules", NULL, error));
 }
 
-void kmt_tables_clear(KmtTables *tables)
+void kmtd_tables_clear(KmtdTables *tables)
 {
 	g_clear_pointer(&tables->modules, g_free);
 }

@@ -7,29 +7,30 @@
 #include "kmemtraced/event-source.h"
 
 typedef struct {
-	KmtOutput *output;
-	const char *proc;    /* where procfs is mounted */
-	const char *records; /* what KmtSource calls tables_path; may be NULL */
-	KmtSource *source;   /* asked for the table tasks, unless NULL */
+	KmtCaptureWriter *output;
+	const char *proc; /* where procfs is mounted */
+	const char
+		*records;   /* what KmtdSource calls tables_path; may be NULL */
+	KmtdSource *source; /* asked for the table tasks, unless NULL */
 	void (*warning)(const char *text);
 	char *modules; /* text of modules when its copy was made */
-} KmtTables;
+} KmtdTables;
 
 /* What cannot be read is warned of; what cannot be written is an error. */
-gboolean kmt_tables_copy(KmtTables *tables, GError **error);
+gboolean kmtd_tables_copy(KmtdTables *tables, GError **error);
 
 /*
  * Likewise what the numbers in the records of version 2 mean.  To be called
  * once tracing is on: it is for a capture that will be cut off.
  */
-gboolean kmt_tables_copy_records(KmtTables *tables, GError **error);
+gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error);
 
 /*
  * When tracing is off: all that changed.  Modules that were loaded while
  * recording have names too.  Those that went away lose theirs.
  */
-gboolean kmt_tables_renew(KmtTables *tables, GError **error);
+gboolean kmtd_tables_renew(KmtdTables *tables, GError **error);
 
-void kmt_tables_clear(KmtTables *tables);
+void kmtd_tables_clear(KmtdTables *tables);
 
 #endif

@@ -10,47 +10,47 @@
 
 #define CLEAR_LINE "\r\033[K"
 
-struct kmt_live {
+struct kmtd_live {
 	int fd;
 	gboolean shown;
-	KmtLiveFigures last;
+	KmtdLiveFigures last;
 };
 
-static gboolean takes_output(const KmtLive *live)
+static gboolean takes_output(const KmtdLive *live)
 {
 	struct pollfd fd = {.fd = live->fd, .events = POLLOUT};
 
 	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT);
 }
 
-static void put(KmtLive *live, const char *text)
+static void put(KmtdLive *live, const char *text)
 {
 	/* It only informs: where it cannot be written, it is not. */
 	if (takes_output(live))
 		(void)!write(live->fd, text, strlen(text));
 }
 
-KmtLive *kmt_live_new(int fd)
+KmtdLive *kmtd_live_new(int fd)
 {
-	KmtLive *live;
+	KmtdLive *live;
 
 	if (!isatty(fd))
 		return NULL;
-	live = g_new0(KmtLive, 1);
+	live = g_new0(KmtdLive, 1);
 	live->fd = fd;
 	live->last.now_us = g_get_monotonic_time();
 	return live;
 }
 
-void kmt_live_free(KmtLive *live)
+void kmtd_live_free(KmtdLive *live)
 {
 	if (!live)
 		return;
-	kmt_live_clear(live);
+	kmtd_live_clear(live);
 	g_free(live);
 }
 
-void kmt_live_clear(KmtLive *live)
+void kmtd_live_clear(KmtdLive *live)
 {
 	if (!live || !live->shown)
 		return;
@@ -58,7 +58,7 @@ void kmt_live_clear(KmtLive *live)
 	live->shown = FALSE;
 }
 
-void kmt_live_update(KmtLive *live, const KmtLiveFigures *figures)
+void kmtd_live_update(KmtdLive *live, const KmtdLiveFigures *figures)
 {
 	char lost[64] = "lost unknown";
 	char line[256];

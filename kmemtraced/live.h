@@ -5,7 +5,7 @@
 
 #include <glib.h>
 
-typedef struct kmt_live KmtLive;
+typedef struct kmtd_live KmtdLive;
 
 typedef struct {
 	guint64 events; /* read so far */
@@ -13,21 +13,21 @@ typedef struct {
 	guint64 lost;	/* events, since tracing was switched on */
 	gint64 now_us;	/* g_get_monotonic_time() */
 	gboolean has_lost;
-} KmtLiveFigures;
+} KmtdLiveFigures;
 
 /* NULL, which all calls take, unless fd is a terminal. */
-KmtLive *kmt_live_new(int fd);
+KmtdLive *kmtd_live_new(int fd);
 
 /* Takes the line away. */
-void kmt_live_free(KmtLive *live);
+void kmtd_live_free(KmtdLive *live);
 
 /*
  * Shows the figures, with the rate since the last time.  Never waits: on a
  * terminal that takes no output (Ctrl+S) nothing is shown.
  */
-void kmt_live_update(KmtLive *live, const KmtLiveFigures *figures);
+void kmtd_live_update(KmtdLive *live, const KmtdLiveFigures *figures);
 
 /* Takes the line away for now, so that something else can be printed. */
-void kmt_live_clear(KmtLive *live);
+void kmtd_live_clear(KmtdLive *live);
 
 #endif

@@ -177,15 +177,15 @@ static guint64 memory_bytes(void)
 static void check_stdout(void)
 {
 	if (kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS) != EXIT_SUCCESS)
-		_exit(has_command ? KMT_COMMAND_FAILED : EXIT_FAILURE);
+		_exit(has_command ? KMTD_COMMAND_FAILED : EXIT_FAILURE);
 }
 
-static void say_summary(const KmtSummary *summary, const char *directory,
+static void say_summary(const KmtdSummary *summary, const char *directory,
 			FILE *to)
 {
-	g_autofree char *line = kmt_summary_line(summary);
-	g_autofree char *lost = kmt_summary_advice(summary, memory_bytes());
-	g_autofree char *next = kmt_summary_commands(summary, directory);
+	g_autofree char *line = kmtd_summary_line(summary);
+	g_autofree char *lost = kmtd_summary_advice(summary, memory_bytes());
+	g_autofree char *next = kmtd_summary_commands(summary, directory);
 
 	if (lost)
 		say_warning(lost);
@@ -206,7 +206,7 @@ static void fail_usage(const char *format, ...)
 	va_end(args);
 	kmt_cli_fail_usage(PROGRAM, message);
 	g_clear_pointer(&message, g_free);
-	exit(has_command ? KMT_COMMAND_FAILED : EXIT_FAILURE);
+	exit(has_command ? KMTD_COMMAND_FAILED : EXIT_FAILURE);
 }
 
 static double parse_seconds(const char *text)
@@ -336,7 +336,8 @@ static const char *chosen_source(void)
 }
 
 /* Exits on a mistake, and for --help and --version. */
-static void parse_options(char **argv, GArray *pids, KmtSessionOptions *options)
+static void parse_options(char **argv, GArray *pids,
+			  KmtdSessionOptions *options)
 {
 	g_autoptr(GOptionContext) context =
 		g_option_context_new("[-- COMMAND [ARG...]]");
@@ -414,20 +415,21 @@ static void remove_stale_instance(void)
 
 	if (asked.debugfs && !asked.tracefs)
 		return;
-	if (kmt_instance_remove_stale(asked.tracefs, &error))
-		say_warning(KMT_INSTANCE_REMOVED);
+	if (kmtd_instance_remove_stale(asked.tracefs, &error))
+		say_warning(KMTD_INSTANCE_REMOVED);
 	if (!error)
 		return;
 	text = g_strdup_printf("%s; %s", error->message, advice[error->code]);
 	say_warning(text);
 }
 
-static KmtCommand *make_command(char **argv, const KmtSignals *signals,
-				GArray *pids, const KmtSessionOptions *options,
-				GPtrArray *errors)
+static KmtdCommand *make_command(char **argv, const KmtCliSignals *signals,
+				 GArray *pids,
+				 const KmtdSessionOptions *options,
+				 GPtrArray *errors)
 {
 	GError *error = NULL;
-	KmtCommand *command = kmt_command_new(argv, signals, &error);
+	KmtdCommand *command = kmtd_command_new(argv, signals, &error);
 	gint pid;
 
 	if (!command) {
@@ -435,37 +437,37 @@ static KmtCommand *make_command(char **argv, const KmtSignals *signals,
 		return NULL;
 	}
 	/* Without -c it is but the clock. */
-	pid = (gint)kmt_command_pid(command);
+	pid = (gint)kmtd_command_pid(command);
 	if (options->children)
 		g_array_append_val(pids, pid);
 	return command;
 }
 
 /* The capture is saved; it may have ended before the command. */
-static int command_status(KmtCommand *command, const KmtSignals *signals,
+static int command_status(KmtdCommand *command, const KmtCliSignals *signals,
 			  gboolean failed)
 {
-	if (kmt_command_runs(command)) {
+	if (kmtd_command_runs(command)) {
 		say_note("recording has ended; waiting for the command");
 		fflush(stdout);
 		/* From now on a signal ends kmemtraced as it ends others. */
-		kmt_signals_release(signals);
-		kmt_command_look(command, TRUE);
+		kmt_cli_signals_release(signals);
+		kmtd_command_poll(command, TRUE);
 	}
-	return failed && kmt_command_was_started(command)
-		       ? KMT_COMMAND_FAILED
-		       : kmt_command_status(command);
+	return failed && kmtd_command_was_started(command)
+		       ? KMTD_COMMAND_FAILED
+		       : kmtd_command_status(command);
 }
 
 int main(int argc, char **argv)
 {
-	const KmtSessionUi ui = {.warning = say_warning, .note = say_note};
+	const KmtdSessionUi ui = {.warning = say_warning, .note = say_note};
 	g_autoptr(GPtrArray) errors =
 		g_ptr_array_new_with_free_func((GDestroyNotify)g_error_free);
 	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(gint));
-	KmtSessionOptions options = {0};
-	KmtSummary summary;
-	KmtSignals signals;
+	KmtdSessionOptions options = {0};
+	KmtdSummary summary;
+	KmtCliSignals signals;
 	char **argv_command;
 	gboolean captured = FALSE;
 	int status;
@@ -475,23 +477,23 @@ int main(int argc, char **argv)
 	atexit(check_stdout);
 	argv_command = take_command(argv);
 	kmt_cli_guard_memory(PROGRAM, OUT_OF_MEMORY,
-			     has_command ? KMT_COMMAND_FAILED : EXIT_FAILURE);
+			     has_command ? KMTD_COMMAND_FAILED : EXIT_FAILURE);
 	parse_options(argv, pids, &options);
-	kmt_signals_take(&signals);
+	kmt_cli_signals_block(&signals);
 	options.signals = &signals;
 	/* Without a note, as of an older version, the instance tells. */
 	if (kmt_recovery_run(PROGRAM))
 		remove_stale_instance();
 
-	kmt_summary_init(&summary);
+	kmtd_summary_init(&summary);
 	if (argv_command)
 		options.command = make_command(argv_command, &signals, pids,
 					       &options, errors);
 	options.pids = (const gint *)pids->data;
 	options.n_pids = pids->len;
 	if (errors->len == 0)
-		captured = (options.snapshot ? kmt_snapshot_save
-					     : kmt_session_run)(
+		captured = (options.snapshot ? kmtd_snapshot_save
+					     : kmtd_session_run)(
 			&options, &ui, &summary, errors);
 	for (guint i = 0; i < errors->len; i++)
 		say_error(errors->pdata[i], captured);
@@ -500,13 +502,13 @@ int main(int argc, char **argv)
 			    summary.directory ? summary.directory
 					      : options.directory,
 			    argv_command ? stderr : stdout);
-	kmt_summary_clear(&summary);
+	kmtd_summary_clear(&summary);
 	status = errors->len == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	if (options.command)
 		status = command_status(options.command, &signals,
 					errors->len > 0);
 	else if (argv_command)
-		status = KMT_COMMAND_FAILED;
-	g_clear_pointer(&options.command, kmt_command_free);
+		status = KMTD_COMMAND_FAILED;
+	g_clear_pointer(&options.command, kmtd_command_free);
 	return status;
 }

@@ -25,13 +25,13 @@
 /* How long to look away from a file that is ready and gives nothing. */
 #define SPURIOUS_WAIT_MS 10
 
-struct kmt_reader {
-	KmtFeed *feed;
+struct kmtd_reader {
+	KmtdCpuStream *feed;
 	int wake_fd;   /* eventfd: look, or stop, gone or abandon is set */
 	int notify_fd; /* eventfd of main */
 	guint cpu;
 	guint record_bytes;
-	KmtSink *sink;
+	KmtCaptureCpuWriter *sink;
 	cpu_set_t *cpu_set;
 	gsize cpu_set_bytes;
 	pthread_t thread;
@@ -68,7 +68,7 @@ static void wake(int fd)
  * kernel moves this thread away and forgets the pinning; so it is made again
  * before each read, and may fail for as long as the CPU is offline.
  */
-static void pin(KmtReader *reader)
+static void pin(KmtdReader *reader)
 {
 	if (reader->pinned && sched_getcpu() == (int)reader->cpu)
 		return;
@@ -78,7 +78,7 @@ static void pin(KmtReader *reader)
 }
 
 /* The record of version 2 that read() gives in this place. */
-static void append_lost(KmtReader *reader, const KmtFeedPart *part)
+static void append_lost(KmtdReader *reader, const KmtdCpuStreamPart *part)
 {
 	union {
 		struct kmemtrace_event_lost lost;
@@ -92,17 +92,18 @@ static void append_lost(KmtReader *reader, const KmtFeedPart *part)
 			    .timestamp = part->lost_timestamp,
 		    }};
 
-	kmt_sink_append(reader->sink, record.bytes, reader->record_bytes);
+	kmt_capture_cpu_writer_append(reader->sink, record.bytes,
+				      reader->record_bytes);
 }
 
 /*
  * Writes what can be taken at once before it is given back: who kills this
  * process leaves what is not on the disk to the next one.
  */
-static gint64 use_part(KmtReader *reader, bool all)
+static gint64 use_part(KmtdReader *reader, bool all)
 {
-	KmtFeed *feed = reader->feed;
-	KmtFeedPart part = {.n_bytes = 0};
+	KmtdCpuStream *feed = reader->feed;
+	KmtdCpuStreamPart part = {.n_bytes = 0};
 	gint64 n = feed->class->take(feed, &part, all);
 	int r;
 
@@ -118,28 +119,28 @@ static gint64 use_part(KmtReader *reader, bool all)
 		append_lost(reader, &part);
 		n += reader->record_bytes;
 	}
-	kmt_sink_append(reader->sink, part.from, part.n_bytes);
+	kmt_capture_cpu_writer_append(reader->sink, part.from, part.n_bytes);
 	r = feed->class->give(feed, &part);
 	if (r == 0)
 		return n;
-	kmt_sink_take_back(reader->sink, (gsize)n);
+	kmt_capture_cpu_writer_take_back(reader->sink, (gsize)n);
 	return r;
 }
 
 /* As use_part(), by a copy. */
-static gint64 use_copy(KmtReader *reader, bool all)
+static gint64 use_copy(KmtdReader *reader, bool all)
 {
 	gsize room;
-	void *to = kmt_sink_room(reader->sink, &room);
+	void *to = kmt_capture_cpu_writer_room(reader->sink, &room);
 	gssize n = reader->feed->class->read(reader->feed, to, room, all);
 
 	if (n > 0)
-		kmt_sink_add(reader->sink, (gsize)n);
+		kmt_capture_cpu_writer_add(reader->sink, (gsize)n);
 	return n;
 }
 
 /* Reads until there is nothing more.  The number of bytes, or -errno. */
-static gint64 drain(KmtReader *reader, bool all)
+static gint64 drain(KmtdReader *reader, bool all)
 {
 	gint64 total = 0;
 
@@ -147,7 +148,7 @@ static gint64 drain(KmtReader *reader, bool all)
 		gint64 n;
 
 		if (atomic_load(&reader->abandon))
-			kmt_sink_discard(reader->sink);
+			kmt_capture_cpu_writer_discard(reader->sink);
 		pin(reader);
 		n = reader->feed->class->take ? use_part(reader, all)
 					      : use_copy(reader, all);
@@ -165,7 +166,7 @@ static gint64 drain(KmtReader *reader, bool all)
 }
 
 /* Tells main, once, that the disk does not take what it is given. */
-static void report_write(KmtReader *reader, int error)
+static void report_write(KmtdReader *reader, int error)
 {
 	if (error == 0 || atomic_load(&reader->cannot_write))
 		return;
@@ -174,9 +175,9 @@ static void report_write(KmtReader *reader, int error)
 }
 
 /* Sleeps until there is something to do.  FALSE: the file went away. */
-static bool wait_for_records(KmtReader *reader, bool was_spurious)
+static bool wait_for_records(KmtdReader *reader, bool was_spurious)
 {
-	const KmtFeed *feed = reader->feed;
+	const KmtdCpuStream *feed = reader->feed;
 	struct pollfd fds[] = {
 		{.fd = reader->wake_fd, .events = POLLIN},
 		{.fd = feed->is_blind || feed->at_end ? -1 : feed->fd,
@@ -197,8 +198,8 @@ static bool wait_for_records(KmtReader *reader, bool was_spurious)
 
 static void *reader_thread(void *data)
 {
-	KmtReader *reader = data;
-	const KmtFeed *feed = reader->feed;
+	KmtdReader *reader = data;
+	const KmtdCpuStream *feed = reader->feed;
 	bool polled = false;
 
 	if (reader->feed->class->attach)
@@ -222,7 +223,8 @@ static void *reader_thread(void *data)
 			reader->vanished = true;
 			break;
 		}
-		report_write(reader, kmt_sink_flush(reader->sink));
+		report_write(reader,
+			     kmt_capture_cpu_writer_flush(reader->sink));
 		if (!polled) {
 			atomic_store(&reader->drained, true);
 			wake(reader->notify_fd);
@@ -232,17 +234,18 @@ static void *reader_thread(void *data)
 		polled = true;
 	}
 	if (atomic_load(&reader->abandon))
-		kmt_sink_discard(reader->sink);
-	report_write(reader, kmt_sink_finish(reader->sink));
+		kmt_capture_cpu_writer_discard(reader->sink);
+	report_write(reader, kmt_capture_cpu_writer_finish(reader->sink));
 	atomic_store(&reader->finished, true);
 	wake(reader->notify_fd);
 	return NULL;
 }
 
-KmtReader *kmt_reader_new(KmtFeed *feed, guint cpu, guint record_bytes,
-			  KmtSink *sink, int notify_fd, GError **error)
+KmtdReader *kmtd_reader_new(KmtdCpuStream *feed, guint cpu, guint record_bytes,
+			    KmtCaptureCpuWriter *sink, int notify_fd,
+			    GError **error)
 {
-	g_autoptr(KmtReader) reader = g_new0(KmtReader, 1);
+	g_autoptr(KmtdReader) reader = g_new0(KmtdReader, 1);
 
 	reader->feed = feed;
 	reader->sink = sink;
@@ -253,8 +256,8 @@ KmtReader *kmt_reader_new(KmtFeed *feed, guint cpu, guint record_bytes,
 	reader->cpu_set_bytes = CPU_ALLOC_SIZE(cpu + 1);
 	reader->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (reader->wake_fd < 0 || !reader->cpu_set) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
-			      "cannot make a reader for CPU %u", cpu);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+				      "cannot make a reader for CPU %u", cpu);
 		return NULL;
 	}
 	CPU_ZERO_S(reader->cpu_set_bytes, reader->cpu_set);
@@ -262,24 +265,24 @@ KmtReader *kmt_reader_new(KmtFeed *feed, guint cpu, guint record_bytes,
 	return g_steal_pointer(&reader);
 }
 
-void kmt_reader_free(KmtReader *reader)
+void kmtd_reader_free(KmtdReader *reader)
 {
 	if (!reader)
 		return;
 	if (reader->running) {
-		kmt_reader_stop(reader);
-		kmt_reader_join(reader);
+		kmtd_reader_stop(reader);
+		kmtd_reader_join(reader);
 	}
 	if (reader->wake_fd >= 0)
 		close(reader->wake_fd);
 	if (reader->cpu_set)
 		CPU_FREE(reader->cpu_set);
-	kmt_sink_free(reader->sink);
-	kmt_feed_free(reader->feed);
+	kmt_capture_cpu_writer_free(reader->sink);
+	kmtd_cpu_stream_free(reader->feed);
 	g_free(reader);
 }
 
-gboolean kmt_reader_start(KmtReader *reader, GError **error)
+gboolean kmtd_reader_start(KmtdReader *reader, GError **error)
 {
 	pthread_attr_t attr;
 	int r;
@@ -289,53 +292,54 @@ gboolean kmt_reader_start(KmtReader *reader, GError **error)
 	r = pthread_create(&reader->thread, &attr, reader_thread, reader);
 	pthread_attr_destroy(&attr);
 	if (r) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, r,
-			      "cannot start a thread for CPU %u", reader->cpu);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, r,
+				      "cannot start a thread for CPU %u",
+				      reader->cpu);
 		return FALSE;
 	}
 	reader->running = true;
 	return TRUE;
 }
 
-void kmt_reader_look(KmtReader *reader)
+void kmtd_reader_poll(KmtdReader *reader)
 {
 	wake(reader->wake_fd);
 }
 
-void kmt_reader_stop(KmtReader *reader)
+void kmtd_reader_stop(KmtdReader *reader)
 {
 	atomic_store(&reader->stop, true);
 	wake(reader->wake_fd);
 }
 
-void kmt_reader_gone(KmtReader *reader)
+void kmtd_reader_gone(KmtdReader *reader)
 {
 	atomic_store(&reader->gone, true);
 	wake(reader->wake_fd);
 }
 
-void kmt_reader_abandon(KmtReader *reader)
+void kmtd_reader_abandon(KmtdReader *reader)
 {
 	atomic_store(&reader->abandon, true);
 	wake(reader->wake_fd);
 }
 
-gboolean kmt_reader_drained(const KmtReader *reader)
+gboolean kmtd_reader_drained(const KmtdReader *reader)
 {
-	return kmt_reader_finished(reader) || atomic_load(&reader->drained);
+	return kmtd_reader_finished(reader) || atomic_load(&reader->drained);
 }
 
-gboolean kmt_reader_finished(const KmtReader *reader)
+gboolean kmtd_reader_finished(const KmtdReader *reader)
 {
 	return !reader->running || atomic_load(&reader->finished);
 }
 
-gboolean kmt_reader_cannot_write(const KmtReader *reader)
+gboolean kmtd_reader_cannot_write(const KmtdReader *reader)
 {
 	return atomic_load(&reader->cannot_write);
 }
 
-void kmt_reader_join(KmtReader *reader)
+void kmtd_reader_join(KmtdReader *reader)
 {
 	if (!reader->running)
 		return;
@@ -343,13 +347,14 @@ void kmt_reader_join(KmtReader *reader)
 	reader->running = false;
 }
 
-gboolean kmt_reader_check(const KmtReader *reader, GError **error)
+gboolean kmtd_reader_check(const KmtdReader *reader, GError **error)
 {
 	/* What is unsaved for want of room is counted over all CPUs by main. */
 	if (reader->read_error) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_READ, reader->read_error,
-			      "cannot read the records of CPU %u (%s)",
-			      reader->cpu, reader->feed->name);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_READ,
+				      reader->read_error,
+				      "cannot read the records of CPU %u (%s)",
+				      reader->cpu, reader->feed->name);
 		return FALSE;
 	}
 	if (reader->vanished) {
@@ -358,7 +363,7 @@ gboolean kmt_reader_check(const KmtReader *reader, GError **error)
 			    reader->cpu, reader->feed->name);
 		return FALSE;
 	}
-	if (kmt_reader_bytes_read(reader) % reader->record_bytes) {
+	if (kmtd_reader_bytes_read(reader) % reader->record_bytes) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_READ,
 			    "CPU %u: the kernel gave a part of a record",
 			    reader->cpu);
@@ -370,23 +375,23 @@ gboolean kmt_reader_check(const KmtReader *reader, GError **error)
 	return TRUE;
 }
 
-guint kmt_reader_cpu(const KmtReader *reader)
+guint kmtd_reader_cpu(const KmtdReader *reader)
 {
 	return reader->cpu;
 }
 
-guint64 kmt_reader_bytes_read(const KmtReader *reader)
+guint64 kmtd_reader_bytes_read(const KmtdReader *reader)
 {
 	return atomic_load_explicit(&reader->bytes_read, memory_order_relaxed);
 }
 
-guint64 kmt_reader_bytes_seen(const KmtReader *reader)
+guint64 kmtd_reader_bytes_seen(const KmtdReader *reader)
 {
-	return kmt_reader_bytes_read(reader) +
+	return kmtd_reader_bytes_read(reader) +
 	       atomic_load_explicit(&reader->bytes_left, memory_order_relaxed);
 }
 
-KmtSink *kmt_reader_sink(KmtReader *reader)
+KmtCaptureCpuWriter *kmtd_reader_sink(KmtdReader *reader)
 {
 	return reader->sink;
 }

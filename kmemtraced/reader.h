@@ -15,60 +15,61 @@
 #include "lib/capture/cpu-file-writer.h"
 #include "kmemtraced/event-source.h"
 
-typedef struct kmt_reader KmtReader;
+typedef struct kmtd_reader KmtdReader;
 
 /*
  * Takes sink and feed, the records of the CPU.  Each time that something
  * happens which main has to look at (the thread has drained, cannot write, or
  * ended), 1 is added to the eventfd notify_fd, which must outlive the reader.
  */
-KmtReader *kmt_reader_new(KmtFeed *feed, guint cpu, guint record_bytes,
-			  KmtSink *sink, int notify_fd, GError **error);
+KmtdReader *kmtd_reader_new(KmtdCpuStream *feed, guint cpu, guint record_bytes,
+			    KmtCaptureCpuWriter *sink, int notify_fd,
+			    GError **error);
 
 /* Joins the thread if need be. */
-void kmt_reader_free(KmtReader *reader);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtReader, kmt_reader_free)
+void kmtd_reader_free(KmtdReader *reader);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdReader, kmtd_reader_free)
 
-gboolean kmt_reader_start(KmtReader *reader, GError **error);
+gboolean kmtd_reader_start(KmtdReader *reader, GError **error);
 
 /*
  * Take what there is now, though it may be less than the kernel wakes a reader
  * for.
  */
-void kmt_reader_look(KmtReader *reader);
+void kmtd_reader_poll(KmtdReader *reader);
 
 /* Tracing is off: take what there is, write it, and end. */
-void kmt_reader_stop(KmtReader *reader);
+void kmtd_reader_stop(KmtdReader *reader);
 
 /* The CPU's file went away: likewise, and that is an error. */
-void kmt_reader_gone(KmtReader *reader);
+void kmtd_reader_gone(KmtdReader *reader);
 
 /* Do not wait for the disk any more: what is not written is unsaved. */
-void kmt_reader_abandon(KmtReader *reader);
+void kmtd_reader_abandon(KmtdReader *reader);
 
 /* The thread has taken once all that there was, or ended. */
-gboolean kmt_reader_drained(const KmtReader *reader);
+gboolean kmtd_reader_drained(const KmtdReader *reader);
 
 /* The thread has nothing more to do; join will not wait. */
-gboolean kmt_reader_finished(const KmtReader *reader);
+gboolean kmtd_reader_finished(const KmtdReader *reader);
 
 /* The thread cannot write; it goes on, so that what is unsaved is counted. */
-gboolean kmt_reader_cannot_write(const KmtReader *reader);
+gboolean kmtd_reader_cannot_write(const KmtdReader *reader);
 
-void kmt_reader_join(KmtReader *reader);
+void kmtd_reader_join(KmtdReader *reader);
 
 /* After join: FALSE and an error if not all that there was has been saved. */
-gboolean kmt_reader_check(const KmtReader *reader, GError **error);
+gboolean kmtd_reader_check(const KmtdReader *reader, GError **error);
 
-guint kmt_reader_cpu(const KmtReader *reader);
+guint kmtd_reader_cpu(const KmtdReader *reader);
 
 /* Bytes of records read so far; any time. */
-guint64 kmt_reader_bytes_read(const KmtReader *reader);
+guint64 kmtd_reader_bytes_read(const KmtdReader *reader);
 
 /* And those that it has seen and not read yet. */
-guint64 kmt_reader_bytes_seen(const KmtReader *reader);
+guint64 kmtd_reader_bytes_seen(const KmtdReader *reader);
 
 /* The file that it writes: for its figures, and after join to sync it. */
-KmtSink *kmt_reader_sink(KmtReader *reader);
+KmtCaptureCpuWriter *kmtd_reader_sink(KmtdReader *reader);
 
 #endif

@@ -23,7 +23,7 @@
 #define CLEANUP_WAIT_MS 2500
 #define CLEANUP_POLL_MS 20
 
-struct kmt_control {
+struct kmtd_control {
 	char *path; /* DEBUGFS/kmemtrace */
 	guint abi_version;
 	guint record_bytes;
@@ -54,14 +54,14 @@ static char *read_fd(int fd)
 }
 
 /* name is for the message alone: fd is that file, and stays open. */
-static char *read_open(KmtControl *control, int fd, const char *name,
+static char *read_open(KmtdControl *control, int fd, const char *name,
 		       GError **error)
 {
 	char *text = read_fd(fd);
 
 	if (!text)
-		kmt_set_errno(error, KMT_DAEMON_ERROR_CONTROL, errno,
-			      "cannot read %s/%s", control->path, name);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_CONTROL, errno,
+				      "cannot read %s/%s", control->path, name);
 	return text;
 }
 
@@ -78,7 +78,7 @@ static KmtDaemonError code_of(int errnum)
 	}
 }
 
-static char *read_file(KmtControl *control, const char *name, GError **error)
+static char *read_file(KmtdControl *control, const char *name, GError **error)
 {
 	int fd = openat(control->dir_fd, name, O_RDONLY | O_CLOEXEC);
 	g_autofree char *text = fd < 0 ? NULL : read_fd(fd);
@@ -88,12 +88,12 @@ static char *read_file(KmtControl *control, const char *name, GError **error)
 		close(fd);
 	if (text)
 		return g_steal_pointer(&text);
-	kmt_set_errno(error, code_of(errnum), errnum, "cannot read %s/%s",
-		      control->path, name);
+	kmt_capture_set_errno(error, code_of(errnum), errnum,
+			      "cannot read %s/%s", control->path, name);
 	return NULL;
 }
 
-static gboolean parse_number(KmtControl *control, const char *name,
+static gboolean parse_number(KmtdControl *control, const char *name,
 			     const char *text, guint64 *n, GError **error)
 {
 	if (g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64, n, NULL))
@@ -103,7 +103,7 @@ static gboolean parse_number(KmtControl *control, const char *name,
 	return FALSE;
 }
 
-static gboolean read_number(KmtControl *control, const char *name, guint64 *n,
+static gboolean read_number(KmtdControl *control, const char *name, guint64 *n,
 			    GError **error)
 {
 	g_autofree char *text = read_file(control, name, error);
@@ -118,8 +118,8 @@ static void explain_open(const char *debugfs, const char *path, int errnum,
 	struct statfs fs;
 
 	if (errnum != ENOENT && errnum != ENOTDIR) {
-		kmt_set_errno(error, code_of(errnum), errnum, "cannot open %s",
-			      path);
+		kmt_capture_set_errno(error, code_of(errnum), errnum,
+				      "cannot open %s", path);
 	} else if (statfs(debugfs, &fs) == 0 && fs.f_type == DEBUGFS_MAGIC) {
 		g_set_error(error, KMT_DAEMON_ERROR,
 			    KMT_DAEMON_ERROR_NO_KMEMTRACE,
@@ -133,7 +133,7 @@ static void explain_open(const char *debugfs, const char *path, int errnum,
 	}
 }
 
-static gboolean check_abi(KmtControl *control, GError **error)
+static gboolean check_abi(KmtdControl *control, GError **error)
 {
 	guint64 version;
 
@@ -151,7 +151,7 @@ static gboolean check_abi(KmtControl *control, GError **error)
 }
 
 /* Only a kernel that may have larger ones tells. */
-static gboolean read_record_size(KmtControl *control, GError **error)
+static gboolean read_record_size(KmtdControl *control, GError **error)
 {
 	guint64 bytes;
 
@@ -175,15 +175,15 @@ static gboolean read_record_size(KmtControl *control, GError **error)
 }
 
 /* A record lock, since it tells who holds it and no child inherits it. */
-static gboolean lock(KmtControl *control, GError **error)
+static gboolean lock(KmtdControl *control, GError **error)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
 	if (fcntl(control->enabled_fd, F_SETLK, &lock) == 0)
 		return TRUE;
 	if (errno != EACCES && errno != EAGAIN) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_CONTROL, errno,
-			      "cannot lock %s/enabled", control->path);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_CONTROL, errno,
+				      "cannot lock %s/enabled", control->path);
 		return FALSE;
 	}
 	if (fcntl(control->enabled_fd, F_GETLK, &lock) < 0 ||
@@ -199,15 +199,16 @@ static gboolean lock(KmtControl *control, GError **error)
  * The cleanup process inherits this lock, and not the record lock.  Wait for
  * it, because it may still have to switch tracing off.
  */
-static gboolean lock_shared(KmtControl *control, GError **error)
+static gboolean lock_shared(KmtdControl *control, GError **error)
 {
 	for (guint waited_ms = 0; waited_ms <= CLEANUP_WAIT_MS;
 	     waited_ms += CLEANUP_POLL_MS) {
 		if (flock(control->enabled_fd, LOCK_EX | LOCK_NB) == 0)
 			return TRUE;
 		if (errno != EWOULDBLOCK) {
-			kmt_set_errno(error, KMT_DAEMON_ERROR_CONTROL, errno,
-				      "cannot lock %s/enabled", control->path);
+			kmt_capture_set_errno(error, KMT_DAEMON_ERROR_CONTROL,
+					      errno, "cannot lock %s/enabled",
+					      control->path);
 			return FALSE;
 		}
 		g_usleep(CLEANUP_POLL_MS * 1000);
@@ -217,9 +218,9 @@ static gboolean lock_shared(KmtControl *control, GError **error)
 	return FALSE;
 }
 
-KmtControl *kmt_control_open_to_read(const char *debugfs, GError **error)
+KmtdControl *kmtd_control_open_to_read(const char *debugfs, GError **error)
 {
-	g_autoptr(KmtControl) control = g_new0(KmtControl, 1);
+	g_autoptr(KmtdControl) control = g_new0(KmtdControl, 1);
 
 	control->enabled_fd = -1;
 	control->overruns_fd = -1;
@@ -240,27 +241,28 @@ KmtControl *kmt_control_open_to_read(const char *debugfs, GError **error)
 		fdopendir(openat(control->dir_fd, ".", O_RDONLY | O_CLOEXEC));
 	if (control->enabled_fd < 0 || control->overruns_fd < 0 ||
 	    !control->listing) {
-		kmt_set_errno(error, code_of(errno), errno, "cannot open %s/%s",
-			      control->path,
-			      control->enabled_fd < 0	 ? "enabled"
-			      : control->overruns_fd < 0 ? "total_overruns"
-							 : ".");
+		kmt_capture_set_errno(error, code_of(errno), errno,
+				      "cannot open %s/%s", control->path,
+				      control->enabled_fd < 0 ? "enabled"
+				      : control->overruns_fd < 0
+					      ? "total_overruns"
+					      : ".");
 		return NULL;
 	}
 	return g_steal_pointer(&control);
 }
 
-KmtControl *kmt_control_open(const char *debugfs, GError **error)
+KmtdControl *kmtd_control_open(const char *debugfs, GError **error)
 {
-	g_autoptr(KmtControl) control =
-		kmt_control_open_to_read(debugfs, error);
+	g_autoptr(KmtdControl) control =
+		kmtd_control_open_to_read(debugfs, error);
 
 	if (!control || !lock(control, error) || !lock_shared(control, error))
 		return NULL;
 	return g_steal_pointer(&control);
 }
 
-void kmt_control_close(KmtControl *control)
+void kmtd_control_close(KmtdControl *control)
 {
 	if (!control)
 		return;
@@ -276,22 +278,22 @@ void kmt_control_close(KmtControl *control)
 	g_free(control);
 }
 
-int kmt_control_fd(const KmtControl *control)
+int kmtd_control_fd(const KmtdControl *control)
 {
 	return control->dir_fd;
 }
 
-const char *kmt_control_path(const KmtControl *control)
+const char *kmtd_control_path(const KmtdControl *control)
 {
 	return control->path;
 }
 
-guint kmt_control_abi_version(const KmtControl *control)
+guint kmtd_control_abi_version(const KmtdControl *control)
 {
 	return control->abi_version;
 }
 
-guint kmt_control_record_bytes(const KmtControl *control)
+guint kmtd_control_record_bytes(const KmtdControl *control)
 {
 	return control->record_bytes;
 }
@@ -300,8 +302,8 @@ guint kmt_control_record_bytes(const KmtControl *control)
  * Through the descriptor that holds the lock: to open the file once more and
  * close it would give the lock away.
  */
-gboolean kmt_control_is_enabled(KmtControl *control, gboolean *enabled,
-				GError **error)
+gboolean kmtd_control_is_enabled(KmtdControl *control, gboolean *enabled,
+				 GError **error)
 {
 	g_autofree char *text =
 		read_open(control, control->enabled_fd, "enabled", error);
@@ -328,18 +330,18 @@ static int write_fd(int fd, const char *text)
 	return n < 0 ? errno : 0;
 }
 
-gboolean kmt_control_has(KmtControl *control, const char *name)
+gboolean kmtd_control_has(KmtdControl *control, const char *name)
 {
 	return faccessat(control->dir_fd, name, F_OK, 0) == 0;
 }
 
-char *kmt_control_get(KmtControl *control, const char *name, GError **error)
+char *kmtd_control_get(KmtdControl *control, const char *name, GError **error)
 {
 	return read_file(control, name, error);
 }
 
-gboolean kmt_control_set(KmtControl *control, const char *name,
-			 const char *text, GError **error)
+gboolean kmtd_control_set(KmtdControl *control, const char *name,
+			  const char *text, GError **error)
 {
 	int fd = openat(control->dir_fd, name, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	int errnum = fd < 0 ? errno : 0;
@@ -360,14 +362,14 @@ gboolean kmt_control_set(KmtControl *control, const char *name,
 	if (fd >= 0)
 		close(fd);
 	if (errnum)
-		kmt_set_errno(error, KMT_DAEMON_ERROR_REFUSED, errnum,
-			      "cannot set %s/%s to '%s'", control->path, name,
-			      text);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_REFUSED, errnum,
+				      "cannot set %s/%s to '%s'", control->path,
+				      name, text);
 	return errnum == 0;
 }
 
-gboolean kmt_control_holds(KmtControl *control, const char *name,
-			   const char *text)
+gboolean kmtd_control_holds(KmtdControl *control, const char *name,
+			    const char *text)
 {
 	int fd = openat(control->dir_fd, name, O_RDONLY | O_CLOEXEC);
 	gsize length = strlen(text);
@@ -383,37 +385,37 @@ gboolean kmt_control_holds(KmtControl *control, const char *name,
 	return n >= 0 && (gsize)n == length && memcmp(block, text, length) == 0;
 }
 
-gboolean kmt_control_enable(KmtControl *control, GError **error)
+gboolean kmtd_control_enable(KmtdControl *control, GError **error)
 {
 	int errnum = write_fd(control->enabled_fd, "1\n");
 
 	if (errnum)
-		kmt_set_errno(error, KMT_DAEMON_ERROR_ENABLE, errnum,
-			      "cannot switch tracing on by %s/enabled",
-			      control->path);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_ENABLE, errnum,
+				      "cannot switch tracing on by %s/enabled",
+				      control->path);
 	return errnum == 0;
 }
 
-gboolean kmt_control_disable(KmtControl *control, GError **error)
+gboolean kmtd_control_disable(KmtdControl *control, GError **error)
 {
 	int errnum = write_fd(control->enabled_fd, "0\n");
 
 	if (errnum)
-		kmt_set_errno(error, KMT_DAEMON_ERROR_DISABLE, errnum,
-			      "cannot switch tracing off by %s/enabled",
-			      control->path);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_DISABLE, errnum,
+				      "cannot switch tracing off by %s/enabled",
+				      control->path);
 	return errnum == 0;
 }
 
-gboolean kmt_control_geometry(KmtControl *control, guint64 *n_subbufs,
-			      guint64 *subbuf_bytes, GError **error)
+gboolean kmtd_control_geometry(KmtdControl *control, guint64 *n_subbufs,
+			       guint64 *subbuf_bytes, GError **error)
 {
 	return read_number(control, "subbufs", n_subbufs, error) &&
 	       read_number(control, "subbuf_size", subbuf_bytes, error);
 }
 
-gboolean kmt_control_total_overruns(KmtControl *control, guint64 *n_events,
-				    GError **error)
+gboolean kmtd_control_total_overruns(KmtdControl *control, guint64 *n_events,
+				     GError **error)
 {
 	g_autofree char *text = read_open(control, control->overruns_fd,
 					  "total_overruns", error);
@@ -423,7 +425,7 @@ gboolean kmt_control_total_overruns(KmtControl *control, guint64 *n_events,
 }
 
 /* A line for each CPU: "cpu0 12". */
-static GHashTable *parse_per_cpu(KmtControl *control, const char *name,
+static GHashTable *parse_per_cpu(KmtdControl *control, const char *name,
 				 const char *text, GError **error)
 {
 	g_autoptr(GHashTable) table =
@@ -439,7 +441,7 @@ static GHashTable *parse_per_cpu(KmtControl *control, const char *name,
 			continue;
 		if (space)
 			*space = '\0';
-		if (!space || !kmt_control_parse_cpu(*line, &cpu)) {
+		if (!space || !kmtd_control_parse_cpu(*line, &cpu)) {
 			g_set_error(error, KMT_DAEMON_ERROR,
 				    KMT_DAEMON_ERROR_CONTROL,
 				    "%s/%s: '%s' is not a CPU and a number",
@@ -454,35 +456,35 @@ static GHashTable *parse_per_cpu(KmtControl *control, const char *name,
 	return g_steal_pointer(&table);
 }
 
-char *kmt_control_read(KmtControl *control, const char *name, GError **error)
+char *kmtd_control_read(KmtdControl *control, const char *name, GError **error)
 {
 	return read_file(control, name, error);
 }
 
-GHashTable *kmt_control_per_cpu(KmtControl *control, const char *name,
-				GError **error)
+GHashTable *kmtd_control_per_cpu(KmtdControl *control, const char *name,
+				 GError **error)
 {
 	g_autofree char *text = read_file(control, name, error);
 
 	return text ? parse_per_cpu(control, name, text, error) : NULL;
 }
 
-GHashTable *kmt_control_overruns(KmtControl *control, GError **error)
+GHashTable *kmtd_control_overruns(KmtdControl *control, GError **error)
 {
-	return kmt_control_per_cpu(control, "overruns", error);
+	return kmtd_control_per_cpu(control, "overruns", error);
 }
 
-gboolean kmt_control_any_consumed(KmtControl *control, const char *name,
-				  gboolean *consumed, GError **error)
+gboolean kmtd_control_any_consumed(KmtdControl *control, const char *name,
+				   gboolean *consumed, GError **error)
 {
 	g_autoptr(GHashTable) table = NULL;
 	GHashTableIter iter;
 	gpointer n;
 
 	*consumed = FALSE;
-	if (!kmt_control_has(control, name))
+	if (!kmtd_control_has(control, name))
 		return TRUE;
-	table = kmt_control_per_cpu(control, name, error);
+	table = kmtd_control_per_cpu(control, name, error);
 	if (!table)
 		return FALSE;
 	g_hash_table_iter_init(&iter, table);
@@ -491,7 +493,7 @@ gboolean kmt_control_any_consumed(KmtControl *control, const char *name,
 	return TRUE;
 }
 
-gboolean kmt_control_parse_cpu(const char *name, guint *cpu)
+gboolean kmtd_control_parse_cpu(const char *name, guint *cpu)
 {
 	const char *digits = name + strlen("cpu");
 	guint64 n;
@@ -512,7 +514,7 @@ static int compare_cpus(const void *a, const void *b)
 	return (cpu_a > cpu_b) - (cpu_a < cpu_b);
 }
 
-GArray *kmt_control_cpus(KmtControl *control)
+GArray *kmtd_control_cpus(KmtdControl *control)
 {
 	GArray *cpus = g_array_new(FALSE, FALSE, sizeof(guint));
 	const struct dirent *entry;
@@ -521,7 +523,7 @@ GArray *kmt_control_cpus(KmtControl *control)
 	while ((entry = readdir(control->listing))) {
 		guint cpu;
 
-		if (kmt_control_parse_cpu(entry->d_name, &cpu))
+		if (kmtd_control_parse_cpu(entry->d_name, &cpu))
 			g_array_append_val(cpus, cpu);
 	}
 	g_array_sort(cpus, compare_cpus);

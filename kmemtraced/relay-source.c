@@ -18,8 +18,8 @@
 #define OVERWRITE "overwrite"
 
 typedef struct {
-	KmtSource source;
-	KmtControl *control;
+	KmtdSource source;
+	KmtdControl *control;
 	GPtrArray *feeds;     /* of RelayFeed, those that exist */
 	char *filter;	      /* what the user wants; or NULL, as it is */
 	char *before;	      /* what there was when it was opened */
@@ -27,22 +27,23 @@ typedef struct {
 	gboolean was_enabled; /* when it was opened */
 	guint64 session;      /* that is recorded; 0: not known */
 	char *mode;	      /* of the buffers, or NULL: discard */
-	const char *reader;   /* as in KmtSourceOptions */
+	const char *reader;   /* as in KmtdSourceOptions */
 } Relay;
 
 typedef struct {
-	KmtFeed feed;
+	KmtdCpuStream feed;
 	Relay *relay;
-	KmtMapping *mapping; /* or NULL */
+	KmtdMapping *mapping; /* or NULL */
 } RelayFeed;
 
-static KmtControl *control_of(KmtSource *source)
+static KmtdControl *control_of(KmtdSource *source)
 {
 	return ((Relay *)source)->control;
 }
 
 /* The kernel's bytes are the records. */
-static gssize relay_read(KmtFeed *feed, void *to, gsize n_bytes, gboolean all)
+static gssize relay_read(KmtdCpuStream *feed, void *to, gsize n_bytes,
+			 gboolean all)
 {
 	ssize_t n;
 
@@ -54,34 +55,35 @@ static gssize relay_read(KmtFeed *feed, void *to, gsize n_bytes, gboolean all)
 	return n;
 }
 
-static gssize relay_take(KmtFeed *feed, KmtFeedPart *part, gboolean all)
+static gssize relay_take(KmtdCpuStream *feed, KmtdCpuStreamPart *part,
+			 gboolean all)
 {
-	return kmt_mapping_take(((RelayFeed *)feed)->mapping, part, all);
+	return kmtd_mapping_acquire(((RelayFeed *)feed)->mapping, part, all);
 }
 
-static int relay_give(KmtFeed *feed, const KmtFeedPart *part)
+static int relay_give(KmtdCpuStream *feed, const KmtdCpuStreamPart *part)
 {
-	return kmt_mapping_give(((RelayFeed *)feed)->mapping, part);
+	return kmtd_mapping_release(((RelayFeed *)feed)->mapping, part);
 }
 
-static void relay_feed_free(KmtFeed *feed)
+static void relay_feed_free(KmtdCpuStream *feed)
 {
 	RelayFeed *relay_feed = (RelayFeed *)feed;
 
 	g_ptr_array_remove(relay_feed->relay->feeds, feed);
-	kmt_mapping_close(relay_feed->mapping);
+	kmtd_mapping_close(relay_feed->mapping);
 	if (feed->fd >= 0)
 		close(feed->fd);
 	g_free(feed->name);
 	g_free(feed);
 }
 
-static const KmtFeedClass feed_class = {
+static const KmtdCpuStreamClass feed_class = {
 	.read = relay_read,
 	.free = relay_feed_free,
 };
 
-static const KmtFeedClass mapped_class = {
+static const KmtdCpuStreamClass mapped_class = {
 	.take = relay_take,
 	.give = relay_give,
 	.free = relay_feed_free,
@@ -92,23 +94,24 @@ static gboolean map_feed(const Relay *relay, RelayFeed *feed, GError **error)
 {
 	if (g_strcmp0(relay->reader, "read") == 0)
 		return TRUE;
-	feed->mapping = kmt_mapping_open(feed->feed.fd);
+	feed->mapping = kmtd_mapping_open(feed->feed.fd);
 	if (feed->mapping) {
 		feed->feed.class = &mapped_class;
 		return TRUE;
 	}
 	if (!relay->reader)
 		return TRUE;
-	kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
-		      "cannot map %s in debugfs", feed->feed.name);
+	kmt_capture_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
+			      "cannot map %s in debugfs", feed->feed.name);
 	return FALSE;
 }
 
-static KmtFeed *relay_open_cpu(KmtSource *source, guint cpu, GError **error)
+static KmtdCpuStream *relay_open_cpu(KmtdSource *source, guint cpu,
+				     GError **error)
 {
 	Relay *relay = (Relay *)source;
 	RelayFeed *relay_feed = g_new0(RelayFeed, 1);
-	g_autoptr(KmtFeed) feed = &relay_feed->feed;
+	g_autoptr(KmtdCpuStream) feed = &relay_feed->feed;
 	gboolean enabled = TRUE;
 
 	feed->class = &feed_class;
@@ -117,16 +120,16 @@ static KmtFeed *relay_open_cpu(KmtSource *source, guint cpu, GError **error)
 	g_ptr_array_add(relay->feeds, feed);
 	/* What is overwritten meanwhile need not be written. */
 	feed->at_end = g_strcmp0(relay->mode, OVERWRITE) == 0;
-	if (!kmt_control_is_enabled(relay->control, &enabled, error))
+	if (!kmtd_control_is_enabled(relay->control, &enabled, error))
 		return NULL;
 	feed->is_off = !enabled;
 	feed->timeout_ms = -1;
 	feed->name = g_strdup_printf("cpu%u", cpu);
-	feed->fd = openat(kmt_control_fd(control_of(source)), feed->name,
+	feed->fd = openat(kmtd_control_fd(control_of(source)), feed->name,
 			  O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (feed->fd < 0) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
-			      "cannot open %s in debugfs", feed->name);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
+				      "cannot open %s in debugfs", feed->name);
 		return NULL;
 	}
 	if (!map_feed(relay, relay_feed, error))
@@ -134,30 +137,30 @@ static KmtFeed *relay_open_cpu(KmtSource *source, guint cpu, GError **error)
 	return g_steal_pointer(&feed);
 }
 
-static gboolean relay_is_enabled(KmtSource *source, gboolean *enabled,
+static gboolean relay_is_enabled(KmtdSource *source, gboolean *enabled,
 				 GError **error)
 {
-	return kmt_control_is_enabled(control_of(source), enabled, error);
+	return kmtd_control_is_enabled(control_of(source), enabled, error);
 }
 
 /* ---- what is recorded ---- */
 
 /* NULL: the kernel has no such file. */
-static KmtInfo *read_info(Relay *relay)
+static KmtdInfo *read_info(Relay *relay)
 {
 	g_autofree char *text =
-		kmt_control_has(relay->control, "info")
-			? kmt_control_get(relay->control, "info", NULL)
+		kmtd_control_has(relay->control, "info")
+			? kmtd_control_get(relay->control, "info", NULL)
 			: NULL;
 
-	return text ? kmt_info_parse(text) : NULL;
+	return text ? kmtd_info_parse(text) : NULL;
 }
 
 static void remember_session(Relay *relay)
 {
-	g_autoptr(KmtInfo) info = read_info(relay);
+	g_autoptr(KmtdInfo) info = read_info(relay);
 
-	relay->session = info ? kmt_info_session(info) : 0;
+	relay->session = info ? kmtd_info_session(info) : 0;
 	kmt_recovery_set_session(relay->source.recovery, relay->session);
 }
 
@@ -165,24 +168,24 @@ static gboolean set_filter(Relay *relay, GError **error)
 {
 	if (!relay->filter)
 		return TRUE;
-	relay->set =
-		kmt_control_set(relay->control, "filter", relay->filter, error);
+	relay->set = kmtd_control_set(relay->control, "filter", relay->filter,
+				      error);
 	return relay->set;
 }
 
-static gboolean relay_enable(KmtSource *source, GError **error)
+static gboolean relay_enable(KmtdSource *source, GError **error)
 {
 	Relay *relay = (Relay *)source;
 
 	if (!set_filter(relay, error) ||
-	    !kmt_control_enable(relay->control, error))
+	    !kmtd_control_enable(relay->control, error))
 		return FALSE;
 	remember_session(relay);
 	return TRUE;
 }
 
 /* Processes are checked, as the kernel takes any number for one. */
-static gboolean add_pids(GString *filter, const KmtSourceOptions *options,
+static gboolean add_pids(GString *filter, const KmtdSourceOptions *options,
 			 GError **error)
 {
 	for (guint i = 0; i < options->n_pids; i++) {
@@ -204,14 +207,14 @@ static gboolean add_pids(GString *filter, const KmtSourceOptions *options,
 }
 
 /* What the options make of it, if there is anything. */
-static gboolean make_filter(Relay *relay, const KmtSourceOptions *options,
+static gboolean make_filter(Relay *relay, const KmtdSourceOptions *options,
 			    GError **error)
 {
 	g_autoptr(GString) filter = g_string_new(options->filter);
 
 	if (!options->filter && !options->n_pids)
 		return TRUE;
-	if (!kmt_control_has(relay->control, "filter")) {
+	if (!kmtd_control_has(relay->control, "filter")) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
 			    options->filter
 				    ? "this kernel's kmemtrace has no filter"
@@ -223,12 +226,12 @@ static gboolean make_filter(Relay *relay, const KmtSourceOptions *options,
 		return FALSE;
 	relay->filter =
 		g_strstrip(g_string_free(g_steal_pointer(&filter), FALSE));
-	relay->before = kmt_control_get(relay->control, "filter", error);
+	relay->before = kmtd_control_get(relay->control, "filter", error);
 	return relay->before != NULL;
 }
 
 /* Tracing that is on goes on, from now on with the filter. */
-static gboolean relay_prepare(KmtSource *source, GError **error)
+static gboolean relay_prepare(KmtdSource *source, GError **error)
 {
 	Relay *relay = (Relay *)source;
 
@@ -240,41 +243,41 @@ static gboolean relay_prepare(KmtSource *source, GError **error)
 	return TRUE;
 }
 
-static gboolean relay_disable(KmtSource *source, GError **error)
+static gboolean relay_disable(KmtdSource *source, GError **error)
 {
-	return kmt_control_disable(control_of(source), error);
+	return kmtd_control_disable(control_of(source), error);
 }
 
-static gboolean relay_total_overruns(KmtSource *source, guint64 *n_events,
+static gboolean relay_total_overruns(KmtdSource *source, guint64 *n_events,
 				     GError **error)
 {
-	return kmt_control_total_overruns(control_of(source), n_events, error);
+	return kmtd_control_total_overruns(control_of(source), n_events, error);
 }
 
-static GHashTable *relay_overruns(KmtSource *source, GError **error)
+static GHashTable *relay_overruns(KmtdSource *source, GError **error)
 {
-	return kmt_control_overruns(control_of(source), error);
+	return kmtd_control_overruns(control_of(source), error);
 }
 
-static gboolean relay_any_consumed(KmtSource *source, gboolean *consumed,
+static gboolean relay_any_consumed(KmtdSource *source, gboolean *consumed,
 				   GError **error)
 {
-	return kmt_control_any_consumed(control_of(source), "consumed",
-					consumed, error);
+	return kmtd_control_any_consumed(control_of(source), "consumed",
+					 consumed, error);
 }
 
-static GArray *relay_cpus(KmtSource *source)
+static GArray *relay_cpus(KmtdSource *source)
 {
-	return kmt_control_cpus(control_of(source));
+	return kmtd_control_cpus(control_of(source));
 }
 
-static void relay_describe(KmtSource *source, GKeyFile *meta)
+static void relay_describe(KmtdSource *source, GKeyFile *meta)
 {
 	Relay *relay = (Relay *)source;
-	g_autoptr(KmtInfo) info = read_info(relay);
+	g_autoptr(KmtdInfo) info = read_info(relay);
 	g_autofree char *now =
-		kmt_control_has(relay->control, "filter")
-			? kmt_control_get(relay->control, "filter", NULL)
+		kmtd_control_has(relay->control, "filter")
+			? kmtd_control_get(relay->control, "filter", NULL)
 			: NULL;
 
 	g_key_file_set_string(meta, "capture", "clock", "sched_clock");
@@ -288,35 +291,36 @@ static void relay_describe(KmtSource *source, GKeyFile *meta)
 	if (!now)
 		now = g_strdup(NONE);
 	if (relay->session)
-		kmt_info_describe(info, NULL, meta);
+		kmtd_info_describe(info, NULL, meta);
 	else
-		kmt_info_describe(info, relay->filter ? relay->filter : now,
-				  meta);
+		kmtd_info_describe(info, relay->filter ? relay->filter : now,
+				   meta);
 }
 
 /* The kernel counts them in each session. */
 static gboolean had_snapshots(const Relay *relay)
 {
 	g_autofree char *state =
-		kmt_control_has(relay->control, "snapshot/take")
-			? kmt_control_get(relay->control, "snapshot/take", NULL)
+		kmtd_control_has(relay->control, "snapshot/take")
+			? kmtd_control_get(relay->control, "snapshot/take",
+					   NULL)
 			: NULL;
 
 	return state && g_regex_match_simple("^taken: [1-9]", state,
 					     G_REGEX_MULTILINE, 0);
 }
 
-static gboolean relay_conclude(KmtSource *source, GKeyFile *meta,
+static gboolean relay_conclude(KmtdSource *source, GKeyFile *meta,
 			       GError **error)
 {
 	Relay *relay = (Relay *)source;
-	g_autoptr(KmtInfo) info = read_info(relay);
+	g_autoptr(KmtdInfo) info = read_info(relay);
 
 	source->had_snapshots = had_snapshots(relay);
 	if (!info)
 		return TRUE;
-	kmt_info_describe(info, NULL, meta);
-	if (!relay->session || relay->session == kmt_info_session(info))
+	kmtd_info_describe(info, NULL, meta);
+	if (!relay->session || relay->session == kmtd_info_session(info))
 		return TRUE;
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_RESET,
 		    "somebody else began a new session while this one was "
@@ -324,49 +328,49 @@ static gboolean relay_conclude(KmtSource *source, GKeyFile *meta,
 	return FALSE;
 }
 
-static gboolean relay_initial_state(KmtSource *source, KmtRecoveryState *state)
+static gboolean relay_initial_state(KmtdSource *source, KmtRecoveryState *state)
 {
 	const Relay *relay = (const Relay *)source;
 
-	state->relay_path = kmt_control_path(relay->control);
+	state->relay_path = kmtd_control_path(relay->control);
 	state->was_enabled = relay->was_enabled;
 	state->filter = relay->before;
 	return !relay->was_enabled || relay->before;
 }
 
 /* The mappings are not inherited. */
-static void relay_disown(KmtSource *source)
+static void relay_disown(KmtdSource *source)
 {
 	const Relay *relay = (const Relay *)source;
 
 	for (guint i = 0; i < relay->feeds->len; i++)
-		close(((const KmtFeed *)relay->feeds->pdata[i])->fd);
+		close(((const KmtdCpuStream *)relay->feeds->pdata[i])->fd);
 }
 
 /*
  * Records that are left in the buffers stay there: the next kmemtraced saves
  * them as those of a trace that was switched off.
  */
-static void relay_clean_up(KmtSource *source)
+static void relay_clean_up(KmtdSource *source)
 {
 	const Relay *relay = (const Relay *)source;
 
 	if (!relay->was_enabled &&
-	    !kmt_control_holds(relay->control, "enabled", "0"))
-		kmt_control_disable(relay->control, NULL);
+	    !kmtd_control_holds(relay->control, "enabled", "0"))
+		kmtd_control_disable(relay->control, NULL);
 	if (relay->before &&
-	    !kmt_control_holds(relay->control, "filter", relay->before))
-		kmt_control_set(relay->control, "filter", relay->before, NULL);
+	    !kmtd_control_holds(relay->control, "filter", relay->before))
+		kmtd_control_set(relay->control, "filter", relay->before, NULL);
 }
 
-static void relay_free(KmtSource *source)
+static void relay_free(KmtdSource *source)
 {
 	Relay *relay = (Relay *)source;
 
 	/* Tracing is off, or was somebody else's. */
 	if (relay->set)
-		kmt_control_set(relay->control, "filter", relay->before, NULL);
-	kmt_control_close(relay->control);
+		kmtd_control_set(relay->control, "filter", relay->before, NULL);
+	kmtd_control_close(relay->control);
 	g_ptr_array_unref(relay->feeds);
 	g_free(relay->filter);
 	g_free(relay->mode);
@@ -377,7 +381,7 @@ static void relay_free(KmtSource *source)
 	g_free(source);
 }
 
-static const KmtSourceClass source_class = {
+static const KmtdSourceClass source_class = {
 	.name = "relay",
 	.keeps_records = TRUE,
 	.is_enabled = relay_is_enabled,
@@ -400,9 +404,9 @@ static const KmtSourceClass source_class = {
 /* A kernel that does not tell discards. */
 static gboolean read_mode(Relay *relay, GError **error)
 {
-	if (!kmt_control_has(relay->control, "mode"))
+	if (!kmtd_control_has(relay->control, "mode"))
 		return TRUE;
-	relay->mode = kmt_control_get(relay->control, "mode", error);
+	relay->mode = kmtd_control_get(relay->control, "mode", error);
 	if (!relay->mode)
 		return FALSE;
 	if (g_str_equal(relay->mode, OVERWRITE))
@@ -410,28 +414,28 @@ static gboolean read_mode(Relay *relay, GError **error)
 	return TRUE;
 }
 
-KmtSource *kmt_relay_open(const KmtSourceOptions *options, GError **error)
+KmtdSource *kmtd_relay_open(const KmtdSourceOptions *options, GError **error)
 {
 	Relay *relay = g_new0(Relay, 1);
-	g_autoptr(KmtSource) source = &relay->source;
+	g_autoptr(KmtdSource) source = &relay->source;
 
 	source->class = &source_class;
 	source->changes_fd = -1;
 	relay->feeds = g_ptr_array_new();
 	source->what = g_strdup("kmemtrace in the kernel");
-	relay->control = kmt_control_open(options->debugfs, error);
+	relay->control = kmtd_control_open(options->debugfs, error);
 	relay->reader = options->reader;
 	if (!relay->control || !read_mode(relay, error) ||
 	    !make_filter(relay, options, error) ||
-	    !kmt_control_is_enabled(relay->control, &relay->was_enabled,
-				    error) ||
-	    !kmt_control_geometry(relay->control, &source->n_subbufs,
-				  &source->subbuf_bytes, error))
+	    !kmtd_control_is_enabled(relay->control, &relay->was_enabled,
+				     error) ||
+	    !kmtd_control_geometry(relay->control, &source->n_subbufs,
+				   &source->subbuf_bytes, error))
 		return NULL;
-	source->watch_path = g_strdup(kmt_control_path(relay->control));
-	source->tables_path = g_strdup(kmt_control_path(relay->control));
-	source->abi_version = kmt_control_abi_version(relay->control);
-	source->record_bytes = kmt_control_record_bytes(relay->control);
+	source->watch_path = g_strdup(kmtd_control_path(relay->control));
+	source->tables_path = g_strdup(kmtd_control_path(relay->control));
+	source->abi_version = kmtd_control_abi_version(relay->control);
+	source->record_bytes = kmtd_control_record_bytes(relay->control);
 	source->batch_bytes = source->subbuf_bytes;
 	return g_steal_pointer(&source);
 }

@@ -26,7 +26,7 @@ static gboolean find_header_field(const char *text, const char *name,
 			   size) == 2;
 }
 
-static gboolean read_header(KmtRingFormat *format, KmtFormatReader reader,
+static gboolean read_header(KmtdRingFormat *format, KmtdFormatReader reader,
 			    gpointer data, GError **error)
 {
 	g_autoptr(GError) problem = NULL;
@@ -73,13 +73,13 @@ static gboolean fail(GError *problem, GError **error)
 	return FALSE;
 }
 
-static gboolean add_tracepoint(KmtRingFormat *format, struct tep_handle *tep,
+static gboolean add_tracepoint(KmtdRingFormat *format, struct tep_handle *tep,
 			       const KmtTracepointName *name, const char *text,
 			       GError **error)
 {
 	GError *problem = NULL;
-	struct tep_event *event =
-		kmt_formats_add(tep, name->system, name->name, text, &problem);
+	struct tep_event *event = kmt_tracepoint_formats_add(
+		tep, name->system, name->name, text, &problem);
 	KmtTracepoint *point = NULL;
 
 	if (event)
@@ -96,11 +96,11 @@ static gboolean add_tracepoint(KmtRingFormat *format, struct tep_handle *tep,
 	return TRUE;
 }
 
-static gboolean add_tracepoints(KmtRingFormat *format, struct tep_handle *tep,
-				KmtFormatReader reader, gpointer data,
+static gboolean add_tracepoints(KmtdRingFormat *format, struct tep_handle *tep,
+				KmtdFormatReader reader, gpointer data,
 				GError **error)
 {
-	for (guint i = 0; i < kmt_n_tracepoint_names; i++) {
+	for (guint i = 0; i < kmt_tracepoint_n_names; i++) {
 		const KmtTracepointName *name = &kmt_tracepoint_names[i];
 		g_autofree char *path = g_strdup_printf(
 			"%s/%s/format", name->system, name->name);
@@ -127,28 +127,28 @@ static gboolean add_tracepoints(KmtRingFormat *format, struct tep_handle *tep,
 }
 
 /* What cannot be had costs only names. */
-static void add_task_points(KmtRingFormat *format, struct tep_handle *tep,
-			    KmtFormatReader reader, gpointer data)
+static void add_task_points(KmtdRingFormat *format, struct tep_handle *tep,
+			    KmtdFormatReader reader, gpointer data)
 {
-	for (guint i = 0; i < KMT_N_TASK_POINTS; i++) {
-		const char *name = kmt_task_point_names[i];
+	for (guint i = 0; i < KMT_TRACEPOINT_N_TASKS; i++) {
+		const char *name = kmt_tracepoint_task_names[i];
 		g_autofree char *path =
 			g_build_filename(KMT_TASK_SYSTEM, name, "format", NULL);
 		g_autofree char *text = reader(data, path, NULL);
 		struct tep_event *event = NULL;
 
 		if (text)
-			event = kmt_formats_add(tep, KMT_TASK_SYSTEM, name,
-						text, NULL);
+			event = kmt_tracepoint_formats_add(tep, KMT_TASK_SYSTEM,
+							   name, text, NULL);
 		if (event)
-			kmt_task_point_read(&format->tasks[i], i, event);
+			kmt_tracepoint_task_read(&format->tasks[i], i, event);
 	}
 }
 
-KmtRingFormat *kmt_ring_format_read(KmtFormatReader reader, gpointer data,
-				    GError **error)
+KmtdRingFormat *kmtd_ring_format_read(KmtdFormatReader reader, gpointer data,
+				      GError **error)
 {
-	g_autoptr(KmtRingFormat) format = g_new0(KmtRingFormat, 1);
+	g_autoptr(KmtdRingFormat) format = g_new0(KmtdRingFormat, 1);
 	GError *problem = NULL;
 	struct tep_handle *tep;
 	gboolean ok;
@@ -156,7 +156,7 @@ KmtRingFormat *kmt_ring_format_read(KmtFormatReader reader, gpointer data,
 	format->by_id = g_ptr_array_new_with_free_func(g_free);
 	if (!read_header(format, reader, data, error))
 		return NULL;
-	tep = kmt_formats_new(format->commit_bytes, &problem);
+	tep = kmt_tracepoint_formats_new(format->commit_bytes, &problem);
 	if (!tep) {
 		fail(problem, error);
 		return NULL;
@@ -167,14 +167,14 @@ KmtRingFormat *kmt_ring_format_read(KmtFormatReader reader, gpointer data,
 	return ok ? g_steal_pointer(&format) : NULL;
 }
 
-gboolean kmt_ring_format_can_read(GError **error)
+gboolean kmtd_ring_format_can_read(GError **error)
 {
 	return TRUE;
 }
 
 #else
 
-gboolean kmt_ring_format_can_read(GError **error)
+gboolean kmtd_ring_format_can_read(GError **error)
 {
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_NO_LIBRARY,
 		    "kmemtraced was built without libtraceevent, which reads "
@@ -182,10 +182,10 @@ gboolean kmt_ring_format_can_read(GError **error)
 	return FALSE;
 }
 
-KmtRingFormat *kmt_ring_format_read(KmtFormatReader reader, gpointer data,
-				    GError **error)
+KmtdRingFormat *kmtd_ring_format_read(KmtdFormatReader reader, gpointer data,
+				      GError **error)
 {
-	kmt_ring_format_can_read(error);
+	kmtd_ring_format_can_read(error);
 	return NULL;
 }
 

@@ -11,18 +11,18 @@
  * Text of a file below events/; NULL without an error: it does not exist.
  * Newly allocated.
  */
-typedef char *(*KmtFormatReader)(gpointer data, const char *name,
-				 GError **error);
+typedef char *(*KmtdFormatReader)(gpointer data, const char *name,
+				  GError **error);
 
 /* FALSE and an error: it was built without libtraceevent. */
-gboolean kmt_ring_format_can_read(GError **error);
+gboolean kmtd_ring_format_can_read(GError **error);
 
 /*
  * Looks up header_page and the format of each tracepoint.  A field that is
  * needed and missing, or has no size that a number can have, is an error; not
  * so in the tracepoints of tasks.
  */
-KmtRingFormat *kmt_ring_format_read(KmtFormatReader reader, gpointer data,
-				    GError **error);
+KmtdRingFormat *kmtd_ring_format_read(KmtdFormatReader reader, gpointer data,
+				      GError **error);
 
 #endif

@@ -7,19 +7,20 @@
 
 /* Of common_flags: the task is not the one that does it. */
 #define FLAGS_INTERRUPT                                                        \
-	(KMT_COMMON_HARDIRQ | KMT_COMMON_SOFTIRQ | KMT_COMMON_NMI)
+	(KMT_TRACEPOINT_COMMON_HARDIRQ | KMT_TRACEPOINT_COMMON_SOFTIRQ |       \
+	 KMT_TRACEPOINT_COMMON_NMI)
 
 /* Slab objects and pages are two address spaces. */
 #define PAGES_KEY 1
 
-void kmt_ring_format_free(KmtRingFormat *format)
+void kmtd_ring_format_free(KmtdRingFormat *format)
 {
 	g_ptr_array_unref(format->by_id);
 	g_free(format);
 }
 
-void kmt_ring_init(KmtRing *ring, const KmtRingFormat *format,
-		   KmtOwnTasks *tasks)
+void kmtd_ring_init(KmtdRing *ring, const KmtdRingFormat *format,
+		    KmtdOwnTasks *tasks)
 {
 	memset(ring, 0, sizeof(*ring));
 	ring->format = format;
@@ -28,18 +29,18 @@ void kmt_ring_init(KmtRing *ring, const KmtRingFormat *format,
 }
 
 /* Events before this page were lost; when, the records around it tell. */
-static void note_hole(KmtRing *ring)
+static void note_hole(KmtdRing *ring)
 {
-	KmtRingFigures *f = &ring->figures;
+	KmtdRingFigures *f = &ring->figures;
 
 	if (f->holes++ == 0)
 		f->lost_from = ring->last_ns == G_MININT64 ? 0 : ring->last_ns;
 	ring->after_hole = TRUE;
 }
 
-gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes)
+gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes)
 {
-	const KmtRingFormat *format = ring->format;
+	const KmtdRingFormat *format = ring->format;
 	guint64 commit;
 	gsize used, room;
 
@@ -48,19 +49,19 @@ gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes)
 		ring->figures.damaged++;
 		return 0;
 	}
-	commit =
-		kmt_field_load(page, (KmtField){(guint16)format->commit_offset,
-						(guint16)format->commit_bytes});
-	used = commit & KMT_RING_COMMIT_MASK;
+	commit = kmt_tracepoint_slot_load(
+		page, (KmtTracepointSlot){(guint16)format->commit_offset,
+					  (guint16)format->commit_bytes});
+	used = commit & KMT_TRACEPOINT_RING_COMMIT_MASK;
 	room = n_bytes - format->data_offset;
-	ring->cursor.time_ns = kmt_load64(page);
-	if (commit & KMT_RING_COMMIT_MISSED)
+	ring->cursor.time_ns = kmt_tracepoint_load64(page);
+	if (commit & KMT_TRACEPOINT_RING_COMMIT_MISSED)
 		note_hole(ring);
-	if ((commit & KMT_RING_COMMIT_STORED) && used <= room &&
+	if ((commit & KMT_TRACEPOINT_RING_COMMIT_STORED) && used <= room &&
 	    room - used >= format->commit_bytes)
-		ring->n_lost += kmt_field_load(
+		ring->n_lost += kmt_tracepoint_slot_load(
 			page + format->data_offset + used,
-			(KmtField){0, (guint16)format->commit_bytes});
+			(KmtTracepointSlot){0, (guint16)format->commit_bytes});
 	/* A page that was cut is read as far as it goes. */
 	if (used > room) {
 		ring->figures.damaged++;
@@ -72,9 +73,10 @@ gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes)
 }
 
 /* The data of the next event; NULL at the end of the page. */
-static const guint8 *next_event(KmtRing *ring, gsize *n_bytes)
+static const guint8 *next_event(KmtdRing *ring, gsize *n_bytes)
 {
-	const guint8 *data = kmt_ring_next_event(&ring->cursor, n_bytes);
+	const guint8 *data =
+		kmt_tracepoint_ring_next_event(&ring->cursor, n_bytes);
 
 	ring->figures.damaged += ring->cursor.damaged;
 	ring->cursor.damaged = FALSE;
@@ -82,7 +84,7 @@ static const guint8 *next_event(KmtRing *ring, gsize *n_bytes)
 }
 
 /* Whether it is kmemtraced's own. */
-static gboolean is_own(KmtRing *ring, const guint8 *data,
+static gboolean is_own(KmtdRing *ring, const guint8 *data,
 		       const struct kmemtrace_event *e)
 {
 	guint64 key = e->type_id == KMEMTRACE_TYPE_PAGES ? e->ptr | PAGES_KEY
@@ -91,21 +93,21 @@ static gboolean is_own(KmtRing *ring, const guint8 *data,
 
 	if (!ring->tasks)
 		return FALSE;
-	by_us = !(kmt_field_load(data, ring->format->common.flags) &
+	by_us = !(kmt_tracepoint_slot_load(data, ring->format->common.flags) &
 		  FLAGS_INTERRUPT) &&
-		kmt_own_tasks_has(
-			ring->tasks,
-			(gint32)kmt_field_load(data, ring->format->common.pid));
+		kmtd_own_tasks_has(ring->tasks,
+				   (gint32)kmt_tracepoint_slot_load(
+					   data, ring->format->common.pid));
 	if (by_us && e->event_id == KMEMTRACE_EVENT_ALLOC) {
-		kmt_own_set_add(&ring->own, key);
+		kmtd_self_filter_add(&ring->own, key);
 		return TRUE;
 	}
-	was_ours = kmt_own_set_remove(&ring->own, key);
+	was_ours = kmtd_self_filter_remove(&ring->own, key);
 	return by_us && was_ours;
 }
 
 /* A record's time never goes back, whatever the clock does. */
-static void put_in_order(KmtRing *ring, struct kmemtrace_event *e)
+static void put_in_order(KmtdRing *ring, struct kmemtrace_event *e)
 {
 	if (e->timestamp < ring->last_ns) {
 		e->timestamp = ring->last_ns;
@@ -121,25 +123,29 @@ static void put_in_order(KmtRing *ring, struct kmemtrace_event *e)
 /* In an interrupt the task is only the one that it came upon. */
 static guint16 context(guint common_flags)
 {
-	if (common_flags & (KMT_COMMON_HARDIRQ | KMT_COMMON_NMI))
+	if (common_flags &
+	    (KMT_TRACEPOINT_COMMON_HARDIRQ | KMT_TRACEPOINT_COMMON_NMI))
 		return KMEMTRACE_FLAG_HARDIRQ;
-	return common_flags & KMT_COMMON_SOFTIRQ ? KMEMTRACE_FLAG_SOFTIRQ : 0;
+	return common_flags & KMT_TRACEPOINT_COMMON_SOFTIRQ
+		       ? KMEMTRACE_FLAG_SOFTIRQ
+		       : 0;
 }
 
 /* What version 2 has beyond version 1; cache has no number here. */
-static void finish(const KmtRing *ring, const guint8 *data,
+static void finish(const KmtdRing *ring, const guint8 *data,
 		   struct kmemtrace_event_v2 *record)
 {
-	const KmtCommonFields *common = &ring->format->common;
+	const KmtTracepointCommonFields *common = &ring->format->common;
 
 	record->v1.event_size = KMEMTRACE_EVENT_SIZE_V2;
-	record->pid = (guint32)kmt_field_load(data, common->pid);
+	record->pid = (guint32)kmt_tracepoint_slot_load(data, common->pid);
 	record->cache = KMEMTRACE_CACHE_NONE;
-	record->flags = context((guint)kmt_field_load(data, common->flags));
+	record->flags =
+		context((guint)kmt_tracepoint_slot_load(data, common->flags));
 }
 
 /* All of them were lost before the page. */
-static void put_lost(KmtRing *ring, struct kmemtrace_event_v2 *to)
+static void put_lost(KmtdRing *ring, struct kmemtrace_event_v2 *to)
 {
 	struct kmemtrace_event_lost lost = {
 		.event_id = KMEMTRACE_EVENT_LOST,
@@ -158,31 +164,31 @@ static void put_lost(KmtRing *ring, struct kmemtrace_event_v2 *to)
 }
 
 /* FALSE: it is not about a task's name. */
-static gboolean take_task(KmtRing *ring, guint64 id, const guint8 *data,
+static gboolean take_task(KmtdRing *ring, guint64 id, const guint8 *data,
 			  gsize n_bytes)
 {
-	for (guint i = 0; i < KMT_N_TASK_POINTS; i++) {
-		const KmtTaskPoint *point = &ring->format->tasks[i];
-		KmtTaskChange change;
+	for (guint i = 0; i < KMT_TRACEPOINT_N_TASKS; i++) {
+		const KmtTracepointTask *point = &ring->format->tasks[i];
+		KmtTracepointTaskChange change;
 
 		if (point->min_bytes == 0 || point->id != id)
 			continue;
 		if (n_bytes < point->min_bytes) {
 			ring->figures.damaged++;
 		} else if (ring->changes) {
-			kmt_task_point_convert(point, i, data,
-					       (gint64)ring->cursor.time_ns,
-					       &change);
-			kmt_task_changes_add(ring->changes, &change);
+			kmt_tracepoint_task_convert(
+				point, i, data, (gint64)ring->cursor.time_ns,
+				&change);
+			kmtd_task_changes_add(ring->changes, &change);
 		}
 		return TRUE;
 	}
 	return FALSE;
 }
 
-gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event_v2 *to, gsize max)
+gsize kmtd_ring_next(KmtdRing *ring, struct kmemtrace_event_v2 *to, gsize max)
 {
-	const KmtRingFormat *format = ring->format;
+	const KmtdRingFormat *format = ring->format;
 	const GPtrArray *by_id = format->by_id;
 	const guint8 *data;
 	gsize n = 0, n_bytes;
@@ -198,7 +204,7 @@ gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event_v2 *to, gsize max)
 			ring->figures.damaged++;
 			continue;
 		}
-		id = kmt_field_load(data, format->common.type);
+		id = kmt_tracepoint_slot_load(data, format->common.type);
 		if (id < by_id->len)
 			point = by_id->pdata[id];
 		if (!point) {

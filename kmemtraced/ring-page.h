@@ -21,13 +21,13 @@ typedef struct {
 	guint commit_offset; /* in the header */
 	guint commit_bytes;
 	guint data_offset;
-	KmtCommonFields common; /* of each event */
-	GPtrArray *by_id;	/* of KmtTracepoint, NULL where is none */
-	KmtTaskPoint tasks[KMT_N_TASK_POINTS];
-} KmtRingFormat;
+	KmtTracepointCommonFields common; /* of each event */
+	GPtrArray *by_id; /* of KmtTracepoint, NULL where is none */
+	KmtTracepointTask tasks[KMT_TRACEPOINT_N_TASKS];
+} KmtdRingFormat;
 
-void kmt_ring_format_free(KmtRingFormat *format);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtRingFormat, kmt_ring_format_free)
+void kmtd_ring_format_free(KmtdRingFormat *format);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdRingFormat, kmtd_ring_format_free)
 
 /* What was seen so far. */
 typedef struct {
@@ -43,30 +43,30 @@ typedef struct {
 	 * last one; if there are holes. */
 	gint64 lost_from;
 	gint64 lost_until;
-} KmtRingFigures;
+} KmtdRingFigures;
 
 typedef struct {
-	const KmtRingFormat *format;
-	KmtOwnTasks *tasks;	 /* kmemtraced's own, or NULL */
-	KmtTaskChanges *changes; /* where those go, or NULL */
-	KmtOwnSet own;
-	KmtRingCursor cursor; /* in the page being read */
-	gint64 last_ns;	      /* of the last record */
+	const KmtdRingFormat *format;
+	KmtdOwnTasks *tasks;	  /* kmemtraced's own, or NULL */
+	KmtdTaskChanges *changes; /* where those go, or NULL */
+	KmtdSelfFilter own;
+	KmtTracepointCursor cursor; /* in the page being read */
+	gint64 last_ns;		    /* of the last record */
 	gboolean after_hole;
 	guint64 n_lost; /* of which no record tells yet */
-	KmtRingFigures figures;
-} KmtRing;
+	KmtdRingFigures figures;
+} KmtdRing;
 
-void kmt_ring_init(KmtRing *ring, const KmtRingFormat *format,
-		   KmtOwnTasks *tasks);
+void kmtd_ring_init(KmtdRing *ring, const KmtdRingFormat *format,
+		    KmtdOwnTasks *tasks);
 
 /*
  * Begins a page, of which there are n_bytes, and which must stay until it is
  * read.  The bytes in use; 0: there are none.
  */
-gsize kmt_ring_begin(KmtRing *ring, const guint8 *page, gsize n_bytes);
+gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes);
 
 /* The next max records of the page; fewer: it is at its end. */
-gsize kmt_ring_next(KmtRing *ring, struct kmemtrace_event_v2 *to, gsize max);
+gsize kmtd_ring_next(KmtdRing *ring, struct kmemtrace_event_v2 *to, gsize max);
 
 #endif

@@ -3,13 +3,13 @@
 
 #include "kmemtraced/self-filter.h"
 
-void kmt_own_tasks_add(KmtOwnTasks *tasks, gint32 tid)
+void kmtd_own_tasks_add(KmtdOwnTasks *tasks, gint32 tid)
 {
 	guint bit = (guint)tid % 4096;
 	guint n = atomic_fetch_add(&tasks->n, 1);
 
-	if (n >= KMT_OWN_TASKS_MAX) {
-		atomic_store(&tasks->n, KMT_OWN_TASKS_MAX);
+	if (n >= KMTD_SELF_FILTER_TASKS_MAX) {
+		atomic_store(&tasks->n, KMTD_SELF_FILTER_TASKS_MAX);
 		return;
 	}
 	atomic_store(&tasks->tids[n], tid);
@@ -17,9 +17,9 @@ void kmt_own_tasks_add(KmtOwnTasks *tasks, gint32 tid)
 							 << bit % 64);
 }
 
-gboolean kmt_own_tasks_search(const KmtOwnTasks *tasks, gint32 tid)
+gboolean kmtd_own_tasks_search(const KmtdOwnTasks *tasks, gint32 tid)
 {
-	guint n = MIN(atomic_load(&tasks->n), KMT_OWN_TASKS_MAX);
+	guint n = MIN(atomic_load(&tasks->n), KMTD_SELF_FILTER_TASKS_MAX);
 
 	for (guint i = 0; i < n; i++)
 		if (atomic_load(&tasks->tids[i]) == tid)
@@ -27,15 +27,15 @@ gboolean kmt_own_tasks_search(const KmtOwnTasks *tasks, gint32 tid)
 	return FALSE;
 }
 
-void kmt_own_set_add(KmtOwnSet *set, guint64 address)
+void kmtd_self_filter_add(KmtdSelfFilter *set, guint64 address)
 {
-	guint bucket = kmt_own_bucket(address);
+	guint bucket = kmtd_self_filter_bucket(address);
 	guint64 *slots = set->slots[bucket];
 
-	for (guint i = 0; i < KMT_OWN_BUCKET_SLOTS; i++)
+	for (guint i = 0; i < KMTD_SELF_FILTER_BUCKET_SLOTS; i++)
 		if (slots[i] == address)
 			return;
-	for (guint i = 0; i < KMT_OWN_BUCKET_SLOTS; i++)
+	for (guint i = 0; i < KMTD_SELF_FILTER_BUCKET_SLOTS; i++)
 		if (slots[i] == 0) {
 			slots[i] = address;
 			set->n_used[bucket]++;
@@ -44,11 +44,12 @@ void kmt_own_set_add(KmtOwnSet *set, guint64 address)
 	slots[0] = address;
 }
 
-gboolean kmt_own_set_remove_used(KmtOwnSet *set, guint bucket, guint64 address)
+gboolean kmtd_self_filter_remove_used(KmtdSelfFilter *set, guint bucket,
+				      guint64 address)
 {
 	guint64 *slots = set->slots[bucket];
 
-	for (guint i = 0; i < KMT_OWN_BUCKET_SLOTS; i++)
+	for (guint i = 0; i < KMTD_SELF_FILTER_BUCKET_SLOTS; i++)
 		if (slots[i] == address) {
 			slots[i] = 0;
 			set->n_used[bucket]--;

@@ -37,17 +37,17 @@
 #define SAME_SIGNAL_US ((gint64)G_USEC_PER_SEC)
 
 typedef struct {
-	const KmtSessionOptions *options;
-	const KmtSessionUi *ui;
+	const KmtdSessionOptions *options;
+	const KmtdSessionUi *ui;
 	GPtrArray *errors;
 
-	KmtSource *source;
-	KmtOutput *output;
-	KmtGuard *guard;
-	KmtLive *live;
+	KmtdSource *source;
+	KmtCaptureWriter *output;
+	KmtdCleanup *guard;
+	KmtdLive *live;
 	GKeyFile *meta;
-	GPtrArray *readers; /* of KmtReader, in the order in which they came */
-	KmtTables tables;
+	GPtrArray *readers; /* of KmtdReader, in the order in which they came */
+	KmtdTables tables;
 	int signal_fd;
 	int notify_fd; /* eventfd that the readers write */
 	int watch_fd;  /* inotify on where the CPUs are */
@@ -59,9 +59,9 @@ typedef struct {
 	gint64 signal_us; /* when the last signal came */
 	guint n_wishes;	  /* to end */
 	gboolean said_unguarded; /* that there is no cleanup process */
-} KmtSession;
+} KmtdSession;
 
-static void add_error(KmtSession *session, GError *error)
+static void add_error(KmtdSession *session, GError *error)
 {
 	g_ptr_array_add(session->errors, error);
 	session->failed = TRUE;
@@ -69,7 +69,7 @@ static void add_error(KmtSession *session, GError *error)
 
 /* ---- getting ready ---- */
 
-static gboolean open_descriptors(KmtSession *session, GError **error)
+static gboolean open_descriptors(KmtdSession *session, GError **error)
 {
 	session->signal_fd = signalfd(-1, &session->options->signals->taken,
 				      SFD_CLOEXEC | SFD_NONBLOCK);
@@ -77,8 +77,8 @@ static gboolean open_descriptors(KmtSession *session, GError **error)
 	/* Only makes new CPUs come sooner: they are looked for each tick. */
 	session->watch_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (session->signal_fd < 0 || session->notify_fd < 0) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
-			      "cannot open descriptors");
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+				      "cannot open descriptors");
 		return FALSE;
 	}
 	if (session->watch_fd >= 0 && session->source->watch_path)
@@ -88,19 +88,19 @@ static gboolean open_descriptors(KmtSession *session, GError **error)
 	return TRUE;
 }
 
-static KmtReader *find_reader(KmtSession *session, guint cpu)
+static KmtdReader *find_reader(KmtdSession *session, guint cpu)
 {
 	for (guint i = 0; i < session->readers->len; i++)
-		if (kmt_reader_cpu(session->readers->pdata[i]) == cpu)
+		if (kmtd_reader_cpu(session->readers->pdata[i]) == cpu)
 			return session->readers->pdata[i];
 	return NULL;
 }
 
-static gboolean add_reader(KmtSession *session, guint cpu, GError **error)
+static gboolean add_reader(KmtdSession *session, guint cpu, GError **error)
 {
-	g_autoptr(KmtReader) reader = NULL;
-	g_autoptr(KmtFeed) feed = NULL;
-	KmtSink *sink = kmt_output_cpu_file(
+	g_autoptr(KmtdReader) reader = NULL;
+	g_autoptr(KmtdCpuStream) feed = NULL;
+	KmtCaptureCpuWriter *sink = kmt_capture_writer_cpu_file(
 		session->output, cpu, session->source->record_bytes,
 		session->source->batch_bytes, error);
 
@@ -108,21 +108,21 @@ static gboolean add_reader(KmtSession *session, guint cpu, GError **error)
 		return FALSE;
 	feed = session->source->class->open_cpu(session->source, cpu, error);
 	if (!feed) {
-		kmt_sink_free(sink);
+		kmt_capture_cpu_writer_free(sink);
 		return FALSE;
 	}
-	reader = kmt_reader_new(g_steal_pointer(&feed), cpu,
-				session->source->record_bytes, sink,
-				session->notify_fd, error);
-	if (!reader || (session->running && !kmt_reader_start(reader, error)))
+	reader = kmtd_reader_new(g_steal_pointer(&feed), cpu,
+				 session->source->record_bytes, sink,
+				 session->notify_fd, error);
+	if (!reader || (session->running && !kmtd_reader_start(reader, error)))
 		return FALSE;
-	kmt_meta_add_cpu(session->meta, session->options->sys, cpu);
+	kmt_capture_meta_add_cpu(session->meta, session->options->sys, cpu);
 	g_ptr_array_add(session->readers, g_steal_pointer(&reader));
 	return TRUE;
 }
 
 /* Makes readers for CPUs that came, and tells those whose file went. */
-static gboolean follow_cpus(KmtSession *session, GError **error)
+static gboolean follow_cpus(KmtdSession *session, GError **error)
 {
 	g_autoptr(GArray) cpus = session->source->class->cpus(session->source);
 
@@ -134,29 +134,29 @@ static gboolean follow_cpus(KmtSession *session, GError **error)
 			return FALSE;
 	}
 	for (guint i = 0; i < session->readers->len; i++) {
-		KmtReader *reader = session->readers->pdata[i];
-		guint cpu = kmt_reader_cpu(reader);
+		KmtdReader *reader = session->readers->pdata[i];
+		guint cpu = kmtd_reader_cpu(reader);
 		gboolean there = FALSE;
 
 		for (guint j = 0; j < cpus->len && !there; j++)
 			there = g_array_index(cpus, guint, j) == cpu;
-		if (!there && !kmt_reader_finished(reader))
-			kmt_reader_gone(reader);
+		if (!there && !kmtd_reader_finished(reader))
+			kmtd_reader_gone(reader);
 	}
 	return TRUE;
 }
 
-static guint meta_cpus(KmtSession *session)
+static guint meta_cpus(KmtdSession *session)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
 
 	return MAX(session->readers->len, (guint)MAX(configured, 0));
 }
 
-static gboolean open_source(KmtSession *session, GError **error)
+static gboolean open_source(KmtdSession *session, GError **error)
 {
-	const KmtSessionOptions *options = session->options;
-	const KmtSourceOptions wanted = {
+	const KmtdSessionOptions *options = session->options;
+	const KmtdSourceOptions wanted = {
 		.debugfs = options->debugfs,
 		.tracefs = options->tracefs,
 		.sys = options->sys,
@@ -171,41 +171,41 @@ static gboolean open_source(KmtSession *session, GError **error)
 		.warning = session->ui->warning,
 	};
 
-	session->source = kmt_source_open(options->source, &wanted, error);
+	session->source = kmtd_source_open(options->source, &wanted, error);
 	return session->source != NULL;
 }
 
 /* First, so that of two kmemtraced for one directory the second one fails. */
-static gboolean open_output(KmtSession *session, GError **error)
+static gboolean open_output(KmtdSession *session, GError **error)
 {
-	const KmtDirectoryOptions options = {
+	const KmtCaptureDirectoryOptions options = {
 		.force = session->options->force,
 		.warning = session->ui->warning,
 	};
 
-	session->output =
-		kmt_output_open(session->options->directory, &options, error);
+	session->output = kmt_capture_writer_open(session->options->directory,
+						  &options, error);
 	return session->output != NULL;
 }
 
 /* From here on whatever ends kmemtraced, the kernel gets back its state. */
-static gboolean guard_kernel(KmtSession *session, GError **error)
+static gboolean guard_kernel(KmtdSession *session, GError **error)
 {
-	KmtSource *source = session->source;
+	KmtdSource *source = session->source;
 	KmtRecoveryState state = {0};
 
 	if (source->class->initial_state(source, &state))
 		source->recovery = kmt_recovery_begin(&state);
-	session->guard =
-		kmt_guard_start(kmt_output_fd(session->output), source, error);
+	session->guard = kmtd_cleanup_start(
+		kmt_capture_writer_fd(session->output), source, error);
 	return session->guard != NULL;
 }
 
 /* Everything that allocates much, so that it is not in the trace. */
-static gboolean get_ready(KmtSession *session, GError **error)
+static gboolean get_ready(KmtdSession *session, GError **error)
 {
-	KmtMetaStart start = {.sys = session->options->sys,
-			      .proc = session->options->proc};
+	KmtCaptureMetaStart start = {.sys = session->options->sys,
+				     .proc = session->options->proc};
 
 	/* Each CPU takes three descriptors. */
 	kmt_cli_raise_file_limit();
@@ -229,15 +229,16 @@ static gboolean get_ready(KmtSession *session, GError **error)
 	start.abi_version = session->source->abi_version;
 	start.record_bytes = session->source->record_bytes;
 	start.was_enabled = session->was_enabled;
-	session->meta = kmt_meta_new(&start);
+	session->meta = kmt_capture_meta_new(&start);
 	session->source->class->describe(session->source, session->meta);
 	/* Files without a kmemtrace.meta are not known to be of a capture. */
-	if (!kmt_output_write_meta(session->output, session->meta, 0, error) ||
+	if (!kmt_capture_writer_write_meta(session->output, session->meta, 0,
+					   error) ||
 	    !follow_cpus(session, error) ||
-	    !kmt_output_write_meta(session->output, session->meta,
-				   meta_cpus(session), error) ||
+	    !kmt_capture_writer_write_meta(session->output, session->meta,
+					   meta_cpus(session), error) ||
 	    (!session->was_enabled &&
-	     !kmt_tables_copy(&session->tables, error)))
+	     !kmtd_tables_copy(&session->tables, error)))
 		return FALSE;
 	/* Best effort, as in the sink. */
 	(void)mlockall(MCL_CURRENT);
@@ -250,10 +251,10 @@ static gboolean get_ready(KmtSession *session, GError **error)
 	return TRUE;
 }
 
-static gboolean start_readers(KmtSession *session, GError **error)
+static gboolean start_readers(KmtdSession *session, GError **error)
 {
 	for (guint i = 0; i < session->readers->len; i++)
-		if (!kmt_reader_start(session->readers->pdata[i], error))
+		if (!kmtd_reader_start(session->readers->pdata[i], error))
 			return FALSE;
 	session->running = TRUE;
 	return TRUE;
@@ -261,37 +262,37 @@ static gboolean start_readers(KmtSession *session, GError **error)
 
 /* ---- while recording ---- */
 
-static guint64 bytes_read(KmtSession *session)
+static guint64 bytes_read(KmtdSession *session)
 {
 	guint64 n = 0;
 
 	for (guint i = 0; i < session->readers->len; i++)
-		n += kmt_reader_bytes_read(session->readers->pdata[i]);
+		n += kmtd_reader_bytes_read(session->readers->pdata[i]);
 	return n;
 }
 
-static guint64 bytes_seen(KmtSession *session)
+static guint64 bytes_seen(KmtdSession *session)
 {
 	guint64 n = 0;
 
 	for (guint i = 0; i < session->readers->len; i++)
-		n += kmt_reader_bytes_seen(session->readers->pdata[i]);
+		n += kmtd_reader_bytes_seen(session->readers->pdata[i]);
 	return n;
 }
 
-static guint64 bytes_written(KmtSession *session)
+static guint64 bytes_written(KmtdSession *session)
 {
 	guint64 n = 0;
 
 	for (guint i = 0; i < session->readers->len; i++)
-		n += kmt_sink_written(
-			kmt_reader_sink(session->readers->pdata[i]));
+		n += kmt_capture_cpu_writer_written(
+			kmtd_reader_sink(session->readers->pdata[i]));
 	return n;
 }
 
-static void update_live(KmtSession *session)
+static void update_live(KmtdSession *session)
 {
-	KmtLiveFigures figures = {
+	KmtdLiveFigures figures = {
 		.events = bytes_seen(session) / session->source->record_bytes,
 		.bytes = bytes_written(session),
 		.now_us = g_get_monotonic_time(),
@@ -301,42 +302,42 @@ static void update_live(KmtSession *session)
 		return;
 	figures.has_lost = session->source->class->total_overruns(
 		session->source, &figures.lost, NULL);
-	kmt_live_update(session->live, &figures);
+	kmtd_live_update(session->live, &figures);
 	/* For the next time: a few events would wait for a full sub-buffer. */
 	for (guint i = 0; i < session->readers->len; i++)
-		kmt_reader_look(session->readers->pdata[i]);
+		kmtd_reader_poll(session->readers->pdata[i]);
 }
 
-static guint n_unfinished(KmtSession *session)
+static guint n_unfinished(KmtdSession *session)
 {
 	guint n = 0;
 
 	for (guint i = 0; i < session->readers->len; i++)
-		n += !kmt_reader_finished(session->readers->pdata[i]);
+		n += !kmtd_reader_finished(session->readers->pdata[i]);
 	return n;
 }
 
 /* TRUE: a reader cannot write, or none is left. */
-static gboolean look_at_readers(KmtSession *session, guint *n_ended)
+static gboolean look_at_readers(KmtdSession *session, guint *n_ended)
 {
 	guint n = n_unfinished(session);
 	guint n_now_ended = session->readers->len - n;
 
 	for (guint i = 0; i < session->readers->len; i++)
-		if (kmt_reader_cannot_write(session->readers->pdata[i]))
+		if (kmtd_reader_cannot_write(session->readers->pdata[i]))
 			return TRUE;
 	if (n_now_ended > *n_ended) {
 		*n_ended = n_now_ended;
 		for (guint i = 0; i < session->readers->len; i++) {
-			KmtReader *reader = session->readers->pdata[i];
+			KmtdReader *reader = session->readers->pdata[i];
 			g_autoptr(GError) error = NULL;
 
-			if (!kmt_reader_finished(reader))
+			if (!kmtd_reader_finished(reader))
 				continue;
-			kmt_reader_join(reader);
-			if (kmt_reader_check(reader, &error))
+			kmtd_reader_join(reader);
+			if (kmtd_reader_check(reader, &error))
 				continue;
-			kmt_live_clear(session->live);
+			kmtd_live_clear(session->live);
 			session->ui->warning(error->message);
 		}
 	}
@@ -347,7 +348,7 @@ static gboolean look_at_readers(KmtSession *session, guint *n_ended)
  * Takes the signals that came; TRUE if any of them is another wish.  forward_to
  * gets those too, unless it is NULL or the terminal sent them to it as well.
  */
-static gboolean take_signals(KmtSession *session, KmtCommand *forward_to)
+static gboolean take_signals(KmtdSession *session, KmtdCommand *forward_to)
 {
 	struct signalfd_siginfo info;
 	gint64 now_us = g_get_monotonic_time();
@@ -355,11 +356,12 @@ static gboolean take_signals(KmtSession *session, KmtCommand *forward_to)
 	gboolean any = FALSE;
 
 	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (!kmt_signals_asks_to_stop(session->options->signals, &info))
+		if (!kmt_cli_signals_asks_to_stop(session->options->signals,
+						  &info))
 			continue;
 		any = TRUE;
 		if (forward_to && info.ssi_code != SI_KERNEL)
-			kmt_command_signal(forward_to, (int)info.ssi_signo);
+			kmtd_command_signal(forward_to, (int)info.ssi_signo);
 	}
 	if (any)
 		session->signal_us = now_us;
@@ -370,30 +372,30 @@ static gboolean take_signals(KmtSession *session, KmtCommand *forward_to)
  * A signal has come, now or earlier.  With a command the first one is its
  * affair, and its end is what counts.
  */
-static gboolean was_told(KmtSession *session)
+static gboolean was_told(KmtdSession *session)
 {
-	KmtCommand *command = session->options->command;
+	KmtdCommand *command = session->options->command;
 
 	session->n_wishes += (guint)take_signals(session, command);
 	if (!command)
 		return session->n_wishes > 0;
-	kmt_command_look(command, FALSE);
-	return session->n_wishes > 1 || !kmt_command_runs(command);
+	kmtd_command_poll(command, FALSE);
+	return session->n_wishes > 1 || !kmtd_command_runs(command);
 }
 
 /* Somebody may have killed the cleanup process. */
-static void keep_guard(KmtSession *session)
+static void keep_guard(KmtdSession *session)
 {
 	g_autoptr(GError) error = NULL;
 
-	if (kmt_guard_keep(session->guard, &error)) {
+	if (kmtd_cleanup_keep(session->guard, &error)) {
 		session->said_unguarded = FALSE;
 		return;
 	}
 	if (session->said_unguarded)
 		return;
 	session->said_unguarded = TRUE;
-	kmt_live_clear(session->live);
+	kmtd_live_clear(session->live);
 	session->ui->warning(error->message);
 }
 
@@ -406,7 +408,7 @@ static void take_all(int fd)
 }
 
 /* Sleeps until something happens, at most until when_us. */
-static void sleep_until(KmtSession *session, gint64 when_us)
+static void sleep_until(KmtdSession *session, gint64 when_us)
 {
 	struct pollfd fds[] = {
 		{.fd = session->signal_fd, .events = POLLIN},
@@ -426,7 +428,7 @@ static void sleep_until(KmtSession *session, gint64 when_us)
  * Somebody else did.  It must not go on when tracing is switched on again,
  * which throws away what is unread and counts what is lost from 0.
  */
-static gboolean switched_off(KmtSession *session)
+static gboolean switched_off(KmtdSession *session)
 {
 	gboolean enabled = TRUE;
 
@@ -434,20 +436,20 @@ static gboolean switched_off(KmtSession *session)
 						NULL) ||
 	    enabled)
 		return FALSE;
-	kmt_live_clear(session->live);
+	kmtd_live_clear(session->live);
 	session->ui->warning("tracing was switched off by somebody else; "
 			     "saving what it recorded");
 	return TRUE;
 }
 
-static void look_for_changes(KmtSession *session, gboolean now)
+static void look_for_changes(KmtdSession *session, gboolean now)
 {
 	if (session->source->class->look)
 		session->source->class->look(session->source, now);
 }
 
 /* Until a signal, the time is up, or there is no point in going on. */
-static void record(KmtSession *session, gint64 start_us)
+static void record(KmtdSession *session, gint64 start_us)
 {
 	gint64 tick_us = start_us + TICK_US;
 	gint64 end_us =
@@ -481,11 +483,11 @@ static void record(KmtSession *session, gint64 start_us)
 
 /* ---- the end ---- */
 
-static void abandon(KmtSession *session)
+static void abandon(KmtdSession *session)
 {
 	for (guint i = 0; i < session->readers->len; i++)
-		kmt_reader_abandon(session->readers->pdata[i]);
-	kmt_live_clear(session->live);
+		kmtd_reader_abandon(session->readers->pdata[i]);
+	kmtd_live_clear(session->live);
 	session->ui->warning("not waiting for the disk any more");
 	if (!session->failed)
 		add_error(session, g_error_new(KMT_DAEMON_ERROR,
@@ -494,14 +496,14 @@ static void abandon(KmtSession *session)
 }
 
 /* Tells the readers that tracing is off, and waits until they have all. */
-static void drain(KmtSession *session)
+static void drain(KmtdSession *session)
 {
 	gint64 told_us = g_get_monotonic_time();
 	guint n_signals = 0;
 	gboolean patient = TRUE;
 
 	for (guint i = 0; i < session->readers->len; i++)
-		kmt_reader_stop(session->readers->pdata[i]);
+		kmtd_reader_stop(session->readers->pdata[i]);
 	while (n_unfinished(session) > 0) {
 		sleep_until(session, g_get_monotonic_time() + TICK_US);
 		keep_guard(session);
@@ -517,49 +519,49 @@ static void drain(KmtSession *session)
 			 */
 			if (n_signals++ > 0)
 				_exit(session->options->command
-					      ? KMT_COMMAND_FAILED
+					      ? KMTD_COMMAND_FAILED
 					      : EXIT_FAILURE);
 			abandon(session);
 		}
 		if (patient && n_signals == 0 && n_unfinished(session) > 0 &&
 		    g_get_monotonic_time() - told_us > PATIENCE_US) {
-			kmt_live_clear(session->live);
+			kmtd_live_clear(session->live);
 			session->ui->note("writing what is buffered; Ctrl+C "
 					  "gives it up");
 			patient = FALSE;
 		}
 	}
 	for (guint i = 0; i < session->readers->len; i++)
-		kmt_reader_join(session->readers->pdata[i]);
+		kmtd_reader_join(session->readers->pdata[i]);
 	session->running = FALSE;
 }
 
-static void collect_read_errors(KmtSession *session)
+static void collect_read_errors(KmtdSession *session)
 {
 	for (guint i = 0; i < session->readers->len; i++) {
 		GError *error = NULL;
 
-		if (!kmt_reader_check(session->readers->pdata[i], &error))
+		if (!kmtd_reader_check(session->readers->pdata[i], &error))
 			add_error(session, error);
 	}
 }
 
 /* One error for all the CPUs, with the sum of what found no room. */
-static void collect_write_errors(KmtSession *session)
+static void collect_write_errors(KmtdSession *session)
 {
-	const KmtReader *first = NULL;
+	const KmtdReader *first = NULL;
 	guint64 unsaved = 0;
 	int errnum = 0;
 	GError *error = NULL;
 
 	for (guint i = 0; i < session->readers->len; i++) {
-		KmtReader *reader = session->readers->pdata[i];
-		KmtSink *sink = kmt_reader_sink(reader);
-		int r = kmt_sink_error(sink);
+		KmtdReader *reader = session->readers->pdata[i];
+		KmtCaptureCpuWriter *sink = kmtd_reader_sink(reader);
+		int r = kmt_capture_cpu_writer_error(sink);
 
 		if (r == 0)
-			r = kmt_sink_sync(sink);
-		unsaved += kmt_sink_unsaved(sink);
+			r = kmt_capture_cpu_writer_sync(sink);
+		unsaved += kmt_capture_cpu_writer_unsaved(sink);
 		if (r < 0 && !first) {
 			first = reader;
 			errnum = -r;
@@ -567,23 +569,24 @@ static void collect_write_errors(KmtSession *session)
 	}
 	if (!first)
 		return;
-	kmt_set_errno(&error, kmt_write_error_code(errnum), errnum,
-		      "cannot write %s/cpu%u.out (%" G_GUINT64_FORMAT
-		      " bytes of trace found no room)",
-		      kmt_output_path(session->output), kmt_reader_cpu(first),
-		      unsaved);
+	kmt_capture_set_errno(&error, kmt_capture_write_error_code(errnum),
+			      errnum,
+			      "cannot write %s/cpu%u.out (%" G_GUINT64_FORMAT
+			      " bytes of trace found no room)",
+			      kmt_capture_writer_path(session->output),
+			      kmtd_reader_cpu(first), unsaved);
 	add_error(session, error);
 }
 
 static int compare_cpus(const void *a, const void *b)
 {
-	const KmtCpuSummary *cpu_a = a, *cpu_b = b;
+	const KmtdCpuSummary *cpu_a = a, *cpu_b = b;
 
 	return (cpu_a->cpu > cpu_b->cpu) - (cpu_a->cpu < cpu_b->cpu);
 }
 
 /* Figures of the session into summary and meta. */
-static void collect_figures(KmtSession *session, KmtSummary *summary)
+static void collect_figures(KmtdSession *session, KmtdSummary *summary)
 {
 	GError *error = NULL;
 	g_autoptr(GHashTable) lost =
@@ -595,10 +598,11 @@ static void collect_figures(KmtSession *session, KmtSummary *summary)
 	if (!summary->lost_known)
 		add_error(session, g_steal_pointer(&error));
 	for (guint i = 0; i < session->readers->len; i++) {
-		KmtReader *reader = session->readers->pdata[i];
-		KmtCpuSummary cpu = {
-			.cpu = kmt_reader_cpu(reader),
-			.bytes = kmt_sink_written(kmt_reader_sink(reader)),
+		KmtdReader *reader = session->readers->pdata[i];
+		KmtdCpuSummary cpu = {
+			.cpu = kmtd_reader_cpu(reader),
+			.bytes = kmt_capture_cpu_writer_written(
+				kmtd_reader_sink(reader)),
 		};
 		const guint64 *n =
 			lost ? g_hash_table_lookup(lost,
@@ -606,8 +610,9 @@ static void collect_figures(KmtSession *session, KmtSummary *summary)
 			     : NULL;
 
 		cpu.lost = n ? *n : 0;
-		kmt_meta_set_cpu(session->meta, cpu.cpu, cpu.bytes,
-				 summary->lost_known ? &cpu.lost : NULL);
+		kmt_capture_meta_set_cpu(session->meta, cpu.cpu, cpu.bytes,
+					 summary->lost_known ? &cpu.lost
+							     : NULL);
 		g_array_append_val(summary->cpus, cpu);
 		summary->bytes += cpu.bytes;
 	}
@@ -626,17 +631,18 @@ static void collect_figures(KmtSession *session, KmtSummary *summary)
 }
 
 /* The capture that was to be replaced stays. */
-static void say_not_replaced(KmtSession *session)
+static void say_not_replaced(KmtdSession *session)
 {
 	g_autofree char *text = g_strdup_printf(
 		"the capture in %s was not replaced; the new one is in %s",
-		session->options->directory, kmt_output_path(session->output));
+		session->options->directory,
+		kmt_capture_writer_path(session->output));
 
 	session->ui->warning(text);
 }
 
 /* Tracing is off and every reader has ended. */
-static void save(KmtSession *session, KmtSummary *summary)
+static void save(KmtdSession *session, KmtdSummary *summary)
 {
 	GError *error = NULL;
 
@@ -644,32 +650,33 @@ static void save(KmtSession *session, KmtSummary *summary)
 	collect_write_errors(session);
 	collect_figures(session, summary);
 	/* On a full disk the tables stay as they were at the beginning. */
-	if (!session->failed && !kmt_tables_renew(&session->tables, &error))
+	if (!session->failed && !kmtd_tables_renew(&session->tables, &error))
 		add_error(session, g_steal_pointer(&error));
 	/* After all that can fail before kmemtrace.meta is written. */
-	kmt_meta_end(session->meta, summary->bytes,
-		     summary->lost_known ? &summary->lost : NULL,
-		     !session->failed);
-	if (!kmt_output_end_meta(session->output, session->meta,
-				 meta_cpus(session), &error) ||
-	    !kmt_output_sync(session->output, &error))
+	kmt_capture_meta_end(session->meta, summary->bytes,
+			     summary->lost_known ? &summary->lost : NULL,
+			     !session->failed);
+	if (!kmt_capture_writer_end_meta(session->output, session->meta,
+					 meta_cpus(session), &error) ||
+	    !kmt_capture_writer_sync(session->output, &error))
 		add_error(session, g_steal_pointer(&error));
-	if (!session->failed && !kmt_output_publish(session->output, &error))
+	if (!session->failed &&
+	    !kmt_capture_writer_publish(session->output, &error))
 		add_error(session, error);
-	if (kmt_output_is_staged(session->output))
+	if (kmt_capture_writer_is_staged(session->output))
 		say_not_replaced(session);
-	summary->directory = g_strdup(kmt_output_path(session->output));
+	summary->directory = g_strdup(kmt_capture_writer_path(session->output));
 }
 
 /* Wait until each reader has taken what was there.  FALSE: a signal came. */
-static gboolean wait_drained(KmtSession *session)
+static gboolean wait_drained(KmtdSession *session)
 {
 	for (;;) {
 		gboolean all = TRUE;
 
 		for (guint i = 0; i < session->readers->len; i++)
 			all = all &&
-			      kmt_reader_drained(session->readers->pdata[i]);
+			      kmtd_reader_drained(session->readers->pdata[i]);
 		if (all)
 			return TRUE;
 		/* The request counts when recording has begun. */
@@ -691,7 +698,7 @@ static GError *interrupted(void)
  * Tracing is off, but was not always: what it left is what the user wants, and
  * switching it on would throw that away.  FALSE: there is nothing.
  */
-static gboolean run_frozen(KmtSession *session, KmtSummary *summary)
+static gboolean run_frozen(KmtdSession *session, KmtdSummary *summary)
 {
 	gboolean is_complete = wait_drained(session);
 
@@ -714,12 +721,12 @@ static gboolean run_frozen(KmtSession *session, KmtSummary *summary)
 	return TRUE;
 }
 
-static void say_started(KmtSession *session)
+static void say_started(KmtdSession *session)
 {
-	gboolean staged = kmt_output_is_staged(session->output);
+	gboolean staged = kmt_capture_writer_is_staged(session->output);
 	g_autofree char *text = g_strdup_printf(
 		"recording %u CPUs into %s%s%s, from %s; %s ends it",
-		session->readers->len, kmt_output_path(session->output),
+		session->readers->len, kmt_capture_writer_path(session->output),
 		staged ? ", which replaces the capture in " : "",
 		staged ? session->options->directory : "",
 		session->source->what,
@@ -729,7 +736,7 @@ static void say_started(KmtSession *session)
 }
 
 /* The order of the end is the point here; each step needs the one before. */
-static void run(KmtSession *session, KmtSummary *summary)
+static void run(KmtdSession *session, KmtdSummary *summary)
 {
 	gint64 start_us = g_get_monotonic_time();
 	GError *error = NULL;
@@ -737,11 +744,11 @@ static void run(KmtSession *session, KmtSummary *summary)
 	say_started(session);
 	/* The terminal is the command's. */
 	if (!session->options->quiet && !session->options->command)
-		session->live = kmt_live_new(STDERR_FILENO);
+		session->live = kmtd_live_new(STDERR_FILENO);
 	/* Where tracing is on, the buffers cannot wait for that. */
 	if ((session->was_enabled &&
-	     !kmt_tables_copy(&session->tables, &error)) ||
-	    !kmt_tables_copy_records(&session->tables, &error))
+	     !kmtd_tables_copy(&session->tables, &error)) ||
+	    !kmtd_tables_copy_records(&session->tables, &error))
 		add_error(session, g_steal_pointer(&error));
 	else
 		record(session, start_us);
@@ -757,12 +764,12 @@ static void run(KmtSession *session, KmtSummary *summary)
 		add_error(session, g_steal_pointer(&error));
 	/* 3. Each reader takes them until its CPU has no more, and ends. */
 	drain(session);
-	g_clear_pointer(&session->live, kmt_live_free);
+	g_clear_pointer(&session->live, kmtd_live_free);
 	/* 4. What was lost, what is on the disk, and what belongs to it. */
 	save(session, summary);
 }
 
-static gboolean any_reader(KmtSession *session, GError **error)
+static gboolean any_reader(KmtdSession *session, GError **error)
 {
 	if (session->readers->len > 0)
 		return TRUE;
@@ -772,11 +779,11 @@ static gboolean any_reader(KmtSession *session, GError **error)
 }
 
 /* A new trace: what readers took belongs to the one before. */
-static gboolean enable(KmtSession *session, GError **error)
+static gboolean enable(KmtdSession *session, GError **error)
 {
-	kmt_meta_set_continues(session->meta, FALSE);
-	return kmt_output_write_meta(session->output, session->meta,
-				     meta_cpus(session), error) &&
+	kmt_capture_meta_set_continues(session->meta, FALSE);
+	return kmt_capture_writer_write_meta(session->output, session->meta,
+					     meta_cpus(session), error) &&
 	       session->source->class->enable(session->source, error);
 }
 
@@ -784,7 +791,7 @@ static gboolean enable(KmtSession *session, GError **error)
  * A signal came before tracing was switched on.  An empty capture would replace
  * an older one.  A command gets the signal when it runs.
  */
-static gboolean was_interrupted(KmtSession *session, GError **error)
+static gboolean was_interrupted(KmtdSession *session, GError **error)
 {
 	if (session->was_enabled || session->options->command)
 		return FALSE;
@@ -795,36 +802,37 @@ static gboolean was_interrupted(KmtSession *session, GError **error)
 	return TRUE;
 }
 
-static gboolean begin(KmtSession *session, GError **error)
+static gboolean begin(KmtdSession *session, GError **error)
 {
-	KmtCommand *command = session->options->command;
+	KmtdCommand *command = session->options->command;
 
 	if (!session->was_enabled && !enable(session, error))
 		return FALSE;
-	kmt_meta_set_time(session->meta, "start_time");
+	kmt_capture_meta_set_time(session->meta, "start_time");
 	/* Those that the kernel makes when it is first switched on. */
 	if (follow_cpus(session, error) && any_reader(session, error) &&
-	    (!command || kmt_command_start(command, session->signal_fd, error)))
+	    (!command ||
+	     kmtd_command_start(command, session->signal_fd, error)))
 		return TRUE;
 	if (!session->was_enabled)
 		session->source->class->disable(session->source, NULL);
 	return FALSE;
 }
 
-static void session_clear(KmtSession *session)
+static void session_clear(KmtdSession *session)
 {
 	g_autoptr(KmtRecovery) recovery =
 		session->source ? session->source->recovery : NULL;
 
-	g_clear_pointer(&session->live, kmt_live_free);
+	g_clear_pointer(&session->live, kmtd_live_free);
 	g_ptr_array_unref(session->readers);
 	/* Before the guard goes, which would do it in its place. */
-	g_clear_pointer(&session->source, kmt_source_free);
+	g_clear_pointer(&session->source, kmtd_source_free);
 	kmt_recovery_remove(recovery);
-	g_clear_pointer(&session->guard, kmt_guard_end);
-	g_clear_pointer(&session->output, kmt_output_close);
+	g_clear_pointer(&session->guard, kmtd_cleanup_end);
+	g_clear_pointer(&session->output, kmt_capture_writer_close);
 	g_clear_pointer(&session->meta, g_key_file_unref);
-	kmt_tables_clear(&session->tables);
+	kmtd_tables_clear(&session->tables);
 	if (session->signal_fd >= 0)
 		close(session->signal_fd);
 	if (session->notify_fd >= 0)
@@ -833,16 +841,16 @@ static void session_clear(KmtSession *session)
 		close(session->watch_fd);
 }
 
-gboolean kmt_session_run(const KmtSessionOptions *options,
-			 const KmtSessionUi *ui, KmtSummary *summary,
-			 GPtrArray *errors)
+gboolean kmtd_session_run(const KmtdSessionOptions *options,
+			  const KmtdSessionUi *ui, KmtdSummary *summary,
+			  GPtrArray *errors)
 {
-	KmtSession session = {
+	KmtdSession session = {
 		.options = options,
 		.ui = ui,
 		.errors = errors,
 		.readers = g_ptr_array_new_with_free_func(
-			(GDestroyNotify)kmt_reader_free),
+			(GDestroyNotify)kmtd_reader_free),
 		.signal_fd = -1,
 		.notify_fd = -1,
 		.watch_fd = -1,
@@ -865,7 +873,7 @@ gboolean kmt_session_run(const KmtSessionOptions *options,
 	if (error)
 		add_error(&session, error);
 	if (!captured && session.output)
-		kmt_output_undo(session.output);
+		kmt_capture_writer_undo(session.output);
 	session_clear(&session);
 	return captured;
 }

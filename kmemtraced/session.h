@@ -14,27 +14,27 @@ typedef struct {
 	const char *debugfs;
 	const char *tracefs;
 	guint64 buffer_kb;
-	const char *reader; /* as in KmtSourceOptions */
+	const char *reader; /* as in KmtdSourceOptions */
 	const gint *pids;
 	guint n_pids;
 	gboolean children;
 	const char *filter;
 	gboolean keep_own;
-	KmtCommand *command;	   /* to be recorded, or NULL */
-	const KmtSignals *signals; /* taken by main() */
+	KmtdCommand *command;	      /* to be recorded, or NULL */
+	const KmtCliSignals *signals; /* taken by main() */
 	const char *proc;
 	const char *sys;
 	double seconds;	   /* how long to record; 0: until told */
 	gboolean force;	   /* replace a capture */
 	gboolean snapshot; /* save that: see kmemtraced/snapshot.h */
 	gboolean quiet;	   /* no live line */
-} KmtSessionOptions;
+} KmtdSessionOptions;
 
 /* How a session speaks while it runs; text is one line without a newline. */
 typedef struct {
 	void (*warning)(const char *text);
 	void (*note)(const char *text);
-} KmtSessionUi;
+} KmtdSessionUi;
 
 /*
  * Records a capture.  options->signals must be blocked, and no other thread
@@ -42,8 +42,8 @@ typedef struct {
  * saved in spite of them is.  TRUE: there is a capture, and *summary, which the
  * caller has initialised, tells of it.
  */
-gboolean kmt_session_run(const KmtSessionOptions *options,
-			 const KmtSessionUi *ui, KmtSummary *summary,
-			 GPtrArray *errors);
+gboolean kmtd_session_run(const KmtdSessionOptions *options,
+			  const KmtdSessionUi *ui, KmtdSummary *summary,
+			  GPtrArray *errors);
 
 #endif

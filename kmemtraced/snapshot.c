@@ -22,18 +22,18 @@ typedef struct {
 	guint cpu;
 	int fd;
 	guint64 lost;
-	KmtSink *sink; /* NULL: not made yet */
+	KmtCaptureCpuWriter *sink; /* NULL: not made yet */
 } SnapshotCpu;
 
 typedef struct {
-	const KmtSessionOptions *options;
-	const KmtSessionUi *ui;
-	KmtControl *control;
-	KmtOutput *output;
+	const KmtdSessionOptions *options;
+	const KmtdSessionUi *ui;
+	KmtdControl *control;
+	KmtCaptureWriter *output;
 	GKeyFile *meta;
 	GHashTable *state; /* of facts, and "state" */
 	GArray *cpus;	   /* of SnapshotCpu, ascending */
-	KmtTables tables;
+	KmtdTables tables;
 	guint record_bytes;
 } Snapshot;
 
@@ -41,7 +41,7 @@ static void cpu_clear(SnapshotCpu *cpu)
 {
 	if (cpu->fd >= 0)
 		close(cpu->fd);
-	g_clear_pointer(&cpu->sink, kmt_sink_free);
+	g_clear_pointer(&cpu->sink, kmt_capture_cpu_writer_free);
 }
 
 /* Lines "key: value". */
@@ -65,7 +65,7 @@ static GHashTable *parse_state(const char *text)
 static GHashTable *read_state(Snapshot *snapshot, GError **error)
 {
 	g_autofree char *text =
-		kmt_control_read(snapshot->control, "snapshot/take", error);
+		kmtd_control_read(snapshot->control, "snapshot/take", error);
 
 	if (text)
 		return parse_state(text);
@@ -76,7 +76,7 @@ static GHashTable *read_state(Snapshot *snapshot, GError **error)
 			    KMT_DAEMON_ERROR_NO_SNAPSHOTS,
 			    "there are no snapshots in this kernel: %s has no "
 			    "snapshot/take",
-			    kmt_control_path(snapshot->control));
+			    kmtd_control_path(snapshot->control));
 	}
 	return NULL;
 }
@@ -104,7 +104,7 @@ static gboolean check_state(Snapshot *snapshot, GError **error)
 		g_set_error(error, KMT_DAEMON_ERROR,
 			    KMT_DAEMON_ERROR_NO_SNAPSHOT,
 			    "no snapshot was taken: %s/snapshot/take says '%s'",
-			    kmt_control_path(snapshot->control), state);
+			    kmtd_control_path(snapshot->control), state);
 	return FALSE;
 }
 
@@ -142,7 +142,7 @@ static int compare_cpus(const void *a, const void *b)
  */
 static gboolean open_cpus(Snapshot *snapshot, GError **error)
 {
-	g_autoptr(GHashTable) lost = kmt_control_per_cpu(
+	g_autoptr(GHashTable) lost = kmtd_control_per_cpu(
 		snapshot->control, "snapshot/overruns", error);
 	GHashTableIter iter;
 	gpointer key, value;
@@ -156,11 +156,12 @@ static gboolean open_cpus(Snapshot *snapshot, GError **error)
 		g_autofree char *name =
 			g_strdup_printf("snapshot/cpu%u", cpu.cpu);
 
-		cpu.fd = openat(kmt_control_fd(snapshot->control), name,
+		cpu.fd = openat(kmtd_control_fd(snapshot->control), name,
 				O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		if (cpu.fd < 0) {
-			kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
-				      "cannot open %s in debugfs", name);
+			kmt_capture_set_errno(
+				error, KMT_DAEMON_ERROR_READ, errno,
+				"cannot open %s in debugfs", name);
 			return FALSE;
 		}
 		g_array_append_val(snapshot->cpus, cpu);
@@ -169,21 +170,21 @@ static gboolean open_cpus(Snapshot *snapshot, GError **error)
 	return check_same(snapshot, error);
 }
 
-static gboolean make_meta(Snapshot *snapshot, KmtSummary *summary,
+static gboolean make_meta(Snapshot *snapshot, KmtdSummary *summary,
 			  GError **error)
 {
 	/* Of each CPU other older records were overwritten. */
-	KmtMetaStart start = {.sys = snapshot->options->sys,
-			      .proc = snapshot->options->proc,
-			      .source = "relay",
-			      .continues = TRUE,
-			      .was_enabled = TRUE};
+	KmtCaptureMetaStart start = {.sys = snapshot->options->sys,
+				     .proc = snapshot->options->proc,
+				     .source = "relay",
+				     .continues = TRUE,
+				     .was_enabled = TRUE};
 
-	start.abi_version = kmt_control_abi_version(snapshot->control);
+	start.abi_version = kmtd_control_abi_version(snapshot->control);
 	start.record_bytes = snapshot->record_bytes;
-	snapshot->meta = kmt_meta_new(&start);
-	if (!kmt_control_geometry(snapshot->control, &summary->n_subbufs,
-				  &summary->subbuf_bytes, error))
+	snapshot->meta = kmt_capture_meta_new(&start);
+	if (!kmtd_control_geometry(snapshot->control, &summary->n_subbufs,
+				   &summary->subbuf_bytes, error))
 		return FALSE;
 	g_key_file_set_string(snapshot->meta, "capture", "clock",
 			      "sched_clock");
@@ -196,19 +197,20 @@ static gboolean make_meta(Snapshot *snapshot, KmtSummary *summary,
 			g_key_file_set_string(snapshot->meta, GROUP, facts[i],
 					      fact(snapshot->state, facts[i]));
 	for (guint i = 0; i < snapshot->cpus->len; i++)
-		kmt_meta_add_cpu(
+		kmt_capture_meta_add_cpu(
 			snapshot->meta, snapshot->options->sys,
 			g_array_index(snapshot->cpus, SnapshotCpu, i).cpu);
-	return kmt_output_write_meta(snapshot->output, snapshot->meta,
-				     snapshot->cpus->len, error);
+	return kmt_capture_writer_write_meta(snapshot->output, snapshot->meta,
+					     snapshot->cpus->len, error);
 }
 
 static gboolean write_failed(Snapshot *snapshot, const SnapshotCpu *cpu, int r,
 			     GError **error)
 {
-	kmt_set_errno(error, kmt_write_error_code(-r), -r,
-		      "cannot write %s/cpu%u.out",
-		      kmt_output_path(snapshot->output), cpu->cpu);
+	kmt_capture_set_errno(error, kmt_capture_write_error_code(-r), -r,
+			      "cannot write %s/cpu%u.out",
+			      kmt_capture_writer_path(snapshot->output),
+			      cpu->cpu);
 	return FALSE;
 }
 
@@ -217,13 +219,14 @@ static gboolean save_cpu(Snapshot *snapshot, SnapshotCpu *cpu, gsize subbuf,
 {
 	int r = 0;
 
-	cpu->sink = kmt_output_cpu_file(snapshot->output, cpu->cpu,
-					snapshot->record_bytes, subbuf, error);
+	cpu->sink = kmt_capture_writer_cpu_file(snapshot->output, cpu->cpu,
+						snapshot->record_bytes, subbuf,
+						error);
 	if (!cpu->sink)
 		return FALSE;
 	while (r == 0) {
 		gsize room;
-		void *to = kmt_sink_room(cpu->sink, &room);
+		void *to = kmt_capture_cpu_writer_room(cpu->sink, &room);
 		ssize_t n = read(cpu->fd, to, room);
 
 		if (n == 0)
@@ -233,33 +236,34 @@ static gboolean save_cpu(Snapshot *snapshot, SnapshotCpu *cpu, gsize subbuf,
 		if (n < 0 && errno == ESTALE)
 			return went_away(error);
 		if (n < 0) {
-			kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
-				      "cannot read snapshot/cpu%u in debugfs",
-				      cpu->cpu);
+			kmt_capture_set_errno(
+				error, KMT_DAEMON_ERROR_READ, errno,
+				"cannot read snapshot/cpu%u in debugfs",
+				cpu->cpu);
 			return FALSE;
 		}
-		r = kmt_sink_add(cpu->sink, (gsize)n);
+		r = kmt_capture_cpu_writer_add(cpu->sink, (gsize)n);
 	}
 	if (r == 0)
-		r = kmt_sink_finish(cpu->sink);
+		r = kmt_capture_cpu_writer_finish(cpu->sink);
 	if (r == 0)
-		r = kmt_sink_sync(cpu->sink);
+		r = kmt_capture_cpu_writer_sync(cpu->sink);
 	return r == 0 || write_failed(snapshot, cpu, r, error);
 }
 
-static gboolean save_cpus(Snapshot *snapshot, KmtSummary *summary,
+static gboolean save_cpus(Snapshot *snapshot, KmtdSummary *summary,
 			  GError **error)
 {
 	for (guint i = 0; i < snapshot->cpus->len; i++) {
 		SnapshotCpu *cpu =
 			&g_array_index(snapshot->cpus, SnapshotCpu, i);
-		KmtCpuSummary figures = {.cpu = cpu->cpu, .lost = cpu->lost};
+		KmtdCpuSummary figures = {.cpu = cpu->cpu, .lost = cpu->lost};
 
 		if (!save_cpu(snapshot, cpu, summary->subbuf_bytes, error))
 			return FALSE;
-		figures.bytes = kmt_sink_written(cpu->sink);
-		kmt_meta_set_cpu(snapshot->meta, cpu->cpu, figures.bytes,
-				 &figures.lost);
+		figures.bytes = kmt_capture_cpu_writer_written(cpu->sink);
+		kmt_capture_meta_set_cpu(snapshot->meta, cpu->cpu,
+					 figures.bytes, &figures.lost);
 		g_array_append_val(summary->cpus, figures);
 		summary->bytes += figures.bytes;
 		summary->lost += figures.lost;
@@ -272,10 +276,10 @@ static gboolean save_tables(Snapshot *snapshot, GError **error)
 {
 	snapshot->tables.output = snapshot->output;
 	snapshot->tables.proc = snapshot->options->proc;
-	snapshot->tables.records = kmt_control_path(snapshot->control);
+	snapshot->tables.records = kmtd_control_path(snapshot->control);
 	snapshot->tables.warning = snapshot->ui->warning;
-	return kmt_tables_copy(&snapshot->tables, error) &&
-	       kmt_tables_copy_records(&snapshot->tables, error);
+	return kmtd_tables_copy(&snapshot->tables, error) &&
+	       kmtd_tables_copy_records(&snapshot->tables, error);
 }
 
 static gboolean open_snapshot(Snapshot *snapshot, GError **error)
@@ -283,15 +287,15 @@ static gboolean open_snapshot(Snapshot *snapshot, GError **error)
 	gboolean consumed;
 
 	snapshot->control =
-		kmt_control_open_to_read(snapshot->options->debugfs, error);
+		kmtd_control_open_to_read(snapshot->options->debugfs, error);
 	if (!snapshot->control)
 		return FALSE;
-	snapshot->record_bytes = kmt_control_record_bytes(snapshot->control);
+	snapshot->record_bytes = kmtd_control_record_bytes(snapshot->control);
 	snapshot->state = read_state(snapshot, error);
 	if (!snapshot->state || !check_state(snapshot, error) ||
 	    !open_cpus(snapshot, error) ||
-	    !kmt_control_any_consumed(snapshot->control, "snapshot/consumed",
-				      &consumed, error))
+	    !kmtd_control_any_consumed(snapshot->control, "snapshot/consumed",
+				       &consumed, error))
 		return FALSE;
 	if (consumed)
 		snapshot->ui->warning("some of this snapshot was read before; "
@@ -299,24 +303,25 @@ static gboolean open_snapshot(Snapshot *snapshot, GError **error)
 	return TRUE;
 }
 
-static gboolean save(Snapshot *snapshot, KmtSummary *summary, GError **error)
+static gboolean save(Snapshot *snapshot, KmtdSummary *summary, GError **error)
 {
-	const KmtDirectoryOptions options = {
+	const KmtCaptureDirectoryOptions options = {
 		.force = snapshot->options->force,
 		.warning = snapshot->ui->warning,
 	};
 
-	snapshot->output =
-		kmt_output_open(snapshot->options->directory, &options, error);
+	snapshot->output = kmt_capture_writer_open(snapshot->options->directory,
+						   &options, error);
 	if (!snapshot->output || !make_meta(snapshot, summary, error) ||
 	    !save_cpus(snapshot, summary, error) ||
 	    !save_tables(snapshot, error) || !check_same(snapshot, error))
 		return FALSE;
-	kmt_meta_end(snapshot->meta, summary->bytes, &summary->lost, TRUE);
-	return kmt_output_end_meta(snapshot->output, snapshot->meta,
-				   snapshot->cpus->len, error) &&
-	       kmt_output_sync(snapshot->output, error) &&
-	       kmt_output_publish(snapshot->output, error);
+	kmt_capture_meta_end(snapshot->meta, summary->bytes, &summary->lost,
+			     TRUE);
+	return kmt_capture_writer_end_meta(snapshot->output, snapshot->meta,
+					   snapshot->cpus->len, error) &&
+	       kmt_capture_writer_sync(snapshot->output, error) &&
+	       kmt_capture_writer_publish(snapshot->output, error);
 }
 
 static void say_saving(Snapshot *snapshot)
@@ -328,9 +333,9 @@ static void say_saving(Snapshot *snapshot)
 	snapshot->ui->note(text);
 }
 
-gboolean kmt_snapshot_save(const KmtSessionOptions *options,
-			   const KmtSessionUi *ui, KmtSummary *summary,
-			   GPtrArray *errors)
+gboolean kmtd_snapshot_save(const KmtdSessionOptions *options,
+			    const KmtdSessionUi *ui, KmtdSummary *summary,
+			    GPtrArray *errors)
 {
 	Snapshot snapshot = {
 		.options = options,
@@ -353,11 +358,11 @@ gboolean kmt_snapshot_save(const KmtSessionOptions *options,
 		g_ptr_array_add(errors, error);
 	g_array_unref(snapshot.cpus);
 	if (!ok && snapshot.output)
-		kmt_output_undo(snapshot.output);
-	g_clear_pointer(&snapshot.output, kmt_output_close);
+		kmt_capture_writer_undo(snapshot.output);
+	g_clear_pointer(&snapshot.output, kmt_capture_writer_close);
 	g_clear_pointer(&snapshot.meta, g_key_file_unref);
 	g_clear_pointer(&snapshot.state, g_hash_table_unref);
-	kmt_tables_clear(&snapshot.tables);
-	g_clear_pointer(&snapshot.control, kmt_control_close);
+	kmtd_tables_clear(&snapshot.tables);
+	g_clear_pointer(&snapshot.control, kmtd_control_close);
 	return ok;
 }

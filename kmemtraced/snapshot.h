@@ -7,11 +7,11 @@
 
 /*
  * Saves the snapshot as a capture of its own.  Another kmemtraced may record
- * meanwhile: what is traced, and how, stays as it is.  As kmt_session_run(),
+ * meanwhile: what is traced, and how, stays as it is.  As kmtd_session_run(),
  * but if a new snapshot takes the place of this one nothing is left.
  */
-gboolean kmt_snapshot_save(const KmtSessionOptions *options,
-			   const KmtSessionUi *ui, KmtSummary *summary,
-			   GPtrArray *errors);
+gboolean kmtd_snapshot_save(const KmtdSessionOptions *options,
+			    const KmtdSessionUi *ui, KmtdSummary *summary,
+			    GPtrArray *errors);
 
 #endif

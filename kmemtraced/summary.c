@@ -14,27 +14,27 @@
 /* Buffers in all may take the 4th part of the memory. */
 #define MEMORY_PART 4
 
-void kmt_summary_init(KmtSummary *summary)
+void kmtd_summary_init(KmtdSummary *summary)
 {
-	*summary = (KmtSummary){
-		.cpus = g_array_new(FALSE, FALSE, sizeof(KmtCpuSummary)),
+	*summary = (KmtdSummary){
+		.cpus = g_array_new(FALSE, FALSE, sizeof(KmtdCpuSummary)),
 		.record_bytes = KMEMTRACE_EVENT_SIZE_V1,
 	};
 }
 
-void kmt_summary_clear(KmtSummary *summary)
+void kmtd_summary_clear(KmtdSummary *summary)
 {
 	g_clear_pointer(&summary->cpus, g_array_unref);
 	g_clear_pointer(&summary->directory, g_free);
 }
 
-static const KmtCpuSummary *worst_cpu(const KmtSummary *summary)
+static const KmtdCpuSummary *worst_cpu(const KmtdSummary *summary)
 {
-	const KmtCpuSummary *worst = NULL;
+	const KmtdCpuSummary *worst = NULL;
 
 	for (guint i = 0; i < summary->cpus->len; i++) {
-		const KmtCpuSummary *cpu =
-			&g_array_index(summary->cpus, KmtCpuSummary, i);
+		const KmtdCpuSummary *cpu =
+			&g_array_index(summary->cpus, KmtdCpuSummary, i);
 
 		if (!worst || cpu->lost > worst->lost)
 			worst = cpu;
@@ -42,7 +42,7 @@ static const KmtCpuSummary *worst_cpu(const KmtSummary *summary)
 	return worst;
 }
 
-char *kmt_summary_line(const KmtSummary *summary)
+char *kmtd_summary_line(const KmtdSummary *summary)
 {
 	GString *line = g_string_new(NULL);
 
@@ -62,9 +62,9 @@ char *kmt_summary_line(const KmtSummary *summary)
 	return g_string_free(line, FALSE);
 }
 
-guint64 kmt_summary_subbufs(const KmtSummary *summary, guint64 memory_bytes)
+guint64 kmtd_summary_subbufs(const KmtdSummary *summary, guint64 memory_bytes)
 {
-	const KmtCpuSummary *worst = worst_cpu(summary);
+	const KmtdCpuSummary *worst = worst_cpu(summary);
 	guint64 wanted, most;
 
 	if (!worst || summary->subbuf_bytes == 0)
@@ -72,21 +72,22 @@ guint64 kmt_summary_subbufs(const KmtSummary *summary, guint64 memory_bytes)
 	/* Relay counts the bytes of a CPU's buffer in an unsigned int. */
 	most = MIN(memory_bytes / MEMORY_PART / summary->cpus->len, G_MAXUINT) /
 	       summary->subbuf_bytes;
-	wanted = kmt_enough_subbufs(summary->n_subbufs, summary->subbuf_bytes,
-				    summary->record_bytes, worst->lost);
+	wanted = kmt_capture_enough_subbufs(summary->n_subbufs,
+					    summary->subbuf_bytes,
+					    summary->record_bytes, worst->lost);
 	return wanted <= most ? wanted : 0;
 }
 
-static guint64 kilobytes(const KmtSummary *summary, guint64 subbufs)
+static guint64 kilobytes(const KmtdSummary *summary, guint64 subbufs)
 {
 	return subbufs * summary->subbuf_bytes / 1024;
 }
 
-char *kmt_summary_advice(const KmtSummary *summary, guint64 memory_bytes)
+char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes)
 {
-	const KmtCpuSummary *worst = worst_cpu(summary);
+	const KmtdCpuSummary *worst = worst_cpu(summary);
 	guint64 events = summary->bytes / summary->record_bytes;
-	guint64 subbufs = kmt_summary_subbufs(summary, memory_bytes);
+	guint64 subbufs = kmtd_summary_subbufs(summary, memory_bytes);
 	GString *text;
 
 	if (!summary->lost_known || summary->lost == 0 || !worst ||
@@ -168,7 +169,7 @@ static char *operand(const char *directory, const char *name)
 	return g_shell_quote(path);
 }
 
-char *kmt_summary_commands(const KmtSummary *summary, const char *directory)
+char *kmtd_summary_commands(const KmtdSummary *summary, const char *directory)
 {
 	gboolean here = g_str_equal(directory, ".");
 	g_autofree char *whole = here ? NULL : operand(directory, NULL);
@@ -180,7 +181,7 @@ char *kmt_summary_commands(const KmtSummary *summary, const char *directory)
 	else
 		for (guint i = 0; i < summary->cpus->len; i++) {
 			guint cpu =
-				g_array_index(summary->cpus, KmtCpuSummary, i)
+				g_array_index(summary->cpus, KmtdCpuSummary, i)
 					.cpu;
 			g_autofree char *name =
 				g_strdup_printf("cpu%u.out", cpu);

@@ -9,10 +9,10 @@ typedef struct {
 	guint cpu;
 	guint64 bytes; /* in its file */
 	guint64 lost;  /* events, if lost_known */
-} KmtCpuSummary;
+} KmtdCpuSummary;
 
 typedef struct {
-	GArray *cpus; /* of KmtCpuSummary, ascending */
+	GArray *cpus; /* of KmtdCpuSummary, ascending */
 	guint64 bytes;
 	guint64 lost; /* events, over all CPUs */
 	gboolean lost_known;
@@ -26,27 +26,27 @@ typedef struct {
 	gboolean keeps_newest;	/* a full buffer loses what is oldest */
 	gboolean had_snapshots; /* which took some of what was lost */
 	char *directory;	/* where the capture is; NULL: as asked for */
-} KmtSummary;
+} KmtdSummary;
 
-void kmt_summary_init(KmtSummary *summary);
-void kmt_summary_clear(KmtSummary *summary);
+void kmtd_summary_init(KmtdSummary *summary);
+void kmtd_summary_clear(KmtdSummary *summary);
 
 /* One line: events, bytes, seconds, events lost.  Owned by the caller. */
-char *kmt_summary_line(const KmtSummary *summary);
+char *kmtd_summary_line(const KmtdSummary *summary);
 
 /*
  * If events were lost: where, and which parameter to raise to what, given
  * memory_bytes of memory in the machine.  Else NULL.
  */
-char *kmt_summary_advice(const KmtSummary *summary, guint64 memory_bytes);
+char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes);
 
 /*
  * The number of sub-buffers that would have kept what was lost, 0 if that is
  * more than is sensible.
  */
-guint64 kmt_summary_subbufs(const KmtSummary *summary, guint64 memory_bytes);
+guint64 kmtd_summary_subbufs(const KmtdSummary *summary, guint64 memory_bytes);
 
 /* The commands to type next, one in a line, for a capture in directory. */
-char *kmt_summary_commands(const KmtSummary *summary, const char *directory);
+char *kmtd_summary_commands(const KmtdSummary *summary, const char *directory);
 
 #endif

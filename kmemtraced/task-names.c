@@ -10,47 +10,50 @@
 #include "kmemtraced/task-names.h"
 #include "lib/tracepoints/learned-names.h"
 
-struct kmt_task_names {
+struct kmtd_task_names {
 	char *proc;
-	KmtNames *names;
+	KmtTracepointTables *names;
 	GHashTable *at_end; /* pid to name */
 };
 
 /* ---- of a CPU ---- */
 
-void kmt_task_changes_init(KmtTaskChanges *changes)
+void kmtd_task_changes_init(KmtdTaskChanges *changes)
 {
-	changes->array = g_array_new(FALSE, FALSE, sizeof(KmtTaskChange));
+	changes->array =
+		g_array_new(FALSE, FALSE, sizeof(KmtTracepointTaskChange));
 	changes->n_dropped = 0;
 	changes->dropped_until = 0;
 }
 
-void kmt_task_changes_clear(KmtTaskChanges *changes)
+void kmtd_task_changes_clear(KmtdTaskChanges *changes)
 {
 	g_clear_pointer(&changes->array, g_array_unref);
 }
 
 /* Many at once, as the others have to be moved. */
-static void drop_half(KmtTaskChanges *changes)
+static void drop_half(KmtdTaskChanges *changes)
 {
 	guint n = changes->array->len / 2;
 
 	changes->n_dropped += n;
 	changes->dropped_until =
-		g_array_index(changes->array, KmtTaskChange, n - 1).time;
+		g_array_index(changes->array, KmtTracepointTaskChange, n - 1)
+			.time;
 	g_array_remove_range(changes->array, 0, n);
 }
 
-void kmt_task_changes_add(KmtTaskChanges *changes, const KmtTaskChange *change)
+void kmtd_task_changes_add(KmtdTaskChanges *changes,
+			   const KmtTracepointTaskChange *change)
 {
-	if (changes->array->len >= KMT_TASK_CHANGES_MAX)
+	if (changes->array->len >= KMTD_TASK_CHANGES_MAX)
 		drop_half(changes);
 	g_array_append_vals(changes->array, change, 1);
 }
 
 /* ---- /proc ---- */
 
-typedef void (*SeenTask)(KmtTaskNames *names, guint32 pid, const char *name);
+typedef void (*SeenTask)(KmtdTaskNames *names, guint32 pid, const char *name);
 
 /* The number that name is; 0: it is none. */
 static guint32 parse_pid(const char *name)
@@ -107,7 +110,7 @@ static gboolean read_name(int folder, const char *tid, char *name, gsize n_name)
 	return TRUE;
 }
 
-static void read_process(KmtTaskNames *names, int proc, const char *pid,
+static void read_process(KmtdTaskNames *names, int proc, const char *pid,
 			 SeenTask seen)
 {
 	g_autofree char *path = g_build_filename(pid, "task", NULL);
@@ -128,7 +131,7 @@ static void read_process(KmtTaskNames *names, int proc, const char *pid,
 }
 
 /* Tasks that it does not show have no name; the rest is as good as ever. */
-static void read_all(KmtTaskNames *names, SeenTask seen)
+static void read_all(KmtdTaskNames *names, SeenTask seen)
 {
 	DIR *proc = open_folder(AT_FDCWD, names->proc);
 	const struct dirent *entry;
@@ -141,12 +144,12 @@ static void read_all(KmtTaskNames *names, SeenTask seen)
 	closedir(proc);
 }
 
-static void seen_at_start(KmtTaskNames *names, guint32 pid, const char *name)
+static void seen_at_start(KmtdTaskNames *names, guint32 pid, const char *name)
 {
-	kmt_names_correct_task(names->names, pid, name);
+	kmt_tracepoint_tables_correct_task(names->names, pid, name);
 }
 
-static void seen_at_end(KmtTaskNames *names, guint32 pid, const char *name)
+static void seen_at_end(KmtdTaskNames *names, guint32 pid, const char *name)
 {
 	g_hash_table_insert(names->at_end, GUINT_TO_POINTER(pid),
 			    g_strdup(name));
@@ -154,75 +157,81 @@ static void seen_at_end(KmtTaskNames *names, guint32 pid, const char *name)
 
 /* ---- all of them ---- */
 
-KmtTaskNames *kmt_task_names_new(const char *proc)
+KmtdTaskNames *kmtd_task_names_new(const char *proc)
 {
-	KmtTaskNames *names = g_new0(KmtTaskNames, 1);
+	KmtdTaskNames *names = g_new0(KmtdTaskNames, 1);
 
 	names->proc = g_strdup(proc);
-	names->names = kmt_names_new();
+	names->names = kmt_tracepoint_tables_new();
 	names->at_end = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	return names;
 }
 
-void kmt_task_names_free(KmtTaskNames *names)
+void kmtd_task_names_free(KmtdTaskNames *names)
 {
 	if (!names)
 		return;
-	kmt_names_free(names->names);
+	kmt_tracepoint_tables_free(names->names);
 	g_hash_table_unref(names->at_end);
 	g_free(names->proc);
 	g_free(names);
 }
 
-void kmt_task_names_begin(KmtTaskNames *names)
+void kmtd_task_names_begin(KmtdTaskNames *names)
 {
 	read_all(names, seen_at_start);
 }
 
-void kmt_task_names_end(KmtTaskNames *names)
+void kmtd_task_names_end(KmtdTaskNames *names)
 {
 	read_all(names, seen_at_end);
 }
 
 static gint compare_times(gconstpointer a, gconstpointer b)
 {
-	const KmtTaskChange *ca = *(KmtTaskChange *const *)a;
-	const KmtTaskChange *cb = *(KmtTaskChange *const *)b;
+	const KmtTracepointTaskChange *ca =
+		*(KmtTracepointTaskChange *const *)a;
+	const KmtTracepointTaskChange *cb =
+		*(KmtTracepointTaskChange *const *)b;
 
 	return (ca->time > cb->time) - (ca->time < cb->time);
 }
 
-static void apply(KmtNames *names, const KmtTaskChange *change)
+static void apply(KmtTracepointTables *names,
+		  const KmtTracepointTaskChange *change)
 {
-	const char *before = kmt_names_task(names, change->pid);
+	const char *before = kmt_tracepoint_tables_task(names, change->pid);
 
 	/* It took that name between /proc and the first event. */
 	if (change->renamed && g_strcmp0(before, change->old_name) != 0)
-		kmt_names_correct_task(names, change->pid, change->old_name);
-	kmt_names_set_task(names, change->pid, change->time, change->name);
+		kmt_tracepoint_tables_correct_task(names, change->pid,
+						   change->old_name);
+	kmt_tracepoint_tables_set_task(names, change->pid, change->time,
+				       change->name);
 }
 
-static void apply_all(KmtTaskNames *names, const GPtrArray *changes)
+static void apply_all(KmtdTaskNames *names, const GPtrArray *changes)
 {
 	g_autoptr(GPtrArray) sorted = g_ptr_array_new();
 
 	for (guint i = 0; i < changes->len; i++) {
-		const KmtTaskChanges *cpu = changes->pdata[i];
+		const KmtdTaskChanges *cpu = changes->pdata[i];
 
-		kmt_names_drop_tasks(names->names, cpu->n_dropped,
-				     cpu->dropped_until);
+		kmt_tracepoint_tables_drop_tasks(names->names, cpu->n_dropped,
+						 cpu->dropped_until);
 		for (guint j = 0; j < cpu->array->len; j++)
-			g_ptr_array_add(
-				sorted,
-				&g_array_index(cpu->array, KmtTaskChange, j));
+			g_ptr_array_add(sorted,
+					&g_array_index(cpu->array,
+						       KmtTracepointTaskChange,
+						       j));
 	}
 	g_ptr_array_sort(sorted, compare_times);
 	for (guint i = 0; i < sorted->len; i++)
 		apply(names->names, sorted->pdata[i]);
 }
 
-void kmt_task_names_merge(KmtTaskNames *names, const GPtrArray *changes,
-			  gboolean is_exact, gint64 last_ns)
+void kmtd_task_names_merge(KmtdTaskNames *names, const GPtrArray *changes,
+			   gboolean is_exact, gint64 last_ns)
 {
 	GHashTableIter iter;
 	gpointer pid, name;
@@ -231,19 +240,20 @@ void kmt_task_names_merge(KmtTaskNames *names, const GPtrArray *changes,
 	apply_all(names, changes);
 	g_hash_table_iter_init(&iter, names->at_end);
 	while (g_hash_table_iter_next(&iter, &pid, &name)) {
-		const char *known =
-			kmt_names_task(names->names, GPOINTER_TO_UINT(pid));
+		const char *known = kmt_tracepoint_tables_task(
+			names->names, GPOINTER_TO_UINT(pid));
 
 		if (known && (is_exact || strcmp(known, name) == 0))
 			continue;
 		n_missed += known != NULL;
-		kmt_names_correct_task(names->names, GPOINTER_TO_UINT(pid),
-				       name);
+		kmt_tracepoint_tables_correct_task(names->names,
+						   GPOINTER_TO_UINT(pid), name);
 	}
-	kmt_names_drop_tasks(names->names, n_missed, MAX(last_ns, 0));
+	kmt_tracepoint_tables_drop_tasks(names->names, n_missed,
+					 MAX(last_ns, 0));
 }
 
-char *kmt_task_names_text(const KmtTaskNames *names)
+char *kmtd_task_names_text(const KmtdTaskNames *names)
 {
-	return kmt_names_tasks_text(names->names, FALSE);
+	return kmt_tracepoint_tables_tasks_text(names->names, FALSE);
 }

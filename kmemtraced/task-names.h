@@ -10,38 +10,39 @@
 
 /* That a CPU told of, the last ones; one thread at a time. */
 typedef struct {
-	GArray *array; /* of KmtTaskChange */
+	GArray *array; /* of KmtTracepointTaskChange */
 	guint64 n_dropped;
 	gint64 dropped_until;
-} KmtTaskChanges;
+} KmtdTaskChanges;
 
 /* How many of a CPU are kept. */
-#define KMT_TASK_CHANGES_MAX 65536
+#define KMTD_TASK_CHANGES_MAX 65536
 
-void kmt_task_changes_init(KmtTaskChanges *changes);
-void kmt_task_changes_clear(KmtTaskChanges *changes);
-void kmt_task_changes_add(KmtTaskChanges *changes, const KmtTaskChange *change);
+void kmtd_task_changes_init(KmtdTaskChanges *changes);
+void kmtd_task_changes_clear(KmtdTaskChanges *changes);
+void kmtd_task_changes_add(KmtdTaskChanges *changes,
+			   const KmtTracepointTaskChange *change);
 
 /* The rest is the main thread's. */
-typedef struct kmt_task_names KmtTaskNames;
+typedef struct kmtd_task_names KmtdTaskNames;
 
 /* proc: where procfs is mounted. */
-KmtTaskNames *kmt_task_names_new(const char *proc);
-void kmt_task_names_free(KmtTaskNames *names);
+KmtdTaskNames *kmtd_task_names_new(const char *proc);
+void kmtd_task_names_free(KmtdTaskNames *names);
 
 /* The names that tasks have right before tracing begins, and when it ended. */
-void kmt_task_names_begin(KmtTaskNames *names);
-void kmt_task_names_end(KmtTaskNames *names);
+void kmtd_task_names_begin(KmtdTaskNames *names);
+void kmtd_task_names_end(KmtdTaskNames *names);
 
 /*
- * At the end, with the changes, of KmtTaskChanges *.  is_exact: these are all
+ * At the end, with the changes, of KmtdTaskChanges *.  is_exact: these are all
  * that there were; else what a task is called at the end counts for more, and
  * the table says that names up to last_ns are missing.
  */
-void kmt_task_names_merge(KmtTaskNames *names, const GPtrArray *changes,
-			  gboolean is_exact, gint64 last_ns);
+void kmtd_task_names_merge(KmtdTaskNames *names, const GPtrArray *changes,
+			   gboolean is_exact, gint64 last_ns);
 
 /* The table as it is now, newly allocated; NULL: no name is known. */
-char *kmt_task_names_text(const KmtTaskNames *names);
+char *kmtd_task_names_text(const KmtdTaskNames *names);
 
 #endif

@@ -24,7 +24,7 @@
 #define LOCK_WAIT_MS   4000
 #define REMOVE_POLL_MS 20
 
-struct kmt_instance {
+struct kmtd_instance {
 	char *tracefs;
 	char *path;
 	int parent_fd; /* tracefs/instances; holds the lock */
@@ -62,8 +62,8 @@ static int open_parent(const char *tracefs)
 static void explain_open(const char *tracefs, int errnum, GError **error)
 {
 	if (errnum != ENOENT && errnum != ENOTDIR)
-		kmt_set_errno(error, error_code(errnum), errnum,
-			      "cannot open %s/instances", tracefs);
+		kmt_capture_set_errno(error, error_code(errnum), errnum,
+				      "cannot open %s/instances", tracefs);
 	else
 		g_set_error(error, KMT_DAEMON_ERROR,
 			    KMT_DAEMON_ERROR_NO_TRACEFS,
@@ -71,7 +71,7 @@ static void explain_open(const char *tracefs, int errnum, GError **error)
 }
 
 /* Where it is; NULL and an error if nowhere. */
-static const char *find(KmtInstance *instance, const char *tracefs,
+static const char *find(KmtdInstance *instance, const char *tracefs,
 			GError **error)
 {
 	int errnum;
@@ -96,15 +96,16 @@ static const char *find(KmtInstance *instance, const char *tracefs,
 }
 
 /* It goes with the process, and with the guard that survives it. */
-static gboolean lock(KmtInstance *instance, GError **error)
+static gboolean lock(KmtdInstance *instance, GError **error)
 {
 	for (guint waited_ms = 0; waited_ms <= LOCK_WAIT_MS;
 	     waited_ms += REMOVE_POLL_MS) {
 		if (flock(instance->parent_fd, LOCK_EX | LOCK_NB) == 0)
 			return TRUE;
 		if (errno != EWOULDBLOCK) {
-			kmt_set_errno(error, KMT_DAEMON_ERROR_TRACEFS, errno,
-				      "cannot lock %s", instance->path);
+			kmt_capture_set_errno(error, KMT_DAEMON_ERROR_TRACEFS,
+					      errno, "cannot lock %s",
+					      instance->path);
 			return FALSE;
 		}
 		g_usleep(REMOVE_POLL_MS * 1000);
@@ -115,7 +116,7 @@ static gboolean lock(KmtInstance *instance, GError **error)
 }
 
 /* A file that was just closed may keep it for a moment. */
-static int remove_waiting(KmtInstance *instance, guint wait_ms)
+static int remove_waiting(KmtdInstance *instance, guint wait_ms)
 {
 	for (guint waited_ms = 0;; waited_ms += REMOVE_POLL_MS) {
 		if (unlinkat(instance->parent_fd, NAME, AT_REMOVEDIR) == 0)
@@ -127,7 +128,7 @@ static int remove_waiting(KmtInstance *instance, guint wait_ms)
 }
 
 /* The lock is ours: an instance that is there is nobody's. */
-static gboolean remove_left(KmtInstance *instance, gboolean *was_left,
+static gboolean remove_left(KmtdInstance *instance, gboolean *was_left,
 			    GError **error)
 {
 	int errnum = remove_waiting(instance, STALE_WAIT_MS);
@@ -135,15 +136,16 @@ static gboolean remove_left(KmtInstance *instance, gboolean *was_left,
 	*was_left = errnum == 0;
 	if (errnum == 0 || errnum == ENOENT)
 		return TRUE;
-	kmt_set_errno(error, KMT_DAEMON_ERROR_LEFT, errnum,
-		      "cannot remove %s, which an earlier kmemtraced left",
-		      instance->path);
+	kmt_capture_set_errno(
+		error, KMT_DAEMON_ERROR_LEFT, errnum,
+		"cannot remove %s, which an earlier kmemtraced left",
+		instance->path);
 	return FALSE;
 }
 
-gboolean kmt_instance_remove_stale(const char *tracefs, GError **error)
+gboolean kmtd_instance_remove_stale(const char *tracefs, GError **error)
 {
-	KmtInstance instance = {.fd = -1, .parent_fd = -1};
+	KmtdInstance instance = {.fd = -1, .parent_fd = -1};
 	gboolean removed = FALSE;
 
 	tracefs = find(&instance, tracefs, NULL);
@@ -159,9 +161,9 @@ gboolean kmt_instance_remove_stale(const char *tracefs, GError **error)
 	return removed;
 }
 
-KmtInstance *kmt_instance_open(const char *tracefs, GError **error)
+KmtdInstance *kmtd_instance_open(const char *tracefs, GError **error)
 {
-	g_autoptr(KmtInstance) instance = g_new0(KmtInstance, 1);
+	g_autoptr(KmtdInstance) instance = g_new0(KmtdInstance, 1);
 
 	instance->parent_fd = -1;
 	instance->fd = -1;
@@ -173,14 +175,14 @@ KmtInstance *kmt_instance_open(const char *tracefs, GError **error)
 	return lock(instance, error) ? g_steal_pointer(&instance) : NULL;
 }
 
-gboolean kmt_instance_make(KmtInstance *instance, gboolean *was_left,
-			   GError **error)
+gboolean kmtd_instance_make(KmtdInstance *instance, gboolean *was_left,
+			    GError **error)
 {
 	if (!remove_left(instance, was_left, error))
 		return FALSE;
 	if (mkdirat(instance->parent_fd, NAME, 0700) < 0) {
-		kmt_set_errno(error, error_code(errno), errno, "cannot make %s",
-			      instance->path);
+		kmt_capture_set_errno(error, error_code(errno), errno,
+				      "cannot make %s", instance->path);
 		return FALSE;
 	}
 	instance->made = TRUE;
@@ -188,12 +190,12 @@ gboolean kmt_instance_make(KmtInstance *instance, gboolean *was_left,
 			      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (instance->fd >= 0)
 		return TRUE;
-	kmt_set_errno(error, error_code(errno), errno, "cannot open %s",
-		      instance->path);
+	kmt_capture_set_errno(error, error_code(errno), errno, "cannot open %s",
+			      instance->path);
 	return FALSE;
 }
 
-void kmt_instance_close(KmtInstance *instance)
+void kmtd_instance_close(KmtdInstance *instance)
 {
 	if (!instance)
 		return;
@@ -209,42 +211,43 @@ void kmt_instance_close(KmtInstance *instance)
 	g_free(instance);
 }
 
-void kmt_instance_disown(KmtInstance *instance)
+void kmtd_instance_disown(KmtdInstance *instance)
 {
 	if (instance->fd >= 0)
 		close(instance->fd);
 	instance->fd = -1;
 }
 
-void kmt_instance_clean_up(KmtInstance *instance)
+void kmtd_instance_clean_up(KmtdInstance *instance)
 {
 	instance->fd = openat(instance->parent_fd, NAME,
 			      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (instance->fd < 0)
 		return;
-	kmt_instance_write(instance, "tracing_on", "0", NULL);
+	kmtd_instance_write(instance, "tracing_on", "0", NULL);
 	close(instance->fd);
 	remove_waiting(instance, REMOVE_WAIT_MS);
 }
 
-const char *kmt_instance_path(const KmtInstance *instance)
+const char *kmtd_instance_path(const KmtdInstance *instance)
 {
 	return instance->path;
 }
 
-gboolean kmt_instance_has(KmtInstance *instance, const char *name)
+gboolean kmtd_instance_has(KmtdInstance *instance, const char *name)
 {
 	return faccessat(instance->fd, name, F_OK, 0) == 0;
 }
 
-int kmt_instance_open_file(KmtInstance *instance, const char *name, int flags,
-			   GError **error)
+int kmtd_instance_open_file(KmtdInstance *instance, const char *name, int flags,
+			    GError **error)
 {
 	int fd = openat(instance->fd, name, flags | O_CLOEXEC);
 
 	if (fd < 0)
-		kmt_set_errno(error, error_code(errno), errno,
-			      "cannot open %s/%s", instance->path, name);
+		kmt_capture_set_errno(error, error_code(errno), errno,
+				      "cannot open %s/%s", instance->path,
+				      name);
 	return fd;
 }
 
@@ -260,8 +263,9 @@ static char *read_all(const char *directory, const char *name, int fd,
 		if (n > 0) {
 			g_string_append_len(text, block, n);
 		} else if (errno != EINTR) {
-			kmt_set_errno(error, error_code(errno), errno,
-				      "cannot read %s/%s", directory, name);
+			kmt_capture_set_errno(error, error_code(errno), errno,
+					      "cannot read %s/%s", directory,
+					      name);
 			close(fd);
 			return NULL;
 		}
@@ -270,15 +274,16 @@ static char *read_all(const char *directory, const char *name, int fd,
 	return g_strchomp(g_string_free(g_steal_pointer(&text), FALSE));
 }
 
-char *kmt_instance_read(KmtInstance *instance, const char *name, GError **error)
+char *kmtd_instance_read(KmtdInstance *instance, const char *name,
+			 GError **error)
 {
-	int fd = kmt_instance_open_file(instance, name, O_RDONLY, error);
+	int fd = kmtd_instance_open_file(instance, name, O_RDONLY, error);
 
 	return fd < 0 ? NULL : read_all(instance->path, name, fd, error);
 }
 
-char *kmt_instance_read_top(KmtInstance *instance, const char *name,
-			    GError **error)
+char *kmtd_instance_read_top(KmtdInstance *instance, const char *name,
+			     GError **error)
 {
 	g_autofree char *path = g_build_filename(instance->tracefs, name, NULL);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -286,15 +291,15 @@ char *kmt_instance_read_top(KmtInstance *instance, const char *name,
 	if (fd >= 0)
 		return read_all(instance->tracefs, name, fd, error);
 	if (errno != ENOENT)
-		kmt_set_errno(error, error_code(errno), errno, "cannot open %s",
-			      path);
+		kmt_capture_set_errno(error, error_code(errno), errno,
+				      "cannot open %s", path);
 	return NULL;
 }
 
-gboolean kmt_instance_write(KmtInstance *instance, const char *name,
-			    const char *text, GError **error)
+gboolean kmtd_instance_write(KmtdInstance *instance, const char *name,
+			     const char *text, GError **error)
 {
-	int fd = kmt_instance_open_file(instance, name, O_WRONLY, error);
+	int fd = kmtd_instance_open_file(instance, name, O_WRONLY, error);
 	ssize_t n;
 
 	if (fd < 0)
@@ -303,9 +308,9 @@ gboolean kmt_instance_write(KmtInstance *instance, const char *name,
 		n = write(fd, text, strlen(text));
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		kmt_set_errno(error, error_code(errno), errno,
-			      "cannot write '%s' to %s/%s", text,
-			      instance->path, name);
+		kmt_capture_set_errno(error, error_code(errno), errno,
+				      "cannot write '%s' to %s/%s", text,
+				      instance->path, name);
 	close(fd);
 	return n >= 0;
 }

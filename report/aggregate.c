@@ -11,24 +11,26 @@ static gint64 add_saturated(gint64 a, gint64 b)
 	return __builtin_add_overflow(a, b, &sum) ? G_MAXINT64 : sum;
 }
 
-static void first_record(KmtBooks *books, gint64 now)
+static void first_record(KmtAccounting *accounting, gint64 now)
 {
-	const KmtSpan *span = &books->options->span;
+	const KmtSpan *span = &accounting->options->span;
 
-	books->started = TRUE;
-	books->origin = now;
-	books->start = add_saturated(now, span->start);
+	accounting->started = TRUE;
+	accounting->origin = now;
+	accounting->start = add_saturated(now, span->start);
 	/* Without an end, also where the first time is below 0. */
-	books->stop = span->stop == G_MAXINT64 ? G_MAXINT64
-					       : add_saturated(now, span->stop);
+	accounting->stop = span->stop == G_MAXINT64
+				   ? G_MAXINT64
+				   : add_saturated(now, span->stop);
 }
 
 /* How many of the records are not after the span. */
-static guint within_span(const KmtBooks *books, const KmtMatchedBlock *matched)
+static guint within_span(const KmtAccounting *accounting,
+			 const KmtMatchedBlock *matched)
 {
 	guint n = matched->n;
 
-	while (n && matched->items[n - 1]->now > books->stop)
+	while (n && matched->items[n - 1]->now > accounting->stop)
 		n--;
 	return n;
 }
@@ -42,16 +44,16 @@ static gboolean is_but_finding(const KmtMatchSlowEvent *extra)
 
 static void consume(gpointer user, const KmtMatchedBlock *matched)
 {
-	KmtBooks *books = user;
+	KmtAccounting *accounting = user;
 	guint n, i = 0, next = 0;
 
-	if (!books->started && matched->n)
-		first_record(books, matched->items[0]->now);
-	n = within_span(books, matched);
+	if (!accounting->started && matched->n)
+		first_record(accounting, matched->items[0]->now);
+	n = within_span(accounting, matched);
 	if (n < matched->n ||
-	    (!matched->n && kmt_match_merge_stopped(
-				    kmt_match_pipeline_merge(books->pipeline))))
-		books->ended = TRUE;
+	    (!matched->n && kmt_match_merge_stopped(kmt_match_pipeline_merge(
+				    accounting->pipeline))))
+		accounting->ended = TRUE;
 	while (i < n || next < matched->n_slow_events) {
 		guint index = next < matched->n_slow_events
 				      ? matched->slow_events[next]->index
@@ -59,58 +61,62 @@ static void consume(gpointer user, const KmtMatchedBlock *matched)
 		guint to = MIN(index, n);
 
 		/* No figure depends on when it is counted. */
-		if (books->plain && index < n &&
+		if (accounting->plain && index < n &&
 		    is_but_finding(matched->slow_events[next])) {
-			kmt_asked_extra(books, matched,
-					matched->slow_events[next]);
+			kmt_detailed_slow_event(accounting, matched,
+						matched->slow_events[next]);
 			next++;
 			continue;
 		}
-		if (books->plain)
-			kmt_plain_steps(books, matched, i, to);
+		if (accounting->plain)
+			kmt_basic_steps(accounting, matched, i, to);
 		else
-			kmt_asked_steps(books, matched, i, to);
+			kmt_detailed_steps(accounting, matched, i, to);
 		i = to;
-		if (index >= n && books->ended)
+		if (index >= n && accounting->ended)
 			break;
-		if (index < n && !books->plain)
-			kmt_asked_at_time(books, matched->items[index]->now);
+		if (index < n && !accounting->plain)
+			kmt_detailed_at_time(accounting,
+					     matched->items[index]->now);
 		for (; next < matched->n_slow_events &&
 		       matched->slow_events[next]->index == index;
 		     next++)
-			kmt_asked_extra(books, matched,
-					matched->slow_events[next]);
+			kmt_detailed_slow_event(accounting, matched,
+						matched->slow_events[next]);
 	}
-	if (books->ended)
-		kmt_asked_after_span(books, matched, n, next);
-	books->records += matched->n;
-	if (books->options->progress)
-		books->options->progress(books->records);
+	if (accounting->ended)
+		kmt_detailed_after_span(accounting, matched, n, next);
+	accounting->records += matched->n;
+	if (accounting->options->progress)
+		accounting->options->progress(accounting->records);
 }
 
 /* ---- all of it ---- */
 
-static void set_span(KmtBooks *books)
+static void set_span(KmtAccounting *accounting)
 {
-	gint64 end = MIN(books->stop, books->aggregate->last_timestamp);
+	gint64 end =
+		MIN(accounting->stop, accounting->aggregate->last_timestamp);
 
-	if (end > books->start)
-		books->aggregate->span_ns =
-			(guint64)end - (guint64)books->start;
+	if (end > accounting->start)
+		accounting->aggregate->span_ns =
+			(guint64)end - (guint64)accounting->start;
 }
 
 /* Not all of the files was read if the span ended before. */
-static void set_range(KmtBooks *books, const KmtMatchMerge *merge)
+static void set_range(KmtAccounting *accounting, const KmtMatchMerge *merge)
 {
-	KmtAggregate *aggregate = books->aggregate;
+	KmtAggregate *aggregate = accounting->aggregate;
 	gint64 first, last;
 	guint i;
 
 	if (!kmt_match_merge_time_range(merge, &aggregate->first_timestamp,
 					&aggregate->last_timestamp))
 		aggregate->first_timestamp = aggregate->last_timestamp = 0;
-	for (i = 0; books->ended && i < books->capture->files->len; i++) {
-		const KmtInputCpuFile *file = books->capture->files->pdata[i];
+	for (i = 0; accounting->ended && i < accounting->capture->files->len;
+	     i++) {
+		const KmtInputCpuFile *file =
+			accounting->capture->files->pdata[i];
 
 		if (file->stream ||
 		    !kmt_match_merge_file_span(file, &first, &last))
@@ -122,7 +128,8 @@ static void set_range(KmtBooks *books, const KmtMatchMerge *merge)
 	}
 }
 
-gboolean kmt_capture_origin(const KmtInputCapture *capture, gint64 *origin)
+gboolean kmt_report_first_timestamp(const KmtInputCapture *capture,
+				    gint64 *origin)
 {
 	gboolean known = FALSE;
 	gint64 first, last;
@@ -149,48 +156,48 @@ static void set_origin(KmtAggregate *aggregate, const KmtInputCapture *capture)
 		if (file->stream)
 			return;
 	}
-	kmt_capture_origin(capture, &aggregate->origin);
+	kmt_report_first_timestamp(capture, &aggregate->origin);
 }
 
-static void finish(KmtBooks *books, KmtMatchPipeline *pipeline)
+static void finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline)
 {
-	KmtAggregate *aggregate = books->aggregate;
+	KmtAggregate *aggregate = accounting->aggregate;
 	const KmtMatchMerge *merge = kmt_match_pipeline_merge(pipeline);
 	guint64 epochs[KMT_N_KINDS];
 	guint i;
 
 	aggregate->skipped = kmt_match_merge_skipped(merge);
 	aggregate->mark_records = kmt_match_merge_mark_records(merge);
-	aggregate->hole_records = kmt_match_merge_gap_records(merge);
+	aggregate->gap_records = kmt_match_merge_gap_records(merge);
 	aggregate->stop_records = kmt_match_merge_stop_records(merge);
-	aggregate->holes = g_array_copy((GArray *)kmt_match_merge_gaps(merge));
+	aggregate->gaps = g_array_copy((GArray *)kmt_match_merge_gaps(merge));
 	aggregate->unordered = kmt_match_merge_unordered(merge);
-	set_range(books, merge);
-	set_origin(aggregate, books->capture);
-	aggregate->has_sequence_times = books->capture->has_sequence_times;
+	set_range(accounting, merge);
+	set_origin(aggregate, accounting->capture);
+	aggregate->has_sequence_times = accounting->capture->has_sequence_times;
 	aggregate->notes = kmt_match_merge_notes(merge);
-	for (i = 0; i < books->capture->files->len; i++) {
+	for (i = 0; i < accounting->capture->files->len; i++) {
 		const KmtInputCpuFile *file =
-			g_ptr_array_index(books->capture->files, i);
+			g_ptr_array_index(accounting->capture->files, i);
 
 		aggregate->truncated_bytes += file->truncated_bytes;
 	}
-	if (books->started)
-		set_span(books);
-	if (!books->plain && books->started)
-		kmt_asked_finish(books, pipeline);
+	if (accounting->started)
+		set_span(accounting);
+	if (!accounting->plain && accounting->started)
+		kmt_detailed_finish(accounting, pipeline);
 	for (i = 0; i < KMT_N_KINDS; i++)
-		epochs[i] = books->kinds[i].epoch;
-	if (books->plain)
-		kmt_plain_groups(books);
+		epochs[i] = accounting->kinds[i].epoch;
+	if (accounting->plain)
+		kmt_basic_groups(accounting);
 	kmt_groups_finish(aggregate->groups, epochs);
-	if (books->plain)
-		kmt_plain_kinds(books);
+	if (accounting->plain)
+		kmt_basic_kinds(accounting);
 	else
-		kmt_asked_kinds(books);
-	aggregate->overflowed |= books->live_overflowed;
+		kmt_detailed_kinds(accounting);
+	aggregate->overflowed |= accounting->live_overflowed;
 	if (aggregate->cross)
-		kmt_cross_sort(aggregate->cross);
+		kmt_cross_cpu_sort(aggregate->cross);
 }
 
 static gboolean is_plain(const KmtAggregateOptions *o)
@@ -202,7 +209,7 @@ static gboolean is_plain(const KmtAggregateOptions *o)
 
 static gboolean load_names(gpointer names)
 {
-	return kmt_names_load_some(names);
+	return kmt_symbolizer_load_some(names);
 }
 
 /* NULL if nobody asks for owners, or there are none. */
@@ -289,7 +296,7 @@ static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
 }
 
 KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
-				const KmtNames *names,
+				const KmtSymbolizer *names,
 				const KmtAggregateOptions *options)
 {
 	KmtAggregate *aggregate = g_new0(KmtAggregate, 1);
@@ -306,12 +313,13 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 		.phases = options->phases,
 		.details = options->lifetimes,
 	};
-	KmtBooks books = {.capture = capture,
-			  .options = options,
-			  .aggregate = aggregate,
-			  .plain = is_plain(options),
-			  .counts_all = !kmt_filter_is_set(options->filter),
-			  .inside = is_plain(options)};
+	KmtAccounting accounting = {.capture = capture,
+				    .options = options,
+				    .aggregate = aggregate,
+				    .plain = is_plain(options),
+				    .counts_all =
+					    !kmt_filter_is_set(options->filter),
+				    .inside = is_plain(options)};
 	KmtMatchPipelineOptions pipeline_options = {
 		.jobs = options->jobs,
 		.clock_tolerance_ns = options->clock_tolerance_ns,
@@ -331,25 +339,26 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 			(const gint64 *)options->phases->starts->data,
 			options->phases->starts->len);
 	aggregate->groups = kmt_groups_new(&groups_options, aggregate->keys);
-	aggregate->tally = kmt_tally_new();
+	aggregate->finding_counts = kmt_finding_counts_new();
 	aggregate->has_peaks = !options->filter->lifetime;
 	if (options->cross)
-		aggregate->cross = kmt_cross_new(capture->files->len);
+		aggregate->cross = kmt_cross_cpu_new(capture->files->len);
 	if (options->span.windows)
 		aggregate->windows = g_new0(KmtWindow, options->span.windows);
-	books.kinds[KMT_KIND_KMALLOC].sum = &books.kinds[KMT_KIND_SLAB];
-	books.kinds[KMT_KIND_CACHE].sum = &books.kinds[KMT_KIND_SLAB];
+	accounting.kinds[KMT_KIND_KMALLOC].sum =
+		&accounting.kinds[KMT_KIND_SLAB];
+	accounting.kinds[KMT_KIND_CACHE].sum = &accounting.kinds[KMT_KIND_SLAB];
 	/* That of the others is nobody's. */
 	for (kind = KMT_KIND_PAGES; kind < KMT_KIND_SLAB; kind++)
-		books.kinds[kind].sum = &books.kinds[KMT_N_KINDS];
+		accounting.kinds[kind].sum = &accounting.kinds[KMT_N_KINDS];
 	pipeline_options.keys = aggregate->keys;
 	pipeline = kmt_match_pipeline_new(capture, &pipeline_options, consume,
-					  &books);
-	books.pipeline = pipeline;
+					  &accounting);
+	accounting.pipeline = pipeline;
 	kmt_match_pipeline_run(pipeline);
-	finish(&books, pipeline);
+	finish(&accounting, pipeline);
 	note_owners(aggregate, capture, parts);
-	g_free(books.lot_books);
+	g_free(accounting.class_stats);
 	return aggregate;
 }
 
@@ -358,12 +367,12 @@ void kmt_aggregate_free(KmtAggregate *aggregate)
 	if (!aggregate)
 		return;
 	kmt_groups_free(aggregate->groups);
-	kmt_tally_free(aggregate->tally);
-	kmt_cross_free(aggregate->cross);
+	kmt_finding_counts_free(aggregate->finding_counts);
+	kmt_cross_cpu_free(aggregate->cross);
 	kmt_match_keys_free(aggregate->keys);
 	kmt_input_tables_free(aggregate->tables);
 	g_free(aggregate->windows);
 	g_ptr_array_unref(aggregate->notes);
-	g_array_unref(aggregate->holes);
+	g_array_unref(aggregate->gaps);
 	g_free(aggregate);
 }

@@ -20,7 +20,7 @@ typedef struct {
 
 typedef struct {
 	const KmtBy *by;
-	const KmtSkip *skip; /* whose callers are owners; or NULL */
+	const KmtSymWrappers *skip; /* whose callers are owners; or NULL */
 	const KmtFilter *filter;
 	KmtSpan span;
 	gboolean lifetimes;	 /* details of groups: see KmtDetail */
@@ -47,8 +47,8 @@ typedef struct {
 	 * allocation. */
 	KmtTotals kinds[KMT_N_KINDS];
 	KmtGroups *groups;
-	KmtTally *tally;
-	KmtCross *cross; /* or NULL */
+	KmtFindingCounts *finding_counts;
+	KmtCrossCpu *cross; /* or NULL */
 	KmtMatchFindings
 		findings; /* of the records up to the end of the span */
 	KmtWindow *windows;
@@ -58,8 +58,8 @@ typedef struct {
 	guint64 skipped;      /* records of unknown kind */
 	guint64 stop_records; /* of version 2, likewise no events */
 	guint64 mark_records; /* of version 2, those of marks */
-	guint64 hole_records; /* of version 2; they tell of holes: */
-	GArray *holes;	      /* of KmtMatchGap */
+	guint64 gap_records;  /* of version 2; they tell of gaps: */
+	GArray *gaps;	      /* of KmtMatchGap */
 	guint64 truncated_bytes;
 	gint64 first_timestamp; /* the smallest and the largest, ns; 0 if */
 	gint64 last_timestamp;	/* there is no record */
@@ -78,11 +78,12 @@ typedef struct {
 
 /* The first timestamp, where no file is a stream.  FALSE: there is no record.
  */
-gboolean kmt_capture_origin(const KmtInputCapture *capture, gint64 *origin);
+gboolean kmt_report_first_timestamp(const KmtInputCapture *capture,
+				    gint64 *origin);
 
 /* Reads all of the capture.  What options points to must live as long. */
 KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
-				const KmtNames *names,
+				const KmtSymbolizer *names,
 				const KmtAggregateOptions *options);
 void kmt_aggregate_free(KmtAggregate *aggregate);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtAggregate, kmt_aggregate_free)

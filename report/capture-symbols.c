@@ -10,16 +10,16 @@ static char *meta_string(const KmtInputCapture *capture, const char *key)
 	return g_key_file_get_string(capture->meta, "capture", key, NULL);
 }
 
-KmtNames *kmt_capture_names(const KmtInputCapture *capture,
-			    const KmtNamesOptions *user_options,
-			    GPtrArray *warnings, GError **error)
+KmtSymbolizer *kmt_report_open_symbols(const KmtInputCapture *capture,
+				       const KmtSymbolizerOptions *user_options,
+				       GPtrArray *warnings, GError **error)
 {
 	g_autofree char *kallsyms = kmt_input_capture_path(capture, "kallsyms");
 	g_autofree char *modules = kmt_input_capture_path(capture, "modules");
 	g_autofree char *build_id = meta_string(capture, "build_id");
 	g_autofree char *release = meta_string(capture, "kernel_release");
 	g_autofree char *name = NULL;
-	KmtNamesOptions options = *user_options;
+	KmtSymbolizerOptions options = *user_options;
 
 	if (kallsyms)
 		name = kmt_input_capture_display_path(capture, kallsyms);
@@ -28,5 +28,5 @@ KmtNames *kmt_capture_names(const KmtInputCapture *capture,
 	options.captured_modules = modules;
 	options.build_id = build_id;
 	options.release = release;
-	return kmt_names_open(&options, warnings, error);
+	return kmt_symbolizer_open(&options, warnings, error);
 }

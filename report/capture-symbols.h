@@ -7,11 +7,11 @@
 #include "lib/symbols/symbolizer.h"
 
 /*
- * Calls kmt_names_open() with the paths in user_options and the facts of
+ * Calls kmt_symbolizer_open() with the paths in user_options and the facts of
  * capture; the facts in user_options are ignored.
  */
-KmtNames *kmt_capture_names(const KmtInputCapture *capture,
-			    const KmtNamesOptions *user_options,
-			    GPtrArray *warnings, GError **error);
+KmtSymbolizer *kmt_report_open_symbols(const KmtInputCapture *capture,
+				       const KmtSymbolizerOptions *user_options,
+				       GPtrArray *warnings, GError **error);
 
 #endif

@@ -3,19 +3,19 @@
 
 #include "report/counters.h"
 
-static guint64 live_objects(const KmtLedger *l)
+static guint64 live_objects(const KmtCounters *l)
 {
 	return l->first_objects + l->allocs - l->frees - (guint64)l->gone;
 }
 
-static guint64 live_req(const KmtLedger *l)
+static guint64 live_req(const KmtCounters *l)
 {
 	return l->first_req + l->bytes_req - l->closed_req;
 }
 
-void kmt_ledger_restart(KmtLedger *l, gint64 now)
+void kmt_counters_restart(KmtCounters *l, gint64 now)
 {
-	KmtLedger next = {
+	KmtCounters next = {
 		.sum = l->sum,
 		.first_objects = live_objects(l),
 		.first_req = live_req(l),
@@ -29,7 +29,7 @@ void kmt_ledger_restart(KmtLedger *l, gint64 now)
 	*l = next;
 }
 
-KmtTotals kmt_ledger_totals(const KmtLedger *l)
+KmtTotals kmt_counters_totals(const KmtCounters *l)
 {
 	return (KmtTotals){
 		.allocs = l->allocs,

@@ -9,10 +9,10 @@
 
 #include "report/totals.h"
 
-typedef struct KmtLedger {
+typedef struct KmtCounters {
 	/* What it is a part of: of a group its kind, of kmalloc and cache slab;
 	 * NULL: nothing. */
-	struct KmtLedger *sum;
+	struct KmtCounters *sum;
 	guint64 live; /* bytes allocated */
 	guint64 peak;
 	gint64 peak_timestamp;
@@ -30,16 +30,16 @@ typedef struct KmtLedger {
 	/* What was live when all this began. */
 	guint64 first_objects;
 	guint64 first_req;
-} __attribute__((aligned(64))) KmtLedger;
-G_STATIC_ASSERT(sizeof(KmtLedger) == 128);
+} __attribute__((aligned(64))) KmtCounters;
+G_STATIC_ASSERT(sizeof(KmtCounters) == 128);
 
 /*
  * What an allocation or a free does to live bytes; change is below 0, modulo
  * 2^64, for a free.  Returns TRUE if they were never as many: the peak is
  * looked at after each allocation, in merged order.
  */
-static inline gboolean kmt_ledger_change(KmtLedger *l, gboolean is_free,
-					 guint64 change, gint64 timestamp)
+static inline gboolean kmt_counters_change(KmtCounters *l, gboolean is_free,
+					   guint64 change, gint64 timestamp)
 {
 	l->live += change;
 	if (G_LIKELY(l->live <= l->peak) || is_free)
@@ -50,7 +50,7 @@ static inline gboolean kmt_ledger_change(KmtLedger *l, gboolean is_free,
 }
 
 /* Before that: keeps a group's live bytes as of the last peak of its kind. */
-static inline void kmt_ledger_before(KmtLedger *l)
+static inline void kmt_counters_before(KmtCounters *l)
 {
 	if (l->epoch != l->sum->epoch) {
 		l->epoch = l->sum->epoch;
@@ -58,25 +58,25 @@ static inline void kmt_ledger_before(KmtLedger *l)
 	}
 }
 
-static inline gboolean kmt_ledger_alloc(KmtLedger *l, guint64 bytes_req,
-					guint64 bytes_alloc, gint64 timestamp)
+static inline gboolean kmt_counters_alloc(KmtCounters *l, guint64 bytes_req,
+					  guint64 bytes_alloc, gint64 timestamp)
 {
 	l->allocs++;
 	l->bytes_req += bytes_req;
 	l->bytes_alloc += bytes_alloc;
-	return kmt_ledger_change(l, FALSE, bytes_alloc, timestamp);
+	return kmt_counters_change(l, FALSE, bytes_alloc, timestamp);
 }
 
 /* An object is live no more; if it was freed, that is told besides. */
-static inline void kmt_ledger_close(KmtLedger *l, guint64 bytes_req,
-				    guint64 bytes_alloc)
+static inline void kmt_counters_close(KmtCounters *l, guint64 bytes_req,
+				      guint64 bytes_alloc)
 {
 	l->closed_req += bytes_req;
 	l->live -= bytes_alloc;
 	l->gone++;
 }
 
-static inline void kmt_ledger_free(KmtLedger *l, gboolean cross)
+static inline void kmt_counters_free(KmtCounters *l, gboolean cross)
 {
 	l->frees++;
 	l->gone--;
@@ -84,8 +84,8 @@ static inline void kmt_ledger_free(KmtLedger *l, gboolean cross)
 }
 
 /* All begins now: of what was, only that it is live is known. */
-void kmt_ledger_restart(KmtLedger *ledger, gint64 now);
+void kmt_counters_restart(KmtCounters *counters, gint64 now);
 
-KmtTotals kmt_ledger_totals(const KmtLedger *ledger);
+KmtTotals kmt_counters_totals(const KmtCounters *counters);
 
 #endif

@@ -5,12 +5,12 @@
 #include "lib/base/hash.h"
 #include "lib/input/namespace.h"
 
-static const KmtCrossCell *cell_at(const KmtCross *cross, guint32 number)
+static const KmtCrossCpuCell *cell_at(const KmtCrossCpu *cross, guint32 number)
 {
-	return &g_array_index(cross->cells, KmtCrossCell, number);
+	return &g_array_index(cross->cells, KmtCrossCpuCell, number);
 }
 
-static guint64 hash_cell(const KmtCross *cross, const KmtCrossCell *c)
+static guint64 hash_cell(const KmtCrossCpu *cross, const KmtCrossCpuCell *c)
 {
 	return kmt_hash(cross->seed, (guint64)c->layer << 32 |
 					     (guint64)c->from << 16 | c->to);
@@ -24,17 +24,17 @@ static guint64 cell_hash(gconstpointer user, guint32 number)
 static gboolean cell_equal(gconstpointer user, guint32 number,
 			   gconstpointer key)
 {
-	const KmtCrossCell *x = cell_at(user, number), *y = key;
+	const KmtCrossCpuCell *x = cell_at(user, number), *y = key;
 
 	return x->layer == y->layer && x->from == y->from && x->to == y->to;
 }
 
-static const KmtCrossPair *pair_at(const KmtCross *cross, guint32 number)
+static const KmtCrossCpuPair *pair_at(const KmtCrossCpu *cross, guint32 number)
 {
-	return &g_array_index(cross->pairs, KmtCrossPair, number);
+	return &g_array_index(cross->pairs, KmtCrossCpuPair, number);
 }
 
-static guint64 hash_pair(const KmtCross *cross, const KmtCrossPair *p)
+static guint64 hash_pair(const KmtCrossCpu *cross, const KmtCrossCpuPair *p)
 {
 	return kmt_hash(kmt_hash(cross->seed, p->alloc.address),
 			p->free_site + p->alloc.kind);
@@ -48,26 +48,26 @@ static guint64 pair_hash(gconstpointer user, guint32 number)
 static gboolean pair_equal(gconstpointer user, guint32 number,
 			   gconstpointer key)
 {
-	const KmtCrossPair *x = pair_at(user, number), *y = key;
+	const KmtCrossCpuPair *x = pair_at(user, number), *y = key;
 
 	return x->alloc.address == y->alloc.address &&
 	       x->alloc.kind == y->alloc.kind && x->free_site == y->free_site;
 }
 
-KmtCross *kmt_cross_new(guint n_cpus)
+KmtCrossCpu *kmt_cross_cpu_new(guint n_cpus)
 {
-	KmtCross *cross = g_new0(KmtCross, 1);
+	KmtCrossCpu *cross = g_new0(KmtCrossCpu, 1);
 
 	cross->seed = kmt_hash_seed();
 	cross->n_cpus = n_cpus;
-	cross->cells = g_array_new(FALSE, FALSE, sizeof(KmtCrossCell));
-	cross->pairs = g_array_new(FALSE, FALSE, sizeof(KmtCrossPair));
+	cross->cells = g_array_new(FALSE, FALSE, sizeof(KmtCrossCpuCell));
+	cross->pairs = g_array_new(FALSE, FALSE, sizeof(KmtCrossCpuPair));
 	kmt_index_init(&cross->cell_index, cell_hash, cell_equal);
 	kmt_index_init(&cross->pair_index, pair_hash, pair_equal);
 	return cross;
 }
 
-void kmt_cross_free(KmtCross *cross)
+void kmt_cross_cpu_free(KmtCrossCpu *cross)
 {
 	if (!cross)
 		return;
@@ -79,7 +79,7 @@ void kmt_cross_free(KmtCross *cross)
 }
 
 /* Returns TRUE if the sum is above G_MAXUINT64, which it then becomes. */
-static gboolean add_bytes(KmtCrossSum *sum, guint64 bytes)
+static gboolean add_bytes(KmtCrossCpuSum *sum, guint64 bytes)
 {
 	if (!__builtin_add_overflow(sum->bytes, bytes, &sum->bytes))
 		return FALSE;
@@ -87,13 +87,13 @@ static gboolean add_bytes(KmtCrossSum *sum, guint64 bytes)
 	return TRUE;
 }
 
-static gboolean add(KmtCrossSum *sum, guint64 bytes)
+static gboolean add(KmtCrossCpuSum *sum, guint64 bytes)
 {
 	sum->frees++;
 	return add_bytes(sum, bytes);
 }
 
-static KmtCrossSum *find_cell(KmtCross *cross, const KmtCrossCell *key)
+static KmtCrossCpuSum *find_cell(KmtCrossCpu *cross, const KmtCrossCpuCell *key)
 {
 	guint64 hash = hash_cell(cross, key);
 	guint32 n = kmt_index_find(&cross->cell_index, cross, hash, key);
@@ -103,10 +103,10 @@ static KmtCrossSum *find_cell(KmtCross *cross, const KmtCrossCell *key)
 		g_array_append_vals(cross->cells, key, 1);
 		kmt_index_add(&cross->cell_index, cross, hash);
 	}
-	return &g_array_index(cross->cells, KmtCrossCell, n).sum;
+	return &g_array_index(cross->cells, KmtCrossCpuCell, n).sum;
 }
 
-static KmtCrossSum *find_pair(KmtCross *cross, const KmtCrossPair *key)
+static KmtCrossCpuSum *find_pair(KmtCrossCpu *cross, const KmtCrossCpuPair *key)
 {
 	guint64 hash = hash_pair(cross, key);
 	guint32 n = kmt_index_find(&cross->pair_index, cross, hash, key);
@@ -116,18 +116,19 @@ static KmtCrossSum *find_pair(KmtCross *cross, const KmtCrossPair *key)
 		g_array_append_vals(cross->pairs, key, 1);
 		kmt_index_add(&cross->pair_index, cross, hash);
 	}
-	return &g_array_index(cross->pairs, KmtCrossPair, n).sum;
+	return &g_array_index(cross->pairs, KmtCrossCpuPair, n).sum;
 }
 
-gboolean kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc,
-		       guint alloc_cpu, guint64 free_site, guint free_cpu,
-		       guint64 bytes)
+gboolean kmt_cross_cpu_add(KmtCrossCpu *cross, const KmtFindingSite *alloc,
+			   guint alloc_cpu, guint64 free_site, guint free_cpu,
+			   guint64 bytes)
 {
 	/* kmt_layers is in the order of spaces. */
-	const KmtCrossCell cell = {.layer = kmt_input_namespace_of(alloc->kind),
-				   .from = (guint16)alloc_cpu,
-				   .to = (guint16)free_cpu};
-	const KmtCrossPair pair = {.alloc = *alloc, .free_site = free_site};
+	const KmtCrossCpuCell cell = {
+		.layer = kmt_input_namespace_of(alloc->kind),
+		.from = (guint16)alloc_cpu,
+		.to = (guint16)free_cpu};
+	const KmtCrossCpuPair pair = {.alloc = *alloc, .free_site = free_site};
 	gboolean overflow = add(find_cell(cross, &cell), bytes);
 
 	if (alloc_cpu == free_cpu)
@@ -142,7 +143,7 @@ static int compare(guint64 a, guint64 b)
 
 static int compare_cells(gconstpointer a, gconstpointer b)
 {
-	const KmtCrossCell *x = a, *y = b;
+	const KmtCrossCpuCell *x = a, *y = b;
 
 	if (x->layer != y->layer)
 		return compare(x->layer, y->layer);
@@ -150,7 +151,7 @@ static int compare_cells(gconstpointer a, gconstpointer b)
 				  : compare(x->to, y->to);
 }
 
-void kmt_cross_sum_add(KmtCrossSum *sum, const KmtCrossSum *other)
+void kmt_cross_cpu_sum_add(KmtCrossCpuSum *sum, const KmtCrossCpuSum *other)
 {
 	if (__builtin_add_overflow(sum->frees, other->frees, &sum->frees))
 		sum->frees = G_MAXUINT64;
@@ -159,7 +160,7 @@ void kmt_cross_sum_add(KmtCrossSum *sum, const KmtCrossSum *other)
 
 static int compare_pairs(gconstpointer a, gconstpointer b)
 {
-	const KmtCrossPair *x = a, *y = b;
+	const KmtCrossCpuPair *x = a, *y = b;
 
 	if (x->sum.bytes != y->sum.bytes)
 		return compare(y->sum.bytes, x->sum.bytes);
@@ -172,7 +173,7 @@ static int compare_pairs(gconstpointer a, gconstpointer b)
 	return (int)x->alloc.kind - (int)y->alloc.kind;
 }
 
-void kmt_cross_sort(KmtCross *cross)
+void kmt_cross_cpu_sort(KmtCrossCpu *cross)
 {
 	/* Sorting changes the numbers that the indexes hold. */
 	kmt_index_clear(&cross->cell_index);

@@ -9,49 +9,49 @@
 typedef struct {
 	guint64 frees;
 	guint64 bytes; /* allocated */
-} KmtCrossSum;
+} KmtCrossCpuSum;
 
 /* Add other to sum.  What is above G_MAXUINT64 becomes G_MAXUINT64. */
-void kmt_cross_sum_add(KmtCrossSum *sum, const KmtCrossSum *other);
+void kmt_cross_cpu_sum_add(KmtCrossCpuSum *sum, const KmtCrossCpuSum *other);
 
 /* Objects of one call site freed by another on another CPU. */
 typedef struct {
-	KmtTallySite alloc;
+	KmtFindingSite alloc;
 	guint64 free_site;
-	KmtCrossSum sum;
-} KmtCrossPair;
+	KmtCrossCpuSum sum;
+} KmtCrossCpuPair;
 
 /* Objects of one CPU freed by one CPU. */
 typedef struct {
 	guint32 layer; /* index in kmt_layers */
 	guint16 from;  /* the CPUs, by their index among the files */
 	guint16 to;
-	KmtCrossSum sum;
-} KmtCrossCell;
+	KmtCrossCpuSum sum;
+} KmtCrossCpuCell;
 
 /* No more than there are frees, however many CPUs and call sites there are. */
 typedef struct {
 	guint n_cpus;
-	GArray *cells; /* of KmtCrossCell, of all frees that found their
+	GArray *cells; /* of KmtCrossCpuCell, of all frees that found their
 			* object */
-	GArray *pairs; /* of KmtCrossPair */
+	GArray *pairs; /* of KmtCrossCpuPair */
 	/* private: */
 	KmtIndex cell_index, pair_index;
 	guint64 seed; /* of the hashes */
-} KmtCross;
+} KmtCrossCpu;
 
-KmtCross *kmt_cross_new(guint n_cpus);
-void kmt_cross_free(KmtCross *cross);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCross, kmt_cross_free)
+KmtCrossCpu *kmt_cross_cpu_new(guint n_cpus);
+void kmt_cross_cpu_free(KmtCrossCpu *cross);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCrossCpu, kmt_cross_cpu_free)
 
 /* CPUs by their index among the files.  Returns whether a sum of bytes is above
  * 2^64 - 1. */
-gboolean kmt_cross_add(KmtCross *cross, const KmtTallySite *alloc,
-		       guint alloc_cpu, guint64 free_site, guint free_cpu,
-		       guint64 bytes);
+gboolean kmt_cross_cpu_add(KmtCrossCpu *cross, const KmtFindingSite *alloc,
+			   guint alloc_cpu, guint64 free_site, guint free_cpu,
+			   guint64 bytes);
 
 /* All is added: sorts cells by layer, from and to, and pairs by bytes, most
  * first. */
-void kmt_cross_sort(KmtCross *cross);
+void kmt_cross_cpu_sort(KmtCrossCpu *cross);
 
 #endif

@@ -65,8 +65,8 @@ static void print_line(const KmtReport *report, FILE *out,
 		print_text(out, text);
 	}
 	for (i = 0; i < report->fields->len; i++) {
-		KmtFigure figure = kmt_field_get(report->fields->pdata[i],
-						 report->aggregate, group);
+		KmtFigure figure = kmt_report_field_get(
+			report->fields->pdata[i], report->aggregate, group);
 
 		fputc(',', out);
 		print_figure(out, &figure);
@@ -85,7 +85,8 @@ void kmt_report_csv(const KmtReport *report, FILE *out)
 			fprintf(out, ",%s",
 				kmt_dimension_name(report->by->dimensions[i]));
 	for (i = 0; i < report->fields->len; i++)
-		fprintf(out, ",%s", kmt_field_name(report->fields->pdata[i]));
+		fprintf(out, ",%s",
+			kmt_report_field_name(report->fields->pdata[i]));
 	fputs("\r\n", out);
 	for (i = 0; i < table->n_shown; i++)
 		print_line(report, out, table->rows[i]);

@@ -7,73 +7,78 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* NULL: the filter does not want it. */
-static inline KmtLotBook *wanted(KmtBooks *books, guint32 lot)
+static inline KmtClassStats *wanted(KmtAccounting *accounting, guint32 class_id)
 {
-	KmtLotBook *b = kmt_books_lot(books, lot);
+	KmtClassStats *b = kmt_accounting_class(accounting, class_id);
 
-	return b->ledger ? b : NULL;
+	return b->counters ? b : NULL;
 }
 
 /* ---- the figures that plain.c makes of sums ---- */
 
-static ALWAYS_INLINE void book_alloc(KmtBooks *books, const KmtLotBook *b,
-				     gint64 now, gboolean remote)
+static ALWAYS_INLINE void book_alloc(KmtAccounting *accounting,
+				     const KmtClassStats *b, gint64 now,
+				     gboolean remote)
 {
-	KmtLedger *kind = &books->kinds[b->kind];
-	KmtLedger *slab = &books->kinds[KMT_KIND_SLAB];
+	KmtCounters *kind = &accounting->kinds[b->kind];
+	KmtCounters *slab = &accounting->kinds[KMT_KIND_SLAB];
 
-	kmt_ledger_before(b->ledger);
-	kmt_ledger_alloc(b->ledger, b->bytes_req, b->bytes_alloc, now);
+	kmt_counters_before(b->counters);
+	kmt_counters_alloc(b->counters, b->bytes_req, b->bytes_alloc, now);
 	/* What fits in the sum of a kind fits in that of a group. */
 	if (G_UNLIKELY(kind->bytes_req + b->bytes_req < b->bytes_req ||
 		       kind->bytes_alloc + b->bytes_alloc < b->bytes_alloc))
-		books->aggregate->overflowed = TRUE;
+		accounting->aggregate->overflowed = TRUE;
 	/* It may have been live before the span, of which sums know nothing. */
 	if (G_UNLIKELY(kind->live + b->bytes_alloc < b->bytes_alloc))
-		books->live_overflowed = TRUE;
+		accounting->live_overflowed = TRUE;
 	kind->epoch +=
-		kmt_ledger_alloc(kind, b->bytes_req, b->bytes_alloc, now);
+		kmt_counters_alloc(kind, b->bytes_req, b->bytes_alloc, now);
 	if (kmt_kind_is_slab(b->kind))
 		slab->epoch +=
-			kmt_ledger_change(slab, FALSE, b->bytes_alloc, now);
+			kmt_counters_change(slab, FALSE, b->bytes_alloc, now);
 	if (G_UNLIKELY(remote)) {
-		b->ledger->remote_node_allocs++;
+		b->counters->remote_node_allocs++;
 		kind->remote_node_allocs++;
 	}
 }
 
 /* The object is live no more, in each sum that it is a part of. */
-static ALWAYS_INLINE void book_close(KmtBooks *books, const KmtLotBook *b)
+static ALWAYS_INLINE void book_close(KmtAccounting *accounting,
+				     const KmtClassStats *b)
 {
-	kmt_ledger_before(b->ledger);
-	kmt_ledger_close(b->ledger, b->bytes_req, b->bytes_alloc);
-	kmt_ledger_close(&books->kinds[b->kind], b->bytes_req, b->bytes_alloc);
+	kmt_counters_before(b->counters);
+	kmt_counters_close(b->counters, b->bytes_req, b->bytes_alloc);
+	kmt_counters_close(&accounting->kinds[b->kind], b->bytes_req,
+			   b->bytes_alloc);
 	if (kmt_kind_is_slab(b->kind))
-		books->kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
+		accounting->kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
 }
 
 /* The object was freed. */
-static inline void book_free(KmtBooks *books, const KmtLotBook *b,
+static inline void book_free(KmtAccounting *accounting, const KmtClassStats *b,
 			     gboolean cross)
 {
-	kmt_ledger_free(b->ledger, cross);
-	kmt_ledger_free(&books->kinds[b->kind], cross);
+	kmt_counters_free(b->counters, cross);
+	kmt_counters_free(&accounting->kinds[b->kind], cross);
 }
 
-static gboolean is_remote(const KmtBooks *books, gint32 wanted, guint16 file)
+static gboolean is_remote(const KmtAccounting *accounting, gint32 wanted,
+			  guint16 file)
 {
-	const KmtInputCpuFile *f = books->capture->files->pdata[file];
+	const KmtInputCpuFile *f = accounting->capture->files->pdata[file];
 
 	return wanted >= 0 && f->node >= 0 && wanted != f->node;
 }
 
 /* ---- the figures that somebody has to ask for ---- */
 
-static KmtTallySite site_of(const KmtBooks *books, guint32 lot)
+static KmtFindingSite site_of(const KmtAccounting *accounting, guint32 class_id)
 {
-	KmtMatchKey cell = kmt_match_keys_of_class(books->aggregate->keys, lot);
-	KmtTallySite site = {.address = cell.call_site,
-			     .kind = (KmtKind)cell.type};
+	KmtMatchKey cell =
+		kmt_match_keys_of_class(accounting->aggregate->keys, class_id);
+	KmtFindingSite site = {.address = cell.call_site,
+			       .kind = (KmtKind)cell.type};
 
 	return site;
 }
@@ -85,55 +90,59 @@ static gboolean has_lifetime(const KmtFilter *filter, guint64 lifetime)
 }
 
 /* Whatever the filter says: it is a finding. */
-static void note_short(KmtBooks *books, const KmtLotBook *b)
+static void note_short(KmtAccounting *accounting, const KmtClassStats *b)
 {
-	books->aggregate->short_allocs += b->bytes_alloc < b->bytes_req;
+	accounting->aggregate->short_allocs += b->bytes_alloc < b->bytes_req;
 }
 
-static void window_alloc(KmtBooks *books, const KmtLotBook *b, gint64 now)
+static void window_alloc(KmtAccounting *accounting, const KmtClassStats *b,
+			 gint64 now)
 {
-	if (!books->options->span.windows)
+	if (!accounting->options->span.windows)
 		return;
-	kmt_ledger_alloc(&books->window_kinds[b->kind], b->bytes_req,
-			 b->bytes_alloc, now);
+	kmt_counters_alloc(&accounting->window_kinds[b->kind], b->bytes_req,
+			   b->bytes_alloc, now);
 	if (kmt_kind_is_slab(b->kind))
-		kmt_ledger_change(&books->window_kinds[KMT_KIND_SLAB], FALSE,
-				  b->bytes_alloc, now);
+		kmt_counters_change(&accounting->window_kinds[KMT_KIND_SLAB],
+				    FALSE, b->bytes_alloc, now);
 }
 
-static void window_close(KmtBooks *books, const KmtLotBook *b)
+static void window_close(KmtAccounting *accounting, const KmtClassStats *b)
 {
-	if (!books->options->span.windows)
+	if (!accounting->options->span.windows)
 		return;
-	kmt_ledger_close(&books->window_kinds[b->kind], b->bytes_req,
-			 b->bytes_alloc);
+	kmt_counters_close(&accounting->window_kinds[b->kind], b->bytes_req,
+			   b->bytes_alloc);
 	if (kmt_kind_is_slab(b->kind))
-		books->window_kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
+		accounting->window_kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
 }
 
-static KmtDetail *detail_of(const KmtBooks *books, const KmtLotBook *b)
+static KmtDetail *detail_of(const KmtAccounting *accounting,
+			    const KmtClassStats *b)
 {
-	return books->options->lifetimes
-		       ? kmt_groups_detail(books->aggregate->groups, b->group)
+	return accounting->options->lifetimes
+		       ? kmt_groups_detail(accounting->aggregate->groups,
+					   b->group)
 		       : NULL;
 }
 
-static void count_alloc(KmtBooks *books, KmtLotBook *b, gint64 now,
+static void count_alloc(KmtAccounting *accounting, KmtClassStats *b, gint64 now,
 			gboolean remote)
 {
-	book_alloc(books, b, now, remote);
-	if (!books->plain)
-		b->asked.allocs += books->inside;
+	book_alloc(accounting, b, now, remote);
+	if (!accounting->plain)
+		b->asked.allocs += accounting->inside;
 }
 
 /* By a filter of lifetimes, whether an object counts is known when it is freed
  * or at the end. */
-static void count_late(KmtBooks *books, KmtLotBook *b, gint64 now, guint32 lot,
-		       guint16 file)
+static void count_late(KmtAccounting *accounting, KmtClassStats *b, gint64 now,
+		       guint32 class_id, guint16 file)
 {
-	KmtMatchKey cell = kmt_match_keys_of_class(books->aggregate->keys, lot);
+	KmtMatchKey cell =
+		kmt_match_keys_of_class(accounting->aggregate->keys, class_id);
 
-	count_alloc(books, b, now, is_remote(books, cell.node, file));
+	count_alloc(accounting, b, now, is_remote(accounting, cell.node, file));
 }
 
 /*
@@ -151,40 +160,41 @@ static void see_windows(KmtGrowth *growth, guint64 live, guint n)
 	growth->seen = n;
 }
 
-/* The first event of a lot in a window. */
-static void enter_window(KmtBooks *books, KmtLotBook *b)
+/* The first event of a class_id in a window. */
+static void enter_window(KmtAccounting *accounting, KmtClassStats *b)
 {
 	KmtGrowth *growth;
 
-	if (books->plain)
+	if (accounting->plain)
 		return;
-	b->asked.window = books->window;
-	if (!books->options->lifetimes)
+	b->asked.window = accounting->window;
+	if (!accounting->options->lifetimes)
 		return;
-	growth = &kmt_groups_detail(books->aggregate->groups, b->group)->growth;
-	if (growth->seen != books->window)
-		see_windows(growth, b->ledger->live, books->window);
+	growth = &kmt_groups_detail(accounting->aggregate->groups, b->group)
+			  ->growth;
+	if (growth->seen != accounting->window)
+		see_windows(growth, b->counters->live, accounting->window);
 }
 
-static void asked_alloc(KmtBooks *books, KmtLotBook *b, gint64 now,
+static void asked_alloc(KmtAccounting *accounting, KmtClassStats *b, gint64 now,
 			gboolean remote)
 {
-	if (books->options->filter->lifetime)
+	if (accounting->options->filter->lifetime)
 		return;
-	if (G_UNLIKELY(b->asked.window != books->window))
-		enter_window(books, b);
-	count_alloc(books, b, now, remote);
-	window_alloc(books, b, now);
+	if (G_UNLIKELY(b->asked.window != accounting->window))
+		enter_window(accounting, b);
+	count_alloc(accounting, b, now, remote);
+	window_alloc(accounting, b, now);
 }
 
-static void asked_close(KmtBooks *books, KmtLotBook *b)
+static void asked_close(KmtAccounting *accounting, KmtClassStats *b)
 {
-	if (books->options->filter->lifetime)
+	if (accounting->options->filter->lifetime)
 		return;
-	if (G_UNLIKELY(b->asked.window != books->window))
-		enter_window(books, b);
-	book_close(books, b);
-	window_close(books, b);
+	if (G_UNLIKELY(b->asked.window != accounting->window))
+		enter_window(accounting, b);
+	book_close(accounting, b);
+	window_close(accounting, b);
 }
 
 /* What was allocated, when and where; when, where and by whom it was freed. */
@@ -197,200 +207,211 @@ typedef struct {
 	guint64 free_site;
 } Freed;
 
-static void asked_free(KmtBooks *books, KmtLotBook *b, const Freed *freed)
+static void asked_free(KmtAccounting *accounting, KmtClassStats *b,
+		       const Freed *freed)
 {
-	const KmtFilter *filter = books->options->filter;
+	const KmtFilter *filter = accounting->options->filter;
 	guint64 lifetime =
 		freed->now > freed->alloc_time
 			? (guint64)freed->now - (guint64)freed->alloc_time
 			: 0;
 	gboolean cross = freed->alloc_file != freed->free_file;
-	KmtDetail *detail = detail_of(books, b);
+	KmtDetail *detail = detail_of(accounting, b);
 
 	if (filter->lifetime) {
-		if (!books->inside || !has_lifetime(filter, lifetime))
+		if (!accounting->inside || !has_lifetime(filter, lifetime))
 			return;
-		count_late(books, b, freed->now, freed->class_id,
+		count_late(accounting, b, freed->now, freed->class_id,
 			   freed->alloc_file);
-		book_close(books, b);
+		book_close(accounting, b);
 	}
-	book_free(books, b, cross);
-	if (books->plain)
-		books->extra_frees[b->kind]++;
-	if (books->options->span.windows)
-		kmt_ledger_free(&books->window_kinds[b->kind], cross);
-	if (!books->inside)
+	book_free(accounting, b, cross);
+	if (accounting->plain)
+		accounting->slow_frees[b->kind]++;
+	if (accounting->options->span.windows)
+		kmt_counters_free(&accounting->window_kinds[b->kind], cross);
+	if (!accounting->inside)
 		return;
 	if (detail) {
 		kmt_histogram_add(&detail->lifetimes, lifetime, 1);
-		detail->short_lived += lifetime < books->options->churn_ns;
+		detail->short_lived += lifetime < accounting->options->churn_ns;
 	}
-	if (books->aggregate->cross) {
-		KmtTallySite alloc = site_of(books, freed->class_id);
+	if (accounting->aggregate->cross) {
+		KmtFindingSite alloc = site_of(accounting, freed->class_id);
 
-		books->aggregate->overflowed |= kmt_cross_add(
-			books->aggregate->cross, &alloc, freed->alloc_file,
+		accounting->aggregate->overflowed |= kmt_cross_cpu_add(
+			accounting->aggregate->cross, &alloc, freed->alloc_file,
 			freed->free_site, freed->free_file, b->bytes_alloc);
 	}
 }
 
 /* ---- time ---- */
 
-static gint64 end_of_window(const KmtBooks *books, guint window)
+static gint64 end_of_window(const KmtAccounting *accounting, guint window)
 {
-	const KmtSpan *span = &books->options->span;
-	guint64 start = (guint64)books->start - (guint64)books->origin;
+	const KmtSpan *span = &accounting->options->span;
+	guint64 start =
+		(guint64)accounting->start - (guint64)accounting->origin;
 	guint64 length = MAX(span->windows_stop, start) - start;
 	guint n = span->windows;
 
 	if (window + 1 == n)
-		return books->stop;
-	return (gint64)((guint64)books->start + length / n * (window + 1) +
+		return accounting->stop;
+	return (gint64)((guint64)accounting->start + length / n * (window + 1) +
 			length % n * (window + 1) / n);
 }
 
-static void begin_window(KmtBooks *books, gint64 start)
+static void begin_window(KmtAccounting *accounting, gint64 start)
 {
 	guint i;
 
-	books->window_end = end_of_window(books, books->window);
-	books->aggregate->windows[books->window].start =
-		(guint64)start - (guint64)books->origin;
+	accounting->window_end = end_of_window(accounting, accounting->window);
+	accounting->aggregate->windows[accounting->window].start =
+		(guint64)start - (guint64)accounting->origin;
 	for (i = 0; i < KMT_N_KINDS; i++) {
-		kmt_ledger_restart(&books->window_kinds[i], start);
-		books->window_frees[i] = 0;
+		kmt_counters_restart(&accounting->window_kinds[i], start);
+		accounting->window_frees[i] = 0;
 	}
 }
 
 /* What the kinds add up to; frees: of all records, or NULL. */
-static void make_kinds(KmtBooks *books, KmtTotals totals[KMT_N_KINDS],
-		       const KmtLedger ledgers[KMT_N_KINDS],
+static void make_kinds(KmtAccounting *accounting, KmtTotals totals[KMT_N_KINDS],
+		       const KmtCounters counters[KMT_N_KINDS],
 		       const guint64 *frees)
 {
 	KmtTotals *slab = &totals[KMT_KIND_SLAB];
 	guint i;
 
 	for (i = 0; i < KMT_N_KINDS; i++) {
-		totals[i] = kmt_ledger_totals(&ledgers[i]);
+		totals[i] = kmt_counters_totals(&counters[i]);
 		if (frees)
 			totals[i].frees = frees[i];
 	}
-	/* Its ledger has nothing but peaks. */
+	/* Its counters has nothing but peaks. */
 	*slab = (KmtTotals){.peak_bytes_alloc = slab->peak_bytes_alloc,
 			    .peak_timestamp = slab->peak_timestamp};
-	books->aggregate->overflowed |=
+	accounting->aggregate->overflowed |=
 		kmt_totals_add(slab, &totals[KMT_KIND_KMALLOC]) |
 		kmt_totals_add(slab, &totals[KMT_KIND_CACHE]);
 }
 
-static void end_window(KmtBooks *books)
+static void end_window(KmtAccounting *accounting)
 {
-	make_kinds(books, books->aggregate->windows[books->window].kinds,
-		   books->window_kinds,
-		   books->counts_all ? books->window_frees : NULL);
-	books->window++;
+	make_kinds(accounting,
+		   accounting->aggregate->windows[accounting->window].kinds,
+		   accounting->window_kinds,
+		   accounting->counts_all ? accounting->window_frees : NULL);
+	accounting->window++;
 }
 
-static void begin_span(KmtBooks *books)
+static void begin_span(KmtAccounting *accounting)
 {
-	KmtGroups *groups = books->aggregate->groups;
+	KmtGroups *groups = accounting->aggregate->groups;
 	guint32 i;
 
-	books->inside = TRUE;
-	books->aggregate->overflowed = FALSE;
+	accounting->inside = TRUE;
+	accounting->aggregate->overflowed = FALSE;
 	for (i = 0; i < KMT_N_KINDS; i++) {
-		kmt_ledger_restart(&books->kinds[i], books->start);
+		kmt_counters_restart(&accounting->kinds[i], accounting->start);
 		/* At its start, live bytes are the most so far. */
-		books->kinds[i].epoch++;
-		books->free_records[i] = 0;
+		accounting->kinds[i].epoch++;
+		accounting->free_records[i] = 0;
 	}
 	for (i = 0; i < groups->n_groups; i++)
-		kmt_ledger_restart(kmt_groups_ledger(groups, i), books->start);
-	if (books->options->span.windows)
-		begin_window(books, books->start);
+		kmt_counters_restart(kmt_groups_counters(groups, i),
+				     accounting->start);
+	if (accounting->options->span.windows)
+		begin_window(accounting, accounting->start);
 }
 
 /* Time has come to now. */
-void kmt_asked_at_time(KmtBooks *books, gint64 now)
+void kmt_detailed_at_time(KmtAccounting *accounting, gint64 now)
 {
-	if (!books->inside && now >= books->start)
-		begin_span(books);
-	while (books->inside && books->window < books->options->span.windows &&
-	       now > books->window_end) {
-		gint64 end = books->window_end;
+	if (!accounting->inside && now >= accounting->start)
+		begin_span(accounting);
+	while (accounting->inside &&
+	       accounting->window < accounting->options->span.windows &&
+	       now > accounting->window_end) {
+		gint64 end = accounting->window_end;
 
-		end_window(books);
-		if (books->window < books->options->span.windows)
-			begin_window(books, end);
+		end_window(accounting);
+		if (accounting->window < accounting->options->span.windows)
+			begin_window(accounting, end);
 	}
 }
 
 /* ---- records ---- */
 
-static void fill_slot(KmtBooks *books, KmtFindingSlot *slot)
+static void fill_slot(KmtAccounting *accounting, KmtFindingSlot *slot)
 {
-	KmtTally *tally = books->aggregate->tally;
-	KmtTallySite to = {.address = slot->call_site,
-			   .kind = (KmtKind)slot->type};
-	KmtTallySite from;
+	KmtFindingCounts *finding_counts =
+		accounting->aggregate->finding_counts;
+	KmtFindingSite to = {.address = slot->call_site,
+			     .kind = (KmtKind)slot->type};
+	KmtFindingSite from;
 
-	if (slot->class_id == NO_LOT) {
-		slot->count = kmt_tally_count(tally, slot->class, &to, NULL);
+	if (slot->class_id == NO_CLASS) {
+		slot->count = kmt_finding_counts_count(finding_counts,
+						       slot->class, &to, NULL);
 		return;
 	}
-	from = site_of(books, slot->class_id);
-	slot->count = kmt_tally_count(tally, slot->class, &from, &to);
+	from = site_of(accounting, slot->class_id);
+	slot->count = kmt_finding_counts_count(finding_counts, slot->class,
+					       &from, &to);
 }
 
-static void tally_finding(KmtBooks *books, KmtTallyClass class,
+static void tally_finding(KmtAccounting *accounting, KmtFindingClass class,
 			  const KmtMatchSlowEvent *extra)
 {
 	KmtFindingSlot key = {
 		.call_site = extra->call_site,
 		.class_id = extra->op == KMT_MATCH_SLOW_UNMATCHED
-				    ? NO_LOT
+				    ? NO_CLASS
 				    : extra->object.class_id,
 		.class = (guint8) class,
 		.type = extra->type,
 	};
 	KmtFindingSlot *slot =
-		&books->finding_slots[(key.call_site ^ key.class_id) %
-				      G_N_ELEMENTS(books->finding_slots)];
+		&accounting->finding_slots[(key.call_site ^ key.class_id) %
+					   G_N_ELEMENTS(
+						   accounting->finding_slots)];
 
 	if (!slot->count || slot->call_site != key.call_site ||
 	    slot->class_id != key.class_id || slot->class != key.class ||
 	    slot->type != key.type) {
 		*slot = key;
-		fill_slot(books, slot);
+		fill_slot(accounting, slot);
 	}
 	++*slot->count;
 }
 
 /* Those of records after the span are not decided with all that it takes. */
-static void count_finding(KmtBooks *books, const KmtMatchSlowEvent *extra)
+static void count_finding(KmtAccounting *accounting,
+			  const KmtMatchSlowEvent *extra)
 {
-	KmtMatchFindings *findings = &books->aggregate->findings;
+	KmtMatchFindings *findings = &accounting->aggregate->findings;
 
-	if (extra->now > books->stop)
+	if (extra->now > accounting->stop)
 		return;
 	switch (extra->op) {
 	case KMT_MATCH_SLOW_FREE:
 		if (extra->mismatch) {
 			findings->mismatches++;
-			tally_finding(books, KMT_TALLY_MISMATCH, extra);
+			tally_finding(accounting, KMT_FINDING_MISMATCH, extra);
 		} else if (extra->object.type != extra->type) {
 			findings->mismatches_after_loss++;
 		}
 		break;
 	case KMT_MATCH_SLOW_DOUBLE:
 		findings->doubles[extra->class]++;
-		tally_finding(books, KMT_TALLY_DOUBLE_AFTER_LOSS + extra->class,
+		tally_finding(accounting,
+			      KMT_FINDING_DOUBLE_AFTER_LOSS + extra->class,
 			      extra);
 		break;
 	case KMT_MATCH_SLOW_UNMATCHED:
 		findings->unmatched[extra->class]++;
-		tally_finding(books,
-			      KMT_TALLY_UNMATCHED_BEFORE_TRACE + extra->class,
+		tally_finding(accounting,
+			      KMT_FINDING_UNMATCHED_BEFORE_TRACE + extra->class,
 			      extra);
 		break;
 	case KMT_MATCH_SLOW_ALLOC:
@@ -399,8 +420,9 @@ static void count_finding(KmtBooks *books, const KmtMatchSlowEvent *extra)
 	}
 }
 
-void kmt_asked_extra(KmtBooks *books, const KmtMatchedBlock *matched,
-		     const KmtMatchSlowEvent *extra)
+void kmt_detailed_slow_event(KmtAccounting *accounting,
+			     const KmtMatchedBlock *matched,
+			     const KmtMatchSlowEvent *extra)
 {
 	const KmtMatchObject *object = &extra->object;
 	Freed freed = {.class_id = object->class_id,
@@ -409,27 +431,28 @@ void kmt_asked_extra(KmtBooks *books, const KmtMatchedBlock *matched,
 		       .now = extra->now,
 		       .free_file = extra->file,
 		       .free_site = extra->call_site};
-	KmtLotBook *b = extra->op == KMT_MATCH_SLOW_UNMATCHED
-				? NULL
-				: wanted(books, object->class_id);
+	KmtClassStats *b = extra->op == KMT_MATCH_SLOW_UNMATCHED
+				   ? NULL
+				   : wanted(accounting, object->class_id);
 
-	count_finding(books, extra);
+	count_finding(accounting, extra);
 	switch (extra->op) {
 	case KMT_MATCH_SLOW_ALLOC:
-		note_short(books, kmt_books_lot(books, object->class_id));
+		note_short(accounting,
+			   kmt_accounting_class(accounting, object->class_id));
 		if (b)
-			asked_alloc(books, b, object->timestamp,
+			asked_alloc(accounting, b, object->timestamp,
 				    matched->items[extra->index]->remote);
 		break;
 	case KMT_MATCH_SLOW_FREE:
 		if (b) {
-			asked_close(books, b);
-			asked_free(books, b, &freed);
+			asked_close(accounting, b);
+			asked_free(accounting, b, &freed);
 		}
 		break;
 	case KMT_MATCH_SLOW_REPLACED:
 		if (b)
-			asked_close(books, b);
+			asked_close(accounting, b);
 		break;
 	case KMT_MATCH_SLOW_DOUBLE:
 		if (extra->late_free) {
@@ -440,7 +463,7 @@ void kmt_asked_extra(KmtBooks *books, const KmtMatchedBlock *matched,
 			freed.free_file = item->file;
 			freed.free_site = item->event->call_site;
 			if (b)
-				asked_free(books, b, &freed);
+				asked_free(accounting, b, &freed);
 		}
 		break;
 	case KMT_MATCH_SLOW_UNMATCHED:
@@ -450,38 +473,40 @@ void kmt_asked_extra(KmtBooks *books, const KmtMatchedBlock *matched,
 
 /* What is live at the end of the span, for how long, and whether the filter
  * wants that. */
-static void live_at(KmtBooks *books, const KmtMatchObject *object, gint64 end)
+static void live_at(KmtAccounting *accounting, const KmtMatchObject *object,
+		    gint64 end)
 {
-	const KmtFilter *filter = books->options->filter;
-	KmtLotBook *b;
+	const KmtFilter *filter = accounting->options->filter;
+	KmtClassStats *b;
 	guint64 age = end > object->timestamp
 			      ? (guint64)end - (guint64)object->timestamp
 			      : 0;
 
-	if (object->timestamp > books->stop ||
-	    !(b = wanted(books, object->class_id)))
+	if (object->timestamp > accounting->stop ||
+	    !(b = wanted(accounting, object->class_id)))
 		return;
 	if (filter->lifetime) {
 		if (!has_lifetime(filter, age))
 			return;
-		count_late(books, b, end, object->class_id, object->file);
+		count_late(accounting, b, end, object->class_id, object->file);
 	}
-	if (detail_of(books, b))
-		kmt_histogram_add(&detail_of(books, b)->ages, age, 1);
+	if (detail_of(accounting, b))
+		kmt_histogram_add(&detail_of(accounting, b)->ages, age, 1);
 }
 
-void kmt_asked_after_span(KmtBooks *books, const KmtMatchedBlock *matched,
-			  guint from, guint next)
+void kmt_detailed_after_span(KmtAccounting *accounting,
+			     const KmtMatchedBlock *matched, guint from,
+			     guint next)
 {
 	guint i;
 
 	for (; next < matched->n_slow_events; next++) {
 		const KmtMatchSlowEvent *extra = matched->slow_events[next];
 
-		count_finding(books, extra);
+		count_finding(accounting, extra);
 		if (extra->op == KMT_MATCH_SLOW_FREE ||
 		    extra->op == KMT_MATCH_SLOW_REPLACED)
-			live_at(books, &extra->object, books->stop);
+			live_at(accounting, &extra->object, accounting->stop);
 	}
 	for (i = from; i < matched->n; i++) {
 		const KmtMatchEvent *item = matched->items[i];
@@ -490,28 +515,28 @@ void kmt_asked_after_span(KmtBooks *books, const KmtMatchedBlock *matched,
 					 .file = item->alloc_file};
 
 		if (item->op == KMT_MATCH_STEP_FREE)
-			live_at(books, &object, books->stop);
+			live_at(accounting, &object, accounting->stop);
 	}
 }
 
-static void asked_step(KmtBooks *books, const KmtMatchEvent *item)
+static void asked_step(KmtAccounting *accounting, const KmtMatchEvent *item)
 {
 	const KmtInputRawEvent *event = item->event;
-	KmtLotBook *b;
+	KmtClassStats *b;
 
-	if (event->event_id == KMEMTRACE_EVENT_FREE && books->inside) {
-		books->free_records[item->type]++;
-		books->window_frees[item->type]++;
+	if (event->event_id == KMEMTRACE_EVENT_FREE && accounting->inside) {
+		accounting->free_records[item->type]++;
+		accounting->window_frees[item->type]++;
 	}
 	if (item->op == KMT_MATCH_STEP_NONE)
 		return;
-	b = kmt_books_lot(books, item->class_id);
+	b = kmt_accounting_class(accounting, item->class_id);
 	if (item->op == KMT_MATCH_STEP_ALLOC)
-		note_short(books, b);
-	if (!b->ledger)
+		note_short(accounting, b);
+	if (!b->counters)
 		return;
 	if (item->op == KMT_MATCH_STEP_ALLOC) {
-		asked_alloc(books, b, item->now, item->remote);
+		asked_alloc(accounting, b, item->now, item->remote);
 	} else {
 		Freed freed = {.class_id = item->class_id,
 			       .alloc_time = item->alloc_time,
@@ -520,57 +545,60 @@ static void asked_step(KmtBooks *books, const KmtMatchEvent *item)
 			       .free_file = item->file,
 			       .free_site = event->call_site};
 
-		asked_close(books, b);
-		asked_free(books, b, &freed);
+		asked_close(accounting, b);
+		asked_free(accounting, b, &freed);
 	}
 }
 
-void kmt_asked_steps(KmtBooks *books, const KmtMatchedBlock *matched,
-		     guint from, guint to)
+void kmt_detailed_steps(KmtAccounting *accounting,
+			const KmtMatchedBlock *matched, guint from, guint to)
 {
 	guint i;
 
 	for (i = from; i < to; i++) {
 		const KmtMatchEvent *item = matched->items[i];
 
-		kmt_asked_at_time(books, item->now);
-		asked_step(books, item);
+		kmt_detailed_at_time(accounting, item->now);
+		asked_step(accounting, item);
 	}
 }
 
 /* ---- the end ---- */
 
 /* Those that no time was left for, too. */
-static void finish_windows(KmtBooks *books)
+static void finish_windows(KmtAccounting *accounting)
 {
-	KmtGroups *groups = books->aggregate->groups;
-	guint n = books->options->span.windows;
+	KmtGroups *groups = accounting->aggregate->groups;
+	guint n = accounting->options->span.windows;
 	guint32 i;
 
-	kmt_asked_at_time(books, books->stop);
-	while (books->window < n) {
-		gint64 end = books->window_end;
+	kmt_detailed_at_time(accounting, accounting->stop);
+	while (accounting->window < n) {
+		gint64 end = accounting->window_end;
 
-		end_window(books);
-		if (books->window < n)
-			begin_window(books, end);
+		end_window(accounting);
+		if (accounting->window < n)
+			begin_window(accounting, end);
 	}
-	books->aggregate->n_windows = n;
-	for (i = 0; n && books->options->lifetimes && i < groups->n_groups; i++)
+	accounting->aggregate->n_windows = n;
+	for (i = 0; n && accounting->options->lifetimes && i < groups->n_groups;
+	     i++)
 		see_windows(&kmt_groups_detail(groups, i)->growth,
-			    kmt_groups_ledger(groups, i)->live, n);
+			    kmt_groups_counters(groups, i)->live, n);
 }
 
-/* The sizes of a group are those of its lots. */
-static void fill_sizes(KmtBooks *books)
+/* The sizes of a group are those of its classes. */
+static void fill_sizes(KmtAccounting *accounting)
 {
-	KmtGroups *groups = books->aggregate->groups;
+	KmtGroups *groups = accounting->aggregate->groups;
 	guint32 i;
 
-	for (i = 0; books->options->lifetimes && i < books->n_lot_books; i++) {
-		const KmtLotBook *b = &books->lot_books[i];
+	for (i = 0;
+	     accounting->options->lifetimes && i < accounting->n_class_stats;
+	     i++) {
+		const KmtClassStats *b = &accounting->class_stats[i];
 
-		if (b->ledger)
+		if (b->counters)
 			kmt_histogram_add(
 				&kmt_groups_detail(groups, b->group)->sizes,
 				b->bytes_req, b->asked.allocs);
@@ -579,21 +607,21 @@ static void fill_sizes(KmtBooks *books)
 
 static void at_end(gpointer user, const KmtMatchObject *object)
 {
-	KmtBooks *books = user;
+	KmtAccounting *accounting = user;
 
-	live_at(books, object,
-		MIN(books->stop, books->aggregate->last_timestamp));
+	live_at(accounting, object,
+		MIN(accounting->stop, accounting->aggregate->last_timestamp));
 }
 
-void kmt_asked_finish(KmtBooks *books, KmtMatchPipeline *pipeline)
+void kmt_detailed_finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline)
 {
-	finish_windows(books);
-	kmt_match_pipeline_foreach_live(pipeline, at_end, books);
-	fill_sizes(books);
+	finish_windows(accounting);
+	kmt_match_pipeline_foreach_live(pipeline, at_end, accounting);
+	fill_sizes(accounting);
 }
 
-void kmt_asked_kinds(KmtBooks *books)
+void kmt_detailed_kinds(KmtAccounting *accounting)
 {
-	make_kinds(books, books->aggregate->kinds, books->kinds,
-		   books->counts_all ? books->free_records : NULL);
+	make_kinds(accounting, accounting->aggregate->kinds, accounting->kinds,
+		   accounting->counts_all ? accounting->free_records : NULL);
 }

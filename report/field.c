@@ -10,7 +10,7 @@ typedef struct {
 	const KmtGroup *group;
 } Subject;
 
-struct KmtField {
+struct KmtReportField {
 	const char *name;
 	const char *title;
 	KmtFigure (*get)(const Subject *s);
@@ -157,7 +157,7 @@ static KmtFigure get_churn(const Subject *s)
 				   (double)length};
 }
 
-static const KmtField fields[] = {
+static const KmtReportField fields[] = {
 	{"wasted", "wasted", get_wasted, TRUE, FALSE, FALSE},
 	{"frag", "frag%", get_fragmentation, TRUE, FALSE, FALSE},
 	{"requested", "requested", get_bytes_req, TRUE, FALSE, FALSE},
@@ -205,7 +205,7 @@ static gboolean is_called(const char *name, const char *typed)
 	return !*typed;
 }
 
-const KmtField *kmt_field_find(const char *name)
+const KmtReportField *kmt_report_field_find(const char *name)
 {
 	guint i;
 
@@ -220,39 +220,39 @@ const KmtField *kmt_field_find(const char *name)
 	return NULL;
 }
 
-const char *kmt_field_name(const KmtField *field)
+const char *kmt_report_field_name(const KmtReportField *field)
 {
 	return field->name;
 }
 
-const char *kmt_field_title(const KmtField *field)
+const char *kmt_report_field_title(const KmtReportField *field)
 {
 	return field->title;
 }
 
-gboolean kmt_field_needs_lifetimes(const KmtField *field)
+gboolean kmt_report_field_needs_lifetimes(const KmtReportField *field)
 {
 	return field->lifetimes;
 }
 
-gboolean kmt_field_is_state(const KmtField *field)
+gboolean kmt_report_field_is_state(const KmtReportField *field)
 {
 	return field->state;
 }
 
-gboolean kmt_field_is_scaled(const KmtField *field)
+gboolean kmt_report_field_is_scaled(const KmtReportField *field)
 {
-	return kmt_field_is_count(field) || field->get == get_churn;
+	return kmt_report_field_is_count(field) || field->get == get_churn;
 }
 
-gboolean kmt_field_is_count(const KmtField *field)
+gboolean kmt_report_field_is_count(const KmtReportField *field)
 {
 	return !field->lifetimes && field->get != get_fragmentation &&
 	       field->get != get_live_fragmentation &&
 	       field->get != get_peak_time;
 }
 
-char *kmt_field_names(void)
+char *kmt_report_field_names(void)
 {
 	GString *names = g_string_new(NULL);
 	guint i;
@@ -270,14 +270,14 @@ GPtrArray *kmt_fields_parse(const char *text, GError **error)
 	guint i;
 
 	for (i = 0; words[i]; i++) {
-		const KmtField *field = kmt_field_find(words[i]);
+		const KmtReportField *field = kmt_report_field_find(words[i]);
 		g_autofree char *names = NULL;
 
 		if (field) {
 			g_ptr_array_add(list, (gpointer)field);
 			continue;
 		}
-		names = kmt_field_names();
+		names = kmt_report_field_names();
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    "--fields '%s': the fields are %s", words[i],
 			    names);
@@ -286,16 +286,18 @@ GPtrArray *kmt_fields_parse(const char *text, GError **error)
 	return g_steal_pointer(&list);
 }
 
-KmtFigure kmt_field_get(const KmtField *field, const KmtAggregate *aggregate,
-			const KmtGroup *group)
+KmtFigure kmt_report_field_get(const KmtReportField *field,
+			       const KmtAggregate *aggregate,
+			       const KmtGroup *group)
 {
 	Subject s = {aggregate, &group->totals, group};
 
 	return field->lifetimes && !group->detail ? none() : field->get(&s);
 }
 
-KmtFigure kmt_field_sum(const KmtField *field, const KmtAggregate *aggregate,
-			const KmtTotals *sum)
+KmtFigure kmt_report_field_sum(const KmtReportField *field,
+			       const KmtAggregate *aggregate,
+			       const KmtTotals *sum)
 {
 	Subject s = {aggregate, sum, NULL};
 

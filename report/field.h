@@ -21,33 +21,36 @@ typedef struct {
 	double real;	   /* RATIO, RATE */
 } KmtFigure;
 
-typedef struct KmtField KmtField;
+typedef struct KmtReportField KmtReportField;
 
 /* NULL if there is none of that name. */
-const KmtField *kmt_field_find(const char *name);
-const char *kmt_field_name(const KmtField *field);
+const KmtReportField *kmt_report_field_find(const char *name);
+const char *kmt_report_field_name(const KmtReportField *field);
 /* For the head of a column. */
-const char *kmt_field_title(const KmtField *field);
+const char *kmt_report_field_title(const KmtReportField *field);
 /* Whether it needs KmtAggregateOptions.lifetimes. */
-gboolean kmt_field_needs_lifetimes(const KmtField *field);
+gboolean kmt_report_field_needs_lifetimes(const KmtReportField *field);
 /* Whether events that are missing could have changed it though they were freed
  * long ago: all but sums. */
-gboolean kmt_field_is_state(const KmtField *field);
+gboolean kmt_report_field_is_state(const KmtReportField *field);
 /* Whether it is larger where a sample is made the whole: see scale.h. */
-gboolean kmt_field_is_scaled(const KmtField *field);
+gboolean kmt_report_field_is_scaled(const KmtReportField *field);
 /* Whether it counts bytes, objects or events. */
-gboolean kmt_field_is_count(const KmtField *field);
+gboolean kmt_report_field_is_count(const KmtReportField *field);
 
-/* "wasted,frag": of const KmtField; or NULL, and the error names them all. */
+/* "wasted,frag": of const KmtReportField; or NULL, and the error names them
+ * all. */
 GPtrArray *kmt_fields_parse(const char *text, GError **error);
 /* "wasted, frag, ...": all names. */
-char *kmt_field_names(void);
+char *kmt_report_field_names(void);
 
-KmtFigure kmt_field_get(const KmtField *field, const KmtAggregate *aggregate,
-			const KmtGroup *group);
+KmtFigure kmt_report_field_get(const KmtReportField *field,
+			       const KmtAggregate *aggregate,
+			       const KmtGroup *group);
 /* Of several groups together; NONE if that makes no sense. */
-KmtFigure kmt_field_sum(const KmtField *field, const KmtAggregate *aggregate,
-			const KmtTotals *sum);
+KmtFigure kmt_report_field_sum(const KmtReportField *field,
+			       const KmtAggregate *aggregate,
+			       const KmtTotals *sum);
 
 /* Ascending. */
 int kmt_figure_compare(const KmtFigure *a, const KmtFigure *b);

@@ -138,16 +138,16 @@ gboolean kmt_filter_set_nodes(KmtFilter *filter, const char *text,
 typedef struct {
 	const char *name;
 	guint64 factor;
-} Unit;
+} QuantityUnit;
 
-static const Unit size_units[] = {{"k", 1 << 10}, {"K", 1 << 10},
-				  {"M", 1 << 20}, {"G", 1 << 30},
-				  {"", 1},	  {NULL, 0}};
-static const Unit time_units[] = {
+static const QuantityUnit size_units[] = {{"k", 1 << 10}, {"K", 1 << 10},
+					  {"M", 1 << 20}, {"G", 1 << 30},
+					  {"", 1},	  {NULL, 0}};
+static const QuantityUnit time_units[] = {
 	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
 
 /* A number with a unit at *text, which moves behind it. */
-static gboolean read_quantity(const char **text, const Unit *units,
+static gboolean read_quantity(const char **text, const QuantityUnit *units,
 			      guint64 *value)
 {
 	guint64 number;
@@ -163,8 +163,8 @@ static gboolean read_quantity(const char **text, const Unit *units,
 	return FALSE;
 }
 
-static gboolean read_range(const char *text, const Unit *units, guint64 *min,
-			   guint64 *max)
+static gboolean read_range(const char *text, const QuantityUnit *units,
+			   guint64 *min, guint64 *max)
 {
 	gboolean from;
 
@@ -269,10 +269,10 @@ static gboolean matches_callsite(char *const *globs, guint64 address,
 }
 
 static gboolean matches_name(const KmtFilter *filter, const KmtMatchKey *cell,
-			     const KmtNames *names)
+			     const KmtSymbolizer *names)
 {
 	KmtSymbol symbol = {0};
-	gboolean known = kmt_names_symbol(names, cell->call_site, &symbol);
+	gboolean known = kmt_symbolizer_symbol(names, cell->call_site, &symbol);
 
 	if (filter->callsite &&
 	    !matches_callsite(filter->callsite, cell->call_site,
@@ -284,7 +284,7 @@ static gboolean matches_name(const KmtFilter *filter, const KmtMatchKey *cell,
 }
 
 gboolean kmt_filter_cell(const KmtFilter *filter, const KmtMatchKey *cell,
-			 guint cpu, const KmtNames *names)
+			 guint cpu, const KmtSymbolizer *names)
 {
 	if (filter->kinds && !(filter->kinds >> cell->type & 1))
 		return FALSE;
@@ -299,7 +299,7 @@ gboolean kmt_filter_cell(const KmtFilter *filter, const KmtMatchKey *cell,
 
 /* ---- conditions that nothing meets ---- */
 
-static gboolean is_met(const KmtFilter *filter, const KmtNames *names,
+static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *names,
 		       const KmtMatchKeys *keys)
 {
 	guint32 i;
@@ -317,7 +317,7 @@ static gboolean is_met(const KmtFilter *filter, const KmtNames *names,
 
 /* One glob at a time, so that a wrong one among others shows. */
 static void warn_of_globs(char *const *globs, gboolean is_module,
-			  const KmtNames *names, const KmtMatchKeys *keys,
+			  const KmtSymbolizer *names, const KmtMatchKeys *keys,
 			  GPtrArray *warnings)
 {
 	for (; *globs; globs++) {
@@ -376,7 +376,7 @@ static gboolean has_node(const KmtFilter *filter,
 }
 
 void kmt_filter_warn(const KmtFilter *filter, const KmtInputCapture *capture,
-		     const KmtNames *names, const KmtMatchKeys *keys,
+		     const KmtSymbolizer *names, const KmtMatchKeys *keys,
 		     GPtrArray *warnings)
 {
 	if (filter->callsite)

@@ -55,7 +55,7 @@ gboolean kmt_filter_set_globs(char ***globs, const char *option,
 /* When all is read: adds a warning (char *) for each condition that no call
  * site, or no CPU or node of the capture, meets. */
 void kmt_filter_warn(const KmtFilter *filter, const KmtInputCapture *capture,
-		     const KmtNames *names, const KmtMatchKeys *keys,
+		     const KmtSymbolizer *names, const KmtMatchKeys *keys,
 		     GPtrArray *warnings);
 
 /* Is there any condition? */
@@ -65,7 +65,7 @@ gboolean kmt_filter_is_set(const KmtFilter *filter);
 KmtMatchKeyParts kmt_filter_parts(const KmtFilter *filter);
 
 gboolean kmt_filter_cell(const KmtFilter *filter, const KmtMatchKey *cell,
-			 guint cpu, const KmtNames *names);
+			 guint cpu, const KmtSymbolizer *names);
 
 static inline gboolean kmt_filter_size(const KmtFilter *filter,
 				       guint64 bytes_req)

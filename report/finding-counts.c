@@ -4,19 +4,20 @@
 #include "report/finding-counts.h"
 #include "lib/base/hash.h"
 
-struct KmtTally {
-	GHashTable *entries; /* of KmtTallyEntry, key and value in one */
+struct KmtFindingCounts {
+	GHashTable *entries; /* of KmtFindingCount, key and value in one */
 	guint64 seed;	     /* of the hash */
 };
 
 static guint entry_hash(gconstpointer data)
 {
-	return ((const KmtTallyEntry *)data)->hash;
+	return ((const KmtFindingCount *)data)->hash;
 }
 
-static guint hash_key(const KmtTally *tally, const KmtTallyEntry *key)
+static guint hash_key(const KmtFindingCounts *finding_counts,
+		      const KmtFindingCount *key)
 {
-	guint64 h = kmt_hash(tally->seed, key->first.address);
+	guint64 h = kmt_hash(finding_counts->seed, key->first.address);
 
 	h = kmt_hash(h, key->second.address);
 	return (guint)kmt_hash(h, key->class * 64 + key->first.kind * 8 +
@@ -25,7 +26,7 @@ static guint hash_key(const KmtTally *tally, const KmtTallyEntry *key)
 
 static gboolean entry_equal(gconstpointer a, gconstpointer b)
 {
-	const KmtTallyEntry *x = a, *y = b;
+	const KmtFindingCount *x = a, *y = b;
 
 	return x->class == y->class && x->first.address == y->first.address &&
 	       x->first.kind == y->first.kind &&
@@ -33,42 +34,44 @@ static gboolean entry_equal(gconstpointer a, gconstpointer b)
 	       x->second.kind == y->second.kind;
 }
 
-KmtTally *kmt_tally_new(void)
+KmtFindingCounts *kmt_finding_counts_new(void)
 {
-	KmtTally *tally = g_new0(KmtTally, 1);
+	KmtFindingCounts *finding_counts = g_new0(KmtFindingCounts, 1);
 
-	tally->seed = kmt_hash_seed();
-	tally->entries =
+	finding_counts->seed = kmt_hash_seed();
+	finding_counts->entries =
 		g_hash_table_new_full(entry_hash, entry_equal, g_free, NULL);
-	return tally;
+	return finding_counts;
 }
 
-void kmt_tally_free(KmtTally *tally)
+void kmt_finding_counts_free(KmtFindingCounts *finding_counts)
 {
-	if (!tally)
+	if (!finding_counts)
 		return;
-	g_hash_table_unref(tally->entries);
-	g_free(tally);
+	g_hash_table_unref(finding_counts->entries);
+	g_free(finding_counts);
 }
 
-guint64 *kmt_tally_count(KmtTally *tally, KmtTallyClass class,
-			 const KmtTallySite *first, const KmtTallySite *second)
+guint64 *kmt_finding_counts_count(KmtFindingCounts *finding_counts,
+				  KmtFindingClass class,
+				  const KmtFindingSite *first,
+				  const KmtFindingSite *second)
 {
-	KmtTallyEntry key = {.class = class, .first = *first}, *entry;
+	KmtFindingCount key = {.class = class, .first = *first}, *entry;
 
 	if (second)
 		key.second = *second;
-	key.hash = hash_key(tally, &key);
-	entry = g_hash_table_lookup(tally->entries, &key);
+	key.hash = hash_key(finding_counts, &key);
+	entry = g_hash_table_lookup(finding_counts->entries, &key);
 	if (!entry) {
-		entry = g_new(KmtTallyEntry, 1);
+		entry = g_new(KmtFindingCount, 1);
 		*entry = key;
-		g_hash_table_add(tally->entries, entry);
+		g_hash_table_add(finding_counts->entries, entry);
 	}
 	return &entry->count;
 }
 
-static int compare_sites(const KmtTallySite *a, const KmtTallySite *b)
+static int compare_sites(const KmtFindingSite *a, const KmtFindingSite *b)
 {
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
@@ -77,8 +80,8 @@ static int compare_sites(const KmtTallySite *a, const KmtTallySite *b)
 
 static int compare_entries(gconstpointer a, gconstpointer b)
 {
-	const KmtTallyEntry *x = *(const KmtTallyEntry *const *)a;
-	const KmtTallyEntry *y = *(const KmtTallyEntry *const *)b;
+	const KmtFindingCount *x = *(const KmtFindingCount *const *)a;
+	const KmtFindingCount *y = *(const KmtFindingCount *const *)b;
 	int order;
 
 	if (x->count != y->count)
@@ -87,15 +90,16 @@ static int compare_entries(gconstpointer a, gconstpointer b)
 	return order ? order : compare_sites(&x->second, &y->second);
 }
 
-GPtrArray *kmt_tally_list(const KmtTally *tally, KmtTallyClass class)
+GPtrArray *kmt_finding_counts_list(const KmtFindingCounts *finding_counts,
+				   KmtFindingClass class)
 {
 	GPtrArray *list = g_ptr_array_new();
 	GHashTableIter iter;
 	gpointer data;
 
-	g_hash_table_iter_init(&iter, tally->entries);
+	g_hash_table_iter_init(&iter, finding_counts->entries);
 	while (g_hash_table_iter_next(&iter, &data, NULL)) {
-		KmtTallyEntry *entry = data;
+		KmtFindingCount *entry = data;
 
 		if (entry->class == class)
 			g_ptr_array_add(list, entry);

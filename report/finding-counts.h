@@ -10,46 +10,50 @@
 
 typedef enum {
 	/* In the order of KmtMatchUnmatched; first: the FREE; no second. */
-	KMT_TALLY_UNMATCHED_BEFORE_TRACE,
-	KMT_TALLY_UNMATCHED_AFTER_LOSS,
-	KMT_TALLY_UNMATCHED_UNEXPLAINED,
+	KMT_FINDING_UNMATCHED_BEFORE_TRACE,
+	KMT_FINDING_UNMATCHED_AFTER_LOSS,
+	KMT_FINDING_UNMATCHED_UNEXPLAINED,
 	/* In the order of KmtMatchDoubleAlloc; first: older ALLOC, second:
 	   newer. */
-	KMT_TALLY_DOUBLE_AFTER_LOSS,
-	KMT_TALLY_DOUBLE_RACE,
-	KMT_TALLY_DOUBLE_UNEXPLAINED,
+	KMT_FINDING_DOUBLE_AFTER_LOSS,
+	KMT_FINDING_DOUBLE_RACE,
+	KMT_FINDING_DOUBLE_UNEXPLAINED,
 	/* first: the ALLOC, second: the FREE. */
-	KMT_TALLY_MISMATCH,
-} KmtTallyClass;
+	KMT_FINDING_MISMATCH,
+} KmtFindingClass;
 
 typedef struct {
 	guint64 address;
 	KmtKind kind;
-} KmtTallySite;
+} KmtFindingSite;
 
 typedef struct {
-	KmtTallyClass class;
-	KmtTallySite first;
-	KmtTallySite second;
+	KmtFindingClass class;
+	KmtFindingSite first;
+	KmtFindingSite second;
 	guint64 count;
 	guint hash; /* private */
-} KmtTallyEntry;
+} KmtFindingCount;
 
-typedef struct KmtTally KmtTally;
+typedef struct KmtFindingCounts KmtFindingCounts;
 
-KmtTally *kmt_tally_new(void);
-void kmt_tally_free(KmtTally *tally);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtTally, kmt_tally_free)
+KmtFindingCounts *kmt_finding_counts_new(void);
+void kmt_finding_counts_free(KmtFindingCounts *finding_counts);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtFindingCounts, kmt_finding_counts_free)
 
-/* What counts such findings, as long as tally is.  second: NULL where the class
- * has none. */
-guint64 *kmt_tally_count(KmtTally *tally, KmtTallyClass class,
-			 const KmtTallySite *first, const KmtTallySite *second);
+/* What counts such findings, as long as finding_counts is.  second: NULL where
+ * the class has none. */
+guint64 *kmt_finding_counts_count(KmtFindingCounts *finding_counts,
+				  KmtFindingClass class,
+				  const KmtFindingSite *first,
+				  const KmtFindingSite *second);
 
 /*
- * The entries (const KmtTallyEntry) of a class, the most frequent first, then
- * by address and kind.  The array is the caller's, the entries are the tally's.
+ * The entries (const KmtFindingCount) of a class, the most frequent first, then
+ * by address and kind.  The array is the caller's, the entries are the
+ * finding_counts's.
  */
-GPtrArray *kmt_tally_list(const KmtTally *tally, KmtTallyClass class);
+GPtrArray *kmt_finding_counts_list(const KmtFindingCounts *finding_counts,
+				   KmtFindingClass class);
 
 #endif

@@ -22,7 +22,7 @@ static void print_chain(const KmtReport *report, const KmtGroup *group, guint i,
 		g_autofree char *text = NULL;
 		KmtSymbol symbol;
 
-		if (!kmt_names_symbol(report->names, chain[n], &symbol))
+		if (!kmt_symbolizer_symbol(report->names, chain[n], &symbol))
 			text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
 					       chain[n]);
 		else if (symbol.module)
@@ -36,8 +36,8 @@ static void print_chain(const KmtReport *report, const KmtGroup *group, guint i,
 
 static guint64 weight_of(const KmtReport *report, const KmtGroup *group)
 {
-	KmtFigure figure = kmt_field_get(report->fields->pdata[0],
-					 report->aggregate, group);
+	KmtFigure figure = kmt_report_field_get(report->fields->pdata[0],
+						report->aggregate, group);
 
 	return figure.type != KMT_FIGURE_INTEGER || figure.negative
 		       ? 0

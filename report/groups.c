@@ -154,7 +154,7 @@ static guint64 function_value(KmtGroups *groups, guint64 address)
 	g_autofree char *text = NULL;
 	KmtSymbol symbol;
 
-	if (!kmt_names_symbol(groups->options.names, address, &symbol))
+	if (!kmt_symbolizer_symbol(groups->options.names, address, &symbol))
 		text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
 	else if (symbol.module)
 		text = g_strdup_printf("%s [%s]", symbol.name, symbol.module);
@@ -166,7 +166,7 @@ static guint64 module_value(KmtGroups *groups, guint64 address)
 	KmtSymbol symbol;
 	const char *module = "(unknown)";
 
-	if (kmt_names_symbol(groups->options.names, address, &symbol))
+	if (kmt_symbolizer_symbol(groups->options.names, address, &symbol))
 		module = symbol.module ? symbol.module : "vmlinux";
 	return text_number(groups, module);
 }
@@ -174,7 +174,7 @@ static guint64 module_value(KmtGroups *groups, guint64 address)
 static guint64 directory_value(KmtGroups *groups, guint64 address)
 {
 	const char *directory =
-		kmt_names_directory(groups->options.names, address);
+		kmt_symbolizer_directory(groups->options.names, address);
 
 	return text_number(groups, directory ? directory : "(unknown)");
 }
@@ -260,8 +260,8 @@ static guint64 context_value(KmtGroups *groups, const KmtMatchKey *cell)
 	return text_number(groups, context);
 }
 
-/* The stack of a lot's cell; without one, its call site alone. */
-static KmtChain chain_of(const KmtGroups *groups, guint32 lot,
+/* The stack of a class_id's cell; without one, its call site alone. */
+static KmtChain chain_of(const KmtGroups *groups, guint32 class_id,
 			 const KmtMatchKey *cell)
 {
 	KmtChain chain = {NULL, 0};
@@ -271,15 +271,16 @@ static KmtChain chain_of(const KmtGroups *groups, guint32 lot,
 							 cell->stack, &chain.n);
 	if (!chain.addresses)
 		chain = (KmtChain){
-			kmt_match_keys_site_of_class(groups->cells, lot), 1};
+			kmt_match_keys_site_of_class(groups->cells, class_id),
+			1};
 	return chain;
 }
 
 /* By its addresses, as two boots' stacks may be the same. */
-static guint64 stack_value(KmtGroups *groups, guint32 lot,
+static guint64 stack_value(KmtGroups *groups, guint32 class_id,
 			   const KmtMatchKey *cell)
 {
-	KmtChain chain = chain_of(groups, lot, cell);
+	KmtChain chain = chain_of(groups, class_id, cell);
 	guint64 hash = hash_words(groups, chain.addresses, chain.n);
 	guint32 number =
 		kmt_index_find(&groups->chain_index, groups, hash, &chain);
@@ -293,23 +294,25 @@ static guint64 stack_value(KmtGroups *groups, guint32 lot,
 
 /* The first of those who called each other that is not known to do so for
  * others; if all are, the call site. */
-static guint64 owner_value(KmtGroups *groups, guint32 lot,
+static guint64 owner_value(KmtGroups *groups, guint32 class_id,
 			   const KmtMatchKey *cell)
 {
-	KmtChain chain = chain_of(groups, lot, cell);
+	KmtChain chain = chain_of(groups, class_id, cell);
 	KmtSymbol symbol;
 	guint i;
 
 	for (i = 0; groups->options.skip && i < chain.n; i++)
-		if (!kmt_names_symbol(groups->options.names, chain.addresses[i],
-				      &symbol) ||
-		    !kmt_skip_matches(groups->options.skip, symbol.name))
+		if (!kmt_symbolizer_symbol(groups->options.names,
+					   chain.addresses[i], &symbol) ||
+		    !kmt_sym_wrappers_matches(groups->options.skip,
+					      symbol.name))
 			return function_value(groups, chain.addresses[i]);
 	return function_value(groups, cell->call_site);
 }
 
-static guint64 value_of(KmtGroups *groups, KmtDimension dimension, guint32 lot,
-			const KmtMatchKey *cell, guint64 bytes_alloc)
+static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
+			guint32 class_id, const KmtMatchKey *cell,
+			guint64 bytes_alloc)
 {
 	const KmtInputCpuFile *file =
 		groups->options.capture->files->pdata[cell->file];
@@ -342,9 +345,9 @@ static guint64 value_of(KmtGroups *groups, KmtDimension dimension, guint32 lot,
 	case KMT_BY_MARK:
 		return cell->phase;
 	case KMT_BY_OWNER:
-		return owner_value(groups, lot, cell);
+		return owner_value(groups, class_id, cell);
 	case KMT_BY_STACK:
-		return stack_value(groups, lot, cell);
+		return stack_value(groups, class_id, cell);
 	case KMT_BY_GFP:
 	default:
 		return cell->gfp_flags;
@@ -353,7 +356,7 @@ static guint64 value_of(KmtGroups *groups, KmtDimension dimension, guint32 lot,
 
 /* ---- groups ---- */
 
-/* Aligned chunks, so that no ledger lies in two cache lines. */
+/* Aligned chunks, so that no counters lies in two cache lines. */
 static void add_chunk(KmtGroups *groups)
 {
 	guint32 chunk = groups->n_groups / KMT_GROUPS_CHUNK;
@@ -371,7 +374,7 @@ static void add_chunk(KmtGroups *groups)
 	groups->details[chunk] = g_new0(KmtDetail, KMT_GROUPS_CHUNK);
 }
 
-static guint32 find_group(KmtGroups *groups, guint32 lot,
+static guint32 find_group(KmtGroups *groups, guint32 class_id,
 			  const KmtMatchKey *cell, guint64 bytes_alloc)
 {
 	const KmtBy *by = groups->options.by;
@@ -381,7 +384,7 @@ static guint32 find_group(KmtGroups *groups, guint32 lot,
 
 	key[0] = by->kinds ? cell->type : kmt_kind_layer((KmtKind)cell->type);
 	for (i = 0; i < by->n; i++)
-		key[i + 1] = value_of(groups, by->dimensions[i], lot, cell,
+		key[i + 1] = value_of(groups, by->dimensions[i], class_id, cell,
 				      bytes_alloc);
 	hash = hash_words(groups, key, n_words(groups));
 	number = kmt_index_find(&groups->index, groups, hash, key);
@@ -396,17 +399,18 @@ static guint32 find_group(KmtGroups *groups, guint32 lot,
 	return groups->n_groups++;
 }
 
-guint32 kmt_groups_get(KmtGroups *groups, guint32 lot)
+guint32 kmt_groups_get(KmtGroups *groups, guint32 class_id)
 {
 	const KmtGroupsOptions *o = &groups->options;
-	KmtMatchKey cell = kmt_match_keys_of_class(groups->cells, lot);
-	KmtMatchSize bytes = kmt_match_keys_size_of_class(groups->cells, lot);
+	KmtMatchKey cell = kmt_match_keys_of_class(groups->cells, class_id);
+	KmtMatchSize bytes =
+		kmt_match_keys_size_of_class(groups->cells, class_id);
 	const KmtInputCpuFile *file = o->capture->files->pdata[cell.file];
 
 	if (!kmt_filter_cell(o->filter, &cell, file->cpu, o->names) ||
 	    !kmt_filter_size(o->filter, bytes.req))
 		return KMT_NO_GROUP;
-	return find_group(groups, lot, &cell, bytes.alloc);
+	return find_group(groups, class_id, &cell, bytes.alloc);
 }
 
 void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
@@ -415,12 +419,12 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 
 	for (i = 0; i < groups->n_groups; i++) {
 		const guint64 *key = key_of(groups, i);
-		const KmtLedger l = *kmt_groups_ledger(groups, i);
+		const KmtCounters l = *kmt_groups_counters(groups, i);
 
 		*kmt_groups_at(groups, i) = (KmtGroup){
 			.kind = (KmtKind)key[0],
 			.values = key + 1,
-			.totals = kmt_ledger_totals(&l),
+			.totals = kmt_counters_totals(&l),
 			/* An unchanged epoch means that no byte was allocated
 			 * or freed since the peak. */
 			.at_peak =
@@ -453,7 +457,7 @@ static char *chain_text(const KmtGroups *groups, const KmtGroup *group, guint i)
 	chain = kmt_groups_chain(groups, group, i, &n);
 	for (j = 0; j < n; j++) {
 		g_autofree char *name =
-			kmt_names_format(groups->options.names, chain[j]);
+			kmt_symbolizer_format(groups->options.names, chain[j]);
 
 		g_string_append(text, j ? " < " : "");
 		if (name)
@@ -472,7 +476,7 @@ char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
 
 	switch (groups->options.by->dimensions[i]) {
 	case KMT_BY_CALLSITE:
-		name = kmt_names_describe(groups->options.names, value);
+		name = kmt_symbolizer_describe(groups->options.names, value);
 		return name ? name
 			    : g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
 					      value);
@@ -499,7 +503,7 @@ char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
 	case KMT_BY_MARK:
 		return kmt_phases_label(groups->options.phases, value);
 	case KMT_BY_GFP:
-		return kmt_names_gfp(groups->options.names, value);
+		return kmt_symbolizer_gfp(groups->options.names, value);
 	case KMT_BY_SIZE:
 	case KMT_BY_CPU:
 	default:
@@ -596,8 +600,8 @@ static int compare_numbers(guint64 a, guint64 b)
 static int compare_sites(const KmtGroups *groups, guint64 a, guint64 b)
 {
 	KmtSymbol x, y;
-	gboolean has_x = kmt_names_symbol(groups->options.names, a, &x);
-	gboolean has_y = kmt_names_symbol(groups->options.names, b, &y);
+	gboolean has_x = kmt_symbolizer_symbol(groups->options.names, a, &x);
+	gboolean has_y = kmt_symbolizer_symbol(groups->options.names, b, &y);
 	int order;
 
 	if (has_x != has_y)

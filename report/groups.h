@@ -48,21 +48,21 @@ typedef struct {
 typedef struct {
 	const KmtBy *by;
 	const KmtFilter *filter;
-	const KmtNames *names;
-	const KmtSkip *skip; /* functions that are nobody's owner */
+	const KmtSymbolizer *names;
+	const KmtSymWrappers *skip; /* functions that are nobody's owner */
 	const KmtInputCapture *capture;
 	const KmtInputTables *tables; /* or NULL: records have no owner */
 	const KmtPhases *phases;      /* for KMT_BY_MARK */
 	gboolean details;
 } KmtGroupsOptions;
 
-/* The ledger of a group while records are read; its figures from
+/* The counters of a group while records are read; its figures from
  * kmt_groups_finish() on. */
 typedef union {
-	KmtLedger ledger;
+	KmtCounters counters;
 	KmtGroup group;
 } KmtGroupState;
-G_STATIC_ASSERT(sizeof(KmtGroupState) == sizeof(KmtLedger));
+G_STATIC_ASSERT(sizeof(KmtGroupState) == sizeof(KmtCounters));
 
 /* Addresses that called each other, the innermost first. */
 typedef struct {
@@ -98,17 +98,18 @@ KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 void kmt_groups_free(KmtGroups *groups);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtGroups, kmt_groups_free)
 
-/* The group of a lot's objects; KMT_NO_GROUP if the filter does not want them.
+/* The group of a class_id's objects; KMT_NO_GROUP if the filter does not want
+ * them.
  */
-guint32 kmt_groups_get(KmtGroups *groups, guint32 lot);
+guint32 kmt_groups_get(KmtGroups *groups, guint32 class_id);
 
 /* Before kmt_groups_finish(). */
-static inline KmtLedger *kmt_groups_ledger(const KmtGroups *groups,
-					   guint32 group)
+static inline KmtCounters *kmt_groups_counters(const KmtGroups *groups,
+					       guint32 group)
 {
 	return &groups->states[group / KMT_GROUPS_CHUNK]
 			      [group % KMT_GROUPS_CHUNK]
-				      .ledger;
+				      .counters;
 }
 
 /* options.details must be set. */

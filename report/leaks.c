@@ -29,8 +29,8 @@ static gboolean is_leak(const KmtAggregate *aggregate, const KmtGroup *group,
 	    leak->grown * 4 < leak->steps * 3 || group->totals.live_objects < 2)
 		return FALSE;
 	leak->growth = growth->last - growth->first;
-	leak->reused =
-		kmt_field_get(kmt_field_find("reused"), aggregate, group);
+	leak->reused = kmt_report_field_get(kmt_report_field_find("reused"),
+					    aggregate, group);
 	leak->unfreed = frees_are_off(aggregate, group->kind) ||
 			(leak->reused.type == KMT_FIGURE_INTEGER &&
 			 leak->reused.integer > group->totals.frees);

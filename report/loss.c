@@ -36,7 +36,7 @@ gboolean kmt_report_time(const KmtReport *report, KmtInterval *time)
  * no record of the file reports were lost after its last record, unless a
  * record of an unknown number may stand for them.
  */
-static void add_last_hole(const KmtReport *report, GArray *holes, guint number)
+static void add_last_hole(const KmtReport *report, GArray *gaps, guint number)
 {
 	const KmtInputCpuFile *file = report->capture->files->pdata[number];
 	KmtMatchGap last = {.file = number,
@@ -49,8 +49,8 @@ static void add_last_hole(const KmtReport *report, GArray *holes, guint number)
 	if (file->stream ||
 	    !kmt_match_merge_file_span(file, &first, &last.since))
 		last.since = report->aggregate->first_timestamp;
-	for (i = 0; i < holes->len; i++) {
-		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
+	for (i = 0; i < gaps->len; i++) {
+		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
 
 		if (h->file != number)
 			continue;
@@ -61,7 +61,7 @@ static void add_last_hole(const KmtReport *report, GArray *holes, guint number)
 	}
 	last.until = MAX(last.until, last.since);
 	if (last.events)
-		g_array_append_val(holes, last);
+		g_array_append_val(gaps, last);
 }
 
 static gint compare_holes(gconstpointer a, gconstpointer b)
@@ -79,10 +79,10 @@ static gboolean has_placed_losses(const KmtInputCapture *capture)
 				     : capture->losses_in_records;
 }
 
-static gboolean has_unknown_number(const GArray *holes)
+static gboolean has_unknown_number(const GArray *gaps)
 {
-	for (guint i = 0; i < holes->len; i++)
-		if (g_array_index(holes, KmtMatchGap, i).events == 0)
+	for (guint i = 0; i < gaps->len; i++)
+		if (g_array_index(gaps, KmtMatchGap, i).events == 0)
 			return TRUE;
 	return FALSE;
 }
@@ -92,36 +92,36 @@ static gboolean has_unknown_number(const GArray *holes)
 static GArray *all_holes(const KmtReport *report)
 {
 	const KmtInputCapture *capture = report->capture;
-	GArray *holes;
+	GArray *gaps;
 	guint i;
 
 	if (!has_placed_losses(capture) ||
 	    !kmt_input_capture_has_owners(capture) ||
-	    report->aggregate->holes->len == KMT_MATCH_MAX_GAPS)
+	    report->aggregate->gaps->len == KMT_MATCH_MAX_GAPS)
 		return NULL;
-	holes = g_array_copy(report->aggregate->holes);
+	gaps = g_array_copy(report->aggregate->gaps);
 	for (i = 0; i < capture->files->len; i++)
-		add_last_hole(report, holes, i);
-	g_array_sort(holes, compare_holes);
-	return holes;
+		add_last_hole(report, gaps, i);
+	g_array_sort(gaps, compare_holes);
+	return gaps;
 }
 
-GArray *kmt_report_holes(const KmtReport *report)
+GArray *kmt_report_gaps(const KmtReport *report)
 {
-	GArray *holes = all_holes(report);
+	GArray *gaps = all_holes(report);
 	KmtInterval time;
 	guint i, n = 0;
 
-	if (!kmt_report_time(report, &time) || !holes)
-		return holes;
-	for (i = 0; i < holes->len; i++) {
-		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
+	if (!kmt_report_time(report, &time) || !gaps)
+		return gaps;
+	for (i = 0; i < gaps->len; i++) {
+		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
 
 		if (h->until >= time.from && h->since <= time.until)
-			g_array_index(holes, KmtMatchGap, n++) = *h;
+			g_array_index(gaps, KmtMatchGap, n++) = *h;
 	}
-	g_array_set_size(holes, n);
-	return holes;
+	g_array_set_size(gaps, n);
+	return gaps;
 }
 
 static void add_events(guint64 *sum, guint64 events)
@@ -133,7 +133,7 @@ static void add_events(guint64 *sum, guint64 events)
 void kmt_report_count_lost(KmtReport *report)
 {
 	const KmtInputCapture *capture = report->capture;
-	g_autoptr(GArray) holes = all_holes(report);
+	g_autoptr(GArray) gaps = all_holes(report);
 	KmtLost lost = {0};
 	KmtInterval time;
 	gboolean is_part = kmt_report_time(report, &time);
@@ -144,14 +144,14 @@ void kmt_report_count_lost(KmtReport *report)
 		report->lost = lost;
 		return;
 	}
-	if (!is_part || !holes || has_unknown_number(holes)) {
+	if (!is_part || !gaps || has_unknown_number(gaps)) {
 		lost.is_known = !is_part;
 		lost.within = capture->overruns;
 		report->lost = lost;
 		return;
 	}
-	for (i = 0; i < holes->len; i++) {
-		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
+	for (i = 0; i < gaps->len; i++) {
+		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
 
 		add_events(h->until < time.from	   ? &lost.before
 			   : h->since > time.until ? &lost.after
@@ -218,7 +218,7 @@ guint64 *kmt_report_window_losses(const KmtReport *report)
 {
 	const KmtInputCapture *capture = report->capture;
 	guint n = report->aggregate->n_windows;
-	g_autoptr(GArray) holes = all_holes(report);
+	g_autoptr(GArray) gaps = all_holes(report);
 	g_autofree WideSum *begin = g_new0(WideSum, n + 1);
 	g_autofree WideSum *end = g_new0(WideSum, n + 1);
 	WideSum sum = {0};
@@ -226,11 +226,11 @@ guint64 *kmt_report_window_losses(const KmtReport *report)
 	KmtInterval time;
 
 	if (!capture->has_overruns ||
-	    (capture->overruns && (!holes || has_unknown_number(holes))))
+	    (capture->overruns && (!gaps || has_unknown_number(gaps))))
 		return NULL;
 	kmt_report_time(report, &time);
-	for (guint i = 0; capture->overruns && i < holes->len; i++) {
-		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
+	for (guint i = 0; capture->overruns && i < gaps->len; i++) {
+		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
 		guint last = window_after(report, h->until);
 
 		/* A loss after the last window's end touches none. */
@@ -356,15 +356,15 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 }
 
 /* Return for how long of a time any CPU lost events, ns. */
-static double length_of_holes(GArray *holes, const KmtInterval *time)
+static double length_of_holes(GArray *gaps, const KmtInterval *time)
 {
 	double sum = 0;
 	gint64 until = time->from;
 	guint i;
 
-	g_array_sort(holes, compare_times);
-	for (i = 0; i < holes->len; i++) {
-		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
+	g_array_sort(gaps, compare_times);
+	for (i = 0; i < gaps->len; i++) {
+		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
 
 		gint64 end = MIN(h->until, time->until);
 		gint64 begin = MAX(h->since, until);
@@ -380,16 +380,16 @@ double kmt_report_blind(const KmtReport *report)
 {
 	KmtInterval intervals[KMT_MAX_INTERVALS], time;
 	guint n = kmt_report_intervals(report, intervals), i;
-	g_autoptr(GArray) holes = kmt_report_holes(report);
+	g_autoptr(GArray) gaps = kmt_report_gaps(report);
 	double blind = 0, all;
 
 	kmt_report_time(report, &time);
 	all = (double)time.until - (double)time.from;
-	for (i = 0; !holes && i < n; i++)
+	for (i = 0; !gaps && i < n; i++)
 		blind += MAX(0.0, (double)intervals[i].until -
 					  (double)intervals[i].from);
-	if (holes)
-		blind = length_of_holes(holes, &time);
+	if (gaps)
+		blind = length_of_holes(gaps, &time);
 	if (!n)
 		return 0;
 	return all > 0 ? MIN(1.0, blind / all) : 1;
@@ -402,12 +402,13 @@ gboolean kmt_report_is_lossy(const KmtReport *report)
 	       report->capture->continues;
 }
 
-gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field)
+gboolean kmt_report_is_doubtful(const KmtReport *report,
+				const KmtReportField *field)
 {
 	if (has_lost(report))
 		return TRUE;
 	/* Events that are missing at an end, or that the source does not see,
 	 * make a sum smaller, but leave each event in it right.  A state, such
 	 * as live bytes, may be wrong. */
-	return kmt_report_is_lossy(report) && kmt_field_is_state(field);
+	return kmt_report_is_lossy(report) && kmt_report_field_is_state(field);
 }

@@ -78,7 +78,7 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void check_names(const KmtNames *names, const KmtMatchIntern *keys,
+static void check_names(const KmtSymbolizer *names, const KmtMatchIntern *keys,
 			GPtrArray *warnings)
 {
 	g_autofree guint64 *addresses = g_new(guint64, MAX(keys->n, 1));
@@ -91,7 +91,7 @@ static void check_names(const KmtNames *names, const KmtMatchIntern *keys,
 	for (i = 0; i < keys->n; i++)
 		if (!n || addresses[i] != addresses[n - 1])
 			addresses[n++] = addresses[i];
-	kmt_names_check(names, addresses, n, warnings);
+	kmt_symbolizer_check(names, addresses, n, warnings);
 }
 
 /* ---- how far it is, on a terminal ---- */
@@ -234,7 +234,7 @@ static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 	const KmtReport *report = &plan->report;
 	const KmtInputCapture *capture = report->capture;
 	const KmtAggregate *aggregate = report->aggregate;
-	const KmtNames *names = report->names;
+	const KmtSymbolizer *names = report->names;
 
 	check_names(names, aggregate->keys->keys, warnings);
 	if (kmt_by_has(&plan->by, KMT_BY_DIRECTORY) && !names->dwarf &&
@@ -260,7 +260,7 @@ static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 
 static int run(const KmtOptions *options, KmtPlan *plan)
 {
-	const KmtNamesOptions names_options = {
+	const KmtSymbolizerOptions names_options = {
 		.kallsyms = options->kallsyms,
 		.system_map = options->system_map,
 		.raw = options->raw_ip,
@@ -272,7 +272,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtInputCapture) capture = kmt_input_capture_open(
 		(const char *const *)options->operands, &plan->capture, &error);
-	g_autoptr(KmtNames) names = NULL;
+	g_autoptr(KmtSymbolizer) names = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
 
 	if (!capture)
@@ -282,7 +282,8 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 				    "the capture has layout C, whose records "
 				    "have no time: leave out what asks for "
 				    "times, windows and lifetimes");
-	names = kmt_capture_names(capture, &names_options, warnings, &error);
+	names = kmt_report_open_symbols(capture, &names_options, warnings,
+					&error);
 	if (!names)
 		return kmt_cli_fail_error(PROGRAM, error);
 	if (!kmt_plan_place(plan, capture, names, &error))
@@ -331,7 +332,7 @@ int main(int argc, char **argv)
 		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 	(void)kmt_recovery_run(PROGRAM);
 	if (!kmt_plan_make(&plan, &options, &error))
-		return error->domain == KMT_SKIP_ERROR
+		return error->domain == KMT_SYM_WRAPPERS_ERROR
 			       ? kmt_cli_fail_error(PROGRAM, error)
 			       : kmt_cli_fail_usage(PROGRAM, error->message);
 	if (!refuse_others(&options, &error))

@@ -14,7 +14,7 @@
 
 static char *name_address(gpointer user, guint64 address)
 {
-	return kmt_names_describe(user, address);
+	return kmt_symbolizer_describe(user, address);
 }
 
 char *kmt_phases_text(const KmtPhases *phases, guint i)
@@ -62,7 +62,8 @@ static void name_all(KmtPhases *phases)
 	}
 }
 
-KmtPhases *kmt_phases_new(const KmtInputCapture *capture, const KmtNames *names)
+KmtPhases *kmt_phases_new(const KmtInputCapture *capture,
+			  const KmtSymbolizer *names)
 {
 	KmtPhases *phases = g_new0(KmtPhases, 1);
 

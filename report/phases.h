@@ -13,7 +13,7 @@ typedef struct {
 	KmtInputTables *tables;
 	KmtInputMarks *marks;
 	const KmtInputCapture *capture;
-	const KmtNames *names;
+	const KmtSymbolizer *names;
 	GArray *starts;	     /* of gint64: when each mark was, ns; in order */
 	GPtrArray *names_of; /* of each mark, of char *: see below */
 	GArray *ordinals;    /* of guint, likewise, from 1 */
@@ -21,7 +21,7 @@ typedef struct {
 
 /* No file of capture may be a stream.  These must live as long. */
 KmtPhases *kmt_phases_new(const KmtInputCapture *capture,
-			  const KmtNames *names);
+			  const KmtSymbolizer *names);
 void kmt_phases_free(KmtPhases *phases);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPhases, kmt_phases_free)
 

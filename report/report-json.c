@@ -65,19 +65,19 @@ static char *value_by(const KmtReport *report, const KmtGroup *group,
 static void add_place(KmtJson *builder, const KmtReport *report,
 		      guint64 address, const KmtGroup *group)
 {
-	const KmtNames *names = report->names;
+	const KmtSymbolizer *names = report->names;
 	g_autofree char *module = value_by(report, group, KMT_BY_MODULE);
 	g_autofree char *directory = value_by(report, group, KMT_BY_DIRECTORY);
 	KmtSymbol symbol = {0};
-	KmtSourceLine source = {0};
+	KmtSymSourceLine source = {0};
 	guint i;
 
-	kmt_names_symbol(names, address, &symbol);
-	kmt_names_source(names, address, &source);
+	kmt_symbolizer_symbol(names, address, &symbol);
+	kmt_symbolizer_source(names, address, &source);
 	kmt_json_text(builder, "module", module ? module : symbol.module);
 	kmt_json_text(builder, "directory",
 		      directory ? directory
-				: kmt_names_directory(names, address));
+				: kmt_symbolizer_directory(names, address));
 	if (source.file) {
 		kmt_json_begin_object(builder, "source");
 		kmt_json_text(builder, "file", source.file);
@@ -96,7 +96,7 @@ static void add_place(KmtJson *builder, const KmtReport *report,
 static void add_site_of(KmtJson *builder, const KmtReport *report,
 			guint64 address, KmtKind kind, const KmtGroup *group)
 {
-	g_autofree char *name = kmt_names_format(report->names, address);
+	g_autofree char *name = kmt_symbolizer_format(report->names, address);
 
 	kmt_json_hex(builder, "address", address, 16);
 	kmt_json_text(builder, "symbol", name);
@@ -134,16 +134,16 @@ static void add_loss(KmtJson *builder, const KmtReport *report)
 /* NULL: where events were lost is not known. */
 static void add_holes(KmtJson *builder, const KmtReport *report)
 {
-	g_autoptr(GArray) holes = kmt_report_holes(report);
+	g_autoptr(GArray) gaps = kmt_report_gaps(report);
 	guint i;
 
-	if (!holes) {
+	if (!gaps) {
 		kmt_json_null(builder, "holes");
 		return;
 	}
 	kmt_json_begin_array(builder, "holes");
-	for (i = 0; i < holes->len; i++) {
-		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
+	for (i = 0; i < gaps->len; i++) {
+		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
 		const KmtInputCpuFile *file =
 			report->capture->files->pdata[h->file];
 
@@ -228,22 +228,22 @@ static void add_capture(KmtJson *builder, const KmtReport *report)
 		kmt_json_u64(builder, "record_size", capture->record_size);
 	kmt_json_u64(builder, "cpus", capture->files->len);
 	kmt_json_u64(builder, "events",
-		     capture->n_records - report->aggregate->hole_records -
+		     capture->n_records - report->aggregate->gap_records -
 			     report->aggregate->stop_records -
 			     report->aggregate->mark_records);
 	add_time(builder, report->aggregate, "first_timestamp",
 		 report->aggregate->first_timestamp);
 	add_time(builder, report->aggregate, "last_timestamp",
 		 report->aggregate->last_timestamp);
-	kmt_json_loss(builder, capture, report->lost.within);
+	kmt_output_loss(builder, capture, report->lost.within);
 	add_loss(builder, report);
 	add_holes(builder, report);
 	add_blind(builder, report);
-	kmt_json_not_seen(builder, capture);
-	kmt_json_choice(builder, capture);
+	kmt_output_not_seen(builder, capture);
+	kmt_output_choice(builder, capture);
 	add_scaled(builder, report);
 	kmt_json_text(builder, "kernel_release", release);
-	kmt_json_text(builder, "symbols", kmt_names_path(report->names));
+	kmt_json_text(builder, "symbols", kmt_symbolizer_path(report->names));
 	kmt_json_end_object(builder);
 }
 
@@ -329,9 +329,9 @@ static void add_details(KmtJson *builder, const KmtReport *report,
 	guint n = group->detail ? G_N_ELEMENTS(details) : 2, i;
 
 	for (i = 0; i < n; i++) {
-		KmtFigure figure =
-			kmt_field_get(kmt_field_find(details[i].field),
-				      report->aggregate, group);
+		KmtFigure figure = kmt_report_field_get(
+			kmt_report_field_find(details[i].field),
+			report->aggregate, group);
 
 		add_figure(builder, details[i].key, &figure);
 	}
@@ -352,7 +352,8 @@ static void add_chain(KmtJson *builder, const KmtReport *report,
 	chain = kmt_groups_chain(report->aggregate->groups, group, i, &n);
 	kmt_json_begin_array(builder, "stack");
 	for (; n; n--, chain++) {
-		g_autofree char *name = kmt_names_format(report->names, *chain);
+		g_autofree char *name =
+			kmt_symbolizer_format(report->names, *chain);
 
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_hex(builder, "address", *chain, 16);
@@ -501,7 +502,7 @@ static void add_leaks(KmtJson *builder, const KmtReport *report)
 	kmt_json_end_array(builder);
 }
 
-static void add_sum(KmtJson *builder, const KmtCrossSum *sum)
+static void add_sum(KmtJson *builder, const KmtCrossCpuSum *sum)
 {
 	kmt_json_u64(builder, "frees", sum->frees);
 	kmt_json_u64(builder, "bytes_allocated", sum->bytes);
@@ -516,7 +517,8 @@ static void add_matrix(KmtJson *builder, const KmtReport *report)
 
 	kmt_json_begin_array(builder, "frees_by_cpu");
 	for (i = 0; i < cells->len; i++) {
-		const KmtCrossCell *c = &g_array_index(cells, KmtCrossCell, i);
+		const KmtCrossCpuCell *c =
+			&g_array_index(cells, KmtCrossCpuCell, i);
 
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_text(builder, "kind",
@@ -537,8 +539,8 @@ static void add_cross(KmtJson *builder, const KmtReport *report)
 	add_matrix(builder, report);
 	kmt_json_begin_array(builder, "cross_cpu_pairs");
 	for (i = 0; i < pairs->len; i++) {
-		const KmtCrossPair *pair =
-			&g_array_index(pairs, KmtCrossPair, i);
+		const KmtCrossCpuPair *pair =
+			&g_array_index(pairs, KmtCrossCpuPair, i);
 
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_begin_object(builder, "allocated");
@@ -568,15 +570,15 @@ static void add_asked(KmtJson *builder, const KmtReport *report)
 }
 
 static void add_tally_sites(KmtJson *builder, const KmtReport *report,
-			    const char *key, KmtTallyClass class)
+			    const char *key, KmtFindingClass class)
 {
-	g_autoptr(GPtrArray) list =
-		kmt_tally_list(report->aggregate->tally, class);
+	g_autoptr(GPtrArray) list = kmt_finding_counts_list(
+		report->aggregate->finding_counts, class);
 	guint i;
 
 	kmt_json_begin_array(builder, key);
 	for (i = 0; i < list->len; i++) {
-		const KmtTallyEntry *entry = g_ptr_array_index(list, i);
+		const KmtFindingCount *entry = g_ptr_array_index(list, i);
 
 		kmt_json_begin_object(builder, NULL);
 		add_site(builder, report, entry->first.address,
@@ -588,7 +590,7 @@ static void add_tally_sites(KmtJson *builder, const KmtReport *report,
 }
 
 static void add_pair_site(KmtJson *builder, const KmtReport *report,
-			  const char *key, const KmtTallySite *site)
+			  const char *key, const KmtFindingSite *site)
 {
 	kmt_json_begin_object(builder, key);
 	add_site(builder, report, site->address, site->kind);
@@ -596,16 +598,16 @@ static void add_pair_site(KmtJson *builder, const KmtReport *report,
 }
 
 static void add_tally_pairs(KmtJson *builder, const KmtReport *report,
-			    const char *key, KmtTallyClass class,
+			    const char *key, KmtFindingClass class,
 			    const char *first, const char *second)
 {
-	g_autoptr(GPtrArray) list =
-		kmt_tally_list(report->aggregate->tally, class);
+	g_autoptr(GPtrArray) list = kmt_finding_counts_list(
+		report->aggregate->finding_counts, class);
 	guint i;
 
 	kmt_json_begin_array(builder, key);
 	for (i = 0; i < list->len; i++) {
-		const KmtTallyEntry *entry = g_ptr_array_index(list, i);
+		const KmtFindingCount *entry = g_ptr_array_index(list, i);
 
 		kmt_json_begin_object(builder, NULL);
 		add_pair_site(builder, report, first, &entry->first);
@@ -618,7 +620,7 @@ static void add_tally_pairs(KmtJson *builder, const KmtReport *report,
 
 static void add_finding_counts(KmtJson *builder, const KmtAggregate *aggregate)
 {
-	kmt_json_findings(builder, &aggregate->findings);
+	kmt_output_findings(builder, &aggregate->findings);
 	kmt_json_u64(builder, "unordered_timestamps", aggregate->unordered);
 	kmt_json_u64(builder, "skipped_records", aggregate->skipped);
 	kmt_json_u64(builder, "truncated_bytes", aggregate->truncated_bytes);
@@ -631,15 +633,15 @@ static void add_findings(KmtJson *builder, const KmtReport *report)
 	kmt_json_begin_object(builder, "findings");
 	add_finding_counts(builder, report->aggregate);
 	add_tally_sites(builder, report, "before_trace_sites",
-			KMT_TALLY_UNMATCHED_BEFORE_TRACE);
+			KMT_FINDING_UNMATCHED_BEFORE_TRACE);
 	add_tally_sites(builder, report, "after_loss_sites",
-			KMT_TALLY_UNMATCHED_AFTER_LOSS);
+			KMT_FINDING_UNMATCHED_AFTER_LOSS);
 	add_tally_sites(builder, report, "unexplained_sites",
-			KMT_TALLY_UNMATCHED_UNEXPLAINED);
+			KMT_FINDING_UNMATCHED_UNEXPLAINED);
 	add_tally_pairs(builder, report, "double_allocation_pairs",
-			KMT_TALLY_DOUBLE_UNEXPLAINED, "older", "newer");
+			KMT_FINDING_DOUBLE_UNEXPLAINED, "older", "newer");
 	add_tally_pairs(builder, report, "type_mismatch_pairs",
-			KMT_TALLY_MISMATCH, "allocated", "freed");
+			KMT_FINDING_MISMATCH, "allocated", "freed");
 	kmt_json_end_object(builder);
 }
 

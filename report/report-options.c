@@ -215,7 +215,7 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 	g_autoptr(GArray) entries =
 		g_array_new(TRUE, FALSE, sizeof(GOptionEntry));
 	g_autofree char *dimensions = kmt_dimension_names();
-	g_autofree char *fields = kmt_field_names();
+	g_autofree char *fields = kmt_report_field_names();
 	g_autofree char *keys = kmt_sort_key_names();
 	g_autofree char *description = g_strdup_printf(
 		KMT_CLI_OPERANDS
@@ -246,7 +246,7 @@ void kmt_plan_clear(KmtPlan *plan)
 {
 	kmt_filter_clear(&plan->filter);
 	kmt_sort_free(plan->sort);
-	kmt_skip_free(plan->skip);
+	kmt_sym_wrappers_free(plan->skip);
 	if (plan->fields)
 		g_ptr_array_unref(plan->fields);
 	kmt_phases_free(plan->phases);
@@ -293,12 +293,13 @@ static gboolean set_skip(KmtPlan *plan, const KmtOptions *o, GError **error)
 				  "none");
 	if (o->skip && !kmt_filter_set_globs(&globs, "--skip", o->skip, error))
 		return FALSE;
-	plan->skip = kmt_skip_new();
+	plan->skip = kmt_sym_wrappers_new();
 	if (!kmt_by_has(&plan->by, KMT_BY_OWNER))
 		return TRUE;
 	for (i = 0; globs && globs[i]; i++)
-		kmt_skip_add(plan->skip, globs[i]);
-	return kmt_skip_load(plan->skip, g_getenv("KMEMTRACE_WRAPPERS"), error);
+		kmt_sym_wrappers_add(plan->skip, globs[i]);
+	return kmt_sym_wrappers_load(plan->skip, g_getenv("KMEMTRACE_WRAPPERS"),
+				     error);
 }
 
 static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
@@ -456,7 +457,7 @@ static gboolean find_mark(const KmtPlan *plan, KmtMoment *moment, gint64 after,
 }
 
 static gboolean find_marks(KmtPlan *plan, const KmtInputCapture *capture,
-			   const KmtNames *names, GError **error)
+			   const KmtSymbolizer *names, GError **error)
 {
 	gint64 after = G_MININT64;
 
@@ -496,7 +497,7 @@ static gboolean check_windows(const KmtSpan *span,
 }
 
 gboolean kmt_plan_place(KmtPlan *plan, const KmtInputCapture *capture,
-			const KmtNames *names, GError **error)
+			const KmtSymbolizer *names, GError **error)
 {
 	KmtSpan *span = &plan->aggregate.span;
 	gint64 origin = 0;
@@ -504,7 +505,7 @@ gboolean kmt_plan_place(KmtPlan *plan, const KmtInputCapture *capture,
 	if (!find_marks(plan, capture, names, error))
 		return FALSE;
 	if (plan->start.by_clock || plan->stop.by_clock)
-		kmt_capture_origin(capture, &origin);
+		kmt_report_first_timestamp(capture, &origin);
 	span->start = from_origin(&plan->start, origin);
 	span->stop = plan->stop.given ? from_origin(&plan->stop, origin)
 				      : G_MAXINT64;
@@ -623,7 +624,7 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 	if (!plan->fields)
 		return FALSE;
 	if (plan->form == KMT_FORM_FOLDED &&
-	    !kmt_field_is_count(plan->fields->pdata[0]))
+	    !kmt_report_field_is_count(plan->fields->pdata[0]))
 		return bad_value(error, "--fields", o->fields,
 				 "a weight for --folded: the first must count "
 				 "bytes, objects or events");
@@ -639,8 +640,8 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 		(plan->form == KMT_FORM_JSON && o->windows) ||
 		kmt_sort_needs_lifetimes(plan->sort);
 	for (i = 0; i < plan->fields->len; i++)
-		plan->aggregate.lifetimes |=
-			kmt_field_needs_lifetimes(plan->fields->pdata[i]);
+		plan->aggregate.lifetimes |= kmt_report_field_needs_lifetimes(
+			plan->fields->pdata[i]);
 	return TRUE;
 }
 

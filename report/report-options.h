@@ -77,7 +77,7 @@ typedef struct {
 	KmtBy by;
 	KmtFilter filter;
 	KmtSort *sort;
-	KmtSkip *skip;
+	KmtSymWrappers *skip;
 	GPtrArray *fields;
 	KmtInputOptions capture;
 	KmtAggregateOptions aggregate;
@@ -96,7 +96,7 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *options,
 
 /* Where in the capture the span is.  Both must live as long. */
 gboolean kmt_plan_place(KmtPlan *plan, const KmtInputCapture *capture,
-			const KmtNames *names, GError **error);
+			const KmtSymbolizer *names, GError **error);
 /* When all is read: does the span begin before the capture ends? */
 gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error);
 

@@ -86,14 +86,14 @@ static void print_cross_cpu(const KmtReport *report, FILE *out)
 
 /* Return an array with TRUE for each CPU that allocated or freed an object of
  * the layer, and set *n to their number.  The caller frees the array. */
-static gboolean *cpus_of_matrix(const KmtCross *cross, guint layer, guint *n)
+static gboolean *cpus_of_matrix(const KmtCrossCpu *cross, guint layer, guint *n)
 {
 	gboolean *used = g_new0(gboolean, MAX(cross->n_cpus, 1));
 	guint i;
 
 	for (i = 0; i < cross->cells->len; i++) {
-		const KmtCrossCell *c =
-			&g_array_index(cross->cells, KmtCrossCell, i);
+		const KmtCrossCpuCell *c =
+			&g_array_index(cross->cells, KmtCrossCpuCell, i);
 
 		if (c->layer == layer)
 			used[c->from] = used[c->to] = TRUE;
@@ -118,9 +118,10 @@ static void cpu_cell(const KmtReport *report, KmtColumns *columns, guint i)
 static void fill_matrix(const KmtReport *report, KmtColumns *columns,
 			guint layer, const gboolean *used)
 {
-	const KmtCross *cross = report->aggregate->cross;
-	const KmtCrossCell *c = &g_array_index(cross->cells, KmtCrossCell, 0);
-	const KmtCrossCell *end = c + cross->cells->len;
+	const KmtCrossCpu *cross = report->aggregate->cross;
+	const KmtCrossCpuCell *c =
+		&g_array_index(cross->cells, KmtCrossCpuCell, 0);
+	const KmtCrossCpuCell *end = c + cross->cells->len;
 	guint i, j;
 
 	while (c < end && c->layer < layer)
@@ -175,7 +176,7 @@ static void print_matrix(const KmtReport *report, FILE *out, guint layer)
 static void fill_pairs(const KmtReport *report, KmtColumns *columns,
 		       const GArray *pairs)
 {
-	KmtCrossSum rest = {0};
+	KmtCrossCpuSum rest = {0};
 	guint shown = pairs->len, i;
 
 	if (report->max_lines)
@@ -186,11 +187,11 @@ static void fill_pairs(const KmtReport *report, KmtColumns *columns,
 	kmt_columns_text(columns, "allocated by");
 	kmt_columns_text(columns, "freed by");
 	for (i = 0; i < pairs->len; i++) {
-		const KmtCrossPair *pair =
-			&g_array_index(pairs, KmtCrossPair, i);
+		const KmtCrossCpuPair *pair =
+			&g_array_index(pairs, KmtCrossCpuPair, i);
 
 		if (i >= shown) {
-			kmt_cross_sum_add(&rest, &pair->sum);
+			kmt_cross_cpu_sum_add(&rest, &pair->sum);
 			continue;
 		}
 		kmt_columns_number(columns, FALSE, pair->sum.bytes);
@@ -486,7 +487,7 @@ static void print_histograms(const KmtReport *report, FILE *out)
 		fputs("none\n", out);
 }
 
-void kmt_text_asked(const KmtReport *report, FILE *out)
+void kmt_text_detailed(const KmtReport *report, FILE *out)
 {
 	guint i;
 

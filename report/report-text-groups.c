@@ -6,7 +6,7 @@
 void kmt_text_site(const KmtReport *report, KmtColumns *columns,
 		   guint64 address)
 {
-	g_autofree char *name = kmt_names_describe(report->names, address);
+	g_autofree char *name = kmt_symbolizer_describe(report->names, address);
 	g_autofree char *hex =
 		g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
 
@@ -91,12 +91,13 @@ static void fill_head(const KmtReport *report, KmtColumns *columns)
 	guint i;
 
 	for (i = 0; i < report->fields->len; i++) {
-		const KmtField *field = report->fields->pdata[i];
+		const KmtReportField *field = report->fields->pdata[i];
 		g_autofree char *title = g_strconcat(
-			kmt_field_title(field),
+			kmt_report_field_title(field),
 			kmt_report_is_doubtful(report, field) ? "~" : "",
-			kmt_field_is_scaled(field) ? kmt_text_scaled(report)
-						   : "",
+			kmt_report_field_is_scaled(field)
+				? kmt_text_scaled(report)
+				: "",
 			NULL);
 
 		kmt_columns_text(columns, title);
@@ -158,7 +159,7 @@ static void fill_callers(const KmtReport *report, KmtColumns *columns,
 						 group, i, &n);
 	for (j = 1; j < n; j++) {
 		g_autofree char *name =
-			kmt_names_describe(report->names, chain[j]);
+			kmt_symbolizer_describe(report->names, chain[j]);
 		g_autofree char *text =
 			name ? g_strconcat("  < ", name, NULL)
 			     : g_strdup_printf("  < 0x%016" G_GINT64_MODIFIER
@@ -177,8 +178,8 @@ static void fill_group(const KmtReport *report, KmtColumns *columns,
 	guint i;
 
 	for (i = 0; i < report->fields->len; i++) {
-		KmtFigure figure = kmt_field_get(report->fields->pdata[i],
-						 report->aggregate, group);
+		KmtFigure figure = kmt_report_field_get(
+			report->fields->pdata[i], report->aggregate, group);
 
 		figure_cell(report, columns, &figure);
 	}
@@ -195,9 +196,9 @@ static void fill_rest(const KmtReport *report, KmtColumns *columns,
 	guint i;
 
 	for (i = 0; i < report->fields->len; i++) {
-		KmtFigure figure =
-			kmt_field_sum(report->fields->pdata[i],
-				      report->aggregate, &table->rest[kind]);
+		KmtFigure figure = kmt_report_field_sum(
+			report->fields->pdata[i], report->aggregate,
+			&table->rest[kind]);
 
 		kmt_columns_figure(columns, &figure);
 	}

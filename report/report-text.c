@@ -239,11 +239,11 @@ static void print_source(const KmtInputCapture *capture, FILE *out)
 
 static void print_holes(const KmtReport *report, FILE *out)
 {
-	g_autoptr(GArray) holes = kmt_report_holes(report);
+	g_autoptr(GArray) gaps = kmt_report_gaps(report);
 	guint i;
 
-	for (i = 0; holes && i < MIN(holes->len, MAX_HOLE_LINES); i++) {
-		const KmtMatchGap *h = &g_array_index(holes, KmtMatchGap, i);
+	for (i = 0; gaps && i < MIN(gaps->len, MAX_HOLE_LINES); i++) {
+		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
 		const KmtInputCpuFile *file =
 			report->capture->files->pdata[h->file];
 		g_autofree char *from =
@@ -259,9 +259,9 @@ static void print_holes(const KmtReport *report, FILE *out)
 			fputs("an unknown number of", out);
 		fputs(" events\n", out);
 	}
-	if (holes && holes->len > MAX_HOLE_LINES)
+	if (gaps && gaps->len > MAX_HOLE_LINES)
 		fprintf(out, "               and %u more: --json has them\n",
-			holes->len - MAX_HOLE_LINES);
+			gaps->len - MAX_HOLE_LINES);
 }
 
 static void print_intervals(const KmtReport *report, FILE *out)
@@ -319,7 +319,7 @@ static void print_events(const KmtReport *report, FILE *out)
 
 	fputs("Events:        ", out);
 	print_number(report, out,
-		     report->capture->n_records - a->hole_records -
+		     report->capture->n_records - a->gap_records -
 			     a->stop_records - a->mark_records);
 	if (report->capture->has_sequence_times)
 		fputs(", in sequence: the records have no time\n", out);
@@ -546,14 +546,14 @@ static void print_counts(const KmtReport *report, FILE *out)
 }
 
 static void tally_site(const KmtReport *report, KmtColumns *columns,
-		       const KmtTallySite *site)
+		       const KmtFindingSite *site)
 {
 	kmt_columns_text(columns, kmt_kind_name(site->kind));
 	kmt_text_site(report, columns, site->address);
 }
 
 typedef struct {
-	KmtTallyClass class;
+	KmtFindingClass class;
 	const char *title;
 	const char *count;
 	const char *first;
@@ -569,7 +569,7 @@ static void fill_tally_rest(const KmtReport *report, KmtColumns *columns,
 	if (from >= list->len)
 		return;
 	for (i = from; i < list->len; i++)
-		count += ((KmtTallyEntry *)g_ptr_array_index(list, i))->count;
+		count += ((KmtFindingCount *)g_ptr_array_index(list, i))->count;
 	kmt_columns_number(columns, FALSE, count);
 	kmt_columns_text(columns, "");
 	kmt_text_rest(report, columns, pairs ? "pair" : "call site",
@@ -595,7 +595,7 @@ static void fill_tally(const KmtReport *report, KmtColumns *columns,
 		kmt_columns_text(columns, text->second);
 	}
 	for (i = 0; i < n_shown; i++) {
-		const KmtTallyEntry *entry = g_ptr_array_index(list, i);
+		const KmtFindingCount *entry = g_ptr_array_index(list, i);
 
 		kmt_columns_number(columns, FALSE, entry->count);
 		tally_site(report, columns, &entry->first);
@@ -609,8 +609,8 @@ static void fill_tally(const KmtReport *report, KmtColumns *columns,
 static void print_tally(const KmtReport *report, FILE *out,
 			const TallyText *text)
 {
-	g_autoptr(GPtrArray) list =
-		kmt_tally_list(report->aggregate->tally, text->class);
+	g_autoptr(GPtrArray) list = kmt_finding_counts_list(
+		report->aggregate->finding_counts, text->class);
 	g_autoptr(KmtColumns) columns = kmt_columns_new(
 		text->second ? "rllll" : "rll", report->separators);
 
@@ -622,16 +622,16 @@ static void print_tally(const KmtReport *report, FILE *out,
 }
 
 static const TallyText finding_tallies[] = {
-	{KMT_TALLY_MISMATCH, "TYPE MISMATCHES", "times", "allocated by",
+	{KMT_FINDING_MISMATCH, "TYPE MISMATCHES", "times", "allocated by",
 	 "freed by"},
-	{KMT_TALLY_UNMATCHED_UNEXPLAINED, "UNEXPLAINED FREES", "frees",
+	{KMT_FINDING_UNMATCHED_UNEXPLAINED, "UNEXPLAINED FREES", "frees",
 	 "freed by", NULL},
-	{KMT_TALLY_DOUBLE_UNEXPLAINED, "UNEXPLAINED DOUBLE ALLOCATIONS",
+	{KMT_FINDING_DOUBLE_UNEXPLAINED, "UNEXPLAINED DOUBLE ALLOCATIONS",
 	 "times", "older allocated by", "newer allocated by"},
 };
 
 static const TallyText before_trace_tally = {
-	KMT_TALLY_UNMATCHED_BEFORE_TRACE,
+	KMT_FINDING_UNMATCHED_BEFORE_TRACE,
 	"FREES OF WHAT WAS ALLOCATED BEFORE THE TRACE", "frees", "freed by",
 	NULL};
 
@@ -657,7 +657,7 @@ void kmt_report_text(const KmtReport *report, FILE *out)
 	print_summary(report, out);
 	if (report->shows_groups)
 		kmt_text_groups(report, out);
-	kmt_text_asked(report, out);
+	kmt_text_detailed(report, out);
 	if (report->is_answer) {
 		print_unexplained(report, out);
 	} else {

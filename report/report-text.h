@@ -25,6 +25,6 @@ void kmt_text_marks(const KmtReport *report, FILE *out);
 /* text-groups.c: the table of groups. */
 void kmt_text_groups(const KmtReport *report, FILE *out);
 /* text-asked.c: what has an option of its own. */
-void kmt_text_asked(const KmtReport *report, FILE *out);
+void kmt_text_detailed(const KmtReport *report, FILE *out);
 
 #endif

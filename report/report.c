@@ -85,7 +85,8 @@ static guint64 enough_subbufs(const KmtInputCapture *capture, guint64 subbufs)
 		if (file->has_overruns)
 			worst = MAX(worst, file->overruns);
 	}
-	return kmt_enough_subbufs(subbufs, size, capture->record_size, worst);
+	return kmt_capture_enough_subbufs(subbufs, size, capture->record_size,
+					  worst);
 }
 
 char *kmt_report_more_room(const KmtInputCapture *capture)

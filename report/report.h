@@ -25,10 +25,10 @@ typedef struct {
 typedef struct {
 	const KmtInputCapture *capture;
 	const KmtAggregate *aggregate;
-	const KmtNames *names;
+	const KmtSymbolizer *names;
 	const KmtBy *by;
 	const KmtSort *sort;
-	const GPtrArray *fields;  /* of const KmtField: columns */
+	const GPtrArray *fields;  /* of const KmtReportField: columns */
 	guint64 max_lines;	  /* of each table; 0: all */
 	gboolean slab_only;	  /* kinds in the tables; both */
 	gboolean pages_only;	  /* or none: all */
@@ -128,7 +128,8 @@ guint kmt_report_intervals(const KmtReport *report,
 
 /* Is anything known to be missing, and could that have changed a figure? */
 gboolean kmt_report_is_lossy(const KmtReport *report);
-gboolean kmt_report_is_doubtful(const KmtReport *report, const KmtField *field);
+gboolean kmt_report_is_doubtful(const KmtReport *report,
+				const KmtReportField *field);
 
 /* Are figures of allocations scaled, as one of so many was recorded? */
 gboolean kmt_report_is_sample(const KmtReport *report);
@@ -145,7 +146,7 @@ guint64 kmt_report_length(const KmtInputCapture *capture);
  * 1, or no event of the capture was lost.  The loss after the last record of a
  * CPU lasts to the end of the capture.  The caller owns the array.
  */
-GArray *kmt_report_holes(const KmtReport *report);
+GArray *kmt_report_gaps(const KmtReport *report);
 
 /* Return the share of the time of the figures, from 0 to 1, in which any CPU
  * lost events; if that is not known, the share of the intervals. */

@@ -41,26 +41,26 @@ static void scale_detail(Scale *scale, KmtDetail *detail)
 	times(scale, &detail->growth.last);
 }
 
-static void scale_cross(Scale *scale, KmtCross *cross)
+static void scale_cross(Scale *scale, KmtCrossCpu *cross)
 {
 	guint32 i;
 
 	for (i = 0; i < cross->cells->len; i++) {
-		KmtCrossCell *cell =
-			&g_array_index(cross->cells, KmtCrossCell, i);
+		KmtCrossCpuCell *cell =
+			&g_array_index(cross->cells, KmtCrossCpuCell, i);
 
 		times(scale, &cell->sum.frees);
 		times(scale, &cell->sum.bytes);
 	}
 	for (i = 0; i < cross->pairs->len; i++) {
-		KmtCrossPair *pair =
-			&g_array_index(cross->pairs, KmtCrossPair, i);
+		KmtCrossCpuPair *pair =
+			&g_array_index(cross->pairs, KmtCrossCpuPair, i);
 
 		times(scale, &pair->sum.frees);
 		times(scale, &pair->sum.bytes);
 	}
 	/* Sums that do not fit are now alike. */
-	kmt_cross_sort(cross);
+	kmt_cross_cpu_sort(cross);
 }
 
 void kmt_aggregate_scale(KmtAggregate *aggregate, guint64 factor,

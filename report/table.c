@@ -11,7 +11,7 @@ typedef enum {
 
 typedef struct {
 	TermType type;
-	const KmtField *field;
+	const KmtReportField *field;
 	gboolean ascending;
 } SortTerm;
 
@@ -21,7 +21,7 @@ struct KmtSort {
 
 char *kmt_sort_key_names(void)
 {
-	g_autofree char *fields = kmt_field_names();
+	g_autofree char *fields = kmt_report_field_names();
 
 	return g_strconcat(fields, ", bytes, hit, pingpong, callsite, ptr",
 			   NULL);
@@ -29,7 +29,7 @@ char *kmt_sort_key_names(void)
 
 static gboolean find_key(const char *name, SortTerm *term)
 {
-	term->field = kmt_field_find(name);
+	term->field = kmt_report_field_find(name);
 	term->type = BY_FIELD;
 	term->ascending = FALSE;
 	if (term->field)
@@ -102,7 +102,8 @@ gboolean kmt_sort_needs_lifetimes(const KmtSort *sort)
 	for (i = 0; i < sort->terms->len; i++) {
 		const SortTerm *term = &g_array_index(sort->terms, SortTerm, i);
 
-		if (term->field && kmt_field_needs_lifetimes(term->field))
+		if (term->field &&
+		    kmt_report_field_needs_lifetimes(term->field))
 			return TRUE;
 	}
 	return FALSE;
@@ -126,8 +127,8 @@ static int compare_term(const Order *order, const SortTerm *term,
 		return kmt_groups_compare(groups, a, b);
 	case BY_FIELD:
 	default:
-		x = kmt_field_get(term->field, order->aggregate, a);
-		y = kmt_field_get(term->field, order->aggregate, b);
+		x = kmt_report_field_get(term->field, order->aggregate, a);
+		y = kmt_report_field_get(term->field, order->aggregate, b);
 		return kmt_figure_compare(&x, &y);
 	}
 }

@@ -16,7 +16,8 @@ KmtSort *kmt_sort_parse(const char *text, GError **error);
 void kmt_sort_free(KmtSort *sort);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSort, kmt_sort_free)
 
-/* Appends the fields that are keys and not in fields (of const KmtField). */
+/* Appends the fields that are keys and not in fields (of const KmtReportField).
+ */
 void kmt_sort_add_fields(const KmtSort *sort, GPtrArray *fields);
 
 /* Whether a key needs KmtAggregateOptions.lifetimes. */

@@ -14,7 +14,7 @@
 /* Longer than any test takes. */
 #define FOREVER 600
 
-typedef void (*Reader)(KmtWatch *watch);
+typedef void (*Reader)(KmtImportWatch *watch);
 
 static gint64 cpu_us(void)
 {
@@ -24,44 +24,44 @@ static gint64 cpu_us(void)
 	return t.tv_sec * G_USEC_PER_SEC + t.tv_nsec / 1000;
 }
 
-static void spin(G_GNUC_UNUSED KmtWatch *watch)
+static void spin(G_GNUC_UNUSED KmtImportWatch *watch)
 {
 	for (;;)
 		cpu_us();
 }
 
-static void wait_for_nothing(G_GNUC_UNUSED KmtWatch *watch)
+static void wait_for_nothing(G_GNUC_UNUSED KmtImportWatch *watch)
 {
 	for (;;)
 		pause();
 }
 
 /* Work that takes three times its bound, with progress all the time. */
-static void progress(KmtWatch *watch)
+static void progress(KmtImportWatch *watch)
 {
 	while (cpu_us() < 3 * G_USEC_PER_SEC)
-		kmt_watch_tick(watch);
+		kmt_import_watch_tick(watch);
 }
 
 /* The same without progress, after the reading is over. */
-static void finish(KmtWatch *watch)
+static void finish(KmtImportWatch *watch)
 {
-	kmt_watch_end(watch);
+	kmt_import_watch_end(watch);
 	while (cpu_us() < 3 * G_USEC_PER_SEC)
 		;
 }
 
-static void end_at_once(G_GNUC_UNUSED KmtWatch *watch)
+static void end_at_once(G_GNUC_UNUSED KmtImportWatch *watch)
 {
 }
 
 #ifndef __SANITIZE_ADDRESS__
 /* More memory than an input of no byte allows. */
-static void allocate(G_GNUC_UNUSED KmtWatch *watch)
+static void allocate(G_GNUC_UNUSED KmtImportWatch *watch)
 {
 	gsize step = 64U << 20, all = 0;
 
-	kmt_watch_limit_memory(0);
+	kmt_import_watch_limit_memory(0);
 	while (mmap(NULL, step, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		    0) != MAP_FAILED)
 		if ((all += step) > (gsize)4 << 30)
@@ -72,7 +72,7 @@ static void allocate(G_GNUC_UNUSED KmtWatch *watch)
 /* Whether the process ended by itself, with success. */
 static gboolean ends(Reader reader, guint cpu_seconds, guint seconds)
 {
-	KmtWatch *watch = kmt_watch_new();
+	KmtImportWatch *watch = kmt_import_watch_new();
 	gboolean ended;
 	int status;
 	pid_t pid;
@@ -81,13 +81,14 @@ static gboolean ends(Reader reader, guint cpu_seconds, guint seconds)
 	pid = fork();
 	g_assert_cmpint(pid, >=, 0);
 	if (pid == 0) {
-		kmt_watch_begin(watch);
+		kmt_import_watch_begin(watch);
 		reader(watch);
 		_exit(EXIT_SUCCESS);
 	}
-	ended = kmt_watch_wait(watch, &pid, cpu_seconds, seconds, &status);
+	ended = kmt_import_watch_wait(watch, &pid, cpu_seconds, seconds,
+				      &status);
 	g_assert_cmpint(pid, ==, 0);
-	kmt_watch_free(watch);
+	kmt_import_watch_free(watch);
 	if (ended)
 		g_assert_true(WIFEXITED(status) &&
 			      WEXITSTATUS(status) == EXIT_SUCCESS);
@@ -108,7 +109,7 @@ static void test_bounds(void)
 /* Without SIGCHLD there is no status, which must not be taken for success. */
 static void test_no_status(void)
 {
-	KmtWatch *watch = kmt_watch_new();
+	KmtImportWatch *watch = kmt_import_watch_new();
 	int status = 0;
 	pid_t pid;
 
@@ -118,11 +119,12 @@ static void test_no_status(void)
 	g_assert_cmpint(pid, >=, 0);
 	if (pid == 0)
 		_exit(EXIT_SUCCESS);
-	g_assert_true(kmt_watch_wait(watch, &pid, FOREVER, FOREVER, &status));
+	g_assert_true(
+		kmt_import_watch_wait(watch, &pid, FOREVER, FOREVER, &status));
 	signal(SIGCHLD, SIG_DFL);
-	kmt_watch_free(watch);
+	kmt_import_watch_free(watch);
 	g_assert_cmpint(pid, ==, 0);
-	g_assert_cmpint(status, ==, KMT_WATCH_NO_STATUS);
+	g_assert_cmpint(status, ==, KMT_IMPORT_WATCH_NO_STATUS);
 	g_assert_false(WIFEXITED(status));
 }
 

@@ -89,8 +89,8 @@ static void test_usual_formats(void)
 {
 	g_autoptr(GHashTable) files = usual_files();
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtRingFormat) format =
-		kmt_ring_format_read(read_file, files, &error);
+	g_autoptr(KmtdRingFormat) format =
+		kmtd_ring_format_read(read_file, files, &error);
 	const KmtTracepoint *p;
 
 	g_assert_no_error(error);
@@ -114,7 +114,7 @@ static void test_moved_fields(void)
 {
 	g_autoptr(GHashTable) files = usual_files();
 	g_autoptr(GError) error = NULL;
-	g_autoptr(KmtRingFormat) format = NULL;
+	g_autoptr(KmtdRingFormat) format = NULL;
 	const Format moved = {
 		"kfree",
 		FIELD("u32", "new", 8, 4) FIELD("const void *", "ptr", 40, 8)
@@ -128,7 +128,7 @@ static void test_moved_fields(void)
 			    format_text(&moved));
 	g_hash_table_insert(files, g_strdup("kmem/kmalloc_node/format"),
 			    format_text(&node));
-	format = kmt_ring_format_read(read_file, files, &error);
+	format = kmtd_ring_format_read(read_file, files, &error);
 	g_assert_no_error(error);
 	p = format->by_id->pdata[401];
 	g_assert_cmpuint(p->ptr.offset, ==, 40);
@@ -157,7 +157,7 @@ static void test_percpu_and_vmalloc(void)
 	const guint8 *bytes = (const guint8 *)data;
 	guint cpus = (guint)sysconf(_SC_NPROCESSORS_CONF);
 	g_autoptr(GHashTable) files = usual_files();
-	g_autoptr(KmtRingFormat) format = NULL;
+	g_autoptr(KmtdRingFormat) format = NULL;
 	g_autoptr(GError) error = NULL;
 	struct kmemtrace_event e;
 	KmtTracepoint *p;
@@ -170,7 +170,7 @@ static void test_percpu_and_vmalloc(void)
 				    g_strdup_printf("%s/format", more[i].name),
 				    format_text(&one));
 	}
-	format = kmt_ring_format_read(read_file, files, &error);
+	format = kmtd_ring_format_read(read_file, files, &error);
 	g_assert_no_error(error);
 	p = format->by_id->pdata[80];
 	g_assert_true(kmt_tracepoint_convert(p, bytes, 5, &e));
@@ -198,7 +198,7 @@ static void assert_refused(GHashTable *files, KmtDaemonError code,
 {
 	g_autoptr(GError) error = NULL;
 
-	g_assert_null(kmt_ring_format_read(read_file, files, &error));
+	g_assert_null(kmtd_ring_format_read(read_file, files, &error));
 	g_assert_error(error, KMT_DAEMON_ERROR, (gint)code);
 	if (!strstr(error->message, text))
 		g_error("'%s' lacks '%s'", error->message, text);
@@ -302,7 +302,7 @@ static void test_no_library(void)
 {
 	g_autoptr(GError) error = NULL;
 
-	g_assert_null(kmt_ring_format_read(NULL, NULL, &error));
+	g_assert_null(kmtd_ring_format_read(NULL, NULL, &error));
 	g_assert_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_NO_LIBRARY);
 }
 

@@ -131,30 +131,30 @@ static KmtTracepoint *point(guint8 event_id, guint8 type_id, guint min_bytes)
 	p->event_id = event_id;
 	p->type_id = type_id;
 	p->min_bytes = min_bytes;
-	p->call_site = (KmtField){8, 8};
-	p->ptr = (KmtField){16, 8};
+	p->call_site = (KmtTracepointSlot){8, 8};
+	p->ptr = (KmtTracepointSlot){16, 8};
 	if (event_id == KMEMTRACE_EVENT_ALLOC) {
-		p->bytes_req = (KmtField){24, 8};
-		p->bytes_alloc = (KmtField){32, 8};
-		p->gfp_flags = (KmtField){40, 4};
-		p->node = (KmtField){44, 4};
+		p->bytes_req = (KmtTracepointSlot){24, 8};
+		p->bytes_alloc = (KmtTracepointSlot){32, 8};
+		p->gfp_flags = (KmtTracepointSlot){40, 4};
+		p->node = (KmtTracepointSlot){44, 4};
 	}
 	kmt_tracepoint_prepare(p, 4096, 0);
 	return p;
 }
 
-static KmtRingFormat *make_format(void)
+static KmtdRingFormat *make_format(void)
 {
-	KmtRingFormat *f = g_new0(KmtRingFormat, 1);
+	KmtdRingFormat *f = g_new0(KmtdRingFormat, 1);
 	KmtTracepoint *pages;
 
 	f->page_bytes = PAGE;
 	f->commit_offset = 8;
 	f->commit_bytes = 8;
 	f->data_offset = HEADER;
-	f->common.type = (KmtField){0, 2};
-	f->common.flags = (KmtField){2, 1};
-	f->common.pid = (KmtField){4, 4};
+	f->common.type = (KmtTracepointSlot){0, 2};
+	f->common.flags = (KmtTracepointSlot){2, 1};
+	f->common.pid = (KmtTracepointSlot){4, 4};
 	f->common.bytes = 8;
 	f->by_id = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_set_size(f->by_id, ID_PAGES + 1);
@@ -166,43 +166,43 @@ static KmtRingFormat *make_format(void)
 	pages->event_id = KMEMTRACE_EVENT_ALLOC;
 	pages->type_id = KMEMTRACE_TYPE_PAGES;
 	pages->min_bytes = 20;
-	pages->pfn = (KmtField){8, 8};
-	pages->order = (KmtField){16, 4};
+	pages->pfn = (KmtTracepointSlot){8, 8};
+	pages->order = (KmtTracepointSlot){16, 4};
 	kmt_tracepoint_prepare(pages, 4096, 0);
 	f->by_id->pdata[ID_PAGES] = pages;
 	return f;
 }
 
 typedef struct {
-	KmtRingFormat *format;
-	KmtOwnTasks tasks;
-	KmtRing ring;
+	KmtdRingFormat *format;
+	KmtdOwnTasks tasks;
+	KmtdRing ring;
 	Page page;
 	struct kmemtrace_event_v2 out[512];
 	gsize n;
-} Fixture;
+} RingFixture;
 
-static void set_up(Fixture *f, gconstpointer data)
+static void set_up(RingFixture *f, gconstpointer data)
 {
 	f->format = make_format();
 	memset(&f->tasks, 0, sizeof(f->tasks));
-	kmt_own_tasks_add(&f->tasks, OUR_TID);
-	kmt_ring_init(&f->ring, f->format, &f->tasks);
+	kmtd_own_tasks_add(&f->tasks, OUR_TID);
+	kmtd_ring_init(&f->ring, f->format, &f->tasks);
 }
 
-static void tear_down(Fixture *f, gconstpointer data)
+static void tear_down(RingFixture *f, gconstpointer data)
 {
-	kmt_ring_format_free(f->format);
+	kmtd_ring_format_free(f->format);
 }
 
-static void decode(Fixture *f, gsize n_bytes)
+static void decode(RingFixture *f, gsize n_bytes)
 {
-	kmt_ring_begin(&f->ring, f->page.bytes, n_bytes);
-	f->n = kmt_ring_next(&f->ring, f->out, G_N_ELEMENTS(f->out));
+	kmtd_ring_begin(&f->ring, f->page.bytes, n_bytes);
+	f->n = kmtd_ring_next(&f->ring, f->out, G_N_ELEMENTS(f->out));
 }
 
 /* What the library that the kernel's developers keep makes of the page. */
-static void compare_times(Fixture *f)
+static void compare_times(RingFixture *f)
 {
 #ifdef HAVE_TRACEEVENT
 	struct kbuffer *k =
@@ -222,7 +222,7 @@ static void compare_times(Fixture *f)
 #endif
 }
 
-static void test_fields(Fixture *f, gconstpointer data)
+static void test_fields(RingFixture *f, gconstpointer data)
 {
 	const struct kmemtrace_event_v2 *e = f->out;
 
@@ -266,7 +266,7 @@ static void put_pages(Page *page, guint64 pfn, guint32 order)
 	put_data(page, 1, &e, sizeof(e), FALSE);
 }
 
-static void test_pages(Fixture *f, gconstpointer data)
+static void test_pages(RingFixture *f, gconstpointer data)
 {
 	page_start(&f->page, 0);
 	put_pages(&f->page, 5, 3);
@@ -286,7 +286,7 @@ static void test_pages(Fixture *f, gconstpointer data)
 }
 
 /* All types of events, one behind the other. */
-static void test_times(Fixture *f, gconstpointer data)
+static void test_times(RingFixture *f, gconstpointer data)
 {
 	const guint64 extend = NS(3) << 27 | 5, stamp = NS(1) << 40;
 	Kmalloc e = kmalloc_event(0x4000);
@@ -311,7 +311,7 @@ static void test_times(Fixture *f, gconstpointer data)
 }
 
 /* An absolute time has but 59 bits. */
-static void test_time_of_64_bits(Fixture *f, gconstpointer data)
+static void test_time_of_64_bits(RingFixture *f, gconstpointer data)
 {
 	const guint64 base = NS(1) << 61, stamp = base + (NS(1) << 59) + 5;
 
@@ -326,7 +326,7 @@ static void test_time_of_64_bits(Fixture *f, gconstpointer data)
 }
 
 /* Padding: an event that was taken back, and the end of a page. */
-static void test_padding(Fixture *f, gconstpointer data)
+static void test_padding(RingFixture *f, gconstpointer data)
 {
 	page_start(&f->page, 1000);
 	put_kmalloc(&f->page, 1, 0x1000);
@@ -350,7 +350,7 @@ static void test_padding(Fixture *f, gconstpointer data)
 	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
 }
 
-static void test_missed_events(Fixture *f, gconstpointer data)
+static void test_missed_events(RingFixture *f, gconstpointer data)
 {
 	static const guint64 flags[] = {0, MISSED, MISSED | 1U << 30, 0};
 	const guint64 lost = 9;
@@ -383,7 +383,7 @@ static void test_missed_events(Fixture *f, gconstpointer data)
 	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
 }
 
-static void test_clock_that_goes_back(Fixture *f, gconstpointer data)
+static void test_clock_that_goes_back(RingFixture *f, gconstpointer data)
 {
 	page_start(&f->page, 2000);
 	put_kmalloc(&f->page, 0, 0x1000);
@@ -397,7 +397,7 @@ static void test_clock_that_goes_back(Fixture *f, gconstpointer data)
 	g_assert_cmpuint(f->ring.figures.backwards, ==, 1);
 }
 
-static void test_nothing(Fixture *f, gconstpointer data)
+static void test_nothing(RingFixture *f, gconstpointer data)
 {
 	page_start(&f->page, 1000);
 	put_kmalloc(&f->page, 0, 0);
@@ -409,11 +409,11 @@ static void test_nothing(Fixture *f, gconstpointer data)
 	g_assert_cmpuint(f->ring.figures.no_memory, ==, 3);
 	page_start(&f->page, 1000);
 	page_end(&f->page, 0);
-	g_assert_cmpuint(kmt_ring_begin(&f->ring, f->page.bytes, PAGE), ==, 0);
-	g_assert_cmpuint(kmt_ring_next(&f->ring, f->out, 1), ==, 0);
+	g_assert_cmpuint(kmtd_ring_begin(&f->ring, f->page.bytes, PAGE), ==, 0);
+	g_assert_cmpuint(kmtd_ring_next(&f->ring, f->out, 1), ==, 0);
 }
 
-static void test_other_tracepoints(Fixture *f, gconstpointer data)
+static void test_other_tracepoints(RingFixture *f, gconstpointer data)
 {
 	static const guint16 ids[] = {0, 5, ID_PAGES + 1, 0xffff};
 
@@ -444,14 +444,14 @@ static void put_rename(Page *page, guint32 delta, gint32 pid, gsize n_bytes)
 }
 
 /* They are kept, but are no records; only the last ones, if there are many. */
-static void test_names(Fixture *f, gconstpointer data)
+static void test_names(RingFixture *f, gconstpointer data)
 {
-	KmtTaskChanges changes;
-	const KmtTaskChange *change;
+	KmtdTaskChanges changes;
+	const KmtTracepointTaskChange *change;
 
 	f->format->tasks[KMT_TASK_RENAME] =
-		(KmtTaskPoint){36, ID_RENAME, {4, 4}, {16, 20}, {8, 8}};
-	kmt_task_changes_init(&changes);
+		(KmtTracepointTask){36, ID_RENAME, {4, 4}, {16, 20}, {8, 8}};
+	kmtd_task_changes_init(&changes);
 	f->ring.changes = &changes;
 	page_start(&f->page, 1000);
 	put_kmalloc(&f->page, 1, 0x1000);
@@ -466,28 +466,28 @@ static void test_names(Fixture *f, gconstpointer data)
 	g_assert_cmpuint(f->ring.figures.unknown, ==, 0);
 	g_assert_cmpuint(f->ring.figures.damaged, ==, 1);
 	g_assert_cmpuint(changes.array->len, ==, 1);
-	change = &g_array_index(changes.array, KmtTaskChange, 0);
+	change = &g_array_index(changes.array, KmtTracepointTaskChange, 0);
 	g_assert_cmpint(change->time, ==, 1003);
 	g_assert_cmpuint(change->pid, ==, 5);
 	g_assert_true(change->renamed);
 	g_assert_cmpstr(change->old_name, ==, "before");
 	g_assert_cmpstr(change->name, ==, "nineteen bytes ");
-	for (guint i = 0; i < KMT_TASK_CHANGES_MAX; i++) {
-		KmtTaskChange more = {.time = 2000 + i, .pid = i};
+	for (guint i = 0; i < KMTD_TASK_CHANGES_MAX; i++) {
+		KmtTracepointTaskChange more = {.time = 2000 + i, .pid = i};
 
-		kmt_task_changes_add(&changes, &more);
+		kmtd_task_changes_add(&changes, &more);
 	}
-	g_assert_cmpuint(changes.n_dropped, ==, KMT_TASK_CHANGES_MAX / 2);
+	g_assert_cmpuint(changes.n_dropped, ==, KMTD_TASK_CHANGES_MAX / 2);
 	g_assert_cmpint(changes.dropped_until, ==,
-			2000 + KMT_TASK_CHANGES_MAX / 2 - 2);
-	g_assert_cmpuint(changes.array->len, ==, KMT_TASK_CHANGES_MAX / 2 + 1);
-	change = &g_array_index(changes.array, KmtTaskChange, 0);
+			2000 + KMTD_TASK_CHANGES_MAX / 2 - 2);
+	g_assert_cmpuint(changes.array->len, ==, KMTD_TASK_CHANGES_MAX / 2 + 1);
+	change = &g_array_index(changes.array, KmtTracepointTaskChange, 0);
 	g_assert_cmpint(change->time, ==, changes.dropped_until + 1);
-	kmt_task_changes_clear(&changes);
+	kmtd_task_changes_clear(&changes);
 }
 
 /* Allocations as most kernels have them: each field in 8 bytes. */
-static void test_wide_fields(Fixture *f, gconstpointer data)
+static void test_wide_fields(RingFixture *f, gconstpointer data)
 {
 	struct __attribute__((packed)) {
 		guint16 type;
@@ -499,8 +499,8 @@ static void test_wide_fields(Fixture *f, gconstpointer data)
 	KmtTracepoint *p = f->format->by_id->pdata[ID_KMALLOC];
 
 	g_assert_false(p->wide);
-	p->gfp_flags = (KmtField){40, 8};
-	p->node = (KmtField){48, 4};
+	p->gfp_flags = (KmtTracepointSlot){40, 8};
+	p->node = (KmtTracepointSlot){48, 4};
 	p->min_bytes = sizeof(e);
 	kmt_tracepoint_prepare(p, 4096, 0);
 	g_assert_true(p->wide);
@@ -518,7 +518,7 @@ static void test_wide_fields(Fixture *f, gconstpointer data)
 }
 
 /* Events for which there is no room now come the next time. */
-static void test_in_pieces(Fixture *f, gconstpointer data)
+static void test_in_pieces(RingFixture *f, gconstpointer data)
 {
 	gsize total = 0, n;
 
@@ -526,8 +526,8 @@ static void test_in_pieces(Fixture *f, gconstpointer data)
 	for (guint i = 0; i < 50; i++)
 		put_kmalloc(&f->page, 1, 0x1000 + 16 * i);
 	page_end(&f->page, 0);
-	kmt_ring_begin(&f->ring, f->page.bytes, PAGE);
-	while ((n = kmt_ring_next(&f->ring, f->out + total, 7)) > 0)
+	kmtd_ring_begin(&f->ring, f->page.bytes, PAGE);
+	while ((n = kmtd_ring_next(&f->ring, f->out + total, 7)) > 0)
 		total += n;
 	g_assert_cmpuint(total, ==, 50);
 	for (guint i = 0; i < 50; i++)
@@ -535,7 +535,7 @@ static void test_in_pieces(Fixture *f, gconstpointer data)
 }
 
 /* Whatever is read, no byte beyond it is, and what is whole is used. */
-static void test_cut_pages(Fixture *f, gconstpointer data)
+static void test_cut_pages(RingFixture *f, gconstpointer data)
 {
 	Kmalloc e = kmalloc_event(0x3000);
 	gsize used;
@@ -553,20 +553,20 @@ static void test_cut_pages(Fixture *f, gconstpointer data)
 	for (gsize n = 0; n < used; n++) {
 		g_autofree guint8 *copy = g_memdup2(f->page.bytes, MAX(n, 1));
 
-		kmt_ring_init(&f->ring, f->format, NULL);
-		kmt_ring_begin(&f->ring, copy, n);
-		f->n = kmt_ring_next(&f->ring, f->out, 10);
+		kmtd_ring_init(&f->ring, f->format, NULL);
+		kmtd_ring_begin(&f->ring, copy, n);
+		f->n = kmtd_ring_next(&f->ring, f->out, 10);
 		g_assert_cmpuint(f->n, <, 3);
 		g_assert_cmpuint(f->ring.figures.damaged, >, 0);
 	}
-	kmt_ring_init(&f->ring, f->format, NULL);
+	kmtd_ring_init(&f->ring, f->format, NULL);
 	decode(f, used);
 	g_assert_cmpuint(f->n, ==, 3);
 	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
 }
 
 /* Each byte changed to each value: no crash, no more records than bytes. */
-static void test_damaged_pages(Fixture *f, gconstpointer data)
+static void test_damaged_pages(RingFixture *f, gconstpointer data)
 {
 	gsize used;
 
@@ -581,16 +581,16 @@ static void test_damaged_pages(Fixture *f, gconstpointer data)
 				g_memdup2(f->page.bytes, used);
 
 			copy[at] = (guint8)value;
-			kmt_ring_init(&f->ring, f->format, &f->tasks);
-			kmt_ring_begin(&f->ring, copy, used);
-			f->n = kmt_ring_next(&f->ring, f->out,
-					     G_N_ELEMENTS(f->out));
+			kmtd_ring_init(&f->ring, f->format, &f->tasks);
+			kmtd_ring_begin(&f->ring, copy, used);
+			f->n = kmtd_ring_next(&f->ring, f->out,
+					      G_N_ELEMENTS(f->out));
 			g_assert_cmpuint(f->n, <=, used / 12);
 		}
 }
 
 /* Too short for its fields. */
-static void test_short_events(Fixture *f, gconstpointer data)
+static void test_short_events(RingFixture *f, gconstpointer data)
 {
 	Kmalloc e = kmalloc_event(0x1000);
 
@@ -605,7 +605,7 @@ static void test_short_events(Fixture *f, gconstpointer data)
 }
 
 /* What kmemtraced does itself is left out, and nothing else. */
-static void test_own_events(Fixture *f, gconstpointer data)
+static void test_own_events(RingFixture *f, gconstpointer data)
 {
 	page_start(&f->page, 1000);
 	put_task_kmalloc(&f->page, 0x1000, OUR_TID, 0); /* ours */
@@ -630,18 +630,18 @@ static void test_own_events(Fixture *f, gconstpointer data)
 	g_assert_cmphex(f->out[5].v1.ptr, ==, 0x5000);
 }
 
-static void test_own_set_when_full(Fixture *f, gconstpointer data)
+static void test_own_set_when_full(RingFixture *f, gconstpointer data)
 {
-	g_autofree KmtOwnSet *set = g_new0(KmtOwnSet, 1);
+	g_autofree KmtdSelfFilter *set = g_new0(KmtdSelfFilter, 1);
 	guint kept = 0;
 
-	for (guint64 i = 1; i <= 3 * KMT_OWN_SLOTS; i++)
-		kmt_own_set_add(set, i * 64);
-	for (guint64 i = 1; i <= 3 * KMT_OWN_SLOTS; i++)
-		kept += (guint)kmt_own_set_remove(set, i * 64);
-	g_assert_cmpuint(kept, >, KMT_OWN_SLOTS / 2);
-	g_assert_cmpuint(kept, <=, KMT_OWN_SLOTS);
-	for (guint i = 0; i < KMT_OWN_BUCKETS; i++)
+	for (guint64 i = 1; i <= 3 * KMTD_SELF_FILTER_SLOTS; i++)
+		kmtd_self_filter_add(set, i * 64);
+	for (guint64 i = 1; i <= 3 * KMTD_SELF_FILTER_SLOTS; i++)
+		kept += (guint)kmtd_self_filter_remove(set, i * 64);
+	g_assert_cmpuint(kept, >, KMTD_SELF_FILTER_SLOTS / 2);
+	g_assert_cmpuint(kept, <=, KMTD_SELF_FILTER_SLOTS);
+	for (guint i = 0; i < KMTD_SELF_FILTER_BUCKETS; i++)
 		g_assert_cmpuint(set->n_used[i], ==, 0);
 }
 
@@ -649,7 +649,7 @@ int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
-		void (*test)(Fixture *f, gconstpointer data);
+		void (*test)(RingFixture *f, gconstpointer data);
 	} tests[] = {
 		{"/page/fields", test_fields},
 		{"/page/pages", test_pages},
@@ -672,7 +672,7 @@ int main(int argc, char **argv)
 
 	g_test_init(&argc, &argv, NULL);
 	for (gsize i = 0; i < G_N_ELEMENTS(tests); i++)
-		g_test_add(tests[i].name, Fixture, NULL, set_up, tests[i].test,
-			   tear_down);
+		g_test_add(tests[i].name, RingFixture, NULL, set_up,
+			   tests[i].test, tear_down);
 	return g_test_run();
 }

@@ -8,11 +8,11 @@
 
 #define GB (G_GUINT64_CONSTANT(1) << 30)
 
-static void make(KmtSummary *summary, guint n_cpus, guint64 lost_on_last)
+static void make(KmtdSummary *summary, guint n_cpus, guint64 lost_on_last)
 {
-	kmt_summary_init(summary);
+	kmtd_summary_init(summary);
 	for (guint i = 0; i < n_cpus; i++) {
-		KmtCpuSummary cpu = {.cpu = i, .bytes = 56000};
+		KmtdCpuSummary cpu = {.cpu = i, .bytes = 56000};
 
 		if (i == n_cpus - 1)
 			cpu.lost = lost_on_last;
@@ -28,26 +28,26 @@ static void make(KmtSummary *summary, guint n_cpus, guint64 lost_on_last)
 
 static void test_line(void)
 {
-	KmtSummary summary;
+	KmtdSummary summary;
 	g_autofree char *known = NULL;
 	g_autofree char *unknown = NULL;
 	g_autofree char *frozen = NULL;
 
 	make(&summary, 2, 7);
-	known = kmt_summary_line(&summary);
+	known = kmtd_summary_line(&summary);
 	g_assert_cmpstr(known, ==,
 			"2000 events, 112000 bytes, 2.2 seconds, "
 			"7 events lost");
 	summary.lost_known = FALSE;
-	unknown = kmt_summary_line(&summary);
+	unknown = kmtd_summary_line(&summary);
 	g_assert_cmpstr(unknown, ==,
 			"2000 events, 112000 bytes, 2.2 seconds, "
 			"events lost unknown");
 	summary.frozen = TRUE;
-	frozen = kmt_summary_line(&summary);
+	frozen = kmtd_summary_line(&summary);
 	g_assert_cmpstr(frozen, ==,
 			"2000 events, 112000 bytes, events lost unknown");
-	kmt_summary_clear(&summary);
+	kmtd_summary_clear(&summary);
 }
 
 /* Room for what the worst CPU lost, never less than twice what there is. */
@@ -59,61 +59,61 @@ static void test_subbufs(void)
 		{1, 40},	 {8192 * 19, 40},      {8192 * 20 - 1, 40},
 		{8192 * 20, 41}, {8192 * 99 + 1, 120},
 	};
-	KmtSummary summary;
+	KmtdSummary summary;
 
 	for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
 		make(&summary, 2, cases[i].lost);
-		g_assert_cmpuint(kmt_summary_subbufs(&summary, 64 * GB), ==,
+		g_assert_cmpuint(kmtd_summary_subbufs(&summary, 64 * GB), ==,
 				 cases[i].subbufs);
-		kmt_summary_clear(&summary);
+		kmtd_summary_clear(&summary);
 	}
 }
 
 /* Not more than a quarter of the memory, over all CPUs; nor 4 GB for one. */
 static void test_subbufs_beyond_memory(void)
 {
-	KmtSummary summary;
+	KmtdSummary summary;
 
 	make(&summary, 2, 1);
 	/* 40 sub-buffers on 2 CPUs are 35 MB. */
-	g_assert_cmpuint(kmt_summary_subbufs(&summary, 146800640), ==, 40);
-	g_assert_cmpuint(kmt_summary_subbufs(&summary, 146800639), ==, 0);
+	g_assert_cmpuint(kmtd_summary_subbufs(&summary, 146800640), ==, 40);
+	g_assert_cmpuint(kmtd_summary_subbufs(&summary, 146800639), ==, 0);
 	summary.cpus->len = 0;
-	g_assert_cmpuint(kmt_summary_subbufs(&summary, GB), ==, 0);
-	kmt_summary_clear(&summary);
+	g_assert_cmpuint(kmtd_summary_subbufs(&summary, GB), ==, 0);
+	kmtd_summary_clear(&summary);
 
 	make(&summary, 1, 80 * 1000 * 1000);
-	g_assert_cmpuint(kmt_summary_subbufs(&summary, 1024 * GB), ==, 0);
-	kmt_summary_clear(&summary);
+	g_assert_cmpuint(kmtd_summary_subbufs(&summary, 1024 * GB), ==, 0);
+	kmtd_summary_clear(&summary);
 }
 
 static void test_advice(void)
 {
-	KmtSummary summary;
+	KmtdSummary summary;
 	g_autofree char *none = NULL;
 	g_autofree char *unknown = NULL;
 	g_autofree char *more = NULL;
 	g_autofree char *too_much = NULL;
 
 	make(&summary, 2, 0);
-	none = kmt_summary_advice(&summary, 64 * GB);
+	none = kmtd_summary_advice(&summary, 64 * GB);
 	g_assert_null(none);
-	kmt_summary_clear(&summary);
+	kmtd_summary_clear(&summary);
 
 	make(&summary, 2, 500);
-	more = kmt_summary_advice(&summary, 64 * GB);
+	more = kmtd_summary_advice(&summary, 64 * GB);
 	g_assert_cmpstr(more, ==,
 			"500 events were lost (20 % of all, 500 of them on "
 			"CPU 1), because its buffer was full; to keep them, "
 			"boot with kmemtrace.subbufs=40 (now 20), which takes "
 			"18 MB of memory for each CPU");
-	too_much = kmt_summary_advice(&summary, GB / 16);
+	too_much = kmtd_summary_advice(&summary, GB / 16);
 	g_assert_nonnull(strstr(too_much, "faster file system (-D)"));
 	g_assert_nonnull(strstr(too_much, "kmemtrace.subbufs= above 20"));
 	summary.lost_known = FALSE;
-	unknown = kmt_summary_advice(&summary, 64 * GB);
+	unknown = kmtd_summary_advice(&summary, 64 * GB);
 	g_assert_null(unknown);
-	kmt_summary_clear(&summary);
+	kmtd_summary_clear(&summary);
 }
 
 static void test_commands(void)
@@ -141,12 +141,12 @@ static void test_commands(void)
 
 	for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autofree char *commands = NULL;
-		KmtSummary summary;
+		KmtdSummary summary;
 
 		make(&summary, cases[i].n_cpus, 0);
-		commands = kmt_summary_commands(&summary, cases[i].directory);
+		commands = kmtd_summary_commands(&summary, cases[i].directory);
 		g_assert_cmpstr(commands, ==, cases[i].commands);
-		kmt_summary_clear(&summary);
+		kmtd_summary_clear(&summary);
 	}
 }
 

@@ -24,13 +24,13 @@ static char *write_temporary(const char *text, gsize size)
 	return path;
 }
 
-static KmtSymbols *load_bytes(const char *text, gsize size, const char *modules,
-			      GError **error)
+static KmtSymTable *load_bytes(const char *text, gsize size,
+			       const char *modules, GError **error)
 {
 	g_autofree char *path = write_temporary(text, size);
 	g_autofree char *modules_path =
 		modules ? write_temporary(modules, strlen(modules)) : NULL;
-	KmtSymbols *symbols = kmt_symbols_load(path, modules_path, error);
+	KmtSymTable *symbols = kmt_sym_table_load(path, modules_path, error);
 
 	unlink(path);
 	if (modules_path)
@@ -38,10 +38,10 @@ static KmtSymbols *load_bytes(const char *text, gsize size, const char *modules,
 	return symbols;
 }
 
-static KmtSymbols *load(const char *text)
+static KmtSymTable *load(const char *text)
 {
 	g_autoptr(GError) error = NULL;
-	KmtSymbols *symbols = load_bytes(text, strlen(text), NULL, &error);
+	KmtSymTable *symbols = load_bytes(text, strlen(text), NULL, &error);
 
 	g_assert_no_error(error);
 	return symbols;
@@ -52,17 +52,17 @@ static void assert_refused(const char *text, gsize size, int code)
 	g_autoptr(GError) error = NULL;
 
 	g_assert_null(load_bytes(text, size, NULL, &error));
-	g_assert_error(error, KMT_SYMBOLS_ERROR, code);
+	g_assert_error(error, KMT_SYM_TABLE_ERROR, code);
 }
 
 /* wanted: "name+0x1f [module]", or NULL. */
-static void assert_name(const KmtSymbols *symbols, guint64 address,
+static void assert_name(const KmtSymTable *symbols, guint64 address,
 			const char *wanted)
 {
 	g_autofree char *got = NULL;
 	KmtSymbol symbol;
 
-	if (kmt_symbols_lookup(symbols, address, &symbol))
+	if (kmt_sym_table_lookup(symbols, address, &symbol))
 		got = g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x%s%s%s",
 				      symbol.name, symbol.offset,
 				      symbol.module ? " [" : "",
@@ -77,26 +77,26 @@ static void test_nothing(void)
 {
 	static const char nuls[8192];
 
-	assert_refused("", 0, KMT_SYMBOLS_ERROR_FORMAT);
-	assert_refused("\n\n\n", 3, KMT_SYMBOLS_ERROR_FORMAT);
-	assert_refused(nuls, sizeof(nuls), KMT_SYMBOLS_ERROR_FORMAT);
-	assert_refused("ffffffff81000000", 16, KMT_SYMBOLS_ERROR_FORMAT);
-	assert_refused("ffffffff81000000 T", 18, KMT_SYMBOLS_ERROR_FORMAT);
-	assert_refused("ffffffff81000000 T ", 19, KMT_SYMBOLS_ERROR_FORMAT);
-	assert_refused("0 T a\n0 t b\n", 12, KMT_SYMBOLS_ERROR_HIDDEN);
-	assert_refused("0000000000000000 A x", 20, KMT_SYMBOLS_ERROR_HIDDEN);
+	assert_refused("", 0, KMT_SYM_TABLE_ERROR_FORMAT);
+	assert_refused("\n\n\n", 3, KMT_SYM_TABLE_ERROR_FORMAT);
+	assert_refused(nuls, sizeof(nuls), KMT_SYM_TABLE_ERROR_FORMAT);
+	assert_refused("ffffffff81000000", 16, KMT_SYM_TABLE_ERROR_FORMAT);
+	assert_refused("ffffffff81000000 T", 18, KMT_SYM_TABLE_ERROR_FORMAT);
+	assert_refused("ffffffff81000000 T ", 19, KMT_SYM_TABLE_ERROR_FORMAT);
+	assert_refused("0 T a\n0 t b\n", 12, KMT_SYM_TABLE_ERROR_HIDDEN);
+	assert_refused("0000000000000000 A x", 20, KMT_SYM_TABLE_ERROR_HIDDEN);
 }
 
 static void test_no_such_file(void)
 {
 	g_autoptr(GError) error = NULL;
 
-	g_assert_null(kmt_symbols_load("/nowhere/kallsyms", NULL, &error));
-	g_assert_error(error, KMT_SYMBOLS_ERROR, KMT_SYMBOLS_ERROR_READ);
+	g_assert_null(kmt_sym_table_load("/nowhere/kallsyms", NULL, &error));
+	g_assert_error(error, KMT_SYM_TABLE_ERROR, KMT_SYM_TABLE_ERROR_READ);
 	g_assert_nonnull(strstr(error->message, "/nowhere/kallsyms"));
 	g_clear_error(&error);
-	g_assert_null(kmt_symbols_load("/", NULL, &error));
-	g_assert_error(error, KMT_SYMBOLS_ERROR, KMT_SYMBOLS_ERROR_READ);
+	g_assert_null(kmt_sym_table_load("/", NULL, &error));
+	g_assert_error(error, KMT_SYM_TABLE_ERROR, KMT_SYM_TABLE_ERROR_READ);
 }
 
 /* Of every length around the end of a page: what follows is not of the file. */
@@ -107,20 +107,20 @@ static void test_no_newline_at_the_end(void)
 	for (size = page - 2; size <= page + 2; size++) {
 		static const char line[] = "ffffffff81000100 T last";
 		g_autofree char *text = g_strnfill(size, '\n');
-		g_autoptr(KmtSymbols) symbols = NULL;
+		g_autoptr(KmtSymTable) symbols = NULL;
 
 		memcpy(text, "ffffffff81000000 T f", 20);
 		memcpy(text + size - strlen(line), line, strlen(line));
 		symbols = load_bytes(text, size, NULL, NULL);
 		g_assert_nonnull(symbols);
-		g_assert_cmpuint(kmt_symbols_count(symbols), ==, 2);
+		g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 2);
 		assert_name(symbols, AT(81000010), "f+0x10");
 		assert_name(symbols, AT(81000110), "last+0x10");
 		assert_name(symbols, AT(81000110), "last+0x10");
 	}
 	{
 		static const char module[] = "ffffffff81000100 T f\t[m]";
-		g_autoptr(KmtSymbols) symbols = load(module);
+		g_autoptr(KmtSymTable) symbols = load(module);
 
 		assert_name(symbols, AT(81000110), "f+0x10 [m]");
 	}
@@ -132,13 +132,13 @@ static void test_nul_ends_a_line(void)
 				   "ffffffff81000100 T b\t[m]\0\0"
 				   "ffffffff810\0"
 				   "ffffffff81000200 T c";
-	g_autoptr(KmtSymbols) symbols =
+	g_autoptr(KmtSymTable) symbols =
 		load_bytes(text, sizeof(text) - 1, NULL, NULL);
 
 	assert_name(symbols, AT(81000001), "a+0x1");
 	assert_name(symbols, AT(81000101), "b+0x1 [m]");
 	assert_name(symbols, AT(81000201), "c+0x1");
-	g_assert_cmpuint(kmt_symbols_count(symbols), ==, 3);
+	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 3);
 }
 
 /* The longest name that is one, one more, and a line of a megabyte. */
@@ -152,31 +152,32 @@ static void test_huge_lines(void)
 		longest, "y\nffffffff81000200 T ", huge,
 		"\nffffffff81000300 T z\t[", huge, "]\nffffffff81000400 ", huge,
 		" z\nffffffff81000500 T end ", huge, huge, "\n", NULL);
-	g_autoptr(KmtSymbols) symbols = load(text);
+	g_autoptr(KmtSymTable) symbols = load(text);
 
-	g_assert_cmpuint(kmt_symbols_count(symbols), ==, 1);
+	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 1);
 	assert_name(symbols, AT(81000001), wanted);
 }
 
 static void test_extremes(void)
 {
-	g_autoptr(KmtSymbols) symbols = load("ffffffffffffffff T last\n"
-					     "00000000000000001 T first\n"
-					     "7fffffffffffffff t middle\n"
-					     "8000000000000000 t upper\n"
-					     "10000000000000000 T too_large\n"
-					     "1ffffffff81000700 T too_large\n"
-					     "0x1000 T prefixed\n"
-					     "-1 T negative\n"
-					     "  ABCDEF  T  upper_case  \r\n"
-					     "abcdef0g T not_hex\n"
-					     "`00000000 T before_a\n"
-					     "/00000000 T before_0\n"
-					     ":00000000 T after_9\n"
-					     "g00000000 T after_f\n"
-					     "000000000000000o T low_nibble\n");
+	g_autoptr(KmtSymTable) symbols =
+		load("ffffffffffffffff T last\n"
+		     "00000000000000001 T first\n"
+		     "7fffffffffffffff t middle\n"
+		     "8000000000000000 t upper\n"
+		     "10000000000000000 T too_large\n"
+		     "1ffffffff81000700 T too_large\n"
+		     "0x1000 T prefixed\n"
+		     "-1 T negative\n"
+		     "  ABCDEF  T  upper_case  \r\n"
+		     "abcdef0g T not_hex\n"
+		     "`00000000 T before_a\n"
+		     "/00000000 T before_0\n"
+		     ":00000000 T after_9\n"
+		     "g00000000 T after_f\n"
+		     "000000000000000o T low_nibble\n");
 
-	g_assert_cmpuint(kmt_symbols_count(symbols), ==, 5);
+	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 5);
 	assert_name(symbols, 0, NULL);
 	assert_name(symbols, 1, "first+0x0");
 	/* "first" is too far away to reach as far as the byte before it. */
@@ -197,7 +198,7 @@ static void test_digits(void)
 
 	for (place = 0; place < 16; place++) {
 		g_autoptr(GString) text = g_string_new(NULL);
-		g_autoptr(KmtSymbols) symbols = NULL;
+		g_autoptr(KmtSymTable) symbols = NULL;
 
 		for (digit = 1; digit < 16; digit++) {
 			guint64 address = (guint64)digit << (4 * place);
@@ -209,11 +210,11 @@ static void test_digits(void)
 				text, "%" G_GINT64_MODIFIER "X T b\n", address);
 		}
 		symbols = load(text->str);
-		g_assert_cmpuint(kmt_symbols_count(symbols), ==, 15);
+		g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 15);
 		for (i = 0; i < 15; i++) {
-			KmtSymbolEntry entry;
+			KmtSymEntry entry;
 
-			kmt_symbols_get(symbols, i, &entry);
+			kmt_sym_table_get(symbols, i, &entry);
 			g_assert_cmphex(entry.address, ==,
 					(guint64)(i + 1) << (4 * place));
 			g_assert_cmpstr(entry.name, ==, "a");
@@ -236,7 +237,7 @@ static void test_no_digits(void)
 			line[place] = (char)c;
 			/* The line of what is left has no type. */
 			assert_refused(line, strlen(line),
-				       KMT_SYMBOLS_ERROR_FORMAT);
+				       KMT_SYM_TABLE_ERROR_FORMAT);
 			line[place] = saved;
 		}
 	}
@@ -246,7 +247,7 @@ static void test_unsorted(void)
 {
 	const guint n = 5000;
 	g_autoptr(GString) text = g_string_new("ffffffff80000000 T start\n");
-	g_autoptr(KmtSymbols) symbols = NULL;
+	g_autoptr(KmtSymTable) symbols = NULL;
 	guint64 last = 0;
 	guint i;
 
@@ -259,11 +260,11 @@ static void test_unsorted(void)
 	/* Below all that were in order before. */
 	g_string_append(text, "1000 t low\n");
 	symbols = load(text->str);
-	g_assert_cmpuint(kmt_symbols_count(symbols), ==, n + 2);
+	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, n + 2);
 	for (i = 0; i < n + 2; i++) {
-		KmtSymbolEntry entry;
+		KmtSymEntry entry;
 
-		kmt_symbols_get(symbols, i, &entry);
+		kmt_sym_table_get(symbols, i, &entry);
 		g_assert_cmphex(entry.address, >, last);
 		last = entry.address;
 	}
@@ -271,7 +272,7 @@ static void test_unsorted(void)
 		g_autofree char *wanted = g_strdup_printf("f%u_0", i);
 		KmtSymbol symbol;
 
-		g_assert_true(kmt_symbols_lookup(
+		g_assert_true(kmt_sym_table_lookup(
 			symbols, AT(80001008) + (guint64)i * 0x10000, &symbol));
 		g_assert_cmpstr(symbol.name, ==, wanted);
 		g_assert_cmphex(symbol.offset, ==, 8);
@@ -281,18 +282,18 @@ static void test_unsorted(void)
 static void test_too_many_modules(void)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	g_autoptr(KmtSymbols) symbols = NULL;
+	g_autoptr(KmtSymTable) symbols = NULL;
 	guint i;
 
 	for (i = 0; i < 70000; i++)
 		g_string_append_printf(text, "%x t f\t[m%u]\n", 0x1000 + i * 16,
 				       i);
 	symbols = load(text->str);
-	g_assert_cmpuint(kmt_symbols_count(symbols), ==, G_MAXUINT16);
+	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, G_MAXUINT16);
 	assert_name(symbols, 0x1000 + 65534 * 16 + 1, "f+0x1 [m65534]");
 }
 
-static void count_entry(const KmtSymbolEntry *entry, gpointer user)
+static void count_entry(const KmtSymEntry *entry, gpointer user)
 {
 	g_assert_cmpstr(entry->module, ==, "a");
 	(*(guint *)user)++;
@@ -300,26 +301,26 @@ static void count_entry(const KmtSymbolEntry *entry, gpointer user)
 
 static void test_modules(void)
 {
-	g_autoptr(KmtSymbols) symbols =
+	g_autoptr(KmtSymTable) symbols =
 		load_bytes("ffffffffc0000000 t f\t[a]\nffffffffc0001000 t g\t"
 			   "[b]\nffffffffc0000100 d h\t[a]\n",
 			   75, "a 8192 0 - Live 0xffffffffc0000000\n", NULL);
 	guint n = 0;
 
 	g_assert_nonnull(symbols);
-	kmt_symbols_foreach_of_module(symbols, "a", count_entry, &n);
+	kmt_sym_table_foreach_of_module(symbols, "a", count_entry, &n);
 	g_assert_cmpuint(n, ==, 2);
-	kmt_symbols_foreach_of_module(symbols, "c", count_entry, &n);
+	kmt_sym_table_foreach_of_module(symbols, "c", count_entry, &n);
 	g_assert_cmpuint(n, ==, 2);
-	g_assert_cmphex(kmt_symbols_module_start(symbols, "a"), ==,
+	g_assert_cmphex(kmt_sym_table_module_start(symbols, "a"), ==,
 			AT(c0000000));
-	g_assert_cmphex(kmt_symbols_module_start(symbols, "b"), ==, 0);
-	g_assert_cmphex(kmt_symbols_module_start(symbols, "c"), ==, 0);
+	g_assert_cmphex(kmt_sym_table_module_start(symbols, "b"), ==, 0);
+	g_assert_cmphex(kmt_sym_table_module_start(symbols, "c"), ==, 0);
 }
 
 static gpointer ask_all(gpointer user)
 {
-	const KmtSymbols *symbols = user;
+	const KmtSymTable *symbols = user;
 	guint i;
 
 	for (i = 0; i < 1000; i++) {
@@ -334,7 +335,7 @@ static gpointer ask_all(gpointer user)
 static void test_threads(void)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	g_autoptr(KmtSymbols) symbols = NULL;
+	g_autoptr(KmtSymTable) symbols = NULL;
 	GThread *threads[4];
 	guint i;
 
@@ -352,7 +353,7 @@ static void test_threads(void)
 static void test_pipe(void)
 {
 	g_autofree char *path = NULL;
-	g_autoptr(KmtSymbols) symbols = NULL;
+	g_autoptr(KmtSymTable) symbols = NULL;
 	static const char text[] = "ffffffff81000000 T f\n";
 	int ends[2];
 
@@ -360,7 +361,7 @@ static void test_pipe(void)
 	g_assert_cmpint(write(ends[1], text, strlen(text)), ==, strlen(text));
 	close(ends[1]);
 	path = g_strdup_printf("/dev/fd/%d", ends[0]);
-	symbols = kmt_symbols_load(path, NULL, NULL);
+	symbols = kmt_sym_table_load(path, NULL, NULL);
 	close(ends[0]);
 	g_assert_nonnull(symbols);
 	assert_name(symbols, AT(81000001), "f+0x1");
@@ -382,7 +383,7 @@ static void test_damage(void)
 				       i > 100 ? "\t[module]" : "");
 	for (i = 0; i < 500; i++) {
 		g_autofree char *text = g_memdup2(good->str, good->len);
-		g_autoptr(KmtSymbols) symbols = NULL;
+		g_autoptr(KmtSymTable) symbols = NULL;
 		KmtSymbol symbol;
 
 		for (j = 0; j < 50; j++)
@@ -390,8 +391,8 @@ static void test_damage(void)
 				(char)g_rand_int_range(random, 0, 256);
 		symbols = load_bytes(text, good->len, NULL, NULL);
 		for (j = 0; symbols && j < 250; j++)
-			kmt_symbols_lookup(symbols, AT(81000000) + j * 60,
-					   &symbol);
+			kmt_sym_table_lookup(symbols, AT(81000000) + j * 60,
+					     &symbol);
 	}
 	g_rand_free(random);
 }
@@ -403,9 +404,9 @@ static char *source_path(const char *name)
 	return g_build_filename(top ? top : ".", name, NULL);
 }
 
-static void assert_gfp(const KmtGfp *gfp, guint64 flags, const char *wanted)
+static void assert_gfp(const KmtSymGfp *gfp, guint64 flags, const char *wanted)
 {
-	g_autofree char *got = kmt_gfp_format(gfp, flags);
+	g_autofree char *got = kmt_sym_gfp_format(gfp, flags);
 
 	g_assert_cmpstr(got, ==, wanted);
 }
@@ -416,7 +417,7 @@ static void test_gfp_table(void)
 	g_autofree char *path = source_path("tests/fixtures/gfp-6.1.list");
 	g_autofree char *text = NULL;
 	g_auto(GStrv) lines = NULL;
-	const KmtGfp *gfp = kmt_gfp_of_release("6.1.0-9-amd64");
+	const KmtSymGfp *gfp = kmt_sym_gfp_of_release("6.1.0-9-amd64");
 	guint64 all = 0;
 	guint i, n = 0;
 
@@ -449,14 +450,14 @@ static void test_gfp_releases(void)
 	guint i;
 
 	for (i = 0; i < G_N_ELEMENTS(known); i++)
-		assert_gfp(kmt_gfp_of_release(known[i]), 0xdc0,
+		assert_gfp(kmt_sym_gfp_of_release(known[i]), 0xdc0,
 			   "GFP_KERNEL|__GFP_ZERO");
 	for (i = 0; i < G_N_ELEMENTS(unknown); i++)
-		assert_gfp(kmt_gfp_of_release(unknown[i]), 0xdc0, "0xdc0");
-	g_assert_null(kmt_gfp_of_release(NULL));
+		assert_gfp(kmt_sym_gfp_of_release(unknown[i]), 0xdc0, "0xdc0");
+	g_assert_null(kmt_sym_gfp_of_release(NULL));
 	assert_gfp(NULL, 0, "none");
 	assert_gfp(NULL, G_MAXUINT64, "0xffffffffffffffff");
-	assert_gfp(kmt_gfp_of_release("6.1"),
+	assert_gfp(kmt_sym_gfp_of_release("6.1"),
 		   G_GUINT64_CONSTANT(0x8000000000000cc0),
 		   "GFP_KERNEL|0x8000000000000000");
 }
@@ -477,34 +478,36 @@ static void test_skip_list(void)
 		"ext4_alloc_inode", "copy_process", "kfree",	"alloc_file",
 		"kmem_cache_free",  "do_sys_open",  "skb_free", ""};
 	g_autofree char *path = source_path("lib/symbols/wrappers.list");
-	g_autoptr(KmtSkip) skip = kmt_skip_new();
+	g_autoptr(KmtSymWrappers) skip = kmt_sym_wrappers_new();
 	g_autoptr(GError) error = NULL;
 	guint i;
 
-	kmt_skip_load(skip, path, &error);
+	kmt_sym_wrappers_load(skip, path, &error);
 	g_assert_no_error(error);
 	for (i = 0; i < G_N_ELEMENTS(wrappers); i++)
-		g_assert_true(kmt_skip_matches(skip, wrappers[i]));
+		g_assert_true(kmt_sym_wrappers_matches(skip, wrappers[i]));
 	for (i = 0; i < G_N_ELEMENTS(others); i++)
-		g_assert_false(kmt_skip_matches(skip, others[i]));
-	kmt_skip_add(skip, "ext4_alloc_*");
-	g_assert_true(kmt_skip_matches(skip, "ext4_alloc_inode"));
+		g_assert_false(kmt_sym_wrappers_matches(skip, others[i]));
+	kmt_sym_wrappers_add(skip, "ext4_alloc_*");
+	g_assert_true(kmt_sym_wrappers_matches(skip, "ext4_alloc_inode"));
 }
 
 static void test_skip_errors(void)
 {
 	g_autofree char *path = write_temporary("a # one\n\n b c\n", 14);
-	g_autoptr(KmtSkip) skip = kmt_skip_new();
+	g_autoptr(KmtSymWrappers) skip = kmt_sym_wrappers_new();
 	g_autoptr(GError) error = NULL;
 
-	g_assert_false(kmt_skip_load(skip, path, &error));
-	g_assert_error(error, KMT_SKIP_ERROR, KMT_SKIP_ERROR_LINE);
+	g_assert_false(kmt_sym_wrappers_load(skip, path, &error));
+	g_assert_error(error, KMT_SYM_WRAPPERS_ERROR,
+		       KMT_SYM_WRAPPERS_ERROR_LINE);
 	g_assert_nonnull(strstr(error->message, "line 3"));
-	g_assert_false(kmt_skip_matches(skip, "a"));
+	g_assert_false(kmt_sym_wrappers_matches(skip, "a"));
 	g_clear_error(&error);
 	unlink(path);
-	g_assert_false(kmt_skip_load(skip, path, &error));
-	g_assert_error(error, KMT_SKIP_ERROR, KMT_SKIP_ERROR_READ);
+	g_assert_false(kmt_sym_wrappers_load(skip, path, &error));
+	g_assert_error(error, KMT_SYM_WRAPPERS_ERROR,
+		       KMT_SYM_WRAPPERS_ERROR_READ);
 }
 
 int main(int argc, char **argv)

@@ -23,9 +23,9 @@ typedef struct {
 	char *directory;
 	KmtInputCapture *capture;
 	KmtInputTables *tables;
-} Fixture;
+} TablesFixture;
 
-static void put(const Fixture *f, const char *name, const char *text,
+static void put(const TablesFixture *f, const char *name, const char *text,
 		gssize length)
 {
 	g_autofree char *path = g_build_filename(f->directory, name, NULL);
@@ -33,7 +33,7 @@ static void put(const Fixture *f, const char *name, const char *text,
 	g_assert_true(g_file_set_contents(path, text, length, NULL));
 }
 
-static void drop(const Fixture *f, const char *name)
+static void drop(const TablesFixture *f, const char *name)
 {
 	g_autofree char *path = g_build_filename(f->directory, name, NULL);
 
@@ -41,7 +41,7 @@ static void drop(const Fixture *f, const char *name)
 }
 
 /* NULL: no such file. */
-static void set_up(Fixture *f, const char *meta, const char *caches,
+static void set_up(TablesFixture *f, const char *meta, const char *caches,
 		   const char *tasks)
 {
 	const char *operands[] = {NULL, NULL};
@@ -62,7 +62,7 @@ static void set_up(Fixture *f, const char *meta, const char *caches,
 	f->tables = kmt_input_tables_new(f->capture);
 }
 
-static void tear_down(Fixture *f)
+static void tear_down(TablesFixture *f)
 {
 	kmt_input_tables_free(f->tables);
 	kmt_input_capture_free(f->capture);
@@ -74,12 +74,12 @@ static void tear_down(Fixture *f)
 	g_free(f->directory);
 }
 
-static guint n_warnings(const Fixture *f)
+static guint n_warnings(const TablesFixture *f)
 {
 	return kmt_input_tables_warnings(f->tables)->len;
 }
 
-static guint n_caches(const Fixture *f)
+static guint n_caches(const TablesFixture *f)
 {
 	guint number, n = 0;
 
@@ -91,7 +91,7 @@ static guint n_caches(const Fixture *f)
 static void test_caches(void)
 {
 	const KmtInputCache *cache;
-	Fixture f;
+	TablesFixture f;
 
 	set_up(&f, META,
 	       CACHES "65535 18446744073709551615 8 5 - last one\n"
@@ -121,7 +121,7 @@ static void test_caches(void)
 	tear_down(&f);
 }
 
-static void expect_task(const Fixture *f, guint32 pid, gint64 time,
+static void expect_task(const TablesFixture *f, guint32 pid, gint64 time,
 			const char *name, KmtInputNameConfidence class)
 {
 	KmtInputNameConfidence found;
@@ -136,7 +136,7 @@ static void expect_task(const Fixture *f, guint32 pid, gint64 time,
 
 static void test_tasks(void)
 {
-	Fixture f;
+	TablesFixture f;
 
 	set_up(&f, META, NULL,
 	       TASKS "# dropped: 0\n"
@@ -165,7 +165,7 @@ static void test_tasks(void)
 
 static void test_dropped(void)
 {
-	Fixture f;
+	TablesFixture f;
 
 	set_up(&f, META, NULL,
 	       TASKS "# dropped: 12\n# exact_after: 300\n# newer: thing\n"
@@ -184,7 +184,7 @@ static void test_dropped(void)
 /* A column that this version does not know comes before the name. */
 static void test_newer_columns(void)
 {
-	Fixture f;
+	TablesFixture f;
 
 	set_up(&f, META, NULL,
 	       "# kmemtrace: tasks\n# columns: pid until tgid cpu name\n"
@@ -226,7 +226,7 @@ static void test_bad_lines(void)
 	for (i = 0; i < G_N_ELEMENTS(lines); i++) {
 		g_autofree char *text =
 			g_strconcat(CACHES "2 1 1 0 - good\n", lines[i], NULL);
-		Fixture f;
+		TablesFixture f;
 
 		set_up(&f, META, text, NULL);
 		g_assert_false(kmt_input_tables_has_caches(f.tables));
@@ -260,7 +260,7 @@ static void test_bad_stacks(void)
 			"# dropped: 0\n%s%s\n",
 			texts[i].columns, texts[i].bad, texts[i].good);
 		const guint64 *addresses;
-		Fixture f;
+		TablesFixture f;
 
 		set_up(&f, META_STACKS, NULL, NULL);
 		kmt_input_tables_free(f.tables);
@@ -282,7 +282,7 @@ static void test_nul(void)
 {
 	const char text[] = CACHES "1 2 3 4 5 na\0me\n2 2 3 4 5 good\n";
 	KmtInputTables *tables;
-	Fixture f;
+	TablesFixture f;
 
 	set_up(&f, META, "", NULL);
 	put(&f, "caches", text, sizeof(text) - 1);
@@ -295,7 +295,7 @@ static void test_nul(void)
 
 static void test_same_number(void)
 {
-	Fixture f;
+	TablesFixture f;
 
 	set_up(&f, META, CACHES "1 2 3 4 5 first\n1 2 3 4 5 second\n", NULL);
 	g_assert_cmpuint(n_warnings(&f), ==, 1);
@@ -316,7 +316,7 @@ static void test_other_versions(void)
 	guint i;
 
 	for (i = 0; i < G_N_ELEMENTS(metas); i++) {
-		Fixture f;
+		TablesFixture f;
 
 		set_up(&f, metas[i], CACHES "1 2 3 4 5 one\n", TASKS);
 		g_assert_false(kmt_input_capture_has_owners(f.capture));
@@ -363,7 +363,7 @@ static void test_newer_version(void)
 	const char *operands[] = {NULL, NULL};
 	g_autoptr(GError) error = NULL;
 	KmtInputCapture *capture;
-	Fixture f;
+	TablesFixture f;
 
 	set_up(&f, META, NULL, NULL);
 	put(&f, "kmemtrace.meta",

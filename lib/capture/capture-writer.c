@@ -24,83 +24,87 @@
 /* Below it a write past the page cache costs more than it records. */
 #define BATCH_CHUNKS ((gsize)16)
 
-struct kmt_output {
-	KmtDirectory *directory;
+struct kmt_capture_writer {
+	KmtCaptureDirectory *directory;
 	int meta_fd;	 /* META_RESERVED, or -1 */
 	GPtrArray *made; /* char *: names of files that this process created */
 };
 
-gboolean kmt_output_is_cpu_file(const char *name)
+gboolean kmt_capture_writer_is_cpu_file(const char *name)
 {
 	return kmt_capture_file(name) == KMT_CAPTURE_FILE_CPU;
 }
 
-KmtOutput *kmt_output_open(const char *path, const KmtDirectoryOptions *options,
-			   GError **error)
+KmtCaptureWriter *
+kmt_capture_writer_open(const char *path,
+			const KmtCaptureDirectoryOptions *options,
+			GError **error)
 {
-	KmtDirectory *directory = kmt_directory_open(path, options, error);
-	KmtOutput *output;
+	KmtCaptureDirectory *directory =
+		kmt_capture_directory_open(path, options, error);
+	KmtCaptureWriter *output;
 
 	if (!directory)
 		return NULL;
-	output = g_new0(KmtOutput, 1);
+	output = g_new0(KmtCaptureWriter, 1);
 	output->directory = directory;
 	output->meta_fd = -1;
 	output->made = g_ptr_array_new_with_free_func(g_free);
 	return output;
 }
 
-static void drop_reservation(KmtOutput *output)
+static void drop_reservation(KmtCaptureWriter *output)
 {
 	if (output->meta_fd < 0)
 		return;
 	close(output->meta_fd);
 	output->meta_fd = -1;
-	unlinkat(kmt_output_fd(output), META_RESERVED, 0);
+	unlinkat(kmt_capture_writer_fd(output), META_RESERVED, 0);
 }
 
-void kmt_output_close(KmtOutput *output)
+void kmt_capture_writer_close(KmtCaptureWriter *output)
 {
 	if (!output)
 		return;
 	drop_reservation(output);
-	kmt_directory_close(output->directory);
+	kmt_capture_directory_close(output->directory);
 	g_ptr_array_unref(output->made);
 	g_free(output);
 }
 
-void kmt_output_undo(KmtOutput *output)
+void kmt_capture_writer_undo(KmtCaptureWriter *output)
 {
 	drop_reservation(output);
 	/* kmemtrace.meta, created first, goes last. */
 	for (guint i = output->made->len; i-- > 0;)
-		unlinkat(kmt_output_fd(output), output->made->pdata[i], 0);
-	kmt_directory_undo(output->directory);
+		unlinkat(kmt_capture_writer_fd(output), output->made->pdata[i],
+			 0);
+	kmt_capture_directory_undo(output->directory);
 }
 
-gboolean kmt_output_publish(KmtOutput *output, GError **error)
+gboolean kmt_capture_writer_publish(KmtCaptureWriter *output, GError **error)
 {
 	drop_reservation(output);
-	return kmt_directory_publish(output->directory, error);
+	return kmt_capture_directory_publish(output->directory, error);
 }
 
-const char *kmt_output_path(const KmtOutput *output)
+const char *kmt_capture_writer_path(const KmtCaptureWriter *output)
 {
-	return kmt_directory_path(output->directory);
+	return kmt_capture_directory_path(output->directory);
 }
 
-int kmt_output_fd(const KmtOutput *output)
+int kmt_capture_writer_fd(const KmtCaptureWriter *output)
 {
-	return kmt_directory_fd(output->directory);
+	return kmt_capture_directory_fd(output->directory);
 }
 
-gboolean kmt_output_is_staged(const KmtOutput *output)
+gboolean kmt_capture_writer_is_staged(const KmtCaptureWriter *output)
 {
-	return kmt_directory_is_staged(output->directory);
+	return kmt_capture_directory_is_staged(output->directory);
 }
 
 /* Note a file that this process created, once. */
-static void add_made(KmtOutput *output, const char *name)
+static void add_made(KmtCaptureWriter *output, const char *name)
 {
 	for (guint i = 0; i < output->made->len; i++)
 		if (g_str_equal(output->made->pdata[i], name))
@@ -108,44 +112,50 @@ static void add_made(KmtOutput *output, const char *name)
 	g_ptr_array_add(output->made, g_strdup(name));
 }
 
-static KmtSink *make_cpu_file(KmtOutput *output, guint cpu, gsize record_bytes,
-			      gsize batch_bytes, KmtSinkMemory memory,
-			      GError **error)
+static KmtCaptureCpuWriter *make_cpu_file(KmtCaptureWriter *output, guint cpu,
+					  gsize record_bytes, gsize batch_bytes,
+					  KmtCaptureCpuWriterMemory memory,
+					  GError **error)
 {
 	g_autofree char *name = g_strdup_printf("cpu%u.out", cpu);
-	KmtSink *sink = kmt_sink_new(kmt_output_fd(output), name, record_bytes,
-				     batch_bytes, memory, error);
+	KmtCaptureCpuWriter *sink = kmt_capture_cpu_writer_new(
+		kmt_capture_writer_fd(output), name, record_bytes, batch_bytes,
+		memory, error);
 
 	/* The file is new, so that its name is not in the list. */
 	if (sink)
 		g_ptr_array_add(output->made, g_steal_pointer(&name));
 	else
-		g_prefix_error(error, "%s: ", kmt_output_path(output));
+		g_prefix_error(error, "%s: ", kmt_capture_writer_path(output));
 	return sink;
 }
 
-KmtSink *kmt_output_cpu_file(KmtOutput *output, guint cpu, gsize record_bytes,
-			     gsize subbuf_bytes, GError **error)
+KmtCaptureCpuWriter *kmt_capture_writer_cpu_file(KmtCaptureWriter *output,
+						 guint cpu, gsize record_bytes,
+						 gsize subbuf_bytes,
+						 GError **error)
 {
 	/*
 	 * With the usual sub-buffers a reader is woken seldom enough to write
 	 * all chunks there are each time.  With small ones it lets them gather.
 	 */
-	gsize chunk = kmt_sink_chunk_bytes(record_bytes);
+	gsize chunk = kmt_capture_cpu_writer_chunk_bytes(record_bytes);
 	gsize batch_bytes =
 		(subbuf_bytes < BATCH_CHUNKS * chunk ? BATCH_CHUNKS : 1) *
 		chunk;
 
 	return make_cpu_file(output, cpu, record_bytes, batch_bytes,
-			     KMT_SINK_LOCKED, error);
+			     KMT_CAPTURE_CPU_WRITER_LOCKED, error);
 }
 
-KmtSink *kmt_output_small_cpu_file(KmtOutput *output, guint cpu,
-				   gsize record_bytes, GError **error)
+KmtCaptureCpuWriter *kmt_capture_writer_small_cpu_file(KmtCaptureWriter *output,
+						       guint cpu,
+						       gsize record_bytes,
+						       GError **error)
 {
 	return make_cpu_file(output, cpu, record_bytes,
-			     kmt_sink_chunk_bytes(record_bytes), KMT_SINK_SMALL,
-			     error);
+			     kmt_capture_cpu_writer_chunk_bytes(record_bytes),
+			     KMT_CAPTURE_CPU_WRITER_SMALL, error);
 }
 
 /*
@@ -167,19 +177,20 @@ static gboolean addresses_are_zero(const char *block, gsize n_bytes,
 }
 
 /* r is what came of writing until here: 0 or -errno. */
-static gboolean finish(KmtSink *sink, int r, const char *path, GError **error)
+static gboolean finish(KmtCaptureCpuWriter *sink, int r, const char *path,
+		       GError **error)
 {
 	if (r == 0)
-		r = kmt_sink_finish(sink);
+		r = kmt_capture_cpu_writer_finish(sink);
 	if (r == 0)
-		r = kmt_sink_sync(sink);
+		r = kmt_capture_cpu_writer_sync(sink);
 	if (r < 0)
-		kmt_set_errno(error, kmt_write_error_code(-r), -r,
-			      "cannot write %s", path);
+		kmt_capture_set_errno(error, kmt_capture_write_error_code(-r),
+				      -r, "cannot write %s", path);
 	return r == 0;
 }
 
-static gboolean copy(int from, const char *source, KmtSink *sink,
+static gboolean copy(int from, const char *source, KmtCaptureCpuWriter *sink,
 		     const char *path, gboolean *hidden, GError **error)
 {
 	gboolean in_address = TRUE, zero = TRUE, ok;
@@ -188,7 +199,7 @@ static gboolean copy(int from, const char *source, KmtSink *sink,
 	int r = 0;
 
 	while (r == 0) {
-		void *to = kmt_sink_room(sink, &room);
+		void *to = kmt_capture_cpu_writer_room(sink, &room);
 
 		n = read(from, to, room);
 		if (n == 0)
@@ -196,57 +207,60 @@ static gboolean copy(int from, const char *source, KmtSink *sink,
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
-				      "cannot read %s", source);
+			kmt_capture_set_errno(error, KMT_DAEMON_ERROR_READ,
+					      errno, "cannot read %s", source);
 			return FALSE;
 		}
 		zero = zero && addresses_are_zero(to, (gsize)n, &in_address);
-		r = kmt_sink_add(sink, (gsize)n);
+		r = kmt_capture_cpu_writer_add(sink, (gsize)n);
 	}
 	ok = finish(sink, r, path, error);
 	if (hidden)
-		*hidden = zero && kmt_sink_written(sink) > 0;
+		*hidden = zero && kmt_capture_cpu_writer_written(sink) > 0;
 	return ok;
 }
 
 /* Ends what was made of temporary: it becomes name, or goes. */
-static gboolean put_in_place(KmtOutput *output, gboolean ok,
+static gboolean put_in_place(KmtCaptureWriter *output, gboolean ok,
 			     const char *temporary, const char *name,
 			     const char *path, GError **error)
 {
-	if (ok && renameat(kmt_output_fd(output), temporary,
-			   kmt_output_fd(output), name) < 0) {
+	if (ok && renameat(kmt_capture_writer_fd(output), temporary,
+			   kmt_capture_writer_fd(output), name) < 0) {
 		ok = FALSE;
-		kmt_set_errno(error, kmt_write_error_code(errno), errno,
-			      "cannot rename to %s", path);
+		kmt_capture_set_errno(error,
+				      kmt_capture_write_error_code(errno),
+				      errno, "cannot rename to %s", path);
 	}
 	if (ok)
 		add_made(output, name);
 	else
-		unlinkat(kmt_output_fd(output), temporary, 0);
+		unlinkat(kmt_capture_writer_fd(output), temporary, 0);
 	return ok;
 }
 
-gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
-			       const char *name, gboolean *hidden,
-			       GError **error)
+gboolean kmt_capture_writer_copy_table(KmtCaptureWriter *output,
+				       const char *source, const char *name,
+				       gboolean *hidden, GError **error)
 {
 	g_autofree char *temporary =
 		g_strconcat(name, KMT_CAPTURE_TEMPORARY, NULL);
 	g_autofree char *path =
-		g_build_filename(kmt_output_path(output), name, NULL);
-	g_autoptr(KmtSink) sink = NULL;
+		g_build_filename(kmt_capture_writer_path(output), name, NULL);
+	g_autoptr(KmtCaptureCpuWriter) sink = NULL;
 	int from = open(source, O_RDONLY | O_CLOEXEC);
 	gboolean ok = FALSE;
 
 	if (from < 0) {
 		if (errno != ENOENT)
-			kmt_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
-				      "cannot open %s", source);
+			kmt_capture_set_errno(error, KMT_DAEMON_ERROR_READ,
+					      errno, "cannot open %s", source);
 		return FALSE;
 	}
-	sink = kmt_sink_new(kmt_output_fd(output), temporary, 1,
-			    KMT_SINK_CHUNK_BYTES, KMT_SINK_LOCKED, error);
+	sink = kmt_capture_cpu_writer_new(kmt_capture_writer_fd(output),
+					  temporary, 1,
+					  KMT_CAPTURE_CPU_WRITER_CHUNK_BYTES,
+					  KMT_CAPTURE_CPU_WRITER_LOCKED, error);
 	if (sink) {
 		ok = copy(from, source, sink, path, hidden, error);
 		ok = put_in_place(output, ok, temporary, name, path, error);
@@ -255,46 +269,48 @@ gboolean kmt_output_copy_table(KmtOutput *output, const char *source,
 	return ok;
 }
 
-gboolean kmt_output_write_table(KmtOutput *output, const char *name,
-				const char *text, GError **error)
+gboolean kmt_capture_writer_write_table(KmtCaptureWriter *output,
+					const char *name, const char *text,
+					GError **error)
 {
 	g_autofree char *temporary =
 		g_strconcat(name, KMT_CAPTURE_TEMPORARY, NULL);
 	g_autofree char *path =
-		g_build_filename(kmt_output_path(output), name, NULL);
-	g_autoptr(KmtSink) sink =
-		kmt_sink_new(kmt_output_fd(output), temporary, 1,
-			     KMT_SINK_CHUNK_BYTES, KMT_SINK_LOCKED, error);
+		g_build_filename(kmt_capture_writer_path(output), name, NULL);
+	g_autoptr(KmtCaptureCpuWriter) sink = kmt_capture_cpu_writer_new(
+		kmt_capture_writer_fd(output), temporary, 1,
+		KMT_CAPTURE_CPU_WRITER_CHUNK_BYTES,
+		KMT_CAPTURE_CPU_WRITER_LOCKED, error);
 	gsize left = strlen(text), room;
 	int r = 0;
 
 	if (!sink)
 		return FALSE;
 	while (left && r == 0) {
-		void *to = kmt_sink_room(sink, &room);
+		void *to = kmt_capture_cpu_writer_room(sink, &room);
 
 		room = MIN(room, left);
 		memcpy(to, text, room);
 		text += room;
 		left -= room;
-		r = kmt_sink_add(sink, room);
+		r = kmt_capture_cpu_writer_add(sink, room);
 	}
 	return put_in_place(output, finish(sink, r, path, error), temporary,
 			    name, path, error);
 }
 
 /* A file with room for the last meta, so that a full disk does not matter. */
-static void reserve_meta(KmtOutput *output, guint n_cpus)
+static void reserve_meta(KmtCaptureWriter *output, guint n_cpus)
 {
 	off_t room = META_CAPTURE_BYTES + (off_t)n_cpus * META_CPU_BYTES;
-	int fd = openat(kmt_output_fd(output), META_RESERVED,
+	int fd = openat(kmt_capture_writer_fd(output), META_RESERVED,
 			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 			0600);
 
 	if (fd < 0)
 		return;
 	/* A file system that cannot set room aside: try it at the end. */
-	kmt_owner_give(fd);
+	kmt_capture_owner_give(fd);
 	if (fchmod(fd, 0600) == 0)
 		(void)!fallocate(fd, 0, 0, room);
 	output->meta_fd = fd;
@@ -321,18 +337,18 @@ static int write_all(int fd, const char *text, gsize n_bytes)
  * directory may have replaced it; renaming that file would make a FIFO or a
  * link the kmemtrace.meta of a capture that is called complete.
  */
-static gboolean is_reserved(const KmtOutput *output)
+static gboolean is_reserved(const KmtCaptureWriter *output)
 {
 	struct stat ours, named;
 
 	return fstat(output->meta_fd, &ours) == 0 &&
-	       fstatat(kmt_output_fd(output), META_RESERVED, &named,
+	       fstatat(kmt_capture_writer_fd(output), META_RESERVED, &named,
 		       AT_SYMLINK_NOFOLLOW) == 0 &&
 	       ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
-gboolean kmt_output_write_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
-			       GError **error)
+gboolean kmt_capture_writer_write_meta(KmtCaptureWriter *output, GKeyFile *meta,
+				       guint n_cpus, GError **error)
 {
 	gsize n_bytes;
 	g_autofree char *text = g_key_file_to_data(meta, &n_bytes, NULL);
@@ -348,16 +364,19 @@ gboolean kmt_output_write_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_WRITE,
 			    "cannot write %s/%s: another process has replaced "
 			    "or removed %s in that directory",
-			    kmt_output_path(output), META, META_RESERVED);
+			    kmt_capture_writer_path(output), META,
+			    META_RESERVED);
 		return FALSE;
 	}
-	if (errnum == 0 && renameat(kmt_output_fd(output), META_RESERVED,
-				    kmt_output_fd(output), META) < 0)
+	if (errnum == 0 &&
+	    renameat(kmt_capture_writer_fd(output), META_RESERVED,
+		     kmt_capture_writer_fd(output), META) < 0)
 		errnum = errno;
 	if (errnum) {
-		kmt_set_errno(error, kmt_write_error_code(errnum), errnum,
-			      "cannot write %s/%s", kmt_output_path(output),
-			      META);
+		kmt_capture_set_errno(error,
+				      kmt_capture_write_error_code(errnum),
+				      errnum, "cannot write %s/%s",
+				      kmt_capture_writer_path(output), META);
 		return FALSE;
 	}
 	close(output->meta_fd);
@@ -372,8 +391,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-gboolean kmt_output_end_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
-			     GError **error)
+gboolean kmt_capture_writer_end_meta(KmtCaptureWriter *output, GKeyFile *meta,
+				     guint n_cpus, GError **error)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
 
@@ -384,16 +403,17 @@ gboolean kmt_output_end_meta(KmtOutput *output, GKeyFile *meta, guint n_cpus,
 	g_key_file_set_string_list(meta, "capture", "files",
 				   (const char *const *)names->pdata,
 				   names->len);
-	return kmt_output_write_meta(output, meta, n_cpus, error);
+	return kmt_capture_writer_write_meta(output, meta, n_cpus, error);
 }
 
-gboolean kmt_output_sync(KmtOutput *output, GError **error)
+gboolean kmt_capture_writer_sync(KmtCaptureWriter *output, GError **error)
 {
-	int errnum = kmt_directory_sync(kmt_output_fd(output));
+	int errnum = kmt_capture_directory_sync(kmt_capture_writer_fd(output));
 
 	if (errnum)
-		kmt_set_errno(error, kmt_write_error_code(errnum), errnum,
-			      "cannot sync the directory %s",
-			      kmt_output_path(output));
+		kmt_capture_set_errno(error,
+				      kmt_capture_write_error_code(errnum),
+				      errnum, "cannot sync the directory %s",
+				      kmt_capture_writer_path(output));
 	return errnum == 0;
 }

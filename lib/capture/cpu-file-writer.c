@@ -17,7 +17,7 @@
 /* No disk asks for more with O_DIRECT, nor for a larger alignment. */
 #define BLOCK_BYTES 4096
 
-struct kmt_sink {
+struct kmt_capture_cpu_writer {
 	int fd;
 	bool direct; /* O_DIRECT is set on fd */
 	bool closed; /* takes no more */
@@ -41,7 +41,7 @@ static void figure_add(_Atomic guint64 *figure, guint64 n)
 		memory_order_relaxed);
 }
 
-static void set_direct(KmtSink *sink, bool on)
+static void set_direct(KmtCaptureCpuWriter *sink, bool on)
 {
 	int flags = fcntl(sink->fd, F_GETFL);
 
@@ -53,12 +53,13 @@ static void set_direct(KmtSink *sink, bool on)
 		sink->direct = on;
 }
 
-static bool allocate(KmtSink *sink, KmtSinkMemory memory)
+static bool allocate(KmtCaptureCpuWriter *sink,
+		     KmtCaptureCpuWriterMemory memory)
 {
-	bool is_locked = memory == KMT_SINK_LOCKED;
+	bool is_locked = memory == KMT_CAPTURE_CPU_WRITER_LOCKED;
 
-	sink->buffer_bytes =
-		is_locked ? KMT_SINK_BUFFER_BYTES : 2 * sink->chunk_bytes;
+	sink->buffer_bytes = is_locked ? KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES
+				       : 2 * sink->chunk_bytes;
 	/* Touched now, so that no page has to be found while tracing. */
 	sink->buffer = mmap(NULL, sink->buffer_bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS |
@@ -74,13 +75,15 @@ static bool allocate(KmtSink *sink, KmtSinkMemory memory)
 	return true;
 }
 
-KmtSink *kmt_sink_new(int dir_fd, const char *name, gsize record_bytes,
-		      gsize batch_bytes, KmtSinkMemory memory, GError **error)
+KmtCaptureCpuWriter *
+kmt_capture_cpu_writer_new(int dir_fd, const char *name, gsize record_bytes,
+			   gsize batch_bytes, KmtCaptureCpuWriterMemory memory,
+			   GError **error)
 {
-	g_autoptr(KmtSink) sink = g_new0(KmtSink, 1);
+	g_autoptr(KmtCaptureCpuWriter) sink = g_new0(KmtCaptureCpuWriter, 1);
 
 	sink->record_bytes = record_bytes;
-	sink->chunk_bytes = kmt_sink_chunk_bytes(record_bytes);
+	sink->chunk_bytes = kmt_capture_cpu_writer_chunk_bytes(record_bytes);
 	g_assert(sink->chunk_bytes % record_bytes == 0);
 	sink->batch_bytes = batch_bytes;
 	/*
@@ -92,24 +95,25 @@ KmtSink *kmt_sink_new(int dir_fd, const char *name, gsize record_bytes,
 			  0600);
 	/* The umask may have taken even the owner's bits. */
 	if (sink->fd < 0 || fchmod(sink->fd, 0600) < 0) {
-		kmt_set_errno(error, kmt_write_error_code(errno), errno,
-			      "cannot create %s", name);
+		kmt_capture_set_errno(error,
+				      kmt_capture_write_error_code(errno),
+				      errno, "cannot create %s", name);
 		return NULL;
 	}
-	kmt_owner_give(sink->fd);
+	kmt_capture_owner_give(sink->fd);
 	/* Only what is traced has to leave the page cache alone. */
-	if (memory == KMT_SINK_LOCKED)
+	if (memory == KMT_CAPTURE_CPU_WRITER_LOCKED)
 		set_direct(sink, true);
 	if (!allocate(sink, memory)) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
-			      "no memory to write %s", name);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
+				      "no memory to write %s", name);
 		unlinkat(dir_fd, name, 0);
 		return NULL;
 	}
 	return g_steal_pointer(&sink);
 }
 
-void kmt_sink_free(KmtSink *sink)
+void kmt_capture_cpu_writer_free(KmtCaptureCpuWriter *sink)
 {
 	if (!sink)
 		return;
@@ -121,7 +125,7 @@ void kmt_sink_free(KmtSink *sink)
 }
 
 /* Cuts the file back to the whole records in its first n_bytes. */
-static guint64 cut(KmtSink *sink, guint64 n_bytes)
+static guint64 cut(KmtCaptureCpuWriter *sink, guint64 n_bytes)
 {
 	guint64 whole = n_bytes - n_bytes % sink->record_bytes;
 
@@ -132,9 +136,10 @@ static guint64 cut(KmtSink *sink, guint64 n_bytes)
 
 /* Writes n_bytes, whole records, at the file's end; the number that got there.
  */
-static gsize write_from(KmtSink *sink, const guint8 *from, gsize n_bytes)
+static gsize write_from(KmtCaptureCpuWriter *sink, const guint8 *from,
+			gsize n_bytes)
 {
-	guint64 start = kmt_sink_written(sink);
+	guint64 start = kmt_capture_cpu_writer_written(sink);
 	gsize done = 0;
 
 	while (done < n_bytes && !sink->closed) {
@@ -166,18 +171,18 @@ static gsize write_from(KmtSink *sink, const guint8 *from, gsize n_bytes)
 }
 
 /* Writes the first n_bytes of the buffer. */
-static int write_out(KmtSink *sink, gsize n_bytes)
+static int write_out(KmtCaptureCpuWriter *sink, gsize n_bytes)
 {
 	gsize done = write_from(sink, sink->buffer, n_bytes);
 
 	sink->fill -= done;
 	memmove(sink->buffer, sink->buffer + done, sink->fill);
 	if (sink->closed)
-		kmt_sink_discard(sink);
+		kmt_capture_cpu_writer_discard(sink);
 	return sink->error;
 }
 
-void *kmt_sink_room(KmtSink *sink, gsize *n_bytes)
+void *kmt_capture_cpu_writer_room(KmtCaptureCpuWriter *sink, gsize *n_bytes)
 {
 	gsize room = sink->buffer_bytes - sink->fill;
 
@@ -186,20 +191,21 @@ void *kmt_sink_room(KmtSink *sink, gsize *n_bytes)
 	return sink->buffer + sink->fill;
 }
 
-int kmt_sink_add(KmtSink *sink, gsize n_bytes)
+int kmt_capture_cpu_writer_add(KmtCaptureCpuWriter *sink, gsize n_bytes)
 {
 	sink->fill += n_bytes;
 	if (sink->closed)
-		kmt_sink_discard(sink);
+		kmt_capture_cpu_writer_discard(sink);
 	else if (sink->fill == sink->buffer_bytes)
 		return write_out(sink, sink->fill);
 	return sink->error;
 }
 
 /* Whether it is to be written from where it is, once all before it is. */
-static bool is_worth_it(const KmtSink *sink, const void *from, gsize n_bytes)
+static bool is_worth_it(const KmtCaptureCpuWriter *sink, const void *from,
+			gsize n_bytes)
 {
-	guint64 place = kmt_sink_written(sink) + sink->fill;
+	guint64 place = kmt_capture_cpu_writer_written(sink) + sink->fill;
 
 	if (sink->closed)
 		return false;
@@ -209,7 +215,8 @@ static bool is_worth_it(const KmtSink *sink, const void *from, gsize n_bytes)
 		(place | (guintptr)from | n_bytes) % BLOCK_BYTES == 0);
 }
 
-int kmt_sink_append(KmtSink *sink, const void *from, gsize n_bytes)
+int kmt_capture_cpu_writer_append(KmtCaptureCpuWriter *sink, const void *from,
+				  gsize n_bytes)
 {
 	const guint8 *rest = from;
 
@@ -225,20 +232,21 @@ int kmt_sink_append(KmtSink *sink, const void *from, gsize n_bytes)
 	}
 	while (n_bytes > 0) {
 		gsize room;
-		void *to = kmt_sink_room(sink, &room);
+		void *to = kmt_capture_cpu_writer_room(sink, &room);
 		gsize n = MIN(room, n_bytes);
 
 		memcpy(to, rest, n);
-		kmt_sink_add(sink, n);
+		kmt_capture_cpu_writer_add(sink, n);
 		rest += n;
 		n_bytes -= n;
 	}
 	return sink->error;
 }
 
-int kmt_sink_take_back(KmtSink *sink, gsize n_bytes)
+int kmt_capture_cpu_writer_take_back(KmtCaptureCpuWriter *sink, gsize n_bytes)
 {
-	gsize unsaved = (gsize)MIN(kmt_sink_unsaved(sink), n_bytes);
+	gsize unsaved =
+		(gsize)MIN(kmt_capture_cpu_writer_unsaved(sink), n_bytes);
 	gsize in_memory;
 
 	figure_add(&sink->unsaved, -(guint64)unsaved);
@@ -247,13 +255,13 @@ int kmt_sink_take_back(KmtSink *sink, gsize n_bytes)
 	sink->fill -= in_memory;
 	n_bytes -= in_memory;
 	if (n_bytes > 0) {
-		cut(sink, kmt_sink_written(sink) - n_bytes);
+		cut(sink, kmt_capture_cpu_writer_written(sink) - n_bytes);
 		figure_add(&sink->written, -(guint64)n_bytes);
 	}
 	return sink->error;
 }
 
-int kmt_sink_flush(KmtSink *sink)
+int kmt_capture_cpu_writer_flush(KmtCaptureCpuWriter *sink)
 {
 	gsize unit = sink->record_bytes;
 
@@ -267,7 +275,7 @@ int kmt_sink_flush(KmtSink *sink)
 	return write_out(sink, sink->fill - sink->fill % unit);
 }
 
-int kmt_sink_finish(KmtSink *sink)
+int kmt_capture_cpu_writer_finish(KmtCaptureCpuWriter *sink)
 {
 	gsize chunks = sink->fill - sink->fill % sink->chunk_bytes;
 	gsize whole;
@@ -285,14 +293,14 @@ int kmt_sink_finish(KmtSink *sink)
 	return sink->error;
 }
 
-void kmt_sink_discard(KmtSink *sink)
+void kmt_capture_cpu_writer_discard(KmtCaptureCpuWriter *sink)
 {
 	sink->closed = true;
 	figure_add(&sink->unsaved, sink->fill);
 	sink->fill = 0;
 }
 
-int kmt_sink_sync(KmtSink *sink)
+int kmt_capture_cpu_writer_sync(KmtCaptureCpuWriter *sink)
 {
 	int r;
 
@@ -303,17 +311,17 @@ int kmt_sink_sync(KmtSink *sink)
 	return r < 0 && errno != EINVAL && errno != ENOSYS ? -errno : 0;
 }
 
-int kmt_sink_error(const KmtSink *sink)
+int kmt_capture_cpu_writer_error(const KmtCaptureCpuWriter *sink)
 {
 	return sink->error;
 }
 
-guint64 kmt_sink_written(const KmtSink *sink)
+guint64 kmt_capture_cpu_writer_written(const KmtCaptureCpuWriter *sink)
 {
 	return atomic_load_explicit(&sink->written, memory_order_relaxed);
 }
 
-guint64 kmt_sink_unsaved(const KmtSink *sink)
+guint64 kmt_capture_cpu_writer_unsaved(const KmtCaptureCpuWriter *sink)
 {
 	return atomic_load_explicit(&sink->unsaved, memory_order_relaxed);
 }

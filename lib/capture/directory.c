@@ -20,14 +20,14 @@
 #define LOCK_WAIT_MS 6000
 #define LOCK_POLL_MS 20
 
-struct kmt_directory {
+struct kmt_capture_directory {
 	char *path;
 	char *base;	   /* last component of path */
 	int parent_fd;	   /* of the directory that has base in it, or -1 */
 	int fd;		   /* holds the lock, which children inherit */
 	int lock_fd;	   /* its record lock is this process's alone */
 	pid_t pid;	   /* that created KMT_CAPTURE_LOCK */
-	gboolean created;  /* kmt_directory_open() created it */
+	gboolean created;  /* kmt_capture_directory_open() created it */
 	char *staged;	   /* name of the subdirectory, or NULL */
 	int staged_fd;	   /* or -1 */
 	char *staged_path; /* path of the subdirectory */
@@ -37,24 +37,25 @@ struct kmt_directory {
 
 /* ---- opening ---- */
 
-static gboolean fail(const KmtDirectory *directory, const char *verb,
+static gboolean fail(const KmtCaptureDirectory *directory, const char *verb,
 		     GError **error)
 {
-	kmt_set_errno(error, KMT_DAEMON_ERROR_DIRECTORY, errno,
-		      "cannot %s the directory %s", verb, directory->path);
+	kmt_capture_set_errno(error, KMT_DAEMON_ERROR_DIRECTORY, errno,
+			      "cannot %s the directory %s", verb,
+			      directory->path);
 	return FALSE;
 }
 
 /* Root creates files where nobody else can replace them. */
-static gboolean check_owner(KmtDirectory *directory, GError **error)
+static gboolean check_owner(KmtCaptureDirectory *directory, GError **error)
 {
 	struct stat st;
 
 	if (fstat(directory->fd, &st) < 0)
 		return fail(directory, "examine", error);
-	if (kmt_owner_is_safe(&st))
+	if (kmt_capture_owner_is_safe(&st))
 		return TRUE;
-	if (!kmt_owner_trusts(st.st_uid))
+	if (!kmt_capture_owner_trusts(st.st_uid))
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_UNSAFE,
 			    "the directory %s belongs to another user "
 			    "(uid %lu)",
@@ -80,11 +81,11 @@ static int claim(int fd)
 	if (fstat(fd, &st) < 0)
 		return errno;
 	if (st.st_uid != geteuid())
-		return kmt_owner_is_safe(&st) ? 0 : EPERM;
+		return kmt_capture_owner_is_safe(&st) ? 0 : EPERM;
 	/* The umask may have removed bits that are needed. */
 	if (fchmod(fd, 0700) < 0)
 		return errno;
-	kmt_owner_give(fd);
+	kmt_capture_owner_give(fd);
 	return 0;
 }
 
@@ -95,7 +96,8 @@ static int open_made(int parent_fd, const char *name)
 		      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static gboolean refuse_link(const KmtDirectory *directory, GError **error)
+static gboolean refuse_link(const KmtCaptureDirectory *directory,
+			    GError **error)
 {
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_UNSAFE,
 		    "%s is a symbolic link of another user, or leads to one",
@@ -103,16 +105,18 @@ static gboolean refuse_link(const KmtDirectory *directory, GError **error)
 	return FALSE;
 }
 
-static gboolean open_directory(KmtDirectory *directory, GError **error)
+static gboolean open_directory(KmtCaptureDirectory *directory, GError **error)
 {
-	g_autofree char *stripped = kmt_owner_strip_slashes(directory->path);
+	g_autofree char *stripped =
+		kmt_capture_owner_strip_slashes(directory->path);
 
 	if (!*stripped) {
 		errno = ENOENT;
 		return fail(directory, "open", error);
 	}
 	directory->base = g_path_get_basename(stripped);
-	directory->parent_fd = kmt_owner_open_parent(AT_FDCWD, stripped);
+	directory->parent_fd =
+		kmt_capture_owner_open_parent(AT_FDCWD, stripped);
 	if (directory->parent_fd < 0)
 		return errno == ELOOP ? refuse_link(directory, error)
 				      : fail(directory, "make", error);
@@ -123,7 +127,8 @@ static gboolean open_directory(KmtDirectory *directory, GError **error)
 	directory->fd =
 		directory->created
 			? open_made(directory->parent_fd, directory->base)
-			: kmt_owner_open(directory->parent_fd, directory->base);
+			: kmt_capture_owner_open(directory->parent_fd,
+						 directory->base);
 	if (directory->fd < 0 && errno == ELOOP)
 		return refuse_link(directory, error);
 	if (directory->fd < 0)
@@ -159,7 +164,7 @@ static pid_t find_writer(int dir_fd)
 }
 
 /* A file system without locks has to do without. */
-static gboolean lock_directory(KmtDirectory *directory, GError **error)
+static gboolean lock_directory(KmtCaptureDirectory *directory, GError **error)
 {
 	for (guint waited_ms = 0;; waited_ms += LOCK_POLL_MS) {
 		pid_t pid;
@@ -186,7 +191,7 @@ static gboolean lock_directory(KmtDirectory *directory, GError **error)
 }
 
 /* The directory is locked: a lock file that exists is of a dead process. */
-static gboolean create_lock_file(KmtDirectory *directory, GError **error)
+static gboolean create_lock_file(KmtCaptureDirectory *directory, GError **error)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
@@ -195,16 +200,16 @@ static gboolean create_lock_file(KmtDirectory *directory, GError **error)
 		directory->fd, KMT_CAPTURE_LOCK,
 		O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (directory->lock_fd < 0) {
-		kmt_set_errno(error,
-			      errno == ENOSPC || errno == EDQUOT
-				      ? KMT_DAEMON_ERROR_DISK_FULL
-				      : KMT_DAEMON_ERROR_DIRECTORY,
-			      errno, "cannot create %s/%s", directory->path,
-			      KMT_CAPTURE_LOCK);
+		kmt_capture_set_errno(error,
+				      errno == ENOSPC || errno == EDQUOT
+					      ? KMT_DAEMON_ERROR_DISK_FULL
+					      : KMT_DAEMON_ERROR_DIRECTORY,
+				      errno, "cannot create %s/%s",
+				      directory->path, KMT_CAPTURE_LOCK);
 		return FALSE;
 	}
 	directory->pid = getpid();
-	kmt_owner_give(directory->lock_fd);
+	kmt_capture_owner_give(directory->lock_fd);
 	/* Without it another program waits a while before it refuses. */
 	(void)fcntl(directory->lock_fd, F_SETLK, &lock);
 	return TRUE;
@@ -212,8 +217,9 @@ static gboolean create_lock_file(KmtDirectory *directory, GError **error)
 
 /* ---- what is there already ---- */
 
-static void warn_of_left(KmtDirectory *directory, const KmtContents *contents,
-			 const KmtDirectoryOptions *options)
+static void warn_of_left(KmtCaptureDirectory *directory,
+			 const KmtCaptureContents *contents,
+			 const KmtCaptureDirectoryOptions *options)
 {
 	for (guint i = 0; i < contents->recorded->len; i++) {
 		const char *name = contents->recorded->pdata[i];
@@ -229,8 +235,9 @@ static void warn_of_left(KmtDirectory *directory, const KmtContents *contents,
 	}
 }
 
-static gboolean refuse_existing(KmtDirectory *directory,
-				const KmtContents *contents, GError **error)
+static gboolean refuse_existing(KmtCaptureDirectory *directory,
+				const KmtCaptureContents *contents,
+				GError **error)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
 
@@ -254,9 +261,9 @@ static gboolean refuse_existing(KmtDirectory *directory,
 	return FALSE;
 }
 
-static gboolean check_contents(KmtDirectory *directory,
-			       const KmtContents *contents,
-			       const KmtDirectoryOptions *options,
+static gboolean check_contents(KmtCaptureDirectory *directory,
+			       const KmtCaptureContents *contents,
+			       const KmtCaptureDirectoryOptions *options,
 			       GError **error)
 {
 	if (!options->force && !refuse_existing(directory, contents, error))
@@ -273,7 +280,7 @@ static gboolean check_contents(KmtDirectory *directory,
 }
 
 /* Make the subdirectory for the new capture. */
-static gboolean stage(KmtDirectory *directory, GError **error)
+static gboolean stage(KmtCaptureDirectory *directory, GError **error)
 {
 	for (guint n = 1; !directory->staged; n++) {
 		g_autofree char *name =
@@ -294,12 +301,13 @@ static gboolean stage(KmtDirectory *directory, GError **error)
 }
 
 /* Replace the old capture, and warn of files of the user's. */
-static gboolean replace(KmtDirectory *directory, GError **error)
+static gboolean replace(KmtCaptureDirectory *directory, GError **error)
 {
 	g_autofree char *left = NULL;
 	g_autofree char *text = NULL;
 
-	if (!kmt_replace_run(directory->fd, directory->path, &left, error))
+	if (!kmt_capture_replace_run(directory->fd, directory->path, &left,
+				     error))
 		return FALSE;
 	if (!left || !directory->warning)
 		return TRUE;
@@ -310,13 +318,13 @@ static gboolean replace(KmtDirectory *directory, GError **error)
 	return TRUE;
 }
 
-static gboolean complete_interrupted(KmtDirectory *directory,
-				     const KmtDirectoryOptions *options,
+static gboolean complete_interrupted(KmtCaptureDirectory *directory,
+				     const KmtCaptureDirectoryOptions *options,
 				     GError **error)
 {
 	g_autofree char *text = NULL;
 
-	if (!kmt_replace_is_interrupted(directory->fd))
+	if (!kmt_capture_replace_is_interrupted(directory->fd))
 		return TRUE;
 	if (!replace(directory, error))
 		return FALSE;
@@ -329,30 +337,34 @@ static gboolean complete_interrupted(KmtDirectory *directory,
 	return TRUE;
 }
 
-static gboolean prepare(KmtDirectory *directory,
-			const KmtDirectoryOptions *options, GError **error)
+static gboolean prepare(KmtCaptureDirectory *directory,
+			const KmtCaptureDirectoryOptions *options,
+			GError **error)
 {
-	g_autoptr(KmtContents) contents = NULL;
+	g_autoptr(KmtCaptureContents) contents = NULL;
 
 	if (!complete_interrupted(directory, options, error))
 		return FALSE;
-	contents = kmt_contents_read(directory->fd, directory->path, error);
+	contents = kmt_capture_contents_read(directory->fd, directory->path,
+					     error);
 	if (!contents || !check_contents(directory, contents, options, error))
 		return FALSE;
 	for (guint i = 0; i < contents->empty->len; i++)
-		kmt_replace_remove_subdirectory(directory->fd,
-						contents->empty->pdata[i]);
+		kmt_capture_replace_remove_subdirectory(
+			directory->fd, contents->empty->pdata[i]);
 	unlinkat(directory->fd, KMT_CAPTURE_META KMT_CAPTURE_TEMPORARY, 0);
 	warn_of_left(directory, contents, options);
 	return (!options->staged && !contents->has_capture) ||
 	       stage(directory, error);
 }
 
-KmtDirectory *kmt_directory_open(const char *path,
-				 const KmtDirectoryOptions *options,
-				 GError **error)
+KmtCaptureDirectory *
+kmt_capture_directory_open(const char *path,
+			   const KmtCaptureDirectoryOptions *options,
+			   GError **error)
 {
-	g_autoptr(KmtDirectory) directory = g_new0(KmtDirectory, 1);
+	g_autoptr(KmtCaptureDirectory) directory =
+		g_new0(KmtCaptureDirectory, 1);
 
 	directory->path = g_strdup(path);
 	directory->warning = options->warning;
@@ -364,12 +376,12 @@ KmtDirectory *kmt_directory_open(const char *path,
 		if (create_lock_file(directory, error) &&
 		    prepare(directory, options, error))
 			return g_steal_pointer(&directory);
-		kmt_directory_undo(directory);
+		kmt_capture_directory_undo(directory);
 	}
 	return NULL;
 }
 
-static void remove_lock_file(KmtDirectory *directory)
+static void remove_lock_file(KmtCaptureDirectory *directory)
 {
 	if (directory->lock_fd < 0)
 		return;
@@ -380,7 +392,7 @@ static void remove_lock_file(KmtDirectory *directory)
 	directory->lock_fd = -1;
 }
 
-void kmt_directory_close(KmtDirectory *directory)
+void kmt_capture_directory_close(KmtCaptureDirectory *directory)
 {
 	if (!directory)
 		return;
@@ -399,17 +411,17 @@ void kmt_directory_close(KmtDirectory *directory)
 	g_free(directory);
 }
 
-int kmt_directory_fd(const KmtDirectory *directory)
+int kmt_capture_directory_fd(const KmtCaptureDirectory *directory)
 {
 	return directory->staged ? directory->staged_fd : directory->fd;
 }
 
-const char *kmt_directory_path(const KmtDirectory *directory)
+const char *kmt_capture_directory_path(const KmtCaptureDirectory *directory)
 {
 	return directory->staged ? directory->staged_path : directory->path;
 }
 
-gboolean kmt_directory_is_staged(const KmtDirectory *directory)
+gboolean kmt_capture_directory_is_staged(const KmtCaptureDirectory *directory)
 {
 	return directory->staged != NULL;
 }
@@ -420,26 +432,26 @@ gboolean kmt_directory_is_staged(const KmtDirectory *directory)
  * A file that the user created meanwhile must not be found in the way when the
  * old capture is gone.
  */
-static gboolean check_again(KmtDirectory *directory, GError **error)
+static gboolean check_again(KmtCaptureDirectory *directory, GError **error)
 {
-	const KmtDirectoryOptions options = {.force = TRUE};
-	g_autoptr(KmtContents) contents =
-		kmt_contents_read(directory->fd, directory->path, error);
+	const KmtCaptureDirectoryOptions options = {.force = TRUE};
+	g_autoptr(KmtCaptureContents) contents = kmt_capture_contents_read(
+		directory->fd, directory->path, error);
 
 	return contents && check_contents(directory, contents, &options, error);
 }
 
-static gboolean commit(KmtDirectory *directory, GError **error)
+static gboolean commit(KmtCaptureDirectory *directory, GError **error)
 {
-	int errnum = kmt_directory_sync(directory->staged_fd);
+	int errnum = kmt_capture_directory_sync(directory->staged_fd);
 
 	if (errnum == 0 && renameat(directory->fd, directory->staged,
 				    directory->fd, KMT_CAPTURE_COMPLETE) < 0)
 		errnum = errno;
 	if (errnum) {
-		kmt_set_errno(error, kmt_write_error_code(errnum), errnum,
-			      "cannot replace the capture in %s",
-			      directory->path);
+		kmt_capture_set_errno(
+			error, kmt_capture_write_error_code(errnum), errnum,
+			"cannot replace the capture in %s", directory->path);
 		return FALSE;
 	}
 	g_free(directory->staged);
@@ -447,14 +459,16 @@ static gboolean commit(KmtDirectory *directory, GError **error)
 	directory->staged = g_strdup(KMT_CAPTURE_COMPLETE);
 	directory->staged_path =
 		g_build_filename(directory->path, KMT_CAPTURE_COMPLETE, NULL);
-	errnum = kmt_directory_sync(directory->fd);
+	errnum = kmt_capture_directory_sync(directory->fd);
 	if (errnum)
-		kmt_set_errno(error, kmt_write_error_code(errnum), errnum,
-			      "cannot sync the directory %s", directory->path);
+		kmt_capture_set_errno(
+			error, kmt_capture_write_error_code(errnum), errnum,
+			"cannot sync the directory %s", directory->path);
 	return errnum == 0;
 }
 
-gboolean kmt_directory_publish(KmtDirectory *directory, GError **error)
+gboolean kmt_capture_directory_publish(KmtCaptureDirectory *directory,
+				       GError **error)
 {
 	if (directory->staged) {
 		if (!check_again(directory, error) ||
@@ -463,19 +477,19 @@ gboolean kmt_directory_publish(KmtDirectory *directory, GError **error)
 		g_clear_pointer(&directory->staged, g_free);
 	}
 	for (guint i = 0; i < directory->left->len; i++)
-		kmt_replace_remove_subdirectory(directory->fd,
-						directory->left->pdata[i]);
+		kmt_capture_replace_remove_subdirectory(
+			directory->fd, directory->left->pdata[i]);
 	g_ptr_array_set_size(directory->left, 0);
 	return TRUE;
 }
 
-void kmt_directory_undo(KmtDirectory *directory)
+void kmt_capture_directory_undo(KmtCaptureDirectory *directory)
 {
 	remove_lock_file(directory);
 	/* A replacement that has begun is completed by the next run. */
 	if (directory->staged && kmt_capture_is_new(directory->staged))
-		kmt_replace_remove_subdirectory(directory->fd,
-						directory->staged);
+		kmt_capture_replace_remove_subdirectory(directory->fd,
+							directory->staged);
 	if (directory->created)
 		unlinkat(directory->parent_fd, directory->base, AT_REMOVEDIR);
 }

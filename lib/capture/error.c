@@ -8,8 +8,8 @@
 
 G_DEFINE_QUARK(kmt - daemon - error - quark, kmt_daemon_error)
 
-void kmt_set_errno(GError **error, KmtDaemonError code, int errnum,
-		   const char *format, ...)
+void kmt_capture_set_errno(GError **error, KmtDaemonError code, int errnum,
+			   const char *format, ...)
 {
 	g_autofree char *what = NULL;
 	va_list args;
@@ -24,7 +24,7 @@ void kmt_set_errno(GError **error, KmtDaemonError code, int errnum,
 		    g_strerror(errnum));
 }
 
-KmtDaemonError kmt_write_error_code(int errnum)
+KmtDaemonError kmt_capture_write_error_code(int errnum)
 {
 	switch (errnum) {
 	case ENOSPC:

@@ -57,10 +57,10 @@ typedef enum {
  * Sets *error to "<what is formatted>: <text of errnum>".  errnum is a positive
  * errno value.
  */
-void kmt_set_errno(GError **error, KmtDaemonError code, int errnum,
-		   const char *format, ...) G_GNUC_PRINTF(4, 5);
+void kmt_capture_set_errno(GError **error, KmtDaemonError code, int errnum,
+			   const char *format, ...) G_GNUC_PRINTF(4, 5);
 
 /* DISK_FULL or WRITE, as fits errnum. */
-KmtDaemonError kmt_write_error_code(int errnum);
+KmtDaemonError kmt_capture_write_error_code(int errnum);
 
 #endif

@@ -50,7 +50,7 @@ static char *find_build_id(const char *notes, gsize n_bytes)
 	return NULL;
 }
 
-char *kmt_meta_build_id(const char *sys)
+char *kmt_capture_meta_build_id(const char *sys)
 {
 	g_autofree char *path = g_build_filename(sys, "kernel", "notes", NULL);
 	g_autofree char *notes = NULL;
@@ -63,7 +63,7 @@ char *kmt_meta_build_id(const char *sys)
 
 static void set_build_id(GKeyFile *meta, const char *sys)
 {
-	g_autofree char *id = kmt_meta_build_id(sys);
+	g_autofree char *id = kmt_capture_meta_build_id(sys);
 
 	if (id)
 		g_key_file_set_string(meta, CAPTURE, "build_id", id);
@@ -93,7 +93,7 @@ static void set_boolean(GKeyFile *meta, const char *key, gboolean value)
 	g_key_file_set_boolean(meta, CAPTURE, key, value);
 }
 
-void kmt_meta_set_time(GKeyFile *meta, const char *key)
+void kmt_capture_meta_set_time(GKeyFile *meta, const char *key)
 {
 	g_autoptr(GDateTime) now = g_date_time_new_now_utc();
 	g_autofree char *text = g_date_time_format_iso8601(now);
@@ -101,12 +101,12 @@ void kmt_meta_set_time(GKeyFile *meta, const char *key)
 	g_key_file_set_string(meta, CAPTURE, key, text);
 }
 
-void kmt_meta_set_continues(GKeyFile *meta, gboolean continues)
+void kmt_capture_meta_set_continues(GKeyFile *meta, gboolean continues)
 {
 	set_boolean(meta, "continues", continues);
 }
 
-GKeyFile *kmt_meta_new(const KmtMetaStart *start)
+GKeyFile *kmt_capture_meta_new(const KmtCaptureMetaStart *start)
 {
 	GKeyFile *meta = g_key_file_new();
 	struct utsname host;
@@ -129,14 +129,14 @@ GKeyFile *kmt_meta_new(const KmtMetaStart *start)
 	set_build_id(meta, start->sys);
 	set_boot_id(meta, start->proc);
 	g_key_file_set_string(meta, CAPTURE, "source", start->source);
-	kmt_meta_set_continues(meta, start->continues);
+	kmt_capture_meta_set_continues(meta, start->continues);
 	set_boolean(meta, "was_enabled", start->was_enabled);
 	set_boolean(meta, "complete", FALSE);
 	g_key_file_set_string(meta, CAPTURE, "kmemtraced_version",
 			      PACKAGE_VERSION);
 	g_key_file_set_int64(meta, CAPTURE, "kmemtraced_pid", getpid());
 	g_key_file_set_integer(meta, CAPTURE, "cpus", 0);
-	kmt_meta_set_time(meta, "start_time");
+	kmt_capture_meta_set_time(meta, "start_time");
 	return meta;
 }
 
@@ -161,7 +161,7 @@ static gboolean find_node(const char *sys, guint cpu, int *node)
 	return found;
 }
 
-void kmt_meta_add_cpu(GKeyFile *meta, const char *sys, guint cpu)
+void kmt_capture_meta_add_cpu(GKeyFile *meta, const char *sys, guint cpu)
 {
 	g_autofree char *group = g_strdup_printf("cpu%u", cpu);
 	int node = -1;
@@ -185,18 +185,18 @@ static void set_figures(GKeyFile *meta, const char *group, guint64 bytes,
 		g_key_file_set_uint64(meta, group, "overruns", *overruns);
 }
 
-void kmt_meta_set_cpu(GKeyFile *meta, guint cpu, guint64 bytes,
-		      const guint64 *overruns)
+void kmt_capture_meta_set_cpu(GKeyFile *meta, guint cpu, guint64 bytes,
+			      const guint64 *overruns)
 {
 	g_autofree char *group = g_strdup_printf("cpu%u", cpu);
 
 	set_figures(meta, group, bytes, overruns);
 }
 
-void kmt_meta_end(GKeyFile *meta, guint64 bytes, const guint64 *overruns,
-		  gboolean complete)
+void kmt_capture_meta_end(GKeyFile *meta, guint64 bytes,
+			  const guint64 *overruns, gboolean complete)
 {
-	kmt_meta_set_time(meta, "end_time");
+	kmt_capture_meta_set_time(meta, "end_time");
 	set_figures(meta, CAPTURE, bytes, overruns);
 	set_boolean(meta, "complete", complete);
 }

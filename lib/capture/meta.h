@@ -17,32 +17,32 @@ typedef struct {
 	guint record_bytes;
 	gboolean continues; /* an earlier reader took the first part */
 	gboolean was_enabled;
-} KmtMetaStart;
+} KmtCaptureMetaStart;
 
 /*
  * The meta of a capture that is not complete.  It is one with meta_end or, if
  * that never comes, one that was cut off.
  */
-GKeyFile *kmt_meta_new(const KmtMetaStart *start);
+GKeyFile *kmt_capture_meta_new(const KmtCaptureMetaStart *start);
 
 /* Whether an earlier reader took the first part, if that turns out later. */
-void kmt_meta_set_continues(GKeyFile *meta, gboolean continues);
+void kmt_capture_meta_set_continues(GKeyFile *meta, gboolean continues);
 
 /* Names a CPU of the capture and its node. */
-void kmt_meta_add_cpu(GKeyFile *meta, const char *sys, guint cpu);
+void kmt_capture_meta_add_cpu(GKeyFile *meta, const char *sys, guint cpu);
 
 /* What one CPU's file has in the end. */
-void kmt_meta_set_cpu(GKeyFile *meta, guint cpu, guint64 bytes,
-		      const guint64 *overruns);
+void kmt_capture_meta_set_cpu(GKeyFile *meta, guint cpu, guint64 bytes,
+			      const guint64 *overruns);
 
 /* Totals.  overruns, here and above: NULL if they are not known. */
-void kmt_meta_end(GKeyFile *meta, guint64 bytes, const guint64 *overruns,
-		  gboolean complete);
+void kmt_capture_meta_end(GKeyFile *meta, guint64 bytes,
+			  const guint64 *overruns, gboolean complete);
 
 /* The running kernel's GNU build id in hexadecimal, or NULL. */
-char *kmt_meta_build_id(const char *sys);
+char *kmt_capture_meta_build_id(const char *sys);
 
 /* Sets a time, start_time or end_time, to now. */
-void kmt_meta_set_time(GKeyFile *meta, const char *key);
+void kmt_capture_meta_set_time(GKeyFile *meta, const char *key);
 
 #endif

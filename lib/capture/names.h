@@ -16,7 +16,8 @@
 /* Suffix of a table or of kmemtrace.meta while the file is written. */
 #define KMT_CAPTURE_TEMPORARY ".tmp"
 
-/* Held by the process that writes to the directory; see kmt_directory_open. */
+/* Held by the process that writes to the directory; see
+ * kmt_capture_directory_open. */
 #define KMT_CAPTURE_LOCK "kmemtrace.lock"
 
 /*

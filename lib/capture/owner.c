@@ -35,7 +35,7 @@ static gboolean sudo_caller(uid_t *uid, gid_t *gid)
 	return TRUE;
 }
 
-gboolean kmt_owner_trusts(uid_t uid)
+gboolean kmt_capture_owner_trusts(uid_t uid)
 {
 	uid_t caller;
 	gid_t gid;
@@ -45,15 +45,15 @@ gboolean kmt_owner_trusts(uid_t uid)
 	return sudo_caller(&caller, &gid) && caller == uid;
 }
 
-gboolean kmt_owner_is_safe(const struct stat *st)
+gboolean kmt_capture_owner_is_safe(const struct stat *st)
 {
 	if (geteuid() != 0)
 		return TRUE;
-	return kmt_owner_trusts(st->st_uid) &&
+	return kmt_capture_owner_trusts(st->st_uid) &&
 	       !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-void kmt_owner_give(int fd)
+void kmt_capture_owner_give(int fd)
 {
 	uid_t uid;
 	gid_t gid;
@@ -64,7 +64,7 @@ void kmt_owner_give(int fd)
 
 static int walk(int at, const char *path, int flags, guint *n_links);
 
-char *kmt_owner_strip_slashes(const char *path)
+char *kmt_capture_owner_strip_slashes(const char *path)
 {
 	char *stripped = g_strdup(path);
 
@@ -100,7 +100,8 @@ static int open_link(int parent_fd, const char *name, int flags, guint *n_links)
 	if (fstat(fd, &st) == 0) {
 		if (!S_ISLNK(st.st_mode))
 			errno = ENOTDIR;
-		else if (++*n_links > LINKS_MAX || !kmt_owner_trusts(st.st_uid))
+		else if (++*n_links > LINKS_MAX ||
+			 !kmt_capture_owner_trusts(st.st_uid))
 			errno = ELOOP;
 		else
 			n = readlinkat(fd, "", target, sizeof(target) - 1);
@@ -156,7 +157,7 @@ static int walk(int at, const char *path, int flags, guint *n_links)
 	return fd;
 }
 
-int kmt_owner_open_parent(int at, const char *path)
+int kmt_capture_owner_open_parent(int at, const char *path)
 {
 	g_autofree char *parent = g_path_get_dirname(path);
 	guint n_links = 0;
@@ -164,7 +165,7 @@ int kmt_owner_open_parent(int at, const char *path)
 	return walk(at, parent, O_PATH, &n_links);
 }
 
-int kmt_owner_open(int parent_fd, const char *base)
+int kmt_capture_owner_open(int parent_fd, const char *base)
 {
 	guint n_links = 0;
 

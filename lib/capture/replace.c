@@ -240,8 +240,8 @@ static gboolean has_records(int dir_fd, const char *name)
 	return found;
 }
 
-static void take_name(KmtContents *contents, int dir_fd, const char *name,
-		      const char *const *listed)
+static void take_name(KmtCaptureContents *contents, int dir_fd,
+		      const char *name, const char *const *listed)
 {
 	if (kmt_capture_is_new(name) && is_directory(dir_fd, name)) {
 		g_ptr_array_add(has_records(dir_fd, name) ? contents->recorded
@@ -266,9 +266,10 @@ static void take_name(KmtContents *contents, int dir_fd, const char *name,
 		contents->foreign = g_strdup(name);
 }
 
-KmtContents *kmt_contents_read(int dir_fd, const char *path, GError **error)
+KmtCaptureContents *kmt_capture_contents_read(int dir_fd, const char *path,
+					      GError **error)
 {
-	g_autoptr(KmtContents) contents = g_new0(KmtContents, 1);
+	g_autoptr(KmtCaptureContents) contents = g_new0(KmtCaptureContents, 1);
 	g_autoptr(GPtrArray) names = list_names(dir_fd);
 	g_autoptr(GKeyFile) meta = NULL;
 	g_auto(GStrv) listed = NULL;
@@ -276,8 +277,8 @@ KmtContents *kmt_contents_read(int dir_fd, const char *path, GError **error)
 	contents->recorded = g_ptr_array_new_with_free_func(g_free);
 	contents->empty = g_ptr_array_new_with_free_func(g_free);
 	if (!names) {
-		kmt_set_errno(error, KMT_DAEMON_ERROR_DIRECTORY, errno,
-			      "cannot list the directory %s", path);
+		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_DIRECTORY, errno,
+				      "cannot list the directory %s", path);
 		return NULL;
 	}
 	contents->has_capture = is_regular(dir_fd, KMT_CAPTURE_META);
@@ -293,7 +294,7 @@ KmtContents *kmt_contents_read(int dir_fd, const char *path, GError **error)
 	return g_steal_pointer(&contents);
 }
 
-void kmt_contents_free(KmtContents *contents)
+void kmt_capture_contents_free(KmtCaptureContents *contents)
 {
 	if (!contents)
 		return;
@@ -303,7 +304,7 @@ void kmt_contents_free(KmtContents *contents)
 	g_free(contents);
 }
 
-void kmt_replace_remove_subdirectory(int dir_fd, const char *name)
+void kmt_capture_replace_remove_subdirectory(int dir_fd, const char *name)
 {
 	g_autoptr(GPtrArray) names = NULL;
 	int fd = open_subdirectory(dir_fd, name);
@@ -334,18 +335,19 @@ typedef struct {
 static gboolean fail(const Replacement *r, const char *verb, const char *name,
 		     GError **error)
 {
-	kmt_set_errno(error, KMT_DAEMON_ERROR_DIRECTORY, errno,
-		      "cannot %s %s/%s", verb, r->path, name);
+	kmt_capture_set_errno(error, KMT_DAEMON_ERROR_DIRECTORY, errno,
+			      "cannot %s %s/%s", verb, r->path, name);
 	return FALSE;
 }
 
 static gboolean sync_names(const Replacement *r, int fd, GError **error)
 {
-	int errnum = kmt_directory_sync(fd);
+	int errnum = kmt_capture_directory_sync(fd);
 
 	if (errnum)
-		kmt_set_errno(error, kmt_write_error_code(errnum), errnum,
-			      "cannot sync the directory %s", r->path);
+		kmt_capture_set_errno(
+			error, kmt_capture_write_error_code(errnum), errnum,
+			"cannot sync the directory %s", r->path);
 	return errnum == 0;
 }
 
@@ -429,7 +431,7 @@ static gboolean move_new_files(const Replacement *r, GError **error)
 			      sync_names(r, r->dir_fd, error)));
 }
 
-gboolean kmt_replace_is_interrupted(int dir_fd)
+gboolean kmt_capture_replace_is_interrupted(int dir_fd)
 {
 	return is_directory(dir_fd, KMT_CAPTURE_COMPLETE);
 }
@@ -465,8 +467,8 @@ static gboolean remove_complete(const Replacement *r, char **left,
 	return *left != NULL;
 }
 
-gboolean kmt_replace_run(int dir_fd, const char *path, char **left,
-			 GError **error)
+gboolean kmt_capture_replace_run(int dir_fd, const char *path, char **left,
+				 GError **error)
 {
 	Replacement r = {.dir_fd = dir_fd, .path = path};
 	gboolean ok;

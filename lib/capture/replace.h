@@ -15,24 +15,25 @@ typedef struct {
 	char *foreign;	      /* a file that is in the way; NULL: none */
 	GPtrArray *recorded;  /* char *: kmemtrace.new-<n> with records */
 	GPtrArray *empty;     /* char *: the others */
-} KmtContents;
+} KmtCaptureContents;
 
 /* path: of dir_fd, for messages. */
-KmtContents *kmt_contents_read(int dir_fd, const char *path, GError **error);
-void kmt_contents_free(KmtContents *contents);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtContents, kmt_contents_free)
+KmtCaptureContents *kmt_capture_contents_read(int dir_fd, const char *path,
+					      GError **error);
+void kmt_capture_contents_free(KmtCaptureContents *contents);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCaptureContents, kmt_capture_contents_free)
 
 /*
  * Remove the files of a capture from the subdirectory name, and the
  * subdirectory if nothing else is in it.
  */
-void kmt_replace_remove_subdirectory(int dir_fd, const char *name);
+void kmt_capture_replace_remove_subdirectory(int dir_fd, const char *name);
 
 /*
  * Whether the replacement of a capture was interrupted: there is a
  * kmemtrace.complete.
  */
-gboolean kmt_replace_is_interrupted(int dir_fd);
+gboolean kmt_capture_replace_is_interrupted(int dir_fd);
 
 /*
  * Replace the capture in dir_fd by the one in kmemtrace.complete, from the step
@@ -40,7 +41,7 @@ gboolean kmt_replace_is_interrupted(int dir_fd);
  * messages.  *left: NULL, or the new name of kmemtrace.complete, newly
  * allocated, if files that are not of a capture remain in it.
  */
-gboolean kmt_replace_run(int dir_fd, const char *path, char **left,
-			 GError **error);
+gboolean kmt_capture_replace_run(int dir_fd, const char *path, char **left,
+				 GError **error);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "lib/capture/subbufs.h"
 
-guint64 kmt_enough_subbufs(guint64 n, guint64 subbuf_bytes,
-			   guint64 record_bytes, guint64 lost)
+guint64 kmt_capture_enough_subbufs(guint64 n, guint64 subbuf_bytes,
+				   guint64 record_bytes, guint64 lost)
 {
 	guint64 records_each = subbuf_bytes / record_bytes;
 	guint64 twice, enough;

@@ -14,7 +14,7 @@
  * events is enough for the same run.  Twice as many as there were at least:
  * what is lost in the next run is not known.
  */
-guint64 kmt_enough_subbufs(guint64 n, guint64 subbuf_bytes,
-			   guint64 record_bytes, guint64 lost);
+guint64 kmt_capture_enough_subbufs(guint64 n, guint64 subbuf_bytes,
+				   guint64 record_bytes, guint64 lost);
 
 #endif

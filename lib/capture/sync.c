@@ -6,7 +6,7 @@
 
 #include "lib/capture/sync.h"
 
-int kmt_directory_sync(int fd)
+int kmt_capture_directory_sync(int fd)
 {
 	int r;
 

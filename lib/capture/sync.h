@@ -6,6 +6,6 @@
  * Write the entries of the directory fd to the disk.  Returns 0 or an errno
  * value; a file system that cannot sync a directory is no error.
  */
-int kmt_directory_sync(int fd);
+int kmt_capture_directory_sync(int fd);
 
 #endif

@@ -11,13 +11,13 @@
 static const struct {
 	int number;
 	void (*action)(int);
-} changed[KMT_SIGNALS_CHANGED] = {
+} changed[KMT_CLI_SIGNALS_CHANGED] = {
 	{SIGCHLD, SIG_DFL},
 	{SIGPIPE, SIG_IGN},
 	{SIGXFSZ, SIG_IGN},
 };
 
-gboolean kmt_signals_is_ignored(int number)
+gboolean kmt_cli_signals_is_ignored(int number)
 {
 	struct sigaction action;
 
@@ -25,16 +25,16 @@ gboolean kmt_signals_is_ignored(int number)
 	       action.sa_handler == SIG_IGN;
 }
 
-void kmt_signals_take(KmtSignals *signals)
+void kmt_cli_signals_block(KmtCliSignals *signals)
 {
 	static const int asking[] = {SIGTERM, SIGHUP, SIGQUIT};
 
 	sigemptyset(&signals->taken);
 	sigaddset(&signals->taken, SIGCHLD);
 	sigaddset(&signals->taken, SIGINT);
-	signals->ignore_terminal = kmt_signals_is_ignored(SIGINT);
+	signals->ignore_terminal = kmt_cli_signals_is_ignored(SIGINT);
 	for (gsize i = 0; i < G_N_ELEMENTS(asking); i++)
-		if (!kmt_signals_is_ignored(asking[i]))
+		if (!kmt_cli_signals_is_ignored(asking[i]))
 			sigaddset(&signals->taken, asking[i]);
 	sigprocmask(SIG_BLOCK, &signals->taken, &signals->mask_before);
 	for (gsize i = 0; i < G_N_ELEMENTS(changed); i++) {
@@ -44,20 +44,20 @@ void kmt_signals_take(KmtSignals *signals)
 	}
 }
 
-void kmt_signals_release(const KmtSignals *signals)
+void kmt_cli_signals_release(const KmtCliSignals *signals)
 {
 	sigprocmask(SIG_SETMASK, &signals->mask_before, NULL);
 }
 
-void kmt_signals_restore(const KmtSignals *signals)
+void kmt_cli_signals_restore(const KmtCliSignals *signals)
 {
 	for (gsize i = 0; i < G_N_ELEMENTS(changed); i++)
 		sigaction(changed[i].number, &signals->before[i], NULL);
-	kmt_signals_release(signals);
+	kmt_cli_signals_release(signals);
 }
 
-gboolean kmt_signals_asks_to_stop(const KmtSignals *signals,
-				  const struct signalfd_siginfo *info)
+gboolean kmt_cli_signals_asks_to_stop(const KmtCliSignals *signals,
+				      const struct signalfd_siginfo *info)
 {
 	if (info->ssi_signo == SIGCHLD)
 		return FALSE;

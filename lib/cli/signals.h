@@ -19,29 +19,29 @@
 
 /* The number of signals whose action kmemtraced changes and restores for a
  * command. */
-#define KMT_SIGNALS_CHANGED 3
+#define KMT_CLI_SIGNALS_CHANGED 3
 
 typedef struct {
 	sigset_t taken;		  /* blocked, to be read from a signalfd */
 	gboolean ignore_terminal; /* SIGINT was ignored on entry */
 	sigset_t mask_before;	  /* on entry */
-	struct sigaction before[KMT_SIGNALS_CHANGED]; /* actions on entry */
-} KmtSignals;
+	struct sigaction before[KMT_CLI_SIGNALS_CHANGED]; /* actions on entry */
+} KmtCliSignals;
 
 /* Return whether the action of this signal is SIG_IGN. */
-gboolean kmt_signals_is_ignored(int number);
+gboolean kmt_cli_signals_is_ignored(int number);
 
 /* Call before any thread and any child process exist. */
-void kmt_signals_take(KmtSignals *signals);
+void kmt_cli_signals_block(KmtCliSignals *signals);
 
 /* Restores the mask of the entry: from now on a signal acts by itself. */
-void kmt_signals_release(const KmtSignals *signals);
+void kmt_cli_signals_release(const KmtCliSignals *signals);
 
 /* Restores mask and actions.  For a child process before exec(). */
-void kmt_signals_restore(const KmtSignals *signals);
+void kmt_cli_signals_restore(const KmtCliSignals *signals);
 
 /* Return whether this signal asks to end the recording. */
-gboolean kmt_signals_asks_to_stop(const KmtSignals *signals,
-				  const struct signalfd_siginfo *info);
+gboolean kmt_cli_signals_asks_to_stop(const KmtCliSignals *signals,
+				      const struct signalfd_siginfo *info);
 
 #endif

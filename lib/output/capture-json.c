@@ -3,8 +3,8 @@
 
 #include "lib/output/capture-json.h"
 
-void kmt_json_loss(KmtJson *json, const KmtInputCapture *capture,
-		   guint64 overruns)
+void kmt_output_loss(KmtJson *json, const KmtInputCapture *capture,
+		     guint64 overruns)
 {
 	if (capture->has_overruns)
 		kmt_json_u64(json, "overruns", overruns);
@@ -18,7 +18,7 @@ void kmt_json_loss(KmtJson *json, const KmtInputCapture *capture,
 	kmt_json_u64(json, "missing_files", capture->missing_files);
 }
 
-void kmt_json_not_seen(KmtJson *json, const KmtInputCapture *capture)
+void kmt_output_not_seen(KmtJson *json, const KmtInputCapture *capture)
 {
 	g_auto(GStrv) list = kmt_input_capture_not_seen(capture);
 	g_autofree char *source = NULL;
@@ -34,7 +34,7 @@ void kmt_json_not_seen(KmtJson *json, const KmtInputCapture *capture)
 	kmt_json_end_array(json);
 }
 
-void kmt_json_choice(KmtJson *json, const KmtInputCapture *capture)
+void kmt_output_choice(KmtJson *json, const KmtInputCapture *capture)
 {
 	g_auto(GStrv) incomplete = kmt_input_capture_incomplete(capture);
 	g_auto(GStrv) off = kmt_input_capture_events_off(capture);
@@ -55,7 +55,7 @@ void kmt_json_choice(KmtJson *json, const KmtInputCapture *capture)
 	kmt_json_u64(json, "sample", capture->sample);
 }
 
-void kmt_json_findings(KmtJson *json, const KmtMatchFindings *findings)
+void kmt_output_findings(KmtJson *json, const KmtMatchFindings *findings)
 {
 	kmt_json_begin_object(json, "unmatched_frees");
 	kmt_json_u64(json, "before_trace",

@@ -9,14 +9,14 @@
 
 /* "overruns", "complete", "continues", "missing_files".  overruns: those of the
  * time that the document is about; printed if the capture has a number. */
-void kmt_json_loss(KmtJson *json, const KmtInputCapture *capture,
-		   guint64 overruns);
+void kmt_output_loss(KmtJson *json, const KmtInputCapture *capture,
+		     guint64 overruns);
 /* "source", "not_seen" */
-void kmt_json_not_seen(KmtJson *json, const KmtInputCapture *capture);
+void kmt_output_not_seen(KmtJson *json, const KmtInputCapture *capture);
 /* "incomplete", "events_off", "filter", "filter_changed", "sample": what the
  * user chose not to record. */
-void kmt_json_choice(KmtJson *json, const KmtInputCapture *capture);
+void kmt_output_choice(KmtJson *json, const KmtInputCapture *capture);
 /* The counts of all findings. */
-void kmt_json_findings(KmtJson *json, const KmtMatchFindings *findings);
+void kmt_output_findings(KmtJson *json, const KmtMatchFindings *findings);
 
 #endif

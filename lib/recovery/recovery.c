@@ -169,7 +169,7 @@ typedef enum {
 	DONE,	/* the note is not needed any more */
 	IN_USE, /* another recording uses the kernel's files now */
 	FAILED,
-} Result;
+} UndoResult;
 
 static void warn(const char *program, const char *format, ...)
 	G_GNUC_PRINTF(2, 3);
@@ -210,8 +210,9 @@ static gboolean write_at(int dir_fd, const char *name, const char *text)
 }
 
 /* Write text to the file unless it has that text already. */
-static Result restore_file(const char *program, int dir_fd, const char *path,
-			   const char *name, const char *text)
+static UndoResult restore_file(const char *program, int dir_fd,
+			       const char *path, const char *name,
+			       const char *text)
 {
 	g_autofree char *now = read_at(dir_fd, name);
 
@@ -243,8 +244,8 @@ static gboolean is_other_session(int dir_fd, GKeyFile *note)
 		       session;
 }
 
-static Result restore_relay(const char *program, GKeyFile *note,
-			    const char *path)
+static UndoResult restore_relay(const char *program, GKeyFile *note,
+				const char *path)
 {
 	g_autofree char *filter =
 		g_key_file_get_string(note, GROUP, "filter", NULL);
@@ -252,7 +253,7 @@ static Result restore_relay(const char *program, GKeyFile *note,
 	int lock_fd = dir_fd < 0
 			      ? -1
 			      : openat(dir_fd, "enabled", O_RDONLY | O_CLOEXEC);
-	Result result = DONE;
+	UndoResult result = DONE;
 
 	if (lock_fd >= 0 && flock(lock_fd, LOCK_EX | LOCK_NB) < 0)
 		result = IN_USE;
@@ -287,12 +288,12 @@ static int remove_instance(int parent_fd, const char *name)
 	}
 }
 
-static Result restore_ftrace(const char *program, const char *path)
+static UndoResult restore_ftrace(const char *program, const char *path)
 {
 	g_autofree char *parent = g_path_get_dirname(path);
 	g_autofree char *name = g_path_get_basename(path);
 	int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	Result result = DONE;
+	UndoResult result = DONE;
 	int errnum;
 
 	if (fd < 0 || faccessat(fd, name, F_OK, 0) < 0) {
@@ -321,7 +322,7 @@ static Result restore_ftrace(const char *program, const char *path)
 	return result;
 }
 
-static Result restore(const char *program, GKeyFile *note)
+static UndoResult restore(const char *program, GKeyFile *note)
 {
 	g_autofree char *relay =
 		g_key_file_get_string(note, GROUP, "relay", NULL);
@@ -344,13 +345,14 @@ static gboolean lock_note(int fd)
 	       st.st_nlink == 1;
 }
 
-static Result restore_note(const char *program, int dir_fd, const char *name)
+static UndoResult restore_note(const char *program, int dir_fd,
+			       const char *name)
 {
 	int fd = openat(dir_fd, name,
 			O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	g_autoptr(GKeyFile) note = g_key_file_new();
 	g_autofree char *text = NULL;
-	Result result = IN_USE;
+	UndoResult result = IN_USE;
 
 	if (fd < 0)
 		return IN_USE;

@@ -24,14 +24,14 @@ typedef struct Place {
 	const struct Place *next; /* of the same name */
 } Place;
 
-struct KmtTree {
+struct KmtSymBuildTree {
 	GHashTable *functions; /* name -> Place, the first of its list */
 	GStringChunk *strings;
 	GPtrArray *places; /* of Place, to be freed */
 	guint n_objects;
 };
 
-G_DEFINE_QUARK(kmt_tree_error, kmt_tree_error)
+G_DEFINE_QUARK(kmt_sym_build_tree_error, kmt_sym_build_tree_error)
 
 /* What is built there runs on the build machine, or before the kernel. */
 static gboolean is_no_kernel(const char *directory)
@@ -70,7 +70,7 @@ static gboolean is_linked(const char *name)
 }
 
 /* The X of -DKBUILD_MODNAME='"X"', as kbuild quotes it. */
-static const char *module_of_command(KmtTree *tree, const char *command)
+static const char *module_of_command(KmtSymBuildTree *tree, const char *command)
 {
 	static const char option[] = "-DKBUILD_MODNAME='\"";
 	const char *name;
@@ -90,7 +90,7 @@ static const char *module_of_command(KmtTree *tree, const char *command)
  * its source; one that linked does not, and what it linked is read by itself.
  * FALSE: not to be read.
  */
-static gboolean read_command(KmtTree *tree, const char *directory,
+static gboolean read_command(KmtSymBuildTree *tree, const char *directory,
 			     const char *object, const char **module)
 {
 	g_autofree char *name = g_strdup_printf(".%s.cmd", object);
@@ -106,7 +106,7 @@ static gboolean read_command(KmtTree *tree, const char *directory,
 	return TRUE;
 }
 
-static void add_function(KmtTree *tree, const char *name, gboolean weak,
+static void add_function(KmtSymBuildTree *tree, const char *name, gboolean weak,
 			 const char *directory, const char *module)
 {
 	const Place *first = g_hash_table_lookup(tree->functions, name);
@@ -128,7 +128,7 @@ static void add_function(KmtTree *tree, const char *name, gboolean weak,
 			    place);
 }
 
-static void read_symbols(KmtTree *tree, Elf *elf, Elf_Scn *section,
+static void read_symbols(KmtSymBuildTree *tree, Elf *elf, Elf_Scn *section,
 			 const GElf_Shdr *header, const char *directory,
 			 const char *module)
 {
@@ -153,8 +153,8 @@ static void read_symbols(KmtTree *tree, Elf *elf, Elf_Scn *section,
 	}
 }
 
-static void read_object(KmtTree *tree, const char *path, const char *directory,
-			const char *module)
+static void read_object(KmtSymBuildTree *tree, const char *path,
+			const char *directory, const char *module)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
@@ -179,7 +179,7 @@ static void read_object(KmtTree *tree, const char *path, const char *directory,
 }
 
 /* relative is "" for the root.  Links to directories are not followed. */
-static void walk(KmtTree *tree, const char *path, const char *relative,
+static void walk(KmtSymBuildTree *tree, const char *path, const char *relative,
 		 guint depth)
 {
 	g_autofree char *printable = kmt_printable(*relative ? relative : ".");
@@ -215,25 +215,27 @@ static gboolean check_directory(const char *path, GError **error)
 	if (listing)
 		g_dir_close(listing);
 	else
-		g_set_error(error, KMT_TREE_ERROR, KMT_TREE_ERROR_READ,
+		g_set_error(error, KMT_SYM_BUILD_TREE_ERROR,
+			    KMT_SYM_BUILD_TREE_ERROR_READ,
 			    "cannot read the kernel tree: %s", why->message);
 	return listing != NULL;
 }
 
-KmtTree *kmt_tree_open(const char *path, GError **error)
+KmtSymBuildTree *kmt_sym_build_tree_open(const char *path, GError **error)
 {
-	g_autoptr(KmtTree) tree = NULL;
+	g_autoptr(KmtSymBuildTree) tree = NULL;
 
 	if (!check_directory(path, error))
 		return NULL;
-	tree = g_new0(KmtTree, 1);
+	tree = g_new0(KmtSymBuildTree, 1);
 	tree->functions = g_hash_table_new(kmt_str_hash, g_str_equal);
 	tree->strings = g_string_chunk_new(1 << 16);
 	tree->places = g_ptr_array_new_with_free_func(g_free);
 	elf_version(EV_CURRENT);
 	walk(tree, path, "", 0);
 	if (!tree->n_objects) {
-		g_set_error(error, KMT_TREE_ERROR, KMT_TREE_ERROR_NOT_BUILT,
+		g_set_error(error, KMT_SYM_BUILD_TREE_ERROR,
+			    KMT_SYM_BUILD_TREE_ERROR_NOT_BUILT,
 			    "no object files in '%s': a kernel tree that was "
 			    "built is needed, or its build folder",
 			    path);
@@ -242,7 +244,7 @@ KmtTree *kmt_tree_open(const char *path, GError **error)
 	return g_steal_pointer(&tree);
 }
 
-void kmt_tree_free(KmtTree *tree)
+void kmt_sym_build_tree_free(KmtSymBuildTree *tree)
 {
 	if (!tree)
 		return;
@@ -262,7 +264,7 @@ static const char *choose(const Place *place, const char *module, gboolean weak)
 		    place->weak != weak || place->directory == directory)
 			continue;
 		if (directory)
-			return KMT_TREE_AMBIGUOUS;
+			return KMT_SYM_BUILD_TREE_AMBIGUOUS;
 		directory = place->directory;
 	}
 	return directory;
@@ -275,12 +277,13 @@ static const char *choose_any(const Place *place)
 
 	for (; place; place = place->next)
 		if (place->directory != directory)
-			return KMT_TREE_AMBIGUOUS;
+			return KMT_SYM_BUILD_TREE_AMBIGUOUS;
 	return directory;
 }
 
-const char *kmt_tree_directory(const KmtTree *tree, const char *function,
-			       const char *module)
+const char *kmt_sym_build_tree_directory(const KmtSymBuildTree *tree,
+					 const char *function,
+					 const char *module)
 {
 	const Place *places = g_hash_table_lookup(tree->functions, function);
 	const char *directory;

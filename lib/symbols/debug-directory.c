@@ -9,7 +9,7 @@
 /* A tree of modules has less than 20. */
 #define MAX_DEPTH 64
 
-struct KmtDebugDir {
+struct KmtSymDebugDir {
 	char *path;
 	char *release;	     /* or NULL */
 	GHashTable *modules; /* name -> GPtrArray of paths */
@@ -31,7 +31,7 @@ static char *module_name(const char *file)
 	return NULL;
 }
 
-static gboolean is_of_release(const KmtDebugDir *dir, const char *path)
+static gboolean is_of_release(const KmtSymDebugDir *dir, const char *path)
 {
 	g_autofree char *part = NULL;
 
@@ -41,7 +41,7 @@ static gboolean is_of_release(const KmtDebugDir *dir, const char *path)
 	return strstr(path, part) != NULL;
 }
 
-static void add_file(KmtDebugDir *dir, const char *name, char *path)
+static void add_file(KmtSymDebugDir *dir, const char *name, char *path)
 {
 	char *module = module_name(name);
 	GPtrArray *paths;
@@ -65,7 +65,7 @@ static int compare_names(gconstpointer a, gconstpointer b)
 }
 
 /* Links to directories are not followed: they may lead in a circle. */
-static void walk(KmtDebugDir *dir, const char *path, guint depth)
+static void walk(KmtSymDebugDir *dir, const char *path, guint depth)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 	GDir *listing = g_dir_open(path, 0, NULL);
@@ -96,16 +96,16 @@ static void walk(KmtDebugDir *dir, const char *path, guint depth)
 	}
 }
 
-KmtDebugDir *kmt_debug_dir_open(const char *path, const char *release,
-				GError **error)
+KmtSymDebugDir *kmt_sym_debug_dir_open(const char *path, const char *release,
+				       GError **error)
 {
-	KmtDebugDir *dir;
+	KmtSymDebugDir *dir;
 	GDir *listing = g_dir_open(path, 0, error);
 
 	if (!listing)
 		return NULL;
 	g_dir_close(listing);
-	dir = g_new0(KmtDebugDir, 1);
+	dir = g_new0(KmtSymDebugDir, 1);
 	dir->path = g_strdup(path);
 	dir->release = g_strdup(release);
 	dir->modules = g_hash_table_new_full(kmt_str_hash, g_str_equal, g_free,
@@ -114,7 +114,7 @@ KmtDebugDir *kmt_debug_dir_open(const char *path, const char *release,
 	return dir;
 }
 
-void kmt_debug_dir_free(KmtDebugDir *dir)
+void kmt_sym_debug_dir_free(KmtSymDebugDir *dir)
 {
 	if (!dir)
 		return;
@@ -133,7 +133,7 @@ static gboolean take_file(char **path)
 }
 
 /* Where distributions put it. */
-char *kmt_debug_dir_vmlinux(const KmtDebugDir *dir, const char *build_id)
+char *kmt_sym_debug_dir_vmlinux(const KmtSymDebugDir *dir, const char *build_id)
 {
 	/* Before the release, behind it. */
 	static const char *const places[][2] = {
@@ -163,8 +163,8 @@ char *kmt_debug_dir_vmlinux(const KmtDebugDir *dir, const char *build_id)
 	return path;
 }
 
-const GPtrArray *kmt_debug_dir_module(const KmtDebugDir *dir,
-				      const char *module)
+const GPtrArray *kmt_sym_debug_dir_module(const KmtSymDebugDir *dir,
+					  const char *module)
 {
 	return g_hash_table_lookup(dir->modules, module);
 }

@@ -17,16 +17,16 @@ typedef struct {
 	guint64 start;
 	guint64 end;
 	guint index;
-} Range;
+} AddressRange;
 
 /* What one run of the compiler made. */
 typedef struct {
 	Dwarf_Die die;
 	GArray *functions; /* of Dwarf_Die; NULL: not read yet */
-	GArray *ranges;	   /* of Range, of the functions, by start */
-} Unit;
+	GArray *ranges;	   /* of AddressRange, of the functions, by start */
+} CompileUnit;
 
-struct KmtDebugFile {
+struct KmtSymDebugFile {
 	Dwfl_Callbacks callbacks;
 	Dwfl *dwfl;
 	Dwfl_Module *module;
@@ -34,11 +34,11 @@ struct KmtDebugFile {
 	char *build_id;
 	Dwarf *dwarf;
 	Dwarf_Addr bias; /* laid out minus in the debug information */
-	GArray *units;	 /* of Unit */
-	GArray *ranges;	 /* of Range, of the units, by start */
+	GArray *units;	 /* of CompileUnit */
+	GArray *ranges;	 /* of AddressRange, of the units, by start */
 };
 
-G_DEFINE_QUARK(kmt_debug_file_error, kmt_debug_file_error)
+G_DEFINE_QUARK(kmt_sym_debug_file_error, kmt_sym_debug_file_error)
 
 static char *to_hex(const guint8 *bytes, int n)
 {
@@ -68,7 +68,7 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata,
 			  const char *file_name, const char *debuglink_file,
 			  GElf_Word debuglink_crc, char **debuginfo_file_name)
 {
-	const KmtDebugFile *file = *userdata;
+	const KmtSymDebugFile *file = *userdata;
 	g_autofree char *id = module_build_id(module);
 	g_autofree char *path = NULL;
 	int fd;
@@ -84,17 +84,17 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata,
 	return fd;
 }
 
-static gboolean fail(GError **error, KmtDebugFileError code, const char *path,
-		     const char *what)
+static gboolean fail(GError **error, KmtSymDebugFileError code,
+		     const char *path, const char *what)
 {
 	const char *why = dwfl_errmsg(-1);
 
-	g_set_error(error, KMT_DEBUG_FILE_ERROR, (gint)code, "'%s' %s%s%s",
+	g_set_error(error, KMT_SYM_DEBUG_FILE_ERROR, (gint)code, "'%s' %s%s%s",
 		    path, what, why ? ": " : "", why ? why : "");
 	return FALSE;
 }
 
-static gboolean report(KmtDebugFile *file, const char *path, GError **error)
+static gboolean report(KmtSymDebugFile *file, const char *path, GError **error)
 {
 	void **userdata = NULL;
 
@@ -103,13 +103,13 @@ static gboolean report(KmtDebugFile *file, const char *path, GError **error)
 	file->callbacks.section_address = dwfl_offline_section_address;
 	file->dwfl = dwfl_begin(&file->callbacks);
 	if (!file->dwfl)
-		return fail(error, KMT_DEBUG_FILE_ERROR_OPEN, path,
+		return fail(error, KMT_SYM_DEBUG_FILE_ERROR_OPEN, path,
 			    "cannot be opened");
 	dwfl_report_begin(file->dwfl);
 	file->module = dwfl_report_offline(file->dwfl, "kernel", path, -1);
 	dwfl_report_end(file->dwfl, NULL, NULL);
 	if (!file->module)
-		return fail(error, KMT_DEBUG_FILE_ERROR_OPEN, path,
+		return fail(error, KMT_SYM_DEBUG_FILE_ERROR_OPEN, path,
 			    "cannot be read");
 	dwfl_module_info(file->module, &userdata, NULL, NULL, NULL, NULL, NULL,
 			 NULL);
@@ -120,7 +120,7 @@ static gboolean report(KmtDebugFile *file, const char *path, GError **error)
 
 static gint compare_ranges(gconstpointer a, gconstpointer b)
 {
-	const Range *x = a, *y = b;
+	const AddressRange *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
@@ -128,7 +128,8 @@ static gint compare_ranges(gconstpointer a, gconstpointer b)
 /* FALSE: address is in none of them. */
 static gboolean find_range(const GArray *sorted, guint64 address, guint *index)
 {
-	const Range *ranges = (const Range *)(const void *)sorted->data;
+	const AddressRange *ranges =
+		(const AddressRange *)(const void *)sorted->data;
 	guint low = 0, high = sorted->len;
 
 	while (low < high) {
@@ -147,7 +148,7 @@ static gboolean find_range(const GArray *sorted, guint64 address, guint *index)
 
 static void add_ranges(GArray *ranges, Dwarf_Die *die, guint index)
 {
-	Range range = {.index = index};
+	AddressRange range = {.index = index};
 	Dwarf_Addr base;
 	ptrdiff_t offset = 0;
 
@@ -159,7 +160,7 @@ static void add_ranges(GArray *ranges, Dwarf_Die *die, guint index)
 
 static void clear_unit(gpointer data)
 {
-	Unit *unit = data;
+	CompileUnit *unit = data;
 
 	if (!unit->functions)
 		return;
@@ -171,21 +172,21 @@ static void clear_unit(gpointer data)
  * .debug_aranges would tell the same, but not every compiler writes it.
  * A split unit has its ranges in the part that stayed.
  */
-static void add_unit(KmtDebugFile *file, Dwarf_Die *die, Dwarf_Die *split)
+static void add_unit(KmtSymDebugFile *file, Dwarf_Die *die, Dwarf_Die *split)
 {
-	Unit unit = {.die = split->addr ? *split : *die};
+	CompileUnit unit = {.die = split->addr ? *split : *die};
 
 	add_ranges(file->ranges, die, file->units->len);
 	g_array_append_val(file->units, unit);
 }
 
-static gboolean read_units(KmtDebugFile *file)
+static gboolean read_units(KmtSymDebugFile *file)
 {
 	Dwarf_CU *unit = NULL;
 
-	file->units = g_array_new(FALSE, FALSE, sizeof(Unit));
+	file->units = g_array_new(FALSE, FALSE, sizeof(CompileUnit));
 	g_array_set_clear_func(file->units, clear_unit);
-	file->ranges = g_array_new(FALSE, FALSE, sizeof(Range));
+	file->ranges = g_array_new(FALSE, FALSE, sizeof(AddressRange));
 	file->dwarf = dwfl_module_getdwarf(file->module, &file->bias);
 	if (!file->dwarf)
 		return FALSE;
@@ -203,23 +204,23 @@ static gboolean read_units(KmtDebugFile *file)
 	return file->ranges->len > 0;
 }
 
-KmtDebugFile *kmt_debug_file_open(const char *path, const char *debug_dir,
-				  GError **error)
+KmtSymDebugFile *kmt_sym_debug_file_open(const char *path,
+					 const char *debug_dir, GError **error)
 {
-	g_autoptr(KmtDebugFile) file = g_new0(KmtDebugFile, 1);
+	g_autoptr(KmtSymDebugFile) file = g_new0(KmtSymDebugFile, 1);
 
 	file->debug_dir = g_strdup(debug_dir);
 	if (!report(file, path, error))
 		return NULL;
 	if (!read_units(file)) {
-		fail(error, KMT_DEBUG_FILE_ERROR_NO_INFO, path,
+		fail(error, KMT_SYM_DEBUG_FILE_ERROR_NO_INFO, path,
 		     "has no debug information that can be used");
 		return NULL;
 	}
 	return g_steal_pointer(&file);
 }
 
-void kmt_debug_file_free(KmtDebugFile *file)
+void kmt_sym_debug_file_free(KmtSymDebugFile *file)
 {
 	if (!file)
 		return;
@@ -234,13 +235,14 @@ void kmt_debug_file_free(KmtDebugFile *file)
 	g_free(file);
 }
 
-const char *kmt_debug_file_build_id(const KmtDebugFile *file)
+const char *kmt_sym_debug_file_build_id(const KmtSymDebugFile *file)
 {
 	return file->build_id;
 }
 
-void kmt_debug_file_foreach_symbol(const KmtDebugFile *file,
-				   KmtDebugSymbolFunc func, gpointer user)
+void kmt_sym_debug_file_foreach_symbol(const KmtSymDebugFile *file,
+				       KmtSymDebugSymbolFunc func,
+				       gpointer user)
 {
 	int i, n = dwfl_module_getsymtab(file->module);
 
@@ -262,8 +264,8 @@ void kmt_debug_file_foreach_symbol(const KmtDebugFile *file,
 	}
 }
 
-gboolean kmt_debug_file_text(const KmtDebugFile *file, guint64 *address,
-			     guint *section)
+gboolean kmt_sym_debug_file_text(const KmtSymDebugFile *file, guint64 *address,
+				 guint *section)
 {
 	GElf_Addr bias;
 	Elf *elf = dwfl_module_getelf(file->module, &bias);
@@ -288,24 +290,24 @@ gboolean kmt_debug_file_text(const KmtDebugFile *file, guint64 *address,
 	return FALSE;
 }
 
-void kmt_debug_place_clear(KmtDebugPlace *place)
+void kmt_sym_source_location_clear(KmtSymSourceLocation *place)
 {
 	g_clear_pointer(&place->file, g_free);
 	g_clear_pointer(&place->inlined, g_ptr_array_unref);
 	g_clear_pointer(&place->unit_dir, g_free);
 }
 
-static Unit *find_unit(const KmtDebugFile *file, Dwarf_Addr address)
+static CompileUnit *find_unit(const KmtSymDebugFile *file, Dwarf_Addr address)
 {
 	guint index;
 
 	if (!find_range(file->ranges, address, &index))
 		return NULL;
-	return &g_array_index(file->units, Unit, index);
+	return &g_array_index(file->units, CompileUnit, index);
 }
 
 /* Those of languages that have namespaces are in these. */
-static void add_functions(Unit *unit, Dwarf_Die *parent, guint depth)
+static void add_functions(CompileUnit *unit, Dwarf_Die *parent, guint depth)
 {
 	Dwarf_Die child;
 
@@ -324,14 +326,14 @@ static void add_functions(Unit *unit, Dwarf_Die *parent, guint depth)
 }
 
 /* A unit has thousands of types among its functions: it is read once. */
-static gboolean find_function(Unit *unit, Dwarf_Addr address,
+static gboolean find_function(CompileUnit *unit, Dwarf_Addr address,
 			      Dwarf_Die *function)
 {
 	guint index;
 
 	if (!unit->functions) {
 		unit->functions = g_array_new(FALSE, FALSE, sizeof(Dwarf_Die));
-		unit->ranges = g_array_new(FALSE, FALSE, sizeof(Range));
+		unit->ranges = g_array_new(FALSE, FALSE, sizeof(AddressRange));
 		add_functions(unit, &unit->die, 0);
 		g_array_sort(unit->ranges, compare_ranges);
 	}
@@ -362,7 +364,7 @@ static gboolean enter_scope(Dwarf_Die *scope, Dwarf_Addr address)
 }
 
 /* From the outermost to the innermost, then turned round. */
-static GPtrArray *find_inlined(Unit *unit, Dwarf_Addr address)
+static GPtrArray *find_inlined(CompileUnit *unit, Dwarf_Addr address)
 {
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 	gboolean found;
@@ -408,10 +410,10 @@ static char *unit_path(Dwarf_Die *unit, const char *directory)
 	return name ? g_canonicalize_filename(name, directory) : NULL;
 }
 
-gboolean kmt_debug_file_unit(const KmtDebugFile *file, guint64 address,
-			     char **path, char **directory)
+gboolean kmt_sym_debug_file_unit(const KmtSymDebugFile *file, guint64 address,
+				 char **path, char **directory)
 {
-	Unit *unit = find_unit(file, address - file->bias);
+	CompileUnit *unit = find_unit(file, address - file->bias);
 
 	if (!unit)
 		return FALSE;
@@ -420,11 +422,11 @@ gboolean kmt_debug_file_unit(const KmtDebugFile *file, guint64 address,
 	return TRUE;
 }
 
-gboolean kmt_debug_file_lookup(KmtDebugFile *file, guint64 address,
-			       KmtDebugPlace *place)
+gboolean kmt_sym_debug_file_lookup(KmtSymDebugFile *file, guint64 address,
+				   KmtSymSourceLocation *place)
 {
 	Dwarf_Addr there = address - file->bias;
-	Unit *unit = find_unit(file, there);
+	CompileUnit *unit = find_unit(file, there);
 	Dwarf_Line *line;
 	const char *path;
 	int number = 0;
@@ -444,13 +446,14 @@ gboolean kmt_debug_file_lookup(KmtDebugFile *file, guint64 address,
 	return TRUE;
 }
 
-char *kmt_debug_file_source_root(const KmtDebugFile *file)
+char *kmt_sym_debug_file_source_root(const KmtSymDebugFile *file)
 {
 	static const char end[] = "/init/main.c";
 	guint i;
 
 	for (i = 0; i < file->units->len; i++) {
-		Dwarf_Die *unit = &g_array_index(file->units, Unit, i).die;
+		Dwarf_Die *unit =
+			&g_array_index(file->units, CompileUnit, i).die;
 		const char *name = dwarf_diename(unit);
 		g_autofree char *directory = NULL;
 		g_autofree char *path = NULL;

@@ -11,37 +11,39 @@
 
 #include <glib.h>
 
-#define KMT_DEBUG_FILE_ERROR (kmt_debug_file_error_quark())
-GQuark kmt_debug_file_error_quark(void);
+#define KMT_SYM_DEBUG_FILE_ERROR (kmt_sym_debug_file_error_quark())
+GQuark kmt_sym_debug_file_error_quark(void);
 
 typedef enum {
-	KMT_DEBUG_FILE_ERROR_OPEN,    /* no file, or no ELF file */
-	KMT_DEBUG_FILE_ERROR_NO_INFO, /* no debug information, or a bad one */
-} KmtDebugFileError;
+	KMT_SYM_DEBUG_FILE_ERROR_OPEN,	  /* no file, or no ELF file */
+	KMT_SYM_DEBUG_FILE_ERROR_NO_INFO, /* no debug information, or a bad one
+					   */
+} KmtSymDebugFileError;
 
-typedef struct KmtDebugFile KmtDebugFile;
+typedef struct KmtSymDebugFile KmtSymDebugFile;
 
 /*
  * If the file was stripped, its debug information is looked for in
  * debug_dir/.build-id; debug_dir may be NULL.
  */
-KmtDebugFile *kmt_debug_file_open(const char *path, const char *debug_dir,
-				  GError **error);
-void kmt_debug_file_free(KmtDebugFile *file);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDebugFile, kmt_debug_file_free)
+KmtSymDebugFile *kmt_sym_debug_file_open(const char *path,
+					 const char *debug_dir, GError **error);
+void kmt_sym_debug_file_free(KmtSymDebugFile *file);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymDebugFile, kmt_sym_debug_file_free)
 
 /* Its GNU build id, lower-case hexadecimal; NULL if it has none. */
-const char *kmt_debug_file_build_id(const KmtDebugFile *file);
+const char *kmt_sym_debug_file_build_id(const KmtSymDebugFile *file);
 
 /* Its symbols that are places.  name lives as long as the file. */
-typedef void (*KmtDebugSymbolFunc)(const char *name, guint64 address,
-				   guint section, gpointer user);
-void kmt_debug_file_foreach_symbol(const KmtDebugFile *file,
-				   KmtDebugSymbolFunc func, gpointer user);
+typedef void (*KmtSymDebugSymbolFunc)(const char *name, guint64 address,
+				      guint section, gpointer user);
+void kmt_sym_debug_file_foreach_symbol(const KmtSymDebugFile *file,
+				       KmtSymDebugSymbolFunc func,
+				       gpointer user);
 
 /* Where its section .text begins, and its number; FALSE if it has none. */
-gboolean kmt_debug_file_text(const KmtDebugFile *file, guint64 *address,
-			     guint *section);
+gboolean kmt_sym_debug_file_text(const KmtSymDebugFile *file, guint64 *address,
+				 guint *section);
 
 /* What an instruction was compiled from. */
 typedef struct {
@@ -50,29 +52,30 @@ typedef struct {
 	/* Functions inlined there, innermost first, NULL-terminated. */
 	GPtrArray *inlined;
 	char *unit_dir; /* where the compiler ran, absolute */
-} KmtDebugPlace;
+} KmtSymSourceLocation;
 
-void kmt_debug_place_clear(KmtDebugPlace *place);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtDebugPlace, kmt_debug_place_clear)
+void kmt_sym_source_location_clear(KmtSymSourceLocation *place);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtSymSourceLocation,
+				 kmt_sym_source_location_clear)
 
 /*
  * The place of the instruction that address lies in.  Strings are the caller's;
  * what is not known is NULL.  FALSE if nothing is known.
  */
-gboolean kmt_debug_file_lookup(KmtDebugFile *file, guint64 address,
-			       KmtDebugPlace *place);
+gboolean kmt_sym_debug_file_lookup(KmtSymDebugFile *file, guint64 address,
+				   KmtSymSourceLocation *place);
 
 /*
  * The file that was compiled to that instruction, NULL if it has no name, and
  * where the compiler ran; absolute, and the caller's.  FALSE: not known.
  */
-gboolean kmt_debug_file_unit(const KmtDebugFile *file, guint64 address,
-			     char **path, char **directory);
+gboolean kmt_sym_debug_file_unit(const KmtSymDebugFile *file, guint64 address,
+				 char **path, char **directory);
 
 /*
  * The root of the kernel's source: where the init/main.c is that was compiled
  * into the file; NULL if there is none.  The caller frees it.
  */
-char *kmt_debug_file_source_root(const KmtDebugFile *file);
+char *kmt_sym_debug_file_source_root(const KmtSymDebugFile *file);
 
 #endif

@@ -3,4 +3,4 @@
 
 #include "lib/symbols/dwarf-error.h"
 
-G_DEFINE_QUARK(kmt_dwarf_error, kmt_dwarf_error)
+G_DEFINE_QUARK(kmt_sym_dwarf_error, kmt_sym_dwarf_error)

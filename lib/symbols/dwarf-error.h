@@ -5,14 +5,14 @@
 
 #include <glib.h>
 
-#define KMT_DWARF_ERROR (kmt_dwarf_error_quark())
-GQuark kmt_dwarf_error_quark(void);
+#define KMT_SYM_DWARF_ERROR (kmt_sym_dwarf_error_quark())
+GQuark kmt_sym_dwarf_error_quark(void);
 
 typedef enum {
-	KMT_DWARF_ERROR_UNSUPPORTED,  /* built without libdw */
-	KMT_DWARF_ERROR_READ,	      /* the directory cannot be read */
-	KMT_DWARF_ERROR_OTHER_KERNEL, /* build ids or symbols differ */
-	KMT_DWARF_ERROR_NO_PLACE,     /* where the kernel ran is not known */
-} KmtDwarfError;
+	KMT_SYM_DWARF_ERROR_UNSUPPORTED,  /* built without libdw */
+	KMT_SYM_DWARF_ERROR_READ,	  /* the directory cannot be read */
+	KMT_SYM_DWARF_ERROR_OTHER_KERNEL, /* build ids or symbols differ */
+	KMT_SYM_DWARF_ERROR_NO_PLACE, /* where the kernel ran is not known */
+} KmtSymDwarfError;
 
 #endif

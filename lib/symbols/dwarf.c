@@ -11,54 +11,55 @@
 #include <string.h>
 
 typedef struct {
-	KmtDebugFile *file; /* NULL: none that fits */
-	KmtModulePlace *place;
+	KmtSymDebugFile *file; /* NULL: none that fits */
+	KmtSymModuleMap *place;
 	gboolean refused; /* there was one, of another build */
-} Module;
+} DwarfModule;
 
 /* What is known of an address, kept for the next question. */
 typedef struct {
 	guint64 address;
 	gboolean has_source; /* it was asked for */
 	gboolean known;	     /* and this is it: */
-	KmtSourceLine source;
+	KmtSymSourceLine source;
 	gboolean has_directory; /* likewise */
 	const char *directory;
 } Answer;
 
-struct KmtDwarf {
+struct KmtSymDwarf {
 	GMutex mutex; /* of all below: libdw has none */
-	const KmtSymbols *symbols;
-	KmtDebugFile *vmlinux; /* or NULL */
-	guint64 bias;	       /* of vmlinux: running minus linked */
-	char *root;	       /* of the source; NULL: not known */
+	const KmtSymTable *symbols;
+	KmtSymDebugFile *vmlinux; /* or NULL */
+	guint64 bias;		  /* of vmlinux: running minus linked */
+	char *root;		  /* of the source; NULL: not known */
 	char *debug_path;
-	KmtDebugDir *debug_dir; /* NULL: none was named */
-	GHashTable *modules;	/* name -> Module */
-	GHashTable *answers;	/* by address */
-	GStringChunk *strings;	/* what answers point to */
-	GPtrArray *lists;	/* likewise: inlined functions */
+	KmtSymDebugDir *debug_dir; /* NULL: none was named */
+	GHashTable *modules;	   /* name -> DwarfModule */
+	GHashTable *answers;	   /* by address */
+	GStringChunk *strings;	   /* what answers point to */
+	GPtrArray *lists;	   /* likewise: inlined functions */
 };
 
 static void free_module(gpointer data)
 {
-	Module *module = data;
+	DwarfModule *module = data;
 
-	kmt_module_place_free(module->place);
-	kmt_debug_file_free(module->file);
+	kmt_sym_module_map_free(module->place);
+	kmt_sym_debug_file_free(module->file);
 	g_free(module);
 }
 
-static gboolean check_build_id(const KmtDebugFile *vmlinux, const char *path,
+static gboolean check_build_id(const KmtSymDebugFile *vmlinux, const char *path,
 			       const char *wanted, gboolean *is_same,
 			       GError **error)
 {
-	const char *id = kmt_debug_file_build_id(vmlinux);
+	const char *id = kmt_sym_debug_file_build_id(vmlinux);
 
 	*is_same = id && wanted && strcmp(id, wanted) == 0;
 	if (!id || !wanted || *is_same)
 		return TRUE;
-	g_set_error(error, KMT_DWARF_ERROR, KMT_DWARF_ERROR_OTHER_KERNEL,
+	g_set_error(error, KMT_SYM_DWARF_ERROR,
+		    KMT_SYM_DWARF_ERROR_OTHER_KERNEL,
 		    "'%s' is of another kernel: its build id is %s, that of "
 		    "the traced kernel is %s; name the vmlinux of the build "
 		    "that was traced",
@@ -66,40 +67,43 @@ static gboolean check_build_id(const KmtDebugFile *vmlinux, const char *path,
 	return FALSE;
 }
 
-static gboolean open_vmlinux(KmtDwarf *dwarf, const char *path,
-			     const KmtDwarfOptions *options, GError **error)
+static gboolean open_vmlinux(KmtSymDwarf *dwarf, const char *path,
+			     const KmtSymDwarfOptions *options, GError **error)
 {
 	gboolean is_same;
 
-	dwarf->vmlinux = kmt_debug_file_open(path, options->debug_dir, error);
+	dwarf->vmlinux =
+		kmt_sym_debug_file_open(path, options->debug_dir, error);
 	if (!dwarf->vmlinux)
 		return FALSE;
 	if (!check_build_id(dwarf->vmlinux, path, options->build_id, &is_same,
 			    error) ||
-	    !kmt_place_kernel(dwarf->vmlinux, path, dwarf->symbols, is_same,
-			      &dwarf->bias, error))
+	    !kmt_sym_kernel_offset(dwarf->vmlinux, path, dwarf->symbols,
+				   is_same, &dwarf->bias, error))
 		return FALSE;
-	dwarf->root = kmt_debug_file_source_root(dwarf->vmlinux);
+	dwarf->root = kmt_sym_debug_file_source_root(dwarf->vmlinux);
 	return TRUE;
 }
 
-static gboolean open_debug_dir(KmtDwarf *dwarf, const KmtDwarfOptions *options,
+static gboolean open_debug_dir(KmtSymDwarf *dwarf,
+			       const KmtSymDwarfOptions *options,
 			       GError **error)
 {
 	g_autoptr(GError) why = NULL;
 
 	dwarf->debug_path = g_strdup(options->debug_dir);
-	dwarf->debug_dir =
-		kmt_debug_dir_open(options->debug_dir, options->release, &why);
+	dwarf->debug_dir = kmt_sym_debug_dir_open(options->debug_dir,
+						  options->release, &why);
 	if (!dwarf->debug_dir)
-		g_set_error(error, KMT_DWARF_ERROR, KMT_DWARF_ERROR_READ,
+		g_set_error(error, KMT_SYM_DWARF_ERROR,
+			    KMT_SYM_DWARF_ERROR_READ,
 			    "cannot read the debug files: %s", why->message);
 	return dwarf->debug_dir != NULL;
 }
 
-static KmtDwarf *new_dwarf(const KmtSymbols *symbols)
+static KmtSymDwarf *new_dwarf(const KmtSymTable *symbols)
 {
-	KmtDwarf *dwarf = g_new0(KmtDwarf, 1);
+	KmtSymDwarf *dwarf = g_new0(KmtSymDwarf, 1);
 
 	g_mutex_init(&dwarf->mutex);
 	dwarf->symbols = symbols;
@@ -112,16 +116,17 @@ static KmtDwarf *new_dwarf(const KmtSymbols *symbols)
 	return dwarf;
 }
 
-KmtDwarf *kmt_dwarf_open(const KmtDwarfOptions *options,
-			 const KmtSymbols *symbols, GPtrArray *warnings,
-			 GError **error)
+KmtSymDwarf *kmt_sym_dwarf_open(const KmtSymDwarfOptions *options,
+				const KmtSymTable *symbols, GPtrArray *warnings,
+				GError **error)
 {
-	g_autoptr(KmtDwarf) dwarf = new_dwarf(symbols);
+	g_autoptr(KmtSymDwarf) dwarf = new_dwarf(symbols);
 	g_autofree char *path = g_strdup(options->vmlinux);
 
 	if (!symbols) {
 		g_set_error_literal(
-			error, KMT_DWARF_ERROR, KMT_DWARF_ERROR_NO_PLACE,
+			error, KMT_SYM_DWARF_ERROR,
+			KMT_SYM_DWARF_ERROR_NO_PLACE,
 			"without the symbols of the running kernel nothing "
 			"tells where its code was: name its kallsyms with "
 			"--kallsyms");
@@ -130,8 +135,8 @@ KmtDwarf *kmt_dwarf_open(const KmtDwarfOptions *options,
 	if (options->debug_dir && !open_debug_dir(dwarf, options, error))
 		return NULL;
 	if (!path && dwarf->debug_dir)
-		path = kmt_debug_dir_vmlinux(dwarf->debug_dir,
-					     options->build_id);
+		path = kmt_sym_debug_dir_vmlinux(dwarf->debug_dir,
+						 options->build_id);
 	if (path && !open_vmlinux(dwarf, path, options, error))
 		return NULL;
 	if (!path)
@@ -142,7 +147,7 @@ KmtDwarf *kmt_dwarf_open(const KmtDwarfOptions *options,
 	return g_steal_pointer(&dwarf);
 }
 
-void kmt_dwarf_free(KmtDwarf *dwarf)
+void kmt_sym_dwarf_free(KmtSymDwarf *dwarf)
 {
 	if (!dwarf)
 		return;
@@ -150,8 +155,8 @@ void kmt_dwarf_free(KmtDwarf *dwarf)
 	g_hash_table_unref(dwarf->modules);
 	g_ptr_array_unref(dwarf->lists);
 	g_string_chunk_free(dwarf->strings);
-	kmt_debug_file_free(dwarf->vmlinux);
-	kmt_debug_dir_free(dwarf->debug_dir);
+	kmt_sym_debug_file_free(dwarf->vmlinux);
+	kmt_sym_debug_dir_free(dwarf->debug_dir);
 	g_free(dwarf->debug_path);
 	g_free(dwarf->root);
 	g_mutex_clear(&dwarf->mutex);
@@ -159,19 +164,21 @@ void kmt_dwarf_free(KmtDwarf *dwarf)
 }
 
 /* The first of its files that fits. */
-static void open_module(KmtDwarf *dwarf, const char *name, Module *module)
+static void open_module(KmtSymDwarf *dwarf, const char *name,
+			DwarfModule *module)
 {
-	const GPtrArray *paths = kmt_debug_dir_module(dwarf->debug_dir, name);
+	const GPtrArray *paths =
+		kmt_sym_debug_dir_module(dwarf->debug_dir, name);
 	guint i;
 
 	for (i = 0; paths && !module->file && i < paths->len; i++) {
-		g_autoptr(KmtDebugFile) file = kmt_debug_file_open(
+		g_autoptr(KmtSymDebugFile) file = kmt_sym_debug_file_open(
 			g_ptr_array_index(paths, i), dwarf->debug_path, NULL);
 
 		if (!file)
 			continue;
 		module->place =
-			kmt_module_place_new(file, dwarf->symbols, name);
+			kmt_sym_module_map_new(file, dwarf->symbols, name);
 		if (module->place)
 			module->file = g_steal_pointer(&file);
 		else
@@ -179,13 +186,13 @@ static void open_module(KmtDwarf *dwarf, const char *name, Module *module)
 	}
 }
 
-static const Module *get_module(KmtDwarf *dwarf, const char *name)
+static const DwarfModule *get_module(KmtSymDwarf *dwarf, const char *name)
 {
-	Module *module = g_hash_table_lookup(dwarf->modules, name);
+	DwarfModule *module = g_hash_table_lookup(dwarf->modules, name);
 
 	if (module)
 		return module;
-	module = g_new0(Module, 1);
+	module = g_new0(DwarfModule, 1);
 	if (dwarf->debug_dir)
 		open_module(dwarf, name, module);
 	g_hash_table_insert(dwarf->modules, g_strdup(name), module);
@@ -210,7 +217,7 @@ static const char *path_inside(const char *path, const char *directory)
  * From the root of the source, or from where the compiler ran: the same, unless
  * it was built in a folder of its own.
  */
-static const char *short_path(const KmtDwarf *dwarf, const char *path,
+static const char *short_path(const KmtSymDwarf *dwarf, const char *path,
 			      const char *unit_dir)
 {
 	const char *inside = path_inside(path, dwarf->root);
@@ -221,15 +228,15 @@ static const char *short_path(const KmtDwarf *dwarf, const char *path,
 }
 
 /* What the compiler was told is shown on terminals. */
-static const char *keep_text(KmtDwarf *dwarf, const char *text)
+static const char *keep_text(KmtSymDwarf *dwarf, const char *text)
 {
 	g_autofree char *printable = kmt_printable(text);
 
 	return g_string_chunk_insert_const(dwarf->strings, printable);
 }
 
-static void keep_inlined(KmtDwarf *dwarf, const GPtrArray *names,
-			 KmtSourceLine *source)
+static void keep_inlined(KmtSymDwarf *dwarf, const GPtrArray *names,
+			 KmtSymSourceLine *source)
 {
 	const char **list = g_new0(const char *, names->len);
 	guint i;
@@ -240,8 +247,8 @@ static void keep_inlined(KmtDwarf *dwarf, const GPtrArray *names,
 	source->inlined = list;
 }
 
-static void keep(KmtDwarf *dwarf, const KmtDebugPlace *place,
-		 KmtSourceLine *source)
+static void keep(KmtSymDwarf *dwarf, const KmtSymSourceLocation *place,
+		 KmtSymSourceLine *source)
 {
 	if (place->file) {
 		source->file = keep_text(
@@ -252,58 +259,59 @@ static void keep(KmtDwarf *dwarf, const KmtDebugPlace *place,
 }
 
 /* The file that address is from, and the place in it; NULL: not known. */
-static KmtDebugFile *find_file(KmtDwarf *dwarf, guint64 address,
-			       guint64 *in_file)
+static KmtSymDebugFile *find_file(KmtSymDwarf *dwarf, guint64 address,
+				  guint64 *in_file)
 {
-	KmtDebugFile *file = dwarf->vmlinux;
-	const Module *module;
+	KmtSymDebugFile *file = dwarf->vmlinux;
+	const DwarfModule *module;
 	KmtSymbol symbol;
 
-	if (!kmt_symbols_lookup(dwarf->symbols, address, &symbol))
+	if (!kmt_sym_table_lookup(dwarf->symbols, address, &symbol))
 		return NULL;
 	if (!symbol.module) {
 		*in_file = address - dwarf->bias;
 	} else {
 		module = get_module(dwarf, symbol.module);
 		file = module->file;
-		if (!file || !kmt_module_place_map(module->place, address,
-						   &symbol, in_file))
+		if (!file || !kmt_sym_module_map_lookup(module->place, address,
+							&symbol, in_file))
 			return NULL;
 	}
-	/* The byte before: see kmt_symbols_lookup(). */
+	/* The byte before: see kmt_sym_table_lookup(). */
 	(*in_file)--;
 	return file;
 }
 
-static void find_source(KmtDwarf *dwarf, Answer *answer)
+static void find_source(KmtSymDwarf *dwarf, Answer *answer)
 {
-	g_auto(KmtDebugPlace) place = {0};
+	g_auto(KmtSymSourceLocation) place = {0};
 	guint64 in_file;
-	KmtDebugFile *file = find_file(dwarf, answer->address, &in_file);
+	KmtSymDebugFile *file = find_file(dwarf, answer->address, &in_file);
 
 	answer->has_source = TRUE;
-	answer->known = file && kmt_debug_file_lookup(file, in_file, &place);
+	answer->known =
+		file && kmt_sym_debug_file_lookup(file, in_file, &place);
 	if (answer->known)
 		keep(dwarf, &place, &answer->source);
 }
 
-static void find_directory(KmtDwarf *dwarf, Answer *answer)
+static void find_directory(KmtSymDwarf *dwarf, Answer *answer)
 {
 	g_autofree char *path = NULL;
 	g_autofree char *unit_dir = NULL;
 	g_autofree char *directory = NULL;
 	guint64 in_file;
-	KmtDebugFile *file = find_file(dwarf, answer->address, &in_file);
+	KmtSymDebugFile *file = find_file(dwarf, answer->address, &in_file);
 
 	answer->has_directory = TRUE;
-	if (!file || !kmt_debug_file_unit(file, in_file, &path, &unit_dir) ||
-	    !path)
+	if (!file ||
+	    !kmt_sym_debug_file_unit(file, in_file, &path, &unit_dir) || !path)
 		return;
 	directory = g_path_get_dirname(short_path(dwarf, path, unit_dir));
 	answer->directory = keep_text(dwarf, directory);
 }
 
-static Answer *get_answer(KmtDwarf *dwarf, guint64 address)
+static Answer *get_answer(KmtSymDwarf *dwarf, guint64 address)
 {
 	Answer *answer = g_hash_table_lookup(dwarf->answers, &address);
 
@@ -315,8 +323,8 @@ static Answer *get_answer(KmtDwarf *dwarf, guint64 address)
 	return answer;
 }
 
-gboolean kmt_dwarf_lookup(KmtDwarf *dwarf, guint64 address,
-			  KmtSourceLine *source)
+gboolean kmt_sym_dwarf_lookup(KmtSymDwarf *dwarf, guint64 address,
+			      KmtSymSourceLine *source)
 {
 	Answer *answer;
 	gboolean known;
@@ -331,7 +339,7 @@ gboolean kmt_dwarf_lookup(KmtDwarf *dwarf, guint64 address,
 	return known;
 }
 
-const char *kmt_dwarf_directory(KmtDwarf *dwarf, guint64 address)
+const char *kmt_sym_dwarf_directory(KmtSymDwarf *dwarf, guint64 address)
 {
 	const char *directory;
 	Answer *answer;
@@ -372,8 +380,8 @@ static void warn_of_modules(GPtrArray *warnings, const char *what,
 			g_strdup_printf("'%s' has %s: %s", path, what, list));
 }
 
-void kmt_dwarf_check_modules(KmtDwarf *dwarf, const guint64 *addresses, guint n,
-			     GPtrArray *warnings)
+void kmt_sym_dwarf_check_modules(KmtSymDwarf *dwarf, const guint64 *addresses,
+				 guint n, GPtrArray *warnings)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 	g_autoptr(GPtrArray) missing = g_ptr_array_new();
@@ -384,11 +392,11 @@ void kmt_dwarf_check_modules(KmtDwarf *dwarf, const guint64 *addresses, guint n,
 		return;
 	g_mutex_lock(&dwarf->mutex);
 	for (i = 0; i < n; i++) {
-		const Module *module;
+		const DwarfModule *module;
 		KmtSymbol symbol;
 
-		if (!kmt_symbols_lookup(dwarf->symbols, addresses[i],
-					&symbol) ||
+		if (!kmt_sym_table_lookup(dwarf->symbols, addresses[i],
+					  &symbol) ||
 		    !symbol.module || !has_file(symbol.module) ||
 		    !g_hash_table_add(seen, (gpointer)symbol.module))
 			continue;

@@ -8,7 +8,7 @@ typedef struct {
 	const char *name;
 } GfpName;
 
-struct KmtGfp {
+struct KmtSymGfp {
 	guint major;
 	guint first_minor; /* from this version on, */
 	guint last_minor;  /* up to this one */
@@ -65,7 +65,7 @@ static const GfpName names_6_1[] = {
 	{0, NULL},
 };
 
-static const KmtGfp tables[] = {
+static const KmtSymGfp tables[] = {
 	{6, 1, 1, names_6_1},
 };
 
@@ -84,7 +84,7 @@ static gboolean parse_release(const char *release, guint64 *major,
 	return TRUE;
 }
 
-const KmtGfp *kmt_gfp_of_release(const char *release)
+const KmtSymGfp *kmt_sym_gfp_of_release(const char *release)
 {
 	guint64 major, minor;
 	guint i;
@@ -99,7 +99,7 @@ const KmtGfp *kmt_gfp_of_release(const char *release)
 	return NULL;
 }
 
-char *kmt_gfp_format(const KmtGfp *gfp, guint64 flags)
+char *kmt_sym_gfp_format(const KmtSymGfp *gfp, guint64 flags)
 {
 	GString *text = g_string_new(NULL);
 	const GfpName *name;

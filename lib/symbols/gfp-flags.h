@@ -8,19 +8,19 @@
 
 #include <glib.h>
 
-typedef struct KmtGfp KmtGfp;
+typedef struct KmtSymGfp KmtSymGfp;
 
 /*
  * The table of a kernel, by what uname -r says there ("6.1.0-9-amd64"); static.
  * NULL: none is known, or release is NULL.
  */
-const KmtGfp *kmt_gfp_of_release(const char *release);
+const KmtSymGfp *kmt_sym_gfp_of_release(const char *release);
 
 /*
  * "GFP_KERNEL|__GFP_ZERO", as the kernel prints it in its trace events; "none"
  * for 0; bits without a name in hexadecimal.  With gfp NULL all is hexadecimal.
  * The caller frees it.
  */
-char *kmt_gfp_format(const KmtGfp *gfp, guint64 flags);
+char *kmt_sym_gfp_format(const KmtSymGfp *gfp, guint64 flags);
 
 #endif

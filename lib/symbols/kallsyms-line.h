@@ -14,7 +14,7 @@
 #endif
 
 /* Bytes; the kernel allows for 512. */
-#define KMT_MAX_SYMBOL_NAME 1024
+#define KMT_SYM_MAX_NAME 1024
 
 /* Its words, in the text, without an end of their own. */
 typedef struct {
@@ -24,7 +24,7 @@ typedef struct {
 	gsize length;	    /* bytes */
 	const char *module; /* without its brackets; NULL: none */
 	gsize module_length;
-} KmtKallsymsLine;
+} KmtSymKallsymsLine;
 
 static inline const char *skip_blanks(const char *at)
 {
@@ -41,7 +41,7 @@ static inline const char *end_of_word(const char *at)
 	const __m128i low = _mm_set1_epi8(0x20), high = _mm_set1_epi8(0x7f);
 	guint word;
 
-	G_STATIC_ASSERT(KMT_TEXT_PADDING >= sizeof(__m128i));
+	G_STATIC_ASSERT(KMT_SYM_TEXT_PADDING >= sizeof(__m128i));
 	for (;; at += sizeof(__m128i)) {
 		__m128i text = _mm_loadu_si128((const __m128i *)at);
 
@@ -183,10 +183,11 @@ static inline gboolean parse_hex(const char **at, guint64 *value)
 
 /*
  * Moves *at to somewhere in the same line, at its end if nothing is wrong with
- * it.  FALSE if it is not that of a symbol.  KMT_TEXT_PADDING bytes behind the
- * text can be read, and are 0.
+ * it.  FALSE if it is not that of a symbol.  KMT_SYM_TEXT_PADDING bytes behind
+ * the text can be read, and are 0.
  */
-static inline gboolean kmt_kallsyms_line(const char **at, KmtKallsymsLine *line)
+static inline gboolean kmt_sym_kallsyms_line(const char **at,
+					     KmtSymKallsymsLine *line)
 {
 	const char *word;
 
@@ -201,14 +202,13 @@ static inline gboolean kmt_kallsyms_line(const char **at, KmtKallsymsLine *line)
 	line->name = *at = skip_blanks(*at + 1);
 	*at = end_of_word(*at);
 	line->length = (gsize)(*at - line->name);
-	if (!line->length || line->length > KMT_MAX_SYMBOL_NAME ||
-	    !is_end(**at))
+	if (!line->length || line->length > KMT_SYM_MAX_NAME || !is_end(**at))
 		return FALSE;
 	if (**at == '\n')
 		return TRUE;
 	word = *at = skip_blanks(*at);
 	*at = end_of_word(*at);
-	if (*at - word > KMT_MAX_SYMBOL_NAME || !is_end(**at))
+	if (*at - word > KMT_SYM_MAX_NAME || !is_end(**at))
 		return FALSE;
 	if (*at - word > 2 && *word == '[' && (*at)[-1] == ']') {
 		line->module = word + 1;

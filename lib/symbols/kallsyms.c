@@ -38,34 +38,34 @@ typedef struct {
 } Entry;
 
 G_STATIC_ASSERT(sizeof(Entry) == 16);
-G_STATIC_ASSERT(KMT_MAX_SYMBOL_NAME < 1 << 12);
+G_STATIC_ASSERT(KMT_SYM_MAX_NAME < 1 << 12);
 
 typedef struct {
 	guint64 start;
 	guint64 end; /* the byte after it; 0: unknown */
-} Range;
+} TextRange;
 
 typedef struct {
 	char *name;
-	Range range;
-} Module;
+	TextRange range;
+} KallsymsModule;
 
-struct KmtSymbols {
-	KmtTextFile file;
+struct KmtSymTable {
+	KmtSymTextFile file;
 	Entry *entries; /* by address, the best name of each */
 	guint n_entries;
 	guint n_allocated;
-	GArray *modules; /* of Module */
-	guint64 text;	 /* _text */
-	Range kernel;	 /* _stext to _etext */
-	Range init;	 /* _sinittext to _einittext */
+	GArray *modules;  /* of KallsymsModule */
+	guint64 text;	  /* _text */
+	TextRange kernel; /* _stext to _etext */
+	TextRange init;	  /* _sinittext to _einittext */
 };
 
 /* What is known while a file is read. */
-typedef struct KmtSymbolsLoader {
+typedef struct KmtSymTableLoader {
 	char *path, *modules_path;
 	const char *at; /* the next line */
-	KmtSymbols *symbols;
+	KmtSymTable *symbols;
 	GHashTable *modules; /* name -> number + 1 */
 	guint16 last_module; /* most lines are of the module of the one above */
 	guint n_valid;
@@ -74,7 +74,7 @@ typedef struct KmtSymbolsLoader {
 	gboolean unordered;   /* some came after a higher one */
 } Loader;
 
-G_DEFINE_QUARK(kmt_symbols_error, kmt_symbols_error)
+G_DEFINE_QUARK(kmt_sym_table_error, kmt_sym_table_error)
 
 /* The types that nm and kallsyms give to functions; weak ones included. */
 static gboolean is_code_type(char type)
@@ -96,7 +96,7 @@ static gboolean is_place(char type)
 #define LONGEST_LABEL 10 /* bytes */
 
 /* Labels that the linker puts at the ends of a section are no functions. */
-static void note_label(KmtSymbols *symbols, const KmtKallsymsLine *line,
+static void note_label(KmtSymTable *symbols, const KmtSymKallsymsLine *line,
 		       Entry *entry)
 {
 	const struct {
@@ -131,13 +131,13 @@ static guint16 find_module(Loader *loader, const char *name, gsize length)
 {
 	GArray *modules = loader->symbols->modules;
 	g_autofree char *copy = NULL;
-	Module module = {0};
+	KallsymsModule module = {0};
 	gpointer number;
 
 	if (loader->last_module) {
-		const char *last =
-			g_array_index(modules, Module, loader->last_module - 1u)
-				.name;
+		const char *last = g_array_index(modules, KallsymsModule,
+						 loader->last_module - 1u)
+					   .name;
 
 		if (strncmp(last, name, length) == 0 && !last[length])
 			return loader->last_module;
@@ -184,7 +184,7 @@ static gboolean is_linker_label(const char *name, gsize length)
  * (and sorts its kallsyms by them; a System.map is not so sorted).  The lower
  * the better.
  */
-static guint name_rank(const KmtSymbols *symbols, const Entry *entry)
+static guint name_rank(const KmtSymTable *symbols, const Entry *entry)
 {
 	const char *name = symbols->file.text + entry->name;
 	guint underscores = 0;
@@ -199,7 +199,7 @@ static guint name_rank(const KmtSymbols *symbols, const Entry *entry)
  * first of the file. */
 static void add_entry(Loader *loader, const Entry *entry)
 {
-	KmtSymbols *symbols = loader->symbols;
+	KmtSymTable *symbols = loader->symbols;
 	Entry *last;
 
 	if (G_LIKELY(entry->address > loader->last_address)) {
@@ -220,9 +220,9 @@ static void add_entry(Loader *loader, const Entry *entry)
 	symbols->entries[symbols->n_entries++] = *entry;
 }
 
-static void add_line(Loader *loader, const KmtKallsymsLine *line)
+static void add_line(Loader *loader, const KmtSymKallsymsLine *line)
 {
-	KmtSymbols *symbols = loader->symbols;
+	KmtSymTable *symbols = loader->symbols;
 	Entry entry = {
 		.address = line->address,
 		.name = (guint32)(line->name - symbols->file.text),
@@ -260,7 +260,7 @@ static inline gboolean add_plain_line(Loader *loader, const char **at)
 	type = (*at)[17];
 	end = end_of_word(name);
 	if (!is_place(type) || *end != '\n' || end == name ||
-	    end - name > KMT_MAX_SYMBOL_NAME ||
+	    end - name > KMT_SYM_MAX_NAME ||
 	    (end - name <= LONGEST_LABEL && *name == '_'))
 		return FALSE;
 	entry.name = (guint32)(name - loader->symbols->file.text);
@@ -275,16 +275,16 @@ static inline gboolean add_plain_line(Loader *loader, const char **at)
 }
 
 /* A NUL ends a line too: damage must not hide the lines behind it. */
-gboolean kmt_symbols_go_on(KmtSymbolsLoader *loader, guint n_lines)
+gboolean kmt_sym_table_go_on(KmtSymTableLoader *loader, guint n_lines)
 {
-	const KmtTextFile *file = &loader->symbols->file;
+	const KmtSymTextFile *file = &loader->symbols->file;
 	const char *at = loader->at, *end = file->text + file->size;
-	KmtKallsymsLine line;
+	KmtSymKallsymsLine line;
 
 	for (; at < end && n_lines; n_lines--) {
 		if (G_LIKELY(add_plain_line(loader, &at)))
 			continue;
-		if (kmt_kallsyms_line(&at, &line))
+		if (kmt_sym_kallsyms_line(&at, &line))
 			add_line(loader, &line);
 		while (*at && *at != '\n')
 			at++;
@@ -360,7 +360,7 @@ static void merge(const Entry *a, guint n_a, const Entry *b, guint n_b,
  * By address, then by place in the file.  The kernel's own are in order, the
  * modules' are not; qsort() would take longer than all the rest.
  */
-static void sort_entries(KmtSymbols *symbols)
+static void sort_entries(KmtSymTable *symbols)
 {
 	Entry *entries = symbols->entries, *other, *rest, *sorted;
 	guint n_sorted = count_sorted(entries, symbols->n_entries);
@@ -379,7 +379,7 @@ static void sort_entries(KmtSymbols *symbols)
 }
 
 /* Leaves the best entry of each address; of equals the first of the file. */
-static void drop_other_names(KmtSymbols *symbols)
+static void drop_other_names(KmtSymTable *symbols)
 {
 	Entry *e = symbols->entries;
 	guint i, n = 0;
@@ -407,7 +407,7 @@ static void parse_modules(Loader *loader, const char *text)
 		g_auto(GStrv) words = g_strsplit(copy, " ", 7);
 		guint number;
 		guint64 size;
-		Range range;
+		TextRange range;
 
 		next = end ? end + 1 : NULL;
 
@@ -423,25 +423,29 @@ static void parse_modules(Loader *loader, const char *text)
 		number = GPOINTER_TO_UINT(
 			g_hash_table_lookup(loader->modules, words[0]));
 		if (number)
-			g_array_index(loader->symbols->modules, Module,
+			g_array_index(loader->symbols->modules, KallsymsModule,
 				      number - 1)
 				.range = range;
 	}
 }
 
-static gboolean open_text(KmtSymbols *symbols, const char *path, GError **error)
+static gboolean open_text(KmtSymTable *symbols, const char *path,
+			  GError **error)
 {
 	g_autoptr(GError) read_error = NULL;
 
-	if (!kmt_text_file_open(&symbols->file, path, MAX_SIZE, &read_error)) {
-		g_set_error(error, KMT_SYMBOLS_ERROR, KMT_SYMBOLS_ERROR_READ,
+	if (!kmt_sym_text_file_open(&symbols->file, path, MAX_SIZE,
+				    &read_error)) {
+		g_set_error(error, KMT_SYM_TABLE_ERROR,
+			    KMT_SYM_TABLE_ERROR_READ,
 			    "cannot read the symbols: %s", read_error->message);
 		return FALSE;
 	}
 	/* No kernel has so many symbols, and entries have no place for more
 	 * than 32 bits. */
 	if (symbols->file.size > MAX_SIZE) {
-		g_set_error(error, KMT_SYMBOLS_ERROR, KMT_SYMBOLS_ERROR_FORMAT,
+		g_set_error(error, KMT_SYM_TABLE_ERROR,
+			    KMT_SYM_TABLE_ERROR_FORMAT,
 			    "'%s' is too large to be a kallsyms or a "
 			    "System.map",
 			    path);
@@ -453,14 +457,16 @@ static gboolean open_text(KmtSymbols *symbols, const char *path, GError **error)
 static gboolean check_loaded(const Loader *loader, GError **error)
 {
 	if (loader->n_valid == 0) {
-		g_set_error(error, KMT_SYMBOLS_ERROR, KMT_SYMBOLS_ERROR_FORMAT,
+		g_set_error(error, KMT_SYM_TABLE_ERROR,
+			    KMT_SYM_TABLE_ERROR_FORMAT,
 			    "no symbols in '%s': neither /proc/kallsyms nor a "
 			    "System.map",
 			    loader->path);
 		return FALSE;
 	}
 	if (loader->hidden) {
-		g_set_error(error, KMT_SYMBOLS_ERROR, KMT_SYMBOLS_ERROR_HIDDEN,
+		g_set_error(error, KMT_SYM_TABLE_ERROR,
+			    KMT_SYM_TABLE_ERROR_HIDDEN,
 			    "all addresses in '%s' are 0: copied under "
 			    "kptr_restrict, without the right to see them",
 			    loader->path);
@@ -471,33 +477,33 @@ static gboolean check_loaded(const Loader *loader, GError **error)
 
 static void clear_module(gpointer module)
 {
-	g_free(((Module *)module)->name);
+	g_free(((KallsymsModule *)module)->name);
 }
 
-void kmt_symbols_drop(KmtSymbolsLoader *loader)
+void kmt_sym_table_drop(KmtSymTableLoader *loader)
 {
 	if (!loader)
 		return;
-	kmt_symbols_free(loader->symbols);
+	kmt_sym_table_free(loader->symbols);
 	g_hash_table_unref(loader->modules);
 	g_free(loader->modules_path);
 	g_free(loader->path);
 	g_free(loader);
 }
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Loader, kmt_symbols_drop)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Loader, kmt_sym_table_drop)
 
-KmtSymbolsLoader *kmt_symbols_begin(const char *path, const char *modules,
-				    GError **error)
+KmtSymTableLoader *kmt_sym_table_begin(const char *path, const char *modules,
+				       GError **error)
 {
 	g_autoptr(Loader) loader = g_new0(Loader, 1);
-	KmtSymbols *symbols = g_new0(KmtSymbols, 1);
+	KmtSymTable *symbols = g_new0(KmtSymTable, 1);
 
 	loader->path = g_strdup(path);
 	loader->modules_path = g_strdup(modules);
 	loader->symbols = symbols;
 	loader->modules = g_hash_table_new(kmt_str_hash, g_str_equal);
 	loader->hidden = TRUE;
-	symbols->modules = g_array_new(FALSE, FALSE, sizeof(Module));
+	symbols->modules = g_array_new(FALSE, FALSE, sizeof(KallsymsModule));
 	g_array_set_clear_func(symbols->modules, clear_module);
 	if (!open_text(symbols, path, error))
 		return NULL;
@@ -505,15 +511,15 @@ KmtSymbolsLoader *kmt_symbols_begin(const char *path, const char *modules,
 	return g_steal_pointer(&loader);
 }
 
-KmtSymbols *kmt_symbols_end(KmtSymbolsLoader *given, GError **error)
+KmtSymTable *kmt_sym_table_end(KmtSymTableLoader *given, GError **error)
 {
 	g_autoptr(Loader) loader = given;
-	KmtSymbols *symbols = loader->symbols;
+	KmtSymTable *symbols = loader->symbols;
 	const char *modules = loader->modules_path;
 	g_autofree char *modules_text = NULL;
 	GStatBuf status;
 
-	kmt_symbols_go_on(loader, G_MAXUINT);
+	kmt_sym_table_go_on(loader, G_MAXUINT);
 	if (!check_loaded(loader, error))
 		return NULL;
 	if (loader->unordered) {
@@ -527,36 +533,36 @@ KmtSymbols *kmt_symbols_end(KmtSymbolsLoader *given, GError **error)
 	return g_steal_pointer(&loader->symbols);
 }
 
-KmtSymbols *kmt_symbols_load(const char *path, const char *modules,
-			     GError **error)
+KmtSymTable *kmt_sym_table_load(const char *path, const char *modules,
+				GError **error)
 {
-	KmtSymbolsLoader *loader = kmt_symbols_begin(path, modules, error);
+	KmtSymTableLoader *loader = kmt_sym_table_begin(path, modules, error);
 
-	return loader ? kmt_symbols_end(loader, error) : NULL;
+	return loader ? kmt_sym_table_end(loader, error) : NULL;
 }
 
-void kmt_symbols_free(KmtSymbols *symbols)
+void kmt_sym_table_free(KmtSymTable *symbols)
 {
 	if (!symbols)
 		return;
 	g_free(symbols->entries);
 	g_array_unref(symbols->modules);
-	kmt_text_file_clear(&symbols->file);
+	kmt_sym_text_file_clear(&symbols->file);
 	g_free(symbols);
 }
 
-guint64 kmt_symbols_stext(const KmtSymbols *symbols)
+guint64 kmt_sym_table_stext(const KmtSymTable *symbols)
 {
 	return symbols->kernel.start;
 }
 
-guint64 kmt_symbols_text(const KmtSymbols *symbols)
+guint64 kmt_sym_table_text(const KmtSymTable *symbols)
 {
 	return symbols->text;
 }
 
 /* Threads may end the same name at once: with the same byte. */
-static const char *entry_name(const KmtSymbols *symbols, const Entry *entry)
+static const char *entry_name(const KmtSymTable *symbols, const Entry *entry)
 {
 	char *name = symbols->file.text + entry->name;
 	char *end = name + entry->length;
@@ -566,23 +572,24 @@ static const char *entry_name(const KmtSymbols *symbols, const Entry *entry)
 	return name;
 }
 
-static const Module *entry_module(const KmtSymbols *symbols, const Entry *entry)
+static const KallsymsModule *entry_module(const KmtSymTable *symbols,
+					  const Entry *entry)
 {
-	return entry->module ? &g_array_index(symbols->modules, Module,
+	return entry->module ? &g_array_index(symbols->modules, KallsymsModule,
 					      entry->module - 1u)
 			     : NULL;
 }
 
-guint kmt_symbols_count(const KmtSymbols *symbols)
+guint kmt_sym_table_count(const KmtSymTable *symbols)
 {
 	return symbols->n_entries;
 }
 
-void kmt_symbols_get(const KmtSymbols *symbols, guint index,
-		     KmtSymbolEntry *entry)
+void kmt_sym_table_get(const KmtSymTable *symbols, guint index,
+		       KmtSymEntry *entry)
 {
 	const Entry *e = &symbols->entries[index];
-	const Module *module = entry_module(symbols, e);
+	const KallsymsModule *module = entry_module(symbols, e);
 
 	entry->address = e->address;
 	entry->name = entry_name(symbols, e);
@@ -591,51 +598,54 @@ void kmt_symbols_get(const KmtSymbols *symbols, guint index,
 }
 
 /* Its number + 1; 0: it has no symbols. */
-static guint module_number(const KmtSymbols *symbols, const char *module)
+static guint module_number(const KmtSymTable *symbols, const char *module)
 {
 	guint i;
 
 	for (i = 0; i < symbols->modules->len; i++)
-		if (strcmp(g_array_index(symbols->modules, Module, i).name,
+		if (strcmp(g_array_index(symbols->modules, KallsymsModule, i)
+				   .name,
 			   module) == 0)
 			return i + 1;
 	return 0;
 }
 
-void kmt_symbols_foreach_of_module(const KmtSymbols *symbols,
-				   const char *module, KmtSymbolFunc func,
-				   gpointer user)
+void kmt_sym_table_foreach_of_module(const KmtSymTable *symbols,
+				     const char *module, KmtSymFunc func,
+				     gpointer user)
 {
 	guint i, number = module_number(symbols, module);
-	KmtSymbolEntry entry;
+	KmtSymEntry entry;
 
 	for (i = 0; number && i < symbols->n_entries; i++) {
 		if (symbols->entries[i].module != number)
 			continue;
-		kmt_symbols_get(symbols, i, &entry);
+		kmt_sym_table_get(symbols, i, &entry);
 		func(&entry, user);
 	}
 }
 
-guint64 kmt_symbols_module_start(const KmtSymbols *symbols, const char *module)
+guint64 kmt_sym_table_module_start(const KmtSymTable *symbols,
+				   const char *module)
 {
 	guint number = module_number(symbols, module);
 
-	return number ? g_array_index(symbols->modules, Module, number - 1)
+	return number ? g_array_index(symbols->modules, KallsymsModule,
+				      number - 1)
 				.range.start
 		      : 0;
 }
 
-static gboolean in_range(const Range *range, guint64 address)
+static gboolean in_range(const TextRange *range, guint64 address)
 {
 	return address >= range->start && address < range->end;
 }
 
 /* Whether the section that holds the function also holds address. */
-static gboolean in_section(const KmtSymbols *symbols, const Entry *entry,
+static gboolean in_section(const KmtSymTable *symbols, const Entry *entry,
 			   guint64 address)
 {
-	const Module *module = entry_module(symbols, entry);
+	const KallsymsModule *module = entry_module(symbols, entry);
 
 	if (address - entry->address >= MAX_FUNCTION_BYTES)
 		return FALSE;
@@ -652,7 +662,7 @@ static gboolean in_section(const KmtSymbols *symbols, const Entry *entry,
 }
 
 /* The function that address is in, by the symbol nearest below it. */
-static const Entry *find(const KmtSymbols *symbols, guint64 address)
+static const Entry *find(const KmtSymTable *symbols, guint64 address)
 {
 	const Entry *entries = symbols->entries, *entry;
 	guint low = 0, high = symbols->n_entries;
@@ -680,11 +690,11 @@ static const Entry *find(const KmtSymbols *symbols, guint64 address)
  * says which function it was, and the offset is the return address's own: what
  * the kernel prints as %pB in its backtraces, in the form of %pS.
  */
-gboolean kmt_symbols_lookup(const KmtSymbols *symbols, guint64 address,
-			    KmtSymbol *symbol)
+gboolean kmt_sym_table_lookup(const KmtSymTable *symbols, guint64 address,
+			      KmtSymbol *symbol)
 {
 	const Entry *entry = address ? find(symbols, address - 1) : NULL;
-	const Module *module;
+	const KallsymsModule *module;
 
 	/* Nothing before it: then it is the start of the first function. */
 	if (!entry)

@@ -16,9 +16,9 @@
 #endif
 
 /* Anonymous memory under the file is what pads a file of whole pages. */
-static gboolean map(KmtTextFile *file, int fd, gsize size)
+static gboolean map(KmtSymTextFile *file, int fd, gsize size)
 {
-	gsize n_bytes = size + KMT_TEXT_PADDING;
+	gsize n_bytes = size + KMT_SYM_TEXT_PADDING;
 	char *text = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -35,7 +35,7 @@ static gboolean map(KmtTextFile *file, int fd, gsize size)
 	return TRUE;
 }
 
-static gboolean read_all(KmtTextFile *file, int fd, gsize max_bytes)
+static gboolean read_all(KmtSymTextFile *file, int fd, gsize max_bytes)
 {
 	GByteArray *bytes = g_byte_array_new();
 	gssize n;
@@ -59,15 +59,15 @@ static gboolean read_all(KmtTextFile *file, int fd, gsize max_bytes)
 		return FALSE;
 	}
 	file->size = bytes->len;
-	g_byte_array_set_size(bytes, bytes->len + KMT_TEXT_PADDING);
-	memset(bytes->data + file->size, 0, KMT_TEXT_PADDING);
+	g_byte_array_set_size(bytes, bytes->len + KMT_SYM_TEXT_PADDING);
+	memset(bytes->data + file->size, 0, KMT_SYM_TEXT_PADDING);
 	file->text = (char *)g_byte_array_free(bytes, FALSE);
 	file->mapped = 0;
 	return TRUE;
 }
 
-gboolean kmt_text_file_open(KmtTextFile *file, const char *path,
-			    gsize max_bytes, GError **error)
+gboolean kmt_sym_text_file_open(KmtSymTextFile *file, const char *path,
+				gsize max_bytes, GError **error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	gboolean done = FALSE;
@@ -88,7 +88,7 @@ gboolean kmt_text_file_open(KmtTextFile *file, const char *path,
 	return done;
 }
 
-void kmt_text_file_clear(KmtTextFile *file)
+void kmt_sym_text_file_clear(KmtSymTextFile *file)
 {
 	if (file->mapped)
 		munmap(file->text, file->mapped);

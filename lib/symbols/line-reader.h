@@ -6,14 +6,14 @@
 #include <glib.h>
 
 /* Bytes of value 0 that follow the text and may be read and written. */
-#define KMT_TEXT_PADDING 32
+#define KMT_SYM_TEXT_PADDING 32
 
 typedef struct {
 	char *text;
 	gsize size; /* bytes, without the padding */
 	/* private: */
 	gsize mapped; /* bytes to unmap; 0: text is of the heap */
-} KmtTextFile;
+} KmtSymTextFile;
 
 /*
  * A regular file is mapped: nothing is copied but the pages that are written
@@ -21,8 +21,8 @@ typedef struct {
  * the caller has to refuse a larger size.  Errors are G_FILE_ERROR and name the
  * path.
  */
-gboolean kmt_text_file_open(KmtTextFile *file, const char *path,
-			    gsize max_bytes, GError **error);
-void kmt_text_file_clear(KmtTextFile *file);
+gboolean kmt_sym_text_file_open(KmtSymTextFile *file, const char *path,
+				gsize max_bytes, GError **error);
+void kmt_sym_text_file_clear(KmtSymTextFile *file);
 
 #endif

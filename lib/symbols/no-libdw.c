@@ -9,50 +9,52 @@
 	"this program was built without libdw, which reads debug information " \
 	"and object files"
 
-G_DEFINE_QUARK(kmt_tree_error, kmt_tree_error)
+G_DEFINE_QUARK(kmt_sym_build_tree_error, kmt_sym_build_tree_error)
 
-KmtDwarf *kmt_dwarf_open(const KmtDwarfOptions *options,
-			 const KmtSymbols *symbols, GPtrArray *warnings,
-			 GError **error)
+KmtSymDwarf *kmt_sym_dwarf_open(const KmtSymDwarfOptions *options,
+				const KmtSymTable *symbols, GPtrArray *warnings,
+				GError **error)
 {
-	g_set_error_literal(error, KMT_DWARF_ERROR, KMT_DWARF_ERROR_UNSUPPORTED,
-			    WITHOUT_LIBDW);
+	g_set_error_literal(error, KMT_SYM_DWARF_ERROR,
+			    KMT_SYM_DWARF_ERROR_UNSUPPORTED, WITHOUT_LIBDW);
 	return NULL;
 }
 
-void kmt_dwarf_free(KmtDwarf *dwarf)
+void kmt_sym_dwarf_free(KmtSymDwarf *dwarf)
 {
 }
 
-gboolean kmt_dwarf_lookup(KmtDwarf *dwarf, guint64 address,
-			  KmtSourceLine *source)
+gboolean kmt_sym_dwarf_lookup(KmtSymDwarf *dwarf, guint64 address,
+			      KmtSymSourceLine *source)
 {
 	return FALSE;
 }
 
-const char *kmt_dwarf_directory(KmtDwarf *dwarf, guint64 address)
+const char *kmt_sym_dwarf_directory(KmtSymDwarf *dwarf, guint64 address)
 {
 	return NULL;
 }
 
-void kmt_dwarf_check_modules(KmtDwarf *dwarf, const guint64 *addresses, guint n,
-			     GPtrArray *warnings)
+void kmt_sym_dwarf_check_modules(KmtSymDwarf *dwarf, const guint64 *addresses,
+				 guint n, GPtrArray *warnings)
 {
 }
 
-KmtTree *kmt_tree_open(const char *path, GError **error)
+KmtSymBuildTree *kmt_sym_build_tree_open(const char *path, GError **error)
 {
-	g_set_error_literal(error, KMT_TREE_ERROR, KMT_TREE_ERROR_UNSUPPORTED,
+	g_set_error_literal(error, KMT_SYM_BUILD_TREE_ERROR,
+			    KMT_SYM_BUILD_TREE_ERROR_UNSUPPORTED,
 			    WITHOUT_LIBDW);
 	return NULL;
 }
 
-void kmt_tree_free(KmtTree *tree)
+void kmt_sym_build_tree_free(KmtSymBuildTree *tree)
 {
 }
 
-const char *kmt_tree_directory(const KmtTree *tree, const char *function,
-			       const char *module)
+const char *kmt_sym_build_tree_directory(const KmtSymBuildTree *tree,
+					 const char *function,
+					 const char *module)
 {
 	return NULL;
 }

@@ -35,20 +35,21 @@ static void note_base(const char *name, guint64 address, guint section,
 		check->text = address;
 }
 
-static gboolean find_bias(const KmtDebugFile *vmlinux, const char *path,
-			  const KmtSymbols *symbols, KernelCheck *check,
+static gboolean find_bias(const KmtSymDebugFile *vmlinux, const char *path,
+			  const KmtSymTable *symbols, KernelCheck *check,
 			  GError **error)
 {
-	guint64 stext = kmt_symbols_stext(symbols);
-	guint64 text = kmt_symbols_text(symbols);
+	guint64 stext = kmt_sym_table_stext(symbols);
+	guint64 text = kmt_sym_table_text(symbols);
 
-	kmt_debug_file_foreach_symbol(vmlinux, note_base, check);
+	kmt_sym_debug_file_foreach_symbol(vmlinux, note_base, check);
 	if (stext && check->stext) {
 		check->bias = stext - check->stext;
 	} else if (text && check->text) {
 		check->bias = text - check->text;
 	} else {
-		g_set_error(error, KMT_DWARF_ERROR, KMT_DWARF_ERROR_NO_PLACE,
+		g_set_error(error, KMT_SYM_DWARF_ERROR,
+			    KMT_SYM_DWARF_ERROR_NO_PLACE,
 			    "where the kernel of '%s' ran is not known: it or "
 			    "the kallsyms of the capture has no _stext and no "
 			    "_text",
@@ -58,15 +59,15 @@ static gboolean find_bias(const KmtDebugFile *vmlinux, const char *path,
 	return TRUE;
 }
 
-static void take_sample(const KmtSymbols *symbols, KernelCheck *check)
+static void take_sample(const KmtSymTable *symbols, KernelCheck *check)
 {
-	guint i, n = kmt_symbols_count(symbols);
+	guint i, n = kmt_sym_table_count(symbols);
 	guint step = n / N_SAMPLES + 1;
-	KmtSymbolEntry entry;
+	KmtSymEntry entry;
 	guint64 *address;
 
 	for (i = 0; i < n; i += step) {
-		kmt_symbols_get(symbols, i, &entry);
+		kmt_sym_table_get(symbols, i, &entry);
 		if (!entry.code || entry.module)
 			continue;
 		address = g_new(guint64, 1);
@@ -90,21 +91,22 @@ static void compare_sample(const char *name, guint64 address, guint section,
 		g_hash_table_add(check->agree, key);
 }
 
-static gboolean check_sample(const KmtDebugFile *vmlinux, const char *path,
-			     const KmtSymbols *symbols, KernelCheck *check,
+static gboolean check_sample(const KmtSymDebugFile *vmlinux, const char *path,
+			     const KmtSymTable *symbols, KernelCheck *check,
 			     GError **error)
 {
 	guint n_sample, n_found, n_agree;
 
 	take_sample(symbols, check);
-	kmt_debug_file_foreach_symbol(vmlinux, compare_sample, check);
+	kmt_sym_debug_file_foreach_symbol(vmlinux, compare_sample, check);
 	n_sample = g_hash_table_size(check->sample);
 	n_found = g_hash_table_size(check->found);
 	n_agree = g_hash_table_size(check->agree);
 	if (n_agree && n_found * 2 >= n_sample &&
 	    n_agree * 100 >= n_found * AGREEMENT_PERCENT)
 		return TRUE;
-	g_set_error(error, KMT_DWARF_ERROR, KMT_DWARF_ERROR_OTHER_KERNEL,
+	g_set_error(error, KMT_SYM_DWARF_ERROR,
+		    KMT_SYM_DWARF_ERROR_OTHER_KERNEL,
 		    "'%s' is of another kernel: of %u functions of the traced "
 		    "one it has %u, and %u at the same place; name the vmlinux "
 		    "of the build that was traced",
@@ -112,9 +114,9 @@ static gboolean check_sample(const KmtDebugFile *vmlinux, const char *path,
 	return FALSE;
 }
 
-gboolean kmt_place_kernel(const KmtDebugFile *vmlinux, const char *path,
-			  const KmtSymbols *symbols, gboolean is_same,
-			  guint64 *bias, GError **error)
+gboolean kmt_sym_kernel_offset(const KmtSymDebugFile *vmlinux, const char *path,
+			       const KmtSymTable *symbols, gboolean is_same,
+			       guint64 *bias, GError **error)
 {
 	g_autoptr(GHashTable) sample =
 		g_hash_table_new_full(kmt_str_hash, g_str_equal, NULL, g_free);
@@ -146,7 +148,7 @@ typedef struct {
 	guint64 bias;
 } SectionBias;
 
-struct KmtModulePlace {
+struct KmtSymModuleMap {
 	GArray *symbols; /* of ModuleSymbol, by name */
 	GArray *biases;	 /* of SectionBias, one for each section that has one */
 };
@@ -166,7 +168,7 @@ static gint compare_symbols(gconstpointer a, gconstpointer b)
 }
 
 /* The symbols of that name are *n from the one returned on. */
-static const ModuleSymbol *find_symbols(const KmtModulePlace *place,
+static const ModuleSymbol *find_symbols(const KmtSymModuleMap *place,
 					const char *name, guint *n)
 {
 	const ModuleSymbol *symbols =
@@ -189,11 +191,11 @@ static const ModuleSymbol *find_symbols(const KmtModulePlace *place,
 }
 
 typedef struct {
-	const KmtModulePlace *place;
+	const KmtSymModuleMap *place;
 	GArray *pairs; /* of SectionBias: what each symbol says */
 } PairCollector;
 
-static void add_pair(const KmtSymbolEntry *entry, gpointer user)
+static void add_pair(const KmtSymEntry *entry, gpointer user)
 {
 	PairCollector *collector = user;
 	SectionBias pair;
@@ -218,7 +220,7 @@ static gint compare_biases(gconstpointer a, gconstpointer b)
 }
 
 /* For each section what most of its symbols say; how many these are. */
-static guint choose_biases(KmtModulePlace *place, GArray *pairs)
+static guint choose_biases(KmtSymModuleMap *place, GArray *pairs)
 {
 	guint i, run = 0, best = 0, n_agree = 0;
 
@@ -248,41 +250,41 @@ static guint choose_biases(KmtModulePlace *place, GArray *pairs)
 }
 
 /* No name is of one function only: a module begins with its .text. */
-static void begin_with_text(KmtModulePlace *place, const KmtDebugFile *file,
+static void begin_with_text(KmtSymModuleMap *place, const KmtSymDebugFile *file,
 			    guint64 start)
 {
 	SectionBias bias;
 	guint64 text;
 
-	if (!start || !kmt_debug_file_text(file, &text, &bias.section))
+	if (!start || !kmt_sym_debug_file_text(file, &text, &bias.section))
 		return;
 	bias.bias = start - text;
 	g_array_append_val(place->biases, bias);
 }
 
-KmtModulePlace *kmt_module_place_new(const KmtDebugFile *file,
-				     const KmtSymbols *symbols,
-				     const char *module)
+KmtSymModuleMap *kmt_sym_module_map_new(const KmtSymDebugFile *file,
+					const KmtSymTable *symbols,
+					const char *module)
 {
-	g_autoptr(KmtModulePlace) place = g_new0(KmtModulePlace, 1);
+	g_autoptr(KmtSymModuleMap) place = g_new0(KmtSymModuleMap, 1);
 	g_autoptr(GArray) pairs =
 		g_array_new(FALSE, FALSE, sizeof(SectionBias));
 	PairCollector collector = {place, pairs};
 
 	place->symbols = g_array_new(FALSE, FALSE, sizeof(ModuleSymbol));
 	place->biases = g_array_new(FALSE, FALSE, sizeof(SectionBias));
-	kmt_debug_file_foreach_symbol(file, add_symbol, place->symbols);
+	kmt_sym_debug_file_foreach_symbol(file, add_symbol, place->symbols);
 	g_array_sort(place->symbols, compare_symbols);
-	kmt_symbols_foreach_of_module(symbols, module, add_pair, &collector);
+	kmt_sym_table_foreach_of_module(symbols, module, add_pair, &collector);
 	if (choose_biases(place, pairs) * 100 < pairs->len * AGREEMENT_PERCENT)
 		return NULL;
 	if (!pairs->len)
 		begin_with_text(place, file,
-				kmt_symbols_module_start(symbols, module));
+				kmt_sym_table_module_start(symbols, module));
 	return place->biases->len ? g_steal_pointer(&place) : NULL;
 }
 
-void kmt_module_place_free(KmtModulePlace *place)
+void kmt_sym_module_map_free(KmtSymModuleMap *place)
 {
 	if (!place)
 		return;
@@ -291,7 +293,7 @@ void kmt_module_place_free(KmtModulePlace *place)
 	g_free(place);
 }
 
-static gboolean is_at(const KmtModulePlace *place, const ModuleSymbol *symbol,
+static gboolean is_at(const KmtSymModuleMap *place, const ModuleSymbol *symbol,
 		      guint64 address)
 {
 	guint i;
@@ -306,8 +308,9 @@ static gboolean is_at(const KmtModulePlace *place, const ModuleSymbol *symbol,
 	return FALSE;
 }
 
-gboolean kmt_module_place_map(const KmtModulePlace *place, guint64 address,
-			      const KmtSymbol *symbol, guint64 *in_file)
+gboolean kmt_sym_module_map_lookup(const KmtSymModuleMap *place,
+				   guint64 address, const KmtSymbol *symbol,
+				   guint64 *in_file)
 {
 	guint i, n;
 	const ModuleSymbol *symbols = find_symbols(place, symbol->name, &n);

@@ -12,24 +12,25 @@
 /*
  * How far the kernel was moved (KASLR): running address minus the file's.
  * Unless is_same, as build ids have shown, a sample of its symbols must agree.
- * path is for messages; errors are KMT_DWARF_ERROR.
+ * path is for messages; errors are KMT_SYM_DWARF_ERROR.
  */
-gboolean kmt_place_kernel(const KmtDebugFile *vmlinux, const char *path,
-			  const KmtSymbols *symbols, gboolean is_same,
-			  guint64 *bias, GError **error);
+gboolean kmt_sym_kernel_offset(const KmtSymDebugFile *vmlinux, const char *path,
+			       const KmtSymTable *symbols, gboolean is_same,
+			       guint64 *bias, GError **error);
 
 /* A module: each of its sections went elsewhere. */
-typedef struct KmtModulePlace KmtModulePlace;
+typedef struct KmtSymModuleMap KmtSymModuleMap;
 
 /* NULL: the file is not of the module that was running. */
-KmtModulePlace *kmt_module_place_new(const KmtDebugFile *file,
-				     const KmtSymbols *symbols,
-				     const char *module);
-void kmt_module_place_free(KmtModulePlace *place);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtModulePlace, kmt_module_place_free)
+KmtSymModuleMap *kmt_sym_module_map_new(const KmtSymDebugFile *file,
+					const KmtSymTable *symbols,
+					const char *module);
+void kmt_sym_module_map_free(KmtSymModuleMap *place);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymModuleMap, kmt_sym_module_map_free)
 
 /* The file's address for one that symbol was found for; FALSE: unknown. */
-gboolean kmt_module_place_map(const KmtModulePlace *place, guint64 address,
-			      const KmtSymbol *symbol, guint64 *in_file);
+gboolean kmt_sym_module_map_lookup(const KmtSymModuleMap *place,
+				   guint64 address, const KmtSymbol *symbol,
+				   guint64 *in_file);
 
 #endif

@@ -21,19 +21,19 @@ static void warn(GPtrArray *warnings, const char *format, ...)
 	"call sites are shown as addresses; name the kernel's symbols with "   \
 	"--kallsyms or --system-map"
 
-/* That they cannot be loaded is told by kmt_names_check(). */
-static void set_problem(KmtNames *names, const GError *error)
+/* That they cannot be loaded is told by kmt_symbolizer_check(). */
+static void set_problem(KmtSymbolizer *names, const GError *error)
 {
 	names->problem =
 		g_strdup_printf("%s: %s", error->message, NO_NAMES_HINT);
 	g_clear_pointer(&names->source, g_free);
 }
 
-static void end_captured(KmtNames *names)
+static void end_captured(KmtSymbolizer *names)
 {
 	g_autoptr(GError) error = NULL;
 
-	names->symbols = kmt_symbols_end(names->loader, &error);
+	names->symbols = kmt_sym_table_end(names->loader, &error);
 	if (!names->symbols)
 		set_problem(names, error);
 	g_atomic_pointer_set(&names->loader, NULL);
@@ -42,7 +42,8 @@ static void end_captured(KmtNames *names)
 /* Lines of kallsyms that are read at once: some 5 us. */
 #define SOME_LINES 256
 
-static void open_captured(KmtNames *names, const KmtNamesOptions *options,
+static void open_captured(KmtSymbolizer *names,
+			  const KmtSymbolizerOptions *options,
 			  GPtrArray *warnings)
 {
 	g_autoptr(GError) error = NULL;
@@ -54,29 +55,29 @@ static void open_captured(KmtNames *names, const KmtNamesOptions *options,
 		return;
 	}
 	names->source = g_strdup(options->captured_name);
-	names->loader = kmt_symbols_begin(options->captured_kallsyms,
-					  options->captured_modules, &error);
+	names->loader = kmt_sym_table_begin(options->captured_kallsyms,
+					    options->captured_modules, &error);
 	if (!names->loader)
 		set_problem(names, error);
 }
 
-gboolean kmt_names_load_some(const KmtNames *const_names)
+gboolean kmt_symbolizer_load_some(const KmtSymbolizer *const_names)
 {
-	KmtNames *names = (KmtNames *)const_names;
+	KmtSymbolizer *names = (KmtSymbolizer *)const_names;
 	gboolean more;
 
 	if (!g_atomic_pointer_get(&names->loader) ||
 	    !g_mutex_trylock(&names->lock))
 		return FALSE;
-	more = names->loader && kmt_symbols_go_on(names->loader, SOME_LINES);
+	more = names->loader && kmt_sym_table_go_on(names->loader, SOME_LINES);
 	g_mutex_unlock(&names->lock);
 	return more;
 }
 
 /* They may not be loaded yet. */
-static KmtSymbols *symbols_of(const KmtNames *const_names)
+static KmtSymTable *symbols_of(const KmtSymbolizer *const_names)
 {
-	KmtNames *names = (KmtNames *)const_names;
+	KmtSymbolizer *names = (KmtSymbolizer *)const_names;
 
 	if (g_atomic_pointer_get(&names->loader)) {
 		g_mutex_lock(&names->lock);
@@ -91,18 +92,18 @@ static KmtSymbols *symbols_of(const KmtNames *const_names)
  * A System.map has the addresses that the kernel was linked for.  If the kernel
  * moved itself at boot (KASLR), the captured kallsyms shows it.
  */
-static void compare_with_captured(const KmtNames *names,
+static void compare_with_captured(const KmtSymbolizer *names,
 				  const char *captured_kallsyms,
 				  GPtrArray *warnings)
 {
-	g_autoptr(KmtSymbols) captured = NULL;
-	guint64 there, here = kmt_symbols_stext(names->symbols);
+	g_autoptr(KmtSymTable) captured = NULL;
+	guint64 there, here = kmt_sym_table_stext(names->symbols);
 
 	if (captured_kallsyms)
-		captured = kmt_symbols_load(captured_kallsyms, NULL, NULL);
+		captured = kmt_sym_table_load(captured_kallsyms, NULL, NULL);
 	if (!captured)
 		return;
-	there = kmt_symbols_stext(captured);
+	there = kmt_sym_table_stext(captured);
 	if (here && there && here != there)
 		warn(warnings,
 		     "'%s' does not fit: the traced kernel's _stext was "
@@ -114,7 +115,8 @@ static void compare_with_captured(const KmtNames *names,
 		     names->source, there, here);
 }
 
-static gboolean open_symbols(KmtNames *names, const KmtNamesOptions *options,
+static gboolean open_symbols(KmtSymbolizer *names,
+			     const KmtSymbolizerOptions *options,
 			     GPtrArray *warnings, GError **error)
 {
 	const char *path = options->kallsyms;
@@ -126,7 +128,7 @@ static gboolean open_symbols(KmtNames *names, const KmtNamesOptions *options,
 		return TRUE;
 	}
 	names->symbols =
-		kmt_symbols_load(path, options->captured_modules, error);
+		kmt_sym_table_load(path, options->captured_modules, error);
 	if (!names->symbols)
 		return FALSE;
 	names->source = g_strdup(path);
@@ -146,12 +148,13 @@ static char *checked_build_id(const char *id)
 	return g_ascii_strdown(id, -1);
 }
 
-static gboolean open_dwarf(KmtNames *names, const KmtNamesOptions *options,
+static gboolean open_dwarf(KmtSymbolizer *names,
+			   const KmtSymbolizerOptions *options,
 			   GPtrArray *warnings, GError **error)
 {
 	g_autofree char *build_id = checked_build_id(options->build_id);
 	const char *release = options->release;
-	const KmtDwarfOptions dwarf_options = {
+	const KmtSymDwarfOptions dwarf_options = {
 		.vmlinux = options->vmlinux,
 		.debug_dir = options->debug_dir,
 		.build_id = build_id,
@@ -161,49 +164,49 @@ static gboolean open_dwarf(KmtNames *names, const KmtNamesOptions *options,
 
 	if (!options->vmlinux && !options->debug_dir)
 		return TRUE;
-	names->dwarf = kmt_dwarf_open(&dwarf_options, symbols_of(names),
-				      warnings, error);
+	names->dwarf = kmt_sym_dwarf_open(&dwarf_options, symbols_of(names),
+					  warnings, error);
 	return names->dwarf != NULL;
 }
 
-KmtNames *kmt_names_open(const KmtNamesOptions *options, GPtrArray *warnings,
-			 GError **error)
+KmtSymbolizer *kmt_symbolizer_open(const KmtSymbolizerOptions *options,
+				   GPtrArray *warnings, GError **error)
 {
-	g_autoptr(KmtNames) names = g_new0(KmtNames, 1);
+	g_autoptr(KmtSymbolizer) names = g_new0(KmtSymbolizer, 1);
 
 	g_mutex_init(&names->lock);
-	names->gfp = kmt_gfp_of_release(options->release);
+	names->gfp = kmt_sym_gfp_of_release(options->release);
 	if (options->raw)
 		return g_steal_pointer(&names);
 	if (!open_symbols(names, options, warnings, error) ||
 	    !open_dwarf(names, options, warnings, error))
 		return NULL;
 	if (options->source) {
-		names->tree = kmt_tree_open(options->source, error);
+		names->tree = kmt_sym_build_tree_open(options->source, error);
 		if (!names->tree)
 			return NULL;
 	}
 	return g_steal_pointer(&names);
 }
 
-void kmt_names_free(KmtNames *names)
+void kmt_symbolizer_free(KmtSymbolizer *names)
 {
 	if (!names)
 		return;
-	kmt_dwarf_free(names->dwarf);
-	kmt_tree_free(names->tree);
-	kmt_symbols_drop(names->loader);
-	kmt_symbols_free(names->symbols);
+	kmt_sym_dwarf_free(names->dwarf);
+	kmt_sym_build_tree_free(names->tree);
+	kmt_sym_table_drop(names->loader);
+	kmt_sym_table_free(names->symbols);
 	g_mutex_clear(&names->lock);
 	g_free(names->problem);
 	g_free(names->source);
 	g_free(names);
 }
 
-void kmt_names_check(const KmtNames *names, const guint64 *addresses, guint n,
-		     GPtrArray *warnings)
+void kmt_symbolizer_check(const KmtSymbolizer *names, const guint64 *addresses,
+			  guint n, GPtrArray *warnings)
 {
-	KmtSymbols *symbols = symbols_of(names);
+	KmtSymTable *symbols = symbols_of(names);
 	guint i, n_unknown = 0, n_known = 0;
 	KmtSymbol symbol;
 
@@ -213,7 +216,7 @@ void kmt_names_check(const KmtNames *names, const guint64 *addresses, guint n,
 		return;
 	/* Address 0 is a caller that was not recorded. */
 	for (i = 0; i < n; i++)
-		if (kmt_symbols_lookup(symbols, addresses[i], &symbol))
+		if (kmt_sym_table_lookup(symbols, addresses[i], &symbol))
 			n_known++;
 		else
 			n_unknown += addresses[i] != 0;
@@ -224,28 +227,29 @@ void kmt_names_check(const KmtNames *names, const guint64 *addresses, guint n,
 		     "of another kernel, or of this one before KASLR moved it",
 		     n_unknown, n_unknown + n_known, names->source);
 	if (names->dwarf)
-		kmt_dwarf_check_modules(names->dwarf, addresses, n, warnings);
+		kmt_sym_dwarf_check_modules(names->dwarf, addresses, n,
+					    warnings);
 }
 
-const char *kmt_names_path(const KmtNames *names)
+const char *kmt_symbolizer_path(const KmtSymbolizer *names)
 {
 	symbols_of(names);
 	return names->source;
 }
 
-gboolean kmt_names_symbol(const KmtNames *names, guint64 address,
-			  KmtSymbol *symbol)
+gboolean kmt_symbolizer_symbol(const KmtSymbolizer *names, guint64 address,
+			       KmtSymbol *symbol)
 {
-	KmtSymbols *symbols = symbols_of(names);
+	KmtSymTable *symbols = symbols_of(names);
 
-	return symbols && kmt_symbols_lookup(symbols, address, symbol);
+	return symbols && kmt_sym_table_lookup(symbols, address, symbol);
 }
 
-char *kmt_names_format(const KmtNames *names, guint64 address)
+char *kmt_symbolizer_format(const KmtSymbolizer *names, guint64 address)
 {
 	KmtSymbol symbol;
 
-	if (!kmt_names_symbol(names, address, &symbol))
+	if (!kmt_symbolizer_symbol(names, address, &symbol))
 		return NULL;
 	if (!symbol.module)
 		return g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x",
@@ -254,17 +258,17 @@ char *kmt_names_format(const KmtNames *names, guint64 address)
 			       symbol.offset, symbol.module);
 }
 
-char *kmt_names_describe(const KmtNames *names, guint64 address)
+char *kmt_symbolizer_describe(const KmtSymbolizer *names, guint64 address)
 {
-	char *name = kmt_names_format(names, address);
+	char *name = kmt_symbolizer_format(names, address);
 	GString *text;
-	KmtSourceLine source;
+	KmtSymSourceLine source;
 	guint i;
 
 	/* Of pages, tracepoints do not tell it. */
 	if (!name && address == 0)
 		return g_strdup("(caller not recorded)");
-	if (!name || !kmt_names_source(names, address, &source))
+	if (!name || !kmt_symbolizer_source(names, address, &source))
 		return name;
 	text = g_string_new(NULL);
 	for (i = 0; source.inlined[i]; i++)
@@ -277,27 +281,29 @@ char *kmt_names_describe(const KmtNames *names, guint64 address)
 	return g_string_free(text, FALSE);
 }
 
-gboolean kmt_names_source(const KmtNames *names, guint64 address,
-			  KmtSourceLine *source)
+gboolean kmt_symbolizer_source(const KmtSymbolizer *names, guint64 address,
+			       KmtSymSourceLine *source)
 {
-	return names->dwarf && kmt_dwarf_lookup(names->dwarf, address, source);
+	return names->dwarf &&
+	       kmt_sym_dwarf_lookup(names->dwarf, address, source);
 }
 
-const char *kmt_names_directory(const KmtNames *names, guint64 address)
+const char *kmt_symbolizer_directory(const KmtSymbolizer *names,
+				     guint64 address)
 {
 	const char *directory = NULL;
 	KmtSymbol symbol;
 
 	if (names->dwarf)
-		directory = kmt_dwarf_directory(names->dwarf, address);
+		directory = kmt_sym_dwarf_directory(names->dwarf, address);
 	if (!directory && names->tree &&
-	    kmt_names_symbol(names, address, &symbol))
-		directory = kmt_tree_directory(names->tree, symbol.name,
-					       symbol.module);
+	    kmt_symbolizer_symbol(names, address, &symbol))
+		directory = kmt_sym_build_tree_directory(
+			names->tree, symbol.name, symbol.module);
 	return directory;
 }
 
-char *kmt_names_gfp(const KmtNames *names, guint64 flags)
+char *kmt_symbolizer_gfp(const KmtSymbolizer *names, guint64 flags)
 {
-	return kmt_gfp_format(names->gfp, flags);
+	return kmt_sym_gfp_format(names->gfp, flags);
 }

@@ -14,7 +14,7 @@
 #include "lib/symbols/kallsyms.h"
 #include "lib/symbols/build-tree.h"
 
-/* Strings are read during kmt_names_open() only; NULL: not given. */
+/* Strings are read during kmt_symbolizer_open() only; NULL: not given. */
 typedef struct {
 	/* Paths that the user named. */
 	const char *kallsyms;	/* instead of the captured one */
@@ -29,75 +29,76 @@ typedef struct {
 	const char *captured_modules;  /* path */
 	const char *build_id; /* of the kernel, hexadecimal, unchecked */
 	const char *release;  /* as uname -r prints it, unchecked */
-} KmtNamesOptions;
+} KmtSymbolizerOptions;
 
 /* Fields are for reading only. */
 typedef struct {
-	KmtDwarf *dwarf;   /* NULL: there are no source lines */
-	KmtTree *tree;	   /* NULL: no built kernel tree */
-	const KmtGfp *gfp; /* NULL: flags of that kernel are not known */
+	KmtSymDwarf *dwarf;    /* NULL: there are no source lines */
+	KmtSymBuildTree *tree; /* NULL: no built kernel tree */
+	const KmtSymGfp *gfp;  /* NULL: flags of that kernel are not known */
 	/* private: */
-	KmtSymbols *symbols;	  /* NULL: there are no names, */
-	char *problem;		  /* and this may say why, */
-	char *source;		  /* else their path; valid without loader: */
-	KmtSymbolsLoader *loader; /* NULL; of the captured ones */
-	GMutex lock;		  /* of loader */
-} KmtNames;
+	KmtSymTable *symbols;	   /* NULL: there are no names, */
+	char *problem;		   /* and this may say why, */
+	char *source;		   /* else their path; valid without loader: */
+	KmtSymTableLoader *loader; /* NULL; of the captured ones */
+	GMutex lock;		   /* of loader */
+} KmtSymbolizer;
 
 /*
  * A file or directory named in the options must be readable, and of the kernel
- * that was traced; errors are those of kmt_symbols_load(), kmt_dwarf_open() and
- * kmt_tree_open().  The captured kallsyms is read when somebody asks, or before
- * by kmt_names_load_some(): that it is of no use, kmt_names_check() tells.
- * warnings: of char *, owned by it.
+ * that was traced; errors are those of kmt_sym_table_load(),
+ * kmt_sym_dwarf_open() and kmt_sym_build_tree_open().  The captured kallsyms is
+ * read when somebody asks, or before by kmt_symbolizer_load_some(): that it is
+ * of no use, kmt_symbolizer_check() tells. warnings: of char *, owned by it.
  */
-KmtNames *kmt_names_open(const KmtNamesOptions *options, GPtrArray *warnings,
-			 GError **error);
-void kmt_names_free(KmtNames *names);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtNames, kmt_names_free)
+KmtSymbolizer *kmt_symbolizer_open(const KmtSymbolizerOptions *options,
+				   GPtrArray *warnings, GError **error);
+void kmt_symbolizer_free(KmtSymbolizer *names);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymbolizer, kmt_symbolizer_free)
 
 /*
  * Reads some more of the captured kallsyms, for some us.  For a thread that has
  * nothing else to do; any, as often as it likes.  FALSE: there is nothing left,
  * or another thread is at it.
  */
-gboolean kmt_names_load_some(const KmtNames *names);
+gboolean kmt_symbolizer_load_some(const KmtSymbolizer *names);
 
 /*
  * Adds a warning if the names do not seem to be those of this kernel, or debug
  * files of modules are missing; addresses are the n call sites.
  */
-void kmt_names_check(const KmtNames *names, const guint64 *addresses, guint n,
-		     GPtrArray *warnings);
+void kmt_symbolizer_check(const KmtSymbolizer *names, const guint64 *addresses,
+			  guint n, GPtrArray *warnings);
 
 /* Path of the symbols; NULL: there are none. */
-const char *kmt_names_path(const KmtNames *names);
+const char *kmt_symbolizer_path(const KmtSymbolizer *names);
 
 /* FALSE if the address, a return address, is in no known function. */
-gboolean kmt_names_symbol(const KmtNames *names, guint64 address,
-			  KmtSymbol *symbol);
+gboolean kmt_symbolizer_symbol(const KmtSymbolizer *names, guint64 address,
+			       KmtSymbol *symbol);
 
 /* "function+0x1f [module]"; NULL if the address has no name. */
-char *kmt_names_format(const KmtNames *names, guint64 address);
+char *kmt_symbolizer_format(const KmtSymbolizer *names, guint64 address);
 
 /*
  * The same with what the source tells: "inlined <- function+0x1f [module]
  * mm/file.c:123", the innermost function first, and the line is its own.
  */
-char *kmt_names_describe(const KmtNames *names, guint64 address);
+char *kmt_symbolizer_describe(const KmtSymbolizer *names, guint64 address);
 
 /* FALSE if no debug information tells; the strings are those of names. */
-gboolean kmt_names_source(const KmtNames *names, guint64 address,
-			  KmtSourceLine *source);
+gboolean kmt_symbolizer_source(const KmtSymbolizer *names, guint64 address,
+			       KmtSymSourceLine *source);
 
 /*
  * "net/core": the directory of the source that the function was compiled from;
- * KMT_TREE_AMBIGUOUS if it may be one of several, NULL if it is not known.  The
- * string is that of names.
+ * KMT_SYM_BUILD_TREE_AMBIGUOUS if it may be one of several, NULL if it is not
+ * known.  The string is that of names.
  */
-const char *kmt_names_directory(const KmtNames *names, guint64 address);
+const char *kmt_symbolizer_directory(const KmtSymbolizer *names,
+				     guint64 address);
 
 /* "GFP_KERNEL|__GFP_ZERO"; hexadecimal for a kernel whose flags are unknown. */
-char *kmt_names_gfp(const KmtNames *names, guint64 flags);
+char *kmt_symbolizer_gfp(const KmtSymbolizer *names, guint64 flags);
 
 #endif

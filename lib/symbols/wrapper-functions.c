@@ -8,21 +8,21 @@
 
 #define DEFAULT_LIST KMT_PKGDATADIR "/wrappers.list"
 
-struct KmtSkip {
+struct KmtSymWrappers {
 	GPtrArray *globs; /* of char * */
 };
 
-G_DEFINE_QUARK(kmt_skip_error, kmt_skip_error)
+G_DEFINE_QUARK(kmt_sym_wrappers_error, kmt_sym_wrappers_error)
 
-KmtSkip *kmt_skip_new(void)
+KmtSymWrappers *kmt_sym_wrappers_new(void)
 {
-	KmtSkip *skip = g_new0(KmtSkip, 1);
+	KmtSymWrappers *skip = g_new0(KmtSymWrappers, 1);
 
 	skip->globs = g_ptr_array_new_with_free_func(g_free);
 	return skip;
 }
 
-void kmt_skip_free(KmtSkip *skip)
+void kmt_sym_wrappers_free(KmtSymWrappers *skip)
 {
 	if (!skip)
 		return;
@@ -30,12 +30,13 @@ void kmt_skip_free(KmtSkip *skip)
 	g_free(skip);
 }
 
-void kmt_skip_add(KmtSkip *skip, const char *glob)
+void kmt_sym_wrappers_add(KmtSymWrappers *skip, const char *glob)
 {
 	g_ptr_array_add(skip->globs, g_strdup(glob));
 }
 
-gboolean kmt_skip_load(KmtSkip *skip, const char *path, GError **error)
+gboolean kmt_sym_wrappers_load(KmtSymWrappers *skip, const char *path,
+			       GError **error)
 {
 	g_autoptr(GError) read_error = NULL;
 	g_autofree char *text = NULL;
@@ -44,7 +45,8 @@ gboolean kmt_skip_load(KmtSkip *skip, const char *path, GError **error)
 
 	if (!g_file_get_contents(path ? path : DEFAULT_LIST, &text, NULL,
 				 &read_error)) {
-		g_set_error(error, KMT_SKIP_ERROR, KMT_SKIP_ERROR_READ,
+		g_set_error(error, KMT_SYM_WRAPPERS_ERROR,
+			    KMT_SYM_WRAPPERS_ERROR_READ,
 			    "cannot read the list of wrappers: %s%s",
 			    read_error->message,
 			    path ? ""
@@ -59,7 +61,8 @@ gboolean kmt_skip_load(KmtSkip *skip, const char *path, GError **error)
 		g_strstrip(lines[i]);
 		if (strpbrk(lines[i], " \t")) {
 			g_ptr_array_set_size(skip->globs, (gint)n_before);
-			g_set_error(error, KMT_SKIP_ERROR, KMT_SKIP_ERROR_LINE,
+			g_set_error(error, KMT_SYM_WRAPPERS_ERROR,
+				    KMT_SYM_WRAPPERS_ERROR_LINE,
 				    "line %u of '%s' has more than one word: "
 				    "'%s'",
 				    i + 1, path ? path : DEFAULT_LIST,
@@ -67,12 +70,13 @@ gboolean kmt_skip_load(KmtSkip *skip, const char *path, GError **error)
 			return FALSE;
 		}
 		if (*lines[i])
-			kmt_skip_add(skip, lines[i]);
+			kmt_sym_wrappers_add(skip, lines[i]);
 	}
 	return TRUE;
 }
 
-gboolean kmt_skip_matches(const KmtSkip *skip, const char *function)
+gboolean kmt_sym_wrappers_matches(const KmtSymWrappers *skip,
+				  const char *function)
 {
 	g_autofree char *name = NULL;
 	guint i;

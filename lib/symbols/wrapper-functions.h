@@ -8,35 +8,37 @@
 
 #include <glib.h>
 
-#define KMT_SKIP_ERROR (kmt_skip_error_quark())
-GQuark kmt_skip_error_quark(void);
+#define KMT_SYM_WRAPPERS_ERROR (kmt_sym_wrappers_error_quark())
+GQuark kmt_sym_wrappers_error_quark(void);
 
 typedef enum {
-	KMT_SKIP_ERROR_READ, /* the list cannot be read */
-	KMT_SKIP_ERROR_LINE, /* a line of it has more than a glob */
-} KmtSkipError;
+	KMT_SYM_WRAPPERS_ERROR_READ, /* the list cannot be read */
+	KMT_SYM_WRAPPERS_ERROR_LINE, /* a line of it has more than a glob */
+} KmtSymWrappersError;
 
-typedef struct KmtSkip KmtSkip;
+typedef struct KmtSymWrappers KmtSymWrappers;
 
 /* Matches nothing yet. */
-KmtSkip *kmt_skip_new(void);
-void kmt_skip_free(KmtSkip *skip);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSkip, kmt_skip_free)
+KmtSymWrappers *kmt_sym_wrappers_new(void);
+void kmt_sym_wrappers_free(KmtSymWrappers *skip);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymWrappers, kmt_sym_wrappers_free)
 
 /* A glob as the shell has them: * ? [a-z]. */
-void kmt_skip_add(KmtSkip *skip, const char *glob);
+void kmt_sym_wrappers_add(KmtSymWrappers *skip, const char *glob);
 
 /*
  * Adds a file's globs: one a line, # starts a comment.  path NULL: the list
  * that is installed with the programs.  After an error none of them is added.
  */
-gboolean kmt_skip_load(KmtSkip *skip, const char *path, GError **error);
+gboolean kmt_sym_wrappers_load(KmtSymWrappers *skip, const char *path,
+			       GError **error);
 
 /*
  * Whether function, without offset and module, is one of them.  What the
  * compiler appended to its name (".isra.0") is not looked at.  Any thread, as
  * long as nothing is added.
  */
-gboolean kmt_skip_matches(const KmtSkip *skip, const char *function);
+gboolean kmt_sym_wrappers_matches(const KmtSymWrappers *skip,
+				  const char *function);
 
 #endif

@@ -98,7 +98,7 @@ const KmtTracepointName kmt_tracepoint_names[] = {
 	{"vmalloc", "free_vmap_area_noflush", FREE, KMEMTRACE_TYPE_VMALLOC,
 	 TRUE, area_free},
 };
-const guint kmt_n_tracepoint_names = G_N_ELEMENTS(kmt_tracepoint_names);
+const guint kmt_tracepoint_n_names = G_N_ELEMENTS(kmt_tracepoint_names);
 
 /* Gaps of the tracepoints, and those of types without tracepoints. */
 static const struct {
@@ -116,7 +116,7 @@ static const struct {
 	{KMEMTRACE_TYPE_PAGES, TRUE,
 	 "pages that are split, migrated, or freed otherwise than allocated "
 	 "(split_page, alloc_pages_exact, compaction, CMA)"},
-	{KMEMTRACE_TYPE_PAGES, TRUE, KMT_GAP_PAGE_CALLERS},
+	{KMEMTRACE_TYPE_PAGES, TRUE, KMT_TRACEPOINT_GAP_PAGE_CALLERS},
 	{KMEMTRACE_TYPE_KMALLOC, TRUE,
 	 "krealloc() within the memory that is there"},
 	{KMEMTRACE_TYPE_PERCPU, TRUE,
@@ -157,7 +157,7 @@ void kmt_tracepoint_prepare(KmtTracepoint *point, guint page_bytes, guint cpus)
 /* The address of a page; 0: there is none. */
 static guint64 page_address(const KmtTracepoint *point, const guint8 *data)
 {
-	guint64 pfn = kmt_field_load(data, point->pfn);
+	guint64 pfn = kmt_tracepoint_slot_load(data, point->pfn);
 
 	if (pfn == (point->pfn.size == 8 ? G_MAXUINT64 : NO_PFN_32))
 		return 0;
@@ -170,16 +170,19 @@ gboolean kmt_tracepoint_convert_any(const KmtTracepoint *point,
 {
 	gboolean alloc = point->event_id == KMEMTRACE_EVENT_ALLOC;
 
-	e->call_site = kmt_field_load(data, point->call_site);
-	e->ptr = kmt_field_load(data, point->ptr);
+	e->call_site = kmt_tracepoint_slot_load(data, point->call_site);
+	e->ptr = kmt_tracepoint_slot_load(data, point->ptr);
 	e->node = alloc && point->node.size
-			  ? (gint32)kmt_field_load(data, point->node)
+			  ? (gint32)kmt_tracepoint_slot_load(data, point->node)
 			  : KMEMTRACE_NODE_NONE;
-	e->bytes_req = alloc ? kmt_field_load(data, point->bytes_req) : 0;
-	e->bytes_alloc = alloc && point->bytes_alloc.size
-				 ? kmt_field_load(data, point->bytes_alloc)
-				 : e->bytes_req;
-	e->gfp_flags = alloc ? kmt_field_load(data, point->gfp_flags) : 0;
+	e->bytes_req =
+		alloc ? kmt_tracepoint_slot_load(data, point->bytes_req) : 0;
+	e->bytes_alloc =
+		alloc && point->bytes_alloc.size
+			? kmt_tracepoint_slot_load(data, point->bytes_alloc)
+			: e->bytes_req;
+	e->gfp_flags =
+		alloc ? kmt_tracepoint_slot_load(data, point->gfp_flags) : 0;
 	/* It is told for one CPU, and in all with what accounts for it. */
 	if (point->type_id == KMEMTRACE_TYPE_PERCPU && alloc) {
 		e->bytes_req = point->cpus ? e->bytes_req * point->cpus
@@ -187,12 +190,12 @@ gboolean kmt_tracepoint_convert_any(const KmtTracepoint *point,
 		e->bytes_alloc = e->bytes_req;
 	}
 	if (point->type_id != KMEMTRACE_TYPE_PAGES)
-		return e->ptr >= KMT_LOWEST_ADDRESS &&
-		       !kmt_field_load(data, point->failed);
+		return e->ptr >= KMT_TRACEPOINT_LOWEST_ADDRESS &&
+		       !kmt_tracepoint_slot_load(data, point->failed);
 	e->ptr = page_address(point, data);
 	if (alloc)
 		e->bytes_req = e->bytes_alloc =
 			(guint64)point->page_bytes
-			<< (kmt_field_load(data, point->order) & 31);
+			<< (kmt_tracepoint_slot_load(data, point->order) & 31);
 	return e->ptr != 0;
 }

@@ -14,7 +14,7 @@
 typedef struct {
 	guint16 offset;
 	guint16 size; /* 1, 2, 4 or 8 bytes */
-} KmtField;
+} KmtTracepointSlot;
 
 /* A tracepoint, and the fields that a record is made of. */
 typedef struct {
@@ -24,9 +24,10 @@ typedef struct {
 	gboolean wide;	  /* addresses and sizes have 8 bytes each */
 	guint page_bytes; /* of the page allocator */
 	guint cpus;	  /* that per-CPU memory is for; 0: nobody knows */
-	KmtField call_site, ptr, bytes_req, bytes_alloc, gfp_flags, node;
-	KmtField pfn, order; /* of pages */
-	KmtField failed;     /* not 0: nothing was allocated */
+	KmtTracepointSlot call_site, ptr, bytes_req, bytes_alloc, gfp_flags,
+		node;
+	KmtTracepointSlot pfn, order; /* of pages */
+	KmtTracepointSlot failed;     /* not 0: nothing was allocated */
 	const char *name;
 } KmtTracepoint;
 
@@ -35,8 +36,8 @@ void kmt_tracepoint_prepare(KmtTracepoint *point, guint page_bytes, guint cpus);
 
 /* A field of the record, by what the tracepoint calls it. */
 typedef struct {
-	const char *name;  /* NULL: behind the last one */
-	gsize field;	   /* offset of the KmtField in KmtTracepoint */
+	const char *name; /* NULL: behind the last one */
+	gsize field;	  /* offset of the KmtTracepointSlot in KmtTracepoint */
 	gboolean optional; /* only some kernels tell it */
 } KmtTracepointField;
 
@@ -51,12 +52,12 @@ typedef struct {
 } KmtTracepointName;
 
 extern const KmtTracepointName kmt_tracepoint_names[];
-extern const guint kmt_n_tracepoint_names;
+extern const guint kmt_tracepoint_n_names;
 
 /* The gap of pages that callchains close, and what is left of it then. */
-#define KMT_GAP_PAGE_CALLERS                                                   \
+#define KMT_TRACEPOINT_GAP_PAGE_CALLERS                                        \
 	"who allocates or frees pages, and on which node they were asked for"
-#define KMT_GAP_PAGE_NODES "on which node pages were asked for"
+#define KMT_TRACEPOINT_GAP_PAGE_NODES "on which node pages were asked for"
 
 /*
  * Return the gaps of a recording with tracepoints of these types, each 1U <<
@@ -65,21 +66,21 @@ extern const guint kmt_n_tracepoint_names;
 GPtrArray *kmt_tracepoints_not_seen(guint types);
 
 /* The field of point that field is about. */
-static inline KmtField *kmt_tracepoint_field(KmtTracepoint *point,
-					     const KmtTracepointField *field)
+static inline KmtTracepointSlot *
+kmt_tracepoint_field(KmtTracepoint *point, const KmtTracepointField *field)
 {
-	return (KmtField *)((char *)point + field->field);
+	return (KmtTracepointSlot *)((char *)point + field->field);
 }
 
 /* Bits of common_flags: the event is of an interrupt, not of the task. */
-#define KMT_COMMON_HARDIRQ 0x08
-#define KMT_COMMON_SOFTIRQ 0x10
-#define KMT_COMMON_NMI	   0x40
+#define KMT_TRACEPOINT_COMMON_HARDIRQ 0x08
+#define KMT_TRACEPOINT_COMMON_SOFTIRQ 0x10
+#define KMT_TRACEPOINT_COMMON_NMI     0x40
 
 /* ZERO_SIZE_PTR is the address of what has no bytes. */
-#define KMT_LOWEST_ADDRESS 17
+#define KMT_TRACEPOINT_LOWEST_ADDRESS 17
 
-static inline guint32 kmt_load32(const guint8 *p)
+static inline guint32 kmt_tracepoint_load32(const guint8 *p)
 {
 	guint32 value;
 
@@ -87,7 +88,7 @@ static inline guint32 kmt_load32(const guint8 *p)
 	return value;
 }
 
-static inline guint64 kmt_load64(const guint8 *p)
+static inline guint64 kmt_tracepoint_load64(const guint8 *p)
 {
 	guint64 value;
 
@@ -95,15 +96,16 @@ static inline guint64 kmt_load64(const guint8 *p)
 	return value;
 }
 
-static inline guint64 kmt_field_load(const guint8 *data, KmtField field)
+static inline guint64 kmt_tracepoint_slot_load(const guint8 *data,
+					       KmtTracepointSlot field)
 {
 	guint16 half;
 
 	switch (field.size) {
 	case 8:
-		return kmt_load64(data + field.offset);
+		return kmt_tracepoint_load64(data + field.offset);
 	case 4:
-		return kmt_load32(data + field.offset);
+		return kmt_tracepoint_load32(data + field.offset);
 	case 2:
 		memcpy(&half, data + field.offset, sizeof(half));
 		return half;
@@ -135,20 +137,24 @@ static inline gboolean kmt_tracepoint_convert(const KmtTracepoint *point,
 	if (!point->wide)
 		return kmt_tracepoint_convert_any(point, data, e);
 	/* As nearly all events of slab are, on nearly all kernels. */
-	e->call_site = kmt_load64(data + point->call_site.offset);
-	e->ptr = kmt_load64(data + point->ptr.offset);
+	e->call_site = kmt_tracepoint_load64(data + point->call_site.offset);
+	e->ptr = kmt_tracepoint_load64(data + point->ptr.offset);
 	if (point->event_id == KMEMTRACE_EVENT_FREE) {
 		e->node = KMEMTRACE_NODE_NONE;
 		e->bytes_req = 0;
 		e->bytes_alloc = 0;
 		e->gfp_flags = 0;
 	} else {
-		e->node = (gint32)kmt_load32(data + point->node.offset);
-		e->bytes_req = kmt_load64(data + point->bytes_req.offset);
-		e->bytes_alloc = kmt_load64(data + point->bytes_alloc.offset);
-		e->gfp_flags = kmt_load64(data + point->gfp_flags.offset);
+		e->node = (gint32)kmt_tracepoint_load32(data +
+							point->node.offset);
+		e->bytes_req =
+			kmt_tracepoint_load64(data + point->bytes_req.offset);
+		e->bytes_alloc =
+			kmt_tracepoint_load64(data + point->bytes_alloc.offset);
+		e->gfp_flags =
+			kmt_tracepoint_load64(data + point->gfp_flags.offset);
 	}
-	return e->ptr >= KMT_LOWEST_ADDRESS;
+	return e->ptr >= KMT_TRACEPOINT_LOWEST_ADDRESS;
 }
 
 #endif

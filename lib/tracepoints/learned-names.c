@@ -21,7 +21,7 @@ typedef struct {
 	char *name;
 } OldName;
 
-struct KmtNames {
+struct KmtTracepointTables {
 	GPtrArray *caches;   /* of Cache, by number less 1 */
 	GHashTable *by_name; /* the first Cache of each name */
 	GHashTable *others;  /* the others, by what they differ in */
@@ -58,9 +58,9 @@ static gboolean other_equal(gconstpointer a, gconstpointer b)
 	return x->first == y->first && x->size == y->size;
 }
 
-KmtNames *kmt_names_new(void)
+KmtTracepointTables *kmt_tracepoint_tables_new(void)
 {
-	KmtNames *names = g_new0(KmtNames, 1);
+	KmtTracepointTables *names = g_new0(KmtTracepointTables, 1);
 
 	names->caches = g_ptr_array_new_with_free_func(cache_free);
 	names->by_name = g_hash_table_new(g_str_hash, g_str_equal);
@@ -71,7 +71,7 @@ KmtNames *kmt_names_new(void)
 	return names;
 }
 
-void kmt_names_free(KmtNames *names)
+void kmt_tracepoint_tables_free(KmtTracepointTables *names)
 {
 	if (!names)
 		return;
@@ -84,7 +84,7 @@ void kmt_names_free(KmtNames *names)
 }
 
 /* NULL: there is no number left. */
-static Cache *add_cache(KmtNames *names, const char *name)
+static Cache *add_cache(KmtTracepointTables *names, const char *name)
 {
 	Cache *cache;
 
@@ -98,7 +98,8 @@ static Cache *add_cache(KmtNames *names, const char *name)
 }
 
 /* Another cache by the name of first: they differ in what an object takes. */
-static Cache *find_other(KmtNames *names, Cache *first, guint64 bytes_alloc)
+static Cache *find_other(KmtTracepointTables *names, Cache *first,
+			 guint64 bytes_alloc)
 {
 	const Cache wanted = {.first = first->number, .size = bytes_alloc};
 	Cache *cache = g_hash_table_lookup(names->others, &wanted);
@@ -115,8 +116,9 @@ static Cache *find_other(KmtNames *names, Cache *first, guint64 bytes_alloc)
 	return cache;
 }
 
-guint16 kmt_names_cache(KmtNames *names, const char *name, guint64 bytes_req,
-			guint64 bytes_alloc)
+guint16 kmt_tracepoint_tables_cache(KmtTracepointTables *names,
+				    const char *name, guint64 bytes_req,
+				    guint64 bytes_alloc)
 {
 	Cache *cache = g_hash_table_lookup(names->by_name, name);
 
@@ -138,7 +140,7 @@ guint16 kmt_names_cache(KmtNames *names, const char *name, guint64 bytes_req,
 	return cache->number;
 }
 
-void kmt_names_see_task(KmtNames *names, guint32 pid)
+void kmt_tracepoint_tables_add_task(KmtTracepointTables *names, guint32 pid)
 {
 	if (names->any_pid && names->last_pid == pid)
 		return;
@@ -148,8 +150,8 @@ void kmt_names_see_task(KmtNames *names, guint32 pid)
 		g_hash_table_insert(names->tasks, GUINT_TO_POINTER(pid), NULL);
 }
 
-void kmt_names_set_task(KmtNames *names, guint32 pid, gint64 time,
-			const char *name)
+void kmt_tracepoint_tables_set_task(KmtTracepointTables *names, guint32 pid,
+				    gint64 time, const char *name)
 {
 	const char *before =
 		g_hash_table_lookup(names->tasks, GUINT_TO_POINTER(pid));
@@ -165,18 +167,21 @@ void kmt_names_set_task(KmtNames *names, guint32 pid, gint64 time,
 			    g_strdup(name));
 }
 
-const char *kmt_names_task(const KmtNames *names, guint32 pid)
+const char *kmt_tracepoint_tables_task(const KmtTracepointTables *names,
+				       guint32 pid)
 {
 	return g_hash_table_lookup(names->tasks, GUINT_TO_POINTER(pid));
 }
 
-void kmt_names_correct_task(KmtNames *names, guint32 pid, const char *name)
+void kmt_tracepoint_tables_correct_task(KmtTracepointTables *names, guint32 pid,
+					const char *name)
 {
 	g_hash_table_insert(names->tasks, GUINT_TO_POINTER(pid),
 			    g_strdup(name));
 }
 
-void kmt_names_drop_tasks(KmtNames *names, guint64 n, gint64 until)
+void kmt_tracepoint_tables_drop_tasks(KmtTracepointTables *names, guint64 n,
+				      gint64 until)
 {
 	if (n == 0)
 		return;
@@ -184,7 +189,7 @@ void kmt_names_drop_tasks(KmtNames *names, guint64 n, gint64 until)
 	names->dropped_until = MAX(names->dropped_until, until);
 }
 
-GArray *kmt_names_unnamed_tasks(const KmtNames *names)
+GArray *kmt_tracepoint_tables_unnamed_tasks(const KmtTracepointTables *names)
 {
 	GArray *pids = g_array_new(FALSE, FALSE, sizeof(guint32));
 	GHashTableIter iter;
@@ -215,7 +220,8 @@ static void append_name(GString *text, const char *name)
 	g_string_append_c(text, '\n');
 }
 
-char *kmt_names_caches_text(const KmtNames *names, gboolean always)
+char *kmt_tracepoint_tables_caches_text(const KmtTracepointTables *names,
+					gboolean always)
 {
 	GString *text;
 
@@ -249,7 +255,8 @@ static gint compare_pids(gconstpointer a, gconstpointer b)
 	return (pa > pb) - (pa < pb);
 }
 
-char *kmt_names_tasks_text(const KmtNames *names, gboolean always)
+char *kmt_tracepoint_tables_tasks_text(const KmtTracepointTables *names,
+				       gboolean always)
 {
 	GString *text =
 		g_string_new("# kmemtrace: tasks\n# columns: pid until name\n");

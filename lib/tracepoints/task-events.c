@@ -3,12 +3,12 @@
 
 #include "lib/tracepoints/task-events.h"
 
-const char *const kmt_task_point_names[KMT_N_TASK_POINTS] = {
+const char *const kmt_tracepoint_task_names[KMT_TRACEPOINT_N_TASKS] = {
 	[KMT_TASK_NEW] = "task_newtask",
 	[KMT_TASK_RENAME] = "task_rename",
 };
 
-static void load_name(const guint8 *data, KmtTaskNameField field,
+static void load_name(const guint8 *data, KmtTracepointTaskField field,
 		      char name[KMT_TASK_NAME_BYTES])
 {
 	gsize n = MIN(field.n_bytes, KMT_TASK_NAME_BYTES - 1);
@@ -17,12 +17,12 @@ static void load_name(const guint8 *data, KmtTaskNameField field,
 	name[n] = '\0';
 }
 
-void kmt_task_point_convert(const KmtTaskPoint *point, guint kind,
-			    const guint8 *data, gint64 time,
-			    KmtTaskChange *change)
+void kmt_tracepoint_task_convert(const KmtTracepointTask *point, guint kind,
+				 const guint8 *data, gint64 time,
+				 KmtTracepointTaskChange *change)
 {
 	change->time = time;
-	change->pid = (guint32)kmt_field_load(data, point->pid);
+	change->pid = (guint32)kmt_tracepoint_slot_load(data, point->pid);
 	change->renamed = kind == KMT_TASK_RENAME;
 	load_name(data, point->name, change->name);
 	if (change->renamed)
@@ -36,20 +36,21 @@ void kmt_task_point_convert(const KmtTaskPoint *point, guint kind,
 #include <event-parse.h>
 
 static gboolean take_pid(const struct tep_format_field *from,
-			 KmtTaskPoint *point)
+			 KmtTracepointTask *point)
 {
 	if (!from || from->size != 4 || from->offset < 0 ||
 	    from->offset > G_MAXUINT16 - from->size ||
 	    (from->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC)))
 		return FALSE;
-	point->pid = (KmtField){(guint16)from->offset, 4};
+	point->pid = (KmtTracepointSlot){(guint16)from->offset, 4};
 	point->min_bytes = MAX(point->min_bytes, (guint)from->offset + 4);
 	return TRUE;
 }
 
 /* An array of char. */
 static gboolean take_name(const struct tep_format_field *from,
-			  KmtTaskPoint *point, KmtTaskNameField *field)
+			  KmtTracepointTask *point,
+			  KmtTracepointTaskField *field)
 {
 	if (!from || from->size <= 0 || from->offset < 0 ||
 	    from->size > G_MAXUINT16 ||
@@ -64,13 +65,13 @@ static gboolean take_name(const struct tep_format_field *from,
 	return TRUE;
 }
 
-gboolean kmt_task_point_read(KmtTaskPoint *point, guint kind,
-			     struct tep_event *event)
+gboolean kmt_tracepoint_task_read(KmtTracepointTask *point, guint kind,
+				  struct tep_event *event)
 {
 	gboolean renames = kind == KMT_TASK_RENAME;
 	const struct tep_format_field *pid = tep_find_field(event, "pid");
 
-	*point = (KmtTaskPoint){.id = (guint16)event->id};
+	*point = (KmtTracepointTask){.id = (guint16)event->id};
 	if (!pid && renames)
 		pid = tep_find_common_field(event, "common_pid");
 	if (take_pid(pid, point) &&
@@ -79,7 +80,7 @@ gboolean kmt_task_point_read(KmtTaskPoint *point, guint kind,
 	    (!renames || take_name(tep_find_field(event, "oldcomm"), point,
 				   &point->old_name)))
 		return TRUE;
-	*point = (KmtTaskPoint){0};
+	*point = (KmtTracepointTask){0};
 	return FALSE;
 }
 

@@ -13,25 +13,25 @@
 enum {
 	KMT_TASK_NEW,
 	KMT_TASK_RENAME,
-	KMT_N_TASK_POINTS,
+	KMT_TRACEPOINT_N_TASKS,
 };
 
 /* Their names, below events/task. */
-extern const char *const kmt_task_point_names[KMT_N_TASK_POINTS];
+extern const char *const kmt_tracepoint_task_names[KMT_TRACEPOINT_N_TASKS];
 
 /* A name in the data of an event. */
 typedef struct {
 	guint16 offset;
 	guint16 n_bytes;
-} KmtTaskNameField;
+} KmtTracepointTaskField;
 
 typedef struct {
 	guint min_bytes; /* all fields are within these; 0: there is none */
 	guint16 id;
-	KmtField pid;
-	KmtTaskNameField name;
-	KmtTaskNameField old_name; /* KMT_TASK_RENAME */
-} KmtTaskPoint;
+	KmtTracepointSlot pid;
+	KmtTracepointTaskField name;
+	KmtTracepointTaskField old_name; /* KMT_TASK_RENAME */
+} KmtTracepointTask;
 
 /* A task came with that name, or has it from now on. */
 typedef struct {
@@ -40,19 +40,19 @@ typedef struct {
 	gboolean renamed;
 	char name[KMT_TASK_NAME_BYTES];
 	char old_name[KMT_TASK_NAME_BYTES]; /* renamed */
-} KmtTaskChange;
+} KmtTracepointTaskChange;
 
 /*
  * Looks up the fields.  FALSE, and a point that there is none: the event lacks
  * one, or has it in a way that is not known.  Newer kernels tell of a rename by
  * common_pid whose it is.
  */
-gboolean kmt_task_point_read(KmtTaskPoint *point, guint kind,
-			     struct tep_event *event);
+gboolean kmt_tracepoint_task_read(KmtTracepointTask *point, guint kind,
+				  struct tep_event *event);
 
 /* data has at least point->min_bytes. */
-void kmt_task_point_convert(const KmtTaskPoint *point, guint kind,
-			    const guint8 *data, gint64 time,
-			    KmtTaskChange *change);
+void kmt_tracepoint_task_convert(const KmtTracepointTask *point, guint kind,
+				 const guint8 *data, gint64 time,
+				 KmtTracepointTaskChange *change);
 
 #endif

@@ -9,7 +9,7 @@ G_DEFINE_QUARK(kmt - tracepoint - error - quark, kmt_tracepoint_error)
 
 #include <event-parse.h>
 
-struct tep_handle *kmt_formats_new(guint long_bytes, GError **error)
+struct tep_handle *kmt_tracepoint_formats_new(guint long_bytes, GError **error)
 {
 	struct tep_handle *formats = tep_alloc();
 
@@ -30,9 +30,10 @@ struct tep_handle *kmt_formats_new(guint long_bytes, GError **error)
 	return formats;
 }
 
-struct tep_event *kmt_formats_add(struct tep_handle *formats,
-				  const char *system, const char *name,
-				  const char *text, GError **error)
+struct tep_event *kmt_tracepoint_formats_add(struct tep_handle *formats,
+					     const char *system,
+					     const char *name, const char *text,
+					     GError **error)
 {
 	struct tep_event *event;
 
@@ -61,23 +62,23 @@ static gboolean set_error_field(GError **error, const KmtTracepointName *point,
 	return FALSE;
 }
 
-gboolean kmt_formats_add_known(struct tep_handle *formats, const char *system,
-			       const char *name, const char *text,
-			       GError **error)
+gboolean kmt_tracepoint_formats_add_known(struct tep_handle *formats,
+					  const char *system, const char *name,
+					  const char *text, GError **error)
 {
-	for (guint i = 0; i < kmt_n_tracepoint_names; i++)
+	for (guint i = 0; i < kmt_tracepoint_n_names; i++)
 		if (g_str_equal(kmt_tracepoint_names[i].system, system) &&
 		    g_str_equal(kmt_tracepoint_names[i].name, name))
-			return kmt_formats_add(formats, system, name, text,
-					       error) != NULL;
+			return kmt_tracepoint_formats_add(formats, system, name,
+							  text, error) != NULL;
 	return TRUE;
 }
 
 /* A field that is optional and absent stays as it is: of size 0. */
 static gboolean take(const struct tep_format_field *from,
 		     const KmtTracepointName *point, const char *name,
-		     gboolean optional, KmtField *field, guint *min_bytes,
-		     GError **error)
+		     gboolean optional, KmtTracepointSlot *field,
+		     guint *min_bytes, GError **error)
 {
 	if (!from)
 		return optional ||
@@ -96,11 +97,11 @@ static gboolean take(const struct tep_format_field *from,
 
 static gboolean take_common(struct tep_event *event,
 			    const KmtTracepointName *point,
-			    KmtCommonFields *common, GError **error)
+			    KmtTracepointCommonFields *common, GError **error)
 {
 	const struct {
 		const char *name;
-		KmtField *field;
+		KmtTracepointSlot *field;
 	} fields[] = {
 		{"common_type", &common->type},
 		{"common_flags", &common->flags},
@@ -117,7 +118,7 @@ static gboolean take_common(struct tep_event *event,
 
 KmtTracepoint *kmt_tracepoint_new(const KmtTracepointName *name,
 				  struct tep_event *event, guint page_bytes,
-				  guint cpus, KmtCommonFields *common,
+				  guint cpus, KmtTracepointCommonFields *common,
 				  GError **error)
 {
 	g_autofree KmtTracepoint *point = g_new0(KmtTracepoint, 1);
@@ -139,7 +140,7 @@ KmtTracepoint *kmt_tracepoint_new(const KmtTracepointName *name,
 
 #else
 
-struct tep_handle *kmt_formats_new(guint long_bytes, GError **error)
+struct tep_handle *kmt_tracepoint_formats_new(guint long_bytes, GError **error)
 {
 	g_set_error(error, KMT_TRACEPOINT_ERROR,
 		    KMT_TRACEPOINT_ERROR_NO_LIBRARY,

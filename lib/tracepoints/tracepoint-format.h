@@ -16,9 +16,9 @@ typedef enum {
 
 /* The fields of each event, whatever the tracepoint. */
 typedef struct {
-	KmtField type, flags, pid;
+	KmtTracepointSlot type, flags, pid;
 	guint bytes; /* these three are within */
-} KmtCommonFields;
+} KmtTracepointCommonFields;
 
 struct tep_handle; /* of libtraceevent */
 struct tep_event;
@@ -27,23 +27,24 @@ struct tep_event;
  * Tracepoints of a kernel with this host's byte order and such longs.  NULL and
  * an error: there is no memory, or no library.  To be freed with tep_free().
  */
-struct tep_handle *kmt_formats_new(guint long_bytes, GError **error);
+struct tep_handle *kmt_tracepoint_formats_new(guint long_bytes, GError **error);
 
 /*
  * The event that text, a format file, describes.  It belongs to formats.  NULL
  * and an error if it cannot be understood.
  */
-struct tep_event *kmt_formats_add(struct tep_handle *formats,
-				  const char *system, const char *name,
-				  const char *text, GError **error);
+struct tep_event *kmt_tracepoint_formats_add(struct tep_handle *formats,
+					     const char *system,
+					     const char *name, const char *text,
+					     GError **error);
 
 /*
  * Add the format of a tracepoint in kmt_tracepoint_names, and ignore any other.
  * FALSE and an error: the format cannot be understood.
  */
-gboolean kmt_formats_add_known(struct tep_handle *formats, const char *system,
-			       const char *name, const char *text,
-			       GError **error);
+gboolean kmt_tracepoint_formats_add_known(struct tep_handle *formats,
+					  const char *system, const char *name,
+					  const char *text, GError **error);
 
 /*
  * The tracepoint, newly allocated; common is set as well.  A field that is
@@ -51,7 +52,7 @@ gboolean kmt_formats_add_known(struct tep_handle *formats, const char *system,
  */
 KmtTracepoint *kmt_tracepoint_new(const KmtTracepointName *name,
 				  struct tep_event *event, guint page_bytes,
-				  guint cpus, KmtCommonFields *common,
+				  guint cpus, KmtTracepointCommonFields *common,
 				  GError **error);
 
 #endif
