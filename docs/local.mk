@@ -5,7 +5,6 @@ EXTRA_DIST += \
 	docs/definitions.md \
 	docs/glossary.md \
 	docs/limits.md \
-	docs/reconciliation.md \
-	docs/seeds.md \
+	docs/prior-work.md \
 	docs/testing.md \
 	docs/walkthrough.md

@@ -65,7 +65,7 @@ step_gap_slab() { gap slab; }
 step_gap_slob() { gap slob; }
 
 # reconcile NAME FRAGMENTS APPEND [OPTION of tests/vm/reconcile.py]...: live
-# objects against slabinfo; see docs/reconciliation.md.
+# objects against slabinfo; see docs/testing.md.
 reconcile()
 {
 	local name=$1 fragments=$2 append=$3

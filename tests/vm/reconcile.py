@@ -3,7 +3,7 @@
 """Holds the live objects of a capture against the guest's /proc/slabinfo.
 
 Both are counted per object size, since a record tells the size of an object
-but not its cache. docs/reconciliation.md says why the bounds are what they are.
+but not its cache. docs/testing.md explains the bounds.
 """
 import argparse
 import collections

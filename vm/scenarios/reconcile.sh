@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash
 # A capture from boot, and /proc/slabinfo of the moment at which it ends, for
-# tests/vm/reconcile.py; docs/reconciliation.md says what each step is for.
+# tests/vm/reconcile.py; docs/testing.md explains each step.
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
