@@ -15,7 +15,7 @@ Messages that were reworded on purpose are listed in reworded.list, which is
 beside this script; rewordings.py describes its format.  The list is applied to
 what OLD prints: to its messages, to reports in text, to values of JSON and of
 kmemtrace.meta that are messages.  No other byte may differ.  Of --help the names
-of the options are compared.
+of the options are compared: NEW must have those of OLD.
 
 Each difference is printed with the first lines that differ; equal ones are
 printed once and counted.  Their inputs are kept in compare-programs.out/, and
@@ -72,15 +72,29 @@ def unique(pairs):
 
 
 def first_difference(old, new):
-    """The first lines that differ, one of each output."""
+    """The first lines, or bytes, that differ, of each output."""
     if not isinstance(old, bytes):
         return f"  old: {old}\n  new: {new}"
+    if b"\0" in old + new:
+        n = next((n for n, pair in enumerate(zip(old, new))
+                  if pair[0] != pair[1]), min(len(old), len(new)))
+        return (f"  old: {len(old)} bytes, from {n} on: "
+                f"{old[n:n + 8].hex(' ')}\n"
+                f"  new: {len(new)} bytes, from {n} on: "
+                f"{new[n:n + 8].hex(' ')}")
     a, b = old.split(b"\n"), new.split(b"\n")
     n = next((n for n, pair in enumerate(zip(a, b)) if pair[0] != pair[1]),
              min(len(a), len(b)))
     lines = [some[n].decode(errors="replace")[:300] if n < len(some)
              else "(no line)" for some in (a, b)]
     return f"  old: {lines[0]}\n  new: {lines[1]}"
+
+
+def shape(lines):
+    """The lines without names of temporary files and without numbers: equal for
+    differences that have one cause."""
+    lines = re.sub(re.escape(tempfile.gettempdir()) + r"/\w+", "", lines)
+    return re.sub(r"[0-9a-f]*\d[0-9a-f]*", "N", lines)
 
 
 def tree(folder):
@@ -152,8 +166,12 @@ class Comparison:
             return ("exit status", f"{old[0]} {old[1].decode(errors='replace')}",
                     f"{new[0]} {new[1].decode(errors='replace')}")
         if "--help" in run.words:
-            old, new = [(None, done[1], b"\n".join(OPTION.findall(done[2])))
-                        for done in (old, new)]
+            # An option may get another name beside the old one.
+            names = OPTION.findall(old[2])
+            found = set(OPTION.findall(new[2]))
+            old, new = [(None, done[1], b"\n".join(some)) for done, some in
+                        ((old, names), (new, [n for n in names
+                                              if n in found]))]
         is_json = "--json" in run.words
         for what, n in (("stderr", 1), ("stdout", 2)):
             wanted = old[n]
@@ -198,7 +216,7 @@ class Comparison:
         self.failed += 1
         what, old, new = found
         lines = first_difference(old, new)
-        key = run.program, what, re.sub(r"[0-9a-f]*\d[0-9a-f]*", "N", lines)
+        key = run.program, what, shape(lines)
         self.differences[key] += 1
         if self.differences[key] == 1:
             print(f"{name}: {run.program} {shlex.join(run.words)}: another "
