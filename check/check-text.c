@@ -75,7 +75,7 @@ static void print_mark(const struct kmemtrace_event *e, FILE *out)
 		(gint64)mark.timestamp, mark.mark, mark.part);
 }
 
-/* As tests/mkcapture.py would take it. */
+/* As tests/lib/mkcapture.py would take it. */
 static void print_event(const KmtInputCpuFile *file,
 			const struct kmemtrace_event *e, FILE *out)
 {

@@ -3,7 +3,7 @@
 """Inputs of the fuzz targets, kept as text: a line for each, in base64 of what
 zlib makes of it.
 
-    corpus.py seeds TARGET DIR     makes inputs of tests/fixtures
+    corpus.py seeds TARGET DIR     makes inputs of the fixtures in tests/
     corpus.py unpack TARGET DIR    writes those of fuzz/corpus/TARGET.list
     corpus.py pack TARGET DIR      keeps those of DIR
     corpus.py add TARGET FILE...   adds some, as what once crashed
@@ -20,7 +20,7 @@ import sys
 import zlib
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-sys.path.insert(0, os.path.join(TOP, "tests"))
+sys.path.insert(0, os.path.join(TOP, "tests", "lib"))
 sys.dont_write_bytecode = True
 
 import import_files  # noqa: E402  # pylint: disable=wrong-import-position
@@ -90,7 +90,7 @@ def read_files(directory):
 
 def fixtures():
     """Captures of the fixtures."""
-    for path in sorted(glob.glob(os.path.join(TOP, "tests", "fixtures",
+    for path in sorted(glob.glob(os.path.join(TOP, "tests", "*", "fixtures",
                                               "*.txt"))):
         with open(path, encoding="utf-8") as f:
             yield mkcapture.compile_text(f.read())

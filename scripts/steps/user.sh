@@ -45,7 +45,7 @@ step_warnings()
 step_figures()
 {
 	kmt_build_programs "$builddir"
-	top_builddir=$builddir python3 "$kmt_top/tests/figures-large.py"
+	top_builddir=$builddir python3 "$kmt_top/tests/report/figures-large.py"
 }
 
 step_sanitizers()
@@ -72,7 +72,7 @@ valgrind_fixtures()
 	for fixture; do
 		name=$(basename "$fixture" .txt)
 		dir=$work/valgrind/$name
-		python3 "$kmt_top/tests/mkcapture.py" "$fixture" "$dir"
+		python3 "$kmt_top/tests/lib/mkcapture.py" "$fixture" "$dir"
 		swap=("${programs[@]}")
 		programs=("${others[@]}")
 		others=("${swap[@]}")
@@ -95,7 +95,7 @@ step_valgrind()
 
 	kmt_build_programs "$builddir"
 	mkdir -p "$work/valgrind"
-	valgrind_fixtures "$kmt_top"/tests/fixtures/*.txt
+	valgrind_fixtures "$kmt_top"/tests/*/fixtures/*.txt
 	"${memcheck[@]}" "$builddir/kmemtraced/kmemtraced" --debugfs \
 		"$work/nothing" -D "$work/valgrind" >/dev/null 2>&1 || rc=$?
 	[ $rc -ne 99 ] || { echo "valgrind complains of kmemtraced"; return 1; }
@@ -173,7 +173,7 @@ step_spdx()
 step_ftrace()
 {
 	kmt_build_programs "$builddir"
-	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/ftrace_live.py" \
+	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/kmemtraced/ftrace-live.py" \
 		"$builddir" "$work/ftrace"
 }
 
@@ -184,6 +184,6 @@ step_import()
 	kmt_build_programs "$builddir"
 	# Without them it says what is missing, and is skipped.
 	"$kmt_top/scripts/install-deps" bench || true
-	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/import_live.py" \
+	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/import/tools-live.py" \
 		"$builddir" "$work/import"
 }

@@ -39,7 +39,7 @@ step_boot_slub()
 {
 	boot slub "${traced[@]}"
 	version2 "$work/boot-slub" --work
-	python3 "$kmt_top/tests/figures-large.py" "$work/boot-slub/capture"
+	python3 "$kmt_top/tests/report/figures-large.py" "$work/boot-slub/capture"
 }
 
 step_boot_slab() { boot slab "${traced[@]}"; }

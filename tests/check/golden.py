@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kmemtrace-check on each fixture gives the text beside it, and the exit status
+in the last line of that.
+
+A fixture that is named after a rule breaks just that rule.  KMT_UPDATE_GOLDEN=1
+writes the texts anew (look at the difference before you commit it).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import mkcapture
+
+SRC = os.environ.get("top_srcdir", ".")
+BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
+FIXTURES = os.path.join(SRC, "tests", "check", "fixtures")
+CHECK = os.path.join(BUILD, "check", "kmemtrace-check")
+UPDATE = os.environ.get("KMT_UPDATE_GOLDEN")
+JSON_FIXTURES = ("check-mismatched-free", "check-truncated-record",
+                 "check-loss-overruns", "check-no-capture")
+
+
+failures = 0
+
+
+def fail(what, text=""):
+    """Counts and prints a failure."""
+    global failures  # pylint: disable=global-statement
+    failures += 1
+    print(f"FAIL {what}\n{text}")
+
+
+def run(args, cwd):
+    """stdout and exit status, as the golden files have them."""
+    done = subprocess.run([CHECK, *args], cwd=cwd, capture_output=True,
+                          text=True, check=False, timeout=60)
+    if done.stderr:
+        fail(" ".join(args), done.stderr)
+    return done.stdout + f"exit {done.returncode}\n"
+
+
+def compare(golden, text):
+    """Holds text against the file golden."""
+    path = os.path.join(FIXTURES, golden)
+    if UPDATE:
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return
+    with open(path, encoding="utf-8") as f:
+        expected = f.read()
+    if text != expected:
+        fail(golden, f"--- expected\n{expected}--- got\n{text}---")
+
+
+def only_this_rule(name, text):
+    """The fixture named after a rule breaks that one alone."""
+    document, _, status = text.rpartition("exit ")
+    rules = {r["name"]: r["errors"] for r in json.loads(document)["rules"]}
+    broken = [r for r, n in rules.items() if n]
+    rule = name[len("check-"):]
+    if rule in rules and (broken != [rule] or status != "2\n"):
+        fail(name, f"breaks {broken}, exit {status}")
+    if name.startswith("clean") and (broken or status != "0\n"):
+        fail(name, f"breaks {broken}, exit {status}")
+    return rule if rule in rules else None
+
+
+def main():
+    """All fixtures of the check."""
+    names = sorted(f[:-4] for f in os.listdir(FIXTURES)
+                   if f.startswith(("check-", "clean-"))
+                   and f.endswith(".txt"))
+    rules = set()
+    with tempfile.TemporaryDirectory() as tmp:
+        for name in names:
+            mkcapture.compile_fixture(os.path.join(FIXTURES, name + ".txt"),
+                                      os.path.join(tmp, name))
+            compare(name + ".expected", run([name], tmp))
+            text = run(["--json", name], tmp)
+            rules.add(only_this_rule(name, text))
+            if name in JSON_FIXTURES:
+                compare(name + ".json", text)
+        everything = json.loads(run(["--json", names[0]],
+                                    tmp).rpartition("exit ")[0])["rules"]
+    for rule in everything:
+        if rule["name"] not in rules:
+            fail(f"no fixture for the rule {rule['name']}")
+    print(f"{len(names)} fixtures, {failures} failures")
+    return 1 if failures or len(names) < 20 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

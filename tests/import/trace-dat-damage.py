@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kmemtrace-import on damaged trace.dat files: the whole pages are imported,
+and a record of a loss is at each damaged place."""
+
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+
+from damaged_pages import DAMAGE, EACH
+from import_files import (CHECK, PACKERS, PAGE, REPORT, TRACEPOINTS, A, Event,
+                          ImportTest, dat_option, dat_stats, lacks, main, ring_page,
+                          trace_dat, trace_dat7)
+
+LOST = 3
+PAGES = 5
+
+
+def allocations(first, count):
+    """Events of addresses and times that differ."""
+    return [Event("kmalloc", 0, 100000000 + t * 1000, {
+        "call_site": A + 16, "ptr": 0xffff888000000000 + t * 64,
+        "bytes_req": 64, "bytes_alloc": 64})
+            for t in range(first, first + count)]
+
+
+def times(pages):
+    """The times of the events of such pages."""
+    return [e.time for n in pages for e in allocations(n * EACH, EACH)]
+
+
+def whole_pages(count=PAGES):
+    """Pages of EACH events."""
+    return [ring_page(allocations(n * EACH, EACH), TRACEPOINTS)
+            for n in range(count)]
+
+
+class Damage(ImportTest):
+    """Damaged pages, chunks, and files that end early."""
+
+    def reported(self):
+        """The report, as JSON."""
+        result = subprocess.run([REPORT, "--json", self.out],
+                                capture_output=True, text=True, check=True)
+        return json.loads(result.stdout)
+
+    def assert_events(self, expected, cpu=0):
+        """Times of the events of these pages, and no other."""
+        self.assertEqual([r[9] for r in self.records(cpu) if r[0] != LOST],
+                         times(expected))
+
+    def losses(self, cpu=0):
+        """Number, since and until of each loss."""
+        # Of such a record: events at 24, since at 32, timestamp at 48.
+        return [(r[6], r[7], r[9]) for r in self.records(cpu)
+                if r[0] == LOST]
+
+    def test_each_damage(self):
+        """One page of five: 160 events of 200, and where the 40 are missing;
+        how many is known from the kernel's counters alone."""
+        for name, damage in DAMAGE.items():
+            for options, number in ((b"", 0),
+                                    (dat_stats(0, unread=150, read=50), EACH)):
+                with self.subTest(damage=name, number=number):
+                    pages = whole_pages()
+                    pages[1] = damage(pages[1])
+                    self.partial(self.write("trace.dat", trace_dat(
+                        [pages], options=options)))
+                    self.assert_events([0, 2, 3, 4])
+                    before, after = times([0])[-1], times([2])[0]
+                    self.assertEqual(self.losses(), [(number, before, after)])
+                    self.assertEqual(self.meta().get("overruns"),
+                                     str(number) if number else None)
+                    self.assertEqual(self.meta().get("cpu0.overruns"),
+                                     str(number) if number else None)
+                    self.checked()
+
+    def test_tolerance(self):
+        """The clock may go back by 1 ms, whatever it counts: a page that is
+        500 ticks of 10 ms early is damaged, and one that is 900 us early by a
+        clock of 1 us is not."""
+        for clock, more, ticks, whole in (
+                ("uptime", b"", 500, False), ("uptime", b"", 0, True),
+                ("x86-tsc", dat_option(14, struct.pack("<IIQ", 1000, 0, 0)),
+                 900, True),
+                ("x86-tsc", dat_option(14, struct.pack("<IIQ", 1000, 0, 0)),
+                 1100, False)):
+            pages = [ring_page([Event("kfree", 0, when, {
+                "call_site": A, "ptr": 1 << 63 | when})], TRACEPOINTS)
+                for when in (10000, 20000, 20000 - ticks, 30000, 40000)]
+            path = self.write("trace.dat", trace_dat7(
+                [("", [pages])], clock=clock, options=more))
+            with self.subTest(clock=clock, ticks=ticks):
+                if whole:
+                    self.imported(path, "-f")
+                else:
+                    self.partial(path)
+                self.assertEqual(len([r for r in self.records(0)
+                                      if r[0] != LOST]), 5 if whole else 4)
+
+    def test_counters_that_do_not_fit(self):
+        """A sum that wraps around would equal the events that are left."""
+        pages = whole_pages()
+        pages[1] = bytes(PAGE)
+        for stats in ({"unread": (1 << 64) - 1, "read": 161},
+                      {"unread": 161, "read": (1 << 64) - 1}):
+            self.partial(self.write("trace.dat", trace_dat(
+                [pages], options=dat_stats(0, **stats))))
+            self.assert_events([0, 2, 3, 4])
+        self.imported(self.write("trace.dat", trace_dat(
+            [whole_pages()], options=dat_stats(
+                0, overrun=5, commit=(1 << 64) - 3, dropped=2))), "-f")
+        meta = self.meta()
+        self.assertEqual((meta["losses"], meta.get("overruns")),
+                         ("unnumbered", None))
+
+    def test_report(self):
+        """The place is shown, and the number where it is known."""
+        for options, number in ((b"", None),
+                                (dat_stats(0, unread=200), EACH)):
+            pages = whole_pages()
+            pages[1] = bytes(PAGE)
+            self.partial(self.write("trace.dat", trace_dat(
+                [pages], options=options)))
+            capture = self.reported()["capture"]
+            self.assertEqual([h["events"] for h in capture["holes"]],
+                             [number])
+            self.assertFalse(capture["complete"])
+            text = subprocess.run([REPORT, self.out], capture_output=True,
+                                  text=True, check=True).stdout
+            self.assertIn("the imported file is damaged", text)
+            self.assertIn("40 events\n" if number else
+                          "an unknown number of events\n", text)
+
+    def test_places(self):
+        """At the beginning, at the end, twice, and several in a row."""
+        first, last = times([0])[0], times([PAGES - 1])[-1]
+        for bad, expected in (
+                ([0], [(EACH, times([1])[0], times([1])[0])]),
+                ([4], [(EACH, times([3])[-1], times([3])[-1])]),
+                ([1, 2], [(2 * EACH, times([0])[-1], times([3])[0])]),
+                ([1, 3], [(0, times([0])[-1], times([2])[0]),
+                          (0, times([2])[-1], times([4])[0])])):
+            with self.subTest(bad=bad):
+                pages = whole_pages()
+                for n in bad:
+                    pages[n] = bytes(PAGE)
+                self.partial(self.write("trace.dat", trace_dat(
+                    [pages], options=dat_stats(0, read=PAGES * EACH))))
+                self.assert_events([n for n in range(PAGES) if n not in bad])
+                self.assertEqual(self.losses(), expected)
+                self.assertEqual(self.meta()["overruns"],
+                                 str(EACH * len(bad)))
+                self.checked()
+                holes = self.reported()["capture"]["holes"]
+                self.assertEqual([h["events"] for h in holes],
+                                 [n or None for n, _, _ in expected])
+        # All of a CPU, in the time of the others.
+        self.partial(self.write("trace.dat", trace_dat(
+            [whole_pages(), [bytes(PAGE)]],
+            options=dat_stats(0, read=200) + dat_stats(1, read=7))))
+        self.assertEqual(self.losses(1), [(7, first, last)])
+        self.assertEqual(self.meta()["cpu1.overruns"], "7")
+        self.checked()
+
+    def test_no_loss(self):
+        """A page that is empty and held no event is no damage."""
+        pages = whole_pages() + [bytes(PAGE)]
+        self.imported(self.write("trace.dat", trace_dat(
+            [pages], options=dat_stats(0, unread=200))))
+        self.assert_events(range(PAGES))
+        self.assertEqual(self.losses(), [])
+        self.assertEqual(self.meta()["complete"], "true")
+
+    def test_chunks(self):
+        """Version 7: a chunk has two pages."""
+        for packing in ("zstd", "zlib", "none"):
+            pages = whole_pages(6)
+            data = trace_dat7([("", [pages])], packing=packing,
+                              options=dat_stats(0, read=240))
+            path = self.write("trace.dat", data)
+            self.imported(path, "-f")
+            self.assert_events(range(6))
+            pages[2] = bytes(PAGE)
+            self.partial(self.write("trace.dat", trace_dat7(
+                [("", [pages])], packing=packing,
+                options=dat_stats(0, read=240))))
+            self.assert_events([0, 1, 3, 4, 5])
+            self.assertEqual([n for n, _, _ in self.losses()], [EACH])
+
+    def test_chunk_itself(self):
+        """Its data cannot be unpacked, or its length is wrong."""
+        for packing in ("zstd", "zlib"):
+            pages = whole_pages(6)
+            data = trace_dat7([("", [pages])], packing=packing,
+                              options=dat_stats(0, read=240))
+            # The second chunk: its sizes are in front of its data.
+            at = data.index(PACKERS[packing](pages[2] + pages[3]))
+            for name, change, expected in (
+                    ("data", (at, b"\0" * 8), [0, 1, 4, 5]),
+                    ("length", (at - 8, b"\xff\xff\xff\x7f"), [0, 1]),
+                    ("unpacked length", (at - 4, b"\xff\xff\xff\x7f"),
+                     [0, 1, 4, 5])):
+                with self.subTest(packing=packing, damage=name):
+                    where, what = change
+                    self.partial(self.write("trace.dat", (
+                        data[:where] + what + data[where + len(what):])))
+                    self.assert_events(expected)
+                    self.assertEqual([n for n, _, _ in self.losses()],
+                                     [240 - EACH * len(expected)])
+                    self.checked()
+
+    def test_cut(self):
+        """A file that ends within its events; in version 7, the table of
+        these is at the end."""
+        pages = whole_pages()
+        data = trace_dat([pages])
+        for end, expected in ((1, 4), (PAGE, 4), (2 * PAGE + 100, 2)):
+            self.partial(self.write("trace.dat", data[:-end]))
+            self.assert_events(range(expected))
+            self.assertEqual(len(self.losses()), 1)
+            self.checked()
+        subprocess.run(["rm", "-r", self.out], check=True)
+        self.refused(self.write("trace.dat", trace_dat7(
+            [("", [pages])])[:-PAGE]), "cut off or damaged within its options")
+
+    def test_missing_without_a_place(self):
+        """Fewer events than the kernel handed over: a loss, with no place."""
+        self.imported(self.write("trace.dat", trace_dat(
+            [whole_pages()], options=dat_stats(0, unread=208))))
+        self.assertEqual(self.meta()["overruns"], "8")
+        self.assertEqual(self.losses(), [])
+
+    def test_any_byte(self):
+        """Whatever is changed, no event is dropped in silence.  Bytes within
+        an event may make two of it."""
+        seed = int(os.environ.get("KMT_SEED", random.randrange(1 << 32)))
+        print(f"test_any_byte: KMT_SEED={seed}")
+        draw = random.Random(seed)
+        pages = whole_pages()
+        data = trace_dat([pages], options=dat_stats(0, read=200))
+        begin = data.index(pages[0])
+        for _ in range(60):
+            at = draw.randrange(begin, len(data))
+            n = draw.choice((1, 1, 4, 64, PAGE))
+            bad = bytearray(data)
+            for i in range(at, min(at + n, len(data))):
+                bad[i] ^= draw.randrange(1, 256)
+            result = self.run_import(self.write("trace.dat", bytes(bad)), "-f")
+            with self.subTest(at=at - begin, n=n):
+                meta = self.meta()
+                whole = meta["complete"] == "true"
+                self.assertEqual(result.returncode, 0 if whole else 2,
+                                 result.stderr)
+                events = [r for r in self.records(0) if r[0] != LOST]
+                known = len(events) + int(meta["no_memory"]) + \
+                    int(meta["other_events"]) + int(meta.get("overruns", 0))
+                self.assertGreaterEqual(known, 200)
+                self.assertEqual(whole, not self.losses())
+
+
+if __name__ == "__main__":
+    if lacks("libtraceevent", b"PERFILE2" + bytes(200)):
+        sys.exit(77)
+    main()

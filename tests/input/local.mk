@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lib/input: the forms that a capture comes in.
+KMT_INPUT_TESTS = \
+	tests/input/forms.py \
+	tests/input/hostile.py \
+	tests/input/memory.py
+TESTS += $(KMT_INPUT_TESTS)
+EXTRA_DIST += $(KMT_INPUT_TESTS)
+
+check_PROGRAMS += tests/input/name-tables-unit
+tests_input_name_tables_unit_SOURCES = tests/input/name-tables-unit.c
+tests_input_name_tables_unit_LDADD = $(KMT_MATCH_LIBS)
+TESTS += tests/input/name-tables-unit

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+KMEMTRACED_TESTS = \
+	tests/kmemtraced/buffers.py \
+	tests/kmemtraced/command.py \
+	tests/kmemtraced/directory.py \
+	tests/kmemtraced/errors.py \
+	tests/kmemtraced/filter.py \
+	tests/kmemtraced/ftrace.py \
+	tests/kmemtraced/manual.py \
+	tests/kmemtraced/obstacles.py \
+	tests/kmemtraced/record.py \
+	tests/kmemtraced/signals.py \
+	tests/kmemtraced/snapshot.py
+TESTS += $(KMEMTRACED_TESTS)
+EXTRA_DIST += $(KMEMTRACED_TESTS)
+
+# On the kernel of this machine; not in make check.
+EXTRA_DIST += tests/kmemtraced/ftrace-live.py
+
+check_PROGRAMS += tests/kmemtraced/shim.so
+tests_kmemtraced_shim_so_SOURCES = tests/kmemtraced/shim.c
+tests_kmemtraced_shim_so_CFLAGS = $(KMT_WARN_CFLAGS) -fPIC
+tests_kmemtraced_shim_so_CPPFLAGS = $(AM_CPPFLAGS)
+tests_kmemtraced_shim_so_LDFLAGS = -shared
+tests_kmemtraced_shim_so_LDADD = -ldl
+
+check_PROGRAMS += tests/kmemtraced/summary-unit
+tests_kmemtraced_summary_unit_SOURCES = \
+	kmemtraced/summary.c tests/kmemtraced/summary-unit.c
+tests_kmemtraced_summary_unit_CPPFLAGS = $(AM_CPPFLAGS)
+tests_kmemtraced_summary_unit_LDADD = $(KMT_CAPTURE_LIBS) $(KMT_CLI_LIBS)
+TESTS += tests/kmemtraced/summary-unit
+
+check_PROGRAMS += tests/kmemtraced/ring-page-unit
+tests_kmemtraced_ring_page_unit_SOURCES = \
+	lib/capture/error.c kmemtraced/self-filter.c kmemtraced/ring-format.c \
+	kmemtraced/ring-page.c kmemtraced/task-names.c \
+	tests/kmemtraced/ring-page-unit.c
+tests_kmemtraced_ring_page_unit_CPPFLAGS = $(AM_CPPFLAGS)
+tests_kmemtraced_ring_page_unit_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
+tests_kmemtraced_ring_page_unit_LDADD = $(KMT_TRACEPOINTS_LIBS) $(GLIB_LIBS)
+TESTS += tests/kmemtraced/ring-page-unit
+
+check_PROGRAMS += tests/kmemtraced/ring-format-unit
+tests_kmemtraced_ring_format_unit_SOURCES = \
+	lib/capture/error.c kmemtraced/self-filter.c kmemtraced/ring-format.c \
+	kmemtraced/ring-page.c kmemtraced/task-names.c \
+	tests/kmemtraced/ring-format-unit.c
+tests_kmemtraced_ring_format_unit_CPPFLAGS = $(AM_CPPFLAGS)
+tests_kmemtraced_ring_format_unit_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
+tests_kmemtraced_ring_format_unit_LDADD = $(KMT_TRACEPOINTS_LIBS) $(GLIB_LIBS)
+TESTS += tests/kmemtraced/ring-format-unit

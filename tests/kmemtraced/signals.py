@@ -1,0 +1,623 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every signal, to every process of kmemtraced, at many moments.
+
+Whatever a signal does, the kernel is in the state of before when all processes
+have ended: no instance in tracefs, tracing off, the filter as it was.
+
+    signals.py [TEST...]     KMT_SEED chooses the moments
+"""
+
+import concurrent.futures
+import errno
+import fcntl
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+import time
+import unittest
+
+import seeds
+from kmemtraced_fake import (CHECK, CHUNK, PROGRAM, RECORD, TIMEOUT_S,
+                             TOP_BUILDDIR, Daemon, DaemonTest, acting, main,
+                             records, wait_for)
+from kmemtraced_tracefs import SOURCE_READY, TracefsTest
+
+REPORT = os.path.join(TOP_BUILDDIR, "report", "kmemtrace-report")
+IMPORT = os.path.join(TOP_BUILDDIR, "import", "kmemtrace-import")
+# The C library keeps the two after 31 for itself.
+SIGNALS = [*range(1, 32), signal.SIGRTMIN, signal.SIGRTMIN + 7,
+           signal.SIGRTMAX]
+STOPS = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
+GUARD = "kmemtrace-guard"
+# Steps of the start, in order.
+STEPS = ("its start", "the lock of the directory", "the note",
+         "the cleanup process", "the instance", "kmemtrace.meta",
+         "it began to record")
+
+
+def children(pid):
+    """Name to pid, of the processes that one has started."""
+    found = {}
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            pids = [int(word) for word in file.read().split()]
+        for child in pids:
+            with open(f"/proc/{child}/comm") as file:
+                found[file.read().strip()] = child
+    except OSError:
+        pass
+    return found
+
+
+def send(pid, number):
+    """To a process that may have ended."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+
+
+class Relay(DaemonTest):
+    """A kernel with kmemtrace, where tracing is off."""
+
+    def prepare(self):
+        """The kernel before; options of kmemtraced."""
+        kernel = self.make_kernel()
+        kernel.put("filter", "none\n")
+        return ["-F", "size=8"]
+
+    def lock_path(self):
+        """Who has locked it is at work."""
+        return os.path.join(self.kernel.path, "enabled")
+
+    def state(self):
+        """All that kmemtraced may change."""
+        return {name: self.kernel.get(name) for name in ("enabled", "filter")}
+
+
+class Ftrace(TracefsTest):
+    """A kernel without kmemtrace."""
+
+    def prepare(self):
+        """The kernel before; options of kmemtraced."""
+        self.make_tracefs()
+        return []
+
+    def lock_path(self):
+        """Who has locked it is at work."""
+        return self.instances
+
+    def state(self):
+        """All that kmemtraced may change."""
+        found = {}
+        for path, _, names in os.walk(self.tracefs):
+            found[path] = None
+            for name in names:
+                with open(os.path.join(path, name)) as file:
+                    found[os.path.join(path, name)] = file.read()
+        return found
+
+
+class Attack:
+    """A kmemtraced, and one signal."""
+
+    def __init__(self, place, number, target, step):
+        self.place = place
+        self.number, self.target, self.step = number, target, step
+        self.command = target == "command"
+        self.place.setUp()
+
+    def __str__(self):
+        return (f"{type(self.place).__name__}: signal {self.number} to "
+                f"{self.target} after {self.step}")
+
+    def wait_step(self, daemon):
+        """Until kmemtraced has come there, as can be seen from outside."""
+        place = self.place
+        if self.step == STEPS[-1]:
+            daemon.wait_line("recording")
+            return
+        notes = place.notes()["KMEMTRACE_RUNDIR"]
+        instances = getattr(place, "instances", None)
+        reached = {
+            STEPS[0]: lambda: True,
+            STEPS[1]: lambda: os.path.exists(
+                os.path.join(place.out, "kmemtrace.lock")),
+            STEPS[2]: lambda: os.path.isdir(notes) and os.listdir(notes),
+            STEPS[3]: lambda: GUARD in children(daemon.process.pid),
+            # A kernel with kmemtrace needs none.
+            STEPS[4]: lambda: not instances or os.listdir(instances),
+            STEPS[5]: lambda: os.path.exists(
+                os.path.join(place.out, "kmemtrace.meta"))}[self.step]
+        deadline = time.monotonic() + TIMEOUT_S
+        while not reached():
+            assert time.monotonic() < deadline, f"{self}: not reached"
+            assert daemon.process.poll() is None, f"{self}: ended before"
+            os.sched_yield()
+
+    def hit(self, daemon):
+        """Sends the signal; what it stops goes on afterwards."""
+        main_pid = daemon.process.pid
+        mine = children(main_pid)
+        if self.target == "guard":
+            assert GUARD in mine, f"no {GUARD} among {mine}"
+        commands = [pid for name, pid in mine.items() if name != GUARD]
+        if self.target == "command":
+            assert commands, f"no command among {mine}"
+        pids = {"main": [main_pid],
+                "guard": [mine.get(GUARD)],
+                "command": commands,
+                "all": [main_pid, *mine.values()]}.get(self.target)
+        if self.target == "group":
+            os.killpg(main_pid, self.number)
+        for pid in pids or ():
+            send(pid, self.number)
+        if self.number in STOPS:
+            # Also what the shim has started, which is in the group.
+            for pid in (-main_pid, main_pid, *mine.values()):
+                send(pid, signal.SIGCONT)
+
+    def settle(self):
+        """Until the cleanup process, if there is one, has ended."""
+        fd = os.open(self.place.lock_path(), os.O_RDONLY)
+
+        def free():
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+        wait_for(free, f"the cleanup after {self}")
+        os.close(fd)
+
+    def run(self):
+        """What is wrong in the end, or None."""
+        args = self.place.prepare()
+        before = self.place.state()
+        command = ["--", "sleep", "1000"] if self.command else []
+        daemon = self.place.spawn(*args, *command, shim={},
+                                  start_new_session=True)
+        try:
+            self.wait_step(daemon)
+            self.hit(daemon)
+            # Most signals have ended it; this ends it in any case.
+            send(daemon.process.pid, signal.SIGTERM)
+            daemon.process.wait(TIMEOUT_S)
+            self.settle()
+            if self.number == signal.SIGKILL and self.target == "all":
+                # Nobody is left; the next start of any program restores.
+                Replaced.run_program(self.place, [CHECK, "/nonexistent"])
+            after = self.place.state()
+        except (AssertionError, subprocess.TimeoutExpired) as error:
+            return f"{self}: {error}"
+        finally:
+            try:
+                os.killpg(daemon.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            daemon.finish()
+            self.place.doCleanups()
+        if before == after:
+            return None
+        return f"{self}: before {before}, after {after}"[:600]
+
+
+class Signals(DaemonTest):
+    """One at a time, and to all processes at once."""
+
+    def attacks(self, make):
+        """Each signal to each process, at once and later."""
+        rng = seeds.generator(f"the signals to {make.__name__}")
+        for number in SIGNALS:
+            for target in ("main", "group", "guard", "command", "all"):
+                early = (target not in ("guard", "command") and
+                         rng.random() < .5)
+                yield Attack(make("setUp"), number, target,
+                             rng.choice(STEPS[:-1]) if early else STEPS[-1])
+        for number in (9, 10, 14, 3):
+            for step in STEPS[:-1]:
+                yield Attack(make("setUp"), number,
+                             rng.choice(("main", "all")), step)
+
+    def check(self, make):
+        """All of them, a few at a time."""
+        wrong = []
+        with concurrent.futures.ThreadPoolExecutor(12) as pool:
+            for result in pool.map(Attack.run, self.attacks(make)):
+                if result:
+                    wrong.append(result)
+        self.assertEqual(wrong, [], f"{len(wrong)} attacks left something:\n"
+                         + "\n".join(wrong[:20]))
+
+    def test_relay(self):
+        self.check(Relay)
+
+    def test_ftrace(self):
+        if not SOURCE_READY:
+            self.skipTest("built without libtraceevent")
+        self.check(Ftrace)
+
+
+class Ignored(DaemonTest):
+    """Signals that were ignored when kmemtraced was started."""
+
+    def start_ignoring(self, *numbers):
+        """A kmemtraced as nohup(1) or a shell in the background start it."""
+        self.make_kernel()
+        daemon = self.start(preexec_fn=acting(numbers, signal.SIG_IGN))
+        self.kernel.feed(0, records(5))
+        self.kernel.wait_read()
+        return daemon
+
+    def status(self, daemon, field):
+        """A set of signals of /proc/PID/status."""
+        with open(f"/proc/{daemon.process.pid}/status") as file:
+            for line in file:
+                if line.startswith(field + ":"):
+                    return int(line.split()[1], 16)
+        raise AssertionError(field)
+
+    def stays_ignored(self, number, daemon):
+        """Neither queued for kmemtraced to read nor deadly."""
+        daemon.signal(number)
+        # Delivery of a signal to an other process is done when kill() returns.
+        bit = 1 << number - 1
+        self.assertFalse(self.status(daemon, "ShdPnd") & bit)
+        self.assertTrue(self.status(daemon, "SigIgn") & bit)
+        self.assertFalse(self.status(daemon, "SigBlk") & bit)
+        self.kernel.feed(0, records(5, start=5))
+        self.kernel.wait_read()
+        self.assertEqual(self.kernel.get("enabled"), "1")
+        self.end(daemon)
+        self.assertEqual(self.capture().cpu(0), records(10))
+
+    def test_stay_ignored(self):
+        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
+            with self.subTest(number):
+                self.setUp()
+                self.stays_ignored(number, self.start_ignoring(number))
+
+    def test_nohup(self):
+        """By the program itself."""
+        self.make_kernel()
+        daemon = Daemon([PROGRAM, *self.args()], program="nohup",
+                        stdin=subprocess.DEVNULL)
+        self.addCleanup(daemon.process.kill)
+        daemon.wait_line("recording")
+        self.kernel.feed(0, records(5))
+        self.stays_ignored(signal.SIGHUP, daemon)
+
+    def test_interrupt_by_hand(self):
+        """A script's 'kmemtraced &' ignores SIGINT; kill -INT ends it."""
+        daemon = self.start_ignoring(signal.SIGINT, signal.SIGQUIT)
+        self.end(daemon, number=signal.SIGINT)
+        self.assertEqual(self.capture()["complete"], "true")
+
+    def test_interrupt_of_the_terminal(self):
+        """That is not for a process in the background."""
+        self.make_kernel()
+        main_fd, other_fd = pty.openpty()
+        self.addCleanup(os.close, main_fd)
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(other_fd, termios.TIOCSCTTY, 0)
+            acting([signal.SIGINT], signal.SIG_IGN)()
+        log, lines = self.make_log()
+        daemon = self.start(stdin=other_fd,
+                            shim={"log": log}, preexec_fn=take_terminal)
+        os.close(other_fd)
+        os.write(main_fd, b"\x03")
+        bit = 1 << signal.SIGINT - 1
+        wait_for(lambda: "signal 2" in lines(), "the signal is read")
+        self.assertFalse(self.status(daemon, "ShdPnd") & bit)
+        self.kernel.feed(0, records(5))
+        self.kernel.wait_read()
+        self.assertEqual(self.kernel.get("enabled"), "1")
+        self.end(daemon, number=signal.SIGTERM)
+        self.assertEqual(self.capture().cpu(0), records(5))
+
+
+class Stopped(DaemonTest):
+    """Requests to end that come early, or beside something else."""
+
+    def test_while_buffers_are_drained(self):
+        """A request that comes before tracing is on is not forgotten."""
+        kernel = self.make_kernel(cpus=(0,))
+        _, go, shim = self.hang_disk()
+        fed = records(2 * CHUNK // RECORD)
+        kernel.feed(0, fed)
+        daemon = self.spawn(shim=shim)
+        self.addCleanup(daemon.process.kill)
+        kernel.wait_read()
+        # Nothing is left that would have been recorded before.
+        daemon.signal(signal.SIGTERM)
+        daemon.wait_line("writing what is buffered")
+        os.write(go, b"x" * 100)
+        self.check_end(daemon)
+
+    def test_guard_that_is_stopped(self):
+        """It is not waited for."""
+        self.make_kernel()
+        daemon = self.start()
+        guard = children(daemon.process.pid)[GUARD]
+        os.kill(guard, signal.SIGSTOP)
+        self.end(daemon)
+        self.assertFalse(os.path.exists(f"/proc/{guard}"))
+
+    def test_guard_has_its_own_session(self):
+        self.make_kernel()
+        daemon = self.start()
+        guard = children(daemon.process.pid)[GUARD]
+        self.assertEqual(os.getsid(guard), guard)
+        self.assertEqual(os.getpgid(guard), guard)
+        self.end(daemon)
+
+    def test_command_that_is_stopped_before_it_begins(self):
+        """kmemtraced still listens."""
+        self.make_kernel()
+        fifo = os.path.join(self.root, "enable")
+        os.mkfifo(fifo)
+        daemon = self.spawn("--", "sleep", "1000", start_new_session=True,
+                            shim={"on_enable": f"read go <{fifo}"})
+        self.addCleanup(daemon.process.kill)
+        wait_for(lambda: GUARD in children(daemon.process.pid), "the guard")
+        command = [pid for name, pid in children(daemon.process.pid).items()
+                   if name == "kmemtraced"]
+        self.assertEqual(len(command), 1)
+        os.kill(command[0], signal.SIGSTOP)
+        with open(fifo, "w") as file:
+            file.write("go\n")
+        daemon.wait_line("recording")
+        daemon.signal(signal.SIGTERM)
+        os.kill(command[0], signal.SIGCONT)
+        self.check_end(daemon, 128 + signal.SIGTERM)
+
+
+class Replaced:
+    """The cleanup process is killed while recording goes on."""
+
+    def start_and_kill_guard(self, count=1, **shim):
+        """A kmemtraced with another cleanup process: the two."""
+        before = self.state()
+        daemon = self.spawn(*self.options, shim=shim)
+        self.addCleanup(daemon.process.kill)
+        daemon.wait_line("recording")
+        for _ in range(count):
+            old = children(daemon.process.pid)[GUARD]
+            os.kill(old, signal.SIGKILL)
+            wait_for(lambda: children(daemon.process.pid).get(GUARD, old)
+                     != old, "another cleanup process")
+        return daemon, children(daemon.process.pid)[GUARD], before
+
+    @staticmethod
+    def kill_both(daemon, guard):
+        """Neither acts on the end of the other one."""
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in (daemon.process.pid, guard):
+                os.kill(pid, number)
+        daemon.finish()
+        wait_for(lambda: not os.path.exists(f"/proc/{guard}"),
+                 "the end of the cleanup process")
+
+    def test_the_next_one_restores(self):
+        daemon, guard, before = self.start_and_kill_guard(count=3)
+        self.assertNotEqual(self.state(), before)
+        daemon.process.kill()
+        daemon.finish()
+        wait_for(lambda: not os.path.exists(f"/proc/{guard}"), "the cleanup")
+        self.assertEqual(self.state(), before)
+        self.assertEqual(os.listdir(os.path.join(self.root, "run")), [])
+
+    def test_inherits_no_buffer(self):
+        """It would keep kmemtraced from removing the instance."""
+        daemon, guard, before = self.start_and_kill_guard()
+        folder = f"/proc/{guard}/fd"
+        paths = {os.readlink(os.path.join(folder, fd))
+                 for fd in os.listdir(folder)}
+        with open(f"/proc/{guard}/maps") as file:
+            paths |= {line.split()[-1] for line in file}
+        self.assertEqual([path for path in paths if self.buffer in path], [])
+        daemon.signal()
+        code, _, err = daemon.finish()
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.state(), before)
+
+    def test_both_then_any_program(self):
+        """A note tells each program what has to be restored."""
+        for program in ([REPORT, "/nonexistent"], [CHECK, "/nonexistent"],
+                        [IMPORT, "/nonexistent", self.out + "2"],
+                        [PROGRAM, "-s", "none", "-D", self.out + "2"]):
+            with self.subTest(program[0]):
+                daemon, guard, before = self.start_and_kill_guard()
+                running = self.state()
+                other = self.run_program(program)
+                self.assertNotIn("was killed", other)
+                self.assertEqual(self.state(), running)
+                self.kill_both(daemon, guard)
+                self.assertEqual(self.state(), running)
+                self.assertIn("warning: " + self.message,
+                              self.run_program(program))
+                self.assertEqual(self.state(), before)
+                # Once is enough.
+                self.assertNotIn("was killed", self.run_program(program))
+
+    def run_program(self, command):
+        """Its messages."""
+        daemon = Daemon(command[1:], program=command[0], env=self.notes(),
+                        shim={"instance": getattr(self, "template", "none")})
+        return daemon.finish()[2]
+
+
+class ReplacedRelay(Replaced, Relay):
+    """Beside a kernel with kmemtrace."""
+
+    buffer = "cpu"
+    message = "set "
+    mapped = True
+
+    def setUp(self):
+        super().setUp()
+        self.options = ["-f", *self.prepare()]
+        self.buffer = self.kernel.path + "/"
+
+    def test_inherits_no_buffer(self):
+        for self.buffer in (".ring-", self.kernel.path + "/cpu"):
+            with self.subTest(self.buffer):
+                super().test_inherits_no_buffer()
+
+    def test_other_session(self):
+        """What somebody else switched on since then stays on."""
+        self.kernel.put("info", "# session: 7\n")
+        daemon, guard, _ = self.start_and_kill_guard()
+        self.kill_both(daemon, guard)
+        self.kernel.put("info", "# session: 8\n")
+        self.assertNotIn("was killed",
+                         self.run_program([CHECK, "/nonexistent"]))
+        self.assertEqual(self.kernel.get("enabled"), "1")
+
+    def test_other_files(self):
+        """Only a note is read and removed."""
+        run = os.path.join(self.root, "run")
+        os.makedirs(run, 0o700)
+        for name, text in (("passwd", "root:x:0:0"), ("1.2", ""),
+                           ("3.4", "[other]\npid=1\n"), ("5.6", "\0" * 99)):
+            self.write(os.path.join(run, name), text)
+        os.mkfifo(os.path.join(run, "7.8"))
+        os.symlink("passwd", os.path.join(run, "9.9"))
+        before = sorted(os.listdir(run))
+        self.run_program([CHECK, "/nonexistent"])
+        self.assertEqual(sorted(os.listdir(run)), before)
+
+    def test_unsafe_place(self):
+        """Notes in a directory that others can write are not read."""
+        daemon, guard, _ = self.start_and_kill_guard()
+        self.kill_both(daemon, guard)
+        run = os.path.join(self.root, "run")
+        running = self.state()
+        os.chmod(run, 0o777)
+        self.run_program([CHECK, "/nonexistent"])
+        self.assertEqual(self.state(), running)
+        os.chmod(run, 0o700)
+        os.rename(run, run + "2")
+        os.symlink(run + "2", run)
+        self.run_program([CHECK, "/nonexistent"])
+        self.assertEqual(self.state(), running)
+
+
+@unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
+class ReplacedFtrace(Replaced, Ftrace):
+    """Beside a kernel without kmemtrace."""
+
+    buffer = "trace_pipe_raw"
+    message = "removed what a kmemtraced that was killed had left"
+
+    def setUp(self):
+        super().setUp()
+        self.options = ["-f", *self.prepare()]
+
+    def test_keeps_no_process_open(self):
+        """The names of tasks are read, and their folders closed."""
+        daemon = self.spawn(*self.options)
+        self.addCleanup(daemon.process.kill)
+        daemon.wait_line("recording")
+        folder = f"/proc/{daemon.process.pid}/fd"
+        paths = [os.readlink(os.path.join(folder, fd))
+                 for fd in os.listdir(folder)]
+        self.assertTrue(any(self.tracefs in path for path in paths), paths)
+        self.assertEqual([path for path in paths
+                          if path.startswith(self.proc)], [])
+        daemon.signal()
+        self.check_end(daemon)
+
+
+@unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
+class Stale(TracefsTest):
+    """SIGKILL to kmemtraced and its cleanup process at once."""
+
+    def leave(self):
+        """An instance that nobody is left for."""
+        daemon = self.spawn("-f")
+        daemon.wait_line("recording")
+        guard = children(daemon.process.pid)[GUARD]
+        # A kmemtraced that runs would start another cleanup process.
+        daemon.signal(signal.SIGSTOP)
+        for pid in (guard, daemon.process.pid):
+            os.kill(pid, signal.SIGKILL)
+        daemon.finish()
+        self.assertEqual(os.listdir(self.instances), ["kmemtrace"])
+
+    def test_removed_by_the_next(self):
+        self.make_tracefs()
+        self.leave()
+        _, err = self.check_end(self.spawn("-f", "-w", "0.1"))
+        self.assertIn("removed what a kmemtraced that was killed had left", err)
+
+    def test_said_when_quiet(self):
+        """What -q hides is not what changes the machine."""
+        self.make_tracefs()
+        self.make_kernel()
+        self.leave()
+        _, _, err = self.run_to_end("-q", "-f", "-s", "relay", "-w", "0.1",
+                                    "-r", os.path.join(self.root, "debug"))
+        self.assertIn("removed what a kmemtraced that was killed had left", err)
+
+    def test_cannot_be_removed(self):
+        """The failure is reported, and relay records all the same."""
+        self.make_tracefs()
+        self.make_kernel()
+        self.leave()
+        code, _, err = self.run_to_end(
+            "-q", "-f", "-s", "relay", "-w", "0.1",
+            "-r", os.path.join(self.root, "debug"),
+            shim={"rmdir_errno": errno.EBUSY})
+        self.assertEqual(code, 0, err)
+        self.assertIn("cannot remove " + self.instances + "/kmemtrace", err)
+
+    def test_removed_by_any_mode(self):
+        """Also where the records come from elsewhere, or something is wrong."""
+        self.make_kernel()
+        self.make_tracefs()
+        for args in (["-s", "relay", "-w", "0.1"],
+                     ["-p", "2147483647"]):
+            with self.subTest(args):
+                self.leave()
+                _, _, err = self.run_to_end(
+                    "-f", "-r", os.path.join(self.root, "debug"), *args)
+                self.assertIn("removed what a kmemtraced that was killed had "
+                              "left in tracefs", err)
+                self.assertEqual(os.listdir(self.instances), [])
+
+    def test_live_one_is_not_stale(self):
+        """Whoever of the two is left, stopped or not, has the lock."""
+        self.make_tracefs()
+        self.make_kernel()
+        other = os.path.join(self.root, "other")
+        for stopped in ("main", "guard", "both"):
+            daemon = self.spawn("-f")
+            self.addCleanup(daemon.process.kill)
+            daemon.wait_line("recording")
+            guard = children(daemon.process.pid)[GUARD]
+            if stopped != "main":
+                os.kill(guard, signal.SIGSTOP)
+            if stopped != "guard":
+                daemon.signal(signal.SIGSTOP)
+            for args in (["-s", "relay", "-w", "0.1"], ["-w", "0.1"]):
+                code, _, err = self.run_to_end(
+                    "-f", "-r", os.path.join(self.root, "debug"), *args,
+                    *([] if "relay" in args else ["-s", "ftrace"]), out=other)
+                self.assertNotIn("removed", err)
+                self.assertEqual(code, 0 if "relay" in args else 1, err)
+                self.assertEqual(os.listdir(self.instances), ["kmemtrace"])
+            for pid in (guard, daemon.process.pid):
+                os.kill(pid, signal.SIGCONT)
+            daemon.signal()
+            self.check_end(daemon)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ways to damage a page of the ring buffer in a trace.dat file."""
+
+import struct
+
+from import_files import PAGE
+
+# Events on each page.
+EACH = 40
+
+
+def set_commit(page, value):
+    """The page with another length."""
+    return page[:8] + struct.pack("<Q", value) + page[16:]
+
+
+def set_time(page, value):
+    """The page with another time."""
+    return struct.pack("<Q", value) + page[8:]
+
+
+def commit_of(page):
+    """The length that it has."""
+    return struct.unpack_from("<Q", page, 8)[0]
+
+
+# What makes a page useless, by name.
+DAMAGE = {
+    "zeroed": lambda page: bytes(PAGE),
+    "ones": lambda page: b"\xff" * PAGE,
+    "too long": lambda page: set_commit(page, PAGE),
+    "no length": lambda page: set_commit(page, 0),
+    "odd length": lambda page: set_commit(page, commit_of(page) - 3),
+    "within an event": lambda page: set_commit(page, commit_of(page) - 8),
+    "at the end of an event": lambda page: set_commit(
+        page, commit_of(page) - commit_of(page) // EACH),
+    "zeros within": lambda page: page[:1000] + bytes(100) + page[1100:],
+    "too early": lambda page: set_time(page, 5),
+    "too late": lambda page: set_time(page, 1 << 60),
+}

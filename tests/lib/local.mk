@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Modules, a preloaded allocator, and reference implementations that tests share.
+EXTRA_DIST += \
+	tests/lib/damaged_pages.py \
+	tests/lib/figures_compare.py \
+	tests/lib/import_files.py \
+	tests/lib/kmemtraced_fake.py \
+	tests/lib/kmemtraced_tracefs.py \
+	tests/lib/large_captures.py \
+	tests/lib/live_tracefs.py \
+	tests/lib/mkcapture.py \
+	tests/lib/random_captures.py \
+	tests/lib/reference_capture.py \
+	tests/lib/reference_figures.py \
+	tests/lib/reference_match.py \
+	tests/lib/reference_output.py \
+	tests/lib/report_reference.py \
+	tests/lib/seeds.py
+
+check_PROGRAMS += tests/lib/preload-malloc.so
+tests_lib_preload_malloc_so_SOURCES = tests/lib/preload-malloc.c
+tests_lib_preload_malloc_so_CFLAGS = $(KMT_WARN_CFLAGS) -fPIC -fno-builtin
+tests_lib_preload_malloc_so_CPPFLAGS = $(AM_CPPFLAGS)
+tests_lib_preload_malloc_so_LDFLAGS = -shared

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Make random captures with defects, and damage the bytes of a capture."""
+
+import random
+
+import report_reference as ref
+
+CODE = 0xffffffff81000000
+MODULE = 0xffffffffa0000000
+
+
+def make_symbols(rng):
+    """A kallsyms and a modules with all that complicates them."""
+    lines = [f"{CODE:016x} T _text", f"{CODE:016x} T _stext"]
+    address = CODE
+    for i in range(60):
+        under = "_" * rng.choice([0, 0, 0, 2])
+        lines.append(f"{address:016x} {rng.choice('tTwW')} {under}fn{i}")
+        if rng.random() < 0.2:
+            lines.append(f"{address:016x} t __alias{i}")
+        if rng.random() < 0.1:
+            lines.append(f"{address + 5:016x} A absolute{i}")
+        address += rng.randrange(16, 400)
+    lines.append(f"{address:016x} T _etext")
+    etext = address
+    for i in range(10):
+        lines.append(f"{address + 64:016x} {rng.choice('dDbBrRV')} data{i}")
+        address += 200
+    init = address = (address + 0x1000) & ~0xfff
+    lines.append(f"{address:016x} T _sinittext")
+    for i in range(5):
+        lines.append(f"{address:016x} t init{i}")
+        address += 100
+    lines.append(f"{address:016x} T _einittext")
+    rng.shuffle(lines)
+    modules = ""
+    for m in range(3):
+        base = MODULE + m * 0x200000
+        address = base
+        for i in range(5):
+            lines.append(f"{address:016x} t mod{m}fn{i}\t[mod{m}]")
+            address += rng.randrange(16, 400)
+        lines.append(f"{address:016x} d mod{m}data\t[mod{m}]")
+        address += 64
+        lines.append(f"{address:016x} t mod{m}last\t[mod{m}]")
+        if m != 1:
+            modules += (f"mod{m} {address + 100 - base} 1 - Live "
+                        f"0x{base:016x}\n")
+    places = [(CODE - 8, etext + 40), (init - 40, init + 600)]
+    places += [(MODULE + m * 0x200000 - 8, MODULE + m * 0x200000 + 3000)
+               for m in range(3)]
+    return "\n".join(lines) + "\n", modules, places
+
+
+class Maker:
+    """One random capture."""
+
+    pace = 10 ** 4  # ns at most from one record to the next
+
+    def __init__(self, seed):
+        rng = self.rng = random.Random(seed)
+        self.big = rng.random() < 0.4
+        self.size = rng.choice([56, 56, 64, 72])
+        self.n_kinds = ref.n_kinds(self.size)
+        self.n_cpus = rng.choice([1, 2, 3, 4, 8])
+        self.has_meta = rng.random() < 0.8
+        self.overruns = rng.choice([0, 0, 7]) if self.has_meta else 0
+        self.nodes = {c: rng.choice([-1, 0, 1]) for c in range(self.n_cpus)}
+        self.unit = rng.choice([1, 1, 1 << 40, 1 << 49])
+        self.kallsyms, self.modules, places = make_symbols(rng)
+        self.site_list = [rng.randrange(*rng.choice(places))
+                          for _ in range(rng.choice([3, 40]))]
+        self.cpus = {c: [] for c in range(self.n_cpus)}
+        self.live = []
+        self.ties = 0
+        self.time = rng.choice([-5000, 0, 10 ** 9])
+
+    def record(self, event, kind, ptr):
+        """A record; in a FREE, what is undefined is junk."""
+        rng = self.rng
+        req = rng.randrange(1, 5000) * self.unit
+        alloc = req + rng.choice([0, 0, rng.randrange(500)]) * self.unit
+        if rng.random() < 0.01:
+            alloc = max(req - self.unit, 0)
+        return {"event_id": event, "type_id": kind, "event_size": self.size,
+                "node": rng.choice([-1, -1, 0, 1]),
+                "call_site": rng.choice(self.site_list), "ptr": ptr,
+                "bytes_req": req, "bytes_alloc": alloc,
+                "gfp_flags": rng.getrandbits(32), "timestamp": self.time}
+
+    def some_ptr(self):
+        """An address; few of them, so that they come again."""
+        return 0xffff888000000000 + self.rng.randrange(1, 300) * 4096
+
+    def put(self, cpu, event, kind, ptr):
+        """Appends to the file of a CPU."""
+        self.cpus[cpu].append(self.record(event, kind, ptr))
+
+    def step(self):
+        """Something happens."""
+        rng = self.rng
+        cpu = rng.randrange(self.n_cpus)
+        self.time += rng.randrange(1, self.pace)
+        what = rng.random()
+        if what < 0.55 or not self.live:
+            kind, ptr = rng.randrange(self.n_kinds), self.some_ptr()
+            self.put(cpu, ref.ALLOC, kind, ptr)
+            self.live.append((kind, ptr))
+        elif what < 0.93:
+            kind, ptr = self.live.pop(rng.randrange(len(self.live)))
+            if kind < 2 and rng.random() < 0.03:
+                kind = 1 - kind
+            self.put(cpu, ref.FREE, kind, ptr)
+        elif what < 0.96:
+            self.put(cpu, ref.FREE, rng.randrange(self.n_kinds),
+                     self.some_ptr())
+        elif what < 0.98:
+            self.tie()
+        else:
+            self.damage(cpu)
+
+    def tie(self):
+        """All CPUs at the same time, each at an address of its own: which
+        peak there is depends on the order."""
+        self.ties += self.n_cpus > 1
+        base = 0xffff999000000000 + self.rng.getrandbits(20) * 4096 * 64
+        for cpu in range(self.n_cpus):
+            ptr = base + cpu * 4096
+            for event in self.rng.choice([(1,), (1, 2), (1, 2, 1)]):
+                self.put(cpu, event, cpu % self.n_kinds, ptr)
+        self.time += 1
+
+    def damage(self, cpu):
+        """A record that is to be skipped, or one whose time goes back."""
+        rng = self.rng
+        record = self.record(rng.choice([1, 2]), rng.randrange(self.n_kinds),
+                             0xffffaaa000000000 + rng.getrandbits(30) * 8)
+        what = rng.randrange(5)
+        if what == 0:
+            record["event_id"] = rng.choice([0, 3, 255])
+        elif what == 1:
+            record["type_id"] = rng.choice([self.n_kinds, 255])
+        elif what == 2:
+            record["event_size"] = self.size + 8
+        elif what == 3:
+            record["ptr"] = 0
+        else:
+            record["timestamp"] -= rng.randrange(1, 10 ** 6)
+        # The first records of a file tell its format.
+        if len(self.cpus[cpu]) > 16:
+            self.cpus[cpu].append(record)
+
+    def write(self, directory):
+        """Writes the files.  Returns the bytes that hang over."""
+        truncated = 0
+        for cpu, records in self.cpus.items():
+            extra = b"\x5a" * (self.size - 56)
+            with open(f"{directory}/cpu{cpu}.out", "wb") as f:
+                for record in records:
+                    f.write(ref.pack(record, self.big) + extra)
+                if self.rng.random() < 0.3:
+                    n = self.rng.randrange(1, self.size)
+                    f.write(b"\x01" * n)
+                    truncated += n
+        if self.has_meta:
+            with open(f"{directory}/kmemtrace.meta", "w",
+                      encoding="ascii") as f:
+                f.write("[capture]\nabi_version=1\ncomplete=true\n"
+                        f"record_size={self.size}\n"
+                        f"byte_order={'big' if self.big else 'little'}\n"
+                        f"overruns={self.overruns}\n")
+                for cpu, node in self.nodes.items():
+                    f.write(f"[cpu{cpu}]\nnode={node}\n")
+        for name in ("kallsyms", "modules"):
+            with open(f"{directory}/{name}", "w", encoding="ascii") as f:
+                f.write(getattr(self, name))
+        return truncated
+
+
+def damage_bytes(rng, data):
+    """Flips, cuts, zeros, noise."""
+    for _ in range(rng.randint(0, 8)):
+        if not data:
+            break
+        kind = rng.random()
+        at = rng.randrange(len(data))
+        if kind < .6:
+            data[at] ^= 1 << rng.randrange(8)
+        elif kind < .75:
+            data[at] = rng.choice([0, 0xff, 0x80, 0x7f])
+        elif kind < .85:
+            del data[at:at + rng.randint(1, 60)]
+        elif kind < .95:
+            data[at:at + 56] = bytes(56)
+        else:
+            data[at:at] = rng.randbytes(rng.randint(1, 100))

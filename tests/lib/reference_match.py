@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The matcher again, from docs/definitions.md: obvious, slow, and of one piece.
+
+It shares no code with lib/input or lib/match.  The tests hold the two against each other.
+reference(files, tolerance, ...) takes {cpu: [Record]} and returns the sorted
+lines that tests/match-dump prints of such a capture.
+"""
+
+import collections
+import struct
+
+ALLOC, FREE = 1, 2
+
+
+def last_type(size):
+    """Version 1 has kmalloc, cache, pages; version 2 percpu, vmalloc, too."""
+    return 2 if size < 64 else 4
+
+
+def space(type_id):
+    """kmalloc and cache share one."""
+    return max(type_id, 1)
+
+
+Record = collections.namedtuple("Record", "event type t ptr cpu index now")
+
+
+def read(data, order="<", size=56):
+    """The records of a cpu file as (event, type, event_size, ptr, t)."""
+    for offset in range(0, len(data) - size + 1, size):
+        event, type_id, event_size, _, _, ptr, _, _, _, t = struct.unpack(
+            order + "BBHiQQQQQq", data[offset:offset + 56])
+        yield event, type_id, event_size, ptr, t
+
+
+def merge(files, size=56):
+    """All usable records in merged order, each with the merged time."""
+    rows = []
+    for cpu in sorted(files):
+        latest = None
+        for index, (event, type_id, event_size, ptr, t) in enumerate(
+                files[cpu]):
+            if (event not in (ALLOC, FREE) or type_id > last_type(size)
+                    or ptr == 0
+                    or event_size != size):
+                continue
+            latest = t if latest is None else max(latest, t)
+            rows.append((latest, cpu, index, event, type_id, t, ptr))
+    rows.sort(key=lambda row: row[:3])
+    return [Record(event, type_id, t, ptr, cpu, index, now)
+            for now, cpu, index, event, type_id, t, ptr in rows]
+
+
+class Surplus:
+    """A record that waits for its counterpart."""
+
+    def __init__(self, record, replaced, last, mismatch):
+        self.record = record
+        self.replaced = replaced  # ALLOC: the object that was live
+        self.last = last          # time of the last sight of the address
+        self.mismatch = mismatch  # FREE: the live object of the other type
+        # ALLOC: a FREE that explained a race may be that of replaced.
+        self.after_loss = False
+        self.settled = False
+
+
+class Address:
+    """All that happens to one address of one address space."""
+
+    def __init__(self, tolerance, missing, out):
+        self.tolerance = tolerance
+        self.missing = missing
+        self.out = out
+        self.history = []   # all records so far
+        self.live = None
+        self.waiting = []   # Surplus, oldest first
+        self.maybe = None   # "live" or "free": the opposite of the guess
+        self.unconfirmed = None  # records since no other CPU was near
+        # A live object to which a FREE may belong that explained a race.
+        self.maybe_freed = None
+
+    def say(self, *words):
+        """A line of output."""
+        self.out.append(" ".join(str(w) for w in words))
+
+    @staticmethod
+    def name(record):
+        """CPU:INDEX"""
+        return f"{record.cpu}:{record.index}"
+
+    def contended(self, record):
+        """Was the address used by another CPU within the tolerance?"""
+        for old in reversed(self.history):
+            if record.now - old.now > self.tolerance:
+                return False
+            if old.cpu != record.cpu:
+                return True
+        return False
+
+    def since_last(self, record):
+        """Time since the last record of the address."""
+        return record.now - self.history[-1].now
+
+    def pair(self, alloc, free):
+        """free is that of alloc."""
+        mismatch = (alloc.type != free.type
+                    and not self.missing(alloc.now, free.now))
+        self.say("free", self.name(alloc), self.name(free),
+                 *(["mismatch"] if mismatch else []))
+
+    def opposite_holds(self, record):
+        """Can this have undone what the opposite guess calls surplus?"""
+        if self.since_last(record) > self.tolerance:
+            return False
+        if not self.contended(record) and self.unconfirmed is None:
+            self.unconfirmed = 0
+        return True
+
+    def drop_guess(self):
+        """The first guess stands."""
+        self.maybe = None
+
+    def review_guess(self, record):
+        """Is the opposite guess confirmed by now, or out of reach?"""
+        if self.unconfirmed is None:
+            return
+        if self.contended(record):
+            self.unconfirmed = None
+        elif (self.since_last(record) > self.tolerance
+              or self.unconfirmed >= 8):
+            self.drop_guess()
+            self.unconfirmed = None
+        else:
+            self.unconfirmed += 1
+
+    def first_of(self, event, type_id):
+        """The oldest waiting of event and type among the first eight."""
+        kind = [w for w in self.waiting if w.record.event == event][:8]
+        for w in kind:
+            subject = w.record if event == FREE else w.replaced
+            if subject.type == type_id:
+                return w
+        return None
+
+    def settle(self, surplus):
+        """It has its explanation, or none."""
+        surplus.settled = True
+        self.waiting.remove(surplus)
+
+    def may_be_lost(self, surplus):
+        """The FREE of the object that an ALLOC replaced?"""
+        return (surplus.after_loss or
+                self.missing(surplus.replaced.now, surplus.record.now))
+
+    def give_up(self, surplus):
+        """Nothing explained it."""
+        self.settle(surplus)
+        record = surplus.record
+        sure = self.unconfirmed is None
+        if record.event == FREE:
+            if surplus.mismatch and self.live is surplus.mismatch:
+                self.pair(self.live, record)
+                self.live = None
+                self.drop_guess()
+                self.unconfirmed = None
+                return
+            verdict = "unexplained"
+            if sure and self.maybe == "live":
+                verdict = "before_trace"
+                self.drop_guess()
+            elif self.missing(surplus.last, record.now):
+                verdict = "after_loss"
+            self.say("unmatched", self.name(record), verdict)
+            return
+        verdict = "unexplained"
+        if sure and self.maybe == "free":
+            verdict = "race"
+            self.drop_guess()
+        elif self.may_be_lost(surplus):
+            verdict = "after_loss"
+        self.say("double", self.name(surplus.replaced), self.name(record),
+                 verdict)
+
+    def on_alloc(self, record):
+        """An ALLOC.  Returns what has to wait."""
+        found = None
+        if not self.history:
+            self.maybe = "live"
+        elif not self.live and not self.waiting:
+            self.review_guess(record)
+            if self.maybe == "free" and not self.opposite_holds(record):
+                self.drop_guess()
+        else:
+            self.review_guess(record)
+            if self.contended(record):
+                found = self.first_of(FREE, record.type)
+        if found:
+            self.pair(record, found.record)
+            self.settle(found)
+            return None
+        while self.live:
+            frees = [w for w in self.waiting if w.record.event == FREE]
+            if not frees or not frees[0].mismatch:
+                break
+            self.give_up(frees[0])
+        surplus = None
+        if self.live:
+            self.say("replaced", self.name(self.live), self.name(record))
+            surplus = Surplus(record, self.live, None, None)
+            surplus.after_loss = self.live is self.maybe_freed
+        self.live = record
+        return surplus
+
+    def on_free(self, record):
+        """A FREE.  Returns what has to wait."""
+        if not self.history:
+            self.maybe = "free"
+            self.say("unmatched", self.name(record), "before_trace")
+            return None
+        found = None
+        self.review_guess(record)
+        if (self.maybe == "free" and not self.live
+                and self.since_last(record) > self.tolerance):
+            self.drop_guess()
+        same = self.live and self.live.type == record.type
+        if self.contended(record):
+            found = self.first_of(ALLOC, record.type)
+        if found:
+            self.say("double", self.name(found.replaced),
+                     self.name(found.record), "race", record.t)
+            # Or it is the new object's, and the old one's is lost.
+            if self.live and self.may_be_lost(found):
+                self.maybe_freed = self.live
+            self.settle(found)
+            return None
+        if same:
+            self.pair(self.live, record)
+            self.live = None
+            frees = [w for w in self.waiting if w.record.event == FREE]
+            if (self.maybe == "live" and not frees
+                    and not self.opposite_holds(record)):
+                self.drop_guess()
+            return None
+        return Surplus(record, None, self.history[-1].now, self.live)
+
+    def feed(self, record):
+        """The next record of this address."""
+        step = self.on_alloc if record.event == ALLOC else self.on_free
+        surplus = step(record)
+        if surplus:
+            self.waiting.append(surplus)
+        self.history.append(record)
+        return surplus
+
+
+class Addresses:
+    """All addresses; what they tell is added to out."""
+
+    def __init__(self, tolerance, missing, out, make=Address):
+        self.tolerance = tolerance
+        self.make = lambda: make(tolerance, missing, out)
+        self.by_key = {}
+        self.queue = collections.deque()
+
+    def expire(self, now):
+        """Merged time has come to now; None: to the end."""
+        while self.queue and (now is None or now - self.queue[0][1].record.now
+                              > self.tolerance):
+            address, surplus = self.queue.popleft()
+            if not surplus.settled:
+                address.give_up(surplus)
+
+    def feed(self, record):
+        """The next record, after expire()."""
+        key = (record.ptr, space(record.type))
+        if key not in self.by_key:
+            self.by_key[key] = self.make()
+        surplus = self.by_key[key].feed(record)
+        if surplus:
+            self.queue.append((self.by_key[key], surplus))
+
+
+def reference(files, tolerance, lossy=False, size=56):
+    """What the matcher has to tell, as sorted lines."""
+    out = []
+    addresses = Addresses(tolerance, lambda _begin, _end: lossy, out)
+    for record in merge(files, size):
+        addresses.expire(record.now)
+        addresses.feed(record)
+    addresses.expire(None)
+    out += [f"live {Address.name(a.live)}" for a in addresses.by_key.values()
+            if a.live]
+    return sorted(out)

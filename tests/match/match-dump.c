@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Prints what the matcher tells of a capture, a line each, for the tests.
+ *
+ *     match-dump [-q] TOLERANCE_NS OPERAND...
+ *
+ * Records are named CPU:INDEX.  -q: only the counts.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/match/matcher.h"
+
+static const KmtInputCapture *capture;
+static guint64 n_alloc, n_live;
+static gboolean quiet;
+
+static guint object_cpu(const KmtMatchObject *object)
+{
+	const KmtInputCpuFile *file = capture->files->pdata[object->file];
+
+	return file->cpu;
+}
+
+static void on_alloc(gpointer user, const KmtMatchObject *object,
+		     const struct kmemtrace_event *event,
+		     const KmtMatchPosition *position)
+{
+	n_alloc++;
+}
+
+static void on_free(gpointer user, const KmtMatchObject *object,
+		    const struct kmemtrace_event *event,
+		    const KmtMatchPosition *position, gboolean mismatch)
+{
+	if (!quiet)
+		printf("free %u:%" G_GUINT64_FORMAT " %u:%" G_GUINT64_FORMAT
+		       "%s\n",
+		       object_cpu(object), object->index, position->file->cpu,
+		       position->index, mismatch ? " mismatch" : "");
+}
+
+static void on_replaced(gpointer user, const KmtMatchObject *object,
+			const struct kmemtrace_event *event,
+			const KmtMatchPosition *position)
+{
+	if (!quiet)
+		printf("replaced %u:%" G_GUINT64_FORMAT " %u:%" G_GUINT64_FORMAT
+		       "\n",
+		       object_cpu(object), object->index, position->file->cpu,
+		       position->index);
+}
+
+static void on_double(gpointer user, const KmtMatchObject *object,
+		      const struct kmemtrace_event *event,
+		      const KmtMatchPosition *position,
+		      KmtMatchDoubleAlloc class,
+		      const struct kmemtrace_event *free_event)
+{
+	static const char *const names[KMT_MATCH_N_DOUBLE] = {
+		[KMT_MATCH_DOUBLE_AFTER_LOSS] = "after_loss",
+		[KMT_MATCH_DOUBLE_RACE] = "race",
+		[KMT_MATCH_DOUBLE_UNEXPLAINED] = "unexplained",
+	};
+
+	if (quiet)
+		return;
+	printf("double %u:%" G_GUINT64_FORMAT " %u:%" G_GUINT64_FORMAT " %s",
+	       object_cpu(object), object->index, position->file->cpu,
+	       position->index, names[class]);
+	if (free_event)
+		printf(" %" G_GINT64_FORMAT, (gint64)free_event->timestamp);
+	putchar('\n');
+}
+
+static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
+			 const KmtMatchPosition *position,
+			 KmtMatchUnmatched class)
+{
+	static const char *const names[KMT_MATCH_N_UNMATCHED] = {
+		[KMT_MATCH_UNMATCHED_BEFORE_TRACE] = "before_trace",
+		[KMT_MATCH_UNMATCHED_AFTER_LOSS] = "after_loss",
+		[KMT_MATCH_UNMATCHED_UNEXPLAINED] = "unexplained",
+	};
+
+	if (!quiet)
+		printf("unmatched %u:%" G_GUINT64_FORMAT " %s\n",
+		       position->file->cpu, position->index, names[class]);
+}
+
+static void on_live(gpointer user, const KmtMatchObject *object)
+{
+	n_live++;
+	if (!quiet)
+		printf("live %u:%" G_GUINT64_FORMAT "\n", object_cpu(object),
+		       object->index);
+}
+
+int main(int argc, char **argv)
+{
+	static const KmtMatchOps ops = {
+		.on_alloc = on_alloc,
+		.on_free = on_free,
+		.on_replaced = on_replaced,
+		.on_double = on_double,
+		.on_unmatched = on_unmatched,
+	};
+	KmtMatchOptions options = {.keep_indexes = TRUE};
+	g_autoptr(GError) error = NULL;
+	g_autoptr(KmtInputCapture) opened = NULL;
+	g_autoptr(KmtMatchMerge) merge = NULL;
+	g_autoptr(KmtMatcher) matcher = NULL;
+	struct kmemtrace_event event;
+	KmtMatchPosition position;
+	guint64 n = 0;
+
+	if (argc > 1 && strcmp(argv[1], "-q") == 0) {
+		quiet = TRUE;
+		argv++;
+		argc--;
+	}
+	if (argc < 3)
+		return 1;
+	opened = kmt_input_capture_open((const char *const *)argv + 2, NULL,
+					&error);
+	if (!opened) {
+		fprintf(stderr, "%s\n", error->message);
+		return 1;
+	}
+	capture = opened;
+	merge = kmt_match_merge_new(opened);
+	options.clock_tolerance_ns = g_ascii_strtoll(argv[1], NULL, 10);
+	matcher = kmt_matcher_new(opened, &options, &ops, NULL);
+	while (kmt_match_merge_next(merge, &event, &position)) {
+		kmt_matcher_process(matcher, &event, &position);
+		n++;
+	}
+	kmt_matcher_finish(matcher);
+	kmt_matcher_foreach_live(matcher, on_live, NULL);
+	printf("records %" G_GUINT64_FORMAT " skipped %" G_GUINT64_FORMAT
+	       " unordered %" G_GUINT64_FORMAT " allocs %" G_GUINT64_FORMAT
+	       " live %" G_GUINT64_FORMAT "\n",
+	       n, kmt_match_merge_skipped(merge),
+	       kmt_match_merge_unordered(merge), n_alloc, n_live);
+	return 0;
+}

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds each figure of kmemtrace-report against tests/lib/reference_figures.py, on
+captures made at random with every defect that a capture can have, for options
+chosen at random.
+
+    figures.py [SEED...]     these only
+"""
+
+import os
+import random
+import re
+import sys
+import tempfile
+
+import random_captures
+import report_reference as ref
+import seeds
+from figures_compare import Comparison, Options, Wrong, complete
+from reference_capture import Capture
+from reference_output import FIELDS, OTHERS, SUMS
+
+N_SEEDS = 60
+# One of the few with a leak.
+LEAK_SEED = 94
+N_OPTIONS = 3
+DIMENSIONS = ["callsite", "function", "module", "directory", "kind", "cache",
+              "size", "cpu", "node", "gfp"]
+COUNTS = [f for f in FIELDS if (SUMS[f][0] if f in SUMS else OTHERS[f]) ==
+          "count"]
+
+
+# One of so many allocations; 0 and what is no number are no factor.
+SAMPLES = [0, 1, "x", 2, 7, 1000, 2 ** 32 - 1, 2 ** 33 + 1, 2 ** 50,
+           2 ** 62 - 1, 2 ** 62, 2 ** 63, 2 ** 64 - 1, 2 ** 64]
+
+
+class Maker(random_captures.Maker):
+    """Captures with losses of all kinds, few values, and addresses that
+    several CPUs use at a time."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        rng = self.rng
+        self.seed = seed
+        self.begin = self.time
+        self.addresses = rng.choice([8, 300])
+        self.pace = rng.choice([3, 100, 10 ** 4])
+        # Many of the same size, so that there are ties in all sums.
+        self.sizes = rng.choice([None, [8, 64, 4096]])
+        # Of its own, so that the rest of a seed's capture stays what it is.
+        rng = random.Random(seed + 0.5)
+        # Records whose own sums overflow would hide what scaling does.
+        self.sample = self.unit <= 1 << 40 and rng.choice(
+            [None, None, None, *SAMPLES])
+
+    def record(self, event, kind, ptr):
+        """Few sizes and flags."""
+        record = super().record(event, kind, ptr)
+        record["gfp_flags"] = self.rng.choice([0, 0xcc0, 0x400dc0])
+        if self.sizes:
+            record["bytes_req"] = self.rng.choice(self.sizes) * self.unit
+            record["bytes_alloc"] = self.rng.choice([8, 64, 4096, 8192])
+            record["bytes_alloc"] *= self.unit
+        return record
+
+    def some_ptr(self):
+        """Of few."""
+        return 0xffff888000000000 + self.rng.randrange(
+            1, self.addresses) * 4096
+
+    def lose(self, rng):
+        """Put records of losses among the others.  Returns how many events
+        each CPU lost."""
+        lost = dict.fromkeys(self.cpus, 0)
+        is_late = rng.random() < .4
+        for cpu, records in self.cpus.items():
+            for _ in range(rng.choice([0, 0, 1, 2, 5])):
+                place = rng.randrange(len(records) * 3 // 4 * is_late,
+                                      len(records) + 1)
+                time = records[place - 1]["timestamp"] if place else self.begin
+                since = time - rng.choice([0, 1, 3 * self.pace, 10 ** 5])
+                n = rng.choice([1, 2, 1000])
+                records.insert(place, {
+                    **self.record(ref.LOST, 0, 0), "timestamp": time,
+                    "bytes_req": n, "bytes_alloc": since % 2 ** 64})
+                lost[cpu] += n
+            lost[cpu] = max(0, lost[cpu] + rng.choice([0, 0, -1, 5]))
+        return lost
+
+    def write_losses(self, meta, lost):
+        """What kmemtrace.meta says about them."""
+        if not self.overruns:
+            return meta
+        if not any(lost.values()):
+            lost[0] = 7
+        meta = meta.replace("abi_version=1", "abi_version=2")
+        meta = re.sub("overruns=7", f"overruns={sum(lost.values())}", meta)
+        for cpu, n in lost.items():
+            meta = meta.replace(f"[cpu{cpu}]\n",
+                                f"[cpu{cpu}]\noverruns={n}\n")
+        return meta
+
+    def write(self, directory):
+        """Takes things away again."""
+        lost = None
+        if self.size >= 64 and any(self.cpus.values()):
+            # Of its own, like that of samples.
+            state, self.rng = self.rng, random.Random(self.seed + 0.25)
+            lost = self.lose(self.rng)
+            self.rng = state
+        truncated = super().write(directory)
+        rng = self.rng
+        path = f"{directory}/kmemtrace.meta"
+        if not self.has_meta:
+            return truncated
+        with open(path, encoding="ascii") as f:
+            meta = f.read()
+        if lost:
+            meta = self.write_losses(meta, lost)
+        what = rng.randrange(8)
+        if what == 0:
+            meta = meta.replace("complete=true", "complete=false")
+        elif what == 1:
+            meta = meta.replace("complete=true", "complete=true\n"
+                                "continues=true")
+        elif what == 2:
+            meta += "[cpu99]\nevents=3\n"
+        elif what == 3:
+            meta += f"bytes={10 ** 9}\n"  # of the last CPU
+        if self.sample:
+            meta = meta.replace("overruns=",
+                                f"sample={self.sample}\noverruns=", 1)
+        with open(path, "w", encoding="ascii") as f:
+            f.write(meta)
+        return truncated
+
+
+class Chooser:
+    """Options for a capture."""
+
+    def __init__(self, rng, capture):
+        self.rng = rng
+        self.capture = capture
+        self.times = [r.now - capture.origin for r in capture.records] or [0]
+
+    def maybe(self, chance, choose):
+        """None, if not."""
+        return choose() if self.rng.random() < chance else None
+
+    def moment(self):
+        """At a record, beside it, or beyond the end; START is not later than
+        the last record."""
+        rng = self.rng
+        time = rng.choice([rng.choice(self.times), self.times[-1] + 10 ** 6,
+                           self.times[-1]]) + rng.choice([-1, 0, 0, 1])
+        return max(0, time)
+
+    def span(self, values):
+        """Two of them, the second of which may be none."""
+        low, high = sorted(self.rng.choice(values) for _ in range(2))
+        return (low, self.rng.choice([high, high, low, float("inf")]))
+
+    def sort(self):
+        """Keys with their direction."""
+        rng = self.rng
+        return tuple((rng.choice(FIELDS + ["callsite", "ptr", "hit"]),
+                      rng.random() < .5)
+                     for _ in range(rng.choice([1, 1, 2, 3])))
+
+    def filters(self, options):
+        """None, or several."""
+        rng = self.rng
+        records = self.capture.records
+        reqs = sorted({r.req for r in records if r.event == 1}) or [1]
+        o = options
+        o.kinds = self.maybe(.2, lambda: set(rng.sample(
+            ["kmalloc", "cache", "pages", "percpu", "vmalloc"],
+            rng.choice([1, 2, 3]))))
+        o.cpus = self.maybe(.2, lambda: set(rng.sample(range(8), 4)))
+        o.nodes = self.maybe(.1, lambda: {0, rng.choice([1, 2])})
+        o.size = self.maybe(.2, lambda: self.span(reqs))
+        o.callsite = self.maybe(.15, lambda: rng.choice(
+            ["*fn1*", "0x*", "fn?", "*", "init[0]", "__fn*"]))
+        o.module = self.maybe(.15, lambda: rng.choice(
+            ["vmlinux", "mod?", "mod1", "*"]))
+
+    def options(self):
+        """Everything at random."""
+        rng = self.rng
+        o = Options(
+            by=tuple(rng.sample(DIMENSIONS, rng.choice([1, 1, 2, 3]))),
+            churn=rng.choice([0, 10, 10 ** 3, 10 ** 5, 10 ** 9]),
+            lines=rng.choice([0, 0, 1, 3, 10]), sort=self.sort(),
+            fields=tuple(rng.sample(FIELDS, rng.choice([1, 4, 12]))),
+            tolerance=rng.choice([0, 0, 100, 10 ** 4, 10 ** 6]),
+            slab=rng.random() < .15, page=rng.random() < .15,
+            live=rng.random() < .15, cross_cpu=rng.random() < .3)
+        if rng.random() < .4:
+            o.by = ("callsite",)
+        if rng.random() < .5:
+            o.start = min(rng.choice([0, self.moment()]),
+                          max(0, max(self.times)))
+            o.stop = rng.choice([None, max(o.start, self.moment())])
+        if rng.random() < .5:
+            self.filters(o)
+        if rng.random() < .2:
+            o.lifetime = self.span([0, 1, 7, 100, 10 ** 4, 10 ** 6])
+        elif rng.random() < .4:
+            o.windows = rng.choice([1, 2, 4, 7, 1000])
+            o.shows_windows = True
+        if not o.lifetime and (not o.windows or o.windows >= 4):
+            o.leaks = rng.random() < .3
+        return o
+
+
+def run_seed(seed, directory):
+    """Returns what was tried."""
+    maker = Maker(seed)
+    rng = random.Random(seed)
+    for _ in range(rng.choice([0, 1, 2, 30, 500, 500, 500])):
+        maker.step()
+    maker.write(directory)
+    size, big = maker.size, maker.big
+    if not any(maker.cpus.values()):  # nothing tells but meta
+        size, big = 56, sys.byteorder == "big"
+    capture = Capture(directory, size, big)
+    if not capture.records:
+        # With bytes of which no record can be used there is no report.
+        for cpu in maker.cpus:
+            os.truncate(f"{directory}/cpu{cpu}.out", 0)
+        capture = Capture(directory, size, big)
+    names = ref.Symbols(maker.kallsyms, maker.modules)
+    chooser = Chooser(rng, capture)
+    met = set()
+    for _ in range(N_OPTIONS):
+        options = chooser.options()
+        histogram = chooser.maybe(.3, lambda: rng.choice(["lifetime", "size"]))
+        complete(options, histogram)
+        extra = ["--histogram", histogram] if histogram else []
+        compare = Comparison(capture, names, options, extra)
+        if not compare.json():
+            met.add("overflow")
+            continue
+        form = rng.choice(["text", "csv", "folded"])
+        if form == "folded" and options.fields[0] not in COUNTS:
+            form = "csv"
+        getattr(compare, form)()
+        met |= tried(compare, form)
+    return met
+
+
+def capture_end(figures):
+    """From the first record."""
+    origin = figures.capture.origin
+    return 0 if origin is None else figures.last - origin
+
+
+def tried(compare, form):
+    """What the options and the capture had."""
+    o = compare.options
+    figures = compare.output.figures
+    loss = compare.output.loss()
+    is_part = compare.output.time()[2]
+    met = {form} | {f"by {d}" for d in o.by} | {f"field {f}" for f in o.fields}
+    met |= {f"{f.what} {f.why}" for f in figures.findings}
+    met |= {name for name, value in vars(o).items() if value}
+    for what, value in (
+            ("unordered", figures.unordered), ("skipped", figures.skipped),
+            ("truncated", figures.truncated), ("short", figures.short),
+            ("a leak", o.leaks and figures.leaks()),
+            ("no line", not compare.output.rows),
+            ("no record", not compare.capture.records),
+            ("a rest", compare.output.rest),
+            ("a pair", figures.pairs), ("no name", any(
+                figures.naming.symbol(r.site) is None
+                for r in compare.capture.records)),
+            ("beyond the end", o.stop is not None and
+             capture_end(figures) < o.stop),
+            ("big", compare.capture.big), ("lossy", compare.capture.lossy),
+            ("cut off", compare.capture.cut_off),
+            ("continues", compare.capture.continues),
+            ("a loss in time", is_part and loss["holes"]),
+            ("a loss out of time", is_part and loss["lost_in_time"] is not None
+             and loss["lost_in_time"] < (compare.capture.overruns or 0)),
+            ("a loss at any time", loss["lost_in_time"] is None
+             and compare.capture.overruns),
+            ("a loss with a filter", figures.filter.is_set and loss["holes"]),
+            ("a loss with windows", o.windows and loss["holes"]),
+            ("a sample", compare.capture.sample > 1 and not figures.saturated),
+            ("a saturated sample", figures.saturated),
+            ("above 2^63", any(t.alloc >> 63
+                               for t in figures.kinds.values()))):
+        if value:
+            met.add(what)
+    return met
+
+
+# What no run may be without.
+MUST = ([f"a loss {what}" for what in (
+    "in time", "out of time", "at any time", "with a filter",
+    "with windows")] +
+        ["text", "csv", "folded", "overflow", "a sample",
+         "a saturated sample", "unordered", "skipped",
+         "truncated", "short", "a leak", "no line", "no record", "a rest",
+         "a pair", "no name", "beyond the end", "big", "lossy", "cut off",
+         "continues", "above 2^63", "double race", "double unexplained",
+         "double after_loss", "mismatch mismatch", "mismatch after_loss",
+         "unmatched before_trace", "unmatched unexplained",
+         "unmatched after_loss", "start", "stop", "windows", "leaks",
+         "cross_cpu", "kinds", "cpus", "nodes", "size", "lifetime",
+         "callsite", "module", "slab", "page", "live"] +
+        [f"by {d}" for d in DIMENSIONS] + [f"field {f}" for f in FIELDS])
+
+
+def main():
+    """All seeds; nothing may be missing from all of them."""
+    given = [int(s) for s in sys.argv[1:]]
+    tried_seeds = given or [*seeds.several(N_SEEDS), LEAK_SEED]
+    met = set()
+    failed = 0
+    for seed in tried_seeds:
+        with tempfile.TemporaryDirectory() as directory:
+            try:
+                met |= run_seed(seed, directory)
+            except Wrong as e:
+                print(f"seed {seed}: {e}")
+                failed += 1
+    print(f"{len(tried_seeds)} captures, {failed} failed")
+    untried = [what for what in MUST if what not in met]
+    if not given and seeds.IS_DEFAULT and untried:
+        print("never tried:", untried)
+        return 1
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+
+    sys.exit(main())

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compiles each tests/report/fixtures/report-*.txt and compares what kmemtrace-report
+prints with the .out file beside it, to the byte.
+
+A fixture says '# options: ...', once for each run.
+
+    golden.py [--update]     write the .out files anew
+"""
+
+import difflib
+import glob
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import mkcapture
+
+SRCDIR = os.environ.get("top_srcdir", ".")
+PROGRAM = os.path.abspath(os.path.join(os.environ.get("top_builddir", "."),
+                                       "report", "kmemtrace-report"))
+
+
+def option_lines(path):
+    """The runs that a fixture asks for."""
+    with open(path, encoding="utf-8") as f:
+        return [line.split(":", 1)[1].strip() for line in f
+                if line.startswith("# options:")]
+
+
+def run_all(path, name):
+    """The output of all runs as one text."""
+    text = ""
+    with tempfile.TemporaryDirectory() as directory:
+        mkcapture.compile_fixture(path, os.path.join(directory, name))
+        for options in option_lines(path):
+            run = subprocess.run([PROGRAM, *shlex.split(options), name],
+                                 cwd=directory, text=True, check=False,
+                                 stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT)
+            text += f"$ kmemtrace-report {options} {name}\n".replace("  ", " ")
+            text += run.stdout
+            text += f"[exit status {run.returncode}]\n\n"
+    return text.rstrip("\n") + "\n"
+
+
+def main():
+    """Every fixture."""
+    failed = 0
+    paths = sorted(glob.glob(f"{SRCDIR}/tests/report/fixtures/report-*.txt"))
+    for path in paths:
+        expected_path = path[:-len(".txt")] + ".out"
+        got = run_all(path, os.path.basename(path)[:-len(".txt")])
+        if sys.argv[1:] == ["--update"]:
+            with open(expected_path, "w", encoding="utf-8") as f:
+                f.write(got)
+            continue
+        with open(expected_path, encoding="utf-8") as f:
+            want = f.read()
+        if got != want:
+            failed += 1
+            sys.stdout.writelines(difflib.unified_diff(
+                want.splitlines(True), got.splitlines(True), expected_path,
+                "got"))
+    print(f"{len(paths)} fixtures, {failed} differ")
+    return 1 if failed or not paths else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+KMT_REPORT_TESTS = \
+	tests/report/command-line.py \
+	tests/report/false-claims.py \
+	tests/report/figures.py \
+	tests/report/golden.py \
+	tests/report/marks.py \
+	tests/report/options.py \
+	tests/report/owners.py \
+	tests/report/races.py \
+	tests/report/random-captures.py
+TESTS += $(KMT_REPORT_TESTS)
+EXTRA_DIST += $(KMT_REPORT_TESTS)
+
+# The step figures of scripts/test; not in make check.
+EXTRA_DIST += tests/report/figures-large.py
+
+# The report with blocks and tables so small that each boundary is met.
+check_PROGRAMS += tests/report/report-small
+tests_report_report_small_SOURCES = $(report_kmemtrace_report_SOURCES) \
+	$(lib_match_libmatch_a_SOURCES) $(lib_input_libinput_a_SOURCES)
+tests_report_report_small_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DKMT_MATCH_BLOCK_RECORDS=3 -DKMT_MATCH_FIRST_GROUPS=2 \
+	-DKMT_MATCH_CHUNK_BITS=1 -DKMT_MATCH_ENTRY_BLOCK_BITS=2 \
+	-DKMT_MATCH_MIN_ENTRIES=1 -DKMT_MATCH_ENTRY_CACHE_BITS=2 \
+	-DKMT_MATCH_PREFETCH_BATCH=1 -DKMT_MATCH_MAX_THREADS=256
+tests_report_report_small_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) \
+	$(GMODULE_CFLAGS)
+tests_report_report_small_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_OUTPUT_LIBS) \
+	$(KMT_CLI_LIBS)
+
+check_PROGRAMS += tests/report/totals-unit
+tests_report_totals_unit_SOURCES = \
+	report/counters.c report/totals.c tests/report/totals-unit.c
+tests_report_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
+tests_report_totals_unit_LDADD = $(GLIB_LIBS)
+TESTS += tests/report/totals-unit
+
+EXTRA_DIST += \
+	tests/report/fixtures/report-continued.out \
+	tests/report/fixtures/report-continued.txt \
+	tests/report/fixtures/report-cut.out \
+	tests/report/fixtures/report-cut.txt \
+	tests/report/fixtures/report-empty.out \
+	tests/report/fixtures/report-empty.txt \
+	tests/report/fixtures/report-findings.out \
+	tests/report/fixtures/report-findings.txt \
+	tests/report/fixtures/report-gaps.out \
+	tests/report/fixtures/report-gaps.txt \
+	tests/report/fixtures/report-incomplete.out \
+	tests/report/fixtures/report-incomplete.txt \
+	tests/report/fixtures/report-lost-most.out \
+	tests/report/fixtures/report-lost-most.txt \
+	tests/report/fixtures/report-lost.out \
+	tests/report/fixtures/report-lost.txt \
+	tests/report/fixtures/report-race.out \
+	tests/report/fixtures/report-race.txt \
+	tests/report/fixtures/report-sample.out \
+	tests/report/fixtures/report-sample.txt \
+	tests/report/fixtures/report-shortened.out \
+	tests/report/fixtures/report-shortened.txt \
+	tests/report/fixtures/report-stacks.out \
+	tests/report/fixtures/report-stacks.txt \
+	tests/report/fixtures/report-summary.out \
+	tests/report/fixtures/report-summary.txt

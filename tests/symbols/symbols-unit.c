@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What of lib/symbols needs no debug information: kallsyms, whatever is in it,
+ * names of gfp flags, lists of wrappers.
+ */
+#include "config.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/symbols/gfp-flags.h"
+#include "lib/symbols/kallsyms.h"
+#include "lib/symbols/wrapper-functions.h"
+
+static char *write_temporary(const char *text, gsize size)
+{
+	char *path;
+	int fd = g_file_open_tmp("symbols-XXXXXX", &path, NULL);
+
+	g_assert_cmpint(fd, >=, 0);
+	g_assert_cmpint(write(fd, text, size), ==, size);
+	close(fd);
+	return path;
+}
+
+static KmtSymTable *load_bytes(const char *text, gsize size,
+			       const char *modules, GError **error)
+{
+	g_autofree char *path = write_temporary(text, size);
+	g_autofree char *modules_path =
+		modules ? write_temporary(modules, strlen(modules)) : NULL;
+	KmtSymTable *symbols = kmt_sym_table_load(path, modules_path, error);
+
+	unlink(path);
+	if (modules_path)
+		unlink(modules_path);
+	return symbols;
+}
+
+static KmtSymTable *load(const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	KmtSymTable *symbols = load_bytes(text, strlen(text), NULL, &error);
+
+	g_assert_no_error(error);
+	return symbols;
+}
+
+static void assert_refused(const char *text, gsize size, int code)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(load_bytes(text, size, NULL, &error));
+	g_assert_error(error, KMT_SYM_TABLE_ERROR, code);
+}
+
+/* wanted: "name+0x1f [module]", or NULL. */
+static void assert_name(const KmtSymTable *symbols, guint64 address,
+			const char *wanted)
+{
+	g_autofree char *got = NULL;
+	KmtSymbol symbol;
+
+	if (kmt_sym_table_lookup(symbols, address, &symbol))
+		got = g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x%s%s%s",
+				      symbol.name, symbol.offset,
+				      symbol.module ? " [" : "",
+				      symbol.module ? symbol.module : "",
+				      symbol.module ? "]" : "");
+	g_assert_cmpstr(got, ==, wanted);
+}
+
+#define AT(low) (G_GUINT64_CONSTANT(0xffffffff00000000) + 0x##low)
+
+static void test_nothing(void)
+{
+	static const char nuls[8192];
+
+	assert_refused("", 0, KMT_SYM_TABLE_ERROR_FORMAT);
+	assert_refused("\n\n\n", 3, KMT_SYM_TABLE_ERROR_FORMAT);
+	assert_refused(nuls, sizeof(nuls), KMT_SYM_TABLE_ERROR_FORMAT);
+	assert_refused("ffffffff81000000", 16, KMT_SYM_TABLE_ERROR_FORMAT);
+	assert_refused("ffffffff81000000 T", 18, KMT_SYM_TABLE_ERROR_FORMAT);
+	assert_refused("ffffffff81000000 T ", 19, KMT_SYM_TABLE_ERROR_FORMAT);
+	assert_refused("0 T a\n0 t b\n", 12, KMT_SYM_TABLE_ERROR_HIDDEN);
+	assert_refused("0000000000000000 A x", 20, KMT_SYM_TABLE_ERROR_HIDDEN);
+}
+
+static void test_no_such_file(void)
+{
+	g_autoptr(GError) error = NULL;
+
+	g_assert_null(kmt_sym_table_load("/nowhere/kallsyms", NULL, &error));
+	g_assert_error(error, KMT_SYM_TABLE_ERROR, KMT_SYM_TABLE_ERROR_READ);
+	g_assert_nonnull(strstr(error->message, "/nowhere/kallsyms"));
+	g_clear_error(&error);
+	g_assert_null(kmt_sym_table_load("/", NULL, &error));
+	g_assert_error(error, KMT_SYM_TABLE_ERROR, KMT_SYM_TABLE_ERROR_READ);
+}
+
+/* Of every length around the end of a page: what follows is not of the file. */
+static void test_no_newline_at_the_end(void)
+{
+	gsize page = (gsize)sysconf(_SC_PAGESIZE), size;
+
+	for (size = page - 2; size <= page + 2; size++) {
+		static const char line[] = "ffffffff81000100 T last";
+		g_autofree char *text = g_strnfill(size, '\n');
+		g_autoptr(KmtSymTable) symbols = NULL;
+
+		memcpy(text, "ffffffff81000000 T f", 20);
+		memcpy(text + size - strlen(line), line, strlen(line));
+		symbols = load_bytes(text, size, NULL, NULL);
+		g_assert_nonnull(symbols);
+		g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 2);
+		assert_name(symbols, AT(81000010), "f+0x10");
+		assert_name(symbols, AT(81000110), "last+0x10");
+		assert_name(symbols, AT(81000110), "last+0x10");
+	}
+	{
+		static const char module[] = "ffffffff81000100 T f\t[m]";
+		g_autoptr(KmtSymTable) symbols = load(module);
+
+		assert_name(symbols, AT(81000110), "f+0x10 [m]");
+	}
+}
+
+static void test_nul_ends_a_line(void)
+{
+	static const char text[] = "ffffffff81000000 T a\0"
+				   "ffffffff81000100 T b\t[m]\0\0"
+				   "ffffffff810\0"
+				   "ffffffff81000200 T c";
+	g_autoptr(KmtSymTable) symbols =
+		load_bytes(text, sizeof(text) - 1, NULL, NULL);
+
+	assert_name(symbols, AT(81000001), "a+0x1");
+	assert_name(symbols, AT(81000101), "b+0x1 [m]");
+	assert_name(symbols, AT(81000201), "c+0x1");
+	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 3);
+}
+
+/* The longest name that is one, one more, and a line of a megabyte. */
+static void test_huge_lines(void)
+{
+	g_autofree char *longest = g_strnfill(1024, 'x');
+	g_autofree char *huge = g_strnfill(1 << 20, 'f');
+	g_autofree char *wanted = g_strconcat(longest, "+0x1", NULL);
+	g_autofree char *text = g_strconcat(
+		huge, "\nffffffff81000000 T ", longest, "\nffffffff81000100 T ",
+		longest, "y\nffffffff81000200 T ", huge,
+		"\nffffffff81000300 T z\t[", huge, "]\nffffffff81000400 ", huge,
+		" z\nffffffff81000500 T end ", huge, huge, "\n", NULL);
+	g_autoptr(KmtSymTable) symbols = load(text);
+
+	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 1);
+	assert_name(symbols, AT(81000001), wanted);
+}
+
+static void test_extremes(void)
+{
+	g_autoptr(KmtSymTable) symbols =
+		load("ffffffffffffffff T last\n"
+		     "00000000000000001 T first\n"
+		     "7fffffffffffffff t middle\n"
+		     "8000000000000000 t upper\n"
+		     "10000000000000000 T too_large\n"
+		     "1ffffffff81000700 T too_large\n"
+		     "0x1000 T prefixed\n"
+		     "-1 T negative\n"
+		     "  ABCDEF  T  upper_case  \r\n"
+		     "abcdef0g T not_hex\n"
+		     "`00000000 T before_a\n"
+		     "/00000000 T before_0\n"
+		     ":00000000 T after_9\n"
+		     "g00000000 T after_f\n"
+		     "000000000000000o T low_nibble\n");
+
+	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 5);
+	assert_name(symbols, 0, NULL);
+	assert_name(symbols, 1, "first+0x0");
+	/* "first" is too far away to reach as far as the byte before it. */
+	assert_name(symbols, 0xabcdef, "upper_case+0x0");
+	assert_name(symbols, 0xabcdf0, "upper_case+0x1");
+	assert_name(symbols, G_GUINT64_CONSTANT(0x8000000000000000),
+		    "middle+0x1");
+	assert_name(symbols, G_GUINT64_CONSTANT(0x8000000000000001),
+		    "upper+0x1");
+	/* No byte before it is in it, but it begins there. */
+	assert_name(symbols, G_MAXUINT64, "last+0x0");
+}
+
+/* Every digit in every place of sixteen, by both ways to read them. */
+static void test_digits(void)
+{
+	guint place, digit, i;
+
+	for (place = 0; place < 16; place++) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		g_autoptr(KmtSymTable) symbols = NULL;
+
+		for (digit = 1; digit < 16; digit++) {
+			guint64 address = (guint64)digit << (4 * place);
+
+			g_string_append_printf(
+				text, "%016" G_GINT64_MODIFIER "x T a\n",
+				address);
+			g_string_append_printf(
+				text, "%" G_GINT64_MODIFIER "X T b\n", address);
+		}
+		symbols = load(text->str);
+		g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 15);
+		for (i = 0; i < 15; i++) {
+			KmtSymEntry entry;
+
+			kmt_sym_table_get(symbols, i, &entry);
+			g_assert_cmphex(entry.address, ==,
+					(guint64)(i + 1) << (4 * place));
+			g_assert_cmpstr(entry.name, ==, "a");
+		}
+	}
+}
+
+/* Each byte that is no hexadecimal digit spoils an address, wherever it is. */
+static void test_no_digits(void)
+{
+	char line[] = "ffffffff81000000 T name\n";
+	guint c, place;
+
+	for (c = 1; c < 256; c++) {
+		if (g_ascii_isxdigit((char)c) || strchr(" \t\r\n", (int)c))
+			continue;
+		for (place = 0; place < 16; place++) {
+			char saved = line[place];
+
+			line[place] = (char)c;
+			/* The line of what is left has no type. */
+			assert_refused(line, strlen(line),
+				       KMT_SYM_TABLE_ERROR_FORMAT);
+			line[place] = saved;
+		}
+	}
+}
+
+static void test_unsorted(void)
+{
+	const guint n = 5000;
+	g_autoptr(GString) text = g_string_new("ffffffff80000000 T start\n");
+	g_autoptr(KmtSymTable) symbols = NULL;
+	guint64 last = 0;
+	guint i;
+
+	/* Each address twice; 4999 is prime to 5000. */
+	for (i = 0; i < 2 * n; i++)
+		g_string_append_printf(
+			text, "%" G_GINT64_MODIFIER "x t f%u_%u\t[m%u]\n",
+			AT(80001000) + (guint64)(i * 4999 % n) * 0x10000,
+			i * 4999 % n, i / n, i % 7);
+	/* Below all that were in order before. */
+	g_string_append(text, "1000 t low\n");
+	symbols = load(text->str);
+	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, n + 2);
+	for (i = 0; i < n + 2; i++) {
+		KmtSymEntry entry;
+
+		kmt_sym_table_get(symbols, i, &entry);
+		g_assert_cmphex(entry.address, >, last);
+		last = entry.address;
+	}
+	for (i = 0; i < n; i++) {
+		g_autofree char *wanted = g_strdup_printf("f%u_0", i);
+		KmtSymbol symbol;
+
+		g_assert_true(kmt_sym_table_lookup(
+			symbols, AT(80001008) + (guint64)i * 0x10000, &symbol));
+		g_assert_cmpstr(symbol.name, ==, wanted);
+		g_assert_cmphex(symbol.offset, ==, 8);
+	}
+}
+
+static void test_too_many_modules(void)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(KmtSymTable) symbols = NULL;
+	guint i;
+
+	for (i = 0; i < 70000; i++)
+		g_string_append_printf(text, "%x t f\t[m%u]\n", 0x1000 + i * 16,
+				       i);
+	symbols = load(text->str);
+	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, G_MAXUINT16);
+	assert_name(symbols, 0x1000 + 65534 * 16 + 1, "f+0x1 [m65534]");
+}
+
+static void count_entry(const KmtSymEntry *entry, gpointer user)
+{
+	g_assert_cmpstr(entry->module, ==, "a");
+	(*(guint *)user)++;
+}
+
+static void test_modules(void)
+{
+	g_autoptr(KmtSymTable) symbols =
+		load_bytes("ffffffffc0000000 t f\t[a]\nffffffffc0001000 t g\t"
+			   "[b]\nffffffffc0000100 d h\t[a]\n",
+			   75, "a 8192 0 - Live 0xffffffffc0000000\n", NULL);
+	guint n = 0;
+
+	g_assert_nonnull(symbols);
+	kmt_sym_table_foreach_of_module(symbols, "a", count_entry, &n);
+	g_assert_cmpuint(n, ==, 2);
+	kmt_sym_table_foreach_of_module(symbols, "c", count_entry, &n);
+	g_assert_cmpuint(n, ==, 2);
+	g_assert_cmphex(kmt_sym_table_module_start(symbols, "a"), ==,
+			AT(c0000000));
+	g_assert_cmphex(kmt_sym_table_module_start(symbols, "b"), ==, 0);
+	g_assert_cmphex(kmt_sym_table_module_start(symbols, "c"), ==, 0);
+}
+
+static gpointer ask_all(gpointer user)
+{
+	const KmtSymTable *symbols = user;
+	guint i;
+
+	for (i = 0; i < 1000; i++) {
+		g_autofree char *wanted =
+			g_strdup_printf("function_%u+0x8 [mod]", i);
+
+		assert_name(symbols, 0x100008 + i * 0x100, wanted);
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(KmtSymTable) symbols = NULL;
+	GThread *threads[4];
+	guint i;
+
+	for (i = 0; i < 1000; i++)
+		g_string_append_printf(text, "%x t function_%u\t[mod]\n",
+				       0x100000 + i * 0x100, i);
+	symbols = load(text->str);
+	for (i = 0; i < G_N_ELEMENTS(threads); i++)
+		threads[i] = g_thread_new("ask", ask_all, symbols);
+	for (i = 0; i < G_N_ELEMENTS(threads); i++)
+		g_thread_join(threads[i]);
+}
+
+/* What is no file, as the output of zcat, is read. */
+static void test_pipe(void)
+{
+	g_autofree char *path = NULL;
+	g_autoptr(KmtSymTable) symbols = NULL;
+	static const char text[] = "ffffffff81000000 T f\n";
+	int ends[2];
+
+	g_assert_cmpint(pipe(ends), ==, 0);
+	g_assert_cmpint(write(ends[1], text, strlen(text)), ==, strlen(text));
+	close(ends[1]);
+	path = g_strdup_printf("/dev/fd/%d", ends[0]);
+	symbols = kmt_sym_table_load(path, NULL, NULL);
+	close(ends[0]);
+	g_assert_nonnull(symbols);
+	assert_name(symbols, AT(81000001), "f+0x1");
+}
+
+/* Random damage to a good file: nothing but no crash, and no endless loop. */
+static void test_damage(void)
+{
+	g_autoptr(GString) good = g_string_new(NULL);
+	const char *given = g_getenv("KMT_SEED");
+	guint32 seed = given ? (guint32)g_ascii_strtoull(given, NULL, 10) : 1;
+	GRand *random = g_rand_new_with_seed(seed);
+	guint i, j;
+
+	g_test_message("seed %u; KMT_SEED=N takes N", seed);
+	for (i = 0; i < 200; i++)
+		g_string_append_printf(good, "ffffffff81%06x %c f%u%s\n",
+				       i * 64, "tTdwA"[i % 5], i,
+				       i > 100 ? "\t[module]" : "");
+	for (i = 0; i < 500; i++) {
+		g_autofree char *text = g_memdup2(good->str, good->len);
+		g_autoptr(KmtSymTable) symbols = NULL;
+		KmtSymbol symbol;
+
+		for (j = 0; j < 50; j++)
+			text[g_rand_int_range(random, 0, (gint)good->len)] =
+				(char)g_rand_int_range(random, 0, 256);
+		symbols = load_bytes(text, good->len, NULL, NULL);
+		for (j = 0; symbols && j < 250; j++)
+			kmt_sym_table_lookup(symbols, AT(81000000) + j * 60,
+					     &symbol);
+	}
+	g_rand_free(random);
+}
+
+static char *source_path(const char *name)
+{
+	const char *top = g_getenv("top_srcdir");
+
+	return g_build_filename(top ? top : ".", name, NULL);
+}
+
+static void assert_gfp(const KmtSymGfp *gfp, guint64 flags, const char *wanted)
+{
+	g_autofree char *got = kmt_sym_gfp_format(gfp, flags);
+
+	g_assert_cmpstr(got, ==, wanted);
+}
+
+/* Against what was taken out of the kernel's headers. */
+static void test_gfp_table(void)
+{
+	g_autofree char *path = source_path("tests/symbols/fixtures/gfp-6.1.list");
+	g_autofree char *text = NULL;
+	g_auto(GStrv) lines = NULL;
+	const KmtSymGfp *gfp = kmt_sym_gfp_of_release("6.1.0-9-amd64");
+	guint64 all = 0;
+	guint i, n = 0;
+
+	g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+	lines = g_strsplit(text, "\n", -1);
+	for (i = 0; lines[i]; i++) {
+		g_auto(GStrv) words = NULL;
+		guint64 flags;
+
+		if (!*lines[i] || *lines[i] == '#')
+			continue;
+		words = g_strsplit(lines[i], " ", 2);
+		flags = g_ascii_strtoull(words[0], NULL, 16);
+		assert_gfp(gfp, flags, words[1]);
+		all |= flags;
+		n++;
+	}
+	g_assert_cmpuint(n, >, 40);
+	/* Bits that no line has have no name. */
+	assert_gfp(gfp, ~all & G_MAXUINT32, "0xf0000000");
+}
+
+static void test_gfp_releases(void)
+{
+	static const char *const known[] = {"6.1", "6.1.0-9-amd64",
+					    "6.1.192-kmemtrace", "6.1-rc3"};
+	static const char *const unknown[] = {"6.10.0", "6.0.19", "6.2.0",
+					      "5.1.0",	"16.1",	  "6",
+					      "6.",	"",	  "x6.1"};
+	guint i;
+
+	for (i = 0; i < G_N_ELEMENTS(known); i++)
+		assert_gfp(kmt_sym_gfp_of_release(known[i]), 0xdc0,
+			   "GFP_KERNEL|__GFP_ZERO");
+	for (i = 0; i < G_N_ELEMENTS(unknown); i++)
+		assert_gfp(kmt_sym_gfp_of_release(unknown[i]), 0xdc0, "0xdc0");
+	g_assert_null(kmt_sym_gfp_of_release(NULL));
+	assert_gfp(NULL, 0, "none");
+	assert_gfp(NULL, G_MAXUINT64, "0xffffffffffffffff");
+	assert_gfp(kmt_sym_gfp_of_release("6.1"),
+		   G_GUINT64_CONSTANT(0x8000000000000cc0),
+		   "GFP_KERNEL|0x8000000000000000");
+}
+
+static void test_skip_list(void)
+{
+	static const char *const wrappers[] = {
+		"kmem_cache_alloc",  "kmem_cache_alloc_node",
+		"__kmalloc",	     "xas_alloc.isra.0",
+		"krealloc",	     "kvmalloc_node",
+		"kstrdup_const",     "kmemdup",
+		"mempool_alloc",     "alloc_skb_with_frags",
+		"__alloc_skb",	     "xas_alloc",
+		"__alloc_pages",     "__get_free_pages",
+		"devm_kmalloc",	     "kasprintf",
+		"mempool_alloc_slab"};
+	static const char *const others[] = {
+		"ext4_alloc_inode", "copy_process", "kfree",	"alloc_file",
+		"kmem_cache_free",  "do_sys_open",  "skb_free", ""};
+	g_autofree char *path = source_path("lib/symbols/wrappers.list");
+	g_autoptr(KmtSymWrappers) skip = kmt_sym_wrappers_new();
+	g_autoptr(GError) error = NULL;
+	guint i;
+
+	kmt_sym_wrappers_load(skip, path, &error);
+	g_assert_no_error(error);
+	for (i = 0; i < G_N_ELEMENTS(wrappers); i++)
+		g_assert_true(kmt_sym_wrappers_matches(skip, wrappers[i]));
+	for (i = 0; i < G_N_ELEMENTS(others); i++)
+		g_assert_false(kmt_sym_wrappers_matches(skip, others[i]));
+	kmt_sym_wrappers_add(skip, "ext4_alloc_*");
+	g_assert_true(kmt_sym_wrappers_matches(skip, "ext4_alloc_inode"));
+}
+
+static void test_skip_errors(void)
+{
+	g_autofree char *path = write_temporary("a # one\n\n b c\n", 14);
+	g_autoptr(KmtSymWrappers) skip = kmt_sym_wrappers_new();
+	g_autoptr(GError) error = NULL;
+
+	g_assert_false(kmt_sym_wrappers_load(skip, path, &error));
+	g_assert_error(error, KMT_SYM_WRAPPERS_ERROR,
+		       KMT_SYM_WRAPPERS_ERROR_LINE);
+	g_assert_nonnull(strstr(error->message, "line 3"));
+	g_assert_false(kmt_sym_wrappers_matches(skip, "a"));
+	g_clear_error(&error);
+	unlink(path);
+	g_assert_false(kmt_sym_wrappers_load(skip, path, &error));
+	g_assert_error(error, KMT_SYM_WRAPPERS_ERROR,
+		       KMT_SYM_WRAPPERS_ERROR_READ);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/kallsyms/nothing", test_nothing);
+	g_test_add_func("/kallsyms/no-such-file", test_no_such_file);
+	g_test_add_func("/kallsyms/no-newline-at-the-end",
+			test_no_newline_at_the_end);
+	g_test_add_func("/kallsyms/nul-ends-a-line", test_nul_ends_a_line);
+	g_test_add_func("/kallsyms/huge-lines", test_huge_lines);
+	g_test_add_func("/kallsyms/extremes", test_extremes);
+	g_test_add_func("/kallsyms/digits", test_digits);
+	g_test_add_func("/kallsyms/no-digits", test_no_digits);
+	g_test_add_func("/kallsyms/unsorted", test_unsorted);
+	g_test_add_func("/kallsyms/too-many-modules", test_too_many_modules);
+	g_test_add_func("/kallsyms/modules", test_modules);
+	g_test_add_func("/kallsyms/threads", test_threads);
+	g_test_add_func("/kallsyms/pipe", test_pipe);
+	g_test_add_func("/kallsyms/damage", test_damage);
+	g_test_add_func("/gfp/table", test_gfp_table);
+	g_test_add_func("/gfp/releases", test_gfp_releases);
+	g_test_add_func("/skip/list", test_skip_list);
+	g_test_add_func("/skip/errors", test_skip_errors);
+	return g_test_run();
+}

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Random input of kmemtrace-import, and random command lines of it, for
+tests/tools/compare-programs.py."""
+
+import os
+import random
+import struct
+
+import damaged_pages
+import import_files as files
+import random_captures
+
+CALLCHAIN = 1 << 5
+KERNEL, USER = (1 << 64) - 128, (1 << 64) - 512
+CHAINS = ((), (USER, 1, 2), (KERNEL, files.B),
+          (KERNEL, files.B + 4, files.A + 9, files.A + 16, files.B + 32,
+           files.B + 40, USER, 0x401000),
+          (KERNEL, *range(files.A, files.A + 200)))
+FEATURES = (
+    (4, files.perf_text("6.1.0-test")), (5, files.perf_text("6.1.9")),
+    (6, files.perf_text("x86_64")), (7, struct.pack("<II", 4, 3)),
+    (2, files.perf_build_id(bytes(range(20)))),
+    (11, files.perf_command("perf", "record", "-a", "-e", "kmem:*")),
+    (11, files.perf_command("perf", "record", "-C", "1", "-c", "7")),
+    (11, files.perf_command("perf", "record", "-p", "7", "-F", "99")))
+WRONG = ("--abi=3", "--abi=x", "--cpus=0", "--cpus=x", "--kallsyms=/nonexistent",
+         "--modules=/nonexistent", "--buildid-dir=/nonexistent",
+         "--buffer=nothing", "--nothing", "/nonexistent")
+NAMES = "".join(f"{address:016x} T {name}\n" for name, address in (
+    *files.SITES.items(), files.END, ("alloc_pages_noprof", files.A + 64)))
+
+
+def random_events(rng):
+    """Events of all tracepoints, in the order of time."""
+    time, found = 1000, []
+    for _ in range(rng.choice([1, 10, 200])):
+        event = rng.choice(files.USUAL + files.MORE)
+        time += rng.randrange(500)
+        values = dict(event.values)
+        if "ptr" in values:
+            values["ptr"] = 0xffff888000001000 + 64 * rng.randrange(40)
+        if rng.random() < 0.2:
+            values["common_pid"] = rng.randrange(9)
+        if "name" in values:
+            values["name"] = rng.choice(["dentry", "inode cache", "a\\b", ""])
+        found.append(files.Event(event.name, rng.randrange(2), time, values))
+    return found
+
+
+def perf_records(rng, events, chains):
+    """The records of a perf.data: samples, and some others."""
+    out = files.perf_kernel(files.A) if rng.random() < 0.3 else b""
+    for event in events:
+        chain = rng.choice(CHAINS) if chains else None
+        out += files.perf_sample(event, chain=chain)
+        what = rng.random()
+        if what < 0.03:
+            out += files.perf_lost(rng.choice([1, 50]), event.cpu, event.time)
+        elif what < 0.06:
+            out += files.perf_comm(rng.randrange(9), rng.choice(
+                ["a task", "other", "odd\\\n"]), event.time)
+        elif what < 0.09:
+            out += files.perf_record(files.ROUND, b"")
+        elif what < 0.1:
+            out += files.perf_other(files.LOST_SAMPLES, struct.pack("<Q", 8))
+    return out
+
+
+def perf(rng, events):
+    """A perf.data: a file, or what goes through a pipe; maybe compressed."""
+    chains = rng.random() < 0.3
+    records = perf_records(rng, events, chains)
+    if rng.random() < 0.3:
+        records = bytearray(records)
+        random_captures.damage_bytes(rng, records)
+        records = bytes(records)
+    if rng.random() < 0.2:
+        # A compressed record has at most 64 KB.
+        least = -(-len(records) // 50000)
+        records = files.perf_compressed(
+            records, max(rng.choice([1, 3, 20]), least), rng.random() < 0.5)
+    features = dict(rng.sample(FEATURES, rng.randrange(len(FEATURES))))
+    sample_type = files.LAYOUT | (CALLCHAIN if chains else 0)
+    period = rng.choice([1, 1, 1, 7])
+    layouts = ((2, sample_type, (files.EVENT_ID,), {"period": period}),)
+    write = files.perf_pipe if rng.random() < 0.2 else files.perf_data
+    return write(records, layouts=layouts, features=features)
+
+
+def dat_pages(rng, events):
+    """The pages of two CPUs, of some events each; some are damaged."""
+    cpus = []
+    for cpu in (0, 1):
+        some, pages = files.of_cpu(events, cpu), []
+        while some:
+            n = rng.choice([3, 20, 40])
+            page = files.ring_page(some[:n], files.TRACEPOINTS,
+                                   missed=rng.choice([None, None, 5, -1]))
+            if rng.random() < 0.05:
+                page = damaged_pages.DAMAGE[rng.choice(
+                    sorted(damaged_pages.DAMAGE))](page)
+            pages.append(page)
+            some = some[n:]
+        cpus.append(pages)
+    return cpus
+
+
+def dat(rng, events):
+    """A trace.dat of version 6 or 7."""
+    pages = dat_pages(rng, events)
+    options = b"".join(
+        files.dat_stats(cpu, unread=rng.choice([0, 50]), read=len(events),
+                        overrun=rng.choice([0, 0, 9]),
+                        dropped=rng.choice([0, 0, 2]))
+        for cpu in (0, 1)) if rng.random() < 0.4 else b""
+    names = rng.choice([None, None, b""])
+    if rng.random() < 0.5:
+        return files.trace_dat(pages, options=options, kallsyms=names,
+                               instance=rng.choice([None, ("mine", pages)]))
+    buffers = [("", pages)]
+    if rng.random() < 0.3:
+        buffers.append(("mine", dat_pages(rng, random_events(rng))))
+    return files.trace_dat7(buffers, rng.choice(["none", "zstd", "zlib"]),
+                            options=options, kallsyms=names,
+                            clock=rng.choice(["local", "mono", "uptime"]))
+
+
+def ctf(rng, path, events):
+    """Write a directory of CTF, as perf or LTTng name things."""
+    os.mkdir(path)
+    settings = {"prefix": rng.choice(["{system}:", "{system}_", ""])}
+    stream = {}
+    if rng.random() < 0.3:
+        without = {"common_type", "common_flags", "common_preempt_count",
+                   "common_pid"}
+        settings["without"] = stream["without"] = without
+        settings["context"] = (" event.context := struct { s32 _tid; "
+                               "string _procname; };")
+        stream["context"] = struct.pack("<i", 9) + b"a name\0"
+    if rng.random() < 0.5:
+        settings["env"] = {"release": "6.9", "machine": "riscv64",
+                           "tracer_name": rng.choice(["perf",
+                                                      "lttng-modules"])}
+    text = files.ctf_metadata(files.TRACEPOINTS, **settings)
+    data = {"metadata": files.ctf_metadata_packets(text)
+            if rng.random() < 0.3 else text.encode()}
+    for cpu in (0, 1):
+        some, packets, discarded = files.of_cpu(events, cpu), b"", 0
+        while some:
+            discarded += rng.choice([0, 0, 3])
+            packets += files.ctf_packet(some[:50], files.TRACEPOINTS, cpu,
+                                        discarded, **stream)
+            some = some[50:]
+        if packets:
+            data[f"stream{cpu}"] = packets
+    for name, content in data.items():
+        if rng.random() < 0.15:
+            content = bytearray(content)
+            damage(rng, content)
+        with open(os.path.join(path, name), "wb") as f:
+            f.write(content)
+
+
+def damage(rng, data):
+    """Damage a file; one of six is cut off."""
+    if rng.random() < 0.17:
+        del data[rng.randrange(len(data)):]
+    else:
+        random_captures.damage_bytes(rng, data)
+
+
+def several_perf(rng, path, events):
+    """The files of one perf record --switch-output.  Returns their paths."""
+    paths, size = [], max(len(events) // 3, 1)
+    for n in range(0, len(events), size):
+        name = f"{path}.{n // size}"
+        with open(name, "wb") as f:
+            f.write(files.perf_data(
+                perf_records(rng, events[n:n + size], False) +
+                files.perf_record(files.ROUND, b""), features={
+                    11: files.perf_command("perf", "record", "-a",
+                                           "--switch-output", "-e",
+                                           "kmem:*")}))
+        paths.append(name)
+    rng.shuffle(paths)
+    return paths
+
+
+def random_input(seed, path):
+    """Write the input of a seed below or beside path.  Returns its kind and the
+    words of a command line that name it."""
+    rng = random.Random(seed)
+    events = random_events(rng)
+    kind = rng.choice(["perf", "perf", "perf", "perfs", "dat", "dat", "ctf"])
+    if kind == "ctf":
+        ctf(rng, path, events)
+    elif kind == "perfs":
+        return kind, several_perf(rng, path, events)
+    else:
+        data = bytearray((perf if kind == "perf" else dat)(rng, events))
+        if rng.random() < 0.5:
+            damage(rng, data)
+        with open(path, "wb") as f:
+            f.write(data)
+    return kind, [path]
+
+
+def import_options(rng, names):
+    """A random command line of kmemtrace-import; names: a file like
+    /proc/kallsyms."""
+    line = []
+    for choice, probability in (
+            ("--force", 0.7), ("--quiet", 0.1), ("--cpus=2", 0.2),
+            ("--abi=1", 0.15), ("--abi=2", 0.1), ("--buffer=mine", 0.1),
+            (f"--kallsyms={names}", 0.3)):
+        if rng.random() < probability:
+            line.append(choice)
+    if rng.random() < 0.04:
+        line.append(rng.choice(WRONG))
+    return line

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests of bench/ and tests/mutation/.
+KMT_TOOLS_TESTS = \
+	tests/tools/bench-generate.py \
+	tests/tools/bench-scripts.py \
+	tests/tools/mutation-statements.py
+TESTS += $(KMT_TOOLS_TESTS)
+EXTRA_DIST += $(KMT_TOOLS_TESTS)
+
+EXTRA_DIST += tests/tools/object-graph.py
+
+# Run by hand on two builds.
+EXTRA_DIST += \
+	tests/tools/compare-programs.py \
+	tests/tools/compare_captures.py \
+	tests/tools/compare_imports.py \
+	tests/tools/reworded.list \
+	tests/tools/rewordings.py
