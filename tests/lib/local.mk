@@ -14,7 +14,7 @@ EXTRA_DIST += \
 	tests/lib/reference_figures.py \
 	tests/lib/reference_match.py \
 	tests/lib/reference_output.py \
-	tests/lib/report_reference.py \
+	tests/lib/reference_names.py \
 	tests/lib/seeds.py
 
 check_PROGRAMS += tests/lib/preload-malloc.so

@@ -2,11 +2,25 @@
 """Make random captures with defects, and damage the bytes of a capture."""
 
 import random
+import struct
 
-import report_reference as ref
+ALLOC, FREE, LOST = 1, 2, 3
+NAMES = ["event_id", "type_id", "event_size", "node", "call_site", "ptr",
+         "bytes_req", "bytes_alloc", "gfp_flags", "timestamp"]
 
 CODE = 0xffffffff81000000
 MODULE = 0xffffffffa0000000
+
+
+def pack(record, big):
+    """Return the bytes of a record, a dict with the members NAMES."""
+    layout = struct.Struct((">" if big else "<") + "BBHiQQQQQq")
+    return layout.pack(*(record[n] for n in NAMES))
+
+
+def n_kinds(size):
+    """Return how many kinds of memory records of a size can have."""
+    return 5 if size >= 64 else 3
 
 
 def make_symbols(rng):
@@ -61,7 +75,7 @@ class Maker:
         rng = self.rng = random.Random(seed)
         self.big = rng.random() < 0.4
         self.size = rng.choice([56, 56, 64, 72])
-        self.n_kinds = ref.n_kinds(self.size)
+        self.n_kinds = n_kinds(self.size)
         self.n_cpus = rng.choice([1, 2, 3, 4, 8])
         self.has_meta = rng.random() < 0.8
         self.overruns = rng.choice([0, 0, 7]) if self.has_meta else 0
@@ -104,15 +118,15 @@ class Maker:
         what = rng.random()
         if what < 0.55 or not self.live:
             kind, ptr = rng.randrange(self.n_kinds), self.some_ptr()
-            self.put(cpu, ref.ALLOC, kind, ptr)
+            self.put(cpu, ALLOC, kind, ptr)
             self.live.append((kind, ptr))
         elif what < 0.93:
             kind, ptr = self.live.pop(rng.randrange(len(self.live)))
             if kind < 2 and rng.random() < 0.03:
                 kind = 1 - kind
-            self.put(cpu, ref.FREE, kind, ptr)
+            self.put(cpu, FREE, kind, ptr)
         elif what < 0.96:
-            self.put(cpu, ref.FREE, rng.randrange(self.n_kinds),
+            self.put(cpu, FREE, rng.randrange(self.n_kinds),
                      self.some_ptr())
         elif what < 0.98:
             self.tie()
@@ -157,7 +171,7 @@ class Maker:
             extra = b"\x5a" * (self.size - 56)
             with open(f"{directory}/cpu{cpu}.out", "wb") as f:
                 for record in records:
-                    f.write(ref.pack(record, self.big) + extra)
+                    f.write(pack(record, self.big) + extra)
                 if self.rng.random() < 0.3:
                     n = self.rng.randrange(1, self.size)
                     f.write(b"\x01" * n)

@@ -17,10 +17,10 @@ import subprocess
 import sys
 import tempfile
 
-import report_reference
 import seeds
 from figures_compare import Comparison, Options, Wrong, complete
 from reference_capture import Capture
+from reference_names import Symbols
 
 N_EVENTS = 1000000
 SIZE = 56
@@ -147,7 +147,7 @@ def names_of(directory):
             with open(path, encoding="utf-8") as f:
                 text = f.read()
         texts.append(text)
-    return report_reference.Symbols(*texts)
+    return Symbols(*texts)
 
 
 def check(directory):

@@ -14,10 +14,10 @@ import sys
 import tempfile
 
 import random_captures
-import report_reference as ref
 import seeds
 from figures_compare import Comparison, Options, Wrong, complete
 from reference_capture import Capture
+from reference_names import Symbols
 from reference_output import FIELDS, OTHERS, SUMS
 
 N_SEEDS = 60
@@ -82,7 +82,7 @@ class Maker(random_captures.Maker):
                 since = time - rng.choice([0, 1, 3 * self.pace, 10 ** 5])
                 n = rng.choice([1, 2, 1000])
                 records.insert(place, {
-                    **self.record(ref.LOST, 0, 0), "timestamp": time,
+                    **self.record(random_captures.LOST, 0, 0), "timestamp": time,
                     "bytes_req": n, "bytes_alloc": since % 2 ** 64})
                 lost[cpu] += n
             lost[cpu] = max(0, lost[cpu] + rng.choice([0, 0, -1, 5]))
@@ -230,7 +230,7 @@ def run_seed(seed, directory):
         for cpu in maker.cpus:
             os.truncate(f"{directory}/cpu{cpu}.out", 0)
         capture = Capture(directory, size, big)
-    names = ref.Symbols(maker.kallsyms, maker.modules)
+    names = Symbols(maker.kallsyms, maker.modules)
     chooser = Chooser(rng, capture)
     met = set()
     for _ in range(N_OPTIONS):

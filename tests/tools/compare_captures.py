@@ -11,7 +11,6 @@ import tarfile
 
 import mkcapture
 import random_captures
-import report_reference as ref
 
 DIMENSIONS = ["callsite", "function", "module", "directory", "kind", "cache",
               "size", "cpu", "node", "gfp", "pid", "comm", "context", "mark",
@@ -155,7 +154,7 @@ class Maker(random_captures.Maker):
         for cpu, records in self.cpus.items():
             with open(f"{directory}/cpu{cpu}.out", "wb") as f:
                 for record in records:
-                    f.write(ref.pack(record, self.big) + self.owner())
+                    f.write(random_captures.pack(record, self.big) + self.owner())
                     if self.special and self.rng.random() < 0.02:
                         f.write(self.extra(record["timestamp"]))
         for name, text in self.tables():

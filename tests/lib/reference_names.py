@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The names of addresses, looked up in a simple way from kallsyms and modules.
+
+Nothing here is shared with the programs.
+"""
+
+import bisect
+
+
+class Symbols:
+    """Names by looking at all symbols that begin where the last one does that
+    begins at or before an address."""
+
+    def __init__(self, kallsyms, modules=""):
+        self.symbols = {}  # by where they begin
+        self.labels = {}
+        self.modules = {}
+        for line in kallsyms.splitlines():
+            words = line.split()
+            address, kind, name = int(words[0], 16), words[1], words[2]
+            module = words[3] if len(words) > 3 else None
+            if not module:
+                self.labels[name] = address
+            if kind not in "aA":  # a number, no place
+                self.symbols.setdefault(address, []).append(
+                    (address, kind, name, module))
+        self.starts = sorted(self.symbols)
+        for line in modules.splitlines():
+            words = line.split()
+            base = int(words[5], 16)
+            self.modules[f"[{words[0]}]"] = (base, base + int(words[1]))
+
+    def below(self, address):
+        """The function that the byte at address is in."""
+        place = bisect.bisect_right(self.starts, address)
+        start = self.starts[place - 1] if place else None
+        if start is None or address - start >= 1 << 20:
+            return None
+        code = [s for s in self.symbols[start] if s[1] in "tTwW" and
+                s[2] not in ("_etext", "_einittext")]
+        if not code:
+            return None
+        best = min(code, key=lambda s: (s[1] in "wW",
+                                        len(s[2]) - len(s[2].lstrip("_"))))
+        if best[3]:
+            base, end = self.modules.get(best[3], (0, 0))
+            if base <= start < end <= address:
+                return None
+        elif "_etext" in self.labels:
+            ranges = [("_stext", "_etext"), ("_sinittext", "_einittext")]
+            if not any(self.labels[a] <= address < self.labels[b]
+                       for a, b in ranges if a in self.labels):
+                return None
+        return best
+
+    def symbol(self, address):
+        """(function, module or None, offset), or None."""
+        symbol = self.below(address - 1) or self.below(address)
+        if not symbol:
+            return None
+        return (symbol[2], symbol[3].strip("[]") if symbol[3] else None,
+                address - symbol[0])
+
+    def name(self, address):
+        """function+0xoffset [module], or None."""
+        symbol = self.symbol(address)
+        if not symbol:
+            return None
+        text = f"{symbol[0]}+{symbol[2]:#x}"
+        return f"{text} [{symbol[1]}]" if symbol[1] else text
