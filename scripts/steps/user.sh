@@ -119,6 +119,11 @@ tree_files()
 	fi
 }
 
+step_include_graph()
+{
+	python3 "$kmt_top/tests/tools/include-graph.py"
+}
+
 step_clang_format()
 {
 	cd "$kmt_top"

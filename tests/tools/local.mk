@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests of bench/ and tests/mutation/.
+# Tests of bench/, of tests/mutation/ and of the source tree itself.
 KMT_TOOLS_TESTS = \
 	tests/tools/bench-generate.py \
 	tests/tools/bench-scripts.py \
+	tests/tools/include-graph.py \
+	tests/tools/include-graph-rules.py \
 	tests/tools/mutation-statements.py
 TESTS += $(KMT_TOOLS_TESTS)
 EXTRA_DIST += $(KMT_TOOLS_TESTS)
 
-EXTRA_DIST += tests/tools/object-graph.py
+EXTRA_DIST += tests/tools/include-graph.list tests/tools/object-graph.py
 
 # Run by hand on two builds.
 EXTRA_DIST += \
