@@ -83,38 +83,10 @@ static guint64 kilobytes(const KmtdSummary *summary, guint64 subbufs)
 	return subbufs * summary->subbuf_bytes / 1024;
 }
 
-char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes)
+/* Append what would have prevented the loss.  subbufs: 0 if no buffer would. */
+static void append_remedy(GString *text, const KmtdSummary *summary,
+			  guint64 subbufs)
 {
-	const KmtdCpuSummary *worst = worst_cpu(summary);
-	guint64 events = summary->bytes / summary->record_bytes;
-	guint64 subbufs = kmtd_summary_subbufs(summary, memory_bytes);
-	GString *text;
-
-	if (!summary->lost_known || summary->lost == 0 || !worst ||
-	    summary->is_snapshot)
-		return NULL;
-	text = g_string_new(NULL);
-	if (summary->keeps_newest) {
-		g_string_printf(
-			text,
-			"%" G_GUINT64_FORMAT
-			" events were overwritten by newer ones, as the "
-			"mode overwrite has it%s; the capture begins later on "
-			"the CPUs where that was so",
-			summary->lost,
-			summary->had_snapshots ? ", or are in a snapshot" : "");
-		return g_string_free(text, FALSE);
-	}
-	g_string_printf(text,
-			"%" G_GUINT64_FORMAT " events were lost (%.3g %% of "
-			"all, %" G_GUINT64_FORMAT
-			" of them on CPU %u), because its buffer was full%s; ",
-			summary->lost,
-			100.0 * (double)summary->lost /
-				(double)(events + summary->lost),
-			worst->lost, worst->cpu,
-			summary->had_snapshots ? " or a snapshot took them"
-					       : "");
 	if (summary->had_snapshots)
 		g_string_append(text, "kmemtraced -S saves the last snapshot");
 	else if (summary->has_option && subbufs)
@@ -147,6 +119,41 @@ char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes)
 			"them: record to a faster file system (-D), and boot "
 			"with kmemtrace.subbufs= above %" G_GUINT64_FORMAT,
 			summary->n_subbufs);
+}
+
+char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes)
+{
+	const KmtdCpuSummary *worst = worst_cpu(summary);
+	guint64 events = summary->bytes / summary->record_bytes;
+	guint64 subbufs = kmtd_summary_subbufs(summary, memory_bytes);
+	GString *text;
+
+	if (!summary->lost_known || summary->lost == 0 || !worst ||
+	    summary->is_snapshot)
+		return NULL;
+	text = g_string_new(NULL);
+	if (summary->keeps_newest) {
+		g_string_printf(
+			text,
+			"%" G_GUINT64_FORMAT
+			" events were overwritten by newer ones, as the "
+			"mode overwrite has it%s; the capture begins later on "
+			"the CPUs where that was so",
+			summary->lost,
+			summary->had_snapshots ? ", or are in a snapshot" : "");
+		return g_string_free(text, FALSE);
+	}
+	g_string_printf(text,
+			"%" G_GUINT64_FORMAT " events were lost (%.3g %% of "
+			"all, %" G_GUINT64_FORMAT
+			" of them on CPU %u), because its buffer was full%s; ",
+			summary->lost,
+			100.0 * (double)summary->lost /
+				(double)(events + summary->lost),
+			worst->lost, worst->cpu,
+			summary->had_snapshots ? " or a snapshot took them"
+					       : "");
+	append_remedy(text, summary, subbufs);
 	return g_string_free(text, FALSE);
 }
 

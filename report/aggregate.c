@@ -295,13 +295,27 @@ static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
 		g_ptr_array_add(aggregate->notes, g_strdup(warnings->pdata[i]));
 }
 
-KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
-				const KmtSymbolizer *names,
-				const KmtAggregateOptions *options)
+/* Sum the counters of kmalloc and cache in those of slab. */
+static void init_kinds(KmtAccounting *accounting)
+{
+	guint kind;
+
+	accounting->kinds[KMT_KIND_KMALLOC].sum =
+		&accounting->kinds[KMT_KIND_SLAB];
+	accounting->kinds[KMT_KIND_CACHE].sum =
+		&accounting->kinds[KMT_KIND_SLAB];
+	/* The last counters receive the other kinds and are never read. */
+	for (kind = KMT_KIND_PAGES; kind < KMT_KIND_SLAB; kind++)
+		accounting->kinds[kind].sum = &accounting->kinds[KMT_N_KINDS];
+}
+
+/* An aggregate without events. */
+static KmtAggregate *aggregate_init(const KmtInputCapture *capture,
+				    const KmtSymbolizer *names,
+				    const KmtAggregateOptions *options,
+				    KmtMatchKeyParts parts)
 {
 	KmtAggregate *aggregate = g_new0(KmtAggregate, 1);
-	KmtMatchKeyParts parts =
-		options->by->parts | kmt_filter_parts(options->filter);
 	KmtInputTables *tables = open_tables(capture, parts);
 	const KmtGroupsOptions groups_options = {
 		.by = options->by,
@@ -313,22 +327,6 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 		.phases = options->phases,
 		.details = options->lifetimes,
 	};
-	KmtAccounting accounting = {.capture = capture,
-				    .options = options,
-				    .aggregate = aggregate,
-				    .plain = is_plain(options),
-				    .counts_all =
-					    !kmt_filter_is_set(options->filter),
-				    .inside = is_plain(options)};
-	KmtMatchPipelineOptions pipeline_options = {
-		.jobs = options->jobs,
-		.clock_tolerance_ns = options->clock_tolerance_ns,
-		.stop_ns = options->span.stop,
-		.idle = load_names,
-		.idle_user = (gpointer)names,
-	};
-	g_autoptr(KmtMatchPipeline) pipeline = NULL;
-	guint kind;
 
 	aggregate->scale = 1;
 	aggregate->tables = tables;
@@ -345,15 +343,36 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 		aggregate->cross = kmt_cross_cpu_new(capture->files->len);
 	if (options->span.windows)
 		aggregate->windows = g_new0(KmtWindow, options->span.windows);
-	accounting.kinds[KMT_KIND_KMALLOC].sum =
-		&accounting.kinds[KMT_KIND_SLAB];
-	accounting.kinds[KMT_KIND_CACHE].sum = &accounting.kinds[KMT_KIND_SLAB];
-	/* That of the others is nobody's. */
-	for (kind = KMT_KIND_PAGES; kind < KMT_KIND_SLAB; kind++)
-		accounting.kinds[kind].sum = &accounting.kinds[KMT_N_KINDS];
-	pipeline_options.keys = aggregate->keys;
-	pipeline = kmt_match_pipeline_new(capture, &pipeline_options, consume,
-					  &accounting);
+	return aggregate;
+}
+
+KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
+				const KmtSymbolizer *names,
+				const KmtAggregateOptions *options)
+{
+	KmtMatchKeyParts parts =
+		options->by->parts | kmt_filter_parts(options->filter);
+	KmtAggregate *aggregate =
+		aggregate_init(capture, names, options, parts);
+	KmtAccounting accounting = {.capture = capture,
+				    .options = options,
+				    .aggregate = aggregate,
+				    .plain = is_plain(options),
+				    .counts_all =
+					    !kmt_filter_is_set(options->filter),
+				    .inside = is_plain(options)};
+	const KmtMatchPipelineOptions pipeline_options = {
+		.jobs = options->jobs,
+		.clock_tolerance_ns = options->clock_tolerance_ns,
+		.stop_ns = options->span.stop,
+		.keys = aggregate->keys,
+		.idle = load_names,
+		.idle_user = (gpointer)names,
+	};
+	g_autoptr(KmtMatchPipeline) pipeline = kmt_match_pipeline_new(
+		capture, &pipeline_options, consume, &accounting);
+
+	init_kinds(&accounting);
 	accounting.pipeline = pipeline;
 	kmt_match_pipeline_run(pipeline);
 	finish(&accounting, pipeline);

@@ -4,44 +4,20 @@
 #include <string.h>
 
 #include "lib/base/printable.h"
-#include "report/groups.h"
-
-/* The pid of records that have none. */
-#define NO_PID G_MAXUINT64
+#include "report/groups-private.h"
 
 /* ---- keys ---- */
 
-static guint n_words(const KmtGroups *groups)
-{
-	return groups->options.by->n + 1;
-}
-
-static const guint64 *key_of(const KmtGroups *groups, guint32 number)
-{
-	return &groups->keys[number / KMT_GROUPS_CHUNK]
-			    [number % KMT_GROUPS_CHUNK * n_words(groups)];
-}
-
-static guint64 hash_words(const KmtGroups *groups, const guint64 *words,
-			  guint n)
-{
-	guint64 hash = groups->seed;
-	guint i;
-
-	for (i = 0; i < n; i++)
-		hash = kmt_hash(hash, words[i]);
-	return hash;
-}
-
 static guint64 key_hash(gconstpointer user, guint32 number)
 {
-	return hash_words(user, key_of(user, number), n_words(user));
+	return kmt_groups_hash(user, kmt_groups_key(user, number),
+			       kmt_groups_n_words(user));
 }
 
 static gboolean key_equal(gconstpointer user, guint32 number, gconstpointer key)
 {
-	return memcmp(key_of(user, number), key,
-		      n_words(user) * sizeof(guint64)) == 0;
+	return memcmp(kmt_groups_key(user, number), key,
+		      kmt_groups_n_words(user) * sizeof(guint64)) == 0;
 }
 
 static guint64 text_hash(gconstpointer user, guint32 number)
@@ -60,22 +36,17 @@ static gboolean text_equal(gconstpointer user, guint32 number,
 	return strcmp(groups->texts->pdata[number], key) == 0;
 }
 
-static const KmtChain *chain_at(const KmtGroups *groups, guint64 number)
-{
-	return &g_array_index(groups->chains, KmtChain, number);
-}
-
 static guint64 chain_hash(gconstpointer user, guint32 number)
 {
-	const KmtChain *chain = chain_at(user, number);
+	const KmtChain *chain = kmt_groups_chain_at(user, number);
 
-	return hash_words(user, chain->addresses, chain->n);
+	return kmt_groups_hash(user, chain->addresses, chain->n);
 }
 
 static gboolean chain_equal(gconstpointer user, guint32 number,
 			    gconstpointer key)
 {
-	const KmtChain *x = chain_at(user, number), *y = key;
+	const KmtChain *x = kmt_groups_chain_at(user, number), *y = key;
 
 	return x->n == y->n &&
 	       memcmp(x->addresses, y->addresses, x->n * sizeof(guint64)) == 0;
@@ -133,227 +104,6 @@ void kmt_groups_free(KmtGroups *groups)
 	g_free(groups);
 }
 
-/* ---- values ---- */
-
-static guint64 text_number(KmtGroups *groups, const char *text)
-{
-	guint64 hash = kmt_hash(groups->seed, kmt_str_hash(text));
-	guint32 number =
-		kmt_index_find(&groups->text_index, groups, hash, text);
-
-	if (number != KMT_INDEX_NONE)
-		return number;
-	g_ptr_array_add(groups->texts,
-			g_string_chunk_insert(groups->text_bytes, text));
-	kmt_index_add(&groups->text_index, groups, hash);
-	return groups->texts->len - 1;
-}
-
-static guint64 function_value(KmtGroups *groups, guint64 address)
-{
-	g_autofree char *text = NULL;
-	KmtSymbol symbol;
-
-	if (!kmt_symbolizer_symbol(groups->options.names, address, &symbol))
-		text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
-	else if (symbol.module)
-		text = g_strdup_printf("%s [%s]", symbol.name, symbol.module);
-	return text_number(groups, text ? text : symbol.name);
-}
-
-static guint64 module_value(KmtGroups *groups, guint64 address)
-{
-	KmtSymbol symbol;
-	const char *module = "(unknown)";
-
-	if (kmt_symbolizer_symbol(groups->options.names, address, &symbol))
-		module = symbol.module ? symbol.module : "vmlinux";
-	return text_number(groups, module);
-}
-
-static guint64 directory_value(KmtGroups *groups, guint64 address)
-{
-	const char *directory =
-		kmt_symbolizer_directory(groups->options.names, address);
-
-	return text_number(groups, directory ? directory : "(unknown)");
-}
-
-/* The name of the cache that a record of version 2 has; NULL if it has none. */
-static const char *cache_name(const KmtGroups *groups, const KmtMatchKey *cell)
-{
-	const KmtInputCache *cache = NULL;
-
-	if (cell->has_owner && cell->cache)
-		cache = kmt_input_tables_cache(groups->options.tables,
-					       cell->cache);
-	return cache ? cache->name : NULL;
-}
-
-/* Version 1 of the record does not say which cache: what can be told apart is
- * the size of its objects.  Nor does version 2 of kmalloc, whose caches are
- * named by size. */
-static guint64 cache_value(KmtGroups *groups, const KmtMatchKey *cell,
-			   guint64 bytes_alloc)
-{
-	const char *name = cache_name(groups, cell);
-	g_autofree char *text = NULL;
-	guint order = 0;
-
-	if (name) {
-		text = kmt_printable(name);
-		return text_number(groups, text);
-	}
-	switch ((KmtKind)cell->type) {
-	case KMT_KIND_KMALLOC:
-		text = g_strdup_printf("kmalloc-%" G_GUINT64_FORMAT,
-				       bytes_alloc);
-		break;
-	case KMT_KIND_CACHE:
-		text = g_strdup_printf("(objects of %" G_GUINT64_FORMAT
-				       " bytes)",
-				       bytes_alloc);
-		break;
-	case KMT_KIND_PERCPU:
-		return text_number(groups, "(per-CPU memory)");
-	case KMT_KIND_VMALLOC:
-		return text_number(groups, "(vmalloc)");
-	default:
-		while (order < 32 &&
-		       bytes_alloc > (G_GUINT64_CONSTANT(4096) << order))
-			order++;
-		text = g_strdup_printf("(pages of order %u)", order);
-	}
-	return text_number(groups, text);
-}
-
-static guint64 comm_value(KmtGroups *groups, const KmtMatchKey *cell)
-{
-	g_autofree char *text = NULL;
-	gpointer found;
-	guint64 number;
-
-	if (!cell->has_owner)
-		return text_number(groups, "(not recorded)");
-	if (!cell->comm)
-		return text_number(groups, "(unknown)");
-	if (g_hash_table_lookup_extended(groups->comms, cell->comm, NULL,
-					 &found))
-		return GPOINTER_TO_UINT(found);
-	text = kmt_printable(cell->comm);
-	number = text_number(groups, text);
-	g_hash_table_insert(groups->comms, (gpointer)cell->comm,
-			    GUINT_TO_POINTER(number));
-	return number;
-}
-
-static guint64 context_value(KmtGroups *groups, const KmtMatchKey *cell)
-{
-	const char *context = "task";
-
-	if (!cell->has_owner)
-		context = "(not recorded)";
-	else if (cell->context & KMEMTRACE_FLAG_HARDIRQ)
-		context = "hardirq";
-	else if (cell->context & KMEMTRACE_FLAG_SOFTIRQ)
-		context = "softirq";
-	return text_number(groups, context);
-}
-
-/* The stack of a class_id's cell; without one, its call site alone. */
-static KmtChain chain_of(const KmtGroups *groups, guint32 class_id,
-			 const KmtMatchKey *cell)
-{
-	KmtChain chain = {NULL, 0};
-
-	if (cell->has_owner && cell->stack != KMEMTRACE_STACK_NONE)
-		chain.addresses = kmt_input_tables_stack(groups->options.tables,
-							 cell->stack, &chain.n);
-	if (!chain.addresses)
-		chain = (KmtChain){
-			kmt_match_keys_site_of_class(groups->cells, class_id),
-			1};
-	return chain;
-}
-
-/* By its addresses, as two boots' stacks may be the same. */
-static guint64 stack_value(KmtGroups *groups, guint32 class_id,
-			   const KmtMatchKey *cell)
-{
-	KmtChain chain = chain_of(groups, class_id, cell);
-	guint64 hash = hash_words(groups, chain.addresses, chain.n);
-	guint32 number =
-		kmt_index_find(&groups->chain_index, groups, hash, &chain);
-
-	if (number != KMT_INDEX_NONE)
-		return number;
-	g_array_append_val(groups->chains, chain);
-	kmt_index_add(&groups->chain_index, groups, hash);
-	return groups->chains->len - 1;
-}
-
-/* The first of those who called each other that is not known to do so for
- * others; if all are, the call site. */
-static guint64 owner_value(KmtGroups *groups, guint32 class_id,
-			   const KmtMatchKey *cell)
-{
-	KmtChain chain = chain_of(groups, class_id, cell);
-	KmtSymbol symbol;
-	guint i;
-
-	for (i = 0; groups->options.skip && i < chain.n; i++)
-		if (!kmt_symbolizer_symbol(groups->options.names,
-					   chain.addresses[i], &symbol) ||
-		    !kmt_sym_wrappers_matches(groups->options.skip,
-					      symbol.name))
-			return function_value(groups, chain.addresses[i]);
-	return function_value(groups, cell->call_site);
-}
-
-static guint64 value_of(KmtGroups *groups, KmtDimension dimension,
-			guint32 class_id, const KmtMatchKey *cell,
-			guint64 bytes_alloc)
-{
-	const KmtInputCpuFile *file =
-		groups->options.capture->files->pdata[cell->file];
-
-	switch (dimension) {
-	case KMT_BY_CALLSITE:
-		return cell->call_site;
-	case KMT_BY_FUNCTION:
-		return function_value(groups, cell->call_site);
-	case KMT_BY_MODULE:
-		return module_value(groups, cell->call_site);
-	case KMT_BY_DIRECTORY:
-		return directory_value(groups, cell->call_site);
-	case KMT_BY_KIND:
-		return cell->type;
-	case KMT_BY_CACHE:
-		return cache_value(groups, cell, bytes_alloc);
-	case KMT_BY_SIZE:
-		return bytes_alloc;
-	case KMT_BY_CPU:
-		return file->cpu;
-	case KMT_BY_NODE:
-		return (guint64)(gint64)MAX(cell->node, -1);
-	case KMT_BY_PID:
-		return cell->has_owner ? cell->pid : NO_PID;
-	case KMT_BY_COMM:
-		return comm_value(groups, cell);
-	case KMT_BY_CONTEXT:
-		return context_value(groups, cell);
-	case KMT_BY_MARK:
-		return cell->phase;
-	case KMT_BY_OWNER:
-		return owner_value(groups, class_id, cell);
-	case KMT_BY_STACK:
-		return stack_value(groups, class_id, cell);
-	case KMT_BY_GFP:
-	default:
-		return cell->gfp_flags;
-	}
-}
-
 /* ---- groups ---- */
 
 /* Aligned chunks, so that no counters lies in two cache lines. */
@@ -367,7 +117,7 @@ static void add_chunk(KmtGroups *groups)
 				 _Alignof(KmtGroupState));
 	groups->keys = g_renew(guint64 *, groups->keys, chunk + 1);
 	groups->keys[chunk] =
-		g_new(guint64, KMT_GROUPS_CHUNK * n_words(groups));
+		g_new(guint64, KMT_GROUPS_CHUNK * kmt_groups_n_words(groups));
 	if (!groups->options.details)
 		return;
 	groups->details = g_renew(KmtDetail *, groups->details, chunk + 1);
@@ -384,17 +134,17 @@ static guint32 find_group(KmtGroups *groups, guint32 class_id,
 
 	key[0] = by->kinds ? cell->type : kmt_kind_layer((KmtKind)cell->type);
 	for (i = 0; i < by->n; i++)
-		key[i + 1] = value_of(groups, by->dimensions[i], class_id, cell,
-				      bytes_alloc);
-	hash = hash_words(groups, key, n_words(groups));
+		key[i + 1] = kmt_groups_value_of(groups, by->dimensions[i],
+						 class_id, cell, bytes_alloc);
+	hash = kmt_groups_hash(groups, key, kmt_groups_n_words(groups));
 	number = kmt_index_find(&groups->index, groups, hash, key);
 	if (number != KMT_INDEX_NONE)
 		return number;
 	number = groups->n_groups;
 	if (number % KMT_GROUPS_CHUNK == 0)
 		add_chunk(groups);
-	memcpy((guint64 *)key_of(groups, number), key,
-	       n_words(groups) * sizeof(guint64));
+	memcpy((guint64 *)kmt_groups_key(groups, number), key,
+	       kmt_groups_n_words(groups) * sizeof(guint64));
 	kmt_index_add(&groups->index, groups, hash);
 	return groups->n_groups++;
 }
@@ -418,7 +168,7 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 	guint32 i;
 
 	for (i = 0; i < groups->n_groups; i++) {
-		const guint64 *key = key_of(groups, i);
+		const guint64 *key = kmt_groups_key(groups, i);
 		const KmtCounters l = *kmt_groups_counters(groups, i);
 
 		*kmt_groups_at(groups, i) = (KmtGroup){
@@ -441,7 +191,7 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 const guint64 *kmt_groups_chain(const KmtGroups *groups, const KmtGroup *group,
 				guint i, guint *n)
 {
-	const KmtChain *chain = chain_at(groups, group->values[i]);
+	const KmtChain *chain = kmt_groups_chain_at(groups, group->values[i]);
 
 	*n = chain->n;
 	return chain->addresses;
@@ -567,7 +317,8 @@ static int compare_values(const KmtGroups *groups, guint i, guint64 a,
 	case KMT_BY_OWNER:
 		return strcmp(groups->texts->pdata[a], groups->texts->pdata[b]);
 	case KMT_BY_STACK:
-		return compare_chains(chain_at(groups, a), chain_at(groups, b));
+		return compare_chains(kmt_groups_chain_at(groups, a),
+				      kmt_groups_chain_at(groups, b));
 	case KMT_BY_NODE:
 		return (gint64)a < (gint64)b ? -1 : (gint64)a > (gint64)b;
 	default:

@@ -12,10 +12,13 @@ REPORT_SOURCES = \
 	report/field.c report/field.h \
 	report/filter.c report/filter.h \
 	report/folded.c \
-	report/groups.c report/groups.h \
+	report/group-values.c \
+	report/groups.c report/groups.h report/groups-private.h \
 	report/histogram.c report/histogram.h \
 	report/index.c report/index.h \
 	report/report-json.c \
+	report/report-json-parts.c \
+	report/report-json-detailed.c report/report-json-private.h \
 	report/leaks.c report/leaks.h \
 	report/counters.c report/counters.h \
 	report/loss.c \
@@ -28,7 +31,11 @@ REPORT_SOURCES = \
 	report/table.c report/table.h \
 	report/finding-counts.c report/finding-counts.h \
 	report/report-text.c report/report-text.h \
+	report/report-plan.c \
+	report/report-text-capture.c \
+	report/report-text-cross-cpu.c \
 	report/report-text-detailed.c \
+	report/report-text-findings.c \
 	report/report-text-groups.c \
 	report/totals.c report/totals.h
 report_kmemtrace_report_SOURCES = $(REPORT_SOURCES) report/main.c

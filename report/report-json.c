@@ -4,17 +4,9 @@
 #include "lib/output/capture-json.h"
 #include "report/leaks.h"
 #include "report/mark-list.h"
+#include "report/report-json-private.h"
 #include "report/report.h"
 #include "report/scale.h"
-
-static void add_time(KmtJson *builder, const KmtAggregate *aggregate,
-		     const char *key, gint64 time)
-{
-	if (aggregate->has_sequence_times)
-		kmt_json_text(builder, key, NULL);
-	else
-		kmt_json_i64(builder, key, time);
-}
 
 static void add_totals(KmtJson *builder, const KmtTotals *totals)
 {
@@ -34,82 +26,6 @@ static void add_totals(KmtJson *builder, const KmtTotals *totals)
 	kmt_json_u64(builder, "live_bytes_allocated", totals->live_bytes_alloc);
 }
 
-static void add_peak(KmtJson *builder, const KmtAggregate *aggregate,
-		     const KmtTotals *totals)
-{
-	if (!aggregate->has_peaks) {
-		kmt_json_null(builder, "peak_bytes_allocated");
-		kmt_json_null(builder, "peak_timestamp");
-		return;
-	}
-	kmt_json_u64(builder, "peak_bytes_allocated", totals->peak_bytes_alloc);
-	add_time(builder, aggregate, "peak_timestamp", totals->peak_timestamp);
-}
-
-/* The value of a group in a dimension of --by; NULL if it is none of these, or
- * if group is NULL. */
-static char *value_by(const KmtReport *report, const KmtGroup *group,
-		      KmtDimension dimension)
-{
-	guint i;
-
-	for (i = 0; group && i < report->by->n; i++)
-		if (report->by->dimensions[i] == dimension)
-			return kmt_groups_value(report->aggregate->groups,
-						group, i);
-	return NULL;
-}
-
-/* Print the module, directory and source line of an address.  A group that is
- * kept by module or directory gives its own values for these keys. */
-static void add_place(KmtJson *builder, const KmtReport *report,
-		      guint64 address, const KmtGroup *group)
-{
-	const KmtSymbolizer *names = report->names;
-	g_autofree char *module = value_by(report, group, KMT_BY_MODULE);
-	g_autofree char *directory = value_by(report, group, KMT_BY_DIRECTORY);
-	KmtSymbol symbol = {0};
-	KmtSymSourceLine source = {0};
-	guint i;
-
-	kmt_symbolizer_symbol(names, address, &symbol);
-	kmt_symbolizer_source(names, address, &source);
-	kmt_json_text(builder, "module", module ? module : symbol.module);
-	kmt_json_text(builder, "directory",
-		      directory ? directory
-				: kmt_symbolizer_directory(names, address));
-	if (source.file) {
-		kmt_json_begin_object(builder, "source");
-		kmt_json_text(builder, "file", source.file);
-		kmt_json_u64(builder, "line", source.line);
-		kmt_json_end_object(builder);
-	} else {
-		kmt_json_text(builder, "source", NULL);
-	}
-	kmt_json_begin_array(builder, "inlined");
-	for (i = 0; source.inlined && source.inlined[i]; i++)
-		kmt_json_text(builder, NULL, source.inlined[i]);
-	kmt_json_end_array(builder);
-}
-
-/* group: the one that the site names, or NULL. */
-static void add_site_of(KmtJson *builder, const KmtReport *report,
-			guint64 address, KmtKind kind, const KmtGroup *group)
-{
-	g_autofree char *name = kmt_symbolizer_format(report->names, address);
-
-	kmt_json_hex(builder, "address", address, 16);
-	kmt_json_text(builder, "symbol", name);
-	kmt_json_text(builder, "kind", kmt_kind_name(kind));
-	add_place(builder, report, address, group);
-}
-
-static void add_site(KmtJson *builder, const KmtReport *report, guint64 address,
-		     KmtKind kind)
-{
-	add_site_of(builder, report, address, kind, NULL);
-}
-
 static void add_loss(KmtJson *builder, const KmtReport *report)
 {
 	KmtInterval intervals[KMT_MAX_INTERVALS];
@@ -123,9 +39,10 @@ static void add_loss(KmtJson *builder, const KmtReport *report)
 	kmt_json_begin_array(builder, "not_exact");
 	for (i = 0; i < n; i++) {
 		kmt_json_begin_object(builder, NULL);
-		add_time(builder, report->aggregate, "from", intervals[i].from);
-		add_time(builder, report->aggregate, "until",
-			 intervals[i].until);
+		kmt_report_json_add_time(builder, report->aggregate, "from",
+					 intervals[i].from);
+		kmt_report_json_add_time(builder, report->aggregate, "until",
+					 intervals[i].until);
 		kmt_json_end_object(builder);
 	}
 	kmt_json_end_array(builder);
@@ -149,8 +66,10 @@ static void add_holes(KmtJson *builder, const KmtReport *report)
 
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_u64(builder, "cpu", file->cpu);
-		add_time(builder, report->aggregate, "from", h->since);
-		add_time(builder, report->aggregate, "until", h->until);
+		kmt_report_json_add_time(builder, report->aggregate, "from",
+					 h->since);
+		kmt_report_json_add_time(builder, report->aggregate, "until",
+					 h->until);
 		if (h->events)
 			kmt_json_u64(builder, "events", h->events);
 		else
@@ -231,10 +150,10 @@ static void add_capture(KmtJson *builder, const KmtReport *report)
 		     capture->n_records - report->aggregate->gap_records -
 			     report->aggregate->stop_records -
 			     report->aggregate->mark_records);
-	add_time(builder, report->aggregate, "first_timestamp",
-		 report->aggregate->first_timestamp);
-	add_time(builder, report->aggregate, "last_timestamp",
-		 report->aggregate->last_timestamp);
+	kmt_report_json_add_time(builder, report->aggregate, "first_timestamp",
+				 report->aggregate->first_timestamp);
+	kmt_report_json_add_time(builder, report->aggregate, "last_timestamp",
+				 report->aggregate->last_timestamp);
 	kmt_output_loss(builder, capture, report->lost.within);
 	add_loss(builder, report);
 	add_holes(builder, report);
@@ -258,34 +177,11 @@ static void add_kinds(KmtJson *builder, const KmtReport *report)
 			continue;
 		kmt_json_begin_object(builder, kmt_kind_name((KmtKind)i));
 		add_totals(builder, &aggregate->kinds[i]);
-		add_peak(builder, aggregate, &aggregate->kinds[i]);
+		kmt_report_json_add_peak(builder, aggregate,
+					 &aggregate->kinds[i]);
 		kmt_json_end_object(builder);
 	}
 	kmt_json_end_object(builder);
-}
-
-static void add_figure(KmtJson *builder, const char *key,
-		       const KmtFigure *figure)
-{
-	switch (figure->type) {
-	case KMT_FIGURE_INTEGER:
-		kmt_json_integer(builder, key, figure->negative,
-				 figure->integer);
-		break;
-	case KMT_FIGURE_NS:
-		kmt_json_u64(builder, key, figure->integer);
-		break;
-	case KMT_FIGURE_TIME:
-		kmt_json_i64(builder, key, (gint64)figure->integer);
-		break;
-	case KMT_FIGURE_RATIO:
-	case KMT_FIGURE_RATE:
-		kmt_json_double(builder, key, figure->real);
-		break;
-	case KMT_FIGURE_NONE:
-		kmt_json_null(builder, key);
-		break;
-	}
 }
 
 static void add_histogram(KmtJson *builder, const char *key,
@@ -333,7 +229,7 @@ static void add_details(KmtJson *builder, const KmtReport *report,
 			kmt_report_field_find(details[i].field),
 			report->aggregate, group);
 
-		add_figure(builder, details[i].key, &figure);
+		kmt_report_json_add_figure(builder, details[i].key, &figure);
 	}
 	if (!group->detail)
 		return;
@@ -341,61 +237,6 @@ static void add_details(KmtJson *builder, const KmtReport *report,
 		      &group->detail->lifetimes);
 	add_histogram(builder, "sizes", report->aggregate,
 		      &group->detail->sizes);
-}
-
-static void add_chain(KmtJson *builder, const KmtReport *report,
-		      const KmtGroup *group, guint i)
-{
-	const guint64 *chain;
-	guint n;
-
-	chain = kmt_groups_chain(report->aggregate->groups, group, i, &n);
-	kmt_json_begin_array(builder, "stack");
-	for (; n; n--, chain++) {
-		g_autofree char *name =
-			kmt_symbolizer_format(report->names, *chain);
-
-		kmt_json_begin_object(builder, NULL);
-		kmt_json_hex(builder, "address", *chain, 16);
-		kmt_json_text(builder, "symbol", name);
-		add_place(builder, report, *chain, NULL);
-		kmt_json_end_object(builder);
-	}
-	kmt_json_end_array(builder);
-}
-
-/* What the group is: a call site as ever, else its values by name. */
-static void add_group_name(KmtJson *builder, const KmtReport *report,
-			   const KmtGroup *group)
-{
-	const KmtBy *by = report->by;
-	guint64 address;
-	gboolean has_site;
-	guint i;
-
-	has_site =
-		kmt_groups_address(report->aggregate->groups, group, &address);
-	if (has_site)
-		add_site_of(builder, report, address, group->kind, group);
-	else
-		kmt_json_text(builder, "kind", kmt_kind_name(group->kind));
-	for (i = 0; i < by->n; i++) {
-		KmtDimension dimension = by->dimensions[i];
-		g_autofree char *text = NULL;
-
-		if (dimension == KMT_BY_CALLSITE || dimension == KMT_BY_KIND)
-			continue;
-		/* The site has them. */
-		if (has_site && (dimension == KMT_BY_MODULE ||
-				 dimension == KMT_BY_DIRECTORY))
-			continue;
-		if (dimension == KMT_BY_STACK) {
-			add_chain(builder, report, group, i);
-			continue;
-		}
-		text = kmt_groups_value(report->aggregate->groups, group, i);
-		kmt_json_text(builder, kmt_dimension_name(dimension), text);
-	}
 }
 
 /* Groups that are call sites are "callsites", others "groups". */
@@ -411,9 +252,10 @@ static void add_groups(KmtJson *builder, const KmtReport *report)
 		const KmtGroup *group = table->rows[i];
 
 		kmt_json_begin_object(builder, NULL);
-		add_group_name(builder, report, group);
+		kmt_report_json_add_group_name(builder, report, group);
 		add_totals(builder, &group->totals);
-		add_peak(builder, report->aggregate, &group->totals);
+		kmt_report_json_add_peak(builder, report->aggregate,
+					 &group->totals);
 		add_details(builder, report, group);
 		kmt_json_end_object(builder);
 	}
@@ -434,141 +276,6 @@ static void add_groups(KmtJson *builder, const KmtReport *report)
 	kmt_json_end_object(builder);
 }
 
-static void add_windows(KmtJson *builder, const KmtReport *report)
-{
-	g_autofree guint64 *lost = kmt_report_window_losses(report);
-	guint i, kind;
-
-	kmt_json_begin_array(builder, "windows");
-	for (i = 0; i < report->aggregate->n_windows; i++) {
-		const KmtWindow *window = &report->aggregate->windows[i];
-
-		kmt_json_begin_object(builder, NULL);
-		kmt_json_u64(builder, "start", window->start);
-		if (lost)
-			kmt_json_u64(builder, "lost", lost[i]);
-		else
-			kmt_json_null(builder, "lost");
-		for (kind = 0; kind < KMT_N_KINDS; kind++) {
-			const KmtTotals *t = &window->kinds[kind];
-
-			if (!kmt_report_may_have(report, (KmtKind)kind))
-				continue;
-			kmt_json_begin_object(builder,
-					      kmt_kind_name((KmtKind)kind));
-			kmt_json_u64(builder, "allocs", t->allocs);
-			kmt_json_u64(builder, "frees", t->frees);
-			kmt_json_u64(builder, "bytes_requested", t->bytes_req);
-			kmt_json_u64(builder, "bytes_allocated",
-				     t->bytes_alloc);
-			kmt_json_u64(builder, "live_bytes_allocated",
-				     t->live_bytes_alloc);
-			add_peak(builder, report->aggregate, t);
-			kmt_json_end_object(builder);
-		}
-		kmt_json_end_object(builder);
-	}
-	kmt_json_end_array(builder);
-}
-
-static void add_leaks(KmtJson *builder, const KmtReport *report)
-{
-	g_autoptr(GArray) leaks =
-		kmt_leaks_find(report->aggregate, kmt_report_is_chosen, report);
-	guint i;
-
-	kmt_json_begin_array(builder, "leak_candidates");
-	for (i = 0; i < leaks->len; i++) {
-		const KmtLeak *leak = &g_array_index(leaks, KmtLeak, i);
-
-		kmt_json_begin_object(builder, NULL);
-		add_group_name(builder, report, leak->group);
-		kmt_json_u64(builder, "windows_grown", leak->grown);
-		kmt_json_u64(builder, "windows", leak->steps);
-		kmt_json_u64(builder, "growth_bytes", leak->growth);
-		kmt_json_u64(builder, "live_objects",
-			     leak->group->totals.live_objects);
-		kmt_json_u64(builder, "frees", leak->group->totals.frees);
-		add_figure(builder, "reused", &leak->reused);
-		kmt_json_flag(builder, "frees_not_seen", leak->unfreed);
-		kmt_json_u64(builder, "age_median", leak->age_median);
-		if (leak->frees)
-			kmt_json_u64(builder, "lifetime_p99",
-				     leak->lifetime_p99);
-		else
-			kmt_json_null(builder, "lifetime_p99");
-		kmt_json_end_object(builder);
-	}
-	kmt_json_end_array(builder);
-}
-
-static void add_sum(KmtJson *builder, const KmtCrossCpuSum *sum)
-{
-	kmt_json_u64(builder, "frees", sum->frees);
-	kmt_json_u64(builder, "bytes_allocated", sum->bytes);
-}
-
-static void add_matrix(KmtJson *builder, const KmtReport *report)
-{
-	const GArray *cells = report->aggregate->cross->cells;
-	KmtInputCpuFile *const *files =
-		(KmtInputCpuFile *const *)report->capture->files->pdata;
-	guint i;
-
-	kmt_json_begin_array(builder, "frees_by_cpu");
-	for (i = 0; i < cells->len; i++) {
-		const KmtCrossCpuCell *c =
-			&g_array_index(cells, KmtCrossCpuCell, i);
-
-		kmt_json_begin_object(builder, NULL);
-		kmt_json_text(builder, "kind",
-			      kmt_kind_name(kmt_layers[c->layer]));
-		kmt_json_u64(builder, "allocating_cpu", files[c->from]->cpu);
-		kmt_json_u64(builder, "freeing_cpu", files[c->to]->cpu);
-		add_sum(builder, &c->sum);
-		kmt_json_end_object(builder);
-	}
-	kmt_json_end_array(builder);
-}
-
-static void add_cross(KmtJson *builder, const KmtReport *report)
-{
-	const GArray *pairs = report->aggregate->cross->pairs;
-	guint i;
-
-	add_matrix(builder, report);
-	kmt_json_begin_array(builder, "cross_cpu_pairs");
-	for (i = 0; i < pairs->len; i++) {
-		const KmtCrossCpuPair *pair =
-			&g_array_index(pairs, KmtCrossCpuPair, i);
-
-		kmt_json_begin_object(builder, NULL);
-		kmt_json_begin_object(builder, "allocated");
-		add_site(builder, report, pair->alloc.address,
-			 pair->alloc.kind);
-		kmt_json_end_object(builder);
-		kmt_json_begin_object(builder, "freed");
-		add_site(builder, report, pair->free_site, pair->alloc.kind);
-		kmt_json_end_object(builder);
-		add_sum(builder, &pair->sum);
-		kmt_json_end_object(builder);
-	}
-	kmt_json_end_array(builder);
-}
-
-/* What has an option of its own. */
-static void add_asked(KmtJson *builder, const KmtReport *report)
-{
-	if (report->shows_windows)
-		add_windows(builder, report);
-	if (report->shows_leaks)
-		add_leaks(builder, report);
-	if (report->shows_marks)
-		kmt_json_marks(builder, report);
-	if (report->aggregate->cross)
-		add_cross(builder, report);
-}
-
 static void add_tally_sites(KmtJson *builder, const KmtReport *report,
 			    const char *key, KmtFindingClass class)
 {
@@ -581,8 +288,8 @@ static void add_tally_sites(KmtJson *builder, const KmtReport *report,
 		const KmtFindingCount *entry = g_ptr_array_index(list, i);
 
 		kmt_json_begin_object(builder, NULL);
-		add_site(builder, report, entry->first.address,
-			 entry->first.kind);
+		kmt_report_json_add_site(builder, report, entry->first.address,
+					 entry->first.kind);
 		kmt_json_u64(builder, "frees", entry->count);
 		kmt_json_end_object(builder);
 	}
@@ -593,7 +300,7 @@ static void add_pair_site(KmtJson *builder, const KmtReport *report,
 			  const char *key, const KmtFindingSite *site)
 {
 	kmt_json_begin_object(builder, key);
-	add_site(builder, report, site->address, site->kind);
+	kmt_report_json_add_site(builder, report, site->address, site->kind);
 	kmt_json_end_object(builder);
 }
 
@@ -656,7 +363,7 @@ void kmt_report_json(const KmtReport *report, FILE *out)
 	add_capture(builder, report);
 	add_kinds(builder, report);
 	add_groups(builder, report);
-	add_asked(builder, report);
+	kmt_report_json_add_detailed(builder, report);
 	add_findings(builder, report);
 	kmt_json_begin_array(builder, "warnings");
 	for (i = 0; i < report->warnings->len; i++)

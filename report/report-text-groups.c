@@ -3,6 +3,13 @@
 
 #include "report/report-text.h"
 
+void kmt_text_number(const KmtReport *report, FILE *out, guint64 number)
+{
+	g_autofree char *text = kmt_format_number(number, report->separators);
+
+	fputs(text, out);
+}
+
 void kmt_text_site(const KmtReport *report, KmtColumns *columns,
 		   guint64 address)
 {

@@ -22,9 +22,16 @@ void kmt_text_head(const KmtReport *report, KmtColumns *columns,
 /* What the marks behind a table mean. */
 void kmt_text_marks(const KmtReport *report, FILE *out);
 
-/* text-groups.c: the table of groups. */
+/* Print a number with the report's separators. */
+void kmt_text_number(const KmtReport *report, FILE *out, guint64 number);
+
+/* The parts of the report, each in the file of its name. */
+void kmt_text_capture(const KmtReport *report, FILE *out);
 void kmt_text_groups(const KmtReport *report, FILE *out);
-/* text-asked.c: what has an option of its own. */
+void kmt_text_cross_cpu_groups(const KmtReport *report, FILE *out);
+void kmt_text_cross_cpu_pairs(const KmtReport *report, FILE *out);
+void kmt_text_findings(const KmtReport *report, FILE *out);
+/* Sections that an option selects. */
 void kmt_text_detailed(const KmtReport *report, FILE *out);
 
 #endif

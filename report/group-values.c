@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The value of an allocation in each dimension by which a report groups. */
+#include "config.h"
+
+#include <string.h>
+
+#include "lib/base/printable.h"
+#include "report/groups-private.h"
+
+static guint64 text_number(KmtGroups *groups, const char *text)
+{
+	guint64 hash = kmt_hash(groups->seed, kmt_str_hash(text));
+	guint32 number =
+		kmt_index_find(&groups->text_index, groups, hash, text);
+
+	if (number != KMT_INDEX_NONE)
+		return number;
+	g_ptr_array_add(groups->texts,
+			g_string_chunk_insert(groups->text_bytes, text));
+	kmt_index_add(&groups->text_index, groups, hash);
+	return groups->texts->len - 1;
+}
+
+static guint64 function_value(KmtGroups *groups, guint64 address)
+{
+	g_autofree char *text = NULL;
+	KmtSymbol symbol;
+
+	if (!kmt_symbolizer_symbol(groups->options.names, address, &symbol))
+		text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
+	else if (symbol.module)
+		text = g_strdup_printf("%s [%s]", symbol.name, symbol.module);
+	return text_number(groups, text ? text : symbol.name);
+}
+
+static guint64 module_value(KmtGroups *groups, guint64 address)
+{
+	KmtSymbol symbol;
+	const char *module = "(unknown)";
+
+	if (kmt_symbolizer_symbol(groups->options.names, address, &symbol))
+		module = symbol.module ? symbol.module : "vmlinux";
+	return text_number(groups, module);
+}
+
+static guint64 directory_value(KmtGroups *groups, guint64 address)
+{
+	const char *directory =
+		kmt_symbolizer_directory(groups->options.names, address);
+
+	return text_number(groups, directory ? directory : "(unknown)");
+}
+
+/* The name of the cache that a record of version 2 has; NULL if it has none. */
+static const char *cache_name(const KmtGroups *groups, const KmtMatchKey *cell)
+{
+	const KmtInputCache *cache = NULL;
+
+	if (cell->has_owner && cell->cache)
+		cache = kmt_input_tables_cache(groups->options.tables,
+					       cell->cache);
+	return cache ? cache->name : NULL;
+}
+
+/* Version 1 of the record does not say which cache: what can be told apart is
+ * the size of its objects.  Nor does version 2 of kmalloc, whose caches are
+ * named by size. */
+static guint64 cache_value(KmtGroups *groups, const KmtMatchKey *cell,
+			   guint64 bytes_alloc)
+{
+	const char *name = cache_name(groups, cell);
+	g_autofree char *text = NULL;
+	guint order = 0;
+
+	if (name) {
+		text = kmt_printable(name);
+		return text_number(groups, text);
+	}
+	switch ((KmtKind)cell->type) {
+	case KMT_KIND_KMALLOC:
+		text = g_strdup_printf("kmalloc-%" G_GUINT64_FORMAT,
+				       bytes_alloc);
+		break;
+	case KMT_KIND_CACHE:
+		text = g_strdup_printf("(objects of %" G_GUINT64_FORMAT
+				       " bytes)",
+				       bytes_alloc);
+		break;
+	case KMT_KIND_PERCPU:
+		return text_number(groups, "(per-CPU memory)");
+	case KMT_KIND_VMALLOC:
+		return text_number(groups, "(vmalloc)");
+	default:
+		while (order < 32 &&
+		       bytes_alloc > (G_GUINT64_CONSTANT(4096) << order))
+			order++;
+		text = g_strdup_printf("(pages of order %u)", order);
+	}
+	return text_number(groups, text);
+}
+
+static guint64 comm_value(KmtGroups *groups, const KmtMatchKey *cell)
+{
+	g_autofree char *text = NULL;
+	gpointer found;
+	guint64 number;
+
+	if (!cell->has_owner)
+		return text_number(groups, "(not recorded)");
+	if (!cell->comm)
+		return text_number(groups, "(unknown)");
+	if (g_hash_table_lookup_extended(groups->comms, cell->comm, NULL,
+					 &found))
+		return GPOINTER_TO_UINT(found);
+	text = kmt_printable(cell->comm);
+	number = text_number(groups, text);
+	g_hash_table_insert(groups->comms, (gpointer)cell->comm,
+			    GUINT_TO_POINTER(number));
+	return number;
+}
+
+static guint64 context_value(KmtGroups *groups, const KmtMatchKey *cell)
+{
+	const char *context = "task";
+
+	if (!cell->has_owner)
+		context = "(not recorded)";
+	else if (cell->context & KMEMTRACE_FLAG_HARDIRQ)
+		context = "hardirq";
+	else if (cell->context & KMEMTRACE_FLAG_SOFTIRQ)
+		context = "softirq";
+	return text_number(groups, context);
+}
+
+/* The stack of a class_id's cell; without one, its call site alone. */
+static KmtChain chain_of(const KmtGroups *groups, guint32 class_id,
+			 const KmtMatchKey *cell)
+{
+	KmtChain chain = {NULL, 0};
+
+	if (cell->has_owner && cell->stack != KMEMTRACE_STACK_NONE)
+		chain.addresses = kmt_input_tables_stack(groups->options.tables,
+							 cell->stack, &chain.n);
+	if (!chain.addresses)
+		chain = (KmtChain){
+			kmt_match_keys_site_of_class(groups->cells, class_id),
+			1};
+	return chain;
+}
+
+/* By its addresses, as two boots' stacks may be the same. */
+static guint64 stack_value(KmtGroups *groups, guint32 class_id,
+			   const KmtMatchKey *cell)
+{
+	KmtChain chain = chain_of(groups, class_id, cell);
+	guint64 hash = kmt_groups_hash(groups, chain.addresses, chain.n);
+	guint32 number =
+		kmt_index_find(&groups->chain_index, groups, hash, &chain);
+
+	if (number != KMT_INDEX_NONE)
+		return number;
+	g_array_append_val(groups->chains, chain);
+	kmt_index_add(&groups->chain_index, groups, hash);
+	return groups->chains->len - 1;
+}
+
+/* The first of those who called each other that is not known to do so for
+ * others; if all are, the call site. */
+static guint64 owner_value(KmtGroups *groups, guint32 class_id,
+			   const KmtMatchKey *cell)
+{
+	KmtChain chain = chain_of(groups, class_id, cell);
+	KmtSymbol symbol;
+	guint i;
+
+	for (i = 0; groups->options.skip && i < chain.n; i++)
+		if (!kmt_symbolizer_symbol(groups->options.names,
+					   chain.addresses[i], &symbol) ||
+		    !kmt_sym_wrappers_matches(groups->options.skip,
+					      symbol.name))
+			return function_value(groups, chain.addresses[i]);
+	return function_value(groups, cell->call_site);
+}
+
+guint64 kmt_groups_value_of(KmtGroups *groups, KmtDimension dimension,
+			    guint32 class_id, const KmtMatchKey *cell,
+			    guint64 bytes_alloc)
+{
+	const KmtInputCpuFile *file =
+		groups->options.capture->files->pdata[cell->file];
+
+	switch (dimension) {
+	case KMT_BY_CALLSITE:
+		return cell->call_site;
+	case KMT_BY_FUNCTION:
+		return function_value(groups, cell->call_site);
+	case KMT_BY_MODULE:
+		return module_value(groups, cell->call_site);
+	case KMT_BY_DIRECTORY:
+		return directory_value(groups, cell->call_site);
+	case KMT_BY_KIND:
+		return cell->type;
+	case KMT_BY_CACHE:
+		return cache_value(groups, cell, bytes_alloc);
+	case KMT_BY_SIZE:
+		return bytes_alloc;
+	case KMT_BY_CPU:
+		return file->cpu;
+	case KMT_BY_NODE:
+		return (guint64)(gint64)MAX(cell->node, -1);
+	case KMT_BY_PID:
+		return cell->has_owner ? cell->pid : NO_PID;
+	case KMT_BY_COMM:
+		return comm_value(groups, cell);
+	case KMT_BY_CONTEXT:
+		return context_value(groups, cell);
+	case KMT_BY_MARK:
+		return cell->phase;
+	case KMT_BY_OWNER:
+		return owner_value(groups, class_id, cell);
+	case KMT_BY_STACK:
+		return stack_value(groups, class_id, cell);
+	case KMT_BY_GFP:
+	default:
+		return cell->gfp_flags;
+	}
+}

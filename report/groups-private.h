@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Parts of the groups that groups.c and group-values.c share. */
+#ifndef KMEMTRACE_REPORT_GROUPS_PRIVATE_H
+#define KMEMTRACE_REPORT_GROUPS_PRIVATE_H
+
+#include "report/groups.h"
+
+/* Value of KMT_BY_PID for records without a task. */
+#define NO_PID G_MAXUINT64
+
+static inline guint kmt_groups_n_words(const KmtGroups *groups)
+{
+	return groups->options.by->n + 1;
+}
+
+static inline const guint64 *kmt_groups_key(const KmtGroups *groups,
+					    guint32 number)
+{
+	return &groups->keys[number / KMT_GROUPS_CHUNK]
+			    [number % KMT_GROUPS_CHUNK *
+			     kmt_groups_n_words(groups)];
+}
+
+static inline guint64 kmt_groups_hash(const KmtGroups *groups,
+				      const guint64 *words, guint n)
+{
+	guint64 hash = groups->seed;
+	guint i;
+
+	for (i = 0; i < n; i++)
+		hash = kmt_hash(hash, words[i]);
+	return hash;
+}
+
+static inline const KmtChain *kmt_groups_chain_at(const KmtGroups *groups,
+						  guint64 number)
+{
+	return &g_array_index(groups->chains, KmtChain, number);
+}
+
+/*
+ * The value of an allocation in one dimension: a number, or the number of a
+ * text or of a chain of callers that groups keeps.
+ */
+guint64 kmt_groups_value_of(KmtGroups *groups, KmtDimension dimension,
+			    guint32 class_id, const KmtMatchKey *cell,
+			    guint64 bytes_alloc);
+
+#endif

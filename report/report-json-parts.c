@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Members of the JSON report that several sections print. */
+#include "config.h"
+
+#include "report/report-json-private.h"
+
+void kmt_report_json_add_time(KmtJson *builder, const KmtAggregate *aggregate,
+			      const char *key, gint64 time)
+{
+	if (aggregate->has_sequence_times)
+		kmt_json_text(builder, key, NULL);
+	else
+		kmt_json_i64(builder, key, time);
+}
+
+void kmt_report_json_add_peak(KmtJson *builder, const KmtAggregate *aggregate,
+			      const KmtTotals *totals)
+{
+	if (!aggregate->has_peaks) {
+		kmt_json_null(builder, "peak_bytes_allocated");
+		kmt_json_null(builder, "peak_timestamp");
+		return;
+	}
+	kmt_json_u64(builder, "peak_bytes_allocated", totals->peak_bytes_alloc);
+	kmt_report_json_add_time(builder, aggregate, "peak_timestamp",
+				 totals->peak_timestamp);
+}
+
+/* The value of a group in a dimension of --by; NULL if it is none of these, or
+ * if group is NULL. */
+static char *value_by(const KmtReport *report, const KmtGroup *group,
+		      KmtDimension dimension)
+{
+	guint i;
+
+	for (i = 0; group && i < report->by->n; i++)
+		if (report->by->dimensions[i] == dimension)
+			return kmt_groups_value(report->aggregate->groups,
+						group, i);
+	return NULL;
+}
+
+/* Print the module, directory and source line of an address.  A group that is
+ * kept by module or directory gives its own values for these keys. */
+static void add_place(KmtJson *builder, const KmtReport *report,
+		      guint64 address, const KmtGroup *group)
+{
+	const KmtSymbolizer *names = report->names;
+	g_autofree char *module = value_by(report, group, KMT_BY_MODULE);
+	g_autofree char *directory = value_by(report, group, KMT_BY_DIRECTORY);
+	KmtSymbol symbol = {0};
+	KmtSymSourceLine source = {0};
+	guint i;
+
+	kmt_symbolizer_symbol(names, address, &symbol);
+	kmt_symbolizer_source(names, address, &source);
+	kmt_json_text(builder, "module", module ? module : symbol.module);
+	kmt_json_text(builder, "directory",
+		      directory ? directory
+				: kmt_symbolizer_directory(names, address));
+	if (source.file) {
+		kmt_json_begin_object(builder, "source");
+		kmt_json_text(builder, "file", source.file);
+		kmt_json_u64(builder, "line", source.line);
+		kmt_json_end_object(builder);
+	} else {
+		kmt_json_text(builder, "source", NULL);
+	}
+	kmt_json_begin_array(builder, "inlined");
+	for (i = 0; source.inlined && source.inlined[i]; i++)
+		kmt_json_text(builder, NULL, source.inlined[i]);
+	kmt_json_end_array(builder);
+}
+
+/* group: the one that the site names, or NULL. */
+static void add_site_of(KmtJson *builder, const KmtReport *report,
+			guint64 address, KmtKind kind, const KmtGroup *group)
+{
+	g_autofree char *name = kmt_symbolizer_format(report->names, address);
+
+	kmt_json_hex(builder, "address", address, 16);
+	kmt_json_text(builder, "symbol", name);
+	kmt_json_text(builder, "kind", kmt_kind_name(kind));
+	add_place(builder, report, address, group);
+}
+
+void kmt_report_json_add_site(KmtJson *builder, const KmtReport *report,
+			      guint64 address, KmtKind kind)
+{
+	add_site_of(builder, report, address, kind, NULL);
+}
+
+void kmt_report_json_add_figure(KmtJson *builder, const char *key,
+				const KmtFigure *figure)
+{
+	switch (figure->type) {
+	case KMT_FIGURE_INTEGER:
+		kmt_json_integer(builder, key, figure->negative,
+				 figure->integer);
+		break;
+	case KMT_FIGURE_NS:
+		kmt_json_u64(builder, key, figure->integer);
+		break;
+	case KMT_FIGURE_TIME:
+		kmt_json_i64(builder, key, (gint64)figure->integer);
+		break;
+	case KMT_FIGURE_RATIO:
+	case KMT_FIGURE_RATE:
+		kmt_json_double(builder, key, figure->real);
+		break;
+	case KMT_FIGURE_NONE:
+		kmt_json_null(builder, key);
+		break;
+	}
+}
+
+static void add_chain(KmtJson *builder, const KmtReport *report,
+		      const KmtGroup *group, guint i)
+{
+	const guint64 *chain;
+	guint n;
+
+	chain = kmt_groups_chain(report->aggregate->groups, group, i, &n);
+	kmt_json_begin_array(builder, "stack");
+	for (; n; n--, chain++) {
+		g_autofree char *name =
+			kmt_symbolizer_format(report->names, *chain);
+
+		kmt_json_begin_object(builder, NULL);
+		kmt_json_hex(builder, "address", *chain, 16);
+		kmt_json_text(builder, "symbol", name);
+		add_place(builder, report, *chain, NULL);
+		kmt_json_end_object(builder);
+	}
+	kmt_json_end_array(builder);
+}
+
+void kmt_report_json_add_group_name(KmtJson *builder, const KmtReport *report,
+				    const KmtGroup *group)
+{
+	const KmtBy *by = report->by;
+	guint64 address;
+	gboolean has_site;
+	guint i;
+
+	has_site =
+		kmt_groups_address(report->aggregate->groups, group, &address);
+	if (has_site)
+		add_site_of(builder, report, address, group->kind, group);
+	else
+		kmt_json_text(builder, "kind", kmt_kind_name(group->kind));
+	for (i = 0; i < by->n; i++) {
+		KmtDimension dimension = by->dimensions[i];
+		g_autofree char *text = NULL;
+
+		if (dimension == KMT_BY_CALLSITE || dimension == KMT_BY_KIND)
+			continue;
+		/* The site has them. */
+		if (has_site && (dimension == KMT_BY_MODULE ||
+				 dimension == KMT_BY_DIRECTORY))
+			continue;
+		if (dimension == KMT_BY_STACK) {
+			add_chain(builder, report, group, i);
+			continue;
+		}
+		text = kmt_groups_value(report->aggregate->groups, group, i);
+		kmt_json_text(builder, kmt_dimension_name(dimension), text);
+	}
+}

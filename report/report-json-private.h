@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Members of the JSON report that several sections print. */
+#ifndef KMEMTRACE_REPORT_REPORT_JSON_PRIVATE_H
+#define KMEMTRACE_REPORT_REPORT_JSON_PRIVATE_H
+
+#include "lib/cli/json-writer.h"
+#include "report/report.h"
+
+void kmt_report_json_add_time(KmtJson *builder, const KmtAggregate *aggregate,
+			      const char *key, gint64 time);
+
+void kmt_report_json_add_peak(KmtJson *builder, const KmtAggregate *aggregate,
+			      const KmtTotals *totals);
+
+void kmt_report_json_add_site(KmtJson *builder, const KmtReport *report,
+			      guint64 address, KmtKind kind);
+
+void kmt_report_json_add_figure(KmtJson *builder, const char *key,
+				const KmtFigure *figure);
+
+/* What the group is: a call site as ever, else its values by name. */
+void kmt_report_json_add_group_name(KmtJson *builder, const KmtReport *report,
+				    const KmtGroup *group);
+
+/* The sections that an option selects. */
+void kmt_report_json_add_detailed(KmtJson *builder, const KmtReport *report);
+
+#endif

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Prints what was traced, and whether the capture can be trusted. */
+#include "config.h"
+
+#include "lib/base/printable.h"
+#include "report/columns.h"
+#include "report/report-text.h"
+
+/* The capture. */
+
+static void print_loss_per_cpu(const KmtReport *report, FILE *out)
+{
+	const GPtrArray *files = report->capture->files;
+	guint i;
+
+	for (i = 0; i < files->len; i++) {
+		const KmtInputCpuFile *file = g_ptr_array_index(files, i);
+
+		if (!file->has_overruns || !file->overruns)
+			continue;
+		fprintf(out, "               cpu%u: ", file->cpu);
+		kmt_text_number(report, out, file->overruns);
+		fputc('\n', out);
+	}
+}
+
+/*
+ * The losses in a part of the time.  Those of other times are not printed, even
+ * where a figure depends on an earlier one.
+ */
+static void print_lost_in_time(const KmtReport *report, FILE *out)
+{
+	guint64 n = report->lost.within;
+
+	kmt_text_number(report, out, n);
+	fputs(n ? " EVENTS WERE LOST in this time\n" : " in this time\n", out);
+}
+
+static void print_lost(const KmtReport *report, FILE *out)
+{
+	g_autofree char *room = kmt_report_more_room(report->capture);
+	KmtInterval time;
+
+	if (kmt_report_time(report, &time) && report->lost.is_known) {
+		print_lost_in_time(report, out);
+	} else {
+		kmt_text_number(report, out, report->capture->overruns);
+		fputs(" EVENTS WERE LOST\n", out);
+		print_loss_per_cpu(report, out);
+	}
+	fprintf(out,
+		"               %s: live and peak bytes may be too high or\n"
+		"               too low, and what is \"after loss\" may be due "
+		"to it.\n",
+		report->lost.within ? "No figure below is complete"
+				    : "What was before is not complete");
+	fprintf(out, "               Trace again with %s.\n", room);
+}
+
+static void print_files(const KmtReport *report, FILE *out)
+{
+	const KmtInputCapture *capture = report->capture;
+
+	if (capture->missing_files)
+		fprintf(out,
+			"Files:         %u MISSING: kmemtrace.meta knows CPUs "
+			"whose records are not here.\n",
+			capture->missing_files);
+	if (capture->damaged)
+		fputs("Files:         at least one could NOT be read to its "
+		      "END: what came after is missing.\n",
+		      out);
+	if (capture->shortened)
+		fputs("Files:         at least one is SHORTER than "
+		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
+		      out);
+	else if (kmt_report_wrong_sizes(capture))
+		fputs("Files:         at least one is LONGER than "
+		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
+		      out);
+}
+
+static void print_beginning(const KmtInputCapture *capture, FILE *out)
+{
+	g_autofree char *why = kmt_input_capture_snapshot(capture);
+
+	if (why) {
+		g_autofree char *text = kmt_printable(why);
+
+		fprintf(out,
+			"Snapshot:      taken for '%s'; what its buffers no "
+			"longer had is MISSING.\n",
+			text);
+	} else if (capture->continues) {
+		fputs("Beginning:     MISSING: an earlier reader took the "
+		      "first part of this trace.\n",
+		      out);
+	}
+}
+
+static void print_loss(const KmtReport *report, FILE *out)
+{
+	fputs("Events lost:   ", out);
+	switch (kmt_report_loss(report)) {
+	case KMT_LOSS_NONE:
+		if (kmt_report_lost_later_only(report))
+			print_lost_in_time(report, out);
+		else
+			fputs("0\n", out);
+		break;
+	case KMT_LOSS_EVENTS:
+		print_lost(report, out);
+		break;
+	case KMT_LOSS_CUT:
+		fputs("UNKNOWN: THE CAPTURE WAS CUT OFF before its end.\n"
+		      "               What its CPUs did last may be missing "
+		      "for "
+		      "some of them.\n",
+		      out);
+		break;
+	case KMT_LOSS_INCOMPLETE:
+		fputs("UNKNOWN: ONLY A PART OF THE EVENTS WAS RECORDED.\n",
+		      out);
+		break;
+	case KMT_LOSS_UNCOUNTED:
+		fputs("SOME, AND NOBODY KNOWS HOW MANY.\n", out);
+		break;
+	case KMT_LOSS_NOT_REPORTED:
+		fputs("unknown (the recorder does not report it); taken as "
+		      "0\n",
+		      out);
+		break;
+	case KMT_LOSS_UNKNOWN:
+		fputs("unknown (no kmemtrace.meta tells); taken as 0\n", out);
+		break;
+	}
+	print_files(report, out);
+	print_beginning(report->capture, out);
+}
+
+static void print_incomplete(const KmtInputCapture *capture, FILE *out)
+{
+	g_auto(GStrv) list = kmt_input_capture_incomplete(capture);
+	guint i;
+
+	for (i = 0; list && list[i]; i++) {
+		g_autofree char *text = kmt_printable(list[i]);
+
+		fprintf(out, "%-15s%s\n", i ? "" : "Incomplete:", text);
+	}
+	if (list)
+		fputs("               No figure below is complete. Frees are "
+		      "missing: live objects\n"
+		      "               may have been freed unrecorded.\n",
+		      out);
+}
+
+/* So that nobody takes a gap for a leak. */
+static void print_not_seen(const KmtInputCapture *capture, FILE *out)
+{
+	g_auto(GStrv) list = kmt_input_capture_not_seen(capture);
+	guint i;
+
+	for (i = 0; list && list[i]; i++) {
+		g_autofree char *text = kmt_printable(list[i]);
+
+		fprintf(out, "%-15s%s\n", i ? "" : "Not seen:", text);
+	}
+	if (list)
+		fputs("               What was allocated or freed so is "
+		      "missing: "
+		      "live objects may be\n"
+		      "               such as were freed unseen.\n",
+		      out);
+}
+
+/* What nobody wanted to be recorded. */
+static void print_choice(const KmtInputCapture *capture, FILE *out)
+{
+	g_auto(GStrv) off = kmt_input_capture_events_off(capture);
+	gboolean changed;
+	g_autofree char *filter = kmt_input_capture_filter(capture, &changed);
+	g_autofree char *text = filter ? kmt_printable(filter) : NULL;
+
+	if (off) {
+		g_autofree char *list = g_strjoinv(", ", off);
+		g_autofree char *names = kmt_printable(list);
+
+		fprintf(out,
+			"Switched off:  %s, at least at times\n"
+			"               What is live may have been freed "
+			"unseen.\n",
+			names);
+	}
+	if (text)
+		fprintf(out,
+			"Filter:        %s%s: nothing else that was allocated "
+			"is recorded\n",
+			text, changed ? " (ANOTHER ONE AT TIMES)" : "");
+	if (capture->sample > 1)
+		fprintf(out,
+			"Sample:        ONE OF %" G_GUINT64_FORMAT
+			" allocations was recorded; what is marked * is "
+			"scaled, an estimate\n",
+			capture->sample);
+}
+
+static void print_source(const KmtInputCapture *capture, FILE *out)
+{
+	g_autofree char *source = kmt_report_meta(capture, "source");
+
+	if (source && !g_str_equal(source, "relay"))
+		fprintf(out, "Source:        %s\n", source);
+}
+
+/* Some are enough to see where to look. */
+#define MAX_HOLE_LINES 10
+
+static void print_holes(const KmtReport *report, FILE *out)
+{
+	g_autoptr(GArray) gaps = kmt_report_gaps(report);
+	guint i;
+
+	for (i = 0; gaps && i < MIN(gaps->len, MAX_HOLE_LINES); i++) {
+		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
+		const KmtInputCpuFile *file =
+			report->capture->files->pdata[h->file];
+		g_autofree char *from =
+			kmt_report_moment(report, h->since, FALSE);
+		g_autofree char *until =
+			kmt_report_moment(report, h->until, FALSE);
+
+		fprintf(out, "%-15scpu%u from %s s to %s s: ", i ? "" : "Lost:",
+			file->cpu, from, until);
+		if (h->events)
+			kmt_text_number(report, out, h->events);
+		else
+			fputs("an unknown number of", out);
+		fputs(" events\n", out);
+	}
+	if (gaps && gaps->len > MAX_HOLE_LINES)
+		fprintf(out, "               and %u more: --json has them\n",
+			gaps->len - MAX_HOLE_LINES);
+}
+
+static void print_intervals(const KmtReport *report, FILE *out)
+{
+	KmtInterval intervals[KMT_MAX_INTERVALS];
+	guint n = kmt_report_intervals(report, intervals), i;
+	char share[G_ASCII_DTOSTR_BUF_SIZE];
+	double blind = kmt_report_blind(report);
+
+	if (!n)
+		return;
+	print_holes(report, out);
+	if (report->capture->has_sequence_times || blind >= 1) {
+		fputs("Not exact:     all of it\n", out);
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		g_autofree char *from =
+			kmt_report_moment(report, intervals[i].from, FALSE);
+		g_autofree char *until =
+			kmt_report_moment(report, intervals[i].until, FALSE);
+
+		fprintf(out, "Not exact:     from %s s to %s s\n", from, until);
+	}
+	g_ascii_formatd(share, sizeof(share), "%.1f", 100 * blind);
+	fprintf(out, "Blind:         %s %% of the time\n", share);
+}
+
+static void print_machine(const KmtInputCapture *capture, FILE *out)
+{
+	g_autofree char *release = kmt_report_meta(capture, "kernel_release");
+	g_autofree char *machine = kmt_report_meta(capture, "machine");
+
+	fprintf(out, ", %s endian", kmt_input_capture_byte_order(capture));
+	if (capture->layout != KMT_INPUT_LAYOUT_B)
+		fprintf(out, ", layout %s",
+			kmt_input_layout_name(capture->layout));
+	if (release)
+		fprintf(out, ", Linux %s", release);
+	if (machine)
+		fprintf(out, " (%s)", machine);
+	fputc('\n', out);
+}
+
+/* The one place where text has the kernel's clock. */
+static void print_events(const KmtReport *report, FILE *out)
+{
+	const KmtAggregate *a = report->aggregate;
+	gboolean is_short = kmt_report_is_long(report);
+	g_autofree char *seconds = kmt_format_length(
+		(guint64)a->last_timestamp - (guint64)a->first_timestamp,
+		is_short);
+	g_autofree char *first =
+		kmt_format_seconds(kmt_report_origin(report), is_short);
+
+	fputs("Events:        ", out);
+	kmt_text_number(report, out,
+			report->capture->n_records - a->gap_records -
+				a->stop_records - a->mark_records);
+	if (report->capture->has_sequence_times)
+		fputs(", in sequence: the records have no time\n", out);
+	else if (!report->capture->n_records)
+		fputc('\n', out);
+	else
+		fprintf(out,
+			" in %s s; the first at %s s of the kernel's clock\n",
+			seconds, first);
+}
+
+void kmt_text_capture(const KmtReport *report, FILE *out)
+{
+	const KmtInputCapture *capture = report->capture;
+	const KmtAggregate *aggregate = report->aggregate;
+	g_autofree char *directory = kmt_printable(
+		capture->directory ? capture->directory : "(single files)");
+	guint n_cpus = capture->files->len;
+
+	fprintf(out, "Capture:       %s\n", directory);
+	fprintf(out, "Traced:        %u CPU%s", n_cpus, n_cpus == 1 ? "" : "s");
+	print_machine(capture, out);
+	print_source(capture, out);
+	print_events(report, out);
+	if (capture->meta)
+		fprintf(out, "Saved:         %s\n",
+			capture->complete   ? "to its end"
+			: capture->imported ? "in PART: the imported file is "
+					      "damaged"
+					    : "NOT to its end");
+	print_loss(report, out);
+	print_incomplete(capture, out);
+	print_not_seen(capture, out);
+	print_choice(capture, out);
+	print_intervals(report, out);
+	if (aggregate->overflowed)
+		fputs("Sums:          WRONG: some are above 2^64 - 1; records "
+		      "are damaged (see kmemtrace-check), or sample= in "
+		      "kmemtrace.meta is.\n",
+		      out);
+}
