@@ -25,3 +25,4 @@ uninstall-hook: uninstall-check-link
 uninstall-check-link:
 	rm -f '$(DESTDIR)$(bindir)/kmemtrace_check'
 .PHONY: install-check-link uninstall-check-link
+EXTRA_DIST += check/README.md

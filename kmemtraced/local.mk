@@ -26,3 +26,4 @@ kmemtraced_kmemtraced_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS) -pthread
 kmemtraced_kmemtraced_LDFLAGS = $(AM_LDFLAGS) -pthread
 kmemtraced_kmemtraced_LDADD = $(KMT_TRACEPOINTS_LIBS) $(KMT_CAPTURE_LIBS) \
 	$(KMT_CLI_LIBS)
+EXTRA_DIST += kmemtraced/README.md

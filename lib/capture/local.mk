@@ -12,3 +12,4 @@ lib_capture_libcapture_a_SOURCES = \
 	lib/capture/subbufs.c lib/capture/subbufs.h \
 	lib/capture/sync.c lib/capture/sync.h
 lib_capture_libcapture_a_CFLAGS = $(AM_CFLAGS)
+EXTRA_DIST += lib/capture/README.md

@@ -6,3 +6,4 @@ lib_cli_libcli_a_SOURCES = \
 	lib/cli/out-of-memory.c lib/cli/out-of-memory.h \
 	lib/cli/signals.c lib/cli/signals.h
 lib_cli_libcli_a_CFLAGS = $(AM_CFLAGS)
+EXTRA_DIST += lib/cli/README.md

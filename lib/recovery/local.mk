@@ -3,3 +3,4 @@ noinst_LIBRARIES += lib/recovery/librecovery.a
 lib_recovery_librecovery_a_SOURCES = \
 	lib/recovery/recovery.c lib/recovery/recovery.h
 lib_recovery_librecovery_a_CFLAGS = $(AM_CFLAGS)
+EXTRA_DIST += lib/recovery/README.md

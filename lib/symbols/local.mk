@@ -28,3 +28,4 @@ lib_symbols_libsymbols_a_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DKMT_PKGDATADIR=\"$(pkgdatadir)\"
 lib_symbols_libsymbols_a_CFLAGS = $(AM_CFLAGS) $(LIBDW_CFLAGS)
 dist_pkgdata_DATA += lib/symbols/wrappers.list
+EXTRA_DIST += lib/symbols/README.md

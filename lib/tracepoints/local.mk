@@ -7,3 +7,4 @@ lib_tracepoints_libtracepoints_a_SOURCES = \
 	lib/tracepoints/task-events.c lib/tracepoints/task-events.h \
 	lib/tracepoints/tracepoint-format.c lib/tracepoints/tracepoint-format.h
 lib_tracepoints_libtracepoints_a_CFLAGS = $(AM_CFLAGS) $(TRACEEVENT_CFLAGS)
+EXTRA_DIST += lib/tracepoints/README.md
