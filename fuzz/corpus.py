@@ -23,8 +23,11 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 sys.path.insert(0, os.path.join(TOP, "tests", "lib"))
 sys.dont_write_bytecode = True
 
-import import_files  # noqa: E402  # pylint: disable=wrong-import-position
+import ctf_files as ctf  # noqa: E402  # pylint: disable=wrong-import-position
+import import_events as ev  # noqa: E402  # pylint: disable=wrong-import-position
 import mkcapture  # noqa: E402  # pylint: disable=wrong-import-position
+import perf_files as perf  # noqa: E402  # pylint: disable=wrong-import-position
+import trace_dat_files as dat  # noqa: E402  # pylint: disable=wrong-import-position
 
 HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n"
 # See fuzz/container.h.
@@ -247,86 +250,85 @@ def seeds_options():
 
 def seeds_perfdata():
     """Each kind of record, with few formats."""
-    points = {name: import_files.TRACEPOINTS[name]
+    points = {name: ev.TRACEPOINTS[name]
               for name in ("kfree", "kmem_cache_free")}
-    events = [e for e in import_files.USUAL if e.name in points]
-    samples = b"".join(import_files.perf_sample(e) for e in events)
-    others = (import_files.perf_comm(7, "a task", 5) +
-              import_files.perf_lost(3, 1, 6) +
-              import_files.perf_kernel(1 << 63) +
-              import_files.perf_record(import_files.ROUND, b"") +
-              import_files.perf_other(import_files.LOST_SAMPLES, bytes(8)) +
-              import_files.perf_record(71, bytes(16)))
-    features = {2: import_files.perf_build_id(bytes(20)),
-                4: import_files.perf_text("6.1"),
+    events = [e for e in ev.USUAL if e.name in points]
+    samples = b"".join(perf.perf_sample(e) for e in events)
+    others = (perf.perf_comm(7, "a task", 5) +
+              perf.perf_lost(3, 1, 6) +
+              perf.perf_kernel(1 << 63) +
+              perf.perf_record(perf.ROUND, b"") +
+              perf.perf_other(perf.LOST_SAMPLES, bytes(8)) +
+              perf.perf_record(71, bytes(16)))
+    features = {2: perf.perf_build_id(bytes(20)),
+                4: perf.perf_text("6.1"),
                 7: struct.pack("<II", 2, 2)}
-    plain = import_files.LAYOUT & ~(1 << 16)
+    plain = perf.LAYOUT & ~(1 << 16)
     chain = [(1 << 64) - 128, 1, 0xffffffff81000010, 0xffffffff81000110]
-    stacked = b"".join(import_files.perf_sample(e, chain=chain, counters=(
+    stacked = b"".join(perf.perf_sample(e, chain=chain, counters=(
         1, 2)) for e in events)
-    layouts = ((2, import_files.LAYOUT | 1 << 4 | 1 << 5,
-                (import_files.EVENT_ID,), {"read_format": 12}),)
-    command = {11: import_files.perf_command(
+    layouts = ((2, perf.LAYOUT | 1 << 4 | 1 << 5,
+                (perf.EVENT_ID,), {"read_format": 12}),)
+    command = {11: perf.perf_command(
         "perf", "record", "-e", "kmem:*", "--filter", "x", "-aC", "0",
         "--pid=3", "-D1-2", "cmd")}
-    yield import_files.perf_data(stacked, points, layouts, command)
-    yield import_files.perf_pipe(samples + others, points,
+    yield perf.perf_data(stacked, points, layouts, command)
+    yield perf.perf_pipe(samples + others, points,
                                 features=command)
-    yield import_files.perf_pipe(import_files.perf_compressed(samples, 3),
+    yield perf.perf_pipe(perf.perf_compressed(samples, 3),
                                 points)
-    yield import_files.perf_data(import_files.perf_compressed(
+    yield perf.perf_data(perf.perf_compressed(
         others + samples, 2, True), points)
-    yield import_files.perf_data(import_files.perf_tasks(3) + samples, points)
-    yield import_files.perf_data(b"", points)
-    yield import_files.perf_data(samples, points)
-    yield import_files.perf_data(others + samples + others, points,
+    yield perf.perf_data(perf.perf_tasks(3) + samples, points)
+    yield perf.perf_data(b"", points)
+    yield perf.perf_data(samples, points)
+    yield perf.perf_data(others + samples + others, points,
                                  features=features)
-    yield import_files.perf_data(samples, points, layouts=(
-        (2, import_files.LAYOUT, (import_files.EVENT_ID,)),
+    yield perf.perf_data(samples, points, layouts=(
+        (2, perf.LAYOUT, (perf.EVENT_ID,)),
         (1, 1 << 16, (1, 2))))
-    yield import_files.perf_data(samples, points,
+    yield perf.perf_data(samples, points,
                                  layouts=((2, plain | 1 << 5, ()),))
 
 
 def small_pages(build):
     """A trace.dat with pages of 512 bytes, so that an input has several."""
-    before, import_files.PAGE = import_files.PAGE, 512
+    before, dat.PAGE = dat.PAGE, 512
     try:
         return build().replace(struct.pack("<I", before),
                                struct.pack("<I", 512), 1)
     finally:
-        import_files.PAGE = before
+        dat.PAGE = before
 
 
 def seeds_tracedat():
     """Versions 6 and 7, all compressions, a buffer or two, and counters."""
-    files = import_files
-    points = {"kfree": files.TRACEPOINTS["kfree"]}
-    events = [files.Event("kfree", 0, 10 * t, {"call_site": files.A,
+    points = {"kfree": ev.TRACEPOINTS["kfree"]}
+    events = [ev.Event("kfree", 0, 10 * t, {"call_site": ev.A,
                                                "ptr": 4096 * t})
               for t in range(1, 13)]
-    options = (files.dat_stats(0, read=12, overrun=3) +
-               files.dat_option(2, b"\nBuffer: b\n\n\0") +
-               files.dat_option(4, b"[local]\0") +
-               files.dat_option(5, b"Linux h 6.1 x\0") +
-               files.dat_option(14, struct.pack("<IIQ", 3, 1, 0)) +
-               files.dat_stats(0, unread=4))
+    options = (dat.dat_stats(0, read=12, overrun=3) +
+               dat.dat_option(2, b"\nBuffer: b\n\n\0") +
+               dat.dat_option(4, b"[local]\0") +
+               dat.dat_option(5, b"Linux h 6.1 x\0") +
+               dat.dat_option(14, struct.pack("<IIQ", 3, 1, 0)) +
+               dat.dat_stats(0, unread=4))
     settings = {"tracepoints": points, "options": options,
                 "kallsyms": b"ffffffff81000000 t f\n", "comms": b"7 t\n"}
 
     def pages():
-        return [files.ring_page(events[at:at + 4], points, missed)
+        return [dat.ring_page(events[at:at + 4], points, missed)
                 for at, missed in ((0, None), (4, -1), (8, 5))]
-    yield small_pages(lambda: files.trace_dat([pages()], **settings))
-    yield small_pages(lambda: files.trace_dat(
+    yield small_pages(lambda: dat.trace_dat([pages()], **settings))
+    yield small_pages(lambda: dat.trace_dat(
         [pages(), []], instance=("b", [pages(), []]), **settings))
-    for packing in files.PACKERS:
-        yield small_pages(lambda: files.trace_dat7(
+    for packing in dat.PACKERS:
+        yield small_pages(lambda: dat.trace_dat7(
             [("", [pages()]), ("b", [pages()[1:]])],  # noqa: B023
             packing=packing, **settings))  # pylint: disable=W0640
-    text = files.ctf_metadata(points)
+    text = ctf.ctf_metadata(points)
     for order in "<>":
-        yield files.ctf_metadata_packets(text, order=order)
+        yield ctf.ctf_metadata_packets(text, order=order)
 
 
 SEEDS = {"trace": seeds_trace, "input": seeds_input, "report": seeds_report,

@@ -6,14 +6,14 @@ import os
 import re
 import struct
 import subprocess
-import sys
 import unittest
 
-from import_files import (CHECK, A, MORE, PROGRAM, TOP_SRCDIR, TRACEPOINTS,
-                          USUAL, Event, Field, ImportTest, ctf_metadata,
-                          ctf_metadata_packets, ctf_packet,
-                          has_address_sanitizer, lacks, main, more_records,
-                          of_cpu)
+from ctf_files import ctf_metadata, ctf_metadata_packets, ctf_packet
+from import_case import (CHECK, PROGRAM, TOP_SRCDIR, ImportTest,
+                         has_address_sanitizer, lacks, main)
+from import_events import (A, MORE, TRACEPOINTS, USUAL, Event, Field,
+                           more_records, of_cpu)
+from perf_files import perf_data, perf_sample
 
 
 def kfree(when, ptr=0xffff888000009000):
@@ -296,7 +296,6 @@ class Options(ImportTest):
         """Each key that it writes is in kmemtrace(5)."""
         if lacks("libtraceevent", b"PERFILE2" + bytes(200)):
             self.skipTest("no libtraceevent")
-        from import_files import perf_data, perf_sample
         self.imported(self.write("perf.data", perf_data(
             b"".join(perf_sample(e) for e in USUAL))))
         path = os.path.join(TOP_SRCDIR, "man", "kmemtrace.5")

@@ -9,8 +9,10 @@ import sys
 import time
 from resource import RLIMIT_CORE, RLIMIT_FSIZE, setrlimit
 
-from import_files import (PROGRAM, Event, ImportTest, lacks, main,
-                          perf_data, perf_sample)
+from files import contents
+from import_case import PROGRAM, ImportTest, lacks, main
+from import_events import Event
+from perf_files import perf_data, perf_sample
 
 
 def kfree(n):
@@ -26,28 +28,20 @@ class Force(ImportTest):
     def setUp(self):
         super().setUp()
         self.imported(self.write("old.data", perf_data(kfree(5))))
-        self.old = self.contents()
+        self.old = contents(self.out)
         self.new = self.write("new.data", perf_data(kfree(3000)))
-
-    def contents(self):
-        """Files of the directory, and their bytes."""
-        found = {}
-        for name in os.listdir(self.out):
-            with open(os.path.join(self.out, name), "rb") as file:
-                found[name] = file.read()
-        return found
 
     def fails(self, path, words, **settings):
         """The old capture is all that is there."""
         result = self.run_import(path, "-f", **settings)
         self.assertEqual(result.returncode, 1, result.stdout)
         self.assertIn(words, result.stderr)
-        self.assertEqual(self.contents(), self.old)
+        self.assertEqual(contents(self.out), self.old)
 
     def test_replaced(self):
         self.imported(self.new, "-f")
         self.assertEqual(len(self.records(0)), 3000)
-        self.assertEqual(self.contents().keys(), self.old.keys())
+        self.assertEqual(contents(self.out).keys(), self.old.keys())
 
     def test_into_the_current_directory(self):
         subprocess.run([os.path.abspath(PROGRAM), "-fq", self.new, "."],
@@ -73,7 +67,7 @@ class Force(ImportTest):
                                   stdout=full, stderr=subprocess.PIPE,
                                   check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertEqual(self.contents(), self.old)
+        self.assertEqual(contents(self.out), self.old)
 
     def start_waiting(self, **settings):
         """An import that waits for its input, when it has the directory."""
@@ -110,7 +104,7 @@ class Force(ImportTest):
                     RLIMIT_CORE, (0, 0)))
                 process.send_signal(number)
                 self.assertEqual(process.wait(60), -number)
-                self.assertEqual(self.contents(), self.old)
+                self.assertEqual(contents(self.out), self.old)
 
     def test_ignored_signals(self):
         """A signal that is ignored on entry stays ignored."""
@@ -126,7 +120,7 @@ class Force(ImportTest):
                 os.write(pipe, b"no input of any kind")
                 os.close(pipe)
                 self.assertEqual(process.wait(60), 1)
-                self.assertEqual(self.contents(), self.old)
+                self.assertEqual(contents(self.out), self.old)
 
     def test_ignored_sigchld(self):
         """The exit status of the reader is available nevertheless."""
@@ -147,7 +141,7 @@ class Force(ImportTest):
         while "kmemtrace.new-1" in os.listdir(self.out):
             self.run_import(self.path("missing"), "-f")
             self.assertLess(time.monotonic(), deadline)
-        self.assertEqual(self.contents(), self.old)
+        self.assertEqual(contents(self.out), self.old)
 
     def test_two_at_once(self):
         process = self.start_waiting()
@@ -157,7 +151,7 @@ class Force(ImportTest):
                       result.stderr)
         process.send_signal(signal.SIGTERM)
         process.wait(60)
-        self.assertEqual(self.contents(), self.old)
+        self.assertEqual(contents(self.out), self.old)
 
     def test_files_of_the_user(self):
         for name in self.old:

@@ -8,9 +8,10 @@ import random
 import struct
 import sys
 
-from import_files import (A, ROUND, TRACEPOINTS, Event, ImportTest, lacks,
-                          main, perf_compressed, perf_data, perf_lost,
-                          perf_other, perf_pipe, perf_record, perf_sample)
+from import_case import ImportTest, lacks, main
+from import_events import A, TRACEPOINTS, Event
+from perf_files import (ROUND, perf_compressed, perf_data, perf_lost,
+                        perf_other, perf_pipe, perf_record, perf_sample)
 
 LOST = 3
 SEED = int(os.environ.get("KMT_SEED", random.randrange(1 << 32)))

@@ -11,12 +11,12 @@ import struct
 import subprocess
 import sys
 
-from import_files import (A, B, EVENT_ID, LAYOUT, LOST_SAMPLES, REPORT, ROUND,
-                          TRACEPOINTS, USUAL, USUAL_RECORDS, Event, ImportTest,
-                          lacks, main, perf_build_id, perf_command,
-                          perf_compressed, perf_data, perf_kernel,
-                          perf_lost, perf_other, perf_pipe, perf_record,
-                          perf_sample, perf_tasks)
+from import_case import REPORT, ImportTest, lacks, main
+from import_events import A, B, TRACEPOINTS, USUAL, USUAL_RECORDS, Event
+from perf_files import (EVENT_ID, LAYOUT, LOST_SAMPLES, ROUND, perf_build_id,
+                        perf_command, perf_compressed, perf_data, perf_kernel,
+                        perf_lost, perf_other, perf_pipe, perf_record,
+                        perf_sample, perf_tasks)
 
 BUILD_ID = bytes(range(20))
 KERNEL, USER = (1 << 64) - 128, (1 << 64) - 512

@@ -8,12 +8,11 @@ import subprocess
 import sys
 from resource import RLIMIT_FSIZE, RLIMIT_NOFILE, setrlimit
 
-from import_files import (A, EVENT_ID, LAYOUT, LOST_SAMPLES, MORE, PROGRAM,
-                          ROUND, TRACEPOINTS, USUAL, Event, ImportTest, lacks,
-                          main, more_records,
-                          perf_build_id, perf_comm, perf_data, perf_kernel,
-                          perf_lost, perf_other, perf_record, perf_sample,
-                          perf_text)
+from import_case import PROGRAM, ImportTest, lacks, main
+from import_events import A, MORE, TRACEPOINTS, USUAL, Event, more_records
+from perf_files import (EVENT_ID, LAYOUT, LOST_SAMPLES, ROUND, perf_build_id,
+                        perf_comm, perf_data, perf_kernel, perf_lost,
+                        perf_other, perf_record, perf_sample, perf_text)
 
 BUILD_ID = bytes(range(20))
 

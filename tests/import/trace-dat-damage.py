@@ -11,9 +11,10 @@ import subprocess
 import sys
 
 from damaged_pages import DAMAGE, EACH
-from import_files import (CHECK, PACKERS, PAGE, REPORT, TRACEPOINTS, A, Event,
-                          ImportTest, dat_option, dat_stats, lacks, main, ring_page,
-                          trace_dat, trace_dat7)
+from import_case import CHECK, REPORT, ImportTest, lacks, main
+from import_events import A, TRACEPOINTS, Event
+from trace_dat_files import (PACKERS, PAGE, dat_option, dat_stats, ring_page,
+                             trace_dat, trace_dat7)
 
 LOST = 3
 PAGES = 5

@@ -8,8 +8,9 @@ import random
 import struct
 import sys
 
-from import_files import (A, B, TRACEPOINTS, Event, Field, ImportTest, lacks,
-                          main, ring_page, trace_dat)
+from import_case import ImportTest, lacks, main
+from import_events import A, B, TRACEPOINTS, Event, Field
+from trace_dat_files import ring_page, trace_dat
 
 DEPTH = 4
 WITH_STACKS = {**TRACEPOINTS, "kernel_stack": ("ftrace", 4, (

@@ -10,11 +10,12 @@ import subprocess
 import sys
 import time
 
-from import_files import (A, MORE, PAGE, PROGRAM, REPORT, TRACEPOINTS, USUAL,
-                          Event, Field, ImportTest, dat_option, dat_stats,
-                          lacks, main, more_records, of_cpu, ring_page,
-                          sanitizer_environment, trace_dat, trace_dat7,
-                          usual_kallsyms)
+from import_case import (PROGRAM, REPORT, ImportTest, lacks, main,
+                         sanitizer_environment)
+from import_events import (A, MORE, TRACEPOINTS, USUAL, Event, Field,
+                           more_records, of_cpu)
+from trace_dat_files import (PAGE, dat_option, dat_stats, ring_page, trace_dat,
+                             trace_dat7, usual_kallsyms)
 
 
 def usual(tracepoints=None, **settings):

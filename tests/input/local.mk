@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lib/input: the forms that a capture comes in.
 KMT_INPUT_TESTS = \
-	tests/input/forms.py \
 	tests/input/hostile.py \
-	tests/input/memory.py
+	tests/input/layouts.py \
+	tests/input/memory.py \
+	tests/input/packed.py \
+	tests/input/pipes.py
 TESTS += $(KMT_INPUT_TESTS)
 EXTRA_DIST += $(KMT_INPUT_TESTS)
 

@@ -12,7 +12,9 @@ import tempfile
 import unittest
 
 import large_captures
-from import_files import PROGRAM as IMPORT, USUAL, perf_data, perf_sample
+from import_case import PROGRAM as IMPORT
+from import_events import USUAL
+from perf_files import perf_data, perf_sample
 
 BUILD = os.environ.get("top_builddir", ".")
 REPORT = os.path.join(BUILD, "report", "kmemtrace-report")

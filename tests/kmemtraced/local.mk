@@ -2,15 +2,21 @@
 KMEMTRACED_TESTS = \
 	tests/kmemtraced/buffers.py \
 	tests/kmemtraced/command.py \
+	tests/kmemtraced/directory-errors.py \
+	tests/kmemtraced/directory-owner.py \
 	tests/kmemtraced/directory.py \
-	tests/kmemtraced/errors.py \
 	tests/kmemtraced/filter.py \
+	tests/kmemtraced/ftrace-names.py \
+	tests/kmemtraced/ftrace-refused.py \
 	tests/kmemtraced/ftrace.py \
 	tests/kmemtraced/manual.py \
 	tests/kmemtraced/obstacles.py \
 	tests/kmemtraced/record.py \
+	tests/kmemtraced/resource-errors.py \
 	tests/kmemtraced/signals.py \
-	tests/kmemtraced/snapshot.py
+	tests/kmemtraced/snapshot.py \
+	tests/kmemtraced/start-errors.py \
+	tests/kmemtraced/writing.py
 TESTS += $(KMEMTRACED_TESTS)
 EXTRA_DIST += $(KMEMTRACED_TESTS)
 

@@ -9,6 +9,7 @@ import os
 import shutil
 import stat
 
+from files import contents
 from kmemtraced_fake import Capture, DaemonTest, main, records
 
 OLD, NEW = 77, 33
@@ -30,20 +31,10 @@ class Obstacles(DaemonTest):
         if force:
             self.kernel.feed(0, records(OLD))
             self.assertEqual(self.run_to_end()[0], 0)
-            self.old = self.contents(self.out)
+            self.old = contents(self.out)
             self.kernel.put("enabled", "0\n")
         self.target = os.path.join(self.out, "kmemtrace.new-1") if force \
             else self.out
-
-    @staticmethod
-    def contents(path):
-        """The bytes of all regular files of a directory, by name."""
-        found = {}
-        for entry in os.scandir(path):
-            if entry.is_file(follow_symlinks=False):
-                with open(entry.path, "rb") as file:
-                    found[entry.name] = file.read()
-        return found
 
     def put(self, kind, name):
         """Puts something else in the place of a file."""
@@ -69,7 +60,7 @@ class Obstacles(DaemonTest):
         if status:
             self.assertTrue(err.strip(), "no message")
             if force:
-                found = self.contents(self.out)
+                found = contents(self.out)
                 self.assertEqual({n: found.get(n) for n in self.old}, self.old)
             return
         capture = self.capture()

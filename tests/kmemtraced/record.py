@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtraced when all goes well: what it saves, and what it says."""
+"""What kmemtraced records and saves: every byte, the tables, kmemtrace.meta, and
+what it prints.  One unit: all cases run twice, by either reader of the buffers."""
 
 import os
 import pty
@@ -523,69 +524,6 @@ class MappedRecording(Recording):
         self.check_end(daemon)
         self.assertEqual(self.capture().cpu(0), records(18700))
         self.assertEqual(self.capture()["complete"], "true")
-
-
-class Writing(DaemonTest):
-    """The ways to the disk."""
-
-    def check(self, shim):
-        """Records odd amounts in odd pieces by way of the shim."""
-        kernel = self.make_kernel(cpus=(0,))
-        daemon = self.start(shim=shim)
-        n = 0
-        for piece in (1, 511, 512, 513, 20000, 7, 9000):
-            kernel.feed(0, records(piece, start=n))
-            kernel.wait_read()
-            n += piece
-        _, err = self.end(daemon)
-        self.assertEqual(self.capture().cpu(0), records(n))
-        self.assertEqual(self.capture()["complete"], "true")
-        return err
-
-    def test_file_system_that_takes_o_direct(self):
-        err = self.check({"direct": "require"})
-        self.assertNotIn("off the blocks", err)
-
-    def test_file_system_without_o_direct(self):
-        self.check({"direct": "refuse"})
-
-    def test_file_system_that_fails_with_o_direct(self):
-        self.check({"direct": "fail"})
-
-    def test_short_writes(self):
-        self.check({"write_file": "cpu0.out", "write_short": 1001})
-
-    def test_small_sub_buffers_gather(self):
-        """Fewer, larger writes: nothing is written below a batch."""
-        kernel = self.make_kernel(cpus=(0,))
-        kernel.put("subbuf_size", "4096\n")
-        daemon = self.start(shim={"direct": "require"})
-        kernel.feed(0, records(15 * CHUNK // 56))
-        kernel.wait_read()
-        daemon.signal(signal.SIGSTOP)
-        self.assertEqual(os.stat(f"{self.out}/cpu0.out").st_size, 0)
-        daemon.signal(signal.SIGCONT)
-        kernel.feed(0, records(CHUNK // 56, start=15 * CHUNK // 56))
-        wait_for(lambda: os.stat(f"{self.out}/cpu0.out").st_size == 16 * CHUNK,
-                 "a batch is written")
-        self.end(daemon)
-
-    def test_what_is_read_is_soon_on_the_disk(self):
-        """Only what is less than a chunk waits; documented as the loss."""
-        kernel = self.make_kernel(cpus=(0,))
-        daemon = self.start()
-        kernel.feed(0, records(1500))
-        wait_for(lambda: os.stat(f"{self.out}/cpu0.out").st_size >= 2 * CHUNK,
-                 "whole chunks are written")
-        self.end(daemon)
-        self.assertEqual(self.capture().cpu(0), records(1500))
-
-
-class MappedWriting(Writing):
-    """From the kernel's memory."""
-    mapped = True
-    test_small_sub_buffers_gather = None
-    test_what_is_read_is_soon_on_the_disk = None
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
 import struct
 
-from import_files import PAGE
+from trace_dat_files import PAGE
 
 # Events on each page.
 EACH = 40

@@ -7,7 +7,8 @@ import os
 import re
 import subprocess
 
-from reference_figures import Figures, Options
+from reference_figures import Figures
+from reference_totals import Options
 from reference_output import DETAILS, Output
 
 BUILD = os.environ.get("top_builddir", ".")

@@ -1,21 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Modules, a preloaded allocator, and reference implementations that tests share.
 EXTRA_DIST += \
+	tests/lib/ctf_files.py \
 	tests/lib/damaged_pages.py \
 	tests/lib/figures_compare.py \
-	tests/lib/import_files.py \
+	tests/lib/files.py \
+	tests/lib/import_case.py \
+	tests/lib/import_events.py \
+	tests/lib/input_case.py \
 	tests/lib/kmemtraced_fake.py \
 	tests/lib/kmemtraced_tracefs.py \
 	tests/lib/large_captures.py \
 	tests/lib/live_tracefs.py \
 	tests/lib/mkcapture.py \
+	tests/lib/perf_files.py \
 	tests/lib/random_captures.py \
 	tests/lib/reference_capture.py \
 	tests/lib/reference_figures.py \
 	tests/lib/reference_match.py \
-	tests/lib/reference_output.py \
 	tests/lib/reference_names.py \
-	tests/lib/seeds.py
+	tests/lib/reference_output.py \
+	tests/lib/reference_totals.py \
+	tests/lib/report_case.py \
+	tests/lib/seeds.py \
+	tests/lib/source_case.py \
+	tests/lib/trace_dat_files.py
 
 check_PROGRAMS += tests/lib/preload-malloc.so
 tests_lib_preload_malloc_so_SOURCES = tests/lib/preload-malloc.c

@@ -5,9 +5,8 @@ of the JSON document, CSV, folded stacks, the lines of the table in text."""
 import collections
 
 from reference_capture import KINDS
-from reference_figures import (LARGEST, LAYERS, TABLE_KINDS, Totals, at_most,
-                               layer_of,
-                               percentile, powers, ratio)
+from reference_totals import (LARGEST, LAYERS, TABLE_KINDS, Totals, at_most,
+                              layer_of, percentile, powers, ratio)
 
 TITLES = {"callsite": ("call site", "call sites"),
           "function": ("function", "functions"),

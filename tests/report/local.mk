@@ -5,7 +5,9 @@ KMT_REPORT_TESTS = \
 	tests/report/figures.py \
 	tests/report/golden.py \
 	tests/report/marks.py \
+	tests/report/names.py \
 	tests/report/options.py \
+	tests/report/order.py \
 	tests/report/owners.py \
 	tests/report/races.py \
 	tests/report/random-captures.py

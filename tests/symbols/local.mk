@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 KMT_SYMBOLS_TESTS = \
+	tests/symbols/build-tree.py \
+	tests/symbols/module-lines.py \
 	tests/symbols/source-lines.py
 TESTS += $(KMT_SYMBOLS_TESTS)
 EXTRA_DIST += $(KMT_SYMBOLS_TESTS)

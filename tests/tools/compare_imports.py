@@ -6,35 +6,38 @@ import os
 import random
 import struct
 
+import ctf_files as ctf
 import damaged_pages
-import import_files as files
+import import_events as ev
+import perf_files as perf
 import random_captures
+import trace_dat_files as dat
 
 CALLCHAIN = 1 << 5
 KERNEL, USER = (1 << 64) - 128, (1 << 64) - 512
-CHAINS = ((), (USER, 1, 2), (KERNEL, files.B),
-          (KERNEL, files.B + 4, files.A + 9, files.A + 16, files.B + 32,
-           files.B + 40, USER, 0x401000),
-          (KERNEL, *range(files.A, files.A + 200)))
+CHAINS = ((), (USER, 1, 2), (KERNEL, ev.B),
+          (KERNEL, ev.B + 4, ev.A + 9, ev.A + 16, ev.B + 32,
+           ev.B + 40, USER, 0x401000),
+          (KERNEL, *range(ev.A, ev.A + 200)))
 FEATURES = (
-    (4, files.perf_text("6.1.0-test")), (5, files.perf_text("6.1.9")),
-    (6, files.perf_text("x86_64")), (7, struct.pack("<II", 4, 3)),
-    (2, files.perf_build_id(bytes(range(20)))),
-    (11, files.perf_command("perf", "record", "-a", "-e", "kmem:*")),
-    (11, files.perf_command("perf", "record", "-C", "1", "-c", "7")),
-    (11, files.perf_command("perf", "record", "-p", "7", "-F", "99")))
+    (4, perf.perf_text("6.1.0-test")), (5, perf.perf_text("6.1.9")),
+    (6, perf.perf_text("x86_64")), (7, struct.pack("<II", 4, 3)),
+    (2, perf.perf_build_id(bytes(range(20)))),
+    (11, perf.perf_command("perf", "record", "-a", "-e", "kmem:*")),
+    (11, perf.perf_command("perf", "record", "-C", "1", "-c", "7")),
+    (11, perf.perf_command("perf", "record", "-p", "7", "-F", "99")))
 WRONG = ("--abi=3", "--abi=x", "--cpus=0", "--cpus=x", "--kallsyms=/nonexistent",
          "--modules=/nonexistent", "--buildid-dir=/nonexistent",
          "--buffer=nothing", "--nothing", "/nonexistent")
 NAMES = "".join(f"{address:016x} T {name}\n" for name, address in (
-    *files.SITES.items(), files.END, ("alloc_pages_noprof", files.A + 64)))
+    *ev.SITES.items(), ev.END, ("alloc_pages_noprof", ev.A + 64)))
 
 
 def random_events(rng):
     """Events of all tracepoints, in the order of time."""
     time, found = 1000, []
     for _ in range(rng.choice([1, 10, 200])):
-        event = rng.choice(files.USUAL + files.MORE)
+        event = rng.choice(ev.USUAL + ev.MORE)
         time += rng.randrange(500)
         values = dict(event.values)
         if "ptr" in values:
@@ -43,26 +46,26 @@ def random_events(rng):
             values["common_pid"] = rng.randrange(9)
         if "name" in values:
             values["name"] = rng.choice(["dentry", "inode cache", "a\\b", ""])
-        found.append(files.Event(event.name, rng.randrange(2), time, values))
+        found.append(ev.Event(event.name, rng.randrange(2), time, values))
     return found
 
 
 def perf_records(rng, events, chains):
     """The records of a perf.data: samples, and some others."""
-    out = files.perf_kernel(files.A) if rng.random() < 0.3 else b""
+    out = perf.perf_kernel(ev.A) if rng.random() < 0.3 else b""
     for event in events:
         chain = rng.choice(CHAINS) if chains else None
-        out += files.perf_sample(event, chain=chain)
+        out += perf.perf_sample(event, chain=chain)
         what = rng.random()
         if what < 0.03:
-            out += files.perf_lost(rng.choice([1, 50]), event.cpu, event.time)
+            out += perf.perf_lost(rng.choice([1, 50]), event.cpu, event.time)
         elif what < 0.06:
-            out += files.perf_comm(rng.randrange(9), rng.choice(
+            out += perf.perf_comm(rng.randrange(9), rng.choice(
                 ["a task", "other", "odd\\\n"]), event.time)
         elif what < 0.09:
-            out += files.perf_record(files.ROUND, b"")
+            out += perf.perf_record(perf.ROUND, b"")
         elif what < 0.1:
-            out += files.perf_other(files.LOST_SAMPLES, struct.pack("<Q", 8))
+            out += perf.perf_other(perf.LOST_SAMPLES, struct.pack("<Q", 8))
     return out
 
 
@@ -77,13 +80,13 @@ def perf(rng, events):
     if rng.random() < 0.2:
         # A compressed record has at most 64 KB.
         least = -(-len(records) // 50000)
-        records = files.perf_compressed(
+        records = perf.perf_compressed(
             records, max(rng.choice([1, 3, 20]), least), rng.random() < 0.5)
     features = dict(rng.sample(FEATURES, rng.randrange(len(FEATURES))))
-    sample_type = files.LAYOUT | (CALLCHAIN if chains else 0)
+    sample_type = perf.LAYOUT | (CALLCHAIN if chains else 0)
     period = rng.choice([1, 1, 1, 7])
-    layouts = ((2, sample_type, (files.EVENT_ID,), {"period": period}),)
-    write = files.perf_pipe if rng.random() < 0.2 else files.perf_data
+    layouts = ((2, sample_type, (perf.EVENT_ID,), {"period": period}),)
+    write = perf.perf_pipe if rng.random() < 0.2 else perf.perf_data
     return write(records, layouts=layouts, features=features)
 
 
@@ -91,10 +94,10 @@ def dat_pages(rng, events):
     """The pages of two CPUs, of some events each; some are damaged."""
     cpus = []
     for cpu in (0, 1):
-        some, pages = files.of_cpu(events, cpu), []
+        some, pages = ev.of_cpu(events, cpu), []
         while some:
             n = rng.choice([3, 20, 40])
-            page = files.ring_page(some[:n], files.TRACEPOINTS,
+            page = dat.ring_page(some[:n], ev.TRACEPOINTS,
                                    missed=rng.choice([None, None, 5, -1]))
             if rng.random() < 0.05:
                 page = damaged_pages.DAMAGE[rng.choice(
@@ -109,18 +112,18 @@ def dat(rng, events):
     """A trace.dat of version 6 or 7."""
     pages = dat_pages(rng, events)
     options = b"".join(
-        files.dat_stats(cpu, unread=rng.choice([0, 50]), read=len(events),
+        dat.dat_stats(cpu, unread=rng.choice([0, 50]), read=len(events),
                         overrun=rng.choice([0, 0, 9]),
                         dropped=rng.choice([0, 0, 2]))
         for cpu in (0, 1)) if rng.random() < 0.4 else b""
     names = rng.choice([None, None, b""])
     if rng.random() < 0.5:
-        return files.trace_dat(pages, options=options, kallsyms=names,
+        return dat.trace_dat(pages, options=options, kallsyms=names,
                                instance=rng.choice([None, ("mine", pages)]))
     buffers = [("", pages)]
     if rng.random() < 0.3:
         buffers.append(("mine", dat_pages(rng, random_events(rng))))
-    return files.trace_dat7(buffers, rng.choice(["none", "zstd", "zlib"]),
+    return dat.trace_dat7(buffers, rng.choice(["none", "zstd", "zlib"]),
                             options=options, kallsyms=names,
                             clock=rng.choice(["local", "mono", "uptime"]))
 
@@ -141,14 +144,14 @@ def ctf(rng, path, events):
         settings["env"] = {"release": "6.9", "machine": "riscv64",
                            "tracer_name": rng.choice(["perf",
                                                       "lttng-modules"])}
-    text = files.ctf_metadata(files.TRACEPOINTS, **settings)
-    data = {"metadata": files.ctf_metadata_packets(text)
+    text = ctf.ctf_metadata(ev.TRACEPOINTS, **settings)
+    data = {"metadata": ctf.ctf_metadata_packets(text)
             if rng.random() < 0.3 else text.encode()}
     for cpu in (0, 1):
-        some, packets, discarded = files.of_cpu(events, cpu), b"", 0
+        some, packets, discarded = ev.of_cpu(events, cpu), b"", 0
         while some:
             discarded += rng.choice([0, 0, 3])
-            packets += files.ctf_packet(some[:50], files.TRACEPOINTS, cpu,
+            packets += ctf.ctf_packet(some[:50], ev.TRACEPOINTS, cpu,
                                         discarded, **stream)
             some = some[50:]
         if packets:
@@ -175,10 +178,10 @@ def several_perf(rng, path, events):
     for n in range(0, len(events), size):
         name = f"{path}.{n // size}"
         with open(name, "wb") as f:
-            f.write(files.perf_data(
+            f.write(perf.perf_data(
                 perf_records(rng, events[n:n + size], False) +
-                files.perf_record(files.ROUND, b""), features={
-                    11: files.perf_command("perf", "record", "-a",
+                perf.perf_record(perf.ROUND, b""), features={
+                    11: perf.perf_command("perf", "record", "-a",
                                            "--switch-output", "-e",
                                            "kmem:*")}))
         paths.append(name)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files as perf record leaves them, with made-up events."""
+
+import struct
+
+from import_events import TRACEPOINTS, raw, tracing_data
+
+SAMPLE, LOST, COMM, MMAP, LOST_SAMPLES, ROUND = 9, 2, 3, 1, 13, 68
+LAYOUT = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 7 | 1 << 8 | 1 << 10 | 1 << 16
+EVENT_ID = 55
+
+
+def perf_record(kind, body, misc=0):
+    """A record with its header."""
+    body = body.ljust((len(body) + 7) & ~7, b"\0")
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def perf_sample(event, tracepoints=None, chain=None, counters=None):
+    """id, ip, pid and tid, time, cpu, period, data; counters: those of a
+    group, which are before the callchain."""
+    data = raw(event, tracepoints or TRACEPOINTS)
+    middle = b"" if counters is None else struct.pack(
+        f"<Q{2 * len(counters)}Q", len(counters),
+        *(word for value in counters for word in (value, EVENT_ID)))
+    if chain is not None:
+        middle += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
+    return perf_record(SAMPLE, struct.pack(
+        "<QQIIQIIQ", EVENT_ID, 0xffffffff81234567, 7, 7, event.time,
+        event.cpu, 0, 1) + middle + struct.pack("<I", len(data)) + data)
+
+
+def perf_other(kind, body, cpu=0, time=0, event_id=EVENT_ID):
+    """A record that ends with pid and tid, time, cpu, id."""
+    body = body.ljust((len(body) + 7) & ~7, b"\0")
+    return perf_record(kind, body + struct.pack("<IIQIIQ", 7, 7, time, cpu, 0,
+                                                event_id))
+
+
+def perf_lost(number, cpu, time):
+    """Events that one CPU lost."""
+    return perf_other(LOST, struct.pack("<QQ", EVENT_ID, number), cpu, time)
+
+
+def perf_comm(pid, name, time=0):
+    """A task gets a name."""
+    return perf_other(COMM, struct.pack("<II", pid, pid) + name.encode() +
+                      b"\0", 0, time)
+
+
+def perf_kernel(address, symbol="_text"):
+    """Where the kernel is."""
+    return perf_other(MMAP, struct.pack("<IIQQQ", 0xffffffff, 0, address,
+                                        1 << 20, address) +
+                      f"[kernel.kallsyms]{symbol}".encode() + b"\0")
+
+
+def perf_text(text):
+    """A text among the features."""
+    data = text.encode() + b"\0"
+    return struct.pack("<I", len(data)) + data
+
+
+def perf_build_id(build_id):
+    """That of the kernel."""
+    name = b"[kernel.kallsyms]\0".ljust(24, b"\0")
+    return struct.pack("<IHHi", 0, 0, 8 + 4 + 24 + len(name), -1) + \
+        build_id.ljust(24, b"\0") + name
+
+
+def perf_command(*words):
+    """The command line of perf, as a feature."""
+    return struct.pack("<I", len(words)) + b"".join(map(perf_text, words))
+
+
+def perf_tasks(*pids):
+    """The map of the tasks that were recorded; none: all tasks."""
+    return perf_record(73, struct.pack("<Q", len(pids) or 1) + b"".join(
+        struct.pack("<Q16s", pid & (1 << 64) - 1, b"")
+        for pid in pids or (-1,)))
+
+
+def perf_attr(kind, sample_type, config=700, period=1, flags=0, read_format=0):
+    """What the kernel was asked for; all other records have a trailer."""
+    return struct.pack("<IIQQQQQ", kind, 128, config, period, sample_type,
+                       read_format, 1 << 18 | flags).ljust(128, b"\0")
+
+
+def perf_layout(layout):
+    """type, sample_type, ids and what perf_attr() has more, as bytes."""
+    kind, sample_type, ids, *more = layout
+    return (perf_attr(kind, sample_type, **(more[0] if more else {})),
+            b"".join(struct.pack("<Q", i) for i in ids))
+
+
+def perf_data(records, tracepoints=None, layouts=((2, LAYOUT, (EVENT_ID,)),),
+              features=None):
+    """A file of perf; layouts: see perf_layout(), one for each event."""
+    attrs, ids, ids_at = b"", b"", 104
+    for attr, some in map(perf_layout, layouts):
+        attrs += attr + struct.pack("<QQ", ids_at, len(some))
+        ids += some
+        ids_at += len(some)
+    found = {1: tracing_data(tracepoints or TRACEPOINTS),
+             **(features or {})}
+    data_at = 104 + len(ids) + len(attrs)
+    at = data_at + len(records) + 16 * len(found)
+    table = body = b""
+    for number in sorted(found):
+        table += struct.pack("<QQ", at, len(found[number]))
+        body += found[number]
+        at += len(found[number])
+    header = b"PERFILE2" + struct.pack(
+        "<QQQQQQQQQQQQ", 104, 144, 104 + len(ids), len(attrs), data_at,
+        len(records), 0, 0, sum(1 << n for n in found), 0, 0, 0)
+    return header + ids + attrs + records + table + body
+
+
+def perf_pipe(records, tracepoints=None, layouts=((2, LAYOUT, (EVENT_ID,)),),
+              features=None):
+    """What perf record -o - writes."""
+    formats = tracing_data(tracepoints or TRACEPOINTS)
+    head = b"PERFILE2" + struct.pack("<Q", 16)
+    for attr, ids in map(perf_layout, layouts):
+        head += perf_record(64, attr + ids)
+    for number, data in (features or {}).items():
+        head += perf_record(80, struct.pack("<Q", number) + data)
+    head += perf_record(66, struct.pack("<II", len(formats), 0)) + formats
+    return head + records
+
+
+def zstd_block(data, first=False):
+    """A block of a zstd stream, not compressed; first: with the head of its
+    frame, which has a window of 128 KB."""
+    head = b"\x28\xb5\x2f\xfd\x00\x38" if first else b""
+    return head + (len(data) << 3).to_bytes(3, "little") + data
+
+
+def perf_compressed(data, pieces, newer=False):
+    """The same records as perf record -z writes them, in so many pieces."""
+    size, out = -(-len(data) // pieces), b""
+    for at in range(0, len(data), size):
+        block = zstd_block(data[at:at + size], at == 0)
+        if newer:
+            block = struct.pack("<Q", len(block)) + block
+        body = block if not newer else block.ljust(-(-len(block) // 8) * 8,
+                                                   b"\0")
+        out += struct.pack("<IHH", 83 if newer else 81, 0,
+                           8 + len(body)) + body
+    return out

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The parts of reference_figures.py: options, sums, groups, names and filters."""
+
+import collections
+import dataclasses
+import re
+
+from reference_capture import KINDS
+
+TABLE_KINDS = KINDS + ["slab"]
+# What is summed for what a table leaves out.
+LAYERS = ["slab"] + KINDS[2:]
+
+
+def layer_of(kind):
+    """The kind that its figures are summed for."""
+    return "slab" if kind in ("kmalloc", "cache") else kind
+
+
+# Sums and products are this at most.
+LARGEST = 2 ** 64 - 1
+
+
+def at_most(value):
+    """Saturated."""
+    return min(value, LARGEST)
+
+
+# What keeps kmalloc and caches apart.
+SINGLE_KINDS = ("callsite", "kind", "cache")
+
+
+@dataclasses.dataclass
+class Options:  # pylint: disable=too-many-instance-attributes
+    """What the command line asks for; None: nothing."""
+
+    by: tuple = ("callsite",)
+    start: int = 0          # ns from the first record
+    stop: int = None
+    windows: int = 0
+    shows_windows: bool = False
+    leaks: bool = False
+    cross_cpu: bool = False
+    churn: int = 10 ** 6    # ns
+    kinds: set = None
+    cpus: set = None
+    nodes: set = None
+    size: tuple = None      # the smallest and the largest
+    lifetime: tuple = None  # likewise, ns
+    callsite: str = None
+    module: str = None
+    slab: bool = False
+    page: bool = False
+    live: bool = False
+    sort: tuple = (("wasted", False),)  # key, upwards
+    lines: int = 0
+    fields: tuple = ()
+    details: bool = False   # lifetimes, sizes, ages
+    tolerance: int = 10 ** 6
+
+
+class Totals:
+    """The sums that a kind and a group have."""
+
+    def __init__(self):
+        self.allocs = self.frees = self.req = self.alloc = 0
+        self.cross = self.remote = 0
+        self.objects = self.live_req = self.live = 0
+        self.peak = self.peak_at = 0
+
+    def open(self, record):
+        """An object is live."""
+        self.objects += 1
+        self.live_req += record.req
+        self.live += record.alloc
+
+    def close(self, record):
+        """It is live no more."""
+        self.objects -= 1
+        self.live_req -= record.req
+        self.live -= record.alloc
+
+    def count(self, record, remote):
+        """It was allocated."""
+        self.allocs += 1
+        self.req += record.req
+        self.alloc += record.alloc
+        self.remote += remote
+
+    def restart(self, now):
+        """Peaks begin with what is live."""
+        self.peak = self.live
+        self.peak_at = now if self.live else 0
+
+    def look(self, now):
+        """Is it a new peak?"""
+        if self.live <= self.peak:
+            return False
+        self.peak = self.live
+        self.peak_at = now
+        return True
+
+    def wasted(self):
+        """Bytes allocated that nobody requested."""
+        return self.alloc - self.req
+
+    def add(self, other):
+        """For what a table leaves out: all that has a sum."""
+        for name, value in vars(other).items():
+            if not name.startswith("peak"):
+                setattr(self, name, at_most(getattr(self, name) + value))
+
+    def scale(self, factor, has_own_frees):
+        """Estimate what a sample stands for.  Returns whether a product is
+        larger than the program can print."""
+        names = ["allocs", "req", "alloc", "cross", "remote", "objects",
+                 "live_req", "live", "peak"] + ["frees"] * has_own_frees
+        products = {name: getattr(self, name) * factor for name in names}
+        for name, product in products.items():
+            setattr(self, name, at_most(product))
+        return any(product > LARGEST for product in products.values())
+
+
+class Group:
+    """A line of the table."""
+
+    def __init__(self, kind, values):
+        self.kind = kind
+        self.values = values
+        self.totals = Totals()
+        self.at_peak = 0
+        self.lifetimes = []
+        self.sizes = []
+        self.ages = []
+        self.live_at_ends = []  # of windows
+
+
+def floor(value):
+    """What is known of it: eight steps for each power of two."""
+    if value < 16:
+        return value
+    step = 1 << (value.bit_length() - 4)
+    return value // step * step
+
+
+def percentile(values, percent):
+    """None if there is no value."""
+    if not values:
+        return None
+    rank = max(1, -(-len(values) * percent // 100))
+    return floor(sorted(values)[rank - 1])
+
+
+def powers(values):
+    """How many are of which power of two; 0 goes with 1."""
+    counts = collections.Counter(
+        1 << (v.bit_length() - 1) if v > 1 else 0 for v in values)
+    return sorted(counts.items())
+
+
+def ratio(part, whole):
+    """From 0 to 1."""
+    return float(part) / float(whole) if part > 0 and whole else 0.0
+
+
+def glob(pattern):
+    """Only * and ? are special."""
+    return re.compile("".join(
+        {"*": ".*", "?": "."}.get(c, re.escape(c)) for c in pattern), re.S)
+
+
+class Naming:
+    """What a record is called in each dimension."""
+
+    def __init__(self, names, nodes):
+        self.names = names  # has symbol(address) -> name, module, offset
+        self.nodes = nodes
+        self.cache = {}
+
+    def symbol(self, address):
+        """(name, module or None, offset) or None."""
+        if address not in self.cache:
+            self.cache[address] = (self.names.symbol(address)
+                                   if self.names else None)
+        return self.cache[address]
+
+    def describe(self, address):
+        """function+0xoffset [module]; None without a name."""
+        symbol = self.symbol(address)
+        if not symbol:
+            return None
+        name, module, offset = symbol
+        return f"{name}+{offset:#x}" + (f" [{module}]" if module else "")
+
+    def function(self, address):
+        """function [module]"""
+        symbol = self.symbol(address)
+        if not symbol:
+            return f"0x{address:016x}"
+        return symbol[0] + (f" [{symbol[1]}]" if symbol[1] else "")
+
+    def module(self, address):
+        """The kernel itself is vmlinux."""
+        symbol = self.symbol(address)
+        return (symbol[1] or "vmlinux") if symbol else "(unknown)"
+
+    @staticmethod
+    def cache_of(record):
+        """As far as a record tells."""
+        if record.type == 0:
+            return f"kmalloc-{record.alloc}"
+        if record.type == 1:
+            return f"(objects of {record.alloc} bytes)"
+        if record.type > 2:
+            return ("(per-CPU memory)", "(vmalloc)")[record.type - 3]
+        order = 0
+        while order < 32 and 4096 << order < record.alloc:
+            order += 1
+        return f"(pages of order {order})"
+
+    def value(self, dimension, record):
+        """A number or a text, by which lines are sorted, too."""
+        return {"callsite": lambda: record.site,
+                "function": lambda: self.function(record.site),
+                "module": lambda: self.module(record.site),
+                "directory": lambda: "(unknown)",
+                "kind": lambda: record.type,
+                "cache": lambda: self.cache_of(record),
+                "size": lambda: record.alloc,
+                "cpu": lambda: record.cpu,
+                "node": lambda: max(record.node, -1),
+                "gfp": lambda: record.gfp}[dimension]()
+
+
+class Filter:
+    """Which objects count, but for their lifetimes."""
+
+    def __init__(self, options, naming):
+        self.options = options
+        self.naming = naming
+        self.callsite = options.callsite and glob(options.callsite)
+        self.module = options.module and glob(options.module)
+        self.is_set = any(getattr(options, name) is not None for name in (
+            "kinds", "cpus", "nodes", "size", "lifetime", "callsite",
+            "module"))
+
+    def wants(self, record):
+        """All conditions hold."""
+        o = self.options
+        if o.kinds is not None and KINDS[record.type] not in o.kinds:
+            return False
+        if o.cpus is not None and record.cpu not in o.cpus:
+            return False
+        if o.nodes is not None and record.node not in o.nodes:
+            return False
+        if o.size and not o.size[0] <= record.req <= o.size[1]:
+            return False
+        symbol = self.naming.symbol(record.site)
+        names = ([symbol[0], f"{symbol[0]}+{symbol[2]:#x}"] if symbol
+                 else [f"0x{record.site:016x}"])
+        if self.callsite and not any(self.callsite.fullmatch(name)
+                                     for name in names):
+            return False
+        if self.module:
+            return bool(symbol and self.module.fullmatch(symbol[1]
+                                                         or "vmlinux"))
+        return True
+
+
+class Window:
+    """A part of the time: sums and peaks in it, live at its end."""
+
+    def __init__(self, start, before):
+        self.start = start
+        self.kinds = {kind: Totals() for kind in TABLE_KINDS}
+        for kind, totals in self.kinds.items():
+            totals.live = before[kind].live
+            totals.restart(start)
