@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 from damaged_pages import DAMAGE, EACH
-from import_case import CHECK, REPORT, ImportTest, lacks, main
+from import_case import REPORT, ImportTest, lacks, main
 from import_events import A, TRACEPOINTS, Event
 from trace_dat_files import (PACKERS, PAGE, dat_option, dat_stats, ring_page,
                              trace_dat, trace_dat7)

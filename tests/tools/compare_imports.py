@@ -6,12 +6,12 @@ import os
 import random
 import struct
 
-import ctf_files as ctf
+import ctf_files
 import damaged_pages
 import import_events as ev
-import perf_files as perf
+import perf_files
 import random_captures
-import trace_dat_files as dat
+import trace_dat_files
 
 CALLCHAIN = 1 << 5
 KERNEL, USER = (1 << 64) - 128, (1 << 64) - 512
@@ -20,12 +20,12 @@ CHAINS = ((), (USER, 1, 2), (KERNEL, ev.B),
            ev.B + 40, USER, 0x401000),
           (KERNEL, *range(ev.A, ev.A + 200)))
 FEATURES = (
-    (4, perf.perf_text("6.1.0-test")), (5, perf.perf_text("6.1.9")),
-    (6, perf.perf_text("x86_64")), (7, struct.pack("<II", 4, 3)),
-    (2, perf.perf_build_id(bytes(range(20)))),
-    (11, perf.perf_command("perf", "record", "-a", "-e", "kmem:*")),
-    (11, perf.perf_command("perf", "record", "-C", "1", "-c", "7")),
-    (11, perf.perf_command("perf", "record", "-p", "7", "-F", "99")))
+    (4, perf_files.perf_text("6.1.0-test")), (5, perf_files.perf_text("6.1.9")),
+    (6, perf_files.perf_text("x86_64")), (7, struct.pack("<II", 4, 3)),
+    (2, perf_files.perf_build_id(bytes(range(20)))),
+    (11, perf_files.perf_command("perf", "record", "-a", "-e", "kmem:*")),
+    (11, perf_files.perf_command("perf", "record", "-C", "1", "-c", "7")),
+    (11, perf_files.perf_command("perf", "record", "-p", "7", "-F", "99")))
 WRONG = ("--abi=3", "--abi=x", "--cpus=0", "--cpus=x", "--kallsyms=/nonexistent",
          "--modules=/nonexistent", "--buildid-dir=/nonexistent",
          "--buffer=nothing", "--nothing", "/nonexistent")
@@ -52,20 +52,22 @@ def random_events(rng):
 
 def perf_records(rng, events, chains):
     """The records of a perf.data: samples, and some others."""
-    out = perf.perf_kernel(ev.A) if rng.random() < 0.3 else b""
+    out = perf_files.perf_kernel(ev.A) if rng.random() < 0.3 else b""
     for event in events:
         chain = rng.choice(CHAINS) if chains else None
-        out += perf.perf_sample(event, chain=chain)
+        out += perf_files.perf_sample(event, chain=chain)
         what = rng.random()
         if what < 0.03:
-            out += perf.perf_lost(rng.choice([1, 50]), event.cpu, event.time)
+            out += perf_files.perf_lost(rng.choice([1, 50]), event.cpu,
+                                        event.time)
         elif what < 0.06:
-            out += perf.perf_comm(rng.randrange(9), rng.choice(
+            out += perf_files.perf_comm(rng.randrange(9), rng.choice(
                 ["a task", "other", "odd\\\n"]), event.time)
         elif what < 0.09:
-            out += perf.perf_record(perf.ROUND, b"")
+            out += perf_files.perf_record(perf_files.ROUND, b"")
         elif what < 0.1:
-            out += perf.perf_other(perf.LOST_SAMPLES, struct.pack("<Q", 8))
+            out += perf_files.perf_other(perf_files.LOST_SAMPLES,
+                                         struct.pack("<Q", 8))
     return out
 
 
@@ -80,13 +82,13 @@ def perf(rng, events):
     if rng.random() < 0.2:
         # A compressed record has at most 64 KB.
         least = -(-len(records) // 50000)
-        records = perf.perf_compressed(
+        records = perf_files.perf_compressed(
             records, max(rng.choice([1, 3, 20]), least), rng.random() < 0.5)
     features = dict(rng.sample(FEATURES, rng.randrange(len(FEATURES))))
-    sample_type = perf.LAYOUT | (CALLCHAIN if chains else 0)
+    sample_type = perf_files.LAYOUT | (CALLCHAIN if chains else 0)
     period = rng.choice([1, 1, 1, 7])
-    layouts = ((2, sample_type, (perf.EVENT_ID,), {"period": period}),)
-    write = perf.perf_pipe if rng.random() < 0.2 else perf.perf_data
+    layouts = ((2, sample_type, (perf_files.EVENT_ID,), {"period": period}),)
+    write = perf_files.perf_pipe if rng.random() < 0.2 else perf_files.perf_data
     return write(records, layouts=layouts, features=features)
 
 
@@ -97,7 +99,7 @@ def dat_pages(rng, events):
         some, pages = ev.of_cpu(events, cpu), []
         while some:
             n = rng.choice([3, 20, 40])
-            page = dat.ring_page(some[:n], ev.TRACEPOINTS,
+            page = trace_dat_files.ring_page(some[:n], ev.TRACEPOINTS,
                                    missed=rng.choice([None, None, 5, -1]))
             if rng.random() < 0.05:
                 page = damaged_pages.DAMAGE[rng.choice(
@@ -112,20 +114,21 @@ def dat(rng, events):
     """A trace.dat of version 6 or 7."""
     pages = dat_pages(rng, events)
     options = b"".join(
-        dat.dat_stats(cpu, unread=rng.choice([0, 50]), read=len(events),
-                        overrun=rng.choice([0, 0, 9]),
-                        dropped=rng.choice([0, 0, 2]))
+        trace_dat_files.dat_stats(cpu, unread=rng.choice([0, 50]),
+                                  read=len(events),
+                                  overrun=rng.choice([0, 0, 9]),
+                                  dropped=rng.choice([0, 0, 2]))
         for cpu in (0, 1)) if rng.random() < 0.4 else b""
     names = rng.choice([None, None, b""])
     if rng.random() < 0.5:
-        return dat.trace_dat(pages, options=options, kallsyms=names,
+        return trace_dat_files.trace_dat(pages, options=options, kallsyms=names,
                                instance=rng.choice([None, ("mine", pages)]))
     buffers = [("", pages)]
     if rng.random() < 0.3:
         buffers.append(("mine", dat_pages(rng, random_events(rng))))
-    return dat.trace_dat7(buffers, rng.choice(["none", "zstd", "zlib"]),
-                            options=options, kallsyms=names,
-                            clock=rng.choice(["local", "mono", "uptime"]))
+    return trace_dat_files.trace_dat7(
+        buffers, rng.choice(["none", "zstd", "zlib"]), options=options,
+        kallsyms=names, clock=rng.choice(["local", "mono", "uptime"]))
 
 
 def ctf(rng, path, events):
@@ -144,14 +147,14 @@ def ctf(rng, path, events):
         settings["env"] = {"release": "6.9", "machine": "riscv64",
                            "tracer_name": rng.choice(["perf",
                                                       "lttng-modules"])}
-    text = ctf.ctf_metadata(ev.TRACEPOINTS, **settings)
-    data = {"metadata": ctf.ctf_metadata_packets(text)
+    text = ctf_files.ctf_metadata(ev.TRACEPOINTS, **settings)
+    data = {"metadata": ctf_files.ctf_metadata_packets(text)
             if rng.random() < 0.3 else text.encode()}
     for cpu in (0, 1):
         some, packets, discarded = ev.of_cpu(events, cpu), b"", 0
         while some:
             discarded += rng.choice([0, 0, 3])
-            packets += ctf.ctf_packet(some[:50], ev.TRACEPOINTS, cpu,
+            packets += ctf_files.ctf_packet(some[:50], ev.TRACEPOINTS, cpu,
                                         discarded, **stream)
             some = some[50:]
         if packets:
@@ -178,10 +181,10 @@ def several_perf(rng, path, events):
     for n in range(0, len(events), size):
         name = f"{path}.{n // size}"
         with open(name, "wb") as f:
-            f.write(perf.perf_data(
+            f.write(perf_files.perf_data(
                 perf_records(rng, events[n:n + size], False) +
-                perf.perf_record(perf.ROUND, b""), features={
-                    11: perf.perf_command("perf", "record", "-a",
+                perf_files.perf_record(perf_files.ROUND, b""), features={
+                    11: perf_files.perf_command("perf", "record", "-a",
                                            "--switch-output", "-e",
                                            "kmem:*")}))
         paths.append(name)
