@@ -5,7 +5,8 @@ KMT_TOOLS_TESTS = \
 	tests/tools/bench-scripts.py \
 	tests/tools/include-graph.py \
 	tests/tools/include-graph-rules.py \
-	tests/tools/mutation-statements.py
+	tests/tools/mutation-statements.py \
+	tests/tools/object-layers.py
 TESTS += $(KMT_TOOLS_TESTS)
 EXTRA_DIST += $(KMT_TOOLS_TESTS)
 
