@@ -69,6 +69,7 @@ fuzz_tracedat_SOURCES = fuzz/fuzz-tracedat.c fuzz/scratch.c fuzz/scratch.h \
 	import/datoption.c import/datoption.h \
 	import/datorder.c import/datorder.h \
 	import/datpages.c import/datpages.h \
+	import/datranges.c import/datranges.h \
 	import/unpack.c import/unpack.h
 fuzz_tracedat_CFLAGS = $(FUZZ_COMPILE) $(LIBARCHIVE_CFLAGS)
 fuzz_tracedat_LDFLAGS = $(FUZZ_LINK)

@@ -4,8 +4,11 @@ import_kmemtrace_import_SOURCES = \
 	import/byte-span.h \
 	import/ctf.c \
 	import/functions.c import/functions.h \
-	import/import.c import/import.h \
+	import/import.c import/import.h import/import-private.h \
+	import/import-finish.c \
+	import/import-records.c \
 	import/input-file.c import/input-file.h \
+	import/import-options.c import/import-options.h \
 	import/main.c \
 	import/import-stacks.c import/import-stacks.h \
 	import/import-symbols.c import/import-symbols.h \
@@ -19,6 +22,7 @@ KMT_IMPORT_PERF = \
 	import/datoption.c import/datoption.h \
 	import/datorder.c import/datorder.h \
 	import/datpages.c import/datpages.h \
+	import/datranges.c import/datranges.h \
 	import/decode.c import/decode.h \
 	import/perf.c \
 	import/perfcommand.c import/perfcommand.h \
@@ -29,7 +33,8 @@ KMT_IMPORT_PERF = \
 	import/stackqueue.c import/stackqueue.h \
 	import/perfstream.c import/perfstream.h \
 	import/perfzstd.c import/perfzstd.h \
-	import/tracedat.c \
+	import/tracedat.c import/tracedat-private.h \
+	import/tracedat-describe.c \
 	import/unpack.c import/unpack.h
 KMT_IMPORT_NO_PERF = import/noperf.c
 KMT_IMPORT_CTF = import/ctffield.c import/ctffield.h \

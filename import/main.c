@@ -17,6 +17,7 @@
 #include "lib/recovery/recovery.h"
 #include "import/byte-span.h"
 #include "import/import.h"
+#include "import/import-options.h"
 #include "import/input-file.h"
 #include "import/import-symbols.h"
 #include "lib/capture/error.h"
@@ -36,107 +37,6 @@
  */
 #define STALL_CPU_SECONDS 60
 #define STALL_SECONDS	  600
-
-typedef struct {
-	gboolean help;
-	gboolean version;
-	gboolean quiet;
-	gboolean force;
-	char *abi;
-	char *buffer;
-	char *build_id_dir;
-	char *cpus;
-	char *kallsyms;
-	char *modules;
-	char *proc;
-	char *sys;
-	char *stall;
-	char **operands;
-} ImportOptions;
-
-static void options_clear(ImportOptions *o)
-{
-	g_free(o->abi);
-	g_free(o->buffer);
-	g_free(o->build_id_dir);
-	g_free(o->cpus);
-	g_free(o->kallsyms);
-	g_free(o->modules);
-	g_free(o->proc);
-	g_free(o->sys);
-	g_free(o->stall);
-	g_strfreev(o->operands);
-}
-
-#define HELP_SUMMARY                                                           \
-	"Convert a recording of the kernel's memory tracepoints into a "       \
-	"capture. The\nrecording is that of perf record, trace-cmd record, "   \
-	"or a writer of CTF such as\nLTTng and perf data convert."
-
-#define HELP_DESCRIPTION                                                       \
-	"Several PERF.DATA are the files of one perf record "                  \
-	"--switch-output.\nOUTDIR is created if it is missing.\n\n"            \
-	"Exit status: 0 if all was imported, 1 if nothing was imported, 2 if " \
-	"the input is\ndamaged and only its undamaged part was imported.\n"
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ImportOptions, options_clear)
-
-/* NULL: something is wrong with the options. */
-static GOptionContext *parse_options(char **argv, ImportOptions *o,
-				     GError **error)
-{
-	const GOptionEntry entries[] = {
-		{"buffer", 'B', 0, G_OPTION_ARG_STRING, &o->buffer,
-		 "trace.dat: import the buffer of the instance NAME (default: "
-		 "the first one with memory events)",
-		 "NAME"},
-		{"abi", 0, 0, G_OPTION_ARG_STRING, &o->abi,
-		 "Write records of this version, 1 or 2 (default: 2)",
-		 "VERSION"},
-		{"cpus", 0, 0, G_OPTION_ARG_STRING, &o->cpus,
-		 "Set the number of possible CPUs of the recorded machine "
-		 "(default: from the file)",
-		 "N"},
-		{"kallsyms", 0, 0, G_OPTION_ARG_FILENAME, &o->kallsyms,
-		 "Use this copy of /proc/kallsyms of the recorded machine",
-		 "FILE"},
-		{"modules", 0, 0, G_OPTION_ARG_FILENAME, &o->modules,
-		 "Use this copy of /proc/modules of the recorded machine",
-		 "FILE"},
-		{"buildid-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->build_id_dir,
-		 "Search perf's build-id cache in DIR for the symbols of an "
-		 "earlier kernel (default: ~/.debug)",
-		 "DIR"},
-		{"force", 'f', 0, G_OPTION_ARG_NONE, &o->force,
-		 "Replace an existing capture in OUTDIR when the import is "
-		 "complete",
-		 NULL},
-		{"quiet", 'q', 0, G_OPTION_ARG_NONE, &o->quiet,
-		 "Print only errors", NULL},
-		{"help", 'h', 0, G_OPTION_ARG_NONE, &o->help,
-		 "Show this help and exit", NULL},
-		{"version", 'V', 0, G_OPTION_ARG_NONE, &o->version,
-		 "Show the version and exit", NULL},
-		{"proc", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME,
-		 &o->proc, NULL, NULL},
-		{"sys", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &o->sys,
-		 NULL, NULL},
-		{"stall", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING,
-		 &o->stall, NULL, NULL},
-		{G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY,
-		 &o->operands, NULL,
-		 "PERF.DATA...|TRACE.DAT|CTF-DIRECTORY OUTDIR"},
-		{NULL, 0, 0, 0, NULL, NULL, NULL},
-	};
-	g_autoptr(GOptionContext) context = g_option_context_new(NULL);
-	g_auto(GStrv) rest = NULL;
-
-	g_option_context_set_help_enabled(context, FALSE);
-	g_option_context_set_summary(context, HELP_SUMMARY);
-	g_option_context_set_description(context, HELP_DESCRIPTION);
-	rest = kmt_cli_parse(context, entries, argv, error);
-	return rest ? g_steal_pointer(&context) : NULL;
-}
 
 /* The remedy for an error of the output directory, or NULL. */
 static const char *advice(const GError *error)
@@ -213,7 +113,7 @@ static void say(const KmtImportFigures *f, const char *note, const char *out)
 }
 
 /* Print the figures, and a warning also with --quiet; the exit status. */
-static int finish(const ImportOptions *o, const KmtImportFigures *figures,
+static int finish(const KmtImportOptions *o, const KmtImportFigures *figures,
 		  const char *note, const char *out)
 {
 	if (!o->quiet)
@@ -292,7 +192,7 @@ static gboolean end_watch(KmtImportWatch *watch)
 }
 
 /* Read the input and write the capture, in a process of its own. */
-static int work(const ImportOptions *o, guint cpus, KmtCaptureWriter *output,
+static int work(const KmtImportOptions *o, guint cpus, KmtCaptureWriter *output,
 		KmtImportWatch *watch)
 {
 	guint n = g_strv_length(o->operands);
@@ -375,7 +275,7 @@ static int publish(KmtCaptureWriter *output)
  * Libraries of other projects read files of other programs.  If one of them
  * crashes, only the worker ends.
  */
-static int wait_for_worker(const ImportOptions *o, KmtCaptureWriter *output,
+static int wait_for_worker(const KmtImportOptions *o, KmtCaptureWriter *output,
 			   KmtImportWatch *watch)
 {
 	guint64 cpu_seconds = STALL_CPU_SECONDS, seconds = STALL_SECONDS;
@@ -428,7 +328,7 @@ static void warn(const char *text)
 	fprintf(stderr, PROGRAM ": warning: %s\n", text);
 }
 
-static int run(const ImportOptions *o, guint cpus)
+static int run(const KmtImportOptions *o, guint cpus)
 {
 	/* Staged, so that what the worker leaves can be removed. */
 	const KmtCaptureDirectoryOptions directory = {
@@ -477,7 +377,7 @@ static int run(const ImportOptions *o, guint cpus)
 
 int main(int argc, char **argv)
 {
-	g_auto(ImportOptions) options = {0};
+	g_auto(KmtImportOptions) options = {0};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GOptionContext) context = NULL;
 	guint64 cpus = 0;
@@ -490,7 +390,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	/* An ignored SIGCHLD would leave no exit status to wait for. */
 	signal(SIGCHLD, SIG_DFL);
-	context = parse_options(argv, &options, &error);
+	context = kmt_import_options_parse(argv, &options, &error);
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
 	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))

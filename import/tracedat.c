@@ -13,43 +13,10 @@
 #include "import/decode.h"
 #include "import/functions.h"
 #include "import/import.h"
+#include "import/tracedat-private.h"
 
 /* Waiting records are written after this number of events. */
 #define ADVANCE_EVENTS 1024
-
-/* With fewer events, one task or some of the CPUs may have caused them all. */
-#define MIN_EVENTS_OF_A_MACHINE 500
-
-/* Findings of the first pass about the pages of a CPU. */
-typedef struct {
-	GArray *times;	/* of DatPageTime */
-	guint64 events; /* in pages that are whole */
-	guint64 holes;	/* stretches of damaged pages */
-	guint64 missed; /* events that pages count as lost by the kernel */
-	guint64 missed_places; /* where events were lost, without a number */
-	gboolean has_time;
-	gint64 first_ns, last_ns;
-} Survey;
-
-/* How many events are lost at one place of a CPU; 0: not known. */
-typedef struct {
-	guint64 per_hole;   /* damage */
-	guint64 per_missed; /* loss in the kernel that a page does not count */
-} Losses;
-
-typedef struct {
-	KmtImport *import;
-	DatFile *dat;
-	struct tep_handle *formats;
-	KmtImportDecoder *decoder;
-	KmtImportFunctions *functions;
-	KmtImportCallers *callers;
-	const DatBuffer *buffer;
-	DatClock clock;
-	GArray *surveys; /* of Survey, one for each of buffer->cpus */
-	gboolean has_time;
-	gint64 first_ns, last_ns; /* of all CPUs */
-} DatReader;
 
 static void reader_clear(DatReader *r)
 {
@@ -447,90 +414,6 @@ static gboolean read_buffers(DatReader *r, const char *name, GError **error)
 	return FALSE;
 }
 
-/* ---- the machine ---- */
-
-/* "Linux host 6.1.0 x86_64". */
-static void describe_machine(GKeyFile *meta, const char *uname)
-{
-	g_auto(GStrv) words = g_strsplit(uname, " ", -1);
-	guint n = g_strv_length(words);
-
-	if (n < 4 || !g_utf8_validate(uname, -1, NULL))
-		return;
-	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "kernel_release",
-			      words[n - 2]);
-	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "machine", words[n - 1]);
-}
-
-static void describe(const DatReader *r)
-{
-	GKeyFile *meta = kmt_import_meta(r->import);
-	const char *version = r->dat->recorder;
-	g_autofree char *recorder =
-		version && g_utf8_validate(version, -1, NULL)
-			? g_strconcat("trace-cmd ", version, NULL)
-			: g_strdup("trace-cmd");
-
-	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "imported_from",
-			      "trace.dat");
-	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "recorded_by",
-			      g_strchomp(recorder));
-	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "clock", "trace-cmd");
-	if (r->clock.name)
-		g_key_file_set_string(meta, KMT_IMPORT_GROUP, "trace_clock",
-				      r->clock.name);
-	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "page_size",
-			      r->dat->page_bytes);
-	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "word_size",
-			      r->dat->long_bytes);
-	if (r->dat->uname)
-		describe_machine(meta, r->dat->uname);
-}
-
-/*
- * A trace.dat does not store the options of trace-cmd record, so -F and -P are
- * guessed: a recording of all tasks that has so many events has some of the
- * idle task or of a kernel thread.
- */
-static void guess_task_filter(KmtImport *import)
-{
-	g_autofree char *reason = NULL;
-	guint32 pid;
-
-	if (kmt_import_seen(import) < MIN_EVENTS_OF_A_MACHINE ||
-	    !kmt_import_only_task(import, &pid))
-		return;
-	reason = g_strdup_printf(
-		"probably a recording of one task, as by trace-cmd record -F "
-		"or -P (a guess, since trace.dat does not store the options): "
-		"all %" G_GUINT64_FORMAT " events are of task %u, and what "
-		"other tasks free is missing",
-		kmt_import_seen(import), pid);
-	kmt_import_add_incomplete(import, reason);
-}
-
-/*
- * A CPU without an event was idle, or excluded by trace-cmd record -M.  The
- * first is far more likely, so this is a note, and the capture stays complete.
- */
-static void note_silent_cpus(const DatReader *r)
-{
-	g_autofree char *note = NULL;
-	guint silent = 0;
-
-	for (guint i = 0; i < r->surveys->len; i++)
-		silent += !g_array_index(r->surveys, Survey, i).has_time;
-	if (!silent || silent == r->surveys->len ||
-	    kmt_import_seen(r->import) < MIN_EVENTS_OF_A_MACHINE)
-		return;
-	note = g_strdup_printf(
-		"%u of %u CPUs have no event: they were idle, or trace-cmd "
-		"record -M excluded them (trace.dat does not store this); in "
-		"the second case, what these CPUs freed is missing",
-		silent, r->surveys->len);
-	kmt_import_add_note(r->import, note);
-}
-
 gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
 			      const char *buffer, GError **error)
 {
@@ -543,9 +426,9 @@ gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
 	if (r.buffer)
 		name_buffers(&r);
 	if (r.surveys)
-		note_silent_cpus(&r);
-	describe(&r);
-	guess_task_filter(import);
+		dat_note_silent_cpus(&r);
+	dat_describe(&r);
+	dat_guess_task_filter(import);
 	dat_name_tasks(r.dat, import);
 	return dat_name_functions(r.dat, import, error);
 }

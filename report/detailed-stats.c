@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Statistics that an option selects: of a span, of windows, of what passes a
+ * filter, with details.  One file above 500 lines, because the compiler inlines
+ * all steps of an event into one loop.
+ */
 #include "config.h"
 
 #include "report/accounting.h"

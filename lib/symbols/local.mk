@@ -8,6 +8,8 @@ lib_symbols_libsymbols_a_SOURCES = \
 	lib/symbols/dwarf.h \
 	lib/symbols/gfp-flags.c lib/symbols/gfp-flags.h \
 	lib/symbols/kallsyms.c lib/symbols/kallsyms.h \
+	lib/symbols/kallsyms-load.c lib/symbols/kallsyms-private.h \
+	lib/symbols/kallsyms-sort.c \
 	lib/symbols/kallsyms-line.h \
 	lib/symbols/symbolizer.c lib/symbols/symbolizer.h \
 	lib/symbols/source-location.h \

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The records of each CPU: put in order and written to cpu<n>.out. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "import/byte-span.h"
+#include "import/import-private.h"
+#include "import/import-stacks.h"
+#include "lib/capture/error.h"
+#include "lib/tracepoints/learned-names.h"
+
+/* So many call sites are at hand before they are put in order. */
+#define MIN_SITES 4096
+
+/*
+ * So many more records than before have to wait before they are written.  Each
+ * pass over the CPUs and their records is then paid for by the records that
+ * came since the last pass, whatever the order of the records.
+ */
+#define MIN_NEWS 1024
+
+/* Records of losses by kmt_import_add_loss_on_all_cpus(), of all CPUs. */
+#define MAX_WIDE_HOLES (1U << 20)
+
+/* In a record of a loss that waits: since the record before. */
+#define NO_SINCE G_MININT64
+
+gboolean kmt_import_set_write_error(const KmtImport *import, guint cpu,
+				    int code, GError **error)
+{
+	kmt_capture_set_errno(error, kmt_capture_write_error_code(-code), -code,
+			      "cannot write %s/cpu%u.out",
+			      kmt_capture_writer_path(import->output), cpu);
+	return FALSE;
+}
+
+static ImportCpu *get_cpu(KmtImport *import, guint number, GError **error)
+{
+	ImportCpu *cpu;
+
+	if (number >= KMT_IMPORT_MAX_CPUS) {
+		g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
+			    "it has an event of CPU %u, which no machine has",
+			    number);
+		return NULL;
+	}
+	if (number >= import->cpus->len)
+		g_ptr_array_set_size(import->cpus, (gint)number + 1);
+	if (import->cpus->pdata[number])
+		return import->cpus->pdata[number];
+	cpu = g_new0(ImportCpu, 1);
+	cpu->waiting =
+		g_array_new(FALSE, FALSE, sizeof(struct kmemtrace_event_v2s));
+	cpu->last_ns = G_MININT64;
+	import->cpus->pdata[number] = cpu;
+	import->figures.cpus++;
+	return cpu;
+}
+
+/* The size of a record is settled when the first one is written. */
+static gboolean open_file(KmtImport *import, ImportCpu *cpu, guint number,
+			  GError **error)
+{
+	if (!cpu->sink)
+		cpu->sink = kmt_capture_writer_small_cpu_file(
+			import->output, number, import->record_bytes, error);
+	import->has_files = TRUE;
+	return cpu->sink != NULL;
+}
+
+/* Events of a CPU are lost after the record before. */
+static void limit_since(struct kmemtrace_event_lost *lost, const ImportCpu *cpu)
+{
+	if (cpu->records)
+		lost->since = cpu->last_ns;
+	else if (lost->since == NO_SINCE || lost->since > lost->timestamp)
+		lost->since = lost->timestamp;
+}
+
+/* Write a record, with a time that is not before the last one of the CPU. */
+static int write_record(KmtImport *import, ImportCpu *cpu,
+			struct kmemtrace_event_v2s *record)
+{
+	struct kmemtrace_event *event = &record->v2.v1;
+	gboolean is_lost = event->event_id == KMEMTRACE_EVENT_LOST;
+	gsize room;
+
+	if (is_lost && import->abi_version == 1)
+		return 0;
+	if (event->timestamp < cpu->last_ns) {
+		event->timestamp = cpu->last_ns;
+		import->figures.backwards++;
+	}
+	if (is_lost)
+		limit_since((struct kmemtrace_event_lost *)record, cpu);
+	cpu->last_ns = event->timestamp;
+	cpu->records++;
+	event->event_size = (guint16)import->record_bytes;
+	memcpy(kmt_capture_cpu_writer_room(cpu->sink, &room), record,
+	       import->record_bytes);
+	return kmt_capture_cpu_writer_add(cpu->sink, import->record_bytes);
+}
+
+static gint compare_times(gconstpointer a, gconstpointer b)
+{
+	gint64 ta = ((const struct kmemtrace_event_v2s *)a)->v2.v1.timestamp;
+	gint64 tb = ((const struct kmemtrace_event_v2s *)b)->v2.v1.timestamp;
+
+	return (ta > tb) - (ta < tb);
+}
+
+static gboolean advance_cpu(KmtImport *import, guint number, gint64 time,
+			    GError **error)
+{
+	ImportCpu *cpu = import->cpus->pdata[number];
+	struct kmemtrace_event_v2s *records;
+	guint n;
+	int r = 0;
+
+	if (!cpu)
+		return TRUE;
+	if (!open_file(import, cpu, number, error))
+		return FALSE;
+	/* It keeps the order of those with the same time. */
+	if (cpu->unordered)
+		g_array_sort(cpu->waiting, compare_times);
+	cpu->unordered = FALSE;
+	records = (struct kmemtrace_event_v2s *)cpu->waiting->data;
+	for (n = 0; n < cpu->waiting->len && r == 0 &&
+		    records[n].v2.v1.timestamp <= time;
+	     n++)
+		r = write_record(import, cpu, &records[n]);
+	if (n)
+		g_array_remove_range(cpu->waiting, 0, n);
+	import->n_waiting -= n;
+	return r == 0 || kmt_import_set_write_error(import, number, r, error);
+}
+
+gboolean kmt_import_write_up_to(KmtImport *import, gint64 time, GError **error)
+{
+	for (guint i = 0; i < import->cpus->len; i++)
+		if (!advance_cpu(import, i, time, error))
+			return FALSE;
+	import->n_news = 0;
+	return TRUE;
+}
+
+gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error)
+{
+	guint64 n_before = import->n_waiting - import->n_news;
+
+	if (time == END_OF_TIME) {
+		import->allowed_ns = import->written_ns = G_MININT64;
+		return kmt_import_write_up_to(import, END_OF_TIME, error);
+	}
+	import->allowed_ns = MAX(import->allowed_ns, time);
+	if (import->allowed_ns == import->written_ns ||
+	    import->n_news < MIN_NEWS + import->cpus->len + n_before)
+		return TRUE;
+	import->written_ns = import->allowed_ns;
+	return kmt_import_write_up_to(import, import->allowed_ns, error);
+}
+
+static void wait_in_line(KmtImport *import, ImportCpu *cpu,
+			 const struct kmemtrace_event_v2s *record)
+{
+	GArray *waiting = cpu->waiting;
+
+	if (waiting->len &&
+	    g_array_index(waiting, struct kmemtrace_event_v2s, waiting->len - 1)
+			    .v2.v1.timestamp > record->v2.v1.timestamp)
+		cpu->unordered = TRUE;
+	g_array_append_vals(waiting, record, 1);
+	import->n_waiting++;
+	import->n_news++;
+}
+
+static gint compare_sites(gconstpointer a, gconstpointer b)
+{
+	guint64 na = *(const guint64 *)a, nb = *(const guint64 *)b;
+
+	return (na > nb) - (na < nb);
+}
+
+/* Each of them once. */
+static void tidy_call_sites(KmtImport *import)
+{
+	GArray *sites = import->call_sites;
+	guint64 *site = (guint64 *)(gpointer)sites->data;
+	guint n = 0;
+
+	g_array_sort(sites, compare_sites);
+	for (guint i = 0; i < sites->len; i++)
+		if (!n || site[i] != site[n - 1])
+			site[n++] = site[i];
+	g_array_set_size(sites, n);
+	import->n_unique = n;
+}
+
+/* Sorting at times bounds the cost, whatever addresses a file has. */
+static void see_call_site(KmtImport *import, guint64 site)
+{
+	if (site == import->last_site || site == 0)
+		return;
+	import->last_site = site;
+	g_array_append_val(import->call_sites, site);
+	if (import->call_sites->len >= 2 * MAX(import->n_unique, MIN_SITES))
+		tidy_call_sites(import);
+}
+
+gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
+			GError **error)
+{
+	struct kmemtrace_event_v2s whole = {
+		.v2 = {.v1 = event->record, .pid = event->pid}};
+	struct kmemtrace_event_v2 *record = &whole.v2;
+	ImportCpu *cpu = get_cpu(import, event->cpu, error);
+
+	kmt_import_tick(import);
+	if (!cpu)
+		return FALSE;
+	if (event->common_flags &
+	    (KMT_TRACEPOINT_COMMON_HARDIRQ | KMT_TRACEPOINT_COMMON_NMI))
+		record->flags |= KMEMTRACE_FLAG_HARDIRQ;
+	else if (event->common_flags & KMT_TRACEPOINT_COMMON_SOFTIRQ)
+		record->flags |= KMEMTRACE_FLAG_SOFTIRQ;
+	if (event->cache && record->v1.type_id == KMEMTRACE_TYPE_CACHE)
+		record->cache = kmt_tracepoint_tables_cache(
+			import->names, event->cache, record->v1.bytes_req,
+			record->v1.bytes_alloc);
+	if (import->stacks)
+		whole.stack = kmt_import_stacks_add(
+			import->stacks, event->stack, event->n_stack);
+	kmt_tracepoint_tables_add_task(import->names, event->pid);
+	if (!import->figures.records)
+		import->first_pid = event->pid;
+	import->several_pids |= event->pid != import->first_pid;
+	see_call_site(import, record->v1.call_site);
+	import->points[event->point]++;
+	import->figures.records++;
+	wait_in_line(import, cpu, &whole);
+	return TRUE;
+}
+
+static void wait_with_loss(KmtImport *import, ImportCpu *cpu, guint64 n_events,
+			   gint64 since, gint64 time)
+{
+	struct kmemtrace_event_lost lost = {
+		.event_id = KMEMTRACE_EVENT_LOST,
+		.node = KMEMTRACE_NODE_NONE,
+		.events = n_events,
+		.since = since,
+		.timestamp = time,
+	};
+	struct kmemtrace_event_v2s record = {0};
+
+	memcpy(&record, &lost, sizeof(lost));
+	cpu->lost = kmt_add_saturating(cpu->lost, n_events);
+	wait_in_line(import, cpu, &record);
+}
+
+gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
+			     gint64 time, GError **error)
+{
+	ImportCpu *cpu = get_cpu(import, number, error);
+
+	if (!cpu)
+		return FALSE;
+	if (n_events == 0) {
+		import->figures.lost_more = TRUE;
+		import->not_placed = TRUE;
+		return TRUE;
+	}
+	import->figures.lost =
+		kmt_add_saturating(import->figures.lost, n_events);
+	wait_with_loss(import, cpu, n_events, NO_SINCE, time);
+	return TRUE;
+}
+
+gboolean kmt_import_add_loss(KmtImport *import, guint number, guint64 n_events,
+			     gint64 first, gint64 time, GError **error)
+{
+	ImportCpu *cpu = get_cpu(import, number, error);
+
+	if (!cpu)
+		return FALSE;
+	wait_with_loss(import, cpu, n_events, first, time);
+	return TRUE;
+}
+
+void kmt_import_add_loss_on_all_cpus(KmtImport *import, gint64 time)
+{
+	if (import->n_wide_holes + import->cpus->len > MAX_WIDE_HOLES)
+		return;
+	import->n_wide_holes += import->cpus->len;
+	for (guint i = 0; i < import->cpus->len; i++)
+		if (import->cpus->pdata[i])
+			wait_with_loss(import, import->cpus->pdata[i], 0,
+				       NO_SINCE, time);
+}
+
+gboolean kmt_import_set_cpu_lost(KmtImport *import, guint number,
+				 guint64 n_events, GError **error)
+{
+	ImportCpu *cpu = get_cpu(import, number, error);
+
+	if (!cpu)
+		return FALSE;
+	cpu->has_total = TRUE;
+	cpu->total_lost = n_events;
+	if (n_events == KMT_IMPORT_LOST_UNKNOWN)
+		import->figures.lost_more = TRUE;
+	else
+		import->figures.lost =
+			kmt_add_saturating(import->figures.lost, n_events);
+	return TRUE;
+}
+
+GArray *kmt_import_call_sites(KmtImport *import)
+{
+	tidy_call_sites(import);
+	return g_array_ref(import->call_sites);
+}
