@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-check on each fixture gives the text beside it, and the exit status
-in the last line of that.
+"""Compare what kmemtrace-check prints for each fixture with the .expected file
+beside the fixture, including the exit status in the last line.
 
-A fixture that is named after a rule breaks just that rule.  KMT_UPDATE_GOLDEN=1
-writes the texts anew (look at the difference before you commit it).
+A fixture that is named after a rule breaks only that rule.  KMT_UPDATE_GOLDEN=1
+writes the expected files again; review the difference before you commit it.
 """
 
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Damaged captures never bring kmemtrace-check down: it ends with 0, 1 or 2, and
-with 2 or 1 it says why.  Seeded, so that a failure comes again."""
+"""Damaged captures never crash kmemtrace-check: the exit status is 0, 1 or 2, and
+an error message is printed with status 1.  A failure prints its seed."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-import on CTF, good and bad; and its options, whatever it reads."""
+"""kmemtrace-import on valid and invalid CTF, and its options for any input."""
 
 import os
 import re
@@ -22,7 +22,7 @@ def kfree(when, ptr=0xffff888000009000):
 
 
 class Ctf(ImportTest):
-    """A directory of CTF"""
+    """A directory of CTF."""
 
     def trace(self, streams, name="ctf", metadata=None, **settings):
         """The path of such a directory; streams: bytes of each."""
@@ -248,7 +248,7 @@ class Ctf(ImportTest):
 
 
 class Options(ImportTest):
-    """Those of the program."""
+    """Options of kmemtrace-import."""
 
     def run_with(self, *argv):
         """It, with nothing more."""

@@ -23,7 +23,7 @@ def kfree(n):
 
 
 class Force(ImportTest):
-    """On a directory with a capture."""
+    """Import into a directory that has a capture."""
 
     def setUp(self):
         super().setUp()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-import on damaged recordings of perf: what is whole is imported, a
-record of a loss is at the damage, and the capture is not complete."""
+"""kmemtrace-import on damaged recordings of perf: intact records are imported, a
+record of a loss marks the damage, and the capture is not complete."""
 
 import os
 import random
@@ -39,7 +39,7 @@ def short_sample():
 
 
 class PerfDamage(ImportTest):
-    """Files of perf, pipes of perf, directories."""
+    """Damaged files, pipes and directories of perf."""
 
     def assert_times(self, expected, losses=None):
         """Times of all events; at each CPU a loss after so many of them."""

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-import on what the options of perf record make: recordings of a
-part of the events, with callchains, compressed, into a pipe, by several threads
-and in several files."""
+"""kmemtrace-import on recordings with different options of perf record: filtered,
+with callchains, compressed, through a pipe, by several threads, in several
+files."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def command(*words):
 
 
 class Incomplete(ImportTest):
-    """Only a part of the events was recorded, and the capture says so."""
+    """Only a part of the events was recorded, and the capture says which."""
 
     def reasons(self, records=samples(), **settings):
         """Those of a file."""
@@ -166,7 +166,7 @@ class Incomplete(ImportTest):
 
 
 class Callchains(ImportTest):
-    """Stacks, and the callers of pages."""
+    """Stacks of events, and callers of page allocations."""
 
     CHAIN = (KERNEL, B + 4, A + 9, A + 16, B + 32, B + 40, USER, 0x401000)
 
@@ -336,7 +336,7 @@ class Forms(ImportTest):
 
 
 class Names(ImportTest):
-    """perf's build-id cache."""
+    """Symbol names from perf's build-id cache."""
 
     def test_cache(self):
         """The kernel is elsewhere since the reboot, and modules anywhere."""
@@ -378,7 +378,7 @@ class Names(ImportTest):
 
 
 class Warnings(ImportTest):
-    """The report warns of nothing that the recording is not to blame for."""
+    """The report warns only of what the recording lacks."""
 
     def report(self, *options):
         """What it prints to stderr."""
@@ -395,7 +395,7 @@ class Warnings(ImportTest):
 
 
 class Time(ImportTest):
-    """Time does not depend on the order of the records."""
+    """The start and the end of a capture do not depend on the order of records."""
 
     def test_round_per_record(self):
         """The number of CPUs and that of rounds do not multiply."""

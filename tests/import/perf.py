@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-import on perf.data, good and bad."""
+"""kmemtrace-import on valid and invalid perf.data files."""
 
 import os
 import struct
@@ -35,7 +35,7 @@ def without(name, field):
 
 
 class Perf(ImportTest):
-    """perf.data"""
+    """A perf.data file."""
 
     def test_ids_that_overlap(self):
         """No two events have the same list of ids, which would take as long as

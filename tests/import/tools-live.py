@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-import on what perf, trace-cmd and perf data convert record of the
-machine that this runs on: the same totals as their own tools'.
+"""Compare kmemtrace-import with perf, trace-cmd and babeltrace2 on recordings of
+this machine: the totals must be equal.
 
-Needs root, tracefs (mounted in a namespace of its own if it is not), perf,
-trace-cmd and babeltrace2; what is missing is skipped by name, and where nothing
-is left the status is 77.  The programs of kmemtrace are found through PATH,
-bench/load in BUILDDIR.
+The test needs root, tracefs (mounted in a private namespace if necessary), perf,
+trace-cmd and babeltrace2.  A missing tool is named and its part is skipped; if
+nothing is left, the exit status is 77.  The programs of kmemtrace are found
+through PATH, bench/load in BUILDDIR.
 
     tools-live.py BUILDDIR WORK
 """

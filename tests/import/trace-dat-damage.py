@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-import on damaged trace.dat files: the whole pages are imported,
-and a record of a loss is at each damaged place."""
+"""kmemtrace-import on damaged trace.dat files: intact pages are imported, and a
+record of a loss marks each damaged page."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def whole_pages(count=PAGES):
 
 
 class Damage(ImportTest):
-    """Damaged pages, chunks, and files that end early."""
+    """Damaged pages and chunks, and truncated files."""
 
     def reported(self):
         """The report, as JSON."""

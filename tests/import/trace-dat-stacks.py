@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-import on what trace-cmd record -T makes: behind each event there
-is its stack, and between the two there may be events of interrupts."""
+"""kmemtrace-import on files of trace-cmd record -T: the stack of an event is
+recorded after the event, and events of interrupts may lie between the two."""
 
 import os
 import random
@@ -49,7 +49,7 @@ SEED = int(os.environ.get("KMT_SEED", random.randrange(1 << 32)))
 
 
 class TraceStacks(ImportTest):
-    """Stacks and callers."""
+    """Stacks, and the callers found in them."""
 
     def take(self, *events, **settings):
         """The records of these: time, call site and stack of each."""

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-import on trace.dat, good and bad."""
+"""kmemtrace-import on valid and invalid trace.dat files.  One unit: the cases share
+the same events and files."""
 
 import mmap
 import os
@@ -43,7 +44,7 @@ def asleep(pid):
 
 
 class TraceDat(ImportTest):
-    """trace.dat"""
+    """A trace.dat file of version 6 or 7."""
 
     def test_usual(self):
         said = self.imported(self.write("trace.dat", usual()))

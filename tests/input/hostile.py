@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Captures made to mislead their reader: kmemtrace-check and kmemtrace-report
-neither wait, nor let them steer a terminal, nor take forever, nor pass damage
-off as figures."""
+"""Captures made to mislead kmemtrace-check and kmemtrace-report: neither program
+hangs, sends escape sequences to a terminal, needs excessive time, or reports
+damage as figures."""
 
 import itertools
 import json
@@ -31,7 +31,7 @@ def run(program, *args, cwd=None):
 
 
 class Hostile(unittest.TestCase):
-    """Makes captures in a directory that goes away."""
+    """Captures in a temporary directory."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A capture in either byte order and in older layouts: the report is the same."""
+"""Captures in both byte orders and in older record layouts give the same report."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from input_case import CHECK, N, REPORT, InputCase, make_events, run, write
 
 
 class Layouts(InputCase):
-    """What kernels before this one wrote."""
+    """Record layouts of older kernels."""
 
     def layout(self, layout, order="little", word=8, start=0):
         """Files of the capture in an older layout."""
@@ -164,7 +164,7 @@ class Layouts(InputCase):
 
 
 class Narrow(InputCase):
-    """A machine of 32 bits: its pointers are zero-extended."""
+    """A 32-bit machine, whose pointers are zero-extended."""
 
     def test_symbols(self):
         self.events = make_events(True)

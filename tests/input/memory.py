@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The memory and the time that a capture takes, and what the programs do when
-there is none left."""
+"""The memory and time that large captures need, and the behaviour of the programs
+when memory is exhausted."""
 
 import os
 import re
@@ -88,7 +88,7 @@ def run(program, options, operands, limit=None):
 
 
 class Memory(unittest.TestCase):
-    """Each test makes its captures."""
+    """Limits of memory and time for each kind of large capture."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

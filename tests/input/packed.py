@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A capture that is compressed or in a tar: the report is the same, or names what
-is missing."""
+"""Compressed captures and captures in a tar give the same report, or a message
+that names what is missing."""
 
 import gzip
 import os
@@ -17,7 +17,7 @@ from input_case import (CHECK, HAS_ZSTD, N, NEEDS_ARCHIVES, REPORT, InputCase,
 
 @NEEDS_ARCHIVES
 class Packed(InputCase):
-    """Compressed files, and tars."""
+    """Compressed files, and tar archives."""
 
     def packers(self):
         """Suffix and function."""

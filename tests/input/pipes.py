@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A capture from pipes, and several files in different forms: the report is the
-same, or names what is missing."""
+"""Captures from pipes, and operands in different forms, give the same report, or a
+message that names what is missing."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from input_case import CHECK, META, REPORT, SECOND, InputCase, run, write
 
 
 class Pipes(InputCase):
-    """What cannot be seeked."""
+    """Input that cannot be seeked."""
 
     def test_named_pipes(self):
         """Beside them may be what belongs to them.  Writers may be slow."""
@@ -113,7 +113,7 @@ class Pipes(InputCase):
 
 
 class Mixed(InputCase):
-    """Files that do not belong together, and times that do not fit."""
+    """Files of different captures, and times that contradict each other."""
 
     def records(self, n, order):
         """n allocations in that byte order."""

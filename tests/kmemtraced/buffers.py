@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How kmemtraced reads the kernel's buffers: the mode and the reader.
+"""How kmemtraced reads the buffers of the kernel, in both modes and with both
+readers.
 
-Whether the kernel does its part is for tests/vm/buffers.py.
+tests/vm/buffers.py tests the part of the kernel.
 """
 import errno
 import fcntl
@@ -20,7 +21,7 @@ SUBBUF = 8192
 
 
 class Buffers(DaemonTest):
-    """A kernel whose files cannot be mapped."""
+    """A kernel whose buffers cannot be mapped."""
 
     def test_overwrite_reads_at_the_end(self):
         kernel = self.make_kernel(cpus=(0,))
@@ -120,7 +121,7 @@ class Buffers(DaemonTest):
 
 
 class Mapped(DaemonTest):
-    """The reader that is the default: mmap() and its ioctls."""
+    """The default reader, which uses mmap() and its ioctls."""
     mapped = True
 
     def test_chosen(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtraced -- COMMAND: its life, its status, its signals."""
+"""kmemtraced -- COMMAND: the lifetime, exit status and signals of the command."""
 
 import errno
 import fcntl
@@ -19,7 +19,7 @@ LOOP = "while :; do sleep 0.05; done"
 
 
 class Command(DaemonTest):
-    """On a fake kernel."""
+    """A command that runs while a fake kernel is recorded."""
 
     def setUp(self):
         super().setUp()

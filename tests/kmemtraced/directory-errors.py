@@ -10,7 +10,7 @@ from kmemtraced_fake import Capture, DaemonTest, main, records, wait_for
 
 
 class Directory(DaemonTest):
-    """No place for the capture."""
+    """The directory of the capture cannot be used."""
 
     def refused(self, *texts, args=(), out=None, **settings):
         """It ends, says why and what to do; tracing stays off."""

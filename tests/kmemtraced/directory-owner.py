@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of users in the directory of a capture, and directories of other users."""
+"""Foreign files in the directory of a capture, and directories of other users."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ NEW = 33
 
 
 class Foreign(DaemonTest):
-    """Files with names of a capture's that are the user's."""
+    """Files of the user that are named like files of a capture."""
 
     def setUp(self):
         super().setUp()
@@ -152,7 +152,7 @@ class Foreign(DaemonTest):
 
 
 class Owners(DaemonTest):
-    """Root in directories of other users; tests that are not root pretend."""
+    """Root in directories of other users, simulated if the test is not root."""
 
     def setUp(self):
         super().setUp()
@@ -345,7 +345,7 @@ class Owners(DaemonTest):
 
 
 class ReallyRoot(DaemonTest):
-    """The same with a kernel that knows owners."""
+    """Root in directories of other users, on a file system that knows owners."""
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
     def test_sudo(self):

@@ -20,7 +20,7 @@ NEW = 33
 
 
 class Replacing(DaemonTest):
-    """A directory with a capture, which stays until the next one is complete."""
+    """kmemtraced -f keeps the old capture until the new one is complete."""
 
     def setUp(self):
         super().setUp()
@@ -258,7 +258,7 @@ class Replacing(DaemonTest):
 
 
 class Interrupted(Replacing):
-    """A replacement that ends between any two of its steps."""
+    """A replacement is interrupted between any two steps."""
 
     def check_directory(self):
         """The kmemtrace.meta there is has all files that it lists."""
@@ -327,7 +327,7 @@ class Interrupted(Replacing):
 
 
 class UserFileInside(DaemonTest):
-    """A file of the user's in the directory of a replacement."""
+    """A file of the user lies in the directory that is replaced."""
 
     def test_interrupted_replacement(self):
         """The file is kept, and later runs are not refused."""
@@ -352,7 +352,7 @@ class UserFileInside(DaemonTest):
 
 
 class TwoAtOnce(TracefsTest):
-    """Two kmemtraced -f for one directory."""
+    """Two kmemtraced -f record into one directory."""
 
     def test_second_is_refused(self):
         self.make_tracefs()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the kernel is told to leave out, and how the capture says so."""
+"""Filters in the kernel, and how kmemtrace.meta describes them."""
 
 import os
 
@@ -25,7 +25,7 @@ event phase 4 0 off missed
 
 
 class Filter(DaemonTest):
-    """A kernel that has the files info and filter."""
+    """A kernel with the files info and filter."""
 
     def make(self, **settings):
         """The fake kernel, with nothing left out."""

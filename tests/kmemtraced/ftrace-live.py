@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtraced on the tracepoints of the kernel that is running.
+"""kmemtraced on the tracepoints of the running kernel.  One unit: the cases share
+the state of one machine.
 
-Needs root and a kernel with tracefs, which is mounted in a namespace of its own
-if it is not; where either is missing the test prints it and ends with status 77.
-The programs are found through PATH, bench/load in BUILDDIR.
+The test needs root and a kernel with tracefs, which is mounted in a private
+namespace if necessary.  Without either, the test prints the reason and exits with
+status 77.  The programs are found through PATH, bench/load in BUILDDIR.
 
-    ftrace-live.py BUILDDIR WORK     KMT_SEED chooses the moments of signals
+    ftrace-live.py BUILDDIR WORK     KMT_SEED selects the moments of signals
 """
 
 import configparser
@@ -75,7 +76,7 @@ def counted(key):
 
 
 class Load:
-    """Two processes that never stop."""
+    """Two processes that allocate and free without end."""
 
     def __init__(self, builddir, work):
         self.folder = os.path.join(work, "load")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The names of tasks and caches that kmemtraced -s ftrace learns, and the records
-of what it cannot see."""
+"""The names of tasks and caches that kmemtraced -s ftrace learns, and the
+description of the events that it cannot see."""
 
 import errno
 import json
@@ -23,7 +23,7 @@ PAGES = (page(5000, event("kmalloc", 0, 0x1000), event("kfree", 7, 0x1000)) +
 
 @unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
 class Names(TracefsTest):
-    """The table of tasks, which the kernel does not keep."""
+    """The table of tasks, which the kernel does not provide."""
 
     # Of each CPU, and not in the order of the time: 12 was there and stays, 14
     # ends and its pid is used again, 15 is renamed without having been seen,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What keeps kmemtraced -s ftrace from recording: its messages."""
+"""Conditions in which kmemtraced -s ftrace refuses to record, and its messages."""
 
 import errno
 import fcntl
@@ -14,7 +14,7 @@ from kmemtraced_tracefs import (SOURCE_READY, TRACEPOINTS, TracefsTest,
 
 @unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
 class Refused(TracefsTest):
-    """What cannot be recorded."""
+    """A kernel or an option that does not allow recording."""
 
     def refused(self, *texts, args=(), **settings):
         """It ends, says why and what to do, and leaves nothing."""
@@ -117,7 +117,7 @@ class Refused(TracefsTest):
 
 @unittest.skipIf(SOURCE_READY, "built with libtraceevent")
 class NoLibrary(TracefsTest):
-    """It says what is missing, whatever the kernel has."""
+    """A build without libtraceevent names the library."""
 
     def test_message(self):
         self.make_tracefs()

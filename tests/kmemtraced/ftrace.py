@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtraced -s ftrace on a fake tracefs: what it records, and what happens if
-somebody else changes its instance."""
+"""kmemtraced -s ftrace on a fake tracefs: the records, and changes of its instance
+by other programs."""
 
 import errno
 import os
@@ -23,7 +23,7 @@ PAGES = (page(5000, event("kmalloc", 0, 0x1000), event("kfree", 7, 0x1000)) +
 
 @unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
 class Recording(TracefsTest):
-    """What is saved, and what is told of it."""
+    """The records of a capture, and its description."""
 
     def record(self, *args, **settings):
         """For a moment."""
@@ -167,7 +167,7 @@ class Recording(TracefsTest):
 
 @unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
 class Interference(TracefsTest):
-    """Somebody else changes the instance while it is recorded."""
+    """Another program changes the instance during the recording."""
 
     def start_recording(self, *args, **settings):
         """Once there are records."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtraced(8) and kmemtrace(5) say what the program and the header say."""
+"""kmemtraced(8) and kmemtrace(5) agree with the program and the header."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def source(*path):
 
 
 class Manual(DaemonTest):
-    """Program, header, and page."""
+    """Options, keys and record fields in the manual pages."""
 
     def test_options(self):
         text = subprocess.run([PROGRAM, "--help"], check=True,

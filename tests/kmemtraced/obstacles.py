@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtraced whose disk is full at each step, or whose directory has something
-else in the place of the new capture."""
+"""kmemtraced with a disk that fills up at each step, and with other files at the
+names of the new capture."""
 
 import errno
 import itertools
@@ -17,8 +17,8 @@ PRECIOUS = b"a file of the user's\n"
 
 
 class Obstacles(DaemonTest):
-    """A capture is complete and right, or it is not called complete; and
-    nothing else is written or removed."""
+    """A capture is either correct or marked as incomplete, and no other file
+    is written or removed."""
 
     def prepare(self, force):
         """A kernel, and an old capture if that is to be replaced."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What kmemtraced records and saves: every byte, the tables, kmemtrace.meta, and
-what it prints.  One unit: all cases run twice, by either reader of the buffers."""
+"""The contents of a capture by kmemtraced: records, tables and kmemtrace.meta; and
+the summary.  One unit: every case runs with both readers of the buffers."""
 
 import os
 import pty
@@ -19,7 +19,7 @@ MANY = 40011
 
 
 class Recording(DaemonTest):
-    """From switching on to Ctrl+C."""
+    """A recording from its start to Ctrl+C."""
 
     def record(self, fed, *args, **settings):
         """Records what is fed per CPU; stdout and stderr."""
@@ -503,7 +503,7 @@ class Recording(DaemonTest):
 
 
 class MappedRecording(Recording):
-    """The same by the reader that is the default on a real kernel."""
+    """The same cases with the mapped reader, the default on a real kernel."""
     mapped = True
     # It leaves what is less than a sub-buffer to the kernel until the end.
     test_live_line = None

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtraced when the disk is full, memory is short, or it is killed."""
+"""kmemtraced when the disk is full, when memory is exhausted, and when kmemtraced
+is killed."""
 
 import errno
 import fcntl
@@ -25,7 +26,7 @@ def has_sanitizer():
 
 
 class Disk(DaemonTest):
-    """The disk fails while recording."""
+    """The disk fails during the recording."""
 
     def fail(self, shim, fed, *texts, **settings):
         """CPU 1 cannot write what is fed; CPU 0 can."""
@@ -232,7 +233,7 @@ MANY_MORE = 15000
 
 
 class Killed(DaemonTest):
-    """SIGKILL, at any moment."""
+    """SIGKILL at different moments."""
 
     def wait_guard(self):
         """Until nobody holds the directory."""
@@ -339,7 +340,7 @@ class Killed(DaemonTest):
 
 @unittest.skipIf(has_sanitizer(), "built with a sanitizer")
 class Memory(DaemonTest):
-    """Memory runs out while kmemtraced records."""
+    """Memory is exhausted during the recording."""
 
     def run_out(self, *more, status):
         """What was recorded before is there, and tracing is off."""

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every signal, to every process of kmemtraced, at many moments.
+"""Send every signal to every process of kmemtraced at many moments.  One unit: the
+cases share the attacks and both kinds of fake kernels.
 
-Whatever a signal does, the kernel is in the state of before when all processes
-have ended: no instance in tracefs, tracing off, the filter as it was.
+After all processes have ended, the kernel is in its previous state: tracefs has no
+instance of kmemtraced, tracing is off, and the filter is restored.
 
-    signals.py [TEST...]     KMT_SEED chooses the moments
+    signals.py [TEST...]     KMT_SEED selects the moments
 """
 
 import concurrent.futures
@@ -102,7 +103,7 @@ class Ftrace(TracefsTest):
 
 
 class Attack:
-    """A kmemtraced, and one signal."""
+    """One signal to one kmemtraced."""
 
     def __init__(self, place, number, target, step):
         self.place = place
@@ -206,7 +207,7 @@ class Attack:
 
 
 class Signals(DaemonTest):
-    """One at a time, and to all processes at once."""
+    """Signals to one process, and to all processes at once."""
 
     def attacks(self, make):
         """Each signal to each process, at once and later."""
@@ -322,7 +323,7 @@ class Ignored(DaemonTest):
 
 
 class Stopped(DaemonTest):
-    """Requests to end that come early, or beside something else."""
+    """Stop requests that come early or together with other events."""
 
     def test_while_buffers_are_drained(self):
         """A request that comes before tracing is on is not forgotten."""
@@ -453,7 +454,7 @@ class Replaced:
 
 
 class ReplacedRelay(Replaced, Relay):
-    """Beside a kernel with kmemtrace."""
+    """The cleanup process of a kernel with kmemtrace."""
 
     buffer = "cpu"
     message = "set "
@@ -510,7 +511,7 @@ class ReplacedRelay(Replaced, Relay):
 
 @unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
 class ReplacedFtrace(Replaced, Ftrace):
-    """Beside a kernel without kmemtrace."""
+    """The cleanup process of a kernel without kmemtrace."""
 
     buffer = "trace_pipe_raw"
     message = "removed what a kmemtraced that was killed had left"
@@ -536,7 +537,7 @@ class ReplacedFtrace(Replaced, Ftrace):
 
 @unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
 class Stale(TracefsTest):
-    """SIGKILL to kmemtraced and its cleanup process at once."""
+    """kmemtraced and its cleanup process are killed at the same time."""
 
     def leave(self):
         """An instance that nobody is left for."""

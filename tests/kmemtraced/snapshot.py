@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtraced -S: a snapshot becomes a capture, or the reason why not is told."""
+"""kmemtraced -S saves a snapshot as a capture, or prints why there is none."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ TAKEN = ("state: taken\nwhy: cache:a: b>1\ntime: 4711\npid: 7\n"
 
 
 class Snapshot(DaemonTest):
-    """A fake kernel that has taken one."""
+    """A fake kernel with a snapshot."""
 
     def take(self, state=TAKEN, lost=(5, 0), consumed=(0, 0)):
         """The kernel's side; records of CPU 0, and none of CPU 1."""

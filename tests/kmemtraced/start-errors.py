@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtraced with a wrong command line, or with a kernel that it cannot record:
-its messages, and what it still saves."""
+"""kmemtraced with wrong options, and with kernels that it cannot record: messages,
+exit status, and the records that are saved nevertheless."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ REPORT = os.path.join(TOP_BUILDDIR, "report", "kmemtrace-report")
 
 
 class Options(DaemonTest):
-    """The command line."""
+    """Wrong options, and standard output that cannot be written."""
 
     def refused(self, *args, text):
         """A mistake that is told before anything is done."""
@@ -111,7 +111,7 @@ class Options(DaemonTest):
 
 
 class Kernel(DaemonTest):
-    """No kernel to record from."""
+    """Control files and buffers that are missing, damaged or refused."""
 
     def refused(self, *texts, **settings):
         """It ends, says why and what to do, and leaves nothing."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The ways in which kmemtraced writes to the disk: with and without O_DIRECT, in
-short writes, and soon."""
+"""How kmemtraced writes to the disk: with and without O_DIRECT, with short writes,
+and without delay."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from kmemtraced_fake import CHUNK, DaemonTest, main, records, wait_for
 
 
 class Writing(DaemonTest):
-    """The ways to the disk."""
+    """Records that are read into memory first."""
 
     def check(self, shim):
         """Records odd amounts in odd pieces by way of the shim."""
@@ -66,7 +66,7 @@ class Writing(DaemonTest):
 
 
 class MappedWriting(Writing):
-    """From the kernel's memory."""
+    """Records that are written from the mapped buffers."""
     mapped = True
     test_small_sub_buffers_gather = None
     test_what_is_read_is_soon_on_the_disk = None

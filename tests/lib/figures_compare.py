@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs kmemtrace-report on a capture and holds all that it prints against
+"""Run kmemtrace-report on a capture and compare its output with the reference in
 reference_figures.py."""
 
 import json
@@ -20,7 +20,7 @@ RUNS = [(REPORT, 1), (REPORT, 3), (SMALL, 1), (SMALL, 3)]
 
 
 class Wrong(Exception):
-    """The program does not print what it must."""
+    """The output of the program differs from the reference."""
 
 
 def differences(got, want, where=""):
@@ -129,7 +129,7 @@ def title_of(by):
 
 
 class Comparison:
-    """Of one capture and one set of options."""
+    """The output for one capture and one set of options."""
 
     def __init__(self, capture, names, options, extra=(), runs=None):
         self.capture = capture

@@ -58,7 +58,7 @@ def sanitizer_environment():
 
 
 class ImportTest(unittest.TestCase):
-    """Each test has a folder of its own."""
+    """Import files into a temporary directory."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()

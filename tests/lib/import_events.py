@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tracepoint events that are made up, and the records that kmemtrace-import must
-make of them.
+"""Made-up tracepoint events, and the records that kmemtrace-import makes of them.
 
-An event is Event(name, cpu, time, {field: value}). From files of perf, of
-trace-cmd and of CTF with the same events the same capture has to come out."""
+An event is Event(name, cpu, time, {field: value}).  Files of perf, trace-cmd and
+CTF with the same events give the same capture.
+"""
 
 import collections
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Make one capture in all the forms that a program may get it in."""
+"""Write one capture in all forms that the programs accept."""
 
 import io
 import json
@@ -79,7 +79,7 @@ def zstd(data):
 
 
 class InputCase(unittest.TestCase):
-    """A capture in a directory that goes away."""
+    """A capture in a temporary directory."""
 
     maxDiff = None
 

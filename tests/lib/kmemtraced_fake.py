@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel for kmemtraced: a directory that looks like its debugfs.
+"""A fake kernel for kmemtraced: a directory with the files of its debugfs.
 
-A cpu file is a FIFO that the test holds open: it can be waited for, gives what
-was fed, then "nothing now".  What the kernel does when tracing is switched is
-done by tests/kmemtraced/shim.c, where a test needs it.
+A cpu file is a FIFO that the test keeps open.  It can be polled, returns the
+records that the test wrote, and then EAGAIN.  tests/kmemtraced/shim.c simulates
+the reaction of the kernel to control files, where a test needs it.
 """
 
 import configparser
@@ -71,7 +71,7 @@ def wait_for(condition, what):
 
 
 class FakeDebugfs:
-    """The directory; cpus: those that have a file from the start."""
+    """The files of debugfs; cpus: the CPUs with a file from the start."""
 
     def __init__(self, root, cpus=(0, 1), enabled=0, abi_version=1,
                  record=None):
@@ -178,7 +178,7 @@ class FakeDebugfs:
 
 
 class Capture:
-    """What a kmemtraced left."""
+    """The directory that kmemtraced wrote."""
 
     def __init__(self, path):
         self.path = path
@@ -200,7 +200,7 @@ class Capture:
 
 
 class Clock:
-    """The time of a kmemtraced, which stands still but for pass_by()."""
+    """The clock of a kmemtraced, which only pass_by() advances."""
 
     def __init__(self, path):
         self.path = path
@@ -289,7 +289,7 @@ class Daemon:
 
 
 class DaemonTest(unittest.TestCase):
-    """A test with a fake kernel, a /proc, and a place for the capture."""
+    """A fake kernel, a fake /proc, and a temporary directory."""
 
     KALLSYMS = ("ffffffff81000000 T _text\n"
                 "ffffffff81000040 t start_here\n")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel with tracepoints for kmemtraced: a directory like its tracefs.
+"""A fake kernel with tracepoints: a directory with the files of its tracefs.
 
-The instance that kmemtraced makes is filled by tests/kmemtraced/shim.c with a
-copy of the template that is made here.  A trace_pipe_raw is a plain file of
-pages: it can be read once, and then has nothing more.
+tests/kmemtraced/shim.c fills the instance that kmemtraced makes with a copy of
+the template that this module writes.  trace_pipe_raw is a regular file of pages,
+which can be read once.
 """
 
 import os

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How tests on the running kernel begin and end; the steps of scripts/test call
-them."""
+"""Prepare tests on the running kernel, and end them as scripts/test expects."""
 
 import ctypes
 import fcntl

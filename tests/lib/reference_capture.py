@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A capture's directory, read the plain way, and what happened to which object
-in it, by reference_match.py.  Nothing here is shared with the programs.
+"""Read the directory of a capture in a simple way, and assign each free to its
+allocation with reference_match.py.  The programs share no code with this module.
 """
 
 import collections
@@ -63,7 +63,7 @@ def sample_of(text):
 
 
 class File:
-    """cpu<n>.out"""
+    """The file cpu<n>.out."""
 
     def __init__(self, path, cpu, size, big):
         with open(path, "rb") as f:
@@ -105,7 +105,7 @@ class File:
 
 
 class Capture:
-    """The directory.  size and big: of the records, if no meta tells."""
+    """A directory; size and big describe the records if kmemtrace.meta does not."""
 
     def __init__(self, directory, size=56, big=False):
         meta = read_meta(os.path.join(directory, "kmemtrace.meta"))
@@ -186,7 +186,7 @@ class Capture:
 
 
 class Address(reference_match.Address):
-    """Tells records, not lines."""
+    """Return records instead of lines of text."""
 
     @staticmethod
     def name(record):
@@ -199,7 +199,7 @@ class Address(reference_match.Address):
 
 
 class Matching:
-    """Acts and findings of all records of a capture, in their order."""
+    """The effects and findings of all records of a capture, in merge order."""
 
     def __init__(self, capture, tolerance):
         self.acts = []

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every figure of kmemtrace-report, computed in a simple way.
 
-It follows docs/definitions.md and kmemtrace-report(1), shares nothing with the
-program, and is not made fast.  Figures takes what reference_capture.Capture
-read; reference_output.py makes of it what the program must print."""
+The figures follow docs/definitions.md and kmemtrace-report(1).  The program shares
+no code with this module.  Figures takes a reference_capture.Capture;
+reference_output.py derives the output of the program from the figures.
+"""
 
 import collections
 
@@ -13,7 +14,7 @@ from reference_totals import (SINGLE_KINDS, TABLE_KINDS, Filter, Group, Naming,
 
 
 class Figures:  # pylint: disable=too-many-instance-attributes
-    """All that the options ask for."""
+    """All figures that a set of options selects."""
 
     def __init__(self, capture, options, names):
         self.capture = capture

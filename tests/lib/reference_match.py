@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The matcher again, from docs/definitions.md: obvious, slow, and of one piece.
+"""A second implementation of the matcher, from docs/definitions.md: simple and slow.
 
-It shares no code with lib/input or lib/match.  The tests hold the two against each other.
-reference(files, tolerance, ...) takes {cpu: [Record]} and returns the sorted
-lines that tests/match-dump prints of such a capture.
+lib/input and lib/match share no code with this module.  reference(files,
+tolerance, ...) takes {cpu: [Record]} and returns the sorted lines that
+tests/match/match-dump prints for the same capture.
 """
 
 import collections
@@ -66,7 +66,7 @@ class Surplus:
 
 
 class Address:
-    """All that happens to one address of one address space."""
+    """The history of one address in one address namespace."""
 
     def __init__(self, tolerance, missing, out):
         self.tolerance = tolerance
@@ -255,7 +255,7 @@ class Address:
 
 
 class Addresses:
-    """All addresses; what they tell is added to out."""
+    """All addresses; their events are appended to out."""
 
     def __init__(self, tolerance, missing, out, make=Address):
         self.tolerance = tolerance

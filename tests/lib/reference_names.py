@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The names of addresses, looked up in a simple way from kallsyms and modules.
+"""The names of addresses, looked up in kallsyms and modules in a simple way.
 
-Nothing here is shared with the programs.
+The programs share no code with this module.
 """
 
 import bisect
 
 
 class Symbols:
-    """Names by looking at all symbols that begin where the last one does that
-    begins at or before an address."""
+    """Find a name among all symbols that begin at the last start at or below an
+    address."""
 
     def __init__(self, kallsyms, modules=""):
         self.symbols = {}  # by where they begin

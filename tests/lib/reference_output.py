@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What kmemtrace-report must print of reference_figures.Figures: the members
-of the JSON document, CSV, folded stacks, the lines of the table in text."""
+"""The output of kmemtrace-report for reference_figures.Figures: the members of the
+JSON document, CSV, folded stacks, and the cells of the text table.  One unit: all
+forms share the fields."""
 
 import collections
 
@@ -86,7 +87,7 @@ def quoted(value):
 
 
 class Output:
-    """Of one report."""
+    """The output of one report."""
 
     def __init__(self, figures):
         self.figures = figures

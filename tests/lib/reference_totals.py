@@ -32,7 +32,7 @@ SINGLE_KINDS = ("callsite", "kind", "cache")
 
 @dataclasses.dataclass
 class Options:  # pylint: disable=too-many-instance-attributes
-    """What the command line asks for; None: nothing."""
+    """Options of the command line; None means that an option is not given."""
 
     by: tuple = ("callsite",)
     start: int = 0          # ns from the first record
@@ -60,7 +60,7 @@ class Options:  # pylint: disable=too-many-instance-attributes
 
 
 class Totals:
-    """The sums that a kind and a group have."""
+    """The sums of a kind or of a group."""
 
     def __init__(self):
         self.allocs = self.frees = self.req = self.alloc = 0
@@ -170,7 +170,7 @@ def glob(pattern):
 
 
 class Naming:
-    """What a record is called in each dimension."""
+    """The name of a record in each dimension."""
 
     def __init__(self, names, nodes):
         self.names = names  # has symbol(address) -> name, module, offset
@@ -233,7 +233,7 @@ class Naming:
 
 
 class Filter:
-    """Which objects count, but for their lifetimes."""
+    """Select objects by all conditions except their lifetime."""
 
     def __init__(self, options, naming):
         self.options = options
@@ -268,7 +268,7 @@ class Filter:
 
 
 class Window:
-    """A part of the time: sums and peaks in it, live at its end."""
+    """An interval of time: its sums and peaks, and live bytes at its end."""
 
     def __init__(self, start, before):
         self.start = start

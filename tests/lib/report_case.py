@@ -29,7 +29,7 @@ def table(text, title):
 
 
 class ReportCase(unittest.TestCase):
-    """Makes captures in a directory that goes away."""
+    """Captures from fixtures in a temporary directory."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The seeds of tests that draw random numbers.
 
-KMT_SEED is the first seed of such a test, 1 unless it is set; every test prints
-the seeds that it takes, so that a failure can be had again.
+KMT_SEED is the first seed, 1 by default.  Each test prints its seeds, so that a
+failure can be repeated.
 """
 
 import os

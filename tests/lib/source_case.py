@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compile a kernel of a few lines, and make the capture that it would have made
-after KASLR moved it."""
+"""Compile a kernel of a few lines, and write the capture that this kernel would
+make after KASLR moved it."""
 
 import json
 import os
@@ -132,7 +132,7 @@ def run(*args):
 
 
 class SourceCase(unittest.TestCase):
-    """A source tree, built; what it takes to make captures of it."""
+    """A source tree with its objects, and captures of it."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()

@@ -99,7 +99,7 @@ PACKERS = {"none": None, "zstd": zstd, "zlib": zlib.compress}
 
 
 class Dat7:
-    """A file of version 7 in the making."""
+    """Write the sections of a file of version 7."""
 
     def __init__(self, packing):
         self.pack = PACKERS.get(packing)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each decision of the matcher by itself, at the edge of the tolerance (100 ns).
+"""Each decision of the matcher alone, at the limit of the tolerance (100 ns).
 
-A case is a history of one address, 'A0@1000' being an ALLOC on CPU 0 at 1000,
-F a FREE, a and f those of a cache, P and p those of pages, C and c of per-CPU
-memory, V and v of vmalloc (a capture of version 2 then), and what
-match-dump has to say of it (CPU:INDEX).
+A case is the history of one address and the expected lines of match-dump, which
+names records CPU:INDEX.  'A0@1000' is an ALLOC on CPU 0 at 1000, F is a FREE; a and
+f belong to a cache, P and p to pages, C and c to per-CPU memory, V and v to vmalloc
+(in a capture of version 2).
 """
 
 import os

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Random captures: the matcher against the reference, and against the truth.
+"""Compare the matcher with the reference, and with known histories.
 
-1. Any records at all, with defects: match-dump prints what reference_match.py
-   says, line for line.
-2. A history in which nothing is wrong, seen by CPUs whose clocks differ by no
-   more than the tolerance: no finding may come out of it.
-3. The same with one record taken out, far from any other: the one finding.
+1. Random records with defects: match-dump prints the lines of reference_match.py.
+2. A correct history on CPUs whose clocks differ by at most the tolerance: there is
+   no finding.
+3. The same history without one record, which is far from any other: there is one
+   finding.
 """
 
 import os

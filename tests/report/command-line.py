@@ -15,7 +15,7 @@ from report_case import PROGRAM, SRCDIR, ReportCase, run
 
 
 class Options(ReportCase):
-    """What is given on the command line."""
+    """Options and operands."""
 
     def test_k_takes_a_system_map(self):
         capture = self.fixture("report-summary")
@@ -150,7 +150,7 @@ class Options(ReportCase):
 
 
 class Output(ReportCase):
-    """Where the report goes."""
+    """Standard output: terminals, pipes and errors."""
 
     def test_separators_on_a_terminal_only(self):
         capture = self.fixture("report-summary")

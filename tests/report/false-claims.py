@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Captures that say of themselves what is not so, or cannot be: none of it is
-believed without a word, or takes longer than what there is."""
+"""Captures with metadata that is false or impossible: the report trusts no such
+value silently, and needs no more time than the records justify."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def meta(size=64, overruns="0", complete="true", more=""):
 
 
 class Lies(TestCase):
-    """Each of its own sort."""
+    """One false or impossible value for each test."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()

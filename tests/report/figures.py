@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds each figure of kmemtrace-report against tests/lib/reference_figures.py, on
-captures made at random with every defect that a capture can have, for options
-chosen at random.
+"""Compare each figure of kmemtrace-report with the reference, for random captures
+with every defect and random options.
 
-    figures.py [SEED...]     these only
+    figures.py [SEED...]     only these seeds
 """
 
 import os
@@ -36,8 +35,8 @@ SAMPLES = [0, 1, "x", 2, 7, 1000, 2 ** 32 - 1, 2 ** 33 + 1, 2 ** 50,
 
 
 class Maker(random_captures.Maker):
-    """Captures with losses of all kinds, few values, and addresses that
-    several CPUs use at a time."""
+    """Captures with losses of all kinds, few different values, and addresses
+    that several CPUs use at the same time."""
 
     def __init__(self, seed):
         super().__init__(seed)
@@ -137,7 +136,7 @@ class Maker(random_captures.Maker):
 
 
 class Chooser:
-    """Options for a capture."""
+    """Random options for a capture."""
 
     def __init__(self, rng, capture):
         self.rng = rng

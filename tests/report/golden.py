@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compiles each tests/report/fixtures/report-*.txt and compares what kmemtrace-report
-prints with the .out file beside it, to the byte.
+"""Compare the output of kmemtrace-report for each fixture with the .out file beside
+the fixture, byte by byte.
 
-A fixture says '# options: ...', once for each run.
+Each line '# options: ...' of a fixture is one run.
 
-    golden.py [--update]     write the .out files anew
+    golden.py [--update]     write the .out files again
 """
 
 import difflib

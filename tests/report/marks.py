@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Marks in the report: what they say, as moments, and as what divides a run."""
+"""Annotations in the report: their text, as moments, and as limits of phases."""
 
 import json
 import os
@@ -88,7 +88,7 @@ FORMATS = (
 
 
 class Marks(TestCase):
-    """Each test has a folder."""
+    """Captures with annotations in a temporary directory."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -13,7 +13,7 @@ ADDRESS = re.compile(r"^0x[0-9a-f]{16}$")
 
 
 class Names(ReportCase):
-    """Functions."""
+    """Functions, modules and addresses."""
 
     SITES = (0x81000010, 0x81000100, 0x81000101, 0x81000fff, 0x81001000,
              0x81001001, 0x81005010, 0x81006001, 0xa0000020, 0xa0001800,

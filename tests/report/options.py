@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-report's questions at their edges: wrong values, captures of next
-to nothing, numbers that few programs hold exactly."""
+"""Options of kmemtrace-report at their limits: wrong values, almost empty captures,
+and numbers that need all 64 bits.  One unit: the cases share their captures."""
 
 import csv
 import io
@@ -90,7 +90,7 @@ TOGETHER = [
 
 
 class Options(unittest.TestCase):
-    """Each test has a folder of its own."""
+    """Captures in a temporary directory."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-report of version 2 of the record: whom an allocation was for, --by
-pid, comm, context and cache, and where events were lost."""
+"""kmemtrace-report on records of version 2: the tasks that allocations belong to,
+--by pid, comm, context and cache, and the times of losses."""
 
 import csv
 import io
@@ -37,7 +37,7 @@ def width(text):
 
 
 class Owners(unittest.TestCase):
-    """Captures made of fixtures."""
+    """Captures from fixtures."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()

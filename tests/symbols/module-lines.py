@@ -9,7 +9,7 @@ from source_case import FILES, OTHER_ID, SourceCase, main, run, tool
 
 
 class Modules(SourceCase):
-    """Modules' debug files."""
+    """Debug files of modules."""
 
     def assert_module(self, sites):
         """The sites of the module are told as they are."""

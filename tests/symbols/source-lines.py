@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Source lines and inlined functions of a kernel, and of a kernel that is another
-one than the recorded."""
+"""Source lines and inlined functions of vmlinux, and a vmlinux that is not the
+recorded kernel."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from source_case import BIAS, FILES, ID, OTHER_ID, SourceCase, main, run, tool
 
 
 class Kernel(SourceCase):
-    """vmlinux alone."""
+    """The vmlinux of the recorded kernel."""
 
     def test_moved(self):
         vmlinux = self.build()
@@ -108,7 +108,7 @@ class Kernel(SourceCase):
 
 
 class OtherKernel(SourceCase):
-    """What must not be believed."""
+    """A vmlinux of another kernel is refused."""
 
     def other(self, **options):
         """A vmlinux with one more function, at the front."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bench/generate: what it writes is clean, and adds up to what it says."""
+"""bench/generate writes clean captures that agree with its own totals."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ def run(*argv, **kwargs):
 
 
 class Generate(unittest.TestCase):
-    """Each test has a folder of its own."""
+    """Captures in a temporary directory."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()

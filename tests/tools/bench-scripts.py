@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The other programs of bench/ and its scripts, on next to nothing."""
+"""Run the other programs and the scripts of bench/ on small input."""
 
 import contextlib
 import importlib.machinery
@@ -23,7 +23,7 @@ def run(*argv):
 
 
 class Scripts(unittest.TestCase):
-    """Each test has a folder of its own."""
+    """Each script of bench/ with small input."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -83,7 +83,7 @@ class Scripts(unittest.TestCase):
 
 
 class Kernel(unittest.TestCase):
-    """bench/kernel, with consoles instead of guests."""
+    """bench/kernel with consoles instead of guests."""
 
     def setUp(self):
         bench = os.path.join(SRC, "bench")

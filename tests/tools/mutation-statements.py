@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The statement finder of tests/mutation on a small C file, mutant by mutant."""
+"""Compare the mutants that tests/mutation finds in a small C file with a list."""
 import os
 import sys
 from pathlib import Path
