@@ -26,7 +26,7 @@ stream {{ id = 0;
 
 def ctf_metadata(tracepoints, prefix="{system}:", cpu=" u32 cpu_id;",
                  context="", without=(), env=None):
-    """In words."""
+    """Return the metadata as text."""
     text = CTF_HEAD.format(cpu=cpu, context=context)
     if env:
         text += "env {" + "".join(f' {key} = "{value}";' for key, value
@@ -46,7 +46,7 @@ def ctf_metadata(tracepoints, prefix="{system}:", cpu=" u32 cpu_id;",
 
 
 def ctf_metadata_packets(text, step=400, order="<"):
-    """The same in packets, as LTTng writes it."""
+    """Return the metadata in packets, as LTTng writes it."""
     out, data = b"", text.encode()
     for at in range(0, len(data), step):
         part = data[at:at + step]
@@ -60,7 +60,7 @@ def ctf_metadata_packets(text, step=400, order="<"):
 
 def ctf_packet(events, tracepoints, cpu=0, discarded=0, without=(),
                context=b"", has_cpu=True):
-    """A packet of one CPU."""
+    """Return a packet of the events of one CPU."""
     body = b""
     for event in events:
         _, number, fields = tracepoints[event.name]

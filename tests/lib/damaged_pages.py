@@ -10,17 +10,17 @@ EACH = 40
 
 
 def set_commit(page, value):
-    """The page with another length."""
+    """Return the page with another length."""
     return page[:8] + struct.pack("<Q", value) + page[16:]
 
 
 def set_time(page, value):
-    """The page with another time."""
+    """Return the page with another time."""
     return struct.pack("<Q", value) + page[8:]
 
 
 def commit_of(page):
-    """The length that it has."""
+    """Return the length of the data of a page."""
     return struct.unpack_from("<Q", page, 8)[0]
 
 

@@ -24,7 +24,7 @@ class Wrong(Exception):
 
 
 def differences(got, want, where=""):
-    """What is not as it must be, as lines."""
+    """Return a line for each difference between two documents."""
     if isinstance(want, dict) and isinstance(got, dict):
         lines = [f"{where}: keys {sorted(set(got) ^ set(want))}"
                  ] if set(got) != set(want) else []
@@ -47,13 +47,13 @@ def differences(got, want, where=""):
 
 
 def decimal(time):
-    """ns as seconds, in the shortest way."""
+    """Return nanoseconds as seconds, without trailing zeros."""
     text = f"{time // 10**9}.{time % 10**9:09}"
     return text.rstrip("0").rstrip(".") or "0"
 
 
 def span_of(limits, unit=""):
-    """MIN-MAX; the largest one may be left out."""
+    """Return MIN-MAX, without MAX if there is no limit."""
     low, high = limits
     if low == high:
         return f"{low}{unit}"
@@ -61,7 +61,7 @@ def span_of(limits, unit=""):
 
 
 def arguments(options):
-    """Options of reference_figures as the command line has them."""
+    """Return the command line for options of the reference."""
     o = options
     args = ["--by", ",".join(o.by), "--churn", f"{o.churn}ns",
             "--lines", str(o.lines), "--clock-tolerance", str(o.tolerance),
@@ -92,7 +92,7 @@ def arguments(options):
 
 
 def complete(options, histogram=False):
-    """Fills in what follows from other options."""
+    """Set the options that follow from other options."""
     keys = list(options.fields) + [key for key, _ in options.sort]
     options.windows = options.windows or (10 if options.leaks else 0)
     options.details = bool(histogram or options.windows
@@ -101,7 +101,7 @@ def complete(options, histogram=False):
 
 
 def run(program, jobs, args):
-    """What it prints."""
+    """Return the output of a program that must succeed."""
     done = subprocess.run([program, "--quiet", "--jobs", str(jobs), *args],
                           capture_output=True, check=False)
     if done.returncode or done.stderr:
@@ -111,7 +111,7 @@ def run(program, jobs, args):
 
 
 def table_of(text, title):
-    """The cells of the table in text, without those of its head."""
+    """Return the cells of the text table, without its header."""
     part = text.split(f"\n{title} (bytes)\n", 1)[1].split("\n\n", 1)[0]
     lines = part.split("\n")
     if lines == ["none"]:
@@ -121,7 +121,7 @@ def table_of(text, title):
 
 
 def title_of(by):
-    """The head of that table."""
+    """Return the heading of the text table."""
     titles = [Output.plural(d) for d in by]
     if len(titles) == 1:
         return titles[0].upper()
@@ -139,7 +139,7 @@ class Comparison:
         self.output = Output(Figures(capture, options, names))
 
     def print(self, *form):
-        """What all programs print, which is the same."""
+        """Return the output, which must be equal for all programs."""
         texts = [run(program, jobs, [*form, *self.args])
                  for program, jobs in self.runs]
         for (program, jobs), text in zip(self.runs, texts):
@@ -149,7 +149,7 @@ class Comparison:
         return texts[0]
 
     def print_table(self, form):
-        """Without the questions that have no table."""
+        """Run without the options that add other tables."""
         kept = []
         args = iter(self.args)
         for arg in args:
@@ -163,21 +163,21 @@ class Comparison:
         return text
 
     def fail(self, form, lines):
-        """Says where it was."""
+        """Raise Wrong with the command line if there are lines."""
         if lines:
             more = f"\n({len(lines)} in all)" if len(lines) > 8 else ""
             raise Wrong(f"{form} {' '.join(self.args)}:\n"
                         + "\n".join(lines[:8]) + more)
 
     def overflowed(self):
-        """A sum is too large for the program."""
+        """Return whether a sum exceeds 64 bits."""
         f = self.output.figures
         totals = list(f.kinds.values()) + [g.totals
                                            for g in f.groups.values()]
         return any(value >> 64 for t in totals for value in (t.req, t.alloc))
 
     def json(self):
-        """The document; FALSE if its sums overflowed, as it says."""
+        """Compare the JSON document; return False if it reports an overflow."""
         report = json.loads(self.print("--json"))
         saturated = self.output.figures.saturated
         if report["findings"]["sums_overflowed"] and not saturated:
@@ -198,18 +198,18 @@ class Comparison:
         return True
 
     def csv(self):
-        """To the byte."""
+        """Compare the CSV output byte by byte."""
         self.fail("--csv", differences(self.print_table("--csv").split("\n"),
                                        self.output.csv().split("\n")))
 
     def folded(self):
-        """Likewise."""
+        """Compare the folded stacks byte by byte."""
         self.fail("--folded", differences(
             self.print_table("--folded").split("\n"),
             self.output.folded().split("\n")))
 
     def text(self):
-        """The table, cell by cell."""
+        """Compare the text table cell by cell."""
         text = self.print()
         got = table_of(text, title_of(self.options.by))
         self.fail("text", differences(got, self.output.table()))

@@ -25,7 +25,10 @@ RECORD = struct.Struct("<BBHiQQQQQqIHH")
 
 
 def lacks(library, content):
-    """Whether the program was built without it, and says so; None: a folder."""
+    """Return whether the program was built without a library, and prints it.
+
+    content: the input that needs the library, None for a directory.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, "x")
         if content is None:
@@ -72,25 +75,25 @@ class ImportTest(unittest.TestCase):
         os.makedirs(os.path.join(self.sys, "kernel"))
 
     def path(self, *names):
-        """A path in that folder."""
+        """Return a path in the temporary directory."""
         return os.path.join(self.scratch, *names)
 
     def write(self, name, data):
-        """A file there."""
+        """Write a file into the temporary directory; return its path."""
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
         with open(self.path(name), "wb") as f:
             f.write(data if isinstance(data, bytes) else data.encode())
         return self.path(name)
 
     def run_import(self, path, *options, out=None, **settings):
-        """The program."""
+        """Run kmemtrace-import."""
         return subprocess.run(
             [PROGRAM, "--proc", self.proc, "--sys", self.sys, *options, path,
              out or self.out], capture_output=True, text=True, check=False,
             env=sanitizer_environment(), **settings)
 
     def imported(self, path, *options):
-        """What it says of a file that is good."""
+        """Import a valid file; return the messages."""
         result = self.run_import(path, *options)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         checked = subprocess.run([CHECK, self.out], capture_output=True,
@@ -99,7 +102,7 @@ class ImportTest(unittest.TestCase):
         return result.stdout
 
     def refused(self, path, *words, options=(), **settings):
-        """It says why, and leaves nothing."""
+        """Check that a file is refused with a message and without a capture."""
         result = self.run_import(path, *options, **settings)
         self.assertEqual(result.returncode, 1, result.stdout)
         self.assertEqual(result.stdout, "")
@@ -121,7 +124,7 @@ class ImportTest(unittest.TestCase):
         return result.stdout
 
     def checked(self):
-        """kmemtrace-check finds nothing but the damage."""
+        """Check that kmemtrace-check reports only the damage."""
         result = subprocess.run([CHECK, self.out], capture_output=True,
                                 text=True, check=False)
         self.assertEqual(result.returncode, 0, result.stdout)
@@ -129,12 +132,12 @@ class ImportTest(unittest.TestCase):
                       result.stdout)
 
     def records(self, cpu):
-        """Those of a CPU."""
+        """Return the records of a CPU."""
         with open(os.path.join(self.out, f"cpu{cpu}.out"), "rb") as f:
             return list(RECORD.iter_unpack(f.read()))
 
     def text(self, name):
-        """A file of the capture; empty: there is none."""
+        """Return a file of the capture, empty if it does not exist."""
         try:
             with open(os.path.join(self.out, name), encoding="ascii") as f:
                 return f.read()
@@ -142,7 +145,7 @@ class ImportTest(unittest.TestCase):
             return ""
 
     def meta(self):
-        """Keys and values of all groups, as a dict."""
+        """Return the keys and values of all groups of kmemtrace.meta."""
         found, group = {}, None
         for line in self.text("kmemtrace.meta").splitlines():
             if line.startswith("["):
@@ -153,7 +156,7 @@ class ImportTest(unittest.TestCase):
         return found
 
     def assert_usual(self):
-        """The capture of USUAL."""
+        """Check that the capture has the records of USUAL."""
         self.assertEqual(self.records(0), USUAL_RECORDS[0])
         self.assertEqual(self.records(1), USUAL_RECORDS[1])
         meta = self.meta()
@@ -176,5 +179,5 @@ class ImportTest(unittest.TestCase):
 
 
 def main():
-    """As the other tests."""
+    """Run the tests of the file."""
     unittest.main()

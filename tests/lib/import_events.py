@@ -21,7 +21,7 @@ NAME = Field("__data_loc char[]", "name", 24, 4, 0)
 
 
 def sizes(at):
-    """Those of an allocation."""
+    """Return the fields of an allocation from the offset at."""
     return (Field("size_t", "bytes_req", at, 8, 0),
             Field("size_t", "bytes_alloc", at + 8, 8, 0),
             Field("unsigned long", "gfp_flags", at + 16, 8, 0),
@@ -61,7 +61,7 @@ SITES = {"a_function": 0xffffffff81000000, "b_function": 0xffffffff81001000}
 
 
 def format_text(name, tracepoints):
-    """A format file."""
+    """Return the format file of an event."""
     _, number, fields = tracepoints[name]
 
     def lines(some):
@@ -72,7 +72,7 @@ def format_text(name, tracepoints):
 
 
 def raw(event, tracepoints):
-    """The data of an event, as the kernel lays it out."""
+    """Return the data of an event in the layout of the kernel."""
     _, number, fields = tracepoints[event.name]
     values = {"common_type": number, "common_pid": 7, "node": -1,
               **event.values}
@@ -93,7 +93,7 @@ def raw(event, tracepoints):
 
 def tracing_data(tracepoints, version=b"0.6", kallsyms=b"", comms=b"",
                  header_event=b"# compressed entry header\n"):
-    """What perf.data has within, and trace.dat begins with."""
+    """Return the headers and formats that perf.data and trace.dat contain."""
     header_page = (b"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
                    b"\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
                    b"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
@@ -133,7 +133,7 @@ MORE = (
 
 
 def more_records(percpu_bytes):
-    """What comes of them."""
+    """Return the records that are made of MORE."""
     site, area = SITES["a_function"] + 16, 0xffffc90000001000
     return [(1, 3, 64, -1, site, 0x12340, percpu_bytes, percpu_bytes, 0, 3000,
              7, 0, 0),
@@ -184,5 +184,5 @@ USUAL_RECORDS = {
 
 
 def of_cpu(events, cpu):
-    """Those of it."""
+    """Return the events of one CPU."""
     return [e for e in events if e.cpu == cpu]

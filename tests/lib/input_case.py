@@ -30,7 +30,7 @@ N = 3000
 
 
 def run(program, *args, **kwargs):
-    """Its result, in text; one that waits is an error."""
+    """Run a program; return its result as text.  A hang is an error."""
     kwargs.setdefault("stdin", subprocess.DEVNULL)
     return subprocess.run([program, *args], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, encoding="utf-8",
@@ -38,7 +38,7 @@ def run(program, *args, **kwargs):
 
 
 def make_events(narrow=False):
-    """(cpu, fields) in order of time, with all that a report tells of."""
+    """Return (cpu, fields) in order of time, with every kind of finding."""
     rng = seeds.generator("make_events()")
     base = 0xc0000000 if narrow else 0xffff888000000000
     sites = 0xc1000000 if narrow else 0xffffffff81000000
@@ -64,14 +64,14 @@ def make_events(narrow=False):
 
 
 def write(path, data):
-    """A file."""
+    """Write a file."""
     with open(path, "wb") as f:
         f.write(data)
     return path
 
 
 def zstd(data):
-    """Compressed, in frames, with blocks that come out one by one."""
+    """Return the data compressed, in frames of several blocks."""
     return b"".join(
         subprocess.run(["zstd", "-q", "-c"], input=data[i:i + 20000],
                        stdout=subprocess.PIPE, check=True).stdout
@@ -92,7 +92,7 @@ class InputCase(unittest.TestCase):
         self.document = self.report(self.plain)
 
     def files(self, complete="true", order="little"):
-        """Names and contents of a capture."""
+        """Return {name: contents} of the files of a capture."""
         files = {"kmemtrace.meta": (META % complete).encode(),
                  "kallsyms": KALLSYMS.encode()}
         for cpu in range(2):
@@ -102,7 +102,7 @@ class InputCase(unittest.TestCase):
         return files
 
     def directory(self, name, files):
-        """Written."""
+        """Write a capture; return its path."""
         path = os.path.join(self.dir, name)
         os.mkdir(path)
         for key, data in files.items():
@@ -110,11 +110,11 @@ class InputCase(unittest.TestCase):
         return path
 
     def path(self, name):
-        """In the directory."""
+        """Return a path in the temporary directory."""
         return os.path.join(self.dir, name)
 
     def report(self, *args, warning=None, **kwargs):
-        """Its document, without what paths are in."""
+        """Return the JSON document without the members that contain paths."""
         done = run(REPORT, "--json", *args, **kwargs)
         self.assertEqual(done.returncode, 0, done.stderr)
         if warning is not None:
@@ -126,7 +126,8 @@ class InputCase(unittest.TestCase):
         return document
 
     def refused(self, *args, message, program=REPORT, **kwargs):
-        """A run that must fail, in one line; options have another one."""
+        """Check that a run fails with a message of one line, or of two if an
+        option is wrong."""
         done = run(program, *args, **kwargs)
         self.assertEqual((done.returncode, done.stdout), (1, ""), done)
         self.assertRegex(done.stderr, message)
@@ -153,7 +154,7 @@ class InputCase(unittest.TestCase):
         return opened
 
     def tar(self, name, files, mode="w", folder="capture/"):
-        """A tar's path."""
+        """Write a tar; return its path."""
         path = self.path(name)
         with tarfile.open(path, mode) as tar:
             for key, data in files.items():

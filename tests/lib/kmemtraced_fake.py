@@ -38,7 +38,7 @@ for variable in "SUDO_UID", "SUDO_GID":
     os.environ.pop(variable, None)
 
 def acting(numbers, action=signal.SIG_DFL):
-    """For preexec_fn: a process that inherits this action of these signals."""
+    """Return a preexec_fn that sets the action of signals."""
     def act():
         for number in numbers:
             signal.signal(number, action)
@@ -46,7 +46,7 @@ def acting(numbers, action=signal.SIG_DFL):
 
 
 def records(n, start=0, cpu=0):
-    """n records, each of them unlike any other."""
+    """Return n different records of version 1."""
     return b"".join(
         mkcapture.alloc(1000 + start + i,
                         0xffff888000000000 + (cpu << 32) + (start + i) * 64)
@@ -54,7 +54,7 @@ def records(n, start=0, cpu=0):
 
 
 def records_v2(n, start=0, **fields):
-    """Likewise of version 2."""
+    """Return n different records of version 2."""
     return b"".join(
         mkcapture.event_v2(t=1000 + i, ptr=0xffff888000000000 + i * 64, pid=i,
                            cache=7, type_id=mkcapture.CACHE, **fields)
@@ -62,7 +62,7 @@ def records_v2(n, start=0, **fields):
 
 
 def wait_for(condition, what):
-    """Waits until condition() is true."""
+    """Poll until condition() is true."""
     deadline = time.monotonic() + TIMEOUT_S
     while not condition():
         if time.monotonic() > deadline:
@@ -96,21 +96,21 @@ class FakeDebugfs:
             self.add_cpu(cpu)
 
     def put(self, name, text):
-        """Sets what a file says."""
+        """Write the text of a file."""
         with open(os.path.join(self.path, name), "w") as file:
             file.write(text)
 
     def remove(self, name):
-        """A kernel that has no such file."""
+        """Remove a file that older kernels lack."""
         os.unlink(os.path.join(self.path, name))
 
     def get(self, name):
-        """What a file says."""
+        """Return the text of a file."""
         with open(os.path.join(self.path, name)) as file:
             return file.read().strip()
 
     def add_cpu(self, cpu, name=None):
-        """The CPU comes online for the first time."""
+        """Add the file of a CPU that comes online for the first time."""
         hidden = os.path.join(self.path, f".cpu{cpu}")
         os.mkfifo(hidden)
         self.fifos[cpu] = os.open(hidden, os.O_RDWR)
@@ -120,59 +120,59 @@ class FakeDebugfs:
         self.set_consumed({**self.consumed, cpu: 0})
 
     def set_overruns(self, overruns):
-        """Events lost, by CPU."""
+        """Set the number of lost events of each CPU."""
         self.overruns = overruns
         self.put("total_overruns", f"{sum(overruns.values())}\n")
         self.put("overruns", self.lines(overruns))
 
     def set_consumed(self, consumed):
-        """Bytes taken by readers, by CPU."""
+        """Set the number of bytes that readers consumed, for each CPU."""
         self.consumed = consumed
         self.put("consumed", self.lines(consumed))
 
     @staticmethod
     def lines(table):
-        """A file with a line for each CPU."""
+        """Return the text of a file with a line for each CPU."""
         return "".join(f"cpu{cpu} {n}\n" for cpu, n in table.items())
 
     def feed(self, cpu, data):
-        """The CPU writes records, waiting for room where there is none."""
+        """Write records of a CPU; block while the FIFO is full."""
         view = memoryview(data)
         while view:
             view = view[os.write(self.fifos[cpu], view):]
 
     def unread(self, cpu):
-        """Bytes that nobody has taken."""
+        """Return the number of bytes that no reader has consumed."""
         n = fcntl.ioctl(self.fifos[cpu], termios.FIONREAD, b"\0" * 4)
         return struct.unpack("i", n)[0]
 
     def wait_read(self):
-        """Until kmemtraced has taken everything."""
+        """Wait until kmemtraced has consumed all records."""
         wait_for(lambda: not any(map(self.unread, self.fifos)),
                  "all that was fed is read")
 
     def hang_up(self, cpu):
-        """The CPU's file goes away under its reader."""
+        """Remove the file of a CPU while it is read."""
         os.close(self.fifos.pop(cpu))
 
     def replace_buffer(self, cpu):
-        """Another generation, as after a change of the sizes."""
+        """Start another generation of a buffer, as after a change of its size."""
         with open(os.path.join(self.path, f".ring-cpu{cpu}"), "r+b") as file:
             generation, = struct.unpack("=Q", file.read(8))
             file.seek(0)
             file.write(struct.pack("=Q", generation + 1))
 
     def lose(self, cpu, events, since, timestamp):
-        """Records were overwritten before those that are taken next."""
+        """Report overwritten records before the next ones."""
         self.put(f".lost-cpu{cpu}", f"{events} {since} {timestamp}\n")
 
     def ring(self, cpu):
-        """Of the mapped buffer: bytes given back, bytes written."""
+        """Return the released and the written bytes of the mapped buffer."""
         with open(os.path.join(self.path, f".ring-cpu{cpu}"), "rb") as file:
             return struct.unpack("=8xQQ", file.read(24))
 
     def close(self):
-        """Lets go of the FIFOs."""
+        """Close the FIFOs."""
         for cpu in list(self.fifos):
             self.hang_up(cpu)
 
@@ -187,12 +187,12 @@ class Capture:
         self.meta.read(os.path.join(path, "kmemtrace.meta"))
 
     def read(self, name):
-        """The bytes of a file."""
+        """Return the bytes of a file."""
         with open(os.path.join(self.path, name), "rb") as file:
             return file.read()
 
     def cpu(self, cpu):
-        """The bytes of cpu<n>.out."""
+        """Return the bytes of cpu<n>.out."""
         return self.read(f"cpu{cpu}.out")
 
     def __getitem__(self, key):
@@ -208,7 +208,7 @@ class Clock:
         self.pass_by(0)
 
     def pass_by(self, seconds):
-        """It is later."""
+        """Advance the clock."""
         self.seconds += seconds
         with open(self.path + ".new", "w") as file:
             file.write(f"{self.seconds}\n")
@@ -274,11 +274,11 @@ class Daemon:
         wait_for(sleep, "all threads sleep")
 
     def signal(self, number=signal.SIGINT):
-        """As Ctrl+C or kill do."""
+        """Send a signal, SIGINT by default."""
         self.process.send_signal(number)
 
     def finish(self):
-        """Waits for the end: exit status, stdout, stderr."""
+        """Wait for the end; return exit status, stdout and stderr."""
         try:
             out, err = self.process.communicate(timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -322,24 +322,24 @@ class DaemonTest(unittest.TestCase):
 
     @staticmethod
     def write(path, content):
-        """Makes a file."""
+        """Write a file."""
         mode = "wb" if isinstance(content, bytes) else "w"
         with open(path, mode) as file:
             file.write(content)
 
     def make_kernel(self, **settings):
-        """The fake debugfs of this test."""
+        """Make the fake debugfs of this test."""
         self.kernel = FakeDebugfs(self.root, **settings)
         self.addCleanup(self.kernel.close)
         return self.kernel
 
     def args(self, *more, out=None):
-        """Options that point kmemtraced at the fake."""
+        """Return the options that select the fake kernel."""
         return ["-r", os.path.join(self.root, "debug"), "-D", out or self.out,
                 "--proc", self.proc, "--sys", self.sys, *more]
 
     def spawn(self, *more, out=None, **settings):
-        """A kmemtraced, which need not come to recording."""
+        """Start a kmemtraced; it may fail to record."""
         if self.mapped:
             settings["shim"] = {"map": 1, **(settings.get("shim") or {})}
         settings["env"] = {**self.notes(), **(settings.get("env") or {})}
@@ -354,17 +354,18 @@ class DaemonTest(unittest.TestCase):
         return {"KMEMTRACE_RUNDIR": os.path.join(self.root, "run")}
 
     def start(self, *more, out=None, **settings):
-        """A kmemtraced that is recording."""
+        """Start a kmemtraced and wait until it records."""
         daemon = self.spawn(*more, out=out, **settings)
         daemon.wait_line("recording")
         return daemon
 
     def make_clock(self):
-        """For the shim's clock."""
+        """Return a clock for the shim."""
         return Clock(os.path.join(self.root, "clock"))
 
     def make_log(self):
-        """For the shim's log; returns its path and what reads its lines."""
+        """Make a log for the shim; return its path and a function that reads
+        it."""
         path = os.path.join(self.root, "log")
         self.write(path, "")
 
@@ -385,17 +386,17 @@ class DaemonTest(unittest.TestCase):
         return fifo, go, {"write_file": "cpu0.out", "write_wait": fifo}
 
     def run_to_end(self, *more, **settings):
-        """A kmemtraced that ends by itself."""
+        """Run a kmemtraced that exits without a signal."""
         return self.spawn(*more, **settings).finish()
 
     def end(self, daemon, status=0, number=signal.SIGINT):
-        """Ends it after all was read: stdout, stderr."""
+        """Stop a kmemtraced after it read all; return stdout and stderr."""
         self.kernel.wait_read()
         daemon.signal(number)
         return self.check_end(daemon, status)
 
     def check_end(self, daemon, status=0):
-        """Waits for its end: stdout, stderr."""
+        """Wait for the end of a kmemtraced; return stdout and stderr."""
         code, out, err = daemon.finish()
         self.assertEqual(code, status, err)
         if daemon.process.returncode >= 0:
@@ -403,7 +404,7 @@ class DaemonTest(unittest.TestCase):
         return out, err
 
     def capture(self):
-        """What is on the disk, which is whole in any case."""
+        """Return the capture, which kmemtrace-check must find consistent."""
         capture = Capture(self.out)
         checked = subprocess.run([CHECK, self.out], capture_output=True,
                                  text=True)
@@ -417,5 +418,5 @@ class DaemonTest(unittest.TestCase):
 
 
 def main():
-    """Runs the tests of a file."""
+    """Run the tests of a file."""
     unittest.main(verbosity=2)

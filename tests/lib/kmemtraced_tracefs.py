@@ -62,7 +62,7 @@ SOURCE_READY = "libtraceevent" not in subprocess.run(
 
 
 def format_text(name, number, fields):
-    """A format file."""
+    """Return the format file of an event."""
     def lines(some):
         return "".join(f"\tfield:{kind} {field};\toffset:{offset};\t"
                        f"size:{size};\tsigned:{signed};\n"
@@ -72,7 +72,7 @@ def format_text(name, number, fields):
 
 
 def with_head(data, delta):
-    """An event of the ring buffer."""
+    """Return an event of the ring buffer."""
     words = len(data) // 4
     head = words | delta << 5 if sys.byteorder == "little" else \
         words << 27 | delta
@@ -80,21 +80,21 @@ def with_head(data, delta):
 
 
 def newtask(delta, pid, comm, parent=1):
-    """A task comes."""
+    """Return the event of a new task."""
     return with_head(struct.pack(
         "=HBBii16s4xQhxx", TASK_POINTS["task_newtask"][0], 0, 0, parent, pid,
         comm.encode(), 0, 0), delta)
 
 
 def rename(delta, pid, old, new, by=None):
-    """A task gets another name."""
+    """Return the event of a task that is renamed."""
     return with_head(struct.pack(
         "=HBBii16s16shxx", TASK_POINTS["task_rename"][0], 0, 0, by or pid, pid,
         old.encode(), new.encode(), 0), delta)
 
 
 def event(name, delta, ptr, pid=1, flags=0):
-    """An event, with its head."""
+    """Return an event with its common fields."""
     number = TRACEPOINTS[name][0]
     data = struct.pack("=HBBiQQ", number, flags, 0, pid, 0xffffffff81000010,
                        ptr)
@@ -104,14 +104,14 @@ def event(name, delta, ptr, pid=1, flags=0):
 
 
 def page(time_ns, *events, missed=False):
-    """A page of the ring buffer."""
+    """Return a page of the ring buffer."""
     data = b"".join(events)
     commit = len(data) | (1 << 31 if missed else 0)
     return struct.pack("=QQ", time_ns, commit) + data.ljust(PAGE - 16, b"\0")
 
 
 def count(raw):
-    """The events of pages, as the kernel counts those that are read."""
+    """Count the events of pages, as the kernel counts events that are read."""
     n = 0
     for start in range(0, len(raw), PAGE):
         commit = struct.unpack_from("=Q", raw, start + 8)[0] & 0xfffff
@@ -134,14 +134,14 @@ class TracefsTest(DaemonTest):
         self.template = os.path.join(self.root, "template")
 
     def put(self, path, content):
-        """Makes a file with all the directories above it."""
+        """Write a file, and make the directories above it."""
         os.makedirs(os.path.dirname(path), exist_ok=True)
         self.write(path, content)
 
     def make_tracefs(self, clock="[local] global mono", pages=(b"", b""),
                      lost=((0, 0, 0), (0, 0, 0)), without=(),
                      percent=True):
-        """A kernel; pages and lost are those of each CPU."""
+        """Make the fake tracefs; pages and lost have an item for each CPU."""
         os.makedirs(self.instances)
         self.put(os.path.join(self.tracefs, "trace_clock"), clock + "\n")
         for top in (self.tracefs, self.template):

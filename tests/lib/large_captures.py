@@ -37,13 +37,13 @@ overruns=0
 
 
 def record(event, time, site, ptr, size=0, pid=1, stack=0):
-    """The bytes of a record of kmalloc."""
+    """Return the bytes of a record of kmalloc."""
     return RECORD.pack(event, 0, SIZE, -1, site, ptr, size, size, 0xcc0, time,
                        pid, 0, 0, stack, 0)
 
 
 def sites(n):
-    """Each record of another call site."""
+    """Write records that all have different call sites."""
     lines = []
     for i in range(n):
         lines.append(record(ALLOC, 1000 * i, CODE + 16 * i, DATA + 64 * i,
@@ -55,7 +55,7 @@ def sites(n):
 
 
 def stacks(n):
-    """Many stacks that have all but one address in common."""
+    """Write many stacks that differ in one address."""
     tail = ",".join(f"{CODE + 256 * i:x}" for i in range(63))
     table = "".join(f"{i + 1} {CODE + 0x1000000 + 16 * i:x},{tail}\n"
                     for i in range(n))
@@ -67,7 +67,7 @@ def stacks(n):
 
 
 def comm(n):
-    """One long name."""
+    """Write one long name of a task."""
     lines = [record(ALLOC, 1000 * i, CODE + 16 * i, DATA + 64 * i, 64)
              for i in range(20000)]
     return {"cpu0.out": b"".join(lines),
@@ -76,7 +76,7 @@ def comm(n):
 
 
 def tasks(n):
-    """A long table of tasks."""
+    """Write a long table of tasks."""
     lines = [record(ALLOC, 1000 * i, CODE + 16 * (i % 100), DATA + 64 * i, 64,
                     pid=i + 1) for i in range(1000)]
     table = "".join(f"{i} - a\n" for i in range(n, 0, -1))
@@ -86,7 +86,7 @@ def tasks(n):
 
 
 def cpus(n):
-    """Few records of many CPUs, freed crosswise."""
+    """Write few records of many CPUs, freed on other CPUs."""
     files = {}
     for cpu in range(n):
         lines = [record(ALLOC, 1000 + cpu, CODE + 16 * cpu,
@@ -100,7 +100,7 @@ def cpus(n):
 
 
 def windows(n):
-    """Call sites that take turns."""
+    """Write allocations of alternating call sites."""
     rng = random.Random(1)
     lines = []
     for i in range(n):
@@ -117,7 +117,7 @@ KINDS = {"sites": (sites, 130000), "stacks": (stacks, 8500),
 
 
 def make(kind, directory, n=None):
-    """Writes such a capture into a new directory.  Returns its bytes."""
+    """Write a capture of a kind into a new directory; return its size."""
     function, default = KINDS[kind]
     files = function(n or default)
     files["kmemtrace.meta"] = META.encode()
@@ -129,7 +129,7 @@ def make(kind, directory, n=None):
 
 
 def main():
-    """The command."""
+    """Run the command line."""
     if len(sys.argv) not in (3, 4) or sys.argv[1] not in KINDS:
         print(__doc__, file=sys.stderr)
         return 1

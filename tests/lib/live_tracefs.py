@@ -47,13 +47,13 @@ def mount_tracefs():
 
 
 def skip(reason):
-    """As scripts/test knows it."""
+    """Exit with the status that scripts/test shows as skipped."""
     print(reason)
     sys.exit(77)
 
 
 def check(condition, *what):
-    """Fails with all that was seen."""
+    """Exit with the observed values unless the condition holds."""
     if not condition:
         print("FAILED:", *what)
         sys.exit(1)

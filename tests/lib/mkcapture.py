@@ -131,7 +131,7 @@ def mark(t, number, values, drop=0, part=None, payload_size=None, **fields):
 
 
 def older(layout, fields, cpu=0, sequence=0, word=8):
-    """Likewise in layout A, C or D; fields are arguments of event()."""
+    """Return a record in layout A, C or D; fields are arguments of event()."""
     f = {"event_id": ALLOC, "type_id": KMALLOC, "t": 0, "node": -1,
          "site": 0xffffffff81000000, "ptr": 0xffff888000001000, "req": 100,
          "alloc": 128, "gfp": 0xcc0, "order": "little"}
@@ -372,7 +372,7 @@ def compile_fixture(path, directory):
 
 
 def main():
-    """The command."""
+    """Run the command line."""
     if len(sys.argv) != 3:
         print(__doc__, file=sys.stderr)
         return 1

@@ -11,7 +11,7 @@ EVENT_ID = 55
 
 
 def perf_record(kind, body, misc=0):
-    """A record with its header."""
+    """Return a record with its header."""
     body = body.ljust((len(body) + 7) & ~7, b"\0")
     return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
@@ -31,50 +31,50 @@ def perf_sample(event, tracepoints=None, chain=None, counters=None):
 
 
 def perf_other(kind, body, cpu=0, time=0, event_id=EVENT_ID):
-    """A record that ends with pid and tid, time, cpu, id."""
+    """Return a record with the trailer pid, tid, time, cpu and id."""
     body = body.ljust((len(body) + 7) & ~7, b"\0")
     return perf_record(kind, body + struct.pack("<IIQIIQ", 7, 7, time, cpu, 0,
                                                 event_id))
 
 
 def perf_lost(number, cpu, time):
-    """Events that one CPU lost."""
+    """Return the record of events that one CPU lost."""
     return perf_other(LOST, struct.pack("<QQ", EVENT_ID, number), cpu, time)
 
 
 def perf_comm(pid, name, time=0):
-    """A task gets a name."""
+    """Return the record of the name of a task."""
     return perf_other(COMM, struct.pack("<II", pid, pid) + name.encode() +
                       b"\0", 0, time)
 
 
 def perf_kernel(address, symbol="_text"):
-    """Where the kernel is."""
+    """Return the record of the address of the kernel."""
     return perf_other(MMAP, struct.pack("<IIQQQ", 0xffffffff, 0, address,
                                         1 << 20, address) +
                       f"[kernel.kallsyms]{symbol}".encode() + b"\0")
 
 
 def perf_text(text):
-    """A text among the features."""
+    """Return a feature that is a text."""
     data = text.encode() + b"\0"
     return struct.pack("<I", len(data)) + data
 
 
 def perf_build_id(build_id):
-    """That of the kernel."""
+    """Return the feature with the build ID of the kernel."""
     name = b"[kernel.kallsyms]\0".ljust(24, b"\0")
     return struct.pack("<IHHi", 0, 0, 8 + 4 + 24 + len(name), -1) + \
         build_id.ljust(24, b"\0") + name
 
 
 def perf_command(*words):
-    """The command line of perf, as a feature."""
+    """Return the feature with the command line of perf."""
     return struct.pack("<I", len(words)) + b"".join(map(perf_text, words))
 
 
 def perf_tasks(*pids):
-    """The map of the tasks that were recorded; none: all tasks."""
+    """Return the map of the recorded tasks; without pids, all tasks."""
     return perf_record(73, struct.pack("<Q", len(pids) or 1) + b"".join(
         struct.pack("<Q16s", pid & (1 << 64) - 1, b"")
         for pid in pids or (-1,)))
@@ -118,7 +118,7 @@ def perf_data(records, tracepoints=None, layouts=((2, LAYOUT, (EVENT_ID,)),),
 
 def perf_pipe(records, tracepoints=None, layouts=((2, LAYOUT, (EVENT_ID,)),),
               features=None):
-    """What perf record -o - writes."""
+    """Return the output of perf record -o -."""
     formats = tracing_data(tracepoints or TRACEPOINTS)
     head = b"PERFILE2" + struct.pack("<Q", 16)
     for attr, ids in map(perf_layout, layouts):

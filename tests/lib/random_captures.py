@@ -24,7 +24,8 @@ def n_kinds(size):
 
 
 def make_symbols(rng):
-    """A kallsyms and a modules with all that complicates them."""
+    """Return kallsyms, modules and ranges of addresses, with every special
+    case."""
     lines = [f"{CODE:016x} T _text", f"{CODE:016x} T _stext"]
     address = CODE
     for i in range(60):
@@ -90,7 +91,7 @@ class Maker:
         self.time = rng.choice([-5000, 0, 10 ** 9])
 
     def record(self, event, kind, ptr):
-        """A record; in a FREE, what is undefined is junk."""
+        """Return a record; undefined fields of a FREE are random."""
         rng = self.rng
         req = rng.randrange(1, 5000) * self.unit
         alloc = req + rng.choice([0, 0, rng.randrange(500)]) * self.unit
@@ -103,15 +104,15 @@ class Maker:
                 "gfp_flags": rng.getrandbits(32), "timestamp": self.time}
 
     def some_ptr(self):
-        """An address; few of them, so that they come again."""
+        """Return one of few addresses, so that addresses are reused."""
         return 0xffff888000000000 + self.rng.randrange(1, 300) * 4096
 
     def put(self, cpu, event, kind, ptr):
-        """Appends to the file of a CPU."""
+        """Append a record to the file of a CPU."""
         self.cpus[cpu].append(self.record(event, kind, ptr))
 
     def step(self):
-        """Something happens."""
+        """Add one random event."""
         rng = self.rng
         cpu = rng.randrange(self.n_cpus)
         self.time += rng.randrange(1, self.pace)
@@ -145,7 +146,7 @@ class Maker:
         self.time += 1
 
     def damage(self, cpu):
-        """A record that is to be skipped, or one whose time goes back."""
+        """Add a record that the programs skip, or one whose time decreases."""
         rng = self.rng
         record = self.record(rng.choice([1, 2]), rng.randrange(self.n_kinds),
                              0xffffaaa000000000 + rng.getrandbits(30) * 8)
@@ -165,7 +166,7 @@ class Maker:
             self.cpus[cpu].append(record)
 
     def write(self, directory):
-        """Writes the files.  Returns the bytes that hang over."""
+        """Write the files; return the number of truncated bytes."""
         truncated = 0
         for cpu, records in self.cpus.items():
             extra = b"\x5a" * (self.size - 56)
@@ -192,7 +193,7 @@ class Maker:
 
 
 def damage_bytes(rng, data):
-    """Flips, cuts, zeros, noise."""
+    """Flip, cut, zero and insert random bytes."""
     for _ in range(rng.randint(0, 8)):
         if not data:
             break

@@ -39,7 +39,7 @@ Finding = collections.namedtuple("Finding", "what why first second")
 
 
 def read_meta(path):
-    """kmemtrace.meta as {group: {key: value}}; None if there is none."""
+    """Return kmemtrace.meta as {group: {key: value}}, None without the file."""
     if not os.path.exists(path):
         return None
     groups = collections.defaultdict(dict)
@@ -57,7 +57,7 @@ def read_meta(path):
 
 
 def sample_of(text):
-    """One of so many allocations was recorded; 1 where that is not known."""
+    """Return the sampling factor, 1 if it is unknown."""
     number = int(text) if re.fullmatch("[0-9]+", text) else 1
     return number if 0 < number < 1 << 64 else 1
 
@@ -143,7 +143,7 @@ class Capture:
         self.matched = {}
 
     def files_are_missing(self, paths):
-        """Or parts of them."""
+        """Return whether files, or parts of files, are missing."""
         for group, values in self.meta.items():
             cpu = re.fullmatch(r"cpu(\d+)", group)
             if not cpu:
@@ -158,7 +158,7 @@ class Capture:
         return False
 
     def ends(self):
-        """The earliest and the latest time that files begin and end with."""
+        """Return the earliest first and the latest last time of the files."""
         files = [f.records for f in self.files if f.records]
         return (min((r[0].t for r in files), default=0),
                 max((r[-1].t for r in files), default=0))
@@ -179,7 +179,7 @@ class Capture:
         return lambda begin, end: begin < whole_from or end > whole_until
 
     def match(self, tolerance):
-        """The acts and the findings."""
+        """Return the acts and the findings."""
         if tolerance not in self.matched:
             self.matched[tolerance] = Matching(self, tolerance)
         return self.matched[tolerance]
@@ -190,11 +190,11 @@ class Address(reference_match.Address):
 
     @staticmethod
     def name(record):
-        """As say() gets it."""
+        """Return what say() receives for a record."""
         return record
 
     def say(self, *words):
-        """What Matching.tell() takes."""
+        """Append the arguments of Matching.tell()."""
         self.out.append(words)
 
 
@@ -217,7 +217,7 @@ class Matching:
         self.tell_all(AT_THE_END, told)
 
     def tell_all(self, when, told):
-        """What had to wait."""
+        """Process the decisions that were pending."""
         for words in told:
             self.tell(when, words, None)
         told.clear()
@@ -239,7 +239,7 @@ class Matching:
             self.tell(record.now, words, record)
 
     def tell(self, when, words, record):
-        """A line of the reference; record is the one that is fed."""
+        """Process one decision; record is the current record."""
         what, first = words[:2]
         if what == "free":
             free = words[2]

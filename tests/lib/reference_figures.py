@@ -51,7 +51,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
     # ---- time ----
 
     def limit_span(self):
-        """START and STOP as merged times."""
+        """Convert START and STOP to merged times."""
         o = self.options
         if not self.capture.records:
             return
@@ -81,7 +81,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             self.last = max(max(times), ends[1])
 
     def plan_windows(self):
-        """The last one takes what comes, if there is no STOP."""
+        """Compute the ends of windows; without STOP the last one is open."""
         o = self.options
         stop = self.stop
         if o.stop is None:
@@ -92,13 +92,13 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             for i in range(o.windows)]
 
     def begin_window(self):
-        """Also when the time of the first one begins."""
+        """Start the next window."""
         n = len(self.windows)
         start = self.window_ends[n - 1] if n else self.start
         self.windows.append(Window(start, self.kinds))
 
     def end_window(self):
-        """Its live bytes are what they are now."""
+        """End a window with the current live bytes."""
         for kind, totals in self.windows[-1].kinds.items():
             totals.live = self.kinds[kind].live
         n = len(self.windows)
@@ -107,7 +107,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             group.live_at_ends.append(group.totals.live)
 
     def begin_span(self, number):
-        """Time has come to START."""
+        """Start the peaks at START."""
         self.inside = True
         self.inside_since = number
         for totals in self.kinds.values():
@@ -118,7 +118,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             self.begin_window()
 
     def reach(self, now, number):
-        """Time has come to now."""
+        """Start and end windows up to the time now."""
         if not self.inside and now >= self.start:
             self.begin_span(number)
         while (self.inside and len(self.windows) < self.options.windows
@@ -129,7 +129,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
     # ---- objects ----
 
     def group_of(self, record):
-        """None: the filter does not want it."""
+        """Return the group of a record, None if the filter rejects it."""
         key = (record.site, record.type, record.cpu, record.node, record.gfp,
                record.req, record.alloc)
         if key not in self.wanted:
@@ -140,7 +140,8 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         return self.wanted[key]
 
     def find_group(self, record):
-        """By all dimensions, and kmalloc apart from caches by some."""
+        """Return the group for all dimensions; some keep kmalloc and caches
+        apart."""
         by = self.options.by
         kind = KINDS[record.type]
         if not any(d in SINGLE_KINDS for d in by):
@@ -149,7 +150,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         return self.groups.setdefault((kind, values), Group(kind, values))
 
     def totals_of(self, record, group):
-        """All that an object is a part of, but windows."""
+        """Return the totals that contain an object, without windows."""
         kind = KINDS[record.type]
         result = [group.totals, self.kinds[kind]]
         if layer_of(kind) != kind:
@@ -158,17 +159,17 @@ class Figures:  # pylint: disable=too-many-instance-attributes
 
     @staticmethod
     def kinds_of(record):
-        """The kinds that a record is of."""
+        """Return the kinds that contain a record."""
         kind = KINDS[record.type]
         return [kind] if layer_of(kind) == kind else [kind, "slab"]
 
     def is_remote(self, record):
-        """Asked of another node than that of its CPU."""
+        """Return whether memory of another node was requested."""
         own = self.capture.nodes[record.cpu]
         return record.node >= 0 and own >= 0 and record.node != own
 
     def count(self, record, group):
-        """An allocation is one of the sums."""
+        """Add an allocation to the sums."""
         for totals in self.totals_of(record, group):
             totals.count(record, self.is_remote(record))
         group.sizes.append(record.req)
@@ -177,14 +178,14 @@ class Figures:  # pylint: disable=too-many-instance-attributes
                 self.windows[-1].kinds[kind].count(record, False)
 
     def count_frees(self, record):
-        """A free is one of its kind."""
+        """Add a free to the sums of its kind."""
         for kind in self.kinds_of(record):
             self.kinds[kind].frees += 1
             if self.windows:
                 self.windows[-1].kinds[kind].frees += 1
 
     def alloc(self, record, group, number):
-        """An object is live."""
+        """Add a live object."""
         self.live.add(record)
         if self.options.lifetime:
             return
@@ -203,7 +204,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
                 window.look(record.now)
 
     def close(self, record, group):
-        """It is live no more."""
+        """Remove a live object."""
         self.live.remove(record)
         if self.options.lifetime:
             return
@@ -211,7 +212,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             totals.close(record)
 
     def free(self, record, group, free):
-        """It was freed."""
+        """Add the free of an object."""
         lifetime = max(0, free.now - record.now)
         if not self.inside:
             return
@@ -230,7 +231,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         self.cross(record, free)
 
     def cross(self, record, free):
-        """Who freed whose memory."""
+        """Count a free by allocating and freeing CPU and call site."""
         layer = layer_of(KINDS[record.type])
         sums = [self.matrix[layer, record.cpu, free.cpu]]
         if record.cpu != free.cpu:
@@ -243,7 +244,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
     # ---- all of it ----
 
     def book(self, number, act):
-        """What happened."""
+        """Process one act."""
         if act.op == "record":
             if self.inside and not self.filter.is_set:
                 self.count_frees(act.free)
@@ -259,7 +260,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             self.free(act.object, group, act.free)
 
     def run(self):
-        """In order, up to STOP."""
+        """Process all acts in order up to STOP."""
         if self.options.windows:
             self.plan_windows()
         matching = self.capture.match(self.options.tolerance)
@@ -286,7 +287,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         self.at_peaks(acts)
 
     def at_stop(self):
-        """What is live, and for how long."""
+        """Compute the ages of the live objects at STOP."""
         end = min(self.stop, self.last)
         self.span = max(0, end - self.start)
         for record in self.live:
@@ -351,7 +352,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             pair[:] = [at_most(v * factor) for v in pair]
 
     def lines(self):
-        """The groups of the table, in no order."""
+        """Return the groups of the table, unsorted."""
         o = self.options
         result = []
         for group in self.groups.values():
@@ -367,7 +368,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         return result
 
     def leaks(self):
-        """(group, windows grown, growth): who may be leaking."""
+        """Return (group, windows grown, growth) of each leak candidate."""
         result = []
         for group in self.lines():
             live = group.live_at_ends

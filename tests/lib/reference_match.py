@@ -14,12 +14,13 @@ ALLOC, FREE = 1, 2
 
 
 def last_type(size):
-    """Version 1 has kmalloc, cache, pages; version 2 percpu, vmalloc, too."""
+    """Return the last type of a record size: version 2 adds percpu and
+    vmalloc."""
     return 2 if size < 64 else 4
 
 
 def space(type_id):
-    """kmalloc and cache share one."""
+    """Return the address namespace of a type; kmalloc and cache share one."""
     return max(type_id, 1)
 
 
@@ -27,7 +28,7 @@ Record = collections.namedtuple("Record", "event type t ptr cpu index now")
 
 
 def read(data, order="<", size=56):
-    """The records of a cpu file as (event, type, event_size, ptr, t)."""
+    """Return the records of a cpu file as (event, type, event_size, ptr, t)."""
     for offset in range(0, len(data) - size + 1, size):
         event, type_id, event_size, _, _, ptr, _, _, _, t = struct.unpack(
             order + "BBHiQQQQQq", data[offset:offset + 56])
@@ -35,7 +36,7 @@ def read(data, order="<", size=56):
 
 
 def merge(files, size=56):
-    """All usable records in merged order, each with the merged time."""
+    """Return all usable records in merge order, with their merged times."""
     rows = []
     for cpu in sorted(files):
         latest = None
@@ -81,16 +82,16 @@ class Address:
         self.maybe_freed = None
 
     def say(self, *words):
-        """A line of output."""
+        """Append a line of output."""
         self.out.append(" ".join(str(w) for w in words))
 
     @staticmethod
     def name(record):
-        """CPU:INDEX"""
+        """Return CPU:INDEX of a record."""
         return f"{record.cpu}:{record.index}"
 
     def contended(self, record):
-        """Was the address used by another CPU within the tolerance?"""
+        """Return whether another CPU used the address within the tolerance."""
         for old in reversed(self.history):
             if record.now - old.now > self.tolerance:
                 return False
@@ -99,18 +100,18 @@ class Address:
         return False
 
     def since_last(self, record):
-        """Time since the last record of the address."""
+        """Return the time since the last record of the address."""
         return record.now - self.history[-1].now
 
     def pair(self, alloc, free):
-        """free is that of alloc."""
+        """Match a free with its allocation."""
         mismatch = (alloc.type != free.type
                     and not self.missing(alloc.now, free.now))
         self.say("free", self.name(alloc), self.name(free),
                  *(["mismatch"] if mismatch else []))
 
     def opposite_holds(self, record):
-        """Can this have undone what the opposite guess calls surplus?"""
+        """Return whether the opposite guess is still consistent with a record."""
         if self.since_last(record) > self.tolerance:
             return False
         if not self.contended(record) and self.unconfirmed is None:
@@ -118,11 +119,11 @@ class Address:
         return True
 
     def drop_guess(self):
-        """The first guess stands."""
+        """Discard the opposite guess."""
         self.maybe = None
 
     def review_guess(self, record):
-        """Is the opposite guess confirmed by now, or out of reach?"""
+        """Accept or discard the opposite guess if it can be decided."""
         if self.unconfirmed is None:
             return
         if self.contended(record):
@@ -135,7 +136,7 @@ class Address:
             self.unconfirmed += 1
 
     def first_of(self, event, type_id):
-        """The oldest waiting of event and type among the first eight."""
+        """Return the oldest pending record of an event and type among eight."""
         kind = [w for w in self.waiting if w.record.event == event][:8]
         for w in kind:
             subject = w.record if event == FREE else w.replaced
@@ -144,17 +145,17 @@ class Address:
         return None
 
     def settle(self, surplus):
-        """It has its explanation, or none."""
+        """Remove a record from the pending records."""
         surplus.settled = True
         self.waiting.remove(surplus)
 
     def may_be_lost(self, surplus):
-        """The FREE of the object that an ALLOC replaced?"""
+        """Return whether the FREE of a replaced object may be lost."""
         return (surplus.after_loss or
                 self.missing(surplus.replaced.now, surplus.record.now))
 
     def give_up(self, surplus):
-        """Nothing explained it."""
+        """Report a pending record that no other record explained."""
         self.settle(surplus)
         record = surplus.record
         sure = self.unconfirmed is None
@@ -183,7 +184,7 @@ class Address:
                  verdict)
 
     def on_alloc(self, record):
-        """An ALLOC.  Returns what has to wait."""
+        """Process an ALLOC; return the record that becomes pending."""
         found = None
         if not self.history:
             self.maybe = "live"
@@ -213,7 +214,7 @@ class Address:
         return surplus
 
     def on_free(self, record):
-        """A FREE.  Returns what has to wait."""
+        """Process a FREE; return the record that becomes pending."""
         if not self.history:
             self.maybe = "free"
             self.say("unmatched", self.name(record), "before_trace")
@@ -245,7 +246,7 @@ class Address:
         return Surplus(record, None, self.history[-1].now, self.live)
 
     def feed(self, record):
-        """The next record of this address."""
+        """Process the next record of this address."""
         step = self.on_alloc if record.event == ALLOC else self.on_free
         surplus = step(record)
         if surplus:
@@ -264,7 +265,7 @@ class Addresses:
         self.queue = collections.deque()
 
     def expire(self, now):
-        """Merged time has come to now; None: to the end."""
+        """Advance the merged time to now, None to the end."""
         while self.queue and (now is None or now - self.queue[0][1].record.now
                               > self.tolerance):
             address, surplus = self.queue.popleft()
@@ -272,7 +273,7 @@ class Addresses:
                 address.give_up(surplus)
 
     def feed(self, record):
-        """The next record, after expire()."""
+        """Process the next record, after expire()."""
         key = (record.ptr, space(record.type))
         if key not in self.by_key:
             self.by_key[key] = self.make()
@@ -282,7 +283,7 @@ class Addresses:
 
 
 def reference(files, tolerance, lossy=False, size=56):
-    """What the matcher has to tell, as sorted lines."""
+    """Return the expected decisions of the matcher as sorted lines."""
     out = []
     addresses = Addresses(tolerance, lambda _begin, _end: lossy, out)
     for record in merge(files, size):

@@ -31,7 +31,7 @@ class Symbols:
             self.modules[f"[{words[0]}]"] = (base, base + int(words[1]))
 
     def below(self, address):
-        """The function that the byte at address is in."""
+        """Return the function that contains the byte at an address."""
         place = bisect.bisect_right(self.starts, address)
         start = self.starts[place - 1] if place else None
         if start is None or address - start >= 1 << 20:
@@ -54,7 +54,7 @@ class Symbols:
         return best
 
     def symbol(self, address):
-        """(function, module or None, offset), or None."""
+        """Return (function, module or None, offset), or None."""
         symbol = self.below(address - 1) or self.below(address)
         if not symbol:
             return None
@@ -62,7 +62,7 @@ class Symbols:
                 address - symbol[0])
 
     def name(self, address):
-        """function+0xoffset [module], or None."""
+        """Return function+0xoffset [module], or None."""
         symbol = self.symbol(address)
         if not symbol:
             return None

@@ -20,7 +20,7 @@ ALIASES = {"bytes": "allocated", "hit": "allocs", "pingpong": "cross-cpu"}
 
 
 def live_waste(t):
-    """Of what is live."""
+    """Return the wasted bytes of live objects."""
     return t.live - t.live_req
 
 
@@ -47,13 +47,13 @@ DETAILS = ("lifetime-median", "lifetime-p99", "age-median", "churn")
 
 
 def seconds(time):
-    """ns from the first record, as the tables show them."""
+    """Return nanoseconds from the first record in the form of the tables."""
     sign = "-" if time < 0 else ""
     return f"{sign}{abs(time) // 10**9}.{abs(time) % 10**9:09}"
 
 
 def duration(time):
-    """ns to three digits, seconds to whole ones at least."""
+    """Return a duration with three digits, or in whole seconds."""
     digits = min(max(0, len(str(time)) - 3), 9)
     step = 10 ** digits
     time = (time + step // 2) // step * step
@@ -75,12 +75,12 @@ def reused(t, options):
 
 
 def fragment(value):
-    """A frame of a stack."""
+    """Return a frame of a folded stack."""
     return "".join("_" if c in "; \n" else c for c in value)
 
 
 def quoted(value):
-    """A field of CSV."""
+    """Return a quoted field of CSV."""
     if any(c in value for c in ",\"\r\n"):
         return '"' + value.replace('"', '""') + '"'
     return value
@@ -100,7 +100,7 @@ class Output:
     # ---- figures ----
 
     def figure(self, name, group):
-        """The value of a field; None if there is none."""
+        """Return the value of a field, None if it is undefined."""
         name = ALIASES.get(name, name)
         if name in SUMS:
             return SUMS[name][1](group.totals)
@@ -144,7 +144,7 @@ class Output:
         return order
 
     def sort_value(self, key, group):
-        """What a key sorts by."""
+        """Return the value that a sort key compares."""
         if key == "callsite":
             return self.name_order(group)
         if key == "ptr":
@@ -153,7 +153,7 @@ class Output:
         return (value is not None, value or 0)
 
     def sorted_lines(self):
-        """The lines of the table."""
+        """Return the sorted lines of the table."""
         rows = self.figures.lines()
         rows.sort(key=lambda g: (g.values, TABLE_KINDS.index(g.kind)))
         for key, upwards in reversed(self.options.sort):
@@ -162,7 +162,7 @@ class Output:
         return rows
 
     def sums_of_rest(self):
-        """What the limit of lines left out: kind -> (lines, T)."""
+        """Return {kind: (lines, totals)} of the lines beyond --lines."""
         rest = {}
         for group in self.rest:
             kind = layer_of(group.kind)
@@ -174,7 +174,7 @@ class Output:
     # ---- text ----
 
     def text_of(self, dimension, value):
-        """What a value is called."""
+        """Return the text of a value."""
         if dimension == "callsite":
             return self.naming.describe(value) or f"0x{value:016x}"
         if dimension == "kind":
@@ -186,18 +186,18 @@ class Output:
         return str(value)
 
     def texts(self, group, but=()):
-        """All of them."""
+        """Return the texts of all dimensions."""
         return [self.text_of(d, v)
                 for d, v in zip(self.options.by, group.values)
                 if d not in but]
 
     @staticmethod
     def plural(dimension):
-        """What several lines are."""
+        """Return the plural name of a dimension."""
         return TITLES[dimension][1]
 
     def cell(self, name, value):
-        """A figure in a table."""
+        """Return the text of a figure in a table."""
         form = SUMS[name][0] if name in SUMS else OTHERS[name]
         if value is None:
             return "-"
@@ -207,7 +207,7 @@ class Output:
                 "length": duration}[form](value)
 
     def table(self):
-        """The lines of the table in text, as lists of their cells."""
+        """Return the lines of the text table as lists of cells."""
         names = [ALIASES.get(n, n) for n in self.options.fields]
         for key, _ in self.options.sort:
             key = ALIASES.get(key, key)
@@ -234,7 +234,7 @@ class Output:
         return lines
 
     def csv(self):
-        """All of it."""
+        """Return the CSV output."""
         by = [d for d in self.options.by if d != "kind"]
         names = [ALIASES.get(n, n) for n in self.options.fields]
         lines = [["kind"] + by + names]
@@ -247,7 +247,7 @@ class Output:
         return "".join(",".join(line) + "\r\n" for line in lines)
 
     def folded(self):
-        """Likewise."""
+        """Return the folded stacks."""
         text = ""
         for group in self.shown:
             weight = self.figure(self.options.fields[0], group)
@@ -267,7 +267,7 @@ class Output:
     # ---- JSON ----
 
     def site(self, address, kind):
-        """S"""
+        """Return the JSON object of a call site."""
         symbol = self.naming.symbol(address)
         return {"address": f"0x{address:016x}",
                 "symbol": self.naming.describe(address), "kind": kind,
@@ -276,7 +276,7 @@ class Output:
 
     @staticmethod
     def sums(t):
-        """A T without its peak."""
+        """Return the JSON members of totals without the peak."""
         return {"allocs": t.allocs, "frees": t.frees, "bytes_requested": t.req,
                 "bytes_allocated": t.alloc, "bytes_wasted": t.wasted(),
                 "fragmentation": ratio(t.wasted(), t.alloc),
@@ -285,13 +285,13 @@ class Output:
                 "live_bytes_allocated": t.live}
 
     def peak(self, t):
-        """The rest of it, which lifetimes leave unknown."""
+        """Return the JSON members of the peak, unknown with --lifetime."""
         known = not self.options.lifetime
         return {"peak_bytes_allocated": t.peak if known else None,
                 "peak_timestamp": t.peak_at if known else None}
 
     def name_of(self, group):
-        """S, or the kind and a string for each dimension."""
+        """Return the JSON members that name a line."""
         by = self.options.by
         if "callsite" in by:
             result = self.site(group.values[by.index("callsite")], group.kind)
@@ -303,7 +303,7 @@ class Output:
         return result
 
     def row(self, group):
-        """Of the table."""
+        """Return a line of the table as JSON."""
         result = {**self.name_of(group), **self.sums(group.totals),
                   **self.peak(group.totals),
                   "live_bytes_at_peak": self.figure("at-peak", group),
@@ -320,7 +320,7 @@ class Output:
         return result
 
     def window(self, window):
-        """One of them."""
+        """Return a window as JSON."""
         return {"start": window.start - self.figures.capture.origin,
                 **{kind: {"allocs": t.allocs, "frees": t.frees,
                           "bytes_requested": t.req, "bytes_allocated": t.alloc,
@@ -329,16 +329,16 @@ class Output:
                    if self.may_have(kind)}}
 
     def may_have(self, kind):
-        """Version 1 has no others."""
+        """Return whether records of this size can have a kind."""
         return (self.figures.capture.size >= 64
                 or kind not in ("percpu", "vmalloc"))
 
     def is_unfreed(self, group):
-        """Most of its frees are not seen."""
+        """Return whether most frees of a group are not recorded."""
         return (self.figure("reused", group) or 0) > group.totals.frees
 
     def leaks(self):
-        """Most growth first, but those last whose frees are not seen."""
+        """Return leak candidates by growth; groups without frees come last."""
         rows = sorted(self.figures.leaks(), key=lambda leak: (
             self.is_unfreed(leak[0]), -leak[2], leak[0].values,
             TABLE_KINDS.index(leak[0].kind)))
@@ -353,7 +353,7 @@ class Output:
                 for group, grown, growth in rows]
 
     def cross(self):
-        """The matrix, and the pairs with most bytes first."""
+        """Return the CPU matrix, and the pairs of call sites by bytes."""
         cells = sorted(self.figures.matrix.items(), key=lambda c: (
             LAYERS.index(c[0][0]), c[0][1:]))
         matrix = [{"kind": layer, "allocating_cpu": a, "freeing_cpu": b,
@@ -367,7 +367,7 @@ class Output:
                         for (a, kind, b), (n, size) in pairs]
 
     def tally(self, what, why):
-        """Findings of a class by the call sites, the most frequent first."""
+        """Return the findings of a class by call sites, by frequency."""
         counts = collections.Counter()
         for finding in self.figures.findings:
             if (finding.what, finding.why) == (what, why):
@@ -376,13 +376,13 @@ class Output:
         return sorted(counts.items(), key=lambda c: (-c[1], c[0]))
 
     def tally_pairs(self, what, why, first, second):
-        """Those that name two."""
+        """Return the findings that name two call sites."""
         return [{first: self.site(a, KINDS[s]), second: self.site(b, KINDS[t]),
                  "count": n}
                 for ((a, s), (b, t)), n in self.tally(what, why)]
 
     def findings(self):
-        """What the document has of them."""
+        """Return the JSON object of the findings."""
         f = self.figures
         counts = collections.Counter((x.what, x.why) for x in f.findings)
         result = {
@@ -432,7 +432,7 @@ class Output:
         return sorted(result)
 
     def loss(self):
-        """What the document says of events that were lost."""
+        """Return the JSON members about lost events."""
         c = self.figures.capture
         first, last, is_part = self.time()
         losses = self.losses()
@@ -456,12 +456,12 @@ class Output:
                 "blind": self.blind(first, last, exact, holes)}
 
     def lost_in_report(self):
-        """Without a place in time, all losses are of the report's time."""
+        """Return the number of lost events; losses without a time count fully."""
         lost = self.loss()["lost_in_time"]
         return self.figures.capture.overruns if lost is None else lost
 
     def lost_in_window(self, number):
-        """What a report of that part of the time alone would say."""
+        """Return the number of lost events that a report of one window prints."""
         overruns = self.figures.capture.overruns
         losses = self.losses()
         if not overruns or losses is None:
@@ -474,7 +474,7 @@ class Output:
                            and since <= last))
 
     def not_exact(self, first, last, lost):
-        """Intervals in which something may be missing."""
+        """Return the intervals in which events may be missing."""
         c = self.figures.capture
         if lost or c.lacks_records:
             return [(first, last)]
@@ -493,7 +493,7 @@ class Output:
 
     @staticmethod
     def blind(first, last, exact, holes):
-        """The share of the time, counted moment by moment where it changes."""
+        """Return the share of the time in which events may be missing."""
         if not exact:
             return 0.0
         if first == last:
@@ -508,7 +508,7 @@ class Output:
                    ) / (last - first)
 
     def capture(self):
-        """What the document says of the capture, but for its kernel."""
+        """Return the JSON members about the capture, without its kernel."""
         c = self.figures.capture
         return {"byte_order": "big" if c.big else "little",
                 "record_size": c.size, "cpus": len(c.files),
@@ -518,7 +518,7 @@ class Output:
                 "continues": c.continues, **self.loss()}
 
     def document(self):
-        """The members that options decide about."""
+        """Return the JSON members that depend on options."""
         o = self.options
         sites = o.by == ("callsite",)
         word = "callsites" if sites else "groups"

@@ -13,7 +13,7 @@ LAYERS = ["slab"] + KINDS[2:]
 
 
 def layer_of(kind):
-    """The kind that its figures are summed for."""
+    """Return the kind that the figures of a kind are added to."""
     return "slab" if kind in ("kmalloc", "cache") else kind
 
 
@@ -22,7 +22,7 @@ LARGEST = 2 ** 64 - 1
 
 
 def at_most(value):
-    """Saturated."""
+    """Return the value, limited to 64 bits."""
     return min(value, LARGEST)
 
 
@@ -69,31 +69,31 @@ class Totals:
         self.peak = self.peak_at = 0
 
     def open(self, record):
-        """An object is live."""
+        """Add a live object."""
         self.objects += 1
         self.live_req += record.req
         self.live += record.alloc
 
     def close(self, record):
-        """It is live no more."""
+        """Remove a live object."""
         self.objects -= 1
         self.live_req -= record.req
         self.live -= record.alloc
 
     def count(self, record, remote):
-        """It was allocated."""
+        """Add an allocation."""
         self.allocs += 1
         self.req += record.req
         self.alloc += record.alloc
         self.remote += remote
 
     def restart(self, now):
-        """Peaks begin with what is live."""
+        """Restart the peak at the live bytes."""
         self.peak = self.live
         self.peak_at = now if self.live else 0
 
     def look(self, now):
-        """Is it a new peak?"""
+        """Update the peak; return whether it is a new one."""
         if self.live <= self.peak:
             return False
         self.peak = self.live
@@ -101,11 +101,11 @@ class Totals:
         return True
 
     def wasted(self):
-        """Bytes allocated that nobody requested."""
+        """Return the allocated bytes that were not requested."""
         return self.alloc - self.req
 
     def add(self, other):
-        """For what a table leaves out: all that has a sum."""
+        """Add other totals, except peaks."""
         for name, value in vars(other).items():
             if not name.startswith("peak"):
                 setattr(self, name, at_most(getattr(self, name) + value))
@@ -136,7 +136,7 @@ class Group:
 
 
 def floor(value):
-    """What is known of it: eight steps for each power of two."""
+    """Return the lower bound of a value's bucket, eight for each power of two."""
     if value < 16:
         return value
     step = 1 << (value.bit_length() - 4)
@@ -144,7 +144,7 @@ def floor(value):
 
 
 def percentile(values, percent):
-    """None if there is no value."""
+    """Return a percentile, None without values."""
     if not values:
         return None
     rank = max(1, -(-len(values) * percent // 100))
@@ -152,19 +152,19 @@ def percentile(values, percent):
 
 
 def powers(values):
-    """How many are of which power of two; 0 goes with 1."""
+    """Count the values by power of two; 0 counts as 1."""
     counts = collections.Counter(
         1 << (v.bit_length() - 1) if v > 1 else 0 for v in values)
     return sorted(counts.items())
 
 
 def ratio(part, whole):
-    """From 0 to 1."""
+    """Return a ratio from 0 to 1."""
     return float(part) / float(whole) if part > 0 and whole else 0.0
 
 
 def glob(pattern):
-    """Only * and ? are special."""
+    """Return a regular expression for a pattern with * and ?."""
     return re.compile("".join(
         {"*": ".*", "?": "."}.get(c, re.escape(c)) for c in pattern), re.S)
 
@@ -178,14 +178,14 @@ class Naming:
         self.cache = {}
 
     def symbol(self, address):
-        """(name, module or None, offset) or None."""
+        """Return (name, module or None, offset), or None."""
         if address not in self.cache:
             self.cache[address] = (self.names.symbol(address)
                                    if self.names else None)
         return self.cache[address]
 
     def describe(self, address):
-        """function+0xoffset [module]; None without a name."""
+        """Return function+0xoffset [module], None without a name."""
         symbol = self.symbol(address)
         if not symbol:
             return None
@@ -193,20 +193,20 @@ class Naming:
         return f"{name}+{offset:#x}" + (f" [{module}]" if module else "")
 
     def function(self, address):
-        """function [module]"""
+        """Return function [module], or the address."""
         symbol = self.symbol(address)
         if not symbol:
             return f"0x{address:016x}"
         return symbol[0] + (f" [{symbol[1]}]" if symbol[1] else "")
 
     def module(self, address):
-        """The kernel itself is vmlinux."""
+        """Return the module of an address; vmlinux is the kernel itself."""
         symbol = self.symbol(address)
         return (symbol[1] or "vmlinux") if symbol else "(unknown)"
 
     @staticmethod
     def cache_of(record):
-        """As far as a record tells."""
+        """Return the name of the cache that a record implies."""
         if record.type == 0:
             return f"kmalloc-{record.alloc}"
         if record.type == 1:
@@ -219,7 +219,7 @@ class Naming:
         return f"(pages of order {order})"
 
     def value(self, dimension, record):
-        """A number or a text, by which lines are sorted, too."""
+        """Return the value of a dimension, which also is a sort key."""
         return {"callsite": lambda: record.site,
                 "function": lambda: self.function(record.site),
                 "module": lambda: self.module(record.site),
@@ -245,7 +245,7 @@ class Filter:
             "module"))
 
     def wants(self, record):
-        """All conditions hold."""
+        """Return whether a record meets all conditions."""
         o = self.options
         if o.kinds is not None and KINDS[record.type] not in o.kinds:
             return False

@@ -16,14 +16,14 @@ FIXTURES = os.path.join(SRCDIR, "tests", "report", "fixtures")
 
 
 def run(*args, **kwargs):
-    """Runs the program; text is captured."""
+    """Run kmemtrace-report; return its result as text."""
     kwargs.setdefault("stdout", subprocess.PIPE)
     return subprocess.run([PROGRAM, *args], stderr=subprocess.PIPE, text=True,
                           check=False, **kwargs)
 
 
 def table(text, title):
-    """The lines of a table, without its header, split at blanks."""
+    """Return the lines of a table, without its header, split at blanks."""
     lines = text.split("\n" + title, 1)[1].split("\n\n", 1)[0].split("\n")
     return [line.split() for line in lines[2:] if line]
 
@@ -37,33 +37,33 @@ class ReportCase(unittest.TestCase):
         self.dir = holder.name
 
     def fixture(self, name):
-        """A compiled fixture's directory."""
+        """Compile a fixture; return its directory."""
         path = os.path.join(self.dir, name)
         mkcapture.compile_fixture(os.path.join(FIXTURES, name + ".txt"), path)
         return path
 
     def compiled(self, text, name="capture"):
-        """Likewise, of a text."""
+        """Compile the text of a fixture; return its directory."""
         path = os.path.join(self.dir, name)
         mkcapture.compile_text(text).write(path)
         return path
 
     def write(self, name, text):
-        """A file's path."""
+        """Write a file; return its path."""
         path = os.path.join(self.dir, name)
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
         return path
 
     def report(self, *args):
-        """The JSON of a run that must succeed."""
+        """Return the JSON document of a run that must succeed."""
         done = run("--json", "-q", *args)
         self.assertEqual(done.stderr, "")
         self.assertEqual(done.returncode, 0)
         return json.loads(done.stdout)
 
     def refused(self, *args, message, usage=False, **kwargs):
-        """A run that must fail, and say so in one line."""
+        """Check that a run fails with a message of one line."""
         done = run(*args, **kwargs)
         self.assertEqual(done.returncode, 1, done)
         self.assertTrue(done.stderr.startswith("kmemtrace-report: "), done)

@@ -15,13 +15,13 @@ PRINTED = set()
 
 
 def several(n):
-    """The seeds of n inputs."""
+    """Return the seeds of n inputs."""
     print(f"seeds {FIRST} to {FIRST + n - 1}; KMT_SEED=N begins at N")
     return range(FIRST, FIRST + n)
 
 
 def generator(name):
-    """A generator for a test that takes one."""
+    """Return the random generator of a test."""
     if name not in PRINTED:
         print(f"seed {FIRST} of {name}; KMT_SEED=N takes N")
     PRINTED.add(name)

@@ -113,20 +113,20 @@ noinline void card_close(void)
 
 
 def tool(*args, cwd=None):
-    """Runs a tool of the compiler; what it prints."""
+    """Run a tool of the compiler; return its output."""
     return subprocess.run(args, check=True, cwd=cwd, text=True,
                           stdout=subprocess.PIPE).stdout
 
 
 def symbols(path):
-    """(name, address, type) of a file."""
+    """Return (name, address, type) of each symbol of a file."""
     lines = (line.split() for line in tool("nm", path).splitlines())
     return [(words[2], int(words[0], 16), words[1]) for words in lines
             if len(words) == 3]
 
 
 def run(*args):
-    """Runs kmemtrace-report."""
+    """Run kmemtrace-report."""
     return subprocess.run([PROGRAM, *args], check=False, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -144,7 +144,7 @@ class SourceCase(unittest.TestCase):
 
     @staticmethod
     def write(path, text):
-        """A file, in folders that need not exist."""
+        """Write a file, and make the directories above it."""
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
@@ -175,7 +175,7 @@ class SourceCase(unittest.TestCase):
         return path
 
     def build_module(self, path, units=("card", "more")):
-        """card.ko, of two files with a static function of the same name."""
+        """Build card.ko of two files with a static function of the same name."""
         objects = []
         for unit in units:
             objects.append(self.path("objects", unit + ".o"))
@@ -217,7 +217,7 @@ class SourceCase(unittest.TestCase):
         return path
 
     def sites(self, vmlinux, *args, module=None, move=BIAS):
-        """Name of the site -> what the report says of it."""
+        """Return {name of the site: the row of the report}."""
         done = run("--json", *args)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         rows = {int(r["address"], 16): r
@@ -233,7 +233,7 @@ class SourceCase(unittest.TestCase):
         return found
 
     def refused(self, *args, messages):
-        """A run that must fail, and say so in one line."""
+        """Check that a run fails with a message of one line."""
         done = run(*args)
         self.assertEqual((done.returncode, done.stdout), (1, ""), done)
         self.assertEqual(done.stderr.count("\n"), 1, done)
@@ -242,7 +242,7 @@ class SourceCase(unittest.TestCase):
 
     def assert_site(self, row, function, file, line, inlined=(),
                     directory=None):
-        """What is said of a site."""
+        """Check the name and the source location of a site."""
         self.assertEqual(row["symbol"].split("+")[0], function)
         self.assertEqual(row["source"], {"file": file, "line": line})
         self.assertEqual(row["inlined"], list(inlined))
@@ -250,7 +250,7 @@ class SourceCase(unittest.TestCase):
                          directory or os.path.dirname(file))
 
     def assert_kernel(self, sites):
-        """The sites of vmlinux are told as they are."""
+        """Check the sites of vmlinux."""
         self.assert_site(sites["plain"], "start_kernel", "init/main.c", 7)
         self.assert_site(sites["inlined"], "grow", "include/thing.h", 4,
                          ["make_thing", "make_things"], "mm")

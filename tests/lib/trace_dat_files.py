@@ -42,18 +42,18 @@ def cpu_tables(start, buffers):
 
 
 def usual_kallsyms():
-    """The functions of the call sites, and where they end."""
+    """Return the kallsyms of the call sites."""
     return "".join(f"{address:016x} T {name}\n"
                    for name, address in (*SITES.items(), END)).encode()
 
 
 def dat_option(number, data):
-    """An option of trace.dat."""
+    """Return an option of trace.dat."""
     return struct.pack("<HI", number, len(data)) + data
 
 
 def dat_stats(cpu, unread=0, read=0, overrun=0, commit=0, dropped=0):
-    """The option CPUSTAT: the kernel's counters of a CPU."""
+    """Return the option CPUSTAT with the counters of a CPU."""
     return dat_option(2, (
         f"CPU: {cpu}\nentries: {unread}\noverrun: {overrun}\n"
         f"commit overrun: {commit}\nbytes: 0\noldest event ts:     1.000000\n"
@@ -85,7 +85,7 @@ def trace_dat(cpus, tracepoints=None, version=b"6", comms=b"7 a task\n",
 
 
 def zstd(data):
-    """A frame of raw blocks: zstd without compression."""
+    """Return a zstd frame of raw blocks, without compression."""
     out = b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", len(data))
     step = 1 << 16
     for at in range(0, len(data), step):
@@ -109,7 +109,7 @@ class Dat7:
         self.first = len(self.out) - 8
 
     def section(self, number, data, pack=True):
-        """Its offset."""
+        """Write a section; return its offset."""
         at = len(self.out)
         if self.pack and pack:
             packed = self.pack(data)
@@ -120,7 +120,7 @@ class Dat7:
         return at
 
     def cpu(self, pages, chunk_pages):
-        """Offset and size of a CPU's pages."""
+        """Write the pages of a CPU; return their offset and size."""
         if not self.pack:
             self.out += bytes(-len(self.out) % PAGE)
             at = len(self.out)
@@ -137,7 +137,7 @@ class Dat7:
         return at, len(self.out) - at - 4 if chunks else 0
 
     def buffer(self, name, cpus, chunk_pages, clock):
-        """The option of a buffer."""
+        """Return the option of a buffer."""
         at = len(self.out)
         self.out += struct.pack("<HHIQ", 3, int(bool(self.pack)), 0, 0)
         table = b"".join(
