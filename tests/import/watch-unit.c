@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The bounds of import/watch.c, on processes that spin, wait, work, or end. */
+/* The limits of import/watch.c, for processes that spin, wait, work, or end. */
 #include "config.h"
 
 #include <signal.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* lib/input/name-tables.c: names of caches and tasks, from tables good and bad.
+/*
+ * lib/input/name-tables.c: names of caches and tasks from valid and invalid
+ * tables.
  */
 #include "config.h"
 

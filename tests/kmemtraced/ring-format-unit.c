@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Formats of tracepoints, as kernels have them and as none has yet.
+ * Formats of tracepoints of existing kernels, and formats with changes that no
+ * kernel has yet.
  */
 #include "config.h"
 

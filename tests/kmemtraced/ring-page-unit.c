@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pages of the ring buffer, made here word by word.
+ * Decode pages of the ring buffer that the tests build word by word: layouts of
+ * events, times, losses, names of tasks, and the self-allocation filter.  One
+ * unit: all cases share the functions that build a page.
  */
 #include "config.h"
 

@@ -1,57 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* clang-format off */
 /*
- * Preloaded into kmemtraced by its tests: makes calls of libc behave as a
- * kernel or a disk in trouble would.  What to do comes from the environment:
+ * A library that is preloaded into kmemtraced by its tests: calls of libc behave
+ * as with a faulty kernel or disk.  One unit: the wrapped calls share state.  The
+ * environment selects the behaviour; "the file" is the end of a file name:
  *
- *   SHIM_ON_ENABLE	a shell command, run when 1 is written to "enabled",
- *			before the write returns
- *   SHIM_ON_DISABLE	likewise for 0
- *   SHIM_ON_TRACING	likewise when 1 was written to "tracing_on"
- *   SHIM_ENABLE_ERRNO	writing 1 to "enabled" fails
- *   SHIM_DISABLE_ERRNO	likewise for 0
- *   SHIM_WRITE_FILE	the file that the next ones mean: the end of its name
- *   SHIM_WRITE_LIMIT	bytes that fit into it; a write over that is short, the
- *			next fails with SHIM_WRITE_ERRNO (ENOSPC)
- *   SHIM_WRITE_SHORT	the most bytes that one write takes
- *   SHIM_WRITE_KILL	a write past so many bytes is cut there, and the process
- *			kills itself
- *   SHIM_WRITE_IF	all this only while this file exists
- *   SHIM_WRITE_WAIT	a FIFO; a write waits for a byte from it, and
- *			makes a file of that name and .waits before
- *   SHIM_DIRECT	whatever the file system: "refuse": O_DIRECT cannot be
- *			set; "fail": it can, and writes fail; "require": as a
- *			disk would have it, writes are whole blocks of 4096
+ *   SHIM_ON_ENABLE	a shell command that is run when 1 is written to
+ *			"enabled", before the write returns
+ *   SHIM_ON_DISABLE	the same when 0 is written to "enabled"
+ *   SHIM_ON_TRACING	the same when 1 was written to "tracing_on"
+ *   SHIM_ENABLE_ERRNO	the error of writing 1 to "enabled"
+ *   SHIM_DISABLE_ERRNO	the error of writing 0 to "enabled"
+ *   SHIM_WRITE_FILE	the file that the SHIM_WRITE variables affect
+ *   SHIM_WRITE_LIMIT	the number of bytes that fit into the file; the write
+ *			that exceeds the limit is short, the next one fails with
+ *			SHIM_WRITE_ERRNO (ENOSPC)
+ *   SHIM_WRITE_SHORT	the maximum number of bytes of one write
+ *   SHIM_WRITE_KILL	the process writes this number of bytes and then kills
+ *			itself
+ *   SHIM_WRITE_IF	writes are affected only while this file exists
+ *   SHIM_WRITE_WAIT	a FIFO; each write first makes a file of that name and
+ *			.waits, and then waits for a byte from the FIFO
+ *   SHIM_DIRECT	the file system: "refuse": O_DIRECT cannot be set; "fail":
+ *			writes with O_DIRECT fail; "require": writes must be
+ *			whole blocks of 4096 bytes
  *   SHIM_READ_FILE, SHIM_READ_ERRNO  reading the file fails
- *   SHIM_POLL_FILE	poll() waits for ever for that one
+ *   SHIM_POLL_FILE	poll() never returns for the file
  *   SHIM_OPEN_FILE, SHIM_OPEN_ERRNO  opening the file fails
- *   SHIM_OPEN_IF	that only while this file exists
+ *   SHIM_OPEN_IF	opening fails only while this file exists
  *   SHIM_FSYNC_FILE, SHIM_FSYNC_ERRNO  fsync() of the file fails
  *   SHIM_DEBUGFS	every file system is a debugfs
- *   SHIM_INSTANCE	a directory that is made is filled with a copy of that
- *			one, and removed with all that is in it, as in tracefs
- *   SHIM_RMDIR_ERRNO	instances cannot be removed
- *   SHIM_EUID		what geteuid() returns
- *   SHIM_ON_MKDIR	a shell command, run once after mkdirat() has made a
- *			directory; a directory that mkdirat() makes belongs to
- *			SHIM_EUID, as fstat() reports
- *   SHIM_CHOWN		a file to which fchown() appends "uid gid path" instead
- *			of changing the owner
+ *   SHIM_INSTANCE	a directory; each new directory is filled with a copy of
+ *			it, and is removed with all files, as in tracefs
+ *   SHIM_RMDIR_ERRNO	the error of removing an instance
+ *   SHIM_EUID		the result of geteuid()
+ *   SHIM_ON_MKDIR	a shell command that is run once after mkdirat() made a
+ *			directory; fstat() reports SHIM_EUID as the owner of a
+ *			directory that mkdirat() made
+ *   SHIM_CHOWN		a file; fchown() appends "uid gid path" to the file
+ *			instead of changing the owner
  *   SHIM_KILL_AT	"unlinkat 3": the process kills itself at the third call
  *			of unlinkat(), renameat() or renameat2(), as named
  *   SHIM_NO_RENAMEAT2	renameat2() fails as on a file system without its flags
  *   SHIM_MAP		the files cpu<n> can be mapped, see <kmemtrace_ioctl.h>:
- *			what comes out of the FIFO goes to a ring in a file
- *			.ring-cpu<n> beside it, which outlives the process; a
- *file .lost-cpu<n> with "EVENTS SINCE TIMESTAMP" is a loss before what is taken
- *next SHIM_GIVE_EAGAIN	the first GIVE from this position on: another reader was
- *			faster
- *   SHIM_CLOCK		a file with seconds: the monotonic clock, which stands
- *			still but for what is written there
- *   SHIM_NO_INOTIFY	there is no inotify
- *   SHIM_LOG		a file; a line is appended for each failed flock(),
- *			each kill(), each signal that is read, each read() of a
- *			cpu<n>, and each write of 0 to "enabled"
+ *			the bytes of the FIFO go to a ring in a file
+ *			.ring-cpu<n>, which outlives the process; a file
+ *			.lost-cpu<n> with "EVENTS SINCE TIMESTAMP" reports a loss
+ *			before the next records
+ *   SHIM_GIVE_EAGAIN	the first GIVE from this position on fails, as if another
+ *			reader had released the records first
+ *   SHIM_CLOCK		a file with the seconds of the monotonic clock, which
+ *			changes only with the file
+ *   SHIM_NO_INOTIFY	inotify is not available
+ *   SHIM_LOG		a file to which a line is appended for each failed
+ *			flock(), kill(), received signal, read() of a cpu<n>, and
+ *			write of 0 to "enabled"
  */
+/* clang-format on */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What kmemtraced says at the end, from figures. */
+/* The summary that kmemtraced prints at its end. */
 #include "config.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What of lib/input and lib/match the programs do not show: the set of
- * addresses, the table of objects when it grows, merging many files, and what a
- * capture knows of itself.
+ * Cases of lib/match and lib/input that no capture of another test reaches: the
+ * address set, the object table when it grows, the merge of many files, and the
+ * format that a capture is recognized by.  One unit: the cases share a capture
+ * without files.
  */
 #include "config.h"
 

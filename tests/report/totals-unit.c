@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Totals beyond 32 bits, which no capture of a test reaches. */
+/* Totals beyond 32 bits, which no capture of another test reaches. */
 #include "config.h"
 
 #include "report/counters.h"

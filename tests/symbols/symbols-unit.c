@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What of lib/symbols needs no debug information: kallsyms, whatever is in it,
- * names of gfp flags, lists of wrappers.
+ * The parts of lib/symbols that need no debug information: kallsyms with valid
+ * and invalid lines, names of gfp flags, and lists of wrapper functions.
  */
 #include "config.h"
 
@@ -414,7 +414,8 @@ static void assert_gfp(const KmtSymGfp *gfp, guint64 flags, const char *wanted)
 /* Against what was taken out of the kernel's headers. */
 static void test_gfp_table(void)
 {
-	g_autofree char *path = source_path("tests/symbols/fixtures/gfp-6.1.list");
+	g_autofree char *path =
+		source_path("tests/symbols/fixtures/gfp-6.1.list");
 	g_autofree char *text = NULL;
 	g_auto(GStrv) lines = NULL;
 	const KmtSymGfp *gfp = kmt_sym_gfp_of_release("6.1.0-9-amd64");

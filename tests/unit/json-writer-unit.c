@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The JSON writer: what it prints for every kind of value. */
+/* The output of the JSON writer for each type of value. */
 #include "config.h"
 
 #include "lib/cli/json-writer.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* lib/cli/out-of-memory.c: each function of the malloc family, when memory is
- * left and when none is. */
+/*
+ * lib/cli/out-of-memory.c: each function of the malloc family, with and without
+ * free memory.
+ */
 #include "config.h"
 
 #include <errno.h>
