@@ -31,3 +31,5 @@ tests_lib_preload_malloc_so_SOURCES = tests/lib/preload-malloc.c
 tests_lib_preload_malloc_so_CFLAGS = $(KMT_WARN_CFLAGS) -fPIC -fno-builtin
 tests_lib_preload_malloc_so_CPPFLAGS = $(AM_CPPFLAGS)
 tests_lib_preload_malloc_so_LDFLAGS = -shared
+
+EXTRA_DIST += tests/README.md
