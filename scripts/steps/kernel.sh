@@ -90,22 +90,23 @@ step_small()
 
 	# The test points are no part of this configuration.
 	ours=$(cd "$kmt_top/kernel-patches/core" &&
-		find mm -name '*.c' ! -name kmemtrace_test.c | sed 's/c$/o/' | sort |
+		find mm -name '*.c' ! -name test.c | sed 's/c$/o/' | sort |
 		tr '\n' ' ')
 	# The configuration has neither NUMA, nor the other slab allocators, nor
 	# ORC, and without kmemtrace no relay.
-	hooked=$(sed -n 's:^+++ b/\([^ \t]*\)\.c\s*$:\1.o:p' \
-		"$kmt_top"/kernel-patches/6.1/*.patch | sort -u |
+	hooked=$(sed "/^#/d;s,^,$kmt_top/kernel-patches/hooks/," \
+		"$kmt_top/kernel-patches/hooks/series-6.1" |
+		xargs sed -n 's:^+++ b/\([^ \t]*\)\.c\s*$:\1.o:p' | sort -u |
 		grep -vE '^(mm/(slab|slob|mempolicy)|kernel/(relay|module/.*)|arch/.*)\.o$' | tr '\n' ' ')
 	built=$("$kmt_top/vm/build" -q --only "W=1 $ours lib/stackdepot.o kernel/relay.o" \
 		slub small 2>"$said")
 	# Both unwinders use struct module, which a kernel without modules lacks.
 	{
 		"$kmt_top/vm/build" -q --only "$hooked" slub small off &&
-		"$kmt_top/vm/build" -q --only "W=1 mm/kmemtrace_unwind.o" \
+		"$kmt_top/vm/build" -q --only "W=1 mm/kmemtrace/unwind.o" \
 			slub nomodules &&
 		"$kmt_top/vm/build" -q --only \
-			"W=1 mm/kmemtrace_unwind.o arch/x86/kernel/unwind_orc.o" \
+			"W=1 mm/kmemtrace/unwind.o arch/x86/kernel/unwind_orc.o" \
 			slub orc nomodules
 	} >>"$said" 2>&1 || { tail -n 50 "$said"; return 1; }
 	cat "$said"
@@ -134,7 +135,7 @@ step_series()
 		# Outside of any repository, as git would see its files elsewhere.
 		patch -p1 -s -F0 -d "$work/linux" -i "$patch"
 		# What comes before the option depends on it.
-		if [ ! -e "$work/linux/mm/kmemtrace.c" ]; then
+		if [ ! -e "$work/linux/mm/kmemtrace" ]; then
 			echo "${patch##*/} builds with the next"
 			continue
 		fi

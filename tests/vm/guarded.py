@@ -7,10 +7,10 @@ Usage: guarded.py BUILD
 BUILD is the folder of a built kernel. The code between the reservation and the
 commit of a record, and the code that holds a lock of kmemtrace, must be neither
 in reach of kprobes nor of the function tracer: an event there is refused and
-lost. The script follows the calls in mm/kmemtrace_*.o from the functions that
+lost. The script follows the calls in mm/kmemtrace/*.o from the functions that
 acquire the guard, or are probes of tracepoints, and fails for each function of
 these files on the way that is not NOKPROBE_SYMBOL, that is traced, or that is not
-of mm/kmemtrace_*.o and not in the list ELSEWHERE.
+of mm/kmemtrace/*.o and not in the list ELSEWHERE.
 """
 import glob
 import os
@@ -148,8 +148,8 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     units = [Unit(path) for path in
-             sorted(glob.glob(os.path.join(sys.argv[1], "mm",
-                                           "kmemtrace*.o")))]
+             sorted(glob.glob(os.path.join(sys.argv[1], "mm", "kmemtrace",
+                                           "*.o")))]
     # Static functions of two files may have the same name.
     home = {}
     for unit in units:

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmemtrace: the files cpu<n>, by read() and, as <linux/kmemtrace_ioctl.h>
+ * describes it, by mmap().
+ *
+ * In a kernel that is locked down for integrity, debugfs refuses a file with ioctl
+ * or mmap and allows a file that can only be read.  The files cpu<n> are created
+ * for reading only, and get ioctl and mmap at open(), unless the kernel is locked
+ * down.  In a kernel that is locked down for confidentiality open() fails: see
+ * kmemtrace_may_open().
+ *
+ * debugfs does not protect a mapping against the removal of its file.  The files
+ * cpu<n> are never removed.
+ */
+
+#define pr_fmt(fmt) "kmemtrace: " fmt
+
+#include <linux/compat.h>
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/kmemtrace_test.h>
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/security.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <uapi/linux/kmemtrace_ioctl.h>
+
+#include "internal.h"
+#include "buffer.h"
+
+/*
+ * Guards the making of files.  Taken inside of cpu_hotplug_lock; no reader waits
+ * inside of it.
+ */
+static DEFINE_MUTEX(kmemtrace_files_mutex);
+
+static DEFINE_PER_CPU(struct kmemtrace_cpu_file, kmemtrace_live_files);
+
+struct kmemtrace_view kmemtrace_live = {
+	.lock		= __RAW_SPIN_LOCK_UNLOCKED(kmemtrace_live.lock),
+	.follows	= true,
+	.files		= &kmemtrace_live_files,
+};
+
+/* An open file. */
+struct kmemtrace_open {
+	struct kmemtrace_cpu_file *file;
+	unsigned int		generation;	/* when it was opened */
+
+	/* The records that ioctl() took and that are not given back yet. */
+	struct mutex		lock;
+	struct kmemtrace_taking	taking;
+	unsigned int		taking_generation;
+};
+
+static __always_inline void kmemtrace_lock_view(struct kmemtrace_view *view,
+						struct kmemtrace_guard *guard)
+	__acquires(&view->lock)
+{
+	kmemtrace_lock(&view->lock, guard);
+	kmemtrace_test_point(KMEMTRACE_TEST_VIEW_LOCK);
+}
+
+struct kmemtrace_buffers *kmemtrace_view_get(struct kmemtrace_view *view,
+					     unsigned int *generation)
+{
+	struct kmemtrace_buffers *buffers;
+	struct kmemtrace_guard guard;
+
+	kmemtrace_lock_view(view, &guard);
+	buffers = view->buffers;
+	if (buffers)
+		refcount_inc(&buffers->refs);
+	if (generation)
+		*generation = view->generation;
+	kmemtrace_unlock(&view->lock, &guard);
+	return buffers;
+}
+NOKPROBE_SYMBOL(kmemtrace_view_get);
+
+struct kmemtrace_buffers *
+kmemtrace_view_replace(struct kmemtrace_view *view,
+		       struct kmemtrace_buffers *buffers)
+{
+	struct kmemtrace_buffers *old;
+	struct kmemtrace_guard guard;
+
+	kmemtrace_lock_view(view, &guard);
+	old = view->buffers;
+	/* The writer looks at it without the lock: what it is comes first. */
+	smp_store_release(&view->buffers, buffers);
+	view->generation++;
+	kmemtrace_unlock(&view->lock, &guard);
+	return old;
+}
+NOKPROBE_SYMBOL(kmemtrace_view_replace);
+
+static void kmemtrace_wake(struct irq_work *wake)
+{
+	wake_up_interruptible(&container_of(wake, struct kmemtrace_cpu_file,
+					    wake)->wait);
+}
+
+void kmemtrace_view_wake(struct kmemtrace_view *view, unsigned int cpu)
+{
+	struct kmemtrace_cpu_file *file = per_cpu_ptr(view->files, cpu);
+
+	/*
+	 * Between what there is to read and whether somebody waits for it; who
+	 * does looks at them the other way round, by poll_wait().
+	 */
+	smp_mb();
+	/* Its barrier is that above. */
+	if (waitqueue_active(&file->wait))
+		irq_work_queue(&file->wake);
+}
+NOKPROBE_SYMBOL(kmemtrace_view_wake);
+
+void kmemtrace_view_wake_all(struct kmemtrace_view *view)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		kmemtrace_view_wake(view, cpu);
+}
+
+void __init kmemtrace_view_init(struct kmemtrace_view *view)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct kmemtrace_cpu_file *file = per_cpu_ptr(view->files, cpu);
+
+		file->view = view;
+		file->cpu = cpu;
+		init_waitqueue_head(&file->wait);
+		init_irq_work(&file->wake, kmemtrace_wake);
+	}
+}
+
+/*
+ * Whether there is another set than when generation was got.  After
+ * kmemtrace_take(): if not, giving back fails as soon as there is, as a set that
+ * goes elsewhere is sealed or renewed after this has changed.
+ */
+static bool kmemtrace_view_changed(struct kmemtrace_view *view,
+				   unsigned int generation)
+{
+	return READ_ONCE(view->generation) != generation;
+}
+
+/* A file of a snapshot is for the one that was there when it was opened. */
+static bool kmemtrace_is_stale(const struct kmemtrace_open *opened,
+			       unsigned int generation)
+{
+	return !opened->file->view->follows &&
+	       generation != opened->generation;
+}
+
+static int kmemtrace_put_lost(char __user *to,
+			      const struct kmemtrace_event_lost *lost)
+{
+	if (copy_to_user(to, lost, sizeof(*lost)) ||
+	    clear_user(to + sizeof(*lost),
+		       kmemtrace_record_size - sizeof(*lost)))
+		return -EFAULT;
+	return 0;
+}
+
+/*
+ * Gives what can be taken at once, at most count bytes.  The number of bytes, or
+ * -errno.
+ */
+static ssize_t kmemtrace_read_some(struct kmemtrace_view *view,
+				   unsigned int generation,
+				   struct kmemtrace_buffers *buffers,
+				   unsigned int cpu, char __user *to,
+				   size_t count)
+{
+	struct kmemtrace_taking taking;
+	size_t lost;
+
+	kmemtrace_take(buffers, cpu, count, &taking);
+	if (kmemtrace_view_changed(view, generation))
+		return -EAGAIN;
+	if (!taking.bytes)
+		return 0;
+	lost = taking.lost.events ? kmemtrace_record_size : 0;
+	taking.bytes = min(taking.bytes, count - lost);
+	if (lost && kmemtrace_put_lost(to, &taking.lost))
+		return -EFAULT;
+	if (copy_to_user(to + lost, taking.from, taking.bytes))
+		return -EFAULT;
+	return kmemtrace_give(buffers, cpu, &taking, taking.bytes) ?:
+	       (ssize_t)(lost + taking.bytes);
+}
+
+static ssize_t kmemtrace_read(struct file *file, char __user *to,
+			      size_t count, loff_t *ppos)
+{
+	struct kmemtrace_open *opened = file->private_data;
+	struct kmemtrace_view *view = opened->file->view;
+	struct kmemtrace_buffers *buffers;
+	unsigned int generation;
+	size_t done = 0;
+	ssize_t n = 0;
+
+	if (!count)
+		return 0;
+	if (count < kmemtrace_record_size)
+		return -EINVAL;
+	count = min_t(size_t, count, MAX_RW_COUNT);
+	count = rounddown(count, kmemtrace_record_size);
+
+	do {
+		buffers = kmemtrace_view_get(view, &generation);
+		if (kmemtrace_is_stale(opened, generation))
+			n = -ESTALE;
+		else if (buffers)
+			n = kmemtrace_read_some(view, generation, buffers,
+						opened->file->cpu, to + done,
+						count - done);
+		else
+			n = 0;
+		kmemtrace_buffers_put(buffers);
+		if (n > 0)
+			done += n;
+		else if (n != -EAGAIN)
+			break;
+		/* -EAGAIN: somebody else was faster, or the set is another. */
+		if (signal_pending(current)) {
+			n = -EINTR;
+			break;
+		}
+		cond_resched();
+	} while (done < count);
+	return done ?: n;
+}
+
+/* While tracing is off, for each record; else for a full sub-buffer. */
+static bool kmemtrace_is_worth_it(struct kmemtrace_buffers *buffers,
+				  unsigned int cpu)
+{
+	struct kmemtrace_figures figures;
+
+	kmemtrace_figures(buffers, cpu, &figures);
+	if (!kmemtrace_is_on() || buffers != READ_ONCE(kmemtrace_live.buffers))
+		return figures.unread;
+	return figures.complete;
+}
+
+static __poll_t kmemtrace_poll(struct file *file, poll_table *wait)
+{
+	struct kmemtrace_open *opened = file->private_data;
+	struct kmemtrace_buffers *buffers;
+	unsigned int generation;
+	__poll_t mask = 0;
+
+	poll_wait(file, &opened->file->wait, wait);
+	buffers = kmemtrace_view_get(opened->file->view, &generation);
+	if (kmemtrace_is_stale(opened, generation))
+		mask = EPOLLERR;
+	else if (buffers && kmemtrace_is_worth_it(buffers, opened->file->cpu))
+		mask = EPOLLIN | EPOLLRDNORM;
+	kmemtrace_buffers_put(buffers);
+	return mask;
+}
+
+/*
+ * All pages at once, so that none is looked for later: they stay as long as they
+ * are mapped, whatever becomes of the buffer.
+ */
+static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct kmemtrace_open *opened = file->private_data;
+	struct kmemtrace_buffers *buffers;
+	struct rchan_buf *buf = NULL;
+	unsigned int generation;
+	int err = -ENXIO;
+
+	if (vma->vm_flags & VM_WRITE)
+		return -EACCES;
+	/* VM_SHARED is not set where the file is open for reading alone. */
+	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_pgoff)
+		return -EINVAL;
+	vma->vm_flags &= ~(VM_MAYWRITE | VM_MAYEXEC);
+	vma->vm_flags |= VM_DONTEXPAND | VM_DONTDUMP;
+
+	buffers = kmemtrace_view_get(opened->file->view, &generation);
+	if (buffers)
+		buf = kmemtrace_buffer(buffers, opened->file->cpu);
+	if (kmemtrace_is_stale(opened, generation))
+		err = -ESTALE;
+	else if (buf)
+		err = vm_map_pages(vma, buf->page_array, buf->page_count);
+	kmemtrace_buffers_put(buffers);
+	return err;
+}
+
+static u64 kmemtrace_position_bytes(const struct kmemtrace_buffers *buffers,
+				    const struct kmemtrace_position *position)
+{
+	return (u64)position->subbuf * buffers->subbuf_size + position->bytes;
+}
+
+static int kmemtrace_ioc_info(struct kmemtrace_open *opened,
+			      struct kmemtrace_buffers *buffers,
+			      unsigned int generation, void __user *argument)
+{
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, opened->file->cpu);
+	struct kmemtrace_figures figures;
+	struct kmemtrace_ioctl_info info;
+
+	kmemtrace_figures(buffers, opened->file->cpu, &figures);
+	info = (struct kmemtrace_ioctl_info) {
+		.map_bytes = buf ? (u64)buf->page_count * PAGE_SIZE : 0,
+		.generation = generation,
+		.produced = figures.produced,
+		.consumed = figures.taken,
+		.unread = figures.unread,
+		.overwritten = figures.missed,
+		.subbufs = buffers->subbufs,
+		.subbuf_size = buffers->subbuf_size,
+		.record_size = kmemtrace_record_size,
+		.mode = READ_ONCE(kmemtrace_overwrite) ?
+			KMEMTRACE_MODE_OVERWRITE : KMEMTRACE_MODE_DISCARD,
+		.cpu = opened->file->cpu,
+	};
+	return copy_to_user(argument, &info, sizeof(info)) ? -EFAULT : 0;
+}
+
+/* Context: opened->lock. */
+static int kmemtrace_ioc_take(struct kmemtrace_open *opened,
+			      struct kmemtrace_buffers *buffers,
+			      unsigned int generation, void __user *argument)
+{
+	struct kmemtrace_taking *taking = &opened->taking;
+	struct kmemtrace_ioctl_take take;
+	struct rchan_buf *buf;
+
+	if (copy_from_user(&take, argument, sizeof(take)))
+		return -EFAULT;
+	opened->taking.bytes = 0;
+	if (take.generation != generation)
+		return -ESTALE;
+	buf = kmemtrace_buffer(buffers, opened->file->cpu);
+	kmemtrace_take(buffers, opened->file->cpu, SIZE_MAX, taking);
+	if (kmemtrace_view_changed(opened->file->view, generation)) {
+		taking->bytes = 0;
+		return -ESTALE;
+	}
+	opened->taking_generation = generation;
+	take = (struct kmemtrace_ioctl_take) {
+		.generation = generation,
+		.position = kmemtrace_position_bytes(buffers,
+						     &taking->position),
+		.offset = taking->bytes ? taking->from - buf->start : 0,
+		.bytes = taking->bytes,
+		.lost_events = taking->lost.events,
+		.lost_since = taking->lost.since,
+		.lost_timestamp = taking->lost.timestamp,
+	};
+	return copy_to_user(argument, &take, sizeof(take)) ? -EFAULT : 0;
+}
+
+/* Context: opened->lock. */
+static int kmemtrace_ioc_give(struct kmemtrace_open *opened,
+			      struct kmemtrace_buffers *buffers,
+			      unsigned int generation, void __user *argument)
+{
+	struct kmemtrace_taking taking = opened->taking;
+	struct kmemtrace_ioctl_give give;
+
+	if (copy_from_user(&give, argument, sizeof(give)))
+		return -EFAULT;
+	opened->taking.bytes = 0;
+	if (!give.bytes || give.bytes > taking.bytes ||
+	    (size_t)give.bytes % kmemtrace_record_size)
+		return -EINVAL;
+	/* The set was replaced: the copied records count as discarded. */
+	if (opened->taking_generation != generation)
+		return -EAGAIN;
+	if (give.position !=
+	    kmemtrace_position_bytes(buffers, &taking.position))
+		return -EINVAL;
+	return kmemtrace_give(buffers, opened->file->cpu, &taking, give.bytes);
+}
+
+static long kmemtrace_ioctl(struct file *file, unsigned int command,
+			    unsigned long argument)
+{
+	int (*call)(struct kmemtrace_open *opened,
+		    struct kmemtrace_buffers *buffers, unsigned int generation,
+		    void __user *argument);
+	struct kmemtrace_open *opened = file->private_data;
+	struct kmemtrace_buffers *buffers;
+	unsigned int generation;
+	int err = -ENXIO;
+
+	switch (command) {
+	case KMEMTRACE_IOC_INFO:
+		call = kmemtrace_ioc_info;
+		break;
+	case KMEMTRACE_IOC_TAKE:
+		call = kmemtrace_ioc_take;
+		break;
+	case KMEMTRACE_IOC_GIVE:
+		call = kmemtrace_ioc_give;
+		break;
+	default:
+		return -ENOTTY;
+	}
+	if (mutex_lock_interruptible(&opened->lock))
+		return -EINTR;
+	buffers = kmemtrace_view_get(opened->file->view, &generation);
+	if (kmemtrace_is_stale(opened, generation))
+		err = -ESTALE;
+	else if (buffers)
+		err = call(opened, buffers, generation, (void __user *)argument);
+	kmemtrace_buffers_put(buffers);
+	mutex_unlock(&opened->lock);
+	return err;
+}
+
+static int kmemtrace_release(struct inode *inode, struct file *file)
+{
+	kfree(file->private_data);
+	return 0;
+}
+
+/* Where the kernel is not locked down. */
+static const struct file_operations kmemtrace_mapped_fops = {
+	.owner		= THIS_MODULE,
+	.read		= kmemtrace_read,
+	.poll		= kmemtrace_poll,
+	.mmap		= kmemtrace_mmap,
+	.unlocked_ioctl	= kmemtrace_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
+	.release	= kmemtrace_release,
+	.llseek		= no_llseek,
+};
+
+static int kmemtrace_open(struct inode *inode, struct file *file)
+{
+	const struct file_operations *mapped_fops = &kmemtrace_mapped_fops;
+	struct kmemtrace_open *opened;
+	int err = kmemtrace_may_open();
+
+	if (err)
+		return err;
+	opened = kzalloc(sizeof(*opened), GFP_KERNEL);
+	if (!opened)
+		return -ENOMEM;
+	opened->file = inode->i_private;
+	mutex_init(&opened->lock);
+	kmemtrace_buffers_put(kmemtrace_view_get(opened->file->view,
+						 &opened->generation));
+	file->private_data = opened;
+	/* No reference: it is built in. */
+	if (!security_locked_down(LOCKDOWN_DEBUGFS))
+		replace_fops(file, mapped_fops);
+	return nonseekable_open(inode, file);
+}
+
+static const struct file_operations kmemtrace_cpu_fops = {
+	.owner		= THIS_MODULE,
+	.open		= kmemtrace_open,
+	.read		= kmemtrace_read,
+	.poll		= kmemtrace_poll,
+	.release	= kmemtrace_release,
+	.llseek		= no_llseek,
+};
+
+void kmemtrace_view_make_file(struct kmemtrace_view *view, unsigned int cpu)
+{
+	struct kmemtrace_buffers *buffers =
+		kmemtrace_view_get(&kmemtrace_live, NULL);
+	struct kmemtrace_cpu_file *file = per_cpu_ptr(view->files, cpu);
+	struct dentry *dentry;
+	char name[16];
+
+	mutex_lock(&kmemtrace_files_mutex);
+	if (!view->dir || !buffers || !kmemtrace_buffer(buffers, cpu) ||
+	    file->dentry)
+		goto out;
+	snprintf(name, sizeof(name), "cpu%u", cpu);
+	dentry = debugfs_create_file_unsafe(name, 0400, view->dir, file,
+					    &kmemtrace_cpu_fops);
+	if (IS_ERR(dentry))
+		pr_err("cannot make %s in debugfs: %ld\n", name,
+		       PTR_ERR(dentry));
+	else
+		file->dentry = dentry;
+out:
+	mutex_unlock(&kmemtrace_files_mutex);
+	kmemtrace_buffers_put(buffers);
+}
+
+void kmemtrace_view_make_files(struct kmemtrace_view *view)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		kmemtrace_view_make_file(view, cpu);
+}

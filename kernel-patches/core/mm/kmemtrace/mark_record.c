@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmemtrace: records of annotations: those in code, <linux/kmemtrace_mark.h>,
+ * and the lines that user space writes to the file marker.
+ *
+ * A mark is one or more records.  Room for all of them is taken at once, with
+ * interrupts off, so that nothing comes between them and none is there without
+ * the others.
+ */
+
+#define pr_fmt(fmt) "kmemtrace: " fmt
+
+#include <linux/bits.h>
+#include <linux/ctype.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/fs.h>
+#include <linux/instruction_pointer.h>
+#include <linux/irqflags.h>
+#include <linux/jump_label.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/kmemtrace_mark.h>
+#include <linux/kmemtrace_test.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/preempt.h>
+#include <linux/ratelimit.h>
+#include <linux/sched.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "internal.h"
+#include "compat.h"
+
+/* The annotation of the lines that are written to the file marker. */
+struct kmemtrace_mark kmemtrace_marker = {
+	.key	= STATIC_KEY_FALSE_INIT,
+	.n_args	= 1,
+	.name	= "marker",
+	.format	= "%s",
+};
+
+/* Return the string at an address, or for an invalid one the text of vsnprintf(). */
+static const char *kmemtrace_mark_string(u64 word)
+{
+	const char *s = (const char *)(unsigned long)word;
+
+	if (!s)
+		return "(null)";
+	if ((unsigned long)s < PAGE_SIZE || IS_ERR(s))
+		return "(efault)";
+	return s;
+}
+
+/* A mark on its way into records. */
+struct kmemtrace_mark_writer {
+	struct kmemtrace_event_mark	head;
+	struct kmemtrace_event_mark	*event;	/* NULL: the next one begins */
+	unsigned int			used;	/* of its payload */
+};
+
+static void kmemtrace_finish_record(struct kmemtrace_mark_writer *w)
+{
+	if (!w->event)
+		return;
+	memset((u8 *)w->event->payload + w->used, 0,
+	       sizeof(w->event->payload) - w->used);
+	kmemtrace_commit_record();
+	w->event = NULL;
+}
+NOKPROBE_SYMBOL(kmemtrace_finish_record);
+
+static void kmemtrace_begin_record(struct kmemtrace_mark_writer *w)
+{
+	struct kmemtrace_event_mark *event = kmemtrace_next_record();
+
+	memcpy(event, &w->head, offsetof(struct kmemtrace_event_mark, payload));
+	event->timestamp = w->head.timestamp;
+	event->pid = w->head.pid;
+	event->payload_size = w->head.payload_size;
+	event->flags = w->head.flags;
+	/* Clear the rest of a record that is larger than the struct. */
+	memset(event + 1, 0, kmemtrace_record_size - sizeof(*event));
+	w->event = event;
+	w->used = 0;
+	/* The first tells how many follow, these which one they are. */
+	w->head.part = w->head.event_id == KMEMTRACE_EVENT_MARK ?
+		       1 : w->head.part + 1;
+	w->head.event_id = KMEMTRACE_EVENT_MORE;
+}
+NOKPROBE_SYMBOL(kmemtrace_begin_record);
+
+static void kmemtrace_put(struct kmemtrace_mark_writer *w, const void *data,
+			  size_t size)
+{
+	size_t n;
+
+	while (size) {
+		if (!w->event)
+			kmemtrace_begin_record(w);
+		n = min(size, sizeof(w->event->payload) - w->used);
+		memcpy((u8 *)w->event->payload + w->used, data, n);
+		w->used += n;
+		data += n;
+		size -= n;
+		if (w->used == sizeof(w->event->payload))
+			kmemtrace_finish_record(w);
+	}
+}
+NOKPROBE_SYMBOL(kmemtrace_put);
+
+/* The values of a mark. */
+struct kmemtrace_mark_values {
+	u64			words[KMEMTRACE_MARK_ARGS];
+	/* The strings, NULL for other arguments; words has their lengths. */
+	const char		*strings[KMEMTRACE_MARK_ARGS];
+	unsigned int		n_args;
+	unsigned int		payload_size;
+};
+
+static void kmemtrace_look_at_values(struct kmemtrace_mark_values *values,
+				     const struct kmemtrace_mark *mark,
+				     const u64 *words)
+{
+	const char *string;
+	unsigned int i;
+	size_t length;
+
+	values->n_args = mark->n_args;
+	values->payload_size = mark->n_args * sizeof(u64);
+	for (i = 0; i < mark->n_args; i++) {
+		values->words[i] = words[i];
+		values->strings[i] = NULL;
+		if (!(mark->strings & BIT(i)))
+			continue;
+		string = kmemtrace_mark_string(words[i]);
+		length = strnlen(string, mark->string_max[i]);
+		values->strings[i] = string;
+		values->words[i] = length;
+		if (length > KMEMTRACE_MARK_STRING) {
+			length = KMEMTRACE_MARK_STRING;
+			values->words[i] = length | KMEMTRACE_MARK_CUT;
+		}
+		values->payload_size += round_up(length, sizeof(u64));
+	}
+}
+
+static void kmemtrace_put_values(struct kmemtrace_mark_writer *w,
+				 const struct kmemtrace_mark_values *values)
+{
+	static const u8 zeros[sizeof(u64)];
+	unsigned int i;
+	size_t length;
+
+	kmemtrace_put(w, values->words, values->n_args * sizeof(u64));
+	for (i = 0; i < values->n_args; i++) {
+		if (!values->strings[i])
+			continue;
+		/* Use the length from before: the string may be changing. */
+		length = values->words[i] & ~KMEMTRACE_MARK_CUT;
+		kmemtrace_put(w, values->strings[i], length);
+		kmemtrace_put(w, zeros, -length & (sizeof(u64) - 1));
+	}
+}
+NOKPROBE_SYMBOL(kmemtrace_put_values);
+
+/* false: it is counted as lost, or nothing is recorded. */
+static bool kmemtrace_write_mark(const struct kmemtrace_mark *mark,
+				 const u64 *words)
+{
+	struct kmemtrace_mark_values values;
+	unsigned int context = preempt_count();
+	struct kmemtrace_mark_writer w = { };
+	unsigned long flags;
+	unsigned int more;
+	bool room;
+
+	kmemtrace_look_at_values(&values, mark, words);
+	more = values.payload_size <= KMEMTRACE_MARK_PAYLOAD ? 0 :
+	       DIV_ROUND_UP(values.payload_size, KMEMTRACE_MARK_PAYLOAD) - 1;
+	/* raw: as for the other records. */
+	raw_local_irq_save(flags);
+	kmemtrace_test_enter(KMEMTRACE_TEST_RECORDS);
+	room = kmemtrace_begin_records(1 + more);
+	if (room) {
+		w.head.event_id = KMEMTRACE_EVENT_MARK;
+		w.head.part = more;
+		w.head.event_size = kmemtrace_record_size;
+		w.head.mark = mark->number;
+		w.head.timestamp = kmemtrace_record_time();
+		w.head.pid = current->pid;
+		w.head.payload_size = values.payload_size;
+		if (kmemtrace_in_interrupt(context))
+			w.head.flags = kmemtrace_interrupt_flags(context);
+		/* Without arguments there is a record all the same. */
+		if (!values.n_args)
+			kmemtrace_begin_record(&w);
+		kmemtrace_put_values(&w, &values);
+		kmemtrace_finish_record(&w);
+		kmemtrace_end_records();
+	}
+	kmemtrace_test_leave(KMEMTRACE_TEST_RECORDS);
+	raw_local_irq_restore(flags);
+	return room;
+}
+NOKPROBE_SYMBOL(kmemtrace_write_mark);
+
+void __kmemtrace_mark(const struct kmemtrace_mark *mark, const u64 *words)
+{
+	kmemtrace_write_mark(mark, words);
+	kmemtrace_trigger_mark(mark->name, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(__kmemtrace_mark);
+
+/* --- The file marker --------------------------------------------------------- */
+
+/* Maximum bytes that one write() consumes. */
+#define KMEMTRACE_MARKER_WRITE	SZ_4K
+
+/*
+ * The length of the line at the start of text, without its newline; 0: it cannot
+ * be a mark.
+ */
+static size_t kmemtrace_marker_line(const char *text, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size && text[i] != '\n'; i++) {
+		if (iscntrl(text[i]) && text[i] != '\t') {
+			pr_warn_ratelimited("marker: a line has control characters\n");
+			return 0;
+		}
+		if (i == KMEMTRACE_MARK_STRING) {
+			pr_warn_ratelimited("marker: a line is longer than %u bytes\n",
+				     KMEMTRACE_MARK_STRING);
+			return 0;
+		}
+	}
+	if (!i)
+		pr_warn_ratelimited("marker: a line is empty\n");
+	return i;
+}
+
+static bool kmemtrace_marker_is_text(const char *text, size_t size)
+{
+	size_t done = 0, length;
+
+	while (done < size) {
+		length = kmemtrace_marker_line(text + done, size - done);
+		if (!length)
+			return false;
+		done += length + 1;
+	}
+	return true;
+}
+
+/* How many bytes were written as marks, a line each. */
+static size_t kmemtrace_marker_mark(char *text, size_t size)
+{
+	size_t done = 0, next;
+	char *end;
+	u64 word;
+
+	while (done < size) {
+		/* A 0 is behind the text. */
+		end = strchrnul(text + done, '\n');
+		next = min_t(size_t, end + 1 - text, size);
+		*end = '\0';
+		word = (unsigned long)(text + done);
+		if (!kmemtrace_write_mark(&kmemtrace_marker, &word))
+			break;
+		kmemtrace_trigger_mark(kmemtrace_marker.name, _THIS_IP_);
+		done = next;
+		/* There may be thousands of lines. */
+		cond_resched();
+	}
+	return done;
+}
+
+static ssize_t kmemtrace_marker_write(struct file *file,
+				      const char __user *buffer, size_t count,
+				      loff_t *ppos)
+{
+	size_t size = min_t(size_t, count, KMEMTRACE_MARKER_WRITE);
+	ssize_t result;
+	char *text;
+
+	if (!static_key_enabled(&kmemtrace_marker.key))
+		return -EBADF;
+	if (!count)
+		return 0;
+	text = memdup_user_nul(buffer, size);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	/* Whole lines; if there is none, it is too long. */
+	while (count > size && size && text[size - 1] != '\n')
+		size--;
+	if (!size)
+		size = KMEMTRACE_MARKER_WRITE;
+	result = -EINVAL;
+	if (kmemtrace_marker_is_text(text, size))
+		result = kmemtrace_marker_mark(text, size) ?:
+			 kmemtrace_is_on() ? -ENOSPC : -EBADF;
+	kfree(text);
+	return result;
+}
+
+static int kmemtrace_marker_open(struct inode *inode, struct file *file)
+{
+	return kmemtrace_may_open() ?: nonseekable_open(inode, file);
+}
+
+const struct file_operations kmemtrace_marker_fops = {
+	.owner	= THIS_MODULE,
+	.open	= kmemtrace_marker_open,
+	.write	= kmemtrace_marker_write,
+	.llseek	= no_llseek,
+};

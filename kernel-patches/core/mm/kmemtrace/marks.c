@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmemtrace: which annotations there are, and which of them are on.  What they
+ * record: mark_record.c.
+ *
+ * Places in code are descriptors, of the kernel in a section of it and of a
+ * module in one of the module.  Each set of places that have name, format and
+ * module in common is a row of the table marks, which stays until the next
+ * session begins although the module may go.  The key of a place is on while
+ * tracing is on and its annotation was not switched off.
+ *
+ * Whether anything is recorded is the writer's to decide: a place that is reached
+ * while keys are being switched does no harm.
+ */
+
+#define pr_fmt(fmt) "kmemtrace: " fmt
+
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/ctype.h>
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/jump_label.h>
+#include <linux/kernel.h>
+#include <linux/kmemtrace_mark.h>
+#include <linux/list.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "internal.h"
+
+/* --- The table --------------------------------------------------------------- */
+
+/* As places are aligned. */
+static_assert(sizeof(struct kmemtrace_mark) % 8 == 0);
+static_assert(ARRAY_SIZE(((struct kmemtrace_mark *)0)->string_max) ==
+	      KMEMTRACE_MARK_ARGS);
+
+struct kmemtrace_mark_row {
+	struct list_head	list;
+	struct kmemtrace_mark	*places;	/* NULL: it went */
+	u64			appeared;	/* 0: before the first session */
+	u64			went;		/* 0: it is still there */
+	u32			number;
+	char			types[KMEMTRACE_MARK_ARGS + 1];
+	u16			string_max[KMEMTRACE_MARK_ARGS];
+	char			module[MODULE_NAME_LEN];	/* "": none */
+	const char		*format;	/* behind the name */
+	char			name[];
+};
+
+/* All annotations of one name, which are switched together. */
+struct kmemtrace_mark_name {
+	struct list_head	list;
+	struct kmemtrace_switch	sw;
+	bool			on;	/* the keys of its places are */
+	/* The name of the switch: the prefix and the name of the mark. */
+	char			name[];
+};
+
+#define KMEMTRACE_MARK_PREFIX	"mark:"
+
+/*
+ * Guards all that follows, the keys of the places and what links these.  Taken
+ * inside of kmemtrace_mutex, and outside of cpu_hotplug_lock, as keys take that.
+ */
+static DEFINE_MUTEX(kmemtrace_marks_mutex);
+static LIST_HEAD(kmemtrace_rows);	/* in the order of their appearance */
+static LIST_HEAD(kmemtrace_mark_names);
+static u32 kmemtrace_last_mark;		/* its number */
+static unsigned long kmemtrace_unnumbered_marks;
+
+/*
+ * One module after the other.  Taken outside of kmemtrace_mutex, which
+ * registering a switch takes.
+ */
+static DEFINE_MUTEX(kmemtrace_mark_names_mutex);
+
+/* The letter of an integer: see <linux/kmemtrace_abi.h>. */
+static char kmemtrace_integer_type(size_t size, bool is_signed)
+{
+	char type = size == 1 ? 'b' : size == 2 ? 'h' : size == 4 ? 'i' : 'q';
+
+	return is_signed ? type : toupper(type);
+}
+
+/* The size that a length modifier tells; skips it. */
+static size_t kmemtrace_integer_size(const char **format)
+{
+	switch (*(*format)++) {
+	case 'h':
+		if (**format != 'h')
+			return sizeof(short);
+		(*format)++;
+		return sizeof(char);
+	case 'l':
+		if (**format != 'l')
+			return sizeof(long);
+		(*format)++;
+		return sizeof(long long);
+	case 'L':
+		return sizeof(long long);
+	case 'z':
+		return sizeof(size_t);
+	case 't':
+		return sizeof(ptrdiff_t);
+	}
+	(*format)--;
+	return sizeof(int);
+}
+
+/* The precision, which is skipped, or max if there is none or it is more. */
+static u16 kmemtrace_precision(const char **format, u16 max)
+{
+	unsigned int precision = 0;
+
+	if (**format != '.')
+		return max;
+	for ((*format)++; isdigit(**format); (*format)++)
+		precision = min(10 * precision + **format - '0', 0U + max);
+	return precision;
+}
+
+/*
+ * The letter of what follows a %, which is skipped; 0: kmemtrace does not know
+ * it.  '%' for itself.  string_max: of a string as many bytes may be read, one
+ * more than are kept where it ends by itself.
+ */
+static char kmemtrace_conversion(const char **format, u16 *string_max)
+{
+	size_t size;
+	char c;
+
+	*format += strspn(*format, "-+ #0");
+	*format += strspn(*format, "0123456789");
+	*string_max = kmemtrace_precision(format, KMEMTRACE_MARK_STRING + 1);
+	size = kmemtrace_integer_size(format);
+	c = **format;
+	if (c)
+		(*format)++;
+	switch (c) {
+	case 'd':
+	case 'i':
+		return kmemtrace_integer_type(size, true);
+	case 'u':
+	case 'o':
+	case 'x':
+	case 'X':
+		return kmemtrace_integer_type(size, false);
+	case 'c':
+	case 's':
+	case '%':
+		return c;
+	case 'p':
+		while (isalnum(**format))
+			(*format)++;
+		return c;
+	}
+	return 0;
+}
+
+/* Fills in types; false: the format is not one for an annotation. */
+static bool kmemtrace_mark_types(const struct kmemtrace_mark *mark, char *types,
+				 u16 *string_max)
+{
+	const char *format = mark->format;
+	unsigned int n = 0;
+	u16 max;
+	char type;
+
+	while ((format = strchr(format, '%'))) {
+		format++;
+		type = kmemtrace_conversion(&format, &max);
+		if (type == '%')
+			continue;
+		if (!type || n == mark->n_args || n == KMEMTRACE_MARK_ARGS)
+			return false;
+		string_max[n] = max;
+		types[n++] = type;
+	}
+	types[n] = '\0';
+	return n == mark->n_args;
+}
+
+/* Context: kmemtrace_marks_mutex is held. */
+static struct kmemtrace_mark_row *
+kmemtrace_find_row(const struct kmemtrace_mark *mark, const char *module)
+{
+	struct kmemtrace_mark_row *row;
+
+	list_for_each_entry(row, &kmemtrace_rows, list)
+		if (row->places && !strcmp(row->name, mark->name) &&
+		    !strcmp(row->format, mark->format) &&
+		    !strcmp(row->module, module))
+			return row;
+	return NULL;
+}
+
+/* Context: kmemtrace_marks_mutex is held.  NULL: it cannot be recorded. */
+static struct kmemtrace_mark_row *
+kmemtrace_new_row(const struct kmemtrace_mark *mark, const char *module,
+		  u64 appeared)
+{
+	size_t name_size = strlen(mark->name) + 1;
+	size_t format_size = strlen(mark->format) + 1;
+	struct kmemtrace_mark_row *row;
+
+	row = kzalloc(struct_size(row, name, name_size + format_size),
+		      GFP_KERNEL);
+	if (!row)
+		return NULL;
+	if (!kmemtrace_mark_types(mark, row->types, row->string_max)) {
+		pr_warn("annotation %s has a format that cannot be recorded: %s\n",
+			mark->name, mark->format);
+		kfree(row);
+		return NULL;
+	}
+	row->appeared = appeared;
+	row->number = ++kmemtrace_last_mark;
+	strscpy(row->module, module, sizeof(row->module));
+	memcpy(row->name, mark->name, name_size);
+	memcpy(row->name + name_size, mark->format, format_size);
+	row->format = row->name + name_size;
+	list_add_tail(&row->list, &kmemtrace_rows);
+	return row;
+}
+
+/* The name of the annotations that name is of. */
+static const char *kmemtrace_mark_name(const struct kmemtrace_mark_name *name)
+{
+	return name->name + strlen(KMEMTRACE_MARK_PREFIX);
+}
+
+/* Context: kmemtrace_marks_mutex is held.  NULL: there is none. */
+static struct kmemtrace_mark_name *kmemtrace_find_name(const char *wanted)
+{
+	struct kmemtrace_mark_name *name;
+
+	list_for_each_entry(name, &kmemtrace_mark_names, list)
+		if (!strcmp(kmemtrace_mark_name(name), wanted))
+			return name;
+	return NULL;
+}
+
+static void kmemtrace_switch_place(struct kmemtrace_mark *mark, bool on)
+{
+	if (on)
+		static_branch_enable(&mark->key);
+	else
+		static_branch_disable(&mark->key);
+}
+
+/* The callback of the switch: turn the keys of all places on or off. */
+static int kmemtrace_mark_set(struct kmemtrace_switch *sw, bool on)
+{
+	struct kmemtrace_mark_name *name =
+		container_of(sw, struct kmemtrace_mark_name, sw);
+	struct kmemtrace_mark_row *row;
+	struct kmemtrace_mark *mark;
+
+	mutex_lock(&kmemtrace_marks_mutex);
+	name->on = on;
+	list_for_each_entry(row, &kmemtrace_rows, list) {
+		if (strcmp(row->name, kmemtrace_mark_name(name)))
+			continue;
+		for (mark = row->places; mark; mark = mark->next)
+			kmemtrace_switch_place(mark, on);
+	}
+	mutex_unlock(&kmemtrace_marks_mutex);
+	return 0;
+}
+
+static const char *kmemtrace_or_dash(const char *word)
+{
+	return *word ? word : "-";
+}
+
+/* A line more for each of the annotations. */
+static void kmemtrace_mark_info(struct seq_file *m,
+				const struct kmemtrace_switch *sw)
+{
+	const struct kmemtrace_mark_name *name =
+		container_of(sw, struct kmemtrace_mark_name, sw);
+	const struct kmemtrace_mark_row *row;
+	unsigned int n = 0;
+
+	mutex_lock(&kmemtrace_marks_mutex);
+	list_for_each_entry(row, &kmemtrace_rows, list)
+		n += row->places && !strcmp(row->name, kmemtrace_mark_name(name));
+	seq_printf(m, "%u", n);
+	list_for_each_entry(row, &kmemtrace_rows, list) {
+		if (!row->places || strcmp(row->name, kmemtrace_mark_name(name)))
+			continue;
+		seq_printf(m, "\nmark %u %s %s %s ", row->number,
+			   kmemtrace_or_dash(row->module),
+			   kmemtrace_or_dash(row->types), row->name);
+		kmemtrace_put_escaped(m, row->format);
+	}
+	mutex_unlock(&kmemtrace_marks_mutex);
+}
+
+/*
+ * Makes a switch for annotations of this name, if there are any and they have
+ * none.  Context: kmemtrace_mark_names_mutex is held.
+ */
+static void kmemtrace_add_name(const struct kmemtrace_mark *mark)
+{
+	size_t size = strlen(KMEMTRACE_MARK_PREFIX) + strlen(mark->name) + 1;
+	struct kmemtrace_mark_name *name;
+
+	if (!mark->number)
+		return;
+	mutex_lock(&kmemtrace_marks_mutex);
+	name = kmemtrace_find_name(mark->name);
+	mutex_unlock(&kmemtrace_marks_mutex);
+	if (name)
+		return;
+	name = kzalloc(struct_size(name, name, size), GFP_KERNEL);
+	if (!name) {
+		pr_warn("annotation %s cannot be switched on: no memory\n",
+			mark->name);
+		return;
+	}
+	snprintf(name->name, size, KMEMTRACE_MARK_PREFIX "%s", mark->name);
+	name->sw.name = name->name;
+	name->sw.event_id = KMEMTRACE_EVENT_MARK;
+	name->sw.set = kmemtrace_mark_set;
+	name->sw.show = kmemtrace_mark_info;
+	mutex_lock(&kmemtrace_marks_mutex);
+	list_add_tail(&name->list, &kmemtrace_mark_names);
+	mutex_unlock(&kmemtrace_marks_mutex);
+	/* It cannot fail: setting keys does not. */
+	kmemtrace_switch_register(&name->sw);
+}
+
+/* module: "" for the kernel. */
+static void kmemtrace_add_place(struct kmemtrace_mark *mark, const char *module,
+				u64 appeared)
+{
+	const struct kmemtrace_mark_name *name;
+	struct kmemtrace_mark_row *row;
+	unsigned int i;
+
+	mutex_lock(&kmemtrace_marks_mutex);
+	row = kmemtrace_find_row(mark, module) ?:
+	      kmemtrace_new_row(mark, module, appeared);
+	if (row) {
+		for (i = 0; i < mark->n_args; i++)
+			if (row->types[i] == 's')
+				mark->strings |= BIT(i);
+		memcpy(mark->string_max, row->string_max,
+		       sizeof(mark->string_max));
+		mark->number = row->number;
+		mark->next = row->places;
+		row->places = mark;
+		name = kmemtrace_find_name(mark->name);
+		if (name && name->on)
+			kmemtrace_switch_place(mark, true);
+	} else {
+		kmemtrace_unnumbered_marks++;
+	}
+	mutex_unlock(&kmemtrace_marks_mutex);
+}
+
+static void kmemtrace_add_places(struct kmemtrace_mark *marks, unsigned int n,
+				 const char *module, u64 appeared)
+{
+	unsigned int i;
+
+	mutex_lock(&kmemtrace_mark_names_mutex);
+	for (i = 0; i < n; i++)
+		kmemtrace_add_place(&marks[i], module, appeared);
+	for (i = 0; i < n; i++)
+		kmemtrace_add_name(&marks[i]);
+	mutex_unlock(&kmemtrace_mark_names_mutex);
+}
+
+/* Drop the marks of modules that were unloaded in earlier sessions. */
+void kmemtrace_marks_new_session(void)
+{
+	struct kmemtrace_mark_row *row, *next;
+
+	mutex_lock(&kmemtrace_marks_mutex);
+	list_for_each_entry_safe(row, next, &kmemtrace_rows, list) {
+		if (row->places)
+			continue;
+		list_del(&row->list);
+		kfree(row);
+	}
+	mutex_unlock(&kmemtrace_marks_mutex);
+}
+
+static void *kmemtrace_marks_start(struct seq_file *m, loff_t *pos)
+{
+	mutex_lock(&kmemtrace_marks_mutex);
+	return seq_list_start_head(&kmemtrace_rows, *pos);
+}
+
+static void *kmemtrace_marks_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	return seq_list_next(v, &kmemtrace_rows, pos);
+}
+
+static void kmemtrace_marks_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&kmemtrace_marks_mutex);
+}
+
+static int kmemtrace_marks_show(struct seq_file *m, void *v)
+{
+	const struct kmemtrace_mark_row *row;
+
+	if (v == &kmemtrace_rows) {
+		seq_puts(m, "# kmemtrace: marks\n"
+			 "# columns: number appeared went module types name format\n");
+		seq_printf(m, "# unnumbered: %lu\n", kmemtrace_unnumbered_marks);
+		return 0;
+	}
+	row = list_entry(v, struct kmemtrace_mark_row, list);
+	seq_printf(m, "%u %llu ", row->number, row->appeared);
+	if (row->places)
+		seq_putc(m, '-');
+	else
+		seq_printf(m, "%llu", row->went);
+	seq_printf(m, " %s %s %s ", kmemtrace_or_dash(row->module),
+		   kmemtrace_or_dash(row->types), row->name);
+	kmemtrace_put_escaped(m, row->format);
+	seq_putc(m, '\n');
+	return 0;
+}
+
+static const struct seq_operations kmemtrace_marks_seq_ops = {
+	.start	= kmemtrace_marks_start,
+	.next	= kmemtrace_marks_next,
+	.stop	= kmemtrace_marks_stop,
+	.show	= kmemtrace_marks_show,
+};
+
+static int kmemtrace_marks_open(struct inode *inode, struct file *file)
+{
+	return kmemtrace_seq_open(file, &kmemtrace_marks_seq_ops);
+}
+
+const struct file_operations kmemtrace_marks_fops = {
+	.owner		= THIS_MODULE,
+	.open		= kmemtrace_marks_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= seq_release,
+};
+
+/* --- Modules ----------------------------------------------------------------- */
+
+#ifdef CONFIG_MODULES
+
+/* Context: kmemtrace_marks_mutex is held. */
+static bool kmemtrace_name_is_used(const struct kmemtrace_mark_name *name)
+{
+	const struct kmemtrace_mark_row *row;
+
+	list_for_each_entry(row, &kmemtrace_rows, list)
+		if (row->places && !strcmp(row->name, kmemtrace_mark_name(name)))
+			return true;
+	return false;
+}
+
+/* Context: kmemtrace_mark_names_mutex is held, so that none is added. */
+static void kmemtrace_remove_names(void)
+{
+	struct kmemtrace_mark_name *name, *next;
+	LIST_HEAD(unused);
+
+	mutex_lock(&kmemtrace_marks_mutex);
+	list_for_each_entry_safe(name, next, &kmemtrace_mark_names, list)
+		if (!kmemtrace_name_is_used(name))
+			list_move(&name->list, &unused);
+	mutex_unlock(&kmemtrace_marks_mutex);
+	list_for_each_entry_safe(name, next, &unused, list) {
+		kmemtrace_switch_unregister(&name->sw);
+		kfree(name);
+	}
+}
+
+/* Its code does not run any more: the keys may stay as they are. */
+static void kmemtrace_marks_going(const struct module *module)
+{
+	struct kmemtrace_mark_row *row;
+
+	mutex_lock(&kmemtrace_mark_names_mutex);
+	mutex_lock(&kmemtrace_marks_mutex);
+	list_for_each_entry(row, &kmemtrace_rows, list) {
+		if (!row->places || strcmp(row->module, module->name))
+			continue;
+		row->places = NULL;
+		row->went = kmemtrace_clock();
+	}
+	mutex_unlock(&kmemtrace_marks_mutex);
+	kmemtrace_remove_names();
+	mutex_unlock(&kmemtrace_mark_names_mutex);
+}
+
+static int kmemtrace_marks_notify(struct notifier_block *self,
+				  unsigned long state, void *data)
+{
+	struct module *module = data;
+
+	if (!module->num_kmemtrace_marks)
+		return NOTIFY_DONE;
+	if (state == MODULE_STATE_COMING)
+		kmemtrace_add_places(module->kmemtrace_marks,
+				     module->num_kmemtrace_marks, module->name,
+				     kmemtrace_clock());
+	else if (state == MODULE_STATE_GOING)
+		kmemtrace_marks_going(module);
+	return NOTIFY_DONE;
+}
+
+/* After jump labels, which must know of the keys of a module that comes. */
+static struct notifier_block kmemtrace_marks_notifier = {
+	.notifier_call	= kmemtrace_marks_notify,
+	.priority	= 0,
+};
+
+static void __init kmemtrace_follow_modules(void)
+{
+	if (register_module_notifier(&kmemtrace_marks_notifier))
+		pr_err("cannot follow the annotations of modules\n");
+}
+
+#else
+
+static void __init kmemtrace_follow_modules(void)
+{
+}
+
+#endif /* CONFIG_MODULES */
+
+void __init kmemtrace_marks_init(void)
+{
+	if (kmemtrace_abi < 2)
+		return;
+	/* The first row: KMEMTRACE_MARK_MARKER. */
+	kmemtrace_add_places(&kmemtrace_marker, 1, "", 0);
+	kmemtrace_add_places(__start___kmemtrace_marks,
+			     __stop___kmemtrace_marks - __start___kmemtrace_marks,
+			     "", 0);
+	kmemtrace_follow_modules();
+}

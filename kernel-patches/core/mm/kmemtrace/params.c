@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmemtrace: the parameters of the kernel's command line;
+ * Documentation/admin-guide/kernel-parameters.txt describes them.  What makes no
+ * sense is told, and the default is used.
+ */
+
+#define pr_fmt(fmt) "kmemtrace: " fmt
+
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/sizes.h>
+#include <linux/string.h>
+
+#include "internal.h"
+#include "buffer.h"
+
+/*
+ * Defaults, per CPU: 20 sub-buffers of 8192 records.  A sub-buffer is also a
+ * whole number of pages, which suits a reader that maps the buffer or writes it
+ * out without the page cache.
+ */
+#define KMEMTRACE_SUBBUF_RECORDS 8192
+#define KMEMTRACE_SUBBUFS	20
+
+/* Below two sub-buffers nothing could be read while one is being written. */
+#define KMEMTRACE_SUBBUFS_MIN	2
+#define KMEMTRACE_SUBBUFS_MAX	65536
+#define KMEMTRACE_SUBBUF_SIZE_MAX SZ_256M
+
+unsigned int kmemtrace_abi __ro_after_init = KMEMTRACE_ABI_VERSION;
+unsigned int kmemtrace_record_size __ro_after_init =
+	sizeof(struct kmemtrace_event_v2);
+unsigned int kmemtrace_subbufs = KMEMTRACE_SUBBUFS;
+unsigned int kmemtrace_subbuf_size;	/* 0: the default */
+
+bool kmemtrace_boot_enabled __initdata =
+	IS_ENABLED(CONFIG_KMEMTRACE_DEFAULT_ENABLED);
+
+/*
+ * Both values may be valid and their product too large: offsets within a buffer
+ * are unsigned int in the ABI, and all buffers together are limited to half of
+ * the memory.
+ */
+bool kmemtrace_geometry_fits(unsigned int subbufs, unsigned int subbuf_size)
+{
+	u64 bytes = (u64)subbufs * subbuf_size;
+
+	return subbufs >= KMEMTRACE_SUBBUFS_MIN &&
+	       subbufs <= KMEMTRACE_SUBBUFS_MAX &&
+	       subbuf_size >= kmemtrace_record_size &&
+	       subbuf_size <= KMEMTRACE_SUBBUF_SIZE_MAX &&
+	       bytes <= UINT_MAX &&
+	       bytes * num_possible_cpus() <=
+	       (u64)totalram_pages() * PAGE_SIZE / 2;
+}
+
+/* Sub-buffers are of whole records, so that they have no padding. */
+static void __init kmemtrace_check_geometry(void)
+{
+	unsigned int size = KMEMTRACE_SUBBUF_RECORDS * kmemtrace_record_size;
+
+	if (!kmemtrace_subbuf_size)
+		kmemtrace_subbuf_size = size;
+	if (kmemtrace_subbuf_size < kmemtrace_record_size) {
+		pr_warn("kmemtrace.subbuf_size=%u is less than a record of %u bytes; using %u\n",
+			kmemtrace_subbuf_size, kmemtrace_record_size, size);
+		kmemtrace_subbuf_size = size;
+	}
+	kmemtrace_subbuf_size = rounddown(kmemtrace_subbuf_size,
+					  kmemtrace_record_size);
+
+	/* Defaults that do not fit are reported when the buffers are allocated. */
+	if (kmemtrace_geometry_fits(kmemtrace_subbufs, kmemtrace_subbuf_size) ||
+	    (kmemtrace_subbufs == KMEMTRACE_SUBBUFS &&
+	     kmemtrace_subbuf_size == size))
+		return;
+	pr_warn("kmemtrace.subbufs=%u times kmemtrace.subbuf_size=%u is too much for this machine; using %u and %u\n",
+		kmemtrace_subbufs, kmemtrace_subbuf_size, KMEMTRACE_SUBBUFS,
+		size);
+	kmemtrace_subbufs = KMEMTRACE_SUBBUFS;
+	kmemtrace_subbuf_size = size;
+}
+
+/* Context: before anything else of kmemtrace runs. */
+void __init kmemtrace_settle_parameters(void)
+{
+	if (kmemtrace_abi < 2)
+		kmemtrace_record_size = sizeof(struct kmemtrace_event);
+	kmemtrace_check_geometry();
+}
+
+static int __init kmemtrace_param_enable(char *str)
+{
+	if (str && !strcmp(str, "yes"))
+		kmemtrace_boot_enabled = true;
+	else if (str && !strcmp(str, "no"))
+		kmemtrace_boot_enabled = false;
+	else
+		pr_warn("kmemtrace.enable=%s is neither yes nor no; using %s\n",
+			str ?: "", kmemtrace_boot_enabled ? "yes" : "no");
+	return 0;
+}
+early_param("kmemtrace.enable", kmemtrace_param_enable);
+
+static int __init kmemtrace_param_subbufs(char *str)
+{
+	unsigned int n;
+
+	if (!str || kstrtouint(str, 0, &n) || n < KMEMTRACE_SUBBUFS_MIN ||
+	    n > KMEMTRACE_SUBBUFS_MAX)
+		pr_warn("kmemtrace.subbufs=%s is not a number from %u to %u; using %u\n",
+			str ?: "", KMEMTRACE_SUBBUFS_MIN,
+			KMEMTRACE_SUBBUFS_MAX, kmemtrace_subbufs);
+	else
+		kmemtrace_subbufs = n;
+	return 0;
+}
+early_param("kmemtrace.subbufs", kmemtrace_param_subbufs);
+
+int kmemtrace_subbuf_bytes(const char *text, unsigned int *bytes)
+{
+	u64 size;
+
+	if (kmemtrace_parse_bytes(text, &size) || !size ||
+	    size > KMEMTRACE_SUBBUF_SIZE_MAX)
+		return -EINVAL;
+	*bytes = size;
+	return 0;
+}
+
+static int __init kmemtrace_param_subbuf_size(char *str)
+{
+	unsigned int size;
+
+	if (!str || kmemtrace_subbuf_bytes(str, &size))
+		pr_warn("kmemtrace.subbuf_size=%s is not a size of up to %u bytes; using the default\n",
+			str ?: "", (unsigned int)KMEMTRACE_SUBBUF_SIZE_MAX);
+	else
+		kmemtrace_subbuf_size = size;
+	return 0;
+}
+early_param("kmemtrace.subbuf_size", kmemtrace_param_subbuf_size);
+
+static int __init kmemtrace_param_mode(char *str)
+{
+	if (str && !strcmp(str, "discard"))
+		kmemtrace_overwrite = false;
+	else if (str && !strcmp(str, "overwrite"))
+		kmemtrace_overwrite = true;
+	else
+		pr_warn("kmemtrace.mode=%s is neither discard nor overwrite; using %s\n",
+			str ?: "",
+			kmemtrace_overwrite ? "overwrite" : "discard");
+	return 0;
+}
+early_param("kmemtrace.mode", kmemtrace_param_mode);
+
+static int __init kmemtrace_param_abi(char *str)
+{
+	unsigned int version;
+
+	if (!str || kstrtouint(str, 10, &version) || !version ||
+	    version > KMEMTRACE_ABI_VERSION)
+		pr_warn("kmemtrace.abi=%s is not a version from 1 to %u; using %u\n",
+			str ?: "", KMEMTRACE_ABI_VERSION, kmemtrace_abi);
+	else
+		kmemtrace_abi = version;
+	return 0;
+}
+early_param("kmemtrace.abi", kmemtrace_param_abi);

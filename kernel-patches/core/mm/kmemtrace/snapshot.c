@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmemtrace: snapshots.  Documentation/ABI/testing/debugfs-kmemtrace describes
+ * the files, <linux/kmemtrace.h> what kernel code can call.
+ *
+ * There are two sets of buffers: events are recorded into one, the live one, and
+ * the other one is spare or has the snapshot.  To take a snapshot they change
+ * places.  Nobody is waited for, so this can be done in any context but NMI:
+ *
+ * - A CPU may be in the middle of a record; it finishes that in the set that it
+ *   began it in, and goes to the other one with its next event.
+ * - The set that becomes live may have such a record under way itself, from the
+ *   snapshot before.  So it is not emptied here, but by each CPU when it comes to
+ *   it: see kmemtrace_buffers_renew().
+ * - Readers copy without a lock and are told afterwards whether what they copied
+ *   is what they asked for.
+ *
+ * Unread records of the live buffers are lost to the live reader.  Each CPU counts
+ * them as lost when it goes to the other set.
+ */
+
+#define pr_fmt(fmt) "kmemtrace: " fmt
+
+#include <linux/atomic.h>
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/irq_work.h>
+#include <linux/kmemtrace.h>
+#include <linux/kmemtrace_test.h>
+#include <linux/kprobes.h>
+#include <linux/kstrtox.h>
+#include <linux/lockdep.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/ratelimit.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "buffer.h"
+#include "internal.h"
+
+#define KMEMTRACE_WHY_LENGTH	128
+
+/* A request for a snapshot; time 0: there was none. */
+struct kmemtrace_asked {
+	u64		time;
+	unsigned long	caller;
+	pid_t		pid;
+	char		comm[TASK_COMM_LEN];
+	char		why[KMEMTRACE_WHY_LENGTH];
+};
+
+static DEFINE_PER_CPU(struct kmemtrace_cpu_file, kmemtrace_snapshot_files);
+
+struct kmemtrace_view kmemtrace_snapshot_view = {
+	.lock	= __RAW_SPIN_LOCK_UNLOCKED(kmemtrace_snapshot_view.lock),
+	.files	= &kmemtrace_snapshot_files,
+};
+
+/*
+ * Guards what follows and which set is where.  Any context but NMI, with
+ * interrupts off; never in the writer, which cannot tell lockdep that they are.
+ */
+static DEFINE_RAW_SPINLOCK(kmemtrace_snapshot_lock);
+static struct kmemtrace_buffers *kmemtrace_spare;	/* NULL: none, or taken */
+static struct kmemtrace_asked kmemtrace_asked;		/* of the snapshot */
+static struct kmemtrace_asked kmemtrace_stopped;	/* tracing, without buffers */
+static unsigned long kmemtrace_n_taken;
+
+static __always_inline void
+kmemtrace_lock_snapshot(struct kmemtrace_guard *guard)
+	__acquires(&kmemtrace_snapshot_lock)
+{
+	kmemtrace_lock(&kmemtrace_snapshot_lock, guard);
+	kmemtrace_test_point(KMEMTRACE_TEST_SNAPSHOT_LOCK);
+}
+
+/* 1 while a CPU takes a snapshot, with interrupts off. */
+static atomic_t kmemtrace_taking;
+static atomic_long_t kmemtrace_n_coincided;
+static atomic_long_t kmemtrace_n_in_nmi;
+
+/* --- What comes after, where sleeping is allowed ------------------------------ */
+
+static void kmemtrace_snapshot_tell(struct work_struct *work)
+{
+	struct kmemtrace_asked taken, stopped;
+	struct kmemtrace_guard guard;
+	static u64 taken_told, stopped_told;
+
+	kmemtrace_finish_stop();
+	/* No more records come to the snapshot before: wake its readers. */
+	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
+
+	kmemtrace_lock_snapshot(&guard);
+	taken = kmemtrace_asked;
+	stopped = kmemtrace_stopped;
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
+
+	/* A work item runs once at a time. */
+	if (taken.time && taken.time != taken_told)
+		pr_info_ratelimited("snapshot taken: %s, by %s[%d]\n",
+				    taken.why, taken.comm, taken.pid);
+	if (stopped.time && stopped.time != stopped_told)
+		pr_warn("tracing stopped, as there were no spare buffers for a snapshot: %s, by %s[%d]\n",
+			stopped.why, stopped.comm, stopped.pid);
+	taken_told = taken.time;
+	stopped_told = stopped.time;
+}
+
+static DECLARE_WORK(kmemtrace_snapshot_work, kmemtrace_snapshot_tell);
+
+static void kmemtrace_queue_snapshot_work(struct irq_work *irq_work)
+{
+	schedule_work(&kmemtrace_snapshot_work);
+}
+
+static DEFINE_IRQ_WORK(kmemtrace_snapshot_irq_work,
+		       kmemtrace_queue_snapshot_work);
+
+/* In early boot kmemtrace_snapshot_debugfs_init() does it. */
+static void kmemtrace_snapshot_tell_soon(void)
+{
+	if (system_state >= SYSTEM_SCHEDULING)
+		irq_work_queue(&kmemtrace_snapshot_irq_work);
+}
+NOKPROBE_SYMBOL(kmemtrace_snapshot_tell_soon);
+
+/* --- Taking ------------------------------------------------------------------ */
+
+static void kmemtrace_note(struct kmemtrace_asked *asked, const char *why,
+			   unsigned long caller)
+{
+	asked->time = kmemtrace_clock();
+	asked->caller = caller;
+	asked->pid = current->pid;
+	memcpy(asked->comm, current->comm, sizeof(asked->comm));
+	asked->comm[sizeof(asked->comm) - 1] = '\0';
+	strscpy(asked->why, why, sizeof(asked->why));
+}
+NOKPROBE_SYMBOL(kmemtrace_note);
+
+/* Context: the lock is held.  The set that is not live, or NULL. */
+static struct kmemtrace_buffers *kmemtrace_take_other(void)
+{
+	struct kmemtrace_buffers *other = kmemtrace_spare;
+
+	kmemtrace_spare = NULL;
+	/* From here on readers of the snapshot get ESTALE. */
+	return other ?: kmemtrace_view_replace(&kmemtrace_snapshot_view, NULL);
+}
+NOKPROBE_SYMBOL(kmemtrace_take_other);
+
+/* Context: the lock is held. */
+static int kmemtrace_swap(const char *why, unsigned long caller)
+{
+	struct kmemtrace_buffers *other = kmemtrace_take_other(), *live;
+
+	if (!other)
+		return -ENOBUFS;
+	kmemtrace_note(&kmemtrace_asked, why, caller);
+	kmemtrace_n_taken++;
+	kmemtrace_buffers_renew(other, kmemtrace_asked.time);
+	live = kmemtrace_view_replace(&kmemtrace_live, other);
+	kmemtrace_buffers_seal(live, other);
+	kmemtrace_view_replace(&kmemtrace_snapshot_view, live);
+	/* Only now, so that what is sealed has all but what is under way. */
+	kmemtrace_writer_look();
+	return 0;
+}
+NOKPROBE_SYMBOL(kmemtrace_swap);
+
+/* Without spare buffers what is live is kept, by not recording over it. */
+static void kmemtrace_stop_for(const char *why, unsigned long caller)
+{
+	kmemtrace_note(&kmemtrace_stopped, why, caller);
+	kmemtrace_write_stop(why, caller);
+	kmemtrace_writer_stop();
+}
+NOKPROBE_SYMBOL(kmemtrace_stop_for);
+
+int kmemtrace_take_snapshot(const char *why, unsigned long caller)
+{
+	struct kmemtrace_guard guard;
+	int err;
+
+	if (in_nmi()) {
+		atomic_long_inc(&kmemtrace_n_in_nmi);
+		return -EPERM;
+	}
+	/*
+	 * An event inside of the tracer may be on a CPU that holds the locks that
+	 * a snapshot needs.
+	 */
+	if (kmemtrace_is_guarded()) {
+		atomic_long_inc(&kmemtrace_n_coincided);
+		return -EBUSY;
+	}
+	/*
+	 * Interrupts go off before the flag is set and on after it is cleared.
+	 * A caller that finds the flag set is therefore on another CPU, and the
+	 * snapshot that is being taken there at this moment serves this caller,
+	 * too.  A flag that an interrupted or preempted task left set would
+	 * refuse snapshots for as long as that task does not run.
+	 */
+	kmemtrace_guard_enter(&guard);
+	if (atomic_cmpxchg(&kmemtrace_taking, 0, 1)) {
+		kmemtrace_guard_leave(&guard);
+		atomic_long_inc(&kmemtrace_n_coincided);
+		return -EBUSY;
+	}
+	raw_spin_lock(&kmemtrace_snapshot_lock);
+	kmemtrace_test_point(KMEMTRACE_TEST_SNAPSHOT_LOCK);
+	kmemtrace_test_enter(KMEMTRACE_TEST_SNAPSHOT);
+	if (!kmemtrace_is_recording()) {
+		err = -ENODATA;
+	} else {
+		err = kmemtrace_swap(why, caller);
+		if (err == -ENOBUFS)
+			kmemtrace_stop_for(why, caller);
+	}
+	kmemtrace_test_leave(KMEMTRACE_TEST_SNAPSHOT);
+	atomic_set(&kmemtrace_taking, 0);
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
+	if (err != -ENODATA)
+		kmemtrace_snapshot_tell_soon();
+	return err;
+}
+NOKPROBE_SYMBOL(kmemtrace_take_snapshot);
+
+void kmemtrace_snapshot(void)
+{
+	kmemtrace_take_snapshot(__func__, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(kmemtrace_snapshot);
+
+void kmemtrace_snapshot_alloc(void)
+{
+	int err;
+
+	might_sleep();
+	/* Without the mutex the buffers could be freed before they are used. */
+	mutex_lock(&kmemtrace_mutex);
+	err = kmemtrace_snapshot_prepare();
+	if (!err)
+		kmemtrace_take_snapshot(__func__, _RET_IP_);
+	mutex_unlock(&kmemtrace_mutex);
+}
+EXPORT_SYMBOL_GPL(kmemtrace_snapshot_alloc);
+
+/* --- Spare buffers ----------------------------------------------------------- */
+
+/* Context: kmemtrace_mutex is held: no set comes but by it. */
+bool kmemtrace_snapshot_has_buffers(void)
+{
+	struct kmemtrace_guard guard;
+	bool has;
+
+	kmemtrace_lock_snapshot(&guard);
+	has = kmemtrace_spare || kmemtrace_snapshot_view.buffers;
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
+	return has;
+}
+
+int kmemtrace_snapshot_prepare(void)
+{
+	struct kmemtrace_buffers *buffers;
+	struct kmemtrace_guard guard;
+
+	lockdep_assert_held(&kmemtrace_mutex);
+	if (kmemtrace_snapshot_has_buffers())
+		return 0;
+	buffers = kmemtrace_buffers_open(kmemtrace_subbufs,
+					 kmemtrace_subbuf_size);
+	if (IS_ERR(buffers)) {
+		pr_err_ratelimited("no memory for spare buffers, %u sub-buffers of %u bytes per CPU\n",
+				   kmemtrace_subbufs, kmemtrace_subbuf_size);
+		return PTR_ERR(buffers);
+	}
+	kmemtrace_lock_snapshot(&guard);
+	kmemtrace_spare = buffers;
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
+	return 0;
+}
+
+void kmemtrace_snapshot_free(void)
+{
+	struct kmemtrace_buffers *other;
+	struct kmemtrace_guard guard;
+
+	lockdep_assert_held(&kmemtrace_mutex);
+	kmemtrace_lock_snapshot(&guard);
+	other = kmemtrace_take_other();
+	kmemtrace_asked.time = 0;
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
+	if (!other)
+		return;
+	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
+	kmemtrace_writer_leave(other);
+	kmemtrace_buffers_put(other);
+}
+
+void kmemtrace_snapshot_use(struct kmemtrace_buffers *buffers)
+{
+	struct kmemtrace_guard guard;
+
+	kmemtrace_snapshot_free();
+	kmemtrace_lock_snapshot(&guard);
+	kmemtrace_spare = buffers;
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
+}
+
+/*
+ * The snapshot goes with its session, whose tables give its numbers their names.
+ * Context: kmemtrace_mutex is held and nobody writes.
+ */
+void kmemtrace_snapshot_new_session(void)
+{
+	struct kmemtrace_buffers *taken;
+	struct kmemtrace_guard guard;
+
+	/* At boot, interrupts have to stay off. */
+	kmemtrace_lock_snapshot(&guard);
+	taken = kmemtrace_view_replace(&kmemtrace_snapshot_view, NULL);
+	if (taken)
+		kmemtrace_spare = taken;
+	kmemtrace_asked.time = 0;
+	kmemtrace_stopped.time = 0;
+	kmemtrace_n_taken = 0;
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
+	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
+	atomic_long_set(&kmemtrace_n_coincided, 0);
+	atomic_long_set(&kmemtrace_n_in_nmi, 0);
+}
+
+/* --- Files ------------------------------------------------------------------- */
+
+static void kmemtrace_show_asked(struct seq_file *m,
+				 const struct kmemtrace_asked *asked)
+{
+	seq_printf(m, "why: %s\ntime: %llu\npid: %d\ncomm: ", asked->why,
+		   asked->time, asked->pid);
+	seq_escape(m, asked->comm, "\n\\");
+	seq_putc(m, '\n');
+	if (asked->caller)
+		seq_printf(m, "caller: %pS\n", (void *)asked->caller);
+}
+
+static int kmemtrace_take_show(struct seq_file *m, void *v)
+{
+	struct kmemtrace_buffers *taken;
+	struct kmemtrace_asked asked, stopped;
+	struct kmemtrace_guard guard;
+	unsigned long n_taken;
+	bool spare;
+
+	kmemtrace_lock_snapshot(&guard);
+	taken = kmemtrace_view_get(&kmemtrace_snapshot_view, NULL);
+	spare = kmemtrace_spare;
+	asked = kmemtrace_asked;
+	stopped = kmemtrace_stopped;
+	n_taken = kmemtrace_n_taken;
+	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
+
+	/* Wait until the records that were under way are in the snapshot. */
+	if (taken)
+		kmemtrace_writer_wait();
+	kmemtrace_buffers_put(taken);
+
+	seq_printf(m, "state: %s\n", stopped.time ? "stopped" :
+		   taken ? "taken" : spare ? "empty" : "none");
+	if (stopped.time)
+		kmemtrace_show_asked(m, &stopped);
+	else if (taken)
+		kmemtrace_show_asked(m, &asked);
+	seq_printf(m, "taken: %lu\ncoincided: %ld\nin_nmi: %ld\n", n_taken,
+		   atomic_long_read(&kmemtrace_n_coincided),
+		   atomic_long_read(&kmemtrace_n_in_nmi));
+	return 0;
+}
+
+static int kmemtrace_take_open(struct inode *inode, struct file *file)
+{
+	return kmemtrace_single_open(inode, file, kmemtrace_take_show);
+}
+
+static ssize_t kmemtrace_take_write(struct file *file,
+				    const char __user *buffer, size_t count,
+				    loff_t *ppos)
+{
+	unsigned int n;
+	int err;
+
+	err = kstrtouint_from_user(buffer, count, 10, &n);
+	/* kstrtouint() returns ERANGE for a number that is too large. */
+	if (err != -EFAULT && (err || n > 1))
+		err = -EINVAL;
+	if (err) {
+		pr_warn_ratelimited("snapshot/take: neither 1 (take one) nor 0 (free its buffers)\n");
+		return err;
+	}
+	mutex_lock(&kmemtrace_mutex);
+	if (n && !kmemtrace_is_recording()) {
+		pr_warn_ratelimited("snapshot/take: there is nothing to be taken while tracing is off\n");
+		err = -ENODATA;
+	} else if (n) {
+		err = kmemtrace_snapshot_prepare() ?:
+		      kmemtrace_take_snapshot("snapshot/take", 0);
+	} else {
+		kmemtrace_snapshot_free();
+	}
+	mutex_unlock(&kmemtrace_mutex);
+	return err ?: count;
+}
+
+static const struct file_operations kmemtrace_take_fops = {
+	.owner		= THIS_MODULE,
+	.open		= kmemtrace_take_open,
+	.read		= seq_read,
+	.write		= kmemtrace_take_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+/* A line for each CPU that has a buffer in the snapshot. */
+static int
+kmemtrace_snapshot_show(struct seq_file *m,
+			u64 (*figure)(struct kmemtrace_buffers *buffers,
+				      unsigned int cpu))
+{
+	struct kmemtrace_buffers *taken =
+		kmemtrace_view_get(&kmemtrace_snapshot_view, NULL);
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (taken && kmemtrace_buffer(taken, cpu))
+			seq_printf(m, "cpu%u %llu\n", cpu, figure(taken, cpu));
+	kmemtrace_buffers_put(taken);
+	return 0;
+}
+
+static int kmemtrace_snapshot_overruns_show(struct seq_file *m, void *v)
+{
+	return kmemtrace_snapshot_show(m, kmemtrace_sealed_overruns);
+}
+KMEMTRACE_SHOW_FOPS(kmemtrace_snapshot_overruns);
+
+static int kmemtrace_snapshot_consumed_show(struct seq_file *m, void *v)
+{
+	return kmemtrace_snapshot_show(m, kmemtrace_sealed_taken);
+}
+KMEMTRACE_SHOW_FOPS(kmemtrace_snapshot_consumed);
+
+void __init kmemtrace_snapshot_debugfs_init(struct dentry *parent)
+{
+	struct dentry *dir = debugfs_create_dir("snapshot", parent);
+
+	if (IS_ERR(dir))
+		return;
+	debugfs_create_file("take", 0600, dir, NULL, &kmemtrace_take_fops);
+	debugfs_create_file("overruns", 0400, dir, NULL,
+			    &kmemtrace_snapshot_overruns_fops);
+	debugfs_create_file("consumed", 0400, dir, NULL,
+			    &kmemtrace_snapshot_consumed_fops);
+	WRITE_ONCE(kmemtrace_snapshot_view.dir, dir);
+	/* Report a snapshot of early boot, when work items could not run yet. */
+	kmemtrace_snapshot_tell_soon();
+}
+
+void __init kmemtrace_snapshot_init(void)
+{
+	kmemtrace_view_init(&kmemtrace_snapshot_view);
+}

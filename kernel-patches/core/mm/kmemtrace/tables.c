@@ -1,0 +1,691 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmemtrace: the tables of caches and of tasks, which give the numbers in the
+ * records a name.  <linux/kmemtrace_abi.h> describes the files.
+ *
+ * No event writes here.  Caches are numbered when they are made, while tracing
+ * is on, and all that there are when it is switched on.  A name of a task is
+ * put into a log when the task gives it up, by another name or by its end: the
+ * names of those that are alive need not be kept.
+ */
+
+#define pr_fmt(fmt) "kmemtrace: " fmt
+
+#include <linux/bitmap.h>
+#include <linux/bits.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/kmemtrace.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/stat.h>
+#include <linux/seq_file.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+#include <trace/events/sched.h>
+#include <trace/events/task.h>
+
+#include "internal.h"
+#include "compat.h"
+
+/* --- Caches ------------------------------------------------------------------ */
+
+struct kmemtrace_cache {
+	struct list_head	list;
+	u64			created;	/* 0: before the first session */
+	u64			destroyed;	/* 0: it is still there */
+	size_t			object_size;
+	size_t			size;
+	u16			number;
+	char			name[];
+};
+
+/*
+ * Guards what follows.  Taken inside of slab_mutex, which guards the numbers in
+ * struct kmem_cache.
+ */
+static DEFINE_MUTEX(kmemtrace_caches_mutex);
+static LIST_HEAD(kmemtrace_caches);	/* in the order of their making */
+static DECLARE_BITMAP(kmemtrace_cache_numbers, U16_MAX + 1);
+static unsigned int kmemtrace_last_number = KMEMTRACE_CACHE_NONE;
+static unsigned long kmemtrace_unnumbered;
+/* The first session has begun. */
+static bool kmemtrace_caches_known;
+
+/* Numbers go round, so that one is used again as late as can be; 0: none left. */
+static unsigned int kmemtrace_free_number(void)
+{
+	unsigned int number;
+
+	number = find_next_zero_bit(kmemtrace_cache_numbers, U16_MAX + 1,
+				    kmemtrace_last_number + 1);
+	if (number > U16_MAX)
+		number = find_next_zero_bit(kmemtrace_cache_numbers,
+					    U16_MAX + 1, 1);
+	return number > U16_MAX ? KMEMTRACE_CACHE_NONE : number;
+}
+
+/* Context: slab_mutex is held. */
+static void kmemtrace_number_cache(struct kmem_cache *s, u64 created)
+{
+	struct kmemtrace_cache *cache;
+	unsigned int number;
+	size_t length = strlen(s->name) + 1;
+
+	cache = kmalloc(struct_size(cache, name, length), GFP_KERNEL);
+	mutex_lock(&kmemtrace_caches_mutex);
+	number = cache ? kmemtrace_free_number() : KMEMTRACE_CACHE_NONE;
+	if (number == KMEMTRACE_CACHE_NONE) {
+		kmemtrace_unnumbered++;
+		mutex_unlock(&kmemtrace_caches_mutex);
+		kfree(cache);
+		return;
+	}
+	cache->created = created;
+	cache->destroyed = 0;
+	cache->object_size = kmemtrace_cache_bytes_req(s);
+	cache->size = kmemtrace_cache_bytes_alloc(s);
+	cache->number = number;
+	memcpy(cache->name, s->name, length);
+	__set_bit(number, kmemtrace_cache_numbers);
+	kmemtrace_last_number = number;
+	list_add_tail(&cache->list, &kmemtrace_caches);
+	kmemtrace_filter_cache(number, cache->name);
+	WRITE_ONCE(s->kmemtrace_number, number);
+	mutex_unlock(&kmemtrace_caches_mutex);
+}
+
+/* Context: kmemtrace_caches_mutex is held.  NULL: it has no number. */
+static struct kmemtrace_cache *kmemtrace_find_cache(const struct kmem_cache *s)
+{
+	struct kmemtrace_cache *cache;
+
+	if (s->kmemtrace_number == KMEMTRACE_CACHE_NONE)
+		return NULL;
+	list_for_each_entry_reverse(cache, &kmemtrace_caches, list)
+		if (cache->number == s->kmemtrace_number)
+			return cache;
+	return NULL;
+}
+
+void kmemtrace_cache_created(struct kmem_cache *s)
+{
+	if (kmemtrace_caches_known)
+		kmemtrace_number_cache(s, kmemtrace_clock());
+}
+
+void kmemtrace_cache_merged(struct kmem_cache *s)
+{
+	struct kmemtrace_cache *cache;
+
+	mutex_lock(&kmemtrace_caches_mutex);
+	cache = kmemtrace_find_cache(s);
+	if (cache)
+		cache->object_size = kmemtrace_cache_bytes_req(s);
+	mutex_unlock(&kmemtrace_caches_mutex);
+}
+
+void kmemtrace_cache_destroyed(struct kmem_cache *s)
+{
+	struct kmemtrace_cache *cache;
+
+	kmemtrace_trigger_cache_gone(s);
+	mutex_lock(&kmemtrace_caches_mutex);
+	cache = kmemtrace_find_cache(s);
+	if (cache)
+		cache->destroyed = kmemtrace_clock();
+	mutex_unlock(&kmemtrace_caches_mutex);
+}
+
+/* Drop the caches that were destroyed in earlier sessions. */
+static void kmemtrace_forget_caches(void)
+{
+	struct kmemtrace_cache *cache, *next;
+
+	mutex_lock(&kmemtrace_caches_mutex);
+	kmemtrace_unnumbered = 0;
+	list_for_each_entry_safe(cache, next, &kmemtrace_caches, list) {
+		if (!cache->destroyed)
+			continue;
+		__clear_bit(cache->number, kmemtrace_cache_numbers);
+		list_del(&cache->list);
+		kfree(cache);
+	}
+	mutex_unlock(&kmemtrace_caches_mutex);
+}
+
+static void kmemtrace_new_caches(void)
+{
+	struct kmem_cache *s;
+
+	mutex_lock(&slab_mutex);
+	kmemtrace_forget_caches();
+	list_for_each_entry(s, &slab_caches, list) {
+		if (s->kmemtrace_number == KMEMTRACE_CACHE_NONE)
+			kmemtrace_number_cache(s, 0);
+	}
+	/* That of SLOB is in no list. */
+	if (kmem_cache->kmemtrace_number == KMEMTRACE_CACHE_NONE)
+		kmemtrace_number_cache(kmem_cache, 0);
+	kmemtrace_caches_known = true;
+	mutex_unlock(&slab_mutex);
+}
+
+void kmemtrace_tables_each_cache(void (*func)(void *data, u16 number,
+					      const char *name),
+				 void *data)
+{
+	const struct kmemtrace_cache *cache;
+
+	mutex_lock(&kmemtrace_caches_mutex);
+	list_for_each_entry(cache, &kmemtrace_caches, list) {
+		func(data, cache->number, cache->name);
+		/* A filter may have thousands of patterns. */
+		cond_resched();
+	}
+	mutex_unlock(&kmemtrace_caches_mutex);
+}
+
+static void *kmemtrace_caches_start(struct seq_file *m, loff_t *pos)
+{
+	mutex_lock(&kmemtrace_caches_mutex);
+	return seq_list_start_head(&kmemtrace_caches, *pos);
+}
+
+static void *kmemtrace_caches_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	return seq_list_next(v, &kmemtrace_caches, pos);
+}
+
+static void kmemtrace_caches_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&kmemtrace_caches_mutex);
+}
+
+/* All control characters, which a task may well have in its name. */
+#define KMEMTRACE_ESCAPED						\
+	"\\\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017"	\
+	"\020\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037\177"
+
+void kmemtrace_put_escaped(struct seq_file *m, const char *text)
+{
+	seq_escape(m, text, KMEMTRACE_ESCAPED);
+}
+
+static void kmemtrace_put_name(struct seq_file *m, const char *name)
+{
+	seq_putc(m, ' ');
+	kmemtrace_put_escaped(m, name);
+	seq_putc(m, '\n');
+}
+
+static int kmemtrace_caches_show(struct seq_file *m, void *v)
+{
+	struct kmemtrace_cache *cache;
+
+	if (v == &kmemtrace_caches) {
+		seq_puts(m, "# kmemtrace: caches\n"
+			 "# columns: number object_size size created destroyed name\n");
+		seq_printf(m, "# unnumbered: %lu\n", kmemtrace_unnumbered);
+		return 0;
+	}
+	cache = list_entry(v, struct kmemtrace_cache, list);
+	seq_printf(m, "%u %zu %zu %llu ", cache->number, cache->object_size,
+		   cache->size, cache->created);
+	if (cache->destroyed)
+		seq_printf(m, "%llu", cache->destroyed);
+	else
+		seq_putc(m, '-');
+	kmemtrace_put_name(m, cache->name);
+	return 0;
+}
+
+static const struct seq_operations kmemtrace_caches_seq_ops = {
+	.start	= kmemtrace_caches_start,
+	.next	= kmemtrace_caches_next,
+	.stop	= kmemtrace_caches_stop,
+	.show	= kmemtrace_caches_show,
+};
+
+static int kmemtrace_caches_open(struct inode *inode, struct file *file)
+{
+	return kmemtrace_seq_open(file, &kmemtrace_caches_seq_ops);
+}
+
+const struct file_operations kmemtrace_caches_fops = {
+	.owner		= THIS_MODULE,
+	.open		= kmemtrace_caches_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= seq_release,
+};
+
+/* --- Tasks ------------------------------------------------------------------- */
+
+#define KMEMTRACE_TASKS		32768
+#define KMEMTRACE_TASKS_MIN	16
+#define KMEMTRACE_TASKS_MAX	SZ_16M
+
+struct kmemtrace_task {
+	u64		until;
+	pid_t		pid;
+	char		comm[TASK_COMM_LEN];
+};
+
+/*
+ * The log: a ring of the last names that were given up.  It is written with
+ * task_lock() held or by a task at its end, and with nothing taken inside.
+ */
+static DEFINE_RAW_SPINLOCK(kmemtrace_tasks_lock);
+static unsigned int kmemtrace_n_tasks __ro_after_init = KMEMTRACE_TASKS;
+static struct kmemtrace_task *kmemtrace_tasks;	/* from the first session on */
+static u64 kmemtrace_tasks_logged;		/* in this session */
+static u64 kmemtrace_tasks_exact_after;		/* if any was dropped */
+
+/*
+ * The tasks that were alive when the session ended; NULL while it lasts.  Readers
+ * of the table hold the mutex.
+ */
+static DEFINE_MUTEX(kmemtrace_living_mutex);
+static struct kmemtrace_task *kmemtrace_living;
+static unsigned int kmemtrace_n_living;
+
+/* Context: kmemtrace_tasks_lock is held. */
+static struct kmemtrace_task *kmemtrace_log_entry(u64 n)
+{
+	u32 place;
+
+	div_u64_rem(n, kmemtrace_n_tasks, &place);
+	return &kmemtrace_tasks[place];
+}
+
+/* Context: kmemtrace_tasks_lock is held. */
+static void kmemtrace_log_task(pid_t pid, const char *comm)
+{
+	struct kmemtrace_task *task =
+		kmemtrace_log_entry(kmemtrace_tasks_logged);
+
+	if (kmemtrace_tasks_logged >= kmemtrace_n_tasks)
+		kmemtrace_tasks_exact_after = task->until;
+	task->until = kmemtrace_clock();
+	task->pid = pid;
+	strscpy_pad(task->comm, comm, sizeof(task->comm));
+	kmemtrace_tasks_logged++;
+}
+
+static void kmemtrace_give_up_name(struct task_struct *p)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
+	kmemtrace_log_task(p->pid, p->comm);
+	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
+}
+
+/* Also where both names are the same: see probe_task_exec(). */
+static void probe_task_rename(void *data, struct task_struct *p,
+			      const char *comm)
+{
+	kmemtrace_give_up_name(p);
+}
+
+static void probe_task_exit(void *data, struct task_struct *p)
+{
+	kmemtrace_give_up_name(p);
+}
+
+/*
+ * A thread that is not the first of its process and calls exec() takes the pid
+ * of the first one.  What it did before was done as old_pid, by the name that
+ * exec() has just had it give up.
+ */
+static void probe_task_exec(void *data, struct task_struct *p, pid_t old_pid,
+			    struct linux_binprm *bprm)
+{
+	const char *comm = p->comm;
+	unsigned long flags;
+	u64 n, oldest;
+
+	if (old_pid == p->pid)
+		return;
+	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
+	n = kmemtrace_tasks_logged;
+	oldest = n - min_t(u64, n, min(kmemtrace_n_tasks, 64U));
+	while (n-- > oldest) {
+		struct kmemtrace_task *task = kmemtrace_log_entry(n);
+
+		if (task->pid == p->pid) {
+			comm = task->comm;
+			break;
+		}
+	}
+	kmemtrace_log_task(old_pid, comm);
+	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
+}
+
+/* The first task whose pid is at least *pid, copied; false: there is none. */
+static bool kmemtrace_find_living(pid_t *pid, struct kmemtrace_task *found)
+{
+	struct task_struct *p = NULL;
+	struct pid *ref;
+
+	rcu_read_lock();
+	while (!p) {
+		ref = find_ge_pid(*pid, &init_pid_ns);
+		if (!ref)
+			break;
+		*pid = pid_nr(ref);
+		p = pid_task(ref, PIDTYPE_PID);
+		if (!p)
+			(*pid)++;
+	}
+	if (p) {
+		found->until = 0;
+		found->pid = *pid;
+		strscpy_pad(found->comm, p->comm, sizeof(found->comm));
+	}
+	rcu_read_unlock();
+	return p;
+}
+
+/* NULL, and the file tells who is alive when it is read: there is no memory. */
+static struct kmemtrace_task *kmemtrace_copy_living(unsigned int *n_found)
+{
+	unsigned int n, room = READ_ONCE(nr_threads) + 64;
+	struct kmemtrace_task *living;
+	pid_t pid;
+
+	for (;; room += room / 2) {
+		living = kvmalloc_array(room, sizeof(*living), GFP_KERNEL);
+		if (!living)
+			return NULL;
+		n = 0;
+		for (pid = 1; n < room && kmemtrace_find_living(&pid, &living[n]);
+		     pid++) {
+			n++;
+			cond_resched();
+		}
+		if (n < room)
+			break;
+		kvfree(living);
+	}
+	*n_found = n;
+	return living;
+}
+
+static void kmemtrace_set_living(struct kmemtrace_task *living, unsigned int n)
+{
+	struct kmemtrace_task *old;
+
+	mutex_lock(&kmemtrace_living_mutex);
+	old = kmemtrace_living;
+	kmemtrace_living = living;
+	kmemtrace_n_living = n;
+	mutex_unlock(&kmemtrace_living_mutex);
+	kvfree(old);
+}
+
+static void kmemtrace_new_tasks(void)
+{
+	unsigned long flags;
+
+	kmemtrace_set_living(NULL, 0);
+	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
+	kmemtrace_tasks_logged = 0;
+	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
+}
+
+/*
+ * The place in the file: 0 the head, then the log by the number of the entry,
+ * so that what is dropped meanwhile is left out, then the living: by their
+ * place in the copy or, without one, by pid.
+ */
+#define KMEMTRACE_POS_LIVING	((loff_t)BIT_ULL(60))
+
+static bool kmemtrace_next_logged(loff_t *pos, struct kmemtrace_task *task)
+{
+	unsigned long flags;
+	bool found = false;
+	u64 n = *pos - 1;
+
+	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
+	if (kmemtrace_tasks_logged > kmemtrace_n_tasks)
+		n = max(n, kmemtrace_tasks_logged - kmemtrace_n_tasks);
+	if (n < kmemtrace_tasks_logged) {
+		*task = *kmemtrace_log_entry(n);
+		*pos = n + 1;
+		found = true;
+	}
+	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
+	return found;
+}
+
+static bool kmemtrace_next_living(loff_t *pos, struct kmemtrace_task *task)
+{
+	u64 n = *pos - KMEMTRACE_POS_LIVING;
+	pid_t pid;
+
+	if (kmemtrace_living) {
+		if (n >= kmemtrace_n_living)
+			return false;
+		*task = kmemtrace_living[n];
+		return true;
+	}
+	pid = n + 1;
+	if (!kmemtrace_find_living(&pid, task))
+		return false;
+	*pos = KMEMTRACE_POS_LIVING + pid - 1;
+	return true;
+}
+
+static void *kmemtrace_tasks_find(struct seq_file *m, loff_t *pos)
+{
+	struct kmemtrace_task *task = m->private;
+
+	if (*pos == 0)
+		return SEQ_START_TOKEN;
+	if (*pos < KMEMTRACE_POS_LIVING) {
+		if (kmemtrace_next_logged(pos, task))
+			return task;
+		*pos = KMEMTRACE_POS_LIVING;
+	}
+	return kmemtrace_next_living(pos, task) ? task : NULL;
+}
+
+static void *kmemtrace_tasks_start(struct seq_file *m, loff_t *pos)
+{
+	mutex_lock(&kmemtrace_living_mutex);
+	return kmemtrace_tasks_find(m, pos);
+}
+
+static void *kmemtrace_tasks_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	(*pos)++;
+	return kmemtrace_tasks_find(m, pos);
+}
+
+static void kmemtrace_tasks_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&kmemtrace_living_mutex);
+}
+
+static void kmemtrace_tasks_show_head(struct seq_file *m)
+{
+	unsigned long flags;
+	u64 dropped, exact_after;
+
+	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
+	dropped = kmemtrace_tasks_logged -
+		  min_t(u64, kmemtrace_tasks_logged, kmemtrace_n_tasks);
+	exact_after = kmemtrace_tasks_exact_after;
+	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
+
+	seq_puts(m, "# kmemtrace: tasks\n# columns: pid until name\n");
+	seq_printf(m, "# dropped: %llu\n", dropped);
+	if (dropped)
+		seq_printf(m, "# exact_after: %llu\n", exact_after);
+}
+
+static int kmemtrace_tasks_show(struct seq_file *m, void *v)
+{
+	const struct kmemtrace_task *task = v;
+
+	if (v == SEQ_START_TOKEN) {
+		kmemtrace_tasks_show_head(m);
+		return 0;
+	}
+	seq_printf(m, "%d ", task->pid);
+	if (task->until)
+		seq_printf(m, "%llu", task->until);
+	else
+		seq_putc(m, '-');
+	kmemtrace_put_name(m, task->comm);
+	return 0;
+}
+
+static const struct seq_operations kmemtrace_tasks_seq_ops = {
+	.start	= kmemtrace_tasks_start,
+	.next	= kmemtrace_tasks_next,
+	.stop	= kmemtrace_tasks_stop,
+	.show	= kmemtrace_tasks_show,
+};
+
+static int kmemtrace_tasks_open(struct inode *inode, struct file *file)
+{
+	return kmemtrace_may_open() ?:
+	       seq_open_private(file, &kmemtrace_tasks_seq_ops,
+				sizeof(struct kmemtrace_task));
+}
+
+const struct file_operations kmemtrace_tasks_fops = {
+	.owner		= THIS_MODULE,
+	.open		= kmemtrace_tasks_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= seq_release_private,
+};
+
+/* --- Both -------------------------------------------------------------------- */
+
+static int kmemtrace_tasks_attach(void)
+{
+	int err;
+
+	err = register_trace_task_rename(probe_task_rename, NULL);
+	if (err)
+		return err;
+	err = register_trace_sched_process_exec(probe_task_exec, NULL);
+	if (err)
+		goto no_exec;
+	err = register_trace_kmemtrace_task_exit(probe_task_exit, NULL);
+	if (err)
+		goto no_exit;
+	return 0;
+
+no_exit:
+	unregister_trace_sched_process_exec(probe_task_exec, NULL);
+no_exec:
+	unregister_trace_task_rename(probe_task_rename, NULL);
+	return err;
+}
+
+static int kmemtrace_alloc_tasks(void)
+{
+	if (!kmemtrace_tasks)
+		kmemtrace_tasks = kvcalloc(kmemtrace_n_tasks,
+					   sizeof(*kmemtrace_tasks), GFP_KERNEL);
+	return kmemtrace_tasks ? 0 : -ENOMEM;
+}
+
+int kmemtrace_tables_attach(void)
+{
+	int err;
+
+	if (kmemtrace_abi < 2)
+		return 0;
+	err = kmemtrace_alloc_tasks();
+	if (err) {
+		pr_err("cannot keep the names of %u tasks; lower kmemtrace.tasks\n",
+		       kmemtrace_n_tasks);
+		return err;
+	}
+	err = kmemtrace_tasks_attach();
+	if (err)
+		pr_err("cannot follow the names of tasks: %d\n", err);
+	return err;
+}
+
+void kmemtrace_tables_detach(void)
+{
+	if (kmemtrace_abi < 2)
+		return;
+	unregister_trace_kmemtrace_task_exit(probe_task_exit, NULL);
+	unregister_trace_sched_process_exec(probe_task_exec, NULL);
+	unregister_trace_task_rename(probe_task_rename, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+/*
+ * Free the log of tasks.  Tasks that ended since the probes were attached are in
+ * the log, and readers of the file look into the log as long as it has entries.
+ */
+void kmemtrace_tables_free(void)
+{
+	struct kmemtrace_task *tasks;
+	unsigned long flags;
+
+	/* A probe that was detached may still be running. */
+	tracepoint_synchronize_unregister();
+	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
+	tasks = kmemtrace_tasks;
+	kmemtrace_tasks = NULL;
+	kmemtrace_tasks_logged = 0;
+	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
+	kvfree(tasks);
+}
+
+void kmemtrace_tables_new_session(void)
+{
+	if (kmemtrace_abi < 2)
+		return;
+	kmemtrace_new_caches();
+	kmemtrace_new_tasks();
+}
+
+/* Before the probes go: a task that ends meanwhile is in the log, or alive. */
+void kmemtrace_tables_end_session(void)
+{
+	struct kmemtrace_task *living;
+	unsigned int n = 0;
+
+	if (kmemtrace_abi < 2)
+		return;
+	living = kmemtrace_copy_living(&n);
+	kmemtrace_set_living(living, n);
+}
+
+static int __init kmemtrace_param_tasks(char *str)
+{
+	unsigned int n;
+
+	if (!str || kstrtouint(str, 0, &n) || n < KMEMTRACE_TASKS_MIN ||
+	    n > KMEMTRACE_TASKS_MAX)
+		pr_warn("kmemtrace.tasks=%s is not a number from %u to %u; using %u\n",
+			str ?: "", KMEMTRACE_TASKS_MIN, KMEMTRACE_TASKS_MAX,
+			kmemtrace_n_tasks);
+	else
+		kmemtrace_n_tasks = n;
+	return 0;
+}
+early_param("kmemtrace.tasks", kmemtrace_param_tasks);

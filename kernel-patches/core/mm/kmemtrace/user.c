@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmemtrace: functions that all files in debugfs share: the check of lockdown at
+ * open(), and the parsing of written values.
+ *
+ * debugfs refuses a file that can be written where the kernel is locked down, and
+ * allows one that can only be read.  The records and tables reveal addresses of
+ * the kernel, as tracefs does, so every file of kmemtrace obeys the same lockdown
+ * reason as tracefs: each open function begins with kmemtrace_may_open().
+ */
+
+#define pr_fmt(fmt) "kmemtrace: " fmt
+
+#include <linux/ctype.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/kstrtox.h>
+#include <linux/overflow.h>
+#include <linux/ratelimit.h>
+#include <linux/security.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+int kmemtrace_may_open(void)
+{
+	return security_locked_down(LOCKDOWN_TRACEFS);
+}
+
+int kmemtrace_simple_open(struct inode *inode, struct file *file)
+{
+	return kmemtrace_may_open() ?: simple_open(inode, file);
+}
+
+int kmemtrace_single_open(struct inode *inode, struct file *file,
+			  int (*show)(struct seq_file *m, void *v))
+{
+	return kmemtrace_may_open() ?:
+	       single_open(file, show, inode->i_private);
+}
+
+int kmemtrace_seq_open(struct file *file, const struct seq_operations *ops)
+{
+	return kmemtrace_may_open() ?: seq_open(file, ops);
+}
+
+int kmemtrace_bool_from_user(const char *name, const char *takes,
+			     const char __user *buffer, size_t count,
+			     bool *value)
+{
+	char text[8] = "";
+	size_t n = min(count, sizeof(text) - 1);
+	const char *word;
+
+	if (copy_from_user(text, buffer, n))
+		return -EFAULT;
+	word = strim(text);
+	/* kstrtobool() reads the first digit only, and 10 is not 1. */
+	if (count < sizeof(text) && !(isdigit(word[0]) && word[1]) &&
+	    !kstrtobool(word, value))
+		return 0;
+	pr_warn_ratelimited("%s takes %s, not \"%*pE\"\n", name, takes,
+			    (int)strlen(text), text);
+	return -EINVAL;
+}
+
+int kmemtrace_parse_bytes(const char *text, u64 *bytes)
+{
+	static const char suffixes[] = "KMGTPE";
+	bool is_hex = text[0] == '0' && toupper(text[1]) == 'X';
+	size_t n = strlen(text);
+	unsigned int shift = 0;
+	unsigned long long value;
+	const char *suffix;
+	char number[24];
+
+	if (!isdigit(*text))
+		return -EINVAL;
+	suffix = strchr(suffixes, toupper(text[n - 1]));
+	/* The last digit of a hexadecimal number may be an E. */
+	if (suffix && !(is_hex && *suffix == 'E')) {
+		shift = 10 * (suffix - suffixes + 1);
+		n--;
+	}
+	/* kstrtoull() would allow a newline. */
+	if (n >= sizeof(number) || !isxdigit(text[n - 1]))
+		return -EINVAL;
+	memcpy(number, text, n);
+	number[n] = '\0';
+	if (kstrtoull(number, 0, &value) ||
+	    check_shl_overflow(value, shift, bytes))
+		return -EINVAL;
+	return 0;
+}
