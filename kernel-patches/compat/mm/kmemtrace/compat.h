@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: everything that differs between kernel versions.
+ * kmemtrace: what differs between kernel versions.  compat_slab.h has the rest.
  */
 #ifndef _MM_KMEMTRACE_COMPAT_H
 #define _MM_KMEMTRACE_COMPAT_H
@@ -16,69 +16,10 @@
 
 #include <uapi/linux/kmemtrace_abi.h>
 
-#include "../slab.h"
-
 /*
- * struct kmem_cache is private to mm/ in some versions and the boot cache of
- * SLOB leaves object_size at 0.
+ * Return the address of an object without its KASAN tag, because the free of the
+ * object may have another tag.
  */
-static __always_inline size_t
-kmemtrace_cache_bytes_req(const struct kmem_cache *s)
-{
-	return s->object_size ?: s->size;
-}
-
-static __always_inline size_t
-kmemtrace_cache_bytes_alloc(const struct kmem_cache *s)
-{
-	return s->size;
-}
-
-/* Its number in the table of caches; 0: none. */
-static __always_inline u16 kmemtrace_cache_number(const struct kmem_cache *s)
-{
-	return s->kmemtrace_number;
-}
-
-/* The cache of a slab object; NULL: it has none, or does not know it. */
-static __always_inline struct kmem_cache *kmemtrace_cache_of(const void *object)
-{
-#ifdef CONFIG_SLOB
-	return NULL;
-#else
-	struct slab *slab = virt_to_slab(object);
-
-	return slab ? slab->slab_cache : NULL;
-#endif
-}
-
-/* Bytes that a slab object takes, also a large one of kmalloc(); 0: unknown. */
-static __always_inline size_t kmemtrace_bytes_of(const void *object)
-{
-#ifdef CONFIG_SLOB
-	return 0;
-#else
-	struct kmem_cache *s = kmemtrace_cache_of(object);
-
-	return s ? kmemtrace_cache_bytes_alloc(s) :
-		   folio_size(virt_to_folio(object));
-#endif
-}
-
-/* Bytes in use, as /proc/slabinfo counts; 0 where it cannot be told. */
-static __always_inline u64 kmemtrace_cache_held(struct kmem_cache *s)
-{
-#if defined(CONFIG_SLAB) || defined(CONFIG_SLUB_DEBUG)
-	struct slabinfo info = {};
-
-	get_slabinfo(s, &info);
-	return (u64)info.active_objs * kmemtrace_cache_bytes_alloc(s);
-#else
-	return 0;
-#endif
-}
-
-/* The tag of KASAN is not part of the address: free may not see the same. */
 static __always_inline u64 kmemtrace_object(const void *ptr)
 {
 	return (unsigned long)kasan_reset_tag(ptr);
@@ -91,7 +32,7 @@ static __always_inline u64 kmemtrace_page(struct page *page)
 	return kmemtrace_object(page_to_virt(page));
 }
 
-/* sched_clock() without the call in between. */
+/* As sched_clock(), without the call in between. */
 static __always_inline u64 kmemtrace_sched_clock(void)
 {
 #if defined(CONFIG_X86) && defined(CONFIG_PARAVIRT)
@@ -101,7 +42,7 @@ static __always_inline u64 kmemtrace_sched_clock(void)
 #endif
 }
 
-/* Whether sched_clock() is one clock for all CPUs. */
+/* Return whether sched_clock() is one clock for all CPUs. */
 static __always_inline bool kmemtrace_sched_clock_stable(void)
 {
 #ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
@@ -111,7 +52,7 @@ static __always_inline bool kmemtrace_sched_clock_stable(void)
 #endif
 }
 
-/* context: preempt_count(). */
+/* Return whether @context, a preempt_count(), is that of an interrupt. */
 static __always_inline bool kmemtrace_in_interrupt(unsigned int context)
 {
 #ifdef CONFIG_PREEMPT_RT

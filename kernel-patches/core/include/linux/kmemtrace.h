@@ -2,13 +2,13 @@
 /*
  * kmemtrace: hooks for the memory allocators.
  *
- * The allocators call these where no kmem tracepoint tells of an allocation or
- * a free.  An allocation is told after the memory was taken and a free before
- * it is given back; otherwise another CPU's allocation of the same memory could
- * be recorded before its free.
+ * The allocators call these hooks where no kmem tracepoint reports an allocation or
+ * a free.  An allocation is reported after the memory was allocated, and a free
+ * before the memory is released; otherwise another CPU's allocation of the same
+ * memory could be recorded before its free.
  *
- * Context: any but NMI, any locks held, interrupts on or off.  Where kmemtrace
- * is off each hook is the no-op of a tracepoint.
+ * Context of the hooks: any but NMI, any locks held, interrupts on or off.  While
+ * tracing is off each hook is the no-op of a tracepoint.
  */
 #ifndef _LINUX_KMEMTRACE_H
 #define _LINUX_KMEMTRACE_H
@@ -24,18 +24,24 @@ struct task_struct;
 #include <trace/events/kmemtrace.h>
 
 /*
- * A function that allocates pages, or frees lists of them, on behalf of its
- * caller and tells kmemtrace itself, with the caller's address.  What is told
- * below it is left out: by the address that it returns to.  So a page has one
- * record, from the outermost wrapper, and while kmemtrace is off the caller's
- * address need not be handed down.  Always with noinline: inlined, the address
- * would be another's.
+ * Marks a function that allocates pages, or frees lists of pages, on behalf of its
+ * caller, and reports them to kmemtrace with the address of that caller.  Reports
+ * of functions below the wrapper are dropped, because they return to an address in
+ * the section of the wrappers.  So a page has one record, from the outermost
+ * wrapper, and while tracing is off the caller's address need not be passed down.
+ * A wrapper is noinline: inlined, its return address would be that of its caller.
  */
 #define __kmemtrace_wrapper	__section(".text..kmemtrace")
 
-/* All of them; from the linker script. */
+/* The section of all wrappers, from the linker script. */
 extern char __kmemtrace_text_start[], __kmemtrace_text_end[];
 
+/**
+ * in_kmemtrace_wrapper - test for the address of a wrapper
+ * @addr: return address
+ *
+ * Return: whether @addr is in a function that is marked as __kmemtrace_wrapper.
+ */
 static __always_inline bool in_kmemtrace_wrapper(unsigned long addr)
 {
 	return addr >= (unsigned long)__kmemtrace_text_start &&
@@ -44,47 +50,65 @@ static __always_inline bool in_kmemtrace_wrapper(unsigned long addr)
 
 void __init kmemtrace_init(void);
 
-/*
- * Snapshots, for debugging, as tracing_snapshot() is: calls of these stay in no
- * code that is released.
+/**
+ * kmemtrace_snapshot - keep the records up to now
  *
- * kmemtrace_snapshot() makes what was recorded up to now the snapshot, in place
- * of the one before, and recording goes on.  It needs spare buffers; without
- * them it says so in the trace and stops tracing, which keeps what there is,
- * until it is switched on again.  Where nothing is recorded, or while another
- * CPU takes a snapshot, it does nothing.  Context: any but NMI, where it does
- * nothing but count.  It waits for nobody and allocates nothing.
+ * Make the records up to now the snapshot, in place of the snapshot before, and go
+ * on recording.  This needs spare buffers.  Without them, write a STOP record and
+ * stop tracing until user space switches it on again, so that the records are kept.
+ * Do nothing where no event is recorded, or while another CPU takes a snapshot.
  *
- * kmemtrace_snapshot_alloc() allocates the spare buffers first, if there are
- * none; if it cannot, it tells the kernel's log, takes none, and tracing goes
- * on.  Sleeps.
+ * For debugging, as tracing_snapshot(): released code does not call this.
+ *
+ * Context: any; in NMI context the call is only counted.  Does not wait, and
+ * allocates nothing.
  */
 void kmemtrace_snapshot(void);
+
+/**
+ * kmemtrace_snapshot_alloc - allocate spare buffers and keep the records up to now
+ *
+ * As kmemtrace_snapshot(), but allocate the spare buffers first if there are none.
+ * If there is no memory, log this and take no snapshot; tracing goes on.
+ *
+ * Context: process context.  Sleeps.
+ */
 void kmemtrace_snapshot_alloc(void);
 
-/*
- * For the triggers of snapshots: the OOM killer is about to kill, or found
- * nobody to kill; an allocation of pages failed that was not to fail silently.
+/**
+ * kmemtrace_oom - fire the triggers of the OOM killer
+ *
+ * Called before the OOM killer kills a task, and if it found no task to kill.
+ *
  * Context: any but NMI.
  */
 void kmemtrace_oom(void);
+
+/**
+ * kmemtrace_alloc_failed - fire the triggers of failed allocations
+ *
+ * Called when an allocation of pages without __GFP_NOWARN has failed.
+ *
+ * Context: any but NMI.
+ */
 void kmemtrace_alloc_failed(void);
 
-/*
- * One operation that makes several records, for which one stack is enough.  All
- * records of it have its call site.  With kmemtrace.stacks=yes unwinding takes
- * longer than all else that a record needs.
+/**
+ * struct kmemtrace_operation - an operation of several records with one stack
+ * @call_site: the call site of all its records
+ * @stack: number of the stack, valid if @saved
+ * @saved: whether the stack was saved
+ *
+ * With kmemtrace.stacks=yes unwinding takes longer than the rest of a record, so
+ * the stack of an operation is unwound once.
  */
 struct kmemtrace_operation {
 	unsigned long	call_site;
-	u32		stack;		/* valid if saved */
+	u32		stack;
 	bool		saved;
 };
 
-/*
- * Begin an operation and save its stack at once, so that none is unwound later
- * under a lock.
- */
+/* Save the stack of an operation at once, so that none is unwound under a lock. */
 void __kmemtrace_operation_begin(struct kmemtrace_operation *op);
 
 void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
@@ -114,21 +138,37 @@ void __kmemtrace_page_free_part(struct kmemtrace_operation *op,
 void __kmemtrace_percpu_alloc(unsigned long call_site, const void __percpu *ptr,
 			      size_t size, gfp_t gfp_flags);
 
-/*
- * A cache was made, became another one's too, or is no more, for the table of
- * caches.  Context: slab_mutex is held.  All sleep.
+/**
+ * kmemtrace_cache_created - add a cache to the table of caches
+ * @s: a cache that was created
+ *
+ * Context: slab_mutex is held.  Sleeps.
  */
 void kmemtrace_cache_created(struct kmem_cache *s);
+
+/**
+ * kmemtrace_cache_merged - update the object size of a cache in the table
+ * @s: a cache with which another one was merged
+ *
+ * Context: slab_mutex is held.  Sleeps.
+ */
 void kmemtrace_cache_merged(struct kmem_cache *s);
+
+/**
+ * kmemtrace_cache_destroyed - note in the table that a cache is gone
+ * @s: a cache that is being destroyed
+ *
+ * Context: slab_mutex is held.  Sleeps.
+ */
 void kmemtrace_cache_destroyed(struct kmem_cache *s);
 
-/* The task that runs will not allocate any more. */
+/* The current task @p will not allocate any more. */
 #define kmemtrace_task_exit(p)	trace_kmemtrace_task_exit(p)
 
 /*
- * Macros, so that nothing is evaluated while the tracepoint is off.  What is
- * more than one event is a call out of line, so that a hook is no more than the
- * no-op.
+ * The hooks are macros, so that no argument is evaluated while the tracepoint is
+ * off.  A hook that makes several records calls a function out of line, so that the
+ * allocator contains nothing but the no-op.
  */
 #define kmemtrace_hook(tracepoint, call)				\
 	do {								\
@@ -136,21 +176,21 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
 			(call);						\
 	} while (0)
 
-/* krealloc() left the object where it is: a free and another allocation. */
+/* krealloc() kept the object in place: record a free and an allocation. */
 #define kmemtrace_krealloc(call_site, ptr, bytes_req, bytes_alloc, gfp_flags) \
 	kmemtrace_hook(kmemtrace_kmalloc,				\
 		       __kmemtrace_krealloc(call_site, ptr, bytes_req,	\
 					    bytes_alloc, gfp_flags))
 
-/* nr objects of cache s were allocated at once. */
+/* @nr objects of cache @s were allocated at once. */
 #define kmemtrace_cache_alloc_bulk(call_site, s, gfp_flags, nr, p)	\
 	kmemtrace_hook(kmemtrace_cache_alloc,				\
 		       __kmemtrace_cache_alloc_bulk(call_site, s, gfp_flags, \
 						    nr, p))
 
 /*
- * nr objects are about to be freed at once; s is NULL for kfree_bulk().  Either
- * of both events may be off by itself.
+ * @nr objects are about to be freed at once; @s is NULL for kfree_bulk().  Each of
+ * the two events may be off by itself.
  */
 #define kmemtrace_free_bulk(call_site, s, nr, p)			\
 	do {								\
@@ -160,11 +200,12 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
 	} while (0)
 
 /*
- * One piece of memory was allocated.  page may be NULL: it was not.  A wrapper's
- * callee tells it in vain: the wrapper does so too.
+ * Record that pages were allocated.  @page may be NULL if the allocation failed.  The
+ * report of a function that a wrapper calls is dropped, because the wrapper reports
+ * the page itself.
  */
 static __always_inline void
-kmemtrace_tell_pages(unsigned long call_site, struct page *page,
+kmemtrace_report_pages(unsigned long call_site, struct page *page,
 		     size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
 		     int node)
 {
@@ -174,19 +215,18 @@ kmemtrace_tell_pages(unsigned long call_site, struct page *page,
 					   bytes_alloc, gfp_flags, node);
 }
 
-/* 1 << order pages were allocated, or, with page NULL, not. */
+/* 1 << @order pages were allocated; @page is NULL if that failed. */
 static __always_inline void
 kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 		     unsigned int order, gfp_t gfp_flags, int node)
 {
-	kmemtrace_tell_pages(call_site, page, PAGE_SIZE << order,
+	kmemtrace_report_pages(call_site, page, PAGE_SIZE << order,
 			     PAGE_SIZE << order, gfp_flags, node);
 }
 
 /*
- * Allocation or free of many pages: op, a struct kmemtrace_operation, is begun
- * before the allocator's locks are taken, and each page is recorded as a part of
- * it.
+ * Allocation or free of many pages: the struct kmemtrace_operation @op begins before
+ * the allocator's locks are taken, and each page is recorded as a part of @op.
  */
 #define kmemtrace_operation_init(op, site)				\
 	do {								\
@@ -211,8 +251,8 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 		       __kmemtrace_page_free_part(op, page))
 
 /*
- * Single pages for bytes_req bytes were allocated, to be freed one by one.  The
- * last one carries what bytes_req lacks to whole pages as its waste.
+ * Single pages for @bytes_req bytes were allocated, which are freed one by one.  The
+ * requested size of the last page is the rest of @bytes_req.
  */
 #define kmemtrace_page_range(call_site, page, bytes_req, gfp_flags)	\
 	kmemtrace_hook(kmemtrace_page_alloc,				\
@@ -231,7 +271,7 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 		       __kmemtrace_page_alloc_array(call_site, pages, nr, \
 						    gfp_flags))
 
-/* The last reference to page is gone and it is about to be freed. */
+/* The last reference to @page was released, and @page is about to be freed. */
 #define kmemtrace_page_free(call_site, page)				\
 	trace_kmemtrace_page_free(call_site, page)
 
@@ -241,35 +281,38 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 		       __kmemtrace_page_free_list(call_site, pages))
 
 /*
- * An allocation of 1 << order pages is about to become as many single pages:
- * told as its free and their allocation, because they are freed one by one.
+ * An allocation of 1 << @order pages is about to become single pages.  Record its
+ * free and the allocation of the single pages, because they are freed one by one.
  */
 #define kmemtrace_page_split(call_site, page, order)			\
 	kmemtrace_hook(kmemtrace_page_alloc,				\
 		       __kmemtrace_page_split(call_site, page, order))
 
 /*
- * size bytes were allocated for each possible CPU.  ptr may be NULL: they were
- * not.  Told by the functions that the kernel calls, which know what was asked
- * for: percpu_alloc_percpu, the trace event, comes when that was rounded up, and
- * has the address of one of them for a call site.
+ * @size bytes were allocated for each possible CPU; @ptr is NULL if that failed.  The
+ * functions that the kernel calls report this, because they have the requested size:
+ * the trace event percpu_alloc_percpu has the rounded size, and the address of one
+ * of these functions for a call site.
  */
 #define kmemtrace_percpu_alloc(call_site, ptr, size, gfp_flags)		\
 	kmemtrace_hook(kmemtrace_percpu_alloc,				\
 		       __kmemtrace_percpu_alloc(call_site, ptr, size,	\
 						gfp_flags))
 
-/* ptr, which is not NULL, is about to be freed. */
+/* @ptr, which is not NULL, is about to be freed. */
 #define kmemtrace_percpu_free(call_site, ptr)				\
 	trace_kmemtrace_percpu_free(call_site, (__force const void *)(ptr))
 
-/* An area that vfree() gives back was made, of bytes_alloc without its guard. */
+/*
+ * An area that vfree() releases was allocated.  @bytes_alloc is its size without the
+ * guard page.
+ */
 #define kmemtrace_vmalloc_alloc(call_site, ptr, bytes_req, bytes_alloc,	\
 				gfp_flags, node)			\
 	trace_kmemtrace_vmalloc_alloc(call_site, ptr, bytes_req,	\
 				      bytes_alloc, gfp_flags, node)
 
-/* ptr, which is not NULL, is about to be freed, now or a little later. */
+/* @ptr, which is not NULL, is about to be freed, now or by a work item. */
 #define kmemtrace_vmalloc_free(call_site, ptr)				\
 	trace_kmemtrace_vmalloc_free(call_site, ptr)
 

@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: annotations, which code writes into the trace of kernel memory.
- *
- *	kmemtrace_mark(cleaner_begins, "zone %s, %lu pages", zone->name, nr);
- *
- * name is an identifier and not a string; places that have the same name are
- * switched together, in events/mark:<name>/ of kmemtrace's folder in debugfs.
- * format is a string literal as for printk(), and the compiler checks it.  Up to
- * eight arguments: integers, pointers, strings.  Nothing is formatted here: the
- * values go into the record as they are, of a string its first 256 bytes, or as
- * many as a precision says, behind which it is not read either.  What %p is
- * followed by only tells the programs how to show the address, which is recorded
- * as it is and not hashed; what is at the address is not read.  A width of * and
- * %n are not supported: see the kernel's log.
- *
- * While the annotation is off, which it is while kmemtrace is off, this is a
- * no-op and no argument is evaluated.
- *
- * Context: any where RCU is watching, as for a tracepoint, with any locks held.
- * An annotation in NMI context is counted as lost, which is all that can be done
- * there.
+ * kmemtrace: annotations, which kernel code writes into a trace of kernel memory.
  */
 #ifndef _LINUX_KMEMTRACE_MARK_H
 #define _LINUX_KMEMTRACE_MARK_H
@@ -29,7 +10,7 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
-/* The compiler looks at the format; nothing is called. */
+/* The compiler checks the format; the function is never called. */
 static inline __printf(1, 2)
 void __kmemtrace_mark_check(const char *format, ...)
 {
@@ -38,8 +19,9 @@ void __kmemtrace_mark_check(const char *format, ...)
 #ifdef CONFIG_KMEMTRACE
 
 /*
- * One place; all of them are in a section, __kmemtrace_marks, which is read as an
- * array: each begins where the linker aligns it, so that is part of its size.
+ * The place of an annotation in code.  All places are in the section
+ * __kmemtrace_marks, which is read as an array, so the alignment that the linker
+ * uses is part of the size.
  */
 struct kmemtrace_mark {
 	struct static_key_false	key;
@@ -58,14 +40,14 @@ extern struct kmemtrace_mark __stop___kmemtrace_marks[];
 void __kmemtrace_mark(const struct kmemtrace_mark *mark, const u64 *words);
 
 /*
- * An argument as a word: of integers the low bytes are theirs.  An array becomes
- * a pointer between ? and :, and what is wider than long is no pointer.
+ * Convert an argument to a word.  An integer is in the low bytes of the word.  An
+ * array becomes a pointer between ? and :, and a type wider than long is no pointer.
  */
 #define __kmemtrace_word(x)						\
 	((u64)__builtin_choose_expr(sizeof(1 ? (x) : (x)) > sizeof(long), \
 				    (x), (unsigned long)(x)))
 
-/* Puts the arguments into the array w. */
+/* Store the arguments in the array w. */
 #define __kmemtrace_words_0(w)						\
 	((void)(w))
 #define __kmemtrace_words_1(w, x)					\
@@ -87,6 +69,27 @@ void __kmemtrace_mark(const struct kmemtrace_mark *mark, const u64 *words);
 #define __kmemtrace_words(w, args...)					\
 	CONCATENATE(__kmemtrace_words_, COUNT_ARGS(args))(w, ##args)
 
+/**
+ * kmemtrace_mark - write an annotation into the trace
+ * @mark_name: an identifier, not a string.  Annotations of the same name are
+ *	switched together, by events/mark:<name>/enabled in debugfs.
+ * @mark_format: string literal as for printk(); the compiler checks it
+ * @args: up to eight integers, pointers, and strings
+ *
+ * Nothing is formatted here: the values are recorded as they are.  Of a string, the
+ * first 256 bytes are recorded, or as many as a precision allows, and no more bytes
+ * are read.  A pointer is recorded as it is, and not hashed; the memory behind it is
+ * not read, and the letters after %p only define how programs show it.  A width of *
+ * and %n are not supported: such an annotation is not recorded, which is logged.
+ *
+ * While the annotation is off, as it is while tracing is off, this is a no-op and
+ * no argument is evaluated.
+ *
+ * Example: kmemtrace_mark(cleaner_begins, "zone %s, %lu pages", zone->name, nr);
+ *
+ * Context: any where RCU is watching, as for a tracepoint, with any locks held.  In
+ * NMI context the annotation is counted as lost.
+ */
 #define kmemtrace_mark(mark_name, mark_format, args...)			\
 	do {								\
 		static struct kmemtrace_mark __used			\

@@ -13,7 +13,7 @@
 enum kmemtrace_test_point {
 	/* The room for a record is found, and the record is not written yet. */
 	KMEMTRACE_TEST_SLOT,
-	/* The slow path looks for room. */
+	/* The slow path is about to reserve room. */
 	KMEMTRACE_TEST_ROOM,
 	/* The records of an annotation are about to be written. */
 	KMEMTRACE_TEST_MARK,

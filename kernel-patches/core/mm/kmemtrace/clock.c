@@ -8,14 +8,15 @@
  * timekeeping is up).  On machines with a stable TSC it is one clock for all
  * CPUs.  Not local_clock(): until late in boot that takes every clock for an
  * unstable one and keeps it within a tick of the CPU's last tick, so that it
- * falls behind by as long as interrupts are off; where sched_clock did turn out
- * to be unstable it is used from the end of boot on.  Whether it did is looked at
- * when a CPU begins a sub-buffer.
+ * falls behind by as long as interrupts are off.  local_clock() is used from the
+ * end of boot on where sched_clock has turned out to be unstable.  Each CPU tests
+ * this when it begins a sub-buffer.
  *
- * The clock is read with interrupts off in the same section that takes the place
- * in the buffer, and is held to the last timestamp of that CPU where it should
- * step back.  Guaranteed: timestamps do not decrease within a CPU's file.  Across
- * CPUs: exact order where sched_clock is stable, within a tick where it is not.
+ * The clock is read with interrupts off in the same section that reserves room in
+ * the buffer.  If the clock steps back, the last timestamp of that CPU is used.
+ *
+ * Guaranteed: timestamps do not decrease within a CPU's file.  Across CPUs: exact
+ * order where sched_clock is stable, within a tick where it is not.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -29,11 +30,10 @@
 #include <linux/workqueue.h>
 
 #include "clock.h"
-#include "internal.h"
 
 DEFINE_STATIC_KEY_FALSE(kmemtrace_unstable);
 
-/* A key is switched where sleeping is allowed, and a writer wakes nobody. */
+/* Switching a static key may sleep, so a work item does it. */
 static void kmemtrace_use_local_clock(struct work_struct *work)
 {
 	static_branch_enable(&kmemtrace_unstable);
@@ -49,14 +49,14 @@ static void kmemtrace_queue_clock_work(struct irq_work *irq_work)
 
 static DEFINE_IRQ_WORK(kmemtrace_clock_irq_work, kmemtrace_queue_clock_work);
 
-void kmemtrace_look_at_clock(void)
+void kmemtrace_check_clock(void)
 {
 	if (unlikely(!kmemtrace_sched_clock_stable()) &&
 	    system_state == SYSTEM_RUNNING &&
 	    !static_key_enabled(&kmemtrace_unstable))
 		irq_work_queue(&kmemtrace_clock_irq_work);
 }
-NOKPROBE_SYMBOL(kmemtrace_look_at_clock);
+NOKPROBE_SYMBOL(kmemtrace_check_clock);
 
 u64 kmemtrace_clock(void)
 {

@@ -24,9 +24,8 @@
 #include <linux/smp.h>
 #include <linux/spinlock.h>
 
-#include "buffer.h"
 #include "counter.h"
-#include "internal.h"
+#include "guard.h"
 
 struct kmemtrace_count {
 	seqcount_t	seq;
@@ -133,7 +132,7 @@ NOKPROBE_SYMBOL(kmemtrace_counter_sum_all);
 bool kmemtrace_counter_is_over(struct kmemtrace_counter *counter)
 {
 	/*
-	 * Orders this CPU's addition before the look at the other CPUs'
+	 * Orders this CPU's addition before the read of the other CPUs'
 	 * additions.  Pairs with itself on another CPU: at least one of two CPUs
 	 * sees both.
 	 */

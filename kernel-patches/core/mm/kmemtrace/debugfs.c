@@ -13,29 +13,12 @@
 #include <linux/init.h>
 #include <linux/seq_file.h>
 
-#include "internal.h"
 #include "buffer.h"
-
-void kmemtrace_debugfs_new_session(void)
-{
-	kmemtrace_buffers_reset(kmemtrace_live.buffers, kmemtrace_clock());
-	kmemtrace_view_make_files(&kmemtrace_live);
-	kmemtrace_view_make_files(&kmemtrace_snapshot_view);
-}
-
-/* Wakes also who waits for a full sub-buffer: there will be none. */
-void kmemtrace_debugfs_new_buffers(void)
-{
-	kmemtrace_view_make_files(&kmemtrace_live);
-	kmemtrace_view_make_files(&kmemtrace_snapshot_view);
-	kmemtrace_view_wake_all(&kmemtrace_live);
-}
-
-void kmemtrace_debugfs_end_session(void)
-{
-	kmemtrace_writer_tell_lost();
-	kmemtrace_debugfs_new_buffers();
-}
+#include "features.h"
+#include "file_util.h"
+#include "format.h"
+#include "guard.h"
+#include "view.h"
 
 /* Return the number of events of a CPU that were lost or overwritten unread. */
 static u64 kmemtrace_overruns_of(struct kmemtrace_buffers *buffers,
@@ -129,7 +112,7 @@ static ssize_t kmemtrace_enabled_write(struct file *file,
 	err = kmemtrace_bool_from_user("enabled", "0 or 1", buffer, count,
 				       &on);
 	if (!err)
-		err = kmemtrace_switch(on);
+		err = kmemtrace_set_enabled(on);
 	return err ?: count;
 }
 
@@ -141,37 +124,25 @@ static const struct file_operations kmemtrace_enabled_fops = {
 	.llseek	= default_llseek,
 };
 
-struct kmemtrace_entry {
-	const char *name;
-	umode_t mode;
-	const struct file_operations *fops;
-	unsigned int abi;	/* the first version that has it; 0: all */
-};
-
-static const struct kmemtrace_entry kmemtrace_entries[] __initconst = {
+static const struct kmemtrace_file kmemtrace_debugfs_files[] = {
 	{ "abi_version",    0400, &kmemtrace_abi_version_fops },
-	{ "caches",         0400, &kmemtrace_caches_fops, 2 },
 	{ "consumed",       0400, &kmemtrace_consumed_fops },
 	{ "enabled",        0600, &kmemtrace_enabled_fops },
-	{ "filter",         0600, &kmemtrace_filter_fops },
-	{ "info",           0400, &kmemtrace_info_fops },
-	{ "marker",         0200, &kmemtrace_marker_fops, 2 },
-	{ "marks",          0400, &kmemtrace_marks_fops, 2 },
-	{ "mode",           0600, &kmemtrace_mode_fops },
 	{ "overruns",       0400, &kmemtrace_overruns_fops },
 	{ "record_size",    0400, &kmemtrace_record_size_fops },
-	{ "reset",          0200, &kmemtrace_reset_fops },
-	{ "subbuf_size",    0600, &kmemtrace_subbuf_size_fops },
-	{ "subbufs",        0600, &kmemtrace_subbufs_fops },
-	{ "tasks",          0400, &kmemtrace_tasks_fops, 2 },
 	{ "total_overruns", 0400, &kmemtrace_total_overruns_fops },
-	{ "trigger",        0600, &kmemtrace_trigger_fops },
+	{ }
+};
+
+struct kmemtrace_feature kmemtrace_debugfs_feature = {
+	.files	= kmemtrace_debugfs_files,
 };
 
 static int __init kmemtrace_debugfs_init(void)
 {
+	const struct kmemtrace_file *file;
+	struct kmemtrace_feature *feature;
 	struct dentry *dir;
-	unsigned int i;
 
 	dir = debugfs_create_dir("kmemtrace", NULL);
 	if (IS_ERR(dir)) {
@@ -179,27 +150,12 @@ static int __init kmemtrace_debugfs_init(void)
 		       PTR_ERR(dir));
 		return PTR_ERR(dir);
 	}
-	for (i = 0; i < ARRAY_SIZE(kmemtrace_entries); i++) {
-		if (kmemtrace_entries[i].abi > kmemtrace_abi)
-			continue;
-		debugfs_create_file(kmemtrace_entries[i].name,
-				    kmemtrace_entries[i].mode, dir, NULL,
-				    kmemtrace_entries[i].fops);
-	}
-	if (kmemtrace_with_stacks)
-		debugfs_create_file("stacks", 0400, dir, NULL,
-				    &kmemtrace_stacks_fops);
-	kmemtrace_events_debugfs(dir);
-
-	kmemtrace_snapshot_debugfs_init(dir);
-	WRITE_ONCE(kmemtrace_live.dir, dir);
-
-	/*
-	 * A CPU that comes online has its buffer before it looks for the
-	 * directory, and here it is the other way round: no file is missed.
-	 */
-	kmemtrace_view_make_files(&kmemtrace_live);
-	kmemtrace_view_make_files(&kmemtrace_snapshot_view);
+	list_for_each_entry(feature, &kmemtrace_features, list)
+		for (file = feature->files; file && file->name; file++)
+			if (file->abi <= kmemtrace_abi)
+				debugfs_create_file(file->name, file->mode, dir,
+						    NULL, file->fops);
+	kmemtrace_call_features(debugfs, dir);
 	return 0;
 }
 late_initcall(kmemtrace_debugfs_init);

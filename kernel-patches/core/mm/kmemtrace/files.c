@@ -16,6 +16,8 @@
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
 #include <linux/compat.h>
+#include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -33,22 +35,19 @@
 
 #include <uapi/linux/kmemtrace_ioctl.h>
 
-#include "internal.h"
 #include "buffer.h"
+#include "clock.h"
+#include "features.h"
+#include "file_util.h"
+#include "format.h"
+#include "session.h"
+#include "view.h"
 
 /*
- * Guards the making of files.  Taken inside of cpu_hotplug_lock; no reader waits
- * inside of it.
+ * Serialises the creation of files.  Taken inside of cpu_hotplug_lock; no reader
+ * holds it while it sleeps.
  */
 static DEFINE_MUTEX(kmemtrace_files_mutex);
-
-static DEFINE_PER_CPU(struct kmemtrace_cpu_file, kmemtrace_live_files);
-
-struct kmemtrace_view kmemtrace_live = {
-	.lock		= __RAW_SPIN_LOCK_UNLOCKED(kmemtrace_live.lock),
-	.follows	= true,
-	.files		= &kmemtrace_live_files,
-};
 
 /* An open file. */
 struct kmemtrace_open {
@@ -61,103 +60,7 @@ struct kmemtrace_open {
 	unsigned int		taking_generation;
 };
 
-static __always_inline void kmemtrace_lock_view(struct kmemtrace_view *view,
-						struct kmemtrace_guard *guard)
-	__acquires(&view->lock)
-{
-	kmemtrace_lock(&view->lock, guard);
-	kmemtrace_test_point(KMEMTRACE_TEST_VIEW_LOCK);
-}
-
-struct kmemtrace_buffers *kmemtrace_view_get(struct kmemtrace_view *view,
-					     unsigned int *generation)
-{
-	struct kmemtrace_buffers *buffers;
-	struct kmemtrace_guard guard;
-
-	kmemtrace_lock_view(view, &guard);
-	buffers = view->buffers;
-	if (buffers)
-		refcount_inc(&buffers->refs);
-	if (generation)
-		*generation = view->generation;
-	kmemtrace_unlock(&view->lock, &guard);
-	return buffers;
-}
-NOKPROBE_SYMBOL(kmemtrace_view_get);
-
-struct kmemtrace_buffers *
-kmemtrace_view_replace(struct kmemtrace_view *view,
-		       struct kmemtrace_buffers *buffers)
-{
-	struct kmemtrace_buffers *old;
-	struct kmemtrace_guard guard;
-
-	kmemtrace_lock_view(view, &guard);
-	old = view->buffers;
-	/* The writer looks at it without the lock: what it is comes first. */
-	smp_store_release(&view->buffers, buffers);
-	view->generation++;
-	kmemtrace_unlock(&view->lock, &guard);
-	return old;
-}
-NOKPROBE_SYMBOL(kmemtrace_view_replace);
-
-static void kmemtrace_wake(struct irq_work *wake)
-{
-	wake_up_interruptible(&container_of(wake, struct kmemtrace_cpu_file,
-					    wake)->wait);
-}
-
-void kmemtrace_view_wake(struct kmemtrace_view *view, unsigned int cpu)
-{
-	struct kmemtrace_cpu_file *file = per_cpu_ptr(view->files, cpu);
-
-	/*
-	 * Between what there is to read and whether somebody waits for it; who
-	 * does looks at them the other way round, by poll_wait().
-	 */
-	smp_mb();
-	/* Its barrier is that above. */
-	if (waitqueue_active(&file->wait))
-		irq_work_queue(&file->wake);
-}
-NOKPROBE_SYMBOL(kmemtrace_view_wake);
-
-void kmemtrace_view_wake_all(struct kmemtrace_view *view)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu)
-		kmemtrace_view_wake(view, cpu);
-}
-
-void __init kmemtrace_view_init(struct kmemtrace_view *view)
-{
-	unsigned int cpu;
-
-	for_each_possible_cpu(cpu) {
-		struct kmemtrace_cpu_file *file = per_cpu_ptr(view->files, cpu);
-
-		file->view = view;
-		file->cpu = cpu;
-		init_waitqueue_head(&file->wait);
-		init_irq_work(&file->wake, kmemtrace_wake);
-	}
-}
-
-/*
- * Whether there is another set than when generation was got.  After
- * kmemtrace_take(): if not, giving back fails as soon as there is, as a set that
- * goes elsewhere is sealed or renewed after this has changed.
- */
-static bool kmemtrace_view_changed(struct kmemtrace_view *view,
-				   unsigned int generation)
-{
-	return READ_ONCE(view->generation) != generation;
-}
-
-/* A file of a snapshot is for the one that was there when it was opened. */
+/* A file of a snapshot is stale once another snapshot was taken. */
 static bool kmemtrace_is_stale(const struct kmemtrace_open *opened,
 			       unsigned int generation)
 {
@@ -176,8 +79,8 @@ static int kmemtrace_put_lost(char __user *to,
 }
 
 /*
- * Gives what can be taken at once, at most count bytes.  The number of bytes, or
- * -errno.
+ * Copy the records that can be taken at once to user space, at most @count bytes.
+ * Return the number of bytes, or -errno.
  */
 static ssize_t kmemtrace_read_some(struct kmemtrace_view *view,
 				   unsigned int generation,
@@ -235,7 +138,7 @@ static ssize_t kmemtrace_read(struct file *file, char __user *to,
 			done += n;
 		else if (n != -EAGAIN)
 			break;
-		/* -EAGAIN: somebody else was faster, or the set is another. */
+		/* -EAGAIN: another reader took the records, or the set was replaced. */
 		if (signal_pending(current)) {
 			n = -EINTR;
 			break;
@@ -245,7 +148,7 @@ static ssize_t kmemtrace_read(struct file *file, char __user *to,
 	return done ?: n;
 }
 
-/* While tracing is off, for each record; else for a full sub-buffer. */
+/* Return whether to wake a reader: for a full sub-buffer, or any record if off. */
 static bool kmemtrace_is_worth_it(struct kmemtrace_buffers *buffers,
 				  unsigned int cpu)
 {
@@ -275,8 +178,8 @@ static __poll_t kmemtrace_poll(struct file *file, poll_table *wait)
 }
 
 /*
- * All pages at once, so that none is looked for later: they stay as long as they
- * are mapped, whatever becomes of the buffer.
+ * Map all pages at once, so that there are no page faults later.  The pages stay as
+ * long as they are mapped, also after the buffer was freed.
  */
 static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -436,7 +339,7 @@ static int kmemtrace_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Where the kernel is not locked down. */
+/* The operations of a file in a kernel that is not locked down. */
 static const struct file_operations kmemtrace_mapped_fops = {
 	.owner		= THIS_MODULE,
 	.read		= kmemtrace_read,
@@ -464,7 +367,7 @@ static int kmemtrace_open(struct inode *inode, struct file *file)
 	kmemtrace_buffers_put(kmemtrace_view_get(opened->file->view,
 						 &opened->generation));
 	file->private_data = opened;
-	/* No reference: it is built in. */
+	/* Built-in code needs no reference to a module. */
 	if (!security_locked_down(LOCKDOWN_DEBUGFS))
 		replace_fops(file, mapped_fops);
 	return nonseekable_open(inode, file);
@@ -479,7 +382,7 @@ static const struct file_operations kmemtrace_cpu_fops = {
 	.llseek		= no_llseek,
 };
 
-void kmemtrace_view_make_file(struct kmemtrace_view *view, unsigned int cpu)
+static void kmemtrace_make_file(struct kmemtrace_view *view, unsigned int cpu)
 {
 	struct kmemtrace_buffers *buffers =
 		kmemtrace_view_get(&kmemtrace_live, NULL);
@@ -504,10 +407,62 @@ out:
 	kmemtrace_buffers_put(buffers);
 }
 
-void kmemtrace_view_make_files(struct kmemtrace_view *view)
+/* Create the missing files of all CPUs, in all views.  Sleeps. */
+static void kmemtrace_make_files(void)
 {
+	struct kmemtrace_view *view;
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu)
-		kmemtrace_view_make_file(view, cpu);
+	list_for_each_entry(view, &kmemtrace_views, list)
+		for_each_possible_cpu(cpu)
+			kmemtrace_make_file(view, cpu);
 }
+
+/* Context: after relay_prepare_cpu() of the same CPU. */
+static int kmemtrace_cpu_prepare(unsigned int cpu)
+{
+	struct kmemtrace_view *view;
+
+	list_for_each_entry(view, &kmemtrace_views, list)
+		kmemtrace_make_file(view, cpu);
+	return 0;
+}
+
+/* Register the callback that creates the files of a CPU before the CPU runs. */
+static void kmemtrace_files_init(void)
+{
+	int err;
+
+	BUILD_BUG_ON(CPUHP_BP_PREPARE_DYN < CPUHP_RELAY_PREPARE);
+	err = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN,
+					"mm/kmemtrace:prepare",
+					kmemtrace_cpu_prepare, NULL);
+	if (err < 0)
+		pr_err("CPUs that come online will have no files: %d\n", err);
+}
+
+/*
+ * Also wake the readers that wait for a full sub-buffer: while tracing is off none
+ * will be full.
+ */
+static void kmemtrace_files_changed(void)
+{
+	kmemtrace_make_files();
+	kmemtrace_view_wake_all(&kmemtrace_live);
+}
+
+/*
+ * A CPU that comes online has its buffer before it tests for the directory; here
+ * the directory exists before the test for buffers.  So no file is missed.
+ */
+static void kmemtrace_files_debugfs(struct dentry *dir)
+{
+	WRITE_ONCE(kmemtrace_live.dir, dir);
+	kmemtrace_make_files();
+}
+
+struct kmemtrace_feature kmemtrace_files_feature = {
+	.init		= kmemtrace_files_init,
+	.changed	= kmemtrace_files_changed,
+	.debugfs	= kmemtrace_files_debugfs,
+};

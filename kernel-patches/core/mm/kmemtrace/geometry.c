@@ -1,158 +1,135 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kmemtrace: the files that say what the buffers are like. */
+/*
+ * kmemtrace: number and size of the sub-buffers of each CPU, and their parameters
+ * on the kernel's command line.  A parameter without sense is reported, and the
+ * default is used.
+ */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
-#include <linux/debugfs.h>
-#include <linux/fs.h>
+#include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/kstrtox.h>
-#include <linux/module.h>
+#include <linux/mm.h>
 #include <linux/printk.h>
-#include <linux/ratelimit.h>
-#include <linux/seq_file.h>
+#include <linux/sizes.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 
-#include "internal.h"
 #include "buffer.h"
+#include "file_util.h"
+#include "format.h"
+#include "geometry.h"
 
-/* No number and no mode that makes sense is longer. */
-#define KMEMTRACE_WORD_MAX 24
+/*
+ * Defaults, per CPU: 20 sub-buffers of 8192 records.  A sub-buffer is also a
+ * whole number of pages, which suits a reader that maps the buffer or writes it
+ * out without the page cache.
+ */
+#define KMEMTRACE_SUBBUF_RECORDS 8192
+#define KMEMTRACE_SUBBUFS	20
 
-/* Reads what was written as a word, into word.  0 or -errno. */
-static int kmemtrace_get_word(const char __user *from, size_t count,
-			      char word[KMEMTRACE_WORD_MAX])
+/* With fewer sub-buffers nothing could be read while one is being written. */
+#define KMEMTRACE_SUBBUFS_MIN	2
+#define KMEMTRACE_SUBBUFS_MAX	65536
+#define KMEMTRACE_SUBBUF_SIZE_MAX SZ_256M
+
+unsigned int kmemtrace_subbufs = KMEMTRACE_SUBBUFS;
+unsigned int kmemtrace_subbuf_size;	/* 0 until kmemtrace_geometry_init() */
+
+/*
+ * Both values may be valid and their product too large: offsets within a buffer
+ * are unsigned int in the ABI, and all buffers together are limited to half of
+ * the memory.
+ */
+bool kmemtrace_geometry_fits(unsigned int subbufs, unsigned int subbuf_size)
 {
-	if (!count || count >= KMEMTRACE_WORD_MAX)
-		return -EINVAL;
-	if (copy_from_user(word, from, count))
-		return -EFAULT;
-	word[count] = '\0';
-	if (strlen(word) != count)
-		return -EINVAL;
-	if (word[count - 1] == '\n')
-		word[count - 1] = '\0';
-	return 0;
+	u64 bytes = (u64)subbufs * subbuf_size;
+
+	return subbufs >= KMEMTRACE_SUBBUFS_MIN &&
+	       subbufs <= KMEMTRACE_SUBBUFS_MAX &&
+	       subbuf_size >= kmemtrace_record_size &&
+	       subbuf_size <= KMEMTRACE_SUBBUF_SIZE_MAX &&
+	       bytes <= UINT_MAX &&
+	       bytes * num_possible_cpus() <=
+	       (u64)totalram_pages() * PAGE_SIZE / 2;
 }
 
-static int kmemtrace_mode_show(struct seq_file *m, void *v)
+/* Sub-buffers consist of whole records, so they have no padding. */
+void __init kmemtrace_geometry_init(void)
 {
-	seq_puts(m, READ_ONCE(kmemtrace_overwrite) ? "overwrite\n" :
-						     "discard\n");
-	return 0;
+	unsigned int size = KMEMTRACE_SUBBUF_RECORDS * kmemtrace_record_size;
+
+	if (!kmemtrace_subbuf_size)
+		kmemtrace_subbuf_size = size;
+	if (kmemtrace_subbuf_size < kmemtrace_record_size) {
+		pr_warn("kmemtrace.subbuf_size=%u is less than a record of %u bytes; using %u\n",
+			kmemtrace_subbuf_size, kmemtrace_record_size, size);
+		kmemtrace_subbuf_size = size;
+	}
+	kmemtrace_subbuf_size = rounddown(kmemtrace_subbuf_size,
+					  kmemtrace_record_size);
+
+	/* Defaults that do not fit are reported when the buffers are allocated. */
+	if (kmemtrace_geometry_fits(kmemtrace_subbufs, kmemtrace_subbuf_size) ||
+	    (kmemtrace_subbufs == KMEMTRACE_SUBBUFS &&
+	     kmemtrace_subbuf_size == size))
+		return;
+	pr_warn("kmemtrace.subbufs=%u times kmemtrace.subbuf_size=%u is too much for this machine; using %u and %u\n",
+		kmemtrace_subbufs, kmemtrace_subbuf_size, KMEMTRACE_SUBBUFS,
+		size);
+	kmemtrace_subbufs = KMEMTRACE_SUBBUFS;
+	kmemtrace_subbuf_size = size;
 }
 
-static int kmemtrace_mode_open(struct inode *inode, struct file *file)
+static int __init kmemtrace_param_subbufs(char *str)
 {
-	return kmemtrace_single_open(inode, file, kmemtrace_mode_show);
-}
-
-static ssize_t kmemtrace_mode_write(struct file *file, const char __user *from,
-				    size_t count, loff_t *ppos)
-{
-	char word[KMEMTRACE_WORD_MAX];
-	int err;
-
-	err = kmemtrace_get_word(from, count, word);
-	if (!err && !strcmp(word, "discard"))
-		WRITE_ONCE(kmemtrace_overwrite, false);
-	else if (!err && !strcmp(word, "overwrite"))
-		WRITE_ONCE(kmemtrace_overwrite, true);
-	else
-		err = err ?: -EINVAL;
-	if (err == -EINVAL)
-		pr_warn_ratelimited("mode is discard or overwrite\n");
-	return err ?: count;
-}
-
-const struct file_operations kmemtrace_mode_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_mode_open,
-	.read		= seq_read,
-	.write		= kmemtrace_mode_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
-
-static void kmemtrace_explain(int err)
-{
-	if (err == -EINVAL)
-		pr_warn_ratelimited("subbufs and subbuf_size are numbers as kmemtrace.subbufs and kmemtrace.subbuf_size take them, and both together at most half of the memory\n");
-	else if (err == -EBUSY)
-		pr_warn_ratelimited("subbufs and subbuf_size can only be changed while tracing is off\n");
-}
-
-static int kmemtrace_subbufs_show(struct seq_file *m, void *v)
-{
-	seq_printf(m, "%u\n", READ_ONCE(kmemtrace_subbufs));
-	return 0;
-}
-
-static int kmemtrace_subbufs_open(struct inode *inode, struct file *file)
-{
-	return kmemtrace_single_open(inode, file, kmemtrace_subbufs_show);
-}
-
-static ssize_t kmemtrace_subbufs_write(struct file *file,
-				       const char __user *from, size_t count,
-				       loff_t *ppos)
-{
-	char word[KMEMTRACE_WORD_MAX];
 	unsigned int n;
-	int err;
 
-	err = kmemtrace_get_word(from, count, word);
-	if (!err && (kstrtouint(word, 0, &n) || !n))
-		err = -EINVAL;
-	if (!err)
-		err = kmemtrace_set_geometry(n, 0);
-	kmemtrace_explain(err);
-	return err ?: count;
+	if (!str || kstrtouint(str, 0, &n) || n < KMEMTRACE_SUBBUFS_MIN ||
+	    n > KMEMTRACE_SUBBUFS_MAX)
+		pr_warn("kmemtrace.subbufs=%s is not a number from %u to %u; using %u\n",
+			str ?: "", KMEMTRACE_SUBBUFS_MIN,
+			KMEMTRACE_SUBBUFS_MAX, kmemtrace_subbufs);
+	else
+		kmemtrace_subbufs = n;
+	return 0;
 }
+early_param("kmemtrace.subbufs", kmemtrace_param_subbufs);
 
-const struct file_operations kmemtrace_subbufs_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_subbufs_open,
-	.read		= seq_read,
-	.write		= kmemtrace_subbufs_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
-
-static int kmemtrace_subbuf_size_show(struct seq_file *m, void *v)
+int kmemtrace_parse_subbuf_size(const char *text, unsigned int *bytes)
 {
-	seq_printf(m, "%u\n", READ_ONCE(kmemtrace_subbuf_size));
+	u64 size;
+
+	if (kmemtrace_parse_bytes(text, &size) || !size ||
+	    size > KMEMTRACE_SUBBUF_SIZE_MAX)
+		return -EINVAL;
+	*bytes = size;
 	return 0;
 }
 
-static int kmemtrace_subbuf_size_open(struct inode *inode, struct file *file)
+static int __init kmemtrace_param_subbuf_size(char *str)
 {
-	return kmemtrace_single_open(inode, file, kmemtrace_subbuf_size_show);
-}
+	unsigned int size;
 
-static ssize_t kmemtrace_subbuf_size_write(struct file *file,
-					   const char __user *from,
-					   size_t count, loff_t *ppos)
+	if (!str || kmemtrace_parse_subbuf_size(str, &size))
+		pr_warn("kmemtrace.subbuf_size=%s is not a size of up to %u bytes; using the default\n",
+			str ?: "", (unsigned int)KMEMTRACE_SUBBUF_SIZE_MAX);
+	else
+		kmemtrace_subbuf_size = size;
+	return 0;
+}
+early_param("kmemtrace.subbuf_size", kmemtrace_param_subbuf_size);
+
+static int __init kmemtrace_param_mode(char *str)
 {
-	char word[KMEMTRACE_WORD_MAX];
-	unsigned int bytes;
-	int err;
-
-	err = kmemtrace_get_word(from, count, word);
-	if (!err)
-		err = kmemtrace_subbuf_bytes(word, &bytes);
-	if (!err)
-		err = kmemtrace_set_geometry(0, bytes);
-	kmemtrace_explain(err);
-	return err ?: count;
+	if (str && !strcmp(str, "discard"))
+		kmemtrace_overwrite = false;
+	else if (str && !strcmp(str, "overwrite"))
+		kmemtrace_overwrite = true;
+	else
+		pr_warn("kmemtrace.mode=%s is neither discard nor overwrite; using %s\n",
+			str ?: "",
+			kmemtrace_overwrite ? "overwrite" : "discard");
+	return 0;
 }
-
-const struct file_operations kmemtrace_subbuf_size_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_subbuf_size_open,
-	.read		= seq_read,
-	.write		= kmemtrace_subbuf_size_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+early_param("kmemtrace.mode", kmemtrace_param_mode);

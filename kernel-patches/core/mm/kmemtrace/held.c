@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: what a call site holds.
+ * kmemtrace: the live objects of a call site.
  *
- * A hash table in parts, each with a lock of its own.  Within a part an object is
- * at its place or at the next free one after it, cyclically; who is removed
- * leaves no mark, since those behind it move up.
+ * A hash table in parts, each with a lock of its own.  Within a part, collisions
+ * are resolved by linear probing.  A removed object leaves no mark, because the
+ * objects behind it move up.
  */
 
 #include <linux/cache.h>
@@ -23,10 +23,10 @@
 #define KMEMTRACE_HELD_PARTS_BITS	6
 #define KMEMTRACE_HELD_PARTS		(1U << KMEMTRACE_HELD_PARTS_BITS)
 
-/* Objects that are followed: at 16 bytes each, and half as many again. */
+/* Minimum and maximum number of objects, of 16 bytes each and half as many free. */
 #define KMEMTRACE_HELD_MIN		(1U << 13)
 #define KMEMTRACE_HELD_MAX		(1U << 18)
-/* The smallest object that there can be. */
+/* Size of the smallest possible object, in bytes. */
 #define KMEMTRACE_HELD_OBJECT_MIN	8
 
 struct kmemtrace_held_object {
@@ -36,8 +36,8 @@ struct kmemtrace_held_object {
 
 struct kmemtrace_held_part {
 	/*
-	 * Not a lock that lockdep knows: the writer takes it, which has
-	 * interrupts off without telling.
+	 * An arch_spinlock_t, because the writer takes it and lockdep does not
+	 * see that the writer has interrupts off.
 	 */
 	arch_spinlock_t			lock;
 	unsigned int			used;
@@ -46,7 +46,7 @@ struct kmemtrace_held_part {
 } ____cacheline_aligned_in_smp;
 
 struct kmemtrace_held {
-	unsigned int			bits;	/* of the places of a part */
+	unsigned int			bits;	/* log2 of the entries of a part */
 	struct kmemtrace_held_object	*objects;	/* of all parts */
 	struct kmemtrace_held_part	parts[KMEMTRACE_HELD_PARTS];
 };
@@ -100,25 +100,25 @@ void kmemtrace_held_clear(struct kmemtrace_held *held)
 }
 
 static struct kmemtrace_held_part *
-kmemtrace_held_part(struct kmemtrace_held *held, u64 key, unsigned int *place)
+kmemtrace_held_part(struct kmemtrace_held *held, u64 key, unsigned int *index)
 {
 	u64 hash = hash_64(key, KMEMTRACE_HELD_PARTS_BITS + held->bits);
 
-	*place = hash & ((1U << held->bits) - 1);
+	*index = hash & ((1U << held->bits) - 1);
 	return &held->parts[hash >> held->bits];
 }
 NOKPROBE_SYMBOL(kmemtrace_held_part);
 
-/* Where key is, or the free place where it would be: there always is one. */
+/* Return the index of @key, or the free index for it, which always exists. */
 static unsigned int kmemtrace_held_find(const struct kmemtrace_held *held,
 					const struct kmemtrace_held_part *part,
-					u64 key, unsigned int place)
+					u64 key, unsigned int index)
 {
 	unsigned int mask = (1U << held->bits) - 1;
 
-	while (part->objects[place].key && part->objects[place].key != key)
-		place = (place + 1) & mask;
-	return place;
+	while (part->objects[index].key && part->objects[index].key != key)
+		index = (index + 1) & mask;
+	return index;
 }
 NOKPROBE_SYMBOL(kmemtrace_held_find);
 
@@ -126,14 +126,14 @@ s64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes)
 {
 	struct kmemtrace_held_object *object;
 	struct kmemtrace_held_part *part;
-	unsigned int place;
+	unsigned int index;
 	s64 more = 0;
 
-	part = kmemtrace_held_part(held, key, &place);
+	part = kmemtrace_held_part(held, key, &index);
 	arch_spin_lock(&part->lock);
-	object = &part->objects[kmemtrace_held_find(held, part, key, place)];
+	object = &part->objects[kmemtrace_held_find(held, part, key, index)];
 	if (object->key) {
-		/* Its free was not seen. */
+		/* The free of the former object was not recorded. */
 		more = (s64)bytes - (s64)object->bytes;
 		object->bytes = bytes;
 	} else if (part->used < (1U << held->bits) - (1U << held->bits) / 8) {
@@ -149,7 +149,7 @@ s64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes)
 }
 NOKPROBE_SYMBOL(kmemtrace_held_add);
 
-/* Moves up who is behind a place that has become free, if that is nearer. */
+/* Move objects up into an index that has become free. */
 static void kmemtrace_held_close(struct kmemtrace_held *held,
 				 struct kmemtrace_held_part *part,
 				 unsigned int free)
@@ -175,16 +175,16 @@ NOKPROBE_SYMBOL(kmemtrace_held_close);
 s64 kmemtrace_held_remove(struct kmemtrace_held *held, u64 key)
 {
 	struct kmemtrace_held_part *part;
-	unsigned int place;
+	unsigned int index;
 	s64 bytes = 0;
 
-	part = kmemtrace_held_part(held, key, &place);
+	part = kmemtrace_held_part(held, key, &index);
 	arch_spin_lock(&part->lock);
-	place = kmemtrace_held_find(held, part, key, place);
-	if (part->objects[place].key) {
-		bytes = part->objects[place].bytes;
+	index = kmemtrace_held_find(held, part, key, index);
+	if (part->objects[index].key) {
+		bytes = part->objects[index].bytes;
 		part->used--;
-		kmemtrace_held_close(held, part, place);
+		kmemtrace_held_close(held, part, index);
 	}
 	arch_spin_unlock(&part->lock);
 	return -bytes;

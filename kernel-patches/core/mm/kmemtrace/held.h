@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: what a call site holds: its live objects, in a table of a size that
- * is fixed when it is made.
+ * kmemtrace: the live objects of a call site, in a table of fixed size.
  *
- * A free does not say who allocated, so the objects have to be known.  Those
- * that the table has no room for are counted as not followed: they are not in
- * the sum, which is then too small and never too large.
+ * A free does not name the call site of the allocation, so the objects have to be
+ * stored.  Objects for which the table has no room are counted as unfollowed.  They
+ * are missing from the sum, which is then too small and never too large.
  */
 #ifndef _MM_KMEMTRACE_HELD_H
 #define _MM_KMEMTRACE_HELD_H
@@ -18,13 +17,15 @@ struct kmemtrace_held;
 
 struct kmemtrace_held_figures {
 	u64	objects;
-	u64	unfollowed;	/* allocations, since it was cleared */
+	u64	unfollowed;	/* allocations since the table was cleared */
 };
 
 /*
- * A slab object and a page may have the same address, and so may the physical
- * one of a page of highmem.  The three bits that are lost are the same for all
- * addresses of the kernel but for these.  Never 0, as ptr is not.
+ * Return the key of an object.  A slab object and a page may have the same address,
+ * and so may the physical address of a page of highmem, so the low three bits of
+ * the key hold the address namespace.  The three high bits of the address, which
+ * the shift drops, are equal for all other addresses of the kernel.  The key is
+ * never 0, because @ptr is not.
  */
 static inline u64 kmemtrace_held_key(u64 ptr, u8 type_id)
 {
@@ -36,19 +37,19 @@ static inline u64 kmemtrace_held_key(u64 ptr, u8 type_id)
 }
 
 /*
- * Room for the objects that it takes to hold this much, unless they are many and
- * small.  NULL: no memory.  Sleeps.
+ * Allocate a table that has room for objects of @bytes in total, unless the objects
+ * are many and small.  Return NULL if there is no memory.  Sleeps.
  */
 struct kmemtrace_held *kmemtrace_held_alloc(u64 bytes);
 void kmemtrace_held_free(struct kmemtrace_held *held);
 
-/* Context: nobody adds or removes.  May sleep. */
+/* Remove all objects.  Context: no CPU adds or removes.  May sleep. */
 void kmemtrace_held_clear(struct kmemtrace_held *held);
 
 /*
- * Enter an object that was allocated, or remove one that is about to be freed.
- * Return by how much the bytes of all objects in the table change; 0 also for an
- * object that the table has no room for, or does not have.  Any context but NMI,
+ * Add an object that was allocated, or remove an object that is about to be freed.
+ * Return the change of the sum of all bytes in the table; 0 also for an object that
+ * does not fit into the table, or is not in the table.  Context: any but NMI,
  * interrupts off.
  */
 s64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes);

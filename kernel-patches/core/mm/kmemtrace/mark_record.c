@@ -3,9 +3,9 @@
  * kmemtrace: records of annotations: those in code, <linux/kmemtrace_mark.h>,
  * and the lines that user space writes to the file marker.
  *
- * A mark is one or more records.  Room for all of them is taken at once, with
- * interrupts off, so that nothing comes between them and none is there without
- * the others.
+ * A mark is one or more records.  Room for all of them is reserved at once, with
+ * interrupts off, so that no other record comes between them, and either all are
+ * recorded or none.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -32,8 +32,12 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "internal.h"
 #include "compat.h"
+#include "file_util.h"
+#include "format.h"
+#include "mark_record.h"
+#include "session.h"
+#include "writer.h"
 
 /* The annotation of the lines that are written to the file marker. */
 struct kmemtrace_mark kmemtrace_marker = {
@@ -42,6 +46,18 @@ struct kmemtrace_mark kmemtrace_marker = {
 	.name	= "marker",
 	.format	= "%s",
 };
+
+kmemtrace_mark_fn *kmemtrace_mark_hook;
+
+/* Call the hook after a mark was recorded or lost.  Any context. */
+static void kmemtrace_mark_done(const struct kmemtrace_mark *mark,
+				unsigned long caller)
+{
+	kmemtrace_mark_fn *hook = READ_ONCE(kmemtrace_mark_hook);
+
+	if (hook)
+		hook(mark->name, caller);
+}
 
 /* Return the string at an address, or for an invalid one the text of vsnprintf(). */
 static const char *kmemtrace_mark_string(u64 word)
@@ -86,7 +102,7 @@ static void kmemtrace_begin_record(struct kmemtrace_mark_writer *w)
 	memset(event + 1, 0, kmemtrace_record_size - sizeof(*event));
 	w->event = event;
 	w->used = 0;
-	/* The first tells how many follow, these which one they are. */
+	/* part: in the first record how many follow, in the others their number. */
 	w->head.part = w->head.event_id == KMEMTRACE_EVENT_MARK ?
 		       1 : w->head.part + 1;
 	w->head.event_id = KMEMTRACE_EVENT_MORE;
@@ -121,7 +137,7 @@ struct kmemtrace_mark_values {
 	unsigned int		payload_size;
 };
 
-static void kmemtrace_look_at_values(struct kmemtrace_mark_values *values,
+static void kmemtrace_collect_values(struct kmemtrace_mark_values *values,
 				     const struct kmemtrace_mark *mark,
 				     const u64 *words)
 {
@@ -178,7 +194,7 @@ static bool kmemtrace_write_mark(const struct kmemtrace_mark *mark,
 	unsigned int more;
 	bool room;
 
-	kmemtrace_look_at_values(&values, mark, words);
+	kmemtrace_collect_values(&values, mark, words);
 	more = values.payload_size <= KMEMTRACE_MARK_PAYLOAD ? 0 :
 	       DIV_ROUND_UP(values.payload_size, KMEMTRACE_MARK_PAYLOAD) - 1;
 	/* raw: as for the other records. */
@@ -211,7 +227,7 @@ NOKPROBE_SYMBOL(kmemtrace_write_mark);
 void __kmemtrace_mark(const struct kmemtrace_mark *mark, const u64 *words)
 {
 	kmemtrace_write_mark(mark, words);
-	kmemtrace_trigger_mark(mark->name, _RET_IP_);
+	kmemtrace_mark_done(mark, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(__kmemtrace_mark);
 
@@ -272,7 +288,7 @@ static size_t kmemtrace_marker_mark(char *text, size_t size)
 		word = (unsigned long)(text + done);
 		if (!kmemtrace_write_mark(&kmemtrace_marker, &word))
 			break;
-		kmemtrace_trigger_mark(kmemtrace_marker.name, _THIS_IP_);
+		kmemtrace_mark_done(&kmemtrace_marker, _THIS_IP_);
 		done = next;
 		/* There may be thousands of lines. */
 		cond_resched();

@@ -3,14 +3,14 @@
  * kmemtrace: which annotations there are, and which of them are on.  What they
  * record: mark_record.c.
  *
- * Places in code are descriptors, of the kernel in a section of it and of a
- * module in one of the module.  Each set of places that have name, format and
- * module in common is a row of the table marks, which stays until the next
- * session begins although the module may go.  The key of a place is on while
- * tracing is on and its annotation was not switched off.
+ * A place is the descriptor of one kmemtrace_mark() in code.  The places of the
+ * kernel, and those of each module, are in a section.  All places with the same
+ * name, format and module form one row of the table marks, which stays until the
+ * next session begins, also if the module is unloaded.  The static key of a place is
+ * on while tracing is on and its annotation is not switched off.
  *
- * Whether anything is recorded is the writer's to decide: a place that is reached
- * while keys are being switched does no harm.
+ * The writer decides whether an event is recorded, so a place may be reached while
+ * keys are being switched.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -32,20 +32,26 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "internal.h"
+#include "clock.h"
+#include "features.h"
+#include "file_util.h"
+#include "format.h"
+#include "mark_format.h"
+#include "mark_record.h"
+#include "switch.h"
 
 /* --- The table --------------------------------------------------------------- */
 
-/* As places are aligned. */
+/* Places are aligned to 8 bytes. */
 static_assert(sizeof(struct kmemtrace_mark) % 8 == 0);
 static_assert(ARRAY_SIZE(((struct kmemtrace_mark *)0)->string_max) ==
 	      KMEMTRACE_MARK_ARGS);
 
 struct kmemtrace_mark_row {
 	struct list_head	list;
-	struct kmemtrace_mark	*places;	/* NULL: it went */
+	struct kmemtrace_mark	*places;	/* NULL: the module was unloaded */
 	u64			appeared;	/* 0: before the first session */
-	u64			went;		/* 0: it is still there */
+	u64			went;		/* 0: not unloaded */
 	u32			number;
 	char			types[KMEMTRACE_MARK_ARGS + 1];
 	u16			string_max[KMEMTRACE_MARK_ARGS];
@@ -58,7 +64,7 @@ struct kmemtrace_mark_row {
 struct kmemtrace_mark_name {
 	struct list_head	list;
 	struct kmemtrace_switch	sw;
-	bool			on;	/* the keys of its places are */
+	bool			on;	/* the keys of its places are on */
 	/* The name of the switch: the prefix and the name of the mark. */
 	char			name[];
 };
@@ -66,8 +72,9 @@ struct kmemtrace_mark_name {
 #define KMEMTRACE_MARK_PREFIX	"mark:"
 
 /*
- * Guards all that follows, the keys of the places and what links these.  Taken
- * inside of kmemtrace_mutex, and outside of cpu_hotplug_lock, as keys take that.
+ * Protects the variables below, the keys of all places, and the links between them.
+ * Taken inside of kmemtrace_mutex, and outside of cpu_hotplug_lock, which switching
+ * a key takes.
  */
 static DEFINE_MUTEX(kmemtrace_marks_mutex);
 static LIST_HEAD(kmemtrace_rows);	/* in the order of their appearance */
@@ -76,116 +83,10 @@ static u32 kmemtrace_last_mark;		/* its number */
 static unsigned long kmemtrace_unnumbered_marks;
 
 /*
- * One module after the other.  Taken outside of kmemtrace_mutex, which
- * registering a switch takes.
+ * Serialises modules that are loaded and unloaded.  Taken outside of
+ * kmemtrace_mutex, which registering a switch takes.
  */
 static DEFINE_MUTEX(kmemtrace_mark_names_mutex);
-
-/* The letter of an integer: see <linux/kmemtrace_abi.h>. */
-static char kmemtrace_integer_type(size_t size, bool is_signed)
-{
-	char type = size == 1 ? 'b' : size == 2 ? 'h' : size == 4 ? 'i' : 'q';
-
-	return is_signed ? type : toupper(type);
-}
-
-/* The size that a length modifier tells; skips it. */
-static size_t kmemtrace_integer_size(const char **format)
-{
-	switch (*(*format)++) {
-	case 'h':
-		if (**format != 'h')
-			return sizeof(short);
-		(*format)++;
-		return sizeof(char);
-	case 'l':
-		if (**format != 'l')
-			return sizeof(long);
-		(*format)++;
-		return sizeof(long long);
-	case 'L':
-		return sizeof(long long);
-	case 'z':
-		return sizeof(size_t);
-	case 't':
-		return sizeof(ptrdiff_t);
-	}
-	(*format)--;
-	return sizeof(int);
-}
-
-/* The precision, which is skipped, or max if there is none or it is more. */
-static u16 kmemtrace_precision(const char **format, u16 max)
-{
-	unsigned int precision = 0;
-
-	if (**format != '.')
-		return max;
-	for ((*format)++; isdigit(**format); (*format)++)
-		precision = min(10 * precision + **format - '0', 0U + max);
-	return precision;
-}
-
-/*
- * The letter of what follows a %, which is skipped; 0: kmemtrace does not know
- * it.  '%' for itself.  string_max: of a string as many bytes may be read, one
- * more than are kept where it ends by itself.
- */
-static char kmemtrace_conversion(const char **format, u16 *string_max)
-{
-	size_t size;
-	char c;
-
-	*format += strspn(*format, "-+ #0");
-	*format += strspn(*format, "0123456789");
-	*string_max = kmemtrace_precision(format, KMEMTRACE_MARK_STRING + 1);
-	size = kmemtrace_integer_size(format);
-	c = **format;
-	if (c)
-		(*format)++;
-	switch (c) {
-	case 'd':
-	case 'i':
-		return kmemtrace_integer_type(size, true);
-	case 'u':
-	case 'o':
-	case 'x':
-	case 'X':
-		return kmemtrace_integer_type(size, false);
-	case 'c':
-	case 's':
-	case '%':
-		return c;
-	case 'p':
-		while (isalnum(**format))
-			(*format)++;
-		return c;
-	}
-	return 0;
-}
-
-/* Fills in types; false: the format is not one for an annotation. */
-static bool kmemtrace_mark_types(const struct kmemtrace_mark *mark, char *types,
-				 u16 *string_max)
-{
-	const char *format = mark->format;
-	unsigned int n = 0;
-	u16 max;
-	char type;
-
-	while ((format = strchr(format, '%'))) {
-		format++;
-		type = kmemtrace_conversion(&format, &max);
-		if (type == '%')
-			continue;
-		if (!type || n == mark->n_args || n == KMEMTRACE_MARK_ARGS)
-			return false;
-		string_max[n] = max;
-		types[n++] = type;
-	}
-	types[n] = '\0';
-	return n == mark->n_args;
-}
 
 /* Context: kmemtrace_marks_mutex is held. */
 static struct kmemtrace_mark_row *
@@ -230,7 +131,7 @@ kmemtrace_new_row(const struct kmemtrace_mark *mark, const char *module,
 	return row;
 }
 
-/* The name of the annotations that name is of. */
+/* Return the name of the annotations that share a switch. */
 static const char *kmemtrace_mark_name(const struct kmemtrace_mark_name *name)
 {
 	return name->name + strlen(KMEMTRACE_MARK_PREFIX);
@@ -381,7 +282,7 @@ static void kmemtrace_add_places(struct kmemtrace_mark *marks, unsigned int n,
 }
 
 /* Drop the marks of modules that were unloaded in earlier sessions. */
-void kmemtrace_marks_new_session(void)
+static void kmemtrace_marks_begin(void)
 {
 	struct kmemtrace_mark_row *row, *next;
 
@@ -446,7 +347,7 @@ static int kmemtrace_marks_open(struct inode *inode, struct file *file)
 	return kmemtrace_seq_open(file, &kmemtrace_marks_seq_ops);
 }
 
-const struct file_operations kmemtrace_marks_fops = {
+static const struct file_operations kmemtrace_marks_fops = {
 	.owner		= THIS_MODULE,
 	.open		= kmemtrace_marks_open,
 	.read		= seq_read,
@@ -486,7 +387,7 @@ static void kmemtrace_remove_names(void)
 	}
 }
 
-/* Its code does not run any more: the keys may stay as they are. */
+/* The code of the module does not run any more, so its keys need not change. */
 static void kmemtrace_marks_going(const struct module *module)
 {
 	struct kmemtrace_mark_row *row;
@@ -520,13 +421,13 @@ static int kmemtrace_marks_notify(struct notifier_block *self,
 	return NOTIFY_DONE;
 }
 
-/* After jump labels, which must know of the keys of a module that comes. */
+/* Runs after the notifier of jump labels, which registers the keys of a module. */
 static struct notifier_block kmemtrace_marks_notifier = {
 	.notifier_call	= kmemtrace_marks_notify,
 	.priority	= 0,
 };
 
-static void __init kmemtrace_follow_modules(void)
+static void kmemtrace_follow_modules(void)
 {
 	if (register_module_notifier(&kmemtrace_marks_notifier))
 		pr_err("cannot follow the annotations of modules\n");
@@ -534,13 +435,13 @@ static void __init kmemtrace_follow_modules(void)
 
 #else
 
-static void __init kmemtrace_follow_modules(void)
+static void kmemtrace_follow_modules(void)
 {
 }
 
 #endif /* CONFIG_MODULES */
 
-void __init kmemtrace_marks_init(void)
+static void kmemtrace_marks_init(void)
 {
 	if (kmemtrace_abi < 2)
 		return;
@@ -551,3 +452,15 @@ void __init kmemtrace_marks_init(void)
 			     "", 0);
 	kmemtrace_follow_modules();
 }
+
+static const struct kmemtrace_file kmemtrace_marks_files[] = {
+	{ "marker", 0200, &kmemtrace_marker_fops, 2 },
+	{ "marks",  0400, &kmemtrace_marks_fops, 2 },
+	{ }
+};
+
+struct kmemtrace_feature kmemtrace_marks_feature = {
+	.init	= kmemtrace_marks_init,
+	.begin	= kmemtrace_marks_begin,
+	.files	= kmemtrace_marks_files,
+};

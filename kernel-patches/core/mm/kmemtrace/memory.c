@@ -14,19 +14,20 @@
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
 #include <linux/cpu.h>
-#include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/gfp.h>
-#include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/kmemtrace_test.h>
 #include <linux/mm.h>
+#include <linux/printk.h>
+#include <linux/ratelimit.h>
 #include <linux/relay.h>
 #include <linux/slab.h>
 
-#include "internal.h"
 #include "buffer.h"
+#include "clock.h"
+#include "view.h"
 
 /*
  * Do not let the OOM killer make room for buffers.  The caller reports the
@@ -35,8 +36,8 @@
 #define KMEMTRACE_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /*
- * files.c creates the files: a set of buffers has none of its own.
- * relay takes NULL for a failure, so return another pointer.
+ * A set of buffers has no files of its own: files.c creates them.  relay takes NULL
+ * for a failure, so return another pointer.
  */
 static struct dentry *kmemtrace_create_buf_file(const char *filename,
 						struct dentry *parent,
@@ -60,8 +61,9 @@ static const struct rchan_callbacks kmemtrace_relay_callbacks = {
 };
 
 /*
- * Each set has a buffer for each CPU that has one in the live set, also for a CPU
- * that went offline: its file stays, it may come back, and sets change places.
+ * Return whether a set needs a buffer for a CPU.  Each set has one for each CPU that
+ * has one in the live set, also for a CPU that is offline: its file stays, the CPU
+ * may come back, and sets change places.
  */
 static bool kmemtrace_wants_buffer(struct kmemtrace_buffers *live,
 				   unsigned int cpu)
@@ -71,7 +73,7 @@ static bool kmemtrace_wants_buffer(struct kmemtrace_buffers *live,
 }
 
 /*
- * Allocate the buffers of a set.  Returns NULL if there is no memory for all of
+ * Allocate the buffers of a set.  Return NULL if there is no memory for all of
  * them.  relay_open_on_node() allocates for the CPUs that are online.
  */
 static struct rchan *kmemtrace_open_channel(struct kmemtrace_buffers *buffers,
@@ -109,7 +111,7 @@ struct kmemtrace_buffers *kmemtrace_buffers_open(unsigned int subbufs,
 
 	buffers = kzalloc(sizeof(*buffers), GFP_KERNEL);
 	if (!buffers)
-		return ERR_PTR(-ENOMEM);
+		goto err_report;
 	refcount_set(&buffers->refs, 1);
 	buffers->subbufs = subbufs;
 	buffers->subbuf_size = subbuf_size;
@@ -135,6 +137,9 @@ err_readers:
 	free_percpu(buffers->readers);
 err_free:
 	kfree(buffers);
+err_report:
+	pr_err_ratelimited("no memory for %u sub-buffers of %u bytes per CPU; lower subbufs or subbuf_size\n",
+			   subbufs, subbuf_size);
 	return ERR_PTR(-ENOMEM);
 }
 
@@ -146,24 +151,4 @@ void kmemtrace_buffers_put(struct kmemtrace_buffers *buffers)
 	relay_close(buffers->chan);
 	free_percpu(buffers->readers);
 	kfree(buffers);
-}
-
-/* Context: after relay_prepare_cpu() of the same CPU. */
-static int kmemtrace_cpu_prepare(unsigned int cpu)
-{
-	kmemtrace_view_make_file(&kmemtrace_live, cpu);
-	kmemtrace_view_make_file(&kmemtrace_snapshot_view, cpu);
-	return 0;
-}
-
-void __init kmemtrace_memory_init(void)
-{
-	int err;
-
-	BUILD_BUG_ON(CPUHP_BP_PREPARE_DYN < CPUHP_RELAY_PREPARE);
-	err = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN,
-					"mm/kmemtrace:prepare",
-					kmemtrace_cpu_prepare, NULL);
-	if (err < 0)
-		pr_err("CPUs that come online will have no files: %d\n", err);
 }

@@ -3,17 +3,17 @@
  * kmemtrace: snapshots.  Documentation/ABI/testing/debugfs-kmemtrace describes
  * the files, <linux/kmemtrace.h> what kernel code can call.
  *
- * There are two sets of buffers: events are recorded into one, the live one, and
- * the other one is spare or has the snapshot.  To take a snapshot they change
- * places.  Nobody is waited for, so this can be done in any context but NMI:
+ * There are two sets of buffers: events are recorded into the live set, and the
+ * other set is spare or holds the snapshot.  To take a snapshot both sets are
+ * exchanged.  This waits for no other CPU, so it works in any context but NMI:
  *
- * - A CPU may be in the middle of a record; it finishes that in the set that it
- *   began it in, and goes to the other one with its next event.
- * - The set that becomes live may have such a record under way itself, from the
- *   snapshot before.  So it is not emptied here, but by each CPU when it comes to
- *   it: see kmemtrace_buffers_renew().
- * - Readers copy without a lock and are told afterwards whether what they copied
- *   is what they asked for.
+ * - A CPU may be in the middle of a record.  It finishes the record in the old set,
+ *   and goes to the other set with its next event.
+ * - A CPU may still write such a record, from the snapshot before, to the set that
+ *   becomes live.  So the set is not emptied here, but by each CPU when it begins to
+ *   write to the set: see kmemtrace_buffers_renew().
+ * - Readers copy without a lock and check afterwards whether the records were still
+ *   there: see kmemtrace_give().
  *
  * Unread records of the live buffers are lost to the live reader.  Each CPU counts
  * them as lost when it goes to the other set.
@@ -44,12 +44,20 @@
 #include <linux/workqueue.h>
 
 #include "buffer.h"
-#include "internal.h"
+#include "clock.h"
+#include "features.h"
+#include "file_util.h"
+#include "geometry.h"
+#include "guard.h"
+#include "recording.h"
+#include "snapshot.h"
+#include "view.h"
+#include "writer.h"
 
 #define KMEMTRACE_WHY_LENGTH	128
 
 /* A request for a snapshot; time 0: there was none. */
-struct kmemtrace_asked {
+struct kmemtrace_request {
 	u64		time;
 	unsigned long	caller;
 	pid_t		pid;
@@ -59,19 +67,19 @@ struct kmemtrace_asked {
 
 static DEFINE_PER_CPU(struct kmemtrace_cpu_file, kmemtrace_snapshot_files);
 
-struct kmemtrace_view kmemtrace_snapshot_view = {
+static struct kmemtrace_view kmemtrace_snapshot_view = {
 	.lock	= __RAW_SPIN_LOCK_UNLOCKED(kmemtrace_snapshot_view.lock),
 	.files	= &kmemtrace_snapshot_files,
 };
 
 /*
- * Guards what follows and which set is where.  Any context but NMI, with
- * interrupts off; never in the writer, which cannot tell lockdep that they are.
+ * Protects the variables below and the exchange of the sets.  Context: any but NMI,
+ * with interrupts off; never the writer, whose interrupt flags lockdep does not see.
  */
 static DEFINE_RAW_SPINLOCK(kmemtrace_snapshot_lock);
 static struct kmemtrace_buffers *kmemtrace_spare;	/* NULL: none, or taken */
-static struct kmemtrace_asked kmemtrace_asked;		/* of the snapshot */
-static struct kmemtrace_asked kmemtrace_stopped;	/* tracing, without buffers */
+static struct kmemtrace_request kmemtrace_taken_for;		/* of the snapshot */
+static struct kmemtrace_request kmemtrace_stopped_for;	/* tracing, without buffers */
 static unsigned long kmemtrace_n_taken;
 
 static __always_inline void
@@ -87,35 +95,35 @@ static atomic_t kmemtrace_taking;
 static atomic_long_t kmemtrace_n_coincided;
 static atomic_long_t kmemtrace_n_in_nmi;
 
-/* --- What comes after, where sleeping is allowed ------------------------------ */
+/* --- Reports, in a work item ---------------------------------------------------- */
 
-static void kmemtrace_snapshot_tell(struct work_struct *work)
+static void kmemtrace_snapshot_report(struct work_struct *work)
 {
-	struct kmemtrace_asked taken, stopped;
+	struct kmemtrace_request taken, stopped;
 	struct kmemtrace_guard guard;
-	static u64 taken_told, stopped_told;
+	static u64 taken_reported, stopped_reported;
 
 	kmemtrace_finish_stop();
-	/* No more records come to the snapshot before: wake its readers. */
+	/* The snapshot before gets no more records: wake its readers. */
 	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
 
 	kmemtrace_lock_snapshot(&guard);
-	taken = kmemtrace_asked;
-	stopped = kmemtrace_stopped;
+	taken = kmemtrace_taken_for;
+	stopped = kmemtrace_stopped_for;
 	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 
 	/* A work item runs once at a time. */
-	if (taken.time && taken.time != taken_told)
+	if (taken.time && taken.time != taken_reported)
 		pr_info_ratelimited("snapshot taken: %s, by %s[%d]\n",
 				    taken.why, taken.comm, taken.pid);
-	if (stopped.time && stopped.time != stopped_told)
+	if (stopped.time && stopped.time != stopped_reported)
 		pr_warn("tracing stopped, as there were no spare buffers for a snapshot: %s, by %s[%d]\n",
 			stopped.why, stopped.comm, stopped.pid);
-	taken_told = taken.time;
-	stopped_told = stopped.time;
+	taken_reported = taken.time;
+	stopped_reported = stopped.time;
 }
 
-static DECLARE_WORK(kmemtrace_snapshot_work, kmemtrace_snapshot_tell);
+static DECLARE_WORK(kmemtrace_snapshot_work, kmemtrace_snapshot_report);
 
 static void kmemtrace_queue_snapshot_work(struct irq_work *irq_work)
 {
@@ -125,29 +133,29 @@ static void kmemtrace_queue_snapshot_work(struct irq_work *irq_work)
 static DEFINE_IRQ_WORK(kmemtrace_snapshot_irq_work,
 		       kmemtrace_queue_snapshot_work);
 
-/* In early boot kmemtrace_snapshot_debugfs_init() does it. */
-static void kmemtrace_snapshot_tell_soon(void)
+/* In early boot kmemtrace_snapshot_debugfs() does it. */
+static void kmemtrace_snapshot_report_soon(void)
 {
 	if (system_state >= SYSTEM_SCHEDULING)
 		irq_work_queue(&kmemtrace_snapshot_irq_work);
 }
-NOKPROBE_SYMBOL(kmemtrace_snapshot_tell_soon);
+NOKPROBE_SYMBOL(kmemtrace_snapshot_report_soon);
 
 /* --- Taking ------------------------------------------------------------------ */
 
-static void kmemtrace_note(struct kmemtrace_asked *asked, const char *why,
+static void kmemtrace_note(struct kmemtrace_request *request, const char *why,
 			   unsigned long caller)
 {
-	asked->time = kmemtrace_clock();
-	asked->caller = caller;
-	asked->pid = current->pid;
-	memcpy(asked->comm, current->comm, sizeof(asked->comm));
-	asked->comm[sizeof(asked->comm) - 1] = '\0';
-	strscpy(asked->why, why, sizeof(asked->why));
+	request->time = kmemtrace_clock();
+	request->caller = caller;
+	request->pid = current->pid;
+	memcpy(request->comm, current->comm, sizeof(request->comm));
+	request->comm[sizeof(request->comm) - 1] = '\0';
+	strscpy(request->why, why, sizeof(request->why));
 }
 NOKPROBE_SYMBOL(kmemtrace_note);
 
-/* Context: the lock is held.  The set that is not live, or NULL. */
+/* Return the set that is not live, or NULL.  Context: the lock is held. */
 static struct kmemtrace_buffers *kmemtrace_take_other(void)
 {
 	struct kmemtrace_buffers *other = kmemtrace_spare;
@@ -165,22 +173,22 @@ static int kmemtrace_swap(const char *why, unsigned long caller)
 
 	if (!other)
 		return -ENOBUFS;
-	kmemtrace_note(&kmemtrace_asked, why, caller);
+	kmemtrace_note(&kmemtrace_taken_for, why, caller);
 	kmemtrace_n_taken++;
-	kmemtrace_buffers_renew(other, kmemtrace_asked.time);
+	kmemtrace_buffers_renew(other, kmemtrace_taken_for.time);
 	live = kmemtrace_view_replace(&kmemtrace_live, other);
 	kmemtrace_buffers_seal(live, other);
 	kmemtrace_view_replace(&kmemtrace_snapshot_view, live);
-	/* Only now, so that what is sealed has all but what is under way. */
-	kmemtrace_writer_look();
+	/* After sealing, so that the sealed set has all records but those under way. */
+	kmemtrace_recheck();
 	return 0;
 }
 NOKPROBE_SYMBOL(kmemtrace_swap);
 
-/* Without spare buffers what is live is kept, by not recording over it. */
+/* Stop without spare buffers, so that the records in the live set are kept. */
 static void kmemtrace_stop_for(const char *why, unsigned long caller)
 {
-	kmemtrace_note(&kmemtrace_stopped, why, caller);
+	kmemtrace_note(&kmemtrace_stopped_for, why, caller);
 	kmemtrace_write_stop(why, caller);
 	kmemtrace_writer_stop();
 }
@@ -230,7 +238,7 @@ int kmemtrace_take_snapshot(const char *why, unsigned long caller)
 	atomic_set(&kmemtrace_taking, 0);
 	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	if (err != -ENODATA)
-		kmemtrace_snapshot_tell_soon();
+		kmemtrace_snapshot_report_soon();
 	return err;
 }
 NOKPROBE_SYMBOL(kmemtrace_take_snapshot);
@@ -257,8 +265,11 @@ EXPORT_SYMBOL_GPL(kmemtrace_snapshot_alloc);
 
 /* --- Spare buffers ----------------------------------------------------------- */
 
-/* Context: kmemtrace_mutex is held: no set comes but by it. */
-bool kmemtrace_snapshot_has_buffers(void)
+/*
+ * Return whether there are spare buffers or a snapshot.  Context: kmemtrace_mutex is
+ * held, without which no set is added.
+ */
+static bool kmemtrace_snapshot_has_buffers(void)
 {
 	struct kmemtrace_guard guard;
 	bool has;
@@ -279,18 +290,15 @@ int kmemtrace_snapshot_prepare(void)
 		return 0;
 	buffers = kmemtrace_buffers_open(kmemtrace_subbufs,
 					 kmemtrace_subbuf_size);
-	if (IS_ERR(buffers)) {
-		pr_err_ratelimited("no memory for spare buffers, %u sub-buffers of %u bytes per CPU\n",
-				   kmemtrace_subbufs, kmemtrace_subbuf_size);
+	if (IS_ERR(buffers))
 		return PTR_ERR(buffers);
-	}
 	kmemtrace_lock_snapshot(&guard);
 	kmemtrace_spare = buffers;
 	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	return 0;
 }
 
-void kmemtrace_snapshot_free(void)
+static void kmemtrace_snapshot_free(void)
 {
 	struct kmemtrace_buffers *other;
 	struct kmemtrace_guard guard;
@@ -298,7 +306,7 @@ void kmemtrace_snapshot_free(void)
 	lockdep_assert_held(&kmemtrace_mutex);
 	kmemtrace_lock_snapshot(&guard);
 	other = kmemtrace_take_other();
-	kmemtrace_asked.time = 0;
+	kmemtrace_taken_for.time = 0;
 	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	if (!other)
 		return;
@@ -307,10 +315,35 @@ void kmemtrace_snapshot_free(void)
 	kmemtrace_buffers_put(other);
 }
 
-void kmemtrace_snapshot_use(struct kmemtrace_buffers *buffers)
+/* Spare buffers of another geometry; NULL: none are needed. */
+static struct kmemtrace_buffers *kmemtrace_resized;
+
+static int kmemtrace_snapshot_prepare_resize(unsigned int subbufs,
+					     unsigned int subbuf_size)
 {
+	struct kmemtrace_buffers *buffers;
+
+	if (!kmemtrace_snapshot_has_buffers())
+		return 0;
+	buffers = kmemtrace_buffers_open(subbufs, subbuf_size);
+	if (IS_ERR(buffers))
+		return PTR_ERR(buffers);
+	kmemtrace_resized = buffers;
+	return 0;
+}
+
+static void kmemtrace_snapshot_finish_resize(bool use)
+{
+	struct kmemtrace_buffers *buffers = kmemtrace_resized;
 	struct kmemtrace_guard guard;
 
+	kmemtrace_resized = NULL;
+	if (!buffers)
+		return;
+	if (!use) {
+		kmemtrace_buffers_put(buffers);
+		return;
+	}
 	kmemtrace_snapshot_free();
 	kmemtrace_lock_snapshot(&guard);
 	kmemtrace_spare = buffers;
@@ -318,10 +351,10 @@ void kmemtrace_snapshot_use(struct kmemtrace_buffers *buffers)
 }
 
 /*
- * The snapshot goes with its session, whose tables give its numbers their names.
- * Context: kmemtrace_mutex is held and nobody writes.
+ * Drop the snapshot, because the tables with the names for its numbers end with the
+ * session.
  */
-void kmemtrace_snapshot_new_session(void)
+static void kmemtrace_snapshot_discard(void)
 {
 	struct kmemtrace_buffers *taken;
 	struct kmemtrace_guard guard;
@@ -331,8 +364,8 @@ void kmemtrace_snapshot_new_session(void)
 	taken = kmemtrace_view_replace(&kmemtrace_snapshot_view, NULL);
 	if (taken)
 		kmemtrace_spare = taken;
-	kmemtrace_asked.time = 0;
-	kmemtrace_stopped.time = 0;
+	kmemtrace_taken_for.time = 0;
+	kmemtrace_stopped_for.time = 0;
 	kmemtrace_n_taken = 0;
 	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
@@ -342,21 +375,21 @@ void kmemtrace_snapshot_new_session(void)
 
 /* --- Files ------------------------------------------------------------------- */
 
-static void kmemtrace_show_asked(struct seq_file *m,
-				 const struct kmemtrace_asked *asked)
+static void kmemtrace_show_request(struct seq_file *m,
+				 const struct kmemtrace_request *request)
 {
-	seq_printf(m, "why: %s\ntime: %llu\npid: %d\ncomm: ", asked->why,
-		   asked->time, asked->pid);
-	seq_escape(m, asked->comm, "\n\\");
+	seq_printf(m, "why: %s\ntime: %llu\npid: %d\ncomm: ", request->why,
+		   request->time, request->pid);
+	seq_escape(m, request->comm, "\n\\");
 	seq_putc(m, '\n');
-	if (asked->caller)
-		seq_printf(m, "caller: %pS\n", (void *)asked->caller);
+	if (request->caller)
+		seq_printf(m, "caller: %pS\n", (void *)request->caller);
 }
 
 static int kmemtrace_take_show(struct seq_file *m, void *v)
 {
 	struct kmemtrace_buffers *taken;
-	struct kmemtrace_asked asked, stopped;
+	struct kmemtrace_request request, stopped;
 	struct kmemtrace_guard guard;
 	unsigned long n_taken;
 	bool spare;
@@ -364,8 +397,8 @@ static int kmemtrace_take_show(struct seq_file *m, void *v)
 	kmemtrace_lock_snapshot(&guard);
 	taken = kmemtrace_view_get(&kmemtrace_snapshot_view, NULL);
 	spare = kmemtrace_spare;
-	asked = kmemtrace_asked;
-	stopped = kmemtrace_stopped;
+	request = kmemtrace_taken_for;
+	stopped = kmemtrace_stopped_for;
 	n_taken = kmemtrace_n_taken;
 	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 
@@ -377,9 +410,9 @@ static int kmemtrace_take_show(struct seq_file *m, void *v)
 	seq_printf(m, "state: %s\n", stopped.time ? "stopped" :
 		   taken ? "taken" : spare ? "empty" : "none");
 	if (stopped.time)
-		kmemtrace_show_asked(m, &stopped);
+		kmemtrace_show_request(m, &stopped);
 	else if (taken)
-		kmemtrace_show_asked(m, &asked);
+		kmemtrace_show_request(m, &request);
 	seq_printf(m, "taken: %lu\ncoincided: %ld\nin_nmi: %ld\n", n_taken,
 		   atomic_long_read(&kmemtrace_n_coincided),
 		   atomic_long_read(&kmemtrace_n_in_nmi));
@@ -458,7 +491,7 @@ static int kmemtrace_snapshot_consumed_show(struct seq_file *m, void *v)
 }
 KMEMTRACE_SHOW_FOPS(kmemtrace_snapshot_consumed);
 
-void __init kmemtrace_snapshot_debugfs_init(struct dentry *parent)
+static void kmemtrace_snapshot_debugfs(struct dentry *parent)
 {
 	struct dentry *dir = debugfs_create_dir("snapshot", parent);
 
@@ -471,10 +504,18 @@ void __init kmemtrace_snapshot_debugfs_init(struct dentry *parent)
 			    &kmemtrace_snapshot_consumed_fops);
 	WRITE_ONCE(kmemtrace_snapshot_view.dir, dir);
 	/* Report a snapshot of early boot, when work items could not run yet. */
-	kmemtrace_snapshot_tell_soon();
+	kmemtrace_snapshot_report_soon();
 }
 
-void __init kmemtrace_snapshot_init(void)
+static void kmemtrace_snapshot_init(void)
 {
 	kmemtrace_view_init(&kmemtrace_snapshot_view);
 }
+
+struct kmemtrace_feature kmemtrace_snapshot_feature = {
+	.init		= kmemtrace_snapshot_init,
+	.discard	= kmemtrace_snapshot_discard,
+	.prepare_resize	= kmemtrace_snapshot_prepare_resize,
+	.finish_resize	= kmemtrace_snapshot_finish_resize,
+	.debugfs	= kmemtrace_snapshot_debugfs,
+};

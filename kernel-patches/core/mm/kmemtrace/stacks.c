@@ -22,7 +22,7 @@
 #include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/cpumask.h>
-#include <linux/export.h>
+#include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/irq_work.h>
@@ -44,7 +44,11 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "internal.h"
+#include "features.h"
+#include "file_util.h"
+#include "format.h"
+#include "operation.h"
+#include "unwind.h"
 
 /* Maximum number of return addresses of a stack; the outermost are cut off. */
 #define KMEMTRACE_STACK_DEPTH		32
@@ -58,8 +62,7 @@ static unsigned int kmemtrace_stack_depth __ro_after_init =
 /* Room to reserve, in slabs of the depot, each of 4 pages: 100 stacks or more. */
 #define KMEMTRACE_STACK_ROOM	256
 
-bool kmemtrace_with_stacks __read_mostly;
-static bool kmemtrace_boot_stacks __initdata;
+static bool kmemtrace_boot_stacks __ro_after_init;
 static atomic_long_t kmemtrace_stacks_lost;
 
 /* The worker is queued, and has not reserved room yet. */
@@ -89,9 +92,6 @@ static void kmemtrace_queue_stack_work(struct irq_work *irq_work)
 
 static DEFINE_IRQ_WORK(kmemtrace_stack_irq_work, kmemtrace_queue_stack_work);
 
-/* Contexts that record events: task, softirq, hardirq. */
-#define KMEMTRACE_CONTEXTS		3
-
 /* The state of a CPU.  Context: preemption is off. */
 struct kmemtrace_stack_cpu {
 	/*
@@ -100,8 +100,6 @@ struct kmemtrace_stack_cpu {
 	 * be probed, and an event in there must not unwind in turn.
 	 */
 	u8		busy;
-	/* A copy of the operation of each context; call_site 0: none. */
-	struct kmemtrace_operation operation[KMEMTRACE_CONTEXTS];
 	/* Numbers of recent stacks, indexed by hash; 0: empty. */
 	u32		recent[KMEMTRACE_RECENT_STACKS];
 	/* The stack that is being saved in each context. */
@@ -112,9 +110,6 @@ struct kmemtrace_stack_cpu {
 static struct kmemtrace_stack_cpu __percpu *kmemtrace_stack_cpus __ro_after_init;
 
 #ifdef CONFIG_KMEMTRACE_TEST
-atomic_long_t kmemtrace_test_stacks[KMEMTRACE_TEST_STACKS];
-EXPORT_SYMBOL_GPL(kmemtrace_test_stacks);
-
 static void kmemtrace_test_count(enum kmemtrace_test_stacks what)
 {
 	atomic_long_inc(&kmemtrace_test_stacks[what]);
@@ -195,10 +190,10 @@ static bool kmemtrace_is_stack(u32 stack, const unsigned long *entries,
 	return true;
 }
 
-/* Ask the worker for room in the depot, if there is little. */
-static void kmemtrace_look_at_stack_room(void)
+/* Queue the worker if there is little room in the depot. */
+static void kmemtrace_check_stack_room(void)
 {
-	/* Workers run only later.  Asked twice, the worker finds room. */
+	/* Workers run later in boot only.  Queued twice, the worker finds room. */
 	if (unlikely(stack_depot_room() < KMEMTRACE_STACK_ROOM / 2) &&
 	    system_state >= SYSTEM_SCHEDULING &&
 	    !READ_ONCE(kmemtrace_stack_asked)) {
@@ -223,7 +218,7 @@ static u32 kmemtrace_number_stack(struct kmemtrace_stack_cpu *sc,
 		lockdep_assert_irqs_disabled();
 	stack = __stack_depot_save(entries, n, 0, 0, false);
 	WRITE_ONCE(*recent, stack);
-	kmemtrace_look_at_stack_room();
+	kmemtrace_check_stack_room();
 	return stack;
 }
 NOKPROBE_SYMBOL(kmemtrace_number_stack);
@@ -256,7 +251,7 @@ NOKPROBE_SYMBOL(kmemtrace_new_stack);
  * the stack gets no number, and counts it: the depot has no room, or the event
  * is nested in the saving of another stack.
  */
-u32 kmemtrace_save_stack(unsigned long call_site)
+static u32 kmemtrace_number_of_stack(unsigned long call_site)
 {
 	unsigned int context = interrupt_context_level();
 	struct kmemtrace_operation *op;
@@ -265,7 +260,7 @@ u32 kmemtrace_save_stack(unsigned long call_site)
 
 	preempt_disable_notrace();
 	sc = raw_cpu_ptr(kmemtrace_stack_cpus);
-	op = &sc->operation[context];
+	op = kmemtrace_operation_here();
 	if (op->call_site != call_site)
 		op = NULL;
 	if (op && op->saved) {
@@ -287,49 +282,7 @@ u32 kmemtrace_save_stack(unsigned long call_site)
 		atomic_long_inc(&kmemtrace_stacks_lost);
 	return stack;
 }
-NOKPROBE_SYMBOL(kmemtrace_save_stack);
-
-/* The operation of this CPU and context.  Context: preemption is off, no NMI. */
-static __always_inline struct kmemtrace_operation *kmemtrace_operation_here(void)
-{
-	struct kmemtrace_stack_cpu *sc = raw_cpu_ptr(kmemtrace_stack_cpus);
-
-	return &sc->operation[interrupt_context_level()];
-}
-
-/* Context: any; an NMI records nothing. */
-void __kmemtrace_operation_enter(const struct kmemtrace_operation *op)
-{
-	preempt_disable_notrace();
-	if (!in_nmi())
-		*kmemtrace_operation_here() = *op;
-}
-NOKPROBE_SYMBOL(__kmemtrace_operation_enter);
-
-void __kmemtrace_operation_leave(struct kmemtrace_operation *op)
-{
-	struct kmemtrace_operation *here;
-
-	if (!in_nmi()) {
-		here = kmemtrace_operation_here();
-		/* An operation nested in this one, in a probe, has cleared it. */
-		if (here->call_site == op->call_site)
-			*op = *here;
-		here->call_site = 0;
-	}
-	preempt_enable_notrace();
-}
-NOKPROBE_SYMBOL(__kmemtrace_operation_leave);
-
-void __kmemtrace_operation_begin(struct kmemtrace_operation *op)
-{
-	if (!kmemtrace_with_stacks || !kmemtrace_is_recording() || in_nmi() ||
-	    in_kmemtrace_wrapper(op->call_site))
-		return;
-	op->stack = kmemtrace_save_stack(op->call_site);
-	op->saved = true;
-}
-NOKPROBE_SYMBOL(__kmemtrace_operation_begin);
+NOKPROBE_SYMBOL(kmemtrace_number_of_stack);
 
 /* --- The table --------------------------------------------------------------- */
 
@@ -387,7 +340,7 @@ static int kmemtrace_stacks_open(struct inode *inode, struct file *file)
 	return kmemtrace_seq_open(file, &kmemtrace_stacks_seq_ops);
 }
 
-const struct file_operations kmemtrace_stacks_fops = {
+static const struct file_operations kmemtrace_stacks_fops = {
 	.owner		= THIS_MODULE,
 	.open		= kmemtrace_stacks_open,
 	.read		= seq_read,
@@ -397,28 +350,24 @@ const struct file_operations kmemtrace_stacks_fops = {
 
 /* --- Switching on ------------------------------------------------------------ */
 
-void kmemtrace_stacks_new_session(void)
+static void kmemtrace_stacks_begin(void)
 {
 	unsigned int cpu;
 
 	atomic_long_set(&kmemtrace_stacks_lost, 0);
-	if (!kmemtrace_with_stacks)
+	if (!kmemtrace_with_stacks())
 		return;
 	/*
 	 * A task that died while its stack was saved, in a probe, has left its
-	 * context busy.  No event is recorded now, so no context is.
+	 * context busy.  No event is recorded now, so no context is busy.
 	 */
-	for_each_possible_cpu(cpu) {
-		struct kmemtrace_stack_cpu *sc =
-			per_cpu_ptr(kmemtrace_stack_cpus, cpu);
-
-		WRITE_ONCE(sc->busy, 0);
-		memset(sc->operation, 0, sizeof(sc->operation));
-	}
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(kmemtrace_stack_cpus, cpu)->busy, 0);
+	kmemtrace_operations_reset();
 }
 
 /* Context: one CPU runs, no event is recorded yet, and sleeping is allowed. */
-void __init kmemtrace_stacks_init(void)
+static void kmemtrace_stacks_setup(void)
 {
 	int err;
 
@@ -441,7 +390,7 @@ void __init kmemtrace_stacks_init(void)
 		return;
 	}
 	kmemtrace_unwind_init();
-	kmemtrace_with_stacks = true;
+	kmemtrace_save_stack = kmemtrace_number_of_stack;
 	kmemtrace_record_size = sizeof(struct kmemtrace_event_v2s);
 }
 
@@ -472,3 +421,16 @@ static int __init kmemtrace_param_stack_depth(char *str)
 	return 0;
 }
 early_param("kmemtrace.stack_depth", kmemtrace_param_stack_depth);
+
+static void kmemtrace_stacks_debugfs(struct dentry *dir)
+{
+	if (kmemtrace_with_stacks())
+		debugfs_create_file("stacks", 0400, dir, NULL,
+				    &kmemtrace_stacks_fops);
+}
+
+struct kmemtrace_feature kmemtrace_stacks_feature = {
+	.setup		= kmemtrace_stacks_setup,
+	.begin		= kmemtrace_stacks_begin,
+	.debugfs	= kmemtrace_stacks_debugfs,
+};

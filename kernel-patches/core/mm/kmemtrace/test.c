@@ -19,7 +19,7 @@
 #include <linux/string.h>
 #include <linux/timex.h>
 
-#include "internal.h"
+#include "file_util.h"
 
 struct kmemtrace_test_hook kmemtrace_test_hook;
 EXPORT_SYMBOL_GPL(kmemtrace_test_hook);
@@ -120,6 +120,8 @@ static int __init kmemtrace_param_test_latency(char *str)
 early_param("kmemtrace.test_latency", kmemtrace_param_test_latency);
 
 /* --- How stacks are found -------------------------------------------------------- */
+
+atomic_long_t kmemtrace_test_stacks[KMEMTRACE_TEST_STACKS];
 
 static int kmemtrace_test_stacks_show(struct seq_file *m, void *v)
 {

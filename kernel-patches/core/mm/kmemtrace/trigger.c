@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: conditions on which a snapshot is taken by itself, and their file
- * in debugfs, trigger.  Documentation/ABI/testing/debugfs-kmemtrace describes it.
+ * kmemtrace: triggers, the conditions that take a snapshot, and their file trigger
+ * in debugfs.  Documentation/ABI/testing/debugfs-kmemtrace describes it.
  *
- * A trigger fires once and is armed again by being written again.  What it needs
- * is allocated when it is set: when it fires, memory may be what is short.
+ * A trigger fires once and is armed again when user space writes it again.  Its
+ * memory is allocated when it is set, because memory may be short when it fires.
  *
- * The OOM killer, failed allocations and marks call in here when they happen,
- * which is rare.  Who holds how much is known only by looking at each event: the
- * writer does that in kmemtrace_record_slow(), through which all events go while
- * there is such a trigger, and none where there is not.
+ * The OOM killer, failed allocations and annotations call functions of this file,
+ * which is rare.  The triggers that count bytes need each event: while there is one,
+ * all events go through kmemtrace_record_slow(), which calls them.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -18,7 +17,6 @@
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/fs.h>
-#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/kmemtrace.h>
@@ -34,38 +32,18 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "compat.h"
-#include "counter.h"
+#include "compat_slab.h"
+#include "features.h"
+#include "file_util.h"
+#include "guard.h"
 #include "held.h"
-#include "internal.h"
+#include "mark_record.h"
+#include "snapshot.h"
+#include "trigger.h"
+#include "writer.h"
 
-/* Each event is held against each of those that count bytes. */
+/* Each event is compared with each trigger that counts bytes. */
 #define KMEMTRACE_TRIGGERS_MAX	16
-
-enum kmemtrace_trigger_kind {
-	KMEMTRACE_TRIGGER_OOM,
-	KMEMTRACE_TRIGGER_ALLOC_FAILURE,
-	KMEMTRACE_TRIGGER_CACHE,
-	KMEMTRACE_TRIGGER_SITE,
-	KMEMTRACE_TRIGGER_MARK,
-};
-
-struct kmemtrace_trigger {
-	struct list_head		list;
-	enum kmemtrace_trigger_kind	kind;
-	atomic_t			armed;
-	u64				limit_bytes;
-	/* CACHE, SITE: what is held, and the limit. */
-	struct kmemtrace_counter	held_bytes;
-	/* CACHE: changed with slab_mutex held.  NULL: it is gone. */
-	struct kmem_cache		*cache;
-	/* SITE: return addresses, from start + 1 to end, and their objects. */
-	unsigned long			start, end;
-	struct kmemtrace_held		*held;
-	/* As it was written, without what may differ. */
-	const char			*operand;	/* in text */
-	char				text[];
-};
 
 /*
  * Changed with kmemtrace_mutex held.  Walked, counted and fired in a read-side
@@ -91,9 +69,9 @@ static unsigned int kmemtrace_n_counting;
  * Context: any but NMI, in the read-side section that found the trigger.  While
  * nothing is recorded the trigger stays armed, because there is no record to keep.
  */
-void kmemtrace_trigger_fire(struct kmemtrace_trigger *trigger,
-			    unsigned long caller)
+static void kmemtrace_trigger_fire(void *counted, unsigned long caller)
 {
+	struct kmemtrace_trigger *trigger = counted;
 	int err;
 
 	/* Interrupts are on again: only the section keeps the trigger. */
@@ -144,7 +122,7 @@ void kmemtrace_alloc_failed(void)
 				    _RET_IP_);
 }
 
-void kmemtrace_trigger_mark(const char *name, unsigned long caller)
+static void kmemtrace_trigger_mark(const char *name, unsigned long caller)
 {
 	kmemtrace_trigger_fire_kind(KMEMTRACE_TRIGGER_MARK, name, caller);
 }
@@ -173,9 +151,9 @@ static s64 kmemtrace_site_change(struct kmemtrace_trigger *trigger, u8 event_id,
 }
 NOKPROBE_SYMBOL(kmemtrace_site_change);
 
-struct kmemtrace_trigger *
-kmemtrace_trigger_count(u8 event_id, u8 type_id, unsigned long call_site,
-			u64 ptr, size_t bytes_alloc)
+static void *kmemtrace_trigger_count(u8 event_id, u8 type_id,
+				     unsigned long call_site, u64 ptr,
+				     size_t bytes_alloc)
 {
 	struct kmemtrace_trigger *trigger, *over = NULL;
 	const struct kmem_cache *s = NULL;
@@ -210,8 +188,13 @@ kmemtrace_trigger_count(u8 event_id, u8 type_id, unsigned long call_site,
 }
 NOKPROBE_SYMBOL(kmemtrace_trigger_count);
 
+static const struct kmemtrace_watcher kmemtrace_trigger_watcher = {
+	.count	= kmemtrace_trigger_count,
+	.fire	= kmemtrace_trigger_fire,
+};
+
 /* Context: slab_mutex is held. */
-void kmemtrace_trigger_cache_gone(const struct kmem_cache *s)
+static void kmemtrace_trigger_cache_gone(const struct kmem_cache *s)
 {
 	struct kmemtrace_trigger *trigger;
 
@@ -239,8 +222,8 @@ static void kmemtrace_trigger_begin(struct kmemtrace_trigger *trigger)
 		kmemtrace_counter_set(&trigger->held_bytes, bytes);
 }
 
-/* Context: kmemtrace_mutex is held and nobody writes.  Sleeps. */
-void kmemtrace_trigger_new_session(void)
+/* Count anew.  Context: kmemtrace_mutex is held, no event is recorded.  Sleeps. */
+static void kmemtrace_trigger_session(void)
 {
 	struct kmemtrace_trigger *trigger;
 
@@ -252,189 +235,11 @@ void kmemtrace_trigger_new_session(void)
 
 /* --- Setting ----------------------------------------------------------------- */
 
-static bool kmemtrace_is_counting(const struct kmemtrace_trigger *trigger)
-{
-	return trigger->kind == KMEMTRACE_TRIGGER_CACHE ||
-	       trigger->kind == KMEMTRACE_TRIGGER_SITE;
-}
-
 static void kmemtrace_free_trigger(struct kmemtrace_trigger *trigger)
 {
 	kmemtrace_counter_destroy(&trigger->held_bytes);
 	kmemtrace_held_free(trigger->held);
 	kfree(trigger);
-}
-
-static int kmemtrace_bad_trigger(int err, const char *text, const char *why)
-{
-	pr_warn_ratelimited("trigger '%s': %s\n", text, why);
-	return err;
-}
-
-/*
- * Cuts text at its last '>' and takes the number behind it, which must be the
- * end of it and not 0.
- */
-static bool kmemtrace_cut_limit(char *text, u64 *bytes)
-{
-	char *sign = strrchr(text, '>');
-
-	if (!sign || sign == text || kmemtrace_parse_bytes(sign + 1, bytes))
-		return false;
-	*sign = '\0';
-	return *bytes && *bytes <= S64_MAX;
-}
-
-/* Context: slab_mutex is held. */
-static struct kmem_cache *kmemtrace_cache_named(const char *name)
-{
-	struct kmem_cache *s;
-
-	list_for_each_entry(s, &slab_caches, list)
-		if (!strcmp(s->name, name))
-			return s;
-	return NULL;
-}
-
-static int kmemtrace_count_match(void *data, unsigned long addr)
-{
-	(*(unsigned int *)data)++;
-	return 0;
-}
-
-/*
- * A function, FUNCTION+OFFSET as reports print a call site, or its address: the
- * first means all return addresses within it, the others just this one.
- */
-static int kmemtrace_find_site(struct kmemtrace_trigger *trigger, char *name)
-{
-	char *plus = strchr(name, '+');
-	unsigned long addr, offset = 0, size;
-	unsigned int matches = 0;
-
-	if (isdigit(*name)) {
-		if (kstrtoul(name, 0, &addr))
-			return -EINVAL;
-		trigger->start = addr - 1;
-		trigger->end = addr;
-		return 0;
-	}
-	if (plus) {
-		*plus = '\0';
-		if (kstrtoul(plus + 1, 0, &offset) || !offset)
-			return -EINVAL;
-	}
-	kallsyms_on_each_match_symbol(kmemtrace_count_match, name, &matches);
-	if (matches > 1)
-		return -ENOTUNIQ;
-	/* In a module, "MODULE:FUNCTION" or just the function. */
-	addr = kallsyms_lookup_name(name);
-	if (!addr || !kallsyms_lookup_size_offset(addr, &size, NULL))
-		return -ENOENT;
-	if (plus && offset > size)
-		return -EINVAL;
-	trigger->start = plus ? addr + offset - 1 : addr;
-	trigger->end = plus ? addr + offset : addr + size;
-	return 0;
-}
-
-static int kmemtrace_parse_site(struct kmemtrace_trigger *trigger, char *name)
-{
-	int err;
-
-	if (!IS_ENABLED(CONFIG_KALLSYMS))
-		return kmemtrace_bad_trigger(-EOPNOTSUPP, trigger->text,
-					     "this kernel has no kallsyms");
-	err = kmemtrace_find_site(trigger, name);
-	switch (err) {
-	case 0:
-		break;
-	case -ENOENT:
-		return kmemtrace_bad_trigger(err, trigger->text,
-					     "there is no such function");
-	case -ENOTUNIQ:
-		return kmemtrace_bad_trigger(err, trigger->text,
-					     "there are several functions of this name; give the address of a call site");
-	default:
-		return kmemtrace_bad_trigger(err, trigger->text,
-					     "what follows the function is not an offset within it");
-	}
-	trigger->held = kmemtrace_held_alloc(trigger->limit_bytes);
-	return trigger->held ? 0 : -ENOMEM;
-}
-
-static int kmemtrace_no_cache(const char *text)
-{
-	return kmemtrace_bad_trigger(-ENOENT, text,
-				     "there is no cache of this name; it may be merged with another, see caches");
-}
-
-static int kmemtrace_parse_cache(struct kmemtrace_trigger *trigger,
-				 const char *name)
-{
-	bool known;
-
-	if (IS_ENABLED(CONFIG_SLOB))
-		return kmemtrace_bad_trigger(-EOPNOTSUPP, trigger->text,
-					     "this allocator does not know the caches of its objects");
-	mutex_lock(&slab_mutex);
-	known = kmemtrace_cache_named(name);
-	mutex_unlock(&slab_mutex);
-	return known ? 0 : kmemtrace_no_cache(trigger->text);
-}
-
-/* The kind of a trigger that begins with its word and, if has_operand, a ':'. */
-static const struct {
-	const char *word;
-	bool has_operand;
-	bool has_limit;
-} kmemtrace_kinds[] = {
-	[KMEMTRACE_TRIGGER_OOM]			= { "oom" },
-	[KMEMTRACE_TRIGGER_ALLOC_FAILURE]	= { "alloc-failure" },
-	[KMEMTRACE_TRIGGER_CACHE]		= { "cache:", true, true },
-	[KMEMTRACE_TRIGGER_SITE]		= { "site:", true, true },
-	[KMEMTRACE_TRIGGER_MARK]		= { "mark:", true },
-};
-
-static int kmemtrace_parse_kind(const char *text)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(kmemtrace_kinds); i++) {
-		if (!kmemtrace_kinds[i].has_operand) {
-			if (!strcmp(text, kmemtrace_kinds[i].word))
-				return i;
-		} else if (str_has_prefix(text, kmemtrace_kinds[i].word)) {
-			return i;
-		}
-	}
-	return -EINVAL;
-}
-
-/*
- * operand: a copy that may be written to.  What a trigger means is found out
- * before it is looked whether it is set: its text is all that is compared.
- */
-static int kmemtrace_parse_trigger(struct kmemtrace_trigger *trigger,
-				   char *operand)
-{
-	int err = 0;
-
-	if (kmemtrace_kinds[trigger->kind].has_limit &&
-	    !kmemtrace_cut_limit(operand, &trigger->limit_bytes))
-		return kmemtrace_bad_trigger(-EINVAL, trigger->text,
-					     "it has to end in >BYTES, a number from 1 on with K, M or G");
-	if (kmemtrace_kinds[trigger->kind].has_operand && !*operand)
-		return kmemtrace_bad_trigger(-EINVAL, trigger->text,
-					     "there is no name");
-	if (trigger->kind == KMEMTRACE_TRIGGER_CACHE)
-		err = kmemtrace_parse_cache(trigger, operand);
-	else if (trigger->kind == KMEMTRACE_TRIGGER_SITE)
-		err = kmemtrace_parse_site(trigger, operand);
-	if (!err && kmemtrace_is_counting(trigger))
-		err = kmemtrace_counter_init(&trigger->held_bytes,
-					     trigger->limit_bytes);
-	return err;
 }
 
 /* Context: kmemtrace_mutex is held. */
@@ -454,14 +259,15 @@ static void kmemtrace_remove_trigger(struct kmemtrace_trigger *trigger)
 	list_del_rcu(&trigger->list);
 	WRITE_ONCE(kmemtrace_n_triggers, kmemtrace_n_triggers - 1);
 	if (kmemtrace_is_counting(trigger) && !--kmemtrace_n_counting)
-		kmemtrace_writer_watch(false);
+		kmemtrace_writer_set_watcher(NULL);
 	synchronize_rcu();
 	kmemtrace_free_trigger(trigger);
 }
 
 /*
- * From now on it can fire.  The cache must not go between being found and the
- * trigger being found by kmemtrace_trigger_cache_gone().
+ * Make a trigger visible, so that it can fire.  slab_mutex is held from the lookup
+ * of the cache until kmemtrace_trigger_cache_gone() finds the trigger, so that the
+ * cache cannot be destroyed in between.
  */
 static int kmemtrace_publish_trigger(struct kmemtrace_trigger *trigger,
 				     const char *name)
@@ -481,12 +287,13 @@ static int kmemtrace_publish_trigger(struct kmemtrace_trigger *trigger,
 
 	WRITE_ONCE(kmemtrace_n_triggers, kmemtrace_n_triggers + 1);
 	if (kmemtrace_is_counting(trigger) && !kmemtrace_n_counting++)
-		kmemtrace_writer_watch(true);
+		kmemtrace_writer_set_watcher(&kmemtrace_trigger_watcher);
 	return 0;
 }
 
-/* Context: kmemtrace_mutex is held.  text has been looked at.  Sleeps. */
-static int kmemtrace_add_trigger(const char *text, int kind)
+/* Add a trigger with a valid kind.  Context: kmemtrace_mutex is held.  Sleeps. */
+static int kmemtrace_add_trigger(const char *text, int kind,
+				 const char *its_operand)
 {
 	size_t length = strlen(text) + 1;
 	struct kmemtrace_trigger *trigger;
@@ -501,7 +308,7 @@ static int kmemtrace_add_trigger(const char *text, int kind)
 		return -ENOMEM;
 	trigger->kind = kind;
 	memcpy(trigger->text, text, length);
-	trigger->operand = trigger->text + strlen(kmemtrace_kinds[kind].word);
+	trigger->operand = trigger->text + (its_operand - text);
 	operand = trigger->text + length;
 	strcpy(operand, trigger->operand);
 	err = kmemtrace_parse_trigger(trigger, operand);
@@ -518,11 +325,12 @@ static int kmemtrace_set_trigger(char *text)
 {
 	bool remove = *text == '!';
 	struct kmemtrace_trigger *trigger;
+	const char *operand;
 	int kind, err = 0;
 
 	if (remove)
 		text++;
-	kind = kmemtrace_parse_kind(text);
+	kind = kmemtrace_parse_kind(text, &operand);
 	if (kind < 0)
 		return kmemtrace_bad_trigger(kind, text,
 					     "neither oom, alloc-failure, cache:NAME>BYTES, site:FUNCTION>BYTES nor mark:NAME");
@@ -534,7 +342,7 @@ static int kmemtrace_set_trigger(char *text)
 	else if (remove)
 		kmemtrace_remove_trigger(trigger);
 	else if (!trigger)
-		err = kmemtrace_add_trigger(text, kind);
+		err = kmemtrace_add_trigger(text, kind, operand);
 	else
 		err = kmemtrace_snapshot_prepare();
 	if (!err && !remove && trigger)
@@ -600,11 +408,28 @@ static ssize_t kmemtrace_trigger_write(struct file *file,
 	return err ?: count;
 }
 
-const struct file_operations kmemtrace_trigger_fops = {
+static const struct file_operations kmemtrace_trigger_fops = {
 	.owner		= THIS_MODULE,
 	.open		= kmemtrace_trigger_open,
 	.read		= seq_read,
 	.write		= kmemtrace_trigger_write,
 	.llseek		= seq_lseek,
 	.release	= single_release,
+};
+
+static void kmemtrace_trigger_init(void)
+{
+	WRITE_ONCE(kmemtrace_mark_hook, kmemtrace_trigger_mark);
+}
+
+static const struct kmemtrace_file kmemtrace_trigger_files[] = {
+	{ "trigger", 0600, &kmemtrace_trigger_fops },
+	{ }
+};
+
+struct kmemtrace_feature kmemtrace_trigger_feature = {
+	.init			= kmemtrace_trigger_init,
+	.begin			= kmemtrace_trigger_session,
+	.cache_destroyed	= kmemtrace_trigger_cache_gone,
+	.files			= kmemtrace_trigger_files,
 };

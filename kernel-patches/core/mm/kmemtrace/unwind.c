@@ -45,7 +45,7 @@
 #include <linux/types.h>
 #include <asm/sections.h>
 
-#include "internal.h"
+#include "unwind.h"
 
 #if defined(CONFIG_X86_64) && \
 	(defined(CONFIG_UNWINDER_FRAME_POINTER) || defined(CONFIG_UNWINDER_ORC))
@@ -258,7 +258,7 @@ static void __maybe_unused kmemtrace_clear_cache(void)
 		WRITE_ONCE(kmemtrace_module_ips[i], 0);
 }
 
-static bool __init kmemtrace_alloc_cache(void)
+static bool kmemtrace_alloc_cache(void)
 {
 	kmemtrace_plain_end = min_t(unsigned long,
 				    (unsigned long)__irqentry_text_start,
@@ -532,7 +532,7 @@ static void __maybe_unused kmemtrace_clear_cache(void)
 		WRITE_ONCE(kmemtrace_layouts[i], 0);
 }
 
-static bool __init kmemtrace_alloc_cache(void)
+static bool kmemtrace_alloc_cache(void)
 {
 	kmemtrace_layouts = kcalloc(KMEMTRACE_LAYOUTS, sizeof(u64), GFP_KERNEL);
 	return kmemtrace_layouts;
@@ -565,7 +565,7 @@ static struct notifier_block kmemtrace_module_nb = {
 #endif
 
 /* Without memory for the table all stacks are left to the kernel's unwinder. */
-void __init kmemtrace_unwind_init(void)
+void kmemtrace_unwind_init(void)
 {
 	if (!kmemtrace_alloc_cache())
 		return;
@@ -585,7 +585,7 @@ NOKPROBE_SYMBOL(kmemtrace_unwind);
 
 #else /* another architecture or unwinder */
 
-void __init kmemtrace_unwind_init(void)
+void kmemtrace_unwind_init(void)
 {
 }
 

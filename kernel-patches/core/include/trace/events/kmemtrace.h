@@ -65,7 +65,7 @@ DECLARE_TRACE(kmemtrace_vmalloc_free,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));
 
-/* Not of memory: p, which runs, does so for the last time. */
+/* The current task @p will not allocate any more. */
 DECLARE_TRACE(kmemtrace_task_exit,
 	TP_PROTO(struct task_struct *p),
 	TP_ARGS(p));

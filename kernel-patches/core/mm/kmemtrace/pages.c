@@ -1,71 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: the hooks of the allocators, out of line, called where a tracepoint
- * of <trace/events/kmemtrace.h> is on.  <linux/kmemtrace.h> documents each hook.
+ * kmemtrace: pages: the out-of-line hooks of the page allocator, the probes, and
+ * their switches.  <linux/kmemtrace.h> documents each hook.
  */
 
-#include <linux/align.h>
-#include <linux/cpumask.h>
 #include <linux/kernel.h>
+#include <linux/kmemtrace.h>
 #include <linux/kmemtrace_test.h>
+#include <linux/kprobes.h>
 #include <linux/list.h>
 #include <linux/mm.h>
-#include <linux/percpu.h>
-#include <linux/sched.h>
 
-#define CREATE_TRACE_POINTS
-#include <linux/kmemtrace.h>
+#include "features.h"
+#include "operation.h"
+#include "probe.h"
+#include "record.h"
+#include "session.h"
 
-#include "internal.h"
-
-/*
- * Make one record as a part of operation @op.  The first record of the operation
- * unwinds the stack, and the others use the same number.
- */
-#define kmemtrace_part(op, record)					\
-	do {								\
-		kmemtrace_operation_enter(op);				\
-		(record);						\
-		kmemtrace_operation_leave(op);				\
-	} while (0)
-
-void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
-			  size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags)
-{
-	struct kmemtrace_operation op = { .call_site = call_site };
-
-	kmemtrace_part(&op, trace_kmemtrace_kfree(call_site, ptr));
-	kmemtrace_part(&op, trace_kmemtrace_kmalloc(call_site, ptr, bytes_req,
-						    bytes_alloc, gfp_flags));
-}
-
-void __kmemtrace_cache_alloc_bulk(unsigned long call_site,
-				  struct kmem_cache *s, gfp_t gfp_flags,
-				  size_t nr, void **p)
-{
-	struct kmemtrace_operation op = { .call_site = call_site };
-	size_t i;
-
-	for (i = 0; i < nr; i++)
-		kmemtrace_part(&op, trace_kmemtrace_cache_alloc(call_site, p[i],
-								s, gfp_flags));
-}
-
-void __kmemtrace_free_bulk(unsigned long call_site, struct kmem_cache *s,
-			   size_t nr, void **p)
-{
-	struct kmemtrace_operation op = { .call_site = call_site };
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		kmemtrace_operation_enter(&op);
-		if (s)
-			trace_kmemtrace_cache_free(call_site, p[i], s);
-		else
-			trace_kmemtrace_kfree(call_site, p[i]);
-		kmemtrace_operation_leave(&op);
-	}
-}
+/* --- Hooks ----------------------------------------------------------------------- */
 
 static void kmemtrace_range(struct kmemtrace_operation *op, struct page *page,
 			    size_t bytes_req, gfp_t gfp_flags)
@@ -73,7 +25,7 @@ static void kmemtrace_range(struct kmemtrace_operation *op, struct page *page,
 	while (bytes_req) {
 		size_t bytes = min_t(size_t, bytes_req, PAGE_SIZE);
 
-		kmemtrace_part(op, kmemtrace_tell_pages(op->call_site, page,
+		kmemtrace_part(op, kmemtrace_report_pages(op->call_site, page,
 							bytes, PAGE_SIZE,
 							gfp_flags,
 							NUMA_NO_NODE));
@@ -97,7 +49,7 @@ void __kmemtrace_page_alloc_list(unsigned long call_site,
 	struct page *page;
 
 	list_for_each_entry(page, pages, lru)
-		kmemtrace_part(&op, kmemtrace_tell_pages(call_site, page,
+		kmemtrace_part(&op, kmemtrace_report_pages(call_site, page,
 							 PAGE_SIZE, PAGE_SIZE,
 							 gfp_flags,
 							 NUMA_NO_NODE));
@@ -110,7 +62,7 @@ void __kmemtrace_page_alloc_array(unsigned long call_site, struct page **pages,
 	unsigned long i;
 
 	for (i = 0; i < nr; i++)
-		kmemtrace_part(&op, kmemtrace_tell_pages(call_site, pages[i],
+		kmemtrace_part(&op, kmemtrace_report_pages(call_site, pages[i],
 							 PAGE_SIZE, PAGE_SIZE,
 							 gfp_flags,
 							 NUMA_NO_NODE));
@@ -153,15 +105,55 @@ void __kmemtrace_page_split(unsigned long call_site, struct page *page,
 	kmemtrace_test_leave(KMEMTRACE_TEST_SPLIT);
 }
 
-void __kmemtrace_percpu_alloc(unsigned long call_site, const void __percpu *ptr,
-			      size_t size, gfp_t gfp_flags)
-{
-	size_t bytes_alloc = ALIGN(size, PCPU_MIN_ALLOC_SIZE);
+/* --- Probes ---------------------------------------------------------------------- */
 
-	if (ptr)
-		trace_kmemtrace_percpu_alloc(call_site,
-					     (__force const void *)ptr,
-					     size * num_possible_cpus(),
-					     bytes_alloc * num_possible_cpus(),
-					     gfp_flags);
+static void probe_page_alloc(void *data, unsigned long call_site,
+			     struct page *page, size_t bytes_req,
+			     size_t bytes_alloc, gfp_t gfp_flags, int node)
+{
+	/* The local node may have been requested or not; the two look equal here. */
+	if (node == numa_mem_id())
+		node = NUMA_NO_NODE;
+	kmemtrace_record_alloc(KMEMTRACE_TYPE_PAGES, call_site,
+			       kmemtrace_page(page), bytes_req, bytes_alloc,
+			       gfp_flags, node, KMEMTRACE_CACHE_NONE, false);
 }
+NOKPROBE_SYMBOL(probe_page_alloc);
+
+static void probe_page_free(void *data, unsigned long call_site,
+			    struct page *page)
+{
+	kmemtrace_record_free(KMEMTRACE_TYPE_PAGES, call_site,
+			      kmemtrace_page(page), KMEMTRACE_CACHE_NONE);
+}
+NOKPROBE_SYMBOL(probe_page_free);
+
+KMEMTRACE_PROBE(kmemtrace_page_free, probe_page_free)
+KMEMTRACE_PROBE(kmemtrace_page_alloc, probe_page_alloc)
+
+static const struct kmemtrace_probe kmemtrace_page_alloc_probes[] = {
+	KMEMTRACE_PROBE_ENTRY(kmemtrace_page_alloc),
+	{ }
+};
+
+static const struct kmemtrace_probe kmemtrace_page_free_probes[] = {
+	KMEMTRACE_PROBE_ENTRY(kmemtrace_page_free),
+	{ }
+};
+
+static struct kmemtrace_event_source kmemtrace_page_sources[] = {
+	KMEMTRACE_EVENT_SOURCE("page_alloc", ALLOC, PAGES,
+			       kmemtrace_page_alloc_probes),
+	KMEMTRACE_EVENT_SOURCE("page_free", FREE, PAGES,
+			       kmemtrace_page_free_probes),
+};
+
+static void kmemtrace_pages_init(void)
+{
+	kmemtrace_register_sources(kmemtrace_page_sources,
+				   ARRAY_SIZE(kmemtrace_page_sources));
+}
+
+struct kmemtrace_feature kmemtrace_pages_feature = {
+	.init	= kmemtrace_pages_init,
+};

@@ -22,7 +22,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "internal.h"
+#include "file_util.h"
 
 int kmemtrace_may_open(void)
 {
@@ -93,4 +93,14 @@ int kmemtrace_parse_bytes(const char *text, u64 *bytes)
 	    check_shl_overflow(value, shift, bytes))
 		return -EINVAL;
 	return 0;
+}
+
+/* All control characters, which the name of a task may contain. */
+#define KMEMTRACE_ESCAPED						\
+	"\\\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017"	\
+	"\020\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037\177"
+
+void kmemtrace_put_escaped(struct seq_file *m, const char *text)
+{
+	seq_escape(m, text, KMEMTRACE_ESCAPED);
 }

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: the tables of caches and of tasks, which give the numbers in the
- * records a name.  <linux/kmemtrace_abi.h> describes the files.
+ * kmemtrace: the table of tasks, which gives the pids in the records a name.
+ * <linux/kmemtrace_abi.h> describes the file.
  *
- * No event writes here.  Caches are numbered when they are made, while tracing
- * is on, and all that there are when it is switched on.  A name of a task is
- * put into a log when the task gives it up, by another name or by its end: the
- * names of those that are alive need not be kept.
+ * No event writes here.  A name is logged when its task gives it up, for another
+ * name or at the end of the task: the names of living tasks need not be kept.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
 
-#include <linux/bitmap.h>
 #include <linux/bits.h>
-#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/init.h>
+#include <linux/kernel.h>
 #include <linux/kmemtrace.h>
-#include <linux/list.h>
+#include <linux/kstrtox.h>
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -36,242 +34,10 @@
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 
-#include "internal.h"
-#include "compat.h"
-
-/* --- Caches ------------------------------------------------------------------ */
-
-struct kmemtrace_cache {
-	struct list_head	list;
-	u64			created;	/* 0: before the first session */
-	u64			destroyed;	/* 0: it is still there */
-	size_t			object_size;
-	size_t			size;
-	u16			number;
-	char			name[];
-};
-
-/*
- * Guards what follows.  Taken inside of slab_mutex, which guards the numbers in
- * struct kmem_cache.
- */
-static DEFINE_MUTEX(kmemtrace_caches_mutex);
-static LIST_HEAD(kmemtrace_caches);	/* in the order of their making */
-static DECLARE_BITMAP(kmemtrace_cache_numbers, U16_MAX + 1);
-static unsigned int kmemtrace_last_number = KMEMTRACE_CACHE_NONE;
-static unsigned long kmemtrace_unnumbered;
-/* The first session has begun. */
-static bool kmemtrace_caches_known;
-
-/* Numbers go round, so that one is used again as late as can be; 0: none left. */
-static unsigned int kmemtrace_free_number(void)
-{
-	unsigned int number;
-
-	number = find_next_zero_bit(kmemtrace_cache_numbers, U16_MAX + 1,
-				    kmemtrace_last_number + 1);
-	if (number > U16_MAX)
-		number = find_next_zero_bit(kmemtrace_cache_numbers,
-					    U16_MAX + 1, 1);
-	return number > U16_MAX ? KMEMTRACE_CACHE_NONE : number;
-}
-
-/* Context: slab_mutex is held. */
-static void kmemtrace_number_cache(struct kmem_cache *s, u64 created)
-{
-	struct kmemtrace_cache *cache;
-	unsigned int number;
-	size_t length = strlen(s->name) + 1;
-
-	cache = kmalloc(struct_size(cache, name, length), GFP_KERNEL);
-	mutex_lock(&kmemtrace_caches_mutex);
-	number = cache ? kmemtrace_free_number() : KMEMTRACE_CACHE_NONE;
-	if (number == KMEMTRACE_CACHE_NONE) {
-		kmemtrace_unnumbered++;
-		mutex_unlock(&kmemtrace_caches_mutex);
-		kfree(cache);
-		return;
-	}
-	cache->created = created;
-	cache->destroyed = 0;
-	cache->object_size = kmemtrace_cache_bytes_req(s);
-	cache->size = kmemtrace_cache_bytes_alloc(s);
-	cache->number = number;
-	memcpy(cache->name, s->name, length);
-	__set_bit(number, kmemtrace_cache_numbers);
-	kmemtrace_last_number = number;
-	list_add_tail(&cache->list, &kmemtrace_caches);
-	kmemtrace_filter_cache(number, cache->name);
-	WRITE_ONCE(s->kmemtrace_number, number);
-	mutex_unlock(&kmemtrace_caches_mutex);
-}
-
-/* Context: kmemtrace_caches_mutex is held.  NULL: it has no number. */
-static struct kmemtrace_cache *kmemtrace_find_cache(const struct kmem_cache *s)
-{
-	struct kmemtrace_cache *cache;
-
-	if (s->kmemtrace_number == KMEMTRACE_CACHE_NONE)
-		return NULL;
-	list_for_each_entry_reverse(cache, &kmemtrace_caches, list)
-		if (cache->number == s->kmemtrace_number)
-			return cache;
-	return NULL;
-}
-
-void kmemtrace_cache_created(struct kmem_cache *s)
-{
-	if (kmemtrace_caches_known)
-		kmemtrace_number_cache(s, kmemtrace_clock());
-}
-
-void kmemtrace_cache_merged(struct kmem_cache *s)
-{
-	struct kmemtrace_cache *cache;
-
-	mutex_lock(&kmemtrace_caches_mutex);
-	cache = kmemtrace_find_cache(s);
-	if (cache)
-		cache->object_size = kmemtrace_cache_bytes_req(s);
-	mutex_unlock(&kmemtrace_caches_mutex);
-}
-
-void kmemtrace_cache_destroyed(struct kmem_cache *s)
-{
-	struct kmemtrace_cache *cache;
-
-	kmemtrace_trigger_cache_gone(s);
-	mutex_lock(&kmemtrace_caches_mutex);
-	cache = kmemtrace_find_cache(s);
-	if (cache)
-		cache->destroyed = kmemtrace_clock();
-	mutex_unlock(&kmemtrace_caches_mutex);
-}
-
-/* Drop the caches that were destroyed in earlier sessions. */
-static void kmemtrace_forget_caches(void)
-{
-	struct kmemtrace_cache *cache, *next;
-
-	mutex_lock(&kmemtrace_caches_mutex);
-	kmemtrace_unnumbered = 0;
-	list_for_each_entry_safe(cache, next, &kmemtrace_caches, list) {
-		if (!cache->destroyed)
-			continue;
-		__clear_bit(cache->number, kmemtrace_cache_numbers);
-		list_del(&cache->list);
-		kfree(cache);
-	}
-	mutex_unlock(&kmemtrace_caches_mutex);
-}
-
-static void kmemtrace_new_caches(void)
-{
-	struct kmem_cache *s;
-
-	mutex_lock(&slab_mutex);
-	kmemtrace_forget_caches();
-	list_for_each_entry(s, &slab_caches, list) {
-		if (s->kmemtrace_number == KMEMTRACE_CACHE_NONE)
-			kmemtrace_number_cache(s, 0);
-	}
-	/* That of SLOB is in no list. */
-	if (kmem_cache->kmemtrace_number == KMEMTRACE_CACHE_NONE)
-		kmemtrace_number_cache(kmem_cache, 0);
-	kmemtrace_caches_known = true;
-	mutex_unlock(&slab_mutex);
-}
-
-void kmemtrace_tables_each_cache(void (*func)(void *data, u16 number,
-					      const char *name),
-				 void *data)
-{
-	const struct kmemtrace_cache *cache;
-
-	mutex_lock(&kmemtrace_caches_mutex);
-	list_for_each_entry(cache, &kmemtrace_caches, list) {
-		func(data, cache->number, cache->name);
-		/* A filter may have thousands of patterns. */
-		cond_resched();
-	}
-	mutex_unlock(&kmemtrace_caches_mutex);
-}
-
-static void *kmemtrace_caches_start(struct seq_file *m, loff_t *pos)
-{
-	mutex_lock(&kmemtrace_caches_mutex);
-	return seq_list_start_head(&kmemtrace_caches, *pos);
-}
-
-static void *kmemtrace_caches_next(struct seq_file *m, void *v, loff_t *pos)
-{
-	return seq_list_next(v, &kmemtrace_caches, pos);
-}
-
-static void kmemtrace_caches_stop(struct seq_file *m, void *v)
-{
-	mutex_unlock(&kmemtrace_caches_mutex);
-}
-
-/* All control characters, which a task may well have in its name. */
-#define KMEMTRACE_ESCAPED						\
-	"\\\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017"	\
-	"\020\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037\177"
-
-void kmemtrace_put_escaped(struct seq_file *m, const char *text)
-{
-	seq_escape(m, text, KMEMTRACE_ESCAPED);
-}
-
-static void kmemtrace_put_name(struct seq_file *m, const char *name)
-{
-	seq_putc(m, ' ');
-	kmemtrace_put_escaped(m, name);
-	seq_putc(m, '\n');
-}
-
-static int kmemtrace_caches_show(struct seq_file *m, void *v)
-{
-	struct kmemtrace_cache *cache;
-
-	if (v == &kmemtrace_caches) {
-		seq_puts(m, "# kmemtrace: caches\n"
-			 "# columns: number object_size size created destroyed name\n");
-		seq_printf(m, "# unnumbered: %lu\n", kmemtrace_unnumbered);
-		return 0;
-	}
-	cache = list_entry(v, struct kmemtrace_cache, list);
-	seq_printf(m, "%u %zu %zu %llu ", cache->number, cache->object_size,
-		   cache->size, cache->created);
-	if (cache->destroyed)
-		seq_printf(m, "%llu", cache->destroyed);
-	else
-		seq_putc(m, '-');
-	kmemtrace_put_name(m, cache->name);
-	return 0;
-}
-
-static const struct seq_operations kmemtrace_caches_seq_ops = {
-	.start	= kmemtrace_caches_start,
-	.next	= kmemtrace_caches_next,
-	.stop	= kmemtrace_caches_stop,
-	.show	= kmemtrace_caches_show,
-};
-
-static int kmemtrace_caches_open(struct inode *inode, struct file *file)
-{
-	return kmemtrace_seq_open(file, &kmemtrace_caches_seq_ops);
-}
-
-const struct file_operations kmemtrace_caches_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_caches_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= seq_release,
-};
-
-/* --- Tasks ------------------------------------------------------------------- */
+#include "clock.h"
+#include "features.h"
+#include "file_util.h"
+#include "format.h"
 
 #define KMEMTRACE_TASKS		32768
 #define KMEMTRACE_TASKS_MIN	16
@@ -304,10 +70,10 @@ static unsigned int kmemtrace_n_living;
 /* Context: kmemtrace_tasks_lock is held. */
 static struct kmemtrace_task *kmemtrace_log_entry(u64 n)
 {
-	u32 place;
+	u32 index;
 
-	div_u64_rem(n, kmemtrace_n_tasks, &place);
-	return &kmemtrace_tasks[place];
+	div_u64_rem(n, kmemtrace_n_tasks, &index);
+	return &kmemtrace_tasks[index];
 }
 
 /* Context: kmemtrace_tasks_lock is held. */
@@ -324,7 +90,7 @@ static void kmemtrace_log_task(pid_t pid, const char *comm)
 	kmemtrace_tasks_logged++;
 }
 
-static void kmemtrace_give_up_name(struct task_struct *p)
+static void kmemtrace_log_name(struct task_struct *p)
 {
 	unsigned long flags;
 
@@ -337,12 +103,12 @@ static void kmemtrace_give_up_name(struct task_struct *p)
 static void probe_task_rename(void *data, struct task_struct *p,
 			      const char *comm)
 {
-	kmemtrace_give_up_name(p);
+	kmemtrace_log_name(p);
 }
 
 static void probe_task_exit(void *data, struct task_struct *p)
 {
-	kmemtrace_give_up_name(p);
+	kmemtrace_log_name(p);
 }
 
 /*
@@ -374,7 +140,7 @@ static void probe_task_exec(void *data, struct task_struct *p, pid_t old_pid,
 	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
 }
 
-/* The first task whose pid is at least *pid, copied; false: there is none. */
+/* Copy the first task whose pid is at least *@pid.  Return false if there is none. */
 static bool kmemtrace_find_living(pid_t *pid, struct kmemtrace_task *found)
 {
 	struct task_struct *p = NULL;
@@ -399,7 +165,7 @@ static bool kmemtrace_find_living(pid_t *pid, struct kmemtrace_task *found)
 	return p;
 }
 
-/* NULL, and the file tells who is alive when it is read: there is no memory. */
+/* Return NULL if there is no memory; the file then shows the tasks of its reading. */
 static struct kmemtrace_task *kmemtrace_copy_living(unsigned int *n_found)
 {
 	unsigned int n, room = READ_ONCE(nr_threads) + 64;
@@ -436,10 +202,12 @@ static void kmemtrace_set_living(struct kmemtrace_task *living, unsigned int n)
 	kvfree(old);
 }
 
-static void kmemtrace_new_tasks(void)
+static void kmemtrace_tasks_begin(void)
 {
 	unsigned long flags;
 
+	if (kmemtrace_abi < 2)
+		return;
 	kmemtrace_set_living(NULL, 0);
 	raw_spin_lock_irqsave(&kmemtrace_tasks_lock, flags);
 	kmemtrace_tasks_logged = 0;
@@ -447,9 +215,9 @@ static void kmemtrace_new_tasks(void)
 }
 
 /*
- * The place in the file: 0 the head, then the log by the number of the entry,
- * so that what is dropped meanwhile is left out, then the living: by their
- * place in the copy or, without one, by pid.
+ * Positions in the file: 0 is the head.  Then come the entries of the log by their
+ * numbers, so that entries that are dropped meanwhile are left out.  Then come the
+ * living tasks, by their index in the copy or, without a copy, by pid.
  */
 #define KMEMTRACE_POS_LIVING	((loff_t)BIT_ULL(60))
 
@@ -550,7 +318,9 @@ static int kmemtrace_tasks_show(struct seq_file *m, void *v)
 		seq_printf(m, "%llu", task->until);
 	else
 		seq_putc(m, '-');
-	kmemtrace_put_name(m, task->comm);
+	seq_putc(m, ' ');
+	kmemtrace_put_escaped(m, task->comm);
+	seq_putc(m, '\n');
 	return 0;
 }
 
@@ -568,7 +338,7 @@ static int kmemtrace_tasks_open(struct inode *inode, struct file *file)
 				sizeof(struct kmemtrace_task));
 }
 
-const struct file_operations kmemtrace_tasks_fops = {
+static const struct file_operations kmemtrace_tasks_fops = {
 	.owner		= THIS_MODULE,
 	.open		= kmemtrace_tasks_open,
 	.read		= seq_read,
@@ -576,9 +346,9 @@ const struct file_operations kmemtrace_tasks_fops = {
 	.release	= seq_release_private,
 };
 
-/* --- Both -------------------------------------------------------------------- */
+/* --- Sessions -------------------------------------------------------------------- */
 
-static int kmemtrace_tasks_attach(void)
+static int kmemtrace_attach_task_probes(void)
 {
 	int err;
 
@@ -608,7 +378,7 @@ static int kmemtrace_alloc_tasks(void)
 	return kmemtrace_tasks ? 0 : -ENOMEM;
 }
 
-int kmemtrace_tables_attach(void)
+static int kmemtrace_tasks_attach(void)
 {
 	int err;
 
@@ -620,13 +390,13 @@ int kmemtrace_tables_attach(void)
 		       kmemtrace_n_tasks);
 		return err;
 	}
-	err = kmemtrace_tasks_attach();
+	err = kmemtrace_attach_task_probes();
 	if (err)
 		pr_err("cannot follow the names of tasks: %d\n", err);
 	return err;
 }
 
-void kmemtrace_tables_detach(void)
+static void kmemtrace_tasks_detach(void)
 {
 	if (kmemtrace_abi < 2)
 		return;
@@ -638,9 +408,9 @@ void kmemtrace_tables_detach(void)
 
 /*
  * Free the log of tasks.  Tasks that ended since the probes were attached are in
- * the log, and readers of the file look into the log as long as it has entries.
+ * the log, and readers of the file read the log as long as it has entries.
  */
-void kmemtrace_tables_free(void)
+static void kmemtrace_tasks_release(void)
 {
 	struct kmemtrace_task *tasks;
 	unsigned long flags;
@@ -655,16 +425,8 @@ void kmemtrace_tables_free(void)
 	kvfree(tasks);
 }
 
-void kmemtrace_tables_new_session(void)
-{
-	if (kmemtrace_abi < 2)
-		return;
-	kmemtrace_new_caches();
-	kmemtrace_new_tasks();
-}
-
 /* Before the probes go: a task that ends meanwhile is in the log, or alive. */
-void kmemtrace_tables_end_session(void)
+static void kmemtrace_tasks_end(void)
 {
 	struct kmemtrace_task *living;
 	unsigned int n = 0;
@@ -689,3 +451,17 @@ static int __init kmemtrace_param_tasks(char *str)
 	return 0;
 }
 early_param("kmemtrace.tasks", kmemtrace_param_tasks);
+
+static const struct kmemtrace_file kmemtrace_tasks_files[] = {
+	{ "tasks", 0400, &kmemtrace_tasks_fops, 2 },
+	{ }
+};
+
+struct kmemtrace_feature kmemtrace_tasks_feature = {
+	.attach		= kmemtrace_tasks_attach,
+	.detach		= kmemtrace_tasks_detach,
+	.release	= kmemtrace_tasks_release,
+	.begin		= kmemtrace_tasks_begin,
+	.end		= kmemtrace_tasks_end,
+	.files		= kmemtrace_tasks_files,
+};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* kmemtrace: functions that all files in debugfs share. */
+#ifndef _MM_KMEMTRACE_FILE_UTIL_H
+#define _MM_KMEMTRACE_FILE_UTIL_H
+
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/types.h>
+
+/* A file in debugfs. */
+struct kmemtrace_file {
+	const char			*name;	/* NULL ends an array of files */
+	umode_t				mode;
+	const struct file_operations	*fops;
+	unsigned int			abi;	/* first version with the file */
+};
+
+/*
+ * Every open function of a file in debugfs calls kmemtrace_may_open() first, or
+ * is one of the functions below, which do.  Return 0, or -EPERM if the kernel is
+ * locked down.
+ */
+int kmemtrace_may_open(void);
+int kmemtrace_simple_open(struct inode *inode, struct file *file);
+int kmemtrace_single_open(struct inode *inode, struct file *file,
+			  int (*show)(struct seq_file *m, void *v));
+int kmemtrace_seq_open(struct file *file, const struct seq_operations *ops);
+
+/* Define name_fops of a file that shows what name_show() prints. */
+#define KMEMTRACE_SHOW_FOPS(name)					\
+static int name##_open(struct inode *inode, struct file *file)		\
+{									\
+	return kmemtrace_single_open(inode, file, name##_show);		\
+}									\
+									\
+static const struct file_operations name##_fops = {			\
+	.owner		= THIS_MODULE,					\
+	.open		= name##_open,					\
+	.read		= seq_read,					\
+	.llseek		= seq_lseek,					\
+	.release	= single_release,				\
+}
+
+/*
+ * Read a boolean that user space writes to the file @name.  @takes: the valid
+ * values, for the log.  Return 0; or -errno, and the log names the valid values.
+ */
+int kmemtrace_bool_from_user(const char *name, const char *takes,
+			     const char __user *buffer, size_t count,
+			     bool *value);
+
+/*
+ * Parse a number in decimal, octal (0...) or hexadecimal (0x...) with an optional
+ * suffix K, M, G, T, P or E for a power of 1024.  Return 0, or -EINVAL if the whole
+ * of @text is not such a number, or if the number does not fit.
+ */
+int kmemtrace_parse_bytes(const char *text, u64 *bytes);
+
+/* Print a text as the tables have it: control characters and backslash escaped. */
+void kmemtrace_put_escaped(struct seq_file *m, const char *text);
+
+#endif /* _MM_KMEMTRACE_FILE_UTIL_H */

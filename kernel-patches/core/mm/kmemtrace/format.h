@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* kmemtrace: the version and the size of the records. */
+#ifndef _MM_KMEMTRACE_FORMAT_H
+#define _MM_KMEMTRACE_FORMAT_H
+
+#include <uapi/linux/kmemtrace_abi.h>
+
+/* Version of the records.  It does not change after boot. */
+extern unsigned int kmemtrace_abi;
+
+/* Size of every record, in bytes.  It does not change after boot. */
+extern unsigned int kmemtrace_record_size;
+
+/*
+ * Derive the size of the records from their version.  Context: early boot, before
+ * a feature makes the records larger.
+ */
+void kmemtrace_format_init(void);
+
+#endif /* _MM_KMEMTRACE_FORMAT_H */

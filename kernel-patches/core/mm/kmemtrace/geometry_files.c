@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* kmemtrace: the files mode, subbufs and subbuf_size. */
+
+#define pr_fmt(fmt) "kmemtrace: " fmt
+
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/kstrtox.h>
+#include <linux/module.h>
+#include <linux/printk.h>
+#include <linux/ratelimit.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "buffer.h"
+#include "features.h"
+#include "file_util.h"
+#include "geometry.h"
+
+/* No number and no mode that makes sense is longer. */
+#define KMEMTRACE_WORD_MAX 24
+
+/* Reads what was written as a word, into word.  0 or -errno. */
+static int kmemtrace_get_word(const char __user *from, size_t count,
+			      char word[KMEMTRACE_WORD_MAX])
+{
+	if (!count || count >= KMEMTRACE_WORD_MAX)
+		return -EINVAL;
+	if (copy_from_user(word, from, count))
+		return -EFAULT;
+	word[count] = '\0';
+	if (strlen(word) != count)
+		return -EINVAL;
+	if (word[count - 1] == '\n')
+		word[count - 1] = '\0';
+	return 0;
+}
+
+static int kmemtrace_mode_show(struct seq_file *m, void *v)
+{
+	seq_puts(m, READ_ONCE(kmemtrace_overwrite) ? "overwrite\n" :
+						     "discard\n");
+	return 0;
+}
+
+static int kmemtrace_mode_open(struct inode *inode, struct file *file)
+{
+	return kmemtrace_single_open(inode, file, kmemtrace_mode_show);
+}
+
+static ssize_t kmemtrace_mode_write(struct file *file, const char __user *from,
+				    size_t count, loff_t *ppos)
+{
+	char word[KMEMTRACE_WORD_MAX];
+	int err;
+
+	err = kmemtrace_get_word(from, count, word);
+	if (!err && !strcmp(word, "discard"))
+		WRITE_ONCE(kmemtrace_overwrite, false);
+	else if (!err && !strcmp(word, "overwrite"))
+		WRITE_ONCE(kmemtrace_overwrite, true);
+	else
+		err = err ?: -EINVAL;
+	if (err == -EINVAL)
+		pr_warn_ratelimited("mode is discard or overwrite\n");
+	return err ?: count;
+}
+
+static const struct file_operations kmemtrace_mode_fops = {
+	.owner		= THIS_MODULE,
+	.open		= kmemtrace_mode_open,
+	.read		= seq_read,
+	.write		= kmemtrace_mode_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+static void kmemtrace_explain(int err)
+{
+	if (err == -EINVAL)
+		pr_warn_ratelimited("subbufs and subbuf_size are numbers as kmemtrace.subbufs and kmemtrace.subbuf_size take them, and both together at most half of the memory\n");
+	else if (err == -EBUSY)
+		pr_warn_ratelimited("subbufs and subbuf_size can only be changed while tracing is off\n");
+}
+
+static int kmemtrace_subbufs_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%u\n", READ_ONCE(kmemtrace_subbufs));
+	return 0;
+}
+
+static int kmemtrace_subbufs_open(struct inode *inode, struct file *file)
+{
+	return kmemtrace_single_open(inode, file, kmemtrace_subbufs_show);
+}
+
+static ssize_t kmemtrace_subbufs_write(struct file *file,
+				       const char __user *from, size_t count,
+				       loff_t *ppos)
+{
+	char word[KMEMTRACE_WORD_MAX];
+	unsigned int n;
+	int err;
+
+	err = kmemtrace_get_word(from, count, word);
+	if (!err && (kstrtouint(word, 0, &n) || !n))
+		err = -EINVAL;
+	if (!err)
+		err = kmemtrace_set_geometry(n, 0);
+	kmemtrace_explain(err);
+	return err ?: count;
+}
+
+static const struct file_operations kmemtrace_subbufs_fops = {
+	.owner		= THIS_MODULE,
+	.open		= kmemtrace_subbufs_open,
+	.read		= seq_read,
+	.write		= kmemtrace_subbufs_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+static int kmemtrace_subbuf_size_show(struct seq_file *m, void *v)
+{
+	seq_printf(m, "%u\n", READ_ONCE(kmemtrace_subbuf_size));
+	return 0;
+}
+
+static int kmemtrace_subbuf_size_open(struct inode *inode, struct file *file)
+{
+	return kmemtrace_single_open(inode, file, kmemtrace_subbuf_size_show);
+}
+
+static ssize_t kmemtrace_subbuf_size_write(struct file *file,
+					   const char __user *from,
+					   size_t count, loff_t *ppos)
+{
+	char word[KMEMTRACE_WORD_MAX];
+	unsigned int bytes;
+	int err;
+
+	err = kmemtrace_get_word(from, count, word);
+	if (!err)
+		err = kmemtrace_parse_subbuf_size(word, &bytes);
+	if (!err)
+		err = kmemtrace_set_geometry(0, bytes);
+	kmemtrace_explain(err);
+	return err ?: count;
+}
+
+static const struct file_operations kmemtrace_subbuf_size_fops = {
+	.owner		= THIS_MODULE,
+	.open		= kmemtrace_subbuf_size_open,
+	.read		= seq_read,
+	.write		= kmemtrace_subbuf_size_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+static const struct kmemtrace_file kmemtrace_geometry_files[] = {
+	{ "mode",        0600, &kmemtrace_mode_fops },
+	{ "subbuf_size", 0600, &kmemtrace_subbuf_size_fops },
+	{ "subbufs",     0600, &kmemtrace_subbufs_fops },
+	{ }
+};
+
+struct kmemtrace_feature kmemtrace_geometry_files_feature = {
+	.files	= kmemtrace_geometry_files,
+};

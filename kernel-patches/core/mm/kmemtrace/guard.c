@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmemtrace: the state of each CPU's writer, and the guard against events inside of
+ * the tracer.  guard.h describes both.
+ */
+
+#include <linux/cpumask.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/limits.h>
+#include <linux/smp.h>
+
+#include "guard.h"
+
+struct rchan_buf kmemtrace_no_buf;
+
+struct rchan_buf kmemtrace_busy = {
+	.offset	= INT_MAX,
+};
+
+DEFINE_PER_CPU_ALIGNED(struct kmemtrace_cpu, kmemtrace_cpus) = {
+	.limit	= -1,
+	.buf	= &kmemtrace_no_buf,
+	.own	= &kmemtrace_no_buf,
+};
+
+bool kmemtrace_recording __read_mostly;
+
+/*
+ * The writer may be anywhere, so only the count and the limit are changed.  The
+ * limit sends the next event to the slow path, which writes the LOST record.
+ */
+noinline void kmemtrace_count_refused(void)
+{
+	struct kmemtrace_cpu *kc = raw_cpu_ptr(&kmemtrace_cpus);
+
+	if (!READ_ONCE(kmemtrace_recording))
+		return;
+	atomic_long_inc(&kc->refused);
+	WRITE_ONCE(kc->limit, -1);
+}
+NOKPROBE_SYMBOL(kmemtrace_count_refused);
+
+bool kmemtrace_is_guarded(void)
+{
+	/* Where interrupts are on, the CPU may change between address and load. */
+	return irqs_disabled() &&
+	       raw_cpu_read(kmemtrace_cpus.buf) == &kmemtrace_busy;
+}
+NOKPROBE_SYMBOL(kmemtrace_is_guarded);
+
+void kmemtrace_guard_enter(struct kmemtrace_guard *guard)
+{
+	local_irq_save(guard->flags);
+	guard->nested = raw_cpu_read(kmemtrace_cpus.buf) == &kmemtrace_busy;
+	raw_cpu_write(kmemtrace_cpus.buf, &kmemtrace_busy);
+	/* A nested event is on this CPU: the compiler's order is enough. */
+	barrier();
+}
+NOKPROBE_SYMBOL(kmemtrace_guard_enter);
+
+void kmemtrace_guard_leave(const struct kmemtrace_guard *guard)
+{
+	if (!guard->nested)
+		kmemtrace_end_write(raw_cpu_ptr(&kmemtrace_cpus));
+	local_irq_restore(guard->flags);
+}
+NOKPROBE_SYMBOL(kmemtrace_guard_leave);
+
+void kmemtrace_lock(raw_spinlock_t *lock, struct kmemtrace_guard *guard)
+	__acquires(lock)
+{
+	kmemtrace_guard_enter(guard);
+	raw_spin_lock(lock);
+}
+NOKPROBE_SYMBOL(kmemtrace_lock);
+
+void kmemtrace_unlock(raw_spinlock_t *lock, const struct kmemtrace_guard *guard)
+	__releases(lock)
+{
+	raw_spin_unlock(lock);
+	kmemtrace_guard_leave(guard);
+}
+NOKPROBE_SYMBOL(kmemtrace_unlock);
+
+u64 kmemtrace_lost(unsigned int cpu)
+{
+	struct kmemtrace_cpu *kc = per_cpu_ptr(&kmemtrace_cpus, cpu);
+	unsigned int start;
+	u64 lost;
+
+	do {
+		start = raw_read_seqcount_begin(&kc->seq);
+		lost = kc->lost;
+	} while (read_seqcount_retry(&kc->seq, start));
+
+	return lost + atomic_long_read(&kc->refused);
+}
+NOKPROBE_SYMBOL(kmemtrace_lost);
+
+bool kmemtrace_is_recording(void)
+{
+	return READ_ONCE(kmemtrace_recording);
+}
+NOKPROBE_SYMBOL(kmemtrace_is_recording);
+
+void kmemtrace_recheck(void)
+{
+	unsigned int cpu;
+
+	/* Pairs with kmemtrace_make_room(), which sets its limit before this one. */
+	smp_mb();
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(&kmemtrace_cpus, cpu)->limit, -1);
+}
+NOKPROBE_SYMBOL(kmemtrace_recheck);
+
+void __init kmemtrace_guard_init(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		seqcount_init(&per_cpu_ptr(&kmemtrace_cpus, cpu)->seq);
+}

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kmemtrace: the readers' side of a buffer: records are taken, copied without a
+ * lock, and given back.  buffer.c describes the memory order.
+ */
+
+#include <linux/kernel.h>
+#include <linux/kmemtrace_test.h>
+#include <linux/kprobes.h>
+
+#include "buffer.h"
+#include "guard.h"
+
+static __always_inline void kmemtrace_lock_reader(struct kmemtrace_reader *reader,
+						  struct kmemtrace_guard *guard)
+	__acquires(&reader->lock)
+{
+	kmemtrace_lock(&reader->lock, guard);
+	kmemtrace_test_point(KMEMTRACE_TEST_READER_LOCK);
+}
+
+/* The positions of the writer and of the readers at one moment. */
+struct kmemtrace_state {
+	size_t	produced;	/* sub-buffers before the writer's */
+	size_t	offset;		/* of the writer in its own */
+	size_t	end;		/* of the sub-buffer of the readers' position */
+	bool	full;		/* that sub-buffer has room for no more records */
+};
+
+/*
+ * Return how many sub-buffers the writer is ahead of the readers.  -1: the writer's
+ * own sub-buffer is full and has been read, and the writer has not left it yet.
+ */
+static ssize_t kmemtrace_ahead(size_t produced, size_t consumed)
+{
+	return produced - consumed;
+}
+NOKPROBE_SYMBOL(kmemtrace_ahead);
+
+static bool kmemtrace_is_intact(struct rchan_buf *buf, size_t produced)
+{
+	return kmemtrace_ahead(produced, buf->subbufs_consumed) <
+	       (ssize_t)buf->chan->n_subbufs;
+}
+NOKPROBE_SYMBOL(kmemtrace_is_intact);
+
+static void kmemtrace_read_state(struct rchan_buf *buf, struct kmemtrace_state *state)
+{
+	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
+	size_t size = buf->chan->subbuf_size;
+	size_t n = buf->chan->n_subbufs;
+	size_t padding;
+	unsigned int seq;
+
+	do {
+		seq = raw_read_seqcount_begin(&reader->seq);
+		state->produced = READ_ONCE(buf->subbufs_produced);
+		/* The records before it are whole. */
+		state->offset = smp_load_acquire(&buf->offset);
+		padding = READ_ONCE(buf->padding[buf->subbufs_consumed % n]);
+	} while (read_seqcount_retry(&reader->seq, seq));
+	/* Whatever the writer did, no reader leaves its sub-buffer. */
+	state->offset = min(state->offset, size);
+	padding = min(padding, size);
+	switch (kmemtrace_ahead(state->produced, buf->subbufs_consumed)) {
+	case -1:
+		state->end = 0;
+		state->full = false;
+		break;
+	case 0:
+		state->end = state->offset;
+		state->full = state->end + kmemtrace_record_size > size;
+		break;
+	default:
+		state->end = size - padding;
+		state->full = true;
+	}
+}
+NOKPROBE_SYMBOL(kmemtrace_read_state);
+
+/*
+ * Return the unread bytes at the moment of @state.  All sub-buffers but the writer's
+ * are full.
+ */
+static u64 kmemtrace_unread(struct rchan_buf *buf,
+			    const struct kmemtrace_state *state)
+{
+	size_t full = rounddown(buf->chan->subbuf_size, kmemtrace_record_size);
+	ssize_t subbufs = kmemtrace_ahead(state->produced,
+					  buf->subbufs_consumed);
+
+	return (s64)subbufs * full + state->offset - buf->bytes_consumed;
+}
+NOKPROBE_SYMBOL(kmemtrace_unread);
+
+/*
+ * The records before what is intact, which the reader can no longer take;
+ * they are all full, as a session begins at the start of a sub-buffer.
+ */
+static u64 kmemtrace_overwritten(struct rchan_buf *buf,
+				 const struct kmemtrace_state *state)
+{
+	size_t subbufs = state->produced - buf->subbufs_consumed;
+	size_t records = buf->chan->subbuf_size / kmemtrace_record_size;
+
+	if (kmemtrace_is_intact(buf, state->produced))
+		return 0;
+	return (u64)(subbufs - buf->chan->n_subbufs + 1) * records -
+	       buf->bytes_consumed / kmemtrace_record_size;
+}
+NOKPROBE_SYMBOL(kmemtrace_overwritten);
+
+/* Context: reader->lock. */
+static void kmemtrace_move_to(struct rchan_buf *buf, size_t subbuf,
+			      size_t bytes)
+{
+	buf->bytes_consumed = bytes;
+	/*
+	 * The copy is complete before the writer may enter the sub-buffer.  Pairs
+	 * with kmemtrace_reader_subbuf().
+	 */
+	smp_store_release(&buf->subbufs_consumed, subbuf);
+}
+NOKPROBE_SYMBOL(kmemtrace_move_to);
+
+/*
+ * Go to the filling that the writer has begun.  Return false if this is not the
+ * current filling of the set; the buffer is empty then.  Context: reader->lock.
+ */
+static bool kmemtrace_catch_up(struct rchan_buf *buf,
+			       struct kmemtrace_reader *reader)
+{
+	struct kmemtrace_buffers *buffers = kmemtrace_set_of(buf);
+	/* Pairs with the release in kmemtrace_buffer_begin(), after the start. */
+	unsigned int filling = smp_load_acquire(&reader->filling);
+
+	if (reader->seen != filling) {
+		reader->seen = filling;
+		reader->turn++;
+		reader->taken = 0;
+		reader->missed = 0;
+		reader->missed_reported = 0;
+		reader->last = buffers->filled_since;
+		kmemtrace_move_to(buf, reader->start.subbuf,
+				  reader->start.bytes);
+	}
+	return filling == READ_ONCE(buffers->filling);
+}
+NOKPROBE_SYMBOL(kmemtrace_catch_up);
+
+/*
+ * Move the readers' position to the next record that can be taken, if there is one.
+ * Context: reader->lock.
+ */
+static void kmemtrace_advance(struct rchan_buf *buf,
+			      struct kmemtrace_reader *reader,
+			      struct kmemtrace_state *state)
+{
+	u64 missed;
+
+	for (;;) {
+		kmemtrace_read_state(buf, state);
+		missed = kmemtrace_overwritten(buf, state);
+		if (missed) {
+			reader->missed += missed;
+			kmemtrace_move_to(buf, state->produced -
+					  buf->chan->n_subbufs + 1, 0);
+		} else if (state->full && buf->bytes_consumed >= state->end) {
+			kmemtrace_move_to(buf, buf->subbufs_consumed + 1, 0);
+		} else {
+			return;
+		}
+	}
+}
+NOKPROBE_SYMBOL(kmemtrace_advance);
+
+static s64 kmemtrace_timestamp(const void *record)
+{
+	const struct kmemtrace_event *event = record;
+
+	return READ_ONCE(event->timestamp);
+}
+NOKPROBE_SYMBOL(kmemtrace_timestamp);
+
+/*
+ * Prepare a LOST record for the records that were overwritten before the taken ones.
+ * The first lost record came after the last record that was taken.
+ */
+static void kmemtrace_fill_lost(struct kmemtrace_reader *reader,
+				struct kmemtrace_taking *taking)
+{
+	u64 events = reader->missed - reader->missed_reported;
+	s64 next;
+
+	taking->lost = (struct kmemtrace_event_lost) { .events = 0 };
+	if (!events || !taking->bytes || kmemtrace_abi < 2)
+		return;
+	next = kmemtrace_timestamp(taking->from);
+	taking->lost = (struct kmemtrace_event_lost) {
+		.event_id = KMEMTRACE_EVENT_LOST,
+		.event_size = kmemtrace_record_size,
+		.node = KMEMTRACE_NODE_NONE,
+		.events = events,
+		.since = min(reader->last, next),
+		.timestamp = next,
+	};
+}
+NOKPROBE_SYMBOL(kmemtrace_fill_lost);
+
+void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
+		    size_t most, struct kmemtrace_taking *taking)
+{
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
+	struct kmemtrace_state state;
+	struct kmemtrace_guard guard;
+
+	*taking = (struct kmemtrace_taking) { .bytes = 0 };
+	if (!buf)
+		return;
+	kmemtrace_lock_reader(reader, &guard);
+	if (!kmemtrace_catch_up(buf, reader))
+		goto out;
+	kmemtrace_advance(buf, reader, &state);
+	taking->turn = reader->turn;
+	taking->position.subbuf = buf->subbufs_consumed;
+	taking->position.bytes = buf->bytes_consumed;
+	taking->from = buf->start + buf->bytes_consumed +
+		       buf->subbufs_consumed % buf->chan->n_subbufs *
+		       buf->chan->subbuf_size;
+	if (state.end > buf->bytes_consumed)
+		taking->bytes = min(most, state.end - buf->bytes_consumed);
+	kmemtrace_fill_lost(reader, taking);
+out:
+	kmemtrace_unlock(&reader->lock, &guard);
+}
+NOKPROBE_SYMBOL(kmemtrace_take);
+
+int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
+		   const struct kmemtrace_taking *taking, size_t bytes)
+{
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
+	struct kmemtrace_state state;
+	struct kmemtrace_guard guard;
+	int err = -EAGAIN;
+	s64 last = 0;
+
+	if (bytes)
+		last = kmemtrace_timestamp(taking->from + bytes -
+					   kmemtrace_record_size);
+	/* The copy and the read above come before the read of the writer's position. */
+	smp_rmb();
+	kmemtrace_lock_reader(reader, &guard);
+	if (!kmemtrace_catch_up(buf, reader) || taking->turn != reader->turn ||
+	    taking->position.subbuf != buf->subbufs_consumed ||
+	    taking->position.bytes != buf->bytes_consumed ||
+	    !kmemtrace_is_intact(buf, READ_ONCE(buf->subbufs_produced)))
+		goto out;
+	reader->missed_reported += taking->lost.events;
+	reader->taken += bytes;
+	if (bytes)
+		reader->last = last;
+	kmemtrace_move_to(buf, taking->position.subbuf,
+			  taking->position.bytes + bytes);
+	/* Let the writer have the room at once. */
+	kmemtrace_advance(buf, reader, &state);
+	err = 0;
+out:
+	kmemtrace_unlock(&reader->lock, &guard);
+	return err;
+}
+NOKPROBE_SYMBOL(kmemtrace_give);
+
+void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
+		       struct kmemtrace_figures *figures)
+{
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
+	struct kmemtrace_state state;
+	struct kmemtrace_guard guard;
+	u64 overwritten;
+	size_t full;
+
+	*figures = (struct kmemtrace_figures) { .produced = 0 };
+	if (!buf)
+		return;
+	full = rounddown(buffers->subbuf_size, kmemtrace_record_size);
+	kmemtrace_lock_reader(reader, &guard);
+	figures->carried = reader->carried;
+	if (!kmemtrace_catch_up(buf, reader))
+		goto out;
+	kmemtrace_read_state(buf, &state);
+	overwritten = kmemtrace_overwritten(buf, &state);
+	figures->produced = (u64)(state.produced - reader->start.subbuf) *
+			    full + state.offset - reader->start.bytes;
+	figures->taken = reader->taken;
+	figures->unread = kmemtrace_unread(buf, &state) -
+			  overwritten * kmemtrace_record_size;
+	figures->complete = figures->unread > state.offset;
+	figures->missed = reader->missed + overwritten;
+out:
+	kmemtrace_unlock(&reader->lock, &guard);
+}
+NOKPROBE_SYMBOL(kmemtrace_figures);
+
+/*
+ * Begin at the start of a sub-buffer, so that all sub-buffers of a session but the
+ * last one are full.  Return the number of that sub-buffer.  Context: reader->lock.
+ */
+static size_t kmemtrace_reset_buffer(struct rchan_buf *buf)
+{
+	if (buf->offset)
+		kmemtrace_next_subbuf(buf);
+	kmemtrace_move_to(buf, buf->subbufs_produced, 0);
+	return buf->subbufs_produced;
+}
+NOKPROBE_SYMBOL(kmemtrace_reset_buffer);
+
+void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
+{
+	struct kmemtrace_reader *reader;
+	struct rchan_buf *buf;
+	struct kmemtrace_guard guard;
+	unsigned int cpu;
+
+	buffers->filled_since = now;
+	/* Includes CPUs that are not online yet: their buffers will be empty. */
+	for_each_possible_cpu(cpu) {
+		buf = kmemtrace_buffer(buffers, cpu);
+		reader = per_cpu_ptr(buffers->readers, cpu);
+		kmemtrace_lock_reader(reader, &guard);
+		reader->start.subbuf = buf ? kmemtrace_reset_buffer(buf) : 0;
+		reader->start.bytes = 0;
+		reader->filling = buffers->filling;
+		reader->seen = reader->filling;
+		reader->sealed = reader->filling - 1;
+		reader->turn++;
+		reader->lost_before = 0;
+		reader->carried = 0;
+		reader->taken = 0;
+		reader->missed = 0;
+		reader->missed_reported = 0;
+		reader->last = now;
+		kmemtrace_unlock(&reader->lock, &guard);
+	}
+}
+NOKPROBE_SYMBOL(kmemtrace_buffers_reset);
+
+/*
+ * Seal a buffer.  @carried: receives the bytes taken from this set and all sets
+ * before.  A buffer that has not been begun by now will not be begun: see
+ * kmemtrace_enter_buffer().
+ */
+static void kmemtrace_seal(struct rchan_buf *buf, u64 *carried)
+{
+	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
+	struct kmemtrace_guard guard;
+
+	kmemtrace_lock_reader(reader, &guard);
+	*carried = reader->carried;
+	if (kmemtrace_catch_up(buf, reader)) {
+		*carried += reader->taken;
+		reader->turn++;
+		reader->sealed_taken = reader->taken;
+		reader->sealed_reported = reader->missed_reported;
+		reader->sealed_last = reader->last;
+		reader->lost_after = kmemtrace_lost(buf->cpu);
+		/* Pairs with kmemtrace_buffer_left(). */
+		smp_store_release(&reader->sealed, reader->seen);
+	}
+	kmemtrace_unlock(&reader->lock, &guard);
+}
+NOKPROBE_SYMBOL(kmemtrace_seal);
+
+void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
+			    struct kmemtrace_buffers *next)
+{
+	struct kmemtrace_reader *reader;
+	struct rchan_buf *buf;
+	struct kmemtrace_guard guard;
+	unsigned int cpu;
+	u64 carried;
+
+	/*
+	 * Orders the change of the live set before the reads of the buffers that
+	 * were begun.  Pairs with kmemtrace_enter_buffer(), which has the reverse
+	 * order.
+	 */
+	smp_mb();
+	for_each_possible_cpu(cpu) {
+		buf = kmemtrace_buffer(buffers, cpu);
+		if (!buf)
+			continue;
+		kmemtrace_seal(buf, &carried);
+		reader = per_cpu_ptr(next->readers, cpu);
+		kmemtrace_lock_reader(reader, &guard);
+		reader->carried = carried;
+		kmemtrace_unlock(&reader->lock, &guard);
+	}
+}
+NOKPROBE_SYMBOL(kmemtrace_buffers_seal);
+
+u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
+			      unsigned int cpu)
+{
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
+	struct kmemtrace_state state;
+	struct kmemtrace_guard guard;
+	u64 events = 0;
+
+	if (!buf)
+		return 0;
+	kmemtrace_lock_reader(reader, &guard);
+	if (kmemtrace_catch_up(buf, reader) &&
+	    reader->sealed == reader->seen) {
+		kmemtrace_read_state(buf, &state);
+		events = reader->lost_after - reader->lost_before +
+			 reader->missed + kmemtrace_overwritten(buf, &state) -
+			 reader->sealed_reported;
+	}
+	kmemtrace_unlock(&reader->lock, &guard);
+	return events;
+}
+NOKPROBE_SYMBOL(kmemtrace_sealed_overruns);
+
+u64 kmemtrace_sealed_taken(struct kmemtrace_buffers *buffers, unsigned int cpu)
+{
+	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
+	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
+	struct kmemtrace_guard guard;
+	u64 bytes = 0;
+
+	if (!buf)
+		return 0;
+	kmemtrace_lock_reader(reader, &guard);
+	if (kmemtrace_catch_up(buf, reader) && reader->sealed == reader->seen)
+		bytes = reader->taken - reader->sealed_taken;
+	kmemtrace_unlock(&reader->lock, &guard);
+	return bytes;
+}
+NOKPROBE_SYMBOL(kmemtrace_sealed_taken);

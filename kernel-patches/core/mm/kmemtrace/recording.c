@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* kmemtrace: recording begins and ends, on all CPUs. */
+
+#include <linux/cpu.h>
+#include <linux/init.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/smp.h>
+#include <linux/tracepoint.h>
+
+#include "buffer.h"
+#include "guard.h"
+#include "recording.h"
+#include "view.h"
+#include "writer.h"
+
+/*
+ * A record is written with interrupts off, which synchronize_rcu() waits for.
+ * Since Linux 7.0 the kernel calls probes in a section that synchronize_rcu() does
+ * not wait for, so the probes are waited for first.
+ */
+void kmemtrace_writer_wait(void)
+{
+	tracepoint_synchronize_unregister();
+	synchronize_rcu();
+}
+
+struct kmemtrace_visit {
+	void (*func)(struct kmemtrace_cpu *kc, unsigned int cpu, void *data);
+	void *data;
+};
+
+static void kmemtrace_visit_here(void *data)
+{
+	const struct kmemtrace_visit *visit = data;
+
+	visit->func(raw_cpu_ptr(&kmemtrace_cpus), raw_smp_processor_id(),
+		    visit->data);
+}
+NOKPROBE_SYMBOL(kmemtrace_visit_here);
+
+/*
+ * Call @func for each possible CPU, with interrupts off and outside of the guard:
+ * on the CPU itself, where an interrupt cannot come into a guarded section, or
+ * here, while the CPU is offline.  Sleeps.
+ */
+static void kmemtrace_visit_cpus(void (*func)(struct kmemtrace_cpu *kc,
+					      unsigned int cpu, void *data),
+				 void *data)
+{
+	struct kmemtrace_visit visit = { .func = func, .data = data };
+	unsigned long flags;
+	unsigned int cpu;
+
+	cpus_read_lock();
+	on_each_cpu(kmemtrace_visit_here, &visit, 1);
+	local_irq_save(flags);
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu))
+			func(per_cpu_ptr(&kmemtrace_cpus, cpu), cpu, data);
+	local_irq_restore(flags);
+	cpus_read_unlock();
+}
+
+static void kmemtrace_forget(struct kmemtrace_cpu *kc, unsigned int cpu,
+			     void *data)
+{
+	kc->lost = 0;
+	kc->reported = 0;
+	atomic_long_set(&kc->refused, 0);
+	kc->reported_refused = 0;
+	/* The CPU's loss in a snapshot belongs to the session before. */
+	kc->own = &kmemtrace_no_buf;
+	kc->buf = kc->own;
+}
+NOKPROBE_SYMBOL(kmemtrace_forget);
+
+void kmemtrace_writer_forget(void)
+{
+	kmemtrace_visit_cpus(kmemtrace_forget, NULL);
+}
+
+static void kmemtrace_report_lost(struct kmemtrace_cpu *kc, unsigned int cpu,
+				void *data)
+{
+	struct kmemtrace_buffers *live = kmemtrace_live.buffers;
+	struct rchan_buf *buf = kmemtrace_buffer(live, cpu);
+
+	if (!buf || !kmemtrace_begin_write(kc))
+		return;
+	kmemtrace_write_lost(kc, kmemtrace_enter_buffer(kc, live, buf));
+	kmemtrace_end_write(kc);
+}
+NOKPROBE_SYMBOL(kmemtrace_report_lost);
+
+void kmemtrace_writer_report_lost(void)
+{
+	kmemtrace_visit_cpus(kmemtrace_report_lost, NULL);
+}
+
+void kmemtrace_writer_start(void)
+{
+	kmemtrace_writer_forget();
+	/* The state of the new session is complete before its first record. */
+	smp_store_release(&kmemtrace_recording, true);
+}
+
+void kmemtrace_writer_stop(void)
+{
+	WRITE_ONCE(kmemtrace_recording, false);
+	kmemtrace_recheck();
+}
+NOKPROBE_SYMBOL(kmemtrace_writer_stop);
+
+static void kmemtrace_leave(struct kmemtrace_cpu *kc, unsigned int cpu,
+			    void *buffers)
+{
+	if (kc->own == &kmemtrace_no_buf ||
+	    kmemtrace_set_of(kc->own) != buffers || !kmemtrace_begin_write(kc))
+		return;
+	WRITE_ONCE(kc->limit, -1);
+	kmemtrace_leave_buffer(kc);
+	kc->own = &kmemtrace_no_buf;
+	kmemtrace_end_write(kc);
+}
+NOKPROBE_SYMBOL(kmemtrace_leave);
+
+/* An event reads the buf of its CPU before it compares the limit. */
+void kmemtrace_writer_leave(struct kmemtrace_buffers *buffers)
+{
+	kmemtrace_visit_cpus(kmemtrace_leave, buffers);
+}
+
+void __init kmemtrace_writer_init(void)
+{
+	kmemtrace_guard_init();
+	if (kmemtrace_abi < 2)
+		static_branch_disable(&kmemtrace_v2);
+}
