@@ -7,7 +7,7 @@
 #define KMEMTRACE_CHECK_RULES_H
 
 #include "lib/input/capture.h"
-#include "lib/input/marks.h"
+#include "lib/input/mark-reader.h"
 #include "lib/input/name-tables.h"
 
 typedef enum {

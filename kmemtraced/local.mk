@@ -5,19 +5,19 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/relay-control.c kmemtraced/relay-control.h \
 	kmemtraced/ftrace-source.c \
 	kmemtraced/cleanup-process.c kmemtraced/cleanup-process.h \
-	kmemtraced/info.c kmemtraced/info.h \
+	kmemtraced/kernel-info.c kmemtraced/kernel-info.h \
 	kmemtraced/tracefs-instance.c kmemtraced/tracefs-instance.h \
 	kmemtraced/interference.c kmemtraced/interference.h \
 	kmemtraced/live.c kmemtraced/live.h \
 	kmemtraced/main.c \
 	kmemtraced/buffer-mapping.c kmemtraced/buffer-mapping.h \
 	kmemtraced/self-filter.c kmemtraced/self-filter.h \
-	kmemtraced/reader.c kmemtraced/reader.h \
+	kmemtraced/cpu-reader.c kmemtraced/cpu-reader.h \
 	kmemtraced/relay-source.c \
 	kmemtraced/ring-format.c kmemtraced/ring-format.h \
 	kmemtraced/ring-page.c kmemtraced/ring-page.h \
-	kmemtraced/session.c kmemtraced/session.h \
-	kmemtraced/snapshot.c kmemtraced/snapshot.h \
+	kmemtraced/capture-session.c kmemtraced/capture-session.h \
+	kmemtraced/snapshot-capture.c kmemtraced/snapshot-capture.h \
 	kmemtraced/event-source.c kmemtraced/event-source.h \
 	kmemtraced/summary.c kmemtraced/summary.h \
 	kmemtraced/kernel-tables.c kmemtraced/kernel-tables.h \

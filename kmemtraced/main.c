@@ -13,9 +13,9 @@
 #include "lib/recovery/recovery.h"
 #include "lib/capture/error.h"
 #include "kmemtraced/tracefs-instance.h"
-#include "kmemtraced/session.h"
+#include "kmemtraced/capture-session.h"
 #include "lib/cli/signals.h"
-#include "kmemtraced/snapshot.h"
+#include "kmemtraced/snapshot-capture.h"
 
 #define PROGRAM "kmemtraced"
 

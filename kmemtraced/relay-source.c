@@ -10,7 +10,7 @@
 
 #include "kmemtraced/relay-control.h"
 #include "lib/capture/error.h"
-#include "kmemtraced/info.h"
+#include "kmemtraced/kernel-info.h"
 #include "kmemtraced/buffer-mapping.h"
 #include "kmemtraced/event-source.h"
 

@@ -7,7 +7,7 @@
 #define KMEMTRACE_REPORT_GROUPS_H
 
 #include "report/dimension.h"
-#include "report/filter.h"
+#include "report/object-filter.h"
 #include "report/histogram.h"
 #include "report/index.h"
 #include "report/counters.h"

@@ -10,7 +10,7 @@ REPORT_SOURCES = \
 	report/csv.c \
 	report/dimension.c report/dimension.h \
 	report/field.c report/field.h \
-	report/filter.c report/filter.h \
+	report/object-filter.c report/object-filter.h \
 	report/folded.c \
 	report/group-values.c \
 	report/groups.c report/groups.h report/groups-private.h \

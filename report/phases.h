@@ -7,7 +7,7 @@
 #define KMEMTRACE_REPORT_PHASES_H
 
 #include "lib/symbols/symbolizer.h"
-#include "lib/input/marks.h"
+#include "lib/input/mark-reader.h"
 
 typedef struct {
 	KmtInputTables *tables;

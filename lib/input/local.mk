@@ -11,7 +11,7 @@ lib_input_libinput_a_SOURCES = \
 	lib/input/layout.c lib/input/layout.h \
 	lib/input/libarchive.c lib/input/libarchive.h \
 	lib/input/mark-text.c \
-	lib/input/marks.c lib/input/marks.h \
+	lib/input/mark-reader.c lib/input/mark-reader.h \
 	lib/input/name-tables.c lib/input/name-tables.h \
 	lib/input/namespace.h \
 	lib/input/open.c \

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "lib/input/marks.h"
+#include "lib/input/mark-reader.h"
 
 /* A width or precision beyond it is taken as it. */
 #define MAX_WIDTH 1024

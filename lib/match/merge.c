@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/input/capture.h"
-#include "lib/input/marks.h"
+#include "lib/input/mark-reader.h"
 #include "lib/match/merge.h"
 #include "lib/input/namespace.h"
 #include "lib/input/name-tables.h"

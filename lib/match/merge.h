@@ -90,7 +90,7 @@ guint64 kmt_match_merge_gap_records(const KmtMatchMerge *merge);
 /* How many told that the kernel stopped tracing; they are no events either. */
 guint64 kmt_match_merge_stop_records(const KmtMatchMerge *merge);
 
-/* How many records of marks there were, likewise: see lib/input/marks.h. */
+/* The number of mark records; see lib/input/mark-reader.h. */
 guint64 kmt_match_merge_mark_records(const KmtMatchMerge *merge);
 
 /*

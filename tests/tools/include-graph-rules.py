@@ -80,8 +80,8 @@ class Rules(unittest.TestCase):
         """A program includes a header of another one."""
         self.offences(
             "check/main.c:1 direction check->report",
-            check__main_c='#include "report/filter.h"\n',
-            report__filter_h="\n")
+            check__main_c='#include "report/report.h"\n',
+            report__report_h="\n")
 
     def test_unknown_folder(self):
         """A folder that the table of allowed includes lacks."""

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One capture, from the first check to the last byte on the disk. */
-#ifndef KMEMTRACED_SESSION_H
-#define KMEMTRACED_SESSION_H
+#ifndef KMEMTRACED_CAPTURE_SESSION_H
+#define KMEMTRACED_CAPTURE_SESSION_H
 
 #include <glib.h>
 
@@ -26,7 +26,7 @@ typedef struct {
 	const char *sys;
 	double seconds;	   /* how long to record; 0: until told */
 	gboolean force;	   /* replace a capture */
-	gboolean snapshot; /* save that: see kmemtraced/snapshot.h */
+	gboolean snapshot; /* save that: see kmemtraced/snapshot-capture.h */
 	gboolean quiet;	   /* no live line */
 } KmtdSessionOptions;
 

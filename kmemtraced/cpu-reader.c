@@ -14,7 +14,7 @@
 #include <kmemtrace_abi.h>
 
 #include "lib/capture/error.h"
-#include "kmemtraced/reader.h"
+#include "kmemtraced/cpu-reader.h"
 
 /* The thread calls little and keeps nothing on its stack. */
 #define STACK_BYTES (256 * 1024)

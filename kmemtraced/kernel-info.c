@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kmemtraced/info.h"
+#include "kmemtraced/kernel-info.h"
 
 #define CAPTURE "capture"
 #define NONE	"none"

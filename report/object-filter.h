@@ -3,8 +3,8 @@
  * Which objects a report is about, by what their allocation was: all conditions
  * must hold.  That lifetimes are among them is for those who see the frees.
  */
-#ifndef KMEMTRACE_REPORT_FILTER_H
-#define KMEMTRACE_REPORT_FILTER_H
+#ifndef KMEMTRACE_REPORT_OBJECT_FILTER_H
+#define KMEMTRACE_REPORT_OBJECT_FILTER_H
 
 #include "lib/symbols/symbolizer.h"
 #include "report/totals.h"

@@ -4,8 +4,8 @@
  * and lines that user space wrote to the file marker.  A mark is a record of
  * KMEMTRACE_EVENT_MARK and those of KMEMTRACE_EVENT_MORE behind it.
  */
-#ifndef KMEMTRACE_INPUT_MARKS_H
-#define KMEMTRACE_INPUT_MARKS_H
+#ifndef KMEMTRACE_INPUT_MARK_READER_H
+#define KMEMTRACE_INPUT_MARK_READER_H
 
 #include "lib/input/name-tables.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lib/input/marks.h"
+#include "lib/input/mark-reader.h"
 #include "lib/input/record-reader.h"
 
 /* The largest payload that the kernel writes. */

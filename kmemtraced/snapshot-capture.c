@@ -10,7 +10,7 @@
 #include "lib/capture/error.h"
 #include "lib/capture/meta.h"
 #include "lib/capture/capture-writer.h"
-#include "kmemtraced/snapshot.h"
+#include "kmemtraced/snapshot-capture.h"
 #include "kmemtraced/kernel-tables.h"
 
 #define GROUP "snapshot"

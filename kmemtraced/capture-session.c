@@ -17,8 +17,8 @@
 #include "kmemtraced/live.h"
 #include "lib/capture/meta.h"
 #include "lib/capture/capture-writer.h"
-#include "kmemtraced/reader.h"
-#include "kmemtraced/session.h"
+#include "kmemtraced/cpu-reader.h"
+#include "kmemtraced/capture-session.h"
 #include "kmemtraced/event-source.h"
 #include "kmemtraced/kernel-tables.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "report/filter.h"
+#include "report/object-filter.h"
 
 void kmt_filter_init(KmtFilter *filter)
 {

@@ -7,8 +7,8 @@
  * (or gone), finished, join, the results, free; after a join without an error
  * it may be started again.
  */
-#ifndef KMEMTRACED_READER_H
-#define KMEMTRACED_READER_H
+#ifndef KMEMTRACED_CPU_READER_H
+#define KMEMTRACED_CPU_READER_H
 
 #include <glib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the kernel's file info tells of a session: what it does not record. */
-#ifndef KMEMTRACED_INFO_H
-#define KMEMTRACED_INFO_H
+#ifndef KMEMTRACED_KERNEL_INFO_H
+#define KMEMTRACED_KERNEL_INFO_H
 
 #include <glib.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Saving a snapshot that the kernel has taken, while tracing goes on. */
-#ifndef KMEMTRACED_SNAPSHOT_H
-#define KMEMTRACED_SNAPSHOT_H
+#ifndef KMEMTRACED_SNAPSHOT_CAPTURE_H
+#define KMEMTRACED_SNAPSHOT_CAPTURE_H
 
-#include "kmemtraced/session.h"
+#include "kmemtraced/capture-session.h"
 
 /*
  * Saves the snapshot as a capture of its own.  Another kmemtraced may record
