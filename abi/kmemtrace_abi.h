@@ -2,55 +2,59 @@
 /*
  * kmemtrace: the record of one allocation or free of kernel memory.
  *
- * This file is the manual of the binary format.  The kernel that writes the
- * records and the programs that read them compile this very file; there is no
- * second definition.
+ * This file defines the binary format and is its manual, so declarations and
+ * descriptions stay in one file.  The kernel and the programs compile the same
+ * copy.
  *
  * Where records are found
  * -----------------------
- * Kernel: /sys/kernel/debug/kmemtrace/cpu<n>, one relay buffer per CPU.
- * Disk:   cpu<n>.out, byte for byte what the kernel gave; see kmemtrace(5).
- * Either is an array of records and nothing else: no header, no padding.
+ * Kernel: /sys/kernel/debug/kmemtrace/cpu<n>, one buffer per CPU.
+ * Disk:   cpu<n>.out, a copy of the bytes that the kernel file returned; see
+ *	   kmemtrace(5).
+ * Both are arrays of records without header, padding, or trailer.
  *
  * Rules for every version
  * -----------------------
- * 1. All records of one capture have the same size, which each of them tells
- *    in event_size.  A file can therefore be mapped, seeked and split.
- * 2. A newer version keeps the older record as its first bytes.  New fields go
- *    at the end, new ids take new numbers, and each such change adds one to
- *    KMEMTRACE_ABI_VERSION.
- * 3. A reader takes the size from event_size, skips bytes and ids that it does
- *    not know, and says how many it skipped.
- * 4. Byte order is the traced machine's.  event_size tells which: read as
- *    little endian, 0x0038 (version 1), 0x0040 or 0x0048 (version 2) is a
- *    little endian capture, and 0x3800, 0x4000 or 0x4800 a big endian one.  A
- *    reader handles either on either host.
+ * 1. All records of a capture have the same size, and event_size of each record
+ *    holds this size.  A file can therefore be mapped, seeked, and split.
+ * 2. The record of a newer version begins with the record of the older version.
+ *    New fields are added at the end, and new ids get new numbers.  Each change
+ *    of this kind increments KMEMTRACE_ABI_VERSION.
+ * 3. A reader takes the record size from event_size.  It skips bytes and ids
+ *    that it does not support, and reports the number of skipped records.
+ * 4. The byte order is that of the traced machine.  event_size shows it: read
+ *    as a little-endian number, 0x0038 (version 1), 0x0040, and 0x0048 (version
+ *    2) mean a little-endian capture; 0x3800, 0x4000, and 0x4800 mean a
+ *    big-endian capture.  A reader supports both byte orders on every host.
  *
  * Order
  * -----
- * Within a cpu file records are in the order in which that CPU wrote them, and
- * timestamp never goes back.  Across files the order is by timestamp.  Two
- * records of different CPUs with the same timestamp have no known order.
+ * Records of a cpu file are in the order in which the CPU wrote them, and their
+ * timestamps never decrease.  Records of different files are ordered by
+ * timestamp.  If two CPUs wrote records with equal timestamps, the order of
+ * these records is unknown.
  *
- * A free is recorded before the memory is given back, an allocation after it
- * was taken.  So the free of an address on one CPU and its reallocation on
- * another appear in that order, as far as the clocks of the CPUs agree.
+ * The kernel records a free before the memory becomes available to other
+ * callers, and an allocation after it succeeded.  A free on one CPU therefore
+ * precedes the next allocation of the same address on another CPU, as far as
+ * the clocks of both CPUs agree.
  *
- * Loss
- * ----
- * An event that found its buffer full is not recorded.  The kernel counts each
- * one, per CPU (the files overruns and total_overruns).  Version 1 does not say
- * where in the stream the hole is; version 2 has a record of KMEMTRACE_EVENT_LOST
- * there.  What these of a CPU lack to its overruns was lost after its last
- * record.
+ * Lost events
+ * -----------
+ * An event is lost if the buffer of its CPU is full.  The kernel counts lost
+ * events per CPU in the files overruns and total_overruns.  Version 1 does not
+ * record at which position of the file events were lost.  Version 2 writes a
+ * KMEMTRACE_EVENT_LOST record at this position.  If the LOST records of a CPU
+ * add up to less than its overruns, the remaining events were lost after the
+ * last record of the CPU.
  *
  * Versions
  * --------
- * 1: struct kmemtrace_event, 56 bytes; ids ALLOC and FREE.
- * 2: struct kmemtrace_event_v2, 64 bytes, or with kmemtrace.stacks=yes struct
- *    kmemtrace_event_v2s, 72 bytes; LOST, MARK, MORE, STOP; types PERCPU and
- *    VMALLOC; the tables caches, tasks, marks and stacks.
- *    The kernel parameter kmemtrace.abi=1 has the kernel write version 1.
+ * 1: struct kmemtrace_event, 56 bytes; the ids ALLOC and FREE.
+ * 2: struct kmemtrace_event_v2, 64 bytes, or struct kmemtrace_event_v2s, 72
+ *    bytes, with kmemtrace.stacks=yes; the ids LOST, MARK, MORE, and STOP; the
+ *    types PERCPU and VMALLOC; the tables caches, tasks, marks, and stacks.
+ *    With the kernel parameter kmemtrace.abi=1 the kernel writes version 1.
  */
 #ifndef _KMEMTRACE_ABI_H
 #define _KMEMTRACE_ABI_H
@@ -58,17 +62,17 @@
 #include <linux/types.h>
 
 /*
- * The version of this file.  The kernel tells the one that it writes in the
- * debugfs file abi_version, kmemtraced in kmemtrace.meta.  Who saves a capture
- * refuses a kernel whose version he does not know, as there may be more to be
- * saved than he knows of; who reads records without knowing their version goes
- * by rule 3.
+ * The version of this file.  The debugfs file abi_version and the file
+ * kmemtrace.meta of a capture contain the version of the records.  A program
+ * that saves captures refuses a newer version, because a newer kernel may have
+ * files that the program would not save.  A program that reads records supports
+ * newer versions by rule 3.
  */
 #define KMEMTRACE_ABI_VERSION	2
 
 /* Values of event_id. */
 enum kmemtrace_event_id {
-	/* Illegal.  Never written; found in a file, it marks damage. */
+	/* Never written.  In a file it is a sign of damage. */
 	KMEMTRACE_EVENT_NULL	= 0,
 	/* Memory was allocated. */
 	KMEMTRACE_EVENT_ALLOC	= 1,
@@ -76,59 +80,60 @@ enum kmemtrace_event_id {
 	KMEMTRACE_EVENT_FREE	= 2,
 	/* Version 2: events were lost; struct kmemtrace_event_lost. */
 	KMEMTRACE_EVENT_LOST	= 3,
-	/* Version 2: an annotation was reached; struct kmemtrace_event_mark. */
+	/* Version 2: an annotation; struct kmemtrace_event_mark. */
 	KMEMTRACE_EVENT_MARK	= 4,
-	/* Version 2: what had no room in the MARK; the same struct. */
+	/* Version 2: more payload of a MARK; struct kmemtrace_event_mark. */
 	KMEMTRACE_EVENT_MORE	= 5,
-	/* Version 2: tracing ends here; struct kmemtrace_event_stop. */
+	/* Version 2: the kernel stopped tracing; struct kmemtrace_event_stop. */
 	KMEMTRACE_EVENT_STOP	= 6,
 };
 
 /*
  * Values of type_id.
  *
- * KMALLOC and CACHE share one address space: an object is live in at most one
- * of them.  PAGES is another: slab objects lie in pages, and a large kmalloc is
- * a record of KMALLOC and one of PAGES for the same address.  Bytes of PAGES
- * are therefore never added to bytes of the others.
+ * A type belongs to an address namespace, in which an address has at most one
+ * live allocation.  KMALLOC and CACHE share a namespace; PAGES, PERCPU, and
+ * VMALLOC each have their own.
  *
- * PERCPU and VMALLOC, of version 2, are one each.  What vmalloc() gives is made
- * of pages, and so are the areas that per-CPU memory is cut from: their bytes
- * are not added to those of PAGES either.
+ * Slab objects, vmalloc areas, and the areas of per-CPU memory consist of pages
+ * that the page allocator records too.  A large kmalloc() produces a KMALLOC
+ * record and a PAGES record for the same address.  Bytes of PAGES are therefore
+ * never added to bytes of other types.
  */
 enum kmemtrace_type_id {
-	/* kmalloc(), kfree() and their relatives. */
+	/* kmalloc(), kfree(), and related functions. */
 	KMEMTRACE_TYPE_KMALLOC	= 0,
-	/* kmem_cache_alloc(), kmem_cache_free() and their relatives. */
+	/* kmem_cache_alloc(), kmem_cache_free(), and related functions. */
 	KMEMTRACE_TYPE_CACHE	= 1,
 	/* The page allocator. */
 	KMEMTRACE_TYPE_PAGES	= 2,
 	/*
-	 * Version 2: alloc_percpu(), free_percpu() and their relatives.  ptr is
-	 * what the caller got: it stands for a place on each CPU and is no
-	 * address.  Bytes are those of all possible CPUs together.
+	 * Version 2: alloc_percpu(), free_percpu(), and related functions.  ptr
+	 * is the per-CPU pointer that the caller receives, which is an offset
+	 * and not an address.  Byte counts include all possible CPUs.
 	 */
 	KMEMTRACE_TYPE_PERCPU	= 3,
 	/*
-	 * Version 2: vmalloc(), vfree() and their relatives, and kvmalloc()
-	 * where it takes vmalloc().  Memory that vmap() and ioremap() only map
-	 * is none, unless vfree() is to give it back (VM_MAP_PUT_PAGES).
+	 * Version 2: vmalloc(), vfree(), and related functions, and kvmalloc()
+	 * if it falls back to vmalloc().  Mappings made by vmap() and ioremap()
+	 * are not recorded, except vmap() with VM_MAP_PUT_PAGES, because
+	 * vfree() frees the pages of such a mapping.
 	 */
 	KMEMTRACE_TYPE_VMALLOC	= 4,
 };
 
-/* In ptr: this is the physical address of a page that is not mapped. */
+/* Bit of ptr: ptr is the physical address of a page without a kernel mapping. */
 #define KMEMTRACE_PTR_PHYSICAL	(1ULL << 63)
 
-/* In node: no NUMA node was asked for. */
+/* Value of node: the caller requested no NUMA node. */
 #define KMEMTRACE_NODE_NONE	(-1)
 
 /*
- * Version 1, 56 bytes.  No compiler puts padding in it on any architecture;
- * the asserts below hold it to that.
+ * The record of version 1, 56 bytes.  No compiler adds padding on any
+ * architecture; the assertions below verify this.
  *
- * A reader ignores the fields marked "allocations" in a FREE.  The kernel
- * writes them as 0 (node as KMEMTRACE_NODE_NONE).
+ * Fields marked "allocations" have no meaning in a FREE record: the kernel
+ * writes 0 (in node KMEMTRACE_NODE_NONE), and a reader ignores them.
  */
 struct kmemtrace_event {
 	/* enum kmemtrace_event_id. */
@@ -137,55 +142,56 @@ struct kmemtrace_event {
 	/* enum kmemtrace_type_id. */
 	__u8	type_id;
 
-	/* Bytes of this record: at least 56. */
+	/* Size of this record in bytes, at least 56. */
 	__u16	event_size;
 
 	/*
-	 * Allocations: the NUMA node asked for, not the one that served the
-	 * request.  KMEMTRACE_NODE_NONE where none was asked for.  The page
-	 * allocator does not learn whether its caller named the local node or
-	 * none, so for PAGES the local node is written as KMEMTRACE_NODE_NONE.
+	 * Allocations: the requested NUMA node, which may differ from the node
+	 * of the memory, or KMEMTRACE_NODE_NONE.  The page allocator cannot
+	 * distinguish a request for the local node from a request for no node;
+	 * PAGES records contain KMEMTRACE_NODE_NONE in both cases.
 	 */
 	__s32	node;
 
 	/*
-	 * Return address in the function that allocated or freed.  For PAGES
-	 * that is the first caller outside the page allocator's own wrappers.
-	 * kallsyms of the capture turns it into a name.
+	 * Return address in the function that allocated or freed the memory.
+	 * For PAGES this function is the first caller outside the page
+	 * allocator's wrappers.  The file kallsyms of the capture maps the
+	 * address to a name.
 	 */
 	__u64	call_site;
 
 	/*
-	 * Address of the memory, never 0.  For PAGES the address of the first
-	 * page in the kernel's linear mapping; where there is none (highmem of
-	 * 32-bit kernels, whose addresses leave the bit clear), the physical
-	 * address and KMEMTRACE_PTR_PHYSICAL.
+	 * Address of the memory, never 0.  For PAGES: the address of the first
+	 * page in the kernel's linear mapping.  A page without such an address
+	 * (highmem of a 32-bit kernel) has its physical address and the bit
+	 * KMEMTRACE_PTR_PHYSICAL, which no address of a 32-bit kernel has.
 	 */
 	__u64	ptr;
 
-	/* Allocations: bytes asked for, never 0. */
+	/* Allocations: requested bytes, never 0. */
 	__u64	bytes_req;
 
 	/*
-	 * Allocations: bytes given, never below bytes_req.  The difference is
-	 * lost to internal fragmentation.
+	 * Allocations: allocated bytes, at least bytes_req.  The difference is
+	 * internal fragmentation.
 	 */
 	__u64	bytes_alloc;
 
 	/*
-	 * Allocations: gfp flags as the caller gave them.  The bits mean what
-	 * they mean in the kernel that was traced.
+	 * Allocations: the gfp flags that the caller passed.  The meaning of
+	 * each bit depends on the version of the traced kernel.
 	 */
 	__u64	gfp_flags;
 
 	/*
-	 * Nanoseconds since some moment near boot, the same for all CPUs.
-	 * Signed, as the kernel's own times are.
+	 * Nanoseconds since a point in time near boot that is the same for all
+	 * CPUs.  Signed, like the times of the kernel.
 	 */
 	__s64	timestamp;
 } __attribute__((packed, aligned(8)));
 
-/* Size of the smallest record that may occur, in bytes. */
+/* Size of the smallest record, in bytes. */
 #define KMEMTRACE_EVENT_SIZE_V1	56
 
 #define KMEMTRACE_ASSERT_OFFSET(field, offset)				\
@@ -205,46 +211,46 @@ KMEMTRACE_ASSERT_OFFSET(timestamp, 48);
 _Static_assert(sizeof(struct kmemtrace_event) == KMEMTRACE_EVENT_SIZE_V1,
 	       "kmemtrace ABI: the record is not 56 bytes");
 
-/* In flags: where the event happened, and what it was. */
+/* Bits of flags. */
 
-/* In a hard interrupt: pid is that of the task that it came upon. */
+/* The event occurred in a hard interrupt; pid is the interrupted task. */
 #define KMEMTRACE_FLAG_HARDIRQ	(1U << 0)
 
-/* In a soft interrupt, likewise. */
+/* The event occurred in a soft interrupt; pid is the interrupted task. */
 #define KMEMTRACE_FLAG_SOFTIRQ	(1U << 1)
 
 /*
- * Allocations: to be charged to a memory cgroup, by gfp flags or by the cache.
- * Never set by kernels without CONFIG_MEMCG_KMEM.
+ * Allocations: the gfp flags or the cache request a charge to a memory cgroup.
+ * A kernel without CONFIG_MEMCG_KMEM never sets this bit.
  */
 #define KMEMTRACE_FLAG_ACCOUNT	(1U << 2)
 
-/* All that this version knows; the others are 0. */
+/* The bits that version 2 defines; the other bits are 0. */
 #define KMEMTRACE_FLAGS_V2	(KMEMTRACE_FLAG_HARDIRQ | \
 				 KMEMTRACE_FLAG_SOFTIRQ | \
 				 KMEMTRACE_FLAG_ACCOUNT)
 
-/* In cache: not an object of a cache, or of one that has no number. */
+/* Value of cache: the memory is no slab object, or its cache has no number. */
 #define KMEMTRACE_CACHE_NONE	0
 
 /*
- * Version 2, 64 bytes: one line of most processors' caches.  Version 1, and who
- * it was for.
+ * The record of version 2, 64 bytes, which is one cache line of most processors.
+ * The fields of version 1, followed by task, cache, and context.
  */
 struct kmemtrace_event_v2 {
-	/* Version 1; event_size is 64. */
+	/* The fields of version 1; event_size is 64. */
 	struct kmemtrace_event v1;
 
 	/*
-	 * The task (thread), as the initial pid namespace numbers it; 0 is the
-	 * idle task of each CPU, which is also who runs in early boot.  The
-	 * table tasks has its name.
+	 * Thread id of the current task in the initial pid namespace.  0 is the
+	 * idle task, which also runs early boot.  The table tasks contains the
+	 * names.
 	 */
 	__u32	pid;
 
 	/*
-	 * KMEMTRACE_TYPE_CACHE: number of the cache in the table caches.  No
-	 * number means two caches within a capture.  Other types:
+	 * KMEMTRACE_TYPE_CACHE: the number of the cache in the table caches.  A
+	 * number is not reused within a capture.  Other types:
 	 * KMEMTRACE_CACHE_NONE.
 	 */
 	__u16	cache;
@@ -255,21 +261,22 @@ struct kmemtrace_event_v2 {
 
 #define KMEMTRACE_EVENT_SIZE_V2	64
 
-/* In stack: none was found, or there was no room for it in the table. */
+/* Value of stack: no stack was found, or the table stacks was full. */
 #define KMEMTRACE_STACK_NONE	0
 
 /*
- * Version 2 with kmemtrace.stacks=yes, 72 bytes.  All records of such a capture
- * are as large.
+ * The record of version 2 with kmemtrace.stacks=yes, 72 bytes.  Every record of
+ * such a capture has this size.
  */
 struct kmemtrace_event_v2s {
-	/* event_size is 72. */
+	/* The fields without the stack; event_size is 72. */
 	struct kmemtrace_event_v2 v2;
 
 	/*
-	 * Number of the stack in the table stacks: the addresses that this event
-	 * returns to, the first of which is call_site where that is one of them.
-	 * A number means one stack until the next boot.
+	 * The number of the stack in the table stacks.  The stack consists of
+	 * return addresses, innermost first, and begins with call_site if the
+	 * unwinder found call_site.  A number is not reused before the next
+	 * boot.
 	 */
 	__u32	stack;
 
@@ -280,9 +287,9 @@ struct kmemtrace_event_v2s {
 #define KMEMTRACE_EVENT_SIZE_V2S	72
 
 /*
- * Version 2: this CPU lost events, all of them after the record before this one
- * and before the one that follows.  As large as the other records: where these
- * are larger than this, 0 follows.
+ * Version 2: this CPU lost events between the preceding and the following record
+ * of its file.  Like every record it has the record size of the capture; zeros
+ * follow the struct in larger records.
  */
 struct kmemtrace_event_lost {
 	/* KMEMTRACE_EVENT_LOST. */
@@ -291,7 +298,7 @@ struct kmemtrace_event_lost {
 	/* 0. */
 	__u8	type_id;
 
-	/* As in the other records. */
+	/* The record size of the capture. */
 	__u16	event_size;
 
 	/* KMEMTRACE_NODE_NONE. */
@@ -300,21 +307,21 @@ struct kmemtrace_event_lost {
 	/* 0. */
 	__u64	reserved[2];
 
-	/* Number of lost events.  The kernel never writes 0. */
+	/* Number of lost events, never 0. */
 	__u64	events;
 
 	/*
-	 * Time of the first lost event, on the clock of timestamp; the time of
-	 * the record before, where one of the events was in NMI context or
-	 * nested in the writing of another record, so that its time is not
-	 * known.
+	 * Time of the first lost event, on the clock of timestamp.  If one of
+	 * the events occurred in NMI context or while another record was being
+	 * written, its time is unknown, and this is the time of the preceding
+	 * record.
 	 */
 	__s64	since;
 
 	/* 0. */
 	__u64	reserved2;
 
-	/* When there was room again: none happened later. */
+	/* Time when the buffer had room again; no lost event is later. */
 	__s64	timestamp;
 
 	/* 0. */
@@ -322,10 +329,11 @@ struct kmemtrace_event_lost {
 } __attribute__((packed, aligned(8)));
 
 /*
- * Version 2: a snapshot was asked for, there were no spare buffers, and so the
- * kernel stopped tracing to keep what there was.  In the file of the CPU where
- * it was asked for; records of other CPUs may be up to some microseconds later.
- * Not written where that CPU's buffer was full.  As large as the other records.
+ * Version 2: a snapshot was requested while no spare buffers existed, so the
+ * kernel stopped tracing to preserve the recorded events.  The record is in the
+ * file of the CPU that requested the snapshot, unless the buffer of this CPU was
+ * full.  Other CPUs may have recorded events for some microseconds after
+ * timestamp.  Zeros follow the struct in larger records.
  */
 struct kmemtrace_event_stop {
 	/* KMEMTRACE_EVENT_STOP. */
@@ -334,88 +342,93 @@ struct kmemtrace_event_stop {
 	/* 0. */
 	__u8	type_id;
 
-	/* As in the other records. */
+	/* The record size of the capture. */
 	__u16	event_size;
 
 	/* KMEMTRACE_NODE_NONE. */
 	__s32	node;
 
-	/* Return address in the function that asked for the snapshot. */
+	/* Return address in the function that requested the snapshot. */
 	__u64	call_site;
 
 	/*
-	 * Why it was asked for, cut and ended by a 0: the trigger as it was
-	 * set, or by what it was asked for.
+	 * The cause of the snapshot: the text of the trigger that fired, or the
+	 * interface that requested the snapshot.  Truncated to 31 bytes and
+	 * terminated by a 0.
 	 */
 	char	why[32];
 
-	/* When. */
+	/* Time of the request. */
 	__s64	timestamp;
 
-	/* The task that ran. */
+	/* Thread id of the current task, as in struct kmemtrace_event_v2. */
 	__u32	pid;
 
 	/* 0. */
 	__u32	reserved;
 } __attribute__((packed, aligned(8)));
 
-/* Arguments that an annotation may have. */
+/* Maximum number of arguments of an annotation. */
 #define KMEMTRACE_MARK_ARGS	8
 
-/* Bytes of a string that are kept. */
+/* Maximum number of recorded bytes of a string. */
 #define KMEMTRACE_MARK_STRING	256
 
-/* In the word of a string: it was longer. */
+/* Bit in the word of a string: the string was longer and is truncated. */
 #define KMEMTRACE_MARK_CUT	(1ULL << 63)
 
-/* Bytes of the payload in a record. */
+/* Bytes of payload per record. */
 #define KMEMTRACE_MARK_PAYLOAD	40
 
-/* The number of what user space writes to the file marker. */
+/* The annotation number of text that user space writes to the file marker. */
 #define KMEMTRACE_MARK_MARKER	1
 
 /*
- * Version 2: an annotation, kmemtrace_mark() in the kernel or a line that was
- * written to the file marker.  As large as the other records.
+ * Version 2: an annotation, which is a call of kmemtrace_mark() in the kernel or
+ * a line that user space writes to the file marker.  Zeros follow the struct in
+ * larger records.
  *
- * Its values are the payload: a word for each argument, in their order, then
- * the bytes of each string, with as many 0 behind them as are lacking to the
- * next word; of a string whose format has a precision no more than that.  The
- * word of a string is the number of its bytes, without the 0 that ends it in
- * memory, and KMEMTRACE_MARK_CUT.  Of the word of an integer as many low bytes
- * count as the table marks says that it has.
+ * The payload holds the arguments: first a word of 64 bits per argument, in the
+ * order of the arguments, then the bytes of each string, padded with zeros to a
+ * multiple of 8.
  *
- * A payload of more than 40 bytes goes on in records of KMEMTRACE_EVENT_MORE,
- * right behind the MARK in the file of the CPU: all of them are there or none,
- * and then the mark was lost, as one event.  Of a file that begins or ends in
- * the middle of a capture a mark may lack its first or its last records.
+ * The word of a string is the number of recorded bytes, without the terminating
+ * 0, combined with KMEMTRACE_MARK_CUT if the string was truncated.  A precision
+ * in the format limits the recorded bytes of its string.  The word of an integer
+ * has its value in the low bytes; the table marks contains the number of bytes.
+ *
+ * A payload of more than 40 bytes continues in records of KMEMTRACE_EVENT_MORE,
+ * which directly follow the MARK in the file of the CPU.  The kernel writes all
+ * records of an annotation or none; in the latter case it counts one lost event.
+ * A file that begins or ends in the middle of a capture may lack the first or
+ * the last records of an annotation.
  */
 struct kmemtrace_event_mark {
 	/* KMEMTRACE_EVENT_MARK or KMEMTRACE_EVENT_MORE. */
 	__u8	event_id;
 
-	/* MARK: how many MORE follow; MORE: which of these this is, from 1. */
+	/* In MARK: the number of MORE records.  In MORE: its index, from 1. */
 	__u8	part;
 
-	/* As in the other records. */
+	/* The record size of the capture. */
 	__u16	event_size;
 
-	/* The annotation, by its number in the table marks; never 0. */
+	/* The number of the annotation in the table marks, never 0. */
 	__u32	mark;
 
-	/* 40 bytes of the payload: a MARK has the first; 0 behind the last. */
+	/* 40 bytes of the payload, beginning in the MARK; padded with zeros. */
 	__u64	payload[5];
 
-	/* When it was reached; the same in all of its records. */
+	/* Time of the annotation, equal in the MARK and its MORE records. */
 	__s64	timestamp;
 
-	/* As in struct kmemtrace_event_v2. */
+	/* Thread id of the current task, as in struct kmemtrace_event_v2. */
 	__u32	pid;
 
-	/* Bytes of the whole payload, a multiple of 8. */
+	/* Size of the whole payload in bytes, a multiple of 8. */
 	__u16	payload_size;
 
-	/* KMEMTRACE_FLAG_HARDIRQ, KMEMTRACE_FLAG_SOFTIRQ. */
+	/* KMEMTRACE_FLAG_HARDIRQ and KMEMTRACE_FLAG_SOFTIRQ. */
 	__u16	flags;
 } __attribute__((packed, aligned(8)));
 
@@ -459,89 +472,92 @@ _Static_assert(sizeof(struct kmemtrace_event_mark) == KMEMTRACE_EVENT_SIZE_V2,
 /*
  * Tables
  * ------
- * Files of text beside the records, in debugfs and, as they were at the end, on
- * disk.  Lines that begin with # are about the table, "# key: value"; each other
- * line is an entry, words with a space between them, the last of which, a name,
- * goes on to the end of the line.  In a name a backslash, a newline and other
- * control characters are written as \ooo, in octal.  Columns that are added
- * later come before the name; the line "# columns:" tells which there are.
+ * Text files beside the records.  debugfs shows the current contents; a capture
+ * contains the contents at its end.  A line that begins with # describes the
+ * table in the form "# key: value".  Each other line is an entry: columns
+ * separated by one space.  The last column, a name or a format, extends to the
+ * end of the line; in this column a backslash, a newline, and other control
+ * characters are written as \ooo, in octal.  Newer versions add columns before
+ * the last one; the line "# columns:" lists the columns.
  *
  * caches:	number object_size size created destroyed name
- *	Each cache that there was at some time in the session.  object_size:
- *	bytes that its user has of an object (of the largest, where caches were
- *	merged later), size: bytes that it takes.  Times
- *	are those of timestamp; created is 0 if that was before the first
- *	session could begin, destroyed is - if it was not.  Caches that the
- *	allocator merged are one, by the name of the first.
- *	"# unnumbered: N": caches that were made when no number was left.
+ *	Each slab cache that existed during the session.  object_size: bytes of
+ *	an object that its user can use (the largest value, if caches were
+ *	merged later); size: bytes that an object occupies.  created and
+ *	destroyed are on the clock of timestamp; created is 0 if the cache is
+ *	older than the first session, destroyed is - if the cache exists.
+ *	Caches that the allocator merged are one entry with the first name.
+ *	"# unnumbered: N": number of caches that have no number, because all
+ *	numbers were in use.
  *
  * stacks:	number address,address...
- *	With kmemtrace.stacks=yes.  The addresses that a record with this number
- *	returned to, the innermost first, in hexadecimal without 0x; at most
- *	kmemtrace.stack_depth, 32 by default and 64 at most.  The outermost of a
- *	deeper stack are left out, and in an interrupt the stack below it.
- *	There may be stacks that no record of the session has.
- *	"# lost: N": so many events of the session have KMEMTRACE_STACK_NONE.
+ *	With kmemtrace.stacks=yes: the return addresses of each stack, innermost
+ *	first, in hexadecimal without 0x.  kmemtrace.stack_depth (default 32, at
+ *	most 64) limits the addresses of a stack; the outermost addresses are
+ *	omitted.  The stack of an interrupt does not include the interrupted
+ *	task.  The table may contain stacks that no record of the session uses.
+ *	"# lost: N": number of events of the session with KMEMTRACE_STACK_NONE.
  *
  * tasks:	pid until name
- *	The task pid had this name up to the time until, inclusive, and since
- *	the earlier entry of this pid, if there is one; until is - if it was
- *	still alive with this name when the session ended, or now.  Entries are
- *	ordered by until.
- *	"# dropped: N", "# exact_after: T": only so many entries are kept; N
- *	older ones are not there, so that at the time T and before names may be
- *	missing or be those of a later task with that pid.
+ *	Task pid had this name until the time until, inclusive, since the
+ *	preceding entry of the same pid.  until is - if the task existed with
+ *	this name when the session ended, or exists now.  Entries are ordered by
+ *	until.
+ *	"# dropped: N", "# exact_after: T": the size of the table is limited, and
+ *	the N oldest entries were dropped.  At time T and before, a name may be
+ *	missing or belong to a later task with the same pid.
  *
  * marks:	number appeared went module types name format
- *	Each annotation that there was at some time in the session.  appeared
- *	and went are of the module that has it: 0 if it was there before the
- *	first session could begin, - if it is still there.  module: its name, or
- *	- for the kernel itself.  types: a letter for each argument, or - if there
- *	is none: b h i q for signed integers of 1 2 4 8 bytes, B H I Q for
- *	unsigned ones, c for a character, p for an address, s for a string.
- *	name: letters, digits and _.  format: as printk() takes it; here it is
- *	what goes on to the end of the line.  Places of one module that
- *	have the same name and format are one annotation.  Numbers are given
- *	once.  1, KMEMTRACE_MARK_MARKER, is the file marker.
- *	"# unnumbered: N": annotations that cannot be recorded, for want of
- *	memory or because of a format that kmemtrace does not know.
- */
-/*
+ *	Each annotation that existed during the session.  appeared and went are
+ *	the times when its module was loaded and unloaded: appeared is 0 if the
+ *	annotation is older than the first session, went is - if the annotation
+ *	exists.  module is the module's name, or - for the kernel image.  types
+ *	has a letter per argument, or is - without arguments: b h i q are signed
+ *	integers of 1 2 4 8 bytes, B H I Q unsigned integers, c a character, p an
+ *	address, s a string.  name consists of letters, digits, and _.  format
+ *	is a printk() format and the last column.  Calls of kmemtrace_mark() in
+ *	one module with equal name and format are one annotation.  A number is
+ *	not reused.  Number 1, KMEMTRACE_MARK_MARKER, is the file marker.
+ *	"# unnumbered: N": number of annotations that cannot be recorded, because
+ *	memory was short or kmemtrace does not support the format.
+ *
  * Info
  * ----
- * The file info, in debugfs and, as it was at the end, on disk, says what the
- * records are and which there can be.  Lines "# key: value" are of the whole:
+ * The text file info, in debugfs and in a capture (with the contents at its
+ * end), describes the records.  Lines "# key: value" describe the session:
  *
  * abi_version, record_size (bytes), byte_order (little or big), word_size (bytes
  *	of a pointer), clock, enabled (0 or 1), subbufs, subbuf_size (bytes),
  *	mode (discard or overwrite).
- * session:	how many sessions have begun since boot, with this one.
- * filter:	what the file filter says; none.
- * filtered:	no; yes: there was a filter, the same for the whole session;
- *	changed: there were several, or not all the time.
- * sample:	one of so many allocations was recorded, 1: all; 0: it was not
- *	the same for the whole session.
- * frees:	exact: those whose allocation passes the filter; all: others too,
- *	of memory whose allocation was left out.
+ * session:	number of sessions since boot, including this session.
+ * filter:	contents of the file filter; none without a filter.
+ * filtered:	no: no filter was set during the session; yes: one filter was
+ *	set during the whole session; changed: the filter was changed, set, or
+ *	removed during the session.
+ * sample:	N if one of N allocations was recorded, 1 if all were recorded, 0
+ *	if N changed during the session.
+ * frees:	exact: only frees of recorded allocations were recorded; all:
+ *	frees of allocations that the filter dropped were recorded too.
  *
- * Each other line is words with a space between them, the first of which says
- * what the line is about.  There may be more words at the end of a line, and
- * other first words.
+ * Each other line consists of words separated by one space, and its first word
+ * is its kind.  Newer versions add words at the end of a line, and kinds.
  *
  * record EVENT_ID NAME
- *	Records of this event_id have the fields of the lines that follow:
+ *	Begins the description of a record; the next lines list its fields.
  * field NAME TYPE OFFSET BYTES SIGNED
- *	TYPE: u or s and bits, as u64; text: bytes up to a 0.  SIGNED: signed
- *	or unsigned.  What is reserved has no line.
+ *	A field of the record.  TYPE: u or s and the number of bits, as in u64;
+ *	text: bytes up to a 0.  SIGNED: signed or unsigned.  Reserved fields are
+ *	omitted.
  * type TYPE_ID NAME
- *	A type_id.
+ *	A value of type_id.
  * event NAME EVENT_ID TYPE_ID STATE SESSION
- *	What events/NAME/enabled switches.  STATE: on or off.  SESSION: whole,
- *	or missed: it was off at some time of this session.  Of annotations
- *	NAME is mark: and their name, and there is one word more: how many there
- *	are of that name, each of which has a line that follows:
+ *	The file events/NAME/enabled switches this event.  STATE: on or off.
+ *	SESSION: whole, or missed if the event was off at any time during the
+ *	session.  For annotations, NAME is mark:<name>, and one more word gives
+ *	the number of mark lines that follow, one for each annotation with this
+ *	name.
  * mark NUMBER MODULE TYPES NAME FORMAT
- *	As in the table marks.
+ *	An annotation, with columns of the table marks.
  */
 
 #endif /* _KMEMTRACE_ABI_H */

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * kmemtrace: reading records where the kernel wrote them, without a copy.
+ * kmemtrace: reading records from the kernel's buffers without a copy.
  *
- * For the files cpu<n> that <linux/kmemtrace_abi.h> describes.  read() gives the
- * same records; a kernel that has none of this, or is locked down, fails mmap()
- * with ENODEV and each ioctl() with ENOTTY.
+ * The ioctls apply to the files cpu<n> that <linux/kmemtrace_abi.h> describes;
+ * read() returns the same records.  On a kernel without this interface, or
+ * locked down, mmap() fails with ENODEV and each ioctl() with ENOTTY.
  *
  * How to read
  * -----------
- *	1. KMEMTRACE_IOC_INFO; map map_bytes from offset 0, PROT_READ, MAP_SHARED.
- *	2. KMEMTRACE_IOC_TAKE with the generation of INFO: so many bytes at so
- *	   much behind the start of the mapping can be used now.  They are whole
- *	   records and never more than the rest of one sub-buffer.
- *	3. Use them: write them to a file, for example.
- *	4. KMEMTRACE_IOC_GIVE: they are used, the kernel may write there again.
- *	5. From 2 on.  poll() tells when there is more.
+ *	1. Call KMEMTRACE_IOC_INFO.  Map map_bytes bytes from offset 0 with
+ *	   PROT_READ and MAP_SHARED.
+ *	2. Call KMEMTRACE_IOC_TAKE with the generation of INFO.  It returns the
+ *	   offset and the size of unread records in the mapping: whole records,
+ *	   at most to the end of one sub-buffer.
+ *	3. Process the records, for example write them to a file.
+ *	4. Call KMEMTRACE_IOC_GIVE.  It marks the records as read, and the kernel
+ *	   may reuse their memory.
+ *	5. Continue with 2.  poll() reports when more records exist.
  *
- * Until it is given back, what was taken is still in the buffer: who dies before
- * 4 has read nothing, and TAKE again gives the same, or more.  Each open file has
- * one TAKE at a time.  Where several read, the first to give back has read the
- * records; the other is told by EAGAIN.
+ * Records stay unread until GIVE.  If a reader dies before step 4, the next TAKE
+ * returns the same records, and perhaps more.  Each open file has one TAKE at a
+ * time.  If several readers take the same records, the first GIVE succeeds and
+ * the GIVE of each other reader fails with EAGAIN.
  *
- * In the mode overwrite records can be overwritten after TAKE; then GIVE fails
- * with EAGAIN, and what was copied is worth nothing.
+ * In overwrite mode the kernel may overwrite records after TAKE.  GIVE then
+ * fails with EAGAIN, and the reader discards its copy.
  *
- * A mapping stays what it is, and readable, until it is unmapped.  TAKE fails with
- * ESTALE as soon as the kernel records into another buffer: begin with 1.  In a
- * file of a snapshot all of these do so when that is not the snapshot any more:
- * open it again.
+ * A mapping remains readable until munmap(), and always shows the same buffer.
+ * When the kernel starts to record into another buffer, TAKE fails with ESTALE;
+ * continue with 1.  In a file of a snapshot, all of these calls fail with ESTALE
+ * after a new snapshot has replaced the old one; open the file again.
  */
 #ifndef _KMEMTRACE_IOCTL_H
 #define _KMEMTRACE_IOCTL_H
@@ -37,56 +39,61 @@
 
 /* Values of mode. */
 enum kmemtrace_mode {
-	/* A full buffer: the newest event is lost. */
+	/* If the buffer is full, the newest event is lost. */
 	KMEMTRACE_MODE_DISCARD		= 0,
-	/* A full buffer: the oldest sub-buffer is overwritten. */
+	/* If the buffer is full, the oldest sub-buffer is overwritten. */
 	KMEMTRACE_MODE_OVERWRITE	= 1,
 };
 
-/* All counts of bytes and records are of the current session. */
+/* The state of a buffer.  All counts are since the start of the session. */
 struct kmemtrace_ioctl_info {
-	__u64	map_bytes;	/* of the mapping: whole pages */
-	__u64	generation;	/* of the buffer: another one, another number */
-	__u64	produced;	/* bytes that were recorded */
-	__u64	consumed;	/* of them, bytes that were read or given back */
-	__u64	unread;		/* of them, bytes that can be read now */
-	__u64	overwritten;	/* records that were overwritten unread */
-	__u32	subbufs;	/* sub-buffers, one after the other */
-	__u32	subbuf_size;	/* bytes of each */
-	__u32	record_size;	/* bytes of each record */
+	__u64	map_bytes;	/* size of the mapping, whole pages */
+	__u64	generation;	/* number of the buffer; each buffer has another */
+	__u64	produced;	/* bytes recorded */
+	__u64	consumed;	/* bytes read by read() or returned by GIVE */
+	__u64	unread;		/* bytes that can be read now */
+	__u64	overwritten;	/* records overwritten before they were read */
+	__u32	subbufs;	/* number of consecutive sub-buffers */
+	__u32	subbuf_size;	/* bytes per sub-buffer */
+	__u32	record_size;	/* bytes per record */
 	__u32	mode;		/* enum kmemtrace_mode */
 	__u32	cpu;
 	__u32	reserved;	/* 0 */
 };
 
+/* The next unread records. */
 struct kmemtrace_ioctl_take {
-	__u64	generation;	/* in: as INFO told */
-	__u64	position;	/* bytes ever recorded before; for GIVE */
-	__u64	offset;		/* of the first byte in the mapping */
-	__u64	bytes;		/* 0: there is nothing now */
+	__u64	generation;	/* in: generation of INFO */
+	__u64	position;	/* of the first record; passed to GIVE */
+	__u64	offset;		/* of the first record in the mapping */
+	__u64	bytes;		/* size of the records; 0: no unread records */
 	/*
-	 * Records were overwritten before these; 0: none.  In version 2 read()
-	 * gives a struct kmemtrace_event_lost with these three in that place.
+	 * Number and time range of the records that were overwritten directly
+	 * before these records; 0: none.  In version 2 read() returns a struct
+	 * kmemtrace_event_lost with these values at this position.
 	 */
 	__u64	lost_events;
 	__s64	lost_since;
 	__s64	lost_timestamp;
 };
 
+/* Records that were read. */
 struct kmemtrace_ioctl_give {
-	__u64	position;	/* in: as TAKE told */
-	__u64	bytes;		/* in: whole records, at most what TAKE told */
+	__u64	position;	/* in: position of TAKE */
+	__u64	bytes;		/* in: whole records, at most bytes of TAKE */
 };
 
+/* Returns the state of the buffer. */
 #define KMEMTRACE_IOC_INFO	_IOR(0xBD, 0, struct kmemtrace_ioctl_info)
 
-/* ESTALE: there is another buffer.  */
+/* Fails with ESTALE if generation is not the number of the current buffer. */
 #define KMEMTRACE_IOC_TAKE	_IOWR(0xBD, 1, struct kmemtrace_ioctl_take)
 
 /*
- * EINVAL: this was not taken, or not as much of it, or no whole records.
- * EAGAIN: it was overwritten, given back by another reader, or discarded, since.
- * Either way nothing was given back, and the TAKE is over.
+ * Fails with EINVAL if position and bytes do not match the last TAKE of this
+ * open file or are no whole records.  Fails with EAGAIN if the records were
+ * overwritten, returned by another reader, or discarded since TAKE.  After a
+ * failure the records are not marked as read, and the TAKE has ended.
  */
 #define KMEMTRACE_IOC_GIVE	_IOW(0xBD, 2, struct kmemtrace_ioctl_give)
 
