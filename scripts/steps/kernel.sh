@@ -27,7 +27,7 @@ series()
 # acyclic BUILD: the object files of the core form layers without a cycle.
 acyclic()
 {
-	python3 "$kmt_top/tests/object-graph.py" --layers \
+	python3 "$kmt_top/tests/tools/object-graph.py" --layers \
 		"kernel=$1/mm/kmemtrace"
 }
 
