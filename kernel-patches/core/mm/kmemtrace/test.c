@@ -122,6 +122,7 @@ early_param("kmemtrace.test_latency", kmemtrace_param_test_latency);
 /* --- How stacks are found -------------------------------------------------------- */
 
 atomic_long_t kmemtrace_test_stacks[KMEMTRACE_TEST_STACKS];
+EXPORT_SYMBOL_GPL(kmemtrace_test_stacks);
 
 static int kmemtrace_test_stacks_show(struct seq_file *m, void *v)
 {
