@@ -12,28 +12,36 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A kernel has less than 20. */
+/* Limit of the directory recursion. A kernel tree has fewer than 20 levels. */
 #define MAX_DEPTH 64
 
-/* Where a function of some name was compiled. */
+/* One compiled definition of a function. */
 typedef struct Place {
 	const char *directory;
-	/* What it was compiled for: a module, "" the kernel, NULL not known. */
+	/* Module that the function was compiled for: "" for the kernel itself,
+	 * NULL if kbuild left no command file or the command names no module.
+	 */
 	const char *module;
-	gboolean weak;		  /* gives way to one that is not */
-	const struct Place *next; /* of the same name */
+	gboolean weak; /* weak symbol: the linker prefers a strong
+			* one */
+	const struct Place
+		*next; /* next definition with the same function name */
 } Place;
 
 struct KmtSymBuildTree {
-	GHashTable *functions; /* name -> Place, the first of its list */
+	GHashTable *functions; /* function name -> first Place of its list */
 	GStringChunk *strings;
-	GPtrArray *places; /* of Place, to be freed */
+	GPtrArray *places; /* owns every Place */
 	guint n_objects;
 };
 
 G_DEFINE_QUARK(kmt_sym_build_tree_error, kmt_sym_build_tree_error)
 
-/* What is built there runs on the build machine, or before the kernel. */
+/*
+ * Return whether the directory holds objects that are not part of the running
+ * kernel: programs of the build machine, boot code, user-space vDSO code.
+ * @directory is relative to the root of the tree.
+ */
 static gboolean is_no_kernel(const char *directory)
 {
 	static const char *const globs[] = {
@@ -61,7 +69,10 @@ static gboolean is_no_kernel(const char *directory)
 	return FALSE;
 }
 
-/* Linked of others, where nothing beside it tells so. */
+/*
+ * Return whether the object file was linked from other object files. The file
+ * name decides. Used only for an object without a kbuild command file.
+ */
 static gboolean is_linked(const char *name)
 {
 	return *name == '.' || strcmp(name, "vmlinux.o") == 0 ||
@@ -69,7 +80,11 @@ static gboolean is_linked(const char *name)
 	       g_str_has_suffix(name, ".mod.o");
 }
 
-/* The X of -DKBUILD_MODNAME='"X"', as kbuild quotes it. */
+/*
+ * Return X from -DKBUILD_MODNAME='"X"', quoted as kbuild quotes it; "" if the
+ * command compiles for the kernel itself; NULL if a module is not named. The
+ * string belongs to @tree.
+ */
 static const char *module_of_command(KmtSymBuildTree *tree, const char *command)
 {
 	static const char option[] = "-DKBUILD_MODNAME='\"";
@@ -86,9 +101,10 @@ static const char *module_of_command(KmtSymBuildTree *tree, const char *command)
 }
 
 /*
- * kbuild leaves beside x.o its command in .x.o.cmd.  One that compiled names
- * its source; one that linked does not, and what it linked is read by itself.
- * FALSE: not to be read.
+ * Read .x.o.cmd, the command file that kbuild leaves beside x.o. The file of a
+ * compiled object names its source. The file of a linked object names no
+ * source, and the linked objects are read on their own. Return FALSE if the
+ * object must be skipped. *module is set as by module_of_command().
  */
 static gboolean read_command(KmtSymBuildTree *tree, const char *directory,
 			     const char *object, const char **module)
@@ -178,7 +194,10 @@ static void read_object(KmtSymBuildTree *tree, const char *path,
 		close(fd);
 }
 
-/* relative is "" for the root.  Links to directories are not followed. */
+/*
+ * Read all object files below @path. @relative is the path from the root of the
+ * tree, "" for the root. Links to directories are not followed.
+ */
 static void walk(KmtSymBuildTree *tree, const char *path, const char *relative,
 		 guint depth)
 {
@@ -254,7 +273,11 @@ void kmt_sym_build_tree_free(KmtSymBuildTree *tree)
 	g_free(tree);
 }
 
-/* The one directory of those that were compiled for the module. */
+/*
+ * Return the directory that holds all definitions with the given module and
+ * weakness: NULL if there is no such definition, KMT_SYM_BUILD_TREE_AMBIGUOUS
+ * if they are in several directories.
+ */
 static const char *choose(const Place *place, const char *module, gboolean weak)
 {
 	const char *directory = NULL;
@@ -270,7 +293,10 @@ static const char *choose(const Place *place, const char *module, gboolean weak)
 	return directory;
 }
 
-/* That of all, if it is the same. */
+/*
+ * Return the directory of all definitions in the list, or
+ * KMT_SYM_BUILD_TREE_AMBIGUOUS if the directories differ.
+ */
 static const char *choose_any(const Place *place)
 {
 	const char *directory = place->directory;
@@ -293,6 +319,8 @@ const char *kmt_sym_build_tree_directory(const KmtSymBuildTree *tree,
 	directory = choose(places, module ? module : "", FALSE);
 	if (!directory)
 		directory = choose(places, module ? module : "", TRUE);
-	/* Of several modules at once, or no command tells. */
+	/* No definition has this module. kbuild compiles an object that is
+	 * linked into several modules only once, and an object may have no
+	 * command file. */
 	return directory ? directory : choose_any(places);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions by the directory of a built kernel tree that they were compiled in,
- * for kernels without debug information.
+ * Map a kernel function to the source directory it was compiled in.  The input
+ * is a built kernel tree, so that kernels without debug information can be
+ * used.
  */
 #ifndef KMEMTRACE_SYMBOLS_BUILD_TREE_H
 #define KMEMTRACE_SYMBOLS_BUILD_TREE_H
@@ -13,25 +14,33 @@ GQuark kmt_sym_build_tree_error_quark(void);
 
 typedef enum {
 	KMT_SYM_BUILD_TREE_ERROR_UNSUPPORTED, /* built without libelf */
-	KMT_SYM_BUILD_TREE_ERROR_READ,	    /* no directory that can be read */
-	KMT_SYM_BUILD_TREE_ERROR_NOT_BUILT, /* no object files in it */
+	KMT_SYM_BUILD_TREE_ERROR_READ,	      /* not a readable directory */
+	KMT_SYM_BUILD_TREE_ERROR_NOT_BUILT, /* no object files in the directory
+					     */
 } KmtSymBuildTreeError;
 
-/* What kmt_sym_build_tree_directory() says if it cannot tell one from another.
- */
+/* Result of kmt_sym_build_tree_directory() for a function name that several
+ * directories define. */
 #define KMT_SYM_BUILD_TREE_AMBIGUOUS "(ambiguous)"
 
 typedef struct KmtSymBuildTree KmtSymBuildTree;
 
-/* Reads the symbols of all objects under path, which takes its time. */
+/*
+ * Read the symbols of all object files under @path.  For a whole kernel this
+ * takes seconds.  On error return NULL with a KMT_SYM_BUILD_TREE_ERROR.  The
+ * caller frees the result.
+ */
 KmtSymBuildTree *kmt_sym_build_tree_open(const char *path, GError **error);
 void kmt_sym_build_tree_free(KmtSymBuildTree *tree);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymBuildTree, kmt_sym_build_tree_free)
 
 /*
- * "net/core"; KMT_SYM_BUILD_TREE_AMBIGUOUS if functions of that name are in
- * several directories; NULL if in none.  module NULL: of the kernel itself.
- * Equal directories are the same string, which is the tree's.  Any thread.
+ * Return the directory that @function was compiled in, relative to the root of
+ * the tree: "net/core".  @module is the module that holds the function, NULL
+ * for the kernel itself.  The result is KMT_SYM_BUILD_TREE_AMBIGUOUS if several
+ * directories define the function, and NULL if no directory does.  Equal
+ * directories are the same string; the tree owns the string.  Any thread may
+ * call this function.
  */
 const char *kmt_sym_build_tree_directory(const KmtSymBuildTree *tree,
 					 const char *function,

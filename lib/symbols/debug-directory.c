@@ -6,16 +6,22 @@
 
 #include <string.h>
 
-/* A tree of modules has less than 20. */
+/*
+ * Limit of the directory recursion. A tree of modules has fewer than 20 levels.
+ */
 #define MAX_DEPTH 64
 
 struct KmtSymDebugDir {
 	char *path;
-	char *release;	     /* or NULL */
-	GHashTable *modules; /* name -> GPtrArray of paths */
+	char *release;	     /* release of the traced kernel, or NULL */
+	GHashTable *modules; /* module name -> GPtrArray of paths */
 };
 
-/* "snd-hda-intel.ko.debug": snd_hda_intel; NULL if it is no module. */
+/*
+ * Return the module name of a file: "snd_hda_intel" for
+ * "snd-hda-intel.ko.debug". Return NULL if the file is not a module. The caller
+ * frees the name.
+ */
 static char *module_name(const char *file)
 {
 	static const char *const ends[] = {".ko", ".ko.debug", ".ko.gz",
@@ -64,7 +70,10 @@ static int compare_names(gconstpointer a, gconstpointer b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Links to directories are not followed: they may lead in a circle. */
+/*
+ * Add all modules below @path. Links to directories are not followed, because
+ * they may form a cycle.
+ */
 static void walk(KmtSymDebugDir *dir, const char *path, guint depth)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
@@ -78,7 +87,8 @@ static void walk(KmtSymDebugDir *dir, const char *path, guint depth)
 		if (strcmp(name, ".build-id") != 0)
 			g_ptr_array_add(names, g_strdup(name));
 	g_dir_close(listing);
-	/* The same files are taken wherever the same tree lies. */
+	/* Sort the names, so that the result does not depend on the order in
+	 * which the file system lists a directory. */
 	g_ptr_array_sort(names, compare_names);
 	for (i = 0; i < names->len; i++) {
 		char *child;
@@ -132,10 +142,10 @@ static gboolean take_file(char **path)
 	return FALSE;
 }
 
-/* Where distributions put it. */
+/* Try the paths that distributions use for a vmlinux with debug information. */
 char *kmt_sym_debug_dir_vmlinux(const KmtSymDebugDir *dir, const char *build_id)
 {
-	/* Before the release, behind it. */
+	/* The text before the release, and the text after the release. */
 	static const char *const places[][2] = {
 		{"/vmlinux-", ""},
 		{"/boot/vmlinux-", ""},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The debug files of a kernel and its modules, in a directory. */
+/* Find the debug files of a kernel and of its modules in a directory. */
 #ifndef KMEMTRACE_SYMBOLS_DEBUG_DIRECTORY_H
 #define KMEMTRACE_SYMBOLS_DEBUG_DIRECTORY_H
 
@@ -8,22 +8,27 @@
 typedef struct KmtSymDebugDir KmtSymDebugDir;
 
 /*
- * release: of the traced kernel, whose files come first where there are those
- * of several; or NULL.  NULL with a G_FILE_ERROR if path is no directory that
- * can be read.
+ * Index the debug files below @path. @release is the release of the traced
+ * kernel, or NULL. If the directory has files of several releases, the files of
+ * @release are preferred. Return NULL with a G_FILE_ERROR if @path is not a
+ * readable directory. The caller frees the result.
  */
 KmtSymDebugDir *kmt_sym_debug_dir_open(const char *path, const char *release,
 				       GError **error);
 void kmt_sym_debug_dir_free(KmtSymDebugDir *dir);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymDebugDir, kmt_sym_debug_dir_free)
 
-/* Path of the vmlinux; build_id in hex or NULL.  NULL: none is there. */
+/*
+ * Return the path of the vmlinux, or NULL if the directory has none. @build_id
+ * is hexadecimal, or NULL if unknown. The caller frees the path.
+ */
 char *kmt_sym_debug_dir_vmlinux(const KmtSymDebugDir *dir,
 				const char *build_id);
 
 /*
- * Paths (const char *) of the module's files, the likeliest first; NULL: none.
- * '-' and '_' are the same in names of modules.
+ * Return the paths (const char *) of the module's debug files, the most likely
+ * file first; NULL if there are none. '-' and '_' are equal in module names.
+ * @dir owns the array.
  */
 const GPtrArray *kmt_sym_debug_dir_module(const KmtSymDebugDir *dir,
 					  const char *module);

@@ -9,21 +9,30 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Deeper scopes than any compiler makes are damage. */
+/*
+ * Limit of the nesting of scopes. No compiler nests scopes this deep; deeper
+ * ones come from a damaged file.
+ */
 #define MAX_DEPTH 256
 
-/* A part of something, by number: cold code lies elsewhere than hot code. */
+/*
+ * Address range of a compile unit or a function, start inclusive, end
+ * exclusive. @index selects the unit or the function in its array. One function
+ * may have several ranges, because compilers place cold code apart from hot
+ * code.
+ */
 typedef struct {
 	guint64 start;
 	guint64 end;
 	guint index;
 } AddressRange;
 
-/* What one run of the compiler made. */
+/* One compile unit: the output of one compiler invocation. */
 typedef struct {
 	Dwarf_Die die;
-	GArray *functions; /* of Dwarf_Die; NULL: not read yet */
-	GArray *ranges;	   /* of AddressRange, of the functions, by start */
+	GArray *functions; /* Dwarf_Die of each function; NULL until first
+			    * needed */
+	GArray *ranges;	   /* AddressRange of the functions, sorted by start */
 } CompileUnit;
 
 struct KmtSymDebugFile {
@@ -33,9 +42,10 @@ struct KmtSymDebugFile {
 	char *debug_dir;
 	char *build_id;
 	Dwarf *dwarf;
-	Dwarf_Addr bias; /* laid out minus in the debug information */
-	GArray *units;	 /* of CompileUnit */
-	GArray *ranges;	 /* of AddressRange, of the units, by start */
+	Dwarf_Addr bias; /* address in libdwfl's layout minus address in the
+			  * debug information */
+	GArray *units;	 /* CompileUnit elements */
+	GArray *ranges;	 /* AddressRange of the units, sorted by start */
 };
 
 G_DEFINE_QUARK(kmt_sym_debug_file_error, kmt_sym_debug_file_error)
@@ -60,8 +70,9 @@ static char *module_build_id(Dwfl_Module *module)
 }
 
 /*
- * For libdwfl, of a file without debug information.  Its own way would look in
- * places that nobody named, and on the network.
+ * Callback of libdwfl: find the debug information of a stripped file, only in
+ * the given debug directory. libdwfl's own search would also read system
+ * directories and use the network.
  */
 static int find_debuginfo(Dwfl_Module *module, void **userdata,
 			  const char *name, Dwarf_Addr base,
@@ -78,7 +89,8 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata,
 	path = g_strdup_printf("%s/.build-id/%.2s/%s.debug", file->debug_dir,
 			       id, id + 2);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	/* libdwfl frees it with free(). */
+	/* libdwfl releases the string with free(), so g_strdup() does not fit.
+	 */
 	if (fd >= 0)
 		*debuginfo_file_name = strdup(path);
 	return fd;
@@ -125,7 +137,10 @@ static gint compare_ranges(gconstpointer a, gconstpointer b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* FALSE: address is in none of them. */
+/*
+ * Find the range that contains @address in an array sorted by start. Return
+ * FALSE if there is none.
+ */
 static gboolean find_range(const GArray *sorted, guint64 address, guint *index)
 {
 	const AddressRange *ranges =
@@ -169,8 +184,9 @@ static void clear_unit(gpointer data)
 }
 
 /*
- * .debug_aranges would tell the same, but not every compiler writes it.
- * A split unit has its ranges in the part that stayed.
+ * Add a compile unit. The unit's own range list is used instead of
+ * .debug_aranges, because not every compiler writes .debug_aranges. The ranges
+ * of a split unit are in its skeleton, @die; its functions are in @split.
  */
 static void add_unit(KmtSymDebugFile *file, Dwarf_Die *die, Dwarf_Die *split)
 {
@@ -306,7 +322,10 @@ static CompileUnit *find_unit(const KmtSymDebugFile *file, Dwarf_Addr address)
 	return &g_array_index(file->units, CompileUnit, index);
 }
 
-/* Those of languages that have namespaces are in these. */
+/*
+ * Add the functions below @parent. Namespaces are entered, because some
+ * languages (C++, Rust) put functions into namespaces.
+ */
 static void add_functions(CompileUnit *unit, Dwarf_Die *parent, guint depth)
 {
 	Dwarf_Die child;
@@ -325,7 +344,11 @@ static void add_functions(CompileUnit *unit, Dwarf_Die *parent, guint depth)
 	} while (dwarf_siblingof(&child, &child) == 0);
 }
 
-/* A unit has thousands of types among its functions: it is read once. */
+/*
+ * Find the function that contains @address. The first call for a unit collects
+ * its functions, because thousands of types lie between the functions of a
+ * unit.
+ */
 static gboolean find_function(CompileUnit *unit, Dwarf_Addr address,
 			      Dwarf_Die *function)
 {
@@ -343,7 +366,10 @@ static gboolean find_function(CompileUnit *unit, Dwarf_Addr address,
 	return TRUE;
 }
 
-/* Moves *scope to the part of it that holds address. */
+/*
+ * Replace *scope by its child (block or inlined call) that contains @address.
+ * Return FALSE if there is no such child.
+ */
 static gboolean enter_scope(Dwarf_Die *scope, Dwarf_Addr address)
 {
 	Dwarf_Die child;
@@ -363,7 +389,11 @@ static gboolean enter_scope(Dwarf_Die *scope, Dwarf_Addr address)
 	return FALSE;
 }
 
-/* From the outermost to the innermost, then turned round. */
+/*
+ * Return the names of the inlined functions at @address, innermost first,
+ * NULL-terminated. The scopes are entered from outermost to innermost, so the
+ * array is reversed at the end.
+ */
 static GPtrArray *find_inlined(CompileUnit *unit, Dwarf_Addr address)
 {
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -393,7 +423,10 @@ static GPtrArray *find_inlined(CompileUnit *unit, Dwarf_Addr address)
 	return names;
 }
 
-/* Where a unit was compiled: it need not say, and need not say it all. */
+/*
+ * Return the absolute directory in which the compiler ran. The attribute may be
+ * missing or relative; it is then completed from "/".
+ */
 static char *unit_directory(Dwarf_Die *unit)
 {
 	Dwarf_Attribute attribute;
@@ -438,7 +471,8 @@ gboolean kmt_sym_debug_file_lookup(KmtSymDebugFile *file, guint64 address,
 	place->inlined = find_inlined(unit, there);
 	line = dwarf_getsrc_die(&unit->die, there);
 	path = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
-	/* Line 0: the compiler knows of no line. */
+	/* Line 0 means that the compiler attributes the instruction to no line.
+	 */
 	if (path && dwarf_lineno(line, &number) == 0 && number > 0) {
 		place->file = g_canonicalize_filename(path, place->unit_dir);
 		place->line = (guint)number;

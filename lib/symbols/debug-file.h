@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One ELF file with debug information: vmlinux, or a module.
+ * One ELF file with debug information: vmlinux or a module.
  *
- * Addresses are those at which libdwfl lays the file out: where it was linked
- * for, or for a module (which is not linked) one section after the other.
- * One thread at a time.
+ * Addresses are those of libdwfl's layout of the file. A vmlinux has the
+ * addresses that it was linked for. A module is not linked, so libdwfl places
+ * its sections one after the other. Only one thread at a time may use a
+ * KmtSymDebugFile.
  */
 #ifndef KMEMTRACE_SYMBOLS_DEBUG_FILE_H
 #define KMEMTRACE_SYMBOLS_DEBUG_FILE_H
@@ -15,43 +16,57 @@
 GQuark kmt_sym_debug_file_error_quark(void);
 
 typedef enum {
-	KMT_SYM_DEBUG_FILE_ERROR_OPEN,	  /* no file, or no ELF file */
-	KMT_SYM_DEBUG_FILE_ERROR_NO_INFO, /* no debug information, or a bad one
-					   */
+	KMT_SYM_DEBUG_FILE_ERROR_OPEN,	  /* file missing or not ELF */
+	KMT_SYM_DEBUG_FILE_ERROR_NO_INFO, /* debug information missing or
+					   * damaged */
 } KmtSymDebugFileError;
 
 typedef struct KmtSymDebugFile KmtSymDebugFile;
 
 /*
- * If the file was stripped, its debug information is looked for in
- * debug_dir/.build-id; debug_dir may be NULL.
+ * Open the file at @path. The debug information of a stripped file is searched
+ * in debug_dir/.build-id; @debug_dir may be NULL. On error return NULL with a
+ * KMT_SYM_DEBUG_FILE_ERROR. The caller frees the result.
  */
 KmtSymDebugFile *kmt_sym_debug_file_open(const char *path,
 					 const char *debug_dir, GError **error);
 void kmt_sym_debug_file_free(KmtSymDebugFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymDebugFile, kmt_sym_debug_file_free)
 
-/* Its GNU build id, lower-case hexadecimal; NULL if it has none. */
+/*
+ * Return the GNU build ID of the file in lower-case hexadecimal, or NULL if the
+ * file has none. The file owns the string.
+ */
 const char *kmt_sym_debug_file_build_id(const KmtSymDebugFile *file);
 
-/* Its symbols that are places.  name lives as long as the file. */
+/*
+ * Call @func for each symbol that has an address. @section is the index of the
+ * ELF section that contains the symbol. @name lives as long as the file.
+ */
 typedef void (*KmtSymDebugSymbolFunc)(const char *name, guint64 address,
 				      guint section, gpointer user);
 void kmt_sym_debug_file_foreach_symbol(const KmtSymDebugFile *file,
 				       KmtSymDebugSymbolFunc func,
 				       gpointer user);
 
-/* Where its section .text begins, and its number; FALSE if it has none. */
+/*
+ * Return the start address and the section index of the .text section. Return
+ * FALSE if the file has no .text section.
+ */
 gboolean kmt_sym_debug_file_text(const KmtSymDebugFile *file, guint64 *address,
 				 guint *section);
 
-/* What an instruction was compiled from. */
+/*
+ * Source location of one instruction. The strings and the array belong to the
+ * struct; kmt_sym_source_location_clear() frees them.
+ */
 typedef struct {
-	char *file; /* absolute */
+	char *file; /* absolute path, or NULL */
 	guint line;
-	/* Functions inlined there, innermost first, NULL-terminated. */
+	/* Names of the functions inlined at the instruction, innermost first,
+	 * NULL-terminated. */
 	GPtrArray *inlined;
-	char *unit_dir; /* where the compiler ran, absolute */
+	char *unit_dir; /* absolute directory in which the compiler ran */
 } KmtSymSourceLocation;
 
 void kmt_sym_source_location_clear(KmtSymSourceLocation *place);
@@ -59,22 +74,26 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtSymSourceLocation,
 				 kmt_sym_source_location_clear)
 
 /*
- * The place of the instruction that address lies in.  Strings are the caller's;
- * what is not known is NULL.  FALSE if nothing is known.
+ * Find the source location of the instruction that contains @address. Unknown
+ * members are NULL. Return FALSE if no compile unit contains the address. The
+ * caller clears *place.
  */
 gboolean kmt_sym_debug_file_lookup(KmtSymDebugFile *file, guint64 address,
 				   KmtSymSourceLocation *place);
 
 /*
- * The file that was compiled to that instruction, NULL if it has no name, and
- * where the compiler ran; absolute, and the caller's.  FALSE: not known.
+ * Find the main source file of the compile unit that contains @address. *path
+ * is NULL if the unit has no name. *directory is the directory in which the
+ * compiler ran. Both are absolute, and the caller frees them. Return FALSE if
+ * no unit contains the address.
  */
 gboolean kmt_sym_debug_file_unit(const KmtSymDebugFile *file, guint64 address,
 				 char **path, char **directory);
 
 /*
- * The root of the kernel's source: where the init/main.c is that was compiled
- * into the file; NULL if there is none.  The caller frees it.
+ * Return the root directory of the kernel source: the directory of the
+ * init/main.c that was compiled into the file. Return NULL if the file has no
+ * such unit. The caller frees the string.
  */
 char *kmt_sym_debug_file_source_root(const KmtSymDebugFile *file);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Errors of reading debug information. */
+/* Errors of the functions that read debug information. */
 #ifndef KMEMTRACE_SYMBOLS_DWARF_ERROR_H
 #define KMEMTRACE_SYMBOLS_DWARF_ERROR_H
 
@@ -10,9 +10,9 @@ GQuark kmt_sym_dwarf_error_quark(void);
 
 typedef enum {
 	KMT_SYM_DWARF_ERROR_UNSUPPORTED,  /* built without libdw */
-	KMT_SYM_DWARF_ERROR_READ,	  /* the directory cannot be read */
-	KMT_SYM_DWARF_ERROR_OTHER_KERNEL, /* build ids or symbols differ */
-	KMT_SYM_DWARF_ERROR_NO_PLACE, /* where the kernel ran is not known */
+	KMT_SYM_DWARF_ERROR_READ,	  /* directory not readable */
+	KMT_SYM_DWARF_ERROR_OTHER_KERNEL, /* build IDs or symbols differ */
+	KMT_SYM_DWARF_ERROR_NO_PLACE, /* load address of the kernel not known */
 } KmtSymDwarfError;
 
 #endif

@@ -11,33 +11,37 @@
 #include <string.h>
 
 typedef struct {
-	KmtSymDebugFile *file; /* NULL: none that fits */
+	KmtSymDebugFile
+		*file; /* NULL: no file that matches the running module */
 	KmtSymModuleMap *place;
-	gboolean refused; /* there was one, of another build */
+	gboolean refused; /* a debug file exists, but of another build */
 } DwarfModule;
 
-/* What is known of an address, kept for the next question. */
+/* Cached result of the lookups of one address. */
 typedef struct {
 	guint64 address;
-	gboolean has_source; /* it was asked for */
-	gboolean known;	     /* and this is it: */
+	gboolean has_source; /* the source location was looked up */
+	gboolean known;	     /* result of that lookup: source is valid */
 	KmtSymSourceLine source;
-	gboolean has_directory; /* likewise */
+	gboolean has_directory; /* the directory was looked up */
 	const char *directory;
 } Answer;
 
 struct KmtSymDwarf {
-	GMutex mutex; /* of all below: libdw has none */
+	GMutex mutex; /* protects all members below, because libdw has no
+		       * locking */
 	const KmtSymTable *symbols;
-	KmtSymDebugFile *vmlinux; /* or NULL */
-	guint64 bias;		  /* of vmlinux: running minus linked */
-	char *root;		  /* of the source; NULL: not known */
+	KmtSymDebugFile *vmlinux; /* NULL: no vmlinux found */
+	guint64 bias;		  /* address in the running kernel minus address
+				   * in vmlinux */
+	char *root;		  /* root of the source tree; NULL: not known */
 	char *debug_path;
-	KmtSymDebugDir *debug_dir; /* NULL: none was named */
-	GHashTable *modules;	   /* name -> DwarfModule */
-	GHashTable *answers;	   /* by address */
-	GStringChunk *strings;	   /* what answers point to */
-	GPtrArray *lists;	   /* likewise: inlined functions */
+	KmtSymDebugDir *debug_dir; /* NULL: no debug directory given */
+	GHashTable *modules;	   /* module name -> DwarfModule */
+	GHashTable *answers;	   /* address -> Answer */
+	GStringChunk *strings;	   /* strings that answers point to */
+	GPtrArray *lists;	   /* arrays of inlined functions that answers
+				    * point to */
 };
 
 static void free_module(gpointer data)
@@ -163,7 +167,7 @@ void kmt_sym_dwarf_free(KmtSymDwarf *dwarf)
 	g_free(dwarf);
 }
 
-/* The first of its files that fits. */
+/* Open the first debug file of the module that matches the running module. */
 static void open_module(KmtSymDwarf *dwarf, const char *name,
 			DwarfModule *module)
 {
@@ -199,12 +203,14 @@ static const DwarfModule *get_module(KmtSymDwarf *dwarf, const char *name)
 	return module;
 }
 
-/* The rest of path, if it lies in directory. */
+/*
+ * Return the part of @path below @directory, or NULL if @path is not below it.
+ */
 static const char *path_inside(const char *path, const char *directory)
 {
 	gsize length = directory ? strlen(directory) : 0;
 
-	/* That of the root directory ends in the slash. */
+	/* The root directory "/" ends in a slash, other directories do not. */
 	if (length && directory[length - 1] == '/')
 		length--;
 	if (!length || strncmp(path, directory, length) != 0 ||
@@ -214,8 +220,9 @@ static const char *path_inside(const char *path, const char *directory)
 }
 
 /*
- * From the root of the source, or from where the compiler ran: the same, unless
- * it was built in a folder of its own.
+ * Shorten an absolute source path: relative to the root of the source, else
+ * relative to the directory in which the compiler ran. The two directories
+ * differ if the kernel was built in a separate folder.
  */
 static const char *short_path(const KmtSymDwarf *dwarf, const char *path,
 			      const char *unit_dir)
@@ -227,7 +234,10 @@ static const char *short_path(const KmtSymDwarf *dwarf, const char *path,
 	return inside ? inside : path;
 }
 
-/* What the compiler was told is shown on terminals. */
+/*
+ * Copy a text from the debug information. Such text is shown on terminals, so
+ * control characters are escaped.
+ */
 static const char *keep_text(KmtSymDwarf *dwarf, const char *text)
 {
 	g_autofree char *printable = kmt_printable(text);
@@ -258,7 +268,10 @@ static void keep(KmtSymDwarf *dwarf, const KmtSymSourceLocation *place,
 	keep_inlined(dwarf, place->inlined, source);
 }
 
-/* The file that address is from, and the place in it; NULL: not known. */
+/*
+ * Return the debug file that contains @address, and set *in_file to the address
+ * in that file. Return NULL if there is none.
+ */
 static KmtSymDebugFile *find_file(KmtSymDwarf *dwarf, guint64 address,
 				  guint64 *in_file)
 {
@@ -277,7 +290,8 @@ static KmtSymDebugFile *find_file(KmtSymDwarf *dwarf, guint64 address,
 							&symbol, in_file))
 			return NULL;
 	}
-	/* The byte before: see kmt_sym_table_lookup(). */
+	/* A return address may already belong to the next function, so use the
+	 * byte before it. See kmt_sym_table_lookup(). */
 	(*in_file)--;
 	return file;
 }
@@ -353,7 +367,11 @@ const char *kmt_sym_dwarf_directory(KmtSymDwarf *dwarf, guint64 address)
 	return directory;
 }
 
-/* Code that the running kernel made is in no file. */
+/*
+ * Return whether a debug file can exist for the module. The running kernel
+ * generates the code of the pseudo modules "bpf" and "__builtin__*", so no file
+ * contains that code.
+ */
 static gboolean has_file(const char *module)
 {
 	return strcmp(module, "bpf") != 0 &&
@@ -365,7 +383,10 @@ static int compare_names(gconstpointer a, gconstpointer b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* In the same order however the call sites came. */
+/*
+ * Add a warning that lists the modules. The names are sorted, so that the text
+ * does not depend on the order of the call sites.
+ */
 static void warn_of_modules(GPtrArray *warnings, const char *what,
 			    const char *path, GPtrArray *names)
 {

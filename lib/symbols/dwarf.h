@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Source lines, inlined functions and directories of the addresses of a
- * capture, from the debug information of its kernel and modules.
+ * Look up source lines, inlined functions and directories of a capture's
+ * addresses in the debug information of its kernel and modules.
  */
 #ifndef KMEMTRACE_SYMBOLS_DWARF_H
 #define KMEMTRACE_SYMBOLS_DWARF_H
@@ -10,20 +10,25 @@
 #include "lib/symbols/dwarf-error.h"
 
 typedef struct {
-	const char *vmlinux;   /* NULL: looked for in debug_dir */
-	const char *debug_dir; /* of modules and by build id; or NULL */
-	const char *build_id;  /* of the traced kernel, hex; NULL: not known */
-	const char *release;   /* likewise, as uname -r */
+	const char *vmlinux; /* NULL: search in debug_dir */
+	const char
+		*debug_dir; /* debug files of modules, and .build-id; or NULL */
+	const char *build_id; /* of the traced kernel, hexadecimal; NULL:
+			       * unknown */
+	const char *release;  /* of the traced kernel, as uname -r prints;
+			       * NULL: unknown */
 } KmtSymDwarfOptions;
 
 typedef struct KmtSymDwarf KmtSymDwarf;
 
 /*
- * symbols are those of the running kernel: they tell how far it was moved, and
- * must outlive the KmtSymDwarf; NULL if there are none, which is an error here.
- * A vmlinux of another kernel is refused.  That debug_dir has none is a text
- * added to warnings (of char *).  Errors: KMT_SYM_DWARF_ERROR,
- * KMT_SYM_DEBUG_FILE_ERROR.
+ * Open the debug information named in @options.
+ *
+ * @symbols is the symbol table of the running kernel. It shows how far KASLR
+ * moved the kernel, and it must outlive the result; NULL is an error. A vmlinux
+ * of another kernel is an error. If debug_dir has no vmlinux, a text is added
+ * to @warnings (elements are char *). Errors are KMT_SYM_DWARF_ERROR and
+ * KMT_SYM_DEBUG_FILE_ERROR. The caller frees the result.
  */
 KmtSymDwarf *kmt_sym_dwarf_open(const KmtSymDwarfOptions *options,
 				const KmtSymTable *symbols, GPtrArray *warnings,
@@ -31,31 +36,36 @@ KmtSymDwarf *kmt_sym_dwarf_open(const KmtSymDwarfOptions *options,
 void kmt_sym_dwarf_free(KmtSymDwarf *dwarf);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymDwarf, kmt_sym_dwarf_free)
 
-/* Strings are of the KmtSymDwarf; NULL where something is not known. */
+/* Source location of a return address. The KmtSymDwarf owns the strings. */
 typedef struct {
-	const char *file; /* from the root of the source, if it lies in it */
+	const char *file; /* relative to the root of the source if inside it;
+			   * NULL: unknown */
 	guint line;	  /* 0 if file is NULL */
-	/* Inlined functions, innermost first, NULL-terminated; never NULL. */
+	/* Names of the inlined functions, innermost first, NULL-terminated;
+	 * never NULL after a successful lookup. */
 	const char *const *inlined;
 } KmtSymSourceLine;
 
 /*
- * Of a return address: what is at the byte before it.  FALSE if nothing is
- * known.  Any thread; the first question for an address takes its time.
+ * Find the source location of a return address, that is, of the byte before
+ * @address. Return FALSE if nothing is known. Any thread may call this
+ * function. Results are cached; the first lookup of an address is slow.
  */
 gboolean kmt_sym_dwarf_lookup(KmtSymDwarf *dwarf, guint64 address,
 			      KmtSymSourceLine *source);
 
 /*
- * The directory of the file that was compiled there, from the root of the
- * source; NULL if it is not known.  Equal ones are the same string, which is
- * the KmtSymDwarf's.  Any thread; faster than the above.
+ * Return the directory of the source file that contains the return address,
+ * relative to the root of the source; NULL if unknown. Equal directories are
+ * the same string, owned by @dwarf. Any thread may call this function. It is
+ * faster than kmt_sym_dwarf_lookup().
  */
 const char *kmt_sym_dwarf_directory(KmtSymDwarf *dwarf, guint64 address);
 
 /*
- * Adds to warnings the modules in which some of the addresses lie and that have
- * no debug file, or one that does not fit.  Nothing without a debug_dir.
+ * Add to @warnings the modules that contain some of the n @addresses and have
+ * no debug file, or only a debug file of another build. Without a debug_dir no
+ * warning is added.
  */
 void kmt_sym_dwarf_check_modules(KmtSymDwarf *dwarf, const guint64 *addresses,
 				 guint n, GPtrArray *warnings);

@@ -10,16 +10,17 @@ typedef struct {
 
 struct KmtSymGfp {
 	guint major;
-	guint first_minor; /* from this version on, */
-	guint last_minor;  /* up to this one */
-	/* Ends with a NULL name; combinations before what they are made of. */
+	guint first_minor; /* first minor version with these bits */
+	guint last_minor;  /* last minor version with these bits */
+	/* Table terminated by a NULL name. A combination precedes the flags
+	 * that it consists of. */
 	const GfpName *names;
 };
 
 /*
  * The order is that of include/trace/events/mmflags.h, the bits are those of
- * include/linux/gfp_types.h.  Bits that only some configurations have come
- * last: where they do not exist they are not set.
+ * include/linux/gfp_types.h. Bits that exist only in some configurations are
+ * last; in other configurations they are never set.
  */
 static const GfpName names_6_1[] = {
 	{0x1c24ca, "GFP_TRANSHUGE"},
@@ -69,7 +70,7 @@ static const KmtSymGfp tables[] = {
 	{6, 1, 1, names_6_1},
 };
 
-/* "6.1.0-9-amd64": 6 and 1. */
+/* Parse the version of a release: 6 and 1 for "6.1.0-9-amd64". */
 static gboolean parse_release(const char *release, guint64 *major,
 			      guint64 *minor)
 {

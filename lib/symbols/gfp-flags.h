@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gfp flags by name.  The bits differ from one version of the kernel to the
- * next, so a table belongs to a range of versions.
+ * Format gfp flags by name. The bits differ between kernel versions, so each
+ * table belongs to a range of versions.
  */
 #ifndef KMEMTRACE_SYMBOLS_GFP_FLAGS_H
 #define KMEMTRACE_SYMBOLS_GFP_FLAGS_H
@@ -11,15 +11,16 @@
 typedef struct KmtSymGfp KmtSymGfp;
 
 /*
- * The table of a kernel, by what uname -r says there ("6.1.0-9-amd64"); static.
- * NULL: none is known, or release is NULL.
+ * Return the flag names of the kernel with this release, in the form of uname
+ * -r ("6.1.0-9-amd64"). Return NULL if no table covers the release or if
+ * @release is NULL. The result is static.
  */
 const KmtSymGfp *kmt_sym_gfp_of_release(const char *release);
 
 /*
- * "GFP_KERNEL|__GFP_ZERO", as the kernel prints it in its trace events; "none"
- * for 0; bits without a name in hexadecimal.  With gfp NULL all is hexadecimal.
- * The caller frees it.
+ * Format @flags as the kernel prints them in its trace events:
+ * "GFP_KERNEL|__GFP_ZERO". The result is "none" for 0. Bits without a name are
+ * hexadecimal; if @gfp is NULL, all bits are. The caller frees the string.
  */
 char *kmt_sym_gfp_format(const KmtSymGfp *gfp, guint64 flags);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A line of /proc/kallsyms or of a System.map.  Inline: 150,000 of them are
- * read before the first figure. */
+/* Parse a line of /proc/kallsyms or of a System.map. The functions are inline,
+ * because a kernel has about 150,000 lines and all are parsed before the first
+ * report. */
 #ifndef KMEMTRACE_SYMBOLS_KALLSYMS_LINE_H
 #define KMEMTRACE_SYMBOLS_KALLSYMS_LINE_H
 
@@ -13,16 +14,16 @@
 #include <emmintrin.h>
 #endif
 
-/* Bytes; the kernel allows for 512. */
+/* Limit of a symbol name in bytes. The kernel's own limit is 512. */
 #define KMT_SYM_MAX_NAME 1024
 
-/* Its words, in the text, without an end of their own. */
+/* Words of a line. They point into the text and are not NUL-terminated. */
 typedef struct {
 	guint64 address;
 	char type;
 	const char *name;
-	gsize length;	    /* bytes */
-	const char *module; /* without its brackets; NULL: none */
+	gsize length;	    /* of name, in bytes */
+	const char *module; /* without the brackets; NULL: no module */
 	gsize module_length;
 } KmtSymKallsymsLine;
 
@@ -34,8 +35,8 @@ static inline const char *skip_blanks(const char *at)
 }
 
 #ifdef __x86_64__
-/* The first byte that is no part of a word: none of 0x21 to 0x7e.  The padding
- * of the text ends it in any case. */
+/* Return the first byte that is not part of a word, that is, not in 0x21 to
+ * 0x7e. The padding of the text always ends the search. */
 static inline const char *end_of_word(const char *at)
 {
 	const __m128i low = _mm_set1_epi8(0x20), high = _mm_set1_epi8(0x7f);
@@ -45,7 +46,7 @@ static inline const char *end_of_word(const char *at)
 	for (;; at += sizeof(__m128i)) {
 		__m128i text = _mm_loadu_si128((const __m128i *)at);
 
-		/* From 0x80 on they are below 0. */
+		/* Signed comparison: bytes from 0x80 on are negative. */
 		word = (guint)_mm_movemask_epi8(_mm_and_si128(
 			_mm_cmpgt_epi8(text, low), _mm_cmplt_epi8(text, high)));
 		if (word != 0xffff)
@@ -53,12 +54,15 @@ static inline const char *end_of_word(const char *at)
 	}
 }
 #else
-/* 1 in each of eight bytes, each two of them, each four of them. */
+/*
+ * Constants with a 1 in each byte, in each group of two bytes, and in each
+ * group of four bytes.
+ */
 #define EACH   G_GUINT64_CONSTANT(0x0101010101010101)
 #define EACH_2 G_GUINT64_CONSTANT(0x0001000100010001)
 #define EACH_4 G_GUINT64_CONSTANT(0x0000000100000001)
 
-/* The first of them in the lowest bits. */
+/* Load eight bytes; the first byte goes to the lowest bits. */
 static inline guint64 load_eight(const char *at)
 {
 	guint64 eight;
@@ -68,10 +72,10 @@ static inline guint64 load_eight(const char *at)
 }
 
 /*
- * The first byte that is no part of a word: none of 0x21 to 0x7e.  Eight at a
- * time: a byte has its top bit set in one of the three terms then; what a
- * borrow or carry adds comes after the first of them.  The padding of the text
- * ends it in any case.
+ * Return the first byte that is not part of a word, that is, not in 0x21 to
+ * 0x7e. Eight bytes are tested at a time: the top bit of a stop byte is set in
+ * one of the three terms. A borrow or a carry changes only bytes after the
+ * first stop byte. The padding of the text always ends the search.
  */
 static inline const char *end_of_word(const char *at)
 {
@@ -87,13 +91,16 @@ static inline const char *end_of_word(const char *at)
 }
 #endif
 
-/* Whether a word may end here: at a blank, or where its line does. */
+/*
+ * Return whether a word may end at this byte: at a blank, or at the end of the
+ * line.
+ */
 static inline gboolean is_end(char c)
 {
 	return c == '\n' || c == ' ' || c == '\t' || c == '\r' || c == '\0';
 }
 
-/* Value + 1 of a hexadecimal digit; 0 for anything else. */
+/* Value + 1 of a hexadecimal digit; 0 for any other byte. */
 static const guint8 digits[256] = {
 	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
 	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
@@ -102,7 +109,10 @@ static const guint8 digits[256] = {
 };
 
 #ifdef __x86_64__
-/* Sixteen digits at once, as a 64-bit kernel writes them: in lower case. */
+/*
+ * Parse sixteen lower-case digits at once, which is how a 64-bit kernel prints
+ * an address. Return FALSE for any other text.
+ */
 static inline gboolean parse_sixteen(const char *at, guint64 *number)
 {
 	__m128i text = _mm_loadu_si128((const __m128i *)at);
@@ -113,13 +123,15 @@ static inline gboolean parse_sixteen(const char *at, guint64 *number)
 		_mm_add_epi8(
 			_mm_set1_epi8('0'),
 			_mm_and_si128(letters, _mm_set1_epi8('a' - '0' - 10))));
-	/* That it is from least to 15, without a sign. */
+	/* Clamp the unsigned value to least..15; a valid digit does not change.
+	 */
 	__m128i inside =
 		_mm_max_epu8(_mm_min_epu8(value, _mm_set1_epi8(15)), least);
 
 	if (_mm_movemask_epi8(_mm_cmpeq_epi8(inside, value)) != 0xffff)
 		return FALSE;
-	/* The nibbles to pairs, in the lower half of what was two. */
+	/* Combine two nibbles into a byte, in the lower half of each 16-bit
+	 * lane. */
 	value = _mm_or_si128(_mm_slli_epi16(value, 4),
 			     _mm_srli_epi16(value, 8));
 	value = _mm_and_si128(value, _mm_set1_epi16(0xff));
@@ -129,8 +141,9 @@ static inline gboolean parse_sixteen(const char *at, guint64 *number)
 }
 #else
 /*
- * Eight digits at once, as the kernel writes them: in lower case.  The digits
- * that value stands for are the text again, or it was something else.
+ * Parse eight lower-case digits at once, as the kernel prints them. The value
+ * is converted back and compared with the text; if they differ, the text was
+ * not eight digits.
  */
 static inline gboolean parse_eight(const char *at, guint64 *number)
 {
@@ -141,14 +154,18 @@ static inline gboolean parse_eight(const char *at, guint64 *number)
 	if (value + EACH * '0' + letters * ('a' - '0' - 10) != text ||
 	    ((value + EACH * 6) >> 4 & EACH) != letters || value & EACH << 4)
 		return FALSE;
-	/* The nibbles to pairs, these to fours, these to the number. */
+	/* Combine nibbles into bytes, bytes into 16-bit groups, and these
+	 * groups into the number. */
 	value = (value << 4 | value >> 8) & EACH_2 * 0xff;
 	value = (value << 8 | value >> 16) & EACH_4 * 0xffff;
 	*number = (value << 16 | value >> 32) & 0xffffffff;
 	return TRUE;
 }
 
-/* As a 64-bit kernel has them all. */
+/*
+ * Parse sixteen lower-case digits, which is how a 64-bit kernel prints an
+ * address.
+ */
 static inline gboolean parse_sixteen(const char *at, guint64 *number)
 {
 	guint64 high, low;
@@ -160,7 +177,10 @@ static inline gboolean parse_sixteen(const char *at, guint64 *number)
 }
 #endif
 
-/* Moves *at behind the digits; FALSE if there are none, or too many. */
+/*
+ * Parse a hexadecimal number and move *at behind its digits. Return FALSE if
+ * there are no digits or if the number exceeds 64 bits.
+ */
 static inline gboolean parse_hex(const char **at, guint64 *value)
 {
 	const char *p = *at;
@@ -182,9 +202,9 @@ static inline gboolean parse_hex(const char **at, guint64 *value)
 }
 
 /*
- * Moves *at to somewhere in the same line, at its end if nothing is wrong with
- * it.  FALSE if it is not that of a symbol.  KMT_SYM_TEXT_PADDING bytes behind
- * the text can be read, and are 0.
+ * Parse one line. Return FALSE if it does not describe a symbol. On success *at
+ * is at the end of the line; otherwise *at is somewhere in the same line.
+ * KMT_SYM_TEXT_PADDING bytes of value 0 must follow the text.
  */
 static inline gboolean kmt_sym_kallsyms_line(const char **at,
 					     KmtSymKallsymsLine *line)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reads a kallsyms or a System.map into a table of symbols. */
+/* Read a kallsyms file or a System.map into a table of symbols. */
 #include "config.h"
 
 #include "lib/symbols/kallsyms-private.h"
@@ -10,34 +10,43 @@
 #include <string.h>
 
 /*
- * Bytes of a file: four times those of the kernels of distributions.  The
- * entries take up to three quarters of it in memory beside the text.
+ * Limit of the file size in bytes: four times the size for distribution
+ * kernels. The entries need up to three quarters of the file size in memory, in
+ * addition to the text.
  */
 #define MAX_SIZE (64u << 20)
 
-/* Bytes; a line of /proc/modules is some hundred of them. */
+/*
+ * Limit of a copy of /proc/modules in bytes. The file has some hundred lines.
+ */
 #define MAX_MODULES_SIZE (16 << 20)
 
-/* What an KmtSymTableEntry can number; symbols of further modules are left out.
- */
+/* Limit of the 16-bit module number in KmtSymTableEntry. Symbols of further
+ * modules are omitted. */
 #define MAX_MODULES G_MAXUINT16
 
-/* What is known while a file is read. */
+/* State while a file is read. */
 typedef struct KmtSymTableLoader {
 	char *path, *modules_path;
-	const char *at; /* the next line */
+	const char *at; /* start of the next line */
 	KmtSymTable *symbols;
-	GHashTable *modules; /* name -> number + 1 */
-	guint16 last_module; /* most lines are of the module of the one above */
+	GHashTable *modules; /* module name -> number + 1 */
+	guint16 last_module; /* number + 1; most lines have the module of the
+			      * previous line */
 	guint n_valid;
-	gboolean hidden;      /* all addresses so far were 0 */
-	guint64 last_address; /* of an entry, while they are in order: */
-	gboolean unordered;   /* some came after a higher one */
+	gboolean hidden;      /* all addresses so far are 0 */
+	guint64 last_address; /* highest address while the entries are in order
+			       */
+	gboolean unordered;   /* an entry has a lower address than an earlier
+			       * entry */
 } Loader;
 
 G_DEFINE_QUARK(kmt_sym_table_error, kmt_sym_table_error)
 
-/* The types that nm and kallsyms give to functions; weak ones included. */
+/*
+ * Return whether the symbol type is a function type of nm and kallsyms; weak
+ * functions are included.
+ */
 static gboolean is_code_type(char type)
 {
 	char lower = type | 0x20;
@@ -45,7 +54,10 @@ static gboolean is_code_type(char type)
 	return lower == 't' || lower == 'w';
 }
 
-/* Absolute and undefined symbols are numbers, not places. */
+/*
+ * Return whether a symbol of this type has an address. Absolute and undefined
+ * symbols do not.
+ */
 static gboolean is_place(char type)
 {
 	char lower = type | 0x20;
@@ -54,9 +66,12 @@ static gboolean is_place(char type)
 	       lower != 'u';
 }
 
-#define LONGEST_LABEL 10 /* bytes */
+#define LONGEST_LABEL 10 /* in bytes */
 
-/* Labels that the linker puts at the ends of a section are no functions. */
+/*
+ * Record the address of a label that the linker puts at the start or end of a
+ * section. A label at the end of a section is not a function.
+ */
 static void note_label(KmtSymTable *symbols, const KmtSymKallsymsLine *line,
 		       KmtSymTableEntry *entry)
 {
@@ -74,7 +89,7 @@ static void note_label(KmtSymTable *symbols, const KmtSymKallsymsLine *line,
 	};
 	guint i;
 
-	/* Most are longer than any of these. */
+	/* Most names are longer than any label; skip the comparisons. */
 	if (line->length > LONGEST_LABEL)
 		return;
 	for (i = 0; i < G_N_ELEMENTS(labels); i++) {
@@ -87,7 +102,10 @@ static void note_label(KmtSymTable *symbols, const KmtSymKallsymsLine *line,
 	}
 }
 
-/* Its number + 1; 0 if there are too many. */
+/*
+ * Return the number + 1 of the module, which is added if it is new. Return 0 if
+ * there are too many modules.
+ */
 static guint16 find_module(Loader *loader, const char *name, gsize length)
 {
 	GArray *modules = loader->symbols->modules;
@@ -129,7 +147,10 @@ static gboolean ends_with(const char *name, gsize length, const char *end)
 	       memcmp(name + length - strlen(end), end, strlen(end)) == 0;
 }
 
-/* Whether the name looks like __start_x, __stop_x, __end_x, __x_start, ... */
+/*
+ * Return whether the name has the form of a linker label: __start_x, __stop_x,
+ * __end_x, __x_start, ...
+ */
 static gboolean is_linker_label(const char *name, gsize length)
 {
 	return length >= 8 && starts_with(name, length, "__") &&
@@ -141,9 +162,10 @@ static gboolean is_linker_label(const char *name, gsize length)
 }
 
 /*
- * Of several names for one address the kernel prints the first by these rules
- * (and sorts its kallsyms by them; a System.map is not so sorted).  The lower
- * the better.
+ * Return the rank of a name; the lowest rank is the best name. If several names
+ * have the same address, the kernel prints the best name by these rules. The
+ * kernel also sorts its kallsyms by these rules, but a System.map is not sorted
+ * that way.
  */
 static guint name_rank(const KmtSymTable *symbols,
 		       const KmtSymTableEntry *entry)
@@ -157,8 +179,8 @@ static guint name_rank(const KmtSymTable *symbols,
 	       (guint)is_linker_label(name, entry->length) << 12 | underscores;
 }
 
-/* Of the names of an address that follow each other, the best; of equals the
- * first of the file. */
+/* Add an entry. If consecutive entries have the same address, only the best
+ * name is kept; of equally good names, the first in the file. */
 static void add_entry(Loader *loader, const KmtSymTableEntry *entry)
 {
 	KmtSymTable *symbols = loader->symbols;
@@ -208,8 +230,9 @@ static void add_line(Loader *loader, const KmtSymKallsymsLine *line)
 	add_entry(loader, &entry);
 }
 
-/* What most lines are: a place in the kernel itself, written as a 64-bit kernel
- * does.  Moves *at behind it; FALSE: it has to be looked at more closely. */
+/* Fast path for the most common line: a symbol of the kernel itself in the
+ * format of a 64-bit kernel. On success move *at behind the line. Return FALSE
+ * if the line needs the full parser. */
 static inline gboolean add_plain_line(Loader *loader, const char **at)
 {
 	const char *name = *at + 19, *end;
@@ -236,7 +259,9 @@ static inline gboolean add_plain_line(Loader *loader, const char **at)
 	return TRUE;
 }
 
-/* A NUL ends a line too: damage must not hide the lines behind it. */
+/*
+ * A NUL byte ends a line too, so that damage does not hide the lines behind it.
+ */
 gboolean kmt_sym_table_go_on(KmtSymTableLoader *loader, guint n_lines)
 {
 	const KmtSymTextFile *file = &loader->symbols->file;
@@ -256,7 +281,10 @@ gboolean kmt_sym_table_go_on(KmtSymTableLoader *loader, guint n_lines)
 	return at < end;
 }
 
-/* Leaves the best entry of each address; of equals the first of the file. */
+/*
+ * Keep only the best entry of each address; of equally good names, the first in
+ * the file.
+ */
 static void drop_other_names(KmtSymTable *symbols)
 {
 	KmtSymTableEntry *e = symbols->entries;
@@ -272,7 +300,10 @@ static void drop_other_names(KmtSymTable *symbols)
 	symbols->n_entries = n;
 }
 
-/* "name size refcount users state address"; what does not fit is left out. */
+/*
+ * Read the address ranges of modules from lines "name size refcount users state
+ * address". Lines with another format are skipped.
+ */
 static void parse_modules(Loader *loader, const char *text)
 {
 	const char *line, *next;
@@ -319,8 +350,8 @@ static gboolean open_text(KmtSymTable *symbols, const char *path,
 			    "cannot read the symbols: %s", read_error->message);
 		return FALSE;
 	}
-	/* No kernel has so many symbols, and entries have no place for more
-	 * than 32 bits. */
+	/* No kernel has so many symbols, and the name offsets in entries have
+	 * only 32 bits. */
 	if (symbols->file.size > MAX_SIZE) {
 		g_set_error(error, KMT_SYM_TABLE_ERROR,
 			    KMT_SYM_TABLE_ERROR_FORMAT,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of symbols, as kallsyms.c, kallsyms-load.c and kallsyms-sort.c
- * share it. */
+/* Representation of the symbol table, shared by kallsyms.c, kallsyms-load.c and
+ * kallsyms-sort.c. */
 #ifndef KMEMTRACE_SYMBOLS_KALLSYMS_PRIVATE_H
 #define KMEMTRACE_SYMBOLS_KALLSYMS_PRIVATE_H
 
@@ -9,13 +9,14 @@
 #include "lib/symbols/line-reader.h"
 
 /*
- * Names stay where they are in the file.  They get their end when somebody asks
- * for them: few are asked for, and a page that is written to is copied.
+ * One symbol. The name stays in the text of the file and is NUL-terminated on
+ * its first use. Few names are used, and writing to a page of the private
+ * mapping copies the page.
  */
 typedef struct {
 	guint64 address;
-	guint32 name;	/* offset in the text */
-	guint16 module; /* number + 1 in modules; 0: the kernel itself */
+	guint32 name;	/* offset in the text, in bytes */
+	guint16 module; /* number + 1 of the module; 0: the kernel itself */
 	guint16 length : 12;
 	guint16 code : 1;
 	guint16 weak : 1;
@@ -26,7 +27,7 @@ G_STATIC_ASSERT(KMT_SYM_MAX_NAME < 1 << 12);
 
 typedef struct {
 	guint64 start;
-	guint64 end; /* the byte after it; 0: unknown */
+	guint64 end; /* exclusive; 0: unknown */
 } KmtSymTableRange;
 
 typedef struct {
@@ -36,16 +37,20 @@ typedef struct {
 
 struct KmtSymTable {
 	KmtSymTextFile file;
-	KmtSymTableEntry *entries; /* by address, the best name of each */
+	KmtSymTableEntry *entries; /* sorted by address; the best name of each
+				    * address */
 	guint n_entries;
 	guint n_allocated;
-	GArray *modules;	 /* of KmtSymTableModule */
-	guint64 text;		 /* _text */
+	GArray *modules;	 /* KmtSymTableModule elements */
+	guint64 text;		 /* address of _text; 0: unknown */
 	KmtSymTableRange kernel; /* _stext to _etext */
 	KmtSymTableRange init;	 /* _sinittext to _einittext */
 };
 
-/* Sort the entries by address, and equal addresses by place in the file. */
+/*
+ * Sort the entries by address. Entries with equal addresses keep the order of
+ * the file.
+ */
 void kmt_sym_table_sort(KmtSymTable *symbols);
 
 #endif

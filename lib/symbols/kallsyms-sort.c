@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorts the symbols of a kallsyms. */
+/* Sort the symbols of a kallsyms file by address. */
 #include "config.h"
 
 #include "lib/symbols/kallsyms-private.h"
 
-/* How many entries are in order, from the first one on. */
+/* Return the number of entries at the start of the array that are in order. */
 static guint count_sorted(const KmtSymTableEntry *entries, guint n)
 {
 	guint i;
@@ -15,7 +15,10 @@ static guint count_sorted(const KmtSymTableEntry *entries, guint n)
 	return n;
 }
 
-/* Sorts from[n] by a byte of the addresses into to, keeping their order. */
+/*
+ * Counting sort: copy n entries to @to, ordered by the address byte at @shift.
+ * Entries with equal bytes keep their order.
+ */
 static void sort_by_byte(const KmtSymTableEntry *from, KmtSymTableEntry *to,
 			 guint n, guint shift)
 {
@@ -33,7 +36,10 @@ static void sort_by_byte(const KmtSymTableEntry *from, KmtSymTableEntry *to,
 		to[places[from[i].address >> shift & 0xff]++] = from[i];
 }
 
-/* A radix sort.  Both have room for n; which of them has the result. */
+/*
+ * Radix sort. Both arrays have room for n entries. Return the array that holds
+ * the result.
+ */
 static KmtSymTableEntry *sort_part(KmtSymTableEntry *entries,
 				   KmtSymTableEntry *other, guint n)
 {
@@ -54,7 +60,10 @@ static KmtSymTableEntry *sort_part(KmtSymTableEntry *entries,
 	return entries;
 }
 
-/* Of equal ones those of a come first. */
+/*
+ * Merge two sorted arrays. Of entries with equal addresses, those of @a are
+ * first.
+ */
 static void merge(const KmtSymTableEntry *a, guint n_a,
 		  const KmtSymTableEntry *b, guint n_b, KmtSymTableEntry *to)
 {
@@ -69,8 +78,9 @@ static void merge(const KmtSymTableEntry *a, guint n_a,
 }
 
 /*
- * By address, then by place in the file.  The kernel's own are in order, the
- * modules' are not; qsort() would take longer than all the rest.
+ * The kernel's own symbols are in order, the symbols of modules are not. Only
+ * the unordered rest is sorted, by a radix sort: qsort() would take longer than
+ * the rest of the load.
  */
 void kmt_sym_table_sort(KmtSymTable *symbols)
 {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Looks up addresses in a table of symbols. */
+/* Look up addresses in a table of symbols. */
 #include "config.h"
 
 #include "lib/symbols/kallsyms-private.h"
 
 #include <string.h>
 
-/* No function is longer; an address farther behind a symbol is not in it. */
+/*
+ * Limit of the length of a function in bytes. An address farther behind a
+ * symbol does not belong to the symbol.
+ */
 #define MAX_FUNCTION_BYTES (1u << 20)
 
 void kmt_sym_table_free(KmtSymTable *symbols)
@@ -29,7 +32,10 @@ guint64 kmt_sym_table_text(const KmtSymTable *symbols)
 	return symbols->text;
 }
 
-/* Threads may end the same name at once: with the same byte. */
+/*
+ * Return the name of an entry, NUL-terminated. Several threads may terminate
+ * the same name at once; all store the same byte.
+ */
 static const char *entry_name(const KmtSymTable *symbols,
 			      const KmtSymTableEntry *entry)
 {
@@ -67,7 +73,10 @@ void kmt_sym_table_get(const KmtSymTable *symbols, guint index,
 	entry->code = e->code;
 }
 
-/* Its number + 1; 0: it has no symbols. */
+/*
+ * Return the number + 1 of a module; 0 if the table has no symbols of the
+ * module.
+ */
 static guint module_number(const KmtSymTable *symbols, const char *module)
 {
 	guint i;
@@ -111,7 +120,9 @@ static gboolean in_range(const KmtSymTableRange *range, guint64 address)
 	return address >= range->start && address < range->end;
 }
 
-/* Whether the section that holds the function also holds address. */
+/*
+ * Return whether @address is in the same section as the start of the function.
+ */
 static gboolean in_section(const KmtSymTable *symbols,
 			   const KmtSymTableEntry *entry, guint64 address)
 {
@@ -120,7 +131,7 @@ static gboolean in_section(const KmtSymTable *symbols,
 	if (address - entry->address >= MAX_FUNCTION_BYTES)
 		return FALSE;
 	if (module) {
-		/* The end of another section of it is not known. */
+		/* The ends of the module's other sections are not known. */
 		if (!in_range(&module->range, entry->address))
 			return TRUE;
 		return in_range(&module->range, address);
@@ -131,7 +142,10 @@ static gboolean in_section(const KmtSymTable *symbols,
 	       in_range(&symbols->init, address);
 }
 
-/* The function that address is in, by the symbol nearest below it. */
+/*
+ * Return the function that contains @address: the nearest symbol at or below
+ * it. Return NULL if there is none.
+ */
 static const KmtSymTableEntry *find(const KmtSymTable *symbols, guint64 address)
 {
 	const KmtSymTableEntry *entries = symbols->entries, *entry;
@@ -154,11 +168,12 @@ static const KmtSymTableEntry *find(const KmtSymTable *symbols, guint64 address)
 }
 
 /*
- * A return address is that of the instruction after the call.  Where the call
- * is the last instruction of its function (what it calls does not return, or is
- * the end of a tail), that is the next function already.  So the byte before
- * says which function it was, and the offset is the return address's own: what
- * the kernel prints as %pB in its backtraces, in the form of %pS.
+ * A return address is the address of the instruction after the call.  If the
+ * call is the last instruction of its function (the callee does not return),
+ * the return address already belongs to the next function.  The byte before the
+ * return address therefore selects the function, and the offset is computed
+ * from the return address itself.  The kernel's %pB format does the same in
+ * backtraces; the text has the form of %pS.
  */
 gboolean kmt_sym_table_lookup(const KmtSymTable *symbols, guint64 address,
 			      KmtSymbol *symbol)
@@ -167,7 +182,8 @@ gboolean kmt_sym_table_lookup(const KmtSymTable *symbols, guint64 address,
 		address ? find(symbols, address - 1) : NULL;
 	const KmtSymTableModule *module;
 
-	/* Nothing before it: then it is the start of the first function. */
+	/* No function contains the byte before the address: the address is the
+	 * start of the first function. */
 	if (!entry)
 		entry = find(symbols, address);
 	if (!entry)

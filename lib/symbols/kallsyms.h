@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of kernel functions, from /proc/kallsyms or a System.map: both are
- * lines of "address type name", kallsyms adds "[module]".
+ * Names of kernel functions, from /proc/kallsyms or a System.map. Both files
+ * consist of lines "address type name"; kallsyms appends "[module]".
  *
- * A KmtSymTable may be loaded in any thread, or by several in turn, and asked
- * by several at once.
+ * Any thread may load a KmtSymTable, and several threads may load parts in
+ * turn. After loading, several threads may look up addresses at the same time.
  */
 #ifndef KMEMTRACE_SYMBOLS_KALLSYMS_H
 #define KMEMTRACE_SYMBOLS_KALLSYMS_H
@@ -16,71 +16,89 @@ GQuark kmt_sym_table_error_quark(void);
 
 typedef enum {
 	KMT_SYM_TABLE_ERROR_READ,
-	KMT_SYM_TABLE_ERROR_FORMAT, /* no line of it is a symbol */
+	KMT_SYM_TABLE_ERROR_FORMAT, /* no line describes a symbol */
 	KMT_SYM_TABLE_ERROR_HIDDEN, /* all addresses are 0 (kptr_restrict) */
 } KmtSymTableError;
 
 typedef struct KmtSymTable KmtSymTable;
 
-/* The strings are those of the KmtSymTable. */
+/* Symbol of an address. The KmtSymTable owns the strings. */
 typedef struct {
 	const char *name;
 	const char *module; /* NULL: the kernel itself */
-	guint64 offset;	    /* of the address, from the function's start */
+	guint64 offset;	    /* of the address from the start of the function, in
+			     * bytes */
 } KmtSymbol;
 
 /*
- * path: a file, a pipe or /proc/kallsyms itself; a file stays mapped, and one
- * that is shortened meanwhile raises SIGBUS.  modules: a copy of /proc/modules,
- * which tells where modules end; or NULL.
+ * Load a symbol table. @path names a file, a pipe, or /proc/kallsyms itself. A
+ * regular file stays mapped; if the file is truncated afterwards, access raises
+ * SIGBUS. @modules is the path of a copy of /proc/modules, from which the ends
+ * of modules are read, or NULL. On error return NULL with a
+ * KMT_SYM_TABLE_ERROR. The caller frees the result.
  */
 KmtSymTable *kmt_sym_table_load(const char *path, const char *modules,
 				GError **error);
 
 /*
- * The same little by little.  Whoever began it ends it: what remains is read
- * then, and loader is gone.
+ * Load a symbol table in steps. kmt_sym_table_begin() takes the arguments of
+ * kmt_sym_table_load(). The caller passes the loader to kmt_sym_table_end(),
+ * which reads the remaining lines, frees the loader, and returns the table or
+ * an error; or to kmt_sym_table_drop().
  */
 typedef struct KmtSymTableLoader KmtSymTableLoader;
 
 KmtSymTableLoader *kmt_sym_table_begin(const char *path, const char *modules,
 				       GError **error);
-/* Reads so many lines more.  FALSE: there are none left. */
+/* Read up to @n_lines more lines. Return FALSE if no lines remain. */
 gboolean kmt_sym_table_go_on(KmtSymTableLoader *loader, guint n_lines);
 KmtSymTable *kmt_sym_table_end(KmtSymTableLoader *loader, GError **error);
-/* Nobody needs them after all. */
+/* Free the loader and the symbols read so far. */
 void kmt_sym_table_drop(KmtSymTableLoader *loader);
 
 void kmt_sym_table_free(KmtSymTable *symbols);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymTable, kmt_sym_table_free)
 
-/* FALSE if address, a return address, lies in no known function. */
+/*
+ * Find the function that contains a return address. Return FALSE if no known
+ * function contains it. Any thread may call this function.
+ */
 gboolean kmt_sym_table_lookup(const KmtSymTable *symbols, guint64 address,
 			      KmtSymbol *symbol);
 
-/* The addresses of _stext and _text; 0 if unknown. */
+/* Return the address of _stext or of _text; 0 if unknown. */
 guint64 kmt_sym_table_stext(const KmtSymTable *symbols);
 guint64 kmt_sym_table_text(const KmtSymTable *symbols);
 
-/* The symbols by address, one for each address that has any. */
+/*
+ * One symbol. The table is sorted by address and has one symbol for each
+ * address.
+ */
 typedef struct {
 	guint64 address;
-	const char *name;   /* of the KmtSymTable */
-	const char *module; /* likewise; NULL: the kernel itself */
-	gboolean code;	    /* of a function */
+	const char *name; /* owned by the KmtSymTable */
+	const char
+		*module; /* owned by the KmtSymTable; NULL: the kernel itself */
+	gboolean code;	 /* the symbol is a function */
 } KmtSymEntry;
 
 guint kmt_sym_table_count(const KmtSymTable *symbols);
-/* index < kmt_sym_table_count(symbols) */
+/*
+ * Get the symbol with this index, which must be less than
+ * kmt_sym_table_count().
+ */
 void kmt_sym_table_get(const KmtSymTable *symbols, guint index,
 		       KmtSymEntry *entry);
-/* Those of a module only. */
+/* Call @func for each symbol of the module, in order of address. */
 typedef void (*KmtSymFunc)(const KmtSymEntry *entry, gpointer user);
 void kmt_sym_table_foreach_of_module(const KmtSymTable *symbols,
 				     const char *module, KmtSymFunc func,
 				     gpointer user);
 
-/* Where modules says that a module begins; 0 if it does not. */
+/*
+ * Return the start address of the module according to the copy of
+ * /proc/modules; 0 if unknown.
+ */
 guint64 kmt_sym_table_module_start(const KmtSymTable *symbols,
 				   const char *module);
 

@@ -10,12 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The tests take few. */
+/* Tests override the read size with a small value. */
 #ifndef READ_BYTES
 #define READ_BYTES (1u << 20)
 #endif
 
-/* Anonymous memory under the file is what pads a file of whole pages. */
+/*
+ * Map the file over anonymous memory. If the file ends at a page boundary, the
+ * anonymous page behind it provides the padding.
+ */
 static gboolean map(KmtSymTextFile *file, int fd, gsize size)
 {
 	gsize n_bytes = size + KMT_SYM_TEXT_PADDING;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What needs libdw, where it was not there when the programs were built. */
+/*
+ * Stubs for a build without libdw. The functions that open debug information
+ * return an error.
+ */
 #include "config.h"
 
 #include "lib/symbols/dwarf.h"

@@ -7,20 +7,27 @@
 
 #include <string.h>
 
-/* Enough to tell two builds apart, without reading all names. */
+/*
+ * Number of symbols in a sample: enough to distinguish two builds without
+ * comparing all names.
+ */
 #define N_SAMPLES 512
 
-/* Of samples in both, the share that agrees if nothing is wrong. */
+/*
+ * Minimum percentage of samples with equal addresses, among samples that both
+ * sides have.
+ */
 #define AGREEMENT_PERCENT 90
 
-/* The kernel. */
+/* ---- load offset of the kernel ---- */
 
 typedef struct {
-	guint64 stext; /* of the file; 0: it has none */
+	guint64 stext; /* address of _stext in the file; 0: unknown */
 	guint64 text;
-	GHashTable *sample; /* name -> address in the running kernel + bias */
-	GHashTable *found;  /* names of the sample that the file has */
-	GHashTable *agree;  /* and has at that address */
+	GHashTable *sample; /* name -> expected address in the file */
+	GHashTable *found;  /* sampled names that the file has */
+	GHashTable *agree;  /* sampled names with the expected address in the
+			     * file */
 	guint64 bias;
 } KernelCheck;
 
@@ -77,7 +84,10 @@ static void take_sample(const KmtSymTable *symbols, KernelCheck *check)
 	}
 }
 
-/* Static functions may have the same name: one of them must be there. */
+/*
+ * Compare a symbol of the file with the sample. Several static functions may
+ * have the same name, so it is enough that one has the expected address.
+ */
 static void compare_sample(const char *name, guint64 address, guint section,
 			   gpointer user)
 {
@@ -134,23 +144,23 @@ gboolean kmt_sym_kernel_offset(const KmtSymDebugFile *vmlinux, const char *path,
 	return is_same || check_sample(vmlinux, path, symbols, &check, error);
 }
 
-/* Modules. */
+/* ---- address maps of modules ---- */
 
 typedef struct {
-	const char *name; /* of the file */
+	const char *name; /* owned by the file */
 	guint64 address;
 	guint section;
 } ModuleSymbol;
 
-/* How far a section was moved. */
+/* Load offset of a section: running address minus address in the file. */
 typedef struct {
 	guint section;
 	guint64 bias;
 } SectionBias;
 
 struct KmtSymModuleMap {
-	GArray *symbols; /* of ModuleSymbol, by name */
-	GArray *biases;	 /* of SectionBias, one for each section that has one */
+	GArray *symbols; /* ModuleSymbol elements, sorted by name */
+	GArray *biases;	 /* SectionBias elements, at most one per section */
 };
 
 static void add_symbol(const char *name, guint64 address, guint section,
@@ -167,7 +177,10 @@ static gint compare_symbols(gconstpointer a, gconstpointer b)
 		      ((const ModuleSymbol *)b)->name);
 }
 
-/* The symbols of that name are *n from the one returned on. */
+/*
+ * Return the first symbol with this name, and set *n to the number of such
+ * symbols.
+ */
 static const ModuleSymbol *find_symbols(const KmtSymModuleMap *place,
 					const char *name, guint *n)
 {
@@ -192,7 +205,7 @@ static const ModuleSymbol *find_symbols(const KmtSymModuleMap *place,
 
 typedef struct {
 	const KmtSymModuleMap *place;
-	GArray *pairs; /* of SectionBias: what each symbol says */
+	GArray *pairs; /* SectionBias of each symbol */
 } PairCollector;
 
 static void add_pair(const KmtSymEntry *entry, gpointer user)
@@ -219,7 +232,10 @@ static gint compare_biases(gconstpointer a, gconstpointer b)
 	return x->bias < y->bias ? -1 : x->bias > y->bias;
 }
 
-/* For each section what most of its symbols say; how many these are. */
+/*
+ * Choose for each section the offset on which most of its symbols agree. Return
+ * the total number of symbols that agree. Sorts @pairs.
+ */
 static guint choose_biases(KmtSymModuleMap *place, GArray *pairs)
 {
 	guint i, run = 0, best = 0, n_agree = 0;
@@ -249,7 +265,10 @@ static guint choose_biases(KmtSymModuleMap *place, GArray *pairs)
 	return n_agree;
 }
 
-/* No name is of one function only: a module begins with its .text. */
+/*
+ * Fallback if no symbol name is unique: a module starts with its .text section,
+ * so the start of the module is the address of .text.
+ */
 static void begin_with_text(KmtSymModuleMap *place, const KmtSymDebugFile *file,
 			    guint64 start)
 {

@@ -21,7 +21,10 @@ static void warn(GPtrArray *warnings, const char *format, ...)
 	"call sites are shown as addresses; name the kernel's symbols with "   \
 	"--kallsyms or --system-map"
 
-/* That they cannot be loaded is told by kmt_symbolizer_check(). */
+/*
+ * Record why the symbols cannot be loaded. kmt_symbolizer_check() reports the
+ * problem.
+ */
 static void set_problem(KmtSymbolizer *names, const GError *error)
 {
 	names->problem =
@@ -39,7 +42,10 @@ static void end_captured(KmtSymbolizer *names)
 	g_atomic_pointer_set(&names->loader, NULL);
 }
 
-/* Lines of kallsyms that are read at once: some 5 us. */
+/*
+ * Number of kallsyms lines per kmt_symbolizer_load_some(). Reading them takes
+ * about 5 us.
+ */
 #define SOME_LINES 256
 
 static void open_captured(KmtSymbolizer *names,
@@ -74,7 +80,10 @@ gboolean kmt_symbolizer_load_some(const KmtSymbolizer *const_names)
 	return more;
 }
 
-/* They may not be loaded yet. */
+/*
+ * Return the symbols. If the captured kallsyms is still being loaded, finish
+ * loading first. NULL: there are no symbols.
+ */
 static KmtSymTable *symbols_of(const KmtSymbolizer *const_names)
 {
 	KmtSymbolizer *names = (KmtSymbolizer *)const_names;
@@ -89,8 +98,9 @@ static KmtSymTable *symbols_of(const KmtSymbolizer *const_names)
 }
 
 /*
- * A System.map has the addresses that the kernel was linked for.  If the kernel
- * moved itself at boot (KASLR), the captured kallsyms shows it.
+ * Warn if a System.map does not match the captured kallsyms. A System.map has
+ * the addresses that the kernel was linked for. If the kernel moved itself at
+ * boot (KASLR), the captured kallsyms has other addresses.
  */
 static void compare_with_captured(const KmtSymbolizer *names,
 				  const char *captured_kallsyms,
@@ -138,8 +148,8 @@ static gboolean open_symbols(KmtSymbolizer *names,
 	return TRUE;
 }
 
-/* Returns id in lower case, or NULL unless it is hexadecimal: the build id
- * becomes a part of paths. */
+/* Return @id in lower case, or NULL unless it is hexadecimal. The check is
+ * needed because the build ID becomes part of a path. */
 static char *checked_build_id(const char *id)
 {
 	if (!id || strlen(id) < 4 ||
@@ -158,7 +168,7 @@ static gboolean open_dwarf(KmtSymbolizer *names,
 		.vmlinux = options->vmlinux,
 		.debug_dir = options->debug_dir,
 		.build_id = build_id,
-		/* Paths are made of it. */
+		/* The release becomes part of a path, so reject a slash. */
 		.release = release && !strchr(release, '/') ? release : NULL,
 	};
 
@@ -214,13 +224,14 @@ void kmt_symbolizer_check(const KmtSymbolizer *names, const guint64 *addresses,
 		warn(warnings, "%s", names->problem);
 	if (!symbols)
 		return;
-	/* Address 0 is a caller that was not recorded. */
+	/* Address 0 stands for a caller that was not recorded. */
 	for (i = 0; i < n; i++)
 		if (kmt_sym_table_lookup(symbols, addresses[i], &symbol))
 			n_known++;
 		else
 			n_unknown += addresses[i] != 0;
-	/* Those in modules that a System.map does not have stay below half. */
+	/* A System.map has no modules. Call sites in modules normally are fewer
+	 * than half of all call sites. */
 	if (n_unknown > n_known)
 		warn(warnings,
 		     "%u of %u call sites lie in no function of '%s': it is "
@@ -265,7 +276,7 @@ char *kmt_symbolizer_describe(const KmtSymbolizer *names, guint64 address)
 	KmtSymSourceLine source;
 	guint i;
 
-	/* Of pages, tracepoints do not tell it. */
+	/* Page tracepoints do not record the caller. */
 	if (!name && address == 0)
 		return g_strdup("(caller not recorded)");
 	if (!name || !kmt_symbolizer_source(names, address, &source))

@@ -3,8 +3,9 @@
  * Names for the addresses and flags of a capture: functions, modules, source
  * lines, inlined functions, directories, gfp flags.
  *
- * What is asked for is looked up then, and kept.  Any thread may ask.  Names
- * may be shown on a terminal, whatever the files say.
+ * Results are computed on request and cached. Any thread may call the lookup
+ * functions. All names are safe to print on a terminal, whatever the input
+ * files contain.
  */
 #ifndef KMEMTRACE_SYMBOLS_SYMBOLIZER_H
 #define KMEMTRACE_SYMBOLS_SYMBOLIZER_H
@@ -14,42 +15,55 @@
 #include "lib/symbols/kallsyms.h"
 #include "lib/symbols/build-tree.h"
 
-/* Strings are read during kmt_symbolizer_open() only; NULL: not given. */
+/*
+ * Options of kmt_symbolizer_open(). The strings are used only during that call;
+ * NULL means that an option is not given.
+ */
 typedef struct {
-	/* Paths that the user named. */
-	const char *kallsyms;	/* instead of the captured one */
-	const char *system_map; /* instead of a kallsyms */
-	gboolean raw;		/* no names at all */
-	const char *vmlinux;	/* with debug information */
-	const char *debug_dir;	/* of modules, and of vmlinux if not named */
-	const char *source;	/* a built kernel tree */
-	/* Facts of the capture. */
-	const char *captured_kallsyms; /* path */
-	const char *captured_name;     /* of captured_kallsyms in messages */
-	const char *captured_modules;  /* path */
-	const char *build_id; /* of the kernel, hexadecimal, unchecked */
-	const char *release;  /* as uname -r prints it, unchecked */
+	/* Paths given by the user. */
+	const char *kallsyms;	/* use this file instead of the captured
+				 * kallsyms */
+	const char *system_map; /* use this file instead of a kallsyms */
+	gboolean raw;		/* do not load any names */
+	const char *vmlinux;	/* file with debug information */
+	const char *debug_dir;	/* debug files of modules, and of vmlinux unless
+				 * given */
+	const char *source;	/* built kernel tree */
+	/* Properties of the capture. */
+	const char *captured_kallsyms; /* path of the captured kallsyms */
+	const char *captured_name; /* name of captured_kallsyms in messages */
+	const char *captured_modules; /* path of the captured /proc/modules */
+	const char *build_id; /* build ID of the kernel, hexadecimal, not yet
+			       * validated */
+	const char *release;  /* release as printed by uname -r, not yet
+			       * validated */
 } KmtSymbolizerOptions;
 
-/* Fields are for reading only. */
+/* Other modules may only read the fields. */
 typedef struct {
-	KmtSymDwarf *dwarf;    /* NULL: there are no source lines */
-	KmtSymBuildTree *tree; /* NULL: no built kernel tree */
-	const KmtSymGfp *gfp;  /* NULL: flags of that kernel are not known */
-	/* private: */
-	KmtSymTable *symbols;	   /* NULL: there are no names, */
-	char *problem;		   /* and this may say why, */
-	char *source;		   /* else their path; valid without loader: */
-	KmtSymTableLoader *loader; /* NULL; of the captured ones */
-	GMutex lock;		   /* of loader */
+	KmtSymDwarf *dwarf;    /* NULL: no source lines available */
+	KmtSymBuildTree *tree; /* NULL: no built kernel tree given */
+	const KmtSymGfp *gfp;  /* NULL: flags of this kernel unknown */
+	/* Private fields: */
+	KmtSymTable *symbols;	   /* NULL: no symbols, or loader has not
+				    * finished */
+	char *problem;		   /* why there are no symbols; or NULL */
+	char *source;		   /* path of the symbols; final once loader is
+				    * NULL */
+	KmtSymTableLoader *loader; /* loads the captured kallsyms; NULL:
+				    * finished */
+	GMutex lock;		   /* protects loader */
 } KmtSymbolizer;
 
 /*
- * A file or directory named in the options must be readable, and of the kernel
- * that was traced; errors are those of kmt_sym_table_load(),
- * kmt_sym_dwarf_open() and kmt_sym_build_tree_open().  The captured kallsyms is
- * read when somebody asks, or before by kmt_symbolizer_load_some(): that it is
- * of no use, kmt_symbolizer_check() tells. warnings: of char *, owned by it.
+ * Open the sources of names given in @options. Files and directories given by
+ * the user must be readable and belong to the traced kernel. Errors are those
+ * of kmt_sym_table_load(), kmt_sym_dwarf_open() and kmt_sym_build_tree_open().
+ *
+ * The captured kallsyms is loaded at the first lookup, or before that by
+ * kmt_symbolizer_load_some(). If it cannot be used, kmt_symbolizer_check() adds
+ * a warning. @warnings has char * elements and owns them. The caller frees the
+ * result.
  */
 KmtSymbolizer *kmt_symbolizer_open(const KmtSymbolizerOptions *options,
 				   GPtrArray *warnings, GError **error);
@@ -57,48 +71,67 @@ void kmt_symbolizer_free(KmtSymbolizer *names);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymbolizer, kmt_symbolizer_free)
 
 /*
- * Reads some more of the captured kallsyms, for some us.  For a thread that has
- * nothing else to do; any, as often as it likes.  FALSE: there is nothing left,
- * or another thread is at it.
+ * Load the next part of the captured kallsyms, which takes some microseconds.
+ * An idle thread may call this function as often as it wants, several threads
+ * at once. Return FALSE if nothing is left or if another thread is loading.
  */
 gboolean kmt_symbolizer_load_some(const KmtSymbolizer *names);
 
 /*
- * Adds a warning if the names do not seem to be those of this kernel, or debug
- * files of modules are missing; addresses are the n call sites.
+ * Add a warning if the symbols do not seem to belong to this kernel, or if
+ * debug files of modules are missing. @addresses are the n call sites of the
+ * capture.
  */
 void kmt_symbolizer_check(const KmtSymbolizer *names, const guint64 *addresses,
 			  guint n, GPtrArray *warnings);
 
-/* Path of the symbols; NULL: there are none. */
+/*
+ * Return the path of the symbols, NULL if there are none. The symbolizer owns
+ * the string.
+ */
 const char *kmt_symbolizer_path(const KmtSymbolizer *names);
 
-/* FALSE if the address, a return address, is in no known function. */
+/*
+ * Find the function that contains a return address. Return FALSE if no known
+ * function contains it. The symbolizer owns the strings.
+ */
 gboolean kmt_symbolizer_symbol(const KmtSymbolizer *names, guint64 address,
 			       KmtSymbol *symbol);
 
-/* "function+0x1f [module]"; NULL if the address has no name. */
+/*
+ * Format a return address as "function+0x1f [module]". Return NULL if the
+ * address has no name. The caller frees the string.
+ */
 char *kmt_symbolizer_format(const KmtSymbolizer *names, guint64 address);
 
 /*
- * The same with what the source tells: "inlined <- function+0x1f [module]
- * mm/file.c:123", the innermost function first, and the line is its own.
+ * Format a return address with its source line: "inlined <- function+0x1f
+ * [module] mm/file.c:123". Inlined functions come first, the innermost at the
+ * start; the source line is the line of the innermost function. Return NULL if
+ * the address has no name. The caller frees the string.
  */
 char *kmt_symbolizer_describe(const KmtSymbolizer *names, guint64 address);
 
-/* FALSE if no debug information tells; the strings are those of names. */
+/*
+ * Find the source location of a return address. Return FALSE if there is no
+ * debug information for it. The symbolizer owns the strings.
+ */
 gboolean kmt_symbolizer_source(const KmtSymbolizer *names, guint64 address,
 			       KmtSymSourceLine *source);
 
 /*
- * "net/core": the directory of the source that the function was compiled from;
- * KMT_SYM_BUILD_TREE_AMBIGUOUS if it may be one of several, NULL if it is not
- * known.  The string is that of names.
+ * Return the source directory of the function that contains a return address:
+ * "net/core". The result is KMT_SYM_BUILD_TREE_AMBIGUOUS if several directories
+ * are possible, and NULL if the directory is unknown. The symbolizer owns the
+ * string.
  */
 const char *kmt_symbolizer_directory(const KmtSymbolizer *names,
 				     guint64 address);
 
-/* "GFP_KERNEL|__GFP_ZERO"; hexadecimal for a kernel whose flags are unknown. */
+/*
+ * Format gfp flags: "GFP_KERNEL|__GFP_ZERO"; hexadecimal if the flags of the
+ * traced kernel are unknown. The caller frees the string.
+ */
 char *kmt_symbolizer_gfp(const KmtSymbolizer *names, guint64 flags);
 
 #endif

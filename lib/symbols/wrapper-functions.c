@@ -9,7 +9,7 @@
 #define DEFAULT_LIST KMT_PKGDATADIR "/wrappers.list"
 
 struct KmtSymWrappers {
-	GPtrArray *globs; /* of char * */
+	GPtrArray *globs; /* char * elements */
 };
 
 G_DEFINE_QUARK(kmt_sym_wrappers_error, kmt_sym_wrappers_error)

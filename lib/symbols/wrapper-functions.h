@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions that only pass an allocation on: who called them is the one to
- * blame.
+ * List of wrapper functions: functions that allocate on behalf of their caller.
+ * Reports attribute such an allocation to the caller.
  */
 #ifndef KMEMTRACE_SYMBOLS_WRAPPER_FUNCTIONS_H
 #define KMEMTRACE_SYMBOLS_WRAPPER_FUNCTIONS_H
@@ -12,31 +12,32 @@
 GQuark kmt_sym_wrappers_error_quark(void);
 
 typedef enum {
-	KMT_SYM_WRAPPERS_ERROR_READ, /* the list cannot be read */
-	KMT_SYM_WRAPPERS_ERROR_LINE, /* a line of it has more than a glob */
+	KMT_SYM_WRAPPERS_ERROR_READ, /* list not readable */
+	KMT_SYM_WRAPPERS_ERROR_LINE, /* line with more than one word */
 } KmtSymWrappersError;
 
 typedef struct KmtSymWrappers KmtSymWrappers;
 
-/* Matches nothing yet. */
+/* Create an empty list, which matches no function. The caller frees it. */
 KmtSymWrappers *kmt_sym_wrappers_new(void);
 void kmt_sym_wrappers_free(KmtSymWrappers *skip);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymWrappers, kmt_sym_wrappers_free)
 
-/* A glob as the shell has them: * ? [a-z]. */
+/* Add a shell glob with * ? and [a-z]. */
 void kmt_sym_wrappers_add(KmtSymWrappers *skip, const char *glob);
 
 /*
- * Adds a file's globs: one a line, # starts a comment.  path NULL: the list
- * that is installed with the programs.  After an error none of them is added.
+ * Add the globs in a file. Each line has one glob, # starts a comment. If @path
+ * is NULL, the installed default list is read. On error return FALSE with a
+ * KMT_SYM_WRAPPERS_ERROR, and no glob is added.
  */
 gboolean kmt_sym_wrappers_load(KmtSymWrappers *skip, const char *path,
 			       GError **error);
 
 /*
- * Whether function, without offset and module, is one of them.  What the
- * compiler appended to its name (".isra.0") is not looked at.  Any thread, as
- * long as nothing is added.
+ * Return whether @function is in the list. The name has no offset and no
+ * module. A suffix that the compiler appended (".isra.0") is ignored. Any
+ * thread may call this function while no thread adds globs.
  */
 gboolean kmt_sym_wrappers_matches(const KmtSymWrappers *skip,
 				  const char *function);
