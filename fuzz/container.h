@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A whole capture in one buffer:
+ * A complete capture in one buffer:
  *
- *     byte    clock tolerance (one of a table), and options of the target
- *     byte    number of cpu files
- *     for each file: its CPU (byte), its size (two bytes, little endian), the
- *             bytes; a file that is not whole is what there is of it
- *     the rest is texts, a NUL between them: kmemtrace.meta, kallsyms, modules,
- *             the words of a command line, caches, tasks, stacks, marks
+ *     byte    clock tolerance (index in a table), and options of the target
+ *     byte    number of CPU files
+ *     for each CPU file:
+ *             CPU (byte), size (two bytes, little endian), contents; a
+ *             truncated file consists of the bytes up to the end of the buffer
+ *     texts, separated by NUL:
+ *             kmemtrace.meta, kallsyms, modules, the words of a command line,
+ *             caches, tasks, stacks, marks
  */
 #ifndef KMEMTRACE_FUZZ_CONTAINER_H
 #define KMEMTRACE_FUZZ_CONTAINER_H
@@ -37,28 +39,41 @@ typedef struct {
 	guint8 options;
 	guint n_files;
 	KmtContainerFile files[KMT_CONTAINER_FILES];
-	GByteArray *texts; /* all, with the NULs between them */
+	GByteArray *texts; /* all texts, separated by NUL */
 } KmtContainer;
 
+/*
+ * Parse a buffer.  Every buffer is valid.  kmt_container_clear() frees the
+ * contents.
+ */
 void kmt_container_parse(KmtContainer *container, const guint8 *data,
 			 gsize size);
 void kmt_container_clear(KmtContainer *container);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtContainer, kmt_container_clear)
 
-/* Returns the size, at most max; what does not fit is left out. */
+/*
+ * Serialize the capture into @data, and return the size, at most @max bytes.
+ * The part that does not fit is omitted.
+ */
 gsize kmt_container_write(const KmtContainer *container, guint8 *data,
 			  gsize max);
 
-/* Ways to change it; fuzz/mutate.c. */
+/* Change the capture at random, depending on @seed; see fuzz/mutate.c. */
 void kmt_container_mutate(KmtContainer *container, guint seed);
 
-/* A text of it, a new string; NULL if it ends before. */
+/*
+ * Return one text of the capture, or NULL if the buffer ends before it. The
+ * caller frees the string.
+ */
 char *kmt_container_text(const KmtContainer *container, KmtContainerText which);
 
-/* Makes a directory of it: kmt_scratch_directory(). */
+/* Write the files of the capture into kmt_scratch_directory(). */
 void kmt_container_extract(const KmtContainer *container);
 
-/* By the lowest three bits of the options. */
+/*
+ * Return the clock tolerance in ns, selected by the lowest three bits of the
+ * options.
+ */
 gint64 kmt_container_tolerance(const KmtContainer *container);
 
 #endif

@@ -12,8 +12,8 @@
 
 #define ALL_PARTS (KMT_MATCH_KEY_CPU | KMT_MATCH_KEY_NODE | KMT_MATCH_KEY_GFP)
 
-/* What an object is, by what its numbers stand for.  Without padding, as it is
- * compared by its bytes. */
+/* An object of the matcher with its allocation class resolved. The struct has
+ * no padding, because objects are compared byte by byte. */
 typedef struct {
 	guint64 ptr;
 	gint64 alloc_time;
@@ -26,9 +26,12 @@ typedef struct {
 } ExpectedObject;
 G_STATIC_ASSERT(sizeof(ExpectedObject) == 64);
 
-/* Something that the matcher told, in whatever way.  Likewise. */
+/*
+ * An event that the matcher reported. The struct has no padding, because events
+ * are compared byte by byte.
+ */
 typedef struct {
-	guint64 index; /* the record that it goes with, of all; n at the end */
+	guint64 index; /* number of the record in merged order; n at the end */
 	ExpectedObject object;
 	guint64 ptr;
 	guint16 file;
@@ -39,28 +42,31 @@ typedef struct {
 } Told;
 G_STATIC_ASSERT(sizeof(Told) == 88);
 
-/* Of a record: what was told about it. */
+/* State of a record during the direct run of the matcher. */
 enum {
 	UNTOLD,
-	TOLD,	/* a FREE; an ALLOC that is live */
-	CLOSED, /* an ALLOC that is not */
+	TOLD,	/* a reported FREE, or an ALLOC whose object is live */
+	CLOSED, /* an ALLOC whose object was freed or replaced */
 };
 
 typedef struct {
 	const KmtInputCapture *capture;
 	KmtMatchKeys *keys;
 	KmtMatcher *matcher;
-	GArray *told;	 /* of Told */
-	guint8 **states; /* of each record of each file */
+	GArray *told;	 /* Told elements */
+	guint8 **states; /* state of each record of each file */
 	guint8 **doubled;
 	guint64 index;
 	KmtMatchPosition current;
 	guint64 n_live, n_allocs, n_closed, n_replaced;
 	KmtMatchFindings findings;
-	gint64 last; /* the consumer's merged time */
+	gint64 last; /* merged time of the last record */
 } Exercise;
 
-/* libFuzzer keeps the input of what aborts, but not of GLib's g_error(). */
+/*
+ * libFuzzer keeps the input of a run that ends in abort(). GLib's g_error()
+ * raises SIGTRAP, for which libFuzzer keeps no input.
+ */
 static void on_trap(int number)
 {
 	abort();
@@ -112,8 +118,9 @@ static Told *tell(Exercise *x, KmtMatchSlowOp op, const KmtMatchObject *object,
 	return told;
 }
 
-/* Decisions that were due at the same record are of different addresses, and
- * in no order. */
+/* Order events by record, then deferred decisions by address. Decisions
+ * deferred to the same record concern different addresses and are made in no
+ * fixed order. */
 static gint compare_told(gconstpointer a, gconstpointer b)
 {
 	const Told *x = a, *y = b;
@@ -142,7 +149,7 @@ static gint compare_objects(gconstpointer a, gconstpointer b)
 	return x_space - y_space;
 }
 
-/* ---- one record after the other ---- */
+/* ---- direct run of the matcher ---- */
 
 static guint8 *state_of(Exercise *x, guint file, guint64 index)
 {
@@ -154,7 +161,7 @@ static guint8 *state_of(Exercise *x, guint file, guint64 index)
 	return &x->states[file][index];
 }
 
-/* The ALLOC record of an object is what it says. */
+/* Check that an object has the values of its ALLOC record. */
 static void check_object(Exercise *x, const KmtMatchObject *object)
 {
 	const KmtInputCpuFile *file = x->capture->files->pdata[object->file];
@@ -327,7 +334,7 @@ static GArray *sorted_live(const KmtMatchKeys *keys, const GArray *live)
 	return objects;
 }
 
-/* After the last record. */
+/* Check the counts after the last record. */
 static void check_sums(Exercise *x, const KmtMatchMerge *merge)
 {
 	g_autoptr(GArray) live =
@@ -358,7 +365,7 @@ static void check_sums(Exercise *x, const KmtMatchMerge *merge)
 			 ==, x->capture->n_records);
 }
 
-/* Each record was told about, but those that are skipped. */
+/* Check that each record that the merge returns was reported. */
 static void check_told(Exercise *x)
 {
 	g_autoptr(KmtMatchMerge) merge = kmt_match_merge_new(x->capture);
@@ -409,7 +416,7 @@ static void feed_all(Exercise *x, gint64 tolerance_ns, GArray **live)
 	x->matcher = NULL;
 }
 
-/* ---- the pipeline ---- */
+/* ---- run of the pipeline ---- */
 
 static void consume_step(Exercise *x, const KmtMatchedBlock *m, guint i)
 {
@@ -476,7 +483,7 @@ static void consume(gpointer user, const KmtMatchedBlock *m)
 	g_assert_cmpuint(e, ==, m->n_slow_events);
 }
 
-/* How many records went through. */
+/* Run the pipeline and return the number of processed records. */
 static guint64 run_pipeline(Exercise *x, guint jobs, guint shards,
 			    gint64 tolerance_ns, gint64 stop_ns, GArray **live)
 {
@@ -521,7 +528,7 @@ static GArray *steal_told(Exercise *x)
 	return told;
 }
 
-/* ---- all of it ---- */
+/* ---- comparison of all runs ---- */
 
 static void compare_pipelines(Exercise *x, gint64 tolerance_ns, gint64 stop_ns)
 {
@@ -568,7 +575,10 @@ static void run_all(Exercise *x, gint64 tolerance_ns, gint64 stop_ns,
 		compare_pipelines(x, tolerance_ns, stop_ns);
 }
 
-/* One by one and in blocks, merging gives the same, in order. */
+/*
+ * Check that merging record by record and merging in blocks return the same
+ * records, in order.
+ */
 static void check_merge(const KmtInputCapture *capture)
 {
 	g_autoptr(KmtMatchMerge) merge = kmt_match_merge_new(capture);

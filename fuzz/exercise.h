@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Takes a capture through all of lib/input and lib/match in each way that there
- * is, and aborts where two ways differ, or where what must add up does not.
+ * Process a capture with all of lib/input and lib/match in every available way.
+ * The functions abort if two ways return different results, or if counts do not
+ * add up.
  */
 #ifndef KMEMTRACE_FUZZ_EXERCISE_H
 #define KMEMTRACE_FUZZ_EXERCISE_H
@@ -9,17 +10,23 @@
 #include "lib/input/capture.h"
 
 /*
- * stop_ns: see KmtMatchPipelineOptions.  threads: shards have threads of their
- * own, which takes ten times as long, and what the threads do is not the same
- * each time.
+ * Process a capture opened for random access. @stop_ns is described in
+ * KmtMatchPipelineOptions. If @threads, each shard runs in its own thread,
+ * which takes ten times as long and is not deterministic.
  */
 void kmt_exercise(const KmtInputCapture *capture, gint64 tolerance_ns,
 		  gint64 stop_ns, gboolean threads);
 
-/* Reads the capture once, which may be a stream; what the matcher told. */
+/*
+ * Read the capture once, which may be a stream. Return a digest of all events
+ * that the matcher reports. The caller frees the string.
+ */
 char *kmt_exercise_digest(const KmtInputCapture *capture, gint64 tolerance_ns);
 
-/* Tables are hashed as in the run that failed.  For each input. */
+/*
+ * Prepare the process for one input: the hash seed is fixed, so that a failure
+ * can be repeated. Call this function for each input.
+ */
 void kmt_exercise_begin(void);
 
 #endif

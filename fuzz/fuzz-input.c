@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A capture (fuzz/container.h) in the forms that it may come in: pipes,
- * compressed files, tars, older layouts, and any of them damaged.  Read as a
- * stream and with all records at hand it is the same.
+ * Fuzz target: a capture (fuzz/container.h) in all forms that lib/input reads:
+ * pipes, compressed files, tars, older layouts, and damaged variants of them.
+ * Reading it as a stream and reading it with random access must give the same
+ * result.
  */
 #include "config.h"
 
@@ -15,11 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The options of a container, beyond the tolerance. */
+/* Options of a container in addition to the clock tolerance. */
 #define OPTION_FORM(options)   ((options) >> 3 & 7)
 #define OPTION_LAYOUT(options) ((KmtInputLayout)((options) >> 6))
 
-/* A file of such a CPU is no file but damage: offset and bits, three bytes. */
+/*
+ * A file with this CPU or a higher one is not a CPU file but a list of damages:
+ * offset (two bytes) and bits to flip (one byte).
+ */
 #define FIRST_DAMAGE 128
 
 #define TAR_BLOCK 512
@@ -31,15 +35,15 @@ typedef enum {
 	FORM_GZIP,
 	FORM_TAR,
 	FORM_TAR_GZIP,
-	FORM_RAW,	/* the first file is what it is */
-	FORM_RAW_STDIN, /* likewise, read as a pipe */
+	FORM_RAW,	/* bytes of the first file without changes */
+	FORM_RAW_STDIN, /* bytes of the first file, read from a pipe */
 } Form;
 
 typedef struct {
 	const KmtContainer *container;
 	Form form;
-	GPtrArray *operands; /* of char *, with a NULL behind them */
-	GArray *pipes;	     /* of int */
+	GPtrArray *operands; /* char * elements, then a NULL */
+	GArray *pipes;	     /* int elements: descriptors */
 } CaptureInput;
 
 static GByteArray *copy_of(const GByteArray *data)
@@ -118,7 +122,9 @@ static GByteArray *tar_of(const KmtContainer *c)
 	return tar;
 }
 
-/* No bits are where the data ends. */
+/*
+ * Apply the damages to @data. A damage with no bits to flip truncates the data.
+ */
 static void damage(const KmtContainer *c, GByteArray *data)
 {
 	guint i, j;
@@ -140,7 +146,10 @@ static void damage(const KmtContainer *c, GByteArray *data)
 	}
 }
 
-/* Takes data. */
+/*
+ * Write @data to a file and add it as an operand. The function takes ownership
+ * of @data.
+ */
 static void add_operand(CaptureInput *input, const char *name, GByteArray *data)
 {
 	damage(input->container, data);
@@ -208,7 +217,10 @@ static void input_clear(CaptureInput *input)
 	kmt_scratch_clear();
 }
 
-/* Pipes can be read once: it is made anew each time. */
+/*
+ * Create the operands of the capture. Each read needs new operands, because a
+ * pipe can be read only once.
+ */
 static void input_make(CaptureInput *input, const KmtContainer *c)
 {
 	GByteArray *tar;
@@ -238,9 +250,9 @@ static void input_make(CaptureInput *input, const KmtContainer *c)
 	g_ptr_array_add(input->operands, NULL);
 }
 
-/* What is known of a capture when all of it was read. */
+/* Properties of a capture after all records were read. */
 typedef struct {
-	char *digest; /* NULL: it cannot be opened */
+	char *digest; /* NULL: the capture cannot be opened */
 	gboolean damaged;
 	gboolean reports_loss;
 	KmtInputLayout layout;
@@ -263,7 +275,7 @@ static ReadResult read_input(const KmtContainer *c, gboolean random_access)
 	CaptureInput input;
 
 	input_make(&input, c);
-	/* Without operands it would be the current directory. */
+	/* Without operands the capture would be the current directory. */
 	if (input.operands->len > 1)
 		capture = kmt_input_capture_open(
 			(const char *const *)input.operands->pdata, &options,
@@ -276,7 +288,8 @@ static ReadResult read_input(const KmtContainer *c, gboolean random_access)
 		if (random_access)
 			kmt_exercise(capture, tolerance_ns, G_MAXINT64, FALSE);
 		result.digest = kmt_exercise_digest(capture, tolerance_ns);
-		/* What they tell of is known when all is read. */
+		/* Warnings and damage are known only after all records were
+		 * read. */
 		warnings = kmt_input_capture_warnings(capture);
 		result.damaged = capture->damaged || capture->shortened;
 		result.reports_loss = capture->reports_loss;
@@ -298,8 +311,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kmt_container_parse(&container, data, size);
 	stream = read_input(&container, FALSE);
 	whole = read_input(&container, TRUE);
-	/* The end of a stream tells more than its beginning: of its format, and
-	 * whether some of it is missing, or lost. */
+	/* The digests may differ if the end of a stream changes what its
+	 * beginning suggested: the format, or whether records are missing or
+	 * lost. */
 	if (stream.digest && whole.digest && !stream.damaged &&
 	    !whole.damaged && stream.reports_loss == whole.reports_loss &&
 	    stream.layout == whole.layout &&

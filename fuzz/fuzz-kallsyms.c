@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Symbols, and modules behind a line "--modules--".  What the reader makes of
- * them is held against what a slow and simple one makes of them.
+ * Fuzz target: a kallsyms file, followed by a line "--modules--" and the text
+ * of /proc/modules. The table that lib/symbols loads is compared with the
+ * result of a slow and simple reader.
  */
 #include "config.h"
 
@@ -14,12 +15,12 @@
 #include <unistd.h>
 
 #define SEPARATOR "--modules--\n"
-/* What fits into a pipe that nobody reads yet. */
+/* Size that a pipe accepts before anyone reads from it, in bytes. */
 #define MAX_PIPE   60000
 #define MAX_NAME   1024
 #define MAX_LOOKUP 200
 
-/* ---- the simple reader ---- */
+/* ---- simple reader ---- */
 
 typedef struct {
 	guint64 address;
@@ -40,8 +41,8 @@ static gboolean is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The next word of what is left of a line; NULL: none, or one with a byte that
- * no word has. */
+/* Return the next word of a line. Return NULL if there is none, or if the word
+ * has a byte that is not allowed in a word. The caller frees the word. */
 static char *next_word(const char **at)
 {
 	const char *start;
@@ -57,14 +58,17 @@ static char *next_word(const char **at)
 	return *at > start ? g_strndup(start, (gsize)(*at - start)) : NULL;
 }
 
-/* A line without its end.  FALSE if it is no symbol. */
+/*
+ * Parse a line without its newline. Return FALSE if it does not describe a
+ * symbol.
+ */
 static gboolean read_line(const char *text, Line *line)
 {
 	g_autofree char *address = next_word(&text), *type = NULL;
 	g_autofree char *name = NULL, *module = NULL;
 	gsize length;
 
-	/* A carriage return is no blank there. */
+	/* A carriage return is not accepted after the address. */
 	if (!address || *text == '\r' ||
 	    strspn(address, "0123456789abcdefABCDEF") != strlen(address))
 		return FALSE;
@@ -73,7 +77,7 @@ static gboolean read_line(const char *text, Line *line)
 	if (strlen(address) > 16)
 		return FALSE;
 	line->address = g_ascii_strtoull(address, NULL, 16);
-	/* Any byte will do for a type. */
+	/* Any byte is accepted as a type. */
 	while (is_blank(*text))
 		text++;
 	if (!*text || (text[1] && !is_blank(text[1])))
@@ -125,7 +129,10 @@ static GArray *read_lines(const char *text, gsize size)
 	return lines;
 }
 
-/* Each symbol is a line, and each address of a line has a symbol. */
+/*
+ * Check that each symbol of the table is a line, and that each address of a
+ * line has a symbol.
+ */
 static void compare_lines(const KmtSymTable *symbols, const GArray *lines)
 {
 	g_autoptr(GHashTable) seen =
@@ -158,14 +165,17 @@ static void compare_lines(const KmtSymTable *symbols, const GArray *lines)
 			 kmt_sym_table_count(symbols));
 }
 
-/* ---- the reader ---- */
+/* ---- reader under test ---- */
 
 static void count_entry(const KmtSymEntry *entry, gpointer user)
 {
 	++*(guint *)user;
 }
 
-/* What is found there: it is at or below the address, and no data. */
+/*
+ * Look up an address. A symbol that is found must be at or below the address,
+ * not too far away, and have a name.
+ */
 static void look_up(const KmtSymTable *symbols, guint64 address)
 {
 	KmtSymbol symbol = {0};
@@ -230,7 +240,7 @@ static void compare(const KmtSymTable *a, const KmtSymTable *b)
 	}
 }
 
-/* What comes through a pipe is read in another way than what is in a file. */
+/* Load the text through a pipe, which uses read() instead of mmap(). */
 static KmtSymTable *load_pipe(const char *text, gsize size)
 {
 	g_autofree char *path = NULL;
@@ -265,7 +275,8 @@ static void run(const char *text, gsize size, const char *modules)
 	if (piped)
 		compare(symbols, piped);
 	walk(symbols);
-	/* With the NULs behind names that walk() has asked for. */
+	/* The text includes the NULs that walk() put behind names in the mapped
+	 * copy. */
 	lines = read_lines(text, size);
 	compare_lines(symbols, lines);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Histories of few addresses on few CPUs, so that nearly each input is a knot
- * of ties, races and loss that the matcher has to undo.  Four bytes are a
- * record; all captures that they make are well-formed.
+ * Fuzz target: histories of few addresses on few CPUs. Nearly every input has
+ * ties, races and losses that the matcher must resolve. Four bytes of the input
+ * make one record, and all captures are well-formed.
  */
 #include "config.h"
 
@@ -15,13 +15,13 @@
 
 #define MAX_CPUS 4
 #define HEADER	 4
-#define PER_UNIT 16 /* steps of time in a tolerance */
+#define PER_UNIT 16 /* steps of time per clock tolerance */
 
 typedef struct {
 	gint64 tolerance_ns, stop_ns;
 	guint n_cpus;
-	gint64 time; /* of the machine, so far */
-	gint64 unit; /* ns in a step */
+	gint64 time; /* current time of the traced machine, in ns */
+	gint64 unit; /* ns per step */
 	GByteArray *records[MAX_CPUS];
 } History;
 
@@ -57,7 +57,7 @@ static void write_meta(guint how)
 {
 	static const char *const lines[] = {
 		"complete=false\n", "continues=true\n", "overruns=1\n",
-		"[cpu7]\nevents=1\n", /* whose file is missing */
+		"[cpu7]\nevents=1\n", /* section of a missing file */
 	};
 	g_autoptr(GString) meta = g_string_new("[capture]\n");
 	guint i;

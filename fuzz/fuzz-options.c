@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A fixed capture with every kind of record, in which an input sets any number
- * of fields of kmemtrace.meta, of the tables and of the records to boundary
- * values (fuzz/boundary.h), with any command line: reported (fuzz/reports.h)
- * and checked.  An input is a list of steps, each of which begins with a byte:
- * see step().
+ * Fuzz target: a fixed capture with every kind of record, a random command
+ * line, and boundary values (fuzz/boundary.h). The input sets any number of
+ * fields of kmemtrace.meta, of the tables and of the records. The capture is
+ * then reported (fuzz/reports.h) and checked. An input is a list of steps; the
+ * first byte of a step selects its kind, see step().
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define N_CPUS	  2
-#define N_RECORDS 24 /* of each CPU */
+#define N_RECORDS 24 /* records of each CPU */
 #define MAX_WORDS 40
 #define STEP_NS	  100000
 
@@ -33,12 +33,13 @@ typedef struct {
 typedef struct {
 	GKeyFile *meta;
 	Record records[N_CPUS][N_RECORDS];
-	GPtrArray *words; /* of char * */
+	GPtrArray *words; /* char * elements */
 	guint64 table_number;
-	guint table_column; /* of tables, that has table_number; 0: none has */
+	guint table_column; /* table column that is replaced by table_number; 0:
+			     * none */
 } Case;
 
-/* ---- the capture as it would be ---- */
+/* ---- the unmodified capture ---- */
 
 static const char meta_text[] = "[capture]\n"
 				"format=1\n"
@@ -66,8 +67,8 @@ static const char kallsyms_text[] = "ffffffff81000000 T _stext\n"
 				    "ffffffff81000100 T _etext\n"
 				    "ffffffffa0000000 t inside\t[mod]\n";
 
-/* The event of a record: allocations and frees, some of them on the other CPU,
- * and one each of the others. */
+/* Return the event of a record: allocations and frees, some on the other CPU,
+ * and one record of each other kind. */
 static guint8 event_of(guint cpu, guint i)
 {
 	if (i % 8 == 7)
@@ -138,14 +139,14 @@ static void clear_case(Case *c)
 	g_ptr_array_unref(c->words);
 }
 
-/* ---- what an input changes ---- */
+/* ---- changes by the input ---- */
 
 static guint take(OptionsInput *in)
 {
 	return in->at < in->end ? *in->at++ : 0;
 }
 
-/* A text of the input itself, a new string. */
+/* Read a text from the input. The caller frees the string. */
 static char *take_text(OptionsInput *in)
 {
 	gsize length = take(in) % 64;
@@ -162,7 +163,7 @@ static const char *const meta_groups[] = {"capture", "cpu0", "cpu1", "cpu7",
 
 static const struct {
 	const char *key;
-	const char *values[4]; /* beside boundaries; as many as there are */
+	const char *values[4]; /* values tried in addition to boundaries */
 } meta_keys[] = {
 	{"sample", {NULL}},
 	{"overruns", {NULL}},
@@ -206,7 +207,7 @@ static void set_meta(Case *c, OptionsInput *in)
 		       ? take_text(in)
 		       : (value < n ? g_strdup(meta_keys[key].values[value])
 				    : kmt_boundary_text(value - n));
-	/* Lines of a file do not end within one. */
+	/* A newline would end the line in the key file. */
 	g_strdelimit(text, "\n\r", ' ');
 	g_key_file_set_value(c->meta, meta_groups[group], meta_keys[key].key,
 			     text);
@@ -263,7 +264,10 @@ static void set_record(Case *c, OptionsInput *in)
 	}
 }
 
-/* Every option, with plain values beside boundaries. */
+/*
+ * All options of the report, with typical values that are tried in addition to
+ * boundaries.
+ */
 static const struct {
 	const char *name;
 	const char *values[8];
@@ -379,7 +383,10 @@ static void write_text(const char *name, const char *text)
 	kmt_scratch_write(name, text, strlen(text));
 }
 
-/* A number of a table, or the one that the input puts there. */
+/*
+ * Return the value of a table column, or the value that the input sets for that
+ * column.
+ */
 static guint64 column(const Case *c, guint number, guint64 value)
 {
 	return c->table_column == number ? c->table_number : value;
@@ -429,7 +436,7 @@ static void write_capture(const Case *c)
 	write_tables(c);
 }
 
-/* ---- what reads it ---- */
+/* ---- readers of the capture ---- */
 
 static void check_capture(void)
 {

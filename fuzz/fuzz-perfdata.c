@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A perf.data of any bytes: its reader stays within it, returns each record
- * once, and ends.  The callchains of samples go through what finds callers and
- * keeps stacks.
+ * Fuzz target: a perf.data file of arbitrary bytes. The reader must not read
+ * outside the file, must return each record once, and must end. The callchains
+ * of samples are passed to the code that finds callers and stores stacks.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-/* import.c needs more than the reader does. */
+/* Stub: import.c itself needs more than the reader does. */
 gboolean kmt_import_fail(GError **error, const char *what)
 {
 	g_set_error_literal(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
@@ -28,16 +28,19 @@ gboolean kmt_import_fail(GError **error, const char *what)
 
 G_DEFINE_QUARK(kmt - import - error - quark, kmt_import_error)
 
-/* Compressed records may hold more of them than the file has bytes. */
+/*
+ * Limit of the entries read from an input. Compressed records may expand to
+ * more entries than the file has bytes.
+ */
 #define MOST_ENTRIES 100000
 
 #define FUNCTIONS                                                              \
 	"ffffffff81000000 T alloc_pages\nffffffff81000100 t mine\t[mod]\n"
 
 typedef struct {
-	gsize size;  /* of the file */
-	gsize bytes; /* of the formats so far */
-	guint sum;   /* so that each byte is read */
+	gsize size;  /* of the file, in bytes */
+	gsize bytes; /* of the formats so far, in bytes */
+	guint sum;   /* sum of all bytes, so that each byte is read */
 	KmtImportCallers *callers;
 	KmtImportStacks *stacks;
 } Seen;
@@ -67,7 +70,7 @@ static void see_chain(Seen *seen, const PerfEntry *entry)
 	guint n = (guint)(entry->chain.left / sizeof(guint64));
 	g_autofree guint64 *copy = g_memdup2(entry->chain.next, n * 8);
 
-	/* With a call site that may be one of the chain, and without. */
+	/* Try a call site that may be in the chain, and none. */
 	for (guint i = 0; copy && i < 2; i++) {
 		struct kmemtrace_event event = {
 			.type_id = i ? KMEMTRACE_TYPE_PAGES
@@ -153,7 +156,8 @@ static void see_data(Seen *seen, PerfData *data)
 	see_layouts(seen, data);
 	see_command(seen, data);
 	read_all(data, seen);
-	/* Once more, as for files that are looked at before they are read. */
+	/* Read the file a second time, as the import does for files that it
+	 * scans first. */
 	perf_data_rewind(data);
 	read_all(data, &(Seen){.size = seen->size,
 			       .callers = seen->callers,

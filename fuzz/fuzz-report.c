@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The whole report of a capture (fuzz/container.h) with its symbols, by any
- * command line: see fuzz/reports.h.
+ * Fuzz target: a report of a capture (fuzz/container.h) with its symbols, with
+ * an arbitrary command line; see fuzz/reports.h.
  */
 #include "config.h"
 
@@ -13,7 +13,10 @@
 
 #define MAX_WORDS 32
 
-/* As a command line; NULL-terminated. */
+/*
+ * Return the words of the container as a command line, NULL-terminated. The
+ * caller frees the array.
+ */
 static GStrv words_of(const KmtContainer *container)
 {
 	g_autofree char *text =

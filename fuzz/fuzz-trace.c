@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A capture of any bytes (fuzz/container.h): opened, merged, matched, and held
- * against the rules of the check, whose output must be JSON.
+ * Fuzz target: a capture of arbitrary bytes (fuzz/container.h). The capture is
+ * opened, merged, matched, and checked with all rules; the output of the check
+ * must be JSON.
  */
 #include "config.h"
 
@@ -16,8 +17,8 @@
 
 #define MAX_ERRORS 3
 
-/* What the options of a container ask for besides; what takes long is asked for
- * by few values. */
+/* Options of a container in addition to the clock tolerance. Slow options are
+ * selected by few values. */
 #define OPTION_SINGLE_FILE(options) ((options)&8)
 #define OPTION_OUTPUT(options)	    (((options) >> 4 & 7) == 1)
 #define OPTION_THREADS(options)	    ((options) >> 4 == 15)
@@ -103,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kmt_container_extract(&container);
 	tolerance_ns = kmt_container_tolerance(&container);
 	run(operands, tolerance_ns, container.options);
-	/* A file of it alone, too. */
+	/* Check a single CPU file without the rest of the capture, too. */
 	if (container.n_files && OPTION_SINGLE_FILE(container.options)) {
 		operands[0] = file =
 			g_strdup_printf("%s/cpu%u.out", kmt_scratch_directory(),

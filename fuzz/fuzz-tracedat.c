@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A trace.dat of any bytes: its reader never leaves it, ends, and hands out
- * whole pages alone.  The same bytes are a file metadata of CTF.
+ * Fuzz target: a trace.dat file of arbitrary bytes. The reader must not read
+ * outside the file, must end, and must return only complete pages. The same
+ * bytes are also read as a CTF metadata file.
  */
 #include "config.h"
 
@@ -14,10 +15,13 @@
 #include "import/datpages.h"
 #include "import/import.h"
 
-/* Compressed pages are many more than the input has bytes. */
+/*
+ * Limit of the pages read per CPU. Compressed pages may expand to many more
+ * bytes than the input has.
+ */
 #define MAX_PAGES 64
 
-/* import.c needs more than the reader does. */
+/* Stub: import.c itself needs more than the reader does. */
 gboolean kmt_import_fail(GError **error, const char *what)
 {
 	g_set_error_literal(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
@@ -27,7 +31,7 @@ gboolean kmt_import_fail(GError **error, const char *what)
 
 G_DEFINE_QUARK(kmt - import - error - quark, kmt_import_error)
 
-/* Each byte is read, so that AddressSanitizer sees all. */
+/* Read each byte, so that AddressSanitizer checks each address. */
 static guint touch(const guint8 *data, gsize n)
 {
 	guint sum = 0;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Changes that keep a capture a capture: whole records are moved and copied,
- * fields take the values of other records, so that addresses meet again.  What
- * changes single bytes only would seldom get behind the first record that is
- * not where the one before ends.
+ * Mutations that keep the structure of a capture: complete records are moved
+ * and copied, and fields get values of other records, so that addresses match.
+ * Random changes of single bytes would rarely produce a second valid record.
  */
 #include "config.h"
 
@@ -17,7 +16,7 @@
 #define RECORD	   KMEMTRACE_EVENT_SIZE_V1
 #define MAX_RECORD KMEMTRACE_EVENT_SIZE_V2S
 #define MAX_TEXTS  16384
-#define MAX_NUMBER 4 /* of changes at once */
+#define MAX_NUMBER 4 /* of changes per mutation */
 
 typedef struct kmemtrace_event Record __attribute__((aligned(1)));
 typedef struct kmemtrace_event_v2s Stacked __attribute__((aligned(1)));
@@ -33,7 +32,10 @@ static guint draw(guint below)
 	return below ? (guint)((state >> 16) % below) : 0;
 }
 
-/* Of the records of a file, as the first one of it says in either order. */
+/*
+ * Return the record size of a file according to its first record, in either
+ * byte order.
+ */
 static guint size_in(const GByteArray *data)
 {
 	static const guint sizes[] = {RECORD, KMEMTRACE_EVENT_SIZE_V2,
@@ -46,7 +48,10 @@ static guint size_in(const GByteArray *data)
 	return RECORD;
 }
 
-/* A file that has a whole record; NULL if the one drawn has none. */
+/*
+ * Return a random file. Return NULL if the selected file has no complete
+ * record.
+ */
 static GByteArray *draw_file(const KmtContainer *c)
 {
 	GByteArray *data = c->n_files ? c->files[draw(c->n_files)].data : NULL;
@@ -61,7 +66,7 @@ static Record *draw_record(GByteArray *data)
 	return (Record *)(data->data + draw(data->len / size) * size);
 }
 
-/* size bytes of it, where a record of data begins. */
+/* Insert a record of @size bytes before a random record of @data. */
 static void insert(GByteArray *data, const guint8 *record, guint size)
 {
 	guint step = data->len ? size_in(data) : size;
@@ -156,7 +161,7 @@ static void change_number(Record *r)
 	}
 }
 
-/* What version 2 has: in a record of size bytes. */
+/* Change a field of ABI version 2 in a record of @size bytes. */
 static void change_v2(Record *r, guint size)
 {
 	static const guint16 sizes[] = {0,  8,	16, 40,	 41,	48,
@@ -221,8 +226,8 @@ static void swap_order(KmtContainer *c)
 	}
 }
 
-/* Of kmemtrace.meta, and of a command line; what is in the wrong place
- * does little. */
+/* Lines of kmemtrace.meta, of tables, and of command lines. A line in the wrong
+ * text has little effect. */
 static const char *const lines[] = {
 	"[capture]\n",
 	"complete=true\n",
@@ -320,7 +325,10 @@ static const char *const lines[] = {
 	"--raw-ip\n",
 };
 
-/* A number of kmemtrace.meta or of a command line, and a boundary for it. */
+/*
+ * Return an option or a key of kmemtrace.meta with a boundary as its value. The
+ * caller frees the string.
+ */
 static char *draw_number_line(void)
 {
 	static const char *const names[] = {
@@ -369,7 +377,7 @@ static void change_files(KmtContainer *c)
 		case 0:
 			file->cpu = (guint8)draw(KMT_CONTAINER_FILES);
 			break;
-		case 1: /* in the middle of a record */
+		case 1: /* cut a file, possibly in the middle of a record */
 			g_byte_array_set_size(file->data,
 					      draw(file->data->len + 1));
 			break;
@@ -395,14 +403,14 @@ static void change_record(KmtContainer *c, GByteArray *data)
 
 	memcpy(copy, r, size);
 	switch (draw(size < KMEMTRACE_EVENT_SIZE_V2 ? 12 : 15)) {
-	case 0: /* leave out */
+	case 0: /* remove the record */
 		g_byte_array_remove_range(data, at, size);
 		break;
 	case 1:
-	case 2: /* again, here or on another CPU */
+	case 2: /* copy the record to the same or another CPU */
 		insert(c->files[draw(c->n_files)].data, copy, size);
 		break;
-	case 3: /* to another CPU */
+	case 3: /* move the record to another CPU */
 		g_byte_array_remove_range(data, at, size);
 		insert(c->files[draw(c->n_files)].data, copy, size);
 		break;

@@ -11,10 +11,13 @@
 #include <json-glib/json-glib.h>
 #include <stdlib.h>
 
-/* More parts of the time are more of the same, and each has all figures. */
+/*
+ * Limit of --windows. Each window prints all figures, so more windows take
+ * longer without new code paths.
+ */
 #define MAX_WINDOWS 50
 
-/* Without the list of wrappers, --by owner names no owner. */
+/* Without the list of wrappers, --by owner finds no owner. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	g_setenv("KMEMTRACE_WRAPPERS", FUZZ_WRAPPERS, TRUE);
@@ -39,7 +42,10 @@ static void print(const KmtPlan *plan, FILE *out)
 	}
 }
 
-/* Whether an option is given that the program refuses without timestamps. */
+/*
+ * Return whether an option is given that the program rejects for captures
+ * without timestamps.
+ */
 static gboolean asks_for_time(const KmtPlan *plan)
 {
 	const KmtAggregateOptions *o = &plan->aggregate;
@@ -48,7 +54,10 @@ static gboolean asks_for_time(const KmtPlan *plan)
 	       o->lifetimes || plan->filter.lifetime;
 }
 
-/* Without filter and span each record that can be used is in the figures. */
+/*
+ * Check that each usable record is counted, if there is no filter and no time
+ * range.
+ */
 static void check_sums(const KmtInputCapture *capture, const KmtPlan *plan,
 		       const KmtAggregate *aggregate)
 {
@@ -56,7 +65,8 @@ static void check_sums(const KmtInputCapture *capture, const KmtPlan *plan,
 	guint64 n = 0;
 	guint i;
 
-	/* A sample's figures are of more than the records. */
+	/* The figures of a sampled capture are scaled up, so they exceed the
+	 * number of records. */
 	if (kmt_filter_is_set(&plan->filter) || o->span.start ||
 	    !plan->whole_span || capture->sample > 1)
 		return;
@@ -68,7 +78,10 @@ static void check_sums(const KmtInputCapture *capture, const KmtPlan *plan,
 			 ==, capture->n_records);
 }
 
-/* NULL: the capture cannot be read. */
+/*
+ * Return the text of the report, or NULL if the capture cannot be read. The
+ * caller frees the text.
+ */
 static char *report(const char *directory, KmtPlan *plan, guint jobs)
 {
 	const char *const operands[] = {directory, NULL};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reports of the capture in kmt_scratch_directory() by a command line: what is
- * printed does not depend on the number of jobs, is UTF-8, and JSON where it
- * was asked for; without a filter each usable record is in the figures.
+ * Print reports of the capture in kmt_scratch_directory(), and check their
+ * form. The output must not depend on the number of jobs, must be UTF-8, and
+ * must be JSON with --json. Without a filter each usable record must be
+ * counted.
  */
 #ifndef KMEMTRACE_FUZZ_REPORTS_H
 #define KMEMTRACE_FUZZ_REPORTS_H
@@ -14,11 +15,12 @@ typedef struct {
 	KmtPlan plan;
 } KmtReports;
 
-/* Parse a NULL-terminated command line into *reports, which is all 0.  FALSE:
- * the program refuses it, or it takes too long. */
+/* Parse a NULL-terminated command line into *reports, which must be zeroed.
+ * Return FALSE if the program rejects the command line, or if the report would
+ * take too long. The caller clears *reports in either case. */
 gboolean kmt_reports_parse(char **words, KmtReports *reports);
 
-/* Print the report with different numbers of jobs, and compare the outputs. */
+/* Print the report with 1 job and with 3 jobs, and compare the outputs. */
 void kmt_reports_run(KmtReports *reports);
 void kmt_reports_clear(KmtReports *reports);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtReports, kmt_reports_clear)

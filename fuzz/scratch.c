@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static char *directory;
-static GPtrArray *paths; /* of char * */
+static GPtrArray *paths; /* char * elements */
 
 static void remove_directory(void)
 {

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A directory for what a run reads.  It is made once for each process, where
- * TMPDIR is; fuzz/run sees to it that this is memory, and removes it.
+ * Temporary directory for the files of one input. The directory is created once
+ * per process, in TMPDIR. fuzz/run sets TMPDIR to a file system in memory, and
+ * removes the directory.
  */
 #ifndef KMEMTRACE_FUZZ_SCRATCH_H
 #define KMEMTRACE_FUZZ_SCRATCH_H
 
 #include <glib.h>
 
+/* Return the path of the directory, which is created on the first call. */
 const char *kmt_scratch_directory(void);
 
-/* Writes a file of it; the path lives until kmt_scratch_clear(). */
+/*
+ * Write a file into the directory. The returned path is valid until
+ * kmt_scratch_clear().
+ */
 const char *kmt_scratch_write(const char *name, const void *data, gsize size);
 
-/* Removes the files. */
+/* Remove all files from the directory. */
 void kmt_scratch_clear(void);
 
 #endif

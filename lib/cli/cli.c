@@ -22,7 +22,8 @@ void kmt_cli_raise_file_limit(void)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
 		limit.rlim_cur = limit.rlim_max;
-		/* If this fails, the open() that needs it reports so. */
+		/* If this call fails, the later open() that exceeds the limit
+		 * reports the error. */
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
 	}
 }
@@ -32,7 +33,10 @@ static gboolean takes_value(const GOptionEntry *entry)
 	return entry->arg != G_OPTION_ARG_NONE;
 }
 
-/* How much of a word is short options, if the last of these takes a value. */
+/*
+ * Return the length of the short options in @word if the last of them takes a
+ * value, otherwise 0.
+ */
 static size_t short_options(const GOptionEntry *entries, const char *word)
 {
 	const GOptionEntry *entry;
@@ -50,7 +54,7 @@ static size_t short_options(const GOptionEntry *entries, const char *word)
 	return 0;
 }
 
-/* Whether the word after this one is its value. */
+/* Return whether the next word is the value of the long option @word. */
 static gboolean wants_next(const GOptionEntry *entries, const char *word)
 {
 	for (; entries->long_name; entries++)
@@ -59,7 +63,7 @@ static gboolean wants_next(const GOptionEntry *entries, const char *word)
 	return FALSE;
 }
 
-/* argv with a value of its own for each short option that takes one. */
+/* Copy @argv, with each value of a short option in a word of its own. */
 static GStrv split(const GOptionEntry *entries, char **argv)
 {
 	g_autoptr(GPtrArray) words = g_ptr_array_new();
@@ -146,12 +150,12 @@ gboolean kmt_cli_parse_number(const char *text, guint64 max, const char *option,
 	return FALSE;
 }
 
-/* Made before the signal, in which no memory can be asked for. */
+/* Allocated before the signal, because a signal handler must not allocate. */
 static char *sigbus_text;
 
 static void on_sigbus(int number)
 {
-	/* Where even that fails the exit status is all there is. */
+	/* If write() fails too, only the exit status reports the error. */
 	if (write(STDERR_FILENO, sigbus_text, strlen(sigbus_text)) < 0)
 		_exit(EXIT_FAILURE);
 	_exit(EXIT_FAILURE);
@@ -169,15 +173,16 @@ void kmt_cli_guard_mapped_files(const char *program)
 void kmt_cli_keep_memory_small(void)
 {
 #ifdef __GLIBC__
-	/* The default rises with what is freed: what grows would then be copied
-	 * within the heap, and leave holes in it. */
+	/* By default glibc raises this threshold when large blocks are freed.
+	 * Growing arrays would then stay in the heap: realloc() would copy them
+	 * and leave gaps in the heap. */
 	mallopt(M_MMAP_THRESHOLD, 16 * 1024);
 #endif
 }
 
 void kmt_cli_occupy_standard_descriptors(void)
 {
-	/* open() takes the lowest free descriptor. */
+	/* open() returns the lowest free descriptor. */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 &&
 		    open("/dev/null",
@@ -189,8 +194,8 @@ void kmt_cli_occupy_standard_descriptors(void)
 int kmt_cli_close_stdout(const char *program, int status)
 {
 	gboolean failed = ferror(stdout) != 0;
-	/* Of that write: what it left unwritten is gone, and fflush() may have
-	 * nothing to fail with. */
+	/* Error of the failed write to stdout. The data of that write is lost,
+	 * and fflush() may have nothing left to write, so it may succeed. */
 	int error = errno;
 
 	if (fflush(stdout) != 0 || fclose(stdout) != 0) {

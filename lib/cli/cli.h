@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the programs read a command line, speak of what is wrong, and end. */
+/*
+ * Command line parsing, error messages, and process setup shared by all
+ * programs.
+ */
 #ifndef KMEMTRACE_CLI_CLI_H
 #define KMEMTRACE_CLI_CLI_H
 
 #include <glib.h>
 
-/* The paragraph on operands in the help texts of check and report. */
+/* Help text that describes the operands of check and report. */
 #define KMT_CLI_OPERANDS                                                       \
 	"A capture is a directory that kmemtraced wrote, a tar of one, or "    \
 	"its cpu<n>.out\nfiles. Files may be pipes, - is standard input, and " \
@@ -13,57 +16,73 @@
 	"current directory is read."
 
 /*
- * Parses argv; short options may have their value in the same word, as in -l3,
- * which GLib does not know.  Returns what is left of argv, or NULL.
+ * Parse @argv. Unlike GLib's parser, this function accepts a short option and
+ * its value in one word, as in -l3. Return the remaining words, which the
+ * caller frees. On error return NULL with a G_OPTION_ERROR.
  */
 GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
 		    char **argv, GError **error);
 
-/* Prints what --help or --version ask for.  FALSE if neither was given. */
+/*
+ * Print the text for --help or --version, and return TRUE. Return FALSE if
+ * neither option was given.
+ */
 gboolean kmt_cli_answer(const char *program, GOptionContext *context,
 			gboolean help, gboolean version);
 
 /*
- * Keep a file of the program from becoming descriptor 0, 1 or 2 where the
- * caller closed that one: the output would be written into the file.  A closed
- * descriptor is occupied such that its use fails: stdout cannot be written, so
- * kmt_cli_close_stdout() reports output that is lost.  Call first in main().
+ * Ensure that descriptors 0, 1 and 2 are open. If the caller closed one of
+ * them, a file that the program opens would get its number, and output would be
+ * written into that file. A closed descriptor is replaced by one whose use
+ * fails: writing to stdout fails, so kmt_cli_close_stdout() reports the lost
+ * output. Call this function first in main().
  */
 void kmt_cli_occupy_standard_descriptors(void);
 
-/* Allow as many open files as the hard limit does; the usual limit is 1024. */
+/*
+ * Raise the soft limit of open files to the hard limit. The usual soft limit is
+ * 1024.
+ */
 void kmt_cli_raise_file_limit(void);
 
-/* "PROGRAM: MESSAGE" on stderr.  Returns EXIT_FAILURE. */
+/* Print "PROGRAM: MESSAGE" to stderr. Return EXIT_FAILURE. */
 int kmt_cli_fail(const char *program, const char *message);
 
-/* The same, and where help is to be found. */
+/*
+ * Print "PROGRAM: MESSAGE" and a hint to use --help to stderr. Return
+ * EXIT_FAILURE.
+ */
 int kmt_cli_fail_usage(const char *program, const char *message);
 
-/* kmt_cli_fail() for an error that may quote a capture: made printable. */
+/*
+ * Print an error to stderr like kmt_cli_fail(). The error may quote a capture,
+ * so unprintable characters are escaped. Return EXIT_FAILURE.
+ */
 int kmt_cli_fail_error(const char *program, const GError *error);
 
 /*
- * The value of an option as a number from 0 to max.  *number stays as it is if
- * text is NULL: the option was not given.
+ * Parse the value of an option as a decimal number from 0 to @max. If @text is
+ * NULL, the option was not given, and *number is unchanged. On error return
+ * FALSE with G_OPTION_ERROR_BAD_VALUE.
  */
 gboolean kmt_cli_parse_number(const char *text, guint64 max, const char *option,
 			      guint64 *number, GError **error);
 
-/* From now on a mapped file that loses its end, or whose disk fails, ends the
- * program with a message. */
+/* Install a handler of SIGBUS for the rest of the program. The signal occurs if
+ * a mapped file is truncated or its disk fails. The handler prints a message
+ * and exits with EXIT_FAILURE. */
 void kmt_cli_guard_mapped_files(const char *program);
 
-/* From now on what is large is taken from the kernel by itself, so that it
- * grows where it is, or moves without a copy, and goes back when it is freed.
- */
+/* Make malloc() map blocks of 16 KiB or more separately, for the rest of the
+ * program. Such blocks grow in place or move without a copy, and their memory
+ * returns to the kernel when they are freed. */
 void kmt_cli_keep_memory_small(void);
 
 /*
- * The last use of stdout.  Returns status; EXIT_FAILURE, with a message, if not
- * all could be written: what did not reach its reader must not look like a
- * success.  A reader that went away has seen enough and is told nothing;
- * SIGPIPE has to be ignored for that.
+ * Close stdout, as its last use, and return @status. If some output could not
+ * be written, print a message and return EXIT_FAILURE, because incomplete
+ * output must not look like success. If the reader closed the pipe (EPIPE), no
+ * message is printed; the program must ignore SIGPIPE for that.
  */
 int kmt_cli_close_stdout(const char *program, int status);
 

@@ -10,7 +10,7 @@ struct KmtJson {
 	FILE *out;
 	guint indent;
 	guint depth;
-	gboolean is_empty; /* the innermost object or array has no member yet */
+	gboolean is_empty; /* innermost object or array has no member yet */
 };
 
 KmtJson *kmt_json_new(FILE *out, guint indent)
@@ -32,10 +32,11 @@ static void print_indent(const KmtJson *json)
 	fprintf(json->out, "\n%*s", (int)(json->depth * json->indent), "");
 }
 
-/* Prints value, whose bytes are all UTF-8 and not NUL, between quotes. */
+/* Print @value up to @end. All its bytes must be valid UTF-8 and not NUL. */
 static void print_valid(const KmtJson *json, const char *value, const char *end)
 {
-	static const char letters[] = "btn?fr"; /* of \b and the following */
+	static const char letters[] = "btn?fr"; /* second letters of \b, \t, \n,
+						 * \v, \f and \r */
 
 	for (; value < end; value++) {
 		guchar c = (guchar)*value;
@@ -65,7 +66,7 @@ static void print_string(const KmtJson *json, const char *value)
 	fputc('"', json->out);
 }
 
-/* Prints what precedes a value: a comma, a line of its own, and its key. */
+/* Print the text before a value: a comma, a line break, and the key. */
 static void begin_value(KmtJson *json, const char *key)
 {
 	if (json->depth) {
@@ -152,7 +153,8 @@ void kmt_json_double(KmtJson *json, const char *key, double value)
 	begin_value(json, key);
 	g_ascii_dtostr(text, sizeof(text), value);
 	fputs(text, json->out);
-	/* Some readers take a number without a point for an integer. */
+	/* Some JSON readers parse a number without a decimal point as an
+	 * integer. */
 	if (!strpbrk(text, ".e"))
 		fputs(".0", json->out);
 }

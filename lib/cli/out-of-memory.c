@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The program's own malloc(), and all functions of that family.  Each one calls
- * the next definition, of the C library or of an allocator in LD_PRELOAD, and
- * differs only in what it does on failure.  The dynamic linker uses these
- * definitions for all libraries, so that g_malloc() never sees a failure.
+ * Wrappers of malloc() and all related functions. Each wrapper calls the next
+ * definition, which belongs to the C library or to an allocator in LD_PRELOAD,
+ * and only adds the handling of a failure. The dynamic linker uses these
+ * wrappers for all libraries, so g_malloc() never sees a failure.
  *
- * The family must be complete: memory that one allocator returned must never
- * reach free() of another one.
+ * The set of wrappers must be complete: memory of one allocator must never
+ * reach free() of another allocator.
  *
- * g_try_malloc() and its like are defined here too, as their callers handle a
- * failure.  GLib's own code does not use these definitions: there, a failure
- * of g_try_malloc() ends the program with the message.
+ * g_try_malloc() and its variants are redefined to return NULL on failure,
+ * because their callers handle a failure. Calls inside GLib do not use these
+ * definitions, so such a failure ends the program with the message.
  *
- * The sanitizers have a malloc() of their own: with them the program aborts.
+ * The sanitizers replace malloc() themselves. Under a sanitizer this file does
+ * nothing, and the program aborts on failure.
  */
 #include "config.h"
 
@@ -38,8 +39,8 @@
 
 #if defined(RTLD_NEXT) && !defined(HAS_SANITIZER)
 
-/* Constant once the program has threads. */
-static char *message; /* NULL: failures are returned */
+/* Set before the program creates threads, then constant. */
+static char *message; /* NULL: failures are returned to the caller */
 static gsize message_bytes;
 static int exit_status;
 
@@ -57,7 +58,10 @@ void kmt_cli_release_memory(void)
 
 /* ---- the next definitions ---- */
 
-/* Serves dlsym() while the next definitions are being looked up. */
+/*
+ * Size of the memory that serves dlsym() during the lookup of the next
+ * definitions, in bytes.
+ */
 #define EARLY_BYTES 8192
 
 static struct {
@@ -73,18 +77,18 @@ static struct {
 	void (*free)(void *);
 } next;
 
-static gboolean is_ready; /* all of next is set */
+static gboolean is_ready; /* all members of next are set */
 static gboolean is_looking;
 static _Alignas(max_align_t) char early[EARLY_BYTES];
 static size_t early_used;
 
-/* Return whether p is of early_alloc(). */
+/* Return whether @p was returned by early_alloc(). */
 static gboolean is_early(const void *p)
 {
 	return (uintptr_t)p - (uintptr_t)early < EARLY_BYTES;
 }
 
-/* Memory of zeros that is never freed. */
+/* Allocate zeroed memory that is never freed. */
 static void *early_alloc(size_t size)
 {
 	const size_t unit = _Alignof(max_align_t);
@@ -107,8 +111,9 @@ static void look_up(void *function, const char *name)
 }
 
 /*
- * Return FALSE while the definitions are being looked up: dlsym() may allocate.
- * The first call comes before main(), when the process has one thread.
+ * Look up the next definitions on the first call. Return FALSE during the
+ * lookup, because dlsym() may call an allocation function. The first call
+ * occurs before main(), when the process has one thread.
  */
 static gboolean get_ready(void)
 {
@@ -132,18 +137,18 @@ static gboolean get_ready(void)
 	return TRUE;
 }
 
-/* Return p, which is NULL if an allocation failed. */
+/* Return @p. If @p is NULL and the guard is active, end the program. */
 static void *check(void *p)
 {
 	if (G_LIKELY(p || !message))
 		return p;
-	/* Where even that fails the exit status is all there is. */
+	/* If write() fails too, only the exit status reports the error. */
 	if (write(STDERR_FILENO, message, message_bytes) < 0)
 		_exit(exit_status);
 	_exit(exit_status);
 }
 
-/* As check(), for functions that refuse some alignments with EINVAL. */
+/* Variant of check() for functions that reject some alignments with EINVAL. */
 static void *check_aligned(void *p)
 {
 	return !p && errno == EINVAL ? p : check(p);
@@ -162,7 +167,7 @@ static void *reallocate(void *old, size_t size)
 	return p;
 }
 
-/* ---- the family ---- */
+/* ---- wrappers of the C library ---- */
 
 void *malloc(size_t size)
 {
@@ -182,7 +187,7 @@ void *realloc(void *old, size_t size)
 	if (!get_ready())
 		return early_alloc(size);
 	p = reallocate(old, size);
-	/* realloc(old, 0) frees old, and returns NULL on success. */
+	/* realloc(old, 0) frees @old and returns NULL on success. */
 	return size ? check(p) : p;
 }
 
@@ -241,7 +246,7 @@ size_t malloc_usable_size(void *p)
 						: 0;
 }
 
-/* ---- GLib's functions that may fail ---- */
+/* ---- wrappers of GLib's functions that may fail ---- */
 
 gpointer g_try_malloc(gsize size)
 {

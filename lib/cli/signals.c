@@ -4,9 +4,10 @@
 #include "lib/cli/signals.h"
 
 /*
- * SIGCHLD wakes the main thread when a command ends; an ignored SIGCHLD would
- * neither be queued nor leave an exit status to wait for.  The other two come
- * as errors of write().
+ * Signals whose action is replaced. SIGCHLD must wake the main thread when a
+ * command ends; if SIGCHLD is ignored, the kernel neither queues the signal nor
+ * keeps an exit status. SIGPIPE and SIGXFSZ are ignored, so that write()
+ * returns an error instead.
  */
 static const struct {
 	int number;
