@@ -25,7 +25,7 @@ static guint64 offset_of(const KmtInputCpuFile *file, guint64 index)
 	return index * file->record_size;
 }
 
-/* The bytes after the last whole record. */
+/* Print the bytes after the last complete record. */
 static void print_rest(const KmtInputCpuFile *file, FILE *out)
 {
 	const guint8 *rest = file->map + offset_of(file, file->n_records);
@@ -75,7 +75,7 @@ static void print_mark(const struct kmemtrace_event *e, FILE *out)
 		(gint64)mark.timestamp, mark.mark, mark.part);
 }
 
-/* As tests/lib/mkcapture.py would take it. */
+/* Print an event in the format that tests/lib/mkcapture.py reads. */
 static void print_event(const KmtInputCpuFile *file,
 			const struct kmemtrace_event *e, FILE *out)
 {
@@ -155,7 +155,7 @@ static void print_error(const KmtError *e, FILE *out)
 	fputc('\n', out);
 }
 
-/* In place of their errors. */
+/* Print the files without any usable record, in place of their errors. */
 static void print_unusable(const KmtCheck *check, FILE *out)
 {
 	guint i;

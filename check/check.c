@@ -4,16 +4,19 @@
 #include "check/check.h"
 #include "lib/input/namespace.h"
 
-/* An error that lacks the record before, which is found in a second pass. */
+/*
+ * The address of an unmatched free. A second pass finds the record before the
+ * free.
+ */
 typedef struct {
 	guint64 ptr;
 	KmtInputNamespace space;
-	/* The last record of the address so far. */
+	/* Last record of the address that the pass has read. */
 	const KmtInputCpuFile *last_file;
 	guint64 last_index;
 } Wanted;
 
-/* NULL if as many of this rule as wanted are kept already. */
+/* Count an error. Return NULL if max_errors errors of the rule are stored. */
 static KmtError *add_error(KmtCheck *check, KmtRuleId rule,
 			   const KmtInputCpuFile *file, guint64 index)
 {
@@ -39,7 +42,7 @@ static void add_file_error(KmtCheck *check, KmtRuleId rule,
 	}
 }
 
-/* Lets go of all from the index on. */
+/* Discard the errors from index @from on. */
 static void drop_errors(KmtCheck *check, guint from)
 {
 	guint i;
@@ -49,9 +52,12 @@ static void drop_errors(KmtCheck *check, guint from)
 	g_array_set_size(check->errors, from);
 }
 
-/* ---- the rules of a file ---- */
+/* ---- rules of a file ---- */
 
-/* Returns whether the record is usable, i.e. breaks no fatal rule. */
+/*
+ * Check a record. Return whether the record is usable, i.e. breaks no fatal
+ * rule.
+ */
 static gboolean check_record(KmtCheck *check, const KmtRuleInput *input,
 			     guint64 index)
 {
@@ -70,7 +76,10 @@ static gboolean check_record(KmtCheck *check, const KmtRuleInput *input,
 	return TRUE;
 }
 
-/* What the record tells beyond version 1; a loss is nobody's. */
+/*
+ * Read the fields of a record that version 1 lacks. The record of a loss has
+ * none.
+ */
 static void read_owner(const KmtInputCpuFile *file, guint64 index,
 		       KmtInputRecordOwner *owner, KmtRuleInput *input)
 {
@@ -127,12 +136,13 @@ static void check_file(KmtCheck *check, const KmtInputCpuFile *file)
 		if (kmt_rules[rule].broken(&input))
 			add_file_error(check, rule, file, file->n_records);
 	}
-	/* What is wrong with each record of it tells nobody anything. */
+	/* The errors of a file without any usable record carry no information.
+	 */
 	if (kmt_check_is_unusable(check, file))
 		drop_errors(check, first);
 }
 
-/* ---- the rules of marks ---- */
+/* ---- rules of marks ---- */
 
 G_STATIC_ASSERT(KMT_N_MARK_RULES - KMT_RULE_MARK_STRAY ==
 		KMT_INPUT_N_MARK_DEFECTS);
@@ -154,9 +164,9 @@ static void check_marks(KmtCheck *check)
 	kmt_input_marks_finish(check->marks, check->tables);
 }
 
-/* ---- the rules across files ---- */
+/* ---- rules across files ---- */
 
-/* An error that object, which was live, is the record before of. */
+/* Add an error whose preceding record is the allocation of @object. */
 static void add_object_error(KmtCheck *check, KmtRuleId rule,
 			     const KmtMatchObject *object,
 			     const KmtMatchPosition *position)
@@ -219,13 +229,16 @@ static void set_key(Wanted *w, const struct kmemtrace_event *event)
 	w->space = kmt_input_namespace_of(event->type_id);
 }
 
-/* A record as one number; 2^48 records of 56 bytes fill no disk. */
+/*
+ * Return one number that identifies a record. No disk holds 2^48 records of 56
+ * bytes.
+ */
 static guint64 record_id(const KmtInputCpuFile *file, guint64 index)
 {
 	return (guint64)file->position << 48 | index;
 }
 
-/* The unmatched frees by record_id(), and their addresses. */
+/* Collect the unmatched frees by record_id(), and their addresses. */
 static void collect_wanted(KmtCheck *check, GHashTable *errors,
 			   GHashTable *wanted)
 {
@@ -250,8 +263,9 @@ static void collect_wanted(KmtCheck *check, GHashTable *errors,
 }
 
 /*
- * The record before an unmatched free of the same address.  The matcher does
- * not keep it, and few are printed: another pass is cheaper.
+ * Find the record that precedes each unmatched free at the same address. The
+ * matcher does not store such records. Few errors are printed, so another pass
+ * is cheaper.
  */
 static void find_before(KmtCheck *check)
 {
@@ -352,7 +366,7 @@ gboolean kmt_check_is_unusable(const KmtCheck *check,
 	return file->n_records && !check->usable[file->position];
 }
 
-/* ---- loss ---- */
+/* ---- losses ---- */
 
 static char *overruns_by_cpu(const KmtInputCapture *capture)
 {
@@ -371,7 +385,10 @@ static char *overruns_by_cpu(const KmtInputCapture *capture)
 	return g_string_free(text, FALSE);
 }
 
-/* What nobody wanted to be recorded. */
+/*
+ * Add warnings about the switches, filter and sampling that limited the
+ * recorded events.
+ */
 static void add_choice(GPtrArray *loss, const KmtInputCapture *c)
 {
 	g_auto(GStrv) incomplete = kmt_input_capture_incomplete(c);
@@ -401,7 +418,7 @@ static void add_choice(GPtrArray *loss, const KmtInputCapture *c)
 					c->sample));
 }
 
-/* Whether the number of lost events is known, and why not. */
+/* Add a warning if the number of lost events is unknown, with the reason. */
 static void add_knowledge(GPtrArray *loss, const KmtInputCapture *c)
 {
 	if (!c->meta)

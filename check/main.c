@@ -17,13 +17,13 @@
 
 enum {
 	EXIT_CLEAN = 0,
-	/* A wrong option, nothing to read, nowhere to write. */
+	/* wrong option, unreadable input, or failed output */
 	EXIT_TROUBLE = EXIT_FAILURE,
 	/* The capture breaks rules. */
 	EXIT_ERRORS = 2,
 };
 
-/* As the command line gave them. */
+/* Option values from the command line. */
 typedef struct {
 	gboolean help;
 	gboolean version;
@@ -46,7 +46,9 @@ static void options_clear(CheckOptions *options)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CheckOptions, options_clear)
 
-/* NULL: something is wrong with the options. */
+/*
+ * Parse the command line. Return NULL on error. The caller frees the context.
+ */
 static GOptionContext *parse_options(char **argv, CheckOptions *o,
 				     GError **error)
 {
@@ -122,7 +124,8 @@ int main(int argc, char **argv)
 
 	kmt_cli_occupy_standard_descriptors();
 	kmt_cli_guard_memory(PROGRAM, OUT_OF_MEMORY, EXIT_TROUBLE);
-	/* A reader that is gone is an error of writing. */
+	/* Ignore SIGPIPE, so that a closed pipe is reported as a write error.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	kmt_cli_guard_mapped_files(PROGRAM);
 	kmt_cli_keep_memory_small();
@@ -132,7 +135,7 @@ int main(int argc, char **argv)
 	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
 		return kmt_cli_close_stdout(PROGRAM, EXIT_CLEAN);
 	(void)kmt_recovery_run(PROGRAM);
-	/* Errors are told with their records. */
+	/* Errors are printed with their records, so records are read again. */
 	options.capture.random_access = TRUE;
 	if (!kmt_input_layout_parse(options.layout, &options.capture.layout,
 				    &error) ||

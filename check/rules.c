@@ -73,7 +73,7 @@ static gboolean time_backwards(const KmtRuleInput *in)
 	return in->previous && in->event->timestamp < in->previous->timestamp;
 }
 
-/* An imported record of a loss has 0 where the number is not known. */
+/* An imported record of a loss has 0 events if the number is unknown. */
 static gboolean lost_nothing(const KmtRuleInput *in)
 {
 	return is_lost(in) && kmt_input_loss_events(in->event) == 0 &&
@@ -91,7 +91,7 @@ static gboolean lost_time(const KmtRuleInput *in)
 	       (in->previous && since < in->previous->timestamp);
 }
 
-/* The cache of an object, if the table is to be believed. */
+/* Return the cache of an object; NULL if the record or the table lacks it. */
 static const KmtInputCache *find_cache(const KmtRuleInput *in)
 {
 	if (!in->owner || in->owner->cache == KMEMTRACE_CACHE_NONE ||
@@ -109,13 +109,13 @@ static gboolean unknown_cache(const KmtRuleInput *in)
 	       (kmt_input_tables_has_caches(in->tables) && !find_cache(in));
 }
 
-/* a is earlier than b by more than the tolerance. */
+/* Return whether @a is earlier than @b by more than the tolerance. */
 static gboolean is_beyond(gint64 a, gint64 b, gint64 tolerance_ns)
 {
 	return a < b && (guint64)b - (guint64)a > (guint64)tolerance_ns;
 }
 
-/* Where caches were merged, the table has the largest size that was asked. */
+/* For merged caches, the table has the largest requested object size. */
 static gboolean wrong_cache(const KmtRuleInput *in)
 {
 	const KmtInputCache *cache = find_cache(in);
@@ -130,7 +130,10 @@ static gboolean wrong_cache(const KmtRuleInput *in)
 	       is_beyond(cache->destroyed, time, in->tolerance_ns);
 }
 
-/* A capture that was cut off has the names of its beginning. */
+/*
+ * A capture that was cut off has only the task names of its beginning, so this
+ * rule does not apply to it.
+ */
 static gboolean unknown_task(const KmtRuleInput *in)
 {
 	KmtInputNameConfidence class;
@@ -163,7 +166,7 @@ static gboolean unknown_stack(const KmtRuleInput *in)
 	       !kmt_input_tables_stack(in->tables, in->stack, &n);
 }
 
-/* What was lost after the last record is in overruns alone. */
+/* Losses after the last record are counted in overruns only. */
 static gboolean lost_too_much(const KmtRuleInput *in)
 {
 	return in->file->has_overruns && in->lost > in->file->overruns;

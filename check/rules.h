@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules that a capture has to keep.  Those of one file are a function each;
- * those across files are what the matcher tells (lib/match/matcher.h).
+ * The rules of a correct capture. A function checks each rule of one file; the
+ * matcher (lib/match/matcher.h) checks the rules across files.
  */
 #ifndef KMEMTRACE_CHECK_RULES_H
 #define KMEMTRACE_CHECK_RULES_H
@@ -11,8 +11,9 @@
 #include "lib/input/name-tables.h"
 
 typedef enum {
-	/* What a record breaks of these tells that its other fields mean
-	 * nothing: the first one is told, and no other rule is tried. */
+	/* Fatal rules: a record that breaks one of them has no meaningful
+	 * fields. Only the first broken rule is reported, and no other rule is
+	 * checked. */
 	KMT_RULE_NULL_EVENT,
 	KMT_RULE_SIZE_TOO_SMALL,
 	KMT_RULE_SIZE_DIFFERS,
@@ -26,7 +27,7 @@ typedef enum {
 	KMT_RULE_TIME_BACKWARDS,
 	KMT_RULE_LOST_NOTHING,
 	KMT_RULE_LOST_TIME,
-	/* Of records that have an owner; none that tells of a loss has. */
+	/* Rules of records with an owner. Records of a loss have none. */
 	KMT_RULE_UNKNOWN_CACHE,
 	KMT_RULE_WRONG_CACHE,
 	KMT_RULE_UNKNOWN_TASK,
@@ -34,14 +35,14 @@ typedef enum {
 	KMT_RULE_UNKNOWN_STACK,
 	KMT_N_RECORD_RULES,
 
-	/* Of a whole file. */
+	/* Rules of a file. */
 	KMT_RULE_TRUNCATED_RECORD = KMT_N_RECORD_RULES,
 	KMT_RULE_WRONG_FILE_SIZE,
 	KMT_RULE_UNREADABLE,
 	KMT_RULE_LOST_TOO_MUCH,
 	KMT_N_FILE_RULES,
 
-	/* Of marks, as KmtInputMarkDefect. */
+	/* Rules of marks, in the order of KmtInputMarkDefect. */
 	KMT_RULE_MARK_STRAY = KMT_N_FILE_RULES,
 	KMT_RULE_MARK_SHORT,
 	KMT_RULE_MARK_SIZE,
@@ -49,31 +50,31 @@ typedef enum {
 	KMT_RULE_MARK_VALUES,
 	KMT_N_MARK_RULES,
 
-	/* Across files. */
+	/* Rules across files. */
 	KMT_RULE_DOUBLE_ALLOCATION = KMT_N_MARK_RULES,
 	KMT_RULE_UNMATCHED_FREE,
 	KMT_RULE_MISMATCHED_FREE,
 	KMT_N_RULES
 } KmtRuleId;
 
-/* What a rule judges.  event is NULL for the rules of a whole file. */
+/* The input of a rule. @event is NULL for the rules of a file. */
 typedef struct {
 	const KmtInputCpuFile *file;
 	const struct kmemtrace_event *event;
-	/* The usable one before it (no fatal rule broken), or NULL. */
+	/* The last usable record before @event, or NULL. */
 	const struct kmemtrace_event *previous;
-	/* Of event; NULL: it has none. */
+	/* The owner fields of @event, or NULL. */
 	const KmtInputRecordOwner *owner;
-	guint32 stack; /* likewise; KMEMTRACE_STACK_NONE if there is none */
+	guint32 stack; /* stack of @event, or KMEMTRACE_STACK_NONE */
 	const KmtInputTables *tables;
-	gint64 tolerance_ns; /* of the clocks of different CPUs */
-	guint64 lost;	     /* that the records of the file tell of */
+	gint64 tolerance_ns; /* tolerance of clocks of two CPUs, ns */
+	guint64 lost;	     /* lost events that records of the file report */
 } KmtRuleInput;
 
 typedef struct {
 	const char *name;
 	const char *description;
-	/* NULL for the rules of marks and those across files. */
+	/* NULL for the rules of marks and the rules across files. */
 	gboolean (*broken)(const KmtRuleInput *input);
 } KmtRule;
 

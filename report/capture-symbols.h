@@ -7,8 +7,9 @@
 #include "lib/symbols/symbolizer.h"
 
 /*
- * Calls kmt_symbolizer_open() with the paths in user_options and the facts of
- * capture; the facts in user_options are ignored.
+ * Call kmt_symbolizer_open() with the paths in @user_options and the kallsyms,
+ * modules, build id and release of the capture. Those four fields of
+ * @user_options are ignored. Return NULL on error. The caller frees the result.
  */
 KmtSymbolizer *kmt_report_open_symbols(const KmtInputCapture *capture,
 				       const KmtSymbolizerOptions *user_options,

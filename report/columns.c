@@ -10,9 +10,9 @@ struct KmtColumns {
 	guint n_columns;
 	gboolean separators;
 	guint passes;
-	FILE *out;     /* of the second pass */
-	guint *widths; /* n_columns of them, of the first pass */
-	guint column;  /* the next one */
+	FILE *out;     /* output of the second pass; NULL in the first */
+	guint *widths; /* n_columns widths from the first pass */
+	guint column;  /* index of the next column */
 	GString *line;
 };
 
@@ -73,7 +73,7 @@ char *kmt_format_seconds(gint64 time_ns, gboolean is_short)
 	return g_strconcat(time_ns < 0 ? "-" : "", length, NULL);
 }
 
-/* Rounded to three digits, but seconds to whole ones at least. */
+/* Round a duration to three digits. From 1000 s on, round to whole seconds. */
 static guint64 round_duration(guint64 ns)
 {
 	guint64 step = 1;
@@ -117,7 +117,7 @@ gboolean kmt_columns_pass(KmtColumns *columns, FILE *out)
 	return TRUE;
 }
 
-/* Without blanks at its end. */
+/* Print the line without trailing blanks. */
 static void end_line(KmtColumns *columns)
 {
 	g_strchomp(columns->line->str);
@@ -126,8 +126,8 @@ static void end_line(KmtColumns *columns)
 }
 
 /*
- * Return the number of columns that a terminal takes for text.  A byte of text
- * that is no UTF-8 counts as one column.
+ * Return the number of columns that a terminal needs for @text. A byte that is
+ * not valid UTF-8 counts as one column.
  */
 static guint display_width(const char *text)
 {

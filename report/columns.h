@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table of text whose columns are as wide as they need to be.  It keeps no
- * more than a line, so that a table of any length takes constant memory: its
- * user fills it twice, once for the widths of the columns and once to be
- * printed.
+ * A text table with columns as wide as their widest cell. The table stores only
+ * one line, so a table of any length takes constant memory. Its user fills it
+ * twice: the first pass measures the columns, the second pass prints.
  */
 #ifndef KMEMTRACE_REPORT_COLUMNS_H
 #define KMEMTRACE_REPORT_COLUMNS_H
@@ -14,32 +13,48 @@
 
 typedef struct KmtColumns KmtColumns;
 
-/* align: 'r' or 'l' for each column; separators: 1,234,567 for numbers. */
+/*
+ * Create a table. @align has 'r' or 'l' for each column. @separators formats
+ * numbers as 1,234,567.
+ */
 KmtColumns *kmt_columns_new(const char *align, gboolean separators);
 void kmt_columns_free(KmtColumns *columns);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtColumns, kmt_columns_free)
 
 /*
- * Whether all cells are to be filled (again): TRUE two times.  What the second
- * pass fills is printed to out, and must be what the first one filled.
+ * Begin a pass in which the caller fills all cells. Return TRUE twice, then
+ * FALSE. The second pass prints to @out and must fill the same cells as the
+ * first pass.
  */
 gboolean kmt_columns_pass(KmtColumns *columns, FILE *out);
 
-/* Each fills the next cell, line by line. */
+/* Fill the next cell. Cells are filled line by line. */
 void kmt_columns_text(KmtColumns *columns, const char *text);
 void kmt_columns_number(KmtColumns *columns, gboolean negative, guint64 number);
 void kmt_columns_percent(KmtColumns *columns, double ratio);
 
-/* In text, "-" for none. */
+/* Fill the next cell with a figure; NONE is "-". */
 void kmt_columns_figure(KmtColumns *columns, const KmtFigure *figure);
 
-/* A new string; ASCII digits and commas in every locale. */
+/*
+ * Format a number with ASCII digits and commas, independent of the locale. The
+ * caller frees the string.
+ */
 char *kmt_format_number(guint64 number, gboolean separators);
-/* Nanoseconds as seconds with nine decimals. */
+/*
+ * Format a time in ns as seconds with nine decimals; if @is_short, truncate to
+ * three decimals. The caller frees the string.
+ */
 char *kmt_format_seconds(gint64 time_ns, gboolean is_short);
-/* Likewise; short: with three, and what is below is cut off. */
+/*
+ * Format a duration in ns as seconds with nine decimals; if @is_short, truncate
+ * to three decimals. The caller frees the string.
+ */
 char *kmt_format_length(guint64 ns, gboolean is_short);
-/* How long something took, to three digits: "1.54us", "168ms", "2.1s". */
+/*
+ * Format a duration in ns with three digits and a unit: "1.54us", "168ms",
+ * "2.1s". The caller frees the string.
+ */
 char *kmt_format_duration(guint64 ns);
 
 #endif

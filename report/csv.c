@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* RFC 4180: quoted where a reader would be misled. */
+/* Print a CSV field, quoted according to RFC 4180 if necessary. */
 static void print_text(FILE *out, const char *text)
 {
 	const char *p;
@@ -23,8 +23,8 @@ static void print_text(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-/* Times are integers in ns, ratios from 0 to 1; what there is none of is empty.
- */
+/* Print times as integers in ns, ratios from 0 to 1, and no figure as an empty
+ * field. */
 static void print_figure(FILE *out, const KmtFigure *figure)
 {
 	char text[G_ASCII_DTOSTR_BUF_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* By what the figures of a report are kept: --by. */
+/* Dimensions by which a report groups its figures: --by. */
 #ifndef KMEMTRACE_REPORT_DIMENSION_H
 #define KMEMTRACE_REPORT_DIMENSION_H
 
@@ -28,23 +28,30 @@ typedef enum {
 typedef struct {
 	guint n;
 	KmtDimension dimensions[KMT_N_DIMENSIONS]; /* in the order given */
-	/* kmalloc and cache are kept apart, as a call site and a cache are of
-	 * one kind; else there are slab and pages. */
+	/* Whether kmalloc and cache are separate kinds, because a call site or
+	 * a cache belongs to one kind. If FALSE, the kinds are those of
+	 * kmt_kind_layer(). */
 	gboolean kinds;
-	KmtMatchKeyParts parts; /* that cells must have */
+	KmtMatchKeyParts parts; /* key parts that the dimensions need */
 } KmtBy;
 
-/* "function,cpu".  An error names the dimensions there are. */
+/*
+ * Parse a list such as "function,cpu". Return FALSE on error; the error lists
+ * all dimensions.
+ */
 gboolean kmt_by_parse(const char *text, KmtBy *by, GError **error);
 gboolean kmt_by_has(const KmtBy *by, KmtDimension dimension);
 
-/* "callsite", ...; for --by, JSON and CSV. */
+/* Return the name of a dimension in --by, JSON and CSV: "callsite", ... */
 const char *kmt_dimension_name(KmtDimension dimension);
-/* "call site", ...; a heading. */
+/* Return the heading of a dimension: "call site", ... */
 const char *kmt_dimension_title(KmtDimension dimension);
-/* "call sites", ... */
+/* Return the plural of the heading: "call sites", ... */
 const char *kmt_dimension_plural(KmtDimension dimension);
-/* "callsite, function, ...": all of them. */
+/*
+ * Return the names of all dimensions, "callsite, function, ...". The caller
+ * frees the string.
+ */
 char *kmt_dimension_names(void);
 
 #endif

@@ -3,7 +3,9 @@
 
 #include "report/field.h"
 
-/* What a field is taken from.  group is NULL for a sum of several. */
+/*
+ * The data that a field is computed from. @group is NULL for a sum of groups.
+ */
 typedef struct {
 	const KmtAggregate *aggregate;
 	const KmtTotals *totals;
@@ -14,7 +16,7 @@ struct KmtReportField {
 	const char *name;
 	const char *title;
 	KmtFigure (*get)(const Subject *s);
-	gboolean sums; /* makes sense of several groups */
+	gboolean sums; /* the field has a sum over groups */
 	gboolean lifetimes;
 	gboolean state;
 };
@@ -50,14 +52,16 @@ GET_TOTAL(live_objects)
 GET_TOTAL(live_bytes_req)
 GET_TOTAL(live_bytes_alloc)
 
-/* What was allocated and is neither freed nor live: the address came again.
- * What was live when the figures began would have to be known for later. */
+/* Return the number of objects that were allocated but are neither freed nor
+ * live, because their address was allocated again. If the figures begin after
+ * the first record, the number is unknown: it would have to exclude objects
+ * that were live at that time. */
 static KmtFigure get_reused(const Subject *s)
 {
 	const KmtTotals *t = s->totals;
 	guint64 known;
 
-	/* Saturated figures of a sample may have no sum. */
+	/* Scaled figures that saturated may have no valid sum. */
 	if (s->aggregate->groups->options.filter->starts_later ||
 	    __builtin_add_overflow(t->frees, t->live_objects, &known) ||
 	    t->allocs < known)
@@ -181,7 +185,7 @@ static const KmtReportField fields[] = {
 	{"churn", "churn/s", get_churn, FALSE, TRUE, FALSE},
 };
 
-/* What people type. */
+/* Other names of fields that users of older tools type. */
 static const struct {
 	const char *alias;
 	const char *name;
@@ -191,7 +195,10 @@ static const struct {
 	{"pingpong", "cross-cpu"},
 };
 
-/* Ignoring case; a title may be typed without its % and with - for a blank. */
+/*
+ * Return whether @typed equals @name, ignoring case. @typed may omit "%" and
+ * have "-" in place of a blank.
+ */
 static gboolean is_called(const char *name, const char *typed)
 {
 	for (; *name; name++) {
@@ -212,7 +219,8 @@ const KmtReportField *kmt_report_field_find(const char *name)
 	for (i = 0; i < G_N_ELEMENTS(aliases); i++)
 		if (is_called(aliases[i].alias, name))
 			name = aliases[i].name;
-	/* No title is the name of another field. */
+	/* No title equals the name of another field, so one loop can compare
+	 * both. */
 	for (i = 0; i < G_N_ELEMENTS(fields); i++)
 		if (is_called(fields[i].name, name) ||
 		    is_called(fields[i].title, name))

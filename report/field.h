@@ -1,58 +1,64 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The columns of a table: --fields, and what --sort sorts by. */
+/* Fields of a group: the columns of tables (--fields) and keys of --sort. */
 #ifndef KMEMTRACE_REPORT_FIELD_H
 #define KMEMTRACE_REPORT_FIELD_H
 
 #include "report/aggregate.h"
 
 typedef enum {
-	KMT_FIGURE_NONE, /* there is none */
+	KMT_FIGURE_NONE, /* the group has no such figure */
 	KMT_FIGURE_INTEGER,
 	KMT_FIGURE_RATIO, /* from 0 to 1 */
-	KMT_FIGURE_NS,	  /* a length of time */
-	KMT_FIGURE_TIME,  /* a moment, ns */
-	KMT_FIGURE_RATE,  /* for each second */
+	KMT_FIGURE_NS,	  /* a duration */
+	KMT_FIGURE_TIME,  /* kernel clock time, ns */
+	KMT_FIGURE_RATE,  /* per second */
 } KmtFigureType;
 
 typedef struct {
 	KmtFigureType type;
-	gboolean negative; /* INTEGER only */
-	guint64 integer;   /* INTEGER, NS, TIME */
-	double real;	   /* RATIO, RATE */
+	gboolean negative; /* of an INTEGER */
+	guint64 integer;   /* value of INTEGER, NS and TIME */
+	double real;	   /* value of RATIO and RATE */
 } KmtFigure;
 
 typedef struct KmtReportField KmtReportField;
 
-/* NULL if there is none of that name. */
+/*
+ * Return the field of this name, title or alias, ignoring case; NULL if there
+ * is none.
+ */
 const KmtReportField *kmt_report_field_find(const char *name);
 const char *kmt_report_field_name(const KmtReportField *field);
-/* For the head of a column. */
+/* Return the heading of the field's column. */
 const char *kmt_report_field_title(const KmtReportField *field);
-/* Whether it needs KmtAggregateOptions.lifetimes. */
+/* Return whether the field needs KmtAggregateOptions.lifetimes. */
 gboolean kmt_report_field_needs_lifetimes(const KmtReportField *field);
-/* Whether events that are missing could have changed it though they were freed
- * long ago: all but sums. */
+/* Return whether the field is a state, such as live bytes, and not a sum. An
+ * event that is missing makes all later states wrong. */
 gboolean kmt_report_field_is_state(const KmtReportField *field);
-/* Whether it is larger where a sample is made the whole: see scale.h. */
+/* Return whether the factor of a sample scales the field: see scale.h. */
 gboolean kmt_report_field_is_scaled(const KmtReportField *field);
-/* Whether it counts bytes, objects or events. */
+/* Return whether the field counts bytes, objects or events. */
 gboolean kmt_report_field_is_count(const KmtReportField *field);
 
-/* "wasted,frag": of const KmtReportField; or NULL, and the error names them
- * all. */
+/* Parse a list such as "wasted,frag" into an array of const KmtReportField.
+ * Return NULL on error; the error lists all fields. */
 GPtrArray *kmt_fields_parse(const char *text, GError **error);
-/* "wasted, frag, ...": all names. */
+/*
+ * Return the names of all fields, "wasted, frag, ...". The caller frees the
+ * string.
+ */
 char *kmt_report_field_names(void);
 
 KmtFigure kmt_report_field_get(const KmtReportField *field,
 			       const KmtAggregate *aggregate,
 			       const KmtGroup *group);
-/* Of several groups together; NONE if that makes no sense. */
+/* Return the field of a sum of groups; NONE if the field has no sum. */
 KmtFigure kmt_report_field_sum(const KmtReportField *field,
 			       const KmtAggregate *aggregate,
 			       const KmtTotals *sum);
 
-/* Ascending. */
+/* Compare two figures for ascending order. NONE is the smallest. */
 int kmt_figure_compare(const KmtFigure *a, const KmtFigure *b);
 
 #endif

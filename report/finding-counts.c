@@ -5,8 +5,8 @@
 #include "lib/base/hash.h"
 
 struct KmtFindingCounts {
-	GHashTable *entries; /* of KmtFindingCount, key and value in one */
-	guint64 seed;	     /* of the hash */
+	GHashTable *entries; /* set of KmtFindingCount */
+	guint64 seed;	     /* seed of the hash */
 };
 
 static guint entry_hash(gconstpointer data)

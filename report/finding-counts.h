@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Findings by the call sites that they name: how often a site, or a pair of
- * sites, had each.
+ * Counts of findings by the call sites that the findings name: one site, or a
+ * pair of sites.
  */
 #ifndef KMEMTRACE_REPORT_FINDING_COUNTS_H
 #define KMEMTRACE_REPORT_FINDING_COUNTS_H
@@ -9,16 +9,17 @@
 #include "report/totals.h"
 
 typedef enum {
-	/* In the order of KmtMatchUnmatched; first: the FREE; no second. */
+	/* In the order of KmtMatchUnmatched. first: the FREE; second: unused.
+	 */
 	KMT_FINDING_UNMATCHED_BEFORE_TRACE,
 	KMT_FINDING_UNMATCHED_AFTER_LOSS,
 	KMT_FINDING_UNMATCHED_UNEXPLAINED,
-	/* In the order of KmtMatchDoubleAlloc; first: older ALLOC, second:
-	   newer. */
+	/* In the order of KmtMatchDoubleAlloc. first: the older ALLOC; second:
+	 * the newer ALLOC. */
 	KMT_FINDING_DOUBLE_AFTER_LOSS,
 	KMT_FINDING_DOUBLE_RACE,
 	KMT_FINDING_DOUBLE_UNEXPLAINED,
-	/* first: the ALLOC, second: the FREE. */
+	/* first: the ALLOC; second: the FREE. */
 	KMT_FINDING_MISMATCH,
 } KmtFindingClass;
 
@@ -32,7 +33,7 @@ typedef struct {
 	KmtFindingSite first;
 	KmtFindingSite second;
 	guint64 count;
-	guint hash; /* private */
+	guint hash; /* private: hash of the other fields but count */
 } KmtFindingCount;
 
 typedef struct KmtFindingCounts KmtFindingCounts;
@@ -41,17 +42,18 @@ KmtFindingCounts *kmt_finding_counts_new(void);
 void kmt_finding_counts_free(KmtFindingCounts *finding_counts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtFindingCounts, kmt_finding_counts_free)
 
-/* What counts such findings, as long as finding_counts is.  second: NULL where
- * the class has none. */
+/* Return the counter of the findings of @class with these sites. The counter is
+ * valid as long as @finding_counts. @second is NULL if the class has one site.
+ */
 guint64 *kmt_finding_counts_count(KmtFindingCounts *finding_counts,
 				  KmtFindingClass class,
 				  const KmtFindingSite *first,
 				  const KmtFindingSite *second);
 
 /*
- * The entries (const KmtFindingCount) of a class, the most frequent first, then
- * by address and kind.  The array is the caller's, the entries are the
- * finding_counts's.
+ * Return the entries (const KmtFindingCount) of a class in descending order of
+ * count, then by address and kind. The caller owns the array; @finding_counts
+ * owns the entries.
  */
 GPtrArray *kmt_finding_counts_list(const KmtFindingCounts *finding_counts,
 				   KmtFindingClass class);

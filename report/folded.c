@@ -3,14 +3,17 @@
 
 #include "report/report.h"
 
-/* A semicolon or a blank would end a frame. */
+/*
+ * Print a frame. A semicolon or blank in the text would end the frame, so "_"
+ * replaces both.
+ */
 static void print_frame(FILE *out, char *text)
 {
 	fputc(';', out);
 	fputs(g_strdelimit(text, "; \n", '_'), out);
 }
 
-/* The outermost caller first. */
+/* Print the frames of a call chain, the outermost caller first. */
 static void print_chain(const KmtReport *report, const KmtGroup *group, guint i,
 			FILE *out)
 {
@@ -44,14 +47,17 @@ static guint64 weight_of(const KmtReport *report, const KmtGroup *group)
 		       : figure.integer;
 }
 
-/* A sum above G_MAXUINT64 becomes G_MAXUINT64. */
+/* Add @weight to *sum; the sum saturates at G_MAXUINT64. */
 static void add(guint64 *sum, guint64 weight)
 {
 	if (__builtin_add_overflow(*sum, weight, sum))
 		*sum = G_MAXUINT64;
 }
 
-/* What --lines left out, so that the others are as wide as they are. */
+/*
+ * Print the sum of the groups that --lines omits, so that the other groups keep
+ * their width in the flame graph.
+ */
 static void print_others(const KmtReport *report, const KmtTable *table,
 			 FILE *out)
 {

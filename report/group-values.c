@@ -51,7 +51,9 @@ static guint64 directory_value(KmtGroups *groups, guint64 address)
 	return text_number(groups, directory ? directory : "(unknown)");
 }
 
-/* The name of the cache that a record of version 2 has; NULL if it has none. */
+/*
+ * Return the cache name of a version 2 record, or NULL if the record has none.
+ */
 static const char *cache_name(const KmtGroups *groups, const KmtMatchKey *cell)
 {
 	const KmtInputCache *cache = NULL;
@@ -62,9 +64,9 @@ static const char *cache_name(const KmtGroups *groups, const KmtMatchKey *cell)
 	return cache ? cache->name : NULL;
 }
 
-/* Version 1 of the record does not say which cache: what can be told apart is
- * the size of its objects.  Nor does version 2 of kmalloc, whose caches are
- * named by size. */
+/* Return the text of a cache. Records of version 1 do not identify the cache,
+ * so the object size distinguishes caches. kmalloc records of version 2 do not
+ * identify it either, because kmalloc caches are named by size. */
 static guint64 cache_value(KmtGroups *groups, const KmtMatchKey *cell,
 			   guint64 bytes_alloc)
 {
@@ -132,7 +134,10 @@ static guint64 context_value(KmtGroups *groups, const KmtMatchKey *cell)
 	return text_number(groups, context);
 }
 
-/* The stack of a class_id's cell; without one, its call site alone. */
+/*
+ * Return the stack of a class. Without a recorded stack, the chain is the call
+ * site alone.
+ */
 static KmtChain chain_of(const KmtGroups *groups, guint32 class_id,
 			 const KmtMatchKey *cell)
 {
@@ -148,7 +153,10 @@ static KmtChain chain_of(const KmtGroups *groups, guint32 class_id,
 	return chain;
 }
 
-/* By its addresses, as two boots' stacks may be the same. */
+/*
+ * Find a stack by its addresses, because two boots may record the same stack
+ * under different ids.
+ */
 static guint64 stack_value(KmtGroups *groups, guint32 class_id,
 			   const KmtMatchKey *cell)
 {
@@ -164,8 +172,9 @@ static guint64 stack_value(KmtGroups *groups, guint32 class_id,
 	return groups->chains->len - 1;
 }
 
-/* The first of those who called each other that is not known to do so for
- * others; if all are, the call site. */
+/* Return the owner of a class: the innermost function of the call chain that is
+ * not a known wrapper function. If all functions are wrappers, the owner is the
+ * call site. */
 static guint64 owner_value(KmtGroups *groups, guint32 class_id,
 			   const KmtMatchKey *cell)
 {

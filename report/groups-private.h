@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parts of the groups that groups.c and group-values.c share. */
+/* Functions that groups.c and group-values.c share. */
 #ifndef KMEMTRACE_REPORT_GROUPS_PRIVATE_H
 #define KMEMTRACE_REPORT_GROUPS_PRIVATE_H
 
@@ -39,8 +39,8 @@ static inline const KmtChain *kmt_groups_chain_at(const KmtGroups *groups,
 }
 
 /*
- * The value of an allocation in one dimension: a number, or the number of a
- * text or of a chain of callers that groups keeps.
+ * Return the value of a class in one dimension: a number, or the index of a
+ * text or a call chain that @groups stores.
  */
 guint64 kmt_groups_value_of(KmtGroups *groups, KmtDimension dimension,
 			    guint32 class_id, const KmtMatchKey *cell,

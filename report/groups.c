@@ -106,7 +106,7 @@ void kmt_groups_free(KmtGroups *groups)
 
 /* ---- groups ---- */
 
-/* Aligned chunks, so that no counters lies in two cache lines. */
+/* Allocate aligned chunks, so that each KmtCounters starts at a cache line. */
 static void add_chunk(KmtGroups *groups)
 {
 	guint32 chunk = groups->n_groups / KMT_GROUPS_CHUNK;
@@ -175,8 +175,10 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 			.kind = (KmtKind)key[0],
 			.values = key + 1,
 			.totals = kmt_counters_totals(&l),
-			/* An unchanged epoch means that no byte was allocated
-			 * or freed since the peak. */
+			/* Equal epochs mean that the group had an event after
+			 * the last peak of its kind, so at_peak is valid.
+			 * Otherwise its live bytes are unchanged since that
+			 * peak. */
 			.at_peak =
 				l.epoch == epochs[key[0]] ? l.at_peak : l.live,
 			.detail = groups->options.details
@@ -197,7 +199,7 @@ const guint64 *kmt_groups_chain(const KmtGroups *groups, const KmtGroup *group,
 	return chain->addresses;
 }
 
-/* "callee < caller < its caller" */
+/* Format a call chain as "callee < caller < its caller". */
 static char *chain_text(const KmtGroups *groups, const KmtGroup *group, guint i)
 {
 	GString *text = g_string_new(NULL);
@@ -289,7 +291,7 @@ gboolean kmt_groups_address(const KmtGroups *groups, const KmtGroup *group,
 	return FALSE;
 }
 
-/* By the innermost addresses first. */
+/* Compare addresses from the innermost function outwards. */
 static int compare_chains(const KmtChain *a, const KmtChain *b)
 {
 	guint i;
@@ -303,7 +305,9 @@ static int compare_chains(const KmtChain *a, const KmtChain *b)
 	return a->n < b->n ? -1 : a->n > b->n;
 }
 
-/* By text: its number says nothing. */
+/*
+ * Compare texts by content, because their indexes are in order of appearance.
+ */
 static int compare_values(const KmtGroups *groups, guint i, guint64 a,
 			  guint64 b)
 {
@@ -347,7 +351,7 @@ static int compare_numbers(guint64 a, guint64 b)
 	return a < b ? -1 : a > b;
 }
 
-/* By function, module, offset. */
+/* Compare by function, module and offset. */
 static int compare_sites(const KmtGroups *groups, guint64 a, guint64 b)
 {
 	KmtSymbol x, y;

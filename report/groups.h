@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The groups of objects that a report has figures of, by the dimensions that it
- * was asked for. For one thread at a time, the pipeline's consumer.
+ * Groups of objects by the dimensions of --by, with the figures of each group.
+ * Only the pipeline's consumer may use the groups, one thread at a time.
  */
 #ifndef KMEMTRACE_REPORT_GROUPS_H
 #define KMEMTRACE_REPORT_GROUPS_H
@@ -15,32 +15,33 @@
 #include "lib/symbols/symbolizer.h"
 #include "lib/symbols/wrapper-functions.h"
 
-/* How the live bytes of a group change from window to window. */
+/* Change of a group's live bytes from window to window. */
 typedef struct {
-	guint64 first; /* at the end of the first window, and */
-	guint64 last;  /* at that of the last one that was seen */
-	guint32 seen;  /* windows whose end was seen */
-	guint32 grown; /* windows with more at their end than at their start */
+	guint64 first; /* live bytes at the end of the first window */
+	guint64 last;  /* live bytes at the end of the last counted window */
+	guint32 seen;  /* number of counted windows */
+	guint32 grown; /* windows with more live bytes at the end than at the
+			* start */
 } KmtGrowth;
 
-/* What is kept only if somebody asked for it. */
+/* Figures of a group that are computed only if an option needs them. */
 typedef struct {
-	KmtHistogram lifetimes; /* ns, of what was freed */
-	KmtHistogram sizes;	/* bytes requested */
-	KmtHistogram ages;	/* ns, of what is live at the end */
-	guint64 short_lived;	/* freed sooner than the churn limit */
+	KmtHistogram lifetimes; /* lifetimes of freed objects, ns */
+	KmtHistogram sizes;	/* requested bytes */
+	KmtHistogram ages;	/* ages of live objects at the end, ns */
+	guint64 short_lived;	/* objects freed before the churn limit */
 	KmtGrowth growth;
 } KmtDetail;
 
 typedef struct {
-	/* kmt_kind_layer(), or a single kind if by->kinds. */
+	/* A result of kmt_kind_layer(), or any kind if by->kinds. */
 	KmtKind kind;
-	/* A value for each of by->dimensions: an address, a number, or the
-	 * number of a text. */
+	/* One value for each of by->dimensions: an address, a number, or the
+	 * index of a text. */
 	const guint64 *values;
-	KmtTotals totals; /* frees: of this group's own objects */
-	guint64 at_peak;  /* live bytes when those of kind were at their peak */
-	KmtDetail *detail; /* or NULL */
+	KmtTotals totals;  /* frees: frees of objects of this group */
+	guint64 at_peak;   /* live bytes at the peak of the kind */
+	KmtDetail *detail; /* NULL: no option needs details */
 } KmtGroup;
 
 #define KMT_NO_GROUP G_MAXUINT32
@@ -49,61 +50,63 @@ typedef struct {
 	const KmtBy *by;
 	const KmtFilter *filter;
 	const KmtSymbolizer *names;
-	const KmtSymWrappers *skip; /* functions that are nobody's owner */
+	const KmtSymWrappers *skip; /* functions that are never an owner */
 	const KmtInputCapture *capture;
-	const KmtInputTables *tables; /* or NULL: records have no owner */
+	const KmtInputTables *tables; /* NULL: the records have no owner */
 	const KmtPhases *phases;      /* for KMT_BY_MARK */
 	gboolean details;
 } KmtGroupsOptions;
 
-/* The counters of a group while records are read; its figures from
- * kmt_groups_finish() on. */
+/* A group has counters while records are read, and figures after
+ * kmt_groups_finish(). */
 typedef union {
 	KmtCounters counters;
 	KmtGroup group;
 } KmtGroupState;
 G_STATIC_ASSERT(sizeof(KmtGroupState) == sizeof(KmtCounters));
 
-/* Addresses that called each other, the innermost first. */
+/* Addresses of a call chain, the innermost function first. */
 typedef struct {
 	const guint64 *addresses;
 	guint n;
 } KmtChain;
 
-/* Groups per chunk; a chunk does not move. */
+/* Number of groups in a chunk. The address of a chunk never changes. */
 #define KMT_GROUPS_CHUNK 256
 
 typedef struct {
 	KmtGroupsOptions options;
 	const KmtMatchKeys *cells;
 	guint32 n_groups;
-	/* private: */
+	/* Private: */
 	KmtGroupState **states;
-	KmtDetail **details; /* NULL: there are none */
-	guint64 **keys;	     /* of each group its kind, then its values */
-	KmtIndex index;	     /* by key */
-	guint64 seed;	     /* of the hashes */
-	/* Values that are no numbers: */
+	KmtDetail **details; /* NULL: no option needs details */
+	guint64 **keys;	     /* for each group its kind and values */
+	KmtIndex index;	     /* from keys to groups */
+	guint64 seed;	     /* seed of the hashes */
+	/* Interned texts of values that are not numbers. */
 	GStringChunk *text_bytes;
-	GPtrArray *texts; /* of const char *, in text_bytes */
+	GPtrArray *texts; /* const char *, stored in text_bytes */
 	KmtIndex text_index;
-	GHashTable *comms; /* name in tables -> number of its text */
-	GArray *chains;	   /* of KmtChain, in cells or tables */
+	GHashTable *comms; /* command name in tables -> text index */
+	GArray *chains;	   /* KmtChain, stored in cells or tables */
 	KmtIndex chain_index;
 } KmtGroups;
 
-/* What options points to must live as long. */
+/*
+ * Create the groups. All objects that @options points to and @cells must
+ * outlive the groups.
+ */
 KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
 			  const KmtMatchKeys *cells);
 void kmt_groups_free(KmtGroups *groups);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtGroups, kmt_groups_free)
 
-/* The group of a class_id's objects; KMT_NO_GROUP if the filter does not want
- * them.
- */
+/* Return the group of a class, creating the group if necessary; KMT_NO_GROUP if
+ * the filter excludes the class. */
 guint32 kmt_groups_get(KmtGroups *groups, guint32 class_id);
 
-/* Before kmt_groups_finish(). */
+/* Return the counters of a group. Valid before kmt_groups_finish(). */
 static inline KmtCounters *kmt_groups_counters(const KmtGroups *groups,
 					       guint32 group)
 {
@@ -112,7 +115,7 @@ static inline KmtCounters *kmt_groups_counters(const KmtGroups *groups,
 				      .counters;
 }
 
-/* options.details must be set. */
+/* Return the details of a group. options.details must be set. */
 static inline KmtDetail *kmt_groups_detail(const KmtGroups *groups,
 					   guint32 group)
 {
@@ -120,7 +123,7 @@ static inline KmtDetail *kmt_groups_detail(const KmtGroups *groups,
 			       [group % KMT_GROUPS_CHUNK];
 }
 
-/* After kmt_groups_finish(). */
+/* Return the figures of a group. Valid after kmt_groups_finish(). */
 static inline KmtGroup *kmt_groups_at(const KmtGroups *groups, guint32 group)
 {
 	return &groups->states[group / KMT_GROUPS_CHUNK]
@@ -128,24 +131,34 @@ static inline KmtGroup *kmt_groups_at(const KmtGroups *groups, guint32 group)
 				      .group;
 }
 
-/* All is read.  epochs: how often the live bytes of each kind were never as
- * many. */
+/* Convert the counters of all groups to figures, after the last record. @epochs
+ * is the number of peaks so far for each kind. */
 void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS]);
 
-/* A value of a group as text, a new string. */
+/* Return value @i of a group as text. The caller frees the string. */
 char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i);
-/* All of them, with commas between. */
+/*
+ * Return all values of a group as text, separated by ", ". The caller frees the
+ * string.
+ */
 char *kmt_groups_text(const KmtGroups *groups, const KmtGroup *group);
-/* Of a KMT_BY_STACK, the addresses, the innermost first.  Never none. */
+/*
+ * Return the addresses of KMT_BY_STACK value @i, the innermost first. *n is at
+ * least 1. The groups own the array.
+ */
 const guint64 *kmt_groups_chain(const KmtGroups *groups, const KmtGroup *group,
 				guint i, guint *n);
-/* The address of its call site; FALSE if by has none. */
+/*
+ * Set *address to the call site of a group. Return FALSE if KMT_BY_CALLSITE is
+ * not among the dimensions.
+ */
 gboolean kmt_groups_address(const KmtGroups *groups, const KmtGroup *group,
 			    guint64 *address);
 
-/* Ascending, by all values: call sites by name, or by address.  What has no
- * name comes last.  Groups may differ in their kind alone, which is not looked
- * at. */
+/* Compare all values of two groups for ascending order.
+ * kmt_groups_compare_names() compares call sites by name, and call sites
+ * without a name are last. kmt_groups_compare() compares call sites by address.
+ * Neither function compares the kind. */
 int kmt_groups_compare_names(const KmtGroups *groups, const KmtGroup *a,
 			     const KmtGroup *b);
 int kmt_groups_compare(const KmtGroups *groups, const KmtGroup *a,

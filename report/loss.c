@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Events that were lost: how many, when, and which figures that may change. */
+/*
+ * Lost events: their number, their times, and the figures that depend on them.
+ */
 #include "config.h"
 
 #include "report/report.h"
@@ -32,9 +34,9 @@ gboolean kmt_report_time(const KmtReport *report, KmtInterval *time)
 }
 
 /*
- * Append the loss at the end of a file: the events that its CPU lost and that
- * no record of the file reports were lost after its last record, unless a
- * record of an unknown number may stand for them.
+ * Append the loss at the end of a file. Events that the CPU lost and no record
+ * of the file reports were lost after its last record, unless a record of an
+ * unknown number may include them.
  */
 static void add_last_hole(const KmtReport *report, GArray *gaps, guint number)
 {
@@ -45,7 +47,7 @@ static void add_last_hole(const KmtReport *report, GArray *gaps, guint number)
 	gint64 first;
 	guint i;
 
-	/* Without a record it may have been at any time. */
+	/* Without a record in the file, the loss may be at any time. */
 	if (file->stream ||
 	    !kmt_match_merge_file_span(file, &first, &last.since))
 		last.since = report->aggregate->first_timestamp;
@@ -87,8 +89,8 @@ static gboolean has_unknown_number(const GArray *gaps)
 	return FALSE;
 }
 
-/* The losses of all of the capture, by file and time; NULL if the records do
- * not report them. */
+/* Return all losses of the capture, sorted by file and time; NULL if the
+ * records do not report losses. The caller owns the array. */
 static GArray *all_holes(const KmtReport *report)
 {
 	const KmtInputCapture *capture = report->capture;
@@ -163,7 +165,7 @@ void kmt_report_count_lost(KmtReport *report)
 
 /* ---- losses of windows ---- */
 
-/* A sum that may exceed 64 bits, from which terms are subtracted again. */
+/* A sum that may exceed 64 bits. Terms are added and subtracted. */
 typedef struct {
 	guint64 low, high;
 } WideSum;
@@ -186,7 +188,10 @@ static gint64 window_start(const KmtReport *report, guint i)
 					 (guint64)G_MAXINT64));
 }
 
-/* The first window that starts after the time, n_windows if none does. */
+/*
+ * Return the first window that starts after @time, or n_windows if no window
+ * does.
+ */
 static guint window_after(const KmtReport *report, gint64 time)
 {
 	guint low = 0, high = report->aggregate->n_windows;
@@ -203,9 +208,9 @@ static guint window_after(const KmtReport *report, gint64 time)
 }
 
 /*
- * The first window that a loss can touch: the one before the first window that
- * starts at or after its begin.  An event at the border of two windows belongs
- * to the earlier one.
+ * Return the first window that a loss from @since on can overlap: the window
+ * before the first one that starts at or after @since. An event at the border
+ * of two windows belongs to the earlier window.
  */
 static guint window_of_begin(const KmtReport *report, gint64 since)
 {
@@ -233,7 +238,8 @@ guint64 *kmt_report_window_losses(const KmtReport *report)
 		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
 		guint last = window_after(report, h->until);
 
-		/* A loss after the last window's end touches none. */
+		/* A loss before the first or after the last window overlaps no
+		 * window. */
 		if (last == 0 ||
 		    h->since > MAX(time.until, window_start(report, n - 1)))
 			continue;
@@ -250,7 +256,7 @@ guint64 *kmt_report_window_losses(const KmtReport *report)
 	return lost;
 }
 
-/* Whether events were lost that could have changed a figure. */
+/* Return whether events were lost that could have changed a figure. */
 static gboolean has_lost(const KmtReport *report)
 {
 	const KmtInputCapture *c = report->capture;
@@ -303,7 +309,10 @@ const char *kmt_loss_name(KmtLoss loss)
 	return names[loss];
 }
 
-/* Find the time in which all CPUs have records.  FALSE: a CPU has none. */
+/*
+ * Set *span to the time in which every CPU has records. Return FALSE if a CPU
+ * has no record.
+ */
 static gboolean common_span(const KmtInputCapture *capture, KmtInterval *span)
 {
 	guint i;
@@ -355,7 +364,7 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 	return x->since < y->since ? -1 : x->since > y->since;
 }
 
-/* Return for how long of a time any CPU lost events, ns. */
+/* Return the length of the time in which any CPU lost events, in ns. */
 static double length_of_holes(GArray *gaps, const KmtInterval *time)
 {
 	double sum = 0;
@@ -407,8 +416,8 @@ gboolean kmt_report_is_doubtful(const KmtReport *report,
 {
 	if (has_lost(report))
 		return TRUE;
-	/* Events that are missing at an end, or that the source does not see,
-	 * make a sum smaller, but leave each event in it right.  A state, such
-	 * as live bytes, may be wrong. */
+	/* Events that are missing at an end of the capture, or that the source
+	 * cannot record, make a sum smaller, but each counted event is right. A
+	 * state, such as live bytes, may be wrong. */
 	return kmt_report_is_lossy(report) && kmt_report_field_is_state(field);
 }

@@ -32,7 +32,10 @@ static void print_warnings(const GPtrArray *warnings)
 	}
 }
 
-/* Text says it where nobody overlooks it; JSON is for programs. */
+/*
+ * Add warnings about lost and missing events. The text report prints the losses
+ * in its first section instead.
+ */
 static void warn_of_loss(const KmtReport *report, GPtrArray *warnings)
 {
 	const KmtInputCapture *capture = report->capture;
@@ -86,7 +89,8 @@ static void check_names(const KmtSymbolizer *names, const KmtMatchIntern *keys,
 
 	for (i = 0; i < keys->n; i++)
 		addresses[i] = kmt_match_intern_pair(keys, i)->word[0];
-	/* A site has a cell for each kind, and CPU, and so on. */
+	/* A call site has several keys, for example one for each kind and CPU.
+	 * Check each address once. */
 	qsort(addresses, keys->n, sizeof(*addresses), compare_addresses);
 	for (i = 0; i < keys->n; i++)
 		if (!n || addresses[i] != addresses[n - 1])
@@ -94,18 +98,18 @@ static void check_names(const KmtSymbolizer *names, const KmtMatchIntern *keys,
 	kmt_symbolizer_check(names, addresses, n, warnings);
 }
 
-/* ---- how far it is, on a terminal ---- */
+/* ---- progress on a terminal ---- */
 
 #define PROGRESS_AFTER_US (1 * G_USEC_PER_SEC)
 #define PROGRESS_EACH_US  (G_USEC_PER_SEC / 5)
 
 static struct {
-	guint64 total; /* records; 0 if that is not known */
-	gint64 begun;  /* monotonic time, us */
+	guint64 total; /* number of records; 0 if unknown */
+	gint64 begun;  /* monotonic time of the start, us */
 	gint64 shown;
 } progress;
 
-/* By one thread at a time. */
+/* Print the progress. Only one thread at a time calls this function. */
 static void show_progress(guint64 records)
 {
 	gint64 now = g_get_monotonic_time(), passed = now - progress.begun;
@@ -137,7 +141,7 @@ static void begin_progress(const KmtOptions *options,
 	if (options->quiet || !isatty(STDERR_FILENO))
 		return;
 	progress.total = capture->n_records;
-	/* How many a stream has is not known. */
+	/* The number of records in a stream is unknown. */
 	for (i = 0; i < capture->files->len; i++) {
 		const KmtInputCpuFile *file = capture->files->pdata[i];
 
@@ -180,7 +184,10 @@ static gboolean asks_for_time(const KmtPlan *plan)
 	       o->lifetimes || plan->filter.lifetime;
 }
 
-/* What was wrong with it, known when all of it has been read. */
+/*
+ * Add warnings about the capture. They are complete only after all records were
+ * read.
+ */
 static void warn_of_capture(const KmtInputCapture *capture,
 			    const KmtAggregate *aggregate, GPtrArray *warnings)
 {
@@ -190,7 +197,10 @@ static void warn_of_capture(const KmtInputCapture *capture,
 				     g_ptr_array_ref(aggregate->notes));
 }
 
-/* What other tracers wrote, and people have lying beside it. */
+/*
+ * Reject files of perf and trace-cmd, which users often have beside a capture,
+ * and name the program that reads them.
+ */
 static gboolean refuse_others(const KmtOptions *options, GError **error)
 {
 	static const struct {
@@ -228,7 +238,7 @@ static gboolean refuse_others(const KmtOptions *options, GError **error)
 	return TRUE;
 }
 
-/* Append all warnings that depend on what was read. */
+/* Append all warnings that depend on the records read. */
 static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 {
 	const KmtReport *report = &plan->report;
@@ -321,7 +331,8 @@ int main(int argc, char **argv)
 
 	kmt_cli_occupy_standard_descriptors();
 	kmt_cli_guard_memory(PROGRAM, OUT_OF_MEMORY, EXIT_FAILURE);
-	/* A reader that is gone is an error of writing. */
+	/* Ignore SIGPIPE, so that a closed pipe is reported as a write error.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	kmt_cli_guard_mapped_files(PROGRAM);
 	kmt_cli_keep_memory_small();

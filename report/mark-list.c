@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --marks: the annotations one by one. */
+/* --marks: the list of annotations. */
 #include "config.h"
 
 #include "lib/base/printable.h"
@@ -26,7 +26,7 @@ static const char *comm_of(const KmtReport *report, const KmtInputMark *mark)
 					  mark->time, NULL);
 }
 
-/* Is it between START and STOP? */
+/* Return whether a mark is between START and STOP. */
 static gboolean is_within(const KmtReport *report, const KmtInputMark *mark)
 {
 	gint64 start, stop, origin = kmt_report_origin(report);
@@ -60,7 +60,9 @@ static void print_line(const KmtReport *report, KmtColumns *columns, guint i)
 	kmt_columns_text(columns, text);
 }
 
-/* Returns how many marks are not within the lines. */
+/*
+ * Fill the lines of the marks. Return the number of marks that max_lines omits.
+ */
 static guint fill_marks(const KmtReport *report, KmtColumns *columns)
 {
 	static const char *const heads[] = {"time, s", "CPU",  "pid", "task",
@@ -111,7 +113,10 @@ void kmt_text_mark_list(const KmtReport *report, FILE *out)
 		fprintf(out, "(%u more marks)\n", rest);
 }
 
-/* Whether the integer is below 0; *magnitude: without its sign. */
+/*
+ * Set *magnitude to the absolute value of an integer. Return whether the
+ * integer is negative.
+ */
 static gboolean integer_of(const KmtInputMarkValue *value, guint64 *magnitude)
 {
 	guint bits = g_ascii_tolower(value->type) == 'b'   ? 8

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --marks: the annotations one by one, of a report that has phases. */
+/* --marks: the list of annotations of a report with phases. */
 #ifndef KMEMTRACE_REPORT_MARK_LIST_H
 #define KMEMTRACE_REPORT_MARK_LIST_H
 
@@ -7,7 +7,7 @@
 #include "report/report.h"
 
 void kmt_text_mark_list(const KmtReport *report, FILE *out);
-/* As the member "marks". */
+/* Add the marks within the span as member "marks". */
 void kmt_json_marks(KmtJson *builder, const KmtReport *report);
 
 #endif

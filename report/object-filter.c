@@ -58,7 +58,10 @@ gboolean kmt_filter_set_kinds(KmtFilter *filter, const char *text,
 	return TRUE;
 }
 
-/* A number at *text, which moves behind it. */
+/*
+ * Read a number at *text and move *text behind the number. Return FALSE if
+ * there is no number or it exceeds 64 bits.
+ */
 static gboolean read_number(const char **text, guint64 *number)
 {
 	char *end;
@@ -85,7 +88,7 @@ static gboolean in_list(const GArray *list, gint64 number)
 	return FALSE;
 }
 
-/* "0-3,7"; NULL if it is no list. */
+/* Read a list such as "0-3,7". Return NULL if the text is not a list. */
 static GArray *read_list(const char *text)
 {
 	g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(KmtRange));
@@ -146,7 +149,7 @@ static const QuantityUnit size_units[] = {{"k", 1 << 10}, {"K", 1 << 10},
 static const QuantityUnit time_units[] = {
 	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
 
-/* A number with a unit at *text, which moves behind it. */
+/* Read a number with a unit at *text and move *text behind the unit. */
 static gboolean read_quantity(const char **text, const QuantityUnit *units,
 			      guint64 *value)
 {
@@ -228,8 +231,8 @@ gboolean kmt_filter_is_set(const KmtFilter *filter)
 
 KmtMatchKeyParts kmt_filter_parts(const KmtFilter *filter)
 {
-	/* Whether the node was remote is asked again when lifetimes are known.
-	 */
+	/* A lifetime filter counts an allocation only when the object is freed,
+	 * and needs the node at that time. */
 	return (filter->cpus ? KMT_MATCH_KEY_CPU : 0) |
 	       (filter->nodes || filter->lifetime ? KMT_MATCH_KEY_NODE : 0);
 }
@@ -242,7 +245,10 @@ static gboolean matches(char *const *globs, const char *name)
 	return FALSE;
 }
 
-/* 0x... without a glob is an address, whatever it is called. */
+/*
+ * Return whether a glob equals the address in the form 0x..., even if the
+ * address has a symbol.
+ */
 static gboolean has_address(char *const *globs, guint64 address)
 {
 	char *end;
@@ -254,7 +260,7 @@ static gboolean has_address(char *const *globs, guint64 address)
 	return FALSE;
 }
 
-/* function: NULL if the address has none. */
+/* Match a call site. @function is NULL if the address has no symbol. */
 static gboolean matches_callsite(char *const *globs, guint64 address,
 				 const char *function, guint64 offset)
 {
@@ -297,7 +303,7 @@ gboolean kmt_filter_cell(const KmtFilter *filter, const KmtMatchKey *cell,
 	return TRUE;
 }
 
-/* ---- conditions that nothing meets ---- */
+/* ---- conditions that no object meets ---- */
 
 static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *names,
 		       const KmtMatchKeys *keys)
@@ -315,7 +321,9 @@ static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *names,
 	return FALSE;
 }
 
-/* One glob at a time, so that a wrong one among others shows. */
+/*
+ * Check each glob separately, so that one misspelt glob in a list is reported.
+ */
 static void warn_of_globs(char *const *globs, gboolean is_module,
 			  const KmtSymbolizer *names, const KmtMatchKeys *keys,
 			  GPtrArray *warnings)

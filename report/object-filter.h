@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which objects a report is about, by what their allocation was: all conditions
- * must hold.  That lifetimes are among them is for those who see the frees.
+ * Conditions that select the objects of a report by their allocation. An object
+ * must meet all conditions. The accounting code checks the lifetime, which
+ * depends on the free.
  */
 #ifndef KMEMTRACE_REPORT_OBJECT_FILTER_H
 #define KMEMTRACE_REPORT_OBJECT_FILTER_H
@@ -16,52 +17,64 @@ typedef struct {
 } KmtRange;
 
 typedef struct {
-	guint kinds;	  /* bits of KmtKind: kmalloc, cache, pages; 0: all */
-	GArray *cpus;	  /* of KmtRange; NULL: all */
-	GArray *nodes;	  /* likewise; those asked for */
-	guint64 size_min; /* bytes requested */
+	guint kinds;	  /* bit mask of KmtKind; 0: all */
+	GArray *cpus;	  /* KmtRange; NULL: all CPUs */
+	GArray *nodes;	  /* KmtRange of requested nodes; NULL: all */
+	guint64 size_min; /* requested bytes */
 	guint64 size_max;
 	char **callsite;      /* globs, or NULL */
-	char **module;	      /* the kernel itself is "vmlinux" */
-	gboolean lifetime;    /* whether these are given: */
+	char **module;	      /* globs, or NULL; "vmlinux" is the kernel */
+	gboolean lifetime;    /* lifetime_min and lifetime_max are set */
 	guint64 lifetime_min; /* ns */
 	guint64 lifetime_max;
-	/* No condition: the figures begin later than the records, and objects
-	 * that were live by then are among them. */
+	/* Not a condition: the figures begin after the first record and include
+	 * objects that were live at that time. */
 	gboolean starts_later;
 } KmtFilter;
 
 void kmt_filter_init(KmtFilter *filter);
 void kmt_filter_clear(KmtFilter *filter);
 
-/* What options say.  An error names the option. */
+/*
+ * Set a condition from the text of an option. Return FALSE on error; the error
+ * names the option.
+ */
 gboolean kmt_filter_set_kinds(KmtFilter *filter, const char *text,
 			      GError **error);
 gboolean kmt_filter_set_cpus(KmtFilter *filter, const char *text,
 			     GError **error);
 gboolean kmt_filter_set_nodes(KmtFilter *filter, const char *text,
 			      GError **error);
-/* "64-4096", "4096-", "-64", "192"; k, M, G are powers of 1024. */
+/*
+ * Parse a range of bytes: "64-4096", "4096-", "-64", "192". The suffixes k, M
+ * and G are powers of 1024.
+ */
 gboolean kmt_filter_set_size(KmtFilter *filter, const char *text,
 			     GError **error);
-/* Likewise, with ns, us, ms or s after a number: "1ms-", "100us-2s". */
+/*
+ * Parse a range of times: "1ms-", "100us-2s". A number needs the suffix ns, us,
+ * ms or s.
+ */
 gboolean kmt_filter_set_lifetime(KmtFilter *filter, const char *text,
 				 GError **error);
 
-/* "kmem_*,kfree", for callsite or module. */
+/*
+ * Parse a list of globs such as "kmem_*,kfree" for callsite or module. @option
+ * is named in the error.
+ */
 gboolean kmt_filter_set_globs(char ***globs, const char *option,
 			      const char *text, GError **error);
 
-/* When all is read: adds a warning (char *) for each condition that no call
- * site, or no CPU or node of the capture, meets. */
+/* Add a warning (char *) for each condition that no call site, or no CPU or
+ * node of the capture, meets. Call this function after all records are read. */
 void kmt_filter_warn(const KmtFilter *filter, const KmtInputCapture *capture,
 		     const KmtSymbolizer *names, const KmtMatchKeys *keys,
 		     GPtrArray *warnings);
 
-/* Is there any condition? */
+/* Return whether the filter has any condition. */
 gboolean kmt_filter_is_set(const KmtFilter *filter);
 
-/* The parts of a cell that the conditions need. */
+/* Return the key parts that the conditions need. */
 KmtMatchKeyParts kmt_filter_parts(const KmtFilter *filter);
 
 gboolean kmt_filter_cell(const KmtFilter *filter, const KmtMatchKey *cell,

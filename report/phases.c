@@ -6,10 +6,13 @@
 #include "lib/base/printable.h"
 #include "report/phases.h"
 
-/* So many names an error tells. */
+/* Maximum number of names in an error message. */
 #define MAX_NAMES 20
 
-/* Characters of a line of user space that name a phase: all that one has. */
+/*
+ * Maximum number of characters of a user-space line in a phase name. No
+ * recorded line is longer.
+ */
 #define MAX_LABEL 1024
 
 static char *name_address(gpointer user, guint64 address)
@@ -26,7 +29,10 @@ char *kmt_phases_text(const KmtPhases *phases, guint i)
 	return kmt_printable(text);
 }
 
-/* Without which of several it is. */
+/*
+ * Return the name of mark @i without the suffix that distinguishes marks of the
+ * same name.
+ */
 static char *name_of(const KmtPhases *phases, guint i)
 {
 	const KmtInputMark *mark = kmt_input_marks_get(phases->marks, i);
@@ -106,7 +112,7 @@ char *kmt_phases_label(const KmtPhases *phases, guint64 phase)
 			    : g_strdup_printf("%s:%u", name, ordinal);
 }
 
-/* Whether mark i is called name. */
+/* Return whether mark @i has this name. */
 static gboolean is_called(const KmtPhases *phases, guint i, const char *name)
 {
 	const KmtInputMark *mark = kmt_input_marks_get(phases->marks, i);
@@ -115,7 +121,10 @@ static gboolean is_called(const KmtPhases *phases, guint i, const char *name)
 	       (mark->kind && strcmp(mark->kind->name, name) == 0);
 }
 
-/* The nth one, or, if that is 0, the first one that is later than after. */
+/*
+ * Find mark number @nth of this name. If @nth is 0, find the first mark later
+ * than @after.
+ */
 static gboolean find(const KmtPhases *phases, const char *name, guint64 nth,
 		     gint64 after, gint64 *time)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The annotations of a capture, as moments of it that have a name, and as what
- * divides it into phases: one before the first mark, and one from each mark on.
+ * Annotations (marks) of a capture. Marks are named moments and divide the
+ * capture into phases: phase 0 before the first mark, and phase n from mark n -
+ * 1 on.
  */
 #ifndef KMEMTRACE_REPORT_PHASES_H
 #define KMEMTRACE_REPORT_PHASES_H
@@ -14,35 +15,44 @@ typedef struct {
 	KmtInputMarks *marks;
 	const KmtInputCapture *capture;
 	const KmtSymbolizer *names;
-	GArray *starts;	     /* of gint64: when each mark was, ns; in order */
-	GPtrArray *names_of; /* of each mark, of char *: see below */
-	GArray *ordinals;    /* of guint, likewise, from 1 */
+	GArray *starts;	     /* gint64: time of each mark, ns, ascending */
+	GPtrArray *names_of; /* char *: name of each mark */
+	GArray *ordinals;    /* guint: rank among marks of one name, from 1 */
 } KmtPhases;
 
-/* No file of capture may be a stream.  These must live as long. */
+/*
+ * Read all marks. No file of @capture may be a stream. @capture and @names must
+ * outlive the phases. The caller frees the result.
+ */
 KmtPhases *kmt_phases_new(const KmtInputCapture *capture,
 			  const KmtSymbolizer *names);
 void kmt_phases_free(KmtPhases *phases);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPhases, kmt_phases_free)
 
-/* What mark i says, as kmt_input_mark_text(), to be shown on a terminal. */
+/*
+ * Return the text of mark @i as kmt_input_mark_text() formats it, made
+ * printable. The caller frees the string.
+ */
 char *kmt_phases_text(const KmtPhases *phases, guint i);
 
 /*
- * What a mark is called: its name, of a line that user space wrote "marker:"
- * and the line; and behind it ":2" for the second that is called so.  Phase 0,
- * which is before all marks, is "(start)", phase n that of mark n - 1.
+ * Return the label of a phase. Phase 0 is "(start)"; phase n has the label of
+ * mark n - 1. The label of a mark is its name; for a line that user space
+ * wrote, "marker:" and the line. The second mark of the same name gets the
+ * suffix ":2". The caller frees the string.
  */
 char *kmt_phases_label(const KmtPhases *phases, guint64 phase);
 
 /*
- * When a mark was: wanted is its label, or the name alone, which is then the
- * first one that is later than after.  "marker" is any line of user space.
+ * Set *time to the time of mark @wanted, in ns. @wanted is a label, or a name
+ * without a suffix, which selects the first mark of that name later than
+ * @after. "marker" matches any line of user space. Return FALSE if there is no
+ * such mark; the error lists the names.
  */
 gboolean kmt_phases_find(const KmtPhases *phases, const char *wanted,
 			 gint64 after, gint64 *time, GError **error);
 
-/* Adds what is odd about the marks, of char *. */
+/* Append warnings (char *) about the marks to @warnings. */
 void kmt_phases_warn(const KmtPhases *phases, GPtrArray *warnings);
 
 #endif

@@ -130,7 +130,7 @@ static void add_cross(KmtJson *builder, const KmtReport *report)
 	kmt_json_end_array(builder);
 }
 
-/* What has an option of its own. */
+/* Add the sections that have an option of their own. */
 void kmt_report_json_add_detailed(KmtJson *builder, const KmtReport *report)
 {
 	if (report->shows_windows)

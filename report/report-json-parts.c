@@ -26,8 +26,8 @@ void kmt_report_json_add_peak(KmtJson *builder, const KmtAggregate *aggregate,
 				 totals->peak_timestamp);
 }
 
-/* The value of a group in a dimension of --by; NULL if it is none of these, or
- * if group is NULL. */
+/* Return the value of a group in a dimension of --by; NULL if the dimension is
+ * not in --by or @group is NULL. The caller frees the string. */
 static char *value_by(const KmtReport *report, const KmtGroup *group,
 		      KmtDimension dimension)
 {
@@ -40,8 +40,8 @@ static char *value_by(const KmtReport *report, const KmtGroup *group,
 	return NULL;
 }
 
-/* Print the module, directory and source line of an address.  A group that is
- * kept by module or directory gives its own values for these keys. */
+/* Print the module, directory and source line of an address. If @group has a
+ * module or directory as value, that value replaces the address's own. */
 static void add_place(KmtJson *builder, const KmtReport *report,
 		      guint64 address, const KmtGroup *group)
 {
@@ -72,7 +72,7 @@ static void add_place(KmtJson *builder, const KmtReport *report,
 	kmt_json_end_array(builder);
 }
 
-/* group: the one that the site names, or NULL. */
+/* Print a call site. @group is the group that the site belongs to, or NULL. */
 static void add_site_of(KmtJson *builder, const KmtReport *report,
 			guint64 address, KmtKind kind, const KmtGroup *group)
 {
@@ -155,7 +155,7 @@ void kmt_report_json_add_group_name(KmtJson *builder, const KmtReport *report,
 
 		if (dimension == KMT_BY_CALLSITE || dimension == KMT_BY_KIND)
 			continue;
-		/* The site has them. */
+		/* The members of the call site include module and directory. */
 		if (has_site && (dimension == KMT_BY_MODULE ||
 				 dimension == KMT_BY_DIRECTORY))
 			continue;

@@ -18,11 +18,14 @@ void kmt_report_json_add_site(KmtJson *builder, const KmtReport *report,
 void kmt_report_json_add_figure(KmtJson *builder, const char *key,
 				const KmtFigure *figure);
 
-/* What the group is: a call site as ever, else its values by name. */
+/*
+ * Add the values of a group. A group by call site has the members of a site;
+ * other values are members named after their dimension.
+ */
 void kmt_report_json_add_group_name(KmtJson *builder, const KmtReport *report,
 				    const KmtGroup *group);
 
-/* The sections that an option selects. */
+/* Add the sections that an option selects. */
 void kmt_report_json_add_detailed(KmtJson *builder, const KmtReport *report);
 
 #endif

@@ -48,7 +48,7 @@ static void add_loss(KmtJson *builder, const KmtReport *report)
 	kmt_json_end_array(builder);
 }
 
-/* NULL: where events were lost is not known. */
+/* Add the times of the losses; null if they are unknown. */
 static void add_holes(KmtJson *builder, const KmtReport *report)
 {
 	g_autoptr(GArray) gaps = kmt_report_gaps(report);
@@ -84,7 +84,9 @@ static void add_blind(KmtJson *builder, const KmtReport *report)
 	kmt_json_double(builder, "blind", kmt_report_blind(report));
 }
 
-/* Which members are what the records have, times capture.sample. */
+/*
+ * List the members whose values are those of the records times capture.sample.
+ */
 static void add_scaled(KmtJson *builder, const KmtReport *report)
 {
 	static const char *const keys[] = {
@@ -108,7 +110,8 @@ static void add_scaled(KmtJson *builder, const KmtReport *report)
 		"groups.frees",
 		"frees_by_cpu",
 		"cross_cpu_pairs",
-		/* These only of a filter: else they are all there were. */
+		/* The last two are scaled only with a filter: without one, they
+		 * count all frees. */
 		"kinds.frees",
 		"windows.frees",
 	};
@@ -139,7 +142,7 @@ static void add_capture(KmtJson *builder, const KmtReport *report)
 		      kmt_input_capture_byte_order(capture));
 	kmt_json_text(builder, "layout",
 		      kmt_input_layout_name(capture->layout));
-	/* C and D have records of two sizes. */
+	/* Layouts C and D have records of two sizes. */
 	if (capture->layout == KMT_INPUT_LAYOUT_C ||
 	    capture->layout == KMT_INPUT_LAYOUT_D)
 		kmt_json_text(builder, "record_size", NULL);
@@ -206,7 +209,7 @@ static void add_histogram(KmtJson *builder, const char *key,
 	kmt_json_end_array(builder);
 }
 
-/* What T does not have. */
+/* Add the figures of a group that KmtTotals lacks. */
 static void add_details(KmtJson *builder, const KmtReport *report,
 			const KmtGroup *group)
 {
@@ -221,7 +224,7 @@ static void add_details(KmtJson *builder, const KmtReport *report,
 		{"age_median", "age-median"},
 		{"churn_per_second", "churn"},
 	};
-	/* All lines have the first two. */
+	/* Every group has the first two figures. */
 	guint n = group->detail ? G_N_ELEMENTS(details) : 2, i;
 
 	for (i = 0; i < n; i++) {
@@ -239,7 +242,9 @@ static void add_details(KmtJson *builder, const KmtReport *report,
 		      &group->detail->sizes);
 }
 
-/* Groups that are call sites are "callsites", others "groups". */
+/*
+ * Add the groups. The member is "callsites" for --by callsite, else "groups".
+ */
 static void add_groups(KmtJson *builder, const KmtReport *report)
 {
 	g_autoptr(KmtTable) table = kmt_report_table(report);
@@ -261,7 +266,8 @@ static void add_groups(KmtJson *builder, const KmtReport *report)
 	}
 	kmt_json_end_array(builder);
 
-	/* What --lines left out; a peak is no sum, so there is none. */
+	/* Sum the groups that --lines omits, without peaks, which have no sum.
+	 */
 	kmt_json_begin_object(builder,
 			      sites ? "callsites_left_out" : "groups_left_out");
 	for (i = 0; i < KMT_N_KINDS; i++) {

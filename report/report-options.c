@@ -38,7 +38,7 @@ void kmt_options_clear(KmtOptions *options)
 	g_strfreev(options->operands);
 }
 
-/* -k is used for either: what is no ELF file is a System.map. */
+/* Accept a System.map for -k, too: a file that is not ELF is a System.map. */
 static void take_system_map(KmtOptions *o)
 {
 	static const char magic[] = {0x7f, 'E', 'L', 'F'};

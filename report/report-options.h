@@ -12,7 +12,10 @@ typedef enum {
 	KMT_FORM_FOLDED,
 } KmtForm;
 
-/* As the command line gave them. */
+/*
+ * Option values from the command line. A string is NULL if its option is
+ * absent.
+ */
 typedef struct {
 	gboolean help;
 	gboolean version;
@@ -59,19 +62,23 @@ typedef struct {
 void kmt_options_clear(KmtOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtOptions, kmt_options_clear)
 
-/* NULL: something is wrong with the options. */
+/*
+ * Parse the command line into @options. Return NULL on error. The caller frees
+ * the context and clears @options.
+ */
 GOptionContext *kmt_options_parse(char **argv, KmtOptions *options,
 				  GError **error);
 
-/* An end of --time. */
+/* START or STOP of --time. */
 typedef struct {
 	gint64 ns;
-	gboolean by_clock; /* the kernel's, else from the first record */
+	gboolean by_clock; /* @ns is kernel clock time, else time from the first
+			      record */
 	gboolean given;
-	char *mark; /* or where this mark is */
+	char *mark; /* name of a mark, or NULL */
 } KmtMoment;
 
-/* What the options ask for. */
+/* The report that the options describe. */
 typedef struct {
 	KmtForm form;
 	KmtBy by;
@@ -82,22 +89,32 @@ typedef struct {
 	KmtInputOptions capture;
 	KmtAggregateOptions aggregate;
 	KmtMoment start, stop;
-	gboolean whole_span; /* stop is the end of the capture */
-	KmtPhases *phases;   /* once it is placed, or NULL */
-	KmtReport report;    /* but capture, aggregate, names and warnings */
+	gboolean whole_span; /* no STOP: the span lasts to the end */
+	KmtPhases *phases;   /* set by kmt_plan_place(), or NULL */
+	KmtReport report; /* without capture, aggregate, names and warnings */
 } KmtPlan;
 
 void kmt_plan_clear(KmtPlan *plan);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtPlan, kmt_plan_clear)
 
-/* plan is zeroed; it points into itself. */
+/*
+ * Fill the zeroed @plan from @options. The plan contains pointers to its own
+ * fields and must not move. Return FALSE if an option is invalid.
+ */
 gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *options,
 		       GError **error);
 
-/* Where in the capture the span is.  Both must live as long. */
+/*
+ * Resolve the span of the plan to times of the capture: marks, and kernel clock
+ * times. Return FALSE if the span is invalid. @capture and @names must outlive
+ * the plan.
+ */
 gboolean kmt_plan_place(KmtPlan *plan, const KmtInputCapture *capture,
 			const KmtSymbolizer *names, GError **error);
-/* When all is read: does the span begin before the capture ends? */
+/*
+ * Return FALSE with an error if the span begins after the end of the capture.
+ * Call this function after all records are read.
+ */
 gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error);
 
 #endif

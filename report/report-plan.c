@@ -11,21 +11,21 @@
 #include <unistd.h>
 
 #define DEFAULT_LINES 20
-/* lib/match/pipeline.h takes fewer. */
+/* Upper limit of --jobs. The pipeline starts fewer threads. */
 #define MAX_JOBS	 256
 #define DEFAULT_CHURN_NS 1000000
-/* For --leaks without --windows. */
+/* Number of windows for --leaks without --windows. */
 #define DEFAULT_WINDOWS 10
 /*
- * Memory for windows: a fixed part, and what the capture's own size allows.
- * Each window takes a KmtWindow and, for its losses, two sums of 16 bytes and
- * one of 8.
+ * Memory limit for windows: a fixed part, and the size of the capture. Each
+ * window takes a KmtWindow and, for its losses, two sums of 16 bytes and one of
+ * 8 bytes.
  */
 #define WINDOWS_BYTES ((guint64)96 << 20)
-/* The aggregate numbers windows in 32 bits. */
+/* The aggregate has 32-bit window numbers. */
 #define MAX_WINDOWS  (G_MAXUINT32 - 1)
 #define WINDOW_BYTES ((guint64)sizeof(KmtWindow) + 40)
-/* What the text shows by default, and for a question. */
+/* Default columns of the report, of --live, and of --time peak. */
 #define FIELDS_DEFAULT                                                         \
 	"wasted,frag,requested,allocated,allocs,frees,live,peak,cross-cpu"
 #define FIELDS_LIVE                                                            \
@@ -59,7 +59,7 @@ static gboolean bad_value(GError **error, const char *option, const char *value,
 	return FALSE;
 }
 
-/* --stacks is one more dimension, or the only one. */
+/* Set the dimensions. --stacks adds the stack, or replaces the default. */
 static gboolean set_by(KmtPlan *plan, const KmtOptions *o, GError **error)
 {
 	g_autofree char *by = NULL;
@@ -145,7 +145,10 @@ static gboolean set_filter(KmtPlan *plan, const KmtOptions *o, GError **error)
 	       (!o->lifetime || kmt_filter_set_lifetime(f, o->lifetime, error));
 }
 
-/* Of the unit that text names, ns; without one it is a second. */
+/*
+ * Return the unit named by @text in ns; an empty text means seconds. Return 0
+ * if the unit is unknown.
+ */
 static gint64 read_unit(const char *text)
 {
 	return !*text || strcmp(text, "s") == 0 ? 1000000000
@@ -155,7 +158,10 @@ static gint64 read_unit(const char *text)
 						: 0;
 }
 
-/* Up to nine decimals of a second: exact, which a double is not. */
+/*
+ * Read a moment with up to nine decimals of a second in integer arithmetic,
+ * because a double is not exact.
+ */
 static gboolean read_moment(const char *text, KmtMoment *moment)
 {
 	const char *decimals = NULL;
@@ -163,7 +169,7 @@ static gboolean read_moment(const char *text, KmtMoment *moment)
 	gint64 unit;
 	char *end;
 
-	/* A number is none. */
+	/* A moment that begins with a letter is the name of a mark. */
 	if (g_ascii_isalpha(*text) || *text == '_') {
 		moment->mark = g_strdup(text);
 		moment->given = TRUE;
@@ -216,7 +222,7 @@ static gboolean read_span(KmtPlan *plan, const char *text, GError **error)
 	return TRUE;
 }
 
-/* From the first record; what is before it is at it. */
+/* Return a moment in ns from the first record. An earlier moment becomes 0. */
 static gint64 from_origin(const KmtMoment *moment, gint64 origin)
 {
 	gint64 ns;
@@ -235,7 +241,7 @@ static gboolean needs_marks(const KmtPlan *plan)
 	       plan->report.shows_marks || kmt_by_has(&plan->by, KMT_BY_MARK);
 }
 
-/* A mark is a moment of the kernel's clock. */
+/* Resolve a mark to its kernel clock time, in ns. */
 static gboolean find_mark(const KmtPlan *plan, KmtMoment *moment, gint64 after,
 			  GError **error)
 {
@@ -264,7 +270,7 @@ static gboolean find_marks(KmtPlan *plan, const KmtInputCapture *capture,
 	return find_mark(plan, &plan->stop, after, error);
 }
 
-/* Refuse a number of windows that takes more memory than the report may. */
+/* Refuse a number of windows that needs more memory than the limit. */
 static gboolean check_windows(const KmtSpan *span,
 			      const KmtInputCapture *capture, GError **error)
 {
@@ -376,7 +382,8 @@ static gboolean set_histogram(KmtPlan *plan, const KmtOptions *o,
 
 	plan->aggregate.churn_ns = DEFAULT_CHURN_NS;
 	if (o->churn) {
-		/* A lifetime like those of the filter: one of its ends. */
+		/* --churn has the format of a lifetime, with one value instead
+		 * of a range. */
 		kmt_filter_init(&churn);
 		if (!kmt_filter_set_lifetime(&churn, o->churn, NULL) ||
 		    churn.lifetime_min != churn.lifetime_max)
@@ -421,10 +428,11 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 	plan->sort = kmt_sort_parse(o->sort ? o->sort : sort, error);
 	if (!plan->sort)
 		return FALSE;
-	/* So that it shows why a line is where it is. */
+	/* Show the sort keys as columns, so that the order of lines is visible.
+	 */
 	if (plan->form == KMT_FORM_TEXT && o->sort)
 		kmt_sort_add_fields(plan->sort, plan->fields);
-	/* JSON has all details of what was followed over time. */
+	/* JSON with windows includes all details of groups. */
 	plan->aggregate.lifetimes =
 		plan->report.histogram || o->leaks ||
 		(plan->form == KMT_FORM_JSON && o->windows) ||
@@ -451,7 +459,8 @@ static void set_report(KmtPlan *plan, const KmtOptions *o)
 	report->is_answer = o->live || o->leaks || o->cross_cpu || o->windows ||
 			    o->histogram || o->marks;
 	report->shows_groups = !report->is_answer || o->live || o->fields;
-	/* The short list of them; --cross-cpu has a longer one. */
+	/* The default report has a short section of cross-CPU frees by group;
+	 * --cross-cpu prints a longer section. */
 	report->shows_cross_cpu = !report->is_answer && !o->fields &&
 				  !o->time && plan->by.n == 1 &&
 				  plan->by.dimensions[0] == KMT_BY_CALLSITE;
@@ -480,8 +489,9 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 		return FALSE;
 	plan->aggregate.clock_tolerance_ns = (gint64)tolerance_ns;
 	plan->aggregate.jobs = jobs ? (guint)jobs : g_get_num_processors();
-	/* How long the windows are is known when the ends of all files are;
-	 * where a moment of the clock is, when their beginnings are. */
+	/* The length of windows depends on the ends of all files. A kernel
+	 * clock time or a mark depends on the beginnings of all files. Both
+	 * need files instead of streams. */
 	plan->capture.random_access =
 		(plan->aggregate.span.windows && plan->whole_span) ||
 		plan->start.by_clock || plan->stop.by_clock ||

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints what was traced, and whether the capture can be trusted. */
+/*
+ * Prints the properties of the capture and the defects that affect its figures.
+ */
 #include "config.h"
 
 #include "lib/base/printable.h"
 #include "report/columns.h"
 #include "report/report-text.h"
-
-/* The capture. */
 
 static void print_loss_per_cpu(const KmtReport *report, FILE *out)
 {
@@ -25,8 +25,8 @@ static void print_loss_per_cpu(const KmtReport *report, FILE *out)
 }
 
 /*
- * The losses in a part of the time.  Those of other times are not printed, even
- * where a figure depends on an earlier one.
+ * Print the losses within --time. Losses outside of this time are omitted, even
+ * if a figure depends on an earlier loss.
  */
 static void print_lost_in_time(const KmtReport *report, FILE *out)
 {
@@ -155,7 +155,10 @@ static void print_incomplete(const KmtInputCapture *capture, FILE *out)
 		      out);
 }
 
-/* So that nobody takes a gap for a leak. */
+/*
+ * Print the allocations and frees that the source cannot record, because a free
+ * that is not recorded looks like a leak.
+ */
 static void print_not_seen(const KmtInputCapture *capture, FILE *out)
 {
 	g_auto(GStrv) list = kmt_input_capture_not_seen(capture);
@@ -174,7 +177,7 @@ static void print_not_seen(const KmtInputCapture *capture, FILE *out)
 		      out);
 }
 
-/* What nobody wanted to be recorded. */
+/* Print the switches, filter and sampling that limited the recorded events. */
 static void print_choice(const KmtInputCapture *capture, FILE *out)
 {
 	g_auto(GStrv) off = kmt_input_capture_events_off(capture);
@@ -213,7 +216,7 @@ static void print_source(const KmtInputCapture *capture, FILE *out)
 		fprintf(out, "Source:        %s\n", source);
 }
 
-/* Some are enough to see where to look. */
+/* Ten lines suffice to locate the losses; JSON lists all losses. */
 #define MAX_HOLE_LINES 10
 
 static void print_holes(const KmtReport *report, FILE *out)
@@ -285,7 +288,10 @@ static void print_machine(const KmtInputCapture *capture, FILE *out)
 	fputc('\n', out);
 }
 
-/* The one place where text has the kernel's clock. */
+/*
+ * Print the number of events and their time. Only this line of the text report
+ * has a kernel clock time.
+ */
 static void print_events(const KmtReport *report, FILE *out)
 {
 	const KmtAggregate *a = report->aggregate;

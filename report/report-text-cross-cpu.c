@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Prints frees on another CPU: by group, as a matrix, and by pair. */
+/*
+ * Prints frees on another CPU: by group, as a matrix of CPUs, and by pair of
+ * call sites.
+ */
 #include "config.h"
 
 #include "report/columns.h"
@@ -101,10 +104,13 @@ static void cpu_cell(const KmtReport *report, KmtColumns *columns, guint i)
 	kmt_columns_text(columns, name);
 }
 
-/* Wider ones nobody reads. */
+/* A wider matrix is unreadable on a terminal. */
 #define MAX_MATRIX_CPUS 64
 
-/* Cells are in the order of the lines and columns. */
+/*
+ * Fill the matrix in one pass over the cells, which have the order of its lines
+ * and columns.
+ */
 static void fill_matrix(const KmtReport *report, KmtColumns *columns,
 			guint layer, const gboolean *used)
 {
@@ -147,7 +153,8 @@ static void print_matrix(const KmtReport *report, FILE *out, guint layer)
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new(align, report->separators);
 
-	/* What only version 2 has is left out where there is none. */
+	/* Omit per-CPU and vmalloc memory, which only version 2 records, if it
+	 * has no frees. */
 	if (!n && layer > 1)
 		return;
 	fprintf(out,

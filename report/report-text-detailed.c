@@ -15,7 +15,7 @@ static void seconds_cell(KmtColumns *columns, guint64 ns)
 
 /* ---- windows ---- */
 
-/* Did anything of this kind ever happen? */
+/* Return whether any window has an event or a peak of this kind. */
 static gboolean is_in_windows(const KmtReport *report, KmtKind kind)
 {
 	guint i;
@@ -38,8 +38,9 @@ static void lost_cell(KmtColumns *columns, const guint64 *lost, guint window)
 }
 
 /*
- * lost: the losses of each window, or NULL; printed if the capture has any, in
- * the first line of a window, as a loss is of no kind.
+ * Fill the table of windows. @lost is the losses of each window, or NULL if
+ * unknown. If the capture has losses, they are printed in the first line of a
+ * window, because a loss belongs to no kind.
  */
 static void fill_windows(const KmtReport *report, KmtColumns *columns,
 			 const KmtKind *kinds, guint n_kinds,
@@ -52,7 +53,8 @@ static void fill_windows(const KmtReport *report, KmtColumns *columns,
 	guint i, j;
 
 	for (i = 0; i < G_N_ELEMENTS(heads); i++) {
-		/* Times and kinds are no sums, frees may be of all records. */
+		/* Times and kinds are never scaled, and without a filter frees
+		 * count all records. */
 		if (i == 0 || i == 5 ||
 		    (i == 2 && !kmt_report_has_filter(report)))
 			kmt_columns_text(columns, heads[i]);
@@ -104,7 +106,10 @@ static void print_windows(const KmtReport *report, FILE *out)
 
 /* ---- leaks ---- */
 
-/* A number that missing events may have changed is marked. */
+/*
+ * Format a number, marked if missing events may have changed it or if it is
+ * scaled. The caller frees the string.
+ */
 static char *leak_number(const KmtReport *report, guint64 number)
 {
 	g_autofree char *text = kmt_format_number(number, report->separators);
@@ -157,7 +162,10 @@ static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
 	fputc('\n', out);
 }
 
-/* Those from from on that are unfreed or not; the first after them. */
+/*
+ * Print the candidates from index @from on whose unfreed field equals @unfreed.
+ * Return the index of the first other candidate.
+ */
 static guint print_leak_list(FILE *out, const KmtReport *report,
 			     const GArray *leaks, guint from, gboolean unfreed)
 {

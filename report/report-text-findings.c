@@ -68,7 +68,7 @@ typedef struct {
 	const char *title;
 	const char *count;
 	const char *first;
-	const char *second; /* NULL: the class names one site only */
+	const char *second; /* NULL: the finding names one site */
 } TallyText;
 
 static void fill_tally_rest(const KmtReport *report, KmtColumns *columns,
@@ -116,7 +116,7 @@ static void fill_tally(const KmtReport *report, KmtColumns *columns,
 	fill_tally_rest(report, columns, list, n_shown, text->second != NULL);
 }
 
-/* Print one kind of finding with its call sites, unless there is none. */
+/* Print the findings of one class by call site, unless there are none. */
 static void print_tally(const KmtReport *report, FILE *out,
 			const TallyText *text)
 {
@@ -146,7 +146,10 @@ static const TallyText before_trace_tally = {
 	"FREES OF WHAT WAS ALLOCATED BEFORE THE TRACE", "frees", "freed by",
 	NULL};
 
-/* Where findings were not asked for. */
+/*
+ * Print the number of unexplained findings in a report without the section of
+ * findings.
+ */
 static void print_unexplained(const KmtReport *report, FILE *out)
 {
 	const KmtMatchFindings *f = &report->aggregate->findings;

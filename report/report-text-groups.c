@@ -60,7 +60,10 @@ void kmt_text_marks(const KmtReport *report, FILE *out)
 			report->capture->sample);
 }
 
-/* "call sites", "functions and CPUs": what the lines of the table are. */
+/*
+ * Return the heading of the table, such as "call sites" or "functions and
+ * CPUs". The caller frees the string.
+ */
 static char *group_words(const KmtBy *by)
 {
 	GString *words = g_string_new(NULL);
@@ -74,13 +77,18 @@ static char *group_words(const KmtBy *by)
 	return g_string_free(words, FALSE);
 }
 
-/* A kind is told unless it is among what is asked for. */
+/*
+ * Return whether the table has a column of kinds. --by kind has its own column.
+ */
 static gboolean has_kind(const KmtReport *report)
 {
 	return !kmt_by_has(report->by, KMT_BY_KIND);
 }
 
-/* Numbers first, so that sort -g can be used on a table. */
+/*
+ * Create the table with numeric columns first, so that sort -g works on its
+ * lines.
+ */
 static KmtColumns *new_columns(const KmtReport *report)
 {
 	g_autoptr(GString) align = g_string_new(NULL);
@@ -116,7 +124,9 @@ static void fill_head(const KmtReport *report, KmtColumns *columns)
 						  report->by->dimensions[i]));
 }
 
-/* Moments are those of --time. */
+/*
+ * Fill a cell with a figure. Times count from the first record, as in --time.
+ */
 static void figure_cell(const KmtReport *report, KmtColumns *columns,
 			const KmtFigure *figure)
 {
@@ -130,7 +140,7 @@ static void figure_cell(const KmtReport *report, KmtColumns *columns,
 	kmt_columns_text(columns, moment);
 }
 
-/* What is in the line of a group beside its figures. */
+/* Fill the cells of a group's values. */
 static void fill_values(const KmtReport *report, KmtColumns *columns,
 			const KmtGroup *group)
 {
@@ -152,7 +162,10 @@ static void fill_values(const KmtReport *report, KmtColumns *columns,
 	}
 }
 
-/* Lines of their own for the callers of a stack: without figures, below it. */
+/*
+ * Fill the lines of the callers of a stack below the line of the group. These
+ * lines have no figures.
+ */
 static void fill_callers(const KmtReport *report, KmtColumns *columns,
 			 const KmtGroup *group)
 {
@@ -220,8 +233,8 @@ static void fill_rest(const KmtReport *report, KmtColumns *columns,
 		kmt_columns_text(columns, "");
 }
 
-/* " AT THE PEAK of slab, 4.312 s, of pages, 2.001 s": of the kinds that the
- * table has. */
+/* Print the time of the peak for each kind in the table: " AT THE PEAK of slab,
+ * 4.312 s, of pages, 2.001 s". */
 static void print_peaks(const KmtReport *report, const KmtTable *table,
 			FILE *out)
 {

@@ -11,7 +11,10 @@ static const KmtKind summary_kinds[] = {
 	KMT_KIND_PAGES,	  KMT_KIND_PERCPU, KMT_KIND_VMALLOC,
 };
 
-/* What only version 2 has is left out where there is none. */
+/*
+ * Return whether the summary has a column for @kind. Per-CPU and vmalloc
+ * memory, which only version 2 records, are omitted if they have no events.
+ */
 static gboolean is_summed(const KmtReport *report, KmtKind kind)
 {
 	const KmtTotals *t = &report->aggregate->kinds[kind];
@@ -20,7 +23,7 @@ static gboolean is_summed(const KmtReport *report, KmtKind kind)
 	       t->allocs || t->frees || t->live_objects || t->peak_bytes_alloc;
 }
 
-/* The summary: a line for each figure, a column for each kind. */
+/* ---- summary: a line for each figure, a column for each kind ---- */
 
 typedef void (*FillCell)(const KmtReport *report, KmtColumns *columns,
 			 const KmtTotals *totals);
@@ -84,7 +87,10 @@ static const struct {
 	{"remote-node allocs", fill_remote_node_allocs},
 };
 
-/* Frees of all records are no sample. */
+/*
+ * Return whether a line is scaled in a sample. Without a filter, frees count
+ * all records and are exact.
+ */
 static gboolean is_scaled_line(const KmtReport *report, FillCell fill)
 {
 	return fill != fill_fragmentation && fill != fill_peak_time &&

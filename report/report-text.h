@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of the report as text share.  Internal to report/. */
+/* Functions that the sections of the text report share. Private to report/. */
 #ifndef KMEMTRACE_REPORT_REPORT_TEXT_H
 #define KMEMTRACE_REPORT_REPORT_TEXT_H
 
 #include "report/columns.h"
 #include "report/report.h"
 
-/* Fills a cell with a call site. */
+/* Fill a cell with the name of a call site. */
 void kmt_text_site(const KmtReport *report, KmtColumns *columns,
 		   guint64 address);
-/* Fills a cell with "(5 more call sites)". */
+/* Fill a cell with the number of omitted lines: "(5 more call sites)". */
 void kmt_text_rest(const KmtReport *report, KmtColumns *columns,
 		   const char *one, const char *many, guint64 n_rest);
-/* "\nTITLE" */
+/* Print the title of a section after an empty line. */
 void kmt_text_title(FILE *out, const char *title);
-/* "*" for what is scaled, else "". */
+/* Return "*" in the report of a sample, else "". */
 const char *kmt_text_scaled(const KmtReport *report);
-/* Fills a cell with the head of a column that is scaled. */
+/* Fill a cell with the heading of a scaled column. */
 void kmt_text_head(const KmtReport *report, KmtColumns *columns,
 		   const char *head);
-/* What the marks behind a table mean. */
+/* Print the meaning of the marks "~" and "*" below a table. */
 void kmt_text_marks(const KmtReport *report, FILE *out);
 
-/* Print a number with the report's separators. */
+/* Print a number with the separators of the report. */
 void kmt_text_number(const KmtReport *report, FILE *out, guint64 number);
 
-/* The parts of the report, each in the file of its name. */
+/* Print one section of the report. */
 void kmt_text_capture(const KmtReport *report, FILE *out);
 void kmt_text_groups(const KmtReport *report, FILE *out);
 void kmt_text_cross_cpu_groups(const KmtReport *report, FILE *out);
 void kmt_text_cross_cpu_pairs(const KmtReport *report, FILE *out);
 void kmt_text_findings(const KmtReport *report, FILE *out);
-/* Sections that an option selects. */
+/* Print the sections that an option selects. */
 void kmt_text_detailed(const KmtReport *report, FILE *out);
 
 #endif

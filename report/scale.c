@@ -3,7 +3,7 @@
 
 #include "report/scale.h"
 
-/* Products saturate at G_MAXUINT64. */
+/* The factor, and whether a product saturated at G_MAXUINT64. */
 typedef struct {
 	guint64 factor;
 	gboolean overflowed;
@@ -17,7 +17,10 @@ static void times(Scale *scale, guint64 *value)
 	}
 }
 
-/* Frees of all records are no sample. */
+/*
+ * Scale the totals. Without @has_own_frees, the frees count all records and are
+ * exact.
+ */
 static void scale_totals(Scale *scale, KmtTotals *t, gboolean has_own_frees)
 {
 	times(scale, &t->allocs);
@@ -33,7 +36,10 @@ static void scale_totals(Scale *scale, KmtTotals *t, gboolean has_own_frees)
 	times(scale, &t->peak_bytes_alloc);
 }
 
-/* Histograms keep the counts of the records: see kmt_aggregate_scaled(). */
+/*
+ * Scale the details of a group. Histograms keep the counts of the records: see
+ * kmt_aggregate_scaled().
+ */
 static void scale_detail(Scale *scale, KmtDetail *detail)
 {
 	times(scale, &detail->short_lived);
@@ -59,7 +65,8 @@ static void scale_cross(Scale *scale, KmtCrossCpu *cross)
 		times(scale, &pair->sum.frees);
 		times(scale, &pair->sum.bytes);
 	}
-	/* Sums that do not fit are now alike. */
+	/* Sums that saturated are now equal, so their order may have changed.
+	 */
 	kmt_cross_cpu_sort(cross);
 }
 

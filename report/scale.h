@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a sample stands for: where the kernel recorded one of so many
- * allocations, and all frees, the figures of allocations and of what they hold
- * are that many times as large.
+ * Scaling of a sample. If the kernel recorded one of N allocations and all
+ * frees, the figures of allocations and their objects are multiplied by N.
  */
 #ifndef KMEMTRACE_REPORT_SCALE_H
 #define KMEMTRACE_REPORT_SCALE_H
@@ -10,15 +9,16 @@
 #include "report/aggregate.h"
 
 /*
- * Multiply all sums of recorded allocations, of their frees and of live objects
- * by factor.  has_own_frees: with a filter, the frees of kinds and windows are
- * those of the recorded allocations and are multiplied too; without one they
- * count all records and are exact.  Findings count records and stay.
+ * Multiply all sums of recorded allocations, their frees and live objects by
+ * @factor. If @has_own_frees is set, as with a filter, the frees of kinds and
+ * windows belong to recorded allocations and are multiplied, too. Otherwise
+ * they count all records and are exact. Findings count records and are not
+ * scaled.
  *
  * A product above G_MAXUINT64 becomes G_MAXUINT64 and sets
- * aggregate->overflowed.  Histograms keep the counts of the records, because
- * percentiles and shares do not depend on the factor; whoever prints a count of
- * a histogram multiplies it with kmt_aggregate_scaled().
+ * aggregate->overflowed. Histograms keep the counts of the records, because
+ * percentiles and shares do not depend on the factor. Code that prints a count
+ * of a histogram multiplies the count with kmt_aggregate_scaled().
  */
 void kmt_aggregate_scale(KmtAggregate *aggregate, guint64 factor,
 			 gboolean has_own_frees);

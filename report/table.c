@@ -16,7 +16,7 @@ typedef struct {
 } SortTerm;
 
 struct KmtSort {
-	GArray *terms; /* of SortTerm */
+	GArray *terms; /* SortTerm */
 };
 
 char *kmt_sort_key_names(void)
@@ -133,7 +133,10 @@ static int compare_term(const Order *order, const SortTerm *term,
 	}
 }
 
-/* Ties are broken by what the group is, so that no two runs differ. */
+/*
+ * Compare two rows by the sort keys. Ties are broken by the values and kind of
+ * the groups, so that the order is the same in each run.
+ */
 static int compare_rows(gconstpointer a, gconstpointer b, gpointer user)
 {
 	const Order *order = user;
