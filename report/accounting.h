@@ -1,79 +1,90 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is kept while records are read, by the pipeline's consumer.  Internal to
- * aggregate.c, asked.c and plain.c. */
+/* Accounting state of the pipeline's consumer while records are read. Private
+ * to aggregate.c, basic-stats.c and detailed-stats.c. */
 #ifndef KMEMTRACE_REPORT_ACCOUNTING_H
 #define KMEMTRACE_REPORT_ACCOUNTING_H
 
 #include "report/aggregate.h"
 #include "lib/match/pipeline.h"
 
-/* What a class_id is in the terms of the figures. */
+/* The figures of one allocation class. */
 typedef struct {
-	KmtCounters
-		*counters; /* of its group; NULL: the class_id has no group */
+	KmtCounters *
+		counters; /* the group's; NULL: the filter excludes the class */
 	union {
-		guint64 records[2]; /* plain ones: FREE, ALLOC */
+		guint64 records[2]; /* basic statistics: number of FREE and
+				     * ALLOC records */
 		struct {
-			guint64 window; /* the last one with an event */
-			guint64 allocs; /* in the span */
+			guint64 window; /* last window with an event of the
+					 * class */
+			guint64 allocs; /* allocations in the span */
 		} asked;
 	};
 	guint64 bytes_req;
 	guint64 bytes_alloc;
-	guint32 group; /* KMT_NO_GROUP: the filter does not want it */
-	guint8 kind;   /* KmtKind, but for SLAB */
+	guint32 group; /* KMT_NO_GROUP: the filter excludes the class */
+	guint8 kind;   /* KmtKind, never SLAB */
 	guint8 known;
 } KmtClassStats;
 
 #define NO_CLASS G_MAXUINT32
 
-/* Where findings of two call sites are counted, the older one's by a class_id.
- */
+/* A cached reference to the counter of one finding. A finding names a call site
+ * and, through @class_id, the call site of the older record. */
 typedef struct {
 	guint64 call_site;
-	guint64 *count;	  /* NULL: nowhere yet */
-	guint32 class_id; /* NO_CLASS: there is but one call site */
+	guint64 *count;	  /* NULL: the slot is unused */
+	guint32 class_id; /* NO_CLASS: the finding has one call site */
 	guint8 class;	  /* KmtFindingClass */
-	guint8 type;	  /* of call_site's record */
+	guint8 type;	  /* type_id of the record at call_site */
 } KmtFindingSlot;
 
-/* What the consumer works on. */
+/* The state of the consumer. */
 typedef struct {
 	const KmtInputCapture *capture;
 	const KmtAggregateOptions *options;
 	KmtAggregate *aggregate;
 	const KmtMatchPipeline *pipeline;
-	gboolean plain;	     /* nothing but the figures that all reports have */
-	gboolean counts_all; /* no filter: frees are those of all records */
-	gboolean started;    /* there was a record: */
-	gint64 origin;	     /* its merged time */
-	gint64 start;	     /* of the span, merged time, */
-	gint64 stop;	     /* and its last moment */
+	gboolean plain;	     /* compute basic statistics only */
+	gboolean counts_all; /* no filter: count all FREE records */
+	gboolean started;    /* a record was read */
+	gint64 origin;	     /* merged time of the first record, ns */
+	gint64 start;	     /* first moment of the span, merged time, ns */
+	gint64 stop;	     /* last moment of the span, merged time, ns */
 	gboolean inside;     /* the span has begun */
-	gboolean ended;	     /* there is a record after it */
-	gboolean live_overflowed; /* what was live was above 2^64 - 1 once */
-	guint window;		  /* that is filled */
+	gboolean ended;	     /* a record after the span was read */
+	gboolean live_overflowed; /* live bytes exceeded 2^64 - 1 */
+	guint window;		  /* index of the current window */
 	gint64 window_end;
 	KmtCounters window_kinds[KMT_N_KINDS];
-	guint64 window_frees[KMT_N_KINDS]; /* like free_records */
-	guint64 records;		   /* so far */
-	guint64 slow_frees[KMT_N_KINDS];   /* if plain, those that no step told
-					    */
-	KmtFindingSlot finding_slots[64];  /* of those found lately */
-	KmtClassStats *class_stats;	   /* n_class_stats, by number */
+	guint64 window_frees[KMT_N_KINDS]; /* as free_records, of the current
+					    * window */
+	guint64 records;		   /* number of records read */
+	guint64 slow_frees[KMT_N_KINDS];   /* basic statistics: frees counted by
+					    * slow-path events */
+	KmtFindingSlot
+		finding_slots[64];  /* cache of recently counted findings */
+	KmtClassStats *class_stats; /* n_class_stats entries, by class_id */
 	guint32 n_class_stats;
-	guint32 n_plain;		   /* that plain steps may have */
-	guint64 free_records[KMT_N_KINDS]; /* of each kind; if plain, those that
-					      are no step */
-	/* Of slab, only what is live and its peak. */
-	KmtCounters kinds[KMT_N_KINDS + 1]; /* the last is a sum for nobody,
-					     * so that each kind has one */
+	guint32 n_plain;		   /* classes initialised for
+					    * kmt_basic_steps() */
+	guint64 free_records[KMT_N_KINDS]; /* FREE records by kind; in basic
+					    * statistics without those of fast
+					    * steps */
+	/* Counters by kind. SLAB has only its live bytes and their peak. */
+	KmtCounters kinds[KMT_N_KINDS + 1]; /* The last entry is an unused sum
+					     * for kinds outside of slab. */
 } KmtAccounting;
 
-/* Private, in plain.c: of a class_id that is not known yet. */
+/*
+ * Initialise the statistics of @class_id and grow class_stats if necessary.
+ * Call this function only through kmt_accounting_class().
+ */
 void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id);
 
-/* Lives until the next call. */
+/*
+ * Return the statistics of @class_id. The pointer is valid until the next call.
+ */
 static inline KmtClassStats *kmt_accounting_class(KmtAccounting *accounting,
 						  guint32 class_id)
 {
@@ -84,33 +95,52 @@ static inline KmtClassStats *kmt_accounting_class(KmtAccounting *accounting,
 }
 
 /*
- * plain.c: the figures that every report has, when nobody asked for others.
- * Sums of kinds are made of those of groups, at the end; but peaks are not.
+ * Account for the records @from to @to - 1 of a block in the basic statistics,
+ * which every report has. basic-stats.c computes the sums of a kind from its
+ * groups at the end. Peaks depend on the order of events, so each step updates
+ * them.
  */
 void kmt_basic_steps(KmtAccounting *accounting, const KmtMatchedBlock *matched,
 		     guint from, guint to);
-/* At the end, before kmt_groups_finish(), and after it. */
+/*
+ * Add the record counts of each class to the counters of its group. Call
+ * kmt_basic_groups() before kmt_groups_finish(), and kmt_basic_kinds(), which
+ * computes the totals of the kinds, after kmt_groups_finish().
+ */
 void kmt_basic_groups(KmtAccounting *accounting);
 void kmt_basic_kinds(KmtAccounting *accounting);
 
 /*
- * asked.c: the figures that somebody asked for: of a span, of windows, of what
- * passes a filter, with details.
+ * Account for the records @from to @to - 1 of a block in the detailed
+ * statistics (detailed-stats.c). Options select these statistics: a span,
+ * windows, a filter, details of groups, or cross-CPU frees.
  */
 void kmt_detailed_steps(KmtAccounting *accounting,
 			const KmtMatchedBlock *matched, guint from, guint to);
-/* What the steps do not tell, findings among it; also of plain figures. */
+/*
+ * Account for one slow-path event, including its finding. Basic statistics use
+ * this function, too.
+ */
 void kmt_detailed_slow_event(KmtAccounting *accounting,
 			     const KmtMatchedBlock *matched,
 			     const KmtMatchSlowEvent *extra);
-/* Time has come to now: spans and windows begin and end. */
+/*
+ * Begin and end spans and windows whose border is at or before @now, merged
+ * time in ns.
+ */
 void kmt_detailed_at_time(KmtAccounting *accounting, gint64 now);
-/* After the span, from a record and an extra on: what is freed then was live
- * when it ended. */
+/* Account for the part of a block after the span: the records from @from on and
+ * the slow-path events from @next on. An object that is freed there was live at
+ * the end of the span. */
 void kmt_detailed_after_span(KmtAccounting *accounting,
 			     const KmtMatchedBlock *matched, guint from,
 			     guint next);
-/* At the end, if there was a record; and after kmt_groups_finish(). */
+/*
+ * Complete the windows, the ages of live objects, and the sizes. Call
+ * kmt_detailed_finish() after the last record if the capture has any record,
+ * and kmt_detailed_kinds(), which computes the totals of the kinds, after
+ * kmt_groups_finish().
+ */
 void kmt_detailed_finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline);
 void kmt_detailed_kinds(KmtAccounting *accounting);
 

@@ -18,13 +18,14 @@ static void first_record(KmtAccounting *accounting, gint64 now)
 	accounting->started = TRUE;
 	accounting->origin = now;
 	accounting->start = add_saturated(now, span->start);
-	/* Without an end, also where the first time is below 0. */
+	/* Do not add to G_MAXINT64: the first time may be negative, and then
+	 * the sum would be too small. */
 	accounting->stop = span->stop == G_MAXINT64
 				   ? G_MAXINT64
 				   : add_saturated(now, span->stop);
 }
 
-/* How many of the records are not after the span. */
+/* Return the number of records in the block that are not after the span. */
 static guint within_span(const KmtAccounting *accounting,
 			 const KmtMatchedBlock *matched)
 {
@@ -35,7 +36,10 @@ static guint within_span(const KmtAccounting *accounting,
 	return n;
 }
 
-/* Is it about what others tell of, too? */
+/*
+ * Return whether the event only counts a finding and changes no figure of an
+ * object.
+ */
 static gboolean is_but_finding(const KmtMatchSlowEvent *extra)
 {
 	return extra->op == KMT_MATCH_SLOW_UNMATCHED ||
@@ -60,7 +64,8 @@ static void consume(gpointer user, const KmtMatchedBlock *matched)
 				      : n;
 		guint to = MIN(index, n);
 
-		/* No figure depends on when it is counted. */
+		/* The count of a finding does not depend on the order of
+		 * events, so do not split the range of basic steps here. */
 		if (accounting->plain && index < n &&
 		    is_but_finding(matched->slow_events[next])) {
 			kmt_detailed_slow_event(accounting, matched,
@@ -91,7 +96,7 @@ static void consume(gpointer user, const KmtMatchedBlock *matched)
 		accounting->options->progress(accounting->records);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole capture ---- */
 
 static void set_span(KmtAccounting *accounting)
 {
@@ -103,7 +108,10 @@ static void set_span(KmtAccounting *accounting)
 			(guint64)end - (guint64)accounting->start;
 }
 
-/* Not all of the files was read if the span ended before. */
+/*
+ * Set the time range of the capture. If the span ended early, the merge read
+ * only a part of the files, so the ends of the files are used.
+ */
 static void set_range(KmtAccounting *accounting, const KmtMatchMerge *merge)
 {
 	KmtAggregate *aggregate = accounting->aggregate;
@@ -212,7 +220,10 @@ static gboolean load_names(gpointer names)
 	return kmt_symbolizer_load_some(names);
 }
 
-/* NULL if nobody asks for owners, or there are none. */
+/*
+ * Open the name tables. Return NULL if no figure needs owners or the records
+ * have no owners.
+ */
 static KmtInputTables *open_tables(const KmtInputCapture *capture,
 				   KmtMatchKeyParts parts)
 {
@@ -222,7 +233,7 @@ static KmtInputTables *open_tables(const KmtInputCapture *capture,
 		       : NULL;
 }
 
-/* A table is of no use, with what follows from that. */
+/* Add a warning that a table is unusable, with the consequence in @result. */
 static void note_table(KmtAggregate *aggregate, const KmtInputCapture *capture,
 		       const char *name, const char *result)
 {
@@ -232,7 +243,7 @@ static void note_table(KmtAggregate *aggregate, const KmtInputCapture *capture,
 			g_strdup_printf("%s: %s", why, result));
 }
 
-/* How to record stacks depends on what recorded. */
+/* Return the option that records stacks with the recorder of the capture. */
 static const char *how_to_record_stacks(const KmtInputCapture *capture)
 {
 	g_autofree char *source =
@@ -259,7 +270,7 @@ static void note_stacks(KmtAggregate *aggregate, const KmtInputCapture *capture)
 			   "not all stacks are known");
 }
 
-/* What else is odd about what was asked for. */
+/* Add warnings about the owners, stacks and names that the options need. */
 static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
 			KmtMatchKeyParts parts)
 {
@@ -267,7 +278,8 @@ static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
 	guint i;
 
 	if (!aggregate->tables) {
-		/* That of a cache is shown by size then. */
+		/* Caches without tables are shown by size, so they need no
+		 * warning. */
 		if (parts & KMT_MATCH_KEY_STACK)
 			note_stacks(aggregate, capture);
 		if (parts & KMT_MATCH_KEY_OWNER &
@@ -295,7 +307,7 @@ static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
 		g_ptr_array_add(aggregate->notes, g_strdup(warnings->pdata[i]));
 }
 
-/* Sum the counters of kmalloc and cache in those of slab. */
+/* Add the kmalloc and cache counters to those of slab. */
 static void init_kinds(KmtAccounting *accounting)
 {
 	guint kind;
@@ -309,7 +321,7 @@ static void init_kinds(KmtAccounting *accounting)
 		accounting->kinds[kind].sum = &accounting->kinds[KMT_N_KINDS];
 }
 
-/* An aggregate without events. */
+/* Allocate an aggregate without events. */
 static KmtAggregate *aggregate_init(const KmtInputCapture *capture,
 				    const KmtSymbolizer *names,
 				    const KmtAggregateOptions *options,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a capture adds up to.  Output is elsewhere: nothing here prints. */
+/*
+ * All figures of a capture, computed from its records. Printing is left to
+ * other files.
+ */
 #ifndef KMEMTRACE_REPORT_AGGREGATE_H
 #define KMEMTRACE_REPORT_AGGREGATE_H
 
@@ -8,80 +11,86 @@
 #include "report/finding-counts.h"
 #include "lib/match/matcher.h"
 
-/* When a figure is about; times are from the capture's first record, ns. */
+/*
+ * The time that the figures cover, in ns from the first record of the capture.
+ */
 typedef struct {
 	gint64 start;
 	gint64 stop;
-	/* Tables over time, of so many parts of what is between start and
-	 * windows_stop; 0: none.  What is later is in the last one. */
+	/* Number of equal windows between start and windows_stop; 0: no tables
+	 * over time. Records after windows_stop belong to the last window. */
 	guint windows;
 	guint64 windows_stop;
 } KmtSpan;
 
 typedef struct {
 	const KmtBy *by;
-	const KmtSymWrappers *skip; /* whose callers are owners; or NULL */
+	const KmtSymWrappers
+		*skip; /* functions skipped to find owners, or NULL */
 	const KmtFilter *filter;
 	KmtSpan span;
-	gboolean lifetimes;	 /* details of groups: see KmtDetail */
-	guint64 churn_ns;	 /* what lives shorter is short-lived */
+	gboolean lifetimes;	 /* compute KmtDetail of each group */
+	guint64 churn_ns;	 /* shorter lifetimes are short-lived */
 	const KmtPhases *phases; /* for KMT_BY_MARK, or NULL */
-	gboolean cross;		 /* by CPU, and pairs of call sites */
+	gboolean cross; /* count frees by CPU and by pair of call sites */
 	guint jobs;
 	gint64 clock_tolerance_ns;
-	/* Told now and then how many of all records are read; or NULL. */
-	/* Called by any thread, one at a time. */
+	/* Progress callback with the number of records read so far, or NULL.
+	 * Any thread may make the call, but only one thread at a time. */
 	void (*progress)(guint64 records);
 } KmtAggregateOptions;
 
-/* A part of the span. */
+/* The figures of one window of the span. */
 typedef struct {
 	guint64 start;		      /* ns from the first record */
-	KmtTotals kinds[KMT_N_KINDS]; /* sums and peaks are those in it, live
-				       * is at its end */
+	KmtTotals kinds[KMT_N_KINDS]; /* Sums and peaks cover the window; live
+				       * figures are as of its end. */
 } KmtWindow;
 
 typedef struct {
-	/* frees: FREE records of that kind, matched or not, but with a filter
-	 * those of its objects.  The others are booked under the kind of the
-	 * allocation. */
+	/* frees: all FREE records of the kind, matched or not; with a filter,
+	 * frees of matching objects. All other figures count under the kind of
+	 * the allocation. */
 	KmtTotals kinds[KMT_N_KINDS];
 	KmtGroups *groups;
 	KmtFindingCounts *finding_counts;
-	KmtCrossCpu *cross; /* or NULL */
-	KmtMatchFindings
-		findings; /* of the records up to the end of the span */
+	KmtCrossCpu *cross;	   /* NULL: not requested */
+	KmtMatchFindings findings; /* findings up to the end of the span */
 	KmtWindow *windows;
-	guint n_windows;      /* 0 without a record */
-	guint64 short_allocs; /* with bytes_alloc below bytes_req */
-	guint64 unordered;    /* timestamps going back */
+	guint n_windows;      /* 0 if the capture has no record */
+	guint64 short_allocs; /* allocations with bytes_alloc < bytes_req */
+	guint64 unordered;    /* records with a decreasing timestamp */
 	guint64 skipped;      /* records of unknown kind */
-	guint64 stop_records; /* of version 2, likewise no events */
-	guint64 mark_records; /* of version 2, those of marks */
-	guint64 gap_records;  /* of version 2; they tell of gaps: */
-	GArray *gaps;	      /* of KmtMatchGap */
+	guint64 stop_records; /* version 2: records of a stop; not events
+			       */
+	guint64 mark_records; /* version 2: records of marks */
+	guint64 gap_records;  /* version 2: records of gaps */
+	GArray *gaps;	      /* KmtMatchGap: the reported gaps */
 	guint64 truncated_bytes;
-	gint64 first_timestamp; /* the smallest and the largest, ns; 0 if */
-	gint64 last_timestamp;	/* there is no record */
-	gint64 origin;		/* of the first record, whatever the span */
-	guint64 span_ns;	/* how long the figures are about */
-	gboolean has_peaks;	/* FALSE: peaks are not known */
-	GPtrArray *notes;	/* of char *: what is odd in the records */
-	gboolean
-		has_sequence_times; /* timestamps are but numbers in sequence */
-	guint64 scale;		    /* factor of the sample: see scale.h */
-	/* A sum of bytes or a figure of a sample is above 2^64 - 1. */
+	gint64 first_timestamp; /* smallest timestamp, ns; 0: no record */
+	gint64 last_timestamp;	/* largest timestamp, ns; 0: no record */
+	gint64 origin;	    /* first record's time, independent of the span */
+	guint64 span_ns;    /* length of the time covered, ns */
+	gboolean has_peaks; /* FALSE: peaks are unknown */
+	GPtrArray *notes;   /* char *: warnings about the records */
+	gboolean has_sequence_times; /* timestamps are sequence numbers */
+	guint64 scale;		     /* factor of the sample: see scale.h */
+	/* A sum of bytes or a scaled figure exceeds 2^64 - 1. */
 	gboolean overflowed;
 	KmtMatchKeys *keys;
-	KmtInputTables *tables; /* or NULL: nobody asked for owners */
+	KmtInputTables *tables; /* NULL: owners not requested or not recorded */
 } KmtAggregate;
 
-/* The first timestamp, where no file is a stream.  FALSE: there is no record.
- */
+/* Set *origin to the smallest time of a first record, in ns. No file may be a
+ * stream. Return FALSE if the capture has no record. */
 gboolean kmt_report_first_timestamp(const KmtInputCapture *capture,
 				    gint64 *origin);
 
-/* Reads all of the capture.  What options points to must live as long. */
+/*
+ * Read the whole capture and return its figures. @capture, @names and all
+ * objects that @options points to must outlive the aggregate. The caller frees
+ * the result with kmt_aggregate_free().
+ */
 KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 				const KmtSymbolizer *names,
 				const KmtAggregateOptions *options);

@@ -38,7 +38,10 @@ void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
 		stats->counters->sum = &accounting->kinds[KMT_KIND_SLAB];
 }
 
-/* How many there were says all that does not depend on their order. */
+/*
+ * Count one fast-path event. Figures that do not depend on the order of events
+ * are computed from the record counts of the class at the end.
+ */
 static inline void plain_step(KmtClassStats *stats, const KmtMatchEvent *item)
 {
 	guint is_alloc = item->op & 1;
@@ -77,7 +80,7 @@ void kmt_basic_steps(KmtAccounting *accounting, const KmtMatchedBlock *matched,
 	}
 }
 
-/* n times bytes more.  Returns whether that is above 2^64 - 1. */
+/* Add @n times @bytes to *sum. Return whether the result exceeds 2^64 - 1. */
 static gboolean add_times(guint64 *sum, guint64 n, guint64 bytes)
 {
 	guint64 product;

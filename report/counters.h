@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The figures of a group or a kind while records are read: no more than it
- * takes to have KmtTotals of them at the end, what each event touches in one
- * line of the processor's cache.
+ * Counters of a group or a kind while records are read. They contain only the
+ * fields from which KmtTotals is computed at the end. The fields that every
+ * event changes share one cache line.
  */
 #ifndef KMEMTRACE_REPORT_COUNTERS_H
 #define KMEMTRACE_REPORT_COUNTERS_H
@@ -10,13 +10,13 @@
 #include "report/totals.h"
 
 typedef struct KmtCounters {
-	/* What it is a part of: of a group its kind, of kmalloc and cache slab;
-	 * NULL: nothing. */
+	/* The counters that include these counters: a group's kind, or slab for
+	 * kmalloc and cache. NULL: none. */
 	struct KmtCounters *sum;
-	guint64 live; /* bytes allocated */
+	guint64 live; /* bytes allocated and not freed */
 	guint64 peak;
 	gint64 peak_timestamp;
-	guint64 epoch; /* of the kind's peak that at_peak is of */
+	guint64 epoch; /* epoch of the kind to which at_peak belongs */
 	guint64 at_peak;
 	guint64 cross_cpu_frees;
 	guint64 remote_node_allocs;
@@ -25,18 +25,18 @@ typedef struct KmtCounters {
 	guint64 bytes_req;
 	guint64 bytes_alloc;
 	guint64 frees;
-	guint64 closed_req; /* bytes requested of what is live no more */
-	gint64 gone; /* closed without a free, less freed when closed before */
-	/* What was live when all this began. */
+	guint64 closed_req; /* requested bytes of objects no longer live */
+	gint64 gone;	    /* closed objects minus counted frees */
+	/* Objects and requested bytes that were live when counting began. */
 	guint64 first_objects;
 	guint64 first_req;
 } __attribute__((aligned(64))) KmtCounters;
 G_STATIC_ASSERT(sizeof(KmtCounters) == 128);
 
 /*
- * What an allocation or a free does to live bytes; change is below 0, modulo
- * 2^64, for a free.  Returns TRUE if they were never as many: the peak is
- * looked at after each allocation, in merged order.
+ * Add @change to the live bytes; a free passes a negative change, modulo 2^64.
+ * The caller passes events in merged order. Return TRUE if an allocation raised
+ * the live bytes to a new peak.
  */
 static inline gboolean kmt_counters_change(KmtCounters *l, gboolean is_free,
 					   guint64 change, gint64 timestamp)
@@ -49,7 +49,10 @@ static inline gboolean kmt_counters_change(KmtCounters *l, gboolean is_free,
 	return TRUE;
 }
 
-/* Before that: keeps a group's live bytes as of the last peak of its kind. */
+/*
+ * Save the live bytes of a group as of the last peak of its kind. Call this
+ * function before each change of the group's live bytes.
+ */
 static inline void kmt_counters_before(KmtCounters *l)
 {
 	if (l->epoch != l->sum->epoch) {
@@ -67,7 +70,10 @@ static inline gboolean kmt_counters_alloc(KmtCounters *l, guint64 bytes_req,
 	return kmt_counters_change(l, FALSE, bytes_alloc, timestamp);
 }
 
-/* An object is live no more; if it was freed, that is told besides. */
+/*
+ * Count an object as no longer live. If a free record ended its life, the
+ * caller also calls kmt_counters_free().
+ */
 static inline void kmt_counters_close(KmtCounters *l, guint64 bytes_req,
 				      guint64 bytes_alloc)
 {
@@ -83,7 +89,10 @@ static inline void kmt_counters_free(KmtCounters *l, gboolean cross)
 	l->cross_cpu_frees += cross;
 }
 
-/* All begins now: of what was, only that it is live is known. */
+/*
+ * Restart counting at time @now, in ns. The objects that are live at @now
+ * remain live; all other counts become 0.
+ */
 void kmt_counters_restart(KmtCounters *counters, gint64 now);
 
 KmtTotals kmt_counters_totals(const KmtCounters *counters);

@@ -78,7 +78,10 @@ void kmt_cross_cpu_free(KmtCrossCpu *cross)
 	g_free(cross);
 }
 
-/* Returns TRUE if the sum is above G_MAXUINT64, which it then becomes. */
+/*
+ * Add @bytes to sum->bytes. If the sum exceeds G_MAXUINT64, set it to
+ * G_MAXUINT64 and return TRUE.
+ */
 static gboolean add_bytes(KmtCrossCpuSum *sum, guint64 bytes)
 {
 	if (!__builtin_add_overflow(sum->bytes, bytes, &sum->bytes))
@@ -123,7 +126,7 @@ gboolean kmt_cross_cpu_add(KmtCrossCpu *cross, const KmtFindingSite *alloc,
 			   guint alloc_cpu, guint64 free_site, guint free_cpu,
 			   guint64 bytes)
 {
-	/* kmt_layers is in the order of spaces. */
+	/* kmt_layers has the order of the address namespaces. */
 	const KmtCrossCpuCell cell = {
 		.layer = kmt_input_namespace_of(alloc->kind),
 		.from = (guint16)alloc_cpu,
@@ -175,7 +178,7 @@ static int compare_pairs(gconstpointer a, gconstpointer b)
 
 void kmt_cross_cpu_sort(KmtCrossCpu *cross)
 {
-	/* Sorting changes the numbers that the indexes hold. */
+	/* Sorting changes the array indexes that the hash tables hold. */
 	kmt_index_clear(&cross->cell_index);
 	kmt_index_clear(&cross->pair_index);
 	g_array_sort(cross->cells, compare_cells);

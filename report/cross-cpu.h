@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who frees what on which CPU. */
+/* Frees of objects by allocating CPU, freeing CPU and call sites. */
 #ifndef KMEMTRACE_REPORT_CROSS_CPU_H
 #define KMEMTRACE_REPORT_CROSS_CPU_H
 
@@ -8,50 +8,56 @@
 
 typedef struct {
 	guint64 frees;
-	guint64 bytes; /* allocated */
+	guint64 bytes; /* bytes allocated */
 } KmtCrossCpuSum;
 
-/* Add other to sum.  What is above G_MAXUINT64 becomes G_MAXUINT64. */
+/* Add @other to @sum. A sum above G_MAXUINT64 becomes G_MAXUINT64. */
 void kmt_cross_cpu_sum_add(KmtCrossCpuSum *sum, const KmtCrossCpuSum *other);
 
-/* Objects of one call site freed by another on another CPU. */
+/*
+ * Objects that one call site allocated and another call site freed on another
+ * CPU.
+ */
 typedef struct {
 	KmtFindingSite alloc;
 	guint64 free_site;
 	KmtCrossCpuSum sum;
 } KmtCrossCpuPair;
 
-/* Objects of one CPU freed by one CPU. */
+/* Objects that CPU @from allocated and CPU @to freed. */
 typedef struct {
 	guint32 layer; /* index in kmt_layers */
-	guint16 from;  /* the CPUs, by their index among the files */
+	guint16 from;  /* CPU as index in capture->files */
 	guint16 to;
 	KmtCrossCpuSum sum;
 } KmtCrossCpuCell;
 
-/* No more than there are frees, however many CPUs and call sites there are. */
+/*
+ * Counts of frees by pair of CPUs and by pair of call sites. The number of
+ * entries never exceeds the number of frees.
+ */
 typedef struct {
 	guint n_cpus;
-	GArray *cells; /* of KmtCrossCpuCell, of all frees that found their
-			* object */
-	GArray *pairs; /* of KmtCrossCpuPair */
-	/* private: */
+	GArray *cells; /* KmtCrossCpuCell: all frees with a known object */
+	GArray *pairs; /* KmtCrossCpuPair */
+	/* Private: */
 	KmtIndex cell_index, pair_index;
-	guint64 seed; /* of the hashes */
+	guint64 seed; /* seed of the hashes */
 } KmtCrossCpu;
 
 KmtCrossCpu *kmt_cross_cpu_new(guint n_cpus);
 void kmt_cross_cpu_free(KmtCrossCpu *cross);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCrossCpu, kmt_cross_cpu_free)
 
-/* CPUs by their index among the files.  Returns whether a sum of bytes is above
- * 2^64 - 1. */
+/* Count the free of an object of @bytes allocated bytes. @alloc_cpu and
+ * @free_cpu are indexes in capture->files. Return whether a sum of bytes
+ * exceeds 2^64 - 1. */
 gboolean kmt_cross_cpu_add(KmtCrossCpu *cross, const KmtFindingSite *alloc,
 			   guint alloc_cpu, guint64 free_site, guint free_cpu,
 			   guint64 bytes);
 
-/* All is added: sorts cells by layer, from and to, and pairs by bytes, most
- * first. */
+/* Sort cells by layer, from and to, and sort pairs by bytes in descending
+ * order. No free may be added afterwards. */
 void kmt_cross_cpu_sort(KmtCrossCpu *cross);
 
 #endif

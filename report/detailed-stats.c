@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Statistics that an option selects: of a span, of windows, of what passes a
- * filter, with details.  One file above 500 lines, because the compiler inlines
- * all steps of an event into one loop.
+ * Statistics that an option selects: a span, windows, a filter, details of
+ * groups, and cross-CPU frees. The file exceeds 500 lines because the compiler
+ * inlines all steps of an event into one loop.
  */
 #include "config.h"
 
 #include "report/accounting.h"
 
-/* gcc does not see that these are called for each event. */
+/* gcc cannot infer that these functions run once for each event. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* NULL: the filter does not want it. */
+/*
+ * Return the statistics of @class_id, or NULL if the filter excludes the class.
+ */
 static inline KmtClassStats *wanted(KmtAccounting *accounting, guint32 class_id)
 {
 	KmtClassStats *b = kmt_accounting_class(accounting, class_id);
@@ -19,7 +21,7 @@ static inline KmtClassStats *wanted(KmtAccounting *accounting, guint32 class_id)
 	return b->counters ? b : NULL;
 }
 
-/* ---- the figures that plain.c makes of sums ---- */
+/* ---- figures that basic-stats.c computes from sums ---- */
 
 static ALWAYS_INLINE void book_alloc(KmtAccounting *accounting,
 				     const KmtClassStats *b, gint64 now,
@@ -30,11 +32,13 @@ static ALWAYS_INLINE void book_alloc(KmtAccounting *accounting,
 
 	kmt_counters_before(b->counters);
 	kmt_counters_alloc(b->counters, b->bytes_req, b->bytes_alloc, now);
-	/* What fits in the sum of a kind fits in that of a group. */
+	/* The sum of a kind includes the sum of each group, so a check of the
+	 * kind suffices. */
 	if (G_UNLIKELY(kind->bytes_req + b->bytes_req < b->bytes_req ||
 		       kind->bytes_alloc + b->bytes_alloc < b->bytes_alloc))
 		accounting->aggregate->overflowed = TRUE;
-	/* It may have been live before the span, of which sums know nothing. */
+	/* Live bytes include objects from before the span, which the sums
+	 * exclude, so the live bytes need their own check. */
 	if (G_UNLIKELY(kind->live + b->bytes_alloc < b->bytes_alloc))
 		accounting->live_overflowed = TRUE;
 	kind->epoch +=
@@ -48,7 +52,7 @@ static ALWAYS_INLINE void book_alloc(KmtAccounting *accounting,
 	}
 }
 
-/* The object is live no more, in each sum that it is a part of. */
+/* Subtract an object from the live counters of its group and kinds. */
 static ALWAYS_INLINE void book_close(KmtAccounting *accounting,
 				     const KmtClassStats *b)
 {
@@ -60,7 +64,7 @@ static ALWAYS_INLINE void book_close(KmtAccounting *accounting,
 		accounting->kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
 }
 
-/* The object was freed. */
+/* Count the free of an object. */
 static inline void book_free(KmtAccounting *accounting, const KmtClassStats *b,
 			     gboolean cross)
 {
@@ -76,7 +80,7 @@ static gboolean is_remote(const KmtAccounting *accounting, gint32 wanted,
 	return wanted >= 0 && f->node >= 0 && wanted != f->node;
 }
 
-/* ---- the figures that somebody has to ask for ---- */
+/* ---- figures that an option selects ---- */
 
 static KmtFindingSite site_of(const KmtAccounting *accounting, guint32 class_id)
 {
@@ -94,7 +98,10 @@ static gboolean has_lifetime(const KmtFilter *filter, guint64 lifetime)
 	       lifetime <= filter->lifetime_max;
 }
 
-/* Whatever the filter says: it is a finding. */
+/*
+ * Count an allocation with bytes_alloc < bytes_req. The count is a finding, so
+ * the filter does not apply.
+ */
 static void note_short(KmtAccounting *accounting, const KmtClassStats *b)
 {
 	accounting->aggregate->short_allocs += b->bytes_alloc < b->bytes_req;
@@ -139,8 +146,8 @@ static void count_alloc(KmtAccounting *accounting, KmtClassStats *b, gint64 now,
 		b->asked.allocs += accounting->inside;
 }
 
-/* By a filter of lifetimes, whether an object counts is known when it is freed
- * or at the end. */
+/* Count an allocation for a lifetime filter. Whether the object matches is
+ * known only when it is freed or at the end of the span. */
 static void count_late(KmtAccounting *accounting, KmtClassStats *b, gint64 now,
 		       guint32 class_id, guint16 file)
 {
@@ -165,7 +172,10 @@ static void see_windows(KmtGrowth *growth, guint64 live, guint n)
 	growth->seen = n;
 }
 
-/* The first event of a class_id in a window. */
+/*
+ * Update the windows of a class and its group at the first event of the class
+ * in the current window.
+ */
 static void enter_window(KmtAccounting *accounting, KmtClassStats *b)
 {
 	KmtGrowth *growth;
@@ -202,7 +212,10 @@ static void asked_close(KmtAccounting *accounting, KmtClassStats *b)
 	window_close(accounting, b);
 }
 
-/* What was allocated, when and where; when, where and by whom it was freed. */
+/*
+ * A freed object: its class, the time and file of its allocation, and the time,
+ * file and call site of its free.
+ */
 typedef struct {
 	guint32 class_id;
 	gint64 alloc_time;
@@ -250,7 +263,7 @@ static void asked_free(KmtAccounting *accounting, KmtClassStats *b,
 	}
 }
 
-/* ---- time ---- */
+/* ---- spans and windows ---- */
 
 static gint64 end_of_window(const KmtAccounting *accounting, guint window)
 {
@@ -279,7 +292,10 @@ static void begin_window(KmtAccounting *accounting, gint64 start)
 	}
 }
 
-/* What the kinds add up to; frees: of all records, or NULL. */
+/*
+ * Compute the totals of all kinds. If @frees is not NULL, it holds the FREE
+ * records by kind and replaces the matched frees.
+ */
 static void make_kinds(KmtAccounting *accounting, KmtTotals totals[KMT_N_KINDS],
 		       const KmtCounters counters[KMT_N_KINDS],
 		       const guint64 *frees)
@@ -292,7 +308,7 @@ static void make_kinds(KmtAccounting *accounting, KmtTotals totals[KMT_N_KINDS],
 		if (frees)
 			totals[i].frees = frees[i];
 	}
-	/* Its counters has nothing but peaks. */
+	/* The counters of slab hold only live bytes and the peak. */
 	*slab = (KmtTotals){.peak_bytes_alloc = slab->peak_bytes_alloc,
 			    .peak_timestamp = slab->peak_timestamp};
 	accounting->aggregate->overflowed |=
@@ -318,7 +334,8 @@ static void begin_span(KmtAccounting *accounting)
 	accounting->aggregate->overflowed = FALSE;
 	for (i = 0; i < KMT_N_KINDS; i++) {
 		kmt_counters_restart(&accounting->kinds[i], accounting->start);
-		/* At its start, live bytes are the most so far. */
+		/* The live bytes at the start of the span are the first peak.
+		 */
 		accounting->kinds[i].epoch++;
 		accounting->free_records[i] = 0;
 	}
@@ -329,7 +346,6 @@ static void begin_span(KmtAccounting *accounting)
 		begin_window(accounting, accounting->start);
 }
 
-/* Time has come to now. */
 void kmt_detailed_at_time(KmtAccounting *accounting, gint64 now)
 {
 	if (!accounting->inside && now >= accounting->start)
@@ -390,7 +406,10 @@ static void tally_finding(KmtAccounting *accounting, KmtFindingClass class,
 	++*slot->count;
 }
 
-/* Those of records after the span are not decided with all that it takes. */
+/*
+ * Count the finding of a slow-path event. Findings of records after the span
+ * are ignored, because the records that would decide them are not read.
+ */
 static void count_finding(KmtAccounting *accounting,
 			  const KmtMatchSlowEvent *extra)
 {
@@ -476,8 +495,8 @@ void kmt_detailed_slow_event(KmtAccounting *accounting,
 	}
 }
 
-/* What is live at the end of the span, for how long, and whether the filter
- * wants that. */
+/* Account for an object that is live at the end of the span: its age, and with
+ * a lifetime filter its allocation. */
 static void live_at(KmtAccounting *accounting, const KmtMatchObject *object,
 		    gint64 end)
 {
@@ -568,9 +587,9 @@ void kmt_detailed_steps(KmtAccounting *accounting,
 	}
 }
 
-/* ---- the end ---- */
+/* ---- end of the capture ---- */
 
-/* Those that no time was left for, too. */
+/* Complete all windows, including those that begin after the last record. */
 static void finish_windows(KmtAccounting *accounting)
 {
 	KmtGroups *groups = accounting->aggregate->groups;
@@ -592,7 +611,7 @@ static void finish_windows(KmtAccounting *accounting)
 			    kmt_groups_counters(groups, i)->live, n);
 }
 
-/* The sizes of a group are those of its classes. */
+/* Compute the size histogram of each group from its classes. */
 static void fill_sizes(KmtAccounting *accounting)
 {
 	KmtGroups *groups = accounting->aggregate->groups;

@@ -5,7 +5,7 @@
 
 #include "report/histogram.h"
 
-/* The smallest value of a bucket. */
+/* Return the smallest value of a bucket. */
 static guint64 lowest(guint bucket)
 {
 	guint shift;
@@ -82,7 +82,7 @@ void kmt_histogram_add_first(KmtHistogram *histogram, guint bucket,
 
 guint64 kmt_histogram_percentile(const KmtHistogram *histogram, guint percent)
 {
-	/* In two parts, as n * percent may not fit. */
+	/* Multiply in two steps, because n * percent may overflow. */
 	guint64 rank = histogram->n / 100 * percent +
 		       (histogram->n % 100 * percent + 99) / 100;
 	guint64 sum = 0;

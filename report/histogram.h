@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How many values of which magnitude: eight buckets for each power of two, so
- * that a value is known to within an eighth of it; values below 16 exactly.
+ * A histogram of values with eight buckets for each power of two, so that the
+ * bucket determines a value to within an eighth. Values below 16 are exact.
  *
- * A capture may have as many histograms as records, most of which then hold one
- * value.  So a histogram takes 16 bytes while all its values are in one bucket,
- * and 64 bytes for each power of two that it has values of from then on.
+ * A capture may have as many histograms as records, and most histograms then
+ * hold one value. A histogram therefore takes 16 bytes while all its values are
+ * in one bucket. With a second bucket it takes another 64 bytes for each power
+ * of two that has values.
  */
 #ifndef KMEMTRACE_REPORT_HISTOGRAM_H
 #define KMEMTRACE_REPORT_HISTOGRAM_H
@@ -15,22 +16,23 @@
 #define KMT_HISTOGRAM_PARTS   62
 #define KMT_HISTOGRAM_BUCKETS (KMT_HISTOGRAM_PARTS * 8)
 
-/* The counts of eight buckets. */
+/* The counts of eight adjacent buckets. */
 typedef guint64 KmtHistogramPart[8];
 
 typedef struct {
-	/* Buckets 8 i to 8 i + 7 are parts[index[i] - 1]; 0: all are 0. */
+	/* parts[index[i] - 1] holds buckets 8 * i to 8 * i + 7. If index[i] is
+	 * 0, all eight buckets are empty. */
 	guint8 index[KMT_HISTOGRAM_PARTS];
 	guint8 n_parts;
 	guint8 n_allocated;
 	KmtHistogramPart parts[];
 } KmtHistogramCounts;
 
-/* All 0: no values. */
+/* An all-zero histogram has no values. */
 typedef struct {
 	guint64 n;
-	/* 2 * bucket + 1 while all values are in that bucket, then the address
-	 * of KmtHistogramCounts. */
+	/* While all values are in one bucket: 2 * bucket + 1. Afterwards: the
+	 * address of KmtHistogramCounts. */
 	guintptr content;
 } KmtHistogram;
 
@@ -46,7 +48,10 @@ static inline guint kmt_histogram_bucket(guint64 value)
 	return shift * 8 + (guint)(value >> shift);
 }
 
-/* Private: counts, after n, in a bucket that has no counter yet. */
+/*
+ * Add @times to a bucket without a counter. The caller has already added @times
+ * to n. Private to kmt_histogram_add().
+ */
 void kmt_histogram_add_first(KmtHistogram *histogram, guint bucket,
 			     guint64 times);
 
@@ -72,12 +77,15 @@ static inline void kmt_histogram_add(KmtHistogram *histogram, guint64 value,
 }
 
 /*
- * The smallest value of the bucket of the ceil(n * percent / 100)th value, by
- * size; 0 if there is none.
+ * Return the smallest value of the bucket that holds the value of rank ceil(n *
+ * percent / 100) in ascending order; 0 if the histogram is empty.
  */
 guint64 kmt_histogram_percentile(const KmtHistogram *histogram, guint percent);
 
-/* How many lie in 2^power .. 2^(power + 1) - 1; power 0 has the value 0 too. */
+/*
+ * Return the number of values from 2^power to 2^(power + 1) - 1. Power 0
+ * includes the value 0.
+ */
 guint64 kmt_histogram_power(const KmtHistogram *histogram, guint power);
 
 #endif

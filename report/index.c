@@ -3,7 +3,7 @@
 
 #include "report/index.h"
 
-/* A power of two; the tests take a small one. */
+/* A power of two. Tests compile this file with a small value. */
 #ifndef FIRST_SLOTS
 #define FIRST_SLOTS 1024
 #endif
@@ -55,7 +55,8 @@ static void grow(KmtIndex *index, gconstpointer user)
 void kmt_index_add(KmtIndex *index, gconstpointer user, guint64 hash)
 {
 	put(index, hash, index->n++);
-	/* At most three quarters full, which keeps the runs short. */
+	/* Keep the table at most three quarters full to limit the length of
+	 * probe sequences. */
 	if (index->n > index->mask / 4 * 3 && index->mask < G_MAXUINT32)
 		grow(index, user);
 }

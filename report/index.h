@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A hash table of the numbers of entries that its user keeps in an array: 5 to
- * 11 bytes for each entry, where a GHashTable with keys of its own takes 40 and
- * more.  One thread.
+ * A hash table that maps keys to indexes of an array that the caller owns. An
+ * entry takes 5 to 11 bytes; a GHashTable with separate keys takes 40 or more.
+ * Not thread-safe.
  */
 #ifndef KMEMTRACE_REPORT_INDEX_H
 #define KMEMTRACE_REPORT_INDEX_H
@@ -11,9 +11,9 @@
 
 #define KMT_INDEX_NONE G_MAXUINT32
 
-/* The hash of entry number, of which all bits are good. */
+/* Return the hash of entry @number. All bits must be well distributed. */
 typedef guint64 (*KmtIndexHash)(gconstpointer user, guint32 number);
-/* Whether entry number has this key. */
+/* Return whether entry @number has @key. */
 typedef gboolean (*KmtIndexEqual)(gconstpointer user, guint32 number,
 				  gconstpointer key);
 
@@ -21,18 +21,21 @@ typedef struct {
 	KmtIndexHash hash;
 	KmtIndexEqual equal;
 	guint32 n;
-	/* private: */
-	guint32 mask;	/* slots - 1 */
-	guint32 *slots; /* numbers + 1; 0: empty */
+	/* Private: */
+	guint32 mask;	/* number of slots minus 1 */
+	guint32 *slots; /* entry number plus 1; 0: empty */
 } KmtIndex;
 
 void kmt_index_init(KmtIndex *index, KmtIndexHash hash, KmtIndexEqual equal);
 void kmt_index_clear(KmtIndex *index);
 
-/* The number of the entry with key, whose hash is given; or KMT_INDEX_NONE. */
+/* Return the number of the entry with @key and @hash, or KMT_INDEX_NONE. */
 guint32 kmt_index_find(const KmtIndex *index, gconstpointer user, guint64 hash,
 		       gconstpointer key);
-/* Adds entry index->n, which user has already, under its hash. */
+/*
+ * Add entry number index->n. The caller has already stored the entry with its
+ * key in its array; @hash is the hash of that key.
+ */
 void kmt_index_add(KmtIndex *index, gconstpointer user, guint64 hash);
 
 #endif

@@ -3,7 +3,10 @@
 
 #include "report/leaks.h"
 
-/* Whether frees of this kind were switched off at times. */
+/*
+ * Return whether the recording of frees of this kind was switched off at any
+ * time.
+ */
 static gboolean frees_are_off(const KmtAggregate *aggregate, KmtKind kind)
 {
 	guint off = aggregate->groups->options.capture->frees_not_recorded;

@@ -1,35 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who may be leaking, and why it is thought so. */
+/* Leak candidates and the evidence for each candidate. */
 #ifndef KMEMTRACE_REPORT_LEAKS_H
 #define KMEMTRACE_REPORT_LEAKS_H
 
 #include "report/table.h"
 
-/* With fewer windows growth is no pattern. */
+/* Fewer windows cannot show a pattern of growth. */
 #define KMT_LEAK_MIN_WINDOWS 4
 
 /*
- * A group whose live bytes grew, in three of four windows at least, whose live
- * objects are more than one, and half of which are older than 99 of a hundred
- * of those that were freed ever got.
+ * A leak candidate is a group with three properties. Its live bytes grew in at
+ * least three quarters of the windows. It has more than one live object. Half
+ * of its live objects are older than 99 % of its freed objects were when they
+ * were freed.
  *
- * But if more of its addresses came again without a free than with one, its
- * frees are what is not seen, and it is no candidate to speak of.
+ * If more of a group's addresses were reused without a free than with a free,
+ * most of its frees are missing from the capture. Such a candidate is marked as
+ * unfreed.
  */
 typedef struct {
 	const KmtGroup *group;
-	guint steps;	      /* windows that it could have grown in */
-	guint grown;	      /* those in which it did */
+	guint steps;	      /* number of windows after the first */
+	guint grown;	      /* number of windows with growth */
 	guint64 growth;	      /* bytes, since the end of the first window */
-	guint64 age_median;   /* ns, of what is live */
-	guint64 lifetime_p99; /* ns, of what was freed, if frees */
+	guint64 age_median;   /* ns, of live objects */
+	guint64 lifetime_p99; /* ns, of freed objects; valid if frees > 0 */
 	guint64 frees;
-	KmtFigure reused; /* the field of that name */
-	gboolean unfreed; /* most of its frees are not seen */
+	KmtFigure reused; /* value of the field "reused" */
+	gboolean unfreed; /* most frees are missing from the capture */
 } KmtLeak;
 
-/* Of KmtLeak, those that are unfreed last, then most growth first; aggregate
- * must have windows. */
+/* Return the leak candidates (KmtLeak) among the groups that @filter accepts:
+ * candidates with recorded frees first, then by descending growth. @aggregate
+ * must have windows and details. The caller owns the array. */
 GArray *kmt_leaks_find(const KmtAggregate *aggregate, KmtTableFilter filter,
 		       gconstpointer user);
 

@@ -71,7 +71,10 @@ char *kmt_report_moment(const KmtReport *report, gint64 time, gboolean is_short)
 	return g_strconcat(before ? "-" : "", length, NULL);
 }
 
-/* 0 if kmemtrace.meta does not tell what it takes to know. */
+/*
+ * Return the number of sub-buffers that would have prevented all losses; 0 if
+ * kmemtrace.meta lacks the sizes for the calculation.
+ */
 static guint64 enough_subbufs(const KmtInputCapture *capture, guint64 subbufs)
 {
 	guint64 size = 0, worst = 0;
@@ -128,7 +131,8 @@ gboolean kmt_report_is_chosen(const KmtGroup *group, gconstpointer user)
 	const KmtReport *report = user;
 	const KmtTotals *t = &group->totals;
 
-	/* Of another time, or of other lifetimes. */
+	/* All objects of the group are outside the span or the lifetime filter.
+	 */
 	if (!t->allocs && !t->frees && !t->live_objects && !t->peak_bytes_alloc)
 		return FALSE;
 	if (report->live_only && !group->totals.live_objects)

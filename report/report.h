@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the forms of output are given. */
+/* Data of one report and the functions that print it in each output format. */
 #ifndef KMEMTRACE_REPORT_REPORT_H
 #define KMEMTRACE_REPORT_REPORT_H
 
@@ -15,10 +15,12 @@ typedef enum {
 	KMT_HISTOGRAM_SIZE,
 } KmtHistogramOf;
 
-/* Lost events, by whether they were lost in the time of --time.  Without that
- * option, or if their times are not known, within has all. */
+/* Numbers of lost events, relative to the time that --time selects. Without
+ * --time, or if the times of the losses are unknown, @within holds all losses.
+ */
 typedef struct {
-	gboolean is_known; /* FALSE: within may have some of other times */
+	gboolean
+		is_known; /* FALSE: @within may include losses of other times */
 	guint64 before, within, after;
 } KmtLost;
 
@@ -28,147 +30,181 @@ typedef struct {
 	const KmtSymbolizer *names;
 	const KmtBy *by;
 	const KmtSort *sort;
-	const GPtrArray *fields;  /* of const KmtReportField: columns */
-	guint64 max_lines;	  /* of each table; 0: all */
-	gboolean slab_only;	  /* kinds in the tables; both */
-	gboolean pages_only;	  /* or none: all */
-	gboolean live_only;	  /* only groups that hold something */
-	gboolean before_trace;	  /* list those frees by call site */
-	gboolean separators;	  /* 1,234,567 */
-	gboolean shows_cross_cpu; /* who is freed elsewhere */
+	const GPtrArray *fields;  /* columns, const KmtReportField * */
+	guint64 max_lines;	  /* rows of each table; 0: all */
+	gboolean slab_only;	  /* Show only slab or only pages. */
+	gboolean pages_only;	  /* Both or neither set: all kinds. */
+	gboolean live_only;	  /* only groups with live objects */
+	gboolean before_trace;	  /* list frees of older objects */
+	gboolean separators;	  /* format numbers as 1,234,567 */
+	gboolean shows_cross_cpu; /* section of cross-CPU frees */
 	gboolean shows_windows;
 	gboolean shows_leaks;
 	gboolean shows_marks;
-	/* There is a question: only what answers it is told. */
+	/* An option selects sections: print these sections only. */
 	gboolean is_answer;
-	gboolean shows_groups; /* the table of them */
-	gboolean is_peak;      /* sorted by what there was at peaks */
+	gboolean shows_groups; /* section of the groups */
+	gboolean is_peak;      /* sorted by bytes at the peak */
 	KmtHistogramOf histogram;
-	const KmtPhases *phases;   /* or NULL: nobody asked for marks */
-	const KmtSpan *span;	   /* of --time; or NULL */
-	const GPtrArray *warnings; /* of const char * */
-	KmtLost lost;		   /* by kmt_report_count_lost() */
+	const KmtPhases *phases;   /* NULL: no option needs marks */
+	const KmtSpan *span;	   /* --time, or NULL */
+	const GPtrArray *warnings; /* const char * */
+	KmtLost lost;		   /* set by kmt_report_count_lost() */
 } KmtReport;
 
-/* Print to out, in which errors stick (ferror()). */
+/* Print the report to @out. The caller checks ferror(out) for write errors. */
 void kmt_report_text(const KmtReport *report, FILE *out);
 void kmt_report_json(const KmtReport *report, FILE *out);
 void kmt_report_csv(const KmtReport *report, FILE *out);
-/* Stacks of kind and group for flame graphs; the weight is the first field. */
+/*
+ * Print the stacks of each kind and group in the folded format of flame graphs.
+ * The weight of a stack is the first field of @report.
+ */
 void kmt_report_folded(const KmtReport *report, FILE *out);
 
-/* A KmtTableFilter: the kinds that the options of user, a report, chose. */
+/*
+ * A KmtTableFilter: return whether the options of the report in @user select
+ * @group.
+ */
 gboolean kmt_report_is_chosen(const KmtGroup *group, gconstpointer user);
 
-/* Whether records of the capture's version may be of this kind. */
+/* Return whether the record version of the capture has records of @kind. */
 gboolean kmt_report_may_have(const KmtReport *report, KmtKind kind);
-/* The groups that the options chose, sorted and cut. */
+/*
+ * Return the groups that the options select, sorted and limited to max_lines.
+ * The caller frees the table.
+ */
 KmtTable *kmt_report_table(const KmtReport *report);
 
-/* What is known about events that were lost. */
+/* The knowledge about lost events in a capture. */
 typedef enum {
-	KMT_LOSS_NONE,	 /* none were */
-	KMT_LOSS_EVENTS, /* capture->overruns of them */
+	KMT_LOSS_NONE,	 /* no event was lost */
+	KMT_LOSS_EVENTS, /* capture->overruns events were lost */
 	KMT_LOSS_CUT,	 /* unknown: the capture was cut off */
-	/* unknown: the recorder was set up to record only a part */
+	/* unknown: the recorder was configured to record only some events */
 	KMT_LOSS_INCOMPLETE,
-	KMT_LOSS_UNCOUNTED, /* some were, and their number is not known */
+	KMT_LOSS_UNCOUNTED, /* events were lost, in unknown number */
 	/* unknown: the recorder does not report losses */
 	KMT_LOSS_NOT_REPORTED,
-	KMT_LOSS_UNKNOWN, /* unknown: kmemtrace.meta does not say */
+	KMT_LOSS_UNKNOWN, /* unknown: kmemtrace.meta has no count */
 } KmtLoss;
 
-/* Set report->lost, once capture, aggregate and span are set and before any
- * figure is printed. */
+/* Set report->lost. Call this function after capture, aggregate and span of
+ * @report are set and before any figure is printed. */
 void kmt_report_count_lost(KmtReport *report);
 
 /*
- * The events lost in each window of the aggregate, saturated; NULL if their
- * times are not known.  A loss whose time reaches into several windows counts
- * in each of them, as it does with --time.  Free it with g_free().
+ * Return the number of events lost in each window of the aggregate, saturated,
+ * or NULL if the times of the losses are unknown. A loss that overlaps several
+ * windows counts in each of these windows; --time counts losses in the same
+ * way. The caller frees the array with g_free().
  */
 guint64 *kmt_report_window_losses(const KmtReport *report);
 
-/* Whether all events that were lost were lost after STOP, so that no figure
+/* Return whether all lost events were lost after STOP, so that no figure
  * depends on them. */
 gboolean kmt_report_lost_later_only(const KmtReport *report);
 
-/* Return how many events the figures may lack.  Losses after STOP do not
- * count. */
+/* Return the kind of loss that the figures may suffer from. Losses after STOP
+ * are ignored. */
 KmtLoss kmt_report_loss(const KmtReport *report);
 
-/* How many files are not of the size that kmemtrace.meta says: damaged. */
+/*
+ * Return the number of CPU files whose size differs from the size in
+ * kmemtrace.meta. Such a file is damaged.
+ */
 guint kmt_report_wrong_sizes(const KmtInputCapture *capture);
 
-/* "none", "events", "cut_off", "unknown". */
+/*
+ * Return the name of @loss in JSON: "none", "events", "cut_off" or "unknown".
+ */
 const char *kmt_loss_name(KmtLoss loss);
 
-/* Records of this time may be missing, ns. */
+/* An interval of time in which records may be missing, in ns. */
 typedef struct {
 	gint64 from;
 	gint64 until;
 } KmtInterval;
 
-/* Set *time to what figures are about: the capture, or what --time leaves of
- * it.  Returns whether --time leaves less than the capture. */
+/* Set *time to the time that the figures cover: the time of the capture,
+ * limited by --time. Return whether --time excludes a part of the capture. */
 gboolean kmt_report_time(const KmtReport *report, KmtInterval *time);
 
 #define KMT_MAX_INTERVALS 2
 
 /*
- * Store the intervals in which a finding may be due to missing records, and
- * return their number.  If events were lost, the interval is the whole time of
- * the figures, unless all events were lost after it.  The end of a capture that
- * was cut off is incomplete from the time at which the first CPU ends.  The
- * beginning of a capture that an earlier reader took is incomplete up to the
- * time at which the last CPU begins.
+ * Store the intervals in which missing records may have caused a finding, and
+ * return the number of intervals. If events were lost, the interval is the
+ * whole time of the figures, unless all events were lost after that time. The
+ * end of a capture that was cut off is incomplete from the time at which the
+ * first CPU ends. The beginning of a capture whose first records another reader
+ * consumed is incomplete up to the time at which the last CPU begins.
  */
 guint kmt_report_intervals(const KmtReport *report,
 			   KmtInterval intervals[KMT_MAX_INTERVALS]);
 
-/* Is anything known to be missing, and could that have changed a figure? */
+/*
+ * kmt_report_is_lossy() returns whether records are known to be missing.
+ * kmt_report_is_doubtful() returns whether the missing records could have
+ * changed @field.
+ */
 gboolean kmt_report_is_lossy(const KmtReport *report);
 gboolean kmt_report_is_doubtful(const KmtReport *report,
 				const KmtReportField *field);
 
-/* Are figures of allocations scaled, as one of so many was recorded? */
+/*
+ * Return whether the capture is a sample, so that the figures of allocations
+ * are scaled estimates.
+ */
 gboolean kmt_report_is_sample(const KmtReport *report);
-/* Are figures of some objects only: frees too? */
+/*
+ * Return whether a filter limits all figures, including frees, to some objects.
+ */
 gboolean kmt_report_has_filter(const KmtReport *report);
 
-/* How long the capture is by the ends of its files, ns; 0 without a record.
- * Where clocks went back, something may be later.  No file may be a stream. */
+/* Return the time between the first and the last record of all files in ns; 0
+ * if the capture has no record. If a clock went back, a record inside a file
+ * may be later than this end. No file may be a stream. */
 guint64 kmt_report_length(const KmtInputCapture *capture);
 
 /*
- * Return the losses that overlap the time of the figures, of KmtMatchGap, by
- * file and time.  NULL: the records do not report losses, as those of version
- * 1, or no event of the capture was lost.  The loss after the last record of a
- * CPU lasts to the end of the capture.  The caller owns the array.
+ * Return the losses (KmtMatchGap) that overlap the time of the figures, sorted
+ * by file and time. Return NULL if the records do not report losses, as in
+ * version 1, or if no event of the capture was lost. The loss after the last
+ * record of a CPU lasts to the end of the capture. The caller owns the array.
  */
 GArray *kmt_report_gaps(const KmtReport *report);
 
-/* Return the share of the time of the figures, from 0 to 1, in which any CPU
- * lost events; if that is not known, the share of the intervals. */
+/* Return the fraction, from 0 to 1, of the time of the figures in which any CPU
+ * lost events. If the times of the losses are unknown, return the fraction that
+ * kmt_report_intervals() covers. */
 double kmt_report_blind(const KmtReport *report);
 
 /*
- * The first record, by the kernel's clock: where moments in text count from.
- * Of a capture that can be read but once, that is its smallest timestamp.
+ * Return the kernel clock time of the first record, in ns. Moments in text
+ * reports count from this time. In a capture with a stream, the time is the
+ * smallest timestamp.
  */
 gint64 kmt_report_origin(const KmtReport *report);
 
-/* A moment of the kernel's clock in seconds from the first record, as --time
- * takes them; short: with three decimals if the capture is a second long. */
+/* Format @time, a kernel clock time in ns, as seconds from the first record, in
+ * the format of --time. If @is_short is set and the capture lasts a second or
+ * longer, three decimals are printed. The caller frees the string. */
 char *kmt_report_moment(const KmtReport *report, gint64 time,
 			gboolean is_short);
-/* Is the capture that long? */
+/* Return whether the capture lasts a second or longer. */
 gboolean kmt_report_is_long(const KmtReport *report);
 
-/* What to do against the loss of events: "kmemtrace.subbufs=120 or more ..." */
+/*
+ * Return advice against lost events, such as "kmemtrace.subbufs=120 or more".
+ * The caller frees the string.
+ */
 char *kmt_report_more_room(const KmtInputCapture *capture);
 
-/* A value of group [capture] of kmemtrace.meta; NULL if it is not there. */
+/*
+ * Return the printable value of @key in group [capture] of kmemtrace.meta, or
+ * NULL if the key is missing. The caller frees the string.
+ */
 char *kmt_report_meta(const KmtInputCapture *capture, const char *key);
 
 #endif

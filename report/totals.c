@@ -18,7 +18,10 @@ const char *kmt_kind_name(KmtKind kind)
 	return kind_names[kind];
 }
 
-/* Returns TRUE if the sum is above G_MAXUINT64, which it then becomes. */
+/*
+ * Add @value to *sum. If the sum exceeds G_MAXUINT64, set it to G_MAXUINT64 and
+ * return TRUE.
+ */
 static gboolean add(guint64 *sum, guint64 value)
 {
 	if (!__builtin_add_overflow(*sum, value, sum))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The figures that a kind of memory and a call site have in common; the terms
- * are those of docs/definitions.md.
+ * Figures of a kind of memory or a group. docs/definitions.md defines the
+ * terms.
  */
 #ifndef KMEMTRACE_REPORT_TOTALS_H
 #define KMEMTRACE_REPORT_TOTALS_H
@@ -10,8 +10,8 @@
 #include <kmemtrace_abi.h>
 
 /*
- * All but SLAB are the record's type_id.  SLAB is kmalloc and cache together
- * and exists for totals only; nothing adds any of the others up.
+ * Each kind except SLAB equals the type_id of its records. SLAB is the sum of
+ * kmalloc and cache and exists only in totals. No other kinds are summed.
  */
 typedef enum {
 	KMT_KIND_KMALLOC = KMEMTRACE_TYPE_KMALLOC,
@@ -23,26 +23,32 @@ typedef enum {
 	KMT_N_KINDS
 } KmtKind;
 
-/* "kmalloc", "cache", "pages", "percpu", "vmalloc", "slab". */
+/*
+ * Return the name of @kind: "kmalloc", "cache", "pages", "percpu", "vmalloc" or
+ * "slab".
+ */
 const char *kmt_kind_name(KmtKind kind);
 
-/* Is it a part of SLAB? */
+/* Return whether @kind is a part of SLAB. */
 static inline gboolean kmt_kind_is_slab(guint kind)
 {
 	return kind <= KMT_KIND_CACHE;
 }
 
-/* The kind that its figures are summed for: SLAB, or itself. */
+/*
+ * Return the kind under which the totals count @kind: SLAB for kmalloc and
+ * cache, else @kind.
+ */
 static inline KmtKind kmt_kind_layer(KmtKind kind)
 {
 	return kmt_kind_is_slab(kind) ? KMT_KIND_SLAB : kind;
 }
 
-/* These, in the order that they are shown in. */
+/* All results of kmt_kind_layer(), in the order of the report. */
 #define KMT_N_LAYERS 4
 extern const KmtKind kmt_layers[KMT_N_LAYERS];
 
-/* Sums are exact; the owner is told when one did not fit in 64 bits. */
+/* Sums are exact; kmt_totals_add() reports a sum that exceeds 64 bits. */
 typedef struct {
 	guint64 allocs;
 	guint64 frees;
@@ -53,15 +59,19 @@ typedef struct {
 	guint64 live_objects;
 	guint64 live_bytes_req;
 	guint64 live_bytes_alloc;
-	guint64 peak_bytes_alloc; /* the largest live_bytes_alloc, */
-	gint64 peak_timestamp;	  /* and when it was reached first, ns */
+	guint64 peak_bytes_alloc; /* largest live_bytes_alloc */
+	gint64 peak_timestamp;	  /* first time of the peak, ns */
 } KmtTotals;
 
-/* Add the sums of other to totals.  A sum above G_MAXUINT64 becomes
- * G_MAXUINT64, and TRUE is returned.  The peak is no sum and stays. */
+/* Add the sums of @other to @totals. A sum above G_MAXUINT64 becomes
+ * G_MAXUINT64, and the function returns TRUE. The peak is not a sum and does
+ * not change. */
 gboolean kmt_totals_add(KmtTotals *totals, const KmtTotals *other);
 
-/* allocated - requested.  Below 0 only where records are damaged. */
+/*
+ * Allocated minus requested bytes. The value is negative only if records are
+ * damaged.
+ */
 typedef struct {
 	gboolean negative;
 	guint64 bytes;
@@ -70,7 +80,10 @@ typedef struct {
 KmtWaste kmt_totals_wasted(const KmtTotals *totals);
 int kmt_waste_compare(KmtWaste a, KmtWaste b);
 
-/* wasted / allocated, from 0 to 1; 0 if nothing was allocated. */
+/*
+ * Return wasted / allocated bytes, from 0 to 1; 0 if no byte was allocated or
+ * the waste is negative.
+ */
 double kmt_totals_fragmentation(const KmtTotals *totals);
 
 #endif
