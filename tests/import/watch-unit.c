@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The limits of import/watch.c, for processes that spin, wait, work, or end. */
+/*
+ * Test the limits of import/watch.c with processes that spin, sleep, make
+ * progress, or end.
+ */
 #include "config.h"
 
 #include <signal.h>
@@ -11,7 +14,7 @@
 
 #include "import/watch.h"
 
-/* Longer than any test takes. */
+/* Limit in seconds that no test reaches. */
 #define FOREVER 600
 
 typedef void (*Reader)(KmtImportWatch *watch);
@@ -36,14 +39,17 @@ static void wait_for_nothing(G_GNUC_UNUSED KmtImportWatch *watch)
 		pause();
 }
 
-/* Work that takes three times its bound, with progress all the time. */
+/* Use three times the limit of CPU time, and report progress all the time. */
 static void progress(KmtImportWatch *watch)
 {
 	while (cpu_us() < 3 * G_USEC_PER_SEC)
 		kmt_import_watch_tick(watch);
 }
 
-/* The same without progress, after the reading is over. */
+/*
+ * Use three times the limit of CPU time without progress, after the end of
+ * reading.
+ */
 static void finish(KmtImportWatch *watch)
 {
 	kmt_import_watch_end(watch);
@@ -56,7 +62,7 @@ static void end_at_once(G_GNUC_UNUSED KmtImportWatch *watch)
 }
 
 #ifndef __SANITIZE_ADDRESS__
-/* More memory than an input of no byte allows. */
+/* Allocate more memory than the limit for an input of 0 bytes allows. */
 static void allocate(G_GNUC_UNUSED KmtImportWatch *watch)
 {
 	gsize step = 64U << 20, all = 0;
@@ -69,7 +75,7 @@ static void allocate(G_GNUC_UNUSED KmtImportWatch *watch)
 }
 #endif
 
-/* Whether the process ended by itself, with success. */
+/* Return whether the process exited with success before a limit was reached. */
 static gboolean ends(Reader reader, guint cpu_seconds, guint seconds)
 {
 	KmtImportWatch *watch = kmt_import_watch_new();
@@ -106,7 +112,10 @@ static void test_bounds(void)
 	g_assert_true(ends(end_at_once, 1, 1));
 }
 
-/* Without SIGCHLD there is no status, which must not be taken for success. */
+/*
+ * If SIGCHLD is ignored, waitpid() returns no status. The missing status must
+ * not count as success.
+ */
 static void test_no_status(void)
 {
 	KmtImportWatch *watch = kmt_import_watch_new();

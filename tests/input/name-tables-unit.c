@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * lib/input/name-tables.c: names of caches and tasks from valid and invalid
- * tables.
+ * Names of caches and tasks from valid and invalid tables
+ * (lib/input/name-tables.c).
  */
 #include "config.h"
 
@@ -42,7 +42,9 @@ static void drop(const TablesFixture *f, const char *name)
 	g_unlink(path);
 }
 
-/* NULL: no such file. */
+/*
+ * Write a capture with the given files and open the capture. NULL omits a file.
+ */
 static void set_up(TablesFixture *f, const char *meta, const char *caches,
 		   const char *tasks)
 {
@@ -183,7 +185,10 @@ static void test_dropped(void)
 	tear_down(&f);
 }
 
-/* A column that this version does not know comes before the name. */
+/*
+ * A newer version may add columns before the name; the name remains the last
+ * column.
+ */
 static void test_newer_columns(void)
 {
 	TablesFixture f;
@@ -240,7 +245,7 @@ static void test_bad_lines(void)
 	}
 }
 
-/* The good stack is found, and has no address of the bad ones. */
+/* The valid stack is found, and contains no address of an invalid line. */
 static void test_bad_stacks(void)
 {
 	static const struct {
@@ -279,7 +284,10 @@ static void test_bad_stacks(void)
 	}
 }
 
-/* A NUL ends no line. */
+/*
+ * A NUL byte in a line does not end the line; the line is invalid, and the next
+ * line is read.
+ */
 static void test_nul(void)
 {
 	const char text[] = CACHES "1 2 3 4 5 na\0me\n2 2 3 4 5 good\n";
@@ -306,7 +314,10 @@ static void test_same_number(void)
 	tear_down(&f);
 }
 
-/* Version 1 has no owners, whatever lies beside it. */
+/*
+ * A capture of version 1, or without a version, has no owners: the tables
+ * beside its cpu files are ignored.
+ */
 static void test_other_versions(void)
 {
 	static const char *const metas[] = {

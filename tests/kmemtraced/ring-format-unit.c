@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Formats of tracepoints of existing kernels, and formats with changes that no
- * kernel has yet.
+ * Parse the tracepoint formats of existing kernels, and formats with changes
+ * that no kernel has yet.
  */
 #include "config.h"
 
@@ -66,7 +66,7 @@ static char *format_text(const Format *format)
 			       format->name, format->id, format->fields);
 }
 
-/* Files of events/, by name. */
+/* Return the files below events/ of a usual kernel: path to content. */
 static GHashTable *usual_files(void)
 {
 	GHashTable *files =
@@ -110,7 +110,7 @@ static void test_usual_formats(void)
 	g_assert_cmpuint(p->type_id, ==, KMEMTRACE_TYPE_PAGES);
 }
 
-/* Fields that moved and grew are found where they are. */
+/* Fields at other offsets and of other sizes than usual are found. */
 static void test_moved_fields(void)
 {
 	g_autoptr(GHashTable) files = usual_files();
@@ -140,7 +140,7 @@ static void test_moved_fields(void)
 	g_assert_cmpuint(p->event_id, ==, KMEMTRACE_EVENT_ALLOC);
 }
 
-/* Those that only some kernels have. */
+/* Tracepoints that only some kernels have: per-CPU and vmalloc memory. */
 static void test_percpu_and_vmalloc(void)
 {
 	static const Format more[] = {
@@ -180,7 +180,8 @@ static void test_percpu_and_vmalloc(void)
 	g_assert_cmpuint(e.bytes_req, ==, 24 * cpus);
 	g_assert_cmpuint(e.bytes_alloc, ==, 24 * cpus);
 	g_assert_cmpuint(e.call_site, ==, 0);
-	/* Nobody knows how many CPUs: what is given in all. */
+	/* The number of CPUs is unknown: use the field with the bytes on all
+	 * CPUs. */
 	p->cpus = 0;
 	g_assert_true(kmt_tracepoint_convert(p, bytes, 5, &e));
 	g_assert_cmpuint(e.bytes_req, ==, 100);
@@ -250,7 +251,8 @@ static void test_bad_fields(void)
 		g_autofree char *wrong =
 			g_strdup_printf("no field '%s'", common[i]);
 
-		/* The first letter only, so that no field is called so. */
+		/* Replace the first letter of the name, so that no field has
+		 * this name. */
 		*strstr(text, common[i]) = 'x';
 		g_hash_table_insert(files, g_strdup("kmem/kmalloc/format"),
 				    g_steal_pointer(&text));

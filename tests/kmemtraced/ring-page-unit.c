@@ -31,7 +31,7 @@
 
 typedef struct {
 	guint8 bytes[PAGE];
-	gsize used; /* behind the header */
+	gsize used; /* bytes of data after the page header */
 } Page;
 
 static void page_start(Page *page, guint64 time_ns)
@@ -62,7 +62,10 @@ static void put_extend(Page *page, guint type, guint64 time)
 	put32(page, (guint32)(time >> 27));
 }
 
-/* With lengths in the head, or behind it. */
+/*
+ * Append an event with n bytes of data. is_long selects the layout that stores
+ * the length in a separate word after the event's head.
+ */
 static void put_data(Page *page, guint32 delta, const void *data, gsize n,
 		     gboolean is_long)
 {
@@ -108,7 +111,7 @@ static void put_task_kmalloc(Page *page, guint64 ptr, gint32 pid, guint8 flags)
 	put_data(page, 1, &e, sizeof(e), FALSE);
 }
 
-/* The first 24 bytes are those of kmalloc. */
+/* Append a kfree. The first 24 bytes of kfree and kmalloc are equal. */
 static void put_kfree(Page *page, guint64 ptr, gint32 pid, guint8 flags)
 {
 	Kmalloc e = kmalloc_event(ptr);
@@ -203,7 +206,10 @@ static void decode(RingFixture *f, gsize n_bytes)
 	f->n = kmtd_ring_next(&f->ring, f->out, G_N_ELEMENTS(f->out));
 }
 
-/* What the library that the kernel's developers keep makes of the page. */
+/*
+ * Compare the decoded times and counts with those that libtraceevent decodes
+ * from the same page.
+ */
 static void compare_times(RingFixture *f)
 {
 #ifdef HAVE_TRACEEVENT
@@ -287,7 +293,7 @@ static void test_pages(RingFixture *f, gconstpointer data)
 	g_assert_cmpuint(f->ring.figures.no_memory, ==, 1);
 }
 
-/* All types of events, one behind the other. */
+/* Events of all types of the ring buffer follow each other in one page. */
 static void test_times(RingFixture *f, gconstpointer data)
 {
 	const guint64 extend = NS(3) << 27 | 5, stamp = NS(1) << 40;
@@ -312,7 +318,10 @@ static void test_times(RingFixture *f, gconstpointer data)
 	compare_times(f);
 }
 
-/* An absolute time has but 59 bits. */
+/*
+ * An absolute time stamp has 59 bits; the decoder takes the upper bits from the
+ * page's time.
+ */
 static void test_time_of_64_bits(RingFixture *f, gconstpointer data)
 {
 	const guint64 base = NS(1) << 61, stamp = base + (NS(1) << 59) + 5;
@@ -327,7 +336,7 @@ static void test_time_of_64_bits(RingFixture *f, gconstpointer data)
 	g_assert_cmpint(f->out[1].v1.timestamp, ==, (gint64)stamp);
 }
 
-/* Padding: an event that was taken back, and the end of a page. */
+/* Padding is either a discarded event or the unused end of a page. */
 static void test_padding(RingFixture *f, gconstpointer data)
 {
 	page_start(&f->page, 1000);
@@ -362,7 +371,8 @@ static void test_missed_events(RingFixture *f, gconstpointer data)
 		page_start(&f->page, 1000 * (i + 1));
 		put_kmalloc(&f->page, 0, 0x1000);
 		page_end(&f->page, flags[i]);
-		/* Behind the data, where the kernel says that it told. */
+		/* If flag 30 is set, the kernel stores the number of lost
+		 * events after the data. */
 		memcpy(f->page.bytes + HEADER + f->page.used, &lost,
 		       sizeof(lost));
 		decode(f, PAGE);
@@ -445,7 +455,10 @@ static void put_rename(Page *page, guint32 delta, gint32 pid, gsize n_bytes)
 	put_data(page, delta, &e, n_bytes, FALSE);
 }
 
-/* They are kept, but are no records; only the last ones, if there are many. */
+/*
+ * Changes of task names are stored, but do not become records. When the array
+ * is full, the older half is dropped.
+ */
 static void test_names(RingFixture *f, gconstpointer data)
 {
 	KmtdTaskChanges changes;
@@ -488,7 +501,10 @@ static void test_names(RingFixture *f, gconstpointer data)
 	kmtd_task_changes_clear(&changes);
 }
 
-/* Allocations as most kernels have them: each field in 8 bytes. */
+/*
+ * Most kernels store each field of an allocation in 8 bytes, which the decoder
+ * reads without a loop.
+ */
 static void test_wide_fields(RingFixture *f, gconstpointer data)
 {
 	struct __attribute__((packed)) {
@@ -519,7 +535,9 @@ static void test_wide_fields(RingFixture *f, gconstpointer data)
 	g_assert_cmpint(f->out[0].v1.node, ==, 2);
 }
 
-/* Events for which there is no room now come the next time. */
+/*
+ * When the output array is full, the next call continues with the next event.
+ */
 static void test_in_pieces(RingFixture *f, gconstpointer data)
 {
 	gsize total = 0, n;
@@ -536,7 +554,11 @@ static void test_in_pieces(RingFixture *f, gconstpointer data)
 		g_assert_cmphex(f->out[i].v1.ptr, ==, 0x1000 + 16 * i);
 }
 
-/* Whatever is read, no byte beyond it is, and what is whole is used. */
+/*
+ * Decode a page that is cut at each length. The decoder returns all complete
+ * events and reads no byte after the cut; the copy has exactly that size, so
+ * that AddressSanitizer and valgrind find a read beyond.
+ */
 static void test_cut_pages(RingFixture *f, gconstpointer data)
 {
 	Kmalloc e = kmalloc_event(0x3000);
@@ -567,7 +589,10 @@ static void test_cut_pages(RingFixture *f, gconstpointer data)
 	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
 }
 
-/* Each byte changed to each value: no crash, no more records than bytes. */
+/*
+ * Set each byte to each value. The decoder must not crash, and returns no more
+ * records than the page has room for.
+ */
 static void test_damaged_pages(RingFixture *f, gconstpointer data)
 {
 	gsize used;
@@ -591,7 +616,7 @@ static void test_damaged_pages(RingFixture *f, gconstpointer data)
 		}
 }
 
-/* Too short for its fields. */
+/* Events that are too short for their fields count as damaged. */
 static void test_short_events(RingFixture *f, gconstpointer data)
 {
 	Kmalloc e = kmalloc_event(0x1000);
@@ -606,20 +631,30 @@ static void test_short_events(RingFixture *f, gconstpointer data)
 	g_assert_cmpuint(f->ring.figures.damaged, ==, 2);
 }
 
-/* What kmemtraced does itself is left out, and nothing else. */
+/*
+ * Events of kmemtraced's own thread are omitted, as are frees of its objects.
+ * Events of an interrupt during that thread and of other tasks are recorded.
+ */
 static void test_own_events(RingFixture *f, gconstpointer data)
 {
 	page_start(&f->page, 1000);
-	put_task_kmalloc(&f->page, 0x1000, OUR_TID, 0); /* ours */
+	put_task_kmalloc(&f->page, 0x1000, OUR_TID,
+			 0); /* omitted: own allocation */
 	put_task_kmalloc(&f->page, 0x2000, OUR_TID, SOFTIRQ);
 	put_task_kmalloc(&f->page, 0x3000, 1, 0);
-	put_kfree(&f->page, 0x1000, OUR_TID, 0);	/* ours */
-	put_kfree(&f->page, 0x3000, OUR_TID, 0);	/* not what we have */
-	put_task_kmalloc(&f->page, 0x4000, OUR_TID, 0); /* ours */
-	put_kfree(&f->page, 0x4000, 1, 0);		/* others free it */
-	put_task_kmalloc(&f->page, 0x5000, OUR_TID, 0); /* ours */
-	put_task_kmalloc(&f->page, 0x5000, 1, 0); /* it was freed elsewhere */
-	put_kfree(&f->page, 0x5000, OUR_TID, 0);  /* so this is theirs */
+	put_kfree(&f->page, 0x1000, OUR_TID, 0); /* omitted: own object */
+	put_kfree(&f->page, 0x3000, OUR_TID, 0); /* recorded: object of
+						  * another task */
+	put_task_kmalloc(&f->page, 0x4000, OUR_TID,
+			 0);		   /* omitted: own allocation */
+	put_kfree(&f->page, 0x4000, 1, 0); /* recorded: freed by
+					    * another task */
+	put_task_kmalloc(&f->page, 0x5000, OUR_TID,
+			 0);			  /* omitted: own allocation */
+	put_task_kmalloc(&f->page, 0x5000, 1, 0); /* recorded: the own object
+						   * was freed elsewhere */
+	put_kfree(&f->page, 0x5000, OUR_TID, 0);  /* recorded: now an object of
+						   * another task */
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpuint(f->ring.figures.own, ==, 4);

@@ -86,10 +86,16 @@
 
 #define BLOCK_BYTES 4096
 
-/* Descriptors that have O_DIRECT for all the program knows. */
+/*
+ * is_direct[fd] is 1 while the program believes that it has set O_DIRECT for
+ * fd; the kernel never gets the flag.
+ */
 static char is_direct[1024];
 
-/* The next definition of the function, with its type. */
+/*
+ * NEXT(function) is the definition of the function in the next library, usually
+ * libc, with the type of the function.
+ */
 #define NEXT(function) ((__typeof__(&function))next(#function))
 
 static void *next(const char *name)
@@ -135,7 +141,7 @@ static int ends_with(const char *text, const char *end)
 	return n >= n_end && strcmp(text + n - n_end, end) == 0;
 }
 
-/* Whether the path of fd ends with name. */
+/* Return whether the path of fd ends with name. */
 static int is_named(int fd, const char *name)
 {
 	char link[64], path[4096];
@@ -149,7 +155,9 @@ static int is_named(int fd, const char *name)
 	return ends_with(path, name);
 }
 
-/* Does the variable name the file of fd? */
+/*
+ * Return whether the path of fd ends with the value of an environment variable.
+ */
 static int is_file(int fd, const char *variable)
 {
 	const char *name = getenv(variable);
@@ -163,8 +171,9 @@ static int is_enabled_file(int fd)
 }
 
 /*
- * Unlike system(), which ignores SIGINT and SIGQUIT meanwhile and so drops
- * those that are pending.
+ * Run a shell command and return its wait status. system() is no alternative:
+ * it ignores SIGINT and SIGQUIT while the command runs, and a pending signal
+ * would be lost.
  */
 static int shell(const char *command)
 {
@@ -258,7 +267,10 @@ static ssize_t limited_write(int fd, const void *data, size_t n, off_t offset)
 	return NEXT(pwrite)(fd, data, n, offset);
 }
 
-/* For files that are written once and whole. */
+/*
+ * Fail as SHIM_WRITE_FILE requests. The program writes small files with one
+ * write(), and cpu<n>.out with pwrite(), which limited_write() handles.
+ */
 ssize_t write(int fd, const void *data, size_t n)
 {
 	ssize_t r;
@@ -325,7 +337,10 @@ int fcntl(int fd, int command, ...)
 	       (direct && command == F_GETFL && is_direct[fd] ? O_DIRECT : 0);
 }
 
-/* The name of the file of a CPU in the fake debugfs, or NULL. */
+/*
+ * Return the name "cpu<n>" if fd is a file of the fake debugfs, otherwise NULL.
+ * The name points into path, which has room for n_path bytes.
+ */
 static const char *cpu_name(int fd, char *path, size_t n_path)
 {
 	char link[64];
@@ -423,17 +438,22 @@ int openat(int dir_fd, const char *path, int flags, ...)
 				  : NEXT(openat)(dir_fd, path, flags, mode);
 }
 
-/* ---- cpu<n>, mapped ---- */
+/* ---- mapping of the files cpu<n> ---- */
 
-/* The head of a ring, BLOCK_BYTES before its sub-buffers. */
+/* Header of a ring file. The sub-buffers begin BLOCK_BYTES after the header. */
 struct ring {
 	__u64 generation;
-	__u64 consumed; /* bytes of records, as position of TAKE */
-	__u64 filled;	/* likewise, with a part of a record at the end */
+	__u64 consumed; /* position of the reader, in bytes of records since the
+			 * start, as KMEMTRACE_IOC_TAKE uses */
+	__u64 filled;	/* position of the writer in the same unit; may be in
+			 * the middle of a record */
 	__u64 subbufs, subbuf_size, record_size;
 };
 
-/* A number in a file beside cpu<n>; 0: there is no such file. */
+/*
+ * Return the number in the file NAME in the directory of cpu<n>, or 0 if there
+ * is no such file.
+ */
 static __u64 beside(int fd, const char *name)
 {
 	char path[4096], text[32] = "", *end;
@@ -452,7 +472,7 @@ static __u64 beside(int fd, const char *name)
 	return strtoull(text, NULL, 10);
 }
 
-/* The path of ".<what>-cpu<n>" beside cpu<n>. */
+/* Store the path of the file ".<what>-cpu<n>" in the directory of cpu<n>. */
 static void hidden_path(int fd, const char *what, char *to, size_t n_to)
 {
 	char path[4096];
@@ -463,7 +483,11 @@ static void hidden_path(int fd, const char *what, char *to, size_t n_to)
 	snprintf(to, n_to, "%.*s.%s-%s", (int)(name - path), path, what, name);
 }
 
-/* Opens the ring and reads its head; makes the ring first if need be. */
+/*
+ * Open the ring file of a CPU, create the file if there is none, and read its
+ * header into *ring. Returns the descriptor; close_ring() writes the header and
+ * closes the descriptor.
+ */
 static int open_ring(int fd, struct ring *ring)
 {
 	char path[4200];
@@ -497,20 +521,28 @@ static void close_ring(int file, const struct ring *ring)
 	close(file);
 }
 
-/* Bytes of the records of a full sub-buffer. */
+/*
+ * Return the bytes of records in a full sub-buffer: a record never crosses the
+ * end of a sub-buffer.
+ */
 static __u64 usable(const struct ring *ring)
 {
 	return ring->subbuf_size - ring->subbuf_size % ring->record_size;
 }
 
-/* Where a byte of the records is, behind the head. */
+/*
+ * Return the offset in the ring's data of a position in the stream of records.
+ */
 static __u64 place(const struct ring *ring, __u64 position)
 {
 	return position / usable(ring) % ring->subbufs * ring->subbuf_size +
 	       position % usable(ring);
 }
 
-/* The CPU writes what is in the FIFO, as long as there is room. */
+/*
+ * Move bytes from the FIFO to the ring while the ring has room, as the kernel's
+ * writer would.
+ */
 static void fill(int fd, int file, struct ring *ring)
 {
 	char block[65536];
@@ -637,7 +669,10 @@ int ioctl(int fd, unsigned long request, ...)
 	return NEXT(ioctl)(fd, request, arg);
 }
 
-/* By system calls: dlsym() may call it. */
+/*
+ * Map by the system call, because dlsym() may call mmap() before the pointer to
+ * the next mmap() is known.
+ */
 static void *map(void *at, size_t n, int protection, int flags, int fd,
 		 off_t offset)
 {
@@ -669,7 +704,7 @@ uid_t geteuid(void)
 	return (uid_t)number("SHIM_EUID", NEXT(geteuid)());
 }
 
-/* The directories that this process made, and has not given away. */
+/* Directories that this process made and whose owner it has not changed yet. */
 static struct stat made_directories[8];
 
 static void remember_made(int dir_fd, const char *path)
@@ -723,7 +758,7 @@ int fchown(int fd, uid_t uid, gid_t gid)
 	return 0;
 }
 
-/* The call of that name is about to be made. */
+/* Kill the process if SHIM_KILL_AT names this call of the function. */
 static void kill_at(const char *function)
 {
 	const char *at = getenv("SHIM_KILL_AT");
@@ -740,7 +775,8 @@ static void kill_at(const char *function)
 
 int renameat(int from_fd, const char *from, int to_fd, const char *to)
 {
-	/* Not that of a hidden file, as of a note in /run. */
+	/* Count no renames of hidden files, such as that of a recovery note in
+	 * /run. */
 	if (*from != '.')
 		kill_at("renameat");
 	return NEXT(renameat)(from_fd, from, to_fd, to);
@@ -817,7 +853,10 @@ int statfs(const char *path, struct statfs *fs)
 	return r;
 }
 
-/* SHIM_INSTANCE, if dir_fd is the directory of the instances. */
+/*
+ * Return the value of SHIM_INSTANCE if dir_fd is the directory of tracefs
+ * instances, otherwise NULL.
+ */
 static const char *instance(int dir_fd)
 {
 	char link[64], path[4096];
@@ -848,9 +887,10 @@ static int make_directory(int dir_fd, const char *path, mode_t mode)
 }
 
 /*
- * A new instance of tracefs is full of files from the start, and goes
- * with all of them: no signal meets half of one.  Where it is made and
- * removed is beside the directory of instances.
+ * Make a directory. An instance of tracefs appears and disappears with all its
+ * files, so the copy is made in the parent of the directory of instances and
+ * renamed. A signal therefore never meets an instance with only some of its
+ * files.
  */
 int mkdirat(int dir_fd, const char *path, mode_t mode)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The summary that kmemtraced prints at its end. */
+/* Test the summary that kmemtraced prints when a recording ends. */
 #include "config.h"
 
 #include <string.h>
@@ -50,7 +50,10 @@ static void test_line(void)
 	kmtd_summary_clear(&summary);
 }
 
-/* Room for what the worst CPU lost, never less than twice what there is. */
+/*
+ * The recommended buffers have room for the losses of the worst CPU, and are at
+ * least twice as large as the present ones.
+ */
 static void test_subbufs(void)
 {
 	static const struct {
@@ -69,7 +72,10 @@ static void test_subbufs(void)
 	}
 }
 
-/* Not more than a quarter of the memory, over all CPUs; nor 4 GB for one. */
+/*
+ * The recommended buffers of all CPUs use at most a quarter of the memory, and
+ * those of one CPU at most 4 GB.
+ */
 static void test_subbufs_beyond_memory(void)
 {
 	KmtdSummary summary;

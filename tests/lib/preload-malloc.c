@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A preloaded allocator that knows its own memory: any other pointer, as of a
- * second allocator in the process, ends the process with a message.
+ * A preloaded allocator that recognizes its own memory. A pointer from another
+ * source, such as a second allocator in the process, ends the process with a
+ * message.
  *
- * PRELOAD_FAIL_IF=PATH: from the moment on when PATH exists, each request
- * fails.
+ * PRELOAD_FAIL_IF=PATH: each request fails once the file PATH exists.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 #define HEAD		  64
 #define ROUND_UP(n, unit) (((n) + (unit)-1) / (unit) * (unit))
 
-/* Lies directly before the block. */
+/* Header of a block; the memory of the caller follows. */
 typedef struct {
 	uint64_t magic;
 	size_t size;
@@ -50,12 +50,15 @@ static int must_fail(void)
 	int errnum = errno, fail;
 
 	fail = path && access(path, F_OK) == 0;
-	/* Success leaves errno alone. */
+	/* A successful malloc() must not change errno. */
 	errno = errnum;
 	return fail;
 }
 
-/* Memory is never used twice, and comes from the kernel in large parts. */
+/*
+ * Allocate memory from parts of 16 MB that mmap() returns. Freed memory is
+ * never used again.
+ */
 static void *take(size_t size, size_t alignment)
 {
 	const size_t part = (size_t)16 << 20;

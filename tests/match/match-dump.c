@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Print each decision of the matcher for a capture on a line, for the tests.
+ * Print each decision of the matcher for a capture on a line.
  *
  *     match-dump [-q] TOLERANCE_NS OPERAND...
  *
- * Records are named CPU:INDEX.  -q prints only the counts.
+ * Records are named CPU:INDEX. -q prints only the counts.
  */
 #include "config.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Cases of lib/match and lib/input that no capture of another test reaches: the
- * address set, the object table when it grows, the merge of many files, and the
- * format that a capture is recognized by.  One unit: the cases share a capture
- * without files.
+ * address set, growth of the object table, the merge of many files, and the
+ * detection of a capture's format. One unit: the cases share a capture in
+ * memory.
  */
 #include "config.h"
 
@@ -51,7 +51,8 @@ static void test_addrset_exact(void)
 static void test_addrset_grows(void)
 {
 	KmtMatchAddressSet *set = kmt_match_address_set_new(3);
-	const guint64 step = 8 * 512; /* a block each */
+	const guint64 step = 8 * 512; /* distance of two addresses in different
+				       * blocks of the set */
 	guint64 i;
 
 	for (i = 0; i < 10000; i++) {
@@ -116,7 +117,7 @@ static void test_merge_many_files(void)
 	for (i = 0; i < FILES; i++) {
 		KmtInputCpuFile *file = capture->files->pdata[i];
 
-		/* Files of all lengths, some empty. */
+		/* The files have 0 to EACH records. */
 		file->map = (const guint8 *)&events[i * EACH];
 		file->n_records = i % (EACH + 1);
 		n += i % (EACH + 1);
@@ -141,7 +142,7 @@ static KmtMatcher *matcher_new(const KmtInputCapture *capture,
 			       gint64 tolerance_ns)
 {
 	static const KmtMatchOps ops;
-	/* It remembers no more than it has to. */
+	/* The smallest table, so that the matcher often removes entries. */
 	const KmtMatchOptions options = {.clock_tolerance_ns = tolerance_ns,
 					 .shards = KMT_MATCH_MIN_ENTRIES};
 
@@ -154,8 +155,9 @@ static void count_live(gpointer user, const KmtMatchObject *object)
 }
 
 /*
- * More addresses than the table begins with, and more that come and go: closed
- * ones are forgotten, but not that they were seen.
+ * More live addresses than the initial table has entries, and many more
+ * addresses that are allocated and freed. The matcher removes closed entries
+ * from the table, but remembers in its address set that an address was used.
  */
 static void test_matcher_forgets_nothing_that_matters(void)
 {
@@ -205,7 +207,7 @@ static gboolean was_forgotten(const KmtMatchTable *table, guint64 ptr,
 	return kmt_match_table_was_evicted(table, &e);
 }
 
-/* The table stays small when addresses come and go. */
+/* The table does not grow while the number of live addresses stays small. */
 static void test_table_forgets(void)
 {
 	KmtMatchTable table;
@@ -237,7 +239,10 @@ static void test_table_forgets(void)
 	kmt_match_table_clear(&table);
 }
 
-/* Live ones stay, and take no more than the head of objtable.h says. */
+/*
+ * Live addresses remain in the table, which uses at most the memory per entry
+ * that its header documents.
+ */
 static void test_table_size(void)
 {
 	enum { N = 1000000 };
@@ -268,7 +273,7 @@ static void test_table_size(void)
 	kmt_match_table_clear(&table);
 }
 
-/* Any 64-bit time is a time. */
+/* Timestamps may have any 64-bit value. */
 static void test_extreme_times(void)
 {
 	static const gint64 times[] = {G_MININT64,     -1,	  0, 1,
@@ -303,8 +308,8 @@ static void test_extreme_times(void)
 }
 
 /*
- * Another CPU's use of an address is remembered for the tolerance, also when
- * the table throws out what is older.
+ * The matcher remembers for the clock tolerance that another CPU used an
+ * address, even if the table removes older entries meanwhile.
  */
 static void test_matcher_remembers_for_the_tolerance(void)
 {
@@ -321,12 +326,14 @@ static void test_matcher_remembers_for_the_tolerance(void)
 	for (i = 0; i < N; i++) {
 		guint64 ptr = 0x1000 + 64 * i;
 
-		/* The last two are swapped, which cpu1 makes possible. */
+		/* The allocation precedes the free of the same address on
+		 * another CPU, in swapped order; the tolerance permits that. */
 		event = make_event(1, ptr, t++);
 		kmt_matcher_process(matcher, &event, &cpu1);
 		event = make_event(2, ptr, t++);
 		kmt_matcher_process(matcher, &event, &cpu1);
-		/* Two others, so that the table gets full here too. */
+		/* Two other addresses fill the table, so that old entries are
+		 * removed. */
 		event = make_event(1, ptr + 8, t++);
 		kmt_matcher_process(matcher, &event, &cpu0);
 		event = make_event(1, ptr + 16, t++);
@@ -342,9 +349,9 @@ static void test_matcher_remembers_for_the_tolerance(void)
 }
 
 /*
- * The first ALLOC of each address and a FREE tie, so that the FREE may be of
- * memory from before; only a second FREE tells, long after the table forgot the
- * address.  A third one is one too many.
+ * The first ALLOC and a FREE of each address have the same time, so the FREE
+ * may belong to an allocation before the trace. The second FREE decides this,
+ * long after the table removed the address. A third FREE is unmatched.
  */
 static void test_matcher_doubts_for_ever(void)
 {
@@ -375,7 +382,7 @@ static void test_matcher_doubts_for_ever(void)
 	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED], ==, N);
 }
 
-/* Feeds one record of CPU cpu. */
+/* Pass one record of a CPU to the matcher. */
 static void feed(KmtMatcher *matcher, KmtInputCapture *capture, guint cpu,
 		 guint event_id, guint64 ptr, gint64 timestamp)
 {
@@ -385,8 +392,9 @@ static void feed(KmtMatcher *matcher, KmtInputCapture *capture, guint cpu,
 	kmt_matcher_process(matcher, &event, &position);
 }
 
-/* As before, but the doubt is used up while the address is live again: what
- * comes when the table has forgotten it is one too many. */
+/* As in the test before, a FREE may belong to an allocation before the trace;
+ * here that is decided while the address is live again. A FREE after the table
+ * has removed the address is unmatched. */
 static void test_matcher_doubts_once(void)
 {
 	enum { N = 20000 };
@@ -412,7 +420,10 @@ static void test_matcher_doubts_once(void)
 	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED], ==, N);
 }
 
-/* Time that goes back, and records that cannot be used. */
+/*
+ * The merge counts records whose time goes backwards and records that it cannot
+ * use.
+ */
 static void test_merge_counts(void)
 {
 	static const gint64 times[] = {5, 9, 3, 3, 10, 1};
@@ -465,7 +476,11 @@ static void test_free_has_no_leftovers(void)
 
 /* ---- captures on disk ---- */
 
-/* Writes n records of size bytes that say so, in either order. */
+/*
+ * Write a file with n records of size bytes, in native or swapped byte order.
+ * Each record has its size in its size field; first_size replaces the size in
+ * the first record unless it is 0. Returns the path, which the caller frees.
+ */
 static char *write_records(const char *dir, const char *name, guint n,
 			   guint size, gboolean swapped, guint first_says)
 {
@@ -518,16 +533,20 @@ static void test_format_is_guessed(void)
 			check_format(3, sizes[i], (gboolean)swapped, 0);
 		}
 	}
-	/* Enough for one record of 0x3800 bytes in the other order. */
+	/* The file is long enough for one record of 0x3800 bytes, which is 56
+	 * in the other byte order. */
 	check_format(400, 56, FALSE, 0);
 	check_format(400, 56, TRUE, 0);
-	/* The first record is damaged. */
+	/* The first record has an invalid size. */
 	check_format(20, 56, FALSE, 64);
 	check_format(20, 56, TRUE, 64);
 	check_format(20, 56, TRUE, 3);
 }
 
-/* A hole at the start, as a broken copy has it, hides the format of no file. */
+/*
+ * A file that begins with zeros, as after an interrupted copy, does not prevent
+ * the detection of the format of the other files.
+ */
 static void test_format_after_a_hole(void)
 {
 	g_autofree char *dir = g_dir_make_tmp("kmt-XXXXXX", NULL);
@@ -550,8 +569,8 @@ static void test_format_after_a_hole(void)
 	rmdir(dir);
 }
 
-/* A file without any sense takes the format of the others, and is no reason to
- * refuse them; whatever their order. */
+/* A file of random bytes is read in the format of the other files, and is no
+ * reason to refuse the capture. The order of the files does not matter. */
 static void test_format_of_noise(void)
 {
 	g_autofree char *dir = g_dir_make_tmp("kmt-XXXXXX", NULL);
@@ -565,7 +584,8 @@ static void test_format_of_noise(void)
 	gsize size;
 	guint i;
 
-	/* One record in ten says 112; the others say nothing. */
+	/* One record in ten has the size 112; the other records have no size.
+	 */
 	g_assert_true(g_file_get_contents(noise, &data, &size, NULL));
 	for (i = 1; i < 20; i++)
 		memset(data + (gsize)i * 56, 0, 56);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Totals beyond 32 bits, which no capture of another test reaches. */
+/* Totals above 32 bits, which no capture of another test reaches. */
 #include "config.h"
 
 #include "report/counters.h"
 
 #define MANY (G_GUINT64_CONSTANT(1) << 32)
 
-/* More than 2^32 objects of one site, allocated, live, and freed. */
+/* One call site with more than 2^32 objects, allocated, live, and freed. */
 static void test_many_objects(void)
 {
 	KmtCounters ledger = {.allocs = MANY - 1,
@@ -41,7 +41,7 @@ static void test_many_objects(void)
 	g_assert_cmpuint(kmt_counters_totals(&ledger).frees, ==, MANY + 3);
 }
 
-/* Sums are exact up to 2^64 - 1, and more is told. */
+/* Sums are exact up to 2^64 - 1; a larger sum is reported as an overflow. */
 static void test_overflow(void)
 {
 	KmtTotals sum = {.bytes_alloc = G_MAXUINT64 - 16};

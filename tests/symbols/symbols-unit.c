@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The parts of lib/symbols that need no debug information: kallsyms with valid
- * and invalid lines, names of gfp flags, and lists of wrapper functions.
+ * Test the parts of lib/symbols that need no debug information: kallsyms with
+ * valid and invalid lines, names of gfp flags, and lists of wrapper functions.
  */
 #include "config.h"
 
@@ -55,7 +55,10 @@ static void assert_refused(const char *text, gsize size, int code)
 	g_assert_error(error, KMT_SYM_TABLE_ERROR, code);
 }
 
-/* wanted: "name+0x1f [module]", or NULL. */
+/*
+ * Expect "name+0x1f [module]" as the name of an address; NULL: the address has
+ * no name.
+ */
 static void assert_name(const KmtSymTable *symbols, guint64 address,
 			const char *wanted)
 {
@@ -99,7 +102,10 @@ static void test_no_such_file(void)
 	g_assert_error(error, KMT_SYM_TABLE_ERROR, KMT_SYM_TABLE_ERROR_READ);
 }
 
-/* Of every length around the end of a page: what follows is not of the file. */
+/*
+ * Files of each size around a page, without a final newline: the parser reads
+ * no byte after the end of the file.
+ */
 static void test_no_newline_at_the_end(void)
 {
 	gsize page = (gsize)sysconf(_SC_PAGESIZE), size;
@@ -141,7 +147,10 @@ static void test_nul_ends_a_line(void)
 	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 3);
 }
 
-/* The longest name that is one, one more, and a line of a megabyte. */
+/*
+ * A name of the largest valid length, a name longer by one, and a line of a
+ * megabyte.
+ */
 static void test_huge_lines(void)
 {
 	g_autofree char *longest = g_strnfill(1024, 'x');
@@ -180,18 +189,21 @@ static void test_extremes(void)
 	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, 5);
 	assert_name(symbols, 0, NULL);
 	assert_name(symbols, 1, "first+0x0");
-	/* "first" is too far away to reach as far as the byte before it. */
+	/* The last byte before a function belongs to no function if the
+	 * function before is too far below. */
 	assert_name(symbols, 0xabcdef, "upper_case+0x0");
 	assert_name(symbols, 0xabcdf0, "upper_case+0x1");
 	assert_name(symbols, G_GUINT64_CONSTANT(0x8000000000000000),
 		    "middle+0x1");
 	assert_name(symbols, G_GUINT64_CONSTANT(0x8000000000000001),
 		    "upper+0x1");
-	/* No byte before it is in it, but it begins there. */
+	/* The symbol at the largest address covers only that address. */
 	assert_name(symbols, G_MAXUINT64, "last+0x0");
 }
 
-/* Every digit in every place of sixteen, by both ways to read them. */
+/*
+ * Each digit at each of the sixteen positions, parsed by both implementations.
+ */
 static void test_digits(void)
 {
 	guint place, digit, i;
@@ -222,7 +234,10 @@ static void test_digits(void)
 	}
 }
 
-/* Each byte that is no hexadecimal digit spoils an address, wherever it is. */
+/*
+ * A byte that is no hexadecimal digit makes the address invalid at each
+ * position.
+ */
 static void test_no_digits(void)
 {
 	char line[] = "ffffffff81000000 T name\n";
@@ -235,7 +250,8 @@ static void test_no_digits(void)
 			char saved = line[place];
 
 			line[place] = (char)c;
-			/* The line of what is left has no type. */
+			/* The parser rejects the file, because no line is
+			 * valid. */
 			assert_refused(line, strlen(line),
 				       KMT_SYM_TABLE_ERROR_FORMAT);
 			line[place] = saved;
@@ -251,13 +267,14 @@ static void test_unsorted(void)
 	guint64 last = 0;
 	guint i;
 
-	/* Each address twice; 4999 is prime to 5000. */
+	/* Two symbols for each address, in shuffled order, since 4999 and 5000
+	 * have no common factor. */
 	for (i = 0; i < 2 * n; i++)
 		g_string_append_printf(
 			text, "%" G_GINT64_MODIFIER "x t f%u_%u\t[m%u]\n",
 			AT(80001000) + (guint64)(i * 4999 % n) * 0x10000,
 			i * 4999 % n, i / n, i % 7);
-	/* Below all that were in order before. */
+	/* An address below all others comes last in the file. */
 	g_string_append(text, "1000 t low\n");
 	symbols = load(text->str);
 	g_assert_cmpuint(kmt_sym_table_count(symbols), ==, n + 2);
@@ -349,7 +366,7 @@ static void test_threads(void)
 		g_thread_join(threads[i]);
 }
 
-/* What is no file, as the output of zcat, is read. */
+/* A pipe, such as the output of zcat, can be read. */
 static void test_pipe(void)
 {
 	g_autofree char *path = NULL;
@@ -367,7 +384,7 @@ static void test_pipe(void)
 	assert_name(symbols, AT(81000001), "f+0x1");
 }
 
-/* Random damage to a good file: nothing but no crash, and no endless loop. */
+/* Random damage to a valid file causes neither a crash nor an endless loop. */
 static void test_damage(void)
 {
 	g_autoptr(GString) good = g_string_new(NULL);
@@ -411,7 +428,9 @@ static void assert_gfp(const KmtSymGfp *gfp, guint64 flags, const char *wanted)
 	g_assert_cmpstr(got, ==, wanted);
 }
 
-/* Against what was taken out of the kernel's headers. */
+/*
+ * Compare the names with a list that was extracted from the kernel's headers.
+ */
 static void test_gfp_table(void)
 {
 	g_autofree char *path =
@@ -437,7 +456,7 @@ static void test_gfp_table(void)
 		n++;
 	}
 	g_assert_cmpuint(n, >, 40);
-	/* Bits that no line has have no name. */
+	/* A bit without a line in the table is printed as a number. */
 	assert_gfp(gfp, ~all & G_MAXUINT32, "0xf0000000");
 }
 

@@ -83,7 +83,8 @@ static void fill_strings(KmtJson *json)
 	kmt_json_text(json, "null", NULL);
 	kmt_json_text(json, "escaped", "\"\\/\b\f\n\r\t\v\001\037\177");
 	kmt_json_text(json, "utf8", "gr\303\274n");
-	/* A byte alone, a character that is cut off, a surrogate, too long. */
+	/* Invalid UTF-8: a single byte, a truncated character, a surrogate, an
+	 * overlong form. */
 	kmt_json_text(json, "bytes", "\377a\303");
 	kmt_json_text(json, "surrogate", "\355\240\200");
 	kmt_json_text(json, "overlong", "\300\200");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * lib/cli/out-of-memory.c: each function of the malloc family, with and without
- * free memory.
+ * Call each function of the malloc family with and without free memory
+ * (lib/cli/out-of-memory.c).
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 #define STATUS	 42
 #define TOO_MUCH ((gsize)PTRDIFF_MAX / 4)
 
-/* Keeps the compiler from removing an allocation. */
+/* Prevent the compiler from removing an allocation. */
 static void *volatile used;
 
 static void *keep(void *p)
@@ -66,7 +66,7 @@ static void test_family(void)
 	g_assert_cmpuint(malloc_usable_size(NULL), ==, 0);
 }
 
-/* A wrong argument is no lack of memory. */
+/* EINVAL for an invalid argument must not be handled as a lack of memory. */
 static void test_refused(void)
 {
 	void *p = NULL;
@@ -77,7 +77,8 @@ static void test_refused(void)
 
 static void test_try(void)
 {
-	/* The compiler would refuse a constant product that overflows. */
+	/* Volatile, because the compiler rejects a constant product that
+	 * overflows. */
 	volatile gsize too_many = TOO_MUCH;
 	gpointer p = g_try_malloc(10);
 
@@ -98,7 +99,10 @@ static void test_try(void)
 	g_assert_null(g_try_new(guint64, TOO_MUCH / 8));
 }
 
-/* Each of these ends the process. */
+/*
+ * Call one of the functions with a size that cannot be allocated, which ends
+ * the process.
+ */
 static void exhaust(int which)
 {
 	void *p = NULL;
@@ -152,7 +156,10 @@ static void test_exhausted(gconstpointer data)
 	g_assert_false(g_test_trap_has_passed());
 }
 
-/* A child process may go back to failures that are returned. */
+/*
+ * After kmt_cli_release_memory(), a child process gets failures as return
+ * values again.
+ */
 static void test_released(void)
 {
 	if (g_test_subprocess()) {
@@ -165,7 +172,7 @@ static void test_released(void)
 	g_test_trap_assert_passed();
 }
 
-/* AddressSanitizer replaces the functions that are tested here. */
+/* AddressSanitizer replaces the functions under test. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define SKIPPED 77
