@@ -31,7 +31,7 @@
 
 typedef struct {
 	guint8 bytes[PAGE];
-	gsize used; /* bytes of data after the page header */
+	gsize used; /* bytes of data after the header */
 } Page;
 
 static void page_start(Page *page, guint64 time_ns)
@@ -638,23 +638,22 @@ static void test_short_events(RingFixture *f, gconstpointer data)
 static void test_own_events(RingFixture *f, gconstpointer data)
 {
 	page_start(&f->page, 1000);
-	put_task_kmalloc(&f->page, 0x1000, OUR_TID,
-			 0); /* omitted: own allocation */
+	/* Own allocation: omitted. */
+	put_task_kmalloc(&f->page, 0x1000, OUR_TID, 0);
+	/* Interrupt, and another task: both recorded. */
 	put_task_kmalloc(&f->page, 0x2000, OUR_TID, SOFTIRQ);
 	put_task_kmalloc(&f->page, 0x3000, 1, 0);
-	put_kfree(&f->page, 0x1000, OUR_TID, 0); /* omitted: own object */
-	put_kfree(&f->page, 0x3000, OUR_TID, 0); /* recorded: object of
-						  * another task */
-	put_task_kmalloc(&f->page, 0x4000, OUR_TID,
-			 0);		   /* omitted: own allocation */
-	put_kfree(&f->page, 0x4000, 1, 0); /* recorded: freed by
-					    * another task */
-	put_task_kmalloc(&f->page, 0x5000, OUR_TID,
-			 0);			  /* omitted: own allocation */
-	put_task_kmalloc(&f->page, 0x5000, 1, 0); /* recorded: the own object
-						   * was freed elsewhere */
-	put_kfree(&f->page, 0x5000, OUR_TID, 0);  /* recorded: now an object of
-						   * another task */
+	/* Free of an own object: omitted; of another task's object: recorded.
+	 */
+	put_kfree(&f->page, 0x1000, OUR_TID, 0);
+	put_kfree(&f->page, 0x3000, OUR_TID, 0);
+	/* Own allocation, omitted, that another task frees: recorded. */
+	put_task_kmalloc(&f->page, 0x4000, OUR_TID, 0);
+	put_kfree(&f->page, 0x4000, 1, 0);
+	/* The second allocation shows that the own object was freed unseen. */
+	put_task_kmalloc(&f->page, 0x5000, OUR_TID, 0);
+	put_task_kmalloc(&f->page, 0x5000, 1, 0);
+	put_kfree(&f->page, 0x5000, OUR_TID, 0);
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpuint(f->ring.figures.own, ==, 4);

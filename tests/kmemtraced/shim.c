@@ -114,9 +114,10 @@ static long number(const char *variable, long otherwise)
 	return text ? strtol(text, NULL, 10) : otherwise;
 }
 
-static void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void log_line(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
 
-static void note(const char *format, ...)
+static void log_line(const char *format, ...)
 {
 	const char *path = getenv("SHIM_LOG");
 	char line[256];
@@ -158,7 +159,7 @@ static int is_named(int fd, const char *name)
 /*
  * Return whether the path of fd ends with the value of an environment variable.
  */
-static int is_file(int fd, const char *variable)
+static int is_selected_file(int fd, const char *variable)
 {
 	const char *name = getenv(variable);
 
@@ -216,7 +217,7 @@ static ssize_t switch_tracing(int fd, const char *text, size_t n, off_t offset)
 	}
 	r = NEXT(pwrite)(fd, text, n, offset);
 	if (!on)
-		note("off\n");
+		log_line("off\n");
 	run(on ? "SHIM_ON_ENABLE" : "SHIM_ON_DISABLE");
 	return r;
 }
@@ -275,7 +276,7 @@ ssize_t write(int fd, const void *data, size_t n)
 {
 	ssize_t r;
 
-	if (is_file(fd, "SHIM_WRITE_FILE") &&
+	if (is_selected_file(fd, "SHIM_WRITE_FILE") &&
 	    (!getenv("SHIM_WRITE_IF") ||
 	     access(getenv("SHIM_WRITE_IF"), F_OK) == 0) &&
 	    number("SHIM_WRITE_LIMIT", -1) == 0) {
@@ -307,7 +308,7 @@ ssize_t pwrite(int fd, const void *data, size_t n, off_t offset)
 			return -1;
 		}
 	}
-	if (is_file(fd, "SHIM_WRITE_FILE") &&
+	if (is_selected_file(fd, "SHIM_WRITE_FILE") &&
 	    (!getenv("SHIM_WRITE_IF") ||
 	     access(getenv("SHIM_WRITE_IF"), F_OK) == 0))
 		return limited_write(fd, data, n, offset);
@@ -362,8 +363,8 @@ static ssize_t read_signal(int fd, void *data, size_t n)
 	int errnum = errno;
 
 	if (r == (ssize_t)n)
-		note("signal %u\n",
-		     ((struct signalfd_siginfo *)data)->ssi_signo);
+		log_line("signal %u\n",
+			 ((struct signalfd_siginfo *)data)->ssi_signo);
 	errno = errnum;
 	return r;
 }
@@ -375,10 +376,10 @@ ssize_t read(int fd, void *data, size_t n)
 		getenv("SHIM_LOG") ? cpu_name(fd, path, sizeof(path)) : NULL;
 
 	if (cpu)
-		note("read %s\n", cpu);
+		log_line("read %s\n", cpu);
 	else if (n == sizeof(struct signalfd_siginfo) && getenv("SHIM_LOG"))
 		return read_signal(fd, data, n);
-	if (is_file(fd, "SHIM_READ_FILE")) {
+	if (is_selected_file(fd, "SHIM_READ_FILE")) {
 		errno = (int)number("SHIM_READ_ERRNO", EIO);
 		return -1;
 	}
@@ -394,7 +395,7 @@ int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 		abort();
 	for (nfds_t i = 0; i < n; i++) {
 		seen[i] = fds[i];
-		if (is_file(fds[i].fd, "SHIM_POLL_FILE"))
+		if (is_selected_file(fds[i].fd, "SHIM_POLL_FILE"))
 			seen[i].fd = -1;
 	}
 	r = NEXT(poll)(seen, n, timeout_ms);
@@ -454,7 +455,7 @@ struct ring {
  * Return the number in the file NAME in the directory of cpu<n>, or 0 if there
  * is no such file.
  */
-static __u64 beside(int fd, const char *name)
+static __u64 number_beside(int fd, const char *name)
 {
 	char path[4096], text[32] = "", *end;
 	int from;
@@ -501,11 +502,11 @@ static int open_ring(int fd, struct ring *ring)
 		return file;
 	ring->generation = 1;
 	ring->consumed = ring->filled = 0;
-	ring->subbufs = beside(fd, "subbufs");
-	ring->subbuf_size = beside(fd, "subbuf_size");
-	ring->record_size = beside(fd, "record_size");
+	ring->subbufs = number_beside(fd, "subbufs");
+	ring->subbuf_size = number_beside(fd, "subbuf_size");
+	ring->record_size = number_beside(fd, "record_size");
 	if (!ring->record_size)
-		ring->record_size = beside(fd, "abi_version") == 1
+		ring->record_size = number_beside(fd, "abi_version") == 1
 					    ? KMEMTRACE_EVENT_SIZE_V1
 					    : KMEMTRACE_EVENT_SIZE_V2;
 	if (ftruncate(file, (off_t)(BLOCK_BYTES +
@@ -525,7 +526,7 @@ static void close_ring(int file, const struct ring *ring)
  * Return the bytes of records in a full sub-buffer: a record never crosses the
  * end of a sub-buffer.
  */
-static __u64 usable(const struct ring *ring)
+static __u64 usable_bytes(const struct ring *ring)
 {
 	return ring->subbuf_size - ring->subbuf_size % ring->record_size;
 }
@@ -533,10 +534,11 @@ static __u64 usable(const struct ring *ring)
 /*
  * Return the offset in the ring's data of a position in the stream of records.
  */
-static __u64 place(const struct ring *ring, __u64 position)
+static __u64 ring_offset(const struct ring *ring, __u64 position)
 {
-	return position / usable(ring) % ring->subbufs * ring->subbuf_size +
-	       position % usable(ring);
+	return position / usable_bytes(ring) % ring->subbufs *
+		       ring->subbuf_size +
+	       position % usable_bytes(ring);
 }
 
 /*
@@ -549,10 +551,11 @@ static void fill(int fd, int file, struct ring *ring)
 	ssize_t n;
 
 	for (;;) {
-		__u64 left = usable(ring) - ring->filled % usable(ring);
-		__u64 first = ring->consumed / usable(ring);
+		__u64 left =
+			usable_bytes(ring) - ring->filled % usable_bytes(ring);
+		__u64 first = ring->consumed / usable_bytes(ring);
 
-		if (ring->filled / usable(ring) - first >= ring->subbufs)
+		if (ring->filled / usable_bytes(ring) - first >= ring->subbufs)
 			return;
 		if (left > sizeof(block))
 			left = sizeof(block);
@@ -561,7 +564,7 @@ static void fill(int fd, int file, struct ring *ring)
 			return;
 		if (NEXT(pwrite)(file, block, (size_t)n,
 				 (off_t)(BLOCK_BYTES +
-					 place(ring, ring->filled))) != n)
+					 ring_offset(ring, ring->filled))) != n)
 			abort();
 		ring->filled += (__u64)n;
 	}
@@ -591,15 +594,15 @@ static int ring_take(int fd, int file, struct ring *ring,
 {
 	__u64 whole, rest;
 
-	if (is_file(fd, "SHIM_READ_FILE"))
+	if (is_selected_file(fd, "SHIM_READ_FILE"))
 		return (int)number("SHIM_READ_ERRNO", EIO);
 	if (take->generation != ring->generation)
 		return ESTALE;
 	fill(fd, file, ring);
 	whole = ring->filled - ring->filled % ring->record_size;
-	rest = usable(ring) - ring->consumed % usable(ring);
+	rest = usable_bytes(ring) - ring->consumed % usable_bytes(ring);
 	take->position = ring->consumed;
-	take->offset = place(ring, ring->consumed);
+	take->offset = ring_offset(ring, ring->consumed);
 	take->bytes = whole - ring->consumed;
 	if (take->bytes > rest)
 		take->bytes = rest;
@@ -775,8 +778,8 @@ static void kill_at(const char *function)
 
 int renameat(int from_fd, const char *from, int to_fd, const char *to)
 {
-	/* Count no renames of hidden files, such as that of a recovery note in
-	 * /run. */
+	/* Count no renames of hidden files, such as that of a recovery log_line
+	 * in /run. */
 	if (*from != '.')
 		kill_at("renameat");
 	return NEXT(renameat)(from_fd, from, to_fd, to);
@@ -807,14 +810,14 @@ int flock(int fd, int operation)
 	int r = NEXT(flock)(fd, operation), errnum = errno;
 
 	if (r < 0)
-		note("flock\n");
+		log_line("flock\n");
 	errno = errnum;
 	return r;
 }
 
 int kill(pid_t pid, int signal_number)
 {
-	note("kill %d\n", signal_number);
+	log_line("kill %d\n", signal_number);
 	return NEXT(kill)(pid, signal_number);
 }
 
@@ -837,7 +840,7 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 
 int fsync(int fd)
 {
-	if (is_file(fd, "SHIM_FSYNC_FILE")) {
+	if (is_selected_file(fd, "SHIM_FSYNC_FILE")) {
 		errno = (int)number("SHIM_FSYNC_ERRNO", EIO);
 		return -1;
 	}

@@ -59,7 +59,7 @@ static int must_fail(void)
  * Allocate memory from parts of 16 MB that mmap() returns. Freed memory is
  * never used again.
  */
-static void *take(size_t size, size_t alignment)
+static void *allocate(size_t size, size_t alignment)
 {
 	const size_t part = (size_t)16 << 20;
 	size_t n;
@@ -94,7 +94,7 @@ static void *take(size_t size, size_t alignment)
 
 void *malloc(size_t size)
 {
-	return take(size, 16);
+	return allocate(size, 16);
 }
 
 void *calloc(size_t n, size_t size)
@@ -105,7 +105,7 @@ void *calloc(size_t n, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return take(bytes, 16);
+	return allocate(bytes, 16);
 }
 
 void free(void *p)
@@ -121,7 +121,7 @@ void *realloc(void *old, size_t size)
 
 	if (old && !size)
 		return NULL;
-	p = take(size, 16);
+	p = allocate(size, 16);
 	if (p && old) {
 		n = head_of(old)->size;
 		memcpy(p, old, n < size ? n : size);
@@ -142,7 +142,7 @@ void *reallocarray(void *old, size_t n, size_t size)
 
 void *memalign(size_t alignment, size_t size)
 {
-	return take(size, alignment < 16 ? 16 : alignment);
+	return allocate(size, alignment < 16 ? 16 : alignment);
 }
 
 void *aligned_alloc(size_t alignment, size_t size)

@@ -159,7 +159,7 @@ static void count_live(gpointer user, const KmtMatchObject *object)
  * addresses that are allocated and freed. The matcher removes closed entries
  * from the table, but remembers in its address set that an address was used.
  */
-static void test_matcher_forgets_nothing_that_matters(void)
+static void test_matcher_remembers_use_of_addresses(void)
 {
 	enum { LIVE = 20000, PASSING = 200000 };
 	g_autoptr(KmtInputCapture) capture = capture_new(1);
@@ -208,7 +208,7 @@ static gboolean was_forgotten(const KmtMatchTable *table, guint64 ptr,
 }
 
 /* The table does not grow while the number of live addresses stays small. */
-static void test_table_forgets(void)
+static void test_table_removes_closed_entries(void)
 {
 	KmtMatchTable table;
 	guint64 i, entries = 0;
@@ -353,7 +353,7 @@ static void test_matcher_remembers_for_the_tolerance(void)
  * may belong to an allocation before the trace. The second FREE decides this,
  * long after the table removed the address. A third FREE is unmatched.
  */
-static void test_matcher_doubts_for_ever(void)
+static void test_matcher_ambiguous_free_after_removal(void)
 {
 	enum { N = 20000 };
 	g_autoptr(KmtInputCapture) capture = capture_new(2);
@@ -383,8 +383,9 @@ static void test_matcher_doubts_for_ever(void)
 }
 
 /* Pass one record of a CPU to the matcher. */
-static void feed(KmtMatcher *matcher, KmtInputCapture *capture, guint cpu,
-		 guint event_id, guint64 ptr, gint64 timestamp)
+static void process_record(KmtMatcher *matcher, KmtInputCapture *capture,
+			   guint cpu, guint event_id, guint64 ptr,
+			   gint64 timestamp)
 {
 	struct kmemtrace_event event = make_event(event_id, ptr, timestamp);
 	KmtMatchPosition position = {capture->files->pdata[cpu], 0};
@@ -395,7 +396,7 @@ static void feed(KmtMatcher *matcher, KmtInputCapture *capture, guint cpu,
 /* As in the test before, a FREE may belong to an allocation before the trace;
  * here that is decided while the address is live again. A FREE after the table
  * has removed the address is unmatched. */
-static void test_matcher_doubts_once(void)
+static void test_matcher_ambiguous_free_while_live(void)
 {
 	enum { N = 20000 };
 	g_autoptr(KmtInputCapture) capture = capture_new(2);
@@ -407,14 +408,15 @@ static void test_matcher_doubts_once(void)
 	for (i = 0; i < N; i++) {
 		guint64 ptr = 0x1000 + 64 * i;
 
-		feed(matcher, capture, 0, 1, ptr, t += 5000);
-		feed(matcher, capture, 1, 2, ptr, t);
-		feed(matcher, capture, 1, 2, ptr, t += 5000);
-		feed(matcher, capture, 1, 1, ptr, t += 10);
-		feed(matcher, capture, 1, 2, ptr, t += 5000);
+		process_record(matcher, capture, 0, 1, ptr, t += 5000);
+		process_record(matcher, capture, 1, 2, ptr, t);
+		process_record(matcher, capture, 1, 2, ptr, t += 5000);
+		process_record(matcher, capture, 1, 1, ptr, t += 10);
+		process_record(matcher, capture, 1, 2, ptr, t += 5000);
 	}
 	for (i = 0; i < N; i++)
-		feed(matcher, capture, 1, 2, 0x1000 + 64 * i, t += 5000);
+		process_record(matcher, capture, 1, 2, 0x1000 + 64 * i,
+			       t += 5000);
 	kmt_matcher_finish(matcher);
 	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE], ==, N);
 	g_assert_cmpuint(f->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED], ==, N);
@@ -482,19 +484,20 @@ static void test_free_has_no_leftovers(void)
  * the first record unless it is 0. Returns the path, which the caller frees.
  */
 static char *write_records(const char *dir, const char *name, guint n,
-			   guint size, gboolean swapped, guint first_says)
+			   guint size, gboolean swapped, guint first_size)
 {
 	g_autofree guint8 *data = g_malloc0((gsize)n * size + 1);
 	char *path = g_build_filename(dir, name, NULL);
 	guint i;
 
 	for (i = 0; i < n; i++) {
-		guint16 says = i || !first_says ? size : first_says;
+		guint16 size_field = i || !first_size ? size : first_size;
 
 		data[(gsize)i * size] = KMEMTRACE_EVENT_ALLOC;
 		if (swapped)
-			says = GUINT16_SWAP_LE_BE(says);
-		memcpy(data + (gsize)i * size + 2, &says, sizeof(says));
+			size_field = GUINT16_SWAP_LE_BE(size_field);
+		memcpy(data + (gsize)i * size + 2, &size_field,
+		       sizeof(size_field));
 	}
 	g_assert_true(g_file_set_contents(path, (char *)data,
 					  (gssize)((gsize)n * size), NULL));
@@ -502,11 +505,11 @@ static char *write_records(const char *dir, const char *name, guint n,
 }
 
 static void check_format(guint n, guint size, gboolean swapped,
-			 guint first_says)
+			 guint first_size)
 {
 	g_autofree char *dir = g_dir_make_tmp("kmt-XXXXXX", NULL);
 	g_autofree char *path =
-		write_records(dir, "cpu3.out", n, size, swapped, first_says);
+		write_records(dir, "cpu3.out", n, size, swapped, first_size);
 	const char *const operands[] = {dir, NULL};
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtInputCapture) capture =
@@ -605,9 +608,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/addrset/exact", test_addrset_exact);
 	g_test_add_func("/addrset/grows", test_addrset_grows);
 	g_test_add_func("/merge/many-files", test_merge_many_files);
-	g_test_add_func("/matcher/forgets-nothing-that-matters",
-			test_matcher_forgets_nothing_that_matters);
-	g_test_add_func("/capture/free-has-no-leftovers",
+	g_test_add_func("/matcher/remembers-use-of-addresses",
+			test_matcher_remembers_use_of_addresses);
+	g_test_add_func("/capture/free-releases-all",
 			test_free_has_no_leftovers);
 	g_test_add_func("/capture/format-is-guessed", test_format_is_guessed);
 	g_test_add_func("/capture/format-after-a-hole",
@@ -616,11 +619,13 @@ int main(int argc, char **argv)
 	g_test_add_func("/merge/counts", test_merge_counts);
 	g_test_add_func("/matcher/remembers-for-the-tolerance",
 			test_matcher_remembers_for_the_tolerance);
-	g_test_add_func("/matcher/doubts-for-ever",
-			test_matcher_doubts_for_ever);
-	g_test_add_func("/matcher/doubts-once", test_matcher_doubts_once);
+	g_test_add_func("/matcher/ambiguous-free-after-removal",
+			test_matcher_ambiguous_free_after_removal);
+	g_test_add_func("/matcher/ambiguous-free-while-live",
+			test_matcher_ambiguous_free_while_live);
 	g_test_add_func("/matcher/extreme-times", test_extreme_times);
-	g_test_add_func("/table/forgets", test_table_forgets);
+	g_test_add_func("/table/removes-closed-entries",
+			test_table_removes_closed_entries);
 	g_test_add_func("/table/size", test_table_size);
 	return g_test_run();
 }

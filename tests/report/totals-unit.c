@@ -9,17 +9,17 @@
 /* One call site with more than 2^32 objects, allocated, live, and freed. */
 static void test_many_objects(void)
 {
-	KmtCounters ledger = {.allocs = MANY - 1,
-			      .bytes_req = 8 * (MANY - 1),
-			      .bytes_alloc = 16 * (MANY - 1),
-			      .live = 16 * (MANY - 1),
-			      .peak = 16 * (MANY - 1)};
+	KmtCounters counters = {.allocs = MANY - 1,
+				.bytes_req = 8 * (MANY - 1),
+				.bytes_alloc = 16 * (MANY - 1),
+				.live = 16 * (MANY - 1),
+				.peak = 16 * (MANY - 1)};
 	KmtTotals totals, sum = {0};
 	guint i;
 
 	for (i = 0; i < 3; i++)
-		g_assert_true(kmt_counters_alloc(&ledger, 8, 16, i));
-	totals = kmt_counters_totals(&ledger);
+		g_assert_true(kmt_counters_alloc(&counters, 8, 16, i));
+	totals = kmt_counters_totals(&counters);
 	g_assert_cmpuint(totals.allocs, ==, MANY + 2);
 	g_assert_cmpuint(totals.live_objects, ==, MANY + 2);
 	g_assert_cmpuint(totals.live_bytes_req, ==, 8 * (MANY + 2));
@@ -31,14 +31,14 @@ static void test_many_objects(void)
 	g_assert_cmpuint(sum.allocs, ==, 2 * (MANY + 2));
 
 	for (i = 0; i < 3; i++) {
-		kmt_counters_close(&ledger, 8, 16);
-		kmt_counters_free(&ledger, FALSE);
+		kmt_counters_close(&counters, 8, 16);
+		kmt_counters_free(&counters, FALSE);
 	}
-	totals = kmt_counters_totals(&ledger);
+	totals = kmt_counters_totals(&counters);
 	g_assert_cmpuint(totals.live_objects, ==, MANY - 1);
 	g_assert_cmpuint(totals.live_bytes_alloc, ==, 16 * (MANY - 1));
-	ledger.frees += MANY;
-	g_assert_cmpuint(kmt_counters_totals(&ledger).frees, ==, MANY + 3);
+	counters.frees += MANY;
+	g_assert_cmpuint(kmt_counters_totals(&counters).frees, ==, MANY + 3);
 }
 
 /* Sums are exact up to 2^64 - 1; a larger sum is reported as an overflow. */

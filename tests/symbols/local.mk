@@ -7,8 +7,14 @@ TESTS += $(KMT_SYMBOLS_TESTS)
 EXTRA_DIST += $(KMT_SYMBOLS_TESTS)
 EXTRA_DIST += tests/symbols/fixtures/gfp-6.1.list
 
-check_PROGRAMS += tests/symbols/symbols-unit
-tests_symbols_symbols_unit_SOURCES = tests/symbols/symbols-unit.c
-tests_symbols_symbols_unit_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_MATCH_LIBS) \
+check_PROGRAMS += tests/symbols/kallsyms-unit
+tests_symbols_kallsyms_unit_SOURCES = tests/symbols/kallsyms-unit.c
+tests_symbols_kallsyms_unit_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_MATCH_LIBS) \
 	$(KMT_CLI_LIBS)
-TESTS += tests/symbols/symbols-unit
+TESTS += tests/symbols/kallsyms-unit
+
+check_PROGRAMS += tests/symbols/gfp-wrappers-unit
+tests_symbols_gfp_wrappers_unit_SOURCES = tests/symbols/gfp-wrappers-unit.c
+tests_symbols_gfp_wrappers_unit_LDADD = $(KMT_SYMBOLS_LIBS) $(KMT_MATCH_LIBS) \
+	$(KMT_CLI_LIBS)
+TESTS += tests/symbols/gfp-wrappers-unit
