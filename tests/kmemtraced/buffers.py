@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How kmemtraced reads the buffers of the kernel, in both modes and with both
-readers.
+"""How kmemtraced reads the kernel's buffers, in both modes and with both readers.
 
-tests/vm/buffers.py tests the part of the kernel.
-"""
+tests/vm/buffers.py tests the kernel's side."""
 import errno
 import fcntl
 import os
@@ -14,7 +12,7 @@ import struct
 from kmemtraced_fake import (CHUNK, RECORD, DaemonTest, main, records,
                              records_v2, wait_for)
 
-# Of a record that tells of a loss, in version 2.
+# Layout of a LOST record of version 2.
 LOST = struct.Struct("=BBHi16xQq8xq8x")
 LOST_ID = 3
 SUBBUF = 8192
@@ -46,12 +44,13 @@ class Buffers(DaemonTest):
         self.assertEqual(capture["overruns"], "7")
 
     def read_after_the_end(self, lines):
-        """By the shim's log: tracing was off before the buffer was read."""
+        """Expect in the shim's log that tracing was off before the buffer was read."""
         self.assertIn("read cpu0", lines)
         self.assertLess(lines.index("off"), lines.index("read cpu0"))
 
     def with_snapshot(self, mode):
-        """What is told of loss while somebody takes snapshots."""
+        """Return kmemtraced's warnings about lost events while another program
+        takes snapshots."""
         kernel = self.make_kernel(cpus=(0,))
         kernel.put("mode", mode + "\n")
         os.mkdir(os.path.join(kernel.path, "snapshot"))
@@ -65,7 +64,8 @@ class Buffers(DaemonTest):
         return err
 
     def test_snapshot_of_somebody(self):
-        """No larger buffer would have kept what it took."""
+        """A larger buffer would not have kept the events that the snapshot took, so
+        the message does not recommend one."""
         self.assertIn("because its buffer was full or a snapshot took them; "
                       "kmemtraced -S saves the last snapshot",
                       self.with_snapshot("discard"))
@@ -125,7 +125,8 @@ class Mapped(DaemonTest):
     mapped = True
 
     def test_chosen(self):
-        """Without -R, and by its name; nothing is read() then."""
+        """The mapped reader is the default and can be named; it makes no read()
+        call."""
         kernel = self.make_kernel(cpus=(0,))
         for args in ([], ["-R", "mmap"]):
             log, lines = self.make_log()
@@ -137,7 +138,8 @@ class Mapped(DaemonTest):
             os.unlink(os.path.join(kernel.path, ".ring-cpu0"))
 
     def test_every_byte_of_many_sub_buffers(self):
-        """Around the ring several times, in sub-buffers with a rest."""
+        """Read the ring several times around, with sub-buffers that have an unused
+        end."""
         for size in (SUBBUF * RECORD, 4096, 8192 + 24):
             with self.subTest(size):
                 self.setUp()
@@ -152,7 +154,7 @@ class Mapped(DaemonTest):
                 self.assertEqual(kernel.ring(0), (n * RECORD, n * RECORD))
 
     def test_other_reader(self):
-        """What another one has read first is not ours."""
+        """Records that another reader has consumed first are not saved."""
         kernel = self.make_kernel(cpus=(0,))
         daemon = self.start(shim={"give_eagain": SUBBUF * RECORD})
         fed = records(3 * SUBBUF + 5)
@@ -162,7 +164,8 @@ class Mapped(DaemonTest):
         self.assertEqual(self.capture().cpu(0), fed[:size] + fed[2 * size:])
 
     def test_buffer_that_is_replaced(self):
-        """It is mapped anew, and nothing is missing."""
+        """A buffer that the kernel replaces is mapped again, and no record is
+        missing."""
         kernel = self.make_kernel(cpus=(0,))
         daemon = self.start()
         kernel.feed(0, records(SUBBUF))
@@ -173,7 +176,7 @@ class Mapped(DaemonTest):
         self.assertEqual(self.capture().cpu(0), records(SUBBUF + 100))
 
     def test_loss(self):
-        """A record tells of it in its place, as with read()."""
+        """A LOST record precedes the next record, as with read()."""
         kernel = self.make_kernel(cpus=(0,), abi_version=2)
         kernel.lose(0, 7, 100, 900)
         daemon = self.start()
@@ -186,7 +189,8 @@ class Mapped(DaemonTest):
         self.assertEqual(data[64:], records_v2(10))
 
     def test_killed(self):
-        """Nothing is missing between two, and less than a sub-buffer twice."""
+        """No record is missing between two captures, and fewer records than a
+        sub-buffer holds are in both."""
         kernel = self.make_kernel(cpus=(0,), enabled=1)
         fed = records(3 * SUBBUF + 100)
         daemon = self.start(shim={"write_file": "cpu0.out",
@@ -208,7 +212,7 @@ class Mapped(DaemonTest):
         self.assertLessEqual(len(first) - at, SUBBUF * RECORD)
 
     def test_full_disk(self):
-        """What finds no room is given back all the same, and counted."""
+        """Records that do not fit on the disk are released and counted."""
         kernel = self.make_kernel(cpus=(0,))
         limit = SUBBUF * RECORD + 1000
         daemon = self.start(shim={"write_file": "cpu0.out",
@@ -217,7 +221,8 @@ class Mapped(DaemonTest):
         kernel.feed(0, fed)
         _, err = self.check_end(daemon, status=1)
         whole = limit - limit % RECORD
-        # The full disk stops the tracing, perhaps before all was fed.
+        # The full disk stops tracing, perhaps before all records were written to
+        # the buffer.
         consumed, produced = kernel.ring(0)
         self.assertEqual(consumed, produced - produced % RECORD)
         self.assertGreater(consumed, limit)

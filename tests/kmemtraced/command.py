@@ -27,17 +27,18 @@ class Command(DaemonTest):
         self.flag = os.path.join(self.root, "flag")
 
     def shell(self, script, *args, **settings):
-        """A kmemtraced that records a script."""
+        """Start a kmemtraced that records a shell script."""
         daemon = self.spawn(*args, "--", "sh", "-c", script, **settings)
         self.addCleanup(daemon.process.kill)
         return daemon
 
     def wait_flag(self):
-        """The script makes it."""
+        """Wait until the script has created the flag file."""
         wait_for(lambda: os.path.exists(self.flag), "the command")
 
     def ended(self, daemon, status):
-        """Its output; tracing is off and the capture complete."""
+        """Wait for the end and return the output; tracing is off and the capture
+        complete."""
         out, err = self.check_end(daemon, status)
         self.assertEqual(self.capture()["complete"], "true")
         return out, err
@@ -50,7 +51,7 @@ class Command(DaemonTest):
         self.ended(self.shell("kill -9 $$"), 128 + signal.SIGKILL)
 
     def test_recorded(self):
-        """Tracing is on when it begins; what is traced is saved."""
+        """Tracing is on when the command starts, and its events are saved."""
         daemon = self.shell(f"cat {self.kernel.path}/enabled; touch {self.flag};"
                             f" while test -e {self.flag}; do sleep 0.05; done")
         self.wait_flag()
@@ -65,13 +66,13 @@ class Command(DaemonTest):
         self.assertEqual(self.capture().cpu(1), records(1000))
 
     def test_options_after_it(self):
-        """They are the command's."""
+        """Options after the command belong to the command."""
         daemon = self.spawn("-q", "--", "echo", "-w", "--", "--help")
         out, _ = self.ended(daemon, 0)
         self.assertEqual(out, "-w -- --help\n")
 
     def not_started(self, argv, status, text):
-        """Nothing is left."""
+        """If the command cannot be started, no capture remains."""
         code, out, err = self.run_to_end("-q", "--", *argv)
         self.assertEqual((code, out), (status, ""))
         self.assertIn(text, err)
@@ -88,7 +89,7 @@ class Command(DaemonTest):
         self.not_started([self.root], 126, "Permission denied")
 
     def test_kmemtraced_fails(self):
-        """Then the command never runs."""
+        """If kmemtraced fails first, the command never runs."""
         self.write(os.path.join(self.root, "cpu0.out"), "old")
         for args, shim in ((["-D", self.root], None),
                            ([], {"enable_errno": errno.ENOMEM}),
@@ -104,7 +105,8 @@ class Command(DaemonTest):
         self.assertIn("no command after '--'", err)
 
     def test_full_disk(self):
-        """Recording ends, the command does not; but not all is well."""
+        """A full disk ends the recording but not the command; the exit status
+        reports the failure."""
         daemon = self.shell(f"touch {self.flag}; while test -e {self.flag}; do "
                             f"sleep 0.05; done; echo well; exit 3",
                             shim={"write_file": "cpu0.out",
@@ -140,7 +142,8 @@ class Command(DaemonTest):
             self.assertEqual(out, "got\n")
 
     def test_second_signal(self):
-        """The command does not care; then recording ends without it."""
+        """A command that ignores the signal continues; the second signal ends the
+        recording without it."""
         log, lines = self.make_log()
         clock = self.make_clock()
         daemon = self.shell(f"trap '' TERM; touch {self.flag}; while test -e "
@@ -160,7 +163,7 @@ class Command(DaemonTest):
         self.ended(daemon, 8)
 
     def test_terminal(self):
-        """Ctrl+C is for both: the command gets it once."""
+        """Ctrl+C reaches both processes; the command receives the signal once."""
         main_fd, other_fd = pty.openpty()
         attributes = termios.tcgetattr(other_fd)
         attributes[3] |= termios.ISIG
@@ -191,14 +194,15 @@ class Command(DaemonTest):
         os.close(other_fd)
 
     def test_children_that_stay(self):
-        """The end of the command is the end, whatever it left running."""
+        """The recording ends with the command, even if processes that it started
+        still run."""
         daemon = self.shell(f"{LOOP} >/dev/null 2>&1 & echo $!; exit 4")
         out, _ = self.ended(daemon, 4)
-        # It still runs; a kmemtraced that waited for it would not have ended.
+        # The child process still runs, so kmemtraced has not waited for it.
         os.kill(int(out), signal.SIGKILL)
 
     def test_killed_kmemtraced(self):
-        """The command goes on."""
+        """The command continues if kmemtraced is killed."""
         daemon = self.shell(f"touch {self.flag}; while test -e {self.flag}; do "
                             f"sleep 0.05; done; touch {self.flag}.after")
         self.wait_flag()
@@ -208,7 +212,8 @@ class Command(DaemonTest):
         wait_for(lambda: os.path.exists(self.flag + ".after"), "the command")
 
     def test_inherits(self):
-        """What kmemtraced sets for itself is not the command's."""
+        """The command does not inherit the settings that kmemtraced makes for
+        itself."""
         script = ("grep -E '^Sig(Ign|Blk)|^Cpus_allowed:' /proc/self/status; "
                   "ulimit -n; nice; ls /proc/self/fd | wc -l")
         alone = subprocess.run(["sh", "-c", script], capture_output=True,
@@ -218,7 +223,8 @@ class Command(DaemonTest):
         self.assertEqual(out, alone)
 
     def test_inherits_what_is_ignored(self):
-        """What kmemtraced needs for itself, the command gets as it was."""
+        """The command inherits the signal dispositions that kmemtraced had at its
+        start."""
         numbers = (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ,
                    signal.SIGHUP, signal.SIGUSR1)
         script = "grep -E '^Sig(Ign|Blk):' /proc/self/status"
@@ -231,13 +237,15 @@ class Command(DaemonTest):
         self.assertEqual(out, alone)
 
     def test_child_signal_that_is_ignored(self):
-        """The status is the command's, and comes without waiting for it."""
+        """With SIGCHLD ignored at the start, kmemtraced still returns the status of
+        the command."""
         daemon = self.shell("exit 7", preexec_fn=acting([signal.SIGCHLD],
                                                        signal.SIG_IGN))
         self.ended(daemon, 7)
 
     def test_third_signal(self):
-        """The disk hangs for ever: kmemtraced failed, not the command."""
+        """The disk hangs forever: the exit status reports kmemtraced's failure, not
+        the command's status."""
         _, _, shim = self.hang_disk()
         clock = self.make_clock()
         daemon = self.shell(f"touch {self.flag}; exec sleep 1000",
@@ -249,7 +257,7 @@ class Command(DaemonTest):
 
         def later():
             clock.pass_by(2)
-            daemon.signal(signal.SIGCHLD) # only wakes it
+            daemon.signal(signal.SIGCHLD) # wakes kmemtraced, has no other effect
         daemon.wait_line("writing what is buffered", later)
         daemon.signal(signal.SIGTERM)
         daemon.wait_line("not waiting for the disk")
@@ -258,7 +266,8 @@ class Command(DaemonTest):
         self.check_end(daemon, 125)
 
     def test_frozen(self):
-        """What was recorded before goes first, and is not the command's."""
+        """Records from before the recording are drained first and do not belong to
+        the command."""
         self.kernel.feed(0, records(5))
         daemon = self.shell(f"touch {self.flag}")
         _, err = self.check_end(daemon, 125)

@@ -13,7 +13,7 @@ class Directory(DaemonTest):
     """The directory of the capture cannot be used."""
 
     def refused(self, *texts, args=(), out=None, **settings):
-        """It ends, says why and what to do; tracing stays off."""
+        """Expect an error message with a cause and an action; tracing stays off."""
         code, stdout, err = self.run_to_end(*args, out=out, **settings)
         self.assertEqual((code, stdout), (1, ""), err)
         for text in texts:
@@ -135,7 +135,8 @@ class Directory(DaemonTest):
             self.assertFalse(os.path.exists(self.out))
 
     def test_no_room_for_the_tables_of_a_trace_from_boot(self):
-        """What was traced goes first, and is kept."""
+        """Events that were traced since boot are drained before the failure and
+        stay in the buffer."""
         kernel = self.make_kernel(enabled=1)
         kernel.feed(0, records(9))
         daemon = self.spawn(shim={"write_file": "kallsyms.tmp",

@@ -23,7 +23,7 @@ class Foreign(DaemonTest):
         os.mkdir(self.out)
 
     def refused(self, *args, text, foreign):
-        """Nothing is written or removed."""
+        """Expect a refusal that writes and removes no file."""
         before = sorted(os.listdir(self.out))
         code, out, err = self.run_to_end(*args)
         self.assertEqual((code, out), (1, ""), err)
@@ -45,7 +45,7 @@ class Foreign(DaemonTest):
             os.unlink(path)
 
     def test_beside_a_capture(self):
-        """It has no such file itself."""
+        """The capture itself has no such file."""
         self.kernel.feed(0, records(1))
         self.assertEqual(self.run_to_end()[0], 0)
         for name in ("tasks", "info", "cpu5.out"):
@@ -56,13 +56,13 @@ class Foreign(DaemonTest):
             os.unlink(path)
 
     def symbol_tables(self):
-        """The copies of /proc/kallsyms and /proc/modules, whole and cut off."""
+        """The copies of /proc/kallsyms and /proc/modules, complete and truncated."""
         return [("kallsyms", self.KALLSYMS), ("modules", self.MODULES),
                 ("kallsyms.tmp", self.KALLSYMS[:19]),
                 ("modules.tmp", self.MODULES[:9])]
 
     def test_symbol_tables_of_the_user(self):
-        """Files that have the name of a table and not its form."""
+        """Files that have the name of a table but another format."""
         for name in ("kallsyms", "modules", "kallsyms.tmp", "modules.tmp"):
             path = os.path.join(self.out, name)
             for text in ("My notes on kallsyms\n", "# list\n",
@@ -78,8 +78,9 @@ class Foreign(DaemonTest):
             os.unlink(path)
 
     def test_capture_without_a_list(self):
-        """It was cut off, or is of an earlier version: tables are told from
-        files of the user's by their first line."""
+        """A truncated capture, or one of an earlier version, has no list of its
+        files: its tables are distinguished from the user's files by their first
+        line."""
         for meta in ("[capture]\nformat=1\n", "nonsense", ""):
             self.write(os.path.join(self.out, "cpu7.out"), "old")
             for name, text in self.symbol_tables():
@@ -103,7 +104,7 @@ class Foreign(DaemonTest):
             os.unlink(os.path.join(self.out, "notes"))
 
     def test_not_files(self):
-        """Nothing is waited for, and nothing is followed."""
+        """kmemtraced neither waits for a FIFO nor follows a link."""
         precious = os.path.join(self.root, "precious")
         self.write(precious, "mine")
         for name in ("kmemtrace.meta", "kmemtrace.meta.tmp", "cpu0.out",
@@ -121,16 +122,16 @@ class Foreign(DaemonTest):
         self.assertNotIn("kmemtrace.lock", self.capture().files)
 
     def test_fifo_when_it_is_killed(self):
-        """The cleanup process does not wait for it either."""
+        """The cleanup process does not wait for the FIFO either."""
         daemon = self.start()
         os.unlink(os.path.join(self.out, "cpu0.out"))
         os.mkfifo(os.path.join(self.out, "cpu0.out"))
         daemon.signal(signal.SIGKILL)
-        # Its pipes are closed when the cleanup process has ended.
+        # The cleanup process has the pipes open, so finish() waits for its end.
         self.assertEqual(daemon.finish()[0], -signal.SIGKILL)
 
     def test_hard_link_when_it_is_killed(self):
-        """The cleanup process does not cut off a file with another name."""
+        """The cleanup process does not truncate a file that has another name."""
         daemon = self.start()
         precious = os.path.join(self.root, "precious")
         self.write(precious, "mine")
@@ -142,7 +143,8 @@ class Foreign(DaemonTest):
             self.assertEqual(file.read(), "mine")
 
     def test_killed_before_there_are_records(self):
-        """kmemtrace.meta is first, so that -f replaces what is left."""
+        """kmemtrace.meta is written first, so that -f can replace what a killed
+        kmemtraced left."""
         daemon = self.spawn(shim={"kill_at": "renameat 2"})
         self.assertEqual(daemon.finish()[0], -signal.SIGKILL)
         self.assertIn("cpu0.out", os.listdir(self.out))
@@ -162,20 +164,20 @@ class Owners(DaemonTest):
         self.user = os.geteuid() or 12345
 
     def make(self, path, mode):
-        """A directory of an ordinary user."""
+        """Make a directory of an ordinary user."""
         os.mkdir(path)
         os.chmod(path, mode)
         if os.geteuid() == 0:
             os.chown(path, self.user, -1)
 
     def run_as_root(self, *args, sudo=None, **settings):
-        """kmemtraced by root, by sudo of a user if that is given."""
+        """Run kmemtraced as root; sudo is the id of the user who called sudo."""
         env = {"SUDO_UID": str(sudo), "SUDO_GID": "4711"} if sudo else {}
         return self.run_to_end(*args, env=env, **settings,
                                shim={"euid": 0, "chown": self.log})
 
     def refused(self, text, path=None, **settings):
-        """Nothing is created."""
+        """Expect a refusal that creates no file."""
         before = os.listdir(self.out)
         code, _, err = self.run_as_root(out=path, **settings)
         self.assertEqual(code, 1, err)
@@ -211,7 +213,7 @@ class Owners(DaemonTest):
         self.assertEqual(self.capture().cpu(0), records(NEW))
 
     def test_link_on_the_way(self):
-        """Any component of the path may be a link of another user."""
+        """Any component of the path may be a symbolic link of another user."""
         real = os.path.join(self.root, "real")
         os.mkdir(real, 0o700)
         for target in (real, "real", "../" + os.path.basename(self.root) +
@@ -244,7 +246,7 @@ class Owners(DaemonTest):
                      sudo=self.user)
 
     def given(self):
-        """Paths that were given to the user."""
+        """Return the paths whose owner was changed to the user."""
         with open(self.log, encoding="utf-8") as file:
             lines = file.read().splitlines()
         for line in lines:
@@ -252,7 +254,7 @@ class Owners(DaemonTest):
         return {line.split(" ", 2)[2] for line in lines}
 
     def test_sudo(self):
-        """All that is created is given to the caller."""
+        """All created files get the caller of sudo as their owner."""
         code, _, err = self.run_as_root(sudo=self.user)
         self.assertEqual(code, 0, err)
         self.assertLessEqual(
@@ -261,7 +263,7 @@ class Owners(DaemonTest):
             {os.path.join(self.out, name + ".tmp")
              for name in ("kallsyms", "modules", "kmemtrace.meta")},
             self.given())
-        # Now it is the caller's, whoever that is in this test.
+        # The directory now belongs to the caller, whose id this test chose.
         if os.geteuid() == 0:
             os.chown(self.out, self.user, -1)
         self.kernel.feed(0, records(OLD))
@@ -271,21 +273,22 @@ class Owners(DaemonTest):
         self.assertIn(os.path.join(self.out, "kmemtrace.new-1"), self.given())
 
     def make_foreign(self):
-        """A directory that the caller of sudo must not get."""
+        """Make a directory that must not get the caller of sudo as its owner."""
         foreign = os.path.join(self.root, "foreign")
         os.mkdir(foreign)
         os.chmod(foreign, 0o755)
         return foreign
 
     def check_foreign(self, foreign):
-        """Neither its mode, its owner nor its contents have changed."""
+        """Expect the mode, owner and contents of the directory to be unchanged."""
         self.assertEqual(stat.S_IMODE(os.stat(foreign).st_mode), 0o755)
         self.assertEqual(os.listdir(foreign), [])
         if os.path.exists(self.log):
             self.assertNotIn(foreign, self.given())
 
     def test_new_directory_is_swapped_for_a_link(self):
-        """The caller of sudo may do that before kmemtraced opens it."""
+        """The caller of sudo may replace the new directory by a link before
+        kmemtraced opens it."""
         foreign = self.make_foreign()
         swap = f"mv {self.out} {self.root}/away; ln -s {foreign} {self.out}"
         if os.geteuid() == 0:
@@ -298,7 +301,7 @@ class Owners(DaemonTest):
         self.assertIn(f"cannot open the directory {self.out}", err)
 
     def test_new_directory_is_swapped_for_another(self):
-        """A directory that is not root's own is not changed."""
+        """kmemtraced does not change a directory that root does not own."""
         foreign = self.make_foreign()
         if os.geteuid() == 0:
             os.chown(foreign, self.user, -1)
@@ -313,7 +316,7 @@ class Owners(DaemonTest):
                 os.mkdir(self.out, 0o700)
                 self.write(os.path.join(self.out, "kmemtrace.meta"),
                            "[capture]\nformat=1\n")
-            # Any other user's; 4711 stands for one.
+            # Any other user; the id 4711 is an example.
             if os.path.exists(self.log):
                 os.unlink(self.log)
             self.kernel.feed(0, records(NEW))
@@ -326,7 +329,7 @@ class Owners(DaemonTest):
                 self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o755)
 
     def test_root_without_sudo(self):
-        """Nothing is given away, whatever the variable says."""
+        """Without sudo no owner is changed, whatever the value of SUDO_UID."""
         for sudo in (None, "0", "root", "-1", "4294967295"):
             code, _, err = self.run_as_root("-f", sudo=sudo)
             self.assertFalse(os.path.exists(self.log))
@@ -336,7 +339,7 @@ class Owners(DaemonTest):
 
     @unittest.skipIf(os.geteuid() == 0, "for users other than root")
     def test_not_root(self):
-        """What the kernel allows is allowed."""
+        """An ordinary user may use every directory that the kernel allows."""
         self.make(self.out, 0o777)
         code, _, err = self.run_to_end(env={"SUDO_UID": "12345"},
                                        shim={"chown": self.log})
@@ -345,7 +348,7 @@ class Owners(DaemonTest):
 
 
 class ReallyRoot(DaemonTest):
-    """Root in directories of other users, on a file system that knows owners."""
+    """Root in directories of other users, on a file system that stores owners."""
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can give files away")
     def test_sudo(self):

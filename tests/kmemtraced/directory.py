@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How kmemtraced replaces a capture with -f, and how it locks its directory."""
+"""How kmemtraced replaces a capture with -f, and how it locks the directory."""
 
 import os
 import shutil
@@ -33,12 +33,12 @@ class Replacing(DaemonTest):
         self.new = os.path.join(self.out, "kmemtrace.new-1")
 
     def is_old(self):
-        """The old capture is there and nothing else is."""
+        """Expect the old capture and no other file."""
         self.assertEqual(contents(self.out), self.old)
         self.assertEqual(sorted(os.listdir(self.out)), sorted(self.old))
 
     def is_new(self):
-        """The new capture is in place and nothing else is."""
+        """Expect the new capture and no other file."""
         self.assertEqual(self.capture().cpu(0), records(NEW))
         self.assertEqual(self.capture()["complete"], "true")
         self.assertEqual(self.capture().files, sorted(self.old))
@@ -65,7 +65,7 @@ class Replacing(DaemonTest):
                                     stderr=subprocess.DEVNULL).returncode,
                      "no user namespaces")
     def test_mount_point(self):
-        """Nothing can be renamed over it."""
+        """A mount point cannot be replaced by rename()."""
         new = os.path.join(self.root, "new")
         script = ('mount -t tmpfs -o mode=700 none "$1" && cp -r "$2"/. "$1" && '
                   'cmp "$1"/cpu0.out "$2"/cpu0.out && shift 2 && "$@"')
@@ -84,7 +84,7 @@ class Replacing(DaemonTest):
         self.is_new()
 
     def test_other_cpus(self):
-        """Files that the new capture does not have go with the old one."""
+        """Files of the old capture that the new capture lacks are removed."""
         os.unlink(os.path.join(self.kernel.path, "cpu1"))
         self.kernel.feed(0, records(NEW))
         self.assertEqual(self.run_to_end("-f")[0], 0)
@@ -127,7 +127,8 @@ class Replacing(DaemonTest):
             self.is_old()
 
     def test_no_subdirectory(self):
-        """A read-only file system, or no inodes."""
+        """A subdirectory cannot be made, as on a read-only file system or without
+        free inodes."""
         os.chmod(self.out, 0o500)
         self.addCleanup(os.chmod, self.out, 0o700)
         if os.access(self.out, os.W_OK):
@@ -138,8 +139,8 @@ class Replacing(DaemonTest):
         self.is_old()
 
     def is_old_beside_new(self, n):
-        """The old capture is untouched, the new one beside it is not complete.
-        """
+        """Expect the unchanged old capture and, in a directory beside it, an
+        incomplete new capture."""
         self.assertEqual(contents(self.out), self.old)
         new = Capture(self.new)
         self.assertEqual(new["complete"], "false")
@@ -171,18 +172,19 @@ class Replacing(DaemonTest):
         self.is_old_beside_new(1024)
 
     def kill(self, *args):
-        """A recording that is killed."""
+        """Start a recording and kill kmemtraced."""
         daemon = self.start(*args)
         self.kernel.feed(0, records(1024))
         wait_for(lambda: os.path.getsize(
             os.path.join(self.new, "cpu0.out")) == 2 * CHUNK, "chunks")
         daemon.signal(signal.SIGKILL)
         self.assertEqual(daemon.finish()[0], -signal.SIGKILL)
-        # Tracing goes on after that.  The tests that follow begin anew.
+        # Tracing continues after the kill; the next tests start with tracing off.
         self.kernel.put("enabled", "0\n")
 
     def test_killed(self):
-        """What it saved can be found, used, kept, and replaced."""
+        """The incomplete capture of a killed kmemtraced can be analysed, preserved,
+        and replaced."""
         self.kill("-f")
         self.old["kmemtrace.lock"] = b""
         wait_for(lambda: contents(self.out) == self.old, "the lock")
@@ -197,7 +199,7 @@ class Replacing(DaemonTest):
                       "not complete", err)
         del self.old["kmemtrace.lock"]
         self.is_old_beside_new(1024)
-        # It fails: nothing is removed.
+        # The run fails and removes no file.
         code, _, err = self.run_to_end("-f", "--", "/nonexistent")
         self.assertEqual(code, 127)
         self.assertIn(f"{self.new} has what", err)
@@ -224,7 +226,8 @@ class Replacing(DaemonTest):
         self.is_new()
 
     def test_left_over_without_records(self):
-        """It goes with the next run, whatever that does."""
+        """An incomplete capture without records is removed by the next run, even if
+        that run fails."""
         os.mkdir(self.new)
         self.write(os.path.join(self.new, "cpu0.out"), records(1))
         mine = os.path.join(self.out, "kmemtrace.new-2")
@@ -241,7 +244,7 @@ class Replacing(DaemonTest):
         self.is_new()
 
     def test_file_that_comes_meanwhile(self):
-        """The user's file stays, and both captures do."""
+        """A file that appears meanwhile is preserved, and so are both captures."""
         daemon = self.start("-f")
         self.kernel.feed(0, records(NEW))
         mine = os.path.join(self.out, "stacks")
@@ -258,10 +261,10 @@ class Replacing(DaemonTest):
 
 
 class Interrupted(Replacing):
-    """A replacement is interrupted between any two steps."""
+    """A replacement is interrupted between any two system calls."""
 
     def check_directory(self):
-        """The kmemtrace.meta there is has all files that it lists."""
+        """If kmemtrace.meta exists, all files that it lists exist."""
         found = contents(self.out)
         if "kmemtrace.meta" not in found:
             report = subprocess.run([REPORT, self.out], capture_output=True,
@@ -279,7 +282,7 @@ class Interrupted(Replacing):
             self.assertEqual(capture.cpu(0), records(NEW))
 
     def end_at(self, function, n):
-        """Whether a replacement was killed at that call."""
+        """Return whether a replacement was killed at the given call."""
         self.kernel.feed(0, records(NEW))
         code, _, err = self.run_to_end("-f", shim={
             "kill_at": f"{function} {n}"})
@@ -298,7 +301,7 @@ class Interrupted(Replacing):
             while self.end_at(function, n):
                 n_kills += 1
                 self.check_directory()
-                # Another run, which does not replace what is there.
+                # The next run does not replace the existing capture.
                 code, _, err = self.run_to_end()
                 self.assertEqual(code, 1)
                 self.assertIn("there is a capture already", err)
@@ -307,7 +310,7 @@ class Interrupted(Replacing):
                 n_completed += "its capture is in place now" in err
                 if Capture(self.out).cpu(0) == records(NEW):
                     self.is_new()
-                # What was not read is this test's no more.
+                # Discard the unread records, which belong to the killed run.
                 self.kernel.put("enabled", "0\n")
                 while self.kernel.unread(0):
                     os.read(self.kernel.fifos[0], 1 << 20)
@@ -316,10 +319,10 @@ class Interrupted(Replacing):
                 n += 1
             shutil.rmtree(self.out)
             shutil.copytree(before, self.out)
-        # The old files go one by one, and the new ones come one by one.
+        # The old files are renamed one by one, and then the new files.
         self.assertGreaterEqual(n_completed, 2 * len(self.old), n_kills)
 
-    # Those of the base class have run there.
+    # The base class has run its own tests.
     for name in dir(Replacing):
         if name.startswith("test_"):
             locals()[name] = None
@@ -327,10 +330,10 @@ class Interrupted(Replacing):
 
 
 class UserFileInside(DaemonTest):
-    """A file of the user lies in the directory that is replaced."""
+    """A user's file lies in the directory that is replaced."""
 
     def test_interrupted_replacement(self):
-        """The file is kept, and later runs are not refused."""
+        """The user's file is preserved, and later runs are not refused."""
         self.make_kernel()
         self.kernel.feed(0, records(OLD))
         self.assertEqual(self.run_to_end()[0], 0)
@@ -371,7 +374,7 @@ class TwoAtOnce(TracefsTest):
                          str(first.process.pid))
 
     def test_lock_of_a_dead_one(self):
-        """The file that it left locks nothing."""
+        """The lock file of a process that has ended locks nothing."""
         self.make_tracefs()
         os.mkdir(self.out)
         self.write(os.path.join(self.out, "kmemtrace.lock"), "")

@@ -28,7 +28,7 @@ class Filter(DaemonTest):
     """A kernel with the files info and filter."""
 
     def make(self, **settings):
-        """The fake kernel, with nothing left out."""
+        """Make the fake kernel, without a filter."""
         kernel = self.make_kernel(cpus=(0,), abi_version=2, **settings)
         kernel.put("filter", "none\n")
         self.info(kernel)
@@ -37,13 +37,13 @@ class Filter(DaemonTest):
         return kernel
 
     def info(self, kernel, **words):
-        """Sets what info says."""
+        """Set lines of the file info."""
         said = {"session": 1, "filter": "none", "filtered": "no", "sample": 1,
                 "frees": "exact", "kfree": "on whole", "page_alloc": "whole"}
         kernel.put("info", INFO.format(**{**said, **words}))
 
     def record(self, kernel, *args, end=None, status=0):
-        """Records something; end: what info says then."""
+        """Record some events. end: lines of info at the end."""
         daemon = self.start(*args)
         kernel.feed(0, records_v2(100))
         kernel.wait_read()
@@ -96,7 +96,8 @@ class Filter(DaemonTest):
         self.assertNotIn("filter_changed", capture.meta["capture"])
 
     def test_killed(self):
-        """A capture that is cut off has what was to be left out."""
+        """The meta file of an incomplete capture describes the filter that was in
+        effect."""
         kernel = self.make()
         self.info(kernel, kfree="off whole")
         daemon = self.start("-F", "sample=7", "-p", "12")
@@ -113,7 +114,8 @@ class Filter(DaemonTest):
         self.assertEqual(kernel.get("enabled"), "0")
 
     def test_killed_while_others_trace(self):
-        """Tracing goes on, without what was to be left out for us."""
+        """Tracing by another program continues without the filter that kmemtraced
+        had set."""
         kernel = self.make()
         kernel.put("enabled", "1\n")
         daemon = self.start("-F", "sample=7")
@@ -136,7 +138,8 @@ class Filter(DaemonTest):
         self.assertEqual((filtered, kernel.get("filter")), ("size=8", "none"))
 
     def test_trace_that_was_left(self):
-        """It was recorded by another filter, or none."""
+        """Events of an earlier session were recorded with another filter, or with
+        none."""
         kernel = self.make()
         kernel.feed(0, records_v2(5))
         self.info(kernel, filter="size=1", filtered="yes")
@@ -154,7 +157,7 @@ class Filter(DaemonTest):
         self.assertEqual(self.capture()["complete"], "false")
 
     def refused(self, *args, text, **settings):
-        """An error before anything is recorded."""
+        """Expect an error before any event is recorded."""
         code, _, err = self.run_to_end(*args, **settings)
         self.assertEqual(code, 1)
         self.assertIn(text, err)

@@ -35,13 +35,14 @@ PAGES, PERCPU, VMALLOC = 2, 3, 4
 
 
 def read(name):
-    """A file of tracefs."""
+    """Return the content of a file in tracefs."""
     with open(os.path.join(TRACEFS, name), encoding="ascii") as file:
         return file.read()
 
 
 def machine_state():
-    """The machine's own tracing, which nobody may touch."""
+    """Return the settings of the machine's own trace buffer, which kmemtraced must
+    not change."""
     names = ("tracing_on", "trace_clock", "set_event", "set_event_pid",
              "current_tracer", "buffer_size_kb", "events/kmem/enable",
              "options/overwrite", "options/event-fork", "options/record-cmd",
@@ -53,7 +54,7 @@ def machine_state():
 
 
 def wait_for(condition, what):
-    """Until it holds."""
+    """Wait until the condition is true."""
     deadline = time.monotonic() + 60
     while not condition():
         check(time.monotonic() < deadline, "waited in vain:", what)
@@ -61,13 +62,13 @@ def wait_for(condition, what):
 
 
 def read_path(path):
-    """A small file."""
+    """Return the content of a small file."""
     with open(path, encoding="ascii") as file:
         return file.read()
 
 
 def counted(key):
-    """A number of stats, over all CPUs of the instance."""
+    """Return the sum of a counter of the file stats over all CPUs of the instance."""
     folder = os.path.join(INSTANCE, "per_cpu")
     lines = "".join(read_path(os.path.join(folder, cpu, "stats"))
                     for cpu in os.listdir(folder)).splitlines()
@@ -100,7 +101,7 @@ class Load:
 
 
 def start(out, *args):
-    """A kmemtraced."""
+    """Start a kmemtraced."""
     shutil.rmtree(out, ignore_errors=True)
     return subprocess.Popen(["kmemtraced", "-s", "ftrace", "-D", out, *args],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -108,7 +109,7 @@ def start(out, *args):
 
 
 def finish(daemon, status=0):
-    """Its stdout and stderr."""
+    """Wait for the end of kmemtraced; return its stdout and stderr."""
     try:
         out, err = daemon.communicate(timeout=120)
     except subprocess.TimeoutExpired:
@@ -120,7 +121,7 @@ def finish(daemon, status=0):
 
 
 def meta_of(out):
-    """kmemtrace.meta."""
+    """Return the parsed kmemtrace.meta of a capture."""
     meta = configparser.ConfigParser()
     meta.optionxform = str
     meta.read(os.path.join(out, "kmemtrace.meta"))
@@ -128,7 +129,7 @@ def meta_of(out):
 
 
 def records(out):
-    """All of a capture, by time."""
+    """Return all records of a capture, sorted by time."""
     found = []
     for name in sorted(os.listdir(out)):
         if name.endswith(".out"):
@@ -139,7 +140,7 @@ def records(out):
 
 
 def no_instance(what):
-    """It goes in no time, or in a little."""
+    """Expect that the instance does not exist, or disappears within ten seconds."""
     deadline = time.monotonic() + 10
     while os.path.exists(INSTANCE):
         check(time.monotonic() < deadline, f"{INSTANCE} is left {what}")
@@ -147,7 +148,7 @@ def no_instance(what):
 
 
 def wait_recording(daemon):
-    """Until its first line."""
+    """Wait until kmemtraced prints that it records."""
     line = daemon.stderr.readline()
     while "recording" not in line:
         check(line, "kmemtraced ended before it recorded")
@@ -155,7 +156,7 @@ def wait_recording(daemon):
 
 
 def test_under_load(builddir, work):
-    """Nothing is lost, all of it makes sense, and has names."""
+    """No event is lost, all events are plausible, and tasks have names."""
     out = os.path.join(work, "capture")
     with Load(builddir, work):
         finish(start(out, "-w", str(SECONDS)))
@@ -186,7 +187,7 @@ def test_under_load(builddir, work):
 
 
 def commands(out):
-    """Of a report by comm: what each allocated, and what it was warned of."""
+    """Run a report by comm; return the allocations of each name and the warnings."""
     done = subprocess.run(
         ["kmemtrace-report", "--json", "--by", "comm", out],
         capture_output=True, text=True, check=True)
@@ -198,7 +199,7 @@ def commands(out):
 
 
 def named(out):
-    """Nearly all is of tasks that have a name, the load's most of all."""
+    """Expect names for nearly all tasks, and above all for the load."""
     allocs = commands(out)
     total = sum(allocs.values())
     print(sorted(allocs.items(), key=lambda item: -item[1])[:5])
@@ -208,7 +209,7 @@ def named(out):
 
 
 def plausible(found):
-    """What holds for any kernel's events."""
+    """Check properties that the events of every kernel have."""
     pairs = live = 0
     objects = {}
     for event, kind, size, node, _, ptr, req, alloc, _, _, _, _, _ in found:
@@ -231,7 +232,7 @@ def plausible(found):
 
 
 def test_ends(work):
-    """Whatever ends it, nothing is left."""
+    """However kmemtraced ends, no instance remains."""
     out = os.path.join(work, "ends")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         daemon = start(out)
@@ -249,7 +250,7 @@ def test_ends(work):
 
 
 def guard_of(pid):
-    """The child that sleeps."""
+    """Return the pid of the cleanup process."""
     children = f"/proc/{pid}/task/{pid}/children"
     if os.path.exists(children):
         with open(children, encoding="ascii") as file:
@@ -261,7 +262,7 @@ def guard_of(pid):
 
 
 def kill_all(daemon):
-    """Neither process acts on the end of the other one."""
+    """Stop both processes first, so that neither acts on the end of the other."""
     guard = guard_of(daemon.pid)
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in (daemon.pid, guard):
@@ -271,7 +272,7 @@ def kill_all(daemon):
 
 
 def test_guard_killed(work):
-    """Another cleanup process takes its place, and does its work."""
+    """A new cleanup process replaces a killed one and restores the kernel."""
     out = os.path.join(work, "guard")
     for last in (signal.SIGINT, signal.SIGKILL):
         shutil.rmtree(out, ignore_errors=True)
@@ -288,7 +289,8 @@ def test_guard_killed(work):
 
 
 def test_all_killed(work):
-    """The next start of any program removes the instance."""
+    """If both processes were killed, the next start of any program removes the
+    instance."""
     out = os.path.join(work, "all")
     for program in ("kmemtrace-check", "kmemtrace-report"):
         shutil.rmtree(out, ignore_errors=True)
@@ -304,7 +306,7 @@ def test_all_killed(work):
 
 
 def test_left(work):
-    """Even the guard was killed."""
+    """The cleanup process was killed as well."""
     out = os.path.join(work, "left")
     daemon = start(out)
     wait_recording(daemon)
@@ -319,7 +321,8 @@ def test_left(work):
 
 
 def signal_sent(out, number, group, early, delay):
-    """One kmemtraced, one signal; then SIGTERM, should it still run."""
+    """Start one kmemtraced, send one signal, and send SIGTERM if kmemtraced still
+    runs."""
     shutil.rmtree(out, ignore_errors=True)
     # pylint: disable=consider-using-with
     daemon = subprocess.Popen(["kmemtraced", "-s", "ftrace", "-D", out],
@@ -341,7 +344,7 @@ def signal_sent(out, number, group, early, delay):
 
 
 def test_signals(work):
-    """Whatever arrives, and when: the kernel is as it was."""
+    """Whichever signal arrives at whichever time, the kernel's state is restored."""
     rng = seeds.generator("the signals")
     out = os.path.join(work, "signals")
     before = machine_state()
@@ -357,7 +360,7 @@ def test_signals(work):
 
 
 def write_instance(name, text):
-    """As a shell does with > for trace, and with >> for others."""
+    """Write as a shell does: with > to the file trace, and with >> to other files."""
     flags = os.O_WRONLY | (os.O_TRUNC if name == "trace" else os.O_APPEND)
     fd = os.open(os.path.join(INSTANCE, name), flags)
     if text:
@@ -366,7 +369,8 @@ def write_instance(name, text):
 
 
 def interfered(out, change, *names, **meta):
-    """Somebody changes the instance: the capture says so."""
+    """If another program changes the instance, the capture records the
+    interference."""
     daemon = start(out)
     wait_recording(daemon)
     change()
@@ -375,7 +379,8 @@ def interfered(out, change, *names, **meta):
     no_instance("after a change by somebody else")
     capture = meta_of(out)["capture"]
     found = set(filter(None, capture.get("interference", "").split(";")))
-    # Another clock clears the buffers, of what was not read yet.
+    # A change of the clock also clears the buffers, which shows only if they held
+    # unread events.
     if "trace_clock" in names:
         found.discard("trace")
     check(found == set(names), "changed", names, "found", found, err)
@@ -385,7 +390,8 @@ def interfered(out, change, *names, **meta):
 
 
 def test_interference(work):
-    """What is switched, filtered, cleared and read in our instance."""
+    """Another program switches events, sets filters, clears or reads the buffers of
+    the instance."""
     out = os.path.join(work, "interference")
 
     def twice(name, first, second):
@@ -430,7 +436,7 @@ def test_interference(work):
 
 
 def test_loss(builddir, work):
-    """A reader that is stopped: what is lost is counted, and when."""
+    """While the reader is stopped, lost events are counted with their time."""
     out = os.path.join(work, "loss")
     with Load(builddir, work):
         daemon = start(out, "-b", "64")
@@ -463,7 +469,7 @@ def test_loss(builddir, work):
 
 
 def test_processes(work):
-    """Only those of one process, and of what it starts."""
+    """Record only one process and the processes that it starts."""
     out = os.path.join(work, "processes")
     with subprocess.Popen(
             ["sh", "-c", "read go; for i in 1 2 3 4 5; do ls / >/dev/null; "
@@ -492,7 +498,8 @@ def test_processes(work):
 
 
 def test_command(work):
-    """Its status is passed on, and with -c only it is recorded."""
+    """The exit status of the command is passed on; with -c only the command is
+    recorded."""
     out = os.path.join(work, "command")
     finish(start(out, "--", "sh", "-c", "exit 3"), status=3)
     no_instance("after a command")
@@ -504,13 +511,13 @@ def test_command(work):
     check(events > 1000, events, "events of ls -R /etc")
     allocs = commands(out)
     check(allocs.get("ls", 0) > 100 and allocs.get("sh", 0) > 0, allocs)
-    # With the tracepoints nothing needs to be in /proc at either end.
+    # With the tracepoints of tasks, no name depends on /proc.
     if meta_of(out)["capture"]["task_names"] == "tracepoints":
         check("(unknown)" not in allocs, allocs)
 
 
 def main():
-    """All of them, on a machine that allows it."""
+    """Run all tests if the machine permits."""
     builddir, work = sys.argv[1:]
     if os.geteuid() != 0:
         skip("not root")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The names of tasks and caches that kmemtraced -s ftrace learns, and the
-description of the events that it cannot see."""
+"""Names of tasks and caches that kmemtraced -s ftrace records, and the description
+of events that tracepoints do not show."""
 
 import errno
 import json
@@ -23,11 +23,11 @@ PAGES = (page(5000, event("kmalloc", 0, 0x1000), event("kfree", 7, 0x1000)) +
 
 @unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
 class Names(TracefsTest):
-    """The table of tasks, which the kernel does not provide."""
+    """The table of tasks, which kmemtraced writes because the kernel has none."""
 
-    # Of each CPU, and not in the order of the time: 12 was there and stays, 14
-    # ends and its pid is used again, 15 is renamed without having been seen,
-    # 20 comes and is renamed twice.
+    # Events of two CPUs, not ordered by time: task 12 exists throughout, 14 ends
+    # and its pid is used again, 15 is renamed without an earlier event, and 20
+    # starts and is renamed twice.
     PAGES = (
         page(5000, event("kmalloc", 0, 0x1000, pid=12),
              event("kmalloc", 1, 0x2000, pid=14),
@@ -47,18 +47,18 @@ class Names(TracefsTest):
              "15 - a\\134b\\012c", "20 - ls, done"]
 
     def put_task(self, pid, comm, tid=None):
-        """A task in /proc."""
+        """Add a task to the fake /proc."""
         self.put(os.path.join(self.proc, str(pid), "task", str(tid or pid),
                               "comm"), comm + "\n")
 
     def put_tasks(self):
-        """Those that are there at the start."""
+        """Add the tasks that exist at the start."""
         self.put_task(12, "cat")
         self.put_task(12, "cat-thread", tid=13)
         self.put_task(14, "first")
 
     def table(self, *about):
-        """Its lines; those that are about it have to be these."""
+        """Expect lines about the table at its start; return the other lines."""
         lines = self.capture().read("tasks").decode().splitlines()
         self.assertEqual(lines[:2 + len(about)],
                          ["# kmemtrace: tasks", "# columns: pid until name",
@@ -66,7 +66,7 @@ class Names(TracefsTest):
         return lines[2 + len(about):]
 
     def record(self, *args, during=None, status=0, **settings):
-        """Records for a moment; no warning."""
+        """Record for a moment, without a warning."""
         daemon = self.spawn(*args, **settings)
         self.addCleanup(daemon.process.kill)
         daemon.wait_line("recording")
@@ -78,7 +78,7 @@ class Names(TracefsTest):
         return out
 
     def commands(self):
-        """Who made how many allocations, by the report."""
+        """Return the number of allocations by task name, from a report."""
         done = subprocess.run([REPORT, "--json", "--by", "comm", self.out],
                               check=True, capture_output=True, text=True)
         self.assertNotIn("commands are known", done.stderr)
@@ -93,7 +93,7 @@ class Names(TracefsTest):
         self.assertEqual(self.commands(), {
             "cat": 1, "first": 1, "second": 1, "early": 1, "a\\b?c": 1,
             "sh": 1, "ls": 1, "ls, done": 1})
-        # They are no records, no losses, and nothing strange.
+        # Task events are neither records nor losses, and cause no warning.
         self.assertIn("8 events, 512 bytes", out)
         capture = self.capture()
         for key, value in (("events", "8"), ("overruns", "0"),
@@ -125,7 +125,7 @@ class Names(TracefsTest):
         self.assertNotIn("tasks", self.capture().files)
 
     def test_kernel_threads(self):
-        """/proc says more than the tracepoints do."""
+        """/proc has longer names of kernel threads than the tracepoints."""
         self.put_task(2, "kworker/u8:3-events_unbound")
         self.put_task(3, "kworker/0:1H+kblockd")
         self.put_task(4, "kworker/R-mm_percpu_wq")
@@ -138,7 +138,7 @@ class Names(TracefsTest):
             "5 - jbd2/nvme0n1p2-", "6 - "])
 
     def test_rename_without_pid(self):
-        """Kernels since 6.15: it is the task that runs."""
+        """Since Linux 6.15 task_rename has no pid: the current task is renamed."""
         number, fields = TASK_POINTS["task_rename"]
         self.put_tasks()
         self.make_tracefs(pages=self.PAGES)
@@ -148,7 +148,7 @@ class Names(TracefsTest):
         self.assertEqual(self.table(), self.TABLE)
 
     def from_proc(self, **settings):
-        """Without one of the tracepoints: what /proc has is all there is."""
+        """If a tracepoint of tasks is missing, all names come from /proc."""
         def change():
             self.put_task(14, "later")
             self.put_task(15, "came")
@@ -159,7 +159,7 @@ class Names(TracefsTest):
             ["12 - cat", "13 - cat-thread", "14 - later", "15 - came"])
         self.assertEqual(self.capture()["task_names"], "proc")
 
-    # No event is of a name.
+    # Events without a change of names.
     OTHERS = (page(5000, event("kmalloc", 2003, 0x1000, pid=14)), b"")
 
     def test_missing_field(self):
@@ -192,7 +192,7 @@ class Names(TracefsTest):
             os.system(f"rm -r {self.tracefs} {self.template} {self.proc}/1?")
 
     def test_lost_events(self):
-        """Some may have been of names."""
+        """Lost events may have included changes of names."""
         self.put_tasks()
         self.make_tracefs(pages=self.OTHERS, lost=((3, 0, 0), (0, 0, 0)))
         daemon = self.spawn()
@@ -205,7 +205,8 @@ class Names(TracefsTest):
                          ["12 - cat", "13 - cat-thread", "14 - later"])
 
     def test_changed_after_the_end(self):
-        """Without a loss the tracepoints are right, and /proc is later."""
+        """Without a loss the tracepoints are exact, and a later /proc does not
+        override them."""
         self.put_tasks()
         self.make_tracefs(pages=self.OTHERS)
         self.record(during=lambda: self.put_task(14, "later"))
@@ -213,7 +214,7 @@ class Names(TracefsTest):
                                         "14 - first"])
 
     def test_cut_off(self):
-        """The names of the start are there."""
+        """The capture of a killed kmemtraced has the names of the start."""
         self.put_tasks()
         self.make_tracefs()
         daemon = self.spawn()

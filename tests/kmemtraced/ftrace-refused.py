@@ -17,7 +17,7 @@ class Refused(TracefsTest):
     """A kernel or an option that does not allow recording."""
 
     def refused(self, *texts, args=(), **settings):
-        """It ends, says why and what to do, and leaves nothing."""
+        """Expect an error message with a cause and an action; no instance remains."""
         code, out, err = self.run_to_end("-w", "5", *args, **settings)
         self.assertEqual((code, out), (1, ""), err)
         for text in texts:
@@ -117,7 +117,7 @@ class Refused(TracefsTest):
 
 @unittest.skipIf(SOURCE_READY, "built with libtraceevent")
 class NoLibrary(TracefsTest):
-    """A build without libtraceevent names the library."""
+    """The message of a build without libtraceevent names the library."""
 
     def test_message(self):
         self.make_tracefs()

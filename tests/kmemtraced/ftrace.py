@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtraced -s ftrace on a fake tracefs: the records, and changes of its instance
-by other programs."""
+"""kmemtraced -s ftrace on a fake tracefs: the records, and interference of other
+programs with the instance."""
 
 import errno
 import os
@@ -23,15 +23,15 @@ PAGES = (page(5000, event("kmalloc", 0, 0x1000), event("kfree", 7, 0x1000)) +
 
 @unittest.skipUnless(SOURCE_READY, "built without libtraceevent")
 class Recording(TracefsTest):
-    """The records of a capture, and its description."""
+    """The records of a capture, and kmemtrace.meta."""
 
     def record(self, *args, **settings):
-        """For a moment."""
+        """Record for 0.3 seconds."""
         daemon = self.spawn("-w", "0.3", *args, **settings)
         return self.check_end(daemon)
 
     def times(self, cpu):
-        """Of the records of a CPU."""
+        """Return the times of the records of a CPU."""
         return [fields[9] for fields in
                 RECORD.iter_unpack(self.capture().cpu(cpu))]
 
@@ -59,7 +59,7 @@ class Recording(TracefsTest):
         self.assertIn("kfree_rcu", capture["not_seen"])
 
     def test_without_buffer_percent(self):
-        """Kernels before 5.0."""
+        """Kernels before 5.0 have no buffer_percent."""
         self.make_tracefs(pages=PAGES, percent=False)
         self.record()
         self.assertEqual(self.times(0), [5000, 5007, 9001])
@@ -147,7 +147,7 @@ class Recording(TracefsTest):
             os.system(f"rm -r {self.tracefs} {self.template}")
 
     def test_killed(self):
-        """The guard takes the instance away."""
+        """The cleanup process removes the instance."""
         self.make_tracefs(pages=PAGES)
         daemon = self.spawn()
         daemon.wait_line("recording")
@@ -170,16 +170,16 @@ class Interference(TracefsTest):
     """Another program changes the instance during the recording."""
 
     def start_recording(self, *args, **settings):
-        """Once there are records."""
+        """Start a recording and wait until kmemtraced watches the instance."""
         self.make_tracefs(pages=PAGES)
         daemon = self.spawn(*args, **settings)
         self.addCleanup(daemon.process.kill)
-        # When it watches: the tables are copied afterwards.
+        # kmemtraced copies the tables after it has begun to watch.
         daemon.wait_line("recording")
         return daemon
 
     def change(self, name, text):
-        """As root would, by a shell."""
+        """Write to a file of the instance as a root shell does."""
         path = os.path.join(self.instances, "kmemtrace", name)
         self.assertTrue(os.path.exists(path), path)
         before = open(path).read()
@@ -187,7 +187,8 @@ class Interference(TracefsTest):
         return path, before
 
     def told(self, daemon, *names, **meta):
-        """The end: which files changed, and what the capture says of it."""
+        """End the recording; expect the names of the changed files in the warning
+        and in the capture."""
         _, err = self.check_end(daemon, status=1)
         self.assertIn("somebody else changed", err)
         self.assertIn("leave that directory alone", err)
@@ -209,7 +210,8 @@ class Interference(TracefsTest):
         self.assertNotIn("interference", self.capture().meta["capture"])
 
     def changed(self, name, text, taken_back=False, shim=None, **meta):
-        """One file; taken_back: it soon is as before."""
+        """Change one file during a recording. taken_back: restore the value soon
+        after."""
         with self.subTest(name=name, taken_back=taken_back, shim=shim):
             self.setUp()
             daemon = self.start_recording(shim=shim)
@@ -240,7 +242,7 @@ class Interference(TracefsTest):
             self.changed(name, text, **meta)
 
     def test_settings_without_inotify(self):
-        """The values of the end are enough."""
+        """Without inotify, the values at the end of the recording show the change."""
         for name, text, meta in self.CHANGES:
             self.changed(name, text, shim={"no_inotify": 1}, **meta)
 
@@ -259,12 +261,13 @@ class Interference(TracefsTest):
             self.assertEqual(self.capture()["filter_changed"], "true")
 
     def test_writes(self):
-        """Files whose value says nothing."""
+        """Writes to files that have no persistent value are detected."""
         for name in ("trace", "set_event", "events/enable"):
             self.changed(name, "0\n")
 
     def test_children_that_come(self):
-        """The kernel keeps set_event_pid, without a write."""
+        """The kernel adds child processes to set_event_pid without a write, which
+        is no interference."""
         for args, status in (([], 1), (["-c"], 0)):
             self.setUp()
             os.makedirs(os.path.join(self.proc, "12/task/12"))
@@ -275,7 +278,8 @@ class Interference(TracefsTest):
             self.check_end(daemon, status)
 
     def test_change_when_tracing_begins(self):
-        """No moment is left between switching on and watching."""
+        """A change between the start of tracing and the start of watching is
+        detected."""
         for no_inotify in ({}, {"no_inotify": 1}):
             self.setUp()
             path = os.path.join(self.instances, "kmemtrace/tracing_cpumask")
@@ -286,7 +290,7 @@ class Interference(TracefsTest):
                       filter="tracing_cpumask=1", filter_changed="true")
 
     def test_values_that_cannot_be_read(self):
-        """A lack of descriptors or memory is no change."""
+        """A lack of descriptors or memory does not count as a change."""
         for number in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
             self.setUp()
             flag = os.path.join(self.root, "lack")
@@ -312,7 +316,7 @@ class Interference(TracefsTest):
         self.assertEqual(self.capture()["complete"], "true")
 
     def test_cleared_or_read_by_others(self):
-        """The kernel has counted fewer or more events than were read."""
+        """The kernel counts fewer or more events than kmemtraced has read."""
         for n in (0, 2, 4):
             with self.subTest(n):
                 self.setUp()
@@ -328,7 +332,7 @@ class Interference(TracefsTest):
                 self.told(daemon, "trace")
 
     def test_seen_by_the_others(self):
-        """The check and the report take what is missing for lost."""
+        """kmemtrace-check and kmemtrace-report treat the missing events as lost."""
         daemon = self.start_recording()
         self.change("events/kmem/kmem_cache_free/enable", "0\n")
         daemon.signal()

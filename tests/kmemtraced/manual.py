@@ -18,7 +18,7 @@ TYPES = {"__u8": "u8", "__u16": "u16", "__s32": "s32", "__u32": "u32",
 
 
 def source(*path):
-    """The text of a file of the tree."""
+    """Return the text of a file of the source tree."""
     with open(os.path.join(TOP_SRCDIR, *path)) as file:
         return file.read()
 
@@ -40,7 +40,7 @@ class Manual(DaemonTest):
             self.assertIn(f".Fl -{hidden} Ns = Ns Ar DIR", page)
 
     def test_keys_of_meta(self):
-        """Each key that is written is described, and no other."""
+        """Every key that kmemtraced writes is described, and no other key."""
         self.make_kernel()
         daemon = self.start()
         self.kernel.feed(0, records(1))
@@ -78,7 +78,7 @@ class Manual(DaemonTest):
         self.assertRegex(report, r"\nEvents: +3 in ")
 
     def test_record(self):
-        """The tables of kmemtrace(5) are the header's."""
+        """The tables in kmemtrace(5) agree with the header."""
         header = source("abi", "kmemtrace_abi.h")
 
         def fields_of(*structs):
@@ -99,7 +99,8 @@ class Manual(DaemonTest):
         self.assertEqual(
             table[:15],
             [(offsets[name], fields[name], name) for name in fields])
-        # Of annotations, what is not as in the others; payload is an array.
+        # Compare the fields of annotations that differ from those of other records;
+        # payload is an array.
         fields = fields_of("kmemtrace_event_mark")
         offsets = dict(re.findall(
             r"^KMEMTRACE_ASSERT_OFFSET_OF\(kmemtrace_event_mark, (\w+), (\d+)\)",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtraced with a disk that fills up at each step, and with other files at the
-names of the new capture."""
+"""kmemtraced with a disk that becomes full at each step, and with other files at
+the names of the new capture."""
 
 import errno
 import itertools
@@ -21,7 +21,7 @@ class Obstacles(DaemonTest):
     is written or removed."""
 
     def prepare(self, force):
-        """A kernel, and an old capture if that is to be replaced."""
+        """Make a kernel, and an old capture if it will be replaced."""
         shutil.rmtree(self.root)
         self.setUp()
         self.make_kernel(cpus=(0,))
@@ -37,7 +37,7 @@ class Obstacles(DaemonTest):
             else self.out
 
     def put(self, kind, name):
-        """Puts something else in the place of a file."""
+        """Put a file of another kind at the name of a file."""
         path = os.path.join(self.target, name)
         if os.path.lexists(path):
             os.unlink(path)
@@ -51,7 +51,7 @@ class Obstacles(DaemonTest):
             os.link(self.victim, path)
 
     def check_result(self, status, err, force):
-        """What holds whatever stood in the way."""
+        """Check the conditions that hold after any obstacle."""
         self.assertIn(status, (0, 1), err)
         self.assertEqual(self.kernel.get("enabled"), "0")
         with open(self.victim, "rb") as file:
@@ -72,7 +72,8 @@ class Obstacles(DaemonTest):
         self.assertEqual(capture.read("kallsyms"), self.KALLSYMS.encode())
 
     def saved(self):
-        """The records of CPU 0, wherever the capture is now."""
+        """Return the saved records of CPU 0, from the directory or from the
+        directory beside it."""
         for folder in self.target, self.out:
             try:
                 return Capture(folder).cpu(0)
@@ -81,7 +82,7 @@ class Obstacles(DaemonTest):
         return None
 
     def test_no_room_for_the_replacement(self):
-        """What would be in its way at the end is refused at the start."""
+        """A file at a name that the replacement will need is refused at the start."""
         for kind in "fifo", "symbolic link", "hard link":
             with self.subTest(kind):
                 self.prepare(True)
@@ -96,7 +97,8 @@ class Obstacles(DaemonTest):
                     self.out, "kmemtrace.new-1")))
 
     def test_replaced_while_recording(self):
-        """The file that becomes kmemtrace.meta is another one at the end."""
+        """Another file is put at the name of kmemtrace.meta's temporary file during
+        the recording."""
         kinds = "fifo", "symbolic link", "hard link", "directory"
         for force, kind in itertools.product((False, True), kinds):
             with self.subTest(kind, force=force):
@@ -116,7 +118,7 @@ class Obstacles(DaemonTest):
                 self.assertEqual(capture.cpu(0), records(NEW))
 
     def each_failure(self, names, force):
-        """Shim settings by which one file cannot be written, and whether only
+        """Yield shim settings by which one file cannot be written, at the start or
         after recording began."""
         go = os.path.join(self.root, "go")
         for name, late in itertools.product(names, (False, True)):
@@ -133,7 +135,8 @@ class Obstacles(DaemonTest):
                                    "open_errno": errno.ENOSPC}
 
     def test_full_disk(self):
-        """Each file, from the start and later, at several lengths."""
+        """The disk is full for each file, at the start or later, at several
+        lengths."""
         names = ("kmemtrace.meta.tmp", "kallsyms.tmp", "modules.tmp",
                  "cpu0.out", "kmemtrace.lock")
         for force in False, True:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The contents of a capture by kmemtraced: records, tables and kmemtrace.meta; and
-the summary.  One unit: every case runs with both readers of the buffers."""
+"""The contents of a capture by kmemtraced: records, tables, kmemtrace.meta, and the
+summary. One unit: every case runs with both readers of the buffers."""
 
 import os
 import pty
@@ -14,7 +14,8 @@ import time
 from kmemtraced_fake import (CHUNK, RECORD, TIMEOUT_S, Daemon, DaemonTest,
                              acting, main, records, records_v2, wait_for)
 
-# More than the reader's memory, and no multiple of anything.
+# More records than the reader's memory holds, and not a multiple of any buffer
+# size.
 MANY = 40011
 
 
@@ -22,7 +23,7 @@ class Recording(DaemonTest):
     """A recording from its start to Ctrl+C."""
 
     def record(self, fed, *args, **settings):
-        """Records what is fed per CPU; stdout and stderr."""
+        """Record the given records of each CPU; return stdout and stderr."""
         daemon = self.start(*args, **settings)
         for cpu, data in fed.items():
             self.kernel.feed(cpu, data)
@@ -145,7 +146,7 @@ class Recording(DaemonTest):
         self.assertEqual(capture["subbuf_size"], "524288")
         self.assertEqual(capture["events"], str(MANY))
         self.assertEqual(capture.meta["cpu0"]["events"], str(MANY))
-        # Another one does not take the place of these files unasked.
+        # Without -f, another recording does not replace these files.
         code, _, err = self.run_to_end()
         self.assertEqual(code, 1)
         self.assertIn("capture", err)
@@ -158,7 +159,8 @@ class Recording(DaemonTest):
         daemon = self.start()
         fed = records_v2(MANY, stack=9)
         kernel.feed(0, fed)
-        # Whole records, also where no whole chunk is.
+        # The file ends with a complete record, even if it does not end with a
+        # complete chunk.
         kernel.feed(1, records_v2(3, MANY, stack=8))
         kernel.put("stacks", "stacks of the end\n")
         out, _ = self.end(daemon)
@@ -211,7 +213,8 @@ class Recording(DaemonTest):
             with self.subTest(number):
                 self.setUp()
                 self.make_kernel()
-                # As in an interactive shell, whatever runs this test.
+                # The signal has its default action, as in an interactive shell,
+                # whatever runs this test.
                 daemon = self.start(preexec_fn=acting([number]))
                 self.kernel.feed(1, records(3))
                 self.end(daemon, number=number)
@@ -219,7 +222,7 @@ class Recording(DaemonTest):
                 self.assertEqual(self.capture()["complete"], "true")
 
     def test_signal_twice_at_once_is_one(self):
-        """timeout(1) does so."""
+        """timeout(1) sends a signal twice, which counts as one stop request."""
         self.make_kernel()
         off, go = (os.path.join(self.root, name) for name in ("off", "go"))
         os.mkfifo(go)
@@ -243,7 +246,7 @@ class Recording(DaemonTest):
             float(re.search(r", (\d+\.\d) seconds, ", out)[1]), 0.4)
 
     def test_last_records_come_after_switching_off(self):
-        """The kernel gives the rest of a sub-buffer only then."""
+        """The kernel releases a partial sub-buffer only when tracing is off."""
         self.make_kernel()
         last = {cpu: records(500, start=10, cpu=cpu) for cpu in (0, 1)}
         for cpu, data in last.items():
@@ -306,7 +309,8 @@ class Recording(DaemonTest):
         self.assertEqual(self.capture().cpu(0), records(3))
 
     def on_terminal(self, pattern, overruns=None, **settings):
-        """Until the terminal shows a match; all that it showed."""
+        """Run until the terminal shows a match of the pattern; return everything
+        that it showed."""
         ours, theirs = pty.openpty()
         daemon = self.spawn(stderr=theirs, **settings)
         self.addCleanup(daemon.process.kill)
@@ -340,16 +344,17 @@ class Recording(DaemonTest):
         self.make_kernel()
         seen = self.on_terminal(
             rb"\d+ events/s, 0\.1 MB written, 5 lost")
-        # It was taken away before anything else was said.
+        # The live line was erased before any other message was printed.
         self.assertNotIn("events/s", seen.split("\033[K")[-1])
 
     def test_live_line_without_losses(self):
-        """What the kernel does not tell is unknown."""
+        """If the kernel does not count lost events, the live line shows "unknown"."""
         self.make_kernel()
         self.on_terminal(rb"MB written, lost unknown", "many\n")
 
     def test_live_line_with_few_events(self):
-        """The kernel wakes nobody for less than a sub-buffer."""
+        """The live line counts records in a sub-buffer that is not full, for which
+        the kernel wakes no reader."""
         self.make_kernel()
         self.on_terminal(rb"[1-9]\d* events/s",
                          shim={"poll_file": "/kmemtrace/cpu0"})
@@ -372,7 +377,8 @@ class Recording(DaemonTest):
         self.assertEqual(capture.meta["cpu5"]["events"], str(MANY))
 
     def test_cpus_that_come_with_switching_on(self):
-        """As on a kernel that was never switched on before."""
+        """The buffers of a kernel appear when tracing is switched on for the first
+        time."""
         kernel = self.make_kernel(cpus=())
         kernel.add_cpu(0, name="new0")
         kernel.add_cpu(1, name="new1")
@@ -399,7 +405,7 @@ class Recording(DaemonTest):
     def test_tracing_from_boot(self):
         kernel = self.make_kernel(enabled=1)
         kernel.feed(0, records(1000))
-        # Switching on again would throw those away.
+        # Switching tracing on again would discard the records.
         daemon = self.start(shim={"on_enable": "exit 1"})
         kernel.feed(0, records(20, start=1000))
         self.end(daemon)
@@ -415,7 +421,8 @@ class Recording(DaemonTest):
         self.assertEqual(self.capture()["continues"], "true")
 
     def test_new_trace_after_another(self):
-        """The kernel counts what was taken until it is switched on."""
+        """The kernel keeps its count of consumed bytes until tracing is switched
+        on."""
         kernel = self.make_kernel()
         kernel.set_consumed({0: 112, 1: 458752})
         daemon = self.start()
@@ -463,14 +470,14 @@ class Recording(DaemonTest):
         self.assertEqual(self.capture().cpu(0), records(30))
 
     def test_signal_while_it_begins(self):
-        """It never records without an end."""
+        """A signal during the start ends the recording."""
         self.make_kernel()
         daemon = self.spawn(shim={"on_enable": f"kill -INT $PPID"})
         self.check_end(daemon)
         self.assertEqual(self.capture()["complete"], "true")
 
     def test_frozen_trace_on_a_slow_disk(self):
-        """A signal then gives nothing up."""
+        """A signal while the disk is slow discards no record."""
         kernel = self.make_kernel(cpus=(0,))
         _, go, shim = self.hang_disk()
         kernel.feed(0, records(2000))
@@ -497,7 +504,7 @@ class Recording(DaemonTest):
         self.assertEqual(stat.S_IMODE(os.stat(self.out).st_mode), 0o755)
 
     def read(self, name):
-        """A file in the directory of the capture."""
+        """Return the content of a file in the capture directory."""
         with open(os.path.join(self.out, name)) as file:
             return file.read()
 
@@ -505,13 +512,14 @@ class Recording(DaemonTest):
 class MappedRecording(Recording):
     """The same cases with the mapped reader, the default on a real kernel."""
     mapped = True
-    # It leaves what is less than a sub-buffer to the kernel until the end.
+    # The mapped reader leaves a sub-buffer that is not full to the kernel until the
+    # end.
     test_live_line = None
 
     def test_frozen_trace_and_a_first_write_that_hangs(self):
-        """The reader has taken records, but has not counted them yet."""
+        """The reader has taken records but has not counted them yet."""
         kernel = self.make_kernel(cpus=(0,))
-        # One sub-buffer, larger than the reader's memory.
+        # One sub-buffer that is larger than the reader's memory.
         kernel.put("subbuf_size", f"{20000 * kernel.record}\n")
         _, go, shim = self.hang_disk()
         kernel.feed(0, records(18700))

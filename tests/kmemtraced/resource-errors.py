@@ -20,7 +20,8 @@ ALLOCATOR = os.path.join(TOP_BUILDDIR, "tests", "lib", "preload-malloc.so")
 
 
 def has_sanitizer():
-    """It has an allocator of its own."""
+    """Return whether the program was built with AddressSanitizer, which replaces
+    the allocator."""
     with open(PROGRAM, "rb") as file:
         return b"__asan_init" in file.read()
 
@@ -29,7 +30,7 @@ class Disk(DaemonTest):
     """The disk fails during the recording."""
 
     def fail(self, shim, fed, *texts, **settings):
-        """CPU 1 cannot write what is fed; CPU 0 can."""
+        """Record while CPU 1 cannot write its records and CPU 0 can."""
         kernel = self.make_kernel()
         daemon = self.start(shim={"write_file": "cpu1.out", **shim},
                             **settings)
@@ -49,7 +50,7 @@ class Disk(DaemonTest):
         return capture, err
 
     def test_full(self):
-        """It ends by itself; the message tells what was missing."""
+        """kmemtraced ends by itself, and the message names the missing bytes."""
         limit = CHUNK + 1000
         fed = records(3 * CHUNK // RECORD)
         capture, err = self.fail(
@@ -62,7 +63,7 @@ class Disk(DaemonTest):
                       err)
 
     def test_full_at_each_place(self):
-        """Wherever in a record or a block it ends."""
+        """The disk becomes full at each offset within a record or a block."""
         for limit in (0, 1, 55, 56, 57, 4095, 4096, 4097, CHUNK - 1, CHUNK,
                       CHUNK + 1, 2 * CHUNK - 4096):
             with self.subTest(limit):
@@ -73,7 +74,7 @@ class Disk(DaemonTest):
                 self.assertEqual(len(capture.cpu(1)), limit - limit % RECORD)
 
     def test_full_for_the_rest(self):
-        """There is room but for what is written last."""
+        """The disk has no room for the last write only."""
         kernel = self.make_kernel()
         daemon = self.start(shim={"write_file": "cpu1.out",
                                   "write_limit": CHUNK + 60})
@@ -83,8 +84,8 @@ class Disk(DaemonTest):
         self.assertEqual(self.capture().cpu(1), records(CHUNK // RECORD + 1))
 
     def test_full_and_much_more_to_come(self):
-        """The kernel's buffers are emptied, or the next kmemtraced would take
-        them for a trace that somebody left for it."""
+        """kmemtraced drains the kernel's buffers; otherwise the next run would
+        treat the records as a trace that was left for it."""
         kernel = self.make_kernel()
         more = records(MANY_MORE)
         self.write(os.path.join(self.root, "more"), more)
@@ -105,7 +106,7 @@ class Disk(DaemonTest):
                           os.strerror(number), "room")
 
     def test_size_limit_of_the_shell(self):
-        """ulimit -f, which sends a signal too."""
+        """ulimit -f sends SIGXFSZ as well."""
         kernel = self.make_kernel(cpus=(0,))
         limit = 3 * 4096
         daemon = self.start(preexec_fn=lambda: resource.setrlimit(
@@ -133,7 +134,7 @@ class Disk(DaemonTest):
         self.assertEqual(self.capture()["complete"], "false")
 
     def test_meta_on_a_full_disk(self):
-        """The old one stays, and says that the capture is not complete."""
+        """The old kmemtrace.meta remains and says that the capture is incomplete."""
         kernel = self.make_kernel()
         go = os.path.join(self.root, "go")
         daemon = self.start(shim={"write_file": "kmemtrace.meta.tmp",
@@ -150,7 +151,7 @@ class Disk(DaemonTest):
         self.assertEqual(capture.cpu(0), records(3))
 
     def test_table_that_cannot_be_renewed(self):
-        """A capture with an old table does not claim to be complete."""
+        """A capture with an outdated table is marked as incomplete."""
         kernel = self.make_kernel()
         kernel.put("info", "# kmemtrace: info\nmode discard\n")
         go = os.path.join(self.root, "go")
@@ -183,7 +184,7 @@ class Disk(DaemonTest):
         daemon.wait_line("writing what is buffered")
         daemon.signal()
         daemon.wait_line("not waiting for the disk")
-        os.write(go, b"x") # lets a single write through
+        os.write(go, b"x") # permits a single write
         _, err = self.check_end(daemon, status=1)
         self.assertIn("ended before all was written", err)
         capture = self.capture()
@@ -192,7 +193,8 @@ class Disk(DaemonTest):
         self.assertEqual(kernel.unread(0), 0)
 
     def start_on_slow_disk(self, **more):
-        """All was read, and waits to be written: kmemtraced, what to let go."""
+        """Read all records, which then wait for the disk; return kmemtraced and the
+        FIFO that permits writes."""
         _, go, shim = self.hang_disk()
         kernel = self.make_kernel()
         daemon = self.start(shim={**shim, **more})
@@ -201,7 +203,8 @@ class Disk(DaemonTest):
         return daemon, go
 
     def test_first_signal_after_the_end_gives_nothing_up(self):
-        """Somebody else ended it, which the user may not have seen yet."""
+        """If another program has ended tracing, the first signal discards no
+        record, because the user may not have seen the end yet."""
         daemon, go = self.start_on_slow_disk()
         self.kernel.put("enabled", "0\n")
         daemon.wait_line("switched off by somebody else")
@@ -219,7 +222,7 @@ class Disk(DaemonTest):
 
         def later():
             clock.pass_by(2)
-            daemon.signal(signal.SIGCHLD) # only wakes it
+            daemon.signal(signal.SIGCHLD) # wakes kmemtraced, has no other effect
         daemon.wait_line("writing what is buffered", later)
         daemon.signal()
         daemon.wait_line("not waiting for the disk")
@@ -236,13 +239,13 @@ class Killed(DaemonTest):
     """SIGKILL at different moments."""
 
     def wait_guard(self):
-        """Until nobody holds the directory."""
+        """Wait until no process has the directory locked."""
         fd = os.open(self.out, os.O_RDONLY)
         fcntl.flock(fd, fcntl.LOCK_EX)
         os.close(fd)
 
     def killed(self, daemon):
-        """After its end by SIGKILL: what it left."""
+        """Wait for the end by SIGKILL; return the capture."""
         code, _, _ = daemon.finish()
         self.assertEqual(code, -signal.SIGKILL)
         self.wait_guard()
@@ -264,7 +267,8 @@ class Killed(DaemonTest):
                 self.assertEqual(capture.cpu(0), fed[:at - at % RECORD])
                 self.assertEqual(capture.read("kallsyms").decode(),
                                  self.KALLSYMS)
-                # The kernel is as before; the next one takes the rest.
+                # The kernel's state is restored; the next run reads the remaining
+                # records.
                 self.assertEqual(kernel.get("enabled"), "0")
 
     def test_within_a_write_of_version_2(self):
@@ -281,18 +285,19 @@ class Killed(DaemonTest):
         self.assertEqual(capture.read("caches"), b"of the start\n")
 
     def test_at_any_time(self):
-        """No write goes past the page cache, where a kill may cut it."""
+        """No write bypasses the page cache, where SIGKILL could truncate it."""
         kernel = self.make_kernel()
         rng = seeds.generator("test_at_any_time")
         fed = {0: b"", 1: b""}
         for _ in range(10):
-            # Without a capture there, it writes into the directory itself.
+            # Without an existing capture, kmemtraced writes directly into the
+            # directory.
             shutil.rmtree(self.out, ignore_errors=True)
             daemon = self.start("-f", shim={"direct": "refuse"})
             for cpu in (0, 1):
                 fed[cpu] = records(rng.randrange(20000), cpu=cpu)
                 kernel.feed(cpu, fed[cpu][:1 << 19])
-            # The kill falls behind a write that is chosen at random.
+            # SIGKILL arrives after a write that is chosen at random.
             whole = min(len(fed[0]), 1 << 19) // CHUNK
             size = rng.randint(0, max(whole - 1, 0)) * CHUNK
             path = os.path.join(self.out, "cpu0.out")
@@ -302,12 +307,12 @@ class Killed(DaemonTest):
             capture = self.killed(daemon)
             for cpu in (0, 1):
                 self.assertTrue(fed[cpu].startswith(capture.cpu(cpu)))
-                # What was not read is the next one's, not this test's.
+                # Discard the unread records, which belong to the killed run.
                 if kernel.unread(cpu):
                     os.read(kernel.fifos[cpu], 1 << 20)
 
     def test_started_again(self):
-        """The next one continues, and says so."""
+        """The next run continues the session and reports that."""
         kernel = self.make_kernel(enabled=1)
         daemon = self.start()
         kernel.feed(0, records(1024))
@@ -343,7 +348,7 @@ class Memory(DaemonTest):
     """Memory is exhausted during the recording."""
 
     def run_out(self, *more, status):
-        """What was recorded before is there, and tracing is off."""
+        """The records before the lack of memory are saved, and tracing is off."""
         self.make_kernel()
         flag = os.path.join(self.root, "no-memory")
         daemon = self.start(*more, env={"LD_PRELOAD": ALLOCATOR,

@@ -28,19 +28,19 @@ from kmemtraced_tracefs import SOURCE_READY, TracefsTest
 
 REPORT = os.path.join(TOP_BUILDDIR, "report", "kmemtrace-report")
 IMPORT = os.path.join(TOP_BUILDDIR, "import", "kmemtrace-import")
-# The C library keeps the two after 31 for itself.
+# The C library reserves signals 32 and 33.
 SIGNALS = [*range(1, 32), signal.SIGRTMIN, signal.SIGRTMIN + 7,
            signal.SIGRTMAX]
 STOPS = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 GUARD = "kmemtrace-guard"
-# Steps of the start, in order.
+# Steps of the start of kmemtraced, in order.
 STEPS = ("its start", "the lock of the directory", "the note",
          "the cleanup process", "the instance", "kmemtrace.meta",
          "it began to record")
 
 
 def children(pid):
-    """Name to pid, of the processes that one has started."""
+    """Return the child processes of a process: name to pid."""
     found = {}
     try:
         with open(f"/proc/{pid}/task/{pid}/children") as file:
@@ -54,7 +54,7 @@ def children(pid):
 
 
 def send(pid, number):
-    """To a process that may have ended."""
+    """Send a signal to a process that may have ended."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
@@ -65,17 +65,17 @@ class Relay(DaemonTest):
     """A kernel with kmemtrace, where tracing is off."""
 
     def prepare(self):
-        """The kernel before; options of kmemtraced."""
+        """Make the fake kernel; return options of kmemtraced."""
         kernel = self.make_kernel()
         kernel.put("filter", "none\n")
         return ["-F", "size=8"]
 
     def lock_path(self):
-        """Who has locked it is at work."""
+        """Return the file that kmemtraced locks while it works."""
         return os.path.join(self.kernel.path, "enabled")
 
     def state(self):
-        """All that kmemtraced may change."""
+        """Return all settings that kmemtraced may change."""
         return {name: self.kernel.get(name) for name in ("enabled", "filter")}
 
 
@@ -83,16 +83,16 @@ class Ftrace(TracefsTest):
     """A kernel without kmemtrace."""
 
     def prepare(self):
-        """The kernel before; options of kmemtraced."""
+        """Make the fake kernel; return options of kmemtraced."""
         self.make_tracefs()
         return []
 
     def lock_path(self):
-        """Who has locked it is at work."""
+        """Return the directory that kmemtraced locks while it works."""
         return self.instances
 
     def state(self):
-        """All that kmemtraced may change."""
+        """Return all files that kmemtraced may change."""
         found = {}
         for path, _, names in os.walk(self.tracefs):
             found[path] = None
@@ -103,7 +103,7 @@ class Ftrace(TracefsTest):
 
 
 class Attack:
-    """One signal to one kmemtraced."""
+    """A signal that is sent to one kmemtraced at one step."""
 
     def __init__(self, place, number, target, step):
         self.place = place
@@ -116,7 +116,8 @@ class Attack:
                 f"{self.target} after {self.step}")
 
     def wait_step(self, daemon):
-        """Until kmemtraced has come there, as can be seen from outside."""
+        """Wait until kmemtraced has reached the step, by what other processes can
+        observe."""
         place = self.place
         if self.step == STEPS[-1]:
             daemon.wait_line("recording")
@@ -129,7 +130,7 @@ class Attack:
                 os.path.join(place.out, "kmemtrace.lock")),
             STEPS[2]: lambda: os.path.isdir(notes) and os.listdir(notes),
             STEPS[3]: lambda: GUARD in children(daemon.process.pid),
-            # A kernel with kmemtrace needs none.
+            # A kernel with kmemtrace has no instance.
             STEPS[4]: lambda: not instances or os.listdir(instances),
             STEPS[5]: lambda: os.path.exists(
                 os.path.join(place.out, "kmemtrace.meta"))}[self.step]
@@ -140,7 +141,7 @@ class Attack:
             os.sched_yield()
 
     def hit(self, daemon):
-        """Sends the signal; what it stops goes on afterwards."""
+        """Send the signal; then continue a process that the signal stopped."""
         main_pid = daemon.process.pid
         mine = children(main_pid)
         if self.target == "guard":
@@ -157,12 +158,12 @@ class Attack:
         for pid in pids or ():
             send(pid, self.number)
         if self.number in STOPS:
-            # Also what the shim has started, which is in the group.
+            # Continue the shim's child processes too, which are in the same group.
             for pid in (-main_pid, main_pid, *mine.values()):
                 send(pid, signal.SIGCONT)
 
     def settle(self):
-        """Until the cleanup process, if there is one, has ended."""
+        """Wait until the cleanup process, if it exists, has ended."""
         fd = os.open(self.place.lock_path(), os.O_RDONLY)
 
         def free():
@@ -175,7 +176,7 @@ class Attack:
         os.close(fd)
 
     def run(self):
-        """What is wrong in the end, or None."""
+        """Return a description of the failure, or None."""
         args = self.place.prepare()
         before = self.place.state()
         command = ["--", "sleep", "1000"] if self.command else []
@@ -184,12 +185,13 @@ class Attack:
         try:
             self.wait_step(daemon)
             self.hit(daemon)
-            # Most signals have ended it; this ends it in any case.
+            # Most signals end kmemtraced; SIGTERM ends it in any case.
             send(daemon.process.pid, signal.SIGTERM)
             daemon.process.wait(TIMEOUT_S)
             self.settle()
             if self.number == signal.SIGKILL and self.target == "all":
-                # Nobody is left; the next start of any program restores.
+                # No process is left to restore the state, so the next start of any
+                # program does.
                 Replaced.run_program(self.place, [CHECK, "/nonexistent"])
             after = self.place.state()
         except (AssertionError, subprocess.TimeoutExpired) as error:
@@ -210,7 +212,8 @@ class Signals(DaemonTest):
     """Signals to one process, and to all processes at once."""
 
     def attacks(self, make):
-        """Each signal to each process, at once and later."""
+        """Yield attacks with each signal to each process, at once and at a later
+        step."""
         rng = seeds.generator(f"the signals to {make.__name__}")
         for number in SIGNALS:
             for target in ("main", "group", "guard", "command", "all"):
@@ -224,7 +227,7 @@ class Signals(DaemonTest):
                              rng.choice(("main", "all")), step)
 
     def check(self, make):
-        """All of them, a few at a time."""
+        """Run all attacks, a few at a time."""
         wrong = []
         with concurrent.futures.ThreadPoolExecutor(12) as pool:
             for result in pool.map(Attack.run, self.attacks(make)):
@@ -246,7 +249,8 @@ class Ignored(DaemonTest):
     """Signals that were ignored when kmemtraced was started."""
 
     def start_ignoring(self, *numbers):
-        """A kmemtraced as nohup(1) or a shell in the background start it."""
+        """Start a kmemtraced with ignored signals, as nohup(1) or a shell in the
+        background does."""
         self.make_kernel()
         daemon = self.start(preexec_fn=acting(numbers, signal.SIG_IGN))
         self.kernel.feed(0, records(5))
@@ -254,7 +258,7 @@ class Ignored(DaemonTest):
         return daemon
 
     def status(self, daemon, field):
-        """A set of signals of /proc/PID/status."""
+        """Return a set of signals from /proc/PID/status."""
         with open(f"/proc/{daemon.process.pid}/status") as file:
             for line in file:
                 if line.startswith(field + ":"):
@@ -262,9 +266,9 @@ class Ignored(DaemonTest):
         raise AssertionError(field)
 
     def stays_ignored(self, number, daemon):
-        """Neither queued for kmemtraced to read nor deadly."""
+        """Expect that the signal is neither queued for kmemtraced nor ends it."""
         daemon.signal(number)
-        # Delivery of a signal to an other process is done when kill() returns.
+        # A signal to another process is delivered before kill() returns.
         bit = 1 << number - 1
         self.assertFalse(self.status(daemon, "ShdPnd") & bit)
         self.assertTrue(self.status(daemon, "SigIgn") & bit)
@@ -282,7 +286,7 @@ class Ignored(DaemonTest):
                 self.stays_ignored(number, self.start_ignoring(number))
 
     def test_nohup(self):
-        """By the program itself."""
+        """nohup(1) itself starts kmemtraced."""
         self.make_kernel()
         daemon = Daemon([PROGRAM, *self.args()], program="nohup",
                         stdin=subprocess.DEVNULL)
@@ -292,13 +296,14 @@ class Ignored(DaemonTest):
         self.stays_ignored(signal.SIGHUP, daemon)
 
     def test_interrupt_by_hand(self):
-        """A script's 'kmemtraced &' ignores SIGINT; kill -INT ends it."""
+        """A script's 'kmemtraced &' ignores SIGINT from the terminal; kill -INT
+        ends the recording."""
         daemon = self.start_ignoring(signal.SIGINT, signal.SIGQUIT)
         self.end(daemon, number=signal.SIGINT)
         self.assertEqual(self.capture()["complete"], "true")
 
     def test_interrupt_of_the_terminal(self):
-        """That is not for a process in the background."""
+        """Ctrl+C does not end a process in the background."""
         self.make_kernel()
         main_fd, other_fd = pty.openpty()
         self.addCleanup(os.close, main_fd)
@@ -326,7 +331,7 @@ class Stopped(DaemonTest):
     """Stop requests that come early or together with other events."""
 
     def test_while_buffers_are_drained(self):
-        """A request that comes before tracing is on is not forgotten."""
+        """A stop request before tracing is on takes effect."""
         kernel = self.make_kernel(cpus=(0,))
         _, go, shim = self.hang_disk()
         fed = records(2 * CHUNK // RECORD)
@@ -334,14 +339,14 @@ class Stopped(DaemonTest):
         daemon = self.spawn(shim=shim)
         self.addCleanup(daemon.process.kill)
         kernel.wait_read()
-        # Nothing is left that would have been recorded before.
+        # No record is left that an earlier tracing session wrote.
         daemon.signal(signal.SIGTERM)
         daemon.wait_line("writing what is buffered")
         os.write(go, b"x" * 100)
         self.check_end(daemon)
 
     def test_guard_that_is_stopped(self):
-        """It is not waited for."""
+        """kmemtraced does not wait for a stopped cleanup process."""
         self.make_kernel()
         daemon = self.start()
         guard = children(daemon.process.pid)[GUARD]
@@ -358,7 +363,7 @@ class Stopped(DaemonTest):
         self.end(daemon)
 
     def test_command_that_is_stopped_before_it_begins(self):
-        """kmemtraced still listens."""
+        """kmemtraced handles signals while the command has not started."""
         self.make_kernel()
         fifo = os.path.join(self.root, "enable")
         os.mkfifo(fifo)
@@ -379,10 +384,11 @@ class Stopped(DaemonTest):
 
 
 class Replaced:
-    """The cleanup process is killed while recording goes on."""
+    """The cleanup process is killed during a recording."""
 
     def start_and_kill_guard(self, count=1, **shim):
-        """A kmemtraced with another cleanup process: the two."""
+        """Kill the cleanup process count times; return kmemtraced, the new cleanup
+        process, and the state before."""
         before = self.state()
         daemon = self.spawn(*self.options, shim=shim)
         self.addCleanup(daemon.process.kill)
@@ -396,7 +402,7 @@ class Replaced:
 
     @staticmethod
     def kill_both(daemon, guard):
-        """Neither acts on the end of the other one."""
+        """Stop both processes first, so that neither acts on the end of the other."""
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in (daemon.process.pid, guard):
                 os.kill(pid, number)
@@ -414,7 +420,7 @@ class Replaced:
         self.assertEqual(os.listdir(os.path.join(self.root, "run")), [])
 
     def test_inherits_no_buffer(self):
-        """It would keep kmemtraced from removing the instance."""
+        """An inherited buffer would prevent kmemtraced from removing the instance."""
         daemon, guard, before = self.start_and_kill_guard()
         folder = f"/proc/{guard}/fd"
         paths = {os.readlink(os.path.join(folder, fd))
@@ -428,7 +434,7 @@ class Replaced:
         self.assertEqual(self.state(), before)
 
     def test_both_then_any_program(self):
-        """A note tells each program what has to be restored."""
+        """A recovery note lets every program restore the kernel's state."""
         for program in ([REPORT, "/nonexistent"], [CHECK, "/nonexistent"],
                         [IMPORT, "/nonexistent", self.out + "2"],
                         [PROGRAM, "-s", "none", "-D", self.out + "2"]):
@@ -443,11 +449,11 @@ class Replaced:
                 self.assertIn("warning: " + self.message,
                               self.run_program(program))
                 self.assertEqual(self.state(), before)
-                # Once is enough.
+                # The state is restored only once.
                 self.assertNotIn("was killed", self.run_program(program))
 
     def run_program(self, command):
-        """Its messages."""
+        """Run a program; return its messages."""
         daemon = Daemon(command[1:], program=command[0], env=self.notes(),
                         shim={"instance": getattr(self, "template", "none")})
         return daemon.finish()[2]
@@ -471,7 +477,7 @@ class ReplacedRelay(Replaced, Relay):
                 super().test_inherits_no_buffer()
 
     def test_other_session(self):
-        """What somebody else switched on since then stays on."""
+        """A session that another program has started since then stays on."""
         self.kernel.put("info", "# session: 7\n")
         daemon, guard, _ = self.start_and_kill_guard()
         self.kill_both(daemon, guard)
@@ -481,7 +487,8 @@ class ReplacedRelay(Replaced, Relay):
         self.assertEqual(self.kernel.get("enabled"), "1")
 
     def test_other_files(self):
-        """Only a note is read and removed."""
+        """Files of other names in the directory of notes are neither read nor
+        removed."""
         run = os.path.join(self.root, "run")
         os.makedirs(run, 0o700)
         for name, text in (("passwd", "root:x:0:0"), ("1.2", ""),
@@ -494,7 +501,7 @@ class ReplacedRelay(Replaced, Relay):
         self.assertEqual(sorted(os.listdir(run)), before)
 
     def test_unsafe_place(self):
-        """Notes in a directory that others can write are not read."""
+        """Notes in a directory that others can write to are not read."""
         daemon, guard, _ = self.start_and_kill_guard()
         self.kill_both(daemon, guard)
         run = os.path.join(self.root, "run")
@@ -521,7 +528,8 @@ class ReplacedFtrace(Replaced, Ftrace):
         self.options = ["-f", *self.prepare()]
 
     def test_keeps_no_process_open(self):
-        """The names of tasks are read, and their folders closed."""
+        """After kmemtraced has read the task names, it has no directory of /proc
+        open."""
         daemon = self.spawn(*self.options)
         self.addCleanup(daemon.process.kill)
         daemon.wait_line("recording")
@@ -540,11 +548,11 @@ class Stale(TracefsTest):
     """kmemtraced and its cleanup process are killed at the same time."""
 
     def leave(self):
-        """An instance that nobody is left for."""
+        """Leave an instance whose processes have ended."""
         daemon = self.spawn("-f")
         daemon.wait_line("recording")
         guard = children(daemon.process.pid)[GUARD]
-        # A kmemtraced that runs would start another cleanup process.
+        # A running kmemtraced would start another cleanup process.
         daemon.signal(signal.SIGSTOP)
         for pid in (guard, daemon.process.pid):
             os.kill(pid, signal.SIGKILL)
@@ -558,7 +566,7 @@ class Stale(TracefsTest):
         self.assertIn("removed what a kmemtraced that was killed had left", err)
 
     def test_said_when_quiet(self):
-        """What -q hides is not what changes the machine."""
+        """-q does not suppress messages about changes of the machine's state."""
         self.make_tracefs()
         self.make_kernel()
         self.leave()
@@ -567,7 +575,7 @@ class Stale(TracefsTest):
         self.assertIn("removed what a kmemtraced that was killed had left", err)
 
     def test_cannot_be_removed(self):
-        """The failure is reported, and relay records all the same."""
+        """The failure is reported, and the relay source records nevertheless."""
         self.make_tracefs()
         self.make_kernel()
         self.leave()
@@ -579,7 +587,8 @@ class Stale(TracefsTest):
         self.assertIn("cannot remove " + self.instances + "/kmemtrace", err)
 
     def test_removed_by_any_mode(self):
-        """Also where the records come from elsewhere, or something is wrong."""
+        """A stale instance is removed even if the relay source records or an error
+        occurs."""
         self.make_kernel()
         self.make_tracefs()
         for args in (["-s", "relay", "-w", "0.1"],
@@ -593,7 +602,8 @@ class Stale(TracefsTest):
                 self.assertEqual(os.listdir(self.instances), [])
 
     def test_live_one_is_not_stale(self):
-        """Whoever of the two is left, stopped or not, has the lock."""
+        """While one of the two processes exists, running or stopped, it has the
+        lock."""
         self.make_tracefs()
         self.make_kernel()
         other = os.path.join(self.root, "other")

@@ -16,7 +16,8 @@ class Snapshot(DaemonTest):
     """A fake kernel with a snapshot."""
 
     def take(self, state=TAKEN, lost=(5, 0), consumed=(0, 0)):
-        """The kernel's side; records of CPU 0, and none of CPU 1."""
+        """Make a kernel that has taken a snapshot, with records of CPU 0 and none
+        of CPU 1."""
         kernel = self.make_kernel(abi_version=2, enabled=1)
         os.mkdir(os.path.join(kernel.path, "snapshot"))
         kernel.put("snapshot/take", state)
@@ -36,7 +37,8 @@ class Snapshot(DaemonTest):
         return kernel
 
     def fails(self, text, *args, **settings):
-        """Nothing is left, and tracing is as it was."""
+        """Expect a failure that leaves no file and does not change the tracing
+        state."""
         code, out, err = self.run_to_end("-S", *args, **settings)
         self.assertEqual((code, out), (1, ""), err)
         self.assertIn(text, err)
@@ -44,7 +46,7 @@ class Snapshot(DaemonTest):
 
     def test_saved(self):
         kernel = self.take()
-        # Beside one that records, which has the lock.
+        # Another kmemtraced records meanwhile and has the lock.
         other = self.spawn("-q", out=os.path.join(self.root, "live"))
         self.addCleanup(other.process.kill)
         wait_for(lambda: os.path.exists(
@@ -54,7 +56,8 @@ class Snapshot(DaemonTest):
         self.assertIn("saving the snapshot (cache:a: b>1)", err)
         self.assertIn("1000 events, 64000 bytes, 5 events lost", out)
         self.assertIn("kmemtrace-report", out)
-        # Larger buffers would only reach back further.
+        # Larger buffers would not help: they only extend the snapshot into the
+        # past.
         self.assertNotIn("subbufs", err)
         capture = self.capture()
         self.assertEqual(capture.cpu(0), records_v2(1000))
@@ -135,7 +138,7 @@ class Snapshot(DaemonTest):
         code, _, err = self.run_to_end("-S")
         self.assertEqual(code, 1)
         self.assertIn("-f", err)
-        # It fails: the one that is there stays.
+        # The run fails; the existing capture is preserved.
         code, _, err = self.run_to_end("-S", "-f", shim={
             "write_file": "cpu0.out", "write_limit": 640})
         self.assertEqual(code, 1)

@@ -17,7 +17,7 @@ class Options(DaemonTest):
     """Wrong options, and standard output that cannot be written."""
 
     def refused(self, *args, text):
-        """A mistake that is told before anything is done."""
+        """Expect an error before kmemtraced changes anything."""
         code, out, err = self.run_to_end(*args)
         self.assertEqual((code, out), (1, ""))
         self.assertIn(text, err)
@@ -67,7 +67,7 @@ class Options(DaemonTest):
         self.assertEqual(self.capture().cpu(0), records(2))
 
     def test_descriptors_that_are_closed(self):
-        """What is said must not end up in the capture."""
+        """Messages must not be written into the capture if stderr is closed."""
         kernel = self.make_kernel()
         for arguments, status in (([], 1), (["-q"], 0)):
             kernel.feed(0, records(3))
@@ -81,13 +81,13 @@ class Options(DaemonTest):
             self.assertEqual(capture["complete"], "true")
 
     def test_stdout_that_is_closed(self):
-        """What is not written is an error."""
+        """A failure to write to stdout is an error."""
         kernel = self.make_kernel()
         kernel.feed(0, records(3))
         for program in (
                 [PROGRAM, *self.args()], [PROGRAM, "--version"],
                 [PROGRAM, "--help"], [CHECK, self.out], [REPORT, self.out],
-                # In a pipe, records go to a temporary file.
+                # Records from a pipe are copied to a temporary file.
                 ["sh", "-c", 'cat "$1" | "$0" -', REPORT,
                  os.path.join(self.out, "cpu0.out")]):
             done = subprocess.run(["sh", "-c", '"$0" "$@" >&-', *program],
@@ -99,8 +99,7 @@ class Options(DaemonTest):
         self.assertEqual(self.capture().cpu(0), records(3))
 
     def test_command_with_closed_descriptors(self):
-        """They are closed for the command, too, and no error of kmemtraced's.
-        """
+        """Closed descriptors remain closed for the command, and are no error."""
         self.make_kernel()
         done = subprocess.run(
             ["sh", "-c", '"$0" "$@" <&- >&-', PROGRAM,
@@ -114,7 +113,7 @@ class Kernel(DaemonTest):
     """Control files and buffers that are missing, damaged or refused."""
 
     def refused(self, *texts, **settings):
-        """It ends, says why and what to do, and leaves nothing."""
+        """Expect an error message with a cause and an action; no capture remains."""
         code, out, err = self.run_to_end(**settings)
         self.assertEqual((code, out), (1, ""), err)
         for text in texts:
@@ -201,7 +200,7 @@ class Kernel(DaemonTest):
         first = self.start(out=os.path.join(self.root, "first"))
         self.refused("another kmemtraced is running "
                      f"(process {first.process.pid})", "end that one first")
-        # The second has not taken the lock away from the first.
+        # The second kmemtraced has not released the first one's lock.
         self.refused(f"process {first.process.pid}")
         self.end(first)
 
@@ -232,7 +231,7 @@ class Kernel(DaemonTest):
         self.assertNotIn("overruns", capture.meta["cpu0"])
 
     def test_read_error(self):
-        """One CPU is lost; the others go on."""
+        """The recording continues without the CPU whose file cannot be read."""
         kernel = self.make_kernel()
         daemon = self.start(shim={"read_file": "kmemtrace/cpu0",
                                   "read_errno": errno.EIO,
@@ -272,7 +271,7 @@ class Kernel(DaemonTest):
         self.assertEqual(self.capture().cpu(0), records(11))
 
     def test_all_cpu_files_go(self):
-        """There is nothing to wait for any more."""
+        """The recording ends when the last cpu file disappears."""
         kernel = self.make_kernel()
         daemon = self.start()
         kernel.feed(0, records(1))

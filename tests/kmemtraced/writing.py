@@ -13,7 +13,7 @@ class Writing(DaemonTest):
     """Records that are read into memory first."""
 
     def check(self, shim):
-        """Records odd amounts in odd pieces by way of the shim."""
+        """Record odd numbers of bytes in odd portions through the shim."""
         kernel = self.make_kernel(cpus=(0,))
         daemon = self.start(shim=shim)
         n = 0
@@ -40,7 +40,7 @@ class Writing(DaemonTest):
         self.check({"write_file": "cpu0.out", "write_short": 1001})
 
     def test_small_sub_buffers_gather(self):
-        """Fewer, larger writes: nothing is written below a batch."""
+        """Small sub-buffers are gathered into fewer, larger writes."""
         kernel = self.make_kernel(cpus=(0,))
         kernel.put("subbuf_size", "4096\n")
         daemon = self.start(shim={"direct": "require"})
@@ -55,7 +55,8 @@ class Writing(DaemonTest):
         self.end(daemon)
 
     def test_what_is_read_is_soon_on_the_disk(self):
-        """Only what is less than a chunk waits; documented as the loss."""
+        """Records reach the disk soon; only the rest below a chunk waits, as
+        documented."""
         kernel = self.make_kernel(cpus=(0,))
         daemon = self.start()
         kernel.feed(0, records(1500))
