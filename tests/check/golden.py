@@ -28,14 +28,14 @@ failures = 0
 
 
 def fail(what, text=""):
-    """Counts and prints a failure."""
+    """Count and print a failure."""
     global failures  # pylint: disable=global-statement
     failures += 1
     print(f"FAIL {what}\n{text}")
 
 
 def run(args, cwd):
-    """stdout and exit status, as the golden files have them."""
+    """Return stdout and the exit status, in the form of the golden files."""
     done = subprocess.run([CHECK, *args], cwd=cwd, capture_output=True,
                           text=True, check=False, timeout=60)
     if done.stderr:
@@ -44,7 +44,7 @@ def run(args, cwd):
 
 
 def compare(golden, text):
-    """Holds text against the file golden."""
+    """Compare text with the content of a golden file."""
     path = os.path.join(FIXTURES, golden)
     if UPDATE:
         with open(path, "w", encoding="utf-8") as f:
@@ -57,7 +57,7 @@ def compare(golden, text):
 
 
 def only_this_rule(name, text):
-    """The fixture named after a rule breaks that one alone."""
+    """Check that a fixture named after a rule breaks only that rule."""
     document, _, status = text.rpartition("exit ")
     rules = {r["name"]: r["errors"] for r in json.loads(document)["rules"]}
     broken = [r for r, n in rules.items() if n]
@@ -70,7 +70,7 @@ def only_this_rule(name, text):
 
 
 def main():
-    """All fixtures of the check."""
+    """Run all fixtures of kmemtrace-check."""
     names = sorted(f[:-4] for f in os.listdir(FIXTURES)
                    if f.startswith(("check-", "clean-"))
                    and f.endswith(".txt"))

@@ -32,7 +32,7 @@ node=0
 
 
 def make(rng):
-    """A capture without damage."""
+    """Make an undamaged capture."""
     capture = mkcapture.Capture()
     order = rng.choice(["little", "big"])
     size = rng.choice([56, 56, 64, 72])
@@ -53,7 +53,7 @@ def make(rng):
 
 
 def main():
-    """ROUNDS captures."""
+    """Damage and check ROUNDS captures."""
     failures = 0
     seen = set()
     for seed in seeds.several(ROUNDS):

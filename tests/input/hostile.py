@@ -25,7 +25,7 @@ SECOND = 10 ** 9
 
 
 def run(program, *args, cwd=None):
-    """Its result, in bytes; one that waits is an error."""
+    """Run a program and return its result in bytes; waiting for input is an error."""
     return subprocess.run([program, *args], stdin=subprocess.DEVNULL, cwd=cwd,
                           capture_output=True, check=False, timeout=60)
 
@@ -39,7 +39,7 @@ class Hostile(unittest.TestCase):
         self.dir = holder.name
 
     def capture(self, cpus=None, name="capture", **texts):
-        """A directory; texts are in bytes, meta is kmemtrace.meta."""
+        """Write a capture directory. texts are in bytes; meta is kmemtrace.meta."""
         capture = mkcapture.Capture()
         for i, data in enumerate(cpus or [mkcapture.alloc(1, 0x1000)]):
             capture.add(i, data)
@@ -52,20 +52,20 @@ class Hostile(unittest.TestCase):
         return path
 
     def document(self, program, *args, cwd=None):
-        """The JSON of a run that can read the capture."""
+        """Return the JSON document of a run that can read the capture."""
         done = run(program, "--json", *args, cwd=cwd)
         self.assertIn(done.returncode, (0, 2), done)
         return json.loads(done.stdout.decode("utf-8"))
 
     def text_line(self, path, start):
-        """What the report says after start; "" if there is no such line."""
+        """Return the rest of the line of the report that begins with start, or ""."""
         for line in run(REPORT, path).stdout.decode().split("\n"):
             if line.startswith(start):
                 return line[len(start):].strip()
         return ""
 
     def test_pipes(self):
-        """Nothing of a capture is waited for."""
+        """A FIFO among the files of a capture is not waited for."""
         for name in ("cpu1.out", "kmemtrace.meta", "kallsyms", "modules"):
             path = self.capture(name="with-" + name)
             if name == "modules":
@@ -79,7 +79,7 @@ class Hostile(unittest.TestCase):
                 self.assertEqual(b"not a regular file" in done.stderr, refused)
 
     def test_numbers_of_meta(self):
-        """What is no number is not known; nothing is turned into one."""
+        """Invalid numbers in kmemtrace.meta count as unknown."""
         for number in (b"-1", b"-0", b"18446744073709551616", b"0x10", b"1.5",
                        b"", b"x", b"+1"):
             path = self.capture(meta=b"[capture]\ncomplete=true\noverruns=" +
@@ -95,7 +95,7 @@ class Hostile(unittest.TestCase):
             self.assertEqual(capture["overruns"], 2 ** 64 - 1)
 
     def test_numbers_of_records(self):
-        """Exact, whatever a damaged record says."""
+        """Numbers of a damaged record are exact."""
         path = self.capture([mkcapture.alloc(1, 0x1000, req=2 ** 64 - 1,
                                              alloc=2 ** 63)])
         record = self.document(CHECK, path)["errors"][0]["record"]
@@ -103,7 +103,8 @@ class Hostile(unittest.TestCase):
         self.assertEqual(record["bytes_alloc"], 2 ** 63)
 
     def test_directory_name_of_any_bytes(self):
-        """JSON stays UTF-8, and no name can pass for a number."""
+        """With directory names of arbitrary bytes, JSON remains UTF-8 and contains
+        them as strings."""
         source = self.capture()
         for name in (b"\xff\xfe", b"\x01123", b"a\"b\\c\n", "ä".encode()):
             path = os.path.join(os.fsencode(self.dir), name)
@@ -123,7 +124,8 @@ class Hostile(unittest.TestCase):
             self.assertEqual(kinds["slab"]["remote_node_allocs"], remote, node)
 
     def test_terminal(self):
-        """Escape codes of one byte and of two, and reversed text."""
+        """Escape sequences of one and two bytes, and right-to-left text, are not
+        sent to a terminal."""
         odd = b"a\x1b[2Jb\xc2\x9b2Jc\xe2\x80\xaed\xff\n\x07e"
         source = self.capture(
             [mkcapture.alloc(1, 0x1000) + b"rest"],
@@ -154,8 +156,8 @@ class Hostile(unittest.TestCase):
                     self.assertIn(b"a?[2Jb?2Jc?d??", done.stdout)
 
     def test_sizes_that_do_not_fit(self):
-        """A copy that broke off between two records, or one to which others
-        were added, looks sound otherwise."""
+        """A file that was truncated or extended by complete records is detected by
+        its size."""
         record = mkcapture.alloc(1, 0x1000)
         for size, damaged in ((56, False), (112, True), (0, True)):
             path = self.capture([record], meta=META +
@@ -171,7 +173,7 @@ class Hostile(unittest.TestCase):
             self.assertEqual(run(CHECK, path).returncode, 2 * damaged)
 
     def test_damaged_ends(self):
-        """Damage does not move the moment where a file was cut off."""
+        """Damaged records do not change the time at which a file was truncated."""
         good = b"".join(mkcapture.alloc(t * SECOND, 0x1000)
                         for t in range(1, 5))
         other = b"".join(mkcapture.alloc(t * SECOND, 0x2000 + t)
@@ -197,7 +199,7 @@ class Hostile(unittest.TestCase):
             [{"from": SECOND, "until": 9 * SECOND}])
 
     def test_times_before_zero(self):
-        """Of a first record before 0, no later one is left out."""
+        """If the first record has a negative time, no later record is omitted."""
         path = self.capture([b"".join(mkcapture.alloc(t, 0x1000 + 8 * i)
                                       for i, t in enumerate(
                                           (-2 ** 63, -1, 0, 2 ** 63 - 1)))])
@@ -211,8 +213,7 @@ class Hostile(unittest.TestCase):
                           for window in document["windows"]], [1, 2, 1])
 
     def test_windows_when_time_goes_back(self):
-        """The last record of a file is not the latest: no other is left
-        out."""
+        """If the last record of a file is not the latest, no record is omitted."""
         for times in ((5, 9, 3), (5, 9000, 9001, 6000)):
             path = self.capture([b"".join(
                 mkcapture.alloc(t, 0x1000 + 8 * i)
@@ -223,13 +224,13 @@ class Hostile(unittest.TestCase):
                                  len(times), option)
 
     def cpu_seconds(self, program, *paths):
-        """How much time of a processor a run takes."""
+        """Return the CPU time that a run uses, in seconds."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
         self.assertIn(run(program, "-q", *paths).returncode, (0, 2))
         return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
     def test_collisions(self):
-        """Addresses that a fixed multiplicative hash puts on one slot."""
+        """Addresses that a fixed multiplicative hash maps to one slot."""
         inverse = pow(0x9e3779b97f4a7c15, -1, 2 ** 64)
         n = 60000
         plain = self.capture([b"".join(
@@ -241,7 +242,7 @@ class Hostile(unittest.TestCase):
         sites = self.capture([b"".join(
             mkcapture.alloc(i, 64 * i, site=(7 << 32 | i) * inverse % 2 ** 64)
             for i in range(1, n))], name="sites")
-        # Many names of one address, and one that fills a screen.
+        # Many names of one address, and a very long name.
         names = self.capture(
             [b"".join(mkcapture.alloc(i, 64 * i,
                                       site=0xffffffff81000000 + i)
@@ -258,8 +259,8 @@ class Hostile(unittest.TestCase):
         self.assertLess(len(text), 100000)
 
     def test_collisions_of_texts(self):
-        """Names that GLib's own hash takes for one another: of modules, and of
-        functions; and sizes that differ in their upper bits alone."""
+        """Names of modules and functions that have the same hash in GLib, and sizes
+        that differ only in their upper bits."""
         names = ["".join(n) for n in
                  itertools.product(("Ez", "FY"), repeat=16)][:30000]
         first = "ffffffff81000000 T _stext\n"
@@ -282,7 +283,7 @@ class Hostile(unittest.TestCase):
         self.assertLess(self.cpu_seconds(REPORT, sizes), 10)
 
     def test_many_frees_wait(self):
-        """For an address that is allocated and freed all the time."""
+        """Many frees wait for an address that is allocated and freed all the time."""
         n = 40000
         pair = mkcapture.alloc(1, 0x1000) + mkcapture.free(1, 0x1000)
         path = self.capture([mkcapture.free(1, 0x1000) * n + pair * n])
@@ -290,7 +291,7 @@ class Hostile(unittest.TestCase):
             self.assertLess(self.cpu_seconds(program, path), 20)
 
     def test_many_cpus(self):
-        """What takes memory for each two CPUs does not for idle ones."""
+        """Memory per pair of CPUs is not needed for idle CPUs."""
         path = self.capture([mkcapture.alloc(1, 0x1000)
                              + mkcapture.free(2, 0x1000)])
         for cpu in range(1, 20000):
@@ -301,7 +302,7 @@ class Hostile(unittest.TestCase):
         self.assertLess(len(done.stdout), 10000)
 
     def test_few_threads(self):
-        """Those that there are have to do."""
+        """The programs work if few threads can be started."""
         path = self.capture([mkcapture.alloc(1, 0x1000)])
 
         def limit():
@@ -313,7 +314,7 @@ class Hostile(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done)
 
     def test_sums_above_64_bits_of_a_span(self):
-        """What was live before it counts; what was summed before does not."""
+        """Live bytes from before a time span count; sums from before do not."""
         half, most = 1 << 63, (1 << 64) - 1
         live = [mkcapture.alloc(0, 0x1000, req=half, alloc=half)
                 + mkcapture.alloc(SECOND, 0x2000, req=half, alloc=half)
@@ -337,8 +338,8 @@ class Hostile(unittest.TestCase):
                 document["findings"]["sums_overflowed"], wrong, name)
 
     def test_many_names(self):
-        """Ten times as many files with names of no CPU take no hundred times
-        as long."""
+        """Ten times as many files with names of no CPU need less than a hundred
+        times as long."""
         paths = [os.path.join(self.dir, str(i)) for i in range(10000)]
         for path in paths:
             with open(path, "wb"):
@@ -348,13 +349,13 @@ class Hostile(unittest.TestCase):
             self.assertLess(self.cpu_seconds(program, *paths), limit)
 
     def test_file_becomes_shorter(self):
-        """While the report, which has opened it, waits for its symbols."""
+        """A file is truncated while the report waits for its symbols."""
         path = self.capture([mkcapture.alloc(1, 0x1000) * 1000])
         symbols = os.path.join(self.dir, "symbols")
         os.mkfifo(symbols)
 
         def shorten():
-            with open(symbols, "wb") as f:  # once the report is there
+            with open(symbols, "wb") as f:  # blocks until the report opens it
                 os.truncate(os.path.join(path, "cpu0.out"), 0)
                 f.write(b"ffffffff81000000 T _stext\n")
         thread = threading.Thread(target=shorten)

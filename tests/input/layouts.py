@@ -16,7 +16,7 @@ class Layouts(InputCase):
     """Record layouts of older kernels."""
 
     def layout(self, layout, order="little", word=8, start=0):
-        """Files of the capture in an older layout."""
+        """Return the files of the capture in an older layout."""
         files = {}
         for i, (cpu, fields) in enumerate(self.events):
             name = "trace" if layout == "D" else f"cpu{cpu}.out"
@@ -25,13 +25,13 @@ class Layouts(InputCase):
         return files
 
     def alone(self, narrow=False):
-        """Layout B, with cpu files and nothing else."""
+        """Return the cpu files alone, in layout B."""
         self.events = make_events(narrow)
         files = {k: v for k, v in self.files().items() if k[:3] == "cpu"}
         return self.report(self.directory("alone", files), warning="")
 
     def same(self, document, plain, layout, order="little"):
-        """But for what tells the layouts apart."""
+        """Expect equal reports, except for the name of the layout."""
         self.assertEqual(document["capture"]["layout"], layout)
         self.assertEqual(document["capture"]["byte_order"], order)
         for d in (document, plain):
@@ -40,7 +40,7 @@ class Layouts(InputCase):
         self.assertEqual(document, plain)
 
     def operands(self, name, files):
-        """Written, as operands."""
+        """Write files and return their paths as operands."""
         path = self.directory(name, files)
         return [os.path.join(path, f) for f in files]
 
@@ -57,7 +57,7 @@ class Layouts(InputCase):
                              run(CHECK, self.path("alone")).returncode)
 
     def test_d(self):
-        """One file has all CPUs, and words are the machine's."""
+        """Layout D has one file for all CPUs and the word size of the machine."""
         for order in ("little", "big"):
             for word in (8, 4):
                 plain = self.alone(word == 4)
@@ -74,7 +74,7 @@ class Layouts(InputCase):
                 self.same(self.report(pipe, warning=""), plain, "D", order)
 
     def test_c(self):
-        """Order by sequence, and not a word of time."""
+        """Layout C has sequence numbers and no times."""
         plain = self.alone()
         for order in ("little", "big"):
             for start in (0, 2 ** 32 - N // 2):
@@ -100,7 +100,7 @@ class Layouts(InputCase):
                     CHECK, self.path("alone")).returncode, done)
 
     def test_broken(self):
-        """Where the next record begins is not known then."""
+        """After a damaged record, the start of the next record is unknown."""
         for layout in ("C", "D"):
             files = self.layout(layout)
             name, data = files.popitem()
@@ -127,7 +127,7 @@ class Layouts(InputCase):
             self.assertEqual(run(CHECK, path).returncode, 2)
 
     def test_damaged_beginning(self):
-        """A layout that is named needs not be sure; one that is not, does."""
+        """A damaged beginning is accepted only if the layout is given as an option."""
         for order in ("little", "big"):
             files = self.layout("A", order)
             size = len(mkcapture.older("A", {}))

@@ -22,12 +22,11 @@ CHECK = os.path.join(BUILD, "check", "kmemtrace-check")
 WRAPPERS = os.path.join(os.environ.get("top_srcdir", "."), "lib", "symbols",
                         "wrappers.list")
 MB = 1 << 20
-# What the programs may take beyond a part that grows with the capture.  They
-# promise 200 MB; what is found here needs less.
+# Memory that a program may use besides the part that grows with the capture. The
+# documented limit is 200 MB; the programs need less here.
 BASE = 64 * MB
 TIMES = 4
-# Of CPU time, much more than any of these takes: a product of two large
-# numbers needs more.
+# Limit of CPU time, far above the time of each run; quadratic time would exceed it.
 SECONDS = 120
 
 FORMS = [
@@ -43,9 +42,9 @@ FORMS = [
     ("windows", "--jobs 256"),
 ]
 
-# Large enough for what they show.
+# Sizes that suffice to show the growth.
 LARGE = {"sites": 50000, "stacks": 3000, "windows": 50000}
-# These have all that is large in few MB, so that a failure can be anywhere.
+# Few MB with all large parts, so that each allocation can fail.
 SMALL = {"sites": 20000, "stacks": 300, "tasks": 50000, "windows": 20000}
 LIMITED = [
     ("sites", REPORT, ""), ("sites", REPORT, "--leaks --json --cross-cpu"),
@@ -63,13 +62,13 @@ STEPS = int(os.environ.get("STEPS", "6"))
 
 
 def has_sanitizer():
-    """Their memory is not the programs'."""
+    """Return whether AddressSanitizer is linked, which needs memory of its own."""
     with open(REPORT, "rb") as f:
         return b"__asan_init" in f.read()
 
 
 def run(program, options, operands, limit=None):
-    """(status, bytes of memory, messages); limit: of addresses, in bytes."""
+    """Return (status, bytes of memory, messages). limit: bytes of address space."""
     def set_limit():
         if limit:
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -97,7 +96,7 @@ class Memory(unittest.TestCase):
         self.sizes = {}
 
     def capture(self, kind, n=None):
-        """Its directory."""
+        """Return the directory of a capture."""
         directory = os.path.join(self.folder, kind)
         if kind not in self.sizes:
             self.sizes[kind] = large_captures.make(kind, directory, n)
@@ -105,7 +104,7 @@ class Memory(unittest.TestCase):
 
     @unittest.skipIf(has_sanitizer(), "built with a sanitizer")
     def test_bound(self):
-        """No form takes more than so many times the capture."""
+        """No form of output needs more memory than TIMES the size of the capture."""
         for kind, options in FORMS:
             with self.subTest(kind=kind, options=options):
                 status, memory, said = run(REPORT, "-q " + options,
@@ -116,7 +115,7 @@ class Memory(unittest.TestCase):
                                 f"{memory // MB} MB of {most // MB}")
 
     def expect_message(self, result, least):
-        """A message and exit status 1, or success."""
+        """Expect a message and exit status 1, or success."""
         status, _, said = result
         if status:
             self.assertEqual(status, 1, said)
@@ -126,20 +125,20 @@ class Memory(unittest.TestCase):
 
     @unittest.skipIf(has_sanitizer(), "built with a sanitizer")
     def test_limit(self):
-        """Whichever allocation fails, there is a message."""
+        """Whichever allocation fails, a message is printed."""
         for kind, program, options in LIMITED:
             directory = self.capture(kind, SMALL[kind])
             low, high = 8 * MB, 16 * MB
             while run(program, options, [directory], high)[0]:
                 low, high = high, 2 * high
-            # It ends somewhere between loading the libraries and success.
+            # Limits between the loading of the libraries and success.
             met = []
             for i in range(STEPS):
                 limit = low // 2 + (high - low // 2) * i // STEPS
                 with self.subTest(program=program, kind=kind, options=options,
                                   limit=limit):
                     result = run(program, options, [directory], limit)
-                    # The dynamic linker has messages of its own.
+                    # The dynamic linker prints messages of its own.
                     if result[0] == 127:
                         continue
                     self.expect_message(result, met)
@@ -148,7 +147,7 @@ class Memory(unittest.TestCase):
 
     @unittest.skipIf(has_sanitizer(), "built with a sanitizer")
     def test_import(self):
-        """It leaves nothing behind, either."""
+        """A failed import leaves no file."""
         path = os.path.join(self.folder, "perf.data")
         with open(path, "wb") as f:
             f.write(perf_data(b"".join(perf_sample(e) for e in USUAL) * 2000))
@@ -176,7 +175,7 @@ class Memory(unittest.TestCase):
             self.assertEqual(preloaded.stdout, plain.stdout)
 
     def test_symbols_without_end(self):
-        """A file or a pipe that is too large to be a table of symbols."""
+        """A file or a pipe that is too large for a table of symbols."""
         large = os.path.join(self.folder, "kallsyms")
         with open(large, "wb") as f:
             f.truncate((64 << 20) + 1)
@@ -189,7 +188,8 @@ class Memory(unittest.TestCase):
                 self.assertLess(memory, 200 * MB)
 
     def test_windows(self):
-        """As many as the message names fit, one more is refused."""
+        """The number of windows that the message names is accepted; one more is
+        refused."""
         for kind, size in (("cpus", 2), ("windows", 400000)):
             capture = self.capture(kind, size)
             status, _, said = run(REPORT, "-q --windows 4000000", [capture])

@@ -20,7 +20,7 @@ class Packed(InputCase):
     """Compressed files, and tar archives."""
 
     def packers(self):
-        """Suffix and function."""
+        """Yield suffix and function of each compressor."""
         yield ".gz", gzip.compress
         if HAS_ZSTD:
             yield ".zst", zstd
@@ -39,7 +39,7 @@ class Packed(InputCase):
                 other.stdout.replace(path, "").replace(suffix, ""),
                 plain.stdout.replace(self.plain, ""))
             self.assertEqual(other.returncode, plain.returncode)
-            # By contents: a pipe has no name.
+            # The format is detected from the content, because a pipe has no name.
             with open(names[1], "rb") as f:
                 packed = subprocess.run(["cat"], stdin=f,
                                         stdout=subprocess.PIPE, check=True)
@@ -50,7 +50,7 @@ class Packed(InputCase):
                     self.files()["cpu0.out"])).stdout)
 
     def piped(self, data):
-        """The end of a pipe that is fed."""
+        """Return the read end of a pipe that receives data."""
         read, write_end = os.pipe()
 
         def feed_it():
@@ -63,7 +63,7 @@ class Packed(InputCase):
         return read
 
     def test_without_the_library(self):
-        """libarchive is loaded when it is needed; it may not be there."""
+        """libarchive is loaded on demand and may be missing."""
         tar = self.tar("c.tar", self.files())
         packed = write(self.path("cpu0.out.gz"),
                        gzip.compress(self.files()["cpu0.out"]))
@@ -81,7 +81,7 @@ class Packed(InputCase):
         self.assertEqual(self.report(self.plain, env=env), self.document)
 
     def test_cut_off(self):
-        """A capture that was cut off is one when it is packed, too."""
+        """A truncated capture is also recognized in compressed form."""
         files = self.files(complete="false")
         files["cpu1.out"] = files["cpu1.out"][:-5600]
         plain = self.report(self.directory("cut", files), warning="cut off")
@@ -115,14 +115,14 @@ class Packed(InputCase):
                          run(CHECK, self.plain).returncode)
 
     def test_no_room(self):
-        """Where members are unpacked to is told when it cannot be."""
+        """An error in the directory of unpacked members names that directory."""
         with open(self.tar("c.tar", self.files()), "rb") as f:
             path = write(self.path("c.tar.gz"), gzip.compress(f.read()))
         self.refused(path, message="set TMPDIR",
                      env=dict(os.environ, TMPDIR=self.path("nowhere")))
 
     def test_other_tars(self):
-        """None of a capture, two captures, one among other operands."""
+        """A tar without a capture, with two captures, and among other operands."""
         files = self.files()
         self.refused(self.tar("none.tar", {"readme": b"x"}),
                      message="no cpu<n>.out in .*not the tar of a capture")
@@ -137,7 +137,7 @@ class Packed(InputCase):
         self.refused(self.tar("twice.tar", files), message="both of CPU 1")
 
     def damaged(self, path, reason):
-        """What could be read is, and that there was more is told."""
+        """Expect a report on the readable part, and a warning."""
         document = self.report(path, warning="cannot be read to its end: " +
                                reason)
         events = document["capture"]["events"]
@@ -153,7 +153,7 @@ class Packed(InputCase):
 
     def test_truncated(self):
         files = self.files()
-        big = files["cpu1.out"] * 8  # more than libarchive has at a time
+        big = files["cpu1.out"] * 8  # more than one buffer of libarchive
         for suffix, pack in self.packers():
             packed = pack(big)
             reason = "Truncated" if suffix == ".zst" else "truncated"
@@ -182,12 +182,13 @@ class Packed(InputCase):
         n = self.damaged(write(self.path("cut.tar.gz"), gzip.compress(
             data[:len(data) * 2 // 3])), "")
         self.assertGreater(n, N // 3)
-        # Between two members: their number is not known, but their end is.
+        # Between two members: the number of members is unknown, but their end is
+        # known.
         middle = data.index(b"capture/cpu1.out") + 100
         self.damaged(write(self.path("header.tar"), data[:middle]), "")
 
     def test_not_packed(self):
-        """A name that promises what the contents are not."""
+        """A file name that does not match the content."""
         path = self.directory("misnamed", {
             "cpu0.out": self.files()["cpu0.out"],
             "cpu1.out.zst": self.files()["cpu1.out"]})
@@ -195,7 +196,7 @@ class Packed(InputCase):
         self.assertEqual(run(CHECK, path).returncode, 2)
 
     def test_both(self):
-        """A file, and its compressed copy."""
+        """A file beside its compressed copy."""
         files = self.files()
         files["cpu0.out.gz"] = gzip.compress(files["cpu0.out"])
         self.refused(self.directory("both", files), message="both of CPU 0")

@@ -16,7 +16,7 @@ class Pipes(InputCase):
     """Input that cannot be seeked."""
 
     def test_named_pipes(self):
-        """Beside them may be what belongs to them.  Writers may be slow."""
+        """Tables beside the pipes are used. Writers may be slow."""
         path = self.directory("pipes", {k: v for k, v in self.files().items()
                                         if k[:3] != "cpu"})
         pipes = []
@@ -27,7 +27,8 @@ class Pipes(InputCase):
         self.assertEqual(self.report(*pipes), self.document)
 
     def test_cut_off(self):
-        """Where the records end is known before, as of files."""
+        """A truncated capture is recognized before the end of the pipe, as with
+        files."""
         files = self.files(complete="false")
         files["cpu1.out"] = files["cpu1.out"][:-5600]
         document = self.report(self.directory("cut", files),
@@ -44,7 +45,8 @@ class Pipes(InputCase):
         self.assertTrue(document["capture"]["not_exact"])
 
     def test_stdin(self):
-        """As - and by its name; a file, also from its middle, or a pipe."""
+        """Standard input, as - or by its name: a file, a file from its middle, or a
+        pipe."""
         data = self.files()["cpu0.out"]
         path = write(self.path("cpu0.out"), data)
         plain = self.report(path, warning="no kallsyms")
@@ -65,7 +67,7 @@ class Pipes(InputCase):
                              self.report(half, warning=""))
 
     def test_sizes_and_orders(self):
-        """Guessed from the first bytes; newer records are longer."""
+        """The format is detected from the first bytes; newer records are longer."""
         for order in ("little", "big"):
             for size in (56, 64, 73):
                 data = b"".join(
@@ -82,8 +84,9 @@ class Pipes(InputCase):
                 self.assertEqual(document["findings"]["truncated_bytes"], 2)
 
     def test_some_of_it(self):
-        """What ends early, or is divided, counts all records as of files."""
-        # Longer than what is read at a time.
+        """A stream that ends early or arrives in parts has the same records as a
+        file."""
+        # Longer than one read.
         data = self.files()["cpu0.out"] + b"".join(
             mkcapture.alloc(100 * SECOND + i, 0x1000 * (i + 1))
             for i in range(9000))
@@ -97,7 +100,7 @@ class Pipes(InputCase):
                              self.report(*option, path, warning=""))
 
     def test_no_pipe(self):
-        """What is neither file nor pipe."""
+        """An operand that is neither a file nor a pipe."""
         self.refused("/dev/null", message="/dev/null: neither a regular file")
         self.refused("-", message="neither a regular file nor a pipe")
         with open(os.devnull, "rb") as f:
@@ -105,7 +108,7 @@ class Pipes(InputCase):
         self.refused(self.path("none"), self.plain, message="cannot open")
 
     def test_twice(self):
-        """One pipe has its records once."""
+        """A pipe that is named twice is read once."""
         pipe = self.path("pipe")
         os.mkfifo(pipe)
         self.feed(pipe, bytes(10 ** 7))
@@ -116,14 +119,15 @@ class Mixed(InputCase):
     """Files of different captures, and times that contradict each other."""
 
     def records(self, n, order):
-        """n allocations in that byte order."""
+        """Return n allocations in the given byte order."""
         return b"".join(mkcapture.event(
             order=order, event_id=mkcapture.ALLOC, t=i, type_id=0,
             ptr=4096 + 8 * i, site=0xffffffff81000000, req=8, alloc=8, gfp=0, node=-1)
                         for i in range(n))
 
     def test_beginning_of_another(self):
-        """What a file begins with, however long, is not all it is of."""
+        """The beginning of a file, however long, does not determine the format of
+        the rest."""
         other = self.records(1300, "little") + self.records(20000, "big")
         document = self.report(self.directory("one", {"cpu0.out": other}),
                                warning="")
@@ -133,7 +137,7 @@ class Mixed(InputCase):
                      message="56 bytes in big .*in little .*: they are not")
 
     def halves(self, one, other):
-        """A CPU in a directory each, with these metas."""
+        """Write one CPU in each of two directories, with the given meta files."""
         files = self.files()
         paths = []
         for i, meta in enumerate((one, other)):
@@ -168,7 +172,7 @@ class Mixed(InputCase):
                     "not known")
 
     def test_apart(self):
-        """Single files without a moment in common."""
+        """Single files whose times do not overlap."""
         a = write(self.path("a"), mkcapture.alloc(1, 0x1000) +
                   mkcapture.alloc(2, 0x2000))
         b = write(self.path("b"), mkcapture.alloc(SECOND, 0x3000))
@@ -184,7 +188,7 @@ class Mixed(InputCase):
         self.assertIn("no file of CPU 1", run(CHECK, path).stdout)
 
     def test_jumps(self):
-        """A clock that jumps forward by hours, or backwards."""
+        """A clock that jumps forwards by hours, or backwards."""
         hour = 3600 * SECOND
         times = [0, 1, 2, 3 * hour, 3 * hour + 1]
         path = self.directory("forward", {
@@ -204,7 +208,7 @@ class Mixed(InputCase):
             self.assertRegex(done.stdout, r"time-backwards +1\b")
 
     def test_large_totals(self):
-        """Integers are exact beyond what a double, and a signed one, hold."""
+        """Integers are exact above the range of a double and of a signed integer."""
         for each, n in ((2 ** 53 + 1, 3), (2 ** 62 + 1, 3), (2 ** 64 - 1, 1)):
             path = write(self.path("large"), b"".join(
                 mkcapture.alloc(i, 0x1000 * (i + 1), req=each, alloc=each)

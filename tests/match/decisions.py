@@ -56,7 +56,7 @@ CASES = [
     ("mismatch on another CPU, then in use again", "a0@1000 F1@2000 a0@9000",
      ["free 0:0 1:0 mismatch", "live 0:1"]),
 
-    # The FREE comes late.
+    # A FREE that is late.
     ("late, on the edge", "A0@1000 A0@5000 F1@5100",
      ["double 0:0 0:1 race 5100", "live 0:1", "replaced 0:0 0:1"]),
     ("late by more than the tolerance", "A0@1000 A0@5000 F1@5101",
@@ -74,7 +74,7 @@ CASES = [
     ("the late one is told by its type", "A0@1000 a0@5000 F1@5010 f1@5020",
      ["double 0:0 0:1 race 5010", "free 0:1 1:1", "replaced 0:0 0:1"]),
 
-    # The FREE comes early.
+    # A FREE that is early.
     ("early, on the edge", "A0@1000 F0@2000 F1@4900 A0@5000 A0@9000",
      ["free 0:0 0:1", "free 0:2 1:0", "live 0:3"]),
     ("early by more than the tolerance",
@@ -101,7 +101,7 @@ CASES = [
      ["double 1:0 1:1 unexplained", "live 1:1", "replaced 1:0 1:1",
       "unmatched 0:0 before_trace", "unmatched 0:1 unexplained"]),
 
-    # The first ALLOC may have passed the FREE of what was there before.
+    # The first ALLOC may be ordered after the FREE of an older object.
     ("a tie at first sight: a second free tells", "A0@1000 F1@1000 F0@9000",
      ["free 0:0 1:0", "unmatched 0:1 before_trace"]),
     ("but only one", "A0@1000 F1@1000 F0@9000 F0@9900",
@@ -124,7 +124,7 @@ CASES = [
      [f"free 0:{i} 0:{i + 1}" for i in range(0, 12, 2)]
      + ["unmatched 1:0 unexplained"]),
 
-    # How far those that wait are searched for the type.
+    # The number of pending frees that are searched for the type.
     ("the eighth that waits is found",
      "A0@1000 F0@2000 " + "f0@4000 " * 7 + "F0@4001 A1@4002",
      ["free 0:0 0:1", "free 1:0 0:9"]
@@ -141,14 +141,14 @@ CASES = [
       "free 0:5 0:6", "free 0:7 0:8", "replaced 0:0 0:1",
       "unmatched 1:0 before_trace"]),
 
-    # Times that go back are taken as their predecessor's.
+    # A time that goes backwards counts as the time of the preceding record.
     ("time goes back", "A0@1000 F0@500 A0@600",
      ["free 0:0 0:1", "live 0:2"]),
 ]
 
 
 def run(history):
-    """Sorted lines of match-dump, without the last."""
+    """Return the sorted lines of match-dump without the last line."""
     capture = mkcapture.Capture()
     is_newer = bool(set(history) & set("CcVv"))
     for word in history.split():
@@ -166,7 +166,7 @@ def run(history):
 
 
 def main():
-    """All cases."""
+    """Run all cases."""
     failures = 0
     for what, history, expected in CASES:
         got = run(history)

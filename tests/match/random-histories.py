@@ -29,8 +29,8 @@ TOLERANCE = 100
 
 
 def dump(capture, tmp, tolerance=TOLERANCE):
-    """Sorted lines of match-dump but the last, which has the counts.  The size
-    of the matcher's table must not show in them."""
+    """Return the sorted lines of match-dump without the counts in the last line.
+    The size of the matcher's table must not change the result."""
     answers = set()
     with tempfile.TemporaryDirectory(dir=tmp) as directory:
         capture.write(directory)
@@ -45,7 +45,7 @@ def dump(capture, tmp, tolerance=TOLERANCE):
 
 
 def anything(rng):
-    """Records without sense: (capture, order, size)."""
+    """Make random records: (capture, order, size)."""
     order = rng.choice(["little", "big"])
     whole = rng.choice([56, 64])
     capture = mkcapture.Capture()
@@ -66,8 +66,8 @@ def anything(rng):
 
 
 def sound(rng, skew):
-    """A history without fault, each CPU's clock off by a constant:
-    (capture, count of records)."""
+    """Make a correct history in which each CPU's clock has a constant offset:
+    (capture, number of records)."""
     cpus = rng.randint(2, 4)
     off = [rng.randint(-skew // 2, skew // 2) for _ in range(cpus)]
     last = [0] * cpus
@@ -88,8 +88,8 @@ def sound(rng, skew):
 
 
 def one_missing(rng):
-    """Alternating ALLOC and FREE far apart, one of them left out: (capture,
-    which event is missing)."""
+    """Make alternating ALLOC and FREE far apart and omit one: (capture, omitted
+    event)."""
     capture = mkcapture.Capture()
     n = rng.randint(4, 20)
     left_out = rng.randrange(1, n - 1)
@@ -101,7 +101,8 @@ def one_missing(rng):
 
 
 def tells_of_loss(capture, order):
-    """Whether a record of 64 bytes is one of lost events: there is no meta."""
+    """Return whether a record of 64 bytes is a LOST record; the capture has no meta
+    file."""
     head = struct.Struct(mkcapture.ORDERS[order] + "BxH20xQ")
     for data in capture.cpus.values():
         for at in range(0, len(data) - 63, 64):
@@ -112,7 +113,7 @@ def tells_of_loss(capture, order):
 
 
 def check_anything(rng, tmp):
-    """Returns what is wrong, or None."""
+    """Return a description of the failure, or None."""
     capture, order, size = anything(rng)
     got = dump(capture, tmp)
     files = {cpu: list(reference_match.read(
@@ -128,14 +129,14 @@ def check_anything(rng, tmp):
 
 
 def check_sound(rng, tmp):
-    """Returns what is wrong, or None."""
+    """Return a description of the failure, or None."""
     got = dump(sound(rng, rng.choice([0, 10, TOLERANCE])), tmp)
     bad = [line for line in got if "unexplained" in line or "mismatch" in line]
     return "; ".join(bad) or None
 
 
 def check_missing(rng, tmp):
-    """Returns what is wrong, or None."""
+    """Return a description of the failure, or None."""
     capture, missing = one_missing(rng)
     got = dump(capture, tmp)
     bad = [line.split()[0] for line in got if "unexplained" in line]
@@ -145,7 +146,7 @@ def check_missing(rng, tmp):
 
 
 def main():
-    """All three, ROUNDS times."""
+    """Run all three checks ROUNDS times."""
     failures = 0
     with tempfile.TemporaryDirectory() as tmp:
         for seed in seeds.several(ROUNDS):

@@ -99,7 +99,7 @@ class Options(ReportCase):
         self.assertEqual(one["kinds"]["kmalloc"]["allocs"], 3)
         text = run(*files).stdout
         self.assertIn("Capture:       (single files)\n", text)
-        # Options may follow operands, and values their letter.
+        # Options may follow operands, and a value may follow its letter directly.
         self.assertEqual(run("-qsptr", "-l2", capture).stdout,
                          run("-q", "-s", "ptr", "-l", "2", capture).stdout)
         self.assertEqual(run("-s", "-live", "--sort", "-live", capture).stdout,
@@ -109,10 +109,10 @@ class Options(ReportCase):
                          run("-s", "ptr", capture).stdout)
 
     def become_nobody_and_read(self, closed):
-        """The message has the path once and says what to do."""
+        """The message contains the path once and names an action."""
         user = {"user": 65534, "group": 65534} if os.getuid() == 0 else {}
         os.chmod(self.dir, 0o755)
-        # Where it was built may be closed to him too.
+        # The user may not have access to the build directory either.
         program = shutil.copy(PROGRAM, self.dir)
 
         def read_closed():
@@ -218,7 +218,7 @@ class Output(ReportCase):
             self.assertEqual(row["bytes_wasted"], 1)
             self.assertFalse(
                 json.loads(done.stdout)["findings"]["sums_overflowed"])
-        # Below zero, and beyond what 64 bits with a sign hold.
+        # Sums below zero, and above the range of a signed 64-bit integer.
         capture = self.compiled(
             f"cpu 0 little\nalloc kmalloc t=1 req={2**64 - 1} alloc=1\n")
         row = self.report(capture)["callsites"][0]
@@ -245,7 +245,8 @@ class Output(ReportCase):
         self.assertRegex(text, r"\npeak at, s .* 18446744073\.709551615\n")
 
     def test_what_to_do_about_loss(self):
-        """The same in text and for programs, and fit for the source."""
+        """The text and the JSON document give the same advice, which fits the
+        source."""
         for meta, advice in (("subbufs=20\nsubbuf_size=458752\n",
                               "trace again with kmemtrace.subbufs=42 or more "
                               "(it was 20)"),

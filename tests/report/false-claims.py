@@ -17,21 +17,21 @@ from mkcapture import event_v2
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
 REPORT = os.path.join(BUILD, "report", "kmemtrace-report")
 CHECK = os.path.join(BUILD, "check", "kmemtrace-check")
-# Seconds; what takes longer would take hours, with few more records.
+# Seconds. A program that exceeds this limit would need hours for few more records.
 SOON = 120
 
 HEAD = "# kmemtrace: {}\n# columns: {}\n"
 MARKS = HEAD.format("marks", "number appeared went module types name format")
 STACKS = HEAD.format("stacks", "stack addresses")
 MANY = 100000
-# Numbers whose multiples and sums are beside what 64 bits hold.
+# Numbers whose multiples and sums are close to the limits of 64 bits.
 BOUNDARIES = [0, 1, 2, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 53 + 1,
               2 ** 56, 2 ** 62, 2 ** 63 - 1, 2 ** 63, 2 ** 63 + 1,
               2 ** 64 - 2, 2 ** 64 - 1]
 
 
 def meta(size=64, overruns="0", complete="true", more=""):
-    """A kmemtrace.meta; overruns: None if it does not tell."""
+    """Return a kmemtrace.meta. overruns: None omits the number of lost events."""
     lost = "" if overruns is None else f"overruns={overruns}\n"
     return (f"[capture]\nformat=1\nabi_version=2\nrecord_size={size}\n"
             f"byte_order=little\ncomplete={complete}\n{lost}{more}[cpu0]\n"
@@ -48,36 +48,37 @@ class Lies(TestCase):
         self.capture = mkcapture.Capture()
 
     def run_program(self, program, *args):
-        """What it says, which is soon."""
+        """Run a program with a time limit and return its result."""
         self.capture.write(self.path)
         return subprocess.run([program, *args], capture_output=True,
                               text=True, timeout=SOON, check=False)
 
     def report(self, *args, path=None):
-        """Its JSON."""
+        """Return the JSON document of a report."""
         done = self.run_program(REPORT, "--json", *args, path or self.path)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
     def add(self, *records):
-        """To cpu0.out."""
+        """Append records to cpu0.out."""
         for record in records:
             self.capture.add(0, record)
 
     def texts(self, **texts):
-        """Files beside the records."""
+        """Set the content of files beside the records."""
         self.capture.texts.update(texts)
         self.capture.texts.setdefault("kmemtrace.meta", meta())
 
     def assert_warned(self, document, text):
-        """One of the warnings says so."""
+        """Expect a warning with the text."""
         self.assertTrue(any(text in w for w in document["warnings"]),
                         document["warnings"])
 
     # ---- losses ----
 
     def lose(self, text, *losses):
-        """An address that is allocated twice, and losses between."""
+        """Make a capture in which an address is allocated twice, with losses
+        between."""
         self.capture = mkcapture.Capture()
         self.path += "x"
         if text:
@@ -86,7 +87,7 @@ class Lies(TestCase):
                  event_v2(t=10 ** 10, ptr=8))
 
     def test_losses_of_what_was_cut_off(self):
-        """The records tell of them, and nobody else."""
+        """If kmemtrace.meta has no count, the LOST records alone report the losses."""
         for text, why in ((meta(overruns=None, complete="false"),
                            "knows nothing"),
                           (None, "would tell if it were there")):
@@ -100,7 +101,7 @@ class Lies(TestCase):
             done = self.run_program(CHECK, self.path)
             self.assertEqual(done.returncode, 0, done.stdout)
             self.assertIn("of which kmemtrace.meta " + why, done.stdout)
-            # A record that is none is no loss.
+            # An invalid LOST record does not count as a loss.
             self.lose(text, mkcapture.lost(50, 0, 6))
             doubles = self.report()["findings"]["double_allocations"]
             self.assertEqual(doubles["unexplained"], 1)
@@ -123,7 +124,7 @@ class Lies(TestCase):
         self.assert_warned(document, "nobody knows how many")
 
     def test_losses_beyond_all_numbers(self):
-        """Their sum does not begin at 0 again."""
+        """The sum of the losses saturates."""
         self.lose(meta(overruns="7"), mkcapture.lost(50, 2 ** 63, 6),
                   mkcapture.lost(51, 2 ** 63 + 1, 50))
         done = self.run_program(CHECK, self.path)
@@ -152,8 +153,7 @@ class Lies(TestCase):
         self.assertTrue(self.report()["findings"]["sums_overflowed"])
 
     def test_samples_beyond_all_numbers(self):
-        """Scaled figures saturate: none begins at 0 again, whatever is asked
-        for."""
+        """Scaled figures saturate with any options."""
         self.add(*(event_v2(t=100 * i + i % 2 * (i % 5 - 90),
                             ptr=4096 * (i // 2), event_id=1 + i % 2,
                             req=100 + i, alloc=2 ** 60, site=i // 64)
@@ -182,7 +182,7 @@ class Lies(TestCase):
                 * max(sample, 1), 2 ** 64 - 1))
 
     def test_numbers_of_buffers(self):
-        """The advice for more room is no number that began at 0 again."""
+        """The recommended number of buffers saturates."""
         self.add(event_v2(t=5))
         for subbufs in BOUNDARIES + [-1]:
             for size in (64, 1, 0, -1, 2 ** 63, 2 ** 64 - 1):
@@ -200,11 +200,11 @@ class Lies(TestCase):
     # ---- marks ----
 
     def mark(self, t, number=2, values=(), **fields):
-        """A mark."""
+        """Append a mark."""
         self.add(*mkcapture.mark(t, number, values, **fields))
 
     def test_marks_before_all_else(self):
-        """No time is looked for from the beginning again."""
+        """Many marks before all events need no search from the start for each."""
         self.texts(marks=MARKS + "2 0 - - - m m\n")
         self.add(b"".join(mkcapture.mark(1, 2, [])) * MANY)
         self.add(event_v2(t=1001))
@@ -213,7 +213,7 @@ class Lies(TestCase):
         self.assertEqual(done.stdout.count("-0.000001000    0"), MANY)
 
     def test_phases_in_any_order(self):
-        """A clock that jumps over phases, back and forth."""
+        """Records whose times jump between phases."""
         self.texts(marks=MARKS + "2 0 - - - m m\n")
         for i in range(MANY):
             self.capture.add(1, b"".join(mkcapture.mark(10 * i + 5, 2, [])))
@@ -237,7 +237,8 @@ class Lies(TestCase):
         self.assertIn("mark-size                     1\n", done.stdout)
 
     def test_formats_that_no_kernel_has(self):
-        """Each mark would say as much."""
+        """A format that no kernel writes would make each mark long; its text is
+        limited."""
         self.texts(marks=MARKS + "1 0 - - s marker %s\n"
                    "2 0 - - - long " + "%" * 4096 + "\n"
                    "3 0 - - - longer " + "%" * 4097 + "\n")
@@ -250,7 +251,8 @@ class Lies(TestCase):
         self.assert_warned(document, "file marks of the capture is missing or")
 
     def test_labels(self):
-        """A phase is not named by more than a line of user space."""
+        """The name of a phase is at most as long as a line that user space can
+        write."""
         self.texts(marks=MARKS + "1 0 - - s marker %1000s" + "y" * 99 + "\n")
         self.mark(1, 1, ["é"])
         self.mark(2, 1, ["é"])
@@ -261,7 +263,7 @@ class Lies(TestCase):
                           "marker:" + " " * 998 + "é" + "y" * 25 + ":2"])
 
     def test_marks_in_a_tar(self):
-        """With their table."""
+        """A tar contains marks and their table."""
         self.texts(marks=MARKS + "2 0 - - i m is %d\n")
         self.mark(1, 2, [7])
         self.add(event_v2(t=3))
@@ -274,7 +276,8 @@ class Lies(TestCase):
     # ---- tables ----
 
     def test_stacks_that_no_kernel_writes(self):
-        """Each record with one would have all of it."""
+        """A stack deeper than any kernel writes is rejected, since each record
+        could refer to it."""
         self.texts(**{"kmemtrace.meta": meta(72)}, stacks=STACKS +
                    "1 " + ",".join(["ff"] * 128) + "\n"
                    "2 " + ",".join(["ff"] * 129) + "\n3 ff,\n4 ,ff\n")
@@ -285,7 +288,7 @@ class Lies(TestCase):
         self.assert_warned(document, "3 lines make no sense")
 
     def test_numbers_given_twice(self):
-        """Of many caches with one number the first is taken, soon."""
+        """Many caches with one number: the first one is used, in linear time."""
         self.texts(caches=HEAD.format(
             "caches", "number object_size size created destroyed name") +
             "".join(f"1 8 8 0 - c{i}\n" for i in range(5 * MANY)))

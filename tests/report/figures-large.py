@@ -33,7 +33,8 @@ RUNS = [(REPORT, 1), (REPORT, 2)]
 
 
 def questions(length, flags):
-    """What is asked of a capture of so many ns; flags: by them, too."""
+    """Return options for reports on a capture of length ns. flags: group by gfp
+    flags, too."""
     third = length // 3
     everything = ("wasted", "frag", "allocs", "live", "peak", "peak-time",
                   "at-peak", "remote-node", "lifetime-median", "lifetime-p99",
@@ -66,31 +67,31 @@ class Damage:
         self.before = None  # an older record
 
     def defects(self, record):
-        """What takes the place of a record."""
+        """Return the bytes that replace a record."""
         what = self.rng.randrange(300)
         record = bytearray(record)
         if what == 0:       # lost
             return b""
-        if what == 1:       # twice: a double allocation or a free without one
+        if what == 1:       # twice: a double allocation or an unmatched free
             return record * 2
-        if what == 2:       # of the other type
+        if what == 2:       # another type
             if record[1] < 2:
                 record[1] ^= 1
             return record
-        if what == 3:       # back in time
+        if what == 3:       # backwards in time
             return self.at(record, -self.rng.randrange(1, 2 * MS))
-        if what == 4:       # too late for a race, or not
+        if what == 4:       # late: within or beyond the tolerance
             return self.at(record, self.rng.randrange(1, 2 * MS))
-        if what == 5:       # unknown
+        if what == 5:       # invalid
             record[self.rng.randrange(3)] ^= 0x40
             return record
-        if what == 6:       # of no memory
+        if what == 6:       # NULL address
             record[16:24] = bytes(8)
             return record
         if what == 7:       # fewer bytes than requested
             record[32:40] = (1).to_bytes(8, "little")
             return record
-        if what == 8 and self.before:   # something of long ago again
+        if what == 8 and self.before:   # an old record again
             return record + self.at(self.before, 0, record[48:])
         if what == 9:
             self.before = record
@@ -98,15 +99,15 @@ class Damage:
 
     @staticmethod
     def at(record, ns, since=None):
-        """The same at another time."""
+        """Return the record with another time."""
         time = int.from_bytes(since or record[48:], "little", signed=True)
         return record[:48] + (time + ns).to_bytes(8, "little", signed=True)
 
     def file(self, path):
-        """Damages a cpu file."""
+        """Damage a cpu file."""
         with open(path, "rb") as f:
             data = f.read()
-        parts = [data[:32 * SIZE]]  # the first ones tell the format
+        parts = [data[:32 * SIZE]]  # the format is detected from the first records
         for offset in range(32 * SIZE, len(data), SIZE):
             record = data[offset:offset + SIZE]
             # Most are as they are.
@@ -119,7 +120,7 @@ class Damage:
 
 
 def make(directory, seed, cpus, events, change):  # pylint: disable=too-many-arguments
-    """A capture with defects; change is made to its meta."""
+    """Make a capture with defects. change edits its meta file."""
     subprocess.run([GENERATE, "--output", directory, "--events", str(events),
                     "--cpus", str(cpus), "--seed", str(seed)], check=True)
     damage = Damage(seed)
@@ -128,7 +129,7 @@ def make(directory, seed, cpus, events, change):  # pylint: disable=too-many-arg
         meta = f.read()
     for cpu in range(cpus):
         damage.file(os.path.join(directory, f"cpu{cpu}.out"))
-    # What was lost is not to be seen by the sizes of the files.
+    # Without the line bytes=, the sizes of the files do not show the losses.
     meta = "\n".join(line for line in meta.splitlines()
                      if not line.startswith("bytes=")) + "\n"
     meta = meta.replace("[cpu1]\nnode=0", "[cpu1]\nnode=1")
@@ -137,7 +138,7 @@ def make(directory, seed, cpus, events, change):  # pylint: disable=too-many-arg
 
 
 def names_of(directory):
-    """The captured symbols; without modules, if there are none."""
+    """Return the symbols of the capture; the modules are optional."""
     texts = []
     for name in ("kallsyms", "modules"):
         path = os.path.join(directory, name)
@@ -150,11 +151,12 @@ def names_of(directory):
 
 
 def check(directory):
-    """Asks all questions.  Raises Wrong."""
+    """Compare all reports on a capture. Raises Wrong."""
     capture = Capture(directory)
     names = names_of(directory)
     first, last = capture.ends()
-    # The reference has no names for flags, which the kernel 6.1 has.
+    # The reference has no names for gfp flags, but the report has those of Linux
+    # 6.1.
     release = capture.meta["capture"].get("kernel_release", "")
     for options, forms in questions(last - first,
                                     not release.startswith("6.1")):
@@ -171,14 +173,15 @@ def check(directory):
 
 
 def generated(events):
-    """With losses that are told, and with such that are not."""
+    """Check generated captures with reported and with unreported losses."""
     met = set()
     with tempfile.TemporaryDirectory() as scratch:
         changes = (("complete=true", "complete=false"),
                    ("overruns=0", "overruns=9"), ("", ""))
         for i, seed in enumerate(seeds.several(len(changes))):
             directory = os.path.join(scratch, str(i))
-            # Where all may be lost, there are few ways to go.
+            # Captures in which all events may be lost have few code paths: make
+            # them smaller.
             make(directory, seed, i + 2, events // (4 if i < 2 else 2),
                  changes[i])
             met |= check(directory)
@@ -191,7 +194,7 @@ def generated(events):
 
 
 def main():
-    """The command."""
+    """Parse the command line and run."""
     args = sys.argv[1:]
     events = N_EVENTS
     if args[:1] == ["--events"]:

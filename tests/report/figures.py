@@ -20,7 +20,7 @@ from reference_names import Symbols
 from reference_output import FIELDS, OTHERS, SUMS
 
 N_SEEDS = 60
-# One of the few with a leak.
+# A seed whose capture has a leak, which is rare.
 LEAK_SEED = 94
 N_OPTIONS = 3
 DIMENSIONS = ["callsite", "function", "module", "directory", "kind", "cache",
@@ -29,13 +29,13 @@ COUNTS = [f for f in FIELDS if (SUMS[f][0] if f in SUMS else OTHERS[f]) ==
           "count"]
 
 
-# One of so many allocations; 0 and what is no number are no factor.
+# Sampling factors; 0 and text are invalid.
 SAMPLES = [0, 1, "x", 2, 7, 1000, 2 ** 32 - 1, 2 ** 33 + 1, 2 ** 50,
            2 ** 62 - 1, 2 ** 62, 2 ** 63, 2 ** 64 - 1, 2 ** 64]
 
 
 class Maker(random_captures.Maker):
-    """Captures with losses of all kinds, few different values, and addresses
+    """Makes captures with losses of all kinds, few different values, and addresses
     that several CPUs use at the same time."""
 
     def __init__(self, seed):
@@ -45,11 +45,12 @@ class Maker(random_captures.Maker):
         self.begin = self.time
         self.addresses = rng.choice([8, 300])
         self.pace = rng.choice([3, 100, 10 ** 4])
-        # Many of the same size, so that there are ties in all sums.
+        # Few sizes, so that sums are equal.
         self.sizes = rng.choice([None, [8, 64, 4096]])
-        # Of its own, so that the rest of a seed's capture stays what it is.
+        # A separate generator, so that the other values of a seed do not change.
         rng = random.Random(seed + 0.5)
-        # Records whose own sums overflow would hide what scaling does.
+        # No sampling with huge records, whose own sums overflow and would hide the
+        # effect of the scaling.
         self.sample = self.unit <= 1 << 40 and rng.choice(
             [None, None, None, *SAMPLES])
 
@@ -64,13 +65,12 @@ class Maker(random_captures.Maker):
         return record
 
     def some_ptr(self):
-        """Of few."""
+        """Return one of a few addresses."""
         return 0xffff888000000000 + self.rng.randrange(
             1, self.addresses) * 4096
 
     def lose(self, rng):
-        """Put records of losses among the others.  Returns how many events
-        each CPU lost."""
+        """Insert LOST records. Returns the number of lost events of each CPU."""
         lost = dict.fromkeys(self.cpus, 0)
         is_late = rng.random() < .4
         for cpu, records in self.cpus.items():
@@ -88,7 +88,7 @@ class Maker(random_captures.Maker):
         return lost
 
     def write_losses(self, meta, lost):
-        """What kmemtrace.meta says about them."""
+        """Add the losses to kmemtrace.meta."""
         if not self.overruns:
             return meta
         if not any(lost.values()):
@@ -101,10 +101,10 @@ class Maker(random_captures.Maker):
         return meta
 
     def write(self, directory):
-        """Takes things away again."""
+        """Write the capture, then remove parts of it."""
         lost = None
         if self.size >= 64 and any(self.cpus.values()):
-            # Of its own, like that of samples.
+            # A separate generator, as for sampling.
             state, self.rng = self.rng, random.Random(self.seed + 0.25)
             lost = self.lose(self.rng)
             self.rng = state
@@ -136,7 +136,7 @@ class Maker(random_captures.Maker):
 
 
 class Chooser:
-    """Random options for a capture."""
+    """Chooses random options for a capture."""
 
     def __init__(self, rng, capture):
         self.rng = rng
@@ -144,31 +144,31 @@ class Chooser:
         self.times = [r.now - capture.origin for r in capture.records] or [0]
 
     def maybe(self, chance, choose):
-        """None, if not."""
+        """Return choose() with a probability of chance, otherwise None."""
         return choose() if self.rng.random() < chance else None
 
     def moment(self):
-        """At a record, beside it, or beyond the end; START is not later than
-        the last record."""
+        """Return a time at a record, close to a record, or after the end. START is
+        not later than the last record."""
         rng = self.rng
         time = rng.choice([rng.choice(self.times), self.times[-1] + 10 ** 6,
                            self.times[-1]]) + rng.choice([-1, 0, 0, 1])
         return max(0, time)
 
     def span(self, values):
-        """Two of them, the second of which may be none."""
+        """Return a range of two values; the upper end may be open."""
         low, high = sorted(self.rng.choice(values) for _ in range(2))
         return (low, self.rng.choice([high, high, low, float("inf")]))
 
     def sort(self):
-        """Keys with their direction."""
+        """Return sort keys with their directions."""
         rng = self.rng
         return tuple((rng.choice(FIELDS + ["callsite", "ptr", "hit"]),
                       rng.random() < .5)
                      for _ in range(rng.choice([1, 1, 2, 3])))
 
     def filters(self, options):
-        """None, or several."""
+        """Add no filter, or several."""
         rng = self.rng
         records = self.capture.records
         reqs = sorted({r.req for r in records if r.event == 1}) or [1]
@@ -185,7 +185,7 @@ class Chooser:
             ["vmlinux", "mod?", "mod1", "*"]))
 
     def options(self):
-        """Everything at random."""
+        """Return random values of all options."""
         rng = self.rng
         o = Options(
             by=tuple(rng.sample(DIMENSIONS, rng.choice([1, 1, 2, 3]))),
@@ -214,18 +214,18 @@ class Chooser:
 
 
 def run_seed(seed, directory):
-    """Returns what was tried."""
+    """Compare reports on one capture; return the covered properties."""
     maker = Maker(seed)
     rng = random.Random(seed)
     for _ in range(rng.choice([0, 1, 2, 30, 500, 500, 500])):
         maker.step()
     maker.write(directory)
     size, big = maker.size, maker.big
-    if not any(maker.cpus.values()):  # nothing tells but meta
+    if not any(maker.cpus.values()):  # only kmemtrace.meta has the format
         size, big = 56, sys.byteorder == "big"
     capture = Capture(directory, size, big)
     if not capture.records:
-        # With bytes of which no record can be used there is no report.
+        # A capture without a usable record has no report; empty files have.
         for cpu in maker.cpus:
             os.truncate(f"{directory}/cpu{cpu}.out", 0)
         capture = Capture(directory, size, big)
@@ -250,13 +250,13 @@ def run_seed(seed, directory):
 
 
 def capture_end(figures):
-    """From the first record."""
+    """Return the time from the first to the last record."""
     origin = figures.capture.origin
     return 0 if origin is None else figures.last - origin
 
 
 def tried(compare, form):
-    """What the options and the capture had."""
+    """Yield the properties of the options and the capture."""
     o = compare.options
     figures = compare.output.figures
     loss = compare.output.loss()
@@ -295,7 +295,7 @@ def tried(compare, form):
     return met
 
 
-# What no run may be without.
+# Properties that the seeds must cover.
 MUST = ([f"a loss {what}" for what in (
     "in time", "out of time", "at any time", "with a filter",
     "with windows")] +
@@ -313,7 +313,7 @@ MUST = ([f"a loss {what}" for what in (
 
 
 def main():
-    """All seeds; nothing may be missing from all of them."""
+    """Run all seeds; each property must occur at least once."""
     given = [int(s) for s in sys.argv[1:]]
     tried_seeds = given or [*seeds.several(N_SEEDS), LEAK_SEED]
     met = set()

@@ -24,14 +24,14 @@ PROGRAM = os.path.abspath(os.path.join(os.environ.get("top_builddir", "."),
 
 
 def option_lines(path):
-    """The runs that a fixture asks for."""
+    """Return the option lines of a fixture."""
     with open(path, encoding="utf-8") as f:
         return [line.split(":", 1)[1].strip() for line in f
                 if line.startswith("# options:")]
 
 
 def run_all(path, name):
-    """The output of all runs as one text."""
+    """Return the output of all runs of a fixture as one text."""
     text = ""
     with tempfile.TemporaryDirectory() as directory:
         mkcapture.compile_fixture(path, os.path.join(directory, name))
@@ -47,7 +47,7 @@ def run_all(path, name):
 
 
 def main():
-    """Every fixture."""
+    """Compare every fixture."""
     failed = 0
     paths = sorted(glob.glob(f"{SRCDIR}/tests/report/fixtures/report-*.txt"))
     for path in paths:

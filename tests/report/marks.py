@@ -57,7 +57,7 @@ mark t=8000 number=2 2 pid=7
 alloc kmalloc t=9000 ptr=0x4000 req=80 alloc=96 pid=7 cache=0 flags=0
 """
 
-# types and format of an annotation, its values, and what it says.
+# Types and format of an annotation, its values, and the expected text.
 FORMATS = (
     ("i", "%d", [-5], "-5"), ("i", "%5d|", [-5], "   -5|"),
     ("i", "%-5d|", [-5], "-5   |"), ("i", "%05d", [-5], "-0005"),
@@ -96,29 +96,29 @@ class Marks(TestCase):
         self.capture = os.path.join(folder.name, "capture")
 
     def make(self, body, order="little", size=64, **fields):
-        """Writes a capture."""
+        """Write a capture."""
         mkcapture.compile_text(
             HEAD.format(order=order, size=size) + fields.get("table", "") +
             f"cpu 0 {order} size={size}\n" + body).write(self.capture)
 
     def run_with(self, *args, **more):
-        """What the program says."""
+        """Run a program and return its result."""
         return subprocess.run([PROGRAM, *args], capture_output=True,
                               timeout=60, check=False, **more)
 
     def report(self, *args):
-        """The JSON document."""
+        """Return the JSON document of a report."""
         done = self.run_with("--json", *args, self.capture)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
     def phases(self, *args):
-        """Bytes requested by phase."""
+        """Return the requested bytes of each phase."""
         return {g["mark"]: g["bytes_requested"] for g in
                 self.report("--by", "mark", *args)["groups"]}
 
     def places(self):
-        """What kmemtrace-check finds: record and rule."""
+        """Return the record and rule of each defect that kmemtrace-check finds."""
         done = subprocess.run([CHECK, self.capture], capture_output=True,
                               timeout=60, check=False, text=True)
         self.assertEqual(done.returncode, 2, done.stderr)
@@ -126,7 +126,7 @@ class Marks(TestCase):
                 re.findall(r": record (\d+), .*?: ([a-z-]+):", done.stdout)]
 
     def test_place_among_events(self):
-        """An error names its record, whatever was merged before."""
+        """An error names its record, even if other records are merged before it."""
         some = "alloc kmalloc t={t} ptr={t:#x}000 pid=7 cache=0 flags=0\n"
         self.make(some.format(t=1) + some.format(t=3) + some.format(t=5) +
                   "mark t=6 number=1 0xffffffffffffffff\n" +
@@ -137,8 +137,8 @@ class Marks(TestCase):
                                          (2, "unknown-mark")])
 
     def test_events_of_two_cpus(self):
-        """Records that are no events, or have no address or no order, among
-        events that two CPUs write by turns."""
+        """Two CPUs alternate; among their events are marks, NULL addresses, and
+        times that go backwards."""
         def cpu(n, *others):
             lines = [f"alloc kmalloc t={t}000 ptr={t + 1:#x}000 req=1 alloc=8 "
                      "pid=7 cache=0 flags=0\n" for t in range(10 + n, 50, 2)]
@@ -209,7 +209,7 @@ class Marks(TestCase):
         self.assertIn("the capture has none", done.stderr)
 
     def test_many_names(self):
-        """A message has some of the names."""
+        """A message lists a limited number of names."""
         table = "".join(f"  {i} 0 - - - m{i} m{i}\n" for i in range(10, 35))
         for n in (20, 21, 25):
             capture = mkcapture.compile_text(
@@ -263,7 +263,7 @@ class Marks(TestCase):
         self.assertEqual(text.split("MARKS\n")[1], "none\n")
 
     def test_contexts(self):
-        """Groups by the context of the record."""
+        """Group by the context of the record."""
         self.make("".join(
             f"alloc kmalloc t={i} ptr={i}000 req={1 << i} alloc=256 pid=7 "
             f"cache=0 flags={flags}\n"
@@ -274,11 +274,11 @@ class Marks(TestCase):
             {"task": 2, "hardirq": 4 + 16, "softirq": 8})
 
     def test_streams(self):
-        """Of what can be read but once."""
+        """Marks in a stream that can be read only once."""
         self.make(PHASES)
         with open(os.path.join(self.capture, "cpu0.out"), "rb") as f:
             data = f.read()
-        # Without kmemtrace.meta no record is known to be of version 2.
+        # Without kmemtrace.meta, no record is known to be of version 2.
         done = self.run_with("--json", "--by", "mark", "-", input=data)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"no marks", done.stderr)
@@ -300,7 +300,7 @@ class Marks(TestCase):
                 self.assertEqual(mark["text"], says, (order, text))
 
     def test_damage(self):
-        """Nothing that marks can be makes it fail."""
+        """No damage to marks makes the report fail."""
         self.make('mark t=1 number=2 1 payload_size=48\n'
                   'mark t=2 number=99\nmark t=3 number=1 0xffffffffffffffff\n'
                   'more t=4 number=1 part=9 payload_size=65535\n'

@@ -39,7 +39,7 @@ ffffffffa0004000 t mod_c\t[other]
     MODULES = "mod 8192 0 - Live 0xffffffffa0000000\nbroken line\n"
 
     def capture(self, kallsyms, modules=MODULES):
-        """A capture with a call site at each of SITES."""
+        """Make a capture with a call site at each address of SITES."""
         records = "".join(
             f"alloc kmalloc t={i} site=0xffffffff{site:08x} ptr={i * 64 + 64} "
             "req=8 alloc=8\n" for i, site in enumerate(self.SITES))
@@ -52,7 +52,7 @@ ffffffffa0004000 t mod_c\t[other]
         return path
 
     def names(self, *args):
-        """Call site -> name."""
+        """Return the name of each call site."""
         return {int(r["address"], 16) & 0xffffffff: r["symbol"]
                 for r in self.report(*args)["callsites"]}
 
@@ -60,23 +60,24 @@ ffffffffa0004000 t mod_c\t[other]
         got = self.names(self.capture(self.KALLSYMS))
         self.assertEqual(got, {
             0x81000010: "first+0x10",
-            # A return address: the call was the last of 'first'.
+            # The site is a return address: the call is the last instruction of
+            # 'first'.
             0x81000100: "first+0x100",
             0x81000101: "second+0x1",
             0x81000fff: "second+0xeff",
             0x81001000: "second+0xf00",
-            # Behind _etext; and between the sections.
+            # After _etext, and between the sections: no function.
             0x81001001: None,
             0x81005010: "init_thing+0x10",
             0x81006001: None,
             0xa0000020: "mod_a+0x20 [mod]",
             0xa0001800: "mod_b+0x800 [mod]",
-            # Behind the end of the module, as 'modules' tells.
+            # After the end of the module, which 'modules' has.
             0xa0002001: None,
             0xa0004010: "mod_c+0x10 [other]"})
 
     def test_first_symbol(self):
-        """Nothing is before it, so it cannot be the end of another one."""
+        """Before the first symbol there is no function that could end there."""
         capture = self.compiled("cpu 0 little\nalloc kmalloc t=1 "
                                 "site=0xffffffff81000000\n")
         with open(os.path.join(capture, "kallsyms"), "w",
@@ -85,14 +86,15 @@ ffffffffa0004000 t mod_c\t[other]
         self.assertEqual(self.names(capture), {0x81000000: "first+0x0"})
 
     def test_best_of_several_names(self):
-        """Strong before weak, functions before labels of the linker, few
-        underscores before many, then the first; data never."""
+        """Strong symbols precede weak ones, functions precede labels of the linker,
+        few underscores precede many, and then the first symbol wins. Data
+        symbols are ignored."""
         address = "ffffffff81000000"
         symbols = ["T _b", "T _a", "T ___c", "T __stop_xyz", "T __end_xyz",
                    "T __start_xyz", "T __xyz_start", "T __xyz_end",
                    "W weak"]
         for i, symbol in enumerate(symbols):
-            # What was the best is gone in the next round.
+            # Each round removes the preferred symbol.
             left = symbols[i:]
             want = symbol.split()[1]
             for lines in (left, left[:1] + ["D data"] + left[1:]):
@@ -130,7 +132,7 @@ ffffffffa0004000 t mod_c\t[other]
             self.assertRegex(row[10], ADDRESS)
 
     def warned(self, message, *args):
-        """A run that succeeds with one warning; -q is silent."""
+        """Expect success with one warning, which -q suppresses."""
         done = run(*args)
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
@@ -158,13 +160,13 @@ ffffffffa0004000 t mod_c\t[other]
         given = self.write("given", self.KALLSYMS)
         got = self.names("--kallsyms", given, capture)
         self.assertEqual(got[0x81000010], "first+0x10")
-        # The captured 'modules' still tells where a module ends.
+        # The captured 'modules' still has the end of each module.
         self.assertIsNone(got[0xa0002001])
 
     def test_system_map(self):
         fits = self.write("System.map", self.KALLSYMS.split(
             "ffffffffa0000000")[0])
-        # As nm sorts it: the names of one address by name.
+        # In the order of nm: the symbols of one address are sorted by name.
         capture = self.capture(self.KALLSYMS)
         got = self.names("--system-map", fits, capture)
         self.assertEqual(got[0x81000010], "first+0x10")
@@ -182,12 +184,13 @@ ffffffffa0004000 t mod_c\t[other]
         self.assertIn("_stext was 0xffffffff81000000, not "
                       "0xffffffff91000000", done.stderr)
         self.assertIn("12 of 12 call sites lie in no function", done.stderr)
-        # Without a captured kallsyms the call sites alone tell.
+        # Without a captured kallsyms, only the call sites show that the file does
+        # not fit.
         self.warned("12 of 12 call sites lie in no function", "--system-map",
                     system_map, self.capture_without_kallsyms())
 
     def capture_without_kallsyms(self):
-        """As capture(), but of the records alone."""
+        """As capture(), but without symbol tables."""
         path = self.capture("")
         os.unlink(os.path.join(path, "kallsyms"))
         return path

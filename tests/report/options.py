@@ -24,11 +24,10 @@ alloc pages t=5000 site=0x20 ptr=0x2000 req=4096 alloc=4096
 alloc kmalloc t=5000 site=0x10 ptr=0x3000 req=100 alloc=128
 free kmalloc t=5000 site=0x30 ptr=0x1000
 """
-# Beyond what a double holds, and beyond a signed integer.
+# Above the exact range of a double, and above a signed integer.
 LARGE = [2 ** 53 + 1, 2 ** 62 + 3, 2 ** 63 + 5]
 
-# Option and value; what the message must have besides, which is what is
-# expected.
+# Option, invalid value, and the expected values that the message must list.
 WRONG = [
     ("--by", "", "callsite, function, module"),
     ("--by", "site", "callsite, function, module"),
@@ -68,7 +67,7 @@ WRONG = [
     ("--callsite", "a,,b", "* and ?"), ("--module", "a,", "* and ?"),
     ("--kind", "pages,pag", "kmalloc, cache, slab, pages, percpu or vmalloc"),
 ]
-# What does not go together.
+# Options that exclude each other.
 TOGETHER = [
     (["--json", "--csv"], "only one"), (["--csv", "--folded"], "only one"),
     (["--leaks", "--windows", "3"], "4 at least"),
@@ -98,14 +97,14 @@ class Options(unittest.TestCase):
         self.dir = scratch.name
 
     def capture(self, text):
-        """A compiled capture."""
+        """Write a compiled capture."""
         path = os.path.join(self.dir, "capture")
         mkcapture.compile_text(text).write(path)
         return path
 
     @staticmethod
     def run_with(*args):
-        """Exit status and outputs, with the ends of lines as they are."""
+        """Return the exit status and the outputs, with the line ends unchanged."""
         done = subprocess.run([PROGRAM, *args], capture_output=True,
                               check=False)
         done.stdout = done.stdout.decode()
@@ -113,17 +112,17 @@ class Options(unittest.TestCase):
         return done
 
     def output(self, *args):
-        """Of a run that must succeed."""
+        """Return the output of a run that must succeed."""
         done = self.run_with("-q", *args)
         self.assertEqual((done.returncode, done.stderr), (0, ""), args)
         return done.stdout
 
     def report(self, *args):
-        """The JSON document."""
+        """Return the JSON document of a report."""
         return json.loads(self.output("--json", *args))
 
     def check_refused(self, args, *words):
-        """One line that says what is wrong, and where help is."""
+        """Expect a message about the mistake, and a hint to --help."""
         done = self.run_with(*args, self.dir)
         self.assertEqual((done.returncode, done.stdout), (1, ""), args)
         message, hint = done.stderr.splitlines()
@@ -139,7 +138,7 @@ class Options(unittest.TestCase):
             self.check_refused(args, words)
 
     def test_nothing(self):
-        """Questions to a capture without a record."""
+        """Reports on a capture without a record."""
         capture = self.capture(EMPTY)
         text = self.output("--windows", "5", "--leaks", "--cross-cpu",
                            "--histogram", "size", capture)
@@ -159,14 +158,14 @@ class Options(unittest.TestCase):
                          "kind,callsite,churn\r\n")
 
     def check_windows(self, args, want):
-        """Allocations and live bytes of slab in each window."""
+        """Compare the allocations and live bytes of slab in each window."""
         windows = self.report(*args)["windows"]
         self.assertEqual([(w["start"], w["slab"]["allocs"],
                            w["slab"]["live_bytes_allocated"])
                           for w in windows], want)
 
     def test_no_time(self):
-        """One record; several at the same time."""
+        """One record, and several records at the same time."""
         for text, allocs, live in ((ONE, 1, 128), (AT_ONCE, 2, 128)):
             capture = self.capture(text)
             self.check_windows(["--windows", "3", capture],
@@ -183,21 +182,21 @@ class Options(unittest.TestCase):
                                                              capture))
 
     def test_more_windows_than_time(self):
-        """Some have no time at all."""
+        """More windows than nanoseconds: some windows have no duration."""
         capture = self.capture(ONE + "free kmalloc t=5002 ptr=0x1000\n")
         self.check_windows(["--windows", "5", capture],
                            [(0, 1, 128), (0, 0, 128), (0, 0, 128),
                             (1, 0, 128), (1, 0, 0)])
 
     def fails(self, *args):
-        """The message of a run that must fail, after it has read."""
+        """Return the message of a run that must fail while it reads."""
         done = self.run_with(*args)
         self.assertEqual((done.returncode, done.stdout), (1, ""), args)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         return done.stderr
 
     def test_beyond_the_end(self):
-        """A START after the last record is a mistake, a STOP is not."""
+        """A START after the last record is an error; a STOP is not."""
         capture = self.capture(AT_ONCE + "free kmalloc t=2000005000\n")
         self.assertIn("START is beyond the end: the capture is 2.000000000 s "
                       "long", self.fails("--time", "2000000001ns,", capture))
@@ -206,7 +205,7 @@ class Options(unittest.TestCase):
                              ["slab"]["live_objects"], 1)
 
     def test_clocks(self):
-        """Moments of the kernel's clock, and units."""
+        """Times of the kernel's clock, and units."""
         text = "cpu 0 little\n" + "".join(
             f"alloc kmalloc t={7 * 10 ** 9 + i * 10 ** 8} ptr={4096 * i + 8}\n"
             for i in range(30))
@@ -235,7 +234,7 @@ class Options(unittest.TestCase):
                          ["peak_timestamp"], 9900000000)
 
     def test_moments_of_a_pipe(self):
-        """Also where the beginnings of the files have to be kept."""
+        """Times of a pipe, where the first records must be buffered."""
         capture = self.capture("cpu 0 little\nalloc kmalloc t=1000000000 "
                                "ptr=8\nalloc kmalloc t=3000000000 ptr=64\n")
         done = subprocess.run(
@@ -255,7 +254,7 @@ class Options(unittest.TestCase):
             self.assertEqual(self.output("--folded", *args, capture), "")
 
     def warnings(self, *args):
-        """Those on stderr, which JSON has too."""
+        """Return the warnings on stderr, which must equal those in JSON."""
         done = self.run_with("--json", *args)
         self.assertEqual(done.returncode, 0, done.stderr)
         warnings = json.loads(done.stdout)["warnings"]
@@ -264,7 +263,7 @@ class Options(unittest.TestCase):
         return warnings
 
     def named(self):
-        """A capture with names, of two CPUs, one node and a module."""
+        """Make a capture with names, two CPUs, one node and a module."""
         capture = self.capture(
             "meta\n\t[capture]\n\tcomplete=true\n\toverruns=0\n\t[cpu0]\n"
             "\tnode=0\n\t[cpu1]\n\tnode=0\nkallsyms\n"
@@ -281,7 +280,7 @@ class Options(unittest.TestCase):
         return capture
 
     def test_call_sites(self):
-        """As the table has them, and several."""
+        """Filter by one or several call sites, written as in the table."""
         capture = self.named()
         for args, sites in (
                 (["--callsite", "one"], "one+0x10 one+0x20"),
@@ -303,7 +302,7 @@ class Options(unittest.TestCase):
             self.assertEqual(self.warnings(*args, capture), [])
 
     def test_nobody_meets_a_condition(self):
-        """It may be a mistake."""
+        """A filter without any match causes a warning."""
         capture = self.named()
         for args, warning in (
                 (["--callsite", "one,nobody"],
@@ -324,7 +323,7 @@ class Options(unittest.TestCase):
             self.assertEqual(self.warnings(*args, capture), [], args)
 
     def test_names_of_fields(self):
-        """In any case, and as the columns are called."""
+        """Field names in any case, and the names of the columns."""
         capture = self.named()
         for typed, name in (("LIVE", "live"), ("Frag%", "frag"),
                             ("FRAG", "frag"), ("objects", "live-objects"),
@@ -345,7 +344,8 @@ class Options(unittest.TestCase):
         self.check_refused(["-s", "name"], "cannot sort by 'name'")
 
     def test_a_key_is_a_column(self):
-        """In text; other forms have what they were asked for."""
+        """In text, a sort key is also a column; other formats have only the
+        requested fields."""
         capture = self.named()
         for args, head in ((["-s", "live-objects"], "cross-CPU  objects  kind"),
                            (["-s", "+ptr,live,remote-node"],
@@ -358,7 +358,7 @@ class Options(unittest.TestCase):
                          "kind,callsite,frees")
 
     def test_only_what_was_asked(self):
-        """The head, the summary and the answer."""
+        """A section option prints the head, the summary and the section."""
         capture = self.named()
         titles = {"--live": ["CALL SITES (bytes)"],
                   "--leaks": ["LEAK CANDIDATES"],
@@ -380,7 +380,8 @@ class Options(unittest.TestCase):
         self.assertNotIn("Findings: ", self.output(capture))
 
     def test_folded_others(self):
-        """What is left out is there as one, so that widths are right."""
+        """Folded output has one line for the omitted rest, so that the widths are
+        right."""
         capture = self.named()
         whole = self.output("--folded", capture).split("\n")[:-1]
         for n in range(1, 7):
@@ -395,7 +396,7 @@ class Options(unittest.TestCase):
                              len({line.split(";")[0] for line in whole[n:]}))
 
     def test_call_sites_are_counted_once(self):
-        """However many kinds and CPUs they have."""
+        """A call site counts once, however many kinds and CPUs it has."""
         capture = self.capture("cpu 0 little\n" + "".join(
             f"alloc {kind} t={i} site=0x10 ptr={i * 64 + 64}\n"
             for i, kind in enumerate(("kmalloc", "cache", "pages"))))
@@ -406,7 +407,7 @@ class Options(unittest.TestCase):
             self.warnings("--system-map", path, "--cpu", "0", capture)))
 
     def test_no_usable_record(self):
-        """Is an error, as no figure would be one."""
+        """A capture without a usable record is an error."""
         path = os.path.join(self.dir, "cpu0.out")
         for content, message in (
                 (b"x" * 40, "no record can be used: give the directory or "
@@ -422,7 +423,7 @@ class Options(unittest.TestCase):
         self.output(path)
 
     def large(self):
-        """Objects whose sizes few programs hold exactly."""
+        """Make objects whose sizes a double cannot represent."""
         text = "cpu 0 little\n"
         for i, size in enumerate(LARGE):
             text += (f"alloc kmalloc t={i} site={16 + i} ptr={4096 * (i + 1)} "
@@ -433,7 +434,7 @@ class Options(unittest.TestCase):
         return self.capture(text)
 
     def test_large_numbers(self):
-        """In all members, and in CSV."""
+        """Large numbers are exact in all JSON members and in CSV."""
         capture = self.large()
         report = self.report("--cross-cpu", "--windows", "1", "--sort", "ptr",
                              "--histogram", "size", capture)
@@ -456,7 +457,7 @@ class Options(unittest.TestCase):
         self.assertEqual([int(row[3]) for row in table], LARGE)
 
     def test_large_growth(self):
-        """Of a leak."""
+        """The growth of a leak is exact."""
         text = "cpu 0 little\n" + "".join(
             f"alloc kmalloc t={i} site=16 ptr={4096 * (i + 1)} "
             f"req={2 ** 59} alloc={2 ** 59 + 1}\n" for i in range(21))
@@ -465,8 +466,8 @@ class Options(unittest.TestCase):
                          (18 * (2 ** 59 + 1), 21))
 
     def grown(self, meta="", times=1):
-        """A site that leaks and frees some; one whose addresses come again
-        without a free, as often as the first but for a few times."""
+        """Make two growing sites: one that leaks and frees some objects, and one
+        whose addresses are allocated again without a free."""
         text = meta + "cpu 0 little\n"
         for i in range(40):
             time = 10 ** 6 * i
@@ -483,7 +484,7 @@ class Options(unittest.TestCase):
         return self.capture(text)
 
     def test_reused(self):
-        """No site is said to leak because its frees are not seen."""
+        """A site whose frees are not recorded is not reported as a leak."""
         capture = self.grown()
         report = self.report("--leaks", capture)
         self.assertEqual([(leak["address"][-2:], leak["frees"],
@@ -511,13 +512,13 @@ more than 18.9ms;
                                      "ptr", capture).split("\r\n")[1:],
                          ["kmalloc,0x0000000000000010,0",
                           "cache,0x0000000000000020,39", ""])
-        # What was live at START is not told apart from what was allocated.
+        # Objects that were live at START are not distinguished from allocated ones.
         for time, expected in (("0,1", {0, 39}), ("0.01,", {None})):
             self.assertEqual({r["reused"] for r in self.report(
                 "--time", time, capture)["callsites"]}, expected)
 
     def test_reused_and_loss(self):
-        """Where events were lost all of it is doubtful."""
+        """After a loss, reused addresses prove nothing."""
         capture = self.grown("meta\n\t[capture]\n\tcomplete=true\n"
                              "\toverruns=3\n")
         text = self.output("--leaks", capture).split("LEAK CANDIDATES\n")[1]
@@ -527,7 +528,7 @@ more than 18.9ms;
         self.assertIn("  reused~  ", self.output("--live", capture))
 
     def test_durations(self):
-        """Three digits, and a unit that fits."""
+        """Durations have three digits and a suitable unit."""
         for ns, text in ((0, "0ns"), (15, "15ns"), (960, "960ns"),
                          (1000, "960ns"), (1999, "1.92us"), (999999, "983us"),
                          (2048000, "1.97ms"), (2 * 10 ** 9, "1.88s"),
@@ -542,7 +543,7 @@ more than 18.9ms;
         self.assertIn("  from 8796s  ###", text)
 
     def test_large_times(self):
-        """The longest capture that there can be."""
+        """The longest possible capture."""
         capture = self.capture(
             f"cpu 0 little\nalloc kmalloc t={-2 ** 63} site=16 ptr=4096\n"
             f"alloc kmalloc t={-2 ** 63} site=32 ptr=8192\n"
@@ -561,7 +562,7 @@ more than 18.9ms;
         self.assertIn("17293822569s  ", self.output(*args))
 
     def test_exact_moments(self):
-        """Nine decimals count, also where a double has none left."""
+        """Times are exact to nine decimals, even where a double has none."""
         first = 4 * 10 ** 18 + 1
         capture = self.capture(
             "cpu 0 little\nalloc kmalloc t=0 site=16 ptr=4096\n"

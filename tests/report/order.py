@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""kmemtrace-report: the order of its tables, and what they leave out."""
+"""kmemtrace-report: the order of its tables, and omitted lines."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from report_case import ReportCase, run, table
 
 
 class Order(ReportCase):
-    """Sorting, and what --lines leaves out."""
+    """Sorting, and the lines that --lines omits."""
 
     TEXT = """
 meta
@@ -47,7 +47,7 @@ free pages t=130 site=0x10099 ptr=0x8000
 0000000000020000 T _etext
 """
 
-    # Key: the value of a row by which it sorts, and whether upwards.
+    # Sort key: the value of a row to compare, and whether the order is ascending.
     KEYS = {
         "wasted": (lambda r: r["bytes_wasted"], False),
         "requested": (lambda r: r["bytes_requested"], False),
@@ -66,7 +66,7 @@ free pages t=130 site=0x10099 ptr=0x8000
     }
 
     def capture(self):
-        """The capture that these tests sort."""
+        """Make the capture that the tests sort."""
         path = self.compiled(self.TEXT)
         with open(os.path.join(path, "kallsyms"), "w", encoding="ascii") as f:
             f.write(self.SYMBOLS)
@@ -74,12 +74,12 @@ free pages t=130 site=0x10099 ptr=0x8000
 
     @staticmethod
     def tie(row):
-        """What decides in the end, upwards always."""
+        """Return the final sort key, which is always ascending."""
         return (row["address"],
                 ["kmalloc", "cache", "pages"].index(row["kind"]))
 
     def check_order(self, capture, rows, keys):
-        """The rows of -s KEYS are the rows sorted by them."""
+        """Expect the rows of -s KEYS in the order of the keys."""
         want = sorted(rows, key=self.tie)
         for key in reversed(keys.split(",")):
             value, upwards = self.KEYS[key.lstrip("+-")]
@@ -151,7 +151,8 @@ free pages t=130 site=0x10099 ptr=0x8000
 
     @staticmethod
     def column_sums(rows):
-        """Sums of the columns that have sums, slab and pages apart."""
+        """Return the sums of the columns that have sums, separately for slab and
+        pages."""
         sums = {}
         for row in rows:
             layer = "pages" if row[9] == "pages" else "slab"
@@ -172,7 +173,7 @@ free pages t=130 site=0x10099 ptr=0x8000
         self.assertEqual(len(self.report(capture)["callsites"]), 30)
 
     def test_many_sites(self):
-        """More than the table of sites is made for at first."""
+        """More call sites than the initial table has entries."""
         sites = [0xffffffff81000000 + i * 16 for i in range(9000)]
         capture = self.compiled("cpu 0 little\n" + "".join(
             f"alloc {'cache' if i % 3 else 'pages'} t={i} site={site} "

@@ -20,7 +20,7 @@ BUILD = os.environ.get("top_builddir", ".")
 SOURCE = os.environ.get("top_srcdir", ".")
 REPORT = os.path.join(BUILD, "report", "kmemtrace-report")
 
-# What tests/check/fixtures/clean-version2.txt says.
+# The content of tests/check/fixtures/clean-version2.txt.
 EXPECTED = {
     ("cache", "idle", "0", "hardirq", "seven"): ("1", "0", "128"),
     ("kmalloc", "ls", "12", "task", "kmalloc-128"): ("1", "0", "128"),
@@ -30,7 +30,7 @@ EXPECTED = {
 
 
 def width(text):
-    """The columns that a terminal takes."""
+    """Return the number of columns that a terminal uses for a text."""
     return sum(0 if unicodedata.combining(c) else
                2 if unicodedata.east_asian_width(c) in "WF" else 1
                for c in text)
@@ -45,12 +45,12 @@ class Owners(unittest.TestCase):
         self.dir = os.path.join(holder.name, "capture")
 
     def fixture(self, name):
-        """Makes the capture."""
+        """Make the capture of a fixture."""
         path = os.path.join(SOURCE, "tests", "check", "fixtures", name + ".txt")
         mkcapture.compile_fixture(path, self.dir)
 
     def change_meta(self, old, new):
-        """In what kmemtrace.meta says."""
+        """Replace text in kmemtrace.meta."""
         path = os.path.join(self.dir, "kmemtrace.meta")
         with open(path, encoding="ascii") as f:
             meta = f.read()
@@ -59,7 +59,8 @@ class Owners(unittest.TestCase):
             f.write(meta.replace(old, new))
 
     def rows(self, *by):
-        """The table, by its words: allocs, frees, live; and what was told."""
+        """Return the rows of the table as words (allocs, frees, live), and the
+        messages."""
         done = subprocess.run(
             [REPORT, "--csv", "--by", ",".join(by), "--fields",
              "allocs,frees,live", self.dir], check=True, text=True,
@@ -71,7 +72,7 @@ class Owners(unittest.TestCase):
                 for row in table}, done.stderr
 
     def test_either_byte_order(self):
-        """Each combination once."""
+        """Each combination of keys, in both byte orders."""
         for name in ("clean-version2", "clean-version2-big"):
             with self.subTest(name):
                 self.fixture(name)
@@ -79,7 +80,7 @@ class Owners(unittest.TestCase):
                 self.assertEqual(rows, EXPECTED)
 
     def test_one_at_a_time(self):
-        """What nobody asks for does not split lines."""
+        """Records are not split by keys that were not requested."""
         self.fixture("clean-version2")
         rows, _ = self.rows("pid")
         self.assertEqual(rows, {("slab", "0"): ("1", "0", "128"),
@@ -89,7 +90,8 @@ class Owners(unittest.TestCase):
                                 ("slab", "task"): ("3", "2", "128")})
 
     def test_names_that_are_missing(self):
-        """Numbers stay, names are unknown, and it is told."""
+        """Without tables, numbers remain, names are unknown, and a warning is
+        printed."""
         self.fixture("clean-version2")
         for table in ("caches", "tasks"):
             os.unlink(os.path.join(self.dir, table))
@@ -104,7 +106,8 @@ class Owners(unittest.TestCase):
         self.assertIn("file caches of the capture is missing", told)
 
     def test_tables_that_cannot_be(self):
-        """A source that has none is named; nothing is called damaged."""
+        """The message names a source that has no such tables, and reports no
+        damage."""
         self.fixture("clean-version2")
         for table in ("caches", "tasks", "marks"):
             if os.path.exists(os.path.join(self.dir, table)):
@@ -122,7 +125,8 @@ class Owners(unittest.TestCase):
                     f"the file {table} of the capture is missing", told)
 
     def test_tasks_of_tracepoints(self):
-        """A capture that says that it had them; and some that are missing."""
+        """A capture that claims to have task names from tracepoints, some of which
+        are missing."""
         self.fixture("clean-version2")
         self.change_meta("[capture]",
                          "[capture]\nsource=ftrace\ntask_names=proc")
@@ -137,13 +141,13 @@ class Owners(unittest.TestCase):
         self.assertIn("the file tasks of the capture is missing", told)
 
     def document(self):
-        """Its JSON."""
+        """Return the JSON document of a report."""
         done = subprocess.run([REPORT, "-q", "--json", self.dir], check=True,
                               capture_output=True)
         return json.loads(done.stdout)["capture"]
 
     def test_holes(self):
-        """Records of a loss are no events, and say where it was."""
+        """LOST records are no events; they give the time of the loss."""
         known = [{"cpu": 0, "from": 5000, "until": 6000, "events": 5},
                  {"cpu": 0, "from": 6000000, "until": 6000009, "events": 2}]
         for name in ("clean-version2", "clean-version2-big"):
@@ -159,7 +163,7 @@ class Owners(unittest.TestCase):
                       ": 5 events\n", text)
 
     def test_hole_at_the_end(self):
-        """What no record tells was lost after the last one."""
+        """A loss without a record happened after the last record."""
         self.fixture("clean-version2")
         self.change_meta("overruns=7", "overruns=10")
         capture = self.document()
@@ -169,7 +173,7 @@ class Owners(unittest.TestCase):
         self.assertAlmostEqual(capture["blind"], 3001000 / 8999000)
 
     def test_hole_before_the_beginning(self):
-        """What was overwritten is no part of the capture's time."""
+        """Overwritten events are not part of the capture's time."""
         self.fixture("clean-snapshot")
         path = os.path.join(self.dir, "cpu1.out")
         with open(path, "r+b") as f:
@@ -184,14 +188,14 @@ class Owners(unittest.TestCase):
         self.assertEqual(capture["blind"], 0)
 
     def timed(self, time, *args, form="--json"):
-        """What is printed of a part of the time, and the warnings."""
+        """Return the output for a part of the time, and the warnings."""
         done = subprocess.run([REPORT, form, "--time", time, *args, self.dir],
                               check=True, capture_output=True, text=True)
         return done.stdout, done.stderr
 
     def losing_capture(self):
-        """20 allocations, one each ms, and losses from 4 ms on and from 15 ms
-        on."""
+        """Make 20 allocations at intervals of 1 ms, with losses from 4 ms and from
+        15 ms on."""
         capture = mkcapture.Capture()
         for i in range(20):
             if i in (5, 16):
@@ -204,7 +208,7 @@ class Owners(unittest.TestCase):
         capture.write(self.dir)
 
     def test_losses_of_other_times(self):
-        """A loss belongs to its own time."""
+        """A loss counts only in its own time."""
         self.losing_capture()
         for time, loss, within, lost, blind in (
                 ("0,0.001", "none", 0, "0 in this time", 0),
@@ -230,7 +234,7 @@ class Owners(unittest.TestCase):
                     self.assertEqual(len(got["not_exact"]), loss == "events")
                     text, _ = self.timed(time, *args, form="--slab")
                     self.assertIn(f"Events lost:   {lost}\n", text)
-                    # Those of other times are not printed.
+                    # Losses outside of the time are not printed.
                     for other in {5, 16, 21} if within < 21 else ():
                         about = text.partition("Events lost:")[2]
                         self.assertEqual(
@@ -244,7 +248,7 @@ class Owners(unittest.TestCase):
             self.assertEqual("were lost" in told, loss == "events")
 
     def test_losses_of_windows(self):
-        """Each window has those that a report of its time has."""
+        """Each window has the losses that a report of the same time has."""
         self.losing_capture()
         text, _ = self.timed("0,0.019", "--windows", "19")
         windows = json.loads(text)["windows"]
@@ -262,7 +266,7 @@ class Owners(unittest.TestCase):
         self.assertEqual(shown, lost)
 
     def test_losses_that_only_records_tell_of(self):
-        """The warning has those up to STOP."""
+        """The warning counts the losses up to STOP."""
         capture = mkcapture.Capture()
         for i in range(4):
             capture.add(0, mkcapture.event_v2(t=i * 10 ** 9, ptr=8 * i + 8) +
@@ -279,7 +283,7 @@ class Owners(unittest.TestCase):
                 self.assertIn(f"tell of {events} lost", told)
 
     def test_columns_of_any_script(self):
-        """Names in UTF-8 keep the columns aligned: by what a terminal shows."""
+        """Columns with names in UTF-8 are aligned by the width on a terminal."""
         names = ["cat", "gr\u00f6\u00dfe", "\u65e5\u672c\u8a9e", "e\u0301a\u0308",
                  "\u041f\u0440\u0438\u0432\u0435\u0442", "\U0001f600"]
         self.fixture("clean-version2")
@@ -300,7 +304,7 @@ class Owners(unittest.TestCase):
                               for line in lines}), 1, text)
 
     def write_v2(self, text, size=64, files=""):
-        """A capture of two CPUs with these statements."""
+        """Write a capture of two CPUs with the given statements."""
         mkcapture.compile_text(
             "meta\n  [capture]\n  format=1\n  abi_version=2\n"
             f"  record_size={size}\n  byte_order=little\n  complete=true\n"
@@ -308,7 +312,7 @@ class Owners(unittest.TestCase):
             ).write(self.dir)
 
     def test_first_stop(self):
-        """Of several stops, the first is the reason."""
+        """If there are several STOP records, the first one gives the reason."""
         self.write_v2("alloc kmalloc t=1000 ptr=0x1000 pid=0 cache=0 flags=0\n"
                       "stop t=2000000000 pid=7 why=first\n"
                       "stop t=3000000000 pid=7 why=second\n")
@@ -318,7 +322,8 @@ class Owners(unittest.TestCase):
         self.assertNotIn("second", done.stderr + done.stdout)
 
     def test_stacks_by_address(self):
-        """Equal figures: the innermost address decides, then the next."""
+        """Stacks with equal figures are sorted by the innermost address, then by
+        the next."""
         chains = ("20", "10,30", "10", "10,20", "20,10", "10,20,5")
         self.write_v2(
             "".join(f"alloc kmalloc t={n} ptr={n:#x}000 site=0x99 req=8 alloc=8"
@@ -336,7 +341,7 @@ class Owners(unittest.TestCase):
                                  "20,10"])
 
     def test_pairs_beyond_the_last_line(self):
-        """The rest of the pairs has its sums in one line."""
+        """One line has the sums of the omitted pairs."""
         sizes = (800, 400, 200, 200)
         self.write_v2(
             "".join(f"alloc kmalloc t={n} ptr={n:#x}000 site={n:#x}00 req=1 "
@@ -355,7 +360,8 @@ class Owners(unittest.TestCase):
         self.assertIn("(2 more pairs)", lines[4])
 
     def test_leaks_without_frees(self):
-        """A kind's own frees decide, and for slab those of both kinds."""
+        """Leaks depend on whether frees of their kind are recorded; for slab, on
+        both kinds."""
         for off, unseen in (("kfree", {"kmalloc": True, "cache": False}),
                             ("cache_free", {"kmalloc": False, "cache": True})):
             self.write_v2("".join(
@@ -370,7 +376,8 @@ class Owners(unittest.TestCase):
                  for leak in json.loads(done.stdout)["leak_candidates"]}, unseen)
 
     def test_version_1(self):
-        """It has none, which is told; caches are shown by their size."""
+        """Version 1 has no owners: a message says that, and caches are shown by
+        their size."""
         self.fixture("clean-little")
         rows, told = self.rows("pid", "comm", "context")
         self.assertEqual({key[1:] for key in rows},

@@ -14,7 +14,7 @@ class Tree(SourceCase):
     """Directories from the object files of a built tree."""
 
     def compile(self, name, text, command=""):
-        """An object in the built tree, with kbuild's command beside it."""
+        """Compile an object in the build tree, with the .cmd file of kbuild."""
         source = self.write(self.path("built", name + ".c"), text)
         folder, base = os.path.split(name)
         tool("gcc", "-O0", "-c", source, "-o", self.path("built", name + ".o"))
@@ -36,7 +36,7 @@ class Tree(SourceCase):
                      "__attribute__((weak)) void strong(void) {}\n"
                      "void use_dev(void) { twice(); }")
         self.compile("mm/slab", "void same(void) {}")
-        # The same name again, where it does not count.
+        # The same name in folders that are ignored.
         self.compile("scripts/mod/tool", "void only_here(void) {}")
         self.compile("arch/x86/boot/printf", "void only_here(void) {}")
         self.compile("drivers/a/card", "void also(void) {}\n"
@@ -44,7 +44,7 @@ class Tree(SourceCase):
         self.compile("drivers/b/other", "void probe(void) {}",
                      module % "other")
         self.compile("fs/bare", "void bare(void) {}", None)
-        # Linked, of what is read by itself; this one has no command.
+        # A linked object without a .cmd file; its parts are read instead.
         tool("ld", "-r", self.path("built/fs/bare.o"), "-o",
              self.path("built/vmlinux.o"))
         tool("ld", "-r", self.path("built/mm/slub.o"), "-o",

@@ -12,7 +12,7 @@ class Modules(SourceCase):
     """Debug files of modules."""
 
     def assert_module(self, sites):
-        """The sites of the module are told as they are."""
+        """Expect the source locations of the module's call sites."""
         file = "drivers/net/card/card.c"
         self.assert_site(sites["card_open"], "card_open", file, 18)
         self.assert_site(sites["card_init"], "card_init", file, 23)
@@ -49,7 +49,7 @@ class Modules(SourceCase):
                                       directory, capture, module=module))
 
     def test_stripped(self):
-        """A module as it is installed; what was stripped is elsewhere."""
+        """A stripped module, with the debug information in another file."""
         vmlinux = self.build()
         directory = self.path("debug", "")
         module = self.build_module(self.path(
@@ -61,7 +61,8 @@ class Modules(SourceCase):
                                       directory, capture, module=module))
 
     def test_no_name_is_of_one_function_only(self):
-        """Then 'modules' tells where the module was."""
+        """If no name belongs to exactly one function, 'modules' gives the module's
+        address."""
         text = ("#include \"site.h\"\n"
                 "static noinline __attribute__((used)) void card_twin(void)\n"
                 "{ SITE(%s); }\n")
@@ -80,7 +81,7 @@ class Modules(SourceCase):
                              f"drivers/net/card/{name}.c", 3)
 
     def test_several_releases(self):
-        """The one that fits is found, wherever it lies."""
+        """The module of the recorded release is found in any directory."""
         vmlinux = self.build()
         directory = self.path("debug", "")
         module = self.build_module(self.path(directory, "z", "card.ko"))
@@ -109,7 +110,7 @@ class Modules(SourceCase):
         self.assertIn("no debug files of modules: card\n", done.stderr)
         self.refused("--debug-dir", self.path("nowhere"), capture,
                      messages=["nowhere"])
-        # Nobody asked for those of modules.
+        # Source lines of modules were not requested.
         sites = self.sites(vmlinux, "-k", vmlinux, capture, module=module)
         self.assert_kernel(sites)
         self.assertIsNone(sites["card_open"]["source"])

@@ -27,7 +27,7 @@ class Kernel(SourceCase):
         self.assert_kernel(self.sites(vmlinux, "-k", vmlinux, capture))
 
     def test_without_ranges_of_units(self):
-        """As some compilers leave them out."""
+        """Some compilers omit the address ranges of units."""
         vmlinux = self.build()
         capture = self.capture(vmlinux)
         tool("objcopy", "--remove-section=.debug_aranges", vmlinux)
@@ -43,7 +43,7 @@ class Kernel(SourceCase):
                          r"\+0x[0-9a-f]+ init/main\.c:7$")
 
     def test_steers_no_terminal(self):
-        """A path is what the compiler was told."""
+        """A path in the debug information can contain escape sequences."""
         self.write(self.path("linux/mm/grow.c"),
                    '#line 1 "mm/\\033[2J.c"\n' + FILES["mm/grow.c"])
         vmlinux = self.build()
@@ -53,7 +53,7 @@ class Kernel(SourceCase):
         self.assertIn(" mm/?[2J.c:", done.stdout)
 
     def test_build_folder(self):
-        """Paths are from the source's root wherever the compiler ran."""
+        """Paths are relative to the source root, wherever the compiler ran."""
         build = self.path("build", "")
         vmlinux = self.build(build=build)
         capture = self.capture(vmlinux)
@@ -84,7 +84,7 @@ class Kernel(SourceCase):
                      messages=[self.path("elf"), "cannot be read"])
 
     def test_stripped(self):
-        """The debug information is in a file of its own."""
+        """The debug information is in a separate file."""
         vmlinux = self.build()
         capture = self.capture(vmlinux)
         stripped = self.path("stripped")
@@ -111,7 +111,7 @@ class OtherKernel(SourceCase):
     """A vmlinux of another kernel is refused."""
 
     def other(self, **options):
-        """A vmlinux with one more function, at the front."""
+        """Build a vmlinux with one more function at the start."""
         path = os.path.join(self.tree, "init", "main.c")
         with open(path, encoding="utf-8") as f:
             text = f.read()
@@ -127,7 +127,7 @@ class OtherKernel(SourceCase):
         capture = self.capture(vmlinux)
         self.refused("-k", vmlinux, capture, messages=[
             "another kernel", ID, OTHER_ID, "name the vmlinux"])
-        # Which is written as somebody pleases.
+        # The build id of the capture may be in upper case.
         vmlinux = self.build(build_id="aa" * 20)
         capture = self.capture(vmlinux, build_id="AA" * 20)
         self.assert_kernel(self.sites(vmlinux, "-k", vmlinux, capture))
@@ -139,7 +139,7 @@ class OtherKernel(SourceCase):
             self.assert_kernel(self.sites(traced, "-k", traced, capture))
             self.refused("-k", self.other(build_id=None), capture,
                          messages=["another kernel", "name the vmlinux"])
-        # What is no id is none.
+        # An invalid build id counts as missing.
         traced = self.build()
         capture = self.capture(traced, build_id="../../etc")
         self.assert_kernel(self.sites(traced, "-k", traced, capture))
