@@ -17,7 +17,7 @@ from perf_files import perf_data, perf_sample
 
 
 def kfree(when, ptr=0xffff888000009000):
-    """A free."""
+    """Return a free."""
     return Event("kfree", 0, when, {"call_site": A, "ptr": ptr})
 
 
@@ -25,7 +25,8 @@ class Ctf(ImportTest):
     """A directory of CTF."""
 
     def trace(self, streams, name="ctf", metadata=None, **settings):
-        """The path of such a directory; streams: bytes of each."""
+        """Write a CTF trace directory and return its path. streams: the bytes of
+        each stream."""
         self.write(f"{name}/metadata", ctf_metadata(TRACEPOINTS, **settings)
                    if metadata is None else metadata)
         for number, stream in enumerate(streams):
@@ -33,12 +34,12 @@ class Ctf(ImportTest):
         return self.path(name)
 
     def usual(self, **settings):
-        """A stream for each CPU."""
+        """Return a stream for each CPU."""
         return [ctf_packet(of_cpu(USUAL, cpu), TRACEPOINTS, cpu, **settings)
                 for cpu in (0, 1)]
 
     def test_usual(self):
-        """As perf names the events, and as LTTng does."""
+        """Event names in the forms of perf and of LTTng."""
         for prefix in ("{system}:", "{system}_", ""):
             said = self.imported(self.trace(self.usual(), prefix=prefix), "-f")
             self.assert_usual()
@@ -50,7 +51,7 @@ class Ctf(ImportTest):
             self.assertIn("7 - :7\n", self.text("tasks"))
 
     def test_percpu_and_vmalloc(self):
-        """How many CPUs there are it does not tell."""
+        """The trace does not contain the number of CPUs."""
         path = self.trace([ctf_packet(MORE, TRACEPOINTS)])
         self.imported(path)
         self.assertEqual(self.records(0), more_records(100))
@@ -60,13 +61,13 @@ class Ctf(ImportTest):
         self.assertNotIn("--cpus", self.meta()["not_seen"])
 
     def test_below(self):
-        """The folder of a session has those of its traces."""
+        """The directory of a session contains the directories of its traces."""
         self.trace(self.usual(), "session/kernel/one")
         self.imported(self.path("session"))
         self.assert_usual()
 
     def test_links(self):
-        """What has two names is read once."""
+        """A trace that has two names is read once."""
         self.trace(self.usual(), "session/one")
         os.symlink("one", self.path("session/latest"))
         os.symlink(".", self.path("session/again"))
@@ -75,7 +76,8 @@ class Ctf(ImportTest):
         self.assert_usual()
 
     def test_trace_in_a_trace(self):
-        """A folder with a file metadata is one trace, whatever is below."""
+        """A directory with a file metadata is one trace; directories below are
+        ignored."""
         path = self.trace(self.usual(), "session/one")
         self.trace(self.usual(), "session/one/index")
         self.assertIn("7 events of 2 CPUs",
@@ -85,7 +87,7 @@ class Ctf(ImportTest):
         self.assert_usual()
 
     def test_lttng(self):
-        """Task and name are a context there."""
+        """LTTng stores the pid and name of a task in a context."""
         fields = {"common_type", "common_flags", "common_preempt_count",
                   "common_pid"}
         context = " event.context := struct { s32 _tid; string _procname; };"
@@ -105,7 +107,7 @@ class Ctf(ImportTest):
         self.assertIn("which task it was", self.meta()["not_seen"])
 
     def test_loss(self):
-        """What a stream counts."""
+        """The stream counts its lost events."""
         stream = (ctf_packet([kfree(10)], TRACEPOINTS, 3) +
                   ctf_packet([kfree(50, 0x9000)], TRACEPOINTS, 3, discarded=6))
         self.assertIn("6 lost", self.imported(self.trace([stream])))
@@ -115,7 +117,7 @@ class Ctf(ImportTest):
                          ("6", "6"))
 
     def test_machine(self):
-        """In the words of perf, which does not pass on what it lost, and of
+        """Environment fields of perf, which does not record its losses, and of
         LTTng, which does."""
         for env, lost in (({"release": "6.9", "machine": "riscv64",
                             "tracer_name": "perf"},
@@ -140,8 +142,8 @@ class Ctf(ImportTest):
                              lost != "0 lost")
 
     def test_old_pages(self):
-        """Linux before 4.1 gives the address of struct page: slab events are
-        imported, and pages are named as missing."""
+        """Linux before 4.1 records the address of struct page: slab events are
+        imported, and pages are reported as missing."""
         old = Field("struct page *", "page", 8, 8, 0)
         points = dict(TRACEPOINTS)
         for name in ("mm_page_alloc", "mm_page_free"):
@@ -161,7 +163,8 @@ class Ctf(ImportTest):
         self.refused(path, "do not tell their CPU")
 
     def test_cut(self):
-        """Within a packet, within the metadata, without either."""
+        """Truncated within a packet, within the metadata, and without metadata or
+        streams."""
         stream = self.usual()[0]
         for end in (4, 30, 60, len(stream) - 1):
             with self.subTest(end=end):
@@ -177,8 +180,8 @@ class Ctf(ImportTest):
         self.refused(self.trace([], "nothing"), "no event of memory")
 
     def test_metadata_packets(self):
-        """Whole, in either byte order; and cut off anywhere, on which the
-        library never ends."""
+        """Metadata in packets in either byte order, complete and truncated at any
+        byte, where libbabeltrace2 alone would never return."""
         text = ctf_metadata(TRACEPOINTS)
         for order in "<>":
             data = ctf_metadata_packets(text, order=order)
@@ -204,7 +207,7 @@ class Ctf(ImportTest):
                              "metadata is cut off or damaged", timeout=20)
 
     def test_several(self):
-        """The command to use."""
+        """The message about several operands contains a command that works."""
         paths = [self.trace([stream], f"cpu{cpu}")
                  for cpu, stream in enumerate(self.usual())]
         result = self.run_import(paths[0], paths[1])
@@ -218,7 +221,7 @@ class Ctf(ImportTest):
         self.assert_usual()
 
     def test_fifo(self):
-        """A file that would block the library for ever."""
+        """A FIFO in the directory would block libbabeltrace2 forever."""
         path = self.trace(self.usual())
         os.mkfifo(os.path.join(path, "fifo"))
         self.refused(path, "fifo is no regular file", timeout=20)
@@ -226,7 +229,7 @@ class Ctf(ImportTest):
     @unittest.skipIf(has_address_sanitizer(),
                      "AddressSanitizer needs all addresses")
     def test_memory(self):
-        """A field of a billion numbers: the reader gets no memory for it."""
+        """A field with a billion numbers: the memory limit stops the reader."""
         metadata = ctf_metadata(TRACEPOINTS).replace(
             "fields := struct {", "fields := struct { u8 _big[1000000000];")
         result = self.run_import(self.trace(self.usual(), metadata=metadata),
@@ -251,7 +254,7 @@ class Options(ImportTest):
     """Options of kmemtrace-import."""
 
     def run_with(self, *argv):
-        """It, with nothing more."""
+        """Run kmemtrace-import without further arguments."""
         return subprocess.run([PROGRAM, *argv], capture_output=True, text=True,
                               check=False)
 
@@ -270,17 +273,17 @@ class Options(ImportTest):
         self.assertRegex(result.stdout, "^kmemtrace-import [0-9]")
 
     def test_stuck(self):
-        """What gets no further is stopped."""
+        """A reader that makes no progress is stopped."""
         fifo = self.path("fifo")
         os.mkfifo(fifo)
-        # Held open without a byte written.
+        # The FIFO is open for writing, but no byte is written.
         held = os.open(fifo, os.O_RDWR)
         self.addCleanup(os.close, held)
         self.refused(fifo, "got no further and was stopped",
                      options=("--stall", "1"), timeout=60)
 
     def test_manual(self):
-        """The same options in both."""
+        """The manual page and --help list the same options."""
         shown = self.run_with("--help")
         self.assertEqual((shown.returncode, shown.stderr), (0, ""))
         options = set(re.findall(r"^  (?:-\w, )?--([\w-]+)", shown.stdout, re.M))
@@ -293,7 +296,7 @@ class Options(ImportTest):
         self.assertGreater(len(options), 6)
 
     def test_meta_is_described(self):
-        """Each key that it writes is in kmemtrace(5)."""
+        """Every key that kmemtrace-import writes is described in kmemtrace(5)."""
         if lacks("libtraceevent", b"PERFILE2" + bytes(200)):
             self.skipTest("no libtraceevent")
         self.imported(self.write("perf.data", perf_data(

@@ -16,7 +16,7 @@ from perf_files import perf_data, perf_sample
 
 
 def kfree(n):
-    """n samples of kfree."""
+    """Return n samples of kfree."""
     return b"".join(perf_sample(Event("kfree", 0, t, {
         "call_site": 0xffffffff81000000, "ptr": t << 8}))
         for t in range(1, n + 1))
@@ -32,7 +32,7 @@ class Force(ImportTest):
         self.new = self.write("new.data", perf_data(kfree(3000)))
 
     def fails(self, path, words, **settings):
-        """The old capture is all that is there."""
+        """Expect a failure that leaves the old capture and no other file."""
         result = self.run_import(path, "-f", **settings)
         self.assertEqual(result.returncode, 1, result.stdout)
         self.assertIn(words, result.stderr)
@@ -70,7 +70,7 @@ class Force(ImportTest):
         self.assertEqual(contents(self.out), self.old)
 
     def start_waiting(self, **settings):
-        """An import that waits for its input, when it has the directory."""
+        """Start an import that has locked the directory and waits for its input."""
         pipe = self.path("pipe")
         if not os.path.exists(pipe):
             os.mkfifo(pipe)
@@ -87,7 +87,7 @@ class Force(ImportTest):
 
     @staticmethod
     def is_waiting(pid):
-        """It has a worker, which sleeps."""
+        """Return whether the import has a worker process that sleeps."""
         with open(f"/proc/{pid}/task/{pid}/children",
                   encoding="ascii") as file:
             children = file.read().split()
@@ -115,7 +115,7 @@ class Force(ImportTest):
                 process = self.start_waiting(preexec_fn=lambda: signal.signal(
                     number, signal.SIG_IGN))
                 process.send_signal(number)
-                # It is no file of a known kind, so the import fails.
+                # The input has no known format, so the import fails.
                 pipe = os.open(self.path("pipe"), os.O_WRONLY | os.O_NONBLOCK)
                 os.write(pipe, b"no input of any kind")
                 os.close(pipe)
@@ -130,7 +130,7 @@ class Force(ImportTest):
         self.assertEqual(len(self.records(0)), 3000)
 
     def test_killed(self):
-        """What it leaves is removed by the next one, even if that fails."""
+        """The next run removes the incomplete capture, even if that run fails."""
         process = self.start_waiting()
         process.kill()
         process.wait(60)

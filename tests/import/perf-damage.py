@@ -18,23 +18,23 @@ SEED = int(os.environ.get("KMT_SEED", random.randrange(1 << 32)))
 
 
 def kfree(time, cpu=0):
-    """A free."""
+    """Return a free."""
     return perf_sample(Event("kfree", cpu, time, {
         "call_site": A, "ptr": 1 << 63 | time << 8}))
 
 
 SIZE = len(kfree(1))
-# Of two CPUs, by turns, with the end of a round after each ten.
+# Samples alternate between two CPUs; a round ends after each ten samples.
 EACH = 50
 
 
 def samples(first=1, count=EACH):
-    """So many, from this time on."""
+    """Return count samples whose times begin at first."""
     return [kfree(t, t % 2) for t in range(first, first + count)]
 
 
 def short_sample():
-    """Shorter than its own length says."""
+    """Return a sample that is shorter than its own length field."""
     return perf_record(9, kfree(1)[8:-16])
 
 
@@ -42,7 +42,8 @@ class PerfDamage(ImportTest):
     """Damaged files, pipes and directories of perf."""
 
     def assert_times(self, expected, losses=None):
-        """Times of all events; at each CPU a loss after so many of them."""
+        """Compare the times of all events. losses: numbers of events of a CPU that
+        precede each LOST record."""
         for cpu in (0, 1):
             found = self.records(cpu)
             self.assertEqual([r[9] for r in found if r[0] != LOST],
@@ -54,18 +55,18 @@ class PerfDamage(ImportTest):
         self.assertNotIn("overruns", meta)
 
     def test_pipe_that_ends_early(self):
-        """At any byte of a sample."""
+        """A pipe that ends at any byte of a sample."""
         data = perf_pipe(b"".join(samples()))
         for cut in (1, 8, SIZE - 7, SIZE - 1, SIZE + 1, 20 * SIZE + 9):
             self.partial(self.write("pipe", data[:-cut]))
             n = EACH - -(-cut // SIZE)
             self.assert_times(range(1, n + 1), ([n // 2], [(n + 1) // 2]))
             self.checked()
-        # Between two samples an end looks like any other.
+        # An end between two samples cannot be detected.
         self.imported(self.write("pipe", data[:-SIZE]), "-f")
 
     def test_length(self):
-        """Nothing behind a record without a length can be found."""
+        """After a record with an invalid length, no further record can be found."""
         for length in (0, 4, 7):
             some = samples()
             some[30] = struct.pack("<IHH", 9, 0, length) + some[30][8:]
@@ -74,7 +75,7 @@ class PerfDamage(ImportTest):
             self.checked()
 
     def test_one_record(self):
-        """What is behind it is imported too."""
+        """Records after a damaged record are imported."""
         unknown = struct.pack("<I", 0x1000)
         some = samples()
         other = struct.pack("<QQIIQIIQI", 55, 0, 7, 7, 31, 1, 0, 1, 12)
@@ -94,7 +95,7 @@ class PerfDamage(ImportTest):
                 self.checked()
 
     def test_other_type(self):
-        """A sample whose type became another one that perf has is a loss."""
+        """A sample whose type changed into another type of perf counts as lost."""
         for kind in (*range(1, 22), *range(64, 84)):
             if kind == 9:
                 continue
@@ -108,13 +109,13 @@ class PerfDamage(ImportTest):
                 self.checked()
 
     def test_types_of_others(self):
-        """A type that a newer kernel or perf may have is no damage."""
+        """Types that a newer kernel or perf may add are no damage."""
         for kind in (22, 30, 90):
             self.imported(self.write("perf.data", perf_data(b"".join(
                 samples()) + perf_other(kind, bytes(8)))), "-f")
 
     def test_compressed(self):
-        """A block that cannot be decompressed, and what is none of perf."""
+        """A block that cannot be decompressed, and a block without records of perf."""
         for pieces in (1, 5):
             for bad in (b"\0" * 8, b"\xff" * 8):
                 data = bytearray(perf_compressed(b"".join(samples()), pieces))
@@ -130,7 +131,7 @@ class PerfDamage(ImportTest):
                     self.assertIn(result.returncode, (1, 2), result.stderr)
 
     def test_threads(self):
-        """The files of other threads are whole."""
+        """The files of other threads are complete."""
         os.mkdir(self.path("dir"))
         self.write("dir/data", perf_data(perf_record(ROUND, b"")))
         self.write("dir/data.0", b"".join(samples())[:-SIZE - 3])
@@ -140,7 +141,7 @@ class PerfDamage(ImportTest):
         self.checked()
 
     def test_many(self):
-        """Memory is not the product of CPUs and damaged records."""
+        """Memory does not grow with the product of CPUs and damaged records."""
         cpus = b"".join(kfree(t, t) for t in range(400))
         bad = perf_record(9, bytes(8)) * 30000
         result = self.run_import(self.write("perf.data", perf_data(
@@ -150,8 +151,8 @@ class PerfDamage(ImportTest):
         self.assertLess(size, 64 * 3000)
 
     def test_any_byte(self):
-        """Whatever is changed: no event is dropped in silence, none is made
-        up, and the import ends."""
+        """After any change no event is dropped without a LOST record, no event is
+        invented, and the import ends."""
         draw = random.Random(SEED)
         print(f"KMT_SEED={SEED}")
         some = samples()
@@ -160,16 +161,16 @@ class PerfDamage(ImportTest):
             bad = bytearray(b"".join(some))
             kind = draw.randrange(3)
             at = draw.randrange(EACH) * SIZE
-            if kind == 0:           # the header of a record
+            if kind == 0:           # header of a record
                 at += draw.choice((0, 1, 2, 3, 6, 7))
                 bad[at] ^= 1 << draw.randrange(8)
-            elif kind == 1:         # bytes that are missing
+            elif kind == 1:         # missing bytes
                 n = draw.randrange(1, 3 * SIZE)
                 del bad[at:at + n]
-            else:                   # zeros, as of a disk that lost power
+            else:                   # zeros, as after a loss of power
                 n = draw.randrange(8, 3 * SIZE)
                 bad[at:at + n] = bytes(len(bad[at:at + n]))
-            # Missing records at the end, or all of them, leave no trace.
+            # Complete records that are missing cannot be detected.
             whole_records = kind == 1 and (n % SIZE == 0 or
                                            at == len(bad))
             result = self.run_import(self.write("x", head + bytes(bad)), "-f")
@@ -189,7 +190,7 @@ class PerfDamage(ImportTest):
                     self.assertEqual(result.returncode, 2)
 
     def test_lost_record_stays(self):
-        """A loss that perf counted is there beside the damage."""
+        """A loss that perf counted is reported in addition to the damage."""
         some = samples()
         some[10:10] = [perf_lost(7, 0, 10)]
         some[40] = short_sample()

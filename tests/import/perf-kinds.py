@@ -28,30 +28,30 @@ STACKED = struct.Struct("<BBHiQQQQQqIHHII")
 
 
 def samples(events=USUAL, **settings):
-    """In this order."""
+    """Return samples in this order."""
     return b"".join(perf_sample(e, **settings) for e in events)
 
 
 def kfree(time, cpu=0, ptr=0xffff888000009000):
-    """A free."""
+    """Return a free."""
     return Event("kfree", cpu, time, {"call_site": A, "ptr": ptr})
 
 
 def event(config=KMALLOC, ids=(EVENT_ID, 56), sample_type=LAYOUT, **attr):
-    """A tracepoint that was recorded on as many CPUs as it has ids."""
+    """Return a tracepoint that was recorded on as many CPUs as it has ids."""
     return (2, sample_type, ids, {"config": config, **attr})
 
 
 def command(*words):
-    """Of perf record, among the features."""
+    """Return features with the command line of perf record."""
     return {11: perf_command("/usr/bin/perf", "record", *words), **CPUS}
 
 
 class Incomplete(ImportTest):
-    """Only a part of the events was recorded, and the capture says which."""
+    """If only a part of the events was recorded, the capture says which part."""
 
     def reasons(self, records=samples(), **settings):
-        """Those of a file."""
+        """Return the reasons why a capture is incomplete."""
         path = self.write("perf.data", perf_data(records, **settings))
         said = self.imported(path, "-f")
         found = self.meta().get("incomplete", "").strip(";")
@@ -66,7 +66,7 @@ class Incomplete(ImportTest):
         return reasons
 
     def test_complete(self):
-        """What needs no warning."""
+        """Recordings that need no warning."""
         for settings in (
                 {}, {"features": CPUS, "layouts": (event(),)},
                 {"layouts": (event(), event(KFREE, (57, 58))),
@@ -74,13 +74,13 @@ class Incomplete(ImportTest):
                  "features": command("-a", "-e", "kmem:*", "-D", "100",
                                      "-m4M", "--switch-output=1G", "--",
                                      "cmd", "--filter", "x", "-C", "1")},
-                # Another event is sampled, or filtered.
+                # Another event is sampled or filtered.
                 {"layouts": (event(), (2, LAYOUT, (9, 8), {
                     "config": 300, "period": 1000})),
                  "features": command("-a", "-e", "kmem:*", "-e",
                                      "sched:sched_switch", "--filter", "x",
                                      "--exclude-perf")},
-                # The value of another option is no option.
+                # The value of another option looks like an option.
                 {"layouts": (event(),),
                  "features": command("-a", "-e", "kmem:*", "-o", "-C",
                                      "--mmap-pages", "-p", "-z=9", "-j", "any",
@@ -101,13 +101,14 @@ class Incomplete(ImportTest):
                 ({"flags": BACKWARD}, "only the last events of each CPU were "
                  "kept (perf record --overwrite)")):
             self.assertEqual(self.reasons(layouts=(event(**attr),)), [words])
-            # Of one of two.
+            # One of two events.
             self.assertEqual(
                 self.reasons(layouts=(event(), event(KFREE, (7, 8), **attr))),
                 [f"kfree: {words}"])
 
     def test_group(self):
-        """Of :S the leader has samples, with the counters of all."""
+        """In a group (:S), only the leader has samples, which contain the counters
+        of all events."""
         self.assertEqual(self.reasons(
             samples(counters=(1, 2)),
             layouts=(event(sample_type=LAYOUT | READ, read_format=4 | 8),
@@ -126,7 +127,8 @@ class Incomplete(ImportTest):
             ["only CPUs 0 were recorded (perf record -C)"])
 
     def test_tasks(self):
-        """By the map of tasks, or what older versions of perf leave."""
+        """Detect the recorded tasks from the map of tasks, or from the events of
+        older versions of perf."""
         child = ["only the command that perf started, and its children, were "
                  "recorded (perf record without -a)"]
         some = ["only the tasks 12,13 were recorded (perf record -p, -t or "
@@ -171,44 +173,46 @@ class Callchains(ImportTest):
     CHAIN = (KERNEL, B + 4, A + 9, A + 16, B + 32, B + 40, USER, 0x401000)
 
     def stacked(self, cpu):
-        """Records with stacks."""
+        """Return the records of a CPU with their stacks."""
         with open(os.path.join(self.out, f"cpu{cpu}.out"), "rb") as f:
             return list(STACKED.iter_unpack(f.read()))
 
     def stacks(self):
-        """The table: number to addresses."""
+        """Return the table of stacks: number to addresses."""
         lines = [line.split() for line in self.text("stacks").splitlines()
                  if not line.startswith("#")]
         return {int(number): [int(a, 16) for a in addresses.split(",")]
                 for number, addresses in lines}
 
     def data(self, events, chain=CHAIN, before=b""):
-        """A file whose samples have callchains."""
+        """Write a file whose samples have callchains."""
         return self.write("perf.data", perf_data(
             before + samples(events, chain=chain),
             layouts=((2, LAYOUT | CALLCHAIN, (EVENT_ID,)),)))
 
     def test_slab(self):
-        """A stack begins at the call site, and ends where the kernel does."""
+        """A stack begins at the call site and ends with the last kernel address."""
         path = self.data(USUAL)
         self.imported(path)
         first, second = self.stacked(0)[:2]
         self.assertEqual((first[2], first[4]), (72, A + 16))
         stacks = self.stacks()
         self.assertEqual(stacks[first[13]], [A + 16, B + 32, B + 40])
-        # Its call site is not in the chain: all but the tracepoint's own.
+        # The call site is not in the chain: the stack has all addresses except the
+        # tracepoint's.
         self.assertEqual(stacks[second[13]],
                          [A + 9, A + 16, B + 32, B + 40])
         self.assertEqual(self.meta()["record_size"], "72")
         self.assertEqual([r[:2] + r[3:13] for r in self.stacked(1)][0],
                          USUAL_RECORDS[1][0][:2] + USUAL_RECORDS[1][0][3:])
-        # Version 1 has no room for them.
+        # Records of version 1 have no stack.
         self.imported(path, "-f", "--abi", "1")
         self.assertEqual(self.meta()["record_size"], "56")
         self.assertEqual(self.text("stacks"), "")
 
     def test_pages(self):
-        """Called from the first function beyond the page allocator."""
+        """The call site of a page is the first function outside of the page
+        allocator."""
         names = "".join(f"{address:016x} T {name}\n" for address, name in (
             (A, "alloc_pages_noprof"), (A + 10, "mine"),
             (B, "__alloc_pages.isra.0"), (B + 20, "caller"),
@@ -223,12 +227,13 @@ class Callchains(ImportTest):
                              [A + 16, B + 32, B + 40])
         self.assertIn("on which node pages", self.meta()["not_seen"])
         self.assertNotIn("who allocates", self.meta()["not_seen"])
-        # Without names: whoever called what has the tracepoint.
+        # Without symbols, the call site is the caller of the tracepoint's function.
         self.imported(path, "-f")
         self.assertEqual(self.stacked(1)[0][4], A + 9)
 
     def test_chains(self):
-        """Empty, of user space alone, without a mark, and too long."""
+        """Chains that are empty, only in user space, without a context marker, or
+        too long."""
         alloc = [USUAL[3]]
         for chain, expected in (
                 ((), None), ((USER, 1, 2), None), ((KERNEL, B), None),
@@ -244,14 +249,14 @@ class Callchains(ImportTest):
         self.assertIn("# lost: 1\n", self.text("stacks"))
 
     def test_loss(self):
-        """A record of loss is as large as the others."""
+        """A LOST record has the same size as other records."""
         self.imported(self.data(USUAL, before=perf_lost(5, 0, 900)))
         lost = self.stacked(0)[0]
         self.assertEqual((lost[0], lost[2], lost[6]), (3, 72, 5))
 
 
 class Forms(ImportTest):
-    """The same capture from each form of a recording."""
+    """Each form of a recording gives the same capture."""
 
     def test_pipe(self):
         """perf record -o -."""
@@ -267,7 +272,7 @@ class Forms(ImportTest):
                 self.refused(self.write("pipe", whole[:end]), "")
 
     def test_compressed(self):
-        """Records may begin in one compressed record and end in another."""
+        """A record may begin in one compressed block and end in the next."""
         for pieces in (1, 2, 7, 50):
             for newer in (False, True):
                 with self.subTest(pieces=pieces, newer=newer):
@@ -283,7 +288,7 @@ class Forms(ImportTest):
                                                packed[10:])), "decompressed")
 
     def threads(self, *parts, features=None):
-        """A directory of perf record --threads."""
+        """Write a directory of perf record --threads."""
         self.write("perf.data/data", perf_data(perf_kernel(A), features={
             24: struct.pack("<Q", 1), **(features or {})}))
         for number, part in enumerate(parts):
@@ -304,7 +309,8 @@ class Forms(ImportTest):
         self.assert_usual()
 
     def test_switch_output(self):
-        """Files in any order; their losses are those since the start."""
+        """Files in any order; each file counts the losses since the start of the
+        recording."""
         def lost(n, event_id=EVENT_ID):
             return perf_other(LOST_SAMPLES, struct.pack("<Q", n),
                               event_id=event_id)
@@ -323,7 +329,7 @@ class Forms(ImportTest):
             self.assertEqual([self.records(0), self.records(1)],
                              [USUAL_RECORDS[0], USUAL_RECORDS[1]])
             self.assertEqual(self.meta()["overruns"], "8")
-        # Of one alone nobody knows which were before.
+        # A single file does not show how many of the losses preceded it.
         self.imported(parts[1], "-f")
         self.assertNotIn("overruns", self.meta())
         self.out = self.path("new")
@@ -339,7 +345,8 @@ class Names(ImportTest):
     """Symbol names from perf's build-id cache."""
 
     def test_cache(self):
-        """The kernel is elsewhere since the reboot, and modules anywhere."""
+        """The recorded kernel had another address, and its modules may be at any
+        address."""
         home = self.path("home")
         path = self.write("perf.data", perf_data(
             perf_kernel(A, "_text") + samples(),
@@ -367,7 +374,7 @@ class Names(ImportTest):
                       self.imported_with(path, {"HOME": home}))
 
     def imported_with(self, path, env, *options):
-        """What it prints with these variables."""
+        """Import with environment variables; return the output."""
         saved = dict(os.environ)
         os.environ.update(env)
         try:
@@ -381,12 +388,12 @@ class Warnings(ImportTest):
     """The report warns only of what the recording lacks."""
 
     def report(self, *options):
-        """What it prints to stderr."""
+        """Return the messages of a report on stderr."""
         return subprocess.run([REPORT, *options, self.out], check=True,
                               capture_output=True, text=True).stderr
 
     def test_tables(self):
-        """They are there although no event has a cache, or a name."""
+        """Tables exist even if no event has a cache or a task name."""
         self.imported(self.write("perf.data", perf_data(samples(USUAL[:1]))))
         for option in ("cache", "comm", "context"):
             warnings = self.report("--by", option, "--raw-ip")
@@ -398,7 +405,7 @@ class Time(ImportTest):
     """The start and the end of a capture do not depend on the order of records."""
 
     def test_round_per_record(self):
-        """The number of CPUs and that of rounds do not multiply."""
+        """The time does not grow with the product of CPUs and rounds."""
         n = 2000
         turn = perf_record(ROUND, b"")
         data = perf_sample(kfree(1, cpu=65535)) + b"".join(

@@ -18,17 +18,17 @@ BUILD_ID = bytes(range(20))
 
 
 def samples(events=USUAL):
-    """In this order."""
+    """Return samples in this order."""
     return b"".join(perf_sample(e) for e in events)
 
 
 def kfree(time, cpu=0, ptr=0xffff888000009000):
-    """A free."""
+    """Return a free."""
     return Event("kfree", cpu, time, {"call_site": A, "ptr": ptr})
 
 
 def without(name, field):
-    """Tracepoints one of which lacks a field."""
+    """Return tracepoints of which one lacks a field."""
     system, number, fields = TRACEPOINTS[name]
     return {**TRACEPOINTS, name: (system, number, tuple(
         f for f in fields if f.name != field))}
@@ -38,7 +38,7 @@ class Perf(ImportTest):
     """A perf.data file."""
 
     def test_ids_that_overlap(self):
-        """No two events have the same list of ids, which would take as long as
+        """Lists of ids that overlap are refused, because they would take as long as
         many files."""
         ids = tuple(range(100, 500))
         data = bytearray(perf_data(samples(), layouts=tuple(
@@ -51,7 +51,7 @@ class Perf(ImportTest):
                      "list of events is damaged")
 
     def test_losses_beyond_all_numbers(self):
-        """They do not become none."""
+        """The sum of the losses saturates."""
         records = samples() + perf_lost(1 << 63, 0, 900) * 2
         said = self.run_import(self.data(records)).stdout
         self.assertIn(f", {2 ** 64 - 1} lost", said)
@@ -60,7 +60,7 @@ class Perf(ImportTest):
                          (str(2 ** 64 - 1),) * 2)
 
     def test_caches_of_one_name(self):
-        """More than there are numbers, each of which is found again."""
+        """More caches than numbers; caches of the same name are found again."""
         self.imported(self.data(samples(
             Event("kmem_cache_alloc", 0, 1 + i, {
                 "call_site": A, "ptr": 0xffff888000000000 + 8 * i,
@@ -72,7 +72,7 @@ class Perf(ImportTest):
                          list(range(1, 4001)))
 
     def data(self, *args, **settings):
-        """The path of such a file."""
+        """Write a perf.data file and return its path."""
         return self.write("perf.data", perf_data(*args, **settings))
 
     def test_usual(self):
@@ -105,21 +105,23 @@ class Perf(ImportTest):
         self.assertEqual(self.text("tasks") + self.text("caches"), "")
 
     def test_other_layouts(self):
-        """Events that differ in what their samples have, told by their ids."""
+        """Events whose samples have different layouts are distinguished by their
+        ids."""
         other = perf_record(9, struct.pack("<QQ", 99, 5))
         self.imported(self.data(other + samples() + other, layouts=(
             (1, 1 << 16, (99,)), (2, LAYOUT, (EVENT_ID, 56)))))
         self.assertEqual(self.meta()["other_events"], "4")
 
     def test_order(self):
-        """Of one CPU in any order between rounds, and never back."""
+        """Samples of one CPU are in any order within a round; records are sorted by
+        time."""
         late = [kfree(t, ptr=t << 8) for t in (50, 20, 30, 60, 40)]
         turn = perf_record(ROUND, b"")
         self.imported(self.data(samples(late[:2]) + turn + samples(late[2:]) +
                                 turn + turn))
         self.assertEqual([r[9] for r in self.records(0)],
                          [20, 30, 40, 50, 60])
-        # As many as are written at once.
+        # More samples than are written at once.
         many = [kfree(1000 + i, ptr=(i + 1) << 12) for i in range(5000)]
         said = self.imported(
             self.data(samples(many) + turn + turn +
@@ -130,7 +132,7 @@ class Perf(ImportTest):
         self.assertIn("1 times were before", said)
 
     def test_loss(self):
-        """Where it was, and how much; perf's own count may be larger."""
+        """The place and number of lost events; perf's own count may be larger."""
         path = self.data(samples([kfree(10)]) + perf_lost(5, 0, 20) +
                          samples([kfree(30, ptr=0x9000)]))
         self.assertIn("5 lost", self.imported(path))
@@ -144,7 +146,7 @@ class Perf(ImportTest):
         self.assertEqual(self.meta()["overruns"], "8")
 
     def test_tasks(self):
-        """Names that change, are odd, or are missing."""
+        """Names that change, are unusual, or are missing."""
         events = [kfree(t, ptr=t << 8) for t in (10, 20)]
         events.append(Event("kfree", 0, 30, {"call_site": A, "ptr": 0x9000,
                                              "common_pid": 8}))
@@ -157,7 +159,8 @@ class Perf(ImportTest):
         self.assertIn("8 - :8\n", table)
 
     def test_caches_of_one_name(self):
-        """Two that differ are two; a free does not tell of which it is."""
+        """Two caches of one name and different sizes are different; a free does not
+        show which one it belongs to."""
         def alloc(time, ptr, size):
             return Event("kmem_cache_alloc", 0, time, {
                 "call_site": A, "ptr": ptr, "name": "x", "bytes_req": size,
@@ -171,8 +174,8 @@ class Perf(ImportTest):
         self.assertIn("1 64 64 0 - x\n2 128 128 0 - x\n", self.text("caches"))
 
     def test_cache_names_of_any_length(self):
-        """A name need not end in a NUL; one that is empty or beyond the event
-        is none."""
+        """A name may lack the final NUL. An empty name, or one beyond the end of
+        the event, counts as missing."""
         names = ("long_name", b"ab", b"c\0d", b"", b"\0")
         self.imported(self.data(samples([
             Event("kmem_cache_alloc", 0, 10 + n, {
@@ -185,7 +188,7 @@ class Perf(ImportTest):
                           if line[0] != "#"], ["long_name", "ab", "c"])
 
     def test_percpu_and_vmalloc(self):
-        """Of all CPUs together, if the file tells how many there are."""
+        """Sizes are those of all CPUs, if the file contains the number of CPUs."""
         for features, percpu_bytes in (({7: struct.pack("<II", 4, 3)}, 96),
                                        ({}, 100)):
             self.imported(self.data(samples(MORE), features=features), "-f")
@@ -196,13 +199,13 @@ class Perf(ImportTest):
         self.assertIn("vmalloc areas as such", self.meta()["not_seen"])
 
     def test_no_event_of_a_kind(self):
-        """A gap of this file."""
+        """The capture names a kind that has no event."""
         self.imported(self.data(samples([kfree(10)])))
         self.assertIn("kmem:kmem_cache_free, of which the file has no event",
                       self.meta()["not_seen"])
 
     def machine(self, build_id=BUILD_ID, text=0xffffffff81000000):
-        """The machine that runs the kernel."""
+        """Make the files of the machine that runs the kernel."""
         self.write("sys/kernel/notes", struct.pack("<III", 4, 20, 3) +
                    b"GNU\0" + build_id)
         self.write("proc/kallsyms", f"{text:016x} T _text\n"
@@ -210,7 +213,8 @@ class Perf(ImportTest):
         self.write("proc/modules", "")
 
     def test_names_of_this_machine(self):
-        """If it is the same kernel at the same place."""
+        """Symbols of the running machine are used if it runs the same kernel at the
+        same address."""
         path = self.data(perf_kernel(0xffffffff81000000) + samples(),
                          features={2: perf_build_id(BUILD_ID)})
         self.machine()
@@ -234,7 +238,7 @@ class Perf(ImportTest):
         self.refused_option("--modules", "cannot open /nonexistent")
 
     def refused_option(self, option, words):
-        """A file that is not there."""
+        """Expect an error about a file that does not exist."""
         result = self.run_import(self.data(samples()), option, "/nonexistent",
                                  out=self.path("other"))
         self.assertEqual(result.returncode, 1)
@@ -242,7 +246,7 @@ class Perf(ImportTest):
         self.assertFalse(os.path.exists(self.path("other")))
 
     def test_cut(self):
-        """Wherever it ends."""
+        """Files that are truncated at any byte."""
         data = perf_data(samples(), features={4: perf_text("6.1")})
         for end, words in ((0, "it is empty"), (4, "no perf.data"),
                            (8, "within its header"), (103, "its header"),
@@ -251,7 +255,7 @@ class Perf(ImportTest):
             with self.subTest(end=end):
                 if words:
                     self.refused(self.write("cut", data[:end]), words)
-        # All others, each by some message.
+        # All other lengths cause a message, too.
         for end in range(104, len(data) - 10, 41):
             with self.subTest(end=end):
                 self.refused(self.write("cut", data[:end]), "cut off")
@@ -272,7 +276,7 @@ class Perf(ImportTest):
                                 bytes(500)), "damaged")
 
     def test_bad_events(self):
-        """Each with what to do."""
+        """Each message names an action."""
         bare = LAYOUT & ~(1 << 10)
         for layouts, words in (
                 (((2, bare, (EVENT_ID,)),), "no data, time or CPU"),
@@ -290,7 +294,7 @@ class Perf(ImportTest):
         self.refused(self.data(perf_sample(kfree(1, cpu=70000))), "CPU 70000")
 
     def test_fields(self):
-        """A format that lacks one, and tracepoints of nobody's interest."""
+        """A format without a required field, and tracepoints that are not needed."""
         self.refused(self.data(samples(), without("kfree", "ptr")),
                      "kmem:kfree has no field 'ptr'")
         self.refused(self.data(samples(), {
@@ -300,13 +304,13 @@ class Perf(ImportTest):
                      "perf record -a -e 'kmem:*'")
         self.refused(self.data(samples([kfree(1, ptr=0)])),
                      "no event of memory")
-        # Absent where it is optional.
+        # An optional field is absent.
         self.imported(self.data(samples(USUAL[:1]),
                                 without("kmalloc", "node")))
         self.assertEqual(self.records(0)[0][3], -1)
 
     def test_output(self):
-        """It is not to be replaced, cannot be made, or is full."""
+        """The output directory exists, cannot be made, or its disk is full."""
         path = self.data(samples())
         self.imported(path)
         result = self.run_import(path)
@@ -329,7 +333,8 @@ class Perf(ImportTest):
         self.assertFalse(os.path.exists(self.path("full")))
 
     def test_many_cpus(self):
-        """Thousands of CPUs fit into the memory that the import may use."""
+        """A capture with thousands of CPUs needs no more memory than the import may
+        use."""
         many = 3000
         path = self.data(samples(kfree(t, t % many, 1 << 63 | t << 8)
                                  for t in range(1, 3 * many)))
@@ -337,7 +342,7 @@ class Perf(ImportTest):
         self.assertEqual(self.meta()["cpus"], str(many))
         self.assertEqual([r[9] for r in self.records(many - 1)],
                          [many - 1, 2 * many - 1, 3 * many - 1])
-        # Each CPU has a file, which the hard limit may forbid.
+        # Each CPU has an open file; the hard limit may be too low.
         result = self.run_import(path, out=self.path("few"), preexec_fn=lambda:
                                  setrlimit(RLIMIT_NOFILE, (500, 500)))
         self.assertEqual(result.returncode, 1)

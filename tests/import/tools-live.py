@@ -28,8 +28,8 @@ EVENTS = ("kmem/kmalloc", "kmem/kmalloc_node", "kmem/kfree",
           "kmem/kmem_cache_free", "kmem/mm_page_alloc", "kmem/mm_page_free",
           "percpu/percpu_alloc_percpu", "percpu/percpu_free_percpu",
           "vmalloc/alloc_vmap_area", "vmalloc/free_vmap_area_noflush")
-# Of the function tracer, which trace-cmd switches though nobody asks for it,
-# and some machines forbid; see bench/ftrace.
+# Settings of the function tracer. trace-cmd changes them without need, and some
+# machines forbid that; see bench/ftrace.
 FUNCTION_TRACER = ("/proc/sys/kernel/ftrace_enabled", "set_ftrace_filter",
                    "set_ftrace_notrace", "set_graph_function",
                    "set_graph_notrace", "set_ftrace_pid",
@@ -37,7 +37,7 @@ FUNCTION_TRACER = ("/proc/sys/kernel/ftrace_enabled", "set_ftrace_filter",
 
 
 def run(*argv, **settings):
-    """Output of a program that must succeed."""
+    """Return the output of a program that must succeed."""
     result = subprocess.run(argv, capture_output=True, text=True, check=False,
                             **settings)
     check(result.returncode == 0, " ".join(argv), "ended with",
@@ -46,41 +46,42 @@ def run(*argv, **settings):
 
 
 def wanted():
-    """Options that name the tracepoints that this kernel has."""
+    """Return options that name the tracepoints that this kernel has."""
     return [word for name in EVENTS
             if os.path.isdir(f"{TRACEFS}/events/{name}")
             for word in ("-e", name.replace("/", ":"))]
 
 
 def imported(path, out, *options):
-    """The report of it, as JSON, which the check finds nothing wrong with."""
+    """Import a recording, check the capture, and return the report as JSON."""
     print(run("kmemtrace-import", "-f", *options, path, out))
     run("kmemtrace-check", out)
     return json.loads(run("kmemtrace-report", "--json", out))
 
 
 def meta(out, key):
-    """A key of kmemtrace.meta."""
+    """Return the value of a key of kmemtrace.meta."""
     with open(os.path.join(out, "kmemtrace.meta"), encoding="utf-8") as f:
         return re.search(f"^{key}=(.*)$", f.read(), re.M).group(1)
 
 
 def number(text, label):
-    """Behind the label."""
+    """Return the number that follows a label."""
     found = re.search(re.escape(label) + r"\s*:\s*([\d,]+)", text)
     check(found, "perf does not tell", label, "in", text[:3000])
     return int(found.group(1).replace(",", ""))
 
 
 def kinds(report):
-    """Figures of each kind."""
+    """Return the figures of each kind."""
     return report["kinds"]
 
 
 def test_perf(builddir, work):
-    """perf.data and perf kmem stat."""
+    """Compare perf.data with perf kmem stat."""
     data = os.path.join(work, "perf.data")
-    # Without events that are no allocation, which perf kmem would count.
+    # Record only allocations and frees, because perf kmem counts other events as
+    # well.
     run("perf", "record", "-q", "-a", "-m", "16M", "-o", data, *wanted(), "--",
         os.path.join(builddir, "bench/load"), "2", str(ROUNDS), work)
     totals = kinds(imported(data, os.path.join(work, "perf")))
@@ -96,7 +97,7 @@ def test_perf(builddir, work):
           "bytes of slab", ours, theirs)
     calls = int(re.search(r"Cross CPU allocations: [\d,]+/([\d,]+)",
                           slab).group(1).replace(",", ""))
-    # It counts failed ones, and those of 0 bytes.
+    # perf kmem counts failed allocations and those of 0 bytes.
     check(0 <= calls - ours["allocs"] <= left_out, "allocations", calls,
           ours)
     for label, key in (("Total allocation requests", "allocs"),
@@ -109,7 +110,7 @@ def test_perf(builddir, work):
 
 
 def script_counts(*paths):
-    """How many events of each name perf script prints."""
+    """Return the number of events of each name that perf script prints."""
     found = collections.Counter()
     for path in paths:
         found += counts_of(run("perf", "script", "-i", path, "-F",
@@ -119,8 +120,8 @@ def script_counts(*paths):
 
 
 def recorded(work, name, options, load):
-    """The paths of what perf record makes with these options; none: this perf
-    does not have them."""
+    """Run perf record with options; return the paths of the files. An empty list:
+    perf lacks the options."""
     folder = os.path.join(work, name)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
@@ -158,7 +159,7 @@ def test_forms(builddir, work):
 
 
 def script_stacks(path):
-    """(event, the kernel's addresses of its callchain) of perf script."""
+    """Yield (event, kernel addresses of its callchain) from perf script."""
     name, stack, is_user = None, [], False
     for line in run("perf", "script", "-i", path, "-F",
                     "event,ip").splitlines() + ["x:end:"]:
@@ -169,14 +170,14 @@ def script_stacks(path):
             name, stack, is_user = found.group(1), [], False
         elif line.strip():
             address = int(line.split()[0], 16)
-            # Behind a user's address there may be anything.
+            # Addresses after a user address are not valid.
             is_user = is_user or not address >> 63
             if not is_user:
                 stack.append(address)
 
 
 def test_callchains(path, out, report):
-    """Each stack ends as one of perf script's, and pages have callers."""
+    """The end of each stack agrees with perf script, and pages have callers."""
     ends = collections.defaultdict(set)
     for name, stack in script_stacks(path):
         for n in range(len(stack)):
@@ -198,7 +199,7 @@ def test_callchains(path, out, report):
 
 
 def test_partial(work):
-    """A recording of a part of the events says so."""
+    """The capture of a partial recording is marked as incomplete."""
     data = os.path.join(work, "partial.data")
     out = os.path.join(work, "partial")
     for options in (["-a", "-c", "10"], ["-a", "-F", "99"], ["-C", "0"], [],
@@ -214,7 +215,7 @@ def test_partial(work):
 
 
 def counts_of(lines, pattern):
-    """How many events of each name the lines tell."""
+    """Count the events of each name in lines of text."""
     found = collections.Counter()
     for line in lines:
         match = re.search(pattern, line)
@@ -224,7 +225,7 @@ def counts_of(lines, pattern):
 
 
 def judge_counts(report, counts, nothing, what):
-    """Of each kind as many as another tool tells."""
+    """Compare the number of events of each kind with that of another tool."""
     totals = kinds(report)
     expected = {
         ("kmalloc", "allocs"): counts["kmalloc"] + counts["kmalloc_node"],
@@ -251,7 +252,7 @@ def judge_counts(report, counts, nothing, what):
 
 
 def test_ctf(work, data, totals):
-    """perf data convert, and babeltrace2's text."""
+    """Compare perf data convert with the output of babeltrace2."""
     if not shutil.which("babeltrace2"):
         print("CTF: skipped: there is no babeltrace2")
         return
@@ -276,7 +277,8 @@ def test_ctf(work, data, totals):
 
 
 def cover_function_tracer(empty):
-    """In a mount namespace of the new process."""
+    """Hide the settings of the function tracer in a mount namespace of the new
+    process."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.unshare(0x20000)
     libc.mount(None, b"/", None, 0x4000 | 1 << 18, None)
@@ -287,7 +289,7 @@ def cover_function_tracer(empty):
 
 
 def put_back(saved):
-    """What trace-cmd leaves in another state."""
+    """Restore the settings that trace-cmd changes."""
     for name, value in {"events/enable": "0", **saved}.items():
         try:
             with open(os.path.join(TRACEFS, name), "w",
@@ -298,7 +300,7 @@ def put_back(saved):
 
 
 def record_trace_dat(builddir, work, data, rounds, *options):
-    """Whether trace-cmd could record."""
+    """Run trace-cmd record; return whether it could record."""
     empty = os.path.join(work, "empty")
     with open(empty, "wb"):
         pass
@@ -323,7 +325,7 @@ def record_trace_dat(builddir, work, data, rounds, *options):
 
 
 def test_trace_stacks(builddir, work):
-    """trace-cmd record -T: nearly all events have a stack."""
+    """With trace-cmd record -T, nearly all events have a stack."""
     data = os.path.join(work, "stacks.dat")
     out = os.path.join(work, "from-stacks-dat")
     if not record_trace_dat(builddir, work, data, 5, "-T"):
@@ -343,7 +345,7 @@ def test_trace_stacks(builddir, work):
 
 
 def test_trace_dat(builddir, work):
-    """trace.dat and trace-cmd report."""
+    """Compare trace.dat with trace-cmd report."""
     data = os.path.join(work, "trace.dat")
     if not shutil.which("trace-cmd"):
         print("trace.dat: skipped: there is no trace-cmd")
@@ -366,7 +368,7 @@ def test_trace_dat(builddir, work):
 
 
 def main():
-    """All that the machine allows."""
+    """Run all parts that the machine permits."""
     builddir, work = sys.argv[1:]
     if os.geteuid() != 0:
         skip("not root")

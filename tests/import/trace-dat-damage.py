@@ -21,7 +21,7 @@ PAGES = 5
 
 
 def allocations(first, count):
-    """Events of addresses and times that differ."""
+    """Return events with different addresses and times."""
     return [Event("kmalloc", 0, 100000000 + t * 1000, {
         "call_site": A + 16, "ptr": 0xffff888000000000 + t * 64,
         "bytes_req": 64, "bytes_alloc": 64})
@@ -29,12 +29,12 @@ def allocations(first, count):
 
 
 def times(pages):
-    """The times of the events of such pages."""
+    """Return the times of the events of pages."""
     return [e.time for n in pages for e in allocations(n * EACH, EACH)]
 
 
 def whole_pages(count=PAGES):
-    """Pages of EACH events."""
+    """Return pages of EACH events."""
     return [ring_page(allocations(n * EACH, EACH), TRACEPOINTS)
             for n in range(count)]
 
@@ -43,25 +43,25 @@ class Damage(ImportTest):
     """Damaged pages and chunks, and truncated files."""
 
     def reported(self):
-        """The report, as JSON."""
+        """Return the JSON document of a report."""
         result = subprocess.run([REPORT, "--json", self.out],
                                 capture_output=True, text=True, check=True)
         return json.loads(result.stdout)
 
     def assert_events(self, expected, cpu=0):
-        """Times of the events of these pages, and no other."""
+        """Expect exactly the events of the given pages."""
         self.assertEqual([r[9] for r in self.records(cpu) if r[0] != LOST],
                          times(expected))
 
     def losses(self, cpu=0):
-        """Number, since and until of each loss."""
-        # Of such a record: events at 24, since at 32, timestamp at 48.
+        """Return (events, since, timestamp) of each LOST record."""
+        # Fields of a LOST record: events at 24, since at 32, timestamp at 48.
         return [(r[6], r[7], r[9]) for r in self.records(cpu)
                 if r[0] == LOST]
 
     def test_each_damage(self):
-        """One page of five: 160 events of 200, and where the 40 are missing;
-        how many is known from the kernel's counters alone."""
+        """One page of five is damaged: 160 of 200 events remain. Only the kernel's
+        counters give the number of the missing 40."""
         for name, damage in DAMAGE.items():
             for options, number in ((b"", 0),
                                     (dat_stats(0, unread=150, read=50), EACH)):
@@ -80,9 +80,9 @@ class Damage(ImportTest):
                     self.checked()
 
     def test_tolerance(self):
-        """The clock may go back by 1 ms, whatever it counts: a page that is
-        500 ticks of 10 ms early is damaged, and one that is 900 us early by a
-        clock of 1 us is not."""
+        """The clock may go back by 1 ms in any unit: a page that is 500 ticks of 10
+        ms early is damaged, and a page that is 900 us early by a clock of 1 us
+        is not."""
         for clock, more, ticks, whole in (
                 ("uptime", b"", 500, False), ("uptime", b"", 0, True),
                 ("x86-tsc", dat_option(14, struct.pack("<IIQ", 1000, 0, 0)),
@@ -103,7 +103,8 @@ class Damage(ImportTest):
                                       if r[0] != LOST]), 5 if whole else 4)
 
     def test_counters_that_do_not_fit(self):
-        """A sum that wraps around would equal the events that are left."""
+        """A sum of counters that overflows would equal the number of remaining
+        events."""
         pages = whole_pages()
         pages[1] = bytes(PAGE)
         for stats in ({"unread": (1 << 64) - 1, "read": 161},
@@ -119,7 +120,7 @@ class Damage(ImportTest):
                          ("unnumbered", None))
 
     def test_report(self):
-        """The place is shown, and the number where it is known."""
+        """The report shows the place, and the number if it is known."""
         for options, number in ((b"", None),
                                 (dat_stats(0, unread=200), EACH)):
             pages = whole_pages()
@@ -137,7 +138,7 @@ class Damage(ImportTest):
                           "an unknown number of events\n", text)
 
     def test_places(self):
-        """At the beginning, at the end, twice, and several in a row."""
+        """Damage at the start, at the end, at two places, and in consecutive pages."""
         first, last = times([0])[0], times([PAGES - 1])[-1]
         for bad, expected in (
                 ([0], [(EACH, times([1])[0], times([1])[0])]),
@@ -159,7 +160,7 @@ class Damage(ImportTest):
                 holes = self.reported()["capture"]["holes"]
                 self.assertEqual([h["events"] for h in holes],
                                  [n or None for n, _, _ in expected])
-        # All of a CPU, in the time of the others.
+        # All pages of a CPU are damaged; the loss has the time of the other CPUs.
         self.partial(self.write("trace.dat", trace_dat(
             [whole_pages(), [bytes(PAGE)]],
             options=dat_stats(0, read=200) + dat_stats(1, read=7))))
@@ -168,7 +169,7 @@ class Damage(ImportTest):
         self.checked()
 
     def test_no_loss(self):
-        """A page that is empty and held no event is no damage."""
+        """A page of zeros that held no event is no damage."""
         pages = whole_pages() + [bytes(PAGE)]
         self.imported(self.write("trace.dat", trace_dat(
             [pages], options=dat_stats(0, unread=200))))
@@ -193,12 +194,12 @@ class Damage(ImportTest):
             self.assertEqual([n for n, _, _ in self.losses()], [EACH])
 
     def test_chunk_itself(self):
-        """Its data cannot be unpacked, or its length is wrong."""
+        """The data of a chunk cannot be decompressed, or its length is wrong."""
         for packing in ("zstd", "zlib"):
             pages = whole_pages(6)
             data = trace_dat7([("", [pages])], packing=packing,
                               options=dat_stats(0, read=240))
-            # The second chunk: its sizes are in front of its data.
+            # The second chunk: its sizes precede its data.
             at = data.index(PACKERS[packing](pages[2] + pages[3]))
             for name, change, expected in (
                     ("data", (at, b"\0" * 8), [0, 1, 4, 5]),
@@ -215,8 +216,8 @@ class Damage(ImportTest):
                     self.checked()
 
     def test_cut(self):
-        """A file that ends within its events; in version 7, the table of
-        these is at the end."""
+        """A file that ends within its events; in version 7, the table of pages is
+        at the end."""
         pages = whole_pages()
         data = trace_dat([pages])
         for end, expected in ((1, 4), (PAGE, 4), (2 * PAGE + 100, 2)):
@@ -229,15 +230,15 @@ class Damage(ImportTest):
             [("", [pages])])[:-PAGE]), "cut off or damaged within its options")
 
     def test_missing_without_a_place(self):
-        """Fewer events than the kernel handed over: a loss, with no place."""
+        """Fewer events than the kernel delivered: a loss without a place."""
         self.imported(self.write("trace.dat", trace_dat(
             [whole_pages()], options=dat_stats(0, unread=208))))
         self.assertEqual(self.meta()["overruns"], "8")
         self.assertEqual(self.losses(), [])
 
     def test_any_byte(self):
-        """Whatever is changed, no event is dropped in silence.  Bytes within
-        an event may make two of it."""
+        """After any change no event is dropped without a LOST record. A change
+        within an event may turn one event into two."""
         seed = int(os.environ.get("KMT_SEED", random.randrange(1 << 32)))
         print(f"test_any_byte: KMT_SEED={seed}")
         draw = random.Random(seed)

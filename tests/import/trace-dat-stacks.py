@@ -26,21 +26,21 @@ NAMES = "".join(f"{address:016x} T {name}\n" for address, name in (
 
 
 def stack(time, callers, flags=0, size=None):
-    """The stack of the event before, in the same context."""
+    """Return the stack of the preceding event in the same context."""
     return Event("kernel_stack", 0, time, {
         "size": len(callers) if size is None else size, "common_flags": flags,
         **{f"caller{i}": caller for i, caller in enumerate(callers)}})
 
 
 def alloc(time, ptr, site=B + 8, flags=0):
-    """Of slab."""
+    """Return an allocation of kmalloc."""
     return Event("kmalloc", 0, time, {
         "call_site": site, "ptr": ptr, "bytes_req": 8, "bytes_alloc": 8,
         "common_flags": flags})
 
 
 def page(time, pfn, flags=0):
-    """An allocation of one page."""
+    """Return an allocation of one page."""
     return Event("mm_page_alloc", 0, time, {"pfn": pfn, "order": 0,
                                             "common_flags": flags})
 
@@ -52,7 +52,7 @@ class TraceStacks(ImportTest):
     """Stacks, and the callers found in them."""
 
     def take(self, *events, **settings):
-        """The records of these: time, call site and stack of each."""
+        """Import events; return time, call site and stack of each record."""
         path = self.write("trace.dat", trace_dat(
             [[ring_page(events[i:i + 40], WITH_STACKS)
               for i in range(0, len(events), 40)]], kallsyms=NAMES.encode()))
@@ -66,7 +66,7 @@ class TraceStacks(ImportTest):
         return [(r[9], r[4], table.get(r[13])) for r in records]
 
     def test_usual(self):
-        """Slab from its call site on, pages from outside the allocator."""
+        """Slab stacks begin at the call site, page stacks outside of the allocator."""
         inner = [A + 4, A + 20]
         self.assertEqual(self.take(
             alloc(1000, 0x9000), stack(1001, [*inner, B + 8, B + 20]),
@@ -77,7 +77,7 @@ class TraceStacks(ImportTest):
         self.assertIn("on which node pages", self.meta()["not_seen"])
 
     def test_nested(self):
-        """Each stack goes to the last event of its own context."""
+        """Each stack belongs to the last event of its own context."""
         self.assertEqual(self.take(
             page(10, 1),
             page(11, 2, SOFTIRQ),
@@ -92,7 +92,7 @@ class TraceStacks(ImportTest):
              (19, 0, None), (20, B + 8, [B + 8])])
 
     def test_others(self):
-        """Stacks of events without a record, and of nothing."""
+        """Stacks of events without a record, and a stack without any event."""
         self.assertEqual(self.take(
             stack(10, [A, B + 7]), page(11, 1),
             Event("sched_switch", 0, 12), stack(13, [A, B + 8]),
@@ -104,8 +104,9 @@ class TraceStacks(ImportTest):
              (18, B + 9, [B + 9, 0, 0]), (20, 0, None)])
 
     def test_stack_that_never_comes(self):
-        """Events do not wait for it in unbounded memory: after 1024 interrupts
-        the stack of what they interrupted is given up."""
+        """A missing stack does not make events wait without limit: after 1024
+        interrupts, the import stops waiting for the stack of the interrupted
+        event."""
         for count, stacked in ((1000, True), (1030, False)):
             interrupts = [event for t in range(count) for event in (
                 page(11 + 2 * t, 2 + t, HARDIRQ),
@@ -120,7 +121,7 @@ class TraceStacks(ImportTest):
             self.assertEqual(taken[-2][1:], (B + 9, [B + 9]))
 
     def test_random(self):
-        """No event is lost, doubled or moved, whatever follows what."""
+        """No event is lost, duplicated or moved in any order of events."""
         rng = random.Random(SEED)
         flags = (0, SOFTIRQ, HARDIRQ, NMI)
         for _ in range(20):

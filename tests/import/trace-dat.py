@@ -20,25 +20,25 @@ from trace_dat_files import (PAGE, dat_option, dat_stats, ring_page, trace_dat,
 
 
 def usual(tracepoints=None, **settings):
-    """The file with these events."""
+    """Return a file with the usual events."""
     points = tracepoints or TRACEPOINTS
     return trace_dat([[ring_page(of_cpu(USUAL, cpu), points)]
                       for cpu in (0, 1)], points, **settings)
 
 
 def usual7(**settings):
-    """The same in version 7."""
+    """Return a file of version 7 with the usual events."""
     return trace_dat7([("", [[ring_page(of_cpu(USUAL, cpu), TRACEPOINTS)]
                              for cpu in (0, 1)])], **settings)
 
 
 def kfree(when, ptr=0xffff888000009000):
-    """A free."""
+    """Return a free."""
     return Event("kfree", 0, when, {"call_site": A, "ptr": ptr})
 
 
 def asleep(pid):
-    """It has done what it can, and waits."""
+    """Return whether a process sleeps."""
     with open(f"/proc/{pid}/stat") as file:
         return file.read().rsplit(")", 1)[1].split()[0] == "S"
 
@@ -59,20 +59,20 @@ class TraceDat(ImportTest):
                          usual_kallsyms().decode())
 
     def test_percpu_and_vmalloc(self):
-        """It tells how many CPUs there are."""
+        """The file contains the number of CPUs."""
         self.imported(self.write("trace.dat", trace_dat(
             [[ring_page(MORE, TRACEPOINTS)], [], []])))
         self.assertEqual(self.records(0), more_records(3 * 24))
 
     def test_no_names(self):
-        """Then they have to be given."""
+        """Without symbols in the file, a message recommends --kallsyms."""
         path = self.write("trace.dat", usual(kallsyms=b"", comms=b""))
         self.assertIn("--kallsyms", self.imported(path))
         self.assertEqual(self.text("kallsyms"), "")
         self.assertIn("7 - :7\n", self.text("tasks"))
 
     def test_hidden_addresses(self):
-        """A table of zeros has no addresses; one address is enough."""
+        """A table of zeros has no addresses; one non-zero address suffices."""
         zeros = "".join(f"{0:016x} T hidden{i}\n" for i in range(3))
         for kallsyms in (zeros, zeros[:-1]):
             path = self.write("trace.dat", usual(kallsyms=kallsyms.encode()))
@@ -84,7 +84,7 @@ class TraceDat(ImportTest):
         self.assertIn("T shown\n", self.text("kallsyms"))
 
     def test_counters_cut_off(self):
-        """A counter that the option lacks is none."""
+        """A counter that is missing in the option counts as absent."""
         for text, overruns in (("CPU: 1", "0"), ("CPU: 1\noverrun: 4", "0"),
                                ("CPU: 1\noverrun: 4\ncommit overrun: 3", "7"),
                                ("CPU", "0"), ("", "0"), ("\n\n", "0")):
@@ -95,7 +95,7 @@ class TraceDat(ImportTest):
                 self.assertEqual(self.meta().get("overruns", "0"), overruns)
 
     def test_pages(self):
-        """Many of them, and a CPU without any."""
+        """Many pages, and a CPU without any page."""
         events = [kfree(t * 10, ptr=t << 8) for t in range(1, 1001)]
         pages = [ring_page(events[i:i + 100], TRACEPOINTS)
                  for i in range(0, 1000, 100)]
@@ -105,7 +105,7 @@ class TraceDat(ImportTest):
         self.assertEqual(self.meta()["cpus"], "1")
 
     def test_loss(self):
-        """So many as the ring buffer says, or an unknown number."""
+        """The ring buffer has the number of lost events, or only the fact."""
         for missed, overruns in ((4, "4"), (-1, None)):
             pages = [ring_page([kfree(10)], TRACEPOINTS),
                      ring_page([kfree(50, 0x9000)], TRACEPOINTS, missed)]
@@ -122,7 +122,7 @@ class TraceDat(ImportTest):
                           said)
 
     def test_counters(self):
-        """The kernel's counters tell what a page does not, for each CPU."""
+        """The kernel's counters of each CPU complete what a page lacks."""
         for missed, stats, overruns, at_place in (
                 (-1, {"overrun": 9}, 9, 9),
                 (-1, {"overrun": 9, "dropped": 2}, 11, 0),
@@ -147,7 +147,7 @@ class TraceDat(ImportTest):
                                  [] if at_place is None else [at_place])
 
     def test_version_7(self):
-        """The same capture as of version 6."""
+        """Version 7 gives the same capture as version 6."""
         for packing in ("none", "zstd", "zlib"):
             self.imported(self.write("trace.dat", usual7(packing=packing)),
                           "-f")
@@ -162,7 +162,7 @@ class TraceDat(ImportTest):
             "--file-version 6 --compression none -i", "trace.dat")
 
     def test_machine(self):
-        """The kernel's version, and that of trace-cmd."""
+        """The versions of the kernel and of trace-cmd."""
         options = dat_option(5, b"Linux a-host 6.1.0-9-amd64 x86_64\0") + \
             dat_option(9, b"3.1.6 x\0")
         for data in (usual(options=options), usual7(options=options)):
@@ -173,7 +173,7 @@ class TraceDat(ImportTest):
                 ["6.1.0-9-amd64", "x86_64", "trace-cmd 3.1.6 x"])
 
     def test_clocks(self):
-        """Nanoseconds, or what becomes nanoseconds; others are refused."""
+        """Clocks of nanoseconds, or with a known factor; others are refused."""
         def of(clock, more=b""):
             text = f"local [{clock}] global\n\0".encode()
             return (usual(options=dat_option(4, text) + more),
@@ -198,7 +198,7 @@ class TraceDat(ImportTest):
                              "does not count nanoseconds", "-C mono")
 
     def test_modules(self):
-        """Their symbols stay those of modules."""
+        """Symbols of modules remain symbols of modules."""
         kallsyms = usual_kallsyms() + \
             f"{A + 0x40000000:016x} t of_module\t[a_module]\n".encode()
         event = Event("kfree", 0, 10, {"call_site": A + 0x40000010,
@@ -213,8 +213,7 @@ class TraceDat(ImportTest):
         self.assertIn("a_module", shown.stdout)
 
     def test_one_task(self):
-        """Events of a single task: trace-cmd record -F.  A few events are no
-        proof."""
+        """Events of a single task suggest trace-cmd record -F; a few events do not."""
         for count, pids, incomplete in ((40, 1, False), (1000, 1, True),
                                         (1000, 2, False)):
             events = [Event("kfree", 0, 10 * t, {
@@ -231,7 +230,7 @@ class TraceDat(ImportTest):
                                  incomplete)
 
     def test_silent_cpus(self):
-        """A note, as they may have been idle."""
+        """CPUs without events cause a note, because they may have been idle."""
         for count, noted in ((40, False), (1000, True)):
             events = [kfree(10 * t)._replace(values={
                 "call_site": A, "ptr": 1 << 63 | t << 8,
@@ -244,7 +243,7 @@ class TraceDat(ImportTest):
             self.assertNotIn("incomplete", self.meta())
 
     def test_odd_counters(self):
-        """An empty line before them, and no number."""
+        """Counters after an empty line, and counters without a number."""
         for text in (b"\nCPU: 0\noverrun: 7\ncommit overrun: 0\n",
                      b"\n", b"CPU: x\n", b"CPU: 99999999\n", b""):
             self.imported(self.write("trace.dat", usual(
@@ -253,7 +252,7 @@ class TraceDat(ImportTest):
                              "7" if b"7" in text else "0")
 
     def test_unknown_caller(self):
-        """A call site 0 is no sign of another kernel's symbols."""
+        """A call site of 0 does not suggest the symbols of another kernel."""
         events = [Event("kmalloc", 0, 10, {"ptr": 0xffff888000001000,
                                            "bytes_req": 8, "bytes_alloc": 8}),
                   Event("mm_page_alloc", 0, 20, {"pfn": 9})]
@@ -264,8 +263,8 @@ class TraceDat(ImportTest):
         self.assertEqual(shown.stderr, "")
 
     def test_old_pages(self):
-        """Linux before 4.1 gives the address of struct page: slab events are
-        imported, and pages are named as missing."""
+        """Linux before 4.1 records the address of struct page: slab events are
+        imported, and pages are reported as missing."""
         old = Field("struct page *", "page", 8, 8, 0)
         points = dict(TRACEPOINTS)
         for name in ("mm_page_alloc", "mm_page_free"):
@@ -287,8 +286,8 @@ class TraceDat(ImportTest):
                           "struct page", self.meta()["not_seen"])
 
     def test_cut(self):
-        """Wherever it ends before the events: within the formats, the
-        tables."""
+        """Files that are truncated within the formats or the tables, before the
+        events."""
         data = usual()
         for end in (9, 14, 18, 60, 200, 1000, data.index(b"options"),
                     data.index(b"flyrecord") + 3):
@@ -297,8 +296,8 @@ class TraceDat(ImportTest):
                              "no perf.data" if end < 10 else "cut off")
 
     def test_same_pages_twice(self):
-        """Pages that two CPUs have, or that two buffers have, would be read
-        again for each; so would a CPU that is there twice."""
+        """Two CPUs or buffers that refer to the same pages, or a CPU that occurs
+        twice, are refused, because the pages would be read again for each."""
         pages = [[ring_page(of_cpu(USUAL, cpu), TRACEPOINTS)]
                  for cpu in (0, 1)]
         data = usual()
@@ -324,7 +323,7 @@ class TraceDat(ImportTest):
                              "same CPU, twice")
 
     def test_many_buffers(self):
-        """Each has a table of all CPUs, and all may have the same one."""
+        """Many buffers that refer to one table of CPUs are refused."""
         options = b"".join(struct.pack("<HIQ", 3, 10, 60) + b"b\0"
                            for _ in range(5000))
         data = usual(options=options)
@@ -335,7 +334,7 @@ class TraceDat(ImportTest):
                          "cut off or damaged within its options")
 
     def test_shortened(self):
-        """A file that another process shortens meanwhile."""
+        """Another process truncates the file during the import."""
         data = usual()
         start = struct.unpack_from("<Q", data, data.index(
             b"flyrecord\0") + 10)[0]
@@ -363,8 +362,8 @@ class TraceDat(ImportTest):
         self.assertFalse(os.path.exists(self.out))
 
     def test_changed(self):
-        """A file that another process changes meanwhile: an error, or all of
-        one of its states."""
+        """Another process changes the file during the import: an error, or a
+        consistent state."""
         pages = [ring_page([kfree(t * 10)], TRACEPOINTS)
                  for t in range(1, 4001)]
         data = trace_dat7([("", [pages])], chunk_pages=1)
@@ -376,7 +375,7 @@ class TraceDat(ImportTest):
         deadline = time.monotonic() + 120
         with open(path, "r+b") as file, \
                 mmap.mmap(file.fileno(), 0) as mapped:
-            # The passes of one import see the file in any of its states.
+            # The passes of one import may see different states of the file.
             while not changed:
                 self.assertLess(time.monotonic(), deadline)
                 with subprocess.Popen(
@@ -395,7 +394,7 @@ class TraceDat(ImportTest):
                                        if r[0] == 2]), (1, len(pages)))
 
     def test_several(self):
-        """The command to use."""
+        """The message about several operands contains a command that works."""
         one, two = (self.write(name, usual()) for name in ("a.dat", "b.dat"))
         result = subprocess.run([PROGRAM, one, two, self.out], check=False,
                                 capture_output=True, text=True)
@@ -410,7 +409,8 @@ class TraceDat(ImportTest):
             self.assertTrue(os.path.exists(path + ".capture/kmemtrace.meta"))
 
     def test_files_of_cpus(self):
-        """trace-cmd joins these when it ends."""
+        """Files of single CPUs, which trace-cmd joins when it ends: a message
+        contains the command."""
         names = [self.write(f"trace.dat.cpu{cpu}", ring_page(
             of_cpu(USUAL, cpu), TRACEPOINTS)) for cpu in (0, 1)]
         for paths in (names, names[:1]):
@@ -421,7 +421,7 @@ class TraceDat(ImportTest):
                           "' '".join(paths) + "'\n", result.stderr)
 
     def test_no_page_size(self):
-        """All bytes of pages would be wrong."""
+        """Without a valid page size, pages cannot be read."""
         data = usual()
         at = data.index(b"\0", 10) + 3
         for size in (0, 4095):
@@ -430,7 +430,8 @@ class TraceDat(ImportTest):
                          "no size of pages")
 
     def test_damaged(self):
-        """Nobody knows what comes out, but it is told, or whole."""
+        """A damaged file is imported completely, with a warning, or refused with a
+        message."""
         data = usual()
         for at in range(10, len(data) - 8192, 199):
             bad = data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1:]
@@ -463,7 +464,7 @@ class TraceDat(ImportTest):
                      "no event of memory")
 
     def test_instance(self):
-        """Taken if it alone has events, or if it is named."""
+        """An instance is imported if it alone has events, or if it is named."""
         pages = [[ring_page(of_cpu(USUAL, cpu), TRACEPOINTS)]
                  for cpu in (0, 1)]
         path = self.write("trace.dat", trace_dat([[], []],
@@ -479,7 +480,7 @@ class TraceDat(ImportTest):
         self.assert_usual()
 
     def test_which_buffer(self):
-        """Which one was taken, and which others there are."""
+        """The messages name the imported buffer and the other buffers."""
         one = [[ring_page([kfree(10)], TRACEPOINTS)], []]
         pages = [[ring_page(of_cpu(USUAL, cpu), TRACEPOINTS)]
                  for cpu in (0, 1)]
@@ -499,7 +500,7 @@ class TraceDat(ImportTest):
             self.write("trace.dat", usual()), "-f"))
 
     def test_counters_of_instance(self):
-        """Those of another buffer are not its own."""
+        """Counters of another buffer are ignored."""
         options = dat_stats(0, overrun=3) + \
             dat_option(2, b"\nBuffer: mine\n\n\0") + \
             dat_stats(0, overrun=8)
@@ -518,7 +519,7 @@ class TraceDat(ImportTest):
                      options=("--buffer", "x"))
 
     def test_ended(self):
-        """A signal ends it, and nothing is left."""
+        """A signal ends the import, and no file remains."""
         fifo = self.path("fifo")
         os.mkfifo(fifo)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):

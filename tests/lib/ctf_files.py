@@ -39,7 +39,7 @@ def ctf_metadata(tracepoints, prefix="{system}:", cpu=" u32 cpu_id;",
                 continue
             kind = "string" if "data_loc" in field.type else \
                 CTF_TYPES[field.size, field.signed]
-            # A leading _ does not count.
+            # A leading _ of a name is ignored.
             text += f"  {kind} _{field.name};\n"
         text += "}; };\n"
     return text
@@ -51,7 +51,7 @@ def ctf_metadata_packets(text, step=400, order="<"):
     for at in range(0, len(data), step):
         part = data[at:at + step]
         size = 8 * (37 + len(part))
-        # Some bytes behind the text of a packet are not used.
+        # The bytes after the text of a packet are unused.
         out += struct.pack(order + "I16sIIIBBBBB", 0x75d11d57, bytes(16), 0,
                            size, size + 8 * 16, 0, 0, 0, 1, 8)
         out += part + bytes(16)

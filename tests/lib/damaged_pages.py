@@ -24,7 +24,7 @@ def commit_of(page):
     return struct.unpack_from("<Q", page, 8)[0]
 
 
-# What makes a page useless, by name.
+# Name of a damage: function that makes a page unusable.
 DAMAGE = {
     "zeroed": lambda page: bytes(PAGE),
     "ones": lambda page: b"\xff" * PAGE,

@@ -14,8 +14,8 @@ from reference_output import DETAILS, Output
 BUILD = os.environ.get("top_builddir", ".")
 REPORT = os.path.join(BUILD, "report", "kmemtrace-report")
 SMALL = os.path.join(BUILD, "tests", "report",
-                     "report-small")  # blocks of 3 records
-# Programs and threads, which must all print the same.
+                     "report-small")  # with blocks of 3 records
+# Programs and numbers of threads; all outputs must be equal.
 RUNS = [(REPORT, 1), (REPORT, 3), (SMALL, 1), (SMALL, 3)]
 
 
@@ -190,7 +190,7 @@ class Comparison:
         lines = differences(got, want)
         capture = self.output.capture()
         given = {k: report["capture"].get(k, "no such key") for k in capture}
-        # Two losses of a CPU may begin at once, in either order.
+        # Two losses of a CPU may begin at the same time, in either order.
         given["holes"] = given["holes"] and sorted(
             given["holes"], key=lambda h: list(h.values()))
         lines += differences(given, capture, "capture")

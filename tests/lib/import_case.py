@@ -10,10 +10,10 @@ import unittest
 
 from import_events import USUAL_RECORDS
 
-# Captures are then those of root.
+# Captures then belong to root.
 for variable in "SUDO_UID", "SUDO_GID":
     os.environ.pop(variable, None)
-# nohup and a shell's "&" leave signals ignored, and the programs keep that.
+# nohup and a shell's "&" leave signals ignored, and the programs inherit that.
 for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
     signal.signal(number, signal.SIG_DFL)
 TOP_SRCDIR = os.environ.get("top_srcdir", ".")
@@ -46,15 +46,15 @@ def lacks(library, content):
 
 
 def has_address_sanitizer():
-    """Whether the program was built with AddressSanitizer."""
+    """Return whether the program was built with AddressSanitizer."""
     with open(PROGRAM, "rb") as file:
         return b"__asan_init" in file.read()
 
 
 def sanitizer_environment():
-    """For the program: memory that is not there, and signals, end it as they
-    do without a sanitizer.  libbabeltrace2 asks for as much memory as a damaged
-    file says, and crashes on some."""
+    """Return an environment in which failed allocations and signals have the same
+    effect as without a sanitizer. libbabeltrace2 allocates as much memory as a
+    damaged file claims, and crashes on some files."""
     return {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") +
             ":allocator_may_return_null=1"
             ":handle_segv=0:handle_sigbus=0:handle_abort=0"}
@@ -68,7 +68,7 @@ class ImportTest(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.scratch = scratch.name
         self.out = self.path("out")
-        # A machine that runs some other kernel.
+        # The fake machine runs another kernel.
         self.proc = self.path("proc")
         self.sys = self.path("sys")
         os.mkdir(self.proc)
@@ -114,7 +114,7 @@ class ImportTest(unittest.TestCase):
         self.assertFalse(os.path.exists(self.out), "something is left")
 
     def partial(self, path, *options, status=2):
-        """Import a damaged file: a warning, status 2."""
+        """Import a damaged file; expect a warning and the status."""
         result = self.run_import(path, "-f", *options)
         self.assertEqual(result.returncode, status, result.stderr)
         self.assertEqual(result.stderr.count("\n"), 1, result.stderr)

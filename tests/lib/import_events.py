@@ -117,7 +117,7 @@ def tracing_data(tracepoints, version=b"0.6", kallsyms=b"", comms=b"",
     return out + struct.pack("<Q", len(comms)) + comms
 
 
-# Of types that only some kernels have; the last one failed.
+# Events of kinds that only some kernels have; the last allocation failed.
 MORE = (
     Event("percpu_alloc_percpu", 0, 3000, {
         "call_site": SITES["a_function"] + 16, "ptr": 0x12340, "size": 24,
@@ -142,7 +142,7 @@ def more_records(percpu_bytes):
             (2, 4, 64, -1, 0, area, 0, 0, 0, 3300, 7, 0, 0)]
 
 
-# One of each kind; the last are of no memory, or of nobody's interest.
+# One event of each kind; the last ones have no address or an unneeded type.
 USUAL = (
     Event("kmalloc", 0, 1000, {"call_site": SITES["a_function"] + 16,
                                "ptr": 0xffff888000001000, "bytes_req": 100,

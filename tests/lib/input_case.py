@@ -134,10 +134,8 @@ class InputCase(unittest.TestCase):
         self.assertLessEqual(done.stderr.count("\n"), 2)
 
     def feed(self, path, data, pause=0):
-        """A thread that writes to a pipe, in steps that fit no record.
-
-        Returns the event that it has opened the pipe.
-        """
+        """Start a thread that writes to a pipe, in steps that are not multiples of
+        a record. Return an event that is set once the pipe is open."""
         def feed_it():
             try:
                 with open(path, "wb", buffering=0) as f:
@@ -145,7 +143,7 @@ class InputCase(unittest.TestCase):
                     for i in range(0, len(data), 10007):
                         f.write(data[i:i + 10007])
                         time.sleep(pause)
-            except BrokenPipeError:  # refused
+            except BrokenPipeError:  # the program refused the input
                 pass
         opened = threading.Event()
         thread = threading.Thread(target=feed_it)

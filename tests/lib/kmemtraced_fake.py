@@ -30,7 +30,7 @@ RECORD = 56
 RECORD_V2 = 64
 CHUNK = 28672
 PIPE_BYTES = 1 << 20
-# Only a hang is ever ended by it.
+# Limit in seconds for a program that hangs.
 TIMEOUT_S = 60
 
 # The tests expect captures of root.
@@ -156,7 +156,7 @@ class FakeDebugfs:
         os.close(self.fifos.pop(cpu))
 
     def replace_buffer(self, cpu):
-        """Start another generation of a buffer, as after a change of its size."""
+        """Start a new generation of a buffer, as after a change of its size."""
         with open(os.path.join(self.path, f".ring-cpu{cpu}"), "r+b") as file:
             generation, = struct.unpack("=Q", file.read(8))
             file.seek(0)
@@ -226,10 +226,11 @@ class Daemon:
         if shim is not None:
             env.update({f"SHIM_{key.upper()}": str(value)
                         for key, value in shim.items()})
-            # The loader would go on without it.
+            # The dynamic linker ignores a library that does not exist.
             assert os.path.exists(SHIM), SHIM
             env["LD_PRELOAD"] = SHIM
-            # The sanitizer wants to be first in line, and need not be.
+            # AddressSanitizer expects to be the first library; a preloaded shim is
+            # permitted.
             env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + \
                 ":verify_asan_link_order=0"
         popen.setdefault("stdout", subprocess.PIPE)
@@ -238,10 +239,8 @@ class Daemon:
         self.early = b""
 
     def wait_line(self, pattern, meanwhile=None):
-        """Reads stderr until it has a match; what was read.
-
-        meanwhile is called now and then.
-        """
+        """Read stderr until it matches; return the text that was read. meanwhile is
+        called from time to time."""
         stream = self.process.stderr
         deadline = time.monotonic() + TIMEOUT_S
         while not re.search(pattern, self.early.decode()):
@@ -258,11 +257,10 @@ class Daemon:
         return self.early.decode()
 
     def wait_idle(self):
-        """Until all threads sleep.
+        """Wait until all threads sleep.
 
-        A thread that something wakes, as data in a FIFO do, is runnable as
-        soon as that is there.  So what they do at once is then done.
-        """
+        A thread becomes runnable as soon as its event occurs, such as data in a
+        FIFO. When all threads sleep, they have handled all events so far."""
         folder = f"/proc/{self.process.pid}/task"
 
         def sleep():
@@ -295,7 +293,7 @@ class DaemonTest(unittest.TestCase):
                 "ffffffff81000040 t start_here\n")
     BOOT_ID = "01234567-89ab-cdef-0123-456789abcdef"
     MODULES = "ext4 983040 1 - Live 0xffffffffc0200000\n"
-    # Whether the files of the CPUs can be mapped, as on a real kernel.
+    # Whether the cpu files can be mapped, as on a real kernel.
     mapped = False
 
     def setUp(self):
@@ -344,13 +342,13 @@ class DaemonTest(unittest.TestCase):
             settings["shim"] = {"map": 1, **(settings.get("shim") or {})}
         settings["env"] = {**self.notes(), **(settings.get("env") or {})}
         daemon = Daemon(self.args(*more, out=out), **settings)
-        # A test that fails must not leave it running.
+        # A failed test must not leave kmemtraced running.
         self.addCleanup(daemon.process.kill)
         return daemon
 
     def notes(self):
-        """The environment of a program that looks for the notes of this test
-        about what has to be restored."""
+        """Return an environment that selects this test's directory of recovery
+        notes."""
         return {"KMEMTRACE_RUNDIR": os.path.join(self.root, "run")}
 
     def start(self, *more, out=None, **settings):
@@ -375,10 +373,8 @@ class DaemonTest(unittest.TestCase):
         return path, lines
 
     def hang_disk(self):
-        """Writes to cpu0.out will wait, each for a byte.
-
-        The FIFO, a descriptor to write to it, and the settings for the shim.
-        """
+        """Make each write to cpu0.out wait for a byte. Return the FIFO, a
+        descriptor to write to it, and the settings of the shim."""
         fifo = os.path.join(self.root, "go")
         os.mkfifo(fifo)
         go = os.open(fifo, os.O_RDWR)

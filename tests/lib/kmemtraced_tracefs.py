@@ -111,7 +111,7 @@ def page(time_ns, *events, missed=False):
 
 
 def count(raw):
-    """Count the events of pages, as the kernel counts events that are read."""
+    """Count the events of pages, as the kernel counts consumed events."""
     n = 0
     for start in range(0, len(raw), PAGE):
         commit = struct.unpack_from("=Q", raw, start + 8)[0] & 0xfffff

@@ -7,12 +7,13 @@ import os
 import signal
 import sys
 
-# nohup and a shell's "&" leave signals ignored, and kmemtraced keeps SIGHUP so.
+# nohup and a shell's "&" leave signals ignored, and kmemtraced inherits an ignored
+# SIGHUP.
 for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
     signal.signal(number, signal.SIG_DFL)
 
 TRACEFS = "/sys/kernel/tracing"
-# Of unshare(2) and mount(2).
+# Flags of unshare(2) and mount(2).
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
 
 
@@ -21,8 +22,8 @@ def take_tracefs():
     changes settings of the whole machine."""
     if not os.path.isdir(os.path.join(TRACEFS, "events")):
         mount_tracefs()
-    # The lock belongs to the root directory, which all mounts and namespaces
-    # share.  It ends with this process.
+    # All mounts and namespaces share the root directory, which is locked until this
+    # process ends.
     lock = os.open(TRACEFS, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -32,8 +33,8 @@ def take_tracefs():
 
 
 def mount_tracefs():
-    """Mounts tracefs for this process and its children alone: the mount
-    namespace ends with the last of them."""
+    """Mount tracefs for this process and its children; the mount namespace ends
+    with the last of them."""
     with open("/proc/filesystems", encoding="ascii") as file:
         if "tracefs" not in file.read().split():
             skip("this kernel has no tracefs")

@@ -1,41 +1,41 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compiles an annotated text into the directory of a capture.
+"""Compile an annotated text into the directory of a capture.
 
     mkcapture.py FIXTURE OUTDIR
 
-A line is one of these; '#' starts a comment, 'a=1 b=2' are fields, numbers may
-be decimal or 0x hexadecimal:
+Each line is one of the statements below.  '#' starts a comment, 'a=1 b=2' are
+fields, and numbers are decimal or hexadecimal (0x):
 
     meta                    the indented lines that follow are kmemtrace.meta
-    kallsyms                likewise; also modules, caches, tasks and marks, where ': '
-                            before a line is left out
+    kallsyms                the indented lines that follow are kallsyms; as well as
+                            modules, caches, tasks and marks, where ': ' before a
+                            line is removed
     cpu N little|big [size=N]
-                            what follows goes to cpuN.out; size: bytes of a
-                            record, 56 unless told; longer ones end in 0xee
-    file NAME               what follows goes to that file
+                            the records that follow belong to cpuN.out; size: bytes
+                            of a record, 56 by default; longer records end in 0xee
+    file NAME               the records that follow belong to the file NAME
     alloc kmalloc|cache|pages|percpu|vmalloc t=.. site=.. ptr=.. req=.. alloc=.. gfp=.. node=..
     free  kmalloc|cache|pages|percpu|vmalloc t=.. site=.. ptr=..
     record event=.. type=.. size=.. and the fields above, extra=HEX
-                            any record; size is what it says of itself
-                            pid=.. cache=.. flags=.. with size=64 or more:
-                            what version 2 has there, instead of 0xee
-                            stack=.. with size=72: likewise
-    lost t=.. n=.. since=.. a record of lost events
-    stop t=.. why=..        a record of a stop; also site= and pid=
+                            any record; size is its event_size field;
+                            pid=.. cache=.. flags=.. with size=64 or more: the
+                            fields of version 2 in place of 0xee;
+                            stack=.. with size=72: the stack number
+    lost t=.. n=.. since=.. a LOST record
+    stop t=.. why=..        a STOP record; also site= and pid=
     mark t=.. number=.. [pid=.. flags=..] [part=.. payload_size=.. drop=N] VALUE...
                             the records of a mark; VALUE: a number, s:"a string"
-                            or cut:"one that was longer"; part and payload_size:
-                            other than they should be; drop: without the last N
+                            or cut:"a truncated string"; part and payload_size
+                            replace the correct values; drop: omit the last N
     more t=.. number=.. part=.. payload_size=..
-                            a record that should follow a mark
-    bytes 00 01 02          as they are
-    repeat N STATEMENT      the same N times
-    end                     no more follows
+                            a continuation record of a mark
+    bytes 00 01 02          these bytes
+    repeat N STATEMENT      the statement N times
+    end                     ignore the following lines
 
-In Python: event() gives the bytes of one record, older() those of one in an
-older layout, Capture writes a directory,
-compile_fixture() does what the command does.
+In Python: event() returns the bytes of one record, older() those of a record in an
+older layout, Capture writes a directory, and compile_fixture() compiles a fixture.
 """
 
 import os
@@ -54,31 +54,32 @@ ORDERS = {"little": "<", "big": ">"}
 TEXTS = {"meta": "kmemtrace.meta", "kallsyms": "kallsyms", "modules": "modules",
          "caches": "caches", "tasks": "tasks", "marks": "marks",
          "stacks": "stacks"}
-# Of the payload of a mark, in a record; and in the word of a string.
+# Bytes of the payload in a record of a mark; and the bit in the word of a truncated
+# string.
 MARK_PAYLOAD = 40
 MARK_CUT = 1 << 63
 # Names of the fields in a fixture -> argument of event().
 FIELDS = {"event": "event_id", "type": "type_id", "size": "event_size",
           "node": "node", "site": "site", "ptr": "ptr", "req": "req",
           "alloc": "alloc", "gfp": "gfp", "t": "t"}
-# Of version 2.
+# Fields of version 2.
 FIELDS_V2 = ("pid", "cache", "flags", "stack")
 
 
 class FixtureError(Exception):
-    """A fixture that says something wrong."""
+    """A fixture with an invalid statement."""
 
 
 def event(event_id=ALLOC, type_id=KMALLOC, t=0, site=0xffffffff81000000,
           ptr=0xffff888000001000, req=100, alloc=128, gfp=0xcc0, node=-1,
           event_size=BASE_SIZE, order="little"):
-    """The bytes of one record of version 1."""
+    """Return the bytes of one record of version 1."""
     return struct.pack(ORDERS[order] + "BBHiQQQQQq", event_id, type_id,
                        event_size, node, site, ptr, req, alloc, gfp, t)
 
 
 def event_v2(pid=0, cache=0, flags=0, stack=None, order="little", **fields):
-    """The bytes of one record of version 2, with its stack if it has one."""
+    """Return the bytes of one record of version 2, with a stack number if given."""
     fields.setdefault("event_size", V2_SIZE if stack is None else V2S_SIZE)
     return event(order=order, **fields) + struct.pack(
         ORDERS[order] + "IHH", pid, cache, flags) + (
@@ -87,14 +88,14 @@ def event_v2(pid=0, cache=0, flags=0, stack=None, order="little", **fields):
 
 
 def lost(t, n, since, order="little", event_size=V2_SIZE):
-    """A record of version 2 that tells of n lost events."""
+    """Return a LOST record of version 2 with n lost events."""
     return event_v2(event_id=LOST, t=t, site=0, ptr=0, req=n, alloc=since,
                     gfp=0, order=order, event_size=event_size)
 
 
 def mark_payload(values, order="little"):
-    """The payload of a mark: a value is a number, a string, or a tuple of one,
-    which was longer."""
+    """Return the payload of a mark. A value is a number, a string, or a tuple with
+    a truncated string."""
     words, strings = b"", b""
     for value in values:
         cut = isinstance(value, tuple)
@@ -110,14 +111,15 @@ def mark_payload(values, order="little"):
 
 def mark_record(t, number, payload, part, payload_size, event_id=MARK, pid=0,
                 flags=0, order="little", event_size=V2_SIZE):
-    """One record of a mark; payload is that of this record."""
+    """Return one record of a mark with its part of the payload."""
     data = payload.ljust(MARK_PAYLOAD, b"\0")
     return struct.pack(ORDERS[order] + "BBHI40sqIHH", event_id, part,
                        event_size, number, data, t, pid, payload_size, flags)
 
 
 def mark(t, number, values, drop=0, part=None, payload_size=None, **fields):
-    """The records of a mark, as a list; drop: without so many of the last."""
+    """Return the records of a mark as a list. drop: omit this many records at the
+    end."""
     payload = mark_payload(values, fields.get("order", "little"))
     size = len(payload) if payload_size is None else payload_size
     pieces = [payload[i:i + MARK_PAYLOAD]
@@ -159,29 +161,29 @@ def older(layout, fields, cpu=0, sequence=0, word=8):
 
 
 def alloc(t, ptr, type_id=KMALLOC, **fields):
-    """An ALLOC record."""
+    """Return an ALLOC record."""
     return event(ALLOC, type_id, t, ptr=ptr, **fields)
 
 
 def free(t, ptr, type_id=KMALLOC, **fields):
-    """A FREE record, its other fields as the kernel writes them."""
+    """Return a FREE record; the other fields are as the kernel writes them."""
     return event(FREE, type_id, t, ptr=ptr, req=0, alloc=0, gfp=0, **fields)
 
 
 class Capture:
-    """Collects records and texts, then writes them."""
+    """Collects records and texts, and writes them as a capture."""
 
     def __init__(self):
         self.cpus = {}
         self.texts = {}
 
     def add(self, cpu, data):
-        """Appends bytes to the file of a CPU, or of that name; b'' makes an
+        """Append bytes to the file of a CPU, or of the given name; b'' makes an
         empty file."""
         self.cpus.setdefault(cpu, bytearray()).extend(data)
 
     def write(self, directory):
-        """Writes the directory, which may exist."""
+        """Write the directory, which may exist."""
         os.makedirs(directory, exist_ok=True)
         for cpu, data in self.cpus.items():
             name = cpu if isinstance(cpu, str) else f"cpu{cpu}.out"
@@ -194,7 +196,7 @@ class Capture:
 
 
 def parse_fields(words):
-    """a=1 b=2 -> {"a": "1", "b": "2"}"""
+    """Convert a=1 b=2 to {"a": "1", "b": "2"}."""
     fields = {}
     for word in words:
         name, sep, value = word.partition("=")
@@ -205,7 +207,7 @@ def parse_fields(words):
 
 
 class Compiler:
-    """One pass over the lines of a fixture."""
+    """Compiles the lines of a fixture."""
 
     def __init__(self):
         self.capture = Capture()
@@ -215,7 +217,7 @@ class Compiler:
         self.text = None
 
     def do_cpu(self, words):
-        """cpu N little|big [size=N]"""
+        """Process "cpu N little|big [size=N]"."""
         self.cpu = int(words[0])
         self.order = words[1] if len(words) > 1 else "little"
         if self.order not in ORDERS:
@@ -227,13 +229,13 @@ class Compiler:
         self.capture.add(self.cpu, b"")
 
     def emit(self, data):
-        """Appends bytes to the current file."""
+        """Append bytes to the current file."""
         if self.cpu is None:
             raise FixtureError("a record before any 'cpu'")
         self.capture.add(self.cpu, data)
 
     def do_record(self, words, **given):
-        """alloc, free and record."""
+        """Process "alloc", "free" and "record"."""
         fields = parse_fields(words)
         extra = fields.pop("extra", None)
         args = {"event_size": self.size}
@@ -258,14 +260,14 @@ class Compiler:
         self.emit(data)
 
     def do_lost(self, words):
-        """lost t= n= since="""
+        """Process "lost t= n= since="."""
         fields = {name: int(value, 0)
                   for name, value in parse_fields(words).items()}
         data = lost(order=self.order, event_size=self.size, **fields)
         self.emit(data + b"\xee" * (self.size - len(data)))
 
     def do_stop(self, words):
-        """stop t= site= pid= why="""
+        """Process "stop t= site= pid= why="."""
         fields = dict(word.split("=", 1) for word in words)
         data = struct.pack(
             ORDERS[self.order] + "BBHiQ32sqII", 6, 0, self.size, -1,
@@ -274,7 +276,7 @@ class Compiler:
         self.emit(data + b"\xee" * (self.size - len(data)))
 
     def do_mark(self, words):
-        """mark t= number= VALUE..."""
+        """Process "mark t= number= VALUE..."."""
         values, fields = [], {}
         for word in words:
             name, _, value = word.partition(":")
@@ -290,7 +292,7 @@ class Compiler:
             self.emit(data + b"\xee" * (self.size - len(data)))
 
     def do_more(self, words):
-        """more t= number= part= payload_size="""
+        """Process "more t= number= part= payload_size="."""
         fields = {name: int(value, 0)
                   for name, value in parse_fields(words).items()}
         data = mark_record(payload=b"", event_id=MORE, order=self.order,
@@ -298,7 +300,7 @@ class Compiler:
         self.emit(data + b"\xee" * (self.size - len(data)))
 
     def statement(self, words):
-        """One line that is not part of a text."""
+        """Process a line that is not part of a text."""
         verb, rest = words[0], words[1:]
         if verb in TEXTS:
             self.text = TEXTS[verb]
@@ -332,7 +334,7 @@ class Compiler:
             raise FixtureError(f"unknown statement '{verb}'")
 
     def line(self, line):
-        """One line.  Returns False after the last one."""
+        """Process a line. Returns False after the last line."""
         if self.text and (line[:1] in (" ", "\t") or not line.strip()):
             if line.strip():
                 self.capture.texts[self.text] += \
@@ -350,7 +352,7 @@ class Compiler:
 
 
 def compile_text(text):
-    """A fixture's text -> Capture."""
+    """Return the Capture of a fixture's text."""
     compiler = Compiler()
     for number, line in enumerate(text.splitlines(), 1):
         try:
@@ -362,7 +364,7 @@ def compile_text(text):
 
 
 def compile_fixture(path, directory):
-    """Compiles the fixture at path into directory."""
+    """Compile the fixture at path into a directory."""
     with open(path, encoding="utf-8") as f:
         text = f.read()
     try:

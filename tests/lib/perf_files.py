@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files as perf record leaves them, with made-up events."""
+"""Files of perf record with made-up events."""
 
 import struct
 
@@ -17,8 +17,8 @@ def perf_record(kind, body, misc=0):
 
 
 def perf_sample(event, tracepoints=None, chain=None, counters=None):
-    """id, ip, pid and tid, time, cpu, period, data; counters: those of a
-    group, which are before the callchain."""
+    """Return a sample: id, ip, pid and tid, time, cpu, period, data. counters: the
+    counters of a group, which precede the callchain."""
     data = raw(event, tracepoints or TRACEPOINTS)
     middle = b"" if counters is None else struct.pack(
         f"<Q{2 * len(counters)}Q", len(counters),
@@ -81,13 +81,14 @@ def perf_tasks(*pids):
 
 
 def perf_attr(kind, sample_type, config=700, period=1, flags=0, read_format=0):
-    """What the kernel was asked for; all other records have a trailer."""
+    """Return the attributes of an event; all other records have a trailer."""
     return struct.pack("<IIQQQQQ", kind, 128, config, period, sample_type,
                        read_format, 1 << 18 | flags).ljust(128, b"\0")
 
 
 def perf_layout(layout):
-    """type, sample_type, ids and what perf_attr() has more, as bytes."""
+    """Return (attributes, ids) of a layout: type, sample_type, ids and further
+    arguments of perf_attr()."""
     kind, sample_type, ids, *more = layout
     return (perf_attr(kind, sample_type, **(more[0] if more else {})),
             b"".join(struct.pack("<Q", i) for i in ids))
@@ -95,7 +96,7 @@ def perf_layout(layout):
 
 def perf_data(records, tracepoints=None, layouts=((2, LAYOUT, (EVENT_ID,)),),
               features=None):
-    """A file of perf; layouts: see perf_layout(), one for each event."""
+    """Return a perf.data file. layouts: see perf_layout(), one for each event."""
     attrs, ids, ids_at = b"", b"", 104
     for attr, some in map(perf_layout, layouts):
         attrs += attr + struct.pack("<QQ", ids_at, len(some))
@@ -130,14 +131,15 @@ def perf_pipe(records, tracepoints=None, layouts=((2, LAYOUT, (EVENT_ID,)),),
 
 
 def zstd_block(data, first=False):
-    """A block of a zstd stream, not compressed; first: with the head of its
-    frame, which has a window of 128 KB."""
+    """Return an uncompressed block of a zstd stream. first: add the header of a
+    frame with a window of 128 KB."""
     head = b"\x28\xb5\x2f\xfd\x00\x38" if first else b""
     return head + (len(data) << 3).to_bytes(3, "little") + data
 
 
 def perf_compressed(data, pieces, newer=False):
-    """The same records as perf record -z writes them, in so many pieces."""
+    """Return the records as perf record -z writes them, in the given number of
+    blocks."""
     size, out = -(-len(data) // pieces), b""
     for at in range(0, len(data), size):
         block = zstd_block(data[at:at + size], at == 0)

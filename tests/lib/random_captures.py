@@ -70,7 +70,7 @@ def make_symbols(rng):
 class Maker:
     """One random capture."""
 
-    pace = 10 ** 4  # ns at most from one record to the next
+    pace = 10 ** 4  # largest distance of two records in ns
 
     def __init__(self, seed):
         rng = self.rng = random.Random(seed)
@@ -135,8 +135,8 @@ class Maker:
             self.damage(cpu)
 
     def tie(self):
-        """All CPUs at the same time, each at an address of its own: which
-        peak there is depends on the order."""
+        """Add events of all CPUs at the same time, each at its own address: the
+        peak depends on the order."""
         self.ties += self.n_cpus > 1
         base = 0xffff999000000000 + self.rng.getrandbits(20) * 4096 * 64
         for cpu in range(self.n_cpus):
@@ -161,7 +161,7 @@ class Maker:
             record["ptr"] = 0
         else:
             record["timestamp"] -= rng.randrange(1, 10 ** 6)
-        # The first records of a file tell its format.
+        # The format of a file is detected from its first records.
         if len(self.cpus[cpu]) > 16:
             self.cpus[cpu].append(record)
 

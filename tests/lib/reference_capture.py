@@ -13,7 +13,7 @@ import reference_match
 
 ALLOC, FREE, LOST = 1, 2, 3
 KINDS = ["kmalloc", "cache", "pages", "percpu", "vmalloc"]
-# When what waits for its decision is booked if no record comes any more.
+# Time of the decisions that are still pending after the last record.
 AT_THE_END = float("inf")
 
 
@@ -29,12 +29,12 @@ class Record:
         self.cpu, self.index, self.now = cpu, index, now
 
 
-# What happened to an object, and when that is booked: op is alloc, close (it
-# was allocated over), free (which closes it too) or late (the free of what was
-# closed).  With record it is just that the FREE came.
+# A change of an object at a time. op: alloc; close (the address was allocated
+# again); free (also closes the object); late (free of a closed object). op record:
+# a FREE was read.
 Act = collections.namedtuple("Act", "time op object free")
 
-# What does not fit: what is unmatched, double, mismatch; why as in JSON.
+# A contradiction. what: unmatched, double, or mismatch; why: the class, as in JSON.
 Finding = collections.namedtuple("Finding", "what why first second")
 
 
@@ -72,11 +72,11 @@ class File:
         self.bytes = len(data)
         self.events = len(data) // size
         self.truncated = len(data) % size
-        self.records = []   # usable ones
-        # Of what lies before each, and at last behind all of them.
+        self.records = []   # usable records
+        # Number of skipped records before each record, and after the last one.
         self.skipped_before = []
-        self.losses = []    # (since, until, events), as the records have them
-        self.overruns = 0   # events lost, as kmemtrace.meta has it
+        self.losses = []    # (since, until, events) of the LOST records
+        self.overruns = 0   # lost events by kmemtrace.meta
         skipped = lost = 0
         now = None
         layout = struct.Struct((">" if big else "<") + "BBHiQQQQQq"
@@ -86,7 +86,7 @@ class File:
             event, kind, event_size = fields[:3]
             if (event not in (ALLOC, FREE) or kind > reference_match.last_type(size)
                     or event_size != size or not fields[5]):
-                # Of version 2: events were lost.
+                # A LOST record of version 2.
                 is_lost = (event == LOST and size >= 64
                            and event_size == size)
                 lost += is_lost
@@ -123,7 +123,7 @@ class Capture:
         for file in self.files:
             file.overruns = int(self.meta.get(f"cpu{file.cpu}", {}).get(
                 "overruns", 0))
-        # Without them records do not report losses.
+        # Without owners, records do not report losses.
         self.has_owners = (self.size >= 64
                            and int(head.get("abi_version", 0)) >= 2)
         self.complete = head.get("complete") == "true"
@@ -131,7 +131,7 @@ class Capture:
         self.continues = head.get("continues") == "true"
         self.overruns = int(head["overruns"]) if "overruns" in head else None
         self.sample = sample_of(head.get("sample", "1"))
-        # Without a number of lost events, records decide.
+        # Without a number of lost events, the LOST records decide.
         self.lacks_records = self.files_are_missing(paths) or (
             self.overruns is None and any(
                 loss[2] for f in self.files for loss in f.losses))
@@ -164,7 +164,7 @@ class Capture:
                 max((r[-1].t for r in files), default=0))
 
     def may_miss(self, tolerance):
-        """The function that tells whether records between two times may be
+        """Return a function that returns whether records between two times may be
         missing."""
         lossy = self.lossy
         whole_from, whole_until = float("-inf"), float("inf")
@@ -223,8 +223,8 @@ class Matching:
         told.clear()
 
     def book(self, record, told):
-        """What a record did at once: an object is there before it is freed,
-        and what it replaces is closed before."""
+        """Process the immediate effects of a record: an object exists before its
+        free, and a replaced object is closed first."""
         if record.event == FREE:
             for words in told:
                 self.tell(record.now, words, record)

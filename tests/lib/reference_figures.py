@@ -23,19 +23,19 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         self.filter = Filter(options, self.naming)
         self.kinds = {kind: Totals() for kind in TABLE_KINDS}
         self.groups = {}
-        self.wanted = {}    # what an object is to be known by -> its Group
+        self.wanted = {}    # properties of an object -> its Group
         self.live = set()
         self.windows = []
         self.window_ends = []
         self.matrix = collections.defaultdict(lambda: [0, 0])
         self.pairs = collections.defaultdict(lambda: [0, 0])
-        self.peak_act = {}  # kind -> number of the act after which it was
+        self.peak_act = {}  # kind -> number of the act after which the kind had its peak
         self.inside = False
         self.inside_since = -1
         self.ended = False
         self.start = self.stop = self.span = 0
         self.first = self.last = 0
-        self.saturated = False  # scaled figures
+        self.saturated = False  # whether a scaled figure exceeded 64 bits
         self.unordered = self.skipped = 0
         self.truncated = sum(f.truncated for f in capture.files)
         self.limit_span()
@@ -60,8 +60,8 @@ class Figures:  # pylint: disable=too-many-instance-attributes
                      else self.capture.origin + o.stop)
 
     def read_files(self):
-        """What is told of the files: of what has to be read of them, which is
-        up to a record of each that is later than STOP and the tolerance."""
+        """Collect the properties of the part of the files that has to be read: up
+        to a record of each file that is later than STOP plus the tolerance."""
         times = []
         for file in self.capture.files:
             last = None
@@ -140,8 +140,8 @@ class Figures:  # pylint: disable=too-many-instance-attributes
         return self.wanted[key]
 
     def find_group(self, record):
-        """Return the group for all dimensions; some keep kmalloc and caches
-        apart."""
+        """Return the group for all dimensions; some dimensions separate kmalloc
+        from caches."""
         by = self.options.by
         kind = KINDS[record.type]
         if not any(d in SINGLE_KINDS for d in by):
@@ -241,7 +241,7 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             pair[0] += 1
             pair[1] += record.alloc
 
-    # ---- all of it ----
+    # ---- processing ----
 
     def book(self, number, act):
         """Process one act."""
@@ -303,8 +303,8 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             group.ages.append(age)
 
     def at_peaks(self, acts):
-        """Who held memory when that of the kind was at its peak: once more,
-        up to that act."""
+        """Compute the live memory of each group at the peak of its kind, in a
+        second pass up to that act."""
         if self.options.lifetime:
             return
         live = collections.Counter()
@@ -332,10 +332,10 @@ class Figures:  # pylint: disable=too-many-instance-attributes
             note(number)
 
     def scale(self, factor):
-        """All figures of allocations and of what they hold, where one of so
-        many was recorded.  Frees are of all records, unless a filter of the
-        report chose objects; those of a group are of its objects.  Percentiles
-        do not depend on the factor."""
+        """Multiply the figures of allocations and of live memory by the sampling
+        factor. Frees are those of all records, unless a filter of the report
+        selects objects; the frees of a group are those of its objects.
+        Percentiles do not depend on the factor."""
         if factor == 1:
             return
         own = self.filter.is_set

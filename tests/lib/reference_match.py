@@ -54,14 +54,14 @@ def merge(files, size=56):
 
 
 class Surplus:
-    """A record that waits for its counterpart."""
+    """A pending record, which has no counterpart yet."""
 
     def __init__(self, record, replaced, last, mismatch):
         self.record = record
         self.replaced = replaced  # ALLOC: the object that was live
-        self.last = last          # time of the last sight of the address
-        self.mismatch = mismatch  # FREE: the live object of the other type
-        # ALLOC: a FREE that explained a race may be that of replaced.
+        self.last = last          # time of the last earlier record of the address
+        self.mismatch = mismatch  # FREE: the live object of another type
+        # ALLOC: a FREE that explained a race may belong to the replaced object.
         self.after_loss = False
         self.settled = False
 
@@ -75,10 +75,11 @@ class Address:
         self.out = out
         self.history = []   # all records so far
         self.live = None
-        self.waiting = []   # Surplus, oldest first
-        self.maybe = None   # "live" or "free": the opposite of the guess
-        self.unconfirmed = None  # records since no other CPU was near
-        # A live object to which a FREE may belong that explained a race.
+        self.waiting = []   # pending records, oldest first
+        self.maybe = None   # "live" or "free": the opposite of the guessed state
+        self.unconfirmed = None  # records since another CPU used the address
+        # A live object that a FREE may have freed although the FREE explained a
+        # race.
         self.maybe_freed = None
 
     def say(self, *words):
@@ -230,7 +231,8 @@ class Address:
         if found:
             self.say("double", self.name(found.replaced),
                      self.name(found.record), "race", record.t)
-            # Or it is the new object's, and the old one's is lost.
+            # The FREE may also belong to the new object, and the FREE of the old
+            # object may be lost.
             if self.live and self.may_be_lost(found):
                 self.maybe_freed = self.live
             self.settle(found)

@@ -12,7 +12,7 @@ class Symbols:
     address."""
 
     def __init__(self, kallsyms, modules=""):
-        self.symbols = {}  # by where they begin
+        self.symbols = {}  # start address -> symbols
         self.labels = {}
         self.modules = {}
         for line in kallsyms.splitlines():
@@ -21,7 +21,7 @@ class Symbols:
             module = words[3] if len(words) > 3 else None
             if not module:
                 self.labels[name] = address
-            if kind not in "aA":  # a number, no place
+            if kind not in "aA":  # absolute symbols are numbers
                 self.symbols.setdefault(address, []).append(
                     (address, kind, name, module))
         self.starts = sorted(self.symbols)

@@ -24,7 +24,7 @@ def live_waste(t):
     return t.live - t.live_req
 
 
-# Field: how it is printed, of a T, and whether several lines have a sum.
+# Field: format, function of Totals, and whether a sum of several lines is printed.
 SUMS = {
     "wasted": ("count", Totals.wasted),
     "frag": ("ratio", lambda t: ratio(t.wasted(), t.alloc)),
@@ -66,8 +66,8 @@ def duration(time):
 
 
 def reused(t, options):
-    """What is neither freed nor live; None if what was live at START counts
-    too."""
+    """Return the objects that are neither freed nor live; None if objects that were
+    live at START are included."""
     known = t.frees + t.objects
     if options.start or known > min(t.allocs, LARGEST):
         return None
@@ -129,8 +129,8 @@ class Output:
     # ---- order ----
 
     def name_order(self, group):
-        """Call sites by name, then module, then offset, those without a name
-        last; everything else by its value."""
+        """Return the sort key of the names: call sites by name, module and offset,
+        with nameless ones last; other dimensions by value."""
         order = []
         for dimension, value in zip(self.options.by, group.values):
             symbol = self.naming.symbol(value) \
@@ -408,8 +408,8 @@ class Output:
     # ---- losses ----
 
     def time(self):
-        """What the figures are about: its first and last moment, and whether
-        that is a part of the capture."""
+        """Return the first and the last time of the figures, and whether they are a
+        part of the capture."""
         o, f = self.options, self.figures
         origin = f.capture.origin or 0
         first = max(f.first, origin + o.start) if o.start else f.first
@@ -417,8 +417,8 @@ class Output:
         return first, max(first, last), bool(o.start) or o.stop is not None
 
     def losses(self):
-        """(cpu, since, until, events) of all of the capture; None if the
-        records do not report them."""
+        """Return (cpu, since, until, events) of all losses; None if the records do
+        not report losses."""
         f, result = self.figures, []
         if not f.capture.overruns or not f.capture.has_owners:
             return None

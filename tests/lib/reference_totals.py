@@ -8,7 +8,7 @@ import re
 from reference_capture import KINDS
 
 TABLE_KINDS = KINDS + ["slab"]
-# What is summed for what a table leaves out.
+# Kinds whose sums are printed for omitted lines.
 LAYERS = ["slab"] + KINDS[2:]
 
 
@@ -17,7 +17,7 @@ def layer_of(kind):
     return "slab" if kind in ("kmalloc", "cache") else kind
 
 
-# Sums and products are this at most.
+# Largest value of sums and products.
 LARGEST = 2 ** 64 - 1
 
 
@@ -35,7 +35,7 @@ class Options:  # pylint: disable=too-many-instance-attributes
     """Options of the command line; None means that an option is not given."""
 
     by: tuple = ("callsite",)
-    start: int = 0          # ns from the first record
+    start: int = 0          # ns after the first record
     stop: int = None
     windows: int = 0
     shows_windows: bool = False
@@ -45,14 +45,14 @@ class Options:  # pylint: disable=too-many-instance-attributes
     kinds: set = None
     cpus: set = None
     nodes: set = None
-    size: tuple = None      # the smallest and the largest
-    lifetime: tuple = None  # likewise, ns
+    size: tuple = None      # smallest and largest size in bytes
+    lifetime: tuple = None  # shortest and longest lifetime in ns
     callsite: str = None
     module: str = None
     slab: bool = False
     page: bool = False
     live: bool = False
-    sort: tuple = (("wasted", False),)  # key, upwards
+    sort: tuple = (("wasted", False),)  # key, whether ascending
     lines: int = 0
     fields: tuple = ()
     details: bool = False   # lifetimes, sizes, ages
@@ -111,8 +111,8 @@ class Totals:
                 setattr(self, name, at_most(getattr(self, name) + value))
 
     def scale(self, factor, has_own_frees):
-        """Estimate what a sample stands for.  Returns whether a product is
-        larger than the program can print."""
+        """Multiply by the sampling factor. Returns whether a product exceeds 64
+        bits."""
         names = ["allocs", "req", "alloc", "cross", "remote", "objects",
                  "live_req", "live", "peak"] + ["frees"] * has_own_frees
         products = {name: getattr(self, name) * factor for name in names}
@@ -132,7 +132,7 @@ class Group:
         self.lifetimes = []
         self.sizes = []
         self.ages = []
-        self.live_at_ends = []  # of windows
+        self.live_at_ends = []  # live bytes at the end of each window
 
 
 def floor(value):
@@ -173,7 +173,7 @@ class Naming:
     """The name of a record in each dimension."""
 
     def __init__(self, names, nodes):
-        self.names = names  # has symbol(address) -> name, module, offset
+        self.names = names  # symbol(address) returns name, module, offset
         self.nodes = nodes
         self.cache = {}
 

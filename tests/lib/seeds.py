@@ -9,7 +9,7 @@ import os
 import random
 
 FIRST = int(os.environ.get("KMT_SEED", "1"))
-# A test may demand that its inputs met every case only of these seeds.
+# A test may require that its inputs cover every case only with these seeds.
 IS_DEFAULT = FIRST == 1
 PRINTED = set()
 

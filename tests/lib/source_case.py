@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compile a kernel of a few lines, and write the capture that this kernel would
-make after KASLR moved it."""
+write after KASLR moved it."""
 
 import json
 import os
@@ -22,8 +22,8 @@ OTHER_ID = "ffeeddccbbaa99887766554433221100ffeeddcc"
 FLAGS = ["-g", "-O2", "-ffreestanding", "-fno-pie", "-falign-functions=1",
          "-fno-reorder-functions", "-fno-toplevel-reorder",
          "-fno-asynchronous-unwind-tables"]
-# SITE(x): an instruction, and the label site_x of the one behind it, as a
-# return address is.
+# SITE(x): an instruction, and the label site_x of the next instruction, which is a
+# return address.
 SITE = """
 #define SITE(x) asm volatile("nop\\n.globl site_" #x "\\nsite_" #x ":")
 #define noinline __attribute__((noinline))
@@ -151,14 +151,14 @@ class SourceCase(unittest.TestCase):
         return path
 
     def path(self, *parts):
-        """A path in the folder of this test; its folder is made."""
+        """Return a path in the directory of this test, and make its directory."""
         path = os.path.join(self.dir, *parts)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         return path
 
     def build(self, *flags, build=None, build_id=ID, name="vmlinux"):
-        """A vmlinux; build: the folder to compile in, not that of the source.
-        """
+        """Build a vmlinux. build: directory of the objects, if not the source
+        directory."""
         objects = []
         for unit in ("init/main", "mm/grow"):
             out = self.path("objects", unit.replace("/", "-") + ".o")
@@ -187,7 +187,7 @@ class SourceCase(unittest.TestCase):
 
     def capture(self, vmlinux, module=None, build_id=ID, move=BIAS,
                 kallsyms=True, name="capture"):
-        """What vmlinux, and a module, moved, would have recorded."""
+        """Write the capture that a relocated vmlinux, and a module, would record."""
         lines, modules, sites = [], "", []
         for symbol, address, kind in symbols(vmlinux):
             if symbol.startswith("site_"):
@@ -254,13 +254,12 @@ class SourceCase(unittest.TestCase):
         self.assert_site(sites["plain"], "start_kernel", "init/main.c", 7)
         self.assert_site(sites["inlined"], "grow", "include/thing.h", 4,
                          ["make_thing", "make_things"], "mm")
-        # The address is that of the next function already.
+        # The address belongs to the next function.
         self.assert_site(sites["end"], "never_returns", "mm/grow.c", 6)
 
 
 def main():
-    """Skipped where the program was built without libdw, or nothing is there
-    to compile with."""
+    """Run the tests; skip them without libdw in the program or without a compiler."""
     for name in TOOLS:
         if not shutil.which(name):
             print(f"no {name}: nothing to test with")

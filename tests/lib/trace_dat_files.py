@@ -10,7 +10,8 @@ PAGE = 4096
 
 
 def ring_page(events, tracepoints, missed=None):
-    """A page of the ring buffer; missed: events lost before it, -1: some."""
+    """Return a page of the ring buffer. missed: number of events lost before the
+    page; -1: unknown number."""
     data = b""
     now = events[0].time
     for event in events:
@@ -29,7 +30,7 @@ def ring_page(events, tracepoints, missed=None):
 
 
 def cpu_tables(start, buffers):
-    """Where each CPU's pages of each buffer are, and all these pages."""
+    """Return the tables of pages of each CPU and buffer, and all pages."""
     tables, data = [], b""
     for cpus in buffers:
         table = b"flyrecord\0"
@@ -63,15 +64,15 @@ def dat_stats(cpu, unread=0, read=0, overrun=0, commit=0, dropped=0):
 
 def trace_dat(cpus, tracepoints=None, version=b"6", comms=b"7 a task\n",
               kallsyms=None, instance=None, options=b""):
-    """A file of trace-cmd; cpus: for each its pages; instance: a name, and the
-    same of another buffer; options: those before that of the instance."""
+    """Return a file of trace-cmd. cpus: pages of each CPU. instance: name and pages
+    of another buffer. options: options before that of the instance."""
     if kallsyms is None:
         kallsyms = usual_kallsyms()
     head = tracing_data(tracepoints or TRACEPOINTS, version, kallsyms, comms)
     head += struct.pack("<I", len(cpus)) + b"options  \0" + options
     name, more = instance or ("", [])
     length = len(head) + 2 + (14 + len(name) + 1 if instance else 0)
-    # Where the tables of buffers are, and the pages behind them.
+    # Offsets of the tables of buffers and of the pages after them.
     second = length + 10 + 16 * len(cpus)
     start = (second + 10 + 16 * len(more) + PAGE - 1) & -PAGE
     tables, data = cpu_tables(start, [cpus, more])
@@ -133,7 +134,7 @@ class Dat7:
         for chunk in chunks:
             packed = self.pack(chunk)
             self.out += struct.pack("<II", len(packed), len(chunk)) + packed
-        # As trace-cmd counts: without the number of chunks.
+        # trace-cmd does not include the number of chunks in the size.
         return at, len(self.out) - at - 4 if chunks else 0
 
     def buffer(self, name, cpus, chunk_pages, clock):
@@ -152,7 +153,7 @@ class Dat7:
 def trace_dat7(buffers, packing="zstd", tracepoints=None, options=b"",
                kallsyms=None, comms=b"7 a task\n", chunk_pages=2,
                clock="local"):
-    """A file of version 7; buffers: name and, for each CPU, pages."""
+    """Return a file of version 7. buffers: name, and pages of each CPU."""
     points = tracepoints or TRACEPOINTS
     # The same parts as in a file of version 6.
     whole = tracing_data(points, b"6", b"", b"")
