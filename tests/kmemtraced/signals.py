@@ -53,6 +53,22 @@ def children(pid):
     return found
 
 
+def has_ended(pid):
+    """Return whether a process has closed all its files."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+def differences(before, after):
+    """Return the settings that differ: name to both values."""
+    return {name: (before.get(name), after.get(name))
+            for name in {*before, *after}
+            if before.get(name) != after.get(name)}
+
+
 def send(pid, number):
     """Send a signal to a process that may have ended."""
     try:
@@ -109,6 +125,7 @@ class Attack:
         self.place = place
         self.number, self.target, self.step = number, target, step
         self.command = target == "command"
+        self.killed = []
         self.place.setUp()
 
     def __str__(self):
@@ -153,6 +170,7 @@ class Attack:
                 "guard": [mine.get(GUARD)],
                 "command": commands,
                 "all": [main_pid, *mine.values()]}.get(self.target)
+        self.killed = pids if self.number == signal.SIGKILL and pids else []
         if self.target == "group":
             os.killpg(main_pid, self.number)
         for pid in pids or ():
@@ -163,7 +181,11 @@ class Attack:
                 send(pid, signal.SIGCONT)
 
     def settle(self):
-        """Wait until the cleanup process, if it exists, has ended."""
+        """Wait until the cleanup process, if it exists, has ended.
+
+        A killed process closes its files one by one, so the recovery note can still
+        be locked when the kernel's file is not.
+        """
         fd = os.open(self.place.lock_path(), os.O_RDONLY)
 
         def free():
@@ -173,6 +195,8 @@ class Attack:
                 return False
             return True
         wait_for(free, f"the cleanup after {self}")
+        wait_for(lambda: all(map(has_ended, self.killed)),
+                 f"the end of the processes after {self}")
         os.close(fd)
 
     def run(self):
@@ -205,7 +229,7 @@ class Attack:
             self.place.doCleanups()
         if before == after:
             return None
-        return f"{self}: before {before}, after {after}"[:600]
+        return f"{self}: {differences(before, after)}"[:600]
 
 
 class Signals(DaemonTest):
