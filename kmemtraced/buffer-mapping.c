@@ -13,8 +13,8 @@ struct kmtd_mapping {
 	int fd;
 	const guint8 *start; /* NULL: not mapped */
 	gsize n_bytes;
-	gsize subbuf_size;  /* from one to the next */
-	gsize subbuf_bytes; /* of the records in a full one */
+	gsize subbuf_size;  /* distance between two sub-buffers */
+	gsize subbuf_bytes; /* bytes of the records in a full sub-buffer */
 	guint64 generation;
 };
 
@@ -25,7 +25,10 @@ static void unmap(KmtdMapping *mapping)
 	mapping->start = NULL;
 }
 
-/* Maps the buffer that is there now.  0 or -errno. */
+/*
+ * Map the current buffer of the CPU, instead of an earlier one. Return 0 or
+ * -errno.
+ */
 static int map(KmtdMapping *mapping)
 {
 	struct kmemtrace_ioctl_info info;
@@ -40,7 +43,8 @@ static int map(KmtdMapping *mapping)
 		     0);
 	if (start == MAP_FAILED)
 		return -errno;
-	/* A cleanup process that is forked later must not keep the buffer. */
+	/* A cleanup process that is forked later must not keep the buffer in
+	 * use. */
 	(void)madvise(start, info.map_bytes, MADV_DONTFORK);
 	mapping->start = start;
 	mapping->n_bytes = info.map_bytes;
@@ -72,7 +76,10 @@ void kmtd_mapping_close(KmtdMapping *mapping)
 	g_free(mapping);
 }
 
-/* With another buffer in its place the mapping is of no use: once more. */
+/*
+ * Acquire records from the kernel. If the kernel has replaced the buffer
+ * (ESTALE), map the new buffer and retry. Return 0 or -errno.
+ */
 static int take(KmtdMapping *mapping, struct kmemtrace_ioctl_take *take)
 {
 	for (;;) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A CPU's records where the kernel wrote them: the calls of kmemtrace_ioctl.h.
+ * Reads a CPU's records from the kernel's buffer without a copy, by the calls
+ * of kmemtrace_ioctl.h.
  *
- * One thread at a time.
+ * One thread at a time may use a KmtdMapping.
  */
 #ifndef KMEMTRACED_BUFFER_MAPPING_H
 #define KMEMTRACED_BUFFER_MAPPING_H
@@ -13,14 +14,21 @@
 
 typedef struct kmtd_mapping KmtdMapping;
 
-/* fd stays the caller's.  NULL, and errno: the kernel cannot, or refuses. */
+/*
+ * Map the buffer of a CPU. @fd is the file of the CPU; it belongs to the caller
+ * and must outlive the mapping. Return NULL and set errno if the kernel has no
+ * mappings or refuses this one.
+ */
 KmtdMapping *kmtd_mapping_open(int fd);
+
+/* Unmap the buffer and free @mapping. NULL is ignored. */
 void kmtd_mapping_close(KmtdMapping *mapping);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdMapping, kmtd_mapping_close)
 
 /*
- * As KmtdCpuStreamClass has them.  take, without all: only up to the end of a
- * full sub-buffer, and nothing of one that is not full yet.
+ * Acquire and release records as KmtdCpuStreamClass specifies for its functions
+ * without a copy. Without @all, the records end at the end of a full
+ * sub-buffer, and an incomplete sub-buffer supplies none.
  */
 gssize kmtd_mapping_acquire(KmtdMapping *mapping, KmtdCpuStreamPart *part,
 			    gboolean all);

@@ -22,17 +22,20 @@
 #include "kmemtraced/event-source.h"
 #include "kmemtraced/kernel-tables.h"
 
-/* How often the CPUs are looked for and the live line is renewed. */
+/*
+ * Period of the updates of the live line. record() also searches for new CPUs
+ * at least this often.
+ */
 #define TICK_US ((gint64)G_USEC_PER_SEC)
 
-/* After which the user is told what is being waited for. */
+/* Time in drain() after which a note explains the delay to the user. */
 #define PATIENCE_US ((gint64)G_USEC_PER_SEC)
 
 #define NICE (-20)
 
 /*
- * A signal so soon after another is the same wish: timeout(1), for one, signals
- * the process and then its whole group.
+ * A stop signal within this time after another one counts as the same request.
+ * For example, timeout(1) signals the process and then its whole process group.
  */
 #define SAME_SIGNAL_US ((gint64)G_USEC_PER_SEC)
 
@@ -46,19 +49,19 @@ typedef struct {
 	KmtdCleanup *guard;
 	KmtdLive *live;
 	GKeyFile *meta;
-	GPtrArray *readers; /* of KmtdReader, in the order in which they came */
+	GPtrArray *readers; /* of KmtdReader *, in the order of creation */
 	KmtdTables tables;
 	int signal_fd;
-	int notify_fd; /* eventfd that the readers write */
-	int watch_fd;  /* inotify on where the CPUs are */
+	int notify_fd; /* eventfd that the reader threads write */
+	int watch_fd;  /* inotify on the directory with the CPU files */
 
 	gboolean was_enabled;
-	gboolean running; /* readers that come now are started at once */
-	gboolean frozen;  /* saving what was recorded before */
-	gboolean failed;  /* an error that leaves the capture incomplete */
-	gint64 signal_us; /* when the last signal came */
-	guint n_wishes;	  /* to end */
-	gboolean said_unguarded; /* that there is no cleanup process */
+	gboolean running; /* add_reader() starts each new reader at once */
+	gboolean frozen;  /* saving a trace that was already switched off */
+	gboolean failed;  /* an error left the capture incomplete */
+	gint64 signal_us; /* monotonic time of the last stop signal */
+	guint n_wishes;	  /* stop requests so far */
+	gboolean said_unguarded; /* user was warned: no cleanup process runs */
 } KmtdSession;
 
 static void add_error(KmtdSession *session, GError *error)
@@ -67,14 +70,15 @@ static void add_error(KmtdSession *session, GError *error)
 	session->failed = TRUE;
 }
 
-/* ---- getting ready ---- */
+/* ---- preparation ---- */
 
 static gboolean open_descriptors(KmtdSession *session, GError **error)
 {
 	session->signal_fd = signalfd(-1, &session->options->signals->taken,
 				      SFD_CLOEXEC | SFD_NONBLOCK);
 	session->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	/* Only makes new CPUs come sooner: they are looked for each tick. */
+	/* inotify is optional: it only reports new CPUs sooner. follow_cpus()
+	 * also runs each tick. */
 	session->watch_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (session->signal_fd < 0 || session->notify_fd < 0) {
 		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
@@ -121,7 +125,10 @@ static gboolean add_reader(KmtdSession *session, guint cpu, GError **error)
 	return TRUE;
 }
 
-/* Makes readers for CPUs that came, and tells those whose file went. */
+/*
+ * Create readers for new CPUs, and stop the readers of CPUs whose file has
+ * disappeared. Return FALSE and set an error if a reader cannot be created.
+ */
 static gboolean follow_cpus(KmtdSession *session, GError **error)
 {
 	g_autoptr(GArray) cpus = session->source->class->cpus(session->source);
@@ -175,7 +182,11 @@ static gboolean open_source(KmtdSession *session, GError **error)
 	return session->source != NULL;
 }
 
-/* First, so that of two kmemtraced for one directory the second one fails. */
+/*
+ * Open the capture directory before the source, so that the second of two
+ * kmemtraced processes with the same directory fails without touching the
+ * kernel.
+ */
 static gboolean open_output(KmtdSession *session, GError **error)
 {
 	const KmtCaptureDirectoryOptions options = {
@@ -188,7 +199,10 @@ static gboolean open_output(KmtdSession *session, GError **error)
 	return session->output != NULL;
 }
 
-/* From here on whatever ends kmemtraced, the kernel gets back its state. */
+/*
+ * Start the cleanup process. From here on, the kernel's state is restored
+ * whatever ends kmemtraced.
+ */
 static gboolean guard_kernel(KmtdSession *session, GError **error)
 {
 	KmtdSource *source = session->source;
@@ -201,13 +215,17 @@ static gboolean guard_kernel(KmtdSession *session, GError **error)
 	return session->guard != NULL;
 }
 
-/* Everything that allocates much, so that it is not in the trace. */
+/*
+ * Prepare the recording. Everything that allocates much memory happens here,
+ * before tracing is switched on, so that these allocations are not in the
+ * trace. Return FALSE and set an error on failure.
+ */
 static gboolean get_ready(KmtdSession *session, GError **error)
 {
 	KmtCaptureMetaStart start = {.sys = session->options->sys,
 				     .proc = session->options->proc};
 
-	/* Each CPU takes three descriptors. */
+	/* Each CPU needs three descriptors. */
 	kmt_cli_raise_file_limit();
 	if (!open_output(session, error) || !open_source(session, error) ||
 	    !session->source->class->is_enabled(session->source,
@@ -231,7 +249,8 @@ static gboolean get_ready(KmtdSession *session, GError **error)
 	start.was_enabled = session->was_enabled;
 	session->meta = kmt_capture_meta_new(&start);
 	session->source->class->describe(session->source, session->meta);
-	/* Files without a kmemtrace.meta are not known to be of a capture. */
+	/* Write kmemtrace.meta before the CPU files: without it, the CPU files
+	 * are not recognised as parts of a capture. */
 	if (!kmt_capture_writer_write_meta(session->output, session->meta, 0,
 					   error) ||
 	    !follow_cpus(session, error) ||
@@ -240,12 +259,14 @@ static gboolean get_ready(KmtdSession *session, GError **error)
 	    (!session->was_enabled &&
 	     !kmtd_tables_copy(&session->tables, error)))
 		return FALSE;
-	/* Best effort, as in the sink. */
+	/* Lock the memory if the limits permit. A failure is ignored, as in the
+	 * CPU file writer. */
 	(void)mlockall(MCL_CURRENT);
 	/*
-	 * Likewise.  The readers have to come before those who fill the
-	 * buffers, and this thread before those who keep a CPU busy when the
-	 * time has come to switch tracing off.  The readers inherit it.
+	 * Raise the priority if permitted; a failure is ignored. The readers
+	 * inherit the priority: they must run before the tasks that fill the
+	 * buffers. This thread must run before tasks that keep a CPU busy when
+	 * tracing has to be switched off.
 	 */
 	(void)setpriority(PRIO_PROCESS, 0, NICE);
 	return TRUE;
@@ -260,7 +281,7 @@ static gboolean start_readers(KmtdSession *session, GError **error)
 	return TRUE;
 }
 
-/* ---- while recording ---- */
+/* ---- recording ---- */
 
 static guint64 bytes_read(KmtdSession *session)
 {
@@ -303,7 +324,8 @@ static void update_live(KmtdSession *session)
 	figures.has_lost = session->source->class->total_overruns(
 		session->source, &figures.lost, NULL);
 	kmtd_live_update(session->live, &figures);
-	/* For the next time: a few events would wait for a full sub-buffer. */
+	/* Wake the readers, so that the next update includes their latest
+	 * records. A few records would otherwise wait for a full sub-buffer. */
 	for (guint i = 0; i < session->readers->len; i++)
 		kmtd_reader_poll(session->readers->pdata[i]);
 }
@@ -317,7 +339,11 @@ static guint n_unfinished(KmtdSession *session)
 	return n;
 }
 
-/* TRUE: a reader cannot write, or none is left. */
+/*
+ * Join the readers that have ended, and print a warning for each reader that
+ * failed. Return TRUE if recording must end, because a reader cannot write or
+ * no reader is left. *n_ended is the number of ended readers at the last call.
+ */
 static gboolean look_at_readers(KmtdSession *session, guint *n_ended)
 {
 	guint n = n_unfinished(session);
@@ -345,8 +371,10 @@ static gboolean look_at_readers(KmtdSession *session, guint *n_ended)
 }
 
 /*
- * Takes the signals that came; TRUE if any of them is another wish.  forward_to
- * gets those too, unless it is NULL or the terminal sent them to it as well.
+ * Consume all pending signals. Forward the stop signals to @forward_to, unless
+ * it is NULL or the signal comes from the terminal, which signals the command
+ * as well. Return TRUE if there was a stop signal that counts as a new request
+ * (see SAME_SIGNAL_US).
  */
 static gboolean take_signals(KmtdSession *session, KmtdCommand *forward_to)
 {
@@ -369,8 +397,9 @@ static gboolean take_signals(KmtdSession *session, KmtdCommand *forward_to)
 }
 
 /*
- * A signal has come, now or earlier.  With a command the first one is its
- * affair, and its end is what counts.
+ * Return whether recording must stop. Without a command, the first stop request
+ * ends the recording. With a command, the recording ends when the command ends
+ * or at the second request; the first request is only forwarded to the command.
  */
 static gboolean was_told(KmtdSession *session)
 {
@@ -383,7 +412,7 @@ static gboolean was_told(KmtdSession *session)
 	return session->n_wishes > 1 || !kmtd_command_runs(command);
 }
 
-/* Somebody may have killed the cleanup process. */
+/* Restart the cleanup process if it was killed. While that fails, warn once. */
 static void keep_guard(KmtdSession *session)
 {
 	g_autoptr(GError) error = NULL;
@@ -407,7 +436,10 @@ static void take_all(int fd)
 		;
 }
 
-/* Sleeps until something happens, at most until when_us. */
+/*
+ * Sleep until a signal, a reader, a new CPU or a changed setting needs
+ * attention, but not beyond the monotonic time @when_us.
+ */
 static void sleep_until(KmtdSession *session, gint64 when_us)
 {
 	struct pollfd fds[] = {
@@ -420,13 +452,15 @@ static void sleep_until(KmtdSession *session, gint64 when_us)
 
 	(void)poll(fds, G_N_ELEMENTS(fds), (int)((wait_us + 999) / 1000));
 	take_all(session->notify_fd);
-	/* Callers that care call follow_cpus(), which is cheap, each time. */
+	/* Discard the inotify events: callers that depend on the list of CPUs
+	 * call follow_cpus(), which is cheap, after each sleep. */
 	take_all(session->watch_fd);
 }
 
 /*
- * Somebody else did.  It must not go on when tracing is switched on again,
- * which throws away what is unread and counts what is lost from 0.
+ * Return whether another program has switched tracing off, and print a warning
+ * if so. Recording must end then, before tracing is switched on again:
+ * switching on discards unread records and resets the counters of lost events.
  */
 static gboolean switched_off(KmtdSession *session)
 {
@@ -448,7 +482,10 @@ static void look_for_changes(KmtdSession *session, gboolean now)
 		session->source->class->look(session->source, now);
 }
 
-/* Until a signal, the time is up, or there is no point in going on. */
+/*
+ * Record until a stop request, the end of the requested time, or an error after
+ * which recording is pointless.
+ */
 static void record(KmtdSession *session, gint64 start_us)
 {
 	gint64 tick_us = start_us + TICK_US;
@@ -481,7 +518,7 @@ static void record(KmtdSession *session, gint64 start_us)
 	}
 }
 
-/* ---- the end ---- */
+/* ---- end of the recording ---- */
 
 static void abandon(KmtdSession *session)
 {
@@ -495,7 +532,11 @@ static void abandon(KmtdSession *session)
 					       "ended before all was written"));
 }
 
-/* Tells the readers that tracing is off, and waits until they have all. */
+/*
+ * Stop all readers after tracing was switched off, and wait until each reader
+ * has consumed its remaining records. The user can abandon the unwritten
+ * records with further stop requests.
+ */
 static void drain(KmtdSession *session)
 {
 	gint64 told_us = g_get_monotonic_time();
@@ -508,14 +549,16 @@ static void drain(KmtdSession *session)
 		sleep_until(session, g_get_monotonic_time() + TICK_US);
 		keep_guard(session);
 		if (n_unfinished(session) > 0 && take_signals(session, NULL)) {
-			/* This is the first request to end, and the end has
-			 * begun already. */
+			/* This is the first stop request, and shutdown has
+			 * already begun: ignore the request. */
 			if (patient && session->n_wishes++ == 0)
 				continue;
 			/*
-			 * The first of these gives up what is not written; a
-			 * reader may still hang in the file system, so the
-			 * second ends it.  The guard leaves whole records.
+			 * The first request here abandons the unwritten
+			 * records. A reader may still be blocked in the file
+			 * system, so the second request ends the process. The
+			 * cleanup process then cuts each CPU file back to whole
+			 * records.
 			 */
 			if (n_signals++ > 0)
 				_exit(session->options->command
@@ -546,7 +589,10 @@ static void collect_read_errors(KmtdSession *session)
 	}
 }
 
-/* One error for all the CPUs, with the sum of what found no room. */
+/*
+ * Add a single write error for all CPUs, with the total number of bytes that
+ * were not saved.
+ */
 static void collect_write_errors(KmtdSession *session)
 {
 	const KmtdReader *first = NULL;
@@ -585,7 +631,11 @@ static int compare_cpus(const void *a, const void *b)
 	return (cpu_a->cpu > cpu_b->cpu) - (cpu_a->cpu < cpu_b->cpu);
 }
 
-/* Figures of the session into summary and meta. */
+/*
+ * Copy the figures of the session (bytes, lost events, buffer geometry) into
+ * *summary and the meta file. Add an error to the session if a figure cannot be
+ * determined.
+ */
 static void collect_figures(KmtdSession *session, KmtdSummary *summary)
 {
 	GError *error = NULL;
@@ -630,7 +680,10 @@ static void collect_figures(KmtdSession *session, KmtdSummary *summary)
 	summary->had_snapshots = session->source->had_snapshots;
 }
 
-/* The capture that was to be replaced stays. */
+/*
+ * Warn that the new capture did not replace the old one, because the new one is
+ * incomplete.
+ */
 static void say_not_replaced(KmtdSession *session)
 {
 	g_autofree char *text = g_strdup_printf(
@@ -641,7 +694,11 @@ static void say_not_replaced(KmtdSession *session)
 	session->ui->warning(text);
 }
 
-/* Tracing is off and every reader has ended. */
+/*
+ * Save the figures, the tables and kmemtrace.meta, and publish the capture.
+ * Tracing must be off, and every reader must have ended. Errors are added to
+ * the session.
+ */
 static void save(KmtdSession *session, KmtdSummary *summary)
 {
 	GError *error = NULL;
@@ -649,10 +706,12 @@ static void save(KmtdSession *session, KmtdSummary *summary)
 	collect_read_errors(session);
 	collect_write_errors(session);
 	collect_figures(session, summary);
-	/* On a full disk the tables stay as they were at the beginning. */
+	/* After an error, such as a full disk, keep the tables that were
+	 * written at the beginning. */
 	if (!session->failed && !kmtd_tables_renew(&session->tables, &error))
 		add_error(session, g_steal_pointer(&error));
-	/* After all that can fail before kmemtrace.meta is written. */
+	/* All steps that can fail before kmemtrace.meta is written are done, so
+	 * session->failed is final for the meta file. */
 	kmt_capture_meta_end(session->meta, summary->bytes,
 			     summary->lost_known ? &summary->lost : NULL,
 			     !session->failed);
@@ -668,7 +727,10 @@ static void save(KmtdSession *session, KmtdSummary *summary)
 	summary->directory = g_strdup(kmt_capture_writer_path(session->output));
 }
 
-/* Wait until each reader has taken what was there.  FALSE: a signal came. */
+/*
+ * Wait until each reader has once consumed all records that were present.
+ * Return FALSE if a stop signal arrived first.
+ */
 static gboolean wait_drained(KmtdSession *session)
 {
 	for (;;) {
@@ -679,7 +741,8 @@ static gboolean wait_drained(KmtdSession *session)
 			      kmtd_reader_drained(session->readers->pdata[i]);
 		if (all)
 			return TRUE;
-		/* The request counts when recording has begun. */
+		/* Count the request, so that drain() does not ignore the next
+		 * one. */
 		if (take_signals(session, NULL)) {
 			session->n_wishes++;
 			return FALSE;
@@ -695,8 +758,9 @@ static GError *interrupted(void)
 }
 
 /*
- * Tracing is off, but was not always: what it left is what the user wants, and
- * switching it on would throw that away.  FALSE: there is nothing.
+ * Save the records of a trace that was switched off before kmemtraced started.
+ * Switching tracing on would discard these records. Return FALSE if there are
+ * no such records.
  */
 static gboolean run_frozen(KmtdSession *session, KmtdSummary *summary)
 {
@@ -704,7 +768,8 @@ static gboolean run_frozen(KmtdSession *session, KmtdSummary *summary)
 
 	if (is_complete && bytes_read(session) == 0)
 		return FALSE;
-	/* A reader may hold records that it has not counted yet. */
+	/* A reader may hold records that its counter of bytes does not include
+	 * yet. Drain the readers before the counter is tested. */
 	drain(session);
 	session->frozen = bytes_read(session) > 0;
 	if (!session->frozen) {
@@ -735,17 +800,21 @@ static void say_started(KmtdSession *session)
 	session->ui->note(text);
 }
 
-/* The order of the end is the point here; each step needs the one before. */
+/*
+ * Record, and then end the session. The final steps must run in this order,
+ * because each step depends on the previous one.
+ */
 static void run(KmtdSession *session, KmtdSummary *summary)
 {
 	gint64 start_us = g_get_monotonic_time();
 	GError *error = NULL;
 
 	say_started(session);
-	/* The terminal is the command's. */
+	/* The command uses the terminal, so do not draw a live line there. */
 	if (!session->options->quiet && !session->options->command)
 		session->live = kmtd_live_new(STDERR_FILENO);
-	/* Where tracing is on, the buffers cannot wait for that. */
+	/* If tracing was on already, the readers had to start before the tables
+	 * were copied, because the buffers would have overflowed meanwhile. */
 	if ((session->was_enabled &&
 	     !kmtd_tables_copy(&session->tables, &error)) ||
 	    !kmtd_tables_copy_records(&session->tables, &error))
@@ -754,18 +823,21 @@ static void run(KmtdSession *session, KmtdSummary *summary)
 		record(session, start_us);
 
 	look_for_changes(session, TRUE);
-	/* 1. No more events.  All there are can now be read. */
+	/* 1. Switch tracing off. No more events follow, and all recorded events
+	 * can be read. */
 	if (!session->source->class->disable(session->source, &error))
 		add_error(session, g_steal_pointer(&error));
 	summary->seconds =
 		(double)(g_get_monotonic_time() - start_us) / G_USEC_PER_SEC;
-	/* 2. A CPU that came in the last moment has some too. */
+	/* 2. Create readers for CPUs that appeared at the last moment: these
+	 * CPUs have records too. */
 	if (!follow_cpus(session, &error))
 		add_error(session, g_steal_pointer(&error));
-	/* 3. Each reader takes them until its CPU has no more, and ends. */
+	/* 3. Wait until each reader has consumed all records of its CPU and has
+	 * ended. */
 	drain(session);
 	g_clear_pointer(&session->live, kmtd_live_free);
-	/* 4. What was lost, what is on the disk, and what belongs to it. */
+	/* 4. Save the figures, the tables and the meta file. */
 	save(session, summary);
 }
 
@@ -778,7 +850,11 @@ static gboolean any_reader(KmtdSession *session, GError **error)
 	return FALSE;
 }
 
-/* A new trace: what readers took belongs to the one before. */
+/*
+ * Switch tracing on, which starts a new trace. Records that earlier readers
+ * consumed belong to the previous trace, so clear "continues" in the meta file
+ * first.
+ */
 static gboolean enable(KmtdSession *session, GError **error)
 {
 	kmt_capture_meta_set_continues(session->meta, FALSE);
@@ -788,8 +864,9 @@ static gboolean enable(KmtdSession *session, GError **error)
 }
 
 /*
- * A signal came before tracing was switched on.  An empty capture would replace
- * an older one.  A command gets the signal when it runs.
+ * Return TRUE and set an error if a stop signal arrived before tracing was
+ * switched on. An empty capture must not replace an older one. With a command
+ * the signal stays pending; record() forwards the signal once the command runs.
  */
 static gboolean was_interrupted(KmtdSession *session, GError **error)
 {
@@ -809,7 +886,8 @@ static gboolean begin(KmtdSession *session, GError **error)
 	if (!session->was_enabled && !enable(session, error))
 		return FALSE;
 	kmt_capture_meta_set_time(session->meta, "start_time");
-	/* Those that the kernel makes when it is first switched on. */
+	/* Create readers for the CPU files that the kernel creates when tracing
+	 * is first switched on. */
 	if (follow_cpus(session, error) && any_reader(session, error) &&
 	    (!command ||
 	     kmtd_command_start(command, session->signal_fd, error)))
@@ -826,7 +904,9 @@ static void session_clear(KmtdSession *session)
 
 	g_clear_pointer(&session->live, kmtd_live_free);
 	g_ptr_array_unref(session->readers);
-	/* Before the guard goes, which would do it in its place. */
+	/* Free the source, which restores the kernel's state, while the cleanup
+	 * process still runs. If kmemtraced is killed meanwhile, the cleanup
+	 * process restores the state instead. */
 	g_clear_pointer(&session->source, kmtd_source_free);
 	kmt_recovery_remove(recovery);
 	g_clear_pointer(&session->guard, kmtd_cleanup_end);
@@ -858,7 +938,8 @@ gboolean kmtd_session_run(const KmtdSessionOptions *options,
 	GError *error = NULL;
 	gboolean captured = FALSE;
 
-	/* Threads are made before tracing is on: that allocates too. */
+	/* Start the threads before tracing is on, because their creation
+	 * allocates kernel memory. */
 	if (get_ready(&session, &error) && start_readers(&session, &error)) {
 		if (!session.was_enabled &&
 		    session.source->class->keeps_records)

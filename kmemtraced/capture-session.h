@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One capture, from the first check to the last byte on the disk. */
+/*
+ * A recording session: it creates one capture, from the first check to the last
+ * byte on the disk.
+ */
 #ifndef KMEMTRACED_CAPTURE_SESSION_H
 #define KMEMTRACED_CAPTURE_SESSION_H
 
@@ -10,37 +13,40 @@
 
 typedef struct {
 	const char *directory;
-	const char *source; /* NULL: the best there is */
+	const char *source; /* name of the source; NULL: the best one */
 	const char *debugfs;
 	const char *tracefs;
 	guint64 buffer_kb;
-	const char *reader; /* as in KmtdSourceOptions */
+	const char *reader; /* see KmtdSourceOptions */
 	const gint *pids;
 	guint n_pids;
 	gboolean children;
 	const char *filter;
 	gboolean keep_own;
-	KmtdCommand *command;	      /* to be recorded, or NULL */
-	const KmtCliSignals *signals; /* taken by main() */
+	KmtdCommand *command;	      /* command to record; NULL: none */
+	const KmtCliSignals *signals; /* blocked by main() */
 	const char *proc;
 	const char *sys;
-	double seconds;	   /* how long to record; 0: until told */
-	gboolean force;	   /* replace a capture */
-	gboolean snapshot; /* save that: see kmemtraced/snapshot-capture.h */
-	gboolean quiet;	   /* no live line */
+	double seconds;	   /* time to record; 0: until a stop request */
+	gboolean force;	   /* replace an existing capture */
+	gboolean snapshot; /* save a snapshot; see snapshot-capture.h */
+	gboolean quiet;	   /* draw no live line */
 } KmtdSessionOptions;
 
-/* How a session speaks while it runs; text is one line without a newline. */
+/*
+ * Functions that print messages while the session runs. The text is one line
+ * without a newline.
+ */
 typedef struct {
 	void (*warning)(const char *text);
 	void (*note)(const char *text);
 } KmtdSessionUi;
 
 /*
- * Records a capture.  options->signals must be blocked, and no other thread
- * exist.  Errors (GError) are added to errors; what could be
- * saved in spite of them is.  TRUE: there is a capture, and *summary, which the
- * caller has initialised, tells of it.
+ * Record a capture. options->signals must be blocked, and no other thread may
+ * exist. Errors (GError *) are appended to @errors; everything that can still
+ * be saved is saved. Return TRUE if there is a capture. *summary, which the
+ * caller has initialised, then describes this capture.
  */
 gboolean kmtd_session_run(const KmtdSessionOptions *options,
 			  const KmtdSessionUi *ui, KmtdSummary *summary,

@@ -16,14 +16,17 @@
 #include "kmemtraced/cleanup-process.h"
 #include "lib/capture/capture-writer.h"
 
-/* Not "kmemtraced", so that pkill and killall leave it alone. */
+/*
+ * The name differs from "kmemtraced", so that pkill and killall do not find the
+ * process.
+ */
 #define GUARD_NAME "kmemtrace-guard"
 
 struct kmtd_cleanup {
 	int dir_fd;
 	KmtdSource *source;
-	pid_t pid;   /* -1: there is none */
-	int link_fd; /* the child sees its end */
+	pid_t pid;   /* -1: no child exists */
+	int link_fd; /* socket; the child detects when it is closed */
 };
 
 static void make_whole(int dir_fd, const char *name, guint record_bytes)
@@ -35,8 +38,8 @@ static void make_whole(int dir_fd, const char *name, guint record_bytes)
 	if (fd < 0)
 		return;
 	/*
-	 * A file with another name may be the user's and not the capture's.
-	 * The check reports what cannot be made whole.
+	 * The user may have linked a file with several names, so leave such a
+	 * file alone. kmemtrace_check reports an incomplete record.
 	 */
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
 	    st.st_size % record_bytes)
@@ -48,7 +51,8 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, KmtdSource *source,
 				       int link_fd)
 {
 	const struct dirent *entry;
-	/* From here on nothing needs memory, of which there may be none. */
+	/* Open the directory now. After this, the process needs no more memory,
+	 * which may be exhausted. */
 	DIR *dir = fdopendir(dup(dir_fd));
 	char byte = 0;
 
@@ -57,11 +61,12 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, KmtdSource *source,
 	if (source->class->disown)
 		source->class->disown(source);
 	prctl(PR_SET_NAME, GUARD_NAME);
-	/* Ready.  If kmemtraced has ended already, read() returns at once. */
+	/* Report readiness to kmemtraced. If kmemtraced has already ended,
+	 * read() returns at once. */
 	(void)!send(link_fd, &byte, 1, MSG_NOSIGNAL);
 	while (read(link_fd, &byte, 1) < 0 && errno == EINTR)
 		;
-	/* The kernel first: a disk may hang. */
+	/* Restore the kernel first, because the disk may hang. */
 	if (source->class->clean_up)
 		source->class->clean_up(source);
 	kmt_recovery_remove(source->recovery);
@@ -73,7 +78,10 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, KmtdSource *source,
 	_exit(0);
 }
 
-/* Return whether the child has said that it is ready. */
+/*
+ * Wait for the child's report. Return FALSE if the child ended without a
+ * report.
+ */
 static gboolean wait_ready(int link_fd)
 {
 	char byte;
@@ -85,7 +93,7 @@ static gboolean wait_ready(int link_fd)
 	return n == 1;
 }
 
-/* Fork with all signals blocked, which the child leaves so. */
+/* Fork with all signals blocked. The child never unblocks them. */
 static pid_t fork_blocked(void)
 {
 	sigset_t all, before;
@@ -164,7 +172,7 @@ gboolean kmtd_cleanup_keep(KmtdCleanup *guard, GError **error)
 	return start(guard, error);
 }
 
-/* SIGKILL ends the child even if somebody has stopped it. */
+/* SIGKILL ends even a stopped child. */
 void kmtd_cleanup_end(KmtdCleanup *guard)
 {
 	if (!guard)

@@ -13,8 +13,8 @@
 struct kmtd_command {
 	char *name;
 	pid_t pid;
-	int go_fd;    /* a byte into it starts the command */
-	int error_fd; /* the errno of an exec that failed comes out of it */
+	int go_fd;    /* pipe: a byte starts the command */
+	int error_fd; /* pipe: the child writes the errno of a failed exec() */
 	gboolean started;
 	gboolean ended;
 	int status;
@@ -31,7 +31,7 @@ static void G_GNUC_NORETURN child(char *const *argv,
 	do
 		n = read(go_fd, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* kmemtraced has ended. */
+	/* kmemtraced has ended without starting the command. */
 	if (n != 1)
 		_exit(KMTD_COMMAND_CANNOT_RUN);
 	kmt_cli_signals_restore(signals);
@@ -62,7 +62,9 @@ KmtdCommand *kmtd_command_new(char *const *argv, const KmtCliSignals *signals,
 		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
 				      "cannot make a process for '%s'",
 				      argv[0]);
-	/* Not even the guard may have these: their end is what tells. */
+	/* Close the child's ends here, before the cleanup process is forked: it
+	 * must not inherit them, because the end of a pipe is detected only
+	 * when all its copies are closed. */
 	if (go[0] >= 0)
 		close(go[0]);
 	if (failure[1] >= 0)
@@ -89,7 +91,10 @@ pid_t kmtd_command_pid(const KmtdCommand *command)
 	return command->pid;
 }
 
-/* Wait for the result of exec(), unless wake_fd becomes readable. */
+/*
+ * Wait for the result of exec(). Return FALSE if @wake_fd becomes readable
+ * first.
+ */
 static gboolean wait_for_exec(KmtdCommand *command, int wake_fd)
 {
 	struct pollfd fds[] = {
@@ -103,7 +108,7 @@ static gboolean wait_for_exec(KmtdCommand *command, int wake_fd)
 	return fds[0].revents != 0;
 }
 
-/* The errno with which it failed, 0 if it runs. */
+/* Start the command. Return 0 if it runs, or the errno of the failure. */
 static int start(KmtdCommand *command, int wake_fd)
 {
 	int errnum = 0;
@@ -112,7 +117,7 @@ static int start(KmtdCommand *command, int wake_fd)
 	do
 		n = write(command->go_fd, "", 1);
 	while (n < 0 && errno == EINTR);
-	/* Somebody killed it. */
+	/* The process of the command was killed before its start. */
 	if (n < 0)
 		return errno;
 	if (!wait_for_exec(command, wake_fd))

@@ -16,57 +16,63 @@
 #include "lib/capture/error.h"
 #include "kmemtraced/cpu-reader.h"
 
-/* The thread calls little and keeps nothing on its stack. */
+/*
+ * Stack of a reader thread. The thread calls few functions and has no large
+ * variables on its stack.
+ */
 #define STACK_BYTES (256 * 1024)
 
-/* A record is not larger. */
+/* Upper bound of the size of a record. */
 #define KMT_RECORD_BYTES_MAX 256
 
-/* How long to look away from a file that is ready and gives nothing. */
+/* Pause, in milliseconds, if a descriptor is ready but supplies no records. */
 #define SPURIOUS_WAIT_MS 10
 
 struct kmtd_reader {
 	KmtdCpuStream *feed;
-	int wake_fd;   /* eventfd: look, or stop, gone or abandon is set */
-	int notify_fd; /* eventfd of main */
+	int wake_fd;   /* eventfd: the thread shall read, or check the flags
+			* below */
+	int notify_fd; /* eventfd of the main thread */
 	guint cpu;
 	guint record_bytes;
 	KmtCaptureCpuWriter *sink;
 	cpu_set_t *cpu_set;
 	gsize cpu_set_bytes;
 	pthread_t thread;
-	bool running; /* main's: there is a thread to join */
-	bool pinned;  /* the thread's */
+	bool running; /* there is a thread to join; main thread only */
+	bool pinned;  /* pinned to the CPU; reader thread only */
 
-	/* Main to thread; each is set once and then wake_fd written. */
+	/* Set by the main thread, each flag once, before a write to wake_fd. */
 	atomic_bool stop;
 	atomic_bool gone;
 	atomic_bool abandon;
 
-	/* Thread to main. */
+	/* Set by the reader thread, read by the main thread. */
 	atomic_bool drained;
 	atomic_bool finished;
 	atomic_bool cannot_write;
 	_Atomic guint64 bytes_read;
-	_Atomic guint64 bytes_left; /* seen, and left in the kernel */
+	_Atomic guint64 bytes_left; /* seen, but left in the kernel */
 	int read_error;		    /* positive errno; valid after join */
-	bool vanished;		    /* likewise */
+	bool vanished;		    /* the file disappeared; valid after join */
 };
 
 static void wake(int fd)
 {
 	const guint64 one = 1;
 
-	/* Can fail only if the counter is full, and then it is awake. */
+	/* write() can fail only if the counter is full. The descriptor is
+	 * readable then, so the wakeup is not lost. */
 	if (write(fd, &one, sizeof(one)) < 0)
 		return;
 }
 
 /*
- * Relay's reading side takes no lock against the CPU that writes: it is right
- * on that CPU, or while that CPU is offline.  When a CPU goes offline the
- * kernel moves this thread away and forgets the pinning; so it is made again
- * before each read, and may fail for as long as the CPU is offline.
+ * Pin the reader thread to its CPU. Relay's reading side takes no lock against
+ * the CPU that writes: reading is correct only on that CPU, or while that CPU
+ * is offline. When a CPU goes offline, the kernel moves this thread to another
+ * CPU and discards the pinning. The pinning is therefore repeated before each
+ * read, and may fail as long as the CPU is offline.
  */
 static void pin(KmtdReader *reader)
 {
@@ -77,7 +83,10 @@ static void pin(KmtdReader *reader)
 				       reader->cpu_set) == 0;
 }
 
-/* The record of version 2 that read() gives in this place. */
+/*
+ * Append the record of lost events that read() supplies at this position in
+ * version 2.
+ */
 static void append_lost(KmtdReader *reader, const KmtdCpuStreamPart *part)
 {
 	union {
@@ -97,8 +106,10 @@ static void append_lost(KmtdReader *reader, const KmtdCpuStreamPart *part)
 }
 
 /*
- * Writes what can be taken at once before it is given back: who kills this
- * process leaves what is not on the disk to the next one.
+ * Write records to the file, and then release them. Unwritten records stay in
+ * the kernel, so that a killed process leaves them to the next one. Return the
+ * number of bytes, 0 if there are no records, or -errno. After -EAGAIN, the
+ * records were not the reader's and have been removed from the file.
  */
 static gint64 use_part(KmtdReader *reader, bool all)
 {
@@ -108,7 +119,8 @@ static gint64 use_part(KmtdReader *reader, bool all)
 	int r;
 
 	if (n <= 0) {
-		/* Left there, where a kill does not lose it. */
+		/* Leave the records in the kernel, where they survive the death
+		 * of this process. */
 		atomic_store_explicit(&reader->bytes_left,
 				      n < 0 ? 0 : part.n_bytes,
 				      memory_order_relaxed);
@@ -127,7 +139,10 @@ static gint64 use_part(KmtdReader *reader, bool all)
 	return r;
 }
 
-/* As use_part(), by a copy. */
+/*
+ * Copy records into the memory of the file writer. Return the number of bytes,
+ * 0 if there are no records, or -errno.
+ */
 static gint64 use_copy(KmtdReader *reader, bool all)
 {
 	gsize room;
@@ -139,7 +154,9 @@ static gint64 use_copy(KmtdReader *reader, bool all)
 	return n;
 }
 
-/* Reads until there is nothing more.  The number of bytes, or -errno. */
+/*
+ * Read until there are no more records. Return the number of bytes, or -errno.
+ */
 static gint64 drain(KmtdReader *reader, bool all)
 {
 	gint64 total = 0;
@@ -152,7 +169,8 @@ static gint64 drain(KmtdReader *reader, bool all)
 		pin(reader);
 		n = reader->feed->class->take ? use_part(reader, all)
 					      : use_copy(reader, all);
-		/* Somebody else has read it, or it was overwritten. */
+		/* Another reader consumed the records, or the kernel overwrote
+		 * them. */
 		if (n == -EAGAIN)
 			continue;
 		if (n < 0)
@@ -165,7 +183,10 @@ static gint64 drain(KmtdReader *reader, bool all)
 	}
 }
 
-/* Tells main, once, that the disk does not take what it is given. */
+/*
+ * Notify the main thread, once, that a write to the disk failed. @error is 0 or
+ * the error of the write.
+ */
 static void report_write(KmtdReader *reader, int error)
 {
 	if (error == 0 || atomic_load(&reader->cannot_write))
@@ -174,7 +195,11 @@ static void report_write(KmtdReader *reader, int error)
 	wake(reader->notify_fd);
 }
 
-/* Sleeps until there is something to do.  FALSE: the file went away. */
+/*
+ * Sleep until the stream has records, its timeout expires, or the main thread
+ * wakes the reader. Return FALSE if the file of the CPU disappeared.
+ * @was_spurious: the last wakeup brought no records.
+ */
 static bool wait_for_records(KmtdReader *reader, bool was_spurious)
 {
 	const KmtdCpuStream *feed = reader->feed;
@@ -187,10 +212,11 @@ static bool wait_for_records(KmtdReader *reader, bool was_spurious)
 
 	if (pause_ms > 0 && poll(fds, 1, pause_ms) > 0)
 		fds[1].revents = 0;
-	/* Another signal than main's may end it early, which does no harm. */
+	/* A signal that the main thread does not block may end poll() early,
+	 * which does no harm. */
 	else if (poll(fds, G_N_ELEMENTS(fds), feed->timeout_ms) < 0)
 		return true;
-	/* Back to 0.  What it was for is looked at after this. */
+	/* Reset the counter to 0. The caller checks the flags afterwards. */
 	if (fds[0].revents)
 		(void)!read(reader->wake_fd, &(guint64){0}, sizeof(guint64));
 	return fds[0].revents || !fds[1].revents || (fds[1].revents & POLLIN);
@@ -205,7 +231,8 @@ static void *reader_thread(void *data)
 	if (reader->feed->class->attach)
 		reader->feed->class->attach(reader->feed);
 	for (;;) {
-		/* Looked at before the last drain, so that it is the last. */
+		/* Load the flags before drain(): once a flag is seen, the
+		 * following drain() is the last one. */
 		bool stop = atomic_load(&reader->stop);
 		bool gone = atomic_load(&reader->gone);
 		gint64 n = 0;
@@ -349,7 +376,7 @@ void kmtd_reader_join(KmtdReader *reader)
 
 gboolean kmtd_reader_check(const KmtdReader *reader, GError **error)
 {
-	/* What is unsaved for want of room is counted over all CPUs by main. */
+	/* The main thread reports failed writes, with the sum over all CPUs. */
 	if (reader->read_error) {
 		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_READ,
 				      reader->read_error,

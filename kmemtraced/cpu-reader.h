@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One CPU's reader: a thread, pinned to that CPU, that takes the records out of
- * the source and puts them into cpu<n>.out.
+ * Reader of one CPU: a thread, pinned to that CPU, that reads the records from
+ * the source and writes them to cpu<n>.out.
  *
- * All calls are the main thread's.  The life of a reader: new, start, then stop
- * (or gone), finished, join, the results, free; after a join without an error
- * it may be started again.
+ * The main thread makes all calls. The order of the calls for a reader is: new,
+ * start, stop (or gone), wait for finished, join, check and the counters, free.
+ * After a join without an error the reader may be started again.
  */
 #ifndef KMEMTRACED_CPU_READER_H
 #define KMEMTRACED_CPU_READER_H
@@ -18,58 +18,81 @@
 typedef struct kmtd_reader KmtdReader;
 
 /*
- * Takes sink and feed, the records of the CPU.  Each time that something
- * happens which main has to look at (the thread has drained, cannot write, or
- * ended), 1 is added to the eventfd notify_fd, which must outlive the reader.
+ * Create a reader for @cpu. It takes ownership of @feed, the stream of the CPU,
+ * and of @sink, even on failure. The reader adds 1 to the eventfd @notify_fd
+ * whenever the main thread has something to check: the thread has drained the
+ * stream, cannot write, or has ended. @notify_fd must outlive the reader.
+ * Return NULL and set an error on failure.
  */
 KmtdReader *kmtd_reader_new(KmtdCpuStream *feed, guint cpu, guint record_bytes,
 			    KmtCaptureCpuWriter *sink, int notify_fd,
 			    GError **error);
 
-/* Joins the thread if need be. */
+/* Stop and join the thread if it runs, and free the reader. NULL is ignored. */
 void kmtd_reader_free(KmtdReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdReader, kmtd_reader_free)
 
+/* Start the thread. Return FALSE and set an error on failure. */
 gboolean kmtd_reader_start(KmtdReader *reader, GError **error);
 
 /*
- * Take what there is now, though it may be less than the kernel wakes a reader
- * for.
+ * Read the present records, even if they are fewer than the amount at which the
+ * kernel wakes a reader.
  */
 void kmtd_reader_poll(KmtdReader *reader);
 
-/* Tracing is off: take what there is, write it, and end. */
+/* Read and write all remaining records, and end. Tracing must be off. */
 void kmtd_reader_stop(KmtdReader *reader);
 
-/* The CPU's file went away: likewise, and that is an error. */
+/*
+ * Read and write all remaining records, and end with an error, because the file
+ * of the CPU disappeared.
+ */
 void kmtd_reader_gone(KmtdReader *reader);
 
-/* Do not wait for the disk any more: what is not written is unsaved. */
+/* Stop waiting for the disk. Unwritten records count as unsaved. */
 void kmtd_reader_abandon(KmtdReader *reader);
 
-/* The thread has taken once all that there was, or ended. */
+/*
+ * Return whether the thread has once read all records that were present, or has
+ * ended.
+ */
 gboolean kmtd_reader_drained(const KmtdReader *reader);
 
-/* The thread has nothing more to do; join will not wait. */
+/* Return whether the thread has ended, so that join does not wait. */
 gboolean kmtd_reader_finished(const KmtdReader *reader);
 
-/* The thread cannot write; it goes on, so that what is unsaved is counted. */
+/*
+ * Return whether a write failed. The thread continues to read, so that unsaved
+ * records are counted.
+ */
 gboolean kmtd_reader_cannot_write(const KmtdReader *reader);
 
+/* Wait for the end of the thread. Does nothing if there is no thread. */
 void kmtd_reader_join(KmtdReader *reader);
 
-/* After join: FALSE and an error if not all that there was has been saved. */
+/*
+ * Call after join. Return FALSE and set an error if the records could not be
+ * read completely.
+ */
 gboolean kmtd_reader_check(const KmtdReader *reader, GError **error);
 
+/* Return the number of the CPU. */
 guint kmtd_reader_cpu(const KmtdReader *reader);
 
-/* Bytes of records read so far; any time. */
+/* Return the number of bytes read so far. May be called at any time. */
 guint64 kmtd_reader_bytes_read(const KmtdReader *reader);
 
-/* And those that it has seen and not read yet. */
+/*
+ * Return the number of bytes read so far, including records that were seen but
+ * are still in the kernel. May be called at any time.
+ */
 guint64 kmtd_reader_bytes_seen(const KmtdReader *reader);
 
-/* The file that it writes: for its figures, and after join to sync it. */
+/*
+ * Return the writer of the CPU file, for its counters, and after join to sync
+ * it. It belongs to @reader.
+ */
 KmtCaptureCpuWriter *kmtd_reader_sink(KmtdReader *reader);
 
 #endif

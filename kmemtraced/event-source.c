@@ -12,7 +12,8 @@ static KmtdSource *open_best(const KmtdSourceOptions *options, GError **error)
 	source = kmtd_relay_open(options, &no_relay);
 	if (source)
 		return source;
-	/* Also where kmemtrace has no filter. */
+	/* The tracepoints can be limited to processes even where kmemtrace
+	 * exists but has no filter. */
 	if (options->n_pids)
 		return kmtd_ftrace_open(options, error);
 	if (!g_error_matches(no_relay, KMT_DAEMON_ERROR,

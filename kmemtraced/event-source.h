@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where records come from: the relay files of a kernel with kmemtrace, or the
- * tracepoints of any kernel.
+ * Event sources. A source supplies records from the relay files of a kernel
+ * with kmemtrace, or from the tracepoints of any kernel.
  *
- * All calls but those of a feed are the main thread's.  A feed is used by one
- * thread at a time.
+ * The main thread makes all calls except those of a KmtdCpuStream. One thread
+ * at a time uses a KmtdCpuStream.
  */
 #ifndef KMEMTRACED_EVENT_SOURCE_H
 #define KMEMTRACED_EVENT_SOURCE_H
@@ -16,149 +16,175 @@
 typedef struct kmtd_source KmtdSource;
 typedef struct kmtd_cpu_stream KmtdCpuStream;
 
-/* Records that are somewhere, to be used and given back. */
+/* Records in the memory of the source, valid from @take to @give. */
 typedef struct {
 	const void *from;
-	gsize n_bytes;	  /* whole records */
-	guint64 position; /* the source's */
-	/* Before these, so many records were lost; 0: none. */
+	gsize n_bytes;	  /* a multiple of the record size */
+	guint64 position; /* position in the buffer, in units of the source */
+	/* Number of events that were lost before these records; 0: none. The
+	 * times of the loss are those of struct kmemtrace_event_lost. */
 	guint64 lost_events;
 	gint64 lost_since, lost_timestamp;
 } KmtdCpuStreamPart;
 
-/* The records of one CPU. */
+/* Operations of a stream, which supplies the records of one CPU. */
+
 typedef struct {
-	/* The calling thread is the one that will read.  May be NULL. */
+	/* Register the calling thread as the reader of the stream. May be NULL.
+	 */
 	void (*attach)(KmtdCpuStream *feed);
 	/*
-	 * Puts records into the n_bytes at to, and returns how many bytes: 0 if
-	 * there are none now, or too few to be worth a call.  With all, 0 is
-	 * the end of what there is.  -errno if it cannot be read.
+	 * Copy records to the @n_bytes bytes at @to. Return the number of bytes
+	 * copied, or -errno on a read error. Without @all, 0 means that there
+	 * are no records, or too few to be worth a call. With @all, 0 means the
+	 * end of the records.
 	 */
 	gssize (*read)(KmtdCpuStream *feed, void *to, gsize n_bytes,
 		       gboolean all);
 	/*
-	 * Instead of read, where records need no copy; or NULL.  take returns
-	 * what read does.  What was not given back is taken again by the next
-	 * reader.  give: 0, or -EAGAIN: the records were not ours alone, or are
-	 * no more, and must not be used.
+	 * Read without a copy, instead of @read; NULL if not supported. @take
+	 * sets *part and returns the same values as @read. Records that were
+	 * not released by @give are supplied again to the next reader. @give
+	 * returns 0, or -EAGAIN if another reader consumed the records or the
+	 * kernel overwrote them. After -EAGAIN the records must not be used.
 	 */
 	gssize (*take)(KmtdCpuStream *feed, KmtdCpuStreamPart *part,
 		       gboolean all);
 	int (*give)(KmtdCpuStream *feed, const KmtdCpuStreamPart *part);
-	/* When all was read: FALSE and an error if something was wrong. */
+	/* Check the stream after its last read. Return FALSE and set an error
+	 * if the records are damaged. May be NULL. */
 	gboolean (*check)(const KmtdCpuStream *feed, guint cpu, GError **error);
+	/* Close and free the stream. */
 	void (*free)(KmtdCpuStream *feed);
 } KmtdCpuStreamClass;
 
+/* Common part of a stream. A source appends its own fields. */
 struct kmtd_cpu_stream {
 	const KmtdCpuStreamClass *class;
-	int fd;		   /* to be polled, unless is_blind */
-	gboolean is_blind; /* polling tells nothing */
-	gboolean at_end;   /* to be read only when tracing is off */
-	gboolean is_off;   /* which it is when the feed is opened */
-	int timeout_ms;	   /* look after so long in any case; -1: never */
-	int pause_ms;	   /* and not before; 0: at once */
+	int fd;		   /* descriptor to poll, unless is_blind */
+	gboolean is_blind; /* poll() does not indicate records */
+	gboolean at_end;   /* read only after tracing is switched off */
+	gboolean is_off;   /* tracing was off when the stream was opened */
+	int timeout_ms;	   /* longest time between reads; -1: unlimited */
+	int pause_ms;	   /* shortest time between reads; 0: none */
 	char *name;	   /* for messages */
 };
 
+/* Operations of a source. */
 typedef struct {
-	/* As in kmemtrace.meta. */
+	/* Name of the source, as in kmemtrace.meta. */
 	const char *name;
-	/* It may have records from before it was opened. */
+	/* The buffers may contain records from before the source was opened. */
 	gboolean keeps_records;
-	/* The size of the buffers is an option, -b. */
+	/* The option -b sets the size of the buffers. */
 	gboolean sizes_buffers;
+	/* Set *enabled to whether tracing is on. */
 	gboolean (*is_enabled)(KmtdSource *source, gboolean *enabled,
 			       GError **error);
 	/*
-	 * Make what the recording needs in the kernel.  Up to here the source
-	 * has changed nothing there, and from here on the cleanup process
-	 * would undo it.  May be NULL.
+	 * Create what the recording needs in the kernel. The source has changed
+	 * nothing in the kernel before this call. The cleanup process must be
+	 * running, because it undoes all later changes. May be NULL.
 	 */
 	gboolean (*prepare)(KmtdSource *source, GError **error);
 	/*
-	 * Switching on starts at zero: unread records are thrown away.  When
-	 * switching off has returned, all records can be read.
+	 * Switch tracing on or off. Switching on begins a new trace and
+	 * discards unread records. When @disable has returned, all records can
+	 * be read. Return FALSE and set an error on failure.
 	 */
 	gboolean (*enable)(KmtdSource *source, GError **error);
 	gboolean (*disable)(KmtdSource *source, GError **error);
 	/*
-	 * While it records: find changes that others make.  Call it often, when
-	 * changes_fd is readable, and with now right before disable.  May be
-	 * NULL.
+	 * Detect changes that other programs make while the source records.
+	 * Call it often, when changes_fd is readable, and with @now directly
+	 * before @disable. May be NULL.
 	 */
 	void (*look)(KmtdSource *source, gboolean now);
-	/* Events lost since then, over all CPUs. */
+	/* Set *n_events to the number of events lost on all CPUs since tracing
+	 * was switched on. */
 	gboolean (*total_overruns)(KmtdSource *source, guint64 *n_events,
 				   GError **error);
-	/* The same as a table of CPU (GUINT_TO_POINTER) to guint64 *. */
+	/* Return the lost events of each CPU, as a new table of CPU
+	 * (GUINT_TO_POINTER) to guint64 *. */
 	GHashTable *(*overruns)(KmtdSource *source, GError **error);
-	/* Whether an earlier reader took the first part of this trace. */
+	/* Set *consumed to whether an earlier reader has consumed the first
+	 * part of this trace. */
 	gboolean (*any_consumed)(KmtdSource *source, gboolean *consumed,
 				 GError **error);
 	/*
-	 * The CPUs that can be read, ascending, as an array of guint.  Asked
-	 * often, so that it has to cost the kernel little.
+	 * Return the CPUs that can be read, ascending, as a new array of guint.
+	 * The session calls it often, so it must be cheap for the kernel.
 	 */
 	GArray *(*cpus)(KmtdSource *source);
+	/*
+	 * Open the stream of a CPU. Return NULL and set an error on failure.
+	 * The streams must be freed before the source.
+	 */
 	KmtdCpuStream *(*open_cpu)(KmtdSource *source, guint cpu,
 				   GError **error);
 	/*
-	 * What only this source can tell, at the start and at the end.  At the
-	 * end it may be an error, and the capture is not complete.
+	 * Write the keys that only this source supplies to @meta, at the start
+	 * and at the end of the recording. @conclude returns FALSE and sets an
+	 * error if the capture is not complete; it may be NULL.
 	 */
 	void (*describe)(KmtdSource *source, GKeyFile *meta);
 	gboolean (*conclude)(KmtdSource *source, GKeyFile *meta,
 			     GError **error);
 	/*
-	 * The table tasks as it is now, newly allocated, or NULL: for a source
-	 * whose kernel has no tables.  May be NULL.
+	 * Return the current text of the table "tasks", newly allocated, or
+	 * NULL if there are no names. For a source whose kernel keeps no
+	 * tables; may be NULL otherwise.
 	 */
 	char *(*tasks)(KmtdSource *source);
 	/*
-	 * Describe the state in which open found the kernel.  Return FALSE if
-	 * the source changes nothing.  The strings belong to the source.
+	 * Describe in *state the kernel's state from before the source was
+	 * opened. Return FALSE if the source changes nothing. The strings
+	 * belong to the source.
 	 */
 	gboolean (*initial_state)(KmtdSource *source, KmtRecoveryState *state);
 	/*
-	 * In the cleanup process, at its start: close the descriptors that
-	 * would keep the kernel's buffers busy when kmemtraced closes its own.
-	 * Other threads may have been using *source.
+	 * Called in the cleanup process, at its start: close the descriptors
+	 * that would keep the kernel's buffers in use after kmemtraced closes
+	 * its own. Other threads may have been using *source during the fork.
 	 */
 	void (*disown)(KmtdSource *source);
 	/*
-	 * In the cleanup process, after the end of kmemtraced: put the kernel
-	 * into the state in which open found it, without allocating.  *source
-	 * is as it was when the process was forked.
+	 * Called in the cleanup process, after the end of kmemtraced: restore
+	 * the kernel's state from before the source was opened, without
+	 * allocating memory. *source is a copy from the time of the fork.
 	 */
 	void (*clean_up)(KmtdSource *source);
-	/* Feeds are free by then. */
+	/* Restore the kernel's state and free the source. All streams of the
+	 * source must have been freed. */
 	void (*free)(KmtdSource *source);
 } KmtdSourceClass;
 
+/* Common part of a source. A source appends its own fields. */
 struct kmtd_source {
 	const KmtdSourceClass *class;
-	char *what;	  /* what is recorded from, for people */
-	char *watch_path; /* a directory that changes with the CPUs, or NULL */
-	int changes_fd;	  /* see look; -1: there is none */
-	KmtRecovery *recovery; /* the note of initial_state, or NULL */
+	char *what;	  /* description of the source for messages */
+	char *watch_path; /* directory whose entries follow the CPUs; NULL: none
+			   */
+	int changes_fd;	  /* readable when @look has work to do; -1: none */
+	KmtRecovery *recovery; /* note of initial_state; NULL: none */
 	/*
-	 * A directory with the tables of version 2, or NULL.
-	 * Those of a session are there while it lasts, and until the next one.
+	 * Directory with the tables that records of version 2 refer to; NULL:
+	 * none. The tables of a session exist until the next session begins.
 	 */
 	char *tables_path;
-	guint abi_version;  /* of the records */
-	guint record_bytes; /* of each */
-	/* A CPU's buffer. */
+	guint abi_version;  /* version of the records */
+	guint record_bytes; /* size of a record */
+	/* Geometry of a CPU's buffer. */
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
-	gboolean keeps_newest; /* a full one loses what is oldest */
-	/* At the end: what snapshots took is among the events lost. */
+	gboolean keeps_newest; /* a full buffer drops its oldest events */
+	/* Set by @conclude: the lost events include events that snapshots took.
+	 */
 	gboolean had_snapshots;
-	gsize batch_bytes; /* what a reader gets each time, about */
+	gsize batch_bytes; /* approximate amount of one read */
 };
 
+/* Free a source. NULL is ignored. */
 static inline void kmtd_source_free(KmtdSource *source)
 {
 	if (source)
@@ -166,6 +192,7 @@ static inline void kmtd_source_free(KmtdSource *source)
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdSource, kmtd_source_free)
 
+/* Free a stream. NULL is ignored. */
 static inline void kmtd_cpu_stream_free(KmtdCpuStream *feed)
 {
 	if (feed)
@@ -173,29 +200,35 @@ static inline void kmtd_cpu_stream_free(KmtdCpuStream *feed)
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdCpuStream, kmtd_cpu_stream_free)
 
-/* What the user wants of a source. */
+/* Options of a source. The strings must outlive the source. */
 typedef struct {
-	const char *debugfs; /* where it is mounted */
-	const char *tracefs; /* likewise; NULL: where it usually is */
-	const char *sys;     /* likewise, sysfs */
-	const char *proc;    /* and procfs */
-	guint64 buffer_kb;   /* of a CPU; 0: as the source thinks fit */
-	const char *reader;  /* "mmap", "read", or NULL: the best there is */
-	const gint *pids;    /* only these processes ... */
-	guint n_pids;	     /* ..., unless there are none */
-	gboolean keep_own;   /* do not leave out what is our own */
-	gboolean children;   /* and those that they start */
-	const char *filter;  /* in the kernel, only what passes; or NULL */
-	/* Report something to the user; -q does not hide it. */
+	const char *debugfs; /* mount point of debugfs */
+	const char *tracefs; /* mount point of tracefs; NULL: the usual ones */
+	const char *sys;     /* mount point of sysfs */
+	const char *proc;    /* mount point of procfs */
+	guint64 buffer_kb;   /* buffer of a CPU in kilobytes; 0: default of the
+			      * source */
+	const char *reader;  /* "mmap", "read", or NULL: mmap if supported */
+	const gint *pids;    /* record only these processes */
+	guint n_pids;	     /* 0: record all processes */
+	gboolean keep_own;   /* record kmemtraced's own events too */
+	gboolean children;   /* record the children of the processes too */
+	const char *filter;  /* filter of the kernel, or NULL */
+	/* Print a warning; the option -q does not suppress it. */
 	void (*warning)(const char *text);
 } KmtdSourceOptions;
 
+/*
+ * Open one source. Return NULL and set an error on failure. The caller frees
+ * the result with kmtd_source_free().
+ */
 KmtdSource *kmtd_relay_open(const KmtdSourceOptions *options, GError **error);
 KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error);
 
 /*
- * The source by that name; NULL: the best there is.  A kernel with kmemtrace
- * tells more; one that has no filter cannot be limited to processes, though.
+ * Open the source named @name, "relay" or "ftrace". NULL selects the best one:
+ * relay, which records more, or ftrace if relay is missing or cannot be limited
+ * to the processes of @options. Return NULL and set an error on failure.
  */
 KmtdSource *kmtd_source_open(const char *name, const KmtdSourceOptions *options,
 			     GError **error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The source ftrace: the tracepoints of any kernel. */
+/* The event source "ftrace", which records the tracepoints of any kernel. */
 #include "config.h"
 
 #include <errno.h>
@@ -17,31 +17,38 @@
 #include "kmemtraced/event-source.h"
 #include "kmemtraced/task-names.h"
 
-/* A CPU's buffer, if nobody says how large: at most, at least; and all of them
- * of the memory. */
+/* Default size of a CPU's buffer in kilobytes: the buffers of all CPUs share
+ * 1/MEMORY_PART of the memory, within these limits for each CPU. */
 #define BUFFER_MAX_KB 16384
 #define BUFFER_MIN_KB 1024
 #define MEMORY_PART   16
 
-/* The kernel gives no fewer. */
+/* Minimum size of a buffer in pages, as enforced by the kernel. */
 #define BUFFER_MIN_PAGES 2
 
-/* Of its buffer, when the kernel wakes a reader; and when that looks anyway. */
+/*
+ * WAKE_PERCENT is the fill level of a buffer at which the kernel wakes its
+ * reader. Without a wakeup, the reader reads after LOOK_MS milliseconds.
+ */
 #define WAKE_PERCENT 10
 #define LOOK_MS	     100
 
-/* The same where the kernel wakes readers for each event. */
+/*
+ * Interval of the reads, in milliseconds, on kernels without buffer_percent.
+ * Such a kernel wakes readers at each event, so the readers do not poll.
+ */
 #define LOOK_ONLY_MS 10
 
 /*
- * A page with less room than that behind its events is full; from one that has
- * more the reader has all there is, and leaves the CPU to others.
+ * A page with less free space than this is full. A page with more free space
+ * was the last one in the buffer: the reader has consumed all records and lets
+ * other tasks run.
  */
 #define EVENT_MAX_BYTES 256
 
 #define CAPTURE "capture"
 
-/* Where only some processes are recorded. */
+/* Added to "not_seen" in the meta file if only some processes are recorded. */
 #define NOT_SEEN_OTHERS                                                        \
 	"what other processes allocate, and free of what these allocated"
 
@@ -49,21 +56,21 @@ typedef struct {
 	KmtdSource source;
 	KmtdInstance *instance;
 	KmtdRingFormat *format;
-	KmtdInterference *interference; /* NULL: tracing was not switched on */
+	KmtdInterference *interference; /* NULL until tracing is switched on */
 	KmtdTaskNames *names;
-	gboolean sees_names; /* all that change while it records */
+	gboolean sees_names; /* every change of a task's name is recorded */
 	KmtdOwnTasks tasks;
 	char *clock;
-	int online_fd;	  /* the list of CPUs in sysfs */
-	GArray *cpus;	  /* those that were ever online */
-	GPtrArray *feeds; /* those that exist */
+	int online_fd;	  /* the file with the online CPUs in sysfs */
+	GArray *cpus;	  /* of guint: all CPUs that were ever online */
+	GPtrArray *feeds; /* of Feed *: the streams that exist */
 	gint *pids;
 	guint n_pids;
 	gboolean children;
 	gboolean keep_own;
-	gboolean prepared; /* the instance is there */
+	gboolean prepared; /* the instance exists */
 	char *proc;
-	guint64 buffer_kb; /* as in KmtdSourceOptions */
+	guint64 buffer_kb; /* see KmtdSourceOptions */
 	void (*warning)(const char *text);
 } Ftrace;
 
@@ -71,13 +78,13 @@ typedef struct {
 	KmtdCpuStream feed;
 	Ftrace *ftrace;
 	guint cpu;
-	gboolean caught_up; /* the page had all there was */
+	gboolean caught_up; /* the last page had free space */
 	guint8 *page;
 	KmtdTaskChanges changes;
 	KmtdRing ring;
 } Feed;
 
-/* ---- a CPU's records ---- */
+/* ---- streams of the CPUs ---- */
 
 static void feed_attach(KmtdCpuStream *feed)
 {
@@ -85,7 +92,10 @@ static void feed_attach(KmtdCpuStream *feed)
 			   (gint32)syscall(SYS_gettid));
 }
 
-/* Takes a page: how many bytes it has, 0 for none, or -errno. */
+/*
+ * Read the next page. Return the number of bytes in the page, 0 if there is no
+ * page, or -errno.
+ */
 static gssize take_page(Feed *f)
 {
 	gsize page_bytes = f->ftrace->format->page_bytes;
@@ -116,7 +126,8 @@ static gssize feed_read(KmtdCpuStream *feed, void *to, gsize n_bytes,
 		gssize r;
 
 		n += kmtd_ring_next(&f->ring, records + n, max - n);
-		/* The page may have more. */
+		/* The buffer of the caller is full; the page may contain more
+		 * records. */
 		if (n == max)
 			break;
 		if (f->caught_up && !all) {
@@ -196,7 +207,7 @@ static KmtdCpuStream *ftrace_open_cpu(KmtdSource *source, guint cpu,
 	return g_steal_pointer(&feed);
 }
 
-/* ---- on and off ---- */
+/* ---- switching on and off ---- */
 
 static gboolean set_tracepoints(Ftrace *ftrace, const char *value,
 				GError **error)
@@ -215,7 +226,10 @@ static gboolean set_tracepoints(Ftrace *ftrace, const char *value,
 	return TRUE;
 }
 
-/* Those that tell names: a kernel may lack them, or refuse. */
+/*
+ * Switch the tracepoints of task names on or off. Return FALSE if the kernel
+ * lacks one of these tracepoints or refuses the write.
+ */
 static gboolean set_task_points(Ftrace *ftrace, const char *value)
 {
 	gboolean all = TRUE;
@@ -247,7 +261,10 @@ static gboolean ftrace_is_enabled(KmtdSource *source, gboolean *enabled,
 	return text != NULL;
 }
 
-/* All tracepoints begin at the same moment. */
+/*
+ * Enable each tracepoint and then set tracing_on, so that all tracepoints begin
+ * to record at the same moment.
+ */
 static gboolean ftrace_enable(KmtdSource *source, GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
@@ -257,7 +274,8 @@ static gboolean ftrace_enable(KmtdSource *source, GError **error)
 	ftrace->sees_names = set_task_points(ftrace, "1");
 	ftrace->interference =
 		kmtd_interference_new(ftrace->instance, ftrace->children);
-	/* As late as can be, and still not in the trace. */
+	/* Read the task names as late as possible, but before tracing is on, so
+	 * that reading them is not in the trace. */
 	kmtd_task_names_begin(ftrace->names);
 	if (!kmtd_instance_write(ftrace->instance, "tracing_on", "1", error))
 		return FALSE;
@@ -271,25 +289,33 @@ static void ftrace_look(KmtdSource *source, gboolean now)
 	kmtd_interference_poll(((Ftrace *)source)->interference, now);
 }
 
-/* They end so too; then the kernel's probes are taken away. */
+/*
+ * Clear tracing_on, so that all tracepoints end at the same moment. Then
+ * disable each tracepoint, which removes the kernel's probes.
+ */
 static gboolean ftrace_disable(KmtdSource *source, GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
-	/* From here on what changes is kmemtraced's own work. */
+	/* Stop watching the instance before kmemtraced itself changes the
+	 * settings. */
 	kmtd_interference_stop(ftrace->interference);
 	source->changes_fd = -1;
 	if (!kmtd_instance_write(ftrace->instance, "tracing_on", "0", error))
 		return FALSE;
-	/* Before more tasks end. */
+	/* Read the task names now, before more tasks end. */
 	kmtd_task_names_end(ftrace->names);
 	set_task_points(ftrace, "0");
 	return set_tracepoints(ftrace, "0", error);
 }
 
-/* ---- loss ---- */
+/* ---- lost events ---- */
 
-/* The kernel counts them by what was to blame. */
+/*
+ * Set *n_events to the number of events that @cpu has lost. The kernel has a
+ * counter for each cause of a loss; the result is their sum. Return FALSE and
+ * set an error if there is no such counter.
+ */
 static gboolean cpu_overruns(Ftrace *ftrace, guint cpu, guint64 *n_events,
 			     GError **error)
 {
@@ -319,7 +345,10 @@ static gboolean cpu_overruns(Ftrace *ftrace, guint cpu, guint64 *n_events,
 	return any;
 }
 
-/* FALSE: this kernel does not count them. */
+/*
+ * Set *n_events to the number of events that were read from the buffer of @cpu.
+ * Return FALSE if this kernel does not count these events.
+ */
 static gboolean cpu_read_events(Ftrace *ftrace, guint cpu, guint64 *n_events)
 {
 	static const char key[] = "read events: ";
@@ -334,9 +363,10 @@ static gboolean cpu_read_events(Ftrace *ftrace, guint cpu, guint64 *n_events)
 }
 
 /*
- * The kernel counts the events that were read since the buffer was last
- * cleared, by any reader.  The number differs from that of the events in our
- * pages if somebody else cleared the buffer or read from it.
+ * Report interference if another program has cleared or read one of the
+ * buffers. The kernel counts the events that any reader has consumed since a
+ * buffer was last cleared. If another program interfered, this count differs
+ * from the number of events in the pages that kmemtraced read.
  */
 static void compare_counts(Ftrace *ftrace)
 {
@@ -387,7 +417,7 @@ static GHashTable *ftrace_overruns(KmtdSource *source, GError **error)
 	return g_steal_pointer(&table);
 }
 
-/* Nobody else reads the instance. */
+/* No other program reads the instance, so no part of the trace is consumed. */
 static gboolean ftrace_any_consumed(KmtdSource *source, gboolean *consumed,
 				    GError **error)
 {
@@ -410,7 +440,10 @@ static void add_cpu(GArray *cpus, guint cpu)
 	g_array_insert_val(cpus, i, cpu);
 }
 
-/* "0-3,5": the buffer of a CPU that goes offline stays. */
+/*
+ * Add the online CPUs, such as "0-3,5", to ftrace->cpus. A CPU that goes
+ * offline stays in the list, because its buffer stays.
+ */
 static void follow_online(Ftrace *ftrace)
 {
 	char text[4096];
@@ -440,7 +473,7 @@ static GArray *ftrace_cpus(KmtdSource *source)
 	return g_array_copy(ftrace->cpus);
 }
 
-/* ---- what it tells ---- */
+/* ---- meta file and task names ---- */
 
 static void ftrace_describe(KmtdSource *source, GKeyFile *meta)
 {
@@ -465,7 +498,8 @@ static void ftrace_describe(KmtdSource *source, GKeyFile *meta)
 	g_key_file_set_string_list(meta, CAPTURE, "tracepoints",
 				   (const char *const *)names->pdata,
 				   names->len);
-	/* From now on there is the table; at the end, how good it is. */
+	/* The capture has a table of task names from now on. conclude_names()
+	 * replaces this value by the final one. */
 	g_key_file_set_string(meta, CAPTURE, "task_names", "proc");
 	if (ftrace->n_pids)
 		g_ptr_array_add(not_seen, g_strdup(NOT_SEEN_OTHERS));
@@ -533,7 +567,7 @@ static gboolean ftrace_conclude(KmtdSource *source, GKeyFile *meta,
 	return kmtd_interference_conclude(ftrace->interference, meta, error);
 }
 
-/* ---- its life ---- */
+/* ---- opening and closing ---- */
 
 static gboolean ftrace_initial_state(KmtdSource *source,
 				     KmtRecoveryState *state)
@@ -628,10 +662,12 @@ static gboolean open_online(Ftrace *ftrace, const char *sys, GError **error)
 }
 
 /*
- * "[local] global counter": the kernel itself leaves "local", which is
- * sched_clock(), where that is not the same on all CPUs.  Where it did, or
- * somebody else chose another one, "mono" is: it costs more, and needs no lock
- * as "global" does, which in turn is everywhere.
+ * Choose the trace clock. The file trace_clock lists the clocks and brackets
+ * the default one, for example "[local] global counter". "local" is
+ * sched_clock(); the kernel selects another default if sched_clock() differs
+ * between CPUs. If the default is another clock, whether the kernel or the user
+ * chose it, use "mono": it costs more than "local", but needs no lock as
+ * "global" does. "global" exists in every kernel.
  */
 static void choose_clock(Ftrace *ftrace)
 {
@@ -646,14 +682,18 @@ static void choose_clock(Ftrace *ftrace)
 		ftrace->clock = g_strdup("global");
 }
 
-/* An instance begins with the options that somebody chose for all. */
+/*
+ * Set all options that matter, because a new instance inherits the options of
+ * the top-level tracing directory.
+ */
 static gboolean set_options(Ftrace *ftrace, GError **error)
 {
 	const struct {
 		const char *name;
 		gboolean on;
 	} options[] = {
-		{"options/overwrite", TRUE}, /* tells when events are lost */
+		{"options/overwrite", TRUE}, /* overwrite mode marks where
+					      * events were lost */
 		{"options/stacktrace", FALSE},
 		{"options/userstacktrace", FALSE},
 		{"options/record-cmd", FALSE},
@@ -673,7 +713,10 @@ static gboolean set_options(Ftrace *ftrace, GError **error)
 				   error);
 }
 
-/* All threads that the process has now. */
+/*
+ * Append all current threads of the process @pid to @text. Return FALSE and set
+ * an error if the process does not exist.
+ */
 static gboolean add_threads(GString *text, const char *proc, gint pid,
 			    GError **error)
 {
@@ -716,7 +759,7 @@ static gboolean set_buffer(Ftrace *ftrace, guint64 kb, GError **error)
 			   BUFFER_MIN_KB, BUFFER_MAX_KB);
 	text = g_strdup_printf("%" G_GUINT64_FORMAT, kb);
 	source->subbuf_bytes = ftrace->format->page_bytes;
-	/* As the kernel rounds it up. */
+	/* The kernel rounds the size up in the same way. */
 	source->n_subbufs = MAX((kb * 1024 + source->subbuf_bytes - 1) /
 					source->subbuf_bytes,
 				BUFFER_MIN_PAGES);
@@ -751,7 +794,8 @@ KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 
 	source->class = &source_class;
 	source->changes_fd = -1;
-	/* But for the tables, which this kernel does not keep; see tasks. */
+	/* The records have version 2. This kernel keeps no tables for them;
+	 * ftrace_tasks() supplies the table of tasks. */
 	source->abi_version = 2;
 	source->record_bytes = KMEMTRACE_EVENT_SIZE_V2;
 	ftrace->online_fd = -1;
@@ -766,7 +810,8 @@ KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 	ftrace->proc = g_strdup(options->proc);
 	ftrace->buffer_kb = options->buffer_kb;
 	ftrace->warning = options->warning;
-	/* The calling thread; the readers add themselves. */
+	/* Register the calling thread. Each reader thread registers itself in
+	 * feed_attach(). */
 	kmtd_own_tasks_add(&ftrace->tasks, (gint32)syscall(SYS_gettid));
 	if (!kmtd_ring_format_can_read(error))
 		return NULL;

@@ -17,7 +17,7 @@
 #define EVENT_PID  "set_event_pid"
 #define TRACING_ON "tracing_on"
 
-/* How often all values are compared without a report. */
+/* Interval at which all values are compared even without a reported write. */
 #define COMPARE_US ((gint64)5 * G_USEC_PER_SEC)
 
 #define NOT_SEEN                                                               \
@@ -25,28 +25,29 @@
 	"tracefs"
 
 typedef struct {
-	char *name;	    /* in the instance */
-	char *value;	    /* at the start; NULL: the file is only written */
-	char *other;	    /* the last value that differs from it, or NULL */
-	const char *event;  /* in events_off, if this one switches it off */
-	gboolean is_filter; /* it chooses what is recorded */
+	char *name;	    /* path inside the instance */
+	char *value;	    /* value at the start; NULL: not compared */
+	char *other;	    /* last differing value; NULL: none */
+	const char *event;  /* name for events_off; NULL: not an event */
+	gboolean is_filter; /* it selects the events to record */
 	gboolean changed;
 } Setting;
 
 struct kmtd_interference {
 	KmtdInstance *instance;
-	GPtrArray *settings; /* of Setting */
-	int fd;		     /* inotify, or -1 */
-	GHashTable *watches; /* watch descriptor to name of the directory */
+	GPtrArray *settings; /* of Setting * */
+	int fd;		     /* inotify descriptor; -1: none */
+	GHashTable *watches; /* watch descriptor to directory name */
 	/*
-	 * Open directories.  The kernel makes the inodes below events/ anew
-	 * when nobody uses them, and would forget the watches.
+	 * Descriptors of the watched directories. They keep the inodes in
+	 * memory: the kernel recreates unused inodes below events/, and their
+	 * watches would be lost.
 	 */
 	GArray *directories;
-	gint64 compare_us; /* when to compare again */
+	gint64 compare_us; /* time of the next comparison */
 };
 
-/* Files that are compared, but for those of the events. */
+/* Settings whose values are compared. add_event() adds those of the events. */
 static const struct {
 	const char *name;
 	gboolean is_filter;
@@ -63,7 +64,10 @@ static const struct {
 	{"set_event_notrace_pid", TRUE},
 };
 
-/* Files that only a write concerns; their values tell nothing. */
+/*
+ * Files for which only a write is detected, because their values carry no
+ * information.
+ */
 static const char *const written[] = {
 	"trace",     "free_buffer",   "snapshot",
 	"set_event", "trace_options", "events/enable",
@@ -90,7 +94,10 @@ static Setting *find(const KmtdInterference *interference, const char *name)
 	return NULL;
 }
 
-/* Takes name.  NULL if this kernel has no such file. */
+/*
+ * Add a setting and take ownership of @name. Return the setting, which may have
+ * existed before, or NULL if this kernel has no such file.
+ */
 static Setting *add(KmtdInterference *interference, char *name,
 		    gboolean is_compared)
 {
@@ -108,7 +115,9 @@ static Setting *add(KmtdInterference *interference, char *name,
 	return setting;
 }
 
-/* The event as the source relay calls it. */
+/*
+ * Return the name that the source "relay" uses for the event of a tracepoint.
+ */
 static const char *relay_name(const KmtTracepointName *point)
 {
 	static const char *const names[][2] = {
@@ -122,7 +131,7 @@ static const char *relay_name(const KmtTracepointName *point)
 	return names[point->type_id][point->event_id == KMEMTRACE_EVENT_FREE];
 }
 
-/* Watch the directory of this name, "" being the instance itself. */
+/* Watch a directory of the instance; "" is the instance itself. */
 static void watch(KmtdInterference *interference, const char *name)
 {
 	g_autofree char *path = g_build_filename(
@@ -229,8 +238,9 @@ void kmtd_interference_add(KmtdInterference *interference, const char *name)
 }
 
 /*
- * Return whether a setting was written.  A write to another file, such as
- * trace_marker, changes no record.
+ * Mark the setting that an inotify event reports as changed. Return FALSE if
+ * the event is about another file: a write to trace_marker, for example,
+ * changes no record.
  */
 static gboolean take_report(KmtdInterference *interference,
 			    const struct inotify_event *event)
@@ -253,8 +263,9 @@ static gboolean take_report(KmtdInterference *interference,
 }
 
 /*
- * Return whether a setting was written.  A program that writes to trace_marker
- * all the time must not cause a comparison each time.
+ * Process all pending inotify events. Return whether a setting was written.
+ * Writes to other files do not count: a program that writes to trace_marker all
+ * the time must not cause a comparison each time.
  */
 static gboolean take_reports(KmtdInterference *interference)
 {
@@ -302,7 +313,8 @@ static void compare(KmtdInterference *interference)
 			continue;
 		now = kmtd_instance_read(interference->instance, setting->name,
 					 &error);
-		/* Without memory or descriptors nothing is known of it. */
+		/* If memory or descriptors are short, the value is unknown: do
+		 * not report a change. */
 		if (g_error_matches(error, KMT_DAEMON_ERROR,
 				    KMT_DAEMON_ERROR_RESOURCES))
 			continue;
@@ -337,7 +349,7 @@ void kmtd_interference_stop(KmtdInterference *interference)
 	interference->fd = -1;
 }
 
-/* Append words to a list of [capture], each of them once. */
+/* Append @words to a list in [capture], and omit duplicates. */
 static void extend(GKeyFile *meta, const char *key, GPtrArray *words)
 {
 	g_auto(GStrv) before =
@@ -356,7 +368,10 @@ static void extend(GKeyFile *meta, const char *key, GPtrArray *words)
 					   all->len);
 }
 
-/* "tracing_cpumask=1": a value on one line, or what changed. */
+/*
+ * Append a changed setting to @text, with its new value on one line if known:
+ * "tracing_cpumask=1".
+ */
 static void describe_filter(GString *text, const Setting *setting)
 {
 	g_string_append_printf(text, "%s%s", text->len ? "; " : "",

@@ -8,12 +8,13 @@
 #define CAPTURE "capture"
 #define NONE	"none"
 
-/* "event NAME EVENT_ID TYPE_ID STATE SESSION ..." */
+/* Parse a line "event NAME EVENT_ID TYPE_ID STATE SESSION ...". */
 static void parse_event(KmtdInfo *info, const char *line)
 {
 	g_auto(GStrv) words = g_strsplit(line, " ", 7);
 
-	/* Allocations and frees: the analysis does without the others. */
+	/* Skip all events but allocations (1) and frees (2): the analysis does
+	 * not need the rest. */
 	if (g_strv_length(words) < 6 ||
 	    (!g_str_equal(words[2], "1") && !g_str_equal(words[2], "2")))
 		return;
@@ -78,7 +79,10 @@ guint64 kmtd_info_session(const KmtdInfo *info)
 	return number(info, "session", 0);
 }
 
-/* One of how many; 1: all. */
+/*
+ * Return n for a filter with "sample=n", which records one of n allocations.
+ * Return 1 for any other filter.
+ */
 static guint64 sample_of(const char *filter)
 {
 	g_auto(GStrv) words = g_strsplit(filter, " ", -1);

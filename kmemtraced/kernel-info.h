@@ -1,27 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the kernel's file info tells of a session: what it does not record. */
+/*
+ * Parser of the kernel's file "info", which lists the events that a session
+ * does not record.
+ */
 #ifndef KMEMTRACED_KERNEL_INFO_H
 #define KMEMTRACED_KERNEL_INFO_H
 
 #include <glib.h>
 
 typedef struct {
-	GHashTable *values;    /* of the lines "# key: value" */
-	GPtrArray *events_off; /* names of those that are off now */
-	GPtrArray *missed;     /* and of those off at some time of it */
+	GHashTable *values;    /* from lines "# key: value" */
+	GPtrArray *events_off; /* names of the events that are off now */
+	GPtrArray *missed;     /* names of the events that were off at some time
+				* of the session */
 } KmtdInfo;
 
-/* Never fails: what is not there is as if nothing were left out. */
+/*
+ * Parse the text of the file. It never fails: a missing line means that nothing
+ * is left out. Free the result with kmtd_info_free().
+ */
 KmtdInfo *kmtd_info_parse(const char *text);
+
+/* Free @info. NULL is ignored. */
 void kmtd_info_free(KmtdInfo *info);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdInfo, kmtd_info_free)
 
-/* Number of the session; 0: the kernel does not tell. */
+/* Return the number of the session, or 0 if the kernel does not report one. */
 guint64 kmtd_info_session(const KmtdInfo *info);
 
 /*
- * Says in meta what is not recorded, of the session as it was; or, where next
- * is not NULL, of one that begins with the filter next.
+ * Write the keys about events that are not recorded to @meta. With @next NULL,
+ * they describe the current session. Otherwise they describe the session that
+ * begins next, with the filter @next.
  */
 void kmtd_info_describe(const KmtdInfo *info, const char *next, GKeyFile *meta);
 

@@ -4,7 +4,10 @@
 #include "lib/capture/error.h"
 #include "kmemtraced/kernel-tables.h"
 
-/* directory: where it is copied from. */
+/*
+ * Copy one table from @directory into the capture. Warn if the table cannot be
+ * read. Return FALSE and set an error if it cannot be written.
+ */
 static gboolean copy_table(KmtdTables *tables, const char *directory,
 			   const char *name, gboolean *hidden, GError **error)
 {
@@ -16,7 +19,8 @@ static gboolean copy_table(KmtdTables *tables, const char *directory,
 					  &problem) ||
 	    !problem)
 		return TRUE;
-	/* Without names a capture is still one; without room it is not. */
+	/* A capture without names is usable; a capture on a full disk is not.
+	 */
 	if (!g_error_matches(problem, KMT_DAEMON_ERROR,
 			     KMT_DAEMON_ERROR_READ)) {
 		g_propagate_error(error, g_steal_pointer(&problem));
@@ -54,7 +58,7 @@ gboolean kmtd_tables_copy(KmtdTables *tables, GError **error)
 	return TRUE;
 }
 
-/* One that is not a file anywhere. */
+/* Write the table "tasks" if the source supplies it instead of the kernel. */
 static gboolean write_tasks(KmtdTables *tables, GError **error)
 {
 	g_autofree char *text = NULL;

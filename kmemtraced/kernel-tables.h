@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copies of the kernel's own tables beside the records: names of addresses. */
+/* Copies the kernel's tables of names into the capture, beside the records. */
 #ifndef KMEMTRACED_KERNEL_TABLES_H
 #define KMEMTRACED_KERNEL_TABLES_H
 
@@ -8,29 +8,34 @@
 
 typedef struct {
 	KmtCaptureWriter *output;
-	const char *proc; /* where procfs is mounted */
-	const char
-		*records;   /* what KmtdSource calls tables_path; may be NULL */
-	KmtdSource *source; /* asked for the table tasks, unless NULL */
+	const char *proc;    /* mount point of procfs */
+	const char *records; /* tables_path of the KmtdSource; may be NULL */
+	KmtdSource *source;  /* source of the table "tasks"; may be NULL */
 	void (*warning)(const char *text);
-	char *modules; /* text of modules when its copy was made */
+	char *modules; /* text of /proc/modules at the first copy */
 } KmtdTables;
 
-/* What cannot be read is warned of; what cannot be written is an error. */
+/*
+ * Copy kallsyms and modules. A table that cannot be read causes a warning; a
+ * table that cannot be written is an error.
+ */
 gboolean kmtd_tables_copy(KmtdTables *tables, GError **error);
 
 /*
- * Likewise what the numbers in the records of version 2 mean.  To be called
- * once tracing is on: it is for a capture that will be cut off.
+ * Copy the tables that records of version 2 refer to, with the same rules for
+ * errors. Call once tracing is on, so that even an interrupted recording has
+ * these tables.
  */
 gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error);
 
 /*
- * When tracing is off: all that changed.  Modules that were loaded while
- * recording have names too.  Those that went away lose theirs.
+ * Copy the changed tables again when tracing is off. Modules that were loaded
+ * during the recording then have names; modules that were unloaded lose their
+ * names.
  */
 gboolean kmtd_tables_renew(KmtdTables *tables, GError **error);
 
+/* Free what the copy functions stored in *tables. */
 void kmtd_tables_clear(KmtdTables *tables);
 
 #endif

@@ -25,7 +25,8 @@ static gboolean takes_output(const KmtdLive *live)
 
 static void put(KmtdLive *live, const char *text)
 {
-	/* It only informs: where it cannot be written, it is not. */
+	/* The line is only informative, so skip it if the terminal accepts no
+	 * output. */
 	if (takes_output(live))
 		(void)!write(live->fd, text, strlen(text));
 }

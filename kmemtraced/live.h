@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The line on the terminal that shows how the recording goes. */
+/* The line on the terminal that shows the progress of the recording. */
 #ifndef KMEMTRACED_LIVE_H
 #define KMEMTRACED_LIVE_H
 
@@ -8,26 +8,32 @@
 typedef struct kmtd_live KmtdLive;
 
 typedef struct {
-	guint64 events; /* read so far */
+	guint64 events; /* number of events read so far */
 	guint64 bytes;	/* written so far */
-	guint64 lost;	/* events, since tracing was switched on */
+	guint64 lost;	/* events lost since tracing was switched on */
 	gint64 now_us;	/* g_get_monotonic_time() */
 	gboolean has_lost;
 } KmtdLiveFigures;
 
-/* NULL, which all calls take, unless fd is a terminal. */
+/*
+ * Create the line on @fd. Return NULL if @fd is not a terminal. All functions
+ * accept NULL and do nothing then.
+ */
 KmtdLive *kmtd_live_new(int fd);
 
-/* Takes the line away. */
+/* Erase the line and free @live. */
 void kmtd_live_free(KmtdLive *live);
 
 /*
- * Shows the figures, with the rate since the last time.  Never waits: on a
- * terminal that takes no output (Ctrl+S) nothing is shown.
+ * Draw the figures, with the rate since the last update. It never blocks:
+ * nothing is drawn on a terminal that accepts no output (Ctrl+S).
  */
 void kmtd_live_update(KmtdLive *live, const KmtdLiveFigures *figures);
 
-/* Takes the line away for now, so that something else can be printed. */
+/*
+ * Erase the line, so that a message can be printed. The next update draws it
+ * again.
+ */
 void kmtd_live_clear(KmtdLive *live);
 
 #endif

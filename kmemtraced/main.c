@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* kmemtraced: options, and all that is said.  See kmemtraced(8). */
+/* kmemtraced: parses the options and prints all messages. See kmemtraced(8). */
 #include "config.h"
 
 #include <locale.h>
@@ -23,13 +23,16 @@
 	"records that were written before are kept; free some memory, or "     \
 	"raise the limits of 'ulimit'"
 
-/* More would not fit into a time in microseconds. */
+/* Upper limit of -w: the time must fit into microseconds. */
 #define SECONDS_MAX 1e9
 
-/* 1 TB: what the kernel takes is for the kernel to say. */
+/*
+ * Upper limit of -b in kilobytes: 1 TB. The kernel decides whether it accepts a
+ * smaller value.
+ */
 #define BUFFER_MAX_KB 1073741824
 
-/* Advice for the user, by error. */
+/* Advice for the user, by error code. */
 static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_NO_DEBUGFS] =
 		"mount it with 'mount -t debugfs none /sys/kernel/debug', or "
@@ -127,8 +130,9 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 };
 
 /*
- * The state of the capture after an error that can occur before or during the
- * recording.  Printed only if there is a capture.
+ * State of the capture, by code of an error that can occur before or during the
+ * recording. If there is no capture, the message is "nothing was recorded"
+ * instead.
  */
 static const char *const what_is_left[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_DISK_FULL] =
@@ -173,7 +177,7 @@ static guint64 memory_bytes(void)
 	       (guint64)sysconf(_SC_PAGESIZE);
 }
 
-/* At exit, so that it holds for --help too. */
+/* Runs at exit, so that it covers the output of --help too. */
 static void check_stdout(void)
 {
 	if (kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS) != EXIT_SUCCESS)
@@ -229,7 +233,10 @@ static guint64 parse_buffer(const char *text)
 	return kb;
 }
 
-/* "12,34" */
+/*
+ * Append the process numbers in a list such as "12,34" to @pids. Exit on a
+ * mistake.
+ */
 static void parse_pids(const char *text, GArray *pids)
 {
 	g_auto(GStrv) words = g_strsplit(text, ",", -1);
@@ -246,7 +253,7 @@ static void parse_pids(const char *text, GArray *pids)
 	}
 }
 
-/* What the command line says; NULL or FALSE: nothing. */
+/* Options on the command line; NULL or FALSE: not given. */
 static struct {
 	char *directory, *source, *debugfs, *tracefs, *proc, *sys;
 	char *seconds, *buffer, *filter, *reader;
@@ -304,7 +311,7 @@ static const GOptionEntry entries[] = {
 	G_OPTION_ENTRY_NULL,
 };
 
-/* What goes with what.  Exits on a mistake. */
+/* Check which options can be combined. Exit on a mistake. */
 static void check_options(gboolean pids)
 {
 	const char *reader = asked.reader, *source = asked.source;
@@ -322,8 +329,9 @@ static void check_options(gboolean pids)
 		fail_usage("-R '%s' is neither mmap nor read", reader);
 }
 
-/* If only --debugfs or only --tracefs is given, use that source; NULL selects
- * the default. */
+/* Return the source that the options select, or NULL for the best one. Without
+ * -s, the mount point of one source, or an option of relay alone, selects that
+ * source. */
 static const char *chosen_source(void)
 {
 	if (asked.source)
@@ -335,7 +343,10 @@ static const char *chosen_source(void)
 	return NULL;
 }
 
-/* Exits on a mistake, and for --help and --version. */
+/*
+ * Parse the options into *options and @pids. Exit on a mistake, and for --help
+ * and --version.
+ */
 static void parse_options(char **argv, GArray *pids,
 			  KmtdSessionOptions *options)
 {
@@ -344,7 +355,8 @@ static void parse_options(char **argv, GArray *pids,
 	g_auto(GStrv) rest = NULL;
 	g_autoptr(GError) error = NULL;
 
-	/* Options of a command without -- are not ours. */
+	/* Stop at the first argument that is not an option: the options of a
+	 * command without "--" do not belong to kmemtraced. */
 	g_option_context_set_strict_posix(context, TRUE);
 	g_option_context_set_summary(
 		context, "Record the allocations and frees of kernel memory "
@@ -388,7 +400,10 @@ static void parse_options(char **argv, GArray *pids,
 	options->quiet = quiet;
 }
 
-/* Cuts argv at "--"; what follows, or NULL. */
+/*
+ * Cut argv at "--". Return the words of the command that follow, or NULL if
+ * there is no "--". Exit if the command is missing.
+ */
 static char **take_command(char **argv)
 {
 	for (char **word = argv + 1; *word; word++) {
@@ -404,9 +419,9 @@ static char **take_command(char **argv)
 }
 
 /*
- * A kmemtraced that was killed together with its cleanup process left its
- * instance.  Any mode of this program removes it.  With only -r given, the
- * machine's own tracefs is not looked for.
+ * Remove the instance in tracefs that remains of a kmemtraced that was killed
+ * together with its cleanup process. Any mode of this program removes the
+ * instance. With only -r given, the machine's own tracefs is not searched.
  */
 static void remove_stale_instance(void)
 {
@@ -436,21 +451,27 @@ static KmtdCommand *make_command(char **argv, const KmtCliSignals *signals,
 		g_ptr_array_add(errors, error);
 		return NULL;
 	}
-	/* Without -c it is but the clock. */
+	/* Without -c, the command only determines the duration of the
+	 * recording. */
 	pid = (gint)kmtd_command_pid(command);
 	if (options->children)
 		g_array_append_val(pids, pid);
 	return command;
 }
 
-/* The capture is saved; it may have ended before the command. */
+/*
+ * Return the exit status for a recording with a command. Wait for the command
+ * if it still runs: the recording may end before the command does. The capture
+ * must have been saved.
+ */
 static int command_status(KmtdCommand *command, const KmtCliSignals *signals,
 			  gboolean failed)
 {
 	if (kmtd_command_runs(command)) {
 		say_note("recording has ended; waiting for the command");
 		fflush(stdout);
-		/* From now on a signal ends kmemtraced as it ends others. */
+		/* From now on, a signal ends kmemtraced as it ends any other
+		 * program. */
 		kmt_cli_signals_release(signals);
 		kmtd_command_poll(command, TRUE);
 	}
@@ -481,7 +502,8 @@ int main(int argc, char **argv)
 	parse_options(argv, pids, &options);
 	kmt_cli_signals_block(&signals);
 	options.signals = &signals;
-	/* Without a note, as of an older version, the instance tells. */
+	/* An older version left no recovery note, so search for its instance as
+	 * well. */
 	if (kmt_recovery_run(PROGRAM))
 		remove_stale_instance();
 

@@ -16,28 +16,31 @@
 #include "kmemtraced/relay-control.h"
 #include "lib/capture/error.h"
 
-/* No CPU number that a kernel can have is longer. */
+/* Upper bound of the digits of a CPU number. */
 #define CPU_DIGITS_MAX 5
 
-/* How long the cleanup process of a kmemtraced that was killed may take. */
+/* Time that the cleanup process of a killed kmemtraced may need. */
 #define CLEANUP_WAIT_MS 2500
 #define CLEANUP_POLL_MS 20
 
 struct kmtd_control {
-	char *path; /* DEBUGFS/kmemtrace */
+	char *path; /* path of DEBUGFS/kmemtrace */
 	guint abi_version;
 	guint record_bytes;
 	int dir_fd;
-	int enabled_fd;	 /* holds the lock */
-	int overruns_fd; /* total_overruns */
+	int enabled_fd;	 /* file "enabled"; holds both locks */
+	int overruns_fd; /* file "total_overruns" */
 	/*
-	 * Kept open: to list it again costs the kernel nothing, while to open
-	 * it would allocate each time.
+	 * The open directory. Listing it again costs the kernel nothing, while
+	 * each opening would allocate memory.
 	 */
 	DIR *listing;
 };
 
-/* The whole file, from its start, without the last newline. */
+/*
+ * Return the text of a file from its start, without the last newline, newly
+ * allocated. Return NULL and set errno on failure.
+ */
 static char *read_fd(int fd)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -53,7 +56,10 @@ static char *read_fd(int fd)
 	return g_strchomp(g_string_free(g_steal_pointer(&text), FALSE));
 }
 
-/* name is for the message alone: fd is that file, and stays open. */
+/*
+ * Return the text of the open file @fd, which stays open. The error message
+ * contains @name.
+ */
 static char *read_open(KmtdControl *control, int fd, const char *name,
 		       GError **error)
 {
@@ -65,7 +71,7 @@ static char *read_open(KmtdControl *control, int fd, const char *name,
 	return text;
 }
 
-/* The error of a file that could not be opened or read. */
+/* Return the error code for an errno of open() or read(). */
 static KmtDaemonError code_of(int errnum)
 {
 	switch (errnum) {
@@ -111,7 +117,7 @@ static gboolean read_number(KmtdControl *control, const char *name, guint64 *n,
 	return text && parse_number(control, name, text, n, error);
 }
 
-/* Says what is missing when DEBUGFS/kmemtrace could not be opened. */
+/* Set an error that explains why DEBUGFS/kmemtrace cannot be opened. */
 static void explain_open(const char *debugfs, const char *path, int errnum,
 			 GError **error)
 {
@@ -150,7 +156,10 @@ static gboolean check_abi(KmtdControl *control, GError **error)
 	return FALSE;
 }
 
-/* Only a kernel that may have larger ones tells. */
+/*
+ * Read the size of a record. The file record_size exists only in kernels that
+ * may write larger records.
+ */
 static gboolean read_record_size(KmtdControl *control, GError **error)
 {
 	guint64 bytes;
@@ -174,7 +183,10 @@ static gboolean read_record_size(KmtdControl *control, GError **error)
 	return TRUE;
 }
 
-/* A record lock, since it tells who holds it and no child inherits it. */
+/*
+ * Acquire the record lock. F_GETLK returns the process that holds a record
+ * lock, and child processes do not inherit it.
+ */
 static gboolean lock(KmtdControl *control, GError **error)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -196,8 +208,9 @@ static gboolean lock(KmtdControl *control, GError **error)
 }
 
 /*
- * The cleanup process inherits this lock, and not the record lock.  Wait for
- * it, because it may still have to switch tracing off.
+ * Acquire the flock, which the cleanup process inherits, unlike the record
+ * lock. Wait for the cleanup process of another kmemtraced, because that
+ * process may still have to switch tracing off.
  */
 static gboolean lock_shared(KmtdControl *control, GError **error)
 {
@@ -299,8 +312,8 @@ guint kmtd_control_record_bytes(const KmtdControl *control)
 }
 
 /*
- * Through the descriptor that holds the lock: to open the file once more and
- * close it would give the lock away.
+ * Read through the descriptor that holds the record lock. Opening the file
+ * again and closing it would drop that lock.
  */
 gboolean kmtd_control_is_enabled(KmtdControl *control, gboolean *enabled,
 				 GError **error)
@@ -348,8 +361,8 @@ gboolean kmtd_control_set(KmtdControl *control, const char *name,
 	const char *rest = text;
 
 	/*
-	 * Not write_fd(): pwrite() is not for every file of debugfs.  The
-	 * kernel takes all at once.
+	 * Do not use write_fd(): not every file of debugfs supports pwrite().
+	 * The kernel accepts the whole text in one call.
 	 */
 	while (fd >= 0 && *rest && !errnum) {
 		ssize_t n = write(fd, rest, strlen(rest));
@@ -424,7 +437,7 @@ gboolean kmtd_control_total_overruns(KmtdControl *control, guint64 *n_events,
 	       parse_number(control, "total_overruns", text, n_events, error);
 }
 
-/* A line for each CPU: "cpu0 12". */
+/* Parse lines such as "cpu0 12" into a new table of CPU to guint64 *. */
 static GHashTable *parse_per_cpu(KmtdControl *control, const char *name,
 				 const char *text, GError **error)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's side: the files of DEBUGFS/kmemtrace and what they mean.
+ * Access to the control files of a kernel with kmemtrace, in DEBUGFS/kmemtrace.
  *
- * One thread.  While a KmtdControl is open no other kmemtraced can open one on
- * the same debugfs.
+ * Only one thread may use a KmtdControl. While it is open, no other kmemtraced
+ * can open one on the same debugfs.
  */
 #ifndef KMEMTRACED_RELAY_CONTROL_H
 #define KMEMTRACED_RELAY_CONTROL_H
@@ -13,63 +13,88 @@
 typedef struct kmtd_control KmtdControl;
 
 /*
- * Checks that there is a kmemtrace to talk to and that it speaks a known
- * version, and locks it.
+ * Open and lock DEBUGFS/kmemtrace, and check that its version is supported.
+ * Return NULL and set an error on failure.
  */
 KmtdControl *kmtd_control_open(const char *debugfs, GError **error);
 /*
- * The same without the lock, beside one that has it: only to be read from, and
- * never in a process that has the lock.
+ * Open DEBUGFS/kmemtrace without the lock, for reading only, while another
+ * process may hold the lock. The process that holds the lock must not call this
+ * function.
  */
 KmtdControl *kmtd_control_open_to_read(const char *debugfs, GError **error);
+
+/* Close the files, drop the locks, and free @control. NULL is ignored. */
 void kmtd_control_close(KmtdControl *control);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdControl, kmtd_control_close)
 
-/* The directory: for the CPUs' files, and to be watched.  Owned by control. */
+/*
+ * Return the descriptor of the directory, to open its files. It belongs to
+ * @control.
+ */
 int kmtd_control_fd(const KmtdControl *control);
+
+/* Return the path of the directory. It belongs to @control. */
 const char *kmtd_control_path(const KmtdControl *control);
 
-/* The version of the kernel's records, and the bytes of each. */
+/*
+ * Return the version of the kernel's records, and the size of a record in
+ * bytes.
+ */
 guint kmtd_control_abi_version(const KmtdControl *control);
 guint kmtd_control_record_bytes(const KmtdControl *control);
 
+/*
+ * Set *enabled to whether tracing is on. Return FALSE and set an error if that
+ * cannot be read.
+ */
 gboolean kmtd_control_is_enabled(KmtdControl *control, gboolean *enabled,
 				 GError **error);
 
 /*
- * Switching on starts at zero: unread records are thrown away.  When switching
- * off has returned, all records can be read.
+ * Switch tracing on or off. Switching on begins a new trace and discards unread
+ * records. When tracing has been switched off, all records can be read. Return
+ * FALSE and set an error on failure.
  */
 gboolean kmtd_control_enable(KmtdControl *control, GError **error);
 gboolean kmtd_control_disable(KmtdControl *control, GError **error);
 
-/* Geometry of a CPU's buffer. */
+/*
+ * Read the number of sub-buffers in a CPU's buffer, and the size of each one in
+ * bytes.
+ */
 gboolean kmtd_control_geometry(KmtdControl *control, guint64 *n_subbufs,
 			       guint64 *subbuf_bytes, GError **error);
 
 /*
- * Events lost since tracing was last switched on.  Per CPU: a table of CPU
- * number (GUINT_TO_POINTER) to a guint64 *.
+ * Read the number of events lost since tracing was last switched on, for all
+ * CPUs or for each one. The new table maps a CPU number (GUINT_TO_POINTER) to a
+ * guint64 *.
  */
 gboolean kmtd_control_total_overruns(KmtdControl *control, guint64 *n_events,
 				     GError **error);
 GHashTable *kmtd_control_overruns(KmtdControl *control, GError **error);
 
-/* A file of the directory as text, or as such a table. */
+/*
+ * Read a file of the directory as newly allocated text without the last
+ * newline, or as a new table of CPU number (GUINT_TO_POINTER) to guint64 *.
+ * Return NULL and set an error on failure.
+ */
 char *kmtd_control_read(KmtdControl *control, const char *name, GError **error);
 GHashTable *kmtd_control_per_cpu(KmtdControl *control, const char *name,
 				 GError **error);
 
 /*
- * Has any reader taken bytes since tracing was last switched on, by a table of
- * the name?  A kernel that has none does not tell: FALSE.
+ * Set *consumed to whether any reader has consumed bytes since tracing was last
+ * switched on. The file @name contains the bytes of each CPU. In a kernel
+ * without this file, *consumed is FALSE.
  */
 gboolean kmtd_control_any_consumed(KmtdControl *control, const char *name,
 				   gboolean *consumed, GError **error);
 
 /*
- * Whether there is such a file; its text without the last newline; and a write
- * of all of text.
+ * Test whether a file exists, read its text without the last newline, or write
+ * all of @text to the file.
  */
 gboolean kmtd_control_has(KmtdControl *control, const char *name);
 char *kmtd_control_get(KmtdControl *control, const char *name, GError **error);
@@ -77,20 +102,23 @@ gboolean kmtd_control_set(KmtdControl *control, const char *name,
 			  const char *text, GError **error);
 
 /*
- * Return whether the file has this text, apart from the last newline.  It
- * allocates nothing.  For the cleanup process, which holds no record lock: to
- * close "enabled" would drop that.
+ * Return whether the file has this text, apart from the last newline. It
+ * allocates no memory. It is for the cleanup process, which holds no record
+ * lock: closing "enabled" would drop that lock.
  */
 gboolean kmtd_control_holds(KmtdControl *control, const char *name,
 			    const char *text);
 
 /*
- * The CPUs that have a file, ascending, as an array of guint.  Causes no
- * allocation in the kernel, so that it can be asked often.
+ * Return the CPUs that have a file, ascending, as a new array of guint. The
+ * call causes no allocation in the kernel, so it can be made often.
  */
 GArray *kmtd_control_cpus(KmtdControl *control);
 
-/* Number of name if it is "cpu<n>", the name of a CPU's file. */
+/*
+ * Set *cpu to the number in @name. Return FALSE if @name is not of the form
+ * "cpu<n>", which is the name of a CPU's file.
+ */
 gboolean kmtd_control_parse_cpu(const char *name, guint *cpu);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The source relay: a kernel with kmemtrace. */
+/* The event source "relay", which reads a kernel with kmemtrace. */
 #include "config.h"
 
 #include <errno.h>
@@ -20,20 +20,20 @@
 typedef struct {
 	KmtdSource source;
 	KmtdControl *control;
-	GPtrArray *feeds;     /* of RelayFeed, those that exist */
-	char *filter;	      /* what the user wants; or NULL, as it is */
-	char *before;	      /* what there was when it was opened */
-	gboolean set;	      /* ours is in its place */
-	gboolean was_enabled; /* when it was opened */
-	guint64 session;      /* that is recorded; 0: not known */
-	char *mode;	      /* of the buffers, or NULL: discard */
-	const char *reader;   /* as in KmtdSourceOptions */
+	GPtrArray *feeds; /* of RelayFeed *: the streams that exist */
+	char *filter;	  /* filter to set; NULL: leave the filter as it is */
+	char *before;	  /* the kernel's filter when the source was opened */
+	gboolean set;	  /* the kernel has our filter */
+	gboolean was_enabled; /* tracing was on when the source was opened */
+	guint64 session;      /* number of the recorded session; 0: unknown */
+	char *mode;	      /* mode of the buffers; NULL: discard */
+	const char *reader;   /* see KmtdSourceOptions */
 } Relay;
 
 typedef struct {
 	KmtdCpuStream feed;
 	Relay *relay;
-	KmtdMapping *mapping; /* or NULL */
+	KmtdMapping *mapping; /* NULL: use read() */
 } RelayFeed;
 
 static KmtdControl *control_of(KmtdSource *source)
@@ -41,7 +41,7 @@ static KmtdControl *control_of(KmtdSource *source)
 	return ((Relay *)source)->control;
 }
 
-/* The kernel's bytes are the records. */
+/* The bytes that the kernel returns are the records. */
 static gssize relay_read(KmtdCpuStream *feed, void *to, gsize n_bytes,
 			 gboolean all)
 {
@@ -89,7 +89,10 @@ static const KmtdCpuStreamClass mapped_class = {
 	.free = relay_feed_free,
 };
 
-/* FALSE: it has to be mapped and cannot. */
+/*
+ * Map the buffer of a CPU if the user and the kernel allow it. Return FALSE and
+ * set an error if the user chose mmap and the kernel refuses it.
+ */
 static gboolean map_feed(const Relay *relay, RelayFeed *feed, GError **error)
 {
 	if (g_strcmp0(relay->reader, "read") == 0)
@@ -118,7 +121,8 @@ static KmtdCpuStream *relay_open_cpu(KmtdSource *source, guint cpu,
 	feed->fd = -1;
 	relay_feed->relay = relay;
 	g_ptr_array_add(relay->feeds, feed);
-	/* What is overwritten meanwhile need not be written. */
+	/* In overwrite mode, read at the end only: records that the kernel
+	 * overwrites meanwhile need not be written to the disk. */
 	feed->at_end = g_strcmp0(relay->mode, OVERWRITE) == 0;
 	if (!kmtd_control_is_enabled(relay->control, &enabled, error))
 		return NULL;
@@ -143,9 +147,12 @@ static gboolean relay_is_enabled(KmtdSource *source, gboolean *enabled,
 	return kmtd_control_is_enabled(control_of(source), enabled, error);
 }
 
-/* ---- what is recorded ---- */
+/* ---- filter and session ---- */
 
-/* NULL: the kernel has no such file. */
+/*
+ * Read and parse the kernel's file "info". Return NULL if the kernel has no
+ * such file.
+ */
 static KmtdInfo *read_info(Relay *relay)
 {
 	g_autofree char *text =
@@ -184,7 +191,10 @@ static gboolean relay_enable(KmtdSource *source, GError **error)
 	return TRUE;
 }
 
-/* Processes are checked, as the kernel takes any number for one. */
+/*
+ * Append the processes of @options to @filter. Return FALSE and set an error if
+ * a process does not exist; the kernel accepts any number.
+ */
 static gboolean add_pids(GString *filter, const KmtdSourceOptions *options,
 			 GError **error)
 {
@@ -206,7 +216,11 @@ static gboolean add_pids(GString *filter, const KmtdSourceOptions *options,
 	return TRUE;
 }
 
-/* What the options make of it, if there is anything. */
+/*
+ * Set relay->filter to the filter that @options demand, and relay->before to
+ * the current filter of the kernel. Without such options, both stay NULL.
+ * Return FALSE and set an error if the kernel has no filter.
+ */
 static gboolean make_filter(Relay *relay, const KmtdSourceOptions *options,
 			    GError **error)
 {
@@ -230,7 +244,7 @@ static gboolean make_filter(Relay *relay, const KmtdSourceOptions *options,
 	return relay->before != NULL;
 }
 
-/* Tracing that is on goes on, from now on with the filter. */
+/* If tracing is on already, it stays on, and the filter applies from now on. */
 static gboolean relay_prepare(KmtdSource *source, GError **error)
 {
 	Relay *relay = (Relay *)source;
@@ -297,7 +311,10 @@ static void relay_describe(KmtdSource *source, GKeyFile *meta)
 				   meta);
 }
 
-/* The kernel counts them in each session. */
+/*
+ * Return whether a snapshot was taken. The kernel counts the snapshots of each
+ * session.
+ */
 static gboolean had_snapshots(const Relay *relay)
 {
 	g_autofree char *state =
@@ -338,7 +355,10 @@ static gboolean relay_initial_state(KmtdSource *source, KmtRecoveryState *state)
 	return !relay->was_enabled || relay->before;
 }
 
-/* The mappings are not inherited. */
+/*
+ * Close the CPU files. The child process does not inherit the mappings
+ * (MADV_DONTFORK).
+ */
 static void relay_disown(KmtdSource *source)
 {
 	const Relay *relay = (const Relay *)source;
@@ -348,8 +368,8 @@ static void relay_disown(KmtdSource *source)
 }
 
 /*
- * Records that are left in the buffers stay there: the next kmemtraced saves
- * them as those of a trace that was switched off.
+ * Restore tracing and the filter. Records in the buffers stay there: the next
+ * kmemtraced saves them as the records of a trace that was switched off.
  */
 static void relay_clean_up(KmtdSource *source)
 {
@@ -367,7 +387,8 @@ static void relay_free(KmtdSource *source)
 {
 	Relay *relay = (Relay *)source;
 
-	/* Tracing is off, or was somebody else's. */
+	/* Restore the filter. Tracing is off by now, unless another program had
+	 * switched it on. */
 	if (relay->set)
 		kmtd_control_set(relay->control, "filter", relay->before, NULL);
 	kmtd_control_close(relay->control);
@@ -401,7 +422,10 @@ static const KmtdSourceClass source_class = {
 	.free = relay_free,
 };
 
-/* A kernel that does not tell discards. */
+/*
+ * Read the mode of the buffers. A kernel without the file "mode" discards new
+ * events if a buffer is full.
+ */
 static gboolean read_mode(Relay *relay, GError **error)
 {
 	if (!kmtd_control_has(relay->control, "mode"))

@@ -12,10 +12,14 @@
 
 #include <event-parse.h>
 
-/* Of a page: its time. */
+/* Size of the time at the start of a page. */
 #define TIME_BYTES 8
 
-/* "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;" */
+/*
+ * Read offset and size of the field @name from a line such as
+ *
+ *     "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;"
+ */
 static gboolean find_header_field(const char *text, const char *name,
 				  guint *offset, guint *size)
 {
@@ -60,7 +64,10 @@ static gboolean read_header(KmtdRingFormat *format, KmtdFormatReader reader,
 	return FALSE;
 }
 
-/* As errors of kmemtraced. */
+/*
+ * Convert an error of the tracepoint library to one of kmemtraced, and free
+ * @problem. Return FALSE.
+ */
 static gboolean fail(GError *problem, GError **error)
 {
 	g_set_error_literal(error, KMT_DAEMON_ERROR,
@@ -126,7 +133,10 @@ static gboolean add_tracepoints(KmtdRingFormat *format, struct tep_handle *tep,
 	return TRUE;
 }
 
-/* What cannot be had costs only names. */
+/*
+ * Add the tracepoints of tasks. Errors are ignored, because they only cost task
+ * names.
+ */
 static void add_task_points(KmtdRingFormat *format, struct tep_handle *tep,
 			    KmtdFormatReader reader, gpointer data)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the kernel itself says of its tracepoints and of its ring buffer. */
+/*
+ * Reads the kernel's own description of its tracepoints and of its ring buffer.
+ */
 #ifndef KMEMTRACED_RING_FORMAT_H
 #define KMEMTRACED_RING_FORMAT_H
 
@@ -8,19 +10,22 @@
 #include "kmemtraced/ring-page.h"
 
 /*
- * Text of a file below events/; NULL without an error: it does not exist.
- * Newly allocated.
+ * Return the text of a file below events/, newly allocated. NULL without an
+ * error means that the file does not exist.
  */
 typedef char *(*KmtdFormatReader)(gpointer data, const char *name,
 				  GError **error);
 
-/* FALSE and an error: it was built without libtraceevent. */
+/*
+ * Return TRUE if kmemtraced was built with libtraceevent, which ring formats
+ * need. Otherwise set an error.
+ */
 gboolean kmtd_ring_format_can_read(GError **error);
 
 /*
- * Looks up header_page and the format of each tracepoint.  A field that is
- * needed and missing, or has no size that a number can have, is an error; not
- * so in the tracepoints of tasks.
+ * Read header_page and the format of each tracepoint with @reader. A field that
+ * is missing, or whose size fits no number, is an error, except in the
+ * tracepoints of tasks. Return NULL and set an error on failure.
  */
 KmtdRingFormat *kmtd_ring_format_read(KmtdFormatReader reader, gpointer data,
 				      GError **error);

@@ -5,12 +5,18 @@
 
 #include "kmemtraced/ring-page.h"
 
-/* Of common_flags: the task is not the one that does it. */
+/*
+ * Bits of common_flags for interrupt context, where the current task does not
+ * cause the event.
+ */
 #define FLAGS_INTERRUPT                                                        \
 	(KMT_TRACEPOINT_COMMON_HARDIRQ | KMT_TRACEPOINT_COMMON_SOFTIRQ |       \
 	 KMT_TRACEPOINT_COMMON_NMI)
 
-/* Slab objects and pages are two address spaces. */
+/*
+ * Added to the address of a page, because slab objects and pages are separate
+ * address namespaces.
+ */
 #define PAGES_KEY 1
 
 void kmtd_ring_format_free(KmtdRingFormat *format)
@@ -28,7 +34,10 @@ void kmtd_ring_init(KmtdRing *ring, const KmtdRingFormat *format,
 	ring->last_ns = G_MININT64;
 }
 
-/* Events before this page were lost; when, the records around it tell. */
+/*
+ * Record that events before this page were lost. The neighbouring records bound
+ * the time of the loss.
+ */
 static void note_hole(KmtdRing *ring)
 {
 	KmtdRingFigures *f = &ring->figures;
@@ -62,7 +71,7 @@ gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes)
 		ring->n_lost += kmt_tracepoint_slot_load(
 			page + format->data_offset + used,
 			(KmtTracepointSlot){0, (guint16)format->commit_bytes});
-	/* A page that was cut is read as far as it goes. */
+	/* Read a truncated page up to its end. */
 	if (used > room) {
 		ring->figures.damaged++;
 		used = room;
@@ -72,7 +81,7 @@ gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes)
 	return used;
 }
 
-/* The data of the next event; NULL at the end of the page. */
+/* Return the data of the next event, or NULL at the end of the page. */
 static const guint8 *next_event(KmtdRing *ring, gsize *n_bytes)
 {
 	const guint8 *data =
@@ -83,7 +92,10 @@ static const guint8 *next_event(KmtdRing *ring, gsize *n_bytes)
 	return data;
 }
 
-/* Whether it is kmemtraced's own. */
+/*
+ * Return whether kmemtraced itself caused the event. Update the set of its
+ * allocations.
+ */
 static gboolean is_own(KmtdRing *ring, const guint8 *data,
 		       const struct kmemtrace_event *e)
 {
@@ -106,7 +118,10 @@ static gboolean is_own(KmtdRing *ring, const guint8 *data,
 	return by_us && was_ours;
 }
 
-/* A record's time never goes back, whatever the clock does. */
+/*
+ * Make the time of the record not earlier than that of the previous record,
+ * even if the clock goes backwards.
+ */
 static void put_in_order(KmtdRing *ring, struct kmemtrace_event *e)
 {
 	if (e->timestamp < ring->last_ns) {
@@ -120,7 +135,10 @@ static void put_in_order(KmtdRing *ring, struct kmemtrace_event *e)
 	}
 }
 
-/* In an interrupt the task is only the one that it came upon. */
+/*
+ * Return the record flags for @common_flags. In an interrupt, the current task
+ * is only the interrupted one.
+ */
 static guint16 context(guint common_flags)
 {
 	if (common_flags &
@@ -131,7 +149,10 @@ static guint16 context(guint common_flags)
 		       : 0;
 }
 
-/* What version 2 has beyond version 1; cache has no number here. */
+/*
+ * Set the fields that version 2 adds to version 1. Caches have no numbers in
+ * this source.
+ */
 static void finish(const KmtdRing *ring, const guint8 *data,
 		   struct kmemtrace_event_v2 *record)
 {
@@ -144,7 +165,10 @@ static void finish(const KmtdRing *ring, const guint8 *data,
 		context((guint)kmt_tracepoint_slot_load(data, common->flags));
 }
 
-/* All of them were lost before the page. */
+/*
+ * Write a record of lost events, at the time of the page: all these events were
+ * lost before the page.
+ */
 static void put_lost(KmtdRing *ring, struct kmemtrace_event_v2 *to)
 {
 	struct kmemtrace_event_lost lost = {
@@ -163,7 +187,10 @@ static void put_lost(KmtdRing *ring, struct kmemtrace_event_v2 *to)
 	memcpy(to, &lost, sizeof(lost));
 }
 
-/* FALSE: it is not about a task's name. */
+/*
+ * Process an event of the task tracepoints. Return FALSE if the event is of
+ * another tracepoint.
+ */
 static gboolean take_task(KmtdRing *ring, guint64 id, const guint8 *data,
 			  gsize n_bytes)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From the pages of ftrace's ring buffer to records.
+ * Converts the pages of ftrace's ring buffer to records.
  *
- * A page is the time of its first event, how many bytes are in use, and
- * events; see lib/tracepoints/ring-event.h.
+ * A page contains the time of its first event, the number of bytes in use, and
+ * the events; see lib/tracepoints/ring-event.h.
  */
 #ifndef KMEMTRACED_RING_PAGE_H
 #define KMEMTRACED_RING_PAGE_H
@@ -15,58 +15,70 @@
 #include "lib/tracepoints/tracepoint-format.h"
 #include "lib/tracepoints/ring-event.h"
 
-/* Of this kernel. */
+/* The ring buffer and tracepoints of the running kernel. */
 typedef struct {
-	guint page_bytes;    /* of the buffer: a sub-buffer with its header */
-	guint commit_offset; /* in the header */
+	guint page_bytes;    /* size of a sub-buffer with its header */
+	guint commit_offset; /* position of the commit field in the header */
 	guint commit_bytes;
 	guint data_offset;
-	KmtTracepointCommonFields common; /* of each event */
-	GPtrArray *by_id; /* of KmtTracepoint, NULL where is none */
+	KmtTracepointCommonFields common; /* fields that each event has */
+	GPtrArray *by_id; /* of KmtTracepoint *, by event id; NULL: none */
 	KmtTracepointTask tasks[KMT_TRACEPOINT_N_TASKS];
 } KmtdRingFormat;
 
+/* Free @format. */
 void kmtd_ring_format_free(KmtdRingFormat *format);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdRingFormat, kmtd_ring_format_free)
 
-/* What was seen so far. */
+/* Counters of one CPU. */
 typedef struct {
-	guint64 events; /* of all tracepoints, as the kernel counts them */
+	guint64 events; /* events of all tracepoints, as the kernel counts them
+			 */
 	guint64 records;
-	guint64 own;	   /* events of kmemtraced itself, left out */
-	guint64 no_memory; /* failed allocations, frees of nothing */
-	guint64 unknown;   /* of tracepoints that were not asked for */
-	guint64 holes;	   /* times that events before a page were lost */
-	guint64 damaged;   /* pages that are not as they have to be */
-	guint64 backwards; /* times that the clock went back */
-	/* From the last record before the first hole to the first after the
-	 * last one; if there are holes. */
+	guint64 own;	   /* omitted events of kmemtraced itself */
+	guint64 no_memory; /* failed allocations, and frees of NULL */
+	guint64 unknown;   /* events of tracepoints that kmemtraced does not use
+			    */
+	guint64 holes;	   /* pages before which events were lost */
+	guint64 damaged;   /* malformed pages and events */
+	guint64 backwards; /* records whose time was before the previous one */
+	/* Time range of the losses, valid if holes > 0: from the last record
+	 * before the first loss to the first record after the last loss. */
 	gint64 lost_from;
 	gint64 lost_until;
 } KmtdRingFigures;
 
+/*
+ * State of the conversion of one CPU's pages. One thread at a time may use a
+ * KmtdRing.
+ */
 typedef struct {
 	const KmtdRingFormat *format;
-	KmtdOwnTasks *tasks;	  /* kmemtraced's own, or NULL */
-	KmtdTaskChanges *changes; /* where those go, or NULL */
+	KmtdOwnTasks *tasks; /* threads of kmemtraced; NULL: omit no events */
+	KmtdTaskChanges *changes; /* destination of task names; NULL: none */
 	KmtdSelfFilter own;
-	KmtTracepointCursor cursor; /* in the page being read */
-	gint64 last_ns;		    /* of the last record */
+	KmtTracepointCursor cursor; /* position in the current page */
+	gint64 last_ns;		    /* time of the last record */
 	gboolean after_hole;
-	guint64 n_lost; /* of which no record tells yet */
+	guint64 n_lost; /* lost events without a record so far */
 	KmtdRingFigures figures;
 } KmtdRing;
 
+/* Initialise *ring. @format and @tasks must outlive it. */
 void kmtd_ring_init(KmtdRing *ring, const KmtdRingFormat *format,
 		    KmtdOwnTasks *tasks);
 
 /*
- * Begins a page, of which there are n_bytes, and which must stay until it is
- * read.  The bytes in use; 0: there are none.
+ * Begin to read a page of @n_bytes bytes. The page must stay valid until all
+ * its records are read. Return the number of bytes in use, 0 for an empty or
+ * unusable page.
  */
 gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes);
 
-/* The next max records of the page; fewer: it is at its end. */
+/*
+ * Convert the next events of the page to at most @max records. A result below
+ * @max means the end of the page.
+ */
 gsize kmtd_ring_next(KmtdRing *ring, struct kmemtrace_event_v2 *to, gsize max);
 
 #endif

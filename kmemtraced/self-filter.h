@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What kmemtraced itself makes the kernel allocate and free.
+ * Finds the events that kmemtraced itself causes in the kernel.
  *
- * Its allocations are known by their task.  A free by it may be of somebody
- * else's memory, and one in an interrupt is anybody's: so only frees of what it
- * is known to have allocated are its own, and nobody's free is ever missed.
+ * The task identifies an allocation by kmemtraced. A free by kmemtraced may
+ * release memory that another task allocated, and a free in an interrupt
+ * belongs to no task. Therefore a free counts as kmemtraced's own only if
+ * kmemtraced is known to have allocated the address. No free by another task is
+ * ever omitted by mistake.
  */
 #ifndef KMEMTRACED_SELF_FILTER_H
 #define KMEMTRACED_SELF_FILTER_H
@@ -13,26 +15,35 @@
 #include <stdatomic.h>
 
 #define KMTD_SELF_FILTER_TASKS_MAX 4096
-/* An address is in one bucket, which is a line of the cache. */
+/* An address belongs to one bucket, which is one cache line. */
 #define KMTD_SELF_FILTER_BUCKETS      512
 #define KMTD_SELF_FILTER_BUCKET_SLOTS 8
 #define KMTD_SELF_FILTER_SLOTS                                                 \
 	(KMTD_SELF_FILTER_BUCKETS * KMTD_SELF_FILTER_BUCKET_SLOTS)
 
 /*
- * Threads of this process.  They are added by any thread, and asked for by all
- * of them.
+ * The threads of this process. Any thread may add itself, and all threads may
+ * query concurrently.
  */
 typedef struct {
-	_Atomic guint64 maybe[64]; /* a bit for the lowest bits of each */
+	_Atomic guint64 maybe[64]; /* bit set of the thread ids modulo 4096 */
 	_Atomic gint32 tids[KMTD_SELF_FILTER_TASKS_MAX];
 	_Atomic guint n;
 } KmtdOwnTasks;
 
-/* One that finds no room is not told from others. */
+/*
+ * Add a thread. A thread beyond KMTD_SELF_FILTER_TASKS_MAX is not recognised
+ * later.
+ */
 void kmtd_own_tasks_add(KmtdOwnTasks *tasks, gint32 tid);
+
+/* Search the list of threads for @tid. Called after the bit set has matched. */
 gboolean kmtd_own_tasks_search(const KmtdOwnTasks *tasks, gint32 tid);
 
+/*
+ * Return whether @tid is a thread of kmemtraced. The bit set rejects most other
+ * threads at once.
+ */
 static inline gboolean kmtd_own_tasks_has(const KmtdOwnTasks *tasks, gint32 tid)
 {
 	guint bit = (guint)tid % 4096;
@@ -42,23 +53,35 @@ static inline gboolean kmtd_own_tasks_has(const KmtdOwnTasks *tasks, gint32 tid)
 	return (word >> bit % 64 & 1) && kmtd_own_tasks_search(tasks, tid);
 }
 
-/* Addresses that are allocated.  Where a bucket is full it forgets one. */
+/*
+ * Addresses that kmemtraced has allocated. A full bucket forgets one address.
+ */
 typedef struct {
 	guint8 n_used[KMTD_SELF_FILTER_BUCKETS];
 	guint64 slots[KMTD_SELF_FILTER_BUCKETS]
-		     [KMTD_SELF_FILTER_BUCKET_SLOTS]; /* 0: free */
+		     [KMTD_SELF_FILTER_BUCKET_SLOTS]; /* 0: unused */
 } KmtdSelfFilter;
 
+/* Return the bucket of an address, by a multiplicative hash. */
 static inline guint kmtd_self_filter_bucket(guint64 address)
 {
 	return (guint)(address * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) >> 55);
 }
 
+/* Add an address that kmemtraced has allocated. */
 void kmtd_self_filter_add(KmtdSelfFilter *set, guint64 address);
+
+/*
+ * Remove an address from a bucket that is not empty. Return whether it was
+ * there.
+ */
 gboolean kmtd_self_filter_remove_used(KmtdSelfFilter *set, guint bucket,
 				      guint64 address);
 
-/* TRUE: it was there.  Asked for nearly each event. */
+/*
+ * Remove an address. Return whether it was in the set. Inline, because it is
+ * called for nearly each event.
+ */
 static inline gboolean kmtd_self_filter_remove(KmtdSelfFilter *set,
 					       guint64 address)
 {

@@ -15,14 +15,14 @@
 
 #define GROUP "snapshot"
 
-/* What DEBUGFS/kmemtrace/snapshot/take says, and goes into the meta. */
+/* Keys of DEBUGFS/kmemtrace/snapshot/take that are copied to the meta file. */
 static const char *const facts[] = {"why", "time", "pid", "comm", "caller"};
 
 typedef struct {
 	guint cpu;
 	int fd;
 	guint64 lost;
-	KmtCaptureCpuWriter *sink; /* NULL: not made yet */
+	KmtCaptureCpuWriter *sink; /* NULL: not created yet */
 } SnapshotCpu;
 
 typedef struct {
@@ -31,7 +31,7 @@ typedef struct {
 	KmtdControl *control;
 	KmtCaptureWriter *output;
 	GKeyFile *meta;
-	GHashTable *state; /* of facts, and "state" */
+	GHashTable *state; /* the keys in facts, and "state" */
 	GArray *cpus;	   /* of SnapshotCpu, ascending */
 	KmtdTables tables;
 	guint record_bytes;
@@ -44,7 +44,7 @@ static void cpu_clear(SnapshotCpu *cpu)
 	g_clear_pointer(&cpu->sink, kmt_capture_cpu_writer_free);
 }
 
-/* Lines "key: value". */
+/* Parse lines "key: value" into a new table. */
 static GHashTable *parse_state(const char *text)
 {
 	GHashTable *state =
@@ -116,7 +116,10 @@ static gboolean went_away(GError **error)
 	return FALSE;
 }
 
-/* Whether it is still the one whose state was read first. */
+/*
+ * Check that the snapshot is still the one whose state was read first. Return
+ * FALSE and set an error otherwise.
+ */
 static gboolean check_same(Snapshot *snapshot, GError **error)
 {
 	g_autoptr(GHashTable) now = read_state(snapshot, error);
@@ -137,8 +140,9 @@ static int compare_cpus(const void *a, const void *b)
 }
 
 /*
- * All files first, and then whether it is the same one: from then on a file of
- * which the snapshot was replaced says so.
+ * Open the files of all CPUs, and then check that the snapshot is still the
+ * same. From then on, read() on a file fails with ESTALE if its snapshot has
+ * been replaced.
  */
 static gboolean open_cpus(Snapshot *snapshot, GError **error)
 {
@@ -173,7 +177,8 @@ static gboolean open_cpus(Snapshot *snapshot, GError **error)
 static gboolean make_meta(Snapshot *snapshot, KmtdSummary *summary,
 			  GError **error)
 {
-	/* Of each CPU other older records were overwritten. */
+	/* The snapshot continues a trace, because older records of each CPU may
+	 * have been overwritten. */
 	KmtCaptureMetaStart start = {.sys = snapshot->options->sys,
 				     .proc = snapshot->options->proc,
 				     .source = "relay",

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Saving a snapshot that the kernel has taken, while tracing goes on. */
+/* Saves a snapshot that the kernel has taken, while tracing continues. */
 #ifndef KMEMTRACED_SNAPSHOT_CAPTURE_H
 #define KMEMTRACED_SNAPSHOT_CAPTURE_H
 
 #include "kmemtraced/capture-session.h"
 
 /*
- * Saves the snapshot as a capture of its own.  Another kmemtraced may record
- * meanwhile: what is traced, and how, stays as it is.  As kmtd_session_run(),
- * but if a new snapshot takes the place of this one nothing is left.
+ * Save the snapshot as a separate capture. Another kmemtraced may record
+ * meanwhile: the state of tracing does not change. Parameters and result are
+ * those of kmtd_session_run(). If a new snapshot replaces this one before the
+ * end, no capture remains.
  */
 gboolean kmtd_snapshot_save(const KmtdSessionOptions *options,
 			    const KmtdSessionUi *ui, KmtdSummary *summary,

@@ -8,10 +8,13 @@
 #include "lib/capture/subbufs.h"
 #include "kmemtraced/summary.h"
 
-/* More CPUs than that are named by a pattern. */
+/*
+ * Largest number of CPUs whose files are listed by name; a pattern replaces a
+ * longer list.
+ */
 #define NAMED_CPUS_MAX 8
 
-/* Buffers in all may take the 4th part of the memory. */
+/* The buffers of all CPUs may take 1/MEMORY_PART of the memory. */
 #define MEMORY_PART 4
 
 void kmtd_summary_init(KmtdSummary *summary)
@@ -69,7 +72,7 @@ guint64 kmtd_summary_subbufs(const KmtdSummary *summary, guint64 memory_bytes)
 
 	if (!worst || summary->subbuf_bytes == 0)
 		return 0;
-	/* Relay counts the bytes of a CPU's buffer in an unsigned int. */
+	/* Relay stores the size of a CPU's buffer in an unsigned int. */
 	most = MIN(memory_bytes / MEMORY_PART / summary->cpus->len, G_MAXUINT) /
 	       summary->subbuf_bytes;
 	wanted = kmt_capture_enough_subbufs(summary->n_subbufs,
@@ -83,7 +86,10 @@ static guint64 kilobytes(const KmtdSummary *summary, guint64 subbufs)
 	return subbufs * summary->subbuf_bytes / 1024;
 }
 
-/* Append what would have prevented the loss.  subbufs: 0 if no buffer would. */
+/*
+ * Append how the loss could have been prevented. @subbufs is the necessary
+ * number of sub-buffers; 0: no possible buffer suffices.
+ */
 static void append_remedy(GString *text, const KmtdSummary *summary,
 			  guint64 subbufs)
 {
@@ -157,7 +163,7 @@ char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes)
 	return g_string_free(text, FALSE);
 }
 
-/* directory, or name in it, as an operand for the shell. */
+/* Return @directory, or the file @name in it, as an operand for the shell. */
 static char *operand(const char *directory, const char *name)
 {
 	g_autofree char *path = NULL;
@@ -169,7 +175,7 @@ static char *operand(const char *directory, const char *name)
 					directory[0] == '-' ? directory : name,
 					directory[0] == '-' ? name : NULL,
 					NULL);
-	/* Quoted only where the shell needs it. */
+	/* Quote only if the shell needs it. */
 	if (path[strspn(path, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS
 			"/._-+,:@%")] == '\0')
 		return g_steal_pointer(&path);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What kmemtraced says at the end: in words, from figures alone. */
+/*
+ * The report at the end of kmemtraced: text that is derived from figures alone.
+ */
 #ifndef KMEMTRACED_SUMMARY_H
 #define KMEMTRACED_SUMMARY_H
 
@@ -7,8 +9,8 @@
 
 typedef struct {
 	guint cpu;
-	guint64 bytes; /* in its file */
-	guint64 lost;  /* events, if lost_known */
+	guint64 bytes; /* size of the CPU's file */
+	guint64 lost;  /* events; valid if lost_known */
 } KmtdCpuSummary;
 
 typedef struct {
@@ -16,37 +18,45 @@ typedef struct {
 	guint64 bytes;
 	guint64 lost; /* events, over all CPUs */
 	gboolean lost_known;
-	double seconds;	      /* with tracing on and kmemtraced there */
-	gboolean frozen;      /* recorded before; seconds says nothing */
-	gboolean is_snapshot; /* no larger buffers would have kept more */
+	double seconds;	      /* duration of the recording by kmemtraced */
+	gboolean frozen;      /* tracing was off before; seconds is not valid */
+	gboolean is_snapshot; /* larger buffers would not have saved more */
 	guint record_bytes;
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
-	gboolean has_option;	/* the buffer's size is an option, -b */
-	gboolean keeps_newest;	/* a full buffer loses what is oldest */
-	gboolean had_snapshots; /* which took some of what was lost */
-	char *directory;	/* where the capture is; NULL: as asked for */
+	gboolean has_option;	/* option -b sets the buffer size */
+	gboolean keeps_newest;	/* a full buffer drops its oldest events */
+	gboolean had_snapshots; /* snapshots took some of the lost events */
+	char *directory; /* directory of the capture; NULL: as requested */
 } KmtdSummary;
 
+/* Initialise *summary, and free what it refers to. */
 void kmtd_summary_init(KmtdSummary *summary);
 void kmtd_summary_clear(KmtdSummary *summary);
 
-/* One line: events, bytes, seconds, events lost.  Owned by the caller. */
+/*
+ * Return one line with the numbers of events, bytes, seconds and lost events,
+ * newly allocated.
+ */
 char *kmtd_summary_line(const KmtdSummary *summary);
 
 /*
- * If events were lost: where, and which parameter to raise to what, given
- * memory_bytes of memory in the machine.  Else NULL.
+ * Return advice if events were lost: on which CPU, and which parameter to raise
+ * to which value. @memory_bytes is the memory of the machine. The text is newly
+ * allocated; NULL: no advice.
  */
 char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes);
 
 /*
- * The number of sub-buffers that would have kept what was lost, 0 if that is
- * more than is sensible.
+ * Return the number of sub-buffers that would have prevented the loss, or 0 if
+ * they exceed a sensible part of @memory_bytes.
  */
 guint64 kmtd_summary_subbufs(const KmtdSummary *summary, guint64 memory_bytes);
 
-/* The commands to type next, one in a line, for a capture in directory. */
+/*
+ * Return the commands to run next, one in each line, for a capture in
+ * @directory. The text is newly allocated.
+ */
 char *kmtd_summary_commands(const KmtdSummary *summary, const char *directory);
 
 #endif

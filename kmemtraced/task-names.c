@@ -13,10 +13,10 @@
 struct kmtd_task_names {
 	char *proc;
 	KmtTracepointTables *names;
-	GHashTable *at_end; /* pid to name */
+	GHashTable *at_end; /* pid to name, read after tracing ended */
 };
 
-/* ---- of a CPU ---- */
+/* ---- changes on one CPU ---- */
 
 void kmtd_task_changes_init(KmtdTaskChanges *changes)
 {
@@ -31,7 +31,10 @@ void kmtd_task_changes_clear(KmtdTaskChanges *changes)
 	g_clear_pointer(&changes->array, g_array_unref);
 }
 
-/* Many at once, as the others have to be moved. */
+/*
+ * Drop the older half of the changes at once, because the rest has to be moved
+ * each time.
+ */
 static void drop_half(KmtdTaskChanges *changes)
 {
 	guint n = changes->array->len / 2;
@@ -55,7 +58,7 @@ void kmtd_task_changes_add(KmtdTaskChanges *changes,
 
 typedef void (*SeenTask)(KmtdTaskNames *names, guint32 pid, const char *name);
 
-/* The number that name is; 0: it is none. */
+/* Return the number in @name, or 0 if @name is not a number. */
 static guint32 parse_pid(const char *name)
 {
 	guint64 n;
@@ -76,8 +79,9 @@ static DIR *open_folder(int at, const char *path)
 }
 
 /*
- * As the tracepoints tell it.  /proc has all of what a kernel thread is called,
- * and of a worker what it does or did last.
+ * Shorten a name from /proc to the name that the tracepoints report. /proc
+ * shows the full name of a kernel thread, and for a worker also its current or
+ * last work.
  */
 static void shorten(char *name)
 {
@@ -88,7 +92,7 @@ static void shorten(char *name)
 		name[KMT_TASK_NAME_BYTES - 1] = '\0';
 }
 
-/* FALSE: the task has ended. */
+/* Read the name of a thread. Return FALSE if the thread has ended. */
 static gboolean read_name(int folder, const char *tid, char *name, gsize n_name)
 {
 	g_autofree char *path = g_build_filename(tid, "comm", NULL);
@@ -130,7 +134,10 @@ static void read_process(KmtdTaskNames *names, int proc, const char *pid,
 	closedir(folder);
 }
 
-/* Tasks that it does not show have no name; the rest is as good as ever. */
+/*
+ * Call @seen for each thread in /proc. A thread that /proc does not show
+ * remains without a name, which does not affect the other threads.
+ */
 static void read_all(KmtdTaskNames *names, SeenTask seen)
 {
 	DIR *proc = open_folder(AT_FDCWD, names->proc);
@@ -155,7 +162,7 @@ static void seen_at_end(KmtdTaskNames *names, guint32 pid, const char *name)
 			    g_strdup(name));
 }
 
-/* ---- all of them ---- */
+/* ---- all CPUs ---- */
 
 KmtdTaskNames *kmtd_task_names_new(const char *proc)
 {
@@ -202,7 +209,8 @@ static void apply(KmtTracepointTables *names,
 {
 	const char *before = kmt_tracepoint_tables_task(names, change->pid);
 
-	/* It took that name between /proc and the first event. */
+	/* The task changed its name after /proc was read and before its first
+	 * event. */
 	if (change->renamed && g_strcmp0(before, change->old_name) != 0)
 		kmt_tracepoint_tables_correct_task(names, change->pid,
 						   change->old_name);

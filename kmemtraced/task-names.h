@@ -1,48 +1,66 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The names of tasks where the kernel keeps no table of them: from /proc, and
- * from the tracepoints of tasks that come and that change their name.
+ * Collects the names of tasks for a kernel that keeps no table of them. The
+ * sources are /proc and the tracepoints of tasks that start or change their
+ * name.
  */
 #ifndef KMEMTRACED_TASK_NAMES_H
 #define KMEMTRACED_TASK_NAMES_H
 
 #include "lib/tracepoints/task-events.h"
 
-/* That a CPU told of, the last ones; one thread at a time. */
+/*
+ * The latest name changes on one CPU. One thread at a time may use a
+ * KmtdTaskChanges.
+ */
 typedef struct {
 	GArray *array; /* of KmtTracepointTaskChange */
 	guint64 n_dropped;
 	gint64 dropped_until;
 } KmtdTaskChanges;
 
-/* How many of a CPU are kept. */
+/* Maximum number of changes stored for a CPU. */
 #define KMTD_TASK_CHANGES_MAX 65536
 
+/* Initialise *changes, and free what it refers to. */
 void kmtd_task_changes_init(KmtdTaskChanges *changes);
 void kmtd_task_changes_clear(KmtdTaskChanges *changes);
+
+/*
+ * Add a change. If the limit is reached, the older half is dropped and counted.
+ */
 void kmtd_task_changes_add(KmtdTaskChanges *changes,
 			   const KmtTracepointTaskChange *change);
 
-/* The rest is the main thread's. */
+/* The names of all tasks. Only the main thread may use a KmtdTaskNames. */
 typedef struct kmtd_task_names KmtdTaskNames;
 
-/* proc: where procfs is mounted. */
+/* Create an empty set of names. @proc is the mount point of procfs. */
 KmtdTaskNames *kmtd_task_names_new(const char *proc);
+
+/* Free @names. NULL is ignored. */
 void kmtd_task_names_free(KmtdTaskNames *names);
 
-/* The names that tasks have right before tracing begins, and when it ended. */
+/*
+ * Read the current names from /proc: begin directly before tracing is switched
+ * on, end after it was switched off.
+ */
 void kmtd_task_names_begin(KmtdTaskNames *names);
 void kmtd_task_names_end(KmtdTaskNames *names);
 
 /*
- * At the end, with the changes, of KmtdTaskChanges *.  is_exact: these are all
- * that there were; else what a task is called at the end counts for more, and
- * the table says that names up to last_ns are missing.
+ * Merge the changes of all CPUs (@changes, of KmtdTaskChanges *) after the
+ * recording. @is_exact: no change is missing. Otherwise a task's name at the
+ * end takes precedence, and the table notes that names up to @last_ns are
+ * missing.
  */
 void kmtd_task_names_merge(KmtdTaskNames *names, const GPtrArray *changes,
 			   gboolean is_exact, gint64 last_ns);
 
-/* The table as it is now, newly allocated; NULL: no name is known. */
+/*
+ * Return the current text of the table, newly allocated, or NULL if no name is
+ * known.
+ */
 char *kmtd_task_names_text(const KmtdTaskNames *names);
 
 #endif

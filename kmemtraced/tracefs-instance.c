@@ -13,12 +13,12 @@
 
 #define NAME "kmemtrace"
 
-/* How long a file of it may still be open in a process that was killed. */
+/* How long a killed process may keep a file of the instance open. */
 #define REMOVE_WAIT_MS 5000
 /*
- * A kmemtraced that starts removes a stale instance with the lock held, and
- * another one waits for the lock meanwhile.  The wait for the lock is longer,
- * so that the other one starts in any case.
+ * A starting kmemtraced removes a stale instance while it holds the lock, and a
+ * second kmemtraced waits for the lock meanwhile. LOCK_WAIT_MS exceeds
+ * STALE_WAIT_MS, so that the second one can always start.
  */
 #define STALE_WAIT_MS  1500
 #define LOCK_WAIT_MS   4000
@@ -27,7 +27,7 @@
 struct kmtd_instance {
 	char *tracefs;
 	char *path;
-	int parent_fd; /* tracefs/instances; holds the lock */
+	int parent_fd; /* directory tracefs/instances; holds the lock */
 	int fd;
 	gboolean made;
 };
@@ -58,7 +58,7 @@ static int open_parent(const char *tracefs)
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Why nothing can be traced there. */
+/* Set an error that explains why tracefs/instances cannot be opened. */
 static void explain_open(const char *tracefs, int errnum, GError **error)
 {
 	if (errnum != ENOENT && errnum != ENOTDIR)
@@ -70,7 +70,10 @@ static void explain_open(const char *tracefs, int errnum, GError **error)
 			    "no tracefs is mounted on %s", tracefs);
 }
 
-/* Where it is; NULL and an error if nowhere. */
+/*
+ * Open tracefs/instances. Return the mount point of tracefs, or NULL and set an
+ * error if there is none.
+ */
 static const char *find(KmtdInstance *instance, const char *tracefs,
 			GError **error)
 {
@@ -95,7 +98,10 @@ static const char *find(KmtdInstance *instance, const char *tracefs,
 	return NULL;
 }
 
-/* It goes with the process, and with the guard that survives it. */
+/*
+ * Acquire the lock of tracefs/instances. The kernel drops the lock when this
+ * process and its cleanup process have ended.
+ */
 static gboolean lock(KmtdInstance *instance, GError **error)
 {
 	for (guint waited_ms = 0; waited_ms <= LOCK_WAIT_MS;
@@ -115,7 +121,10 @@ static gboolean lock(KmtdInstance *instance, GError **error)
 	return FALSE;
 }
 
-/* A file that was just closed may keep it for a moment. */
+/*
+ * Remove the instance. A file that was just closed may keep the instance busy
+ * for a moment, so retry for up to @wait_ms. Return 0 or a positive errno.
+ */
 static int remove_waiting(KmtdInstance *instance, guint wait_ms)
 {
 	for (guint waited_ms = 0;; waited_ms += REMOVE_POLL_MS) {
@@ -127,7 +136,10 @@ static int remove_waiting(KmtdInstance *instance, guint wait_ms)
 	}
 }
 
-/* The lock is ours: an instance that is there is nobody's. */
+/*
+ * Remove a stale instance. The caller holds the lock, so no process uses the
+ * instance.
+ */
 static gboolean remove_left(KmtdInstance *instance, gboolean *was_left,
 			    GError **error)
 {
@@ -201,7 +213,8 @@ void kmtd_instance_close(KmtdInstance *instance)
 		return;
 	if (instance->fd >= 0)
 		close(instance->fd);
-	/* One that stays is recognised by the next kmemtraced. */
+	/* If the removal fails, the next kmemtraced recognises the instance as
+	 * stale. */
 	if (instance->made)
 		remove_waiting(instance, REMOVE_WAIT_MS);
 	if (instance->parent_fd >= 0)
@@ -251,7 +264,10 @@ int kmtd_instance_open_file(KmtdInstance *instance, const char *name, int flags,
 	return fd;
 }
 
-/* Closes fd. */
+/*
+ * Read a whole file and close @fd. Return the text without the last newline, or
+ * NULL and set an error.
+ */
 static char *read_all(const char *directory, const char *name, int fd,
 		      GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A directory of our own in tracefs/instances: a ring buffer and switches that
- * leave the machine's other tracing alone.
+ * A tracefs instance of kmemtraced's own: a ring buffer and settings that do
+ * not affect other tracing on the machine.
  */
 #ifndef KMEMTRACED_TRACEFS_INSTANCE_H
 #define KMEMTRACED_TRACEFS_INSTANCE_H
@@ -10,69 +10,84 @@
 
 typedef struct kmtd_instance KmtdInstance;
 
-/* The warning after a removal. */
+/* Warning after the removal of a stale instance. */
 #define KMTD_INSTANCE_REMOVED                                                  \
 	"removed what a kmemtraced that was killed had left in tracefs"
 
 /*
- * Remove the instance of a kmemtraced that was killed, if there is one.  Return
- * whether one was removed.  error is set if it cannot be removed.  tracefs: as
- * in kmtd_instance_open().
+ * Remove the instance of a kmemtraced that was killed, if there is one. Return
+ * whether an instance was removed. Set an error if it cannot be removed.
+ * @tracefs has the same meaning as in kmtd_instance_open().
  *
- * An instance is stale if nobody holds the lock of the directory of instances.
- * Each kmemtraced takes that lock before it makes its instance, and shares it
- * with its cleanup process.  The kernel drops the lock when both have ended,
- * and not before, so that neither a stopped process nor a number of a process
- * that was given again can mislead.
+ * An instance is stale if no process holds the lock of the directory of
+ * instances. Each kmemtraced acquires that lock before it creates its instance,
+ * and shares the lock with its cleanup process. The kernel drops the lock only
+ * when both have ended. Neither a stopped process nor a reused process number
+ * can therefore lead to a wrong result.
  */
 gboolean kmtd_instance_remove_stale(const char *tracefs, GError **error);
 
 /*
- * Finds tracefs (NULL: where it usually is).  No other kmemtraced can have it
- * open at the same time.
+ * Open the instance in @tracefs and acquire its lock. NULL selects the usual
+ * mount points. No other kmemtraced can have the instance open at the same
+ * time. Return NULL and set an error on failure.
  */
 KmtdInstance *kmtd_instance_open(const char *tracefs, GError **error);
 
 /*
- * Text of a file of tracefs itself, without the last newline.  NULL: error is
- * set, or the file does not exist.
+ * Return the text of a file of tracefs itself, without the last newline, newly
+ * allocated. Return NULL if the file does not exist, or NULL and set an error
+ * if it cannot be read.
  */
 char *kmtd_instance_read_top(KmtdInstance *instance, const char *name,
 			     GError **error);
 
 /*
- * Makes the directory.  *was_left: a kmemtraced that was killed had left one,
- * and it was removed.
+ * Create the directory of the instance. *was_left is set to whether a stale
+ * instance had to be removed first. Return FALSE and set an error on failure.
  */
 gboolean kmtd_instance_make(KmtdInstance *instance, gboolean *was_left,
 			    GError **error);
 
-/* Removes it, for which nobody may have a file of it open. */
+/*
+ * Remove the instance and free @instance. No process may have a file of the
+ * instance open. NULL is ignored.
+ */
 void kmtd_instance_close(KmtdInstance *instance);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdInstance, kmtd_instance_close)
 
-/* In the cleanup process: close the directory. */
+/* Close the directory. For the cleanup process. */
 void kmtd_instance_disown(KmtdInstance *instance);
 
 /*
- * In the cleanup process: remove the directory if there is one.  Wait while
- * files of it are open.
+ * Switch tracing off and remove the instance if there is one. Wait while its
+ * files are open. For the cleanup process.
  */
 void kmtd_instance_clean_up(KmtdInstance *instance);
 
+/* Return the path of the instance. It belongs to @instance. */
 const char *kmtd_instance_path(const KmtdInstance *instance);
 
+/* Return whether the instance has a file @name. */
 gboolean kmtd_instance_has(KmtdInstance *instance, const char *name);
 
-/* Text of a file, without the last newline. */
+/*
+ * Return the text of a file of the instance, without the last newline, newly
+ * allocated. Return NULL and set an error on failure.
+ */
 char *kmtd_instance_read(KmtdInstance *instance, const char *name,
 			 GError **error);
 
-/* What the kernel does not take is an error. */
+/*
+ * Write @text to a file of the instance. Return FALSE and set an error if the
+ * kernel refuses the text.
+ */
 gboolean kmtd_instance_write(KmtdInstance *instance, const char *name,
 			     const char *text, GError **error);
 
-/* Opens a file; -1 and an error. */
+/*
+ * Open a file of the instance. Return the descriptor, or -1 and set an error.
+ */
 int kmtd_instance_open_file(KmtdInstance *instance, const char *name, int flags,
 			    GError **error);
 
