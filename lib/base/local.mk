@@ -4,3 +4,4 @@ lib_base_libbase_a_SOURCES = \
 	lib/base/hash.c lib/base/hash.h \
 	lib/base/printable.c lib/base/printable.h
 lib_base_libbase_a_CFLAGS = $(AM_CFLAGS)
+EXTRA_DIST += lib/base/README.md

@@ -3,3 +3,4 @@ noinst_LIBRARIES += lib/output/liboutput.a
 lib_output_liboutput_a_SOURCES = \
 	lib/output/capture-json.c lib/output/capture-json.h
 lib_output_liboutput_a_CFLAGS = $(AM_CFLAGS)
+EXTRA_DIST += lib/output/README.md
