@@ -4,7 +4,8 @@ CHECK_SOURCES = \
 	check/check.c check/check.h \
 	check/check-json.c \
 	check/rules.c check/rules.h \
-	check/check-text.c
+	check/check-text.c \
+	check/check-warnings.c
 check_kmemtrace_check_SOURCES = $(CHECK_SOURCES) check/main.c
 check_kmemtrace_check_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_CLI_LIBS)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Accounting state of the pipeline's consumer while records are read. Private
- * to aggregate.c, basic-stats.c and detailed-stats.c. */
+ * to aggregate.c, basic-stats.c and detailed-*.c. */
 #ifndef KMEMTRACE_REPORT_ACCOUNTING_H
 #define KMEMTRACE_REPORT_ACCOUNTING_H
 
@@ -124,11 +124,22 @@ void kmt_detailed_steps(KmtAccounting *accounting,
 void kmt_detailed_slow_event(KmtAccounting *accounting,
 			     const KmtMatchedBlock *matched,
 			     const KmtMatchSlowEvent *extra);
+/* Begin or end the span and windows as kmt_detailed_at_time() specifies. Call
+ * this function only through kmt_detailed_at_time(). */
+void kmt_detailed_advance(KmtAccounting *accounting, gint64 now);
+
 /*
- * Begin and end spans and windows whose border is at or before @now, merged
- * time in ns.
+ * Begin and end the span and windows whose border is at or before @now, merged
+ * time in ns. Each event calls this function, so the test is inline.
  */
-void kmt_detailed_at_time(KmtAccounting *accounting, gint64 now);
+static inline void kmt_detailed_at_time(KmtAccounting *accounting, gint64 now)
+{
+	if (accounting->inside
+		    ? accounting->window < accounting->options->span.windows &&
+			      now > accounting->window_end
+		    : now >= accounting->start)
+		kmt_detailed_advance(accounting, now);
+}
 /* Account for the part of a block after the span: the records from @from on and
  * the slow-path events from @next on. An object that is freed there was live at
  * the end of the span. */

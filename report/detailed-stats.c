@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Statistics that an option selects: a span, windows, a filter, details of
- * groups, and cross-CPU frees. The file exceeds 500 lines because the compiler
- * inlines all steps of an event into one loop.
+ * groups, and cross-CPU frees. This file accounts for events; detailed-span.c
+ * begins and ends windows, and detailed-findings.c counts findings.
  */
 #include "config.h"
 
-#include "report/accounting.h"
+#include "report/detailed-private.h"
 
 /* gcc cannot infer that these functions run once for each event. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -82,16 +82,6 @@ static gboolean is_remote(const KmtAccounting *accounting, gint32 wanted,
 
 /* ---- figures that an option selects ---- */
 
-static KmtFindingSite site_of(const KmtAccounting *accounting, guint32 class_id)
-{
-	KmtMatchKey cell =
-		kmt_match_keys_of_class(accounting->aggregate->keys, class_id);
-	KmtFindingSite site = {.address = cell.call_site,
-			       .kind = (KmtKind)cell.type};
-
-	return site;
-}
-
 static gboolean has_lifetime(const KmtFilter *filter, guint64 lifetime)
 {
 	return lifetime >= filter->lifetime_min &&
@@ -157,47 +147,13 @@ static void count_late(KmtAccounting *accounting, KmtClassStats *b, gint64 now,
 	count_alloc(accounting, b, now, is_remote(accounting, cell.node, file));
 }
 
-/*
- * Account for the windows before window n, at whose ends the group had live
- * bytes.  This runs at the next event of the group or at the end, so a window
- * without an event of the group costs nothing.
- */
-static void see_windows(KmtGrowth *growth, guint64 live, guint n)
-{
-	if (!growth->seen)
-		growth->first = live;
-	else
-		growth->grown += live > growth->last;
-	growth->last = live;
-	growth->seen = n;
-}
-
-/*
- * Update the windows of a class and its group at the first event of the class
- * in the current window.
- */
-static void enter_window(KmtAccounting *accounting, KmtClassStats *b)
-{
-	KmtGrowth *growth;
-
-	if (accounting->plain)
-		return;
-	b->asked.window = accounting->window;
-	if (!accounting->options->lifetimes)
-		return;
-	growth = &kmt_groups_detail(accounting->aggregate->groups, b->group)
-			  ->growth;
-	if (growth->seen != accounting->window)
-		see_windows(growth, b->counters->live, accounting->window);
-}
-
 static void asked_alloc(KmtAccounting *accounting, KmtClassStats *b, gint64 now,
 			gboolean remote)
 {
 	if (accounting->options->filter->lifetime)
 		return;
 	if (G_UNLIKELY(b->asked.window != accounting->window))
-		enter_window(accounting, b);
+		kmt_detailed_enter_window(accounting, b);
 	count_alloc(accounting, b, now, remote);
 	window_alloc(accounting, b, now);
 }
@@ -207,7 +163,7 @@ static void asked_close(KmtAccounting *accounting, KmtClassStats *b)
 	if (accounting->options->filter->lifetime)
 		return;
 	if (G_UNLIKELY(b->asked.window != accounting->window))
-		enter_window(accounting, b);
+		kmt_detailed_enter_window(accounting, b);
 	book_close(accounting, b);
 	window_close(accounting, b);
 }
@@ -255,7 +211,8 @@ static void asked_free(KmtAccounting *accounting, KmtClassStats *b,
 		detail->short_lived += lifetime < accounting->options->churn_ns;
 	}
 	if (accounting->aggregate->cross) {
-		KmtFindingSite alloc = site_of(accounting, freed->class_id);
+		KmtFindingSite alloc =
+			kmt_detailed_site(accounting, freed->class_id);
 
 		accounting->aggregate->overflowed |= kmt_cross_cpu_add(
 			accounting->aggregate->cross, &alloc, freed->alloc_file,
@@ -263,186 +220,7 @@ static void asked_free(KmtAccounting *accounting, KmtClassStats *b,
 	}
 }
 
-/* ---- spans and windows ---- */
-
-static gint64 end_of_window(const KmtAccounting *accounting, guint window)
-{
-	const KmtSpan *span = &accounting->options->span;
-	guint64 start =
-		(guint64)accounting->start - (guint64)accounting->origin;
-	guint64 length = MAX(span->windows_stop, start) - start;
-	guint n = span->windows;
-
-	if (window + 1 == n)
-		return accounting->stop;
-	return (gint64)((guint64)accounting->start + length / n * (window + 1) +
-			length % n * (window + 1) / n);
-}
-
-static void begin_window(KmtAccounting *accounting, gint64 start)
-{
-	guint i;
-
-	accounting->window_end = end_of_window(accounting, accounting->window);
-	accounting->aggregate->windows[accounting->window].start =
-		(guint64)start - (guint64)accounting->origin;
-	for (i = 0; i < KMT_N_KINDS; i++) {
-		kmt_counters_restart(&accounting->window_kinds[i], start);
-		accounting->window_frees[i] = 0;
-	}
-}
-
-/*
- * Compute the totals of all kinds. If @frees is not NULL, it holds the FREE
- * records by kind and replaces the matched frees.
- */
-static void make_kinds(KmtAccounting *accounting, KmtTotals totals[KMT_N_KINDS],
-		       const KmtCounters counters[KMT_N_KINDS],
-		       const guint64 *frees)
-{
-	KmtTotals *slab = &totals[KMT_KIND_SLAB];
-	guint i;
-
-	for (i = 0; i < KMT_N_KINDS; i++) {
-		totals[i] = kmt_counters_totals(&counters[i]);
-		if (frees)
-			totals[i].frees = frees[i];
-	}
-	/* The counters of slab hold only live bytes and the peak. */
-	*slab = (KmtTotals){.peak_bytes_alloc = slab->peak_bytes_alloc,
-			    .peak_timestamp = slab->peak_timestamp};
-	accounting->aggregate->overflowed |=
-		kmt_totals_add(slab, &totals[KMT_KIND_KMALLOC]) |
-		kmt_totals_add(slab, &totals[KMT_KIND_CACHE]);
-}
-
-static void end_window(KmtAccounting *accounting)
-{
-	make_kinds(accounting,
-		   accounting->aggregate->windows[accounting->window].kinds,
-		   accounting->window_kinds,
-		   accounting->counts_all ? accounting->window_frees : NULL);
-	accounting->window++;
-}
-
-static void begin_span(KmtAccounting *accounting)
-{
-	KmtGroups *groups = accounting->aggregate->groups;
-	guint32 i;
-
-	accounting->inside = TRUE;
-	accounting->aggregate->overflowed = FALSE;
-	for (i = 0; i < KMT_N_KINDS; i++) {
-		kmt_counters_restart(&accounting->kinds[i], accounting->start);
-		/* The live bytes at the start of the span are the first peak.
-		 */
-		accounting->kinds[i].epoch++;
-		accounting->free_records[i] = 0;
-	}
-	for (i = 0; i < groups->n_groups; i++)
-		kmt_counters_restart(kmt_groups_counters(groups, i),
-				     accounting->start);
-	if (accounting->options->span.windows)
-		begin_window(accounting, accounting->start);
-}
-
-void kmt_detailed_at_time(KmtAccounting *accounting, gint64 now)
-{
-	if (!accounting->inside && now >= accounting->start)
-		begin_span(accounting);
-	while (accounting->inside &&
-	       accounting->window < accounting->options->span.windows &&
-	       now > accounting->window_end) {
-		gint64 end = accounting->window_end;
-
-		end_window(accounting);
-		if (accounting->window < accounting->options->span.windows)
-			begin_window(accounting, end);
-	}
-}
-
 /* ---- records ---- */
-
-static void fill_slot(KmtAccounting *accounting, KmtFindingSlot *slot)
-{
-	KmtFindingCounts *finding_counts =
-		accounting->aggregate->finding_counts;
-	KmtFindingSite to = {.address = slot->call_site,
-			     .kind = (KmtKind)slot->type};
-	KmtFindingSite from;
-
-	if (slot->class_id == NO_CLASS) {
-		slot->count = kmt_finding_counts_count(finding_counts,
-						       slot->class, &to, NULL);
-		return;
-	}
-	from = site_of(accounting, slot->class_id);
-	slot->count = kmt_finding_counts_count(finding_counts, slot->class,
-					       &from, &to);
-}
-
-static void tally_finding(KmtAccounting *accounting, KmtFindingClass class,
-			  const KmtMatchSlowEvent *extra)
-{
-	KmtFindingSlot key = {
-		.call_site = extra->call_site,
-		.class_id = extra->op == KMT_MATCH_SLOW_UNMATCHED
-				    ? NO_CLASS
-				    : extra->object.class_id,
-		.class = (guint8) class,
-		.type = extra->type,
-	};
-	KmtFindingSlot *slot =
-		&accounting->finding_slots[(key.call_site ^ key.class_id) %
-					   G_N_ELEMENTS(
-						   accounting->finding_slots)];
-
-	if (!slot->count || slot->call_site != key.call_site ||
-	    slot->class_id != key.class_id || slot->class != key.class ||
-	    slot->type != key.type) {
-		*slot = key;
-		fill_slot(accounting, slot);
-	}
-	++*slot->count;
-}
-
-/*
- * Count the finding of a slow-path event. Findings of records after the span
- * are ignored, because the records that would decide them are not read.
- */
-static void count_finding(KmtAccounting *accounting,
-			  const KmtMatchSlowEvent *extra)
-{
-	KmtMatchFindings *findings = &accounting->aggregate->findings;
-
-	if (extra->now > accounting->stop)
-		return;
-	switch (extra->op) {
-	case KMT_MATCH_SLOW_FREE:
-		if (extra->mismatch) {
-			findings->mismatches++;
-			tally_finding(accounting, KMT_FINDING_MISMATCH, extra);
-		} else if (extra->object.type != extra->type) {
-			findings->mismatches_after_loss++;
-		}
-		break;
-	case KMT_MATCH_SLOW_DOUBLE:
-		findings->doubles[extra->class]++;
-		tally_finding(accounting,
-			      KMT_FINDING_DOUBLE_AFTER_LOSS + extra->class,
-			      extra);
-		break;
-	case KMT_MATCH_SLOW_UNMATCHED:
-		findings->unmatched[extra->class]++;
-		tally_finding(accounting,
-			      KMT_FINDING_UNMATCHED_BEFORE_TRACE + extra->class,
-			      extra);
-		break;
-	case KMT_MATCH_SLOW_ALLOC:
-	case KMT_MATCH_SLOW_REPLACED:
-		break;
-	}
-}
 
 void kmt_detailed_slow_event(KmtAccounting *accounting,
 			     const KmtMatchedBlock *matched,
@@ -459,7 +237,7 @@ void kmt_detailed_slow_event(KmtAccounting *accounting,
 				   ? NULL
 				   : wanted(accounting, object->class_id);
 
-	count_finding(accounting, extra);
+	kmt_detailed_count_finding(accounting, extra);
 	switch (extra->op) {
 	case KMT_MATCH_SLOW_ALLOC:
 		note_short(accounting,
@@ -527,7 +305,7 @@ void kmt_detailed_after_span(KmtAccounting *accounting,
 	for (; next < matched->n_slow_events; next++) {
 		const KmtMatchSlowEvent *extra = matched->slow_events[next];
 
-		count_finding(accounting, extra);
+		kmt_detailed_count_finding(accounting, extra);
 		if (extra->op == KMT_MATCH_SLOW_FREE ||
 		    extra->op == KMT_MATCH_SLOW_REPLACED)
 			live_at(accounting, &extra->object, accounting->stop);
@@ -589,28 +367,6 @@ void kmt_detailed_steps(KmtAccounting *accounting,
 
 /* ---- end of the capture ---- */
 
-/* Complete all windows, including those that begin after the last record. */
-static void finish_windows(KmtAccounting *accounting)
-{
-	KmtGroups *groups = accounting->aggregate->groups;
-	guint n = accounting->options->span.windows;
-	guint32 i;
-
-	kmt_detailed_at_time(accounting, accounting->stop);
-	while (accounting->window < n) {
-		gint64 end = accounting->window_end;
-
-		end_window(accounting);
-		if (accounting->window < n)
-			begin_window(accounting, end);
-	}
-	accounting->aggregate->n_windows = n;
-	for (i = 0; n && accounting->options->lifetimes && i < groups->n_groups;
-	     i++)
-		see_windows(&kmt_groups_detail(groups, i)->growth,
-			    kmt_groups_counters(groups, i)->live, n);
-}
-
 /* Compute the size histogram of each group from its classes. */
 static void fill_sizes(KmtAccounting *accounting)
 {
@@ -639,13 +395,7 @@ static void at_end(gpointer user, const KmtMatchObject *object)
 
 void kmt_detailed_finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline)
 {
-	finish_windows(accounting);
+	kmt_detailed_finish_windows(accounting);
 	kmt_match_pipeline_foreach_live(pipeline, at_end, accounting);
 	fill_sizes(accounting);
-}
-
-void kmt_detailed_kinds(KmtAccounting *accounting)
-{
-	make_kinds(accounting, accounting->aggregate->kinds, accounting->kinds,
-		   accounting->counts_all ? accounting->free_records : NULL);
 }

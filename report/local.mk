@@ -2,6 +2,9 @@
 bin_PROGRAMS += report/kmemtrace-report
 REPORT_SOURCES = \
 	report/aggregate.c report/aggregate.h \
+	report/detailed-findings.c \
+	report/detailed-private.h \
+	report/detailed-span.c \
 	report/detailed-stats.c \
 	report/accounting.h \
 	report/capture-symbols.c report/capture-symbols.h \
@@ -31,7 +34,8 @@ REPORT_SOURCES = \
 	report/table.c report/table.h \
 	report/finding-counts.c report/finding-counts.h \
 	report/report-text.c report/report-text.h \
-	report/report-plan.c \
+	report/report-plan.c report/report-plan-private.h \
+	report/report-plan-time.c \
 	report/report-text-capture.c \
 	report/report-text-cross-cpu.c \
 	report/report-text-detailed.c \

@@ -109,6 +109,14 @@ static void add_views(GArray *entries, KmtOptions *o)
 		 "List the call sites that freed memory allocated before the "
 		 "trace",
 		 NULL},
+	};
+
+	g_array_append_vals(entries, views, G_N_ELEMENTS(views));
+}
+
+static void add_formats(GArray *entries, KmtOptions *o)
+{
+	const GOptionEntry formats[] = {
 		{"json", 0, 0, G_OPTION_ARG_NONE, &o->json,
 		 "Print all figures as one JSON document", NULL},
 		{"csv", 0, 0, G_OPTION_ARG_NONE, &o->csv,
@@ -117,7 +125,7 @@ static void add_views(GArray *entries, KmtOptions *o)
 		 "Print stacks for a flame graph of the first field", NULL},
 	};
 
-	g_array_append_vals(entries, views, G_N_ELEMENTS(views));
+	g_array_append_vals(entries, formats, G_N_ELEMENTS(formats));
 }
 
 static void add_filters(GArray *entries, KmtOptions *o)
@@ -210,6 +218,7 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 				     "kernel memory in a kmemtrace capture.");
 	g_option_context_set_description(context, description);
 	add_views(entries, o);
+	add_formats(entries, o);
 	add_filters(entries, o);
 	add_sources(entries, o);
 	rest = kmt_cli_parse(context, (GOptionEntry *)entries->data, argv,

@@ -3,9 +3,7 @@
 #include "config.h"
 
 #include "lib/cli/cli.h"
-#include "report/columns.h"
-#include "report/leaks.h"
-#include "report/report-options.h"
+#include "report/report-plan-private.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -14,17 +12,6 @@
 /* Upper limit of --jobs. The pipeline starts fewer threads. */
 #define MAX_JOBS	 256
 #define DEFAULT_CHURN_NS 1000000
-/* Number of windows for --leaks without --windows. */
-#define DEFAULT_WINDOWS 10
-/*
- * Memory limit for windows: a fixed part, and the size of the capture. Each
- * window takes a KmtWindow and, for its losses, two sums of 16 bytes and one of
- * 8 bytes.
- */
-#define WINDOWS_BYTES ((guint64)96 << 20)
-/* The aggregate has 32-bit window numbers. */
-#define MAX_WINDOWS  (G_MAXUINT32 - 1)
-#define WINDOW_BYTES ((guint64)sizeof(KmtWindow) + 40)
 /* Default columns of the report, of --live, and of --time peak. */
 #define FIELDS_DEFAULT                                                         \
 	"wasted,frag,requested,allocated,allocs,frees,live,peak,cross-cpu"
@@ -42,21 +29,6 @@ void kmt_plan_clear(KmtPlan *plan)
 	kmt_phases_free(plan->phases);
 	g_free(plan->start.mark);
 	g_free(plan->stop.mark);
-}
-
-static gboolean bad(GError **error, const char *message)
-{
-	g_set_error_literal(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-			    message);
-	return FALSE;
-}
-
-static gboolean bad_value(GError **error, const char *option, const char *value,
-			  const char *form)
-{
-	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-		    "%s '%s': not %s", option, value, form);
-	return FALSE;
 }
 
 /* Set the dimensions. --stacks adds the stack, or replaces the default. */
@@ -79,8 +51,9 @@ static gboolean set_skip(KmtPlan *plan, const KmtOptions *o, GError **error)
 	guint i;
 
 	if (o->skip && !kmt_by_has(&plan->by, KMT_BY_OWNER))
-		return bad(error, "--skip: with --by owner, as it says who is "
-				  "none");
+		return kmt_plan_bad(
+			error, "--skip: with --by owner, as it says who is "
+			       "none");
 	if (o->skip && !kmt_filter_set_globs(&globs, "--skip", o->skip, error))
 		return FALSE;
 	plan->skip = kmt_sym_wrappers_new();
@@ -95,7 +68,8 @@ static gboolean set_skip(KmtPlan *plan, const KmtOptions *o, GError **error)
 static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
 {
 	if (o->json + o->csv + o->folded > 1)
-		return bad(error, "--json, --csv and --folded: only one");
+		return kmt_plan_bad(error,
+				    "--json, --csv and --folded: only one");
 	plan->form = o->json	 ? KMT_FORM_JSON
 		     : o->csv	 ? KMT_FORM_CSV
 		     : o->folded ? KMT_FORM_FOLDED
@@ -125,15 +99,18 @@ static gboolean set_filter(KmtPlan *plan, const KmtOptions *o, GError **error)
 
 	kmt_filter_init(f);
 	if (o->module && o->raw_ip)
-		return bad(error, "--module: with --raw-ip no address is known "
-				  "to be of a module");
+		return kmt_plan_bad(
+			error, "--module: with --raw-ip no address is known "
+			       "to be of a module");
 	if (o->lifetime && (o->windows || o->leaks))
-		return bad(error, "--lifetime: not with --windows or --leaks, "
-				  "as what an object counts for is only known "
-				  "when it is freed");
+		return kmt_plan_bad(
+			error, "--lifetime: not with --windows or --leaks, "
+			       "as what an object counts for is only known "
+			       "when it is freed");
 	if (o->lifetime && g_strcmp0(o->time, "peak") == 0)
-		return bad(error, "--lifetime: not with --time peak, as peaks "
-				  "of such objects are not known");
+		return kmt_plan_bad(
+			error, "--lifetime: not with --time peak, as peaks "
+			       "of such objects are not known");
 	return (!o->callsite || kmt_filter_set_globs(&f->callsite, "--callsite",
 						     o->callsite, error)) &&
 	       (!o->module || kmt_filter_set_globs(&f->module, "--module",
@@ -143,236 +120,6 @@ static gboolean set_filter(KmtPlan *plan, const KmtOptions *o, GError **error)
 	       (!o->node || kmt_filter_set_nodes(f, o->node, error)) &&
 	       (!o->size || kmt_filter_set_size(f, o->size, error)) &&
 	       (!o->lifetime || kmt_filter_set_lifetime(f, o->lifetime, error));
-}
-
-/*
- * Return the unit named by @text in ns; an empty text means seconds. Return 0
- * if the unit is unknown.
- */
-static gint64 read_unit(const char *text)
-{
-	return !*text || strcmp(text, "s") == 0 ? 1000000000
-	       : strcmp(text, "ms") == 0	? 1000000
-	       : strcmp(text, "us") == 0	? 1000
-	       : strcmp(text, "ns") == 0	? 1
-						: 0;
-}
-
-/*
- * Read a moment with up to nine decimals of a second in integer arithmetic,
- * because a double is not exact.
- */
-static gboolean read_moment(const char *text, KmtMoment *moment)
-{
-	const char *decimals = NULL;
-	guint64 whole;
-	gint64 unit;
-	char *end;
-
-	/* A moment that begins with a letter is the name of a mark. */
-	if (g_ascii_isalpha(*text) || *text == '_') {
-		moment->mark = g_strdup(text);
-		moment->given = TRUE;
-		return TRUE;
-	}
-	moment->by_clock = *text == '@';
-	text += moment->by_clock;
-	moment->given = TRUE;
-	whole = g_ascii_strtoull(text, &end, 10);
-	if (!g_ascii_isdigit(*text))
-		return FALSE;
-	if (*end == '.' && g_ascii_isdigit(end[1]))
-		for (decimals = ++end; g_ascii_isdigit(*end);)
-			end++;
-	unit = read_unit(end);
-	if (!unit ||
-	    whole >= G_GUINT64_CONSTANT(9000000000000000000) / (guint64)unit)
-		return FALSE;
-	moment->ns = (gint64)whole * unit;
-	for (; decimals && decimals < end; decimals++) {
-		if (unit == 1)
-			return FALSE;
-		unit /= 10;
-		moment->ns += g_ascii_digit_value(*decimals) * unit;
-	}
-	return TRUE;
-}
-
-static gboolean stop_before_start(GError **error)
-{
-	return bad(error, "--time: STOP is before START");
-}
-
-static gboolean read_span(KmtPlan *plan, const char *text, GError **error)
-{
-	g_auto(GStrv) words = g_strsplit(text, ",", -1);
-
-	if (g_strv_length(words) != 2 ||
-	    (*words[0] && !read_moment(words[0], &plan->start)) ||
-	    (*words[1] && !read_moment(words[1], &plan->stop)))
-		return bad_value(error, "--time", text,
-				 "START,STOP as 1.5,2 (seconds from the first "
-				 "record), 500ms,2s or @29.5,@30 (the kernel's "
-				 "clock) or as names of marks, one of which "
-				 "may be left out, or 'peak'");
-	if (plan->stop.given && !plan->start.mark && !plan->stop.mark &&
-	    plan->stop.by_clock == plan->start.by_clock &&
-	    plan->stop.ns < plan->start.ns)
-		return stop_before_start(error);
-	return TRUE;
-}
-
-/* Return a moment in ns from the first record. An earlier moment becomes 0. */
-static gint64 from_origin(const KmtMoment *moment, gint64 origin)
-{
-	gint64 ns;
-
-	if (!moment->by_clock)
-		return moment->ns;
-	if (moment->ns <= origin)
-		return 0;
-	return __builtin_sub_overflow(moment->ns, origin, &ns) ? G_MAXINT64 - 1
-							       : ns;
-}
-
-static gboolean needs_marks(const KmtPlan *plan)
-{
-	return plan->start.mark || plan->stop.mark ||
-	       plan->report.shows_marks || kmt_by_has(&plan->by, KMT_BY_MARK);
-}
-
-/* Resolve a mark to its kernel clock time, in ns. */
-static gboolean find_mark(const KmtPlan *plan, KmtMoment *moment, gint64 after,
-			  GError **error)
-{
-	if (!moment->mark)
-		return TRUE;
-	moment->by_clock = TRUE;
-	return kmt_phases_find(plan->phases, moment->mark, after, &moment->ns,
-			       error);
-}
-
-static gboolean find_marks(KmtPlan *plan, const KmtInputCapture *capture,
-			   const KmtSymbolizer *names, GError **error)
-{
-	gint64 after = G_MININT64;
-
-	if (!needs_marks(plan))
-		return TRUE;
-	kmt_phases_free(plan->phases);
-	plan->phases = kmt_phases_new(capture, names);
-	plan->aggregate.phases = plan->phases;
-	plan->report.phases = plan->phases;
-	if (!find_mark(plan, &plan->start, after, error))
-		return FALSE;
-	if (plan->start.mark)
-		after = plan->start.ns;
-	return find_mark(plan, &plan->stop, after, error);
-}
-
-/* Refuse a number of windows that needs more memory than the limit. */
-static gboolean check_windows(const KmtSpan *span,
-			      const KmtInputCapture *capture, GError **error)
-{
-	guint64 bytes = WINDOWS_BYTES, max;
-
-	for (guint i = 0; i < capture->files->len; i++) {
-		const KmtInputCpuFile *file = capture->files->pdata[i];
-
-		bytes += MIN(file->size, G_MAXUINT64 / 2 - bytes);
-	}
-	max = bytes / WINDOW_BYTES;
-	if (span->windows <= max)
-		return TRUE;
-	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-		    "--windows '%u': the memory of this report is bounded, and "
-		    "for this capture it has room for %" G_GUINT64_FORMAT
-		    " windows; choose fewer",
-		    span->windows, max);
-	return FALSE;
-}
-
-gboolean kmt_plan_place(KmtPlan *plan, const KmtInputCapture *capture,
-			const KmtSymbolizer *names, GError **error)
-{
-	KmtSpan *span = &plan->aggregate.span;
-	gint64 origin = 0;
-
-	if (!find_marks(plan, capture, names, error))
-		return FALSE;
-	if (plan->start.by_clock || plan->stop.by_clock)
-		kmt_report_first_timestamp(capture, &origin);
-	span->start = from_origin(&plan->start, origin);
-	span->stop = plan->stop.given ? from_origin(&plan->stop, origin)
-				      : G_MAXINT64;
-	if (plan->stop.by_clock && plan->stop.ns < origin) {
-		g_autofree char *first = kmt_format_seconds(origin, FALSE);
-
-		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-			    "--time: STOP is before the first record, which "
-			    "is at %s s of the kernel's clock",
-			    first);
-		return FALSE;
-	}
-	if (span->stop < span->start)
-		return stop_before_start(error);
-	plan->filter.starts_later = span->start > 0;
-	if (!check_windows(span, capture, error))
-		return FALSE;
-	span->windows_stop = (guint64)span->stop;
-	if (span->windows && plan->whole_span)
-		span->windows_stop = kmt_report_length(capture);
-	return TRUE;
-}
-
-gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error)
-{
-	const KmtReport *report = &plan->report;
-	const KmtAggregate *a = report->aggregate;
-	gint64 origin = kmt_report_origin(report);
-	guint64 length = (guint64)a->last_timestamp - (guint64)origin;
-	g_autofree char *text = kmt_format_length(length, FALSE);
-
-	if (!report->capture->n_records || a->last_timestamp < origin ||
-	    (guint64)plan->aggregate.span.start <= length)
-		return TRUE;
-	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-		    "--time: START is beyond the end: the capture is %s s long",
-		    text);
-	return FALSE;
-}
-
-static gboolean set_time(KmtPlan *plan, const KmtOptions *o, GError **error)
-{
-	KmtSpan *span = &plan->aggregate.span;
-	guint64 windows = o->leaks ? DEFAULT_WINDOWS : 0;
-
-	plan->report.is_peak = g_strcmp0(o->time, "peak") == 0;
-	if (o->time && !plan->report.is_peak &&
-	    !read_span(plan, o->time, error))
-		return FALSE;
-	if (!kmt_cli_parse_number(o->windows, MAX_WINDOWS, "--windows",
-				  &windows, NULL) ||
-	    (o->windows && !windows)) {
-		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-			    "--windows '%s': not a number from 1 to %u",
-			    o->windows, MAX_WINDOWS);
-		return FALSE;
-	}
-	if (o->leaks && windows < KMT_LEAK_MIN_WINDOWS) {
-		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-			    "--leaks: --windows must be %d at least, as "
-			    "growth is seen over time",
-			    KMT_LEAK_MIN_WINDOWS);
-		return FALSE;
-	}
-	plan->whole_span = !plan->stop.given;
-	span->windows = (guint)windows;
-	plan->report.shows_windows = o->windows && windows > 0;
-	plan->report.shows_leaks = o->leaks;
-	plan->report.shows_marks = o->marks;
-	plan->report.span = span;
-	return TRUE;
 }
 
 static gboolean set_histogram(KmtPlan *plan, const KmtOptions *o,
@@ -387,8 +134,8 @@ static gboolean set_histogram(KmtPlan *plan, const KmtOptions *o,
 		kmt_filter_init(&churn);
 		if (!kmt_filter_set_lifetime(&churn, o->churn, NULL) ||
 		    churn.lifetime_min != churn.lifetime_max)
-			return bad_value(error, "--churn", o->churn,
-					 "a time as 100us or 2s");
+			return kmt_plan_bad_value(error, "--churn", o->churn,
+						  "a time as 100us or 2s");
 		plan->aggregate.churn_ns = churn.lifetime_min;
 	}
 	if (!o->histogram)
@@ -398,8 +145,8 @@ static gboolean set_histogram(KmtPlan *plan, const KmtOptions *o,
 	else if (strcmp(o->histogram, "size") == 0)
 		plan->report.histogram = KMT_HISTOGRAM_SIZE;
 	else
-		return bad_value(error, "--histogram", o->histogram,
-				 "lifetime or size");
+		return kmt_plan_bad_value(error, "--histogram", o->histogram,
+					  "lifetime or size");
 	return TRUE;
 }
 
@@ -422,9 +169,10 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 		return FALSE;
 	if (plan->form == KMT_FORM_FOLDED &&
 	    !kmt_report_field_is_count(plan->fields->pdata[0]))
-		return bad_value(error, "--fields", o->fields,
-				 "a weight for --folded: the first must count "
-				 "bytes, objects or events");
+		return kmt_plan_bad_value(
+			error, "--fields", o->fields,
+			"a weight for --folded: the first must count "
+			"bytes, objects or events");
 	plan->sort = kmt_sort_parse(o->sort ? o->sort : sort, error);
 	if (!plan->sort)
 		return FALSE;
@@ -475,8 +223,9 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 	guint64 tolerance_ns = KMT_MATCH_CLOCK_TOLERANCE_NS, jobs = 0;
 
 	if (o->kallsyms && o->system_map)
-		return bad(error, "--kallsyms and --system-map: only one can "
-				  "be where the names are from");
+		return kmt_plan_bad(error,
+				    "--kallsyms and --system-map: only one can "
+				    "be where the names are from");
 	if (!kmt_cli_parse_number(o->clock_tolerance,
 				  KMT_MATCH_CLOCK_TOLERANCE_MAX_NS,
 				  "--clock-tolerance", &tolerance_ns, error) ||
@@ -484,8 +233,8 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 	    !set_by(plan, o, error) || !set_skip(plan, o, error) ||
 	    !kmt_input_layout_parse(o->layout, &plan->capture.layout, error) ||
 	    !set_form(plan, o, error) || !set_filter(plan, o, error) ||
-	    !set_time(plan, o, error) || !set_histogram(plan, o, error) ||
-	    !set_table(plan, o, error))
+	    !kmt_plan_set_time(plan, o, error) ||
+	    !set_histogram(plan, o, error) || !set_table(plan, o, error))
 		return FALSE;
 	plan->aggregate.clock_tolerance_ns = (gint64)tolerance_ns;
 	plan->aggregate.jobs = jobs ? (guint)jobs : g_get_num_processors();
@@ -495,7 +244,7 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 	plan->capture.random_access =
 		(plan->aggregate.span.windows && plan->whole_span) ||
 		plan->start.by_clock || plan->stop.by_clock ||
-		needs_marks(plan);
+		kmt_plan_needs_marks(plan);
 	set_report(plan, o);
 	return TRUE;
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Counts the findings of slow-path events, in total and by call site. */
+#include "config.h"
+
+#include "report/detailed-private.h"
+
+KmtFindingSite kmt_detailed_site(const KmtAccounting *accounting,
+				 guint32 class_id)
+{
+	KmtMatchKey cell =
+		kmt_match_keys_of_class(accounting->aggregate->keys, class_id);
+	KmtFindingSite site = {.address = cell.call_site,
+			       .kind = (KmtKind)cell.type};
+
+	return site;
+}
+
+static void fill_slot(KmtAccounting *accounting, KmtFindingSlot *slot)
+{
+	KmtFindingCounts *finding_counts =
+		accounting->aggregate->finding_counts;
+	KmtFindingSite to = {.address = slot->call_site,
+			     .kind = (KmtKind)slot->type};
+	KmtFindingSite from;
+
+	if (slot->class_id == NO_CLASS) {
+		slot->count = kmt_finding_counts_count(finding_counts,
+						       slot->class, &to, NULL);
+		return;
+	}
+	from = kmt_detailed_site(accounting, slot->class_id);
+	slot->count = kmt_finding_counts_count(finding_counts, slot->class,
+					       &from, &to);
+}
+
+static void tally_finding(KmtAccounting *accounting, KmtFindingClass class,
+			  const KmtMatchSlowEvent *extra)
+{
+	KmtFindingSlot key = {
+		.call_site = extra->call_site,
+		.class_id = extra->op == KMT_MATCH_SLOW_UNMATCHED
+				    ? NO_CLASS
+				    : extra->object.class_id,
+		.class = (guint8) class,
+		.type = extra->type,
+	};
+	KmtFindingSlot *slot =
+		&accounting->finding_slots[(key.call_site ^ key.class_id) %
+					   G_N_ELEMENTS(
+						   accounting->finding_slots)];
+
+	if (!slot->count || slot->call_site != key.call_site ||
+	    slot->class_id != key.class_id || slot->class != key.class ||
+	    slot->type != key.type) {
+		*slot = key;
+		fill_slot(accounting, slot);
+	}
+	++*slot->count;
+}
+
+void kmt_detailed_count_finding(KmtAccounting *accounting,
+				const KmtMatchSlowEvent *extra)
+{
+	KmtMatchFindings *findings = &accounting->aggregate->findings;
+
+	if (extra->now > accounting->stop)
+		return;
+	switch (extra->op) {
+	case KMT_MATCH_SLOW_FREE:
+		if (extra->mismatch) {
+			findings->mismatches++;
+			tally_finding(accounting, KMT_FINDING_MISMATCH, extra);
+		} else if (extra->object.type != extra->type) {
+			findings->mismatches_after_loss++;
+		}
+		break;
+	case KMT_MATCH_SLOW_DOUBLE:
+		findings->doubles[extra->class]++;
+		tally_finding(accounting,
+			      KMT_FINDING_DOUBLE_AFTER_LOSS + extra->class,
+			      extra);
+		break;
+	case KMT_MATCH_SLOW_UNMATCHED:
+		findings->unmatched[extra->class]++;
+		tally_finding(accounting,
+			      KMT_FINDING_UNMATCHED_BEFORE_TRACE + extra->class,
+			      extra);
+		break;
+	case KMT_MATCH_SLOW_ALLOC:
+	case KMT_MATCH_SLOW_REPLACED:
+		break;
+	}
+}

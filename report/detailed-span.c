@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Begins and ends the span and the windows of the detailed statistics. */
+#include "config.h"
+
+#include "report/detailed-private.h"
+
+static gint64 end_of_window(const KmtAccounting *accounting, guint window)
+{
+	const KmtSpan *span = &accounting->options->span;
+	guint64 start =
+		(guint64)accounting->start - (guint64)accounting->origin;
+	guint64 length = MAX(span->windows_stop, start) - start;
+	guint n = span->windows;
+
+	if (window + 1 == n)
+		return accounting->stop;
+	return (gint64)((guint64)accounting->start + length / n * (window + 1) +
+			length % n * (window + 1) / n);
+}
+
+static void begin_window(KmtAccounting *accounting, gint64 start)
+{
+	guint i;
+
+	accounting->window_end = end_of_window(accounting, accounting->window);
+	accounting->aggregate->windows[accounting->window].start =
+		(guint64)start - (guint64)accounting->origin;
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		kmt_counters_restart(&accounting->window_kinds[i], start);
+		accounting->window_frees[i] = 0;
+	}
+}
+
+/*
+ * Compute the totals of all kinds. If @frees is not NULL, it holds the FREE
+ * records by kind and replaces the matched frees.
+ */
+static void make_kinds(KmtAccounting *accounting, KmtTotals totals[KMT_N_KINDS],
+		       const KmtCounters counters[KMT_N_KINDS],
+		       const guint64 *frees)
+{
+	KmtTotals *slab = &totals[KMT_KIND_SLAB];
+	guint i;
+
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		totals[i] = kmt_counters_totals(&counters[i]);
+		if (frees)
+			totals[i].frees = frees[i];
+	}
+	/* The counters of slab hold only live bytes and the peak. */
+	*slab = (KmtTotals){.peak_bytes_alloc = slab->peak_bytes_alloc,
+			    .peak_timestamp = slab->peak_timestamp};
+	accounting->aggregate->overflowed |=
+		kmt_totals_add(slab, &totals[KMT_KIND_KMALLOC]) |
+		kmt_totals_add(slab, &totals[KMT_KIND_CACHE]);
+}
+
+static void end_window(KmtAccounting *accounting)
+{
+	make_kinds(accounting,
+		   accounting->aggregate->windows[accounting->window].kinds,
+		   accounting->window_kinds,
+		   accounting->counts_all ? accounting->window_frees : NULL);
+	accounting->window++;
+}
+
+static void begin_span(KmtAccounting *accounting)
+{
+	KmtGroups *groups = accounting->aggregate->groups;
+	guint32 i;
+
+	accounting->inside = TRUE;
+	accounting->aggregate->overflowed = FALSE;
+	for (i = 0; i < KMT_N_KINDS; i++) {
+		kmt_counters_restart(&accounting->kinds[i], accounting->start);
+		/* The live bytes at the start of the span are the first peak.
+		 */
+		accounting->kinds[i].epoch++;
+		accounting->free_records[i] = 0;
+	}
+	for (i = 0; i < groups->n_groups; i++)
+		kmt_counters_restart(kmt_groups_counters(groups, i),
+				     accounting->start);
+	if (accounting->options->span.windows)
+		begin_window(accounting, accounting->start);
+}
+
+void kmt_detailed_advance(KmtAccounting *accounting, gint64 now)
+{
+	if (!accounting->inside && now >= accounting->start)
+		begin_span(accounting);
+	while (accounting->inside &&
+	       accounting->window < accounting->options->span.windows &&
+	       now > accounting->window_end) {
+		gint64 end = accounting->window_end;
+
+		end_window(accounting);
+		if (accounting->window < accounting->options->span.windows)
+			begin_window(accounting, end);
+	}
+}
+
+/*
+ * Count the windows before window @n, at whose ends the group had @live bytes.
+ * This function runs at the next event of the group or at the end, so a window
+ * without an event of the group costs nothing.
+ */
+static void see_windows(KmtGrowth *growth, guint64 live, guint n)
+{
+	if (!growth->seen)
+		growth->first = live;
+	else
+		growth->grown += live > growth->last;
+	growth->last = live;
+	growth->seen = n;
+}
+
+void kmt_detailed_enter_window(KmtAccounting *accounting, KmtClassStats *b)
+{
+	KmtGrowth *growth;
+
+	if (accounting->plain)
+		return;
+	b->asked.window = accounting->window;
+	if (!accounting->options->lifetimes)
+		return;
+	growth = &kmt_groups_detail(accounting->aggregate->groups, b->group)
+			  ->growth;
+	if (growth->seen != accounting->window)
+		see_windows(growth, b->counters->live, accounting->window);
+}
+
+void kmt_detailed_finish_windows(KmtAccounting *accounting)
+{
+	KmtGroups *groups = accounting->aggregate->groups;
+	guint n = accounting->options->span.windows;
+	guint32 i;
+
+	kmt_detailed_at_time(accounting, accounting->stop);
+	while (accounting->window < n) {
+		gint64 end = accounting->window_end;
+
+		end_window(accounting);
+		if (accounting->window < n)
+			begin_window(accounting, end);
+	}
+	accounting->aggregate->n_windows = n;
+	for (i = 0; n && accounting->options->lifetimes && i < groups->n_groups;
+	     i++)
+		see_windows(&kmt_groups_detail(groups, i)->growth,
+			    kmt_groups_counters(groups, i)->live, n);
+}
+
+void kmt_detailed_kinds(KmtAccounting *accounting)
+{
+	make_kinds(accounting, accounting->aggregate->kinds, accounting->kinds,
+		   accounting->counts_all ? accounting->free_records : NULL);
+}
