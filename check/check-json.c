@@ -4,8 +4,8 @@
 #include "check/check.h"
 #include "lib/output/capture-json.h"
 
-static void add_place(KmtJson *b, const char *name, const KmtInputCpuFile *file,
-		      guint64 index)
+static void add_record(KmtJson *b, const char *name,
+		       const KmtInputCpuFile *file, guint64 index)
 {
 	struct kmemtrace_event e;
 	KmtInputRecordOwner owner;
@@ -84,7 +84,7 @@ static void add_capture(KmtJson *b, const KmtCheck *check)
 
 static void add_rules(KmtJson *b, const KmtCheck *check)
 {
-	int n = check->across ? KMT_N_RULES : KMT_N_MARK_RULES;
+	int n = check->across_files ? KMT_N_RULES : KMT_N_MARK_RULES;
 	int rule;
 
 	kmt_json_begin_array(b, "rules");
@@ -108,8 +108,8 @@ static void add_errors(KmtJson *b, const KmtCheck *check)
 
 		kmt_json_begin_object(b, NULL);
 		kmt_json_text(b, "rule", kmt_rules[e->rule].name);
-		add_place(b, "record", e->file, e->index);
-		add_place(b, "before", e->before_file, e->before_index);
+		add_record(b, "record", e->file, e->index);
+		add_record(b, "before", e->before_file, e->before_index);
 		kmt_json_end_object(b);
 	}
 	kmt_json_end_array(b);
@@ -118,7 +118,7 @@ static void add_errors(KmtJson *b, const KmtCheck *check)
 void kmt_check_json(const KmtCheck *check, FILE *out)
 {
 	g_autoptr(KmtJson) b = kmt_json_new(out, 2);
-	g_autoptr(GPtrArray) loss = kmt_check_loss(check);
+	g_autoptr(GPtrArray) warnings = kmt_check_warnings(check);
 	guint i;
 
 	kmt_json_begin_object(b, NULL);
@@ -127,11 +127,11 @@ void kmt_check_json(const KmtCheck *check, FILE *out)
 	add_capture(b, check);
 	kmt_json_u64(b, "clock_tolerance", (guint64)check->tolerance_ns);
 	kmt_json_begin_array(b, "warnings");
-	for (i = 0; i < loss->len; i++)
-		kmt_json_text(b, NULL, loss->pdata[i]);
+	for (i = 0; i < warnings->len; i++)
+		kmt_json_text(b, NULL, warnings->pdata[i]);
 	kmt_json_end_array(b);
 	add_rules(b, check);
-	if (check->across) {
+	if (check->across_files) {
 		kmt_json_begin_object(b, "findings");
 		kmt_output_findings(b, &check->findings);
 		kmt_json_end_object(b);

@@ -101,8 +101,8 @@ static void print_event(const KmtInputCpuFile *file,
 		(guint64)e->gfp_flags, e->node);
 }
 
-static void print_place(const char *label, const KmtInputCpuFile *file,
-			guint64 index, FILE *out)
+static void print_record(const char *label, const KmtInputCpuFile *file,
+			 guint64 index, FILE *out)
 {
 	g_autofree char *path = kmt_printable(file->path);
 	struct kmemtrace_event event;
@@ -148,10 +148,10 @@ static void print_error(const KmtError *e, FILE *out)
 		fprintf(out, "    %s\n", why);
 	}
 	if (e->before_file)
-		print_place("before", e->before_file, e->before_index, out);
+		print_record("before", e->before_file, e->before_index, out);
 	else
 		fputs("    before  none\n", out);
-	print_place("record", e->file, e->index, out);
+	print_record("record", e->file, e->index, out);
 	fputc('\n', out);
 }
 
@@ -181,7 +181,7 @@ static void print_count(const KmtCheck *check, KmtRuleId rule, FILE *out)
 			check->kept[rule]);
 }
 
-static void print_tally(const KmtCheck *check, FILE *out)
+static void print_counts(const KmtCheck *check, FILE *out)
 {
 	const KmtMatchFindings *f = &check->findings;
 	int rule;
@@ -191,7 +191,7 @@ static void print_tally(const KmtCheck *check, FILE *out)
 		print_count(check, rule, out);
 		fputc('\n', out);
 	}
-	if (!check->across) {
+	if (!check->across_files) {
 		fputs("Across files: not checked, this is one file.  Give the "
 		      "directory of the capture.\n",
 		      out);
@@ -217,7 +217,7 @@ static void print_tally(const KmtCheck *check, FILE *out)
 void kmt_check_text(const KmtCheck *check, FILE *out)
 {
 	const KmtInputCapture *c = check->capture;
-	g_autoptr(GPtrArray) loss = kmt_check_loss(check);
+	g_autoptr(GPtrArray) warnings = kmt_check_warnings(check);
 	guint i;
 
 	print_unusable(check, out);
@@ -235,10 +235,10 @@ void kmt_check_text(const KmtCheck *check, FILE *out)
 			"converted records",
 			kmt_input_layout_name(c->layout));
 	fputs("\n\n", out);
-	print_tally(check, out);
+	print_counts(check, out);
 	fputc('\n', out);
-	for (i = 0; i < loss->len; i++) {
-		g_autofree char *text = kmt_printable(loss->pdata[i]);
+	for (i = 0; i < warnings->len; i++) {
+		g_autofree char *text = kmt_printable(warnings->pdata[i]);
 
 		fprintf(out, "WARNING: %s.\n", text);
 	}

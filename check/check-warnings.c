@@ -25,7 +25,7 @@ static char *overruns_by_cpu(const KmtInputCapture *capture)
  * Add warnings about the switches, filter and sampling that limited the
  * recorded events.
  */
-static void add_choice(GPtrArray *loss, const KmtInputCapture *c)
+static void add_recording_limits(GPtrArray *warnings, const KmtInputCapture *c)
 {
 	g_auto(GStrv) incomplete = kmt_input_capture_incomplete(c);
 	g_auto(GStrv) off = kmt_input_capture_events_off(c);
@@ -34,58 +34,58 @@ static void add_choice(GPtrArray *loss, const KmtInputCapture *c)
 	guint i;
 
 	for (i = 0; incomplete && incomplete[i]; i++)
-		g_ptr_array_add(
-			loss, g_strdup_printf("incomplete: %s", incomplete[i]));
+		g_ptr_array_add(warnings, g_strdup_printf("incomplete: %s",
+							  incomplete[i]));
 	for (i = 0; off && off[i]; i++)
 		g_ptr_array_add(
-			loss,
+			warnings,
 			g_strdup_printf("switched off at times: %s", off[i]));
 	if (filter)
 		g_ptr_array_add(
-			loss,
+			warnings,
 			g_strdup_printf("filtered: %s%s", filter,
 					changed ? " (another one at times)"
 						: ""));
 	if (c->sample > 1)
 		g_ptr_array_add(
-			loss,
+			warnings,
 			g_strdup_printf("sampled: one of %" G_GUINT64_FORMAT
 					" allocations was recorded",
 					c->sample));
 }
 
 /* Add a warning if the number of lost events is unknown, with the reason. */
-static void add_knowledge(GPtrArray *loss, const KmtInputCapture *c)
+static void add_unknown_loss(GPtrArray *warnings, const KmtInputCapture *c)
 {
 	if (!c->meta)
-		g_ptr_array_add(loss,
+		g_ptr_array_add(warnings,
 				g_strdup("whether events were lost is not "
 					 "known: there is no kmemtrace.meta; "
 					 "taken as if none were"));
 	else if (!c->complete && c->imported)
-		g_ptr_array_add(loss,
+		g_ptr_array_add(warnings,
 				g_strdup("the file that was imported is "
 					 "damaged: events are missing where "
 					 "records of losses are"));
 	else if (!c->complete)
-		g_ptr_array_add(loss,
+		g_ptr_array_add(warnings,
 				g_strdup("the capture was cut off: how many "
 					 "events were lost is not known"));
 	else if (!c->has_overruns && c->imported && !c->reports_loss)
-		g_ptr_array_add(loss,
+		g_ptr_array_add(warnings,
 				g_strdup("whether events were lost is not "
 					 "known: the recorder does not report "
 					 "it"));
 	else if (!c->has_overruns && !c->imported)
-		g_ptr_array_add(loss,
+		g_ptr_array_add(warnings,
 				g_strdup("whether events were lost is not "
 					 "known: kmemtrace.meta does not say"));
 }
 
-GPtrArray *kmt_check_loss(const KmtCheck *check)
+GPtrArray *kmt_check_warnings(const KmtCheck *check)
 {
 	const KmtInputCapture *c = check->capture;
-	GPtrArray *loss = g_ptr_array_new_with_free_func(g_free);
+	GPtrArray *warnings = g_ptr_array_new_with_free_func(g_free);
 	const GPtrArray *tables;
 	g_auto(GStrv) not_seen = kmt_input_capture_not_seen(c);
 	g_autofree char *snapshot = kmt_input_capture_snapshot(c);
@@ -94,51 +94,52 @@ GPtrArray *kmt_check_loss(const KmtCheck *check)
 	if (c->has_overruns && c->overruns) {
 		g_autofree char *by_cpu = overruns_by_cpu(c);
 
-		g_ptr_array_add(
-			loss, g_strdup_printf("%" G_GUINT64_FORMAT
-					      " events were lost%s%s%s",
-					      c->overruns, *by_cpu ? " (" : "",
-					      by_cpu, *by_cpu ? ")" : ""));
+		g_ptr_array_add(warnings,
+				g_strdup_printf("%" G_GUINT64_FORMAT
+						" events were lost%s%s%s",
+						c->overruns,
+						*by_cpu ? " (" : "", by_cpu,
+						*by_cpu ? ")" : ""));
 	}
 	for (i = 0; not_seen && not_seen[i]; i++)
-		g_ptr_array_add(loss,
+		g_ptr_array_add(warnings,
 				g_strdup_printf("not seen by this source: %s",
 						not_seen[i]));
-	add_choice(loss, c);
+	add_recording_limits(warnings, c);
 	for (i = 0; i < c->notes->len; i++)
-		g_ptr_array_add(loss, g_strdup(c->notes->pdata[i]));
+		g_ptr_array_add(warnings, g_strdup(c->notes->pdata[i]));
 	for (i = 0; i < check->notes->len; i++)
-		g_ptr_array_add(loss, g_strdup(check->notes->pdata[i]));
+		g_ptr_array_add(warnings, g_strdup(check->notes->pdata[i]));
 	tables = kmt_input_tables_warnings(check->tables);
 	for (i = 0; i < tables->len; i++)
-		g_ptr_array_add(loss, g_strdup(tables->pdata[i]));
+		g_ptr_array_add(warnings, g_strdup(tables->pdata[i]));
 	if (check->marks && kmt_input_marks_dropped(check->marks))
 		g_ptr_array_add(
-			loss,
+			warnings,
 			g_strdup_printf("what marks say was checked of "
 					"%u of them, and of "
 					"%" G_GUINT64_FORMAT " not",
 					kmt_input_marks_count(check->marks),
 					kmt_input_marks_dropped(check->marks)));
-	add_knowledge(loss, c);
+	add_unknown_loss(warnings, c);
 	if (snapshot)
 		g_ptr_array_add(
-			loss,
+			warnings,
 			g_strdup_printf("this is a snapshot, taken for '%s': "
 					"what its buffers no longer had is "
 					"missing",
 					snapshot));
 	else if (c->continues)
-		g_ptr_array_add(loss,
+		g_ptr_array_add(warnings,
 				g_strdup("the first part of this trace is in "
 					 "another capture"));
-	if (check->across && c->missing_files)
+	if (check->across_files && c->missing_files)
 		g_ptr_array_add(
-			loss,
+			warnings,
 			g_strdup_printf("%u file%s of this capture "
 					"%s not here",
 					c->missing_files,
 					c->missing_files == 1 ? "" : "s",
 					c->missing_files == 1 ? "is" : "are"));
-	return loss;
+	return warnings;
 }

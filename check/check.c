@@ -10,11 +10,11 @@
  */
 typedef struct {
 	guint64 ptr;
-	KmtInputNamespace space;
+	KmtInputNamespace namespace;
 	/* Last record of the address that the pass has read. */
 	const KmtInputCpuFile *last_file;
 	guint64 last_index;
-} Wanted;
+} TrackedAddress;
 
 /* Count an error. Return NULL if max_errors errors of the rule are stored. */
 static KmtError *add_error(KmtCheck *check, KmtRuleId rule,
@@ -209,24 +209,25 @@ static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
 			  position->index);
 }
 
-static guint wanted_hash(gconstpointer p)
+static guint address_hash(gconstpointer p)
 {
-	const Wanted *w = p;
+	const TrackedAddress *address = p;
 
-	return g_int64_hash(&w->ptr) + (guint)w->space;
+	return g_int64_hash(&address->ptr) + (guint)address->namespace;
 }
 
-static gboolean wanted_equal(gconstpointer a, gconstpointer b)
+static gboolean address_equal(gconstpointer a, gconstpointer b)
 {
-	const Wanted *wa = a, *wb = b;
+	const TrackedAddress *x = a, *y = b;
 
-	return wa->ptr == wb->ptr && wa->space == wb->space;
+	return x->ptr == y->ptr && x->namespace == y->namespace;
 }
 
-static void set_key(Wanted *w, const struct kmemtrace_event *event)
+static void set_key(TrackedAddress *address,
+		    const struct kmemtrace_event *event)
 {
-	w->ptr = event->ptr;
-	w->space = kmt_input_namespace_of(event->type_id);
+	address->ptr = event->ptr;
+	address->namespace = kmt_input_namespace_of(event->type_id);
 }
 
 /*
@@ -239,8 +240,8 @@ static guint64 record_id(const KmtInputCpuFile *file, guint64 index)
 }
 
 /* Collect the unmatched frees by record_id(), and their addresses. */
-static void collect_wanted(KmtCheck *check, GHashTable *errors,
-			   GHashTable *wanted)
+static void collect_addresses(KmtCheck *check, GHashTable *errors,
+			      GHashTable *addresses)
 {
 	struct kmemtrace_event event;
 	guint i;
@@ -248,7 +249,7 @@ static void collect_wanted(KmtCheck *check, GHashTable *errors,
 	for (i = 0; i < check->errors->len; i++) {
 		KmtError *e = &g_array_index(check->errors, KmtError, i);
 		guint64 *id;
-		Wanted *w;
+		TrackedAddress *address;
 
 		if (e->rule != KMT_RULE_UNMATCHED_FREE)
 			continue;
@@ -256,9 +257,9 @@ static void collect_wanted(KmtCheck *check, GHashTable *errors,
 		*id = record_id(e->file, e->index);
 		g_hash_table_insert(errors, id, e);
 		kmt_input_cpu_file_get(e->file, e->index, &event);
-		w = g_new0(Wanted, 1);
-		set_key(w, &event);
-		g_hash_table_add(wanted, w);
+		address = g_new0(TrackedAddress, 1);
+		set_key(address, &event);
+		g_hash_table_add(addresses, address);
 	}
 }
 
@@ -271,32 +272,32 @@ static void find_before(KmtCheck *check)
 {
 	g_autoptr(GHashTable) errors = g_hash_table_new_full(
 		g_int64_hash, g_int64_equal, g_free, NULL);
-	g_autoptr(GHashTable) wanted =
-		g_hash_table_new_full(wanted_hash, wanted_equal, g_free, NULL);
+	g_autoptr(GHashTable) addresses = g_hash_table_new_full(
+		address_hash, address_equal, g_free, NULL);
 	g_autoptr(KmtMatchMerge) merge = NULL;
 	struct kmemtrace_event event;
 	KmtMatchPosition position;
 
-	collect_wanted(check, errors, wanted);
-	if (g_hash_table_size(wanted) == 0)
+	collect_addresses(check, errors, addresses);
+	if (g_hash_table_size(addresses) == 0)
 		return;
 	merge = kmt_match_merge_new(check->capture);
 	while (kmt_match_merge_next(merge, &event, &position)) {
 		guint64 id = record_id(position.file, position.index);
-		Wanted key, *w;
+		TrackedAddress key, *address;
 		KmtError *e;
 
 		set_key(&key, &event);
-		w = g_hash_table_lookup(wanted, &key);
-		if (!w)
+		address = g_hash_table_lookup(addresses, &key);
+		if (!address)
 			continue;
 		e = g_hash_table_lookup(errors, &id);
 		if (e) {
-			e->before_file = w->last_file;
-			e->before_index = w->last_index;
+			e->before_file = address->last_file;
+			e->before_index = address->last_index;
 		}
-		w->last_file = position.file;
-		w->last_index = position.index;
+		address->last_file = position.file;
+		address->last_index = position.index;
 	}
 }
 
@@ -326,14 +327,14 @@ static void check_across(KmtCheck *check)
 	find_before(check);
 }
 
-KmtCheck *kmt_check_new(const KmtInputCapture *capture, gboolean across,
+KmtCheck *kmt_check_new(const KmtInputCapture *capture, gboolean across_files,
 			gint64 tolerance_ns, guint64 max_errors)
 {
 	KmtCheck *check = g_new0(KmtCheck, 1);
 	guint i;
 
 	check->capture = capture;
-	check->across = across;
+	check->across_files = across_files;
 	check->tolerance_ns = tolerance_ns;
 	check->max_errors = max_errors;
 	check->errors = g_array_new(FALSE, FALSE, sizeof(KmtError));
@@ -343,7 +344,7 @@ KmtCheck *kmt_check_new(const KmtInputCapture *capture, gboolean across,
 	for (i = 0; i < capture->files->len; i++)
 		check_file(check, capture->files->pdata[i]);
 	check_marks(check);
-	if (across)
+	if (across_files)
 		check_across(check);
 	return check;
 }

@@ -26,7 +26,7 @@ typedef struct {
 
 typedef struct {
 	const KmtInputCapture *capture; /* not owned */
-	gboolean across; /* the rules across files were checked */
+	gboolean across_files; /* the rules across files were checked */
 	gint64 tolerance_ns;
 	guint64 max_errors; /* limit of stored errors for each rule */
 	guint64 counts[KMT_N_RULES];
@@ -43,11 +43,12 @@ typedef struct {
 } KmtCheck;
 
 /*
- * Check @capture, including the rules across files if @across is set. At most
- * @max_errors errors of each rule are stored. The function never fails; like
- * all of GLib, it aborts if memory is exhausted. The caller frees the result.
+ * Check @capture, including the rules across files if @across_files is set.
+ * At most @max_errors errors of each rule are stored. The function never fails;
+ * like all of GLib, it aborts if memory is exhausted. The caller frees the
+ * result.
  */
-KmtCheck *kmt_check_new(const KmtInputCapture *capture, gboolean across,
+KmtCheck *kmt_check_new(const KmtInputCapture *capture, gboolean across_files,
 			gint64 tolerance_ns, guint64 max_errors);
 void kmt_check_free(KmtCheck *check);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCheck, kmt_check_free)
@@ -60,7 +61,7 @@ gboolean kmt_check_is_unusable(const KmtCheck *check,
  * Return sentences about lost and missing events; an empty array if there are
  * none. The caller frees the array with g_ptr_array_unref().
  */
-GPtrArray *kmt_check_loss(const KmtCheck *check);
+GPtrArray *kmt_check_warnings(const KmtCheck *check);
 
 /* Print the result to @out. The caller checks ferror(out) for write errors. */
 void kmt_check_text(const KmtCheck *check, FILE *out);

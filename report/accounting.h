@@ -18,7 +18,7 @@ typedef struct {
 			guint64 window; /* last window with an event of the
 					 * class */
 			guint64 allocs; /* allocations in the span */
-		} asked;
+		} detailed;
 	};
 	guint64 bytes_req;
 	guint64 bytes_alloc;
@@ -45,7 +45,7 @@ typedef struct {
 	const KmtAggregateOptions *options;
 	KmtAggregate *aggregate;
 	const KmtMatchPipeline *pipeline;
-	gboolean plain;	     /* compute basic statistics only */
+	gboolean basic;	     /* compute basic statistics only */
 	gboolean counts_all; /* no filter: count all FREE records */
 	gboolean started;    /* a record was read */
 	gint64 origin;	     /* merged time of the first record, ns */
@@ -66,7 +66,7 @@ typedef struct {
 		finding_slots[64];  /* cache of recently counted findings */
 	KmtClassStats *class_stats; /* n_class_stats entries, by class_id */
 	guint32 n_class_stats;
-	guint32 n_plain;		   /* classes initialised for
+	guint32 n_basic;		   /* classes initialised for
 					    * kmt_basic_steps() */
 	guint64 free_records[KMT_N_KINDS]; /* FREE records by kind; in basic
 					    * statistics without those of fast
@@ -123,7 +123,7 @@ void kmt_detailed_steps(KmtAccounting *accounting,
  */
 void kmt_detailed_slow_event(KmtAccounting *accounting,
 			     const KmtMatchedBlock *matched,
-			     const KmtMatchSlowEvent *extra);
+			     const KmtMatchSlowEvent *slow_event);
 /* Begin or end the span and windows as kmt_detailed_at_time() specifies. Call
  * this function only through kmt_detailed_at_time(). */
 void kmt_detailed_advance(KmtAccounting *accounting, gint64 now);

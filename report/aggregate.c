@@ -40,10 +40,11 @@ static guint within_span(const KmtAccounting *accounting,
  * Return whether the event only counts a finding and changes no figure of an
  * object.
  */
-static gboolean is_but_finding(const KmtMatchSlowEvent *extra)
+static gboolean is_finding_only(const KmtMatchSlowEvent *slow_event)
 {
-	return extra->op == KMT_MATCH_SLOW_UNMATCHED ||
-	       (extra->op == KMT_MATCH_SLOW_DOUBLE && !extra->late_free);
+	return slow_event->op == KMT_MATCH_SLOW_UNMATCHED ||
+	       (slow_event->op == KMT_MATCH_SLOW_DOUBLE &&
+		!slow_event->late_free);
 }
 
 static void consume(gpointer user, const KmtMatchedBlock *matched)
@@ -66,21 +67,21 @@ static void consume(gpointer user, const KmtMatchedBlock *matched)
 
 		/* The count of a finding does not depend on the order of
 		 * events, so do not split the range of basic steps here. */
-		if (accounting->plain && index < n &&
-		    is_but_finding(matched->slow_events[next])) {
+		if (accounting->basic && index < n &&
+		    is_finding_only(matched->slow_events[next])) {
 			kmt_detailed_slow_event(accounting, matched,
 						matched->slow_events[next]);
 			next++;
 			continue;
 		}
-		if (accounting->plain)
+		if (accounting->basic)
 			kmt_basic_steps(accounting, matched, i, to);
 		else
 			kmt_detailed_steps(accounting, matched, i, to);
 		i = to;
 		if (index >= n && accounting->ended)
 			break;
-		if (index < n && !accounting->plain)
+		if (index < n && !accounting->basic)
 			kmt_detailed_at_time(accounting,
 					     matched->items[index]->now);
 		for (; next < matched->n_slow_events &&
@@ -192,14 +193,14 @@ static void finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline)
 	}
 	if (accounting->started)
 		set_span(accounting);
-	if (!accounting->plain && accounting->started)
+	if (!accounting->basic && accounting->started)
 		kmt_detailed_finish(accounting, pipeline);
 	for (i = 0; i < KMT_N_KINDS; i++)
 		epochs[i] = accounting->kinds[i].epoch;
-	if (accounting->plain)
+	if (accounting->basic)
 		kmt_basic_groups(accounting);
 	kmt_groups_finish(aggregate->groups, epochs);
-	if (accounting->plain)
+	if (accounting->basic)
 		kmt_basic_kinds(accounting);
 	else
 		kmt_detailed_kinds(accounting);
@@ -208,7 +209,7 @@ static void finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline)
 		kmt_cross_cpu_sort(aggregate->cross);
 }
 
-static gboolean is_plain(const KmtAggregateOptions *o)
+static gboolean is_basic(const KmtAggregateOptions *o)
 {
 	return o->by->kinds && !o->span.start && o->span.stop == G_MAXINT64 &&
 	       !o->span.windows && !o->lifetimes && !o->cross &&
@@ -369,10 +370,10 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 	KmtAccounting accounting = {.capture = capture,
 				    .options = options,
 				    .aggregate = aggregate,
-				    .plain = is_plain(options),
+				    .basic = is_basic(options),
 				    .counts_all =
 					    !kmt_filter_is_set(options->filter),
-				    .inside = is_plain(options)};
+				    .inside = is_basic(options)};
 	const KmtMatchPipelineOptions pipeline_options = {
 		.jobs = options->jobs,
 		.clock_tolerance_ns = options->clock_tolerance_ns,

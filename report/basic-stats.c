@@ -10,7 +10,7 @@ void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
 	KmtAggregate *aggregate = accounting->aggregate;
 	KmtMatchSize bytes =
 		kmt_match_keys_size_of_class(aggregate->keys, class_id);
-	KmtMatchKey cell = kmt_match_keys_of_class(aggregate->keys, class_id);
+	KmtMatchKey key = kmt_match_keys_of_class(aggregate->keys, class_id);
 	KmtClassStats *stats;
 
 	if (class_id >= accounting->n_class_stats) {
@@ -28,7 +28,7 @@ void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
 	stats->known = TRUE;
 	stats->bytes_req = bytes.req;
 	stats->bytes_alloc = bytes.alloc;
-	stats->kind = cell.type;
+	stats->kind = key.type;
 	stats->group = kmt_groups_get(aggregate->groups, class_id);
 	if (stats->group == KMT_NO_GROUP)
 		return;
@@ -42,22 +42,23 @@ void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
  * Count one fast-path event. Figures that do not depend on the order of events
  * are computed from the record counts of the class at the end.
  */
-static inline void plain_step(KmtClassStats *stats, const KmtMatchEvent *item)
+static inline void basic_step(KmtClassStats *stats, const KmtMatchEvent *item)
 {
 	guint is_alloc = item->op & 1;
 	guint64 change = is_alloc ? stats->bytes_alloc : -stats->bytes_alloc;
-	KmtCounters *l = stats->counters, *kind = l->sum, *sum = kind->sum;
+	KmtCounters *counters = stats->counters, *kind = counters->sum,
+		    *sum = kind->sum;
 
 	stats->records[is_alloc]++;
-	kmt_counters_before(l);
-	kmt_counters_change(l, !is_alloc, change, item->now);
+	kmt_counters_save_peak(counters);
+	kmt_counters_change(counters, !is_alloc, change, item->now);
 	if (kmt_counters_change(kind, !is_alloc, change, item->now))
 		kind->epoch++;
 	if (kmt_counters_change(sum, !is_alloc, change, item->now))
 		sum->epoch++;
-	l->cross_cpu_frees += item->cross;
+	counters->cross_cpu_frees += item->cross;
 	if (G_UNLIKELY(item->remote))
-		l->remote_node_allocs++;
+		counters->remote_node_allocs++;
 }
 
 void kmt_basic_steps(KmtAccounting *accounting, const KmtMatchedBlock *matched,
@@ -67,14 +68,14 @@ void kmt_basic_steps(KmtAccounting *accounting, const KmtMatchedBlock *matched,
 	KmtClassStats *class_stats;
 	guint i;
 
-	for (; accounting->n_plain < matched->n_classes; accounting->n_plain++)
-		kmt_accounting_class(accounting, accounting->n_plain);
+	for (; accounting->n_basic < matched->n_classes; accounting->n_basic++)
+		kmt_accounting_class(accounting, accounting->n_basic);
 	class_stats = accounting->class_stats;
 	for (i = from; i < to; i++) {
 		const KmtMatchEvent *item = items[i];
 
 		if (G_LIKELY(item->op != KMT_MATCH_STEP_NONE))
-			plain_step(&class_stats[item->class_id], item);
+			basic_step(&class_stats[item->class_id], item);
 		else if (item->event->event_id == KMEMTRACE_EVENT_FREE)
 			accounting->free_records[item->type]++;
 	}
@@ -97,16 +98,17 @@ void kmt_basic_groups(KmtAccounting *accounting)
 	for (i = 0; i < accounting->n_class_stats; i++) {
 		const KmtClassStats *stats = &accounting->class_stats[i];
 		guint64 frees = stats->records[0], allocs = stats->records[1];
-		KmtCounters *l = stats->counters;
+		KmtCounters *counters = stats->counters;
 
-		if (!l)
+		if (!counters)
 			continue;
-		l->frees += frees;
-		l->allocs += allocs;
-		l->closed_req += frees * stats->bytes_req;
-		aggregate->overflowed |=
-			add_times(&l->bytes_req, allocs, stats->bytes_req) |
-			add_times(&l->bytes_alloc, allocs, stats->bytes_alloc);
+		counters->frees += frees;
+		counters->allocs += allocs;
+		counters->closed_req += frees * stats->bytes_req;
+		aggregate->overflowed |= add_times(&counters->bytes_req, allocs,
+						   stats->bytes_req) |
+					 add_times(&counters->bytes_alloc,
+						   allocs, stats->bytes_alloc);
 		if (stats->bytes_alloc < stats->bytes_req)
 			aggregate->short_allocs += allocs;
 	}

@@ -3,45 +3,46 @@
 
 #include "report/counters.h"
 
-static guint64 live_objects(const KmtCounters *l)
+static guint64 live_objects(const KmtCounters *counters)
 {
-	return l->first_objects + l->allocs - l->frees - (guint64)l->gone;
+	return counters->first_objects + counters->allocs - counters->frees -
+	       (guint64)counters->closed_minus_freed;
 }
 
-static guint64 live_req(const KmtCounters *l)
+static guint64 live_req(const KmtCounters *counters)
 {
-	return l->first_req + l->bytes_req - l->closed_req;
+	return counters->first_req + counters->bytes_req - counters->closed_req;
 }
 
-void kmt_counters_restart(KmtCounters *l, gint64 now)
+void kmt_counters_restart(KmtCounters *counters, gint64 now)
 {
 	KmtCounters next = {
-		.sum = l->sum,
-		.first_objects = live_objects(l),
-		.first_req = live_req(l),
-		.live = l->live,
-		.peak = l->live,
-		.peak_timestamp = l->live ? now : 0,
-		.epoch = l->epoch,
-		.at_peak = l->at_peak,
+		.sum = counters->sum,
+		.first_objects = live_objects(counters),
+		.first_req = live_req(counters),
+		.live = counters->live,
+		.peak = counters->live,
+		.peak_timestamp = counters->live ? now : 0,
+		.epoch = counters->epoch,
+		.at_peak = counters->at_peak,
 	};
 
-	*l = next;
+	*counters = next;
 }
 
-KmtTotals kmt_counters_totals(const KmtCounters *l)
+KmtTotals kmt_counters_totals(const KmtCounters *counters)
 {
 	return (KmtTotals){
-		.allocs = l->allocs,
-		.frees = l->frees,
-		.bytes_req = l->bytes_req,
-		.bytes_alloc = l->bytes_alloc,
-		.cross_cpu_frees = l->cross_cpu_frees,
-		.remote_node_allocs = l->remote_node_allocs,
-		.live_objects = live_objects(l),
-		.live_bytes_req = live_req(l),
-		.live_bytes_alloc = l->live,
-		.peak_bytes_alloc = l->peak,
-		.peak_timestamp = l->peak_timestamp,
+		.allocs = counters->allocs,
+		.frees = counters->frees,
+		.bytes_req = counters->bytes_req,
+		.bytes_alloc = counters->bytes_alloc,
+		.cross_cpu_frees = counters->cross_cpu_frees,
+		.remote_node_allocs = counters->remote_node_allocs,
+		.live_objects = live_objects(counters),
+		.live_bytes_req = live_req(counters),
+		.live_bytes_alloc = counters->live,
+		.peak_bytes_alloc = counters->peak,
+		.peak_timestamp = counters->peak_timestamp,
 	};
 }

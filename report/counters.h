@@ -26,7 +26,7 @@ typedef struct KmtCounters {
 	guint64 bytes_alloc;
 	guint64 frees;
 	guint64 closed_req; /* requested bytes of objects no longer live */
-	gint64 gone;	    /* closed objects minus counted frees */
+	gint64 closed_minus_freed; /* closed objects minus counted frees */
 	/* Objects and requested bytes that were live when counting began. */
 	guint64 first_objects;
 	guint64 first_req;
@@ -38,14 +38,15 @@ G_STATIC_ASSERT(sizeof(KmtCounters) == 128);
  * The caller passes events in merged order. Return TRUE if an allocation raised
  * the live bytes to a new peak.
  */
-static inline gboolean kmt_counters_change(KmtCounters *l, gboolean is_free,
-					   guint64 change, gint64 timestamp)
+static inline gboolean kmt_counters_change(KmtCounters *counters,
+					   gboolean is_free, guint64 change,
+					   gint64 timestamp)
 {
-	l->live += change;
-	if (G_LIKELY(l->live <= l->peak) || is_free)
+	counters->live += change;
+	if (G_LIKELY(counters->live <= counters->peak) || is_free)
 		return FALSE;
-	l->peak = l->live;
-	l->peak_timestamp = timestamp;
+	counters->peak = counters->live;
+	counters->peak_timestamp = timestamp;
 	return TRUE;
 }
 
@@ -53,40 +54,41 @@ static inline gboolean kmt_counters_change(KmtCounters *l, gboolean is_free,
  * Save the live bytes of a group as of the last peak of its kind. Call this
  * function before each change of the group's live bytes.
  */
-static inline void kmt_counters_before(KmtCounters *l)
+static inline void kmt_counters_save_peak(KmtCounters *counters)
 {
-	if (l->epoch != l->sum->epoch) {
-		l->epoch = l->sum->epoch;
-		l->at_peak = l->live;
+	if (counters->epoch != counters->sum->epoch) {
+		counters->epoch = counters->sum->epoch;
+		counters->at_peak = counters->live;
 	}
 }
 
-static inline gboolean kmt_counters_alloc(KmtCounters *l, guint64 bytes_req,
+static inline gboolean kmt_counters_alloc(KmtCounters *counters,
+					  guint64 bytes_req,
 					  guint64 bytes_alloc, gint64 timestamp)
 {
-	l->allocs++;
-	l->bytes_req += bytes_req;
-	l->bytes_alloc += bytes_alloc;
-	return kmt_counters_change(l, FALSE, bytes_alloc, timestamp);
+	counters->allocs++;
+	counters->bytes_req += bytes_req;
+	counters->bytes_alloc += bytes_alloc;
+	return kmt_counters_change(counters, FALSE, bytes_alloc, timestamp);
 }
 
 /*
  * Count an object as no longer live. If a free record ended its life, the
  * caller also calls kmt_counters_free().
  */
-static inline void kmt_counters_close(KmtCounters *l, guint64 bytes_req,
+static inline void kmt_counters_close(KmtCounters *counters, guint64 bytes_req,
 				      guint64 bytes_alloc)
 {
-	l->closed_req += bytes_req;
-	l->live -= bytes_alloc;
-	l->gone++;
+	counters->closed_req += bytes_req;
+	counters->live -= bytes_alloc;
+	counters->closed_minus_freed++;
 }
 
-static inline void kmt_counters_free(KmtCounters *l, gboolean cross)
+static inline void kmt_counters_free(KmtCounters *counters, gboolean cross)
 {
-	l->frees++;
-	l->gone--;
-	l->cross_cpu_frees += cross;
+	counters->frees++;
+	counters->closed_minus_freed--;
+	counters->cross_cpu_frees += cross;
 }
 
 /*

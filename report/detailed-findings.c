@@ -7,10 +7,10 @@
 KmtFindingSite kmt_detailed_site(const KmtAccounting *accounting,
 				 guint32 class_id)
 {
-	KmtMatchKey cell =
+	KmtMatchKey key =
 		kmt_match_keys_of_class(accounting->aggregate->keys, class_id);
-	KmtFindingSite site = {.address = cell.call_site,
-			       .kind = (KmtKind)cell.type};
+	KmtFindingSite site = {.address = key.call_site,
+			       .kind = (KmtKind)key.type};
 
 	return site;
 }
@@ -33,16 +33,16 @@ static void fill_slot(KmtAccounting *accounting, KmtFindingSlot *slot)
 					       &from, &to);
 }
 
-static void tally_finding(KmtAccounting *accounting, KmtFindingClass class,
-			  const KmtMatchSlowEvent *extra)
+static void count_finding_site(KmtAccounting *accounting, KmtFindingClass class,
+			       const KmtMatchSlowEvent *slow_event)
 {
 	KmtFindingSlot key = {
-		.call_site = extra->call_site,
-		.class_id = extra->op == KMT_MATCH_SLOW_UNMATCHED
+		.call_site = slow_event->call_site,
+		.class_id = slow_event->op == KMT_MATCH_SLOW_UNMATCHED
 				    ? NO_CLASS
-				    : extra->object.class_id,
+				    : slow_event->object.class_id,
 		.class = (guint8) class,
-		.type = extra->type,
+		.type = slow_event->type,
 	};
 	KmtFindingSlot *slot =
 		&accounting->finding_slots[(key.call_site ^ key.class_id) %
@@ -59,32 +59,35 @@ static void tally_finding(KmtAccounting *accounting, KmtFindingClass class,
 }
 
 void kmt_detailed_count_finding(KmtAccounting *accounting,
-				const KmtMatchSlowEvent *extra)
+				const KmtMatchSlowEvent *slow_event)
 {
 	KmtMatchFindings *findings = &accounting->aggregate->findings;
 
-	if (extra->now > accounting->stop)
+	if (slow_event->now > accounting->stop)
 		return;
-	switch (extra->op) {
+	switch (slow_event->op) {
 	case KMT_MATCH_SLOW_FREE:
-		if (extra->mismatch) {
+		if (slow_event->mismatch) {
 			findings->mismatches++;
-			tally_finding(accounting, KMT_FINDING_MISMATCH, extra);
-		} else if (extra->object.type != extra->type) {
+			count_finding_site(accounting, KMT_FINDING_MISMATCH,
+					   slow_event);
+		} else if (slow_event->object.type != slow_event->type) {
 			findings->mismatches_after_loss++;
 		}
 		break;
 	case KMT_MATCH_SLOW_DOUBLE:
-		findings->doubles[extra->class]++;
-		tally_finding(accounting,
-			      KMT_FINDING_DOUBLE_AFTER_LOSS + extra->class,
-			      extra);
+		findings->doubles[slow_event->class]++;
+		count_finding_site(accounting,
+				   KMT_FINDING_DOUBLE_AFTER_LOSS +
+					   slow_event->class,
+				   slow_event);
 		break;
 	case KMT_MATCH_SLOW_UNMATCHED:
-		findings->unmatched[extra->class]++;
-		tally_finding(accounting,
-			      KMT_FINDING_UNMATCHED_BEFORE_TRACE + extra->class,
-			      extra);
+		findings->unmatched[slow_event->class]++;
+		count_finding_site(accounting,
+				   KMT_FINDING_UNMATCHED_BEFORE_TRACE +
+					   slow_event->class,
+				   slow_event);
 		break;
 	case KMT_MATCH_SLOW_ALLOC:
 	case KMT_MATCH_SLOW_REPLACED:

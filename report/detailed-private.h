@@ -14,13 +14,13 @@ KmtFindingSite kmt_detailed_site(const KmtAccounting *accounting,
  * are ignored, because the records that would decide them are not read.
  */
 void kmt_detailed_count_finding(KmtAccounting *accounting,
-				const KmtMatchSlowEvent *extra);
+				const KmtMatchSlowEvent *slow_event);
 
 /*
  * Update the windows of a class and its group at the first event of the class
  * in the current window.
  */
-void kmt_detailed_enter_window(KmtAccounting *accounting, KmtClassStats *b);
+void kmt_detailed_enter_window(KmtAccounting *accounting, KmtClassStats *stats);
 
 /* Complete all windows, including those that begin after the last record. */
 void kmt_detailed_finish_windows(KmtAccounting *accounting);

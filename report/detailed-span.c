@@ -35,9 +35,10 @@ static void begin_window(KmtAccounting *accounting, gint64 start)
  * Compute the totals of all kinds. If @frees is not NULL, it holds the FREE
  * records by kind and replaces the matched frees.
  */
-static void make_kinds(KmtAccounting *accounting, KmtTotals totals[KMT_N_KINDS],
-		       const KmtCounters counters[KMT_N_KINDS],
-		       const guint64 *frees)
+static void compute_kind_totals(KmtAccounting *accounting,
+				KmtTotals totals[KMT_N_KINDS],
+				const KmtCounters counters[KMT_N_KINDS],
+				const guint64 *frees)
 {
 	KmtTotals *slab = &totals[KMT_KIND_SLAB];
 	guint i;
@@ -57,10 +58,11 @@ static void make_kinds(KmtAccounting *accounting, KmtTotals totals[KMT_N_KINDS],
 
 static void end_window(KmtAccounting *accounting)
 {
-	make_kinds(accounting,
-		   accounting->aggregate->windows[accounting->window].kinds,
-		   accounting->window_kinds,
-		   accounting->counts_all ? accounting->window_frees : NULL);
+	compute_kind_totals(
+		accounting,
+		accounting->aggregate->windows[accounting->window].kinds,
+		accounting->window_kinds,
+		accounting->counts_all ? accounting->window_frees : NULL);
 	accounting->window++;
 }
 
@@ -105,29 +107,30 @@ void kmt_detailed_advance(KmtAccounting *accounting, gint64 now)
  * This function runs at the next event of the group or at the end, so a window
  * without an event of the group costs nothing.
  */
-static void see_windows(KmtGrowth *growth, guint64 live, guint n)
+static void update_growth(KmtGrowth *growth, guint64 live, guint n)
 {
-	if (!growth->seen)
+	if (!growth->n_windows)
 		growth->first = live;
 	else
 		growth->grown += live > growth->last;
 	growth->last = live;
-	growth->seen = n;
+	growth->n_windows = n;
 }
 
-void kmt_detailed_enter_window(KmtAccounting *accounting, KmtClassStats *b)
+void kmt_detailed_enter_window(KmtAccounting *accounting, KmtClassStats *stats)
 {
 	KmtGrowth *growth;
 
-	if (accounting->plain)
+	if (accounting->basic)
 		return;
-	b->asked.window = accounting->window;
+	stats->detailed.window = accounting->window;
 	if (!accounting->options->lifetimes)
 		return;
-	growth = &kmt_groups_detail(accounting->aggregate->groups, b->group)
+	growth = &kmt_groups_detail(accounting->aggregate->groups, stats->group)
 			  ->growth;
-	if (growth->seen != accounting->window)
-		see_windows(growth, b->counters->live, accounting->window);
+	if (growth->n_windows != accounting->window)
+		update_growth(growth, stats->counters->live,
+			      accounting->window);
 }
 
 void kmt_detailed_finish_windows(KmtAccounting *accounting)
@@ -147,12 +150,13 @@ void kmt_detailed_finish_windows(KmtAccounting *accounting)
 	accounting->aggregate->n_windows = n;
 	for (i = 0; n && accounting->options->lifetimes && i < groups->n_groups;
 	     i++)
-		see_windows(&kmt_groups_detail(groups, i)->growth,
-			    kmt_groups_counters(groups, i)->live, n);
+		update_growth(&kmt_groups_detail(groups, i)->growth,
+			      kmt_groups_counters(groups, i)->live, n);
 }
 
 void kmt_detailed_kinds(KmtAccounting *accounting)
 {
-	make_kinds(accounting, accounting->aggregate->kinds, accounting->kinds,
-		   accounting->counts_all ? accounting->free_records : NULL);
+	compute_kind_totals(
+		accounting, accounting->aggregate->kinds, accounting->kinds,
+		accounting->counts_all ? accounting->free_records : NULL);
 }

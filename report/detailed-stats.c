@@ -14,70 +14,74 @@
 /*
  * Return the statistics of @class_id, or NULL if the filter excludes the class.
  */
-static inline KmtClassStats *wanted(KmtAccounting *accounting, guint32 class_id)
+static inline KmtClassStats *find_class(KmtAccounting *accounting,
+					guint32 class_id)
 {
-	KmtClassStats *b = kmt_accounting_class(accounting, class_id);
+	KmtClassStats *stats = kmt_accounting_class(accounting, class_id);
 
-	return b->counters ? b : NULL;
+	return stats->counters ? stats : NULL;
 }
 
 /* ---- figures that basic-stats.c computes from sums ---- */
 
-static ALWAYS_INLINE void book_alloc(KmtAccounting *accounting,
-				     const KmtClassStats *b, gint64 now,
-				     gboolean remote)
+static ALWAYS_INLINE void account_alloc(KmtAccounting *accounting,
+					const KmtClassStats *stats, gint64 now,
+					gboolean remote)
 {
-	KmtCounters *kind = &accounting->kinds[b->kind];
+	KmtCounters *kind = &accounting->kinds[stats->kind];
 	KmtCounters *slab = &accounting->kinds[KMT_KIND_SLAB];
 
-	kmt_counters_before(b->counters);
-	kmt_counters_alloc(b->counters, b->bytes_req, b->bytes_alloc, now);
+	kmt_counters_save_peak(stats->counters);
+	kmt_counters_alloc(stats->counters, stats->bytes_req,
+			   stats->bytes_alloc, now);
 	/* The sum of a kind includes the sum of each group, so a check of the
 	 * kind suffices. */
-	if (G_UNLIKELY(kind->bytes_req + b->bytes_req < b->bytes_req ||
-		       kind->bytes_alloc + b->bytes_alloc < b->bytes_alloc))
+	if (G_UNLIKELY(kind->bytes_req + stats->bytes_req < stats->bytes_req ||
+		       kind->bytes_alloc + stats->bytes_alloc <
+			       stats->bytes_alloc))
 		accounting->aggregate->overflowed = TRUE;
 	/* Live bytes include objects from before the span, which the sums
 	 * exclude, so the live bytes need their own check. */
-	if (G_UNLIKELY(kind->live + b->bytes_alloc < b->bytes_alloc))
+	if (G_UNLIKELY(kind->live + stats->bytes_alloc < stats->bytes_alloc))
 		accounting->live_overflowed = TRUE;
-	kind->epoch +=
-		kmt_counters_alloc(kind, b->bytes_req, b->bytes_alloc, now);
-	if (kmt_kind_is_slab(b->kind))
-		slab->epoch +=
-			kmt_counters_change(slab, FALSE, b->bytes_alloc, now);
+	kind->epoch += kmt_counters_alloc(kind, stats->bytes_req,
+					  stats->bytes_alloc, now);
+	if (kmt_kind_is_slab(stats->kind))
+		slab->epoch += kmt_counters_change(slab, FALSE,
+						   stats->bytes_alloc, now);
 	if (G_UNLIKELY(remote)) {
-		b->counters->remote_node_allocs++;
+		stats->counters->remote_node_allocs++;
 		kind->remote_node_allocs++;
 	}
 }
 
 /* Subtract an object from the live counters of its group and kinds. */
-static ALWAYS_INLINE void book_close(KmtAccounting *accounting,
-				     const KmtClassStats *b)
+static ALWAYS_INLINE void account_close(KmtAccounting *accounting,
+					const KmtClassStats *stats)
 {
-	kmt_counters_before(b->counters);
-	kmt_counters_close(b->counters, b->bytes_req, b->bytes_alloc);
-	kmt_counters_close(&accounting->kinds[b->kind], b->bytes_req,
-			   b->bytes_alloc);
-	if (kmt_kind_is_slab(b->kind))
-		accounting->kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
+	kmt_counters_save_peak(stats->counters);
+	kmt_counters_close(stats->counters, stats->bytes_req,
+			   stats->bytes_alloc);
+	kmt_counters_close(&accounting->kinds[stats->kind], stats->bytes_req,
+			   stats->bytes_alloc);
+	if (kmt_kind_is_slab(stats->kind))
+		accounting->kinds[KMT_KIND_SLAB].live -= stats->bytes_alloc;
 }
 
 /* Count the free of an object. */
-static inline void book_free(KmtAccounting *accounting, const KmtClassStats *b,
-			     gboolean cross)
+static inline void account_free(KmtAccounting *accounting,
+				const KmtClassStats *stats, gboolean cross)
 {
-	kmt_counters_free(b->counters, cross);
-	kmt_counters_free(&accounting->kinds[b->kind], cross);
+	kmt_counters_free(stats->counters, cross);
+	kmt_counters_free(&accounting->kinds[stats->kind], cross);
 }
 
-static gboolean is_remote(const KmtAccounting *accounting, gint32 wanted,
+static gboolean is_remote(const KmtAccounting *accounting, gint32 node,
 			  guint16 file)
 {
 	const KmtInputCpuFile *f = accounting->capture->files->pdata[file];
 
-	return wanted >= 0 && f->node >= 0 && wanted != f->node;
+	return node >= 0 && f->node >= 0 && node != f->node;
 }
 
 /* ---- figures that an option selects ---- */
@@ -92,80 +96,85 @@ static gboolean has_lifetime(const KmtFilter *filter, guint64 lifetime)
  * Count an allocation with bytes_alloc < bytes_req. The count is a finding, so
  * the filter does not apply.
  */
-static void note_short(KmtAccounting *accounting, const KmtClassStats *b)
+static void count_short_alloc(KmtAccounting *accounting,
+			      const KmtClassStats *stats)
 {
-	accounting->aggregate->short_allocs += b->bytes_alloc < b->bytes_req;
+	accounting->aggregate->short_allocs +=
+		stats->bytes_alloc < stats->bytes_req;
 }
 
-static void window_alloc(KmtAccounting *accounting, const KmtClassStats *b,
+static void window_alloc(KmtAccounting *accounting, const KmtClassStats *stats,
 			 gint64 now)
 {
 	if (!accounting->options->span.windows)
 		return;
-	kmt_counters_alloc(&accounting->window_kinds[b->kind], b->bytes_req,
-			   b->bytes_alloc, now);
-	if (kmt_kind_is_slab(b->kind))
+	kmt_counters_alloc(&accounting->window_kinds[stats->kind],
+			   stats->bytes_req, stats->bytes_alloc, now);
+	if (kmt_kind_is_slab(stats->kind))
 		kmt_counters_change(&accounting->window_kinds[KMT_KIND_SLAB],
-				    FALSE, b->bytes_alloc, now);
+				    FALSE, stats->bytes_alloc, now);
 }
 
-static void window_close(KmtAccounting *accounting, const KmtClassStats *b)
+static void window_close(KmtAccounting *accounting, const KmtClassStats *stats)
 {
 	if (!accounting->options->span.windows)
 		return;
-	kmt_counters_close(&accounting->window_kinds[b->kind], b->bytes_req,
-			   b->bytes_alloc);
-	if (kmt_kind_is_slab(b->kind))
-		accounting->window_kinds[KMT_KIND_SLAB].live -= b->bytes_alloc;
+	kmt_counters_close(&accounting->window_kinds[stats->kind],
+			   stats->bytes_req, stats->bytes_alloc);
+	if (kmt_kind_is_slab(stats->kind))
+		accounting->window_kinds[KMT_KIND_SLAB].live -=
+			stats->bytes_alloc;
 }
 
 static KmtDetail *detail_of(const KmtAccounting *accounting,
-			    const KmtClassStats *b)
+			    const KmtClassStats *stats)
 {
 	return accounting->options->lifetimes
 		       ? kmt_groups_detail(accounting->aggregate->groups,
-					   b->group)
+					   stats->group)
 		       : NULL;
 }
 
-static void count_alloc(KmtAccounting *accounting, KmtClassStats *b, gint64 now,
-			gboolean remote)
+static void count_alloc(KmtAccounting *accounting, KmtClassStats *stats,
+			gint64 now, gboolean remote)
 {
-	book_alloc(accounting, b, now, remote);
-	if (!accounting->plain)
-		b->asked.allocs += accounting->inside;
+	account_alloc(accounting, stats, now, remote);
+	if (!accounting->basic)
+		stats->detailed.allocs += accounting->inside;
 }
 
 /* Count an allocation for a lifetime filter. Whether the object matches is
  * known only when it is freed or at the end of the span. */
-static void count_late(KmtAccounting *accounting, KmtClassStats *b, gint64 now,
-		       guint32 class_id, guint16 file)
+static void count_deferred_alloc(KmtAccounting *accounting,
+				 KmtClassStats *stats, gint64 now,
+				 guint32 class_id, guint16 file)
 {
-	KmtMatchKey cell =
+	KmtMatchKey key =
 		kmt_match_keys_of_class(accounting->aggregate->keys, class_id);
 
-	count_alloc(accounting, b, now, is_remote(accounting, cell.node, file));
+	count_alloc(accounting, stats, now,
+		    is_remote(accounting, key.node, file));
 }
 
-static void asked_alloc(KmtAccounting *accounting, KmtClassStats *b, gint64 now,
-			gboolean remote)
+static void detailed_alloc(KmtAccounting *accounting, KmtClassStats *stats,
+			   gint64 now, gboolean remote)
 {
 	if (accounting->options->filter->lifetime)
 		return;
-	if (G_UNLIKELY(b->asked.window != accounting->window))
-		kmt_detailed_enter_window(accounting, b);
-	count_alloc(accounting, b, now, remote);
-	window_alloc(accounting, b, now);
+	if (G_UNLIKELY(stats->detailed.window != accounting->window))
+		kmt_detailed_enter_window(accounting, stats);
+	count_alloc(accounting, stats, now, remote);
+	window_alloc(accounting, stats, now);
 }
 
-static void asked_close(KmtAccounting *accounting, KmtClassStats *b)
+static void detailed_close(KmtAccounting *accounting, KmtClassStats *stats)
 {
 	if (accounting->options->filter->lifetime)
 		return;
-	if (G_UNLIKELY(b->asked.window != accounting->window))
-		kmt_detailed_enter_window(accounting, b);
-	book_close(accounting, b);
-	window_close(accounting, b);
+	if (G_UNLIKELY(stats->detailed.window != accounting->window))
+		kmt_detailed_enter_window(accounting, stats);
+	account_close(accounting, stats);
+	window_close(accounting, stats);
 }
 
 /*
@@ -179,10 +188,10 @@ typedef struct {
 	gint64 now;
 	guint16 free_file;
 	guint64 free_site;
-} Freed;
+} FreedObject;
 
-static void asked_free(KmtAccounting *accounting, KmtClassStats *b,
-		       const Freed *freed)
+static void detailed_free(KmtAccounting *accounting, KmtClassStats *stats,
+			  const FreedObject *freed)
 {
 	const KmtFilter *filter = accounting->options->filter;
 	guint64 lifetime =
@@ -190,20 +199,21 @@ static void asked_free(KmtAccounting *accounting, KmtClassStats *b,
 			? (guint64)freed->now - (guint64)freed->alloc_time
 			: 0;
 	gboolean cross = freed->alloc_file != freed->free_file;
-	KmtDetail *detail = detail_of(accounting, b);
+	KmtDetail *detail = detail_of(accounting, stats);
 
 	if (filter->lifetime) {
 		if (!accounting->inside || !has_lifetime(filter, lifetime))
 			return;
-		count_late(accounting, b, freed->now, freed->class_id,
-			   freed->alloc_file);
-		book_close(accounting, b);
+		count_deferred_alloc(accounting, stats, freed->now,
+				     freed->class_id, freed->alloc_file);
+		account_close(accounting, stats);
 	}
-	book_free(accounting, b, cross);
-	if (accounting->plain)
-		accounting->slow_frees[b->kind]++;
+	account_free(accounting, stats, cross);
+	if (accounting->basic)
+		accounting->slow_frees[stats->kind]++;
 	if (accounting->options->span.windows)
-		kmt_counters_free(&accounting->window_kinds[b->kind], cross);
+		kmt_counters_free(&accounting->window_kinds[stats->kind],
+				  cross);
 	if (!accounting->inside)
 		return;
 	if (detail) {
@@ -216,7 +226,7 @@ static void asked_free(KmtAccounting *accounting, KmtClassStats *b,
 
 		accounting->aggregate->overflowed |= kmt_cross_cpu_add(
 			accounting->aggregate->cross, &alloc, freed->alloc_file,
-			freed->free_site, freed->free_file, b->bytes_alloc);
+			freed->free_site, freed->free_file, stats->bytes_alloc);
 	}
 }
 
@@ -224,48 +234,51 @@ static void asked_free(KmtAccounting *accounting, KmtClassStats *b,
 
 void kmt_detailed_slow_event(KmtAccounting *accounting,
 			     const KmtMatchedBlock *matched,
-			     const KmtMatchSlowEvent *extra)
+			     const KmtMatchSlowEvent *slow_event)
 {
-	const KmtMatchObject *object = &extra->object;
-	Freed freed = {.class_id = object->class_id,
-		       .alloc_time = object->timestamp,
-		       .alloc_file = object->file,
-		       .now = extra->now,
-		       .free_file = extra->file,
-		       .free_site = extra->call_site};
-	KmtClassStats *b = extra->op == KMT_MATCH_SLOW_UNMATCHED
-				   ? NULL
-				   : wanted(accounting, object->class_id);
+	const KmtMatchObject *object = &slow_event->object;
+	FreedObject freed = {.class_id = object->class_id,
+			     .alloc_time = object->timestamp,
+			     .alloc_file = object->file,
+			     .now = slow_event->now,
+			     .free_file = slow_event->file,
+			     .free_site = slow_event->call_site};
+	KmtClassStats *stats =
+		slow_event->op == KMT_MATCH_SLOW_UNMATCHED
+			? NULL
+			: find_class(accounting, object->class_id);
 
-	kmt_detailed_count_finding(accounting, extra);
-	switch (extra->op) {
+	kmt_detailed_count_finding(accounting, slow_event);
+	switch (slow_event->op) {
 	case KMT_MATCH_SLOW_ALLOC:
-		note_short(accounting,
-			   kmt_accounting_class(accounting, object->class_id));
-		if (b)
-			asked_alloc(accounting, b, object->timestamp,
-				    matched->items[extra->index]->remote);
+		count_short_alloc(
+			accounting,
+			kmt_accounting_class(accounting, object->class_id));
+		if (stats)
+			detailed_alloc(
+				accounting, stats, object->timestamp,
+				matched->items[slow_event->index]->remote);
 		break;
 	case KMT_MATCH_SLOW_FREE:
-		if (b) {
-			asked_close(accounting, b);
-			asked_free(accounting, b, &freed);
+		if (stats) {
+			detailed_close(accounting, stats);
+			detailed_free(accounting, stats, &freed);
 		}
 		break;
 	case KMT_MATCH_SLOW_REPLACED:
-		if (b)
-			asked_close(accounting, b);
+		if (stats)
+			detailed_close(accounting, stats);
 		break;
 	case KMT_MATCH_SLOW_DOUBLE:
-		if (extra->late_free) {
+		if (slow_event->late_free) {
 			const KmtMatchEvent *item =
-				matched->items[extra->index];
+				matched->items[slow_event->index];
 
 			freed.now = item->now;
 			freed.free_file = item->file;
 			freed.free_site = item->event->call_site;
-			if (b)
-				asked_free(accounting, b, &freed);
+			if (stats)
+				detailed_free(accounting, stats, &freed);
 		}
 		break;
 	case KMT_MATCH_SLOW_UNMATCHED:
@@ -275,25 +288,26 @@ void kmt_detailed_slow_event(KmtAccounting *accounting,
 
 /* Account for an object that is live at the end of the span: its age, and with
  * a lifetime filter its allocation. */
-static void live_at(KmtAccounting *accounting, const KmtMatchObject *object,
-		    gint64 end)
+static void count_live_object(KmtAccounting *accounting,
+			      const KmtMatchObject *object, gint64 end)
 {
 	const KmtFilter *filter = accounting->options->filter;
-	KmtClassStats *b;
+	KmtClassStats *stats;
 	guint64 age = end > object->timestamp
 			      ? (guint64)end - (guint64)object->timestamp
 			      : 0;
 
 	if (object->timestamp > accounting->stop ||
-	    !(b = wanted(accounting, object->class_id)))
+	    !(stats = find_class(accounting, object->class_id)))
 		return;
 	if (filter->lifetime) {
 		if (!has_lifetime(filter, age))
 			return;
-		count_late(accounting, b, end, object->class_id, object->file);
+		count_deferred_alloc(accounting, stats, end, object->class_id,
+				     object->file);
 	}
-	if (detail_of(accounting, b))
-		kmt_histogram_add(&detail_of(accounting, b)->ages, age, 1);
+	if (detail_of(accounting, stats))
+		kmt_histogram_add(&detail_of(accounting, stats)->ages, age, 1);
 }
 
 void kmt_detailed_after_span(KmtAccounting *accounting,
@@ -303,12 +317,14 @@ void kmt_detailed_after_span(KmtAccounting *accounting,
 	guint i;
 
 	for (; next < matched->n_slow_events; next++) {
-		const KmtMatchSlowEvent *extra = matched->slow_events[next];
+		const KmtMatchSlowEvent *slow_event =
+			matched->slow_events[next];
 
-		kmt_detailed_count_finding(accounting, extra);
-		if (extra->op == KMT_MATCH_SLOW_FREE ||
-		    extra->op == KMT_MATCH_SLOW_REPLACED)
-			live_at(accounting, &extra->object, accounting->stop);
+		kmt_detailed_count_finding(accounting, slow_event);
+		if (slow_event->op == KMT_MATCH_SLOW_FREE ||
+		    slow_event->op == KMT_MATCH_SLOW_REPLACED)
+			count_live_object(accounting, &slow_event->object,
+					  accounting->stop);
 	}
 	for (i = from; i < matched->n; i++) {
 		const KmtMatchEvent *item = matched->items[i];
@@ -317,14 +333,15 @@ void kmt_detailed_after_span(KmtAccounting *accounting,
 					 .file = item->alloc_file};
 
 		if (item->op == KMT_MATCH_STEP_FREE)
-			live_at(accounting, &object, accounting->stop);
+			count_live_object(accounting, &object,
+					  accounting->stop);
 	}
 }
 
-static void asked_step(KmtAccounting *accounting, const KmtMatchEvent *item)
+static void detailed_step(KmtAccounting *accounting, const KmtMatchEvent *item)
 {
 	const KmtInputRawEvent *event = item->event;
-	KmtClassStats *b;
+	KmtClassStats *stats;
 
 	if (event->event_id == KMEMTRACE_EVENT_FREE && accounting->inside) {
 		accounting->free_records[item->type]++;
@@ -332,23 +349,23 @@ static void asked_step(KmtAccounting *accounting, const KmtMatchEvent *item)
 	}
 	if (item->op == KMT_MATCH_STEP_NONE)
 		return;
-	b = kmt_accounting_class(accounting, item->class_id);
+	stats = kmt_accounting_class(accounting, item->class_id);
 	if (item->op == KMT_MATCH_STEP_ALLOC)
-		note_short(accounting, b);
-	if (!b->counters)
+		count_short_alloc(accounting, stats);
+	if (!stats->counters)
 		return;
 	if (item->op == KMT_MATCH_STEP_ALLOC) {
-		asked_alloc(accounting, b, item->now, item->remote);
+		detailed_alloc(accounting, stats, item->now, item->remote);
 	} else {
-		Freed freed = {.class_id = item->class_id,
-			       .alloc_time = item->alloc_time,
-			       .alloc_file = item->alloc_file,
-			       .now = item->now,
-			       .free_file = item->file,
-			       .free_site = event->call_site};
+		FreedObject freed = {.class_id = item->class_id,
+				     .alloc_time = item->alloc_time,
+				     .alloc_file = item->alloc_file,
+				     .now = item->now,
+				     .free_file = item->file,
+				     .free_site = event->call_site};
 
-		asked_close(accounting, b);
-		asked_free(accounting, b, &freed);
+		detailed_close(accounting, stats);
+		detailed_free(accounting, stats, &freed);
 	}
 }
 
@@ -361,7 +378,7 @@ void kmt_detailed_steps(KmtAccounting *accounting,
 		const KmtMatchEvent *item = matched->items[i];
 
 		kmt_detailed_at_time(accounting, item->now);
-		asked_step(accounting, item);
+		detailed_step(accounting, item);
 	}
 }
 
@@ -376,26 +393,28 @@ static void fill_sizes(KmtAccounting *accounting)
 	for (i = 0;
 	     accounting->options->lifetimes && i < accounting->n_class_stats;
 	     i++) {
-		const KmtClassStats *b = &accounting->class_stats[i];
+		const KmtClassStats *stats = &accounting->class_stats[i];
 
-		if (b->counters)
+		if (stats->counters)
 			kmt_histogram_add(
-				&kmt_groups_detail(groups, b->group)->sizes,
-				b->bytes_req, b->asked.allocs);
+				&kmt_groups_detail(groups, stats->group)->sizes,
+				stats->bytes_req, stats->detailed.allocs);
 	}
 }
 
-static void at_end(gpointer user, const KmtMatchObject *object)
+static void count_live_at_end(gpointer user, const KmtMatchObject *object)
 {
 	KmtAccounting *accounting = user;
 
-	live_at(accounting, object,
+	count_live_object(
+		accounting, object,
 		MIN(accounting->stop, accounting->aggregate->last_timestamp));
 }
 
 void kmt_detailed_finish(KmtAccounting *accounting, KmtMatchPipeline *pipeline)
 {
 	kmt_detailed_finish_windows(accounting);
-	kmt_match_pipeline_foreach_live(pipeline, at_end, accounting);
+	kmt_match_pipeline_foreach_live(pipeline, count_live_at_end,
+					accounting);
 	fill_sizes(accounting);
 }

@@ -10,12 +10,12 @@ typedef struct {
 	const KmtAggregate *aggregate;
 	const KmtTotals *totals;
 	const KmtGroup *group;
-} Subject;
+} FieldInput;
 
 struct KmtReportField {
 	const char *name;
 	const char *title;
-	KmtFigure (*get)(const Subject *s);
+	KmtFigure (*get)(const FieldInput *s);
 	gboolean sums; /* the field has a sum over groups */
 	gboolean lifetimes;
 	gboolean state;
@@ -37,7 +37,7 @@ static KmtFigure none(void)
 }
 
 #define GET_TOTAL(member)                                                      \
-	static KmtFigure get_##member(const Subject *s)                        \
+	static KmtFigure get_##member(const FieldInput *s)                     \
 	{                                                                      \
 		return integer(s->totals->member);                             \
 	}
@@ -56,7 +56,7 @@ GET_TOTAL(live_bytes_alloc)
  * live, because their address was allocated again. If the figures begin after
  * the first record, the number is unknown: it would have to exclude objects
  * that were live at that time. */
-static KmtFigure get_reused(const Subject *s)
+static KmtFigure get_reused(const FieldInput *s)
 {
 	const KmtTotals *t = s->totals;
 	guint64 known;
@@ -77,31 +77,31 @@ static KmtFigure waste(KmtWaste w)
 	return figure;
 }
 
-static KmtFigure get_wasted(const Subject *s)
+static KmtFigure get_wasted(const FieldInput *s)
 {
 	return waste(kmt_totals_wasted(s->totals));
 }
 
-static KmtFigure get_fragmentation(const Subject *s)
+static KmtFigure get_fragmentation(const FieldInput *s)
 {
 	return (KmtFigure){.type = KMT_FIGURE_RATIO,
 			   .real = kmt_totals_fragmentation(s->totals)};
 }
 
-static KmtTotals live_totals(const Subject *s)
+static KmtTotals live_totals(const FieldInput *s)
 {
 	return (KmtTotals){.bytes_req = s->totals->live_bytes_req,
 			   .bytes_alloc = s->totals->live_bytes_alloc};
 }
 
-static KmtFigure get_live_wasted(const Subject *s)
+static KmtFigure get_live_wasted(const FieldInput *s)
 {
 	KmtTotals live = live_totals(s);
 
 	return waste(kmt_totals_wasted(&live));
 }
 
-static KmtFigure get_live_fragmentation(const Subject *s)
+static KmtFigure get_live_fragmentation(const FieldInput *s)
 {
 	KmtTotals live = live_totals(s);
 
@@ -109,7 +109,7 @@ static KmtFigure get_live_fragmentation(const Subject *s)
 			   .real = kmt_totals_fragmentation(&live)};
 }
 
-static KmtFigure get_peak_time(const Subject *s)
+static KmtFigure get_peak_time(const FieldInput *s)
 {
 	if (!s->totals->peak_bytes_alloc ||
 	    (s->aggregate &&
@@ -119,13 +119,13 @@ static KmtFigure get_peak_time(const Subject *s)
 			   .integer = (guint64)s->totals->peak_timestamp};
 }
 
-static KmtFigure get_peak(const Subject *s)
+static KmtFigure get_peak(const FieldInput *s)
 {
 	return s->aggregate->has_peaks ? integer(s->totals->peak_bytes_alloc)
 				       : none();
 }
 
-static KmtFigure get_at_peak(const Subject *s)
+static KmtFigure get_at_peak(const FieldInput *s)
 {
 	return s->aggregate->has_peaks ? integer(s->group->at_peak) : none();
 }
@@ -135,22 +135,22 @@ static KmtFigure percentile(const KmtHistogram *h, guint percent)
 	return h->n ? ns(kmt_histogram_percentile(h, percent)) : none();
 }
 
-static KmtFigure get_median(const Subject *s)
+static KmtFigure get_median(const FieldInput *s)
 {
 	return percentile(&s->group->detail->lifetimes, 50);
 }
 
-static KmtFigure get_p99(const Subject *s)
+static KmtFigure get_p99(const FieldInput *s)
 {
 	return percentile(&s->group->detail->lifetimes, 99);
 }
 
-static KmtFigure get_age(const Subject *s)
+static KmtFigure get_age(const FieldInput *s)
 {
 	return percentile(&s->group->detail->ages, 50);
 }
 
-static KmtFigure get_churn(const Subject *s)
+static KmtFigure get_churn(const FieldInput *s)
 {
 	guint64 length = s->aggregate->span_ns;
 
@@ -199,7 +199,7 @@ static const struct {
  * Return whether @typed equals @name, ignoring case. @typed may omit "%" and
  * have "-" in place of a blank.
  */
-static gboolean is_called(const char *name, const char *typed)
+static gboolean matches_name(const char *name, const char *typed)
 {
 	for (; *name; name++) {
 		if (*name == '%' && *typed != '%')
@@ -217,13 +217,13 @@ const KmtReportField *kmt_report_field_find(const char *name)
 	guint i;
 
 	for (i = 0; i < G_N_ELEMENTS(aliases); i++)
-		if (is_called(aliases[i].alias, name))
+		if (matches_name(aliases[i].alias, name))
 			name = aliases[i].name;
 	/* No title equals the name of another field, so one loop can compare
 	 * both. */
 	for (i = 0; i < G_N_ELEMENTS(fields); i++)
-		if (is_called(fields[i].name, name) ||
-		    is_called(fields[i].title, name))
+		if (matches_name(fields[i].name, name) ||
+		    matches_name(fields[i].title, name))
 			return &fields[i];
 	return NULL;
 }
@@ -298,7 +298,7 @@ KmtFigure kmt_report_field_get(const KmtReportField *field,
 			       const KmtAggregate *aggregate,
 			       const KmtGroup *group)
 {
-	Subject s = {aggregate, &group->totals, group};
+	FieldInput s = {aggregate, &group->totals, group};
 
 	return field->lifetimes && !group->detail ? none() : field->get(&s);
 }
@@ -307,7 +307,7 @@ KmtFigure kmt_report_field_sum(const KmtReportField *field,
 			       const KmtAggregate *aggregate,
 			       const KmtTotals *sum)
 {
-	Subject s = {aggregate, sum, NULL};
+	FieldInput s = {aggregate, sum, NULL};
 
 	return field->sums ? field->get(&s) : none();
 }

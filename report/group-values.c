@@ -54,23 +54,23 @@ static guint64 directory_value(KmtGroups *groups, guint64 address)
 /*
  * Return the cache name of a version 2 record, or NULL if the record has none.
  */
-static const char *cache_name(const KmtGroups *groups, const KmtMatchKey *cell)
+static const char *cache_name(const KmtGroups *groups, const KmtMatchKey *key)
 {
 	const KmtInputCache *cache = NULL;
 
-	if (cell->has_owner && cell->cache)
+	if (key->has_owner && key->cache)
 		cache = kmt_input_tables_cache(groups->options.tables,
-					       cell->cache);
+					       key->cache);
 	return cache ? cache->name : NULL;
 }
 
 /* Return the text of a cache. Records of version 1 do not identify the cache,
  * so the object size distinguishes caches. kmalloc records of version 2 do not
  * identify it either, because kmalloc caches are named by size. */
-static guint64 cache_value(KmtGroups *groups, const KmtMatchKey *cell,
+static guint64 cache_value(KmtGroups *groups, const KmtMatchKey *key,
 			   guint64 bytes_alloc)
 {
-	const char *name = cache_name(groups, cell);
+	const char *name = cache_name(groups, key);
 	g_autofree char *text = NULL;
 	guint order = 0;
 
@@ -78,7 +78,7 @@ static guint64 cache_value(KmtGroups *groups, const KmtMatchKey *cell,
 		text = kmt_printable(name);
 		return text_number(groups, text);
 	}
-	switch ((KmtKind)cell->type) {
+	switch ((KmtKind)key->type) {
 	case KMT_KIND_KMALLOC:
 		text = g_strdup_printf("kmalloc-%" G_GUINT64_FORMAT,
 				       bytes_alloc);
@@ -101,35 +101,35 @@ static guint64 cache_value(KmtGroups *groups, const KmtMatchKey *cell,
 	return text_number(groups, text);
 }
 
-static guint64 comm_value(KmtGroups *groups, const KmtMatchKey *cell)
+static guint64 comm_value(KmtGroups *groups, const KmtMatchKey *key)
 {
 	g_autofree char *text = NULL;
 	gpointer found;
 	guint64 number;
 
-	if (!cell->has_owner)
+	if (!key->has_owner)
 		return text_number(groups, "(not recorded)");
-	if (!cell->comm)
+	if (!key->comm)
 		return text_number(groups, "(unknown)");
-	if (g_hash_table_lookup_extended(groups->comms, cell->comm, NULL,
+	if (g_hash_table_lookup_extended(groups->comms, key->comm, NULL,
 					 &found))
 		return GPOINTER_TO_UINT(found);
-	text = kmt_printable(cell->comm);
+	text = kmt_printable(key->comm);
 	number = text_number(groups, text);
-	g_hash_table_insert(groups->comms, (gpointer)cell->comm,
+	g_hash_table_insert(groups->comms, (gpointer)key->comm,
 			    GUINT_TO_POINTER(number));
 	return number;
 }
 
-static guint64 context_value(KmtGroups *groups, const KmtMatchKey *cell)
+static guint64 context_value(KmtGroups *groups, const KmtMatchKey *key)
 {
 	const char *context = "task";
 
-	if (!cell->has_owner)
+	if (!key->has_owner)
 		context = "(not recorded)";
-	else if (cell->context & KMEMTRACE_FLAG_HARDIRQ)
+	else if (key->context & KMEMTRACE_FLAG_HARDIRQ)
 		context = "hardirq";
-	else if (cell->context & KMEMTRACE_FLAG_SOFTIRQ)
+	else if (key->context & KMEMTRACE_FLAG_SOFTIRQ)
 		context = "softirq";
 	return text_number(groups, context);
 }
@@ -139,17 +139,17 @@ static guint64 context_value(KmtGroups *groups, const KmtMatchKey *cell)
  * site alone.
  */
 static KmtChain chain_of(const KmtGroups *groups, guint32 class_id,
-			 const KmtMatchKey *cell)
+			 const KmtMatchKey *key)
 {
 	KmtChain chain = {NULL, 0};
 
-	if (cell->has_owner && cell->stack != KMEMTRACE_STACK_NONE)
+	if (key->has_owner && key->stack != KMEMTRACE_STACK_NONE)
 		chain.addresses = kmt_input_tables_stack(groups->options.tables,
-							 cell->stack, &chain.n);
+							 key->stack, &chain.n);
 	if (!chain.addresses)
-		chain = (KmtChain){
-			kmt_match_keys_site_of_class(groups->cells, class_id),
-			1};
+		chain = (KmtChain){kmt_match_keys_site_of_class(
+					   groups->match_keys, class_id),
+				   1};
 	return chain;
 }
 
@@ -158,9 +158,9 @@ static KmtChain chain_of(const KmtGroups *groups, guint32 class_id,
  * under different ids.
  */
 static guint64 stack_value(KmtGroups *groups, guint32 class_id,
-			   const KmtMatchKey *cell)
+			   const KmtMatchKey *key)
 {
-	KmtChain chain = chain_of(groups, class_id, cell);
+	KmtChain chain = chain_of(groups, class_id, key);
 	guint64 hash = kmt_groups_hash(groups, chain.addresses, chain.n);
 	guint32 number =
 		kmt_index_find(&groups->chain_index, groups, hash, &chain);
@@ -176,9 +176,9 @@ static guint64 stack_value(KmtGroups *groups, guint32 class_id,
  * not a known wrapper function. If all functions are wrappers, the owner is the
  * call site. */
 static guint64 owner_value(KmtGroups *groups, guint32 class_id,
-			   const KmtMatchKey *cell)
+			   const KmtMatchKey *key)
 {
-	KmtChain chain = chain_of(groups, class_id, cell);
+	KmtChain chain = chain_of(groups, class_id, key);
 	KmtSymbol symbol;
 	guint i;
 
@@ -188,49 +188,49 @@ static guint64 owner_value(KmtGroups *groups, guint32 class_id,
 		    !kmt_sym_wrappers_matches(groups->options.skip,
 					      symbol.name))
 			return function_value(groups, chain.addresses[i]);
-	return function_value(groups, cell->call_site);
+	return function_value(groups, key->call_site);
 }
 
 guint64 kmt_groups_value_of(KmtGroups *groups, KmtDimension dimension,
-			    guint32 class_id, const KmtMatchKey *cell,
+			    guint32 class_id, const KmtMatchKey *key,
 			    guint64 bytes_alloc)
 {
 	const KmtInputCpuFile *file =
-		groups->options.capture->files->pdata[cell->file];
+		groups->options.capture->files->pdata[key->file];
 
 	switch (dimension) {
 	case KMT_BY_CALLSITE:
-		return cell->call_site;
+		return key->call_site;
 	case KMT_BY_FUNCTION:
-		return function_value(groups, cell->call_site);
+		return function_value(groups, key->call_site);
 	case KMT_BY_MODULE:
-		return module_value(groups, cell->call_site);
+		return module_value(groups, key->call_site);
 	case KMT_BY_DIRECTORY:
-		return directory_value(groups, cell->call_site);
+		return directory_value(groups, key->call_site);
 	case KMT_BY_KIND:
-		return cell->type;
+		return key->type;
 	case KMT_BY_CACHE:
-		return cache_value(groups, cell, bytes_alloc);
+		return cache_value(groups, key, bytes_alloc);
 	case KMT_BY_SIZE:
 		return bytes_alloc;
 	case KMT_BY_CPU:
 		return file->cpu;
 	case KMT_BY_NODE:
-		return (guint64)(gint64)MAX(cell->node, -1);
+		return (guint64)(gint64)MAX(key->node, -1);
 	case KMT_BY_PID:
-		return cell->has_owner ? cell->pid : NO_PID;
+		return key->has_owner ? key->pid : NO_PID;
 	case KMT_BY_COMM:
-		return comm_value(groups, cell);
+		return comm_value(groups, key);
 	case KMT_BY_CONTEXT:
-		return context_value(groups, cell);
+		return context_value(groups, key);
 	case KMT_BY_MARK:
-		return cell->phase;
+		return key->phase;
 	case KMT_BY_OWNER:
-		return owner_value(groups, class_id, cell);
+		return owner_value(groups, class_id, key);
 	case KMT_BY_STACK:
-		return stack_value(groups, class_id, cell);
+		return stack_value(groups, class_id, key);
 	case KMT_BY_GFP:
 	default:
-		return cell->gfp_flags;
+		return key->gfp_flags;
 	}
 }

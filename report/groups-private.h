@@ -43,7 +43,7 @@ static inline const KmtChain *kmt_groups_chain_at(const KmtGroups *groups,
  * text or a call chain that @groups stores.
  */
 guint64 kmt_groups_value_of(KmtGroups *groups, KmtDimension dimension,
-			    guint32 class_id, const KmtMatchKey *cell,
+			    guint32 class_id, const KmtMatchKey *key,
 			    guint64 bytes_alloc);
 
 #endif

@@ -53,12 +53,12 @@ static gboolean chain_equal(gconstpointer user, guint32 number,
 }
 
 KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
-			  const KmtMatchKeys *cells)
+			  const KmtMatchKeys *match_keys)
 {
 	KmtGroups *groups = g_new0(KmtGroups, 1);
 
 	groups->options = *options;
-	groups->cells = cells;
+	groups->match_keys = match_keys;
 	groups->seed = kmt_hash_seed();
 	kmt_index_init(&groups->index, key_hash, key_equal);
 	groups->text_bytes = g_string_chunk_new(4096);
@@ -125,25 +125,25 @@ static void add_chunk(KmtGroups *groups)
 }
 
 static guint32 find_group(KmtGroups *groups, guint32 class_id,
-			  const KmtMatchKey *cell, guint64 bytes_alloc)
+			  const KmtMatchKey *key, guint64 bytes_alloc)
 {
 	const KmtBy *by = groups->options.by;
-	guint64 key[1 + KMT_N_DIMENSIONS], hash;
+	guint64 words[1 + KMT_N_DIMENSIONS], hash;
 	guint32 number;
 	guint i;
 
-	key[0] = by->kinds ? cell->type : kmt_kind_layer((KmtKind)cell->type);
+	words[0] = by->kinds ? key->type : kmt_kind_layer((KmtKind)key->type);
 	for (i = 0; i < by->n; i++)
-		key[i + 1] = kmt_groups_value_of(groups, by->dimensions[i],
-						 class_id, cell, bytes_alloc);
-	hash = kmt_groups_hash(groups, key, kmt_groups_n_words(groups));
-	number = kmt_index_find(&groups->index, groups, hash, key);
+		words[i + 1] = kmt_groups_value_of(groups, by->dimensions[i],
+						   class_id, key, bytes_alloc);
+	hash = kmt_groups_hash(groups, words, kmt_groups_n_words(groups));
+	number = kmt_index_find(&groups->index, groups, hash, words);
 	if (number != KMT_INDEX_NONE)
 		return number;
 	number = groups->n_groups;
 	if (number % KMT_GROUPS_CHUNK == 0)
 		add_chunk(groups);
-	memcpy((guint64 *)kmt_groups_key(groups, number), key,
+	memcpy((guint64 *)kmt_groups_key(groups, number), words,
 	       kmt_groups_n_words(groups) * sizeof(guint64));
 	kmt_index_add(&groups->index, groups, hash);
 	return groups->n_groups++;
@@ -152,15 +152,15 @@ static guint32 find_group(KmtGroups *groups, guint32 class_id,
 guint32 kmt_groups_get(KmtGroups *groups, guint32 class_id)
 {
 	const KmtGroupsOptions *o = &groups->options;
-	KmtMatchKey cell = kmt_match_keys_of_class(groups->cells, class_id);
+	KmtMatchKey key = kmt_match_keys_of_class(groups->match_keys, class_id);
 	KmtMatchSize bytes =
-		kmt_match_keys_size_of_class(groups->cells, class_id);
-	const KmtInputCpuFile *file = o->capture->files->pdata[cell.file];
+		kmt_match_keys_size_of_class(groups->match_keys, class_id);
+	const KmtInputCpuFile *file = o->capture->files->pdata[key.file];
 
-	if (!kmt_filter_cell(o->filter, &cell, file->cpu, o->names) ||
-	    !kmt_filter_size(o->filter, bytes.req))
+	if (!kmt_filter_matches_key(o->filter, &key, file->cpu, o->names) ||
+	    !kmt_filter_matches_size(o->filter, bytes.req))
 		return KMT_NO_GROUP;
-	return find_group(groups, class_id, &cell, bytes.alloc);
+	return find_group(groups, class_id, &key, bytes.alloc);
 }
 
 void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
@@ -169,18 +169,19 @@ void kmt_groups_finish(KmtGroups *groups, const guint64 epochs[KMT_N_KINDS])
 
 	for (i = 0; i < groups->n_groups; i++) {
 		const guint64 *key = kmt_groups_key(groups, i);
-		const KmtCounters l = *kmt_groups_counters(groups, i);
+		const KmtCounters counters = *kmt_groups_counters(groups, i);
 
 		*kmt_groups_at(groups, i) = (KmtGroup){
 			.kind = (KmtKind)key[0],
 			.values = key + 1,
-			.totals = kmt_counters_totals(&l),
+			.totals = kmt_counters_totals(&counters),
 			/* Equal epochs mean that the group had an event after
 			 * the last peak of its kind, so at_peak is valid.
 			 * Otherwise its live bytes are unchanged since that
 			 * peak. */
-			.at_peak =
-				l.epoch == epochs[key[0]] ? l.at_peak : l.live,
+			.at_peak = counters.epoch == epochs[key[0]]
+					   ? counters.at_peak
+					   : counters.live,
 			.detail = groups->options.details
 					  ? kmt_groups_detail(groups, i)
 					  : NULL,

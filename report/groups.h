@@ -19,7 +19,7 @@
 typedef struct {
 	guint64 first; /* live bytes at the end of the first window */
 	guint64 last;  /* live bytes at the end of the last counted window */
-	guint32 seen;  /* number of counted windows */
+	guint32 n_windows; /* number of counted windows */
 	guint32 grown; /* windows with more live bytes at the end than at the
 			* start */
 } KmtGrowth;
@@ -76,7 +76,7 @@ typedef struct {
 
 typedef struct {
 	KmtGroupsOptions options;
-	const KmtMatchKeys *cells;
+	const KmtMatchKeys *match_keys;
 	guint32 n_groups;
 	/* Private: */
 	KmtGroupState **states;
@@ -89,16 +89,16 @@ typedef struct {
 	GPtrArray *texts; /* const char *, stored in text_bytes */
 	KmtIndex text_index;
 	GHashTable *comms; /* command name in tables -> text index */
-	GArray *chains;	   /* KmtChain, stored in cells or tables */
+	GArray *chains;	   /* KmtChain, stored in match_keys or tables */
 	KmtIndex chain_index;
 } KmtGroups;
 
 /*
- * Create the groups. All objects that @options points to and @cells must
+ * Create the groups. All objects that @options points to and @match_keys must
  * outlive the groups.
  */
 KmtGroups *kmt_groups_new(const KmtGroupsOptions *options,
-			  const KmtMatchKeys *cells);
+			  const KmtMatchKeys *match_keys);
 void kmt_groups_free(KmtGroups *groups);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtGroups, kmt_groups_free)
 

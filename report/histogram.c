@@ -92,11 +92,11 @@ guint64 kmt_histogram_percentile(const KmtHistogram *histogram, guint percent)
 		return 0;
 	rank = MAX(rank, 1);
 	for (i = 0; i + 1 < KMT_HISTOGRAM_BUCKETS; i++) {
-		guint64 here = count(histogram, i);
+		guint64 n = count(histogram, i);
 
-		if (here >= rank - sum)
+		if (n >= rank - sum)
 			break;
-		sum += here;
+		sum += n;
 	}
 	return lowest(i);
 }

@@ -34,9 +34,9 @@ static gboolean is_leak(const KmtAggregate *aggregate, const KmtGroup *group,
 	leak->growth = growth->last - growth->first;
 	leak->reused = kmt_report_field_get(kmt_report_field_find("reused"),
 					    aggregate, group);
-	leak->unfreed = frees_are_off(aggregate, group->kind) ||
-			(leak->reused.type == KMT_FIGURE_INTEGER &&
-			 leak->reused.integer > group->totals.frees);
+	leak->frees_missing = frees_are_off(aggregate, group->kind) ||
+			      (leak->reused.type == KMT_FIGURE_INTEGER &&
+			       leak->reused.integer > group->totals.frees);
 	leak->age_median = kmt_histogram_percentile(&detail->ages, 50);
 	leak->lifetime_p99 = kmt_histogram_percentile(&detail->lifetimes, 99);
 	return !leak->frees || leak->age_median > leak->lifetime_p99;
@@ -47,8 +47,8 @@ static gint compare_leaks(gconstpointer a, gconstpointer b, gpointer user)
 	const KmtLeak *x = a, *y = b;
 	gint order;
 
-	if (x->unfreed != y->unfreed)
-		return x->unfreed - y->unfreed;
+	if (x->frees_missing != y->frees_missing)
+		return x->frees_missing - y->frees_missing;
 	if (x->growth != y->growth)
 		return x->growth > y->growth ? -1 : 1;
 	order = kmt_groups_compare(user, x->group, y->group);

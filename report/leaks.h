@@ -16,7 +16,7 @@
  *
  * If more of a group's addresses were reused without a free than with a free,
  * most of its frees are missing from the capture. Such a candidate is marked as
- * unfreed.
+ * frees_missing.
  */
 typedef struct {
 	const KmtGroup *group;
@@ -26,8 +26,8 @@ typedef struct {
 	guint64 age_median;   /* ns, of live objects */
 	guint64 lifetime_p99; /* ns, of freed objects; valid if frees > 0 */
 	guint64 frees;
-	KmtFigure reused; /* value of the field "reused" */
-	gboolean unfreed; /* most frees are missing from the capture */
+	KmtFigure reused;	/* value of the field "reused" */
+	gboolean frees_missing; /* most frees are missing from the capture */
 } KmtLeak;
 
 /* Return the leak candidates (KmtLeak) among the groups that @filter accepts:

@@ -38,7 +38,7 @@ gboolean kmt_report_time(const KmtReport *report, KmtInterval *time)
  * of the file reports were lost after its last record, unless a record of an
  * unknown number may include them.
  */
-static void add_last_hole(const KmtReport *report, GArray *gaps, guint number)
+static void add_last_gap(const KmtReport *report, GArray *gaps, guint number)
 {
 	const KmtInputCpuFile *file = report->capture->files->pdata[number];
 	KmtMatchGap last = {.file = number,
@@ -52,21 +52,21 @@ static void add_last_hole(const KmtReport *report, GArray *gaps, guint number)
 	    !kmt_match_merge_file_span(file, &first, &last.since))
 		last.since = report->aggregate->first_timestamp;
 	for (i = 0; i < gaps->len; i++) {
-		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
+		const KmtMatchGap *gap = &g_array_index(gaps, KmtMatchGap, i);
 
-		if (h->file != number)
+		if (gap->file != number)
 			continue;
-		if (h->events == 0)
+		if (gap->events == 0)
 			return;
-		last.events -= MIN(last.events, h->events);
-		last.since = MAX(last.since, h->until);
+		last.events -= MIN(last.events, gap->events);
+		last.since = MAX(last.since, gap->until);
 	}
 	last.until = MAX(last.until, last.since);
 	if (last.events)
 		g_array_append_val(gaps, last);
 }
 
-static gint compare_holes(gconstpointer a, gconstpointer b)
+static gint compare_gaps(gconstpointer a, gconstpointer b)
 {
 	const KmtMatchGap *x = a, *y = b;
 
@@ -75,7 +75,7 @@ static gint compare_holes(gconstpointer a, gconstpointer b)
 	return x->since < y->since ? -1 : x->since > y->since;
 }
 
-static gboolean has_placed_losses(const KmtInputCapture *capture)
+static gboolean has_loss_times(const KmtInputCapture *capture)
 {
 	return capture->has_overruns ? capture->overruns > 0
 				     : capture->losses_in_records;
@@ -91,36 +91,36 @@ static gboolean has_unknown_number(const GArray *gaps)
 
 /* Return all losses of the capture, sorted by file and time; NULL if the
  * records do not report losses. The caller owns the array. */
-static GArray *all_holes(const KmtReport *report)
+static GArray *all_gaps(const KmtReport *report)
 {
 	const KmtInputCapture *capture = report->capture;
 	GArray *gaps;
 	guint i;
 
-	if (!has_placed_losses(capture) ||
+	if (!has_loss_times(capture) ||
 	    !kmt_input_capture_has_owners(capture) ||
 	    report->aggregate->gaps->len == KMT_MATCH_MAX_GAPS)
 		return NULL;
 	gaps = g_array_copy(report->aggregate->gaps);
 	for (i = 0; i < capture->files->len; i++)
-		add_last_hole(report, gaps, i);
-	g_array_sort(gaps, compare_holes);
+		add_last_gap(report, gaps, i);
+	g_array_sort(gaps, compare_gaps);
 	return gaps;
 }
 
 GArray *kmt_report_gaps(const KmtReport *report)
 {
-	GArray *gaps = all_holes(report);
+	GArray *gaps = all_gaps(report);
 	KmtInterval time;
 	guint i, n = 0;
 
 	if (!kmt_report_time(report, &time) || !gaps)
 		return gaps;
 	for (i = 0; i < gaps->len; i++) {
-		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
+		const KmtMatchGap *gap = &g_array_index(gaps, KmtMatchGap, i);
 
-		if (h->until >= time.from && h->since <= time.until)
-			g_array_index(gaps, KmtMatchGap, n++) = *h;
+		if (gap->until >= time.from && gap->since <= time.until)
+			g_array_index(gaps, KmtMatchGap, n++) = *gap;
 	}
 	g_array_set_size(gaps, n);
 	return gaps;
@@ -135,7 +135,7 @@ static void add_events(guint64 *sum, guint64 events)
 void kmt_report_count_lost(KmtReport *report)
 {
 	const KmtInputCapture *capture = report->capture;
-	g_autoptr(GArray) gaps = all_holes(report);
+	g_autoptr(GArray) gaps = all_gaps(report);
 	KmtLost lost = {0};
 	KmtInterval time;
 	gboolean is_part = kmt_report_time(report, &time);
@@ -153,12 +153,12 @@ void kmt_report_count_lost(KmtReport *report)
 		return;
 	}
 	for (i = 0; i < gaps->len; i++) {
-		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
+		const KmtMatchGap *gap = &g_array_index(gaps, KmtMatchGap, i);
 
-		add_events(h->until < time.from	   ? &lost.before
-			   : h->since > time.until ? &lost.after
-						   : &lost.within,
-			   h->events);
+		add_events(gap->until < time.from    ? &lost.before
+			   : gap->since > time.until ? &lost.after
+						     : &lost.within,
+			   gap->events);
 	}
 	report->lost = lost;
 }
@@ -223,7 +223,7 @@ guint64 *kmt_report_window_losses(const KmtReport *report)
 {
 	const KmtInputCapture *capture = report->capture;
 	guint n = report->aggregate->n_windows;
-	g_autoptr(GArray) gaps = all_holes(report);
+	g_autoptr(GArray) gaps = all_gaps(report);
 	g_autofree WideSum *begin = g_new0(WideSum, n + 1);
 	g_autofree WideSum *end = g_new0(WideSum, n + 1);
 	WideSum sum = {0};
@@ -235,16 +235,17 @@ guint64 *kmt_report_window_losses(const KmtReport *report)
 		return NULL;
 	kmt_report_time(report, &time);
 	for (guint i = 0; capture->overruns && i < gaps->len; i++) {
-		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
-		guint last = window_after(report, h->until);
+		const KmtMatchGap *gap = &g_array_index(gaps, KmtMatchGap, i);
+		guint last = window_after(report, gap->until);
 
 		/* A loss before the first or after the last window overlaps no
 		 * window. */
 		if (last == 0 ||
-		    h->since > MAX(time.until, window_start(report, n - 1)))
+		    gap->since > MAX(time.until, window_start(report, n - 1)))
 			continue;
-		wide_add(&begin[window_of_begin(report, h->since)], h->events);
-		wide_add(&end[last], h->events);
+		wide_add(&begin[window_of_begin(report, gap->since)],
+			 gap->events);
+		wide_add(&end[last], gap->events);
 	}
 	lost = g_new0(guint64, n + 1);
 	for (guint i = 0; i < n; i++) {
@@ -365,7 +366,7 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 }
 
 /* Return the length of the time in which any CPU lost events, in ns. */
-static double length_of_holes(GArray *gaps, const KmtInterval *time)
+static double length_of_gaps(GArray *gaps, const KmtInterval *time)
 {
 	double sum = 0;
 	gint64 until = time->from;
@@ -373,10 +374,10 @@ static double length_of_holes(GArray *gaps, const KmtInterval *time)
 
 	g_array_sort(gaps, compare_times);
 	for (i = 0; i < gaps->len; i++) {
-		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
+		const KmtMatchGap *gap = &g_array_index(gaps, KmtMatchGap, i);
 
-		gint64 end = MIN(h->until, time->until);
-		gint64 begin = MAX(h->since, until);
+		gint64 end = MIN(gap->until, time->until);
+		gint64 begin = MAX(gap->since, until);
 
 		if (end > begin)
 			sum += (double)end - (double)begin;
@@ -385,7 +386,7 @@ static double length_of_holes(GArray *gaps, const KmtInterval *time)
 	return sum;
 }
 
-double kmt_report_blind(const KmtReport *report)
+double kmt_report_lossy_fraction(const KmtReport *report)
 {
 	KmtInterval intervals[KMT_MAX_INTERVALS], time;
 	guint n = kmt_report_intervals(report, intervals), i;
@@ -398,7 +399,7 @@ double kmt_report_blind(const KmtReport *report)
 		blind += MAX(0.0, (double)intervals[i].until -
 					  (double)intervals[i].from);
 	if (gaps)
-		blind = length_of_holes(gaps, &time);
+		blind = length_of_gaps(gaps, &time);
 	if (!n)
 		return 0;
 	return all > 0 ? MIN(1.0, blind / all) : 1;

@@ -44,7 +44,7 @@ static void warn_of_loss(const KmtReport *report, GPtrArray *warnings)
 	guint wrong_sizes = kmt_report_wrong_sizes(capture);
 
 	if (loss == KMT_LOSS_EVENTS) {
-		g_autofree char *room = kmt_report_more_room(capture);
+		g_autofree char *room = kmt_report_loss_advice(capture);
 
 		g_ptr_array_add(
 			warnings,
@@ -176,7 +176,7 @@ static void print(const KmtPlan *plan)
 	}
 }
 
-static gboolean asks_for_time(const KmtPlan *plan)
+static gboolean needs_times(const KmtPlan *plan)
 {
 	const KmtAggregateOptions *o = &plan->aggregate;
 
@@ -201,12 +201,12 @@ static void warn_of_capture(const KmtInputCapture *capture,
  * Reject files of perf and trace-cmd, which users often have beside a capture,
  * and name the program that reads them.
  */
-static gboolean refuse_others(const KmtOptions *options, GError **error)
+static gboolean reject_foreign_files(const KmtOptions *options, GError **error)
 {
 	static const struct {
 		const char *magic;
 		const char *what;
-	} others[] = {
+	} foreign[] = {
 		{"PERFILE2", "perf.data: perf(1) reads it"},
 		{"2ELIFREP", "perf.data: perf(1) reads it"},
 		{"\027\010\104tracing", "trace.dat: trace-cmd(1) reads it"},
@@ -224,14 +224,14 @@ static gboolean refuse_others(const KmtOptions *options, GError **error)
 			continue;
 		begin[fread(begin, 1, sizeof(begin) - 1, file)] = '\0';
 		fclose(file);
-		for (i = 0; i < G_N_ELEMENTS(others); i++) {
-			if (!g_str_has_prefix(begin, others[i].magic))
+		for (i = 0; i < G_N_ELEMENTS(foreign); i++) {
+			if (!g_str_has_prefix(begin, foreign[i].magic))
 				continue;
 			g_set_error(error, KMT_INPUT_ERROR,
 				    KMT_INPUT_ERROR_FORMAT,
 				    "%s is %s; this program reads what "
 				    "kmemtraced wrote",
-				    *path, others[i].what);
+				    *path, foreign[i].what);
 			return FALSE;
 		}
 	}
@@ -287,7 +287,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 
 	if (!capture)
 		return kmt_cli_fail_error(PROGRAM, error);
-	if (capture->has_sequence_times && asks_for_time(plan))
+	if (capture->has_sequence_times && needs_times(plan))
 		return kmt_cli_fail(PROGRAM,
 				    "the capture has layout C, whose records "
 				    "have no time: leave out what asks for "
@@ -296,7 +296,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 					&error);
 	if (!names)
 		return kmt_cli_fail_error(PROGRAM, error);
-	if (!kmt_plan_place(plan, capture, names, &error))
+	if (!kmt_plan_resolve_time(plan, capture, names, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
 	begin_progress(options, capture, &plan->aggregate);
 	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
@@ -346,7 +346,7 @@ int main(int argc, char **argv)
 		return error->domain == KMT_SYM_WRAPPERS_ERROR
 			       ? kmt_cli_fail_error(PROGRAM, error)
 			       : kmt_cli_fail_usage(PROGRAM, error->message);
-	if (!refuse_others(&options, &error))
+	if (!reject_foreign_files(&options, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
 	return run(&options, &plan);
 }

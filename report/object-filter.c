@@ -21,8 +21,8 @@ void kmt_filter_clear(KmtFilter *filter)
 	g_strfreev(filter->module);
 }
 
-static gboolean bad(GError **error, const char *option, const char *text,
-		    const char *form)
+static gboolean invalid_value(GError **error, const char *option,
+			      const char *text, const char *form)
 {
 	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 		    "%s '%s': not %s", option, text, form);
@@ -51,9 +51,10 @@ gboolean kmt_filter_set_kinds(KmtFilter *filter, const char *text,
 		else if (strcmp(words[i], "vmalloc") == 0)
 			filter->kinds |= 1u << KMT_KIND_VMALLOC;
 		else
-			return bad(error, "--kind", words[i],
-				   "kmalloc, cache, slab, pages, percpu or "
-				   "vmalloc");
+			return invalid_value(
+				error, "--kind", words[i],
+				"kmalloc, cache, slab, pages, percpu or "
+				"vmalloc");
 	}
 	return TRUE;
 }
@@ -119,7 +120,7 @@ static gboolean set_list(GArray **list, const char *option, const char *text,
 	GArray *read = read_list(text);
 
 	if (!read)
-		return bad(error, option, text, "a list as 0-3,7");
+		return invalid_value(error, option, text, "a list as 0-3,7");
 	if (*list)
 		g_array_unref(*list);
 	*list = read;
@@ -192,8 +193,8 @@ gboolean kmt_filter_set_size(KmtFilter *filter, const char *text,
 {
 	return read_range(text, size_units, &filter->size_min,
 			  &filter->size_max) ||
-	       bad(error, "--size", text,
-		   "a range of bytes as 64-4k, 4k- or 192");
+	       invalid_value(error, "--size", text,
+			     "a range of bytes as 64-4k, 4k- or 192");
 }
 
 gboolean kmt_filter_set_lifetime(KmtFilter *filter, const char *text,
@@ -202,8 +203,8 @@ gboolean kmt_filter_set_lifetime(KmtFilter *filter, const char *text,
 	filter->lifetime = TRUE;
 	return read_range(text, time_units, &filter->lifetime_min,
 			  &filter->lifetime_max) ||
-	       bad(error, "--lifetime", text,
-		   "a range of times as 100us-2s, 1ms- or -10ns");
+	       invalid_value(error, "--lifetime", text,
+			     "a range of times as 100us-2s, 1ms- or -10ns");
 }
 
 gboolean kmt_filter_set_globs(char ***globs, const char *option,
@@ -214,9 +215,10 @@ gboolean kmt_filter_set_globs(char ***globs, const char *option,
 
 	for (i = 0; words[i]; i++)
 		if (!*words[i])
-			return bad(error, option, text,
-				   "a name, in which * and ? stand for "
-				   "others, or several with commas between");
+			return invalid_value(
+				error, option, text,
+				"a name, in which * and ? stand for "
+				"others, or several with commas between");
 	g_strfreev(*globs);
 	*globs = g_steal_pointer(&words);
 	return TRUE;
@@ -274,14 +276,14 @@ static gboolean matches_callsite(char *const *globs, guint64 address,
 	       has_address(globs, address);
 }
 
-static gboolean matches_name(const KmtFilter *filter, const KmtMatchKey *cell,
+static gboolean matches_name(const KmtFilter *filter, const KmtMatchKey *key,
 			     const KmtSymbolizer *names)
 {
 	KmtSymbol symbol = {0};
-	gboolean known = kmt_symbolizer_symbol(names, cell->call_site, &symbol);
+	gboolean known = kmt_symbolizer_symbol(names, key->call_site, &symbol);
 
 	if (filter->callsite &&
-	    !matches_callsite(filter->callsite, cell->call_site,
+	    !matches_callsite(filter->callsite, key->call_site,
 			      known ? symbol.name : NULL, symbol.offset))
 		return FALSE;
 	return !filter->module ||
@@ -289,17 +291,17 @@ static gboolean matches_name(const KmtFilter *filter, const KmtMatchKey *cell,
 				 symbol.module ? symbol.module : "vmlinux"));
 }
 
-gboolean kmt_filter_cell(const KmtFilter *filter, const KmtMatchKey *cell,
-			 guint cpu, const KmtSymbolizer *names)
+gboolean kmt_filter_matches_key(const KmtFilter *filter, const KmtMatchKey *key,
+				guint cpu, const KmtSymbolizer *names)
 {
-	if (filter->kinds && !(filter->kinds >> cell->type & 1))
+	if (filter->kinds && !(filter->kinds >> key->type & 1))
 		return FALSE;
 	if (filter->cpus && !in_list(filter->cpus, cpu))
 		return FALSE;
-	if (filter->nodes && !in_list(filter->nodes, cell->node))
+	if (filter->nodes && !in_list(filter->nodes, key->node))
 		return FALSE;
 	if (filter->callsite || filter->module)
-		return matches_name(filter, cell, names);
+		return matches_name(filter, key, names);
 	return TRUE;
 }
 
@@ -311,11 +313,11 @@ static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *names,
 	guint32 i;
 
 	for (i = 0; i < keys->keys->n; i++) {
-		KmtMatchKey cell = {
+		KmtMatchKey key = {
 			.call_site =
 				kmt_match_intern_pair(keys->keys, i)->word[0]};
 
-		if (matches_name(filter, &cell, names))
+		if (matches_name(filter, &key, names))
 			return TRUE;
 	}
 	return FALSE;

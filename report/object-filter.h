@@ -77,11 +77,11 @@ gboolean kmt_filter_is_set(const KmtFilter *filter);
 /* Return the key parts that the conditions need. */
 KmtMatchKeyParts kmt_filter_parts(const KmtFilter *filter);
 
-gboolean kmt_filter_cell(const KmtFilter *filter, const KmtMatchKey *cell,
-			 guint cpu, const KmtSymbolizer *names);
+gboolean kmt_filter_matches_key(const KmtFilter *filter, const KmtMatchKey *key,
+				guint cpu, const KmtSymbolizer *names);
 
-static inline gboolean kmt_filter_size(const KmtFilter *filter,
-				       guint64 bytes_req)
+static inline gboolean kmt_filter_matches_size(const KmtFilter *filter,
+					       guint64 bytes_req)
 {
 	return bytes_req >= filter->size_min && bytes_req <= filter->size_max;
 }

@@ -33,7 +33,7 @@ char *kmt_phases_text(const KmtPhases *phases, guint i)
  * Return the name of mark @i without the suffix that distinguishes marks of the
  * same name.
  */
-static char *name_of(const KmtPhases *phases, guint i)
+static char *base_name(const KmtPhases *phases, guint i)
 {
 	const KmtInputMark *mark = kmt_input_marks_get(phases->marks, i);
 	g_autofree char *text = NULL;
@@ -55,13 +55,13 @@ static void name_all(KmtPhases *phases)
 	for (i = 0; i < n; i++) {
 		const KmtInputMark *mark =
 			kmt_input_marks_get(phases->marks, i);
-		char *name = name_of(phases, i);
+		char *name = base_name(phases, i);
 		gint64 time = mark->time;
 		guint ordinal;
 
 		ordinal =
 			1 + GPOINTER_TO_UINT(g_hash_table_lookup(counts, name));
-		g_ptr_array_add(phases->names_of, name);
+		g_ptr_array_add(phases->mark_names, name);
 		g_hash_table_insert(counts, name, GUINT_TO_POINTER(ordinal));
 		g_array_append_val(phases->ordinals, ordinal);
 		g_array_append_val(phases->starts, time);
@@ -82,7 +82,7 @@ KmtPhases *kmt_phases_new(const KmtInputCapture *capture,
 	kmt_input_marks_finish(phases->marks, phases->tables);
 	phases->starts = g_array_new(FALSE, FALSE, sizeof(gint64));
 	phases->ordinals = g_array_new(FALSE, FALSE, sizeof(guint));
-	phases->names_of = g_ptr_array_new_with_free_func(g_free);
+	phases->mark_names = g_ptr_array_new_with_free_func(g_free);
 	name_all(phases);
 	return phases;
 }
@@ -91,7 +91,7 @@ void kmt_phases_free(KmtPhases *phases)
 {
 	if (!phases)
 		return;
-	g_ptr_array_unref(phases->names_of);
+	g_ptr_array_unref(phases->mark_names);
 	g_array_unref(phases->ordinals);
 	g_array_unref(phases->starts);
 	kmt_input_marks_free(phases->marks);
@@ -106,18 +106,18 @@ char *kmt_phases_label(const KmtPhases *phases, guint64 phase)
 
 	if (!phase)
 		return g_strdup("(start)");
-	name = phases->names_of->pdata[phase - 1];
+	name = phases->mark_names->pdata[phase - 1];
 	ordinal = g_array_index(phases->ordinals, guint, phase - 1);
 	return ordinal == 1 ? g_strdup(name)
 			    : g_strdup_printf("%s:%u", name, ordinal);
 }
 
 /* Return whether mark @i has this name. */
-static gboolean is_called(const KmtPhases *phases, guint i, const char *name)
+static gboolean has_name(const KmtPhases *phases, guint i, const char *name)
 {
 	const KmtInputMark *mark = kmt_input_marks_get(phases->marks, i);
 
-	return strcmp(phases->names_of->pdata[i], name) == 0 ||
+	return strcmp(phases->mark_names->pdata[i], name) == 0 ||
 	       (mark->kind && strcmp(mark->kind->name, name) == 0);
 }
 
@@ -125,14 +125,14 @@ static gboolean is_called(const KmtPhases *phases, guint i, const char *name)
  * Find mark number @nth of this name. If @nth is 0, find the first mark later
  * than @after.
  */
-static gboolean find(const KmtPhases *phases, const char *name, guint64 nth,
-		     gint64 after, gint64 *time)
+static gboolean find_mark(const KmtPhases *phases, const char *name,
+			  guint64 nth, gint64 after, gint64 *time)
 {
 	guint n = kmt_input_marks_count(phases->marks), i;
 	guint64 seen = 0;
 
 	for (i = 0; i < n; i++) {
-		if (!is_called(phases, i, name))
+		if (!has_name(phases, i, name))
 			continue;
 		seen++;
 		*time = g_array_index(phases->starts, gint64, i);
@@ -148,15 +148,15 @@ static char *all_names(const KmtPhases *phases)
 	GString *text = g_string_new(NULL);
 	guint i;
 
-	for (i = 0; i < phases->names_of->len; i++) {
-		if (!g_hash_table_add(seen, phases->names_of->pdata[i]))
+	for (i = 0; i < phases->mark_names->len; i++) {
+		if (!g_hash_table_add(seen, phases->mark_names->pdata[i]))
 			continue;
 		if (g_hash_table_size(seen) > MAX_NAMES) {
 			g_string_append(text, ", ...");
 			break;
 		}
 		g_string_append_printf(text, "%s%s", text->len ? ", " : "",
-				       (char *)phases->names_of->pdata[i]);
+				       (char *)phases->mark_names->pdata[i]);
 	}
 	return g_string_free(text, FALSE);
 }
@@ -171,12 +171,12 @@ gboolean kmt_phases_find(const KmtPhases *phases, const char *wanted,
 	g_autofree char *names = NULL;
 	guint64 nth;
 
-	if (find(phases, wanted, 0, after, time))
+	if (find_mark(phases, wanted, 0, after, time))
 		return TRUE;
 	if (colon &&
 	    g_ascii_string_to_unsigned(colon + 1, 10, 1, G_MAXUINT32, &nth,
 				       NULL) &&
-	    find(phases, name, nth, after, time))
+	    find_mark(phases, name, nth, after, time))
 		return TRUE;
 	names = all_names(phases);
 	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,

@@ -15,9 +15,9 @@ typedef struct {
 	KmtInputMarks *marks;
 	const KmtInputCapture *capture;
 	const KmtSymbolizer *names;
-	GArray *starts;	     /* gint64: time of each mark, ns, ascending */
-	GPtrArray *names_of; /* char *: name of each mark */
-	GArray *ordinals;    /* guint: rank among marks of one name, from 1 */
+	GArray *starts;	       /* gint64: time of each mark, ns, ascending */
+	GPtrArray *mark_names; /* char *: name of each mark */
+	GArray *ordinals;      /* guint: rank among marks of one name, from 1 */
 } KmtPhases;
 
 /*

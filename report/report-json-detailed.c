@@ -25,7 +25,7 @@ static void add_windows(KmtJson *builder, const KmtReport *report)
 		for (kind = 0; kind < KMT_N_KINDS; kind++) {
 			const KmtTotals *t = &window->kinds[kind];
 
-			if (!kmt_report_may_have(report, (KmtKind)kind))
+			if (!kmt_report_can_have_kind(report, (KmtKind)kind))
 				continue;
 			kmt_json_begin_object(builder,
 					      kmt_kind_name((KmtKind)kind));
@@ -46,8 +46,8 @@ static void add_windows(KmtJson *builder, const KmtReport *report)
 
 static void add_leaks(KmtJson *builder, const KmtReport *report)
 {
-	g_autoptr(GArray) leaks =
-		kmt_leaks_find(report->aggregate, kmt_report_is_chosen, report);
+	g_autoptr(GArray) leaks = kmt_leaks_find(
+		report->aggregate, kmt_report_is_selected, report);
 	guint i;
 
 	kmt_json_begin_array(builder, "leak_candidates");
@@ -63,7 +63,7 @@ static void add_leaks(KmtJson *builder, const KmtReport *report)
 			     leak->group->totals.live_objects);
 		kmt_json_u64(builder, "frees", leak->group->totals.frees);
 		kmt_report_json_add_figure(builder, "reused", &leak->reused);
-		kmt_json_flag(builder, "frees_not_seen", leak->unfreed);
+		kmt_json_flag(builder, "frees_not_seen", leak->frees_missing);
 		kmt_json_u64(builder, "age_median", leak->age_median);
 		if (leak->frees)
 			kmt_json_u64(builder, "lifetime_p99",

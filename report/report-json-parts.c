@@ -42,8 +42,8 @@ static char *value_by(const KmtReport *report, const KmtGroup *group,
 
 /* Print the module, directory and source line of an address. If @group has a
  * module or directory as value, that value replaces the address's own. */
-static void add_place(KmtJson *builder, const KmtReport *report,
-		      guint64 address, const KmtGroup *group)
+static void add_source_location(KmtJson *builder, const KmtReport *report,
+				guint64 address, const KmtGroup *group)
 {
 	const KmtSymbolizer *names = report->names;
 	g_autofree char *module = value_by(report, group, KMT_BY_MODULE);
@@ -81,7 +81,7 @@ static void add_site_of(KmtJson *builder, const KmtReport *report,
 	kmt_json_hex(builder, "address", address, 16);
 	kmt_json_text(builder, "symbol", name);
 	kmt_json_text(builder, "kind", kmt_kind_name(kind));
-	add_place(builder, report, address, group);
+	add_source_location(builder, report, address, group);
 }
 
 void kmt_report_json_add_site(KmtJson *builder, const KmtReport *report,
@@ -129,7 +129,7 @@ static void add_chain(KmtJson *builder, const KmtReport *report,
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_hex(builder, "address", *chain, 16);
 		kmt_json_text(builder, "symbol", name);
-		add_place(builder, report, *chain, NULL);
+		add_source_location(builder, report, *chain, NULL);
 		kmt_json_end_object(builder);
 	}
 	kmt_json_end_array(builder);

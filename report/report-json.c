@@ -49,7 +49,7 @@ static void add_loss(KmtJson *builder, const KmtReport *report)
 }
 
 /* Add the times of the losses; null if they are unknown. */
-static void add_holes(KmtJson *builder, const KmtReport *report)
+static void add_gaps(KmtJson *builder, const KmtReport *report)
 {
 	g_autoptr(GArray) gaps = kmt_report_gaps(report);
 	guint i;
@@ -60,18 +60,18 @@ static void add_holes(KmtJson *builder, const KmtReport *report)
 	}
 	kmt_json_begin_array(builder, "holes");
 	for (i = 0; i < gaps->len; i++) {
-		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
+		const KmtMatchGap *gap = &g_array_index(gaps, KmtMatchGap, i);
 		const KmtInputCpuFile *file =
-			report->capture->files->pdata[h->file];
+			report->capture->files->pdata[gap->file];
 
 		kmt_json_begin_object(builder, NULL);
 		kmt_json_u64(builder, "cpu", file->cpu);
 		kmt_report_json_add_time(builder, report->aggregate, "from",
-					 h->since);
+					 gap->since);
 		kmt_report_json_add_time(builder, report->aggregate, "until",
-					 h->until);
-		if (h->events)
-			kmt_json_u64(builder, "events", h->events);
+					 gap->until);
+		if (gap->events)
+			kmt_json_u64(builder, "events", gap->events);
 		else
 			kmt_json_null(builder, "events");
 		kmt_json_end_object(builder);
@@ -79,9 +79,9 @@ static void add_holes(KmtJson *builder, const KmtReport *report)
 	kmt_json_end_array(builder);
 }
 
-static void add_blind(KmtJson *builder, const KmtReport *report)
+static void add_lossy_fraction(KmtJson *builder, const KmtReport *report)
 {
-	kmt_json_double(builder, "blind", kmt_report_blind(report));
+	kmt_json_double(builder, "blind", kmt_report_lossy_fraction(report));
 }
 
 /*
@@ -159,8 +159,8 @@ static void add_capture(KmtJson *builder, const KmtReport *report)
 				 report->aggregate->last_timestamp);
 	kmt_output_loss(builder, capture, report->lost.within);
 	add_loss(builder, report);
-	add_holes(builder, report);
-	add_blind(builder, report);
+	add_gaps(builder, report);
+	add_lossy_fraction(builder, report);
 	kmt_output_not_seen(builder, capture);
 	kmt_output_choice(builder, capture);
 	add_scaled(builder, report);
@@ -176,7 +176,7 @@ static void add_kinds(KmtJson *builder, const KmtReport *report)
 
 	kmt_json_begin_object(builder, "kinds");
 	for (i = 0; i < KMT_N_KINDS; i++) {
-		if (!kmt_report_may_have(report, (KmtKind)i))
+		if (!kmt_report_can_have_kind(report, (KmtKind)i))
 			continue;
 		kmt_json_begin_object(builder, kmt_kind_name((KmtKind)i));
 		add_totals(builder, &aggregate->kinds[i]);
@@ -282,8 +282,8 @@ static void add_groups(KmtJson *builder, const KmtReport *report)
 	kmt_json_end_object(builder);
 }
 
-static void add_tally_sites(KmtJson *builder, const KmtReport *report,
-			    const char *key, KmtFindingClass class)
+static void add_finding_sites(KmtJson *builder, const KmtReport *report,
+			      const char *key, KmtFindingClass class)
 {
 	g_autoptr(GPtrArray) list = kmt_finding_counts_list(
 		report->aggregate->finding_counts, class);
@@ -310,9 +310,9 @@ static void add_pair_site(KmtJson *builder, const KmtReport *report,
 	kmt_json_end_object(builder);
 }
 
-static void add_tally_pairs(KmtJson *builder, const KmtReport *report,
-			    const char *key, KmtFindingClass class,
-			    const char *first, const char *second)
+static void add_finding_pairs(KmtJson *builder, const KmtReport *report,
+			      const char *key, KmtFindingClass class,
+			      const char *first, const char *second)
 {
 	g_autoptr(GPtrArray) list = kmt_finding_counts_list(
 		report->aggregate->finding_counts, class);
@@ -345,16 +345,16 @@ static void add_findings(KmtJson *builder, const KmtReport *report)
 {
 	kmt_json_begin_object(builder, "findings");
 	add_finding_counts(builder, report->aggregate);
-	add_tally_sites(builder, report, "before_trace_sites",
-			KMT_FINDING_UNMATCHED_BEFORE_TRACE);
-	add_tally_sites(builder, report, "after_loss_sites",
-			KMT_FINDING_UNMATCHED_AFTER_LOSS);
-	add_tally_sites(builder, report, "unexplained_sites",
-			KMT_FINDING_UNMATCHED_UNEXPLAINED);
-	add_tally_pairs(builder, report, "double_allocation_pairs",
-			KMT_FINDING_DOUBLE_UNEXPLAINED, "older", "newer");
-	add_tally_pairs(builder, report, "type_mismatch_pairs",
-			KMT_FINDING_MISMATCH, "allocated", "freed");
+	add_finding_sites(builder, report, "before_trace_sites",
+			  KMT_FINDING_UNMATCHED_BEFORE_TRACE);
+	add_finding_sites(builder, report, "after_loss_sites",
+			  KMT_FINDING_UNMATCHED_AFTER_LOSS);
+	add_finding_sites(builder, report, "unexplained_sites",
+			  KMT_FINDING_UNMATCHED_UNEXPLAINED);
+	add_finding_pairs(builder, report, "double_allocation_pairs",
+			  KMT_FINDING_DOUBLE_UNEXPLAINED, "older", "newer");
+	add_finding_pairs(builder, report, "type_mismatch_pairs",
+			  KMT_FINDING_MISMATCH, "allocated", "freed");
 	kmt_json_end_object(builder);
 }
 

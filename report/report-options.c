@@ -39,7 +39,7 @@ void kmt_options_clear(KmtOptions *options)
 }
 
 /* Accept a System.map for -k, too: a file that is not ELF is a System.map. */
-static void take_system_map(KmtOptions *o)
+static void accept_system_map(KmtOptions *o)
 {
 	static const char magic[] = {0x7f, 'E', 'L', 'F'};
 	char begin[sizeof(magic)];
@@ -225,6 +225,6 @@ GOptionContext *kmt_options_parse(char **argv, KmtOptions *o, GError **error)
 			     error);
 	if (!rest)
 		return NULL;
-	take_system_map(o);
+	accept_system_map(o);
 	return g_steal_pointer(&context);
 }

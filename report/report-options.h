@@ -90,7 +90,7 @@ typedef struct {
 	KmtAggregateOptions aggregate;
 	KmtMoment start, stop;
 	gboolean whole_span; /* no STOP: the span lasts to the end */
-	KmtPhases *phases;   /* set by kmt_plan_place(), or NULL */
+	KmtPhases *phases;   /* set by kmt_plan_resolve_time(), or NULL */
 	KmtReport report; /* without capture, aggregate, names and warnings */
 } KmtPlan;
 
@@ -109,8 +109,8 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *options,
  * times. Return FALSE if the span is invalid. @capture and @names must outlive
  * the plan.
  */
-gboolean kmt_plan_place(KmtPlan *plan, const KmtInputCapture *capture,
-			const KmtSymbolizer *names, GError **error);
+gboolean kmt_plan_resolve_time(KmtPlan *plan, const KmtInputCapture *capture,
+			       const KmtSymbolizer *names, GError **error);
 /*
  * Return FALSE with an error if the span begins after the end of the capture.
  * Call this function after all records are read.

@@ -6,7 +6,7 @@
 #include "report/report-options.h"
 
 /* Set the error of an invalid option to @message and return FALSE. */
-static inline gboolean kmt_plan_bad(GError **error, const char *message)
+static inline gboolean kmt_plan_invalid(GError **error, const char *message)
 {
 	g_set_error_literal(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    message);
@@ -14,8 +14,10 @@ static inline gboolean kmt_plan_bad(GError **error, const char *message)
 }
 
 /* Set the error to "@option '@value': not @form" and return FALSE. */
-static inline gboolean kmt_plan_bad_value(GError **error, const char *option,
-					  const char *value, const char *form)
+static inline gboolean kmt_plan_invalid_value(GError **error,
+					      const char *option,
+					      const char *value,
+					      const char *form)
 {
 	g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 		    "%s '%s': not %s", option, value, form);

@@ -76,7 +76,7 @@ static gboolean read_moment(const char *text, KmtMoment *moment)
 
 static gboolean stop_before_start(GError **error)
 {
-	return kmt_plan_bad(error, "--time: STOP is before START");
+	return kmt_plan_invalid(error, "--time: STOP is before START");
 }
 
 static gboolean read_span(KmtPlan *plan, const char *text, GError **error)
@@ -86,7 +86,7 @@ static gboolean read_span(KmtPlan *plan, const char *text, GError **error)
 	if (g_strv_length(words) != 2 ||
 	    (*words[0] && !read_moment(words[0], &plan->start)) ||
 	    (*words[1] && !read_moment(words[1], &plan->stop)))
-		return kmt_plan_bad_value(
+		return kmt_plan_invalid_value(
 			error, "--time", text,
 			"START,STOP as 1.5,2 (seconds from the first "
 			"record), 500ms,2s or @29.5,@30 (the kernel's "
@@ -169,8 +169,8 @@ static gboolean check_windows(const KmtSpan *span,
 	return FALSE;
 }
 
-gboolean kmt_plan_place(KmtPlan *plan, const KmtInputCapture *capture,
-			const KmtSymbolizer *names, GError **error)
+gboolean kmt_plan_resolve_time(KmtPlan *plan, const KmtInputCapture *capture,
+			       const KmtSymbolizer *names, GError **error)
 {
 	KmtSpan *span = &plan->aggregate.span;
 	gint64 origin = 0;

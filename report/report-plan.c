@@ -51,7 +51,7 @@ static gboolean set_skip(KmtPlan *plan, const KmtOptions *o, GError **error)
 	guint i;
 
 	if (o->skip && !kmt_by_has(&plan->by, KMT_BY_OWNER))
-		return kmt_plan_bad(
+		return kmt_plan_invalid(
 			error, "--skip: with --by owner, as it says who is "
 			       "none");
 	if (o->skip && !kmt_filter_set_globs(&globs, "--skip", o->skip, error))
@@ -68,8 +68,8 @@ static gboolean set_skip(KmtPlan *plan, const KmtOptions *o, GError **error)
 static gboolean set_form(KmtPlan *plan, const KmtOptions *o, GError **error)
 {
 	if (o->json + o->csv + o->folded > 1)
-		return kmt_plan_bad(error,
-				    "--json, --csv and --folded: only one");
+		return kmt_plan_invalid(error,
+					"--json, --csv and --folded: only one");
 	plan->form = o->json	 ? KMT_FORM_JSON
 		     : o->csv	 ? KMT_FORM_CSV
 		     : o->folded ? KMT_FORM_FOLDED
@@ -99,16 +99,16 @@ static gboolean set_filter(KmtPlan *plan, const KmtOptions *o, GError **error)
 
 	kmt_filter_init(f);
 	if (o->module && o->raw_ip)
-		return kmt_plan_bad(
+		return kmt_plan_invalid(
 			error, "--module: with --raw-ip no address is known "
 			       "to be of a module");
 	if (o->lifetime && (o->windows || o->leaks))
-		return kmt_plan_bad(
+		return kmt_plan_invalid(
 			error, "--lifetime: not with --windows or --leaks, "
 			       "as what an object counts for is only known "
 			       "when it is freed");
 	if (o->lifetime && g_strcmp0(o->time, "peak") == 0)
-		return kmt_plan_bad(
+		return kmt_plan_invalid(
 			error, "--lifetime: not with --time peak, as peaks "
 			       "of such objects are not known");
 	return (!o->callsite || kmt_filter_set_globs(&f->callsite, "--callsite",
@@ -134,8 +134,9 @@ static gboolean set_histogram(KmtPlan *plan, const KmtOptions *o,
 		kmt_filter_init(&churn);
 		if (!kmt_filter_set_lifetime(&churn, o->churn, NULL) ||
 		    churn.lifetime_min != churn.lifetime_max)
-			return kmt_plan_bad_value(error, "--churn", o->churn,
-						  "a time as 100us or 2s");
+			return kmt_plan_invalid_value(error, "--churn",
+						      o->churn,
+						      "a time as 100us or 2s");
 		plan->aggregate.churn_ns = churn.lifetime_min;
 	}
 	if (!o->histogram)
@@ -145,8 +146,8 @@ static gboolean set_histogram(KmtPlan *plan, const KmtOptions *o,
 	else if (strcmp(o->histogram, "size") == 0)
 		plan->report.histogram = KMT_HISTOGRAM_SIZE;
 	else
-		return kmt_plan_bad_value(error, "--histogram", o->histogram,
-					  "lifetime or size");
+		return kmt_plan_invalid_value(error, "--histogram",
+					      o->histogram, "lifetime or size");
 	return TRUE;
 }
 
@@ -169,7 +170,7 @@ static gboolean set_table(KmtPlan *plan, const KmtOptions *o, GError **error)
 		return FALSE;
 	if (plan->form == KMT_FORM_FOLDED &&
 	    !kmt_report_field_is_count(plan->fields->pdata[0]))
-		return kmt_plan_bad_value(
+		return kmt_plan_invalid_value(
 			error, "--fields", o->fields,
 			"a weight for --folded: the first must count "
 			"bytes, objects or events");
@@ -204,12 +205,13 @@ static void set_report(KmtPlan *plan, const KmtOptions *o)
 	report->before_trace = o->before_trace;
 	report->separators =
 		plan->form == KMT_FORM_TEXT && isatty(STDOUT_FILENO);
-	report->is_answer = o->live || o->leaks || o->cross_cpu || o->windows ||
-			    o->histogram || o->marks;
-	report->shows_groups = !report->is_answer || o->live || o->fields;
+	report->selects_sections = o->live || o->leaks || o->cross_cpu ||
+				   o->windows || o->histogram || o->marks;
+	report->shows_groups =
+		!report->selects_sections || o->live || o->fields;
 	/* The default report has a short section of cross-CPU frees by group;
 	 * --cross-cpu prints a longer section. */
-	report->shows_cross_cpu = !report->is_answer && !o->fields &&
+	report->shows_cross_cpu = !report->selects_sections && !o->fields &&
 				  !o->time && plan->by.n == 1 &&
 				  plan->by.dimensions[0] == KMT_BY_CALLSITE;
 	plan->aggregate.by = &plan->by;
@@ -223,9 +225,9 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 	guint64 tolerance_ns = KMT_MATCH_CLOCK_TOLERANCE_NS, jobs = 0;
 
 	if (o->kallsyms && o->system_map)
-		return kmt_plan_bad(error,
-				    "--kallsyms and --system-map: only one can "
-				    "be where the names are from");
+		return kmt_plan_invalid(
+			error, "--kallsyms and --system-map: only one can "
+			       "be where the names are from");
 	if (!kmt_cli_parse_number(o->clock_tolerance,
 				  KMT_MATCH_CLOCK_TOLERANCE_MAX_NS,
 				  "--clock-tolerance", &tolerance_ns, error) ||

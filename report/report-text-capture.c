@@ -38,7 +38,7 @@ static void print_lost_in_time(const KmtReport *report, FILE *out)
 
 static void print_lost(const KmtReport *report, FILE *out)
 {
-	g_autofree char *room = kmt_report_more_room(report->capture);
+	g_autofree char *room = kmt_report_loss_advice(report->capture);
 	KmtInterval time;
 
 	if (kmt_report_time(report, &time) && report->lost.is_known) {
@@ -178,7 +178,7 @@ static void print_not_seen(const KmtInputCapture *capture, FILE *out)
 }
 
 /* Print the switches, filter and sampling that limited the recorded events. */
-static void print_choice(const KmtInputCapture *capture, FILE *out)
+static void print_recording_limits(const KmtInputCapture *capture, FILE *out)
 {
 	g_auto(GStrv) off = kmt_input_capture_events_off(capture);
 	gboolean changed;
@@ -217,33 +217,33 @@ static void print_source(const KmtInputCapture *capture, FILE *out)
 }
 
 /* Ten lines suffice to locate the losses; JSON lists all losses. */
-#define MAX_HOLE_LINES 10
+#define MAX_GAP_LINES 10
 
-static void print_holes(const KmtReport *report, FILE *out)
+static void print_gaps(const KmtReport *report, FILE *out)
 {
 	g_autoptr(GArray) gaps = kmt_report_gaps(report);
 	guint i;
 
-	for (i = 0; gaps && i < MIN(gaps->len, MAX_HOLE_LINES); i++) {
-		const KmtMatchGap *h = &g_array_index(gaps, KmtMatchGap, i);
+	for (i = 0; gaps && i < MIN(gaps->len, MAX_GAP_LINES); i++) {
+		const KmtMatchGap *gap = &g_array_index(gaps, KmtMatchGap, i);
 		const KmtInputCpuFile *file =
-			report->capture->files->pdata[h->file];
+			report->capture->files->pdata[gap->file];
 		g_autofree char *from =
-			kmt_report_moment(report, h->since, FALSE);
+			kmt_report_moment(report, gap->since, FALSE);
 		g_autofree char *until =
-			kmt_report_moment(report, h->until, FALSE);
+			kmt_report_moment(report, gap->until, FALSE);
 
 		fprintf(out, "%-15scpu%u from %s s to %s s: ", i ? "" : "Lost:",
 			file->cpu, from, until);
-		if (h->events)
-			kmt_text_number(report, out, h->events);
+		if (gap->events)
+			kmt_text_number(report, out, gap->events);
 		else
 			fputs("an unknown number of", out);
 		fputs(" events\n", out);
 	}
-	if (gaps && gaps->len > MAX_HOLE_LINES)
+	if (gaps && gaps->len > MAX_GAP_LINES)
 		fprintf(out, "               and %u more: --json has them\n",
-			gaps->len - MAX_HOLE_LINES);
+			gaps->len - MAX_GAP_LINES);
 }
 
 static void print_intervals(const KmtReport *report, FILE *out)
@@ -251,11 +251,11 @@ static void print_intervals(const KmtReport *report, FILE *out)
 	KmtInterval intervals[KMT_MAX_INTERVALS];
 	guint n = kmt_report_intervals(report, intervals), i;
 	char share[G_ASCII_DTOSTR_BUF_SIZE];
-	double blind = kmt_report_blind(report);
+	double blind = kmt_report_lossy_fraction(report);
 
 	if (!n)
 		return;
-	print_holes(report, out);
+	print_gaps(report, out);
 	if (report->capture->has_sequence_times || blind >= 1) {
 		fputs("Not exact:     all of it\n", out);
 		return;
@@ -338,7 +338,7 @@ void kmt_text_capture(const KmtReport *report, FILE *out)
 	print_loss(report, out);
 	print_incomplete(capture, out);
 	print_not_seen(capture, out);
-	print_choice(capture, out);
+	print_recording_limits(capture, out);
 	print_intervals(report, out);
 	if (aggregate->overflowed)
 		fputs("Sums:          WRONG: some are above 2^64 - 1; records "

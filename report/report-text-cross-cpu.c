@@ -21,7 +21,7 @@ static void group_cells(const KmtReport *report, KmtColumns *columns,
 static gboolean has_cross_cpu_frees(const KmtGroup *group, gconstpointer user)
 {
 	return group->totals.cross_cpu_frees > 0 &&
-	       kmt_report_is_chosen(group, user);
+	       kmt_report_is_selected(group, user);
 }
 
 static void cross_line(KmtColumns *columns, const KmtTotals *totals)

@@ -128,9 +128,10 @@ static void print_reused(FILE *out, const KmtReport *report,
 		"free "
 		"that was seen%s",
 		reused,
-		leak->unfreed ? ":\n    its frees are not seen, so this is no "
-				"sign of a leak"
-			      : "");
+		leak->frees_missing
+			? ":\n    its frees are not seen, so this is no "
+			  "sign of a leak"
+			: "");
 }
 
 static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
@@ -163,18 +164,19 @@ static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
 }
 
 /*
- * Print the candidates from index @from on whose unfreed field equals @unfreed.
- * Return the index of the first other candidate.
+ * Print the candidates from index @from on whose frees_missing field equals
+ * @frees_missing. Return the index of the first other candidate.
  */
 static guint print_leak_list(FILE *out, const KmtReport *report,
-			     const GArray *leaks, guint from, gboolean unfreed)
+			     const GArray *leaks, guint from,
+			     gboolean frees_missing)
 {
 	guint i, n = 0, left_out = 0;
 
 	for (i = from; i < leaks->len; i++) {
 		const KmtLeak *leak = &g_array_index(leaks, KmtLeak, i);
 
-		if (leak->unfreed != unfreed)
+		if (leak->frees_missing != frees_missing)
 			break;
 		if (report->max_lines && n >= report->max_lines)
 			left_out++;
@@ -191,8 +193,8 @@ static guint print_leak_list(FILE *out, const KmtReport *report,
 
 static void print_leaks(const KmtReport *report, FILE *out)
 {
-	g_autoptr(GArray) leaks =
-		kmt_leaks_find(report->aggregate, kmt_report_is_chosen, report);
+	g_autoptr(GArray) leaks = kmt_leaks_find(
+		report->aggregate, kmt_report_is_selected, report);
 	guint next;
 
 	kmt_text_title(out, "LEAK CANDIDATES");

@@ -5,8 +5,8 @@
 #include "report/columns.h"
 #include "report/report-text.h"
 
-static void finding(KmtColumns *columns, guint64 count, const char *label,
-		    const char *meaning)
+static void fill_count(KmtColumns *columns, guint64 count, const char *label,
+		       const char *meaning)
 {
 	kmt_columns_number(columns, FALSE, count);
 	kmt_columns_text(columns, label);
@@ -17,34 +17,36 @@ static void fill_counts(const KmtAggregate *aggregate, KmtColumns *columns)
 {
 	const KmtMatchFindings *findings = &aggregate->findings;
 
-	finding(columns, findings->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
-		"frees unmatched, before the trace",
-		"first sight of the address");
-	finding(columns, findings->unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
-		"frees unmatched, after loss", "the allocation may be lost");
-	finding(columns, findings->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
+	fill_count(columns,
+		   findings->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
+		   "frees unmatched, before the trace",
+		   "first sight of the address");
+	fill_count(columns, findings->unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
+		   "frees unmatched, after loss", "the allocation may be lost");
+	fill_count(
+		columns, findings->unmatched[KMT_MATCH_UNMATCHED_UNEXPLAINED],
 		"frees unmatched, unexplained", "freed twice, or not traced");
-	finding(columns, findings->doubles[KMT_MATCH_DOUBLE_AFTER_LOSS],
-		"double allocations, after loss", "the free may be lost");
-	finding(columns, findings->doubles[KMT_MATCH_DOUBLE_RACE],
-		"double allocations, race",
-		"the free came late, from another CPU");
-	finding(columns, findings->doubles[KMT_MATCH_DOUBLE_UNEXPLAINED],
-		"double allocations, unexplained",
-		"the address was live: a free was not traced");
-	finding(columns, findings->mismatches, "type mismatches",
-		"kmalloc freed as cache, or the other way round");
-	finding(columns, findings->mismatches_after_loss,
-		"type mismatches, after loss",
-		"the records between may be lost");
-	finding(columns, aggregate->short_allocs, "short allocations",
-		"fewer bytes allocated than requested");
-	finding(columns, aggregate->unordered, "timestamps going back",
-		"within a CPU's file");
-	finding(columns, aggregate->skipped, "records skipped",
-		"unknown or damaged");
-	finding(columns, aggregate->truncated_bytes, "bytes truncated",
-		"after the last whole record of a file");
+	fill_count(columns, findings->doubles[KMT_MATCH_DOUBLE_AFTER_LOSS],
+		   "double allocations, after loss", "the free may be lost");
+	fill_count(columns, findings->doubles[KMT_MATCH_DOUBLE_RACE],
+		   "double allocations, race",
+		   "the free came late, from another CPU");
+	fill_count(columns, findings->doubles[KMT_MATCH_DOUBLE_UNEXPLAINED],
+		   "double allocations, unexplained",
+		   "the address was live: a free was not traced");
+	fill_count(columns, findings->mismatches, "type mismatches",
+		   "kmalloc freed as cache, or the other way round");
+	fill_count(columns, findings->mismatches_after_loss,
+		   "type mismatches, after loss",
+		   "the records between may be lost");
+	fill_count(columns, aggregate->short_allocs, "short allocations",
+		   "fewer bytes allocated than requested");
+	fill_count(columns, aggregate->unordered, "timestamps going back",
+		   "within a CPU's file");
+	fill_count(columns, aggregate->skipped, "records skipped",
+		   "unknown or damaged");
+	fill_count(columns, aggregate->truncated_bytes, "bytes truncated",
+		   "after the last whole record of a file");
 }
 
 static void print_counts(const KmtReport *report, FILE *out)
@@ -56,8 +58,8 @@ static void print_counts(const KmtReport *report, FILE *out)
 		fill_counts(report->aggregate, columns);
 }
 
-static void tally_site(const KmtReport *report, KmtColumns *columns,
-		       const KmtFindingSite *site)
+static void fill_finding_site(const KmtReport *report, KmtColumns *columns,
+			      const KmtFindingSite *site)
 {
 	kmt_columns_text(columns, kmt_kind_name(site->kind));
 	kmt_text_site(report, columns, site->address);
@@ -69,10 +71,10 @@ typedef struct {
 	const char *count;
 	const char *first;
 	const char *second; /* NULL: the finding names one site */
-} TallyText;
+} FindingText;
 
-static void fill_tally_rest(const KmtReport *report, KmtColumns *columns,
-			    const GPtrArray *list, guint from, gboolean pairs)
+static void fill_finding_rest(const KmtReport *report, KmtColumns *columns,
+			      const GPtrArray *list, guint from, gboolean pairs)
 {
 	guint64 count = 0;
 	guint i;
@@ -91,8 +93,8 @@ static void fill_tally_rest(const KmtReport *report, KmtColumns *columns,
 	}
 }
 
-static void fill_tally(const KmtReport *report, KmtColumns *columns,
-		       const TallyText *text, const GPtrArray *list)
+static void fill_finding_sites(const KmtReport *report, KmtColumns *columns,
+			       const FindingText *text, const GPtrArray *list)
 {
 	guint n_shown = list->len, i;
 
@@ -109,16 +111,16 @@ static void fill_tally(const KmtReport *report, KmtColumns *columns,
 		const KmtFindingCount *entry = g_ptr_array_index(list, i);
 
 		kmt_columns_number(columns, FALSE, entry->count);
-		tally_site(report, columns, &entry->first);
+		fill_finding_site(report, columns, &entry->first);
 		if (text->second)
-			tally_site(report, columns, &entry->second);
+			fill_finding_site(report, columns, &entry->second);
 	}
-	fill_tally_rest(report, columns, list, n_shown, text->second != NULL);
+	fill_finding_rest(report, columns, list, n_shown, text->second != NULL);
 }
 
 /* Print the findings of one class by call site, unless there are none. */
-static void print_tally(const KmtReport *report, FILE *out,
-			const TallyText *text)
+static void print_finding_sites(const KmtReport *report, FILE *out,
+				const FindingText *text)
 {
 	g_autoptr(GPtrArray) list = kmt_finding_counts_list(
 		report->aggregate->finding_counts, text->class);
@@ -129,10 +131,10 @@ static void print_tally(const KmtReport *report, FILE *out,
 		return;
 	fprintf(out, "\n%s\n", text->title);
 	while (kmt_columns_pass(columns, out))
-		fill_tally(report, columns, text, list);
+		fill_finding_sites(report, columns, text, list);
 }
 
-static const TallyText finding_tallies[] = {
+static const FindingText finding_texts[] = {
 	{KMT_FINDING_MISMATCH, "TYPE MISMATCHES", "times", "allocated by",
 	 "freed by"},
 	{KMT_FINDING_UNMATCHED_UNEXPLAINED, "UNEXPLAINED FREES", "frees",
@@ -141,7 +143,7 @@ static const TallyText finding_tallies[] = {
 	 "times", "older allocated by", "newer allocated by"},
 };
 
-static const TallyText before_trace_tally = {
+static const FindingText before_trace_text = {
 	KMT_FINDING_UNMATCHED_BEFORE_TRACE,
 	"FREES OF WHAT WAS ALLOCATED BEFORE THE TRACE", "frees", "freed by",
 	NULL};
@@ -167,14 +169,14 @@ void kmt_text_findings(const KmtReport *report, FILE *out)
 {
 	guint i;
 
-	if (report->is_answer) {
+	if (report->selects_sections) {
 		print_unexplained(report, out);
 	} else {
 		fputs("\nFINDINGS\n", out);
 		print_counts(report, out);
-		for (i = 0; i < G_N_ELEMENTS(finding_tallies); i++)
-			print_tally(report, out, &finding_tallies[i]);
+		for (i = 0; i < G_N_ELEMENTS(finding_texts); i++)
+			print_finding_sites(report, out, &finding_texts[i]);
 	}
 	if (report->before_trace)
-		print_tally(report, out, &before_trace_tally);
+		print_finding_sites(report, out, &before_trace_text);
 }

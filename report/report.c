@@ -92,7 +92,7 @@ static guint64 enough_subbufs(const KmtInputCapture *capture, guint64 subbufs)
 					  worst);
 }
 
-char *kmt_report_more_room(const KmtInputCapture *capture)
+char *kmt_report_loss_advice(const KmtInputCapture *capture)
 {
 	g_autofree char *source = kmt_report_meta(capture, "source");
 	g_autofree char *mode = kmt_report_meta(capture, "mode");
@@ -126,7 +126,7 @@ gboolean kmt_report_has_filter(const KmtReport *report)
 	return kmt_filter_is_set(report->aggregate->groups->options.filter);
 }
 
-gboolean kmt_report_is_chosen(const KmtGroup *group, gconstpointer user)
+gboolean kmt_report_is_selected(const KmtGroup *group, gconstpointer user)
 {
 	const KmtReport *report = user;
 	const KmtTotals *t = &group->totals;
@@ -143,7 +143,7 @@ gboolean kmt_report_is_chosen(const KmtGroup *group, gconstpointer user)
 	       (report->pages_only ? KMT_KIND_PAGES : KMT_KIND_SLAB);
 }
 
-gboolean kmt_report_may_have(const KmtReport *report, KmtKind kind)
+gboolean kmt_report_can_have_kind(const KmtReport *report, KmtKind kind)
 {
 	return (kind != KMT_KIND_PERCPU && kind != KMT_KIND_VMALLOC) ||
 	       report->capture->record_size >= KMEMTRACE_EVENT_SIZE_V2;
@@ -151,6 +151,6 @@ gboolean kmt_report_may_have(const KmtReport *report, KmtKind kind)
 
 KmtTable *kmt_report_table(const KmtReport *report)
 {
-	return kmt_table_new(report->aggregate, kmt_report_is_chosen, report,
+	return kmt_table_new(report->aggregate, kmt_report_is_selected, report,
 			     report->sort, report->max_lines);
 }

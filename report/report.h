@@ -13,7 +13,7 @@ typedef enum {
 	KMT_HISTOGRAM_NONE,
 	KMT_HISTOGRAM_LIFETIME,
 	KMT_HISTOGRAM_SIZE,
-} KmtHistogramOf;
+} KmtHistogramType;
 
 /* Numbers of lost events, relative to the time that --time selects. Without
  * --time, or if the times of the losses are unknown, @within holds all losses.
@@ -42,10 +42,10 @@ typedef struct {
 	gboolean shows_leaks;
 	gboolean shows_marks;
 	/* An option selects sections: print these sections only. */
-	gboolean is_answer;
+	gboolean selects_sections;
 	gboolean shows_groups; /* section of the groups */
 	gboolean is_peak;      /* sorted by bytes at the peak */
-	KmtHistogramOf histogram;
+	KmtHistogramType histogram;
 	const KmtPhases *phases;   /* NULL: no option needs marks */
 	const KmtSpan *span;	   /* --time, or NULL */
 	const GPtrArray *warnings; /* const char * */
@@ -66,10 +66,10 @@ void kmt_report_folded(const KmtReport *report, FILE *out);
  * A KmtTableFilter: return whether the options of the report in @user select
  * @group.
  */
-gboolean kmt_report_is_chosen(const KmtGroup *group, gconstpointer user);
+gboolean kmt_report_is_selected(const KmtGroup *group, gconstpointer user);
 
 /* Return whether the record version of the capture has records of @kind. */
-gboolean kmt_report_may_have(const KmtReport *report, KmtKind kind);
+gboolean kmt_report_can_have_kind(const KmtReport *report, KmtKind kind);
 /*
  * Return the groups that the options select, sorted and limited to max_lines.
  * The caller frees the table.
@@ -178,7 +178,7 @@ GArray *kmt_report_gaps(const KmtReport *report);
 /* Return the fraction, from 0 to 1, of the time of the figures in which any CPU
  * lost events. If the times of the losses are unknown, return the fraction that
  * kmt_report_intervals() covers. */
-double kmt_report_blind(const KmtReport *report);
+double kmt_report_lossy_fraction(const KmtReport *report);
 
 /*
  * Return the kernel clock time of the first record, in ns. Moments in text
@@ -199,7 +199,7 @@ gboolean kmt_report_is_long(const KmtReport *report);
  * Return advice against lost events, such as "kmemtrace.subbufs=120 or more".
  * The caller frees the string.
  */
-char *kmt_report_more_room(const KmtInputCapture *capture);
+char *kmt_report_loss_advice(const KmtInputCapture *capture);
 
 /*
  * Return the printable value of @key in group [capture] of kmemtrace.meta, or

@@ -9,7 +9,7 @@ typedef struct {
 	gboolean overflowed;
 } Scale;
 
-static void times(Scale *scale, guint64 *value)
+static void multiply(Scale *scale, guint64 *value)
 {
 	if (__builtin_mul_overflow(*value, scale->factor, value)) {
 		*value = G_MAXUINT64;
@@ -23,17 +23,17 @@ static void times(Scale *scale, guint64 *value)
  */
 static void scale_totals(Scale *scale, KmtTotals *t, gboolean has_own_frees)
 {
-	times(scale, &t->allocs);
+	multiply(scale, &t->allocs);
 	if (has_own_frees)
-		times(scale, &t->frees);
-	times(scale, &t->bytes_req);
-	times(scale, &t->bytes_alloc);
-	times(scale, &t->cross_cpu_frees);
-	times(scale, &t->remote_node_allocs);
-	times(scale, &t->live_objects);
-	times(scale, &t->live_bytes_req);
-	times(scale, &t->live_bytes_alloc);
-	times(scale, &t->peak_bytes_alloc);
+		multiply(scale, &t->frees);
+	multiply(scale, &t->bytes_req);
+	multiply(scale, &t->bytes_alloc);
+	multiply(scale, &t->cross_cpu_frees);
+	multiply(scale, &t->remote_node_allocs);
+	multiply(scale, &t->live_objects);
+	multiply(scale, &t->live_bytes_req);
+	multiply(scale, &t->live_bytes_alloc);
+	multiply(scale, &t->peak_bytes_alloc);
 }
 
 /*
@@ -42,9 +42,9 @@ static void scale_totals(Scale *scale, KmtTotals *t, gboolean has_own_frees)
  */
 static void scale_detail(Scale *scale, KmtDetail *detail)
 {
-	times(scale, &detail->short_lived);
-	times(scale, &detail->growth.first);
-	times(scale, &detail->growth.last);
+	multiply(scale, &detail->short_lived);
+	multiply(scale, &detail->growth.first);
+	multiply(scale, &detail->growth.last);
 }
 
 static void scale_cross(Scale *scale, KmtCrossCpu *cross)
@@ -55,15 +55,15 @@ static void scale_cross(Scale *scale, KmtCrossCpu *cross)
 		KmtCrossCpuCell *cell =
 			&g_array_index(cross->cells, KmtCrossCpuCell, i);
 
-		times(scale, &cell->sum.frees);
-		times(scale, &cell->sum.bytes);
+		multiply(scale, &cell->sum.frees);
+		multiply(scale, &cell->sum.bytes);
 	}
 	for (i = 0; i < cross->pairs->len; i++) {
 		KmtCrossCpuPair *pair =
 			&g_array_index(cross->pairs, KmtCrossCpuPair, i);
 
-		times(scale, &pair->sum.frees);
-		times(scale, &pair->sum.bytes);
+		multiply(scale, &pair->sum.frees);
+		multiply(scale, &pair->sum.bytes);
 	}
 	/* Sums that saturated are now equal, so their order may have changed.
 	 */
@@ -90,7 +90,7 @@ void kmt_aggregate_scale(KmtAggregate *aggregate, guint64 factor,
 		KmtGroup *group = kmt_groups_at(aggregate->groups, g);
 
 		scale_totals(&scale, &group->totals, TRUE);
-		times(&scale, &group->at_peak);
+		multiply(&scale, &group->at_peak);
 		if (group->detail)
 			scale_detail(&scale, group->detail);
 	}
