@@ -5,7 +5,9 @@ FUZZ_CONTAINER_SOURCES = \
 	fuzz/container.c fuzz/container.h \
 	fuzz/mutate.c
 FUZZ_EXERCISE_SOURCES = \
-	fuzz/exercise.c fuzz/exercise.h \
+	fuzz/exercise.c fuzz/exercise.h fuzz/exercise-private.h \
+	fuzz/exercise-decisions.c fuzz/exercise-matcher.c \
+	fuzz/exercise-merge.c fuzz/exercise-pipeline.c \
 	fuzz/scratch.c fuzz/scratch.h \
 	fuzz/target.h
 FUZZ_COMPILE = $(AM_CFLAGS) $(JSON_CFLAGS)
