@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Inputs of the fuzz targets, kept as text: a line for each, in base64 of what
-zlib makes of it.
+"""Manage the inputs of the fuzz targets.  fuzz/corpus/TARGET.list stores them
+as text: each line is one input, compressed by zlib and encoded in base64.
 
-    corpus.py seeds TARGET DIR     makes inputs of the fixtures in tests/
-    corpus.py unpack TARGET DIR    writes those of fuzz/corpus/TARGET.list
-    corpus.py pack TARGET DIR      keeps those of DIR
-    corpus.py add TARGET FILE...   adds some, as what once crashed
+    corpus.py seeds TARGET DIR     write inputs made from the fixtures of tests/
+    corpus.py unpack TARGET DIR    write the inputs of fuzz/corpus/TARGET.list
+    corpus.py pack TARGET DIR      replace the list by the inputs in DIR
+    corpus.py add TARGET FILE...   add inputs to the list, for example crashes
 """
 
 import base64
@@ -30,11 +30,11 @@ import perf_files as perf  # noqa: E402  # pylint: disable=wrong-import-position
 import trace_dat_files as dat  # noqa: E402  # pylint: disable=wrong-import-position
 
 HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n"
-# See fuzz/container.h.
+# Limits and texts of a container: see fuzz/container.h.
 MAX_FILES = 8
 MAX_SIZE = 8192
 TEXTS = ("kmemtrace.meta", "kallsyms", "modules")
-# Behind the words of the command line.
+# Texts after the words of the command line.
 TABLES = ("caches", "tasks", "stacks", "marks")
 WORDS = ("", "--json", "--csv", "--folded",
          "--json --by kind,cpu,node,gfp --windows 7 --cross-cpu",
@@ -42,7 +42,7 @@ WORDS = ("", "--json", "--csv", "--folded",
          "--fields churn,lifetime-p99,at-peak --time peak --before-trace",
          "--stacks --folded", "--by pid,comm,cache", "--json --stacks",
          "--csv --by cache --time 0.000001, --size 8-4k --sort -live,+ptr")
-# Of captures that have such a table.
+# Command lines for captures that have the table.
 TABLE_WORDS = {
     "marks": ("--marks --json", "--marks --lines 0", "--by mark,kind --csv",
               "--marks --by mark,stack --windows 3 --json --time phase:2,",
@@ -53,19 +53,19 @@ TABLE_WORDS = {
 
 
 def list_path(target):
-    """Where the inputs of a target are kept."""
+    """Return the path of the list of a target's inputs."""
     return os.path.join(TOP, "fuzz", "corpus", target + ".list")
 
 
 def read_list(target):
-    """The inputs that are kept, as a set of bytes."""
+    """Return the inputs in the list of a target, as a set of bytes."""
     with open(list_path(target), encoding="ascii") as f:
         return {zlib.decompress(base64.b64decode(line))
                 for line in f if not line.startswith("#")}
 
 
 def write_list(target, inputs):
-    """The shortest first."""
+    """Write the inputs to the list of a target, the shortest first."""
     with open(list_path(target), "w", encoding="ascii") as f:
         f.write(HEAD)
         for data in sorted(inputs, key=lambda data: (len(data), data)):
@@ -74,7 +74,7 @@ def write_list(target, inputs):
 
 
 def write_files(inputs, directory):
-    """Named as libFuzzer names them."""
+    """Write the inputs into a directory, with file names as libFuzzer uses."""
     os.makedirs(directory, exist_ok=True)
     for data in inputs:
         name = hashlib.sha1(data).hexdigest()
@@ -83,7 +83,7 @@ def write_files(inputs, directory):
 
 
 def read_files(directory):
-    """What is in the files of a directory."""
+    """Return the contents of all files in a directory, as a set of bytes."""
     inputs = set()
     for name in os.listdir(directory):
         with open(os.path.join(directory, name), "rb") as f:
@@ -92,7 +92,7 @@ def read_files(directory):
 
 
 def fixtures():
-    """Captures of the fixtures."""
+    """Yield the captures of the fixtures."""
     for path in sorted(glob.glob(os.path.join(TOP, "tests", "*", "fixtures",
                                               "*.txt"))):
         with open(path, encoding="utf-8") as f:
@@ -100,7 +100,7 @@ def fixtures():
 
 
 def container(capture, options=0, words=""):
-    """A capture as one input."""
+    """Return a capture as one input in the format of fuzz/container.h."""
     cpus = sorted(cpu for cpu in capture.cpus
                   if isinstance(cpu, int))[:MAX_FILES]
     data = bytes([options, len(cpus)])
@@ -114,14 +114,14 @@ def container(capture, options=0, words=""):
 
 
 def seeds_trace():
-    """Each fixture with two clock tolerances."""
+    """Yield each fixture with two clock tolerances."""
     for number, capture in enumerate(fixtures()):
         yield container(capture, 0)
         yield container(capture, number * 17 % 256)
 
 
 def older_events():
-    """Some records of older layouts, by CPU."""
+    """Yield a capture with records of each older layout."""
     for layout, word, order in (("A", 8, "little"), ("A", 8, "big"),
                                 ("C", 8, "little"), ("C", 8, "big"),
                                 ("D", 8, "little"), ("D", 4, "big")):
@@ -138,13 +138,13 @@ def older_events():
 
 
 def zstd(data):
-    """A frame of one block that is not compressed; less than 256 bytes."""
+    """Return a zstd frame with one uncompressed block of less than 256 bytes."""
     return (b"\x28\xb5\x2f\xfd\x20" + bytes([len(data)]) +
             struct.pack("<I", len(data) << 3 | 1)[:3] + data)
 
 
 def seeds_input():
-    """Each fixture in some form, and older layouts in all."""
+    """Yield each fixture in one form, and older layouts in all forms."""
     for number, capture in enumerate(fixtures()):
         yield container(capture, number % 8 << 3)
     for capture in older_events():
@@ -166,7 +166,7 @@ def seeds_input():
 
 
 def seeds_report():
-    """Each fixture with a command line or two."""
+    """Yield each fixture with several command lines."""
     for number, capture in enumerate(fixtures()):
         for i in (number, number // 2 + 3):
             yield container(capture, 0, WORDS[i % len(WORDS)])
@@ -177,7 +177,7 @@ def seeds_report():
 
 
 def seeds_match():
-    """Any bytes are a history."""
+    """Yield random bytes: any bytes are a valid history."""
     draw = random.Random(1)
     for n in range(40):
         head = bytes([n % 16, draw.choice([0, 0, n % 16]),
@@ -190,7 +190,7 @@ def seeds_match():
 
 
 def seeds_kallsyms():
-    """Those of the fixtures, and some lines of each sort."""
+    """Yield the symbols of the fixtures, and some lines of each kind."""
     for capture in fixtures():
         if "kallsyms" in capture.texts:
             yield (capture.texts["kallsyms"] + "--modules--\n" +
@@ -210,7 +210,7 @@ def seeds_kallsyms():
     yield b"1234567g t a\n12345678:t b\nx\n\n 1 t\n1 tt c\n1 t \xff\n2 t d\x00"
 
 
-# Words of several options of the report, with samples that are no boundary.
+# Command lines with several options of the report, with typical values.
 OPTIONS = ("--leaks --by=module --windows=4", "--cross-cpu --json",
            "--cross-cpu --lines=1", "--leaks --by=kind,module --json",
            "--histogram=lifetime --by=module", "--histogram=size --json",
@@ -222,14 +222,14 @@ OPTIONS = ("--leaks --by=module --windows=4", "--cross-cpu --json",
 
 
 def words_of_options(line):
-    """Steps that give these words as they are."""
+    """Return steps that append the words of a line to the command line."""
     return b"".join(bytes([7, len(word)]) + word.encode()
                     for word in line.split())
 
 
 def seeds_options():
-    """Each option, each key of kmemtrace.meta and each field of a record alone,
-    with some values: see step() in fuzz/fuzz-options.c."""
+    """Yield each option, each key of kmemtrace.meta and each field of a record
+    alone, with some values: see apply_step() in fuzz/fuzz-options.c."""
     for option in range(48):
         for value in range(0, 48, 3):
             yield bytes([0, option, value])
@@ -249,7 +249,7 @@ def seeds_options():
 
 
 def seeds_perfdata():
-    """Each kind of record, with few formats."""
+    """Yield files with each kind of record, with few formats."""
     points = {name: ev.TRACEPOINTS[name]
               for name in ("kfree", "kmem_cache_free")}
     events = [e for e in ev.USUAL if e.name in points]
@@ -292,7 +292,7 @@ def seeds_perfdata():
 
 
 def small_pages(build):
-    """A trace.dat with pages of 512 bytes, so that an input has several."""
+    """Return a trace.dat with pages of 512 bytes, so that it has several pages."""
     before, dat.PAGE = dat.PAGE, 512
     try:
         return build().replace(struct.pack("<I", before),
@@ -302,7 +302,8 @@ def small_pages(build):
 
 
 def seeds_tracedat():
-    """Versions 6 and 7, all compressions, a buffer or two, and counters."""
+    """Yield trace.dat files of versions 6 and 7 with all compressions, one or two
+    buffers, and counters; and CTF metadata."""
     points = {"kfree": ev.TRACEPOINTS["kfree"]}
     events = [ev.Event("kfree", 0, 10 * t, {"call_site": ev.A,
                                                "ptr": 4096 * t})
@@ -338,7 +339,7 @@ SEEDS = {"trace": seeds_trace, "input": seeds_input, "report": seeds_report,
 
 
 def main(args):
-    """The command."""
+    """Run the command in args; return the exit status."""
     if len(args) < 3 or args[1] not in SEEDS:
         print(__doc__, file=sys.stderr)
         return 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# fuzz/run builds these in a folder of its own, of configure --enable-fuzzing.
+# fuzz/run builds these programs in a separate folder with --enable-fuzzing.
 FUZZ_CONTAINER_SOURCES = \
 	fuzz/boundary.c fuzz/boundary.h \
 	fuzz/container.c fuzz/container.h \
@@ -78,6 +78,7 @@ fuzz_tracedat_LDFLAGS = $(FUZZ_LINK)
 fuzz_tracedat_LDADD = $(KMT_MATCH_LIBS)
 
 EXTRA_DIST += \
+	fuzz/README.md \
 	fuzz/corpus.py \
 	fuzz/corpus/input.list \
 	fuzz/corpus/kallsyms.list \
