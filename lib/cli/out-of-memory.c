@@ -137,7 +137,7 @@ static gboolean get_ready(void)
 	return TRUE;
 }
 
-/* Return @p. If @p is NULL and the guard is active, end the program. */
+/* Return @p. If @p is NULL and a message is set, end the program. */
 static void *check(void *p)
 {
 	if (G_LIKELY(p || !message))

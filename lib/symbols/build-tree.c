@@ -255,8 +255,8 @@ KmtSymBuildTree *kmt_sym_build_tree_open(const char *path, GError **error)
 	if (!tree->n_objects) {
 		g_set_error(error, KMT_SYM_BUILD_TREE_ERROR,
 			    KMT_SYM_BUILD_TREE_ERROR_NOT_BUILT,
-			    "no object files in '%s': a kernel tree that was "
-			    "built is needed, or its build folder",
+			    "no object files in '%s': name a built kernel "
+			    "tree or its build folder",
 			    path);
 		return NULL;
 	}

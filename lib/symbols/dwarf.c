@@ -39,8 +39,8 @@ struct KmtSymDwarf {
 	KmtSymDebugDir *debug_dir; /* NULL: no debug directory given */
 	GHashTable *modules;	   /* module name -> DwarfModule */
 	GHashTable *answers;	   /* address -> Answer */
-	GStringChunk *strings;	   /* strings that answers point to */
-	GPtrArray *lists;	   /* arrays of inlined functions that answers
+	GStringChunk *strings;	   /* strings that lookups point to */
+	GPtrArray *lists;	   /* arrays of inlined functions that lookups
 				    * point to */
 };
 
@@ -64,8 +64,8 @@ static gboolean check_build_id(const KmtSymDebugFile *vmlinux, const char *path,
 		return TRUE;
 	g_set_error(error, KMT_SYM_DWARF_ERROR,
 		    KMT_SYM_DWARF_ERROR_OTHER_KERNEL,
-		    "'%s' is of another kernel: its build id is %s, that of "
-		    "the traced kernel is %s; name the vmlinux of the build "
+		    "'%s' belongs to another kernel: its build id is %s, that "
+		    "of the traced kernel is %s; name the vmlinux of the build "
 		    "that was traced",
 		    path, id, wanted);
 	return FALSE;
@@ -131,9 +131,8 @@ KmtSymDwarf *kmt_sym_dwarf_open(const KmtSymDwarfOptions *options,
 		g_set_error_literal(
 			error, KMT_SYM_DWARF_ERROR,
 			KMT_SYM_DWARF_ERROR_NO_PLACE,
-			"without the symbols of the running kernel nothing "
-			"tells where its code was: name its kallsyms with "
-			"--kallsyms");
+			"cannot find the load address of the kernel without "
+			"its symbols: name its kallsyms with --kallsyms");
 		return NULL;
 	}
 	if (options->debug_dir && !open_debug_dir(dwarf, options, error))
@@ -429,6 +428,6 @@ void kmt_sym_dwarf_check_modules(KmtSymDwarf *dwarf, const guint64 *addresses,
 	g_mutex_unlock(&dwarf->mutex);
 	warn_of_modules(warnings, "no debug files of modules",
 			dwarf->debug_path, missing);
-	warn_of_modules(warnings, "debug files of other builds only of modules",
+	warn_of_modules(warnings, "only debug files of other builds of modules",
 			dwarf->debug_path, refused);
 }

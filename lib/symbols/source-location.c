@@ -57,9 +57,9 @@ static gboolean find_bias(const KmtSymDebugFile *vmlinux, const char *path,
 	} else {
 		g_set_error(error, KMT_SYM_DWARF_ERROR,
 			    KMT_SYM_DWARF_ERROR_NO_PLACE,
-			    "where the kernel of '%s' ran is not known: it or "
-			    "the kallsyms of the capture has no _stext and no "
-			    "_text",
+			    "cannot find the load address of the kernel in "
+			    "'%s': the file or the kallsyms of the capture has "
+			    "neither _stext nor _text",
 			    path);
 		return FALSE;
 	}
@@ -117,9 +117,9 @@ static gboolean check_sample(const KmtSymDebugFile *vmlinux, const char *path,
 		return TRUE;
 	g_set_error(error, KMT_SYM_DWARF_ERROR,
 		    KMT_SYM_DWARF_ERROR_OTHER_KERNEL,
-		    "'%s' is of another kernel: of %u functions of the traced "
-		    "one it has %u, and %u at the same place; name the vmlinux "
-		    "of the build that was traced",
+		    "'%s' belongs to another kernel: of %u functions of the "
+		    "traced kernel it has %u, and %u at the same address; name "
+		    "the vmlinux of the build that was traced",
 		    path, n_sample, n_found, n_agree);
 	return FALSE;
 }

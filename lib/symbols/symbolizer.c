@@ -116,12 +116,11 @@ static void compare_with_captured(const KmtSymbolizer *names,
 	there = kmt_sym_table_stext(captured);
 	if (here && there && here != there)
 		warn(warnings,
-		     "'%s' does not fit: the traced kernel's _stext was "
+		     "'%s' does not match the traced kernel, whose _stext was "
 		     "0x%016" G_GINT64_MODIFIER
 		     "x, not 0x%016" G_GINT64_MODIFIER
-		     "x (another kernel, or moved by KASLR); leave "
-		     "--system-map "
-		     "out to use the captured kallsyms",
+		     "x (another kernel, or moved by KASLR); omit "
+		     "--system-map to use the captured kallsyms",
 		     names->source, there, here);
 }
 
@@ -234,8 +233,9 @@ void kmt_symbolizer_check(const KmtSymbolizer *names, const guint64 *addresses,
 	 * than half of all call sites. */
 	if (n_unknown > n_known)
 		warn(warnings,
-		     "%u of %u call sites lie in no function of '%s': it is "
-		     "of another kernel, or of this one before KASLR moved it",
+		     "%u of %u call sites lie in no function of '%s': the file "
+		     "belongs to another kernel, or has the addresses of this "
+		     "kernel before KASLR",
 		     n_unknown, n_unknown + n_known, names->source);
 	if (names->dwarf)
 		kmt_sym_dwarf_check_modules(names->dwarf, addresses, n,

@@ -50,9 +50,10 @@ gboolean kmt_sym_wrappers_load(KmtSymWrappers *skip, const char *path,
 			    "cannot read the list of wrappers: %s%s",
 			    read_error->message,
 			    path ? ""
-				 : "; 'make install' puts it there, or name "
-				   "lib/symbols/wrappers.list of the source in "
-				   "KMEMTRACE_WRAPPERS");
+				 : "; run 'make install', or set "
+				   "KMEMTRACE_WRAPPERS to "
+				   "lib/symbols/wrappers.list of the source "
+				   "tree");
 		return FALSE;
 	}
 	lines = g_strsplit(text, "\n", -1);
