@@ -279,7 +279,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
-	if (kmt_cli_answer(PROGRAM, context, options.help, FALSE))
+	if (kmt_cli_print_help_or_version(PROGRAM, context, options.help,
+					  FALSE))
 		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 	if (!parse_params(&options, &params, &error))
 		return kmt_cli_fail_usage(PROGRAM, error->message);

@@ -123,16 +123,17 @@ int main(int argc, char **argv)
 	guint64 max_errors = MAX_ERRORS;
 
 	kmt_cli_occupy_standard_descriptors();
-	kmt_cli_guard_memory(PROGRAM, OUT_OF_MEMORY, EXIT_TROUBLE);
+	kmt_cli_exit_on_out_of_memory(PROGRAM, OUT_OF_MEMORY, EXIT_TROUBLE);
 	/* Ignore SIGPIPE, so that a closed pipe is reported as a write error.
 	 */
 	signal(SIGPIPE, SIG_IGN);
-	kmt_cli_guard_mapped_files(PROGRAM);
-	kmt_cli_keep_memory_small();
+	kmt_cli_exit_on_sigbus(PROGRAM);
+	kmt_cli_map_large_blocks();
 	context = parse_options(argv, &options, &error);
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
-	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
+	if (kmt_cli_print_help_or_version(PROGRAM, context, options.help,
+					  options.version))
 		return kmt_cli_close_stdout(PROGRAM, EXIT_CLEAN);
 	(void)kmt_recovery_run(PROGRAM);
 	/* Errors are printed with their records, so records are read again. */

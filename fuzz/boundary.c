@@ -48,7 +48,7 @@ const guint kmt_n_boundaries = G_N_ELEMENTS(kmt_boundaries);
 
 char *kmt_boundary_text(guint index)
 {
-	static const char *const others[] = {
+	static const char *const invalid_texts[] = {
 		"-1",  "-9223372036854775808",
 		"",    "18446744073709551616",
 		"+1",  "340282366920938463463374607431768211456",
@@ -58,8 +58,8 @@ char *kmt_boundary_text(guint index)
 		"x",   "99999999999999999999999999999999999999999999999999",
 	};
 
-	index %= kmt_n_boundaries + G_N_ELEMENTS(others);
+	index %= kmt_n_boundaries + G_N_ELEMENTS(invalid_texts);
 	if (index >= kmt_n_boundaries)
-		return g_strdup(others[index - kmt_n_boundaries]);
+		return g_strdup(invalid_texts[index - kmt_n_boundaries]);
 	return g_strdup_printf("%" G_GUINT64_FORMAT, kmt_boundaries[index]);
 }

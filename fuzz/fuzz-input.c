@@ -46,7 +46,7 @@ typedef struct {
 	GArray *pipes;	     /* int elements: descriptors */
 } CaptureInput;
 
-static GByteArray *copy_of(const GByteArray *data)
+static GByteArray *copy_bytes(const GByteArray *data)
 {
 	GByteArray *copy = g_byte_array_new();
 
@@ -55,19 +55,19 @@ static GByteArray *copy_of(const GByteArray *data)
 	return copy;
 }
 
-static GByteArray *gzipped(const GByteArray *data)
+static GByteArray *compress_gzip(const GByteArray *data)
 {
 	g_autoptr(GZlibCompressor) gzip =
 		g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP, 1);
-	GByteArray *packed = g_byte_array_new();
+	GByteArray *compressed = g_byte_array_new();
 	gsize read = 0, written = 0;
 
-	g_byte_array_set_size(packed, data->len + 1024);
+	g_byte_array_set_size(compressed, data->len + 1024);
 	g_converter_convert(G_CONVERTER(gzip), data->data ? data->data : "",
-			    data->len, packed->data, packed->len,
+			    data->len, compressed->data, compressed->len,
 			    G_CONVERTER_INPUT_AT_END, &read, &written, NULL);
-	g_byte_array_set_size(packed, (guint)written);
-	return packed;
+	g_byte_array_set_size(compressed, (guint)written);
+	return compressed;
 }
 
 static void add_member(GByteArray *tar, const char *name, const void *data,
@@ -94,7 +94,7 @@ static void add_member(GByteArray *tar, const char *name, const void *data,
 	memset(tar->data + i, 0, tar->len - i);
 }
 
-static GByteArray *tar_of(const KmtContainer *c)
+static GByteArray *make_tar(const KmtContainer *c)
 {
 	static const char *const names[] = {"kmemtrace.meta", "kallsyms",
 					    "modules"};
@@ -125,7 +125,7 @@ static GByteArray *tar_of(const KmtContainer *c)
 /*
  * Apply the damages to @data. A damage with no bits to flip truncates the data.
  */
-static void damage(const KmtContainer *c, GByteArray *data)
+static void apply_damage(const KmtContainer *c, GByteArray *data)
 {
 	guint i, j;
 
@@ -152,7 +152,7 @@ static void damage(const KmtContainer *c, GByteArray *data)
  */
 static void add_operand(CaptureInput *input, const char *name, GByteArray *data)
 {
-	damage(input->container, data);
+	apply_damage(input->container, data);
 	g_ptr_array_add(input->operands, g_strdup(kmt_scratch_write(
 						 name, data->data, data->len)));
 	g_byte_array_unref(data);
@@ -184,13 +184,13 @@ static void add_file(CaptureInput *input, const KmtContainerFile *file)
 		add_pipe(input, data);
 		break;
 	case FORM_GZIP:
-		add_operand(input, name, gzipped(data));
+		add_operand(input, name, compress_gzip(data));
 		break;
 	case FORM_RAW:
-		add_operand(input, "raw", copy_of(data));
+		add_operand(input, "raw", copy_bytes(data));
 		break;
 	default:
-		add_operand(input, name, copy_of(data));
+		add_operand(input, name, copy_bytes(data));
 		break;
 	}
 }
@@ -206,7 +206,7 @@ static void add_files(CaptureInput *input)
 			add_file(input, &c->files[i]);
 }
 
-static void input_clear(CaptureInput *input)
+static void clear_input(CaptureInput *input)
 {
 	guint i;
 
@@ -221,7 +221,7 @@ static void input_clear(CaptureInput *input)
  * Create the operands of the capture. Each read needs new operands, because a
  * pipe can be read only once.
  */
-static void input_make(CaptureInput *input, const KmtContainer *c)
+static void make_input(CaptureInput *input, const KmtContainer *c)
 {
 	GByteArray *tar;
 
@@ -236,11 +236,11 @@ static void input_make(CaptureInput *input, const KmtContainer *c)
 				g_strdup(kmt_scratch_directory()));
 		break;
 	case FORM_TAR:
-		add_operand(input, "capture.tar", tar_of(c));
+		add_operand(input, "capture.tar", make_tar(c));
 		break;
 	case FORM_TAR_GZIP:
-		tar = tar_of(c);
-		add_operand(input, "capture.tar.gz", gzipped(tar));
+		tar = make_tar(c);
+		add_operand(input, "capture.tar.gz", compress_gzip(tar));
 		g_byte_array_unref(tar);
 		break;
 	default:
@@ -274,7 +274,7 @@ static ReadResult read_input(const KmtContainer *c, gboolean random_access)
 	ReadResult result = {0};
 	CaptureInput input;
 
-	input_make(&input, c);
+	make_input(&input, c);
 	/* Without operands the capture would be the current directory. */
 	if (input.operands->len > 1)
 		capture = kmt_input_capture_open(
@@ -297,30 +297,32 @@ static ReadResult read_input(const KmtContainer *c, gboolean random_access)
 		result.record_size = capture->record_size;
 		result.swapped = capture->swapped;
 	}
-	input_clear(&input);
+	clear_input(&input);
 	return result;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	g_auto(KmtContainer) container = {0};
-	ReadResult stream, whole;
+	ReadResult stream_result, random_access_result;
 
 	kmt_exercise_begin();
 	kmt_scratch_directory();
 	kmt_container_parse(&container, data, size);
-	stream = read_input(&container, FALSE);
-	whole = read_input(&container, TRUE);
+	stream_result = read_input(&container, FALSE);
+	random_access_result = read_input(&container, TRUE);
 	/* The digests may differ if the end of a stream changes what its
 	 * beginning suggested: the format, or whether records are missing or
 	 * lost. */
-	if (stream.digest && whole.digest && !stream.damaged &&
-	    !whole.damaged && stream.reports_loss == whole.reports_loss &&
-	    stream.layout == whole.layout &&
-	    stream.record_size == whole.record_size &&
-	    stream.swapped == whole.swapped)
-		g_assert_cmpstr(stream.digest, ==, whole.digest);
-	g_free(stream.digest);
-	g_free(whole.digest);
+	if (stream_result.digest && random_access_result.digest &&
+	    !stream_result.damaged && !random_access_result.damaged &&
+	    stream_result.reports_loss == random_access_result.reports_loss &&
+	    stream_result.layout == random_access_result.layout &&
+	    stream_result.record_size == random_access_result.record_size &&
+	    stream_result.swapped == random_access_result.swapped)
+		g_assert_cmpstr(stream_result.digest, ==,
+				random_access_result.digest);
+	g_free(stream_result.digest);
+	g_free(random_access_result.digest);
 	return 0;
 }

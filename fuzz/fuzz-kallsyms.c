@@ -176,7 +176,7 @@ static void count_entry(const KmtSymEntry *entry, gpointer user)
  * Look up an address. A symbol that is found must be at or below the address,
  * not too far away, and have a name.
  */
-static void look_up(const KmtSymTable *symbols, guint64 address)
+static void check_lookup(const KmtSymTable *symbols, guint64 address)
 {
 	KmtSymbol symbol = {0};
 
@@ -188,25 +188,27 @@ static void look_up(const KmtSymTable *symbols, guint64 address)
 	g_assert_cmpuint(symbol.offset, <=, 1u << 20);
 }
 
-static void look_around(const KmtSymTable *symbols, const KmtSymEntry *entry)
+static void check_lookups_near(const KmtSymTable *symbols,
+			       const KmtSymEntry *entry)
 {
 	static const guint64 offsets[] = {0,	   1,	     2,	      0xfff,
 					  0xfffff, 0x100000, 0x100001};
 	guint i, n = 0;
 
 	for (i = 0; i < G_N_ELEMENTS(offsets); i++) {
-		look_up(symbols, entry->address + offsets[i]);
-		look_up(symbols, entry->address - offsets[i]);
+		check_lookup(symbols, entry->address + offsets[i]);
+		check_lookup(symbols, entry->address - offsets[i]);
 	}
 	if (!entry->module)
 		return;
 	kmt_sym_table_foreach_of_module(symbols, entry->module, count_entry,
 					&n);
 	g_assert_cmpuint(n, >, 0);
-	look_up(symbols, kmt_sym_table_module_start(symbols, entry->module));
+	check_lookup(symbols,
+		     kmt_sym_table_module_start(symbols, entry->module));
 }
 
-static void walk(const KmtSymTable *symbols)
+static void check_symbols(const KmtSymTable *symbols)
 {
 	KmtSymEntry entry;
 	guint64 last = 0;
@@ -217,15 +219,15 @@ static void walk(const KmtSymTable *symbols)
 		g_assert_cmphex(entry.address, >, last);
 		last = entry.address;
 		if (i < MAX_LOOKUP)
-			look_around(symbols, &entry);
+			check_lookups_near(symbols, &entry);
 	}
-	look_up(symbols, 0);
-	look_up(symbols, G_MAXUINT64);
-	look_up(symbols, kmt_sym_table_stext(symbols));
-	look_up(symbols, kmt_sym_table_text(symbols));
+	check_lookup(symbols, 0);
+	check_lookup(symbols, G_MAXUINT64);
+	check_lookup(symbols, kmt_sym_table_stext(symbols));
+	check_lookup(symbols, kmt_sym_table_text(symbols));
 }
 
-static void compare(const KmtSymTable *a, const KmtSymTable *b)
+static void compare_tables(const KmtSymTable *a, const KmtSymTable *b)
 {
 	KmtSymEntry x, y;
 	guint i;
@@ -256,7 +258,7 @@ static KmtSymTable *load_pipe(const char *text, gsize size)
 	return symbols;
 }
 
-static void run(const char *text, gsize size, const char *modules)
+static void check_text(const char *text, gsize size, const char *modules)
 {
 	const char *path = kmt_scratch_write("kallsyms", text, size);
 	g_autoptr(GError) error = NULL;
@@ -273,10 +275,10 @@ static void run(const char *text, gsize size, const char *modules)
 	if (!symbols)
 		return;
 	if (piped)
-		compare(symbols, piped);
-	walk(symbols);
-	/* The text includes the NULs that walk() put behind names in the mapped
-	 * copy. */
+		compare_tables(symbols, piped);
+	check_symbols(symbols);
+	/* The text includes the NULs that check_symbols() put behind names in
+	 * the mapped copy. */
 	lines = read_lines(text, size);
 	compare_lines(symbols, lines);
 }
@@ -297,7 +299,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		modules = kmt_scratch_write("modules", modules,
 					    size - before - strlen(SEPARATOR));
 	}
-	run(text, before, modules);
+	check_text(text, before, modules);
 	kmt_scratch_clear();
 	return 0;
 }

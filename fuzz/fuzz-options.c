@@ -4,7 +4,7 @@
  * line, and boundary values (fuzz/boundary.h). The input sets any number of
  * fields of kmemtrace.meta, of the tables and of the records. The capture is
  * then reported (fuzz/reports.h) and checked. An input is a list of steps; the
- * first byte of a step selects its kind, see step().
+ * first byte of a step selects its kind, see apply_step().
  */
 #include "config.h"
 
@@ -69,7 +69,7 @@ static const char kallsyms_text[] = "ffffffff81000000 T _stext\n"
 
 /* Return the event of a record: allocations and frees, some on the other CPU,
  * and one record of each other kind. */
-static guint8 event_of(guint cpu, guint i)
+static guint8 event_id_of(guint cpu, guint i)
 {
 	if (i % 8 == 7)
 		return (guint8)(KMEMTRACE_EVENT_LOST + (cpu + i / 8) % 2);
@@ -84,7 +84,7 @@ static Record make_record(guint cpu, guint i)
 	Record r = {0};
 	struct kmemtrace_event *e = &r.v2.v1;
 
-	e->event_id = event_of(cpu, i);
+	e->event_id = event_id_of(cpu, i);
 	e->event_size = sizeof(r);
 	e->timestamp = time;
 	r.v2.pid = 1 + i % 3;
@@ -141,15 +141,15 @@ static void clear_case(Case *c)
 
 /* ---- changes by the input ---- */
 
-static guint take(OptionsInput *in)
+static guint read_byte(OptionsInput *in)
 {
 	return in->at < in->end ? *in->at++ : 0;
 }
 
 /* Read a text from the input. The caller frees the string. */
-static char *take_text(OptionsInput *in)
+static char *read_text(OptionsInput *in)
 {
-	gsize length = take(in) % 64;
+	gsize length = read_byte(in) % 64;
 	char *text;
 
 	length = MIN(length, (gsize)(in->end - in->at));
@@ -195,16 +195,16 @@ static const struct {
 
 static void set_meta(Case *c, OptionsInput *in)
 {
-	guint group = take(in) % G_N_ELEMENTS(meta_groups);
-	guint key = take(in) % G_N_ELEMENTS(meta_keys);
-	guint value = take(in), n = 0;
+	guint group = read_byte(in) % G_N_ELEMENTS(meta_groups);
+	guint key = read_byte(in) % G_N_ELEMENTS(meta_keys);
+	guint value = read_byte(in), n = 0;
 	g_autofree char *text = NULL;
 
 	while (n < G_N_ELEMENTS(meta_keys[key].values) &&
 	       meta_keys[key].values[n])
 		n++;
 	text = value == G_MAXUINT8
-		       ? take_text(in)
+		       ? read_text(in)
 		       : (value < n ? g_strdup(meta_keys[key].values[value])
 				    : kmt_boundary_text(value - n));
 	/* A newline would end the line in the key file. */
@@ -215,10 +215,10 @@ static void set_meta(Case *c, OptionsInput *in)
 
 static void set_record(Case *c, OptionsInput *in)
 {
-	guint which = take(in), field = take(in) % 13;
+	guint which = read_byte(in), field = read_byte(in) % 13;
 	Record *r = &c->records[which % N_CPUS][which / N_CPUS % N_RECORDS];
 	struct kmemtrace_event *e = &r->v2.v1;
-	guint64 value = kmt_boundaries[take(in) % kmt_n_boundaries];
+	guint64 value = kmt_boundaries[read_byte(in) % kmt_n_boundaries];
 
 	switch (field) {
 	case 0:
@@ -332,7 +332,8 @@ static void add_word(Case *c, char *word)
 
 static void add_option(Case *c, OptionsInput *in)
 {
-	guint option = take(in) % G_N_ELEMENTS(report_options), value, n = 0;
+	guint option = read_byte(in) % G_N_ELEMENTS(report_options), value,
+	      n = 0;
 	g_autofree char *text = NULL;
 
 	if (report_options[option].is_flag) {
@@ -342,18 +343,18 @@ static void add_option(Case *c, OptionsInput *in)
 	while (n < G_N_ELEMENTS(report_options[option].values) &&
 	       report_options[option].values[n])
 		n++;
-	value = take(in);
+	value = read_byte(in);
 	text = value == G_MAXUINT8
-		       ? take_text(in)
+		       ? read_text(in)
 		       : (value < n ? g_strdup(report_options[option]
 						       .values[value])
 				    : kmt_boundary_text(value - n));
 	add_word(c, g_strconcat(report_options[option].name, "=", text, NULL));
 }
 
-static void step(Case *c, OptionsInput *in)
+static void apply_step(Case *c, OptionsInput *in)
 {
-	switch (take(in) % 8) {
+	switch (read_byte(in) % 8) {
 	case 0:
 	case 1:
 	case 2:
@@ -367,11 +368,12 @@ static void step(Case *c, OptionsInput *in)
 		set_record(c, in);
 		break;
 	case 6:
-		c->table_column = 1 + take(in) % 8;
-		c->table_number = kmt_boundaries[take(in) % kmt_n_boundaries];
+		c->table_column = 1 + read_byte(in) % 8;
+		c->table_number =
+			kmt_boundaries[read_byte(in) % kmt_n_boundaries];
 		break;
 	case 7:
-		add_word(c, take_text(in));
+		add_word(c, read_text(in));
 		break;
 	}
 }
@@ -387,7 +389,7 @@ static void write_text(const char *name, const char *text)
  * Return the value of a table column, or the value that the input sets for that
  * column.
  */
-static guint64 column(const Case *c, guint number, guint64 value)
+static guint64 column_value(const Case *c, guint number, guint64 value)
 {
 	return c->table_column == number ? c->table_number : value;
 }
@@ -399,18 +401,18 @@ static void write_tables(const Case *c)
 		"# columns: number object_size size created destroyed name\n"
 		"1 %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " 0 - one\n"
 		"2 8 8 %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " two\n",
-		column(c, 1, 100), column(c, 2, 128), column(c, 3, 5),
-		column(c, 4, 1 << 20));
+		column_value(c, 1, 100), column_value(c, 2, 128),
+		column_value(c, 3, 5), column_value(c, 4, 1 << 20));
 	g_autofree char *tasks = g_strdup_printf(
 		"# kmemtrace: tasks\n# columns: pid until name\n# dropped: "
 		"%" G_GUINT64_FORMAT "\n1 - a\n2 %" G_GUINT64_FORMAT
 		" b\n2 - c\n",
-		column(c, 5, 0), column(c, 6, 1000));
+		column_value(c, 5, 0), column_value(c, 6, 1000));
 	g_autofree char *marks = g_strdup_printf(
 		"# kmemtrace: marks\n# columns: number appeared went module "
 		"types name format\n1 0 - - s marker %%s\n2 %" G_GUINT64_FORMAT
 		" - - q phase %%%" G_GUINT64_FORMAT "lld\n",
-		column(c, 7, 0), column(c, 8, 3));
+		column_value(c, 7, 0), column_value(c, 8, 3));
 
 	write_text("caches", caches);
 	write_text("tasks", tasks);
@@ -476,7 +478,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kmt_exercise_begin();
 	make_case(&c);
 	while (in.at < in.end)
-		step(&c, &in);
+		apply_step(&c, &in);
 	g_ptr_array_add(c.words, NULL);
 	kmt_scratch_directory();
 	if (kmt_reports_parse((char **)c.words->pdata, &reports)) {

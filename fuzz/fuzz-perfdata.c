@@ -32,7 +32,7 @@ G_DEFINE_QUARK(kmt - import - error - quark, kmt_import_error)
  * Limit of the entries read from an input. Compressed records may expand to
  * more entries than the file has bytes.
  */
-#define MOST_ENTRIES 100000
+#define MAX_ENTRIES 100000
 
 #define FUNCTIONS                                                              \
 	"ffffffff81000000 T alloc_pages\nffffffff81000100 t mine\t[mod]\n"
@@ -43,29 +43,29 @@ typedef struct {
 	guint sum;   /* sum of all bytes, so that each byte is read */
 	KmtImportCallers *callers;
 	KmtImportStacks *stacks;
-} Seen;
+} ReadState;
 
-static void touch(Seen *seen, const void *data, gsize n_bytes)
+static void read_bytes(ReadState *state, const void *data, gsize n_bytes)
 {
 	const guint8 *p = data;
 
 	for (gsize i = 0; i < n_bytes; i++)
-		seen->sum += p[i];
+		state->sum += p[i];
 }
 
-static gboolean see_format(gpointer user, const char *system, const char *name,
-			   const char *text, GError **error)
+static gboolean on_format(gpointer user, const char *system, const char *name,
+			  const char *text, GError **error)
 {
-	Seen *seen = user;
+	ReadState *state = user;
 
-	touch(seen, system, strlen(system));
-	touch(seen, name, strlen(name));
-	seen->bytes += strlen(text);
-	g_assert_cmpuint(seen->bytes, <=, seen->size);
+	read_bytes(state, system, strlen(system));
+	read_bytes(state, name, strlen(name));
+	state->bytes += strlen(text);
+	g_assert_cmpuint(state->bytes, <=, state->size);
 	return TRUE;
 }
 
-static void see_chain(Seen *seen, const PerfEntry *entry)
+static void check_chain(ReadState *state, const PerfEntry *entry)
 {
 	guint n = (guint)(entry->chain.left / sizeof(guint64));
 	g_autofree guint64 *copy = g_memdup2(entry->chain.next, n * 8);
@@ -78,90 +78,90 @@ static void see_chain(Seen *seen, const PerfEntry *entry)
 			.call_site = i ? 0 : entry->id + 1,
 		};
 		const guint64 *stack = copy;
-		guint left = kmt_import_callers_apply(seen->callers, &event,
+		guint left = kmt_import_callers_apply(state->callers, &event,
 						      &stack, n);
 
 		g_assert_cmpuint(left, <=, n);
 		g_assert_true(stack == copy + n - left);
-		kmt_import_stacks_add(seen->stacks, stack, left);
+		kmt_import_stacks_add(state->stacks, stack, left);
 	}
 }
 
-static void see_entry(Seen *seen, const PerfEntry *entry)
+static void check_entry(ReadState *state, const PerfEntry *entry)
 {
 	g_assert_cmpint(entry->kind, <=, PERF_ENTRY_DAMAGED);
 	if (entry->kind == PERF_ENTRY_SAMPLE) {
 		g_assert_cmpuint(entry->n_bytes, <=, G_MAXUINT16);
-		touch(seen, entry->data, entry->n_bytes);
-		see_chain(seen, entry);
+		read_bytes(state, entry->data, entry->n_bytes);
+		check_chain(state, entry);
 	}
 	if (entry->kind == PERF_ENTRY_COMM || entry->kind == PERF_ENTRY_KERNEL)
-		touch(seen, entry->name, strlen(entry->name));
+		read_bytes(state, entry->name, strlen(entry->name));
 }
 
-static void read_all(PerfData *data, Seen *seen)
+static void read_all(PerfData *data, ReadState *state)
 {
 	g_autoptr(GError) error = NULL;
 	PerfEntry entry;
 	gsize n = 0;
 
-	if (!perf_data_formats(data, see_format, seen, &error))
+	if (!perf_data_formats(data, on_format, state, &error))
 		g_assert_nonnull(error);
 	g_clear_error(&error);
-	while (n++ < MOST_ENTRIES && perf_data_next(data, &entry, &error)) {
+	while (n++ < MAX_ENTRIES && perf_data_next(data, &entry, &error)) {
 		g_assert_no_error(error);
-		see_entry(seen, &entry);
+		check_entry(state, &entry);
 	}
 }
 
-static void see_layouts(Seen *seen, const PerfData *data)
+static void check_layouts(ReadState *state, const PerfData *data)
 {
 	const PerfLayouts *layouts = perf_data_layouts(data);
 
 	g_assert_true(perf_layouts_equal(layouts, layouts));
 	for (guint i = 0; i < perf_layouts_count(layouts); i++) {
-		touch(seen, perf_layouts_attr(layouts, i),
-		      sizeof(struct perf_event_attr));
+		read_bytes(state, perf_layouts_attr(layouts, i),
+			   sizeof(struct perf_event_attr));
 		g_assert_cmpuint(perf_layouts_n_ids(layouts, i), <=,
-				 seen->size / 8);
+				 state->size / 8);
 	}
 }
 
-static void touch_text(Seen *seen, const char *text)
+static void read_string(ReadState *state, const char *text)
 {
 	if (text)
-		touch(seen, text, strlen(text));
+		read_bytes(state, text, strlen(text));
 }
 
-static void see_command(Seen *seen, const PerfData *data)
+static void read_command(ReadState *state, const PerfData *data)
 {
 	PerfCommand command = perf_command_parse(perf_data_command(data));
 
-	touch_text(seen, command.cpus);
-	touch_text(seen, command.tasks);
-	touch_text(seen, command.cgroups);
-	touch_text(seen, command.filter);
-	touch_text(seen, command.delay);
+	read_string(state, command.cpus);
+	read_string(state, command.tasks);
+	read_string(state, command.cgroups);
+	read_string(state, command.filter);
+	read_string(state, command.delay);
 }
 
-static void see_data(Seen *seen, PerfData *data)
+static void check_data(ReadState *state, PerfData *data)
 {
 	g_assert_cmpuint(perf_data_page_bytes(data), >=, 512);
 	perf_data_cpus(data);
 	perf_data_online(data);
-	touch_text(seen, perf_data_release(data));
-	touch_text(seen, perf_data_machine(data));
-	touch_text(seen, perf_data_version(data));
-	touch_text(seen, perf_data_build_id(data));
-	see_layouts(seen, data);
-	see_command(seen, data);
-	read_all(data, seen);
+	read_string(state, perf_data_release(data));
+	read_string(state, perf_data_machine(data));
+	read_string(state, perf_data_version(data));
+	read_string(state, perf_data_build_id(data));
+	check_layouts(state, data);
+	read_command(state, data);
+	read_all(data, state);
 	/* Read the file a second time, as the import does for files that it
 	 * scans first. */
 	perf_data_rewind(data);
-	read_all(data, &(Seen){.size = seen->size,
-			       .callers = seen->callers,
-			       .stacks = seen->stacks});
+	read_all(data, &(ReadState){.size = state->size,
+				    .callers = state->callers,
+				    .stacks = state->stacks});
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -173,20 +173,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		kmt_import_functions_new(g_strdup(FUNCTIONS));
 	g_autoptr(KmtImportCallers) callers =
 		kmt_import_callers_new(kmt_import_functions_name, functions);
-	Seen seen = {.size = size,
-		     .callers = callers,
-		     .stacks = kmt_import_stacks_new()};
+	ReadState state = {.size = size,
+			   .callers = callers,
+			   .stacks = kmt_import_stacks_new()};
 	g_autofree char *text = NULL;
 
 	if (data) {
 		g_assert_no_error(error);
-		see_data(&seen, data);
+		check_data(&state, data);
 	} else {
 		g_assert_nonnull(error);
 	}
-	text = kmt_import_stacks_text(seen.stacks);
-	touch_text(&seen, text);
-	kmt_import_stacks_free(seen.stacks);
+	text = kmt_import_stacks_text(state.stacks);
+	read_string(&state, text);
+	kmt_import_stacks_free(state.stacks);
 	kmt_scratch_clear();
 	return 0;
 }

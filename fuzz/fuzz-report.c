@@ -17,7 +17,7 @@
  * Return the words of the container as a command line, NULL-terminated. The
  * caller frees the array.
  */
-static GStrv words_of(const KmtContainer *container)
+static GStrv command_line(const KmtContainer *container)
 {
 	g_autofree char *text =
 		kmt_container_text(container, KMT_CONTAINER_WORDS);
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	kmt_exercise_begin();
 	kmt_container_parse(&container, data, size);
-	words = words_of(&container);
+	words = command_line(&container);
 	if (!kmt_reports_parse(words, &reports))
 		return 0;
 	kmt_container_extract(&container);

@@ -32,7 +32,7 @@ gboolean kmt_import_fail(GError **error, const char *what)
 G_DEFINE_QUARK(kmt - import - error - quark, kmt_import_error)
 
 /* Read each byte, so that AddressSanitizer checks each address. */
-static guint touch(const guint8 *data, gsize n)
+static guint read_bytes(const guint8 *data, gsize n)
 {
 	guint sum = 0;
 
@@ -41,26 +41,26 @@ static guint touch(const guint8 *data, gsize n)
 	return sum;
 }
 
-static gboolean see_format(gpointer user, const char *system, const char *name,
-			   const char *text, GError **error)
+static gboolean on_format(gpointer user, const char *system, const char *name,
+			  const char *text, GError **error)
 {
 	guint *sum = user;
 
-	*sum += touch((const guint8 *)system, strlen(system)) +
-		touch((const guint8 *)name, strlen(name)) +
-		touch((const guint8 *)text, strlen(text));
+	*sum += read_bytes((const guint8 *)system, strlen(system)) +
+		read_bytes((const guint8 *)name, strlen(name)) +
+		read_bytes((const guint8 *)text, strlen(text));
 	return TRUE;
 }
 
-static gboolean see_event(gconstpointer user, const guint8 *data, gsize n_bytes)
+static gboolean on_event(gconstpointer user, const guint8 *data, gsize n_bytes)
 {
 	guint *sum = (gpointer)user;
 
-	*sum += touch(data, n_bytes);
+	*sum += read_bytes(data, n_bytes);
 	return n_bytes > 0;
 }
 
-static void see_page(const DatPage *page, const DatBuffer *buffer, guint *sum)
+static void check_page(const DatPage *page, const DatBuffer *buffer, guint *sum)
 {
 	KmtTracepointCursor cursor = page->events;
 	const guint8 *data;
@@ -68,7 +68,7 @@ static void see_page(const DatPage *page, const DatBuffer *buffer, guint *sum)
 	gsize n_bytes;
 
 	while ((data = kmt_tracepoint_ring_next_event(&cursor, &n_bytes))) {
-		*sum += touch(data, n_bytes);
+		*sum += read_bytes(data, n_bytes);
 		n++;
 	}
 	g_assert_false(cursor.damaged);
@@ -78,11 +78,11 @@ static void see_page(const DatPage *page, const DatBuffer *buffer, guint *sum)
 	g_assert_cmpuint(cursor.time_ns, ==, page->last_time);
 }
 
-static void see_cpu(const DatFile *dat, const DatBuffer *buffer,
-		    const DatCpu *cpu, guint *sum)
+static void check_cpu(const DatFile *dat, const DatBuffer *buffer,
+		      const DatCpu *cpu, guint *sum)
 {
 	g_autoptr(DatPages) pages =
-		dat_pages_new(dat, buffer, cpu, see_event, sum);
+		dat_pages_new(dat, buffer, cpu, on_event, sum);
 	g_autoptr(GArray) times =
 		g_array_new(FALSE, FALSE, sizeof(DatPageTime));
 	const DatPage *page;
@@ -95,7 +95,7 @@ static void see_cpu(const DatFile *dat, const DatBuffer *buffer,
 				    dat_clock_ns(&clock, page->last_time)};
 
 		if (page->whole)
-			see_page(page, buffer, sum);
+			check_page(page, buffer, sum);
 		g_array_append_val(times, time);
 	}
 	dat_order_check(times);
@@ -111,12 +111,13 @@ static void see_cpu(const DatFile *dat, const DatBuffer *buffer,
 	dat_buffer_stats(buffer, cpu->cpu);
 }
 
-static void see_buffer(const DatFile *dat, const DatBuffer *buffer, guint *sum)
+static void check_buffer(const DatFile *dat, const DatBuffer *buffer,
+			 guint *sum)
 {
-	*sum += touch((const guint8 *)buffer->name, strlen(buffer->name));
+	*sum += read_bytes((const guint8 *)buffer->name, strlen(buffer->name));
 	for (guint i = 0; i < MIN(buffer->cpus->len, 4); i++)
-		see_cpu(dat, buffer, &g_array_index(buffer->cpus, DatCpu, i),
-			sum);
+		check_cpu(dat, buffer, &g_array_index(buffer->cpus, DatCpu, i),
+			  sum);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -130,12 +131,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (dat) {
 		g_assert_no_error(error);
 		g_assert_cmpuint(dat->page_bytes, >=, 512);
-		if (!dat_file_formats(dat, see_format, &sum, &error))
+		if (!dat_file_formats(dat, on_format, &sum, &error))
 			g_assert_nonnull(error);
-		sum += touch(dat->kallsyms.next, dat->kallsyms.left) +
-		       touch(dat->tasks.next, dat->tasks.left);
+		sum += read_bytes(dat->kallsyms.next, dat->kallsyms.left) +
+		       read_bytes(dat->tasks.next, dat->tasks.left);
 		for (guint i = 0; i < MIN(dat->buffers->len, 4); i++)
-			see_buffer(dat, dat->buffers->pdata[i], &sum);
+			check_buffer(dat, dat->buffers->pdata[i], &sum);
 	} else {
 		g_assert_nonnull(error);
 	}

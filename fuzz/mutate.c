@@ -13,18 +13,18 @@
 #include <kmemtrace_abi.h>
 #include <string.h>
 
-#define RECORD	   KMEMTRACE_EVENT_SIZE_V1
-#define MAX_RECORD KMEMTRACE_EVENT_SIZE_V2S
-#define MAX_TEXTS  16384
-#define MAX_NUMBER 4 /* of changes per mutation */
+#define RECORD	    KMEMTRACE_EVENT_SIZE_V1
+#define MAX_RECORD  KMEMTRACE_EVENT_SIZE_V2S
+#define MAX_TEXTS   16384
+#define MAX_CHANGES 4 /* of changes per mutation */
 
 typedef struct kmemtrace_event Record __attribute__((aligned(1)));
-typedef struct kmemtrace_event_v2s Stacked __attribute__((aligned(1)));
+typedef struct kmemtrace_event_v2s RecordWithStack __attribute__((aligned(1)));
 typedef struct kmemtrace_event_mark Mark __attribute__((aligned(1)));
 
 static guint64 state;
 
-static guint draw(guint below)
+static guint random_below(guint below)
 {
 	state ^= state << 13;
 	state ^= state >> 7;
@@ -36,7 +36,7 @@ static guint draw(guint below)
  * Return the record size of a file according to its first record, in either
  * byte order.
  */
-static guint size_in(const GByteArray *data)
+static guint record_size_in(const GByteArray *data)
 {
 	static const guint sizes[] = {RECORD, KMEMTRACE_EVENT_SIZE_V2,
 				      MAX_RECORD};
@@ -52,26 +52,27 @@ static guint size_in(const GByteArray *data)
  * Return a random file. Return NULL if the selected file has no complete
  * record.
  */
-static GByteArray *draw_file(const KmtContainer *c)
+static GByteArray *random_file(const KmtContainer *c)
 {
-	GByteArray *data = c->n_files ? c->files[draw(c->n_files)].data : NULL;
+	GByteArray *data =
+		c->n_files ? c->files[random_below(c->n_files)].data : NULL;
 
 	return data && data->len >= RECORD ? data : NULL;
 }
 
-static Record *draw_record(GByteArray *data)
+static Record *random_record(GByteArray *data)
 {
-	guint size = size_in(data);
+	guint size = record_size_in(data);
 
-	return (Record *)(data->data + draw(data->len / size) * size);
+	return (Record *)(data->data + random_below(data->len / size) * size);
 }
 
 /* Insert a record of @size bytes before a random record of @data. */
 static void insert(GByteArray *data, const guint8 *record, guint size)
 {
-	guint step = data->len ? size_in(data) : size;
+	guint step = data->len ? record_size_in(data) : size;
 	guint8 copy[MAX_RECORD] = {0};
-	guint old = data->len, at = draw(old / step + 1) * step;
+	guint old = data->len, at = random_below(old / step + 1) * step;
 
 	if (old + step > G_MAXUINT16)
 		return;
@@ -83,7 +84,7 @@ static void insert(GByteArray *data, const guint8 *record, guint size)
 
 static void copy_field(Record *to, const Record *from)
 {
-	switch (draw(8)) {
+	switch (random_below(8)) {
 	case 0:
 	case 1:
 	case 2:
@@ -113,13 +114,13 @@ static void change_time(const KmtContainer *c, Record *r)
 {
 	static const gint64 steps[] = {1,	10,	 1000,	    999999,
 				       1000000, 1000001, 1000000000};
-	guint64 step = (guint64)steps[draw(G_N_ELEMENTS(steps))];
+	guint64 step = (guint64)steps[random_below(G_N_ELEMENTS(steps))];
 	guint64 time = (guint64)r->timestamp;
 
-	switch (draw(6)) {
+	switch (random_below(6)) {
 	case 0:
-		time = draw(2) ? (guint64)G_MAXINT64 - draw(2)
-			       : (guint64)G_MININT64 + draw(2);
+		time = random_below(2) ? (guint64)G_MAXINT64 - random_below(2)
+				       : (guint64)G_MININT64 + random_below(2);
 		break;
 	case 1:
 		time = 0;
@@ -137,26 +138,26 @@ static void change_time(const KmtContainer *c, Record *r)
 
 static void change_number(Record *r)
 {
-	guint64 number = kmt_boundaries[draw(kmt_n_boundaries)];
+	guint64 boundary = kmt_boundaries[random_below(kmt_n_boundaries)];
 
-	switch (draw(6)) {
+	switch (random_below(6)) {
 	case 0:
-		r->bytes_req = number;
+		r->bytes_req = boundary;
 		break;
 	case 1:
-		r->bytes_alloc = number;
+		r->bytes_alloc = boundary;
 		break;
 	case 2:
-		r->ptr = number;
+		r->ptr = boundary;
 		break;
 	case 3:
-		r->gfp_flags = number;
+		r->gfp_flags = boundary;
 		break;
 	case 4:
-		r->event_size = (guint16)number;
+		r->event_size = (guint16)boundary;
 		break;
 	case 5:
-		r->node = (gint32)number;
+		r->node = (gint32)boundary;
 		break;
 	}
 }
@@ -178,31 +179,36 @@ static void change_v2(Record *r, guint size)
 					KMEMTRACE_MARK_CUT | 7,
 					G_MAXUINT64};
 	Mark *mark = (Mark *)r;
-	guint8 id = (guint8)(KMEMTRACE_EVENT_LOST + draw(4));
+	guint8 id = (guint8)(KMEMTRACE_EVENT_LOST + random_below(4));
 
-	switch (draw(size >= KMEMTRACE_EVENT_SIZE_V2S ? 8 : 7)) {
+	switch (random_below(size >= KMEMTRACE_EVENT_SIZE_V2S ? 8 : 7)) {
 	case 0:
 	case 1:
 		r->event_id = id;
-		r->type_id = id == KMEMTRACE_EVENT_MORE ? (guint8)draw(4) : 0;
+		r->type_id = id == KMEMTRACE_EVENT_MORE
+				     ? (guint8)random_below(4)
+				     : 0;
 		break;
 	case 2:
-		mark->part = (guint8)(draw(8) ? draw(4) : draw(256));
+		mark->part = (guint8)(random_below(8) ? random_below(4)
+						      : random_below(256));
 		break;
 	case 3:
-		mark->mark = draw(8) ? draw(6) : G_MAXUINT32;
+		mark->mark = random_below(8) ? random_below(6) : G_MAXUINT32;
 		break;
 	case 4:
-		mark->payload_size = sizes[draw(G_N_ELEMENTS(sizes))];
+		mark->payload_size = sizes[random_below(G_N_ELEMENTS(sizes))];
 		break;
 	case 5:
-		mark->payload[draw(5)] = words[draw(G_N_ELEMENTS(words))];
+		mark->payload[random_below(5)] =
+			words[random_below(G_N_ELEMENTS(words))];
 		break;
 	case 6:
-		mark->pid = draw(9);
+		mark->pid = random_below(9);
 		break;
 	case 7:
-		((Stacked *)r)->stack = draw(8) ? draw(6) : 2147483649U;
+		((RecordWithStack *)r)->stack =
+			random_below(8) ? random_below(6) : 2147483649U;
 		break;
 	}
 }
@@ -213,7 +219,7 @@ static void swap_order(KmtContainer *c)
 
 	for (i = 0; i < c->n_files; i++) {
 		GByteArray *data = c->files[i].data;
-		guint size = size_in(data);
+		guint size = record_size_in(data);
 
 		for (at = 0; at + size <= data->len; at += size) {
 			Record *r = (Record *)(data->data + at);
@@ -329,7 +335,7 @@ static const char *const lines[] = {
  * Return an option or a key of kmemtrace.meta with a boundary as its value. The
  * caller frees the string.
  */
-static char *draw_number_line(void)
+static char *random_number_line(void)
 {
 	static const char *const names[] = {
 		"sample",  "overruns",	  "bytes",
@@ -338,20 +344,22 @@ static char *draw_number_line(void)
 		"--lines", "--windows",	  "--time",
 		"--churn", "--cpu",	  "--node",
 		"--size",  "--lifetime",  "--clock-tolerance"};
-	g_autofree char *number = kmt_boundary_text(draw(G_MAXUINT8));
+	g_autofree char *boundary = kmt_boundary_text(random_below(G_MAXUINT8));
 
-	return g_strconcat(names[draw(G_N_ELEMENTS(names))], "=", number, "\n",
-			   NULL);
+	return g_strconcat(names[random_below(G_N_ELEMENTS(names))], "=",
+			   boundary, "\n", NULL);
 }
 
 static void change_meta(KmtContainer *c)
 {
-	g_autofree char *number = draw_number_line();
-	const char *line = draw(3) ? lines[draw(G_N_ELEMENTS(lines))] : number;
-	guint old = c->texts->len, at = draw(old + 1);
+	g_autofree char *boundary = random_number_line();
+	const char *line = random_below(3)
+				   ? lines[random_below(G_N_ELEMENTS(lines))]
+				   : boundary;
+	guint old = c->texts->len, at = random_below(old + 1);
 	guint length = (guint)strlen(line);
 
-	if (old + length > MAX_TEXTS || draw(3) == 0) {
+	if (old + length > MAX_TEXTS || random_below(3) == 0) {
 		g_byte_array_set_size(c->texts, MAX_TEXTS);
 		g_byte_array_set_size(
 			c->texts, (guint)LLVMFuzzerMutate(c->texts->data,
@@ -371,15 +379,15 @@ static void change_files(KmtContainer *c)
 {
 	KmtContainerFile *file;
 
-	if (c->n_files && draw(3) == 0) {
-		file = &c->files[draw(c->n_files)];
-		switch (draw(3)) {
+	if (c->n_files && random_below(3) == 0) {
+		file = &c->files[random_below(c->n_files)];
+		switch (random_below(3)) {
 		case 0:
-			file->cpu = (guint8)draw(KMT_CONTAINER_FILES);
+			file->cpu = (guint8)random_below(KMT_CONTAINER_FILES);
 			break;
 		case 1: /* cut a file, possibly in the middle of a record */
-			g_byte_array_set_size(file->data,
-					      draw(file->data->len + 1));
+			g_byte_array_set_size(
+				file->data, random_below(file->data->len + 1));
 			break;
 		case 2:
 			g_byte_array_unref(file->data);
@@ -388,43 +396,43 @@ static void change_files(KmtContainer *c)
 		}
 	} else if (c->n_files < KMT_CONTAINER_FILES) {
 		file = &c->files[c->n_files++];
-		file->cpu = (guint8)draw(KMT_CONTAINER_FILES);
+		file->cpu = (guint8)random_below(KMT_CONTAINER_FILES);
 		file->data = g_byte_array_new();
 	}
 }
 
 static void change_record(KmtContainer *c, GByteArray *data)
 {
-	guint size = size_in(data);
-	Record *r = draw_record(data);
+	guint size = record_size_in(data);
+	Record *r = random_record(data);
 	guint at = (guint)((guint8 *)r - data->data);
-	GByteArray *other = draw_file(c);
+	GByteArray *other = random_file(c);
 	guint8 copy[MAX_RECORD];
 
 	memcpy(copy, r, size);
-	switch (draw(size < KMEMTRACE_EVENT_SIZE_V2 ? 12 : 15)) {
+	switch (random_below(size < KMEMTRACE_EVENT_SIZE_V2 ? 12 : 15)) {
 	case 0: /* remove the record */
 		g_byte_array_remove_range(data, at, size);
 		break;
 	case 1:
 	case 2: /* copy the record to the same or another CPU */
-		insert(c->files[draw(c->n_files)].data, copy, size);
+		insert(c->files[random_below(c->n_files)].data, copy, size);
 		break;
 	case 3: /* move the record to another CPU */
 		g_byte_array_remove_range(data, at, size);
-		insert(c->files[draw(c->n_files)].data, copy, size);
+		insert(c->files[random_below(c->n_files)].data, copy, size);
 		break;
 	case 4:
 	case 5:
 		if (other)
-			copy_field(r, draw_record(other));
+			copy_field(r, random_record(other));
 		break;
 	case 6:
 		r->event_id = (guint8)(1 + (r->event_id == 1));
 		break;
 	case 7:
-		r->type_id =
-			(guint8)draw(size < KMEMTRACE_EVENT_SIZE_V2 ? 3 : 5);
+		r->type_id = (guint8)random_below(
+			size < KMEMTRACE_EVENT_SIZE_V2 ? 3 : 5);
 		break;
 	case 8:
 	case 9:
@@ -447,14 +455,14 @@ void kmt_container_mutate(KmtContainer *c, guint seed)
 	guint n;
 
 	state = seed * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) + 1;
-	for (n = 1 + draw(MAX_NUMBER); n; n--) {
-		GByteArray *data = draw_file(c);
-		guint what = draw(24);
+	for (n = 1 + random_below(MAX_CHANGES); n; n--) {
+		GByteArray *data = random_file(c);
+		guint what = random_below(24);
 
 		if (what == 0)
 			swap_order(c);
 		else if (what == 1)
-			c->options = (guint8)draw(256);
+			c->options = (guint8)random_below(256);
 		else if (what <= 4)
 			change_meta(c);
 		else if (what == 5 || !c->n_files)
@@ -462,7 +470,7 @@ void kmt_container_mutate(KmtContainer *c, guint seed)
 		else if (data)
 			change_record(c, data);
 		else
-			c->options ^= (guint8)draw(8);
+			c->options ^= (guint8)random_below(8);
 	}
 }
 

@@ -46,7 +46,7 @@ static void print(const KmtPlan *plan, FILE *out)
  * Return whether an option is given that the program rejects for captures
  * without timestamps.
  */
-static gboolean asks_for_time(const KmtPlan *plan)
+static gboolean needs_timestamps(const KmtPlan *plan)
 {
 	const KmtAggregateOptions *o = &plan->aggregate;
 
@@ -96,7 +96,7 @@ static char *report(const char *directory, KmtPlan *plan, guint jobs)
 	size_t size = 0;
 	FILE *out;
 
-	if (!capture || (capture->has_sequence_times && asks_for_time(plan)))
+	if (!capture || (capture->has_sequence_times && needs_timestamps(plan)))
 		return NULL;
 	names = kmt_report_open_symbols(capture, &names_options, warnings,
 					&error);

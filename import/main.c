@@ -155,7 +155,7 @@ static void limit_memory(char *const *paths)
 		"it is probably damaged: copy it again, or record again, for "
 		"a shorter time",
 		paths[0], limit >> 20);
-	kmt_cli_guard_memory(PROGRAM, advice, EXIT_FAILURE);
+	kmt_cli_exit_on_out_of_memory(PROGRAM, advice, EXIT_FAILURE);
 }
 
 /* Printed by a signal handler. */
@@ -384,7 +384,7 @@ int main(int argc, char **argv)
 	guint n;
 
 	kmt_cli_occupy_standard_descriptors();
-	kmt_cli_guard_memory(PROGRAM, OUT_OF_MEMORY, EXIT_FAILURE);
+	kmt_cli_exit_on_out_of_memory(PROGRAM, OUT_OF_MEMORY, EXIT_FAILURE);
 	setlocale(LC_ALL, "");
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
@@ -393,7 +393,8 @@ int main(int argc, char **argv)
 	context = kmt_import_options_parse(argv, &options, &error);
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
-	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
+	if (kmt_cli_print_help_or_version(PROGRAM, context, options.help,
+					  options.version))
 		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 	(void)kmt_recovery_run(PROGRAM);
 	n = options.operands ? g_strv_length(options.operands) : 0;

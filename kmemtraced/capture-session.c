@@ -74,7 +74,7 @@ static void add_error(KmtdSession *session, GError *error)
 
 static gboolean open_descriptors(KmtdSession *session, GError **error)
 {
-	session->signal_fd = signalfd(-1, &session->options->signals->taken,
+	session->signal_fd = signalfd(-1, &session->options->signals->blocked,
 				      SFD_CLOEXEC | SFD_NONBLOCK);
 	session->notify_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	/* inotify is optional: it only reports new CPUs sooner. follow_cpus()
@@ -384,8 +384,8 @@ static gboolean take_signals(KmtdSession *session, KmtdCommand *forward_to)
 	gboolean any = FALSE;
 
 	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (!kmt_cli_signals_asks_to_stop(session->options->signals,
-						  &info))
+		if (!kmt_cli_signals_requests_stop(session->options->signals,
+						   &info))
 			continue;
 		any = TRUE;
 		if (forward_to && info.ssi_code != SI_KERNEL)

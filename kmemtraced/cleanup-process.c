@@ -57,7 +57,7 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, KmtdSource *source,
 	char byte = 0;
 
 	setsid();
-	kmt_cli_release_memory();
+	kmt_cli_return_allocation_failures();
 	if (source->class->disown)
 		source->class->disown(source);
 	prctl(PR_SET_NAME, GUARD_NAME);

@@ -497,8 +497,9 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	atexit(check_stdout);
 	argv_command = take_command(argv);
-	kmt_cli_guard_memory(PROGRAM, OUT_OF_MEMORY,
-			     has_command ? KMTD_COMMAND_FAILED : EXIT_FAILURE);
+	kmt_cli_exit_on_out_of_memory(PROGRAM, OUT_OF_MEMORY,
+				      has_command ? KMTD_COMMAND_FAILED
+						  : EXIT_FAILURE);
 	parse_options(argv, pids, &options);
 	kmt_cli_signals_block(&signals);
 	options.signals = &signals;

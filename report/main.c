@@ -330,16 +330,17 @@ int main(int argc, char **argv)
 	g_autoptr(GOptionContext) context = NULL;
 
 	kmt_cli_occupy_standard_descriptors();
-	kmt_cli_guard_memory(PROGRAM, OUT_OF_MEMORY, EXIT_FAILURE);
+	kmt_cli_exit_on_out_of_memory(PROGRAM, OUT_OF_MEMORY, EXIT_FAILURE);
 	/* Ignore SIGPIPE, so that a closed pipe is reported as a write error.
 	 */
 	signal(SIGPIPE, SIG_IGN);
-	kmt_cli_guard_mapped_files(PROGRAM);
-	kmt_cli_keep_memory_small();
+	kmt_cli_exit_on_sigbus(PROGRAM);
+	kmt_cli_map_large_blocks();
 	context = kmt_options_parse(argv, &options, &error);
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);
-	if (kmt_cli_answer(PROGRAM, context, options.help, options.version))
+	if (kmt_cli_print_help_or_version(PROGRAM, context, options.help,
+					  options.version))
 		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 	(void)kmt_recovery_run(PROGRAM);
 	if (!kmt_plan_make(&plan, &options, &error))

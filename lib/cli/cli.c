@@ -37,7 +37,7 @@ static gboolean takes_value(const GOptionEntry *entry)
  * Return the length of the short options in @word if the last of them takes a
  * value, otherwise 0.
  */
-static size_t short_options(const GOptionEntry *entries, const char *word)
+static size_t length_before_value(const GOptionEntry *entries, const char *word)
 {
 	const GOptionEntry *entry;
 	size_t i;
@@ -55,7 +55,7 @@ static size_t short_options(const GOptionEntry *entries, const char *word)
 }
 
 /* Return whether the next word is the value of the long option @word. */
-static gboolean wants_next(const GOptionEntry *entries, const char *word)
+static gboolean next_is_value(const GOptionEntry *entries, const char *word)
 {
 	for (; entries->long_name; entries++)
 		if (g_str_equal(entries->long_name, word + 2))
@@ -64,7 +64,7 @@ static gboolean wants_next(const GOptionEntry *entries, const char *word)
 }
 
 /* Copy @argv, with each value of a short option in a word of its own. */
-static GStrv split(const GOptionEntry *entries, char **argv)
+static GStrv split_values(const GOptionEntry *entries, char **argv)
 {
 	g_autoptr(GPtrArray) words = g_ptr_array_new();
 	size_t n;
@@ -76,9 +76,9 @@ static GStrv split(const GOptionEntry *entries, char **argv)
 			break;
 		n = 0;
 		if (g_str_has_prefix(*argv, "--"))
-			next = wants_next(entries, *argv);
+			next = next_is_value(entries, *argv);
 		else if (**argv == '-')
-			n = short_options(entries, *argv);
+			n = length_before_value(entries, *argv);
 		if (n && (*argv)[n]) {
 			g_ptr_array_add(words, g_strndup(*argv, n));
 			g_ptr_array_add(words, g_strdup(*argv + n));
@@ -97,7 +97,7 @@ static GStrv split(const GOptionEntry *entries, char **argv)
 GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
 		    char **argv, GError **error)
 {
-	g_auto(GStrv) words = split(entries, argv);
+	g_auto(GStrv) words = split_values(entries, argv);
 
 	g_option_context_add_main_entries(context, entries, NULL);
 	if (!g_option_context_parse_strv(context, &words, error))
@@ -105,8 +105,9 @@ GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
 	return g_steal_pointer(&words);
 }
 
-gboolean kmt_cli_answer(const char *program, GOptionContext *context,
-			gboolean help, gboolean version)
+gboolean kmt_cli_print_help_or_version(const char *program,
+				       GOptionContext *context, gboolean help,
+				       gboolean version)
 {
 	if (help) {
 		g_autofree char *text =
@@ -161,7 +162,7 @@ static void on_sigbus(int number)
 	_exit(EXIT_FAILURE);
 }
 
-void kmt_cli_guard_mapped_files(const char *program)
+void kmt_cli_exit_on_sigbus(const char *program)
 {
 	sigbus_text = g_strdup_printf("%s: a file of the capture became "
 				      "shorter while it was read, or cannot be "
@@ -170,7 +171,7 @@ void kmt_cli_guard_mapped_files(const char *program)
 	signal(SIGBUS, on_sigbus);
 }
 
-void kmt_cli_keep_memory_small(void)
+void kmt_cli_map_large_blocks(void)
 {
 #ifdef __GLIBC__
 	/* By default glibc raises this threshold when large blocks are freed.

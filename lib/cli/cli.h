@@ -27,8 +27,9 @@ GStrv kmt_cli_parse(GOptionContext *context, const GOptionEntry *entries,
  * Print the text for --help or --version, and return TRUE. Return FALSE if
  * neither option was given.
  */
-gboolean kmt_cli_answer(const char *program, GOptionContext *context,
-			gboolean help, gboolean version);
+gboolean kmt_cli_print_help_or_version(const char *program,
+				       GOptionContext *context, gboolean help,
+				       gboolean version);
 
 /*
  * Ensure that descriptors 0, 1 and 2 are open. If the caller closed one of
@@ -71,12 +72,12 @@ gboolean kmt_cli_parse_number(const char *text, guint64 max, const char *option,
 /* Install a handler of SIGBUS for the rest of the program. The signal occurs if
  * a mapped file is truncated or its disk fails. The handler prints a message
  * and exits with EXIT_FAILURE. */
-void kmt_cli_guard_mapped_files(const char *program);
+void kmt_cli_exit_on_sigbus(const char *program);
 
 /* Make malloc() map blocks of 16 KiB or more separately, for the rest of the
  * program. Such blocks grow in place or move without a copy, and their memory
  * returns to the kernel when they are freed. */
-void kmt_cli_keep_memory_small(void);
+void kmt_cli_map_large_blocks(void);
 
 /*
  * Close stdout, as its last use, and return @status. If some output could not

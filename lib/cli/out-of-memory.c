@@ -44,14 +44,15 @@ static char *message; /* NULL: failures are returned to the caller */
 static gsize message_bytes;
 static int exit_status;
 
-void kmt_cli_guard_memory(const char *program, const char *advice, int status)
+void kmt_cli_exit_on_out_of_memory(const char *program, const char *advice,
+				   int status)
 {
 	message = g_strdup_printf("%s: out of memory: %s\n", program, advice);
 	message_bytes = strlen(message);
 	exit_status = status;
 }
 
-void kmt_cli_release_memory(void)
+void kmt_cli_return_allocation_failures(void)
 {
 	message = NULL;
 }
@@ -77,8 +78,8 @@ static struct {
 	void (*free)(void *);
 } next;
 
-static gboolean is_ready; /* all members of next are set */
-static gboolean is_looking;
+static gboolean has_next; /* all members of next are set */
+static gboolean in_lookup;
 static _Alignas(max_align_t) char early[EARLY_BYTES];
 static size_t early_used;
 
@@ -103,7 +104,7 @@ static void *early_alloc(size_t size)
 }
 
 /* ISO C has no conversion from an object pointer to a function pointer. */
-static void look_up(void *function, const char *name)
+static void look_up_symbol(void *function, const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
 
@@ -115,25 +116,25 @@ static void look_up(void *function, const char *name)
  * lookup, because dlsym() may call an allocation function. The first call
  * occurs before main(), when the process has one thread.
  */
-static gboolean get_ready(void)
+static gboolean find_next(void)
 {
-	if (G_LIKELY(is_ready))
+	if (G_LIKELY(has_next))
 		return TRUE;
-	if (is_looking)
+	if (in_lookup)
 		return FALSE;
-	is_looking = TRUE;
-	look_up(&next.malloc, "malloc");
-	look_up(&next.calloc, "calloc");
-	look_up(&next.realloc, "realloc");
-	look_up(&next.memalign, "memalign");
-	look_up(&next.aligned_alloc, "aligned_alloc");
-	look_up(&next.posix_memalign, "posix_memalign");
-	look_up(&next.valloc, "valloc");
-	look_up(&next.pvalloc, "pvalloc");
-	look_up(&next.malloc_usable_size, "malloc_usable_size");
-	look_up(&next.free, "free");
-	is_looking = FALSE;
-	is_ready = TRUE;
+	in_lookup = TRUE;
+	look_up_symbol(&next.malloc, "malloc");
+	look_up_symbol(&next.calloc, "calloc");
+	look_up_symbol(&next.realloc, "realloc");
+	look_up_symbol(&next.memalign, "memalign");
+	look_up_symbol(&next.aligned_alloc, "aligned_alloc");
+	look_up_symbol(&next.posix_memalign, "posix_memalign");
+	look_up_symbol(&next.valloc, "valloc");
+	look_up_symbol(&next.pvalloc, "pvalloc");
+	look_up_symbol(&next.malloc_usable_size, "malloc_usable_size");
+	look_up_symbol(&next.free, "free");
+	in_lookup = FALSE;
+	has_next = TRUE;
 	return TRUE;
 }
 
@@ -171,12 +172,12 @@ static void *reallocate(void *old, size_t size)
 
 void *malloc(size_t size)
 {
-	return get_ready() ? check(next.malloc(size)) : early_alloc(size);
+	return find_next() ? check(next.malloc(size)) : early_alloc(size);
 }
 
 void *calloc(size_t n, size_t size)
 {
-	return get_ready() ? check(next.calloc(n, size))
+	return find_next() ? check(next.calloc(n, size))
 			   : early_alloc(n * size);
 }
 
@@ -184,7 +185,7 @@ void *realloc(void *old, size_t size)
 {
 	void *p;
 
-	if (!get_ready())
+	if (!find_next())
 		return early_alloc(size);
 	p = reallocate(old, size);
 	/* realloc(old, 0) frees @old and returns NULL on success. */
@@ -204,26 +205,26 @@ void *reallocarray(void *old, size_t n, size_t size)
 
 void free(void *p)
 {
-	if (p && !is_early(p) && get_ready())
+	if (p && !is_early(p) && find_next())
 		next.free(p);
 }
 
 void *memalign(size_t alignment, size_t size)
 {
-	return get_ready() ? check_aligned(next.memalign(alignment, size))
+	return find_next() ? check_aligned(next.memalign(alignment, size))
 			   : NULL;
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-	return get_ready() ? check_aligned(next.aligned_alloc(alignment, size))
+	return find_next() ? check_aligned(next.aligned_alloc(alignment, size))
 			   : NULL;
 }
 
 int posix_memalign(void **p, size_t alignment, size_t size)
 {
 	int errnum =
-		get_ready() ? next.posix_memalign(p, alignment, size) : ENOMEM;
+		find_next() ? next.posix_memalign(p, alignment, size) : ENOMEM;
 
 	if (errnum == ENOMEM)
 		check(NULL);
@@ -232,17 +233,17 @@ int posix_memalign(void **p, size_t alignment, size_t size)
 
 void *valloc(size_t size)
 {
-	return get_ready() ? check(next.valloc(size)) : NULL;
+	return find_next() ? check(next.valloc(size)) : NULL;
 }
 
 void *pvalloc(size_t size)
 {
-	return get_ready() && next.pvalloc ? check(next.pvalloc(size)) : NULL;
+	return find_next() && next.pvalloc ? check(next.pvalloc(size)) : NULL;
 }
 
 size_t malloc_usable_size(void *p)
 {
-	return p && !is_early(p) && get_ready() ? next.malloc_usable_size(p)
+	return p && !is_early(p) && find_next() ? next.malloc_usable_size(p)
 						: 0;
 }
 
@@ -250,18 +251,18 @@ size_t malloc_usable_size(void *p)
 
 gpointer g_try_malloc(gsize size)
 {
-	return size && get_ready() ? next.malloc(size) : NULL;
+	return size && find_next() ? next.malloc(size) : NULL;
 }
 
 gpointer g_try_malloc0(gsize size)
 {
-	return size && get_ready() ? next.calloc(1, size) : NULL;
+	return size && find_next() ? next.calloc(1, size) : NULL;
 }
 
 gpointer g_try_realloc(gpointer old, gsize size)
 {
 	if (size)
-		return get_ready() ? reallocate(old, size) : NULL;
+		return find_next() ? reallocate(old, size) : NULL;
 	free(old);
 	return NULL;
 }
@@ -291,11 +292,12 @@ gpointer(g_try_realloc_n)(gpointer old, gsize n, gsize size)
 
 #else
 
-void kmt_cli_guard_memory(const char *program, const char *advice, int status)
+void kmt_cli_exit_on_out_of_memory(const char *program, const char *advice,
+				   int status)
 {
 }
 
-void kmt_cli_release_memory(void)
+void kmt_cli_return_allocation_failures(void)
 {
 }
 

@@ -14,12 +14,13 @@
  * g_try_malloc() and its variants still return NULL. Buffered output is lost,
  * because partial output would be useless.
  */
-void kmt_cli_guard_memory(const char *program, const char *advice, int status);
+void kmt_cli_exit_on_out_of_memory(const char *program, const char *advice,
+				   int status);
 
 /*
  * Return allocation failures to the caller again. A child process calls this
  * function if it must do as much of its work as memory allows.
  */
-void kmt_cli_release_memory(void);
+void kmt_cli_return_allocation_failures(void);
 
 #endif

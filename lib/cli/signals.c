@@ -28,37 +28,37 @@ gboolean kmt_cli_signals_is_ignored(int number)
 
 void kmt_cli_signals_block(KmtCliSignals *signals)
 {
-	static const int asking[] = {SIGTERM, SIGHUP, SIGQUIT};
+	static const int stop_signals[] = {SIGTERM, SIGHUP, SIGQUIT};
 
-	sigemptyset(&signals->taken);
-	sigaddset(&signals->taken, SIGCHLD);
-	sigaddset(&signals->taken, SIGINT);
+	sigemptyset(&signals->blocked);
+	sigaddset(&signals->blocked, SIGCHLD);
+	sigaddset(&signals->blocked, SIGINT);
 	signals->ignore_terminal = kmt_cli_signals_is_ignored(SIGINT);
-	for (gsize i = 0; i < G_N_ELEMENTS(asking); i++)
-		if (!kmt_cli_signals_is_ignored(asking[i]))
-			sigaddset(&signals->taken, asking[i]);
-	sigprocmask(SIG_BLOCK, &signals->taken, &signals->mask_before);
+	for (gsize i = 0; i < G_N_ELEMENTS(stop_signals); i++)
+		if (!kmt_cli_signals_is_ignored(stop_signals[i]))
+			sigaddset(&signals->blocked, stop_signals[i]);
+	sigprocmask(SIG_BLOCK, &signals->blocked, &signals->old_mask);
 	for (gsize i = 0; i < G_N_ELEMENTS(changed); i++) {
 		struct sigaction action = {.sa_handler = changed[i].action};
 
-		sigaction(changed[i].number, &action, &signals->before[i]);
+		sigaction(changed[i].number, &action, &signals->old_actions[i]);
 	}
 }
 
 void kmt_cli_signals_release(const KmtCliSignals *signals)
 {
-	sigprocmask(SIG_SETMASK, &signals->mask_before, NULL);
+	sigprocmask(SIG_SETMASK, &signals->old_mask, NULL);
 }
 
 void kmt_cli_signals_restore(const KmtCliSignals *signals)
 {
 	for (gsize i = 0; i < G_N_ELEMENTS(changed); i++)
-		sigaction(changed[i].number, &signals->before[i], NULL);
+		sigaction(changed[i].number, &signals->old_actions[i], NULL);
 	kmt_cli_signals_release(signals);
 }
 
-gboolean kmt_cli_signals_asks_to_stop(const KmtCliSignals *signals,
-				      const struct signalfd_siginfo *info)
+gboolean kmt_cli_signals_requests_stop(const KmtCliSignals *signals,
+				       const struct signalfd_siginfo *info)
 {
 	if (info->ssi_signo == SIGCHLD)
 		return FALSE;

@@ -24,10 +24,11 @@
 #define KMT_CLI_SIGNALS_CHANGED 3
 
 typedef struct {
-	sigset_t taken;		  /* blocked signals, read from a signalfd */
+	sigset_t blocked;	  /* blocked signals, read from a signalfd */
 	gboolean ignore_terminal; /* SIGINT was ignored on entry */
-	sigset_t mask_before;	  /* signal mask on entry */
-	struct sigaction before[KMT_CLI_SIGNALS_CHANGED]; /* actions on entry */
+	sigset_t old_mask;	  /* signal mask on entry */
+	struct sigaction
+		old_actions[KMT_CLI_SIGNALS_CHANGED]; /* actions on entry */
 } KmtCliSignals;
 
 /* Return whether the action of this signal is SIG_IGN. */
@@ -54,7 +55,7 @@ void kmt_cli_signals_restore(const KmtCliSignals *signals);
  * Return whether a signal read from the signalfd requests the end of the
  * recording.
  */
-gboolean kmt_cli_signals_asks_to_stop(const KmtCliSignals *signals,
-				      const struct signalfd_siginfo *info);
+gboolean kmt_cli_signals_requests_stop(const KmtCliSignals *signals,
+				       const struct signalfd_siginfo *info);
 
 #endif

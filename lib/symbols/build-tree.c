@@ -16,7 +16,7 @@
 #define MAX_DEPTH 64
 
 /* One compiled definition of a function. */
-typedef struct Place {
+typedef struct Definition {
 	const char *directory;
 	/* Module that the function was compiled for: "" for the kernel itself,
 	 * NULL if kbuild left no command file or the command names no module.
@@ -24,14 +24,15 @@ typedef struct Place {
 	const char *module;
 	gboolean weak; /* weak symbol: the linker prefers a strong
 			* one */
-	const struct Place
+	const struct Definition
 		*next; /* next definition with the same function name */
-} Place;
+} Definition;
 
 struct KmtSymBuildTree {
-	GHashTable *functions; /* function name -> first Place of its list */
+	GHashTable
+		*functions; /* function name -> first Definition of its list */
 	GStringChunk *strings;
-	GPtrArray *places; /* owns every Place */
+	GPtrArray *definitions; /* owns every Definition */
 	guint n_objects;
 };
 
@@ -42,7 +43,7 @@ G_DEFINE_QUARK(kmt_sym_build_tree_error, kmt_sym_build_tree_error)
  * kernel: programs of the build machine, boot code, user-space vDSO code.
  * @directory is relative to the root of the tree.
  */
-static gboolean is_no_kernel(const char *directory)
+static gboolean is_outside_kernel(const char *directory)
 {
 	static const char *const globs[] = {
 		"scripts",
@@ -73,7 +74,7 @@ static gboolean is_no_kernel(const char *directory)
  * Return whether the object file was linked from other object files. The file
  * name decides. Used only for an object without a kbuild command file.
  */
-static gboolean is_linked(const char *name)
+static gboolean is_linked_object(const char *name)
 {
 	return *name == '.' || strcmp(name, "vmlinux.o") == 0 ||
 	       strcmp(name, "built-in.o") == 0 ||
@@ -115,7 +116,7 @@ static gboolean read_command(KmtSymBuildTree *tree, const char *directory,
 
 	*module = NULL;
 	if (!g_file_get_contents(path, &text, NULL, NULL))
-		return !is_linked(object);
+		return !is_linked_object(object);
 	if (!strstr(text, "\nsource_") && !g_str_has_prefix(text, "source_"))
 		return FALSE;
 	*module = module_of_command(tree, text);
@@ -125,23 +126,23 @@ static gboolean read_command(KmtSymBuildTree *tree, const char *directory,
 static void add_function(KmtSymBuildTree *tree, const char *name, gboolean weak,
 			 const char *directory, const char *module)
 {
-	const Place *first = g_hash_table_lookup(tree->functions, name);
-	const Place *other;
-	Place *place;
+	const Definition *first = g_hash_table_lookup(tree->functions, name);
+	const Definition *listed;
+	Definition *definition;
 
-	for (other = first; other; other = other->next)
-		if (other->directory == directory && other->weak == weak &&
-		    g_strcmp0(other->module, module) == 0)
+	for (listed = first; listed; listed = listed->next)
+		if (listed->directory == directory && listed->weak == weak &&
+		    g_strcmp0(listed->module, module) == 0)
 			return;
-	place = g_new(Place, 1);
-	place->directory = directory;
-	place->module = module;
-	place->weak = weak;
-	place->next = first;
-	g_ptr_array_add(tree->places, place);
+	definition = g_new(Definition, 1);
+	definition->directory = directory;
+	definition->module = module;
+	definition->weak = weak;
+	definition->next = first;
+	g_ptr_array_add(tree->definitions, definition);
 	g_hash_table_insert(tree->functions,
 			    g_string_chunk_insert_const(tree->strings, name),
-			    place);
+			    definition);
 }
 
 static void read_symbols(KmtSymBuildTree *tree, Elf *elf, Elf_Scn *section,
@@ -209,17 +210,18 @@ static void walk(KmtSymBuildTree *tree, const char *path, const char *relative,
 
 	while (listing && (name = g_dir_read_name(listing))) {
 		g_autofree char *child = g_build_filename(path, name, NULL);
-		g_autofree char *below =
+		g_autofree char *child_relative =
 			*relative ? g_build_filename(relative, name, NULL)
 				  : g_strdup(name);
 
 		if (g_str_has_suffix(name, ".o")) {
 			if (read_command(tree, path, name, &module))
 				read_object(tree, child, directory, module);
-		} else if (depth < MAX_DEPTH && !is_no_kernel(below) &&
+		} else if (depth < MAX_DEPTH &&
+			   !is_outside_kernel(child_relative) &&
 			   g_file_test(child, G_FILE_TEST_IS_DIR) &&
 			   !g_file_test(child, G_FILE_TEST_IS_SYMLINK)) {
-			walk(tree, child, below, depth + 1);
+			walk(tree, child, child_relative, depth + 1);
 		}
 	}
 	if (listing)
@@ -228,15 +230,16 @@ static void walk(KmtSymBuildTree *tree, const char *path, const char *relative,
 
 static gboolean check_directory(const char *path, GError **error)
 {
-	g_autoptr(GError) why = NULL;
-	GDir *listing = g_dir_open(path, 0, &why);
+	g_autoptr(GError) open_error = NULL;
+	GDir *listing = g_dir_open(path, 0, &open_error);
 
 	if (listing)
 		g_dir_close(listing);
 	else
 		g_set_error(error, KMT_SYM_BUILD_TREE_ERROR,
 			    KMT_SYM_BUILD_TREE_ERROR_READ,
-			    "cannot read the kernel tree: %s", why->message);
+			    "cannot read the kernel tree: %s",
+			    open_error->message);
 	return listing != NULL;
 }
 
@@ -249,7 +252,7 @@ KmtSymBuildTree *kmt_sym_build_tree_open(const char *path, GError **error)
 	tree = g_new0(KmtSymBuildTree, 1);
 	tree->functions = g_hash_table_new(kmt_str_hash, g_str_equal);
 	tree->strings = g_string_chunk_new(1 << 16);
-	tree->places = g_ptr_array_new_with_free_func(g_free);
+	tree->definitions = g_ptr_array_new_with_free_func(g_free);
 	elf_version(EV_CURRENT);
 	walk(tree, path, "", 0);
 	if (!tree->n_objects) {
@@ -268,7 +271,7 @@ void kmt_sym_build_tree_free(KmtSymBuildTree *tree)
 	if (!tree)
 		return;
 	g_hash_table_unref(tree->functions);
-	g_ptr_array_unref(tree->places);
+	g_ptr_array_unref(tree->definitions);
 	g_string_chunk_free(tree->strings);
 	g_free(tree);
 }
@@ -278,17 +281,19 @@ void kmt_sym_build_tree_free(KmtSymBuildTree *tree)
  * weakness: NULL if there is no such definition, KMT_SYM_BUILD_TREE_AMBIGUOUS
  * if they are in several directories.
  */
-static const char *choose(const Place *place, const char *module, gboolean weak)
+static const char *unique_directory(const Definition *definition,
+				    const char *module, gboolean weak)
 {
 	const char *directory = NULL;
 
-	for (; place; place = place->next) {
-		if (g_strcmp0(place->module, module) != 0 ||
-		    place->weak != weak || place->directory == directory)
+	for (; definition; definition = definition->next) {
+		if (g_strcmp0(definition->module, module) != 0 ||
+		    definition->weak != weak ||
+		    definition->directory == directory)
 			continue;
 		if (directory)
 			return KMT_SYM_BUILD_TREE_AMBIGUOUS;
-		directory = place->directory;
+		directory = definition->directory;
 	}
 	return directory;
 }
@@ -297,12 +302,12 @@ static const char *choose(const Place *place, const char *module, gboolean weak)
  * Return the directory of all definitions in the list, or
  * KMT_SYM_BUILD_TREE_AMBIGUOUS if the directories differ.
  */
-static const char *choose_any(const Place *place)
+static const char *common_directory(const Definition *definition)
 {
-	const char *directory = place->directory;
+	const char *directory = definition->directory;
 
-	for (; place; place = place->next)
-		if (place->directory != directory)
+	for (; definition; definition = definition->next)
+		if (definition->directory != directory)
 			return KMT_SYM_BUILD_TREE_AMBIGUOUS;
 	return directory;
 }
@@ -311,16 +316,18 @@ const char *kmt_sym_build_tree_directory(const KmtSymBuildTree *tree,
 					 const char *function,
 					 const char *module)
 {
-	const Place *places = g_hash_table_lookup(tree->functions, function);
+	const Definition *definitions =
+		g_hash_table_lookup(tree->functions, function);
 	const char *directory;
 
-	if (!places)
+	if (!definitions)
 		return NULL;
-	directory = choose(places, module ? module : "", FALSE);
+	directory = unique_directory(definitions, module ? module : "", FALSE);
 	if (!directory)
-		directory = choose(places, module ? module : "", TRUE);
+		directory = unique_directory(definitions, module ? module : "",
+					     TRUE);
 	/* No definition has this module. kbuild compiles an object that is
 	 * linked into several modules only once, and an object may have no
 	 * command file. */
-	return directory ? directory : choose_any(places);
+	return directory ? directory : common_directory(definitions);
 }

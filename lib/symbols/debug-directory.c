@@ -37,14 +37,14 @@ static char *module_name(const char *file)
 	return NULL;
 }
 
-static gboolean is_of_release(const KmtSymDebugDir *dir, const char *path)
+static gboolean has_release(const KmtSymDebugDir *dir, const char *path)
 {
-	g_autofree char *part = NULL;
+	g_autofree char *component = NULL;
 
 	if (!dir->release)
 		return FALSE;
-	part = g_strdup_printf("/%s/", dir->release);
-	return strstr(path, part) != NULL;
+	component = g_strdup_printf("/%s/", dir->release);
+	return strstr(path, component) != NULL;
 }
 
 static void add_file(KmtSymDebugDir *dir, const char *name, char *path)
@@ -61,7 +61,7 @@ static void add_file(KmtSymDebugDir *dir, const char *name, char *path)
 		paths = g_ptr_array_new_with_free_func(g_free);
 		g_hash_table_insert(dir->modules, g_strdup(module), paths);
 	}
-	g_ptr_array_insert(paths, is_of_release(dir, path) ? 0 : -1, path);
+	g_ptr_array_insert(paths, has_release(dir, path) ? 0 : -1, path);
 	g_free(module);
 }
 
@@ -134,7 +134,7 @@ void kmt_sym_debug_dir_free(KmtSymDebugDir *dir)
 	g_free(dir);
 }
 
-static gboolean take_file(char **path)
+static gboolean clear_unless_regular(char **path)
 {
 	if (g_file_test(*path, G_FILE_TEST_IS_REGULAR))
 		return TRUE;
@@ -146,7 +146,7 @@ static gboolean take_file(char **path)
 char *kmt_sym_debug_dir_vmlinux(const KmtSymDebugDir *dir, const char *build_id)
 {
 	/* The text before the release, and the text after the release. */
-	static const char *const places[][2] = {
+	static const char *const patterns[][2] = {
 		{"/vmlinux-", ""},
 		{"/boot/vmlinux-", ""},
 		{"/lib/modules/", "/vmlinux"},
@@ -159,17 +159,17 @@ char *kmt_sym_debug_dir_vmlinux(const KmtSymDebugDir *dir, const char *build_id)
 	if (build_id && strlen(build_id) > 2) {
 		path = g_strdup_printf("%s/.build-id/%.2s/%s.debug", dir->path,
 				       build_id, build_id + 2);
-		if (take_file(&path))
+		if (clear_unless_regular(&path))
 			return path;
 	}
-	for (i = 0; dir->release && i < G_N_ELEMENTS(places); i++) {
-		path = g_strconcat(dir->path, places[i][0], dir->release,
-				   places[i][1], NULL);
-		if (take_file(&path))
+	for (i = 0; dir->release && i < G_N_ELEMENTS(patterns); i++) {
+		path = g_strconcat(dir->path, patterns[i][0], dir->release,
+				   patterns[i][1], NULL);
+		if (clear_unless_regular(&path))
 			return path;
 	}
 	path = g_build_filename(dir->path, "vmlinux", NULL);
-	take_file(&path);
+	clear_unless_regular(&path);
 	return path;
 }
 

@@ -96,17 +96,18 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata,
 	return fd;
 }
 
-static gboolean fail(GError **error, KmtSymDebugFileError code,
-		     const char *path, const char *what)
+static gboolean set_error(GError **error, KmtSymDebugFileError code,
+			  const char *path, const char *problem)
 {
-	const char *why = dwfl_errmsg(-1);
+	const char *reason = dwfl_errmsg(-1);
 
 	g_set_error(error, KMT_SYM_DEBUG_FILE_ERROR, (gint)code, "'%s' %s%s%s",
-		    path, what, why ? ": " : "", why ? why : "");
+		    path, problem, reason ? ": " : "", reason ? reason : "");
 	return FALSE;
 }
 
-static gboolean report(KmtSymDebugFile *file, const char *path, GError **error)
+static gboolean open_module(KmtSymDebugFile *file, const char *path,
+			    GError **error)
 {
 	void **userdata = NULL;
 
@@ -115,14 +116,14 @@ static gboolean report(KmtSymDebugFile *file, const char *path, GError **error)
 	file->callbacks.section_address = dwfl_offline_section_address;
 	file->dwfl = dwfl_begin(&file->callbacks);
 	if (!file->dwfl)
-		return fail(error, KMT_SYM_DEBUG_FILE_ERROR_OPEN, path,
-			    "cannot be opened");
+		return set_error(error, KMT_SYM_DEBUG_FILE_ERROR_OPEN, path,
+				 "cannot be opened");
 	dwfl_report_begin(file->dwfl);
 	file->module = dwfl_report_offline(file->dwfl, "kernel", path, -1);
 	dwfl_report_end(file->dwfl, NULL, NULL);
 	if (!file->module)
-		return fail(error, KMT_SYM_DEBUG_FILE_ERROR_OPEN, path,
-			    "cannot be read");
+		return set_error(error, KMT_SYM_DEBUG_FILE_ERROR_OPEN, path,
+				 "cannot be read");
 	dwfl_module_info(file->module, &userdata, NULL, NULL, NULL, NULL, NULL,
 			 NULL);
 	*userdata = file;
@@ -226,11 +227,11 @@ KmtSymDebugFile *kmt_sym_debug_file_open(const char *path,
 	g_autoptr(KmtSymDebugFile) file = g_new0(KmtSymDebugFile, 1);
 
 	file->debug_dir = g_strdup(debug_dir);
-	if (!report(file, path, error))
+	if (!open_module(file, path, error))
 		return NULL;
 	if (!read_units(file)) {
-		fail(error, KMT_SYM_DEBUG_FILE_ERROR_NO_INFO, path,
-		     "has no debug information that can be used");
+		set_error(error, KMT_SYM_DEBUG_FILE_ERROR_NO_INFO, path,
+			  "has no debug information that can be used");
 		return NULL;
 	}
 	return g_steal_pointer(&file);
@@ -306,11 +307,11 @@ gboolean kmt_sym_debug_file_text(const KmtSymDebugFile *file, guint64 *address,
 	return FALSE;
 }
 
-void kmt_sym_source_location_clear(KmtSymSourceLocation *place)
+void kmt_sym_source_location_clear(KmtSymSourceLocation *location)
 {
-	g_clear_pointer(&place->file, g_free);
-	g_clear_pointer(&place->inlined, g_ptr_array_unref);
-	g_clear_pointer(&place->unit_dir, g_free);
+	g_clear_pointer(&location->file, g_free);
+	g_clear_pointer(&location->inlined, g_ptr_array_unref);
+	g_clear_pointer(&location->unit_dir, g_free);
 }
 
 static CompileUnit *find_unit(const KmtSymDebugFile *file, Dwarf_Addr address)
@@ -456,26 +457,27 @@ gboolean kmt_sym_debug_file_unit(const KmtSymDebugFile *file, guint64 address,
 }
 
 gboolean kmt_sym_debug_file_lookup(KmtSymDebugFile *file, guint64 address,
-				   KmtSymSourceLocation *place)
+				   KmtSymSourceLocation *location)
 {
-	Dwarf_Addr there = address - file->bias;
-	CompileUnit *unit = find_unit(file, there);
+	Dwarf_Addr file_address = address - file->bias;
+	CompileUnit *unit = find_unit(file, file_address);
 	Dwarf_Line *line;
 	const char *path;
 	int number = 0;
 
-	memset(place, 0, sizeof(*place));
+	memset(location, 0, sizeof(*location));
 	if (!unit)
 		return FALSE;
-	place->unit_dir = unit_directory(&unit->die);
-	place->inlined = find_inlined(unit, there);
-	line = dwarf_getsrc_die(&unit->die, there);
+	location->unit_dir = unit_directory(&unit->die);
+	location->inlined = find_inlined(unit, file_address);
+	line = dwarf_getsrc_die(&unit->die, file_address);
 	path = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
 	/* Line 0 means that the compiler attributes the instruction to no line.
 	 */
 	if (path && dwarf_lineno(line, &number) == 0 && number > 0) {
-		place->file = g_canonicalize_filename(path, place->unit_dir);
-		place->line = (guint)number;
+		location->file =
+			g_canonicalize_filename(path, location->unit_dir);
+		location->line = (guint)number;
 	}
 	return TRUE;
 }

@@ -69,17 +69,17 @@ typedef struct {
 	char *unit_dir; /* absolute directory in which the compiler ran */
 } KmtSymSourceLocation;
 
-void kmt_sym_source_location_clear(KmtSymSourceLocation *place);
+void kmt_sym_source_location_clear(KmtSymSourceLocation *location);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtSymSourceLocation,
 				 kmt_sym_source_location_clear)
 
 /*
  * Find the source location of the instruction that contains @address. Unknown
  * members are NULL. Return FALSE if no compile unit contains the address. The
- * caller clears *place.
+ * caller clears *location.
  */
 gboolean kmt_sym_debug_file_lookup(KmtSymDebugFile *file, guint64 address,
-				   KmtSymSourceLocation *place);
+				   KmtSymSourceLocation *location);
 
 /*
  * Find the main source file of the compile unit that contains @address. *path

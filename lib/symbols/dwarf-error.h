@@ -9,10 +9,11 @@
 GQuark kmt_sym_dwarf_error_quark(void);
 
 typedef enum {
-	KMT_SYM_DWARF_ERROR_UNSUPPORTED,  /* built without libdw */
-	KMT_SYM_DWARF_ERROR_READ,	  /* directory not readable */
-	KMT_SYM_DWARF_ERROR_OTHER_KERNEL, /* build IDs or symbols differ */
-	KMT_SYM_DWARF_ERROR_NO_PLACE, /* load address of the kernel not known */
+	KMT_SYM_DWARF_ERROR_UNSUPPORTED,     /* built without libdw */
+	KMT_SYM_DWARF_ERROR_READ,	     /* directory not readable */
+	KMT_SYM_DWARF_ERROR_OTHER_KERNEL,    /* build IDs or symbols differ */
+	KMT_SYM_DWARF_ERROR_NO_LOAD_ADDRESS, /* load address of the kernel not
+						known */
 } KmtSymDwarfError;
 
 #endif

@@ -13,7 +13,7 @@
 typedef struct {
 	KmtSymDebugFile
 		*file; /* NULL: no file that matches the running module */
-	KmtSymModuleMap *place;
+	KmtSymModuleMap *map;
 	gboolean refused; /* a debug file exists, but of another build */
 } DwarfModule;
 
@@ -21,11 +21,11 @@ typedef struct {
 typedef struct {
 	guint64 address;
 	gboolean has_source; /* the source location was looked up */
-	gboolean known;	     /* result of that lookup: source is valid */
+	gboolean found;	     /* result of that lookup: source is valid */
 	KmtSymSourceLine source;
 	gboolean has_directory; /* the directory was looked up */
 	const char *directory;
-} Answer;
+} CachedLookup;
 
 struct KmtSymDwarf {
 	GMutex mutex; /* protects all members below, because libdw has no
@@ -38,7 +38,7 @@ struct KmtSymDwarf {
 	char *debug_path;
 	KmtSymDebugDir *debug_dir; /* NULL: no debug directory given */
 	GHashTable *modules;	   /* module name -> DwarfModule */
-	GHashTable *answers;	   /* address -> Answer */
+	GHashTable *lookups;	   /* address -> CachedLookup */
 	GStringChunk *strings;	   /* strings that lookups point to */
 	GPtrArray *lists;	   /* arrays of inlined functions that lookups
 				    * point to */
@@ -48,26 +48,26 @@ static void free_module(gpointer data)
 {
 	DwarfModule *module = data;
 
-	kmt_sym_module_map_free(module->place);
+	kmt_sym_module_map_free(module->map);
 	kmt_sym_debug_file_free(module->file);
 	g_free(module);
 }
 
 static gboolean check_build_id(const KmtSymDebugFile *vmlinux, const char *path,
-			       const char *wanted, gboolean *is_same,
+			       const char *expected, gboolean *is_same,
 			       GError **error)
 {
 	const char *id = kmt_sym_debug_file_build_id(vmlinux);
 
-	*is_same = id && wanted && strcmp(id, wanted) == 0;
-	if (!id || !wanted || *is_same)
+	*is_same = id && expected && strcmp(id, expected) == 0;
+	if (!id || !expected || *is_same)
 		return TRUE;
 	g_set_error(error, KMT_SYM_DWARF_ERROR,
 		    KMT_SYM_DWARF_ERROR_OTHER_KERNEL,
 		    "'%s' belongs to another kernel: its build id is %s, that "
 		    "of the traced kernel is %s; name the vmlinux of the build "
 		    "that was traced",
-		    path, id, wanted);
+		    path, id, expected);
 	return FALSE;
 }
 
@@ -93,15 +93,15 @@ static gboolean open_debug_dir(KmtSymDwarf *dwarf,
 			       const KmtSymDwarfOptions *options,
 			       GError **error)
 {
-	g_autoptr(GError) why = NULL;
+	g_autoptr(GError) open_error = NULL;
 
 	dwarf->debug_path = g_strdup(options->debug_dir);
-	dwarf->debug_dir = kmt_sym_debug_dir_open(options->debug_dir,
-						  options->release, &why);
+	dwarf->debug_dir = kmt_sym_debug_dir_open(
+		options->debug_dir, options->release, &open_error);
 	if (!dwarf->debug_dir)
-		g_set_error(error, KMT_SYM_DWARF_ERROR,
-			    KMT_SYM_DWARF_ERROR_READ,
-			    "cannot read the debug files: %s", why->message);
+		g_set_error(
+			error, KMT_SYM_DWARF_ERROR, KMT_SYM_DWARF_ERROR_READ,
+			"cannot read the debug files: %s", open_error->message);
 	return dwarf->debug_dir != NULL;
 }
 
@@ -113,7 +113,7 @@ static KmtSymDwarf *new_dwarf(const KmtSymTable *symbols)
 	dwarf->symbols = symbols;
 	dwarf->modules = g_hash_table_new_full(kmt_str_hash, g_str_equal,
 					       g_free, free_module);
-	dwarf->answers = g_hash_table_new_full(g_int64_hash, g_int64_equal,
+	dwarf->lookups = g_hash_table_new_full(g_int64_hash, g_int64_equal,
 					       NULL, g_free);
 	dwarf->strings = g_string_chunk_new(4096);
 	dwarf->lists = g_ptr_array_new_with_free_func(g_free);
@@ -130,7 +130,7 @@ KmtSymDwarf *kmt_sym_dwarf_open(const KmtSymDwarfOptions *options,
 	if (!symbols) {
 		g_set_error_literal(
 			error, KMT_SYM_DWARF_ERROR,
-			KMT_SYM_DWARF_ERROR_NO_PLACE,
+			KMT_SYM_DWARF_ERROR_NO_LOAD_ADDRESS,
 			"cannot find the load address of the kernel without "
 			"its symbols: name its kallsyms with --kallsyms");
 		return NULL;
@@ -154,7 +154,7 @@ void kmt_sym_dwarf_free(KmtSymDwarf *dwarf)
 {
 	if (!dwarf)
 		return;
-	g_hash_table_unref(dwarf->answers);
+	g_hash_table_unref(dwarf->lookups);
 	g_hash_table_unref(dwarf->modules);
 	g_ptr_array_unref(dwarf->lists);
 	g_string_chunk_free(dwarf->strings);
@@ -180,9 +180,9 @@ static void open_module(KmtSymDwarf *dwarf, const char *name,
 
 		if (!file)
 			continue;
-		module->place =
+		module->map =
 			kmt_sym_module_map_new(file, dwarf->symbols, name);
-		if (module->place)
+		if (module->map)
 			module->file = g_steal_pointer(&file);
 		else
 			module->refused = TRUE;
@@ -226,53 +226,55 @@ static const char *path_inside(const char *path, const char *directory)
 static const char *short_path(const KmtSymDwarf *dwarf, const char *path,
 			      const char *unit_dir)
 {
-	const char *inside = path_inside(path, dwarf->root);
+	const char *suffix = path_inside(path, dwarf->root);
 
-	if (!inside)
-		inside = path_inside(path, unit_dir);
-	return inside ? inside : path;
+	if (!suffix)
+		suffix = path_inside(path, unit_dir);
+	return suffix ? suffix : path;
 }
 
 /*
  * Copy a text from the debug information. Such text is shown on terminals, so
  * control characters are escaped.
  */
-static const char *keep_text(KmtSymDwarf *dwarf, const char *text)
+static const char *store_text(KmtSymDwarf *dwarf, const char *text)
 {
 	g_autofree char *printable = kmt_printable(text);
 
 	return g_string_chunk_insert_const(dwarf->strings, printable);
 }
 
-static void keep_inlined(KmtSymDwarf *dwarf, const GPtrArray *names,
-			 KmtSymSourceLine *source)
+static void store_inlined(KmtSymDwarf *dwarf, const GPtrArray *names,
+			  KmtSymSourceLine *source)
 {
 	const char **list = g_new0(const char *, names->len);
 	guint i;
 
 	for (i = 0; i + 1 < names->len; i++)
-		list[i] = keep_text(dwarf, g_ptr_array_index(names, i));
+		list[i] = store_text(dwarf, g_ptr_array_index(names, i));
 	g_ptr_array_add(dwarf->lists, list);
 	source->inlined = list;
 }
 
-static void keep(KmtSymDwarf *dwarf, const KmtSymSourceLocation *place,
-		 KmtSymSourceLine *source)
+static void store_location(KmtSymDwarf *dwarf,
+			   const KmtSymSourceLocation *location,
+			   KmtSymSourceLine *source)
 {
-	if (place->file) {
-		source->file = keep_text(
-			dwarf, short_path(dwarf, place->file, place->unit_dir));
-		source->line = place->line;
+	if (location->file) {
+		source->file =
+			store_text(dwarf, short_path(dwarf, location->file,
+						     location->unit_dir));
+		source->line = location->line;
 	}
-	keep_inlined(dwarf, place->inlined, source);
+	store_inlined(dwarf, location->inlined, source);
 }
 
 /*
- * Return the debug file that contains @address, and set *in_file to the address
- * in that file. Return NULL if there is none.
+ * Return the debug file that contains @address, and set *file_address to the
+ * address in that file. Return NULL if there is none.
  */
 static KmtSymDebugFile *find_file(KmtSymDwarf *dwarf, guint64 address,
-				  guint64 *in_file)
+				  guint64 *file_address)
 {
 	KmtSymDebugFile *file = dwarf->vmlinux;
 	const DwarfModule *module;
@@ -281,87 +283,90 @@ static KmtSymDebugFile *find_file(KmtSymDwarf *dwarf, guint64 address,
 	if (!kmt_sym_table_lookup(dwarf->symbols, address, &symbol))
 		return NULL;
 	if (!symbol.module) {
-		*in_file = address - dwarf->bias;
+		*file_address = address - dwarf->bias;
 	} else {
 		module = get_module(dwarf, symbol.module);
 		file = module->file;
-		if (!file || !kmt_sym_module_map_lookup(module->place, address,
-							&symbol, in_file))
+		if (!file || !kmt_sym_module_map_lookup(module->map, address,
+							&symbol, file_address))
 			return NULL;
 	}
 	/* A return address may already belong to the next function, so use the
 	 * byte before it. See kmt_sym_table_lookup(). */
-	(*in_file)--;
+	(*file_address)--;
 	return file;
 }
 
-static void find_source(KmtSymDwarf *dwarf, Answer *answer)
+static void find_source(KmtSymDwarf *dwarf, CachedLookup *lookup)
 {
-	g_auto(KmtSymSourceLocation) place = {0};
-	guint64 in_file;
-	KmtSymDebugFile *file = find_file(dwarf, answer->address, &in_file);
+	g_auto(KmtSymSourceLocation) location = {0};
+	guint64 file_address;
+	KmtSymDebugFile *file =
+		find_file(dwarf, lookup->address, &file_address);
 
-	answer->has_source = TRUE;
-	answer->known =
-		file && kmt_sym_debug_file_lookup(file, in_file, &place);
-	if (answer->known)
-		keep(dwarf, &place, &answer->source);
+	lookup->has_source = TRUE;
+	lookup->found = file && kmt_sym_debug_file_lookup(file, file_address,
+							  &location);
+	if (lookup->found)
+		store_location(dwarf, &location, &lookup->source);
 }
 
-static void find_directory(KmtSymDwarf *dwarf, Answer *answer)
+static void find_directory(KmtSymDwarf *dwarf, CachedLookup *lookup)
 {
 	g_autofree char *path = NULL;
 	g_autofree char *unit_dir = NULL;
 	g_autofree char *directory = NULL;
-	guint64 in_file;
-	KmtSymDebugFile *file = find_file(dwarf, answer->address, &in_file);
+	guint64 file_address;
+	KmtSymDebugFile *file =
+		find_file(dwarf, lookup->address, &file_address);
 
-	answer->has_directory = TRUE;
+	lookup->has_directory = TRUE;
 	if (!file ||
-	    !kmt_sym_debug_file_unit(file, in_file, &path, &unit_dir) || !path)
+	    !kmt_sym_debug_file_unit(file, file_address, &path, &unit_dir) ||
+	    !path)
 		return;
 	directory = g_path_get_dirname(short_path(dwarf, path, unit_dir));
-	answer->directory = keep_text(dwarf, directory);
+	lookup->directory = store_text(dwarf, directory);
 }
 
-static Answer *get_answer(KmtSymDwarf *dwarf, guint64 address)
+static CachedLookup *get_lookup(KmtSymDwarf *dwarf, guint64 address)
 {
-	Answer *answer = g_hash_table_lookup(dwarf->answers, &address);
+	CachedLookup *lookup = g_hash_table_lookup(dwarf->lookups, &address);
 
-	if (!answer) {
-		answer = g_new0(Answer, 1);
-		answer->address = address;
-		g_hash_table_insert(dwarf->answers, &answer->address, answer);
+	if (!lookup) {
+		lookup = g_new0(CachedLookup, 1);
+		lookup->address = address;
+		g_hash_table_insert(dwarf->lookups, &lookup->address, lookup);
 	}
-	return answer;
+	return lookup;
 }
 
 gboolean kmt_sym_dwarf_lookup(KmtSymDwarf *dwarf, guint64 address,
 			      KmtSymSourceLine *source)
 {
-	Answer *answer;
-	gboolean known;
+	CachedLookup *lookup;
+	gboolean found;
 
 	g_mutex_lock(&dwarf->mutex);
-	answer = get_answer(dwarf, address);
-	if (!answer->has_source)
-		find_source(dwarf, answer);
-	known = answer->known;
-	*source = answer->source;
+	lookup = get_lookup(dwarf, address);
+	if (!lookup->has_source)
+		find_source(dwarf, lookup);
+	found = lookup->found;
+	*source = lookup->source;
 	g_mutex_unlock(&dwarf->mutex);
-	return known;
+	return found;
 }
 
 const char *kmt_sym_dwarf_directory(KmtSymDwarf *dwarf, guint64 address)
 {
 	const char *directory;
-	Answer *answer;
+	CachedLookup *lookup;
 
 	g_mutex_lock(&dwarf->mutex);
-	answer = get_answer(dwarf, address);
-	if (!answer->has_directory)
-		find_directory(dwarf, answer);
-	directory = answer->directory;
+	lookup = get_lookup(dwarf, address);
+	if (!lookup->has_directory)
+		find_directory(dwarf, lookup);
+	directory = lookup->directory;
 	g_mutex_unlock(&dwarf->mutex);
 	return directory;
 }
@@ -386,7 +391,7 @@ static int compare_names(gconstpointer a, gconstpointer b)
  * Add a warning that lists the modules. The names are sorted, so that the text
  * does not depend on the order of the call sites.
  */
-static void warn_of_modules(GPtrArray *warnings, const char *what,
+static void warn_of_modules(GPtrArray *warnings, const char *problem,
 			    const char *path, GPtrArray *names)
 {
 	g_autofree char *list = NULL;
@@ -396,8 +401,8 @@ static void warn_of_modules(GPtrArray *warnings, const char *what,
 	g_ptr_array_sort(names, compare_names);
 	g_ptr_array_add(names, NULL);
 	list = g_strjoinv(", ", (char **)names->pdata);
-	g_ptr_array_add(warnings,
-			g_strdup_printf("'%s' has %s: %s", path, what, list));
+	g_ptr_array_add(warnings, g_strdup_printf("'%s' has %s: %s", path,
+						  problem, list));
 }
 
 void kmt_sym_dwarf_check_modules(KmtSymDwarf *dwarf, const guint64 *addresses,

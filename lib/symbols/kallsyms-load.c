@@ -34,7 +34,7 @@ typedef struct KmtSymTableLoader {
 	guint16 last_module; /* number + 1; most lines have the module of the
 			      * previous line */
 	guint n_valid;
-	gboolean hidden;      /* all addresses so far are 0 */
+	gboolean all_zero;    /* all addresses so far are 0 */
 	guint64 last_address; /* highest address while the entries are in order
 			       */
 	gboolean unordered;   /* an entry has a lower address than an earlier
@@ -58,7 +58,7 @@ static gboolean is_code_type(char type)
  * Return whether a symbol of this type has an address. Absolute and undefined
  * symbols do not.
  */
-static gboolean is_place(char type)
+static gboolean has_address(char type)
 {
 	char lower = type | 0x20;
 
@@ -72,13 +72,13 @@ static gboolean is_place(char type)
  * Record the address of a label that the linker puts at the start or end of a
  * section. A label at the end of a section is not a function.
  */
-static void note_label(KmtSymTable *symbols, const KmtSymKallsymsLine *line,
-		       KmtSymTableEntry *entry)
+static void record_label(KmtSymTable *symbols, const KmtSymKallsymsLine *line,
+			 KmtSymTableEntry *entry)
 {
 	const struct {
 		const char *name;
 		gsize length;
-		guint64 *place;
+		guint64 *address;
 		gboolean end;
 	} labels[] = {
 		{"_text", 5, &symbols->text, FALSE},
@@ -96,7 +96,7 @@ static void note_label(KmtSymTable *symbols, const KmtSymKallsymsLine *line,
 		if (labels[i].length != line->length ||
 		    memcmp(line->name, labels[i].name, line->length) != 0)
 			continue;
-		*labels[i].place = line->address;
+		*labels[i].address = line->address;
 		if (labels[i].end)
 			entry->code = FALSE;
 	}
@@ -216,10 +216,10 @@ static void add_line(Loader *loader, const KmtSymKallsymsLine *line)
 	};
 
 	loader->n_valid++;
-	loader->hidden &= line->address == 0;
+	loader->all_zero &= line->address == 0;
 	if (!line->module && line->name[0] == '_')
-		note_label(symbols, line, &entry);
-	if (!is_place(line->type) || !line->address)
+		record_label(symbols, line, &entry);
+	if (!has_address(line->type) || !line->address)
 		return;
 	if (line->module) {
 		entry.module =
@@ -233,7 +233,7 @@ static void add_line(Loader *loader, const KmtSymKallsymsLine *line)
 /* Fast path for the most common line: a symbol of the kernel itself in the
  * format of a 64-bit kernel. On success move *at behind the line. Return FALSE
  * if the line needs the full parser. */
-static inline gboolean add_plain_line(Loader *loader, const char **at)
+static inline gboolean add_common_line(Loader *loader, const char **at)
 {
 	const char *name = *at + 19, *end;
 	char type;
@@ -244,7 +244,7 @@ static inline gboolean add_plain_line(Loader *loader, const char **at)
 		return FALSE;
 	type = (*at)[17];
 	end = end_of_word(name);
-	if (!is_place(type) || *end != '\n' || end == name ||
+	if (!has_address(type) || *end != '\n' || end == name ||
 	    end - name > KMT_SYM_MAX_NAME ||
 	    (end - name <= LONGEST_LABEL && *name == '_'))
 		return FALSE;
@@ -254,7 +254,7 @@ static inline gboolean add_plain_line(Loader *loader, const char **at)
 	entry.weak = (type | 0x20) == 'w';
 	add_entry(loader, &entry);
 	loader->n_valid++;
-	loader->hidden = FALSE;
+	loader->all_zero = FALSE;
 	*at = end + 1;
 	return TRUE;
 }
@@ -262,14 +262,14 @@ static inline gboolean add_plain_line(Loader *loader, const char **at)
 /*
  * A NUL byte ends a line too, so that damage does not hide the lines behind it.
  */
-gboolean kmt_sym_table_go_on(KmtSymTableLoader *loader, guint n_lines)
+gboolean kmt_sym_table_read_lines(KmtSymTableLoader *loader, guint n_lines)
 {
 	const KmtSymTextFile *file = &loader->symbols->file;
 	const char *at = loader->at, *end = file->text + file->size;
 	KmtSymKallsymsLine line;
 
 	for (; at < end && n_lines; n_lines--) {
-		if (G_LIKELY(add_plain_line(loader, &at)))
+		if (G_LIKELY(add_common_line(loader, &at)))
 			continue;
 		if (kmt_sym_kallsyms_line(&at, &line))
 			add_line(loader, &line);
@@ -285,7 +285,7 @@ gboolean kmt_sym_table_go_on(KmtSymTableLoader *loader, guint n_lines)
  * Keep only the best entry of each address; of equally good names, the first in
  * the file.
  */
-static void drop_other_names(KmtSymTable *symbols)
+static void keep_best_names(KmtSymTable *symbols)
 {
 	KmtSymTableEntry *e = symbols->entries;
 	guint i, n = 0;
@@ -373,7 +373,7 @@ static gboolean check_loaded(const Loader *loader, GError **error)
 			    loader->path);
 		return FALSE;
 	}
-	if (loader->hidden) {
+	if (loader->all_zero) {
 		g_set_error(error, KMT_SYM_TABLE_ERROR,
 			    KMT_SYM_TABLE_ERROR_HIDDEN,
 			    "all addresses in '%s' are 0: copied under "
@@ -389,7 +389,7 @@ static void clear_module(gpointer module)
 	g_free(((KmtSymTableModule *)module)->name);
 }
 
-void kmt_sym_table_drop(KmtSymTableLoader *loader)
+void kmt_sym_table_loader_free(KmtSymTableLoader *loader)
 {
 	if (!loader)
 		return;
@@ -399,7 +399,7 @@ void kmt_sym_table_drop(KmtSymTableLoader *loader)
 	g_free(loader->path);
 	g_free(loader);
 }
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Loader, kmt_sym_table_drop)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Loader, kmt_sym_table_loader_free)
 
 KmtSymTableLoader *kmt_sym_table_begin(const char *path, const char *modules,
 				       GError **error)
@@ -411,7 +411,7 @@ KmtSymTableLoader *kmt_sym_table_begin(const char *path, const char *modules,
 	loader->modules_path = g_strdup(modules);
 	loader->symbols = symbols;
 	loader->modules = g_hash_table_new(kmt_str_hash, g_str_equal);
-	loader->hidden = TRUE;
+	loader->all_zero = TRUE;
 	symbols->modules = g_array_new(FALSE, FALSE, sizeof(KmtSymTableModule));
 	g_array_set_clear_func(symbols->modules, clear_module);
 	if (!open_text(symbols, path, error))
@@ -420,20 +420,21 @@ KmtSymTableLoader *kmt_sym_table_begin(const char *path, const char *modules,
 	return g_steal_pointer(&loader);
 }
 
-KmtSymTable *kmt_sym_table_end(KmtSymTableLoader *given, GError **error)
+KmtSymTable *kmt_sym_table_end(KmtSymTableLoader *finished_loader,
+			       GError **error)
 {
-	g_autoptr(Loader) loader = given;
+	g_autoptr(Loader) loader = finished_loader;
 	KmtSymTable *symbols = loader->symbols;
 	const char *modules = loader->modules_path;
 	g_autofree char *modules_text = NULL;
 	GStatBuf status;
 
-	kmt_sym_table_go_on(loader, G_MAXUINT);
+	kmt_sym_table_read_lines(loader, G_MAXUINT);
 	if (!check_loaded(loader, error))
 		return NULL;
 	if (loader->unordered) {
 		kmt_sym_table_sort(symbols);
-		drop_other_names(symbols);
+		keep_best_names(symbols);
 	}
 	if (modules && g_stat(modules, &status) == 0 &&
 	    status.st_size <= MAX_MODULES_SIZE &&

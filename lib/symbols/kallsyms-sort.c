@@ -22,18 +22,18 @@ static guint count_sorted(const KmtSymTableEntry *entries, guint n)
 static void sort_by_byte(const KmtSymTableEntry *from, KmtSymTableEntry *to,
 			 guint n, guint shift)
 {
-	guint places[256] = {0};
+	guint offsets[256] = {0};
 	guint i, count, sum = 0;
 
 	for (i = 0; i < n; i++)
-		places[from[i].address >> shift & 0xff]++;
-	for (i = 0; i < G_N_ELEMENTS(places); i++) {
-		count = places[i];
-		places[i] = sum;
+		offsets[from[i].address >> shift & 0xff]++;
+	for (i = 0; i < G_N_ELEMENTS(offsets); i++) {
+		count = offsets[i];
+		offsets[i] = sum;
 		sum += count;
 	}
 	for (i = 0; i < n; i++)
-		to[places[from[i].address >> shift & 0xff]++] = from[i];
+		to[offsets[from[i].address >> shift & 0xff]++] = from[i];
 }
 
 /*
@@ -41,7 +41,7 @@ static void sort_by_byte(const KmtSymTableEntry *from, KmtSymTableEntry *to,
  * the result.
  */
 static KmtSymTableEntry *sort_part(KmtSymTableEntry *entries,
-				   KmtSymTableEntry *other, guint n)
+				   KmtSymTableEntry *scratch, guint n)
 {
 	guint64 varying = 0;
 	guint i, shift;
@@ -53,9 +53,9 @@ static KmtSymTableEntry *sort_part(KmtSymTableEntry *entries,
 
 		if (!(varying >> shift & 0xff))
 			continue;
-		sort_by_byte(from, other, n, shift);
-		entries = other;
-		other = from;
+		sort_by_byte(from, scratch, n, shift);
+		entries = scratch;
+		scratch = from;
 	}
 	return entries;
 }
@@ -84,17 +84,17 @@ static void merge(const KmtSymTableEntry *a, guint n_a,
  */
 void kmt_sym_table_sort(KmtSymTable *symbols)
 {
-	KmtSymTableEntry *entries = symbols->entries, *other, *rest, *sorted;
+	KmtSymTableEntry *entries = symbols->entries, *scratch, *rest, *sorted;
 	guint n_sorted = count_sorted(entries, symbols->n_entries);
 	guint n_rest = symbols->n_entries - n_sorted;
 
 	if (!n_rest)
 		return;
-	other = g_new(KmtSymTableEntry, n_rest);
-	rest = sort_part(entries + n_sorted, other, n_rest);
+	scratch = g_new(KmtSymTableEntry, n_rest);
+	rest = sort_part(entries + n_sorted, scratch, n_rest);
 	sorted = g_new(KmtSymTableEntry, symbols->n_entries);
 	merge(entries, n_sorted, rest, n_rest, sorted);
-	g_free(other);
+	g_free(scratch);
 	g_free(entries);
 	symbols->entries = sorted;
 	symbols->n_allocated = symbols->n_entries;

@@ -24,15 +24,15 @@
 typedef struct {
 	guint64 stext; /* address of _stext in the file; 0: unknown */
 	guint64 text;
-	GHashTable *sample; /* name -> expected address in the file */
-	GHashTable *found;  /* sampled names that the file has */
-	GHashTable *agree;  /* sampled names with the expected address in the
-			     * file */
+	GHashTable *sample;   /* name -> expected address in the file */
+	GHashTable *found;    /* sampled names that the file has */
+	GHashTable *matching; /* sampled names with the expected address in the
+			       * file */
 	guint64 bias;
 } KernelCheck;
 
-static void note_base(const char *name, guint64 address, guint section,
-		      gpointer user)
+static void record_base(const char *name, guint64 address, guint section,
+			gpointer user)
 {
 	KernelCheck *check = user;
 
@@ -49,14 +49,14 @@ static gboolean find_bias(const KmtSymDebugFile *vmlinux, const char *path,
 	guint64 stext = kmt_sym_table_stext(symbols);
 	guint64 text = kmt_sym_table_text(symbols);
 
-	kmt_sym_debug_file_foreach_symbol(vmlinux, note_base, check);
+	kmt_sym_debug_file_foreach_symbol(vmlinux, record_base, check);
 	if (stext && check->stext) {
 		check->bias = stext - check->stext;
 	} else if (text && check->text) {
 		check->bias = text - check->text;
 	} else {
 		g_set_error(error, KMT_SYM_DWARF_ERROR,
-			    KMT_SYM_DWARF_ERROR_NO_PLACE,
+			    KMT_SYM_DWARF_ERROR_NO_LOAD_ADDRESS,
 			    "cannot find the load address of the kernel in "
 			    "'%s': the file or the kallsyms of the capture has "
 			    "neither _stext nor _text",
@@ -66,7 +66,7 @@ static gboolean find_bias(const KmtSymDebugFile *vmlinux, const char *path,
 	return TRUE;
 }
 
-static void take_sample(const KmtSymTable *symbols, KernelCheck *check)
+static void collect_sample(const KmtSymTable *symbols, KernelCheck *check)
 {
 	guint i, n = kmt_sym_table_count(symbols);
 	guint step = n / N_SAMPLES + 1;
@@ -98,29 +98,29 @@ static void compare_sample(const char *name, guint64 address, guint section,
 		return;
 	g_hash_table_add(check->found, key);
 	if (*(guint64 *)expected == address)
-		g_hash_table_add(check->agree, key);
+		g_hash_table_add(check->matching, key);
 }
 
 static gboolean check_sample(const KmtSymDebugFile *vmlinux, const char *path,
 			     const KmtSymTable *symbols, KernelCheck *check,
 			     GError **error)
 {
-	guint n_sample, n_found, n_agree;
+	guint n_sample, n_found, n_matching;
 
-	take_sample(symbols, check);
+	collect_sample(symbols, check);
 	kmt_sym_debug_file_foreach_symbol(vmlinux, compare_sample, check);
 	n_sample = g_hash_table_size(check->sample);
 	n_found = g_hash_table_size(check->found);
-	n_agree = g_hash_table_size(check->agree);
-	if (n_agree && n_found * 2 >= n_sample &&
-	    n_agree * 100 >= n_found * AGREEMENT_PERCENT)
+	n_matching = g_hash_table_size(check->matching);
+	if (n_matching && n_found * 2 >= n_sample &&
+	    n_matching * 100 >= n_found * AGREEMENT_PERCENT)
 		return TRUE;
 	g_set_error(error, KMT_SYM_DWARF_ERROR,
 		    KMT_SYM_DWARF_ERROR_OTHER_KERNEL,
 		    "'%s' belongs to another kernel: of %u functions of the "
 		    "traced kernel it has %u, and %u at the same address; name "
 		    "the vmlinux of the build that was traced",
-		    path, n_sample, n_found, n_agree);
+		    path, n_sample, n_found, n_matching);
 	return FALSE;
 }
 
@@ -131,11 +131,11 @@ gboolean kmt_sym_kernel_offset(const KmtSymDebugFile *vmlinux, const char *path,
 	g_autoptr(GHashTable) sample =
 		g_hash_table_new_full(kmt_str_hash, g_str_equal, NULL, g_free);
 	g_autoptr(GHashTable) found = g_hash_table_new(NULL, NULL);
-	g_autoptr(GHashTable) agree = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) matching = g_hash_table_new(NULL, NULL);
 	KernelCheck check = {
 		.sample = sample,
 		.found = found,
-		.agree = agree,
+		.matching = matching,
 	};
 
 	if (!find_bias(vmlinux, path, symbols, &check, error))
@@ -181,12 +181,12 @@ static gint compare_symbols(gconstpointer a, gconstpointer b)
  * Return the first symbol with this name, and set *n to the number of such
  * symbols.
  */
-static const ModuleSymbol *find_symbols(const KmtSymModuleMap *place,
+static const ModuleSymbol *find_symbols(const KmtSymModuleMap *map,
 					const char *name, guint *n)
 {
 	const ModuleSymbol *symbols =
-		(const ModuleSymbol *)(void *)place->symbols->data;
-	guint low = 0, high = place->symbols->len, end;
+		(const ModuleSymbol *)(void *)map->symbols->data;
+	guint low = 0, high = map->symbols->len, end;
 
 	while (low < high) {
 		guint middle = low + (high - low) / 2;
@@ -197,14 +197,14 @@ static const ModuleSymbol *find_symbols(const KmtSymModuleMap *place,
 			high = middle;
 	}
 	for (end = low;
-	     end < place->symbols->len && strcmp(symbols[end].name, name) == 0;)
+	     end < map->symbols->len && strcmp(symbols[end].name, name) == 0;)
 		end++;
 	*n = end - low;
 	return &symbols[low];
 }
 
 typedef struct {
-	const KmtSymModuleMap *place;
+	const KmtSymModuleMap *map;
 	GArray *pairs; /* SectionBias of each symbol */
 } PairCollector;
 
@@ -214,7 +214,7 @@ static void add_pair(const KmtSymEntry *entry, gpointer user)
 	SectionBias pair;
 	guint n;
 	const ModuleSymbol *symbol =
-		find_symbols(collector->place, entry->name, &n);
+		find_symbols(collector->map, entry->name, &n);
 
 	if (n != 1)
 		return;
@@ -236,9 +236,9 @@ static gint compare_biases(gconstpointer a, gconstpointer b)
  * Choose for each section the offset on which most of its symbols agree. Return
  * the total number of symbols that agree. Sorts @pairs.
  */
-static guint choose_biases(KmtSymModuleMap *place, GArray *pairs)
+static guint choose_biases(KmtSymModuleMap *map, GArray *pairs)
 {
-	guint i, run = 0, best = 0, n_agree = 0;
+	guint i, n_equal = 0, best = 0, n_matching = 0;
 
 	g_array_sort(pairs, compare_biases);
 	for (i = 0; i < pairs->len; i++) {
@@ -247,30 +247,30 @@ static guint choose_biases(KmtSymModuleMap *place, GArray *pairs)
 		gboolean last =
 			i + 1 == pairs->len || next->section != pair->section;
 
-		run++;
+		n_equal++;
 		if (!last && next->bias == pair->bias)
 			continue;
-		if (run > best && best)
-			g_array_set_size(place->biases, place->biases->len - 1);
-		if (run > best) {
-			g_array_append_val(place->biases, *pair);
-			best = run;
+		if (n_equal > best && best)
+			g_array_set_size(map->biases, map->biases->len - 1);
+		if (n_equal > best) {
+			g_array_append_val(map->biases, *pair);
+			best = n_equal;
 		}
-		run = 0;
+		n_equal = 0;
 		if (last) {
-			n_agree += best;
+			n_matching += best;
 			best = 0;
 		}
 	}
-	return n_agree;
+	return n_matching;
 }
 
 /*
  * Fallback if no symbol name is unique: a module starts with its .text section,
  * so the start of the module is the address of .text.
  */
-static void begin_with_text(KmtSymModuleMap *place, const KmtSymDebugFile *file,
-			    guint64 start)
+static void assume_text_first(KmtSymModuleMap *map, const KmtSymDebugFile *file,
+			      guint64 start)
 {
 	SectionBias bias;
 	guint64 text;
@@ -278,48 +278,48 @@ static void begin_with_text(KmtSymModuleMap *place, const KmtSymDebugFile *file,
 	if (!start || !kmt_sym_debug_file_text(file, &text, &bias.section))
 		return;
 	bias.bias = start - text;
-	g_array_append_val(place->biases, bias);
+	g_array_append_val(map->biases, bias);
 }
 
 KmtSymModuleMap *kmt_sym_module_map_new(const KmtSymDebugFile *file,
 					const KmtSymTable *symbols,
 					const char *module)
 {
-	g_autoptr(KmtSymModuleMap) place = g_new0(KmtSymModuleMap, 1);
+	g_autoptr(KmtSymModuleMap) map = g_new0(KmtSymModuleMap, 1);
 	g_autoptr(GArray) pairs =
 		g_array_new(FALSE, FALSE, sizeof(SectionBias));
-	PairCollector collector = {place, pairs};
+	PairCollector collector = {map, pairs};
 
-	place->symbols = g_array_new(FALSE, FALSE, sizeof(ModuleSymbol));
-	place->biases = g_array_new(FALSE, FALSE, sizeof(SectionBias));
-	kmt_sym_debug_file_foreach_symbol(file, add_symbol, place->symbols);
-	g_array_sort(place->symbols, compare_symbols);
+	map->symbols = g_array_new(FALSE, FALSE, sizeof(ModuleSymbol));
+	map->biases = g_array_new(FALSE, FALSE, sizeof(SectionBias));
+	kmt_sym_debug_file_foreach_symbol(file, add_symbol, map->symbols);
+	g_array_sort(map->symbols, compare_symbols);
 	kmt_sym_table_foreach_of_module(symbols, module, add_pair, &collector);
-	if (choose_biases(place, pairs) * 100 < pairs->len * AGREEMENT_PERCENT)
+	if (choose_biases(map, pairs) * 100 < pairs->len * AGREEMENT_PERCENT)
 		return NULL;
 	if (!pairs->len)
-		begin_with_text(place, file,
-				kmt_sym_table_module_start(symbols, module));
-	return place->biases->len ? g_steal_pointer(&place) : NULL;
+		assume_text_first(map, file,
+				  kmt_sym_table_module_start(symbols, module));
+	return map->biases->len ? g_steal_pointer(&map) : NULL;
 }
 
-void kmt_sym_module_map_free(KmtSymModuleMap *place)
+void kmt_sym_module_map_free(KmtSymModuleMap *map)
 {
-	if (!place)
+	if (!map)
 		return;
-	g_array_unref(place->symbols);
-	g_array_unref(place->biases);
-	g_free(place);
+	g_array_unref(map->symbols);
+	g_array_unref(map->biases);
+	g_free(map);
 }
 
-static gboolean is_at(const KmtSymModuleMap *place, const ModuleSymbol *symbol,
-		      guint64 address)
+static gboolean symbol_is_at(const KmtSymModuleMap *map,
+			     const ModuleSymbol *symbol, guint64 address)
 {
 	guint i;
 
-	for (i = 0; i < place->biases->len; i++) {
+	for (i = 0; i < map->biases->len; i++) {
 		const SectionBias *b =
-			&g_array_index(place->biases, SectionBias, i);
+			&g_array_index(map->biases, SectionBias, i);
 
 		if (b->section == symbol->section)
 			return symbol->address + b->bias == address;
@@ -327,18 +327,18 @@ static gboolean is_at(const KmtSymModuleMap *place, const ModuleSymbol *symbol,
 	return FALSE;
 }
 
-gboolean kmt_sym_module_map_lookup(const KmtSymModuleMap *place,
-				   guint64 address, const KmtSymbol *symbol,
-				   guint64 *in_file)
+gboolean kmt_sym_module_map_lookup(const KmtSymModuleMap *map, guint64 address,
+				   const KmtSymbol *symbol,
+				   guint64 *file_address)
 {
 	guint i, n;
-	const ModuleSymbol *symbols = find_symbols(place, symbol->name, &n);
+	const ModuleSymbol *symbols = find_symbols(map, symbol->name, &n);
 
 	for (i = 0; i < n; i++) {
 		if (n > 1 &&
-		    !is_at(place, &symbols[i], address - symbol->offset))
+		    !symbol_is_at(map, &symbols[i], address - symbol->offset))
 			continue;
-		*in_file = symbols[i].address + symbol->offset;
+		*file_address = symbols[i].address + symbol->offset;
 		return TRUE;
 	}
 	return FALSE;

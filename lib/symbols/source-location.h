@@ -33,16 +33,16 @@ typedef struct KmtSymModuleMap KmtSymModuleMap;
 KmtSymModuleMap *kmt_sym_module_map_new(const KmtSymDebugFile *file,
 					const KmtSymTable *symbols,
 					const char *module);
-void kmt_sym_module_map_free(KmtSymModuleMap *place);
+void kmt_sym_module_map_free(KmtSymModuleMap *map);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymModuleMap, kmt_sym_module_map_free)
 
 /*
- * Translate a running @address into *in_file, an address of the file. @symbol
- * is the result of kmt_sym_table_lookup() for @address. Return FALSE if the
- * address in the file is not known.
+ * Translate a running @address into *file_address, an address of the file.
+ * @symbol is the result of kmt_sym_table_lookup() for @address. Return FALSE if
+ * the address in the file is not known.
  */
-gboolean kmt_sym_module_map_lookup(const KmtSymModuleMap *place,
-				   guint64 address, const KmtSymbol *symbol,
-				   guint64 *in_file);
+gboolean kmt_sym_module_map_lookup(const KmtSymModuleMap *map, guint64 address,
+				   const KmtSymbol *symbol,
+				   guint64 *file_address);
 
 #endif

@@ -25,30 +25,30 @@ static void warn(GPtrArray *warnings, const char *format, ...)
  * Record why the symbols cannot be loaded. kmt_symbolizer_check() reports the
  * problem.
  */
-static void set_problem(KmtSymbolizer *names, const GError *error)
+static void set_load_error(KmtSymbolizer *symbolizer, const GError *error)
 {
-	names->problem =
+	symbolizer->load_error =
 		g_strdup_printf("%s: %s", error->message, NO_NAMES_HINT);
-	g_clear_pointer(&names->source, g_free);
+	g_clear_pointer(&symbolizer->source, g_free);
 }
 
-static void end_captured(KmtSymbolizer *names)
+static void finish_captured(KmtSymbolizer *symbolizer)
 {
 	g_autoptr(GError) error = NULL;
 
-	names->symbols = kmt_sym_table_end(names->loader, &error);
-	if (!names->symbols)
-		set_problem(names, error);
-	g_atomic_pointer_set(&names->loader, NULL);
+	symbolizer->symbols = kmt_sym_table_end(symbolizer->loader, &error);
+	if (!symbolizer->symbols)
+		set_load_error(symbolizer, error);
+	g_atomic_pointer_set(&symbolizer->loader, NULL);
 }
 
 /*
  * Number of kallsyms lines per kmt_symbolizer_load_some(). Reading them takes
  * about 5 us.
  */
-#define SOME_LINES 256
+#define LINES_PER_STEP 256
 
-static void open_captured(KmtSymbolizer *names,
+static void open_captured(KmtSymbolizer *symbolizer,
 			  const KmtSymbolizerOptions *options,
 			  GPtrArray *warnings)
 {
@@ -60,23 +60,24 @@ static void open_captured(KmtSymbolizer *names,
 		     NO_NAMES_HINT);
 		return;
 	}
-	names->source = g_strdup(options->captured_name);
-	names->loader = kmt_sym_table_begin(options->captured_kallsyms,
-					    options->captured_modules, &error);
-	if (!names->loader)
-		set_problem(names, error);
+	symbolizer->source = g_strdup(options->captured_name);
+	symbolizer->loader = kmt_sym_table_begin(
+		options->captured_kallsyms, options->captured_modules, &error);
+	if (!symbolizer->loader)
+		set_load_error(symbolizer, error);
 }
 
-gboolean kmt_symbolizer_load_some(const KmtSymbolizer *const_names)
+gboolean kmt_symbolizer_load_some(const KmtSymbolizer *const_symbolizer)
 {
-	KmtSymbolizer *names = (KmtSymbolizer *)const_names;
+	KmtSymbolizer *symbolizer = (KmtSymbolizer *)const_symbolizer;
 	gboolean more;
 
-	if (!g_atomic_pointer_get(&names->loader) ||
-	    !g_mutex_trylock(&names->lock))
+	if (!g_atomic_pointer_get(&symbolizer->loader) ||
+	    !g_mutex_trylock(&symbolizer->lock))
 		return FALSE;
-	more = names->loader && kmt_sym_table_go_on(names->loader, SOME_LINES);
-	g_mutex_unlock(&names->lock);
+	more = symbolizer->loader &&
+	       kmt_sym_table_read_lines(symbolizer->loader, LINES_PER_STEP);
+	g_mutex_unlock(&symbolizer->lock);
 	return more;
 }
 
@@ -84,17 +85,17 @@ gboolean kmt_symbolizer_load_some(const KmtSymbolizer *const_names)
  * Return the symbols. If the captured kallsyms is still being loaded, finish
  * loading first. NULL: there are no symbols.
  */
-static KmtSymTable *symbols_of(const KmtSymbolizer *const_names)
+static KmtSymTable *get_symbols(const KmtSymbolizer *const_symbolizer)
 {
-	KmtSymbolizer *names = (KmtSymbolizer *)const_names;
+	KmtSymbolizer *symbolizer = (KmtSymbolizer *)const_symbolizer;
 
-	if (g_atomic_pointer_get(&names->loader)) {
-		g_mutex_lock(&names->lock);
-		if (names->loader)
-			end_captured(names);
-		g_mutex_unlock(&names->lock);
+	if (g_atomic_pointer_get(&symbolizer->loader)) {
+		g_mutex_lock(&symbolizer->lock);
+		if (symbolizer->loader)
+			finish_captured(symbolizer);
+		g_mutex_unlock(&symbolizer->lock);
 	}
-	return names->symbols;
+	return symbolizer->symbols;
 }
 
 /*
@@ -102,29 +103,30 @@ static KmtSymTable *symbols_of(const KmtSymbolizer *const_names)
  * the addresses that the kernel was linked for. If the kernel moved itself at
  * boot (KASLR), the captured kallsyms has other addresses.
  */
-static void compare_with_captured(const KmtSymbolizer *names,
+static void compare_with_captured(const KmtSymbolizer *symbolizer,
 				  const char *captured_kallsyms,
 				  GPtrArray *warnings)
 {
 	g_autoptr(KmtSymTable) captured = NULL;
-	guint64 there, here = kmt_sym_table_stext(names->symbols);
+	guint64 captured_stext,
+		map_stext = kmt_sym_table_stext(symbolizer->symbols);
 
 	if (captured_kallsyms)
 		captured = kmt_sym_table_load(captured_kallsyms, NULL, NULL);
 	if (!captured)
 		return;
-	there = kmt_sym_table_stext(captured);
-	if (here && there && here != there)
+	captured_stext = kmt_sym_table_stext(captured);
+	if (map_stext && captured_stext && map_stext != captured_stext)
 		warn(warnings,
 		     "'%s' does not match the traced kernel, whose _stext was "
 		     "0x%016" G_GINT64_MODIFIER
 		     "x, not 0x%016" G_GINT64_MODIFIER
 		     "x (another kernel, or moved by KASLR); omit "
 		     "--system-map to use the captured kallsyms",
-		     names->source, there, here);
+		     symbolizer->source, captured_stext, map_stext);
 }
 
-static gboolean open_symbols(KmtSymbolizer *names,
+static gboolean open_symbols(KmtSymbolizer *symbolizer,
 			     const KmtSymbolizerOptions *options,
 			     GPtrArray *warnings, GError **error)
 {
@@ -133,16 +135,16 @@ static gboolean open_symbols(KmtSymbolizer *names,
 	if (!path)
 		path = options->system_map;
 	if (!path) {
-		open_captured(names, options, warnings);
+		open_captured(symbolizer, options, warnings);
 		return TRUE;
 	}
-	names->symbols =
+	symbolizer->symbols =
 		kmt_sym_table_load(path, options->captured_modules, error);
-	if (!names->symbols)
+	if (!symbolizer->symbols)
 		return FALSE;
-	names->source = g_strdup(path);
+	symbolizer->source = g_strdup(path);
 	if (options->system_map)
-		compare_with_captured(names, options->captured_kallsyms,
+		compare_with_captured(symbolizer, options->captured_kallsyms,
 				      warnings);
 	return TRUE;
 }
@@ -157,7 +159,7 @@ static char *checked_build_id(const char *id)
 	return g_ascii_strdown(id, -1);
 }
 
-static gboolean open_dwarf(KmtSymbolizer *names,
+static gboolean open_dwarf(KmtSymbolizer *symbolizer,
 			   const KmtSymbolizerOptions *options,
 			   GPtrArray *warnings, GError **error)
 {
@@ -173,54 +175,56 @@ static gboolean open_dwarf(KmtSymbolizer *names,
 
 	if (!options->vmlinux && !options->debug_dir)
 		return TRUE;
-	names->dwarf = kmt_sym_dwarf_open(&dwarf_options, symbols_of(names),
-					  warnings, error);
-	return names->dwarf != NULL;
+	symbolizer->dwarf = kmt_sym_dwarf_open(
+		&dwarf_options, get_symbols(symbolizer), warnings, error);
+	return symbolizer->dwarf != NULL;
 }
 
 KmtSymbolizer *kmt_symbolizer_open(const KmtSymbolizerOptions *options,
 				   GPtrArray *warnings, GError **error)
 {
-	g_autoptr(KmtSymbolizer) names = g_new0(KmtSymbolizer, 1);
+	g_autoptr(KmtSymbolizer) symbolizer = g_new0(KmtSymbolizer, 1);
 
-	g_mutex_init(&names->lock);
-	names->gfp = kmt_sym_gfp_of_release(options->release);
+	g_mutex_init(&symbolizer->lock);
+	symbolizer->gfp = kmt_sym_gfp_of_release(options->release);
 	if (options->raw)
-		return g_steal_pointer(&names);
-	if (!open_symbols(names, options, warnings, error) ||
-	    !open_dwarf(names, options, warnings, error))
+		return g_steal_pointer(&symbolizer);
+	if (!open_symbols(symbolizer, options, warnings, error) ||
+	    !open_dwarf(symbolizer, options, warnings, error))
 		return NULL;
 	if (options->source) {
-		names->tree = kmt_sym_build_tree_open(options->source, error);
-		if (!names->tree)
+		symbolizer->tree =
+			kmt_sym_build_tree_open(options->source, error);
+		if (!symbolizer->tree)
 			return NULL;
 	}
-	return g_steal_pointer(&names);
+	return g_steal_pointer(&symbolizer);
 }
 
-void kmt_symbolizer_free(KmtSymbolizer *names)
+void kmt_symbolizer_free(KmtSymbolizer *symbolizer)
 {
-	if (!names)
+	if (!symbolizer)
 		return;
-	kmt_sym_dwarf_free(names->dwarf);
-	kmt_sym_build_tree_free(names->tree);
-	kmt_sym_table_drop(names->loader);
-	kmt_sym_table_free(names->symbols);
-	g_mutex_clear(&names->lock);
-	g_free(names->problem);
-	g_free(names->source);
-	g_free(names);
+	kmt_sym_dwarf_free(symbolizer->dwarf);
+	kmt_sym_build_tree_free(symbolizer->tree);
+	kmt_sym_table_loader_free(symbolizer->loader);
+	kmt_sym_table_free(symbolizer->symbols);
+	g_mutex_clear(&symbolizer->lock);
+	g_free(symbolizer->load_error);
+	g_free(symbolizer->source);
+	g_free(symbolizer);
 }
 
-void kmt_symbolizer_check(const KmtSymbolizer *names, const guint64 *addresses,
-			  guint n, GPtrArray *warnings)
+void kmt_symbolizer_check(const KmtSymbolizer *symbolizer,
+			  const guint64 *addresses, guint n,
+			  GPtrArray *warnings)
 {
-	KmtSymTable *symbols = symbols_of(names);
+	KmtSymTable *symbols = get_symbols(symbolizer);
 	guint i, n_unknown = 0, n_known = 0;
 	KmtSymbol symbol;
 
-	if (names->problem)
-		warn(warnings, "%s", names->problem);
+	if (symbolizer->load_error)
+		warn(warnings, "%s", symbolizer->load_error);
 	if (!symbols)
 		return;
 	/* Address 0 stands for a caller that was not recorded. */
@@ -236,31 +240,31 @@ void kmt_symbolizer_check(const KmtSymbolizer *names, const guint64 *addresses,
 		     "%u of %u call sites lie in no function of '%s': the file "
 		     "belongs to another kernel, or has the addresses of this "
 		     "kernel before KASLR",
-		     n_unknown, n_unknown + n_known, names->source);
-	if (names->dwarf)
-		kmt_sym_dwarf_check_modules(names->dwarf, addresses, n,
+		     n_unknown, n_unknown + n_known, symbolizer->source);
+	if (symbolizer->dwarf)
+		kmt_sym_dwarf_check_modules(symbolizer->dwarf, addresses, n,
 					    warnings);
 }
 
-const char *kmt_symbolizer_path(const KmtSymbolizer *names)
+const char *kmt_symbolizer_path(const KmtSymbolizer *symbolizer)
 {
-	symbols_of(names);
-	return names->source;
+	get_symbols(symbolizer);
+	return symbolizer->source;
 }
 
-gboolean kmt_symbolizer_symbol(const KmtSymbolizer *names, guint64 address,
+gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer, guint64 address,
 			       KmtSymbol *symbol)
 {
-	KmtSymTable *symbols = symbols_of(names);
+	KmtSymTable *symbols = get_symbols(symbolizer);
 
 	return symbols && kmt_sym_table_lookup(symbols, address, symbol);
 }
 
-char *kmt_symbolizer_format(const KmtSymbolizer *names, guint64 address)
+char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer, guint64 address)
 {
 	KmtSymbol symbol;
 
-	if (!kmt_symbolizer_symbol(names, address, &symbol))
+	if (!kmt_symbolizer_symbol(symbolizer, address, &symbol))
 		return NULL;
 	if (!symbol.module)
 		return g_strdup_printf("%s+0x%" G_GINT64_MODIFIER "x",
@@ -269,9 +273,9 @@ char *kmt_symbolizer_format(const KmtSymbolizer *names, guint64 address)
 			       symbol.offset, symbol.module);
 }
 
-char *kmt_symbolizer_describe(const KmtSymbolizer *names, guint64 address)
+char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer, guint64 address)
 {
-	char *name = kmt_symbolizer_format(names, address);
+	char *name = kmt_symbolizer_format(symbolizer, address);
 	GString *text;
 	KmtSymSourceLine source;
 	guint i;
@@ -279,7 +283,7 @@ char *kmt_symbolizer_describe(const KmtSymbolizer *names, guint64 address)
 	/* Page tracepoints do not record the caller. */
 	if (!name && address == 0)
 		return g_strdup("(caller not recorded)");
-	if (!name || !kmt_symbolizer_source(names, address, &source))
+	if (!name || !kmt_symbolizer_source(symbolizer, address, &source))
 		return name;
 	text = g_string_new(NULL);
 	for (i = 0; source.inlined[i]; i++)
@@ -292,29 +296,29 @@ char *kmt_symbolizer_describe(const KmtSymbolizer *names, guint64 address)
 	return g_string_free(text, FALSE);
 }
 
-gboolean kmt_symbolizer_source(const KmtSymbolizer *names, guint64 address,
+gboolean kmt_symbolizer_source(const KmtSymbolizer *symbolizer, guint64 address,
 			       KmtSymSourceLine *source)
 {
-	return names->dwarf &&
-	       kmt_sym_dwarf_lookup(names->dwarf, address, source);
+	return symbolizer->dwarf &&
+	       kmt_sym_dwarf_lookup(symbolizer->dwarf, address, source);
 }
 
-const char *kmt_symbolizer_directory(const KmtSymbolizer *names,
+const char *kmt_symbolizer_directory(const KmtSymbolizer *symbolizer,
 				     guint64 address)
 {
 	const char *directory = NULL;
 	KmtSymbol symbol;
 
-	if (names->dwarf)
-		directory = kmt_sym_dwarf_directory(names->dwarf, address);
-	if (!directory && names->tree &&
-	    kmt_symbolizer_symbol(names, address, &symbol))
+	if (symbolizer->dwarf)
+		directory = kmt_sym_dwarf_directory(symbolizer->dwarf, address);
+	if (!directory && symbolizer->tree &&
+	    kmt_symbolizer_symbol(symbolizer, address, &symbol))
 		directory = kmt_sym_build_tree_directory(
-			names->tree, symbol.name, symbol.module);
+			symbolizer->tree, symbol.name, symbol.module);
 	return directory;
 }
 
-char *kmt_symbolizer_gfp(const KmtSymbolizer *names, guint64 flags)
+char *kmt_symbolizer_gfp(const KmtSymbolizer *symbolizer, guint64 flags)
 {
-	return kmt_sym_gfp_format(names->gfp, flags);
+	return kmt_sym_gfp_format(symbolizer->gfp, flags);
 }

@@ -47,7 +47,7 @@ typedef struct {
 	/* Private fields: */
 	KmtSymTable *symbols;	   /* NULL: no symbols, or loader has not
 				    * finished */
-	char *problem;		   /* why there are no symbols; or NULL */
+	char *load_error;	   /* why there are no symbols; or NULL */
 	char *source;		   /* path of the symbols; final once loader is
 				    * NULL */
 	KmtSymTableLoader *loader; /* loads the captured kallsyms; NULL:
@@ -67,7 +67,7 @@ typedef struct {
  */
 KmtSymbolizer *kmt_symbolizer_open(const KmtSymbolizerOptions *options,
 				   GPtrArray *warnings, GError **error);
-void kmt_symbolizer_free(KmtSymbolizer *names);
+void kmt_symbolizer_free(KmtSymbolizer *symbolizer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymbolizer, kmt_symbolizer_free)
 
 /*
@@ -75,34 +75,35 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymbolizer, kmt_symbolizer_free)
  * An idle thread may call this function as often as it wants, several threads
  * at once. Return FALSE if nothing is left or if another thread is loading.
  */
-gboolean kmt_symbolizer_load_some(const KmtSymbolizer *names);
+gboolean kmt_symbolizer_load_some(const KmtSymbolizer *symbolizer);
 
 /*
  * Add a warning if the symbols do not seem to belong to this kernel, or if
  * debug files of modules are missing. @addresses are the n call sites of the
  * capture.
  */
-void kmt_symbolizer_check(const KmtSymbolizer *names, const guint64 *addresses,
-			  guint n, GPtrArray *warnings);
+void kmt_symbolizer_check(const KmtSymbolizer *symbolizer,
+			  const guint64 *addresses, guint n,
+			  GPtrArray *warnings);
 
 /*
  * Return the path of the symbols, NULL if there are none. The symbolizer owns
  * the string.
  */
-const char *kmt_symbolizer_path(const KmtSymbolizer *names);
+const char *kmt_symbolizer_path(const KmtSymbolizer *symbolizer);
 
 /*
  * Find the function that contains a return address. Return FALSE if no known
  * function contains it. The symbolizer owns the strings.
  */
-gboolean kmt_symbolizer_symbol(const KmtSymbolizer *names, guint64 address,
+gboolean kmt_symbolizer_symbol(const KmtSymbolizer *symbolizer, guint64 address,
 			       KmtSymbol *symbol);
 
 /*
  * Format a return address as "function+0x1f [module]". Return NULL if the
  * address has no name. The caller frees the string.
  */
-char *kmt_symbolizer_format(const KmtSymbolizer *names, guint64 address);
+char *kmt_symbolizer_format(const KmtSymbolizer *symbolizer, guint64 address);
 
 /*
  * Format a return address with its source line: "inlined <- function+0x1f
@@ -110,13 +111,13 @@ char *kmt_symbolizer_format(const KmtSymbolizer *names, guint64 address);
  * start; the source line is the line of the innermost function. Return NULL if
  * the address has no name. The caller frees the string.
  */
-char *kmt_symbolizer_describe(const KmtSymbolizer *names, guint64 address);
+char *kmt_symbolizer_describe(const KmtSymbolizer *symbolizer, guint64 address);
 
 /*
  * Find the source location of a return address. Return FALSE if there is no
  * debug information for it. The symbolizer owns the strings.
  */
-gboolean kmt_symbolizer_source(const KmtSymbolizer *names, guint64 address,
+gboolean kmt_symbolizer_source(const KmtSymbolizer *symbolizer, guint64 address,
 			       KmtSymSourceLine *source);
 
 /*
@@ -125,13 +126,13 @@ gboolean kmt_symbolizer_source(const KmtSymbolizer *names, guint64 address,
  * are possible, and NULL if the directory is unknown. The symbolizer owns the
  * string.
  */
-const char *kmt_symbolizer_directory(const KmtSymbolizer *names,
+const char *kmt_symbolizer_directory(const KmtSymbolizer *symbolizer,
 				     guint64 address);
 
 /*
  * Format gfp flags: "GFP_KERNEL|__GFP_ZERO"; hexadecimal if the flags of the
  * traced kernel are unknown. The caller frees the string.
  */
-char *kmt_symbolizer_gfp(const KmtSymbolizer *names, guint64 flags);
+char *kmt_symbolizer_gfp(const KmtSymbolizer *symbolizer, guint64 flags);
 
 #endif

@@ -16,32 +16,32 @@ G_DEFINE_QUARK(kmt_sym_wrappers_error, kmt_sym_wrappers_error)
 
 KmtSymWrappers *kmt_sym_wrappers_new(void)
 {
-	KmtSymWrappers *skip = g_new0(KmtSymWrappers, 1);
+	KmtSymWrappers *wrappers = g_new0(KmtSymWrappers, 1);
 
-	skip->globs = g_ptr_array_new_with_free_func(g_free);
-	return skip;
+	wrappers->globs = g_ptr_array_new_with_free_func(g_free);
+	return wrappers;
 }
 
-void kmt_sym_wrappers_free(KmtSymWrappers *skip)
+void kmt_sym_wrappers_free(KmtSymWrappers *wrappers)
 {
-	if (!skip)
+	if (!wrappers)
 		return;
-	g_ptr_array_unref(skip->globs);
-	g_free(skip);
+	g_ptr_array_unref(wrappers->globs);
+	g_free(wrappers);
 }
 
-void kmt_sym_wrappers_add(KmtSymWrappers *skip, const char *glob)
+void kmt_sym_wrappers_add(KmtSymWrappers *wrappers, const char *glob)
 {
-	g_ptr_array_add(skip->globs, g_strdup(glob));
+	g_ptr_array_add(wrappers->globs, g_strdup(glob));
 }
 
-gboolean kmt_sym_wrappers_load(KmtSymWrappers *skip, const char *path,
+gboolean kmt_sym_wrappers_load(KmtSymWrappers *wrappers, const char *path,
 			       GError **error)
 {
 	g_autoptr(GError) read_error = NULL;
 	g_autofree char *text = NULL;
 	g_auto(GStrv) lines = NULL;
-	guint i, n_before = skip->globs->len;
+	guint i, old_len = wrappers->globs->len;
 
 	if (!g_file_get_contents(path ? path : DEFAULT_LIST, &text, NULL,
 				 &read_error)) {
@@ -61,7 +61,7 @@ gboolean kmt_sym_wrappers_load(KmtSymWrappers *skip, const char *path,
 		lines[i][strcspn(lines[i], "#")] = '\0';
 		g_strstrip(lines[i]);
 		if (strpbrk(lines[i], " \t")) {
-			g_ptr_array_set_size(skip->globs, (gint)n_before);
+			g_ptr_array_set_size(wrappers->globs, (gint)old_len);
 			g_set_error(error, KMT_SYM_WRAPPERS_ERROR,
 				    KMT_SYM_WRAPPERS_ERROR_LINE,
 				    "line %u of '%s' has more than one word: "
@@ -71,12 +71,12 @@ gboolean kmt_sym_wrappers_load(KmtSymWrappers *skip, const char *path,
 			return FALSE;
 		}
 		if (*lines[i])
-			kmt_sym_wrappers_add(skip, lines[i]);
+			kmt_sym_wrappers_add(wrappers, lines[i]);
 	}
 	return TRUE;
 }
 
-gboolean kmt_sym_wrappers_matches(const KmtSymWrappers *skip,
+gboolean kmt_sym_wrappers_matches(const KmtSymWrappers *wrappers,
 				  const char *function)
 {
 	g_autofree char *name = NULL;
@@ -84,9 +84,9 @@ gboolean kmt_sym_wrappers_matches(const KmtSymWrappers *skip,
 
 	if (strchr(function, '.'))
 		function = name = g_strndup(function, strcspn(function, "."));
-	for (i = 0; i < skip->globs->len; i++)
-		if (fnmatch(g_ptr_array_index(skip->globs, i), function, 0) ==
-		    0)
+	for (i = 0; i < wrappers->globs->len; i++)
+		if (fnmatch(g_ptr_array_index(wrappers->globs, i), function,
+			    0) == 0)
 			return TRUE;
 	return FALSE;
 }

@@ -20,18 +20,18 @@ typedef struct KmtSymWrappers KmtSymWrappers;
 
 /* Create an empty list, which matches no function. The caller frees it. */
 KmtSymWrappers *kmt_sym_wrappers_new(void);
-void kmt_sym_wrappers_free(KmtSymWrappers *skip);
+void kmt_sym_wrappers_free(KmtSymWrappers *wrappers);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymWrappers, kmt_sym_wrappers_free)
 
 /* Add a shell glob with * ? and [a-z]. */
-void kmt_sym_wrappers_add(KmtSymWrappers *skip, const char *glob);
+void kmt_sym_wrappers_add(KmtSymWrappers *wrappers, const char *glob);
 
 /*
  * Add the globs in a file. Each line has one glob, # starts a comment. If @path
  * is NULL, the installed default list is read. On error return FALSE with a
  * KMT_SYM_WRAPPERS_ERROR, and no glob is added.
  */
-gboolean kmt_sym_wrappers_load(KmtSymWrappers *skip, const char *path,
+gboolean kmt_sym_wrappers_load(KmtSymWrappers *wrappers, const char *path,
 			       GError **error);
 
 /*
@@ -39,7 +39,7 @@ gboolean kmt_sym_wrappers_load(KmtSymWrappers *skip, const char *path,
  * module. A suffix that the compiler appended (".isra.0") is ignored. Any
  * thread may call this function while no thread adds globs.
  */
-gboolean kmt_sym_wrappers_matches(const KmtSymWrappers *skip,
+gboolean kmt_sym_wrappers_matches(const KmtSymWrappers *wrappers,
 				  const char *function);
 
 #endif

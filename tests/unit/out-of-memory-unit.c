@@ -107,7 +107,7 @@ static void exhaust(int which)
 {
 	void *p = NULL;
 
-	kmt_cli_guard_memory("unit", "buy some", STATUS);
+	kmt_cli_exit_on_out_of_memory("unit", "buy some", STATUS);
 	switch (which) {
 	case 0:
 		keep(malloc(TOO_MUCH));
@@ -157,14 +157,14 @@ static void test_exhausted(gconstpointer data)
 }
 
 /*
- * After kmt_cli_release_memory(), a child process gets failures as return
- * values again.
+ * After kmt_cli_return_allocation_failures(), a child process gets failures as
+ * return values again.
  */
 static void test_released(void)
 {
 	if (g_test_subprocess()) {
-		kmt_cli_guard_memory("unit", "buy some", STATUS);
-		kmt_cli_release_memory();
+		kmt_cli_exit_on_out_of_memory("unit", "buy some", STATUS);
+		kmt_cli_return_allocation_failures();
 		g_assert_null(keep(malloc(TOO_MUCH)));
 		return;
 	}
