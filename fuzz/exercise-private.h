@@ -77,7 +77,7 @@ GArray *kmt_exercise_sorted_objects(const KmtMatchKeys *keys,
  */
 void kmt_exercise_append_object(gpointer array, const KmtMatchObject *object);
 
-/* Abort unless both arrays are equal; what names the elements in the message.
+/* Abort unless both arrays are equal; @what names the elements in the message.
  */
 void kmt_exercise_assert_same(GArray *a, GArray *b, const char *what);
 

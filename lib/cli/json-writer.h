@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Streaming JSON writer. Each member is printed when it is added, so a document
- * of any length needs constant memory. Integers are exact to 64 bits. The
- * output is valid UTF-8, even if the strings are not.
+ * Streaming JSON writer. Each member is printed when it is added, so a
+ * document of any length needs constant memory. Integers are exact to 64 bits.
+ * The output is valid UTF-8, even if the strings are not.
  *
- * @key is the name of an object's member. It is ASCII and unique in the object;
- * it is NULL for an element of an array. The writer does not report write
+ * @key is the name of an object's member, in ASCII and unique in the object;
+ * @key is NULL for an element of an array. The writer does not report write
  * errors; the caller checks ferror() of the stream.
  */
 #ifndef KMEMTRACE_CLI_JSON_WRITER_H

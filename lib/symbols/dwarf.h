@@ -24,11 +24,11 @@ typedef struct KmtSymDwarf KmtSymDwarf;
 /*
  * Open the debug information named in @options.
  *
- * @symbols is the symbol table of the running kernel. It shows how far KASLR
- * moved the kernel, and it must outlive the result; NULL is an error. A vmlinux
- * of another kernel is an error. If debug_dir has no vmlinux, a text is added
- * to @warnings (elements are char *). Errors are KMT_SYM_DWARF_ERROR and
- * KMT_SYM_DEBUG_FILE_ERROR. The caller frees the result.
+ * @symbols is the symbol table of the running kernel, which shows how far
+ * KASLR moved the kernel. The table must outlive the result; NULL is an error.
+ * A vmlinux of another kernel is an error. If debug_dir has no vmlinux, a text
+ * is added to @warnings (elements are char *). Errors are KMT_SYM_DWARF_ERROR
+ * and KMT_SYM_DEBUG_FILE_ERROR. The caller frees the result.
  */
 KmtSymDwarf *kmt_sym_dwarf_open(const KmtSymDwarfOptions *options,
 				const KmtSymTable *symbols, GPtrArray *warnings,
@@ -57,8 +57,8 @@ gboolean kmt_sym_dwarf_lookup(KmtSymDwarf *dwarf, guint64 address,
 /*
  * Return the directory of the source file that contains the return address,
  * relative to the root of the source; NULL if unknown. Equal directories are
- * the same string, owned by @dwarf. Any thread may call this function. It is
- * faster than kmt_sym_dwarf_lookup().
+ * the same string, owned by @dwarf. Any thread may call this function. The
+ * lookup is faster than kmt_sym_dwarf_lookup().
  */
 const char *kmt_sym_dwarf_directory(KmtSymDwarf *dwarf, guint64 address);
 

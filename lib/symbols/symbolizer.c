@@ -43,7 +43,7 @@ static void finish_captured(KmtSymbolizer *symbolizer)
 }
 
 /*
- * Number of kallsyms lines per kmt_symbolizer_load_some(). Reading them takes
+ * Number of kallsyms lines that kmt_symbolizer_load_some() reads, which takes
  * about 5 us.
  */
 #define LINES_PER_STEP 256

@@ -72,8 +72,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymbolizer, kmt_symbolizer_free)
 
 /*
  * Load the next part of the captured kallsyms, which takes some microseconds.
- * An idle thread may call this function as often as it wants, several threads
- * at once. Return FALSE if nothing is left or if another thread is loading.
+ * Any thread may call this function at any time, for example when the thread
+ * is idle. Return FALSE if nothing is left or if another thread is loading.
  */
 gboolean kmt_symbolizer_load_some(const KmtSymbolizer *symbolizer);
 

@@ -96,7 +96,8 @@ class Modules(SourceCase):
         os.unlink(module)
         done = run("-k", vmlinux, "--debug-dir", directory, capture)
         self.assertEqual(done.returncode, 0)
-        self.assertIn("only debug files of other builds of modules: card\n", done.stderr)
+        self.assertIn("only debug files of other builds of modules: card\n",
+                      done.stderr)
         self.assertNotIn("card.c:", done.stdout)
 
     def test_missing(self):
