@@ -1,52 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "config.h"
 
-#include "lib/symbols/debug-file.h"
+#include "lib/symbols/address-ranges.h"
+#include "lib/symbols/debug-file-private.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <string.h>
-
-/*
- * Limit of the nesting of scopes. No compiler nests scopes this deep; deeper
- * ones come from a damaged file.
- */
-#define MAX_DEPTH 256
-
-/*
- * Address range of a compile unit or a function, start inclusive, end
- * exclusive. @index selects the unit or the function in its array. One function
- * may have several ranges, because compilers place cold code apart from hot
- * code.
- */
-typedef struct {
-	guint64 start;
-	guint64 end;
-	guint index;
-} AddressRange;
-
-/* One compile unit: the output of one compiler invocation. */
-typedef struct {
-	Dwarf_Die die;
-	GArray *functions; /* Dwarf_Die of each function; NULL until first
-			    * needed */
-	GArray *ranges;	   /* AddressRange of the functions, sorted by start */
-} CompileUnit;
-
-struct KmtSymDebugFile {
-	Dwfl_Callbacks callbacks;
-	Dwfl *dwfl;
-	Dwfl_Module *module;
-	char *debug_dir;
-	char *build_id;
-	Dwarf *dwarf;
-	Dwarf_Addr bias; /* address in libdwfl's layout minus address in the
-			  * debug information */
-	GArray *units;	 /* CompileUnit elements */
-	GArray *ranges;	 /* AddressRange of the units, sorted by start */
-};
 
 G_DEFINE_QUARK(kmt_sym_debug_file_error, kmt_sym_debug_file_error)
 
@@ -131,52 +91,9 @@ static gboolean open_module(KmtSymDebugFile *file, const char *path,
 	return TRUE;
 }
 
-static gint compare_ranges(gconstpointer a, gconstpointer b)
-{
-	const AddressRange *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/*
- * Find the range that contains @address in an array sorted by start. Return
- * FALSE if there is none.
- */
-static gboolean find_range(const GArray *sorted, guint64 address, guint *index)
-{
-	const AddressRange *ranges =
-		(const AddressRange *)(const void *)sorted->data;
-	guint low = 0, high = sorted->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address >= ranges[low - 1].end)
-		return FALSE;
-	*index = ranges[low - 1].index;
-	return TRUE;
-}
-
-static void add_ranges(GArray *ranges, Dwarf_Die *die, guint index)
-{
-	AddressRange range = {.index = index};
-	Dwarf_Addr base;
-	ptrdiff_t offset = 0;
-
-	while ((offset = dwarf_ranges(die, offset, &base, &range.start,
-				      &range.end)) > 0)
-		if (range.start < range.end)
-			g_array_append_val(ranges, range);
-}
-
 static void clear_unit(gpointer data)
 {
-	CompileUnit *unit = data;
+	KmtSymCompileUnit *unit = data;
 
 	if (!unit->functions)
 		return;
@@ -191,9 +108,9 @@ static void clear_unit(gpointer data)
  */
 static void add_unit(KmtSymDebugFile *file, Dwarf_Die *die, Dwarf_Die *split)
 {
-	CompileUnit unit = {.die = split->addr ? *split : *die};
+	KmtSymCompileUnit unit = {.die = split->addr ? *split : *die};
 
-	add_ranges(file->ranges, die, file->units->len);
+	kmt_sym_address_ranges_add(file->ranges, die, file->units->len);
 	g_array_append_val(file->units, unit);
 }
 
@@ -201,9 +118,9 @@ static gboolean read_units(KmtSymDebugFile *file)
 {
 	Dwarf_CU *unit = NULL;
 
-	file->units = g_array_new(FALSE, FALSE, sizeof(CompileUnit));
+	file->units = g_array_new(FALSE, FALSE, sizeof(KmtSymCompileUnit));
 	g_array_set_clear_func(file->units, clear_unit);
-	file->ranges = g_array_new(FALSE, FALSE, sizeof(AddressRange));
+	file->ranges = kmt_sym_address_ranges_new();
 	file->dwarf = dwfl_module_getdwarf(file->module, &file->bias);
 	if (!file->dwarf)
 		return FALSE;
@@ -217,7 +134,7 @@ static gboolean read_units(KmtSymDebugFile *file)
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
 			add_unit(file, &die, &split);
 	}
-	g_array_sort(file->ranges, compare_ranges);
+	kmt_sym_address_ranges_sort(file->ranges);
 	return file->ranges->len > 0;
 }
 
@@ -305,201 +222,4 @@ gboolean kmt_sym_debug_file_text(const KmtSymDebugFile *file, guint64 *address,
 		return TRUE;
 	}
 	return FALSE;
-}
-
-void kmt_sym_source_location_clear(KmtSymSourceLocation *location)
-{
-	g_clear_pointer(&location->file, g_free);
-	g_clear_pointer(&location->inlined, g_ptr_array_unref);
-	g_clear_pointer(&location->unit_dir, g_free);
-}
-
-static CompileUnit *find_unit(const KmtSymDebugFile *file, Dwarf_Addr address)
-{
-	guint index;
-
-	if (!find_range(file->ranges, address, &index))
-		return NULL;
-	return &g_array_index(file->units, CompileUnit, index);
-}
-
-/*
- * Add the functions below @parent. Namespaces are entered, because some
- * languages (C++, Rust) put functions into namespaces.
- */
-static void add_functions(CompileUnit *unit, Dwarf_Die *parent, guint depth)
-{
-	Dwarf_Die child;
-
-	if (depth > MAX_DEPTH || dwarf_child(parent, &child) != 0)
-		return;
-	do {
-		int tag = dwarf_tag(&child);
-
-		if (tag == DW_TAG_namespace)
-			add_functions(unit, &child, depth + 1);
-		if (tag != DW_TAG_subprogram)
-			continue;
-		add_ranges(unit->ranges, &child, unit->functions->len);
-		g_array_append_val(unit->functions, child);
-	} while (dwarf_siblingof(&child, &child) == 0);
-}
-
-/*
- * Find the function that contains @address. The first call for a unit collects
- * its functions, because thousands of types lie between the functions of a
- * unit.
- */
-static gboolean find_function(CompileUnit *unit, Dwarf_Addr address,
-			      Dwarf_Die *function)
-{
-	guint index;
-
-	if (!unit->functions) {
-		unit->functions = g_array_new(FALSE, FALSE, sizeof(Dwarf_Die));
-		unit->ranges = g_array_new(FALSE, FALSE, sizeof(AddressRange));
-		add_functions(unit, &unit->die, 0);
-		g_array_sort(unit->ranges, compare_ranges);
-	}
-	if (!find_range(unit->ranges, address, &index))
-		return FALSE;
-	*function = g_array_index(unit->functions, Dwarf_Die, index);
-	return TRUE;
-}
-
-/*
- * Replace *scope by its child (block or inlined call) that contains @address.
- * Return FALSE if there is no such child.
- */
-static gboolean enter_scope(Dwarf_Die *scope, Dwarf_Addr address)
-{
-	Dwarf_Die child;
-
-	if (dwarf_child(scope, &child) != 0)
-		return FALSE;
-	do {
-		int tag = dwarf_tag(&child);
-
-		if ((tag == DW_TAG_inlined_subroutine ||
-		     tag == DW_TAG_lexical_block) &&
-		    dwarf_haspc(&child, address) > 0) {
-			*scope = child;
-			return TRUE;
-		}
-	} while (dwarf_siblingof(&child, &child) == 0);
-	return FALSE;
-}
-
-/*
- * Return the names of the inlined functions at @address, innermost first,
- * NULL-terminated. The scopes are entered from outermost to innermost, so the
- * array is reversed at the end.
- */
-static GPtrArray *find_inlined(CompileUnit *unit, Dwarf_Addr address)
-{
-	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-	gboolean found;
-	Dwarf_Die scope;
-	guint depth, i, n;
-
-	found = find_function(unit, address, &scope);
-	for (depth = 0; found && depth < MAX_DEPTH; depth++) {
-		const char *name;
-
-		if (!enter_scope(&scope, address))
-			break;
-		if (dwarf_tag(&scope) != DW_TAG_inlined_subroutine)
-			continue;
-		name = dwarf_diename(&scope);
-		g_ptr_array_add(names, g_strdup(name ? name : "?"));
-	}
-	n = names->len;
-	for (i = 0; i < n / 2; i++) {
-		gpointer other = names->pdata[i];
-
-		names->pdata[i] = names->pdata[n - 1 - i];
-		names->pdata[n - 1 - i] = other;
-	}
-	g_ptr_array_add(names, NULL);
-	return names;
-}
-
-/*
- * Return the absolute directory in which the compiler ran. The attribute may be
- * missing or relative; it is then completed from "/".
- */
-static char *unit_directory(Dwarf_Die *unit)
-{
-	Dwarf_Attribute attribute;
-	const char *directory =
-		dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-
-	return g_canonicalize_filename(directory ? directory : "", "/");
-}
-
-static char *unit_path(Dwarf_Die *unit, const char *directory)
-{
-	const char *name = dwarf_diename(unit);
-
-	return name ? g_canonicalize_filename(name, directory) : NULL;
-}
-
-gboolean kmt_sym_debug_file_unit(const KmtSymDebugFile *file, guint64 address,
-				 char **path, char **directory)
-{
-	CompileUnit *unit = find_unit(file, address - file->bias);
-
-	if (!unit)
-		return FALSE;
-	*directory = unit_directory(&unit->die);
-	*path = unit_path(&unit->die, *directory);
-	return TRUE;
-}
-
-gboolean kmt_sym_debug_file_lookup(KmtSymDebugFile *file, guint64 address,
-				   KmtSymSourceLocation *location)
-{
-	Dwarf_Addr file_address = address - file->bias;
-	CompileUnit *unit = find_unit(file, file_address);
-	Dwarf_Line *line;
-	const char *path;
-	int number = 0;
-
-	memset(location, 0, sizeof(*location));
-	if (!unit)
-		return FALSE;
-	location->unit_dir = unit_directory(&unit->die);
-	location->inlined = find_inlined(unit, file_address);
-	line = dwarf_getsrc_die(&unit->die, file_address);
-	path = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
-	/* Line 0 means that the compiler attributes the instruction to no line.
-	 */
-	if (path && dwarf_lineno(line, &number) == 0 && number > 0) {
-		location->file =
-			g_canonicalize_filename(path, location->unit_dir);
-		location->line = (guint)number;
-	}
-	return TRUE;
-}
-
-char *kmt_sym_debug_file_source_root(const KmtSymDebugFile *file)
-{
-	static const char end[] = "/init/main.c";
-	guint i;
-
-	for (i = 0; i < file->units->len; i++) {
-		Dwarf_Die *unit =
-			&g_array_index(file->units, CompileUnit, i).die;
-		const char *name = dwarf_diename(unit);
-		g_autofree char *directory = NULL;
-		g_autofree char *path = NULL;
-
-		if (!name || !g_str_has_suffix(name, "main.c"))
-			continue;
-		directory = unit_directory(unit);
-		path = unit_path(unit, directory);
-		if (g_str_has_suffix(path, end))
-			return g_strndup(path, strlen(path) - strlen(end));
-	}
-	return NULL;
 }

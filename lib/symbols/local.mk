@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs link $(LIBDW_LIBS) with it, which is empty without libdw.
+# Programs that link this library also link $(LIBDW_LIBS), which is empty if the
+# build has no libdw.
 noinst_LIBRARIES += lib/symbols/libsymbols.a
 lib_symbols_libsymbols_a_SOURCES = \
+	lib/symbols/address-ranges.h \
 	lib/symbols/debug-directory.h \
-	lib/symbols/debug-file.h \
+	lib/symbols/debug-file.h lib/symbols/debug-file-private.h \
 	lib/symbols/dwarf-error.c lib/symbols/dwarf-error.h \
 	lib/symbols/dwarf.h \
 	lib/symbols/gfp-flags.c lib/symbols/gfp-flags.h \
@@ -18,8 +20,9 @@ lib_symbols_libsymbols_a_SOURCES = \
 	lib/symbols/build-tree.h
 if LIBDW
 lib_symbols_libsymbols_a_SOURCES += \
+	lib/symbols/address-ranges.c \
 	lib/symbols/debug-directory.c \
-	lib/symbols/debug-file.c \
+	lib/symbols/debug-file.c lib/symbols/debug-file-lookup.c \
 	lib/symbols/dwarf.c \
 	lib/symbols/source-location.c \
 	lib/symbols/build-tree.c

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "lib/symbols/address-ranges.h"
+
+/*
+ * Address range of a compile unit or a function, start inclusive, end
+ * exclusive. @index selects the unit or the function in its array. One function
+ * may have several ranges, because compilers place cold code apart from hot
+ * code.
+ */
+typedef struct {
+	guint64 start;
+	guint64 end;
+	guint index;
+} AddressRange;
+
+GArray *kmt_sym_address_ranges_new(void)
+{
+	return g_array_new(FALSE, FALSE, sizeof(AddressRange));
+}
+
+void kmt_sym_address_ranges_add(GArray *ranges, Dwarf_Die *die, guint index)
+{
+	AddressRange range = {.index = index};
+	Dwarf_Addr base;
+	ptrdiff_t offset = 0;
+
+	while ((offset = dwarf_ranges(die, offset, &base, &range.start,
+				      &range.end)) > 0)
+		if (range.start < range.end)
+			g_array_append_val(ranges, range);
+}
+
+static gint compare_ranges(gconstpointer a, gconstpointer b)
+{
+	const AddressRange *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+void kmt_sym_address_ranges_sort(GArray *ranges)
+{
+	g_array_sort(ranges, compare_ranges);
+}
+
+gboolean kmt_sym_address_ranges_find(const GArray *sorted, guint64 address,
+				     guint *index)
+{
+	const AddressRange *ranges =
+		(const AddressRange *)(const void *)sorted->data;
+	guint low = 0, high = sorted->len;
+
+	while (low < high) {
+		guint middle = low + (high - low) / 2;
+
+		if (ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || address >= ranges[low - 1].end)
+		return FALSE;
+	*index = ranges[low - 1].index;
+	return TRUE;
+}
