@@ -35,8 +35,8 @@ static void print_indent(const KmtJson *json)
 /* Print @value up to @end. All its bytes must be valid UTF-8 and not NUL. */
 static void print_valid(const KmtJson *json, const char *value, const char *end)
 {
-	static const char letters[] = "btn?fr"; /* second letters of \b, \t, \n,
-						 * \v, \f and \r */
+	static const char letters[] =
+		"btn?fr"; /* letters of \b to \r; \v has no escape */
 
 	for (; value < end; value++) {
 		guchar c = (guchar)*value;

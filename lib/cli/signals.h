@@ -27,8 +27,8 @@ typedef struct {
 	sigset_t blocked;	  /* blocked signals, read from a signalfd */
 	gboolean ignore_terminal; /* SIGINT was ignored on entry */
 	sigset_t old_mask;	  /* signal mask on entry */
-	struct sigaction
-		old_actions[KMT_CLI_SIGNALS_CHANGED]; /* actions on entry */
+	/* signal actions on entry */
+	struct sigaction old_actions[KMT_CLI_SIGNALS_CHANGED];
 } KmtCliSignals;
 
 /* Return whether the action of this signal is SIG_IGN. */

@@ -24,13 +24,13 @@ typedef struct Definition {
 	const char *module;
 	gboolean weak; /* weak symbol: the linker prefers a strong
 			* one */
-	const struct Definition
-		*next; /* next definition with the same function name */
+	/* next definition with the same function name */
+	const struct Definition *next;
 } Definition;
 
 struct KmtSymBuildTree {
-	GHashTable
-		*functions; /* function name -> first Definition of its list */
+	/* function name -> first Definition of its list */
+	GHashTable *functions;
 	GStringChunk *strings;
 	GPtrArray *definitions; /* owns every Definition */
 	guint n_objects;

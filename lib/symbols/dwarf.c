@@ -11,8 +11,7 @@
 #include <string.h>
 
 typedef struct {
-	KmtSymDebugFile
-		*file; /* NULL: no file that matches the running module */
+	KmtSymDebugFile *file; /* NULL: no file matches the module */
 	KmtSymModuleMap *map;
 	gboolean refused; /* a debug file exists, but of another build */
 } DwarfModule;

@@ -10,13 +10,12 @@
 #include "lib/symbols/dwarf-error.h"
 
 typedef struct {
-	const char *vmlinux; /* NULL: search in debug_dir */
-	const char
-		*debug_dir; /* debug files of modules, and .build-id; or NULL */
-	const char *build_id; /* of the traced kernel, hexadecimal; NULL:
-			       * unknown */
-	const char *release;  /* of the traced kernel, as uname -r prints;
-			       * NULL: unknown */
+	const char *vmlinux;   /* NULL: search in debug_dir */
+	const char *debug_dir; /* files of modules, .build-id; or NULL */
+	const char *build_id;  /* of the traced kernel, hexadecimal; NULL:
+				* unknown */
+	const char *release;   /* of the traced kernel, as uname -r prints;
+				* NULL: unknown */
 } KmtSymDwarfOptions;
 
 typedef struct KmtSymDwarf KmtSymDwarf;

@@ -37,8 +37,8 @@ static void sort_by_byte(const KmtSymTableEntry *from, KmtSymTableEntry *to,
 }
 
 /*
- * Radix sort. Both arrays have room for n entries. Return the array that holds
- * the result.
+ * Radix sort. Both @entries and @scratch have room for n entries.
+ * Return the array that holds the result.
  */
 static KmtSymTableEntry *sort_part(KmtSymTableEntry *entries,
 				   KmtSymTableEntry *scratch, guint n)

@@ -77,9 +77,9 @@ guint64 kmt_sym_table_text(const KmtSymTable *symbols);
 typedef struct {
 	guint64 address;
 	const char *name; /* owned by the KmtSymTable */
-	const char
-		*module; /* owned by the KmtSymTable; NULL: the kernel itself */
-	gboolean code;	 /* the symbol is a function */
+	/* owned by the KmtSymTable; NULL: the kernel itself */
+	const char *module;
+	gboolean code; /* the symbol is a function */
 } KmtSymEntry;
 
 guint kmt_sym_table_count(const KmtSymTable *symbols);
