@@ -101,7 +101,7 @@ static int take(KmtdMapping *mapping, struct kmemtrace_ioctl_take *take)
 	}
 }
 
-gssize kmtd_mapping_acquire(KmtdMapping *mapping, KmtdCpuStreamPart *part,
+gssize kmtd_mapping_acquire(KmtdMapping *mapping, KmtdCpuStreamBatch *batch,
 			    gboolean all)
 {
 	struct kmemtrace_ioctl_take taken;
@@ -112,7 +112,7 @@ gssize kmtd_mapping_acquire(KmtdMapping *mapping, KmtdCpuStreamPart *part,
 	if (taken.offset > mapping->n_bytes ||
 	    taken.bytes > mapping->n_bytes - taken.offset)
 		return -EPROTO;
-	*part = (KmtdCpuStreamPart){
+	*batch = (KmtdCpuStreamBatch){
 		.from = mapping->start + taken.offset,
 		.n_bytes = taken.bytes,
 		.position = taken.position,
@@ -126,11 +126,11 @@ gssize kmtd_mapping_acquire(KmtdMapping *mapping, KmtdCpuStreamPart *part,
 		       : 0;
 }
 
-int kmtd_mapping_release(KmtdMapping *mapping, const KmtdCpuStreamPart *part)
+int kmtd_mapping_release(KmtdMapping *mapping, const KmtdCpuStreamBatch *batch)
 {
 	const struct kmemtrace_ioctl_give give = {
-		.position = part->position,
-		.bytes = part->n_bytes,
+		.position = batch->position,
+		.bytes = batch->n_bytes,
 	};
 
 	while (ioctl(mapping->fd, KMEMTRACE_IOC_GIVE, &give) < 0)

@@ -30,8 +30,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdMapping, kmtd_mapping_close)
  * without a copy. Without @all, the records end at the end of a full
  * sub-buffer, and an incomplete sub-buffer supplies none.
  */
-gssize kmtd_mapping_acquire(KmtdMapping *mapping, KmtdCpuStreamPart *part,
+gssize kmtd_mapping_acquire(KmtdMapping *mapping, KmtdCpuStreamBatch *batch,
 			    gboolean all);
-int kmtd_mapping_release(KmtdMapping *mapping, const KmtdCpuStreamPart *part);
+int kmtd_mapping_release(KmtdMapping *mapping, const KmtdCpuStreamBatch *batch);
 
 #endif

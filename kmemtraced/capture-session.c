@@ -29,7 +29,7 @@
 #define TICK_US ((gint64)G_USEC_PER_SEC)
 
 /* Time in drain() after which a note explains the delay to the user. */
-#define PATIENCE_US ((gint64)G_USEC_PER_SEC)
+#define DRAIN_NOTE_US ((gint64)G_USEC_PER_SEC)
 
 #define NICE (-20)
 
@@ -46,7 +46,7 @@ typedef struct {
 
 	KmtdSource *source;
 	KmtCaptureWriter *output;
-	KmtdCleanup *guard;
+	KmtdCleanup *cleanup;
 	KmtdLive *live;
 	GKeyFile *meta;
 	GPtrArray *readers; /* of KmtdReader *, in the order of creation */
@@ -60,8 +60,8 @@ typedef struct {
 	gboolean frozen;  /* saving a trace that was already switched off */
 	gboolean failed;  /* an error left the capture incomplete */
 	gint64 signal_us; /* monotonic time of the last stop signal */
-	guint n_wishes;	  /* stop requests so far */
-	gboolean said_unguarded; /* user was warned: no cleanup process runs */
+	guint n_stop_requests;	    /* stop requests so far */
+	gboolean warned_no_cleanup; /* warned: no cleanup process */
 } KmtdSession;
 
 static void add_error(KmtdSession *session, GError *error)
@@ -103,20 +103,20 @@ static KmtdReader *find_reader(KmtdSession *session, guint cpu)
 static gboolean add_reader(KmtdSession *session, guint cpu, GError **error)
 {
 	g_autoptr(KmtdReader) reader = NULL;
-	g_autoptr(KmtdCpuStream) feed = NULL;
-	KmtCaptureCpuWriter *sink = kmt_capture_writer_cpu_file(
+	g_autoptr(KmtdCpuStream) stream = NULL;
+	KmtCaptureCpuWriter *writer = kmt_capture_writer_cpu_file(
 		session->output, cpu, session->source->record_bytes,
 		session->source->batch_bytes, error);
 
-	if (!sink)
+	if (!writer)
 		return FALSE;
-	feed = session->source->class->open_cpu(session->source, cpu, error);
-	if (!feed) {
-		kmt_capture_cpu_writer_free(sink);
+	stream = session->source->class->open_cpu(session->source, cpu, error);
+	if (!stream) {
+		kmt_capture_cpu_writer_free(writer);
 		return FALSE;
 	}
-	reader = kmtd_reader_new(g_steal_pointer(&feed), cpu,
-				 session->source->record_bytes, sink,
+	reader = kmtd_reader_new(g_steal_pointer(&stream), cpu,
+				 session->source->record_bytes, writer,
 				 session->notify_fd, error);
 	if (!reader || (session->running && !kmtd_reader_start(reader, error)))
 		return FALSE;
@@ -143,11 +143,11 @@ static gboolean follow_cpus(KmtdSession *session, GError **error)
 	for (guint i = 0; i < session->readers->len; i++) {
 		KmtdReader *reader = session->readers->pdata[i];
 		guint cpu = kmtd_reader_cpu(reader);
-		gboolean there = FALSE;
+		gboolean exists = FALSE;
 
-		for (guint j = 0; j < cpus->len && !there; j++)
-			there = g_array_index(cpus, guint, j) == cpu;
-		if (!there && !kmtd_reader_finished(reader))
+		for (guint j = 0; j < cpus->len && !exists; j++)
+			exists = g_array_index(cpus, guint, j) == cpu;
+		if (!exists && !kmtd_reader_finished(reader))
 			kmtd_reader_gone(reader);
 	}
 	return TRUE;
@@ -163,7 +163,7 @@ static guint meta_cpus(KmtdSession *session)
 static gboolean open_source(KmtdSession *session, GError **error)
 {
 	const KmtdSessionOptions *options = session->options;
-	const KmtdSourceOptions wanted = {
+	const KmtdSourceOptions source_options = {
 		.debugfs = options->debugfs,
 		.tracefs = options->tracefs,
 		.sys = options->sys,
@@ -178,7 +178,8 @@ static gboolean open_source(KmtdSession *session, GError **error)
 		.warning = session->ui->warning,
 	};
 
-	session->source = kmtd_source_open(options->source, &wanted, error);
+	session->source =
+		kmtd_source_open(options->source, &source_options, error);
 	return session->source != NULL;
 }
 
@@ -203,16 +204,16 @@ static gboolean open_output(KmtdSession *session, GError **error)
  * Start the cleanup process. From here on, the kernel's state is restored
  * whatever ends kmemtraced.
  */
-static gboolean guard_kernel(KmtdSession *session, GError **error)
+static gboolean start_cleanup(KmtdSession *session, GError **error)
 {
 	KmtdSource *source = session->source;
 	KmtRecoveryState state = {0};
 
 	if (source->class->initial_state(source, &state))
 		source->recovery = kmt_recovery_begin(&state);
-	session->guard = kmtd_cleanup_start(
+	session->cleanup = kmtd_cleanup_start(
 		kmt_capture_writer_fd(session->output), source, error);
-	return session->guard != NULL;
+	return session->cleanup != NULL;
 }
 
 /*
@@ -220,7 +221,7 @@ static gboolean guard_kernel(KmtdSession *session, GError **error)
  * before tracing is switched on, so that these allocations are not in the
  * trace. Return FALSE and set an error on failure.
  */
-static gboolean get_ready(KmtdSession *session, GError **error)
+static gboolean prepare(KmtdSession *session, GError **error)
 {
 	KmtCaptureMetaStart start = {.sys = session->options->sys,
 				     .proc = session->options->proc};
@@ -236,10 +237,10 @@ static gboolean get_ready(KmtdSession *session, GError **error)
 		return FALSE;
 	session->tables.output = session->output;
 	session->tables.proc = session->options->proc;
-	session->tables.records = session->source->tables_path;
+	session->tables.directory = session->source->tables_path;
 	session->tables.source = session->source;
 	session->tables.warning = session->ui->warning;
-	if (!guard_kernel(session, error) ||
+	if (!start_cleanup(session, error) ||
 	    (session->source->class->prepare &&
 	     !session->source->class->prepare(session->source, error)))
 		return FALSE;
@@ -307,7 +308,7 @@ static guint64 bytes_written(KmtdSession *session)
 
 	for (guint i = 0; i < session->readers->len; i++)
 		n += kmt_capture_cpu_writer_written(
-			kmtd_reader_sink(session->readers->pdata[i]));
+			kmtd_reader_file_writer(session->readers->pdata[i]));
 	return n;
 }
 
@@ -344,7 +345,7 @@ static guint n_unfinished(KmtdSession *session)
  * failed. Return TRUE if recording must end, because a reader cannot write or
  * no reader is left. *n_ended is the number of ended readers at the last call.
  */
-static gboolean look_at_readers(KmtdSession *session, guint *n_ended)
+static gboolean check_readers(KmtdSession *session, guint *n_ended)
 {
 	guint n = n_unfinished(session);
 	guint n_now_ended = session->readers->len - n;
@@ -376,24 +377,24 @@ static gboolean look_at_readers(KmtdSession *session, guint *n_ended)
  * as well. Return TRUE if there was a stop signal that counts as a new request
  * (see SAME_SIGNAL_US).
  */
-static gboolean take_signals(KmtdSession *session, KmtdCommand *forward_to)
+static gboolean consume_signals(KmtdSession *session, KmtdCommand *forward_to)
 {
 	struct signalfd_siginfo info;
 	gint64 now_us = g_get_monotonic_time();
 	gint64 last_us = session->signal_us;
-	gboolean any = FALSE;
+	gboolean found = FALSE;
 
 	while (read(session->signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		if (!kmt_cli_signals_requests_stop(session->options->signals,
 						   &info))
 			continue;
-		any = TRUE;
+		found = TRUE;
 		if (forward_to && info.ssi_code != SI_KERNEL)
 			kmtd_command_signal(forward_to, (int)info.ssi_signo);
 	}
-	if (any)
+	if (found)
 		session->signal_us = now_us;
-	return any && (last_us == 0 || now_us - last_us > SAME_SIGNAL_US);
+	return found && (last_us == 0 || now_us - last_us > SAME_SIGNAL_US);
 }
 
 /*
@@ -401,34 +402,34 @@ static gboolean take_signals(KmtdSession *session, KmtdCommand *forward_to)
  * ends the recording. With a command, the recording ends when the command ends
  * or at the second request; the first request is only forwarded to the command.
  */
-static gboolean was_told(KmtdSession *session)
+static gboolean stop_requested(KmtdSession *session)
 {
 	KmtdCommand *command = session->options->command;
 
-	session->n_wishes += (guint)take_signals(session, command);
+	session->n_stop_requests += (guint)consume_signals(session, command);
 	if (!command)
-		return session->n_wishes > 0;
+		return session->n_stop_requests > 0;
 	kmtd_command_poll(command, FALSE);
-	return session->n_wishes > 1 || !kmtd_command_runs(command);
+	return session->n_stop_requests > 1 || !kmtd_command_runs(command);
 }
 
 /* Restart the cleanup process if it was killed. While that fails, warn once. */
-static void keep_guard(KmtdSession *session)
+static void restart_cleanup(KmtdSession *session)
 {
 	g_autoptr(GError) error = NULL;
 
-	if (kmtd_cleanup_keep(session->guard, &error)) {
-		session->said_unguarded = FALSE;
+	if (kmtd_cleanup_restart(session->cleanup, &error)) {
+		session->warned_no_cleanup = FALSE;
 		return;
 	}
-	if (session->said_unguarded)
+	if (session->warned_no_cleanup)
 		return;
-	session->said_unguarded = TRUE;
+	session->warned_no_cleanup = TRUE;
 	kmtd_live_clear(session->live);
 	session->ui->warning(error->message);
 }
 
-static void take_all(int fd)
+static void discard_input(int fd)
 {
 	char block[4096];
 
@@ -451,10 +452,10 @@ static void sleep_until(KmtdSession *session, gint64 when_us)
 	gint64 wait_us = MAX(when_us - g_get_monotonic_time(), 0);
 
 	(void)poll(fds, G_N_ELEMENTS(fds), (int)((wait_us + 999) / 1000));
-	take_all(session->notify_fd);
+	discard_input(session->notify_fd);
 	/* Discard the inotify events: callers that depend on the list of CPUs
 	 * call follow_cpus(), which is cheap, after each sleep. */
-	take_all(session->watch_fd);
+	discard_input(session->watch_fd);
 }
 
 /*
@@ -476,10 +477,10 @@ static gboolean switched_off(KmtdSession *session)
 	return TRUE;
 }
 
-static void look_for_changes(KmtdSession *session, gboolean now)
+static void poll_changes(KmtdSession *session, gboolean now)
 {
-	if (session->source->class->look)
-		session->source->class->look(session->source, now);
+	if (session->source->class->poll_changes)
+		session->source->class->poll_changes(session->source, now);
 }
 
 /*
@@ -496,14 +497,14 @@ static void record(KmtdSession *session, gint64 start_us)
 			: G_MAXINT64;
 	guint n_ended = 0;
 
-	while (!was_told(session) && !look_at_readers(session, &n_ended)) {
+	while (!stop_requested(session) && !check_readers(session, &n_ended)) {
 		gint64 now_us = g_get_monotonic_time();
 		GError *error = NULL;
 
 		if (now_us >= end_us)
 			break;
-		look_for_changes(session, FALSE);
-		keep_guard(session);
+		poll_changes(session, FALSE);
+		restart_cleanup(session);
 		if (!follow_cpus(session, &error)) {
 			add_error(session, error);
 			break;
@@ -539,19 +540,20 @@ static void abandon(KmtdSession *session)
  */
 static void drain(KmtdSession *session)
 {
-	gint64 told_us = g_get_monotonic_time();
+	gint64 stopped_us = g_get_monotonic_time();
 	guint n_signals = 0;
-	gboolean patient = TRUE;
+	gboolean note_pending = TRUE;
 
 	for (guint i = 0; i < session->readers->len; i++)
 		kmtd_reader_stop(session->readers->pdata[i]);
 	while (n_unfinished(session) > 0) {
 		sleep_until(session, g_get_monotonic_time() + TICK_US);
-		keep_guard(session);
-		if (n_unfinished(session) > 0 && take_signals(session, NULL)) {
+		restart_cleanup(session);
+		if (n_unfinished(session) > 0 &&
+		    consume_signals(session, NULL)) {
 			/* This is the first stop request, and shutdown has
 			 * already begun: ignore the request. */
-			if (patient && session->n_wishes++ == 0)
+			if (note_pending && session->n_stop_requests++ == 0)
 				continue;
 			/*
 			 * The first request here abandons the unwritten
@@ -566,12 +568,13 @@ static void drain(KmtdSession *session)
 					      : EXIT_FAILURE);
 			abandon(session);
 		}
-		if (patient && n_signals == 0 && n_unfinished(session) > 0 &&
-		    g_get_monotonic_time() - told_us > PATIENCE_US) {
+		if (note_pending && n_signals == 0 &&
+		    n_unfinished(session) > 0 &&
+		    g_get_monotonic_time() - stopped_us > DRAIN_NOTE_US) {
 			kmtd_live_clear(session->live);
 			session->ui->note("writing what is buffered; Ctrl+C "
 					  "gives it up");
-			patient = FALSE;
+			note_pending = FALSE;
 		}
 	}
 	for (guint i = 0; i < session->readers->len; i++)
@@ -602,12 +605,12 @@ static void collect_write_errors(KmtdSession *session)
 
 	for (guint i = 0; i < session->readers->len; i++) {
 		KmtdReader *reader = session->readers->pdata[i];
-		KmtCaptureCpuWriter *sink = kmtd_reader_sink(reader);
-		int r = kmt_capture_cpu_writer_error(sink);
+		KmtCaptureCpuWriter *writer = kmtd_reader_file_writer(reader);
+		int r = kmt_capture_cpu_writer_error(writer);
 
 		if (r == 0)
-			r = kmt_capture_cpu_writer_sync(sink);
-		unsaved += kmt_capture_cpu_writer_unsaved(sink);
+			r = kmt_capture_cpu_writer_sync(writer);
+		unsaved += kmt_capture_cpu_writer_unsaved(writer);
 		if (r < 0 && !first) {
 			first = reader;
 			errnum = -r;
@@ -652,7 +655,7 @@ static void collect_figures(KmtdSession *session, KmtdSummary *summary)
 		KmtdCpuSummary cpu = {
 			.cpu = kmtd_reader_cpu(reader),
 			.bytes = kmt_capture_cpu_writer_written(
-				kmtd_reader_sink(reader)),
+				kmtd_reader_file_writer(reader)),
 		};
 		const guint64 *n =
 			lost ? g_hash_table_lookup(lost,
@@ -672,7 +675,7 @@ static void collect_figures(KmtdSession *session, KmtdSummary *summary)
 	summary->record_bytes = session->source->record_bytes;
 	summary->n_subbufs = session->source->n_subbufs;
 	summary->subbuf_bytes = session->source->subbuf_bytes;
-	summary->has_option = session->source->class->sizes_buffers;
+	summary->has_size_option = session->source->class->sizes_buffers;
 	if (session->source->class->conclude &&
 	    !session->source->class->conclude(session->source, session->meta,
 					      &error))
@@ -684,7 +687,7 @@ static void collect_figures(KmtdSession *session, KmtdSummary *summary)
  * Warn that the new capture did not replace the old one, because the new one is
  * incomplete.
  */
-static void say_not_replaced(KmtdSession *session)
+static void warn_not_replaced(KmtdSession *session)
 {
 	g_autofree char *text = g_strdup_printf(
 		"the capture in %s was not replaced; the new one is in %s",
@@ -723,7 +726,7 @@ static void save(KmtdSession *session, KmtdSummary *summary)
 	    !kmt_capture_writer_publish(session->output, &error))
 		add_error(session, error);
 	if (kmt_capture_writer_is_staged(session->output))
-		say_not_replaced(session);
+		warn_not_replaced(session);
 	summary->directory = g_strdup(kmt_capture_writer_path(session->output));
 }
 
@@ -743,8 +746,8 @@ static gboolean wait_drained(KmtdSession *session)
 			return TRUE;
 		/* Count the request, so that drain() does not ignore the next
 		 * one. */
-		if (take_signals(session, NULL)) {
-			session->n_wishes++;
+		if (consume_signals(session, NULL)) {
+			session->n_stop_requests++;
 			return FALSE;
 		}
 		sleep_until(session, g_get_monotonic_time() + TICK_US);
@@ -786,7 +789,7 @@ static gboolean run_frozen(KmtdSession *session, KmtdSummary *summary)
 	return TRUE;
 }
 
-static void say_started(KmtdSession *session)
+static void note_started(KmtdSession *session)
 {
 	gboolean staged = kmt_capture_writer_is_staged(session->output);
 	g_autofree char *text = g_strdup_printf(
@@ -794,7 +797,7 @@ static void say_started(KmtdSession *session)
 		session->readers->len, kmt_capture_writer_path(session->output),
 		staged ? ", which replaces the capture in " : "",
 		staged ? session->options->directory : "",
-		session->source->what,
+		session->source->description,
 		session->options->command ? "the command's end" : "Ctrl+C");
 
 	session->ui->note(text);
@@ -809,7 +812,7 @@ static void run(KmtdSession *session, KmtdSummary *summary)
 	gint64 start_us = g_get_monotonic_time();
 	GError *error = NULL;
 
-	say_started(session);
+	note_started(session);
 	/* The command uses the terminal, so do not draw a live line there. */
 	if (!session->options->quiet && !session->options->command)
 		session->live = kmtd_live_new(STDERR_FILENO);
@@ -822,7 +825,7 @@ static void run(KmtdSession *session, KmtdSummary *summary)
 	else
 		record(session, start_us);
 
-	look_for_changes(session, TRUE);
+	poll_changes(session, TRUE);
 	/* 1. Switch tracing off. No more events follow, and all recorded events
 	 * can be read. */
 	if (!session->source->class->disable(session->source, &error))
@@ -841,7 +844,7 @@ static void run(KmtdSession *session, KmtdSummary *summary)
 	save(session, summary);
 }
 
-static gboolean any_reader(KmtdSession *session, GError **error)
+static gboolean check_any_reader(KmtdSession *session, GError **error)
 {
 	if (session->readers->len > 0)
 		return TRUE;
@@ -872,8 +875,8 @@ static gboolean was_interrupted(KmtdSession *session, GError **error)
 {
 	if (session->was_enabled || session->options->command)
 		return FALSE;
-	session->n_wishes += (guint)take_signals(session, NULL);
-	if (session->n_wishes == 0)
+	session->n_stop_requests += (guint)consume_signals(session, NULL);
+	if (session->n_stop_requests == 0)
 		return FALSE;
 	g_propagate_error(error, interrupted());
 	return TRUE;
@@ -888,7 +891,7 @@ static gboolean begin(KmtdSession *session, GError **error)
 	kmt_capture_meta_set_time(session->meta, "start_time");
 	/* Create readers for the CPU files that the kernel creates when tracing
 	 * is first switched on. */
-	if (follow_cpus(session, error) && any_reader(session, error) &&
+	if (follow_cpus(session, error) && check_any_reader(session, error) &&
 	    (!command ||
 	     kmtd_command_start(command, session->signal_fd, error)))
 		return TRUE;
@@ -909,7 +912,7 @@ static void session_clear(KmtdSession *session)
 	 * process restores the state instead. */
 	g_clear_pointer(&session->source, kmtd_source_free);
 	kmt_recovery_remove(recovery);
-	g_clear_pointer(&session->guard, kmtd_cleanup_end);
+	g_clear_pointer(&session->cleanup, kmtd_cleanup_end);
 	g_clear_pointer(&session->output, kmt_capture_writer_close);
 	g_clear_pointer(&session->meta, g_key_file_unref);
 	kmtd_tables_clear(&session->tables);
@@ -940,7 +943,7 @@ gboolean kmtd_session_run(const KmtdSessionOptions *options,
 
 	/* Start the threads before tracing is on, because their creation
 	 * allocates kernel memory. */
-	if (get_ready(&session, &error) && start_readers(&session, &error)) {
+	if (prepare(&session, &error) && start_readers(&session, &error)) {
 		if (!session.was_enabled &&
 		    session.source->class->keeps_records)
 			captured = run_frozen(&session, summary);

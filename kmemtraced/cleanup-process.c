@@ -20,7 +20,7 @@
  * The name differs from "kmemtraced", so that pkill and killall do not find the
  * process.
  */
-#define GUARD_NAME "kmemtrace-guard"
+#define PROCESS_NAME "kmemtrace-guard"
 
 struct kmtd_cleanup {
 	int dir_fd;
@@ -47,8 +47,8 @@ static void make_whole(int dir_fd, const char *name, guint record_bytes)
 	close(fd);
 }
 
-static void G_GNUC_NORETURN guard_main(int dir_fd, KmtdSource *source,
-				       int link_fd)
+static void G_GNUC_NORETURN cleanup_main(int dir_fd, KmtdSource *source,
+					 int link_fd)
 {
 	const struct dirent *entry;
 	/* Open the directory now. After this, the process needs no more memory,
@@ -58,9 +58,9 @@ static void G_GNUC_NORETURN guard_main(int dir_fd, KmtdSource *source,
 
 	setsid();
 	kmt_cli_return_allocation_failures();
-	if (source->class->disown)
-		source->class->disown(source);
-	prctl(PR_SET_NAME, GUARD_NAME);
+	if (source->class->close_inherited)
+		source->class->close_inherited(source);
+	prctl(PR_SET_NAME, PROCESS_NAME);
 	/* Report readiness to kmemtraced. If kmemtraced has already ended,
 	 * read() returns at once. */
 	(void)!send(link_fd, &byte, 1, MSG_NOSIGNAL);
@@ -111,19 +111,19 @@ static pid_t fork_blocked(void)
 }
 
 /* Kill and reap the child, if there is one. */
-static void stop(KmtdCleanup *guard)
+static void stop(KmtdCleanup *cleanup)
 {
-	if (guard->pid > 0) {
-		kill(guard->pid, SIGKILL);
-		while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR)
+	if (cleanup->pid > 0) {
+		kill(cleanup->pid, SIGKILL);
+		while (waitpid(cleanup->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
-	if (guard->link_fd >= 0)
-		close(guard->link_fd);
-	guard->pid = guard->link_fd = -1;
+	if (cleanup->link_fd >= 0)
+		close(cleanup->link_fd);
+	cleanup->pid = cleanup->link_fd = -1;
 }
 
-static gboolean start(KmtdCleanup *guard, GError **error)
+static gboolean start(KmtdCleanup *cleanup, GError **error)
 {
 	int fds[2];
 
@@ -132,51 +132,51 @@ static gboolean start(KmtdCleanup *guard, GError **error)
 				      "cannot make a pair of sockets");
 		return FALSE;
 	}
-	guard->link_fd = fds[0];
-	guard->pid = fork_blocked();
-	if (guard->pid == 0) {
+	cleanup->link_fd = fds[0];
+	cleanup->pid = fork_blocked();
+	if (cleanup->pid == 0) {
 		close(fds[0]);
-		guard_main(guard->dir_fd, guard->source, fds[1]);
+		cleanup_main(cleanup->dir_fd, cleanup->source, fds[1]);
 	}
-	if (guard->pid < 0)
+	if (cleanup->pid < 0)
 		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
 				      "cannot start a process");
 	close(fds[1]);
-	if (guard->pid > 0 && wait_ready(guard->link_fd))
+	if (cleanup->pid > 0 && wait_ready(cleanup->link_fd))
 		return TRUE;
-	if (guard->pid > 0)
+	if (cleanup->pid > 0)
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_RESOURCES,
 			    "the cleanup process was killed while it started");
-	stop(guard);
+	stop(cleanup);
 	return FALSE;
 }
 
 KmtdCleanup *kmtd_cleanup_start(int dir_fd, KmtdSource *source, GError **error)
 {
-	g_autoptr(KmtdCleanup) guard = g_new0(KmtdCleanup, 1);
+	g_autoptr(KmtdCleanup) cleanup = g_new0(KmtdCleanup, 1);
 
-	guard->dir_fd = dir_fd;
-	guard->source = source;
-	guard->pid = guard->link_fd = -1;
-	return start(guard, error) ? g_steal_pointer(&guard) : NULL;
+	cleanup->dir_fd = dir_fd;
+	cleanup->source = source;
+	cleanup->pid = cleanup->link_fd = -1;
+	return start(cleanup, error) ? g_steal_pointer(&cleanup) : NULL;
 }
 
-gboolean kmtd_cleanup_keep(KmtdCleanup *guard, GError **error)
+gboolean kmtd_cleanup_restart(KmtdCleanup *cleanup, GError **error)
 {
-	if (guard->pid > 0) {
-		if (waitpid(guard->pid, NULL, WNOHANG) != guard->pid)
+	if (cleanup->pid > 0) {
+		if (waitpid(cleanup->pid, NULL, WNOHANG) != cleanup->pid)
 			return TRUE;
-		guard->pid = -1;
-		stop(guard);
+		cleanup->pid = -1;
+		stop(cleanup);
 	}
-	return start(guard, error);
+	return start(cleanup, error);
 }
 
 /* SIGKILL ends even a stopped child. */
-void kmtd_cleanup_end(KmtdCleanup *guard)
+void kmtd_cleanup_end(KmtdCleanup *cleanup)
 {
-	if (!guard)
+	if (!cleanup)
 		return;
-	stop(guard);
-	g_free(guard);
+	stop(cleanup);
+	g_free(cleanup);
 }

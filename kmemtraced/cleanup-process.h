@@ -34,13 +34,13 @@ KmtdCleanup *kmtd_cleanup_start(int dir_fd, KmtdSource *source, GError **error);
  * made after each SIGCHLD. Return FALSE and set an error if there is no child
  * now; a later call tries again.
  */
-gboolean kmtd_cleanup_keep(KmtdCleanup *guard, GError **error);
+gboolean kmtd_cleanup_restart(KmtdCleanup *cleanup, GError **error);
 
 /*
  * End the child without a cleanup, because nothing is left to restore, and free
- * @guard. NULL is ignored.
+ * @cleanup. NULL is ignored.
  */
-void kmtd_cleanup_end(KmtdCleanup *guard);
+void kmtd_cleanup_end(KmtdCleanup *cleanup);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdCleanup, kmtd_cleanup_end)
 
 #endif

@@ -29,13 +29,13 @@
 #define SPURIOUS_WAIT_MS 10
 
 struct kmtd_reader {
-	KmtdCpuStream *feed;
+	KmtdCpuStream *stream;
 	int wake_fd;   /* eventfd: the thread shall read, or check the flags
 			* below */
 	int notify_fd; /* eventfd of the main thread */
 	guint cpu;
 	guint record_bytes;
-	KmtCaptureCpuWriter *sink;
+	KmtCaptureCpuWriter *writer;
 	cpu_set_t *cpu_set;
 	gsize cpu_set_bytes;
 	pthread_t thread;
@@ -87,7 +87,7 @@ static void pin(KmtdReader *reader)
  * Append the record of lost events that read() supplies at this position in
  * version 2.
  */
-static void append_lost(KmtdReader *reader, const KmtdCpuStreamPart *part)
+static void append_lost(KmtdReader *reader, const KmtdCpuStreamBatch *batch)
 {
 	union {
 		struct kmemtrace_event_lost lost;
@@ -96,12 +96,12 @@ static void append_lost(KmtdReader *reader, const KmtdCpuStreamPart *part)
 			    .event_id = KMEMTRACE_EVENT_LOST,
 			    .event_size = (__u16)reader->record_bytes,
 			    .node = KMEMTRACE_NODE_NONE,
-			    .events = part->lost_events,
-			    .since = part->lost_since,
-			    .timestamp = part->lost_timestamp,
+			    .events = batch->lost_events,
+			    .since = batch->lost_since,
+			    .timestamp = batch->lost_timestamp,
 		    }};
 
-	kmt_capture_cpu_writer_append(reader->sink, record.bytes,
+	kmt_capture_cpu_writer_append(reader->writer, record.bytes,
 				      reader->record_bytes);
 }
 
@@ -111,31 +111,32 @@ static void append_lost(KmtdReader *reader, const KmtdCpuStreamPart *part)
  * number of bytes, 0 if there are no records, or -errno. After -EAGAIN, the
  * records were not the reader's and have been removed from the file.
  */
-static gint64 use_part(KmtdReader *reader, bool all)
+static gint64 write_batch(KmtdReader *reader, bool all)
 {
-	KmtdCpuStream *feed = reader->feed;
-	KmtdCpuStreamPart part = {.n_bytes = 0};
-	gint64 n = feed->class->take(feed, &part, all);
+	KmtdCpuStream *stream = reader->stream;
+	KmtdCpuStreamBatch batch = {.n_bytes = 0};
+	gint64 n = stream->class->acquire(stream, &batch, all);
 	int r;
 
 	if (n <= 0) {
 		/* Leave the records in the kernel, where they survive the death
 		 * of this process. */
 		atomic_store_explicit(&reader->bytes_left,
-				      n < 0 ? 0 : part.n_bytes,
+				      n < 0 ? 0 : batch.n_bytes,
 				      memory_order_relaxed);
 		return n;
 	}
-	if (part.lost_events &&
+	if (batch.lost_events &&
 	    reader->record_bytes >= sizeof(struct kmemtrace_event_lost)) {
-		append_lost(reader, &part);
+		append_lost(reader, &batch);
 		n += reader->record_bytes;
 	}
-	kmt_capture_cpu_writer_append(reader->sink, part.from, part.n_bytes);
-	r = feed->class->give(feed, &part);
+	kmt_capture_cpu_writer_append(reader->writer, batch.from,
+				      batch.n_bytes);
+	r = stream->class->release(stream, &batch);
 	if (r == 0)
 		return n;
-	kmt_capture_cpu_writer_take_back(reader->sink, (gsize)n);
+	kmt_capture_cpu_writer_take_back(reader->writer, (gsize)n);
 	return r;
 }
 
@@ -143,14 +144,14 @@ static gint64 use_part(KmtdReader *reader, bool all)
  * Copy records into the memory of the file writer. Return the number of bytes,
  * 0 if there are no records, or -errno.
  */
-static gint64 use_copy(KmtdReader *reader, bool all)
+static gint64 copy_records(KmtdReader *reader, bool all)
 {
 	gsize room;
-	void *to = kmt_capture_cpu_writer_room(reader->sink, &room);
-	gssize n = reader->feed->class->read(reader->feed, to, room, all);
+	void *to = kmt_capture_cpu_writer_room(reader->writer, &room);
+	gssize n = reader->stream->class->read(reader->stream, to, room, all);
 
 	if (n > 0)
-		kmt_capture_cpu_writer_add(reader->sink, (gsize)n);
+		kmt_capture_cpu_writer_add(reader->writer, (gsize)n);
 	return n;
 }
 
@@ -165,10 +166,10 @@ static gint64 drain(KmtdReader *reader, bool all)
 		gint64 n;
 
 		if (atomic_load(&reader->abandon))
-			kmt_capture_cpu_writer_discard(reader->sink);
+			kmt_capture_cpu_writer_discard(reader->writer);
 		pin(reader);
-		n = reader->feed->class->take ? use_part(reader, all)
-					      : use_copy(reader, all);
+		n = reader->stream->class->acquire ? write_batch(reader, all)
+						   : copy_records(reader, all);
 		/* Another reader consumed the records, or the kernel overwrote
 		 * them. */
 		if (n == -EAGAIN)
@@ -187,7 +188,7 @@ static gint64 drain(KmtdReader *reader, bool all)
  * Notify the main thread, once, that a write to the disk failed. @error is 0 or
  * the error of the write.
  */
-static void report_write(KmtdReader *reader, int error)
+static void report_write_error(KmtdReader *reader, int error)
 {
 	if (error == 0 || atomic_load(&reader->cannot_write))
 		return;
@@ -202,19 +203,20 @@ static void report_write(KmtdReader *reader, int error)
  */
 static bool wait_for_records(KmtdReader *reader, bool was_spurious)
 {
-	const KmtdCpuStream *feed = reader->feed;
+	const KmtdCpuStream *stream = reader->stream;
 	struct pollfd fds[] = {
 		{.fd = reader->wake_fd, .events = POLLIN},
-		{.fd = feed->is_blind || feed->at_end ? -1 : feed->fd,
+		{.fd = stream->cannot_poll || stream->read_at_end ? -1
+								  : stream->fd,
 		 .events = POLLIN},
 	};
-	int pause_ms = was_spurious ? SPURIOUS_WAIT_MS : feed->pause_ms;
+	int pause_ms = was_spurious ? SPURIOUS_WAIT_MS : stream->pause_ms;
 
 	if (pause_ms > 0 && poll(fds, 1, pause_ms) > 0)
 		fds[1].revents = 0;
 	/* A signal that the main thread does not block may end poll() early,
 	 * which does no harm. */
-	else if (poll(fds, G_N_ELEMENTS(fds), feed->timeout_ms) < 0)
+	else if (poll(fds, G_N_ELEMENTS(fds), stream->timeout_ms) < 0)
 		return true;
 	/* Reset the counter to 0. The caller checks the flags afterwards. */
 	if (fds[0].revents)
@@ -225,20 +227,20 @@ static bool wait_for_records(KmtdReader *reader, bool was_spurious)
 static void *reader_thread(void *data)
 {
 	KmtdReader *reader = data;
-	const KmtdCpuStream *feed = reader->feed;
+	const KmtdCpuStream *stream = reader->stream;
 	bool polled = false;
 
-	if (reader->feed->class->attach)
-		reader->feed->class->attach(reader->feed);
+	if (reader->stream->class->attach)
+		reader->stream->class->attach(reader->stream);
 	for (;;) {
 		/* Load the flags before drain(): once a flag is seen, the
 		 * following drain() is the last one. */
 		bool stop = atomic_load(&reader->stop);
 		bool gone = atomic_load(&reader->gone);
 		gint64 n = 0;
-		bool all = stop || gone || (feed->is_off && !polled);
+		bool all = stop || gone || (stream->was_off && !polled);
 
-		if (all || !feed->at_end)
+		if (all || !stream->read_at_end)
 			n = drain(reader, all);
 		if (n < 0) {
 			reader->read_error = (int)-n;
@@ -250,8 +252,8 @@ static void *reader_thread(void *data)
 			reader->vanished = true;
 			break;
 		}
-		report_write(reader,
-			     kmt_capture_cpu_writer_flush(reader->sink));
+		report_write_error(
+			reader, kmt_capture_cpu_writer_flush(reader->writer));
 		if (!polled) {
 			atomic_store(&reader->drained, true);
 			wake(reader->notify_fd);
@@ -261,21 +263,22 @@ static void *reader_thread(void *data)
 		polled = true;
 	}
 	if (atomic_load(&reader->abandon))
-		kmt_capture_cpu_writer_discard(reader->sink);
-	report_write(reader, kmt_capture_cpu_writer_finish(reader->sink));
+		kmt_capture_cpu_writer_discard(reader->writer);
+	report_write_error(reader,
+			   kmt_capture_cpu_writer_finish(reader->writer));
 	atomic_store(&reader->finished, true);
 	wake(reader->notify_fd);
 	return NULL;
 }
 
-KmtdReader *kmtd_reader_new(KmtdCpuStream *feed, guint cpu, guint record_bytes,
-			    KmtCaptureCpuWriter *sink, int notify_fd,
-			    GError **error)
+KmtdReader *kmtd_reader_new(KmtdCpuStream *stream, guint cpu,
+			    guint record_bytes, KmtCaptureCpuWriter *writer,
+			    int notify_fd, GError **error)
 {
 	g_autoptr(KmtdReader) reader = g_new0(KmtdReader, 1);
 
-	reader->feed = feed;
-	reader->sink = sink;
+	reader->stream = stream;
+	reader->writer = writer;
 	reader->cpu = cpu;
 	reader->record_bytes = record_bytes;
 	reader->notify_fd = notify_fd;
@@ -304,8 +307,8 @@ void kmtd_reader_free(KmtdReader *reader)
 		close(reader->wake_fd);
 	if (reader->cpu_set)
 		CPU_FREE(reader->cpu_set);
-	kmt_capture_cpu_writer_free(reader->sink);
-	kmtd_cpu_stream_free(reader->feed);
+	kmt_capture_cpu_writer_free(reader->writer);
+	kmtd_cpu_stream_free(reader->stream);
 	g_free(reader);
 }
 
@@ -381,13 +384,13 @@ gboolean kmtd_reader_check(const KmtdReader *reader, GError **error)
 		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_READ,
 				      reader->read_error,
 				      "cannot read the records of CPU %u (%s)",
-				      reader->cpu, reader->feed->name);
+				      reader->cpu, reader->stream->name);
 		return FALSE;
 	}
 	if (reader->vanished) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_CPU_GONE,
 			    "CPU %u: its file %s in debugfs went away",
-			    reader->cpu, reader->feed->name);
+			    reader->cpu, reader->stream->name);
 		return FALSE;
 	}
 	if (kmtd_reader_bytes_read(reader) % reader->record_bytes) {
@@ -396,9 +399,9 @@ gboolean kmtd_reader_check(const KmtdReader *reader, GError **error)
 			    reader->cpu);
 		return FALSE;
 	}
-	if (reader->feed->class->check)
-		return reader->feed->class->check(reader->feed, reader->cpu,
-						  error);
+	if (reader->stream->class->check)
+		return reader->stream->class->check(reader->stream, reader->cpu,
+						    error);
 	return TRUE;
 }
 
@@ -418,7 +421,7 @@ guint64 kmtd_reader_bytes_seen(const KmtdReader *reader)
 	       atomic_load_explicit(&reader->bytes_left, memory_order_relaxed);
 }
 
-KmtCaptureCpuWriter *kmtd_reader_sink(KmtdReader *reader)
+KmtCaptureCpuWriter *kmtd_reader_file_writer(KmtdReader *reader)
 {
-	return reader->sink;
+	return reader->writer;
 }

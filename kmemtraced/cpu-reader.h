@@ -18,15 +18,15 @@
 typedef struct kmtd_reader KmtdReader;
 
 /*
- * Create a reader for @cpu. It takes ownership of @feed, the stream of the CPU,
- * and of @sink, even on failure. The reader adds 1 to the eventfd @notify_fd
- * whenever the main thread has something to check: the thread has drained the
- * stream, cannot write, or has ended. @notify_fd must outlive the reader.
- * Return NULL and set an error on failure.
+ * Create a reader for @cpu. It takes ownership of @stream, the stream of the
+ * CPU, and of @writer, even on failure. The reader adds 1 to the eventfd
+ * @notify_fd whenever the main thread has something to check: the thread has
+ * drained the stream, cannot write, or has ended. @notify_fd must outlive the
+ * reader. Return NULL and set an error on failure.
  */
-KmtdReader *kmtd_reader_new(KmtdCpuStream *feed, guint cpu, guint record_bytes,
-			    KmtCaptureCpuWriter *sink, int notify_fd,
-			    GError **error);
+KmtdReader *kmtd_reader_new(KmtdCpuStream *stream, guint cpu,
+			    guint record_bytes, KmtCaptureCpuWriter *writer,
+			    int notify_fd, GError **error);
 
 /* Stop and join the thread if it runs, and free the reader. NULL is ignored. */
 void kmtd_reader_free(KmtdReader *reader);
@@ -93,6 +93,6 @@ guint64 kmtd_reader_bytes_seen(const KmtdReader *reader);
  * Return the writer of the CPU file, for its counters, and after join to sync
  * it. It belongs to @reader.
  */
-KmtCaptureCpuWriter *kmtd_reader_sink(KmtdReader *reader);
+KmtCaptureCpuWriter *kmtd_reader_file_writer(KmtdReader *reader);
 
 #endif

@@ -16,7 +16,7 @@
 typedef struct kmtd_source KmtdSource;
 typedef struct kmtd_cpu_stream KmtdCpuStream;
 
-/* Records in the memory of the source, valid from @take to @give. */
+/* Records in the memory of the source, valid from @acquire to @release. */
 typedef struct {
 	const void *from;
 	gsize n_bytes;	  /* a multiple of the record size */
@@ -25,49 +25,49 @@ typedef struct {
 	 * times of the loss are those of struct kmemtrace_event_lost. */
 	guint64 lost_events;
 	gint64 lost_since, lost_timestamp;
-} KmtdCpuStreamPart;
+} KmtdCpuStreamBatch;
 
 /* Operations of a stream, which supplies the records of one CPU. */
-
 typedef struct {
-	/* Register the calling thread as the reader of the stream. May be NULL.
-	 */
-	void (*attach)(KmtdCpuStream *feed);
+	/* Register the calling thread as the reader. May be NULL. */
+	void (*attach)(KmtdCpuStream *stream);
 	/*
 	 * Copy records to the @n_bytes bytes at @to. Return the number of bytes
 	 * copied, or -errno on a read error. Without @all, 0 means that there
 	 * are no records, or too few to be worth a call. With @all, 0 means the
 	 * end of the records.
 	 */
-	gssize (*read)(KmtdCpuStream *feed, void *to, gsize n_bytes,
+	gssize (*read)(KmtdCpuStream *stream, void *to, gsize n_bytes,
 		       gboolean all);
 	/*
-	 * Read without a copy, instead of @read; NULL if not supported. @take
-	 * sets *part and returns the same values as @read. Records that were
-	 * not released by @give are supplied again to the next reader. @give
-	 * returns 0, or -EAGAIN if another reader consumed the records or the
-	 * kernel overwrote them. After -EAGAIN the records must not be used.
+	 * Read without a copy, instead of @read; NULL if not supported.
+	 * @acquire sets *batch and returns the same values as @read. Records
+	 * that were not released by @release are supplied again to the next
+	 * reader. @release returns 0, or -EAGAIN if another reader consumed the
+	 * records or the kernel overwrote them. After -EAGAIN the records must
+	 * not be used.
 	 */
-	gssize (*take)(KmtdCpuStream *feed, KmtdCpuStreamPart *part,
-		       gboolean all);
-	int (*give)(KmtdCpuStream *feed, const KmtdCpuStreamPart *part);
+	gssize (*acquire)(KmtdCpuStream *stream, KmtdCpuStreamBatch *batch,
+			  gboolean all);
+	int (*release)(KmtdCpuStream *stream, const KmtdCpuStreamBatch *batch);
 	/* Check the stream after its last read. Return FALSE and set an error
 	 * if the records are damaged. May be NULL. */
-	gboolean (*check)(const KmtdCpuStream *feed, guint cpu, GError **error);
+	gboolean (*check)(const KmtdCpuStream *stream, guint cpu,
+			  GError **error);
 	/* Close and free the stream. */
-	void (*free)(KmtdCpuStream *feed);
+	void (*free)(KmtdCpuStream *stream);
 } KmtdCpuStreamClass;
 
 /* Common part of a stream. A source appends its own fields. */
 struct kmtd_cpu_stream {
 	const KmtdCpuStreamClass *class;
-	int fd;		   /* descriptor to poll, unless is_blind */
-	gboolean is_blind; /* poll() does not indicate records */
-	gboolean at_end;   /* read only after tracing is switched off */
-	gboolean is_off;   /* tracing was off when the stream was opened */
-	int timeout_ms;	   /* longest time between reads; -1: unlimited */
-	int pause_ms;	   /* shortest time between reads; 0: none */
-	char *name;	   /* for messages */
+	int fd;		      /* descriptor to poll, unless cannot_poll */
+	gboolean cannot_poll; /* poll() does not indicate records */
+	gboolean read_at_end; /* read only after tracing is switched off */
+	gboolean was_off;     /* tracing was off when the stream was opened */
+	int timeout_ms;	      /* longest time between reads; -1: unlimited */
+	int pause_ms;	      /* shortest time between reads; 0: none */
+	char *name;	      /* for messages */
 };
 
 /* Operations of a source. */
@@ -99,7 +99,7 @@ typedef struct {
 	 * Call it often, when changes_fd is readable, and with @now directly
 	 * before @disable. May be NULL.
 	 */
-	void (*look)(KmtdSource *source, gboolean now);
+	void (*poll_changes)(KmtdSource *source, gboolean now);
 	/* Set *n_events to the number of events lost on all CPUs since tracing
 	 * was switched on. */
 	gboolean (*total_overruns)(KmtdSource *source, guint64 *n_events,
@@ -147,7 +147,7 @@ typedef struct {
 	 * that would keep the kernel's buffers in use after kmemtraced closes
 	 * its own. Other threads may have been using *source during the fork.
 	 */
-	void (*disown)(KmtdSource *source);
+	void (*close_inherited)(KmtdSource *source);
 	/*
 	 * Called in the cleanup process, after the end of kmemtraced: restore
 	 * the kernel's state from before the source was opened, without
@@ -162,10 +162,9 @@ typedef struct {
 /* Common part of a source. A source appends its own fields. */
 struct kmtd_source {
 	const KmtdSourceClass *class;
-	char *what;	  /* description of the source for messages */
-	char *watch_path; /* directory whose entries follow the CPUs; NULL: none
-			   */
-	int changes_fd;	  /* readable when @look has work to do; -1: none */
+	char *description;     /* description of the source for messages */
+	char *watch_path;      /* directory to watch for new CPUs, or NULL */
+	int changes_fd;	       /* readable before @poll_changes; -1: none */
 	KmtRecovery *recovery; /* note of initial_state; NULL: none */
 	/*
 	 * Directory with the tables that records of version 2 refer to; NULL:
@@ -178,8 +177,7 @@ struct kmtd_source {
 	guint64 n_subbufs;
 	guint64 subbuf_bytes;
 	gboolean keeps_newest; /* a full buffer drops its oldest events */
-	/* Set by @conclude: the lost events include events that snapshots took.
-	 */
+	/* Set by @conclude: snapshots took some of the lost events. */
 	gboolean had_snapshots;
 	gsize batch_bytes; /* approximate amount of one read */
 };
@@ -193,10 +191,10 @@ static inline void kmtd_source_free(KmtdSource *source)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdSource, kmtd_source_free)
 
 /* Free a stream. NULL is ignored. */
-static inline void kmtd_cpu_stream_free(KmtdCpuStream *feed)
+static inline void kmtd_cpu_stream_free(KmtdCpuStream *stream)
 {
-	if (feed)
-		feed->class->free(feed);
+	if (stream)
+		stream->class->free(stream);
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdCpuStream, kmtd_cpu_stream_free)
 
@@ -206,14 +204,13 @@ typedef struct {
 	const char *tracefs; /* mount point of tracefs; NULL: the usual ones */
 	const char *sys;     /* mount point of sysfs */
 	const char *proc;    /* mount point of procfs */
-	guint64 buffer_kb;   /* buffer of a CPU in kilobytes; 0: default of the
-			      * source */
-	const char *reader;  /* "mmap", "read", or NULL: mmap if supported */
-	const gint *pids;    /* record only these processes */
-	guint n_pids;	     /* 0: record all processes */
-	gboolean keep_own;   /* record kmemtraced's own events too */
-	gboolean children;   /* record the children of the processes too */
-	const char *filter;  /* filter of the kernel, or NULL */
+	guint64 buffer_kb;  /* KB of a CPU's buffer; 0: default of the source */
+	const char *reader; /* "mmap", "read", or NULL: mmap if supported */
+	const gint *pids;   /* record only these processes */
+	guint n_pids;	    /* 0: record all processes */
+	gboolean keep_own;  /* record kmemtraced's own events too */
+	gboolean children;  /* record the children of the processes too */
+	const char *filter; /* filter of the kernel, or NULL */
 	/* Print a warning; the option -q does not suppress it. */
 	void (*warning)(const char *text);
 } KmtdSourceOptions;

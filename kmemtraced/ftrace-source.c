@@ -28,16 +28,17 @@
 
 /*
  * WAKE_PERCENT is the fill level of a buffer at which the kernel wakes its
- * reader. Without a wakeup, the reader reads after LOOK_MS milliseconds.
+ * reader. Without a wakeup, the reader reads after READ_INTERVAL_MS
+ * milliseconds.
  */
-#define WAKE_PERCENT 10
-#define LOOK_MS	     100
+#define WAKE_PERCENT	 10
+#define READ_INTERVAL_MS 100
 
 /*
  * Interval of the reads, in milliseconds, on kernels without buffer_percent.
  * Such a kernel wakes readers at each event, so the readers do not poll.
  */
-#define LOOK_ONLY_MS 10
+#define POLL_INTERVAL_MS 10
 
 /*
  * A page with less free space than this is full. A page with more free space
@@ -58,12 +59,12 @@ typedef struct {
 	KmtdRingFormat *format;
 	KmtdInterference *interference; /* NULL until tracing is switched on */
 	KmtdTaskNames *names;
-	gboolean sees_names; /* every change of a task's name is recorded */
+	gboolean names_complete; /* every change of a task's name is recorded */
 	KmtdOwnTasks tasks;
 	char *clock;
-	int online_fd;	  /* the file with the online CPUs in sysfs */
-	GArray *cpus;	  /* of guint: all CPUs that were ever online */
-	GPtrArray *feeds; /* of Feed *: the streams that exist */
+	int online_fd;	    /* the file with the online CPUs in sysfs */
+	GArray *cpus;	    /* of guint: all CPUs that were ever online */
+	GPtrArray *streams; /* of FtraceStream *: the streams that exist */
 	gint *pids;
 	guint n_pids;
 	gboolean children;
@@ -75,20 +76,20 @@ typedef struct {
 } Ftrace;
 
 typedef struct {
-	KmtdCpuStream feed;
+	KmtdCpuStream base;
 	Ftrace *ftrace;
 	guint cpu;
 	gboolean caught_up; /* the last page had free space */
 	guint8 *page;
 	KmtdTaskChanges changes;
 	KmtdRing ring;
-} Feed;
+} FtraceStream;
 
 /* ---- streams of the CPUs ---- */
 
-static void feed_attach(KmtdCpuStream *feed)
+static void stream_attach(KmtdCpuStream *stream)
 {
-	kmtd_own_tasks_add(&((Feed *)feed)->ftrace->tasks,
+	kmtd_own_tasks_add(&((FtraceStream *)stream)->ftrace->tasks,
 			   (gint32)syscall(SYS_gettid));
 }
 
@@ -96,46 +97,50 @@ static void feed_attach(KmtdCpuStream *feed)
  * Read the next page. Return the number of bytes in the page, 0 if there is no
  * page, or -errno.
  */
-static gssize take_page(Feed *f)
+static gssize read_page(FtraceStream *ftrace_stream)
 {
-	gsize page_bytes = f->ftrace->format->page_bytes;
+	gsize page_bytes = ftrace_stream->ftrace->format->page_bytes;
 	gsize used;
 	ssize_t n;
 
 	do
-		n = read(f->feed.fd, f->page, page_bytes);
+		n = read(ftrace_stream->base.fd, ftrace_stream->page,
+			 page_bytes);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -errno;
 	if (n == 0)
 		return 0;
-	used = kmtd_ring_begin(&f->ring, f->page, (gsize)n);
-	f->caught_up = used + f->ftrace->format->data_offset + EVENT_MAX_BYTES <
-		       page_bytes;
+	used = kmtd_ring_begin(&ftrace_stream->ring, ftrace_stream->page,
+			       (gsize)n);
+	ftrace_stream->caught_up =
+		used + ftrace_stream->ftrace->format->data_offset +
+			EVENT_MAX_BYTES <
+		page_bytes;
 	return n;
 }
 
-static gssize feed_read(KmtdCpuStream *feed, void *to, gsize n_bytes,
-			gboolean all)
+static gssize stream_read(KmtdCpuStream *stream, void *to, gsize n_bytes,
+			  gboolean all)
 {
-	Feed *f = (Feed *)feed;
+	FtraceStream *ftrace_stream = (FtraceStream *)stream;
 	struct kmemtrace_event_v2 *records = to;
 	gsize max = n_bytes / sizeof(*records), n = 0;
 
 	for (;;) {
 		gssize r;
 
-		n += kmtd_ring_next(&f->ring, records + n, max - n);
+		n += kmtd_ring_next(&ftrace_stream->ring, records + n, max - n);
 		/* The buffer of the caller is full; the page may contain more
 		 * records. */
 		if (n == max)
 			break;
-		if (f->caught_up && !all) {
+		if (ftrace_stream->caught_up && !all) {
 			if (n == 0)
-				f->caught_up = FALSE;
+				ftrace_stream->caught_up = FALSE;
 			break;
 		}
-		r = take_page(f);
+		r = read_page(ftrace_stream);
 		if (r < 0 && n == 0)
 			return r;
 		if (r <= 0)
@@ -144,9 +149,10 @@ static gssize feed_read(KmtdCpuStream *feed, void *to, gsize n_bytes,
 	return (gssize)(n * sizeof(*records));
 }
 
-static gboolean feed_check(const KmtdCpuStream *feed, guint cpu, GError **error)
+static gboolean stream_check(const KmtdCpuStream *stream, guint cpu,
+			     GError **error)
 {
-	guint64 n = ((const Feed *)feed)->ring.figures.damaged;
+	guint64 n = ((const FtraceStream *)stream)->ring.counters.damaged;
 
 	if (n == 0)
 		return TRUE;
@@ -157,54 +163,54 @@ static gboolean feed_check(const KmtdCpuStream *feed, guint cpu, GError **error)
 	return FALSE;
 }
 
-static void feed_free(KmtdCpuStream *feed)
+static void stream_free(KmtdCpuStream *stream)
 {
-	Feed *f = (Feed *)feed;
+	FtraceStream *ftrace_stream = (FtraceStream *)stream;
 
-	g_ptr_array_remove(f->ftrace->feeds, f);
-	if (feed->fd >= 0)
-		close(feed->fd);
-	g_free(feed->name);
-	kmtd_task_changes_clear(&f->changes);
-	g_free(f->page);
-	g_free(f);
+	g_ptr_array_remove(ftrace_stream->ftrace->streams, ftrace_stream);
+	if (stream->fd >= 0)
+		close(stream->fd);
+	g_free(stream->name);
+	kmtd_task_changes_clear(&ftrace_stream->changes);
+	g_free(ftrace_stream->page);
+	g_free(ftrace_stream);
 }
 
-static const KmtdCpuStreamClass feed_class = {
-	.attach = feed_attach,
-	.read = feed_read,
-	.check = feed_check,
-	.free = feed_free,
+static const KmtdCpuStreamClass stream_class = {
+	.attach = stream_attach,
+	.read = stream_read,
+	.check = stream_check,
+	.free = stream_free,
 };
 
 static KmtdCpuStream *ftrace_open_cpu(KmtdSource *source, guint cpu,
 				      GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
-	Feed *f = g_new0(Feed, 1);
-	g_autoptr(KmtdCpuStream) feed = &f->feed;
+	FtraceStream *ftrace_stream = g_new0(FtraceStream, 1);
+	g_autoptr(KmtdCpuStream) stream = &ftrace_stream->base;
 
-	f->ftrace = ftrace;
-	f->cpu = cpu;
-	f->page = g_malloc0(ftrace->format->page_bytes);
-	kmtd_ring_init(&f->ring, ftrace->format,
+	ftrace_stream->ftrace = ftrace;
+	ftrace_stream->cpu = cpu;
+	ftrace_stream->page = g_malloc0(ftrace->format->page_bytes);
+	kmtd_ring_init(&ftrace_stream->ring, ftrace->format,
 		       ftrace->keep_own ? NULL : &ftrace->tasks);
-	kmtd_task_changes_init(&f->changes);
-	f->ring.changes = &f->changes;
-	g_ptr_array_add(ftrace->feeds, f);
-	feed->class = &feed_class;
-	feed->name = g_strdup_printf("per_cpu/cpu%u/trace_pipe_raw", cpu);
-	feed->fd = kmtd_instance_open_file(ftrace->instance, feed->name,
-					   O_RDONLY | O_NONBLOCK, error);
-	if (feed->fd < 0)
+	kmtd_task_changes_init(&ftrace_stream->changes);
+	ftrace_stream->ring.changes = &ftrace_stream->changes;
+	g_ptr_array_add(ftrace->streams, ftrace_stream);
+	stream->class = &stream_class;
+	stream->name = g_strdup_printf("per_cpu/cpu%u/trace_pipe_raw", cpu);
+	stream->fd = kmtd_instance_open_file(ftrace->instance, stream->name,
+					     O_RDONLY | O_NONBLOCK, error);
+	if (stream->fd < 0)
 		return NULL;
-	feed->pause_ms = LOOK_ONLY_MS / 2;
-	feed->timeout_ms = LOOK_MS;
+	stream->pause_ms = POLL_INTERVAL_MS / 2;
+	stream->timeout_ms = READ_INTERVAL_MS;
 	if (!kmtd_instance_has(ftrace->instance, "buffer_percent")) {
-		feed->timeout_ms = LOOK_ONLY_MS;
-		feed->is_blind = TRUE;
+		stream->timeout_ms = POLL_INTERVAL_MS;
+		stream->cannot_poll = TRUE;
 	}
-	return g_steal_pointer(&feed);
+	return g_steal_pointer(&stream);
 }
 
 /* ---- switching on and off ---- */
@@ -271,7 +277,7 @@ static gboolean ftrace_enable(KmtdSource *source, GError **error)
 
 	if (!set_tracepoints(ftrace, "1", error))
 		return FALSE;
-	ftrace->sees_names = set_task_points(ftrace, "1");
+	ftrace->names_complete = set_task_points(ftrace, "1");
 	ftrace->interference =
 		kmtd_interference_new(ftrace->instance, ftrace->children);
 	/* Read the task names as late as possible, but before tracing is on, so
@@ -284,7 +290,7 @@ static gboolean ftrace_enable(KmtdSource *source, GError **error)
 	return TRUE;
 }
 
-static void ftrace_look(KmtdSource *source, gboolean now)
+static void ftrace_poll_changes(KmtdSource *source, gboolean now)
 {
 	kmtd_interference_poll(((Ftrace *)source)->interference, now);
 }
@@ -370,13 +376,13 @@ static gboolean cpu_read_events(Ftrace *ftrace, guint cpu, guint64 *n_events)
  */
 static void compare_counts(Ftrace *ftrace)
 {
-	for (guint i = 0; i < ftrace->feeds->len; i++) {
-		const Feed *f = ftrace->feeds->pdata[i];
+	for (guint i = 0; i < ftrace->streams->len; i++) {
+		const FtraceStream *ftrace_stream = ftrace->streams->pdata[i];
 		guint64 n;
 
-		if (f->ring.figures.damaged ||
-		    !cpu_read_events(ftrace, f->cpu, &n) ||
-		    n == f->ring.figures.events)
+		if (ftrace_stream->ring.counters.damaged ||
+		    !cpu_read_events(ftrace, ftrace_stream->cpu, &n) ||
+		    n == ftrace_stream->ring.counters.events)
 			continue;
 		kmtd_interference_add(ftrace->interference, "trace");
 	}
@@ -523,18 +529,18 @@ static void conclude_names(Ftrace *ftrace, GKeyFile *meta)
 		ftrace_total_overruns(&ftrace->source, &lost, NULL) &&
 		lost == 0;
 
-	for (guint i = 0; i < ftrace->feeds->len; i++) {
-		Feed *f = ftrace->feeds->pdata[i];
+	for (guint i = 0; i < ftrace->streams->len; i++) {
+		FtraceStream *ftrace_stream = ftrace->streams->pdata[i];
 
-		g_ptr_array_add(changes, &f->changes);
-		last_ns = MAX(last_ns, f->ring.last_ns);
-		none_lost = none_lost && !f->changes.n_dropped &&
-			    !f->ring.figures.holes;
+		g_ptr_array_add(changes, &ftrace_stream->changes);
+		last_ns = MAX(last_ns, ftrace_stream->ring.last_ns);
+		none_lost = none_lost && !ftrace_stream->changes.n_dropped &&
+			    !ftrace_stream->ring.counters.gaps;
 	}
 	kmtd_task_names_merge(ftrace->names, changes,
-			      ftrace->sees_names && none_lost, last_ns);
+			      ftrace->names_complete && none_lost, last_ns);
 	g_key_file_set_string(meta, CAPTURE, "task_names",
-			      ftrace->sees_names ? "tracepoints" : "proc");
+			      ftrace->names_complete ? "tracepoints" : "proc");
 }
 
 static char *ftrace_tasks(KmtdSource *source)
@@ -548,18 +554,21 @@ static gboolean ftrace_conclude(KmtdSource *source, GKeyFile *meta,
 	Ftrace *ftrace = (Ftrace *)source;
 	guint64 own = 0;
 
-	for (guint i = 0; i < ftrace->feeds->len; i++) {
-		const Feed *f = ftrace->feeds->pdata[i];
-		const KmtdRingFigures *figures = &f->ring.figures;
-		g_autofree char *group = g_strdup_printf("cpu%u", f->cpu);
+	for (guint i = 0; i < ftrace->streams->len; i++) {
+		const FtraceStream *ftrace_stream = ftrace->streams->pdata[i];
+		const KmtdRingCounters *counters =
+			&ftrace_stream->ring.counters;
+		g_autofree char *group =
+			g_strdup_printf("cpu%u", ftrace_stream->cpu);
 
-		own += figures->own;
-		if (figures->holes == 0)
+		own += counters->own;
+		if (counters->gaps == 0)
 			continue;
 		g_key_file_set_int64(meta, group, "lost_from",
-				     figures->lost_from);
-		g_key_file_set_int64(meta, group, "lost_until",
-				     MAX(figures->lost_until, f->ring.last_ns));
+				     counters->lost_from);
+		g_key_file_set_int64(
+			meta, group, "lost_until",
+			MAX(counters->lost_until, ftrace_stream->ring.last_ns));
 	}
 	g_key_file_set_uint64(meta, CAPTURE, "own_events", own);
 	conclude_names(ftrace, meta);
@@ -576,14 +585,15 @@ static gboolean ftrace_initial_state(KmtdSource *source,
 	return TRUE;
 }
 
-static void ftrace_disown(KmtdSource *source)
+static void ftrace_close_inherited(KmtdSource *source)
 {
 	Ftrace *ftrace = (Ftrace *)source;
 
-	for (guint i = 0; i < ftrace->feeds->len; i++)
-		close(((const Feed *)ftrace->feeds->pdata[i])->feed.fd);
+	for (guint i = 0; i < ftrace->streams->len; i++)
+		close(((const FtraceStream *)ftrace->streams->pdata[i])
+			      ->base.fd);
 	kmtd_interference_stop(ftrace->interference);
-	kmtd_instance_disown(ftrace->instance);
+	kmtd_instance_close_inherited(ftrace->instance);
 }
 
 static void ftrace_clean_up(KmtdSource *source)
@@ -599,14 +609,14 @@ static void ftrace_free(KmtdSource *source)
 	kmtd_instance_close(ftrace->instance);
 	g_clear_pointer(&ftrace->format, kmtd_ring_format_free);
 	kmtd_task_names_free(ftrace->names);
-	g_ptr_array_unref(ftrace->feeds);
+	g_ptr_array_unref(ftrace->streams);
 	g_array_unref(ftrace->cpus);
 	if (ftrace->online_fd >= 0)
 		close(ftrace->online_fd);
 	g_free(ftrace->clock);
 	g_free(ftrace->pids);
 	g_free(ftrace->proc);
-	g_free(source->what);
+	g_free(source->description);
 	g_free(source->watch_path);
 	g_free(source);
 }
@@ -620,7 +630,7 @@ static const KmtdSourceClass source_class = {
 	.prepare = ftrace_prepare,
 	.enable = ftrace_enable,
 	.disable = ftrace_disable,
-	.look = ftrace_look,
+	.poll_changes = ftrace_poll_changes,
 	.total_overruns = ftrace_total_overruns,
 	.overruns = ftrace_overruns,
 	.any_consumed = ftrace_any_consumed,
@@ -630,7 +640,7 @@ static const KmtdSourceClass source_class = {
 	.conclude = ftrace_conclude,
 	.tasks = ftrace_tasks,
 	.initial_state = ftrace_initial_state,
-	.disown = ftrace_disown,
+	.close_inherited = ftrace_close_inherited,
 	.clean_up = ftrace_clean_up,
 	.free = ftrace_free,
 };
@@ -771,12 +781,12 @@ static gboolean set_buffer(Ftrace *ftrace, guint64 kb, GError **error)
 static gboolean ftrace_prepare(KmtdSource *source, GError **error)
 {
 	Ftrace *ftrace = (Ftrace *)source;
-	gboolean was_left = FALSE;
+	gboolean was_stale = FALSE;
 
-	if (!kmtd_instance_make(ftrace->instance, &was_left, error))
+	if (!kmtd_instance_create(ftrace->instance, &was_stale, error))
 		return FALSE;
 	ftrace->prepared = TRUE;
-	if (was_left && ftrace->warning)
+	if (was_stale && ftrace->warning)
 		ftrace->warning(KMTD_INSTANCE_REMOVED);
 	return kmtd_instance_write(ftrace->instance, "tracing_on", "0",
 				   error) &&
@@ -801,7 +811,7 @@ KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 	ftrace->online_fd = -1;
 	ftrace->names = kmtd_task_names_new(options->proc);
 	ftrace->cpus = g_array_new(FALSE, FALSE, sizeof(guint));
-	ftrace->feeds = g_ptr_array_new();
+	ftrace->streams = g_ptr_array_new();
 	ftrace->pids = g_memdup2(options->pids,
 				 options->n_pids * sizeof(*options->pids));
 	ftrace->n_pids = options->n_pids;
@@ -811,7 +821,7 @@ KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 	ftrace->buffer_kb = options->buffer_kb;
 	ftrace->warning = options->warning;
 	/* Register the calling thread. Each reader thread registers itself in
-	 * feed_attach(). */
+	 * stream_attach(). */
 	kmtd_own_tasks_add(&ftrace->tasks, (gint32)syscall(SYS_gettid));
 	if (!kmtd_ring_format_can_read(error))
 		return NULL;
@@ -823,7 +833,7 @@ KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error)
 	if (!ftrace->format || !open_online(ftrace, options->sys, error))
 		return NULL;
 	choose_clock(ftrace);
-	source->what = g_strdup_printf(
+	source->description = g_strdup_printf(
 		"this kernel's tracepoints (source ftrace, clock %s)",
 		ftrace->clock);
 	return g_steal_pointer(&source);

@@ -27,7 +27,7 @@
 typedef struct {
 	char *name;	    /* path inside the instance */
 	char *value;	    /* value at the start; NULL: not compared */
-	char *other;	    /* last differing value; NULL: none */
+	char *new_value;    /* last differing value; NULL: none */
 	const char *event;  /* name for events_off; NULL: not an event */
 	gboolean is_filter; /* it selects the events to record */
 	gboolean changed;
@@ -79,7 +79,7 @@ static void setting_free(gpointer data)
 
 	g_free(setting->name);
 	g_free(setting->value);
-	g_free(setting->other);
+	g_free(setting->new_value);
 	g_free(setting);
 }
 
@@ -102,12 +102,12 @@ static Setting *add(KmtdInterference *interference, char *name,
 		    gboolean is_compared)
 {
 	Setting *setting = find(interference, name);
-	g_autofree char *taken = name;
+	g_autofree char *owned = name;
 
 	if (setting || !kmtd_instance_has(interference->instance, name))
 		return setting;
 	setting = g_new0(Setting, 1);
-	setting->name = g_steal_pointer(&taken);
+	setting->name = g_steal_pointer(&owned);
 	if (is_compared)
 		setting->value = kmtd_instance_read(interference->instance,
 						    setting->name, NULL);
@@ -242,8 +242,8 @@ void kmtd_interference_add(KmtdInterference *interference, const char *name)
  * the event is about another file: a write to trace_marker, for example,
  * changes no record.
  */
-static gboolean take_report(KmtdInterference *interference,
-			    const struct inotify_event *event)
+static gboolean process_event(KmtdInterference *interference,
+			      const struct inotify_event *event)
 {
 	const char *directory = g_hash_table_lookup(interference->watches,
 						    GINT_TO_POINTER(event->wd));
@@ -267,7 +267,7 @@ static gboolean take_report(KmtdInterference *interference,
  * Writes to other files do not count: a program that writes to trace_marker all
  * the time must not cause a comparison each time.
  */
-static gboolean take_reports(KmtdInterference *interference)
+static gboolean process_events(KmtdInterference *interference)
 {
 	gboolean any = FALSE;
 	union {
@@ -283,7 +283,7 @@ static gboolean take_reports(KmtdInterference *interference)
 			const struct inotify_event *event =
 				(const void *)(block.bytes + at);
 
-			any |= take_report(interference, event);
+			any |= process_event(interference, event);
 			at += (ssize_t)(sizeof(*event) + event->len);
 		}
 	}
@@ -294,7 +294,7 @@ void kmtd_interference_begin(KmtdInterference *interference)
 {
 	Setting *setting = find(interference, TRACING_ON);
 
-	take_reports(interference);
+	process_events(interference);
 	if (!setting)
 		return;
 	setting->changed = FALSE;
@@ -321,8 +321,8 @@ static void compare(KmtdInterference *interference)
 		if (g_strcmp0(now, setting->value) == 0)
 			continue;
 		setting->changed = TRUE;
-		g_free(setting->other);
-		setting->other = g_steal_pointer(&now);
+		g_free(setting->new_value);
+		setting->new_value = g_steal_pointer(&now);
 	}
 }
 
@@ -330,7 +330,7 @@ void kmtd_interference_poll(KmtdInterference *interference, gboolean now)
 {
 	gint64 now_us = g_get_monotonic_time();
 
-	if (!take_reports(interference) && !now &&
+	if (!process_events(interference) && !now &&
 	    now_us < interference->compare_us)
 		return;
 	compare(interference);
@@ -350,7 +350,7 @@ void kmtd_interference_stop(KmtdInterference *interference)
 }
 
 /* Append @words to a list in [capture], and omit duplicates. */
-static void extend(GKeyFile *meta, const char *key, GPtrArray *words)
+static void append_unique(GKeyFile *meta, const char *key, GPtrArray *words)
 {
 	g_auto(GStrv) before =
 		g_key_file_get_string_list(meta, CAPTURE, key, NULL, NULL);
@@ -376,9 +376,9 @@ static void describe_filter(GString *text, const Setting *setting)
 {
 	g_string_append_printf(text, "%s%s", text->len ? "; " : "",
 			       setting->name);
-	if (setting->other) {
+	if (setting->new_value) {
 		g_autofree char *line =
-			g_strdelimit(g_strdup(setting->other), "\n", ' ');
+			g_strdelimit(g_strdup(setting->new_value), "\n", ' ');
 
 		g_string_append_printf(text, "=%s", line);
 	}
@@ -408,9 +408,9 @@ gboolean kmtd_interference_conclude(const KmtdInterference *interference,
 	if (names->len == 0)
 		return TRUE;
 	g_ptr_array_add(not_seen, (gpointer)NOT_SEEN);
-	extend(meta, "interference", names);
-	extend(meta, "events_off", off);
-	extend(meta, "not_seen", not_seen);
+	append_unique(meta, "interference", names);
+	append_unique(meta, "events_off", off);
+	append_unique(meta, "not_seen", not_seen);
 	if (filter->len) {
 		g_key_file_set_string(meta, CAPTURE, "filter", filter->str);
 		g_key_file_set_boolean(meta, CAPTURE, "filter_changed", TRUE);

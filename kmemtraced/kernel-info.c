@@ -58,7 +58,8 @@ void kmtd_info_free(KmtdInfo *info)
 	g_free(info);
 }
 
-static guint64 number(const KmtdInfo *info, const char *key, guint64 otherwise)
+static guint64 get_number(const KmtdInfo *info, const char *key,
+			  guint64 fallback)
 {
 	const char *text = g_hash_table_lookup(info->values, key);
 	guint64 n;
@@ -66,24 +67,25 @@ static guint64 number(const KmtdInfo *info, const char *key, guint64 otherwise)
 	return text && g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64, &n,
 						  NULL)
 		       ? n
-		       : otherwise;
+		       : fallback;
 }
 
-static gboolean is(const KmtdInfo *info, const char *key, const char *value)
+static gboolean value_is(const KmtdInfo *info, const char *key,
+			 const char *value)
 {
 	return g_strcmp0(g_hash_table_lookup(info->values, key), value) == 0;
 }
 
 guint64 kmtd_info_session(const KmtdInfo *info)
 {
-	return number(info, "session", 0);
+	return get_number(info, "session", 0);
 }
 
 /*
  * Return n for a filter with "sample=n", which records one of n allocations.
  * Return 1 for any other filter.
  */
-static guint64 sample_of(const char *filter)
+static guint64 parse_sample(const char *filter)
 {
 	g_auto(GStrv) words = g_strsplit(filter, " ", -1);
 	guint64 n = 1;
@@ -127,16 +129,17 @@ static void set_filter(GKeyFile *meta, const char *filter, gboolean changed,
 void kmtd_info_describe(const KmtdInfo *info, const char *next, GKeyFile *meta)
 {
 	const char *filter = g_hash_table_lookup(info->values, "filter");
-	gboolean changed = is(info, "filtered", "changed");
+	gboolean changed = value_is(info, "filtered", "changed");
 
 	if (next) {
 		set_events(meta, info->events_off);
 		set_filter(meta, g_str_equal(next, NONE) ? NULL : next, FALSE,
-			   sample_of(next), NULL);
+			   parse_sample(next), NULL);
 		return;
 	}
 	set_events(meta, info->missed);
-	set_filter(meta, changed || is(info, "filtered", "yes") ? filter : NULL,
-		   changed, number(info, "sample", 1),
+	set_filter(meta,
+		   changed || value_is(info, "filtered", "yes") ? filter : NULL,
+		   changed, get_number(info, "sample", 1),
 		   g_hash_table_lookup(info->values, "frees"));
 }

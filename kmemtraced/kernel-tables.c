@@ -19,8 +19,7 @@ static gboolean copy_table(KmtdTables *tables, const char *directory,
 					  &problem) ||
 	    !problem)
 		return TRUE;
-	/* A capture without names is usable; a capture on a full disk is not.
-	 */
+	/* Only names are missing then; a write error is fatal. */
 	if (!g_error_matches(problem, KMT_DAEMON_ERROR,
 			     KMT_DAEMON_ERROR_READ)) {
 		g_propagate_error(error, g_steal_pointer(&problem));
@@ -73,12 +72,12 @@ gboolean kmtd_tables_copy_records(KmtdTables *tables, GError **error)
 {
 	if (!write_tasks(tables, error))
 		return FALSE;
-	return !tables->records ||
-	       (copy_table(tables, tables->records, "info", NULL, error) &&
-		copy_table(tables, tables->records, "caches", NULL, error) &&
-		copy_table(tables, tables->records, "tasks", NULL, error) &&
-		copy_table(tables, tables->records, "marks", NULL, error) &&
-		copy_table(tables, tables->records, "stacks", NULL, error));
+	return !tables->directory ||
+	       (copy_table(tables, tables->directory, "info", NULL, error) &&
+		copy_table(tables, tables->directory, "caches", NULL, error) &&
+		copy_table(tables, tables->directory, "tasks", NULL, error) &&
+		copy_table(tables, tables->directory, "marks", NULL, error) &&
+		copy_table(tables, tables->directory, "stacks", NULL, error));
 }
 
 gboolean kmtd_tables_renew(KmtdTables *tables, GError **error)

@@ -16,18 +16,18 @@ struct kmtd_live {
 	KmtdLiveFigures last;
 };
 
-static gboolean takes_output(const KmtdLive *live)
+static gboolean accepts_output(const KmtdLive *live)
 {
 	struct pollfd fd = {.fd = live->fd, .events = POLLOUT};
 
 	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLOUT);
 }
 
-static void put(KmtdLive *live, const char *text)
+static void write_text(KmtdLive *live, const char *text)
 {
 	/* The line is only informative, so skip it if the terminal accepts no
 	 * output. */
-	if (takes_output(live))
+	if (accepts_output(live))
 		(void)!write(live->fd, text, strlen(text));
 }
 
@@ -55,7 +55,7 @@ void kmtd_live_clear(KmtdLive *live)
 {
 	if (!live || !live->shown)
 		return;
-	put(live, CLEAR_LINE);
+	write_text(live, CLEAR_LINE);
 	live->shown = FALSE;
 }
 
@@ -77,7 +77,7 @@ void kmtd_live_update(KmtdLive *live, const KmtdLiveFigures *figures)
 	snprintf(line, sizeof(line),
 		 CLEAR_LINE "%.0f events/s, %.1f MB written, %s", rate,
 		 (double)figures->bytes / 1e6, lost);
-	put(live, line);
+	write_text(live, line);
 	live->shown = TRUE;
 	live->last = *figures;
 }

@@ -134,7 +134,7 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
  * recording. If there is no capture, the message is "nothing was recorded"
  * instead.
  */
-static const char *const what_is_left[KMT_DAEMON_N_ERRORS] = {
+static const char *const capture_states[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_DISK_FULL] =
 		"what was written is whole and can be read",
 	[KMT_DAEMON_ERROR_WRITE] = "what was written is whole and can be read",
@@ -147,28 +147,29 @@ static const char *const what_is_left[KMT_DAEMON_N_ERRORS] = {
 static gboolean quiet;
 static gboolean has_command;
 
-static void say_warning(const char *text)
+static void print_warning(const char *text)
 {
 	fprintf(stderr, PROGRAM ": warning: %s\n", text);
 }
 
-static void say_note(const char *text)
+static void print_note(const char *text)
 {
 	if (!quiet)
 		fprintf(stderr, PROGRAM ": %s\n", text);
 }
 
-static void say_error(const GError *error, gboolean captured)
+static void print_error(const GError *error, gboolean captured)
 {
-	gboolean ours = error->domain == KMT_DAEMON_ERROR;
-	const char *to_do = ours ? advice[error->code] : NULL;
-	const char *left = ours ? what_is_left[error->code] : NULL;
+	gboolean is_daemon_error = error->domain == KMT_DAEMON_ERROR;
+	const char *hint = is_daemon_error ? advice[error->code] : NULL;
+	const char *state =
+		is_daemon_error ? capture_states[error->code] : NULL;
 
-	if (left && !captured)
-		left = "nothing was recorded";
+	if (state && !captured)
+		state = "nothing was recorded";
 	fprintf(stderr, PROGRAM ": %s%s%s%s%s\n", error->message,
-		to_do ? "; " : "", to_do ? to_do : "", left ? "; " : "",
-		left ? left : "");
+		hint ? "; " : "", hint ? hint : "", state ? "; " : "",
+		state ? state : "");
 }
 
 static guint64 memory_bytes(void)
@@ -184,15 +185,15 @@ static void check_stdout(void)
 		_exit(has_command ? KMTD_COMMAND_FAILED : EXIT_FAILURE);
 }
 
-static void say_summary(const KmtdSummary *summary, const char *directory,
-			FILE *to)
+static void print_summary(const KmtdSummary *summary, const char *directory,
+			  FILE *to)
 {
 	g_autofree char *line = kmtd_summary_line(summary);
 	g_autofree char *lost = kmtd_summary_advice(summary, memory_bytes());
 	g_autofree char *next = kmtd_summary_commands(summary, directory);
 
 	if (lost)
-		say_warning(lost);
+		print_warning(lost);
 	if (!quiet)
 		fprintf(to, PROGRAM ": %s\n\nNext:\n%s", line, next);
 }
@@ -259,54 +260,54 @@ static struct {
 	char *seconds, *buffer, *filter, *reader;
 	char **pid_lists;
 	gboolean children, keep_own, force, snapshot, version;
-} asked;
+} given;
 
 static const GOptionEntry entries[] = {
-	{"directory", 'D', 0, G_OPTION_ARG_FILENAME, &asked.directory,
+	{"directory", 'D', 0, G_OPTION_ARG_FILENAME, &given.directory,
 	 "Write the capture to DIR (default: .)", "DIR"},
-	{"source", 's', 0, G_OPTION_ARG_STRING, &asked.source,
+	{"source", 's', 0, G_OPTION_ARG_STRING, &given.source,
 	 "Record from relay (a kernel with kmemtrace) or ftrace (any kernel); "
 	 "default: relay if the kernel has it",
 	 "SOURCE"},
-	{"debugfs", 'r', 0, G_OPTION_ARG_FILENAME, &asked.debugfs,
+	{"debugfs", 'r', 0, G_OPTION_ARG_FILENAME, &given.debugfs,
 	 "Use the debugfs mounted at DEBUGFS (default: /sys/kernel/debug); "
 	 "implies relay",
 	 "DEBUGFS"},
-	{"tracefs", 't', 0, G_OPTION_ARG_FILENAME, &asked.tracefs,
+	{"tracefs", 't', 0, G_OPTION_ARG_FILENAME, &given.tracefs,
 	 "Use the tracefs mounted at TRACEFS (default: /sys/kernel/tracing); "
 	 "implies ftrace",
 	 "TRACEFS"},
-	{"buffer", 'b', 0, G_OPTION_ARG_STRING, &asked.buffer,
+	{"buffer", 'b', 0, G_OPTION_ARG_STRING, &given.buffer,
 	 "ftrace: set the buffer of each CPU to KB kilobytes (default: up to "
 	 "16384)",
 	 "KB"},
-	{"pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &asked.pid_lists,
+	{"pid", 'p', 0, G_OPTION_ARG_STRING_ARRAY, &given.pid_lists,
 	 "Record only these processes", "PID[,PID...]"},
-	{"children", 'c', 0, G_OPTION_ARG_NONE, &asked.children,
+	{"children", 'c', 0, G_OPTION_ARG_NONE, &given.children,
 	 "Record the child processes as well", NULL},
-	{"filter", 'F', 0, G_OPTION_ARG_STRING, &asked.filter,
+	{"filter", 'F', 0, G_OPTION_ARG_STRING, &given.filter,
 	 "relay: record only allocations that match FILTER, such as "
 	 "'cache=dentry', 'size=4096-', 'sample=10'",
 	 "FILTER"},
-	{"reader", 'R', 0, G_OPTION_ARG_STRING, &asked.reader,
+	{"reader", 'R', 0, G_OPTION_ARG_STRING, &given.reader,
 	 "relay: read the buffers by READER: mmap (without a copy) or read "
 	 "(default: mmap if the kernel has it)",
 	 "READER"},
-	{"seconds", 'w', 0, G_OPTION_ARG_STRING, &asked.seconds,
+	{"seconds", 'w', 0, G_OPTION_ARG_STRING, &given.seconds,
 	 "Stop after SECONDS (default: at Ctrl+C)", "SECONDS"},
-	{"snapshot", 'S', 0, G_OPTION_ARG_NONE, &asked.snapshot,
+	{"snapshot", 'S', 0, G_OPTION_ARG_NONE, &given.snapshot,
 	 "Save the snapshot that the kernel has taken, and exit", NULL},
-	{"force", 'f', 0, G_OPTION_ARG_NONE, &asked.force,
+	{"force", 'f', 0, G_OPTION_ARG_NONE, &given.force,
 	 "Replace an existing capture when the new one is complete", NULL},
 	{"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet,
 	 "Print only errors and warnings", NULL},
-	{"version", 'V', 0, G_OPTION_ARG_NONE, &asked.version,
+	{"version", 'V', 0, G_OPTION_ARG_NONE, &given.version,
 	 "Show the version and exit", NULL},
-	{"proc", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &asked.proc,
+	{"proc", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &given.proc,
 	 NULL, NULL},
 	{"keep-own", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE,
-	 &asked.keep_own, NULL, NULL},
-	{"sys", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &asked.sys,
+	 &given.keep_own, NULL, NULL},
+	{"sys", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &given.sys,
 	 NULL, NULL},
 	G_OPTION_ENTRY_NULL,
 };
@@ -314,14 +315,14 @@ static const GOptionEntry entries[] = {
 /* Check which options can be combined. Exit on a mistake. */
 static void check_options(gboolean pids)
 {
-	const char *reader = asked.reader, *source = asked.source;
+	const char *reader = given.reader, *source = given.source;
 
-	if (asked.children && !pids && !has_command)
+	if (given.children && !pids && !has_command)
 		fail_usage("-c says nothing without -p or a command");
-	if (asked.snapshot &&
-	    (asked.tracefs || asked.buffer || asked.seconds || pids ||
-	     asked.children || has_command || asked.filter || reader ||
-	     asked.keep_own || (source && !g_str_equal(source, "relay"))))
+	if (given.snapshot &&
+	    (given.tracefs || given.buffer || given.seconds || pids ||
+	     given.children || has_command || given.filter || reader ||
+	     given.keep_own || (source && !g_str_equal(source, "relay"))))
 		fail_usage("-S saves a snapshot of kmemtrace, and takes no "
 			   "other options than -D, -r, -f and -q");
 	if (reader && !g_str_equal(reader, "mmap") &&
@@ -334,11 +335,11 @@ static void check_options(gboolean pids)
  * source. */
 static const char *chosen_source(void)
 {
-	if (asked.source)
-		return asked.source;
-	if (asked.tracefs && !asked.debugfs)
+	if (given.source)
+		return given.source;
+	if (given.tracefs && !given.debugfs)
 		return "ftrace";
-	if (asked.filter || asked.reader || (asked.debugfs && !asked.tracefs))
+	if (given.filter || given.reader || (given.debugfs && !given.tracefs))
 		return "relay";
 	return NULL;
 }
@@ -370,7 +371,7 @@ static void parse_options(char **argv, GArray *pids,
 	rest = kmt_cli_parse(context, entries, argv, &error);
 	if (!rest)
 		fail_usage("%s", error->message);
-	if (asked.version) {
+	if (given.version) {
 		printf(PROGRAM " " PACKAGE_VERSION "\n");
 		exit(EXIT_SUCCESS);
 	}
@@ -378,25 +379,25 @@ static void parse_options(char **argv, GArray *pids,
 		fail_usage("'%s' is one argument too many: a command comes "
 			   "after '--'",
 			   rest[1]);
-	if (asked.seconds)
-		options->seconds = parse_seconds(asked.seconds);
-	if (asked.buffer)
-		options->buffer_kb = parse_buffer(asked.buffer);
-	for (char **list = asked.pid_lists; list && *list; list++)
+	if (given.seconds)
+		options->seconds = parse_seconds(given.seconds);
+	if (given.buffer)
+		options->buffer_kb = parse_buffer(given.buffer);
+	for (char **list = given.pid_lists; list && *list; list++)
 		parse_pids(*list, pids);
 	check_options(pids->len > 0);
-	options->reader = asked.reader;
+	options->reader = given.reader;
 	options->source = chosen_source();
-	options->filter = asked.filter;
-	options->tracefs = asked.tracefs;
-	options->children = asked.children;
-	options->keep_own = asked.keep_own;
-	options->directory = asked.directory ? asked.directory : ".";
-	options->debugfs = asked.debugfs ? asked.debugfs : "/sys/kernel/debug";
-	options->proc = asked.proc ? asked.proc : "/proc";
-	options->sys = asked.sys ? asked.sys : "/sys";
-	options->force = asked.force;
-	options->snapshot = asked.snapshot;
+	options->filter = given.filter;
+	options->tracefs = given.tracefs;
+	options->children = given.children;
+	options->keep_own = given.keep_own;
+	options->directory = given.directory ? given.directory : ".";
+	options->debugfs = given.debugfs ? given.debugfs : "/sys/kernel/debug";
+	options->proc = given.proc ? given.proc : "/proc";
+	options->sys = given.sys ? given.sys : "/sys";
+	options->force = given.force;
+	options->snapshot = given.snapshot;
 	options->quiet = quiet;
 }
 
@@ -404,7 +405,7 @@ static void parse_options(char **argv, GArray *pids,
  * Cut argv at "--". Return the words of the command that follow, or NULL if
  * there is no "--". Exit if the command is missing.
  */
-static char **take_command(char **argv)
+static char **split_command(char **argv)
 {
 	for (char **word = argv + 1; *word; word++) {
 		if (!g_str_equal(*word, "--"))
@@ -428,20 +429,20 @@ static void remove_stale_instance(void)
 	g_autoptr(GError) error = NULL;
 	g_autofree char *text = NULL;
 
-	if (asked.debugfs && !asked.tracefs)
+	if (given.debugfs && !given.tracefs)
 		return;
-	if (kmtd_instance_remove_stale(asked.tracefs, &error))
-		say_warning(KMTD_INSTANCE_REMOVED);
+	if (kmtd_instance_remove_stale(given.tracefs, &error))
+		print_warning(KMTD_INSTANCE_REMOVED);
 	if (!error)
 		return;
 	text = g_strdup_printf("%s; %s", error->message, advice[error->code]);
-	say_warning(text);
+	print_warning(text);
 }
 
-static KmtdCommand *make_command(char **argv, const KmtCliSignals *signals,
-				 GArray *pids,
-				 const KmtdSessionOptions *options,
-				 GPtrArray *errors)
+static KmtdCommand *create_command(char **argv, const KmtCliSignals *signals,
+				   GArray *pids,
+				   const KmtdSessionOptions *options,
+				   GPtrArray *errors)
 {
 	GError *error = NULL;
 	KmtdCommand *command = kmtd_command_new(argv, signals, &error);
@@ -468,7 +469,7 @@ static int command_status(KmtdCommand *command, const KmtCliSignals *signals,
 			  gboolean failed)
 {
 	if (kmtd_command_runs(command)) {
-		say_note("recording has ended; waiting for the command");
+		print_note("recording has ended; waiting for the command");
 		fflush(stdout);
 		/* From now on, a signal ends kmemtraced as it ends any other
 		 * program. */
@@ -482,7 +483,7 @@ static int command_status(KmtdCommand *command, const KmtCliSignals *signals,
 
 int main(int argc, char **argv)
 {
-	const KmtdSessionUi ui = {.warning = say_warning, .note = say_note};
+	const KmtdSessionUi ui = {.warning = print_warning, .note = print_note};
 	g_autoptr(GPtrArray) errors =
 		g_ptr_array_new_with_free_func((GDestroyNotify)g_error_free);
 	g_autoptr(GArray) pids = g_array_new(FALSE, FALSE, sizeof(gint));
@@ -496,22 +497,22 @@ int main(int argc, char **argv)
 	kmt_cli_occupy_standard_descriptors();
 	setlocale(LC_ALL, "");
 	atexit(check_stdout);
-	argv_command = take_command(argv);
+	argv_command = split_command(argv);
 	kmt_cli_exit_on_out_of_memory(PROGRAM, OUT_OF_MEMORY,
 				      has_command ? KMTD_COMMAND_FAILED
 						  : EXIT_FAILURE);
 	parse_options(argv, pids, &options);
 	kmt_cli_signals_block(&signals);
 	options.signals = &signals;
-	/* An older version left no recovery note, so search for its instance as
-	 * well. */
+	/* An older version left no recovery note, so search for its instance
+	 * as well. */
 	if (kmt_recovery_run(PROGRAM))
 		remove_stale_instance();
 
 	kmtd_summary_init(&summary);
 	if (argv_command)
-		options.command = make_command(argv_command, &signals, pids,
-					       &options, errors);
+		options.command = create_command(argv_command, &signals, pids,
+						 &options, errors);
 	options.pids = (const gint *)pids->data;
 	options.n_pids = pids->len;
 	if (errors->len == 0)
@@ -519,12 +520,12 @@ int main(int argc, char **argv)
 					     : kmtd_session_run)(
 			&options, &ui, &summary, errors);
 	for (guint i = 0; i < errors->len; i++)
-		say_error(errors->pdata[i], captured);
+		print_error(errors->pdata[i], captured);
 	if (captured)
-		say_summary(&summary,
-			    summary.directory ? summary.directory
-					      : options.directory,
-			    argv_command ? stderr : stdout);
+		print_summary(&summary,
+			      summary.directory ? summary.directory
+						: options.directory,
+			      argv_command ? stderr : stdout);
 	kmtd_summary_clear(&summary);
 	status = errors->len == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	if (options.command)

@@ -72,7 +72,7 @@ static char *read_open(KmtdControl *control, int fd, const char *name,
 }
 
 /* Return the error code for an errno of open() or read(). */
-static KmtDaemonError code_of(int errnum)
+static KmtDaemonError error_code(int errnum)
 {
 	switch (errnum) {
 	case EACCES:
@@ -94,7 +94,7 @@ static char *read_file(KmtdControl *control, const char *name, GError **error)
 		close(fd);
 	if (text)
 		return g_steal_pointer(&text);
-	kmt_capture_set_errno(error, code_of(errnum), errnum,
+	kmt_capture_set_errno(error, error_code(errnum), errnum,
 			      "cannot read %s/%s", control->path, name);
 	return NULL;
 }
@@ -124,7 +124,7 @@ static void explain_open(const char *debugfs, const char *path, int errnum,
 	struct statfs fs;
 
 	if (errnum != ENOENT && errnum != ENOTDIR) {
-		kmt_capture_set_errno(error, code_of(errnum), errnum,
+		kmt_capture_set_errno(error, error_code(errnum), errnum,
 				      "cannot open %s", path);
 	} else if (statfs(debugfs, &fs) == 0 && fs.f_type == DEBUGFS_MAGIC) {
 		g_set_error(error, KMT_DAEMON_ERROR,
@@ -254,7 +254,7 @@ KmtdControl *kmtd_control_open_to_read(const char *debugfs, GError **error)
 		fdopendir(openat(control->dir_fd, ".", O_RDONLY | O_CLOEXEC));
 	if (control->enabled_fd < 0 || control->overruns_fd < 0 ||
 	    !control->listing) {
-		kmt_capture_set_errno(error, code_of(errno), errno,
+		kmt_capture_set_errno(error, error_code(errno), errno,
 				      "cannot open %s/%s", control->path,
 				      control->enabled_fd < 0 ? "enabled"
 				      : control->overruns_fd < 0
@@ -348,13 +348,8 @@ gboolean kmtd_control_has(KmtdControl *control, const char *name)
 	return faccessat(control->dir_fd, name, F_OK, 0) == 0;
 }
 
-char *kmtd_control_get(KmtdControl *control, const char *name, GError **error)
-{
-	return read_file(control, name, error);
-}
-
-gboolean kmtd_control_set(KmtdControl *control, const char *name,
-			  const char *text, GError **error)
+gboolean kmtd_control_write(KmtdControl *control, const char *name,
+			    const char *text, GError **error)
 {
 	int fd = openat(control->dir_fd, name, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	int errnum = fd < 0 ? errno : 0;
@@ -381,8 +376,8 @@ gboolean kmtd_control_set(KmtdControl *control, const char *name,
 	return errnum == 0;
 }
 
-gboolean kmtd_control_holds(KmtdControl *control, const char *name,
-			    const char *text)
+gboolean kmtd_control_equals(KmtdControl *control, const char *name,
+			     const char *text)
 {
 	int fd = openat(control->dir_fd, name, O_RDONLY | O_CLOEXEC);
 	gsize length = strlen(text);

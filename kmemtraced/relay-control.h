@@ -17,6 +17,7 @@ typedef struct kmtd_control KmtdControl;
  * Return NULL and set an error on failure.
  */
 KmtdControl *kmtd_control_open(const char *debugfs, GError **error);
+
 /*
  * Open DEBUGFS/kmemtrace without the lock, for reading only, while another
  * process may hold the lock. The process that holds the lock must not call this
@@ -76,11 +77,16 @@ gboolean kmtd_control_total_overruns(KmtdControl *control, guint64 *n_events,
 GHashTable *kmtd_control_overruns(KmtdControl *control, GError **error);
 
 /*
- * Read a file of the directory as newly allocated text without the last
- * newline, or as a new table of CPU number (GUINT_TO_POINTER) to guint64 *.
- * Return NULL and set an error on failure.
+ * Return the text of the file @name in the directory, without the last newline,
+ * newly allocated. Return NULL and set an error on failure.
  */
 char *kmtd_control_read(KmtdControl *control, const char *name, GError **error);
+
+/*
+ * Read the file @name, which has a line "cpu<n> NUMBER" for each CPU. Return a
+ * new table of CPU number (GUINT_TO_POINTER) to guint64 *, or NULL and set an
+ * error.
+ */
 GHashTable *kmtd_control_per_cpu(KmtdControl *control, const char *name,
 				 GError **error);
 
@@ -92,22 +98,24 @@ GHashTable *kmtd_control_per_cpu(KmtdControl *control, const char *name,
 gboolean kmtd_control_any_consumed(KmtdControl *control, const char *name,
 				   gboolean *consumed, GError **error);
 
-/*
- * Test whether a file exists, read its text without the last newline, or write
- * all of @text to the file.
- */
+/* Return whether the directory has a file @name. */
 gboolean kmtd_control_has(KmtdControl *control, const char *name);
-char *kmtd_control_get(KmtdControl *control, const char *name, GError **error);
-gboolean kmtd_control_set(KmtdControl *control, const char *name,
-			  const char *text, GError **error);
 
 /*
- * Return whether the file has this text, apart from the last newline. It
- * allocates no memory. It is for the cleanup process, which holds no record
- * lock: closing "enabled" would drop that lock.
+ * Write all of @text to the file @name. Return FALSE and set an error if the
+ * kernel refuses the text.
  */
-gboolean kmtd_control_holds(KmtdControl *control, const char *name,
-			    const char *text);
+gboolean kmtd_control_write(KmtdControl *control, const char *name,
+			    const char *text, GError **error);
+
+/*
+ * Return whether the file @name has exactly this text, apart from the last
+ * newline. The function allocates no memory. Only the cleanup process may call
+ * it for "enabled": closing that file drops the record lock, which the cleanup
+ * process does not hold.
+ */
+gboolean kmtd_control_equals(KmtdControl *control, const char *name,
+			     const char *text);
 
 /*
  * Return the CPUs that have a file, ascending, as a new array of guint. The

@@ -20,21 +20,21 @@
 typedef struct {
 	KmtdSource source;
 	KmtdControl *control;
-	GPtrArray *feeds; /* of RelayFeed *: the streams that exist */
-	char *filter;	  /* filter to set; NULL: leave the filter as it is */
-	char *before;	  /* the kernel's filter when the source was opened */
-	gboolean set;	  /* the kernel has our filter */
-	gboolean was_enabled; /* tracing was on when the source was opened */
-	guint64 session;      /* number of the recorded session; 0: unknown */
-	char *mode;	      /* mode of the buffers; NULL: discard */
-	const char *reader;   /* see KmtdSourceOptions */
+	GPtrArray *streams; /* of RelayStream *: the streams that exist */
+	char *filter;	    /* filter to set; NULL: leave the filter as it is */
+	char *old_filter;   /* the kernel's filter when the source was opened */
+	gboolean filter_is_set; /* the kernel has our filter */
+	gboolean was_enabled;	/* tracing was on when the source was opened */
+	guint64 session;	/* number of the recorded session; 0: unknown */
+	char *mode;		/* mode of the buffers; NULL: discard */
+	const char *reader;	/* see KmtdSourceOptions */
 } Relay;
 
 typedef struct {
-	KmtdCpuStream feed;
+	KmtdCpuStream base;
 	Relay *relay;
 	KmtdMapping *mapping; /* NULL: use read() */
-} RelayFeed;
+} RelayStream;
 
 static KmtdControl *control_of(KmtdSource *source)
 {
@@ -42,70 +42,72 @@ static KmtdControl *control_of(KmtdSource *source)
 }
 
 /* The bytes that the kernel returns are the records. */
-static gssize relay_read(KmtdCpuStream *feed, void *to, gsize n_bytes,
+static gssize relay_read(KmtdCpuStream *stream, void *to, gsize n_bytes,
 			 gboolean all)
 {
 	ssize_t n;
 
 	do
-		n = read(feed->fd, to, n_bytes);
+		n = read(stream->fd, to, n_bytes);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -errno;
 	return n;
 }
 
-static gssize relay_take(KmtdCpuStream *feed, KmtdCpuStreamPart *part,
-			 gboolean all)
+static gssize relay_acquire(KmtdCpuStream *stream, KmtdCpuStreamBatch *batch,
+			    gboolean all)
 {
-	return kmtd_mapping_acquire(((RelayFeed *)feed)->mapping, part, all);
+	return kmtd_mapping_acquire(((RelayStream *)stream)->mapping, batch,
+				    all);
 }
 
-static int relay_give(KmtdCpuStream *feed, const KmtdCpuStreamPart *part)
+static int relay_release(KmtdCpuStream *stream, const KmtdCpuStreamBatch *batch)
 {
-	return kmtd_mapping_release(((RelayFeed *)feed)->mapping, part);
+	return kmtd_mapping_release(((RelayStream *)stream)->mapping, batch);
 }
 
-static void relay_feed_free(KmtdCpuStream *feed)
+static void relay_stream_free(KmtdCpuStream *stream)
 {
-	RelayFeed *relay_feed = (RelayFeed *)feed;
+	RelayStream *relay_stream = (RelayStream *)stream;
 
-	g_ptr_array_remove(relay_feed->relay->feeds, feed);
-	kmtd_mapping_close(relay_feed->mapping);
-	if (feed->fd >= 0)
-		close(feed->fd);
-	g_free(feed->name);
-	g_free(feed);
+	g_ptr_array_remove(relay_stream->relay->streams, stream);
+	kmtd_mapping_close(relay_stream->mapping);
+	if (stream->fd >= 0)
+		close(stream->fd);
+	g_free(stream->name);
+	g_free(stream);
 }
 
-static const KmtdCpuStreamClass feed_class = {
+static const KmtdCpuStreamClass stream_class = {
 	.read = relay_read,
-	.free = relay_feed_free,
+	.free = relay_stream_free,
 };
 
 static const KmtdCpuStreamClass mapped_class = {
-	.take = relay_take,
-	.give = relay_give,
-	.free = relay_feed_free,
+	.acquire = relay_acquire,
+	.release = relay_release,
+	.free = relay_stream_free,
 };
 
 /*
  * Map the buffer of a CPU if the user and the kernel allow it. Return FALSE and
  * set an error if the user chose mmap and the kernel refuses it.
  */
-static gboolean map_feed(const Relay *relay, RelayFeed *feed, GError **error)
+static gboolean map_stream(const Relay *relay, RelayStream *stream,
+			   GError **error)
 {
 	if (g_strcmp0(relay->reader, "read") == 0)
 		return TRUE;
-	feed->mapping = kmtd_mapping_open(feed->feed.fd);
-	if (feed->mapping) {
-		feed->feed.class = &mapped_class;
+	stream->mapping = kmtd_mapping_open(stream->base.fd);
+	if (stream->mapping) {
+		stream->base.class = &mapped_class;
 		return TRUE;
 	}
 	if (!relay->reader)
 		return TRUE;
 	kmt_capture_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
-			      "cannot map %s in debugfs", feed->feed.name);
+			      "cannot map %s in debugfs", stream->base.name);
 	return FALSE;
 }
 
@@ -113,32 +115,33 @@ static KmtdCpuStream *relay_open_cpu(KmtdSource *source, guint cpu,
 				     GError **error)
 {
 	Relay *relay = (Relay *)source;
-	RelayFeed *relay_feed = g_new0(RelayFeed, 1);
-	g_autoptr(KmtdCpuStream) feed = &relay_feed->feed;
+	RelayStream *relay_stream = g_new0(RelayStream, 1);
+	g_autoptr(KmtdCpuStream) stream = &relay_stream->base;
 	gboolean enabled = TRUE;
 
-	feed->class = &feed_class;
-	feed->fd = -1;
-	relay_feed->relay = relay;
-	g_ptr_array_add(relay->feeds, feed);
+	stream->class = &stream_class;
+	stream->fd = -1;
+	relay_stream->relay = relay;
+	g_ptr_array_add(relay->streams, stream);
 	/* In overwrite mode, read at the end only: records that the kernel
 	 * overwrites meanwhile need not be written to the disk. */
-	feed->at_end = g_strcmp0(relay->mode, OVERWRITE) == 0;
+	stream->read_at_end = g_strcmp0(relay->mode, OVERWRITE) == 0;
 	if (!kmtd_control_is_enabled(relay->control, &enabled, error))
 		return NULL;
-	feed->is_off = !enabled;
-	feed->timeout_ms = -1;
-	feed->name = g_strdup_printf("cpu%u", cpu);
-	feed->fd = openat(kmtd_control_fd(control_of(source)), feed->name,
-			  O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (feed->fd < 0) {
+	stream->was_off = !enabled;
+	stream->timeout_ms = -1;
+	stream->name = g_strdup_printf("cpu%u", cpu);
+	stream->fd = openat(kmtd_control_fd(control_of(source)), stream->name,
+			    O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (stream->fd < 0) {
 		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_READ, errno,
-				      "cannot open %s in debugfs", feed->name);
+				      "cannot open %s in debugfs",
+				      stream->name);
 		return NULL;
 	}
-	if (!map_feed(relay, relay_feed, error))
+	if (!map_stream(relay, relay_stream, error))
 		return NULL;
-	return g_steal_pointer(&feed);
+	return g_steal_pointer(&stream);
 }
 
 static gboolean relay_is_enabled(KmtdSource *source, gboolean *enabled,
@@ -157,13 +160,13 @@ static KmtdInfo *read_info(Relay *relay)
 {
 	g_autofree char *text =
 		kmtd_control_has(relay->control, "info")
-			? kmtd_control_get(relay->control, "info", NULL)
+			? kmtd_control_read(relay->control, "info", NULL)
 			: NULL;
 
 	return text ? kmtd_info_parse(text) : NULL;
 }
 
-static void remember_session(Relay *relay)
+static void save_session(Relay *relay)
 {
 	g_autoptr(KmtdInfo) info = read_info(relay);
 
@@ -175,9 +178,9 @@ static gboolean set_filter(Relay *relay, GError **error)
 {
 	if (!relay->filter)
 		return TRUE;
-	relay->set = kmtd_control_set(relay->control, "filter", relay->filter,
-				      error);
-	return relay->set;
+	relay->filter_is_set = kmtd_control_write(relay->control, "filter",
+						  relay->filter, error);
+	return relay->filter_is_set;
 }
 
 static gboolean relay_enable(KmtdSource *source, GError **error)
@@ -187,7 +190,7 @@ static gboolean relay_enable(KmtdSource *source, GError **error)
 	if (!set_filter(relay, error) ||
 	    !kmtd_control_enable(relay->control, error))
 		return FALSE;
-	remember_session(relay);
+	save_session(relay);
 	return TRUE;
 }
 
@@ -217,8 +220,8 @@ static gboolean add_pids(GString *filter, const KmtdSourceOptions *options,
 }
 
 /*
- * Set relay->filter to the filter that @options demand, and relay->before to
- * the current filter of the kernel. Without such options, both stay NULL.
+ * Set relay->filter to the filter that @options demand, and relay->old_filter
+ * to the current filter of the kernel. Without such options, both stay NULL.
  * Return FALSE and set an error if the kernel has no filter.
  */
 static gboolean make_filter(Relay *relay, const KmtdSourceOptions *options,
@@ -240,8 +243,8 @@ static gboolean make_filter(Relay *relay, const KmtdSourceOptions *options,
 		return FALSE;
 	relay->filter =
 		g_strstrip(g_string_free(g_steal_pointer(&filter), FALSE));
-	relay->before = kmtd_control_get(relay->control, "filter", error);
-	return relay->before != NULL;
+	relay->old_filter = kmtd_control_read(relay->control, "filter", error);
+	return relay->old_filter != NULL;
 }
 
 /* If tracing is on already, it stays on, and the filter applies from now on. */
@@ -253,7 +256,7 @@ static gboolean relay_prepare(KmtdSource *source, GError **error)
 		return TRUE;
 	if (!set_filter(relay, error))
 		return FALSE;
-	remember_session(relay);
+	save_session(relay);
 	return TRUE;
 }
 
@@ -291,7 +294,7 @@ static void relay_describe(KmtdSource *source, GKeyFile *meta)
 	g_autoptr(KmtdInfo) info = read_info(relay);
 	g_autofree char *now =
 		kmtd_control_has(relay->control, "filter")
-			? kmtd_control_get(relay->control, "filter", NULL)
+			? kmtd_control_read(relay->control, "filter", NULL)
 			: NULL;
 
 	g_key_file_set_string(meta, "capture", "clock", "sched_clock");
@@ -319,8 +322,8 @@ static gboolean had_snapshots(const Relay *relay)
 {
 	g_autofree char *state =
 		kmtd_control_has(relay->control, "snapshot/take")
-			? kmtd_control_get(relay->control, "snapshot/take",
-					   NULL)
+			? kmtd_control_read(relay->control, "snapshot/take",
+					    NULL)
 			: NULL;
 
 	return state && g_regex_match_simple("^taken: [1-9]", state,
@@ -351,20 +354,20 @@ static gboolean relay_initial_state(KmtdSource *source, KmtRecoveryState *state)
 
 	state->relay_path = kmtd_control_path(relay->control);
 	state->was_enabled = relay->was_enabled;
-	state->filter = relay->before;
-	return !relay->was_enabled || relay->before;
+	state->filter = relay->old_filter;
+	return !relay->was_enabled || relay->old_filter;
 }
 
 /*
  * Close the CPU files. The child process does not inherit the mappings
  * (MADV_DONTFORK).
  */
-static void relay_disown(KmtdSource *source)
+static void relay_close_inherited(KmtdSource *source)
 {
 	const Relay *relay = (const Relay *)source;
 
-	for (guint i = 0; i < relay->feeds->len; i++)
-		close(((const KmtdCpuStream *)relay->feeds->pdata[i])->fd);
+	for (guint i = 0; i < relay->streams->len; i++)
+		close(((const KmtdCpuStream *)relay->streams->pdata[i])->fd);
 }
 
 /*
@@ -376,11 +379,12 @@ static void relay_clean_up(KmtdSource *source)
 	const Relay *relay = (const Relay *)source;
 
 	if (!relay->was_enabled &&
-	    !kmtd_control_holds(relay->control, "enabled", "0"))
+	    !kmtd_control_equals(relay->control, "enabled", "0"))
 		kmtd_control_disable(relay->control, NULL);
-	if (relay->before &&
-	    !kmtd_control_holds(relay->control, "filter", relay->before))
-		kmtd_control_set(relay->control, "filter", relay->before, NULL);
+	if (relay->old_filter &&
+	    !kmtd_control_equals(relay->control, "filter", relay->old_filter))
+		kmtd_control_write(relay->control, "filter", relay->old_filter,
+				   NULL);
 }
 
 static void relay_free(KmtdSource *source)
@@ -389,14 +393,15 @@ static void relay_free(KmtdSource *source)
 
 	/* Restore the filter. Tracing is off by now, unless another program had
 	 * switched it on. */
-	if (relay->set)
-		kmtd_control_set(relay->control, "filter", relay->before, NULL);
+	if (relay->filter_is_set)
+		kmtd_control_write(relay->control, "filter", relay->old_filter,
+				   NULL);
 	kmtd_control_close(relay->control);
-	g_ptr_array_unref(relay->feeds);
+	g_ptr_array_unref(relay->streams);
 	g_free(relay->filter);
 	g_free(relay->mode);
-	g_free(relay->before);
-	g_free(source->what);
+	g_free(relay->old_filter);
+	g_free(source->description);
 	g_free(source->watch_path);
 	g_free(source->tables_path);
 	g_free(source);
@@ -417,7 +422,7 @@ static const KmtdSourceClass source_class = {
 	.describe = relay_describe,
 	.conclude = relay_conclude,
 	.initial_state = relay_initial_state,
-	.disown = relay_disown,
+	.close_inherited = relay_close_inherited,
 	.clean_up = relay_clean_up,
 	.free = relay_free,
 };
@@ -430,7 +435,7 @@ static gboolean read_mode(Relay *relay, GError **error)
 {
 	if (!kmtd_control_has(relay->control, "mode"))
 		return TRUE;
-	relay->mode = kmtd_control_get(relay->control, "mode", error);
+	relay->mode = kmtd_control_read(relay->control, "mode", error);
 	if (!relay->mode)
 		return FALSE;
 	if (g_str_equal(relay->mode, OVERWRITE))
@@ -445,8 +450,8 @@ KmtdSource *kmtd_relay_open(const KmtdSourceOptions *options, GError **error)
 
 	source->class = &source_class;
 	source->changes_fd = -1;
-	relay->feeds = g_ptr_array_new();
-	source->what = g_strdup("kmemtrace in the kernel");
+	relay->streams = g_ptr_array_new();
+	source->description = g_strdup("kmemtrace in the kernel");
 	relay->control = kmtd_control_open(options->debugfs, error);
 	relay->reader = options->reader;
 	if (!relay->control || !read_mode(relay, error) ||

@@ -38,13 +38,13 @@ void kmtd_ring_init(KmtdRing *ring, const KmtdRingFormat *format,
  * Record that events before this page were lost. The neighbouring records bound
  * the time of the loss.
  */
-static void note_hole(KmtdRing *ring)
+static void record_gap(KmtdRing *ring)
 {
-	KmtdRingFigures *f = &ring->figures;
+	KmtdRingCounters *c = &ring->counters;
 
-	if (f->holes++ == 0)
-		f->lost_from = ring->last_ns == G_MININT64 ? 0 : ring->last_ns;
-	ring->after_hole = TRUE;
+	if (c->gaps++ == 0)
+		c->lost_from = ring->last_ns == G_MININT64 ? 0 : ring->last_ns;
+	ring->after_gap = TRUE;
 }
 
 gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes)
@@ -55,7 +55,7 @@ gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes)
 
 	ring->cursor.next = ring->cursor.end = page;
 	if (n_bytes < format->data_offset) {
-		ring->figures.damaged++;
+		ring->counters.damaged++;
 		return 0;
 	}
 	commit = kmt_tracepoint_slot_load(
@@ -65,7 +65,7 @@ gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes)
 	room = n_bytes - format->data_offset;
 	ring->cursor.time_ns = kmt_tracepoint_load64(page);
 	if (commit & KMT_TRACEPOINT_RING_COMMIT_MISSED)
-		note_hole(ring);
+		record_gap(ring);
 	if ((commit & KMT_TRACEPOINT_RING_COMMIT_STORED) && used <= room &&
 	    room - used >= format->commit_bytes)
 		ring->n_lost += kmt_tracepoint_slot_load(
@@ -73,7 +73,7 @@ gsize kmtd_ring_begin(KmtdRing *ring, const guint8 *page, gsize n_bytes)
 			(KmtTracepointSlot){0, (guint16)format->commit_bytes});
 	/* Read a truncated page up to its end. */
 	if (used > room) {
-		ring->figures.damaged++;
+		ring->counters.damaged++;
 		used = room;
 	}
 	ring->cursor.next = page + format->data_offset;
@@ -87,7 +87,7 @@ static const guint8 *next_event(KmtdRing *ring, gsize *n_bytes)
 	const guint8 *data =
 		kmt_tracepoint_ring_next_event(&ring->cursor, n_bytes);
 
-	ring->figures.damaged += ring->cursor.damaged;
+	ring->counters.damaged += ring->cursor.damaged;
 	ring->cursor.damaged = FALSE;
 	return data;
 }
@@ -96,42 +96,43 @@ static const guint8 *next_event(KmtdRing *ring, gsize *n_bytes)
  * Return whether kmemtraced itself caused the event. Update the set of its
  * allocations.
  */
-static gboolean is_own(KmtdRing *ring, const guint8 *data,
-		       const struct kmemtrace_event *e)
+static gboolean filter_own(KmtdRing *ring, const guint8 *data,
+			   const struct kmemtrace_event *e)
 {
 	guint64 key = e->type_id == KMEMTRACE_TYPE_PAGES ? e->ptr | PAGES_KEY
 							 : e->ptr;
-	gboolean by_us, was_ours;
+	gboolean by_own_task, is_own_address;
 
 	if (!ring->tasks)
 		return FALSE;
-	by_us = !(kmt_tracepoint_slot_load(data, ring->format->common.flags) &
+	by_own_task =
+		!(kmt_tracepoint_slot_load(data, ring->format->common.flags) &
 		  FLAGS_INTERRUPT) &&
 		kmtd_own_tasks_has(ring->tasks,
 				   (gint32)kmt_tracepoint_slot_load(
 					   data, ring->format->common.pid));
-	if (by_us && e->event_id == KMEMTRACE_EVENT_ALLOC) {
+	if (by_own_task && e->event_id == KMEMTRACE_EVENT_ALLOC) {
 		kmtd_self_filter_add(&ring->own, key);
 		return TRUE;
 	}
-	was_ours = kmtd_self_filter_remove(&ring->own, key);
-	return by_us && was_ours;
+	is_own_address = kmtd_self_filter_remove(&ring->own, key);
+	return by_own_task && is_own_address;
 }
 
 /*
  * Make the time of the record not earlier than that of the previous record,
  * even if the clock goes backwards.
  */
-static void put_in_order(KmtdRing *ring, struct kmemtrace_event *e)
+static void order_time(KmtdRing *ring, struct kmemtrace_event *e)
 {
 	if (e->timestamp < ring->last_ns) {
 		e->timestamp = ring->last_ns;
-		ring->figures.backwards++;
+		ring->counters.backwards++;
 	}
 	ring->last_ns = e->timestamp;
-	if (ring->after_hole) {
-		ring->figures.lost_until = e->timestamp;
-		ring->after_hole = FALSE;
+	if (ring->after_gap) {
+		ring->counters.lost_until = e->timestamp;
+		ring->after_gap = FALSE;
 	}
 }
 
@@ -139,7 +140,7 @@ static void put_in_order(KmtdRing *ring, struct kmemtrace_event *e)
  * Return the record flags for @common_flags. In an interrupt, the current task
  * is only the interrupted one.
  */
-static guint16 context(guint common_flags)
+static guint16 context_flags(guint common_flags)
 {
 	if (common_flags &
 	    (KMT_TRACEPOINT_COMMON_HARDIRQ | KMT_TRACEPOINT_COMMON_NMI))
@@ -153,23 +154,23 @@ static guint16 context(guint common_flags)
  * Set the fields that version 2 adds to version 1. Caches have no numbers in
  * this source.
  */
-static void finish(const KmtdRing *ring, const guint8 *data,
-		   struct kmemtrace_event_v2 *record)
+static void set_version2_fields(const KmtdRing *ring, const guint8 *data,
+				struct kmemtrace_event_v2 *record)
 {
 	const KmtTracepointCommonFields *common = &ring->format->common;
 
 	record->v1.event_size = KMEMTRACE_EVENT_SIZE_V2;
 	record->pid = (guint32)kmt_tracepoint_slot_load(data, common->pid);
 	record->cache = KMEMTRACE_CACHE_NONE;
-	record->flags =
-		context((guint)kmt_tracepoint_slot_load(data, common->flags));
+	record->flags = context_flags(
+		(guint)kmt_tracepoint_slot_load(data, common->flags));
 }
 
 /*
  * Write a record of lost events, at the time of the page: all these events were
  * lost before the page.
  */
-static void put_lost(KmtdRing *ring, struct kmemtrace_event_v2 *to)
+static void write_lost(KmtdRing *ring, struct kmemtrace_event_v2 *to)
 {
 	struct kmemtrace_event_lost lost = {
 		.event_id = KMEMTRACE_EVENT_LOST,
@@ -191,8 +192,8 @@ static void put_lost(KmtdRing *ring, struct kmemtrace_event_v2 *to)
  * Process an event of the task tracepoints. Return FALSE if the event is of
  * another tracepoint.
  */
-static gboolean take_task(KmtdRing *ring, guint64 id, const guint8 *data,
-			  gsize n_bytes)
+static gboolean process_task(KmtdRing *ring, guint64 id, const guint8 *data,
+			     gsize n_bytes)
 {
 	for (guint i = 0; i < KMT_TRACEPOINT_N_TASKS; i++) {
 		const KmtTracepointTask *point = &ring->format->tasks[i];
@@ -201,7 +202,7 @@ static gboolean take_task(KmtdRing *ring, guint64 id, const guint8 *data,
 		if (point->min_bytes == 0 || point->id != id)
 			continue;
 		if (n_bytes < point->min_bytes) {
-			ring->figures.damaged++;
+			ring->counters.damaged++;
 		} else if (ring->changes) {
 			kmt_tracepoint_task_convert(
 				point, i, data, (gint64)ring->cursor.time_ns,
@@ -221,36 +222,36 @@ gsize kmtd_ring_next(KmtdRing *ring, struct kmemtrace_event_v2 *to, gsize max)
 	gsize n = 0, n_bytes;
 
 	if (ring->n_lost && max > 0)
-		put_lost(ring, &to[n++]);
+		write_lost(ring, &to[n++]);
 	while (n < max && (data = next_event(ring, &n_bytes))) {
 		const KmtTracepoint *point = NULL;
 		guint64 id;
 
-		ring->figures.events++;
+		ring->counters.events++;
 		if (n_bytes < format->common.bytes) {
-			ring->figures.damaged++;
+			ring->counters.damaged++;
 			continue;
 		}
 		id = kmt_tracepoint_slot_load(data, format->common.type);
 		if (id < by_id->len)
 			point = by_id->pdata[id];
 		if (!point) {
-			if (!take_task(ring, id, data, n_bytes))
-				ring->figures.unknown++;
+			if (!process_task(ring, id, data, n_bytes))
+				ring->counters.unknown++;
 		} else if (n_bytes < point->min_bytes) {
-			ring->figures.damaged++;
+			ring->counters.damaged++;
 		} else if (!kmt_tracepoint_convert(point, data,
 						   (gint64)ring->cursor.time_ns,
 						   &to[n].v1)) {
-			ring->figures.no_memory++;
-		} else if (is_own(ring, data, &to[n].v1)) {
-			ring->figures.own++;
+			ring->counters.no_memory++;
+		} else if (filter_own(ring, data, &to[n].v1)) {
+			ring->counters.own++;
 		} else {
-			put_in_order(ring, &to[n].v1);
-			finish(ring, data, &to[n]);
+			order_time(ring, &to[n].v1);
+			set_version2_fields(ring, data, &to[n]);
 			n++;
 		}
 	}
-	ring->figures.records += n;
+	ring->counters.records += n;
 	return n;
 }

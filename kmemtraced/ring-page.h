@@ -32,21 +32,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdRingFormat, kmtd_ring_format_free)
 
 /* Counters of one CPU. */
 typedef struct {
-	guint64 events; /* events of all tracepoints, as the kernel counts them
-			 */
+	guint64 events; /* events of all tracepoints, as in the kernel */
 	guint64 records;
 	guint64 own;	   /* omitted events of kmemtraced itself */
 	guint64 no_memory; /* failed allocations, and frees of NULL */
-	guint64 unknown;   /* events of tracepoints that kmemtraced does not use
-			    */
-	guint64 holes;	   /* pages before which events were lost */
+	guint64 unknown;   /* events of other tracepoints */
+	guint64 gaps;	   /* pages before which events were lost */
 	guint64 damaged;   /* malformed pages and events */
 	guint64 backwards; /* records whose time was before the previous one */
-	/* Time range of the losses, valid if holes > 0: from the last record
+	/* Time range of the losses, valid if gaps > 0: from the last record
 	 * before the first loss to the first record after the last loss. */
 	gint64 lost_from;
 	gint64 lost_until;
-} KmtdRingFigures;
+} KmtdRingCounters;
 
 /*
  * State of the conversion of one CPU's pages. One thread at a time may use a
@@ -59,9 +57,9 @@ typedef struct {
 	KmtdSelfFilter own;
 	KmtTracepointCursor cursor; /* position in the current page */
 	gint64 last_ns;		    /* time of the last record */
-	gboolean after_hole;
+	gboolean after_gap;
 	guint64 n_lost; /* lost events without a record so far */
-	KmtdRingFigures figures;
+	KmtdRingCounters counters;
 } KmtdRing;
 
 /* Initialise *ring. @format and @tasks must outlive it. */

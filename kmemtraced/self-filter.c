@@ -13,8 +13,8 @@ void kmtd_own_tasks_add(KmtdOwnTasks *tasks, gint32 tid)
 		return;
 	}
 	atomic_store(&tasks->tids[n], tid);
-	atomic_fetch_or(&tasks->maybe[bit / 64], G_GUINT64_CONSTANT(1)
-							 << bit % 64);
+	atomic_fetch_or(&tasks->bits[bit / 64], G_GUINT64_CONSTANT(1)
+							<< bit % 64);
 }
 
 gboolean kmtd_own_tasks_search(const KmtdOwnTasks *tasks, gint32 tid)

@@ -26,7 +26,7 @@
  * query concurrently.
  */
 typedef struct {
-	_Atomic guint64 maybe[64]; /* bit set of the thread ids modulo 4096 */
+	_Atomic guint64 bits[64]; /* bit set of the thread ids modulo 4096 */
 	_Atomic gint32 tids[KMTD_SELF_FILTER_TASKS_MAX];
 	_Atomic guint n;
 } KmtdOwnTasks;
@@ -47,7 +47,7 @@ gboolean kmtd_own_tasks_search(const KmtdOwnTasks *tasks, gint32 tid);
 static inline gboolean kmtd_own_tasks_has(const KmtdOwnTasks *tasks, gint32 tid)
 {
 	guint bit = (guint)tid % 4096;
-	guint64 word = atomic_load_explicit(&tasks->maybe[bit / 64],
+	guint64 word = atomic_load_explicit(&tasks->bits[bit / 64],
 					    memory_order_relaxed);
 
 	return (word >> bit % 64 & 1) && kmtd_own_tasks_search(tasks, tid);

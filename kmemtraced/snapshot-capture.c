@@ -16,13 +16,14 @@
 #define GROUP "snapshot"
 
 /* Keys of DEBUGFS/kmemtrace/snapshot/take that are copied to the meta file. */
-static const char *const facts[] = {"why", "time", "pid", "comm", "caller"};
+static const char *const state_keys[] = {"why", "time", "pid", "comm",
+					 "caller"};
 
 typedef struct {
 	guint cpu;
 	int fd;
 	guint64 lost;
-	KmtCaptureCpuWriter *sink; /* NULL: not created yet */
+	KmtCaptureCpuWriter *writer; /* NULL: not created yet */
 } SnapshotCpu;
 
 typedef struct {
@@ -31,7 +32,7 @@ typedef struct {
 	KmtdControl *control;
 	KmtCaptureWriter *output;
 	GKeyFile *meta;
-	GHashTable *state; /* the keys in facts, and "state" */
+	GHashTable *state; /* the keys in state_keys, and "state" */
 	GArray *cpus;	   /* of SnapshotCpu, ascending */
 	KmtdTables tables;
 	guint record_bytes;
@@ -41,7 +42,7 @@ static void cpu_clear(SnapshotCpu *cpu)
 {
 	if (cpu->fd >= 0)
 		close(cpu->fd);
-	g_clear_pointer(&cpu->sink, kmt_capture_cpu_writer_free);
+	g_clear_pointer(&cpu->writer, kmt_capture_cpu_writer_free);
 }
 
 /* Parse lines "key: value" into a new table. */
@@ -81,7 +82,7 @@ static GHashTable *read_state(Snapshot *snapshot, GError **error)
 	return NULL;
 }
 
-static const char *fact(GHashTable *state, const char *key)
+static const char *state_value(GHashTable *state, const char *key)
 {
 	const char *value = g_hash_table_lookup(state, key);
 
@@ -90,7 +91,7 @@ static const char *fact(GHashTable *state, const char *key)
 
 static gboolean check_state(Snapshot *snapshot, GError **error)
 {
-	const char *state = fact(snapshot->state, "state");
+	const char *state = state_value(snapshot->state, "state");
 
 	if (g_str_equal(state, "taken"))
 		return TRUE;
@@ -99,7 +100,7 @@ static gboolean check_state(Snapshot *snapshot, GError **error)
 			    "there is no snapshot: there were no spare buffers "
 			    "when one was to be taken (%s), so tracing was "
 			    "stopped",
-			    fact(snapshot->state, "why"));
+			    state_value(snapshot->state, "why"));
 	else
 		g_set_error(error, KMT_DAEMON_ERROR,
 			    KMT_DAEMON_ERROR_NO_SNAPSHOT,
@@ -108,7 +109,7 @@ static gboolean check_state(Snapshot *snapshot, GError **error)
 	return FALSE;
 }
 
-static gboolean went_away(GError **error)
+static gboolean set_replaced(GError **error)
 {
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_REPLACED,
 		    "the snapshot went away before all of it was saved: there "
@@ -126,10 +127,11 @@ static gboolean check_same(Snapshot *snapshot, GError **error)
 
 	if (!now)
 		return FALSE;
-	if (g_str_equal(fact(now, "state"), "taken") &&
-	    g_str_equal(fact(now, "time"), fact(snapshot->state, "time")))
+	if (g_str_equal(state_value(now, "state"), "taken") &&
+	    g_str_equal(state_value(now, "time"),
+			state_value(snapshot->state, "time")))
 		return TRUE;
-	return went_away(error);
+	return set_replaced(error);
 }
 
 static int compare_cpus(const void *a, const void *b)
@@ -197,10 +199,11 @@ static gboolean make_meta(Snapshot *snapshot, KmtdSummary *summary,
 			      summary->n_subbufs);
 	g_key_file_set_uint64(snapshot->meta, "capture", "subbuf_size",
 			      summary->subbuf_bytes);
-	for (gsize i = 0; i < G_N_ELEMENTS(facts); i++)
-		if (g_hash_table_contains(snapshot->state, facts[i]))
-			g_key_file_set_string(snapshot->meta, GROUP, facts[i],
-					      fact(snapshot->state, facts[i]));
+	for (gsize i = 0; i < G_N_ELEMENTS(state_keys); i++)
+		if (g_hash_table_contains(snapshot->state, state_keys[i]))
+			g_key_file_set_string(
+				snapshot->meta, GROUP, state_keys[i],
+				state_value(snapshot->state, state_keys[i]));
 	for (guint i = 0; i < snapshot->cpus->len; i++)
 		kmt_capture_meta_add_cpu(
 			snapshot->meta, snapshot->options->sys,
@@ -224,14 +227,14 @@ static gboolean save_cpu(Snapshot *snapshot, SnapshotCpu *cpu, gsize subbuf,
 {
 	int r = 0;
 
-	cpu->sink = kmt_capture_writer_cpu_file(snapshot->output, cpu->cpu,
-						snapshot->record_bytes, subbuf,
-						error);
-	if (!cpu->sink)
+	cpu->writer = kmt_capture_writer_cpu_file(snapshot->output, cpu->cpu,
+						  snapshot->record_bytes,
+						  subbuf, error);
+	if (!cpu->writer)
 		return FALSE;
 	while (r == 0) {
 		gsize room;
-		void *to = kmt_capture_cpu_writer_room(cpu->sink, &room);
+		void *to = kmt_capture_cpu_writer_room(cpu->writer, &room);
 		ssize_t n = read(cpu->fd, to, room);
 
 		if (n == 0)
@@ -239,7 +242,7 @@ static gboolean save_cpu(Snapshot *snapshot, SnapshotCpu *cpu, gsize subbuf,
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == ESTALE)
-			return went_away(error);
+			return set_replaced(error);
 		if (n < 0) {
 			kmt_capture_set_errno(
 				error, KMT_DAEMON_ERROR_READ, errno,
@@ -247,12 +250,12 @@ static gboolean save_cpu(Snapshot *snapshot, SnapshotCpu *cpu, gsize subbuf,
 				cpu->cpu);
 			return FALSE;
 		}
-		r = kmt_capture_cpu_writer_add(cpu->sink, (gsize)n);
+		r = kmt_capture_cpu_writer_add(cpu->writer, (gsize)n);
 	}
 	if (r == 0)
-		r = kmt_capture_cpu_writer_finish(cpu->sink);
+		r = kmt_capture_cpu_writer_finish(cpu->writer);
 	if (r == 0)
-		r = kmt_capture_cpu_writer_sync(cpu->sink);
+		r = kmt_capture_cpu_writer_sync(cpu->writer);
 	return r == 0 || write_failed(snapshot, cpu, r, error);
 }
 
@@ -266,7 +269,7 @@ static gboolean save_cpus(Snapshot *snapshot, KmtdSummary *summary,
 
 		if (!save_cpu(snapshot, cpu, summary->subbuf_bytes, error))
 			return FALSE;
-		figures.bytes = kmt_capture_cpu_writer_written(cpu->sink);
+		figures.bytes = kmt_capture_cpu_writer_written(cpu->writer);
 		kmt_capture_meta_set_cpu(snapshot->meta, cpu->cpu,
 					 figures.bytes, &figures.lost);
 		g_array_append_val(summary->cpus, figures);
@@ -281,7 +284,7 @@ static gboolean save_tables(Snapshot *snapshot, GError **error)
 {
 	snapshot->tables.output = snapshot->output;
 	snapshot->tables.proc = snapshot->options->proc;
-	snapshot->tables.records = kmtd_control_path(snapshot->control);
+	snapshot->tables.directory = kmtd_control_path(snapshot->control);
 	snapshot->tables.warning = snapshot->ui->warning;
 	return kmtd_tables_copy(&snapshot->tables, error) &&
 	       kmtd_tables_copy_records(&snapshot->tables, error);
@@ -329,11 +332,12 @@ static gboolean save(Snapshot *snapshot, KmtdSummary *summary, GError **error)
 	       kmt_capture_writer_publish(snapshot->output, error);
 }
 
-static void say_saving(Snapshot *snapshot)
+static void note_saving(Snapshot *snapshot)
 {
-	g_autofree char *text = g_strdup_printf(
-		"saving the snapshot (%s) into %s",
-		fact(snapshot->state, "why"), snapshot->options->directory);
+	g_autofree char *text =
+		g_strdup_printf("saving the snapshot (%s) into %s",
+				state_value(snapshot->state, "why"),
+				snapshot->options->directory);
 
 	snapshot->ui->note(text);
 }
@@ -353,7 +357,7 @@ gboolean kmtd_snapshot_save(const KmtdSessionOptions *options,
 	g_array_set_clear_func(snapshot.cpus, (GDestroyNotify)cpu_clear);
 	ok = open_snapshot(&snapshot, &error);
 	if (ok) {
-		say_saving(&snapshot);
+		note_saving(&snapshot);
 		ok = save(&snapshot, summary, &error);
 	}
 	summary->frozen = TRUE;

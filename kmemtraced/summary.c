@@ -68,17 +68,18 @@ char *kmtd_summary_line(const KmtdSummary *summary)
 guint64 kmtd_summary_subbufs(const KmtdSummary *summary, guint64 memory_bytes)
 {
 	const KmtdCpuSummary *worst = worst_cpu(summary);
-	guint64 wanted, most;
+	guint64 needed, limit;
 
 	if (!worst || summary->subbuf_bytes == 0)
 		return 0;
 	/* Relay stores the size of a CPU's buffer in an unsigned int. */
-	most = MIN(memory_bytes / MEMORY_PART / summary->cpus->len, G_MAXUINT) /
-	       summary->subbuf_bytes;
-	wanted = kmt_capture_enough_subbufs(summary->n_subbufs,
+	limit = MIN(memory_bytes / MEMORY_PART / summary->cpus->len,
+		    G_MAXUINT) /
+		summary->subbuf_bytes;
+	needed = kmt_capture_enough_subbufs(summary->n_subbufs,
 					    summary->subbuf_bytes,
 					    summary->record_bytes, worst->lost);
-	return wanted <= most ? wanted : 0;
+	return needed <= limit ? needed : 0;
 }
 
 static guint64 kilobytes(const KmtdSummary *summary, guint64 subbufs)
@@ -95,7 +96,7 @@ static void append_remedy(GString *text, const KmtdSummary *summary,
 {
 	if (summary->had_snapshots)
 		g_string_append(text, "kmemtraced -S saves the last snapshot");
-	else if (summary->has_option && subbufs)
+	else if (summary->has_size_option && subbufs)
 		g_string_append_printf(
 			text,
 			"to keep them, give each CPU a buffer of "
@@ -103,7 +104,7 @@ static void append_remedy(GString *text, const KmtdSummary *summary,
 			")",
 			kilobytes(summary, subbufs),
 			kilobytes(summary, summary->n_subbufs));
-	else if (summary->has_option)
+	else if (summary->has_size_option)
 		g_string_append(
 			text,
 			"no buffer that fits into the memory would have kept "

@@ -29,11 +29,11 @@ struct kmtd_instance {
 	char *path;
 	int parent_fd; /* directory tracefs/instances; holds the lock */
 	int fd;
-	gboolean made;
+	gboolean created;
 };
 
-static const char *const usual[] = {"/sys/kernel/tracing",
-				    "/sys/kernel/debug/tracing"};
+static const char *const default_mounts[] = {"/sys/kernel/tracing",
+					     "/sys/kernel/debug/tracing"};
 
 static KmtDaemonError error_code(int errnum)
 {
@@ -83,13 +83,13 @@ static const char *find(KmtdInstance *instance, const char *tracefs,
 		instance->parent_fd = open_parent(tracefs);
 		errnum = errno;
 	} else {
-		tracefs = usual[0];
-		instance->parent_fd = open_parent(usual[0]);
+		tracefs = default_mounts[0];
+		instance->parent_fd = open_parent(default_mounts[0]);
 		errnum = errno;
 		if (instance->parent_fd < 0 && errnum == ENOENT) {
-			instance->parent_fd = open_parent(usual[1]);
+			instance->parent_fd = open_parent(default_mounts[1]);
 			if (instance->parent_fd >= 0)
-				tracefs = usual[1];
+				tracefs = default_mounts[1];
 		}
 	}
 	if (instance->parent_fd >= 0)
@@ -140,12 +140,12 @@ static int remove_waiting(KmtdInstance *instance, guint wait_ms)
  * Remove a stale instance. The caller holds the lock, so no process uses the
  * instance.
  */
-static gboolean remove_left(KmtdInstance *instance, gboolean *was_left,
-			    GError **error)
+static gboolean remove_stale(KmtdInstance *instance, gboolean *was_stale,
+			     GError **error)
 {
 	int errnum = remove_waiting(instance, STALE_WAIT_MS);
 
-	*was_left = errnum == 0;
+	*was_stale = errnum == 0;
 	if (errnum == 0 || errnum == ENOENT)
 		return TRUE;
 	kmt_capture_set_errno(
@@ -165,7 +165,7 @@ gboolean kmtd_instance_remove_stale(const char *tracefs, GError **error)
 	    flock(instance.parent_fd, LOCK_EX | LOCK_NB) == 0) {
 		instance.path =
 			g_build_filename(tracefs, "instances", NAME, NULL);
-		(void)remove_left(&instance, &removed, error);
+		(void)remove_stale(&instance, &removed, error);
 		g_free(instance.path);
 	}
 	if (instance.parent_fd >= 0)
@@ -187,17 +187,17 @@ KmtdInstance *kmtd_instance_open(const char *tracefs, GError **error)
 	return lock(instance, error) ? g_steal_pointer(&instance) : NULL;
 }
 
-gboolean kmtd_instance_make(KmtdInstance *instance, gboolean *was_left,
-			    GError **error)
+gboolean kmtd_instance_create(KmtdInstance *instance, gboolean *was_stale,
+			      GError **error)
 {
-	if (!remove_left(instance, was_left, error))
+	if (!remove_stale(instance, was_stale, error))
 		return FALSE;
 	if (mkdirat(instance->parent_fd, NAME, 0700) < 0) {
 		kmt_capture_set_errno(error, error_code(errno), errno,
 				      "cannot make %s", instance->path);
 		return FALSE;
 	}
-	instance->made = TRUE;
+	instance->created = TRUE;
 	instance->fd = openat(instance->parent_fd, NAME,
 			      O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (instance->fd >= 0)
@@ -215,7 +215,7 @@ void kmtd_instance_close(KmtdInstance *instance)
 		close(instance->fd);
 	/* If the removal fails, the next kmemtraced recognises the instance as
 	 * stale. */
-	if (instance->made)
+	if (instance->created)
 		remove_waiting(instance, REMOVE_WAIT_MS);
 	if (instance->parent_fd >= 0)
 		close(instance->parent_fd);
@@ -224,7 +224,7 @@ void kmtd_instance_close(KmtdInstance *instance)
 	g_free(instance);
 }
 
-void kmtd_instance_disown(KmtdInstance *instance)
+void kmtd_instance_close_inherited(KmtdInstance *instance)
 {
 	if (instance->fd >= 0)
 		close(instance->fd);

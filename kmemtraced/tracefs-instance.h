@@ -43,11 +43,11 @@ char *kmtd_instance_read_top(KmtdInstance *instance, const char *name,
 			     GError **error);
 
 /*
- * Create the directory of the instance. *was_left is set to whether a stale
+ * Create the directory of the instance. *was_stale is set to whether a stale
  * instance had to be removed first. Return FALSE and set an error on failure.
  */
-gboolean kmtd_instance_make(KmtdInstance *instance, gboolean *was_left,
-			    GError **error);
+gboolean kmtd_instance_create(KmtdInstance *instance, gboolean *was_stale,
+			      GError **error);
 
 /*
  * Remove the instance and free @instance. No process may have a file of the
@@ -57,7 +57,7 @@ void kmtd_instance_close(KmtdInstance *instance);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdInstance, kmtd_instance_close)
 
 /* Close the directory. For the cleanup process. */
-void kmtd_instance_disown(KmtdInstance *instance);
+void kmtd_instance_close_inherited(KmtdInstance *instance);
 
 /*
  * Switch tracing off and remove the instance if there is one. Wait while its

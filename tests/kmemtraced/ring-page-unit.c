@@ -290,7 +290,7 @@ static void test_pages(RingFixture *f, gconstpointer data)
 	g_assert_cmpuint(f->out[0].v1.call_site, ==, 0);
 	g_assert_cmpint(f->out[0].v1.node, ==, -1);
 	g_assert_cmphex(f->out[1].v1.ptr, ==, KMEMTRACE_PTR_PHYSICAL);
-	g_assert_cmpuint(f->ring.figures.no_memory, ==, 1);
+	g_assert_cmpuint(f->ring.counters.no_memory, ==, 1);
 }
 
 /* Events of all types of the ring buffer follow each other in one page. */
@@ -314,7 +314,7 @@ static void test_times(RingFixture *f, gconstpointer data)
 	g_assert_cmpint(f->out[2].v1.timestamp, ==, (gint64)stamp + 2);
 	g_assert_cmpint(f->out[3].v1.timestamp, ==, (gint64)stamp + 5);
 	g_assert_cmphex(f->out[3].v1.ptr, ==, 0x4000);
-	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
+	g_assert_cmpuint(f->ring.counters.damaged, ==, 0);
 	compare_times(f);
 }
 
@@ -358,7 +358,7 @@ static void test_padding(RingFixture *f, gconstpointer data)
 	g_assert_cmpint(f->out[1].v1.timestamp, ==, 1003);
 	g_assert_cmpint(f->out[2].v1.timestamp, ==, 1045);
 	g_assert_cmphex(f->out[2].v1.ptr, ==, 0x3000);
-	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
+	g_assert_cmpuint(f->ring.counters.damaged, ==, 0);
 }
 
 static void test_missed_events(RingFixture *f, gconstpointer data)
@@ -389,10 +389,10 @@ static void test_missed_events(RingFixture *f, gconstpointer data)
 		g_assert_cmpint(record.timestamp, ==, 3000);
 		g_assert_cmpint(f->out[1].v1.timestamp, ==, 3000);
 	}
-	g_assert_cmpuint(f->ring.figures.holes, ==, 2);
-	g_assert_cmpint(f->ring.figures.lost_from, ==, 1000);
-	g_assert_cmpint(f->ring.figures.lost_until, ==, 3000);
-	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
+	g_assert_cmpuint(f->ring.counters.gaps, ==, 2);
+	g_assert_cmpint(f->ring.counters.lost_from, ==, 1000);
+	g_assert_cmpint(f->ring.counters.lost_until, ==, 3000);
+	g_assert_cmpuint(f->ring.counters.damaged, ==, 0);
 }
 
 static void test_clock_that_goes_back(RingFixture *f, gconstpointer data)
@@ -406,7 +406,7 @@ static void test_clock_that_goes_back(RingFixture *f, gconstpointer data)
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpint(f->out[0].v1.timestamp, ==, 2000);
-	g_assert_cmpuint(f->ring.figures.backwards, ==, 1);
+	g_assert_cmpuint(f->ring.counters.backwards, ==, 1);
 }
 
 static void test_nothing(RingFixture *f, gconstpointer data)
@@ -418,7 +418,7 @@ static void test_nothing(RingFixture *f, gconstpointer data)
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 0);
-	g_assert_cmpuint(f->ring.figures.no_memory, ==, 3);
+	g_assert_cmpuint(f->ring.counters.no_memory, ==, 3);
 	page_start(&f->page, 1000);
 	page_end(&f->page, 0);
 	g_assert_cmpuint(kmtd_ring_begin(&f->ring, f->page.bytes, PAGE), ==, 0);
@@ -440,7 +440,7 @@ static void test_other_tracepoints(RingFixture *f, gconstpointer data)
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 1);
-	g_assert_cmpuint(f->ring.figures.unknown, ==, 4);
+	g_assert_cmpuint(f->ring.counters.unknown, ==, 4);
 }
 
 static void put_rename(Page *page, guint32 delta, gint32 pid, gsize n_bytes)
@@ -477,9 +477,9 @@ static void test_names(RingFixture *f, gconstpointer data)
 	decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 2);
 	g_assert_cmpint(f->out[1].v1.timestamp, ==, 1006);
-	g_assert_cmpuint(f->ring.figures.records, ==, 2);
-	g_assert_cmpuint(f->ring.figures.unknown, ==, 0);
-	g_assert_cmpuint(f->ring.figures.damaged, ==, 1);
+	g_assert_cmpuint(f->ring.counters.records, ==, 2);
+	g_assert_cmpuint(f->ring.counters.unknown, ==, 0);
+	g_assert_cmpuint(f->ring.counters.damaged, ==, 1);
 	g_assert_cmpuint(changes.array->len, ==, 1);
 	change = &g_array_index(changes.array, KmtTracepointTaskChange, 0);
 	g_assert_cmpint(change->time, ==, 1003);
@@ -581,12 +581,12 @@ static void test_cut_pages(RingFixture *f, gconstpointer data)
 		kmtd_ring_begin(&f->ring, copy, n);
 		f->n = kmtd_ring_next(&f->ring, f->out, 10);
 		g_assert_cmpuint(f->n, <, 3);
-		g_assert_cmpuint(f->ring.figures.damaged, >, 0);
+		g_assert_cmpuint(f->ring.counters.damaged, >, 0);
 	}
 	kmtd_ring_init(&f->ring, f->format, NULL);
 	decode(f, used);
 	g_assert_cmpuint(f->n, ==, 3);
-	g_assert_cmpuint(f->ring.figures.damaged, ==, 0);
+	g_assert_cmpuint(f->ring.counters.damaged, ==, 0);
 }
 
 /*
@@ -628,7 +628,7 @@ static void test_short_events(RingFixture *f, gconstpointer data)
 	page_end(&f->page, 0);
 	decode(f, PAGE);
 	g_assert_cmpuint(f->n, ==, 1);
-	g_assert_cmpuint(f->ring.figures.damaged, ==, 2);
+	g_assert_cmpuint(f->ring.counters.damaged, ==, 2);
 }
 
 /*
@@ -656,7 +656,7 @@ static void test_own_events(RingFixture *f, gconstpointer data)
 	put_kfree(&f->page, 0x5000, OUR_TID, 0);
 	page_end(&f->page, 0);
 	decode(f, PAGE);
-	g_assert_cmpuint(f->ring.figures.own, ==, 4);
+	g_assert_cmpuint(f->ring.counters.own, ==, 4);
 	g_assert_cmpuint(f->n, ==, 6);
 	g_assert_cmphex(f->out[0].v1.ptr, ==, 0x2000);
 	g_assert_cmphex(f->out[1].v1.ptr, ==, 0x3000);
