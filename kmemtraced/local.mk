@@ -2,8 +2,13 @@
 sbin_PROGRAMS += kmemtraced/kmemtraced
 kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/command.c kmemtraced/command.h \
+	kmemtraced/error-advice.c kmemtraced/error-advice.h \
 	kmemtraced/relay-control.c kmemtraced/relay-control.h \
-	kmemtraced/ftrace-source.c \
+	kmemtraced/relay-control-private.h kmemtraced/relay-files.c \
+	kmemtraced/ftrace-source.c kmemtraced/ftrace-private.h \
+	kmemtraced/ftrace-cpus.c kmemtraced/ftrace-lost-events.c \
+	kmemtraced/ftrace-meta.c kmemtraced/ftrace-prepare.c \
+	kmemtraced/ftrace-stream.c \
 	kmemtraced/cleanup-process.c kmemtraced/cleanup-process.h \
 	kmemtraced/kernel-info.c kmemtraced/kernel-info.h \
 	kmemtraced/tracefs-instance.c kmemtraced/tracefs-instance.h \
@@ -17,6 +22,10 @@ kmemtraced_kmemtraced_SOURCES = \
 	kmemtraced/ring-format.c kmemtraced/ring-format.h \
 	kmemtraced/ring-page.c kmemtraced/ring-page.h \
 	kmemtraced/capture-session.c kmemtraced/capture-session.h \
+	kmemtraced/session-private.h kmemtraced/session-drain.c \
+	kmemtraced/session-prepare.c kmemtraced/session-readers.c \
+	kmemtraced/session-record.c kmemtraced/session-save.c \
+	kmemtraced/session-wait.c \
 	kmemtraced/snapshot-capture.c kmemtraced/snapshot-capture.h \
 	kmemtraced/event-source.c kmemtraced/event-source.h \
 	kmemtraced/summary.c kmemtraced/summary.h \

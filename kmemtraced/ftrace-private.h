@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The state of the event source "ftrace", and the operations that the files
+ * ftrace-*.c implement.
+ */
+#ifndef KMEMTRACED_FTRACE_PRIVATE_H
+#define KMEMTRACED_FTRACE_PRIVATE_H
+
+#include "kmemtraced/event-source.h"
+#include "kmemtraced/interference.h"
+#include "kmemtraced/ring-page.h"
+#include "kmemtraced/task-names.h"
+#include "kmemtraced/tracefs-instance.h"
+
+/* The source. */
+typedef struct {
+	KmtdSource source;
+	KmtdInstance *instance;
+	KmtdRingFormat *format;
+	KmtdInterference *interference; /* NULL until tracing is switched on */
+	KmtdTaskNames *names;
+	gboolean names_complete; /* every change of a task's name is recorded */
+	KmtdOwnTasks tasks;
+	char *clock;
+	int online_fd;	    /* the file with the online CPUs in sysfs */
+	GArray *cpus;	    /* of guint: all CPUs that were ever online */
+	GPtrArray *streams; /* of KmtdFtraceStream *: the streams that exist */
+	gint *pids;
+	guint n_pids;
+	gboolean children;
+	gboolean keep_own;
+	gboolean prepared; /* the instance exists */
+	char *proc;
+	guint64 buffer_kb; /* see KmtdSourceOptions */
+	void (*warning)(const char *text);
+} KmtdFtrace;
+
+/* The stream of one CPU. */
+typedef struct {
+	KmtdCpuStream base;
+	KmtdFtrace *ftrace;
+	guint cpu;
+	gboolean caught_up; /* the last page had free space */
+	guint8 *page;
+	KmtdTaskChanges changes;
+	KmtdRing ring;
+} KmtdFtraceStream;
+
+/*
+ * Set ftrace->clock to the best trace clock of this kernel. The caller has
+ * opened the instance.
+ */
+void kmtd_ftrace_choose_clock(KmtdFtrace *ftrace);
+
+/*
+ * Open the list of online CPUs below @sys, the mount point of sysfs, and read
+ * it. Return FALSE and set an error if the list cannot be read or is empty.
+ */
+gboolean kmtd_ftrace_open_online(KmtdFtrace *ftrace, const char *sys,
+				 GError **error);
+
+/*
+ * Report interference if another program has cleared or read one of the
+ * buffers, after the streams have been read to their end.
+ */
+void kmtd_ftrace_compare_counts(KmtdFtrace *ftrace);
+
+/* Operations of KmtdSourceClass. */
+gboolean kmtd_ftrace_prepare(KmtdSource *source, GError **error);
+gboolean kmtd_ftrace_total_overruns(KmtdSource *source, guint64 *n_events,
+				    GError **error);
+GHashTable *kmtd_ftrace_overruns(KmtdSource *source, GError **error);
+GArray *kmtd_ftrace_cpus(KmtdSource *source);
+KmtdCpuStream *kmtd_ftrace_open_cpu(KmtdSource *source, guint cpu,
+				    GError **error);
+void kmtd_ftrace_describe(KmtdSource *source, GKeyFile *meta);
+gboolean kmtd_ftrace_conclude(KmtdSource *source, GKeyFile *meta,
+			      GError **error);
+char *kmtd_ftrace_tasks(KmtdSource *source);
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Waits until the readers have consumed and written their records. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "kmemtraced/session-private.h"
+#include "lib/capture/error.h"
+
+/* Time in kmtd_session_drain() after which a note explains the delay to the
+ * user. */
+#define DRAIN_NOTE_US ((gint64)G_USEC_PER_SEC)
+
+/* Abandon all unwritten records, and warn the user. */
+static void abandon(KmtdSession *session)
+{
+	for (guint i = 0; i < session->readers->len; i++)
+		kmtd_reader_abandon(session->readers->pdata[i]);
+	kmtd_live_clear(session->live);
+	session->ui->warning("not waiting for the disk any more");
+	if (!session->failed)
+		kmtd_session_add_error(
+			session, g_error_new(KMT_DAEMON_ERROR,
+					     KMT_DAEMON_ERROR_ABANDONED,
+					     "ended before all was written"));
+}
+
+/*
+ * Stop all readers after tracing was switched off, and wait until each reader
+ * has consumed its remaining records. The user can abandon the unwritten
+ * records with further stop requests.
+ */
+void kmtd_session_drain(KmtdSession *session)
+{
+	gint64 stopped_us = g_get_monotonic_time();
+	guint n_signals = 0;
+	gboolean note_pending = TRUE;
+
+	for (guint i = 0; i < session->readers->len; i++)
+		kmtd_reader_stop(session->readers->pdata[i]);
+	while (kmtd_session_n_unfinished(session) > 0) {
+		kmtd_session_sleep_until(session, g_get_monotonic_time() +
+							  KMTD_SESSION_TICK_US);
+		kmtd_session_restart_cleanup(session);
+		if (kmtd_session_n_unfinished(session) > 0 &&
+		    kmtd_session_consume_signals(session, NULL)) {
+			/* This is the first stop request, and shutdown has
+			 * already begun: ignore the request. */
+			if (note_pending && session->n_stop_requests++ == 0)
+				continue;
+			/*
+			 * The first request here abandons the unwritten
+			 * records. A reader may still be blocked in the file
+			 * system, so the second request ends the process. The
+			 * cleanup process then cuts each CPU file back to whole
+			 * records.
+			 */
+			if (n_signals++ > 0)
+				_exit(session->options->command
+					      ? KMTD_COMMAND_FAILED
+					      : EXIT_FAILURE);
+			abandon(session);
+		}
+		if (note_pending && n_signals == 0 &&
+		    kmtd_session_n_unfinished(session) > 0 &&
+		    g_get_monotonic_time() - stopped_us > DRAIN_NOTE_US) {
+			kmtd_live_clear(session->live);
+			session->ui->note("writing what is buffered; Ctrl+C "
+					  "gives it up");
+			note_pending = FALSE;
+		}
+	}
+	for (guint i = 0; i < session->readers->len; i++)
+		kmtd_reader_join(session->readers->pdata[i]);
+	session->running = FALSE;
+}
+
+/*
+ * Wait until each reader has once consumed all records that were present.
+ * Return FALSE if a stop signal arrived first.
+ */
+gboolean kmtd_session_wait_drained(KmtdSession *session)
+{
+	for (;;) {
+		gboolean all = TRUE;
+
+		for (guint i = 0; i < session->readers->len; i++)
+			all = all &&
+			      kmtd_reader_drained(session->readers->pdata[i]);
+		if (all)
+			return TRUE;
+		/* Count the request, so that kmtd_session_drain() does not
+		 * ignore the next one. */
+		if (kmtd_session_consume_signals(session, NULL)) {
+			session->n_stop_requests++;
+			return FALSE;
+		}
+		kmtd_session_sleep_until(session, g_get_monotonic_time() +
+							  KMTD_SESSION_TICK_US);
+	}
+}

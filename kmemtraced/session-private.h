@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The state of a recording session, and the steps that the files session-*.c
+ * implement. Only the main thread uses a KmtdSession.
+ */
+#ifndef KMEMTRACED_SESSION_PRIVATE_H
+#define KMEMTRACED_SESSION_PRIVATE_H
+
+#include "lib/capture/capture-writer.h"
+#include "kmemtraced/capture-session.h"
+#include "kmemtraced/cleanup-process.h"
+#include "kmemtraced/cpu-reader.h"
+#include "kmemtraced/event-source.h"
+#include "kmemtraced/kernel-tables.h"
+#include "kmemtraced/live.h"
+
+/*
+ * Period of the updates of the live line. kmtd_session_record() also searches
+ * for new CPUs at least this often.
+ */
+#define KMTD_SESSION_TICK_US ((gint64)G_USEC_PER_SEC)
+
+/* A recording session. */
+typedef struct {
+	const KmtdSessionOptions *options;
+	const KmtdSessionUi *ui;
+	GPtrArray *errors;
+
+	KmtdSource *source;
+	KmtCaptureWriter *output;
+	KmtdCleanup *cleanup;
+	KmtdLive *live;
+	GKeyFile *meta;
+	GPtrArray *readers; /* of KmtdReader *, in the order of creation */
+	KmtdTables tables;
+	int signal_fd;
+	int notify_fd; /* eventfd that the reader threads write */
+	int watch_fd;  /* inotify on the directory with the CPU files */
+
+	gboolean was_enabled;
+	gboolean running; /* readers are started when they are created */
+	gboolean frozen;  /* saving a trace that was already switched off */
+	gboolean failed;  /* an error left the capture incomplete */
+	gint64 signal_us; /* monotonic time of the last stop signal */
+	guint n_stop_requests;	    /* stop requests so far */
+	gboolean warned_no_cleanup; /* warned: no cleanup process */
+} KmtdSession;
+
+/* Add @error, which the session then owns. The capture becomes incomplete. */
+static inline void kmtd_session_add_error(KmtdSession *session, GError *error)
+{
+	g_ptr_array_add(session->errors, error);
+	session->failed = TRUE;
+}
+
+/*
+ * Prepare the recording, as far as possible without switching tracing on.
+ * Return FALSE and set an error on failure; kmtd_session_clear() releases what
+ * was prepared.
+ */
+gboolean kmtd_session_prepare(KmtdSession *session, GError **error);
+
+/* Restore the kernel's state and release everything that the session owns. */
+void kmtd_session_clear(KmtdSession *session);
+
+/*
+ * Create readers for new CPUs, and stop the readers of CPUs whose file has
+ * disappeared. Return FALSE and set an error if a reader cannot be created.
+ */
+gboolean kmtd_session_follow_cpus(KmtdSession *session, GError **error);
+
+/*
+ * Start all readers. Readers that are created later start at once. Return FALSE
+ * and set an error on failure.
+ */
+gboolean kmtd_session_start_readers(KmtdSession *session, GError **error);
+
+/*
+ * Join the readers that have ended, and print a warning for each reader that
+ * failed. Return TRUE if recording must end, because a reader cannot write or
+ * no reader is left. *n_ended is the number of ended readers at the last call.
+ */
+gboolean kmtd_session_check_readers(KmtdSession *session, guint *n_ended);
+
+/* Return the number of readers whose thread still runs. */
+guint kmtd_session_n_unfinished(KmtdSession *session);
+
+/*
+ * Return the largest number of CPUs that the capture can contain, to reserve
+ * room for them in the meta file.
+ */
+guint kmtd_session_meta_cpus(KmtdSession *session);
+
+/*
+ * Return the bytes that all readers have read, have seen (including records
+ * that are still in the kernel), or have written to their files.
+ */
+guint64 kmtd_session_bytes_read(KmtdSession *session);
+guint64 kmtd_session_bytes_seen(KmtdSession *session);
+guint64 kmtd_session_bytes_written(KmtdSession *session);
+
+/*
+ * Consume all pending signals. Forward stop signals to @forward_to, unless it
+ * is NULL. Return TRUE if a signal was a new request to stop.
+ */
+gboolean kmtd_session_consume_signals(KmtdSession *session,
+				      KmtdCommand *forward_to);
+
+/*
+ * Sleep until a signal, a reader, a new CPU or a changed setting needs
+ * attention, but not beyond the monotonic time @when_us.
+ */
+void kmtd_session_sleep_until(KmtdSession *session, gint64 when_us);
+
+/* Restart the cleanup process if it was killed. While that fails, warn once. */
+void kmtd_session_restart_cleanup(KmtdSession *session);
+
+/*
+ * Detect changes that other programs make to the source. @now: check at once,
+ * because tracing is about to be switched off.
+ */
+void kmtd_session_poll_changes(KmtdSession *session, gboolean now);
+
+/*
+ * Record from the monotonic time @start_us until a stop request, the end of the
+ * requested time, or an error after which recording is pointless.
+ */
+void kmtd_session_record(KmtdSession *session, gint64 start_us);
+
+/*
+ * Wait until each reader has once consumed all records that were present.
+ * Return FALSE if a stop signal arrived first.
+ */
+gboolean kmtd_session_wait_drained(KmtdSession *session);
+
+/*
+ * Stop all readers after tracing was switched off, and wait until each reader
+ * has consumed its remaining records and ended.
+ */
+void kmtd_session_drain(KmtdSession *session);
+
+/*
+ * Save figures, tables and meta file, and publish the capture. Tracing must be
+ * off, and every reader must have ended. Errors are added to the session.
+ */
+void kmtd_session_save(KmtdSession *session, KmtdSummary *summary);
+
+#endif
