@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bytes of a file that may end anywhere, or lie about what follows. */
+/*
+ * Bounds-checked reads from untrusted file contents. A file may be truncated,
+ * and its length fields may be wrong.
+ */
 #ifndef KMEMTRACE_IMPORT_BYTE_SPAN_H
 #define KMEMTRACE_IMPORT_BYTE_SPAN_H
 
 #include <glib.h>
 #include <string.h>
 
-/* The largest number in place of a sum that does not fit. */
+/* Return a + b, or G_MAXUINT64 if the sum overflows. */
 static inline guint64 kmt_add_saturating(guint64 a, guint64 b)
 {
 	guint64 sum;
@@ -14,7 +17,11 @@ static inline guint64 kmt_add_saturating(guint64 a, guint64 b)
 	return __builtin_add_overflow(a, b, &sum) ? G_MAXUINT64 : sum;
 }
 
-/* Once something was not there, nothing is any more: next is NULL. */
+/*
+ * The unread bytes of a buffer. A read beyond the end sets next to NULL and
+ * left to 0, and then every further read fails, so a caller can check
+ * kmt_byte_span_ok() once after several reads.
+ */
 typedef struct {
 	const guint8 *next;
 	gsize left;
@@ -25,7 +32,10 @@ static inline gboolean kmt_byte_span_ok(const KmtByteSpan *b)
 	return b->next != NULL;
 }
 
-/* n_bytes of it, or NULL. */
+/*
+ * Consume n_bytes. Returns a pointer to the first consumed byte, or NULL if
+ * fewer than n_bytes are left.
+ */
 static inline const guint8 *kmt_byte_span_take(KmtByteSpan *b, guint64 n_bytes)
 {
 	const guint8 *taken = b->next;
@@ -40,7 +50,10 @@ static inline const guint8 *kmt_byte_span_take(KmtByteSpan *b, guint64 n_bytes)
 	return taken;
 }
 
-/* Numbers in the host's byte order, 0 if they are not there. */
+/*
+ * Consume an integer in the host's byte order. Returns 0 if too few bytes are
+ * left.
+ */
 static inline guint32 kmt_byte_span_32(KmtByteSpan *b)
 {
 	const guint8 *p = kmt_byte_span_take(b, sizeof(guint32));
@@ -61,7 +74,10 @@ static inline guint64 kmt_byte_span_64(KmtByteSpan *b)
 	return value;
 }
 
-/* A string that ends with a NUL, or NULL. */
+/*
+ * Consume a string with its terminating NUL. Returns the string, which stays in
+ * the buffer, or NULL if the span contains no NUL.
+ */
 static inline const char *kmt_byte_span_string(KmtByteSpan *b)
 {
 	const guint8 *end = b->next ? memchr(b->next, '\0', b->left) : NULL;

@@ -5,13 +5,16 @@
 
 #include "import/callers.h"
 
-/* Slots of a direct-mapped cache of is_page_allocator(); empty ones are 0. */
+/*
+ * Number of slots of the direct-mapped cache of is_page_allocator(). The
+ * address of an empty slot is 0.
+ */
 #define CACHE_SLOTS 4096
 
 struct KmtImportCallers {
 	KmtImportFunctionName name;
 	gpointer user;
-	GPtrArray *patterns; /* of GPatternSpec */
+	GPtrArray *patterns; /* GPatternSpec *, owned */
 	struct {
 		guint64 address;
 		gboolean is_page_allocator;
@@ -19,11 +22,13 @@ struct KmtImportCallers {
 };
 
 /*
- * Functions of the page allocator, and those that only pass on what it gives
- * and takes, in Linux 5.4 to 6.18: allocations, then frees.
+ * Functions of the page allocator in Linux 5.4 to 6.18, and wrappers that only
+ * forward pages to or from the page allocator. Allocation functions come first,
+ * then free functions.
  */
 static const char *const page_functions[] = {
-	/* ftrace's stack begins in the tracepoint itself. */
+	/* The innermost frame of a stack of ftrace is the tracepoint function
+	 * itself. */
 	"trace_event_*",
 	"__traceiter_*",
 	"alloc_page",
@@ -98,7 +103,8 @@ void kmt_import_callers_free(KmtImportCallers *c)
 
 static gboolean matches(const KmtImportCallers *c, const char *name)
 {
-	/* The compiler's names of parts of a function: x.isra.0, x.cold. */
+	/* Remove the suffix that the compiler adds to a part of a function:
+	 * x.isra.0, x.cold. */
 	g_autofree char *stem =
 		name ? g_strndup(name, strcspn(name, ".")) : NULL;
 
@@ -108,7 +114,11 @@ static gboolean matches(const KmtImportCallers *c, const char *name)
 	return FALSE;
 }
 
-/* site is a return address: the call is before it. */
+/*
+ * Return whether the return address site is in a function of the page
+ * allocator. The lookup uses site - 1, because a call that ends a function has
+ * a return address behind this function.
+ */
 static gboolean is_page_allocator(KmtImportCallers *c, guint64 site)
 {
 	guint slot = (guint)(site ^ site >> 12) % CACHE_SLOTS;
@@ -130,16 +140,19 @@ guint kmt_import_callers_apply(KmtImportCallers *c,
 	if (event->call_site) {
 		while (first < n && (*stack)[first] != event->call_site)
 			first++;
-		/* Not found: the function with the tracepoint is skipped. */
+		/* The stack does not contain the call site: skip only the
+		 * function that contains the tracepoint. */
 		if (first == n)
 			first = MIN(n, 1);
 	} else {
-		/* ftrace leaves out some of the first functions. */
+		/* ftrace may have omitted innermost functions, so the stack may
+		 * begin outside the allocator. */
 		first = is_page_allocator(c, n ? (*stack)[0] : 0) ? 0
 								  : MIN(n, 1);
 		while (first < n && is_page_allocator(c, (*stack)[first]))
 			first++;
-		/* Nothing but the allocator: the chain was cut off. */
+		/* The stack was truncated within the allocator: skip only the
+		 * function that contains the tracepoint. */
 		if (first == n)
 			first = MIN(n, 1);
 		if (event->type_id == KMEMTRACE_TYPE_PAGES && first < n)

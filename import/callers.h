@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which address of a callchain an event belongs to.  A tracepoint fires within
- * the allocator, so the chain begins with functions of the allocator itself.
+ * Find the call site of an event in its callchain. A tracepoint fires within
+ * the allocator, so the callchain begins with functions of the allocator.
  */
 #ifndef KMEMTRACE_IMPORT_CALLERS_H
 #define KMEMTRACE_IMPORT_CALLERS_H
@@ -10,26 +10,33 @@
 
 #include <glib.h>
 
-/* The name of the function that contains address, or NULL. */
+/*
+ * Return the name of the function that contains address, or NULL if the name is
+ * not known. The string belongs to the callee.
+ */
 typedef const char *(*KmtImportFunctionName)(gpointer user, guint64 address);
 
 typedef struct KmtImportCallers KmtImportCallers;
 
-/* name may be NULL: then no address has a name. */
+/*
+ * Create a filter for callchains. name resolves function names and receives
+ * user; with a NULL name, the filter treats every function as unknown. Free the
+ * filter with kmt_import_callers_free(), which accepts NULL.
+ */
 KmtImportCallers *kmt_import_callers_new(KmtImportFunctionName name,
 					 gpointer user);
 void kmt_import_callers_free(KmtImportCallers *callers);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtImportCallers, kmt_import_callers_free)
 
 /*
- * Removes the functions of the allocator from the n addresses of *stack, the
- * innermost first, which begins where the tracepoint fired.  Returns how many
- * are left, and moves *stack.
+ * Remove the functions of the allocator from *stack, which contains n return
+ * addresses, the innermost first. Advances *stack and returns the number of
+ * remaining addresses.
  *
- * An event of slab has its call site, and the stack begins there.  An event of
- * pages has none: it becomes the first address outside the page allocator.
- * Where functions have no names, that is the caller of the function that has
- * the tracepoint.
+ * A slab event has a call site: the remaining stack begins at this address. A
+ * page event has no call site: the function sets the call site to the first
+ * address outside the page allocator. If function names are not known, the call
+ * site becomes the caller of the function that contains the tracepoint.
  */
 guint kmt_import_callers_apply(KmtImportCallers *callers,
 			       struct kmemtrace_event *event,

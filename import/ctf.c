@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reader of CTF: of perf data convert --to-ctf, and of LTTng. */
+/* Reader of CTF traces, as perf data convert --to-ctf and LTTng write them. */
 #include "config.h"
 
 #include "import/import.h"
@@ -13,22 +13,26 @@
 #include "import/ctffield.h"
 #include "import/ctfmeta.h"
 
-/* Folders below the one that was given in which traces are looked for. */
+/* Maximum depth of subdirectories in which the reader searches for traces. */
 #define DEPTH 4
 
-/* After so many events what waits is written. */
+/*
+ * Number of events after which the reader lets the import write pending
+ * records.
+ */
 #define ADVANCE_EVENTS 1024
 
 typedef struct {
 	KmtImport *import;
-	GPtrArray *traces;   /* char *: their folders */
-	GHashTable *classes; /* bt_event_class to CtfPoint, NULL: no memory */
-	GHashTable *cpus;    /* bt_stream to its CPU, plus 1 */
+	GPtrArray *traces;   /* char *: directories of the traces */
+	GHashTable *classes; /* bt_event_class to CtfPoint; the CtfPoint is NULL
+			      * for classes that are not memory events */
+	GHashTable *cpus;    /* bt_stream to the number of its CPU, plus 1 */
 	GError *error;
 	guint n_events;
 	gboolean any_percpu;
-	gboolean no_task;   /* an event does not tell whose it is */
-	gboolean described; /* the machine was, and who recorded */
+	gboolean no_task;   /* an event has no task ID */
+	gboolean described; /* describe_trace() was called */
 	bt_graph *graph;
 	const bt_plugin *ctf, *utils;
 } CtfReader;
@@ -46,7 +50,10 @@ static void reader_clear(CtfReader *r)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CtfReader, reader_clear)
 
-/* Fail with the first cause that the library reports, the most specific one. */
+/*
+ * Set *error to the first cause that libbabeltrace2 recorded, which is the most
+ * specific cause. Returns FALSE.
+ */
 static gboolean fail_as_it_says(GError **error)
 {
 	const bt_error *said = bt_current_thread_take_error();
@@ -66,7 +73,10 @@ static gboolean fail_as_it_says(GError **error)
 
 /* ---- events ---- */
 
-/* Find the CPU of an event: in its packet, or in the event if it has none. */
+/*
+ * Find the CPU of an event: in the event's context if it has a cpu_id,
+ * otherwise in its packet.
+ */
 static gboolean find_cpu(CtfReader *r, const bt_event *event, guint *cpu)
 {
 	const bt_stream *stream = bt_event_borrow_stream_const(event);
@@ -106,7 +116,10 @@ static void find_task(CtfReader *r, const bt_event *event, KmtImportEvent *to)
 				     name);
 }
 
-/* NULL: it is not of memory; or an error. */
+/*
+ * Return the CtfPoint of an event's class. NULL with r->error set is a failure;
+ * NULL without an error means that the class is not a memory event.
+ */
 static CtfPoint *find_point(CtfReader *r, const bt_event *event)
 {
 	const bt_event_class *class = bt_event_borrow_class_const(event);
@@ -164,7 +177,10 @@ static gboolean take_event(CtfReader *r, const bt_message *message)
 		kmt_import_advance(r->import, time, &r->error));
 }
 
-/* NULL: the trace does not tell. */
+/*
+ * Return a string of the trace's environment, or NULL if the trace does not
+ * contain a valid string with this name.
+ */
 static const char *environment(const bt_trace *trace, const char *name)
 {
 	const bt_value *value =
@@ -184,7 +200,11 @@ static void set_text(CtfReader *r, const char *key, const char *text)
 				      KMT_IMPORT_GROUP, key, text);
 }
 
-/* The words of perf, or of LTTng. */
+/*
+ * Copy the recorder and the machine from the trace's environment to
+ * kmemtrace.meta. perf calls the kernel's version "release", LTTng calls it
+ * "kernel_release".
+ */
 static void describe_trace(CtfReader *r, const bt_trace *trace)
 {
 	const char *release = environment(trace, "release");
@@ -213,13 +233,17 @@ static gboolean see_packet(CtfReader *r, const bt_message *message)
 	if (r->described)
 		return TRUE;
 	describe_trace(r, trace);
-	/* perf data convert writes 0 into each packet, whatever perf lost. */
+	/* perf data convert writes 0 discarded events into each packet, even if
+	 * perf lost events. */
 	if (g_strcmp0(environment(trace, "tracer_name"), "perf") == 0)
 		kmt_import_set_losses_not_reported(r->import);
 	return TRUE;
 }
 
-/* Where the CPU or the time are not known, the loss has no number. */
+/*
+ * Add a loss record for discarded events. If the CPU or the time is not known,
+ * the number of lost events is reported as unknown.
+ */
 static gboolean take_loss(CtfReader *r, const bt_message *message)
 {
 	const bt_stream *stream =
@@ -267,7 +291,7 @@ consume(bt_message_iterator *iterator, void *data)
 	gboolean ok = TRUE;
 	uint64_t n;
 
-	/* The statuses have the same values. */
+	/* The two status types share the same values. */
 	int status = bt_message_iterator_next(iterator, &messages, &n);
 
 	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
@@ -281,9 +305,16 @@ consume(bt_message_iterator *iterator, void *data)
 		  : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
 }
 
-/* ---- the graph: a source for each trace, by time, into consume() ---- */
+/*
+ * ---- babeltrace graph: one source per trace, a muxer by time, consume() as
+ * sink ----
+ */
 
-/* Whether it is by another name, as that of a link, in seen already. */
+/*
+ * Return whether seen already contains the directory path, possibly under
+ * another name such as a symbolic link. The function adds path to seen. A
+ * directory that stat() cannot read counts as seen.
+ */
 static gboolean is_seen(GHashTable *seen, const char *path)
 {
 	struct stat st;
@@ -296,7 +327,10 @@ static gboolean is_seen(GHashTable *seen, const char *path)
 						 (guint64)st.st_ino));
 }
 
-/* Each folder that has a file metadata. */
+/*
+ * Add path, or its subdirectories down to depth levels, to traces if they
+ * contain a file named metadata.
+ */
 static void find_traces(GPtrArray *traces, GHashTable *seen, const char *path,
 			guint depth)
 {
@@ -347,7 +381,10 @@ static const bt_component_source *add_source(CtfReader *r, const char *trace)
 	return source;
 }
 
-/* A muxer has one more input than is connected. */
+/*
+ * Connect all output ports of source to muxer. The muxer always has one
+ * unconnected input port, its last one.
+ */
 static gboolean connect_source(CtfReader *r, const bt_component_source *source,
 			       const bt_component_filter *muxer)
 {
@@ -408,7 +445,8 @@ static void describe(CtfReader *r)
 
 	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "imported_from", "CTF");
 	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "clock", "CTF");
-	/* It does not tell. */
+	/* CTF does not record the page size of the machine: assume the page
+	 * size of this machine. */
 	g_key_file_set_int64(meta, KMT_IMPORT_GROUP, "page_size",
 			     sysconf(_SC_PAGESIZE));
 	if (r->any_percpu && !kmt_import_cpus(r->import))

@@ -47,7 +47,10 @@ const char *ctf_member_text(const bt_field *structure, const char *name)
 	return bt_field_string_get_value(field);
 }
 
-/* "kmem:kfree" is perf's, "kmem_kfree" or "kmem_cache_free" LTTng's. */
+/*
+ * Return whether an event's name denotes point. perf names an event
+ * "kmem:kfree"; LTTng names it "kmem_kfree" or "kmem_cache_free".
+ */
 static gboolean is_named(const KmtTracepointName *point, const char *name)
 {
 	gsize system = strlen(point->system);
@@ -59,7 +62,10 @@ static gboolean is_named(const KmtTracepointName *point, const char *name)
 	       g_str_equal(name + system + 1, point->name);
 }
 
-/* The place of a number in the payload. */
+/*
+ * Find the member of payload that has this name. Sets *place to its index.
+ * Returns FALSE if there is no such member or the member is not an integer.
+ */
 static gboolean find_member(const bt_field_class *payload, const char *name,
 			    guint64 *place)
 {

@@ -6,10 +6,10 @@
 #include "import/import.h"
 
 /*
- * A packet of metadata, CTF 1.8 section 7.1: u32 magic, u8 uuid[16], u32
- * checksum, u32 content_size, u32 packet_size, and u8 of the schemes of
- * compression, encryption and checksum, and of major and minor.  Sizes are in
- * bits and include this header.
+ * Header of a metadata packet, CTF 1.8 section 7.1: u32 magic, u8 uuid[16], u32
+ * checksum, u32 content_size, u32 packet_size, five u8 values: the compression,
+ * encryption, and checksum schemes, major and minor version. The sizes are in
+ * bits and include the header.
  */
 #define PACKET_MAGIC	    0x75D11D57U
 #define PACKET_HEAD_BYTES   37
@@ -26,7 +26,10 @@ static guint32 load(const guint8 *bytes, gsize offset, gboolean swapped)
 	return swapped ? GUINT32_SWAP_LE_BE(value) : value;
 }
 
-/* The bytes of the packet at the beginning of n bytes; 0: it is not whole. */
+/*
+ * Return the size in bytes of the packet at the start of the n bytes, or 0 if
+ * the packet is incomplete, invalid, or not supported.
+ */
 static gsize packet_bytes(const guint8 *bytes, gsize n, gboolean swapped)
 {
 	guint32 content, all;
@@ -35,7 +38,8 @@ static gsize packet_bytes(const guint8 *bytes, gsize n, gboolean swapped)
 		return 0;
 	content = load(bytes, OFFSET_CONTENT_SIZE, swapped);
 	all = load(bytes, OFFSET_PACKET_SIZE, swapped);
-	/* Compression, encryption, and a checksum are not supported. */
+	/* libbabeltrace2 does not support compression, encryption, or
+	 * checksums. */
 	if (bytes[OFFSET_COMPRESSION] || bytes[OFFSET_COMPRESSION + 1] ||
 	    bytes[OFFSET_COMPRESSION + 2] || bytes[OFFSET_MAJOR] != 1)
 		return 0;

@@ -6,7 +6,10 @@
 #include "import/datclock.h"
 #include "import/import.h"
 
-/* The clock uptime counts USER_HZ, which is 100 on all common machines. */
+/*
+ * The trace clock "uptime" counts jiffies of USER_HZ, which is 100 on all
+ * common machines.
+ */
 #define NS_PER_UPTIME_TICK G_GUINT64_CONSTANT(10000000)
 
 static const char *const ns_clocks[] = {"local",    "global", "perf", "mono",
@@ -24,7 +27,8 @@ gboolean dat_clock_init(DatClock *clock, const DatFile *dat, const char *name,
 			GError **error)
 {
 	*clock = (DatClock){name, 1, 0, dat->time_shift};
-	/* trace-cmd converts cycles where it knows their rate. */
+	/* trace-cmd converts TSC cycles to ns if it could determine their
+	 * frequency. */
 	if (dat->tsc_mult && dat->tsc_shift < 64 &&
 	    (!name || g_str_equal(name, "x86-tsc") ||
 	     g_str_equal(name, "tsc2nsec"))) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Times of a trace.dat in nanoseconds, whatever clock was selected. */
+/* Conversion of a trace.dat file's timestamps to nanoseconds. */
 #ifndef KMEMTRACE_IMPORT_DATCLOCK_H
 #define KMEMTRACE_IMPORT_DATCLOCK_H
 
@@ -7,20 +7,26 @@
 
 /* ns = (time * mult >> shift) + offset */
 typedef struct {
-	const char *name; /* of the kernel's clock, or NULL */
+	const char *name; /* the kernel's trace clock, or NULL if unknown */
 	guint64 mult;
 	guint shift;
 	gint64 offset;
 } DatClock;
 
 /*
- * name as trace_clock has it; NULL: nanoseconds.  FALSE and an error: the clock
- * does not measure time, or the file does not say how.
+ * Prepare *clock for timestamps of dat. name is the trace clock in the kernel's
+ * spelling and must outlive *clock; NULL selects nanoseconds. Returns FALSE and
+ * sets *error if the clock does not measure time or the file does not contain
+ * its rate.
  */
 gboolean dat_clock_init(DatClock *clock, const DatFile *dat, const char *name,
 			GError **error);
 
-/* Damaged times saturate; the extreme values of gint64 have other meanings. */
+/*
+ * Convert a timestamp to ns. The result saturates for damaged timestamps.
+ * G_MININT64 and G_MAXINT64 are never returned, because the import uses them as
+ * special values.
+ */
 static inline gint64 dat_clock_ns(const DatClock *clock, guint64 time)
 {
 	__extension__ unsigned __int128 product =

@@ -11,22 +11,31 @@
 
 #define MAGIC "\027\010\104tracing"
 
-/* The first version that has sections, and the oldest one. */
+/*
+ * VERSION_SECTIONS is the first version with sections; versions below
+ * VERSION_OLDEST are read as VERSION_OLDEST.
+ */
 #define VERSION_SECTIONS 7
 #define VERSION_OLDEST	 6
 
-/* More than the names of any kernel's functions need. */
+/*
+ * Upper bound for the uncompressed size of a section. The symbols of any kernel
+ * need less.
+ */
 #define MAX_SECTION_BYTES (256U << 20)
 
-/* A chain of more sections of options than that is a loop. */
+/* Upper bound for the number of option sections. A longer chain is a loop. */
 #define MAX_OPTION_SECTIONS 256
 
-/* More instances than anyone records. */
+/* Upper bound for the number of tracing instances in a file. */
 #define MAX_BUFFERS 1024
 
 #define SECTION_PACKED 1
 
-/* The bytes of a CPU in the table of version 6: offset and size. */
+/*
+ * Size of a CPU's entry in the table of version 6: offset and size, 8 bytes
+ * each.
+ */
 #define TABLE_ENTRY_BYTES 16
 
 static gboolean fail_cut(GError **error, const char *where)
@@ -57,7 +66,10 @@ static void buffer_free(gpointer data)
 	g_free(buffer);
 }
 
-/* NULL: there are too many. */
+/*
+ * Append a buffer to dat. Returns NULL if the file already has MAX_BUFFERS
+ * buffers.
+ */
 static DatBuffer *add_buffer(DatFile *dat, const char *name)
 {
 	DatBuffer *buffer;
@@ -76,7 +88,10 @@ static DatBuffer *add_buffer(DatFile *dat, const char *name)
 
 /* ---- header ---- */
 
-/* "field: local_t commit;	offset:8;	size:8;": the two numbers. */
+/*
+ * Parse offset and size of a field in a line such as "field: local_t commit;
+ * offset:8;       size:8;".
+ */
 static gboolean find_page_field(const char *text, const char *name,
 				guint *offset, guint *size)
 {
@@ -87,7 +102,7 @@ static gboolean find_page_field(const char *text, const char *name,
 			       offset, size) == 2;
 }
 
-/* header_page and header_event, of the kernel's tracefs. */
+/* Read the header_page file of the recorded tracefs and skip header_event. */
 static gboolean read_page_header(DatFile *dat, KmtByteSpan *b, GError **error)
 {
 	const char *name = kmt_byte_span_string(b);
@@ -142,7 +157,8 @@ static gboolean read_version(DatFile *dat, KmtByteSpan *b, GError **error)
 			    text);
 		return FALSE;
 	}
-	/* Older versions have the same sections; Linux was older than 3.0. */
+	/* Versions before 6 have the same sections; they were written before
+	 * Linux 3.0. */
 	dat->version = MAX((guint)version, VERSION_OLDEST);
 	if (sizes[0] != (G_BYTE_ORDER == G_BIG_ENDIAN))
 		return kmt_import_fail(error,
@@ -161,8 +177,9 @@ static gboolean read_version(DatFile *dat, KmtByteSpan *b, GError **error)
 /* ---- sections of version 7 ---- */
 
 /*
- * The contents of the section at offset, which the caller need not free.  Not
- * ok: there is no such section, or it is damaged.
+ * Return the content of the section at offset; dat owns the memory. The
+ * returned span is not ok if there is no such section or the section is
+ * damaged.
  */
 static KmtByteSpan read_section(DatFile *dat, guint64 offset, guint16 *flags)
 {
@@ -216,7 +233,10 @@ static KmtByteSpan take_counted(KmtByteSpan *b, guint64 n)
 	return (KmtByteSpan){bytes, bytes ? n : 0};
 }
 
-/* Names are optional; a capture without them is of use. */
+/*
+ * Read the tables of function and task names. A missing table is no error,
+ * because a capture without names is still useful.
+ */
 static void read_name_sections(DatFile *dat, const DatOptions *options)
 {
 	guint16 flags;
@@ -274,9 +294,11 @@ static gboolean read_version_7(DatFile *dat, DatOptions *options,
 	return read_buffer_flags(dat, error);
 }
 
-/* ---- version 6: the same parts in a fixed order ---- */
+/* ---- version 6: the same content as version 7, in a fixed order ---- */
 
-/* Skip systems and their formats; see dat_file_formats(). */
+/*
+ * Skip the formats of all event systems; dat_file_formats() reads them later.
+ */
 static void skip_formats(KmtByteSpan *b)
 {
 	guint32 n_systems = kmt_byte_span_32(b);
@@ -297,7 +319,7 @@ static gboolean read_metadata(DatFile *dat, KmtByteSpan *b, GError **error)
 
 	if (!read_page_header(dat, b, error))
 		return FALSE;
-	/* The formats of the tracers themselves. */
+	/* Skip the formats of ftrace's own events. */
 	for (n = kmt_byte_span_32(b); n && kmt_byte_span_ok(b); n--)
 		kmt_byte_span_take(b, kmt_byte_span_64(b));
 	dat->formats = *b;
@@ -314,7 +336,8 @@ static gboolean read_cpu_table(DatFile *dat, DatBuffer *buffer, KmtByteSpan *b)
 {
 	guint n_cpus = dat->n_cpus;
 
-	/* Tables that overlap would need far more memory than the file. */
+	/* Bound the number of table entries by the file size: overlapping
+	 * tables could need far more memory than the file. */
 	dat->n_table_entries += n_cpus;
 	if (dat->n_table_entries > dat->size / TABLE_ENTRY_BYTES)
 		return FALSE;
@@ -328,7 +351,10 @@ static gboolean read_cpu_table(DatFile *dat, DatBuffer *buffer, KmtByteSpan *b)
 	return kmt_byte_span_ok(b);
 }
 
-/* The kind of the data that follow, and the table of what CPU has which. */
+/*
+ * Read the type of the data that follows, then the table of CPUs. A buffer of a
+ * latency tracer contains only text and has no table.
+ */
 static gboolean read_table(DatFile *dat, DatBuffer *buffer, KmtByteSpan *b,
 			   GError **error)
 {
@@ -418,7 +444,10 @@ void dat_file_free(DatFile *dat)
 	g_free(dat);
 }
 
-/* "name: kfree" is how each format begins. */
+/*
+ * Call func for one format file, which begins with a line such as "name:
+ * kfree". A text without this line is skipped.
+ */
 static gboolean call_with_format(const char *system, const char *text,
 				 DatFormatFunc func, gpointer user,
 				 GError **error)

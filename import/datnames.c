@@ -5,7 +5,7 @@
 
 #include "import/datnames.h"
 
-/* trace-cmd writes this for a task whose name the kernel had dropped. */
+/* trace-cmd writes this name for a task whose name the kernel had discarded. */
 #define NO_NAME "<...>"
 
 static gint compare_pids(gconstpointer a, gconstpointer b)
@@ -15,14 +15,18 @@ static gint compare_pids(gconstpointer a, gconstpointer b)
 	return (x > y) - (x < y);
 }
 
-/* "7 a task". */
+/*
+ * Parse a line of the task table, such as "7 a task", and name the task if pids
+ * contains it.
+ */
 static void name_task(KmtImport *import, const GArray *pids, const char *line)
 {
 	char *name;
 	guint64 number = g_ascii_strtoull(line, &name, 10);
 	guint32 pid = (guint32)number;
 
-	/* An empty array has no data, which bsearch() must not be given. */
+	/* An empty GArray has a NULL data pointer, which bsearch() does not
+	 * accept. */
 	if (name == line || *name != ' ' || number > G_MAXUINT32 ||
 	    !pids->len ||
 	    !bsearch(&pid, pids->data, pids->len, sizeof(pid), compare_pids))
@@ -47,7 +51,10 @@ void dat_name_tasks(const DatFile *dat, KmtImport *import)
 		name_task(import, pids, lines[i]);
 }
 
-/* The kernel writes 0 for each address that it hides. */
+/*
+ * Return whether a kallsyms contains real addresses. The kernel writes 0 for
+ * each address that it hides.
+ */
 static gboolean has_addresses(const char *text)
 {
 	for (const char *line = text; line && *line;) {

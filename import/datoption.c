@@ -7,7 +7,7 @@
 #include "import/datoption.h"
 #include "import/import.h"
 
-/* The numbers of trace-cmd.dat(5). */
+/* Option numbers from trace-cmd.dat(5). */
 enum {
 	OPTION_DONE = 0,
 	OPTION_DATE = 1,
@@ -27,7 +27,10 @@ enum {
 
 #define NS_PER_US 1000
 
-/* An option with this text names the instance of the counters that follow. */
+/*
+ * An OPTION_CPUSTAT with this text names the instance to which the following
+ * counters belong.
+ */
 #define STATS_OF_BUFFER "\nBuffer: "
 
 typedef struct {
@@ -51,7 +54,7 @@ void dat_options_clear(DatOptions *options)
 		g_ptr_array_unref(options->stats);
 }
 
-/* The number behind label at the beginning of a line. */
+/* Read the number that follows label at the start of a line of text. */
 static gboolean find_number(const char *text, const char *label, guint64 *value)
 {
 	gsize n = strlen(label);
@@ -69,7 +72,10 @@ static gboolean find_number(const char *text, const char *label, guint64 *value)
 	return FALSE;
 }
 
-/* The text of per_cpu/cpuN/stats. */
+/*
+ * Parse the text of a per_cpu/cpuN/stats file, or the name of the instance that
+ * the next stats belong to.
+ */
 static void read_stats(DatOptions *options, const char *text)
 {
 	DatStats stats = {0};
@@ -86,7 +92,8 @@ static void read_stats(DatOptions *options, const char *text)
 	if (!find_number(text, "CPU", &cpu) || cpu >= KMT_IMPORT_MAX_CPUS)
 		return;
 	stats.cpu = (guint)cpu;
-	/* Both: counted when recording ends, before the last pages are read. */
+	/* The kernel counted both values at the end of the recording, before
+	 * trace-cmd read the last pages. */
 	stats.has_events = find_number(text, "entries", &unread) &&
 			   find_number(text, "read events", &read);
 	if (stats.has_events)
@@ -107,7 +114,10 @@ static void read_stats(DatOptions *options, const char *text)
 	g_ptr_array_add(options->stats, pending);
 }
 
-/* "[local] global": the clock in brackets. */
+/*
+ * Return the selected clock of a trace_clock file such as "[local] global". The
+ * caller frees the string.
+ */
 static char *selected_clock(const char *text)
 {
 	const char *begin = strchr(text, '['), *end;
@@ -116,7 +126,7 @@ static char *selected_clock(const char *text)
 	return end ? g_strndup(begin + 1, (gsize)(end - begin - 1)) : NULL;
 }
 
-/* FALSE: the option is damaged. */
+/* Read an instance's option. Returns FALSE if the option is damaged. */
 static gboolean read_buffer(DatOptions *options, DatFile *dat, KmtByteSpan b)
 {
 	guint64 section = kmt_byte_span_64(&b);
@@ -155,7 +165,10 @@ static void set_text(char **to, const char *text)
 	*to = g_strdup(text);
 }
 
-/* Add an option's number of units of time to that of all times. */
+/*
+ * Add the value of a time option, in units of unit_ns, to the shift of all
+ * timestamps. The sum saturates.
+ */
 static void add_time_shift(DatFile *dat, const char *text, gint64 unit_ns)
 {
 	gint64 ns, value = g_ascii_strtoll(text, NULL, 0);

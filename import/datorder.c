@@ -3,14 +3,17 @@
 
 #include "import/datorder.h"
 
-/* A CPU's time may go back by this much where its clock is unstable. */
+/*
+ * The time within a CPU may decrease by this many ns if its clock is unstable.
+ */
 #define TOLERANCE_NS 1000000
 
 #define NONE G_MAXUINT
 
 static gboolean is_after(gint64 a, gint64 b)
 {
-	/* The difference of two gint64 may not fit into one. */
+	/* Subtract as unsigned: the difference of two gint64 may exceed gint64.
+	 */
 	return a > b && (guint64)a - (guint64)b > TOLERANCE_NS;
 }
 
@@ -19,7 +22,7 @@ static DatPageTime *get(const GArray *times, guint i)
 	return &g_array_index(times, DatPageTime, i);
 }
 
-/* The next page that is whole, from i on; NONE: there is none. */
+/* Return the index of the first intact page at or after i, or NONE. */
 static guint next_whole(const GArray *times, guint i)
 {
 	while (i < times->len && !get(times, i)->whole)
@@ -43,7 +46,10 @@ static gboolean is_ordered(const GArray *times)
 	return TRUE;
 }
 
-/* The number of ends with a first time up to first; ends are sorted by it. */
+/*
+ * Return how many of the n pages in ends have a first time of at most first.
+ * ends is sorted by this time.
+ */
 static guint find_length(const GArray *times, const guint *ends, guint n,
 			 gint64 first)
 {
@@ -61,8 +67,9 @@ static guint find_length(const GArray *times, const guint *ends, guint n,
 }
 
 /*
- * The page before second, in the file and in time, that is closest to second in
- * time: nothing else limits the time of the first page of a chain.
+ * Choose the first page of a chain. Return the intact page before second, in
+ * the file and in time, that is closest to second in time. Without this choice,
+ * nothing limits the time of a chain's first page.
  */
 static guint find_first(const GArray *times, guint first, guint second)
 {
@@ -77,8 +84,8 @@ static guint find_first(const GArray *times, guint first, guint second)
 }
 
 /*
- * Mark the longest chain of pages with rising times: ends[n] is the page with
- * the lowest time that ends a chain of n + 1 pages.
+ * Mark the longest chain of pages with nondecreasing times. ends[n] is the page
+ * with the lowest time that ends a chain of n + 1 pages.
  */
 static void mark_chain(const GArray *times, gboolean *in_chain)
 {
@@ -102,7 +109,7 @@ static void mark_chain(const GArray *times, gboolean *in_chain)
 	}
 }
 
-/* The time of the first page in the chain behind each page. */
+/* Set limits[i] to the time of the first chain page after page i. */
 static void find_limits(const GArray *times, const gboolean *in_chain,
 			gint64 *limits)
 {

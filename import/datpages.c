@@ -4,10 +4,13 @@
 #include "import/datpages.h"
 #include "import/unpack.h"
 
-/* Size of the number of chunks, which precedes them. */
+/* Size in bytes of the number of chunks, which precedes the chunks. */
 #define COUNT_BYTES 4
 
-/* trace-cmd compresses some ten pages at a time. */
+/*
+ * Upper bound for the size of an uncompressed chunk. trace-cmd compresses about
+ * ten pages at a time.
+ */
 #define MAX_CHUNK_BYTES (64U << 20)
 
 struct DatPages {
@@ -15,12 +18,12 @@ struct DatPages {
 	const DatBuffer *buffer;
 	DatEventFunc is_whole;
 	gconstpointer user;
-	KmtByteSpan rest; /* of the CPU's bytes in the file */
-	gboolean cut;	  /* bytes at the CPU's end are missing */
-	guint32 n_chunks; /* compressed, to come */
-	guint8 *chunk;	  /* unpacked */
+	KmtByteSpan rest; /* the CPU's unread bytes in the file */
+	gboolean cut;	  /* the file lacks bytes at the CPU's end */
+	guint32 n_chunks; /* compressed chunks not read yet */
+	guint8 *chunk;	  /* the current chunk, decompressed */
 	KmtByteSpan from_chunk;
-	DatPage page; /* the one that the caller has */
+	DatPage page; /* returned by dat_pages_next() */
 };
 
 DatPages *dat_pages_new(const DatFile *dat, const DatBuffer *buffer,
@@ -31,7 +34,7 @@ DatPages *dat_pages_new(const DatFile *dat, const DatBuffer *buffer,
 	gsize offset = MIN(cpu->offset, dat->size);
 	guint64 size = cpu->size;
 
-	/* trace-cmd does not add the number of chunks to the size. */
+	/* trace-cmd does not include the number of chunks in the size. */
 	if (buffer->packed && size && size <= G_MAXUINT64 - COUNT_BYTES)
 		size += COUNT_BYTES;
 	p->dat = dat;
@@ -54,7 +57,7 @@ void dat_pages_free(DatPages *p)
 	g_free(p);
 }
 
-/* ---- bytes of pages ---- */
+/* ---- raw bytes of pages ---- */
 
 typedef enum {
 	FOUND,
@@ -62,7 +65,10 @@ typedef enum {
 	END,
 } Found;
 
-/* At the end of the bytes: END, after one DAMAGED if the CPU was cut off. */
+/*
+ * Called at the end of the bytes. Returns DAMAGED once if the CPU's data were
+ * truncated, then END.
+ */
 static Found end(DatPages *p)
 {
 	if (!p->cut)
@@ -71,7 +77,7 @@ static Found end(DatPages *p)
 	return DAMAGED;
 }
 
-/* Unpack the next chunk. */
+/* Decompress the next chunk into p->chunk. */
 static Found next_chunk(DatPages *p)
 {
 	guint32 n_packed, n;
@@ -86,7 +92,7 @@ static Found next_chunk(DatPages *p)
 	n_packed = kmt_byte_span_32(&p->rest);
 	n = kmt_byte_span_32(&p->rest);
 	packed = kmt_byte_span_take(&p->rest, n_packed);
-	/* Without its length, no later chunk can be found. */
+	/* Without the length of this chunk, no later chunk can be found. */
 	if (!packed)
 		p->n_chunks = 0;
 	if (!packed || n == 0 || n > MAX_CHUNK_BYTES)
@@ -100,7 +106,10 @@ static Found next_chunk(DatPages *p)
 	return FOUND;
 }
 
-/* The bytes of the next page, which may be short at the end. */
+/*
+ * Copy the next page to the buffer to, which has room for page_bytes. Returns
+ * DAMAGED for a short last page.
+ */
 static Found next_bytes(DatPages *p, guint8 *to)
 {
 	KmtByteSpan *from = p->buffer->packed ? &p->from_chunk : &p->rest;
@@ -119,7 +128,7 @@ static Found next_bytes(DatPages *p, guint8 *to)
 	return n == p->buffer->page_bytes ? FOUND : DAMAGED;
 }
 
-/* ---- a page by itself ---- */
+/* ---- validation of a single page ---- */
 
 static gboolean is_zero(const guint8 *bytes, gsize n)
 {
@@ -129,7 +138,10 @@ static gboolean is_zero(const guint8 *bytes, gsize n)
 	return TRUE;
 }
 
-/* Count the events of a page; FALSE: they are not a chain. */
+/*
+ * Count the events of a page and set its last time. Returns FALSE if the events
+ * do not form a valid sequence.
+ */
 static gboolean count_events(const DatPages *p, DatPage *page)
 {
 	KmtTracepointCursor cursor = page->events;

@@ -12,7 +12,10 @@ static gint compare_offsets(gconstpointer a, gconstpointer b)
 	return (x > y) - (x < y);
 }
 
-/* Append the ranges of a buffer that are not empty; FALSE: a CPU has two. */
+/*
+ * Append the nonempty ranges of a buffer to ranges. Returns FALSE if a CPU has
+ * two entries.
+ */
 static gboolean add_ranges(const DatBuffer *buffer, GArray *ranges)
 {
 	g_autofree gboolean *seen = g_new0(gboolean, KMT_IMPORT_MAX_CPUS);
@@ -30,8 +33,9 @@ static gboolean add_ranges(const DatBuffer *buffer, GArray *ranges)
 }
 
 /*
- * Each byte belongs to one CPU at most.  A table that gave the same pages to
- * 65536 CPUs would be read as often, and each event would be imported as often.
+ * Check that each byte belongs to at most one CPU. Without this check, a table
+ * that assigns the same pages to 65536 CPUs would import each event 65536
+ * times.
  */
 gboolean dat_ranges_check(const DatFile *dat, GError **error)
 {

@@ -5,8 +5,9 @@
 #include "import/datfile.h"
 
 /*
- * Refuse a trace.dat in which the pages of two CPUs overlap: the same events
- * would be imported twice.
+ * Check that the ranges of the CPUs in a trace.dat file do not overlap, because
+ * overlapping pages would be imported twice. Returns FALSE and sets *error if
+ * ranges overlap or a CPU has two ranges.
  */
 gboolean dat_ranges_check(const DatFile *dat, GError **error);
 

@@ -6,29 +6,34 @@
 #include "import/decode.h"
 #include "import/stackqueue.h"
 
-/* Longer than any name of a cache. */
+/* Upper bound for the length of a cache's name, with its NUL. */
 #define NAME_BYTES 256
 
 typedef struct {
-	KmtTracepoint
-		*point; /* NULL: of an old kernel, without a page's number */
-	guint index;	/* in kmt_tracepoint_names */
-	KmtTracepointSlot cache; /* where its name is: u16 offset, u16 length */
+	KmtTracepoint *point; /* owned; NULL: an event of an old kernel without
+			       * a page frame number */
+	guint index;	      /* index in kmt_tracepoint_names */
+	KmtTracepointSlot cache; /* location of the cache's name: u16 offset,
+				  * u16 length; size 0: the event has no name */
 } Known;
 
-/* kernel_stack, an event of ftrace itself: int size, unsigned long caller[]. */
+/*
+ * Format of ftrace's own event kernel_stack: int size, unsigned long caller[].
+ */
 typedef struct {
 	guint64 id;
 	KmtTracepointSlot size;
-	guint offset, word; /* of caller, and of each of its elements */
+	guint offset, word; /* offset of caller, size of an element; in bytes */
 } StackFormat;
 
 struct KmtImportDecoder {
 	KmtTracepointCommonFields common;
 	StackFormat stack;
-	KmtImportStackQueue *queue; /* NULL until the first stack is expected */
-	GArray *addresses;	    /* of guint64: of a stack */
-	GPtrArray *by_id;	    /* of Known, NULL where is none */
+	KmtImportStackQueue *queue; /* NULL until
+				     * kmt_import_decoder_expect_stacks() */
+	GArray *addresses; /* guint64: addresses of the current stack */
+	GPtrArray *by_id;  /* Known *, indexed by event ID; NULL if
+			    * unknown */
 };
 
 static void known_free(gpointer data)
@@ -41,7 +46,7 @@ static void known_free(gpointer data)
 	g_free(known);
 }
 
-/* Takes point, which may be NULL. */
+/* Register a tracepoint and take ownership of point, which may be NULL. */
 static Known *insert(KmtImportDecoder *decoder, guint index,
 		     const struct tep_event *event, KmtTracepoint *point)
 {
@@ -90,8 +95,9 @@ static gboolean add(KmtImportDecoder *decoder, guint index,
 }
 
 /*
- * ftrace's own events have fixed numbers, and this one has had the same fields
- * since Linux 3.3. A file may lack the format.
+ * Defaults for a file that lacks the format of kernel_stack. ftrace's own
+ * events have fixed IDs, and the fields of kernel_stack have been the same
+ * since Linux 3.3.
  */
 #define STACK_ID     4
 #define STACK_SIZE   8 /* offset of size, behind the common fields */
@@ -150,7 +156,10 @@ void kmt_import_decoder_free(KmtImportDecoder *decoder)
 	g_free(decoder);
 }
 
-/* The name of its cache, in name; NULL: it has none. */
+/*
+ * Copy the name of the event's cache to name, which has NAME_BYTES. Returns
+ * name, or NULL if the event has no valid name.
+ */
 static const char *cache_name(const Known *known, const guint8 *data,
 			      gsize n_bytes, char *name)
 {
@@ -189,9 +198,9 @@ const char *kmt_import_decoder_name(const KmtImportDecoder *decoder, guint64 id)
 }
 
 typedef enum {
-	DECODED_NOTHING, /* an event without a record, which was counted */
+	DECODED_NOTHING, /* no record; the event was counted */
 	DECODED_EVENT,
-	DECODED_DAMAGE, /* an error is set */
+	DECODED_DAMAGE, /* *error is set */
 } Decoded;
 
 gboolean kmt_import_decoder_is_whole(gconstpointer user, const guint8 *data,
@@ -207,7 +216,10 @@ gboolean kmt_import_decoder_is_whole(gconstpointer user, const guint8 *data,
 	return !known || !known->point || n_bytes >= known->point->min_bytes;
 }
 
-/* The name of the event's cache is in name, of NAME_BYTES. */
+/*
+ * Decode one event. name has NAME_BYTES and receives the name of the event's
+ * cache; event->cache points to name or is NULL.
+ */
 static Decoded decode(const KmtImportDecoder *decoder, KmtImport *import,
 		      const guint8 *data, gsize n_bytes, KmtImportEvent *event,
 		      gint64 time, char *name, GError **error)
@@ -267,7 +279,10 @@ gboolean kmt_import_decoder_take_sample(KmtImportDecoder *decoder,
 	return kmt_import_add(import, &event, error);
 }
 
-/* A stack whose size is wrong is as long as its data. */
+/*
+ * Queue the stack of an event kernel_stack. A size field that exceeds the data
+ * is limited to the data.
+ */
 static gboolean take_kernel_stack(KmtImportDecoder *decoder, KmtImport *import,
 				  guint cpu, const guint8 *data, gsize n_bytes,
 				  GError **error)
@@ -287,7 +302,7 @@ static gboolean take_kernel_stack(KmtImportDecoder *decoder, KmtImport *import,
 		guint64 address = kmt_tracepoint_slot_load(
 			data + stack->offset + i * stack->word, word);
 
-		/* Old kernels end a stack by -1. */
+		/* Old kernels terminate a stack with -1. */
 		if (address == G_MAXUINT64)
 			break;
 		g_array_append_val(decoder->addresses, address);

@@ -11,8 +11,8 @@ typedef struct {
 } Function;
 
 struct KmtImportFunctions {
-	char *text;    /* the names are in it, terminated */
-	GArray *array; /* of Function, by address */
+	char *text;    /* content of kallsyms; Function.name points here */
+	GArray *array; /* Function, sorted by address */
 };
 
 gboolean kmt_import_kallsyms_next(const char **text,
@@ -25,7 +25,8 @@ gboolean kmt_import_kallsyms_next(const char **text,
 
 	*text = *end ? end + 1 : end;
 	line->address = g_ascii_strtoull(begin, &p, 16);
-	/* A space, the type, a space, and at least one character. */
+	/* The line needs a space, the type, a space, and at least one
+	 * character. */
 	if (p == begin || end - p < 4 || p[0] != ' ' || p[2] != ' ')
 		return FALSE;
 	line->type = p[1];
@@ -59,7 +60,8 @@ KmtImportFunctions *kmt_import_functions_new(char *text)
 			continue;
 		function.address = line.address;
 		function.name = text + (line.name - text);
-		/* "next" is beyond this byte already. */
+		/* "next" already points behind this byte, so the NUL does not
+		 * end the loop. */
 		function.name[line.n_name] = '\0';
 		g_array_append_val(f->array, function);
 	}

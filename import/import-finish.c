@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The end of an import: tables and kmemtrace.meta. */
+/* End of an import: write the tables and kmemtrace.meta. */
 #include "config.h"
 
 #include <errno.h>
@@ -46,7 +46,10 @@ static gboolean finish_cpu(KmtImport *import, guint number, GError **error)
 	return TRUE;
 }
 
-/* The gaps of all tracepoints, and those that nobody recorded. */
+/*
+ * Write the keys "tracepoints" and "not_seen": the tracepoints with events, and
+ * gaps in the data. A tracepoint without events is a gap unless it is optional.
+ */
 static void tell_points(KmtImport *import)
 {
 	g_autoptr(GPtrArray) there = g_ptr_array_new();
@@ -100,7 +103,10 @@ static void set_list(KmtImport *import, const char *key, const GPtrArray *list)
 					   list->len);
 }
 
-/* See "losses" in kmemtrace(5). */
+/*
+ * Write the number of lost events, or the key "losses" of kmemtrace(5) if the
+ * number is not known.
+ */
 static void set_losses(KmtImport *import)
 {
 	if (!import->figures.lost_more && !import->figures.not_reported)

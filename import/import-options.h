@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The command line of kmemtrace-import. */
+/* Command line options of kmemtrace-import. */
 #ifndef KMEMTRACE_IMPORT_IMPORT_OPTIONS_H
 #define KMEMTRACE_IMPORT_IMPORT_OPTIONS_H
 
 #include <glib.h>
 
-/* Values of the options; NULL where an option is not given. */
+/* Values of the options. A string is NULL if its option was not given. */
 typedef struct {
 	gboolean help;
 	gboolean version;
@@ -27,7 +27,7 @@ void kmt_import_options_clear(KmtImportOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtImportOptions, kmt_import_options_clear)
 
 /*
- * Parse argv into *options.  Returns the context for --help, which the caller
+ * Parse argv into *options. Returns the context for --help, which the caller
  * frees, or NULL with *error set.
  */
 GOptionContext *kmt_import_options_parse(char **argv, KmtImportOptions *options,

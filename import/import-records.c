@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The records of each CPU: put in order and written to cpu<n>.out. */
+/* Sort the records of each CPU by time and write them to cpu<n>.out. */
 #include "config.h"
 
 #include <errno.h>
@@ -11,20 +11,26 @@
 #include "lib/capture/error.h"
 #include "lib/tracepoints/learned-names.h"
 
-/* So many call sites are at hand before they are put in order. */
+/* Minimum size of call_sites before its duplicates are removed. */
 #define MIN_SITES 4096
 
 /*
- * So many more records than before have to wait before they are written.  Each
- * pass over the CPUs and their records is then paid for by the records that
- * came since the last pass, whatever the order of the records.
+ * Minimum number of new records before a pass writes records. The cost of a
+ * pass over the CPUs and waiting records is then proportional to the number of
+ * new records, whatever the order of the records.
  */
 #define MIN_NEWS 1024
 
-/* Records of losses by kmt_import_add_loss_on_all_cpus(), of all CPUs. */
+/*
+ * Upper bound for the loss records that kmt_import_add_loss_on_all_cpus() adds,
+ * summed over all CPUs.
+ */
 #define MAX_WIDE_HOLES (1U << 20)
 
-/* In a record of a loss that waits: since the record before. */
+/*
+ * Value of "since" in a waiting loss record: the time of the CPU's previous
+ * record.
+ */
 #define NO_SINCE G_MININT64
 
 gboolean kmt_import_set_write_error(const KmtImport *import, guint cpu,
@@ -59,7 +65,10 @@ static ImportCpu *get_cpu(KmtImport *import, guint number, GError **error)
 	return cpu;
 }
 
-/* The size of a record is settled when the first one is written. */
+/*
+ * Open the output file of a CPU if it is not open yet. The first open fixes the
+ * size of all records.
+ */
 static gboolean open_file(KmtImport *import, ImportCpu *cpu, guint number,
 			  GError **error)
 {
@@ -70,7 +79,10 @@ static gboolean open_file(KmtImport *import, ImportCpu *cpu, guint number,
 	return cpu->sink != NULL;
 }
 
-/* Events of a CPU are lost after the record before. */
+/*
+ * Set "since" of a loss record to the CPU's previous record, because that event
+ * was not lost.
+ */
 static void limit_since(struct kmemtrace_event_lost *lost, const ImportCpu *cpu)
 {
 	if (cpu->records)
@@ -79,7 +91,10 @@ static void limit_since(struct kmemtrace_event_lost *lost, const ImportCpu *cpu)
 		lost->since = lost->timestamp;
 }
 
-/* Write a record, with a time that is not before the last one of the CPU. */
+/*
+ * Append a record to the CPU's file. A time before the CPU's last record is
+ * raised to the last record's time. Returns 0 or a negative errno value.
+ */
 static int write_record(KmtImport *import, ImportCpu *cpu,
 			struct kmemtrace_event_v2s *record)
 {
@@ -123,7 +138,8 @@ static gboolean advance_cpu(KmtImport *import, guint number, gint64 time,
 		return TRUE;
 	if (!open_file(import, cpu, number, error))
 		return FALSE;
-	/* It keeps the order of those with the same time. */
+	/* g_array_sort() is stable, so records with equal times keep their
+	 * order. */
 	if (cpu->unordered)
 		g_array_sort(cpu->waiting, compare_times);
 	cpu->unordered = FALSE;
@@ -184,7 +200,7 @@ static gint compare_sites(gconstpointer a, gconstpointer b)
 	return (na > nb) - (na < nb);
 }
 
-/* Each of them once. */
+/* Sort the call sites and remove duplicates. */
 static void tidy_call_sites(KmtImport *import)
 {
 	GArray *sites = import->call_sites;
@@ -199,7 +215,10 @@ static void tidy_call_sites(KmtImport *import)
 	import->n_unique = n;
 }
 
-/* Sorting at times bounds the cost, whatever addresses a file has. */
+/*
+ * Remember a call site. Sorting only when the array has doubled bounds the
+ * cost, whatever addresses a file contains.
+ */
 static void see_call_site(KmtImport *import, guint64 site)
 {
 	if (site == import->last_site || site == 0)

@@ -11,14 +11,16 @@
 
 struct KmtImportStacks {
 	/* For each stack the number of its addresses, then the addresses. */
-	GArray *words;	/* of guint64 */
-	GArray *starts; /* of gsize, indices in words; number 1 is the first */
-	/* A hash table of numbers with open addressing; 0: free. */
+	GArray *words;	/* guint64 */
+	GArray *starts; /* gsize, indices in words; starts[0] is stack 1 */
+	/* Hash table of stack numbers with open addressing; 0 is a free slot.
+	 */
 	guint32 *slots;
-	guint32 n_slots; /* a power of two, at least twice the stacks */
-	guint64 seed;	 /* so that no file can choose what collides */
-	guint64 without; /* events that had no stack */
-	/* The stack that was added last, since events come in runs. */
+	guint32 n_slots; /* power of two, at least twice the number of stacks */
+	guint64 seed;	 /* random, so that no file can force collisions */
+	guint64 without; /* number of events without a stack */
+	/* Stack of the previous event. Consecutive events often have the same
+	 * stack, so the code compares with this stack first. */
 	guint32 last;
 };
 
@@ -42,7 +44,7 @@ void kmt_import_stacks_free(KmtImportStacks *s)
 	g_free(s);
 }
 
-/* A stack in words: the number of its addresses, then the addresses. */
+/* Return the number of addresses of a stack, followed by the addresses. */
 static const guint64 *stack_words(const KmtImportStacks *s, guint32 number)
 {
 	return &g_array_index(s->words, guint64,
@@ -67,7 +69,10 @@ static guint64 hash(const KmtImportStacks *s, const guint64 *addresses, guint n)
 	return h;
 }
 
-/* The slot of the stack, or the free slot where it belongs. */
+/*
+ * Return the slot of the stack, or the free slot where the stack must be
+ * inserted.
+ */
 static guint32 *find_slot(const KmtImportStacks *s, const guint64 *addresses,
 			  guint n)
 {

@@ -21,7 +21,7 @@ static gboolean copy_given(KmtCaptureWriter *output, const char *path,
 	if (!path ||
 	    kmt_capture_writer_copy_table(output, path, name, NULL, &problem))
 		return TRUE;
-	/* No error: there is no such file. */
+	/* A failure without an error means that the file does not exist. */
 	if (problem)
 		g_propagate_error(error, problem);
 	else
@@ -30,15 +30,18 @@ static gboolean copy_given(KmtCaptureWriter *output, const char *path,
 	return FALSE;
 }
 
-/* Where the names of the kernel's functions come from. */
+/* Source of the kernel's function names. */
 typedef enum {
 	FROM_NOWHERE,
-	FROM_USER,    /* --kallsyms */
-	FROM_MACHINE, /* it runs the recorded kernel, since the same boot */
+	FROM_USER,    /* option --kallsyms */
+	FROM_MACHINE, /* this machine still runs the recorded boot */
 	FROM_CACHE,   /* perf's build-id cache */
 } Origin;
 
-/* The address of the symbol in a kallsyms; 0: it has none, or hides it. */
+/*
+ * Return the address of symbol in a kallsyms, or 0 if the symbol is missing or
+ * its address is hidden.
+ */
 static guint64 find_symbol(const char *text, const char *symbol)
 {
 	gsize n = strlen(symbol);
@@ -52,9 +55,10 @@ static guint64 find_symbol(const char *text, const char *symbol)
 }
 
 /*
- * The kernel's own functions of a kallsyms of another boot, which may have been
- * at other addresses: as far away as symbol is.  Modules are left out, since
- * each of them may be anywhere.
+ * Relocate a kallsyms of another boot: shift all addresses by the distance
+ * between its symbol and the recorded address of this symbol. Modules are
+ * omitted, because the distance differs for each module. Returns NULL if no
+ * symbol is left; the caller frees the text.
  */
 static char *relocate(const char *text, const KmtImportKernel *kernel)
 {
@@ -76,7 +80,10 @@ static char *relocate(const char *text, const KmtImportKernel *kernel)
 	return g_string_free(moved, moved->len == 0);
 }
 
-/* ~/.debug/.build-id/ab/cdef.../kallsyms, as perf record leaves it. */
+/*
+ * Return the path of a kallsyms in perf's cache,
+ * ~/.debug/.build-id/ab/cdef.../kallsyms. The caller frees the path.
+ */
 static char *cached_kallsyms(const KmtImportSymbolFiles *files,
 			     const char *build_id)
 {
@@ -97,7 +104,10 @@ static char *read_text(const char *path)
 	return g_file_get_contents(path, &text, NULL, NULL) ? text : NULL;
 }
 
-/* The text of the kallsyms; the caller frees it. */
+/*
+ * Find the best available kallsyms. Sets *origin and *path, which the caller
+ * frees. Returns the text, which the caller frees, or NULL.
+ */
 static char *find_text(const KmtImport *import,
 		       const KmtImportSymbolFiles *files, Origin *origin,
 		       char **path)
@@ -138,7 +148,10 @@ char *kmt_import_symbols_text(const KmtImport *import,
 	return find_text(import, files, &origin, &path);
 }
 
-/* A kernel without modules has no list of them. */
+/*
+ * Copy kallsyms and modules of this machine. A kernel without module support
+ * has no /proc/modules.
+ */
 static gboolean copy_machine(KmtImport *import, KmtCaptureWriter *output,
 			     const KmtImportSymbolFiles *files,
 			     const char *text, GError **error)
@@ -151,7 +164,10 @@ static gboolean copy_machine(KmtImport *import, KmtCaptureWriter *output,
 		copy_given(output, modules, "modules", error));
 }
 
-/* Why there are no names, and what to do. */
+/*
+ * Return a sentence that explains why names are missing and how to add them.
+ * The caller frees it.
+ */
 static char *explain(const KmtImport *import)
 {
 	const KmtImportKernel *kernel = kmt_import_kernel((KmtImport *)import);

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of the kernel's addresses, for a capture whose file has none. */
+/* Names of kernel functions for a recording that does not contain them. */
 #ifndef KMEMTRACE_IMPORT_IMPORT_SYMBOLS_H
 #define KMEMTRACE_IMPORT_IMPORT_SYMBOLS_H
 
 #include "import/import.h"
 
 /*
- * The kallsyms from which kmt_import_symbols_copy() would take names, as text,
- * or NULL.  The kernel of import has to be known.  The caller frees the text.
+ * Return the text of the kallsyms that kmt_import_symbols_copy() would use, or
+ * NULL. kmt_import_kernel() must be filled in before. The caller frees the
+ * text.
  */
 char *kmt_import_symbols_text(const KmtImport *import,
 			      const KmtImportSymbolFiles *files);
 
 /*
- * Puts kallsyms and modules beside the records: those that were given, or this
- * machine's if it runs that very kernel, at the same addresses, or those of
- * perf's build-id cache.  *note: what the user should know, or NULL.
+ * Write kallsyms and modules into the capture. The sources, in order of
+ * preference: the files of --kallsyms and --modules, this machine if it still
+ * runs the recorded boot, and perf's build-id cache. *note receives a sentence
+ * for the user, which the caller frees, or NULL. Returns FALSE and sets *error
+ * if a given file cannot be read or the capture cannot be written.
  */
 gboolean kmt_import_symbols_copy(KmtImport *import, KmtCaptureWriter *output,
 				 const KmtImportSymbolFiles *files, char **note,

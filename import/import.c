@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The state of an import: what the readers report about the recording. */
+/* State of an import: setters and counters that the readers call. */
 #include "config.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 
 #include "import/input-file.h"
 
-/* The first bytes of a file. */
+/* Magic numbers at the start of the supported files. */
 #define PERF_MAGIC	   "PERFILE2"
 #define PERF_MAGIC_SWAPPED "2ELIFREP"
 #define TRACE_DAT_MAGIC	   "\027\010\104tracing"
@@ -42,7 +42,10 @@ static gboolean is_trace_dat(const Magic magic)
 	return memcmp(magic, TRACE_DAT_MAGIC, MAGIC_BYTES) == 0;
 }
 
-/* "data" in a directory of perf record --threads is a perf.data. */
+/*
+ * Return whether path is a directory of perf record --threads. Its file "data"
+ * is a perf.data.
+ */
 static gboolean is_thread_directory(const char *path)
 {
 	g_autofree char *data = g_build_filename(path, "data", NULL);
@@ -50,13 +53,20 @@ static gboolean is_thread_directory(const char *path)
 	return g_file_test(data, G_FILE_TEST_IS_REGULAR);
 }
 
-/* "trace.dat.cpu0" has the bare pages of a CPU, until trace-cmd ends. */
+/*
+ * Return whether path is a temporary file of trace-cmd such as
+ * "trace.dat.cpu0". The file contains the raw pages of one CPU; trace-cmd
+ * removes it when the recording ends normally.
+ */
 static gboolean is_cpu_file(const char *path)
 {
 	return g_regex_match_simple("\\.cpu[0-9]+$", path, 0, 0);
 }
 
-/* The paths as words of a shell command.  The caller frees the text. */
+/*
+ * Return the paths, quoted as words of a shell command. The caller frees the
+ * text.
+ */
 static char *quote_all(char *const *paths)
 {
 	GString *text = g_string_new(NULL);
@@ -82,7 +92,10 @@ static gboolean fail_cpu_files(char *const *paths, GError **error)
 	return FALSE;
 }
 
-/* Several inputs that are not all of perf: the way to import them. */
+/*
+ * Set *error to a message that explains how to import several inputs if at
+ * least one of them is not from perf. Returns FALSE.
+ */
 static gboolean fail_several(char *const *paths, const char *path,
 			     const Magic magic, GError **error)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* kmemtrace-import: options and messages.  See kmemtrace-import(1). */
+/*
+ * kmemtrace-import: main function, options, messages, and the child process.
+ * See kmemtrace-import(1).
+ */
 #include "config.h"
 
 #include <errno.h>
@@ -28,17 +31,20 @@
 #define OUT_OF_MEMORY                                                          \
 	"raise the limit (ulimit -v, or that of the control group), or record" \
 	" and import a shorter time"
-/* A capture was written, but the input is damaged. */
+/* A capture was written although a part of the input is damaged. */
 #define EXIT_PARTIAL 2
 
 /*
- * A reader that takes no further event within these is stuck.  The second one
- * is for a reader that waits, be it for a slow disk.
+ * Limits for a reader that makes no progress: processor time, and real time.
+ * The second limit is longer because a reader may wait for a slow disk.
  */
 #define STALL_CPU_SECONDS 60
 #define STALL_SECONDS	  600
 
-/* The remedy for an error of the output directory, or NULL. */
+/*
+ * Return advice on an error of the output directory, or NULL. The string is
+ * static.
+ */
 static const char *advice(const GError *error)
 {
 	if (error->domain != KMT_DAEMON_ERROR)
@@ -112,7 +118,10 @@ static void say(const KmtImportFigures *f, const char *note, const char *out)
 	       quoted);
 }
 
-/* Print the figures, and a warning also with --quiet; the exit status. */
+/*
+ * Print the figures, and a warning about damage even with --quiet. Returns the
+ * exit status.
+ */
 static int finish(const KmtImportOptions *o, const KmtImportFigures *figures,
 		  const char *note, const char *out)
 {
@@ -128,7 +137,10 @@ static int finish(const KmtImportOptions *o, const KmtImportFigures *figures,
 	return kmt_cli_close_stdout(PROGRAM, EXIT_PARTIAL);
 }
 
-/* GLib reports that memory ran out and aborts; the other process reports it. */
+/*
+ * Discard GLib's messages. GLib prints a message and aborts if memory runs out;
+ * the parent process reports this failure.
+ */
 static GLogWriterOutput discard_log(G_GNUC_UNUSED GLogLevelFlags level,
 				    G_GNUC_UNUSED const GLogField *fields,
 				    G_GNUC_UNUSED gsize n_fields,
@@ -137,7 +149,10 @@ static GLogWriterOutput discard_log(G_GNUC_UNUSED GLogLevelFlags level,
 	return G_LOG_WRITER_HANDLED;
 }
 
-/* The limit is of this process: no ulimit or control group can be raised. */
+/*
+ * Limit the memory of this process. The limit is the import's own, so the
+ * message must not advise to raise a ulimit or the limit of a control group.
+ */
 static void limit_memory(char *const *paths)
 {
 	g_autofree char *advice = NULL;
@@ -158,10 +173,13 @@ static void limit_memory(char *const *paths)
 	kmt_cli_exit_on_out_of_memory(PROGRAM, advice, EXIT_FAILURE);
 }
 
-/* Printed by a signal handler. */
+/* Message for the signal handler, which must not allocate memory. */
 static char *shortened_message;
 
-/* Pages behind the end of a mapped file raise SIGBUS. */
+/*
+ * SIGBUS handler: an access behind the end of a truncated mapped file raises
+ * SIGBUS.
+ */
 static void report_shortened(int number, siginfo_t *info,
 			     G_GNUC_UNUSED void *context)
 {
@@ -169,7 +187,7 @@ static void report_shortened(int number, siginfo_t *info,
 	    write(STDERR_FILENO, shortened_message, strlen(shortened_message)) >
 		    0)
 		_exit(EXIT_FAILURE);
-	/* The access is repeated, and ends the process. */
+	/* The handler returns, and the repeated access ends the process. */
 	signal(number, SIG_DFL);
 }
 
@@ -191,7 +209,10 @@ static gboolean end_watch(KmtImportWatch *watch)
 	return TRUE;
 }
 
-/* Read the input and write the capture, in a process of its own. */
+/*
+ * Read the input and write the capture. Runs in a child process; returns its
+ * exit status.
+ */
 static int work(const KmtImportOptions *o, guint cpus, KmtCaptureWriter *output,
 		KmtImportWatch *watch)
 {
@@ -240,7 +261,7 @@ static void pass_on(int number)
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 /*
- * Set the action of the signals that end the import.  A signal that was ignored
+ * Set the action of the signals that end the import. A signal that was ignored
  * on entry, as nohup(1) does with SIGHUP, stays ignored.
  */
 static void handle_signals(void (*handler)(int))
@@ -252,7 +273,7 @@ static void handle_signals(void (*handler)(int))
 			sigaction(ending_signals[i], &action, NULL);
 }
 
-/* End this process by the signal that it caught. */
+/* End this process with the signal that it caught. */
 static int end_by(int number)
 {
 	signal(number, SIG_DFL);
@@ -260,7 +281,10 @@ static int end_by(int number)
 	return EXIT_FAILURE;
 }
 
-/* The worker has written all: put the capture into OUTDIR. */
+/*
+ * Move the complete capture into OUTDIR. Called after the worker succeeded.
+ * Returns the exit status.
+ */
 static int publish(KmtCaptureWriter *output)
 {
 	g_autoptr(GError) error = NULL;
@@ -272,8 +296,9 @@ static int publish(KmtCaptureWriter *output)
 }
 
 /*
- * Libraries of other projects read files of other programs.  If one of them
- * crashes, only the worker ends.
+ * Wait for the worker and return the exit status. Libraries of other projects
+ * read untrusted files in the worker, so a crash in such a library ends only
+ * the worker.
  */
 static int wait_for_worker(const KmtImportOptions *o, KmtCaptureWriter *output,
 			   KmtImportWatch *watch)
@@ -330,7 +355,8 @@ static void warn(const char *text)
 
 static int run(const KmtImportOptions *o, guint cpus)
 {
-	/* Staged, so that what the worker leaves can be removed. */
+	/* Stage the capture, so that an incomplete capture of a failed worker
+	 * can be removed. */
 	const KmtCaptureDirectoryOptions directory = {
 		.force = o->force, .staged = TRUE, .warning = warn};
 	g_autoptr(GError) error = NULL;
@@ -349,7 +375,8 @@ static int run(const KmtImportOptions *o, guint cpus)
 		kmt_import_watch_free(watch);
 		return fail(error);
 	}
-	/* Until worker is set, which the signal handler kills. */
+	/* Block all signals until the variable worker is set, because the
+	 * signal handler kills this process. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	handle_signals(pass_on);
@@ -360,7 +387,8 @@ static int run(const KmtImportOptions *o, guint cpus)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		status = work(o, cpus, output, watch);
 		kmt_capture_writer_close(output);
-		/* exit() would flush the parent's streams once more. */
+		/* Call _exit(): exit() would flush the parent's buffered
+		 * streams a second time. */
 		_exit(status);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -388,7 +416,8 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	/* An ignored SIGCHLD would leave no exit status to wait for. */
+	/* If SIGCHLD were ignored, the exit status of the worker would be lost.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	context = kmt_import_options_parse(argv, &options, &error);
 	if (!context)

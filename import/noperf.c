@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The readers of perf.data and trace.dat in a build without libtraceevent. */
+/*
+ * Readers of perf.data and trace.dat for a build without libtraceevent. Both
+ * fail.
+ */
 #include "config.h"
 
 #include "import/import.h"

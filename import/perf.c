@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reader of recordings of perf. */
+/* Reader of perf.data recordings. */
 #include "config.h"
 
 #include <event-parse.h>
@@ -12,35 +12,42 @@
 #include "import/perflayout.h"
 #include "import/import-symbols.h"
 
-/* Files of threads have no rounds: so many samples make one. */
+/*
+ * Files of perf record --threads contain no PERF_ENTRY_ROUND. The reader starts
+ * a new round after this number of samples.
+ */
 #define ROUND_SAMPLES 65536
 
-/* PERF_CONTEXT_MAX: values from here on are marks of a chain. */
+/*
+ * PERF_CONTEXT_MAX: words of a callchain at or above this value are context
+ * markers.
+ */
 #define FIRST_MARK ((guint64)-4095)
 
-/* A file of a recording, or its only one. */
+/* One file of a recording. A recording without --switch-output has one part. */
 typedef struct {
 	const char *path;
 	PerfData *data;
-	gint64 first_ns; /* of the first sample */
+	gint64 first_ns; /* time of the first sample */
 } Part;
 
 typedef struct {
 	KmtImport *import;
-	GArray *parts; /* of Part, by time */
+	GArray *parts; /* Part, sorted by first_ns */
 	struct tep_handle *formats;
 	KmtImportDecoder *decoder;
 	KmtImportFunctions *functions;
 	KmtImportCallers *callers; /* NULL: samples have no callchains */
-	GArray *chain;		   /* of guint64: that of the sample */
-	gint64 latest_ns;	   /* of all samples */
-	gint64 round_ns;	   /* of those up to the last round */
-	guint samples;		   /* since the last round */
-	guint64 n_tasks;	   /* that were recorded; PERF_TASKS_UNKNOWN */
-	guint64 lost;		   /* by records that tell where */
-	/* guint64 id -> guint64: samples lost, as the end of a file tells. */
+	GArray *chain;	  /* guint64: callchain of the current sample */
+	gint64 latest_ns; /* latest time of all samples */
+	gint64 round_ns;  /* value of latest_ns at the last round */
+	guint samples;	  /* samples since the last round */
+	guint64 n_tasks;  /* recorded tasks, or PERF_TASKS_UNKNOWN */
+	guint64 lost;	  /* sum of PERF_ENTRY_LOST */
+	/* guint64 event ID -> guint64 lost samples, from the end of each file.
+	 */
 	GHashTable *lost_samples;
-	GError *damage; /* the first one, or NULL */
+	GError *damage; /* first damage found, or NULL */
 } PerfReader;
 
 static void part_clear(gpointer data)
@@ -113,7 +120,7 @@ static void describe(const PerfReader *r)
 	set_text(meta, "machine", perf_data_machine(data));
 	set_text(meta, "kernel_release", perf_data_release(data));
 	set_text(meta, "build_id", perf_data_build_id(data));
-	/* perf takes that of sched_clock(), unless told otherwise. */
+	/* perf uses sched_clock() unless the user selects another clock. */
 	set_text(meta, "clock", clock ? clock : "perf");
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "page_size",
 			      perf_data_page_bytes(data));
@@ -121,7 +128,10 @@ static void describe(const PerfReader *r)
 			      perf_data_long_bytes(data));
 }
 
-/* Tracepoints with PERF_SAMPLE_CALLCHAIN: perf record -g, perf kmem record. */
+/*
+ * Return whether any tracepoint was recorded with PERF_SAMPLE_CALLCHAIN, as
+ * perf record -g and perf kmem record do.
+ */
 static gboolean has_callchains(const PerfReader *r)
 {
 	const PerfLayouts *layouts = perf_data_layouts(first_data(r));
@@ -152,7 +162,10 @@ static void prepare_callchains(PerfReader *r)
 	kmt_import_set_stacks(r->import);
 }
 
-/* The kernel's part of a chain, which may have a user's part behind it. */
+/*
+ * Copy the kernel's part of a callchain to r->chain. A callchain may also
+ * contain a user space part, which the function skips.
+ */
 static void take_chain(PerfReader *r, KmtByteSpan chain)
 {
 	gboolean is_kernel = TRUE;
@@ -174,7 +187,7 @@ static gboolean take_sample(PerfReader *r, const PerfEntry *entry,
 	KmtImportDecoderStack stack = {.callers = r->callers};
 
 	r->samples++;
-	/* A damaged sample may have any time. */
+	/* Ignore the time of a damaged sample, which may be arbitrary. */
 	if (kmt_import_decoder_is_whole(r->decoder, entry->data,
 					entry->n_bytes) &&
 	    entry->cpu < KMT_IMPORT_MAX_CPUS)
@@ -189,7 +202,10 @@ static gboolean take_sample(PerfReader *r, const PerfEntry *entry,
 		entry->n_bytes, r->callers ? &stack : NULL, error);
 }
 
-/* Events read two rounds ago are complete. */
+/*
+ * End a round. After two rounds, no earlier events can follow, so the records
+ * up to the previous round can be written.
+ */
 static gboolean end_round(PerfReader *r, GError **error)
 {
 	gint64 before = r->round_ns;
@@ -199,7 +215,10 @@ static gboolean end_round(PerfReader *r, GError **error)
 	return kmt_import_advance(r->import, before, error);
 }
 
-/* The CPUs of the next file are others. */
+/*
+ * Start the next file of a threaded recording, which contains events of other
+ * CPUs.
+ */
 static gboolean begin_file(PerfReader *r, GError **error)
 {
 	r->latest_ns = r->round_ns = G_MININT64;
@@ -251,15 +270,16 @@ static gboolean take_entry(PerfReader *r, const PerfEntry *entry,
 			       "says: record again");
 	case PERF_ENTRY_KERNEL:
 	case PERF_ENTRY_TASKS:
-		/* See look_ahead(). */
+		/* look_ahead() already read these entries. */
 		return TRUE;
 	}
 	return TRUE;
 }
 
 /*
- * The kernel counts lost samples from the start of perf, whichever file they
- * belong to: a later file has the sum of its own and of all before.
+ * Merge the lost samples of a file into all. The kernel counts lost samples
+ * from the start of perf, so the count of a later file includes all earlier
+ * files; the merge takes the maximum.
  */
 static void keep_largest(GHashTable *all, GHashTable *of_file)
 {
@@ -291,9 +311,11 @@ static gboolean is_damage(const GError *problem)
 }
 
 /*
- * Record the loss of what cannot be read, and keep the first reason for a file
- * without any event.  sample: the damaged one, whose CPU is known, or NULL.
- * Its time may be damaged too.  Takes problem; FALSE: it is no damage.
+ * Record a loss for data that cannot be read, and store the first problem for
+ * the message about a file without any event. sample is the damaged sample if
+ * its CPU is known, otherwise NULL; its time may be damaged too. The function
+ * takes ownership of problem. Returns FALSE and sets *error if problem is not
+ * damage of the input.
  */
 static gboolean take_damage(PerfReader *r, GError *problem,
 			    const PerfEntry *sample, GError **error)
@@ -308,7 +330,7 @@ static gboolean take_damage(PerfReader *r, GError *problem,
 		r->damage = problem;
 	kmt_import_set_damaged(r->import);
 	kmt_import_set_lost_unknown(r->import);
-	/* Nothing came before that the loss could be behind. */
+	/* Without an earlier event, a loss record has no position. */
 	if (r->latest_ns == G_MININT64)
 		return TRUE;
 	if (sample && sample->cpu < KMT_IMPORT_MAX_CPUS)
@@ -318,7 +340,10 @@ static gboolean take_damage(PerfReader *r, GError *problem,
 	return TRUE;
 }
 
-/* Import the entries up to the end of the file, or up to what is no record. */
+/*
+ * Import the entries up to the end of the file, or up to damage, which sets
+ * *problem. Returns FALSE and sets *error if the import must stop.
+ */
 static gboolean read_entries(PerfReader *r, const Part *part, GHashTable *lost,
 			     GError **problem, GError **error)
 {
@@ -360,7 +385,11 @@ static gboolean read_part(PerfReader *r, const Part *part, GError **error)
 	return TRUE;
 }
 
-/* A file that is not the first has the losses of those before in its sums. */
+/*
+ * Report the number of lost samples. The first of several files is the start of
+ * the recording only if all files were given: counts of a later file include
+ * the losses of earlier files.
+ */
 static void set_lost(PerfReader *r)
 {
 	PerfCommand command =
@@ -372,7 +401,8 @@ static void set_lost(PerfReader *r)
 	g_hash_table_iter_init(&iter, r->lost_samples);
 	while (g_hash_table_iter_next(&iter, NULL, &n))
 		sum = kmt_add_saturating(sum, *(guint64 *)n);
-	/* perf and the kernel count the same losses, perf to the end. */
+	/* perf's loss records and the kernel's counters count the same losses.
+	 * The counters also cover losses after the last record. */
 	if (r->parts->len > 1 || !command.switch_output)
 		kmt_import_set_lost(r->import, sum);
 	else if (sum > r->lost)
@@ -388,8 +418,9 @@ static void see_kernel(KmtImportKernel *kernel, const PerfEntry *entry)
 }
 
 /*
- * perf writes what the samples depend on before the first of them, or at the
- * end with --tail-synthesize, so there all of the file is read.
+ * Read the entries before the first sample. perf writes the information that
+ * samples depend on before the first sample, or at the end with
+ * --tail-synthesize. In the second case the function reads the complete file.
  */
 static gboolean look_ahead(PerfReader *r, Part *part, GError **error)
 {
@@ -410,7 +441,7 @@ static gboolean look_ahead(PerfReader *r, Part *part, GError **error)
 		if (found && kmt_import_kernel(r->import)->symbol)
 			break;
 	}
-	/* Damage is found again by read_part(). */
+	/* read_part() finds and reports the damage again. */
 	if (problem && is_damage(problem))
 		g_clear_error(&problem);
 	if (!problem)
@@ -419,7 +450,10 @@ static gboolean look_ahead(PerfReader *r, Part *part, GError **error)
 	return FALSE;
 }
 
-/* All parts have to be of one recording, which has one list of events. */
+/*
+ * Open a file of the recording. All files must belong to one recording, which
+ * has one list of events.
+ */
 static gboolean open_part(PerfReader *r, const char *path, GError **error)
 {
 	Part part = {.path = path, .data = perf_data_open(path, error)};

@@ -6,14 +6,15 @@
 #include "import/perfcommand.h"
 
 /*
- * Options of perf record up to Linux 6.18 that have a value.  Others may have
- * one behind "=" in the same word, which needs no list.
+ * Options of perf record up to Linux 6.18 that have a value. An option whose
+ * value follows "=" in the same word needs no entry.
  */
 #define SHORT_WITH_VALUE "cCDeFGjkmoprtu"
 
 static const struct {
 	const char *name;
-	char letter; /* of the same option, or of none of interest */
+	char letter; /* equivalent short option; 'o' if the import ignores the
+		      * option */
 } long_with_value[] = {
 	{"affinity", 'o'},
 	{"branch-filter", 'j'},
@@ -51,7 +52,7 @@ static const struct {
 
 typedef struct {
 	PerfCommand found;
-	const char *event; /* the last -e, which --filter is about */
+	const char *event; /* the last -e; --filter applies to it */
 } Parser;
 
 static gboolean is_of_memory(const char *event)
@@ -92,7 +93,7 @@ static void take_value(Parser *p, char letter, const char *value)
 	}
 }
 
-/* Takes "--name", and returns whether the next word is the value. */
+/* Parse a long option "--name". Returns whether the next word is its value. */
 static gboolean take_long(Parser *p, const char *name, const char *next)
 {
 	gsize length = strcspn(name, "=");
@@ -115,13 +116,16 @@ static gboolean take_long(Parser *p, const char *name, const char *next)
 	return FALSE;
 }
 
-/* Takes "-abc", and returns whether the next word is the value of the last. */
+/*
+ * Parse short options "-abc". Returns whether the next word is the value of the
+ * last one.
+ */
 static gboolean take_short(Parser *p, const char *letters, const char *next)
 {
 	for (; *letters; letters++) {
 		if (*letters == 'a')
 			p->found.all_cpus = TRUE;
-		/* -z=9, -Iax: the rest is the optional value. */
+		/* -z=9, -Iax: the rest of the word is the optional value. */
 		if (strchr("zIS", *letters))
 			return FALSE;
 		if (!strchr(SHORT_WITH_VALUE, *letters))
@@ -147,7 +151,8 @@ PerfCommand perf_command_parse(const char *const *words)
 	if (!words || !*words)
 		return (PerfCommand){0};
 	p.found.known = TRUE;
-	/* The recorded command, which has options of its own, ends the list. */
+	/* The first word that is not an option is the command that perf
+	 * records; its options must not be parsed. */
 	while (*++words && (*words)[0] == '-' && (*words)[1] &&
 	       strcmp(*words, "--") != 0) {
 		const char *word = *words;

@@ -8,28 +8,34 @@
 
 #define TRACING_MAGIC "\027\010\104tracing"
 
-/* The kernel's symbols have this name of a file before their own. */
+/* File name that perf stores before the name of a kernel symbol. */
 #define KERNEL_PREFIX "[kernel.kallsyms]"
 
-/* In a directory: the file with the header, and those of the threads. */
+/*
+ * File with the header in a directory of perf record --threads. The files of
+ * the threads have this name and a number.
+ */
 #define MAIN_NAME "data"
 
-/* The entry of a map of tasks that stands for all tasks. */
+/* Entry of a thread map that stands for all tasks. */
 #define ALL_TASKS G_MAXUINT64
 
 struct PerfData {
 	PerfFile *main;
-	GPtrArray *threads; /* of GMappedFile */
+	GPtrArray *threads; /* GMappedFile */
 	PerfStream *stream;
-	guint next_thread; /* what follows stream */
+	guint next_thread; /* index of the file after stream */
 	gboolean reported; /* PERF_ENTRY_CUT_OFF was returned for stream */
 	guint page_bytes, long_bytes;
 	char *release, *machine, *version, *build_id;
 	GStrv command;
-	KmtByteSpan formats; /* from the first one on */
+	KmtByteSpan formats; /* begins with the first format */
 };
 
-/* trace-cmd's files begin alike: with the formats of the machine. */
+/*
+ * Read the header of the tracing data, which a trace.dat file begins with too,
+ * and find the format files in it.
+ */
 static gboolean read_tracing_data(PerfData *d, GError **error)
 {
 	KmtByteSpan b = d->main->features[PERF_FEATURE_TRACING_DATA];
@@ -45,17 +51,17 @@ static gboolean read_tracing_data(PerfData *d, GError **error)
 		return kmt_import_fail(
 			error, "its formats of tracepoints do not begin as "
 			       "they should: record again");
-	kmt_byte_span_string(&b);  /* its version */
-	kmt_byte_span_take(&b, 1); /* its byte order is that of the file */
+	kmt_byte_span_string(&b);  /* version */
+	kmt_byte_span_take(&b, 1); /* byte order, which is that of the file */
 	magic = kmt_byte_span_take(&b, 1);
 	d->long_bytes = magic ? *magic : 0;
 	d->page_bytes = kmt_byte_span_32(&b);
-	/* header_page and header_event. */
+	/* Skip header_page and header_event. */
 	for (guint i = 0; i < 2; i++) {
 		kmt_byte_span_string(&b);
 		kmt_byte_span_take(&b, kmt_byte_span_64(&b));
 	}
-	/* The formats of ftrace itself. */
+	/* Skip the formats of ftrace's own events. */
 	for (n = kmt_byte_span_32(&b); n && kmt_byte_span_ok(&b); n--)
 		kmt_byte_span_take(&b, kmt_byte_span_64(&b));
 	d->formats = b;
@@ -103,7 +109,7 @@ gboolean perf_data_formats(const PerfData *d, PerfFormatFunc call,
 			      "again, or record again");
 }
 
-/* Whether path is a directory that perf record --threads made. */
+/* Return whether path is a directory that perf record --threads created. */
 static gboolean is_thread_directory(const char *path)
 {
 	g_autofree char *main = g_build_filename(path, MAIN_NAME, NULL);
@@ -117,7 +123,7 @@ static void unref_mapping(gpointer data)
 	g_mapped_file_unref(data);
 }
 
-/* data.0, data.1, ... */
+/* Map the files of the threads: data.0, data.1, and so on. */
 static gboolean open_threads(PerfData *d, const char *directory, GError **error)
 {
 	for (guint i = 0;; i++) {
@@ -257,7 +263,10 @@ gboolean perf_data_is_threaded(const PerfData *d)
 	return d->threads->len > 0;
 }
 
-/* The number of tasks in the map; 0: an entry stands for all tasks. */
+/*
+ * Return the number of tasks in a thread map, or 0 if an entry stands for all
+ * tasks.
+ */
 static guint64 count_tasks(KmtByteSpan body)
 {
 	guint64 n = kmt_byte_span_64(&body);
@@ -273,13 +282,16 @@ static gboolean is_damaged(const PerfRecord *record, gboolean is_whole)
 	return !perf_stream_is_type(record->type);
 }
 
-/* FALSE: the import has no use for the record, or the record is too short. */
+/*
+ * Convert a record to *entry. Returns FALSE if the import does not use the
+ * record or the record is too short.
+ */
 static gboolean parse_record(PerfData *d, const PerfRecord *record,
 			     PerfEntry *entry)
 {
 	KmtByteSpan b = record->body;
 
-	/* perf's own records have no trailer. */
+	/* Records of perf itself have no trailer. */
 	if (record->type < PERF_USER_ATTR)
 		perf_layouts_trailer(d->main->layouts, b, entry);
 	switch (record->type) {
@@ -300,7 +312,8 @@ static gboolean parse_record(PerfData *d, const PerfRecord *record,
 		break;
 	case PERF_RECORD_MMAP:
 		entry->kind = PERF_ENTRY_KERNEL;
-		/* pid and tid, address, length; then that of the symbol. */
+		/* Skip pid and tid, the address, and the length; the address of
+		 * the symbol follows. */
 		kmt_byte_span_64(&b);
 		kmt_byte_span_64(&b);
 		kmt_byte_span_64(&b);
@@ -334,7 +347,7 @@ gboolean perf_data_skip_file(PerfData *d)
 	file = d->threads->pdata[d->next_thread++];
 	bytes.next = (const guint8 *)g_mapped_file_get_contents(file);
 	bytes.left = g_mapped_file_get_length(file);
-	/* An empty file is mapped as NULL. */
+	/* GMappedFile returns a NULL pointer for an empty file. */
 	if (!bytes.next)
 		bytes.next = (const guint8 *)"";
 	perf_stream_free(d->stream);

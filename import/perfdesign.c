@@ -5,7 +5,7 @@
 #include "import/perfdesign.h"
 #include "import/perflayout.h"
 
-/* A reason, and the tracepoints that it is about. */
+/* A reason for missing events, and the names of the affected tracepoints. */
 typedef struct {
 	char *text;
 	GString *names;
@@ -20,7 +20,10 @@ static void reason_clear(gpointer data)
 	g_string_free(reason->names, TRUE);
 }
 
-/* Takes text, which may be NULL: no reason. */
+/*
+ * Add a reason for the tracepoint name. The function takes ownership of text;
+ * NULL adds nothing.
+ */
 static void add_reason(GArray *reasons, char *text, const char *name)
 {
 	Reason *reason = NULL;
@@ -41,7 +44,10 @@ static void add_reason(GArray *reasons, char *text, const char *name)
 			       reason->n_names++ ? ", " : "", name);
 }
 
-/* The sampling that the event attribute requests; NULL: all events. */
+/*
+ * Describe the sampling that the event attribute requests. Returns NULL if all
+ * events were recorded; the caller frees the text.
+ */
 static char *sampling(const struct perf_event_attr *attr)
 {
 	guint64 n = attr->sample_period;
@@ -76,7 +82,7 @@ static char *missing_cpus(const PerfData *data, const PerfCommand *command,
 			       online);
 }
 
-/* Each event by itself, since perf has options for each. */
+/* Add reasons for each event separately, because perf has per-event options. */
 static void add_events(KmtImport *import, const PerfData *data,
 		       const KmtImportDecoder *decoder,
 		       const PerfCommand *command, gboolean all_tasks)
@@ -127,7 +133,10 @@ static void add_events(KmtImport *import, const PerfData *data,
 	}
 }
 
-/* Old versions of perf write no map of the tasks. */
+/*
+ * Return whether all tasks were recorded. Old versions of perf write no thread
+ * map, so the command line must decide.
+ */
 static gboolean is_of_all_tasks(const PerfData *data,
 				const PerfCommand *command, guint64 n_tasks)
 {
@@ -139,7 +148,8 @@ static gboolean is_of_all_tasks(const PerfData *data,
 		return FALSE;
 	if (command->all_cpus || command->cpus)
 		return TRUE;
-	/* perf sets it to begin with the command that it starts. */
+	/* perf sets enable_on_exec if it starts a command and records only this
+	 * command. */
 	for (guint i = 0; i < perf_layouts_count(layouts); i++)
 		if (perf_layouts_attr(layouts, i)->enable_on_exec)
 			return FALSE;
@@ -166,7 +176,8 @@ static void add_choices(KmtImport *import, const PerfCommand *command)
 	if (command->cgroups)
 		add_text(import, "only tasks of the control group ",
 			 command->cgroups, " were recorded (perf record -G)");
-	/* Ranges, not the one time that a number stands for. */
+	/* Only ranges select times; a single number is a delay before the
+	 * start. */
 	if (command->delay && command->delay[0] &&
 	    strchr(command->delay + 1, '-'))
 		add_text(import, "only the times ", command->delay,

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Recordings of perf that have only a part of the events, on purpose. */
+/*
+ * Detects recordings of perf that contain only a part of the events because of
+ * the options of perf record.
+ */
 #ifndef KMEMTRACE_IMPORT_PERFDESIGN_H
 #define KMEMTRACE_IMPORT_PERFDESIGN_H
 
 #include "import/decode.h"
 #include "import/perfdata.h"
 
-/* The file does not tell how many tasks were recorded. */
+/*
+ * Value of n_tasks if the file does not contain the number of recorded tasks.
+ */
 #define PERF_TASKS_UNKNOWN G_MAXUINT64
 
 /*
- * Adds each reason why events of memory are missing to import.  n_tasks: how
- * many tasks perf recorded at its start; 0 stands for all.
+ * Add each reason why memory events are missing to import; see
+ * kmt_import_add_incomplete(). n_tasks is the number of tasks that perf
+ * recorded at its start; 0 stands for all tasks.
  */
 void perf_design_add(KmtImport *import, const PerfData *data,
 		     const KmtImportDecoder *decoder, guint64 n_tasks);

@@ -10,10 +10,13 @@
 #define MAGIC	      "PERFILE2"
 #define MAGIC_SWAPPED "2ELIFREP"
 
-/* The size that the header of a file states; the size in a pipe is 16. */
+/*
+ * Size of the header of a recording written to a pipe. The header of a file is
+ * larger.
+ */
 #define PIPE_HEADER_BYTES 16
 
-/* A build id and its padding. */
+/* Size of a build ID with its padding, and without. */
 #define BUILD_ID_BYTES	    24
 #define MOST_BUILD_ID_BYTES 20
 
@@ -41,7 +44,10 @@ static KmtByteSpan all_bytes(const PerfFile *f)
 		g_mapped_file_get_length(f->file)};
 }
 
-/* Not ok: the section is not within the file. */
+/*
+ * Return the bytes of a section. The span is not ok if the section is not
+ * within the file.
+ */
 static KmtByteSpan section(const PerfFile *f, Section s)
 {
 	KmtByteSpan bytes = all_bytes(f);
@@ -53,7 +59,10 @@ static KmtByteSpan section(const PerfFile *f, Section s)
 	return bytes;
 }
 
-/* The table of features follows the records, in ascending order. */
+/*
+ * Read the table of feature sections. The table follows the records and is
+ * sorted by feature.
+ */
 static gboolean read_features(PerfFile *f, const FileHeader *header,
 			      GError **error)
 {
@@ -85,7 +94,10 @@ static gboolean fail_events(GError **error)
 				      "again");
 }
 
-/* Each event is a perf_event_attr, then where the ids of the event are. */
+/*
+ * Read the list of events. An entry is a perf_event_attr and the section with
+ * the event's IDs.
+ */
 static gboolean read_events(PerfFile *f, const FileHeader *header,
 			    GError **error)
 {
@@ -143,7 +155,10 @@ static gboolean read_file(PerfFile *f, GError **error)
 	       read_features(f, &header, error);
 }
 
-/* An attr of the size that it states, then the ids of the event. */
+/*
+ * Read an event of a recording from a pipe: an attr of the size stated in the
+ * attr, then the IDs of the event.
+ */
 static gboolean read_pipe_event(PerfFile *f, KmtByteSpan body, GError **error)
 {
 	KmtByteSpan attr = body, size = body;
@@ -157,7 +172,9 @@ static gboolean read_pipe_event(PerfFile *f, KmtByteSpan body, GError **error)
 				error);
 }
 
-/* Into a pipe perf writes records in place of the header. */
+/*
+ * Read a record that replaces a part of the header in a recording from a pipe.
+ */
 static gboolean read_pipe_record(PerfFile *f, PerfRecord *record,
 				 GError **error)
 {
@@ -192,7 +209,8 @@ static gboolean read_pipe(PerfFile *f, GError **error)
 	while (perf_stream_next(stream, TRUE, &record, &problem))
 		if (!read_pipe_record(f, &record, error))
 			return FALSE;
-	/* Damage behind the list of events is found again with the samples. */
+	/* Damage behind the list of events is found again when the samples are
+	 * read. */
 	if (problem && perf_layouts_count(f->layouts) > 0 &&
 	    kmt_byte_span_ok(&f->features[PERF_FEATURE_TRACING_DATA]))
 		g_clear_error(&problem);
@@ -239,7 +257,10 @@ void perf_file_free(PerfFile *f)
 	g_free(f);
 }
 
-/* A length, then the text with zeros behind it; not ok: there is none. */
+/*
+ * Consume a string: its length, then the text, padded with zeros. Returns NULL
+ * if the bytes do not suffice.
+ */
 static const guint8 *take_text(KmtByteSpan *bytes, guint32 *length)
 {
 	*length = kmt_byte_span_32(bytes);
@@ -284,7 +305,7 @@ static char *hexadecimal(const guint8 *bytes, guint n)
 	return g_string_free(text, FALSE);
 }
 
-/* Records of a pid, a build id and the name of a file. */
+/* The feature is a list of records: a pid, a build ID, and a file name. */
 char *perf_file_build_id(const PerfFile *f)
 {
 	KmtByteSpan bytes = f->features[PERF_FEATURE_BUILD_ID];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The header of a recording of perf, written to a file (-o FILE) or to a pipe
- * (-o -), see
- * tools/perf/Documentation/perf.data-file-format.txt.
+ * Parser of the header of a perf recording, written to a file (-o FILE) or to a
+ * pipe (-o -). See tools/perf/Documentation/perf.data-file-format.txt.
  */
 #ifndef KMEMTRACE_IMPORT_PERFFILE_H
 #define KMEMTRACE_IMPORT_PERFFILE_H
@@ -23,11 +22,15 @@ enum {
 	PERF_N_FEATURES = 256,
 };
 
-/* The file is mapped: a file that is shortened meanwhile raises SIGBUS. */
+/*
+ * An opened recording. The file is mapped, so a process that truncates the file
+ * causes SIGBUS.
+ */
 typedef struct {
 	GMappedFile *file;
 	PerfLayouts *layouts;
-	/* Not ok where the file lacks the feature. */
+	/* Contents of the features. The span is not ok if the file lacks the
+	 * feature. */
 	KmtByteSpan features[PERF_N_FEATURES];
 	KmtByteSpan records;
 } PerfFile;
@@ -36,13 +39,22 @@ PerfFile *perf_file_open(const char *path, GError **error);
 void perf_file_free(PerfFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PerfFile, perf_file_free)
 
-/* A text; NULL: the file lacks the feature.  The caller frees it. */
+/*
+ * Return a feature that is a string, or NULL if the file lacks the feature. The
+ * caller frees the text.
+ */
 char *perf_file_text(const PerfFile *file, guint feature);
 
-/* The command line of perf; NULL: the file lacks it.  The caller frees it. */
+/*
+ * Return the command line of perf, or NULL if the file lacks it. The caller
+ * frees it.
+ */
 GStrv perf_file_command(const PerfFile *file);
 
-/* The build id of the kernel in hexadecimal, or NULL. The caller frees it. */
+/*
+ * Return the build ID of the kernel in hexadecimal, or NULL. The caller frees
+ * it.
+ */
 char *perf_file_build_id(const PerfFile *file);
 
 #endif

@@ -4,18 +4,18 @@
 #include "import/import.h"
 #include "import/perflayout.h"
 
-/* Parts without which no record can be made of a sample. */
+/* Parts of a sample that a record requires. */
 #define NEEDED (PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
-/* PERF_FORMAT_LOST, which headers before Linux 6.0 lack. */
+/* PERF_FORMAT_LOST, which is missing in headers before Linux 6.0. */
 #define FORMAT_LOST (1U << 4)
 
-/* Parts of a sample that follow its data. */
+/* Parts of a sample that follow the raw data. */
 #define BEHIND_DATA                                                            \
 	(~(guint64)(PERF_SAMPLE_RAW | (PERF_SAMPLE_RAW - 1)) &                 \
 	 ~(guint64)PERF_SAMPLE_IDENTIFIER)
 
-/* The fields that the data of all tracepoints begin with. */
+/* Size of the common fields at the start of all tracepoint data. */
 #define COMMON_BYTES 8
 
 typedef struct {
@@ -26,13 +26,13 @@ typedef struct {
 
 typedef struct {
 	guint64 id;
-	guint index; /* of its event, in all */
+	guint index; /* index of the event in all */
 } Id;
 
 struct PerfLayouts {
-	GArray *all; /* of Layout */
-	GArray *ids; /* of Id, by id */
-	/* Samples begin, and other records end, with the id. */
+	GArray *all; /* Layout */
+	GArray *ids; /* Id, sorted by id */
+	/* Samples begin, and other records end, with the event ID. */
 	gboolean identified;
 };
 
@@ -44,7 +44,8 @@ static const Layout *layout_at(const PerfLayouts *l, guint index)
 static gboolean add_ids(PerfLayouts *l, KmtByteSpan ids, gsize file_bytes,
 			GError **error)
 {
-	/* No two events have the same bytes of the file. */
+	/* The IDs of two events do not overlap in the file, so their number is
+	 * bounded by the file size. */
 	gsize most = MIN(file_bytes, G_MAXUINT32) / sizeof(guint64);
 
 	if (ids.left / sizeof(guint64) > most - l->ids->len)
@@ -82,7 +83,10 @@ gboolean perf_layouts_add(PerfLayouts *l, KmtByteSpan bytes, KmtByteSpan ids,
 	return add_ids(l, ids, file_bytes, error);
 }
 
-/* Without an id in the samples all of them have to be alike. */
+/*
+ * Return whether all events have the same layout. Without an ID in the samples,
+ * the parser cannot distinguish different layouts.
+ */
 static gboolean are_alike(const PerfLayouts *l)
 {
 	for (guint i = 1; i < l->all->len; i++)
@@ -158,7 +162,10 @@ gboolean perf_layouts_equal(const PerfLayouts *a, const PerfLayouts *b)
 	return TRUE;
 }
 
-/* NULL: of an event that the file does not list. */
+/*
+ * Return the layout of the event with this ID, or NULL if the file does not
+ * list the event.
+ */
 static const Layout *find(const PerfLayouts *l, guint64 id)
 {
 	const Id wanted = {.id = id};
@@ -173,7 +180,10 @@ static const Layout *find(const PerfLayouts *l, guint64 id)
 	return &g_array_index(l->all, Layout, index);
 }
 
-/* The values of the counters of a group, which a sample of :S has. */
+/*
+ * Skip the counter values of an event group, which a sample has if perf
+ * recorded with :S.
+ */
 static void skip_counters(KmtByteSpan *b, guint64 format)
 {
 	guint64 n = 1, words = 1;
@@ -201,8 +211,7 @@ static void take_callchain(KmtByteSpan *b, PerfEntry *entry)
 		kmt_byte_span_take(b, n > b->left / 8 ? G_MAXUINT64 : n * 8);
 }
 
-/* Parse a sample behind the id that all samples begin with.  Returns the rest.
- */
+/* Parse a sample behind the leading event ID. Returns the unparsed rest. */
 static KmtByteSpan parse_sample(const PerfLayouts *l, const Layout *layout,
 				KmtByteSpan b, PerfEntry *entry)
 {
@@ -241,7 +250,8 @@ gboolean perf_layouts_sample(const PerfLayouts *l, KmtByteSpan b,
 	guint64 id = l->identified ? kmt_byte_span_64(&b) : 0;
 	const Layout *layout = find(l, id);
 
-	/* The list of events has the ids of all events that have samples. */
+	/* The list of events contains the IDs of all events that have samples.
+	 */
 	if (!layout)
 		return FALSE;
 	entry->kind = PERF_ENTRY_OTHER_SAMPLE;
@@ -262,8 +272,9 @@ gboolean perf_layouts_is_sample(const PerfLayouts *l, KmtByteSpan b)
 		return FALSE;
 	rest = parse_sample(l, layout, b, &entry);
 	/*
-	 * The data end where the record ends, unless a part follows them.  No
-	 * other record has an event's id first and fits in length as well.
+	 * The data must end where the record ends, unless a further part
+	 * follows. A record of another type never begins with an event ID and
+	 * has a matching length as well.
 	 */
 	return entry.data && entry.n_bytes >= COMMON_BYTES &&
 	       entry.cpu < KMT_IMPORT_MAX_CPUS &&

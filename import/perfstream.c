@@ -8,23 +8,24 @@
 #include "import/perfzstd.h"
 
 /*
- * perf compresses at most one buffer of a CPU at a time, and a header has 16
- * bits for the size of the result.  A longer result is damage, not data.
+ * Upper bound for the decompressed size of a record. perf compresses at most
+ * one buffer of a CPU at a time, and a header has 16 bits for the compressed
+ * size. A longer result is damage.
  */
 #define MOST_BYTES ((gsize)64 * 1024 * 1024)
 
 /*
- * Types of records that this kernel and perf, or newer ones, may have.  perf
- * counts its own from PERF_USER_ATTR on.
+ * Upper bounds for the record types of the kernel and of perf, including future
+ * versions. perf's own types begin with PERF_USER_ATTR.
  */
 #define END_OF_KERNEL_TYPES 40
 #define END_OF_USER_TYPES   128
 
 struct PerfStream {
-	KmtByteSpan bytes;	    /* of the file */
-	const PerfLayouts *layouts; /* or NULL */
-	PerfZstd *zstd;		    /* NULL: nothing was compressed so far */
-	/* Decompressed bytes; those before "taken" have been returned. */
+	KmtByteSpan bytes;	    /* unread bytes of the file */
+	const PerfLayouts *layouts; /* not owned; may be NULL */
+	PerfZstd *zstd; /* NULL before the first compressed record */
+	/* Decompressed bytes. The bytes before "taken" have been returned. */
 	GByteArray *plain;
 	gsize taken;
 };
@@ -54,7 +55,10 @@ void perf_stream_free(PerfStream *stream)
 	g_free(stream);
 }
 
-/* Take a record of b; FALSE: b does not begin with a whole one. */
+/*
+ * Consume a record at the start of b. Returns FALSE if b does not begin with a
+ * complete record.
+ */
 static gboolean take_record(const PerfStream *s, KmtByteSpan *b,
 			    PerfRecord *record)
 {
@@ -73,7 +77,7 @@ static gboolean take_record(const PerfStream *s, KmtByteSpan *b,
 	record->body.next = b->next + sizeof(header);
 	record->body.left = header.size - sizeof(header);
 	size = record->body;
-	/* What seems to follow the record, or to be compressed, is neither. */
+	/* A sample with a damaged type has no payload and is not compressed. */
 	if (header.type != PERF_RECORD_SAMPLE && s->layouts &&
 	    perf_layouts_is_sample(s->layouts, record->body))
 		record->type = header.type = 0;
@@ -88,7 +92,7 @@ static gboolean take_record(const PerfStream *s, KmtByteSpan *b,
 	return TRUE;
 }
 
-/* Appends what a compressed record contains to the decompressed bytes. */
+/* Append the decompressed content of a compressed record to s->plain. */
 static gboolean decompress(PerfStream *s, const PerfRecord *record,
 			   GError **error)
 {
@@ -117,7 +121,10 @@ static gboolean decompress(PerfStream *s, const PerfRecord *record,
 					  MOST_BYTES, s->plain, error);
 }
 
-/* A record may begin in one compressed record and end in the next one. */
+/*
+ * Consume a record from the decompressed bytes. A record may begin in one
+ * compressed record and end in the next one.
+ */
 static gboolean take_plain(PerfStream *s, PerfRecord *record)
 {
 	KmtByteSpan b;
@@ -131,7 +138,10 @@ static gboolean take_plain(PerfStream *s, PerfRecord *record)
 	return TRUE;
 }
 
-/* Whether the next record cannot become whole, however many bytes follow. */
+/*
+ * Return whether the next decompressed record is invalid regardless of the
+ * bytes that follow.
+ */
 static gboolean is_plain_damaged(const PerfStream *s)
 {
 	struct perf_event_header header;

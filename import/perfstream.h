@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The records of one file of perf, decompressed where perf compressed them. */
+/*
+ * Iterator over the records of one perf file. Compressed records are
+ * decompressed.
+ */
 #ifndef KMEMTRACE_IMPORT_PERFSTREAM_H
 #define KMEMTRACE_IMPORT_PERFSTREAM_H
 
@@ -22,34 +25,36 @@ enum {
 
 typedef struct {
 	guint type;
-	KmtByteSpan body; /* behind the header */
-	/* Data that follow the record and are not part of its size. */
+	KmtByteSpan body; /* bytes behind the header */
+	/* Data that follow the record and are not included in its size. */
 	KmtByteSpan payload;
 } PerfRecord;
 
-/* Whether a record can have this type; any other is damage. */
+/* Return whether a record can have this type. Any other type is damage. */
 gboolean perf_stream_is_type(guint32 type);
 
 typedef struct PerfStream PerfStream;
 
 /*
- * bytes and layouts have to stay valid.  By the layouts a sample with the type
- * of another record is found, and returned as type 0.  NULL: it is not.
+ * Create an iterator; free it with perf_stream_free(), which accepts NULL.
+ * bytes and layouts must outlive the iterator. With layouts, a sample with the
+ * type of another record is detected and returned as type 0. layouts may be
+ * NULL, which disables the detection.
  */
 PerfStream *perf_stream_new(KmtByteSpan bytes, const PerfLayouts *layouts);
 void perf_stream_free(PerfStream *stream);
 
 /*
- * Reads the next record, which is valid until the next call.  Compressed
- * records are replaced by what they contain, unless keep_compressed is set:
- * then they are returned as they are.  FALSE: the end, or an error.
+ * Read the next record, which is valid until the next call. A compressed record
+ * is replaced by its content, or returned unchanged if keep_compressed is set.
+ * Returns FALSE at the end, and FALSE with *error set after an error.
  */
 gboolean perf_stream_next(PerfStream *stream, gboolean keep_compressed,
 			  PerfRecord *record, GError **error);
 
 /*
- * Whether the compressed records ended within a record.  perf record -z leaves
- * such an end when the compressor holds back the last bytes of a full buffer.
+ * Return whether the compressed records ended within a record. perf record -z
+ * causes such an end if the compressor retains the last bytes of a full buffer.
  */
 gboolean perf_stream_is_cut_off(const PerfStream *stream);
 

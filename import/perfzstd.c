@@ -6,7 +6,7 @@
 #include "import/import.h"
 #include "import/perfzstd.h"
 
-/* The ABI of these functions and structs is stable since zstd 1.0. */
+/* The ABI of the functions and structs below is stable since zstd 1.0. */
 #define SONAME "libzstd.so.1"
 
 #define CHUNK_BYTES ((gsize)64 * 1024)
@@ -100,7 +100,8 @@ gboolean perf_zstd_append(PerfZstd *zstd, const guint8 *data, gsize n_bytes,
 	gsize before = out->len, added = 0;
 	gboolean full = TRUE;
 
-	/* A full chunk may hide more output although all input was taken. */
+	/* A full chunk can mean that more output is pending although all input
+	 * was consumed. */
 	while (in.position < in.size || full) {
 		OutBuffer chunk = {NULL, CHUNK_BYTES, 0};
 		gsize taken = in.position;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The decompressor of a recording that perf record -z made.  libzstd is loaded
- * when the first compressed record is read, so that the program runs without
- * it.
+ * Decompressor for recordings of perf record -z. libzstd is loaded when the
+ * first compressed record is read, so the program also runs without the
+ * library.
  */
 #ifndef KMEMTRACE_IMPORT_PERFZSTD_H
 #define KMEMTRACE_IMPORT_PERFZSTD_H
@@ -11,14 +11,17 @@
 
 typedef struct PerfZstd PerfZstd;
 
-/* NULL and an error: libzstd cannot be loaded, or memory ran out. */
+/*
+ * Create a decompressor; free it with perf_zstd_free(), which accepts NULL.
+ * Returns NULL and sets *error if libzstd cannot be loaded or memory runs out.
+ */
 PerfZstd *perf_zstd_new(GError **error);
 void perf_zstd_free(PerfZstd *zstd);
 
 /*
- * Decompresses all n_bytes of data and appends the result to out.  The
- * compressed records of one file are one zstd stream, so calls depend on the
- * calls before.  FALSE and an error if the data are damaged, or if one call
+ * Decompress n_bytes of data and append the result to out. The compressed
+ * records of a file form one zstd stream, so the calls must follow the order of
+ * the file. Returns FALSE and sets *error if the data are damaged or a call
  * yields more than most_bytes.
  */
 gboolean perf_zstd_append(PerfZstd *zstd, const guint8 *data, gsize n_bytes,

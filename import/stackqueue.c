@@ -4,29 +4,30 @@
 #include "import/stackqueue.h"
 
 /*
- * So many events wait at most.  Between an event and its stack there are only
- * the events of a few interrupts, so a longer wait is for a stack that was
+ * Maximum number of waiting events. Only events of a few interrupts can occur
+ * between an event and its stack, so a longer queue means that the stack was
  * lost.
  */
 #define MAX_WAITING 1024
 
-/* Contexts; each can interrupt the ones before it. */
+/* Execution contexts. Each context can interrupt the contexts before it. */
 enum { LEVEL_TASK, LEVEL_SOFTIRQ, LEVEL_HARDIRQ, LEVEL_NMI, N_LEVELS };
 
 typedef struct {
 	KmtImportEvent event;
-	char *cache; /* that event.cache points to */
+	char *cache; /* owned copy; event.cache points to it */
 	gboolean has_record;
-	gboolean is_complete; /* its stack has come, or cannot come any more */
-	GArray *stack;	      /* of guint64, or NULL */
+	gboolean is_complete; /* its stack arrived, or can no longer arrive */
+	GArray *stack;	      /* guint64; NULL without a stack */
 } Waiting;
 
 struct KmtImportStackQueue {
 	KmtImport *import;
 	KmtImportCallers *callers;
 	guint cpu;
-	GQueue waiting; /* of Waiting, in the order in which they came */
-	/* The last event of each level, if its stack may still come. */
+	GQueue waiting; /* Waiting *, in the order of arrival */
+	/* Last event of each context, if its stack may still arrive; otherwise
+	 * NULL. */
 	Waiting *open[N_LEVELS];
 };
 
@@ -83,7 +84,10 @@ static gboolean hand_over(KmtImportStackQueue *q, Waiting *w, GError **error)
 	return kmt_import_add(q->import, event, error);
 }
 
-/* Hand over events in their order, up to the first that is incomplete. */
+/*
+ * Add the events at the head of the queue to the import, in their order, up to
+ * the first incomplete event.
+ */
 static gboolean hand_over_complete(KmtImportStackQueue *q, GError **error)
 {
 	Waiting *w;
@@ -96,7 +100,11 @@ static gboolean hand_over_complete(KmtImportStackQueue *q, GError **error)
 	return ok;
 }
 
-/* An event at this level completes the one before and those of interrupts. */
+/*
+ * Complete the last event of this context and of all contexts that can
+ * interrupt it. Called when an event of the context arrives, because a stack
+ * belongs to the event before it.
+ */
 static void complete_from(KmtImportStackQueue *q, guint level)
 {
 	for (; level < N_LEVELS; level++) {

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a trace.dat tells about the machine and the options of the recording. */
+/*
+ * Describes the recorded machine, and guesses the options of the recording,
+ * from a trace.dat.
+ */
 #include "config.h"
 
 #include "import/tracedat-private.h"
 
-/* With fewer events, one task or some of the CPUs may have caused them all. */
+/*
+ * Minimum number of events for the guesses below. Fewer events may all come
+ * from one task or a few CPUs.
+ */
 #define MIN_EVENTS_OF_A_MACHINE 500
 
-/* "Linux host 6.1.0 x86_64". */
+/* Parse the output of uname such as "Linux host 6.1.0 x86_64". */
 static void describe_machine(GKeyFile *meta, const char *uname)
 {
 	g_auto(GStrv) words = g_strsplit(uname, " ", -1);
@@ -46,9 +52,9 @@ void dat_describe(const DatReader *r)
 }
 
 /*
- * A trace.dat does not store the options of trace-cmd record, so -F and -P are
- * guessed: a recording of all tasks that has so many events has some of the
- * idle task or of a kernel thread.
+ * A trace.dat does not store the options of trace-cmd record, so the function
+ * guesses -F and -P: a recording of all tasks with this many events also
+ * contains events of the idle task or of a kernel thread.
  */
 void dat_guess_task_filter(KmtImport *import)
 {
@@ -68,8 +74,9 @@ void dat_guess_task_filter(KmtImport *import)
 }
 
 /*
- * A CPU without an event was idle, or excluded by trace-cmd record -M.  The
- * first is far more likely, so this is a note, and the capture stays complete.
+ * A CPU without an event was idle, or excluded by trace-cmd record -M. An idle
+ * CPU is far more likely, so the program prints a note and the capture stays
+ * complete.
  */
 void dat_note_silent_cpus(const DatReader *r)
 {

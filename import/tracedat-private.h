@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* State of the reader of trace.dat. */
+/*
+ * State of the trace.dat reader, shared by tracedat.c and tracedat-describe.c.
+ */
 #ifndef KMEMTRACE_IMPORT_TRACEDAT_PRIVATE_H
 #define KMEMTRACE_IMPORT_TRACEDAT_PRIVATE_H
 
@@ -11,21 +13,22 @@
 
 struct tep_handle;
 
-/* Findings of the first pass about the pages of a CPU. */
+/* Result of the first pass over the pages of a CPU. */
 typedef struct {
-	GArray *times;	/* of DatPageTime */
-	guint64 events; /* in pages that are whole */
-	guint64 holes;	/* stretches of damaged pages */
-	guint64 missed; /* events that pages count as lost by the kernel */
-	guint64 missed_places; /* where events were lost, without a number */
+	GArray *times;	       /* DatPageTime */
+	guint64 events;	       /* events in intact pages */
+	guint64 holes;	       /* runs of damaged pages */
+	guint64 missed;	       /* lost events that pages count */
+	guint64 missed_places; /* losses that pages report without a number */
 	gboolean has_time;
 	gint64 first_ns, last_ns;
 } Survey;
 
-/* How many events are lost at one place of a CPU; 0: not known. */
+/* Number of events lost at each gap of a CPU; 0: unknown. */
 typedef struct {
-	guint64 per_hole;   /* damage */
-	guint64 per_missed; /* loss in the kernel that a page does not count */
+	guint64 per_hole;   /* gap of damaged pages */
+	guint64 per_missed; /* loss in the kernel that a page reports without a
+			     * number */
 } Losses;
 
 typedef struct {
@@ -37,17 +40,18 @@ typedef struct {
 	KmtImportCallers *callers;
 	const DatBuffer *buffer;
 	DatClock clock;
-	GArray *surveys; /* of Survey, one for each of buffer->cpus */
+	GArray *surveys; /* Survey, one per element of buffer->cpus */
 	gboolean has_time;
 	gint64 first_ns, last_ns; /* of all CPUs */
 } DatReader;
 
-/* Write the facts about the recorded machine to kmemtrace.meta. */
+/* Write the recorded machine and the recorder to kmemtrace.meta. */
 void dat_describe(const DatReader *r);
 
 /*
- * A trace.dat does not store the options of trace-cmd record.  Note what the
- * events suggest: a recording of one task, or CPUs without an event.
+ * Report properties of the recording that the events suggest: a recording of
+ * one task, and CPUs without an event. A trace.dat does not store the options
+ * of trace-cmd record.
  */
 void dat_guess_task_filter(KmtImport *import);
 void dat_note_silent_cpus(const DatReader *r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The reader of trace.dat. */
+/* Reader of trace.dat files. */
 #include "config.h"
 
 #include <event-parse.h>
@@ -15,7 +15,10 @@
 #include "import/import.h"
 #include "import/tracedat-private.h"
 
-/* Waiting records are written after this number of events. */
+/*
+ * Number of events after which the reader lets the import write waiting
+ * records.
+ */
 #define ADVANCE_EVENTS 1024
 
 static void reader_clear(DatReader *r)
@@ -61,7 +64,7 @@ static gboolean read_formats(DatReader *r, GError **error)
 	return TRUE;
 }
 
-/* ---- the first pass ---- */
+/* ---- first pass: survey ---- */
 
 static DatPages *open_pages(const DatReader *r, const DatCpu *cpu)
 {
@@ -82,7 +85,10 @@ static DatPageTime time_of(const DatReader *r, const DatPage *page)
 			     dat_clock_ns(&r->clock, page->last_time)};
 }
 
-/* The file is mapped, and another process can change it between two passes. */
+/*
+ * Fail because the mapped file changed: another process can modify it between
+ * the two passes.
+ */
 static gboolean fail_changed(GError **error)
 {
 	return kmt_import_fail(error,
@@ -91,8 +97,8 @@ static gboolean fail_changed(GError **error)
 }
 
 /*
- * Whether page i of the CPU is of use.  FALSE and an error: it is another page
- * than before.
+ * Set *whole to whether the first pass found page i of the CPU intact. Returns
+ * FALSE and sets *error if the page changed since the first pass.
  */
 static gboolean check_page(const DatReader *r, const Survey *s, guint i,
 			   const DatPage *page, gboolean *whole, GError **error)
@@ -122,7 +128,10 @@ static void survey_page(Survey *s, const DatPage *page, DatPageTime time)
 	s->has_time = TRUE;
 }
 
-/* The times of all pages, which decide about some of them. */
+/*
+ * Read the times of all pages of a CPU and mark pages with inconsistent times
+ * as damaged. The caller releases the array.
+ */
 static GArray *read_times(const DatReader *r, const DatCpu *cpu)
 {
 	GArray *times = g_array_new(FALSE, FALSE, sizeof(DatPageTime));
@@ -139,7 +148,7 @@ static GArray *read_times(const DatReader *r, const DatCpu *cpu)
 	return times;
 }
 
-/* The caller frees s->times, also after an error. */
+/* Fill in *s for a CPU. The caller releases s->times, even after an error. */
 static gboolean survey_cpu(const DatReader *r, const DatCpu *cpu, Survey *s,
 			   GError **error)
 {
@@ -162,7 +171,7 @@ static gboolean survey_cpu(const DatReader *r, const DatCpu *cpu, Survey *s,
 			s->holes++;
 		in_hole = !whole;
 	}
-	/* All events were found: the pages that look damaged were empty. */
+	/* All events were found, so the pages that look damaged were empty. */
 	if (stats && stats->has_events && stats->events == s->events)
 		s->holes = 0;
 	return i == s->times->len || fail_changed(error);
@@ -196,9 +205,10 @@ static gboolean survey_all(DatReader *r, GError **error)
 /* ---- losses ---- */
 
 /*
- * The kernel's counters give the number of events lost by damage: those handed
- * over without those in whole pages.  Several places share this number, so the
- * number of each is not known then.
+ * Compute the number of events lost at each gap. The kernel's counters
+ * determine the number of events lost by damage: events in the buffer minus
+ * events in intact pages. If several gaps share this number, the number of each
+ * gap is unknown.
  */
 static Losses count_losses(const Survey *s, const DatStats *stats)
 {
@@ -213,7 +223,10 @@ static Losses count_losses(const Survey *s, const DatStats *stats)
 	return losses;
 }
 
-/* All events of the CPU that are not in the file; FALSE: not known. */
+/*
+ * Compute the number of a CPU's events that are missing in the file. Returns
+ * FALSE if the number is unknown; *total is then a lower bound.
+ */
 static gboolean total_lost(const Survey *s, const DatStats *stats,
 			   guint64 *total)
 {
@@ -246,7 +259,7 @@ static gboolean set_total(const DatReader *r, guint cpu, const Survey *s,
 	       kmt_import_set_cpu_lost(r->import, cpu, total, error);
 }
 
-/* ---- the second pass ---- */
+/* ---- second pass: import ---- */
 
 static gboolean take_page(const DatReader *r, guint cpu, const DatPage *page,
 			  const Losses *losses, GError **error)
@@ -271,7 +284,7 @@ static gboolean take_page(const DatReader *r, guint cpu, const DatPage *page,
 	return TRUE;
 }
 
-/* Record the loss of a stretch of damaged pages, which ends at that time. */
+/* Record the loss for a run of damaged pages that ends at time (ns). */
 static gboolean end_hole(const DatReader *r, guint cpu, const Losses *losses,
 			 gint64 time, GError **error)
 {
@@ -280,7 +293,10 @@ static gboolean end_hole(const DatReader *r, guint cpu, const Losses *losses,
 				   r->first_ns, time, error);
 }
 
-/* Whether a page with n events, the last of all so far, completes a round. */
+/*
+ * Return whether the last n events cross a multiple of ADVANCE_EVENTS. events
+ * includes the last n events.
+ */
 static gboolean ends_round(guint64 events, guint64 n)
 {
 	return events / ADVANCE_EVENTS != (events - n) / ADVANCE_EVENTS;
@@ -363,7 +379,10 @@ static char *printed_name(const DatBuffer *buffer)
 			     : g_strdup("of the whole machine");
 }
 
-/* Name the imported buffer, and the others of the file. */
+/*
+ * Write the name of the imported buffer to kmemtrace.meta, and add a note that
+ * lists the other buffers.
+ */
 static void name_buffers(const DatReader *r)
 {
 	g_autoptr(GString) others = g_string_new(NULL);
@@ -390,7 +409,10 @@ static void name_buffers(const DatReader *r)
 	kmt_import_add_note(r->import, note);
 }
 
-/* The buffer with that name; NULL: the first one that has events of memory. */
+/*
+ * Import the buffer with this name. A NULL name selects the first buffer with
+ * memory events.
+ */
 static gboolean read_buffers(DatReader *r, const char *name, GError **error)
 {
 	gboolean found = FALSE;

@@ -26,7 +26,7 @@ static gboolean fail_with_command(const char *algorithm, const char *why,
 
 #ifdef HAVE_LIBARCHIVE
 
-/* zlib's header and the checksum behind its data. */
+/* Sizes of zlib's header, and of the checksum behind its data. */
 #define ZLIB_HEAD_BYTES 2
 #define ZLIB_TAIL_BYTES 4
 #define ADLER_MODULUS	65521
@@ -48,7 +48,10 @@ gboolean kmt_unpack_can(const char *algorithm, const char *path, GError **error)
 	       fail_with_command(algorithm, problem->message, path, error);
 }
 
-/* The number of bytes at to; at most n. */
+/*
+ * Decompress at most n bytes to the buffer to. Returns the number of
+ * decompressed bytes.
+ */
 static gsize read_stream(const void *stream, gsize n_stream, guint8 *to,
 			 gsize n)
 {
@@ -83,7 +86,10 @@ static guint32 adler32(const guint8 *data, gsize n)
 	return b << 16 | a;
 }
 
-/* libarchive reads gzip only, which has other ends around the same data. */
+/*
+ * Decompress a zlib block. libarchive reads gzip but not zlib, so the function
+ * replaces zlib's header and trailer with those of gzip.
+ */
 static gboolean unpack_zlib(const guint8 *packed, gsize n_packed, guint8 *to,
 			    gsize n)
 {

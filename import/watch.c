@@ -15,7 +15,10 @@
 
 #include "import/watch.h"
 
-/* Programs and libraries, names, and what waits for its turn. */
+/*
+ * Memory limit of the reader process: a base for programs, libraries, names,
+ * and waiting records, and a multiple of the input size.
+ */
 #define BASE_BYTES	(G_GUINT64_CONSTANT(1) << 30)
 #define BYTES_PER_INPUT 8
 
@@ -25,11 +28,11 @@
 #define MAX_ENTRIES 100000
 
 struct KmtImportWatch {
-	/* Only compared with its earlier values, so that the order of the
-	 * other process's writes does not matter. */
+	/* Progress counter. The parent only compares the value with earlier
+	 * values, so relaxed memory order suffices. */
 	atomic_ulong ticks;
 	atomic_bool ended;
-	int ends[2]; /* of a pipe: the reading process holds the second */
+	int ends[2]; /* a pipe; the reader process holds the write end */
 };
 
 KmtImportWatch *kmt_import_watch_new(void)
@@ -66,7 +69,10 @@ void kmt_import_watch_end(KmtImportWatch *watch)
 	atomic_store_explicit(&watch->ended, TRUE, memory_order_relaxed);
 }
 
-/* AddressSanitizer reserves terabytes of addresses. */
+/*
+ * AddressSanitizer reserves terabytes of address space, so RLIMIT_AS cannot be
+ * used.
+ */
 #if defined(__SANITIZE_ADDRESS__)
 #define HAS_ASAN 1
 #elif defined(__has_feature)
@@ -92,7 +98,10 @@ guint64 kmt_import_watch_limit_memory(guint64 input_bytes)
 #endif
 }
 
-/* Processor time of a process, us; 0: not known, or the process is gone. */
+/*
+ * Return the processor time of a process in us, or 0 if it is unknown or the
+ * process has ended.
+ */
 static gint64 cpu_time(pid_t pid)
 {
 	clockid_t clock;
@@ -104,8 +113,9 @@ static gint64 cpu_time(pid_t pid)
 }
 
 /*
- * WNOWAIT leaves the ended process as a zombie, whose number is not assigned
- * again.  The wait that reaps it is thus short, and can block all signals.
+ * Wait for the process and reap it. WNOWAIT leaves the ended process as a
+ * zombie, so its process ID is not reused. The second wait returns at once and
+ * can therefore run with all signals blocked.
  */
 static void reap(volatile pid_t *reader, int *status)
 {
@@ -137,7 +147,8 @@ gboolean kmt_import_watch_wait(KmtImportWatch *watch, volatile pid_t *reader,
 	gboolean alive = TRUE;
 
 	close(watch->ends[1]);
-	/* The second end of the pipe closes when the reading process ends. */
+	/* The kernel closes the write end of the pipe when the reader process
+	 * ends, which wakes poll(). */
 	while (alive && poll(&end, 1, POLL_MS) <= 0) {
 		unsigned long ticks = atomic_load_explicit(
 			&watch->ticks, memory_order_relaxed);

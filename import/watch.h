@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bounds for the process that reads a file through libraries of other projects:
- * its memory, and the time that it may take without progress.
+ * Limits for the process that reads a file with libraries of other projects:
+ * its memory, and the time without progress.
  */
 #ifndef KMEMTRACE_IMPORT_WATCH_H
 #define KMEMTRACE_IMPORT_WATCH_H
@@ -9,45 +9,55 @@
 #include <glib.h>
 #include <sys/types.h>
 
-/* Shared by the reading process and the one that watches it. */
+/* State shared by the reader process and its parent. */
 typedef struct KmtImportWatch KmtImportWatch;
 
-/* Before fork().  NULL: there is no memory, or no pipe. */
+/*
+ * Create the shared state; call the function before fork(). Returns NULL if
+ * there is no memory or no pipe. The parent frees the state with
+ * kmt_import_watch_free().
+ */
 KmtImportWatch *kmt_import_watch_new(void);
 void kmt_import_watch_free(KmtImportWatch *watch);
 
-/* In the reading process, at its beginning. */
+/* Called first in the reader process. */
 void kmt_import_watch_begin(KmtImportWatch *watch);
 
 /*
- * Bound the memory of this process by that of an input of so many bytes.
- * Returns the bound in bytes; 0: a smaller limit was in force before, or none
- * can be set.
+ * Limit the memory of this process in proportion to the size of the input.
+ * Returns the limit in bytes, or 0 if a smaller limit was already in force or
+ * the limit cannot be set.
  */
 guint64 kmt_import_watch_limit_memory(guint64 input_bytes);
 
-/* In the reading process: progress. */
+/* Report progress from the reader process. */
 void kmt_import_watch_tick(KmtImportWatch *watch);
 
-/* In the reading process: what follows uses no library and has no bound. */
+/*
+ * End the time limit. The reader process calls the function when it no longer
+ * uses libraries for the input.
+ */
 void kmt_import_watch_end(KmtImportWatch *watch);
 
-/* The exit status of the reading process is not known. */
+/* Value of *status if the exit status of the reader process is not known. */
 #define KMT_IMPORT_WATCH_NO_STATUS (-1)
 
 /*
- * In the other process: wait until the reading one ends, and reap it.  FALSE:
- * it was killed, since it made no progress for cpu_seconds of its processor
- * time, or for seconds of real time.
+ * Wait in the parent until the reader process ends, and reap it. Returns FALSE
+ * if the function killed the reader because it made no progress for cpu_seconds
+ * of processor time, or for seconds of real time.
  *
- * *reader becomes 0 with all signals blocked, so that no signal handler can
- * send a signal to a process that has been reaped.  *status is that of
+ * *reader is set to 0 while all signals are blocked, so that no signal handler
+ * can signal a process that has been reaped. *status is the status of
  * waitpid(), or KMT_IMPORT_WATCH_NO_STATUS with errno set.
  */
 gboolean kmt_import_watch_wait(KmtImportWatch *watch, volatile pid_t *reader,
 			       guint cpu_seconds, guint seconds, int *status);
 
-/* Bytes of a file, or of all files in a directory and those in it. */
+/*
+ * Return the size in bytes of a file, or of all files in a directory tree. The
+ * search is bounded in depth and in the number of entries.
+ */
 guint64 kmt_import_watch_input_bytes(const char *path);
 
 #endif

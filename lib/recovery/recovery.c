@@ -15,26 +15,31 @@
 #include "lib/recovery/recovery.h"
 
 #define DIRECTORY "/run/kmemtrace"
-/* For tests: another directory. */
+/* Environment variable for tests: replaces DIRECTORY. */
 #define VARIABLE "KMEMTRACE_RUNDIR"
 #define GROUP	 "note"
 
-/* A larger file is not a note. */
+/* Maximum size of a note in bytes. */
 #define NOTE_BYTES_MAX 65536
 
-/* How long a file of an instance may still be open in a killed process. */
+/*
+ * Time to wait for a killed process to close the files of its tracefs instance.
+ */
 #define REMOVE_WAIT_MS 1500
 #define REMOVE_POLL_MS 20
 
 struct kmt_recovery {
 	int dir_fd;
-	int fd; /* holds the lock, which children inherit */
+	int fd; /* open note; holds the lock, which children inherit */
 	char *name;
 };
 
 /* ---- the directory ---- */
 
-/* Open a directory that only its owner, the caller, can write; -1 if not. */
+/*
+ * Open the directory of the notes. Returns -1 if it does not exist or if users
+ * other than the caller can write to it.
+ */
 static int open_directory(gboolean create)
 {
 	const char *path = secure_getenv(VARIABLE);
@@ -72,7 +77,10 @@ static gboolean write_all(int fd, const char *text, gsize n)
 	return TRUE;
 }
 
-/* When the process was started, in clock ticks; "0" if unknown. */
+/*
+ * Return the start time of this process in clock ticks, or "0" if it is
+ * unknown. The caller frees the string.
+ */
 static char *start_time(void)
 {
 	g_autofree char *stat = NULL;
@@ -81,7 +89,8 @@ static char *start_time(void)
 
 	if (!g_file_get_contents("/proc/self/stat", &stat, NULL, NULL))
 		return g_strdup("0");
-	/* The name of the program ends with the last parenthesis. */
+	/* The name of the program may contain parentheses and ends with the
+	 * last one. */
 	rest = strrchr(stat, ')');
 	fields = g_strsplit(rest ? rest : "", " ", -1);
 	return g_strdup(g_strv_length(fields) > 20 ? fields[20] : "0");
@@ -117,7 +126,8 @@ KmtRecovery *kmt_recovery_begin(const KmtRecoveryState *state)
 	if (recovery->dir_fd < 0)
 		return NULL;
 	recovery->name = g_strdup_printf("%ld.%s", (long)getpid(), start);
-	/* The note gets its name when it is locked and whole. */
+	/* Create the note under a hidden name, and rename it when it is locked
+	 * and complete. */
 	hidden = g_strdup_printf(".%s", recovery->name);
 	recovery->fd = openat(recovery->dir_fd, hidden,
 			      O_RDWR | O_CREAT | O_EXCL | O_APPEND |
@@ -166,7 +176,7 @@ void kmt_recovery_free(KmtRecovery *recovery)
 /* ---- restoring ---- */
 
 typedef enum {
-	DONE,	/* the note is not needed any more */
+	DONE,	/* the note is no longer needed */
 	IN_USE, /* another recording uses the kernel's files now */
 	FAILED,
 } UndoResult;
@@ -185,7 +195,10 @@ static void warn(const char *program, const char *format, ...)
 	fputc('\n', stderr);
 }
 
-/* The text of a small file, without the last newline, or NULL. */
+/*
+ * Return the text of a small file without the last newline, or NULL. The caller
+ * frees it.
+ */
 static char *read_at(int dir_fd, const char *name)
 {
 	int fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -209,7 +222,7 @@ static gboolean write_at(int dir_fd, const char *name, const char *text)
 	return ok;
 }
 
-/* Write text to the file unless it has that text already. */
+/* Write text to the file unless the file already contains this text. */
 static UndoResult restore_file(const char *program, int dir_fd,
 			       const char *path, const char *name,
 			       const char *text)
@@ -232,7 +245,10 @@ static UndoResult restore_file(const char *program, int dir_fd,
 	return FAILED;
 }
 
-/* Whether tracing was switched on again, by somebody else. */
+/*
+ * Return whether tracing was enabled again by another program since the note
+ * was written.
+ */
 static gboolean is_other_session(int dir_fd, GKeyFile *note)
 {
 	guint64 session = g_key_file_get_uint64(note, GROUP, "session", NULL);
@@ -272,7 +288,10 @@ static UndoResult restore_relay(const char *program, GKeyFile *note,
 	return result;
 }
 
-/* Return an errno value, 0 if the instance was removed. */
+/*
+ * Disable and remove a tracefs instance. Returns 0, or an errno value if the
+ * instance was not removed.
+ */
 static int remove_instance(int parent_fd, const char *name)
 {
 	g_autofree char *tracing_on =
@@ -334,12 +353,16 @@ static UndoResult restore(const char *program, GKeyFile *note)
 	return instance ? restore_ftrace(program, instance) : DONE;
 }
 
-/* Lock a note.  FALSE: it is in use, not ours, or gone. */
+/*
+ * Lock a note. Returns FALSE if the note is in use, belongs to another user, or
+ * was removed.
+ */
 static gboolean lock_note(int fd)
 {
 	struct stat st;
 
-	/* nlink: another program may have removed it before it let go. */
+	/* A link count of 0 means that another program removed the note before
+	 * it released the lock. */
 	return flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
 	       S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
 	       st.st_nlink == 1;
@@ -358,7 +381,7 @@ static UndoResult restore_note(const char *program, int dir_fd,
 		return IN_USE;
 	if (lock_note(fd)) {
 		text = read_at(dir_fd, name);
-		/* Another file is not ours to remove. */
+		/* Do not remove a file that is not a note. */
 		if (text &&
 		    g_key_file_load_from_data(note, text, strlen(text),
 					      G_KEY_FILE_NONE, NULL) &&

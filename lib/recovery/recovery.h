@@ -3,9 +3,10 @@
  * Recovery notes: the state of the kernel before a recording, for the case that
  * kmemtraced and its cleanup process are killed at the same time.
  *
- * A note is a file in /run/kmemtrace, which only its owner can write.  Its
- * creator and the cleanup process share a lock on the file.  The kernel drops
- * the lock when both have ended, so a note that can be locked is stale.
+ * A note is a file in /run/kmemtrace, which only its owner can write. Its
+ * creator and the cleanup process share a lock on the file. The kernel drops
+ * the lock when both processes have ended, so a note that can be locked is
+ * stale.
  */
 #ifndef KMEMTRACE_RECOVERY_RECOVERY_H
 #define KMEMTRACE_RECOVERY_RECOVERY_H
@@ -14,37 +15,44 @@
 
 typedef struct kmt_recovery KmtRecovery;
 
-/* The state to restore.  Exactly one of the paths is set. */
+/* The state to restore. Either relay_path or instance is set. */
 typedef struct {
 	const char *relay_path; /* DEBUGFS/kmemtrace */
-	gboolean was_enabled;	/* whether tracing was on there */
-	const char *filter;	/* that was set there; NULL: it stays */
-	const char *instance;	/* in tracefs, to be removed */
+	gboolean was_enabled;	/* value of its file "enabled" before */
+	const char *filter;	/* value of its file "filter" before; NULL: do
+				 * not restore */
+	const char *instance;	/* path of a tracefs instance to remove */
 } KmtRecoveryState;
 
 /*
- * Write a note.  NULL: there is no safe place for one, as for a user who is not
- * root; the recording does without.
+ * Write a note. Returns NULL if there is no safe directory for the note, as for
+ * a user other than root; the recording then continues without a note.
  */
 KmtRecovery *kmt_recovery_begin(const KmtRecoveryState *state);
 
 /*
- * Tracing was switched on as this session.  A later session is somebody else's,
- * and is left alone.
+ * Add the number of the tracing session to the note. A later session belongs to
+ * another program and is not restored. recovery may be NULL.
  */
 void kmt_recovery_set_session(KmtRecovery *recovery, guint64 session);
 
-/* The state is restored: remove the note.  It allocates nothing. */
+/*
+ * Remove the note after the state was restored. The function allocates no
+ * memory. recovery may be NULL.
+ */
 void kmt_recovery_remove(KmtRecovery *recovery);
 
-/* Close the note, which stays unless it was removed. */
+/*
+ * Close the note. The file stays unless kmt_recovery_remove() was called.
+ * recovery may be NULL.
+ */
 void kmt_recovery_free(KmtRecovery *recovery);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtRecovery, kmt_recovery_free)
 
 /*
- * Restore what stale notes describe, and print a warning for each.  Without a
- * note this is one system call.  Return FALSE if something could not be
- * restored.
+ * Restore the state of each stale note, and print a warning for each change.
+ * program is the prefix of the warnings. Without a note directory the function
+ * costs one system call. Returns FALSE if a state could not be restored.
  */
 gboolean kmt_recovery_run(const char *program);
 

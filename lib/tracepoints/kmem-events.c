@@ -86,13 +86,14 @@ const KmtTracepointName kmt_tracepoint_names[] = {
 	 object_free},
 	{"kmem", "mm_page_alloc", ALLOC, KMEMTRACE_TYPE_PAGES, FALSE,
 	 pages_alloc},
-	/* mm_page_free_batched is of pages that this one tells of as well. */
+	/* mm_page_free also fires for the pages of mm_page_free_batched, which
+	 * is therefore not listed. */
 	{"kmem", "mm_page_free", FREE, KMEMTRACE_TYPE_PAGES, FALSE, pages_free},
 	{"percpu", "percpu_alloc_percpu", ALLOC, KMEMTRACE_TYPE_PERCPU, TRUE,
 	 percpu_alloc},
 	{"percpu", "percpu_free_percpu", FREE, KMEMTRACE_TYPE_PERCPU, TRUE,
 	 percpu_free},
-	/* Since Linux 6.3. */
+	/* Tracepoints since Linux 6.3. */
 	{"vmalloc", "alloc_vmap_area", ALLOC, KMEMTRACE_TYPE_VMALLOC, TRUE,
 	 area_alloc},
 	{"vmalloc", "free_vmap_area_noflush", FREE, KMEMTRACE_TYPE_VMALLOC,
@@ -100,10 +101,11 @@ const KmtTracepointName kmt_tracepoint_names[] = {
 };
 const guint kmt_tracepoint_n_names = G_N_ELEMENTS(kmt_tracepoint_names);
 
-/* Gaps of the tracepoints, and those of types without tracepoints. */
+/* Gaps in the data: allocations that the tracepoints do not report. */
 static const struct {
 	guint type;
-	gboolean where_there_is; /* tracepoints of that type */
+	gboolean where_there_is; /* TRUE: the gap applies if tracepoints of the
+				  * type were recorded; FALSE: if none was */
 	const char *gap;
 } gaps[] = {
 	{KMEMTRACE_TYPE_CACHE, TRUE,
@@ -154,7 +156,7 @@ void kmt_tracepoint_prepare(KmtTracepoint *point, guint page_bytes, guint cpus)
 		  point->gfp_flags.size == 8 && point->node.size == 4));
 }
 
-/* The address of a page; 0: there is none. */
+/* Return the address of a page, or 0 if the event has no page. */
 static guint64 page_address(const KmtTracepoint *point, const guint8 *data)
 {
 	guint64 pfn = kmt_tracepoint_slot_load(data, point->pfn);
@@ -183,7 +185,9 @@ gboolean kmt_tracepoint_convert_any(const KmtTracepoint *point,
 			: e->bytes_req;
 	e->gfp_flags =
 		alloc ? kmt_tracepoint_slot_load(data, point->gfp_flags) : 0;
-	/* It is told for one CPU, and in all with what accounts for it. */
+	/* A per-CPU allocation reports the size for one CPU in bytes_req.
+	 * bytes_alloc is the size for all CPUs plus the allocator's metadata.
+	 */
 	if (point->type_id == KMEMTRACE_TYPE_PERCPU && alloc) {
 		e->bytes_req = point->cpus ? e->bytes_req * point->cpus
 					   : e->bytes_alloc;

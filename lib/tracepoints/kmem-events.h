@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's tracepoints of memory, and how their data becomes records,
- * wherever the data comes from: the ring buffer of ftrace, or a file.
+ * The kernel's memory tracepoints, and the conversion of their raw data to
+ * records. The data can come from ftrace's ring buffer or from a file.
  */
 #ifndef KMEMTRACE_TRACEPOINTS_KMEM_EVENTS_H
 #define KMEMTRACE_TRACEPOINTS_KMEM_EVENTS_H
@@ -10,51 +10,61 @@
 #include <kmemtrace_abi.h>
 #include <string.h>
 
-/* Where a field is in the data of an event; size 0: there is none. */
+/*
+ * Location of a field in the data of an event. size 0: the event has no such
+ * field.
+ */
 typedef struct {
 	guint16 offset;
 	guint16 size; /* 1, 2, 4 or 8 bytes */
 } KmtTracepointSlot;
 
-/* A tracepoint, and the fields that a record is made of. */
+/* A tracepoint, and the location of each field that a record uses. */
 typedef struct {
 	guint8 event_id;
 	guint8 type_id;
-	guint min_bytes;  /* all fields are within these */
+	guint min_bytes;  /* minimum size of an event's data */
 	gboolean wide;	  /* addresses and sizes have 8 bytes each */
-	guint page_bytes; /* of the page allocator */
-	guint cpus;	  /* that per-CPU memory is for; 0: nobody knows */
+	guint page_bytes; /* page size of the recorded machine */
+	guint cpus;	  /* possible CPUs; 0: unknown */
 	KmtTracepointSlot call_site, ptr, bytes_req, bytes_alloc, gfp_flags,
 		node;
-	KmtTracepointSlot pfn, order; /* of pages */
-	KmtTracepointSlot failed;     /* not 0: nothing was allocated */
+	KmtTracepointSlot pfn, order; /* page tracepoints only */
+	KmtTracepointSlot failed;     /* nonzero value: the allocation failed */
 	const char *name;
 } KmtTracepoint;
 
-/* When all fields are known.  cpus: those that there can be, or 0. */
+/*
+ * Finish a tracepoint after the locations of its fields are set. page_bytes is
+ * the page size of the recorded machine; cpus is the number of possible CPUs, 0
+ * if unknown.
+ */
 void kmt_tracepoint_prepare(KmtTracepoint *point, guint page_bytes, guint cpus);
 
-/* A field of the record, by what the tracepoint calls it. */
+/* Maps the name of a tracepoint's field to a field of KmtTracepoint. */
 typedef struct {
-	const char *name; /* NULL: behind the last one */
+	const char *name; /* NULL: end of the list */
 	gsize field;	  /* offset of the KmtTracepointSlot in KmtTracepoint */
-	gboolean optional; /* only some kernels tell it */
+	gboolean optional; /* the field exists only in some kernels */
 } KmtTracepointField;
 
-/* A tracepoint that records are made of. */
+/* A tracepoint whose events become records. */
 typedef struct {
-	const char *system; /* its folder in events/ */
+	const char *system; /* subdirectory of events/ */
 	const char *name;
 	guint8 event_id;
 	guint8 type_id;
-	gboolean optional; /* only some kernels have it */
+	gboolean optional; /* the tracepoint exists only in some kernels */
 	const KmtTracepointField *fields;
 } KmtTracepointName;
 
 extern const KmtTracepointName kmt_tracepoint_names[];
 extern const guint kmt_tracepoint_n_names;
 
-/* The gap of pages that callchains close, and what is left of it then. */
+/*
+ * Gap of the page tracepoints without callchains, and the rest of this gap with
+ * callchains.
+ */
 #define KMT_TRACEPOINT_GAP_PAGE_CALLERS                                        \
 	"who allocates or frees pages, and on which node they were asked for"
 #define KMT_TRACEPOINT_GAP_PAGE_NODES "on which node pages were asked for"
@@ -65,19 +75,22 @@ extern const guint kmt_tracepoint_n_names;
  */
 GPtrArray *kmt_tracepoints_not_seen(guint types);
 
-/* The field of point that field is about. */
+/* Return the slot of point that field refers to. */
 static inline KmtTracepointSlot *
 kmt_tracepoint_field(KmtTracepoint *point, const KmtTracepointField *field)
 {
 	return (KmtTracepointSlot *)((char *)point + field->field);
 }
 
-/* Bits of common_flags: the event is of an interrupt, not of the task. */
+/* Bits of common_flags: the event occurred in an interrupt, not in the task. */
 #define KMT_TRACEPOINT_COMMON_HARDIRQ 0x08
 #define KMT_TRACEPOINT_COMMON_SOFTIRQ 0x10
 #define KMT_TRACEPOINT_COMMON_NMI     0x40
 
-/* ZERO_SIZE_PTR is the address of what has no bytes. */
+/*
+ * The lowest valid address of an object. kmalloc(0) returns ZERO_SIZE_PTR,
+ * which is 16.
+ */
 #define KMT_TRACEPOINT_LOWEST_ADDRESS 17
 
 static inline guint32 kmt_tracepoint_load32(const guint8 *p)
@@ -116,15 +129,15 @@ static inline guint64 kmt_tracepoint_slot_load(const guint8 *data,
 	}
 }
 
-/* Any but those of the usual sizes; see kmt_tracepoint_convert(). */
+/* Slow path of kmt_tracepoint_convert() for fields of any size. */
 gboolean kmt_tracepoint_convert_any(const KmtTracepoint *point,
 				    const guint8 *data,
 				    struct kmemtrace_event *e);
 
 /*
- * Makes the record, of version 1, of an event whose data has at least
- * point->min_bytes, in this host's byte order.  FALSE: it is of no memory, a
- * failed allocation or a free of nothing.
+ * Convert an event to a record of version 1. data has at least
+ * point->min_bytes, in the host's byte order; time is in ns. Returns FALSE if
+ * the event describes no memory: a failed allocation or a free of NULL.
  */
 static inline gboolean kmt_tracepoint_convert(const KmtTracepoint *point,
 					      const guint8 *data, gint64 time,
@@ -136,7 +149,8 @@ static inline gboolean kmt_tracepoint_convert(const KmtTracepoint *point,
 	e->timestamp = time;
 	if (!point->wide)
 		return kmt_tracepoint_convert_any(point, data, e);
-	/* As nearly all events of slab are, on nearly all kernels. */
+	/* Fast path: nearly all slab events on nearly all kernels have these
+	 * field sizes. */
 	e->call_site = kmt_tracepoint_load64(data + point->call_site.offset);
 	e->ptr = kmt_tracepoint_load64(data + point->ptr.offset);
 	if (point->event_id == KMEMTRACE_EVENT_FREE) {

@@ -9,12 +9,12 @@
 typedef struct {
 	char *name;
 	guint16 number;
-	guint64 object_size, size; /* 0: no allocation tells */
-	gboolean shared;	   /* another cache has this name too */
-	guint16 first;		   /* the number of the first of this name */
+	guint64 object_size, size; /* in bytes; 0: no allocation was seen */
+	gboolean shared;	   /* another cache has the same name */
+	guint16 first; /* number of the first cache with this name */
 } Cache;
 
-/* A name that a task no longer has. */
+/* A former name of a task, valid until a time in ns. */
 typedef struct {
 	guint32 pid;
 	gint64 until;
@@ -22,14 +22,14 @@ typedef struct {
 } OldName;
 
 struct KmtTracepointTables {
-	GPtrArray *caches;   /* of Cache, by number less 1 */
-	GHashTable *by_name; /* the first Cache of each name */
-	GHashTable *others;  /* the others, by what they differ in */
-	GHashTable *tasks;   /* pid to its name, NULL while it has none */
-	GArray *old;	     /* of OldName */
+	GPtrArray *caches;   /* Cache *; the index is the number minus 1 */
+	GHashTable *by_name; /* name -> first Cache with this name */
+	GHashTable *others;  /* further caches, by first and size */
+	GHashTable *tasks;   /* pid -> name; NULL if the name is unknown */
+	GArray *old;	     /* OldName */
 	guint32 last_pid;
 	gboolean any_pid;
-	guint64 n_dropped; /* names of tasks that are missing */
+	guint64 n_dropped; /* task names that were lost */
 	gint64 dropped_until;
 };
 
@@ -83,7 +83,7 @@ void kmt_tracepoint_tables_free(KmtTracepointTables *names)
 	g_free(names);
 }
 
-/* NULL: there is no number left. */
+/* Add a cache with the next number. Returns NULL if all numbers are in use. */
 static Cache *add_cache(KmtTracepointTables *names, const char *name)
 {
 	Cache *cache;
@@ -97,7 +97,11 @@ static Cache *add_cache(KmtTracepointTables *names, const char *name)
 	return cache;
 }
 
-/* Another cache by the name of first: they differ in what an object takes. */
+/*
+ * Return the cache with the name of first and the object size bytes_alloc, and
+ * create it if needed. Caches of one name are distinguished by their object
+ * size.
+ */
 static Cache *find_other(KmtTracepointTables *names, Cache *first,
 			 guint64 bytes_alloc)
 {
@@ -199,14 +203,14 @@ GArray *kmt_tracepoint_tables_unnamed_tasks(const KmtTracepointTables *names)
 	while (g_hash_table_iter_next(&iter, &pid, &name)) {
 		guint32 number = GPOINTER_TO_UINT(pid);
 
-		/* Everybody knows that 0 is idle. */
+		/* Omit task 0, which is the idle task. */
 		if (!name && number)
 			g_array_append_val(pids, number);
 	}
 	return pids;
 }
 
-/* As the kernel writes it into the tables. */
+/* Append a name, escaped as in the tables of the kernel, and a newline. */
 static void append_name(GString *text, const char *name)
 {
 	for (; *name; name++) {

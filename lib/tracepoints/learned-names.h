@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tables caches and tasks of a capture, as far as events tell them. */
+/*
+ * Builds the tables "caches" and "tasks" of a capture from names that events
+ * contain. The functions are not thread-safe.
+ */
 #ifndef KMEMTRACE_TRACEPOINTS_LEARNED_NAMES_H
 #define KMEMTRACE_TRACEPOINTS_LEARNED_NAMES_H
 
@@ -11,41 +14,56 @@ KmtTracepointTables *kmt_tracepoint_tables_new(void);
 void kmt_tracepoint_tables_free(KmtTracepointTables *names);
 
 /*
- * The number of a cache, KMEMTRACE_CACHE_NONE if it is not known which of the
- * caches by that name it is.  bytes_alloc is 0 in a free.
+ * Return the number of a cache, which is added if it is new. bytes_req and
+ * bytes_alloc are the sizes of the allocation; bytes_alloc is 0 for a free.
+ * Returns KMEMTRACE_CACHE_NONE if several caches have this name and the size
+ * does not identify one of them, or if no number is left.
  */
 guint16 kmt_tracepoint_tables_cache(KmtTracepointTables *names,
 				    const char *name, guint64 bytes_req,
 				    guint64 bytes_alloc);
 
-/* A record is of this task. */
+/* Add a task to the table because a record belongs to it. */
 void kmt_tracepoint_tables_add_task(KmtTracepointTables *names, guint32 pid);
 
-/* The task has that name from that time on. */
+/*
+ * Record that a task has this name from time (ns) on. An earlier name becomes a
+ * former name that is valid until time.
+ */
 void kmt_tracepoint_tables_set_task(KmtTracepointTables *names, guint32 pid,
 				    gint64 time, const char *name);
 
-/* Its name, as of now; NULL: none is known.  It belongs to names. */
+/*
+ * Return the current name of a task, or NULL if it is unknown. The string
+ * belongs to names.
+ */
 const char *kmt_tracepoint_tables_task(const KmtTracepointTables *names,
 				       guint32 pid);
 
-/* The name that it has now was another one all the time. */
+/*
+ * Replace the current name of a task. The replaced name was never valid, so it
+ * does not become a former name.
+ */
 void kmt_tracepoint_tables_correct_task(KmtTracepointTables *names, guint32 pid,
 					const char *name);
 
 /*
- * So many names are not known that tasks had up to that time, which the table
- * then says.
+ * Record that n task names up to the time until (ns) were lost. The table of
+ * tasks reports both values.
  */
 void kmt_tracepoint_tables_drop_tasks(KmtTracepointTables *names, guint64 n,
 				      gint64 until);
 
-/* The pids, as guint32, of tasks that were seen and have no name. */
+/*
+ * Return the pids (guint32) of tasks without a known name. The caller releases
+ * the array with g_array_unref().
+ */
 GArray *kmt_tracepoint_tables_unnamed_tasks(const KmtTracepointTables *names);
 
 /*
- * The tables' texts; NULL if no cache or task has a name, unless always is set.
- * A task without a name is called by its number, with a colon before it.
+ * Return the text of a table, which the caller frees. If no cache or task has a
+ * name, the result is NULL unless always is set. A task without a name appears
+ * as its pid with a leading colon.
  */
 char *kmt_tracepoint_tables_caches_text(const KmtTracepointTables *names,
 					gboolean always);

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events in a page of ftrace's ring buffer.  Each begins with a word: 5
- * bits of type or length, 27 bits of time since the event before.  The kernel's
- * events/header_event describes the same.
+ * Decoder of events in a page of ftrace's ring buffer. An event begins with a
+ * word: 5 bits of type or length, and 27 bits of time since the previous event.
+ * The kernel's file events/header_event describes the same format.
  */
 #ifndef KMEMTRACE_TRACEPOINTS_RING_EVENT_H
 #define KMEMTRACE_TRACEPOINTS_RING_EVENT_H
 
 #include "lib/tracepoints/kmem-events.h"
 
-/* Values of an event's type; 1 to 28 are the length of its data in words. */
+/*
+ * Values of an event's type. The values 1 to 28 are the length of the data in
+ * words.
+ */
 enum {
-	KMT_TRACEPOINT_RING_LONG = 0, /* the length follows */
+	KMT_TRACEPOINT_RING_LONG = 0, /* the length follows in the next word */
 	KMT_TRACEPOINT_RING_PADDING = 29,
 	KMT_TRACEPOINT_RING_TIME_EXTEND = 30,
 	KMT_TRACEPOINT_RING_TIME_STAMP = 31,
@@ -21,12 +24,12 @@ enum {
 #define KMT_TRACEPOINT_RING_TYPE_BITS  5
 #define KMT_TRACEPOINT_RING_DELTA_BITS 27
 
-/* An absolute time has only the lower 59 bits. */
+/* Number of valid lower bits of an absolute timestamp. */
 #define KMT_TRACEPOINT_RING_STAMP_BITS 59
 
 /*
- * Bits of a page's commit word: the length of the data; events before the page
- * were lost; their number is behind the data.
+ * Bits of a page's commit word: the length of the data; flag that events before
+ * the page were lost; flag that their number follows the data.
  */
 #define KMT_TRACEPOINT_RING_COMMIT_MASK	  ((1U << 27) - 1)
 #define KMT_TRACEPOINT_RING_COMMIT_MISSED (1U << 31)
@@ -34,11 +37,12 @@ enum {
 
 typedef struct {
 	const guint8 *next, *end;
-	guint64 time_ns;  /* of the event before; first, of the page */
-	gboolean damaged; /* the rest of the page is not a chain of events */
+	guint64 time_ns; /* time of the previous event; initially of the page */
+	gboolean damaged; /* the rest of the page is not a valid sequence of
+			   * events */
 } KmtTracepointCursor;
 
-/* The time that a word and the next one make. */
+/* Combine delta with the next word to a time. */
 static inline guint64 kmt_tracepoint_ring_long_time(guint32 delta,
 						    const guint8 *next)
 {
@@ -47,7 +51,10 @@ static inline guint64 kmt_tracepoint_ring_long_time(guint32 delta,
 	       delta;
 }
 
-/* Complete the lower bits of a time from the time of the event before. */
+/*
+ * Complete an absolute timestamp with the upper bits of the previous event's
+ * time.
+ */
 static inline guint64 kmt_tracepoint_ring_whole_time(guint64 stamp,
 						     guint64 before)
 {
@@ -82,9 +89,10 @@ kmt_tracepoint_ring_give_up(KmtTracepointCursor *cursor)
 }
 
 /*
- * Step over an entry that is no event: a time, or a discarded event, of type
- * KMT_TRACEPOINT_RING_PADDING or more.  body is behind its first word, and has
- * one more. FALSE: the page is damaged.
+ * Skip an entry that is not an event: a timestamp or a discarded event, whose
+ * type is KMT_TRACEPOINT_RING_PADDING or more. body points behind the entry's
+ * first word and contains at least one more word. Returns FALSE if the page is
+ * damaged.
  */
 static inline gboolean kmt_tracepoint_ring_skip(KmtTracepointCursor *cursor,
 						guint type, guint32 delta,
@@ -99,8 +107,9 @@ static inline gboolean kmt_tracepoint_ring_skip(KmtTracepointCursor *cursor,
 			kmt_tracepoint_ring_long_time(delta, body),
 			cursor->time_ns);
 	} else {
-		/* The length of a discarded event counts from behind the first
-		 * word; delta 1 only marks it as no end of the page. */
+		/* The length of a discarded event does not include the first
+		 * word. A delta of 1 distinguishes a discarded event from the
+		 * end of the page and is not a time. */
 		length = kmt_tracepoint_load32(body);
 		if (delta != 1)
 			cursor->time_ns += delta;
@@ -112,8 +121,9 @@ static inline gboolean kmt_tracepoint_ring_skip(KmtTracepointCursor *cursor,
 }
 
 /*
- * The data of an event, n_bytes long, whose first word is before body.  NULL:
- * the page is damaged.  Moves the cursor behind the event.
+ * Return the data of an event and set *n_bytes to its size. body points behind
+ * the event's first word. Advances the cursor. Returns NULL if the page is
+ * damaged.
  */
 static inline const guint8 *
 kmt_tracepoint_ring_take(KmtTracepointCursor *cursor, guint type,
@@ -129,7 +139,8 @@ kmt_tracepoint_ring_take(KmtTracepointCursor *cursor, guint type,
 		*n_bytes = length;
 		return body;
 	}
-	/* The length includes its own word, and is rounded up to words. */
+	/* The length includes its own word. The event is padded to a multiple
+	 * of a word. */
 	length = kmt_tracepoint_load32(body);
 	if (length < KMT_TRACEPOINT_RING_WORD_BYTES || length > left)
 		return NULL;
@@ -139,8 +150,9 @@ kmt_tracepoint_ring_take(KmtTracepointCursor *cursor, guint type,
 }
 
 /*
- * The data of the next event, n_bytes long, and its time; NULL at the end of
- * the page, or with damaged set.
+ * Return the data of the next event and set *n_bytes to its size;
+ * cursor->time_ns is its time. Returns NULL at the end of the page, or after
+ * damage with cursor->damaged set.
  */
 static inline const guint8 *
 kmt_tracepoint_ring_next_event(KmtTracepointCursor *cursor, gsize *n_bytes)
@@ -156,7 +168,7 @@ kmt_tracepoint_ring_next_event(KmtTracepointCursor *cursor, gsize *n_bytes)
 
 		kmt_tracepoint_ring_split_head(
 			kmt_tracepoint_load32(cursor->next), &type, &delta);
-		/* Nothing follows on this page. */
+		/* End of the data in this page. */
 		if (type == KMT_TRACEPOINT_RING_PADDING && delta == 0)
 			break;
 		if ((type == KMT_TRACEPOINT_RING_LONG ||

@@ -47,7 +47,10 @@ static gboolean take_pid(const struct tep_format_field *from,
 	return TRUE;
 }
 
-/* An array of char. */
+/*
+ * Set *field to the location of a name, which must be an array of char. Returns
+ * FALSE if the format is not supported.
+ */
 static gboolean take_name(const struct tep_format_field *from,
 			  KmtTracepointTask *point,
 			  KmtTracepointTaskField *field)

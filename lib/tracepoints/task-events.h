@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel's tracepoints of tasks that come and that change their name. */
+/* The kernel's tracepoints for new tasks and for changed task names. */
 #ifndef KMEMTRACE_TRACEPOINTS_TASK_EVENTS_H
 #define KMEMTRACE_TRACEPOINTS_TASK_EVENTS_H
 
@@ -7,7 +7,7 @@
 
 #define KMT_TASK_SYSTEM "task"
 
-/* TASK_COMM_LEN of the kernel; the last byte is 0. */
+/* TASK_COMM_LEN of the kernel, including the terminating NUL. */
 #define KMT_TASK_NAME_BYTES 16
 
 enum {
@@ -16,41 +16,44 @@ enum {
 	KMT_TRACEPOINT_N_TASKS,
 };
 
-/* Their names, below events/task. */
+/* Names of the tracepoints in events/task. */
 extern const char *const kmt_tracepoint_task_names[KMT_TRACEPOINT_N_TASKS];
 
-/* A name in the data of an event. */
+/* Location of a task name in the data of an event. */
 typedef struct {
 	guint16 offset;
 	guint16 n_bytes;
 } KmtTracepointTaskField;
 
 typedef struct {
-	guint min_bytes; /* all fields are within these; 0: there is none */
+	guint min_bytes; /* minimum size of an event's data; 0: unusable */
 	guint16 id;
 	KmtTracepointSlot pid;
 	KmtTracepointTaskField name;
-	KmtTracepointTaskField old_name; /* KMT_TASK_RENAME */
+	KmtTracepointTaskField old_name; /* KMT_TASK_RENAME only */
 } KmtTracepointTask;
 
-/* A task came with that name, or has it from now on. */
+/* A new task with this name, or a new name of an existing task. */
 typedef struct {
 	gint64 time; /* ns */
 	guint32 pid;
 	gboolean renamed;
 	char name[KMT_TASK_NAME_BYTES];
-	char old_name[KMT_TASK_NAME_BYTES]; /* renamed */
+	char old_name[KMT_TASK_NAME_BYTES]; /* valid if renamed */
 } KmtTracepointTaskChange;
 
 /*
- * Looks up the fields.  FALSE, and a point that there is none: the event lacks
- * one, or has it in a way that is not known.  Newer kernels tell of a rename by
- * common_pid whose it is.
+ * Find the fields of a task tracepoint in its format. kind is KMT_TASK_NEW or
+ * KMT_TASK_RENAME. Returns FALSE and clears *point if the format lacks a field
+ * or is not supported. Newer kernels report the renamed task in common_pid.
  */
 gboolean kmt_tracepoint_task_read(KmtTracepointTask *point, guint kind,
 				  struct tep_event *event);
 
-/* data has at least point->min_bytes. */
+/*
+ * Convert an event to *change. data has at least point->min_bytes; time is in
+ * ns.
+ */
 void kmt_tracepoint_task_convert(const KmtTracepointTask *point, guint kind,
 				 const guint8 *data, gint64 time,
 				 KmtTracepointTaskChange *change);

@@ -37,7 +37,8 @@ struct tep_event *kmt_tracepoint_formats_add(struct tep_handle *formats,
 {
 	struct tep_event *event;
 
-	/* How it is to be printed may be beyond the library; who cares. */
+	/* Ignore the result: the library may not understand the print format,
+	 * which is not needed. */
 	tep_parse_event(formats, text, strlen(text), system);
 	event = tep_find_event_by_name(formats, system, name);
 	if (event && event->id >= 0 && event->id <= G_MAXUINT16)
@@ -74,7 +75,10 @@ gboolean kmt_tracepoint_formats_add_known(struct tep_handle *formats,
 	return TRUE;
 }
 
-/* A field that is optional and absent stays as it is: of size 0. */
+/*
+ * Set *field to the location of a numeric field. An absent optional field keeps
+ * size 0.
+ */
 static gboolean take(const struct tep_format_field *from,
 		     const KmtTracepointName *point, const char *name,
 		     gboolean optional, KmtTracepointSlot *field,

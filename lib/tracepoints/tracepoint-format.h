@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tracepoints as the kernel's own format files describe them. */
+/*
+ * Parser of the kernel's format files of tracepoints, based on libtraceevent.
+ */
 #ifndef KMEMTRACE_TRACEPOINTS_TRACEPOINT_FORMAT_H
 #define KMEMTRACE_TRACEPOINTS_TRACEPOINT_FORMAT_H
 
@@ -9,29 +11,30 @@
 GQuark kmt_tracepoint_error_quark(void);
 
 typedef enum {
-	KMT_TRACEPOINT_ERROR_FORMAT, /* of no use to make records of */
+	KMT_TRACEPOINT_ERROR_FORMAT, /* the format cannot be used for records */
 	KMT_TRACEPOINT_ERROR_MEMORY,
 	KMT_TRACEPOINT_ERROR_NO_LIBRARY, /* built without libtraceevent */
 } KmtTracepointError;
 
-/* The fields of each event, whatever the tracepoint. */
+/* Locations of the fields that all events have. */
 typedef struct {
 	KmtTracepointSlot type, flags, pid;
-	guint bytes; /* these three are within */
+	guint bytes; /* size that includes the three fields */
 } KmtTracepointCommonFields;
 
-struct tep_handle; /* of libtraceevent */
+struct tep_handle; /* type of libtraceevent */
 struct tep_event;
 
 /*
- * Tracepoints of a kernel with this host's byte order and such longs.  NULL and
- * an error: there is no memory, or no library.  To be freed with tep_free().
+ * Create a container for formats of a kernel with the host's byte order and
+ * this size of long. Returns NULL and sets *error if memory or the library is
+ * missing. The caller frees the container with tep_free().
  */
 struct tep_handle *kmt_tracepoint_formats_new(guint long_bytes, GError **error);
 
 /*
- * The event that text, a format file, describes.  It belongs to formats.  NULL
- * and an error if it cannot be understood.
+ * Parse a format file, text, and return the event, which belongs to formats.
+ * Returns NULL and sets *error if the text cannot be parsed.
  */
 struct tep_event *kmt_tracepoint_formats_add(struct tep_handle *formats,
 					     const char *system,
@@ -39,16 +42,19 @@ struct tep_event *kmt_tracepoint_formats_add(struct tep_handle *formats,
 					     GError **error);
 
 /*
- * Add the format of a tracepoint in kmt_tracepoint_names, and ignore any other.
- * FALSE and an error: the format cannot be understood.
+ * Parse the format file of a tracepoint in kmt_tracepoint_names. Other
+ * tracepoints are ignored. Returns FALSE and sets *error if the text cannot be
+ * parsed.
  */
 gboolean kmt_tracepoint_formats_add_known(struct tep_handle *formats,
 					  const char *system, const char *name,
 					  const char *text, GError **error);
 
 /*
- * The tracepoint, newly allocated; common is set as well.  A field that is
- * needed and missing, or has no size that a number can have, is an error.
+ * Create a tracepoint from its format, and set *common. page_bytes and cpus:
+ * see kmt_tracepoint_prepare(). The caller frees the result with g_free().
+ * Returns NULL and sets *error if a required field is missing or is not an
+ * integer.
  */
 KmtTracepoint *kmt_tracepoint_new(const KmtTracepointName *name,
 				  struct tep_event *event, guint page_bytes,
