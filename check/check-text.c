@@ -139,8 +139,8 @@ static void print_error(const KmtError *e, FILE *out)
 		kmt_rules[e->rule].name, kmt_rules[e->rule].description);
 	if (e->rule == KMT_RULE_WRONG_FILE_SIZE)
 		fprintf(out,
-			"    size %" G_GUINT64_FORMAT " bytes, kmemtrace.meta "
-			"says %" G_GUINT64_FORMAT "\n",
+			"    size %" G_GUINT64_FORMAT
+			" bytes, kmemtrace.meta has %" G_GUINT64_FORMAT "\n",
 			e->file->size, e->file->expected_size);
 	if (e->rule == KMT_RULE_UNREADABLE) {
 		g_autofree char *why = kmt_printable(e->file->defect);
@@ -166,7 +166,7 @@ static void print_unusable(const KmtCheck *check, FILE *out)
 
 		if (kmt_check_is_unusable(check, file))
 			fprintf(out,
-				"%s: no record of it is one: is this a "
+				"%s: the file has no valid record: is it a "
 				"cpu<n>.out of kmemtraced?\n\n",
 				path);
 	}
@@ -192,8 +192,8 @@ static void print_counts(const KmtCheck *check, FILE *out)
 		fputc('\n', out);
 	}
 	if (!check->across_files) {
-		fputs("Across files: not checked, this is one file.  Give the "
-		      "directory of the capture.\n",
+		fputs("Across files: not checked, this is one file.  Specify "
+		      "the directory of the capture.\n",
 		      out);
 		return;
 	}

@@ -44,7 +44,7 @@ static void add_recording_limits(GPtrArray *warnings, const KmtInputCapture *c)
 		g_ptr_array_add(
 			warnings,
 			g_strdup_printf("filtered: %s%s", filter,
-					changed ? " (another one at times)"
+					changed ? " (changed during the trace)"
 						: ""));
 	if (c->sample > 1)
 		g_ptr_array_add(
@@ -59,9 +59,9 @@ static void add_unknown_loss(GPtrArray *warnings, const KmtInputCapture *c)
 {
 	if (!c->meta)
 		g_ptr_array_add(warnings,
-				g_strdup("whether events were lost is not "
-					 "known: there is no kmemtrace.meta; "
-					 "taken as if none were"));
+				g_strdup("whether events were lost is unknown: "
+					 "there is no kmemtrace.meta; "
+					 "none are assumed"));
 	else if (!c->complete && c->imported)
 		g_ptr_array_add(warnings,
 				g_strdup("the file that was imported is "
@@ -72,14 +72,14 @@ static void add_unknown_loss(GPtrArray *warnings, const KmtInputCapture *c)
 				g_strdup("the capture was cut off: how many "
 					 "events were lost is not known"));
 	else if (!c->has_overruns && c->imported && !c->reports_loss)
-		g_ptr_array_add(warnings,
-				g_strdup("whether events were lost is not "
-					 "known: the recorder does not report "
-					 "it"));
+		g_ptr_array_add(
+			warnings,
+			g_strdup("whether events were lost is unknown: the "
+				 "recorder does not report losses"));
 	else if (!c->has_overruns && !c->imported)
 		g_ptr_array_add(warnings,
-				g_strdup("whether events were lost is not "
-					 "known: kmemtrace.meta does not say"));
+				g_strdup("whether events were lost is unknown: "
+					 "kmemtrace.meta has no count"));
 }
 
 GPtrArray *kmt_check_warnings(const KmtCheck *check)
@@ -116,19 +116,19 @@ GPtrArray *kmt_check_warnings(const KmtCheck *check)
 	if (check->marks && kmt_input_marks_dropped(check->marks))
 		g_ptr_array_add(
 			warnings,
-			g_strdup_printf("what marks say was checked of "
-					"%u of them, and of "
-					"%" G_GUINT64_FORMAT " not",
+			g_strdup_printf("the text of %u marks was checked, "
+					"that of %" G_GUINT64_FORMAT
+					" marks was not",
 					kmt_input_marks_count(check->marks),
 					kmt_input_marks_dropped(check->marks)));
 	add_unknown_loss(warnings, c);
 	if (snapshot)
 		g_ptr_array_add(
 			warnings,
-			g_strdup_printf("this is a snapshot, taken for '%s': "
-					"what its buffers no longer had is "
-					"missing",
-					snapshot));
+			g_strdup_printf(
+				"this is a snapshot, taken for '%s': "
+				"events overwritten in its buffers are missing",
+				snapshot));
 	else if (c->continues)
 		g_ptr_array_add(warnings,
 				g_strdup("the first part of this trace is in "

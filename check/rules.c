@@ -196,15 +196,16 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 				     "event_size is below the 56 bytes of the "
 				     "smallest record",
 				     size_too_small},
-	[KMT_RULE_SIZE_DIFFERS] = {"size-differs",
-				   "event_size is not that of the capture",
-				   size_differs},
+	[KMT_RULE_SIZE_DIFFERS] =
+		{"size-differs",
+		 "event_size differs from the record size of the capture",
+		 size_differs},
 	[KMT_RULE_UNKNOWN_EVENT] = {"unknown-event",
 				    "event_id is neither allocation nor free, "
 				    "nor a loss, a stop or a mark",
 				    unknown_event},
 	[KMT_RULE_UNKNOWN_TYPE] = {"unknown-type",
-				   "type_id is none that this version has",
+				   "type_id is not defined in this version",
 				   unknown_type},
 	[KMT_RULE_NULL_POINTER] = {"null-pointer", "ptr is 0", null_pointer},
 	[KMT_RULE_NOTHING_REQUESTED] = {"nothing-requested",
@@ -213,64 +214,62 @@ const KmtRule kmt_rules[KMT_N_RULES] = {
 	[KMT_RULE_TOO_LITTLE_GIVEN] = {"too-little-given",
 				       "bytes_alloc is below bytes_req",
 				       too_little_given},
-	[KMT_RULE_TIME_BACKWARDS] = {"time-backwards",
-				     "timestamp is below that of the record "
-				     "before",
-				     time_backwards},
+	[KMT_RULE_TIME_BACKWARDS] =
+		{"time-backwards",
+		 "timestamp is lower than in the preceding record",
+		 time_backwards},
 	[KMT_RULE_LOST_NOTHING] = {"lost-nothing",
-				   "a record of lost events tells of none",
+				   "a record of lost events has a count of 0",
 				   lost_nothing},
-	[KMT_RULE_LOST_TIME] = {"lost-time",
-				"events were lost before the record before, or "
-				"after this one",
-				lost_time},
+	[KMT_RULE_LOST_TIME] =
+		{"lost-time",
+		 "the loss is not between the preceding record and this record",
+		 lost_time},
 	[KMT_RULE_UNKNOWN_CACHE] = {"unknown-cache",
 				    "cache is not in the table of caches, or "
-				    "the memory is no object of one",
+				    "the memory is not a cache object",
 				    unknown_cache},
 	[KMT_RULE_WRONG_CACHE] = {"wrong-cache",
-				  "the cache has objects of another size, or "
-				  "was not there at that time",
+				  "the cache has another object size, or did "
+				  "not exist at that time",
 				  wrong_cache},
 	[KMT_RULE_UNKNOWN_TASK] = {"unknown-task",
 				   "pid is not in the table of tasks",
 				   unknown_task},
-	[KMT_RULE_UNKNOWN_FLAG] = {"unknown-flag",
-				   "flags has one that is not defined, or not "
-				   "for a free",
-				   unknown_flag},
+	[KMT_RULE_UNKNOWN_FLAG] =
+		{"unknown-flag",
+		 "flags has a bit that is undefined, or undefined for a free",
+		 unknown_flag},
 	[KMT_RULE_UNKNOWN_STACK] = {"unknown-stack",
 				    "stack is not in the table of stacks",
 				    unknown_stack},
-	[KMT_RULE_LOST_TOO_MUCH] = {"lost-too-much",
-				    "records tell of more lost events than "
-				    "kmemtrace.meta",
-				    lost_too_much},
+	[KMT_RULE_LOST_TOO_MUCH] =
+		{"lost-too-much",
+		 "records report more lost events than kmemtrace.meta",
+		 lost_too_much},
 	[KMT_RULE_TRUNCATED_RECORD] = {"truncated-record",
 				       "the file ends within a record",
 				       truncated_record},
-	[KMT_RULE_WRONG_FILE_SIZE] = {"wrong-file-size",
-				      "the file has not the size that "
-				      "kmemtrace.meta says",
-				      wrong_file_size},
+	[KMT_RULE_WRONG_FILE_SIZE] =
+		{"wrong-file-size", "the file size differs from kmemtrace.meta",
+		 wrong_file_size},
 	[KMT_RULE_UNREADABLE] = {"unreadable",
 				 "the file cannot be read to its end",
 				 unreadable},
-	[KMT_RULE_MARK_STRAY] = {"mark-stray",
-				 "more of a mark does not follow it", NULL},
-	[KMT_RULE_MARK_SHORT] = {"mark-short",
-				 "of a mark not all records are there", NULL},
+	[KMT_RULE_MARK_STRAY] =
+		{"mark-stray", "a continuation record does not follow its mark",
+		 NULL},
+	[KMT_RULE_MARK_SHORT] = {"mark-short", "records of a mark are missing",
+				 NULL},
 	[KMT_RULE_MARK_SIZE] = {"mark-size",
-				"payload_size of a mark does not go with its "
-				"number of records, or is more than there can "
-				"be",
+				"payload_size of a mark does not match its "
+				"number of records, or is too large",
 				NULL},
 	[KMT_RULE_UNKNOWN_MARK] = {"unknown-mark",
 				   "mark is not in the table of marks", NULL},
-	[KMT_RULE_MARK_VALUES] = {"mark-values",
-				  "the payload of a mark is not what its types "
-				  "make of it",
-				  NULL},
+	[KMT_RULE_MARK_VALUES] =
+		{"mark-values",
+		 "the payload of a mark does not match its types", NULL},
 	[KMT_RULE_DOUBLE_ALLOCATION] = {"double-allocation",
 					"memory is allocated that is allocated "
 					"already",

@@ -262,10 +262,10 @@ static void note_stacks(KmtAggregate *aggregate, const KmtInputCapture *capture)
 	if (!kmt_input_capture_has_stacks(capture))
 		g_ptr_array_add(
 			aggregate->notes,
-			g_strdup_printf("the records have no stacks, which "
-					"needs %s: a call site is all that is "
-					"known",
-					how_to_record_stacks(capture)));
+			g_strdup_printf(
+				"the records have no stacks, whose recording "
+				"needs %s: only the call sites are known",
+				how_to_record_stacks(capture)));
 	else if (!kmt_input_tables_has_stacks(aggregate->tables))
 		note_table(aggregate, capture, "stacks",
 			   "not all stacks are known");
@@ -287,8 +287,8 @@ static void note_owners(KmtAggregate *aggregate, const KmtInputCapture *capture,
 		    ~(guint)(KMT_MATCH_KEY_CACHE | KMT_MATCH_KEY_STACK))
 			g_ptr_array_add(
 				aggregate->notes,
-				g_strdup("the records do not say which task "
-					 "and context they are of, which needs "
+				g_strdup("the records have no task and "
+					 "context: recording them needs "
 					 "version 2 (a kernel with kmemtrace, "
 					 "without kmemtrace.abi=1)"));
 		return;

@@ -104,8 +104,8 @@ gboolean kmt_by_parse(const char *text, KmtBy *by, GError **error)
 			continue;
 		names = kmt_dimension_names();
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-			    "--by '%s': there is %s, or several with commas "
-			    "between",
+			    "--by '%s': the dimensions are %s, or several "
+			    "separated by commas",
 			    words[i], names);
 		return FALSE;
 	}

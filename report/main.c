@@ -16,9 +16,9 @@
 #define PROGRAM "kmemtrace-report"
 
 #define OUT_OF_MEMORY                                                          \
-	"raise the limit (ulimit -v, or that of the control group), or ask "   \
-	"for less: --jobs 1, fewer --windows, fewer words in --by, or a part " \
-	"of the capture by --time, --kind or --callsite"
+	"raise the limit (ulimit -v, or that of the control group), or "       \
+	"reduce the work: --jobs 1, fewer --windows, fewer words in --by, or " \
+	"a part of the capture by --time, --kind or --callsite"
 
 static void print_warnings(const GPtrArray *warnings)
 {
@@ -68,10 +68,10 @@ static void warn_of_loss(const KmtReport *report, GPtrArray *warnings)
 	if (wrong_sizes)
 		g_ptr_array_add(
 			warnings,
-			g_strdup_printf("%u of its files have not the size "
-					"that kmemtrace.meta says: see "
-					"kmemtrace-check",
-					wrong_sizes));
+			g_strdup_printf(
+				"%u of the files of the capture differ in size "
+				"from kmemtrace.meta: see kmemtrace-check",
+				wrong_sizes));
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -229,8 +229,8 @@ static gboolean reject_foreign_files(const KmtOptions *options, GError **error)
 				continue;
 			g_set_error(error, KMT_INPUT_ERROR,
 				    KMT_INPUT_ERROR_FORMAT,
-				    "%s is %s; this program reads what "
-				    "kmemtraced wrote",
+				    "%s is %s; this program reads captures of "
+				    "kmemtraced",
 				    *path, foreign[i].what);
 			return FALSE;
 		}
@@ -262,7 +262,7 @@ static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 		g_ptr_array_add(
 			warnings,
 			g_strdup_printf("figures of allocations are estimates: "
-					"of a sample, times %" G_GUINT64_FORMAT,
+					"the sample times %" G_GUINT64_FORMAT,
 					capture->sample));
 	if (plan->form != KMT_FORM_TEXT)
 		warn_of_loss(report, warnings);
@@ -290,7 +290,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	if (capture->has_sequence_times && needs_times(plan))
 		return kmt_cli_fail(PROGRAM,
 				    "the capture has layout C, whose records "
-				    "have no time: leave out what asks for "
+				    "have no time: omit the options about "
 				    "times, windows and lifetimes");
 	names = kmt_report_open_symbols(capture, &names_options, warnings,
 					&error);

@@ -66,7 +66,7 @@ static void print_line(const KmtReport *report, KmtColumns *columns, guint i)
 static guint fill_marks(const KmtReport *report, KmtColumns *columns)
 {
 	static const char *const heads[] = {"time, s", "CPU",  "pid", "task",
-					    "context", "mark", "says"};
+					    "context", "mark", "text"};
 	guint n = kmt_input_marks_count(report->phases->marks), shown = 0,
 	      rest = 0, i;
 

@@ -217,8 +217,8 @@ gboolean kmt_filter_set_globs(char ***globs, const char *option,
 		if (!*words[i])
 			return invalid_value(
 				error, option, text,
-				"a name, in which * and ? stand for "
-				"others, or several with commas between");
+				"a name with optional wildcards * and ?, or "
+				"several separated by commas");
 	g_strfreev(*globs);
 	*globs = g_steal_pointer(&words);
 	return TRUE;
@@ -339,17 +339,16 @@ static void warn_of_globs(char *const *globs, gboolean is_module,
 			continue;
 		g_ptr_array_add(
 			warnings,
-			is_module
-				? g_strdup_printf(
-					  "--module '%s': no call site is in "
-					  "such a module; what is built in is "
-					  "of vmlinux, whose parts --by "
-					  "directory tells with --vmlinux, "
-					  "--debug-dir or --source",
-					  *globs)
-				: g_strdup_printf("--callsite '%s': no call "
-						  "site has such a name",
-						  *globs));
+			is_module ? g_strdup_printf(
+					    "--module '%s': no call site is in "
+					    "such a module; built-in code "
+					    "belongs to vmlinux, which --by "
+					    "directory divides with --vmlinux, "
+					    "--debug-dir or --source",
+					    *globs)
+				  : g_strdup_printf("--callsite '%s': no call "
+						    "site has such a name",
+						    *globs));
 	}
 }
 

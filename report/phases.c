@@ -201,13 +201,13 @@ void kmt_phases_warn(const KmtPhases *phases, GPtrArray *warnings)
 
 		g_ptr_array_add(
 			warnings,
-			g_strdup_printf("%s: what marks say is not known",
+			g_strdup_printf("%s: the text of marks is unknown",
 					why));
 	}
 	if (dropped)
 		g_ptr_array_add(
 			warnings,
-			g_strdup_printf("only %u marks were taken, "
+			g_strdup_printf("only %u marks were read, "
 					"%" G_GUINT64_FORMAT " were not",
 					kmt_input_marks_count(phases->marks),
 					dropped));

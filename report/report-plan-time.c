@@ -238,8 +238,8 @@ gboolean kmt_plan_set_time(KmtPlan *plan, const KmtOptions *o, GError **error)
 	}
 	if (o->leaks && windows < KMT_LEAK_MIN_WINDOWS) {
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-			    "--leaks: --windows must be %d at least, as "
-			    "growth is seen over time",
+			    "--leaks: --windows must be %d or more, because "
+			    "growth needs several windows",
 			    KMT_LEAK_MIN_WINDOWS);
 		return FALSE;
 	}

@@ -51,9 +51,7 @@ static gboolean set_skip(KmtPlan *plan, const KmtOptions *o, GError **error)
 	guint i;
 
 	if (o->skip && !kmt_by_has(&plan->by, KMT_BY_OWNER))
-		return kmt_plan_invalid(
-			error, "--skip: with --by owner, as it says who is "
-			       "none");
+		return kmt_plan_invalid(error, "--skip: only with --by owner");
 	if (o->skip && !kmt_filter_set_globs(&globs, "--skip", o->skip, error))
 		return FALSE;
 	plan->skip = kmt_sym_wrappers_new();
@@ -99,18 +97,18 @@ static gboolean set_filter(KmtPlan *plan, const KmtOptions *o, GError **error)
 
 	kmt_filter_init(f);
 	if (o->module && o->raw_ip)
-		return kmt_plan_invalid(
-			error, "--module: with --raw-ip no address is known "
-			       "to be of a module");
+		return kmt_plan_invalid(error,
+					"--module: not with --raw-ip, which "
+					"hides the modules of addresses");
 	if (o->lifetime && (o->windows || o->leaks))
 		return kmt_plan_invalid(
 			error, "--lifetime: not with --windows or --leaks, "
-			       "as what an object counts for is only known "
-			       "when it is freed");
+			       "because a lifetime is known only when the "
+			       "object is freed");
 	if (o->lifetime && g_strcmp0(o->time, "peak") == 0)
 		return kmt_plan_invalid(
-			error, "--lifetime: not with --time peak, as peaks "
-			       "of such objects are not known");
+			error, "--lifetime: not with --time peak, because the "
+			       "peaks of such objects are unknown");
 	return (!o->callsite || kmt_filter_set_globs(&f->callsite, "--callsite",
 						     o->callsite, error)) &&
 	       (!o->module || kmt_filter_set_globs(&f->module, "--module",
@@ -225,9 +223,9 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *o, GError **error)
 	guint64 tolerance_ns = KMT_MATCH_CLOCK_TOLERANCE_NS, jobs = 0;
 
 	if (o->kallsyms && o->system_map)
-		return kmt_plan_invalid(
-			error, "--kallsyms and --system-map: only one can "
-			       "be where the names are from");
+		return kmt_plan_invalid(error,
+					"--kallsyms and --system-map: only one "
+					"can provide the symbols");
 	if (!kmt_cli_parse_number(o->clock_tolerance,
 				  KMT_MATCH_CLOCK_TOLERANCE_MAX_NS,
 				  "--clock-tolerance", &tolerance_ns, error) ||

@@ -50,10 +50,10 @@ static void print_lost(const KmtReport *report, FILE *out)
 	}
 	fprintf(out,
 		"               %s: live and peak bytes may be too high or\n"
-		"               too low, and what is \"after loss\" may be due "
-		"to it.\n",
+		"               too low, and findings \"after loss\" may be "
+		"due to the loss.\n",
 		report->lost.within ? "No figure below is complete"
-				    : "What was before is not complete");
+				    : "The time before START is not complete");
 	fprintf(out, "               Trace again with %s.\n", room);
 }
 
@@ -63,20 +63,20 @@ static void print_files(const KmtReport *report, FILE *out)
 
 	if (capture->missing_files)
 		fprintf(out,
-			"Files:         %u MISSING: kmemtrace.meta knows CPUs "
-			"whose records are not here.\n",
+			"Files:         %u MISSING: kmemtrace.meta lists CPUs "
+			"without a file here.\n",
 			capture->missing_files);
 	if (capture->damaged)
 		fputs("Files:         at least one could NOT be read to its "
 		      "END: what came after is missing.\n",
 		      out);
 	if (capture->shortened)
-		fputs("Files:         at least one is SHORTER than "
-		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
+		fputs("Files:         at least one is SHORTER than in "
+		      "kmemtrace.meta: kmemtrace-check names the file.\n",
 		      out);
 	else if (kmt_report_wrong_sizes(capture))
-		fputs("Files:         at least one is LONGER than "
-		      "kmemtrace.meta says: kmemtrace-check tells which.\n",
+		fputs("Files:         at least one is LONGER than in "
+		      "kmemtrace.meta: kmemtrace-check names the file.\n",
 		      out);
 }
 
@@ -88,11 +88,11 @@ static void print_beginning(const KmtInputCapture *capture, FILE *out)
 		g_autofree char *text = kmt_printable(why);
 
 		fprintf(out,
-			"Snapshot:      taken for '%s'; what its buffers no "
-			"longer had is MISSING.\n",
+			"Snapshot:      taken for '%s'; events overwritten in "
+			"its buffers are MISSING.\n",
 			text);
 	} else if (capture->continues) {
-		fputs("Beginning:     MISSING: an earlier reader took the "
+		fputs("Beginning:     MISSING: an earlier reader consumed the "
 		      "first part of this trace.\n",
 		      out);
 	}
@@ -123,15 +123,15 @@ static void print_loss(const KmtReport *report, FILE *out)
 		      out);
 		break;
 	case KMT_LOSS_UNCOUNTED:
-		fputs("SOME, AND NOBODY KNOWS HOW MANY.\n", out);
+		fputs("SOME, IN UNKNOWN NUMBER.\n", out);
 		break;
 	case KMT_LOSS_NOT_REPORTED:
-		fputs("unknown (the recorder does not report it); taken as "
+		fputs("unknown (the recorder does not report losses); assumed "
 		      "0\n",
 		      out);
 		break;
 	case KMT_LOSS_UNKNOWN:
-		fputs("unknown (no kmemtrace.meta tells); taken as 0\n", out);
+		fputs("unknown (no count in kmemtrace.meta); assumed 0\n", out);
 		break;
 	}
 	print_files(report, out);
@@ -170,10 +170,9 @@ static void print_not_seen(const KmtInputCapture *capture, FILE *out)
 		fprintf(out, "%-15s%s\n", i ? "" : "Not seen:", text);
 	}
 	if (list)
-		fputs("               What was allocated or freed so is "
-		      "missing: "
-		      "live objects may be\n"
-		      "               such as were freed unseen.\n",
+		fputs("               These allocations and frees are missing: "
+		      "live objects may have\n"
+		      "               been freed unrecorded.\n",
 		      out);
 }
 
@@ -191,20 +190,20 @@ static void print_recording_limits(const KmtInputCapture *capture, FILE *out)
 
 		fprintf(out,
 			"Switched off:  %s, at least at times\n"
-			"               What is live may have been freed "
-			"unseen.\n",
+			"               Live objects may have been freed "
+			"unrecorded.\n",
 			names);
 	}
 	if (text)
 		fprintf(out,
-			"Filter:        %s%s: nothing else that was allocated "
-			"is recorded\n",
-			text, changed ? " (ANOTHER ONE AT TIMES)" : "");
+			"Filter:        %s%s: no other allocation is "
+			"recorded\n",
+			text, changed ? " (CHANGED DURING THE TRACE)" : "");
 	if (capture->sample > 1)
 		fprintf(out,
 			"Sample:        ONE OF %" G_GUINT64_FORMAT
-			" allocations was recorded; what is marked * is "
-			"scaled, an estimate\n",
+			" allocations was recorded; figures marked * are "
+			"scaled estimates\n",
 			capture->sample);
 }
 
@@ -242,7 +241,7 @@ static void print_gaps(const KmtReport *report, FILE *out)
 		fputs(" events\n", out);
 	}
 	if (gaps && gaps->len > MAX_GAP_LINES)
-		fprintf(out, "               and %u more: --json has them\n",
+		fprintf(out, "               and %u more: use --json\n",
 			gaps->len - MAX_GAP_LINES);
 }
 

@@ -163,7 +163,8 @@ static void print_matrix(const KmtReport *report, FILE *out, guint layer)
 		"freed (columns)\n",
 		titles[layer], kmt_text_scaled(report));
 	if (!n || n > MAX_MATRIX_CPUS) {
-		fprintf(out, n ? "of %u CPUs: --json has it\n" : "none\n", n);
+		fprintf(out,
+			n ? "of %u CPUs: too wide, use --json\n" : "none\n", n);
 		return;
 	}
 	while (kmt_columns_pass(columns, out))
@@ -212,9 +213,9 @@ static void print_pairs(const KmtReport *report, FILE *out)
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new("rrlll", report->separators);
 
-	kmt_text_title(out, "WHO FREES ON ANOTHER CPU (bytes)");
+	kmt_text_title(out, "CROSS-CPU FREES BY CALL SITE (bytes)");
 	if (!pairs->len) {
-		fputs("nobody\n", out);
+		fputs("none\n", out);
 		return;
 	}
 	while (kmt_columns_pass(columns, out))

@@ -125,13 +125,11 @@ static void print_reused(FILE *out, const KmtReport *report,
 
 	fprintf(out,
 		";\n    %s of its addresses were allocated again without a "
-		"free "
-		"that was seen%s",
+		"recorded free%s",
 		reused,
-		leak->frees_missing
-			? ":\n    its frees are not seen, so this is no "
-			  "sign of a leak"
-			: "");
+		leak->frees_missing ? ":\n    its frees are not recorded, so "
+				      "this is no sign of a leak"
+				    : "");
 }
 
 static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
@@ -157,7 +155,7 @@ static void print_leak(FILE *out, const KmtReport *report, const KmtLeak *leak)
 			"more than %s",
 			frees, life);
 	else
-		fputs("    none was seen to be freed", out);
+		fputs("    no free was recorded", out);
 	if (leak->reused.integer)
 		print_reused(out, report, leak);
 	fputc('\n', out);
@@ -200,8 +198,8 @@ static void print_leaks(const KmtReport *report, FILE *out)
 	kmt_text_title(out, "LEAK CANDIDATES");
 	next = print_leak_list(out, report, leaks, 0, FALSE);
 	if (next < leaks->len) {
-		kmt_text_title(out, "THESE GREW TOO, but most of their frees "
-				    "are not seen");
+		kmt_text_title(out, "OTHER GROUPS THAT GREW (most of their "
+				    "frees are not recorded)");
 		print_leak_list(out, report, leaks, next, TRUE);
 	}
 	if (leaks->len)
@@ -266,7 +264,7 @@ static void print_histograms(const KmtReport *report, FILE *out)
 	guint i, n = 0;
 
 	fprintf(out, "\n%s%s\n",
-		is_time ? "LIFETIMES of what was freed"
+		is_time ? "LIFETIMES of freed objects"
 			: "SIZES requested, bytes",
 		kmt_text_scaled(report));
 	for (i = 0; i < table->n_shown; i++) {

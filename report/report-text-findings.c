@@ -20,7 +20,7 @@ static void fill_counts(const KmtAggregate *aggregate, KmtColumns *columns)
 	fill_count(columns,
 		   findings->unmatched[KMT_MATCH_UNMATCHED_BEFORE_TRACE],
 		   "frees unmatched, before the trace",
-		   "first sight of the address");
+		   "first event of the address");
 	fill_count(columns, findings->unmatched[KMT_MATCH_UNMATCHED_AFTER_LOSS],
 		   "frees unmatched, after loss", "the allocation may be lost");
 	fill_count(
@@ -145,7 +145,7 @@ static const FindingText finding_texts[] = {
 
 static const FindingText before_trace_text = {
 	KMT_FINDING_UNMATCHED_BEFORE_TRACE,
-	"FREES OF WHAT WAS ALLOCATED BEFORE THE TRACE", "frees", "freed by",
+	"FREES OF MEMORY ALLOCATED BEFORE THE TRACE", "frees", "freed by",
 	NULL};
 
 /*

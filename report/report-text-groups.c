@@ -52,10 +52,10 @@ void kmt_text_head(const KmtReport *report, KmtColumns *columns,
 void kmt_text_marks(const KmtReport *report, FILE *out)
 {
 	if (kmt_report_is_lossy(report))
-		fputs("~ events that are missing could have changed it\n", out);
+		fputs("~ missing events could have changed this figure\n", out);
 	if (kmt_report_is_sample(report))
 		fprintf(out,
-			"* an estimate: of a sample, times %" G_GUINT64_FORMAT
+			"* an estimate: the sample times %" G_GUINT64_FORMAT
 			"\n",
 			report->capture->sample);
 }

@@ -151,8 +151,8 @@ static void print_summary(const KmtReport *report, FILE *out)
 	      "the two.\n",
 	      out);
 	if (more)
-		fputs("So does what vmalloc gives, and per-CPU memory: never "
-		      "add those either.\n",
+		fputs("So do vmalloc and per-CPU memory: never add those "
+		      "either.\n",
 		      out);
 }
 

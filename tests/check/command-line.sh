@@ -142,7 +142,7 @@ expect 2 'null-event  *100 ' "$check" "$tmp/zero"
 printf 'x' >"$tmp/zero/cpu0.out"
 expect 2 'truncated-record  *1' "$check" "$tmp/zero"
 # No capture at all: that, and how often which rule is broken, but no records.
-expect 2 'README.md: no record of it is one: is this a cpu<n>.out' "$check" \
+expect 2 'README.md: the file has no valid record: is it a cpu<n>.out' "$check" \
 	"$srcdir/README.md"
 grep -q offset "$tmp/out" && fail "records of what is no capture"
 expect 2 'size-differs  *[1-9]' "$check" "$srcdir/README.md"

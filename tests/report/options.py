@@ -309,9 +309,8 @@ class Options(unittest.TestCase):
                  "--callsite 'nobody': no call site has such a name"),
                 (["--callsite", "one+0x11"], "--callsite 'one+0x11': "),
                 (["--module", "ext4"], "--module 'ext4': no call site is in "
-                 "such a module; what is built in is of vmlinux, whose parts "
-                 "--by directory tells with --vmlinux, --debug-dir or "
-                 "--source"),
+                 "such a module; built-in code belongs to vmlinux, which --by "
+                 "directory divides with --vmlinux, --debug-dir or --source"),
                 (["--cpu", "2-7"], "--cpu: the capture has none of these CPUs"),
                 (["--node", "1,3"], "--node: the capture has none of these"),
                 (["--by", "directory"], "--by directory: no directory is known "
@@ -494,16 +493,17 @@ class Options(unittest.TestCase):
         self.assertEqual({r["address"][-2:]: r["reused"]
                           for r in report["callsites"]}, {"10": 0, "20": 39})
         text = self.output("--leaks", capture).split("LEAK CANDIDATES\n")[1]
-        first, second = text.split("\n\nTHESE GREW TOO, but most of their "
-                                   "frees are not seen\n")
+        first, second = text.split(
+            "\n\nOTHER GROUPS THAT GREW (most of their frees are not "
+            "recorded)\n")
         self.assertEqual(first, """0x0000000000000010 (kmalloc)
     grew in 9 of 9 windows, by 288 bytes; holds 40 objects, half of them for \
 more than 18.9ms;
     of the 6 that were freed, 99 % had lived no more than 1.54us""")
         self.assertIn("""
-    none was seen to be freed;
-    39 of its addresses were allocated again without a free that was seen:
-    its frees are not seen, so this is no sign of a leak
+    no free was recorded;
+    39 of its addresses were allocated again without a recorded free:
+    its frees are not recorded, so this is no sign of a leak
 """, second)
         self.assertNotIn("~", text)
         self.assertIn("""objects  reused  live waste""",
