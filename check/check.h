@@ -24,6 +24,7 @@ typedef struct {
 	guint64 before_index;
 } KmtError;
 
+/* The result of checking a capture. */
 typedef struct {
 	const KmtInputCapture *capture; /* not owned */
 	gboolean across_files; /* the rules across files were checked */

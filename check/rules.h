@@ -10,6 +10,7 @@
 #include "lib/input/mark-reader.h"
 #include "lib/input/name-tables.h"
 
+/* The rules, ordered by the code that checks them. */
 typedef enum {
 	/* Fatal rules: a record that breaks one of them has no meaningful
 	 * fields. Only the first broken rule is reported, and no other rule is
@@ -71,6 +72,10 @@ typedef struct {
 	guint64 lost;	     /* lost events that records of the file report */
 } KmtRuleInput;
 
+/*
+ * A rule: its name and description in the output, and the function that checks
+ * it.
+ */
 typedef struct {
 	const char *name;
 	const char *description;
@@ -78,6 +83,7 @@ typedef struct {
 	gboolean (*broken)(const KmtRuleInput *input);
 } KmtRule;
 
+/* All rules, indexed by KmtRuleId. */
 extern const KmtRule kmt_rules[KMT_N_RULES];
 
 #endif

@@ -23,6 +23,7 @@ typedef struct {
 	guint64 windows_stop;
 } KmtSpan;
 
+/* Selects the figures that an aggregate computes. No pointer is owned. */
 typedef struct {
 	const KmtBy *by;
 	const KmtSymWrappers
@@ -33,8 +34,8 @@ typedef struct {
 	guint64 churn_ns;	 /* shorter lifetimes are short-lived */
 	const KmtPhases *phases; /* for KMT_BY_MARK, or NULL */
 	gboolean cross; /* count frees by CPU and by pair of call sites */
-	guint jobs;
-	gint64 clock_tolerance_ns;
+	guint jobs;	/* maximum number of threads */
+	gint64 clock_tolerance_ns; /* of the clocks of two CPUs */
 	/* Progress callback with the number of records read so far, or NULL.
 	 * Any thread may make the call, but only one thread at a time. */
 	void (*progress)(guint64 records);
@@ -47,6 +48,7 @@ typedef struct {
 				       * figures are as of its end. */
 } KmtWindow;
 
+/* All figures of a capture. */
 typedef struct {
 	/* frees: all FREE records of the kind, matched or not; with a filter,
 	 * frees of matching objects. All other figures count under the kind of

@@ -9,6 +9,7 @@
 
 #include "report/totals.h"
 
+/* Counters of a group or a kind. They fill two cache lines. */
 typedef struct KmtCounters {
 	/* The counters that include these counters: a group's kind, or slab for
 	 * kmalloc and cache. NULL: none. */
@@ -62,6 +63,10 @@ static inline void kmt_counters_save_peak(KmtCounters *counters)
 	}
 }
 
+/*
+ * Count an allocation at time @timestamp, in ns. Return TRUE if the live bytes
+ * reached a new peak.
+ */
 static inline gboolean kmt_counters_alloc(KmtCounters *counters,
 					  guint64 bytes_req,
 					  guint64 bytes_alloc, gint64 timestamp)
@@ -84,6 +89,10 @@ static inline void kmt_counters_close(KmtCounters *counters, guint64 bytes_req,
 	counters->closed_minus_freed++;
 }
 
+/*
+ * Count the free of an object that is already closed. @cross: the freeing CPU
+ * is not the allocating CPU.
+ */
 static inline void kmt_counters_free(KmtCounters *counters, gboolean cross)
 {
 	counters->frees++;
@@ -97,6 +106,7 @@ static inline void kmt_counters_free(KmtCounters *counters, gboolean cross)
  */
 void kmt_counters_restart(KmtCounters *counters, gint64 now);
 
+/* Return the totals that the counters represent. */
 KmtTotals kmt_counters_totals(const KmtCounters *counters);
 
 #endif

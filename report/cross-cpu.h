@@ -6,6 +6,7 @@
 #include "report/index.h"
 #include "report/finding-counts.h"
 
+/* A number of frees and the bytes that they freed. */
 typedef struct {
 	guint64 frees;
 	guint64 bytes; /* bytes allocated */
@@ -45,6 +46,10 @@ typedef struct {
 	guint64 seed; /* seed of the hashes */
 } KmtCrossCpu;
 
+/*
+ * Return empty counts for a capture with @n_cpus files. The caller frees the
+ * result with kmt_cross_cpu_free().
+ */
 KmtCrossCpu *kmt_cross_cpu_new(guint n_cpus);
 void kmt_cross_cpu_free(KmtCrossCpu *cross);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCrossCpu, kmt_cross_cpu_free)

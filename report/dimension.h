@@ -25,6 +25,7 @@ typedef enum {
 	KMT_N_DIMENSIONS
 } KmtDimension;
 
+/* The parsed value of --by. */
 typedef struct {
 	guint n;
 	KmtDimension dimensions[KMT_N_DIMENSIONS]; /* in the order given */
@@ -40,6 +41,8 @@ typedef struct {
  * all dimensions.
  */
 gboolean kmt_by_parse(const char *text, KmtBy *by, GError **error);
+
+/* Return whether @by includes @dimension. */
 gboolean kmt_by_has(const KmtBy *by, KmtDimension dimension);
 
 /* Return the name of a dimension in --by, JSON and CSV: "callsite", ... */

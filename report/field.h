@@ -5,6 +5,7 @@
 
 #include "report/aggregate.h"
 
+/* The unit of a figure. */
 typedef enum {
 	KMT_FIGURE_NONE, /* the group has no such figure */
 	KMT_FIGURE_INTEGER,
@@ -14,6 +15,7 @@ typedef enum {
 	KMT_FIGURE_RATE,  /* per second */
 } KmtFigureType;
 
+/* The value of a field for a group or a sum of groups. */
 typedef struct {
 	KmtFigureType type;
 	gboolean negative; /* of an INTEGER */
@@ -28,6 +30,8 @@ typedef struct KmtReportField KmtReportField;
  * is none.
  */
 const KmtReportField *kmt_report_field_find(const char *name);
+
+/* Return the name of the field in --fields, JSON and CSV. */
 const char *kmt_report_field_name(const KmtReportField *field);
 /* Return the heading of the field's column. */
 const char *kmt_report_field_title(const KmtReportField *field);
@@ -50,6 +54,7 @@ GPtrArray *kmt_fields_parse(const char *text, GError **error);
  */
 char *kmt_report_field_names(void);
 
+/* Return the field of one group. */
 KmtFigure kmt_report_field_get(const KmtReportField *field,
 			       const KmtAggregate *aggregate,
 			       const KmtGroup *group);

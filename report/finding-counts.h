@@ -8,6 +8,7 @@
 
 #include "report/totals.h"
 
+/* Classes of findings that are counted by call site. */
 typedef enum {
 	/* In the order of KmtMatchUnmatched. first: the FREE; second: unused.
 	 */
@@ -23,21 +24,27 @@ typedef enum {
 	KMT_FINDING_MISMATCH,
 } KmtFindingClass;
 
+/* A call site and the kind of the memory that it allocated or freed. */
 typedef struct {
 	guint64 address;
 	KmtKind kind;
 } KmtFindingSite;
 
+/* The number of findings of one class with the same call sites. */
 typedef struct {
 	KmtFindingClass class;
 	KmtFindingSite first;
 	KmtFindingSite second;
 	guint64 count;
-	guint hash; /* private: hash of the other fields but count */
+	guint hash; /* private: hash of the class and the sites */
 } KmtFindingCount;
 
 typedef struct KmtFindingCounts KmtFindingCounts;
 
+/*
+ * Return a table without findings. The caller frees it with
+ * kmt_finding_counts_free().
+ */
 KmtFindingCounts *kmt_finding_counts_new(void);
 void kmt_finding_counts_free(KmtFindingCounts *finding_counts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtFindingCounts, kmt_finding_counts_free)

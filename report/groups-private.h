@@ -8,11 +8,13 @@
 /* Value of KMT_BY_PID for records without a task. */
 #define NO_PID G_MAXUINT64
 
+/* Return the number of words in the key of a group: its kind and values. */
 static inline guint kmt_groups_n_words(const KmtGroups *groups)
 {
 	return groups->options.by->n + 1;
 }
 
+/* Return the key of group @number: its kind, then its values. */
 static inline const guint64 *kmt_groups_key(const KmtGroups *groups,
 					    guint32 number)
 {
@@ -21,6 +23,7 @@ static inline const guint64 *kmt_groups_key(const KmtGroups *groups,
 			     kmt_groups_n_words(groups)];
 }
 
+/* Return the seeded hash of @n words. */
 static inline guint64 kmt_groups_hash(const KmtGroups *groups,
 				      const guint64 *words, guint n)
 {
@@ -32,6 +35,10 @@ static inline guint64 kmt_groups_hash(const KmtGroups *groups,
 	return hash;
 }
 
+/*
+ * Return call chain @number. The pointer is valid until the next chain is
+ * added.
+ */
 static inline const KmtChain *kmt_groups_chain_at(const KmtGroups *groups,
 						  guint64 number)
 {

@@ -33,6 +33,7 @@ typedef struct {
 	KmtGrowth growth;
 } KmtDetail;
 
+/* The values and figures of a group. */
 typedef struct {
 	/* A result of kmt_kind_layer(), or any kind if by->kinds. */
 	KmtKind kind;
@@ -46,6 +47,10 @@ typedef struct {
 
 #define KMT_NO_GROUP G_MAXUINT32
 
+/*
+ * Selects the groups and provides the names of their values. No pointer is
+ * owned.
+ */
 typedef struct {
 	const KmtBy *by;
 	const KmtFilter *filter;
@@ -74,6 +79,7 @@ typedef struct {
 /* Number of groups in a chunk. The address of a chunk never changes. */
 #define KMT_GROUPS_CHUNK 256
 
+/* All groups of a report. */
 typedef struct {
 	KmtGroupsOptions options;
 	const KmtMatchKeys *match_keys;

@@ -36,8 +36,10 @@ typedef struct {
 	guintptr content;
 } KmtHistogram;
 
+/* Free the counts and make the histogram empty. */
 void kmt_histogram_clear(KmtHistogram *histogram);
 
+/* Return the bucket of @value. */
 static inline guint kmt_histogram_bucket(guint64 value)
 {
 	guint shift;
@@ -55,6 +57,7 @@ static inline guint kmt_histogram_bucket(guint64 value)
 void kmt_histogram_add_first(KmtHistogram *histogram, guint bucket,
 			     guint64 times);
 
+/* Add @value to the histogram @times times. */
 static inline void kmt_histogram_add(KmtHistogram *histogram, guint64 value,
 				     guint64 times)
 {

@@ -17,6 +17,7 @@ typedef guint64 (*KmtIndexHash)(gconstpointer user, guint32 number);
 typedef gboolean (*KmtIndexEqual)(gconstpointer user, guint32 number,
 				  gconstpointer key);
 
+/* A hash table of the entries 0 to n - 1. */
 typedef struct {
 	KmtIndexHash hash;
 	KmtIndexEqual equal;
@@ -26,6 +27,10 @@ typedef struct {
 	guint32 *slots; /* entry number plus 1; 0: empty */
 } KmtIndex;
 
+/*
+ * Make @index an empty table. The caller frees its memory with
+ * kmt_index_clear().
+ */
 void kmt_index_init(KmtIndex *index, KmtIndexHash hash, KmtIndexEqual equal);
 void kmt_index_clear(KmtIndex *index);
 

@@ -6,6 +6,7 @@
 #include "lib/cli/json-writer.h"
 #include "report/report.h"
 
+/* Print the section of the marks within the span. */
 void kmt_text_mark_list(const KmtReport *report, FILE *out);
 /* Add the marks within the span as member "marks". */
 void kmt_json_marks(KmtJson *builder, const KmtReport *report);

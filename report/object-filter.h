@@ -11,11 +11,13 @@
 #include "report/totals.h"
 #include "lib/match/keys.h"
 
+/* A range of numbers including both ends. */
 typedef struct {
 	guint64 from;
 	guint64 to;
 } KmtRange;
 
+/* The conditions, set by the functions below. */
 typedef struct {
 	guint kinds;	  /* bit mask of KmtKind; 0: all */
 	GArray *cpus;	  /* KmtRange; NULL: all CPUs */
@@ -32,6 +34,10 @@ typedef struct {
 	gboolean starts_later;
 } KmtFilter;
 
+/*
+ * Initialise a filter without conditions. The caller frees its memory with
+ * kmt_filter_clear().
+ */
 void kmt_filter_init(KmtFilter *filter);
 void kmt_filter_clear(KmtFilter *filter);
 
@@ -77,9 +83,14 @@ gboolean kmt_filter_is_set(const KmtFilter *filter);
 /* Return the key parts that the conditions need. */
 KmtMatchKeyParts kmt_filter_parts(const KmtFilter *filter);
 
+/*
+ * Return whether an allocation with this key, recorded on CPU number @cpu,
+ * meets all conditions except size and lifetime.
+ */
 gboolean kmt_filter_matches_key(const KmtFilter *filter, const KmtMatchKey *key,
 				guint cpu, const KmtSymbolizer *names);
 
+/* Return whether a request of @bytes_req bytes meets the size condition. */
 static inline gboolean kmt_filter_matches_size(const KmtFilter *filter,
 					       guint64 bytes_req)
 {

@@ -10,6 +10,7 @@
 #include "lib/symbols/symbolizer.h"
 #include "lib/input/mark-reader.h"
 
+/* The marks of a capture in order of time. */
 typedef struct {
 	KmtInputTables *tables;
 	KmtInputMarks *marks;

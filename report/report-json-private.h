@@ -6,15 +6,21 @@
 #include "lib/cli/json-writer.h"
 #include "report/report.h"
 
+/*
+ * Add a kernel clock time in ns; null if the timestamps are sequence numbers.
+ */
 void kmt_report_json_add_time(KmtJson *builder, const KmtAggregate *aggregate,
 			      const char *key, gint64 time);
 
+/* Add the peak of the live bytes and its time; null if peaks are unknown. */
 void kmt_report_json_add_peak(KmtJson *builder, const KmtAggregate *aggregate,
 			      const KmtTotals *totals);
 
+/* Add the members of a call site: address, symbol, kind and source location. */
 void kmt_report_json_add_site(KmtJson *builder, const KmtReport *report,
 			      guint64 address, KmtKind kind);
 
+/* Add a figure; NONE is null. */
 void kmt_report_json_add_figure(KmtJson *builder, const char *key,
 				const KmtFigure *figure);
 

@@ -5,6 +5,7 @@
 
 #include "report/report.h"
 
+/* Output formats. */
 typedef enum {
 	KMT_FORM_TEXT,
 	KMT_FORM_JSON,

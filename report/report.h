@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+/* The figure that --histogram shows. */
 typedef enum {
 	KMT_HISTOGRAM_NONE,
 	KMT_HISTOGRAM_LIFETIME,
@@ -24,6 +25,10 @@ typedef struct {
 	guint64 before, within, after;
 } KmtLost;
 
+/*
+ * The data of one report and the sections that it prints. The report owns no
+ * pointer.
+ */
 typedef struct {
 	const KmtInputCapture *capture;
 	const KmtAggregate *aggregate;
@@ -38,9 +43,9 @@ typedef struct {
 	gboolean before_trace;	  /* list frees of older objects */
 	gboolean separators;	  /* format numbers as 1,234,567 */
 	gboolean shows_cross_cpu; /* section of cross-CPU frees */
-	gboolean shows_windows;
-	gboolean shows_leaks;
-	gboolean shows_marks;
+	gboolean shows_windows;	  /* section of --windows */
+	gboolean shows_leaks;	  /* section of --leaks */
+	gboolean shows_marks;	  /* section of --marks */
 	/* An option selects sections: print these sections only. */
 	gboolean selects_sections;
 	gboolean shows_groups; /* section of the groups */

@@ -33,6 +33,7 @@ gboolean kmt_sort_needs_lifetimes(const KmtSort *sort);
  */
 char *kmt_sort_key_names(void);
 
+/* The sorted rows, and the sums of the omitted rows. */
 typedef struct {
 	const KmtGroup **rows; /* all selected groups, sorted */
 	guint n_rows;

@@ -77,7 +77,10 @@ typedef struct {
 	guint64 bytes;
 } KmtWaste;
 
+/* Return the allocated minus the requested bytes of @totals. */
 KmtWaste kmt_totals_wasted(const KmtTotals *totals);
+
+/* Compare two values for ascending order. The result has the sign of a - b. */
 int kmt_waste_compare(KmtWaste a, KmtWaste b);
 
 /*
