@@ -163,10 +163,10 @@ class Hostile(unittest.TestCase):
             path = self.capture([record], meta=META +
                                 b"[cpu0]\nbytes=%d\n" % size)
             self.assertEqual(
-                "kmemtrace-check tells which" in
+                "kmemtrace-check names the file" in
                 self.text_line(path, "Files: "), damaged)
             document = self.document(REPORT, path)
-            self.assertEqual("not the size" in str(document["warnings"]),
+            self.assertEqual("differ in size" in str(document["warnings"]),
                              damaged)
             self.assertEqual(bool(document["capture"]["not_exact"]),
                              size > 56)

@@ -139,7 +139,7 @@ class Lies(TestCase):
     def test_samples(self):
         self.add(*(event_v2(t=i, ptr=4096 * i) for i in (1, 2, 3)))
         for text, times, warning in (
-                ("5", 5, "of a sample, times 5"), ("0", 1, "not always the"),
+                ("5", 5, "the sample times 5"), ("0", 1, "not always the"),
                 ("-1", 1, "is no number"), ("x", 1, "is no number"),
                 (str(2 ** 64), 1, "is no number")):
             self.texts(**{"kmemtrace.meta": meta(

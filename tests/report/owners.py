@@ -352,7 +352,8 @@ class Owners(unittest.TestCase):
                     "cache=0 flags=0\n" for n in range(1, len(sizes) + 1)))
         done = subprocess.run([REPORT, "--cross-cpu", "-l", "2", self.dir],
                               capture_output=True, text=True, check=True)
-        lines = done.stdout.split("WHO FREES ON ANOTHER CPU")[1].splitlines()
+        lines = done.stdout.split(
+            "CROSS-CPU FREES BY CALL SITE")[1].splitlines()
         self.assertEqual(
             [line.split(None, 3)[:3] for line in lines[2:5]],
             [["800", "1", "kmalloc"], ["400", "1", "kmalloc"],
