@@ -82,37 +82,16 @@ static void add_unknown_loss(GPtrArray *warnings, const KmtInputCapture *c)
 					 "kmemtrace.meta has no count"));
 }
 
-GPtrArray *kmt_check_warnings(const KmtCheck *check)
+/* Add the warnings of the reader, the merge, the name tables and the marks. */
+static void add_notes(GPtrArray *warnings, const KmtCheck *check)
 {
-	const KmtInputCapture *c = check->capture;
-	GPtrArray *warnings = g_ptr_array_new_with_free_func(g_free);
-	const GPtrArray *tables;
-	g_auto(GStrv) not_seen = kmt_input_capture_not_seen(c);
-	g_autofree char *snapshot = kmt_input_capture_snapshot(c);
-	guint i;
+	const GPtrArray *lists[] = {check->capture->notes, check->notes,
+				    kmt_input_tables_warnings(check->tables)};
+	guint i, j;
 
-	if (c->has_overruns && c->overruns) {
-		g_autofree char *by_cpu = overruns_by_cpu(c);
-
-		g_ptr_array_add(warnings,
-				g_strdup_printf("%" G_GUINT64_FORMAT
-						" events were lost%s%s%s",
-						c->overruns,
-						*by_cpu ? " (" : "", by_cpu,
-						*by_cpu ? ")" : ""));
-	}
-	for (i = 0; not_seen && not_seen[i]; i++)
-		g_ptr_array_add(warnings,
-				g_strdup_printf("not seen by this source: %s",
-						not_seen[i]));
-	add_recording_limits(warnings, c);
-	for (i = 0; i < c->notes->len; i++)
-		g_ptr_array_add(warnings, g_strdup(c->notes->pdata[i]));
-	for (i = 0; i < check->notes->len; i++)
-		g_ptr_array_add(warnings, g_strdup(check->notes->pdata[i]));
-	tables = kmt_input_tables_warnings(check->tables);
-	for (i = 0; i < tables->len; i++)
-		g_ptr_array_add(warnings, g_strdup(tables->pdata[i]));
+	for (i = 0; i < G_N_ELEMENTS(lists); i++)
+		for (j = 0; j < lists[i]->len; j++)
+			g_ptr_array_add(warnings, g_strdup(lists[i]->pdata[j]));
 	if (check->marks && kmt_input_marks_dropped(check->marks))
 		g_ptr_array_add(
 			warnings,
@@ -121,7 +100,14 @@ GPtrArray *kmt_check_warnings(const KmtCheck *check)
 					" marks was not",
 					kmt_input_marks_count(check->marks),
 					kmt_input_marks_dropped(check->marks)));
-	add_unknown_loss(warnings, c);
+}
+
+/* Add warnings about parts of the trace that other captures or files hold. */
+static void add_missing_parts(GPtrArray *warnings, const KmtCheck *check)
+{
+	const KmtInputCapture *c = check->capture;
+	g_autofree char *snapshot = kmt_input_capture_snapshot(c);
+
 	if (snapshot)
 		g_ptr_array_add(
 			warnings,
@@ -141,5 +127,32 @@ GPtrArray *kmt_check_warnings(const KmtCheck *check)
 					c->missing_files,
 					c->missing_files == 1 ? "" : "s",
 					c->missing_files == 1 ? "is" : "are"));
+}
+
+GPtrArray *kmt_check_warnings(const KmtCheck *check)
+{
+	const KmtInputCapture *c = check->capture;
+	GPtrArray *warnings = g_ptr_array_new_with_free_func(g_free);
+	g_auto(GStrv) not_seen = kmt_input_capture_not_seen(c);
+	guint i;
+
+	if (c->has_overruns && c->overruns) {
+		g_autofree char *by_cpu = overruns_by_cpu(c);
+
+		g_ptr_array_add(warnings,
+				g_strdup_printf("%" G_GUINT64_FORMAT
+						" events were lost%s%s%s",
+						c->overruns,
+						*by_cpu ? " (" : "", by_cpu,
+						*by_cpu ? ")" : ""));
+	}
+	for (i = 0; not_seen && not_seen[i]; i++)
+		g_ptr_array_add(warnings,
+				g_strdup_printf("not seen by this source: %s",
+						not_seen[i]));
+	add_recording_limits(warnings, c);
+	add_notes(warnings, check);
+	add_unknown_loss(warnings, c);
+	add_missing_parts(warnings, check);
 	return warnings;
 }

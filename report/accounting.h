@@ -24,7 +24,7 @@ typedef struct {
 	guint64 bytes_alloc;
 	guint32 group; /* KMT_NO_GROUP: the filter excludes the class */
 	guint8 kind;   /* KmtKind, never SLAB */
-	guint8 known;
+	guint8 is_initialised;
 } KmtClassStats;
 
 #define NO_CLASS G_MAXUINT32
@@ -89,7 +89,7 @@ static inline KmtClassStats *kmt_accounting_class(KmtAccounting *accounting,
 						  guint32 class_id)
 {
 	if (G_UNLIKELY(class_id >= accounting->n_class_stats ||
-		       !accounting->class_stats[class_id].known))
+		       !accounting->class_stats[class_id].is_initialised))
 		kmt_accounting_add(accounting, class_id);
 	return &accounting->class_stats[class_id];
 }

@@ -216,9 +216,9 @@ static gboolean is_basic(const KmtAggregateOptions *o)
 	       !kmt_filter_is_set(o->filter);
 }
 
-static gboolean load_names(gpointer names)
+static gboolean load_symbols(gpointer symbolizer)
 {
-	return kmt_symbolizer_load_some(names);
+	return kmt_symbolizer_load_some(symbolizer);
 }
 
 /*
@@ -313,18 +313,19 @@ static void init_kinds(KmtAccounting *accounting)
 {
 	guint kind;
 
-	accounting->kinds[KMT_KIND_KMALLOC].sum =
+	accounting->kinds[KMT_KIND_KMALLOC].parent =
 		&accounting->kinds[KMT_KIND_SLAB];
-	accounting->kinds[KMT_KIND_CACHE].sum =
+	accounting->kinds[KMT_KIND_CACHE].parent =
 		&accounting->kinds[KMT_KIND_SLAB];
 	/* The last counters receive the other kinds and are never read. */
 	for (kind = KMT_KIND_PAGES; kind < KMT_KIND_SLAB; kind++)
-		accounting->kinds[kind].sum = &accounting->kinds[KMT_N_KINDS];
+		accounting->kinds[kind].parent =
+			&accounting->kinds[KMT_N_KINDS];
 }
 
 /* Allocate an aggregate without events. */
 static KmtAggregate *aggregate_init(const KmtInputCapture *capture,
-				    const KmtSymbolizer *names,
+				    const KmtSymbolizer *symbolizer,
 				    const KmtAggregateOptions *options,
 				    KmtMatchKeyParts parts)
 {
@@ -333,7 +334,7 @@ static KmtAggregate *aggregate_init(const KmtInputCapture *capture,
 	const KmtGroupsOptions groups_options = {
 		.by = options->by,
 		.filter = options->filter,
-		.names = names,
+		.symbolizer = symbolizer,
 		.skip = options->skip,
 		.capture = capture,
 		.tables = tables,
@@ -360,13 +361,13 @@ static KmtAggregate *aggregate_init(const KmtInputCapture *capture,
 }
 
 KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
-				const KmtSymbolizer *names,
+				const KmtSymbolizer *symbolizer,
 				const KmtAggregateOptions *options)
 {
 	KmtMatchKeyParts parts =
 		options->by->parts | kmt_filter_parts(options->filter);
 	KmtAggregate *aggregate =
-		aggregate_init(capture, names, options, parts);
+		aggregate_init(capture, symbolizer, options, parts);
 	KmtAccounting accounting = {.capture = capture,
 				    .options = options,
 				    .aggregate = aggregate,
@@ -379,8 +380,8 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 		.clock_tolerance_ns = options->clock_tolerance_ns,
 		.stop_ns = options->span.stop,
 		.keys = aggregate->keys,
-		.idle = load_names,
-		.idle_user = (gpointer)names,
+		.idle = load_symbols,
+		.idle_user = (gpointer)symbolizer,
 	};
 	g_autoptr(KmtMatchPipeline) pipeline = kmt_match_pipeline_new(
 		capture, &pipeline_options, consume, &accounting);

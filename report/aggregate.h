@@ -89,12 +89,12 @@ gboolean kmt_report_first_timestamp(const KmtInputCapture *capture,
 				    gint64 *origin);
 
 /*
- * Read the whole capture and return its figures. @capture, @names and all
+ * Read the whole capture and return its figures. @capture, @symbolizer and all
  * objects that @options points to must outlive the aggregate. The caller frees
  * the result with kmt_aggregate_free().
  */
 KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
-				const KmtSymbolizer *names,
+				const KmtSymbolizer *symbolizer,
 				const KmtAggregateOptions *options);
 void kmt_aggregate_free(KmtAggregate *aggregate);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtAggregate, kmt_aggregate_free)

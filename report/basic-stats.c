@@ -25,17 +25,17 @@ void kmt_accounting_add(KmtAccounting *accounting, guint32 class_id)
 		accounting->n_class_stats = n;
 	}
 	stats = &accounting->class_stats[class_id];
-	stats->known = TRUE;
+	stats->is_initialised = TRUE;
 	stats->bytes_req = bytes.req;
 	stats->bytes_alloc = bytes.alloc;
 	stats->kind = key.type;
-	stats->group = kmt_groups_get(aggregate->groups, class_id);
+	stats->group = kmt_groups_of_class(aggregate->groups, class_id);
 	if (stats->group == KMT_NO_GROUP)
 		return;
 	stats->counters = kmt_groups_counters(aggregate->groups, stats->group);
-	stats->counters->sum = &accounting->kinds[stats->kind];
+	stats->counters->parent = &accounting->kinds[stats->kind];
 	if (!accounting->options->by->kinds && kmt_kind_is_slab(stats->kind))
-		stats->counters->sum = &accounting->kinds[KMT_KIND_SLAB];
+		stats->counters->parent = &accounting->kinds[KMT_KIND_SLAB];
 }
 
 /*
@@ -46,16 +46,16 @@ static inline void basic_step(KmtClassStats *stats, const KmtMatchEvent *item)
 {
 	guint is_alloc = item->op & 1;
 	guint64 change = is_alloc ? stats->bytes_alloc : -stats->bytes_alloc;
-	KmtCounters *counters = stats->counters, *kind = counters->sum,
-		    *sum = kind->sum;
+	KmtCounters *counters = stats->counters, *kind = counters->parent,
+		    *parent = kind->parent;
 
 	stats->records[is_alloc]++;
 	kmt_counters_save_peak(counters);
 	kmt_counters_change(counters, !is_alloc, change, item->now);
 	if (kmt_counters_change(kind, !is_alloc, change, item->now))
 		kind->epoch++;
-	if (kmt_counters_change(sum, !is_alloc, change, item->now))
-		sum->epoch++;
+	if (kmt_counters_change(parent, !is_alloc, change, item->now))
+		parent->epoch++;
 	counters->cross_cpu_frees += item->cross;
 	if (G_UNLIKELY(item->remote))
 		counters->remote_node_allocs++;

@@ -54,7 +54,7 @@ char *kmt_format_number(guint64 number, gboolean separators)
 	return g_string_free(text, FALSE);
 }
 
-char *kmt_format_length(guint64 ns, gboolean is_short)
+char *kmt_format_elapsed(guint64 ns, gboolean is_short)
 {
 	char *text =
 		g_strdup_printf("%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
@@ -67,7 +67,7 @@ char *kmt_format_length(guint64 ns, gboolean is_short)
 
 char *kmt_format_seconds(gint64 time_ns, gboolean is_short)
 {
-	g_autofree char *length = kmt_format_length(
+	g_autofree char *length = kmt_format_elapsed(
 		time_ns < 0 ? -(guint64)time_ns : (guint64)time_ns, is_short);
 
 	return g_strconcat(time_ns < 0 ? "-" : "", length, NULL);
@@ -109,7 +109,7 @@ char *kmt_format_duration(guint64 ns)
 	return g_string_free(text, FALSE);
 }
 
-gboolean kmt_columns_pass(KmtColumns *columns, FILE *out)
+gboolean kmt_columns_next_pass(KmtColumns *columns, FILE *out)
 {
 	if (columns->passes == 2)
 		return FALSE;
@@ -157,7 +157,7 @@ static void append_blanks(GString *text, guint n)
 		g_string_append_c(text, ' ');
 }
 
-void kmt_columns_text(KmtColumns *columns, const char *text)
+void kmt_columns_add_text(KmtColumns *columns, const char *text)
 {
 	guint i = columns->column++;
 	gboolean is_left = columns->align[i] == 'l';
@@ -177,49 +177,51 @@ void kmt_columns_text(KmtColumns *columns, const char *text)
 		end_line(columns);
 }
 
-void kmt_columns_number(KmtColumns *columns, gboolean negative, guint64 number)
+void kmt_columns_add_number(KmtColumns *columns, gboolean negative,
+			    guint64 number)
 {
 	g_autofree char *digits =
 		kmt_format_number(number, columns->separators);
 	g_autofree char *text = g_strconcat(negative ? "-" : "", digits, NULL);
 
-	kmt_columns_text(columns, text);
+	kmt_columns_add_text(columns, text);
 }
 
-void kmt_columns_percent(KmtColumns *columns, double ratio)
+void kmt_columns_add_percent(KmtColumns *columns, double ratio)
 {
 	char text[G_ASCII_DTOSTR_BUF_SIZE];
 
 	g_ascii_formatd(text, sizeof(text), "%.1f", ratio * 100);
-	kmt_columns_text(columns, text);
+	kmt_columns_add_text(columns, text);
 }
 
-void kmt_columns_figure(KmtColumns *columns, const KmtFigure *figure)
+void kmt_columns_add_figure(KmtColumns *columns, const KmtFigure *figure)
 {
 	g_autofree char *text = NULL;
 	char rate[G_ASCII_DTOSTR_BUF_SIZE];
 
 	switch (figure->type) {
 	case KMT_FIGURE_INTEGER:
-		kmt_columns_number(columns, figure->negative, figure->integer);
+		kmt_columns_add_number(columns, figure->negative,
+				       figure->integer);
 		break;
 	case KMT_FIGURE_RATIO:
-		kmt_columns_percent(columns, figure->real);
+		kmt_columns_add_percent(columns, figure->real);
 		break;
 	case KMT_FIGURE_RATE:
 		g_ascii_formatd(rate, sizeof(rate), "%.1f", figure->real);
-		kmt_columns_text(columns, rate);
+		kmt_columns_add_text(columns, rate);
 		break;
 	case KMT_FIGURE_NS:
 		text = kmt_format_duration(figure->integer);
-		kmt_columns_text(columns, text);
+		kmt_columns_add_text(columns, text);
 		break;
 	case KMT_FIGURE_TIME:
 		text = kmt_format_seconds((gint64)figure->integer, FALSE);
-		kmt_columns_text(columns, text);
+		kmt_columns_add_text(columns, text);
 		break;
 	case KMT_FIGURE_NONE:
-		kmt_columns_text(columns, "-");
+		kmt_columns_add_text(columns, "-");
 		break;
 	}
 }

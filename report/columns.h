@@ -26,15 +26,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtColumns, kmt_columns_free)
  * FALSE. The second pass prints to @out and must fill the same cells as the
  * first pass.
  */
-gboolean kmt_columns_pass(KmtColumns *columns, FILE *out);
+gboolean kmt_columns_next_pass(KmtColumns *columns, FILE *out);
 
 /* Fill the next cell. Cells are filled line by line. */
-void kmt_columns_text(KmtColumns *columns, const char *text);
-void kmt_columns_number(KmtColumns *columns, gboolean negative, guint64 number);
-void kmt_columns_percent(KmtColumns *columns, double ratio);
+void kmt_columns_add_text(KmtColumns *columns, const char *text);
+void kmt_columns_add_number(KmtColumns *columns, gboolean negative,
+			    guint64 number);
+void kmt_columns_add_percent(KmtColumns *columns, double ratio);
 
 /* Fill the next cell with a figure; NONE is "-". */
-void kmt_columns_figure(KmtColumns *columns, const KmtFigure *figure);
+void kmt_columns_add_figure(KmtColumns *columns, const KmtFigure *figure);
 
 /*
  * Format a number with ASCII digits and commas, independent of the locale. The
@@ -50,7 +51,7 @@ char *kmt_format_seconds(gint64 time_ns, gboolean is_short);
  * Format a duration in ns as seconds with nine decimals; if @is_short, truncate
  * to three decimals. The caller frees the string.
  */
-char *kmt_format_length(guint64 ns, gboolean is_short);
+char *kmt_format_elapsed(guint64 ns, gboolean is_short);
 /*
  * Format a duration in ns with three digits and a unit: "1.54us", "168ms",
  * "2.1s". The caller frees the string.

@@ -17,7 +17,7 @@ static guint64 live_req(const KmtCounters *counters)
 void kmt_counters_restart(KmtCounters *counters, gint64 now)
 {
 	KmtCounters next = {
-		.sum = counters->sum,
+		.parent = counters->parent,
 		.first_objects = live_objects(counters),
 		.first_req = live_req(counters),
 		.live = counters->live,

@@ -13,7 +13,7 @@
 typedef struct KmtCounters {
 	/* The counters that include these counters: a group's kind, or slab for
 	 * kmalloc and cache. NULL: none. */
-	struct KmtCounters *sum;
+	struct KmtCounters *parent;
 	guint64 live; /* bytes allocated and not freed */
 	guint64 peak;
 	gint64 peak_timestamp;
@@ -57,8 +57,8 @@ static inline gboolean kmt_counters_change(KmtCounters *counters,
  */
 static inline void kmt_counters_save_peak(KmtCounters *counters)
 {
-	if (counters->epoch != counters->sum->epoch) {
-		counters->epoch = counters->sum->epoch;
+	if (counters->epoch != counters->parent->epoch) {
+		counters->epoch = counters->parent->epoch;
 		counters->at_peak = counters->live;
 	}
 }

@@ -76,7 +76,7 @@ static void print_line(const KmtReport *report, FILE *out,
 
 void kmt_report_csv(const KmtReport *report, FILE *out)
 {
-	g_autoptr(KmtTable) table = kmt_report_table(report);
+	g_autoptr(KmtTable) table = kmt_report_table_new(report);
 	guint i;
 
 	fputs("kind", out);

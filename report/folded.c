@@ -25,7 +25,8 @@ static void print_chain(const KmtReport *report, const KmtGroup *group, guint i,
 		g_autofree char *text = NULL;
 		KmtSymbol symbol;
 
-		if (!kmt_symbolizer_symbol(report->names, chain[n], &symbol))
+		if (!kmt_symbolizer_symbol(report->symbolizer, chain[n],
+					   &symbol))
 			text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
 					       chain[n]);
 		else if (symbol.module)
@@ -75,7 +76,7 @@ static void print_others(const KmtReport *report, const KmtTable *table,
 
 void kmt_report_folded(const KmtReport *report, FILE *out)
 {
-	g_autoptr(KmtTable) table = kmt_report_table(report);
+	g_autoptr(KmtTable) table = kmt_report_table_new(report);
 	guint i, j;
 
 	for (i = 0; i < table->n_shown; i++) {

@@ -26,7 +26,8 @@ static guint64 function_value(KmtGroups *groups, guint64 address)
 	g_autofree char *text = NULL;
 	KmtSymbol symbol;
 
-	if (!kmt_symbolizer_symbol(groups->options.names, address, &symbol))
+	if (!kmt_symbolizer_symbol(groups->options.symbolizer, address,
+				   &symbol))
 		text = g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
 	else if (symbol.module)
 		text = g_strdup_printf("%s [%s]", symbol.name, symbol.module);
@@ -38,7 +39,7 @@ static guint64 module_value(KmtGroups *groups, guint64 address)
 	KmtSymbol symbol;
 	const char *module = "(unknown)";
 
-	if (kmt_symbolizer_symbol(groups->options.names, address, &symbol))
+	if (kmt_symbolizer_symbol(groups->options.symbolizer, address, &symbol))
 		module = symbol.module ? symbol.module : "vmlinux";
 	return text_number(groups, module);
 }
@@ -46,7 +47,7 @@ static guint64 module_value(KmtGroups *groups, guint64 address)
 static guint64 directory_value(KmtGroups *groups, guint64 address)
 {
 	const char *directory =
-		kmt_symbolizer_directory(groups->options.names, address);
+		kmt_symbolizer_directory(groups->options.symbolizer, address);
 
 	return text_number(groups, directory ? directory : "(unknown)");
 }
@@ -183,7 +184,7 @@ static guint64 owner_value(KmtGroups *groups, guint32 class_id,
 	guint i;
 
 	for (i = 0; groups->options.skip && i < chain.n; i++)
-		if (!kmt_symbolizer_symbol(groups->options.names,
+		if (!kmt_symbolizer_symbol(groups->options.symbolizer,
 					   chain.addresses[i], &symbol) ||
 		    !kmt_sym_wrappers_matches(groups->options.skip,
 					      symbol.name))

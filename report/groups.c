@@ -149,7 +149,7 @@ static guint32 find_group(KmtGroups *groups, guint32 class_id,
 	return groups->n_groups++;
 }
 
-guint32 kmt_groups_get(KmtGroups *groups, guint32 class_id)
+guint32 kmt_groups_of_class(KmtGroups *groups, guint32 class_id)
 {
 	const KmtGroupsOptions *o = &groups->options;
 	KmtMatchKey key = kmt_match_keys_of_class(groups->match_keys, class_id);
@@ -157,7 +157,8 @@ guint32 kmt_groups_get(KmtGroups *groups, guint32 class_id)
 		kmt_match_keys_size_of_class(groups->match_keys, class_id);
 	const KmtInputCpuFile *file = o->capture->files->pdata[key.file];
 
-	if (!kmt_filter_matches_key(o->filter, &key, file->cpu, o->names) ||
+	if (!kmt_filter_matches_key(o->filter, &key, file->cpu,
+				    o->symbolizer) ||
 	    !kmt_filter_matches_size(o->filter, bytes.req))
 		return KMT_NO_GROUP;
 	return find_group(groups, class_id, &key, bytes.alloc);
@@ -209,8 +210,8 @@ static char *chain_text(const KmtGroups *groups, const KmtGroup *group, guint i)
 
 	chain = kmt_groups_chain(groups, group, i, &n);
 	for (j = 0; j < n; j++) {
-		g_autofree char *name =
-			kmt_symbolizer_format(groups->options.names, chain[j]);
+		g_autofree char *name = kmt_symbolizer_format(
+			groups->options.symbolizer, chain[j]);
 
 		g_string_append(text, j ? " < " : "");
 		if (name)
@@ -229,7 +230,8 @@ char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
 
 	switch (groups->options.by->dimensions[i]) {
 	case KMT_BY_CALLSITE:
-		name = kmt_symbolizer_describe(groups->options.names, value);
+		name = kmt_symbolizer_describe(groups->options.symbolizer,
+					       value);
 		return name ? name
 			    : g_strdup_printf("0x%016" G_GINT64_MODIFIER "x",
 					      value);
@@ -256,7 +258,7 @@ char *kmt_groups_value(const KmtGroups *groups, const KmtGroup *group, guint i)
 	case KMT_BY_MARK:
 		return kmt_phases_label(groups->options.phases, value);
 	case KMT_BY_GFP:
-		return kmt_symbolizer_gfp(groups->options.names, value);
+		return kmt_symbolizer_gfp(groups->options.symbolizer, value);
 	case KMT_BY_SIZE:
 	case KMT_BY_CPU:
 	default:
@@ -356,8 +358,10 @@ static int compare_numbers(guint64 a, guint64 b)
 static int compare_sites(const KmtGroups *groups, guint64 a, guint64 b)
 {
 	KmtSymbol x, y;
-	gboolean has_x = kmt_symbolizer_symbol(groups->options.names, a, &x);
-	gboolean has_y = kmt_symbolizer_symbol(groups->options.names, b, &y);
+	gboolean has_x =
+		kmt_symbolizer_symbol(groups->options.symbolizer, a, &x);
+	gboolean has_y =
+		kmt_symbolizer_symbol(groups->options.symbolizer, b, &y);
 	int order;
 
 	if (has_x != has_y)

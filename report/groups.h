@@ -54,7 +54,7 @@ typedef struct {
 typedef struct {
 	const KmtBy *by;
 	const KmtFilter *filter;
-	const KmtSymbolizer *names;
+	const KmtSymbolizer *symbolizer;
 	const KmtSymWrappers *skip; /* functions that are never an owner */
 	const KmtInputCapture *capture;
 	const KmtInputTables *tables; /* NULL: the records have no owner */
@@ -110,7 +110,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtGroups, kmt_groups_free)
 
 /* Return the group of a class, creating the group if necessary; KMT_NO_GROUP if
  * the filter excludes the class. */
-guint32 kmt_groups_get(KmtGroups *groups, guint32 class_id);
+guint32 kmt_groups_of_class(KmtGroups *groups, guint32 class_id);
 
 /* Return the counters of a group. Valid before kmt_groups_finish(). */
 static inline KmtCounters *kmt_groups_counters(const KmtGroups *groups,

@@ -14,7 +14,7 @@ static gint64 add_saturated(gint64 a, gint64 b)
 	return __builtin_add_overflow(a, b, &sum) ? G_MAXINT64 : sum;
 }
 
-gboolean kmt_report_time(const KmtReport *report, KmtInterval *time)
+gboolean kmt_report_time_range(const KmtReport *report, KmtInterval *time)
 {
 	const KmtAggregate *a = report->aggregate;
 	const KmtSpan *span = report->span;
@@ -114,7 +114,7 @@ GArray *kmt_report_gaps(const KmtReport *report)
 	KmtInterval time;
 	guint i, n = 0;
 
-	if (!kmt_report_time(report, &time) || !gaps)
+	if (!kmt_report_time_range(report, &time) || !gaps)
 		return gaps;
 	for (i = 0; i < gaps->len; i++) {
 		const KmtMatchGap *gap = &g_array_index(gaps, KmtMatchGap, i);
@@ -138,7 +138,7 @@ void kmt_report_count_lost(KmtReport *report)
 	g_autoptr(GArray) gaps = all_gaps(report);
 	KmtLost lost = {0};
 	KmtInterval time;
-	gboolean is_part = kmt_report_time(report, &time);
+	gboolean is_part = kmt_report_time_range(report, &time);
 	guint i;
 
 	lost.is_known = TRUE;
@@ -233,7 +233,7 @@ guint64 *kmt_report_window_losses(const KmtReport *report)
 	if (!capture->has_overruns ||
 	    (capture->overruns && (!gaps || has_unknown_number(gaps))))
 		return NULL;
-	kmt_report_time(report, &time);
+	kmt_report_time_range(report, &time);
 	for (guint i = 0; capture->overruns && i < gaps->len; i++) {
 		const KmtMatchGap *gap = &g_array_index(gaps, KmtMatchGap, i);
 		guint last = window_after(report, gap->until);
@@ -276,7 +276,7 @@ gboolean kmt_report_lost_later_only(const KmtReport *report)
 	return lost->is_known && lost->after && !lost->before && !lost->within;
 }
 
-KmtLoss kmt_report_loss(const KmtReport *report)
+KmtLoss kmt_report_loss_state(const KmtReport *report)
 {
 	const KmtInputCapture *capture = report->capture;
 
@@ -344,7 +344,7 @@ guint kmt_report_intervals(const KmtReport *report,
 
 	if (!is_anywhere && !cut && !capture->continues)
 		return 0;
-	kmt_report_time(report, &time);
+	kmt_report_time_range(report, &time);
 	if (is_anywhere || !common_span(capture, &common)) {
 		intervals[0] = time;
 		return 1;
@@ -393,7 +393,7 @@ double kmt_report_lossy_fraction(const KmtReport *report)
 	g_autoptr(GArray) gaps = kmt_report_gaps(report);
 	double blind = 0, all;
 
-	kmt_report_time(report, &time);
+	kmt_report_time_range(report, &time);
 	all = (double)time.until - (double)time.from;
 	for (i = 0; !gaps && i < n; i++)
 		blind += MAX(0.0, (double)intervals[i].until -

@@ -39,7 +39,7 @@ static void print_warnings(const GPtrArray *warnings)
 static void warn_of_loss(const KmtReport *report, GPtrArray *warnings)
 {
 	const KmtInputCapture *capture = report->capture;
-	KmtLoss loss = kmt_report_loss(report);
+	KmtLoss loss = kmt_report_loss_state(report);
 	const KmtLost *lost = &report->lost;
 	guint wrong_sizes = kmt_report_wrong_sizes(capture);
 
@@ -81,8 +81,8 @@ static int compare_addresses(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void check_names(const KmtSymbolizer *names, const KmtMatchIntern *keys,
-			GPtrArray *warnings)
+static void check_symbols(const KmtSymbolizer *symbolizer,
+			  const KmtMatchIntern *keys, GPtrArray *warnings)
 {
 	g_autofree guint64 *addresses = g_new(guint64, MAX(keys->n, 1));
 	guint32 i, n = 0;
@@ -95,7 +95,7 @@ static void check_names(const KmtSymbolizer *names, const KmtMatchIntern *keys,
 	for (i = 0; i < keys->n; i++)
 		if (!n || addresses[i] != addresses[n - 1])
 			addresses[n++] = addresses[i];
-	kmt_symbolizer_check(names, addresses, n, warnings);
+	kmt_symbolizer_check(symbolizer, addresses, n, warnings);
 }
 
 /* ---- progress on a terminal ---- */
@@ -244,16 +244,16 @@ static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 	const KmtReport *report = &plan->report;
 	const KmtInputCapture *capture = report->capture;
 	const KmtAggregate *aggregate = report->aggregate;
-	const KmtSymbolizer *names = report->names;
+	const KmtSymbolizer *symbolizer = report->symbolizer;
 
-	check_names(names, aggregate->keys->keys, warnings);
-	if (kmt_by_has(&plan->by, KMT_BY_DIRECTORY) && !names->dwarf &&
-	    !names->tree)
+	check_symbols(symbolizer, aggregate->keys->keys, warnings);
+	if (kmt_by_has(&plan->by, KMT_BY_DIRECTORY) && !symbolizer->dwarf &&
+	    !symbolizer->tree)
 		g_ptr_array_add(
 			warnings,
 			g_strdup("--by directory: no directory is known "
 				 "without --vmlinux, --debug-dir or --source"));
-	kmt_filter_warn(&plan->filter, capture, names, aggregate->keys,
+	kmt_filter_warn(&plan->filter, capture, symbolizer, aggregate->keys,
 			warnings);
 	if (plan->phases)
 		kmt_phases_warn(plan->phases, warnings);
@@ -270,7 +270,7 @@ static void add_warnings(const KmtPlan *plan, GPtrArray *warnings)
 
 static int run(const KmtOptions *options, KmtPlan *plan)
 {
-	const KmtSymbolizerOptions names_options = {
+	const KmtSymbolizerOptions symbolizer_options = {
 		.kallsyms = options->kallsyms,
 		.system_map = options->system_map,
 		.raw = options->raw_ip,
@@ -282,7 +282,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(KmtInputCapture) capture = kmt_input_capture_open(
 		(const char *const *)options->operands, &plan->capture, &error);
-	g_autoptr(KmtSymbolizer) names = NULL;
+	g_autoptr(KmtSymbolizer) symbolizer = NULL;
 	g_autoptr(KmtAggregate) aggregate = NULL;
 
 	if (!capture)
@@ -292,14 +292,14 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 				    "the capture has layout C, whose records "
 				    "have no time: omit the options about "
 				    "times, windows and lifetimes");
-	names = kmt_report_open_symbols(capture, &names_options, warnings,
-					&error);
-	if (!names)
+	symbolizer = kmt_report_open_symbols(capture, &symbolizer_options,
+					     warnings, &error);
+	if (!symbolizer)
 		return kmt_cli_fail_error(PROGRAM, error);
-	if (!kmt_plan_resolve_time(plan, capture, names, &error))
+	if (!kmt_plan_resolve_time(plan, capture, symbolizer, &error))
 		return kmt_cli_fail_error(PROGRAM, error);
 	begin_progress(options, capture, &plan->aggregate);
-	aggregate = kmt_aggregate_new(capture, names, &plan->aggregate);
+	aggregate = kmt_aggregate_new(capture, symbolizer, &plan->aggregate);
 	kmt_aggregate_scale(aggregate, capture->sample,
 			    kmt_filter_is_set(&plan->filter));
 	end_progress();
@@ -309,7 +309,7 @@ static int run(const KmtOptions *options, KmtPlan *plan)
 				    "no record can be used: give the directory "
 				    "or the cpu<n>.out files of a capture");
 	plan->report.capture = capture;
-	plan->report.names = names;
+	plan->report.symbolizer = symbolizer;
 	plan->report.aggregate = aggregate;
 	plan->report.warnings = warnings;
 	kmt_report_count_lost(&plan->report);

@@ -45,19 +45,20 @@ static void print_line(const KmtReport *report, KmtColumns *columns, guint i)
 {
 	const KmtInputMark *mark =
 		kmt_input_marks_get(report->phases->marks, i);
-	g_autofree char *moment = kmt_report_moment(report, mark->time, FALSE);
+	g_autofree char *moment =
+		kmt_report_format_moment(report, mark->time, FALSE);
 	g_autofree char *label = kmt_input_mark_name(mark);
 	g_autofree char *text = kmt_phases_text(report->phases, i);
 	const char *comm = comm_of(report, mark);
 	g_autofree char *task = kmt_printable(comm ? comm : "?");
 
-	kmt_columns_text(columns, moment);
-	kmt_columns_number(columns, FALSE, cpu_of(report, mark));
-	kmt_columns_number(columns, FALSE, mark->pid);
-	kmt_columns_text(columns, task);
-	kmt_columns_text(columns, context_of(mark));
-	kmt_columns_text(columns, label);
-	kmt_columns_text(columns, text);
+	kmt_columns_add_text(columns, moment);
+	kmt_columns_add_number(columns, FALSE, cpu_of(report, mark));
+	kmt_columns_add_number(columns, FALSE, mark->pid);
+	kmt_columns_add_text(columns, task);
+	kmt_columns_add_text(columns, context_of(mark));
+	kmt_columns_add_text(columns, label);
+	kmt_columns_add_text(columns, text);
 }
 
 /*
@@ -71,7 +72,7 @@ static guint fill_marks(const KmtReport *report, KmtColumns *columns)
 	      rest = 0, i;
 
 	for (i = 0; i < G_N_ELEMENTS(heads); i++)
-		kmt_columns_text(columns, heads[i]);
+		kmt_columns_add_text(columns, heads[i]);
 	for (i = 0; i < n; i++) {
 		if (!is_within(report,
 			       kmt_input_marks_get(report->phases->marks, i)))
@@ -102,12 +103,12 @@ void kmt_text_mark_list(const KmtReport *report, FILE *out)
 	g_autoptr(KmtColumns) columns = kmt_columns_new("rrrllll", FALSE);
 	guint rest = 0;
 
-	kmt_text_title(out, "MARKS");
+	kmt_text_print_title(out, "MARKS");
 	if (!has_marks(report)) {
 		fputs("none\n", out);
 		return;
 	}
-	while (kmt_columns_pass(columns, out))
+	while (kmt_columns_next_pass(columns, out))
 		rest = fill_marks(report, columns);
 	if (rest)
 		fprintf(out, "(%u more marks)\n", rest);
@@ -134,7 +135,7 @@ static gboolean integer_of(const KmtInputMarkValue *value, guint64 *magnitude)
 	return FALSE;
 }
 
-static void add_value(KmtJson *builder, const KmtInputMarkValue *value)
+static void add_value(KmtJson *json, const KmtInputMarkValue *value)
 {
 	g_autofree char *text = NULL;
 	guint64 magnitude;
@@ -144,35 +145,35 @@ static void add_value(KmtJson *builder, const KmtInputMarkValue *value)
 	case 's':
 		text = g_strndup((const char *)value->bytes,
 				 (gsize)value->word);
-		kmt_json_text(builder, NULL, text);
+		kmt_json_text(json, NULL, text);
 		break;
 	case 'p':
-		kmt_json_hex(builder, NULL, value->word, 16);
+		kmt_json_hex(json, NULL, value->word, 16);
 		break;
 	case 'c':
-		kmt_json_u64(builder, NULL, (guint8)value->word);
+		kmt_json_u64(json, NULL, (guint8)value->word);
 		break;
 	default:
 		negative = integer_of(value, &magnitude);
-		kmt_json_integer(builder, NULL, negative, magnitude);
+		kmt_json_integer(json, NULL, negative, magnitude);
 	}
 }
 
-static void add_values(KmtJson *builder, const KmtPhases *phases,
+static void add_values(KmtJson *json, const KmtPhases *phases,
 		       const KmtInputMark *mark)
 {
 	KmtInputMarkValue value;
 	guint i;
 
-	kmt_json_begin_array(builder, "values");
+	kmt_json_begin_array(json, "values");
 	for (i = 0; mark->whole &&
 		    kmt_input_mark_value(phases->marks, mark, i, &value);
 	     i++)
-		add_value(builder, &value);
-	kmt_json_end_array(builder);
+		add_value(json, &value);
+	kmt_json_end_array(json);
 }
 
-static void add_mark(KmtJson *builder, const KmtReport *report, guint i)
+static void add_mark(KmtJson *json, const KmtReport *report, guint i)
 {
 	const KmtInputMark *mark =
 		kmt_input_marks_get(report->phases->marks, i);
@@ -180,36 +181,36 @@ static void add_mark(KmtJson *builder, const KmtReport *report, guint i)
 	g_autofree char *label = kmt_phases_label(report->phases, i + 1);
 	g_autofree char *text = kmt_phases_text(report->phases, i);
 
-	kmt_json_begin_object(builder, NULL);
-	kmt_json_i64(builder, "timestamp", mark->time);
-	kmt_json_u64(builder, "cpu", cpu_of(report, mark));
-	kmt_json_u64(builder, "pid", mark->pid);
-	kmt_json_text(builder, "comm", comm_of(report, mark));
-	kmt_json_text(builder, "context", context_of(mark));
-	kmt_json_u64(builder, "number", mark->number);
-	kmt_json_text(builder, "name", name);
-	kmt_json_text(builder, "module",
+	kmt_json_begin_object(json, NULL);
+	kmt_json_i64(json, "timestamp", mark->time);
+	kmt_json_u64(json, "cpu", cpu_of(report, mark));
+	kmt_json_u64(json, "pid", mark->pid);
+	kmt_json_text(json, "comm", comm_of(report, mark));
+	kmt_json_text(json, "context", context_of(mark));
+	kmt_json_u64(json, "number", mark->number);
+	kmt_json_text(json, "name", name);
+	kmt_json_text(json, "module",
 		      mark->kind && *mark->kind->module ? mark->kind->module
 							: NULL);
-	kmt_json_text(builder, "phase", label);
-	kmt_json_text(builder, "text", text);
-	kmt_json_flag(builder, "whole", mark->whole);
-	add_values(builder, report->phases, mark);
-	kmt_json_end_object(builder);
+	kmt_json_text(json, "phase", label);
+	kmt_json_text(json, "text", text);
+	kmt_json_flag(json, "whole", mark->whole);
+	add_values(json, report->phases, mark);
+	kmt_json_end_object(json);
 }
 
-void kmt_json_marks(KmtJson *builder, const KmtReport *report)
+void kmt_json_marks(KmtJson *json, const KmtReport *report)
 {
 	guint n = kmt_input_marks_count(report->phases->marks), shown = 0, i;
 
-	kmt_json_begin_array(builder, "marks");
+	kmt_json_begin_array(json, "marks");
 	for (i = 0; i < n; i++) {
 		if (!is_within(report,
 			       kmt_input_marks_get(report->phases->marks, i)))
 			continue;
 		if (report->max_lines && shown++ == report->max_lines)
 			break;
-		add_mark(builder, report, i);
+		add_mark(json, report, i);
 	}
-	kmt_json_end_array(builder);
+	kmt_json_end_array(json);
 }

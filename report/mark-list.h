@@ -9,6 +9,6 @@
 /* Print the section of the marks within the span. */
 void kmt_text_mark_list(const KmtReport *report, FILE *out);
 /* Add the marks within the span as member "marks". */
-void kmt_json_marks(KmtJson *builder, const KmtReport *report);
+void kmt_json_marks(KmtJson *json, const KmtReport *report);
 
 #endif

@@ -277,10 +277,11 @@ static gboolean matches_callsite(char *const *globs, guint64 address,
 }
 
 static gboolean matches_name(const KmtFilter *filter, const KmtMatchKey *key,
-			     const KmtSymbolizer *names)
+			     const KmtSymbolizer *symbolizer)
 {
 	KmtSymbol symbol = {0};
-	gboolean known = kmt_symbolizer_symbol(names, key->call_site, &symbol);
+	gboolean known =
+		kmt_symbolizer_symbol(symbolizer, key->call_site, &symbol);
 
 	if (filter->callsite &&
 	    !matches_callsite(filter->callsite, key->call_site,
@@ -292,7 +293,7 @@ static gboolean matches_name(const KmtFilter *filter, const KmtMatchKey *key,
 }
 
 gboolean kmt_filter_matches_key(const KmtFilter *filter, const KmtMatchKey *key,
-				guint cpu, const KmtSymbolizer *names)
+				guint cpu, const KmtSymbolizer *symbolizer)
 {
 	if (filter->kinds && !(filter->kinds >> key->type & 1))
 		return FALSE;
@@ -301,13 +302,13 @@ gboolean kmt_filter_matches_key(const KmtFilter *filter, const KmtMatchKey *key,
 	if (filter->nodes && !in_list(filter->nodes, key->node))
 		return FALSE;
 	if (filter->callsite || filter->module)
-		return matches_name(filter, key, names);
+		return matches_name(filter, key, symbolizer);
 	return TRUE;
 }
 
 /* ---- conditions that no object meets ---- */
 
-static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *names,
+static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *symbolizer,
 		       const KmtMatchKeys *keys)
 {
 	guint32 i;
@@ -317,7 +318,7 @@ static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *names,
 			.call_site =
 				kmt_match_intern_pair(keys->keys, i)->word[0]};
 
-		if (matches_name(filter, &key, names))
+		if (matches_name(filter, &key, symbolizer))
 			return TRUE;
 	}
 	return FALSE;
@@ -327,15 +328,15 @@ static gboolean is_met(const KmtFilter *filter, const KmtSymbolizer *names,
  * Check each glob separately, so that one misspelt glob in a list is reported.
  */
 static void warn_of_globs(char *const *globs, gboolean is_module,
-			  const KmtSymbolizer *names, const KmtMatchKeys *keys,
-			  GPtrArray *warnings)
+			  const KmtSymbolizer *symbolizer,
+			  const KmtMatchKeys *keys, GPtrArray *warnings)
 {
 	for (; *globs; globs++) {
 		char *one[] = {*globs, NULL};
 		const KmtFilter filter = {.callsite = is_module ? NULL : one,
 					  .module = is_module ? one : NULL};
 
-		if (is_met(&filter, names, keys))
+		if (is_met(&filter, symbolizer, keys))
 			continue;
 		g_ptr_array_add(
 			warnings,
@@ -385,13 +386,14 @@ static gboolean has_node(const KmtFilter *filter,
 }
 
 void kmt_filter_warn(const KmtFilter *filter, const KmtInputCapture *capture,
-		     const KmtSymbolizer *names, const KmtMatchKeys *keys,
+		     const KmtSymbolizer *symbolizer, const KmtMatchKeys *keys,
 		     GPtrArray *warnings)
 {
 	if (filter->callsite)
-		warn_of_globs(filter->callsite, FALSE, names, keys, warnings);
+		warn_of_globs(filter->callsite, FALSE, symbolizer, keys,
+			      warnings);
 	if (filter->module)
-		warn_of_globs(filter->module, TRUE, names, keys, warnings);
+		warn_of_globs(filter->module, TRUE, symbolizer, keys, warnings);
 	if (filter->cpus && !has_cpu(filter, capture))
 		g_ptr_array_add(warnings, g_strdup("--cpu: the capture has "
 						   "none of these CPUs"));

@@ -74,7 +74,7 @@ gboolean kmt_filter_set_globs(char ***globs, const char *option,
 /* Add a warning (char *) for each condition that no call site, or no CPU or
  * node of the capture, meets. Call this function after all records are read. */
 void kmt_filter_warn(const KmtFilter *filter, const KmtInputCapture *capture,
-		     const KmtSymbolizer *names, const KmtMatchKeys *keys,
+		     const KmtSymbolizer *symbolizer, const KmtMatchKeys *keys,
 		     GPtrArray *warnings);
 
 /* Return whether the filter has any condition. */
@@ -88,7 +88,7 @@ KmtMatchKeyParts kmt_filter_parts(const KmtFilter *filter);
  * meets all conditions except size and lifetime.
  */
 gboolean kmt_filter_matches_key(const KmtFilter *filter, const KmtMatchKey *key,
-				guint cpu, const KmtSymbolizer *names);
+				guint cpu, const KmtSymbolizer *symbolizer);
 
 /* Return whether a request of @bytes_req bytes meets the size condition. */
 static inline gboolean kmt_filter_matches_size(const KmtFilter *filter,

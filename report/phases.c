@@ -24,7 +24,7 @@ char *kmt_phases_text(const KmtPhases *phases, guint i)
 {
 	g_autofree char *text = kmt_input_mark_text(
 		phases->marks, kmt_input_marks_get(phases->marks, i),
-		name_address, (gpointer)phases->names);
+		name_address, (gpointer)phases->symbolizer);
 
 	return kmt_printable(text);
 }
@@ -69,12 +69,12 @@ static void name_all(KmtPhases *phases)
 }
 
 KmtPhases *kmt_phases_new(const KmtInputCapture *capture,
-			  const KmtSymbolizer *names)
+			  const KmtSymbolizer *symbolizer)
 {
 	KmtPhases *phases = g_new0(KmtPhases, 1);
 
 	phases->capture = capture;
-	phases->names = names;
+	phases->symbolizer = symbolizer;
 	phases->tables = kmt_input_tables_new(capture);
 	phases->marks = kmt_input_marks_new(capture, NULL, NULL);
 	if (kmt_input_capture_has_owners(capture))

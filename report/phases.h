@@ -15,18 +15,18 @@ typedef struct {
 	KmtInputTables *tables;
 	KmtInputMarks *marks;
 	const KmtInputCapture *capture;
-	const KmtSymbolizer *names;
+	const KmtSymbolizer *symbolizer;
 	GArray *starts;	       /* gint64: time of each mark, ns, ascending */
 	GPtrArray *mark_names; /* char *: name of each mark */
 	GArray *ordinals;      /* guint: rank among marks of one name, from 1 */
 } KmtPhases;
 
 /*
- * Read all marks. No file of @capture may be a stream. @capture and @names must
- * outlive the phases. The caller frees the result.
+ * Read all marks. No file of @capture may be a stream. @capture and @symbolizer
+ * must outlive the phases. The caller frees the result.
  */
 KmtPhases *kmt_phases_new(const KmtInputCapture *capture,
-			  const KmtSymbolizer *names);
+			  const KmtSymbolizer *symbolizer);
 void kmt_phases_free(KmtPhases *phases);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPhases, kmt_phases_free)
 

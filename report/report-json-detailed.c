@@ -7,138 +7,136 @@
 #include "report/report-json-private.h"
 #include "report/scale.h"
 
-static void add_windows(KmtJson *builder, const KmtReport *report)
+static void add_windows(KmtJson *json, const KmtReport *report)
 {
 	g_autofree guint64 *lost = kmt_report_window_losses(report);
 	guint i, kind;
 
-	kmt_json_begin_array(builder, "windows");
+	kmt_json_begin_array(json, "windows");
 	for (i = 0; i < report->aggregate->n_windows; i++) {
 		const KmtWindow *window = &report->aggregate->windows[i];
 
-		kmt_json_begin_object(builder, NULL);
-		kmt_json_u64(builder, "start", window->start);
+		kmt_json_begin_object(json, NULL);
+		kmt_json_u64(json, "start", window->start);
 		if (lost)
-			kmt_json_u64(builder, "lost", lost[i]);
+			kmt_json_u64(json, "lost", lost[i]);
 		else
-			kmt_json_null(builder, "lost");
+			kmt_json_null(json, "lost");
 		for (kind = 0; kind < KMT_N_KINDS; kind++) {
 			const KmtTotals *t = &window->kinds[kind];
 
 			if (!kmt_report_can_have_kind(report, (KmtKind)kind))
 				continue;
-			kmt_json_begin_object(builder,
+			kmt_json_begin_object(json,
 					      kmt_kind_name((KmtKind)kind));
-			kmt_json_u64(builder, "allocs", t->allocs);
-			kmt_json_u64(builder, "frees", t->frees);
-			kmt_json_u64(builder, "bytes_requested", t->bytes_req);
-			kmt_json_u64(builder, "bytes_allocated",
-				     t->bytes_alloc);
-			kmt_json_u64(builder, "live_bytes_allocated",
+			kmt_json_u64(json, "allocs", t->allocs);
+			kmt_json_u64(json, "frees", t->frees);
+			kmt_json_u64(json, "bytes_requested", t->bytes_req);
+			kmt_json_u64(json, "bytes_allocated", t->bytes_alloc);
+			kmt_json_u64(json, "live_bytes_allocated",
 				     t->live_bytes_alloc);
-			kmt_report_json_add_peak(builder, report->aggregate, t);
-			kmt_json_end_object(builder);
+			kmt_report_json_add_peak(json, report->aggregate, t);
+			kmt_json_end_object(json);
 		}
-		kmt_json_end_object(builder);
+		kmt_json_end_object(json);
 	}
-	kmt_json_end_array(builder);
+	kmt_json_end_array(json);
 }
 
-static void add_leaks(KmtJson *builder, const KmtReport *report)
+static void add_leaks(KmtJson *json, const KmtReport *report)
 {
 	g_autoptr(GArray) leaks = kmt_leaks_find(
 		report->aggregate, kmt_report_is_selected, report);
 	guint i;
 
-	kmt_json_begin_array(builder, "leak_candidates");
+	kmt_json_begin_array(json, "leak_candidates");
 	for (i = 0; i < leaks->len; i++) {
 		const KmtLeak *leak = &g_array_index(leaks, KmtLeak, i);
 
-		kmt_json_begin_object(builder, NULL);
-		kmt_report_json_add_group_name(builder, report, leak->group);
-		kmt_json_u64(builder, "windows_grown", leak->grown);
-		kmt_json_u64(builder, "windows", leak->steps);
-		kmt_json_u64(builder, "growth_bytes", leak->growth);
-		kmt_json_u64(builder, "live_objects",
+		kmt_json_begin_object(json, NULL);
+		kmt_report_json_add_group_name(json, report, leak->group);
+		kmt_json_u64(json, "windows_grown", leak->grown);
+		kmt_json_u64(json, "windows", leak->steps);
+		kmt_json_u64(json, "growth_bytes", leak->growth);
+		kmt_json_u64(json, "live_objects",
 			     leak->group->totals.live_objects);
-		kmt_json_u64(builder, "frees", leak->group->totals.frees);
-		kmt_report_json_add_figure(builder, "reused", &leak->reused);
-		kmt_json_flag(builder, "frees_not_seen", leak->frees_missing);
-		kmt_json_u64(builder, "age_median", leak->age_median);
+		kmt_json_u64(json, "frees", leak->group->totals.frees);
+		kmt_report_json_add_figure(json, "reused", &leak->reused);
+		kmt_json_flag(json, "frees_not_seen", leak->frees_missing);
+		kmt_json_u64(json, "age_median", leak->age_median);
 		if (leak->frees)
-			kmt_json_u64(builder, "lifetime_p99",
-				     leak->lifetime_p99);
+			kmt_json_u64(json, "lifetime_p99", leak->lifetime_p99);
 		else
-			kmt_json_null(builder, "lifetime_p99");
-		kmt_json_end_object(builder);
+			kmt_json_null(json, "lifetime_p99");
+		kmt_json_end_object(json);
 	}
-	kmt_json_end_array(builder);
+	kmt_json_end_array(json);
 }
 
-static void add_sum(KmtJson *builder, const KmtCrossCpuSum *sum)
+static void add_sum(KmtJson *json, const KmtCrossCpuSum *sum)
 {
-	kmt_json_u64(builder, "frees", sum->frees);
-	kmt_json_u64(builder, "bytes_allocated", sum->bytes);
+	kmt_json_u64(json, "frees", sum->frees);
+	kmt_json_u64(json, "bytes_allocated", sum->bytes);
 }
 
-static void add_matrix(KmtJson *builder, const KmtReport *report)
+static void add_matrix(KmtJson *json, const KmtReport *report)
 {
 	const GArray *cells = report->aggregate->cross->cells;
 	KmtInputCpuFile *const *files =
 		(KmtInputCpuFile *const *)report->capture->files->pdata;
 	guint i;
 
-	kmt_json_begin_array(builder, "frees_by_cpu");
+	kmt_json_begin_array(json, "frees_by_cpu");
 	for (i = 0; i < cells->len; i++) {
 		const KmtCrossCpuCell *c =
 			&g_array_index(cells, KmtCrossCpuCell, i);
 
-		kmt_json_begin_object(builder, NULL);
-		kmt_json_text(builder, "kind",
+		kmt_json_begin_object(json, NULL);
+		kmt_json_text(json, "kind",
 			      kmt_kind_name(kmt_layers[c->layer]));
-		kmt_json_u64(builder, "allocating_cpu", files[c->from]->cpu);
-		kmt_json_u64(builder, "freeing_cpu", files[c->to]->cpu);
-		add_sum(builder, &c->sum);
-		kmt_json_end_object(builder);
+		kmt_json_u64(json, "allocating_cpu", files[c->from]->cpu);
+		kmt_json_u64(json, "freeing_cpu", files[c->to]->cpu);
+		add_sum(json, &c->sum);
+		kmt_json_end_object(json);
 	}
-	kmt_json_end_array(builder);
+	kmt_json_end_array(json);
 }
 
-static void add_cross(KmtJson *builder, const KmtReport *report)
+static void add_cross(KmtJson *json, const KmtReport *report)
 {
 	const GArray *pairs = report->aggregate->cross->pairs;
 	guint i;
 
-	add_matrix(builder, report);
-	kmt_json_begin_array(builder, "cross_cpu_pairs");
+	add_matrix(json, report);
+	kmt_json_begin_array(json, "cross_cpu_pairs");
 	for (i = 0; i < pairs->len; i++) {
 		const KmtCrossCpuPair *pair =
 			&g_array_index(pairs, KmtCrossCpuPair, i);
 
-		kmt_json_begin_object(builder, NULL);
-		kmt_json_begin_object(builder, "allocated");
-		kmt_report_json_add_site(builder, report, pair->alloc.address,
+		kmt_json_begin_object(json, NULL);
+		kmt_json_begin_object(json, "allocated");
+		kmt_report_json_add_site(json, report, pair->alloc.address,
 					 pair->alloc.kind);
-		kmt_json_end_object(builder);
-		kmt_json_begin_object(builder, "freed");
-		kmt_report_json_add_site(builder, report, pair->free_site,
+		kmt_json_end_object(json);
+		kmt_json_begin_object(json, "freed");
+		kmt_report_json_add_site(json, report, pair->free_site,
 					 pair->alloc.kind);
-		kmt_json_end_object(builder);
-		add_sum(builder, &pair->sum);
-		kmt_json_end_object(builder);
+		kmt_json_end_object(json);
+		add_sum(json, &pair->sum);
+		kmt_json_end_object(json);
 	}
-	kmt_json_end_array(builder);
+	kmt_json_end_array(json);
 }
 
 /* Add the sections that have an option of their own. */
-void kmt_report_json_add_detailed(KmtJson *builder, const KmtReport *report)
+void kmt_report_json_add_detailed(KmtJson *json, const KmtReport *report)
 {
 	if (report->shows_windows)
-		add_windows(builder, report);
+		add_windows(json, report);
 	if (report->shows_leaks)
-		add_leaks(builder, report);
+		add_leaks(json, report);
 	if (report->shows_marks)
-		kmt_json_marks(builder, report);
+		kmt_json_marks(json, report);
 	if (report->aggregate->cross)
-		add_cross(builder, report);
+		add_cross(json, report);
 }

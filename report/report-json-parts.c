@@ -4,25 +4,25 @@
 
 #include "report/report-json-private.h"
 
-void kmt_report_json_add_time(KmtJson *builder, const KmtAggregate *aggregate,
+void kmt_report_json_add_time(KmtJson *json, const KmtAggregate *aggregate,
 			      const char *key, gint64 time)
 {
 	if (aggregate->has_sequence_times)
-		kmt_json_text(builder, key, NULL);
+		kmt_json_text(json, key, NULL);
 	else
-		kmt_json_i64(builder, key, time);
+		kmt_json_i64(json, key, time);
 }
 
-void kmt_report_json_add_peak(KmtJson *builder, const KmtAggregate *aggregate,
+void kmt_report_json_add_peak(KmtJson *json, const KmtAggregate *aggregate,
 			      const KmtTotals *totals)
 {
 	if (!aggregate->has_peaks) {
-		kmt_json_null(builder, "peak_bytes_allocated");
-		kmt_json_null(builder, "peak_timestamp");
+		kmt_json_null(json, "peak_bytes_allocated");
+		kmt_json_null(json, "peak_timestamp");
 		return;
 	}
-	kmt_json_u64(builder, "peak_bytes_allocated", totals->peak_bytes_alloc);
-	kmt_report_json_add_time(builder, aggregate, "peak_timestamp",
+	kmt_json_u64(json, "peak_bytes_allocated", totals->peak_bytes_alloc);
+	kmt_report_json_add_time(json, aggregate, "peak_timestamp",
 				 totals->peak_timestamp);
 }
 
@@ -42,100 +42,101 @@ static char *value_by(const KmtReport *report, const KmtGroup *group,
 
 /* Print the module, directory and source line of an address. If @group has a
  * module or directory as value, that value replaces the address's own. */
-static void add_source_location(KmtJson *builder, const KmtReport *report,
+static void add_source_location(KmtJson *json, const KmtReport *report,
 				guint64 address, const KmtGroup *group)
 {
-	const KmtSymbolizer *names = report->names;
+	const KmtSymbolizer *symbolizer = report->symbolizer;
 	g_autofree char *module = value_by(report, group, KMT_BY_MODULE);
 	g_autofree char *directory = value_by(report, group, KMT_BY_DIRECTORY);
 	KmtSymbol symbol = {0};
 	KmtSymSourceLine source = {0};
 	guint i;
 
-	kmt_symbolizer_symbol(names, address, &symbol);
-	kmt_symbolizer_source(names, address, &source);
-	kmt_json_text(builder, "module", module ? module : symbol.module);
-	kmt_json_text(builder, "directory",
-		      directory ? directory
-				: kmt_symbolizer_directory(names, address));
+	kmt_symbolizer_symbol(symbolizer, address, &symbol);
+	kmt_symbolizer_source(symbolizer, address, &source);
+	kmt_json_text(json, "module", module ? module : symbol.module);
+	kmt_json_text(json, "directory",
+		      directory
+			      ? directory
+			      : kmt_symbolizer_directory(symbolizer, address));
 	if (source.file) {
-		kmt_json_begin_object(builder, "source");
-		kmt_json_text(builder, "file", source.file);
-		kmt_json_u64(builder, "line", source.line);
-		kmt_json_end_object(builder);
+		kmt_json_begin_object(json, "source");
+		kmt_json_text(json, "file", source.file);
+		kmt_json_u64(json, "line", source.line);
+		kmt_json_end_object(json);
 	} else {
-		kmt_json_text(builder, "source", NULL);
+		kmt_json_text(json, "source", NULL);
 	}
-	kmt_json_begin_array(builder, "inlined");
+	kmt_json_begin_array(json, "inlined");
 	for (i = 0; source.inlined && source.inlined[i]; i++)
-		kmt_json_text(builder, NULL, source.inlined[i]);
-	kmt_json_end_array(builder);
+		kmt_json_text(json, NULL, source.inlined[i]);
+	kmt_json_end_array(json);
 }
 
 /* Print a call site. @group is the group that the site belongs to, or NULL. */
-static void add_site_of(KmtJson *builder, const KmtReport *report,
-			guint64 address, KmtKind kind, const KmtGroup *group)
+static void add_site_of(KmtJson *json, const KmtReport *report, guint64 address,
+			KmtKind kind, const KmtGroup *group)
 {
-	g_autofree char *name = kmt_symbolizer_format(report->names, address);
+	g_autofree char *name =
+		kmt_symbolizer_format(report->symbolizer, address);
 
-	kmt_json_hex(builder, "address", address, 16);
-	kmt_json_text(builder, "symbol", name);
-	kmt_json_text(builder, "kind", kmt_kind_name(kind));
-	add_source_location(builder, report, address, group);
+	kmt_json_hex(json, "address", address, 16);
+	kmt_json_text(json, "symbol", name);
+	kmt_json_text(json, "kind", kmt_kind_name(kind));
+	add_source_location(json, report, address, group);
 }
 
-void kmt_report_json_add_site(KmtJson *builder, const KmtReport *report,
+void kmt_report_json_add_site(KmtJson *json, const KmtReport *report,
 			      guint64 address, KmtKind kind)
 {
-	add_site_of(builder, report, address, kind, NULL);
+	add_site_of(json, report, address, kind, NULL);
 }
 
-void kmt_report_json_add_figure(KmtJson *builder, const char *key,
+void kmt_report_json_add_figure(KmtJson *json, const char *key,
 				const KmtFigure *figure)
 {
 	switch (figure->type) {
 	case KMT_FIGURE_INTEGER:
-		kmt_json_integer(builder, key, figure->negative,
-				 figure->integer);
+		kmt_json_integer(json, key, figure->negative, figure->integer);
 		break;
 	case KMT_FIGURE_NS:
-		kmt_json_u64(builder, key, figure->integer);
+		kmt_json_u64(json, key, figure->integer);
 		break;
 	case KMT_FIGURE_TIME:
-		kmt_json_i64(builder, key, (gint64)figure->integer);
+		kmt_json_i64(json, key, (gint64)figure->integer);
 		break;
 	case KMT_FIGURE_RATIO:
 	case KMT_FIGURE_RATE:
-		kmt_json_double(builder, key, figure->real);
+		kmt_json_double(json, key, figure->real);
 		break;
 	case KMT_FIGURE_NONE:
-		kmt_json_null(builder, key);
+		kmt_json_null(json, key);
 		break;
 	}
 }
 
-static void add_chain(KmtJson *builder, const KmtReport *report,
+static void add_chain(KmtJson *json, const KmtReport *report,
 		      const KmtGroup *group, guint i)
 {
 	const guint64 *chain;
 	guint n;
 
 	chain = kmt_groups_chain(report->aggregate->groups, group, i, &n);
-	kmt_json_begin_array(builder, "stack");
+	kmt_json_begin_array(json, "stack");
 	for (; n; n--, chain++) {
 		g_autofree char *name =
-			kmt_symbolizer_format(report->names, *chain);
+			kmt_symbolizer_format(report->symbolizer, *chain);
 
-		kmt_json_begin_object(builder, NULL);
-		kmt_json_hex(builder, "address", *chain, 16);
-		kmt_json_text(builder, "symbol", name);
-		add_source_location(builder, report, *chain, NULL);
-		kmt_json_end_object(builder);
+		kmt_json_begin_object(json, NULL);
+		kmt_json_hex(json, "address", *chain, 16);
+		kmt_json_text(json, "symbol", name);
+		add_source_location(json, report, *chain, NULL);
+		kmt_json_end_object(json);
 	}
-	kmt_json_end_array(builder);
+	kmt_json_end_array(json);
 }
 
-void kmt_report_json_add_group_name(KmtJson *builder, const KmtReport *report,
+void kmt_report_json_add_group_name(KmtJson *json, const KmtReport *report,
 				    const KmtGroup *group)
 {
 	const KmtBy *by = report->by;
@@ -146,9 +147,9 @@ void kmt_report_json_add_group_name(KmtJson *builder, const KmtReport *report,
 	has_site =
 		kmt_groups_address(report->aggregate->groups, group, &address);
 	if (has_site)
-		add_site_of(builder, report, address, group->kind, group);
+		add_site_of(json, report, address, group->kind, group);
 	else
-		kmt_json_text(builder, "kind", kmt_kind_name(group->kind));
+		kmt_json_text(json, "kind", kmt_kind_name(group->kind));
 	for (i = 0; i < by->n; i++) {
 		KmtDimension dimension = by->dimensions[i];
 		g_autofree char *text = NULL;
@@ -160,10 +161,10 @@ void kmt_report_json_add_group_name(KmtJson *builder, const KmtReport *report,
 				 dimension == KMT_BY_DIRECTORY))
 			continue;
 		if (dimension == KMT_BY_STACK) {
-			add_chain(builder, report, group, i);
+			add_chain(json, report, group, i);
 			continue;
 		}
 		text = kmt_groups_value(report->aggregate->groups, group, i);
-		kmt_json_text(builder, kmt_dimension_name(dimension), text);
+		kmt_json_text(json, kmt_dimension_name(dimension), text);
 	}
 }

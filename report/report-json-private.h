@@ -9,29 +9,29 @@
 /*
  * Add a kernel clock time in ns; null if the timestamps are sequence numbers.
  */
-void kmt_report_json_add_time(KmtJson *builder, const KmtAggregate *aggregate,
+void kmt_report_json_add_time(KmtJson *json, const KmtAggregate *aggregate,
 			      const char *key, gint64 time);
 
 /* Add the peak of the live bytes and its time; null if peaks are unknown. */
-void kmt_report_json_add_peak(KmtJson *builder, const KmtAggregate *aggregate,
+void kmt_report_json_add_peak(KmtJson *json, const KmtAggregate *aggregate,
 			      const KmtTotals *totals);
 
 /* Add the members of a call site: address, symbol, kind and source location. */
-void kmt_report_json_add_site(KmtJson *builder, const KmtReport *report,
+void kmt_report_json_add_site(KmtJson *json, const KmtReport *report,
 			      guint64 address, KmtKind kind);
 
 /* Add a figure; NONE is null. */
-void kmt_report_json_add_figure(KmtJson *builder, const char *key,
+void kmt_report_json_add_figure(KmtJson *json, const char *key,
 				const KmtFigure *figure);
 
 /*
  * Add the values of a group. A group by call site has the members of a site;
  * other values are members named after their dimension.
  */
-void kmt_report_json_add_group_name(KmtJson *builder, const KmtReport *report,
+void kmt_report_json_add_group_name(KmtJson *json, const KmtReport *report,
 				    const KmtGroup *group);
 
 /* Add the sections that an option selects. */
-void kmt_report_json_add_detailed(KmtJson *builder, const KmtReport *report);
+void kmt_report_json_add_detailed(KmtJson *json, const KmtReport *report);
 
 #endif

@@ -92,7 +92,8 @@ typedef struct {
 	KmtMoment start, stop;
 	gboolean whole_span; /* no STOP: the span lasts to the end */
 	KmtPhases *phases;   /* set by kmt_plan_resolve_time(), or NULL */
-	KmtReport report; /* without capture, aggregate, names and warnings */
+	KmtReport report; /* without capture, aggregate, symbolizer and warnings
+			   */
 } KmtPlan;
 
 void kmt_plan_clear(KmtPlan *plan);
@@ -107,11 +108,11 @@ gboolean kmt_plan_make(KmtPlan *plan, const KmtOptions *options,
 
 /*
  * Resolve the span of the plan to times of the capture: marks, and kernel clock
- * times. Return FALSE if the span is invalid. @capture and @names must outlive
- * the plan.
+ * times. Return FALSE if the span is invalid. @capture and @symbolizer must
+ * outlive the plan.
  */
 gboolean kmt_plan_resolve_time(KmtPlan *plan, const KmtInputCapture *capture,
-			       const KmtSymbolizer *names, GError **error);
+			       const KmtSymbolizer *symbolizer, GError **error);
 /*
  * Return FALSE with an error if the span begins after the end of the capture.
  * Call this function after all records are read.

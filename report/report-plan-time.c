@@ -130,14 +130,14 @@ static gboolean find_mark(const KmtPlan *plan, KmtMoment *moment, gint64 after,
 }
 
 static gboolean find_marks(KmtPlan *plan, const KmtInputCapture *capture,
-			   const KmtSymbolizer *names, GError **error)
+			   const KmtSymbolizer *symbolizer, GError **error)
 {
 	gint64 after = G_MININT64;
 
 	if (!kmt_plan_needs_marks(plan))
 		return TRUE;
 	kmt_phases_free(plan->phases);
-	plan->phases = kmt_phases_new(capture, names);
+	plan->phases = kmt_phases_new(capture, symbolizer);
 	plan->aggregate.phases = plan->phases;
 	plan->report.phases = plan->phases;
 	if (!find_mark(plan, &plan->start, after, error))
@@ -170,12 +170,12 @@ static gboolean check_windows(const KmtSpan *span,
 }
 
 gboolean kmt_plan_resolve_time(KmtPlan *plan, const KmtInputCapture *capture,
-			       const KmtSymbolizer *names, GError **error)
+			       const KmtSymbolizer *symbolizer, GError **error)
 {
 	KmtSpan *span = &plan->aggregate.span;
 	gint64 origin = 0;
 
-	if (!find_marks(plan, capture, names, error))
+	if (!find_marks(plan, capture, symbolizer, error))
 		return FALSE;
 	if (plan->start.by_clock || plan->stop.by_clock)
 		kmt_report_first_timestamp(capture, &origin);
@@ -198,7 +198,7 @@ gboolean kmt_plan_resolve_time(KmtPlan *plan, const KmtInputCapture *capture,
 		return FALSE;
 	span->windows_stop = (guint64)span->stop;
 	if (span->windows && plan->whole_span)
-		span->windows_stop = kmt_report_length(capture);
+		span->windows_stop = kmt_report_capture_duration(capture);
 	return TRUE;
 }
 
@@ -208,7 +208,7 @@ gboolean kmt_plan_check_span(const KmtPlan *plan, GError **error)
 	const KmtAggregate *a = report->aggregate;
 	gint64 origin = kmt_report_origin(report);
 	guint64 length = (guint64)a->last_timestamp - (guint64)origin;
-	g_autofree char *text = kmt_format_length(length, FALSE);
+	g_autofree char *text = kmt_format_elapsed(length, FALSE);
 
 	if (!report->capture->n_records || a->last_timestamp < origin ||
 	    (guint64)plan->aggregate.span.start <= length)

@@ -19,7 +19,7 @@ static void print_loss_per_cpu(const KmtReport *report, FILE *out)
 		if (!file->has_overruns || !file->overruns)
 			continue;
 		fprintf(out, "               cpu%u: ", file->cpu);
-		kmt_text_number(report, out, file->overruns);
+		kmt_text_print_number(report, out, file->overruns);
 		fputc('\n', out);
 	}
 }
@@ -32,7 +32,7 @@ static void print_lost_in_time(const KmtReport *report, FILE *out)
 {
 	guint64 n = report->lost.within;
 
-	kmt_text_number(report, out, n);
+	kmt_text_print_number(report, out, n);
 	fputs(n ? " EVENTS WERE LOST in this time\n" : " in this time\n", out);
 }
 
@@ -41,10 +41,10 @@ static void print_lost(const KmtReport *report, FILE *out)
 	g_autofree char *room = kmt_report_loss_advice(report->capture);
 	KmtInterval time;
 
-	if (kmt_report_time(report, &time) && report->lost.is_known) {
+	if (kmt_report_time_range(report, &time) && report->lost.is_known) {
 		print_lost_in_time(report, out);
 	} else {
-		kmt_text_number(report, out, report->capture->overruns);
+		kmt_text_print_number(report, out, report->capture->overruns);
 		fputs(" EVENTS WERE LOST\n", out);
 		print_loss_per_cpu(report, out);
 	}
@@ -101,7 +101,7 @@ static void print_beginning(const KmtInputCapture *capture, FILE *out)
 static void print_loss(const KmtReport *report, FILE *out)
 {
 	fputs("Events lost:   ", out);
-	switch (kmt_report_loss(report)) {
+	switch (kmt_report_loss_state(report)) {
 	case KMT_LOSS_NONE:
 		if (kmt_report_lost_later_only(report))
 			print_lost_in_time(report, out);
@@ -209,7 +209,7 @@ static void print_recording_limits(const KmtInputCapture *capture, FILE *out)
 
 static void print_source(const KmtInputCapture *capture, FILE *out)
 {
-	g_autofree char *source = kmt_report_meta(capture, "source");
+	g_autofree char *source = kmt_report_meta_value(capture, "source");
 
 	if (source && !g_str_equal(source, "relay"))
 		fprintf(out, "Source:        %s\n", source);
@@ -228,14 +228,14 @@ static void print_gaps(const KmtReport *report, FILE *out)
 		const KmtInputCpuFile *file =
 			report->capture->files->pdata[gap->file];
 		g_autofree char *from =
-			kmt_report_moment(report, gap->since, FALSE);
+			kmt_report_format_moment(report, gap->since, FALSE);
 		g_autofree char *until =
-			kmt_report_moment(report, gap->until, FALSE);
+			kmt_report_format_moment(report, gap->until, FALSE);
 
 		fprintf(out, "%-15scpu%u from %s s to %s s: ", i ? "" : "Lost:",
 			file->cpu, from, until);
 		if (gap->events)
-			kmt_text_number(report, out, gap->events);
+			kmt_text_print_number(report, out, gap->events);
 		else
 			fputs("an unknown number of", out);
 		fputs(" events\n", out);
@@ -260,10 +260,10 @@ static void print_intervals(const KmtReport *report, FILE *out)
 		return;
 	}
 	for (i = 0; i < n; i++) {
-		g_autofree char *from =
-			kmt_report_moment(report, intervals[i].from, FALSE);
-		g_autofree char *until =
-			kmt_report_moment(report, intervals[i].until, FALSE);
+		g_autofree char *from = kmt_report_format_moment(
+			report, intervals[i].from, FALSE);
+		g_autofree char *until = kmt_report_format_moment(
+			report, intervals[i].until, FALSE);
 
 		fprintf(out, "Not exact:     from %s s to %s s\n", from, until);
 	}
@@ -273,8 +273,9 @@ static void print_intervals(const KmtReport *report, FILE *out)
 
 static void print_machine(const KmtInputCapture *capture, FILE *out)
 {
-	g_autofree char *release = kmt_report_meta(capture, "kernel_release");
-	g_autofree char *machine = kmt_report_meta(capture, "machine");
+	g_autofree char *release =
+		kmt_report_meta_value(capture, "kernel_release");
+	g_autofree char *machine = kmt_report_meta_value(capture, "machine");
 
 	fprintf(out, ", %s endian", kmt_input_capture_byte_order(capture));
 	if (capture->layout != KMT_INPUT_LAYOUT_B)
@@ -294,17 +295,17 @@ static void print_machine(const KmtInputCapture *capture, FILE *out)
 static void print_events(const KmtReport *report, FILE *out)
 {
 	const KmtAggregate *a = report->aggregate;
-	gboolean is_short = kmt_report_is_long(report);
-	g_autofree char *seconds = kmt_format_length(
+	gboolean is_short = kmt_report_lasts_a_second(report);
+	g_autofree char *seconds = kmt_format_elapsed(
 		(guint64)a->last_timestamp - (guint64)a->first_timestamp,
 		is_short);
 	g_autofree char *first =
 		kmt_format_seconds(kmt_report_origin(report), is_short);
 
 	fputs("Events:        ", out);
-	kmt_text_number(report, out,
-			report->capture->n_records - a->gap_records -
-				a->stop_records - a->mark_records);
+	kmt_text_print_number(report, out,
+			      report->capture->n_records - a->gap_records -
+				      a->stop_records - a->mark_records);
 	if (report->capture->has_sequence_times)
 		fputs(", in sequence: the records have no time\n", out);
 	else if (!report->capture->n_records)

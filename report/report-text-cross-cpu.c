@@ -14,8 +14,8 @@ static void group_cells(const KmtReport *report, KmtColumns *columns,
 	const KmtGroups *groups = report->aggregate->groups;
 	g_autofree char *text = kmt_groups_text(groups, group);
 
-	kmt_columns_text(columns, kmt_kind_name(group->kind));
-	kmt_columns_text(columns, text);
+	kmt_columns_add_text(columns, kmt_kind_name(group->kind));
+	kmt_columns_add_text(columns, text);
 }
 
 static gboolean has_cross_cpu_frees(const KmtGroup *group, gconstpointer user)
@@ -26,10 +26,10 @@ static gboolean has_cross_cpu_frees(const KmtGroup *group, gconstpointer user)
 
 static void cross_line(KmtColumns *columns, const KmtTotals *totals)
 {
-	kmt_columns_number(columns, FALSE, totals->cross_cpu_frees);
-	kmt_columns_number(columns, FALSE, totals->frees);
-	kmt_columns_percent(columns, (double)totals->cross_cpu_frees /
-					     (double)totals->frees);
+	kmt_columns_add_number(columns, FALSE, totals->cross_cpu_frees);
+	kmt_columns_add_number(columns, FALSE, totals->frees);
+	kmt_columns_add_percent(columns, (double)totals->cross_cpu_frees /
+						 (double)totals->frees);
 }
 
 static void fill_cross_cpu(const KmtReport *report, KmtColumns *columns,
@@ -37,11 +37,11 @@ static void fill_cross_cpu(const KmtReport *report, KmtColumns *columns,
 {
 	guint i;
 
-	kmt_text_head(report, columns, "cross-CPU");
-	kmt_text_head(report, columns, "frees");
-	kmt_columns_text(columns, "%");
-	kmt_columns_text(columns, "kind");
-	kmt_columns_text(columns, "call site of the allocation");
+	kmt_text_add_head(report, columns, "cross-CPU");
+	kmt_text_add_head(report, columns, "frees");
+	kmt_columns_add_text(columns, "%");
+	kmt_columns_add_text(columns, "kind");
+	kmt_columns_add_text(columns, "call site of the allocation");
 	for (i = 0; i < table->n_shown; i++) {
 		cross_line(columns, &table->rows[i]->totals);
 		group_cells(report, columns, table->rows[i]);
@@ -52,9 +52,9 @@ static void fill_cross_cpu(const KmtReport *report, KmtColumns *columns,
 		if (!table->n_rest[kind])
 			continue;
 		cross_line(columns, &table->rest[kind]);
-		kmt_columns_text(columns, kmt_kind_name(kind));
-		kmt_text_rest(report, columns, "call site", "call sites",
-			      table->n_rest[kind]);
+		kmt_columns_add_text(columns, kmt_kind_name(kind));
+		kmt_text_add_rest(report, columns, "call site", "call sites",
+				  table->n_rest[kind]);
 	}
 }
 
@@ -67,13 +67,14 @@ void kmt_text_cross_cpu_groups(const KmtReport *report, FILE *out)
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new("rrrll", report->separators);
 
-	kmt_text_title(out, "CROSS-CPU FREES (freed on another CPU than the "
-			    "one that allocated)");
+	kmt_text_print_title(out,
+			     "CROSS-CPU FREES (freed on another CPU than the "
+			     "one that allocated)");
 	if (!table->n_rows) {
 		fputs("none\n", out);
 		return;
 	}
-	while (kmt_columns_pass(columns, out))
+	while (kmt_columns_next_pass(columns, out))
 		fill_cross_cpu(report, columns, table);
 }
 
@@ -101,7 +102,7 @@ static void cpu_cell(const KmtReport *report, KmtColumns *columns, guint i)
 	const KmtInputCpuFile *file = report->capture->files->pdata[i];
 	g_autofree char *name = g_strdup_printf("cpu%u", file->cpu);
 
-	kmt_columns_text(columns, name);
+	kmt_columns_add_text(columns, name);
 }
 
 /* A wider matrix is unreadable on a terminal. */
@@ -122,7 +123,7 @@ static void fill_matrix(const KmtReport *report, KmtColumns *columns,
 
 	while (c < end && c->layer < layer)
 		c++;
-	kmt_columns_text(columns, "");
+	kmt_columns_add_text(columns, "");
 	for (i = 0; i < cross->n_cpus; i++)
 		if (used[i])
 			cpu_cell(report, columns, i);
@@ -135,8 +136,8 @@ static void fill_matrix(const KmtReport *report, KmtColumns *columns,
 				       c->from == i && c->to == j;
 
 			if (used[j])
-				kmt_columns_number(columns, FALSE,
-						   has ? c->sum.frees : 0);
+				kmt_columns_add_number(columns, FALSE,
+						       has ? c->sum.frees : 0);
 			c += has;
 		}
 	}
@@ -161,13 +162,13 @@ static void print_matrix(const KmtReport *report, FILE *out, guint layer)
 		"\n%s FREED%s, by the CPU that allocated (lines) and the one "
 		"that "
 		"freed (columns)\n",
-		titles[layer], kmt_text_scaled(report));
+		titles[layer], kmt_text_scale_mark(report));
 	if (!n || n > MAX_MATRIX_CPUS) {
 		fprintf(out,
 			n ? "of %u CPUs: too wide, use --json\n" : "none\n", n);
 		return;
 	}
-	while (kmt_columns_pass(columns, out))
+	while (kmt_columns_next_pass(columns, out))
 		fill_matrix(report, columns, layer, used);
 }
 
@@ -179,11 +180,11 @@ static void fill_pairs(const KmtReport *report, KmtColumns *columns,
 
 	if (report->max_lines)
 		shown = (guint)MIN(shown, report->max_lines);
-	kmt_text_head(report, columns, "allocated");
-	kmt_text_head(report, columns, "frees");
-	kmt_columns_text(columns, "kind");
-	kmt_columns_text(columns, "allocated by");
-	kmt_columns_text(columns, "freed by");
+	kmt_text_add_head(report, columns, "allocated");
+	kmt_text_add_head(report, columns, "frees");
+	kmt_columns_add_text(columns, "kind");
+	kmt_columns_add_text(columns, "allocated by");
+	kmt_columns_add_text(columns, "freed by");
 	for (i = 0; i < pairs->len; i++) {
 		const KmtCrossCpuPair *pair =
 			&g_array_index(pairs, KmtCrossCpuPair, i);
@@ -192,19 +193,19 @@ static void fill_pairs(const KmtReport *report, KmtColumns *columns,
 			kmt_cross_cpu_sum_add(&rest, &pair->sum);
 			continue;
 		}
-		kmt_columns_number(columns, FALSE, pair->sum.bytes);
-		kmt_columns_number(columns, FALSE, pair->sum.frees);
-		kmt_columns_text(columns, kmt_kind_name(pair->alloc.kind));
-		kmt_text_site(report, columns, pair->alloc.address);
-		kmt_text_site(report, columns, pair->free_site);
+		kmt_columns_add_number(columns, FALSE, pair->sum.bytes);
+		kmt_columns_add_number(columns, FALSE, pair->sum.frees);
+		kmt_columns_add_text(columns, kmt_kind_name(pair->alloc.kind));
+		kmt_text_add_site(report, columns, pair->alloc.address);
+		kmt_text_add_site(report, columns, pair->free_site);
 	}
 	if (shown == pairs->len)
 		return;
-	kmt_columns_number(columns, FALSE, rest.bytes);
-	kmt_columns_number(columns, FALSE, rest.frees);
-	kmt_columns_text(columns, "all");
-	kmt_text_rest(report, columns, "pair", "pairs", pairs->len - shown);
-	kmt_columns_text(columns, "");
+	kmt_columns_add_number(columns, FALSE, rest.bytes);
+	kmt_columns_add_number(columns, FALSE, rest.frees);
+	kmt_columns_add_text(columns, "all");
+	kmt_text_add_rest(report, columns, "pair", "pairs", pairs->len - shown);
+	kmt_columns_add_text(columns, "");
 }
 
 static void print_pairs(const KmtReport *report, FILE *out)
@@ -213,12 +214,12 @@ static void print_pairs(const KmtReport *report, FILE *out)
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new("rrlll", report->separators);
 
-	kmt_text_title(out, "CROSS-CPU FREES BY CALL SITE (bytes)");
+	kmt_text_print_title(out, "CROSS-CPU FREES BY CALL SITE (bytes)");
 	if (!pairs->len) {
 		fputs("none\n", out);
 		return;
 	}
-	while (kmt_columns_pass(columns, out))
+	while (kmt_columns_next_pass(columns, out))
 		fill_pairs(report, columns, pairs);
 }
 

@@ -8,9 +8,9 @@
 
 static void seconds_cell(KmtColumns *columns, guint64 ns)
 {
-	g_autofree char *text = kmt_format_length(ns, FALSE);
+	g_autofree char *text = kmt_format_elapsed(ns, FALSE);
 
-	kmt_columns_text(columns, text);
+	kmt_columns_add_text(columns, text);
 }
 
 /* ---- windows ---- */
@@ -32,9 +32,9 @@ static gboolean is_in_windows(const KmtReport *report, KmtKind kind)
 static void lost_cell(KmtColumns *columns, const guint64 *lost, guint window)
 {
 	if (lost)
-		kmt_columns_number(columns, FALSE, lost[window]);
+		kmt_columns_add_number(columns, FALSE, lost[window]);
 	else
-		kmt_columns_text(columns, "?");
+		kmt_columns_add_text(columns, "?");
 }
 
 /*
@@ -57,28 +57,30 @@ static void fill_windows(const KmtReport *report, KmtColumns *columns,
 		 * count all records. */
 		if (i == 0 || i == 5 ||
 		    (i == 2 && !kmt_report_has_filter(report)))
-			kmt_columns_text(columns, heads[i]);
+			kmt_columns_add_text(columns, heads[i]);
 		else
-			kmt_text_head(report, columns, heads[i]);
+			kmt_text_add_head(report, columns, heads[i]);
 	}
 	if (has_losses)
-		kmt_columns_text(columns, "events lost");
+		kmt_columns_add_text(columns, "events lost");
 	for (i = 0; i < report->aggregate->n_windows; i++) {
 		for (j = 0; j < n_kinds; j++) {
 			const KmtWindow *w = &report->aggregate->windows[i];
 			const KmtTotals *t = &w->kinds[kinds[j]];
 
 			seconds_cell(columns, w->start);
-			kmt_columns_number(columns, FALSE, t->allocs);
-			kmt_columns_number(columns, FALSE, t->frees);
-			kmt_columns_number(columns, FALSE, t->live_bytes_alloc);
-			kmt_columns_number(columns, FALSE, t->peak_bytes_alloc);
-			kmt_columns_text(columns, kmt_kind_name(kinds[j]));
-			kmt_columns_number(columns, FALSE, t->bytes_alloc);
+			kmt_columns_add_number(columns, FALSE, t->allocs);
+			kmt_columns_add_number(columns, FALSE, t->frees);
+			kmt_columns_add_number(columns, FALSE,
+					       t->live_bytes_alloc);
+			kmt_columns_add_number(columns, FALSE,
+					       t->peak_bytes_alloc);
+			kmt_columns_add_text(columns, kmt_kind_name(kinds[j]));
+			kmt_columns_add_number(columns, FALSE, t->bytes_alloc);
 			if (has_losses && j == 0)
 				lost_cell(columns, lost, i);
 			else if (has_losses)
-				kmt_columns_text(columns, "");
+				kmt_columns_add_text(columns, "");
 		}
 	}
 }
@@ -92,7 +94,7 @@ static void print_windows(const KmtReport *report, FILE *out)
 	KmtKind kinds[KMT_N_LAYERS];
 	guint i, n = 0;
 
-	kmt_text_title(out, "OVER TIME (bytes)");
+	kmt_text_print_title(out, "OVER TIME (bytes)");
 	if (!report->aggregate->n_windows) {
 		fputs("none\n", out);
 		return;
@@ -100,7 +102,7 @@ static void print_windows(const KmtReport *report, FILE *out)
 	for (i = 0; i < KMT_N_LAYERS; i++)
 		if (is_in_windows(report, kmt_layers[i]))
 			kinds[n++] = kmt_layers[i];
-	while (kmt_columns_pass(columns, out))
+	while (kmt_columns_next_pass(columns, out))
 		fill_windows(report, columns, kinds, n, lost);
 }
 
@@ -115,7 +117,7 @@ static char *leak_number(const KmtReport *report, guint64 number)
 	g_autofree char *text = kmt_format_number(number, report->separators);
 
 	return g_strconcat(text, kmt_report_is_lossy(report) ? "~" : "",
-			   kmt_text_scaled(report), NULL);
+			   kmt_text_scale_mark(report), NULL);
 }
 
 static void print_reused(FILE *out, const KmtReport *report,
@@ -195,15 +197,16 @@ static void print_leaks(const KmtReport *report, FILE *out)
 		report->aggregate, kmt_report_is_selected, report);
 	guint next;
 
-	kmt_text_title(out, "LEAK CANDIDATES");
+	kmt_text_print_title(out, "LEAK CANDIDATES");
 	next = print_leak_list(out, report, leaks, 0, FALSE);
 	if (next < leaks->len) {
-		kmt_text_title(out, "OTHER GROUPS THAT GREW (most of their "
-				    "frees are not recorded)");
+		kmt_text_print_title(out,
+				     "OTHER GROUPS THAT GREW (most of their "
+				     "frees are not recorded)");
 		print_leak_list(out, report, leaks, next, TRUE);
 	}
 	if (leaks->len)
-		kmt_text_marks(report, out);
+		kmt_text_print_legend(report, out);
 }
 
 /* ---- histograms ---- */
@@ -239,11 +242,12 @@ static void fill_histogram(const KmtReport *report, KmtColumns *columns,
 
 		if (!n)
 			continue;
-		kmt_columns_number(columns, FALSE,
-				   kmt_aggregate_scaled(report->aggregate, n));
-		kmt_columns_percent(columns, share);
-		kmt_columns_text(columns, label);
-		kmt_columns_text(columns, bar);
+		kmt_columns_add_number(
+			columns, FALSE,
+			kmt_aggregate_scaled(report->aggregate, n));
+		kmt_columns_add_percent(columns, share);
+		kmt_columns_add_text(columns, label);
+		kmt_columns_add_text(columns, bar);
 	}
 }
 
@@ -253,20 +257,20 @@ static void print_histogram(const KmtReport *report, FILE *out,
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new("rrll", report->separators);
 
-	while (kmt_columns_pass(columns, out))
+	while (kmt_columns_next_pass(columns, out))
 		fill_histogram(report, columns, h, is_time);
 }
 
 static void print_histograms(const KmtReport *report, FILE *out)
 {
 	gboolean is_time = report->histogram == KMT_HISTOGRAM_LIFETIME;
-	g_autoptr(KmtTable) table = kmt_report_table(report);
+	g_autoptr(KmtTable) table = kmt_report_table_new(report);
 	guint i, n = 0;
 
 	fprintf(out, "\n%s%s\n",
 		is_time ? "LIFETIMES of freed objects"
 			: "SIZES requested, bytes",
-		kmt_text_scaled(report));
+		kmt_text_scale_mark(report));
 	for (i = 0; i < table->n_shown; i++) {
 		const KmtGroup *group = table->rows[i];
 		const KmtHistogram *h = is_time ? &group->detail->lifetimes

@@ -8,9 +8,9 @@
 static void fill_count(KmtColumns *columns, guint64 count, const char *label,
 		       const char *meaning)
 {
-	kmt_columns_number(columns, FALSE, count);
-	kmt_columns_text(columns, label);
-	kmt_columns_text(columns, meaning);
+	kmt_columns_add_number(columns, FALSE, count);
+	kmt_columns_add_text(columns, label);
+	kmt_columns_add_text(columns, meaning);
 }
 
 static void fill_counts(const KmtAggregate *aggregate, KmtColumns *columns)
@@ -54,15 +54,15 @@ static void print_counts(const KmtReport *report, FILE *out)
 	g_autoptr(KmtColumns) columns =
 		kmt_columns_new("rll", report->separators);
 
-	while (kmt_columns_pass(columns, out))
+	while (kmt_columns_next_pass(columns, out))
 		fill_counts(report->aggregate, columns);
 }
 
 static void fill_finding_site(const KmtReport *report, KmtColumns *columns,
 			      const KmtFindingSite *site)
 {
-	kmt_columns_text(columns, kmt_kind_name(site->kind));
-	kmt_text_site(report, columns, site->address);
+	kmt_columns_add_text(columns, kmt_kind_name(site->kind));
+	kmt_text_add_site(report, columns, site->address);
 }
 
 typedef struct {
@@ -83,13 +83,13 @@ static void fill_finding_rest(const KmtReport *report, KmtColumns *columns,
 		return;
 	for (i = from; i < list->len; i++)
 		count += ((KmtFindingCount *)g_ptr_array_index(list, i))->count;
-	kmt_columns_number(columns, FALSE, count);
-	kmt_columns_text(columns, "");
-	kmt_text_rest(report, columns, pairs ? "pair" : "call site",
-		      pairs ? "pairs" : "call sites", list->len - from);
+	kmt_columns_add_number(columns, FALSE, count);
+	kmt_columns_add_text(columns, "");
+	kmt_text_add_rest(report, columns, pairs ? "pair" : "call site",
+			  pairs ? "pairs" : "call sites", list->len - from);
 	if (pairs) {
-		kmt_columns_text(columns, "");
-		kmt_columns_text(columns, "");
+		kmt_columns_add_text(columns, "");
+		kmt_columns_add_text(columns, "");
 	}
 }
 
@@ -100,17 +100,17 @@ static void fill_finding_sites(const KmtReport *report, KmtColumns *columns,
 
 	if (report->max_lines && report->max_lines < n_shown)
 		n_shown = (guint)report->max_lines;
-	kmt_columns_text(columns, text->count);
-	kmt_columns_text(columns, "kind");
-	kmt_columns_text(columns, text->first);
+	kmt_columns_add_text(columns, text->count);
+	kmt_columns_add_text(columns, "kind");
+	kmt_columns_add_text(columns, text->first);
 	if (text->second) {
-		kmt_columns_text(columns, "kind");
-		kmt_columns_text(columns, text->second);
+		kmt_columns_add_text(columns, "kind");
+		kmt_columns_add_text(columns, text->second);
 	}
 	for (i = 0; i < n_shown; i++) {
 		const KmtFindingCount *entry = g_ptr_array_index(list, i);
 
-		kmt_columns_number(columns, FALSE, entry->count);
+		kmt_columns_add_number(columns, FALSE, entry->count);
 		fill_finding_site(report, columns, &entry->first);
 		if (text->second)
 			fill_finding_site(report, columns, &entry->second);
@@ -130,7 +130,7 @@ static void print_finding_sites(const KmtReport *report, FILE *out,
 	if (!list->len)
 		return;
 	fprintf(out, "\n%s\n", text->title);
-	while (kmt_columns_pass(columns, out))
+	while (kmt_columns_next_pass(columns, out))
 		fill_finding_sites(report, columns, text, list);
 }
 
@@ -161,7 +161,7 @@ static void print_unexplained(const KmtReport *report, FILE *out)
 	if (!n)
 		return;
 	fputs("\nFindings: ", out);
-	kmt_text_number(report, out, n);
+	kmt_text_print_number(report, out, n);
 	fputs(" unexplained, see the default report\n", out);
 }
 

@@ -3,53 +3,54 @@
 
 #include "report/report-text.h"
 
-void kmt_text_number(const KmtReport *report, FILE *out, guint64 number)
+void kmt_text_print_number(const KmtReport *report, FILE *out, guint64 number)
 {
 	g_autofree char *text = kmt_format_number(number, report->separators);
 
 	fputs(text, out);
 }
 
-void kmt_text_site(const KmtReport *report, KmtColumns *columns,
-		   guint64 address)
+void kmt_text_add_site(const KmtReport *report, KmtColumns *columns,
+		       guint64 address)
 {
-	g_autofree char *name = kmt_symbolizer_describe(report->names, address);
+	g_autofree char *name =
+		kmt_symbolizer_describe(report->symbolizer, address);
 	g_autofree char *hex =
 		g_strdup_printf("0x%016" G_GINT64_MODIFIER "x", address);
 
-	kmt_columns_text(columns, name ? name : hex);
+	kmt_columns_add_text(columns, name ? name : hex);
 }
 
-void kmt_text_rest(const KmtReport *report, KmtColumns *columns,
-		   const char *one, const char *many, guint64 n_rest)
+void kmt_text_add_rest(const KmtReport *report, KmtColumns *columns,
+		       const char *one, const char *many, guint64 n_rest)
 {
 	g_autofree char *number = kmt_format_number(n_rest, report->separators);
 	g_autofree char *text = g_strdup_printf("(%s more %s)", number,
 						n_rest == 1 ? one : many);
 
-	kmt_columns_text(columns, text);
+	kmt_columns_add_text(columns, text);
 }
 
-void kmt_text_title(FILE *out, const char *title)
+void kmt_text_print_title(FILE *out, const char *title)
 {
 	fprintf(out, "\n%s\n", title);
 }
 
-const char *kmt_text_scaled(const KmtReport *report)
+const char *kmt_text_scale_mark(const KmtReport *report)
 {
 	return kmt_report_is_sample(report) ? "*" : "";
 }
 
-void kmt_text_head(const KmtReport *report, KmtColumns *columns,
-		   const char *head)
+void kmt_text_add_head(const KmtReport *report, KmtColumns *columns,
+		       const char *head)
 {
 	g_autofree char *text =
-		g_strconcat(head, kmt_text_scaled(report), NULL);
+		g_strconcat(head, kmt_text_scale_mark(report), NULL);
 
-	kmt_columns_text(columns, text);
+	kmt_columns_add_text(columns, text);
 }
 
-void kmt_text_marks(const KmtReport *report, FILE *out)
+void kmt_text_print_legend(const KmtReport *report, FILE *out)
 {
 	if (kmt_report_is_lossy(report))
 		fputs("~ missing events could have changed this figure\n", out);
@@ -111,17 +112,18 @@ static void fill_head(const KmtReport *report, KmtColumns *columns)
 			kmt_report_field_title(field),
 			kmt_report_is_doubtful(report, field) ? "~" : "",
 			kmt_report_field_is_scaled(field)
-				? kmt_text_scaled(report)
+				? kmt_text_scale_mark(report)
 				: "",
 			NULL);
 
-		kmt_columns_text(columns, title);
+		kmt_columns_add_text(columns, title);
 	}
 	if (has_kind(report))
-		kmt_columns_text(columns, "kind");
+		kmt_columns_add_text(columns, "kind");
 	for (i = 0; i < report->by->n; i++)
-		kmt_columns_text(columns, kmt_dimension_title(
-						  report->by->dimensions[i]));
+		kmt_columns_add_text(
+			columns,
+			kmt_dimension_title(report->by->dimensions[i]));
 }
 
 /*
@@ -133,11 +135,12 @@ static void figure_cell(const KmtReport *report, KmtColumns *columns,
 	g_autofree char *moment = NULL;
 
 	if (figure->type != KMT_FIGURE_TIME) {
-		kmt_columns_figure(columns, figure);
+		kmt_columns_add_figure(columns, figure);
 		return;
 	}
-	moment = kmt_report_moment(report, (gint64)figure->integer, FALSE);
-	kmt_columns_text(columns, moment);
+	moment = kmt_report_format_moment(report, (gint64)figure->integer,
+					  FALSE);
+	kmt_columns_add_text(columns, moment);
 }
 
 /* Fill the cells of a group's values. */
@@ -151,14 +154,14 @@ static void fill_values(const KmtReport *report, KmtColumns *columns,
 		guint n;
 
 		if (report->by->dimensions[i] == KMT_BY_STACK) {
-			kmt_text_site(
+			kmt_text_add_site(
 				report, columns,
 				*kmt_groups_chain(report->aggregate->groups,
 						  group, i, &n));
 			continue;
 		}
 		text = kmt_groups_value(report->aggregate->groups, group, i);
-		kmt_columns_text(columns, text);
+		kmt_columns_add_text(columns, text);
 	}
 }
 
@@ -179,7 +182,7 @@ static void fill_callers(const KmtReport *report, KmtColumns *columns,
 						 group, i, &n);
 	for (j = 1; j < n; j++) {
 		g_autofree char *name =
-			kmt_symbolizer_describe(report->names, chain[j]);
+			kmt_symbolizer_describe(report->symbolizer, chain[j]);
 		g_autofree char *text =
 			name ? g_strconcat("  < ", name, NULL)
 			     : g_strdup_printf("  < 0x%016" G_GINT64_MODIFIER
@@ -187,8 +190,8 @@ static void fill_callers(const KmtReport *report, KmtColumns *columns,
 					       chain[j]);
 
 		for (k = 0; k < before + report->by->n; k++)
-			kmt_columns_text(columns,
-					 k + 1 == before + i ? text : "");
+			kmt_columns_add_text(columns,
+					     k + 1 == before + i ? text : "");
 	}
 }
 
@@ -204,7 +207,7 @@ static void fill_group(const KmtReport *report, KmtColumns *columns,
 		figure_cell(report, columns, &figure);
 	}
 	if (has_kind(report))
-		kmt_columns_text(columns, kmt_kind_name(group->kind));
+		kmt_columns_add_text(columns, kmt_kind_name(group->kind));
 	fill_values(report, columns, group);
 	fill_callers(report, columns, group);
 }
@@ -220,17 +223,17 @@ static void fill_rest(const KmtReport *report, KmtColumns *columns,
 			report->fields->pdata[i], report->aggregate,
 			&table->rest[kind]);
 
-		kmt_columns_figure(columns, &figure);
+		kmt_columns_add_figure(columns, &figure);
 	}
 	if (has_kind(report))
-		kmt_columns_text(columns, kmt_kind_name(kind));
-	kmt_text_rest(
+		kmt_columns_add_text(columns, kmt_kind_name(kind));
+	kmt_text_add_rest(
 		report, columns,
 		by->n == 1 ? kmt_dimension_title(by->dimensions[0]) : "line",
 		by->n == 1 ? kmt_dimension_plural(by->dimensions[0]) : "lines",
 		table->n_rest[kind]);
 	for (i = 1; i < report->by->n; i++)
-		kmt_columns_text(columns, "");
+		kmt_columns_add_text(columns, "");
 }
 
 /* Print the time of the peak for each kind in the table: " AT THE PEAK of slab,
@@ -246,8 +249,8 @@ static void print_peaks(const KmtReport *report, const KmtTable *table,
 		has[table->rows[i]->kind] = TRUE;
 	for (i = 0; i < KMT_N_KINDS; i++) {
 		const KmtTotals *t = &report->aggregate->kinds[i];
-		g_autofree char *moment =
-			kmt_report_moment(report, t->peak_timestamp, TRUE);
+		g_autofree char *moment = kmt_report_format_moment(
+			report, t->peak_timestamp, TRUE);
 
 		if (!has[i] || !t->peak_bytes_alloc)
 			continue;
@@ -260,7 +263,7 @@ static void print_peaks(const KmtReport *report, const KmtTable *table,
 
 void kmt_text_groups(const KmtReport *report, FILE *out)
 {
-	g_autoptr(KmtTable) table = kmt_report_table(report);
+	g_autoptr(KmtTable) table = kmt_report_table_new(report);
 	g_autoptr(KmtColumns) columns = new_columns(report);
 	g_autofree char *words = group_words(report->by);
 	g_autofree char *title = g_ascii_strup(words, -1);
@@ -274,7 +277,7 @@ void kmt_text_groups(const KmtReport *report, FILE *out)
 		fputs("none\n", out);
 		return;
 	}
-	while (kmt_columns_pass(columns, out)) {
+	while (kmt_columns_next_pass(columns, out)) {
 		fill_head(report, columns);
 		for (i = 0; i < table->n_shown; i++)
 			fill_group(report, columns, table->rows[i]);
@@ -283,5 +286,5 @@ void kmt_text_groups(const KmtReport *report, FILE *out)
 				fill_rest(report, columns, table,
 					  kmt_layers[i]);
 	}
-	kmt_text_marks(report, out);
+	kmt_text_print_legend(report, out);
 }

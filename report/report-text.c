@@ -33,7 +33,7 @@ typedef void (*FillCell)(const KmtReport *report, KmtColumns *columns,
 				  KmtColumns *columns,                         \
 				  const KmtTotals *totals)                     \
 	{                                                                      \
-		kmt_columns_number(columns, FALSE, totals->member);            \
+		kmt_columns_add_number(columns, FALSE, totals->member);        \
 	}
 
 FILL_NUMBER(allocs)
@@ -51,22 +51,22 @@ static void fill_wasted(G_GNUC_UNUSED const KmtReport *report,
 {
 	KmtWaste waste = kmt_totals_wasted(totals);
 
-	kmt_columns_number(columns, waste.negative, waste.bytes);
+	kmt_columns_add_number(columns, waste.negative, waste.bytes);
 }
 
 static void fill_fragmentation(G_GNUC_UNUSED const KmtReport *report,
 			       KmtColumns *columns, const KmtTotals *totals)
 {
-	kmt_columns_percent(columns, kmt_totals_fragmentation(totals));
+	kmt_columns_add_percent(columns, kmt_totals_fragmentation(totals));
 }
 
 static void fill_peak_time(const KmtReport *report, KmtColumns *columns,
 			   const KmtTotals *totals)
 {
 	g_autofree char *text =
-		kmt_report_moment(report, totals->peak_timestamp, FALSE);
+		kmt_report_format_moment(report, totals->peak_timestamp, FALSE);
 
-	kmt_columns_text(columns, totals->peak_bytes_alloc ? text : "-");
+	kmt_columns_add_text(columns, totals->peak_bytes_alloc ? text : "-");
 }
 
 static const struct {
@@ -102,9 +102,9 @@ static void fill_summary(const KmtReport *report, KmtColumns *columns,
 {
 	guint line, i;
 
-	kmt_columns_text(columns, "SUMMARY");
+	kmt_columns_add_text(columns, "SUMMARY");
 	for (i = 0; i < n; i++)
-		kmt_columns_text(columns, kmt_kind_name(kinds[i]));
+		kmt_columns_add_text(columns, kmt_kind_name(kinds[i]));
 	for (line = 0; line < G_N_ELEMENTS(summary_lines); line++) {
 		FillCell fill = summary_lines[line].fill;
 		gboolean known = report->aggregate->has_peaks ||
@@ -115,16 +115,17 @@ static void fill_summary(const KmtReport *report, KmtColumns *columns,
 		    fill == fill_peak_time)
 			continue;
 		if (is_scaled_line(report, fill))
-			kmt_text_head(report, columns,
-				      summary_lines[line].label);
+			kmt_text_add_head(report, columns,
+					  summary_lines[line].label);
 		else
-			kmt_columns_text(columns, summary_lines[line].label);
+			kmt_columns_add_text(columns,
+					     summary_lines[line].label);
 		for (i = 0; i < n; i++) {
 			if (known)
 				fill(report, columns,
 				     &report->aggregate->kinds[kinds[i]]);
 			else
-				kmt_columns_text(columns, "-");
+				kmt_columns_add_text(columns, "-");
 		}
 	}
 }
@@ -145,7 +146,7 @@ static void print_summary(const KmtReport *report, FILE *out)
 	align[0] = 'l';
 	columns = kmt_columns_new(align, report->separators);
 	fputc('\n', out);
-	while (kmt_columns_pass(columns, out))
+	while (kmt_columns_next_pass(columns, out))
 		fill_summary(report, columns, kinds, n);
 	fputs("slab = kmalloc + cache. Slab memory lies in pages: never add "
 	      "the two.\n",

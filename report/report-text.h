@@ -7,23 +7,23 @@
 #include "report/report.h"
 
 /* Fill a cell with the name of a call site. */
-void kmt_text_site(const KmtReport *report, KmtColumns *columns,
-		   guint64 address);
+void kmt_text_add_site(const KmtReport *report, KmtColumns *columns,
+		       guint64 address);
 /* Fill a cell with the number of omitted lines: "(5 more call sites)". */
-void kmt_text_rest(const KmtReport *report, KmtColumns *columns,
-		   const char *one, const char *many, guint64 n_rest);
+void kmt_text_add_rest(const KmtReport *report, KmtColumns *columns,
+		       const char *one, const char *many, guint64 n_rest);
 /* Print the title of a section after an empty line. */
-void kmt_text_title(FILE *out, const char *title);
+void kmt_text_print_title(FILE *out, const char *title);
 /* Return "*" in the report of a sample, else "". */
-const char *kmt_text_scaled(const KmtReport *report);
+const char *kmt_text_scale_mark(const KmtReport *report);
 /* Fill a cell with the heading of a scaled column. */
-void kmt_text_head(const KmtReport *report, KmtColumns *columns,
-		   const char *head);
+void kmt_text_add_head(const KmtReport *report, KmtColumns *columns,
+		       const char *head);
 /* Print the meaning of the marks "~" and "*" below a table. */
-void kmt_text_marks(const KmtReport *report, FILE *out);
+void kmt_text_print_legend(const KmtReport *report, FILE *out);
 
 /* Print a number with the separators of the report. */
-void kmt_text_number(const KmtReport *report, FILE *out, guint64 number);
+void kmt_text_print_number(const KmtReport *report, FILE *out, guint64 number);
 
 /* Print one section of the report. */
 void kmt_text_capture(const KmtReport *report, FILE *out);

@@ -7,7 +7,7 @@
 #include "report/report.h"
 #include "lib/input/name-tables.h"
 
-char *kmt_report_meta(const KmtInputCapture *capture, const char *key)
+char *kmt_report_meta_value(const KmtInputCapture *capture, const char *key)
 {
 	g_autofree char *value = NULL;
 
@@ -31,7 +31,7 @@ guint kmt_report_wrong_sizes(const KmtInputCapture *capture)
 	return n;
 }
 
-guint64 kmt_report_length(const KmtInputCapture *capture)
+guint64 kmt_report_capture_duration(const KmtInputCapture *capture)
 {
 	gint64 from = G_MAXINT64, to = G_MININT64, first, last;
 	guint i;
@@ -51,7 +51,7 @@ gint64 kmt_report_origin(const KmtReport *report)
 	return report->aggregate->origin;
 }
 
-gboolean kmt_report_is_long(const KmtReport *report)
+gboolean kmt_report_lasts_a_second(const KmtReport *report)
 {
 	const KmtAggregate *a = report->aggregate;
 
@@ -59,14 +59,15 @@ gboolean kmt_report_is_long(const KmtReport *report)
 	       1000000000;
 }
 
-char *kmt_report_moment(const KmtReport *report, gint64 time, gboolean is_short)
+char *kmt_report_format_moment(const KmtReport *report, gint64 time,
+			       gboolean is_short)
 {
 	gint64 origin = kmt_report_origin(report);
 	gboolean before = time < origin;
-	g_autofree char *length =
-		kmt_format_length(before ? (guint64)origin - (guint64)time
-					 : (guint64)time - (guint64)origin,
-				  is_short && kmt_report_is_long(report));
+	g_autofree char *length = kmt_format_elapsed(
+		before ? (guint64)origin - (guint64)time
+		       : (guint64)time - (guint64)origin,
+		is_short && kmt_report_lasts_a_second(report));
 
 	return g_strconcat(before ? "-" : "", length, NULL);
 }
@@ -94,8 +95,8 @@ static guint64 enough_subbufs(const KmtInputCapture *capture, guint64 subbufs)
 
 char *kmt_report_loss_advice(const KmtInputCapture *capture)
 {
-	g_autofree char *source = kmt_report_meta(capture, "source");
-	g_autofree char *mode = kmt_report_meta(capture, "mode");
+	g_autofree char *source = kmt_report_meta_value(capture, "source");
+	g_autofree char *mode = kmt_report_meta_value(capture, "mode");
 	g_autofree char *snapshot = kmt_input_capture_snapshot(capture);
 	guint64 subbufs = 0, enough;
 
@@ -149,7 +150,7 @@ gboolean kmt_report_can_have_kind(const KmtReport *report, KmtKind kind)
 	       report->capture->record_size >= KMEMTRACE_EVENT_SIZE_V2;
 }
 
-KmtTable *kmt_report_table(const KmtReport *report)
+KmtTable *kmt_report_table_new(const KmtReport *report)
 {
 	return kmt_table_new(report->aggregate, kmt_report_is_selected, report,
 			     report->sort, report->max_lines);

@@ -32,7 +32,7 @@ typedef struct {
 typedef struct {
 	const KmtInputCapture *capture;
 	const KmtAggregate *aggregate;
-	const KmtSymbolizer *names;
+	const KmtSymbolizer *symbolizer;
 	const KmtBy *by;
 	const KmtSort *sort;
 	const GPtrArray *fields;  /* columns, const KmtReportField * */
@@ -79,7 +79,7 @@ gboolean kmt_report_can_have_kind(const KmtReport *report, KmtKind kind);
  * Return the groups that the options select, sorted and limited to max_lines.
  * The caller frees the table.
  */
-KmtTable *kmt_report_table(const KmtReport *report);
+KmtTable *kmt_report_table_new(const KmtReport *report);
 
 /* The knowledge about lost events in a capture. */
 typedef enum {
@@ -112,7 +112,7 @@ gboolean kmt_report_lost_later_only(const KmtReport *report);
 
 /* Return the kind of loss that the figures may suffer from. Losses after STOP
  * are ignored. */
-KmtLoss kmt_report_loss(const KmtReport *report);
+KmtLoss kmt_report_loss_state(const KmtReport *report);
 
 /*
  * Return the number of CPU files whose size differs from the size in
@@ -133,7 +133,7 @@ typedef struct {
 
 /* Set *time to the time that the figures cover: the time of the capture,
  * limited by --time. Return whether --time excludes a part of the capture. */
-gboolean kmt_report_time(const KmtReport *report, KmtInterval *time);
+gboolean kmt_report_time_range(const KmtReport *report, KmtInterval *time);
 
 #define KMT_MAX_INTERVALS 2
 
@@ -170,7 +170,7 @@ gboolean kmt_report_has_filter(const KmtReport *report);
 /* Return the time between the first and the last record of all files in ns; 0
  * if the capture has no record. If a clock went back, a record inside a file
  * may be later than this end. No file may be a stream. */
-guint64 kmt_report_length(const KmtInputCapture *capture);
+guint64 kmt_report_capture_duration(const KmtInputCapture *capture);
 
 /*
  * Return the losses (KmtMatchGap) that overlap the time of the figures, sorted
@@ -195,10 +195,10 @@ gint64 kmt_report_origin(const KmtReport *report);
 /* Format @time, a kernel clock time in ns, as seconds from the first record, in
  * the format of --time. If @is_short is set and the capture lasts a second or
  * longer, three decimals are printed. The caller frees the string. */
-char *kmt_report_moment(const KmtReport *report, gint64 time,
-			gboolean is_short);
+char *kmt_report_format_moment(const KmtReport *report, gint64 time,
+			       gboolean is_short);
 /* Return whether the capture lasts a second or longer. */
-gboolean kmt_report_is_long(const KmtReport *report);
+gboolean kmt_report_lasts_a_second(const KmtReport *report);
 
 /*
  * Return advice against lost events, such as "kmemtrace.subbufs=120 or more".
@@ -210,6 +210,6 @@ char *kmt_report_loss_advice(const KmtInputCapture *capture);
  * Return the printable value of @key in group [capture] of kmemtrace.meta, or
  * NULL if the key is missing. The caller frees the string.
  */
-char *kmt_report_meta(const KmtInputCapture *capture, const char *key);
+char *kmt_report_meta_value(const KmtInputCapture *capture, const char *key);
 
 #endif
