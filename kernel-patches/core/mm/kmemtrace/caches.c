@@ -223,25 +223,7 @@ static int kmemtrace_caches_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct seq_operations kmemtrace_caches_seq_ops = {
-	.start	= kmemtrace_caches_start,
-	.next	= kmemtrace_caches_next,
-	.stop	= kmemtrace_caches_stop,
-	.show	= kmemtrace_caches_show,
-};
-
-static int kmemtrace_caches_open(struct inode *inode, struct file *file)
-{
-	return kmemtrace_seq_open(file, &kmemtrace_caches_seq_ops);
-}
-
-static const struct file_operations kmemtrace_caches_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_caches_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= seq_release,
-};
+KMEMTRACE_SEQ_FOPS(kmemtrace_caches);
 
 static const struct kmemtrace_file kmemtrace_caches_files[] = {
 	{ "caches", 0400, &kmemtrace_caches_fops, 2 },

@@ -27,8 +27,7 @@ int kmemtrace_single_open(struct inode *inode, struct file *file,
 			  int (*show)(struct seq_file *m, void *v));
 int kmemtrace_seq_open(struct file *file, const struct seq_operations *ops);
 
-/* Define name_fops of a file that shows what name_show() prints. */
-#define KMEMTRACE_SHOW_FOPS(name)					\
+#define __KMEMTRACE_SHOW_FOPS(name, ...)				\
 static int name##_open(struct inode *inode, struct file *file)		\
 {									\
 	return kmemtrace_single_open(inode, file, name##_show);		\
@@ -40,6 +39,36 @@ static const struct file_operations name##_fops = {			\
 	.read		= seq_read,					\
 	.llseek		= seq_lseek,					\
 	.release	= single_release,				\
+	__VA_ARGS__							\
+}
+
+/* Define name_fops of a file that can only be read; name_show() prints its text. */
+#define KMEMTRACE_SHOW_FOPS(name)	__KMEMTRACE_SHOW_FOPS(name)
+
+/* Define name_fops of a file for name_show() and name_write(). */
+#define KMEMTRACE_SHOW_WRITE_FOPS(name)					\
+	__KMEMTRACE_SHOW_FOPS(name, .write = name##_write)
+
+/* Define name_fops of a table for name_start(), _next(), _stop() and _show(). */
+#define KMEMTRACE_SEQ_FOPS(name)					\
+static const struct seq_operations name##_seq_ops = {			\
+	.start	= name##_start,						\
+	.next	= name##_next,						\
+	.stop	= name##_stop,						\
+	.show	= name##_show,						\
+};									\
+									\
+static int name##_open(struct inode *inode, struct file *file)		\
+{									\
+	return kmemtrace_seq_open(file, &name##_seq_ops);		\
+}									\
+									\
+static const struct file_operations name##_fops = {			\
+	.owner		= THIS_MODULE,					\
+	.open		= name##_open,					\
+	.read		= seq_read,					\
+	.llseek		= seq_lseek,					\
+	.release	= seq_release,					\
 }
 
 /*

@@ -347,11 +347,6 @@ static int kmemtrace_filter_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int kmemtrace_filter_open(struct inode *inode, struct file *file)
-{
-	return kmemtrace_single_open(inode, file, kmemtrace_filter_show);
-}
-
 /* The limit is high enough for tests by hand or by a script. */
 static void kmemtrace_refuse(const char *why)
 {
@@ -392,14 +387,7 @@ static ssize_t kmemtrace_filter_write(struct file *file,
 	return err ?: count;
 }
 
-static const struct file_operations kmemtrace_filter_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_filter_open,
-	.read		= seq_read,
-	.write		= kmemtrace_filter_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+KMEMTRACE_SHOW_WRITE_FOPS(kmemtrace_filter);
 
 static const struct kmemtrace_file kmemtrace_filter_files[] = {
 	{ "filter", 0600, &kmemtrace_filter_fops },

@@ -45,11 +45,6 @@ static int kmemtrace_mode_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int kmemtrace_mode_open(struct inode *inode, struct file *file)
-{
-	return kmemtrace_single_open(inode, file, kmemtrace_mode_show);
-}
-
 static ssize_t kmemtrace_mode_write(struct file *file, const char __user *from,
 				    size_t count, loff_t *ppos)
 {
@@ -68,14 +63,7 @@ static ssize_t kmemtrace_mode_write(struct file *file, const char __user *from,
 	return err ?: count;
 }
 
-static const struct file_operations kmemtrace_mode_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_mode_open,
-	.read		= seq_read,
-	.write		= kmemtrace_mode_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+KMEMTRACE_SHOW_WRITE_FOPS(kmemtrace_mode);
 
 static void kmemtrace_explain(int err)
 {
@@ -89,11 +77,6 @@ static int kmemtrace_subbufs_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "%u\n", READ_ONCE(kmemtrace_subbufs));
 	return 0;
-}
-
-static int kmemtrace_subbufs_open(struct inode *inode, struct file *file)
-{
-	return kmemtrace_single_open(inode, file, kmemtrace_subbufs_show);
 }
 
 static ssize_t kmemtrace_subbufs_write(struct file *file,
@@ -113,24 +96,12 @@ static ssize_t kmemtrace_subbufs_write(struct file *file,
 	return err ?: count;
 }
 
-static const struct file_operations kmemtrace_subbufs_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_subbufs_open,
-	.read		= seq_read,
-	.write		= kmemtrace_subbufs_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+KMEMTRACE_SHOW_WRITE_FOPS(kmemtrace_subbufs);
 
 static int kmemtrace_subbuf_size_show(struct seq_file *m, void *v)
 {
 	seq_printf(m, "%u\n", READ_ONCE(kmemtrace_subbuf_size));
 	return 0;
-}
-
-static int kmemtrace_subbuf_size_open(struct inode *inode, struct file *file)
-{
-	return kmemtrace_single_open(inode, file, kmemtrace_subbuf_size_show);
 }
 
 static ssize_t kmemtrace_subbuf_size_write(struct file *file,
@@ -150,14 +121,7 @@ static ssize_t kmemtrace_subbuf_size_write(struct file *file,
 	return err ?: count;
 }
 
-static const struct file_operations kmemtrace_subbuf_size_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_subbuf_size_open,
-	.read		= seq_read,
-	.write		= kmemtrace_subbuf_size_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+KMEMTRACE_SHOW_WRITE_FOPS(kmemtrace_subbuf_size);
 
 static const struct kmemtrace_file kmemtrace_geometry_files[] = {
 	{ "mode",        0600, &kmemtrace_mode_fops },

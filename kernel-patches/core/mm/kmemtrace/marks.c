@@ -335,25 +335,7 @@ static int kmemtrace_marks_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct seq_operations kmemtrace_marks_seq_ops = {
-	.start	= kmemtrace_marks_start,
-	.next	= kmemtrace_marks_next,
-	.stop	= kmemtrace_marks_stop,
-	.show	= kmemtrace_marks_show,
-};
-
-static int kmemtrace_marks_open(struct inode *inode, struct file *file)
-{
-	return kmemtrace_seq_open(file, &kmemtrace_marks_seq_ops);
-}
-
-static const struct file_operations kmemtrace_marks_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_marks_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= seq_release,
-};
+KMEMTRACE_SEQ_FOPS(kmemtrace_marks);
 
 /* --- Modules ----------------------------------------------------------------- */
 

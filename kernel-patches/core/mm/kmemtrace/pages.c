@@ -141,19 +141,11 @@ static const struct kmemtrace_probe kmemtrace_page_free_probes[] = {
 	{ }
 };
 
-static struct kmemtrace_event_source kmemtrace_page_sources[] = {
+static struct kmemtrace_event_source kmemtrace_pages_sources[] = {
 	KMEMTRACE_EVENT_SOURCE("page_alloc", ALLOC, PAGES,
 			       kmemtrace_page_alloc_probes),
 	KMEMTRACE_EVENT_SOURCE("page_free", FREE, PAGES,
 			       kmemtrace_page_free_probes),
 };
 
-static void kmemtrace_pages_init(void)
-{
-	kmemtrace_register_sources(kmemtrace_page_sources,
-				   ARRAY_SIZE(kmemtrace_page_sources));
-}
-
-struct kmemtrace_feature kmemtrace_pages_feature = {
-	.init	= kmemtrace_pages_init,
-};
+KMEMTRACE_SOURCES_FEATURE(kmemtrace_pages);

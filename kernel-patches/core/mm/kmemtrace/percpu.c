@@ -66,12 +66,4 @@ static struct kmemtrace_event_source kmemtrace_percpu_sources[] = {
 			       kmemtrace_percpu_free_probes),
 };
 
-static void kmemtrace_percpu_init(void)
-{
-	kmemtrace_register_sources(kmemtrace_percpu_sources,
-				   ARRAY_SIZE(kmemtrace_percpu_sources));
-}
-
-struct kmemtrace_feature kmemtrace_percpu_feature = {
-	.init	= kmemtrace_percpu_init,
-};
+KMEMTRACE_SOURCES_FEATURE(kmemtrace_percpu);

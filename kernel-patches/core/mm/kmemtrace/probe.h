@@ -57,6 +57,18 @@ int kmemtrace_event_source_set(struct kmemtrace_switch *sw, bool on);
 		.probes = its_probes,					\
 	}
 
+/* Define a feature that only registers the array name_sources. */
+#define KMEMTRACE_SOURCES_FEATURE(name)					\
+static void name##_init(void)						\
+{									\
+	kmemtrace_register_sources(name##_sources,			\
+				   ARRAY_SIZE(name##_sources));		\
+}									\
+									\
+struct kmemtrace_feature name##_feature = {				\
+	.init	= name##_init,						\
+}
+
 /*
  * Register the switches of n events.  Records of version 1 have no other types than
  * kmalloc, cache and pages; sources of other types are left out then.  Context:

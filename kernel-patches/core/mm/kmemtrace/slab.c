@@ -170,12 +170,4 @@ static struct kmemtrace_event_source kmemtrace_slab_sources[] = {
 			       kmemtrace_cache_free_probes),
 };
 
-static void kmemtrace_slab_init(void)
-{
-	kmemtrace_register_sources(kmemtrace_slab_sources,
-				   ARRAY_SIZE(kmemtrace_slab_sources));
-}
-
-struct kmemtrace_feature kmemtrace_slab_feature = {
-	.init	= kmemtrace_slab_init,
-};
+KMEMTRACE_SOURCES_FEATURE(kmemtrace_slab);

@@ -419,11 +419,6 @@ static int kmemtrace_take_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int kmemtrace_take_open(struct inode *inode, struct file *file)
-{
-	return kmemtrace_single_open(inode, file, kmemtrace_take_show);
-}
-
 static ssize_t kmemtrace_take_write(struct file *file,
 				    const char __user *buffer, size_t count,
 				    loff_t *ppos)
@@ -453,14 +448,7 @@ static ssize_t kmemtrace_take_write(struct file *file,
 	return err ?: count;
 }
 
-static const struct file_operations kmemtrace_take_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_take_open,
-	.read		= seq_read,
-	.write		= kmemtrace_take_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+KMEMTRACE_SHOW_WRITE_FOPS(kmemtrace_take);
 
 /* A line for each CPU that has a buffer in the snapshot. */
 static int

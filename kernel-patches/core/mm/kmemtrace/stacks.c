@@ -328,25 +328,7 @@ static int kmemtrace_stacks_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct seq_operations kmemtrace_stacks_seq_ops = {
-	.start	= kmemtrace_stacks_start,
-	.next	= kmemtrace_stacks_next,
-	.stop	= kmemtrace_stacks_stop,
-	.show	= kmemtrace_stacks_show,
-};
-
-static int kmemtrace_stacks_open(struct inode *inode, struct file *file)
-{
-	return kmemtrace_seq_open(file, &kmemtrace_stacks_seq_ops);
-}
-
-static const struct file_operations kmemtrace_stacks_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_stacks_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= seq_release,
-};
+KMEMTRACE_SEQ_FOPS(kmemtrace_stacks);
 
 /* --- Switching on ------------------------------------------------------------ */
 

@@ -379,11 +379,6 @@ static int kmemtrace_trigger_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int kmemtrace_trigger_open(struct inode *inode, struct file *file)
-{
-	return kmemtrace_single_open(inode, file, kmemtrace_trigger_show);
-}
-
 /* One trigger, with or without a newline. */
 static ssize_t kmemtrace_trigger_write(struct file *file,
 				       const char __user *buffer, size_t count,
@@ -408,14 +403,7 @@ static ssize_t kmemtrace_trigger_write(struct file *file,
 	return err ?: count;
 }
 
-static const struct file_operations kmemtrace_trigger_fops = {
-	.owner		= THIS_MODULE,
-	.open		= kmemtrace_trigger_open,
-	.read		= seq_read,
-	.write		= kmemtrace_trigger_write,
-	.llseek		= seq_lseek,
-	.release	= single_release,
-};
+KMEMTRACE_SHOW_WRITE_FOPS(kmemtrace_trigger);
 
 static void kmemtrace_trigger_init(void)
 {

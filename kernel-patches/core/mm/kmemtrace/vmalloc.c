@@ -48,12 +48,4 @@ static struct kmemtrace_event_source kmemtrace_vmalloc_sources[] = {
 			       kmemtrace_vmalloc_free_probes),
 };
 
-static void kmemtrace_vmalloc_init(void)
-{
-	kmemtrace_register_sources(kmemtrace_vmalloc_sources,
-				   ARRAY_SIZE(kmemtrace_vmalloc_sources));
-}
-
-struct kmemtrace_feature kmemtrace_vmalloc_feature = {
-	.init	= kmemtrace_vmalloc_init,
-};
+KMEMTRACE_SOURCES_FEATURE(kmemtrace_vmalloc);
