@@ -4,19 +4,7 @@ EXTRA_DIST += \
 	vm/bufread/bufread.c \
 	vm/lib.sh \
 	vm/run \
-	vm/config/base.config \
-	vm/config/debug.config \
-	vm/config/debuginfo.config \
-	vm/config/ftrace.config \
-	vm/config/kmemtrace.config \
-	vm/config/off.config \
-	vm/config/orc.config \
-	vm/config/slab.config \
-	vm/config/slob.config \
-	vm/config/slub.config \
-	vm/config/nomodules.config \
-	vm/config/small.config \
-	vm/config/test.config \
+	vm/config \
 	vm/count/Kbuild \
 	vm/count/kmt_count.c \
 	vm/failnth/failnth.c \
@@ -36,32 +24,8 @@ EXTRA_DIST += \
 	vm/snapshot/kmt_snapshot.c \
 	vm/relay/Kbuild \
 	vm/relay/kmt_relay.c \
-	vm/guest/init \
-	vm/guest/lib.sh \
-	vm/scenarios/boot-capture.sh \
-	vm/scenarios/buffers.sh \
-	vm/scenarios/control.sh \
-	vm/scenarios/cost.sh \
-	vm/scenarios/ctrl-c.sh \
-	vm/scenarios/disk-full.sh \
-	vm/scenarios/ftrace.sh \
-	vm/scenarios/gap.sh \
-	vm/scenarios/hotplug.sh \
-	vm/scenarios/kill-restart.sh \
-	vm/scenarios/latency.sh \
-	vm/scenarios/loss.sh \
-	vm/scenarios/lockdown.sh \
-	vm/scenarios/marks.sh \
-	vm/scenarios/nested.sh \
-	vm/scenarios/no-memory.sh \
-	vm/scenarios/snapshot.sh \
-	vm/scenarios/parameters.sh \
-	vm/scenarios/questions.sh \
-	vm/scenarios/reconcile.sh \
-	vm/scenarios/tail.sh \
-	vm/scenarios/toggle.sh \
-	vm/scenarios/unwind.sh \
-	vm/scenarios/version1.sh \
+	vm/guest \
+	vm/scenarios \
 	vm/storm/Kbuild \
 	vm/storm/kmt_storm.c \
 	vm/texec/texec.c \

@@ -38,30 +38,4 @@ tests_report_totals_unit_CPPFLAGS = $(AM_CPPFLAGS)
 tests_report_totals_unit_LDADD = $(GLIB_LIBS)
 TESTS += tests/report/totals-unit
 
-EXTRA_DIST += \
-	tests/report/fixtures/report-continued.out \
-	tests/report/fixtures/report-continued.txt \
-	tests/report/fixtures/report-cut.out \
-	tests/report/fixtures/report-cut.txt \
-	tests/report/fixtures/report-empty.out \
-	tests/report/fixtures/report-empty.txt \
-	tests/report/fixtures/report-findings.out \
-	tests/report/fixtures/report-findings.txt \
-	tests/report/fixtures/report-gaps.out \
-	tests/report/fixtures/report-gaps.txt \
-	tests/report/fixtures/report-incomplete.out \
-	tests/report/fixtures/report-incomplete.txt \
-	tests/report/fixtures/report-lost-most.out \
-	tests/report/fixtures/report-lost-most.txt \
-	tests/report/fixtures/report-lost.out \
-	tests/report/fixtures/report-lost.txt \
-	tests/report/fixtures/report-race.out \
-	tests/report/fixtures/report-race.txt \
-	tests/report/fixtures/report-sample.out \
-	tests/report/fixtures/report-sample.txt \
-	tests/report/fixtures/report-shortened.out \
-	tests/report/fixtures/report-shortened.txt \
-	tests/report/fixtures/report-stacks.out \
-	tests/report/fixtures/report-stacks.txt \
-	tests/report/fixtures/report-summary.out \
-	tests/report/fixtures/report-summary.txt
+EXTRA_DIST += tests/report/fixtures
