@@ -213,11 +213,7 @@ static int kmemtrace_caches_show(struct seq_file *m, void *v)
 	cache = list_entry(v, struct kmemtrace_cache, list);
 	seq_printf(m, "%u %zu %zu %llu ", cache->number, cache->object_size,
 		   cache->size, cache->created);
-	if (cache->destroyed)
-		seq_printf(m, "%llu", cache->destroyed);
-	else
-		seq_putc(m, '-');
-	seq_putc(m, ' ');
+	kmemtrace_put_time(m, cache->destroyed);
 	kmemtrace_put_escaped(m, cache->name);
 	seq_putc(m, '\n');
 	return 0;

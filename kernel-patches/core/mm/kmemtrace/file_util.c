@@ -100,6 +100,14 @@ int kmemtrace_parse_bytes(const char *text, u64 *bytes)
 	"\\\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017"	\
 	"\020\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037\177"
 
+void kmemtrace_put_time(struct seq_file *m, u64 time)
+{
+	if (time)
+		seq_printf(m, "%llu ", time);
+	else
+		seq_puts(m, "- ");
+}
+
 void kmemtrace_put_escaped(struct seq_file *m, const char *text)
 {
 	seq_escape(m, text, KMEMTRACE_ESCAPED);

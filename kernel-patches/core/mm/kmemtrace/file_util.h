@@ -27,20 +27,23 @@ int kmemtrace_single_open(struct inode *inode, struct file *file,
 			  int (*show)(struct seq_file *m, void *v));
 int kmemtrace_seq_open(struct file *file, const struct seq_operations *ops);
 
+#define __KMEMTRACE_SEQ_FILE_FOPS(name, its_release, ...)		\
+static const struct file_operations name##_fops = {			\
+	.owner		= THIS_MODULE,					\
+	.open		= name##_open,					\
+	.read		= seq_read,					\
+	.llseek		= seq_lseek,					\
+	.release	= its_release,					\
+	__VA_ARGS__							\
+}
+
 #define __KMEMTRACE_SHOW_FOPS(name, ...)				\
 static int name##_open(struct inode *inode, struct file *file)		\
 {									\
 	return kmemtrace_single_open(inode, file, name##_show);		\
 }									\
 									\
-static const struct file_operations name##_fops = {			\
-	.owner		= THIS_MODULE,					\
-	.open		= name##_open,					\
-	.read		= seq_read,					\
-	.llseek		= seq_lseek,					\
-	.release	= single_release,				\
-	__VA_ARGS__							\
-}
+__KMEMTRACE_SEQ_FILE_FOPS(name, single_release, ##__VA_ARGS__)
 
 /* Define name_fops of a file that can only be read; name_show() prints its text. */
 #define KMEMTRACE_SHOW_FOPS(name)	__KMEMTRACE_SHOW_FOPS(name)
@@ -63,13 +66,7 @@ static int name##_open(struct inode *inode, struct file *file)		\
 	return kmemtrace_seq_open(file, &name##_seq_ops);		\
 }									\
 									\
-static const struct file_operations name##_fops = {			\
-	.owner		= THIS_MODULE,					\
-	.open		= name##_open,					\
-	.read		= seq_read,					\
-	.llseek		= seq_lseek,					\
-	.release	= seq_release,					\
-}
+__KMEMTRACE_SEQ_FILE_FOPS(name, seq_release)
 
 /*
  * Read a boolean that user space writes to the file @name.  @takes: the valid
@@ -85,6 +82,9 @@ int kmemtrace_bool_from_user(const char *name, const char *takes,
  * of @text is not such a number, or if the number does not fit.
  */
 int kmemtrace_parse_bytes(const char *text, u64 *bytes);
+
+/* Print a time in ns followed by a space; 0, no time, is printed as "-". */
+void kmemtrace_put_time(struct seq_file *m, u64 time);
 
 /* Print a text as the tables have it: control characters and backslash escaped. */
 void kmemtrace_put_escaped(struct seq_file *m, const char *text);

@@ -128,18 +128,8 @@ static void probe_page_free(void *data, unsigned long call_site,
 }
 NOKPROBE_SYMBOL(probe_page_free);
 
-KMEMTRACE_PROBE(kmemtrace_page_free, probe_page_free)
-KMEMTRACE_PROBE(kmemtrace_page_alloc, probe_page_alloc)
-
-static const struct kmemtrace_probe kmemtrace_page_alloc_probes[] = {
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_page_alloc),
-	{ }
-};
-
-static const struct kmemtrace_probe kmemtrace_page_free_probes[] = {
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_page_free),
-	{ }
-};
+KMEMTRACE_ONLY_PROBE(kmemtrace_page_free, probe_page_free);
+KMEMTRACE_ONLY_PROBE(kmemtrace_page_alloc, probe_page_alloc);
 
 static struct kmemtrace_event_source kmemtrace_pages_sources[] = {
 	KMEMTRACE_EVENT_SOURCE("page_alloc", ALLOC, PAGES,

@@ -46,18 +46,8 @@ static void probe_percpu_free(void *data, unsigned long call_site,
 }
 NOKPROBE_SYMBOL(probe_percpu_free);
 
-KMEMTRACE_PROBE(kmemtrace_percpu_free, probe_percpu_free)
-KMEMTRACE_PROBE(kmemtrace_percpu_alloc, probe_percpu_alloc)
-
-static const struct kmemtrace_probe kmemtrace_percpu_alloc_probes[] = {
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_percpu_alloc),
-	{ }
-};
-
-static const struct kmemtrace_probe kmemtrace_percpu_free_probes[] = {
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_percpu_free),
-	{ }
-};
+KMEMTRACE_ONLY_PROBE(kmemtrace_percpu_free, probe_percpu_free);
+KMEMTRACE_ONLY_PROBE(kmemtrace_percpu_alloc, probe_percpu_alloc);
 
 static struct kmemtrace_event_source kmemtrace_percpu_sources[] = {
 	KMEMTRACE_EVENT_SOURCE("percpu_alloc", ALLOC, PERCPU,

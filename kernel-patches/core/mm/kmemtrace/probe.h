@@ -37,6 +37,14 @@ static void detach_##tracepoint(void)					\
 		.detach = detach_##tracepoint,				\
 	}
 
+/* Define the array tracepoint_probes with the only probe of an event. */
+#define KMEMTRACE_ONLY_PROBE(tracepoint, probe)				\
+KMEMTRACE_PROBE(tracepoint, probe)					\
+static const struct kmemtrace_probe tracepoint##_probes[] = {		\
+	KMEMTRACE_PROBE_ENTRY(tracepoint),				\
+	{ }								\
+}
+
 /* An event that allocations or frees of one type of memory make. */
 struct kmemtrace_event_source {
 	struct kmemtrace_switch		sw;

@@ -314,11 +314,7 @@ static int kmemtrace_tasks_show(struct seq_file *m, void *v)
 		return 0;
 	}
 	seq_printf(m, "%d ", task->pid);
-	if (task->until)
-		seq_printf(m, "%llu", task->until);
-	else
-		seq_putc(m, '-');
-	seq_putc(m, ' ');
+	kmemtrace_put_time(m, task->until);
 	kmemtrace_put_escaped(m, task->comm);
 	seq_putc(m, '\n');
 	return 0;

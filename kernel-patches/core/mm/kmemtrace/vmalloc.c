@@ -28,18 +28,8 @@ static void probe_vmalloc_free(void *data, unsigned long call_site,
 }
 NOKPROBE_SYMBOL(probe_vmalloc_free);
 
-KMEMTRACE_PROBE(kmemtrace_vmalloc_free, probe_vmalloc_free)
-KMEMTRACE_PROBE(kmemtrace_vmalloc_alloc, probe_vmalloc_alloc)
-
-static const struct kmemtrace_probe kmemtrace_vmalloc_alloc_probes[] = {
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_vmalloc_alloc),
-	{ }
-};
-
-static const struct kmemtrace_probe kmemtrace_vmalloc_free_probes[] = {
-	KMEMTRACE_PROBE_ENTRY(kmemtrace_vmalloc_free),
-	{ }
-};
+KMEMTRACE_ONLY_PROBE(kmemtrace_vmalloc_free, probe_vmalloc_free);
+KMEMTRACE_ONLY_PROBE(kmemtrace_vmalloc_alloc, probe_vmalloc_alloc);
 
 static struct kmemtrace_event_source kmemtrace_vmalloc_sources[] = {
 	KMEMTRACE_EVENT_SOURCE("vmalloc", ALLOC, VMALLOC,
