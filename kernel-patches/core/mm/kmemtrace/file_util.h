@@ -43,7 +43,7 @@ static int name##_open(struct inode *inode, struct file *file)		\
 	return kmemtrace_single_open(inode, file, name##_show);		\
 }									\
 									\
-__KMEMTRACE_SEQ_FILE_FOPS(name, single_release, ##__VA_ARGS__)
+__KMEMTRACE_SEQ_FILE_FOPS(name, single_release, __VA_ARGS__)
 
 /* Define name_fops of a file that can only be read; name_show() prints its text. */
 #define KMEMTRACE_SHOW_FOPS(name)	__KMEMTRACE_SHOW_FOPS(name)
