@@ -7,7 +7,8 @@
 
 guint kmt_str_hash(gconstpointer text)
 {
-	static gsize seed; /* GLib's hash functions take none */
+	static gsize seed; /* random seed, because GLib's hash functions have
+			    * none */
 	gsize length = strlen(text);
 	const char *at = text;
 	guint64 hash, word;

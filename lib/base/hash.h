@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Captures come from other people too: with a hash that can be foreseen, one
- * could be made whose addresses all fall on one slot, and reading it would take
- * days.  So each table has a seed of its own.  What is printed does not depend
- * on it.
+ * Hash functions with a random seed, for tables whose keys come from a capture.
+ * A capture may come from another person. With a known hash function, somebody
+ * could construct a capture whose keys all collide, and reading it would take
+ * days. The results of the programs do not depend on the seed.
  */
 #ifndef KMEMTRACE_BASE_HASH_H
 #define KMEMTRACE_BASE_HASH_H
@@ -15,13 +15,13 @@ static inline guint64 kmt_hash_seed(void)
 	return (guint64)g_random_int() << 32 | g_random_int();
 }
 
-/* To multiply by. */
+/* Return a random odd number, as a multiplicative seed. */
 static inline guint64 kmt_hash_odd_seed(void)
 {
 	return kmt_hash_seed() | 1;
 }
 
-/* All bits are good. */
+/* Return a hash of key in which all bits are well mixed. */
 static inline guint64 kmt_hash(guint64 seed, guint64 key)
 {
 	guint64 h = (key ^ seed) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
@@ -30,7 +30,7 @@ static inline guint64 kmt_hash(guint64 seed, guint64 key)
 	return h ^ h >> 32;
 }
 
-/* Instead of g_str_hash(), for texts of captures; any thread. */
+/* Hash a string from a capture; replaces g_str_hash(). Any thread. */
 guint kmt_str_hash(gconstpointer text);
 
 #endif

@@ -9,7 +9,7 @@ char *kmt_printable(const char *text)
 
 	while (*text) {
 		gunichar c = g_utf8_get_char_validated(text, -1);
-		/* (gunichar)-1 and -2: not UTF-8, or cut off. */
+		/* (gunichar)-1 and -2 mean invalid or truncated UTF-8. */
 		gboolean valid = c < 0x110000;
 
 		if (valid && g_unichar_isprint(c))

@@ -5,9 +5,10 @@
 #include <glib.h>
 
 /*
- * A copy of text to be shown on a terminal: captures come from other people
- * too, and nothing of them, the names of their files included, steers it.
- * What is no printable UTF-8 becomes '?'.
+ * Return a copy of text for a terminal, in which '?' replaces every byte that
+ * is not printable UTF-8. Text from a capture, including its file names, may
+ * contain escape sequences that control the terminal. The caller frees the
+ * copy.
  */
 char *kmt_printable(const char *text);
 

@@ -6,24 +6,28 @@
 #include "lib/match/address-set.h"
 #include "lib/base/hash.h"
 
-/* Small, as objects that lie far apart have a block each. */
+/*
+ * Few bits, because each object far from all others needs a block of its own.
+ */
 #define BLOCK_BITS 64
 
 typedef struct {
-	guint64 key; /* block number + 1; 0: this slot is empty */
+	guint64 key; /* block number + 1; 0: empty slot */
 	guint64 bits;
 } BitBlock;
 
-/* Open addressing with linear probing; nothing is ever removed. */
+/* Open addressing with linear probing. Elements are never removed. */
 struct KmtMatchAddressSet {
 	guint granule_shift;
-	guint64 seed; /* of the hash */
-	guint64 mask; /* slots - 1 */
+	guint64 seed; /* hash seed */
+	guint64 mask; /* number of slots - 1 */
 	guint64 used;
 	BitBlock *blocks;
 };
 
-/* A power of two; the tests take a small one. */
+/*
+ * Initial number of slots, a power of two. The unit tests use a smaller number.
+ */
 #ifndef FIRST_SLOTS
 #define FIRST_SLOTS 64
 #endif
@@ -48,8 +52,8 @@ void kmt_match_address_set_free(KmtMatchAddressSet *set)
 }
 
 /*
- * The slot of a key, or the empty one where it would go.  Keys are block
- * numbers + 1 and so at most 2^58.
+ * Return the slot of a key, or the empty slot where it belongs. A key is a
+ * block number + 1, at most 2^58.
  */
 static BitBlock *find(BitBlock *blocks, guint64 mask, guint64 seed, guint64 key)
 {
@@ -61,8 +65,8 @@ static BitBlock *find(BitBlock *blocks, guint64 mask, guint64 seed, guint64 key)
 }
 
 /*
- * Numbers addresses so that those a granule apart are neighbours: a rotation,
- * hence no two addresses share a number.
+ * Map addresses to numbers so that addresses one granule apart are neighbours.
+ * The map is a rotation and therefore one to one.
  */
 static guint64 number(const KmtMatchAddressSet *set, guint64 address)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A set of addresses of one address space, for "has this address been seen
- * before".  An address that has neighbours costs a bit or two: addresses whose
- * slot is near are bits of one block.  Exact for every 64-bit value.
- * Not thread-safe; one set per shard.
+ * A set of addresses of one address namespace. The object table uses the set to
+ * remember which addresses it has removed. The set is exact for every 64-bit
+ * value. Addresses close to each other share a block of bits, so such an
+ * address needs one or two bits.
+ *
+ * Not thread-safe; each shard has its own sets.
  */
 #ifndef KMEMTRACE_MATCH_ADDRESS_SET_H
 #define KMEMTRACE_MATCH_ADDRESS_SET_H
@@ -12,8 +14,8 @@
 
 typedef struct KmtMatchAddressSet KmtMatchAddressSet;
 
-/* granule_shift: log2 of the usual distance of addresses: 3 for objects, 12 for
- * pages.  Others are exact too, only less compact. */
+/* granule_shift is log2 of the usual distance of addresses: 3 for objects, 12
+ * for pages. Other addresses are stored exactly too, but need more memory. */
 KmtMatchAddressSet *kmt_match_address_set_new(guint granule_shift);
 void kmt_match_address_set_free(KmtMatchAddressSet *set);
 

@@ -4,30 +4,33 @@
 #include "lib/match/matcher-private.h"
 
 /*
- * How ties and skewed clocks are kept from becoming findings
- * ----------------------------------------------------------
- * Records of one CPU are in order.  Records of two CPUs within the clock
- * tolerance may have happened the other way round.  Taken in merged order, such
- * a swap shows as a surplus ALLOC (its address is live) and a surplus FREE (its
- * address is not), in either order.  So a surplus record waits for the length
- * of the tolerance; if its counterpart comes, and the address was "contended",
- * i.e. used by another CPU than the counterpart's within the tolerance, the two
- * explain each other.
+ * Ambiguous events: records whose order between CPUs is uncertain
+ * --------------------------------------------------------------- The records
+ * of one CPU are in order. Two records of different CPUs within the clock
+ * tolerance may have happened in the reverse order. In merged order, such a
+ * swap appears as an ambiguous ALLOC, whose address is live, and an ambiguous
+ * FREE, whose address is not live. An ambiguous event therefore becomes pending
+ * for the length of the tolerance. If its counterpart arrives, the two records
+ * explain each other, provided that the address was contended: another CPU than
+ * that of the counterpart used the address within the tolerance.
  *
- * The same goes for what an address was before its first record: live if that
- * is a FREE, else free.  If another CPU may have passed that record it is a
- * guess; KMT_MATCH_ENTRY_MAYBE_FREE or _MAYBE_LIVE says that the opposite is
- * possible still, i.e. that each record that would be surplus under it had a
- * contended counterpart within the tolerance so far.  When the guess leads to a
- * finding and the opposite does not, the opposite is the truth.  The record of
- * the other CPU may come after the counterpart; until then: _UNCONFIRMED.
+ * The state of an address before its first record is a guess: live if the first
+ * record is a FREE, otherwise free. The guess may be wrong if another CPU may
+ * have passed the first record. KMT_MATCH_ENTRY_MAYBE_FREE or _MAYBE_LIVE then
+ * means that the opposite guess is still possible: each record that would be
+ * ambiguous under the opposite guess had a contended counterpart within the
+ * tolerance. If the guess leads to a finding and the opposite does not, the
+ * opposite is true. The record of the other CPU may arrive after the
+ * counterpart; until then KMT_MATCH_ENTRY_UNCONFIRMED is set.
  *
- * docs/definitions.md has the rules in full.
+ * docs/definitions.md has the complete rules.
  */
 
 #define MAX_SIDE_ENTRIES ((1u << KMT_MATCH_SIDE_BITS) - 1)
 
-/* How many that wait at an address are looked at for the one of a type. */
+/*
+ * Maximum number of pending records of an address that are searched for a type.
+ */
 #define MAX_TYPE_SEARCH 8
 
 /* ---- side entries ---- */
@@ -76,7 +79,10 @@ static KmtMatchSideEntry *side_entry_get(KmtMatcher *m, KmtMatchEntry *e)
 	return side;
 }
 
-/* Drops what nobody needs. */
+/*
+ * Release a side entry that has neither a pending record nor a saved
+ * allocation.
+ */
 static void side_entry_release(KmtMatcher *m, KmtMatchEntry *e,
 			       KmtMatchSideEntry *side)
 {
@@ -89,7 +95,10 @@ static void side_entry_release(KmtMatcher *m, KmtMatchEntry *e,
 	e->side = 0;
 }
 
-/* The last record of a live e will not be its ALLOC. */
+/*
+ * Save the CPU and time of the ALLOC of a live entry, before its last record
+ * becomes another one.
+ */
 static void save_allocation(KmtMatcher *m, KmtMatchEntry *e)
 {
 	KmtMatchSideEntry *side;
@@ -122,7 +131,7 @@ static void report_unmatched(KmtMatcher *m, const KmtMatchRecord *r,
 		m->ops.on_unmatched(m->user, &r->event, &r->position, class);
 }
 
-/* What an ALLOC record allocates. */
+/* Return the object that an ALLOC record allocates. */
 static KmtMatchObject record_object(KmtMatcher *m, const KmtMatchRecord *r)
 {
 	return (KmtMatchObject){
@@ -135,7 +144,7 @@ static KmtMatchObject record_object(KmtMatcher *m, const KmtMatchRecord *r)
 	};
 }
 
-/* Makes e live, by an ALLOC record. */
+/* Make an entry live, by an ALLOC record. */
 static void make_live(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r)
 {
 	guint64 *index = kmt_match_table_alloc_index(&m->table, e);
@@ -156,7 +165,7 @@ static void make_live(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r)
 	kmt_match_report_step(m, &object, r);
 }
 
-/* e is live no more, and its last record stays what it is. */
+/* Close a live entry without changing the time and CPU of its last record. */
 static void make_closed(KmtMatcher *m, KmtMatchEntry *e)
 {
 	side_entry_closed(m, e);
@@ -164,7 +173,7 @@ static void make_closed(KmtMatcher *m, KmtMatchEntry *e)
 	e->flags &= ~(KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_MAYBE_FREED);
 }
 
-/* ---- surplus records ---- */
+/* ---- pending records ---- */
 
 static void report_double(KmtMatcher *m, const KmtMatchPending *p,
 			  KmtMatchDoubleAlloc class,
@@ -179,13 +188,16 @@ static void report_double(KmtMatcher *m, const KmtMatchPending *p,
 static void set_due(KmtMatcher *m)
 {
 	m->due = G_MAXINT64;
-	/* Of a time so late, the largest time is not after it. */
+	/* If the sum overflows, no merged time exceeds it. */
 	if (m->oldest && __builtin_add_overflow(m->oldest->since,
 						(gint64)m->tolerance, &m->due))
 		m->due = G_MAXINT64;
 }
 
-/* Many come and go: they are used again.  What is in it is undefined. */
+/*
+ * Return a pending record with undefined content. Released records are used
+ * again.
+ */
 static KmtMatchPending *pending_new(KmtMatcher *m)
 {
 	KmtMatchPending *p = m->unused;
@@ -217,7 +229,8 @@ static KmtMatchPending *pending_add(KmtMatcher *m, KmtMatchEntry *e,
 		.since = m->now,
 		.n_closes = side->n_closes,
 	};
-	/* It is not forgotten, so that the entry remains this address's. */
+	/* PENDING prevents the removal of the entry, so that it remains the
+	 * entry of this address. */
 	e->flags |= KMT_MATCH_ENTRY_PENDING;
 	if (*last)
 		(*last)->next_of_kind = p;
@@ -236,8 +249,8 @@ static KmtMatchPending *pending_add(KmtMatcher *m, KmtMatchEntry *e,
 }
 
 /*
- * The oldest one that waits for a record of this type; NULL if there is none
- * among the first few.
+ * Return the oldest pending record of this type, or NULL if there is none among
+ * the first MAX_TYPE_SEARCH.
  */
 static KmtMatchPending *pending_of_type(KmtMatchPending *p, guint type)
 {
@@ -253,8 +266,9 @@ static KmtMatchPending *pending_of_type(KmtMatchPending *p, guint type)
 	return NULL;
 }
 
-/* Takes p out of side; it stays in the time order until its time is over.
- * side may be gone if p was the last one. */
+/* Remove p from its side entry. p stays in the list of all pending records
+ * until its time has passed. If p was the last pending record of the address,
+ * the side entry may be released. */
 static void pending_resolve(KmtMatcher *m, KmtMatchEntry *e,
 			    KmtMatchSideEntry *side, KmtMatchPending *p)
 {
@@ -276,8 +290,10 @@ static void pending_resolve(KmtMatcher *m, KmtMatchEntry *e,
 	side_entry_release(m, e, side);
 }
 
-/* No counterpart came for a FREE.  It may be the mismatched one of a live
- * object, or the guess about the time before the first record was wrong. */
+/* Decide about a FREE without a counterpart. Either the FREE is a type mismatch
+ * with a live object, or the guess about the time before the first record was
+ * wrong. is_gone: the object that the FREE may have freed was closed meanwhile.
+ */
 static void expire_free(KmtMatcher *m, KmtMatchEntry *e,
 			const KmtMatchPending *p, gboolean is_gone)
 {
@@ -304,14 +320,16 @@ static void expire_free(KmtMatcher *m, KmtMatchEntry *e,
 	report_unmatched(m, &p->record, class);
 }
 
-/* May the FREE of the object that p's ALLOC replaced be missing? */
+/*
+ * Return whether the FREE of the object that p's ALLOC replaced may be missing.
+ */
 static gboolean free_may_be_lost(const KmtMatcher *m, const KmtMatchPending *p)
 {
 	return p->after_loss ||
 	       kmt_match_may_lack_records(m, p->replaced.timestamp, p->since);
 }
 
-/* Likewise for an ALLOC. */
+/* Decide about an ALLOC without a counterpart. */
 static void expire_alloc(KmtMatcher *m, KmtMatchEntry *e,
 			 const KmtMatchPending *p)
 {
@@ -332,7 +350,8 @@ static void expire_one(KmtMatcher *m, KmtMatchPending *p)
 	const struct kmemtrace_event *event = &p->record.event;
 	KmtMatchEntry *e = p->entry;
 	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
-	/* Was what it may have freed closed meanwhile? */
+	/* whether the object that the FREE may have freed was closed meanwhile
+	 */
 	gboolean is_gone = p->n_closes != side->n_closes;
 
 	pending_resolve(m, e, side, p);
@@ -362,11 +381,12 @@ void kmt_match_expire_pending(KmtMatcher *m, gboolean all)
 	}
 }
 
-/* ---- records that are not certain at once ---- */
+/* ---- ambiguous records ---- */
 
 /*
- * Of an address that is live, or where records wait.  An earlier surplus FREE
- * may be the ALLOC's own; else, on a live address, it is surplus itself.
+ * Process an ALLOC of an address that is live or has pending records. If a
+ * pending FREE belongs to this ALLOC, the two are matched. Otherwise an ALLOC
+ * of a live address becomes pending.
  */
 void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 			     const KmtMatchRecord *r)
@@ -388,7 +408,8 @@ void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 		pending_resolve(m, e, kmt_match_side_entry(m, e), p);
 		return;
 	}
-	/* What else would a FREE of the other type have been for? */
+	/* A pending FREE of another type must have freed the object that this
+	 * ALLOC replaces. */
 	while ((e->flags & KMT_MATCH_ENTRY_LIVE) &&
 	       (side = kmt_match_side_entry(m, e)) && side->frees &&
 	       side->frees->mismatch)
@@ -408,21 +429,22 @@ void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 	make_live(m, e, r);
 }
 
-/* Has no object, or one of the other type: it has to wait. */
+/* Make a FREE pending that has no object, or an object of another type. */
 static void free_ambiguous(KmtMatcher *m, KmtMatchEntry *e,
 			   const KmtMatchRecord *r)
 {
 	KmtMatchPending *p = pending_add(m, e, r);
 
 	p->mismatch = (e->flags & KMT_MATCH_ENTRY_LIVE) != 0;
-	/* Since the last sight, for kmt_match_may_lack_records(). */
+	/* Time of the address's last record, for kmt_match_may_lack_records().
+	 */
 	p->replaced.timestamp = e->last_ts;
 	save_allocation(m, e);
 	kmt_match_entry_touch(m, e, (guint16)r->position.file->position,
 			      m->now);
 }
 
-/* Of the live object, which is of its type. */
+/* Process a FREE of the live object, which has the same type. */
 static void free_matched(KmtMatcher *m, KmtMatchEntry *e,
 			 const KmtMatchRecord *r)
 {
@@ -435,7 +457,7 @@ static void free_matched(KmtMatcher *m, KmtMatchEntry *e,
 	kmt_match_entry_touch(m, e, file, m->now);
 }
 
-/* Of an address that is not live, or where records wait. */
+/* Process a FREE of an address that is not live or has pending records. */
 static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
 			     const KmtMatchRecord *r)
 {
@@ -443,7 +465,8 @@ static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
 	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
 	KmtMatchPending *p = NULL;
 
-	/* The FREE of an object that was replaced, late? */
+	/* A pending ALLOC replaced an object; this may be the late FREE of that
+	 * object. */
 	if (side && kmt_match_is_contended(m, e, file))
 		p = pending_of_type(side->allocs, r->event.type_id);
 	if (!p && (e->flags & KMT_MATCH_ENTRY_LIVE) &&
@@ -457,7 +480,8 @@ static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
 		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_FREE;
 	if (p) {
 		report_double(m, p, KMT_MATCH_DOUBLE_RACE, &r->event);
-		/* Or it is the new object's, and the old one's is lost. */
+		/* The FREE may also belong to the new object, and the FREE of
+		 * the old object may be lost. */
 		if ((e->flags & KMT_MATCH_ENTRY_LIVE) && free_may_be_lost(m, p))
 			e->flags |= KMT_MATCH_ENTRY_MAYBE_FREED;
 		save_allocation(m, e);

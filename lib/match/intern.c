@@ -5,7 +5,9 @@
 
 #include "lib/match/intern.h"
 
-/* A power of two; the tests take a small one. */
+/*
+ * Initial number of slots, a power of two. The unit tests use a smaller number.
+ */
 #ifndef FIRST_SLOTS
 #define FIRST_SLOTS 1024
 #endif
@@ -32,7 +34,7 @@ void kmt_match_intern_free(KmtMatchIntern *intern)
 	g_free(intern);
 }
 
-/* The slot of a pair, or the empty one where it would go. */
+/* Return the slot of a pair, or the empty slot where it belongs. */
 static guint32 *find_slot(const KmtMatchIntern *intern, guint64 a, guint64 b)
 {
 	guint64 hash = kmt_hash(kmt_hash(intern->seed, a), b);
@@ -87,7 +89,7 @@ guint32 kmt_match_intern_get(KmtMatchIntern *intern, guint64 a, guint64 b)
 	if (*slot)
 		return *slot - 1;
 	*slot = add(intern, a, b) + 1;
-	/* At most three quarters full, which keeps the runs short. */
+	/* At most three quarters full, to keep probe sequences short. */
 	if (intern->n > intern->mask / 4 * 3 && intern->mask < G_MAXUINT32)
 		grow(intern);
 	return intern->n - 1;

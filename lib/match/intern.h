@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers for pairs of 64-bit words: each new pair gets the next number, from 0
- * on.  One thread at a time adds pairs.  Meanwhile others may read those whose
- * numbers they were handed through something that synchronises.
+ * Numbers for pairs of 64-bit words. Each new pair gets the next number; the
+ * first number is 0.
+ *
+ * One thread at a time may add pairs. Another thread may read a pair whose
+ * number it received from the adding thread by a synchronising operation, such
+ * as a lock or an acquire load.
  */
 #ifndef KMEMTRACE_MATCH_INTERN_H
 #define KMEMTRACE_MATCH_INTERN_H
@@ -13,8 +16,8 @@ typedef struct {
 	guint64 word[2];
 } KmtMatchPair;
 
-/* Of the largest number; and of how many pairs make a chunk.  Tests take few.
- */
+/* Bits of the largest number, and of the number of pairs in a chunk. The unit
+ * tests use smaller values. */
 #ifndef KMT_MATCH_INTERN_BITS
 #define KMT_MATCH_INTERN_BITS 32
 #endif
@@ -24,22 +27,22 @@ typedef struct {
 #define KMT_MATCH_INTERN_CHUNK (1u << KMT_MATCH_INTERN_CHUNK_BITS)
 #define KMT_MATCH_INTERN_MAX   ((guint32)((1ull << KMT_MATCH_INTERN_BITS) - 2))
 
-/* Pairs are kept in chunks that never move. */
+/* The pairs are stored in chunks, which never move. */
 typedef struct {
 	KmtMatchPair *chunks[1u << (KMT_MATCH_INTERN_BITS -
 				    KMT_MATCH_INTERN_CHUNK_BITS)];
 	guint32 n;
-	/* private: */
+	/* Private: */
 	guint64 seed;
-	guint32 *slots; /* numbers + 1; 0: empty */
-	guint32 mask;	/* slots - 1 */
+	guint32 *slots; /* number of a pair + 1; 0: empty slot */
+	guint32 mask;	/* number of slots - 1 */
 } KmtMatchIntern;
 
 KmtMatchIntern *kmt_match_intern_new(void);
 void kmt_match_intern_free(KmtMatchIntern *intern);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchIntern, kmt_match_intern_free)
 
-/* The number of the pair a, b. */
+/* Return the number of the pair (a, b); add the pair if it is new. */
 guint32 kmt_match_intern_get(KmtMatchIntern *intern, guint64 a, guint64 b);
 
 static inline const KmtMatchPair *

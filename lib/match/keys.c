@@ -5,21 +5,24 @@
 
 #include "lib/match/keys.h"
 
-/* The second word of a key: type, file, number of flags. */
+/* Second word of a key: type, file, number of the flags pair. */
 #define FILE_SHIFT  8
 #define FLAGS_SHIFT 32
 
-/* The first word of flags: node, number of an owner. */
+/* First word of a flags pair: node, number of the owner. */
 #define OWNER_SHIFT 32
 
-/* The first word of an owner: pid, cache, context, whether there is one. */
+/*
+ * First word of an owner: pid, cache, context, and a bit that is set if the
+ * record has an owner.
+ */
 #define CACHE_SHIFT   32
 #define CONTEXT_SHIFT 48
 #define IS_OWNER      (G_GUINT64_CONSTANT(1) << 63)
 
 #define CONTEXT_FLAGS (KMEMTRACE_FLAG_HARDIRQ | KMEMTRACE_FLAG_SOFTIRQ)
 
-/* What the first word of flags has the number of. */
+/* Parts whose number is in the upper half of the first word of a flags pair. */
 #define BEYOND_FLAGS (KMT_MATCH_KEY_OWNER | KMT_MATCH_KEY_PHASE)
 
 #define BEYOND_FILE (KMT_MATCH_KEY_NODE | KMT_MATCH_KEY_GFP | BEYOND_FLAGS)
@@ -37,7 +40,8 @@ KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 	keys->keys = kmt_match_intern_new();
 	keys->sizes = kmt_match_intern_new();
 	keys->classes = kmt_match_intern_new();
-	/* Each has 8 MB of addresses, so those without a use are left out. */
+	/* Each table has 8 MB of address space, so unused tables are not
+	 * created. */
 	if (parts & BEYOND_FILE)
 		keys->flags = kmt_match_intern_new();
 	if (parts & KMT_MATCH_KEY_OWNER)
@@ -46,7 +50,8 @@ KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 		keys->phases = kmt_match_intern_new();
 	if (parts & KMT_MATCH_KEY_STACK)
 		keys->stacks = kmt_match_intern_new();
-	/* No flags have the largest number. */
+	/* No key has this second word, because no flags pair has the largest
+	 * number. */
 	memset(keys->cache, 0xff, sizeof(keys->cache));
 	return keys;
 }
@@ -119,7 +124,7 @@ KmtMatchSize kmt_match_keys_size_of_class(const KmtMatchKeys *keys,
 	return (KmtMatchSize){pair->word[0], pair->word[1]};
 }
 
-/* The number of whom an ALLOC is for. */
+/* Return the number of the owner of an ALLOC. */
 static guint32 owner_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
 			guint16 file)
 {
@@ -131,7 +136,7 @@ static guint32 owner_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
 
 	if (f->record_size < KMEMTRACE_EVENT_SIZE_V2)
 		return kmt_match_intern_get(keys->owners, 0, 0);
-	/* Sources give records in the host's byte order. */
+	/* Readers return records in the byte order of the host. */
 	kmt_input_record_owner((const guint8 *)event, FALSE, &owner);
 	if (parts & KMT_MATCH_KEY_PID)
 		word |= owner.pid;
@@ -152,7 +157,10 @@ void kmt_match_keys_set_phases(KmtMatchKeys *keys, const gint64 *starts,
 	keys->n_starts = n;
 }
 
-/* Mostly that of the record before. */
+/*
+ * Return the phase of a time. Most times are in the phase of the preceding
+ * record.
+ */
 static guint phase_of(KmtMatchKeys *keys, gint64 time)
 {
 	guint low = keys->phase, high = keys->n_starts;
@@ -172,7 +180,7 @@ static guint phase_of(KmtMatchKeys *keys, gint64 time)
 	return low;
 }
 
-/* With its stack, if that is asked for. */
+/* Return the number of the owner with the stack, if keys contain stacks. */
 static guint32 stack_of(KmtMatchKeys *keys, const KmtInputRawEvent *event,
 			guint16 file)
 {

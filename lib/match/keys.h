@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the figures of a report can be kept by, as numbers: a key is a call
- * site with the kind of memory and, if they are asked for, CPU, node, gfp
- * flags, and whom it was for; a size is what was requested with what was
- * allocated.  A key with a size is an allocation class: the one number that the
- * entry of a live object has.
+ * Numbers for the properties of allocations.
+ *
+ * A key is a call site with the kind of memory and, if requested, the CPU,
+ * node, gfp flags, and owner. A size is a pair of requested and allocated
+ * bytes. An allocation class is a key with a size. The entry of a live object
+ * stores only the number of its allocation class.
  */
 #ifndef KMEMTRACE_MATCH_KEYS_H
 #define KMEMTRACE_MATCH_KEYS_H
@@ -17,7 +18,7 @@ typedef enum {
 	KMT_MATCH_KEY_CPU = 1 << 0,
 	KMT_MATCH_KEY_NODE = 1 << 1,
 	KMT_MATCH_KEY_GFP = 1 << 2,
-	/* Of version 2 of the record: */
+	/* Parts that need version 2 of the record: */
 	KMT_MATCH_KEY_PID = 1 << 3,
 	KMT_MATCH_KEY_COMM = 1 << 4,
 	KMT_MATCH_KEY_CACHE = 1 << 5,
@@ -29,41 +30,43 @@ typedef enum {
 	KMT_MATCH_KEY_PHASE = 1 << 16,
 } KmtMatchKeyParts;
 
-/* What is asked for often is found in the first try, in a table where each
- * class has one place. */
+/* log2 of the slots of a direct-mapped cache that finds frequent classes. */
 #define KMT_MATCH_CLASS_CACHE_BITS 11
 
 typedef struct {
 	guint64 call_site;
-	guint64 word; /* the second one of a key; all bits: empty */
+	guint64 word; /* second word of the key; all bits set: empty slot */
 	guint64 bytes_req;
 	guint64 bytes_alloc;
 	guint32 class_id;
 } KmtMatchClassSlot;
 
-/* One thread at a time asks for numbers; who was handed a number may read what
- * it stands for meanwhile. */
+/* One thread at a time requests numbers. Another thread that has received a
+ * number may read the properties meanwhile; see intern.h. */
 typedef struct {
-	KmtMatchKeyParts parts; /* beyond call site and kind */
+	KmtMatchKeyParts parts; /* parts of a key besides call site and kind */
 	KmtMatchIntern *keys;
 	KmtMatchIntern *sizes;
-	KmtMatchIntern *classes; /* pairs of key and size */
-	/* NULL where parts need none: */
-	KmtMatchIntern *flags;	/* pairs of node with owner, and gfp flags */
-	KmtMatchIntern *owners; /* pairs of pid, cache and context, and name */
-	KmtMatchIntern *phases; /* pairs of owner and phase */
-	KmtMatchIntern
-		*stacks; /* pairs of owner and stack, in place of owners */
-	/* private: */
+	KmtMatchIntern *classes; /* pairs of key number and size number */
+	/* Each is NULL if parts does not need it: */
+	KmtMatchIntern *flags; /* pairs of (node, owner number) and gfp flags */
+	KmtMatchIntern *owners; /* pairs of (pid, cache, context) and name */
+	KmtMatchIntern *phases; /* pairs of owner number and phase */
+	KmtMatchIntern *stacks; /* pairs of owner number and stack; replaces
+				 * owners where a key has a stack */
+	/* Private: */
 	const KmtInputCapture *capture;
 	const KmtInputTables *tables;
-	const gint64 *starts; /* of phases but the first, n_starts */
+	const gint64 *starts; /* n_starts; start of each phase but the first */
 	guint n_starts;
-	guint phase; /* of the last record */
+	guint phase; /* phase of the last record */
 	KmtMatchClassSlot cache[1 << KMT_MATCH_CLASS_CACHE_BITS];
 } KmtMatchKeys;
 
-/* tables: whose records have an owner, or NULL; these must live as long. */
+/*
+ * Create the numbers for a capture. tables resolves the owners of the records;
+ * NULL if parts needs no owner. capture and tables must outlive the keys.
+ */
 KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 				 const KmtInputCapture *capture,
 				 const KmtInputTables *tables);
@@ -71,8 +74,9 @@ void kmt_match_keys_free(KmtMatchKeys *keys);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchKeys, kmt_match_keys_free)
 
 /*
- * For KMT_MATCH_KEY_PHASE: phases of the capture, by when each begins but the
- * first, 0; in their order.  starts must live as long.
+ * For KMT_MATCH_KEY_PHASE: set the phases. starts[i] is the merged time in ns
+ * at which phase i + 1 begins, ascending; phase 0 begins with the capture.
+ * starts must outlive the keys.
  */
 void kmt_match_keys_set_phases(KmtMatchKeys *keys, const gint64 *starts,
 			       guint n);
@@ -80,24 +84,29 @@ void kmt_match_keys_set_phases(KmtMatchKeys *keys, const gint64 *starts,
 typedef struct {
 	guint64 call_site;
 	guint8 type;  /* enum kmemtrace_type_id */
-	guint16 file; /* the allocating CPU's; 0 if parts lacks it */
-	gint32 node;  /* asked for; likewise */
+	guint16 file; /* index of the allocating CPU's file; 0 without
+		       * KMT_MATCH_KEY_CPU */
+	gint32 node;  /* requested node; 0 without KMT_MATCH_KEY_NODE */
 	guint64 gfp_flags;
-	/* Whom it was for; FALSE, and all 0, if parts or the records lack it.
-	 */
+	/* Whether the key has an owner. If FALSE, all fields of the owner are
+	 * 0: parts lacks them, or the record has none. */
 	gboolean has_owner;
 	guint32 pid;
-	guint16 cache;	  /* KMEMTRACE_CACHE_NONE: none */
+	guint16 cache;	  /* KMEMTRACE_CACHE_NONE if there is no cache */
 	guint16 context;  /* KMEMTRACE_FLAG_HARDIRQ, _SOFTIRQ or 0 */
-	guint32 stack;	  /* KMEMTRACE_STACK_NONE: none */
-	const char *comm; /* of any bytes; NULL: not known */
-	guint32 phase;	  /* in which it was allocated; 0 if parts lacks it */
+	guint32 stack;	  /* KMEMTRACE_STACK_NONE if there is no stack */
+	const char *comm; /* arbitrary bytes; NULL if unknown */
+	guint32 phase;	  /* phase of the allocation; 0 without
+			   * KMT_MATCH_KEY_PHASE */
 } KmtMatchKey;
 
-/* The key of an allocation class. */
+/* Return the key of an allocation class. */
 KmtMatchKey kmt_match_keys_of_class(const KmtMatchKeys *keys, guint32 class_id);
 
-/* Pointer to the call site of an allocation class, valid as long as keys. */
+/*
+ * Return a pointer to the call site of an allocation class; the pointer is
+ * valid as long as the keys.
+ */
 static inline const guint64 *
 kmt_match_keys_site_of_class(const KmtMatchKeys *keys, guint32 class_id)
 {
@@ -107,7 +116,7 @@ kmt_match_keys_site_of_class(const KmtMatchKeys *keys, guint32 class_id)
 	return &kmt_match_intern_pair(keys->keys, key)->word[0];
 }
 
-/* The call site of an allocation class. */
+/* Return the call site of an allocation class. */
 static inline guint64 kmt_match_keys_call_site(const KmtMatchKeys *keys,
 					       guint32 class_id)
 {
@@ -118,19 +127,23 @@ typedef struct {
 	guint64 req, alloc;
 } KmtMatchSize;
 
-/* Its size. */
+/* Return the size of an allocation class. */
 KmtMatchSize kmt_match_keys_size_of_class(const KmtMatchKeys *keys,
 					  guint32 class_id);
 
-/* Private: the second word of a key that has more than call site and kind, and
- * what kmt_match_keys_class() does with what the front lacks. */
+/* Private. Return the second word of a key that has more parts than call site
+ * and kind.
+ *
+ * kmt_match_keys_find_class() returns the class of an event that is not in the
+ * cache, and puts the class into slot front. */
 guint64 kmt_match_keys_second_word(KmtMatchKeys *keys,
 				   const KmtInputRawEvent *event, guint16 file);
 guint32 kmt_match_keys_find_class(KmtMatchKeys *keys, KmtMatchClassSlot *front,
 				  const KmtInputRawEvent *event, guint64 word);
 
-/* The allocation class of what event, an ALLOC of capture->files[file],
- * allocates.  parts are those of keys. */
+/* Return the allocation class of event, an ALLOC of capture->files[file]. parts
+ * must be keys->parts; it is a parameter so that the compiler can specialise
+ * the caller. */
 static inline guint32 kmt_match_keys_class(KmtMatchKeys *keys,
 					   KmtMatchKeyParts parts,
 					   const KmtInputRawEvent *event,
@@ -141,7 +154,7 @@ static inline guint32 kmt_match_keys_class(KmtMatchKeys *keys,
 
 	if (G_UNLIKELY(parts))
 		word |= kmt_match_keys_second_word(keys, event, file);
-	/* A class that is found slowly is all that a bad hash does. */
+	/* A collision in the cache only costs time: the full lookup follows. */
 	hash = (event->call_site +
 		(event->bytes_req ^ word) *
 			G_GUINT64_CONSTANT(0xd6e8feb86659fd93)) *

@@ -8,7 +8,10 @@
 
 #include "lib/match/matcher-private.h"
 
-/* So many records of an address may pass until another CPU shows up. */
+/*
+ * Number of records of an address after which a guess needs no confirmation by
+ * another CPU.
+ */
 #define MAX_UNCONFIRMED 8
 
 KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
@@ -23,7 +26,7 @@ gboolean kmt_match_may_lack_records(const KmtMatcher *m, gint64 from,
 	return m->lossy || from < m->complete_from || until > m->complete_until;
 }
 
-/* ---- telling the owner ---- */
+/* ---- calls of KmtMatchOps ---- */
 
 void kmt_match_report_alloc(KmtMatcher *m, const KmtMatchObject *object,
 			    const KmtMatchRecord *r)
@@ -37,7 +40,8 @@ void kmt_match_report_free(KmtMatcher *m, const KmtMatchObject *object,
 {
 	gboolean mismatch = object->type != r->event.type_id;
 
-	/* The free of the one and the allocation of the other may be lost. */
+	/* The free of the old object and the allocation of the new one may be
+	 * lost. */
 	if (mismatch &&
 	    kmt_match_may_lack_records(m, object->timestamp, r->now)) {
 		m->findings.mismatches_after_loss++;
@@ -104,8 +108,7 @@ KmtMatchEntry *kmt_match_entry_new(KmtMatcher *m, guint64 hash, guint type,
 	return e;
 }
 
-/* Looks after UNCONFIRMED when a record comes, before kmt_match_entry_touch().
- */
+/* Update UNCONFIRMED when a record arrives, before kmt_match_entry_touch(). */
 void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 {
 	if (!(e->flags & KMT_MATCH_ENTRY_UNCONFIRMED))
@@ -119,8 +122,8 @@ void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 }
 
 /*
- * A record that brings an address back to where it was, when it would have been
- * surplus under the opposite guess.  FALSE: that guess is dead.
+ * A record returns the address to its previous state, but would be ambiguous
+ * under the opposite guess. Return whether the opposite guess remains possible.
  */
 gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
 					guint16 file)
@@ -151,7 +154,7 @@ void kmt_match_guess_on_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 		return;
 	kmt_match_guess_review(m, e, file);
 	side = kmt_match_side_entry(m, e);
-	/* A surplus FREE that waits makes up for it. */
+	/* A pending FREE explains the record under the opposite guess. */
 	if ((e->flags & KMT_MATCH_ENTRY_MAYBE_LIVE) && !(side && side->frees) &&
 	    !kmt_match_guess_opposite_holds(m, e, file))
 		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_LIVE;

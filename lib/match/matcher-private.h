@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What matcher.c, ambiguous.c and pipeline.c share. */
+/* State that matcher.c, ambiguous.c, match-state.c and pipeline.c share. */
 #ifndef KMEMTRACE_MATCH_MATCHER_PRIVATE_H
 #define KMEMTRACE_MATCH_MATCHER_PRIVATE_H
 
@@ -11,44 +11,52 @@
 #define KMT_MATCH_ENTRY_MAYBE                                                  \
 	(KMT_MATCH_ENTRY_MAYBE_LIVE | KMT_MATCH_ENTRY_MAYBE_FREE)
 
-/* A record that is looked at more closely. */
+/* A copy of the fields of a record that the slow path needs. */
 typedef struct {
-	/* Of an item: id, type, address and call site, and as its timestamp
-	 * merged time; the rest is 0. */
+	/* For a pipeline event: event_id, type, address, call site and, as the
+	 * timestamp, the merged time. All other fields are 0. */
 	struct kmemtrace_event event;
 	KmtMatchPosition position;
 	guint64 hash;
-	gint64 now;	  /* its merged time, by which all is decided */
-	guint32 class_id; /* of an ALLOC */
-	/* What becomes of its own step is told there; NULL: by a call. */
+	gint64 now; /* merged time in ns, by which every decision is made */
+	guint32 class_id; /* allocation class of an ALLOC */
+	/* The pipeline event that receives the step of the record. NULL: report
+	 * the step by a call of KmtMatchOps. */
 	KmtMatchEvent *item;
 } KmtMatchRecord;
 
-/* A surplus record that waits for its counterpart. */
+/* A pending record: an ambiguous event that waits for its counterpart. */
 typedef struct KmtMatchPending {
-	struct KmtMatchPending *next; /* in time order, of all addresses */
-	struct KmtMatchPending *next_of_kind; /* of the same address and kind */
-	KmtMatchEntry *entry;		      /* of the address; it stays */
+	struct KmtMatchPending *next; /* next pending record of all addresses,
+				       * in time order */
+	struct KmtMatchPending *next_of_kind; /* next pending record of the same
+					       * address and event type */
+	KmtMatchEntry *entry;		      /* entry of the address, which is
+					       * not removed meanwhile */
 	KmtMatchRecord record;
-	KmtMatchObject replaced; /* the object that was live, or was last */
-	gint64 since;		 /* merged time, ns */
-	gboolean mismatch; /* FREE: replaced was live, and of the other type */
-	guint32 n_closes;  /* FREE: those of the address so far */
-	gboolean after_loss; /* ALLOC: replaced was KMT_MATCH_ENTRY_MAYBE_FREED
-			      */
+	KmtMatchObject replaced; /* the object that was live, or the last one
+				  * that was */
+	gint64 since;		 /* merged time in ns */
+	gboolean mismatch;   /* FREE: whether replaced was live and has another
+			      * type */
+	guint32 n_closes;    /* FREE: number of FREEs of the address before */
+	gboolean after_loss; /* ALLOC: whether replaced had
+			      * KMT_MATCH_ENTRY_MAYBE_FREED */
 	gboolean resolved;
 } KmtMatchPending;
 
 /*
- * What waits at one address: surplus ALLOCs and surplus FREEs, oldest first;
- * and where the live object is from, if KMT_MATCH_ENTRY_ALLOC_SAVED.
+ * Additional state of an address that has pending records: the pending ALLOCs
+ * and FREEs, oldest first. With KMT_MATCH_ENTRY_ALLOC_SAVED, also the CPU and
+ * time of the live object's ALLOC.
  */
 typedef struct {
-	guint32 next_unused; /* number + 1; 0: it is the last */
+	guint32 next_unused; /* number + 1 of the next unused side entry; 0:
+			      * none */
 	KmtMatchPending *allocs, *last_alloc;
 	KmtMatchPending *frees, *last_free;
-	guint32 n_closes; /* of the address, while the side entry exists; modulo
-			     2^32 */
+	guint32 n_closes; /* FREEs of the address while the side entry exists,
+			   * modulo 2^32 */
 	gint64 alloc_time;
 	guint16 file;
 } KmtMatchSideEntry;
@@ -56,25 +64,31 @@ typedef struct {
 struct KmtMatcher {
 	KmtMatchOps ops;
 	gpointer user;
-	guint64 tolerance;     /* ns */
-	gint64 now;	       /* merged time */
-	gboolean deferred;     /* a decision that had to wait is told */
-	gint64 deferred_since; /* then: since when it waited */
-	KmtMatchKeys *keys;    /* that define the class numbers; or NULL */
+	guint64 tolerance;     /* clock tolerance in ns */
+	gint64 now;	       /* merged time in ns */
+	gboolean deferred;     /* whether the decision that is reported was
+				* pending */
+	gint64 deferred_since; /* if deferred: merged time since which the
+				* decision was pending */
+	KmtMatchKeys *keys;    /* source of the class numbers, or NULL */
 	const KmtInputCapture *capture;
 
-	/* Where events may be missing. */
-	gboolean lossy;	       /* anywhere */
-	gint64 complete_from;  /* before it, the capture may lack records */
-	gint64 complete_until; /* after it, likewise */
+	/* Times at which events may be missing: */
+	gboolean lossy;	       /* events are missing at unknown times */
+	gint64 complete_from;  /* the capture may lack records before this
+				* merged time */
+	gint64 complete_until; /* the capture may lack records after this merged
+				* time */
 
 	KmtMatchTable table;
-	GPtrArray *side_entries; /* of KmtMatchSideEntry; KmtMatchEntry.side has
-				    numbers + 1 */
-	guint32 unused_side_entry; /* the first one; likewise */
+	GPtrArray *side_entries; /* of KmtMatchSideEntry; KmtMatchEntry.side is
+				  * an index + 1 */
+	guint32 unused_side_entry; /* index + 1 of the first unused side entry;
+				    * 0: none */
 	KmtMatchPending *oldest, *newest;
-	KmtMatchPending *unused; /* by next */
-	gint64 due;		 /* after it, oldest has waited long enough */
+	KmtMatchPending *unused; /* unused records, linked by next */
+	gint64 due;		 /* merged time after which the decision about
+				  * oldest is due */
 	KmtMatchFindings findings;
 };
 
@@ -87,14 +101,14 @@ static inline gint64 kmt_match_add_saturated(gint64 a, gint64 b)
 	return sum;
 }
 
-/* later - earlier of any two times, which may not fit a gint64. */
+/* Return later - earlier. The difference of two times may exceed a gint64. */
 static inline guint64 kmt_match_time_distance(gint64 earlier, gint64 later)
 {
 	return (guint64)later - (guint64)earlier;
 }
 
-/* How long ago another CPU used the address, ns; more than any tolerance if it
- * did not. */
+/* Return the time in ns since another CPU last used the address; a value above
+ * every tolerance if no other CPU has used it. */
 static inline guint64 kmt_match_other_cpu_age(const KmtMatcher *m,
 					      const KmtMatchEntry *e,
 					      guint16 file)
@@ -103,7 +117,8 @@ static inline guint64 kmt_match_other_cpu_age(const KmtMatcher *m,
 
 	if (e->last_file != file)
 		return age;
-	/* No sum with KMT_MATCH_DELTA_NONE is within a tolerance. */
+	/* KMT_MATCH_DELTA_NONE alone exceeds every tolerance, and so does each
+	 * sum with it. */
 	return age > G_MAXUINT32 ? age : age + e->other_delta_ns;
 }
 
@@ -114,17 +129,19 @@ static inline gboolean kmt_match_is_contended(const KmtMatcher *m,
 	return kmt_match_other_cpu_age(m, e, file) <= m->tolerance;
 }
 
-/* Notes that a record of this file is now the last one of the address. */
+/* Update the entry of an address after a record of the given file. */
 static inline void kmt_match_entry_touch(const KmtMatcher *m, KmtMatchEntry *e,
 					 guint16 file, gint64 now)
 {
 	guint64 age;
 
-	/* Longer ago than any tolerance is long enough: no sum is too large. */
+	/* Saturate at KMT_MATCH_DELTA_NONE: a longer time compares the same as
+	 * every time above the largest tolerance. */
 	age = MIN(kmt_match_time_distance(e->last_ts, now),
 		  KMT_MATCH_DELTA_NONE);
 	age += e->other_delta_ns & -(guint64)(e->last_file == file);
-	/* What is longer ago than the tolerance will never matter again. */
+	/* A time above the tolerance compares the same at every later record.
+	 */
 	e->other_delta_ns =
 		age > m->tolerance ? KMT_MATCH_DELTA_NONE : (guint32)age;
 	e->last_file = file;
@@ -133,17 +150,23 @@ static inline void kmt_match_entry_touch(const KmtMatcher *m, KmtMatchEntry *e,
 
 /* ---- lib/match/match-state.c ---- */
 
-/* The live object of e, or what is left of the last one. */
+/*
+ * Return the live object of an entry, or the fields of the last one that are
+ * still known.
+ */
 KmtMatchObject kmt_match_entry_object(KmtMatcher *m, const KmtMatchEntry *e,
 				      guint64 hash);
-/* An entry for an address that has none. */
+/* Add an entry for an address that has none. */
 KmtMatchEntry *kmt_match_entry_new(KmtMatcher *m, guint64 hash, guint type,
 				   guint16 file);
-/* What a FREE of a live object of its type does to the guess about the time
- * before the first record. */
+/* Update the guess about the time before the first record of an address, when a
+ * live object is freed by a FREE of its type. */
 void kmt_match_guess_on_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 
-/* May a record of an address be missing that it had between these times? */
+/*
+ * Return whether the capture may lack a record of an address between two merged
+ * times.
+ */
 gboolean kmt_match_may_lack_records(const KmtMatcher *m, gint64 from,
 				    gint64 until);
 
@@ -151,34 +174,46 @@ void kmt_match_report_alloc(KmtMatcher *m, const KmtMatchObject *object,
 			    const KmtMatchRecord *r);
 void kmt_match_report_free(KmtMatcher *m, const KmtMatchObject *object,
 			   const KmtMatchRecord *r);
-/* A record does to object, of its type, what it would do to any. */
+/* Report the effect of a record on object: an allocation or a free. */
 void kmt_match_report_step(KmtMatcher *m, const KmtMatchObject *object,
 			   const KmtMatchRecord *r);
 
-/* The side entry of e: NULL unless KMT_MATCH_ENTRY_PENDING or _MOVED. */
+/*
+ * Return the side entry of an entry; NULL unless KMT_MATCH_ENTRY_PENDING or
+ * KMT_MATCH_ENTRY_ALLOC_SAVED is set.
+ */
 KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
 					const KmtMatchEntry *e);
 void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
 					guint16 file);
-/* What an ALLOC of a closed address does to the guess. */
+/* Update the guess when an ALLOC of a closed address arrives. */
 void kmt_match_guess_on_alloc(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 
 /* ---- lib/match/ambiguous.c ---- */
 
 void kmt_match_pending_init(KmtMatcher *m);
 void kmt_match_pending_clear(KmtMatcher *m);
-/* Records that are not certain at once.  e: NULL for a new address. */
+/*
+ * Process an ambiguous record. e is the entry of the address, NULL for a new
+ * address.
+ */
 void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 			     const KmtMatchRecord *r);
 void kmt_match_resolve_free(KmtMatcher *m, KmtMatchEntry *e,
 			    const KmtMatchRecord *r);
-/* Decides what has waited long enough; with all, everything. */
+/*
+ * Decide about pending records that have waited for the clock tolerance; with
+ * all, about every pending record.
+ */
 void kmt_match_expire_pending(KmtMatcher *m, gboolean all);
 
-/* ---- what is certain at once ---- */
+/* ---- records that can be decided at once ---- */
 
-/* A certain FREE: nothing waits, and the object is of its type. */
+/*
+ * Return whether a FREE of this type can be decided at once: the object is
+ * live, has the same type, and has no pending record.
+ */
 static inline gboolean kmt_match_is_certain_free(const KmtMatchEntry *e,
 						 guint type)
 {
@@ -189,8 +224,9 @@ static inline gboolean kmt_match_is_certain_free(const KmtMatchEntry *e,
 	       e->type == type;
 }
 
-/* The record of an item that is not for kmt_match_fast_path().  Before it, all
- * is decided whose time has come.  e: what may be the entry of its address. */
+/* Process an event that kmt_match_fast_path() refused. Due decisions about
+ * pending records are made first. e is the cached entry, which may belong to
+ * another address. */
 void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item);
 
 G_STATIC_ASSERT((guint)KMT_MATCH_STEP_ALLOC == KMEMTRACE_EVENT_ALLOC);
@@ -199,27 +235,38 @@ G_STATIC_ASSERT((KMT_MATCH_STEP_ALLOC & 1) && !(KMT_MATCH_STEP_FREE & 1));
 G_STATIC_ASSERT(KMT_MATCH_STEP_ALLOC == 1 &&
 		KMT_MATCH_STEP_FREE == KMT_MATCH_ENTRY_LIVE + 1);
 
-/* A state's op, or flags, as a number: 1. */
+/*
+ * The value 1 in the byte that holds op of KmtMatchEvent.state, and flags of
+ * KmtMatchEntry.state.
+ */
 #define KMT_MATCH_STATE_OP                                                     \
 	(G_BYTE_ORDER == G_LITTLE_ENDIAN ? 1u << 16 : 1u << 8)
 #define KMT_MATCH_STATE_FILE                                                   \
 	(G_BYTE_ORDER == G_LITTLE_ENDIAN ? 0xffffu : 0xffff0000u)
 
 /*
- * Makes a step of an item: hash is known, op is that of the record, and
- * class_id and remote are of what an ALLOC allocates.  e: what may be its
- * entry, or kmt_match_no_entry. Whether it is an ALLOC or a FREE cannot be
- * foretold; both go the same way here, as long as the address is closed or live
- * as it has to be.  Returns FALSE if not: it is for kmt_match_slow_path(). What
- * waits for a decision need not be looked at, as it is of other addresses.
- * n_closed: of the table.
+ * Decide an event in the common case: the address is closed before an ALLOC, or
+ * live before a FREE, and nothing is pending. Return FALSE in every other case;
+ * the caller then calls kmt_match_slow_path().
+ *
+ * On input, item has the hash, the event id as op, and for an ALLOC its
+ * class_id and remote flag. e is the cached entry, which may belong to another
+ * address, or kmt_match_no_entry. *n_closed is the table's count of closed
+ * entries.
+ *
+ * ALLOC and FREE execute the same instructions with masks, because a branch on
+ * the event type could not be predicted. Pending records belong to other
+ * addresses and need no check here.
  */
 static inline gboolean kmt_match_fast_path(const KmtMatcher *m,
 					   KmtMatchEvent *item,
 					   KmtMatchEntry *e, guint64 *n_closed)
 {
-	guint64 is_alloc = -(guint64)(item->op & 1); /* a mask, for no branch */
-	/* The flags that it has to have are below its op by one. */
+	guint64 is_alloc = -(guint64)(item->op & 1); /* all bits set for an
+						      * ALLOC, to select without
+						      * a branch */
+	/* The entry must have the flags op - 1: closed for an ALLOC, live for a
+	 * FREE. */
 	guint32 state = e->state, wanted = item->state - KMT_MATCH_STATE_OP;
 	guint32 class_id = e->class_id;
 
@@ -227,15 +274,16 @@ static inline gboolean kmt_match_fast_path(const KmtMatcher *m,
 		return FALSE;
 	if (G_UNLIKELY((state ^ wanted) & ~KMT_MATCH_STATE_FILE))
 		return FALSE;
-	/* What a FREE frees is what its ALLOC allocated. */
+	/* The class of a FREE is that of the entry's ALLOC. */
 	class_id ^= (item->class_id ^ class_id) & (guint32)is_alloc;
 	item->class_id = e->class_id = class_id;
 	item->alloc_time = e->last_ts;
 	item->alloc_file = e->last_file;
 	*n_closed += 1 + 2 * is_alloc;
-	/* As large as it is read: the same may be freed and taken at once. */
+	/* Store with the width of the load: the next record of the address may
+	 * follow at once, and store forwarding needs equal widths. */
 	e->state = state ^ KMT_MATCH_STATE_OP;
-	/* No other CPU then and now, as nearly always. */
+	/* Common case: no other CPU has used the address recently. */
 	if (G_LIKELY(state == wanted &&
 		     e->other_delta_ns == KMT_MATCH_DELTA_NONE)) {
 		e->last_ts = item->now;

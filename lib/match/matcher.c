@@ -3,12 +3,12 @@
 
 #include "lib/match/matcher-private.h"
 
-/* ---- where events may be missing ---- */
+/* ---- times at which events may be missing ---- */
 
 /*
- * The files of a capture that was cut off end at different moments, those of
- * one that continues another begin at different moments; a file without any
- * record leaves the moment unknown.
+ * Set complete_from and complete_until. The files of a truncated capture end at
+ * different times, and those of a continued capture begin at different times. A
+ * file without a record leaves the time unknown.
  */
 static void find_complete_span(KmtMatcher *m, const KmtInputCapture *capture)
 {
@@ -52,7 +52,7 @@ KmtMatcher *kmt_matcher_new(const KmtInputCapture *capture,
 	m->capture = capture;
 	m->tolerance = (guint64)CLAMP(options->clock_tolerance_ns, 0,
 				      KMT_MATCH_CLOCK_TOLERANCE_MAX_NS);
-	/* Numbers in sequence are of no clock, and exact. */
+	/* Sequence numbers are exact, so no tolerance applies. */
 	if (capture->has_sequence_times)
 		m->tolerance = 0;
 	m->now = G_MININT64;
@@ -85,7 +85,10 @@ void kmt_matcher_advance(KmtMatcher *m, gint64 now)
 		kmt_match_expire_pending(m, FALSE);
 }
 
-/* A certain ALLOC: of an address that was never seen, or is closed. */
+/*
+ * Decide an ALLOC at once if its address is new or closed. Return FALSE
+ * otherwise.
+ */
 static gboolean apply_certain_alloc(KmtMatcher *m, KmtMatchEntry **entry,
 				    guint type, guint16 file, guint64 hash,
 				    guint32 class_id)
@@ -120,7 +123,7 @@ static void apply_certain_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file)
 	kmt_match_entry_touch(m, e, file, m->now);
 }
 
-/* Of one that is not certain at once.  e: NULL for a new address. */
+/* Pass an ambiguous event to ambiguous.c. e is NULL for a new address. */
 static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 			     KmtMatchEvent *item)
 {
@@ -139,7 +142,8 @@ static void resolve_conflict(KmtMatcher *m, KmtMatchEntry *e,
 	gboolean is_alloc = item->op == KMT_MATCH_STEP_ALLOC;
 
 	item->op = KMT_MATCH_STEP_NONE;
-	/* The record itself is in another processor's cache. */
+	/* Rebuild the fields from the event: the record itself is in another
+	 * processor's cache. */
 	if (is_alloc) {
 		r.event.call_site =
 			kmt_match_keys_call_site(m->keys, item->class_id);
@@ -164,7 +168,8 @@ void kmt_match_slow_path(KmtMatcher *m, KmtMatchEntry *e, KmtMatchEvent *item)
 	    e == &kmt_match_no_entry)
 		e = kmt_match_table_find(&m->table, hash,
 					 kmt_input_namespace_of(item->type));
-	/* Here, too, lest it is looked for like this again. */
+	/* Update the entry cache, so that the next record of the address takes
+	 * the fast path. */
 	if (e)
 		*kmt_match_table_cached_entry(&m->table, hash) = e;
 	if (item->op == KMT_MATCH_STEP_ALLOC) {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pairs each free with its allocation and says what is wrong where there is no
- * such pair.  Both the check and the report stand on it, so that they cannot
- * disagree; the terms are those of docs/definitions.md.
+ * Pairs each free with its allocation, and classifies the records that do not
+ * fit. kmemtrace-check and kmemtrace-report both use the matcher, so that their
+ * results agree. docs/definitions.md defines the terms.
  *
- * The state of an address depends on the records of that address alone (and on
- * where events were lost).  So the addresses of a capture may be split among
- * several matchers, each fed its share in merged order.
+ * The state of an address depends only on the records of that address and on
+ * the times of lost events. The addresses of a capture may therefore be divided
+ * among several matchers (shards), each of which receives its records in merged
+ * order.
  *
- * Slab (kmalloc and cache), pages, per-CPU memory and vmalloc are address
- * spaces of their own (lib/input/namespace.h).
+ * Slab (kmalloc and cache), pages, per-CPU memory and vmalloc are separate
+ * address namespaces; see lib/input/namespace.h.
  *
- * A matcher is for one thread at a time; matchers share nothing but the capture
- * and, if they are given them, keys.
+ * One thread at a time may use a matcher. Matchers share only the capture and,
+ * if given, the keys.
  */
 #ifndef KMEMTRACE_MATCH_MATCHER_H
 #define KMEMTRACE_MATCH_MATCHER_H
@@ -20,69 +21,73 @@
 #include "lib/match/keys.h"
 #include "lib/match/merge.h"
 
-/* A live or a just closed allocation. */
+/* A live object, or an object that was just freed or replaced. */
 typedef struct {
 	guint64 ptr;
-	gint64 timestamp; /* merged time of the allocation, ns */
+	gint64 timestamp; /* merged time of the allocation in ns */
 	guint32 class_id; /* see lib/match/keys.h */
-	guint16 file;	  /* index in capture->files of the allocation */
+	guint16 file;	  /* index of the allocating CPU's file in
+			   * capture->files */
 	guint8 type;	  /* enum kmemtrace_type_id */
-	guint64 index; /* of the ALLOC record in its file, if they are kept */
+	guint64 index;	  /* with keep_indexes: index of the ALLOC record in its
+			   * file */
 } KmtMatchObject;
 
 typedef enum {
-	/* First sight of that address. */
+	/* The FREE is the first record of the address. */
 	KMT_MATCH_UNMATCHED_BEFORE_TRACE,
-	/* Events were lost, its ALLOC may be among them. */
+	/* Events were lost, possibly the ALLOC. */
 	KMT_MATCH_UNMATCHED_AFTER_LOSS,
 	KMT_MATCH_UNMATCHED_UNEXPLAINED,
 	KMT_MATCH_N_UNMATCHED
 } KmtMatchUnmatched;
 
 typedef enum {
-	/* Events were lost, the FREE may be among them. */
+	/* Events were lost, possibly the FREE. */
 	KMT_MATCH_DOUBLE_AFTER_LOSS,
-	/* The FREE is there, on another CPU, within the clock tolerance. */
+	/* The FREE exists on another CPU, within the clock tolerance. */
 	KMT_MATCH_DOUBLE_RACE,
 	KMT_MATCH_DOUBLE_UNEXPLAINED,
 	KMT_MATCH_N_DOUBLE
 } KmtMatchDoubleAlloc;
 
 /*
- * What the matcher tells its owner, in merged order except where a decision had
- * to wait for later records (at most the clock tolerance).  Any may be NULL.
+ * Callbacks for the decisions of the matcher. Decisions arrive in merged order,
+ * except that a decision about an ambiguous event arrives later, by at most the
+ * clock tolerance. Each callback may be NULL.
  */
 typedef struct {
-	/* A new live object. */
+	/* A new object is live. */
 	void (*on_alloc)(gpointer user, const KmtMatchObject *object,
 			 const struct kmemtrace_event *event,
 			 const KmtMatchPosition *position);
 
 	/*
-	 * A live object is freed by event.  mismatch: allocated as kmalloc and
-	 * freed as cache, or the other way round, and no lost events may be
-	 * why.  The FREE may be a record before the ALLOC in merged order (by
-	 * at most the clock tolerance, from another CPU): then
-	 * event->timestamp may be below the object's.
+	 * event frees a live object. mismatch: the object was allocated as
+	 * kmalloc and freed as cache, or the reverse, and lost events cannot
+	 * explain that. The FREE may precede the ALLOC in merged order, by at
+	 * most the clock tolerance and on another CPU; event->timestamp may
+	 * then be below the timestamp of the object.
 	 */
 	void (*on_free)(gpointer user, const KmtMatchObject *object,
 			const struct kmemtrace_event *event,
 			const KmtMatchPosition *position, gboolean mismatch);
 
 	/*
-	 * object was live when event allocated its address again; it is closed,
-	 * at event's time, before on_alloc is called for the new object.  The
-	 * class is told later, by on_double.
+	 * event allocated the address of a live object. The object is closed at
+	 * the time of event, before on_alloc is called for the new object.
+	 * on_double reports the class of the double allocation later.
 	 */
 	void (*on_replaced)(gpointer user, const KmtMatchObject *object,
 			    const struct kmemtrace_event *event,
 			    const KmtMatchPosition *position);
 
 	/*
-	 * The class of a double allocation.  free_event: for a race, the late
-	 * FREE of old_object (on_free is not called for it), which is the
-	 * record being fed; NULL for the other classes, and for a race whose
-	 * FREE came early and was told to be from before the trace.
+	 * The class of a double allocation. For a race, free_event is the late
+	 * FREE of old_object, which is the current record; on_free is not
+	 * called for it. free_event is NULL for the other classes, and for a
+	 * race whose FREE came early and was already reported as "before the
+	 * trace".
 	 */
 	void (*on_double)(gpointer user, const KmtMatchObject *old_object,
 			  const struct kmemtrace_event *event,
@@ -90,7 +95,7 @@ typedef struct {
 			  KmtMatchDoubleAlloc class,
 			  const struct kmemtrace_event *free_event);
 
-	/* A free without a live object. */
+	/* A free of an address without a live object. */
 	void (*on_unmatched)(gpointer user, const struct kmemtrace_event *event,
 			     const KmtMatchPosition *position,
 			     KmtMatchUnmatched class);
@@ -98,22 +103,25 @@ typedef struct {
 
 typedef struct KmtMatcher KmtMatcher;
 
-/* Default for clock_tolerance_ns. */
+/* Default of clock_tolerance_ns. */
 #define KMT_MATCH_CLOCK_TOLERANCE_NS 1000000
-/* The largest one; values beyond it are taken as it. */
+/* Upper limit of clock_tolerance_ns; larger values are reduced to the limit. */
 #define KMT_MATCH_CLOCK_TOLERANCE_MAX_NS 1000000000
 
 /*
- * keys: what is fed gets the number of its allocation class, for which it has
- * no owner; or NULL.  keep_indexes: objects know the index of their ALLOC
- * record, for 8 bytes each.
+ * keys: number the allocation classes of the records, for
+ * kmt_matcher_process(), which then ignores owners; or NULL. keep_indexes:
+ * store the index of the ALLOC record of each object, which takes 8 bytes per
+ * entry.
  */
 typedef struct {
 	gint64 clock_tolerance_ns;
 	KmtMatchKeys *keys;
 	gboolean keep_indexes;
-	guint64 hash_seed; /* odd; that matchers share; 0: of its own */
-	guint shards;	   /* matchers that share the addresses; 0: it alone */
+	guint64 hash_seed; /* hash seed that several matchers share, odd; 0:
+			    * choose one */
+	guint shards;	   /* number of matchers that share the addresses; 0 or
+			    * 1: only this one */
 } KmtMatchOptions;
 
 KmtMatcher *kmt_matcher_new(const KmtInputCapture *capture,
@@ -122,24 +130,28 @@ KmtMatcher *kmt_matcher_new(const KmtInputCapture *capture,
 void kmt_matcher_free(KmtMatcher *matcher);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatcher, kmt_matcher_free)
 
-/* The next record in merged order. */
+/* Process the next record in merged order. */
 void kmt_matcher_process(KmtMatcher *matcher,
 			 const struct kmemtrace_event *event,
 			 const KmtMatchPosition *position);
 
-/* Merged time has come to now, be it by records of other addresses. */
+/*
+ * Advance the merged time to now without a record, and make the decisions that
+ * are due.
+ */
 void kmt_matcher_advance(KmtMatcher *matcher, gint64 now);
 
 /*
- * In a call of ops: whether this is a decision that had to wait, and was due
- * when merged time went beyond *time.
+ * Return whether the current callback reports a decision about an ambiguous
+ * event. If so, *time is the merged time after which the decision was due. Only
+ * for calls from a callback.
  */
 gboolean kmt_matcher_is_deferred(const KmtMatcher *matcher, gint64 *time);
 
-/* No record follows: settles what was waiting. */
+/* Decide about all pending records. No record follows. */
 void kmt_matcher_finish(KmtMatcher *matcher);
 
-/* Calls func for each object still live, in no particular order. */
+/* Call func for each live object, in no particular order. */
 void kmt_matcher_foreach_live(KmtMatcher *matcher,
 			      void (*func)(gpointer user,
 					   const KmtMatchObject *object),
@@ -149,7 +161,9 @@ typedef struct {
 	guint64 unmatched[KMT_MATCH_N_UNMATCHED];
 	guint64 doubles[KMT_MATCH_N_DOUBLE];
 	guint64 mismatches;
-	guint64 mismatches_after_loss; /* on_free: no mismatch */
+	guint64 mismatches_after_loss; /* mismatches that lost events may
+					* explain; on_free reports no mismatch
+					*/
 } KmtMatchFindings;
 
 const KmtMatchFindings *kmt_matcher_findings(const KmtMatcher *matcher);

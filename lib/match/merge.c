@@ -11,40 +11,42 @@
 
 #define NS_PER_S G_GINT64_CONSTANT(1000000000)
 
-/* What is asked for of a file before it is needed, bytes. */
+/* Bytes by which the next record of a file is prefetched. */
 #define PREFETCH_BYTES 4096
 
-/* Longer without any record is told of. */
+/* A longer time without any record causes a warning. */
 #define TIME_JUMP_NS ((guint64)(3600 * NS_PER_S))
 
-/* One file's next record, and what is at hand of it beyond. */
+/* Position in one file: the next record, and the rest of its batch. */
 typedef struct {
 	const guint8 *next, *end;
 	guint stride;
 	guint record_size;
-	guint last_type;  /* that records of this size may have */
-	gboolean started; /* had a usable record */
-	gint64 now;	  /* merged time of next */
-	gint64 last;	  /* its own timestamp */
-	gint64 first;	  /* that of the first one of all */
-	guint64 index;	  /* of next in its file */
+	guint last_type;  /* last type that records of this size may have */
+	gboolean started; /* the file has had a usable record */
+	gint64 now;	  /* merged time of the next record */
+	gint64 last;	  /* timestamp of the next record */
+	gint64 first;	  /* timestamp of the first usable record */
+	guint64 index;	  /* index of the next record in its file */
 	KmtInputBuffer *buffer;
-	guint64 last_fill; /* number of the last fill that buffer is kept for */
+	guint64 last_fill; /* number of the last block that holds a reference to
+			    * buffer */
 	KmtInputReader *source;
 	const KmtInputCpuFile *file;
 } FileCursor;
 
-/* A source in the tree.  id is its place, plus the number of cursors once it
- * has no record left, so that it comes after all others. */
+/* A file in the tree. id is the index of its cursor. At the end of the file, id
+ * is the index plus the number of cursors, so that the file sorts after all
+ * others. */
 typedef struct {
 	gint64 key;
 	guint32 id;
 } TreeItem;
 
 /*
- * A loser tree: losers[i] is the one that lost at node i, whose children are
- * 2i and 2i + 1; the leaves, n .. 2n - 1, are the cursors.  A step costs one
- * comparison for each level and no guess about where the next record is from.
+ * A loser tree: losers[i] lost the comparison at node i, whose children are 2i
+ * and 2i + 1. The leaves n to 2n - 1 are the cursors. A step costs one
+ * comparison per level, without a branch that depends on the result.
  */
 struct KmtMatchMerge {
 	const KmtInputCapture *capture;
@@ -52,25 +54,29 @@ struct KmtMatchMerge {
 	TreeItem *losers;
 	guint n;
 	TreeItem winner;
-	guint64 fills;	    /* blocks so far */
-	gint64 first, last; /* of all timestamps */
-	gint64 stop;	    /* nothing after it */
+	guint64 fills;	    /* number of blocks so far */
+	gint64 first, last; /* smallest and largest timestamp so far */
+	gint64 stop;	    /* merged time after which the merge stops */
 	gint64 span_stop;   /* stop without the clock tolerance */
-	gint64 now;	    /* merged time of the last block's last record */
-	/* Where merged time went on by more than ever, and by whose record. */
+	gint64 now; /* merged time of the last record of the last block */
+	/* The largest step of merged time, and the file of the record after it.
+	 */
 	gint64 jump_from, jump_until;
 	guint jump_file;
 	guint64 skipped;
 	guint64 gap_records;
-	GArray *gaps; /* of KmtMatchGap */
+	GArray *gaps; /* array of KmtMatchGap */
 	guint64 stop_records;
-	char *stop_reason; /* of the first of them */
+	char *stop_reason; /* text of the first STOP record */
 	gint64 stop_time;
 	guint64 unordered;
 	guint64 mark_records;
 };
 
-/* last_type: kmt_input_last_type() of record_size. */
+/*
+ * Return whether a record is an event. last_type is kmt_input_last_type() of
+ * record_size.
+ */
 static inline gboolean is_usable(guint record_size, guint last_type,
 				 const KmtInputRawEvent *event)
 {
@@ -96,7 +102,7 @@ static gboolean next_batch(FileCursor *s)
 	return TRUE;
 }
 
-/* Merged time and what else is known by a usable record. */
+/* Update the times for the next usable record of a file. */
 static inline void update_time(KmtMatchMerge *merge, FileCursor *s,
 			       const KmtInputRawEvent *event)
 {
@@ -105,7 +111,7 @@ static inline void update_time(KmtMatchMerge *merge, FileCursor *s,
 	if (G_LIKELY(t >= s->now)) {
 		s->now = t;
 	} else {
-		/* Below its predecessor's, of the file's own. */
+		/* The timestamp is below the predecessor's. */
 		merge->unordered += t < s->last;
 		merge->first = MIN(merge->first, t);
 	}
@@ -137,7 +143,8 @@ static void add_stop(KmtMatchMerge *merge, const FileCursor *s,
 
 	if (merge->stop_records++)
 		return;
-	/* Text has no byte order. */
+	/* Swapping the words back restores the text, which has no byte order.
+	 */
 	for (i = 0; s->file->swapped && i < G_N_ELEMENTS(text); i++)
 		text[i] = GUINT64_SWAP_LE_BE(text[i]);
 	merge->stop_reason = g_strndup((const char *)text, sizeof(text));
@@ -145,8 +152,8 @@ static void add_stop(KmtMatchMerge *merge, const FileCursor *s,
 }
 
 /*
- * Account for a record that is no event: of a loss, a stop or a mark.  FALSE:
- * the record is none of them.
+ * Account for a LOST, STOP or mark record. Return FALSE if the record is none
+ * of these.
  */
 static gboolean add_non_event(KmtMatchMerge *merge, const FileCursor *s,
 			      const KmtInputRawEvent *record)
@@ -172,7 +179,9 @@ static gboolean add_non_event(KmtMatchMerge *merge, const FileCursor *s,
 	return TRUE;
 }
 
-/* Moves to the next usable record from s->next on.  FALSE: there is none. */
+/*
+ * Move to the next usable record, starting at s->next. Return FALSE at the end.
+ */
 static gboolean find_is_usable(KmtMatchMerge *merge, FileCursor *s)
 {
 	for (;; s->next += s->stride, s->index++) {
@@ -211,8 +220,9 @@ static gboolean before(TreeItem a, TreeItem b)
 	return a.key < b.key || (a.key == b.key && a.id < b.id);
 }
 
-/* Lets r run from its leaf to the top.  Without branches, as which one wins is
- * hard to foretell: the two are swapped under a mask. */
+/* Move r from its leaf to the root. The result of a comparison cannot be
+ * predicted, so the loser and the winner are exchanged by a mask instead of a
+ * branch. */
 static void replay(KmtMatchMerge *merge, guint leaf, TreeItem r)
 {
 	guint node;
@@ -233,7 +243,7 @@ static void replay(KmtMatchMerge *merge, guint leaf, TreeItem r)
 	merge->winner = r;
 }
 
-/* Plays the matches below node for the first time.  Returns the winner. */
+/* Build the tree below a node, and return its winner. */
 static TreeItem play(KmtMatchMerge *merge, guint node)
 {
 	TreeItem a, b;
@@ -293,7 +303,8 @@ void kmt_match_merge_free(KmtMatchMerge *merge)
 void kmt_match_merge_stop_after(KmtMatchMerge *merge, gint64 stop_ns,
 				gint64 tolerance_ns)
 {
-	/* Of a first record before 0, the largest time is no end. */
+	/* If the sum overflows, the largest time is not an end: the first
+	 * record may have a negative time. */
 	if (stop_ns == G_MAXINT64 ||
 	    __builtin_add_overflow(stop_ns, tolerance_ns, &merge->stop) ||
 	    __builtin_add_overflow(merge->winner.key, merge->stop,
@@ -315,7 +326,10 @@ static inline void step(KmtMatchMerge *merge, guint32 i)
 	replay(merge, merge->n + i, current_item(merge, i));
 }
 
-/* Merged time goes on to now, with a record of file. */
+/*
+ * Advance the merged time to now, the time of a record of file. Remember the
+ * largest step.
+ */
 static inline void advance_time(KmtMatchMerge *merge, gint64 now, guint file)
 {
 	gint64 before = MIN(merge->now, now);
@@ -329,7 +343,10 @@ static inline void advance_time(KmtMatchMerge *merge, gint64 now, guint file)
 	merge->jump_file = file;
 }
 
-/* A block is short: most need no second look. */
+/*
+ * Find the largest step of merged time. Most blocks span less than TIME_JUMP_NS
+ * in total and need no search.
+ */
 static void find_time_jump(KmtMatchMerge *merge, KmtMatchEvent *const *items,
 			   guint n)
 {
@@ -379,7 +396,7 @@ void kmt_match_block_clear(KmtMatchBlock *block)
 	g_clear_pointer(&block->buffers, g_ptr_array_unref);
 }
 
-/* The next one after the winner; key G_MAXINT64 if there is none. */
+/* Return the item after the winner; its key is G_MAXINT64 if there is none. */
 static TreeItem second_item(const KmtMatchMerge *merge)
 {
 	TreeItem next = {G_MAXINT64, G_MAXUINT32};
@@ -391,8 +408,8 @@ static TreeItem second_item(const KmtMatchMerge *merge)
 	return next;
 }
 
-/* Puts out the record that a source has.  Returns FALSE if what is behind it is
- * not simply the next one. */
+/* Append the next record of a file to the queue. Return FALSE if the record
+ * after it is not in the batch or not usable. */
 static inline gboolean emit_record(KmtMatchMerge *merge, guint32 id,
 				   KmtMatchShardQueue *queue)
 {
@@ -406,21 +423,21 @@ static inline gboolean emit_record(KmtMatchMerge *merge, guint32 id,
 	if (G_UNLIKELY(s->next == s->end ||
 		       !is_usable(s->record_size, s->last_type, event)))
 		return FALSE;
-	/* With many files the processor does not see what is next. */
+	/* With many files, the processor does not prefetch by itself. */
 	__builtin_prefetch(s->next + PREFETCH_BYTES);
 	update_time(merge, s, event);
 	return TRUE;
 }
 
-/* Puts out records of the winner, as long as no other source has an earlier
- * one. */
+/* Append records of the winning file while no other file has an earlier record.
+ */
 static void fill_from(KmtMatchMerge *merge, KmtMatchShardQueue *queue)
 {
 	guint32 id = merge->winner.id;
 	const FileCursor *s = &merge->cursors[id];
 	TreeItem next = second_item(merge);
 	gint64 limit = MIN(next.key, merge->stop);
-	/* At the same time the lower number comes first. */
+	/* At equal times, the file with the lower number comes first. */
 	gboolean ties = next.key > merge->stop || id < next.id;
 
 	do {
@@ -433,7 +450,10 @@ static void fill_from(KmtMatchMerge *merge, KmtMatchShardQueue *queue)
 	replay(merge, merge->n + id, (TreeItem){s->now, id});
 }
 
-/* So many records can be taken of a source, so that one is left. */
+/*
+ * Return the number of records that can be read from a file so that one remains
+ * in its batch.
+ */
 static inline guint64 n_spare(const FileCursor *s)
 {
 	return (guint64)(s->end - s->next) / s->stride - 1;
@@ -444,7 +464,10 @@ static inline const KmtInputRawEvent *at(guint64 address)
 	return (const KmtInputRawEvent *)(guintptr)address;
 }
 
-/* Some were taken, up to next, all of them simple. */
+/*
+ * Set the next record of a file after emit_from_two() has read usable records
+ * with ascending times.
+ */
 static inline void advance_cursor(FileCursor *s, guint64 next)
 {
 	const guint8 *record = (const guint8 *)at(next);
@@ -456,7 +479,10 @@ static inline void advance_cursor(FileCursor *s, guint64 next)
 	s->now = s->last = at(next)->timestamp;
 }
 
-/* The first bytes of a record as a number: event_id, type_id, event_size. */
+/*
+ * Return the first four bytes of a record as a number: event_id, type_id,
+ * event_size.
+ */
 static inline guint32 head_of(const KmtInputRawEvent *event)
 {
 	guint32 head;
@@ -466,9 +492,9 @@ static inline guint32 head_of(const KmtInputRawEvent *event)
 }
 
 /*
- * Puts out records of two cursors of one format, so that there are n, as long
- * as what is behind each of them is simply the next one.  Which source is next
- * cannot be foretold, so that no branch depends on it.
+ * Append records of two files of one format, until the queue has n records or
+ * the next record of a file is not usable or goes back in time. No branch
+ * depends on which file is next, because that cannot be predicted.
  */
 static void emit_from_two(FileCursor *a, FileCursor *b,
 			  KmtMatchShardQueue *queue, guint n)
@@ -477,11 +503,13 @@ static void emit_from_two(FileCursor *a, FileCursor *b,
 					      .event_size =
 						      (guint16)a->record_size};
 	const guint32 first_head = head_of((const KmtInputRawEvent *)&first);
-	const guint32 last_head = a->last_type << 8 | 1; /* less first_head */
+	const guint32 last_head = a->last_type << 8 | 1; /* largest valid head
+							  * minus first_head */
 	const guint64 stride = a->stride;
 	guint64 next_a = (guint64)(guintptr)a->next;
 	guint64 next_b = (guint64)(guintptr)b->next;
-	KmtMatchShardQueue out = *queue; /* in the processor's registers */
+	KmtMatchShardQueue out = *queue; /* a local copy, which the compiler
+					  * keeps in registers */
 
 	if (a->now != a->last || b->now != b->last)
 		return;
@@ -508,8 +536,8 @@ static void emit_from_two(FileCursor *a, FileCursor *b,
 }
 
 /*
- * Likewise of two cursors that both have a record, as many captures have no
- * more: without a tree, and without a guess about which one is next.
+ * Append records of two files that both have a record, without the tree and
+ * without a branch on which file is next. Many captures have two files.
  */
 static void fill_from_two_files(KmtMatchMerge *merge, KmtMatchShardQueue *queue)
 {
@@ -528,7 +556,8 @@ static void fill_from_two_files(KmtMatchMerge *merge, KmtMatchShardQueue *queue)
 		id = b->now < a->now;
 		if (queue->n == KMT_MATCH_BLOCK_RECORDS)
 			break;
-		/* Perhaps the next one is not so simple. */
+		/* emit_from_two() has stopped at a record that needs more
+		 * checks. */
 		if (!emit_record(merge, id, queue)) {
 			runner = current_item(merge, id);
 			goto out;
@@ -552,7 +581,10 @@ void kmt_match_merge_release(KmtMatchMerge *merge, const KmtMatchBlock *block)
 			g_array_index(block->ends, guint64, i));
 }
 
-/* Its records stay as long as the block has them. */
+/*
+ * Hold a reference to the buffer of a file's records while the block refers to
+ * it.
+ */
 static void keep_buffer(const KmtMatchMerge *merge, KmtMatchBlock *block,
 			FileCursor *s)
 {
@@ -633,7 +665,7 @@ gboolean kmt_match_merge_time_range(const KmtMatchMerge *merge, gint64 *first,
 
 	*first = merge->first;
 	*last = merge->last;
-	/* Those that are next, too, and what was skipped. */
+	/* Include the next record of each file, and skipped records. */
 	for (i = 0; i < merge->n; i++)
 		if (merge->cursors[i].started)
 			*last = MAX(*last, merge->cursors[i].now);
@@ -670,7 +702,9 @@ guint64 kmt_match_merge_unordered(const KmtMatchMerge *merge)
 	return merge->unordered;
 }
 
-/* Only its last record tells something: how late it is. */
+/*
+ * Skip the rest of a batch. Only the time of its last usable record is needed.
+ */
 static void skip_batch(FileCursor *s)
 {
 	const guint8 *p = s->end;
@@ -688,7 +722,7 @@ static void skip_batch(FileCursor *s)
 	s->next = s->end;
 }
 
-/* Account for the records of s that are no events, from the next one on. */
+/* Account for the LOST, STOP and mark records in the rest of a batch. */
 static void add_rest(KmtMatchMerge *merge, const FileCursor *s)
 {
 	const guint8 *p;
@@ -702,8 +736,8 @@ static void add_rest(KmtMatchMerge *merge, const FileCursor *s)
 	}
 }
 
-/* Records of version 1 are all events, so that a mapped file of them needs no
- * look. */
+/* All records of version 1 are events, so a mapped file of version 1 is not
+ * read. */
 void kmt_match_merge_drain(KmtMatchMerge *merge)
 {
 	guint i;
@@ -745,7 +779,9 @@ static void note_time_jump(const KmtMatchMerge *merge, GPtrArray *notes)
 			merge->jump_until / NS_PER_S, file->cpu, file->path));
 }
 
-/* Two files that have no moment in common; FALSE if all have. */
+/*
+ * Find two files whose times do not overlap. Return FALSE if all files overlap.
+ */
 static gboolean find_apart(const KmtMatchMerge *merge, guint *early,
 			   guint *late)
 {
@@ -767,7 +803,10 @@ static gboolean find_apart(const KmtMatchMerge *merge, guint *early,
 	       merge->cursors[*late].first > merge->cursors[*early].last;
 }
 
-/* In a directory that is no news: a CPU need not run all the time. */
+/*
+ * Warn about files without a common time. In a capture directory this is
+ * normal, because a CPU may be offline.
+ */
 static void note_apart(const KmtMatchMerge *merge, GPtrArray *notes)
 {
 	const KmtInputCapture *capture = merge->capture;
@@ -786,7 +825,7 @@ static void note_apart(const KmtMatchMerge *merge, GPtrArray *notes)
 					a->path, b->path));
 }
 
-/* Losses that nobody would look for. */
+/* Warn about losses that kmemtrace.meta does not mention. */
 static void note_gaps(const KmtMatchMerge *merge, GPtrArray *notes)
 {
 	const KmtInputCapture *capture = merge->capture;

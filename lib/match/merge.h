@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All records of a capture in one order: timestamp, then CPU number, then
- * position.  Within a file position rules: a record whose timestamp is below
- * its predecessor's is sorted as if it had its predecessor's.  The time by
- * which a record is sorted is its merged time.
+ * Merges the files of a capture into one order: by timestamp, then CPU number,
+ * then position in the file. The order within a file is preserved: if the
+ * timestamp of a record is below that of its predecessor, the record is sorted
+ * by the timestamp of the predecessor. The time by which a record is sorted is
+ * its merged time.
  */
 #ifndef KMEMTRACE_MATCH_MERGE_H
 #define KMEMTRACE_MATCH_MERGE_H
@@ -17,108 +18,124 @@ KmtMatchMerge *kmt_match_merge_new(const KmtInputCapture *capture);
 void kmt_match_merge_free(KmtMatchMerge *merge);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchMerge, kmt_match_merge_free)
 
-/* Before anything is taken: ends where merged time is more than stop_ns and
- * tolerance_ns beyond that of the first record; stop_ns G_MAXINT64: nowhere. */
+/* Stop the merge when the merged time exceeds that of the first record by more
+ * than stop_ns plus tolerance_ns. stop_ns G_MAXINT64: do not stop. Call this
+ * before the first record is read. */
 void kmt_match_merge_stop_after(KmtMatchMerge *merge, gint64 stop_ns,
 				gint64 tolerance_ns);
 
-/* Did it, with records left?  For when kmt_match_merge_fill() returned FALSE.
- */
+/* Return whether the merge has stopped before the last record. Valid after
+ * kmt_match_merge_fill() has returned FALSE. */
 gboolean kmt_match_merge_stopped(const KmtMatchMerge *merge);
 
-/* Where a record came from. */
+/* Position of a record. */
 typedef struct {
 	const KmtInputCpuFile *file;
-	guint64 index; /* of the record in its file */
+	guint64 index; /* index of the record in its file */
 } KmtMatchPosition;
 
-/* Returns FALSE at the end.  event->timestamp is the record's own. */
+/*
+ * Copy the next record. event->timestamp is the record's own timestamp, not its
+ * merged time. Return FALSE at the end.
+ */
 gboolean kmt_match_merge_next(KmtMatchMerge *merge,
 			      struct kmemtrace_event *event,
 			      KmtMatchPosition *position);
 
-/* What records are in, for as long as somebody looks at them. */
+/*
+ * The buffers that contain the records of one block. They stay valid while a
+ * later stage of the pipeline reads the records.
+ */
 typedef struct {
-	guint n; /* records; what a FREE does not define is undefined */
+	guint n; /* number of records; fields that a FREE does not define are
+		  * undefined */
 	GPtrArray *buffers; /* of KmtInputBuffer */
-	GArray *ends; /* for each file, the index of what is not in it yet */
+	GArray *ends; /* for each file, the index of the first record after the
+		       * block */
 } KmtMatchBlock;
 
 void kmt_match_block_init(KmtMatchBlock *block);
 void kmt_match_block_clear(KmtMatchBlock *block);
 
 /*
- * As many as fit at once, and the same as kmt_match_merge_next() without a
- * copy: block->n of them in what queue has room for, and what they are in in
- * block, until it is filled again or cleared.  Returns FALSE, with block->n 0,
- * at the end.
+ * Fill a block: append the next records to queue, without copying them, until
+ * the queue is full. Set block->n to their number. block refers to the buffers
+ * of the records until it is filled again or cleared. Return FALSE, with
+ * block->n 0, at the end.
  */
 gboolean kmt_match_merge_fill(KmtMatchMerge *merge, KmtMatchBlock *block,
 			      KmtMatchShardQueue *queue);
 
 /*
- * Nobody looks at the records of block, or of one before it, any more: the
- * pages of their files need not stay mapped.  For one thread at a time, while
- * another may fill.
+ * Release the memory of block and of all earlier blocks: the pages of their
+ * files may be unmapped. One thread at a time may call this, while another
+ * thread fills a later block.
  */
 void kmt_match_merge_release(KmtMatchMerge *merge, const KmtMatchBlock *block);
 
 /*
- * Records whose event_id or type_id is unknown, whose event_size is not the
- * file's, or whose ptr is 0 are skipped and counted here, exactly once the end
- * was reached; but for those of version 2 that tell of a loss or are of marks.
+ * Return the number of skipped records: those with an unknown event_id or
+ * type_id, with an event_size other than the file's, or with an address of 0.
+ * LOST, STOP and mark records of version 2 are not skipped. The number is
+ * complete at the end of the merge.
  */
 guint64 kmt_match_merge_skipped(const KmtMatchMerge *merge);
 
-/* A CPU lost events between two times, inclusive, ns. */
+/* A time span, both ends inclusive, in which a CPU lost events; ns. */
 typedef struct {
 	guint file; /* index in capture->files */
 	gint64 since, until;
 	guint64 events;
 } KmtMatchGap;
 
-/* So many are kept; of more, the last one has the rest of all CPUs. */
+/*
+ * Limit of stored gaps. The last gap stands for all further gaps of all CPUs.
+ */
 #define KMT_MATCH_MAX_GAPS 65536
 
-/* What such records told so far, of const KmtMatchGap; the rest is known once
- * the end was reached. */
+/* Return the gaps of the LOST records so far, an array of const KmtMatchGap.
+ * The array is complete at the end of the merge. */
 const GArray *kmt_match_merge_gaps(const KmtMatchMerge *merge);
 
-/* How many such records there were. */
+/* Return the number of LOST records. */
 guint64 kmt_match_merge_gap_records(const KmtMatchMerge *merge);
 
-/* How many told that the kernel stopped tracing; they are no events either. */
+/* Return the number of STOP records. A STOP record is not an event. */
 guint64 kmt_match_merge_stop_records(const KmtMatchMerge *merge);
 
-/* The number of mark records; see lib/input/mark-reader.h. */
+/* Return the number of mark records; see lib/input/mark-reader.h. */
 guint64 kmt_match_merge_mark_records(const KmtMatchMerge *merge);
 
 /*
- * The times of the first and the last record of a file that is not skipped.
- * FALSE if there is none.
+ * Set the timestamps of the first and the last usable record of a file. Return
+ * FALSE if the file has no usable record.
  */
 gboolean kmt_match_merge_file_span(const KmtInputCpuFile *file, gint64 *first,
 				   gint64 *last);
 
-/* The smallest and the largest timestamp so far, ns; FALSE without any. */
+/*
+ * Set the smallest and the largest timestamp so far, in ns. Return FALSE if
+ * there is no record yet.
+ */
 gboolean kmt_match_merge_time_range(const KmtMatchMerge *merge, gint64 *first,
 				    gint64 *last);
 
 /*
- * Read what is left when merging stopped before the end: the records that are
- * no events, which kmt_match_merge_gaps() and the other counts then contain,
- * and the number of records of streams.
+ * After the merge has stopped early, read the remaining records. The counts of
+ * gaps, STOP records and marks then include all of the capture, and the number
+ * of records in each stream is known.
  */
 void kmt_match_merge_drain(KmtMatchMerge *merge);
 
 /*
- * At the end: what is odd in the order of the records, a line each.  Clocks
- * that jumped, and files that seem not to be of one capture.
+ * Return warnings about the order of the records, a line each: clocks that
+ * jumped, and files that seem to belong to different captures. Valid at the end
+ * of the merge. The caller frees the array.
  */
 GPtrArray *kmt_match_merge_notes(const KmtMatchMerge *merge);
 
-/* Records (but skipped ones) whose timestamp is below that of the one before
- * them in their file, so far. */
+/* Return the number of usable records so far whose timestamp is below that of
+ * their predecessor in the file. */
 guint64 kmt_match_merge_unordered(const KmtMatchMerge *merge);
 
 #endif

@@ -5,16 +5,19 @@
 
 #include "lib/match/object-table.h"
 
-/* The tests take few, to make it forget often. */
+/*
+ * Initial number of groups in a segment. The unit tests use fewer, so that
+ * entries are often removed.
+ */
 #ifndef KMT_MATCH_FIRST_GROUPS
 #define KMT_MATCH_FIRST_GROUPS 32
 #endif
 
-/* One of the few tables that remember as many begins with more groups. */
+/* A table with at least this value of min_entries starts with more groups. */
 #define MORE_GROUPS_FROM (1u << 16)
 
-/* So many entries are looked at for one to forget, and if there is none so many
- * are added before the next attempt. */
+/* Number of entries to examine for one that may be removed. If there is none,
+ * the same number of entries is added before the next search. */
 #define MAX_EVICT_SEARCH 64
 
 KmtMatchEntry kmt_match_no_entry = {.flags = G_MAXUINT8};
@@ -27,7 +30,10 @@ static void new_groups(KmtMatchSegment *s, guint32 n)
 	s->n_slots = 0;
 }
 
-/* Each step doubles the lower bits that are right, of which it has 3. */
+/*
+ * Return the inverse modulo 2^64, by Newton's iteration. Each step doubles the
+ * number of correct lower bits, which is 3 at the start.
+ */
 static guint64 inverse(guint64 odd)
 {
 	guint64 x = odd;
@@ -48,7 +54,8 @@ void kmt_match_table_init(KmtMatchTable *table, guint64 seed,
 	table->seed = seed ? seed : kmt_hash_odd_seed();
 	table->seed_inverse = inverse(table->seed);
 	table->min_entries = min_entries;
-	/* It doubles at the same sizes, but at fewer. */
+	/* Four times as many groups: the table later doubles at the same sizes,
+	 * but fewer times. */
 	if (min_entries >= MORE_GROUPS_FROM)
 		n *= 4;
 	table->keep_indexes = keep_indexes;
@@ -63,7 +70,8 @@ void kmt_match_table_init(KmtMatchTable *table, guint64 seed,
 	table->evicted[KMT_INPUT_NAMESPACE_VMALLOC] =
 		kmt_match_address_set_new(12);
 	for (i = 0; i < KMT_MATCH_SEGMENTS; i++)
-		/* From n to nearly 2n, as each doubles; see the header. */
+		/* Sizes from n to nearly 2n, so that segments double at
+		 * different times; see object-table.h. */
 		new_groups(&table->segments[i], n + n * i / KMT_MATCH_SEGMENTS);
 }
 
@@ -110,7 +118,8 @@ static void remove_slot(KmtMatchSegment *s, guint64 hash, guint32 number)
 							     (number + 1))))
 		i = kmt_match_segment_next_group(s, i);
 	slot = &s->groups[i].slots[__builtin_ctz(found)];
-	/* Is nothing beyond this group because of it? */
+	/* If the group has an unused slot, no search continues beyond it, and
+	 * the slot can become unused. */
 	if (kmt_match_group_equal_slots(&s->groups[i], G_MAXUINT32, 0)) {
 		*slot = 0;
 		s->n_slots--;
@@ -119,7 +128,7 @@ static void remove_slot(KmtMatchSegment *s, guint64 hash, guint32 number)
 	}
 }
 
-/* Slots that are at most 4/5 full, counting the ones that are gone. */
+/* Grow the slots so that at most 4/5 are in use, including tombstones. */
 static void reserve_slots(KmtMatchSegment *s)
 {
 	guint32 i, n = s->n_groups;
@@ -127,7 +136,8 @@ static void reserve_slots(KmtMatchSegment *s)
 	if (((guint64)s->n_slots + 1) * 5 <=
 	    (guint64)n * KMT_MATCH_SLOTS_PER_GROUP * 4)
 		return;
-	/* As many again will do if enough of the slots are gone. */
+	/* If enough slots are tombstones, rehashing at the same size suffices.
+	 */
 	while (((guint64)s->n_entries + 1) * 10 >
 	       (guint64)n * KMT_MATCH_SLOTS_PER_GROUP * 7)
 		n *= 2;
@@ -137,7 +147,10 @@ static void reserve_slots(KmtMatchSegment *s)
 		put_slot(s, kmt_match_segment_entry(s, i)->hash, i);
 }
 
-/* Memory that is not used yet is not there yet, so it may be plenty. */
+/*
+ * Allocate a chunk of entries. A block is large, but the kernel provides its
+ * pages only when they are used.
+ */
 static KmtMatchEntry *new_chunk(KmtMatchTable *table)
 {
 	const guint32 chunks =
@@ -150,7 +163,8 @@ static KmtMatchEntry *new_chunk(KmtMatchTable *table)
 	KmtMatchEntry *block;
 
 	if (!table->blocks->len || table->n_block == chunks) {
-		/* With indexes so aligned that an entry knows its block. */
+		/* With indexes, align the block so that an entry's address
+		 * gives its block. */
 		g_ptr_array_add(
 			table->blocks,
 			g_aligned_alloc(1, bytes + more,
@@ -183,8 +197,8 @@ static KmtMatchEntry *add_entry(KmtMatchTable *table, KmtMatchSegment *s)
 
 static gboolean may_evict(const KmtMatchEntry *e, gint64 from, gint64 to)
 {
-	/* A doubt about what was before the first record lasts for ever, one
-	 * that nothing confirmed does not. */
+	/* The guess MAYBE_LIVE must be remembered forever once it is confirmed;
+	 * an unconfirmed guess need not be. */
 	if ((e->flags &
 	     (KMT_MATCH_ENTRY_MAYBE_LIVE | KMT_MATCH_ENTRY_UNCONFIRMED)) ==
 	    KMT_MATCH_ENTRY_MAYBE_LIVE)
@@ -193,7 +207,10 @@ static gboolean may_evict(const KmtMatchEntry *e, gint64 from, gint64 to)
 	       e->last_ts >= from && e->last_ts < to;
 }
 
-/* The next entry that may be forgotten, out of its slot; or NULL. */
+/*
+ * Remove the next entry that may be removed from its slot, and return it; or
+ * return NULL.
+ */
 static KmtMatchEntry *evict_one(KmtMatchTable *table, KmtMatchSegment *s,
 				gint64 from, gint64 to)
 {
@@ -232,7 +249,7 @@ KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 		 table->n_entries >= table->min_entries &&
 		 table->n_closed >= (table->n_entries - table->n_closed) / 10)
 		e = evict_one(table, s, evict_from, evict_to);
-	/* What was forgotten is the one before the hand. */
+	/* The removed entry is the one before the clock hand. */
 	number = e ? s->clock_hand - 1 : s->n_entries;
 	if (!e)
 		e = add_entry(table, s);

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The addresses that the matcher has something to remember about: the live
- * ones, and some that were closed lately.
+ * The hash table of addresses: all live addresses, and recently closed ones.
  *
- * A hash table of 4-byte slots over 32-byte entries, which lie dense and stay
- * where they are.  At its largest that takes 48 bytes for each live address,
- * from some number of them on: a tenth more entries for closed ones, and slots
- * that are 3/5 full on average.  It is cut into segments, whose slots double at
- * another size than their neighbours', so that growing never holds more than a
- * small part of them twice, and no number of entries finds all of it just
- * grown.
+ * The table has 4-byte slots that refer to dense 32-byte entries, which never
+ * move. The size is at most 48 bytes per live address: about a tenth more
+ * entries for closed addresses, and slots that are 3/5 full on average. The
+ * table is divided into segments whose slots double at different sizes. Growth
+ * therefore copies only a small part of the table at a time, and the segments
+ * are never all half empty at once.
  */
 #ifndef KMEMTRACE_MATCH_OBJECT_TABLE_H
 #define KMEMTRACE_MATCH_OBJECT_TABLE_H
@@ -26,54 +24,62 @@
 
 enum {
 	KMT_MATCH_ENTRY_LIVE = 1 << 0,
-	KMT_MATCH_ENTRY_PENDING = 1 << 1, /* records wait for a decision */
-	/* What the first record of the address says about the time before it
-	 * may be wrong; see surplus.c. */
+	KMT_MATCH_ENTRY_PENDING = 1
+				  << 1, /* records of the address are pending */
+	/* The state before the first record of the address was guessed, and the
+	 * guess may be wrong: the object may be live, or free; see ambiguous.c.
+	 */
 	KMT_MATCH_ENTRY_MAYBE_LIVE = 1 << 2,
 	KMT_MATCH_ENTRY_MAYBE_FREE = 1 << 3,
-	KMT_MATCH_ENTRY_UNCONFIRMED = 1
-				      << 4, /* no other CPU seen near so far */
-	/* Live only if a FREE was another's, whose own may be lost. */
+	KMT_MATCH_ENTRY_UNCONFIRMED = 1 << 4, /* no other CPU has used the
+					       * address recently */
+	/* The object is live unless a FREE that was attributed to another
+	 * object freed it. */
 	KMT_MATCH_ENTRY_MAYBE_FREED = 1 << 5,
-	/* Live, and its last record is not its ALLOC: save_allocation() of
-	   surplus.c. */
+	/* The object is live, and its last record is not its ALLOC; see
+	 * save_allocation() in ambiguous.c. */
 	KMT_MATCH_ENTRY_ALLOC_SAVED = 1 << 6,
 };
 
 #define KMT_MATCH_SIDE_BITS 28
 
-/* In other_delta_ns: no record from another CPU in memory. */
+/* Value of other_delta_ns: no other CPU has used the address recently. */
 #define KMT_MATCH_DELTA_NONE G_MAXUINT32
 
 /*
- * Besides what was allocated: when the last record of the address was, on which
- * CPU, and how long before that the last one of any other CPU was.  That is all
- * it takes to say whether a record may have been passed by one of another CPU.
+ * The state of an address. Besides the allocation class of the object, an entry
+ * has the time and CPU of the address's last record, and how long before that
+ * another CPU used the address. These suffice to decide whether skewed clocks
+ * may have changed the order of two records.
  */
 typedef struct {
-	guint64 hash;	/* of the address and its space, which it stands for */
-	gint64 last_ts; /* merged time of the last record, ns */
+	guint64 hash;	  /* hash of the address and its namespace; identifies
+			   * both */
+	gint64 last_ts;	  /* merged time of the last record in ns */
 	guint32 class_id; /* see lib/match/keys.h */
 	guint32 other_delta_ns;
-	/* What the matcher keeps elsewhere; 0: nothing. */
+	/* index + 1 of the side entry; 0: none */
 	guint32 side : KMT_MATCH_SIDE_BITS;
-	guint32 unconfirmed : 4; /* records since UNCONFIRMED was set */
+	guint32 unconfirmed : 4; /* number of records since UNCONFIRMED was set
+				  */
 	union {
 		struct {
 			guint16 last_file;
 			guint8 flags;
 			guint8 type; /* enum kmemtrace_type_id */
 		};
-		guint32 state; /* all three, as those of KmtMatchEvent */
+		guint32 state; /* all three fields, laid out as in KmtMatchEvent
+				*/
 	};
 } KmtMatchEntry;
 G_STATIC_ASSERT(sizeof(KmtMatchEntry) == 32);
 
-/* Of no address: its flags are those of none. */
+/* An entry that belongs to no address and whose flags match none. */
 extern KmtMatchEntry kmt_match_no_entry;
 
-/* Entries of a segment that lie together, and those that are allocated at once,
- * for any segment; the tests take few. */
+/* log2 of the entries in a chunk, which belong to one segment, and in a block,
+ * which is allocated at once and serves all segments. The unit tests use
+ * smaller values. */
 #ifndef KMT_MATCH_CHUNK_BITS
 #define KMT_MATCH_CHUNK_BITS 7
 #endif
@@ -83,17 +89,18 @@ extern KmtMatchEntry kmt_match_no_entry;
 #define KMT_MATCH_CHUNK_ENTRIES	      ((guint32)1 << KMT_MATCH_CHUNK_BITS)
 #define KMT_MATCH_ENTRY_BLOCK_ENTRIES ((guint32)1 << KMT_MATCH_ENTRY_BLOCK_BITS)
 
-/* The tests take few. */
+/* The unit tests use fewer segments. */
 #ifndef KMT_MATCH_SEGMENT_BITS
 #define KMT_MATCH_SEGMENT_BITS 6
 #endif
 #define KMT_MATCH_SEGMENTS (1 << KMT_MATCH_SEGMENT_BITS)
 
 /*
- * Slots are looked at together: 0 was never used, KMT_MATCH_SLOT_TOMBSTONE is
- * no more, others have 8 bits of the hash above the number of an entry + 1.  An
- * address goes to the first group from its own on that has room, so that it is
- * not beyond one with a slot that was never used.
+ * Slots are compared in groups of eight. The value 0 marks a slot that was
+ * never used, KMT_MATCH_SLOT_TOMBSTONE a removed entry. Other slots have an
+ * 8-bit tag of the hash above the index + 1 of an entry. A search starts at the
+ * group of the hash and ends at the first group with an unused slot, because an
+ * address is inserted into the first group that has room.
  */
 #define KMT_MATCH_SLOTS_PER_GROUP 8
 
@@ -102,57 +109,62 @@ typedef struct {
 } KmtMatchSlotGroup;
 
 typedef struct {
-	KmtMatchSlotGroup
-		*groups; /* each in one line of the processor's cache */
+	KmtMatchSlotGroup *groups; /* each in one cache line */
 	guint32 n_groups;
-	guint32 n_slots;	/* that are not 0 */
-	KmtMatchEntry **chunks; /* of n_entries, n_chunks have room */
+	guint32 n_slots;	/* slots that are not 0 */
+	KmtMatchEntry **chunks; /* chunks of the segment's entries; n_chunks are
+				 * allocated */
 	guint32 n_entries;
 	guint32 n_chunks;
-	guint32 clock_hand;    /* where the search for one to forget goes on */
-	guint32 evict_backoff; /* so many are added before it is tried again */
+	guint32 clock_hand;    /* index at which the search for an entry to
+				* remove continues */
+	guint32 evict_backoff; /* entries to add before the next search for an
+				* entry to remove */
 	guint32 padding[6];
 } KmtMatchSegment;
 G_STATIC_ASSERT(sizeof(KmtMatchSegment) == 64 || sizeof(void *) < 8);
 
-/* Most records are of an address that had one not long ago: by the upper bits
- * of its hash its entry is found at once. */
+/* log2 of the slots in the entry cache. Most records concern a recently used
+ * address; the cache finds its entry by the upper bits of the hash. */
 #ifndef KMT_MATCH_ENTRY_CACHE_BITS
 #define KMT_MATCH_ENTRY_CACHE_BITS 12
 #endif
 
 typedef struct {
 	KmtMatchSegment segments[KMT_MATCH_SEGMENTS];
-	/* Entries, whose address may be another by now, or kmt_match_no_entry.
-	 */
+	/* Cached entries, each of which may belong to another address by now;
+	 * or kmt_match_no_entry. */
 	KmtMatchEntry *cache[1 << KMT_MATCH_ENTRY_CACHE_BITS];
 	guint64 n_entries;
-	guint64 n_closed;  /* of them, those that are not live */
-	GPtrArray *blocks; /* of KMT_MATCH_ENTRY_BLOCK_ENTRIES entries */
-	guint32 n_block;   /* of the last one, in chunks */
+	guint64 n_closed;  /* entries that are not live */
+	GPtrArray *blocks; /* blocks of KMT_MATCH_ENTRY_BLOCK_ENTRIES entries */
+	guint32 n_block;   /* chunks used in the last block */
 	KmtMatchAddressSet
-		*evicted[KMT_INPUT_N_NAMESPACES]; /* what was forgotten */
-	guint64 seed;				  /* of the hash */
-	guint64 seed_inverse;			  /* of seed, modulo 2^64 */
+		*evicted[KMT_INPUT_N_NAMESPACES]; /* addresses whose entries
+						   * were removed, for each
+						   * namespace */
+	guint64 seed;				  /* hash seed */
+	guint64 seed_inverse; /* inverse of seed modulo 2^64 */
 	guint64 min_entries;
 	gboolean keep_indexes;
 } KmtMatchTable;
 
-/* The tests take few. */
+/* The unit tests use a smaller value. */
 #ifndef KMT_MATCH_MIN_ENTRIES
 #define KMT_MATCH_MIN_ENTRIES (1 << 17)
 #endif
 
 /*
- * seed: of the hash, odd; 0 for one that nobody knows.  keep: so many addresses
- * are remembered before any is forgotten; of a capture KMT_MATCH_MIN_ENTRIES, 4
- * MB.
+ * Initialise a table. seed is the odd hash seed; 0 selects a random one. No
+ * entry is removed below min_entries entries, KMT_MATCH_MIN_ENTRIES (4 MB) for
+ * a capture. keep_indexes reserves 8 bytes per entry for the index of an ALLOC
+ * record.
  */
 void kmt_match_table_init(KmtMatchTable *table, guint64 seed,
 			  guint64 min_entries, gboolean keep_indexes);
 void kmt_match_table_clear(KmtMatchTable *table);
 
-/* The address of a hash. */
+/* Return the address of a hash. */
 static inline guint64 kmt_match_table_address(const KmtMatchTable *table,
 					      guint64 hash, guint type)
 {
@@ -168,7 +180,7 @@ static inline guint64 kmt_match_entry_address(const KmtMatchTable *table,
 #define KMT_MATCH_SLOT_NUMBER_BITS 24
 #define KMT_MATCH_SLOT_NUMBER_MASK ((1u << KMT_MATCH_SLOT_NUMBER_BITS) - 1)
 #define KMT_MATCH_SLOT_TOMBSTONE                                               \
-	KMT_MATCH_SLOT_NUMBER_MASK /* no entry has this number */
+	KMT_MATCH_SLOT_NUMBER_MASK /* no entry has this index + 1 */
 
 static inline KmtMatchSegment *kmt_match_table_segment(KmtMatchTable *table,
 						       guint64 hash)
@@ -176,8 +188,8 @@ static inline KmtMatchSegment *kmt_match_table_segment(KmtMatchTable *table,
 	return &table->segments[hash >> (64 - KMT_MATCH_SEGMENT_BITS)];
 }
 
-/* From the top of a hash down: its segment, its group (21 bits at most), its
- * tag, and what is left for others. */
+/* The bits of a hash are used from the top: segment, group (at most 21 bits),
+ * tag; the rest is left for other users, such as the choice of the shard. */
 static inline guint32 kmt_match_segment_group(const KmtMatchSegment *s,
 					      guint64 hash)
 {
@@ -185,7 +197,7 @@ static inline guint32 kmt_match_segment_group(const KmtMatchSegment *s,
 			 32);
 }
 
-/* The group that is looked at after group i. */
+/* Return the group that a search examines after group i. */
 static inline guint32 kmt_match_segment_next_group(const KmtMatchSegment *s,
 						   guint32 i)
 {
@@ -197,7 +209,10 @@ static inline guint32 kmt_match_hash_tag(guint64 hash)
 	return (guint32)(hash >> 2) & ~KMT_MATCH_SLOT_NUMBER_MASK;
 }
 
-/* For what will be looked for soon: its slot, then its entry. */
+/*
+ * Prefetch the slot group of a hash that will be looked up soon.
+ * kmt_match_table_prefetch_entry() then prefetches the entry.
+ */
 static inline const KmtMatchSlotGroup *
 kmt_match_table_prefetch_slot(KmtMatchTable *table, guint64 hash)
 {
@@ -209,7 +224,10 @@ kmt_match_table_prefetch_slot(KmtMatchTable *table, guint64 hash)
 	return group;
 }
 
-/* Which slots of a group are equal to value under mask: a bit for each. */
+/*
+ * Compare the slots of a group with value under mask; return a bit for each
+ * equal slot.
+ */
 static inline guint kmt_match_group_equal_slots(const KmtMatchSlotGroup *group,
 						guint32 mask, guint32 value)
 {
@@ -233,14 +251,14 @@ static inline guint kmt_match_group_equal_slots(const KmtMatchSlotGroup *group,
 #endif
 }
 
-/* Where what may be its entry is kept from one record to the next. */
+/* Return the slot of the entry cache for a hash. */
 static inline KmtMatchEntry **kmt_match_table_cached_entry(KmtMatchTable *table,
 							   guint64 hash)
 {
 	return &table->cache[hash >> (64 - KMT_MATCH_ENTRY_CACHE_BITS)];
 }
 
-/* Entry i of a segment. */
+/* Return entry i of a segment. */
 static inline KmtMatchEntry *kmt_match_segment_entry(const KmtMatchSegment *s,
 						     guint32 i)
 {
@@ -248,8 +266,9 @@ static inline KmtMatchEntry *kmt_match_segment_entry(const KmtMatchSegment *s,
 			 [i & (KMT_MATCH_CHUNK_ENTRIES - 1)];
 }
 
-/* Returns what may be its entry: a candidate of group, which is its own; or
- * kmt_match_no_entry. */
+/* Prefetch and return the entry that probably belongs to the hash: the first
+ * slot of group with its tag. Return kmt_match_no_entry if there is none. group
+ * is the result of kmt_match_table_prefetch_slot(). */
 static inline KmtMatchEntry *
 kmt_match_table_prefetch_entry(KmtMatchTable *table, guint64 hash,
 			       const KmtMatchSlotGroup *group)
@@ -264,7 +283,7 @@ kmt_match_table_prefetch_entry(KmtMatchTable *table, guint64 hash,
 		return &kmt_match_no_entry;
 	i = (group->slots[__builtin_ctz(tagged)] & KMT_MATCH_SLOT_NUMBER_MASK) -
 	    1;
-	/* Neither one that was never used nor one that is gone. */
+	/* The slot is unused or a tombstone. */
 	if (G_UNLIKELY(i >= s->n_entries))
 		return &kmt_match_no_entry;
 	e = kmt_match_segment_entry(s, i);
@@ -272,14 +291,17 @@ kmt_match_table_prefetch_entry(KmtMatchTable *table, guint64 hash,
 	return e;
 }
 
-/* The spaces may have the same hashes. */
+/*
+ * Return whether an entry belongs to a hash and namespace. Two addresses of
+ * different namespaces may have equal hashes.
+ */
 static inline gboolean kmt_match_entry_is(const KmtMatchEntry *e, guint64 hash,
 					  KmtInputNamespace space)
 {
 	return e->hash == hash && kmt_input_namespace_of(e->type) == space;
 }
 
-/* The entry of an address; NULL if there is none. */
+/* Return the entry of an address, or NULL if there is none. */
 static inline KmtMatchEntry *kmt_match_table_find(KmtMatchTable *table,
 						  guint64 hash,
 						  KmtInputNamespace space)
@@ -299,8 +321,7 @@ static inline KmtMatchEntry *kmt_match_table_find(KmtMatchTable *table,
 				       KMT_MATCH_SLOT_NUMBER_MASK;
 			KmtMatchEntry *e;
 
-			/* Neither one that was never used nor one that is
-			 * gone. */
+			/* The slot is unused or a tombstone. */
 			if (!slot || slot == KMT_MATCH_SLOT_TOMBSTONE)
 				continue;
 			e = kmt_match_segment_entry(s, slot - 1);
@@ -313,19 +334,25 @@ static inline KmtMatchEntry *kmt_match_table_find(KmtMatchTable *table,
 }
 
 /*
- * A new entry, closed, for an address that has none.  What has room for it may
- * be that of another address, closed, without pending records, and last used
- * between evict_from and evict_to.
+ * Add a closed entry for an address that has none. The new entry may replace a
+ * closed entry without pending records whose last record has a merged time from
+ * evict_from to evict_to.
  */
 KmtMatchEntry *kmt_match_table_add(KmtMatchTable *table, guint64 hash,
 				   guint type, gint64 evict_from,
 				   gint64 evict_to);
 
-/* Was the address of this entry, which is new, seen before? */
+/*
+ * Return whether an earlier entry of the same address was removed. e is a new
+ * entry.
+ */
 gboolean kmt_match_table_was_evicted(const KmtMatchTable *table,
 				     const KmtMatchEntry *e);
 
-/* Where the index of the entry's ALLOC is kept; NULL without keep_indexes. */
+/*
+ * Return the place of the index of the entry's ALLOC record; NULL without
+ * keep_indexes.
+ */
 static inline guint64 *kmt_match_table_alloc_index(const KmtMatchTable *table,
 						   const KmtMatchEntry *e)
 {
@@ -333,7 +360,7 @@ static inline guint64 *kmt_match_table_alloc_index(const KmtMatchTable *table,
 		KMT_MATCH_ENTRY_BLOCK_ENTRIES * sizeof(KmtMatchEntry);
 	guintptr block = (guintptr)e & ~(bytes - 1);
 
-	/* They are behind the entries of its block. */
+	/* The indexes follow the entries of the block. */
 	return table->keep_indexes ? (guint64 *)(block + bytes) +
 					     ((guintptr)e - block) / sizeof(*e)
 				   : NULL;

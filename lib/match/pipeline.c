@@ -8,38 +8,38 @@
 #include "lib/match/matcher-private.h"
 #include "lib/match/pipeline.h"
 
-/* Blocks on their way: so many for each thread, that none waits for another's
- * next one; no more, or they are not in the processor's cache any more. */
+/* Blocks in the ring per thread, so that a thread can work ahead of the others.
+ * More blocks would exceed the processor's cache. */
 #define BLOCKS_PER_THREAD 2
 #define MAX_BLOCKS	  8
 
-/* With less before it, matching would have to wait soon. */
+/* If fewer blocks are merged but not matched, the next merge is urgent. */
 #define MIN_QUEUED_BLOCKS 2
 
 /*
- * Large captures are bound by the time that memory takes.  So what is needed of
- * the table is asked for a batch before.  The tests take few.
+ * Number of records whose table entries are prefetched at once, because memory
+ * latency bounds large captures. The unit tests use fewer.
  */
 #ifndef KMT_MATCH_PREFETCH_BATCH
 #define KMT_MATCH_PREFETCH_BATCH 128
 #endif
 
-/* Of the processor's cache. */
+/* Size of a cache line of the processor. */
 #define CACHE_LINE_BYTES 64
 
-/* A thread that waits does so this long before it sleeps: some turns, as on a
- * busy machine it takes longer than that to be woken.  But if there are more of
- * them than processors, others need this one. */
+/* Time for which a thread spins before it sleeps: several turns of a stage,
+ * because waking a thread takes longer on a busy machine. The shorter time
+ * applies if there are more threads than processors. */
 #define SPIN_US	      300
 #define SPIN_SHORT_US 20
 
-/* More threads gain nothing: merging and adding up take one thread each, and
- * many shards cost more than they save.  The tests use more. */
+/* More threads bring no gain: merging and counting take one thread each, and
+ * many shards cost more than they save. The unit tests use more. */
 #ifndef KMT_MATCH_MAX_THREADS
 #define KMT_MATCH_MAX_THREADS MIN(16, n_processors())
 #endif
 
-/* Between looks at the clock. */
+/* Spins between two reads of the clock. */
 #define SPINS_PER_CLOCK_READ 1000
 
 static inline void relax(void)
@@ -58,42 +58,45 @@ static guint n_processors(void)
 		       : (guint)CPU_COUNT(&all);
 }
 
-/* Shards write to different lines of the processor's cache. */
+/*
+ * The events of one shard in one block. Shards write to different cache lines.
+ */
 typedef struct {
 	KmtMatchEvent items[KMT_MATCH_BLOCK_RECORDS]
 		__attribute__((aligned(CACHE_LINE_BYTES)));
 	guint n;
 	guint n_slow_events;
-	GArray *slow_events; /* of KmtMatchSlowEvent; n_slow_events of them, the
-				rest is room */
+	GArray *slow_events; /* array of KmtMatchSlowEvent; only the first
+			      * n_slow_events are valid */
 } ShardBlock;
 
 typedef struct {
 	KmtMatchBlock block;
 	KmtMatchOrder order;
 	ShardBlock *shard_blocks;   /* one for each shard */
-	GPtrArray *all_slow_events; /* of KmtMatchSlowEvent *, in their order */
-	guint32 n_classes;	    /* when it was merged */
+	GPtrArray *all_slow_events; /* of KmtMatchSlowEvent *, of all shards in
+				     * order */
+	guint32 n_classes;	    /* number of classes after the merge of the
+				     * block */
 } PipelineBlock;
 
 typedef struct {
 	KmtMatcher *matcher;
 	guint number;
-	PipelineBlock *work; /* that it is on */
-	const KmtMatchEvent
-		*item; /* the record that is fed; NULL after the last */
-	/* Under the pipeline's lock: */
-	guint64 done; /* blocks */
+	PipelineBlock *work;	   /* the current block */
+	const KmtMatchEvent *item; /* the current event; NULL after the last */
+	/* Protected by the lock of the pipeline: */
+	guint64 done; /* number of matched blocks */
 	gboolean busy;
 } Shard;
 
-/* A thread.  Number 0 is that of whoever runs the pipeline. */
+/* A thread. Number 0 is the caller of kmt_match_pipeline_run(). */
 typedef struct {
 	KmtMatchPipeline *pipeline;
 	guint number;
 	pthread_t thread;
-	gint cpu;      /* that it was on lately, or is to be; below 0: any */
-	cpu_set_t all; /* that it may be on; if it was told where to begin */
+	gint cpu;      /* last or intended processor; negative: any */
+	cpu_set_t all; /* permitted processors, if start_worker() chose one */
 } Worker;
 
 struct KmtMatchPipeline {
@@ -101,35 +104,36 @@ struct KmtMatchPipeline {
 	KmtMatchConsumer consumer;
 	gpointer user;
 	guint n_shards, n_threads;
-	Worker *workers; /* n_workers, though not all may have started */
+	Worker *workers; /* n_workers of them; some may have failed to start */
 	guint n_workers;
-	gboolean has_enough_cpus; /* there are as many processors */
+	gboolean has_enough_cpus; /* there are at least as many processors as
+				   * threads */
 	guint n_ring;
 	gboolean (*idle)(gpointer user);
 	gpointer idle_user;
 	KmtMatchMerge *merge;
-	/* Of the stage that merges: */
+	/* Used by the merge stage only: */
 	KmtMatchKeys *keys;
 	KmtMatchShardQueue queue;
 	Shard *shards;
-	PipelineBlock ring[MAX_BLOCKS]; /* n_ring of them */
-	PipelineBlock end; /* for what is decided after the last record */
+	PipelineBlock ring[MAX_BLOCKS]; /* the first n_ring are used */
+	PipelineBlock end;		/* decisions after the last record */
 
-	/* Turns that were done, modulo 2^32: written under the lock, read by
-	 * those who spin without it. */
+	/* Number of finished turns, modulo 2^32. Written under the lock;
+	 * spinning threads read it without the lock. */
 	gint stage_runs;
 
 	GMutex lock;
 	GCond changed;
-	/* Under the lock: */
-	guint64 merged; /* blocks */
+	/* Protected by the lock: */
+	guint64 merged; /* number of merged blocks */
 	guint64 consumed;
-	gboolean merging, consuming; /* a thread is at it */
-	gboolean waiting;	     /* some thread is, for a turn */
-	gboolean at_end;	     /* there is no further block */
+	gboolean merging, consuming; /* whether a thread executes the stage */
+	gboolean waiting;	     /* whether a thread sleeps on changed */
+	gboolean at_end;	     /* whether the merge has reached the end */
 };
 
-/* It is held for a moment only. */
+/* The lock protects a few instructions, so spin briefly before sleeping. */
 static void lock(KmtMatchPipeline *p)
 {
 	guint i;
@@ -142,11 +146,12 @@ static void lock(KmtMatchPipeline *p)
 	g_mutex_lock(&p->lock);
 }
 
-/* ---- what the matcher tells by calls ---- */
+/* ---- callbacks of the matcher ---- */
 
 /*
- * The first record of the block that merged time went beyond time with.  It is
- * not far before the one that is fed, if any is.
+ * Return the index of the first record in the block whose merged time exceeds
+ * time. The search starts at the current event, because the record is close to
+ * it.
  */
 static guint index_after(const Shard *shard, gint64 time)
 {
@@ -254,7 +259,7 @@ static const KmtMatchOps match_ops = {
 	.on_unmatched = on_unmatched,
 };
 
-/* ---- the stages ---- */
+/* ---- stages ---- */
 
 static gboolean is_remote(const KmtMatchPipeline *p, const KmtMatchEvent *item)
 {
@@ -263,7 +268,7 @@ static gboolean is_remote(const KmtMatchPipeline *p, const KmtMatchEvent *item)
 	return file->node >= 0 && item->event->node != file->node;
 }
 
-/* What ALLOCs are of. */
+/* Set the allocation class of each ALLOC. */
 static void assign_classes(KmtMatchPipeline *p)
 {
 	KmtMatchEvent *const *allocs = p->queue.order->allocs;
@@ -283,7 +288,7 @@ static void assign_classes(KmtMatchPipeline *p)
 	}
 }
 
-/* Returns FALSE at the end. */
+/* Merge a block. Return FALSE at the end. */
 static gboolean stage_merge(KmtMatchPipeline *p, PipelineBlock *work)
 {
 	KmtMatchShardQueue *queue = &p->queue;
@@ -305,8 +310,7 @@ static gboolean stage_merge(KmtMatchPipeline *p, PipelineBlock *work)
 	return TRUE;
 }
 
-/* Finds what may be the entries of a batch of a shard's records, and asks for
- * their memory. */
+/* Find the probable entries of a batch of events, and prefetch their memory. */
 static void prefetch_entries(KmtMatchTable *table, const KmtMatchEvent *items,
 			     guint n, KmtMatchEntry **entries)
 {
@@ -317,7 +321,8 @@ static void prefetch_entries(KmtMatchTable *table, const KmtMatchEvent *items,
 		guint64 hash = items[k].hash;
 
 		entries[k] = *kmt_match_table_cached_entry(table, hash);
-		/* No branch: it is hard to foretell. */
+		/* Without a branch, because a cache miss cannot be predicted.
+		 */
 		missed[n_missed] = k;
 		n_missed += entries[k]->hash != hash;
 	}
@@ -383,7 +388,10 @@ static gboolean is_before(const KmtMatchSlowEvent *a,
 	       (a->index == b->index && a->deferred > b->deferred);
 }
 
-/* One shard's are in order, others' are of other addresses. */
+/*
+ * Merge the slow events of all shards. The events of one shard are in order,
+ * and different shards have different addresses.
+ */
 static void order_slow_events(const KmtMatchPipeline *p, PipelineBlock *work)
 {
 	g_autofree guint *next = NULL;
@@ -436,11 +444,14 @@ static void stage_consume(KmtMatchPipeline *p, PipelineBlock *work)
 	kmt_match_merge_release(p->merge, &work->block);
 }
 
-/* ---- the threads ---- */
+/* ---- threads ---- */
 
 /*
- * What runs: a stage's turn with a block.  The lock orders the stages: what one
- * wrote into a block before it took the lock, the next one sees.
+ * Return the number of blocks that every shard has matched.
+ *
+ * A turn is the work of one stage on one block. The lock orders the turns: a
+ * stage sees everything that the previous stage wrote into the block, because
+ * each stage acquires the lock after its turn and before the next.
  */
 static guint64 n_matched_by_all(const KmtMatchPipeline *p)
 {
@@ -492,8 +503,9 @@ static void run_merge(KmtMatchPipeline *p)
 		p->at_end = TRUE;
 }
 
-/* How many blocks wait for a stage, for a thread.  What another one has in its
- * cache is not for this one, unless that lags. */
+/* Return the number of blocks that wait for a stage, as a thread weighs them.
+ * Stages whose data is in the cache of another thread's processor (its home)
+ * count only if they lag far behind. */
 static guint64 urgency(const KmtMatchPipeline *p, guint64 waiting, guint home,
 		       guint thread)
 {
@@ -501,9 +513,9 @@ static guint64 urgency(const KmtMatchPipeline *p, guint64 waiting, guint home,
 }
 
 /*
- * Does the turn that most blocks wait for, so that there are always some before
- * each stage and nobody has to wait.  The last thread is the home of what comes
- * before matching and after it.  Returns FALSE if there is none.
+ * Run the stage for which most blocks wait, so that each stage always has
+ * input. The last thread is the home of merging and consuming. Return FALSE if
+ * no stage can run.
  */
 static gboolean run_urgent_stage(KmtMatchPipeline *p, guint thread)
 {
@@ -539,7 +551,10 @@ static gboolean run_urgent_stage(KmtMatchPipeline *p, guint thread)
 	return TRUE;
 }
 
-/* Waits for somebody's turn to end.  Returns FALSE if none did in a while. */
+/*
+ * Wait until another thread finishes a turn. Return FALSE if none does so
+ * within the spin time.
+ */
 static gboolean spin_until_progress(KmtMatchPipeline *p)
 {
 	gint turns = g_atomic_int_get(&p->stage_runs);
@@ -562,15 +577,16 @@ static gboolean spin_until_progress(KmtMatchPipeline *p)
 }
 
 /*
- * Two threads that wait for each other are of use on two processors only, and
- * the scheduler may leave both on one, with another idle, for longer than all
- * of it takes.  So each begins on one that none of the others is on, and goes
- * to such a one if it wakes where another is; otherwise it is free.  Whoever
- * sets at that moment where they may run is not heard.
+ * Placement of threads. The scheduler may leave two threads on one processor,
+ * although another processor is idle, for longer than the whole analysis takes.
+ * Each thread therefore starts on a processor that no other thread uses, and
+ * moves to such a processor if it wakes up on a used one. A concurrent
+ * sched_setaffinity() by another process is overwritten.
  */
 
-/* The one to go to; below 0: there is no need, or no other.  all: those that
- * there are. */
+/* Return a processor that no other thread uses; negative if the current one is
+ * not used by others or there is no other. Sets *all to the permitted
+ * processors. */
 static gint find_idle_cpu(const KmtMatchPipeline *p, guint thread,
 			  cpu_set_t *all)
 {
@@ -611,7 +627,7 @@ static void move_to_idle_cpu(const KmtMatchPipeline *p, guint thread)
 		sched_setaffinity(0, sizeof(all), &all);
 }
 
-/* Each thread is the home of some stages. */
+/* Run stages until all blocks are consumed. */
 static void run_stages(KmtMatchPipeline *p, guint thread)
 {
 	gint *cpu = &p->workers[thread].cpu;
@@ -647,8 +663,8 @@ static void *run_worker(void *data)
 	return NULL;
 }
 
-/* Where it is to begin, from its first moment: it may not run for some ms where
- * the one who starts it goes on. */
+/* Start a thread on its processor from the beginning: on the processor of its
+ * creator it might not run for some milliseconds. */
 static gboolean start_worker(Worker *worker)
 {
 	pthread_attr_t attr;
@@ -667,7 +683,7 @@ static gboolean start_worker(Worker *worker)
 	pthread_attr_destroy(&attr);
 	if (r == 0)
 		return TRUE;
-	/* It may be that nobody may say where. */
+	/* Setting the affinity may be forbidden: start without it. */
 	g_atomic_int_set(&worker->cpu, -1);
 	return pthread_create(&worker->thread, NULL, run_worker, worker) == 0;
 }
@@ -685,7 +701,7 @@ void kmt_match_pipeline_run(KmtMatchPipeline *p)
 	p->has_enough_cpus = n_processors() >= n;
 	for (i = 1; i < n && start_worker(&workers[i]); i++)
 		;
-	/* The machine may have no more: these have to do. */
+	/* If not all threads could be started, continue with fewer. */
 	lock(p);
 	p->n_threads = i;
 	g_mutex_unlock(&p->lock);
@@ -700,7 +716,7 @@ void kmt_match_pipeline_run(KmtMatchPipeline *p)
 	kmt_match_merge_drain(p->merge);
 }
 
-/* ---- birth and death ---- */
+/* ---- creation and destruction ---- */
 
 static void block_init(PipelineBlock *work, guint n_shards)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Merging and matching on all processors:
+ * Merging and matching with several threads:
  *
- *     merge  ->  match, a shard of the addresses each  ->  the consumer
+ *     merge  ->  match, one stage per shard  ->  consumer
  *
- * Records pass in blocks.  Each stage (each shard is one) works on one block at
- * a time and takes the blocks in order; the stages run at the same time, on as
- * many threads as there are jobs.  What the consumer is given does not depend
- * on how many these are.
+ * Records pass through the stages in blocks. Each stage processes one block at
+ * a time, in order. The stages run in parallel on options->jobs threads. The
+ * data that the consumer receives does not depend on the number of threads.
  */
 #ifndef KMEMTRACE_MATCH_PIPELINE_H
 #define KMEMTRACE_MATCH_PIPELINE_H
@@ -22,59 +21,68 @@ typedef enum {
 	KMT_MATCH_SLOW_UNMATCHED,
 } KmtMatchSlowOp;
 
-/* What the matcher told by a call of KmtMatchOps, which see. */
+/*
+ * A decision that the matcher reported by a callback of KmtMatchOps; the
+ * members have the same meaning.
+ */
 typedef struct {
-	guint32 index;	  /* the record that it goes with; n at the very end */
+	guint32 index;	  /* the record to which the decision belongs; n after
+			   * the last record */
 	guint8 op;	  /* KmtMatchSlowOp */
-	guint8 deferred;  /* comes before that record, else instead of its step
-			   */
+	guint8 deferred;  /* the decision precedes the record; otherwise it
+			   * replaces the step of the record */
 	guint8 mismatch;  /* FREE */
 	guint8 class;	  /* DOUBLE: KmtMatchDoubleAlloc, UNMATCHED:
 			     KmtMatchUnmatched */
-	guint8 late_free; /* DOUBLE: object was freed by record index */
-	/* Of event: */
+	guint8 late_free; /* DOUBLE: the record at index is the late FREE */
+	/* Fields of the record: */
 	guint8 type;
 	guint16 file;
 	guint64 ptr;
 	guint64 call_site;
 	gint64 now;	       /* merged time */
-	KmtMatchObject object; /* but for UNMATCHED */
+	KmtMatchObject object; /* the object; undefined for UNMATCHED */
 } KmtMatchSlowEvent;
 
 typedef struct {
 	guint n;
-	KmtMatchEvent *const *items; /* n of them, in merged order */
+	KmtMatchEvent *const *items; /* n events in merged order */
 	const KmtMatchSlowEvent *
-		*slow_events; /* n_slow_events of them, in their order */
+		*slow_events; /* n_slow_events decisions in order */
 	guint n_slow_events;
-	guint32 n_classes; /* so far: those of all records are below */
+	guint32 n_classes; /* number of allocation classes; the classes of all
+			    * records so far are below */
 } KmtMatchedBlock;
 
-/* Called for one block after the other, by one thread at a time, whichever.
- * matched is valid until it returns; what keys has of n_classes may be read. */
+/* Called for each block in order, by one thread at a time, which may be any
+ * thread. matched is valid until the function returns. The function may read
+ * the properties of the first n_classes classes. */
 typedef void (*KmtMatchConsumer)(gpointer user, const KmtMatchedBlock *matched);
 
 typedef struct {
-	/* Threads at most.  No more are started than there are processors,
-	 * and no more than 16. */
+	/* Maximum number of threads. The pipeline starts at most one thread per
+	 * processor and at most 16. */
 	guint jobs;
-	/* Parts of the addresses; 0: one for each thread but one, which merges
-	 * and consumes meanwhile. */
+	/* Number of shards; 0: one less than the threads, at least one, because
+	 * one thread merges and consumes. */
 	guint shards;
 	gint64 clock_tolerance_ns;
-	KmtMatchKeys *keys; /* to which the stage that merges alone adds */
-	/* Merged time from the first record after which nothing is of interest,
-	 * ns; some more is read, to decide what is near it. */
+	KmtMatchKeys *keys; /* the merge stage alone adds to the keys */
+	/* Merged time in ns, from the first record, after which records are not
+	 * needed. The merge reads slightly further, to decide about ambiguous
+	 * events. */
 	gint64 stop_ns;
-	/* What a thread may do instead of waiting, for some us; FALSE: there is
-	 * nothing.  Any thread, several at once; or NULL. */
+	/* A function that a thread may call instead of waiting. The function
+	 * does some microseconds of other work and returns FALSE when there is
+	 * no work left. Several threads may call it at the same time. May be
+	 * NULL. */
 	gboolean (*idle)(gpointer user);
 	gpointer idle_user;
 } KmtMatchPipelineOptions;
 
 typedef struct KmtMatchPipeline KmtMatchPipeline;
 
-/* capture and options->keys must live as long. */
+/* Create a pipeline. capture and options->keys must outlive it. */
 KmtMatchPipeline *kmt_match_pipeline_new(const KmtInputCapture *capture,
 					 const KmtMatchPipelineOptions *options,
 					 KmtMatchConsumer consumer,
@@ -82,10 +90,10 @@ KmtMatchPipeline *kmt_match_pipeline_new(const KmtInputCapture *capture,
 void kmt_match_pipeline_free(KmtMatchPipeline *pipeline);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchPipeline, kmt_match_pipeline_free)
 
-/* Takes all records through, once. */
+/* Process all records. Call this once. */
 void kmt_match_pipeline_run(KmtMatchPipeline *pipeline);
 
-/* After kmt_match_pipeline_run(). */
+/* The results below are valid after kmt_match_pipeline_run(). */
 const KmtMatchMerge *kmt_match_pipeline_merge(const KmtMatchPipeline *pipeline);
 void kmt_match_pipeline_foreach_live(KmtMatchPipeline *pipeline,
 				     void (*func)(gpointer user,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A record on its way through the pipeline, and where merging puts it: to those
- * of the shard of its address.
+ * A pipeline event, which is a record on its way through the pipeline, and the
+ * queues into which the merge sorts the events by shard.
  */
 #ifndef KMEMTRACE_MATCH_SHARD_QUEUE_H
 #define KMEMTRACE_MATCH_SHARD_QUEUE_H
@@ -9,64 +9,73 @@
 #include "lib/input/capture.h"
 #include "lib/input/namespace.h"
 
-/* What matching makes of a record that is certain at once, as nearly every one
- * is.  The numbers are those of enum kmemtrace_event_id. */
+/* The effect of a record that can be decided at once, as nearly every record
+ * can. The values equal those of enum kmemtrace_event_id. */
 typedef enum {
 	KMT_MATCH_STEP_NONE,
 	KMT_MATCH_STEP_ALLOC,
 	KMT_MATCH_STEP_FREE,
 } KmtMatchStep;
 
-/* What merging says of a record, then what matching does. */
+/* A pipeline event: filled by the merge, then updated by the matcher. */
 typedef struct {
 	const KmtInputRawEvent *event;
 	gint64 now; /* merged time, ns */
 	union {
-		guint64 hash;	   /* of the address, before matching */
-		gint64 alloc_time; /* FREE: merged time of the allocation, ns */
+		guint64 hash;	   /* before matching: hash of the address */
+		gint64 alloc_time; /* after matching, FREE: merged time of the
+				    * allocation in ns */
 	};
-	guint32 class_id; /* of the object, see lib/match/keys.h */
+	guint32 class_id; /* allocation class of the object; see
+			   * lib/match/keys.h */
 	union {
 		struct {
 			guint16 file; /* index in capture->files */
 			guint8 op;    /* KmtMatchStep */
-			guint8 type; /* of the record: enum kmemtrace_type_id */
+			guint8 type;  /* enum kmemtrace_type_id of the record */
 		};
-		guint32 state; /* all three */
+		guint32 state; /* the three fields in one word */
 	};
-	guint16 index;	    /* number in its block */
-	guint16 alloc_file; /* FREE: file of the allocation */
-	guint8 remote;	    /* ALLOC: of a node that is not the CPU's */
-	guint8 cross;	    /* FREE: alloc_file is not file */
+	guint16 index;	    /* index in the block */
+	guint16 alloc_file; /* FREE: file index of the allocation */
+	guint8 remote;	    /* ALLOC: memory of another node than the CPU's was
+			     * requested */
+	guint8 cross;	    /* FREE: alloc_file differs from file */
 } KmtMatchEvent;
 G_STATIC_ASSERT(sizeof(KmtMatchEvent) == 40 || sizeof(void *) < 8);
 
-/* The tests take few, so that much happens across blocks. */
+/* The unit tests use smaller blocks, so that events cross block boundaries. */
 #ifndef KMT_MATCH_BLOCK_RECORDS
 #define KMT_MATCH_BLOCK_RECORDS 2048
 #endif
 G_STATIC_ASSERT(KMT_MATCH_BLOCK_RECORDS <= 1 << 16);
 
-/* Those of a block, of all shards, in merged order.  Both lie together, as each
- * further address would be one too many for the processor's registers. */
+/* Pointers to one block's events across all shards, in merge order. Both arrays
+ * are in one struct, because a separate pointer would exceed the processor's
+ * registers in the merge loop. */
 typedef struct {
 	KmtMatchEvent *items[KMT_MATCH_BLOCK_RECORDS];
 	KmtMatchEvent
-		*allocs[KMT_MATCH_BLOCK_RECORDS]; /* of them, the ALLOCs */
+		*allocs[KMT_MATCH_BLOCK_RECORDS]; /* the ALLOCs among items */
 } KmtMatchOrder;
 
-/* Its owner sets order, items and next for each block, kmt_match_merge_fill()
- * counts. */
+/* The merge's output for one block. The owner sets order, items and next before
+ * each block; kmt_match_merge_fill() counts the events. */
 typedef struct {
-	guint64 seed; /* of the hash, odd */
+	guint64 seed; /* hash seed, odd */
 	guint n_shards;
-	guint n, n_allocs; /* of order */
+	guint n, n_allocs; /* number of events and of ALLOCs in order */
 	KmtMatchOrder *order;
-	KmtMatchEvent *items; /* of the only shard: they are in merged order */
-	KmtMatchEvent **next; /* of several, where the next one of each goes */
+	KmtMatchEvent *items; /* with one shard: its events, which are in merge
+			       * order */
+	KmtMatchEvent **next; /* with several shards: the next free event of
+			       * each shard */
 } KmtMatchShardQueue;
 
-/* All are those of items, in any block: nobody writes that down again. */
+/*
+ * Initialise order for a single shard: event i is items[i] in every block, so
+ * the array never changes.
+ */
 static inline void kmt_match_order_init_identity(KmtMatchOrder *order,
 						 KmtMatchEvent *items)
 {
@@ -76,7 +85,7 @@ static inline void kmt_match_order_init_identity(KmtMatchOrder *order,
 		order->items[i] = &items[i];
 }
 
-/* Which shard has an address. */
+/* Return the shard of an address. */
 static inline guint kmt_match_shard_of(guint n_shards, guint64 hash)
 {
 	guint64 left = hash & ((1 << KMT_INPUT_HASH_SPARE_BITS) - 1);
@@ -84,7 +93,10 @@ static inline guint kmt_match_shard_of(guint n_shards, guint64 hash)
 	return (guint)(left * n_shards >> KMT_INPUT_HASH_SPARE_BITS);
 }
 
-/* All that is needed of a record, so that nobody has to look at it again. */
+/*
+ * Copy every field that the later stages need, so that they do not read the
+ * record again.
+ */
 static inline void kmt_match_shard_queue_put(KmtMatchShardQueue *o,
 					     const KmtInputRawEvent *event,
 					     gint64 now, guint file)
@@ -106,7 +118,7 @@ static inline void kmt_match_shard_queue_put(KmtMatchShardQueue *o,
 	item->index = (guint16)o->n;
 	item->remote = item->cross = FALSE;
 	o->n++;
-	/* No branch: which it is cannot be foretold. */
+	/* Without a branch, because the event type cannot be predicted. */
 	o->order->allocs[o->n_allocs] = item;
 	o->n_allocs += item->op & 1;
 }
