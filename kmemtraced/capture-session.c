@@ -33,8 +33,8 @@ static gboolean run_frozen(KmtdSession *session, KmtdSummary *summary)
 		kmtd_session_add_error(session, interrupted());
 		return FALSE;
 	}
-	session->ui->note("tracing was switched off before: saved what it had "
-			  "recorded, and did not switch it on");
+	session->ui->note("tracing was already off: saved the events recorded "
+			  "before, and did not switch tracing on");
 	kmtd_session_save(session, summary);
 	if (session->options->command)
 		kmtd_session_add_error(

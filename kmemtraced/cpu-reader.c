@@ -389,13 +389,13 @@ gboolean kmtd_reader_check(const KmtdReader *reader, GError **error)
 	}
 	if (reader->vanished) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_CPU_GONE,
-			    "CPU %u: its file %s in debugfs went away",
+			    "CPU %u: its file %s in debugfs disappeared",
 			    reader->cpu, reader->stream->name);
 		return FALSE;
 	}
 	if (kmtd_reader_bytes_read(reader) % reader->record_bytes) {
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_READ,
-			    "CPU %u: the kernel gave a part of a record",
+			    "CPU %u: the kernel returned an incomplete record",
 			    reader->cpu);
 		return FALSE;
 	}

@@ -8,7 +8,7 @@
 static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_NO_DEBUGFS] =
 		"mount it with 'mount -t debugfs none /sys/kernel/debug', or "
-		"say with -r where it is mounted",
+		"specify its mount point with -r",
 	[KMT_DAEMON_ERROR_NO_KMEMTRACE] =
 		"boot a kernel with the kmemtrace patches that was built with "
 		"CONFIG_KMEMTRACE=y, or record its tracepoints with -s ftrace",
@@ -20,11 +20,12 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_ABI] =
 		"use the kmemtraced that belongs to this kernel's patches",
 	[KMT_DAEMON_ERROR_CONTROL] =
-		"the files of this kernel's kmemtrace are not as kmemtraced "
-		"knows them: use the version that belongs to it",
+		"kmemtraced does not support the files of this kernel's "
+		"kmemtrace: use the kmemtraced that belongs to this kernel's "
+		"patches",
 	[KMT_DAEMON_ERROR_BUSY] = "end that one first",
 	[KMT_DAEMON_ERROR_ENABLE] =
-		"see what the kernel says in 'dmesg | grep kmemtrace'; if "
+		"see the kernel's messages with 'dmesg | grep kmemtrace'; if "
 		"memory is short, boot with a smaller kmemtrace.subbufs",
 	[KMT_DAEMON_ERROR_DISABLE] =
 		"the kernel may still be tracing: switch it off with "
@@ -47,7 +48,7 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 		"system with -D",
 	[KMT_DAEMON_ERROR_WRITE] =
 		"choose a directory on another file system with -D",
-	[KMT_DAEMON_ERROR_READ] = "see what the kernel says in 'dmesg'",
+	[KMT_DAEMON_ERROR_READ] = "see the kernel's messages with 'dmesg'",
 	[KMT_DAEMON_ERROR_CPU_GONE] =
 		"record again without unloading kmemtrace",
 	[KMT_DAEMON_ERROR_ABANDONED] = "record again for a complete capture",
@@ -59,17 +60,17 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 		"(any kernel's tracepoints); see kmemtraced(8)",
 	[KMT_DAEMON_ERROR_NO_TRACEFS] =
 		"mount it with 'mount -t tracefs none /sys/kernel/tracing' "
-		"(the kernel needs CONFIG_EVENT_TRACING), or say with -t where "
-		"it is mounted",
+		"(the kernel needs CONFIG_EVENT_TRACING), or specify its mount "
+		"point with -t",
 	[KMT_DAEMON_ERROR_TRACEFS] =
-		"this kernel's tracefs is not as kmemtraced knows it: see what "
-		"the kernel says in 'dmesg'",
+		"kmemtraced does not support the files of this kernel's "
+		"tracefs: see the kernel's messages with 'dmesg'",
 	[KMT_DAEMON_ERROR_LEFT] =
-		"end what uses it ('fuser -v' on its files tells), and remove "
-		"it with rmdir",
+		"end the processes that use its files ('fuser -v' lists them), "
+		"and remove it with rmdir",
 	[KMT_DAEMON_ERROR_NO_TRACEPOINT] =
-		"the kernel needs CONFIG_EVENT_TRACING; one with kmemtrace "
-		"needs no tracepoints",
+		"the kernel needs CONFIG_EVENT_TRACING; a kernel with "
+		"kmemtrace needs no tracepoints",
 	[KMT_DAEMON_ERROR_FIELD] =
 		"this kernel's tracepoints have changed beyond what kmemtraced "
 		"can follow: use a newer kmemtraced, or a kernel with "
@@ -77,11 +78,10 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_NO_LIBRARY] =
 		"install libtraceevent-dev (libtraceevent-devel), configure "
 		"and make again",
-	[KMT_DAEMON_ERROR_PROCESS] = "name processes that run",
+	[KMT_DAEMON_ERROR_PROCESS] = "specify the numbers of running processes",
 	[KMT_DAEMON_ERROR_COMMAND] = "nothing was recorded",
-	[KMT_DAEMON_ERROR_REFUSED] =
-		"the kernel says why in 'dmesg'; kmemtraced(8) has what a "
-		"filter may be",
+	[KMT_DAEMON_ERROR_REFUSED] = "see the reason with 'dmesg', and the "
+				     "syntax of filters in kmemtraced(8)",
 	[KMT_DAEMON_ERROR_RESET] =
 		"record again, and leave 'enabled' and 'reset' in debugfs "
 		"alone meanwhile",
@@ -90,14 +90,14 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_FROZEN] =
 		"run it again, with another directory (-D) or -f",
 	[KMT_DAEMON_ERROR_NO_SNAPSHOTS] =
-		"boot a kernel whose kmemtrace has them",
+		"boot a kernel whose kmemtrace supports snapshots",
 	[KMT_DAEMON_ERROR_NO_SNAPSHOT] =
 		"take one, while tracing is on, with "
 		"'echo 1 > /sys/kernel/debug/kmemtrace/snapshot/take', or set "
 		"a "
 		"trigger: see kmemtraced(8)",
 	[KMT_DAEMON_ERROR_STOPPED] =
-		"save what was recorded up to then with kmemtraced, without -S",
+		"save the events recorded before with kmemtraced, without -S",
 	[KMT_DAEMON_ERROR_REPLACED] = "run it again",
 };
 
@@ -108,12 +108,14 @@ static const char *const advice[KMT_DAEMON_N_ERRORS] = {
  */
 static const char *const capture_states[KMT_DAEMON_N_ERRORS] = {
 	[KMT_DAEMON_ERROR_DISK_FULL] =
-		"what was written is whole and can be read",
-	[KMT_DAEMON_ERROR_WRITE] = "what was written is whole and can be read",
-	[KMT_DAEMON_ERROR_READ] = "what was read before is saved",
-	[KMT_DAEMON_ERROR_CPU_GONE] = "what was read before is saved",
+		"the records in the capture are complete and can be read",
+	[KMT_DAEMON_ERROR_WRITE] =
+		"the records in the capture are complete and can be read",
+	[KMT_DAEMON_ERROR_READ] = "the records read before are saved",
+	[KMT_DAEMON_ERROR_CPU_GONE] = "the records read before are saved",
 	[KMT_DAEMON_ERROR_ABANDONED] =
-		"what was written is whole, but its end is missing",
+		"the records in the capture are complete, but the last ones "
+		"are missing",
 };
 
 const char *kmtd_error_advice(const GError *error)

@@ -71,6 +71,6 @@ gboolean kmtd_ftrace_open_online(KmtdFtrace *ftrace, const char *sys,
 	if (ftrace->cpus->len > 0)
 		return TRUE;
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_READ,
-		    "%s names no CPU", path);
+		    "%s lists no CPU", path);
 	return FALSE;
 }

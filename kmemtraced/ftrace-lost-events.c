@@ -36,7 +36,7 @@ static gboolean cpu_overruns(KmtdFtrace *ftrace, guint cpu, guint64 *n_events,
 			}
 	if (!any)
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_TRACEFS,
-			    "%s/%s does not tell how many events were lost",
+			    "%s/%s has no counter of lost events",
 			    kmtd_instance_path(ftrace->instance), name);
 	return any;
 }

@@ -8,7 +8,8 @@
 
 /* Added to "not_seen" in the meta file if only some processes are recorded. */
 #define NOT_SEEN_OTHERS                                                        \
-	"what other processes allocate, and free of what these allocated"
+	"allocations by other processes, and their frees of memory that the "  \
+	"recorded processes allocated"
 
 void kmtd_ftrace_describe(KmtdSource *source, GKeyFile *meta)
 {

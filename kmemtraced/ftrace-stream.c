@@ -97,10 +97,11 @@ static gboolean stream_check(const KmtdCpuStream *stream, guint cpu,
 
 	if (n == 0)
 		return TRUE;
-	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_READ,
-		    "CPU %u: the kernel's ring buffer gave %" G_GUINT64_FORMAT
-		    " pages or events that make no sense",
-		    cpu, n);
+	g_set_error(
+		error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_READ,
+		"CPU %u: the kernel's ring buffer returned %" G_GUINT64_FORMAT
+		" malformed pages or events",
+		cpu, n);
 	return FALSE;
 }
 

@@ -21,8 +21,7 @@
 #define COMPARE_US ((gint64)5 * G_USEC_PER_SEC)
 
 #define NOT_SEEN                                                               \
-	"what happened while somebody else had changed the instance in "       \
-	"tracefs"
+	"events while another program had changed the instance in tracefs"
 
 typedef struct {
 	char *name;	    /* path inside the instance */
@@ -416,7 +415,7 @@ gboolean kmtd_interference_conclude(const KmtdInterference *interference,
 		g_key_file_set_boolean(meta, CAPTURE, "filter_changed", TRUE);
 	}
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_INTERFERED,
-		    "somebody else changed %s in %s while it was recorded",
+		    "another program changed %s in %s during the recording",
 		    list->str, kmtd_instance_path(interference->instance));
 	return FALSE;
 }

@@ -25,7 +25,7 @@ static gboolean copy_table(KmtdTables *tables, const char *directory,
 		g_propagate_error(error, g_steal_pointer(&problem));
 		return FALSE;
 	}
-	text = g_strdup_printf("%s; the capture goes without it",
+	text = g_strdup_printf("%s; the capture does not include it",
 			       problem->message);
 	tables->warning(text);
 	return TRUE;

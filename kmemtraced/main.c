@@ -204,7 +204,7 @@ static void check_options(gboolean pids)
 	const char *reader = given.reader, *source = given.source;
 
 	if (given.children && !pids && !has_command)
-		fail_usage("-c says nothing without -p or a command");
+		fail_usage("-c needs -p or a command");
 	if (given.snapshot &&
 	    (given.tracefs || given.buffer || given.seconds || pids ||
 	     given.children || has_command || given.filter || reader ||

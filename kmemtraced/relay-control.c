@@ -53,7 +53,7 @@ static gboolean check_abi(KmtdControl *control, GError **error)
 	}
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_ABI,
 		    "this kernel writes records of version %" G_GUINT64_FORMAT
-		    ", but kmemtraced %s takes versions 1 to %d",
+		    ", but kmemtraced %s supports versions 1 to %d",
 		    version, PACKAGE_VERSION, KMEMTRACE_ABI_VERSION);
 	return FALSE;
 }

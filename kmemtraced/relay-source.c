@@ -235,8 +235,8 @@ static gboolean make_filter(Relay *relay, const KmtdSourceOptions *options,
 		g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_SOURCE,
 			    options->filter
 				    ? "this kernel's kmemtrace has no filter"
-				    : "this kernel's kmemtrace cannot tell "
-				      "processes apart");
+				    : "this kernel's kmemtrace cannot select "
+				      "processes");
 		return FALSE;
 	}
 	if (!add_pids(filter, options, error))
@@ -343,8 +343,8 @@ static gboolean relay_conclude(KmtdSource *source, GKeyFile *meta,
 	if (!relay->session || relay->session == kmtd_info_session(info))
 		return TRUE;
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_RESET,
-		    "somebody else began a new session while this one was "
-		    "recorded: what was unread then is missing");
+		    "another program began a new session during the recording: "
+		    "the records that were unread then are missing");
 	return FALSE;
 }
 

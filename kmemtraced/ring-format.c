@@ -59,8 +59,8 @@ static gboolean read_header(KmtdRingFormat *format, KmtdFormatReader reader,
 		return TRUE;
 	}
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_FIELD,
-		    "events/header_page does not tell how the pages of the "
-		    "ring buffer begin");
+		    "events/header_page has no usable description of the "
+		    "header of a ring buffer page");
 	return FALSE;
 }
 

@@ -18,12 +18,13 @@ static void abandon(KmtdSession *session)
 	for (guint i = 0; i < session->readers->len; i++)
 		kmtd_reader_abandon(session->readers->pdata[i]);
 	kmtd_live_clear(session->live);
-	session->ui->warning("not waiting for the disk any more");
+	session->ui->warning("no longer waiting for the disk");
 	if (!session->failed)
 		kmtd_session_add_error(
-			session, g_error_new(KMT_DAEMON_ERROR,
-					     KMT_DAEMON_ERROR_ABANDONED,
-					     "ended before all was written"));
+			session,
+			g_error_new(KMT_DAEMON_ERROR,
+				    KMT_DAEMON_ERROR_ABANDONED,
+				    "ended before all records were written"));
 }
 
 /*
@@ -66,8 +67,8 @@ void kmtd_session_drain(KmtdSession *session)
 		    kmtd_session_n_unfinished(session) > 0 &&
 		    g_get_monotonic_time() - stopped_us > DRAIN_NOTE_US) {
 			kmtd_live_clear(session->live);
-			session->ui->note("writing what is buffered; Ctrl+C "
-					  "gives it up");
+			session->ui->note("writing the buffered records; "
+					  "Ctrl+C discards them");
 			note_pending = FALSE;
 		}
 	}

@@ -55,8 +55,8 @@ static gboolean switched_off(KmtdSession *session)
 	    enabled)
 		return FALSE;
 	kmtd_live_clear(session->live);
-	session->ui->warning("tracing was switched off by somebody else; "
-			     "saving what it recorded");
+	session->ui->warning("another program switched tracing off; saving the "
+			     "recorded events");
 	return TRUE;
 }
 

@@ -45,7 +45,7 @@ static void collect_write_errors(KmtdSession *session)
 	kmt_capture_set_errno(&error, kmt_capture_write_error_code(errnum),
 			      errnum,
 			      "cannot write %s/cpu%u.out (%" G_GUINT64_FORMAT
-			      " bytes of trace found no room)",
+			      " bytes of trace were not saved)",
 			      kmt_capture_writer_path(session->output),
 			      kmtd_reader_cpu(first), unsaved);
 	kmtd_session_add_error(session, error);

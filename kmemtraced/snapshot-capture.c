@@ -104,7 +104,8 @@ static gboolean check_state(Snapshot *snapshot, GError **error)
 	else
 		g_set_error(error, KMT_DAEMON_ERROR,
 			    KMT_DAEMON_ERROR_NO_SNAPSHOT,
-			    "no snapshot was taken: %s/snapshot/take says '%s'",
+			    "no snapshot was taken: the state in "
+			    "%s/snapshot/take is '%s'",
 			    kmtd_control_path(snapshot->control), state);
 	return FALSE;
 }
@@ -112,8 +113,8 @@ static gboolean check_state(Snapshot *snapshot, GError **error)
 static gboolean set_replaced(GError **error)
 {
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_REPLACED,
-		    "the snapshot went away before all of it was saved: there "
-		    "is a new one, or none");
+		    "the snapshot was freed or replaced before it was "
+		    "completely saved");
 	return FALSE;
 }
 
@@ -306,8 +307,8 @@ static gboolean open_snapshot(Snapshot *snapshot, GError **error)
 				       &consumed, error))
 		return FALSE;
 	if (consumed)
-		snapshot->ui->warning("some of this snapshot was read before; "
-				      "saving what is left");
+		snapshot->ui->warning("part of this snapshot was read before; "
+				      "saving the rest");
 	return TRUE;
 }
 

@@ -140,14 +140,15 @@ char *kmtd_summary_advice(const KmtdSummary *summary, guint64 memory_bytes)
 		return NULL;
 	text = g_string_new(NULL);
 	if (summary->keeps_newest) {
-		g_string_printf(
-			text,
-			"%" G_GUINT64_FORMAT
-			" events were overwritten by newer ones, as the "
-			"mode overwrite has it%s; the capture begins later on "
-			"the CPUs where that was so",
-			summary->lost,
-			summary->had_snapshots ? ", or are in a snapshot" : "");
+		g_string_printf(text,
+				"%" G_GUINT64_FORMAT
+				" events were overwritten by newer ones in the "
+				"mode overwrite%s; on the affected CPUs the "
+				"capture begins later",
+				summary->lost,
+				summary->had_snapshots
+					? ", or were moved to a snapshot"
+					: "");
 		return g_string_free(text, FALSE);
 	}
 	g_string_printf(text,

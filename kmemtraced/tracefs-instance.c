@@ -117,7 +117,7 @@ static gboolean lock(KmtdInstance *instance, GError **error)
 		g_usleep(REMOVE_POLL_MS * 1000);
 	}
 	g_set_error(error, KMT_DAEMON_ERROR, KMT_DAEMON_ERROR_BUSY,
-		    "another kmemtraced records by %s", instance->path);
+		    "another kmemtraced uses %s", instance->path);
 	return FALSE;
 }
 

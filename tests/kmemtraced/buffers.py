@@ -35,8 +35,8 @@ class Buffers(DaemonTest):
         daemon.signal()
         _, err = self.check_end(daemon)
         self.read_after_the_end(lines()[begun:])
-        self.assertIn("7 events were overwritten by newer ones, as the mode "
-                      "overwrite has it; the capture", err)
+        self.assertIn("7 events were overwritten by newer ones in the mode "
+                      "overwrite; on the affected CPUs the capture", err)
         self.assertNotIn("kmemtrace.subbufs=", err)
         capture = self.capture()
         self.assertEqual(capture.cpu(0), fed)
@@ -71,8 +71,8 @@ class Buffers(DaemonTest):
                       self.with_snapshot("discard"))
 
     def test_snapshot_and_overwrite(self):
-        self.assertIn("as the mode overwrite has it, or are in a snapshot; "
-                      "the capture", self.with_snapshot("overwrite"))
+        self.assertIn("in the mode overwrite, or were moved to a snapshot; "
+                      "on the affected CPUs the capture", self.with_snapshot("overwrite"))
 
     def test_overwrite_from_boot(self):
         kernel = self.make_kernel(cpus=(0,), enabled=1)
@@ -226,7 +226,7 @@ class Mapped(DaemonTest):
         consumed, produced = kernel.ring(0)
         self.assertEqual(consumed, produced - produced % RECORD)
         self.assertGreater(consumed, limit)
-        self.assertIn(f"({consumed - whole} bytes of trace found no room)",
+        self.assertIn(f"({consumed - whole} bytes of trace were not saved)",
                       err)
         self.assertEqual(self.capture().cpu(0), fed[:whole])
 

@@ -258,9 +258,9 @@ class Command(DaemonTest):
         def later():
             clock.pass_by(2)
             daemon.signal(signal.SIGCHLD) # wakes kmemtraced, has no other effect
-        daemon.wait_line("writing what is buffered", later)
+        daemon.wait_line("writing the buffered records", later)
         daemon.signal(signal.SIGTERM)
-        daemon.wait_line("not waiting for the disk")
+        daemon.wait_line("no longer waiting for the disk")
         clock.pass_by(2)
         daemon.signal(signal.SIGTERM)
         self.check_end(daemon, 125)
@@ -272,7 +272,7 @@ class Command(DaemonTest):
         daemon = self.shell(f"touch {self.flag}")
         _, err = self.check_end(daemon, 125)
         self.assertIn("the command was not started; run it again", err)
-        self.assertTrue(re.search("switched off before: saved", err))
+        self.assertTrue(re.search("already off: saved", err))
         self.assertFalse(os.path.exists(self.flag))
         self.assertEqual(self.capture().cpu(0), records(5))
 

@@ -165,7 +165,7 @@ class Directory(DaemonTest):
         daemon = self.start(shim={"read_file": "kmemtrace/caches"})
         _, err = self.end(daemon)
         self.assertIn("kmemtrace/caches: ", err)
-        self.assertIn("the capture goes without it", err)
+        self.assertIn("the capture does not include it", err)
         capture = self.capture()
         self.assertNotIn("caches", capture.files)
         self.assertEqual(capture.read("tasks"), b"another\n")
@@ -176,7 +176,7 @@ class Directory(DaemonTest):
         self.kernel.feed(0, records(3))
         _, err = self.end(daemon)
         self.assertIn("warning: cannot read", err)
-        self.assertIn("the capture goes without it", err)
+        self.assertIn("the capture does not include it", err)
         self.assertNotIn("kallsyms", self.capture().files)
         self.assertEqual(self.capture()["complete"], "true")
 

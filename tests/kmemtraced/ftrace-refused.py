@@ -79,7 +79,7 @@ class Refused(TracefsTest):
         self.make_tracefs()
         fd = os.open(self.instances, os.O_RDONLY)
         fcntl.flock(fd, fcntl.LOCK_EX)
-        self.refused("another kmemtraced records by", "end that one first")
+        self.refused("another kmemtraced uses", "end that one first")
         os.close(fd)
 
     def test_instance_that_stays(self):
@@ -94,7 +94,7 @@ class Refused(TracefsTest):
 
     def test_process_that_is_not_there(self):
         self.make_tracefs()
-        self.refused("there is no process 2147483647", "processes that run",
+        self.refused("there is no process 2147483647", "numbers of running processes",
                      args=["-p", "2147483647"])
 
     def test_mistakes(self):
@@ -108,7 +108,7 @@ class Refused(TracefsTest):
                            (["-p", "1,x"], "-p 'x' is not"),
                            (["-p", "-1"], "-p '-1' is not"),
                            (["-p", "0"], "-p '0' is not"),
-                           (["-c"], "-c says nothing without -p or a")):
+                           (["-c"], "-c needs -p or a")):
             code, _, err = Daemon(args).finish()
             self.assertEqual(code, 1)
             self.assertIn(text, err)

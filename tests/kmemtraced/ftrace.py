@@ -97,7 +97,7 @@ class Recording(TracefsTest):
                                  b"\xff" * 4096, b""))
         daemon = self.spawn("-w", "0.3")
         _, err = self.check_end(daemon, status=1)
-        self.assertIn("ring buffer gave 1 pages or events that make no sense",
+        self.assertIn("ring buffer returned 1 malformed pages or events",
                       err)
         self.assertEqual(self.times(0), [5000])
         self.assertEqual(self.capture()["complete"], "false")
@@ -190,13 +190,13 @@ class Interference(TracefsTest):
         """End the recording; expect the names of the changed files in the warning
         and in the capture."""
         _, err = self.check_end(daemon, status=1)
-        self.assertIn("somebody else changed", err)
+        self.assertIn("another program changed", err)
         self.assertIn("leave that directory alone", err)
         capture = self.capture()
         self.assertEqual(capture["complete"], "false")
         self.assertEqual(set(capture["interference"].split(";")),
                          {*names, ""})
-        self.assertIn("somebody else had changed", capture["not_seen"])
+        self.assertIn("another program had changed", capture["not_seen"])
         for key in ("events_off", "filter", "filter_changed"):
             self.assertEqual(capture.meta["capture"].get(key), meta.get(key),
                              key)
@@ -205,7 +205,7 @@ class Interference(TracefsTest):
         daemon = self.start_recording()
         daemon.signal()
         _, err = self.check_end(daemon)
-        self.assertNotIn("somebody", err)
+        self.assertNotIn("another program", err)
         self.assertEqual(self.capture()["complete"], "true")
         self.assertNotIn("interference", self.capture().meta["capture"])
 

@@ -59,7 +59,7 @@ class Disk(DaemonTest):
             "No space left on device; make room there")
         whole = limit - limit % RECORD
         self.assertEqual(len(capture.cpu(1)), whole)
-        self.assertIn(f"({len(fed) - whole} bytes of trace found no room)",
+        self.assertIn(f"({len(fed) - whole} bytes of trace were not saved)",
                       err)
 
     def test_full_at_each_place(self):
@@ -80,7 +80,7 @@ class Disk(DaemonTest):
                                   "write_limit": CHUNK + 60})
         kernel.feed(1, records(CHUNK // RECORD + 10))
         _, err = self.end(daemon, status=1)
-        self.assertIn(f"({9 * RECORD} bytes of trace found no room)", err)
+        self.assertIn(f"({9 * RECORD} bytes of trace were not saved)", err)
         self.assertEqual(self.capture().cpu(1), records(CHUNK // RECORD + 1))
 
     def test_full_and_much_more_to_come(self):
@@ -181,12 +181,12 @@ class Disk(DaemonTest):
         wait_for(lambda: os.path.exists(fifo + ".waits"), "a write")
         kernel.feed(0, more)
         daemon.signal()
-        daemon.wait_line("writing what is buffered")
+        daemon.wait_line("writing the buffered records")
         daemon.signal()
-        daemon.wait_line("not waiting for the disk")
+        daemon.wait_line("no longer waiting for the disk")
         os.write(go, b"x") # permits a single write
         _, err = self.check_end(daemon, status=1)
-        self.assertIn("ended before all was written", err)
+        self.assertIn("ended before all records were written", err)
         capture = self.capture()
         self.assertEqual(capture.cpu(0), records(2 * CHUNK // RECORD))
         self.assertEqual(capture["complete"], "false")
@@ -207,9 +207,9 @@ class Disk(DaemonTest):
         record, because the user may not have seen the end yet."""
         daemon, go = self.start_on_slow_disk()
         self.kernel.put("enabled", "0\n")
-        daemon.wait_line("switched off by somebody else")
+        daemon.wait_line("another program switched tracing off")
         daemon.signal()
-        daemon.wait_line("writing what is buffered")
+        daemon.wait_line("writing the buffered records")
         os.write(go, b"x" * 100)
         _, err = self.check_end(daemon)
         self.assertNotIn("not waiting", err)
@@ -223,9 +223,9 @@ class Disk(DaemonTest):
         def later():
             clock.pass_by(2)
             daemon.signal(signal.SIGCHLD) # wakes kmemtraced, has no other effect
-        daemon.wait_line("writing what is buffered", later)
+        daemon.wait_line("writing the buffered records", later)
         daemon.signal()
-        daemon.wait_line("not waiting for the disk")
+        daemon.wait_line("no longer waiting for the disk")
         clock.pass_by(2)
         daemon.signal()
         self.check_end(daemon, status=1)

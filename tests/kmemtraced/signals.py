@@ -365,7 +365,7 @@ class Stopped(DaemonTest):
         kernel.wait_read()
         # No record is left that an earlier tracing session wrote.
         daemon.signal(signal.SIGTERM)
-        daemon.wait_line("writing what is buffered")
+        daemon.wait_line("writing the buffered records")
         os.write(go, b"x" * 100)
         self.check_end(daemon)
 

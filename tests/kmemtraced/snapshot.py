@@ -82,18 +82,18 @@ class Snapshot(DaemonTest):
         self.take(consumed=(64, 0))
         code, _, err = self.run_to_end("-S", "-q")
         self.assertEqual(code, 0)
-        self.assertIn("some of this snapshot was read before", err)
+        self.assertIn("part of this snapshot was read before", err)
 
     def test_none(self):
         kernel = self.take()
         for state in "none", "empty":
             kernel.put("snapshot/take", f"state: {state}\ntaken: 0\n")
-            self.fails(f"says '{state}'; take one")
+            self.fails(f"is '{state}'; take one")
 
     def test_stopped(self):
         self.take(state="state: stopped\nwhy: oom\ntime: 1\n")
         self.fails("when one was to be taken (oom), so tracing was stopped; "
-                   "save what was recorded up to then with kmemtraced, "
+                   "save the events recorded before with kmemtraced, "
                    "without -S")
 
     def test_kernel_without(self):
@@ -102,7 +102,7 @@ class Snapshot(DaemonTest):
 
     def test_replaced_before_it_is_read(self):
         self.take()
-        self.fails("the snapshot went away", shim={
+        self.fails("the snapshot was freed or replaced", shim={
             "read_file": "snapshot/cpu0", "read_errno": errno.ESTALE})
 
     def test_replaced_while_it_is_saved(self):
@@ -115,7 +115,7 @@ class Snapshot(DaemonTest):
         os.write(go, b"go go go go")
         code, _, err = daemon.finish()
         self.assertEqual(code, 1)
-        self.assertIn("the snapshot went away before all of it was saved", err)
+        self.assertIn("the snapshot was freed or replaced before it was completely saved", err)
         self.assertIn("run it again", err)
         self.assertFalse(os.path.exists(self.out))
 

@@ -148,7 +148,7 @@ class Kernel(DaemonTest):
     def test_other_abi_version(self):
         self.make_kernel(abi_version=3)
         self.refused("records of version 3, but kmemtraced",
-                     "takes versions 1 to 2", "belongs to this kernel")
+                     "supports versions 1 to 2", "belongs to this kernel")
         self.kernel.put("abi_version", "0\n")
         self.refused("records of version 0, but kmemtraced")
         self.kernel.put("abi_version", "one\n")
@@ -251,12 +251,12 @@ class Kernel(DaemonTest):
         kernel.feed(0, records(11))
         kernel.wait_read()
         kernel.hang_up(0)
-        daemon.wait_line("CPU 0: its file cpu0 in debugfs went away")
+        daemon.wait_line("CPU 0: its file cpu0 in debugfs disappeared")
         self.assertEqual(kernel.get("enabled"), "1")
         kernel.feed(1, records(12))
         _, err = self.end(daemon, status=1)
-        self.assertIn("went away; record again without unloading kmemtrace; "
-                      "what was read before is saved", err)
+        self.assertIn("disappeared; record again without unloading kmemtrace; "
+                      "the records read before are saved", err)
         self.assertEqual(self.capture().cpu(0), records(11))
         self.assertEqual(self.capture().cpu(1), records(12))
 
@@ -266,7 +266,7 @@ class Kernel(DaemonTest):
         kernel.feed(0, records(11))
         kernel.wait_read()
         os.unlink(os.path.join(kernel.path, "cpu0"))
-        daemon.wait_line("CPU 0: its file cpu0 in debugfs went away")
+        daemon.wait_line("CPU 0: its file cpu0 in debugfs disappeared")
         self.end(daemon, status=1)
         self.assertEqual(self.capture().cpu(0), records(11))
 
@@ -286,7 +286,7 @@ class Kernel(DaemonTest):
         daemon = self.start()
         kernel.feed(0, records(5) + b"part")
         _, err = self.end(daemon, status=1)
-        self.assertIn("the kernel gave a part of a record", err)
+        self.assertIn("the kernel returned an incomplete record", err)
         self.assertEqual(self.capture().cpu(0), records(5))
 
 
