@@ -26,12 +26,14 @@ void kmtd_mapping_close(KmtdMapping *mapping);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtdMapping, kmtd_mapping_close)
 
 /*
- * Acquire and release records as KmtdCpuStreamClass specifies for its functions
- * without a copy. Without @all, the records end at the end of a full
- * sub-buffer, and an incomplete sub-buffer supplies none.
+ * Acquire records, as KmtdCpuStreamClass.acquire specifies. Without @all, the
+ * records end at the end of a full sub-buffer, and an incomplete sub-buffer
+ * supplies none.
  */
 gssize kmtd_mapping_acquire(KmtdMapping *mapping, KmtdCpuStreamBatch *batch,
 			    gboolean all);
+
+/* Release acquired records, as KmtdCpuStreamClass.release specifies. */
 int kmtd_mapping_release(KmtdMapping *mapping, const KmtdCpuStreamBatch *batch);
 
 #endif

@@ -62,9 +62,12 @@ KmtdCommand *kmtd_command_new(char *const *argv, const KmtCliSignals *signals,
 		kmt_capture_set_errno(error, KMT_DAEMON_ERROR_RESOURCES, errno,
 				      "cannot make a process for '%s'",
 				      argv[0]);
-	/* Close the child's ends here, before the cleanup process is forked: it
-	 * must not inherit them, because the end of a pipe is detected only
-	 * when all its copies are closed. */
+	/*
+	 * Close the child's ends of both pipes before the cleanup process is
+	 * forked. The cleanup process must not inherit them, because a reader
+	 * detects the end of a pipe only when all copies of the write end are
+	 * closed.
+	 */
 	if (go[0] >= 0)
 		close(go[0]);
 	if (failure[1] >= 0)

@@ -30,8 +30,7 @@
 
 struct kmtd_reader {
 	KmtdCpuStream *stream;
-	int wake_fd;   /* eventfd: the thread shall read, or check the flags
-			* below */
+	int wake_fd;   /* eventfd that wakes the thread */
 	int notify_fd; /* eventfd of the main thread */
 	guint cpu;
 	guint record_bytes;
@@ -52,7 +51,7 @@ struct kmtd_reader {
 	atomic_bool finished;
 	atomic_bool cannot_write;
 	_Atomic guint64 bytes_read;
-	_Atomic guint64 bytes_left; /* seen, but left in the kernel */
+	_Atomic guint64 bytes_left; /* bytes seen, but left in the kernel */
 	int read_error;		    /* positive errno; valid after join */
 	bool vanished;		    /* the file disappeared; valid after join */
 };

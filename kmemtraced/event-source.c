@@ -12,8 +12,10 @@ static KmtdSource *open_best(const KmtdSourceOptions *options, GError **error)
 	source = kmtd_relay_open(options, &no_relay);
 	if (source)
 		return source;
-	/* The tracepoints can be limited to processes even where kmemtrace
-	 * exists but has no filter. */
+	/*
+	 * Unlike a kmemtrace without a filter, tracepoints can be limited to
+	 * processes.
+	 */
 	if (options->n_pids)
 		return kmtd_ftrace_open(options, error);
 	if (!g_error_matches(no_relay, KMT_DAEMON_ERROR,

@@ -216,10 +216,15 @@ typedef struct {
 } KmtdSourceOptions;
 
 /*
- * Open one source. Return NULL and set an error on failure. The caller frees
- * the result with kmtd_source_free().
+ * Open the source "relay", a kernel with kmemtrace. Return NULL and set an
+ * error on failure. Free the result with kmtd_source_free().
  */
 KmtdSource *kmtd_relay_open(const KmtdSourceOptions *options, GError **error);
+
+/*
+ * Open the source "ftrace", the tracepoints of any kernel. Return NULL and set
+ * an error on failure. Free the result with kmtd_source_free().
+ */
 KmtdSource *kmtd_ftrace_open(const KmtdSourceOptions *options, GError **error);
 
 /*

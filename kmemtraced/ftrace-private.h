@@ -65,17 +65,34 @@ gboolean kmtd_ftrace_open_online(KmtdFtrace *ftrace, const char *sys,
  */
 void kmtd_ftrace_compare_counts(KmtdFtrace *ftrace);
 
-/* Operations of KmtdSourceClass. */
+/* Create and set up the instance: KmtdSourceClass.prepare. */
 gboolean kmtd_ftrace_prepare(KmtdSource *source, GError **error);
+
+/* Count the lost events of all CPUs: KmtdSourceClass.total_overruns. */
 gboolean kmtd_ftrace_total_overruns(KmtdSource *source, guint64 *n_events,
 				    GError **error);
+
+/* Count the lost events of each CPU: KmtdSourceClass.overruns. */
 GHashTable *kmtd_ftrace_overruns(KmtdSource *source, GError **error);
+
+/* Return the CPUs that were ever online: KmtdSourceClass.cpus. */
 GArray *kmtd_ftrace_cpus(KmtdSource *source);
+
+/* Open the stream of a CPU: KmtdSourceClass.open_cpu. */
 KmtdCpuStream *kmtd_ftrace_open_cpu(KmtdSource *source, guint cpu,
 				    GError **error);
+
+/* Write clock, buffers, tracepoints and processes: KmtdSourceClass.describe. */
 void kmtd_ftrace_describe(KmtdSource *source, GKeyFile *meta);
+
+/*
+ * Merge the task names, and write lost events and interference:
+ * KmtdSourceClass.conclude.
+ */
 gboolean kmtd_ftrace_conclude(KmtdSource *source, GKeyFile *meta,
 			      GError **error);
+
+/* Return the table of task names: KmtdSourceClass.tasks. */
 char *kmtd_ftrace_tasks(KmtdSource *source);
 
 #endif

@@ -22,7 +22,7 @@
 #define POLL_INTERVAL_MS 10
 
 /*
- * A page with less free space than this is full. A page with more free space
+ * A page with less free space than EVENT_MAX_BYTES is full. A page with more
  * was the last one in the buffer: the reader has consumed all records and lets
  * other tasks run.
  */

@@ -28,7 +28,7 @@ typedef struct {
 	char *value;	    /* value at the start; NULL: not compared */
 	char *new_value;    /* last differing value; NULL: none */
 	const char *event;  /* name for events_off; NULL: not an event */
-	gboolean is_filter; /* it selects the events to record */
+	gboolean is_filter; /* the setting selects the events to record */
 	gboolean changed;
 } Setting;
 

@@ -19,7 +19,10 @@ static gboolean copy_table(KmtdTables *tables, const char *directory,
 					  &problem) ||
 	    !problem)
 		return TRUE;
-	/* Only names are missing then; a write error is fatal. */
+	/*
+	 * A table that cannot be read costs only names. Any other error is a
+	 * failed write.
+	 */
 	if (!g_error_matches(problem, KMT_DAEMON_ERROR,
 			     KMT_DAEMON_ERROR_READ)) {
 		g_propagate_error(error, g_steal_pointer(&problem));

@@ -38,11 +38,10 @@ int kmtd_control_fd(const KmtdControl *control);
 /* Return the path of the directory. It belongs to @control. */
 const char *kmtd_control_path(const KmtdControl *control);
 
-/*
- * Return the version of the kernel's records, and the size of a record in
- * bytes.
- */
+/* Return the version of the kernel's records. */
 guint kmtd_control_abi_version(const KmtdControl *control);
+
+/* Return the size of a record in bytes. */
 guint kmtd_control_record_bytes(const KmtdControl *control);
 
 /*
@@ -53,11 +52,15 @@ gboolean kmtd_control_is_enabled(KmtdControl *control, gboolean *enabled,
 				 GError **error);
 
 /*
- * Switch tracing on or off. Switching on begins a new trace and discards unread
- * records. When tracing has been switched off, all records can be read. Return
- * FALSE and set an error on failure.
+ * Switch tracing on, which begins a new trace and discards unread records.
+ * Return FALSE and set an error on failure.
  */
 gboolean kmtd_control_enable(KmtdControl *control, GError **error);
+
+/*
+ * Switch tracing off. When the call has returned, all records can be read.
+ * Return FALSE and set an error on failure.
+ */
 gboolean kmtd_control_disable(KmtdControl *control, GError **error);
 
 /*
@@ -68,12 +71,17 @@ gboolean kmtd_control_geometry(KmtdControl *control, guint64 *n_subbufs,
 			       guint64 *subbuf_bytes, GError **error);
 
 /*
- * Read the number of events lost since tracing was last switched on, for all
- * CPUs or for each one. The new table maps a CPU number (GUINT_TO_POINTER) to a
- * guint64 *.
+ * Set *n_events to the number of events lost on all CPUs since tracing was last
+ * switched on. Return FALSE and set an error if the number cannot be read.
  */
 gboolean kmtd_control_total_overruns(KmtdControl *control, guint64 *n_events,
 				     GError **error);
+
+/*
+ * Return the events lost on each CPU since tracing was last switched on, as a
+ * new table of CPU number (GUINT_TO_POINTER) to guint64 *. Return NULL and set
+ * an error on failure.
+ */
 GHashTable *kmtd_control_overruns(KmtdControl *control, GError **error);
 
 /*

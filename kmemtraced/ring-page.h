@@ -19,8 +19,8 @@
 typedef struct {
 	guint page_bytes;    /* size of a sub-buffer with its header */
 	guint commit_offset; /* position of the commit field in the header */
-	guint commit_bytes;
-	guint data_offset;
+	guint commit_bytes;  /* size of the commit field */
+	guint data_offset;   /* size of the page header */
 	KmtTracepointCommonFields common; /* fields that each event has */
 	GPtrArray *by_id; /* of KmtTracepoint *, by event id; NULL: none */
 	KmtTracepointTask tasks[KMT_TRACEPOINT_N_TASKS];

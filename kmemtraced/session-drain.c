@@ -46,12 +46,13 @@ void kmtd_session_drain(KmtdSession *session)
 		kmtd_session_restart_cleanup(session);
 		if (kmtd_session_n_unfinished(session) > 0 &&
 		    kmtd_session_consume_signals(session, NULL)) {
-			/* This is the first stop request, and shutdown has
-			 * already begun: ignore the request. */
+			/* Ignore the first stop request, because shutdown has
+			 * already begun. Once the note below has been printed,
+			 * each request counts. */
 			if (note_pending && session->n_stop_requests++ == 0)
 				continue;
 			/*
-			 * The first request here abandons the unwritten
+			 * The first request that counts abandons the unwritten
 			 * records. A reader may still be blocked in the file
 			 * system, so the second request ends the process. The
 			 * cleanup process then cuts each CPU file back to whole

@@ -126,8 +126,10 @@ gboolean kmtd_session_prepare(KmtdSession *session, GError **error)
 	start.was_enabled = session->was_enabled;
 	session->meta = kmt_capture_meta_new(&start);
 	session->source->class->describe(session->source, session->meta);
-	/* Write kmemtrace.meta before the CPU files: without it, the CPU files
-	 * are not recognised as parts of a capture. */
+	/*
+	 * Write kmemtrace.meta before the CPU files. A directory with CPU files
+	 * but without kmemtrace.meta is not recognised as a capture.
+	 */
 	if (!kmt_capture_writer_write_meta(session->output, session->meta, 0,
 					   error) ||
 	    !kmtd_session_follow_cpus(session, error) ||

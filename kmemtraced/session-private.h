@@ -91,12 +91,16 @@ guint kmtd_session_n_unfinished(KmtdSession *session);
  */
 guint kmtd_session_meta_cpus(KmtdSession *session);
 
-/*
- * Return the bytes that all readers have read, have seen (including records
- * that are still in the kernel), or have written to their files.
- */
+/* Return the number of bytes that all readers have read. */
 guint64 kmtd_session_bytes_read(KmtdSession *session);
+
+/*
+ * Return the number of bytes that all readers have read or seen. Seen records
+ * may still be in the kernel.
+ */
 guint64 kmtd_session_bytes_seen(KmtdSession *session);
+
+/* Return the number of bytes that all readers have written to their files. */
 guint64 kmtd_session_bytes_written(KmtdSession *session);
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a session does while it waits: signals, wakeups, the cleanup process. */
+/* Waits for signals and wakeups, and restarts the cleanup process. */
 #include "config.h"
 
 #include <poll.h>

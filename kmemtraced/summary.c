@@ -186,13 +186,15 @@ static char *operand(const char *directory, const char *name)
 
 char *kmtd_summary_commands(const KmtdSummary *summary, const char *directory)
 {
-	gboolean here = g_str_equal(directory, ".");
-	g_autofree char *whole = here ? NULL : operand(directory, NULL);
+	gboolean is_current = g_str_equal(directory, ".");
+	g_autofree char *directory_operand =
+		is_current ? NULL : operand(directory, NULL);
 	GString *text = g_string_new("kmemtrace_check");
 
 	if (summary->cpus->len > NAMED_CPUS_MAX)
-		g_string_append_printf(text, " %s%scpu*.out", here ? "" : whole,
-				       here ? "" : "/");
+		g_string_append_printf(text, " %s%scpu*.out",
+				       is_current ? "" : directory_operand,
+				       is_current ? "" : "/");
 	else
 		for (guint i = 0; i < summary->cpus->len; i++) {
 			guint cpu =
@@ -205,6 +207,7 @@ char *kmtd_summary_commands(const KmtdSummary *summary, const char *directory)
 			g_string_append_printf(text, " %s", path);
 		}
 	g_string_append_printf(text, "\nkmemtrace-report%s%s\n",
-			       here ? "" : " ", here ? "" : whole);
+			       is_current ? "" : " ",
+			       is_current ? "" : directory_operand);
 	return g_string_free(text, FALSE);
 }

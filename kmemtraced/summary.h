@@ -30,8 +30,10 @@ typedef struct {
 	char *directory; /* directory of the capture; NULL: as requested */
 } KmtdSummary;
 
-/* Initialise *summary, and free what it refers to. */
+/* Initialise *summary. Its owner calls kmtd_summary_clear() in the end. */
 void kmtd_summary_init(KmtdSummary *summary);
+
+/* Free the list and the path that *summary refers to. */
 void kmtd_summary_clear(KmtdSummary *summary);
 
 /*

@@ -14,16 +14,18 @@
  * KmtdTaskChanges.
  */
 typedef struct {
-	GArray *array; /* of KmtTracepointTaskChange */
-	guint64 n_dropped;
-	gint64 dropped_until;
+	GArray *array;	      /* of KmtTracepointTaskChange */
+	guint64 n_dropped;    /* changes dropped at the limit */
+	gint64 dropped_until; /* time of the last dropped change, in ns */
 } KmtdTaskChanges;
 
 /* Maximum number of changes stored for a CPU. */
 #define KMTD_TASK_CHANGES_MAX 65536
 
-/* Initialise *changes, and free what it refers to. */
+/* Initialise *changes to an empty list. */
 void kmtd_task_changes_init(KmtdTaskChanges *changes);
+
+/* Free the list of *changes. */
 void kmtd_task_changes_clear(KmtdTaskChanges *changes);
 
 /*
@@ -41,17 +43,16 @@ KmtdTaskNames *kmtd_task_names_new(const char *proc);
 /* Free @names. NULL is ignored. */
 void kmtd_task_names_free(KmtdTaskNames *names);
 
-/*
- * Read the current names from /proc: begin directly before tracing is switched
- * on, end after it was switched off.
- */
+/* Read the names from /proc. Call directly before tracing is switched on. */
 void kmtd_task_names_begin(KmtdTaskNames *names);
+
+/* Read the names from /proc again. Call after tracing was switched off. */
 void kmtd_task_names_end(KmtdTaskNames *names);
 
 /*
  * Merge the changes of all CPUs (@changes, of KmtdTaskChanges *) after the
  * recording. @is_exact: no change is missing. Otherwise a task's name at the
- * end takes precedence, and the table notes that names up to @last_ns are
+ * end has precedence, and the table notes that names up to @last_ns are
  * missing.
  */
 void kmtd_task_names_merge(KmtdTaskNames *names, const GPtrArray *changes,

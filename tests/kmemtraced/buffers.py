@@ -72,7 +72,8 @@ class Buffers(DaemonTest):
 
     def test_snapshot_and_overwrite(self):
         self.assertIn("in the mode overwrite, or were moved to a snapshot; "
-                      "on the affected CPUs the capture", self.with_snapshot("overwrite"))
+                      "on the affected CPUs the capture",
+                      self.with_snapshot("overwrite"))
 
     def test_overwrite_from_boot(self):
         kernel = self.make_kernel(cpus=(0,), enabled=1)

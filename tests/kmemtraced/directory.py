@@ -152,7 +152,8 @@ class Replacing(DaemonTest):
                                         "write_limit": 10 * 56})
         self.kernel.feed(0, records(3 * CHUNK // 56))
         out, err = self.check_end(daemon, status=1)
-        self.assertIn("the records in the capture are complete and can be read", err)
+        self.assertIn("the records in the capture are complete and can be "
+                      "read", err)
         self.assertIn(f"the capture in {self.out} was not replaced; the new "
                       f"one is in {self.new}", err)
         self.assertIn(f"kmemtrace-report {self.new}\n", out)

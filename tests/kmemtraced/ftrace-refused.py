@@ -94,7 +94,8 @@ class Refused(TracefsTest):
 
     def test_process_that_is_not_there(self):
         self.make_tracefs()
-        self.refused("there is no process 2147483647", "numbers of running processes",
+        self.refused("there is no process 2147483647",
+                     "numbers of running processes",
                      args=["-p", "2147483647"])
 
     def test_mistakes(self):

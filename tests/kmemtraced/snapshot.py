@@ -115,7 +115,8 @@ class Snapshot(DaemonTest):
         os.write(go, b"go go go go")
         code, _, err = daemon.finish()
         self.assertEqual(code, 1)
-        self.assertIn("the snapshot was freed or replaced before it was completely saved", err)
+        self.assertIn("the snapshot was freed or replaced before it was "
+                      "completely saved", err)
         self.assertIn("run it again", err)
         self.assertFalse(os.path.exists(self.out))
 
