@@ -11,9 +11,9 @@
 #include "import/callers.h"
 #include "import/functions.h"
 #include "import/import.h"
-#include "import/perfcommand.h"
-#include "import/perfdata.h"
-#include "import/perflayout.h"
+#include "import/perf-command.h"
+#include "import/perf-data.h"
+#include "import/perf-layout.h"
 #include "import/import-stacks.h"
 
 #include <string.h>

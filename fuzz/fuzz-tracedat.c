@@ -8,11 +8,11 @@
 
 #include "fuzz/scratch.h"
 #include "fuzz/target.h"
-#include "import/ctfmeta.h"
-#include "import/datclock.h"
-#include "import/datfile.h"
-#include "import/datorder.h"
-#include "import/datpages.h"
+#include "import/ctf-metadata.h"
+#include "import/dat-clock.h"
+#include "import/dat-file.h"
+#include "import/dat-page-order.h"
+#include "import/dat-pages.h"
 #include "import/import.h"
 
 /*

@@ -42,12 +42,12 @@ fuzz_perfdata_SOURCES = fuzz/fuzz-perfdata.c fuzz/scratch.c fuzz/scratch.h \
 	fuzz/target.h \
 	import/callers.c import/callers.h \
 	import/functions.c import/functions.h \
-	import/perfcommand.c import/perfcommand.h \
-	import/perfdata.c import/perfdata.h \
-	import/perffile.c import/perffile.h \
-	import/perflayout.c import/perflayout.h \
-	import/perfstream.c import/perfstream.h \
-	import/perfzstd.c import/perfzstd.h \
+	import/perf-command.c import/perf-command.h \
+	import/perf-data.c import/perf-data.h \
+	import/perf-file.c import/perf-file.h \
+	import/perf-layout.c import/perf-layout.h \
+	import/perf-stream.c import/perf-stream.h \
+	import/perf-zstd.c import/perf-zstd.h \
 	import/import-stacks.c import/import-stacks.h
 fuzz_perfdata_CFLAGS = $(FUZZ_COMPILE) $(GMODULE_CFLAGS)
 fuzz_perfdata_LDFLAGS = $(FUZZ_LINK)
@@ -66,12 +66,12 @@ fuzz_trace_LDFLAGS = $(FUZZ_LINK)
 fuzz_trace_LDADD = $(KMT_OUTPUT_LIBS) $(KMT_CLI_LIBS) $(JSON_LIBS)
 fuzz_tracedat_SOURCES = fuzz/fuzz-tracedat.c fuzz/scratch.c fuzz/scratch.h \
 	fuzz/target.h \
-	import/ctfmeta.c import/ctfmeta.h \
-	import/datfile.c import/datfile.h \
-	import/datoption.c import/datoption.h \
-	import/datorder.c import/datorder.h \
-	import/datpages.c import/datpages.h \
-	import/datranges.c import/datranges.h \
+	import/ctf-metadata.c import/ctf-metadata.h \
+	import/dat-file.c import/dat-file.h \
+	import/dat-options.c import/dat-options.h \
+	import/dat-page-order.c import/dat-page-order.h \
+	import/dat-pages.c import/dat-pages.h \
+	import/dat-cpu-ranges.c import/dat-cpu-ranges.h \
 	import/unpack.c import/unpack.h
 fuzz_tracedat_CFLAGS = $(FUZZ_COMPILE) $(LIBARCHIVE_CFLAGS)
 fuzz_tracedat_LDFLAGS = $(FUZZ_LINK)

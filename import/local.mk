@@ -2,7 +2,7 @@
 bin_PROGRAMS += import/kmemtrace-import
 import_kmemtrace_import_SOURCES = \
 	import/byte-span.h \
-	import/ctf.c \
+	import/ctf-reader.c \
 	import/functions.c import/functions.h \
 	import/import.c import/import.h import/import-private.h \
 	import/import-finish.c \
@@ -16,29 +16,29 @@ import_kmemtrace_import_SOURCES = \
 # What needs a library.
 KMT_IMPORT_PERF = \
 	import/callers.c import/callers.h \
-	import/datclock.c import/datclock.h \
-	import/datfile.c import/datfile.h \
-	import/datnames.c import/datnames.h \
-	import/datoption.c import/datoption.h \
-	import/datorder.c import/datorder.h \
-	import/datpages.c import/datpages.h \
-	import/datranges.c import/datranges.h \
-	import/decode.c import/decode.h \
-	import/perf.c \
-	import/perfcommand.c import/perfcommand.h \
-	import/perfdata.c import/perfdata.h \
-	import/perfdesign.c import/perfdesign.h \
-	import/perffile.c import/perffile.h \
-	import/perflayout.c import/perflayout.h \
-	import/stackqueue.c import/stackqueue.h \
-	import/perfstream.c import/perfstream.h \
-	import/perfzstd.c import/perfzstd.h \
-	import/tracedat.c import/tracedat-private.h \
-	import/tracedat-describe.c \
+	import/dat-clock.c import/dat-clock.h \
+	import/dat-file.c import/dat-file.h \
+	import/dat-names.c import/dat-names.h \
+	import/dat-options.c import/dat-options.h \
+	import/dat-page-order.c import/dat-page-order.h \
+	import/dat-pages.c import/dat-pages.h \
+	import/dat-cpu-ranges.c import/dat-cpu-ranges.h \
+	import/decoder.c import/decoder.h \
+	import/perf-reader.c \
+	import/perf-command.c import/perf-command.h \
+	import/perf-data.c import/perf-data.h \
+	import/perf-incomplete.c import/perf-incomplete.h \
+	import/perf-file.c import/perf-file.h \
+	import/perf-layout.c import/perf-layout.h \
+	import/stack-queue.c import/stack-queue.h \
+	import/perf-stream.c import/perf-stream.h \
+	import/perf-zstd.c import/perf-zstd.h \
+	import/dat-reader.c import/dat-reader.h \
+	import/dat-describe.c \
 	import/unpack.c import/unpack.h
-KMT_IMPORT_NO_PERF = import/noperf.c
-KMT_IMPORT_CTF = import/ctffield.c import/ctffield.h \
-	import/ctfmeta.c import/ctfmeta.h
+KMT_IMPORT_NO_PERF = import/no-libtraceevent.c
+KMT_IMPORT_CTF = import/ctf-field.c import/ctf-field.h \
+	import/ctf-metadata.c import/ctf-metadata.h
 EXTRA_import_kmemtrace_import_SOURCES =
 if TRACEEVENT
 import_kmemtrace_import_SOURCES += $(KMT_IMPORT_PERF)

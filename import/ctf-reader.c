@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reader of CTF traces, as perf data convert --to-ctf and LTTng write them. */
+#include "config.h"
+
+#include "import/import.h"
+
+#ifdef HAVE_BABELTRACE2
+
+#include <babeltrace2/babeltrace.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "import/ctf-field.h"
+#include "import/ctf-metadata.h"
+
+/* Maximum depth of subdirectories in which the reader searches for traces. */
+#define DEPTH 4
+
+/*
+ * Number of events after which the reader lets the import write pending
+ * records.
+ */
+#define ADVANCE_EVENTS 1024
+
+typedef struct {
+	KmtImport *import;
+	GPtrArray *traces;   /* char *: directories of the traces */
+	GHashTable *classes; /* bt_event_class to CtfPoint; the CtfPoint is NULL
+			      * for classes that are not memory events */
+	GHashTable *cpus;    /* bt_stream to the number of its CPU, plus 1 */
+	GError *error;
+	guint n_events;
+	gboolean any_percpu;
+	gboolean no_task;   /* an event has no task ID */
+	gboolean described; /* describe_trace() was called */
+	bt_graph *graph;
+	const bt_plugin *ctf, *utils;
+} CtfReader;
+
+static void reader_clear(CtfReader *r)
+{
+	g_ptr_array_unref(r->traces);
+	g_hash_table_unref(r->classes);
+	g_hash_table_unref(r->cpus);
+	g_clear_error(&r->error);
+	bt_graph_put_ref(r->graph);
+	bt_plugin_put_ref(r->ctf);
+	bt_plugin_put_ref(r->utils);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CtfReader, reader_clear)
+
+/*
+ * Set *error to the first cause that libbabeltrace2 recorded, which is the most
+ * specific cause. Returns FALSE.
+ */
+static gboolean fail_as_it_says(GError **error)
+{
+	const bt_error *said = bt_current_thread_take_error();
+	const char *message = "it does not say why";
+
+	if (said && bt_error_get_cause_count(said))
+		message = bt_error_cause_get_message(
+			bt_error_borrow_cause_by_index(said, 0));
+	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
+		    "libbabeltrace2 cannot read it: %s: it is cut off or "
+		    "damaged: copy it again, or record again",
+		    message);
+	if (said)
+		bt_error_release(said);
+	return FALSE;
+}
+
+/* ---- events ---- */
+
+/*
+ * Find the CPU of an event: in the event's context if it has a cpu_id,
+ * otherwise in its packet.
+ */
+static gboolean find_cpu(CtfReader *r, const bt_event *event, guint *cpu)
+{
+	const bt_stream *stream = bt_event_borrow_stream_const(event);
+	guint64 number;
+
+	if (ctf_member(bt_event_borrow_common_context_field_const(event),
+		       "cpu_id", &number)) {
+		*cpu = (guint)MIN(number, G_MAXUINT);
+		return TRUE;
+	}
+	*cpu = GPOINTER_TO_UINT(g_hash_table_lookup(r->cpus, (gpointer)stream));
+	if (*cpu == 0)
+		return kmt_import_fail(&r->error,
+				       "its events do not tell their CPU: "
+				       "there is no cpu_id in the context of "
+				       "their packets");
+	(*cpu)--;
+	return TRUE;
+}
+
+static void find_task(CtfReader *r, const bt_event *event, KmtImportEvent *to)
+{
+	const bt_field *payload = bt_event_borrow_payload_field_const(event);
+	const bt_field *context =
+		bt_event_borrow_common_context_field_const(event);
+	const char *name = ctf_member_text(context, "procname");
+	guint64 pid = 0, flags = 0;
+
+	if (!ctf_member(payload, "common_pid", &pid) &&
+	    !ctf_member(context, "tid", &pid))
+		r->no_task = TRUE;
+	ctf_member(payload, "common_flags", &flags);
+	to->pid = (guint32)pid;
+	to->common_flags = (guint8)flags;
+	if (name && pid)
+		kmt_import_name_task(r->import, to->pid, to->record.timestamp,
+				     name);
+}
+
+/*
+ * Return the CtfPoint of an event's class. NULL with r->error set is a failure;
+ * NULL without an error means that the class is not a memory event.
+ */
+static CtfPoint *find_point(CtfReader *r, const bt_event *event)
+{
+	const bt_event_class *class = bt_event_borrow_class_const(event);
+	gpointer found;
+	CtfPoint *point;
+
+	if (g_hash_table_lookup_extended(r->classes, class, NULL, &found))
+		return found;
+	point = ctf_point_new(class, kmt_import_cpus(r->import), &r->error);
+	if (!r->error)
+		g_hash_table_insert(r->classes, (gpointer) class, point);
+	return point;
+}
+
+static gboolean take_event(CtfReader *r, const bt_message *message)
+{
+	const bt_event *event = bt_message_event_borrow_event_const(message);
+	const bt_clock_snapshot *clock;
+	CtfPoint *point = find_point(r, event);
+	KmtImportEvent to = {0};
+	gint64 time;
+
+	if (r->error)
+		return FALSE;
+	if (!point) {
+		kmt_import_count_other(r->import);
+		return TRUE;
+	}
+	if (!point->point) {
+		kmt_import_count_unusable(r->import, point->index,
+					  KMT_IMPORT_WHY_PAGE_FIELD);
+		return TRUE;
+	}
+	if (!bt_stream_class_borrow_default_clock_class_const(
+		    bt_stream_borrow_class_const(
+			    bt_event_borrow_stream_const(event))))
+		return kmt_import_fail(&r->error, "its events have no time");
+	clock = bt_message_event_borrow_default_clock_snapshot_const(message);
+	if (bt_clock_snapshot_get_ns_from_origin(clock, &time) !=
+	    BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
+		return kmt_import_fail(&r->error,
+				       "an event's time is beyond 292 years");
+	to.point = point->index;
+	r->any_percpu |= point->point->type_id == KMEMTRACE_TYPE_PERCPU;
+	if (!ctf_point_convert(point, event, time, &to.record)) {
+		kmt_import_count_no_memory(r->import, point->index);
+		return TRUE;
+	}
+	to.cache = ctf_member_text(bt_event_borrow_payload_field_const(event),
+				   "name");
+	find_task(r, event, &to);
+	return find_cpu(r, event, &to.cpu) &&
+	       kmt_import_add(r->import, &to, &r->error) &&
+	       (++r->n_events % ADVANCE_EVENTS ||
+		kmt_import_advance(r->import, time, &r->error));
+}
+
+/*
+ * Return a string of the trace's environment, or NULL if the trace does not
+ * contain a valid string with this name.
+ */
+static const char *environment(const bt_trace *trace, const char *name)
+{
+	const bt_value *value =
+		bt_trace_borrow_environment_entry_value_by_name_const(trace,
+								      name);
+	const char *text = value && bt_value_is_string(value)
+				   ? bt_value_string_get(value)
+				   : NULL;
+
+	return text && g_utf8_validate(text, -1, NULL) ? text : NULL;
+}
+
+static void set_text(CtfReader *r, const char *key, const char *text)
+{
+	if (text)
+		g_key_file_set_string(kmt_import_meta(r->import),
+				      KMT_IMPORT_GROUP, key, text);
+}
+
+/*
+ * Copy the recorder and the machine from the trace's environment to
+ * kmemtrace.meta. perf calls the kernel's version "release", LTTng calls it
+ * "kernel_release".
+ */
+static void describe_trace(CtfReader *r, const bt_trace *trace)
+{
+	const char *release = environment(trace, "release");
+
+	set_text(r, "recorded_by", environment(trace, "tracer_name"));
+	set_text(r, "machine", environment(trace, "machine"));
+	set_text(r, "kernel_release",
+		 release ? release : environment(trace, "kernel_release"));
+	r->described = TRUE;
+}
+
+static gboolean see_packet(CtfReader *r, const bt_message *message)
+{
+	const bt_packet *packet =
+		bt_message_packet_beginning_borrow_packet_const(message);
+	const bt_stream *stream = bt_packet_borrow_stream_const(packet);
+	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
+	guint64 cpu;
+
+	if (!ctf_member(bt_packet_borrow_context_field_const(packet), "cpu_id",
+			&cpu) ||
+	    cpu >= G_MAXUINT)
+		return TRUE;
+	g_hash_table_insert(r->cpus, (gpointer)stream,
+			    GUINT_TO_POINTER((guint)cpu + 1));
+	if (r->described)
+		return TRUE;
+	describe_trace(r, trace);
+	/* perf data convert writes 0 discarded events into each packet, even if
+	 * perf lost events. */
+	if (g_strcmp0(environment(trace, "tracer_name"), "perf") == 0)
+		kmt_import_set_losses_not_reported(r->import);
+	return TRUE;
+}
+
+/*
+ * Add a loss record for discarded events. If the CPU or the time is not known,
+ * the number of lost events is reported as unknown.
+ */
+static gboolean take_loss(CtfReader *r, const bt_message *message)
+{
+	const bt_stream *stream =
+		bt_message_discarded_events_borrow_stream_const(message);
+	guint cpu = GPOINTER_TO_UINT(
+		g_hash_table_lookup(r->cpus, (gpointer)stream));
+	guint64 n = 0;
+	gint64 time;
+
+	if (bt_message_discarded_events_get_count(message, &n) !=
+	    BT_PROPERTY_AVAILABILITY_AVAILABLE)
+		n = 0;
+	if (!bt_stream_class_discarded_events_have_default_clock_snapshots(
+		    bt_stream_borrow_class_const(stream)) ||
+	    bt_clock_snapshot_get_ns_from_origin(
+		    bt_message_discarded_events_borrow_end_default_clock_snapshot_const(
+			    message),
+		    &time) != BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
+		n = time = 0;
+	return kmt_import_add_lost(r->import, cpu ? cpu - 1 : 0, cpu ? n : 0,
+				   time, &r->error);
+}
+
+static gboolean take_message(CtfReader *r, const bt_message *message)
+{
+	switch (bt_message_get_type(message)) {
+	case BT_MESSAGE_TYPE_EVENT:
+		return take_event(r, message);
+	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
+		return see_packet(r, message);
+	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
+		return take_loss(r, message);
+	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
+		return kmt_import_add_lost(r->import, 0, 0, 0, &r->error);
+	default:
+		return TRUE;
+	}
+}
+
+static bt_graph_simple_sink_component_consume_func_status
+consume(bt_message_iterator *iterator, void *data)
+{
+	CtfReader *r = data;
+	bt_message_array_const messages;
+	gboolean ok = TRUE;
+	uint64_t n;
+
+	/* The two status types share the same values. */
+	int status = bt_message_iterator_next(iterator, &messages, &n);
+
+	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
+		return (bt_graph_simple_sink_component_consume_func_status)
+			status;
+	for (uint64_t i = 0; i < n; i++) {
+		ok = ok && take_message(r, messages[i]);
+		bt_message_put_ref(messages[i]);
+	}
+	return ok ? BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK
+		  : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
+}
+
+/*
+ * ---- babeltrace graph: one source per trace, a muxer by time, consume() as
+ * sink ----
+ */
+
+/*
+ * Return whether seen already contains the directory path, possibly under
+ * another name such as a symbolic link. The function adds path to seen. A
+ * directory that stat() cannot read counts as seen.
+ */
+static gboolean is_seen(GHashTable *seen, const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0 ||
+	       !g_hash_table_add(seen,
+				 g_strdup_printf("%" G_GINT64_MODIFIER
+						 "x:%" G_GINT64_MODIFIER "x",
+						 (guint64)st.st_dev,
+						 (guint64)st.st_ino));
+}
+
+/*
+ * Add path, or its subdirectories down to depth levels, to traces if they
+ * contain a file named metadata.
+ */
+static void find_traces(GPtrArray *traces, GHashTable *seen, const char *path,
+			guint depth)
+{
+	g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
+	g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+	const char *name;
+
+	if (is_seen(seen, path))
+		return;
+	if (g_file_test(metadata, G_FILE_TEST_IS_REGULAR)) {
+		g_ptr_array_add(traces, g_strdup(path));
+		return;
+	}
+	while (dir && depth && (name = g_dir_read_name(dir))) {
+		g_autofree char *below = g_build_filename(path, name, NULL);
+
+		if (g_file_test(below, G_FILE_TEST_IS_DIR))
+			find_traces(traces, seen, below, depth - 1);
+	}
+}
+
+static const bt_plugin *find_plugin(const char *name)
+{
+	const bt_plugin *plugin = NULL;
+
+	bt_plugin_find(name, BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
+		       &plugin);
+	return plugin;
+}
+
+static const bt_component_source *add_source(CtfReader *r, const char *trace)
+{
+	const bt_component_class_source *class =
+		bt_plugin_borrow_source_component_class_by_name_const(r->ctf,
+								      "fs");
+	const bt_component_source *source = NULL;
+	bt_value *params = bt_value_map_create();
+	bt_value *inputs = NULL;
+
+	if (class && params &&
+	    bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) ==
+		    BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK &&
+	    bt_value_array_append_string_element(inputs, trace) ==
+		    BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK)
+		bt_graph_add_source_component(r->graph, class, trace, params,
+					      BT_LOGGING_LEVEL_NONE, &source);
+	bt_value_put_ref(params);
+	return source;
+}
+
+/*
+ * Connect all output ports of source to muxer. The muxer always has one
+ * unconnected input port, its last one.
+ */
+static gboolean connect_source(CtfReader *r, const bt_component_source *source,
+			       const bt_component_filter *muxer)
+{
+	guint64 n = bt_component_source_get_output_port_count(source);
+
+	for (guint64 i = 0; i < n; i++) {
+		guint64 last =
+			bt_component_filter_get_input_port_count(muxer) - 1;
+
+		if (bt_graph_connect_ports(
+			    r->graph,
+			    bt_component_source_borrow_output_port_by_index_const(
+				    source, i),
+			    bt_component_filter_borrow_input_port_by_index_const(
+				    muxer, last),
+			    NULL) != BT_GRAPH_CONNECT_PORTS_STATUS_OK)
+			return FALSE;
+	}
+	return TRUE;
+}
+
+static gboolean build_graph(CtfReader *r)
+{
+	const bt_component_class_filter *class =
+		bt_plugin_borrow_filter_component_class_by_name_const(r->utils,
+								      "muxer");
+	const bt_component_filter *muxer;
+	const bt_component_sink *sink;
+
+	r->graph = bt_graph_create(0);
+	if (!r->graph || !class ||
+	    bt_graph_add_filter_component(r->graph, class, "muxer", NULL,
+					  BT_LOGGING_LEVEL_NONE, &muxer) !=
+		    BT_GRAPH_ADD_COMPONENT_STATUS_OK)
+		return FALSE;
+	for (guint i = 0; i < r->traces->len; i++) {
+		const bt_component_source *source =
+			add_source(r, r->traces->pdata[i]);
+
+		if (!source || !connect_source(r, source, muxer))
+			return FALSE;
+	}
+	return bt_graph_add_simple_sink_component(r->graph, "sink", NULL,
+						  consume, NULL, r, &sink) ==
+		       BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
+	       bt_graph_connect_ports(
+		       r->graph,
+		       bt_component_filter_borrow_output_port_by_index_const(
+			       muxer, 0),
+		       bt_component_sink_borrow_input_port_by_index_const(sink,
+									  0),
+		       NULL) == BT_GRAPH_CONNECT_PORTS_STATUS_OK;
+}
+
+static void describe(CtfReader *r)
+{
+	GKeyFile *meta = kmt_import_meta(r->import);
+
+	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "imported_from", "CTF");
+	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "clock", "CTF");
+	/* CTF does not record the page size of the machine: assume the page
+	 * size of this machine. */
+	g_key_file_set_int64(meta, KMT_IMPORT_GROUP, "page_size",
+			     sysconf(_SC_PAGESIZE));
+	if (r->any_percpu && !kmt_import_cpus(r->import))
+		kmt_import_add_gap(
+			r->import,
+			"how many CPUs per-CPU memory is for: its bytes are "
+			"those that the kernel accounts for (say --cpus)");
+	if (r->no_task)
+		kmt_import_add_gap(r->import,
+				   "which task it was (no common_pid, and no "
+				   "context tid)");
+}
+
+gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error)
+{
+	g_auto(CtfReader) r = {
+		.import = import,
+		.traces = g_ptr_array_new_with_free_func(g_free),
+		.classes =
+			g_hash_table_new_full(NULL, NULL, NULL, ctf_point_free),
+		.cpus = g_hash_table_new(NULL, NULL),
+		.ctf = find_plugin("ctf"),
+		.utils = find_plugin("utils"),
+	};
+	g_autoptr(GHashTable) seen =
+		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	find_traces(r.traces, seen, path, DEPTH);
+	if (r.traces->len == 0)
+		return kmt_import_fail(
+			error, "it is a directory without a CTF trace: there "
+			       "is no file metadata in it. Of perf record "
+			       "--threads no perf.data is one file: record "
+			       "again without it");
+	for (guint i = 0; i < r.traces->len; i++)
+		if (!kmt_ctf_check(r.traces->pdata[i], error))
+			return FALSE;
+	if (!r.ctf || !r.utils)
+		return kmt_import_fail(
+			error, "the plugins ctf and utils of babeltrace2 are "
+			       "not there: install babeltrace2");
+	if (!build_graph(&r) ||
+	    bt_graph_run(r.graph) != BT_GRAPH_RUN_STATUS_OK) {
+		if (!r.error)
+			return fail_as_it_says(error);
+		bt_current_thread_clear_error();
+		g_propagate_error(error, g_steal_pointer(&r.error));
+		return FALSE;
+	}
+	describe(&r);
+	return TRUE;
+}
+
+#else
+
+gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error)
+{
+	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_NO_LIBRARY,
+		    "it is a directory, as CTF is, and kmemtrace-import was "
+		    "built without libbabeltrace2: install libbabeltrace2-dev "
+		    "(libbabeltrace2-devel), configure and build again");
+	return FALSE;
+}
+
+#endif

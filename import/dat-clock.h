@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Conversion of a trace.dat file's timestamps to nanoseconds. */
+#ifndef KMEMTRACE_IMPORT_DAT_CLOCK_H
+#define KMEMTRACE_IMPORT_DAT_CLOCK_H
+
+#include "import/dat-file.h"
+
+/* ns = (time * mult >> shift) + offset */
+typedef struct {
+	const char *name; /* the kernel's trace clock, or NULL if unknown */
+	guint64 mult;
+	guint shift;
+	gint64 offset;
+} DatClock;
+
+/*
+ * Prepare *clock for timestamps of dat. name is the trace clock in the kernel's
+ * spelling and must outlive *clock; NULL selects nanoseconds. Returns FALSE and
+ * sets *error if the clock does not measure time or the file does not contain
+ * its rate.
+ */
+gboolean dat_clock_init(DatClock *clock, const DatFile *dat, const char *name,
+			GError **error);
+
+/*
+ * Convert a timestamp to ns. The result saturates for damaged timestamps.
+ * G_MININT64 and G_MAXINT64 are never returned, because the import uses them as
+ * special values.
+ */
+static inline gint64 dat_clock_ns(const DatClock *clock, guint64 time)
+{
+	__extension__ unsigned __int128 product =
+		(unsigned __int128)time * clock->mult;
+	guint64 ns = MIN(product >> clock->shift, (guint64)G_MAXINT64);
+	gint64 sum;
+
+	if (__builtin_add_overflow((gint64)ns, clock->offset, &sum))
+		sum = clock->offset < 0 ? G_MININT64 : G_MAXINT64;
+	return CLAMP(sum, G_MININT64 + 1, G_MAXINT64 - 1);
+}
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Describes the recorded machine, and guesses the options of the recording,
+ * from a trace.dat.
+ */
+#include "config.h"
+
+#include "import/dat-reader.h"
+
+/*
+ * Minimum number of events for the guesses below. Fewer events may all come
+ * from one task or a few CPUs.
+ */
+#define MIN_EVENTS_OF_A_MACHINE 500
+
+/* Parse the output of uname such as "Linux host 6.1.0 x86_64". */
+static void describe_machine(GKeyFile *meta, const char *uname)
+{
+	g_auto(GStrv) words = g_strsplit(uname, " ", -1);
+	guint n = g_strv_length(words);
+
+	if (n < 4 || !g_utf8_validate(uname, -1, NULL))
+		return;
+	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "kernel_release",
+			      words[n - 2]);
+	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "machine", words[n - 1]);
+}
+
+void dat_describe(const DatReader *r)
+{
+	GKeyFile *meta = kmt_import_meta(r->import);
+	const char *version = r->dat->recorder;
+	g_autofree char *recorder =
+		version && g_utf8_validate(version, -1, NULL)
+			? g_strconcat("trace-cmd ", version, NULL)
+			: g_strdup("trace-cmd");
+
+	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "imported_from",
+			      "trace.dat");
+	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "recorded_by",
+			      g_strchomp(recorder));
+	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "clock", "trace-cmd");
+	if (r->clock.name)
+		g_key_file_set_string(meta, KMT_IMPORT_GROUP, "trace_clock",
+				      r->clock.name);
+	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "page_size",
+			      r->dat->page_bytes);
+	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "word_size",
+			      r->dat->long_bytes);
+	if (r->dat->uname)
+		describe_machine(meta, r->dat->uname);
+}
+
+/*
+ * A trace.dat does not store the options of trace-cmd record, so the function
+ * guesses -F and -P: a recording of all tasks with this many events also
+ * contains events of the idle task or of a kernel thread.
+ */
+void dat_guess_task_filter(KmtImport *import)
+{
+	g_autofree char *reason = NULL;
+	guint32 pid;
+
+	if (kmt_import_seen(import) < MIN_EVENTS_OF_A_MACHINE ||
+	    !kmt_import_only_task(import, &pid))
+		return;
+	reason = g_strdup_printf(
+		"probably a recording of one task, as by trace-cmd record -F "
+		"or -P (a guess, since trace.dat does not store the options): "
+		"all %" G_GUINT64_FORMAT " events are of task %u, and what "
+		"other tasks free is missing",
+		kmt_import_seen(import), pid);
+	kmt_import_add_incomplete(import, reason);
+}
+
+/*
+ * A CPU without an event was idle, or excluded by trace-cmd record -M. An idle
+ * CPU is far more likely, so the program prints a note and the capture stays
+ * complete.
+ */
+void dat_note_silent_cpus(const DatReader *r)
+{
+	g_autofree char *note = NULL;
+	guint silent = 0;
+
+	for (guint i = 0; i < r->surveys->len; i++)
+		silent += !g_array_index(r->surveys, Survey, i).has_time;
+	if (!silent || silent == r->surveys->len ||
+	    kmt_import_seen(r->import) < MIN_EVENTS_OF_A_MACHINE)
+		return;
+	note = g_strdup_printf(
+		"%u of %u CPUs have no event: they were idle, or trace-cmd "
+		"record -M excluded them (trace.dat does not store this); in "
+		"the second case, what these CPUs freed is missing",
+		silent, r->surveys->len);
+	kmt_import_add_note(r->import, note);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parser of the trace.dat container, versions 6 and 7: header, sections, and
+ * options. Every value of the file is validated. The file is mapped, so a
+ * process that truncates the file during the import causes SIGBUS.
+ */
+#ifndef KMEMTRACE_IMPORT_DAT_FILE_H
+#define KMEMTRACE_IMPORT_DAT_FILE_H
+
+#include <glib.h>
+
+#include "import/byte-span.h"
+
+/*
+ * The kernel's counters of one CPU's ring buffer at the end of the recording.
+ */
+typedef struct {
+	guint cpu;
+	gboolean has_events;
+	guint64 events; /* events of all tracepoints in the buffer */
+	gboolean has_lost;
+	guint64 overrun; /* events overwritten before they were read */
+	guint64 other;	 /* events lost for other reasons */
+} DatStats;
+
+/* The range of the file that contains the ring buffer pages of one CPU. */
+typedef struct {
+	guint cpu;
+	guint64 offset, size; /* in bytes, from the start of the file */
+} DatCpu;
+
+/* The ring buffer of the top-level tracefs instance or of a named instance. */
+typedef struct {
+	char *name;	   /* "" for the top-level instance */
+	char *clock;	   /* NULL: the file does not name the clock */
+	guint page_bytes;  /* size of a ring buffer page with its header */
+	guint64 section;   /* offset of the section's header, or of the table in
+			    * version 6 */
+	gboolean packed;   /* the pages are compressed */
+	gboolean is_text;  /* text output of a latency tracer, without events */
+	GArray *cpus;	   /* DatCpu */
+	GHashTable *stats; /* guint cpu -> DatStats */
+} DatBuffer;
+
+/* Layout of the header of a ring buffer page; offsets and sizes in bytes. */
+typedef struct {
+	guint commit_offset, commit_bytes, data_offset;
+} DatPageHeader;
+
+typedef struct {
+	GMappedFile *file;
+	const guint8 *bytes;
+	gsize size;
+	guint version;
+	guint long_bytes; /* size of long in the recorded user space */
+	guint page_bytes; /* page size of the recorded machine */
+	guint n_cpus;	  /* CPUs of the recorded machine; 0: unknown */
+	/* Version 6: number of entries in the CPU tables of all buffers. */
+	guint64 n_table_entries;
+	char *packing; /* compression of version 7; "none" if uncompressed */
+	DatPageHeader page_header;
+	KmtByteSpan formats; /* see dat_file_formats() */
+	KmtByteSpan kallsyms, tasks;
+	char *uname;		     /* as uname -srm prints it, or NULL */
+	char *recorder;		     /* version of trace-cmd, or NULL */
+	guint64 tsc_mult, tsc_shift; /* cycles to ns; mult 0: unknown */
+	gint64 time_shift;   /* ns that the user added to all timestamps */
+	GPtrArray *buffers;  /* DatBuffer *; the top-level buffer is
+			      * first */
+	GPtrArray *unpacked; /* memory of decompressed sections */
+} DatFile;
+
+/*
+ * Map and parse the file at path; free the result with dat_file_free(). Returns
+ * NULL and sets *error if the file cannot be used at all.
+ */
+DatFile *dat_file_open(const char *path, GError **error);
+void dat_file_free(DatFile *dat);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DatFile, dat_file_free)
+
+/*
+ * Called with the format file of one tracepoint; the strings are valid during
+ * the call. FALSE with *error set stops the iteration.
+ */
+typedef gboolean (*DatFormatFunc)(gpointer user, const char *system,
+				  const char *name, const char *text,
+				  GError **error);
+gboolean dat_file_formats(const DatFile *dat, DatFormatFunc func, gpointer user,
+			  GError **error);
+
+/*
+ * Return the counters of a CPU, or NULL if the file has none. buffer owns them.
+ */
+static inline const DatStats *dat_buffer_stats(const DatBuffer *buffer,
+					       guint cpu)
+{
+	return g_hash_table_lookup(buffer->stats, GUINT_TO_POINTER(cpu));
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of tasks and functions in a trace.dat file. */
+#ifndef KMEMTRACE_IMPORT_DAT_NAMES_H
+#define KMEMTRACE_IMPORT_DAT_NAMES_H
+
+#include "import/dat-file.h"
+#include "import/import.h"
+
+/*
+ * Name the tasks of the records that import has so far. Call the function after
+ * all events were added.
+ */
+void dat_name_tasks(const DatFile *dat, KmtImport *import);
+
+/*
+ * Write the file's kallsyms into the capture. A kallsyms without addresses is
+ * ignored. Returns FALSE and sets *error if the capture cannot be written.
+ */
+gboolean dat_name_functions(const DatFile *dat, KmtImport *import,
+			    GError **error);
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "import/dat-page-order.h"
+
+/*
+ * The time within a CPU may decrease by this many ns if its clock is unstable.
+ */
+#define TOLERANCE_NS 1000000
+
+#define NONE G_MAXUINT
+
+static gboolean is_after(gint64 a, gint64 b)
+{
+	/* Subtract as unsigned: the difference of two gint64 may exceed gint64.
+	 */
+	return a > b && (guint64)a - (guint64)b > TOLERANCE_NS;
+}
+
+static DatPageTime *get(const GArray *times, guint i)
+{
+	return &g_array_index(times, DatPageTime, i);
+}
+
+/* Return the index of the first intact page at or after i, or NONE. */
+static guint next_whole(const GArray *times, guint i)
+{
+	while (i < times->len && !get(times, i)->whole)
+		i++;
+	return i < times->len ? i : NONE;
+}
+
+static gboolean is_ordered(const GArray *times)
+{
+	gint64 last = G_MININT64;
+
+	for (guint i = next_whole(times, 0); i != NONE;
+	     i = next_whole(times, i + 1)) {
+		const DatPageTime *page = get(times, i);
+
+		if (is_after(last, page->first) ||
+		    is_after(page->first, page->last))
+			return FALSE;
+		last = page->last;
+	}
+	return TRUE;
+}
+
+/*
+ * Return how many of the n pages in ends have a first time of at most first.
+ * ends is sorted by this time.
+ */
+static guint find_length(const GArray *times, const guint *ends, guint n,
+			 gint64 first)
+{
+	guint low = 0;
+
+	while (low < n) {
+		guint middle = low + (n - low) / 2;
+
+		if (get(times, ends[middle])->first <= first)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
+/*
+ * Choose the first page of a chain. Return the intact page before second, in
+ * the file and in time, that is closest to second in time. Without this choice,
+ * nothing limits the time of a chain's first page.
+ */
+static guint find_first(const GArray *times, guint first, guint second)
+{
+	gint64 limit = get(times, second)->first;
+
+	for (guint i = next_whole(times, 0); i < second;
+	     i = next_whole(times, i + 1))
+		if (get(times, i)->first <= limit &&
+		    get(times, i)->first > get(times, first)->first)
+			first = i;
+	return first;
+}
+
+/*
+ * Mark the longest chain of pages with nondecreasing times. ends[n] is the page
+ * with the lowest time that ends a chain of n + 1 pages.
+ */
+static void mark_chain(const GArray *times, gboolean *in_chain)
+{
+	g_autofree guint *ends = g_new(guint, times->len);
+	g_autofree guint *before = g_new(guint, times->len);
+	guint n = 0;
+
+	for (guint i = next_whole(times, 0); i != NONE;
+	     i = next_whole(times, i + 1)) {
+		guint length =
+			find_length(times, ends, n, get(times, i)->first);
+
+		before[i] = length ? ends[length - 1] : NONE;
+		ends[length] = i;
+		n = MAX(n, length + 1);
+	}
+	for (guint i = n ? ends[n - 1] : NONE; i != NONE; i = before[i]) {
+		in_chain[i] = TRUE;
+		if (before[i] != NONE && before[before[i]] == NONE)
+			before[i] = find_first(times, before[i], i);
+	}
+}
+
+/* Set limits[i] to the time of the first chain page after page i. */
+static void find_limits(const GArray *times, const gboolean *in_chain,
+			gint64 *limits)
+{
+	gint64 limit = G_MAXINT64;
+
+	for (guint i = times->len; i-- > 0;) {
+		limits[i] = limit;
+		if (in_chain[i])
+			limit = get(times, i)->first;
+	}
+}
+
+void dat_order_check(GArray *times)
+{
+	g_autofree gboolean *in_chain = NULL;
+	g_autofree gint64 *limits = NULL;
+	gint64 last = G_MININT64;
+
+	if (is_ordered(times))
+		return;
+	in_chain = g_new0(gboolean, times->len);
+	limits = g_new(gint64, times->len);
+	mark_chain(times, in_chain);
+	find_limits(times, in_chain, limits);
+	for (guint i = next_whole(times, 0); i != NONE;
+	     i = next_whole(times, i + 1)) {
+		DatPageTime *page = get(times, i);
+
+		page->whole = !is_after(last, page->first) &&
+			      !is_after(page->first, page->last) &&
+			      !is_after(page->last, limits[i]);
+		if (page->whole)
+			last = page->last;
+	}
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Iterator over the ring buffer pages of one CPU in a trace.dat file. Each page
+ * is validated before its events are used.
+ *
+ * A page is intact if its length is valid, its events fill exactly this length,
+ * and the rest of the page is zero, as the kernel writes it.
+ * import/dat-page-order.h checks the timestamps.
+ */
+#ifndef KMEMTRACE_IMPORT_DAT_PAGES_H
+#define KMEMTRACE_IMPORT_DAT_PAGES_H
+
+#include "import/dat-file.h"
+#include "lib/tracepoints/ring-event.h"
+
+/*
+ * Value of DatPage.missed: the kernel lost an unknown number of events before a
+ * page.
+ */
+#define DAT_MISSED_UNKNOWN G_MAXUINT64
+
+typedef struct {
+	gboolean whole;		    /* FALSE: one or more pages are damaged */
+	guint64 time;		    /* first event, in the file's clock */
+	guint64 last_time;	    /* last event, in the file's clock */
+	guint64 missed;		    /* events lost before the page */
+	guint64 n_events;	    /* events in the page */
+	KmtTracepointCursor events; /* positioned at the first event */
+	guint8 *copy;		    /* copy of the page, owned */
+} DatPage;
+
+/*
+ * Return whether an event of n_bytes is long enough for the format of its
+ * tracepoint.
+ */
+typedef gboolean (*DatEventFunc)(gconstpointer user, const guint8 *data,
+				 gsize n_bytes);
+
+typedef struct DatPages DatPages;
+
+/*
+ * Create an iterator; free it with dat_pages_free(). dat and buffer must
+ * outlive the iterator. is_whole receives user.
+ */
+DatPages *dat_pages_new(const DatFile *dat, const DatBuffer *buffer,
+			const DatCpu *cpu, DatEventFunc is_whole,
+			gconstpointer user);
+void dat_pages_free(DatPages *pages);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(DatPages, dat_pages_free)
+
+/*
+ * Return the next page, which is valid until the next call, or NULL at the end.
+ */
+const DatPage *dat_pages_next(DatPages *pages);
+
+#endif

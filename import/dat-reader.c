@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reader of trace.dat files. */
+#include "config.h"
+
+#include <event-parse.h>
+#include <stdlib.h>
+
+#include "import/dat-clock.h"
+#include "import/dat-file.h"
+#include "import/dat-names.h"
+#include "import/dat-page-order.h"
+#include "import/dat-pages.h"
+#include "import/decoder.h"
+#include "import/functions.h"
+#include "import/import.h"
+#include "import/dat-reader.h"
+
+/*
+ * Number of events after which the reader lets the import write waiting
+ * records.
+ */
+#define ADVANCE_EVENTS 1024
+
+static void reader_clear(DatReader *r)
+{
+	g_clear_pointer(&r->decoder, kmt_import_decoder_free);
+	g_clear_pointer(&r->callers, kmt_import_callers_free);
+	g_clear_pointer(&r->functions, kmt_import_functions_free);
+	g_clear_pointer(&r->formats, tep_free);
+	g_clear_pointer(&r->surveys, g_array_unref);
+	dat_file_free(r->dat);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DatReader, reader_clear)
+
+static gboolean add_format(gpointer user, const char *system, const char *name,
+			   const char *text, GError **error)
+{
+	DatReader *r = user;
+
+	return kmt_tracepoint_formats_add_known(r->formats, system, name, text,
+						error);
+}
+
+static gboolean read_formats(DatReader *r, GError **error)
+{
+	guint cpus = kmt_import_cpus(r->import);
+
+	r->formats = kmt_tracepoint_formats_new(r->dat->long_bytes, error);
+	if (!r->formats || !dat_file_formats(r->dat, add_format, r, error))
+		return FALSE;
+	r->decoder =
+		kmt_import_decoder_new(r->formats, r->dat->page_bytes,
+				       cpus ? cpus : r->dat->n_cpus, error);
+	if (!r->decoder)
+		return FALSE;
+	if (r->dat->kallsyms.left)
+		r->functions = kmt_import_functions_new(
+			g_strndup((const char *)r->dat->kallsyms.next,
+				  r->dat->kallsyms.left));
+	r->callers = kmt_import_callers_new(
+		r->functions ? kmt_import_functions_name : NULL, r->functions);
+	kmt_import_decoder_expect_stacks(r->decoder, r->import, r->callers);
+	return TRUE;
+}
+
+/* ---- first pass: survey ---- */
+
+static DatPages *open_pages(const DatReader *r, const DatCpu *cpu)
+{
+	return dat_pages_new(r->dat, r->buffer, cpu,
+			     kmt_import_decoder_is_whole, r->decoder);
+}
+
+static void survey_clear(gpointer data)
+{
+	Survey *s = data;
+
+	g_array_unref(s->times);
+}
+
+static DatPageTime time_of(const DatReader *r, const DatPage *page)
+{
+	return (DatPageTime){page->whole, dat_clock_ns(&r->clock, page->time),
+			     dat_clock_ns(&r->clock, page->last_time)};
+}
+
+/*
+ * Fail because the mapped file changed: another process can modify it between
+ * the two passes.
+ */
+static gboolean fail_changed(GError **error)
+{
+	return kmt_import_fail(error,
+			       "it changed while it was read: import it when "
+			       "it is complete");
+}
+
+/*
+ * Set *whole to whether the first pass found page i of the CPU intact. Returns
+ * FALSE and sets *error if the page changed since the first pass.
+ */
+static gboolean check_page(const DatReader *r, const Survey *s, guint i,
+			   const DatPage *page, gboolean *whole, GError **error)
+{
+	DatPageTime now = time_of(r, page);
+	const DatPageTime *before;
+
+	if (i >= s->times->len)
+		return fail_changed(error);
+	before = &g_array_index(s->times, DatPageTime, i);
+	*whole = before->whole;
+	return !*whole ||
+	       (now.whole && now.first == before->first &&
+		now.last == before->last) ||
+	       fail_changed(error);
+}
+
+static void survey_page(Survey *s, const DatPage *page, DatPageTime time)
+{
+	s->events += page->n_events;
+	if (page->missed == DAT_MISSED_UNKNOWN)
+		s->missed_places++;
+	else
+		s->missed = kmt_add_saturating(s->missed, page->missed);
+	s->first_ns = s->has_time ? MIN(s->first_ns, time.first) : time.first;
+	s->last_ns = s->has_time ? MAX(s->last_ns, time.last) : time.last;
+	s->has_time = TRUE;
+}
+
+/*
+ * Read the times of all pages of a CPU and mark pages with inconsistent times
+ * as damaged. The caller releases the array.
+ */
+static GArray *read_times(const DatReader *r, const DatCpu *cpu)
+{
+	GArray *times = g_array_new(FALSE, FALSE, sizeof(DatPageTime));
+	g_autoptr(DatPages) pages = open_pages(r, cpu);
+	const DatPage *page;
+
+	while ((page = dat_pages_next(pages))) {
+		DatPageTime time = time_of(r, page);
+
+		kmt_import_tick(r->import);
+		g_array_append_val(times, time);
+	}
+	dat_order_check(times);
+	return times;
+}
+
+/* Fill in *s for a CPU. The caller releases s->times, even after an error. */
+static gboolean survey_cpu(const DatReader *r, const DatCpu *cpu, Survey *s,
+			   GError **error)
+{
+	g_autoptr(DatPages) pages = open_pages(r, cpu);
+	const DatStats *stats = dat_buffer_stats(r->buffer, cpu->cpu);
+	gboolean in_hole = FALSE;
+	const DatPage *page;
+	guint i;
+
+	*s = (Survey){.times = read_times(r, cpu)};
+	for (i = 0; (page = dat_pages_next(pages)); i++) {
+		gboolean whole;
+
+		kmt_import_tick(r->import);
+		if (!check_page(r, s, i, page, &whole, error))
+			return FALSE;
+		if (whole)
+			survey_page(s, page, time_of(r, page));
+		else if (!in_hole)
+			s->holes++;
+		in_hole = !whole;
+	}
+	/* All events were found, so the pages that look damaged were empty. */
+	if (stats && stats->has_events && stats->events == s->events)
+		s->holes = 0;
+	return i == s->times->len || fail_changed(error);
+}
+
+static gboolean survey_all(DatReader *r, GError **error)
+{
+	const GArray *cpus = r->buffer->cpus;
+
+	r->surveys = g_array_new(FALSE, FALSE, sizeof(Survey));
+	g_array_set_clear_func(r->surveys, survey_clear);
+	for (guint i = 0; i < cpus->len; i++) {
+		Survey s;
+		gboolean ok = survey_cpu(r, &g_array_index(cpus, DatCpu, i), &s,
+					 error);
+
+		if (s.has_time) {
+			r->first_ns = r->has_time ? MIN(r->first_ns, s.first_ns)
+						  : s.first_ns;
+			r->last_ns = r->has_time ? MAX(r->last_ns, s.last_ns)
+						 : s.last_ns;
+			r->has_time = TRUE;
+		}
+		g_array_append_val(r->surveys, s);
+		if (!ok)
+			return FALSE;
+	}
+	return TRUE;
+}
+
+/* ---- losses ---- */
+
+/*
+ * Compute the number of events lost at each gap. The kernel's counters
+ * determine the number of events lost by damage: events in the buffer minus
+ * events in intact pages. If several gaps share this number, the number of each
+ * gap is unknown.
+ */
+static Losses count_losses(const Survey *s, const DatStats *stats)
+{
+	Losses losses = {0};
+
+	if (s->holes == 1 && stats && stats->has_events &&
+	    stats->events > s->events)
+		losses.per_hole = stats->events - s->events;
+	if (s->holes == 0 && s->missed_places == 1 && stats &&
+	    stats->has_lost && stats->other == 0 && stats->overrun > s->missed)
+		losses.per_missed = stats->overrun - s->missed;
+	return losses;
+}
+
+/*
+ * Compute the number of a CPU's events that are missing in the file. Returns
+ * FALSE if the number is unknown; *total is then a lower bound.
+ */
+static gboolean total_lost(const Survey *s, const DatStats *stats,
+			   guint64 *total)
+{
+	gboolean has_lost = stats && stats->has_lost;
+	gboolean has_events = stats && stats->has_events;
+	guint64 missing = 0;
+
+	*total = s->missed;
+	if (has_lost)
+		*total = MAX(*total,
+			     kmt_add_saturating(stats->overrun, stats->other));
+	if (has_events && stats->events > s->events)
+		missing = stats->events - s->events;
+	*total = kmt_add_saturating(*total, missing);
+	return (has_lost || s->missed_places == 0) &&
+	       (s->holes == 0 || missing > 0);
+}
+
+static gboolean set_total(const DatReader *r, guint cpu, const Survey *s,
+			  const DatStats *stats, GError **error)
+{
+	guint64 total;
+
+	if (s->holes)
+		kmt_import_set_damaged(r->import);
+	if (!total_lost(s, stats, &total))
+		return kmt_import_set_cpu_lost(r->import, cpu,
+					       KMT_IMPORT_LOST_UNKNOWN, error);
+	return total == 0 ||
+	       kmt_import_set_cpu_lost(r->import, cpu, total, error);
+}
+
+/* ---- second pass: import ---- */
+
+static gboolean take_page(const DatReader *r, guint cpu, const DatPage *page,
+			  const Losses *losses, GError **error)
+{
+	KmtTracepointCursor cursor = page->events;
+	const guint8 *data;
+	gsize n_bytes;
+
+	if (page->missed &&
+	    !kmt_import_add_loss(
+		    r->import, cpu,
+		    page->missed == DAT_MISSED_UNKNOWN ? losses->per_missed
+						       : page->missed,
+		    r->first_ns, dat_clock_ns(&r->clock, page->time), error))
+		return FALSE;
+	while ((data = kmt_tracepoint_ring_next_event(&cursor, &n_bytes)))
+		if (!kmt_import_decoder_take(
+			    r->decoder, r->import, cpu,
+			    dat_clock_ns(&r->clock, cursor.time_ns), data,
+			    n_bytes, error))
+			return FALSE;
+	return TRUE;
+}
+
+/* Record the loss for a run of damaged pages that ends at time (ns). */
+static gboolean end_hole(const DatReader *r, guint cpu, const Losses *losses,
+			 gint64 time, GError **error)
+{
+	return kmt_import_decoder_flush(r->decoder, error) &&
+	       kmt_import_add_loss(r->import, cpu, losses->per_hole,
+				   r->first_ns, time, error);
+}
+
+/*
+ * Return whether the last n events cross a multiple of ADVANCE_EVENTS. events
+ * includes the last n events.
+ */
+static gboolean ends_round(guint64 events, guint64 n)
+{
+	return events / ADVANCE_EVENTS != (events - n) / ADVANCE_EVENTS;
+}
+
+static gboolean take_pages(const DatReader *r, const DatCpu *cpu,
+			   const Survey *s, const Losses *losses,
+			   GError **error)
+{
+	g_autoptr(DatPages) pages = open_pages(r, cpu);
+	gboolean in_hole = FALSE;
+	const DatPage *page;
+	guint64 events = 0;
+	guint i;
+
+	for (i = 0; (page = dat_pages_next(pages)); i++) {
+		gint64 last = dat_clock_ns(&r->clock, page->last_time);
+		gboolean whole;
+
+		if (!check_page(r, s, i, page, &whole, error))
+			return FALSE;
+		if (!whole) {
+			in_hole = s->holes > 0;
+			continue;
+		}
+		if (in_hole &&
+		    !end_hole(r, cpu->cpu, losses,
+			      dat_clock_ns(&r->clock, page->time), error))
+			return FALSE;
+		in_hole = FALSE;
+		if (!take_page(r, cpu->cpu, page, losses, error))
+			return FALSE;
+		events += page->n_events;
+		if (ends_round(events, page->n_events) &&
+		    !kmt_import_advance(r->import, last, error))
+			return FALSE;
+	}
+	if (i != s->times->len)
+		return fail_changed(error);
+	return !in_hole || end_hole(r, cpu->cpu, losses, r->last_ns, error);
+}
+
+static gboolean take_cpu(const DatReader *r, const DatCpu *cpu, const Survey *s,
+			 GError **error)
+{
+	const DatStats *stats = dat_buffer_stats(r->buffer, cpu->cpu);
+	Losses losses = count_losses(s, stats);
+
+	return set_total(r, cpu->cpu, s, stats, error) &&
+	       take_pages(r, cpu, s, &losses, error) &&
+	       kmt_import_decoder_flush(r->decoder, error) &&
+	       kmt_import_advance(r->import, G_MAXINT64, error);
+}
+
+static gboolean read_buffer(DatReader *r, const DatBuffer *buffer,
+			    GError **error)
+{
+	if (buffer->is_text)
+		return TRUE;
+	if (!dat_clock_init(&r->clock, r->dat, buffer->clock, error))
+		return FALSE;
+	r->buffer = buffer;
+	r->has_time = FALSE;
+	r->first_ns = r->last_ns = 0;
+	g_clear_pointer(&r->surveys, g_array_unref);
+	if (!survey_all(r, error))
+		return FALSE;
+	for (guint i = 0; i < buffer->cpus->len; i++)
+		if (!take_cpu(r, &g_array_index(buffer->cpus, DatCpu, i),
+			      &g_array_index(r->surveys, Survey, i), error))
+			return FALSE;
+	return TRUE;
+}
+
+/* ---- buffers ---- */
+
+static char *printed_name(const DatBuffer *buffer)
+{
+	return *buffer->name ? g_strdup_printf("'%s'", buffer->name)
+			     : g_strdup("of the whole machine");
+}
+
+/*
+ * Write the name of the imported buffer to kmemtrace.meta, and add a note that
+ * lists the other buffers.
+ */
+static void name_buffers(const DatReader *r)
+{
+	g_autoptr(GString) others = g_string_new(NULL);
+	g_autofree char *taken = printed_name(r->buffer);
+	g_autofree char *note = NULL;
+
+	for (guint i = 0; i < r->dat->buffers->len; i++) {
+		const DatBuffer *buffer = r->dat->buffers->pdata[i];
+		g_autofree char *name = printed_name(buffer);
+
+		if (buffer != r->buffer)
+			g_string_append_printf(others, "%s%s",
+					       others->len ? ", " : "", name);
+	}
+	if (*r->buffer->name)
+		g_key_file_set_string(kmt_import_meta(r->import),
+				      KMT_IMPORT_GROUP, "buffer",
+				      r->buffer->name);
+	if (!others->len)
+		return;
+	note = g_strdup_printf("imported the buffer %s; the file also has the "
+			       "buffer %s, which -B NAME imports",
+			       taken, others->str);
+	kmt_import_add_note(r->import, note);
+}
+
+/*
+ * Import the buffer with this name. A NULL name selects the first buffer with
+ * memory events.
+ */
+static gboolean read_buffers(DatReader *r, const char *name, GError **error)
+{
+	gboolean found = FALSE;
+
+	for (guint i = 0; i < r->dat->buffers->len; i++) {
+		const DatBuffer *buffer = r->dat->buffers->pdata[i];
+
+		if (name ? !g_str_equal(buffer->name, name)
+			 : kmt_import_seen(r->import) > 0)
+			continue;
+		found = TRUE;
+		if (!read_buffer(r, buffer, error))
+			return FALSE;
+	}
+	if (found || !name)
+		return TRUE;
+	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
+		    "it has no buffer '%s': 'trace-cmd report' lists its "
+		    "buffers",
+		    name);
+	return FALSE;
+}
+
+gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
+			      const char *buffer, GError **error)
+{
+	g_auto(DatReader) r = {.import = import};
+
+	r.dat = dat_file_open(path, error);
+	if (!r.dat || !read_formats(&r, error) ||
+	    !read_buffers(&r, buffer, error))
+		return FALSE;
+	if (r.buffer)
+		name_buffers(&r);
+	if (r.surveys)
+		dat_note_silent_cpus(&r);
+	dat_describe(&r);
+	dat_guess_task_filter(import);
+	dat_name_tasks(r.dat, import);
+	return dat_name_functions(r.dat, import, error);
+}

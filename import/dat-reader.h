@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * State of the trace.dat reader, shared by dat-reader.c and dat-describe.c.
+ */
+#ifndef KMEMTRACE_IMPORT_DAT_READER_H
+#define KMEMTRACE_IMPORT_DAT_READER_H
+
+#include "import/dat-clock.h"
+#include "import/dat-file.h"
+#include "import/decoder.h"
+#include "import/functions.h"
+#include "import/import.h"
+
+struct tep_handle;
+
+/* Result of the first pass over the pages of a CPU. */
+typedef struct {
+	GArray *times;	       /* DatPageTime */
+	guint64 events;	       /* events in intact pages */
+	guint64 holes;	       /* runs of damaged pages */
+	guint64 missed;	       /* lost events that pages count */
+	guint64 missed_places; /* losses that pages report without a number */
+	gboolean has_time;
+	gint64 first_ns, last_ns;
+} Survey;
+
+/* Number of events lost at each gap of a CPU; 0: unknown. */
+typedef struct {
+	guint64 per_hole;   /* gap of damaged pages */
+	guint64 per_missed; /* loss in the kernel that a page reports without a
+			     * number */
+} Losses;
+
+typedef struct {
+	KmtImport *import;
+	DatFile *dat;
+	struct tep_handle *formats;
+	KmtImportDecoder *decoder;
+	KmtImportFunctions *functions;
+	KmtImportCallers *callers;
+	const DatBuffer *buffer;
+	DatClock clock;
+	GArray *surveys; /* Survey, one per element of buffer->cpus */
+	gboolean has_time;
+	gint64 first_ns, last_ns; /* of all CPUs */
+} DatReader;
+
+/* Write the recorded machine and the recorder to kmemtrace.meta. */
+void dat_describe(const DatReader *r);
+
+/*
+ * Report properties of the recording that the events suggest: a recording of
+ * one task, and CPUs without an event. A trace.dat does not store the options
+ * of trace-cmd record.
+ */
+void dat_guess_task_filter(KmtImport *import);
+void dat_note_silent_cpus(const DatReader *r);
+
+#endif

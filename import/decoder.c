@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <event-parse.h>
+
+#include "import/decoder.h"
+#include "import/stack-queue.h"
+
+/* Upper bound for the length of a cache's name, with its NUL. */
+#define NAME_BYTES 256
+
+typedef struct {
+	KmtTracepoint *point; /* owned; NULL: an event of an old kernel without
+			       * a page frame number */
+	guint index;	      /* index in kmt_tracepoint_names */
+	KmtTracepointSlot cache; /* location of the cache's name: u16 offset,
+				  * u16 length; size 0: the event has no name */
+} Known;
+
+/*
+ * Format of ftrace's own event kernel_stack: int size, unsigned long caller[].
+ */
+typedef struct {
+	guint64 id;
+	KmtTracepointSlot size;
+	guint offset, word; /* offset of caller, size of an element; in bytes */
+} StackFormat;
+
+struct KmtImportDecoder {
+	KmtTracepointCommonFields common;
+	StackFormat stack;
+	KmtImportStackQueue *queue; /* NULL until
+				     * kmt_import_decoder_expect_stacks() */
+	GArray *addresses; /* guint64: addresses of the current stack */
+	GPtrArray *by_id;  /* Known *, indexed by event ID; NULL if
+			    * unknown */
+};
+
+static void known_free(gpointer data)
+{
+	Known *known = data;
+
+	if (!known)
+		return;
+	g_free(known->point);
+	g_free(known);
+}
+
+/* Register a tracepoint and take ownership of point, which may be NULL. */
+static Known *insert(KmtImportDecoder *decoder, guint index,
+		     const struct tep_event *event, KmtTracepoint *point)
+{
+	Known *known = g_new0(Known, 1);
+
+	known->point = point;
+	known->index = index;
+	if ((guint)event->id >= decoder->by_id->len)
+		g_ptr_array_set_size(decoder->by_id, event->id + 1);
+	known_free(decoder->by_id->pdata[event->id]);
+	decoder->by_id->pdata[event->id] = known;
+	return known;
+}
+
+static gboolean has_old_page(guint index, struct tep_event *event)
+{
+	return kmt_tracepoint_names[index].type_id == KMEMTRACE_TYPE_PAGES &&
+	       !tep_find_field(event, "pfn") &&
+	       tep_find_field(event, KMT_IMPORT_PAGE_FIELD);
+}
+
+static gboolean add(KmtImportDecoder *decoder, guint index,
+		    struct tep_event *event, guint page_bytes, guint cpus,
+		    GError **error)
+{
+	const struct tep_format_field *cache = tep_find_field(event, "name");
+	Known *known;
+	KmtTracepoint *point;
+
+	if (has_old_page(index, event)) {
+		insert(decoder, index, event, NULL);
+		return TRUE;
+	}
+	point = kmt_tracepoint_new(&kmt_tracepoint_names[index], event,
+				   page_bytes, cpus, &decoder->common, error);
+	if (!point)
+		return FALSE;
+	known = insert(decoder, index, event, point);
+	if (cache && (cache->flags & TEP_FIELD_IS_DYNAMIC) &&
+	    cache->size == 4 && cache->offset >= 0) {
+		known->cache = (KmtTracepointSlot){(guint16)cache->offset, 4};
+		point->min_bytes =
+			MAX(point->min_bytes, (guint)cache->offset + 4);
+	}
+	return TRUE;
+}
+
+/*
+ * Defaults for a file that lacks the format of kernel_stack. ftrace's own
+ * events have fixed IDs, and the fields of kernel_stack have been the same
+ * since Linux 3.3.
+ */
+#define STACK_ID     4
+#define STACK_SIZE   8 /* offset of size, behind the common fields */
+#define STACK_CALLER 12
+
+static void find_stack_format(StackFormat *stack, struct tep_handle *formats)
+{
+	struct tep_event *event =
+		tep_find_event_by_name(formats, "ftrace", "kernel_stack");
+	const struct tep_format_field *size =
+		event ? tep_find_field(event, "size") : NULL;
+	const struct tep_format_field *caller =
+		event ? tep_find_field(event, "caller") : NULL;
+	guint word = tep_get_long_size(formats) == 4 ? 4 : 8;
+
+	*stack =
+		(StackFormat){.id = STACK_ID,
+			      .size = {STACK_SIZE, 4},
+			      .offset = (STACK_CALLER + word - 1) / word * word,
+			      .word = word};
+	if (!size || !caller || size->size != 4 || size->offset < 0 ||
+	    caller->offset < 0 || caller->offset > G_MAXINT16 ||
+	    size->offset > G_MAXINT16 || event->id < 0)
+		return;
+	stack->id = (guint64)event->id;
+	stack->size.offset = (guint16)size->offset;
+	stack->offset = (guint)caller->offset;
+}
+
+KmtImportDecoder *kmt_import_decoder_new(struct tep_handle *formats,
+					 guint page_bytes, guint cpus,
+					 GError **error)
+{
+	g_autoptr(KmtImportDecoder) decoder = g_new0(KmtImportDecoder, 1);
+
+	decoder->by_id = g_ptr_array_new_with_free_func(known_free);
+	decoder->addresses = g_array_new(FALSE, FALSE, sizeof(guint64));
+	find_stack_format(&decoder->stack, formats);
+	for (guint i = 0; i < kmt_tracepoint_n_names; i++) {
+		const KmtTracepointName *name = &kmt_tracepoint_names[i];
+		struct tep_event *event = tep_find_event_by_name(
+			formats, name->system, name->name);
+
+		if (event && event->id >= 0 && event->id <= G_MAXUINT16 &&
+		    !add(decoder, i, event, page_bytes, cpus, error))
+			return NULL;
+	}
+	return g_steal_pointer(&decoder);
+}
+
+void kmt_import_decoder_free(KmtImportDecoder *decoder)
+{
+	g_ptr_array_unref(decoder->by_id);
+	g_array_unref(decoder->addresses);
+	kmt_import_stack_queue_free(decoder->queue);
+	g_free(decoder);
+}
+
+/*
+ * Copy the name of the event's cache to name, which has NAME_BYTES. Returns
+ * name, or NULL if the event has no valid name.
+ */
+static const char *cache_name(const Known *known, const guint8 *data,
+			      gsize n_bytes, char *name)
+{
+	guint32 place = (guint32)kmt_tracepoint_slot_load(data, known->cache);
+	gsize offset = place & G_MAXUINT16;
+	gsize length = place >> 16;
+
+	if (known->cache.size == 0 || length == 0 || length >= NAME_BYTES ||
+	    offset > n_bytes || length > n_bytes - offset)
+		return NULL;
+	memcpy(name, data + offset, length);
+	name[length] = '\0';
+	return *name ? name : NULL;
+}
+
+static gboolean set_damaged(const Known *known, gsize n_bytes, GError **error)
+{
+	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
+		    "it is damaged: an event of %s has %" G_GSIZE_FORMAT
+		    " bytes, where its format says %u: record again",
+		    known ? known->point->name : "some tracepoint", n_bytes,
+		    known ? known->point->min_bytes : 2);
+	return FALSE;
+}
+
+static const Known *find(const KmtImportDecoder *decoder, guint64 id)
+{
+	return id < decoder->by_id->len ? decoder->by_id->pdata[id] : NULL;
+}
+
+const char *kmt_import_decoder_name(const KmtImportDecoder *decoder, guint64 id)
+{
+	const Known *known = find(decoder, id);
+
+	return known ? kmt_tracepoint_names[known->index].name : NULL;
+}
+
+typedef enum {
+	DECODED_NOTHING, /* no record; the event was counted */
+	DECODED_EVENT,
+	DECODED_DAMAGE, /* *error is set */
+} Decoded;
+
+gboolean kmt_import_decoder_is_whole(gconstpointer user, const guint8 *data,
+				     gsize n_bytes)
+{
+	const KmtImportDecoder *decoder = user;
+	const Known *known;
+
+	if (n_bytes < decoder->common.bytes)
+		return FALSE;
+	known = find(decoder,
+		     kmt_tracepoint_slot_load(data, decoder->common.type));
+	return !known || !known->point || n_bytes >= known->point->min_bytes;
+}
+
+/*
+ * Decode one event. name has NAME_BYTES and receives the name of the event's
+ * cache; event->cache points to name or is NULL.
+ */
+static Decoded decode(const KmtImportDecoder *decoder, KmtImport *import,
+		      const guint8 *data, gsize n_bytes, KmtImportEvent *event,
+		      gint64 time, char *name, GError **error)
+{
+	const KmtTracepointCommonFields *common = &decoder->common;
+	const Known *known;
+
+	if (n_bytes < common->bytes) {
+		set_damaged(NULL, n_bytes, error);
+		return DECODED_DAMAGE;
+	}
+	event->common_flags =
+		(guint8)kmt_tracepoint_slot_load(data, common->flags);
+	known = find(decoder, kmt_tracepoint_slot_load(data, common->type));
+	if (!known) {
+		kmt_import_count_other(import);
+		return DECODED_NOTHING;
+	}
+	if (!known->point) {
+		kmt_import_count_unusable(import, known->index,
+					  KMT_IMPORT_WHY_PAGE_FIELD);
+		return DECODED_NOTHING;
+	}
+	if (n_bytes < known->point->min_bytes) {
+		set_damaged(known, n_bytes, error);
+		return DECODED_DAMAGE;
+	}
+	event->point = known->index;
+	if (!kmt_tracepoint_convert(known->point, data, time, &event->record)) {
+		kmt_import_count_no_memory(import, known->index);
+		return DECODED_NOTHING;
+	}
+	event->pid = (guint32)kmt_tracepoint_slot_load(data, common->pid);
+	event->cache = cache_name(known, data, n_bytes, name);
+	return DECODED_EVENT;
+}
+
+gboolean kmt_import_decoder_take_sample(KmtImportDecoder *decoder,
+					KmtImport *import, guint cpu,
+					gint64 time, const guint8 *data,
+					gsize n_bytes,
+					const KmtImportDecoderStack *stack,
+					GError **error)
+{
+	KmtImportEvent event = {.cpu = cpu};
+	char name[NAME_BYTES];
+	Decoded decoded = decode(decoder, import, data, n_bytes, &event, time,
+				 name, error);
+
+	if (decoded != DECODED_EVENT)
+		return decoded == DECODED_NOTHING;
+	if (stack) {
+		event.stack = stack->addresses;
+		event.n_stack = kmt_import_callers_apply(
+			stack->callers, &event.record, &event.stack, stack->n);
+	}
+	return kmt_import_add(import, &event, error);
+}
+
+/*
+ * Queue the stack of an event kernel_stack. A size field that exceeds the data
+ * is limited to the data.
+ */
+static gboolean take_kernel_stack(KmtImportDecoder *decoder, KmtImport *import,
+				  guint cpu, const guint8 *data, gsize n_bytes,
+				  GError **error)
+{
+	const StackFormat *stack = &decoder->stack;
+	guint8 flags =
+		(guint8)kmt_tracepoint_slot_load(data, decoder->common.flags);
+	KmtTracepointSlot word = {0, (guint16)stack->word};
+	guint64 n = 0;
+
+	if (n_bytes >= (gsize)stack->size.offset + stack->size.size &&
+	    n_bytes > stack->offset)
+		n = MIN(kmt_tracepoint_slot_load(data, stack->size),
+			(n_bytes - stack->offset) / stack->word);
+	g_array_set_size(decoder->addresses, 0);
+	for (guint64 i = 0; i < n; i++) {
+		guint64 address = kmt_tracepoint_slot_load(
+			data + stack->offset + i * stack->word, word);
+
+		/* Old kernels terminate a stack with -1. */
+		if (address == G_MAXUINT64)
+			break;
+		g_array_append_val(decoder->addresses, address);
+	}
+	kmt_import_set_stacks(import);
+	return kmt_import_stack_queue_stack(
+		decoder->queue, cpu, flags,
+		(const guint64 *)(gpointer)decoder->addresses->data,
+		decoder->addresses->len, error);
+}
+
+void kmt_import_decoder_expect_stacks(KmtImportDecoder *decoder,
+				      KmtImport *import,
+				      KmtImportCallers *callers)
+{
+	if (!decoder->queue)
+		decoder->queue = kmt_import_stack_queue_new(import, callers);
+}
+
+gboolean kmt_import_decoder_take(KmtImportDecoder *decoder, KmtImport *import,
+				 guint cpu, gint64 time, const guint8 *data,
+				 gsize n_bytes, GError **error)
+{
+	KmtImportEvent event = {.cpu = cpu};
+	char name[NAME_BYTES];
+	Decoded decoded;
+
+	if (!decoder->queue)
+		return kmt_import_decoder_take_sample(
+			decoder, import, cpu, time, data, n_bytes, NULL, error);
+	if (n_bytes >= decoder->common.bytes &&
+	    kmt_tracepoint_slot_load(data, decoder->common.type) ==
+		    decoder->stack.id)
+		return take_kernel_stack(decoder, import, cpu, data, n_bytes,
+					 error);
+	decoded = decode(decoder, import, data, n_bytes, &event, time, name,
+			 error);
+	return decoded != DECODED_DAMAGE &&
+	       kmt_import_stack_queue_event(decoder->queue, &event,
+					    decoded == DECODED_EVENT, error);
+}
+
+gboolean kmt_import_decoder_flush(KmtImportDecoder *decoder, GError **error)
+{
+	return !decoder->queue ||
+	       kmt_import_stack_queue_flush(decoder->queue, error);
+}

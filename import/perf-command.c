@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <string.h>
+
+#include "import/perf-command.h"
+
+/*
+ * Options of perf record up to Linux 6.18 that have a value. An option whose
+ * value follows "=" in the same word needs no entry.
+ */
+#define SHORT_WITH_VALUE "cCDeFGjkmoprtu"
+
+static const struct {
+	const char *name;
+	char letter; /* equivalent short option; 'o' if the import ignores the
+		      * option */
+} long_with_value[] = {
+	{"affinity", 'o'},
+	{"branch-filter", 'j'},
+	{"buildid-dir", 'o'},
+	{"call-graph", 'o'},
+	{"cgroup", 'G'},
+	{"clang-opt", 'o'},
+	{"clang-path", 'o'},
+	{"clockid", 'k'},
+	{"control", '!'},
+	{"count", 'c'},
+	{"cpu", 'C'},
+	{"delay", 'D'},
+	{"event", 'e'},
+	{"filter", '/'},
+	{"for-each-cgroup", 'G'},
+	{"freq", 'F'},
+	{"max-size", 'o'},
+	{"mmap-flush", 'o'},
+	{"mmap-pages", 'm'},
+	{"num-thread-synthesize", 'o'},
+	{"off-cpu-thresh", 'o'},
+	{"output", 'o'},
+	{"pid", 'p'},
+	{"proc-map-timeout", 'o'},
+	{"realtime", 'r'},
+	{"setup-filter", 'o'},
+	{"switch-max-files", 'o'},
+	{"switch-output-event", 'o'},
+	{"synth", 'o'},
+	{"tid", 't'},
+	{"uid", 'u'},
+	{"vmlinux", 'o'},
+};
+
+typedef struct {
+	PerfCommand found;
+	const char *event; /* the last -e; --filter applies to it */
+} Parser;
+
+static gboolean is_of_memory(const char *event)
+{
+	return !event || strstr(event, "kmem") || strstr(event, "percpu") ||
+	       strstr(event, "vmalloc");
+}
+
+static void take_value(Parser *p, char letter, const char *value)
+{
+	switch (letter) {
+	case 'C':
+		p->found.cpus = value;
+		break;
+	case 'D':
+		p->found.delay = value;
+		break;
+	case 'e':
+		p->event = value;
+		break;
+	case 'G':
+		p->found.cgroups = value;
+		break;
+	case 'p':
+	case 't':
+	case 'u':
+		p->found.tasks = value;
+		break;
+	case '/':
+		if (is_of_memory(p->event))
+			p->found.filter = value;
+		break;
+	case '!':
+		p->found.control = TRUE;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Parse a long option "--name". Returns whether the next word is its value. */
+static gboolean take_long(Parser *p, const char *name, const char *next)
+{
+	gsize length = strcspn(name, "=");
+	const char *value = name[length] ? name + length + 1 : next;
+
+	for (gsize i = 0; i < G_N_ELEMENTS(long_with_value); i++) {
+		if (strlen(long_with_value[i].name) != length ||
+		    strncmp(long_with_value[i].name, name, length) != 0)
+			continue;
+		if (value)
+			take_value(p, long_with_value[i].letter, value);
+		return !name[length];
+	}
+	if (strcmp(name, "all-cpus") == 0)
+		p->found.all_cpus = TRUE;
+	if (strcmp(name, "exclude-perf") == 0 && is_of_memory(p->event))
+		p->found.exclude_perf = TRUE;
+	if (strncmp(name, "switch-output", length) == 0)
+		p->found.switch_output = TRUE;
+	return FALSE;
+}
+
+/*
+ * Parse short options "-abc". Returns whether the next word is the value of the
+ * last one.
+ */
+static gboolean take_short(Parser *p, const char *letters, const char *next)
+{
+	for (; *letters; letters++) {
+		if (*letters == 'a')
+			p->found.all_cpus = TRUE;
+		/* -z=9, -Iax: the rest of the word is the optional value. */
+		if (strchr("zIS", *letters))
+			return FALSE;
+		if (!strchr(SHORT_WITH_VALUE, *letters))
+			continue;
+		if (letters[1])
+			take_value(p, *letters, letters + 1);
+		else if (next)
+			take_value(p, *letters, next);
+		return !letters[1];
+	}
+	return FALSE;
+}
+
+PerfCommand perf_command_parse(const char *const *words)
+{
+	Parser p = {0};
+
+	while (words && *words && strcmp(*words, "record") != 0) {
+		if (strcmp(*words, "kmem") == 0)
+			p.found.all_cpus = TRUE;
+		words++;
+	}
+	if (!words || !*words)
+		return (PerfCommand){0};
+	p.found.known = TRUE;
+	/* The first word that is not an option is the command that perf
+	 * records; its options must not be parsed. */
+	while (*++words && (*words)[0] == '-' && (*words)[1] &&
+	       strcmp(*words, "--") != 0) {
+		const char *word = *words;
+		gboolean has_value =
+			word[1] == '-' ? take_long(&p, word + 2, words[1])
+				       : take_short(&p, word + 1, words[1]);
+
+		if (has_value && words[1])
+			words++;
+	}
+	return p.found;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Parser of perf record's command line: the options that affect which events a
+ * file contains.
+ */
+#ifndef KMEMTRACE_IMPORT_PERF_COMMAND_H
+#define KMEMTRACE_IMPORT_PERF_COMMAND_H
+
+#include <glib.h>
+
+typedef struct {
+	gboolean known;	       /* it is a command line of perf record */
+	gboolean all_cpus;     /* -a; perf kmem record implies -a */
+	gboolean exclude_perf; /* --exclude-perf */
+	gboolean control;      /* --control */
+	gboolean switch_output;
+	/* Values of options, or NULL. The strings belong to the command line.
+	 */
+	const char *cpus;    /* -C */
+	const char *tasks;   /* -p, -t or -u */
+	const char *cgroups; /* -G or --for-each-cgroup */
+	const char *filter;  /* --filter of a memory event */
+	const char *delay;   /* -D */
+} PerfCommand;
+
+/*
+ * Parse a NULL-terminated command line. words may be NULL if the command line
+ * is not known.
+ */
+PerfCommand perf_command_parse(const char *const *words);
+
+#endif

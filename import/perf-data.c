@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "import/import.h"
+#include "import/perf-data.h"
+#include "import/perf-file.h"
+#include "import/perf-stream.h"
+
+#define TRACING_MAGIC "\027\010\104tracing"
+
+/* File name that perf stores before the name of a kernel symbol. */
+#define KERNEL_PREFIX "[kernel.kallsyms]"
+
+/*
+ * File with the header in a directory of perf record --threads. The files of
+ * the threads have this name and a number.
+ */
+#define MAIN_NAME "data"
+
+/* Entry of a thread map that stands for all tasks. */
+#define ALL_TASKS G_MAXUINT64
+
+struct PerfData {
+	PerfFile *main;
+	GPtrArray *threads; /* GMappedFile */
+	PerfStream *stream;
+	guint next_thread; /* index of the file after stream */
+	gboolean reported; /* PERF_ENTRY_CUT_OFF was returned for stream */
+	guint page_bytes, long_bytes;
+	char *release, *machine, *version, *build_id;
+	GStrv command;
+	KmtByteSpan formats; /* begins with the first format */
+};
+
+/*
+ * Read the header of the tracing data, which a trace.dat file begins with too,
+ * and find the format files in it.
+ */
+static gboolean read_tracing_data(PerfData *d, GError **error)
+{
+	KmtByteSpan b = d->main->features[PERF_FEATURE_TRACING_DATA];
+	const guint8 *magic;
+	guint32 n;
+
+	if (!kmt_byte_span_ok(&b))
+		return kmt_import_fail(
+			error, "it has no tracepoints: use perf record -a "
+			       "-e 'kmem:*'");
+	magic = kmt_byte_span_take(&b, strlen(TRACING_MAGIC));
+	if (magic && memcmp(magic, TRACING_MAGIC, strlen(TRACING_MAGIC)) != 0)
+		return kmt_import_fail(
+			error, "its formats of tracepoints do not begin as "
+			       "they should: record again");
+	kmt_byte_span_string(&b);  /* version */
+	kmt_byte_span_take(&b, 1); /* byte order, which is that of the file */
+	magic = kmt_byte_span_take(&b, 1);
+	d->long_bytes = magic ? *magic : 0;
+	d->page_bytes = kmt_byte_span_32(&b);
+	/* Skip header_page and header_event. */
+	for (guint i = 0; i < 2; i++) {
+		kmt_byte_span_string(&b);
+		kmt_byte_span_take(&b, kmt_byte_span_64(&b));
+	}
+	/* Skip the formats of ftrace's own events. */
+	for (n = kmt_byte_span_32(&b); n && kmt_byte_span_ok(&b); n--)
+		kmt_byte_span_take(&b, kmt_byte_span_64(&b));
+	d->formats = b;
+	if (kmt_byte_span_ok(&b) && d->page_bytes && !(d->page_bytes & 511) &&
+	    (d->long_bytes == 4 || d->long_bytes == 8))
+		return TRUE;
+	return kmt_import_fail(
+		error, "its formats of tracepoints are cut off: copy it "
+		       "again, or record again");
+}
+
+gboolean perf_data_formats(const PerfData *d, PerfFormatFunc call,
+			   gpointer user, GError **error)
+{
+	KmtByteSpan b = d->formats;
+	guint32 n_systems = kmt_byte_span_32(&b);
+
+	while (n_systems-- && kmt_byte_span_ok(&b)) {
+		const char *system = kmt_byte_span_string(&b);
+		guint32 n = kmt_byte_span_32(&b);
+
+		while (n-- && kmt_byte_span_ok(&b)) {
+			guint64 size = kmt_byte_span_64(&b);
+			const guint8 *bytes = kmt_byte_span_take(&b, size);
+			g_autofree char *text = NULL;
+			g_autofree char *name = NULL;
+			const char *end;
+
+			if (!bytes)
+				break;
+			text = g_strndup((const char *)bytes, size);
+			end = strchr(text, '\n');
+			if (!g_str_has_prefix(text, "name: ") || !end)
+				continue;
+			name = g_strndup(text + strlen("name: "),
+					 (gsize)(end - text) -
+						 strlen("name: "));
+			if (!call(user, system, name, text, error))
+				return FALSE;
+		}
+	}
+	return kmt_byte_span_ok(&b) ||
+	       kmt_import_fail(
+		       error, "its formats of tracepoints are cut off: copy it "
+			      "again, or record again");
+}
+
+/* Return whether path is a directory that perf record --threads created. */
+static gboolean is_thread_directory(const char *path)
+{
+	g_autofree char *main = g_build_filename(path, MAIN_NAME, NULL);
+
+	return g_file_test(path, G_FILE_TEST_IS_DIR) &&
+	       g_file_test(main, G_FILE_TEST_IS_REGULAR);
+}
+
+static void unref_mapping(gpointer data)
+{
+	g_mapped_file_unref(data);
+}
+
+/* Map the files of the threads: data.0, data.1, and so on. */
+static gboolean open_threads(PerfData *d, const char *directory, GError **error)
+{
+	for (guint i = 0;; i++) {
+		g_autofree char *name = g_strdup_printf(MAIN_NAME ".%u", i);
+		g_autofree char *path = g_build_filename(directory, name, NULL);
+		GMappedFile *file;
+
+		if (!g_file_test(path, G_FILE_TEST_EXISTS))
+			break;
+		file = g_mapped_file_new(path, FALSE, error);
+		if (!file)
+			return FALSE;
+		g_ptr_array_add(d->threads, file);
+	}
+	return d->threads->len > 0 ||
+	       kmt_import_fail(error, "the directory has no files of threads "
+				      "(data.0, data.1, ...): copy all of it");
+}
+
+PerfData *perf_data_open(const char *path, GError **error)
+{
+	g_autoptr(PerfData) d = g_new0(PerfData, 1);
+	gboolean is_directory = is_thread_directory(path);
+	g_autofree char *main =
+		is_directory ? g_build_filename(path, MAIN_NAME, NULL)
+			     : g_strdup(path);
+
+	d->threads = g_ptr_array_new_with_free_func(unref_mapping);
+	d->main = perf_file_open(main, error);
+	if (!d->main || !read_tracing_data(d, error))
+		return NULL;
+	if (is_directory && !open_threads(d, path, error))
+		return NULL;
+	if (!is_directory &&
+	    kmt_byte_span_ok(&d->main->features[PERF_FEATURE_DIRECTORY])) {
+		kmt_import_fail(
+			error, "it is one file of a directory that perf record "
+			       "--threads made: give the directory");
+		return NULL;
+	}
+	d->release = perf_file_text(d->main, PERF_FEATURE_RELEASE);
+	d->machine = perf_file_text(d->main, PERF_FEATURE_MACHINE);
+	d->version = perf_file_text(d->main, PERF_FEATURE_VERSION);
+	d->build_id = perf_file_build_id(d->main);
+	d->command = perf_file_command(d->main);
+	perf_data_rewind(d);
+	return g_steal_pointer(&d);
+}
+
+void perf_data_free(PerfData *d)
+{
+	if (!d)
+		return;
+	perf_stream_free(d->stream);
+	perf_file_free(d->main);
+	g_ptr_array_unref(d->threads);
+	g_free(d->release);
+	g_free(d->machine);
+	g_free(d->version);
+	g_free(d->build_id);
+	g_strfreev(d->command);
+	g_free(d);
+}
+
+void perf_data_rewind(PerfData *d)
+{
+	perf_stream_free(d->stream);
+	d->stream = perf_stream_new(d->main->records, d->main->layouts);
+	d->next_thread = 0;
+	d->reported = FALSE;
+}
+
+guint perf_data_page_bytes(const PerfData *d)
+{
+	return d->page_bytes;
+}
+
+guint perf_data_cpus(const PerfData *d)
+{
+	KmtByteSpan bytes = d->main->features[PERF_FEATURE_CPUS];
+
+	return kmt_byte_span_32(&bytes);
+}
+
+guint perf_data_online(const PerfData *d)
+{
+	KmtByteSpan bytes = d->main->features[PERF_FEATURE_CPUS];
+
+	kmt_byte_span_32(&bytes);
+	return kmt_byte_span_32(&bytes);
+}
+
+guint perf_data_long_bytes(const PerfData *d)
+{
+	return d->long_bytes;
+}
+
+const char *perf_data_release(const PerfData *d)
+{
+	return d->release;
+}
+
+const char *perf_data_machine(const PerfData *d)
+{
+	return d->machine;
+}
+
+const char *perf_data_version(const PerfData *d)
+{
+	return d->version;
+}
+
+const char *perf_data_clock(const PerfData *d)
+{
+	return kmt_byte_span_ok(&d->main->features[PERF_FEATURE_CLOCKID])
+		       ? "perf -k"
+		       : NULL;
+}
+
+const char *perf_data_build_id(const PerfData *d)
+{
+	return d->build_id;
+}
+
+const char *const *perf_data_command(const PerfData *d)
+{
+	return (const char *const *)d->command;
+}
+
+const struct PerfLayouts *perf_data_layouts(const PerfData *d)
+{
+	return d->main->layouts;
+}
+
+gboolean perf_data_is_threaded(const PerfData *d)
+{
+	return d->threads->len > 0;
+}
+
+/*
+ * Return the number of tasks in a thread map, or 0 if an entry stands for all
+ * tasks.
+ */
+static guint64 count_tasks(KmtByteSpan body)
+{
+	guint64 n = kmt_byte_span_64(&body);
+
+	return n == 1 && kmt_byte_span_64(&body) == ALL_TASKS ? 0 : n;
+}
+
+static gboolean is_damaged(const PerfRecord *record, gboolean is_whole)
+{
+	if (record->type == PERF_RECORD_LOST ||
+	    record->type == PERF_RECORD_LOST_SAMPLES)
+		return !is_whole;
+	return !perf_stream_is_type(record->type);
+}
+
+/*
+ * Convert a record to *entry. Returns FALSE if the import does not use the
+ * record or the record is too short.
+ */
+static gboolean parse_record(PerfData *d, const PerfRecord *record,
+			     PerfEntry *entry)
+{
+	KmtByteSpan b = record->body;
+
+	/* Records of perf itself have no trailer. */
+	if (record->type < PERF_USER_ATTR)
+		perf_layouts_trailer(d->main->layouts, b, entry);
+	switch (record->type) {
+	case PERF_RECORD_LOST:
+		entry->kind = PERF_ENTRY_LOST;
+		kmt_byte_span_64(&b);
+		entry->number = kmt_byte_span_64(&b);
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		entry->kind = PERF_ENTRY_LOST_SAMPLES;
+		entry->number = kmt_byte_span_64(&b);
+		break;
+	case PERF_RECORD_COMM:
+		entry->kind = PERF_ENTRY_COMM;
+		kmt_byte_span_32(&b);
+		entry->pid = kmt_byte_span_32(&b);
+		entry->name = kmt_byte_span_string(&b);
+		break;
+	case PERF_RECORD_MMAP:
+		entry->kind = PERF_ENTRY_KERNEL;
+		/* Skip pid and tid, the address, and the length; the address of
+		 * the symbol follows. */
+		kmt_byte_span_64(&b);
+		kmt_byte_span_64(&b);
+		kmt_byte_span_64(&b);
+		entry->number = kmt_byte_span_64(&b);
+		entry->name = kmt_byte_span_string(&b);
+		if (!entry->name ||
+		    !g_str_has_prefix(entry->name, KERNEL_PREFIX "_"))
+			return FALSE;
+		entry->name += strlen(KERNEL_PREFIX);
+		break;
+	case PERF_USER_THREAD_MAP:
+		entry->kind = PERF_ENTRY_TASKS;
+		entry->number = count_tasks(b);
+		break;
+	case PERF_USER_ROUND:
+		entry->kind = PERF_ENTRY_ROUND;
+		break;
+	default:
+		return FALSE;
+	}
+	return kmt_byte_span_ok(&b);
+}
+
+gboolean perf_data_skip_file(PerfData *d)
+{
+	GMappedFile *file;
+	KmtByteSpan bytes;
+
+	if (d->next_thread == d->threads->len)
+		return FALSE;
+	file = d->threads->pdata[d->next_thread++];
+	bytes.next = (const guint8 *)g_mapped_file_get_contents(file);
+	bytes.left = g_mapped_file_get_length(file);
+	/* GMappedFile returns a NULL pointer for an empty file. */
+	if (!bytes.next)
+		bytes.next = (const guint8 *)"";
+	perf_stream_free(d->stream);
+	d->stream = perf_stream_new(bytes, d->main->layouts);
+	d->reported = FALSE;
+	return TRUE;
+}
+
+gboolean perf_data_next(PerfData *d, PerfEntry *entry, GError **error)
+{
+	GError *problem = NULL;
+	PerfRecord record;
+	gboolean is_whole;
+
+	while (perf_stream_next(d->stream, FALSE, &record, &problem)) {
+		*entry = (PerfEntry){0};
+		if (record.type == PERF_RECORD_SAMPLE) {
+			if (!perf_layouts_sample(d->main->layouts, record.body,
+						 entry))
+				entry->kind = PERF_ENTRY_DAMAGED;
+			return TRUE;
+		}
+		is_whole = parse_record(d, &record, entry);
+		if (is_damaged(&record, is_whole))
+			entry->kind = PERF_ENTRY_DAMAGED;
+		if (is_whole || entry->kind == PERF_ENTRY_DAMAGED)
+			return TRUE;
+	}
+	if (problem) {
+		g_propagate_error(error, problem);
+		return FALSE;
+	}
+	if (perf_stream_is_cut_off(d->stream) && !d->reported) {
+		d->reported = TRUE;
+		*entry = (PerfEntry){.kind = PERF_ENTRY_CUT_OFF};
+		return TRUE;
+	}
+	*entry = (PerfEntry){.kind = PERF_ENTRY_FILE};
+	return perf_data_skip_file(d);
+}

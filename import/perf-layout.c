@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "import/import.h"
+#include "import/perf-layout.h"
+
+/* Parts of a sample that a record requires. */
+#define NEEDED (PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+/* PERF_FORMAT_LOST, which is missing in headers before Linux 6.0. */
+#define FORMAT_LOST (1U << 4)
+
+/* Parts of a sample that follow the raw data. */
+#define BEHIND_DATA                                                            \
+	(~(guint64)(PERF_SAMPLE_RAW | (PERF_SAMPLE_RAW - 1)) &                 \
+	 ~(guint64)PERF_SAMPLE_IDENTIFIER)
+
+/* Size of the common fields at the start of all tracepoint data. */
+#define COMMON_BYTES 8
+
+typedef struct {
+	struct perf_event_attr attr;
+	guint n_ids;
+	gboolean is_tracepoint;
+} Layout;
+
+typedef struct {
+	guint64 id;
+	guint index; /* index of the event in all */
+} Id;
+
+struct PerfLayouts {
+	GArray *all; /* Layout */
+	GArray *ids; /* Id, sorted by id */
+	/* Samples begin, and other records end, with the event ID. */
+	gboolean identified;
+};
+
+static const Layout *layout_at(const PerfLayouts *l, guint index)
+{
+	return &g_array_index(l->all, Layout, index);
+}
+
+static gboolean add_ids(PerfLayouts *l, KmtByteSpan ids, gsize file_bytes,
+			GError **error)
+{
+	/* The IDs of two events do not overlap in the file, so their number is
+	 * bounded by the file size. */
+	gsize most = MIN(file_bytes, G_MAXUINT32) / sizeof(guint64);
+
+	if (ids.left / sizeof(guint64) > most - l->ids->len)
+		return kmt_import_fail(error,
+				       "its list of events is damaged: record "
+				       "again");
+	while (ids.left >= sizeof(guint64)) {
+		Id id = {kmt_byte_span_64(&ids), l->all->len - 1};
+
+		g_array_append_val(l->ids, id);
+	}
+	return TRUE;
+}
+
+static gint compare_ids(gconstpointer a, gconstpointer b)
+{
+	const Id *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+gboolean perf_layouts_add(PerfLayouts *l, KmtByteSpan bytes, KmtByteSpan ids,
+			  gsize file_bytes, GError **error)
+{
+	Layout layout = {.n_ids = (guint)(ids.left / sizeof(guint64))};
+	struct perf_event_attr *attr = &layout.attr;
+
+	memcpy(attr, bytes.next, MIN(bytes.left, sizeof(*attr)));
+	layout.is_tracepoint = attr->type == PERF_TYPE_TRACEPOINT;
+	if (layout.is_tracepoint && (attr->sample_type & NEEDED) != NEEDED)
+		return kmt_import_fail(
+			error, "its samples have no data, time or CPU: use "
+			       "perf record -a -R -e 'kmem:*'");
+	g_array_append_val(l->all, layout);
+	return add_ids(l, ids, file_bytes, error);
+}
+
+/*
+ * Return whether all events have the same layout. Without an ID in the samples,
+ * the parser cannot distinguish different layouts.
+ */
+static gboolean are_alike(const PerfLayouts *l)
+{
+	for (guint i = 1; i < l->all->len; i++)
+		if (layout_at(l, i)->attr.sample_type !=
+			    layout_at(l, 0)->attr.sample_type ||
+		    layout_at(l, i)->attr.read_format !=
+			    layout_at(l, 0)->attr.read_format)
+			return FALSE;
+	return TRUE;
+}
+
+gboolean perf_layouts_finish(PerfLayouts *l, GError **error)
+{
+	l->identified = TRUE;
+	for (guint i = 0; i < l->all->len; i++)
+		l->identified =
+			l->identified && (layout_at(l, i)->attr.sample_type &
+					  PERF_SAMPLE_IDENTIFIER);
+	g_array_sort(l->ids, compare_ids);
+	if (l->identified || are_alike(l))
+		return TRUE;
+	return kmt_import_fail(error,
+			       "its events have different layouts and no ids: "
+			       "record them with one call of perf");
+}
+
+PerfLayouts *perf_layouts_new(void)
+{
+	PerfLayouts *l = g_new0(PerfLayouts, 1);
+
+	l->all = g_array_new(FALSE, FALSE, sizeof(Layout));
+	l->ids = g_array_new(FALSE, FALSE, sizeof(Id));
+	return l;
+}
+
+void perf_layouts_free(PerfLayouts *l)
+{
+	if (!l)
+		return;
+	g_array_unref(l->all);
+	g_array_unref(l->ids);
+	g_free(l);
+}
+
+guint perf_layouts_count(const PerfLayouts *l)
+{
+	return l->all->len;
+}
+
+const struct perf_event_attr *perf_layouts_attr(const PerfLayouts *l,
+						guint index)
+{
+	return &layout_at(l, index)->attr;
+}
+
+guint perf_layouts_n_ids(const PerfLayouts *l, guint index)
+{
+	return layout_at(l, index)->n_ids;
+}
+
+gboolean perf_layouts_equal(const PerfLayouts *a, const PerfLayouts *b)
+{
+	if (a->all->len != b->all->len || a->ids->len != b->ids->len)
+		return FALSE;
+	for (guint i = 0; i < a->all->len; i++)
+		if (memcmp(&layout_at(a, i)->attr, &layout_at(b, i)->attr,
+			   sizeof(struct perf_event_attr)) != 0)
+			return FALSE;
+	for (guint i = 0; i < a->ids->len; i++)
+		if (g_array_index(a->ids, Id, i).id !=
+		    g_array_index(b->ids, Id, i).id)
+			return FALSE;
+	return TRUE;
+}
+
+/*
+ * Return the layout of the event with this ID, or NULL if the file does not
+ * list the event.
+ */
+static const Layout *find(const PerfLayouts *l, guint64 id)
+{
+	const Id wanted = {.id = id};
+	guint index = 0, found;
+
+	if (l->identified) {
+		if (!g_array_binary_search(l->ids, &wanted, compare_ids,
+					   &found))
+			return NULL;
+		index = g_array_index(l->ids, Id, found).index;
+	}
+	return &g_array_index(l->all, Layout, index);
+}
+
+/*
+ * Skip the counter values of an event group, which a sample has if perf
+ * recorded with :S.
+ */
+static void skip_counters(KmtByteSpan *b, guint64 format)
+{
+	guint64 n = 1, words = 1;
+
+	if (format & PERF_FORMAT_GROUP)
+		n = kmt_byte_span_64(b);
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		kmt_byte_span_64(b);
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		kmt_byte_span_64(b);
+	if (format & PERF_FORMAT_ID)
+		words++;
+	if (format & FORMAT_LOST)
+		words++;
+	n = n > b->left ? G_MAXUINT64 : n * words * sizeof(guint64);
+	kmt_byte_span_take(b, n);
+}
+
+static void take_callchain(KmtByteSpan *b, PerfEntry *entry)
+{
+	guint64 n = kmt_byte_span_64(b);
+
+	entry->chain.left = n > b->left / 8 ? 0 : n * 8;
+	entry->chain.next =
+		kmt_byte_span_take(b, n > b->left / 8 ? G_MAXUINT64 : n * 8);
+}
+
+/* Parse a sample behind the leading event ID. Returns the unparsed rest. */
+static KmtByteSpan parse_sample(const PerfLayouts *l, const Layout *layout,
+				KmtByteSpan b, PerfEntry *entry)
+{
+	guint64 type = layout->attr.sample_type;
+
+	entry->kind = PERF_ENTRY_SAMPLE;
+	if (!l->identified && (type & PERF_SAMPLE_IDENTIFIER))
+		kmt_byte_span_64(&b);
+	if (type & PERF_SAMPLE_IP)
+		kmt_byte_span_64(&b);
+	if (type & PERF_SAMPLE_TID)
+		kmt_byte_span_64(&b);
+	entry->time = (gint64)kmt_byte_span_64(&b);
+	if (type & PERF_SAMPLE_ADDR)
+		kmt_byte_span_64(&b);
+	if (type & PERF_SAMPLE_ID)
+		kmt_byte_span_64(&b);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		kmt_byte_span_64(&b);
+	entry->cpu = kmt_byte_span_32(&b);
+	kmt_byte_span_32(&b);
+	if (type & PERF_SAMPLE_PERIOD)
+		kmt_byte_span_64(&b);
+	if (type & PERF_SAMPLE_READ)
+		skip_counters(&b, layout->attr.read_format);
+	if (type & PERF_SAMPLE_CALLCHAIN)
+		take_callchain(&b, entry);
+	entry->n_bytes = kmt_byte_span_32(&b);
+	entry->data = kmt_byte_span_take(&b, entry->n_bytes);
+	return b;
+}
+
+gboolean perf_layouts_sample(const PerfLayouts *l, KmtByteSpan b,
+			     PerfEntry *entry)
+{
+	guint64 id = l->identified ? kmt_byte_span_64(&b) : 0;
+	const Layout *layout = find(l, id);
+
+	/* The list of events contains the IDs of all events that have samples.
+	 */
+	if (!layout)
+		return FALSE;
+	entry->kind = PERF_ENTRY_OTHER_SAMPLE;
+	if (!layout->is_tracepoint)
+		return kmt_byte_span_ok(&b);
+	parse_sample(l, layout, b, entry);
+	return entry->data != NULL;
+}
+
+gboolean perf_layouts_is_sample(const PerfLayouts *l, KmtByteSpan b)
+{
+	guint64 id = l->identified ? kmt_byte_span_64(&b) : 0;
+	const Layout *layout = find(l, id);
+	PerfEntry entry = {0};
+	KmtByteSpan rest;
+
+	if (!layout || !layout->is_tracepoint)
+		return FALSE;
+	rest = parse_sample(l, layout, b, &entry);
+	/*
+	 * The data must end where the record ends, unless a further part
+	 * follows. A record of another type never begins with an event ID and
+	 * has a matching length as well.
+	 */
+	return entry.data && entry.n_bytes >= COMMON_BYTES &&
+	       entry.cpu < KMT_IMPORT_MAX_CPUS &&
+	       (rest.left < sizeof(guint64) ||
+		(l->identified && (layout->attr.sample_type & BEHIND_DATA)));
+}
+
+void perf_layouts_trailer(const PerfLayouts *l, KmtByteSpan body,
+			  PerfEntry *entry)
+{
+	static const guint64 words[] = {
+		PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
+		PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,	 PERF_SAMPLE_IDENTIFIER,
+	};
+	const Layout *layout;
+	guint64 id = 0;
+	gsize n = 0;
+
+	if (body.left < sizeof(id))
+		return;
+	memcpy(&id, body.next + body.left - sizeof(id), sizeof(id));
+	layout = find(l, id);
+	if (!layout || !layout->attr.sample_id_all)
+		return;
+	for (guint i = 0; i < G_N_ELEMENTS(words); i++)
+		n += (layout->attr.sample_type & words[i]) ? sizeof(guint64)
+							   : 0;
+	if (n > body.left)
+		return;
+	kmt_byte_span_take(&body, body.left - n);
+	for (guint i = 0; i < G_N_ELEMENTS(words); i++) {
+		guint64 word;
+
+		if (!(layout->attr.sample_type & words[i]))
+			continue;
+		if (words[i] == PERF_SAMPLE_CPU) {
+			entry->cpu = kmt_byte_span_32(&body);
+			kmt_byte_span_32(&body);
+			continue;
+		}
+		word = kmt_byte_span_64(&body);
+		if (words[i] == PERF_SAMPLE_TIME)
+			entry->time = (gint64)word;
+		if (words[i] == PERF_SAMPLE_ID ||
+		    words[i] == PERF_SAMPLE_IDENTIFIER)
+			entry->id = word;
+	}
+}

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Reader of perf.data recordings. */
+#include "config.h"
+
+#include <event-parse.h>
+
+#include "import/decoder.h"
+#include "import/functions.h"
+#include "import/perf-command.h"
+#include "import/perf-data.h"
+#include "import/perf-incomplete.h"
+#include "import/perf-layout.h"
+#include "import/import-symbols.h"
+
+/*
+ * Files of perf record --threads contain no PERF_ENTRY_ROUND. The reader starts
+ * a new round after this number of samples.
+ */
+#define ROUND_SAMPLES 65536
+
+/*
+ * PERF_CONTEXT_MAX: words of a callchain at or above this value are context
+ * markers.
+ */
+#define FIRST_MARK ((guint64)-4095)
+
+/* One file of a recording. A recording without --switch-output has one part. */
+typedef struct {
+	const char *path;
+	PerfData *data;
+	gint64 first_ns; /* time of the first sample */
+} Part;
+
+typedef struct {
+	KmtImport *import;
+	GArray *parts; /* Part, sorted by first_ns */
+	struct tep_handle *formats;
+	KmtImportDecoder *decoder;
+	KmtImportFunctions *functions;
+	KmtImportCallers *callers; /* NULL: samples have no callchains */
+	GArray *chain;	  /* guint64: callchain of the current sample */
+	gint64 latest_ns; /* latest time of all samples */
+	gint64 round_ns;  /* value of latest_ns at the last round */
+	guint samples;	  /* samples since the last round */
+	guint64 n_tasks;  /* recorded tasks, or PERF_TASKS_UNKNOWN */
+	guint64 lost;	  /* sum of PERF_ENTRY_LOST */
+	/* guint64 event ID -> guint64 lost samples, from the end of each file.
+	 */
+	GHashTable *lost_samples;
+	GError *damage; /* first damage found, or NULL */
+} PerfReader;
+
+static void part_clear(gpointer data)
+{
+	Part *part = data;
+
+	perf_data_free(part->data);
+}
+
+static void reader_clear(PerfReader *r)
+{
+	g_clear_pointer(&r->decoder, kmt_import_decoder_free);
+	g_clear_pointer(&r->formats, tep_free);
+	g_clear_pointer(&r->callers, kmt_import_callers_free);
+	g_clear_pointer(&r->functions, kmt_import_functions_free);
+	g_array_unref(r->parts);
+	g_array_unref(r->chain);
+	g_hash_table_unref(r->lost_samples);
+	g_clear_error(&r->damage);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PerfReader, reader_clear)
+
+static PerfData *first_data(const PerfReader *r)
+{
+	return g_array_index(r->parts, Part, 0).data;
+}
+
+static gboolean add_format(gpointer user, const char *system, const char *name,
+			   const char *text, GError **error)
+{
+	PerfReader *r = user;
+
+	return kmt_tracepoint_formats_add_known(r->formats, system, name, text,
+						error);
+}
+
+static gboolean read_formats(PerfReader *r, GError **error)
+{
+	const PerfData *data = first_data(r);
+	guint cpus = kmt_import_cpus(r->import);
+
+	r->formats =
+		kmt_tracepoint_formats_new(perf_data_long_bytes(data), error);
+	if (!r->formats || !perf_data_formats(data, add_format, r, error))
+		return FALSE;
+	r->decoder = kmt_import_decoder_new(
+		r->formats, perf_data_page_bytes(data),
+		cpus ? cpus : perf_data_cpus(data), error);
+	return r->decoder != NULL;
+}
+
+static void set_text(GKeyFile *meta, const char *key, const char *text)
+{
+	if (text)
+		g_key_file_set_string(meta, KMT_IMPORT_GROUP, key, text);
+}
+
+static void describe(const PerfReader *r)
+{
+	GKeyFile *meta = kmt_import_meta(r->import);
+	const PerfData *data = first_data(r);
+	const char *version = perf_data_version(data);
+	const char *clock = perf_data_clock(data);
+	g_autofree char *recorder =
+		version ? g_strconcat("perf ", version, NULL) : NULL;
+
+	set_text(meta, "imported_from", "perf.data");
+	set_text(meta, "recorded_by", recorder ? recorder : "perf");
+	set_text(meta, "machine", perf_data_machine(data));
+	set_text(meta, "kernel_release", perf_data_release(data));
+	set_text(meta, "build_id", perf_data_build_id(data));
+	/* perf uses sched_clock() unless the user selects another clock. */
+	set_text(meta, "clock", clock ? clock : "perf");
+	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "page_size",
+			      perf_data_page_bytes(data));
+	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "word_size",
+			      perf_data_long_bytes(data));
+}
+
+/*
+ * Return whether any tracepoint was recorded with PERF_SAMPLE_CALLCHAIN, as
+ * perf record -g and perf kmem record do.
+ */
+static gboolean has_callchains(const PerfReader *r)
+{
+	const PerfLayouts *layouts = perf_data_layouts(first_data(r));
+
+	for (guint i = 0; i < perf_layouts_count(layouts); i++) {
+		const struct perf_event_attr *attr =
+			perf_layouts_attr(layouts, i);
+
+		if (attr->type == PERF_TYPE_TRACEPOINT &&
+		    (attr->sample_type & PERF_SAMPLE_CALLCHAIN))
+			return TRUE;
+	}
+	return FALSE;
+}
+
+static void prepare_callchains(PerfReader *r)
+{
+	const KmtImportSymbolFiles *files = kmt_import_symbol_files(r->import);
+	char *text;
+
+	if (!has_callchains(r))
+		return;
+	text = files ? kmt_import_symbols_text(r->import, files) : NULL;
+	if (text)
+		r->functions = kmt_import_functions_new(text);
+	r->callers = kmt_import_callers_new(
+		text ? kmt_import_functions_name : NULL, r->functions);
+	kmt_import_set_stacks(r->import);
+}
+
+/*
+ * Copy the kernel's part of a callchain to r->chain. A callchain may also
+ * contain a user space part, which the function skips.
+ */
+static void take_chain(PerfReader *r, KmtByteSpan chain)
+{
+	gboolean is_kernel = TRUE;
+
+	g_array_set_size(r->chain, 0);
+	while (chain.next && chain.left >= sizeof(guint64)) {
+		guint64 word = kmt_byte_span_64(&chain);
+
+		if (word >= FIRST_MARK)
+			is_kernel = word == (guint64)PERF_CONTEXT_KERNEL;
+		else if (is_kernel)
+			g_array_append_val(r->chain, word);
+	}
+}
+
+static gboolean take_sample(PerfReader *r, const PerfEntry *entry,
+			    GError **error)
+{
+	KmtImportDecoderStack stack = {.callers = r->callers};
+
+	r->samples++;
+	/* Ignore the time of a damaged sample, which may be arbitrary. */
+	if (kmt_import_decoder_is_whole(r->decoder, entry->data,
+					entry->n_bytes) &&
+	    entry->cpu < KMT_IMPORT_MAX_CPUS)
+		r->latest_ns = MAX(r->latest_ns, entry->time);
+	if (r->callers) {
+		take_chain(r, entry->chain);
+		stack.addresses = (const guint64 *)(gpointer)r->chain->data;
+		stack.n = r->chain->len;
+	}
+	return kmt_import_decoder_take_sample(
+		r->decoder, r->import, entry->cpu, entry->time, entry->data,
+		entry->n_bytes, r->callers ? &stack : NULL, error);
+}
+
+/*
+ * End a round. After two rounds, no earlier events can follow, so the records
+ * up to the previous round can be written.
+ */
+static gboolean end_round(PerfReader *r, GError **error)
+{
+	gint64 before = r->round_ns;
+
+	r->samples = 0;
+	r->round_ns = r->latest_ns;
+	return kmt_import_advance(r->import, before, error);
+}
+
+/*
+ * Start the next file of a threaded recording, which contains events of other
+ * CPUs.
+ */
+static gboolean begin_file(PerfReader *r, GError **error)
+{
+	r->latest_ns = r->round_ns = G_MININT64;
+	r->samples = 0;
+	return kmt_import_advance(r->import, G_MAXINT64, error);
+}
+
+static void add_lost_samples(GHashTable *sums, guint64 id, guint64 n)
+{
+	guint64 *sum = g_hash_table_lookup(sums, &id);
+
+	if (!sum) {
+		sum = g_new0(guint64, 1);
+		g_hash_table_insert(sums, g_memdup2(&id, sizeof(id)), sum);
+	}
+	*sum = kmt_add_saturating(*sum, n);
+}
+
+static gboolean take_entry(PerfReader *r, const PerfEntry *entry,
+			   GHashTable *lost, GError **error)
+{
+	switch (entry->kind) {
+	case PERF_ENTRY_SAMPLE:
+		return take_sample(r, entry, error);
+	case PERF_ENTRY_OTHER_SAMPLE:
+		kmt_import_count_other(r->import);
+		return TRUE;
+	case PERF_ENTRY_LOST:
+		r->lost = kmt_add_saturating(r->lost, entry->number);
+		return kmt_import_add_lost(r->import, entry->cpu, entry->number,
+					   entry->time, error);
+	case PERF_ENTRY_LOST_SAMPLES:
+		add_lost_samples(lost, entry->id, entry->number);
+		return TRUE;
+	case PERF_ENTRY_COMM:
+		kmt_import_name_task(r->import, entry->pid, entry->time,
+				     entry->name);
+		return TRUE;
+	case PERF_ENTRY_ROUND:
+		return end_round(r, error);
+	case PERF_ENTRY_FILE:
+		return begin_file(r, error);
+	case PERF_ENTRY_CUT_OFF:
+		kmt_import_set_lost_unknown(r->import);
+		return TRUE;
+	case PERF_ENTRY_DAMAGED:
+		return kmt_import_fail(
+			error, "it is damaged: a record is not what its type "
+			       "says: record again");
+	case PERF_ENTRY_KERNEL:
+	case PERF_ENTRY_TASKS:
+		/* look_ahead() already read these entries. */
+		return TRUE;
+	}
+	return TRUE;
+}
+
+/*
+ * Merge the lost samples of a file into all. The kernel counts lost samples
+ * from the start of perf, so the count of a later file includes all earlier
+ * files; the merge takes the maximum.
+ */
+static void keep_largest(GHashTable *all, GHashTable *of_file)
+{
+	GHashTableIter iter;
+	gpointer id, n;
+
+	g_hash_table_iter_init(&iter, of_file);
+	while (g_hash_table_iter_next(&iter, &id, &n)) {
+		guint64 *most = g_hash_table_lookup(all, id);
+
+		if (most)
+			*most = MAX(*most, *(guint64 *)n);
+		else
+			g_hash_table_insert(all, g_memdup2(id, sizeof(guint64)),
+					    g_memdup2(n, sizeof(guint64)));
+	}
+}
+
+static GHashTable *lost_table(void)
+{
+	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+				     g_free);
+}
+
+static gboolean is_damage(const GError *problem)
+{
+	return g_error_matches(problem, KMT_IMPORT_ERROR,
+			       KMT_IMPORT_ERROR_INPUT);
+}
+
+/*
+ * Record a loss for data that cannot be read, and store the first problem for
+ * the message about a file without any event. sample is the damaged sample if
+ * its CPU is known, otherwise NULL; its time may be damaged too. The function
+ * takes ownership of problem. Returns FALSE and sets *error if problem is not
+ * damage of the input.
+ */
+static gboolean take_damage(PerfReader *r, GError *problem,
+			    const PerfEntry *sample, GError **error)
+{
+	if (!is_damage(problem)) {
+		g_propagate_error(error, problem);
+		return FALSE;
+	}
+	if (r->damage)
+		g_error_free(problem);
+	else
+		r->damage = problem;
+	kmt_import_set_damaged(r->import);
+	kmt_import_set_lost_unknown(r->import);
+	/* Without an earlier event, a loss record has no position. */
+	if (r->latest_ns == G_MININT64)
+		return TRUE;
+	if (sample && sample->cpu < KMT_IMPORT_MAX_CPUS)
+		return kmt_import_add_loss(r->import, sample->cpu, 0,
+					   r->latest_ns, r->latest_ns, error);
+	kmt_import_add_loss_on_all_cpus(r->import, r->latest_ns);
+	return TRUE;
+}
+
+/*
+ * Import the entries up to the end of the file, or up to damage, which sets
+ * *problem. Returns FALSE and sets *error if the import must stop.
+ */
+static gboolean read_entries(PerfReader *r, const Part *part, GHashTable *lost,
+			     GError **problem, GError **error)
+{
+	gboolean is_threaded = perf_data_is_threaded(part->data);
+	PerfEntry entry;
+
+	while (perf_data_next(part->data, &entry, problem)) {
+		GError *damage = NULL;
+		gboolean is_sample = entry.kind == PERF_ENTRY_SAMPLE;
+
+		if (!take_entry(r, &entry, lost, &damage) &&
+		    !take_damage(r, damage, is_sample ? &entry : NULL, error))
+			return FALSE;
+		if (is_threaded && r->samples >= ROUND_SAMPLES &&
+		    !end_round(r, error))
+			return FALSE;
+	}
+	return TRUE;
+}
+
+static gboolean read_part(PerfReader *r, const Part *part, GError **error)
+{
+	g_autoptr(GHashTable) lost = lost_table();
+	gboolean has_more = TRUE;
+
+	perf_data_rewind(part->data);
+	while (has_more) {
+		GError *problem = NULL;
+
+		if (!read_entries(r, part, lost, &problem, error))
+			return FALSE;
+		has_more = problem && perf_data_skip_file(part->data);
+		if (problem && !take_damage(r, problem, NULL, error))
+			return FALSE;
+		if (has_more && !begin_file(r, error))
+			return FALSE;
+	}
+	keep_largest(r->lost_samples, lost);
+	return TRUE;
+}
+
+/*
+ * Report the number of lost samples. The first of several files is the start of
+ * the recording only if all files were given: counts of a later file include
+ * the losses of earlier files.
+ */
+static void set_lost(PerfReader *r)
+{
+	PerfCommand command =
+		perf_command_parse(perf_data_command(first_data(r)));
+	guint64 sum = 0;
+	GHashTableIter iter;
+	gpointer n;
+
+	g_hash_table_iter_init(&iter, r->lost_samples);
+	while (g_hash_table_iter_next(&iter, NULL, &n))
+		sum = kmt_add_saturating(sum, *(guint64 *)n);
+	/* perf's loss records and the kernel's counters count the same losses.
+	 * The counters also cover losses after the last record. */
+	if (r->parts->len > 1 || !command.switch_output)
+		kmt_import_set_lost(r->import, sum);
+	else if (sum > r->lost)
+		kmt_import_set_lost_unknown(r->import);
+}
+
+static void see_kernel(KmtImportKernel *kernel, const PerfEntry *entry)
+{
+	if (kernel->symbol)
+		return;
+	kernel->symbol = g_strdup(entry->name);
+	kernel->address = entry->number;
+}
+
+/*
+ * Read the entries before the first sample. perf writes the information that
+ * samples depend on before the first sample, or at the end with
+ * --tail-synthesize. In the second case the function reads the complete file.
+ */
+static gboolean look_ahead(PerfReader *r, Part *part, GError **error)
+{
+	GError *problem = NULL;
+	PerfEntry entry;
+	gboolean found = FALSE;
+
+	part->first_ns = G_MAXINT64;
+	while (perf_data_next(part->data, &entry, &problem)) {
+		if (entry.kind == PERF_ENTRY_SAMPLE && !found) {
+			part->first_ns = entry.time;
+			found = TRUE;
+		} else if (entry.kind == PERF_ENTRY_KERNEL) {
+			see_kernel(kmt_import_kernel(r->import), &entry);
+		} else if (entry.kind == PERF_ENTRY_TASKS) {
+			r->n_tasks = entry.number;
+		}
+		if (found && kmt_import_kernel(r->import)->symbol)
+			break;
+	}
+	/* read_part() finds and reports the damage again. */
+	if (problem && is_damage(problem))
+		g_clear_error(&problem);
+	if (!problem)
+		return TRUE;
+	g_propagate_error(error, problem);
+	return FALSE;
+}
+
+/*
+ * Open a file of the recording. All files must belong to one recording, which
+ * has one list of events.
+ */
+static gboolean open_part(PerfReader *r, const char *path, GError **error)
+{
+	Part part = {.path = path, .data = perf_data_open(path, error)};
+
+	if (!part.data)
+		return FALSE;
+	g_array_append_val(r->parts, part);
+	if (g_strcmp0(perf_data_release(part.data),
+		      perf_data_release(first_data(r))) == 0 &&
+	    perf_layouts_equal(perf_data_layouts(part.data),
+			       perf_data_layouts(first_data(r))))
+		return TRUE;
+	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
+		    "it is not of the same recording as %s: import them one by "
+		    "one",
+		    g_array_index(r->parts, Part, 0).path);
+	return FALSE;
+}
+
+static gint compare_parts(gconstpointer a, gconstpointer b)
+{
+	gint64 ta = ((const Part *)a)->first_ns;
+	gint64 tb = ((const Part *)b)->first_ns;
+
+	return (ta > tb) - (ta < tb);
+}
+
+static gboolean open_all(PerfReader *r, const char *const *paths,
+			 GError **error)
+{
+	gboolean several = paths[1] != NULL;
+
+	for (; *paths; paths++) {
+		if (open_part(r, *paths, error))
+			continue;
+		if (several)
+			g_prefix_error(error, "%s: ", *paths);
+		return FALSE;
+	}
+	for (guint i = 0; i < r->parts->len; i++)
+		if (!look_ahead(r, &g_array_index(r->parts, Part, i), error))
+			return FALSE;
+	g_array_sort(r->parts, compare_parts);
+	kmt_import_kernel(r->import)->build_id =
+		g_strdup(perf_data_build_id(first_data(r)));
+	return TRUE;
+}
+
+gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
+			      GError **error)
+{
+	g_auto(PerfReader) r = {
+		.import = import,
+		.parts = g_array_new(FALSE, FALSE, sizeof(Part)),
+		.chain = g_array_new(FALSE, FALSE, sizeof(guint64)),
+		.latest_ns = G_MININT64,
+		.round_ns = G_MININT64,
+		.n_tasks = PERF_TASKS_UNKNOWN,
+		.lost_samples = lost_table(),
+	};
+
+	g_array_set_clear_func(r.parts, part_clear);
+	if (!open_all(&r, paths, error) || !read_formats(&r, error))
+		return FALSE;
+	describe(&r);
+	perf_design_add(import, first_data(&r), r.decoder, r.n_tasks);
+	prepare_callchains(&r);
+	for (guint i = 0; i < r.parts->len; i++)
+		if (!read_part(&r, &g_array_index(r.parts, Part, i), error))
+			return FALSE;
+	set_lost(&r);
+	if (kmt_import_seen(import) || !r.damage)
+		return TRUE;
+	g_propagate_error(error, g_steal_pointer(&r.damage));
+	return FALSE;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include <linux/perf_event.h>
+
+#include "import/import.h"
+#include "import/perf-stream.h"
+#include "import/perf-zstd.h"
+
+/*
+ * Upper bound for the decompressed size of a record. perf compresses at most
+ * one buffer of a CPU at a time, and a header has 16 bits for the compressed
+ * size. A longer result is damage.
+ */
+#define MOST_BYTES ((gsize)64 * 1024 * 1024)
+
+/*
+ * Upper bounds for the record types of the kernel and of perf, including future
+ * versions. perf's own types begin with PERF_USER_ATTR.
+ */
+#define END_OF_KERNEL_TYPES 40
+#define END_OF_USER_TYPES   128
+
+struct PerfStream {
+	KmtByteSpan bytes;	    /* unread bytes of the file */
+	const PerfLayouts *layouts; /* not owned; may be NULL */
+	PerfZstd *zstd; /* NULL before the first compressed record */
+	/* Decompressed bytes. The bytes before "taken" have been returned. */
+	GByteArray *plain;
+	gsize taken;
+};
+
+gboolean perf_stream_is_type(guint32 type)
+{
+	return (type > 0 && type < END_OF_KERNEL_TYPES) ||
+	       (type >= PERF_USER_ATTR && type < END_OF_USER_TYPES);
+}
+
+PerfStream *perf_stream_new(KmtByteSpan bytes, const PerfLayouts *layouts)
+{
+	PerfStream *stream = g_new0(PerfStream, 1);
+
+	stream->bytes = bytes;
+	stream->layouts = layouts;
+	stream->plain = g_byte_array_new();
+	return stream;
+}
+
+void perf_stream_free(PerfStream *stream)
+{
+	if (!stream)
+		return;
+	perf_zstd_free(stream->zstd);
+	g_byte_array_unref(stream->plain);
+	g_free(stream);
+}
+
+/*
+ * Consume a record at the start of b. Returns FALSE if b does not begin with a
+ * complete record.
+ */
+static gboolean take_record(const PerfStream *s, KmtByteSpan *b,
+			    PerfRecord *record)
+{
+	struct perf_event_header header;
+	KmtByteSpan rest = *b;
+	KmtByteSpan size;
+	guint64 n_more = 0;
+
+	if (b->left < sizeof(header))
+		return FALSE;
+	memcpy(&header, b->next, sizeof(header));
+	if (header.size < sizeof(header) ||
+	    !kmt_byte_span_take(&rest, header.size))
+		return FALSE;
+	record->type = header.type;
+	record->body.next = b->next + sizeof(header);
+	record->body.left = header.size - sizeof(header);
+	size = record->body;
+	/* A sample with a damaged type has no payload and is not compressed. */
+	if (header.type != PERF_RECORD_SAMPLE && s->layouts &&
+	    perf_layouts_is_sample(s->layouts, record->body))
+		record->type = header.type = 0;
+	if (header.type == PERF_USER_AUXTRACE)
+		n_more = kmt_byte_span_64(&size);
+	else if (header.type == PERF_USER_TRACING_DATA)
+		n_more = kmt_byte_span_32(&size);
+	record->payload = (KmtByteSpan){rest.next, n_more};
+	if (!kmt_byte_span_take(&rest, n_more))
+		return FALSE;
+	*b = rest;
+	return TRUE;
+}
+
+/* Append the decompressed content of a compressed record to s->plain. */
+static gboolean decompress(PerfStream *s, const PerfRecord *record,
+			   GError **error)
+{
+	KmtByteSpan body = record->body;
+
+	if (!s->zstd)
+		s->zstd = perf_zstd_new(error);
+	if (!s->zstd)
+		return FALSE;
+	if (record->type == PERF_USER_COMPRESSED2) {
+		guint64 n = kmt_byte_span_64(&body);
+
+		if (n > body.left)
+			return kmt_import_fail(
+				error, "it is damaged: a compressed record is "
+				       "shorter than it says: record again");
+		body.left = n;
+	}
+	g_byte_array_remove_range(s->plain, 0, (guint)s->taken);
+	s->taken = 0;
+	return s->plain->len > MOST_BYTES
+		       ? kmt_import_fail(error, "it is damaged: its compressed "
+						"records do not end: record "
+						"again")
+		       : perf_zstd_append(s->zstd, body.next, body.left,
+					  MOST_BYTES, s->plain, error);
+}
+
+/*
+ * Consume a record from the decompressed bytes. A record may begin in one
+ * compressed record and end in the next one.
+ */
+static gboolean take_plain(PerfStream *s, PerfRecord *record)
+{
+	KmtByteSpan b;
+
+	if (s->taken == s->plain->len)
+		return FALSE;
+	b = (KmtByteSpan){s->plain->data + s->taken, s->plain->len - s->taken};
+	if (!take_record(s, &b, record))
+		return FALSE;
+	s->taken = s->plain->len - b.left;
+	return TRUE;
+}
+
+/*
+ * Return whether the next decompressed record is invalid regardless of the
+ * bytes that follow.
+ */
+static gboolean is_plain_damaged(const PerfStream *s)
+{
+	struct perf_event_header header;
+
+	if (s->plain->len - s->taken < sizeof(header))
+		return FALSE;
+	memcpy(&header, s->plain->data + s->taken, sizeof(header));
+	return header.size < sizeof(header) ||
+	       !perf_stream_is_type(header.type);
+}
+
+gboolean perf_stream_is_cut_off(const PerfStream *s)
+{
+	return s->taken < s->plain->len;
+}
+
+gboolean perf_stream_next(PerfStream *s, gboolean keep_compressed,
+			  PerfRecord *record, GError **error)
+{
+	if (take_plain(s, record))
+		return TRUE;
+	while (!is_plain_damaged(s) && take_record(s, &s->bytes, record)) {
+		if (keep_compressed || (record->type != PERF_USER_COMPRESSED &&
+					record->type != PERF_USER_COMPRESSED2))
+			return TRUE;
+		if (!decompress(s, record, error))
+			return FALSE;
+		if (take_plain(s, record))
+			return TRUE;
+	}
+	if (is_plain_damaged(s))
+		return kmt_import_fail(error,
+				       "it is damaged: a compressed record is "
+				       "none of perf: record again");
+	if (kmt_byte_span_ok(&s->bytes) && s->bytes.left == 0)
+		return FALSE;
+	return kmt_import_fail(error,
+			       "it is damaged: a record is longer than what is "
+			       "left: record again");
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "config.h"
+
+#include "import/stack-queue.h"
+
+/*
+ * Maximum number of waiting events. Only events of a few interrupts can occur
+ * between an event and its stack, so a longer queue means that the stack was
+ * lost.
+ */
+#define MAX_WAITING 1024
+
+/* Execution contexts. Each context can interrupt the contexts before it. */
+enum { LEVEL_TASK, LEVEL_SOFTIRQ, LEVEL_HARDIRQ, LEVEL_NMI, N_LEVELS };
+
+typedef struct {
+	KmtImportEvent event;
+	char *cache; /* owned copy; event.cache points to it */
+	gboolean has_record;
+	gboolean is_complete; /* its stack arrived, or can no longer arrive */
+	GArray *stack;	      /* guint64; NULL without a stack */
+} Waiting;
+
+struct KmtImportStackQueue {
+	KmtImport *import;
+	KmtImportCallers *callers;
+	guint cpu;
+	GQueue waiting; /* Waiting *, in the order of arrival */
+	/* Last event of each context, if its stack may still arrive; otherwise
+	 * NULL. */
+	Waiting *open[N_LEVELS];
+};
+
+KmtImportStackQueue *kmt_import_stack_queue_new(KmtImport *import,
+						KmtImportCallers *callers)
+{
+	KmtImportStackQueue *q = g_new0(KmtImportStackQueue, 1);
+
+	q->import = import;
+	q->callers = callers;
+	return q;
+}
+
+static void waiting_free(gpointer data)
+{
+	Waiting *w = data;
+
+	g_clear_pointer(&w->stack, g_array_unref);
+	g_free(w->cache);
+	g_free(w);
+}
+
+void kmt_import_stack_queue_free(KmtImportStackQueue *q)
+{
+	if (!q)
+		return;
+	g_queue_clear_full(&q->waiting, waiting_free);
+	g_free(q);
+}
+
+static guint level_of(guint8 common_flags)
+{
+	if (common_flags & KMT_TRACEPOINT_COMMON_NMI)
+		return LEVEL_NMI;
+	if (common_flags & KMT_TRACEPOINT_COMMON_HARDIRQ)
+		return LEVEL_HARDIRQ;
+	return common_flags & KMT_TRACEPOINT_COMMON_SOFTIRQ ? LEVEL_SOFTIRQ
+							    : LEVEL_TASK;
+}
+
+static gboolean hand_over(KmtImportStackQueue *q, Waiting *w, GError **error)
+{
+	KmtImportEvent *event = &w->event;
+
+	if (!w->has_record)
+		return TRUE;
+	event->cache = w->cache;
+	if (w->stack) {
+		event->stack = (const guint64 *)(gpointer)w->stack->data;
+		event->n_stack =
+			kmt_import_callers_apply(q->callers, &event->record,
+						 &event->stack, w->stack->len);
+	}
+	return kmt_import_add(q->import, event, error);
+}
+
+/*
+ * Add the events at the head of the queue to the import, in their order, up to
+ * the first incomplete event.
+ */
+static gboolean hand_over_complete(KmtImportStackQueue *q, GError **error)
+{
+	Waiting *w;
+	gboolean ok = TRUE;
+
+	while (ok && (w = g_queue_peek_head(&q->waiting)) && w->is_complete) {
+		ok = hand_over(q, w, error);
+		waiting_free(g_queue_pop_head(&q->waiting));
+	}
+	return ok;
+}
+
+/*
+ * Complete the last event of this context and of all contexts that can
+ * interrupt it. Called when an event of the context arrives, because a stack
+ * belongs to the event before it.
+ */
+static void complete_from(KmtImportStackQueue *q, guint level)
+{
+	for (; level < N_LEVELS; level++) {
+		if (q->open[level])
+			q->open[level]->is_complete = TRUE;
+		q->open[level] = NULL;
+	}
+}
+
+gboolean kmt_import_stack_queue_flush(KmtImportStackQueue *q, GError **error)
+{
+	complete_from(q, LEVEL_TASK);
+	return hand_over_complete(q, error);
+}
+
+static gboolean enter_cpu(KmtImportStackQueue *q, guint cpu, GError **error)
+{
+	if (cpu == q->cpu)
+		return TRUE;
+	q->cpu = cpu;
+	return kmt_import_stack_queue_flush(q, error);
+}
+
+gboolean kmt_import_stack_queue_event(KmtImportStackQueue *q,
+				      const KmtImportEvent *event,
+				      gboolean has_record, GError **error)
+{
+	guint level = level_of(event->common_flags);
+	Waiting *w;
+
+	if (!enter_cpu(q, event->cpu, error))
+		return FALSE;
+	w = g_new0(Waiting, 1);
+	w->event = *event;
+	w->cache = g_strdup(event->cache);
+	w->has_record = has_record;
+	complete_from(q, level);
+	q->open[level] = w;
+	g_queue_push_tail(&q->waiting, w);
+	return q->waiting.length > MAX_WAITING
+		       ? kmt_import_stack_queue_flush(q, error)
+		       : hand_over_complete(q, error);
+}
+
+gboolean kmt_import_stack_queue_stack(KmtImportStackQueue *q, guint cpu,
+				      guint8 common_flags,
+				      const guint64 *addresses, guint n,
+				      GError **error)
+{
+	guint level = level_of(common_flags);
+
+	if (!enter_cpu(q, cpu, error))
+		return FALSE;
+	if (q->open[level]) {
+		GArray *stack = g_array_new(FALSE, FALSE, sizeof(guint64));
+
+		g_array_append_vals(stack, addresses, n);
+		q->open[level]->stack = stack;
+	}
+	complete_from(q, level);
+	return hand_over_complete(q, error);
+}
