@@ -65,7 +65,7 @@ static gboolean on_format(gpointer user, const char *system, const char *name,
 	return TRUE;
 }
 
-static void check_chain(ReadState *state, const PerfEntry *entry)
+static void check_chain(ReadState *state, const KmtPerfEntry *entry)
 {
 	guint n = (guint)(entry->chain.left / sizeof(guint64));
 	g_autofree guint64 *copy = g_memdup2(entry->chain.next, n * 8);
@@ -87,42 +87,43 @@ static void check_chain(ReadState *state, const PerfEntry *entry)
 	}
 }
 
-static void check_entry(ReadState *state, const PerfEntry *entry)
+static void check_entry(ReadState *state, const KmtPerfEntry *entry)
 {
-	g_assert_cmpint(entry->kind, <=, PERF_ENTRY_DAMAGED);
-	if (entry->kind == PERF_ENTRY_SAMPLE) {
+	g_assert_cmpint(entry->kind, <=, KMT_PERF_ENTRY_DAMAGED);
+	if (entry->kind == KMT_PERF_ENTRY_SAMPLE) {
 		g_assert_cmpuint(entry->n_bytes, <=, G_MAXUINT16);
 		read_bytes(state, entry->data, entry->n_bytes);
 		check_chain(state, entry);
 	}
-	if (entry->kind == PERF_ENTRY_COMM || entry->kind == PERF_ENTRY_KERNEL)
+	if (entry->kind == KMT_PERF_ENTRY_COMM ||
+	    entry->kind == KMT_PERF_ENTRY_KERNEL)
 		read_bytes(state, entry->name, strlen(entry->name));
 }
 
-static void read_all(PerfData *data, ReadState *state)
+static void read_all(KmtPerfData *data, ReadState *state)
 {
 	g_autoptr(GError) error = NULL;
-	PerfEntry entry;
+	KmtPerfEntry entry;
 	gsize n = 0;
 
-	if (!perf_data_formats(data, on_format, state, &error))
+	if (!kmt_perf_data_formats(data, on_format, state, &error))
 		g_assert_nonnull(error);
 	g_clear_error(&error);
-	while (n++ < MAX_ENTRIES && perf_data_next(data, &entry, &error)) {
+	while (n++ < MAX_ENTRIES && kmt_perf_data_next(data, &entry, &error)) {
 		g_assert_no_error(error);
 		check_entry(state, &entry);
 	}
 }
 
-static void check_layouts(ReadState *state, const PerfData *data)
+static void check_layouts(ReadState *state, const KmtPerfData *data)
 {
-	const PerfLayouts *layouts = perf_data_layouts(data);
+	const KmtPerfLayouts *layouts = kmt_perf_data_layouts(data);
 
-	g_assert_true(perf_layouts_equal(layouts, layouts));
-	for (guint i = 0; i < perf_layouts_count(layouts); i++) {
-		read_bytes(state, perf_layouts_attr(layouts, i),
+	g_assert_true(kmt_perf_layouts_equal(layouts, layouts));
+	for (guint i = 0; i < kmt_perf_layouts_count(layouts); i++) {
+		read_bytes(state, kmt_perf_layouts_attr(layouts, i),
 			   sizeof(struct perf_event_attr));
-		g_assert_cmpuint(perf_layouts_n_ids(layouts, i), <=,
+		g_assert_cmpuint(kmt_perf_layouts_n_ids(layouts, i), <=,
 				 state->size / 8);
 	}
 }
@@ -133,9 +134,10 @@ static void read_string(ReadState *state, const char *text)
 		read_bytes(state, text, strlen(text));
 }
 
-static void read_command(ReadState *state, const PerfData *data)
+static void read_command(ReadState *state, const KmtPerfData *data)
 {
-	PerfCommand command = perf_command_parse(perf_data_command(data));
+	KmtPerfCommand command =
+		kmt_perf_command_parse(kmt_perf_data_command(data));
 
 	read_string(state, command.cpus);
 	read_string(state, command.tasks);
@@ -144,21 +146,21 @@ static void read_command(ReadState *state, const PerfData *data)
 	read_string(state, command.delay);
 }
 
-static void check_data(ReadState *state, PerfData *data)
+static void check_data(ReadState *state, KmtPerfData *data)
 {
-	g_assert_cmpuint(perf_data_page_bytes(data), >=, 512);
-	perf_data_cpus(data);
-	perf_data_online(data);
-	read_string(state, perf_data_release(data));
-	read_string(state, perf_data_machine(data));
-	read_string(state, perf_data_version(data));
-	read_string(state, perf_data_build_id(data));
+	g_assert_cmpuint(kmt_perf_data_page_bytes(data), >=, 512);
+	kmt_perf_data_cpus(data);
+	kmt_perf_data_online(data);
+	read_string(state, kmt_perf_data_release(data));
+	read_string(state, kmt_perf_data_machine(data));
+	read_string(state, kmt_perf_data_version(data));
+	read_string(state, kmt_perf_data_build_id(data));
 	check_layouts(state, data);
 	read_command(state, data);
 	read_all(data, state);
 	/* Read the file a second time, as the import does for files that it
 	 * scans first. */
-	perf_data_rewind(data);
+	kmt_perf_data_rewind(data);
 	read_all(data, &(ReadState){.size = state->size,
 				    .callers = state->callers,
 				    .stacks = state->stacks});
@@ -167,7 +169,7 @@ static void check_data(ReadState *state, PerfData *data)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(PerfData) data = perf_data_open(
+	g_autoptr(KmtPerfData) data = kmt_perf_data_open(
 		kmt_scratch_write("perf.data", bytes, size), &error);
 	g_autoptr(KmtImportFunctions) functions =
 		kmt_import_functions_new(g_strdup(FUNCTIONS));

@@ -60,7 +60,8 @@ static gboolean on_event(gconstpointer user, const guint8 *data, gsize n_bytes)
 	return n_bytes > 0;
 }
 
-static void check_page(const DatPage *page, const DatBuffer *buffer, guint *sum)
+static void check_page(const KmtDatPage *page, const KmtDatBuffer *buffer,
+		       guint *sum)
 {
 	KmtTracepointCursor cursor = page->events;
 	const guint8 *data;
@@ -78,29 +79,30 @@ static void check_page(const DatPage *page, const DatBuffer *buffer, guint *sum)
 	g_assert_cmpuint(cursor.time_ns, ==, page->last_time);
 }
 
-static void check_cpu(const DatFile *dat, const DatBuffer *buffer,
-		      const DatCpu *cpu, guint *sum)
+static void check_cpu(const KmtDatFile *dat, const KmtDatBuffer *buffer,
+		      const KmtDatCpu *cpu, guint *sum)
 {
-	g_autoptr(DatPages) pages =
-		dat_pages_new(dat, buffer, cpu, on_event, sum);
+	g_autoptr(KmtDatPages) pages =
+		kmt_dat_pages_new(dat, buffer, cpu, on_event, sum);
 	g_autoptr(GArray) times =
-		g_array_new(FALSE, FALSE, sizeof(DatPageTime));
-	const DatPage *page;
-	const DatClock clock = {NULL, 1, 0, dat->time_shift};
+		g_array_new(FALSE, FALSE, sizeof(KmtDatPageTime));
+	const KmtDatPage *page;
+	const KmtDatClock clock = {NULL, 1, 0, dat->time_shift};
 	gint64 last = G_MININT64;
 
-	while (times->len < MAX_PAGES && (page = dat_pages_next(pages))) {
-		DatPageTime time = {page->whole,
-				    dat_clock_ns(&clock, page->time),
-				    dat_clock_ns(&clock, page->last_time)};
+	while (times->len < MAX_PAGES && (page = kmt_dat_pages_next(pages))) {
+		KmtDatPageTime time = {
+			page->whole, kmt_dat_clock_ns(&clock, page->time),
+			kmt_dat_clock_ns(&clock, page->last_time)};
 
 		if (page->whole)
 			check_page(page, buffer, sum);
 		g_array_append_val(times, time);
 	}
-	dat_order_check(times);
+	kmt_dat_order_check(times);
 	for (guint i = 0; i < times->len; i++) {
-		const DatPageTime *time = &g_array_index(times, DatPageTime, i);
+		const KmtDatPageTime *time =
+			&g_array_index(times, KmtDatPageTime, i);
 
 		if (!time->whole)
 			continue;
@@ -108,22 +110,22 @@ static void check_cpu(const DatFile *dat, const DatBuffer *buffer,
 			      (guint64)last - (guint64)time->first <= 1000000);
 		last = time->last;
 	}
-	dat_buffer_stats(buffer, cpu->cpu);
+	kmt_dat_buffer_stats(buffer, cpu->cpu);
 }
 
-static void check_buffer(const DatFile *dat, const DatBuffer *buffer,
+static void check_buffer(const KmtDatFile *dat, const KmtDatBuffer *buffer,
 			 guint *sum)
 {
 	*sum += read_bytes((const guint8 *)buffer->name, strlen(buffer->name));
 	for (guint i = 0; i < MIN(buffer->cpus->len, 4); i++)
-		check_cpu(dat, buffer, &g_array_index(buffer->cpus, DatCpu, i),
-			  sum);
+		check_cpu(dat, buffer,
+			  &g_array_index(buffer->cpus, KmtDatCpu, i), sum);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(DatFile) dat = dat_file_open(
+	g_autoptr(KmtDatFile) dat = kmt_dat_file_open(
 		kmt_scratch_write("trace.dat", bytes, size), &error);
 	static volatile guint result;
 	guint sum = 0;
@@ -131,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (dat) {
 		g_assert_no_error(error);
 		g_assert_cmpuint(dat->page_bytes, >=, 512);
-		if (!dat_file_formats(dat, on_format, &sum, &error))
+		if (!kmt_dat_file_formats(dat, on_format, &sum, &error))
 			g_assert_nonnull(error);
 		sum += read_bytes(dat->kallsyms.next, dat->kallsyms.left) +
 		       read_bytes(dat->tasks.next, dat->tasks.left);

@@ -27,7 +27,8 @@ static const bt_field *member(const bt_field *structure, const char *name)
 			 : NULL;
 }
 
-gboolean ctf_member(const bt_field *structure, const char *name, guint64 *value)
+gboolean kmt_ctf_member(const bt_field *structure, const char *name,
+			guint64 *value)
 {
 	const bt_field *field = member(structure, name);
 
@@ -37,7 +38,7 @@ gboolean ctf_member(const bt_field *structure, const char *name, guint64 *value)
 	return TRUE;
 }
 
-const char *ctf_member_text(const bt_field *structure, const char *name)
+const char *kmt_ctf_member_text(const bt_field *structure, const char *name)
 {
 	const bt_field *field = member(structure, name);
 
@@ -87,13 +88,13 @@ static gboolean find_member(const bt_field_class *payload, const char *name,
 	return FALSE;
 }
 
-static gboolean find_members(CtfPoint *p, const KmtTracepointName *name,
+static gboolean find_members(KmtCtfPoint *p, const KmtTracepointName *name,
 			     const bt_field_class *payload, GError **error)
 {
 	const KmtTracepointField *field;
 
 	for (field = name->fields; field->name; field++) {
-		g_assert(p->n_members < CTF_MAX_FIELDS);
+		g_assert(p->n_members < KMT_CTF_MAX_FIELDS);
 		if (payload && find_member(payload, field->name,
 					   &p->members[p->n_members])) {
 			*kmt_tracepoint_field(p->point, field) =
@@ -124,12 +125,13 @@ static gboolean has_old_page(guint index, const bt_field_class *payload)
 	       find_member(payload, KMT_IMPORT_PAGE_FIELD, &place);
 }
 
-CtfPoint *ctf_point_new(const bt_event_class *class, guint cpus, GError **error)
+KmtCtfPoint *kmt_ctf_point_new(const bt_event_class *class, guint cpus,
+			       GError **error)
 {
 	const bt_field_class *payload =
 		bt_event_class_borrow_payload_field_class_const(class);
 	const char *name = bt_event_class_get_name(class);
-	CtfPoint *p;
+	KmtCtfPoint *p;
 	guint i;
 
 	for (i = 0; name && i < kmt_tracepoint_n_names; i++)
@@ -137,7 +139,7 @@ CtfPoint *ctf_point_new(const bt_event_class *class, guint cpus, GError **error)
 			break;
 	if (!name || i == kmt_tracepoint_n_names)
 		return NULL;
-	p = g_new0(CtfPoint, 1);
+	p = g_new0(KmtCtfPoint, 1);
 	p->index = i;
 	if (has_old_page(i, payload))
 		return p;
@@ -150,13 +152,13 @@ CtfPoint *ctf_point_new(const bt_event_class *class, guint cpus, GError **error)
 				       cpus);
 		return p;
 	}
-	ctf_point_free(p);
+	kmt_ctf_point_free(p);
 	return NULL;
 }
 
-void ctf_point_free(gpointer data)
+void kmt_ctf_point_free(gpointer data)
 {
-	CtfPoint *p = data;
+	KmtCtfPoint *p = data;
 
 	if (!p)
 		return;
@@ -164,11 +166,11 @@ void ctf_point_free(gpointer data)
 	g_free(p);
 }
 
-gboolean ctf_point_convert(const CtfPoint *p, const bt_event *event,
-			   gint64 time, struct kmemtrace_event *e)
+gboolean kmt_ctf_point_convert(const KmtCtfPoint *p, const bt_event *event,
+			       gint64 time, struct kmemtrace_event *e)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
-	guint64 values[CTF_MAX_FIELDS];
+	guint64 values[KMT_CTF_MAX_FIELDS];
 
 	for (guint i = 0; i < p->n_members; i++)
 		values[i] = number(

@@ -8,47 +8,48 @@
 #include "lib/tracepoints/kmem-events.h"
 
 /* Upper bound for the number of fields of a memory tracepoint. */
-#define CTF_MAX_FIELDS 8
+#define KMT_CTF_MAX_FIELDS 8
 
 /* A CTF event class that corresponds to a memory tracepoint. */
 typedef struct {
 	guint index;	      /* index in kmt_tracepoint_names */
 	KmtTracepoint *point; /* layout of the array of u64 values that
-			       * ctf_point_convert() builds; NULL: see
-			       * ctf_point_new() */
-	guint64 members[CTF_MAX_FIELDS]; /* indices of the payload's members */
+			       * kmt_ctf_point_convert() builds; NULL: see
+			       * kmt_ctf_point_new() */
+	guint64 members[KMT_CTF_MAX_FIELDS]; /* indices of the payload's members
+					      */
 	guint n_members;
-} CtfPoint;
+} KmtCtfPoint;
 
 /*
  * Read an integer member of structure, which may be NULL. Returns FALSE if
  * structure has no integer member with this name.
  */
-gboolean ctf_member(const bt_field *structure, const char *name,
-		    guint64 *value);
+gboolean kmt_ctf_member(const bt_field *structure, const char *name,
+			guint64 *value);
 
 /*
  * Return a string member of structure, which may be NULL. The string belongs to
  * the event. Returns NULL if structure has no string member with this name.
  */
-const char *ctf_member_text(const bt_field *structure, const char *name);
+const char *kmt_ctf_member_text(const bt_field *structure, const char *name);
 
 /*
- * Create the description of an event class; free it with ctf_point_free(). cpus
- * is the number of possible CPUs, 0 if unknown. Returns NULL without an error
- * if class is not a memory tracepoint, and NULL with *error set if class lacks
- * a required field. The field point is NULL if an event class of an old kernel
- * has the address of struct page in place of the page's frame number.
+ * Create the description of an event class; free it with kmt_ctf_point_free().
+ * cpus is the number of possible CPUs, 0 if unknown. Returns NULL without an
+ * error if class is not a memory tracepoint, and NULL with *error set if class
+ * lacks a required field. The field point is NULL if an event class of an old
+ * kernel has the address of struct page in place of the page's frame number.
  */
-CtfPoint *ctf_point_new(const bt_event_class *class, guint cpus,
-			GError **error);
-void ctf_point_free(gpointer point);
+KmtCtfPoint *kmt_ctf_point_new(const bt_event_class *class, guint cpus,
+			       GError **error);
+void kmt_ctf_point_free(gpointer point);
 
 /*
  * Convert an event to the record *e with the given time in ns. Returns FALSE if
  * the event describes no memory; see kmt_tracepoint_convert().
  */
-gboolean ctf_point_convert(const CtfPoint *point, const bt_event *event,
-			   gint64 time, struct kmemtrace_event *e);
+gboolean kmt_ctf_point_convert(const KmtCtfPoint *point, const bt_event *event,
+			       gint64 time, struct kmemtrace_event *e);
 
 #endif

@@ -24,10 +24,11 @@
 
 typedef struct {
 	KmtImport *import;
-	GPtrArray *traces;   /* char *: directories of the traces */
-	GHashTable *classes; /* bt_event_class to CtfPoint; the CtfPoint is NULL
-			      * for classes that are not memory events */
-	GHashTable *cpus;    /* bt_stream to the number of its CPU, plus 1 */
+	GPtrArray *traces; /* char *: directories of the traces */
+	GHashTable
+		*classes; /* bt_event_class to KmtCtfPoint; the KmtCtfPoint is
+			   * NULL for classes that are not memory events */
+	GHashTable *cpus; /* bt_stream to the number of its CPU, plus 1 */
 	GError *error;
 	guint n_events;
 	gboolean any_percpu;
@@ -35,9 +36,9 @@ typedef struct {
 	gboolean described; /* describe_trace() was called */
 	bt_graph *graph;
 	const bt_plugin *ctf, *utils;
-} CtfReader;
+} KmtCtfReader;
 
-static void reader_clear(CtfReader *r)
+static void reader_clear(KmtCtfReader *r)
 {
 	g_ptr_array_unref(r->traces);
 	g_hash_table_unref(r->classes);
@@ -48,7 +49,7 @@ static void reader_clear(CtfReader *r)
 	bt_plugin_put_ref(r->utils);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CtfReader, reader_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtCtfReader, reader_clear)
 
 /*
  * Set *error to the first cause that libbabeltrace2 recorded, which is the most
@@ -77,13 +78,13 @@ static gboolean fail_as_it_says(GError **error)
  * Find the CPU of an event: in the event's context if it has a cpu_id,
  * otherwise in its packet.
  */
-static gboolean find_cpu(CtfReader *r, const bt_event *event, guint *cpu)
+static gboolean find_cpu(KmtCtfReader *r, const bt_event *event, guint *cpu)
 {
 	const bt_stream *stream = bt_event_borrow_stream_const(event);
 	guint64 number;
 
-	if (ctf_member(bt_event_borrow_common_context_field_const(event),
-		       "cpu_id", &number)) {
+	if (kmt_ctf_member(bt_event_borrow_common_context_field_const(event),
+			   "cpu_id", &number)) {
 		*cpu = (guint)MIN(number, G_MAXUINT);
 		return TRUE;
 	}
@@ -97,18 +98,19 @@ static gboolean find_cpu(CtfReader *r, const bt_event *event, guint *cpu)
 	return TRUE;
 }
 
-static void find_task(CtfReader *r, const bt_event *event, KmtImportEvent *to)
+static void find_task(KmtCtfReader *r, const bt_event *event,
+		      KmtImportEvent *to)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 	const bt_field *context =
 		bt_event_borrow_common_context_field_const(event);
-	const char *name = ctf_member_text(context, "procname");
+	const char *name = kmt_ctf_member_text(context, "procname");
 	guint64 pid = 0, flags = 0;
 
-	if (!ctf_member(payload, "common_pid", &pid) &&
-	    !ctf_member(context, "tid", &pid))
+	if (!kmt_ctf_member(payload, "common_pid", &pid) &&
+	    !kmt_ctf_member(context, "tid", &pid))
 		r->no_task = TRUE;
-	ctf_member(payload, "common_flags", &flags);
+	kmt_ctf_member(payload, "common_flags", &flags);
 	to->pid = (guint32)pid;
 	to->common_flags = (guint8)flags;
 	if (name && pid)
@@ -117,28 +119,28 @@ static void find_task(CtfReader *r, const bt_event *event, KmtImportEvent *to)
 }
 
 /*
- * Return the CtfPoint of an event's class. NULL with r->error set is a failure;
- * NULL without an error means that the class is not a memory event.
+ * Return the KmtCtfPoint of an event's class. NULL with r->error set is a
+ * failure; NULL without an error means that the class is not a memory event.
  */
-static CtfPoint *find_point(CtfReader *r, const bt_event *event)
+static KmtCtfPoint *find_point(KmtCtfReader *r, const bt_event *event)
 {
 	const bt_event_class *class = bt_event_borrow_class_const(event);
 	gpointer found;
-	CtfPoint *point;
+	KmtCtfPoint *point;
 
 	if (g_hash_table_lookup_extended(r->classes, class, NULL, &found))
 		return found;
-	point = ctf_point_new(class, kmt_import_cpus(r->import), &r->error);
+	point = kmt_ctf_point_new(class, kmt_import_cpus(r->import), &r->error);
 	if (!r->error)
 		g_hash_table_insert(r->classes, (gpointer) class, point);
 	return point;
 }
 
-static gboolean take_event(CtfReader *r, const bt_message *message)
+static gboolean take_event(KmtCtfReader *r, const bt_message *message)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const bt_clock_snapshot *clock;
-	CtfPoint *point = find_point(r, event);
+	KmtCtfPoint *point = find_point(r, event);
 	KmtImportEvent to = {0};
 	gint64 time;
 
@@ -164,12 +166,12 @@ static gboolean take_event(CtfReader *r, const bt_message *message)
 				       "an event's time is beyond 292 years");
 	to.point = point->index;
 	r->any_percpu |= point->point->type_id == KMEMTRACE_TYPE_PERCPU;
-	if (!ctf_point_convert(point, event, time, &to.record)) {
+	if (!kmt_ctf_point_convert(point, event, time, &to.record)) {
 		kmt_import_count_no_memory(r->import, point->index);
 		return TRUE;
 	}
-	to.cache = ctf_member_text(bt_event_borrow_payload_field_const(event),
-				   "name");
+	to.cache = kmt_ctf_member_text(
+		bt_event_borrow_payload_field_const(event), "name");
 	find_task(r, event, &to);
 	return find_cpu(r, event, &to.cpu) &&
 	       kmt_import_add(r->import, &to, &r->error) &&
@@ -193,7 +195,7 @@ static const char *environment(const bt_trace *trace, const char *name)
 	return text && g_utf8_validate(text, -1, NULL) ? text : NULL;
 }
 
-static void set_text(CtfReader *r, const char *key, const char *text)
+static void set_text(KmtCtfReader *r, const char *key, const char *text)
 {
 	if (text)
 		g_key_file_set_string(kmt_import_meta(r->import),
@@ -205,7 +207,7 @@ static void set_text(CtfReader *r, const char *key, const char *text)
  * kmemtrace.meta. perf calls the kernel's version "release", LTTng calls it
  * "kernel_release".
  */
-static void describe_trace(CtfReader *r, const bt_trace *trace)
+static void describe_trace(KmtCtfReader *r, const bt_trace *trace)
 {
 	const char *release = environment(trace, "release");
 
@@ -216,7 +218,7 @@ static void describe_trace(CtfReader *r, const bt_trace *trace)
 	r->described = TRUE;
 }
 
-static gboolean see_packet(CtfReader *r, const bt_message *message)
+static gboolean see_packet(KmtCtfReader *r, const bt_message *message)
 {
 	const bt_packet *packet =
 		bt_message_packet_beginning_borrow_packet_const(message);
@@ -224,8 +226,8 @@ static gboolean see_packet(CtfReader *r, const bt_message *message)
 	const bt_trace *trace = bt_stream_borrow_trace_const(stream);
 	guint64 cpu;
 
-	if (!ctf_member(bt_packet_borrow_context_field_const(packet), "cpu_id",
-			&cpu) ||
+	if (!kmt_ctf_member(bt_packet_borrow_context_field_const(packet),
+			    "cpu_id", &cpu) ||
 	    cpu >= G_MAXUINT)
 		return TRUE;
 	g_hash_table_insert(r->cpus, (gpointer)stream,
@@ -244,7 +246,7 @@ static gboolean see_packet(CtfReader *r, const bt_message *message)
  * Add a loss record for discarded events. If the CPU or the time is not known,
  * the number of lost events is reported as unknown.
  */
-static gboolean take_loss(CtfReader *r, const bt_message *message)
+static gboolean take_loss(KmtCtfReader *r, const bt_message *message)
 {
 	const bt_stream *stream =
 		bt_message_discarded_events_borrow_stream_const(message);
@@ -267,7 +269,7 @@ static gboolean take_loss(CtfReader *r, const bt_message *message)
 				   time, &r->error);
 }
 
-static gboolean take_message(CtfReader *r, const bt_message *message)
+static gboolean take_message(KmtCtfReader *r, const bt_message *message)
 {
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
@@ -286,7 +288,7 @@ static gboolean take_message(CtfReader *r, const bt_message *message)
 static bt_graph_simple_sink_component_consume_func_status
 consume(bt_message_iterator *iterator, void *data)
 {
-	CtfReader *r = data;
+	KmtCtfReader *r = data;
 	bt_message_array_const messages;
 	gboolean ok = TRUE;
 	uint64_t n;
@@ -361,7 +363,7 @@ static const bt_plugin *find_plugin(const char *name)
 	return plugin;
 }
 
-static const bt_component_source *add_source(CtfReader *r, const char *trace)
+static const bt_component_source *add_source(KmtCtfReader *r, const char *trace)
 {
 	const bt_component_class_source *class =
 		bt_plugin_borrow_source_component_class_by_name_const(r->ctf,
@@ -385,7 +387,8 @@ static const bt_component_source *add_source(CtfReader *r, const char *trace)
  * Connect all output ports of source to muxer. The muxer always has one
  * unconnected input port, its last one.
  */
-static gboolean connect_source(CtfReader *r, const bt_component_source *source,
+static gboolean connect_source(KmtCtfReader *r,
+			       const bt_component_source *source,
 			       const bt_component_filter *muxer)
 {
 	guint64 n = bt_component_source_get_output_port_count(source);
@@ -406,7 +409,7 @@ static gboolean connect_source(CtfReader *r, const bt_component_source *source,
 	return TRUE;
 }
 
-static gboolean build_graph(CtfReader *r)
+static gboolean build_graph(KmtCtfReader *r)
 {
 	const bt_component_class_filter *class =
 		bt_plugin_borrow_filter_component_class_by_name_const(r->utils,
@@ -439,7 +442,7 @@ static gboolean build_graph(CtfReader *r)
 		       NULL) == BT_GRAPH_CONNECT_PORTS_STATUS_OK;
 }
 
-static void describe(CtfReader *r)
+static void describe(KmtCtfReader *r)
 {
 	GKeyFile *meta = kmt_import_meta(r->import);
 
@@ -462,11 +465,11 @@ static void describe(CtfReader *r)
 
 gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error)
 {
-	g_auto(CtfReader) r = {
+	g_auto(KmtCtfReader) r = {
 		.import = import,
 		.traces = g_ptr_array_new_with_free_func(g_free),
-		.classes =
-			g_hash_table_new_full(NULL, NULL, NULL, ctf_point_free),
+		.classes = g_hash_table_new_full(NULL, NULL, NULL,
+						 kmt_ctf_point_free),
 		.cpus = g_hash_table_new(NULL, NULL),
 		.ctf = find_plugin("ctf"),
 		.utils = find_plugin("utils"),

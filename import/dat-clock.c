@@ -23,10 +23,10 @@ static gboolean is_ns(const char *name)
 	return FALSE;
 }
 
-gboolean dat_clock_init(DatClock *clock, const DatFile *dat, const char *name,
-			GError **error)
+gboolean kmt_dat_clock_init(KmtDatClock *clock, const KmtDatFile *dat,
+			    const char *name, GError **error)
 {
-	*clock = (DatClock){name, 1, 0, dat->time_shift};
+	*clock = (KmtDatClock){name, 1, 0, dat->time_shift};
 	/* trace-cmd converts TSC cycles to ns if it could determine their
 	 * frequency. */
 	if (dat->tsc_mult && dat->tsc_shift < 64 &&

@@ -11,7 +11,7 @@ typedef struct {
 	guint64 mult;
 	guint shift;
 	gint64 offset;
-} DatClock;
+} KmtDatClock;
 
 /*
  * Prepare *clock for timestamps of dat. name is the trace clock in the kernel's
@@ -19,15 +19,15 @@ typedef struct {
  * sets *error if the clock does not measure time or the file does not contain
  * its rate.
  */
-gboolean dat_clock_init(DatClock *clock, const DatFile *dat, const char *name,
-			GError **error);
+gboolean kmt_dat_clock_init(KmtDatClock *clock, const KmtDatFile *dat,
+			    const char *name, GError **error);
 
 /*
  * Convert a timestamp to ns. The result saturates for damaged timestamps.
  * G_MININT64 and G_MAXINT64 are never returned, because the import uses them as
  * special values.
  */
-static inline gint64 dat_clock_ns(const DatClock *clock, guint64 time)
+static inline gint64 kmt_dat_clock_ns(const KmtDatClock *clock, guint64 time)
 {
 	__extension__ unsigned __int128 product =
 		(unsigned __int128)time * clock->mult;

@@ -6,8 +6,8 @@
 
 static gint compare_offsets(gconstpointer a, gconstpointer b)
 {
-	guint64 x = ((const DatCpu *)a)->offset,
-		y = ((const DatCpu *)b)->offset;
+	guint64 x = ((const KmtDatCpu *)a)->offset,
+		y = ((const KmtDatCpu *)b)->offset;
 
 	return (x > y) - (x < y);
 }
@@ -16,12 +16,12 @@ static gint compare_offsets(gconstpointer a, gconstpointer b)
  * Append the nonempty ranges of a buffer to ranges. Returns FALSE if a CPU has
  * two entries.
  */
-static gboolean add_ranges(const DatBuffer *buffer, GArray *ranges)
+static gboolean add_ranges(const KmtDatBuffer *buffer, GArray *ranges)
 {
 	g_autofree gboolean *seen = g_new0(gboolean, KMT_IMPORT_MAX_CPUS);
 
 	for (guint i = 0; i < buffer->cpus->len; i++) {
-		DatCpu cpu = g_array_index(buffer->cpus, DatCpu, i);
+		KmtDatCpu cpu = g_array_index(buffer->cpus, KmtDatCpu, i);
 
 		if (seen[cpu.cpu])
 			return FALSE;
@@ -37,9 +37,9 @@ static gboolean add_ranges(const DatBuffer *buffer, GArray *ranges)
  * that assigns the same pages to 65536 CPUs would import each event 65536
  * times.
  */
-gboolean dat_ranges_check(const DatFile *dat, GError **error)
+gboolean kmt_dat_ranges_check(const KmtDatFile *dat, GError **error)
 {
-	g_autoptr(GArray) ranges = g_array_new(FALSE, FALSE, sizeof(DatCpu));
+	g_autoptr(GArray) ranges = g_array_new(FALSE, FALSE, sizeof(KmtDatCpu));
 	guint64 end = 0;
 	gboolean ok = TRUE;
 
@@ -47,7 +47,7 @@ gboolean dat_ranges_check(const DatFile *dat, GError **error)
 		ok = add_ranges(dat->buffers->pdata[i], ranges);
 	g_array_sort(ranges, compare_offsets);
 	for (guint i = 0; ok && i < ranges->len; i++) {
-		const DatCpu *cpu = &g_array_index(ranges, DatCpu, i);
+		const KmtDatCpu *cpu = &g_array_index(ranges, KmtDatCpu, i);
 
 		ok = cpu->offset >= end;
 		end = kmt_add_saturating(cpu->offset, cpu->size);

@@ -9,6 +9,6 @@
  * overlapping pages would be imported twice. Returns FALSE and sets *error if
  * ranges overlap or a CPU has two ranges.
  */
-gboolean dat_ranges_check(const DatFile *dat, GError **error);
+gboolean kmt_dat_ranges_check(const KmtDatFile *dat, GError **error);
 
 #endif

@@ -26,7 +26,7 @@ static void describe_machine(GKeyFile *meta, const char *uname)
 	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "machine", words[n - 1]);
 }
 
-void dat_describe(const DatReader *r)
+void kmt_dat_describe(const KmtDatReader *r)
 {
 	GKeyFile *meta = kmt_import_meta(r->import);
 	const char *version = r->dat->recorder;
@@ -56,7 +56,7 @@ void dat_describe(const DatReader *r)
  * guesses -F and -P: a recording of all tasks with this many events also
  * contains events of the idle task or of a kernel thread.
  */
-void dat_guess_task_filter(KmtImport *import)
+void kmt_dat_guess_task_filter(KmtImport *import)
 {
 	g_autofree char *reason = NULL;
 	guint32 pid;
@@ -78,13 +78,13 @@ void dat_guess_task_filter(KmtImport *import)
  * CPU is far more likely, so the program prints a note and the capture stays
  * complete.
  */
-void dat_note_silent_cpus(const DatReader *r)
+void kmt_dat_note_silent_cpus(const KmtDatReader *r)
 {
 	g_autofree char *note = NULL;
 	guint silent = 0;
 
 	for (guint i = 0; i < r->surveys->len; i++)
-		silent += !g_array_index(r->surveys, Survey, i).has_time;
+		silent += !g_array_index(r->surveys, KmtDatSurvey, i).has_time;
 	if (!silent || silent == r->surveys->len ||
 	    kmt_import_seen(r->import) < MIN_EVENTS_OF_A_MACHINE)
 		return;

@@ -47,7 +47,7 @@ static gboolean fail_cut(GError **error, const char *where)
 	return FALSE;
 }
 
-static KmtByteSpan bytes_from(const DatFile *dat, guint64 offset)
+static KmtByteSpan bytes_from(const KmtDatFile *dat, guint64 offset)
 {
 	KmtByteSpan b = {dat->bytes, dat->size};
 
@@ -57,7 +57,7 @@ static KmtByteSpan bytes_from(const DatFile *dat, guint64 offset)
 
 static void buffer_free(gpointer data)
 {
-	DatBuffer *buffer = data;
+	KmtDatBuffer *buffer = data;
 
 	g_free(buffer->name);
 	g_free(buffer->clock);
@@ -70,16 +70,16 @@ static void buffer_free(gpointer data)
  * Append a buffer to dat. Returns NULL if the file already has MAX_BUFFERS
  * buffers.
  */
-static DatBuffer *add_buffer(DatFile *dat, const char *name)
+static KmtDatBuffer *add_buffer(KmtDatFile *dat, const char *name)
 {
-	DatBuffer *buffer;
+	KmtDatBuffer *buffer;
 
 	if (dat->buffers->len == MAX_BUFFERS)
 		return NULL;
-	buffer = g_new0(DatBuffer, 1);
+	buffer = g_new0(KmtDatBuffer, 1);
 	buffer->name = g_strdup(name);
 	buffer->page_bytes = dat->page_bytes;
-	buffer->cpus = g_array_new(FALSE, FALSE, sizeof(DatCpu));
+	buffer->cpus = g_array_new(FALSE, FALSE, sizeof(KmtDatCpu));
 	buffer->stats = g_hash_table_new_full(g_direct_hash, g_direct_equal,
 					      NULL, g_free);
 	g_ptr_array_add(dat->buffers, buffer);
@@ -103,12 +103,13 @@ static gboolean find_page_field(const char *text, const char *name,
 }
 
 /* Read the header_page file of the recorded tracefs and skip header_event. */
-static gboolean read_page_header(DatFile *dat, KmtByteSpan *b, GError **error)
+static gboolean read_page_header(KmtDatFile *dat, KmtByteSpan *b,
+				 GError **error)
 {
 	const char *name = kmt_byte_span_string(b);
 	guint64 n = kmt_byte_span_64(b);
 	const guint8 *bytes = kmt_byte_span_take(b, n);
-	DatPageHeader *header = &dat->page_header;
+	KmtDatPageHeader *header = &dat->page_header;
 	g_autofree char *text = NULL;
 	guint data_bytes;
 
@@ -134,7 +135,7 @@ static gboolean read_page_header(DatFile *dat, KmtByteSpan *b, GError **error)
 	       fail_cut(error, "the description of its events");
 }
 
-static gboolean read_version(DatFile *dat, KmtByteSpan *b, GError **error)
+static gboolean read_version(KmtDatFile *dat, KmtByteSpan *b, GError **error)
 {
 	const char *text;
 	guint64 version;
@@ -181,7 +182,7 @@ static gboolean read_version(DatFile *dat, KmtByteSpan *b, GError **error)
  * returned span is not ok if there is no such section or the section is
  * damaged.
  */
-static KmtByteSpan read_section(DatFile *dat, guint64 offset, guint16 *flags)
+static KmtByteSpan read_section(KmtDatFile *dat, guint64 offset, guint16 *flags)
 {
 	KmtByteSpan none = {NULL, 0}, b = bytes_from(dat, offset);
 	const guint8 *head = kmt_byte_span_take(&b, 8);
@@ -212,7 +213,7 @@ static KmtByteSpan read_section(DatFile *dat, guint64 offset, guint16 *flags)
 	return (KmtByteSpan){memory, n_unpacked};
 }
 
-static gboolean read_option_sections(DatFile *dat, DatOptions *options,
+static gboolean read_option_sections(KmtDatFile *dat, KmtDatOptions *options,
 				     guint64 offset, GError **error)
 {
 	for (guint n = 0; offset; n++) {
@@ -220,7 +221,7 @@ static gboolean read_option_sections(DatFile *dat, DatOptions *options,
 		KmtByteSpan b = read_section(dat, offset, &flags);
 
 		if (n == MAX_OPTION_SECTIONS || !kmt_byte_span_ok(&b) ||
-		    !dat_options_read(options, dat, &b, &offset))
+		    !kmt_dat_options_read(options, dat, &b, &offset))
 			return fail_cut(error, "its options");
 	}
 	return TRUE;
@@ -237,7 +238,7 @@ static KmtByteSpan take_counted(KmtByteSpan *b, guint64 n)
  * Read the tables of function and task names. A missing table is no error,
  * because a capture without names is still useful.
  */
-static void read_name_sections(DatFile *dat, const DatOptions *options)
+static void read_name_sections(KmtDatFile *dat, const KmtDatOptions *options)
 {
 	guint16 flags;
 	KmtByteSpan b;
@@ -252,10 +253,10 @@ static void read_name_sections(DatFile *dat, const DatOptions *options)
 	}
 }
 
-static gboolean read_buffer_flags(DatFile *dat, GError **error)
+static gboolean read_buffer_flags(KmtDatFile *dat, GError **error)
 {
 	for (guint i = 0; i < dat->buffers->len; i++) {
-		DatBuffer *buffer = dat->buffers->pdata[i];
+		KmtDatBuffer *buffer = dat->buffers->pdata[i];
 		guint16 flags;
 		KmtByteSpan b = bytes_from(dat, buffer->section);
 
@@ -268,7 +269,7 @@ static gboolean read_buffer_flags(DatFile *dat, GError **error)
 	return TRUE;
 }
 
-static gboolean read_version_7(DatFile *dat, DatOptions *options,
+static gboolean read_version_7(KmtDatFile *dat, KmtDatOptions *options,
 			       KmtByteSpan *b, const char *path, GError **error)
 {
 	const char *packing = kmt_byte_span_string(b);
@@ -297,7 +298,8 @@ static gboolean read_version_7(DatFile *dat, DatOptions *options,
 /* ---- version 6: the same content as version 7, in a fixed order ---- */
 
 /*
- * Skip the formats of all event systems; dat_file_formats() reads them later.
+ * Skip the formats of all event systems; kmt_dat_file_formats() reads them
+ * later.
  */
 static void skip_formats(KmtByteSpan *b)
 {
@@ -313,7 +315,7 @@ static void skip_formats(KmtByteSpan *b)
 	}
 }
 
-static gboolean read_metadata(DatFile *dat, KmtByteSpan *b, GError **error)
+static gboolean read_metadata(KmtDatFile *dat, KmtByteSpan *b, GError **error)
 {
 	guint32 n;
 
@@ -332,7 +334,8 @@ static gboolean read_metadata(DatFile *dat, KmtByteSpan *b, GError **error)
 	return kmt_byte_span_ok(b) || fail_cut(error, "its tables of names");
 }
 
-static gboolean read_cpu_table(DatFile *dat, DatBuffer *buffer, KmtByteSpan *b)
+static gboolean read_cpu_table(KmtDatFile *dat, KmtDatBuffer *buffer,
+			       KmtByteSpan *b)
 {
 	guint n_cpus = dat->n_cpus;
 
@@ -342,7 +345,7 @@ static gboolean read_cpu_table(DatFile *dat, DatBuffer *buffer, KmtByteSpan *b)
 	if (dat->n_table_entries > dat->size / TABLE_ENTRY_BYTES)
 		return FALSE;
 	for (guint i = 0; i < n_cpus && kmt_byte_span_ok(b); i++) {
-		DatCpu cpu = {.cpu = i};
+		KmtDatCpu cpu = {.cpu = i};
 
 		cpu.offset = kmt_byte_span_64(b);
 		cpu.size = kmt_byte_span_64(b);
@@ -355,8 +358,8 @@ static gboolean read_cpu_table(DatFile *dat, DatBuffer *buffer, KmtByteSpan *b)
  * Read the type of the data that follows, then the table of CPUs. A buffer of a
  * latency tracer contains only text and has no table.
  */
-static gboolean read_table(DatFile *dat, DatBuffer *buffer, KmtByteSpan *b,
-			   GError **error)
+static gboolean read_table(KmtDatFile *dat, KmtDatBuffer *buffer,
+			   KmtByteSpan *b, GError **error)
 {
 	const guint8 *kind = kmt_byte_span_take(b, 10);
 
@@ -370,12 +373,12 @@ static gboolean read_table(DatFile *dat, DatBuffer *buffer, KmtByteSpan *b,
 	return TRUE;
 }
 
-static gboolean read_version_6(DatFile *dat, DatOptions *options,
+static gboolean read_version_6(KmtDatFile *dat, KmtDatOptions *options,
 			       KmtByteSpan *b, GError **error)
 {
 	KmtByteSpan ahead;
 	const guint8 *kind;
-	DatBuffer *top = add_buffer(dat, "");
+	KmtDatBuffer *top = add_buffer(dat, "");
 
 	if (!read_metadata(dat, b, error))
 		return FALSE;
@@ -384,7 +387,7 @@ static gboolean read_version_6(DatFile *dat, DatOptions *options,
 	kind = kmt_byte_span_take(&ahead, 10);
 	if (kind && memcmp(kind, "options", 7) == 0) {
 		*b = ahead;
-		if (!dat_options_read(options, dat, b, NULL))
+		if (!kmt_dat_options_read(options, dat, b, NULL))
 			return fail_cut(error, "its options");
 	}
 	if (!kmt_byte_span_ok(b) || dat->n_cpus > KMT_IMPORT_MAX_CPUS)
@@ -392,7 +395,7 @@ static gboolean read_version_6(DatFile *dat, DatOptions *options,
 	if (!read_table(dat, top, b, error))
 		return FALSE;
 	for (guint i = 1; i < dat->buffers->len; i++) {
-		DatBuffer *buffer = dat->buffers->pdata[i];
+		KmtDatBuffer *buffer = dat->buffers->pdata[i];
 		KmtByteSpan table = bytes_from(dat, buffer->section);
 
 		if (!read_table(dat, buffer, &table, error))
@@ -403,10 +406,10 @@ static gboolean read_version_6(DatFile *dat, DatOptions *options,
 
 /* ---- the file ---- */
 
-DatFile *dat_file_open(const char *path, GError **error)
+KmtDatFile *kmt_dat_file_open(const char *path, GError **error)
 {
-	g_autoptr(DatFile) dat = g_new0(DatFile, 1);
-	g_auto(DatOptions) options = {0};
+	g_autoptr(KmtDatFile) dat = g_new0(KmtDatFile, 1);
+	g_auto(KmtDatOptions) options = {0};
 	KmtByteSpan b;
 
 	dat->buffers = g_ptr_array_new_with_free_func(buffer_free);
@@ -424,13 +427,13 @@ DatFile *dat_file_open(const char *path, GError **error)
 		      ? read_version_7(dat, &options, &b, path, error)
 		      : read_version_6(dat, &options, &b, error)))
 		return NULL;
-	dat_options_apply(&options, dat);
-	if (!dat_ranges_check(dat, error))
+	kmt_dat_options_apply(&options, dat);
+	if (!kmt_dat_ranges_check(dat, error))
 		return NULL;
 	return g_steal_pointer(&dat);
 }
 
-void dat_file_free(DatFile *dat)
+void kmt_dat_file_free(KmtDatFile *dat)
 {
 	if (!dat)
 		return;
@@ -449,7 +452,7 @@ void dat_file_free(DatFile *dat)
  * kfree". A text without this line is skipped.
  */
 static gboolean call_with_format(const char *system, const char *text,
-				 DatFormatFunc func, gpointer user,
+				 KmtDatFormatFunc func, gpointer user,
 				 GError **error)
 {
 	const char *end = strchr(text, '\n');
@@ -462,8 +465,8 @@ static gboolean call_with_format(const char *system, const char *text,
 	return func(user, system, name, text - strlen("name: "), error);
 }
 
-gboolean dat_file_formats(const DatFile *dat, DatFormatFunc func, gpointer user,
-			  GError **error)
+gboolean kmt_dat_file_formats(const KmtDatFile *dat, KmtDatFormatFunc func,
+			      gpointer user, GError **error)
 {
 	KmtByteSpan b = dat->formats;
 	guint32 n_systems = kmt_byte_span_32(&b);

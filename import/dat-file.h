@@ -21,13 +21,13 @@ typedef struct {
 	gboolean has_lost;
 	guint64 overrun; /* events overwritten before they were read */
 	guint64 other;	 /* events lost for other reasons */
-} DatStats;
+} KmtDatStats;
 
 /* The range of the file that contains the ring buffer pages of one CPU. */
 typedef struct {
 	guint cpu;
 	guint64 offset, size; /* in bytes, from the start of the file */
-} DatCpu;
+} KmtDatCpu;
 
 /* The ring buffer of the top-level tracefs instance or of a named instance. */
 typedef struct {
@@ -38,14 +38,14 @@ typedef struct {
 			    * version 6 */
 	gboolean packed;   /* the pages are compressed */
 	gboolean is_text;  /* text output of a latency tracer, without events */
-	GArray *cpus;	   /* DatCpu */
-	GHashTable *stats; /* guint cpu -> DatStats */
-} DatBuffer;
+	GArray *cpus;	   /* KmtDatCpu */
+	GHashTable *stats; /* guint cpu -> KmtDatStats */
+} KmtDatBuffer;
 
 /* Layout of the header of a ring buffer page; offsets and sizes in bytes. */
 typedef struct {
 	guint commit_offset, commit_bytes, data_offset;
-} DatPageHeader;
+} KmtDatPageHeader;
 
 typedef struct {
 	GMappedFile *file;
@@ -58,41 +58,41 @@ typedef struct {
 	/* Version 6: number of entries in the CPU tables of all buffers. */
 	guint64 n_table_entries;
 	char *packing; /* compression of version 7; "none" if uncompressed */
-	DatPageHeader page_header;
-	KmtByteSpan formats; /* see dat_file_formats() */
+	KmtDatPageHeader page_header;
+	KmtByteSpan formats; /* see kmt_dat_file_formats() */
 	KmtByteSpan kallsyms, tasks;
 	char *uname;		     /* as uname -srm prints it, or NULL */
 	char *recorder;		     /* version of trace-cmd, or NULL */
 	guint64 tsc_mult, tsc_shift; /* cycles to ns; mult 0: unknown */
 	gint64 time_shift;   /* ns that the user added to all timestamps */
-	GPtrArray *buffers;  /* DatBuffer *; the top-level buffer is
+	GPtrArray *buffers;  /* KmtDatBuffer *; the top-level buffer is
 			      * first */
 	GPtrArray *unpacked; /* memory of decompressed sections */
-} DatFile;
+} KmtDatFile;
 
 /*
- * Map and parse the file at path; free the result with dat_file_free(). Returns
- * NULL and sets *error if the file cannot be used at all.
+ * Map and parse the file at path; free the result with kmt_dat_file_free().
+ * Returns NULL and sets *error if the file cannot be used at all.
  */
-DatFile *dat_file_open(const char *path, GError **error);
-void dat_file_free(DatFile *dat);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(DatFile, dat_file_free)
+KmtDatFile *kmt_dat_file_open(const char *path, GError **error);
+void kmt_dat_file_free(KmtDatFile *dat);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDatFile, kmt_dat_file_free)
 
 /*
  * Called with the format file of one tracepoint; the strings are valid during
  * the call. FALSE with *error set stops the iteration.
  */
-typedef gboolean (*DatFormatFunc)(gpointer user, const char *system,
-				  const char *name, const char *text,
-				  GError **error);
-gboolean dat_file_formats(const DatFile *dat, DatFormatFunc func, gpointer user,
-			  GError **error);
+typedef gboolean (*KmtDatFormatFunc)(gpointer user, const char *system,
+				     const char *name, const char *text,
+				     GError **error);
+gboolean kmt_dat_file_formats(const KmtDatFile *dat, KmtDatFormatFunc func,
+			      gpointer user, GError **error);
 
 /*
  * Return the counters of a CPU, or NULL if the file has none. buffer owns them.
  */
-static inline const DatStats *dat_buffer_stats(const DatBuffer *buffer,
-					       guint cpu)
+static inline const KmtDatStats *
+kmt_dat_buffer_stats(const KmtDatBuffer *buffer, guint cpu)
 {
 	return g_hash_table_lookup(buffer->stats, GUINT_TO_POINTER(cpu));
 }

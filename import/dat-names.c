@@ -36,7 +36,7 @@ static void name_task(KmtImport *import, const GArray *pids, const char *line)
 		kmt_import_name_task(import, pid, 0, name);
 }
 
-void dat_name_tasks(const DatFile *dat, KmtImport *import)
+void kmt_dat_name_tasks(const KmtDatFile *dat, KmtImport *import)
 {
 	g_autoptr(GArray) pids = kmt_import_unnamed_tasks(import);
 	g_autofree char *text = NULL;
@@ -66,8 +66,8 @@ static gboolean has_addresses(const char *text)
 	return FALSE;
 }
 
-gboolean dat_name_functions(const DatFile *dat, KmtImport *import,
-			    GError **error)
+gboolean kmt_dat_name_functions(const KmtDatFile *dat, KmtImport *import,
+				GError **error)
 {
 	g_autofree char *text = NULL;
 

@@ -10,13 +10,13 @@
  * Name the tasks of the records that import has so far. Call the function after
  * all events were added.
  */
-void dat_name_tasks(const DatFile *dat, KmtImport *import);
+void kmt_dat_name_tasks(const KmtDatFile *dat, KmtImport *import);
 
 /*
  * Write the file's kallsyms into the capture. A kallsyms without addresses is
  * ignored. Returns FALSE and sets *error if the capture cannot be written.
  */
-gboolean dat_name_functions(const DatFile *dat, KmtImport *import,
-			    GError **error);
+gboolean kmt_dat_name_functions(const KmtDatFile *dat, KmtImport *import,
+				GError **error);
 
 #endif

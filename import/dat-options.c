@@ -35,7 +35,7 @@ enum {
 
 typedef struct {
 	char *buffer;
-	DatStats stats;
+	KmtDatStats stats;
 } PendingStats;
 
 static void pending_free(gpointer data)
@@ -46,7 +46,7 @@ static void pending_free(gpointer data)
 	g_free(pending);
 }
 
-void dat_options_clear(DatOptions *options)
+void kmt_dat_options_clear(KmtDatOptions *options)
 {
 	g_free(options->clock);
 	g_free(options->stats_buffer);
@@ -76,9 +76,9 @@ static gboolean find_number(const char *text, const char *label, guint64 *value)
  * Parse the text of a per_cpu/cpuN/stats file, or the name of the instance that
  * the next stats belong to.
  */
-static void read_stats(DatOptions *options, const char *text)
+static void read_stats(KmtDatOptions *options, const char *text)
 {
-	DatStats stats = {0};
+	KmtDatStats stats = {0};
 	guint64 cpu, unread, read, overrun, commit, dropped = 0;
 	PendingStats *pending;
 
@@ -127,11 +127,12 @@ static char *selected_clock(const char *text)
 }
 
 /* Read an instance's option. Returns FALSE if the option is damaged. */
-static gboolean read_buffer(DatOptions *options, DatFile *dat, KmtByteSpan b)
+static gboolean read_buffer(KmtDatOptions *options, KmtDatFile *dat,
+			    KmtByteSpan b)
 {
 	guint64 section = kmt_byte_span_64(&b);
 	const char *name = kmt_byte_span_string(&b);
-	DatBuffer *buffer;
+	KmtDatBuffer *buffer;
 	guint32 n;
 
 	if (!name)
@@ -146,7 +147,7 @@ static gboolean read_buffer(DatOptions *options, DatFile *dat, KmtByteSpan b)
 	buffer->page_bytes = kmt_byte_span_32(&b);
 	n = kmt_byte_span_32(&b);
 	while (n-- && kmt_byte_span_ok(&b)) {
-		DatCpu cpu;
+		KmtDatCpu cpu;
 
 		cpu.cpu = kmt_byte_span_32(&b);
 		cpu.offset = kmt_byte_span_64(&b);
@@ -169,7 +170,7 @@ static void set_text(char **to, const char *text)
  * Add the value of a time option, in units of unit_ns, to the shift of all
  * timestamps. The sum saturates.
  */
-static void add_time_shift(DatFile *dat, const char *text, gint64 unit_ns)
+static void add_time_shift(KmtDatFile *dat, const char *text, gint64 unit_ns)
 {
 	gint64 ns, value = g_ascii_strtoll(text, NULL, 0);
 
@@ -179,7 +180,7 @@ static void add_time_shift(DatFile *dat, const char *text, gint64 unit_ns)
 		dat->time_shift = ns < 0 ? G_MININT64 : G_MAXINT64;
 }
 
-static void read_text_option(DatOptions *options, DatFile *dat, guint id,
+static void read_text_option(KmtDatOptions *options, KmtDatFile *dat, guint id,
 			     const char *text)
 {
 	switch (id) {
@@ -207,7 +208,7 @@ static void read_text_option(DatOptions *options, DatFile *dat, guint id,
 	}
 }
 
-static gboolean read_option(DatOptions *options, DatFile *dat, guint id,
+static gboolean read_option(KmtDatOptions *options, KmtDatFile *dat, guint id,
 			    KmtByteSpan b)
 {
 	g_autofree char *text = NULL;
@@ -252,8 +253,8 @@ static guint16 read_id(KmtByteSpan *b)
 	return id;
 }
 
-gboolean dat_options_read(DatOptions *options, DatFile *dat, KmtByteSpan *b,
-			  guint64 *next)
+gboolean kmt_dat_options_read(KmtDatOptions *options, KmtDatFile *dat,
+			      KmtByteSpan *b, guint64 *next)
 {
 	while (kmt_byte_span_ok(b)) {
 		guint16 id = read_id(b);
@@ -276,10 +277,10 @@ gboolean dat_options_read(DatOptions *options, DatFile *dat, KmtByteSpan *b,
 	return FALSE;
 }
 
-static DatBuffer *find_buffer(const DatFile *dat, const char *name)
+static KmtDatBuffer *find_buffer(const KmtDatFile *dat, const char *name)
 {
 	for (guint i = 0; i < dat->buffers->len; i++) {
-		DatBuffer *buffer = dat->buffers->pdata[i];
+		KmtDatBuffer *buffer = dat->buffers->pdata[i];
 
 		if (g_str_equal(buffer->name, name))
 			return buffer;
@@ -287,13 +288,13 @@ static DatBuffer *find_buffer(const DatFile *dat, const char *name)
 	return NULL;
 }
 
-void dat_options_apply(const DatOptions *options, DatFile *dat)
+void kmt_dat_options_apply(const KmtDatOptions *options, KmtDatFile *dat)
 {
 	for (guint i = 0; options->stats && i < options->stats->len; i++) {
 		const PendingStats *pending = options->stats->pdata[i];
-		DatBuffer *buffer = find_buffer(dat, pending->buffer);
+		KmtDatBuffer *buffer = find_buffer(dat, pending->buffer);
 
-		if (buffer && !dat_buffer_stats(buffer, pending->stats.cpu))
+		if (buffer && !kmt_dat_buffer_stats(buffer, pending->stats.cpu))
 			g_hash_table_insert(
 				buffer->stats,
 				GUINT_TO_POINTER(pending->stats.cpu),
@@ -301,7 +302,7 @@ void dat_options_apply(const DatOptions *options, DatFile *dat)
 					  sizeof(pending->stats)));
 	}
 	for (guint i = 0; i < dat->buffers->len; i++) {
-		DatBuffer *buffer = dat->buffers->pdata[i];
+		KmtDatBuffer *buffer = dat->buffers->pdata[i];
 
 		if (!buffer->clock)
 			buffer->clock = g_strdup(options->clock);

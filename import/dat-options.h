@@ -7,28 +7,28 @@
 
 /* Section offsets and per-buffer values from all options. */
 typedef struct {
-	DatBuffer *(*add_buffer)(DatFile *dat, const char *name);
+	KmtDatBuffer *(*add_buffer)(KmtDatFile *dat, const char *name);
 	guint64 page_header, formats, kallsyms, tasks; /* offsets, or 0 */
 	char *clock;	    /* clock of the top-level buffer, or NULL */
 	char *stats_buffer; /* buffer of the next counters; NULL: "" */
 	GPtrArray *stats;   /* PendingStats * of dat-options.c, or NULL */
-} DatOptions;
+} KmtDatOptions;
 
-void dat_options_clear(DatOptions *options);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DatOptions, dat_options_clear)
+void kmt_dat_options_clear(KmtDatOptions *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtDatOptions, kmt_dat_options_clear)
 
 /*
  * Read a list of options from b. next is NULL for version 6; otherwise *next
  * receives the offset of the next list, 0 at the end. Returns FALSE if the list
  * is damaged.
  */
-gboolean dat_options_read(DatOptions *options, DatFile *dat, KmtByteSpan *b,
-			  guint64 *next);
+gboolean kmt_dat_options_read(KmtDatOptions *options, KmtDatFile *dat,
+			      KmtByteSpan *b, guint64 *next);
 
 /*
  * Copy the clock and the counters to the buffers of dat. Call the function
  * after all options were read.
  */
-void dat_options_apply(const DatOptions *options, DatFile *dat);
+void kmt_dat_options_apply(const KmtDatOptions *options, KmtDatFile *dat);
 
 #endif

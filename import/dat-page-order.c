@@ -17,9 +17,9 @@ static gboolean is_after(gint64 a, gint64 b)
 	return a > b && (guint64)a - (guint64)b > TOLERANCE_NS;
 }
 
-static DatPageTime *get(const GArray *times, guint i)
+static KmtDatPageTime *get(const GArray *times, guint i)
 {
-	return &g_array_index(times, DatPageTime, i);
+	return &g_array_index(times, KmtDatPageTime, i);
 }
 
 /* Return the index of the first intact page at or after i, or NONE. */
@@ -36,7 +36,7 @@ static gboolean is_ordered(const GArray *times)
 
 	for (guint i = next_whole(times, 0); i != NONE;
 	     i = next_whole(times, i + 1)) {
-		const DatPageTime *page = get(times, i);
+		const KmtDatPageTime *page = get(times, i);
 
 		if (is_after(last, page->first) ||
 		    is_after(page->first, page->last))
@@ -122,7 +122,7 @@ static void find_limits(const GArray *times, const gboolean *in_chain,
 	}
 }
 
-void dat_order_check(GArray *times)
+void kmt_dat_order_check(GArray *times)
 {
 	g_autofree gboolean *in_chain = NULL;
 	g_autofree gint64 *limits = NULL;
@@ -136,7 +136,7 @@ void dat_order_check(GArray *times)
 	find_limits(times, in_chain, limits);
 	for (guint i = next_whole(times, 0); i != NONE;
 	     i = next_whole(times, i + 1)) {
-		DatPageTime *page = get(times, i);
+		KmtDatPageTime *page = get(times, i);
 
 		page->whole = !is_after(last, page->first) &&
 			      !is_after(page->first, page->last) &&

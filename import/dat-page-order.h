@@ -12,12 +12,12 @@
 typedef struct {
 	gboolean whole;
 	gint64 first, last;
-} DatPageTime;
+} KmtDatPageTime;
 
 /*
- * Find pages with damaged times in an array of DatPageTime, and clear their
+ * Find pages with damaged times in an array of KmtDatPageTime, and clear their
  * field whole. The check leaves as many pages intact as possible.
  */
-void dat_order_check(GArray *times);
+void kmt_dat_order_check(GArray *times);
 
 #endif

@@ -13,24 +13,24 @@
  */
 #define MAX_CHUNK_BYTES (64U << 20)
 
-struct DatPages {
-	const DatFile *dat;
-	const DatBuffer *buffer;
-	DatEventFunc is_whole;
+struct KmtDatPages {
+	const KmtDatFile *dat;
+	const KmtDatBuffer *buffer;
+	KmtDatEventFunc is_whole;
 	gconstpointer user;
 	KmtByteSpan rest; /* the CPU's unread bytes in the file */
 	gboolean cut;	  /* the file lacks bytes at the CPU's end */
 	guint32 n_chunks; /* compressed chunks not read yet */
 	guint8 *chunk;	  /* the current chunk, decompressed */
 	KmtByteSpan from_chunk;
-	DatPage page; /* returned by dat_pages_next() */
+	KmtDatPage page; /* returned by kmt_dat_pages_next() */
 };
 
-DatPages *dat_pages_new(const DatFile *dat, const DatBuffer *buffer,
-			const DatCpu *cpu, DatEventFunc is_whole,
-			gconstpointer user)
+KmtDatPages *kmt_dat_pages_new(const KmtDatFile *dat,
+			       const KmtDatBuffer *buffer, const KmtDatCpu *cpu,
+			       KmtDatEventFunc is_whole, gconstpointer user)
 {
-	DatPages *p = g_new0(DatPages, 1);
+	KmtDatPages *p = g_new0(KmtDatPages, 1);
 	gsize offset = MIN(cpu->offset, dat->size);
 	guint64 size = cpu->size;
 
@@ -50,7 +50,7 @@ DatPages *dat_pages_new(const DatFile *dat, const DatBuffer *buffer,
 	return p;
 }
 
-void dat_pages_free(DatPages *p)
+void kmt_dat_pages_free(KmtDatPages *p)
 {
 	g_free(p->page.copy);
 	g_free(p->chunk);
@@ -69,7 +69,7 @@ typedef enum {
  * Called at the end of the bytes. Returns DAMAGED once if the CPU's data were
  * truncated, then END.
  */
-static Found end(DatPages *p)
+static Found end(KmtDatPages *p)
 {
 	if (!p->cut)
 		return END;
@@ -78,7 +78,7 @@ static Found end(DatPages *p)
 }
 
 /* Decompress the next chunk into p->chunk. */
-static Found next_chunk(DatPages *p)
+static Found next_chunk(KmtDatPages *p)
 {
 	guint32 n_packed, n;
 	const guint8 *packed;
@@ -110,7 +110,7 @@ static Found next_chunk(DatPages *p)
  * Copy the next page to the buffer to, which has room for page_bytes. Returns
  * DAMAGED for a short last page.
  */
-static Found next_bytes(DatPages *p, guint8 *to)
+static Found next_bytes(KmtDatPages *p, guint8 *to)
 {
 	KmtByteSpan *from = p->buffer->packed ? &p->from_chunk : &p->rest;
 	gsize n;
@@ -142,7 +142,7 @@ static gboolean is_zero(const guint8 *bytes, gsize n)
  * Count the events of a page and set its last time. Returns FALSE if the events
  * do not form a valid sequence.
  */
-static gboolean count_events(const DatPages *p, DatPage *page)
+static gboolean count_events(const KmtDatPages *p, KmtDatPage *page)
 {
 	KmtTracepointCursor cursor = page->events;
 	const guint8 *data;
@@ -158,9 +158,9 @@ static gboolean count_events(const DatPages *p, DatPage *page)
 	return !cursor.damaged;
 }
 
-static gboolean read_page(const DatPages *p, DatPage *page)
+static gboolean read_page(const KmtDatPages *p, KmtDatPage *page)
 {
-	const DatPageHeader *header = &p->dat->page_header;
+	const KmtDatPageHeader *header = &p->dat->page_header;
 	const guint8 *bytes = page->copy, *rest;
 	guint64 commit;
 	gsize used, room;
@@ -183,7 +183,7 @@ static gboolean read_page(const DatPages *p, DatPage *page)
 	rest = page->events.end;
 	room -= used;
 	page->missed = commit & KMT_TRACEPOINT_RING_COMMIT_MISSED
-			       ? DAT_MISSED_UNKNOWN
+			       ? KMT_DAT_MISSED_UNKNOWN
 			       : 0;
 	if (commit & KMT_TRACEPOINT_RING_COMMIT_STORED) {
 		if (room < header->commit_bytes)
@@ -197,9 +197,9 @@ static gboolean read_page(const DatPages *p, DatPage *page)
 	return is_zero(rest, room) && count_events(p, page);
 }
 
-const DatPage *dat_pages_next(DatPages *p)
+const KmtDatPage *kmt_dat_pages_next(KmtDatPages *p)
 {
-	DatPage *page = &p->page;
+	KmtDatPage *page = &p->page;
 	Found found = next_bytes(p, page->copy);
 
 	page->whole = found == FOUND && read_page(p, page);

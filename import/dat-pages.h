@@ -14,10 +14,10 @@
 #include "lib/tracepoints/ring-event.h"
 
 /*
- * Value of DatPage.missed: the kernel lost an unknown number of events before a
- * page.
+ * Value of KmtDatPage.missed: the kernel lost an unknown number of events
+ * before a page.
  */
-#define DAT_MISSED_UNKNOWN G_MAXUINT64
+#define KMT_DAT_MISSED_UNKNOWN G_MAXUINT64
 
 typedef struct {
 	gboolean whole;		    /* FALSE: one or more pages are damaged */
@@ -27,30 +27,30 @@ typedef struct {
 	guint64 n_events;	    /* events in the page */
 	KmtTracepointCursor events; /* positioned at the first event */
 	guint8 *copy;		    /* copy of the page, owned */
-} DatPage;
+} KmtDatPage;
 
 /*
  * Return whether an event of n_bytes is long enough for the format of its
  * tracepoint.
  */
-typedef gboolean (*DatEventFunc)(gconstpointer user, const guint8 *data,
-				 gsize n_bytes);
+typedef gboolean (*KmtDatEventFunc)(gconstpointer user, const guint8 *data,
+				    gsize n_bytes);
 
-typedef struct DatPages DatPages;
+typedef struct KmtDatPages KmtDatPages;
 
 /*
- * Create an iterator; free it with dat_pages_free(). dat and buffer must
+ * Create an iterator; free it with kmt_dat_pages_free(). dat and buffer must
  * outlive the iterator. is_whole receives user.
  */
-DatPages *dat_pages_new(const DatFile *dat, const DatBuffer *buffer,
-			const DatCpu *cpu, DatEventFunc is_whole,
-			gconstpointer user);
-void dat_pages_free(DatPages *pages);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(DatPages, dat_pages_free)
+KmtDatPages *kmt_dat_pages_new(const KmtDatFile *dat,
+			       const KmtDatBuffer *buffer, const KmtDatCpu *cpu,
+			       KmtDatEventFunc is_whole, gconstpointer user);
+void kmt_dat_pages_free(KmtDatPages *pages);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDatPages, kmt_dat_pages_free)
 
 /*
  * Return the next page, which is valid until the next call, or NULL at the end.
  */
-const DatPage *dat_pages_next(DatPages *pages);
+const KmtDatPage *kmt_dat_pages_next(KmtDatPages *pages);
 
 #endif

@@ -21,33 +21,33 @@
  */
 #define ADVANCE_EVENTS 1024
 
-static void reader_clear(DatReader *r)
+static void reader_clear(KmtDatReader *r)
 {
 	g_clear_pointer(&r->decoder, kmt_import_decoder_free);
 	g_clear_pointer(&r->callers, kmt_import_callers_free);
 	g_clear_pointer(&r->functions, kmt_import_functions_free);
 	g_clear_pointer(&r->formats, tep_free);
 	g_clear_pointer(&r->surveys, g_array_unref);
-	dat_file_free(r->dat);
+	kmt_dat_file_free(r->dat);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DatReader, reader_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtDatReader, reader_clear)
 
 static gboolean add_format(gpointer user, const char *system, const char *name,
 			   const char *text, GError **error)
 {
-	DatReader *r = user;
+	KmtDatReader *r = user;
 
 	return kmt_tracepoint_formats_add_known(r->formats, system, name, text,
 						error);
 }
 
-static gboolean read_formats(DatReader *r, GError **error)
+static gboolean read_formats(KmtDatReader *r, GError **error)
 {
 	guint cpus = kmt_import_cpus(r->import);
 
 	r->formats = kmt_tracepoint_formats_new(r->dat->long_bytes, error);
-	if (!r->formats || !dat_file_formats(r->dat, add_format, r, error))
+	if (!r->formats || !kmt_dat_file_formats(r->dat, add_format, r, error))
 		return FALSE;
 	r->decoder =
 		kmt_import_decoder_new(r->formats, r->dat->page_bytes,
@@ -66,23 +66,24 @@ static gboolean read_formats(DatReader *r, GError **error)
 
 /* ---- first pass: survey ---- */
 
-static DatPages *open_pages(const DatReader *r, const DatCpu *cpu)
+static KmtDatPages *open_pages(const KmtDatReader *r, const KmtDatCpu *cpu)
 {
-	return dat_pages_new(r->dat, r->buffer, cpu,
-			     kmt_import_decoder_is_whole, r->decoder);
+	return kmt_dat_pages_new(r->dat, r->buffer, cpu,
+				 kmt_import_decoder_is_whole, r->decoder);
 }
 
 static void survey_clear(gpointer data)
 {
-	Survey *s = data;
+	KmtDatSurvey *s = data;
 
 	g_array_unref(s->times);
 }
 
-static DatPageTime time_of(const DatReader *r, const DatPage *page)
+static KmtDatPageTime time_of(const KmtDatReader *r, const KmtDatPage *page)
 {
-	return (DatPageTime){page->whole, dat_clock_ns(&r->clock, page->time),
-			     dat_clock_ns(&r->clock, page->last_time)};
+	return (KmtDatPageTime){page->whole,
+				kmt_dat_clock_ns(&r->clock, page->time),
+				kmt_dat_clock_ns(&r->clock, page->last_time)};
 }
 
 /*
@@ -100,15 +101,16 @@ static gboolean fail_changed(GError **error)
  * Set *whole to whether the first pass found page i of the CPU intact. Returns
  * FALSE and sets *error if the page changed since the first pass.
  */
-static gboolean check_page(const DatReader *r, const Survey *s, guint i,
-			   const DatPage *page, gboolean *whole, GError **error)
+static gboolean check_page(const KmtDatReader *r, const KmtDatSurvey *s,
+			   guint i, const KmtDatPage *page, gboolean *whole,
+			   GError **error)
 {
-	DatPageTime now = time_of(r, page);
-	const DatPageTime *before;
+	KmtDatPageTime now = time_of(r, page);
+	const KmtDatPageTime *before;
 
 	if (i >= s->times->len)
 		return fail_changed(error);
-	before = &g_array_index(s->times, DatPageTime, i);
+	before = &g_array_index(s->times, KmtDatPageTime, i);
 	*whole = before->whole;
 	return !*whole ||
 	       (now.whole && now.first == before->first &&
@@ -116,10 +118,11 @@ static gboolean check_page(const DatReader *r, const Survey *s, guint i,
 	       fail_changed(error);
 }
 
-static void survey_page(Survey *s, const DatPage *page, DatPageTime time)
+static void survey_page(KmtDatSurvey *s, const KmtDatPage *page,
+			KmtDatPageTime time)
 {
 	s->events += page->n_events;
-	if (page->missed == DAT_MISSED_UNKNOWN)
+	if (page->missed == KMT_DAT_MISSED_UNKNOWN)
 		s->missed_places++;
 	else
 		s->missed = kmt_add_saturating(s->missed, page->missed);
@@ -132,34 +135,34 @@ static void survey_page(Survey *s, const DatPage *page, DatPageTime time)
  * Read the times of all pages of a CPU and mark pages with inconsistent times
  * as damaged. The caller releases the array.
  */
-static GArray *read_times(const DatReader *r, const DatCpu *cpu)
+static GArray *read_times(const KmtDatReader *r, const KmtDatCpu *cpu)
 {
-	GArray *times = g_array_new(FALSE, FALSE, sizeof(DatPageTime));
-	g_autoptr(DatPages) pages = open_pages(r, cpu);
-	const DatPage *page;
+	GArray *times = g_array_new(FALSE, FALSE, sizeof(KmtDatPageTime));
+	g_autoptr(KmtDatPages) pages = open_pages(r, cpu);
+	const KmtDatPage *page;
 
-	while ((page = dat_pages_next(pages))) {
-		DatPageTime time = time_of(r, page);
+	while ((page = kmt_dat_pages_next(pages))) {
+		KmtDatPageTime time = time_of(r, page);
 
 		kmt_import_tick(r->import);
 		g_array_append_val(times, time);
 	}
-	dat_order_check(times);
+	kmt_dat_order_check(times);
 	return times;
 }
 
 /* Fill in *s for a CPU. The caller releases s->times, even after an error. */
-static gboolean survey_cpu(const DatReader *r, const DatCpu *cpu, Survey *s,
-			   GError **error)
+static gboolean survey_cpu(const KmtDatReader *r, const KmtDatCpu *cpu,
+			   KmtDatSurvey *s, GError **error)
 {
-	g_autoptr(DatPages) pages = open_pages(r, cpu);
-	const DatStats *stats = dat_buffer_stats(r->buffer, cpu->cpu);
+	g_autoptr(KmtDatPages) pages = open_pages(r, cpu);
+	const KmtDatStats *stats = kmt_dat_buffer_stats(r->buffer, cpu->cpu);
 	gboolean in_hole = FALSE;
-	const DatPage *page;
+	const KmtDatPage *page;
 	guint i;
 
-	*s = (Survey){.times = read_times(r, cpu)};
-	for (i = 0; (page = dat_pages_next(pages)); i++) {
+	*s = (KmtDatSurvey){.times = read_times(r, cpu)};
+	for (i = 0; (page = kmt_dat_pages_next(pages)); i++) {
 		gboolean whole;
 
 		kmt_import_tick(r->import);
@@ -177,16 +180,16 @@ static gboolean survey_cpu(const DatReader *r, const DatCpu *cpu, Survey *s,
 	return i == s->times->len || fail_changed(error);
 }
 
-static gboolean survey_all(DatReader *r, GError **error)
+static gboolean survey_all(KmtDatReader *r, GError **error)
 {
 	const GArray *cpus = r->buffer->cpus;
 
-	r->surveys = g_array_new(FALSE, FALSE, sizeof(Survey));
+	r->surveys = g_array_new(FALSE, FALSE, sizeof(KmtDatSurvey));
 	g_array_set_clear_func(r->surveys, survey_clear);
 	for (guint i = 0; i < cpus->len; i++) {
-		Survey s;
-		gboolean ok = survey_cpu(r, &g_array_index(cpus, DatCpu, i), &s,
-					 error);
+		KmtDatSurvey s;
+		gboolean ok = survey_cpu(r, &g_array_index(cpus, KmtDatCpu, i),
+					 &s, error);
 
 		if (s.has_time) {
 			r->first_ns = r->has_time ? MIN(r->first_ns, s.first_ns)
@@ -210,9 +213,10 @@ static gboolean survey_all(DatReader *r, GError **error)
  * events in intact pages. If several gaps share this number, the number of each
  * gap is unknown.
  */
-static Losses count_losses(const Survey *s, const DatStats *stats)
+static KmtDatLosses count_losses(const KmtDatSurvey *s,
+				 const KmtDatStats *stats)
 {
-	Losses losses = {0};
+	KmtDatLosses losses = {0};
 
 	if (s->holes == 1 && stats && stats->has_events &&
 	    stats->events > s->events)
@@ -227,7 +231,7 @@ static Losses count_losses(const Survey *s, const DatStats *stats)
  * Compute the number of a CPU's events that are missing in the file. Returns
  * FALSE if the number is unknown; *total is then a lower bound.
  */
-static gboolean total_lost(const Survey *s, const DatStats *stats,
+static gboolean total_lost(const KmtDatSurvey *s, const KmtDatStats *stats,
 			   guint64 *total)
 {
 	gboolean has_lost = stats && stats->has_lost;
@@ -245,8 +249,9 @@ static gboolean total_lost(const Survey *s, const DatStats *stats,
 	       (s->holes == 0 || missing > 0);
 }
 
-static gboolean set_total(const DatReader *r, guint cpu, const Survey *s,
-			  const DatStats *stats, GError **error)
+static gboolean set_total(const KmtDatReader *r, guint cpu,
+			  const KmtDatSurvey *s, const KmtDatStats *stats,
+			  GError **error)
 {
 	guint64 total;
 
@@ -261,8 +266,9 @@ static gboolean set_total(const DatReader *r, guint cpu, const Survey *s,
 
 /* ---- second pass: import ---- */
 
-static gboolean take_page(const DatReader *r, guint cpu, const DatPage *page,
-			  const Losses *losses, GError **error)
+static gboolean take_page(const KmtDatReader *r, guint cpu,
+			  const KmtDatPage *page, const KmtDatLosses *losses,
+			  GError **error)
 {
 	KmtTracepointCursor cursor = page->events;
 	const guint8 *data;
@@ -271,22 +277,24 @@ static gboolean take_page(const DatReader *r, guint cpu, const DatPage *page,
 	if (page->missed &&
 	    !kmt_import_add_loss(
 		    r->import, cpu,
-		    page->missed == DAT_MISSED_UNKNOWN ? losses->per_missed
-						       : page->missed,
-		    r->first_ns, dat_clock_ns(&r->clock, page->time), error))
+		    page->missed == KMT_DAT_MISSED_UNKNOWN ? losses->per_missed
+							   : page->missed,
+		    r->first_ns, kmt_dat_clock_ns(&r->clock, page->time),
+		    error))
 		return FALSE;
 	while ((data = kmt_tracepoint_ring_next_event(&cursor, &n_bytes)))
 		if (!kmt_import_decoder_take(
 			    r->decoder, r->import, cpu,
-			    dat_clock_ns(&r->clock, cursor.time_ns), data,
+			    kmt_dat_clock_ns(&r->clock, cursor.time_ns), data,
 			    n_bytes, error))
 			return FALSE;
 	return TRUE;
 }
 
 /* Record the loss for a run of damaged pages that ends at time (ns). */
-static gboolean end_hole(const DatReader *r, guint cpu, const Losses *losses,
-			 gint64 time, GError **error)
+static gboolean end_hole(const KmtDatReader *r, guint cpu,
+			 const KmtDatLosses *losses, gint64 time,
+			 GError **error)
 {
 	return kmt_import_decoder_flush(r->decoder, error) &&
 	       kmt_import_add_loss(r->import, cpu, losses->per_hole,
@@ -302,18 +310,18 @@ static gboolean ends_round(guint64 events, guint64 n)
 	return events / ADVANCE_EVENTS != (events - n) / ADVANCE_EVENTS;
 }
 
-static gboolean take_pages(const DatReader *r, const DatCpu *cpu,
-			   const Survey *s, const Losses *losses,
+static gboolean take_pages(const KmtDatReader *r, const KmtDatCpu *cpu,
+			   const KmtDatSurvey *s, const KmtDatLosses *losses,
 			   GError **error)
 {
-	g_autoptr(DatPages) pages = open_pages(r, cpu);
+	g_autoptr(KmtDatPages) pages = open_pages(r, cpu);
 	gboolean in_hole = FALSE;
-	const DatPage *page;
+	const KmtDatPage *page;
 	guint64 events = 0;
 	guint i;
 
-	for (i = 0; (page = dat_pages_next(pages)); i++) {
-		gint64 last = dat_clock_ns(&r->clock, page->last_time);
+	for (i = 0; (page = kmt_dat_pages_next(pages)); i++) {
+		gint64 last = kmt_dat_clock_ns(&r->clock, page->last_time);
 		gboolean whole;
 
 		if (!check_page(r, s, i, page, &whole, error))
@@ -324,7 +332,7 @@ static gboolean take_pages(const DatReader *r, const DatCpu *cpu,
 		}
 		if (in_hole &&
 		    !end_hole(r, cpu->cpu, losses,
-			      dat_clock_ns(&r->clock, page->time), error))
+			      kmt_dat_clock_ns(&r->clock, page->time), error))
 			return FALSE;
 		in_hole = FALSE;
 		if (!take_page(r, cpu->cpu, page, losses, error))
@@ -339,11 +347,11 @@ static gboolean take_pages(const DatReader *r, const DatCpu *cpu,
 	return !in_hole || end_hole(r, cpu->cpu, losses, r->last_ns, error);
 }
 
-static gboolean take_cpu(const DatReader *r, const DatCpu *cpu, const Survey *s,
-			 GError **error)
+static gboolean take_cpu(const KmtDatReader *r, const KmtDatCpu *cpu,
+			 const KmtDatSurvey *s, GError **error)
 {
-	const DatStats *stats = dat_buffer_stats(r->buffer, cpu->cpu);
-	Losses losses = count_losses(s, stats);
+	const KmtDatStats *stats = kmt_dat_buffer_stats(r->buffer, cpu->cpu);
+	KmtDatLosses losses = count_losses(s, stats);
 
 	return set_total(r, cpu->cpu, s, stats, error) &&
 	       take_pages(r, cpu, s, &losses, error) &&
@@ -351,12 +359,12 @@ static gboolean take_cpu(const DatReader *r, const DatCpu *cpu, const Survey *s,
 	       kmt_import_advance(r->import, G_MAXINT64, error);
 }
 
-static gboolean read_buffer(DatReader *r, const DatBuffer *buffer,
+static gboolean read_buffer(KmtDatReader *r, const KmtDatBuffer *buffer,
 			    GError **error)
 {
 	if (buffer->is_text)
 		return TRUE;
-	if (!dat_clock_init(&r->clock, r->dat, buffer->clock, error))
+	if (!kmt_dat_clock_init(&r->clock, r->dat, buffer->clock, error))
 		return FALSE;
 	r->buffer = buffer;
 	r->has_time = FALSE;
@@ -365,15 +373,16 @@ static gboolean read_buffer(DatReader *r, const DatBuffer *buffer,
 	if (!survey_all(r, error))
 		return FALSE;
 	for (guint i = 0; i < buffer->cpus->len; i++)
-		if (!take_cpu(r, &g_array_index(buffer->cpus, DatCpu, i),
-			      &g_array_index(r->surveys, Survey, i), error))
+		if (!take_cpu(r, &g_array_index(buffer->cpus, KmtDatCpu, i),
+			      &g_array_index(r->surveys, KmtDatSurvey, i),
+			      error))
 			return FALSE;
 	return TRUE;
 }
 
 /* ---- buffers ---- */
 
-static char *printed_name(const DatBuffer *buffer)
+static char *printed_name(const KmtDatBuffer *buffer)
 {
 	return *buffer->name ? g_strdup_printf("'%s'", buffer->name)
 			     : g_strdup("of the whole machine");
@@ -383,14 +392,14 @@ static char *printed_name(const DatBuffer *buffer)
  * Write the name of the imported buffer to kmemtrace.meta, and add a note that
  * lists the other buffers.
  */
-static void name_buffers(const DatReader *r)
+static void name_buffers(const KmtDatReader *r)
 {
 	g_autoptr(GString) others = g_string_new(NULL);
 	g_autofree char *taken = printed_name(r->buffer);
 	g_autofree char *note = NULL;
 
 	for (guint i = 0; i < r->dat->buffers->len; i++) {
-		const DatBuffer *buffer = r->dat->buffers->pdata[i];
+		const KmtDatBuffer *buffer = r->dat->buffers->pdata[i];
 		g_autofree char *name = printed_name(buffer);
 
 		if (buffer != r->buffer)
@@ -413,12 +422,12 @@ static void name_buffers(const DatReader *r)
  * Import the buffer with this name. A NULL name selects the first buffer with
  * memory events.
  */
-static gboolean read_buffers(DatReader *r, const char *name, GError **error)
+static gboolean read_buffers(KmtDatReader *r, const char *name, GError **error)
 {
 	gboolean found = FALSE;
 
 	for (guint i = 0; i < r->dat->buffers->len; i++) {
-		const DatBuffer *buffer = r->dat->buffers->pdata[i];
+		const KmtDatBuffer *buffer = r->dat->buffers->pdata[i];
 
 		if (name ? !g_str_equal(buffer->name, name)
 			 : kmt_import_seen(r->import) > 0)
@@ -439,18 +448,18 @@ static gboolean read_buffers(DatReader *r, const char *name, GError **error)
 gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
 			      const char *buffer, GError **error)
 {
-	g_auto(DatReader) r = {.import = import};
+	g_auto(KmtDatReader) r = {.import = import};
 
-	r.dat = dat_file_open(path, error);
+	r.dat = kmt_dat_file_open(path, error);
 	if (!r.dat || !read_formats(&r, error) ||
 	    !read_buffers(&r, buffer, error))
 		return FALSE;
 	if (r.buffer)
 		name_buffers(&r);
 	if (r.surveys)
-		dat_note_silent_cpus(&r);
-	dat_describe(&r);
-	dat_guess_task_filter(import);
-	dat_name_tasks(r.dat, import);
-	return dat_name_functions(r.dat, import, error);
+		kmt_dat_note_silent_cpus(&r);
+	kmt_dat_describe(&r);
+	kmt_dat_guess_task_filter(import);
+	kmt_dat_name_tasks(r.dat, import);
+	return kmt_dat_name_functions(r.dat, import, error);
 }

@@ -15,45 +15,45 @@ struct tep_handle;
 
 /* Result of the first pass over the pages of a CPU. */
 typedef struct {
-	GArray *times;	       /* DatPageTime */
+	GArray *times;	       /* KmtDatPageTime */
 	guint64 events;	       /* events in intact pages */
 	guint64 holes;	       /* runs of damaged pages */
 	guint64 missed;	       /* lost events that pages count */
 	guint64 missed_places; /* losses that pages report without a number */
 	gboolean has_time;
 	gint64 first_ns, last_ns;
-} Survey;
+} KmtDatSurvey;
 
 /* Number of events lost at each gap of a CPU; 0: unknown. */
 typedef struct {
 	guint64 per_hole;   /* gap of damaged pages */
 	guint64 per_missed; /* loss in the kernel that a page reports without a
 			     * number */
-} Losses;
+} KmtDatLosses;
 
 typedef struct {
 	KmtImport *import;
-	DatFile *dat;
+	KmtDatFile *dat;
 	struct tep_handle *formats;
 	KmtImportDecoder *decoder;
 	KmtImportFunctions *functions;
 	KmtImportCallers *callers;
-	const DatBuffer *buffer;
-	DatClock clock;
-	GArray *surveys; /* Survey, one per element of buffer->cpus */
+	const KmtDatBuffer *buffer;
+	KmtDatClock clock;
+	GArray *surveys; /* KmtDatSurvey, one per element of buffer->cpus */
 	gboolean has_time;
 	gint64 first_ns, last_ns; /* of all CPUs */
-} DatReader;
+} KmtDatReader;
 
 /* Write the recorded machine and the recorder to kmemtrace.meta. */
-void dat_describe(const DatReader *r);
+void kmt_dat_describe(const KmtDatReader *r);
 
 /*
  * Report properties of the recording that the events suggest: a recording of
  * one task, and CPUs without an event. A trace.dat does not store the options
  * of trace-cmd record.
  */
-void dat_guess_task_filter(KmtImport *import);
-void dat_note_silent_cpus(const DatReader *r);
+void kmt_dat_guess_task_filter(KmtImport *import);
+void kmt_dat_note_silent_cpus(const KmtDatReader *r);
 
 #endif

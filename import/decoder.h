@@ -41,7 +41,7 @@ typedef struct {
 /*
  * Return whether n_bytes are enough for the fields of the event's format. An
  * event of an unknown tracepoint needs only the common fields. decoder is a
- * KmtImportDecoder; the parameter type matches DatEventFunc.
+ * KmtImportDecoder; the parameter type matches KmtDatEventFunc.
  */
 gboolean kmt_import_decoder_is_whole(gconstpointer decoder, const guint8 *data,
 				     gsize n_bytes);

@@ -23,7 +23,7 @@ static gboolean write_table(KmtImport *import, const char *name, char *text,
 
 static gboolean finish_cpu(KmtImport *import, guint number, GError **error)
 {
-	ImportCpu *cpu = import->cpus->pdata[number];
+	KmtImportCpu *cpu = import->cpus->pdata[number];
 	g_autofree char *group = g_strdup_printf("cpu%u", number);
 	int r;
 
@@ -126,7 +126,7 @@ static void fill_meta(KmtImport *import)
 	guint64 bytes = 0, events = 0;
 
 	for (guint i = 0; i < import->cpus->len; i++) {
-		const ImportCpu *cpu = import->cpus->pdata[i];
+		const KmtImportCpu *cpu = import->cpus->pdata[i];
 
 		if (cpu) {
 			bytes += kmt_capture_cpu_writer_written(cpu->sink);

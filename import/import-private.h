@@ -22,14 +22,14 @@ typedef struct {
 	guint64 total_lost; /* valid if has_total; may be
 			     * KMT_IMPORT_LOST_UNKNOWN */
 	gboolean has_total;
-} ImportCpu;
+} KmtImportCpu;
 
 struct KmtImport {
 	KmtCaptureWriter *output;
 	guint abi_version; /* version of the records, 1 or 2 */
 	guint record_bytes;
 	GKeyFile *meta;
-	GPtrArray *cpus; /* ImportCpu *, indexed by CPU; NULL if unused */
+	GPtrArray *cpus; /* KmtImportCpu *, indexed by CPU; NULL if unused */
 	KmtTracepointTables *names;
 	GArray *call_sites; /* guint64; the first n_unique are sorted */
 	guint n_unique;

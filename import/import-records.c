@@ -42,9 +42,9 @@ gboolean kmt_import_set_write_error(const KmtImport *import, guint cpu,
 	return FALSE;
 }
 
-static ImportCpu *get_cpu(KmtImport *import, guint number, GError **error)
+static KmtImportCpu *get_cpu(KmtImport *import, guint number, GError **error)
 {
-	ImportCpu *cpu;
+	KmtImportCpu *cpu;
 
 	if (number >= KMT_IMPORT_MAX_CPUS) {
 		g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
@@ -56,7 +56,7 @@ static ImportCpu *get_cpu(KmtImport *import, guint number, GError **error)
 		g_ptr_array_set_size(import->cpus, (gint)number + 1);
 	if (import->cpus->pdata[number])
 		return import->cpus->pdata[number];
-	cpu = g_new0(ImportCpu, 1);
+	cpu = g_new0(KmtImportCpu, 1);
 	cpu->waiting =
 		g_array_new(FALSE, FALSE, sizeof(struct kmemtrace_event_v2s));
 	cpu->last_ns = G_MININT64;
@@ -69,7 +69,7 @@ static ImportCpu *get_cpu(KmtImport *import, guint number, GError **error)
  * Open the output file of a CPU if it is not open yet. The first open fixes the
  * size of all records.
  */
-static gboolean open_file(KmtImport *import, ImportCpu *cpu, guint number,
+static gboolean open_file(KmtImport *import, KmtImportCpu *cpu, guint number,
 			  GError **error)
 {
 	if (!cpu->sink)
@@ -83,7 +83,8 @@ static gboolean open_file(KmtImport *import, ImportCpu *cpu, guint number,
  * Set "since" of a loss record to the CPU's previous record, because that event
  * was not lost.
  */
-static void limit_since(struct kmemtrace_event_lost *lost, const ImportCpu *cpu)
+static void limit_since(struct kmemtrace_event_lost *lost,
+			const KmtImportCpu *cpu)
 {
 	if (cpu->records)
 		lost->since = cpu->last_ns;
@@ -95,7 +96,7 @@ static void limit_since(struct kmemtrace_event_lost *lost, const ImportCpu *cpu)
  * Append a record to the CPU's file. A time before the CPU's last record is
  * raised to the last record's time. Returns 0 or a negative errno value.
  */
-static int write_record(KmtImport *import, ImportCpu *cpu,
+static int write_record(KmtImport *import, KmtImportCpu *cpu,
 			struct kmemtrace_event_v2s *record)
 {
 	struct kmemtrace_event *event = &record->v2.v1;
@@ -129,7 +130,7 @@ static gint compare_times(gconstpointer a, gconstpointer b)
 static gboolean advance_cpu(KmtImport *import, guint number, gint64 time,
 			    GError **error)
 {
-	ImportCpu *cpu = import->cpus->pdata[number];
+	KmtImportCpu *cpu = import->cpus->pdata[number];
 	struct kmemtrace_event_v2s *records;
 	guint n;
 	int r = 0;
@@ -179,7 +180,7 @@ gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error)
 	return kmt_import_write_up_to(import, import->allowed_ns, error);
 }
 
-static void wait_in_line(KmtImport *import, ImportCpu *cpu,
+static void wait_in_line(KmtImport *import, KmtImportCpu *cpu,
 			 const struct kmemtrace_event_v2s *record)
 {
 	GArray *waiting = cpu->waiting;
@@ -235,7 +236,7 @@ gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 	struct kmemtrace_event_v2s whole = {
 		.v2 = {.v1 = event->record, .pid = event->pid}};
 	struct kmemtrace_event_v2 *record = &whole.v2;
-	ImportCpu *cpu = get_cpu(import, event->cpu, error);
+	KmtImportCpu *cpu = get_cpu(import, event->cpu, error);
 
 	kmt_import_tick(import);
 	if (!cpu)
@@ -263,8 +264,8 @@ gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 	return TRUE;
 }
 
-static void wait_with_loss(KmtImport *import, ImportCpu *cpu, guint64 n_events,
-			   gint64 since, gint64 time)
+static void wait_with_loss(KmtImport *import, KmtImportCpu *cpu,
+			   guint64 n_events, gint64 since, gint64 time)
 {
 	struct kmemtrace_event_lost lost = {
 		.event_id = KMEMTRACE_EVENT_LOST,
@@ -283,7 +284,7 @@ static void wait_with_loss(KmtImport *import, ImportCpu *cpu, guint64 n_events,
 gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
 			     gint64 time, GError **error)
 {
-	ImportCpu *cpu = get_cpu(import, number, error);
+	KmtImportCpu *cpu = get_cpu(import, number, error);
 
 	if (!cpu)
 		return FALSE;
@@ -301,7 +302,7 @@ gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
 gboolean kmt_import_add_loss(KmtImport *import, guint number, guint64 n_events,
 			     gint64 first, gint64 time, GError **error)
 {
-	ImportCpu *cpu = get_cpu(import, number, error);
+	KmtImportCpu *cpu = get_cpu(import, number, error);
 
 	if (!cpu)
 		return FALSE;
@@ -323,7 +324,7 @@ void kmt_import_add_loss_on_all_cpus(KmtImport *import, gint64 time)
 gboolean kmt_import_set_cpu_lost(KmtImport *import, guint number,
 				 guint64 n_events, GError **error)
 {
-	ImportCpu *cpu = get_cpu(import, number, error);
+	KmtImportCpu *cpu = get_cpu(import, number, error);
 
 	if (!cpu)
 		return FALSE;

@@ -21,7 +21,7 @@ gboolean kmt_import_fail(GError **error, const char *what)
 
 static void cpu_free(gpointer data)
 {
-	ImportCpu *cpu = data;
+	KmtImportCpu *cpu = data;
 
 	if (!cpu)
 		return;

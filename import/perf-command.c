@@ -51,7 +51,7 @@ static const struct {
 };
 
 typedef struct {
-	PerfCommand found;
+	KmtPerfCommand found;
 	const char *event; /* the last -e; --filter applies to it */
 } Parser;
 
@@ -139,7 +139,7 @@ static gboolean take_short(Parser *p, const char *letters, const char *next)
 	return FALSE;
 }
 
-PerfCommand perf_command_parse(const char *const *words)
+KmtPerfCommand kmt_perf_command_parse(const char *const *words)
 {
 	Parser p = {0};
 
@@ -149,7 +149,7 @@ PerfCommand perf_command_parse(const char *const *words)
 		words++;
 	}
 	if (!words || !*words)
-		return (PerfCommand){0};
+		return (KmtPerfCommand){0};
 	p.found.known = TRUE;
 	/* The first word that is not an option is the command that perf
 	 * records; its options must not be parsed. */

@@ -21,12 +21,12 @@ typedef struct {
 	const char *cgroups; /* -G or --for-each-cgroup */
 	const char *filter;  /* --filter of a memory event */
 	const char *delay;   /* -D */
-} PerfCommand;
+} KmtPerfCommand;
 
 /*
  * Parse a NULL-terminated command line. words may be NULL if the command line
  * is not known.
  */
-PerfCommand perf_command_parse(const char *const *words);
+KmtPerfCommand kmt_perf_command_parse(const char *const *words);
 
 #endif

@@ -20,12 +20,12 @@
 /* Entry of a thread map that stands for all tasks. */
 #define ALL_TASKS G_MAXUINT64
 
-struct PerfData {
-	PerfFile *main;
+struct KmtPerfData {
+	KmtPerfFile *main;
 	GPtrArray *threads; /* GMappedFile */
-	PerfStream *stream;
+	KmtPerfStream *stream;
 	guint next_thread; /* index of the file after stream */
-	gboolean reported; /* PERF_ENTRY_CUT_OFF was returned for stream */
+	gboolean reported; /* KMT_PERF_ENTRY_CUT_OFF was returned for stream */
 	guint page_bytes, long_bytes;
 	char *release, *machine, *version, *build_id;
 	GStrv command;
@@ -36,9 +36,9 @@ struct PerfData {
  * Read the header of the tracing data, which a trace.dat file begins with too,
  * and find the format files in it.
  */
-static gboolean read_tracing_data(PerfData *d, GError **error)
+static gboolean read_tracing_data(KmtPerfData *d, GError **error)
 {
-	KmtByteSpan b = d->main->features[PERF_FEATURE_TRACING_DATA];
+	KmtByteSpan b = d->main->features[KMT_PERF_FEATURE_TRACING_DATA];
 	const guint8 *magic;
 	guint32 n;
 
@@ -73,8 +73,8 @@ static gboolean read_tracing_data(PerfData *d, GError **error)
 		       "again, or record again");
 }
 
-gboolean perf_data_formats(const PerfData *d, PerfFormatFunc call,
-			   gpointer user, GError **error)
+gboolean kmt_perf_data_formats(const KmtPerfData *d, KmtPerfFormatFunc call,
+			       gpointer user, GError **error)
 {
 	KmtByteSpan b = d->formats;
 	guint32 n_systems = kmt_byte_span_32(&b);
@@ -124,7 +124,8 @@ static void unref_mapping(gpointer data)
 }
 
 /* Map the files of the threads: data.0, data.1, and so on. */
-static gboolean open_threads(PerfData *d, const char *directory, GError **error)
+static gboolean open_threads(KmtPerfData *d, const char *directory,
+			     GError **error)
 {
 	for (guint i = 0;; i++) {
 		g_autofree char *name = g_strdup_printf(MAIN_NAME ".%u", i);
@@ -143,42 +144,42 @@ static gboolean open_threads(PerfData *d, const char *directory, GError **error)
 				      "(data.0, data.1, ...): copy all of it");
 }
 
-PerfData *perf_data_open(const char *path, GError **error)
+KmtPerfData *kmt_perf_data_open(const char *path, GError **error)
 {
-	g_autoptr(PerfData) d = g_new0(PerfData, 1);
+	g_autoptr(KmtPerfData) d = g_new0(KmtPerfData, 1);
 	gboolean is_directory = is_thread_directory(path);
 	g_autofree char *main =
 		is_directory ? g_build_filename(path, MAIN_NAME, NULL)
 			     : g_strdup(path);
 
 	d->threads = g_ptr_array_new_with_free_func(unref_mapping);
-	d->main = perf_file_open(main, error);
+	d->main = kmt_perf_file_open(main, error);
 	if (!d->main || !read_tracing_data(d, error))
 		return NULL;
 	if (is_directory && !open_threads(d, path, error))
 		return NULL;
 	if (!is_directory &&
-	    kmt_byte_span_ok(&d->main->features[PERF_FEATURE_DIRECTORY])) {
+	    kmt_byte_span_ok(&d->main->features[KMT_PERF_FEATURE_DIRECTORY])) {
 		kmt_import_fail(
 			error, "it is one file of a directory that perf record "
 			       "--threads made: give the directory");
 		return NULL;
 	}
-	d->release = perf_file_text(d->main, PERF_FEATURE_RELEASE);
-	d->machine = perf_file_text(d->main, PERF_FEATURE_MACHINE);
-	d->version = perf_file_text(d->main, PERF_FEATURE_VERSION);
-	d->build_id = perf_file_build_id(d->main);
-	d->command = perf_file_command(d->main);
-	perf_data_rewind(d);
+	d->release = kmt_perf_file_text(d->main, KMT_PERF_FEATURE_RELEASE);
+	d->machine = kmt_perf_file_text(d->main, KMT_PERF_FEATURE_MACHINE);
+	d->version = kmt_perf_file_text(d->main, KMT_PERF_FEATURE_VERSION);
+	d->build_id = kmt_perf_file_build_id(d->main);
+	d->command = kmt_perf_file_command(d->main);
+	kmt_perf_data_rewind(d);
 	return g_steal_pointer(&d);
 }
 
-void perf_data_free(PerfData *d)
+void kmt_perf_data_free(KmtPerfData *d)
 {
 	if (!d)
 		return;
-	perf_stream_free(d->stream);
-	perf_file_free(d->main);
+	kmt_perf_stream_free(d->stream);
+	kmt_perf_file_free(d->main);
 	g_ptr_array_unref(d->threads);
 	g_free(d->release);
 	g_free(d->machine);
@@ -188,77 +189,77 @@ void perf_data_free(PerfData *d)
 	g_free(d);
 }
 
-void perf_data_rewind(PerfData *d)
+void kmt_perf_data_rewind(KmtPerfData *d)
 {
-	perf_stream_free(d->stream);
-	d->stream = perf_stream_new(d->main->records, d->main->layouts);
+	kmt_perf_stream_free(d->stream);
+	d->stream = kmt_perf_stream_new(d->main->records, d->main->layouts);
 	d->next_thread = 0;
 	d->reported = FALSE;
 }
 
-guint perf_data_page_bytes(const PerfData *d)
+guint kmt_perf_data_page_bytes(const KmtPerfData *d)
 {
 	return d->page_bytes;
 }
 
-guint perf_data_cpus(const PerfData *d)
+guint kmt_perf_data_cpus(const KmtPerfData *d)
 {
-	KmtByteSpan bytes = d->main->features[PERF_FEATURE_CPUS];
+	KmtByteSpan bytes = d->main->features[KMT_PERF_FEATURE_CPUS];
 
 	return kmt_byte_span_32(&bytes);
 }
 
-guint perf_data_online(const PerfData *d)
+guint kmt_perf_data_online(const KmtPerfData *d)
 {
-	KmtByteSpan bytes = d->main->features[PERF_FEATURE_CPUS];
+	KmtByteSpan bytes = d->main->features[KMT_PERF_FEATURE_CPUS];
 
 	kmt_byte_span_32(&bytes);
 	return kmt_byte_span_32(&bytes);
 }
 
-guint perf_data_long_bytes(const PerfData *d)
+guint kmt_perf_data_long_bytes(const KmtPerfData *d)
 {
 	return d->long_bytes;
 }
 
-const char *perf_data_release(const PerfData *d)
+const char *kmt_perf_data_release(const KmtPerfData *d)
 {
 	return d->release;
 }
 
-const char *perf_data_machine(const PerfData *d)
+const char *kmt_perf_data_machine(const KmtPerfData *d)
 {
 	return d->machine;
 }
 
-const char *perf_data_version(const PerfData *d)
+const char *kmt_perf_data_version(const KmtPerfData *d)
 {
 	return d->version;
 }
 
-const char *perf_data_clock(const PerfData *d)
+const char *kmt_perf_data_clock(const KmtPerfData *d)
 {
-	return kmt_byte_span_ok(&d->main->features[PERF_FEATURE_CLOCKID])
+	return kmt_byte_span_ok(&d->main->features[KMT_PERF_FEATURE_CLOCKID])
 		       ? "perf -k"
 		       : NULL;
 }
 
-const char *perf_data_build_id(const PerfData *d)
+const char *kmt_perf_data_build_id(const KmtPerfData *d)
 {
 	return d->build_id;
 }
 
-const char *const *perf_data_command(const PerfData *d)
+const char *const *kmt_perf_data_command(const KmtPerfData *d)
 {
 	return (const char *const *)d->command;
 }
 
-const struct PerfLayouts *perf_data_layouts(const PerfData *d)
+const struct KmtPerfLayouts *kmt_perf_data_layouts(const KmtPerfData *d)
 {
 	return d->main->layouts;
 }
 
-gboolean perf_data_is_threaded(const PerfData *d)
+gboolean kmt_perf_data_is_threaded(const KmtPerfData *d)
 {
 	return d->threads->len > 0;
 }
@@ -274,44 +275,44 @@ static guint64 count_tasks(KmtByteSpan body)
 	return n == 1 && kmt_byte_span_64(&body) == ALL_TASKS ? 0 : n;
 }
 
-static gboolean is_damaged(const PerfRecord *record, gboolean is_whole)
+static gboolean is_damaged(const KmtPerfRecord *record, gboolean is_whole)
 {
 	if (record->type == PERF_RECORD_LOST ||
 	    record->type == PERF_RECORD_LOST_SAMPLES)
 		return !is_whole;
-	return !perf_stream_is_type(record->type);
+	return !kmt_perf_stream_is_type(record->type);
 }
 
 /*
  * Convert a record to *entry. Returns FALSE if the import does not use the
  * record or the record is too short.
  */
-static gboolean parse_record(PerfData *d, const PerfRecord *record,
-			     PerfEntry *entry)
+static gboolean parse_record(KmtPerfData *d, const KmtPerfRecord *record,
+			     KmtPerfEntry *entry)
 {
 	KmtByteSpan b = record->body;
 
 	/* Records of perf itself have no trailer. */
-	if (record->type < PERF_USER_ATTR)
-		perf_layouts_trailer(d->main->layouts, b, entry);
+	if (record->type < KMT_PERF_USER_ATTR)
+		kmt_perf_layouts_trailer(d->main->layouts, b, entry);
 	switch (record->type) {
 	case PERF_RECORD_LOST:
-		entry->kind = PERF_ENTRY_LOST;
+		entry->kind = KMT_PERF_ENTRY_LOST;
 		kmt_byte_span_64(&b);
 		entry->number = kmt_byte_span_64(&b);
 		break;
 	case PERF_RECORD_LOST_SAMPLES:
-		entry->kind = PERF_ENTRY_LOST_SAMPLES;
+		entry->kind = KMT_PERF_ENTRY_LOST_SAMPLES;
 		entry->number = kmt_byte_span_64(&b);
 		break;
 	case PERF_RECORD_COMM:
-		entry->kind = PERF_ENTRY_COMM;
+		entry->kind = KMT_PERF_ENTRY_COMM;
 		kmt_byte_span_32(&b);
 		entry->pid = kmt_byte_span_32(&b);
 		entry->name = kmt_byte_span_string(&b);
 		break;
 	case PERF_RECORD_MMAP:
-		entry->kind = PERF_ENTRY_KERNEL;
+		entry->kind = KMT_PERF_ENTRY_KERNEL;
 		/* Skip pid and tid, the address, and the length; the address of
 		 * the symbol follows. */
 		kmt_byte_span_64(&b);
@@ -324,12 +325,12 @@ static gboolean parse_record(PerfData *d, const PerfRecord *record,
 			return FALSE;
 		entry->name += strlen(KERNEL_PREFIX);
 		break;
-	case PERF_USER_THREAD_MAP:
-		entry->kind = PERF_ENTRY_TASKS;
+	case KMT_PERF_USER_THREAD_MAP:
+		entry->kind = KMT_PERF_ENTRY_TASKS;
 		entry->number = count_tasks(b);
 		break;
-	case PERF_USER_ROUND:
-		entry->kind = PERF_ENTRY_ROUND;
+	case KMT_PERF_USER_ROUND:
+		entry->kind = KMT_PERF_ENTRY_ROUND;
 		break;
 	default:
 		return FALSE;
@@ -337,7 +338,7 @@ static gboolean parse_record(PerfData *d, const PerfRecord *record,
 	return kmt_byte_span_ok(&b);
 }
 
-gboolean perf_data_skip_file(PerfData *d)
+gboolean kmt_perf_data_skip_file(KmtPerfData *d)
 {
 	GMappedFile *file;
 	KmtByteSpan bytes;
@@ -350,41 +351,41 @@ gboolean perf_data_skip_file(PerfData *d)
 	/* GMappedFile returns a NULL pointer for an empty file. */
 	if (!bytes.next)
 		bytes.next = (const guint8 *)"";
-	perf_stream_free(d->stream);
-	d->stream = perf_stream_new(bytes, d->main->layouts);
+	kmt_perf_stream_free(d->stream);
+	d->stream = kmt_perf_stream_new(bytes, d->main->layouts);
 	d->reported = FALSE;
 	return TRUE;
 }
 
-gboolean perf_data_next(PerfData *d, PerfEntry *entry, GError **error)
+gboolean kmt_perf_data_next(KmtPerfData *d, KmtPerfEntry *entry, GError **error)
 {
 	GError *problem = NULL;
-	PerfRecord record;
+	KmtPerfRecord record;
 	gboolean is_whole;
 
-	while (perf_stream_next(d->stream, FALSE, &record, &problem)) {
-		*entry = (PerfEntry){0};
+	while (kmt_perf_stream_next(d->stream, FALSE, &record, &problem)) {
+		*entry = (KmtPerfEntry){0};
 		if (record.type == PERF_RECORD_SAMPLE) {
-			if (!perf_layouts_sample(d->main->layouts, record.body,
-						 entry))
-				entry->kind = PERF_ENTRY_DAMAGED;
+			if (!kmt_perf_layouts_sample(d->main->layouts,
+						     record.body, entry))
+				entry->kind = KMT_PERF_ENTRY_DAMAGED;
 			return TRUE;
 		}
 		is_whole = parse_record(d, &record, entry);
 		if (is_damaged(&record, is_whole))
-			entry->kind = PERF_ENTRY_DAMAGED;
-		if (is_whole || entry->kind == PERF_ENTRY_DAMAGED)
+			entry->kind = KMT_PERF_ENTRY_DAMAGED;
+		if (is_whole || entry->kind == KMT_PERF_ENTRY_DAMAGED)
 			return TRUE;
 	}
 	if (problem) {
 		g_propagate_error(error, problem);
 		return FALSE;
 	}
-	if (perf_stream_is_cut_off(d->stream) && !d->reported) {
+	if (kmt_perf_stream_is_cut_off(d->stream) && !d->reported) {
 		d->reported = TRUE;
-		*entry = (PerfEntry){.kind = PERF_ENTRY_CUT_OFF};
+		*entry = (KmtPerfEntry){.kind = KMT_PERF_ENTRY_CUT_OFF};
 		return TRUE;
 	}
-	*entry = (PerfEntry){.kind = PERF_ENTRY_FILE};
-	return perf_data_skip_file(d);
+	*entry = (KmtPerfEntry){.kind = KMT_PERF_ENTRY_FILE};
+	return kmt_perf_data_skip_file(d);
 }

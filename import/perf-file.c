@@ -34,10 +34,10 @@ typedef struct {
 	Section attrs;
 	Section data;
 	Section event_types;
-	guint64 features[PERF_N_FEATURES / 64];
+	guint64 features[KMT_PERF_N_FEATURES / 64];
 } FileHeader;
 
-static KmtByteSpan all_bytes(const PerfFile *f)
+static KmtByteSpan all_bytes(const KmtPerfFile *f)
 {
 	return (KmtByteSpan){
 		(const guint8 *)g_mapped_file_get_contents(f->file),
@@ -48,7 +48,7 @@ static KmtByteSpan all_bytes(const PerfFile *f)
  * Return the bytes of a section. The span is not ok if the section is not
  * within the file.
  */
-static KmtByteSpan section(const PerfFile *f, Section s)
+static KmtByteSpan section(const KmtPerfFile *f, Section s)
 {
 	KmtByteSpan bytes = all_bytes(f);
 
@@ -63,7 +63,7 @@ static KmtByteSpan section(const PerfFile *f, Section s)
  * Read the table of feature sections. The table follows the records and is
  * sorted by feature.
  */
-static gboolean read_features(PerfFile *f, const FileHeader *header,
+static gboolean read_features(KmtPerfFile *f, const FileHeader *header,
 			      GError **error)
 {
 	KmtByteSpan all = all_bytes(f);
@@ -71,7 +71,7 @@ static gboolean read_features(PerfFile *f, const FileHeader *header,
 		f, (Section){header->data.offset + header->data.size, 0});
 
 	table.left = table.next ? all.left - (gsize)(table.next - all.next) : 0;
-	for (guint i = 0; i < PERF_N_FEATURES; i++) {
+	for (guint i = 0; i < KMT_PERF_N_FEATURES; i++) {
 		Section s;
 
 		if (!(header->features[i / 64] >> i % 64 & 1))
@@ -98,7 +98,7 @@ static gboolean fail_events(GError **error)
  * Read the list of events. An entry is a perf_event_attr and the section with
  * the event's IDs.
  */
-static gboolean read_events(PerfFile *f, const FileHeader *header,
+static gboolean read_events(KmtPerfFile *f, const FileHeader *header,
 			    GError **error)
 {
 	KmtByteSpan list = section(f, header->attrs);
@@ -122,14 +122,14 @@ static gboolean read_events(PerfFile *f, const FileHeader *header,
 			return kmt_import_fail(
 				error, "its list of events is cut off: "
 				       "copy it again, or record again");
-		if (!perf_layouts_add(f->layouts, attr, ids, all_bytes(f).left,
-				      error))
+		if (!kmt_perf_layouts_add(f->layouts, attr, ids,
+					  all_bytes(f).left, error))
 			return FALSE;
 	}
 	return TRUE;
 }
 
-static gboolean read_file(PerfFile *f, GError **error)
+static gboolean read_file(KmtPerfFile *f, GError **error)
 {
 	KmtByteSpan b = all_bytes(f);
 	const guint8 *p = kmt_byte_span_take(&b, sizeof(FileHeader));
@@ -159,7 +159,8 @@ static gboolean read_file(PerfFile *f, GError **error)
  * Read an event of a recording from a pipe: an attr of the size stated in the
  * attr, then the IDs of the event.
  */
-static gboolean read_pipe_event(PerfFile *f, KmtByteSpan body, GError **error)
+static gboolean read_pipe_event(KmtPerfFile *f, KmtByteSpan body,
+				GError **error)
 {
 	KmtByteSpan attr = body, size = body;
 
@@ -168,28 +169,28 @@ static gboolean read_pipe_event(PerfFile *f, KmtByteSpan body, GError **error)
 	if (!kmt_byte_span_take(&body, attr.left) ||
 	    attr.left < PERF_ATTR_SIZE_VER0)
 		return fail_events(error);
-	return perf_layouts_add(f->layouts, attr, body, all_bytes(f).left,
-				error);
+	return kmt_perf_layouts_add(f->layouts, attr, body, all_bytes(f).left,
+				    error);
 }
 
 /*
  * Read a record that replaces a part of the header in a recording from a pipe.
  */
-static gboolean read_pipe_record(PerfFile *f, PerfRecord *record,
+static gboolean read_pipe_record(KmtPerfFile *f, KmtPerfRecord *record,
 				 GError **error)
 {
 	KmtByteSpan *features = f->features;
 	guint64 number;
 
 	switch (record->type) {
-	case PERF_USER_ATTR:
+	case KMT_PERF_USER_ATTR:
 		return read_pipe_event(f, record->body, error);
-	case PERF_USER_TRACING_DATA:
-		features[PERF_FEATURE_TRACING_DATA] = record->payload;
+	case KMT_PERF_USER_TRACING_DATA:
+		features[KMT_PERF_FEATURE_TRACING_DATA] = record->payload;
 		return TRUE;
-	case PERF_USER_FEATURE:
+	case KMT_PERF_USER_FEATURE:
 		number = kmt_byte_span_64(&record->body);
-		if (number < PERF_N_FEATURES)
+		if (number < KMT_PERF_N_FEATURES)
 			features[number] = record->body;
 		return TRUE;
 	default:
@@ -197,31 +198,31 @@ static gboolean read_pipe_record(PerfFile *f, PerfRecord *record,
 	}
 }
 
-static gboolean read_pipe(PerfFile *f, GError **error)
+static gboolean read_pipe(KmtPerfFile *f, GError **error)
 {
-	g_autoptr(PerfStream) stream = NULL;
+	g_autoptr(KmtPerfStream) stream = NULL;
 	GError *problem = NULL;
-	PerfRecord record;
+	KmtPerfRecord record;
 
 	f->records = all_bytes(f);
 	kmt_byte_span_take(&f->records, PIPE_HEADER_BYTES);
-	stream = perf_stream_new(f->records, NULL);
-	while (perf_stream_next(stream, TRUE, &record, &problem))
+	stream = kmt_perf_stream_new(f->records, NULL);
+	while (kmt_perf_stream_next(stream, TRUE, &record, &problem))
 		if (!read_pipe_record(f, &record, error))
 			return FALSE;
 	/* Damage behind the list of events is found again when the samples are
 	 * read. */
-	if (problem && perf_layouts_count(f->layouts) > 0 &&
-	    kmt_byte_span_ok(&f->features[PERF_FEATURE_TRACING_DATA]))
+	if (problem && kmt_perf_layouts_count(f->layouts) > 0 &&
+	    kmt_byte_span_ok(&f->features[KMT_PERF_FEATURE_TRACING_DATA]))
 		g_clear_error(&problem);
 	if (problem) {
 		g_propagate_error(error, problem);
 		return FALSE;
 	}
-	return perf_layouts_count(f->layouts) > 0 || fail_events(error);
+	return kmt_perf_layouts_count(f->layouts) > 0 || fail_events(error);
 }
 
-static gboolean read_head(PerfFile *f, GError **error)
+static gboolean read_head(KmtPerfFile *f, GError **error)
 {
 	KmtByteSpan b = all_bytes(f);
 	const guint8 *magic = kmt_byte_span_take(&b, strlen(MAGIC));
@@ -233,27 +234,27 @@ static gboolean read_head(PerfFile *f, GError **error)
 				       "order: import it on such a machine");
 	if (!magic || memcmp(magic, MAGIC, strlen(MAGIC)) != 0)
 		return kmt_import_fail(error, "it is no perf.data");
-	f->layouts = perf_layouts_new();
+	f->layouts = kmt_perf_layouts_new();
 	ok = kmt_byte_span_64(&b) == PIPE_HEADER_BYTES ? read_pipe(f, error)
 						       : read_file(f, error);
-	return ok && perf_layouts_finish(f->layouts, error);
+	return ok && kmt_perf_layouts_finish(f->layouts, error);
 }
 
-PerfFile *perf_file_open(const char *path, GError **error)
+KmtPerfFile *kmt_perf_file_open(const char *path, GError **error)
 {
-	g_autoptr(PerfFile) f = g_new0(PerfFile, 1);
+	g_autoptr(KmtPerfFile) f = g_new0(KmtPerfFile, 1);
 
 	f->file = g_mapped_file_new(path, FALSE, error);
 	return f->file && read_head(f, error) ? g_steal_pointer(&f) : NULL;
 }
 
-void perf_file_free(PerfFile *f)
+void kmt_perf_file_free(KmtPerfFile *f)
 {
 	if (!f)
 		return;
 	if (f->file)
 		g_mapped_file_unref(f->file);
-	perf_layouts_free(f->layouts);
+	kmt_perf_layouts_free(f->layouts);
 	g_free(f);
 }
 
@@ -267,7 +268,7 @@ static const guint8 *take_text(KmtByteSpan *bytes, guint32 *length)
 	return kmt_byte_span_take(bytes, *length);
 }
 
-char *perf_file_text(const PerfFile *f, guint feature)
+char *kmt_perf_file_text(const KmtPerfFile *f, guint feature)
 {
 	KmtByteSpan bytes = f->features[feature];
 	guint32 length;
@@ -276,9 +277,9 @@ char *perf_file_text(const PerfFile *f, guint feature)
 	return text && length ? g_strndup((const char *)text, length) : NULL;
 }
 
-GStrv perf_file_command(const PerfFile *f)
+GStrv kmt_perf_file_command(const KmtPerfFile *f)
 {
-	KmtByteSpan bytes = f->features[PERF_FEATURE_COMMAND];
+	KmtByteSpan bytes = f->features[KMT_PERF_FEATURE_COMMAND];
 	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 	guint32 n = kmt_byte_span_32(&bytes);
 
@@ -306,9 +307,9 @@ static char *hexadecimal(const guint8 *bytes, guint n)
 }
 
 /* The feature is a list of records: a pid, a build ID, and a file name. */
-char *perf_file_build_id(const PerfFile *f)
+char *kmt_perf_file_build_id(const KmtPerfFile *f)
 {
-	KmtByteSpan bytes = f->features[PERF_FEATURE_BUILD_ID];
+	KmtByteSpan bytes = f->features[KMT_PERF_FEATURE_BUILD_ID];
 	struct perf_event_header header;
 
 	while (kmt_byte_span_ok(&bytes)) {

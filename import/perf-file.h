@@ -10,16 +10,16 @@
 #include "import/perf-layout.h"
 
 enum {
-	PERF_FEATURE_TRACING_DATA = 1,
-	PERF_FEATURE_BUILD_ID = 2,
-	PERF_FEATURE_RELEASE = 4,
-	PERF_FEATURE_VERSION = 5,
-	PERF_FEATURE_MACHINE = 6,
-	PERF_FEATURE_CPUS = 7,
-	PERF_FEATURE_COMMAND = 11,
-	PERF_FEATURE_CLOCKID = 23,
-	PERF_FEATURE_DIRECTORY = 24,
-	PERF_N_FEATURES = 256,
+	KMT_PERF_FEATURE_TRACING_DATA = 1,
+	KMT_PERF_FEATURE_BUILD_ID = 2,
+	KMT_PERF_FEATURE_RELEASE = 4,
+	KMT_PERF_FEATURE_VERSION = 5,
+	KMT_PERF_FEATURE_MACHINE = 6,
+	KMT_PERF_FEATURE_CPUS = 7,
+	KMT_PERF_FEATURE_COMMAND = 11,
+	KMT_PERF_FEATURE_CLOCKID = 23,
+	KMT_PERF_FEATURE_DIRECTORY = 24,
+	KMT_PERF_N_FEATURES = 256,
 };
 
 /*
@@ -28,33 +28,33 @@ enum {
  */
 typedef struct {
 	GMappedFile *file;
-	PerfLayouts *layouts;
+	KmtPerfLayouts *layouts;
 	/* Contents of the features. The span is not ok if the file lacks the
 	 * feature. */
-	KmtByteSpan features[PERF_N_FEATURES];
+	KmtByteSpan features[KMT_PERF_N_FEATURES];
 	KmtByteSpan records;
-} PerfFile;
+} KmtPerfFile;
 
-PerfFile *perf_file_open(const char *path, GError **error);
-void perf_file_free(PerfFile *file);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(PerfFile, perf_file_free)
+KmtPerfFile *kmt_perf_file_open(const char *path, GError **error);
+void kmt_perf_file_free(KmtPerfFile *file);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPerfFile, kmt_perf_file_free)
 
 /*
  * Return a feature that is a string, or NULL if the file lacks the feature. The
  * caller frees the text.
  */
-char *perf_file_text(const PerfFile *file, guint feature);
+char *kmt_perf_file_text(const KmtPerfFile *file, guint feature);
 
 /*
  * Return the command line of perf, or NULL if the file lacks it. The caller
  * frees it.
  */
-GStrv perf_file_command(const PerfFile *file);
+GStrv kmt_perf_file_command(const KmtPerfFile *file);
 
 /*
  * Return the build ID of the kernel in hexadecimal, or NULL. The caller frees
  * it.
  */
-char *perf_file_build_id(const PerfFile *file);
+char *kmt_perf_file_build_id(const KmtPerfFile *file);
 
 #endif

@@ -67,10 +67,10 @@ static char *sampling(const struct perf_event_attr *attr)
 	return NULL;
 }
 
-static char *missing_cpus(const PerfData *data, const PerfCommand *command,
-			  guint n_ids)
+static char *missing_cpus(const KmtPerfData *data,
+			  const KmtPerfCommand *command, guint n_ids)
 {
-	guint online = perf_data_online(data);
+	guint online = kmt_perf_data_online(data);
 
 	if (n_ids == 0 || n_ids >= online)
 		return NULL;
@@ -83,18 +83,18 @@ static char *missing_cpus(const PerfData *data, const PerfCommand *command,
 }
 
 /* Add reasons for each event separately, because perf has per-event options. */
-static void add_events(KmtImport *import, const PerfData *data,
+static void add_events(KmtImport *import, const KmtPerfData *data,
 		       const KmtImportDecoder *decoder,
-		       const PerfCommand *command, gboolean all_tasks)
+		       const KmtPerfCommand *command, gboolean all_tasks)
 {
-	const PerfLayouts *layouts = perf_data_layouts(data);
+	const KmtPerfLayouts *layouts = kmt_perf_data_layouts(data);
 	g_autoptr(GArray) reasons = g_array_new(FALSE, FALSE, sizeof(Reason));
 	guint n = 0;
 
 	g_array_set_clear_func(reasons, reason_clear);
-	for (guint i = 0; i < perf_layouts_count(layouts); i++) {
+	for (guint i = 0; i < kmt_perf_layouts_count(layouts); i++) {
 		const struct perf_event_attr *attr =
-			perf_layouts_attr(layouts, i);
+			kmt_perf_layouts_attr(layouts, i);
 		const char *name =
 			attr->type == PERF_TYPE_TRACEPOINT
 				? kmt_import_decoder_name(decoder, attr->config)
@@ -117,8 +117,9 @@ static void add_events(KmtImport *import, const PerfData *data,
 				   name);
 		if (all_tasks)
 			add_reason(reasons,
-				   missing_cpus(data, command,
-						perf_layouts_n_ids(layouts, i)),
+				   missing_cpus(
+					   data, command,
+					   kmt_perf_layouts_n_ids(layouts, i)),
 				   name);
 	}
 	for (guint i = 0; i < reasons->len; i++) {
@@ -137,12 +138,12 @@ static void add_events(KmtImport *import, const PerfData *data,
  * Return whether all tasks were recorded. Old versions of perf write no thread
  * map, so the command line must decide.
  */
-static gboolean is_of_all_tasks(const PerfData *data,
-				const PerfCommand *command, guint64 n_tasks)
+static gboolean is_of_all_tasks(const KmtPerfData *data,
+				const KmtPerfCommand *command, guint64 n_tasks)
 {
-	const PerfLayouts *layouts = perf_data_layouts(data);
+	const KmtPerfLayouts *layouts = kmt_perf_data_layouts(data);
 
-	if (n_tasks != PERF_TASKS_UNKNOWN)
+	if (n_tasks != KMT_PERF_TASKS_UNKNOWN)
 		return n_tasks == 0;
 	if (command->tasks)
 		return FALSE;
@@ -150,8 +151,8 @@ static gboolean is_of_all_tasks(const PerfData *data,
 		return TRUE;
 	/* perf sets enable_on_exec if it starts a command and records only this
 	 * command. */
-	for (guint i = 0; i < perf_layouts_count(layouts); i++)
-		if (perf_layouts_attr(layouts, i)->enable_on_exec)
+	for (guint i = 0; i < kmt_perf_layouts_count(layouts); i++)
+		if (kmt_perf_layouts_attr(layouts, i)->enable_on_exec)
 			return FALSE;
 	return TRUE;
 }
@@ -164,7 +165,7 @@ static void add_text(KmtImport *import, const char *before, const char *value,
 	kmt_import_add_incomplete(import, text);
 }
 
-static void add_choices(KmtImport *import, const PerfCommand *command)
+static void add_choices(KmtImport *import, const KmtPerfCommand *command)
 {
 	if (command->filter)
 		add_text(import, "only events that pass '", command->filter,
@@ -188,10 +189,11 @@ static void add_choices(KmtImport *import, const PerfCommand *command)
 				"(perf record --control)");
 }
 
-void perf_design_add(KmtImport *import, const PerfData *data,
-		     const KmtImportDecoder *decoder, guint64 n_tasks)
+void kmt_perf_design_add(KmtImport *import, const KmtPerfData *data,
+			 const KmtImportDecoder *decoder, guint64 n_tasks)
 {
-	PerfCommand command = perf_command_parse(perf_data_command(data));
+	KmtPerfCommand command =
+		kmt_perf_command_parse(kmt_perf_data_command(data));
 	gboolean all_tasks = is_of_all_tasks(data, &command, n_tasks);
 
 	add_events(import, data, decoder, &command, all_tasks);

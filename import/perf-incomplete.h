@@ -12,14 +12,14 @@
 /*
  * Value of n_tasks if the file does not contain the number of recorded tasks.
  */
-#define PERF_TASKS_UNKNOWN G_MAXUINT64
+#define KMT_PERF_TASKS_UNKNOWN G_MAXUINT64
 
 /*
  * Add each reason why memory events are missing to import; see
  * kmt_import_add_incomplete(). n_tasks is the number of tasks that perf
  * recorded at its start; 0 stands for all tasks.
  */
-void perf_design_add(KmtImport *import, const PerfData *data,
-		     const KmtImportDecoder *decoder, guint64 n_tasks);
+void kmt_perf_design_add(KmtImport *import, const KmtPerfData *data,
+			 const KmtImportDecoder *decoder, guint64 n_tasks);
 
 #endif

@@ -29,19 +29,19 @@ typedef struct {
 	guint index; /* index of the event in all */
 } Id;
 
-struct PerfLayouts {
+struct KmtPerfLayouts {
 	GArray *all; /* Layout */
 	GArray *ids; /* Id, sorted by id */
 	/* Samples begin, and other records end, with the event ID. */
 	gboolean identified;
 };
 
-static const Layout *layout_at(const PerfLayouts *l, guint index)
+static const Layout *layout_at(const KmtPerfLayouts *l, guint index)
 {
 	return &g_array_index(l->all, Layout, index);
 }
 
-static gboolean add_ids(PerfLayouts *l, KmtByteSpan ids, gsize file_bytes,
+static gboolean add_ids(KmtPerfLayouts *l, KmtByteSpan ids, gsize file_bytes,
 			GError **error)
 {
 	/* The IDs of two events do not overlap in the file, so their number is
@@ -67,8 +67,8 @@ static gint compare_ids(gconstpointer a, gconstpointer b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-gboolean perf_layouts_add(PerfLayouts *l, KmtByteSpan bytes, KmtByteSpan ids,
-			  gsize file_bytes, GError **error)
+gboolean kmt_perf_layouts_add(KmtPerfLayouts *l, KmtByteSpan bytes,
+			      KmtByteSpan ids, gsize file_bytes, GError **error)
 {
 	Layout layout = {.n_ids = (guint)(ids.left / sizeof(guint64))};
 	struct perf_event_attr *attr = &layout.attr;
@@ -87,7 +87,7 @@ gboolean perf_layouts_add(PerfLayouts *l, KmtByteSpan bytes, KmtByteSpan ids,
  * Return whether all events have the same layout. Without an ID in the samples,
  * the parser cannot distinguish different layouts.
  */
-static gboolean are_alike(const PerfLayouts *l)
+static gboolean are_alike(const KmtPerfLayouts *l)
 {
 	for (guint i = 1; i < l->all->len; i++)
 		if (layout_at(l, i)->attr.sample_type !=
@@ -98,7 +98,7 @@ static gboolean are_alike(const PerfLayouts *l)
 	return TRUE;
 }
 
-gboolean perf_layouts_finish(PerfLayouts *l, GError **error)
+gboolean kmt_perf_layouts_finish(KmtPerfLayouts *l, GError **error)
 {
 	l->identified = TRUE;
 	for (guint i = 0; i < l->all->len; i++)
@@ -113,16 +113,16 @@ gboolean perf_layouts_finish(PerfLayouts *l, GError **error)
 			       "record them with one call of perf");
 }
 
-PerfLayouts *perf_layouts_new(void)
+KmtPerfLayouts *kmt_perf_layouts_new(void)
 {
-	PerfLayouts *l = g_new0(PerfLayouts, 1);
+	KmtPerfLayouts *l = g_new0(KmtPerfLayouts, 1);
 
 	l->all = g_array_new(FALSE, FALSE, sizeof(Layout));
 	l->ids = g_array_new(FALSE, FALSE, sizeof(Id));
 	return l;
 }
 
-void perf_layouts_free(PerfLayouts *l)
+void kmt_perf_layouts_free(KmtPerfLayouts *l)
 {
 	if (!l)
 		return;
@@ -131,23 +131,24 @@ void perf_layouts_free(PerfLayouts *l)
 	g_free(l);
 }
 
-guint perf_layouts_count(const PerfLayouts *l)
+guint kmt_perf_layouts_count(const KmtPerfLayouts *l)
 {
 	return l->all->len;
 }
 
-const struct perf_event_attr *perf_layouts_attr(const PerfLayouts *l,
-						guint index)
+const struct perf_event_attr *kmt_perf_layouts_attr(const KmtPerfLayouts *l,
+						    guint index)
 {
 	return &layout_at(l, index)->attr;
 }
 
-guint perf_layouts_n_ids(const PerfLayouts *l, guint index)
+guint kmt_perf_layouts_n_ids(const KmtPerfLayouts *l, guint index)
 {
 	return layout_at(l, index)->n_ids;
 }
 
-gboolean perf_layouts_equal(const PerfLayouts *a, const PerfLayouts *b)
+gboolean kmt_perf_layouts_equal(const KmtPerfLayouts *a,
+				const KmtPerfLayouts *b)
 {
 	if (a->all->len != b->all->len || a->ids->len != b->ids->len)
 		return FALSE;
@@ -166,7 +167,7 @@ gboolean perf_layouts_equal(const PerfLayouts *a, const PerfLayouts *b)
  * Return the layout of the event with this ID, or NULL if the file does not
  * list the event.
  */
-static const Layout *find(const PerfLayouts *l, guint64 id)
+static const Layout *find(const KmtPerfLayouts *l, guint64 id)
 {
 	const Id wanted = {.id = id};
 	guint index = 0, found;
@@ -202,7 +203,7 @@ static void skip_counters(KmtByteSpan *b, guint64 format)
 	kmt_byte_span_take(b, n);
 }
 
-static void take_callchain(KmtByteSpan *b, PerfEntry *entry)
+static void take_callchain(KmtByteSpan *b, KmtPerfEntry *entry)
 {
 	guint64 n = kmt_byte_span_64(b);
 
@@ -212,12 +213,12 @@ static void take_callchain(KmtByteSpan *b, PerfEntry *entry)
 }
 
 /* Parse a sample behind the leading event ID. Returns the unparsed rest. */
-static KmtByteSpan parse_sample(const PerfLayouts *l, const Layout *layout,
-				KmtByteSpan b, PerfEntry *entry)
+static KmtByteSpan parse_sample(const KmtPerfLayouts *l, const Layout *layout,
+				KmtByteSpan b, KmtPerfEntry *entry)
 {
 	guint64 type = layout->attr.sample_type;
 
-	entry->kind = PERF_ENTRY_SAMPLE;
+	entry->kind = KMT_PERF_ENTRY_SAMPLE;
 	if (!l->identified && (type & PERF_SAMPLE_IDENTIFIER))
 		kmt_byte_span_64(&b);
 	if (type & PERF_SAMPLE_IP)
@@ -244,8 +245,8 @@ static KmtByteSpan parse_sample(const PerfLayouts *l, const Layout *layout,
 	return b;
 }
 
-gboolean perf_layouts_sample(const PerfLayouts *l, KmtByteSpan b,
-			     PerfEntry *entry)
+gboolean kmt_perf_layouts_sample(const KmtPerfLayouts *l, KmtByteSpan b,
+				 KmtPerfEntry *entry)
 {
 	guint64 id = l->identified ? kmt_byte_span_64(&b) : 0;
 	const Layout *layout = find(l, id);
@@ -254,18 +255,18 @@ gboolean perf_layouts_sample(const PerfLayouts *l, KmtByteSpan b,
 	 */
 	if (!layout)
 		return FALSE;
-	entry->kind = PERF_ENTRY_OTHER_SAMPLE;
+	entry->kind = KMT_PERF_ENTRY_OTHER_SAMPLE;
 	if (!layout->is_tracepoint)
 		return kmt_byte_span_ok(&b);
 	parse_sample(l, layout, b, entry);
 	return entry->data != NULL;
 }
 
-gboolean perf_layouts_is_sample(const PerfLayouts *l, KmtByteSpan b)
+gboolean kmt_perf_layouts_is_sample(const KmtPerfLayouts *l, KmtByteSpan b)
 {
 	guint64 id = l->identified ? kmt_byte_span_64(&b) : 0;
 	const Layout *layout = find(l, id);
-	PerfEntry entry = {0};
+	KmtPerfEntry entry = {0};
 	KmtByteSpan rest;
 
 	if (!layout || !layout->is_tracepoint)
@@ -282,8 +283,8 @@ gboolean perf_layouts_is_sample(const PerfLayouts *l, KmtByteSpan b)
 		(l->identified && (layout->attr.sample_type & BEHIND_DATA)));
 }
 
-void perf_layouts_trailer(const PerfLayouts *l, KmtByteSpan body,
-			  PerfEntry *entry)
+void kmt_perf_layouts_trailer(const KmtPerfLayouts *l, KmtByteSpan body,
+			      KmtPerfEntry *entry)
 {
 	static const guint64 words[] = {
 		PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,

@@ -13,8 +13,8 @@
 #include "import/import-symbols.h"
 
 /*
- * Files of perf record --threads contain no PERF_ENTRY_ROUND. The reader starts
- * a new round after this number of samples.
+ * Files of perf record --threads contain no KMT_PERF_ENTRY_ROUND. The reader
+ * starts a new round after this number of samples.
  */
 #define ROUND_SAMPLES 65536
 
@@ -27,7 +27,7 @@
 /* One file of a recording. A recording without --switch-output has one part. */
 typedef struct {
 	const char *path;
-	PerfData *data;
+	KmtPerfData *data;
 	gint64 first_ns; /* time of the first sample */
 } Part;
 
@@ -42,22 +42,22 @@ typedef struct {
 	gint64 latest_ns; /* latest time of all samples */
 	gint64 round_ns;  /* value of latest_ns at the last round */
 	guint samples;	  /* samples since the last round */
-	guint64 n_tasks;  /* recorded tasks, or PERF_TASKS_UNKNOWN */
-	guint64 lost;	  /* sum of PERF_ENTRY_LOST */
+	guint64 n_tasks;  /* recorded tasks, or KMT_PERF_TASKS_UNKNOWN */
+	guint64 lost;	  /* sum of KMT_PERF_ENTRY_LOST */
 	/* guint64 event ID -> guint64 lost samples, from the end of each file.
 	 */
 	GHashTable *lost_samples;
 	GError *damage; /* first damage found, or NULL */
-} PerfReader;
+} KmtPerfReader;
 
 static void part_clear(gpointer data)
 {
 	Part *part = data;
 
-	perf_data_free(part->data);
+	kmt_perf_data_free(part->data);
 }
 
-static void reader_clear(PerfReader *r)
+static void reader_clear(KmtPerfReader *r)
 {
 	g_clear_pointer(&r->decoder, kmt_import_decoder_free);
 	g_clear_pointer(&r->formats, tep_free);
@@ -69,9 +69,9 @@ static void reader_clear(PerfReader *r)
 	g_clear_error(&r->damage);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PerfReader, reader_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtPerfReader, reader_clear)
 
-static PerfData *first_data(const PerfReader *r)
+static KmtPerfData *first_data(const KmtPerfReader *r)
 {
 	return g_array_index(r->parts, Part, 0).data;
 }
@@ -79,24 +79,24 @@ static PerfData *first_data(const PerfReader *r)
 static gboolean add_format(gpointer user, const char *system, const char *name,
 			   const char *text, GError **error)
 {
-	PerfReader *r = user;
+	KmtPerfReader *r = user;
 
 	return kmt_tracepoint_formats_add_known(r->formats, system, name, text,
 						error);
 }
 
-static gboolean read_formats(PerfReader *r, GError **error)
+static gboolean read_formats(KmtPerfReader *r, GError **error)
 {
-	const PerfData *data = first_data(r);
+	const KmtPerfData *data = first_data(r);
 	guint cpus = kmt_import_cpus(r->import);
 
-	r->formats =
-		kmt_tracepoint_formats_new(perf_data_long_bytes(data), error);
-	if (!r->formats || !perf_data_formats(data, add_format, r, error))
+	r->formats = kmt_tracepoint_formats_new(kmt_perf_data_long_bytes(data),
+						error);
+	if (!r->formats || !kmt_perf_data_formats(data, add_format, r, error))
 		return FALSE;
 	r->decoder = kmt_import_decoder_new(
-		r->formats, perf_data_page_bytes(data),
-		cpus ? cpus : perf_data_cpus(data), error);
+		r->formats, kmt_perf_data_page_bytes(data),
+		cpus ? cpus : kmt_perf_data_cpus(data), error);
 	return r->decoder != NULL;
 }
 
@@ -106,39 +106,39 @@ static void set_text(GKeyFile *meta, const char *key, const char *text)
 		g_key_file_set_string(meta, KMT_IMPORT_GROUP, key, text);
 }
 
-static void describe(const PerfReader *r)
+static void describe(const KmtPerfReader *r)
 {
 	GKeyFile *meta = kmt_import_meta(r->import);
-	const PerfData *data = first_data(r);
-	const char *version = perf_data_version(data);
-	const char *clock = perf_data_clock(data);
+	const KmtPerfData *data = first_data(r);
+	const char *version = kmt_perf_data_version(data);
+	const char *clock = kmt_perf_data_clock(data);
 	g_autofree char *recorder =
 		version ? g_strconcat("perf ", version, NULL) : NULL;
 
 	set_text(meta, "imported_from", "perf.data");
 	set_text(meta, "recorded_by", recorder ? recorder : "perf");
-	set_text(meta, "machine", perf_data_machine(data));
-	set_text(meta, "kernel_release", perf_data_release(data));
-	set_text(meta, "build_id", perf_data_build_id(data));
+	set_text(meta, "machine", kmt_perf_data_machine(data));
+	set_text(meta, "kernel_release", kmt_perf_data_release(data));
+	set_text(meta, "build_id", kmt_perf_data_build_id(data));
 	/* perf uses sched_clock() unless the user selects another clock. */
 	set_text(meta, "clock", clock ? clock : "perf");
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "page_size",
-			      perf_data_page_bytes(data));
+			      kmt_perf_data_page_bytes(data));
 	g_key_file_set_uint64(meta, KMT_IMPORT_GROUP, "word_size",
-			      perf_data_long_bytes(data));
+			      kmt_perf_data_long_bytes(data));
 }
 
 /*
  * Return whether any tracepoint was recorded with PERF_SAMPLE_CALLCHAIN, as
  * perf record -g and perf kmem record do.
  */
-static gboolean has_callchains(const PerfReader *r)
+static gboolean has_callchains(const KmtPerfReader *r)
 {
-	const PerfLayouts *layouts = perf_data_layouts(first_data(r));
+	const KmtPerfLayouts *layouts = kmt_perf_data_layouts(first_data(r));
 
-	for (guint i = 0; i < perf_layouts_count(layouts); i++) {
+	for (guint i = 0; i < kmt_perf_layouts_count(layouts); i++) {
 		const struct perf_event_attr *attr =
-			perf_layouts_attr(layouts, i);
+			kmt_perf_layouts_attr(layouts, i);
 
 		if (attr->type == PERF_TYPE_TRACEPOINT &&
 		    (attr->sample_type & PERF_SAMPLE_CALLCHAIN))
@@ -147,7 +147,7 @@ static gboolean has_callchains(const PerfReader *r)
 	return FALSE;
 }
 
-static void prepare_callchains(PerfReader *r)
+static void prepare_callchains(KmtPerfReader *r)
 {
 	const KmtImportSymbolFiles *files = kmt_import_symbol_files(r->import);
 	char *text;
@@ -166,7 +166,7 @@ static void prepare_callchains(PerfReader *r)
  * Copy the kernel's part of a callchain to r->chain. A callchain may also
  * contain a user space part, which the function skips.
  */
-static void take_chain(PerfReader *r, KmtByteSpan chain)
+static void take_chain(KmtPerfReader *r, KmtByteSpan chain)
 {
 	gboolean is_kernel = TRUE;
 
@@ -181,7 +181,7 @@ static void take_chain(PerfReader *r, KmtByteSpan chain)
 	}
 }
 
-static gboolean take_sample(PerfReader *r, const PerfEntry *entry,
+static gboolean take_sample(KmtPerfReader *r, const KmtPerfEntry *entry,
 			    GError **error)
 {
 	KmtImportDecoderStack stack = {.callers = r->callers};
@@ -206,7 +206,7 @@ static gboolean take_sample(PerfReader *r, const PerfEntry *entry,
  * End a round. After two rounds, no earlier events can follow, so the records
  * up to the previous round can be written.
  */
-static gboolean end_round(PerfReader *r, GError **error)
+static gboolean end_round(KmtPerfReader *r, GError **error)
 {
 	gint64 before = r->round_ns;
 
@@ -219,7 +219,7 @@ static gboolean end_round(PerfReader *r, GError **error)
  * Start the next file of a threaded recording, which contains events of other
  * CPUs.
  */
-static gboolean begin_file(PerfReader *r, GError **error)
+static gboolean begin_file(KmtPerfReader *r, GError **error)
 {
 	r->latest_ns = r->round_ns = G_MININT64;
 	r->samples = 0;
@@ -237,39 +237,39 @@ static void add_lost_samples(GHashTable *sums, guint64 id, guint64 n)
 	*sum = kmt_add_saturating(*sum, n);
 }
 
-static gboolean take_entry(PerfReader *r, const PerfEntry *entry,
+static gboolean take_entry(KmtPerfReader *r, const KmtPerfEntry *entry,
 			   GHashTable *lost, GError **error)
 {
 	switch (entry->kind) {
-	case PERF_ENTRY_SAMPLE:
+	case KMT_PERF_ENTRY_SAMPLE:
 		return take_sample(r, entry, error);
-	case PERF_ENTRY_OTHER_SAMPLE:
+	case KMT_PERF_ENTRY_OTHER_SAMPLE:
 		kmt_import_count_other(r->import);
 		return TRUE;
-	case PERF_ENTRY_LOST:
+	case KMT_PERF_ENTRY_LOST:
 		r->lost = kmt_add_saturating(r->lost, entry->number);
 		return kmt_import_add_lost(r->import, entry->cpu, entry->number,
 					   entry->time, error);
-	case PERF_ENTRY_LOST_SAMPLES:
+	case KMT_PERF_ENTRY_LOST_SAMPLES:
 		add_lost_samples(lost, entry->id, entry->number);
 		return TRUE;
-	case PERF_ENTRY_COMM:
+	case KMT_PERF_ENTRY_COMM:
 		kmt_import_name_task(r->import, entry->pid, entry->time,
 				     entry->name);
 		return TRUE;
-	case PERF_ENTRY_ROUND:
+	case KMT_PERF_ENTRY_ROUND:
 		return end_round(r, error);
-	case PERF_ENTRY_FILE:
+	case KMT_PERF_ENTRY_FILE:
 		return begin_file(r, error);
-	case PERF_ENTRY_CUT_OFF:
+	case KMT_PERF_ENTRY_CUT_OFF:
 		kmt_import_set_lost_unknown(r->import);
 		return TRUE;
-	case PERF_ENTRY_DAMAGED:
+	case KMT_PERF_ENTRY_DAMAGED:
 		return kmt_import_fail(
 			error, "it is damaged: a record is not what its type "
 			       "says: record again");
-	case PERF_ENTRY_KERNEL:
-	case PERF_ENTRY_TASKS:
+	case KMT_PERF_ENTRY_KERNEL:
+	case KMT_PERF_ENTRY_TASKS:
 		/* look_ahead() already read these entries. */
 		return TRUE;
 	}
@@ -317,8 +317,8 @@ static gboolean is_damage(const GError *problem)
  * takes ownership of problem. Returns FALSE and sets *error if problem is not
  * damage of the input.
  */
-static gboolean take_damage(PerfReader *r, GError *problem,
-			    const PerfEntry *sample, GError **error)
+static gboolean take_damage(KmtPerfReader *r, GError *problem,
+			    const KmtPerfEntry *sample, GError **error)
 {
 	if (!is_damage(problem)) {
 		g_propagate_error(error, problem);
@@ -344,15 +344,15 @@ static gboolean take_damage(PerfReader *r, GError *problem,
  * Import the entries up to the end of the file, or up to damage, which sets
  * *problem. Returns FALSE and sets *error if the import must stop.
  */
-static gboolean read_entries(PerfReader *r, const Part *part, GHashTable *lost,
-			     GError **problem, GError **error)
+static gboolean read_entries(KmtPerfReader *r, const Part *part,
+			     GHashTable *lost, GError **problem, GError **error)
 {
-	gboolean is_threaded = perf_data_is_threaded(part->data);
-	PerfEntry entry;
+	gboolean is_threaded = kmt_perf_data_is_threaded(part->data);
+	KmtPerfEntry entry;
 
-	while (perf_data_next(part->data, &entry, problem)) {
+	while (kmt_perf_data_next(part->data, &entry, problem)) {
 		GError *damage = NULL;
-		gboolean is_sample = entry.kind == PERF_ENTRY_SAMPLE;
+		gboolean is_sample = entry.kind == KMT_PERF_ENTRY_SAMPLE;
 
 		if (!take_entry(r, &entry, lost, &damage) &&
 		    !take_damage(r, damage, is_sample ? &entry : NULL, error))
@@ -364,18 +364,18 @@ static gboolean read_entries(PerfReader *r, const Part *part, GHashTable *lost,
 	return TRUE;
 }
 
-static gboolean read_part(PerfReader *r, const Part *part, GError **error)
+static gboolean read_part(KmtPerfReader *r, const Part *part, GError **error)
 {
 	g_autoptr(GHashTable) lost = lost_table();
 	gboolean has_more = TRUE;
 
-	perf_data_rewind(part->data);
+	kmt_perf_data_rewind(part->data);
 	while (has_more) {
 		GError *problem = NULL;
 
 		if (!read_entries(r, part, lost, &problem, error))
 			return FALSE;
-		has_more = problem && perf_data_skip_file(part->data);
+		has_more = problem && kmt_perf_data_skip_file(part->data);
 		if (problem && !take_damage(r, problem, NULL, error))
 			return FALSE;
 		if (has_more && !begin_file(r, error))
@@ -390,10 +390,10 @@ static gboolean read_part(PerfReader *r, const Part *part, GError **error)
  * the recording only if all files were given: counts of a later file include
  * the losses of earlier files.
  */
-static void set_lost(PerfReader *r)
+static void set_lost(KmtPerfReader *r)
 {
-	PerfCommand command =
-		perf_command_parse(perf_data_command(first_data(r)));
+	KmtPerfCommand command =
+		kmt_perf_command_parse(kmt_perf_data_command(first_data(r)));
 	guint64 sum = 0;
 	GHashTableIter iter;
 	gpointer n;
@@ -409,7 +409,7 @@ static void set_lost(PerfReader *r)
 		kmt_import_set_lost_unknown(r->import);
 }
 
-static void see_kernel(KmtImportKernel *kernel, const PerfEntry *entry)
+static void see_kernel(KmtImportKernel *kernel, const KmtPerfEntry *entry)
 {
 	if (kernel->symbol)
 		return;
@@ -422,20 +422,20 @@ static void see_kernel(KmtImportKernel *kernel, const PerfEntry *entry)
  * samples depend on before the first sample, or at the end with
  * --tail-synthesize. In the second case the function reads the complete file.
  */
-static gboolean look_ahead(PerfReader *r, Part *part, GError **error)
+static gboolean look_ahead(KmtPerfReader *r, Part *part, GError **error)
 {
 	GError *problem = NULL;
-	PerfEntry entry;
+	KmtPerfEntry entry;
 	gboolean found = FALSE;
 
 	part->first_ns = G_MAXINT64;
-	while (perf_data_next(part->data, &entry, &problem)) {
-		if (entry.kind == PERF_ENTRY_SAMPLE && !found) {
+	while (kmt_perf_data_next(part->data, &entry, &problem)) {
+		if (entry.kind == KMT_PERF_ENTRY_SAMPLE && !found) {
 			part->first_ns = entry.time;
 			found = TRUE;
-		} else if (entry.kind == PERF_ENTRY_KERNEL) {
+		} else if (entry.kind == KMT_PERF_ENTRY_KERNEL) {
 			see_kernel(kmt_import_kernel(r->import), &entry);
-		} else if (entry.kind == PERF_ENTRY_TASKS) {
+		} else if (entry.kind == KMT_PERF_ENTRY_TASKS) {
 			r->n_tasks = entry.number;
 		}
 		if (found && kmt_import_kernel(r->import)->symbol)
@@ -454,17 +454,17 @@ static gboolean look_ahead(PerfReader *r, Part *part, GError **error)
  * Open a file of the recording. All files must belong to one recording, which
  * has one list of events.
  */
-static gboolean open_part(PerfReader *r, const char *path, GError **error)
+static gboolean open_part(KmtPerfReader *r, const char *path, GError **error)
 {
-	Part part = {.path = path, .data = perf_data_open(path, error)};
+	Part part = {.path = path, .data = kmt_perf_data_open(path, error)};
 
 	if (!part.data)
 		return FALSE;
 	g_array_append_val(r->parts, part);
-	if (g_strcmp0(perf_data_release(part.data),
-		      perf_data_release(first_data(r))) == 0 &&
-	    perf_layouts_equal(perf_data_layouts(part.data),
-			       perf_data_layouts(first_data(r))))
+	if (g_strcmp0(kmt_perf_data_release(part.data),
+		      kmt_perf_data_release(first_data(r))) == 0 &&
+	    kmt_perf_layouts_equal(kmt_perf_data_layouts(part.data),
+				   kmt_perf_data_layouts(first_data(r))))
 		return TRUE;
 	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
 		    "it is not of the same recording as %s: import them one by "
@@ -481,7 +481,7 @@ static gint compare_parts(gconstpointer a, gconstpointer b)
 	return (ta > tb) - (ta < tb);
 }
 
-static gboolean open_all(PerfReader *r, const char *const *paths,
+static gboolean open_all(KmtPerfReader *r, const char *const *paths,
 			 GError **error)
 {
 	gboolean several = paths[1] != NULL;
@@ -498,20 +498,20 @@ static gboolean open_all(PerfReader *r, const char *const *paths,
 			return FALSE;
 	g_array_sort(r->parts, compare_parts);
 	kmt_import_kernel(r->import)->build_id =
-		g_strdup(perf_data_build_id(first_data(r)));
+		g_strdup(kmt_perf_data_build_id(first_data(r)));
 	return TRUE;
 }
 
 gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
 			      GError **error)
 {
-	g_auto(PerfReader) r = {
+	g_auto(KmtPerfReader) r = {
 		.import = import,
 		.parts = g_array_new(FALSE, FALSE, sizeof(Part)),
 		.chain = g_array_new(FALSE, FALSE, sizeof(guint64)),
 		.latest_ns = G_MININT64,
 		.round_ns = G_MININT64,
-		.n_tasks = PERF_TASKS_UNKNOWN,
+		.n_tasks = KMT_PERF_TASKS_UNKNOWN,
 		.lost_samples = lost_table(),
 	};
 
@@ -519,7 +519,7 @@ gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
 	if (!open_all(&r, paths, error) || !read_formats(&r, error))
 		return FALSE;
 	describe(&r);
-	perf_design_add(import, first_data(&r), r.decoder, r.n_tasks);
+	kmt_perf_design_add(import, first_data(&r), r.decoder, r.n_tasks);
 	prepare_callchains(&r);
 	for (guint i = 0; i < r.parts->len; i++)
 		if (!read_part(&r, &g_array_index(r.parts, Part, i), error))

@@ -16,29 +16,30 @@
 
 /*
  * Upper bounds for the record types of the kernel and of perf, including future
- * versions. perf's own types begin with PERF_USER_ATTR.
+ * versions. perf's own types begin with KMT_PERF_USER_ATTR.
  */
 #define END_OF_KERNEL_TYPES 40
 #define END_OF_USER_TYPES   128
 
-struct PerfStream {
-	KmtByteSpan bytes;	    /* unread bytes of the file */
-	const PerfLayouts *layouts; /* not owned; may be NULL */
-	PerfZstd *zstd; /* NULL before the first compressed record */
+struct KmtPerfStream {
+	KmtByteSpan bytes;	       /* unread bytes of the file */
+	const KmtPerfLayouts *layouts; /* not owned; may be NULL */
+	KmtPerfZstd *zstd; /* NULL before the first compressed record */
 	/* Decompressed bytes. The bytes before "taken" have been returned. */
 	GByteArray *plain;
 	gsize taken;
 };
 
-gboolean perf_stream_is_type(guint32 type)
+gboolean kmt_perf_stream_is_type(guint32 type)
 {
 	return (type > 0 && type < END_OF_KERNEL_TYPES) ||
-	       (type >= PERF_USER_ATTR && type < END_OF_USER_TYPES);
+	       (type >= KMT_PERF_USER_ATTR && type < END_OF_USER_TYPES);
 }
 
-PerfStream *perf_stream_new(KmtByteSpan bytes, const PerfLayouts *layouts)
+KmtPerfStream *kmt_perf_stream_new(KmtByteSpan bytes,
+				   const KmtPerfLayouts *layouts)
 {
-	PerfStream *stream = g_new0(PerfStream, 1);
+	KmtPerfStream *stream = g_new0(KmtPerfStream, 1);
 
 	stream->bytes = bytes;
 	stream->layouts = layouts;
@@ -46,11 +47,11 @@ PerfStream *perf_stream_new(KmtByteSpan bytes, const PerfLayouts *layouts)
 	return stream;
 }
 
-void perf_stream_free(PerfStream *stream)
+void kmt_perf_stream_free(KmtPerfStream *stream)
 {
 	if (!stream)
 		return;
-	perf_zstd_free(stream->zstd);
+	kmt_perf_zstd_free(stream->zstd);
 	g_byte_array_unref(stream->plain);
 	g_free(stream);
 }
@@ -59,8 +60,8 @@ void perf_stream_free(PerfStream *stream)
  * Consume a record at the start of b. Returns FALSE if b does not begin with a
  * complete record.
  */
-static gboolean take_record(const PerfStream *s, KmtByteSpan *b,
-			    PerfRecord *record)
+static gboolean take_record(const KmtPerfStream *s, KmtByteSpan *b,
+			    KmtPerfRecord *record)
 {
 	struct perf_event_header header;
 	KmtByteSpan rest = *b;
@@ -79,11 +80,11 @@ static gboolean take_record(const PerfStream *s, KmtByteSpan *b,
 	size = record->body;
 	/* A sample with a damaged type has no payload and is not compressed. */
 	if (header.type != PERF_RECORD_SAMPLE && s->layouts &&
-	    perf_layouts_is_sample(s->layouts, record->body))
+	    kmt_perf_layouts_is_sample(s->layouts, record->body))
 		record->type = header.type = 0;
-	if (header.type == PERF_USER_AUXTRACE)
+	if (header.type == KMT_PERF_USER_AUXTRACE)
 		n_more = kmt_byte_span_64(&size);
-	else if (header.type == PERF_USER_TRACING_DATA)
+	else if (header.type == KMT_PERF_USER_TRACING_DATA)
 		n_more = kmt_byte_span_32(&size);
 	record->payload = (KmtByteSpan){rest.next, n_more};
 	if (!kmt_byte_span_take(&rest, n_more))
@@ -93,16 +94,16 @@ static gboolean take_record(const PerfStream *s, KmtByteSpan *b,
 }
 
 /* Append the decompressed content of a compressed record to s->plain. */
-static gboolean decompress(PerfStream *s, const PerfRecord *record,
+static gboolean decompress(KmtPerfStream *s, const KmtPerfRecord *record,
 			   GError **error)
 {
 	KmtByteSpan body = record->body;
 
 	if (!s->zstd)
-		s->zstd = perf_zstd_new(error);
+		s->zstd = kmt_perf_zstd_new(error);
 	if (!s->zstd)
 		return FALSE;
-	if (record->type == PERF_USER_COMPRESSED2) {
+	if (record->type == KMT_PERF_USER_COMPRESSED2) {
 		guint64 n = kmt_byte_span_64(&body);
 
 		if (n > body.left)
@@ -117,15 +118,15 @@ static gboolean decompress(PerfStream *s, const PerfRecord *record,
 		       ? kmt_import_fail(error, "it is damaged: its compressed "
 						"records do not end: record "
 						"again")
-		       : perf_zstd_append(s->zstd, body.next, body.left,
-					  MOST_BYTES, s->plain, error);
+		       : kmt_perf_zstd_append(s->zstd, body.next, body.left,
+					      MOST_BYTES, s->plain, error);
 }
 
 /*
  * Consume a record from the decompressed bytes. A record may begin in one
  * compressed record and end in the next one.
  */
-static gboolean take_plain(PerfStream *s, PerfRecord *record)
+static gboolean take_plain(KmtPerfStream *s, KmtPerfRecord *record)
 {
 	KmtByteSpan b;
 
@@ -142,7 +143,7 @@ static gboolean take_plain(PerfStream *s, PerfRecord *record)
  * Return whether the next decompressed record is invalid regardless of the
  * bytes that follow.
  */
-static gboolean is_plain_damaged(const PerfStream *s)
+static gboolean is_plain_damaged(const KmtPerfStream *s)
 {
 	struct perf_event_header header;
 
@@ -150,22 +151,23 @@ static gboolean is_plain_damaged(const PerfStream *s)
 		return FALSE;
 	memcpy(&header, s->plain->data + s->taken, sizeof(header));
 	return header.size < sizeof(header) ||
-	       !perf_stream_is_type(header.type);
+	       !kmt_perf_stream_is_type(header.type);
 }
 
-gboolean perf_stream_is_cut_off(const PerfStream *s)
+gboolean kmt_perf_stream_is_cut_off(const KmtPerfStream *s)
 {
 	return s->taken < s->plain->len;
 }
 
-gboolean perf_stream_next(PerfStream *s, gboolean keep_compressed,
-			  PerfRecord *record, GError **error)
+gboolean kmt_perf_stream_next(KmtPerfStream *s, gboolean keep_compressed,
+			      KmtPerfRecord *record, GError **error)
 {
 	if (take_plain(s, record))
 		return TRUE;
 	while (!is_plain_damaged(s) && take_record(s, &s->bytes, record)) {
-		if (keep_compressed || (record->type != PERF_USER_COMPRESSED &&
-					record->type != PERF_USER_COMPRESSED2))
+		if (keep_compressed ||
+		    (record->type != KMT_PERF_USER_COMPRESSED &&
+		     record->type != KMT_PERF_USER_COMPRESSED2))
 			return TRUE;
 		if (!decompress(s, record, error))
 			return FALSE;

@@ -30,7 +30,7 @@ static struct {
 	unsigned (*is_error)(size_t result);
 } library;
 
-struct PerfZstd {
+struct KmtPerfZstd {
 	void *stream;
 };
 
@@ -66,9 +66,9 @@ static gboolean load(GError **error)
 	return FALSE;
 }
 
-PerfZstd *perf_zstd_new(GError **error)
+KmtPerfZstd *kmt_perf_zstd_new(GError **error)
 {
-	PerfZstd *zstd;
+	KmtPerfZstd *zstd;
 	void *stream;
 
 	if (!library.create && !load(error))
@@ -80,12 +80,12 @@ PerfZstd *perf_zstd_new(GError **error)
 				       "some memory");
 		return NULL;
 	}
-	zstd = g_new0(PerfZstd, 1);
+	zstd = g_new0(KmtPerfZstd, 1);
 	zstd->stream = stream;
 	return zstd;
 }
 
-void perf_zstd_free(PerfZstd *zstd)
+void kmt_perf_zstd_free(KmtPerfZstd *zstd)
 {
 	if (!zstd)
 		return;
@@ -93,8 +93,9 @@ void perf_zstd_free(PerfZstd *zstd)
 	g_free(zstd);
 }
 
-gboolean perf_zstd_append(PerfZstd *zstd, const guint8 *data, gsize n_bytes,
-			  gsize most_bytes, GByteArray *out, GError **error)
+gboolean kmt_perf_zstd_append(KmtPerfZstd *zstd, const guint8 *data,
+			      gsize n_bytes, gsize most_bytes, GByteArray *out,
+			      GError **error)
 {
 	InBuffer in = {data, n_bytes, 0};
 	gsize before = out->len, added = 0;

@@ -9,14 +9,14 @@
 
 #include <glib.h>
 
-typedef struct PerfZstd PerfZstd;
+typedef struct KmtPerfZstd KmtPerfZstd;
 
 /*
- * Create a decompressor; free it with perf_zstd_free(), which accepts NULL.
+ * Create a decompressor; free it with kmt_perf_zstd_free(), which accepts NULL.
  * Returns NULL and sets *error if libzstd cannot be loaded or memory runs out.
  */
-PerfZstd *perf_zstd_new(GError **error);
-void perf_zstd_free(PerfZstd *zstd);
+KmtPerfZstd *kmt_perf_zstd_new(GError **error);
+void kmt_perf_zstd_free(KmtPerfZstd *zstd);
 
 /*
  * Decompress n_bytes of data and append the result to out. The compressed
@@ -24,7 +24,8 @@ void perf_zstd_free(PerfZstd *zstd);
  * the file. Returns FALSE and sets *error if the data are damaged or a call
  * yields more than most_bytes.
  */
-gboolean perf_zstd_append(PerfZstd *zstd, const guint8 *data, gsize n_bytes,
-			  gsize most_bytes, GByteArray *out, GError **error);
+gboolean kmt_perf_zstd_append(KmtPerfZstd *zstd, const guint8 *data,
+			      gsize n_bytes, gsize most_bytes, GByteArray *out,
+			      GError **error);
 
 #endif
