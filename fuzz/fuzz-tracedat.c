@@ -92,10 +92,10 @@ static void check_cpu(const KmtDatFile *dat, const KmtDatBuffer *buffer,
 
 	while (times->len < MAX_PAGES && (page = kmt_dat_pages_next(pages))) {
 		KmtDatPageTime time = {
-			page->whole, kmt_dat_clock_ns(&clock, page->time),
+			page->intact, kmt_dat_clock_ns(&clock, page->time),
 			kmt_dat_clock_ns(&clock, page->last_time)};
 
-		if (page->whole)
+		if (page->intact)
 			check_page(page, buffer, sum);
 		g_array_append_val(times, time);
 	}
@@ -104,7 +104,7 @@ static void check_cpu(const KmtDatFile *dat, const KmtDatBuffer *buffer,
 		const KmtDatPageTime *time =
 			&g_array_index(times, KmtDatPageTime, i);
 
-		if (!time->whole)
+		if (!time->intact)
 			continue;
 		g_assert_true(last <= time->first ||
 			      (guint64)last - (guint64)time->first <= 1000000);
@@ -142,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	} else {
 		g_assert_nonnull(error);
 	}
-	kmt_ctf_metadata_is_whole(bytes, size);
+	kmt_ctf_metadata_is_complete(bytes, size);
 	result = sum;
 	kmt_scratch_clear();
 	return 0;

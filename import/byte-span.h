@@ -36,7 +36,8 @@ static inline gboolean kmt_byte_span_ok(const KmtByteSpan *b)
  * Consume n_bytes. Returns a pointer to the first consumed byte, or NULL if
  * fewer than n_bytes are left.
  */
-static inline const guint8 *kmt_byte_span_take(KmtByteSpan *b, guint64 n_bytes)
+static inline const guint8 *kmt_byte_span_consume(KmtByteSpan *b,
+						  guint64 n_bytes)
 {
 	const guint8 *taken = b->next;
 
@@ -56,7 +57,7 @@ static inline const guint8 *kmt_byte_span_take(KmtByteSpan *b, guint64 n_bytes)
  */
 static inline guint32 kmt_byte_span_32(KmtByteSpan *b)
 {
-	const guint8 *p = kmt_byte_span_take(b, sizeof(guint32));
+	const guint8 *p = kmt_byte_span_consume(b, sizeof(guint32));
 	guint32 value = 0;
 
 	if (p)
@@ -66,7 +67,7 @@ static inline guint32 kmt_byte_span_32(KmtByteSpan *b)
 
 static inline guint64 kmt_byte_span_64(KmtByteSpan *b)
 {
-	const guint8 *p = kmt_byte_span_take(b, sizeof(guint64));
+	const guint8 *p = kmt_byte_span_consume(b, sizeof(guint64));
 	guint64 value = 0;
 
 	if (p)
@@ -82,7 +83,7 @@ static inline const char *kmt_byte_span_string(KmtByteSpan *b)
 {
 	const guint8 *end = b->next ? memchr(b->next, '\0', b->left) : NULL;
 
-	return (const char *)kmt_byte_span_take(
+	return (const char *)kmt_byte_span_consume(
 		b, end ? (guint64)(end - b->next) + 1 : G_MAXUINT64);
 }
 

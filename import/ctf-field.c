@@ -12,7 +12,7 @@ static gboolean is_integer(const bt_field_class *class)
 				      BT_FIELD_CLASS_TYPE_INTEGER);
 }
 
-static guint64 number(const bt_field *field)
+static guint64 integer_value(const bt_field *field)
 {
 	if (bt_field_class_type_is(bt_field_get_class_type(field),
 				   BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
@@ -34,7 +34,7 @@ gboolean kmt_ctf_member(const bt_field *structure, const char *name,
 
 	if (!field || !is_integer(bt_field_borrow_class_const(field)))
 		return FALSE;
-	*value = number(field);
+	*value = integer_value(field);
 	return TRUE;
 }
 
@@ -68,7 +68,7 @@ static gboolean is_named(const KmtTracepointName *point, const char *name)
  * Returns FALSE if there is no such member or the member is not an integer.
  */
 static gboolean find_member(const bt_field_class *payload, const char *name,
-			    guint64 *place)
+			    guint64 *member_index)
 {
 	guint64 n = bt_field_class_structure_get_member_count(payload);
 
@@ -80,7 +80,7 @@ static gboolean find_member(const bt_field_class *payload, const char *name,
 		if (!g_str_equal(bt_field_class_structure_member_get_name(m),
 				 name))
 			continue;
-		*place = i;
+		*member_index = i;
 		return is_integer(
 			bt_field_class_structure_member_borrow_field_class_const(
 				m));
@@ -115,14 +115,15 @@ static gboolean find_members(KmtCtfPoint *p, const KmtTracepointName *name,
 	return TRUE;
 }
 
-static gboolean has_old_page(guint index, const bt_field_class *payload)
+static gboolean has_struct_page_field(guint index,
+				      const bt_field_class *payload)
 {
-	guint64 place;
+	guint64 member_index;
 
 	return payload &&
 	       kmt_tracepoint_names[index].type_id == KMEMTRACE_TYPE_PAGES &&
-	       !find_member(payload, "pfn", &place) &&
-	       find_member(payload, KMT_IMPORT_PAGE_FIELD, &place);
+	       !find_member(payload, "pfn", &member_index) &&
+	       find_member(payload, KMT_IMPORT_PAGE_FIELD, &member_index);
 }
 
 KmtCtfPoint *kmt_ctf_point_new(const bt_event_class *class, guint cpus,
@@ -141,7 +142,7 @@ KmtCtfPoint *kmt_ctf_point_new(const bt_event_class *class, guint cpus,
 		return NULL;
 	p = g_new0(KmtCtfPoint, 1);
 	p->index = i;
-	if (has_old_page(i, payload))
+	if (has_struct_page_field(i, payload))
 		return p;
 	p->point = g_new0(KmtTracepoint, 1);
 	p->point->name = kmt_tracepoint_names[i].name;
@@ -173,7 +174,7 @@ gboolean kmt_ctf_point_convert(const KmtCtfPoint *p, const bt_event *event,
 	guint64 values[KMT_CTF_MAX_FIELDS];
 
 	for (guint i = 0; i < p->n_members; i++)
-		values[i] = number(
+		values[i] = integer_value(
 			bt_field_structure_borrow_member_field_by_index_const(
 				payload, p->members[i]));
 	return kmt_tracepoint_convert(p->point, (const guint8 *)values, time,

@@ -49,7 +49,7 @@ static gsize packet_bytes(const guint8 *bytes, gsize n, gboolean swapped)
 	return all / 8;
 }
 
-gboolean kmt_ctf_metadata_is_whole(const guint8 *bytes, gsize n)
+gboolean kmt_ctf_metadata_is_complete(const guint8 *bytes, gsize n)
 {
 	gboolean swapped;
 
@@ -93,15 +93,15 @@ gboolean kmt_ctf_check(const char *dir, GError **error)
 {
 	g_autofree char *path = g_build_filename(dir, "metadata", NULL);
 	GMappedFile *file = g_mapped_file_new(path, FALSE, error);
-	gboolean whole;
+	gboolean is_complete;
 
 	if (!file)
 		return FALSE;
-	whole = kmt_ctf_metadata_is_whole(
+	is_complete = kmt_ctf_metadata_is_complete(
 		(const guint8 *)g_mapped_file_get_contents(file),
 		g_mapped_file_get_length(file));
 	g_mapped_file_unref(file);
-	if (whole)
+	if (is_complete)
 		return check_files(dir, error);
 	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
 		    "its file %s is cut off or damaged: copy it again, or "

@@ -19,6 +19,6 @@ gboolean kmt_ctf_check(const char *dir, GError **error);
  * Return whether the n bytes of a metadata file are plain text or a sequence of
  * complete packets. libbabeltrace2 loops forever on a truncated last packet.
  */
-gboolean kmt_ctf_metadata_is_whole(const guint8 *bytes, gsize n);
+gboolean kmt_ctf_metadata_is_complete(const guint8 *bytes, gsize n);
 
 #endif

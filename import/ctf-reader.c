@@ -31,7 +31,7 @@ typedef struct {
 	GHashTable *cpus; /* bt_stream to the number of its CPU, plus 1 */
 	GError *error;
 	guint n_events;
-	gboolean any_percpu;
+	gboolean has_percpu;
 	gboolean no_task;   /* an event has no task ID */
 	gboolean described; /* describe_trace() was called */
 	bt_graph *graph;
@@ -55,20 +55,20 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtCtfReader, reader_clear)
  * Set *error to the first cause that libbabeltrace2 recorded, which is the most
  * specific cause. Returns FALSE.
  */
-static gboolean fail_as_it_says(GError **error)
+static gboolean fail_with_cause(GError **error)
 {
-	const bt_error *said = bt_current_thread_take_error();
+	const bt_error *cause = bt_current_thread_take_error();
 	const char *message = "it does not say why";
 
-	if (said && bt_error_get_cause_count(said))
+	if (cause && bt_error_get_cause_count(cause))
 		message = bt_error_cause_get_message(
-			bt_error_borrow_cause_by_index(said, 0));
+			bt_error_borrow_cause_by_index(cause, 0));
 	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
 		    "libbabeltrace2 cannot read it: %s: it is cut off or "
 		    "damaged: copy it again, or record again",
 		    message);
-	if (said)
-		bt_error_release(said);
+	if (cause)
+		bt_error_release(cause);
 	return FALSE;
 }
 
@@ -136,7 +136,7 @@ static KmtCtfPoint *find_point(KmtCtfReader *r, const bt_event *event)
 	return point;
 }
 
-static gboolean take_event(KmtCtfReader *r, const bt_message *message)
+static gboolean import_event(KmtCtfReader *r, const bt_message *message)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	const bt_clock_snapshot *clock;
@@ -165,7 +165,7 @@ static gboolean take_event(KmtCtfReader *r, const bt_message *message)
 		return kmt_import_fail(&r->error,
 				       "an event's time is beyond 292 years");
 	to.point = point->index;
-	r->any_percpu |= point->point->type_id == KMEMTRACE_TYPE_PERCPU;
+	r->has_percpu |= point->point->type_id == KMEMTRACE_TYPE_PERCPU;
 	if (!kmt_ctf_point_convert(point, event, time, &to.record)) {
 		kmt_import_count_no_memory(r->import, point->index);
 		return TRUE;
@@ -218,7 +218,7 @@ static void describe_trace(KmtCtfReader *r, const bt_trace *trace)
 	r->described = TRUE;
 }
 
-static gboolean see_packet(KmtCtfReader *r, const bt_message *message)
+static gboolean read_packet_context(KmtCtfReader *r, const bt_message *message)
 {
 	const bt_packet *packet =
 		bt_message_packet_beginning_borrow_packet_const(message);
@@ -246,7 +246,7 @@ static gboolean see_packet(KmtCtfReader *r, const bt_message *message)
  * Add a loss record for discarded events. If the CPU or the time is not known,
  * the number of lost events is reported as unknown.
  */
-static gboolean take_loss(KmtCtfReader *r, const bt_message *message)
+static gboolean import_loss(KmtCtfReader *r, const bt_message *message)
 {
 	const bt_stream *stream =
 		bt_message_discarded_events_borrow_stream_const(message);
@@ -265,21 +265,22 @@ static gboolean take_loss(KmtCtfReader *r, const bt_message *message)
 			    message),
 		    &time) != BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK)
 		n = time = 0;
-	return kmt_import_add_lost(r->import, cpu ? cpu - 1 : 0, cpu ? n : 0,
-				   time, &r->error);
+	return kmt_import_add_counted_loss(r->import, cpu ? cpu - 1 : 0,
+					   cpu ? n : 0, time, &r->error);
 }
 
-static gboolean take_message(KmtCtfReader *r, const bt_message *message)
+static gboolean handle_message(KmtCtfReader *r, const bt_message *message)
 {
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_EVENT:
-		return take_event(r, message);
+		return import_event(r, message);
 	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
-		return see_packet(r, message);
+		return read_packet_context(r, message);
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-		return take_loss(r, message);
+		return import_loss(r, message);
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
-		return kmt_import_add_lost(r->import, 0, 0, 0, &r->error);
+		return kmt_import_add_counted_loss(r->import, 0, 0, 0,
+						   &r->error);
 	default:
 		return TRUE;
 	}
@@ -300,7 +301,7 @@ consume(bt_message_iterator *iterator, void *data)
 		return (bt_graph_simple_sink_component_consume_func_status)
 			status;
 	for (uint64_t i = 0; i < n; i++) {
-		ok = ok && take_message(r, messages[i]);
+		ok = ok && handle_message(r, messages[i]);
 		bt_message_put_ref(messages[i]);
 	}
 	return ok ? BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK
@@ -317,12 +318,12 @@ consume(bt_message_iterator *iterator, void *data)
  * another name such as a symbolic link. The function adds path to seen. A
  * directory that stat() cannot read counts as seen.
  */
-static gboolean is_seen(GHashTable *seen, const char *path)
+static gboolean was_visited(GHashTable *visited, const char *path)
 {
 	struct stat st;
 
 	return stat(path, &st) < 0 ||
-	       !g_hash_table_add(seen,
+	       !g_hash_table_add(visited,
 				 g_strdup_printf("%" G_GINT64_MODIFIER
 						 "x:%" G_GINT64_MODIFIER "x",
 						 (guint64)st.st_dev,
@@ -333,14 +334,14 @@ static gboolean is_seen(GHashTable *seen, const char *path)
  * Add path, or its subdirectories down to depth levels, to traces if they
  * contain a file named metadata.
  */
-static void find_traces(GPtrArray *traces, GHashTable *seen, const char *path,
-			guint depth)
+static void find_traces(GPtrArray *traces, GHashTable *visited,
+			const char *path, guint depth)
 {
 	g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
 	g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
 	const char *name;
 
-	if (is_seen(seen, path))
+	if (was_visited(visited, path))
 		return;
 	if (g_file_test(metadata, G_FILE_TEST_IS_REGULAR)) {
 		g_ptr_array_add(traces, g_strdup(path));
@@ -350,7 +351,7 @@ static void find_traces(GPtrArray *traces, GHashTable *seen, const char *path,
 		g_autofree char *below = g_build_filename(path, name, NULL);
 
 		if (g_file_test(below, G_FILE_TEST_IS_DIR))
-			find_traces(traces, seen, below, depth - 1);
+			find_traces(traces, visited, below, depth - 1);
 	}
 }
 
@@ -452,7 +453,7 @@ static void describe(KmtCtfReader *r)
 	 * size of this machine. */
 	g_key_file_set_int64(meta, KMT_IMPORT_GROUP, "page_size",
 			     sysconf(_SC_PAGESIZE));
-	if (r->any_percpu && !kmt_import_cpus(r->import))
+	if (r->has_percpu && !kmt_import_cpus(r->import))
 		kmt_import_add_gap(
 			r->import,
 			"how many CPUs per-CPU memory is for: its bytes are "
@@ -474,10 +475,10 @@ gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error)
 		.ctf = find_plugin("ctf"),
 		.utils = find_plugin("utils"),
 	};
-	g_autoptr(GHashTable) seen =
+	g_autoptr(GHashTable) visited =
 		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-	find_traces(r.traces, seen, path, DEPTH);
+	find_traces(r.traces, visited, path, DEPTH);
 	if (r.traces->len == 0)
 		return kmt_import_fail(
 			error, "it is a directory without a CTF trace: there "
@@ -494,7 +495,7 @@ gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error)
 	if (!build_graph(&r) ||
 	    bt_graph_run(r.graph) != BT_GRAPH_RUN_STATUS_OK) {
 		if (!r.error)
-			return fail_as_it_says(error);
+			return fail_with_cause(error);
 		bt_current_thread_clear_error();
 		g_propagate_error(error, g_steal_pointer(&r.error));
 		return FALSE;

@@ -61,7 +61,7 @@ void kmt_dat_guess_task_filter(KmtImport *import)
 	g_autofree char *reason = NULL;
 	guint32 pid;
 
-	if (kmt_import_seen(import) < MIN_EVENTS_OF_A_MACHINE ||
+	if (kmt_import_memory_events(import) < MIN_EVENTS_OF_A_MACHINE ||
 	    !kmt_import_only_task(import, &pid))
 		return;
 	reason = g_strdup_printf(
@@ -69,7 +69,7 @@ void kmt_dat_guess_task_filter(KmtImport *import)
 		"or -P (a guess, since trace.dat does not store the options): "
 		"all %" G_GUINT64_FORMAT " events are of task %u, and what "
 		"other tasks free is missing",
-		kmt_import_seen(import), pid);
+		kmt_import_memory_events(import), pid);
 	kmt_import_add_incomplete(import, reason);
 }
 
@@ -78,20 +78,20 @@ void kmt_dat_guess_task_filter(KmtImport *import)
  * CPU is far more likely, so the program prints a note and the capture stays
  * complete.
  */
-void kmt_dat_note_silent_cpus(const KmtDatReader *r)
+void kmt_dat_note_cpus_without_events(const KmtDatReader *r)
 {
 	g_autofree char *note = NULL;
-	guint silent = 0;
+	guint empty = 0;
 
 	for (guint i = 0; i < r->surveys->len; i++)
-		silent += !g_array_index(r->surveys, KmtDatSurvey, i).has_time;
-	if (!silent || silent == r->surveys->len ||
-	    kmt_import_seen(r->import) < MIN_EVENTS_OF_A_MACHINE)
+		empty += !g_array_index(r->surveys, KmtDatSurvey, i).has_time;
+	if (!empty || empty == r->surveys->len ||
+	    kmt_import_memory_events(r->import) < MIN_EVENTS_OF_A_MACHINE)
 		return;
 	note = g_strdup_printf(
 		"%u of %u CPUs have no event: they were idle, or trace-cmd "
 		"record -M excluded them (trace.dat does not store this); in "
 		"the second case, what these CPUs freed is missing",
-		silent, r->surveys->len);
+		empty, r->surveys->len);
 	kmt_import_add_note(r->import, note);
 }

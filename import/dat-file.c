@@ -38,7 +38,7 @@
  */
 #define TABLE_ENTRY_BYTES 16
 
-static gboolean fail_cut(GError **error, const char *where)
+static gboolean fail_truncated(GError **error, const char *where)
 {
 	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
 		    "it is cut off or damaged within %s: copy it again, or "
@@ -51,7 +51,7 @@ static KmtByteSpan bytes_from(const KmtDatFile *dat, guint64 offset)
 {
 	KmtByteSpan b = {dat->bytes, dat->size};
 
-	kmt_byte_span_take(&b, offset);
+	kmt_byte_span_consume(&b, offset);
 	return b;
 }
 
@@ -108,13 +108,13 @@ static gboolean read_page_header(KmtDatFile *dat, KmtByteSpan *b,
 {
 	const char *name = kmt_byte_span_string(b);
 	guint64 n = kmt_byte_span_64(b);
-	const guint8 *bytes = kmt_byte_span_take(b, n);
+	const guint8 *bytes = kmt_byte_span_consume(b, n);
 	KmtDatPageHeader *header = &dat->page_header;
 	g_autofree char *text = NULL;
 	guint data_bytes;
 
 	if (!bytes || g_strcmp0(name, "header_page") != 0)
-		return fail_cut(error, "the description of its pages");
+		return fail_truncated(error, "the description of its pages");
 	text = g_strndup((const char *)bytes, n);
 	if (!find_page_field(text, "commit", &header->commit_offset,
 			     &header->commit_bytes) ||
@@ -130,9 +130,9 @@ static gboolean read_page_header(KmtDatFile *dat, KmtByteSpan *b,
 				       "ring buffer cannot be understood: "
 				       "record again with a newer trace-cmd");
 	kmt_byte_span_string(b);
-	kmt_byte_span_take(b, kmt_byte_span_64(b));
+	kmt_byte_span_consume(b, kmt_byte_span_64(b));
 	return kmt_byte_span_ok(b) ||
-	       fail_cut(error, "the description of its events");
+	       fail_truncated(error, "the description of its events");
 }
 
 static gboolean read_version(KmtDatFile *dat, KmtByteSpan *b, GError **error)
@@ -141,12 +141,12 @@ static gboolean read_version(KmtDatFile *dat, KmtByteSpan *b, GError **error)
 	guint64 version;
 	const guint8 *sizes;
 
-	kmt_byte_span_take(b, strlen(MAGIC));
+	kmt_byte_span_consume(b, strlen(MAGIC));
 	text = kmt_byte_span_string(b);
-	sizes = kmt_byte_span_take(b, 2);
+	sizes = kmt_byte_span_consume(b, 2);
 	dat->page_bytes = kmt_byte_span_32(b);
 	if (!kmt_byte_span_ok(b))
-		return fail_cut(error, "its header");
+		return fail_truncated(error, "its header");
 	if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT32, &version,
 					NULL) ||
 	    version > VERSION_SECTIONS) {
@@ -185,7 +185,7 @@ static gboolean read_version(KmtDatFile *dat, KmtByteSpan *b, GError **error)
 static KmtByteSpan read_section(KmtDatFile *dat, guint64 offset, guint16 *flags)
 {
 	KmtByteSpan none = {NULL, 0}, b = bytes_from(dat, offset);
-	const guint8 *head = kmt_byte_span_take(&b, 8);
+	const guint8 *head = kmt_byte_span_consume(&b, 8);
 	guint64 n = kmt_byte_span_64(&b);
 	guint32 n_packed, n_unpacked;
 	const guint8 *packed;
@@ -200,7 +200,7 @@ static KmtByteSpan read_section(KmtDatFile *dat, guint64 offset, guint16 *flags)
 	}
 	n_packed = kmt_byte_span_32(&b);
 	n_unpacked = kmt_byte_span_32(&b);
-	packed = kmt_byte_span_take(&b, n_packed);
+	packed = kmt_byte_span_consume(&b, n_packed);
 	if (!packed || n_unpacked > MAX_SECTION_BYTES)
 		return none;
 	memory = g_try_malloc(MAX(n_unpacked, 1));
@@ -222,14 +222,14 @@ static gboolean read_option_sections(KmtDatFile *dat, KmtDatOptions *options,
 
 		if (n == MAX_OPTION_SECTIONS || !kmt_byte_span_ok(&b) ||
 		    !kmt_dat_options_read(options, dat, &b, &offset))
-			return fail_cut(error, "its options");
+			return fail_truncated(error, "its options");
 	}
 	return TRUE;
 }
 
-static KmtByteSpan take_counted(KmtByteSpan *b, guint64 n)
+static KmtByteSpan consume_bytes(KmtByteSpan *b, guint64 n)
 {
-	const guint8 *bytes = kmt_byte_span_take(b, n);
+	const guint8 *bytes = kmt_byte_span_consume(b, n);
 
 	return (KmtByteSpan){bytes, bytes ? n : 0};
 }
@@ -245,11 +245,11 @@ static void read_name_sections(KmtDatFile *dat, const KmtDatOptions *options)
 
 	if (options->kallsyms) {
 		b = read_section(dat, options->kallsyms, &flags);
-		dat->kallsyms = take_counted(&b, kmt_byte_span_32(&b));
+		dat->kallsyms = consume_bytes(&b, kmt_byte_span_32(&b));
 	}
 	if (options->tasks) {
 		b = read_section(dat, options->tasks, &flags);
-		dat->tasks = take_counted(&b, kmt_byte_span_64(&b));
+		dat->tasks = consume_bytes(&b, kmt_byte_span_64(&b));
 	}
 }
 
@@ -260,9 +260,10 @@ static gboolean read_buffer_flags(KmtDatFile *dat, GError **error)
 		guint16 flags;
 		KmtByteSpan b = bytes_from(dat, buffer->section);
 
-		kmt_byte_span_take(&b, 2);
-		if (!kmt_byte_span_take(&b, 2))
-			return fail_cut(error, "the header of its events");
+		kmt_byte_span_consume(&b, 2);
+		if (!kmt_byte_span_consume(&b, 2))
+			return fail_truncated(error,
+					      "the header of its events");
 		memcpy(&flags, b.next - 2, sizeof(flags));
 		buffer->packed = flags & SECTION_PACKED;
 	}
@@ -280,9 +281,9 @@ static gboolean read_version_7(KmtDatFile *dat, KmtDatOptions *options,
 	kmt_byte_span_string(b);
 	offset = kmt_byte_span_64(b);
 	if (!kmt_byte_span_ok(b))
-		return fail_cut(error, "its header");
+		return fail_truncated(error, "its header");
 	dat->packing = g_strdup(packing);
-	if (!kmt_unpack_can(packing, path, error) ||
+	if (!kmt_unpack_is_supported(packing, path, error) ||
 	    !read_option_sections(dat, options, offset, error))
 		return FALSE;
 	header = read_section(dat, options->page_header, &flags);
@@ -290,7 +291,7 @@ static gboolean read_version_7(KmtDatFile *dat, KmtDatOptions *options,
 		return FALSE;
 	dat->formats = read_section(dat, options->formats, &flags);
 	if (!options->formats || !kmt_byte_span_ok(&dat->formats))
-		return fail_cut(error, "its formats of tracepoints");
+		return fail_truncated(error, "its formats of tracepoints");
 	read_name_sections(dat, options);
 	return read_buffer_flags(dat, error);
 }
@@ -311,7 +312,7 @@ static void skip_formats(KmtByteSpan *b)
 		kmt_byte_span_string(b);
 		n = kmt_byte_span_32(b);
 		while (n-- && kmt_byte_span_ok(b))
-			kmt_byte_span_take(b, kmt_byte_span_64(b));
+			kmt_byte_span_consume(b, kmt_byte_span_64(b));
 	}
 }
 
@@ -323,15 +324,16 @@ static gboolean read_metadata(KmtDatFile *dat, KmtByteSpan *b, GError **error)
 		return FALSE;
 	/* Skip the formats of ftrace's own events. */
 	for (n = kmt_byte_span_32(b); n && kmt_byte_span_ok(b); n--)
-		kmt_byte_span_take(b, kmt_byte_span_64(b));
+		kmt_byte_span_consume(b, kmt_byte_span_64(b));
 	dat->formats = *b;
 	skip_formats(b);
 	if (!kmt_byte_span_ok(b))
-		return fail_cut(error, "its formats of tracepoints");
-	dat->kallsyms = take_counted(b, kmt_byte_span_32(b));
-	take_counted(b, kmt_byte_span_32(b));
-	dat->tasks = take_counted(b, kmt_byte_span_64(b));
-	return kmt_byte_span_ok(b) || fail_cut(error, "its tables of names");
+		return fail_truncated(error, "its formats of tracepoints");
+	dat->kallsyms = consume_bytes(b, kmt_byte_span_32(b));
+	consume_bytes(b, kmt_byte_span_32(b));
+	dat->tasks = consume_bytes(b, kmt_byte_span_64(b));
+	return kmt_byte_span_ok(b) ||
+	       fail_truncated(error, "its tables of names");
 }
 
 static gboolean read_cpu_table(KmtDatFile *dat, KmtDatBuffer *buffer,
@@ -361,7 +363,7 @@ static gboolean read_cpu_table(KmtDatFile *dat, KmtDatBuffer *buffer,
 static gboolean read_table(KmtDatFile *dat, KmtDatBuffer *buffer,
 			   KmtByteSpan *b, GError **error)
 {
-	const guint8 *kind = kmt_byte_span_take(b, 10);
+	const guint8 *kind = kmt_byte_span_consume(b, 10);
 
 	if (kind && memcmp(kind, "latency", 7) == 0) {
 		buffer->is_text = TRUE;
@@ -369,29 +371,29 @@ static gboolean read_table(KmtDatFile *dat, KmtDatBuffer *buffer,
 	}
 	if (!kind || memcmp(kind, "flyrecord", 9) != 0 ||
 	    !read_cpu_table(dat, buffer, b))
-		return fail_cut(error, "the table of its events");
+		return fail_truncated(error, "the table of its events");
 	return TRUE;
 }
 
 static gboolean read_version_6(KmtDatFile *dat, KmtDatOptions *options,
 			       KmtByteSpan *b, GError **error)
 {
-	KmtByteSpan ahead;
+	KmtByteSpan lookahead;
 	const guint8 *kind;
 	KmtDatBuffer *top = add_buffer(dat, "");
 
 	if (!read_metadata(dat, b, error))
 		return FALSE;
 	dat->n_cpus = kmt_byte_span_32(b);
-	ahead = *b;
-	kind = kmt_byte_span_take(&ahead, 10);
+	lookahead = *b;
+	kind = kmt_byte_span_consume(&lookahead, 10);
 	if (kind && memcmp(kind, "options", 7) == 0) {
-		*b = ahead;
+		*b = lookahead;
 		if (!kmt_dat_options_read(options, dat, b, NULL))
-			return fail_cut(error, "its options");
+			return fail_truncated(error, "its options");
 	}
 	if (!kmt_byte_span_ok(b) || dat->n_cpus > KMT_IMPORT_MAX_CPUS)
-		return fail_cut(error, "its options");
+		return fail_truncated(error, "its options");
 	if (!read_table(dat, top, b, error))
 		return FALSE;
 	for (guint i = 1; i < dat->buffers->len; i++) {
@@ -477,7 +479,7 @@ gboolean kmt_dat_file_formats(const KmtDatFile *dat, KmtDatFormatFunc func,
 
 		while (n-- && kmt_byte_span_ok(&b)) {
 			KmtByteSpan format =
-				take_counted(&b, kmt_byte_span_64(&b));
+				consume_bytes(&b, kmt_byte_span_64(&b));
 			g_autofree char *text = NULL;
 
 			if (!kmt_byte_span_ok(&format))
@@ -489,5 +491,5 @@ gboolean kmt_dat_file_formats(const KmtDatFile *dat, KmtDatFormatFunc func,
 		}
 	}
 	return kmt_byte_span_ok(&b) ||
-	       fail_cut(error, "its formats of tracepoints");
+	       fail_truncated(error, "its formats of tracepoints");
 }

@@ -245,7 +245,7 @@ static gboolean read_option(KmtDatOptions *options, KmtDatFile *dat, guint id,
 
 static guint16 read_id(KmtByteSpan *b)
 {
-	const guint8 *p = kmt_byte_span_take(b, sizeof(guint16));
+	const guint8 *p = kmt_byte_span_consume(b, sizeof(guint16));
 	guint16 id = OPTION_DONE;
 
 	if (p)
@@ -264,7 +264,7 @@ gboolean kmt_dat_options_read(KmtDatOptions *options, KmtDatFile *dat,
 		if (id == OPTION_DONE && !next)
 			return kmt_byte_span_ok(b);
 		n = kmt_byte_span_32(b);
-		data = (KmtByteSpan){kmt_byte_span_take(b, n), n};
+		data = (KmtByteSpan){kmt_byte_span_consume(b, n), n};
 		if (!kmt_byte_span_ok(b))
 			return FALSE;
 		if (id == OPTION_DONE) {

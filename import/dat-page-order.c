@@ -17,15 +17,15 @@ static gboolean is_after(gint64 a, gint64 b)
 	return a > b && (guint64)a - (guint64)b > TOLERANCE_NS;
 }
 
-static KmtDatPageTime *get(const GArray *times, guint i)
+static KmtDatPageTime *page_at(const GArray *times, guint i)
 {
 	return &g_array_index(times, KmtDatPageTime, i);
 }
 
 /* Return the index of the first intact page at or after i, or NONE. */
-static guint next_whole(const GArray *times, guint i)
+static guint next_intact(const GArray *times, guint i)
 {
-	while (i < times->len && !get(times, i)->whole)
+	while (i < times->len && !page_at(times, i)->intact)
 		i++;
 	return i < times->len ? i : NONE;
 }
@@ -34,9 +34,9 @@ static gboolean is_ordered(const GArray *times)
 {
 	gint64 last = G_MININT64;
 
-	for (guint i = next_whole(times, 0); i != NONE;
-	     i = next_whole(times, i + 1)) {
-		const KmtDatPageTime *page = get(times, i);
+	for (guint i = next_intact(times, 0); i != NONE;
+	     i = next_intact(times, i + 1)) {
+		const KmtDatPageTime *page = page_at(times, i);
 
 		if (is_after(last, page->first) ||
 		    is_after(page->first, page->last))
@@ -58,7 +58,7 @@ static guint find_length(const GArray *times, const guint *ends, guint n,
 	while (low < n) {
 		guint middle = low + (n - low) / 2;
 
-		if (get(times, ends[middle])->first <= first)
+		if (page_at(times, ends[middle])->first <= first)
 			low = middle + 1;
 		else
 			n = middle;
@@ -71,14 +71,14 @@ static guint find_length(const GArray *times, const guint *ends, guint n,
  * the file and in time, that is closest to second in time. Without this choice,
  * nothing limits the time of a chain's first page.
  */
-static guint find_first(const GArray *times, guint first, guint second)
+static guint find_chain_start(const GArray *times, guint first, guint second)
 {
-	gint64 limit = get(times, second)->first;
+	gint64 limit = page_at(times, second)->first;
 
-	for (guint i = next_whole(times, 0); i < second;
-	     i = next_whole(times, i + 1))
-		if (get(times, i)->first <= limit &&
-		    get(times, i)->first > get(times, first)->first)
+	for (guint i = next_intact(times, 0); i < second;
+	     i = next_intact(times, i + 1))
+		if (page_at(times, i)->first <= limit &&
+		    page_at(times, i)->first > page_at(times, first)->first)
 			first = i;
 	return first;
 }
@@ -93,10 +93,10 @@ static void mark_chain(const GArray *times, gboolean *in_chain)
 	g_autofree guint *before = g_new(guint, times->len);
 	guint n = 0;
 
-	for (guint i = next_whole(times, 0); i != NONE;
-	     i = next_whole(times, i + 1)) {
+	for (guint i = next_intact(times, 0); i != NONE;
+	     i = next_intact(times, i + 1)) {
 		guint length =
-			find_length(times, ends, n, get(times, i)->first);
+			find_length(times, ends, n, page_at(times, i)->first);
 
 		before[i] = length ? ends[length - 1] : NONE;
 		ends[length] = i;
@@ -105,7 +105,7 @@ static void mark_chain(const GArray *times, gboolean *in_chain)
 	for (guint i = n ? ends[n - 1] : NONE; i != NONE; i = before[i]) {
 		in_chain[i] = TRUE;
 		if (before[i] != NONE && before[before[i]] == NONE)
-			before[i] = find_first(times, before[i], i);
+			before[i] = find_chain_start(times, before[i], i);
 	}
 }
 
@@ -118,7 +118,7 @@ static void find_limits(const GArray *times, const gboolean *in_chain,
 	for (guint i = times->len; i-- > 0;) {
 		limits[i] = limit;
 		if (in_chain[i])
-			limit = get(times, i)->first;
+			limit = page_at(times, i)->first;
 	}
 }
 
@@ -134,14 +134,14 @@ void kmt_dat_order_check(GArray *times)
 	limits = g_new(gint64, times->len);
 	mark_chain(times, in_chain);
 	find_limits(times, in_chain, limits);
-	for (guint i = next_whole(times, 0); i != NONE;
-	     i = next_whole(times, i + 1)) {
-		KmtDatPageTime *page = get(times, i);
+	for (guint i = next_intact(times, 0); i != NONE;
+	     i = next_intact(times, i + 1)) {
+		KmtDatPageTime *page = page_at(times, i);
 
-		page->whole = !is_after(last, page->first) &&
-			      !is_after(page->first, page->last) &&
-			      !is_after(page->last, limits[i]);
-		if (page->whole)
+		page->intact = !is_after(last, page->first) &&
+			       !is_after(page->first, page->last) &&
+			       !is_after(page->last, limits[i]);
+		if (page->intact)
 			last = page->last;
 	}
 }

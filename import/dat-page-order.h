@@ -10,7 +10,7 @@
  * damaged page.
  */
 typedef struct {
-	gboolean whole;
+	gboolean intact;
 	gint64 first, last;
 } KmtDatPageTime;
 

@@ -16,7 +16,7 @@
 struct KmtDatPages {
 	const KmtDatFile *dat;
 	const KmtDatBuffer *buffer;
-	KmtDatEventFunc is_whole;
+	KmtDatEventFunc is_complete;
 	gconstpointer user;
 	KmtByteSpan rest; /* the CPU's unread bytes in the file */
 	gboolean cut;	  /* the file lacks bytes at the CPU's end */
@@ -28,7 +28,7 @@ struct KmtDatPages {
 
 KmtDatPages *kmt_dat_pages_new(const KmtDatFile *dat,
 			       const KmtDatBuffer *buffer, const KmtDatCpu *cpu,
-			       KmtDatEventFunc is_whole, gconstpointer user)
+			       KmtDatEventFunc is_complete, gconstpointer user)
 {
 	KmtDatPages *p = g_new0(KmtDatPages, 1);
 	gsize offset = MIN(cpu->offset, dat->size);
@@ -39,7 +39,7 @@ KmtDatPages *kmt_dat_pages_new(const KmtDatFile *dat,
 		size += COUNT_BYTES;
 	p->dat = dat;
 	p->buffer = buffer;
-	p->is_whole = is_whole;
+	p->is_complete = is_complete;
 	p->user = user;
 	p->rest.next = dat->bytes + offset;
 	p->rest.left = MIN(size, dat->size - offset);
@@ -63,13 +63,13 @@ typedef enum {
 	FOUND,
 	DAMAGED,
 	END,
-} Found;
+} PageResult;
 
 /*
  * Called at the end of the bytes. Returns DAMAGED once if the CPU's data were
  * truncated, then END.
  */
-static Found end(KmtDatPages *p)
+static PageResult at_end(KmtDatPages *p)
 {
 	if (!p->cut)
 		return END;
@@ -78,7 +78,7 @@ static Found end(KmtDatPages *p)
 }
 
 /* Decompress the next chunk into p->chunk. */
-static Found next_chunk(KmtDatPages *p)
+static PageResult next_chunk(KmtDatPages *p)
 {
 	guint32 n_packed, n;
 	const guint8 *packed;
@@ -86,12 +86,12 @@ static Found next_chunk(KmtDatPages *p)
 	if (!p->n_chunks) {
 		p->cut |= p->rest.left > COUNT_BYTES;
 		p->rest.left = 0;
-		return end(p);
+		return at_end(p);
 	}
 	p->n_chunks--;
 	n_packed = kmt_byte_span_32(&p->rest);
 	n = kmt_byte_span_32(&p->rest);
-	packed = kmt_byte_span_take(&p->rest, n_packed);
+	packed = kmt_byte_span_consume(&p->rest, n_packed);
 	/* Without the length of this chunk, no later chunk can be found. */
 	if (!packed)
 		p->n_chunks = 0;
@@ -110,21 +110,21 @@ static Found next_chunk(KmtDatPages *p)
  * Copy the next page to the buffer to, which has room for page_bytes. Returns
  * DAMAGED for a short last page.
  */
-static Found next_bytes(KmtDatPages *p, guint8 *to)
+static PageResult next_bytes(KmtDatPages *p, guint8 *to)
 {
 	KmtByteSpan *from = p->buffer->packed ? &p->from_chunk : &p->rest;
 	gsize n;
 
 	if (p->buffer->packed && from->left == 0) {
-		Found found = next_chunk(p);
+		PageResult result = next_chunk(p);
 
-		if (found != FOUND)
-			return found;
+		if (result != FOUND)
+			return result;
 	}
 	n = MIN(from->left, p->buffer->page_bytes);
 	if (n == 0)
-		return end(p);
-	memcpy(to, kmt_byte_span_take(from, n), n);
+		return at_end(p);
+	memcpy(to, kmt_byte_span_consume(from, n), n);
 	return n == p->buffer->page_bytes ? FOUND : DAMAGED;
 }
 
@@ -150,7 +150,7 @@ static gboolean count_events(const KmtDatPages *p, KmtDatPage *page)
 
 	page->n_events = 0;
 	while ((data = kmt_tracepoint_ring_next_event(&cursor, &n_bytes))) {
-		if (!p->is_whole(p->user, data, n_bytes))
+		if (!p->is_complete(p->user, data, n_bytes))
 			return FALSE;
 		page->n_events++;
 	}
@@ -163,7 +163,7 @@ static gboolean read_page(const KmtDatPages *p, KmtDatPage *page)
 	const KmtDatPageHeader *header = &p->dat->page_header;
 	const guint8 *bytes = page->copy, *rest;
 	guint64 commit;
-	gsize used, room;
+	gsize used, free_bytes;
 
 	if (p->buffer->page_bytes <= header->data_offset)
 		return FALSE;
@@ -171,8 +171,9 @@ static gboolean read_page(const KmtDatPages *p, KmtDatPage *page)
 		bytes, (KmtTracepointSlot){(guint16)header->commit_offset,
 					   (guint16)header->commit_bytes});
 	used = commit & KMT_TRACEPOINT_RING_COMMIT_MASK;
-	room = p->buffer->page_bytes - header->data_offset;
-	if (used == 0 || used > room || used % KMT_TRACEPOINT_RING_WORD_BYTES)
+	free_bytes = p->buffer->page_bytes - header->data_offset;
+	if (used == 0 || used > free_bytes ||
+	    used % KMT_TRACEPOINT_RING_WORD_BYTES)
 		return FALSE;
 	page->time = kmt_tracepoint_load64(bytes);
 	page->events = (KmtTracepointCursor){
@@ -181,27 +182,27 @@ static gboolean read_page(const KmtDatPages *p, KmtDatPage *page)
 		.time_ns = page->time,
 	};
 	rest = page->events.end;
-	room -= used;
+	free_bytes -= used;
 	page->missed = commit & KMT_TRACEPOINT_RING_COMMIT_MISSED
 			       ? KMT_DAT_MISSED_UNKNOWN
 			       : 0;
 	if (commit & KMT_TRACEPOINT_RING_COMMIT_STORED) {
-		if (room < header->commit_bytes)
+		if (free_bytes < header->commit_bytes)
 			return FALSE;
 		page->missed = kmt_tracepoint_slot_load(
 			rest,
 			(KmtTracepointSlot){0, (guint16)header->commit_bytes});
 		rest += header->commit_bytes;
-		room -= header->commit_bytes;
+		free_bytes -= header->commit_bytes;
 	}
-	return is_zero(rest, room) && count_events(p, page);
+	return is_zero(rest, free_bytes) && count_events(p, page);
 }
 
 const KmtDatPage *kmt_dat_pages_next(KmtDatPages *p)
 {
 	KmtDatPage *page = &p->page;
-	Found found = next_bytes(p, page->copy);
+	PageResult result = next_bytes(p, page->copy);
 
-	page->whole = found == FOUND && read_page(p, page);
-	return found == END ? NULL : page;
+	page->intact = result == FOUND && read_page(p, page);
+	return result == END ? NULL : page;
 }

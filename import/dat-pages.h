@@ -20,7 +20,7 @@
 #define KMT_DAT_MISSED_UNKNOWN G_MAXUINT64
 
 typedef struct {
-	gboolean whole;		    /* FALSE: one or more pages are damaged */
+	gboolean intact;	    /* FALSE: one or more pages are damaged */
 	guint64 time;		    /* first event, in the file's clock */
 	guint64 last_time;	    /* last event, in the file's clock */
 	guint64 missed;		    /* events lost before the page */
@@ -40,11 +40,11 @@ typedef struct KmtDatPages KmtDatPages;
 
 /*
  * Create an iterator; free it with kmt_dat_pages_free(). dat and buffer must
- * outlive the iterator. is_whole receives user.
+ * outlive the iterator. is_complete receives user.
  */
 KmtDatPages *kmt_dat_pages_new(const KmtDatFile *dat,
 			       const KmtDatBuffer *buffer, const KmtDatCpu *cpu,
-			       KmtDatEventFunc is_whole, gconstpointer user);
+			       KmtDatEventFunc is_complete, gconstpointer user);
 void kmt_dat_pages_free(KmtDatPages *pages);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDatPages, kmt_dat_pages_free)
 

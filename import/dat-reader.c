@@ -69,7 +69,7 @@ static gboolean read_formats(KmtDatReader *r, GError **error)
 static KmtDatPages *open_pages(const KmtDatReader *r, const KmtDatCpu *cpu)
 {
 	return kmt_dat_pages_new(r->dat, r->buffer, cpu,
-				 kmt_import_decoder_is_whole, r->decoder);
+				 kmt_import_decoder_is_complete, r->decoder);
 }
 
 static void survey_clear(gpointer data)
@@ -79,9 +79,9 @@ static void survey_clear(gpointer data)
 	g_array_unref(s->times);
 }
 
-static KmtDatPageTime time_of(const KmtDatReader *r, const KmtDatPage *page)
+static KmtDatPageTime page_time(const KmtDatReader *r, const KmtDatPage *page)
 {
-	return (KmtDatPageTime){page->whole,
+	return (KmtDatPageTime){page->intact,
 				kmt_dat_clock_ns(&r->clock, page->time),
 				kmt_dat_clock_ns(&r->clock, page->last_time)};
 }
@@ -102,18 +102,18 @@ static gboolean fail_changed(GError **error)
  * FALSE and sets *error if the page changed since the first pass.
  */
 static gboolean check_page(const KmtDatReader *r, const KmtDatSurvey *s,
-			   guint i, const KmtDatPage *page, gboolean *whole,
+			   guint i, const KmtDatPage *page, gboolean *intact,
 			   GError **error)
 {
-	KmtDatPageTime now = time_of(r, page);
+	KmtDatPageTime now = page_time(r, page);
 	const KmtDatPageTime *before;
 
 	if (i >= s->times->len)
 		return fail_changed(error);
 	before = &g_array_index(s->times, KmtDatPageTime, i);
-	*whole = before->whole;
-	return !*whole ||
-	       (now.whole && now.first == before->first &&
+	*intact = before->intact;
+	return !*intact ||
+	       (now.intact && now.first == before->first &&
 		now.last == before->last) ||
 	       fail_changed(error);
 }
@@ -123,7 +123,7 @@ static void survey_page(KmtDatSurvey *s, const KmtDatPage *page,
 {
 	s->events += page->n_events;
 	if (page->missed == KMT_DAT_MISSED_UNKNOWN)
-		s->missed_places++;
+		s->unnumbered_losses++;
 	else
 		s->missed = kmt_add_saturating(s->missed, page->missed);
 	s->first_ns = s->has_time ? MIN(s->first_ns, time.first) : time.first;
@@ -142,7 +142,7 @@ static GArray *read_times(const KmtDatReader *r, const KmtDatCpu *cpu)
 	const KmtDatPage *page;
 
 	while ((page = kmt_dat_pages_next(pages))) {
-		KmtDatPageTime time = time_of(r, page);
+		KmtDatPageTime time = page_time(r, page);
 
 		kmt_import_tick(r->import);
 		g_array_append_val(times, time);
@@ -157,26 +157,26 @@ static gboolean survey_cpu(const KmtDatReader *r, const KmtDatCpu *cpu,
 {
 	g_autoptr(KmtDatPages) pages = open_pages(r, cpu);
 	const KmtDatStats *stats = kmt_dat_buffer_stats(r->buffer, cpu->cpu);
-	gboolean in_hole = FALSE;
+	gboolean in_gap = FALSE;
 	const KmtDatPage *page;
 	guint i;
 
 	*s = (KmtDatSurvey){.times = read_times(r, cpu)};
 	for (i = 0; (page = kmt_dat_pages_next(pages)); i++) {
-		gboolean whole;
+		gboolean intact;
 
 		kmt_import_tick(r->import);
-		if (!check_page(r, s, i, page, &whole, error))
+		if (!check_page(r, s, i, page, &intact, error))
 			return FALSE;
-		if (whole)
-			survey_page(s, page, time_of(r, page));
-		else if (!in_hole)
-			s->holes++;
-		in_hole = !whole;
+		if (intact)
+			survey_page(s, page, page_time(r, page));
+		else if (!in_gap)
+			s->gaps++;
+		in_gap = !intact;
 	}
 	/* All events were found, so the pages that look damaged were empty. */
 	if (stats && stats->has_events && stats->events == s->events)
-		s->holes = 0;
+		s->gaps = 0;
 	return i == s->times->len || fail_changed(error);
 }
 
@@ -218,10 +218,10 @@ static KmtDatLosses count_losses(const KmtDatSurvey *s,
 {
 	KmtDatLosses losses = {0};
 
-	if (s->holes == 1 && stats && stats->has_events &&
+	if (s->gaps == 1 && stats && stats->has_events &&
 	    stats->events > s->events)
-		losses.per_hole = stats->events - s->events;
-	if (s->holes == 0 && s->missed_places == 1 && stats &&
+		losses.per_gap = stats->events - s->events;
+	if (s->gaps == 0 && s->unnumbered_losses == 1 && stats &&
 	    stats->has_lost && stats->other == 0 && stats->overrun > s->missed)
 		losses.per_missed = stats->overrun - s->missed;
 	return losses;
@@ -245,8 +245,8 @@ static gboolean total_lost(const KmtDatSurvey *s, const KmtDatStats *stats,
 	if (has_events && stats->events > s->events)
 		missing = stats->events - s->events;
 	*total = kmt_add_saturating(*total, missing);
-	return (has_lost || s->missed_places == 0) &&
-	       (s->holes == 0 || missing > 0);
+	return (has_lost || s->unnumbered_losses == 0) &&
+	       (s->gaps == 0 || missing > 0);
 }
 
 static gboolean set_total(const KmtDatReader *r, guint cpu,
@@ -255,7 +255,7 @@ static gboolean set_total(const KmtDatReader *r, guint cpu,
 {
 	guint64 total;
 
-	if (s->holes)
+	if (s->gaps)
 		kmt_import_set_damaged(r->import);
 	if (!total_lost(s, stats, &total))
 		return kmt_import_set_cpu_lost(r->import, cpu,
@@ -266,9 +266,9 @@ static gboolean set_total(const KmtDatReader *r, guint cpu,
 
 /* ---- second pass: import ---- */
 
-static gboolean take_page(const KmtDatReader *r, guint cpu,
-			  const KmtDatPage *page, const KmtDatLosses *losses,
-			  GError **error)
+static gboolean import_page(const KmtDatReader *r, guint cpu,
+			    const KmtDatPage *page, const KmtDatLosses *losses,
+			    GError **error)
 {
 	KmtTracepointCursor cursor = page->events;
 	const guint8 *data;
@@ -283,7 +283,7 @@ static gboolean take_page(const KmtDatReader *r, guint cpu,
 		    error))
 		return FALSE;
 	while ((data = kmt_tracepoint_ring_next_event(&cursor, &n_bytes)))
-		if (!kmt_import_decoder_take(
+		if (!kmt_import_decoder_add_event(
 			    r->decoder, r->import, cpu,
 			    kmt_dat_clock_ns(&r->clock, cursor.time_ns), data,
 			    n_bytes, error))
@@ -292,13 +292,12 @@ static gboolean take_page(const KmtDatReader *r, guint cpu,
 }
 
 /* Record the loss for a run of damaged pages that ends at time (ns). */
-static gboolean end_hole(const KmtDatReader *r, guint cpu,
-			 const KmtDatLosses *losses, gint64 time,
-			 GError **error)
+static gboolean end_gap(const KmtDatReader *r, guint cpu,
+			const KmtDatLosses *losses, gint64 time, GError **error)
 {
 	return kmt_import_decoder_flush(r->decoder, error) &&
-	       kmt_import_add_loss(r->import, cpu, losses->per_hole,
-				   r->first_ns, time, error);
+	       kmt_import_add_loss(r->import, cpu, losses->per_gap, r->first_ns,
+				   time, error);
 }
 
 /*
@@ -310,32 +309,32 @@ static gboolean ends_round(guint64 events, guint64 n)
 	return events / ADVANCE_EVENTS != (events - n) / ADVANCE_EVENTS;
 }
 
-static gboolean take_pages(const KmtDatReader *r, const KmtDatCpu *cpu,
-			   const KmtDatSurvey *s, const KmtDatLosses *losses,
-			   GError **error)
+static gboolean import_pages(const KmtDatReader *r, const KmtDatCpu *cpu,
+			     const KmtDatSurvey *s, const KmtDatLosses *losses,
+			     GError **error)
 {
 	g_autoptr(KmtDatPages) pages = open_pages(r, cpu);
-	gboolean in_hole = FALSE;
+	gboolean in_gap = FALSE;
 	const KmtDatPage *page;
 	guint64 events = 0;
 	guint i;
 
 	for (i = 0; (page = kmt_dat_pages_next(pages)); i++) {
 		gint64 last = kmt_dat_clock_ns(&r->clock, page->last_time);
-		gboolean whole;
+		gboolean intact;
 
-		if (!check_page(r, s, i, page, &whole, error))
+		if (!check_page(r, s, i, page, &intact, error))
 			return FALSE;
-		if (!whole) {
-			in_hole = s->holes > 0;
+		if (!intact) {
+			in_gap = s->gaps > 0;
 			continue;
 		}
-		if (in_hole &&
-		    !end_hole(r, cpu->cpu, losses,
-			      kmt_dat_clock_ns(&r->clock, page->time), error))
+		if (in_gap &&
+		    !end_gap(r, cpu->cpu, losses,
+			     kmt_dat_clock_ns(&r->clock, page->time), error))
 			return FALSE;
-		in_hole = FALSE;
-		if (!take_page(r, cpu->cpu, page, losses, error))
+		in_gap = FALSE;
+		if (!import_page(r, cpu->cpu, page, losses, error))
 			return FALSE;
 		events += page->n_events;
 		if (ends_round(events, page->n_events) &&
@@ -344,17 +343,17 @@ static gboolean take_pages(const KmtDatReader *r, const KmtDatCpu *cpu,
 	}
 	if (i != s->times->len)
 		return fail_changed(error);
-	return !in_hole || end_hole(r, cpu->cpu, losses, r->last_ns, error);
+	return !in_gap || end_gap(r, cpu->cpu, losses, r->last_ns, error);
 }
 
-static gboolean take_cpu(const KmtDatReader *r, const KmtDatCpu *cpu,
-			 const KmtDatSurvey *s, GError **error)
+static gboolean import_cpu(const KmtDatReader *r, const KmtDatCpu *cpu,
+			   const KmtDatSurvey *s, GError **error)
 {
 	const KmtDatStats *stats = kmt_dat_buffer_stats(r->buffer, cpu->cpu);
 	KmtDatLosses losses = count_losses(s, stats);
 
 	return set_total(r, cpu->cpu, s, stats, error) &&
-	       take_pages(r, cpu, s, &losses, error) &&
+	       import_pages(r, cpu, s, &losses, error) &&
 	       kmt_import_decoder_flush(r->decoder, error) &&
 	       kmt_import_advance(r->import, G_MAXINT64, error);
 }
@@ -373,9 +372,9 @@ static gboolean read_buffer(KmtDatReader *r, const KmtDatBuffer *buffer,
 	if (!survey_all(r, error))
 		return FALSE;
 	for (guint i = 0; i < buffer->cpus->len; i++)
-		if (!take_cpu(r, &g_array_index(buffer->cpus, KmtDatCpu, i),
-			      &g_array_index(r->surveys, KmtDatSurvey, i),
-			      error))
+		if (!import_cpu(r, &g_array_index(buffer->cpus, KmtDatCpu, i),
+				&g_array_index(r->surveys, KmtDatSurvey, i),
+				error))
 			return FALSE;
 	return TRUE;
 }
@@ -394,8 +393,8 @@ static char *printed_name(const KmtDatBuffer *buffer)
  */
 static void name_buffers(const KmtDatReader *r)
 {
-	g_autoptr(GString) others = g_string_new(NULL);
-	g_autofree char *taken = printed_name(r->buffer);
+	g_autoptr(GString) other_buffers = g_string_new(NULL);
+	g_autofree char *imported = printed_name(r->buffer);
 	g_autofree char *note = NULL;
 
 	for (guint i = 0; i < r->dat->buffers->len; i++) {
@@ -403,18 +402,19 @@ static void name_buffers(const KmtDatReader *r)
 		g_autofree char *name = printed_name(buffer);
 
 		if (buffer != r->buffer)
-			g_string_append_printf(others, "%s%s",
-					       others->len ? ", " : "", name);
+			g_string_append_printf(other_buffers, "%s%s",
+					       other_buffers->len ? ", " : "",
+					       name);
 	}
 	if (*r->buffer->name)
 		g_key_file_set_string(kmt_import_meta(r->import),
 				      KMT_IMPORT_GROUP, "buffer",
 				      r->buffer->name);
-	if (!others->len)
+	if (!other_buffers->len)
 		return;
 	note = g_strdup_printf("imported the buffer %s; the file also has the "
 			       "buffer %s, which -B NAME imports",
-			       taken, others->str);
+			       imported, other_buffers->str);
 	kmt_import_add_note(r->import, note);
 }
 
@@ -430,7 +430,7 @@ static gboolean read_buffers(KmtDatReader *r, const char *name, GError **error)
 		const KmtDatBuffer *buffer = r->dat->buffers->pdata[i];
 
 		if (name ? !g_str_equal(buffer->name, name)
-			 : kmt_import_seen(r->import) > 0)
+			 : kmt_import_memory_events(r->import) > 0)
 			continue;
 		found = TRUE;
 		if (!read_buffer(r, buffer, error))
@@ -457,7 +457,7 @@ gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
 	if (r.buffer)
 		name_buffers(&r);
 	if (r.surveys)
-		kmt_dat_note_silent_cpus(&r);
+		kmt_dat_note_cpus_without_events(&r);
 	kmt_dat_describe(&r);
 	kmt_dat_guess_task_filter(import);
 	kmt_dat_name_tasks(r.dat, import);

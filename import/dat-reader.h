@@ -15,18 +15,18 @@ struct tep_handle;
 
 /* Result of the first pass over the pages of a CPU. */
 typedef struct {
-	GArray *times;	       /* KmtDatPageTime */
-	guint64 events;	       /* events in intact pages */
-	guint64 holes;	       /* runs of damaged pages */
-	guint64 missed;	       /* lost events that pages count */
-	guint64 missed_places; /* losses that pages report without a number */
+	GArray *times;		   /* KmtDatPageTime */
+	guint64 events;		   /* events in intact pages */
+	guint64 gaps;		   /* runs of damaged pages */
+	guint64 missed;		   /* lost events that pages count */
+	guint64 unnumbered_losses; /* losses without a number */
 	gboolean has_time;
 	gint64 first_ns, last_ns;
 } KmtDatSurvey;
 
 /* Number of events lost at each gap of a CPU; 0: unknown. */
 typedef struct {
-	guint64 per_hole;   /* gap of damaged pages */
+	guint64 per_gap;    /* gap of damaged pages */
 	guint64 per_missed; /* loss in the kernel that a page reports without a
 			     * number */
 } KmtDatLosses;
@@ -54,6 +54,6 @@ void kmt_dat_describe(const KmtDatReader *r);
  * of trace-cmd record.
  */
 void kmt_dat_guess_task_filter(KmtImport *import);
-void kmt_dat_note_silent_cpus(const KmtDatReader *r);
+void kmt_dat_note_cpus_without_events(const KmtDatReader *r);
 
 #endif

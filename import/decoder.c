@@ -15,7 +15,7 @@ typedef struct {
 	guint index;	      /* index in kmt_tracepoint_names */
 	KmtTracepointSlot cache; /* location of the cache's name: u16 offset,
 				  * u16 length; size 0: the event has no name */
-} Known;
+} KnownEvent;
 
 /*
  * Format of ftrace's own event kernel_stack: int size, unsigned long caller[].
@@ -32,13 +32,12 @@ struct KmtImportDecoder {
 	KmtImportStackQueue *queue; /* NULL until
 				     * kmt_import_decoder_expect_stacks() */
 	GArray *addresses; /* guint64: addresses of the current stack */
-	GPtrArray *by_id;  /* Known *, indexed by event ID; NULL if
-			    * unknown */
+	GPtrArray *by_id;  /* KnownEvent *, or NULL; index: event ID */
 };
 
 static void known_free(gpointer data)
 {
-	Known *known = data;
+	KnownEvent *known = data;
 
 	if (!known)
 		return;
@@ -47,10 +46,11 @@ static void known_free(gpointer data)
 }
 
 /* Register a tracepoint and take ownership of point, which may be NULL. */
-static Known *insert(KmtImportDecoder *decoder, guint index,
-		     const struct tep_event *event, KmtTracepoint *point)
+static KnownEvent *insert_known(KmtImportDecoder *decoder, guint index,
+				const struct tep_event *event,
+				KmtTracepoint *point)
 {
-	Known *known = g_new0(Known, 1);
+	KnownEvent *known = g_new0(KnownEvent, 1);
 
 	known->point = point;
 	known->index = index;
@@ -61,30 +61,30 @@ static Known *insert(KmtImportDecoder *decoder, guint index,
 	return known;
 }
 
-static gboolean has_old_page(guint index, struct tep_event *event)
+static gboolean has_struct_page_field(guint index, struct tep_event *event)
 {
 	return kmt_tracepoint_names[index].type_id == KMEMTRACE_TYPE_PAGES &&
 	       !tep_find_field(event, "pfn") &&
 	       tep_find_field(event, KMT_IMPORT_PAGE_FIELD);
 }
 
-static gboolean add(KmtImportDecoder *decoder, guint index,
-		    struct tep_event *event, guint page_bytes, guint cpus,
-		    GError **error)
+static gboolean add_tracepoint(KmtImportDecoder *decoder, guint index,
+			       struct tep_event *event, guint page_bytes,
+			       guint cpus, GError **error)
 {
 	const struct tep_format_field *cache = tep_find_field(event, "name");
-	Known *known;
+	KnownEvent *known;
 	KmtTracepoint *point;
 
-	if (has_old_page(index, event)) {
-		insert(decoder, index, event, NULL);
+	if (has_struct_page_field(index, event)) {
+		insert_known(decoder, index, event, NULL);
 		return TRUE;
 	}
 	point = kmt_tracepoint_new(&kmt_tracepoint_names[index], event,
 				   page_bytes, cpus, &decoder->common, error);
 	if (!point)
 		return FALSE;
-	known = insert(decoder, index, event, point);
+	known = insert_known(decoder, index, event, point);
 	if (cache && (cache->flags & TEP_FIELD_IS_DYNAMIC) &&
 	    cache->size == 4 && cache->offset >= 0) {
 		known->cache = (KmtTracepointSlot){(guint16)cache->offset, 4};
@@ -142,7 +142,7 @@ KmtImportDecoder *kmt_import_decoder_new(struct tep_handle *formats,
 			formats, name->system, name->name);
 
 		if (event && event->id >= 0 && event->id <= G_MAXUINT16 &&
-		    !add(decoder, i, event, page_bytes, cpus, error))
+		    !add_tracepoint(decoder, i, event, page_bytes, cpus, error))
 			return NULL;
 	}
 	return g_steal_pointer(&decoder);
@@ -160,12 +160,13 @@ void kmt_import_decoder_free(KmtImportDecoder *decoder)
  * Copy the name of the event's cache to name, which has NAME_BYTES. Returns
  * name, or NULL if the event has no valid name.
  */
-static const char *cache_name(const Known *known, const guint8 *data,
+static const char *cache_name(const KnownEvent *known, const guint8 *data,
 			      gsize n_bytes, char *name)
 {
-	guint32 place = (guint32)kmt_tracepoint_slot_load(data, known->cache);
-	gsize offset = place & G_MAXUINT16;
-	gsize length = place >> 16;
+	guint32 location =
+		(guint32)kmt_tracepoint_slot_load(data, known->cache);
+	gsize offset = location & G_MAXUINT16;
+	gsize length = location >> 16;
 
 	if (known->cache.size == 0 || length == 0 || length >= NAME_BYTES ||
 	    offset > n_bytes || length > n_bytes - offset)
@@ -175,7 +176,8 @@ static const char *cache_name(const Known *known, const guint8 *data,
 	return *name ? name : NULL;
 }
 
-static gboolean set_damaged(const Known *known, gsize n_bytes, GError **error)
+static gboolean fail_damaged(const KnownEvent *known, gsize n_bytes,
+			     GError **error)
 {
 	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
 		    "it is damaged: an event of %s has %" G_GSIZE_FORMAT
@@ -185,34 +187,34 @@ static gboolean set_damaged(const Known *known, gsize n_bytes, GError **error)
 	return FALSE;
 }
 
-static const Known *find(const KmtImportDecoder *decoder, guint64 id)
+static const KnownEvent *find_known(const KmtImportDecoder *decoder, guint64 id)
 {
 	return id < decoder->by_id->len ? decoder->by_id->pdata[id] : NULL;
 }
 
 const char *kmt_import_decoder_name(const KmtImportDecoder *decoder, guint64 id)
 {
-	const Known *known = find(decoder, id);
+	const KnownEvent *known = find_known(decoder, id);
 
 	return known ? kmt_tracepoint_names[known->index].name : NULL;
 }
 
 typedef enum {
-	DECODED_NOTHING, /* no record; the event was counted */
+	DECODED_NO_RECORD, /* no record; the event was counted */
 	DECODED_EVENT,
 	DECODED_DAMAGE, /* *error is set */
 } Decoded;
 
-gboolean kmt_import_decoder_is_whole(gconstpointer user, const guint8 *data,
-				     gsize n_bytes)
+gboolean kmt_import_decoder_is_complete(gconstpointer user, const guint8 *data,
+					gsize n_bytes)
 {
 	const KmtImportDecoder *decoder = user;
-	const Known *known;
+	const KnownEvent *known;
 
 	if (n_bytes < decoder->common.bytes)
 		return FALSE;
-	known = find(decoder,
-		     kmt_tracepoint_slot_load(data, decoder->common.type));
+	known = find_known(
+		decoder, kmt_tracepoint_slot_load(data, decoder->common.type));
 	return !known || !known->point || n_bytes >= known->point->min_bytes;
 }
 
@@ -225,44 +227,45 @@ static Decoded decode(const KmtImportDecoder *decoder, KmtImport *import,
 		      gint64 time, char *name, GError **error)
 {
 	const KmtTracepointCommonFields *common = &decoder->common;
-	const Known *known;
+	const KnownEvent *known;
 
 	if (n_bytes < common->bytes) {
-		set_damaged(NULL, n_bytes, error);
+		fail_damaged(NULL, n_bytes, error);
 		return DECODED_DAMAGE;
 	}
 	event->common_flags =
 		(guint8)kmt_tracepoint_slot_load(data, common->flags);
-	known = find(decoder, kmt_tracepoint_slot_load(data, common->type));
+	known = find_known(decoder,
+			   kmt_tracepoint_slot_load(data, common->type));
 	if (!known) {
 		kmt_import_count_other(import);
-		return DECODED_NOTHING;
+		return DECODED_NO_RECORD;
 	}
 	if (!known->point) {
 		kmt_import_count_unusable(import, known->index,
 					  KMT_IMPORT_WHY_PAGE_FIELD);
-		return DECODED_NOTHING;
+		return DECODED_NO_RECORD;
 	}
 	if (n_bytes < known->point->min_bytes) {
-		set_damaged(known, n_bytes, error);
+		fail_damaged(known, n_bytes, error);
 		return DECODED_DAMAGE;
 	}
 	event->point = known->index;
 	if (!kmt_tracepoint_convert(known->point, data, time, &event->record)) {
 		kmt_import_count_no_memory(import, known->index);
-		return DECODED_NOTHING;
+		return DECODED_NO_RECORD;
 	}
 	event->pid = (guint32)kmt_tracepoint_slot_load(data, common->pid);
 	event->cache = cache_name(known, data, n_bytes, name);
 	return DECODED_EVENT;
 }
 
-gboolean kmt_import_decoder_take_sample(KmtImportDecoder *decoder,
-					KmtImport *import, guint cpu,
-					gint64 time, const guint8 *data,
-					gsize n_bytes,
-					const KmtImportDecoderStack *stack,
-					GError **error)
+gboolean kmt_import_decoder_add_sample(KmtImportDecoder *decoder,
+				       KmtImport *import, guint cpu,
+				       gint64 time, const guint8 *data,
+				       gsize n_bytes,
+				       const KmtImportDecoderStack *stack,
+				       GError **error)
 {
 	KmtImportEvent event = {.cpu = cpu};
 	char name[NAME_BYTES];
@@ -270,7 +273,7 @@ gboolean kmt_import_decoder_take_sample(KmtImportDecoder *decoder,
 				 name, error);
 
 	if (decoded != DECODED_EVENT)
-		return decoded == DECODED_NOTHING;
+		return decoded == DECODED_NO_RECORD;
 	if (stack) {
 		event.stack = stack->addresses;
 		event.n_stack = kmt_import_callers_apply(
@@ -283,9 +286,9 @@ gboolean kmt_import_decoder_take_sample(KmtImportDecoder *decoder,
  * Queue the stack of an event kernel_stack. A size field that exceeds the data
  * is limited to the data.
  */
-static gboolean take_kernel_stack(KmtImportDecoder *decoder, KmtImport *import,
-				  guint cpu, const guint8 *data, gsize n_bytes,
-				  GError **error)
+static gboolean queue_stack(KmtImportDecoder *decoder, KmtImport *import,
+			    guint cpu, const guint8 *data, gsize n_bytes,
+			    GError **error)
 {
 	const StackFormat *stack = &decoder->stack;
 	guint8 flags =
@@ -322,22 +325,22 @@ void kmt_import_decoder_expect_stacks(KmtImportDecoder *decoder,
 		decoder->queue = kmt_import_stack_queue_new(import, callers);
 }
 
-gboolean kmt_import_decoder_take(KmtImportDecoder *decoder, KmtImport *import,
-				 guint cpu, gint64 time, const guint8 *data,
-				 gsize n_bytes, GError **error)
+gboolean kmt_import_decoder_add_event(KmtImportDecoder *decoder,
+				      KmtImport *import, guint cpu, gint64 time,
+				      const guint8 *data, gsize n_bytes,
+				      GError **error)
 {
 	KmtImportEvent event = {.cpu = cpu};
 	char name[NAME_BYTES];
 	Decoded decoded;
 
 	if (!decoder->queue)
-		return kmt_import_decoder_take_sample(
+		return kmt_import_decoder_add_sample(
 			decoder, import, cpu, time, data, n_bytes, NULL, error);
 	if (n_bytes >= decoder->common.bytes &&
 	    kmt_tracepoint_slot_load(data, decoder->common.type) ==
 		    decoder->stack.id)
-		return take_kernel_stack(decoder, import, cpu, data, n_bytes,
-					 error);
+		return queue_stack(decoder, import, cpu, data, n_bytes, error);
 	decoded = decode(decoder, import, data, n_bytes, &event, time, name,
 			 error);
 	return decoded != DECODED_DAMAGE &&

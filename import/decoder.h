@@ -43,23 +43,24 @@ typedef struct {
  * event of an unknown tracepoint needs only the common fields. decoder is a
  * KmtImportDecoder; the parameter type matches KmtDatEventFunc.
  */
-gboolean kmt_import_decoder_is_whole(gconstpointer decoder, const guint8 *data,
-				     gsize n_bytes);
+gboolean kmt_import_decoder_is_complete(gconstpointer decoder,
+					const guint8 *data, gsize n_bytes);
 
 /*
  * Decode an event of n_bytes and add it to import, or count it there if it is
  * not a memory event. time is in ns. Returns FALSE and sets *error if the event
  * is damaged or a record cannot be written.
  */
-gboolean kmt_import_decoder_take(KmtImportDecoder *decoder, KmtImport *import,
-				 guint cpu, gint64 time, const guint8 *data,
-				 gsize n_bytes, GError **error);
+gboolean kmt_import_decoder_add_event(KmtImportDecoder *decoder,
+				      KmtImport *import, guint cpu, gint64 time,
+				      const guint8 *data, gsize n_bytes,
+				      GError **error);
 
 /*
  * Expect ftrace's events kernel_stack in the data that
- * kmt_import_decoder_take() receives. From this call on, events must arrive CPU
- * by CPU in the order of the ring buffer. An event kernel_stack contains the
- * stack of the event before it. callers must outlive decoder.
+ * kmt_import_decoder_add_event() receives. From this call on, events must
+ * arrive CPU by CPU in the order of the ring buffer. An event kernel_stack
+ * contains the stack of the event before it. callers must outlive decoder.
  */
 void kmt_import_decoder_expect_stacks(KmtImportDecoder *decoder,
 				      KmtImport *import,
@@ -74,13 +75,13 @@ gboolean kmt_import_decoder_flush(KmtImportDecoder *decoder, GError **error);
 
 /*
  * Decode an event and add it with its callchain; stack may be NULL. Errors are
- * those of kmt_import_decoder_take().
+ * those of kmt_import_decoder_add_event().
  */
-gboolean kmt_import_decoder_take_sample(KmtImportDecoder *decoder,
-					KmtImport *import, guint cpu,
-					gint64 time, const guint8 *data,
-					gsize n_bytes,
-					const KmtImportDecoderStack *stack,
-					GError **error);
+gboolean kmt_import_decoder_add_sample(KmtImportDecoder *decoder,
+				       KmtImport *import, guint cpu,
+				       gint64 time, const guint8 *data,
+				       gsize n_bytes,
+				       const KmtImportDecoderStack *stack,
+				       GError **error);
 
 #endif

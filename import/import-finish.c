@@ -29,15 +29,15 @@ static gboolean finish_cpu(KmtImport *import, guint number, GError **error)
 
 	if (!cpu)
 		return TRUE;
-	r = kmt_capture_cpu_writer_finish(cpu->sink);
+	r = kmt_capture_cpu_writer_finish(cpu->writer);
 	if (r == 0)
-		r = kmt_capture_cpu_writer_sync(cpu->sink);
+		r = kmt_capture_cpu_writer_sync(cpu->writer);
 	if (r < 0)
 		return kmt_import_set_write_error(import, number, r, error);
 	g_key_file_set_integer(import->meta, group, "node", -1);
 	g_key_file_set_uint64(import->meta, group, "events", cpu->records);
 	g_key_file_set_uint64(import->meta, group, "bytes",
-			      kmt_capture_cpu_writer_written(cpu->sink));
+			      kmt_capture_cpu_writer_written(cpu->writer));
 	if (!import->figures.lost_more && !import->figures.not_reported)
 		g_key_file_set_uint64(import->meta, group, "overruns",
 				      cpu->has_total
@@ -50,14 +50,14 @@ static gboolean finish_cpu(KmtImport *import, guint number, GError **error)
  * Write the keys "tracepoints" and "not_seen": the tracepoints with events, and
  * gaps in the data. A tracepoint without events is a gap unless it is optional.
  */
-static void tell_points(KmtImport *import)
+static void set_tracepoint_keys(KmtImport *import)
 {
-	g_autoptr(GPtrArray) there = g_ptr_array_new();
+	g_autoptr(GPtrArray) recorded = g_ptr_array_new();
 	g_autoptr(GPtrArray) not_seen = NULL;
 	guint types = 0;
 
 	for (guint i = 0; i < kmt_tracepoint_n_names; i++)
-		if (import->points[i])
+		if (import->point_events[i])
 			types |= 1U << kmt_tracepoint_names[i].type_id;
 	not_seen = kmt_tracepoints_not_seen(types);
 	for (guint i = 0; import->stacks && i < not_seen->len; i++)
@@ -70,8 +70,8 @@ static void tell_points(KmtImport *import)
 	for (guint i = 0; i < kmt_tracepoint_n_names; i++) {
 		const KmtTracepointName *name = &kmt_tracepoint_names[i];
 
-		if (import->points[i])
-			g_ptr_array_add(there, (gpointer)name->name);
+		if (import->point_events[i])
+			g_ptr_array_add(recorded, (gpointer)name->name);
 		else if (import->unusable[i])
 			g_ptr_array_add(not_seen,
 					g_strdup_printf("%s:%s, %s",
@@ -89,7 +89,7 @@ static void tell_points(KmtImport *import)
 		g_ptr_array_add(not_seen, g_strdup(import->gaps->pdata[i]));
 	g_key_file_set_string_list(
 		import->meta, KMT_IMPORT_GROUP, "tracepoints",
-		(const char *const *)there->pdata, there->len);
+		(const char *const *)recorded->pdata, recorded->len);
 	g_key_file_set_string_list(import->meta, KMT_IMPORT_GROUP, "not_seen",
 				   (const char *const *)not_seen->pdata,
 				   not_seen->len);
@@ -115,7 +115,7 @@ static void set_losses(KmtImport *import)
 	else if (!import->figures.lost_more)
 		g_key_file_set_string(import->meta, KMT_IMPORT_GROUP, "losses",
 				      "not_reported");
-	else if (!import->not_placed)
+	else if (!import->has_unplaced_loss)
 		g_key_file_set_string(import->meta, KMT_IMPORT_GROUP, "losses",
 				      "unnumbered");
 }
@@ -129,7 +129,7 @@ static void fill_meta(KmtImport *import)
 		const KmtImportCpu *cpu = import->cpus->pdata[i];
 
 		if (cpu) {
-			bytes += kmt_capture_cpu_writer_written(cpu->sink);
+			bytes += kmt_capture_cpu_writer_written(cpu->writer);
 			events += cpu->records;
 		}
 	}
@@ -144,7 +144,7 @@ static void fill_meta(KmtImport *import)
 	g_key_file_set_string(meta, KMT_IMPORT_GROUP, "source", "import");
 	g_key_file_set_string(meta, KMT_IMPORT_GROUP,
 			      "kmemtrace_import_version", PACKAGE_VERSION);
-	tell_points(import);
+	set_tracepoint_keys(import);
 	set_list(import, "incomplete", import->reasons);
 	g_key_file_set_integer(meta, KMT_IMPORT_GROUP, "cpus",
 			       (gint)import->figures.cpus);

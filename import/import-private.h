@@ -13,7 +13,7 @@
 
 /* A CPU's output file and its records that are not written yet. */
 typedef struct {
-	KmtCaptureCpuWriter *sink;
+	KmtCaptureCpuWriter *writer;
 	GArray *waiting;    /* struct kmemtrace_event_v2s */
 	gboolean unordered; /* waiting is not sorted by time */
 	gint64 last_ns;	    /* time of the last written record */
@@ -34,26 +34,26 @@ struct KmtImport {
 	GArray *call_sites; /* guint64; the first n_unique are sorted */
 	guint n_unique;
 	guint64 last_site;
-	guint64 *points; /* events per index of kmt_tracepoint_names */
+	guint64 *point_events; /* events per index of kmt_tracepoint_names */
 	const char *
 		*unusable; /* reason per tracepoint without records, or NULL */
 	guint64 total_lost;
 	KmtImportKernel kernel;
 	gboolean has_kallsyms;
 	const KmtImportSymbolFiles *symbol_files;
-	KmtImportStacks *stacks; /* NULL: the records have no stacks */
-	gint64 allowed_ns;	 /* records up to this time may be written */
-	gint64 written_ns;	 /* value of allowed_ns in the last pass */
-	gboolean has_files;	 /* a file is open: record_bytes is fixed */
-	guint64 n_waiting;	 /* waiting records of all CPUs */
-	guint64 n_news;		 /* records added since the last pass */
-	guint n_wide_holes;	 /* see MAX_WIDE_HOLES */
-	guint machine_cpus;	 /* possible CPUs from --cpus, or 0 */
-	GPtrArray *gaps;	 /* char *: gaps specific to the file */
-	GPtrArray *reasons;    /* char *: reasons why only part was recorded */
-	GPtrArray *notes;      /* char *: sentences for the user */
-	gboolean not_placed;   /* a loss has no record */
-	KmtImportWatch *watch; /* not owned; may be NULL */
+	KmtImportStacks *stacks;    /* NULL: the records have no stacks */
+	gint64 allowed_ns;	    /* records up to this time may be written */
+	gint64 written_ns;	    /* value of allowed_ns in the last pass */
+	gboolean has_files;	    /* a file is open: record_bytes is fixed */
+	guint64 n_waiting;	    /* waiting records of all CPUs */
+	guint64 n_new;		    /* records added since the last pass */
+	guint n_losses_on_all_cpus; /* see MAX_LOSSES_ON_ALL_CPUS */
+	guint machine_cpus;	    /* possible CPUs from --cpus, or 0 */
+	GPtrArray *gaps;	    /* char *: gaps specific to the file */
+	GPtrArray *reasons; /* char *: reasons why only part was recorded */
+	GPtrArray *notes;   /* char *: sentences for the user */
+	gboolean has_unplaced_loss; /* a loss has no record */
+	KmtImportWatch *watch;	    /* not owned; may be NULL */
 	guint32 first_pid;
 	gboolean several_pids;
 	KmtImportFigures figures;

@@ -19,19 +19,19 @@
  * pass over the CPUs and waiting records is then proportional to the number of
  * new records, whatever the order of the records.
  */
-#define MIN_NEWS 1024
+#define MIN_NEW_RECORDS 1024
 
 /*
  * Upper bound for the loss records that kmt_import_add_loss_on_all_cpus() adds,
  * summed over all CPUs.
  */
-#define MAX_WIDE_HOLES (1U << 20)
+#define MAX_LOSSES_ON_ALL_CPUS (1U << 20)
 
 /*
  * Value of "since" in a waiting loss record: the time of the CPU's previous
  * record.
  */
-#define NO_SINCE G_MININT64
+#define SINCE_PREVIOUS_RECORD G_MININT64
 
 gboolean kmt_import_set_write_error(const KmtImport *import, guint cpu,
 				    int code, GError **error)
@@ -72,11 +72,11 @@ static KmtImportCpu *get_cpu(KmtImport *import, guint number, GError **error)
 static gboolean open_file(KmtImport *import, KmtImportCpu *cpu, guint number,
 			  GError **error)
 {
-	if (!cpu->sink)
-		cpu->sink = kmt_capture_writer_small_cpu_file(
+	if (!cpu->writer)
+		cpu->writer = kmt_capture_writer_small_cpu_file(
 			import->output, number, import->record_bytes, error);
 	import->has_files = TRUE;
-	return cpu->sink != NULL;
+	return cpu->writer != NULL;
 }
 
 /*
@@ -88,7 +88,8 @@ static void limit_since(struct kmemtrace_event_lost *lost,
 {
 	if (cpu->records)
 		lost->since = cpu->last_ns;
-	else if (lost->since == NO_SINCE || lost->since > lost->timestamp)
+	else if (lost->since == SINCE_PREVIOUS_RECORD ||
+		 lost->since > lost->timestamp)
 		lost->since = lost->timestamp;
 }
 
@@ -114,9 +115,9 @@ static int write_record(KmtImport *import, KmtImportCpu *cpu,
 	cpu->last_ns = event->timestamp;
 	cpu->records++;
 	event->event_size = (guint16)import->record_bytes;
-	memcpy(kmt_capture_cpu_writer_room(cpu->sink, &room), record,
+	memcpy(kmt_capture_cpu_writer_room(cpu->writer, &room), record,
 	       import->record_bytes);
-	return kmt_capture_cpu_writer_add(cpu->sink, import->record_bytes);
+	return kmt_capture_cpu_writer_add(cpu->writer, import->record_bytes);
 }
 
 static gint compare_times(gconstpointer a, gconstpointer b)
@@ -160,13 +161,13 @@ gboolean kmt_import_write_up_to(KmtImport *import, gint64 time, GError **error)
 	for (guint i = 0; i < import->cpus->len; i++)
 		if (!advance_cpu(import, i, time, error))
 			return FALSE;
-	import->n_news = 0;
+	import->n_new = 0;
 	return TRUE;
 }
 
 gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error)
 {
-	guint64 n_before = import->n_waiting - import->n_news;
+	guint64 n_before = import->n_waiting - import->n_new;
 
 	if (time == END_OF_TIME) {
 		import->allowed_ns = import->written_ns = G_MININT64;
@@ -174,13 +175,13 @@ gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error)
 	}
 	import->allowed_ns = MAX(import->allowed_ns, time);
 	if (import->allowed_ns == import->written_ns ||
-	    import->n_news < MIN_NEWS + import->cpus->len + n_before)
+	    import->n_new < MIN_NEW_RECORDS + import->cpus->len + n_before)
 		return TRUE;
 	import->written_ns = import->allowed_ns;
 	return kmt_import_write_up_to(import, import->allowed_ns, error);
 }
 
-static void wait_in_line(KmtImport *import, KmtImportCpu *cpu,
+static void queue_record(KmtImport *import, KmtImportCpu *cpu,
 			 const struct kmemtrace_event_v2s *record)
 {
 	GArray *waiting = cpu->waiting;
@@ -191,7 +192,7 @@ static void wait_in_line(KmtImport *import, KmtImportCpu *cpu,
 		cpu->unordered = TRUE;
 	g_array_append_vals(waiting, record, 1);
 	import->n_waiting++;
-	import->n_news++;
+	import->n_new++;
 }
 
 static gint compare_sites(gconstpointer a, gconstpointer b)
@@ -202,7 +203,7 @@ static gint compare_sites(gconstpointer a, gconstpointer b)
 }
 
 /* Sort the call sites and remove duplicates. */
-static void tidy_call_sites(KmtImport *import)
+static void sort_call_sites(KmtImport *import)
 {
 	GArray *sites = import->call_sites;
 	guint64 *site = (guint64 *)(gpointer)sites->data;
@@ -220,22 +221,22 @@ static void tidy_call_sites(KmtImport *import)
  * Remember a call site. Sorting only when the array has doubled bounds the
  * cost, whatever addresses a file contains.
  */
-static void see_call_site(KmtImport *import, guint64 site)
+static void add_call_site(KmtImport *import, guint64 site)
 {
 	if (site == import->last_site || site == 0)
 		return;
 	import->last_site = site;
 	g_array_append_val(import->call_sites, site);
 	if (import->call_sites->len >= 2 * MAX(import->n_unique, MIN_SITES))
-		tidy_call_sites(import);
+		sort_call_sites(import);
 }
 
 gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 			GError **error)
 {
-	struct kmemtrace_event_v2s whole = {
+	struct kmemtrace_event_v2s with_stack = {
 		.v2 = {.v1 = event->record, .pid = event->pid}};
-	struct kmemtrace_event_v2 *record = &whole.v2;
+	struct kmemtrace_event_v2 *record = &with_stack.v2;
 	KmtImportCpu *cpu = get_cpu(import, event->cpu, error);
 
 	kmt_import_tick(import);
@@ -251,21 +252,21 @@ gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 			import->names, event->cache, record->v1.bytes_req,
 			record->v1.bytes_alloc);
 	if (import->stacks)
-		whole.stack = kmt_import_stacks_add(
+		with_stack.stack = kmt_import_stacks_add(
 			import->stacks, event->stack, event->n_stack);
 	kmt_tracepoint_tables_add_task(import->names, event->pid);
 	if (!import->figures.records)
 		import->first_pid = event->pid;
 	import->several_pids |= event->pid != import->first_pid;
-	see_call_site(import, record->v1.call_site);
-	import->points[event->point]++;
+	add_call_site(import, record->v1.call_site);
+	import->point_events[event->point]++;
 	import->figures.records++;
-	wait_in_line(import, cpu, &whole);
+	queue_record(import, cpu, &with_stack);
 	return TRUE;
 }
 
-static void wait_with_loss(KmtImport *import, KmtImportCpu *cpu,
-			   guint64 n_events, gint64 since, gint64 time)
+static void queue_loss(KmtImport *import, KmtImportCpu *cpu, guint64 n_events,
+		       gint64 since, gint64 time)
 {
 	struct kmemtrace_event_lost lost = {
 		.event_id = KMEMTRACE_EVENT_LOST,
@@ -278,11 +279,12 @@ static void wait_with_loss(KmtImport *import, KmtImportCpu *cpu,
 
 	memcpy(&record, &lost, sizeof(lost));
 	cpu->lost = kmt_add_saturating(cpu->lost, n_events);
-	wait_in_line(import, cpu, &record);
+	queue_record(import, cpu, &record);
 }
 
-gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
-			     gint64 time, GError **error)
+gboolean kmt_import_add_counted_loss(KmtImport *import, guint number,
+				     guint64 n_events, gint64 time,
+				     GError **error)
 {
 	KmtImportCpu *cpu = get_cpu(import, number, error);
 
@@ -290,12 +292,12 @@ gboolean kmt_import_add_lost(KmtImport *import, guint number, guint64 n_events,
 		return FALSE;
 	if (n_events == 0) {
 		import->figures.lost_more = TRUE;
-		import->not_placed = TRUE;
+		import->has_unplaced_loss = TRUE;
 		return TRUE;
 	}
 	import->figures.lost =
 		kmt_add_saturating(import->figures.lost, n_events);
-	wait_with_loss(import, cpu, n_events, NO_SINCE, time);
+	queue_loss(import, cpu, n_events, SINCE_PREVIOUS_RECORD, time);
 	return TRUE;
 }
 
@@ -306,19 +308,20 @@ gboolean kmt_import_add_loss(KmtImport *import, guint number, guint64 n_events,
 
 	if (!cpu)
 		return FALSE;
-	wait_with_loss(import, cpu, n_events, first, time);
+	queue_loss(import, cpu, n_events, first, time);
 	return TRUE;
 }
 
 void kmt_import_add_loss_on_all_cpus(KmtImport *import, gint64 time)
 {
-	if (import->n_wide_holes + import->cpus->len > MAX_WIDE_HOLES)
+	if (import->n_losses_on_all_cpus + import->cpus->len >
+	    MAX_LOSSES_ON_ALL_CPUS)
 		return;
-	import->n_wide_holes += import->cpus->len;
+	import->n_losses_on_all_cpus += import->cpus->len;
 	for (guint i = 0; i < import->cpus->len; i++)
 		if (import->cpus->pdata[i])
-			wait_with_loss(import, import->cpus->pdata[i], 0,
-				       NO_SINCE, time);
+			queue_loss(import, import->cpus->pdata[i], 0,
+				   SINCE_PREVIOUS_RECORD, time);
 }
 
 gboolean kmt_import_set_cpu_lost(KmtImport *import, guint number,
@@ -340,6 +343,6 @@ gboolean kmt_import_set_cpu_lost(KmtImport *import, guint number,
 
 GArray *kmt_import_call_sites(KmtImport *import)
 {
-	tidy_call_sites(import);
+	sort_call_sites(import);
 	return g_array_ref(import->call_sites);
 }

@@ -18,10 +18,10 @@ struct KmtImportStacks {
 	guint32 *slots;
 	guint32 n_slots; /* power of two, at least twice the number of stacks */
 	guint64 seed;	 /* random, so that no file can force collisions */
-	guint64 without; /* number of events without a stack */
+	guint64 n_without_stack; /* number of events without a stack */
 	/* Stack of the previous event. Consecutive events often have the same
 	 * stack, so the code compares with this stack first. */
-	guint32 last;
+	guint32 last_stack;
 };
 
 KmtImportStacks *kmt_import_stacks_new(void)
@@ -103,24 +103,24 @@ guint32 kmt_import_stacks_add(KmtImportStacks *s, const guint64 *addresses,
 	guint32 *slot;
 
 	if (n == 0) {
-		s->without++;
+		s->n_without_stack++;
 		return KMEMTRACE_STACK_NONE;
 	}
-	if (s->last && is_stack(s, s->last, addresses, n))
-		return s->last;
+	if (s->last_stack && is_stack(s, s->last_stack, addresses, n))
+		return s->last_stack;
 	slot = find_slot(s, addresses, n);
 	if (!*slot) {
 		g_array_append_val(s->starts, start);
 		g_array_append_val(s->words, n_words);
 		g_array_append_vals(s->words, addresses, n);
 		*slot = s->starts->len;
-		s->last = *slot;
+		s->last_stack = *slot;
 		if (s->starts->len >= s->n_slots / 2)
 			grow(s);
-		return s->last;
+		return s->last_stack;
 	}
-	s->last = *slot;
-	return s->last;
+	s->last_stack = *slot;
+	return s->last_stack;
 }
 
 char *kmt_import_stacks_text(const KmtImportStacks *s)
@@ -136,8 +136,8 @@ char *kmt_import_stacks_text(const KmtImportStacks *s)
 				text, "%" G_GINT64_MODIFIER "x%c", words[i],
 				i == words[0] ? '\n' : ',');
 	}
-	if (s->without)
+	if (s->n_without_stack)
 		g_string_append_printf(text, "# lost: %" G_GUINT64_FORMAT "\n",
-				       s->without);
+				       s->n_without_stack);
 	return g_string_free(text, FALSE);
 }

@@ -13,8 +13,8 @@
 	"give --kallsyms the machine's /proc/kallsyms, as root sees it, or "   \
 	"the report its System.map"
 
-static gboolean copy_given(KmtCaptureWriter *output, const char *path,
-			   const char *name, GError **error)
+static gboolean copy_file(KmtCaptureWriter *output, const char *path,
+			  const char *name, GError **error)
 {
 	GError *problem = NULL;
 
@@ -32,10 +32,10 @@ static gboolean copy_given(KmtCaptureWriter *output, const char *path,
 
 /* Source of the kernel's function names. */
 typedef enum {
-	FROM_NOWHERE,
-	FROM_USER,    /* option --kallsyms */
-	FROM_MACHINE, /* this machine still runs the recorded boot */
-	FROM_CACHE,   /* perf's build-id cache */
+	ORIGIN_NONE,
+	ORIGIN_USER,	/* option --kallsyms */
+	ORIGIN_MACHINE, /* this machine still runs the recorded boot */
+	ORIGIN_CACHE,	/* perf's build-id cache */
 } Origin;
 
 /*
@@ -62,22 +62,22 @@ static guint64 find_symbol(const char *text, const char *symbol)
  */
 static char *relocate(const char *text, const KmtImportKernel *kernel)
 {
-	guint64 before = find_symbol(text, kernel->symbol);
+	guint64 old_address = find_symbol(text, kernel->symbol);
 	guint64 end = find_symbol(text, "_end");
-	GString *moved = g_string_new(NULL);
+	GString *relocated = g_string_new(NULL);
 	KmtImportKallsymsLine line;
 
-	while (before && *text) {
+	while (old_address && *text) {
 		if (!kmt_import_kallsyms_next(&text, &line) ||
-		    line.is_of_module || line.address < before ||
+		    line.is_of_module || line.address < old_address ||
 		    (end && line.address > end))
 			continue;
-		g_string_append_printf(moved,
-				       "%016" G_GINT64_MODIFIER "x %c %.*s\n",
-				       line.address - before + kernel->address,
-				       line.type, (int)line.n_name, line.name);
+		g_string_append_printf(
+			relocated, "%016" G_GINT64_MODIFIER "x %c %.*s\n",
+			line.address - old_address + kernel->address, line.type,
+			(int)line.n_name, line.name);
 	}
-	return g_string_free(moved, moved->len == 0);
+	return g_string_free(relocated, relocated->len == 0);
 }
 
 /*
@@ -116,18 +116,18 @@ static char *find_text(const KmtImport *import,
 	g_autofree char *build_id = kmt_capture_meta_build_id(files->sys);
 	g_autofree char *text = NULL;
 
-	*origin = FROM_USER;
+	*origin = ORIGIN_USER;
 	*path = g_strdup(files->kallsyms);
 	if (*path)
 		return read_text(*path);
-	*origin = FROM_NOWHERE;
+	*origin = ORIGIN_NONE;
 	if (!kernel->build_id || !kernel->symbol)
 		return NULL;
 	*path = g_build_filename(files->proc, "kallsyms", NULL);
 	text = read_text(*path);
 	if (text && g_strcmp0(build_id, kernel->build_id) == 0 &&
 	    find_symbol(text, kernel->symbol) == kernel->address) {
-		*origin = FROM_MACHINE;
+		*origin = ORIGIN_MACHINE;
 		return g_steal_pointer(&text);
 	}
 	g_free(text);
@@ -135,7 +135,7 @@ static char *find_text(const KmtImport *import,
 	*path = cached_kallsyms(files, kernel->build_id);
 	text = read_text(*path);
 	if (text)
-		*origin = FROM_CACHE;
+		*origin = ORIGIN_CACHE;
 	return text ? relocate(text, kernel) : NULL;
 }
 
@@ -161,14 +161,14 @@ static gboolean copy_machine(KmtImport *import, KmtCaptureWriter *output,
 
 	return kmt_import_set_kallsyms(import, text, error) &&
 	       (files->modules || !g_file_test(modules, G_FILE_TEST_EXISTS) ||
-		copy_given(output, modules, "modules", error));
+		copy_file(output, modules, "modules", error));
 }
 
 /*
  * Return a sentence that explains why names are missing and how to add them.
  * The caller frees it.
  */
-static char *explain(const KmtImport *import)
+static char *explain_missing_names(const KmtImport *import)
 {
 	const KmtImportKernel *kernel = kmt_import_kernel((KmtImport *)import);
 
@@ -192,18 +192,18 @@ gboolean kmt_import_symbols_copy(KmtImport *import, KmtCaptureWriter *output,
 	Origin origin;
 
 	*note = NULL;
-	if (!copy_given(output, files->modules, "modules", error))
+	if (!copy_file(output, files->modules, "modules", error))
 		return FALSE;
 	if (files->kallsyms)
-		return copy_given(output, files->kallsyms, "kallsyms", error);
+		return copy_file(output, files->kallsyms, "kallsyms", error);
 	if (kmt_import_has_kallsyms(import))
 		return TRUE;
 	text = find_text(import, files, &origin, &path);
 	if (!text) {
-		*note = explain(import);
+		*note = explain_missing_names(import);
 		return TRUE;
 	}
-	if (origin == FROM_MACHINE) {
+	if (origin == ORIGIN_MACHINE) {
 		*note = g_strdup("the names are of this machine, which runs "
 				 "the kernel that was recorded");
 		return copy_machine(import, output, files, text, error);

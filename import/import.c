@@ -12,10 +12,10 @@
 
 G_DEFINE_QUARK(kmt - import - error - quark, kmt_import_error)
 
-gboolean kmt_import_fail(GError **error, const char *what)
+gboolean kmt_import_fail(GError **error, const char *message)
 {
 	g_set_error_literal(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
-			    what);
+			    message);
 	return FALSE;
 }
 
@@ -25,7 +25,7 @@ static void cpu_free(gpointer data)
 
 	if (!cpu)
 		return;
-	g_clear_pointer(&cpu->sink, kmt_capture_cpu_writer_free);
+	g_clear_pointer(&cpu->writer, kmt_capture_cpu_writer_free);
 	g_array_unref(cpu->waiting);
 	g_free(cpu);
 }
@@ -46,7 +46,7 @@ KmtImport *kmt_import_new(KmtCaptureWriter *output, guint abi_version)
 	import->reasons = g_ptr_array_new_with_free_func(g_free);
 	import->notes = g_ptr_array_new_with_free_func(g_free);
 	import->call_sites = g_array_new(FALSE, FALSE, sizeof(guint64));
-	import->points = g_new0(guint64, kmt_tracepoint_n_names);
+	import->point_events = g_new0(guint64, kmt_tracepoint_n_names);
 	import->unusable = g_new0(const char *, kmt_tracepoint_n_names);
 	return import;
 }
@@ -63,7 +63,7 @@ void kmt_import_free(KmtImport *import)
 	g_ptr_array_unref(import->gaps);
 	g_ptr_array_unref(import->reasons);
 	g_ptr_array_unref(import->notes);
-	g_free(import->points);
+	g_free(import->point_events);
 	g_free(import->unusable);
 	g_free(import->kernel.build_id);
 	g_free(import->kernel.symbol);
@@ -135,7 +135,7 @@ void kmt_import_set_lost_unknown(KmtImport *import)
 	import->figures.lost_more = TRUE;
 }
 
-guint64 kmt_import_seen(const KmtImport *import)
+guint64 kmt_import_memory_events(const KmtImport *import)
 {
 	return import->figures.records + import->figures.no_memory;
 }
@@ -143,7 +143,7 @@ guint64 kmt_import_seen(const KmtImport *import)
 void kmt_import_count_no_memory(KmtImport *import, guint point)
 {
 	kmt_import_tick(import);
-	import->points[point]++;
+	import->point_events[point]++;
 	import->figures.no_memory++;
 }
 

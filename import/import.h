@@ -25,7 +25,7 @@ typedef enum {
  * Set *error to an error of the input and return FALSE. what describes the
  * problem and what the user can do.
  */
-gboolean kmt_import_fail(GError **error, const char *what);
+gboolean kmt_import_fail(GError **error, const char *message);
 
 /* Upper bound for the number of CPUs. No kernel supports as many. */
 #define KMT_IMPORT_MAX_CPUS 65536
@@ -139,8 +139,9 @@ void kmt_import_set_losses_not_reported(KmtImport *import);
  * Record that a CPU lost n_events between its previous record and time (ns).
  * n_events 0 means that the number is unknown.
  */
-gboolean kmt_import_add_lost(KmtImport *import, guint cpu, guint64 n_events,
-			     gint64 time, GError **error);
+gboolean kmt_import_add_counted_loss(KmtImport *import, guint cpu,
+				     guint64 n_events, gint64 time,
+				     GError **error);
 
 /*
  * Record a gap in a CPU's events, which ends at time (ns). The gap begins at
@@ -196,7 +197,7 @@ void kmt_import_set_lost_unknown(KmtImport *import);
 /*
  * Return the number of memory events so far, including events without a record.
  */
-guint64 kmt_import_seen(const KmtImport *import);
+guint64 kmt_import_memory_events(const KmtImport *import);
 
 /*
  * Count an event without a record: a failed allocation or a free of NULL, and

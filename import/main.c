@@ -84,7 +84,8 @@ static int fail(const GError *error)
 	return kmt_cli_fail(PROGRAM, message);
 }
 
-static void say(const KmtImportFigures *f, const char *note, const char *out)
+static void print_summary(const KmtImportFigures *f, const char *note,
+			  const char *out)
 {
 	g_autofree char *quoted = g_shell_quote(out);
 
@@ -126,7 +127,7 @@ static int finish(const KmtImportOptions *o, const KmtImportFigures *figures,
 		  const char *note, const char *out)
 {
 	if (!o->quiet)
-		say(figures, note, out);
+		print_summary(figures, note, out);
 	if (!figures->damaged)
 		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 	fprintf(stderr,
@@ -174,29 +175,29 @@ static void limit_memory(char *const *paths)
 }
 
 /* Message for the signal handler, which must not allocate memory. */
-static char *shortened_message;
+static char *truncation_message;
 
 /*
  * SIGBUS handler: an access behind the end of a truncated mapped file raises
  * SIGBUS.
  */
-static void report_shortened(int number, siginfo_t *info,
-			     G_GNUC_UNUSED void *context)
+static void report_truncation(int number, siginfo_t *info,
+			      G_GNUC_UNUSED void *context)
 {
 	if (info->si_code == BUS_ADRERR &&
-	    write(STDERR_FILENO, shortened_message, strlen(shortened_message)) >
-		    0)
+	    write(STDERR_FILENO, truncation_message,
+		  strlen(truncation_message)) > 0)
 		_exit(EXIT_FAILURE);
 	/* The handler returns, and the repeated access ends the process. */
 	signal(number, SIG_DFL);
 }
 
-static void expect_shortened(const char *path)
+static void handle_truncation(const char *path)
 {
-	struct sigaction action = {.sa_sigaction = report_shortened,
+	struct sigaction action = {.sa_sigaction = report_truncation,
 				   .sa_flags = SA_SIGINFO};
 
-	shortened_message = g_strdup_printf(
+	truncation_message = g_strdup_printf(
 		PROGRAM ": cannot import %s: it became shorter while it was "
 			"read: import it when it is complete\n",
 		path);
@@ -213,8 +214,8 @@ static gboolean end_watch(KmtImportWatch *watch)
  * Read the input and write the capture. Runs in a child process; returns its
  * exit status.
  */
-static int work(const KmtImportOptions *o, guint cpus, KmtCaptureWriter *output,
-		KmtImportWatch *watch)
+static int run_worker(const KmtImportOptions *o, guint cpus,
+		      KmtCaptureWriter *output, KmtImportWatch *watch)
 {
 	guint n = g_strv_length(o->operands);
 	const char *out = o->operands[n - 1];
@@ -237,7 +238,7 @@ static int work(const KmtImportOptions *o, guint cpus, KmtCaptureWriter *output,
 	g_log_set_writer_func(discard_log, NULL, NULL);
 	limit_memory(paths);
 	kmt_cli_raise_file_limit();
-	expect_shortened(paths[0]);
+	handle_truncation(paths[0]);
 	if (kmt_import_read(import, paths, o->buffer, &error) &&
 	    end_watch(watch) &&
 	    kmt_import_symbols_copy(import, output, &files, &note, &error) &&
@@ -248,12 +249,12 @@ static int work(const KmtImportOptions *o, guint cpus, KmtCaptureWriter *output,
 	return fail(error);
 }
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught_signal;
 static volatile pid_t worker;
 
-static void pass_on(int number)
+static void kill_worker(int number)
 {
-	caught = number;
+	caught_signal = number;
 	if (worker > 0)
 		kill(worker, SIGKILL);
 }
@@ -274,7 +275,7 @@ static void handle_signals(void (*handler)(int))
 }
 
 /* End this process with the signal that it caught. */
-static int end_by(int number)
+static int end_by_signal(int number)
 {
 	signal(number, SIG_DFL);
 	raise(number);
@@ -312,7 +313,7 @@ static int wait_for_worker(const KmtImportOptions *o, KmtCaptureWriter *output,
 		cpu_seconds = seconds = g_ascii_strtoull(o->stall, NULL, 10);
 	ended = kmt_import_watch_wait(watch, &worker, (guint)cpu_seconds,
 				      (guint)seconds, &status);
-	if (!ended && !caught) {
+	if (!ended && !caught_signal) {
 		kmt_capture_writer_undo(output);
 		message = g_strdup_printf(
 			"cannot import %s: what reads it got no further and "
@@ -338,8 +339,8 @@ static int wait_for_worker(const KmtImportOptions *o, KmtCaptureWriter *output,
 	kmt_capture_writer_undo(output);
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	if (caught)
-		return end_by(caught);
+	if (caught_signal)
+		return end_by_signal(caught_signal);
 	message = g_strdup_printf(
 		"cannot import %s: what reads it crashed (%s) or needed too "
 		"much memory, so it is cut off or damaged: copy it again, or "
@@ -379,13 +380,13 @@ static int run(const KmtImportOptions *o, guint cpus)
 	 * signal handler kills this process. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
-	handle_signals(pass_on);
+	handle_signals(kill_worker);
 	worker = fork();
 	if (worker == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		handle_signals(SIG_DFL);
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		status = work(o, cpus, output, watch);
+		status = run_worker(o, cpus, output, watch);
 		kmt_capture_writer_close(output);
 		/* Call _exit(): exit() would flush the parent's buffered
 		 * streams a second time. */

@@ -51,42 +51,42 @@ static const struct {
 };
 
 typedef struct {
-	KmtPerfCommand found;
+	KmtPerfCommand command;
 	const char *event; /* the last -e; --filter applies to it */
 } Parser;
 
-static gboolean is_of_memory(const char *event)
+static gboolean is_memory_event(const char *event)
 {
 	return !event || strstr(event, "kmem") || strstr(event, "percpu") ||
 	       strstr(event, "vmalloc");
 }
 
-static void take_value(Parser *p, char letter, const char *value)
+static void set_value(Parser *p, char letter, const char *value)
 {
 	switch (letter) {
 	case 'C':
-		p->found.cpus = value;
+		p->command.cpus = value;
 		break;
 	case 'D':
-		p->found.delay = value;
+		p->command.delay = value;
 		break;
 	case 'e':
 		p->event = value;
 		break;
 	case 'G':
-		p->found.cgroups = value;
+		p->command.cgroups = value;
 		break;
 	case 'p':
 	case 't':
 	case 'u':
-		p->found.tasks = value;
+		p->command.tasks = value;
 		break;
 	case '/':
-		if (is_of_memory(p->event))
-			p->found.filter = value;
+		if (is_memory_event(p->event))
+			p->command.filter = value;
 		break;
 	case '!':
-		p->found.control = TRUE;
+		p->command.control = TRUE;
 		break;
 	default:
 		break;
@@ -94,7 +94,7 @@ static void take_value(Parser *p, char letter, const char *value)
 }
 
 /* Parse a long option "--name". Returns whether the next word is its value. */
-static gboolean take_long(Parser *p, const char *name, const char *next)
+static gboolean parse_long(Parser *p, const char *name, const char *next)
 {
 	gsize length = strcspn(name, "=");
 	const char *value = name[length] ? name + length + 1 : next;
@@ -104,15 +104,15 @@ static gboolean take_long(Parser *p, const char *name, const char *next)
 		    strncmp(long_with_value[i].name, name, length) != 0)
 			continue;
 		if (value)
-			take_value(p, long_with_value[i].letter, value);
+			set_value(p, long_with_value[i].letter, value);
 		return !name[length];
 	}
 	if (strcmp(name, "all-cpus") == 0)
-		p->found.all_cpus = TRUE;
-	if (strcmp(name, "exclude-perf") == 0 && is_of_memory(p->event))
-		p->found.exclude_perf = TRUE;
+		p->command.all_cpus = TRUE;
+	if (strcmp(name, "exclude-perf") == 0 && is_memory_event(p->event))
+		p->command.exclude_perf = TRUE;
 	if (strncmp(name, "switch-output", length) == 0)
-		p->found.switch_output = TRUE;
+		p->command.switch_output = TRUE;
 	return FALSE;
 }
 
@@ -120,20 +120,20 @@ static gboolean take_long(Parser *p, const char *name, const char *next)
  * Parse short options "-abc". Returns whether the next word is the value of the
  * last one.
  */
-static gboolean take_short(Parser *p, const char *letters, const char *next)
+static gboolean parse_short(Parser *p, const char *letters, const char *next)
 {
 	for (; *letters; letters++) {
 		if (*letters == 'a')
-			p->found.all_cpus = TRUE;
+			p->command.all_cpus = TRUE;
 		/* -z=9, -Iax: the rest of the word is the optional value. */
 		if (strchr("zIS", *letters))
 			return FALSE;
 		if (!strchr(SHORT_WITH_VALUE, *letters))
 			continue;
 		if (letters[1])
-			take_value(p, *letters, letters + 1);
+			set_value(p, *letters, letters + 1);
 		else if (next)
-			take_value(p, *letters, next);
+			set_value(p, *letters, next);
 		return !letters[1];
 	}
 	return FALSE;
@@ -145,23 +145,23 @@ KmtPerfCommand kmt_perf_command_parse(const char *const *words)
 
 	while (words && *words && strcmp(*words, "record") != 0) {
 		if (strcmp(*words, "kmem") == 0)
-			p.found.all_cpus = TRUE;
+			p.command.all_cpus = TRUE;
 		words++;
 	}
 	if (!words || !*words)
 		return (KmtPerfCommand){0};
-	p.found.known = TRUE;
+	p.command.known = TRUE;
 	/* The first word that is not an option is the command that perf
 	 * records; its options must not be parsed. */
 	while (*++words && (*words)[0] == '-' && (*words)[1] &&
 	       strcmp(*words, "--") != 0) {
 		const char *word = *words;
 		gboolean has_value =
-			word[1] == '-' ? take_long(&p, word + 2, words[1])
-				       : take_short(&p, word + 1, words[1]);
+			word[1] == '-' ? parse_long(&p, word + 2, words[1])
+				       : parse_short(&p, word + 1, words[1]);
 
 		if (has_value && words[1])
 			words++;
 	}
-	return p.found;
+	return p.command;
 }

@@ -21,11 +21,11 @@
 #define ALL_TASKS G_MAXUINT64
 
 struct KmtPerfData {
-	KmtPerfFile *main;
+	KmtPerfFile *header_file;
 	GPtrArray *threads; /* GMappedFile */
 	KmtPerfStream *stream;
-	guint next_thread; /* index of the file after stream */
-	gboolean reported; /* KMT_PERF_ENTRY_CUT_OFF was returned for stream */
+	guint next_thread;	   /* index of the file after stream */
+	gboolean cut_off_reported; /* the entry was returned for stream */
 	guint page_bytes, long_bytes;
 	char *release, *machine, *version, *build_id;
 	GStrv command;
@@ -38,7 +38,7 @@ struct KmtPerfData {
  */
 static gboolean read_tracing_data(KmtPerfData *d, GError **error)
 {
-	KmtByteSpan b = d->main->features[KMT_PERF_FEATURE_TRACING_DATA];
+	KmtByteSpan b = d->header_file->features[KMT_PERF_FEATURE_TRACING_DATA];
 	const guint8 *magic;
 	guint32 n;
 
@@ -46,24 +46,25 @@ static gboolean read_tracing_data(KmtPerfData *d, GError **error)
 		return kmt_import_fail(
 			error, "it has no tracepoints: use perf record -a "
 			       "-e 'kmem:*'");
-	magic = kmt_byte_span_take(&b, strlen(TRACING_MAGIC));
+	magic = kmt_byte_span_consume(&b, strlen(TRACING_MAGIC));
 	if (magic && memcmp(magic, TRACING_MAGIC, strlen(TRACING_MAGIC)) != 0)
 		return kmt_import_fail(
 			error, "its formats of tracepoints do not begin as "
 			       "they should: record again");
-	kmt_byte_span_string(&b);  /* version */
-	kmt_byte_span_take(&b, 1); /* byte order, which is that of the file */
-	magic = kmt_byte_span_take(&b, 1);
+	kmt_byte_span_string(&b); /* version */
+	/* Skip the byte order, which is that of the file. */
+	kmt_byte_span_consume(&b, 1);
+	magic = kmt_byte_span_consume(&b, 1);
 	d->long_bytes = magic ? *magic : 0;
 	d->page_bytes = kmt_byte_span_32(&b);
 	/* Skip header_page and header_event. */
 	for (guint i = 0; i < 2; i++) {
 		kmt_byte_span_string(&b);
-		kmt_byte_span_take(&b, kmt_byte_span_64(&b));
+		kmt_byte_span_consume(&b, kmt_byte_span_64(&b));
 	}
 	/* Skip the formats of ftrace's own events. */
 	for (n = kmt_byte_span_32(&b); n && kmt_byte_span_ok(&b); n--)
-		kmt_byte_span_take(&b, kmt_byte_span_64(&b));
+		kmt_byte_span_consume(&b, kmt_byte_span_64(&b));
 	d->formats = b;
 	if (kmt_byte_span_ok(&b) && d->page_bytes && !(d->page_bytes & 511) &&
 	    (d->long_bytes == 4 || d->long_bytes == 8))
@@ -85,7 +86,7 @@ gboolean kmt_perf_data_formats(const KmtPerfData *d, KmtPerfFormatFunc call,
 
 		while (n-- && kmt_byte_span_ok(&b)) {
 			guint64 size = kmt_byte_span_64(&b);
-			const guint8 *bytes = kmt_byte_span_take(&b, size);
+			const guint8 *bytes = kmt_byte_span_consume(&b, size);
 			g_autofree char *text = NULL;
 			g_autofree char *name = NULL;
 			const char *end;
@@ -153,23 +154,27 @@ KmtPerfData *kmt_perf_data_open(const char *path, GError **error)
 			     : g_strdup(path);
 
 	d->threads = g_ptr_array_new_with_free_func(unref_mapping);
-	d->main = kmt_perf_file_open(main, error);
-	if (!d->main || !read_tracing_data(d, error))
+	d->header_file = kmt_perf_file_open(main, error);
+	if (!d->header_file || !read_tracing_data(d, error))
 		return NULL;
 	if (is_directory && !open_threads(d, path, error))
 		return NULL;
 	if (!is_directory &&
-	    kmt_byte_span_ok(&d->main->features[KMT_PERF_FEATURE_DIRECTORY])) {
+	    kmt_byte_span_ok(
+		    &d->header_file->features[KMT_PERF_FEATURE_DIRECTORY])) {
 		kmt_import_fail(
 			error, "it is one file of a directory that perf record "
 			       "--threads made: give the directory");
 		return NULL;
 	}
-	d->release = kmt_perf_file_text(d->main, KMT_PERF_FEATURE_RELEASE);
-	d->machine = kmt_perf_file_text(d->main, KMT_PERF_FEATURE_MACHINE);
-	d->version = kmt_perf_file_text(d->main, KMT_PERF_FEATURE_VERSION);
-	d->build_id = kmt_perf_file_build_id(d->main);
-	d->command = kmt_perf_file_command(d->main);
+	d->release =
+		kmt_perf_file_text(d->header_file, KMT_PERF_FEATURE_RELEASE);
+	d->machine =
+		kmt_perf_file_text(d->header_file, KMT_PERF_FEATURE_MACHINE);
+	d->version =
+		kmt_perf_file_text(d->header_file, KMT_PERF_FEATURE_VERSION);
+	d->build_id = kmt_perf_file_build_id(d->header_file);
+	d->command = kmt_perf_file_command(d->header_file);
 	kmt_perf_data_rewind(d);
 	return g_steal_pointer(&d);
 }
@@ -179,7 +184,7 @@ void kmt_perf_data_free(KmtPerfData *d)
 	if (!d)
 		return;
 	kmt_perf_stream_free(d->stream);
-	kmt_perf_file_free(d->main);
+	kmt_perf_file_free(d->header_file);
 	g_ptr_array_unref(d->threads);
 	g_free(d->release);
 	g_free(d->machine);
@@ -192,9 +197,10 @@ void kmt_perf_data_free(KmtPerfData *d)
 void kmt_perf_data_rewind(KmtPerfData *d)
 {
 	kmt_perf_stream_free(d->stream);
-	d->stream = kmt_perf_stream_new(d->main->records, d->main->layouts);
+	d->stream = kmt_perf_stream_new(d->header_file->records,
+					d->header_file->layouts);
 	d->next_thread = 0;
-	d->reported = FALSE;
+	d->cut_off_reported = FALSE;
 }
 
 guint kmt_perf_data_page_bytes(const KmtPerfData *d)
@@ -204,14 +210,14 @@ guint kmt_perf_data_page_bytes(const KmtPerfData *d)
 
 guint kmt_perf_data_cpus(const KmtPerfData *d)
 {
-	KmtByteSpan bytes = d->main->features[KMT_PERF_FEATURE_CPUS];
+	KmtByteSpan bytes = d->header_file->features[KMT_PERF_FEATURE_CPUS];
 
 	return kmt_byte_span_32(&bytes);
 }
 
 guint kmt_perf_data_online(const KmtPerfData *d)
 {
-	KmtByteSpan bytes = d->main->features[KMT_PERF_FEATURE_CPUS];
+	KmtByteSpan bytes = d->header_file->features[KMT_PERF_FEATURE_CPUS];
 
 	kmt_byte_span_32(&bytes);
 	return kmt_byte_span_32(&bytes);
@@ -239,7 +245,8 @@ const char *kmt_perf_data_version(const KmtPerfData *d)
 
 const char *kmt_perf_data_clock(const KmtPerfData *d)
 {
-	return kmt_byte_span_ok(&d->main->features[KMT_PERF_FEATURE_CLOCKID])
+	return kmt_byte_span_ok(
+		       &d->header_file->features[KMT_PERF_FEATURE_CLOCKID])
 		       ? "perf -k"
 		       : NULL;
 }
@@ -256,7 +263,7 @@ const char *const *kmt_perf_data_command(const KmtPerfData *d)
 
 const struct KmtPerfLayouts *kmt_perf_data_layouts(const KmtPerfData *d)
 {
-	return d->main->layouts;
+	return d->header_file->layouts;
 }
 
 gboolean kmt_perf_data_is_threaded(const KmtPerfData *d)
@@ -275,11 +282,11 @@ static guint64 count_tasks(KmtByteSpan body)
 	return n == 1 && kmt_byte_span_64(&body) == ALL_TASKS ? 0 : n;
 }
 
-static gboolean is_damaged(const KmtPerfRecord *record, gboolean is_whole)
+static gboolean is_damaged(const KmtPerfRecord *record, gboolean is_complete)
 {
 	if (record->type == PERF_RECORD_LOST ||
 	    record->type == PERF_RECORD_LOST_SAMPLES)
-		return !is_whole;
+		return !is_complete;
 	return !kmt_perf_stream_is_type(record->type);
 }
 
@@ -294,7 +301,7 @@ static gboolean parse_record(KmtPerfData *d, const KmtPerfRecord *record,
 
 	/* Records of perf itself have no trailer. */
 	if (record->type < KMT_PERF_USER_ATTR)
-		kmt_perf_layouts_trailer(d->main->layouts, b, entry);
+		kmt_perf_layouts_trailer(d->header_file->layouts, b, entry);
 	switch (record->type) {
 	case PERF_RECORD_LOST:
 		entry->kind = KMT_PERF_ENTRY_LOST;
@@ -338,7 +345,7 @@ static gboolean parse_record(KmtPerfData *d, const KmtPerfRecord *record,
 	return kmt_byte_span_ok(&b);
 }
 
-gboolean kmt_perf_data_skip_file(KmtPerfData *d)
+gboolean kmt_perf_data_next_file(KmtPerfData *d)
 {
 	GMappedFile *file;
 	KmtByteSpan bytes;
@@ -352,8 +359,8 @@ gboolean kmt_perf_data_skip_file(KmtPerfData *d)
 	if (!bytes.next)
 		bytes.next = (const guint8 *)"";
 	kmt_perf_stream_free(d->stream);
-	d->stream = kmt_perf_stream_new(bytes, d->main->layouts);
-	d->reported = FALSE;
+	d->stream = kmt_perf_stream_new(bytes, d->header_file->layouts);
+	d->cut_off_reported = FALSE;
 	return TRUE;
 }
 
@@ -361,31 +368,31 @@ gboolean kmt_perf_data_next(KmtPerfData *d, KmtPerfEntry *entry, GError **error)
 {
 	GError *problem = NULL;
 	KmtPerfRecord record;
-	gboolean is_whole;
+	gboolean is_complete;
 
 	while (kmt_perf_stream_next(d->stream, FALSE, &record, &problem)) {
 		*entry = (KmtPerfEntry){0};
 		if (record.type == PERF_RECORD_SAMPLE) {
-			if (!kmt_perf_layouts_sample(d->main->layouts,
+			if (!kmt_perf_layouts_sample(d->header_file->layouts,
 						     record.body, entry))
 				entry->kind = KMT_PERF_ENTRY_DAMAGED;
 			return TRUE;
 		}
-		is_whole = parse_record(d, &record, entry);
-		if (is_damaged(&record, is_whole))
+		is_complete = parse_record(d, &record, entry);
+		if (is_damaged(&record, is_complete))
 			entry->kind = KMT_PERF_ENTRY_DAMAGED;
-		if (is_whole || entry->kind == KMT_PERF_ENTRY_DAMAGED)
+		if (is_complete || entry->kind == KMT_PERF_ENTRY_DAMAGED)
 			return TRUE;
 	}
 	if (problem) {
 		g_propagate_error(error, problem);
 		return FALSE;
 	}
-	if (kmt_perf_stream_is_cut_off(d->stream) && !d->reported) {
-		d->reported = TRUE;
+	if (kmt_perf_stream_is_cut_off(d->stream) && !d->cut_off_reported) {
+		d->cut_off_reported = TRUE;
 		*entry = (KmtPerfEntry){.kind = KMT_PERF_ENTRY_CUT_OFF};
 		return TRUE;
 	}
 	*entry = (KmtPerfEntry){.kind = KMT_PERF_ENTRY_FILE};
-	return kmt_perf_data_skip_file(d);
+	return kmt_perf_data_next_file(d);
 }

@@ -103,7 +103,7 @@ gboolean kmt_perf_data_next(KmtPerfData *data, KmtPerfEntry *entry,
  * Continue with the next file of the directory after an error. Returns FALSE if
  * no file is left.
  */
-gboolean kmt_perf_data_skip_file(KmtPerfData *data);
+gboolean kmt_perf_data_next_file(KmtPerfData *data);
 
 /* Restart with the first entry. */
 void kmt_perf_data_rewind(KmtPerfData *data);

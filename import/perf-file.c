@@ -17,8 +17,8 @@
 #define PIPE_HEADER_BYTES 16
 
 /* Size of a build ID with its padding, and without. */
-#define BUILD_ID_BYTES	    24
-#define MOST_BUILD_ID_BYTES 20
+#define BUILD_ID_BYTES	   24
+#define MAX_BUILD_ID_BYTES 20
 
 #define KERNEL_NAME "[kernel.kallsyms]"
 
@@ -52,7 +52,7 @@ static KmtByteSpan section(const KmtPerfFile *f, Section s)
 {
 	KmtByteSpan bytes = all_bytes(f);
 
-	kmt_byte_span_take(&bytes, s.offset);
+	kmt_byte_span_consume(&bytes, s.offset);
 	if (s.size > bytes.left)
 		bytes.next = NULL;
 	bytes.left = s.size;
@@ -110,11 +110,11 @@ static gboolean read_events(KmtPerfFile *f, const FileHeader *header,
 		return fail_events(error);
 	while (n--) {
 		KmtByteSpan attr = {list.next, step - sizeof(Section)};
-		KmtByteSpan entry = {kmt_byte_span_take(&list, step), step};
+		KmtByteSpan entry = {kmt_byte_span_consume(&list, step), step};
 		KmtByteSpan ids;
 		Section s;
 
-		kmt_byte_span_take(&entry, attr.left);
+		kmt_byte_span_consume(&entry, attr.left);
 		s.offset = kmt_byte_span_64(&entry);
 		s.size = kmt_byte_span_64(&entry);
 		ids = section(f, s);
@@ -132,7 +132,7 @@ static gboolean read_events(KmtPerfFile *f, const FileHeader *header,
 static gboolean read_file(KmtPerfFile *f, GError **error)
 {
 	KmtByteSpan b = all_bytes(f);
-	const guint8 *p = kmt_byte_span_take(&b, sizeof(FileHeader));
+	const guint8 *p = kmt_byte_span_consume(&b, sizeof(FileHeader));
 	FileHeader header;
 
 	if (!p)
@@ -166,7 +166,7 @@ static gboolean read_pipe_event(KmtPerfFile *f, KmtByteSpan body,
 
 	kmt_byte_span_32(&size);
 	attr.left = kmt_byte_span_32(&size);
-	if (!kmt_byte_span_take(&body, attr.left) ||
+	if (!kmt_byte_span_consume(&body, attr.left) ||
 	    attr.left < PERF_ATTR_SIZE_VER0)
 		return fail_events(error);
 	return kmt_perf_layouts_add(f->layouts, attr, body, all_bytes(f).left,
@@ -205,7 +205,7 @@ static gboolean read_pipe(KmtPerfFile *f, GError **error)
 	KmtPerfRecord record;
 
 	f->records = all_bytes(f);
-	kmt_byte_span_take(&f->records, PIPE_HEADER_BYTES);
+	kmt_byte_span_consume(&f->records, PIPE_HEADER_BYTES);
 	stream = kmt_perf_stream_new(f->records, NULL);
 	while (kmt_perf_stream_next(stream, TRUE, &record, &problem))
 		if (!read_pipe_record(f, &record, error))
@@ -225,7 +225,7 @@ static gboolean read_pipe(KmtPerfFile *f, GError **error)
 static gboolean read_head(KmtPerfFile *f, GError **error)
 {
 	KmtByteSpan b = all_bytes(f);
-	const guint8 *magic = kmt_byte_span_take(&b, strlen(MAGIC));
+	const guint8 *magic = kmt_byte_span_consume(&b, strlen(MAGIC));
 	gboolean ok;
 
 	if (magic && memcmp(magic, MAGIC_SWAPPED, strlen(MAGIC)) == 0)
@@ -262,17 +262,17 @@ void kmt_perf_file_free(KmtPerfFile *f)
  * Consume a string: its length, then the text, padded with zeros. Returns NULL
  * if the bytes do not suffice.
  */
-static const guint8 *take_text(KmtByteSpan *bytes, guint32 *length)
+static const guint8 *consume_text(KmtByteSpan *bytes, guint32 *length)
 {
 	*length = kmt_byte_span_32(bytes);
-	return kmt_byte_span_take(bytes, *length);
+	return kmt_byte_span_consume(bytes, *length);
 }
 
 char *kmt_perf_file_text(const KmtPerfFile *f, guint feature)
 {
 	KmtByteSpan bytes = f->features[feature];
 	guint32 length;
-	const guint8 *text = take_text(&bytes, &length);
+	const guint8 *text = consume_text(&bytes, &length);
 
 	return text && length ? g_strndup((const char *)text, length) : NULL;
 }
@@ -287,7 +287,7 @@ GStrv kmt_perf_file_command(const KmtPerfFile *f)
 		return NULL;
 	while (n--) {
 		guint32 length;
-		const guint8 *text = take_text(&bytes, &length);
+		const guint8 *text = consume_text(&bytes, &length);
 
 		if (!text)
 			return NULL;
@@ -313,7 +313,7 @@ char *kmt_perf_file_build_id(const KmtPerfFile *f)
 	struct perf_event_header header;
 
 	while (kmt_byte_span_ok(&bytes)) {
-		const guint8 *p = kmt_byte_span_take(&bytes, sizeof(header));
+		const guint8 *p = kmt_byte_span_consume(&bytes, sizeof(header));
 		KmtByteSpan entry = {0};
 		const guint8 *id;
 		const char *name;
@@ -324,17 +324,17 @@ char *kmt_perf_file_build_id(const KmtPerfFile *f)
 		if (header.size < sizeof(header))
 			break;
 		entry.left = header.size - sizeof(header);
-		entry.next = kmt_byte_span_take(&bytes, entry.left);
+		entry.next = kmt_byte_span_consume(&bytes, entry.left);
 		kmt_byte_span_32(&entry);
-		id = kmt_byte_span_take(&entry, BUILD_ID_BYTES);
+		id = kmt_byte_span_consume(&entry, BUILD_ID_BYTES);
 		name = kmt_byte_span_string(&entry);
 		if (name && strcmp(name, KERNEL_NAME) == 0)
 			return hexadecimal(
-				id, id[MOST_BUILD_ID_BYTES] &&
-						    id[MOST_BUILD_ID_BYTES] <=
-							    MOST_BUILD_ID_BYTES
-					    ? id[MOST_BUILD_ID_BYTES]
-					    : MOST_BUILD_ID_BYTES);
+				id, id[MAX_BUILD_ID_BYTES] &&
+						    id[MAX_BUILD_ID_BYTES] <=
+							    MAX_BUILD_ID_BYTES
+					    ? id[MAX_BUILD_ID_BYTES]
+					    : MAX_BUILD_ID_BYTES);
 	}
 	return NULL;
 }

@@ -189,8 +189,8 @@ static void add_choices(KmtImport *import, const KmtPerfCommand *command)
 				"(perf record --control)");
 }
 
-void kmt_perf_design_add(KmtImport *import, const KmtPerfData *data,
-			 const KmtImportDecoder *decoder, guint64 n_tasks)
+void kmt_perf_add_incomplete(KmtImport *import, const KmtPerfData *data,
+			     const KmtImportDecoder *decoder, guint64 n_tasks)
 {
 	KmtPerfCommand command =
 		kmt_perf_command_parse(kmt_perf_data_command(data));

@@ -19,7 +19,7 @@
  * kmt_import_add_incomplete(). n_tasks is the number of tasks that perf
  * recorded at its start; 0 stands for all tasks.
  */
-void kmt_perf_design_add(KmtImport *import, const KmtPerfData *data,
-			 const KmtImportDecoder *decoder, guint64 n_tasks);
+void kmt_perf_add_incomplete(KmtImport *import, const KmtPerfData *data,
+			     const KmtImportDecoder *decoder, guint64 n_tasks);
 
 #endif

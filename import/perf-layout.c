@@ -5,13 +5,13 @@
 #include "import/perf-layout.h"
 
 /* Parts of a sample that a record requires. */
-#define NEEDED (PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+#define REQUIRED_PARTS (PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 /* PERF_FORMAT_LOST, which is missing in headers before Linux 6.0. */
 #define FORMAT_LOST (1U << 4)
 
 /* Parts of a sample that follow the raw data. */
-#define BEHIND_DATA                                                            \
+#define PARTS_AFTER_DATA                                                       \
 	(~(guint64)(PERF_SAMPLE_RAW | (PERF_SAMPLE_RAW - 1)) &                 \
 	 ~(guint64)PERF_SAMPLE_IDENTIFIER)
 
@@ -30,15 +30,15 @@ typedef struct {
 } Id;
 
 struct KmtPerfLayouts {
-	GArray *all; /* Layout */
-	GArray *ids; /* Id, sorted by id */
+	GArray *layouts; /* Layout */
+	GArray *ids;	 /* Id, sorted by id */
 	/* Samples begin, and other records end, with the event ID. */
-	gboolean identified;
+	gboolean has_leading_id;
 };
 
 static const Layout *layout_at(const KmtPerfLayouts *l, guint index)
 {
-	return &g_array_index(l->all, Layout, index);
+	return &g_array_index(l->layouts, Layout, index);
 }
 
 static gboolean add_ids(KmtPerfLayouts *l, KmtByteSpan ids, gsize file_bytes,
@@ -46,14 +46,14 @@ static gboolean add_ids(KmtPerfLayouts *l, KmtByteSpan ids, gsize file_bytes,
 {
 	/* The IDs of two events do not overlap in the file, so their number is
 	 * bounded by the file size. */
-	gsize most = MIN(file_bytes, G_MAXUINT32) / sizeof(guint64);
+	gsize max_ids = MIN(file_bytes, G_MAXUINT32) / sizeof(guint64);
 
-	if (ids.left / sizeof(guint64) > most - l->ids->len)
+	if (ids.left / sizeof(guint64) > max_ids - l->ids->len)
 		return kmt_import_fail(error,
 				       "its list of events is damaged: record "
 				       "again");
 	while (ids.left >= sizeof(guint64)) {
-		Id id = {kmt_byte_span_64(&ids), l->all->len - 1};
+		Id id = {kmt_byte_span_64(&ids), l->layouts->len - 1};
 
 		g_array_append_val(l->ids, id);
 	}
@@ -75,11 +75,12 @@ gboolean kmt_perf_layouts_add(KmtPerfLayouts *l, KmtByteSpan bytes,
 
 	memcpy(attr, bytes.next, MIN(bytes.left, sizeof(*attr)));
 	layout.is_tracepoint = attr->type == PERF_TYPE_TRACEPOINT;
-	if (layout.is_tracepoint && (attr->sample_type & NEEDED) != NEEDED)
+	if (layout.is_tracepoint &&
+	    (attr->sample_type & REQUIRED_PARTS) != REQUIRED_PARTS)
 		return kmt_import_fail(
 			error, "its samples have no data, time or CPU: use "
 			       "perf record -a -R -e 'kmem:*'");
-	g_array_append_val(l->all, layout);
+	g_array_append_val(l->layouts, layout);
 	return add_ids(l, ids, file_bytes, error);
 }
 
@@ -87,9 +88,9 @@ gboolean kmt_perf_layouts_add(KmtPerfLayouts *l, KmtByteSpan bytes,
  * Return whether all events have the same layout. Without an ID in the samples,
  * the parser cannot distinguish different layouts.
  */
-static gboolean are_alike(const KmtPerfLayouts *l)
+static gboolean have_equal_layouts(const KmtPerfLayouts *l)
 {
-	for (guint i = 1; i < l->all->len; i++)
+	for (guint i = 1; i < l->layouts->len; i++)
 		if (layout_at(l, i)->attr.sample_type !=
 			    layout_at(l, 0)->attr.sample_type ||
 		    layout_at(l, i)->attr.read_format !=
@@ -100,13 +101,13 @@ static gboolean are_alike(const KmtPerfLayouts *l)
 
 gboolean kmt_perf_layouts_finish(KmtPerfLayouts *l, GError **error)
 {
-	l->identified = TRUE;
-	for (guint i = 0; i < l->all->len; i++)
-		l->identified =
-			l->identified && (layout_at(l, i)->attr.sample_type &
-					  PERF_SAMPLE_IDENTIFIER);
+	l->has_leading_id = TRUE;
+	for (guint i = 0; i < l->layouts->len; i++)
+		l->has_leading_id = l->has_leading_id &&
+				    (layout_at(l, i)->attr.sample_type &
+				     PERF_SAMPLE_IDENTIFIER);
 	g_array_sort(l->ids, compare_ids);
-	if (l->identified || are_alike(l))
+	if (l->has_leading_id || have_equal_layouts(l))
 		return TRUE;
 	return kmt_import_fail(error,
 			       "its events have different layouts and no ids: "
@@ -117,7 +118,7 @@ KmtPerfLayouts *kmt_perf_layouts_new(void)
 {
 	KmtPerfLayouts *l = g_new0(KmtPerfLayouts, 1);
 
-	l->all = g_array_new(FALSE, FALSE, sizeof(Layout));
+	l->layouts = g_array_new(FALSE, FALSE, sizeof(Layout));
 	l->ids = g_array_new(FALSE, FALSE, sizeof(Id));
 	return l;
 }
@@ -126,14 +127,14 @@ void kmt_perf_layouts_free(KmtPerfLayouts *l)
 {
 	if (!l)
 		return;
-	g_array_unref(l->all);
+	g_array_unref(l->layouts);
 	g_array_unref(l->ids);
 	g_free(l);
 }
 
 guint kmt_perf_layouts_count(const KmtPerfLayouts *l)
 {
-	return l->all->len;
+	return l->layouts->len;
 }
 
 const struct perf_event_attr *kmt_perf_layouts_attr(const KmtPerfLayouts *l,
@@ -150,9 +151,9 @@ guint kmt_perf_layouts_n_ids(const KmtPerfLayouts *l, guint index)
 gboolean kmt_perf_layouts_equal(const KmtPerfLayouts *a,
 				const KmtPerfLayouts *b)
 {
-	if (a->all->len != b->all->len || a->ids->len != b->ids->len)
+	if (a->layouts->len != b->layouts->len || a->ids->len != b->ids->len)
 		return FALSE;
-	for (guint i = 0; i < a->all->len; i++)
+	for (guint i = 0; i < a->layouts->len; i++)
 		if (memcmp(&layout_at(a, i)->attr, &layout_at(b, i)->attr,
 			   sizeof(struct perf_event_attr)) != 0)
 			return FALSE;
@@ -167,18 +168,18 @@ gboolean kmt_perf_layouts_equal(const KmtPerfLayouts *a,
  * Return the layout of the event with this ID, or NULL if the file does not
  * list the event.
  */
-static const Layout *find(const KmtPerfLayouts *l, guint64 id)
+static const Layout *find_layout(const KmtPerfLayouts *l, guint64 id)
 {
 	const Id wanted = {.id = id};
 	guint index = 0, found;
 
-	if (l->identified) {
+	if (l->has_leading_id) {
 		if (!g_array_binary_search(l->ids, &wanted, compare_ids,
 					   &found))
 			return NULL;
 		index = g_array_index(l->ids, Id, found).index;
 	}
-	return &g_array_index(l->all, Layout, index);
+	return &g_array_index(l->layouts, Layout, index);
 }
 
 /*
@@ -200,16 +201,16 @@ static void skip_counters(KmtByteSpan *b, guint64 format)
 	if (format & FORMAT_LOST)
 		words++;
 	n = n > b->left ? G_MAXUINT64 : n * words * sizeof(guint64);
-	kmt_byte_span_take(b, n);
+	kmt_byte_span_consume(b, n);
 }
 
-static void take_callchain(KmtByteSpan *b, KmtPerfEntry *entry)
+static void consume_callchain(KmtByteSpan *b, KmtPerfEntry *entry)
 {
 	guint64 n = kmt_byte_span_64(b);
 
 	entry->chain.left = n > b->left / 8 ? 0 : n * 8;
 	entry->chain.next =
-		kmt_byte_span_take(b, n > b->left / 8 ? G_MAXUINT64 : n * 8);
+		kmt_byte_span_consume(b, n > b->left / 8 ? G_MAXUINT64 : n * 8);
 }
 
 /* Parse a sample behind the leading event ID. Returns the unparsed rest. */
@@ -219,7 +220,7 @@ static KmtByteSpan parse_sample(const KmtPerfLayouts *l, const Layout *layout,
 	guint64 type = layout->attr.sample_type;
 
 	entry->kind = KMT_PERF_ENTRY_SAMPLE;
-	if (!l->identified && (type & PERF_SAMPLE_IDENTIFIER))
+	if (!l->has_leading_id && (type & PERF_SAMPLE_IDENTIFIER))
 		kmt_byte_span_64(&b);
 	if (type & PERF_SAMPLE_IP)
 		kmt_byte_span_64(&b);
@@ -239,17 +240,17 @@ static KmtByteSpan parse_sample(const KmtPerfLayouts *l, const Layout *layout,
 	if (type & PERF_SAMPLE_READ)
 		skip_counters(&b, layout->attr.read_format);
 	if (type & PERF_SAMPLE_CALLCHAIN)
-		take_callchain(&b, entry);
+		consume_callchain(&b, entry);
 	entry->n_bytes = kmt_byte_span_32(&b);
-	entry->data = kmt_byte_span_take(&b, entry->n_bytes);
+	entry->data = kmt_byte_span_consume(&b, entry->n_bytes);
 	return b;
 }
 
 gboolean kmt_perf_layouts_sample(const KmtPerfLayouts *l, KmtByteSpan b,
 				 KmtPerfEntry *entry)
 {
-	guint64 id = l->identified ? kmt_byte_span_64(&b) : 0;
-	const Layout *layout = find(l, id);
+	guint64 id = l->has_leading_id ? kmt_byte_span_64(&b) : 0;
+	const Layout *layout = find_layout(l, id);
 
 	/* The list of events contains the IDs of all events that have samples.
 	 */
@@ -264,8 +265,8 @@ gboolean kmt_perf_layouts_sample(const KmtPerfLayouts *l, KmtByteSpan b,
 
 gboolean kmt_perf_layouts_is_sample(const KmtPerfLayouts *l, KmtByteSpan b)
 {
-	guint64 id = l->identified ? kmt_byte_span_64(&b) : 0;
-	const Layout *layout = find(l, id);
+	guint64 id = l->has_leading_id ? kmt_byte_span_64(&b) : 0;
+	const Layout *layout = find_layout(l, id);
 	KmtPerfEntry entry = {0};
 	KmtByteSpan rest;
 
@@ -280,7 +281,8 @@ gboolean kmt_perf_layouts_is_sample(const KmtPerfLayouts *l, KmtByteSpan b)
 	return entry.data && entry.n_bytes >= COMMON_BYTES &&
 	       entry.cpu < KMT_IMPORT_MAX_CPUS &&
 	       (rest.left < sizeof(guint64) ||
-		(l->identified && (layout->attr.sample_type & BEHIND_DATA)));
+		(l->has_leading_id &&
+		 (layout->attr.sample_type & PARTS_AFTER_DATA)));
 }
 
 void kmt_perf_layouts_trailer(const KmtPerfLayouts *l, KmtByteSpan body,
@@ -297,7 +299,7 @@ void kmt_perf_layouts_trailer(const KmtPerfLayouts *l, KmtByteSpan body,
 	if (body.left < sizeof(id))
 		return;
 	memcpy(&id, body.next + body.left - sizeof(id), sizeof(id));
-	layout = find(l, id);
+	layout = find_layout(l, id);
 	if (!layout || !layout->attr.sample_id_all)
 		return;
 	for (guint i = 0; i < G_N_ELEMENTS(words); i++)
@@ -305,7 +307,7 @@ void kmt_perf_layouts_trailer(const KmtPerfLayouts *l, KmtByteSpan body,
 							   : 0;
 	if (n > body.left)
 		return;
-	kmt_byte_span_take(&body, body.left - n);
+	kmt_byte_span_consume(&body, body.left - n);
 	for (guint i = 0; i < G_N_ELEMENTS(words); i++) {
 		guint64 word;
 

@@ -22,7 +22,7 @@
  * PERF_CONTEXT_MAX: words of a callchain at or above this value are context
  * markers.
  */
-#define FIRST_MARK ((guint64)-4095)
+#define FIRST_CONTEXT_MARKER ((guint64)-4095)
 
 /* One file of a recording. A recording without --switch-output has one part. */
 typedef struct {
@@ -166,7 +166,7 @@ static void prepare_callchains(KmtPerfReader *r)
  * Copy the kernel's part of a callchain to r->chain. A callchain may also
  * contain a user space part, which the function skips.
  */
-static void take_chain(KmtPerfReader *r, KmtByteSpan chain)
+static void read_callchain(KmtPerfReader *r, KmtByteSpan chain)
 {
 	gboolean is_kernel = TRUE;
 
@@ -174,30 +174,30 @@ static void take_chain(KmtPerfReader *r, KmtByteSpan chain)
 	while (chain.next && chain.left >= sizeof(guint64)) {
 		guint64 word = kmt_byte_span_64(&chain);
 
-		if (word >= FIRST_MARK)
+		if (word >= FIRST_CONTEXT_MARKER)
 			is_kernel = word == (guint64)PERF_CONTEXT_KERNEL;
 		else if (is_kernel)
 			g_array_append_val(r->chain, word);
 	}
 }
 
-static gboolean take_sample(KmtPerfReader *r, const KmtPerfEntry *entry,
-			    GError **error)
+static gboolean import_sample(KmtPerfReader *r, const KmtPerfEntry *entry,
+			      GError **error)
 {
 	KmtImportDecoderStack stack = {.callers = r->callers};
 
 	r->samples++;
 	/* Ignore the time of a damaged sample, which may be arbitrary. */
-	if (kmt_import_decoder_is_whole(r->decoder, entry->data,
-					entry->n_bytes) &&
+	if (kmt_import_decoder_is_complete(r->decoder, entry->data,
+					   entry->n_bytes) &&
 	    entry->cpu < KMT_IMPORT_MAX_CPUS)
 		r->latest_ns = MAX(r->latest_ns, entry->time);
 	if (r->callers) {
-		take_chain(r, entry->chain);
+		read_callchain(r, entry->chain);
 		stack.addresses = (const guint64 *)(gpointer)r->chain->data;
 		stack.n = r->chain->len;
 	}
-	return kmt_import_decoder_take_sample(
+	return kmt_import_decoder_add_sample(
 		r->decoder, r->import, entry->cpu, entry->time, entry->data,
 		entry->n_bytes, r->callers ? &stack : NULL, error);
 }
@@ -219,7 +219,7 @@ static gboolean end_round(KmtPerfReader *r, GError **error)
  * Start the next file of a threaded recording, which contains events of other
  * CPUs.
  */
-static gboolean begin_file(KmtPerfReader *r, GError **error)
+static gboolean begin_thread_file(KmtPerfReader *r, GError **error)
 {
 	r->latest_ns = r->round_ns = G_MININT64;
 	r->samples = 0;
@@ -237,19 +237,20 @@ static void add_lost_samples(GHashTable *sums, guint64 id, guint64 n)
 	*sum = kmt_add_saturating(*sum, n);
 }
 
-static gboolean take_entry(KmtPerfReader *r, const KmtPerfEntry *entry,
-			   GHashTable *lost, GError **error)
+static gboolean import_entry(KmtPerfReader *r, const KmtPerfEntry *entry,
+			     GHashTable *lost, GError **error)
 {
 	switch (entry->kind) {
 	case KMT_PERF_ENTRY_SAMPLE:
-		return take_sample(r, entry, error);
+		return import_sample(r, entry, error);
 	case KMT_PERF_ENTRY_OTHER_SAMPLE:
 		kmt_import_count_other(r->import);
 		return TRUE;
 	case KMT_PERF_ENTRY_LOST:
 		r->lost = kmt_add_saturating(r->lost, entry->number);
-		return kmt_import_add_lost(r->import, entry->cpu, entry->number,
-					   entry->time, error);
+		return kmt_import_add_counted_loss(r->import, entry->cpu,
+						   entry->number, entry->time,
+						   error);
 	case KMT_PERF_ENTRY_LOST_SAMPLES:
 		add_lost_samples(lost, entry->id, entry->number);
 		return TRUE;
@@ -260,7 +261,7 @@ static gboolean take_entry(KmtPerfReader *r, const KmtPerfEntry *entry,
 	case KMT_PERF_ENTRY_ROUND:
 		return end_round(r, error);
 	case KMT_PERF_ENTRY_FILE:
-		return begin_file(r, error);
+		return begin_thread_file(r, error);
 	case KMT_PERF_ENTRY_CUT_OFF:
 		kmt_import_set_lost_unknown(r->import);
 		return TRUE;
@@ -270,7 +271,7 @@ static gboolean take_entry(KmtPerfReader *r, const KmtPerfEntry *entry,
 			       "says: record again");
 	case KMT_PERF_ENTRY_KERNEL:
 	case KMT_PERF_ENTRY_TASKS:
-		/* look_ahead() already read these entries. */
+		/* read_preamble() already read these entries. */
 		return TRUE;
 	}
 	return TRUE;
@@ -281,7 +282,7 @@ static gboolean take_entry(KmtPerfReader *r, const KmtPerfEntry *entry,
  * from the start of perf, so the count of a later file includes all earlier
  * files; the merge takes the maximum.
  */
-static void keep_largest(GHashTable *all, GHashTable *of_file)
+static void merge_lost_samples(GHashTable *all, GHashTable *of_file)
 {
 	GHashTableIter iter;
 	gpointer id, n;
@@ -298,7 +299,7 @@ static void keep_largest(GHashTable *all, GHashTable *of_file)
 	}
 }
 
-static GHashTable *lost_table(void)
+static GHashTable *new_lost_table(void)
 {
 	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
 				     g_free);
@@ -317,8 +318,8 @@ static gboolean is_damage(const GError *problem)
  * takes ownership of problem. Returns FALSE and sets *error if problem is not
  * damage of the input.
  */
-static gboolean take_damage(KmtPerfReader *r, GError *problem,
-			    const KmtPerfEntry *sample, GError **error)
+static gboolean handle_damage(KmtPerfReader *r, GError *problem,
+			      const KmtPerfEntry *sample, GError **error)
 {
 	if (!is_damage(problem)) {
 		g_propagate_error(error, problem);
@@ -354,8 +355,8 @@ static gboolean read_entries(KmtPerfReader *r, const Part *part,
 		GError *damage = NULL;
 		gboolean is_sample = entry.kind == KMT_PERF_ENTRY_SAMPLE;
 
-		if (!take_entry(r, &entry, lost, &damage) &&
-		    !take_damage(r, damage, is_sample ? &entry : NULL, error))
+		if (!import_entry(r, &entry, lost, &damage) &&
+		    !handle_damage(r, damage, is_sample ? &entry : NULL, error))
 			return FALSE;
 		if (is_threaded && r->samples >= ROUND_SAMPLES &&
 		    !end_round(r, error))
@@ -366,7 +367,7 @@ static gboolean read_entries(KmtPerfReader *r, const Part *part,
 
 static gboolean read_part(KmtPerfReader *r, const Part *part, GError **error)
 {
-	g_autoptr(GHashTable) lost = lost_table();
+	g_autoptr(GHashTable) lost = new_lost_table();
 	gboolean has_more = TRUE;
 
 	kmt_perf_data_rewind(part->data);
@@ -375,22 +376,22 @@ static gboolean read_part(KmtPerfReader *r, const Part *part, GError **error)
 
 		if (!read_entries(r, part, lost, &problem, error))
 			return FALSE;
-		has_more = problem && kmt_perf_data_skip_file(part->data);
-		if (problem && !take_damage(r, problem, NULL, error))
+		has_more = problem && kmt_perf_data_next_file(part->data);
+		if (problem && !handle_damage(r, problem, NULL, error))
 			return FALSE;
-		if (has_more && !begin_file(r, error))
+		if (has_more && !begin_thread_file(r, error))
 			return FALSE;
 	}
-	keep_largest(r->lost_samples, lost);
+	merge_lost_samples(r->lost_samples, lost);
 	return TRUE;
 }
 
 /*
- * Report the number of lost samples. The first of several files is the start of
- * the recording only if all files were given: counts of a later file include
- * the losses of earlier files.
+ * Report the number of lost samples. The counters in a file of perf record
+ * --switch-output include the losses of earlier files. If only one such file
+ * was given, earlier files may be missing and the number is unknown.
  */
-static void set_lost(KmtPerfReader *r)
+static void report_lost_samples(KmtPerfReader *r)
 {
 	KmtPerfCommand command =
 		kmt_perf_command_parse(kmt_perf_data_command(first_data(r)));
@@ -409,7 +410,8 @@ static void set_lost(KmtPerfReader *r)
 		kmt_import_set_lost_unknown(r->import);
 }
 
-static void see_kernel(KmtImportKernel *kernel, const KmtPerfEntry *entry)
+static void set_kernel_symbol(KmtImportKernel *kernel,
+			      const KmtPerfEntry *entry)
 {
 	if (kernel->symbol)
 		return;
@@ -422,7 +424,7 @@ static void see_kernel(KmtImportKernel *kernel, const KmtPerfEntry *entry)
  * samples depend on before the first sample, or at the end with
  * --tail-synthesize. In the second case the function reads the complete file.
  */
-static gboolean look_ahead(KmtPerfReader *r, Part *part, GError **error)
+static gboolean read_preamble(KmtPerfReader *r, Part *part, GError **error)
 {
 	GError *problem = NULL;
 	KmtPerfEntry entry;
@@ -434,7 +436,7 @@ static gboolean look_ahead(KmtPerfReader *r, Part *part, GError **error)
 			part->first_ns = entry.time;
 			found = TRUE;
 		} else if (entry.kind == KMT_PERF_ENTRY_KERNEL) {
-			see_kernel(kmt_import_kernel(r->import), &entry);
+			set_kernel_symbol(kmt_import_kernel(r->import), &entry);
 		} else if (entry.kind == KMT_PERF_ENTRY_TASKS) {
 			r->n_tasks = entry.number;
 		}
@@ -494,7 +496,7 @@ static gboolean open_all(KmtPerfReader *r, const char *const *paths,
 		return FALSE;
 	}
 	for (guint i = 0; i < r->parts->len; i++)
-		if (!look_ahead(r, &g_array_index(r->parts, Part, i), error))
+		if (!read_preamble(r, &g_array_index(r->parts, Part, i), error))
 			return FALSE;
 	g_array_sort(r->parts, compare_parts);
 	kmt_import_kernel(r->import)->build_id =
@@ -512,20 +514,20 @@ gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
 		.latest_ns = G_MININT64,
 		.round_ns = G_MININT64,
 		.n_tasks = KMT_PERF_TASKS_UNKNOWN,
-		.lost_samples = lost_table(),
+		.lost_samples = new_lost_table(),
 	};
 
 	g_array_set_clear_func(r.parts, part_clear);
 	if (!open_all(&r, paths, error) || !read_formats(&r, error))
 		return FALSE;
 	describe(&r);
-	kmt_perf_design_add(import, first_data(&r), r.decoder, r.n_tasks);
+	kmt_perf_add_incomplete(import, first_data(&r), r.decoder, r.n_tasks);
 	prepare_callchains(&r);
 	for (guint i = 0; i < r.parts->len; i++)
 		if (!read_part(&r, &g_array_index(r.parts, Part, i), error))
 			return FALSE;
-	set_lost(&r);
-	if (kmt_import_seen(import) || !r.damage)
+	report_lost_samples(&r);
+	if (kmt_import_memory_events(import) || !r.damage)
 		return TRUE;
 	g_propagate_error(error, g_steal_pointer(&r.damage));
 	return FALSE;

@@ -12,7 +12,7 @@
  * one buffer of a CPU at a time, and a header has 16 bits for the compressed
  * size. A longer result is damage.
  */
-#define MOST_BYTES ((gsize)64 * 1024 * 1024)
+#define MAX_BYTES ((gsize)64 * 1024 * 1024)
 
 /*
  * Upper bounds for the record types of the kernel and of perf, including future
@@ -25,9 +25,9 @@ struct KmtPerfStream {
 	KmtByteSpan bytes;	       /* unread bytes of the file */
 	const KmtPerfLayouts *layouts; /* not owned; may be NULL */
 	KmtPerfZstd *zstd; /* NULL before the first compressed record */
-	/* Decompressed bytes. The bytes before "taken" have been returned. */
-	GByteArray *plain;
-	gsize taken;
+	/* Decompressed bytes. Bytes before "consumed" were returned. */
+	GByteArray *decompressed;
+	gsize consumed;
 };
 
 gboolean kmt_perf_stream_is_type(guint32 type)
@@ -43,7 +43,7 @@ KmtPerfStream *kmt_perf_stream_new(KmtByteSpan bytes,
 
 	stream->bytes = bytes;
 	stream->layouts = layouts;
-	stream->plain = g_byte_array_new();
+	stream->decompressed = g_byte_array_new();
 	return stream;
 }
 
@@ -52,7 +52,7 @@ void kmt_perf_stream_free(KmtPerfStream *stream)
 	if (!stream)
 		return;
 	kmt_perf_zstd_free(stream->zstd);
-	g_byte_array_unref(stream->plain);
+	g_byte_array_unref(stream->decompressed);
 	g_free(stream);
 }
 
@@ -60,8 +60,8 @@ void kmt_perf_stream_free(KmtPerfStream *stream)
  * Consume a record at the start of b. Returns FALSE if b does not begin with a
  * complete record.
  */
-static gboolean take_record(const KmtPerfStream *s, KmtByteSpan *b,
-			    KmtPerfRecord *record)
+static gboolean consume_record(const KmtPerfStream *s, KmtByteSpan *b,
+			       KmtPerfRecord *record)
 {
 	struct perf_event_header header;
 	KmtByteSpan rest = *b;
@@ -72,7 +72,7 @@ static gboolean take_record(const KmtPerfStream *s, KmtByteSpan *b,
 		return FALSE;
 	memcpy(&header, b->next, sizeof(header));
 	if (header.size < sizeof(header) ||
-	    !kmt_byte_span_take(&rest, header.size))
+	    !kmt_byte_span_consume(&rest, header.size))
 		return FALSE;
 	record->type = header.type;
 	record->body.next = b->next + sizeof(header);
@@ -87,7 +87,7 @@ static gboolean take_record(const KmtPerfStream *s, KmtByteSpan *b,
 	else if (header.type == KMT_PERF_USER_TRACING_DATA)
 		n_more = kmt_byte_span_32(&size);
 	record->payload = (KmtByteSpan){rest.next, n_more};
-	if (!kmt_byte_span_take(&rest, n_more))
+	if (!kmt_byte_span_consume(&rest, n_more))
 		return FALSE;
 	*b = rest;
 	return TRUE;
@@ -112,30 +112,32 @@ static gboolean decompress(KmtPerfStream *s, const KmtPerfRecord *record,
 				       "shorter than it says: record again");
 		body.left = n;
 	}
-	g_byte_array_remove_range(s->plain, 0, (guint)s->taken);
-	s->taken = 0;
-	return s->plain->len > MOST_BYTES
+	g_byte_array_remove_range(s->decompressed, 0, (guint)s->consumed);
+	s->consumed = 0;
+	return s->decompressed->len > MAX_BYTES
 		       ? kmt_import_fail(error, "it is damaged: its compressed "
 						"records do not end: record "
 						"again")
 		       : kmt_perf_zstd_append(s->zstd, body.next, body.left,
-					      MOST_BYTES, s->plain, error);
+					      MAX_BYTES, s->decompressed,
+					      error);
 }
 
 /*
  * Consume a record from the decompressed bytes. A record may begin in one
  * compressed record and end in the next one.
  */
-static gboolean take_plain(KmtPerfStream *s, KmtPerfRecord *record)
+static gboolean consume_decompressed(KmtPerfStream *s, KmtPerfRecord *record)
 {
 	KmtByteSpan b;
 
-	if (s->taken == s->plain->len)
+	if (s->consumed == s->decompressed->len)
 		return FALSE;
-	b = (KmtByteSpan){s->plain->data + s->taken, s->plain->len - s->taken};
-	if (!take_record(s, &b, record))
+	b = (KmtByteSpan){s->decompressed->data + s->consumed,
+			  s->decompressed->len - s->consumed};
+	if (!consume_record(s, &b, record))
 		return FALSE;
-	s->taken = s->plain->len - b.left;
+	s->consumed = s->decompressed->len - b.left;
 	return TRUE;
 }
 
@@ -143,38 +145,39 @@ static gboolean take_plain(KmtPerfStream *s, KmtPerfRecord *record)
  * Return whether the next decompressed record is invalid regardless of the
  * bytes that follow.
  */
-static gboolean is_plain_damaged(const KmtPerfStream *s)
+static gboolean is_decompressed_damaged(const KmtPerfStream *s)
 {
 	struct perf_event_header header;
 
-	if (s->plain->len - s->taken < sizeof(header))
+	if (s->decompressed->len - s->consumed < sizeof(header))
 		return FALSE;
-	memcpy(&header, s->plain->data + s->taken, sizeof(header));
+	memcpy(&header, s->decompressed->data + s->consumed, sizeof(header));
 	return header.size < sizeof(header) ||
 	       !kmt_perf_stream_is_type(header.type);
 }
 
 gboolean kmt_perf_stream_is_cut_off(const KmtPerfStream *s)
 {
-	return s->taken < s->plain->len;
+	return s->consumed < s->decompressed->len;
 }
 
-gboolean kmt_perf_stream_next(KmtPerfStream *s, gboolean keep_compressed,
+gboolean kmt_perf_stream_next(KmtPerfStream *s, gboolean return_compressed,
 			      KmtPerfRecord *record, GError **error)
 {
-	if (take_plain(s, record))
+	if (consume_decompressed(s, record))
 		return TRUE;
-	while (!is_plain_damaged(s) && take_record(s, &s->bytes, record)) {
-		if (keep_compressed ||
+	while (!is_decompressed_damaged(s) &&
+	       consume_record(s, &s->bytes, record)) {
+		if (return_compressed ||
 		    (record->type != KMT_PERF_USER_COMPRESSED &&
 		     record->type != KMT_PERF_USER_COMPRESSED2))
 			return TRUE;
 		if (!decompress(s, record, error))
 			return FALSE;
-		if (take_plain(s, record))
+		if (consume_decompressed(s, record))
 			return TRUE;
 	}
-	if (is_plain_damaged(s))
+	if (is_decompressed_damaged(s))
 		return kmt_import_fail(error,
 				       "it is damaged: a compressed record is "
 				       "none of perf: record again");

@@ -47,10 +47,10 @@ void kmt_perf_stream_free(KmtPerfStream *stream);
 
 /*
  * Read the next record, which is valid until the next call. A compressed record
- * is replaced by its content, or returned unchanged if keep_compressed is set.
- * Returns FALSE at the end, and FALSE with *error set after an error.
+ * is replaced by its content, or returned unchanged if return_compressed is
+ * set. Returns FALSE at the end, and FALSE with *error set after an error.
  */
-gboolean kmt_perf_stream_next(KmtPerfStream *stream, gboolean keep_compressed,
+gboolean kmt_perf_stream_next(KmtPerfStream *stream, gboolean return_compressed,
 			      KmtPerfRecord *record, GError **error);
 
 /*

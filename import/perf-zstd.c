@@ -94,7 +94,7 @@ void kmt_perf_zstd_free(KmtPerfZstd *zstd)
 }
 
 gboolean kmt_perf_zstd_append(KmtPerfZstd *zstd, const guint8 *data,
-			      gsize n_bytes, gsize most_bytes, GByteArray *out,
+			      gsize n_bytes, gsize max_bytes, GByteArray *out,
 			      GError **error)
 {
 	InBuffer in = {data, n_bytes, 0};
@@ -105,7 +105,7 @@ gboolean kmt_perf_zstd_append(KmtPerfZstd *zstd, const guint8 *data,
 	 * was consumed. */
 	while (in.position < in.size || full) {
 		OutBuffer chunk = {NULL, CHUNK_BYTES, 0};
-		gsize taken = in.position;
+		gsize position_before = in.position;
 		size_t result;
 
 		g_byte_array_set_size(out,
@@ -115,8 +115,8 @@ gboolean kmt_perf_zstd_append(KmtPerfZstd *zstd, const guint8 *data,
 		added += chunk.position;
 		full = chunk.position == chunk.size;
 		g_byte_array_set_size(out, (guint)(before + added));
-		if (library.is_error(result) || added > most_bytes ||
-		    (chunk.position == 0 && in.position == taken &&
+		if (library.is_error(result) || added > max_bytes ||
+		    (chunk.position == 0 && in.position == position_before &&
 		     in.position < in.size))
 			return kmt_import_fail(
 				error, "it is damaged: a compressed record "

@@ -22,10 +22,10 @@ void kmt_perf_zstd_free(KmtPerfZstd *zstd);
  * Decompress n_bytes of data and append the result to out. The compressed
  * records of a file form one zstd stream, so the calls must follow the order of
  * the file. Returns FALSE and sets *error if the data are damaged or a call
- * yields more than most_bytes.
+ * yields more than max_bytes.
  */
 gboolean kmt_perf_zstd_append(KmtPerfZstd *zstd, const guint8 *data,
-			      gsize n_bytes, gsize most_bytes, GByteArray *out,
+			      gsize n_bytes, gsize max_bytes, GByteArray *out,
 			      GError **error);
 
 #endif

@@ -28,7 +28,7 @@ struct KmtImportStackQueue {
 	GQueue waiting; /* Waiting *, in the order of arrival */
 	/* Last event of each context, if its stack may still arrive; otherwise
 	 * NULL. */
-	Waiting *open[N_LEVELS];
+	Waiting *incomplete[N_LEVELS];
 };
 
 KmtImportStackQueue *kmt_import_stack_queue_new(KmtImport *import,
@@ -68,7 +68,8 @@ static guint level_of(guint8 common_flags)
 							    : LEVEL_TASK;
 }
 
-static gboolean hand_over(KmtImportStackQueue *q, Waiting *w, GError **error)
+static gboolean add_to_import(KmtImportStackQueue *q, Waiting *w,
+			      GError **error)
 {
 	KmtImportEvent *event = &w->event;
 
@@ -88,13 +89,13 @@ static gboolean hand_over(KmtImportStackQueue *q, Waiting *w, GError **error)
  * Add the events at the head of the queue to the import, in their order, up to
  * the first incomplete event.
  */
-static gboolean hand_over_complete(KmtImportStackQueue *q, GError **error)
+static gboolean add_complete_events(KmtImportStackQueue *q, GError **error)
 {
 	Waiting *w;
 	gboolean ok = TRUE;
 
 	while (ok && (w = g_queue_peek_head(&q->waiting)) && w->is_complete) {
-		ok = hand_over(q, w, error);
+		ok = add_to_import(q, w, error);
 		waiting_free(g_queue_pop_head(&q->waiting));
 	}
 	return ok;
@@ -108,19 +109,19 @@ static gboolean hand_over_complete(KmtImportStackQueue *q, GError **error)
 static void complete_from(KmtImportStackQueue *q, guint level)
 {
 	for (; level < N_LEVELS; level++) {
-		if (q->open[level])
-			q->open[level]->is_complete = TRUE;
-		q->open[level] = NULL;
+		if (q->incomplete[level])
+			q->incomplete[level]->is_complete = TRUE;
+		q->incomplete[level] = NULL;
 	}
 }
 
 gboolean kmt_import_stack_queue_flush(KmtImportStackQueue *q, GError **error)
 {
 	complete_from(q, LEVEL_TASK);
-	return hand_over_complete(q, error);
+	return add_complete_events(q, error);
 }
 
-static gboolean enter_cpu(KmtImportStackQueue *q, guint cpu, GError **error)
+static gboolean select_cpu(KmtImportStackQueue *q, guint cpu, GError **error)
 {
 	if (cpu == q->cpu)
 		return TRUE;
@@ -135,18 +136,18 @@ gboolean kmt_import_stack_queue_event(KmtImportStackQueue *q,
 	guint level = level_of(event->common_flags);
 	Waiting *w;
 
-	if (!enter_cpu(q, event->cpu, error))
+	if (!select_cpu(q, event->cpu, error))
 		return FALSE;
 	w = g_new0(Waiting, 1);
 	w->event = *event;
 	w->cache = g_strdup(event->cache);
 	w->has_record = has_record;
 	complete_from(q, level);
-	q->open[level] = w;
+	q->incomplete[level] = w;
 	g_queue_push_tail(&q->waiting, w);
 	return q->waiting.length > MAX_WAITING
 		       ? kmt_import_stack_queue_flush(q, error)
-		       : hand_over_complete(q, error);
+		       : add_complete_events(q, error);
 }
 
 gboolean kmt_import_stack_queue_stack(KmtImportStackQueue *q, guint cpu,
@@ -156,14 +157,14 @@ gboolean kmt_import_stack_queue_stack(KmtImportStackQueue *q, guint cpu,
 {
 	guint level = level_of(common_flags);
 
-	if (!enter_cpu(q, cpu, error))
+	if (!select_cpu(q, cpu, error))
 		return FALSE;
-	if (q->open[level]) {
+	if (q->incomplete[level]) {
 		GArray *stack = g_array_new(FALSE, FALSE, sizeof(guint64));
 
 		g_array_append_vals(stack, addresses, n);
-		q->open[level]->stack = stack;
+		q->incomplete[level]->stack = stack;
 	}
 	complete_from(q, level);
-	return hand_over_complete(q, error);
+	return add_complete_events(q, error);
 }

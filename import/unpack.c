@@ -33,7 +33,8 @@ static gboolean fail_with_command(const char *algorithm, const char *why,
 
 static const KmtInputLibarchive *lib;
 
-gboolean kmt_unpack_can(const char *algorithm, const char *path, GError **error)
+gboolean kmt_unpack_is_supported(const char *algorithm, const char *path,
+				 GError **error)
 {
 	g_autoptr(GError) problem = NULL;
 
@@ -57,7 +58,7 @@ static gsize read_stream(const void *stream, gsize n_stream, guint8 *to,
 {
 	struct archive *archive = lib->archive_read_new();
 	struct archive_entry *entry;
-	la_ssize_t taken = 0;
+	la_ssize_t n_read = 0;
 	gsize done = 0;
 
 	if (!archive)
@@ -68,9 +69,9 @@ static gsize read_stream(const void *stream, gsize n_stream, guint8 *to,
 	if (lib->archive_read_open_memory(archive, stream, n_stream) ==
 		    ARCHIVE_OK &&
 	    lib->archive_read_next_header(archive, &entry) == ARCHIVE_OK)
-		while (done < n && (taken = lib->archive_read_data(
+		while (done < n && (n_read = lib->archive_read_data(
 					    archive, to + done, n - done)) > 0)
-			done += (gsize)taken;
+			done += (gsize)n_read;
 	lib->archive_read_free(archive);
 	return done;
 }
@@ -122,7 +123,8 @@ gboolean kmt_unpack_block(const char *algorithm, const guint8 *packed,
 
 #else
 
-gboolean kmt_unpack_can(const char *algorithm, const char *path, GError **error)
+gboolean kmt_unpack_is_supported(const char *algorithm, const char *path,
+				 GError **error)
 {
 	return g_str_equal(algorithm, NONE) ||
 	       fail_with_command(algorithm,

@@ -10,12 +10,12 @@
  * name in the trace.dat file. Otherwise sets *error to a message with the
  * command that converts path.
  */
-gboolean kmt_unpack_can(const char *algorithm, const char *path,
-			GError **error);
+gboolean kmt_unpack_is_supported(const char *algorithm, const char *path,
+				 GError **error);
 
 /*
- * Decompress n_packed bytes into exactly n bytes at to. Call kmt_unpack_can()
- * before. Returns FALSE if the data are damaged.
+ * Decompress n_packed bytes into exactly n bytes at to. Call
+ * kmt_unpack_is_supported() before. Returns FALSE if the data are damaged.
  */
 gboolean kmt_unpack_block(const char *algorithm, const guint8 *packed,
 			  gsize n_packed, guint8 *to, gsize n);

@@ -32,7 +32,7 @@ struct KmtImportWatch {
 	 * values, so relaxed memory order suffices. */
 	atomic_ulong ticks;
 	atomic_bool ended;
-	int ends[2]; /* a pipe; the reader process holds the write end */
+	int pipe_fds[2]; /* a pipe; the reader process holds the write end */
 };
 
 KmtImportWatch *kmt_import_watch_new(void)
@@ -43,7 +43,7 @@ KmtImportWatch *kmt_import_watch_new(void)
 
 	if (watch == MAP_FAILED)
 		return NULL;
-	if (pipe2(watch->ends, O_CLOEXEC) == 0)
+	if (pipe2(watch->pipe_fds, O_CLOEXEC) == 0)
 		return watch;
 	munmap(watch, sizeof(*watch));
 	return NULL;
@@ -56,7 +56,7 @@ void kmt_import_watch_free(KmtImportWatch *watch)
 
 void kmt_import_watch_begin(KmtImportWatch *watch)
 {
-	close(watch->ends[0]);
+	close(watch->pipe_fds[0]);
 }
 
 void kmt_import_watch_tick(KmtImportWatch *watch)
@@ -141,12 +141,12 @@ static void reap(volatile pid_t *reader, int *status)
 gboolean kmt_import_watch_wait(KmtImportWatch *watch, volatile pid_t *reader,
 			       guint cpu_seconds, guint seconds, int *status)
 {
-	struct pollfd end = {.fd = watch->ends[0]};
+	struct pollfd end = {.fd = watch->pipe_fds[0]};
 	unsigned long before = 0;
 	gint64 cpu_since = 0, since = g_get_monotonic_time();
 	gboolean alive = TRUE;
 
-	close(watch->ends[1]);
+	close(watch->pipe_fds[1]);
 	/* The kernel closes the write end of the pipe when the reader process
 	 * ends, which wakes poll(). */
 	while (alive && poll(&end, 1, POLL_MS) <= 0) {
@@ -165,7 +165,7 @@ gboolean kmt_import_watch_wait(KmtImportWatch *watch, volatile pid_t *reader,
 	}
 	if (!alive)
 		kill(*reader, SIGKILL);
-	close(watch->ends[0]);
+	close(watch->pipe_fds[0]);
 	reap(reader, status);
 	return alive;
 }

@@ -104,8 +104,9 @@ const guint kmt_tracepoint_n_names = G_N_ELEMENTS(kmt_tracepoint_names);
 /* Gaps in the data: allocations that the tracepoints do not report. */
 static const struct {
 	guint type;
-	gboolean where_there_is; /* TRUE: the gap applies if tracepoints of the
-				  * type were recorded; FALSE: if none was */
+	/* The gap applies if tracepoints of the type were recorded (TRUE) or
+	 * if none was (FALSE). */
+	gboolean if_recorded;
 	const char *gap;
 } gaps[] = {
 	{KMEMTRACE_TYPE_CACHE, TRUE,
@@ -136,8 +137,7 @@ GPtrArray *kmt_tracepoints_not_seen(guint types)
 	GPtrArray *list = g_ptr_array_new_with_free_func(g_free);
 
 	for (gsize i = 0; i < G_N_ELEMENTS(gaps); i++)
-		if (((types >> gaps[i].type & 1) != 0) ==
-		    gaps[i].where_there_is)
+		if (((types >> gaps[i].type & 1) != 0) == gaps[i].if_recorded)
 			g_ptr_array_add(list, g_strdup(gaps[i].gap));
 	return list;
 }

@@ -24,7 +24,7 @@ typedef struct {
 struct KmtTracepointTables {
 	GPtrArray *caches;   /* Cache *; the index is the number minus 1 */
 	GHashTable *by_name; /* name -> first Cache with this name */
-	GHashTable *others;  /* further caches, by first and size */
+	GHashTable *by_size; /* further caches, by first and size */
 	GHashTable *tasks;   /* pid -> name; NULL if the name is unknown */
 	GArray *old;	     /* OldName */
 	guint32 last_pid;
@@ -44,14 +44,14 @@ static void old_name_clear(gpointer data)
 	g_free(((OldName *)data)->name);
 }
 
-static guint other_hash(gconstpointer p)
+static guint size_hash(gconstpointer p)
 {
 	const Cache *cache = p;
 
 	return g_int64_hash(&cache->size) * 31 + cache->first;
 }
 
-static gboolean other_equal(gconstpointer a, gconstpointer b)
+static gboolean size_equal(gconstpointer a, gconstpointer b)
 {
 	const Cache *x = a, *y = b;
 
@@ -64,7 +64,7 @@ KmtTracepointTables *kmt_tracepoint_tables_new(void)
 
 	names->caches = g_ptr_array_new_with_free_func(cache_free);
 	names->by_name = g_hash_table_new(g_str_hash, g_str_equal);
-	names->others = g_hash_table_new(other_hash, other_equal);
+	names->by_size = g_hash_table_new(size_hash, size_equal);
 	names->tasks = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	names->old = g_array_new(FALSE, FALSE, sizeof(OldName));
 	g_array_set_clear_func(names->old, old_name_clear);
@@ -76,7 +76,7 @@ void kmt_tracepoint_tables_free(KmtTracepointTables *names)
 	if (!names)
 		return;
 	g_hash_table_unref(names->by_name);
-	g_hash_table_unref(names->others);
+	g_hash_table_unref(names->by_size);
 	g_hash_table_unref(names->tasks);
 	g_ptr_array_unref(names->caches);
 	g_array_unref(names->old);
@@ -102,11 +102,11 @@ static Cache *add_cache(KmtTracepointTables *names, const char *name)
  * create it if needed. Caches of one name are distinguished by their object
  * size.
  */
-static Cache *find_other(KmtTracepointTables *names, Cache *first,
-			 guint64 bytes_alloc)
+static Cache *find_by_size(KmtTracepointTables *names, Cache *first,
+			   guint64 bytes_alloc)
 {
 	const Cache wanted = {.first = first->number, .size = bytes_alloc};
-	Cache *cache = g_hash_table_lookup(names->others, &wanted);
+	Cache *cache = g_hash_table_lookup(names->by_size, &wanted);
 
 	if (cache)
 		return cache;
@@ -116,7 +116,7 @@ static Cache *find_other(KmtTracepointTables *names, Cache *first,
 		return NULL;
 	cache->first = first->number;
 	cache->size = bytes_alloc;
-	g_hash_table_add(names->others, cache);
+	g_hash_table_add(names->by_size, cache);
 	return cache;
 }
 
@@ -137,7 +137,7 @@ guint16 kmt_tracepoint_tables_cache(KmtTracepointTables *names,
 	if (cache->size == 0)
 		cache->size = bytes_alloc;
 	else if (cache->size != bytes_alloc)
-		cache = find_other(names, cache, bytes_alloc);
+		cache = find_by_size(names, cache, bytes_alloc);
 	if (!cache)
 		return KMEMTRACE_CACHE_NONE;
 	cache->object_size = MAX(cache->object_size, bytes_req);

@@ -55,8 +55,8 @@ static inline guint64 kmt_tracepoint_ring_long_time(guint32 delta,
  * Complete an absolute timestamp with the upper bits of the previous event's
  * time.
  */
-static inline guint64 kmt_tracepoint_ring_whole_time(guint64 stamp,
-						     guint64 before)
+static inline guint64 kmt_tracepoint_ring_complete_time(guint64 stamp,
+							guint64 before)
 {
 	guint64 upper = before >> KMT_TRACEPOINT_RING_STAMP_BITS
 					  << KMT_TRACEPOINT_RING_STAMP_BITS;
@@ -81,7 +81,7 @@ static inline void kmt_tracepoint_ring_split_head(guint32 head, guint *type,
 }
 
 static inline const guint8 *
-kmt_tracepoint_ring_give_up(KmtTracepointCursor *cursor)
+kmt_tracepoint_ring_set_damaged(KmtTracepointCursor *cursor)
 {
 	cursor->damaged = TRUE;
 	cursor->next = cursor->end;
@@ -103,7 +103,7 @@ static inline gboolean kmt_tracepoint_ring_skip(KmtTracepointCursor *cursor,
 	if (type == KMT_TRACEPOINT_RING_TIME_EXTEND) {
 		cursor->time_ns += kmt_tracepoint_ring_long_time(delta, body);
 	} else if (type == KMT_TRACEPOINT_RING_TIME_STAMP) {
-		cursor->time_ns = kmt_tracepoint_ring_whole_time(
+		cursor->time_ns = kmt_tracepoint_ring_complete_time(
 			kmt_tracepoint_ring_long_time(delta, body),
 			cursor->time_ns);
 	} else {
@@ -126,8 +126,8 @@ static inline gboolean kmt_tracepoint_ring_skip(KmtTracepointCursor *cursor,
  * damaged.
  */
 static inline const guint8 *
-kmt_tracepoint_ring_take(KmtTracepointCursor *cursor, guint type,
-			 const guint8 *body, gsize *n_bytes)
+kmt_tracepoint_ring_read_data(KmtTracepointCursor *cursor, guint type,
+			      const guint8 *body, gsize *n_bytes)
 {
 	gsize left = (gsize)(cursor->end - body);
 	gsize length = type * KMT_TRACEPOINT_RING_WORD_BYTES;
@@ -174,16 +174,17 @@ kmt_tracepoint_ring_next_event(KmtTracepointCursor *cursor, gsize *n_bytes)
 		if ((type == KMT_TRACEPOINT_RING_LONG ||
 		     type >= KMT_TRACEPOINT_RING_PADDING) &&
 		    left < KMT_TRACEPOINT_RING_WORD_BYTES)
-			return kmt_tracepoint_ring_give_up(cursor);
+			return kmt_tracepoint_ring_set_damaged(cursor);
 		if (type >= KMT_TRACEPOINT_RING_PADDING) {
 			if (!kmt_tracepoint_ring_skip(cursor, type, delta,
 						      body))
-				return kmt_tracepoint_ring_give_up(cursor);
+				return kmt_tracepoint_ring_set_damaged(cursor);
 			continue;
 		}
-		data = kmt_tracepoint_ring_take(cursor, type, body, n_bytes);
+		data = kmt_tracepoint_ring_read_data(cursor, type, body,
+						     n_bytes);
 		if (!data)
-			return kmt_tracepoint_ring_give_up(cursor);
+			return kmt_tracepoint_ring_set_damaged(cursor);
 		cursor->time_ns += delta;
 		return data;
 	}

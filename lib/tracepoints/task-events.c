@@ -35,7 +35,7 @@ void kmt_tracepoint_task_convert(const KmtTracepointTask *point, guint kind,
 
 #include <event-parse.h>
 
-static gboolean take_pid(const struct tep_format_field *from,
+static gboolean find_pid(const struct tep_format_field *from,
 			 KmtTracepointTask *point)
 {
 	if (!from || from->size != 4 || from->offset < 0 ||
@@ -51,7 +51,7 @@ static gboolean take_pid(const struct tep_format_field *from,
  * Set *field to the location of a name, which must be an array of char. Returns
  * FALSE if the format is not supported.
  */
-static gboolean take_name(const struct tep_format_field *from,
+static gboolean find_name(const struct tep_format_field *from,
 			  KmtTracepointTask *point,
 			  KmtTracepointTaskField *field)
 {
@@ -77,10 +77,10 @@ gboolean kmt_tracepoint_task_read(KmtTracepointTask *point, guint kind,
 	*point = (KmtTracepointTask){.id = (guint16)event->id};
 	if (!pid && renames)
 		pid = tep_find_common_field(event, "common_pid");
-	if (take_pid(pid, point) &&
-	    take_name(tep_find_field(event, renames ? "newcomm" : "comm"),
+	if (find_pid(pid, point) &&
+	    find_name(tep_find_field(event, renames ? "newcomm" : "comm"),
 		      point, &point->name) &&
-	    (!renames || take_name(tep_find_field(event, "oldcomm"), point,
+	    (!renames || find_name(tep_find_field(event, "oldcomm"), point,
 				   &point->old_name)))
 		return TRUE;
 	*point = (KmtTracepointTask){0};

@@ -79,10 +79,10 @@ gboolean kmt_tracepoint_formats_add_known(struct tep_handle *formats,
  * Set *field to the location of a numeric field. An absent optional field keeps
  * size 0.
  */
-static gboolean take(const struct tep_format_field *from,
-		     const KmtTracepointName *point, const char *name,
-		     gboolean optional, KmtTracepointSlot *field,
-		     guint *min_bytes, GError **error)
+static gboolean find_field(const struct tep_format_field *from,
+			   const KmtTracepointName *point, const char *name,
+			   gboolean optional, KmtTracepointSlot *field,
+			   guint *min_bytes, GError **error)
 {
 	if (!from)
 		return optional ||
@@ -99,9 +99,10 @@ static gboolean take(const struct tep_format_field *from,
 	return TRUE;
 }
 
-static gboolean take_common(struct tep_event *event,
-			    const KmtTracepointName *point,
-			    KmtTracepointCommonFields *common, GError **error)
+static gboolean find_common_fields(struct tep_event *event,
+				   const KmtTracepointName *point,
+				   KmtTracepointCommonFields *common,
+				   GError **error)
 {
 	const struct {
 		const char *name;
@@ -113,9 +114,9 @@ static gboolean take_common(struct tep_event *event,
 	};
 
 	for (gsize i = 0; i < G_N_ELEMENTS(fields); i++)
-		if (!take(tep_find_common_field(event, fields[i].name), point,
-			  fields[i].name, FALSE, fields[i].field,
-			  &common->bytes, error))
+		if (!find_field(tep_find_common_field(event, fields[i].name),
+				point, fields[i].name, FALSE, fields[i].field,
+				&common->bytes, error))
 			return FALSE;
 	return TRUE;
 }
@@ -131,12 +132,13 @@ KmtTracepoint *kmt_tracepoint_new(const KmtTracepointName *name,
 	point->name = name->name;
 	point->event_id = name->event_id;
 	point->type_id = name->type_id;
-	if (!take_common(event, name, common, error))
+	if (!find_common_fields(event, name, common, error))
 		return NULL;
 	for (field = name->fields; field->name; field++)
-		if (!take(tep_find_field(event, field->name), name, field->name,
-			  field->optional, kmt_tracepoint_field(point, field),
-			  &point->min_bytes, error))
+		if (!find_field(tep_find_field(event, field->name), name,
+				field->name, field->optional,
+				kmt_tracepoint_field(point, field),
+				&point->min_bytes, error))
 			return NULL;
 	kmt_tracepoint_prepare(point, page_bytes, cpus);
 	return g_steal_pointer(&point);
