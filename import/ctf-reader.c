@@ -7,14 +7,11 @@
 #ifdef HAVE_BABELTRACE2
 
 #include <babeltrace2/babeltrace.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "import/ctf-field.h"
+#include "import/ctf-graph.h"
 #include "import/ctf-metadata.h"
-
-/* Maximum depth of subdirectories in which the reader searches for traces. */
-#define DEPTH 4
 
 /*
  * Number of events after which the reader lets the import write pending
@@ -34,8 +31,7 @@ typedef struct {
 	gboolean has_percpu;
 	gboolean no_task;   /* an event has no task ID */
 	gboolean described; /* describe_trace() was called */
-	bt_graph *graph;
-	const bt_plugin *ctf, *utils;
+	KmtCtfGraph graph;
 } KmtCtfReader;
 
 static void reader_clear(KmtCtfReader *r)
@@ -44,9 +40,7 @@ static void reader_clear(KmtCtfReader *r)
 	g_hash_table_unref(r->classes);
 	g_hash_table_unref(r->cpus);
 	g_clear_error(&r->error);
-	bt_graph_put_ref(r->graph);
-	bt_plugin_put_ref(r->ctf);
-	bt_plugin_put_ref(r->utils);
+	kmt_ctf_graph_clear(&r->graph);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtCtfReader, reader_clear)
@@ -308,141 +302,6 @@ consume(bt_message_iterator *iterator, void *data)
 		  : BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_ERROR;
 }
 
-/*
- * ---- babeltrace graph: one source per trace, a muxer by time, consume() as
- * sink ----
- */
-
-/*
- * Return whether seen already contains the directory path, possibly under
- * another name such as a symbolic link. The function adds path to seen. A
- * directory that stat() cannot read counts as seen.
- */
-static gboolean was_visited(GHashTable *visited, const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) < 0 ||
-	       !g_hash_table_add(visited,
-				 g_strdup_printf("%" G_GINT64_MODIFIER
-						 "x:%" G_GINT64_MODIFIER "x",
-						 (guint64)st.st_dev,
-						 (guint64)st.st_ino));
-}
-
-/*
- * Add path, or its subdirectories down to depth levels, to traces if they
- * contain a file named metadata.
- */
-static void find_traces(GPtrArray *traces, GHashTable *visited,
-			const char *path, guint depth)
-{
-	g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
-	g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
-	const char *name;
-
-	if (was_visited(visited, path))
-		return;
-	if (g_file_test(metadata, G_FILE_TEST_IS_REGULAR)) {
-		g_ptr_array_add(traces, g_strdup(path));
-		return;
-	}
-	while (dir && depth && (name = g_dir_read_name(dir))) {
-		g_autofree char *below = g_build_filename(path, name, NULL);
-
-		if (g_file_test(below, G_FILE_TEST_IS_DIR))
-			find_traces(traces, visited, below, depth - 1);
-	}
-}
-
-static const bt_plugin *find_plugin(const char *name)
-{
-	const bt_plugin *plugin = NULL;
-
-	bt_plugin_find(name, BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE,
-		       &plugin);
-	return plugin;
-}
-
-static const bt_component_source *add_source(KmtCtfReader *r, const char *trace)
-{
-	const bt_component_class_source *class =
-		bt_plugin_borrow_source_component_class_by_name_const(r->ctf,
-								      "fs");
-	const bt_component_source *source = NULL;
-	bt_value *params = bt_value_map_create();
-	bt_value *inputs = NULL;
-
-	if (class && params &&
-	    bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) ==
-		    BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK &&
-	    bt_value_array_append_string_element(inputs, trace) ==
-		    BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK)
-		bt_graph_add_source_component(r->graph, class, trace, params,
-					      BT_LOGGING_LEVEL_NONE, &source);
-	bt_value_put_ref(params);
-	return source;
-}
-
-/*
- * Connect all output ports of source to muxer. The muxer always has one
- * unconnected input port, its last one.
- */
-static gboolean connect_source(KmtCtfReader *r,
-			       const bt_component_source *source,
-			       const bt_component_filter *muxer)
-{
-	guint64 n = bt_component_source_get_output_port_count(source);
-
-	for (guint64 i = 0; i < n; i++) {
-		guint64 last =
-			bt_component_filter_get_input_port_count(muxer) - 1;
-
-		if (bt_graph_connect_ports(
-			    r->graph,
-			    bt_component_source_borrow_output_port_by_index_const(
-				    source, i),
-			    bt_component_filter_borrow_input_port_by_index_const(
-				    muxer, last),
-			    NULL) != BT_GRAPH_CONNECT_PORTS_STATUS_OK)
-			return FALSE;
-	}
-	return TRUE;
-}
-
-static gboolean build_graph(KmtCtfReader *r)
-{
-	const bt_component_class_filter *class =
-		bt_plugin_borrow_filter_component_class_by_name_const(r->utils,
-								      "muxer");
-	const bt_component_filter *muxer;
-	const bt_component_sink *sink;
-
-	r->graph = bt_graph_create(0);
-	if (!r->graph || !class ||
-	    bt_graph_add_filter_component(r->graph, class, "muxer", NULL,
-					  BT_LOGGING_LEVEL_NONE, &muxer) !=
-		    BT_GRAPH_ADD_COMPONENT_STATUS_OK)
-		return FALSE;
-	for (guint i = 0; i < r->traces->len; i++) {
-		const bt_component_source *source =
-			add_source(r, r->traces->pdata[i]);
-
-		if (!source || !connect_source(r, source, muxer))
-			return FALSE;
-	}
-	return bt_graph_add_simple_sink_component(r->graph, "sink", NULL,
-						  consume, NULL, r, &sink) ==
-		       BT_GRAPH_ADD_COMPONENT_STATUS_OK &&
-	       bt_graph_connect_ports(
-		       r->graph,
-		       bt_component_filter_borrow_output_port_by_index_const(
-			       muxer, 0),
-		       bt_component_sink_borrow_input_port_by_index_const(sink,
-									  0),
-		       NULL) == BT_GRAPH_CONNECT_PORTS_STATUS_OK;
-}
-
 static void describe(KmtCtfReader *r)
 {
 	GKeyFile *meta = kmt_import_meta(r->import);
@@ -472,13 +331,9 @@ gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error)
 		.classes = g_hash_table_new_full(NULL, NULL, NULL,
 						 kmt_ctf_point_free),
 		.cpus = g_hash_table_new(NULL, NULL),
-		.ctf = find_plugin("ctf"),
-		.utils = find_plugin("utils"),
 	};
-	g_autoptr(GHashTable) visited =
-		g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-	find_traces(r.traces, visited, path, DEPTH);
+	kmt_ctf_find_traces(r.traces, path);
 	if (r.traces->len == 0)
 		return kmt_import_fail(
 			error, "it is a directory without a CTF trace: there "
@@ -488,12 +343,12 @@ gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error)
 	for (guint i = 0; i < r.traces->len; i++)
 		if (!kmt_ctf_check(r.traces->pdata[i], error))
 			return FALSE;
-	if (!r.ctf || !r.utils)
+	if (!kmt_ctf_graph_load_plugins(&r.graph))
 		return kmt_import_fail(
 			error, "the plugins ctf and utils of babeltrace2 are "
 			       "not there: install babeltrace2");
-	if (!build_graph(&r) ||
-	    bt_graph_run(r.graph) != BT_GRAPH_RUN_STATUS_OK) {
+	if (!kmt_ctf_graph_build(&r.graph, r.traces, consume, &r) ||
+	    bt_graph_run(r.graph.graph) != BT_GRAPH_RUN_STATUS_OK) {
 		if (!r.error)
 			return fail_with_cause(error);
 		bt_current_thread_clear_error();

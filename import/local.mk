@@ -13,7 +13,7 @@ import_kmemtrace_import_SOURCES = \
 	import/import-stacks.c import/import-stacks.h \
 	import/import-symbols.c import/import-symbols.h \
 	import/watch.c import/watch.h
-# What needs a library.
+# Sources that are compiled only if configure found a library.
 KMT_IMPORT_PERF = \
 	import/callers.c import/callers.h \
 	import/dat-clock.c import/dat-clock.h \
@@ -30,6 +30,7 @@ KMT_IMPORT_PERF = \
 	import/perf-incomplete.c import/perf-incomplete.h \
 	import/perf-file.c import/perf-file.h \
 	import/perf-layout.c import/perf-layout.h \
+	import/perf-parts.c import/perf-parts.h \
 	import/stack-queue.c import/stack-queue.h \
 	import/perf-stream.c import/perf-stream.h \
 	import/perf-zstd.c import/perf-zstd.h \
@@ -38,6 +39,7 @@ KMT_IMPORT_PERF = \
 	import/unpack.c import/unpack.h
 KMT_IMPORT_NO_PERF = import/no-libtraceevent.c
 KMT_IMPORT_CTF = import/ctf-field.c import/ctf-field.h \
+	import/ctf-graph.c import/ctf-graph.h \
 	import/ctf-metadata.c import/ctf-metadata.h
 EXTRA_import_kmemtrace_import_SOURCES =
 if TRACEEVENT

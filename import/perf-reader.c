@@ -10,6 +10,7 @@
 #include "import/perf-data.h"
 #include "import/perf-incomplete.h"
 #include "import/perf-layout.h"
+#include "import/perf-parts.h"
 #include "import/import-symbols.h"
 
 /*
@@ -24,16 +25,9 @@
  */
 #define FIRST_CONTEXT_MARKER ((guint64)-4095)
 
-/* One file of a recording. A recording without --switch-output has one part. */
-typedef struct {
-	const char *path;
-	KmtPerfData *data;
-	gint64 first_ns; /* time of the first sample */
-} Part;
-
 typedef struct {
 	KmtImport *import;
-	GArray *parts; /* Part, sorted by first_ns */
+	GArray *parts; /* KmtPerfPart, sorted by first_ns */
 	struct tep_handle *formats;
 	KmtImportDecoder *decoder;
 	KmtImportFunctions *functions;
@@ -50,20 +44,13 @@ typedef struct {
 	GError *damage; /* first damage found, or NULL */
 } KmtPerfReader;
 
-static void part_clear(gpointer data)
-{
-	Part *part = data;
-
-	kmt_perf_data_free(part->data);
-}
-
 static void reader_clear(KmtPerfReader *r)
 {
 	g_clear_pointer(&r->decoder, kmt_import_decoder_free);
 	g_clear_pointer(&r->formats, tep_free);
 	g_clear_pointer(&r->callers, kmt_import_callers_free);
 	g_clear_pointer(&r->functions, kmt_import_functions_free);
-	g_array_unref(r->parts);
+	g_clear_pointer(&r->parts, g_array_unref);
 	g_array_unref(r->chain);
 	g_hash_table_unref(r->lost_samples);
 	g_clear_error(&r->damage);
@@ -73,7 +60,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtPerfReader, reader_clear)
 
 static KmtPerfData *first_data(const KmtPerfReader *r)
 {
-	return g_array_index(r->parts, Part, 0).data;
+	return g_array_index(r->parts, KmtPerfPart, 0).data;
 }
 
 static gboolean add_format(gpointer user, const char *system, const char *name,
@@ -305,12 +292,6 @@ static GHashTable *new_lost_table(void)
 				     g_free);
 }
 
-static gboolean is_damage(const GError *problem)
-{
-	return g_error_matches(problem, KMT_IMPORT_ERROR,
-			       KMT_IMPORT_ERROR_INPUT);
-}
-
 /*
  * Record a loss for data that cannot be read, and store the first problem for
  * the message about a file without any event. sample is the damaged sample if
@@ -321,7 +302,7 @@ static gboolean is_damage(const GError *problem)
 static gboolean handle_damage(KmtPerfReader *r, GError *problem,
 			      const KmtPerfEntry *sample, GError **error)
 {
-	if (!is_damage(problem)) {
+	if (!kmt_perf_is_damage(problem)) {
 		g_propagate_error(error, problem);
 		return FALSE;
 	}
@@ -345,7 +326,7 @@ static gboolean handle_damage(KmtPerfReader *r, GError *problem,
  * Import the entries up to the end of the file, or up to damage, which sets
  * *problem. Returns FALSE and sets *error if the import must stop.
  */
-static gboolean read_entries(KmtPerfReader *r, const Part *part,
+static gboolean read_entries(KmtPerfReader *r, const KmtPerfPart *part,
 			     GHashTable *lost, GError **problem, GError **error)
 {
 	gboolean is_threaded = kmt_perf_data_is_threaded(part->data);
@@ -365,7 +346,8 @@ static gboolean read_entries(KmtPerfReader *r, const Part *part,
 	return TRUE;
 }
 
-static gboolean read_part(KmtPerfReader *r, const Part *part, GError **error)
+static gboolean read_part(KmtPerfReader *r, const KmtPerfPart *part,
+			  GError **error)
 {
 	g_autoptr(GHashTable) lost = new_lost_table();
 	gboolean has_more = TRUE;
@@ -410,106 +392,11 @@ static void report_lost_samples(KmtPerfReader *r)
 		kmt_import_set_lost_unknown(r->import);
 }
 
-static void set_kernel_symbol(KmtImportKernel *kernel,
-			      const KmtPerfEntry *entry)
-{
-	if (kernel->symbol)
-		return;
-	kernel->symbol = g_strdup(entry->name);
-	kernel->address = entry->number;
-}
-
-/*
- * Read the entries before the first sample. perf writes the information that
- * samples depend on before the first sample, or at the end with
- * --tail-synthesize. In the second case the function reads the complete file.
- */
-static gboolean read_preamble(KmtPerfReader *r, Part *part, GError **error)
-{
-	GError *problem = NULL;
-	KmtPerfEntry entry;
-	gboolean found = FALSE;
-
-	part->first_ns = G_MAXINT64;
-	while (kmt_perf_data_next(part->data, &entry, &problem)) {
-		if (entry.kind == KMT_PERF_ENTRY_SAMPLE && !found) {
-			part->first_ns = entry.time;
-			found = TRUE;
-		} else if (entry.kind == KMT_PERF_ENTRY_KERNEL) {
-			set_kernel_symbol(kmt_import_kernel(r->import), &entry);
-		} else if (entry.kind == KMT_PERF_ENTRY_TASKS) {
-			r->n_tasks = entry.number;
-		}
-		if (found && kmt_import_kernel(r->import)->symbol)
-			break;
-	}
-	/* read_part() finds and reports the damage again. */
-	if (problem && is_damage(problem))
-		g_clear_error(&problem);
-	if (!problem)
-		return TRUE;
-	g_propagate_error(error, problem);
-	return FALSE;
-}
-
-/*
- * Open a file of the recording. All files must belong to one recording, which
- * has one list of events.
- */
-static gboolean open_part(KmtPerfReader *r, const char *path, GError **error)
-{
-	Part part = {.path = path, .data = kmt_perf_data_open(path, error)};
-
-	if (!part.data)
-		return FALSE;
-	g_array_append_val(r->parts, part);
-	if (g_strcmp0(kmt_perf_data_release(part.data),
-		      kmt_perf_data_release(first_data(r))) == 0 &&
-	    kmt_perf_layouts_equal(kmt_perf_data_layouts(part.data),
-				   kmt_perf_data_layouts(first_data(r))))
-		return TRUE;
-	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
-		    "it is not of the same recording as %s: import them one by "
-		    "one",
-		    g_array_index(r->parts, Part, 0).path);
-	return FALSE;
-}
-
-static gint compare_parts(gconstpointer a, gconstpointer b)
-{
-	gint64 ta = ((const Part *)a)->first_ns;
-	gint64 tb = ((const Part *)b)->first_ns;
-
-	return (ta > tb) - (ta < tb);
-}
-
-static gboolean open_all(KmtPerfReader *r, const char *const *paths,
-			 GError **error)
-{
-	gboolean several = paths[1] != NULL;
-
-	for (; *paths; paths++) {
-		if (open_part(r, *paths, error))
-			continue;
-		if (several)
-			g_prefix_error(error, "%s: ", *paths);
-		return FALSE;
-	}
-	for (guint i = 0; i < r->parts->len; i++)
-		if (!read_preamble(r, &g_array_index(r->parts, Part, i), error))
-			return FALSE;
-	g_array_sort(r->parts, compare_parts);
-	kmt_import_kernel(r->import)->build_id =
-		g_strdup(kmt_perf_data_build_id(first_data(r)));
-	return TRUE;
-}
-
 gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
 			      GError **error)
 {
 	g_auto(KmtPerfReader) r = {
 		.import = import,
-		.parts = g_array_new(FALSE, FALSE, sizeof(Part)),
 		.chain = g_array_new(FALSE, FALSE, sizeof(guint64)),
 		.latest_ns = G_MININT64,
 		.round_ns = G_MININT64,
@@ -517,14 +404,16 @@ gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
 		.lost_samples = new_lost_table(),
 	};
 
-	g_array_set_clear_func(r.parts, part_clear);
-	if (!open_all(&r, paths, error) || !read_formats(&r, error))
+	r.parts = kmt_perf_parts_open(paths, kmt_import_kernel(import),
+				      &r.n_tasks, error);
+	if (!r.parts || !read_formats(&r, error))
 		return FALSE;
 	describe(&r);
 	kmt_perf_add_incomplete(import, first_data(&r), r.decoder, r.n_tasks);
 	prepare_callchains(&r);
 	for (guint i = 0; i < r.parts->len; i++)
-		if (!read_part(&r, &g_array_index(r.parts, Part, i), error))
+		if (!read_part(&r, &g_array_index(r.parts, KmtPerfPart, i),
+			       error))
 			return FALSE;
 	report_lost_samples(&r);
 	if (kmt_import_memory_events(import) || !r.damage)
