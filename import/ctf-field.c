@@ -106,8 +106,8 @@ static gboolean find_members(KmtCtfPoint *p, const KmtTracepointName *name,
 			g_set_error(error, KMT_IMPORT_ERROR,
 				    KMT_IMPORT_ERROR_INPUT,
 				    "the kernel's tracepoint %s:%s has no "
-				    "number '%s': a newer kmemtrace-import may "
-				    "know better",
+				    "integer field '%s': a newer "
+				    "kmemtrace-import may support it",
 				    name->system, name->name, field->name);
 			return FALSE;
 		}

@@ -52,7 +52,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtCtfReader, reader_clear)
 static gboolean fail_with_cause(GError **error)
 {
 	const bt_error *cause = bt_current_thread_take_error();
-	const char *message = "it does not say why";
+	const char *message = "the library gives no reason";
 
 	if (cause && bt_error_get_cause_count(cause))
 		message = bt_error_cause_get_message(
@@ -85,9 +85,8 @@ static gboolean find_cpu(KmtCtfReader *r, const bt_event *event, guint *cpu)
 	*cpu = GPOINTER_TO_UINT(g_hash_table_lookup(r->cpus, (gpointer)stream));
 	if (*cpu == 0)
 		return kmt_import_fail(&r->error,
-				       "its events do not tell their CPU: "
-				       "there is no cpu_id in the context of "
-				       "their packets");
+				       "its events have no CPU: the context of "
+				       "their packets has no field cpu_id");
 	(*cpu)--;
 	return TRUE;
 }
@@ -313,14 +312,14 @@ static void describe(KmtCtfReader *r)
 	g_key_file_set_int64(meta, KMT_IMPORT_GROUP, "page_size",
 			     sysconf(_SC_PAGESIZE));
 	if (r->has_percpu && !kmt_import_cpus(r->import))
-		kmt_import_add_gap(
-			r->import,
-			"how many CPUs per-CPU memory is for: its bytes are "
-			"those that the kernel accounts for (say --cpus)");
+		kmt_import_add_gap(r->import,
+				   "the number of possible CPUs: the bytes of "
+				   "per-CPU memory are those that the kernel "
+				   "accounts for (use --cpus)");
 	if (r->no_task)
 		kmt_import_add_gap(r->import,
-				   "which task it was (no common_pid, and no "
-				   "context tid)");
+				   "the task of each event (no common_pid, and "
+				   "no context tid)");
 }
 
 gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error)
@@ -336,17 +335,17 @@ gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error)
 	kmt_ctf_find_traces(r.traces, path);
 	if (r.traces->len == 0)
 		return kmt_import_fail(
-			error, "it is a directory without a CTF trace: there "
-			       "is no file metadata in it. Of perf record "
-			       "--threads no perf.data is one file: record "
-			       "again without it");
+			error,
+			"the directory contains neither a CTF trace (a file "
+			"metadata) nor a recording of perf record --threads (a "
+			"file data): copy it again, or record again");
 	for (guint i = 0; i < r.traces->len; i++)
 		if (!kmt_ctf_check(r.traces->pdata[i], error))
 			return FALSE;
 	if (!kmt_ctf_graph_load_plugins(&r.graph))
 		return kmt_import_fail(
 			error, "the plugins ctf and utils of babeltrace2 are "
-			       "not there: install babeltrace2");
+			       "not installed: install babeltrace2");
 	if (!kmt_ctf_graph_build(&r.graph, r.traces, consume, &r) ||
 	    bt_graph_run(r.graph.graph) != BT_GRAPH_RUN_STATUS_OK) {
 		if (!r.error)

@@ -44,7 +44,7 @@ gboolean kmt_dat_clock_init(KmtDatClock *clock, const KmtDatFile *dat,
 	}
 	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
 		    "its clock '%.32s' does not count nanoseconds, and the "
-		    "file does not tell their rate: record again with "
+		    "file does not contain its rate: record again with "
 		    "trace-cmd record -C mono",
 		    name);
 	return FALSE;

@@ -53,7 +53,8 @@ gboolean kmt_dat_ranges_check(const KmtDatFile *dat, GError **error)
 		end = kmt_add_saturating(cpu->offset, cpu->size);
 	}
 	return ok ||
-	       kmt_import_fail(error, "it is damaged: its table gives the same "
-				      "pages, or the same CPU, twice: copy it "
-				      "again, or record again");
+	       kmt_import_fail(
+		       error,
+		       "it is damaged: its table lists the same pages, or the "
+		       "same CPU, twice: copy it again, or record again");
 }

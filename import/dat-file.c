@@ -127,8 +127,8 @@ static gboolean read_page_header(KmtDatFile *dat, KmtByteSpan *b,
 	    header->data_offset > 64)
 		return kmt_import_fail(error,
 				       "its description of the pages of the "
-				       "ring buffer cannot be understood: "
-				       "record again with a newer trace-cmd");
+				       "ring buffer cannot be parsed: record "
+				       "again with a newer trace-cmd");
 	kmt_byte_span_string(b);
 	kmt_byte_span_consume(b, kmt_byte_span_64(b));
 	return kmt_byte_span_ok(b) ||
@@ -150,28 +150,27 @@ static gboolean read_version(KmtDatFile *dat, KmtByteSpan *b, GError **error)
 	if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT32, &version,
 					NULL) ||
 	    version > VERSION_SECTIONS) {
-		g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
-			    "it is of version %.16s, which is newer than "
-			    "kmemtrace-import: convert it first, with "
-			    "trace-cmd convert --file-version 6 -i FILE -o "
-			    "plain.dat",
-			    text);
+		g_set_error(
+			error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
+			"its version %.16s is not supported by "
+			"kmemtrace-import: convert it first, with trace-cmd "
+			"convert --file-version 6 -i FILE -o plain.dat",
+			text);
 		return FALSE;
 	}
 	/* Versions before 6 have the same sections; they were written before
 	 * Linux 3.0. */
 	dat->version = MAX((guint)version, VERSION_OLDEST);
 	if (sizes[0] != (G_BYTE_ORDER == G_BIG_ENDIAN))
-		return kmt_import_fail(error,
-				       "it is of a machine with the other "
-				       "byte order: import it on such a "
-				       "machine");
+		return kmt_import_fail(
+			error, "it comes from a machine with the other byte "
+			       "order: import it on such a machine");
 	dat->long_bytes = sizes[1];
 	if (dat->page_bytes == 0 || dat->page_bytes & 511 ||
 	    dat->page_bytes > 1U << 20)
-		return kmt_import_fail(error,
-				       "its header tells no size of pages: "
-				       "record again");
+		return kmt_import_fail(
+			error,
+			"its header has no valid page size: record again");
 	return TRUE;
 }
 

@@ -181,7 +181,7 @@ static gboolean fail_damaged(const KnownEvent *known, gsize n_bytes,
 {
 	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
 		    "it is damaged: an event of %s has %" G_GSIZE_FORMAT
-		    " bytes, where its format says %u: record again",
+		    " bytes, but its format requires %u: record again",
 		    known ? known->point->name : "some tracepoint", n_bytes,
 		    known ? known->point->min_bytes : 2);
 	return FALSE;

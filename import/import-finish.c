@@ -81,9 +81,9 @@ static void set_tracepoint_keys(KmtImport *import)
 		else if (!name->optional)
 			g_ptr_array_add(
 				not_seen,
-				g_strdup_printf("%s:%s, of which the file has "
-						"no event",
-						name->system, name->name));
+				g_strdup_printf(
+					"%s:%s, which has no event in the file",
+					name->system, name->name));
 	}
 	for (guint i = 0; i < import->gaps->len; i++)
 		g_ptr_array_add(not_seen, g_strdup(import->gaps->pdata[i]));
@@ -164,8 +164,8 @@ gboolean kmt_import_finish(KmtImport *import, KmtImportFigures *figures,
 {
 	if (import->figures.records == 0)
 		return kmt_import_fail(
-			error, "there is no event of memory in it: record "
-			       "those of kmem, as in perf record -a -e "
+			error, "it contains no memory event: record the "
+			       "tracepoints of kmem, as in perf record -a -e "
 			       "'kmem:*' or trace-cmd record -e kmem");
 	import->figures.lost = MAX(import->figures.lost, import->total_lost);
 	if (!kmt_import_write_up_to(import, END_OF_TIME, error))

@@ -10,8 +10,9 @@
 #include "lib/capture/meta.h"
 
 #define NO_NAMES                                                               \
-	"give --kallsyms the machine's /proc/kallsyms, as root sees it, or "   \
-	"the report its System.map"
+	"name a copy of the machine's /proc/kallsyms, read as root, "          \
+	"with --kallsyms, or name its System.map when you print the "          \
+	"report"
 
 static gboolean copy_file(KmtCaptureWriter *output, const char *path,
 			  const char *name, GError **error)
@@ -173,14 +174,12 @@ static char *explain_missing_names(const KmtImport *import)
 	const KmtImportKernel *kernel = kmt_import_kernel((KmtImport *)import);
 
 	if (!kernel->build_id || !kernel->symbol)
-		return g_strdup(
-			"the file does not tell the kernel's build, "
-			"so that its addresses have no names: " NO_NAMES);
-	return g_strdup("this machine does not run the kernel that was "
-			"recorded, since the same boot, or hides its "
-			"addresses, and the build-id cache has no usable "
-			"kallsyms of that kernel, so addresses have no "
-			"names: " NO_NAMES);
+		return g_strdup("the file does not contain the kernel's build "
+				"ID, so addresses have no names: " NO_NAMES);
+	return g_strdup("this machine does not run the recorded boot, or hides "
+			"the kernel's addresses, and the build-id cache has no "
+			"usable kallsyms of the recorded kernel, so addresses "
+			"have no names: " NO_NAMES);
 }
 
 gboolean kmt_import_symbols_copy(KmtImport *import, KmtCaptureWriter *output,
@@ -204,12 +203,13 @@ gboolean kmt_import_symbols_copy(KmtImport *import, KmtCaptureWriter *output,
 		return TRUE;
 	}
 	if (origin == ORIGIN_MACHINE) {
-		*note = g_strdup("the names are of this machine, which runs "
-				 "the kernel that was recorded");
+		*note = g_strdup("the names come from this machine, which runs "
+				 "the recorded kernel");
 		return copy_machine(import, output, files, text, error);
 	}
-	*note = g_strdup_printf("the names are from %s, moved to where the "
-				"kernel was; functions of modules have none",
-				path);
+	*note = g_strdup_printf(
+		"the names come from %s, relocated to the recorded kernel; "
+		"functions of modules have no names",
+		path);
 	return kmt_import_set_kallsyms(import, text, error);
 }

@@ -216,9 +216,8 @@ void kmt_import_count_unusable(KmtImport *import, guint point, const char *why);
 /* Field of the page tracepoints before Linux 4.1. */
 #define KMT_IMPORT_PAGE_FIELD "page"
 #define KMT_IMPORT_WHY_PAGE_FIELD                                              \
-	"which gives the address of struct page in place of the page's "       \
-	"number "                                                              \
-	"(Linux before 4.1)"
+	"which has the address of struct page instead of the page's "          \
+	"number (Linux before 4.1)"
 
 /*
  * Add a gap to the key not_seen: a phrase that names information missing from

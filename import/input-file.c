@@ -85,8 +85,8 @@ static gboolean fail_cpu_files(char *const *paths, GError **error)
 	g_autofree char *files = quote_all(paths);
 
 	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
-		    "trace-cmd record was killed before it made a trace.dat of "
-		    "the files of all CPUs: make it first, on the recorded "
+		    "trace-cmd record was killed before it joined the files of "
+		    "all CPUs to a trace.dat: join them first, on the recorded "
 		    "machine, with trace-cmd restore -o trace.dat %s",
 		    files);
 	return FALSE;
@@ -103,23 +103,23 @@ static gboolean fail_several(char *const *paths, const char *path,
 
 	if (g_file_test(path, G_FILE_TEST_IS_DIR))
 		g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
-			    "several directories of CTF are imported if they "
-			    "are in one: mkdir all && cp -r %s all && "
+			    "several directories of CTF must be in one "
+			    "directory: mkdir all && cp -r %s all && "
 			    "kmemtrace-import all OUTDIR",
 			    files);
 	else if (is_cpu_file(path))
 		return fail_cpu_files(paths, error);
 	else if (is_trace_dat(magic))
 		g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
-			    "several trace.dat do not become one capture, as "
-			    "each may have clocks and tasks of its own: import "
-			    "them one by one: for f in %s; do kmemtrace-import "
-			    "\"$f\" \"$f.capture\"; done",
+			    "several trace.dat cannot become one capture, "
+			    "because each may have its own clock and tasks: "
+			    "import them one by one: for f in %s; do "
+			    "kmemtrace-import \"$f\" \"$f.capture\"; done",
 			    files);
 	else
 		g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
-			    "%s is no perf.data: several files have to be of "
-			    "one perf record --switch-output",
+			    "%s is not a perf.data: several files must come "
+			    "from one perf record --switch-output",
 			    path);
 	return FALSE;
 }
@@ -165,6 +165,6 @@ gboolean kmt_import_read(KmtImport *import, char *const *paths,
 	if (is_cpu_file(path))
 		return fail_cpu_files(paths, error);
 	return kmt_import_fail(
-		error, "it is no perf.data, no trace.dat and no directory of "
-		       "CTF: give one of these (a compressed one, unpacked)");
+		error, "it is not a perf.data, a trace.dat, or a directory of "
+		       "CTF: name one of these, and decompress it before");
 }

@@ -92,22 +92,25 @@ static void print_summary(const KmtImportFigures *f, const char *note,
 	printf(PROGRAM ": %" G_GUINT64_FORMAT " events of %u CPU%s", f->records,
 	       f->cpus, f->cpus == 1 ? "" : "s");
 	if (f->lost_more)
-		printf(", and nobody knows how many were lost");
+		printf(", an unknown number lost");
 	else if (f->not_reported)
 		printf("; whether events were lost is not known");
 	else
 		printf(", %" G_GUINT64_FORMAT " lost", f->lost);
 	printf("\n");
 	if (f->no_memory)
-		printf("left out: %" G_GUINT64_FORMAT " of no memory (failed "
-		       "allocations, frees of nothing)\n",
+		printf("left out: %" G_GUINT64_FORMAT
+		       " events without memory (failed allocations, frees of "
+		       "NULL)\n",
 		       f->no_memory);
 	if (f->other)
-		printf("left out: %" G_GUINT64_FORMAT " of other tracepoints\n",
+		printf("left out: %" G_GUINT64_FORMAT
+		       " events of other tracepoints\n",
 		       f->other);
 	if (f->backwards)
-		printf("%" G_GUINT64_FORMAT " times were before that of the "
-		       "event before and became the same\n",
+		printf("%" G_GUINT64_FORMAT
+		       " times were before the time of the previous event and "
+		       "were set to that time\n",
 		       f->backwards);
 	for (gsize i = 0; f->incomplete[i]; i++)
 		printf("warning: incomplete: %s\n", f->incomplete[i]);
@@ -131,9 +134,9 @@ static int finish(const KmtImportOptions *o, const KmtImportFigures *figures,
 	if (!figures->damaged)
 		return kmt_cli_close_stdout(PROGRAM, EXIT_SUCCESS);
 	fprintf(stderr,
-		PROGRAM ": warning: %s is damaged: imported what is whole, and "
-			"recorded a loss at each damaged place; copy it again, "
-			"or record again\n",
+		PROGRAM ": warning: %s is damaged: imported the undamaged "
+			"parts, and recorded a loss at each damaged part; copy "
+			"it again, or record again\n",
 		o->operands[0]);
 	return kmt_cli_close_stdout(PROGRAM, EXIT_PARTIAL);
 }
@@ -316,8 +319,8 @@ static int wait_for_worker(const KmtImportOptions *o, KmtCaptureWriter *output,
 	if (!ended && !caught_signal) {
 		kmt_capture_writer_undo(output);
 		message = g_strdup_printf(
-			"cannot import %s: what reads it got no further and "
-			"was stopped, so it is cut off or damaged: copy it "
+			"cannot import %s: the reader made no progress and was "
+			"stopped, so the file is cut off or damaged: copy it "
 			"again, or record again",
 			o->operands[0]);
 		return kmt_cli_fail(PROGRAM, message);
@@ -342,8 +345,8 @@ static int wait_for_worker(const KmtImportOptions *o, KmtCaptureWriter *output,
 	if (caught_signal)
 		return end_by_signal(caught_signal);
 	message = g_strdup_printf(
-		"cannot import %s: what reads it crashed (%s) or needed too "
-		"much memory, so it is cut off or damaged: copy it again, or "
+		"cannot import %s: the reader crashed (%s) or needed too much "
+		"memory, so the file is cut off or damaged: copy it again, or "
 		"record again",
 		o->operands[0], strsignal(WTERMSIG(status)));
 	return kmt_cli_fail(PROGRAM, message);
@@ -429,12 +432,12 @@ int main(int argc, char **argv)
 	(void)kmt_recovery_run(PROGRAM);
 	n = options.operands ? g_strv_length(options.operands) : 0;
 	if (n < 2)
-		return kmt_cli_fail_usage(PROGRAM, n ? "there is no OUTDIR"
+		return kmt_cli_fail_usage(PROGRAM, n ? "OUTDIR is missing"
 						     : "there is no file to "
 						       "import");
 	if (options.abi && !g_str_equal(options.abi, "1") &&
 	    !g_str_equal(options.abi, "2"))
-		return kmt_cli_fail_usage(PROGRAM, "--abi has to be 1 or 2");
+		return kmt_cli_fail_usage(PROGRAM, "--abi must be 1 or 2");
 	if (!kmt_cli_parse_number(options.cpus, KMT_IMPORT_MAX_CPUS, "--cpus",
 				  &cpus, &error))
 		return kmt_cli_fail_usage(PROGRAM, error->message);

@@ -48,9 +48,9 @@ static gboolean read_tracing_data(KmtPerfData *d, GError **error)
 			       "-e 'kmem:*'");
 	magic = kmt_byte_span_consume(&b, strlen(TRACING_MAGIC));
 	if (magic && memcmp(magic, TRACING_MAGIC, strlen(TRACING_MAGIC)) != 0)
-		return kmt_import_fail(
-			error, "its formats of tracepoints do not begin as "
-			       "they should: record again");
+		return kmt_import_fail(error,
+				       "its formats of tracepoints have an "
+				       "invalid header: record again");
 	kmt_byte_span_string(&b); /* version */
 	/* Skip the byte order, which is that of the file. */
 	kmt_byte_span_consume(&b, 1);
@@ -162,9 +162,9 @@ KmtPerfData *kmt_perf_data_open(const char *path, GError **error)
 	if (!is_directory &&
 	    kmt_byte_span_ok(
 		    &d->header_file->features[KMT_PERF_FEATURE_DIRECTORY])) {
-		kmt_import_fail(
-			error, "it is one file of a directory that perf record "
-			       "--threads made: give the directory");
+		kmt_import_fail(error,
+				"it is one file of a directory that perf "
+				"record --threads created: name the directory");
 		return NULL;
 	}
 	d->release =

@@ -143,9 +143,9 @@ static gboolean read_file(KmtPerfFile *f, GError **error)
 	f->records = section(f, header.data);
 	if (!header.data.size)
 		return kmt_import_fail(
-			error, "perf record was killed before it ended, or "
-			       "is still at work: record again, and end it "
-			       "by Ctrl+C");
+			error,
+			"perf record was killed before it ended, or is still "
+			"running: record again, and end it with Ctrl+C");
 	if (!kmt_byte_span_ok(&f->records))
 		return kmt_import_fail(
 			error, "it is cut off within its samples, and the "
@@ -229,11 +229,11 @@ static gboolean read_head(KmtPerfFile *f, GError **error)
 	gboolean ok;
 
 	if (magic && memcmp(magic, MAGIC_SWAPPED, strlen(MAGIC)) == 0)
-		return kmt_import_fail(error,
-				       "it is of a machine with the other byte "
-				       "order: import it on such a machine");
+		return kmt_import_fail(
+			error, "it comes from a machine with the other byte "
+			       "order: import it on such a machine");
 	if (!magic || memcmp(magic, MAGIC, strlen(MAGIC)) != 0)
-		return kmt_import_fail(error, "it is no perf.data");
+		return kmt_import_fail(error, "it is not a perf.data");
 	f->layouts = kmt_perf_layouts_new();
 	ok = kmt_byte_span_64(&b) == PIPE_HEADER_BYTES ? read_pipe(f, error)
 						       : read_file(f, error);

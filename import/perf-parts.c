@@ -80,8 +80,8 @@ static gboolean open_part(GArray *parts, const char *path, GError **error)
 				   kmt_perf_data_layouts(first_data)))
 		return TRUE;
 	g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
-		    "it is not of the same recording as %s: import them one by "
-		    "one",
+		    "it does not belong to the same recording as %s: import "
+		    "them one by one",
 		    g_array_index(parts, KmtPerfPart, 0).path);
 	return FALSE;
 }

@@ -253,9 +253,9 @@ static gboolean import_entry(KmtPerfReader *r, const KmtPerfEntry *entry,
 		kmt_import_set_lost_unknown(r->import);
 		return TRUE;
 	case KMT_PERF_ENTRY_DAMAGED:
-		return kmt_import_fail(
-			error, "it is damaged: a record is not what its type "
-			       "says: record again");
+		return kmt_import_fail(error,
+				       "it is damaged: a record does not match "
+				       "its type: record again");
 	case KMT_PERF_ENTRY_KERNEL:
 	case KMT_PERF_ENTRY_TASKS:
 		/* read_preamble() already read these entries. */

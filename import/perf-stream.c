@@ -108,8 +108,9 @@ static gboolean decompress(KmtPerfStream *s, const KmtPerfRecord *record,
 
 		if (n > body.left)
 			return kmt_import_fail(
-				error, "it is damaged: a compressed record is "
-				       "shorter than it says: record again");
+				error,
+				"it is damaged: a compressed record is shorter "
+				"than its size field: record again");
 		body.left = n;
 	}
 	g_byte_array_remove_range(s->decompressed, 0, (guint)s->consumed);
@@ -178,12 +179,11 @@ gboolean kmt_perf_stream_next(KmtPerfStream *s, gboolean return_compressed,
 			return TRUE;
 	}
 	if (is_decompressed_damaged(s))
-		return kmt_import_fail(error,
-				       "it is damaged: a compressed record is "
-				       "none of perf: record again");
+		return kmt_import_fail(
+			error, "it is damaged: a compressed record contains no "
+			       "record of perf: record again");
 	if (kmt_byte_span_ok(&s->bytes) && s->bytes.left == 0)
 		return FALSE;
-	return kmt_import_fail(error,
-			       "it is damaged: a record is longer than what is "
-			       "left: record again");
+	return kmt_import_fail(error, "it is damaged: a record is longer than "
+				      "the rest of the file: record again");
 }

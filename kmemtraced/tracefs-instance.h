@@ -12,7 +12,7 @@ typedef struct kmtd_instance KmtdInstance;
 
 /* Warning after the removal of a stale instance. */
 #define KMTD_INSTANCE_REMOVED                                                  \
-	"removed what a kmemtraced that was killed had left in tracefs"
+	"removed the tracefs instance of a killed kmemtraced"
 
 /*
  * Remove the instance of a kmemtraced that was killed, if there is one. Return

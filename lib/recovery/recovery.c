@@ -233,14 +233,14 @@ static UndoResult restore_file(const char *program, int dir_fd,
 		return DONE;
 	if (write_at(dir_fd, name, text)) {
 		warn(program,
-		     "set %s/%s back to '%s', which a kmemtraced that was "
-		     "killed had changed",
+		     "set %s/%s back to '%s', which a killed kmemtraced had "
+		     "changed",
 		     path, name, text);
 		return DONE;
 	}
 	warn(program,
-	     "cannot set %s/%s back to '%s', which a kmemtraced that was "
-	     "killed had changed: %s; write it there as root",
+	     "cannot set %s/%s back to '%s', which a killed kmemtraced had "
+	     "changed: %s; write it there as root",
 	     path, name, text, g_strerror(errno));
 	return FAILED;
 }
@@ -328,13 +328,12 @@ static UndoResult restore_ftrace(const char *program, const char *path)
 	close(fd);
 	if (errnum == 0) {
 		warn(program,
-		     "removed what a kmemtraced that was killed had left in "
-		     "tracefs");
+		     "removed the tracefs instance of a killed kmemtraced");
 	} else if (errnum != ENOENT) {
 		warn(program,
 		     "cannot remove %s, which an earlier kmemtraced left: %s; "
-		     "end what uses it ('fuser -v' on its files tells), and "
-		     "remove it with rmdir",
+		     "end the processes that use it ('fuser -v' on its files "
+		     "lists them), and remove it with rmdir",
 		     path, g_strerror(errnum));
 		result = FAILED;
 	}

@@ -121,15 +121,16 @@ static const struct {
 	 "(split_page, alloc_pages_exact, compaction, CMA)"},
 	{KMEMTRACE_TYPE_PAGES, TRUE, KMT_TRACEPOINT_GAP_PAGE_CALLERS},
 	{KMEMTRACE_TYPE_KMALLOC, TRUE,
-	 "krealloc() within the memory that is there"},
+	 "krealloc() within the allocated memory"},
 	{KMEMTRACE_TYPE_PERCPU, TRUE,
-	 "who frees per-CPU memory, and how much was asked for before that was "
-	 "rounded up"},
-	{KMEMTRACE_TYPE_PERCPU, FALSE, "per-CPU memory as such"},
+	 "the callers that free per-CPU memory, and the requested size before "
+	 "rounding"},
+	{KMEMTRACE_TYPE_PERCPU, FALSE, "all per-CPU memory"},
 	{KMEMTRACE_TYPE_VMALLOC, TRUE,
-	 "who allocates or frees vmalloc areas, and which of these only map "
-	 "memory (vmap, ioremap); their guard page counts as allocated"},
-	{KMEMTRACE_TYPE_VMALLOC, FALSE, "vmalloc areas as such"},
+	 "the callers that allocate or free vmalloc areas, and which areas "
+	 "only map memory (vmap, ioremap); the guard page of an area counts as "
+	 "allocated"},
+	{KMEMTRACE_TYPE_VMALLOC, FALSE, "all vmalloc areas"},
 };
 
 GPtrArray *kmt_tracepoints_not_seen(guint types)

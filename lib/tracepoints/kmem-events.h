@@ -66,8 +66,8 @@ extern const guint kmt_tracepoint_n_names;
  * callchains.
  */
 #define KMT_TRACEPOINT_GAP_PAGE_CALLERS                                        \
-	"who allocates or frees pages, and on which node they were asked for"
-#define KMT_TRACEPOINT_GAP_PAGE_NODES "on which node pages were asked for"
+	"the callers that allocate or free pages, and the requested node"
+#define KMT_TRACEPOINT_GAP_PAGE_NODES "the requested node of pages"
 
 /*
  * Return the gaps of a recording with tracepoints of these types, each 1U <<

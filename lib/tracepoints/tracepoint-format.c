@@ -44,7 +44,7 @@ struct tep_event *kmt_tracepoint_formats_add(struct tep_handle *formats,
 	if (event && event->id >= 0 && event->id <= G_MAXUINT16)
 		return event;
 	g_set_error(error, KMT_TRACEPOINT_ERROR, KMT_TRACEPOINT_ERROR_FORMAT,
-		    "the format of the tracepoint %s:%s cannot be understood",
+		    "the format of the tracepoint %s:%s cannot be parsed",
 		    system, name);
 	return NULL;
 }
@@ -150,8 +150,8 @@ struct tep_handle *kmt_tracepoint_formats_new(guint long_bytes, GError **error)
 {
 	g_set_error(error, KMT_TRACEPOINT_ERROR,
 		    KMT_TRACEPOINT_ERROR_NO_LIBRARY,
-		    "it was built without libtraceevent, which reads the "
-		    "formats of tracepoints");
+		    "this program was built without libtraceevent, which reads "
+		    "the formats of tracepoints");
 	return NULL;
 }
 

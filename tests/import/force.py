@@ -55,7 +55,7 @@ class Force(ImportTest):
             data = file.read()
         self.fails(self.write("cut", data[:len(data) // 2]), "cannot import")
         other = perf_sample(Event("mm_page_free_batched", 0, 1, {"pfn": 1}))
-        self.fails(self.write("other", perf_data(other)), "no event of memory")
+        self.fails(self.write("other", perf_data(other)), "no memory event")
 
     def test_full_disk(self):
         self.fails(self.new, "File too large", preexec_fn=lambda: setrlimit(

@@ -225,8 +225,8 @@ class Callchains(ImportTest):
             self.assertEqual(record[4], A + 16)
             self.assertEqual(self.stacks()[record[13]],
                              [A + 16, B + 32, B + 40])
-        self.assertIn("on which node pages", self.meta()["not_seen"])
-        self.assertNotIn("who allocates", self.meta()["not_seen"])
+        self.assertIn("the requested node of pages", self.meta()["not_seen"])
+        self.assertNotIn("the callers that allocate", self.meta()["not_seen"])
         # Without symbols, the call site is the caller of the tracepoint's function.
         self.imported(path, "-f")
         self.assertEqual(self.stacked(1)[0][4], A + 9)
@@ -301,7 +301,7 @@ class Forms(ImportTest):
                   for cpu in range(2)]
         self.refused(self.threads(), "data.0")
         path = self.threads(*of_cpu)
-        self.refused(self.path("perf.data", "data"), "give the directory")
+        self.refused(self.path("perf.data", "data"), "name the directory")
         self.imported(path)
         self.assert_usual()
         self.threads(b"", perf_compressed(of_cpu[1], 2), of_cpu[0])
@@ -335,9 +335,9 @@ class Forms(ImportTest):
         self.out = self.path("new")
         other = self.write("other", perf_data(samples(), layouts=(
             event(ids=(EVENT_ID, 57)),), features=features))
-        for last, words in ((other, "not of the same recording"),
+        for last, words in ((other, "not belong to the same recording"),
                             (self.write("text", "text" * 30),
-                             "is no perf.data")):
+                             "is not a perf.data")):
             self.refused(last, words, options=("-q", last, parts[0]))
 
 
@@ -362,7 +362,7 @@ class Names(ImportTest):
         for options, env in (((), {"HOME": home}),
                              (("--buildid-dir", f"{home}/.debug"), {})):
             said = self.imported_with(path, env, *options)
-            self.assertIn("moved to where the kernel was", said)
+            self.assertIn("relocated to the recorded kernel", said)
             self.assertEqual(self.text("kallsyms"), "".join(
                 f"{A + offset:016x} {kind} {name}\n"
                 for offset, kind, name in ((0, "T", "_text"), (0, "t", "mine"),

@@ -82,8 +82,8 @@ class Perf(ImportTest):
                 6: perf_text("x86_64")}))
         self.assert_usual()
         self.assertIn("7 events of 2 CPUs, 0 lost", said)
-        self.assertIn("2 of no memory", said)
-        self.assertIn("2 of other tracepoints", said)
+        self.assertIn("2 events without memory", said)
+        self.assertIn("2 events of other tracepoints", said)
         self.assertIn("--kallsyms", said)
         meta = self.meta()
         self.assertEqual(
@@ -194,14 +194,14 @@ class Perf(ImportTest):
             self.imported(self.data(samples(MORE), features=features), "-f")
             self.assertEqual(self.records(0), more_records(percpu_bytes))
             self.assertEqual(self.meta()["no_memory"], "1")
-            self.assertNotIn("as such", self.meta()["not_seen"])
+            self.assertNotIn("all per-CPU memory", self.meta()["not_seen"])
         self.imported(self.data(samples()), "-f")
-        self.assertIn("vmalloc areas as such", self.meta()["not_seen"])
+        self.assertIn("all vmalloc areas", self.meta()["not_seen"])
 
     def test_no_event_of_a_kind(self):
         """The capture names a kind that has no event."""
         self.imported(self.data(samples([kfree(10)])))
-        self.assertIn("kmem:kmem_cache_free, of which the file has no event",
+        self.assertIn("kmem:kmem_cache_free, which has no event in the file",
                       self.meta()["not_seen"])
 
     def machine(self, build_id=BUILD_ID, text=0xffffffff81000000):
@@ -218,12 +218,12 @@ class Perf(ImportTest):
         path = self.data(perf_kernel(0xffffffff81000000) + samples(),
                          features={2: perf_build_id(BUILD_ID)})
         self.machine()
-        self.assertIn("names are of this machine", self.imported(path))
+        self.assertIn("names come from this machine", self.imported(path))
         self.assertIn("a_function", self.text("kallsyms"))
         self.assertEqual(self.meta()["build_id"], BUILD_ID.hex())
         for other in ({"build_id": bytes(20)}, {"text": 0xffffffff82000000}):
             self.machine(**other)
-            self.assertIn("does not run the kernel",
+            self.assertIn("does not run the recorded boot",
                           self.imported(path, "-f"))
             self.assertEqual(self.text("kallsyms"), "")
 
@@ -248,7 +248,7 @@ class Perf(ImportTest):
     def test_cut(self):
         """Files that are truncated at any byte."""
         data = perf_data(samples(), features={4: perf_text("6.1")})
-        for end, words in ((0, "it is empty"), (4, "no perf.data"),
+        for end, words in ((0, "it is empty"), (4, "not a perf.data"),
                            (8, "within its header"), (103, "its header"),
                            (150, "within its samples"), (400, "samples"),
                            (len(data) - 1, None)):
@@ -267,8 +267,8 @@ class Perf(ImportTest):
                      "ended", "Ctrl+C")
 
     def test_foreign(self):
-        self.refused(self.write("x", "text " * 100), "it is no perf.data, no "
-                     "trace.dat and no directory of CTF")
+        self.refused(self.write("x", "text " * 100), "it is not a perf.data, "
+                     "a trace.dat, or a directory of CTF")
         self.refused(self.path("nothing"), "No such file")
         self.refused(self.write("big", perf_data(samples()).replace(
             b"PERFILE2", b"2ELIFREP")), "other byte order")
@@ -290,7 +290,7 @@ class Perf(ImportTest):
         short = struct.pack("<QQIIQIIQI", EVENT_ID, 0, 7, 7, 1, 0, 0, 1, 12)
         self.refused(self.data(perf_record(9, short + struct.pack(
             "<HHiI", TRACEPOINTS["kfree"][1], 0, 7, 0))),
-            "an event of kfree has 12 bytes, where its format says 24")
+            "an event of kfree has 12 bytes, but its format requires 24")
         self.refused(self.data(perf_sample(kfree(1, cpu=70000))), "CPU 70000")
 
     def test_fields(self):
@@ -299,11 +299,11 @@ class Perf(ImportTest):
                      "kmem:kfree has no field 'ptr'")
         self.refused(self.data(samples(), {
             **TRACEPOINTS, "kfree": ("kmem", 70000, TRACEPOINTS["kfree"][2])}),
-            "kmem:kfree cannot be understood")
-        self.refused(self.data(perf_sample(USUAL[-1])), "no event of memory",
+            "kmem:kfree cannot be parsed")
+        self.refused(self.data(perf_sample(USUAL[-1])), "no memory event",
                      "perf record -a -e 'kmem:*'")
         self.refused(self.data(samples([kfree(1, ptr=0)])),
-                     "no event of memory")
+                     "no memory event")
         # An optional field is absent.
         self.imported(self.data(samples(USUAL[:1]),
                                 without("kmalloc", "node")))

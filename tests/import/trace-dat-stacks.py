@@ -74,7 +74,7 @@ class TraceStacks(ImportTest):
             page(1004, 6), stack(1005, [*inner, B + 20])),
             [(1000, B + 8, [B + 8, B + 20]), (1002, A + 50, [A + 50]),
              (1004, B + 20, [B + 20])])
-        self.assertIn("on which node pages", self.meta()["not_seen"])
+        self.assertIn("the requested node of pages", self.meta()["not_seen"])
 
     def test_nested(self):
         """Each stack belongs to the last event of its own context."""

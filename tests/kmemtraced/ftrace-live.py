@@ -300,7 +300,7 @@ def test_all_killed(work):
         check(os.path.exists(INSTANCE), "nothing is left")
         done = subprocess.run([program, "/nonexistent"], capture_output=True,
                               text=True, check=False)
-        check("a kmemtraced that was killed had left" in done.stderr,
+        check("instance of a killed kmemtraced" in done.stderr,
               done.stderr)
         no_instance("by " + program)
 
@@ -316,7 +316,7 @@ def test_left(work):
     kill_all(daemon)
     check(os.path.exists(INSTANCE), "nothing is left")
     _, err = finish(start(out, "-w", "0.1"))
-    check("a kmemtraced that was killed had left" in err, err)
+    check("instance of a killed kmemtraced" in err, err)
     no_instance("by the next one")
 
 

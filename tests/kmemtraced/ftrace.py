@@ -160,7 +160,7 @@ class Recording(TracefsTest):
         self.make_tracefs(pages=PAGES)
         os.makedirs(os.path.join(self.instances, "kmemtrace/per_cpu"))
         _, err = self.record()
-        self.assertIn("removed what a kmemtraced that was killed had left",
+        self.assertIn("removed the tracefs instance of a killed kmemtraced",
                       err)
         self.assertEqual(self.times(1), [7000])
 

@@ -545,7 +545,7 @@ class ReplacedFtrace(Replaced, Ftrace):
     """The cleanup process of a kernel without kmemtrace."""
 
     buffer = "trace_pipe_raw"
-    message = "removed what a kmemtraced that was killed had left"
+    message = "removed the tracefs instance of a killed kmemtraced"
 
     def setUp(self):
         super().setUp()
@@ -587,7 +587,7 @@ class Stale(TracefsTest):
         self.make_tracefs()
         self.leave()
         _, err = self.check_end(self.spawn("-f", "-w", "0.1"))
-        self.assertIn("removed what a kmemtraced that was killed had left", err)
+        self.assertIn("removed the tracefs instance of a killed kmemtraced", err)
 
     def test_said_when_quiet(self):
         """-q does not suppress messages about changes of the machine's state."""
@@ -596,7 +596,7 @@ class Stale(TracefsTest):
         self.leave()
         _, _, err = self.run_to_end("-q", "-f", "-s", "relay", "-w", "0.1",
                                     "-r", os.path.join(self.root, "debug"))
-        self.assertIn("removed what a kmemtraced that was killed had left", err)
+        self.assertIn("removed the tracefs instance of a killed kmemtraced", err)
 
     def test_cannot_be_removed(self):
         """The failure is reported, and the relay source records nevertheless."""
@@ -621,8 +621,8 @@ class Stale(TracefsTest):
                 self.leave()
                 _, _, err = self.run_to_end(
                     "-f", "-r", os.path.join(self.root, "debug"), *args)
-                self.assertIn("removed what a kmemtraced that was killed had "
-                              "left in tracefs", err)
+                self.assertIn("removed the tracefs instance of a killed "
+                              "kmemtraced", err)
                 self.assertEqual(os.listdir(self.instances), [])
 
     def test_live_one_is_not_stale(self):
