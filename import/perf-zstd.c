@@ -5,9 +5,13 @@
 
 #include "import/import.h"
 #include "import/perf-zstd.h"
+#include "lib/base/dlopen-note.h"
 
 /* The ABI of the functions and structs below is stable since zstd 1.0. */
 #define SONAME "libzstd.so.1"
+
+KMT_DLOPEN_NOTE("zstd", "Reads recordings of perf record -z", "suggested",
+		SONAME);
 
 #define CHUNK_BYTES ((gsize)64 * 1024)
 

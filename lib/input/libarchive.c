@@ -7,33 +7,14 @@
 
 #include <gmodule.h>
 
+#include "lib/base/dlopen-note.h"
 #include "lib/input/capture.h"
 
 /* The only version with the interface that archive.h declares. */
 #define SONAME "libarchive.so.13"
 
-/*
- * ELF note by which packaging tools find the libraries that a program loads
- * with dlopen(3): type and JSON as the "dlopen metadata" convention of the
- * UAPI group defines them.
- */
-#define DLOPEN_NOTE_TYPE 0x407c0c0a
-#define DLOPEN_NOTE_JSON                                                       \
-	"[{\"feature\":\"archive\","                                           \
-	"\"description\":\"Reads compressed captures and tars\","              \
-	"\"priority\":\"recommended\",\"soname\":[\"" SONAME "\"]}]"
-
-static const struct {
-	guint32 name_size, description_size, type;
-	char name[4];
-	char description[(sizeof(DLOPEN_NOTE_JSON) + 3) & ~3u];
-} dlopen_note __attribute__((used, aligned(4), section(".note.dlopen"))) = {
-	.name_size = sizeof(dlopen_note.name),
-	.description_size = sizeof(dlopen_note.description),
-	.type = DLOPEN_NOTE_TYPE,
-	.name = "FDO",
-	.description = DLOPEN_NOTE_JSON,
-};
+KMT_DLOPEN_NOTE("archive", "Reads compressed captures and tars", "recommended",
+		SONAME);
 
 static KmtInputLibarchive library;
 
