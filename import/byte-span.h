@@ -27,6 +27,7 @@ typedef struct {
 	gsize left;
 } KmtByteSpan;
 
+/* Return whether no read has failed so far. */
 static inline gboolean kmt_byte_span_ok(const KmtByteSpan *b)
 {
 	return b->next != NULL;
@@ -65,6 +66,10 @@ static inline guint32 kmt_byte_span_32(KmtByteSpan *b)
 	return value;
 }
 
+/*
+ * Consume a 64-bit integer in the host's byte order. Returns 0 if too few bytes
+ * are left.
+ */
 static inline guint64 kmt_byte_span_64(KmtByteSpan *b)
 {
 	const guint8 *p = kmt_byte_span_consume(b, sizeof(guint64));

@@ -16,8 +16,7 @@ typedef struct {
 	KmtTracepoint *point; /* layout of the array of u64 values that
 			       * kmt_ctf_point_convert() builds; NULL: see
 			       * kmt_ctf_point_new() */
-	guint64 members[KMT_CTF_MAX_FIELDS]; /* indices of the payload's members
-					      */
+	guint64 members[KMT_CTF_MAX_FIELDS]; /* indices of payload members */
 	guint n_members;
 } KmtCtfPoint;
 
@@ -43,6 +42,11 @@ const char *kmt_ctf_member_text(const bt_field *structure, const char *name);
  */
 KmtCtfPoint *kmt_ctf_point_new(const bt_event_class *class, guint cpus,
 			       GError **error);
+
+/*
+ * Free a KmtCtfPoint; NULL is accepted. The parameter type matches
+ * GDestroyNotify.
+ */
 void kmt_ctf_point_free(gpointer point);
 
 /*

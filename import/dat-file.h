@@ -47,6 +47,9 @@ typedef struct {
 	guint commit_offset, commit_bytes, data_offset;
 } KmtDatPageHeader;
 
+/*
+ * An opened trace.dat file. The spans point into the mapping or into unpacked.
+ */
 typedef struct {
 	GMappedFile *file;
 	const guint8 *bytes;

@@ -14,6 +14,7 @@ typedef struct {
 	GPtrArray *stats;   /* PendingStats * of dat-options.c, or NULL */
 } KmtDatOptions;
 
+/* Free the members of *options, which may be zero-initialized. */
 void kmt_dat_options_clear(KmtDatOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtDatOptions, kmt_dat_options_clear)
 

@@ -12,8 +12,7 @@
 
 static gboolean is_after(gint64 a, gint64 b)
 {
-	/* Subtract as unsigned: the difference of two gint64 may exceed gint64.
-	 */
+	/* Subtract as unsigned: the difference may exceed gint64. */
 	return a > b && (guint64)a - (guint64)b > TOLERANCE_NS;
 }
 

@@ -6,7 +6,7 @@
 #include <glib.h>
 
 /*
- * Times in ns of the first and the last event of a page; whole is FALSE for a
+ * Times in ns of the first and the last event of a page; intact is FALSE for a
  * damaged page.
  */
 typedef struct {
@@ -16,7 +16,7 @@ typedef struct {
 
 /*
  * Find pages with damaged times in an array of KmtDatPageTime, and clear their
- * field whole. The check leaves as many pages intact as possible.
+ * field intact. The check leaves as many pages intact as possible.
  */
 void kmt_dat_order_check(GArray *times);
 

@@ -19,6 +19,9 @@
  */
 #define KMT_DAT_MISSED_UNKNOWN G_MAXUINT64
 
+/*
+ * A page of the ring buffer. If intact is FALSE, only copy is valid.
+ */
 typedef struct {
 	gboolean intact;	    /* FALSE: one or more pages are damaged */
 	guint64 time;		    /* first event, in the file's clock */

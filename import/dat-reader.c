@@ -98,7 +98,7 @@ static gboolean fail_changed(GError **error)
 }
 
 /*
- * Set *whole to whether the first pass found page i of the CPU intact. Returns
+ * Set *intact to whether the first pass found page i of the CPU intact. Returns
  * FALSE and sets *error if the page changed since the first pass.
  */
 static gboolean check_page(const KmtDatReader *r, const KmtDatSurvey *s,

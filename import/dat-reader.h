@@ -31,6 +31,10 @@ typedef struct {
 			     * number */
 } KmtDatLosses;
 
+/*
+ * State of the import of a file. buffer is the buffer that is being imported;
+ * all pointers except import and buffer are owned.
+ */
 typedef struct {
 	KmtImport *import;
 	KmtDatFile *dat;

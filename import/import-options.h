@@ -23,6 +23,7 @@ typedef struct {
 	char **operands;
 } KmtImportOptions;
 
+/* Free the strings of *options. */
 void kmt_import_options_clear(KmtImportOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(KmtImportOptions, kmt_import_options_clear)
 

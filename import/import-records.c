@@ -48,7 +48,8 @@ static KmtImportCpu *get_cpu(KmtImport *import, guint number, GError **error)
 
 	if (number >= KMT_IMPORT_MAX_CPUS) {
 		g_set_error(error, KMT_IMPORT_ERROR, KMT_IMPORT_ERROR_INPUT,
-			    "it has an event of CPU %u, which is not a valid CPU number",
+			    "it has an event of CPU %u, which is not a valid "
+			    "CPU number",
 			    number);
 		return NULL;
 	}

@@ -13,8 +13,7 @@ struct KmtImportStacks {
 	/* For each stack the number of its addresses, then the addresses. */
 	GArray *words;	/* guint64 */
 	GArray *starts; /* gsize, indices in words; starts[0] is stack 1 */
-	/* Hash table of stack numbers with open addressing; 0 is a free slot.
-	 */
+	/* Hash table of stack numbers, open addressing; 0 is a free slot. */
 	guint32 *slots;
 	guint32 n_slots; /* power of two, at least twice the number of stacks */
 	guint64 seed;	 /* random, so that no file can force collisions */

@@ -13,6 +13,7 @@
 
 typedef struct KmtImportStacks KmtImportStacks;
 
+/* Create an empty table; free it with kmt_import_stacks_free(). */
 KmtImportStacks *kmt_import_stacks_new(void);
 void kmt_import_stacks_free(KmtImportStacks *stacks);
 

@@ -13,12 +13,14 @@
 #include "lib/tracepoints/kmem-events.h"
 
 #define KMT_IMPORT_ERROR (kmt_import_error_quark())
+
+/* Return the error domain; use the macro KMT_IMPORT_ERROR. */
 GQuark kmt_import_error_quark(void);
 
+/* Error codes of KMT_IMPORT_ERROR. */
 typedef enum {
 	KMT_IMPORT_ERROR_INPUT, /* the input cannot be read or is invalid */
-	KMT_IMPORT_ERROR_NO_LIBRARY, /* the required library was not compiled in
-				      */
+	KMT_IMPORT_ERROR_NO_LIBRARY, /* required library not compiled in */
 } KmtImportError;
 
 /*
@@ -76,8 +78,7 @@ typedef struct {
 	guint32 pid;
 	guint8 common_flags; /* KMT_TRACEPOINT_COMMON_... bits */
 	const char *cache;   /* name of the event's cache, or NULL */
-	/* Return addresses, the innermost first, beginning with the call site.
-	 */
+	/* Return addresses, the innermost first, from the call site on. */
 	const guint64 *stack;
 	guint n_stack;
 	struct kmemtrace_event record; /* version 1 part of the record */
@@ -264,6 +265,10 @@ typedef struct {
 	guint64 address;
 } KmtImportKernel;
 
+/*
+ * Return the identity of the recorded kernel, which a reader fills in with
+ * allocated strings. import owns the result and the strings.
+ */
 KmtImportKernel *kmt_import_kernel(KmtImport *import);
 
 /*
@@ -272,6 +277,8 @@ KmtImportKernel *kmt_import_kernel(KmtImport *import);
  */
 gboolean kmt_import_set_kallsyms(KmtImport *import, const char *text,
 				 GError **error);
+
+/* Return whether kmt_import_set_kallsyms() was called. */
 gboolean kmt_import_has_kallsyms(const KmtImport *import);
 
 /*
@@ -291,6 +298,8 @@ gboolean kmt_import_perf_data(KmtImport *import, const char *const *paths,
  */
 gboolean kmt_import_trace_dat(KmtImport *import, const char *path,
 			      const char *buffer, GError **error);
+
+/* path is a directory that contains traces, possibly in subdirectories. */
 gboolean kmt_import_ctf(KmtImport *import, const char *path, GError **error);
 
 #endif

@@ -379,8 +379,8 @@ static int run(const KmtImportOptions *o, guint cpus)
 		kmt_import_watch_free(watch);
 		return fail(error);
 	}
-	/* Block all signals until the variable worker is set, because the
-	 * signal handler kills this process. */
+	/* Block all signals until worker is set, because the signal handler
+	 * kills the process that worker refers to. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	handle_signals(kill_worker);
@@ -420,8 +420,7 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	/* If SIGCHLD were ignored, the exit status of the worker would be lost.
-	 */
+	/* With SIGCHLD ignored, the worker's exit status would be lost. */
 	signal(SIGCHLD, SIG_DFL);
 	context = kmt_import_options_parse(argv, &options, &error);
 	if (!context)

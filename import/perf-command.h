@@ -8,14 +8,17 @@
 
 #include <glib.h>
 
+/*
+ * Options of a perf record command line. All fields are 0 or NULL if the
+ * command line is not that of perf record.
+ */
 typedef struct {
 	gboolean known;	       /* it is a command line of perf record */
 	gboolean all_cpus;     /* -a; perf kmem record implies -a */
 	gboolean exclude_perf; /* --exclude-perf */
 	gboolean control;      /* --control */
 	gboolean switch_output;
-	/* Values of options, or NULL. The strings belong to the command line.
-	 */
+	/* Values of options, or NULL; owned by the command line. */
 	const char *cpus;    /* -C */
 	const char *tasks;   /* -p, -t or -u */
 	const char *cgroups; /* -G or --for-each-cgroup */

@@ -9,6 +9,10 @@
 
 #include "import/byte-span.h"
 
+/*
+ * Kinds of entries. The comments name the fields of KmtPerfEntry that are valid
+ * for a kind.
+ */
 typedef enum {
 	KMT_PERF_ENTRY_SAMPLE,	     /* tracepoint: cpu, time, data, chain */
 	KMT_PERF_ENTRY_OTHER_SAMPLE, /* sample of any other event */
@@ -41,6 +45,10 @@ typedef struct {
 
 typedef struct KmtPerfData KmtPerfData;
 
+/*
+ * Open the recording at path; free it with kmt_perf_data_free(), which accepts
+ * NULL. Returns NULL and sets *error if the recording cannot be used at all.
+ */
 KmtPerfData *kmt_perf_data_open(const char *path, GError **error);
 void kmt_perf_data_free(KmtPerfData *data);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPerfData, kmt_perf_data_free)

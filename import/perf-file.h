@@ -35,6 +35,11 @@ typedef struct {
 	KmtByteSpan records;
 } KmtPerfFile;
 
+/*
+ * Map the file at path and parse its header; free the result with
+ * kmt_perf_file_free(), which accepts NULL. Returns NULL and sets *error if the
+ * header is damaged or not supported.
+ */
 KmtPerfFile *kmt_perf_file_open(const char *path, GError **error);
 void kmt_perf_file_free(KmtPerfFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtPerfFile, kmt_perf_file_free)

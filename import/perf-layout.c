@@ -252,8 +252,7 @@ gboolean kmt_perf_layouts_sample(const KmtPerfLayouts *l, KmtByteSpan b,
 	guint64 id = l->has_leading_id ? kmt_byte_span_64(&b) : 0;
 	const Layout *layout = find_layout(l, id);
 
-	/* The list of events contains the IDs of all events that have samples.
-	 */
+	/* The list of events contains the ID of each event with samples. */
 	if (!layout)
 		return FALSE;
 	entry->kind = KMT_PERF_ENTRY_OTHER_SAMPLE;

@@ -13,6 +13,10 @@
 
 typedef struct KmtPerfLayouts KmtPerfLayouts;
 
+/*
+ * Create an empty list of events; free it with kmt_perf_layouts_free(), which
+ * accepts NULL.
+ */
 KmtPerfLayouts *kmt_perf_layouts_new(void);
 void kmt_perf_layouts_free(KmtPerfLayouts *layouts);
 

@@ -9,6 +9,7 @@
 #include "import/import.h"
 #include "import/perf-data.h"
 
+/* One file of a recording. */
 typedef struct {
 	const char *path;  /* not owned */
 	KmtPerfData *data; /* owned */

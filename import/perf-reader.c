@@ -38,8 +38,7 @@ typedef struct {
 	guint samples;	  /* samples since the last round */
 	guint64 n_tasks;  /* recorded tasks, or KMT_PERF_TASKS_UNKNOWN */
 	guint64 lost;	  /* sum of KMT_PERF_ENTRY_LOST */
-	/* guint64 event ID -> guint64 lost samples, from the end of each file.
-	 */
+	/* guint64 event ID -> guint64 lost samples of all files */
 	GHashTable *lost_samples;
 	GError *damage; /* first damage found, or NULL */
 } KmtPerfReader;

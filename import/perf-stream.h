@@ -23,6 +23,9 @@ enum {
 	KMT_PERF_USER_COMPRESSED2 = 83,
 };
 
+/*
+ * A record of a perf file. The spans are valid until the next record is read.
+ */
 typedef struct {
 	guint type;
 	KmtByteSpan body; /* bytes behind the header */

@@ -93,6 +93,7 @@ kmt_tracepoint_field(KmtTracepoint *point, const KmtTracepointField *field)
  */
 #define KMT_TRACEPOINT_LOWEST_ADDRESS 17
 
+/* Load an unaligned 32-bit integer. */
 static inline guint32 kmt_tracepoint_load32(const guint8 *p)
 {
 	guint32 value;
@@ -101,6 +102,7 @@ static inline guint32 kmt_tracepoint_load32(const guint8 *p)
 	return value;
 }
 
+/* Load an unaligned 64-bit integer. */
 static inline guint64 kmt_tracepoint_load64(const guint8 *p)
 {
 	guint64 value;
@@ -109,6 +111,10 @@ static inline guint64 kmt_tracepoint_load64(const guint8 *p)
 	return value;
 }
 
+/*
+ * Load the field of an event, zero-extended to 64 bits. The caller has checked
+ * that data contains the field. A field of size 0 has the value 0.
+ */
 static inline guint64 kmt_tracepoint_slot_load(const guint8 *data,
 					       KmtTracepointSlot field)
 {

@@ -10,6 +10,10 @@
 
 typedef struct KmtTracepointTables KmtTracepointTables;
 
+/*
+ * Create empty tables; free them with kmt_tracepoint_tables_free(), which
+ * accepts NULL.
+ */
 KmtTracepointTables *kmt_tracepoint_tables_new(void);
 void kmt_tracepoint_tables_free(KmtTracepointTables *names);
 

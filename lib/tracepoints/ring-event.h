@@ -35,6 +35,7 @@ enum {
 #define KMT_TRACEPOINT_RING_COMMIT_MISSED (1U << 31)
 #define KMT_TRACEPOINT_RING_COMMIT_STORED (1U << 30)
 
+/* Position in the data of a ring buffer page. */
 typedef struct {
 	const guint8 *next, *end;
 	guint64 time_ns; /* time of the previous event; initially of the page */
@@ -68,6 +69,10 @@ static inline guint64 kmt_tracepoint_ring_complete_time(guint64 stamp,
 	return stamp;
 }
 
+/*
+ * Split the first word of an event, in the host's byte order, into type and
+ * time delta.
+ */
 static inline void kmt_tracepoint_ring_split_head(guint32 head, guint *type,
 						  guint32 *delta)
 {
@@ -80,6 +85,7 @@ static inline void kmt_tracepoint_ring_split_head(guint32 head, guint *type,
 #endif
 }
 
+/* Mark the page as damaged and skip the rest of the page. Returns NULL. */
 static inline const guint8 *
 kmt_tracepoint_ring_set_damaged(KmtTracepointCursor *cursor)
 {

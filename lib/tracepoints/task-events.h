@@ -25,6 +25,7 @@ typedef struct {
 	guint16 n_bytes;
 } KmtTracepointTaskField;
 
+/* A task tracepoint and the locations of its fields. */
 typedef struct {
 	guint min_bytes; /* minimum size of an event's data; 0: unusable */
 	guint16 id;

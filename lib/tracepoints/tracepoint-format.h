@@ -8,8 +8,11 @@
 #include "lib/tracepoints/kmem-events.h"
 
 #define KMT_TRACEPOINT_ERROR (kmt_tracepoint_error_quark())
+
+/* Return the error domain; use the macro KMT_TRACEPOINT_ERROR. */
 GQuark kmt_tracepoint_error_quark(void);
 
+/* Error codes of KMT_TRACEPOINT_ERROR. */
 typedef enum {
 	KMT_TRACEPOINT_ERROR_FORMAT, /* the format cannot be used for records */
 	KMT_TRACEPOINT_ERROR_MEMORY,
