@@ -40,16 +40,16 @@ static inline gboolean kmt_byte_span_ok(const KmtByteSpan *b)
 static inline const guint8 *kmt_byte_span_consume(KmtByteSpan *b,
 						  guint64 n_bytes)
 {
-	const guint8 *taken = b->next;
+	const guint8 *consumed = b->next;
 
-	if (!taken || n_bytes > b->left) {
+	if (!consumed || n_bytes > b->left) {
 		b->next = NULL;
 		b->left = 0;
 		return NULL;
 	}
 	b->next += n_bytes;
 	b->left -= n_bytes;
-	return taken;
+	return consumed;
 }
 
 /*

@@ -135,29 +135,31 @@ guint kmt_import_callers_apply(KmtImportCallers *c,
 			       struct kmemtrace_event *event,
 			       const guint64 **stack, guint n)
 {
-	guint first = 0;
+	guint n_skipped = 0;
 
 	if (event->call_site) {
-		while (first < n && (*stack)[first] != event->call_site)
-			first++;
+		while (n_skipped < n && (*stack)[n_skipped] != event->call_site)
+			n_skipped++;
 		/* The stack does not contain the call site: skip only the
 		 * function that contains the tracepoint. */
-		if (first == n)
-			first = MIN(n, 1);
+		if (n_skipped == n)
+			n_skipped = MIN(n, 1);
 	} else {
 		/* ftrace may have omitted innermost functions, so the stack may
 		 * begin outside the allocator. */
-		first = is_page_allocator(c, n ? (*stack)[0] : 0) ? 0
-								  : MIN(n, 1);
-		while (first < n && is_page_allocator(c, (*stack)[first]))
-			first++;
+		n_skipped = is_page_allocator(c, n ? (*stack)[0] : 0)
+				    ? 0
+				    : MIN(n, 1);
+		while (n_skipped < n &&
+		       is_page_allocator(c, (*stack)[n_skipped]))
+			n_skipped++;
 		/* The stack was truncated within the allocator: skip only the
 		 * function that contains the tracepoint. */
-		if (first == n)
-			first = MIN(n, 1);
-		if (event->type_id == KMEMTRACE_TYPE_PAGES && first < n)
-			event->call_site = (*stack)[first];
+		if (n_skipped == n)
+			n_skipped = MIN(n, 1);
+		if (event->type_id == KMEMTRACE_TYPE_PAGES && n_skipped < n)
+			event->call_site = (*stack)[n_skipped];
 	}
-	*stack += first;
-	return n - first;
+	*stack += n_skipped;
+	return n - n_skipped;
 }

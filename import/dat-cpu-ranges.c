@@ -18,14 +18,14 @@ static gint compare_offsets(gconstpointer a, gconstpointer b)
  */
 static gboolean add_ranges(const KmtDatBuffer *buffer, GArray *ranges)
 {
-	g_autofree gboolean *seen = g_new0(gboolean, KMT_IMPORT_MAX_CPUS);
+	g_autofree gboolean *has_range = g_new0(gboolean, KMT_IMPORT_MAX_CPUS);
 
 	for (guint i = 0; i < buffer->cpus->len; i++) {
 		KmtDatCpu cpu = g_array_index(buffer->cpus, KmtDatCpu, i);
 
-		if (seen[cpu.cpu])
+		if (has_range[cpu.cpu])
 			return FALSE;
-		seen[cpu.cpu] = TRUE;
+		has_range[cpu.cpu] = TRUE;
 		if (cpu.size)
 			g_array_append_val(ranges, cpu);
 	}

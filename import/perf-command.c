@@ -150,7 +150,7 @@ KmtPerfCommand kmt_perf_command_parse(const char *const *words)
 	}
 	if (!words || !*words)
 		return (KmtPerfCommand){0};
-	p.command.known = TRUE;
+	p.command.is_perf_record = TRUE;
 	/* The first word that is not an option is the command that perf
 	 * records; its options must not be parsed. */
 	while (*++words && (*words)[0] == '-' && (*words)[1] &&

@@ -13,10 +13,10 @@
  * command line is not that of perf record.
  */
 typedef struct {
-	gboolean known;	       /* it is a command line of perf record */
-	gboolean all_cpus;     /* -a; perf kmem record implies -a */
-	gboolean exclude_perf; /* --exclude-perf */
-	gboolean control;      /* --control */
+	gboolean is_perf_record; /* it is a command line of perf record */
+	gboolean all_cpus;	 /* -a; perf kmem record implies -a */
+	gboolean exclude_perf;	 /* --exclude-perf */
+	gboolean control;	 /* --control */
 	gboolean switch_output;
 	/* Values of options, or NULL; owned by the command line. */
 	const char *cpus;    /* -C */

@@ -34,9 +34,9 @@ static void add_reason(GArray *reasons, char *text, const char *name)
 		if (g_str_equal(g_array_index(reasons, Reason, i).text, text))
 			reason = &g_array_index(reasons, Reason, i);
 	if (!reason) {
-		Reason fresh = {g_strdup(text), g_string_new(NULL), 0};
+		Reason added = {g_strdup(text), g_string_new(NULL), 0};
 
-		g_array_append_val(reasons, fresh);
+		g_array_append_val(reasons, added);
 		reason = &g_array_index(reasons, Reason, reasons->len - 1);
 	}
 	g_free(text);

@@ -264,23 +264,25 @@ static gboolean import_entry(KmtPerfReader *r, const KmtPerfEntry *entry,
 }
 
 /*
- * Merge the lost samples of a file into all. The kernel counts lost samples
- * from the start of perf, so the count of a later file includes all earlier
- * files; the merge takes the maximum.
+ * Merge the lost samples of a file into total_counts. The kernel counts lost
+ * samples from the start of perf, so the count of a later file includes all
+ * earlier files; the merge takes the maximum.
  */
-static void merge_lost_samples(GHashTable *all, GHashTable *of_file)
+static void merge_lost_samples(GHashTable *total_counts,
+			       GHashTable *file_counts)
 {
 	GHashTableIter iter;
 	gpointer id, n;
 
-	g_hash_table_iter_init(&iter, of_file);
+	g_hash_table_iter_init(&iter, file_counts);
 	while (g_hash_table_iter_next(&iter, &id, &n)) {
-		guint64 *most = g_hash_table_lookup(all, id);
+		guint64 *maximum = g_hash_table_lookup(total_counts, id);
 
-		if (most)
-			*most = MAX(*most, *(guint64 *)n);
+		if (maximum)
+			*maximum = MAX(*maximum, *(guint64 *)n);
 		else
-			g_hash_table_insert(all, g_memdup2(id, sizeof(guint64)),
+			g_hash_table_insert(total_counts,
+					    g_memdup2(id, sizeof(guint64)),
 					    g_memdup2(n, sizeof(guint64)));
 	}
 }
