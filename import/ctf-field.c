@@ -64,8 +64,9 @@ static gboolean is_named(const KmtTracepointName *point, const char *name)
 }
 
 /*
- * Find the member of payload that has this name. Sets *place to its index.
- * Returns FALSE if there is no such member or the member is not an integer.
+ * Find the member of payload that has this name. Sets *member_index to its
+ * index. Returns FALSE if there is no such member or the member is not an
+ * integer.
  */
 static gboolean find_member(const bt_field_class *payload, const char *name,
 			    guint64 *member_index)

@@ -27,8 +27,8 @@ gboolean kmt_dat_clock_init(KmtDatClock *clock, const KmtDatFile *dat,
 			    const char *name, GError **error)
 {
 	*clock = (KmtDatClock){name, 1, 0, dat->time_shift};
-	/* trace-cmd converts TSC cycles to ns if it could determine their
-	 * frequency. */
+	/* The file contains the rate of TSC cycles if trace-cmd could determine
+	 * the rate. */
 	if (dat->tsc_mult && dat->tsc_shift < 64 &&
 	    (!name || g_str_equal(name, "x86-tsc") ||
 	     g_str_equal(name, "tsc2nsec"))) {

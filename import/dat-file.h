@@ -82,8 +82,8 @@ void kmt_dat_file_free(KmtDatFile *dat);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtDatFile, kmt_dat_file_free)
 
 /*
- * Called with the format file of one tracepoint; the strings are valid during
- * the call. FALSE with *error set stops the iteration.
+ * Callback for the format file of one tracepoint. The strings are valid during
+ * the call. Return FALSE with *error set to stop the iteration.
  */
 typedef gboolean (*KmtDatFormatFunc)(gpointer user, const char *system,
 				     const char *name, const char *text,

@@ -87,8 +87,8 @@ static KmtDatPageTime page_time(const KmtDatReader *r, const KmtDatPage *page)
 }
 
 /*
- * Fail because the mapped file changed: another process can modify it between
- * the two passes.
+ * Set *error to a message about a file that changed between the two passes, and
+ * return FALSE. The file is mapped, so another process can modify it.
  */
 static gboolean fail_changed(GError **error)
 {

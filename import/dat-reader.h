@@ -18,7 +18,7 @@ typedef struct {
 	GArray *times;		   /* KmtDatPageTime */
 	guint64 events;		   /* events in intact pages */
 	guint64 gaps;		   /* runs of damaged pages */
-	guint64 missed;		   /* lost events that pages count */
+	guint64 missed;		   /* lost events, as counted in pages */
 	guint64 unnumbered_losses; /* losses without a number */
 	gboolean has_time;
 	gint64 first_ns, last_ns;

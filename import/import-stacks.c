@@ -43,7 +43,8 @@ void kmt_import_stacks_free(KmtImportStacks *s)
 	g_free(s);
 }
 
-/* Return the number of addresses of a stack, followed by the addresses. */
+/* Return a pointer to the words of a stack: the number of addresses, then the
+ * addresses. */
 static const guint64 *stack_words(const KmtImportStacks *s, guint32 number)
 {
 	return &g_array_index(s->words, guint64,

@@ -179,10 +179,10 @@ void kmt_import_set_damaged(KmtImport *import);
 void kmt_import_add_note(KmtImport *import, const char *note);
 
 /*
- * Declare that all events up to time (ns) were added. The import writes them
- * when enough records wait, so one call per event costs no more than one call
- * per batch. G_MAXINT64 writes all waiting records; later events may then have
- * any time.
+ * Declare that all events up to time (ns) were added. The import writes the
+ * records of these events when enough records wait, so one call per event costs
+ * no more than one call per batch. G_MAXINT64 writes all waiting records; later
+ * events may then have any time.
  */
 gboolean kmt_import_advance(KmtImport *import, gint64 time, GError **error);
 

@@ -13,7 +13,7 @@
  * command line is not that of perf record.
  */
 typedef struct {
-	gboolean is_perf_record; /* it is a command line of perf record */
+	gboolean is_perf_record; /* words are a command line of perf record */
 	gboolean all_cpus;	 /* -a; perf kmem record implies -a */
 	gboolean exclude_perf;	 /* --exclude-perf */
 	gboolean control;	 /* --control */

@@ -25,7 +25,7 @@ struct KmtPerfData {
 	GPtrArray *threads; /* GMappedFile */
 	KmtPerfStream *stream;
 	guint next_thread;	   /* index of the file after stream */
-	gboolean cut_off_reported; /* the entry was returned for stream */
+	gboolean cut_off_reported; /* CUT_OFF was returned for stream */
 	guint page_bytes, long_bytes;
 	char *release, *machine, *version, *build_id;
 	GStrv command;
@@ -33,8 +33,8 @@ struct KmtPerfData {
 };
 
 /*
- * Read the header of the tracing data, which a trace.dat file begins with too,
- * and find the format files in it.
+ * Read the header of the tracing data and find the first format file. A
+ * trace.dat file begins with the same header.
  */
 static gboolean read_tracing_data(KmtPerfData *d, GError **error)
 {

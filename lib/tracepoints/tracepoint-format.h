@@ -22,7 +22,7 @@ typedef enum {
 /* Locations of the fields that all events have. */
 typedef struct {
 	KmtTracepointSlot type, flags, pid;
-	guint bytes; /* size that includes the three fields */
+	guint bytes; /* minimum size that contains the fields */
 } KmtTracepointCommonFields;
 
 struct tep_handle; /* type of libtraceevent */
