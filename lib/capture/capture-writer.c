@@ -17,16 +17,19 @@
 #define META	      KMT_CAPTURE_META
 #define META_RESERVED META KMT_CAPTURE_TEMPORARY
 
-/* Bytes of meta: at most, of [capture] and of the group of a CPU. */
+/*
+ * Maximum size of kmemtrace.meta: of the group [capture], and of each CPU's
+ * group.
+ */
 #define META_CAPTURE_BYTES 4096
 #define META_CPU_BYTES	   176
 
-/* Below it a write past the page cache costs more than it records. */
+/* A smaller O_DIRECT write causes more events than it writes. */
 #define BATCH_CHUNKS ((gsize)16)
 
 struct kmt_capture_writer {
 	KmtCaptureDirectory *directory;
-	int meta_fd;	 /* META_RESERVED, or -1 */
+	int meta_fd;	 /* descriptor of META_RESERVED, or -1 */
 	GPtrArray *made; /* char *: names of files that this process created */
 };
 
@@ -75,7 +78,8 @@ void kmt_capture_writer_close(KmtCaptureWriter *output)
 void kmt_capture_writer_undo(KmtCaptureWriter *output)
 {
 	drop_reservation(output);
-	/* kmemtrace.meta, created first, goes last. */
+	/* In reverse order: kmemtrace.meta was created first and is removed
+	 * last. */
 	for (guint i = output->made->len; i-- > 0;)
 		unlinkat(kmt_capture_writer_fd(output), output->made->pdata[i],
 			 0);
@@ -103,7 +107,7 @@ gboolean kmt_capture_writer_is_staged(const KmtCaptureWriter *output)
 	return kmt_capture_directory_is_staged(output->directory);
 }
 
-/* Note a file that this process created, once. */
+/* Add the name of a file that this process created to the list, once. */
 static void add_made(KmtCaptureWriter *output, const char *name)
 {
 	for (guint i = 0; i < output->made->len; i++)
@@ -122,7 +126,7 @@ static KmtCaptureCpuWriter *make_cpu_file(KmtCaptureWriter *output, guint cpu,
 		kmt_capture_writer_fd(output), name, record_bytes, batch_bytes,
 		memory, error);
 
-	/* The file is new, so that its name is not in the list. */
+	/* A new file is not in the list yet. */
 	if (sink)
 		g_ptr_array_add(output->made, g_steal_pointer(&name));
 	else
@@ -136,8 +140,9 @@ KmtCaptureCpuWriter *kmt_capture_writer_cpu_file(KmtCaptureWriter *output,
 						 GError **error)
 {
 	/*
-	 * With the usual sub-buffers a reader is woken seldom enough to write
-	 * all chunks there are each time.  With small ones it lets them gather.
+	 * With sub-buffers of the usual size, a reader wakes up seldom enough
+	 * to write all complete chunks each time. With small sub-buffers, it
+	 * gathers several chunks first.
 	 */
 	gsize chunk = kmt_capture_cpu_writer_chunk_bytes(record_bytes);
 	gsize batch_bytes =
@@ -159,8 +164,9 @@ KmtCaptureCpuWriter *kmt_capture_writer_small_cpu_file(KmtCaptureWriter *output,
 }
 
 /*
- * Each line of kallsyms begins with an address.  *in_address is the state
- * between two blocks: TRUE at the start.  Are all of them 0 here?
+ * Return whether all addresses in a block of kallsyms are 0. Each line begins
+ * with an address. *in_address is the state between two blocks; TRUE at the
+ * start.
  */
 static gboolean addresses_are_zero(const char *block, gsize n_bytes,
 				   gboolean *in_address)
@@ -176,7 +182,7 @@ static gboolean addresses_are_zero(const char *block, gsize n_bytes,
 	return TRUE;
 }
 
-/* r is what came of writing until here: 0 or -errno. */
+/* Finish a file after writing. r is the result of the writes: 0 or -errno. */
 static gboolean finish(KmtCaptureCpuWriter *sink, int r, const char *path,
 		       GError **error)
 {
@@ -220,7 +226,7 @@ static gboolean copy(int from, const char *source, KmtCaptureCpuWriter *sink,
 	return ok;
 }
 
-/* Ends what was made of temporary: it becomes name, or goes. */
+/* Rename the file temporary to name, or remove it if ok is FALSE. */
 static gboolean put_in_place(KmtCaptureWriter *output, gboolean ok,
 			     const char *temporary, const char *name,
 			     const char *path, GError **error)
@@ -299,7 +305,10 @@ gboolean kmt_capture_writer_write_table(KmtCaptureWriter *output,
 			    name, path, error);
 }
 
-/* A file with room for the last meta, so that a full disk does not matter. */
+/*
+ * Reserve disk space for the final kmemtrace.meta in a file, so that a full
+ * disk does not prevent writing it.
+ */
 static void reserve_meta(KmtCaptureWriter *output, guint n_cpus)
 {
 	off_t room = META_CAPTURE_BYTES + (off_t)n_cpus * META_CPU_BYTES;
@@ -309,7 +318,8 @@ static void reserve_meta(KmtCaptureWriter *output, guint n_cpus)
 
 	if (fd < 0)
 		return;
-	/* A file system that cannot set room aside: try it at the end. */
+	/* If the file system cannot reserve space, the final kmemtrace.meta is
+	 * written without a reservation. */
 	kmt_capture_owner_give(fd);
 	if (fchmod(fd, 0600) == 0)
 		(void)!fallocate(fd, 0, 0, room);
@@ -333,9 +343,9 @@ static int write_all(int fd, const char *text, gsize n_bytes)
 }
 
 /*
- * Whether META_RESERVED still names the file that is open.  The owner of the
- * directory may have replaced it; renaming that file would make a FIFO or a
- * link the kmemtrace.meta of a capture that is called complete.
+ * Return whether META_RESERVED still names the open file. The owner of the
+ * directory may have replaced it, and renaming another file would make a FIFO
+ * or a link the kmemtrace.meta of a complete capture.
  */
 static gboolean is_reserved(const KmtCaptureWriter *output)
 {

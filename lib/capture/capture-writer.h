@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The directory of a capture, as kmemtrace(5) describes it.
+ * Writes the files of a capture directory; kmemtrace(5) describes the
+ * directory.
  *
- * One thread.
+ * One thread may use a writer. Functions that return gboolean return FALSE and
+ * set an error on failure.
  */
 #ifndef KMEMTRACE_CAPTURE_CAPTURE_WRITER_H
 #define KMEMTRACE_CAPTURE_CAPTURE_WRITER_H
@@ -23,36 +25,44 @@ void kmt_capture_writer_close(KmtCaptureWriter *output);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCaptureWriter, kmt_capture_writer_close)
 
 /*
- * Remove what was created since open, by this process or, in a subdirectory, by
- * any other: nothing has been recorded.
+ * Remove all files and directories created since kmt_capture_writer_open(),
+ * because nothing was recorded. In a subdirectory, files of other processes are
+ * removed too.
  */
 void kmt_capture_writer_undo(KmtCaptureWriter *output);
 
 /*
- * The capture is complete: replace the one that was there before.  See
+ * Finish a complete capture: replace the previous capture in the directory. See
  * kmt_capture_directory_publish().
  */
 gboolean kmt_capture_writer_publish(KmtCaptureWriter *output, GError **error);
 
-/* Where the files of the capture are now. */
+/*
+ * Return the directory that contains the files of the capture at present: path,
+ * and descriptor. The writer owns both.
+ */
 const char *kmt_capture_writer_path(const KmtCaptureWriter *output);
 int kmt_capture_writer_fd(const KmtCaptureWriter *output);
 
-/* Whether they are in a subdirectory. */
+/* Return whether the files are in a subdirectory. */
 gboolean kmt_capture_writer_is_staged(const KmtCaptureWriter *output);
 
-/* Whether name is that of a CPU's file: cpu<n>.out. */
+/* Return whether name is the name of a CPU's file: cpu<n>.out. */
 gboolean kmt_capture_writer_is_cpu_file(const char *name);
 
-/* Makes cpu<n>.out.  subbuf_bytes: what the kernel will give at once. */
+/*
+ * Create cpu<n>.out. subbuf_bytes is the size of the kernel's sub-buffers, from
+ * which the writer derives how much to gather before a write. The caller frees
+ * the result.
+ */
 KmtCaptureCpuWriter *kmt_capture_writer_cpu_file(KmtCaptureWriter *output,
 						 guint cpu, gsize record_bytes,
 						 gsize subbuf_bytes,
 						 GError **error);
 
 /*
- * Make cpu<n>.out with little memory, for a writer of many CPUs that does not
- * trace meanwhile.
+ * Create cpu<n>.out with little memory, for a program that writes files of many
+ * CPUs and is not traced meanwhile. The caller frees the result.
  */
 KmtCaptureCpuWriter *kmt_capture_writer_small_cpu_file(KmtCaptureWriter *output,
 						       guint cpu,
@@ -60,37 +70,37 @@ KmtCaptureCpuWriter *kmt_capture_writer_small_cpu_file(KmtCaptureWriter *output,
 						       GError **error);
 
 /*
- * Puts a copy of the file source there as name; one that is there already
- * stays as it is if that fails.  FALSE without an error being set: there is no
- * source.  hidden, unless NULL: source is a kallsyms whose addresses are all 0.
+ * Copy the file source into the capture as name. If the copy fails, an existing
+ * file of that name remains unchanged. FALSE without an error means that source
+ * does not exist. hidden, unless NULL, is set to whether source is a kallsyms
+ * in which all addresses are 0.
  */
 gboolean kmt_capture_writer_copy_table(KmtCaptureWriter *output,
 				       const char *source, const char *name,
 				       gboolean *hidden, GError **error);
 
 /*
- * Writes text there as name; one that is there already stays as it is if that
- * fails.
+ * Write text into the capture as the file name. If writing fails, an existing
+ * file of that name remains unchanged.
  */
 gboolean kmt_capture_writer_write_table(KmtCaptureWriter *output,
 					const char *name, const char *text,
 					GError **error);
 
 /*
- * Write kmemtrace.meta, whole or not at all.  Disk space for the next time is
- * reserved, with n_cpus CPUs.
+ * Write kmemtrace.meta completely or not at all. The function also reserves
+ * disk space for the final kmemtrace.meta of n_cpus CPUs.
  */
 gboolean kmt_capture_writer_write_meta(KmtCaptureWriter *output, GKeyFile *meta,
 				       guint n_cpus, GError **error);
 
 /*
- * Write kmemtrace.meta for the last time, with the names of all files that were
- * written.
+ * Write the final kmemtrace.meta, with the names of all files of the capture.
  */
 gboolean kmt_capture_writer_end_meta(KmtCaptureWriter *output, GKeyFile *meta,
 				     guint n_cpus, GError **error);
 
-/* Waits until the names of the files are on the disk. */
+/* Wait until the directory entries of the files are on the disk. */
 gboolean kmt_capture_writer_sync(KmtCaptureWriter *output, GError **error);
 
 #endif

@@ -14,13 +14,13 @@
 #include "lib/capture/owner.h"
 #include "lib/capture/cpu-file-writer.h"
 
-/* No disk asks for more with O_DIRECT, nor for a larger alignment. */
+/* No disk requires a larger size or alignment for O_DIRECT. */
 #define BLOCK_BYTES 4096
 
 struct kmt_capture_cpu_writer {
 	int fd;
 	bool direct; /* O_DIRECT is set on fd */
-	bool closed; /* takes no more */
+	bool closed; /* no more bytes are accepted */
 	int error;   /* negative errno of the write that failed, or 0 */
 	gsize record_bytes;
 	gsize chunk_bytes;
@@ -28,12 +28,15 @@ struct kmt_capture_cpu_writer {
 	gsize buffer_bytes;
 	gsize fill; /* bytes in buffer */
 	guint8 *buffer;
-	/* Read by other threads while this one writes. */
+	/* Other threads read the counters while this thread writes. */
 	_Atomic guint64 written;
 	_Atomic guint64 unsaved;
 };
 
-/* Figures have one writer, so that a store needs no read-modify-write. */
+/*
+ * Add to a counter. Each counter has one writer, so a plain load and store
+ * suffice.
+ */
 static void figure_add(_Atomic guint64 *figure, guint64 n)
 {
 	atomic_store_explicit(
@@ -48,7 +51,7 @@ static void set_direct(KmtCaptureCpuWriter *sink, bool on)
 	if (flags < 0)
 		return;
 	flags = on ? flags | O_DIRECT : flags & ~O_DIRECT;
-	/* Not an error: a file system without it says EINVAL here. */
+	/* EINVAL from a file system without O_DIRECT is not an error. */
 	if (fcntl(sink->fd, F_SETFL, flags) == 0)
 		sink->direct = on;
 }
@@ -60,7 +63,8 @@ static bool allocate(KmtCaptureCpuWriter *sink,
 
 	sink->buffer_bytes = is_locked ? KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES
 				       : 2 * sink->chunk_bytes;
-	/* Touched now, so that no page has to be found while tracing. */
+	/* Populate the memory now, so that no page is allocated while tracing.
+	 */
 	sink->buffer = mmap(NULL, sink->buffer_bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS |
 				    (is_locked ? MAP_POPULATE : 0),
@@ -69,7 +73,8 @@ static bool allocate(KmtCaptureCpuWriter *sink,
 		sink->buffer = NULL;
 		return false;
 	}
-	/* Best effort: an ordinary user may not lock as much. */
+	/* A failure is ignored: an ordinary user may not be allowed to lock
+	 * this much memory. */
 	if (is_locked)
 		(void)mlock(sink->buffer, sink->buffer_bytes);
 	return true;
@@ -87,13 +92,13 @@ kmt_capture_cpu_writer_new(int dir_fd, const char *name, gsize record_bytes,
 	g_assert(sink->chunk_bytes % record_bytes == 0);
 	sink->batch_bytes = batch_bytes;
 	/*
-	 * O_DIRECT comes later: with O_CREAT, a file system that has none
+	 * Set O_DIRECT later: with O_CREAT, a file system without O_DIRECT
 	 * creates the file and then fails.
 	 */
 	sink->fd = openat(dir_fd, name,
 			  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 			  0600);
-	/* The umask may have taken even the owner's bits. */
+	/* The umask may have removed permissions of the owner. */
 	if (sink->fd < 0 || fchmod(sink->fd, 0600) < 0) {
 		kmt_capture_set_errno(error,
 				      kmt_capture_write_error_code(errno),
@@ -101,7 +106,7 @@ kmt_capture_cpu_writer_new(int dir_fd, const char *name, gsize record_bytes,
 		return NULL;
 	}
 	kmt_capture_owner_give(sink->fd);
-	/* Only what is traced has to leave the page cache alone. */
+	/* Only a traced program has to bypass the page cache. */
 	if (memory == KMT_CAPTURE_CPU_WRITER_LOCKED)
 		set_direct(sink, true);
 	if (!allocate(sink, memory)) {
@@ -124,7 +129,10 @@ void kmt_capture_cpu_writer_free(KmtCaptureCpuWriter *sink)
 	g_free(sink);
 }
 
-/* Cuts the file back to the whole records in its first n_bytes. */
+/*
+ * Truncate the file to the complete records in its first n_bytes. Return the
+ * new size.
+ */
 static guint64 cut(KmtCaptureCpuWriter *sink, guint64 n_bytes)
 {
 	guint64 whole = n_bytes - n_bytes % sink->record_bytes;
@@ -134,8 +142,8 @@ static guint64 cut(KmtCaptureCpuWriter *sink, guint64 n_bytes)
 	return whole;
 }
 
-/* Writes n_bytes, whole records, at the file's end; the number that got there.
- */
+/* Append n_bytes of complete records to the file. Return the number of written
+ * bytes. */
 static gsize write_from(KmtCaptureCpuWriter *sink, const guint8 *from,
 			gsize n_bytes)
 {
@@ -152,8 +160,9 @@ static gsize write_from(KmtCaptureCpuWriter *sink, const guint8 *from,
 			continue;
 		} else if (n < 0 && errno == EINVAL && sink->direct) {
 			/*
-			 * Some file systems take the flag and refuse the write;
-			 * and a short write leaves an offset off the blocks.
+			 * Some file systems accept the flag but refuse the
+			 * write. A short write also leaves an offset that is
+			 * not aligned.
 			 */
 			set_direct(sink, false);
 			if (!sink->direct)
@@ -170,7 +179,7 @@ static gsize write_from(KmtCaptureCpuWriter *sink, const guint8 *from,
 	return done;
 }
 
-/* Writes the first n_bytes of the buffer. */
+/* Write the first n_bytes of the buffer. Return 0 or a negative errno. */
 static int write_out(KmtCaptureCpuWriter *sink, gsize n_bytes)
 {
 	gsize done = write_from(sink, sink->buffer, n_bytes);
@@ -186,7 +195,8 @@ void *kmt_capture_cpu_writer_room(KmtCaptureCpuWriter *sink, gsize *n_bytes)
 {
 	gsize room = sink->buffer_bytes - sink->fill;
 
-	/* All but a broken kernel keep fill at whole records. */
+	/* fill is a multiple of the record size, unless the kernel returned an
+	 * incomplete record. */
 	*n_bytes = MAX(room - room % sink->record_bytes, 1);
 	return sink->buffer + sink->fill;
 }
@@ -201,7 +211,10 @@ int kmt_capture_cpu_writer_add(KmtCaptureCpuWriter *sink, gsize n_bytes)
 	return sink->error;
 }
 
-/* Whether it is to be written from where it is, once all before it is. */
+/*
+ * Return whether bytes should be written from their place once all earlier
+ * bytes are written.
+ */
 static bool is_worth_it(const KmtCaptureCpuWriter *sink, const void *from,
 			gsize n_bytes)
 {
@@ -209,7 +222,7 @@ static bool is_worth_it(const KmtCaptureCpuWriter *sink, const void *from,
 
 	if (sink->closed)
 		return false;
-	/* Small writes would add more to the trace. */
+	/* Small writes would add more events to the trace. */
 	return !sink->direct ||
 	       (n_bytes >= sink->batch_bytes &&
 		(place | (guintptr)from | n_bytes) % BLOCK_BYTES == 0);
@@ -307,7 +320,7 @@ int kmt_capture_cpu_writer_sync(KmtCaptureCpuWriter *sink)
 	do
 		r = fsync(sink->fd);
 	while (r < 0 && errno == EINTR);
-	/* What cannot be synced for lack of an fsync is not lost. */
+	/* A file without fsync() is not an error. */
 	return r < 0 && errno != EINVAL && errno != ENOSYS ? -errno : 0;
 }
 

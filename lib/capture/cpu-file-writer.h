@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file being written, with the memory in which its next bytes gather.
+ * Writes a file cpu<n>.out through a buffer.
  *
- * Writing must cause as few allocations in the kernel as can be, since each is
- * an event of the trace that is being written.  So the memory is allocated once
- * and aligned, and whole chunks go to the disk past the page cache (O_DIRECT)
- * where the file system takes that; the rest, and everything on file systems
- * which do not, goes the ordinary way.
+ * Each allocation that the kernel makes for a write is an event of the recorded
+ * trace, so writing must cause as few allocations as possible. The buffer is
+ * therefore allocated once and aligned, and whole chunks are written with
+ * O_DIRECT, which bypasses the page cache. The rest of the data, and all data
+ * on file systems without O_DIRECT, is written through the page cache.
  *
- * Between two calls the file holds whole records and nothing else.  A failed
- * write is cut back to whole records; after it the sink takes no more, and
- * counts what it is given as unsaved.
+ * Between two calls, the file contains only complete records. After a failed
+ * write, the file is truncated to complete records; the writer then accepts no
+ * more data and counts further data as unsaved.
  *
- * No call below but new and free allocates.  One thread at a time; the figures
- * may be read by any.
+ * Only the functions new and free allocate memory. One thread may write at a
+ * time; any thread may read the counters.
  */
 #ifndef KMEMTRACE_CAPTURE_CPU_FILE_WRITER_H
 #define KMEMTRACE_CAPTURE_CPU_FILE_WRITER_H
@@ -21,8 +21,8 @@
 #include <glib.h>
 
 /*
- * What is both whole records and whole blocks: lcm(56, 64, 4096), or, of
- * records of 72 bytes, lcm(72, 4096).
+ * Multiples of both the record size and the block size: lcm(56, 64, 4096), and
+ * for records of 72 bytes lcm(72, 4096).
  */
 #define KMT_CAPTURE_CPU_WRITER_CHUNK_BYTES	 28672
 #define KMT_CAPTURE_CPU_WRITER_CHUNK_STACK_BYTES 36864
@@ -34,7 +34,7 @@ static inline gsize kmt_capture_cpu_writer_chunk_bytes(gsize record_bytes)
 		       : KMT_CAPTURE_CPU_WRITER_CHUNK_STACK_BYTES;
 }
 
-/* Bytes that a locked sink can hold: 1 MB, rounded to chunks of either size. */
+/* Bytes of a locked buffer: 1 MB, rounded to a multiple of both chunk sizes. */
 #define KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES                                    \
 	(36 * KMT_CAPTURE_CPU_WRITER_CHUNK_BYTES)
 G_STATIC_ASSERT(KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES %
@@ -42,72 +42,82 @@ G_STATIC_ASSERT(KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES %
 		0);
 
 typedef enum {
-	/* KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES, touched and locked before
-	   tracing begins. */
+	/* KMT_CAPTURE_CPU_WRITER_BUFFER_BYTES, populated and locked in memory
+	 * before tracing begins */
 	KMT_CAPTURE_CPU_WRITER_LOCKED,
-	/* Two chunks, and no O_DIRECT: nothing is traced meanwhile. */
+	/* two chunks, without O_DIRECT, for a program that is not traced */
 	KMT_CAPTURE_CPU_WRITER_SMALL,
 } KmtCaptureCpuWriterMemory;
 
 typedef struct kmt_capture_cpu_writer KmtCaptureCpuWriter;
 
 /*
- * Creates name, which must not exist, with mode 0600.  record_bytes divides
- * kmt_capture_cpu_writer_chunk_bytes() of it.  batch_bytes:
- * kmt_capture_cpu_writer_flush() leaves less than that in memory and does not
- * write before as much is there; it matters only where chunks are written past
- * the page cache.
+ * Create the file name with mode 0600 in the directory dir_fd; the file must
+ * not exist. record_bytes must divide
+ * kmt_capture_cpu_writer_chunk_bytes(record_bytes).
+ * kmt_capture_cpu_writer_flush() does not write before batch_bytes are
+ * buffered, which matters only with O_DIRECT. Return NULL and set an error on
+ * failure.
  */
 KmtCaptureCpuWriter *
 kmt_capture_cpu_writer_new(int dir_fd, const char *name, gsize record_bytes,
 			   gsize batch_bytes, KmtCaptureCpuWriterMemory memory,
 			   GError **error);
 
-/* Closes the file.  What was not flushed is lost. */
+/* Close the file and free the writer. Data that was not flushed is lost. */
 void kmt_capture_cpu_writer_free(KmtCaptureCpuWriter *sink);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCaptureCpuWriter, kmt_capture_cpu_writer_free)
 
-/* Where the next bytes are to be put, and how many fit: 1 record at least. */
+/*
+ * Return the place for the next bytes in the buffer. *n_bytes is set to the
+ * free bytes, at least one record.
+ */
 void *kmt_capture_cpu_writer_room(KmtCaptureCpuWriter *sink, gsize *n_bytes);
 
 /*
- * Says that n_bytes were put there.  Writes when the memory is full.  As the
- * next two: 0, or the negative errno of the write that failed now or earlier.
+ * Add n_bytes that the caller has stored at kmt_capture_cpu_writer_room(). A
+ * full buffer is written. This function and the four below return 0, or the
+ * negative errno of the first failed write.
  */
 int kmt_capture_cpu_writer_add(KmtCaptureCpuWriter *sink, gsize n_bytes);
 
 /*
- * Both at once, for bytes that are somewhere else: whole blocks of whole
- * records are written from there, without a copy.
+ * Add n_bytes from another place. Whole blocks of complete records are written
+ * from there without a copy.
  */
 int kmt_capture_cpu_writer_append(KmtCaptureCpuWriter *sink, const void *from,
 				  gsize n_bytes);
 
 /*
- * Takes the last n_bytes away again, whole records, from memory or from the
- * file.  What counts as unsaved does so no more.
+ * Remove the last n_bytes, which are complete records, from the buffer or from
+ * the file. Removed bytes no longer count as unsaved.
  */
 int kmt_capture_cpu_writer_take_back(KmtCaptureCpuWriter *sink, gsize n_bytes);
 
-/* Writes what is to be written before waiting for more. */
+/*
+ * Write the bytes that should be written before the caller waits for more
+ * records.
+ */
 int kmt_capture_cpu_writer_flush(KmtCaptureCpuWriter *sink);
 
-/* Writes all that is left.  A part of a record counts as unsaved. */
+/* Write all remaining bytes. An incomplete record counts as unsaved. */
 int kmt_capture_cpu_writer_finish(KmtCaptureCpuWriter *sink);
 
-/* Takes no more: what is in memory and what comes counts as unsaved. */
+/* Stop writing: buffered bytes and all further bytes count as unsaved. */
 void kmt_capture_cpu_writer_discard(KmtCaptureCpuWriter *sink);
 
-/* Waits until what was written is on the disk.  0 or a negative errno. */
+/*
+ * Wait until the written bytes are on the disk. Return 0 or a negative errno.
+ */
 int kmt_capture_cpu_writer_sync(KmtCaptureCpuWriter *sink);
 
-/* Negative errno of the write that failed, or 0. */
+/* Return the negative errno of the failed write, or 0. */
 int kmt_capture_cpu_writer_error(const KmtCaptureCpuWriter *sink);
 
-/* Bytes in the file. */
+/* Return the bytes in the file. */
 guint64 kmt_capture_cpu_writer_written(const KmtCaptureCpuWriter *sink);
 
-/* Bytes that were given and did not get to the file. */
+/* Return the bytes that were added but not written to the file. */
 guint64 kmt_capture_cpu_writer_unsaved(const KmtCaptureCpuWriter *sink);
 
 #endif

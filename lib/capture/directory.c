@@ -16,26 +16,29 @@
 #include "lib/capture/sync.h"
 #include "lib/capture/names.h"
 
-/* How long the cleanup process of a killed kmemtraced may hold the lock. */
+/*
+ * Time for which the cleanup process of a killed kmemtraced may hold the lock.
+ */
 #define LOCK_WAIT_MS 6000
 #define LOCK_POLL_MS 20
 
 struct kmt_capture_directory {
 	char *path;
-	char *base;	   /* last component of path */
-	int parent_fd;	   /* of the directory that has base in it, or -1 */
-	int fd;		   /* holds the lock, which children inherit */
-	int lock_fd;	   /* its record lock is this process's alone */
-	pid_t pid;	   /* that created KMT_CAPTURE_LOCK */
-	gboolean created;  /* kmt_capture_directory_open() created it */
+	char *base;    /* last component of path */
+	int parent_fd; /* the directory that contains base, or -1 */
+	int fd;	       /* the directory, with a flock that children inherit */
+	int lock_fd;   /* file with a record lock that children do not
+			* inherit */
+	pid_t pid;     /* process that created KMT_CAPTURE_LOCK */
+	gboolean created;  /* this object created the directory */
 	char *staged;	   /* name of the subdirectory, or NULL */
-	int staged_fd;	   /* or -1 */
+	int staged_fd;	   /* its descriptor, or -1 */
 	char *staged_path; /* path of the subdirectory */
-	void (*warning)(const char *text); /* or NULL */
+	void (*warning)(const char *text); /* may be NULL */
 	GPtrArray *left; /* char *: subdirectories of earlier runs */
 };
 
-/* ---- opening ---- */
+/* ---- open and create ---- */
 
 static gboolean fail(const KmtCaptureDirectory *directory, const char *verb,
 		     GError **error)
@@ -46,7 +49,7 @@ static gboolean fail(const KmtCaptureDirectory *directory, const char *verb,
 	return FALSE;
 }
 
-/* Root creates files where nobody else can replace them. */
+/* Check that root creates files only where no other user can replace them. */
 static gboolean check_owner(KmtCaptureDirectory *directory, GError **error)
 {
 	struct stat st;
@@ -69,10 +72,11 @@ static gboolean check_owner(KmtCaptureDirectory *directory, GError **error)
 }
 
 /*
- * Set the mode and the owner of a directory that mkdirat() has just made.  The
- * caller of sudo, to whom the parent may belong, can put another directory in
- * its place before it is opened.  Only root's own directory is changed; any
- * other one must be safe as it is.  Return an errno value, 0 on success.
+ * Set the mode and owner of a directory that mkdirat() has just created. The
+ * caller of sudo, who may own the parent directory, can replace the new
+ * directory before it is opened. Only a directory that belongs to root is
+ * changed; any other directory must already be safe. Return 0 or a positive
+ * errno.
  */
 static int claim(int fd)
 {
@@ -82,14 +86,17 @@ static int claim(int fd)
 		return errno;
 	if (st.st_uid != geteuid())
 		return kmt_capture_owner_is_safe(&st) ? 0 : EPERM;
-	/* The umask may have removed bits that are needed. */
+	/* The umask may have removed required permissions. */
 	if (fchmod(fd, 0700) < 0)
 		return errno;
 	kmt_capture_owner_give(fd);
 	return 0;
 }
 
-/* A symbolic link in the place of a directory just made is not followed. */
+/*
+ * Open a directory that was just created; do not follow a symbolic link in its
+ * place.
+ */
 static int open_made(int parent_fd, const char *name)
 {
 	return openat(parent_fd, name,
@@ -141,12 +148,12 @@ static gboolean open_directory(KmtCaptureDirectory *directory, GError **error)
 	return errno == 0 || fail(directory, "set the mode of", error);
 }
 
-/* ---- the lock ---- */
+/* ---- lock ---- */
 
 /*
- * The process that writes to the directory, 0 if none does.  Its record lock on
- * KMT_CAPTURE_LOCK ends with it; the lock of the directory is also held by its
- * cleanup process.
+ * Return the process that writes to the directory, or 0. The record lock on
+ * KMT_CAPTURE_LOCK ends with that process. Its cleanup process also holds the
+ * lock of the directory.
  */
 static pid_t find_writer(int dir_fd)
 {
@@ -163,7 +170,9 @@ static pid_t find_writer(int dir_fd)
 	return pid;
 }
 
-/* A file system without locks has to do without. */
+/*
+ * Lock the directory. On a file system without locks, continue without a lock.
+ */
 static gboolean lock_directory(KmtCaptureDirectory *directory, GError **error)
 {
 	for (guint waited_ms = 0;; waited_ms += LOCK_POLL_MS) {
@@ -190,7 +199,10 @@ static gboolean lock_directory(KmtCaptureDirectory *directory, GError **error)
 	return FALSE;
 }
 
-/* The directory is locked: a lock file that exists is of a dead process. */
+/*
+ * Create the lock file. The directory is locked, so an existing lock file
+ * belongs to a process that has ended.
+ */
 static gboolean create_lock_file(KmtCaptureDirectory *directory, GError **error)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -210,12 +222,13 @@ static gboolean create_lock_file(KmtCaptureDirectory *directory, GError **error)
 	}
 	directory->pid = getpid();
 	kmt_capture_owner_give(directory->lock_fd);
-	/* Without it another program waits a while before it refuses. */
+	/* If this fails, another program waits for the lock before it gives up.
+	 */
 	(void)fcntl(directory->lock_fd, F_SETLK, &lock);
 	return TRUE;
 }
 
-/* ---- what is there already ---- */
+/* ---- existing files ---- */
 
 static void warn_of_left(KmtCaptureDirectory *directory,
 			 const KmtCaptureContents *contents,
@@ -279,7 +292,7 @@ static gboolean check_contents(KmtCaptureDirectory *directory,
 	return FALSE;
 }
 
-/* Make the subdirectory for the new capture. */
+/* Create the subdirectory for the new capture. */
 static gboolean stage(KmtCaptureDirectory *directory, GError **error)
 {
 	for (guint n = 1; !directory->staged; n++) {
@@ -300,7 +313,7 @@ static gboolean stage(KmtCaptureDirectory *directory, GError **error)
 	       fail(directory, "open a subdirectory of", error);
 }
 
-/* Replace the old capture, and warn of files of the user's. */
+/* Replace the old capture, and warn about files of the user that remain. */
 static gboolean replace(KmtCaptureDirectory *directory, GError **error)
 {
 	g_autofree char *left = NULL;
@@ -385,7 +398,7 @@ static void remove_lock_file(KmtCaptureDirectory *directory)
 {
 	if (directory->lock_fd < 0)
 		return;
-	/* A child that was forked has no lock, and leaves the file alone. */
+	/* A forked child does not own the lock and must not remove the file. */
 	if (directory->pid == getpid())
 		unlinkat(directory->fd, KMT_CAPTURE_LOCK, 0);
 	close(directory->lock_fd);
@@ -426,11 +439,11 @@ gboolean kmt_capture_directory_is_staged(const KmtCaptureDirectory *directory)
 	return directory->staged != NULL;
 }
 
-/* ---- the end ---- */
+/* ---- publish, undo, and close ---- */
 
 /*
- * A file that the user created meanwhile must not be found in the way when the
- * old capture is gone.
+ * Check for a file that the user has created meanwhile, before the old capture
+ * is removed.
  */
 static gboolean check_again(KmtCaptureDirectory *directory, GError **error)
 {
@@ -486,7 +499,7 @@ gboolean kmt_capture_directory_publish(KmtCaptureDirectory *directory,
 void kmt_capture_directory_undo(KmtCaptureDirectory *directory)
 {
 	remove_lock_file(directory);
-	/* A replacement that has begun is completed by the next run. */
+	/* Keep a replacement that has begun: the next run completes it. */
 	if (directory->staged && kmt_capture_is_new(directory->staged))
 		kmt_capture_replace_remove_subdirectory(directory->fd,
 							directory->staged);

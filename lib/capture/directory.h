@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The directory that receives a capture: its lock, and the replacement of the
- * capture that it holds.
+ * The directory that receives a capture: its lock, and the replacement of an
+ * existing capture.
  *
  * A capture that replaces another one is written into a subdirectory,
- * kmemtrace.new-<n>.  kmt_capture_directory_publish() moves it into place.
- * Until then the old capture is untouched, whatever ends the program.
+ * kmemtrace.new-<n>. kmt_capture_directory_publish() moves the new capture into
+ * place. Until then the old capture is unchanged, however the program ends.
  *
- * All files are named relative to open directories, so that nobody can redirect
- * them with a symbolic link.  One thread.
+ * All files are named relative to open directories, so that no other user can
+ * redirect an access with a symbolic link. One thread may use a directory.
  */
 #ifndef KMEMTRACE_CAPTURE_DIRECTORY_H
 #define KMEMTRACE_CAPTURE_DIRECTORY_H
@@ -18,43 +18,45 @@
 typedef struct kmt_capture_directory KmtCaptureDirectory;
 
 typedef struct {
-	gboolean force;	 /* replace the capture that is there */
-	gboolean staged; /* use a subdirectory even if there is none */
-	/* Receives one line about what an earlier run left. */
+	gboolean force;	 /* replace an existing capture */
+	gboolean staged; /* use a subdirectory even without an existing capture
+			  */
+	/* called with one line about files of an earlier run; may be NULL */
 	void (*warning)(const char *text);
 } KmtCaptureDirectoryOptions;
 
 /*
- * Open the directory path, which is created with mode 0700 if it is missing;
- * its parent is not.  Lock it against other writers until close.  An
- * interrupted replacement is completed first.  It is an error
- * - if the directory holds a capture, or records that a killed run left in a
- *   subdirectory, unless options->force is set;
- * - if a file that is not of a capture has the name of one that is;
- * - if root runs this and others could tamper with the directory.
+ * Open and lock the directory path for a capture. A missing directory is
+ * created with mode 0700; its parent must exist. The lock excludes other
+ * writers until kmt_capture_directory_close(). An interrupted replacement is
+ * completed first. The call fails
+ * - if the directory contains a capture, or records of a killed run in a
+ * subdirectory, unless options->force is set;
+ * - if a file that does not belong to a capture has the name of a capture file;
+ * - if the caller is root and other users could tamper with the directory.
  */
 KmtCaptureDirectory *
 kmt_capture_directory_open(const char *path,
 			   const KmtCaptureDirectoryOptions *options,
 			   GError **error);
 
-/* Unlock.  The directory and its subdirectory stay. */
+/* Unlock and free. The directory and its subdirectory remain. */
 void kmt_capture_directory_close(KmtCaptureDirectory *directory);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCaptureDirectory, kmt_capture_directory_close)
 
-/* Where to create the files of the capture: descriptor, and path for messages.
- */
+/* Return the directory in which to create the files of the capture: descriptor,
+ * and path for messages. Both belong to the object. */
 int kmt_capture_directory_fd(const KmtCaptureDirectory *directory);
 const char *kmt_capture_directory_path(const KmtCaptureDirectory *directory);
 
-/* Whether the files are in a subdirectory. */
+/* Return whether the files are in a subdirectory. */
 gboolean kmt_capture_directory_is_staged(const KmtCaptureDirectory *directory);
 
 /*
- * The capture is complete and on the disk: replace the old one by it.  No-op if
- * the capture is not in a subdirectory.  On error the capture is whole at
- * kmt_capture_directory_path(), or the next kmt_capture_directory_open()
- * completes the replacement.
+ * Replace the old capture by the new one, which must be complete and on the
+ * disk. Without a subdirectory there is nothing to do. After an error, either
+ * the complete new capture is in kmt_capture_directory_path(), or the next
+ * kmt_capture_directory_open() completes the replacement.
  */
 gboolean kmt_capture_directory_publish(KmtCaptureDirectory *directory,
 				       GError **error);

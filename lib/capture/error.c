@@ -14,7 +14,8 @@ void kmt_capture_set_errno(GError **error, KmtDaemonError code, int errnum,
 	g_autofree char *what = NULL;
 	va_list args;
 
-	/* The cleanup process may have no memory for a text. */
+	/* The cleanup process passes NULL, because it may be unable to allocate
+	 * memory. */
 	if (!error)
 		return;
 	va_start(args, format);

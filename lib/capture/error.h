@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What can go wrong in kmemtraced.  A message tells what failed, on what, and
- * why; what to do about it hangs on the code alone and is added by main.c.
+ * Errors of recording. A message says what failed, on which object, and why.
+ * kmemtraced/main.c adds the advice for the error code.
  */
 #ifndef KMEMTRACE_CAPTURE_ERROR_H
 #define KMEMTRACE_CAPTURE_ERROR_H
@@ -12,55 +12,67 @@
 GQuark kmt_daemon_error_quark(void);
 
 typedef enum {
-	KMT_DAEMON_ERROR_NO_DEBUGFS,	 /* nothing is mounted there */
-	KMT_DAEMON_ERROR_NO_KMEMTRACE,	 /* debugfs, but no kmemtrace in it */
-	KMT_DAEMON_ERROR_PERMISSION,	 /* of debugfs */
-	KMT_DAEMON_ERROR_LOCKDOWN,	 /* the kernel refuses even root */
-	KMT_DAEMON_ERROR_ABI,		 /* records of another version */
-	KMT_DAEMON_ERROR_CONTROL,	 /* a control file made no sense */
-	KMT_DAEMON_ERROR_BUSY,		 /* another kmemtraced is running */
-	KMT_DAEMON_ERROR_ENABLE,	 /* tracing cannot be switched on */
-	KMT_DAEMON_ERROR_DISABLE,	 /* tracing cannot be switched off */
-	KMT_DAEMON_ERROR_EXISTS,	 /* there is a capture already */
-	KMT_DAEMON_ERROR_DIRECTORY,	 /* the capture directory is unusable */
-	KMT_DAEMON_ERROR_UNSAFE,	 /* others can tamper with it */
-	KMT_DAEMON_ERROR_FOREIGN,	 /* a file there is not a capture's */
-	KMT_DAEMON_ERROR_DIRECTORY_BUSY, /* another kmemtraced writes there */
-	KMT_DAEMON_ERROR_DISK_FULL,	 /* also a quota, or a size limit */
+	KMT_DAEMON_ERROR_NO_DEBUGFS,   /* debugfs is not mounted at the path */
+	KMT_DAEMON_ERROR_NO_KMEMTRACE, /* debugfs has no directory kmemtrace */
+	KMT_DAEMON_ERROR_PERMISSION,   /* no permission for debugfs */
+	KMT_DAEMON_ERROR_LOCKDOWN,     /* lockdown refuses even root */
+	KMT_DAEMON_ERROR_ABI,	       /* unknown version of the records */
+	KMT_DAEMON_ERROR_CONTROL,   /* unexpected content of a control file */
+	KMT_DAEMON_ERROR_BUSY,	    /* another kmemtraced is running */
+	KMT_DAEMON_ERROR_ENABLE,    /* tracing cannot be switched on */
+	KMT_DAEMON_ERROR_DISABLE,   /* tracing cannot be switched off */
+	KMT_DAEMON_ERROR_EXISTS,    /* the directory has a capture already */
+	KMT_DAEMON_ERROR_DIRECTORY, /* the capture directory is unusable */
+	KMT_DAEMON_ERROR_UNSAFE,    /* other users can tamper with the
+				     * directory */
+	KMT_DAEMON_ERROR_FOREIGN,   /* a file in the directory is not a
+				     * capture's */
+	KMT_DAEMON_ERROR_DIRECTORY_BUSY, /* another kmemtraced uses the
+					  * directory */
+	KMT_DAEMON_ERROR_DISK_FULL,	 /* no disk space, or a quota or size
+					  * limit */
 	KMT_DAEMON_ERROR_WRITE,		 /* any other failure to write */
-	KMT_DAEMON_ERROR_READ,		 /* a CPU's records, or a table */
-	KMT_DAEMON_ERROR_CPU_GONE,	 /* a CPU's file went away */
-	KMT_DAEMON_ERROR_ABANDONED,	 /* the user did not wait for the end */
-	KMT_DAEMON_ERROR_INTERRUPTED,	 /* before recording began */
-	KMT_DAEMON_ERROR_RESOURCES,	 /* memory, threads, descriptors */
-	KMT_DAEMON_ERROR_SOURCE,	 /* no such source, or not that way */
-	KMT_DAEMON_ERROR_NO_TRACEFS,	 /* nothing is mounted there */
-	KMT_DAEMON_ERROR_TRACEFS,	 /* a file of it cannot be used */
-	KMT_DAEMON_ERROR_LEFT,		 /* an instance cannot be removed */
-	KMT_DAEMON_ERROR_NO_TRACEPOINT,	 /* the kernel lacks one */
-	KMT_DAEMON_ERROR_FIELD,		 /* it is there, but not as needed */
-	KMT_DAEMON_ERROR_NO_LIBRARY,	 /* built without libtraceevent */
-	KMT_DAEMON_ERROR_PROCESS,	 /* a process to trace is not there */
-	KMT_DAEMON_ERROR_COMMAND,	 /* the command cannot be started */
-	KMT_DAEMON_ERROR_REFUSED,	 /* the kernel does not take it */
-	KMT_DAEMON_ERROR_RESET,		 /* tracing was begun anew meanwhile */
-	KMT_DAEMON_ERROR_INTERFERED,	 /* somebody changed the instance */
-	KMT_DAEMON_ERROR_FROZEN,	 /* a trace of before had to be saved */
-	KMT_DAEMON_ERROR_NO_SNAPSHOTS,	 /* the kernel does not know of them */
-	KMT_DAEMON_ERROR_NO_SNAPSHOT,	 /* none was taken */
-	KMT_DAEMON_ERROR_STOPPED,	 /* tracing was, instead of one */
-	KMT_DAEMON_ERROR_REPLACED,	 /* another came before it was saved */
+	KMT_DAEMON_ERROR_READ,		 /* records or a table cannot be read */
+	KMT_DAEMON_ERROR_CPU_GONE,	 /* a CPU's file disappeared */
+	KMT_DAEMON_ERROR_ABANDONED,	 /* the user stopped waiting for the
+					  * disk */
+	KMT_DAEMON_ERROR_INTERRUPTED,	/* interrupted before recording began */
+	KMT_DAEMON_ERROR_RESOURCES,	/* no memory, thread, or descriptor */
+	KMT_DAEMON_ERROR_SOURCE,	/* unknown source, or unsuitable
+					 * options */
+	KMT_DAEMON_ERROR_NO_TRACEFS,	/* tracefs is not mounted at the path */
+	KMT_DAEMON_ERROR_TRACEFS,	/* a file of tracefs cannot be used */
+	KMT_DAEMON_ERROR_LEFT,		/* a stale instance cannot be removed */
+	KMT_DAEMON_ERROR_NO_TRACEPOINT, /* the kernel lacks a tracepoint */
+	KMT_DAEMON_ERROR_FIELD,		/* a field of a tracepoint is
+					 * unsuitable */
+	KMT_DAEMON_ERROR_NO_LIBRARY,	/* built without libtraceevent */
+	KMT_DAEMON_ERROR_PROCESS,    /* the process to trace does not exist */
+	KMT_DAEMON_ERROR_COMMAND,    /* the command cannot be started */
+	KMT_DAEMON_ERROR_REFUSED,    /* the kernel refuses the value */
+	KMT_DAEMON_ERROR_RESET,	     /* another program restarted tracing */
+	KMT_DAEMON_ERROR_INTERFERED, /* another program changed the instance */
+	KMT_DAEMON_ERROR_FROZEN,     /* an earlier trace had to be saved
+				      * first */
+	KMT_DAEMON_ERROR_NO_SNAPSHOTS, /* the kernel has no snapshots */
+	KMT_DAEMON_ERROR_NO_SNAPSHOT,  /* no snapshot was taken */
+	KMT_DAEMON_ERROR_STOPPED,      /* tracing stopped instead of a
+					* snapshot */
+	KMT_DAEMON_ERROR_REPLACED,     /* a newer snapshot replaced this one */
 	KMT_DAEMON_N_ERRORS
 } KmtDaemonError;
 
 /*
- * Sets *error to "<what is formatted>: <text of errnum>".  errnum is a positive
- * errno value.
+ * Set *error to "<formatted text>: <text of errnum>". errnum is a positive
+ * errno value. error may be NULL.
  */
 void kmt_capture_set_errno(GError **error, KmtDaemonError code, int errnum,
 			   const char *format, ...) G_GNUC_PRINTF(4, 5);
 
-/* DISK_FULL or WRITE, as fits errnum. */
+/*
+ * Return the error code of a failed write: DISK_FULL or WRITE, depending on
+ * errnum.
+ */
 KmtDaemonError kmt_capture_write_error_code(int errnum);
 
 #endif

@@ -12,10 +12,12 @@
 #define META_FORMAT 1
 #define CAPTURE	    "capture"
 
-/* Names and values of notes are padded to it. */
+/* Alignment of the names and values of ELF notes. */
 #define NOTE_ALIGN_BYTES 4
 
-/* Hex of the GNU build id among the ELF notes of the kernel, or NULL. */
+/*
+ * Return the GNU build id among the kernel's ELF notes in hexadecimal, or NULL.
+ */
 static char *find_build_id(const char *notes, gsize n_bytes)
 {
 	gsize at = 0;
@@ -69,7 +71,7 @@ static void set_build_id(GKeyFile *meta, const char *sys)
 		g_key_file_set_string(meta, CAPTURE, "build_id", id);
 }
 
-/* Which files were recorded since the same boot. */
+/* Set the boot id, which shows whether two captures belong to the same boot. */
 static void set_boot_id(GKeyFile *meta, const char *proc)
 {
 	g_autofree char *path = g_build_filename(proc, "sys", "kernel",
@@ -80,7 +82,10 @@ static void set_boot_id(GKeyFile *meta, const char *proc)
 		g_key_file_set_string(meta, CAPTURE, "boot_id", id);
 }
 
-/* Of the kernel: this program may be a 32-bit one on a 64-bit kernel. */
+/*
+ * Return the word size of the kernel. A 32-bit program may run on a 64-bit
+ * kernel.
+ */
 static int word_bytes(const char *machine)
 {
 	return strstr(machine, "64") || g_str_equal(machine, "s390x")
@@ -140,7 +145,7 @@ GKeyFile *kmt_capture_meta_new(const KmtCaptureMetaStart *start)
 	return meta;
 }
 
-/* Its node is a link node<k> beside the rest of the CPU's files. */
+/* Find the NUMA node of a CPU: the directory of the CPU has a link node<k>. */
 static gboolean find_node(const char *sys, guint cpu, int *node)
 {
 	g_autofree char *path =

@@ -1,48 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kmemtrace.meta: what a reader on another machine needs to know of a capture.
- * kmemtrace(5) describes each key.
+ * Writes kmemtrace.meta, the properties of a capture that an analysis on
+ * another machine needs. kmemtrace(5) describes each key.
  */
 #ifndef KMEMTRACE_CAPTURE_META_H
 #define KMEMTRACE_CAPTURE_META_H
 
 #include <glib.h>
 
-/* What is known when recording begins. */
+/* Properties that are known when recording begins. */
 typedef struct {
-	const char *sys;    /* where sysfs is mounted */
-	const char *proc;   /* and procfs */
-	const char *source; /* its name */
-	guint abi_version;  /* of the records */
+	const char *sys;    /* mount point of sysfs */
+	const char *proc;   /* mount point of procfs */
+	const char *source; /* name of the source */
+	guint abi_version;  /* version of the records */
 	guint record_bytes;
-	gboolean continues; /* an earlier reader took the first part */
+	gboolean continues; /* an earlier reader consumed the first records */
 	gboolean was_enabled;
 } KmtCaptureMetaStart;
 
 /*
- * The meta of a capture that is not complete.  It is one with meta_end or, if
- * that never comes, one that was cut off.
+ * Return the meta of an incomplete capture. kmt_capture_meta_end() can complete
+ * it; otherwise the capture counts as truncated. The caller frees the result.
  */
 GKeyFile *kmt_capture_meta_new(const KmtCaptureMetaStart *start);
 
-/* Whether an earlier reader took the first part, if that turns out later. */
+/*
+ * Set whether an earlier reader consumed the first records, if that is detected
+ * after the start.
+ */
 void kmt_capture_meta_set_continues(GKeyFile *meta, gboolean continues);
 
-/* Names a CPU of the capture and its node. */
+/* Add the group of a CPU with its NUMA node. */
 void kmt_capture_meta_add_cpu(GKeyFile *meta, const char *sys, guint cpu);
 
-/* What one CPU's file has in the end. */
+/* Set the size of a CPU's file and the number of its lost events. */
 void kmt_capture_meta_set_cpu(GKeyFile *meta, guint cpu, guint64 bytes,
 			      const guint64 *overruns);
 
-/* Totals.  overruns, here and above: NULL if they are not known. */
+/*
+ * Set the totals. overruns, here and above, is the number of lost events; NULL
+ * if unknown.
+ */
 void kmt_capture_meta_end(GKeyFile *meta, guint64 bytes,
 			  const guint64 *overruns, gboolean complete);
 
-/* The running kernel's GNU build id in hexadecimal, or NULL. */
+/*
+ * Return the GNU build id of the running kernel in hexadecimal, or NULL. The
+ * caller frees the string.
+ */
 char *kmt_capture_meta_build_id(const char *sys);
 
-/* Sets a time, start_time or end_time, to now. */
+/* Set the key start_time or end_time to the current time. */
 void kmt_capture_meta_set_time(GKeyFile *meta, const char *key);
 
 #endif

@@ -8,7 +8,7 @@
 #define CPU_PREFIX "cpu"
 #define CPU_SUFFIX ".out"
 
-/* More digits than the number of any CPU has. */
+/* Maximum number of digits; no CPU number needs more. */
 #define CPU_DIGITS_MAX 5
 
 const char *const kmt_capture_tables[] = {
@@ -37,7 +37,10 @@ gboolean kmt_capture_parse_cpu(const char *name, guint *cpu,
 	return TRUE;
 }
 
-/* Writers give each CPU a single name: no leading zeros. */
+/*
+ * Return whether a name has no leading zeros. Writers use only one name per
+ * CPU.
+ */
 static gboolean is_canonical_cpu(const char *name)
 {
 	const char *digits = name + strlen(CPU_PREFIX);

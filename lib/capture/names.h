@@ -10,7 +10,10 @@
 
 #include <glib.h>
 
-/* Written first and completed last.  Its presence identifies a capture. */
+/*
+ * The meta file is created first and completed last. Its presence identifies a
+ * capture.
+ */
 #define KMT_CAPTURE_META "kmemtrace.meta"
 
 /* Suffix of a table or of kmemtrace.meta while the file is written. */
@@ -31,7 +34,10 @@
 #define KMT_CAPTURE_COMPLETE "kmemtrace.complete"
 #define KMT_CAPTURE_OLD_META KMT_CAPTURE_META ".old"
 
-/* Kept for the user: a kmemtrace.complete that holds files of the user's. */
+/*
+ * Prefix of the name that preserves a kmemtrace.complete with files of the
+ * user.
+ */
 #define KMT_CAPTURE_LEFT "kmemtrace.left-"
 
 /* Names of the tables.  Terminated by NULL. */
@@ -46,7 +52,10 @@ typedef enum {
 	KMT_CAPTURE_FILE_TEMPORARY,  /* META or TABLE while it is written */
 } KmtCaptureFile;
 
-/* The kind of the file with this name.  Names are those that writers use. */
+/*
+ * Return the kind of the file with this name. Only the names that writers use
+ * are recognized.
+ */
 KmtCaptureFile kmt_capture_file(const char *name);
 
 /*
@@ -57,13 +66,14 @@ gboolean kmt_capture_parse_cpu(const char *name, guint *cpu,
 			       const char **suffix);
 
 /*
- * The first line of the table name, which tells it from a file of the user's
- * with that name.  NULL for the copies of /proc/kallsyms and /proc/modules, and
- * for what is not a table.  Owned by the caller.
+ * Return the first line of the table name, which distinguishes the table from a
+ * user's file of the same name. Return NULL for the copies of /proc/kallsyms
+ * and /proc/modules, and for names that are not tables. The caller frees the
+ * string.
  */
 char *kmt_capture_header(const char *name);
 
-/* Whether name is that of a subdirectory kmemtrace.new-<n>. */
+/* Return whether name is the name of a subdirectory kmemtrace.new-<n>. */
 gboolean kmt_capture_is_new(const char *name);
 
 #endif

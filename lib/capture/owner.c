@@ -9,7 +9,7 @@
 
 #include "lib/capture/owner.h"
 
-/* As many as the kernel follows. */
+/* Maximum number of links to follow, as in the kernel. */
 #define LINKS_MAX 40
 
 /* (uid_t)-1 and (gid_t)-1 mean "leave unchanged" to fchown(). */
@@ -23,7 +23,7 @@ static gboolean read_id(const char *variable, guint64 *id)
 	       g_ascii_string_to_unsigned(text, 10, 0, ID_MAX, id, NULL);
 }
 
-/* The caller of sudo.  FALSE: not run as root by sudo. */
+/* Return the caller of sudo. FALSE: root without sudo, or not root. */
 static gboolean sudo_caller(uid_t *uid, gid_t *gid)
 {
 	guint64 id;
@@ -73,7 +73,7 @@ char *kmt_capture_owner_strip_slashes(const char *path)
 	return stripped;
 }
 
-/* Close fd, which may be AT_FDCWD, and keep errno. */
+/* Close fd, which may be AT_FDCWD, and preserve errno. */
 static void release(int fd)
 {
 	int errnum = errno;
@@ -84,9 +84,9 @@ static void release(int fd)
 }
 
 /*
- * A component of a path is the symbolic link name.  Root follows the link only
- * if a trusted user made it.  A link cannot be changed, so its owner vouches
- * for its target.
+ * Open the symbolic link name, a component of a path. Root follows the link
+ * only if its owner is trusted. The owner vouches for the target, because a
+ * link cannot be changed.
  */
 static int open_link(int parent_fd, const char *name, int flags, guint *n_links)
 {
@@ -126,8 +126,9 @@ static int open_component(int parent_fd, const char *name, int flags,
 }
 
 /*
- * Open the directory path, relative to the directory at, one component after
- * the other: any of them may be a link.  flags: of the last component.
+ * Open the directory path, relative to the directory at, component by
+ * component, because each component may be a link. flags apply to the last
+ * component.
  */
 static int walk(int at, const char *path, int flags, guint *n_links)
 {

@@ -14,40 +14,43 @@
 #include <sys/types.h>
 
 /*
- * Whether a directory or a symbolic link of uid may decide where files are
- * created.  Root trusts root and the caller of sudo; other users trust anybody.
+ * Return whether a directory or symbolic link that belongs to uid may determine
+ * where files are created. Root trusts only root and the caller of sudo;
+ * another user trusts every uid.
  */
 gboolean kmt_capture_owner_trusts(uid_t uid);
 
 /*
- * Whether root may create files in the directory that *st describes: its owner
- * is trusted and nobody else can rename or replace files in it.
+ * Return whether root may create files in the directory that *st describes: its
+ * owner is trusted, and no other user can rename or replace files in it.
  */
 gboolean kmt_capture_owner_is_safe(const struct stat *st);
 
 /*
- * path without the slashes at its end: with them, open() follows a link that
- * is the last component, whatever its flags are.
+ * Return a copy of path without trailing slashes. With a trailing slash, open()
+ * follows a symbolic link in the last component regardless of its flags. The
+ * caller frees the string.
  */
 char *kmt_capture_owner_strip_slashes(const char *path);
 
 /*
  * Open the directory that contains the last component of path, relative to the
- * directory at: a descriptor for names only (O_PATH), or -1 and errno.  Links
- * among the components are followed as kmt_capture_owner_open() follows base.
+ * directory at. Return an O_PATH descriptor, or -1 and errno. Links among the
+ * components are followed as in kmt_capture_owner_open().
  */
 int kmt_capture_owner_open_parent(int at, const char *path);
 
 /*
- * Open the directory base in the directory parent_fd.  Where it is a symbolic
- * link, root follows the link only if a trusted user made it, and fails with
- * ELOOP otherwise.  -1 and errno on error.
+ * Open the directory base in the directory parent_fd. If base is a symbolic
+ * link, root follows the link only if its owner is trusted, and fails with
+ * ELOOP otherwise. Return a descriptor, or -1 and errno.
  */
 int kmt_capture_owner_open(int parent_fd, const char *base);
 
 /*
- * Give the file or directory fd to the caller of sudo.  On failure, as on a
- * file system without owners, it remains root's: the readers then advise sudo.
+ * Change the owner of the file or directory fd to the caller of sudo. If that
+ * fails, as on a file system without owners, root remains the owner, and the
+ * readers advise to use sudo.
  */
 void kmt_capture_owner_give(int fd);
 

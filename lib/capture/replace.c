@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Each step of a replacement leaves a state that the next run recognises:
+ * Each step of a replacement leaves a state that the next run recognizes:
  *
- *   files in the directory    files in kmemtrace.complete   what remains
+ *   files in the directory    files in kmemtrace.complete   remaining steps
  *   old capture               new capture                   all steps
  *   old without its meta      new capture, old meta         steps 2 to 4
  *   nothing                   new capture                   steps 3 and 4
  *   part of the new capture   rest, with its meta           steps 3 and 4
  *   new capture               nothing                       step 4
  *
- * Step 1 moves the old kmemtrace.meta away, step 2 removes the files that it
- * lists and then itself, step 3 moves the new files, kmemtrace.meta last, and
- * step 4 removes kmemtrace.complete.  If that holds files of the user, step 4
- * renames it to kmemtrace.left-<n> instead.  So a directory that has a
- * kmemtrace.meta has all files of that capture.
+ * Step 1 moves the old kmemtrace.meta into kmemtrace.complete. Step 2 removes
+ * the files that it lists, and then the old kmemtrace.meta. Step 3 moves the
+ * new files, kmemtrace.meta last. Step 4 removes kmemtrace.complete, or renames
+ * it to kmemtrace.left-<n> if it contains files of the user. A directory that
+ * has a kmemtrace.meta therefore has all files of that capture.
  */
 #include "config.h"
 
@@ -30,7 +30,7 @@
 #include "lib/capture/names.h"
 #include "lib/capture/sync.h"
 
-/* A larger kmemtrace.meta is not one that our programs wrote. */
+/* A larger kmemtrace.meta was not written by these programs. */
 #define META_BYTES_MAX (64 << 20)
 
 static int compare_names(const void *a, const void *b)
@@ -38,7 +38,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* All names in the directory, sorted.  NULL: errno is set. */
+/* Return all names in the directory, sorted; NULL: errno is set. */
 static GPtrArray *list_names(int dir_fd)
 {
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -84,9 +84,9 @@ static gboolean is_directory(int dir_fd, const char *name)
 	       S_ISDIR(st.st_mode);
 }
 
-/* ---- which files are the capture's ---- */
+/* ---- files that belong to the capture ---- */
 
-/* NULL: it cannot be read, or is not a text of groups and keys. */
+/* Return the meta file; NULL if it cannot be read or parsed. */
 static GKeyFile *read_meta(int dir_fd, const char *name)
 {
 	g_autoptr(GKeyFile) meta = g_key_file_new();
@@ -114,9 +114,9 @@ static GKeyFile *read_meta(int dir_fd, const char *name)
 }
 
 /*
- * The names that the meta lists in its key "files".  NULL: no list, as in a
- * capture that was cut off or is of an earlier version.  is_member() then goes
- * by the names and the first lines.
+ * Return the file names in the key "files" of the meta. Return NULL if there is
+ * no list, as in a truncated capture or one of an earlier version. is_member()
+ * then uses the names and first lines of the files.
  */
 static GStrv listed_files(GKeyFile *meta)
 {
@@ -126,8 +126,8 @@ static GStrv listed_files(GKeyFile *meta)
 }
 
 /*
- * Whether a table has the first line that our programs and the kernel write.
- * may_be_short: the file may be cut off within that line.
+ * Return whether a table has the first line that these programs and the kernel
+ * write. may_be_short: the file may end within that line.
  */
 static gboolean has_header(int dir_fd, const char *name, const char *table,
 			   gboolean may_be_short)
@@ -153,10 +153,10 @@ static gboolean has_header(int dir_fd, const char *name, const char *table,
 }
 
 /*
- * Whether the first line has the form of /proc/kallsyms or /proc/modules, of
- * which a capture holds copies without a header.  An empty file has it, since
- * a kernel without modules has an empty /proc/modules.  may_be_short: the file
- * may be cut off within that line.
+ * Return whether the first line has the format of /proc/kallsyms or
+ * /proc/modules; the copies of these in a capture have no header. An empty file
+ * is accepted, because a kernel without modules has an empty /proc/modules.
+ * may_be_short: the file may end within that line.
  */
 static gboolean has_symbol_form(int dir_fd, const char *name, const char *table,
 				gboolean may_be_short)
@@ -186,7 +186,10 @@ static gboolean has_symbol_form(int dir_fd, const char *name, const char *table,
 	       g_match_info_is_partial_match(match);
 }
 
-/* Whether the file has the content of the table, as far as that is known. */
+/*
+ * Return whether the file has the content of the table, as far as its format
+ * shows.
+ */
 static gboolean is_table(int dir_fd, const char *name, const char *table,
 			 gboolean may_be_short)
 {
@@ -195,7 +198,7 @@ static gboolean is_table(int dir_fd, const char *name, const char *table,
 	return has_header(dir_fd, name, table, may_be_short);
 }
 
-/* Whether the file belongs to the capture in the directory. */
+/* Return whether the file belongs to the capture in the directory. */
 static gboolean is_member(int dir_fd, const char *const *listed,
 			  const char *name)
 {
@@ -218,7 +221,7 @@ static gboolean is_member(int dir_fd, const char *const *listed,
 	}
 }
 
-/* Whether the directory kmemtrace.new-<n> is worth keeping. */
+/* Return whether the directory kmemtrace.new-<n> has records. */
 static gboolean has_records(int dir_fd, const char *name)
 {
 	g_autoptr(GPtrArray) names = NULL;
@@ -249,13 +252,13 @@ static void take_name(KmtCaptureContents *contents, int dir_fd,
 				g_strdup(name));
 		return;
 	}
-	/* The new capture is to get this name at the end. */
+	/* The new capture will be renamed to this name. */
 	if (g_str_equal(name, KMT_CAPTURE_COMPLETE) &&
 	    !is_directory(dir_fd, name) && !contents->foreign)
 		contents->foreign = g_strdup(name);
 	if (kmt_capture_file(name) == KMT_CAPTURE_FILE_OTHER)
 		return;
-	/* A run that was killed in its first moments leaves this name alone. */
+	/* A run that was killed during its start leaves this file. */
 	if (g_str_equal(name, KMT_CAPTURE_META KMT_CAPTURE_TEMPORARY) &&
 	    is_regular(dir_fd, name))
 		return;
@@ -323,15 +326,17 @@ void kmt_capture_replace_remove_subdirectory(int dir_fd, const char *name)
 	unlinkat(dir_fd, name, AT_REMOVEDIR);
 }
 
-/* ---- replacing ---- */
+/* ---- replacement ---- */
 
 typedef struct {
 	int dir_fd;
-	int new_fd; /* kmemtrace.complete */
+	int new_fd; /* descriptor of kmemtrace.complete */
 	const char *path;
 } Replacement;
 
-/* On error: what failed, with errno. */
+/*
+ * Set an error from errno: which operation failed on which file. Return FALSE.
+ */
 static gboolean fail(const Replacement *r, const char *verb, const char *name,
 		     GError **error)
 {
@@ -392,7 +397,7 @@ static gboolean remove_old_files(const Replacement *r, GError **error)
 	return sync_names(r, r->new_fd, error);
 }
 
-/* A file of that name that came meanwhile is not overwritten. */
+/* Move a file without overwriting a file that was created meanwhile. */
 static gboolean move_file(const Replacement *r, const char *name,
 			  GError **error)
 {
@@ -400,7 +405,7 @@ static gboolean move_file(const Replacement *r, const char *name,
 	int result =
 		renameat2(r->new_fd, name, r->dir_fd, name, RENAME_NOREPLACE);
 
-	/* Not every file system has RENAME_NOREPLACE. */
+	/* Some file systems lack RENAME_NOREPLACE. */
 	if (result < 0 && (errno == EINVAL || errno == ENOSYS)) {
 		if (fstatat(r->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			errno = EEXIST;
@@ -436,7 +441,10 @@ gboolean kmt_capture_replace_is_interrupted(int dir_fd)
 	return is_directory(dir_fd, KMT_CAPTURE_COMPLETE);
 }
 
-/* Rename kmemtrace.complete to a free name.  NULL: error is set. */
+/*
+ * Rename kmemtrace.complete to an unused name. Return the name; NULL: error is
+ * set.
+ */
 static char *set_rest_aside(const Replacement *r, GError **error)
 {
 	for (guint n = 1; n < G_MAXUINT; n++) {

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files of a directory that belong to captures, and how one capture takes
- * the place of another.  The caller holds the lock of the directory.
+ * Recognizes the files of a directory that belong to captures, and replaces one
+ * capture by another. The caller holds the lock of the directory.
  */
 #ifndef KMEMTRACE_CAPTURE_REPLACE_H
 #define KMEMTRACE_CAPTURE_REPLACE_H
 
 #include <glib.h>
 
-/* The contents of a directory, as far as captures are concerned. */
+/* The contents of a directory with respect to captures. */
 typedef struct {
-	gboolean has_capture; /* there is a kmemtrace.meta */
-	gboolean cut_off;     /* that says complete=false */
-	char *foreign;	      /* a file that is in the way; NULL: none */
+	gboolean has_capture; /* the directory has a kmemtrace.meta */
+	gboolean cut_off;     /* kmemtrace.meta says complete=false */
+	char *foreign;	      /* a user's file with a capture file's name; or
+			       * NULL */
 	GPtrArray *recorded;  /* char *: kmemtrace.new-<n> with records */
-	GPtrArray *empty;     /* char *: the others */
+	GPtrArray *empty;     /* char *: kmemtrace.new-<n> without records */
 } KmtCaptureContents;
 
-/* path: of dir_fd, for messages. */
+/*
+ * Read the contents of the directory dir_fd. path is its path, for messages.
+ * Return NULL and set an error on failure.
+ */
 KmtCaptureContents *kmt_capture_contents_read(int dir_fd, const char *path,
 					      GError **error);
 void kmt_capture_contents_free(KmtCaptureContents *contents);
@@ -25,21 +29,22 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtCaptureContents, kmt_capture_contents_free)
 
 /*
  * Remove the files of a capture from the subdirectory name, and the
- * subdirectory if nothing else is in it.
+ * subdirectory unless it contains other files.
  */
 void kmt_capture_replace_remove_subdirectory(int dir_fd, const char *name);
 
 /*
- * Whether the replacement of a capture was interrupted: there is a
- * kmemtrace.complete.
+ * Return whether the replacement of a capture was interrupted, which is the
+ * case if kmemtrace.complete exists.
  */
 gboolean kmt_capture_replace_is_interrupted(int dir_fd);
 
 /*
- * Replace the capture in dir_fd by the one in kmemtrace.complete, from the step
- * on at which the previous attempt was interrupted.  path: of dir_fd, for
- * messages.  *left: NULL, or the new name of kmemtrace.complete, newly
- * allocated, if files that are not of a capture remain in it.
+ * Replace the capture in dir_fd by that in kmemtrace.complete. An interrupted
+ * replacement continues at the interrupted step. path is the path of dir_fd,
+ * for messages. If kmemtrace.complete contains files that do not belong to a
+ * capture, *left is set to its new name, which the caller frees; otherwise to
+ * NULL.
  */
 gboolean kmt_capture_replace_run(int dir_fd, const char *path, char **left,
 				 GError **error);

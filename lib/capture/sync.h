@@ -3,8 +3,8 @@
 #define KMEMTRACE_CAPTURE_SYNC_H
 
 /*
- * Write the entries of the directory fd to the disk.  Returns 0 or an errno
- * value; a file system that cannot sync a directory is no error.
+ * Write the entries of the directory fd to the disk. Return 0 or a positive
+ * errno. A file system that cannot sync a directory is not an error.
  */
 int kmt_capture_directory_sync(int fd);
 
