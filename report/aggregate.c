@@ -216,11 +216,6 @@ static gboolean is_basic(const KmtAggregateOptions *o)
 	       !kmt_filter_is_set(o->filter);
 }
 
-static gboolean load_symbols(gpointer symbolizer)
-{
-	return kmt_symbolizer_load_some(symbolizer);
-}
-
 /*
  * Open the name tables. Return NULL if no figure needs owners or the records
  * have no owners.
@@ -380,8 +375,6 @@ KmtAggregate *kmt_aggregate_new(const KmtInputCapture *capture,
 		.clock_tolerance_ns = options->clock_tolerance_ns,
 		.stop_ns = options->span.stop,
 		.keys = aggregate->keys,
-		.idle = load_symbols,
-		.idle_user = (gpointer)symbolizer,
 	};
 	g_autoptr(KmtMatchPipeline) pipeline = kmt_match_pipeline_new(
 		capture, &pipeline_options, consume, &accounting);

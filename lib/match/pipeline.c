@@ -109,8 +109,6 @@ struct KmtMatchPipeline {
 	gboolean has_enough_cpus; /* there are at least as many processors as
 				   * threads */
 	guint n_ring;
-	gboolean (*idle)(gpointer user);
-	gpointer idle_user;
 	KmtMatchMerge *merge;
 	/* Used by the merge stage only: */
 	KmtMatchKeys *keys;
@@ -563,9 +561,6 @@ static gboolean spin_until_progress(KmtMatchPipeline *p)
 	guint i;
 
 	g_mutex_unlock(&p->lock);
-	while (p->idle && g_atomic_int_get(&p->stage_runs) == turns &&
-	       p->idle(p->idle_user))
-		;
 	do {
 		for (i = 0; i < SPINS_PER_CLOCK_READ &&
 			    g_atomic_int_get(&p->stage_runs) == turns;
@@ -771,8 +766,6 @@ KmtMatchPipeline *kmt_match_pipeline_new(const KmtInputCapture *capture,
 	p->n_ring = MIN(MAX_BLOCKS, BLOCKS_PER_THREAD * p->n_threads);
 	p->n_shards = match_options.shards;
 	p->keys = options->keys;
-	p->idle = options->idle;
-	p->idle_user = options->idle_user;
 	p->queue = (KmtMatchShardQueue){
 		.seed = match_options.hash_seed,
 		.n_shards = p->n_shards,

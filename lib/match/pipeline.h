@@ -72,12 +72,6 @@ typedef struct {
 	 * needed. The merge reads slightly further, to decide about ambiguous
 	 * events. */
 	gint64 stop_ns;
-	/* A function that a thread may call instead of waiting. The function
-	 * does some microseconds of other work and returns FALSE when there is
-	 * no work left. Several threads may call it at the same time. May be
-	 * NULL. */
-	gboolean (*idle)(gpointer user);
-	gpointer idle_user;
 } KmtMatchPipelineOptions;
 
 typedef struct KmtMatchPipeline KmtMatchPipeline;

@@ -26,9 +26,8 @@
 #define MAX_MODULES G_MAXUINT16
 
 /* State while a file is read. */
-typedef struct KmtSymTableLoader {
-	char *path, *modules_path;
-	const char *at; /* start of the next line */
+typedef struct {
+	const char *path;
 	KmtSymTable *symbols;
 	GHashTable *modules; /* module name -> number + 1 */
 	guint16 last_module; /* number + 1; most lines have the module of the
@@ -262,13 +261,13 @@ static inline gboolean add_common_line(Loader *loader, const char **at)
 /*
  * A NUL byte ends a line too, so that damage does not hide the lines behind it.
  */
-gboolean kmt_sym_table_read_lines(KmtSymTableLoader *loader, guint n_lines)
+static void read_lines(Loader *loader)
 {
 	const KmtSymTextFile *file = &loader->symbols->file;
-	const char *at = loader->at, *end = file->text + file->size;
+	const char *at = file->text, *end = file->text + file->size;
 	KmtSymKallsymsLine line;
 
-	for (; at < end && n_lines; n_lines--) {
+	while (at < end) {
 		if (G_LIKELY(add_common_line(loader, &at)))
 			continue;
 		if (kmt_sym_kallsyms_line(&at, &line))
@@ -277,8 +276,6 @@ gboolean kmt_sym_table_read_lines(KmtSymTableLoader *loader, guint n_lines)
 			at++;
 		at++;
 	}
-	loader->at = at;
-	return at < end;
 }
 
 /*
@@ -389,49 +386,17 @@ static void clear_module(gpointer module)
 	g_free(((KmtSymTableModule *)module)->name);
 }
 
-void kmt_sym_table_loader_free(KmtSymTableLoader *loader)
+static gboolean load(Loader *loader, const char *modules, GError **error)
 {
-	if (!loader)
-		return;
-	kmt_sym_table_free(loader->symbols);
-	g_hash_table_unref(loader->modules);
-	g_free(loader->modules_path);
-	g_free(loader->path);
-	g_free(loader);
-}
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Loader, kmt_sym_table_loader_free)
-
-KmtSymTableLoader *kmt_sym_table_begin(const char *path, const char *modules,
-				       GError **error)
-{
-	g_autoptr(Loader) loader = g_new0(Loader, 1);
-	KmtSymTable *symbols = g_new0(KmtSymTable, 1);
-
-	loader->path = g_strdup(path);
-	loader->modules_path = g_strdup(modules);
-	loader->symbols = symbols;
-	loader->modules = g_hash_table_new(kmt_str_hash, g_str_equal);
-	loader->all_zero = TRUE;
-	symbols->modules = g_array_new(FALSE, FALSE, sizeof(KmtSymTableModule));
-	g_array_set_clear_func(symbols->modules, clear_module);
-	if (!open_text(symbols, path, error))
-		return NULL;
-	loader->at = symbols->file.text;
-	return g_steal_pointer(&loader);
-}
-
-KmtSymTable *kmt_sym_table_end(KmtSymTableLoader *finished_loader,
-			       GError **error)
-{
-	g_autoptr(Loader) loader = finished_loader;
 	KmtSymTable *symbols = loader->symbols;
-	const char *modules = loader->modules_path;
 	g_autofree char *modules_text = NULL;
 	GStatBuf status;
 
-	kmt_sym_table_read_lines(loader, G_MAXUINT);
+	if (!open_text(symbols, loader->path, error))
+		return FALSE;
+	read_lines(loader);
 	if (!check_loaded(loader, error))
-		return NULL;
+		return FALSE;
 	if (loader->unordered) {
 		kmt_sym_table_sort(symbols);
 		keep_best_names(symbols);
@@ -440,13 +405,21 @@ KmtSymTable *kmt_sym_table_end(KmtSymTableLoader *finished_loader,
 	    status.st_size <= MAX_MODULES_SIZE &&
 	    g_file_get_contents(modules, &modules_text, NULL, NULL))
 		parse_modules(loader, modules_text);
-	return g_steal_pointer(&loader->symbols);
+	return TRUE;
 }
 
 KmtSymTable *kmt_sym_table_load(const char *path, const char *modules,
 				GError **error)
 {
-	KmtSymTableLoader *loader = kmt_sym_table_begin(path, modules, error);
+	g_autoptr(GHashTable) numbers =
+		g_hash_table_new(kmt_str_hash, g_str_equal);
+	g_autoptr(KmtSymTable) symbols = g_new0(KmtSymTable, 1);
+	Loader loader = {.path = path,
+			 .symbols = symbols,
+			 .modules = numbers,
+			 .all_zero = TRUE};
 
-	return loader ? kmt_sym_table_end(loader, error) : NULL;
+	symbols->modules = g_array_new(FALSE, FALSE, sizeof(KmtSymTableModule));
+	g_array_set_clear_func(symbols->modules, clear_module);
+	return load(&loader, modules, error) ? g_steal_pointer(&symbols) : NULL;
 }

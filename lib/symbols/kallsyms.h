@@ -40,22 +40,6 @@ typedef struct {
 KmtSymTable *kmt_sym_table_load(const char *path, const char *modules,
 				GError **error);
 
-/*
- * Load a symbol table in steps. kmt_sym_table_begin() takes the arguments of
- * kmt_sym_table_load(). The caller passes the loader to kmt_sym_table_end(),
- * which reads the remaining lines, frees the loader, and returns the table or
- * an error; or to kmt_sym_table_loader_free().
- */
-typedef struct KmtSymTableLoader KmtSymTableLoader;
-
-KmtSymTableLoader *kmt_sym_table_begin(const char *path, const char *modules,
-				       GError **error);
-/* Read up to @n_lines more lines. Return FALSE if no lines remain. */
-gboolean kmt_sym_table_read_lines(KmtSymTableLoader *loader, guint n_lines);
-KmtSymTable *kmt_sym_table_end(KmtSymTableLoader *loader, GError **error);
-/* Free the loader and the symbols read so far. */
-void kmt_sym_table_loader_free(KmtSymTableLoader *loader);
-
 void kmt_sym_table_free(KmtSymTable *symbols);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymTable, kmt_sym_table_free)
 

@@ -32,28 +32,10 @@ static void set_load_error(KmtSymbolizer *symbolizer, const GError *error)
 	g_clear_pointer(&symbolizer->source, g_free);
 }
 
-static void finish_captured(KmtSymbolizer *symbolizer)
-{
-	g_autoptr(GError) error = NULL;
-
-	symbolizer->symbols = kmt_sym_table_end(symbolizer->loader, &error);
-	if (!symbolizer->symbols)
-		set_load_error(symbolizer, error);
-	g_atomic_pointer_set(&symbolizer->loader, NULL);
-}
-
-/*
- * Number of kallsyms lines that kmt_symbolizer_load_some() reads, which takes
- * about 5 us.
- */
-#define LINES_PER_STEP 256
-
 static void open_captured(KmtSymbolizer *symbolizer,
 			  const KmtSymbolizerOptions *options,
 			  GPtrArray *warnings)
 {
-	g_autoptr(GError) error = NULL;
-
 	if (!options->captured_kallsyms) {
 		warn(warnings,
 		     "the capture has no kallsyms that can be read: %s",
@@ -61,38 +43,36 @@ static void open_captured(KmtSymbolizer *symbolizer,
 		return;
 	}
 	symbolizer->source = g_strdup(options->captured_name);
-	symbolizer->loader = kmt_sym_table_begin(
-		options->captured_kallsyms, options->captured_modules, &error);
-	if (!symbolizer->loader)
-		set_load_error(symbolizer, error);
+	symbolizer->captured_kallsyms = g_strdup(options->captured_kallsyms);
+	symbolizer->captured_modules = g_strdup(options->captured_modules);
 }
 
-gboolean kmt_symbolizer_load_some(const KmtSymbolizer *const_symbolizer)
+static void load_captured(KmtSymbolizer *symbolizer)
 {
-	KmtSymbolizer *symbolizer = (KmtSymbolizer *)const_symbolizer;
-	gboolean more;
+	g_autoptr(GError) error = NULL;
 
-	if (!g_atomic_pointer_get(&symbolizer->loader) ||
-	    !g_mutex_trylock(&symbolizer->lock))
-		return FALSE;
-	more = symbolizer->loader &&
-	       kmt_sym_table_read_lines(symbolizer->loader, LINES_PER_STEP);
-	g_mutex_unlock(&symbolizer->lock);
-	return more;
+	symbolizer->symbols =
+		kmt_sym_table_load(symbolizer->captured_kallsyms,
+				   symbolizer->captured_modules, &error);
+	if (!symbolizer->symbols)
+		set_load_error(symbolizer, error);
+	g_clear_pointer(&symbolizer->captured_modules, g_free);
+	g_free(symbolizer->captured_kallsyms);
+	g_atomic_pointer_set(&symbolizer->captured_kallsyms, NULL);
 }
 
 /*
- * Return the symbols. If the captured kallsyms is still being loaded, finish
- * loading first. NULL: there are no symbols.
+ * Return the symbols. The first call loads the captured kallsyms. NULL: there
+ * are no symbols.
  */
 static KmtSymTable *get_symbols(const KmtSymbolizer *const_symbolizer)
 {
 	KmtSymbolizer *symbolizer = (KmtSymbolizer *)const_symbolizer;
 
-	if (g_atomic_pointer_get(&symbolizer->loader)) {
+	if (g_atomic_pointer_get(&symbolizer->captured_kallsyms)) {
 		g_mutex_lock(&symbolizer->lock);
-		if (symbolizer->loader)
-			finish_captured(symbolizer);
+		if (symbolizer->captured_kallsyms)
+			load_captured(symbolizer);
 		g_mutex_unlock(&symbolizer->lock);
 	}
 	return symbolizer->symbols;
@@ -207,7 +187,8 @@ void kmt_symbolizer_free(KmtSymbolizer *symbolizer)
 		return;
 	kmt_sym_dwarf_free(symbolizer->dwarf);
 	kmt_sym_build_tree_free(symbolizer->tree);
-	kmt_sym_table_loader_free(symbolizer->loader);
+	g_free(symbolizer->captured_kallsyms);
+	g_free(symbolizer->captured_modules);
 	kmt_sym_table_free(symbolizer->symbols);
 	g_mutex_clear(&symbolizer->lock);
 	g_free(symbolizer->load_error);

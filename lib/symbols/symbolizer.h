@@ -45,14 +45,13 @@ typedef struct {
 	KmtSymBuildTree *tree; /* NULL: no built kernel tree given */
 	const KmtSymGfp *gfp;  /* NULL: flags of this kernel unknown */
 	/* Private fields: */
-	KmtSymTable *symbols;	   /* NULL: no symbols, or loader has not
-				    * finished */
-	char *load_error;	   /* why there are no symbols; or NULL */
-	char *source;		   /* path of the symbols; final once loader is
-				    * NULL */
-	KmtSymTableLoader *loader; /* loads the captured kallsyms; NULL:
-				    * finished */
-	GMutex lock;		   /* protects loader */
+	KmtSymTable *symbols; /* NULL: none, or not loaded yet */
+	char *source; /* path of the symbols; NULL: none, or not loadable */
+	/* Paths of the captured tables; captured_kallsyms is NULL once it is
+	 * loaded. */
+	char *captured_kallsyms, *captured_modules;
+	char *load_error; /* why they cannot be loaded; NULL: loaded */
+	GMutex lock;	  /* protects captured_kallsyms while it is loaded */
 } KmtSymbolizer;
 
 /*
@@ -60,22 +59,14 @@ typedef struct {
  * the user must be readable and belong to the traced kernel. Errors are those
  * of kmt_sym_table_load(), kmt_sym_dwarf_open() and kmt_sym_build_tree_open().
  *
- * The captured kallsyms is loaded at the first lookup, or before that by
- * kmt_symbolizer_load_some(). If it cannot be used, kmt_symbolizer_check() adds
- * a warning. @warnings has char * elements and owns them. The caller frees the
- * result.
+ * The captured kallsyms is loaded at the first lookup. If it cannot be used,
+ * kmt_symbolizer_check() adds a warning. @warnings has char * elements and owns
+ * them. The caller frees the result.
  */
 KmtSymbolizer *kmt_symbolizer_open(const KmtSymbolizerOptions *options,
 				   GPtrArray *warnings, GError **error);
 void kmt_symbolizer_free(KmtSymbolizer *symbolizer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtSymbolizer, kmt_symbolizer_free)
-
-/*
- * Load the next part of the captured kallsyms, which takes some microseconds.
- * Any thread may call this function at any time, for example when the thread
- * is idle. Return FALSE if nothing is left or if another thread is loading.
- */
-gboolean kmt_symbolizer_load_some(const KmtSymbolizer *symbolizer);
 
 /*
  * Add a warning if the symbols do not seem to belong to this kernel, or if
