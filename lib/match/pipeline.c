@@ -95,8 +95,6 @@ typedef struct {
 	KmtMatchPipeline *pipeline;
 	guint number;
 	pthread_t thread;
-	gint cpu;      /* last or intended processor; negative: any */
-	cpu_set_t all; /* permitted processors, if start_worker() chose one */
 } Worker;
 
 struct KmtMatchPipeline {
@@ -104,8 +102,6 @@ struct KmtMatchPipeline {
 	KmtMatchConsumer consumer;
 	gpointer user;
 	guint n_shards, n_threads;
-	Worker *workers; /* n_workers of them; some may have failed to start */
-	guint n_workers;
 	gboolean has_enough_cpus; /* there are at least as many processors as
 				   * threads */
 	guint n_ring;
@@ -571,65 +567,11 @@ static gboolean spin_until_progress(KmtMatchPipeline *p)
 	return g_atomic_int_get(&p->stage_runs) != turns;
 }
 
-/*
- * Placement of threads. The scheduler may leave two threads on one processor,
- * although another processor is idle, for longer than the whole analysis takes.
- * Each thread therefore starts on a processor that no other thread uses, and
- * moves to such a processor if it wakes up on a used one. A concurrent
- * sched_setaffinity() by another process is overwritten.
- */
-
-/* Return a processor that no other thread uses; negative if the current one is
- * not used by others or there is no other. Sets *all to the permitted
- * processors. */
-static gint find_idle_cpu(const KmtMatchPipeline *p, guint thread,
-			  cpu_set_t *all)
-{
-	gint cpu = sched_getcpu();
-	cpu_set_t others;
-	guint i;
-
-	CPU_ZERO(&others);
-	for (i = 0; i < p->n_workers; i++) {
-		gint other = g_atomic_int_get(&p->workers[i].cpu);
-
-		if (i != thread && other >= 0 && other < CPU_SETSIZE)
-			CPU_SET(other, &others);
-	}
-	if (!p->has_enough_cpus || cpu < 0 || cpu >= CPU_SETSIZE ||
-	    !CPU_ISSET(cpu, &others) ||
-	    sched_getaffinity(0, sizeof(*all), all) < 0)
-		return -1;
-	for (i = 1; i < CPU_SETSIZE; i++) {
-		gint next = (cpu + (gint)i) % CPU_SETSIZE;
-
-		if (CPU_ISSET(next, all) && !CPU_ISSET(next, &others))
-			return next;
-	}
-	return -1;
-}
-
-static void move_to_idle_cpu(const KmtMatchPipeline *p, guint thread)
-{
-	cpu_set_t all, one;
-	gint cpu = find_idle_cpu(p, thread, &all);
-
-	if (cpu < 0)
-		return;
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	if (sched_setaffinity(0, sizeof(one), &one) == 0)
-		sched_setaffinity(0, sizeof(all), &all);
-}
-
 /* Run stages until all blocks are consumed. */
 static void run_stages(KmtMatchPipeline *p, guint thread)
 {
-	gint *cpu = &p->workers[thread].cpu;
-
 	lock(p);
 	while (!p->at_end || p->consumed < p->merged) {
-		g_atomic_int_set(cpu, sched_getcpu());
 		if (run_urgent_stage(p, thread)) {
 			g_atomic_int_inc(&p->stage_runs);
 			if (p->waiting)
@@ -637,11 +579,7 @@ static void run_stages(KmtMatchPipeline *p, guint thread)
 			p->waiting = FALSE;
 		} else if (!spin_until_progress(p)) {
 			p->waiting = TRUE;
-			g_atomic_int_set(cpu, -1);
 			g_cond_wait(&p->changed, &p->lock);
-			g_mutex_unlock(&p->lock);
-			move_to_idle_cpu(p, thread);
-			lock(p);
 		}
 	}
 	g_mutex_unlock(&p->lock);
@@ -652,35 +590,8 @@ static void *run_worker(void *data)
 	const Worker *worker = data;
 
 	pthread_setname_np(pthread_self(), "match");
-	if (worker->cpu >= 0)
-		sched_setaffinity(0, sizeof(worker->all), &worker->all);
 	run_stages(worker->pipeline, worker->number);
 	return NULL;
-}
-
-/* Start a thread on its processor from the beginning: on the processor of its
- * creator it might not run for some milliseconds. */
-static gboolean start_worker(Worker *worker)
-{
-	pthread_attr_t attr;
-	cpu_set_t one;
-	int r;
-
-	pthread_attr_init(&attr);
-	r = find_idle_cpu(worker->pipeline, worker->number, &worker->all);
-	g_atomic_int_set(&worker->cpu, r);
-	if (r >= 0) {
-		CPU_ZERO(&one);
-		CPU_SET(r, &one);
-		pthread_attr_setaffinity_np(&attr, sizeof(one), &one);
-	}
-	r = pthread_create(&worker->thread, &attr, run_worker, worker);
-	pthread_attr_destroy(&attr);
-	if (r == 0)
-		return TRUE;
-	/* Setting the affinity may be forbidden: start without it. */
-	g_atomic_int_set(&worker->cpu, -1);
-	return pthread_create(&worker->thread, NULL, run_worker, worker) == 0;
 }
 
 void kmt_match_pipeline_run(KmtMatchPipeline *p)
@@ -689,12 +600,11 @@ void kmt_match_pipeline_run(KmtMatchPipeline *p)
 	g_autofree Worker *workers = g_new0(Worker, n);
 
 	for (i = 0; i < n; i++)
-		workers[i] = (Worker){.pipeline = p, .number = i, .cpu = -1};
-	workers[0].cpu = sched_getcpu();
-	p->workers = workers;
-	p->n_workers = n;
+		workers[i] = (Worker){.pipeline = p, .number = i};
 	p->has_enough_cpus = n_processors() >= n;
-	for (i = 1; i < n && start_worker(&workers[i]); i++)
+	for (i = 1; i < n && pthread_create(&workers[i].thread, NULL,
+					    run_worker, &workers[i]) == 0;
+	     i++)
 		;
 	/* If not all threads could be started, continue with fewer. */
 	lock(p);
