@@ -38,8 +38,6 @@ struct kmt_capture_directory {
 	GPtrArray *left; /* char *: subdirectories of earlier runs */
 };
 
-/* ---- open and create ---- */
-
 static gboolean fail(const KmtCaptureDirectory *directory, const char *verb,
 		     GError **error)
 {
@@ -148,8 +146,6 @@ static gboolean open_directory(KmtCaptureDirectory *directory, GError **error)
 	return errno == 0 || fail(directory, "set the mode of", error);
 }
 
-/* ---- lock ---- */
-
 /*
  * Return the process that writes to the directory, or 0. The record lock on
  * KMT_CAPTURE_LOCK ends with that process. Its cleanup process also holds the
@@ -227,8 +223,6 @@ static gboolean create_lock_file(KmtCaptureDirectory *directory, GError **error)
 	(void)fcntl(directory->lock_fd, F_SETLK, &lock);
 	return TRUE;
 }
-
-/* ---- existing files ---- */
 
 static void warn_of_left(KmtCaptureDirectory *directory,
 			 const KmtCaptureContents *contents,
@@ -438,8 +432,6 @@ gboolean kmt_capture_directory_is_staged(const KmtCaptureDirectory *directory)
 {
 	return directory->staged != NULL;
 }
-
-/* ---- publish, undo, and close ---- */
 
 /*
  * Check for a file that the user has created meanwhile, before the old capture

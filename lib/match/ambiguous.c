@@ -26,75 +26,6 @@
  * docs/definitions.md has the complete rules.
  */
 
-#define MAX_SIDE_ENTRIES ((1u << KMT_MATCH_SIDE_BITS) - 1)
-
-/*
- * Maximum number of pending records of an address that are searched for a type.
- */
-#define MAX_TYPE_SEARCH 8
-
-/* ---- side entries ---- */
-
-void kmt_match_pending_init(KmtMatcher *m)
-{
-	m->side_entries = g_ptr_array_new_with_free_func(g_free);
-}
-
-static void free_list(KmtMatchPending *p)
-{
-	while (p) {
-		KmtMatchPending *next = p->next;
-
-		g_free(p);
-		p = next;
-	}
-}
-
-void kmt_match_pending_clear(KmtMatcher *m)
-{
-	free_list(m->oldest);
-	free_list(m->unused);
-	g_ptr_array_unref(m->side_entries);
-}
-
-static KmtMatchSideEntry *side_entry_get(KmtMatcher *m, KmtMatchEntry *e)
-{
-	KmtMatchSideEntry *side;
-
-	if (e->side)
-		return kmt_match_side_entry(m, e);
-	e->side = m->unused_side_entry & MAX_SIDE_ENTRIES;
-	if (e->side) {
-		side = kmt_match_side_entry(m, e);
-		m->unused_side_entry = side->next_unused;
-		memset(side, 0, sizeof(*side));
-	} else {
-		side = g_new0(KmtMatchSideEntry, 1);
-		if (m->side_entries->len >= MAX_SIDE_ENTRIES)
-			g_error("more than %u objects with records that wait",
-				MAX_SIDE_ENTRIES);
-		g_ptr_array_add(m->side_entries, side);
-		e->side = m->side_entries->len & MAX_SIDE_ENTRIES;
-	}
-	return side;
-}
-
-/*
- * Release a side entry that has neither a pending record nor a saved
- * allocation.
- */
-static void side_entry_release(KmtMatcher *m, KmtMatchEntry *e,
-			       KmtMatchSideEntry *side)
-{
-	if (!side->frees && !side->allocs)
-		e->flags &= ~KMT_MATCH_ENTRY_PENDING;
-	if (e->flags & (KMT_MATCH_ENTRY_PENDING | KMT_MATCH_ENTRY_ALLOC_SAVED))
-		return;
-	side->next_unused = m->unused_side_entry;
-	m->unused_side_entry = e->side;
-	e->side = 0;
-}
-
 /*
  * Save the CPU and time of the ALLOC of a live entry, before its last record
  * becomes another one.
@@ -106,21 +37,10 @@ static void save_allocation(KmtMatcher *m, KmtMatchEntry *e)
 	if ((e->flags & (KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_ALLOC_SAVED)) !=
 	    KMT_MATCH_ENTRY_LIVE)
 		return;
-	side = side_entry_get(m, e);
+	side = kmt_match_side_entry_get(m, e);
 	side->alloc_time = e->last_ts;
 	side->file = e->last_file;
 	e->flags |= KMT_MATCH_ENTRY_ALLOC_SAVED;
-}
-
-static void side_entry_closed(KmtMatcher *m, KmtMatchEntry *e)
-{
-	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
-
-	if (!side)
-		return;
-	side->n_closes++;
-	e->flags &= ~KMT_MATCH_ENTRY_ALLOC_SAVED;
-	side_entry_release(m, e, side);
 }
 
 static void report_unmatched(KmtMatcher *m, const KmtMatchRecord *r,
@@ -152,7 +72,7 @@ static void make_live(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r)
 	KmtMatchObject object;
 
 	if (e->flags & KMT_MATCH_ENTRY_LIVE)
-		side_entry_closed(m, e);
+		kmt_match_side_entry_closed(m, e);
 	else
 		m->table.n_closed--;
 	kmt_match_entry_touch(m, e, file, m->now);
@@ -168,12 +88,10 @@ static void make_live(KmtMatcher *m, KmtMatchEntry *e, const KmtMatchRecord *r)
 /* Close a live entry without changing the time and CPU of its last record. */
 static void make_closed(KmtMatcher *m, KmtMatchEntry *e)
 {
-	side_entry_closed(m, e);
+	kmt_match_side_entry_closed(m, e);
 	m->table.n_closed++;
 	e->flags &= ~(KMT_MATCH_ENTRY_LIVE | KMT_MATCH_ENTRY_MAYBE_FREED);
 }
-
-/* ---- pending records ---- */
 
 static void report_double(KmtMatcher *m, const KmtMatchPending *p,
 			  KmtMatchDoubleAlloc class,
@@ -183,111 +101,6 @@ static void report_double(KmtMatcher *m, const KmtMatchPending *p,
 	if (m->ops.on_double)
 		m->ops.on_double(m->user, &p->replaced, &p->record.event,
 				 &p->record.position, class, free_event);
-}
-
-static void set_due(KmtMatcher *m)
-{
-	m->due = G_MAXINT64;
-	/* If the sum overflows, no merged time exceeds it. */
-	if (m->oldest && __builtin_add_overflow(m->oldest->since,
-						(gint64)m->tolerance, &m->due))
-		m->due = G_MAXINT64;
-}
-
-/*
- * Return a pending record with undefined content. Released records are used
- * again.
- */
-static KmtMatchPending *pending_new(KmtMatcher *m)
-{
-	KmtMatchPending *p = m->unused;
-
-	if (!p)
-		return g_new(KmtMatchPending, 1);
-	m->unused = p->next;
-	return p;
-}
-
-static void pending_free(KmtMatcher *m, KmtMatchPending *p)
-{
-	p->next = m->unused;
-	m->unused = p;
-}
-
-static KmtMatchPending *pending_add(KmtMatcher *m, KmtMatchEntry *e,
-				    const KmtMatchRecord *r)
-{
-	gboolean is_free = r->event.event_id == KMEMTRACE_EVENT_FREE;
-	KmtMatchPending *p = pending_new(m);
-	KmtMatchSideEntry *side = side_entry_get(m, e);
-	KmtMatchPending **last = is_free ? &side->last_free : &side->last_alloc;
-
-	*p = (KmtMatchPending){
-		.entry = e,
-		.record = *r,
-		.replaced = kmt_match_entry_object(m, e, r->hash),
-		.since = m->now,
-		.n_closes = side->n_closes,
-	};
-	/* PENDING prevents the removal of the entry, so that it remains the
-	 * entry of this address. */
-	e->flags |= KMT_MATCH_ENTRY_PENDING;
-	if (*last)
-		(*last)->next_of_kind = p;
-	else if (is_free)
-		side->frees = p;
-	else
-		side->allocs = p;
-	*last = p;
-	if (m->newest)
-		m->newest->next = p;
-	else
-		m->oldest = p;
-	m->newest = p;
-	set_due(m);
-	return p;
-}
-
-/*
- * Return the oldest pending record of this type, or NULL if there is none among
- * the first MAX_TYPE_SEARCH.
- */
-static KmtMatchPending *pending_of_type(KmtMatchPending *p, guint type)
-{
-	guint n;
-
-	for (n = 0; p && n < MAX_TYPE_SEARCH; n++, p = p->next_of_kind) {
-		const struct kmemtrace_event *event = &p->record.event;
-		gboolean is_free = event->event_id == KMEMTRACE_EVENT_FREE;
-
-		if ((is_free ? event->type_id : p->replaced.type) == type)
-			return p;
-	}
-	return NULL;
-}
-
-/* Remove p from its side entry. p stays in the list of all pending records
- * until its time has passed. If p was the last pending record of the address,
- * the side entry may be released. */
-static void pending_resolve(KmtMatcher *m, KmtMatchEntry *e,
-			    KmtMatchSideEntry *side, KmtMatchPending *p)
-{
-	gboolean is_free = p->record.event.event_id == KMEMTRACE_EVENT_FREE;
-	KmtMatchPending **first = is_free ? &side->frees : &side->allocs;
-	KmtMatchPending **last = is_free ? &side->last_free : &side->last_alloc;
-	KmtMatchPending *before = NULL;
-
-	p->resolved = TRUE;
-	if (*first == p) {
-		*first = p->next_of_kind;
-	} else {
-		for (before = *first; before->next_of_kind != p;)
-			before = before->next_of_kind;
-		before->next_of_kind = p->next_of_kind;
-	}
-	if (*last == p)
-		*last = before;
-	side_entry_release(m, e, side);
 }
 
 /* Decide about a FREE without a counterpart. Either the FREE is a type mismatch
@@ -354,7 +167,7 @@ static void expire_one(KmtMatcher *m, KmtMatchPending *p)
 	 */
 	gboolean is_gone = p->n_closes != side->n_closes;
 
-	pending_resolve(m, e, side, p);
+	kmt_match_pending_resolve(m, e, side, p);
 	if (event->event_id == KMEMTRACE_EVENT_FREE)
 		expire_free(m, e, p, is_gone);
 	else
@@ -376,12 +189,10 @@ void kmt_match_expire_pending(KmtMatcher *m, gboolean all)
 		m->oldest = p->next;
 		if (!m->oldest)
 			m->newest = NULL;
-		set_due(m);
-		pending_free(m, p);
+		kmt_match_pending_set_due(m);
+		kmt_match_pending_free(m, p);
 	}
 }
-
-/* ---- ambiguous records ---- */
 
 /*
  * Process an ALLOC of an address that is live or has pending records. If a
@@ -397,7 +208,7 @@ void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 
 	kmt_match_guess_review(m, e, file);
 	if (side && kmt_match_is_contended(m, e, file))
-		p = pending_of_type(side->frees, r->event.type_id);
+		p = kmt_match_pending_of_type(side->frees, r->event.type_id);
 	if (p) {
 		KmtMatchObject object = record_object(m, r);
 
@@ -405,7 +216,7 @@ void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 		kmt_match_entry_touch(m, e, file, m->now);
 		kmt_match_report_alloc(m, &object, r);
 		kmt_match_report_free(m, &object, &p->record);
-		pending_resolve(m, e, kmt_match_side_entry(m, e), p);
+		kmt_match_pending_resolve(m, e, kmt_match_side_entry(m, e), p);
 		return;
 	}
 	/* A pending FREE of another type must have freed the object that this
@@ -422,7 +233,7 @@ void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 			m->ops.on_replaced(m->user, &old, &r->event,
 					   &r->position);
 		}
-		p = pending_add(m, e, r);
+		p = kmt_match_pending_add(m, e, r);
 		p->after_loss = (e->flags & KMT_MATCH_ENTRY_MAYBE_FREED) != 0;
 		e->flags &= ~KMT_MATCH_ENTRY_MAYBE_FREED;
 	}
@@ -433,7 +244,7 @@ void kmt_match_resolve_alloc(KmtMatcher *m, KmtMatchEntry *e,
 static void free_ambiguous(KmtMatcher *m, KmtMatchEntry *e,
 			   const KmtMatchRecord *r)
 {
-	KmtMatchPending *p = pending_add(m, e, r);
+	KmtMatchPending *p = kmt_match_pending_add(m, e, r);
 
 	p->mismatch = (e->flags & KMT_MATCH_ENTRY_LIVE) != 0;
 	/* Time of the address's last record, for kmt_match_may_lack_records().
@@ -468,7 +279,7 @@ static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
 	/* A pending ALLOC replaced an object; this may be the late FREE of that
 	 * object. */
 	if (side && kmt_match_is_contended(m, e, file))
-		p = pending_of_type(side->allocs, r->event.type_id);
+		p = kmt_match_pending_of_type(side->allocs, r->event.type_id);
 	if (!p && (e->flags & KMT_MATCH_ENTRY_LIVE) &&
 	    e->type == r->event.type_id) {
 		free_matched(m, e, r);
@@ -485,7 +296,7 @@ static void free_conflicting(KmtMatcher *m, KmtMatchEntry *e,
 		if ((e->flags & KMT_MATCH_ENTRY_LIVE) && free_may_be_lost(m, p))
 			e->flags |= KMT_MATCH_ENTRY_MAYBE_FREED;
 		save_allocation(m, e);
-		pending_resolve(m, e, side, p);
+		kmt_match_pending_resolve(m, e, side, p);
 		kmt_match_entry_touch(m, e, file, m->now);
 	} else {
 		free_ambiguous(m, e, r);

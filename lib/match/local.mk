@@ -8,8 +8,14 @@ lib_match_libmatch_a_SOURCES = \
 	lib/match/match-state.c \
 	lib/match/matcher.c lib/match/matcher.h \
 	lib/match/matcher-private.h \
-	lib/match/merge.c lib/match/merge.h \
+	lib/match/merge.c lib/match/merge.h lib/match/merge-private.h \
+	lib/match/merge-cursor.c lib/match/merge-notes.c \
+	lib/match/merge-two-files.c \
 	lib/match/object-table.c lib/match/object-table.h \
+	lib/match/pending.c \
 	lib/match/pipeline.c lib/match/pipeline.h \
+	lib/match/pipeline-private.h lib/match/pipeline-slow-events.c \
+	lib/match/pipeline-stages.c lib/match/pipeline-threads.c \
 	lib/match/shard-queue.h
 lib_match_libmatch_a_CFLAGS = $(AM_CFLAGS)
+EXTRA_DIST += lib/match/README.md

@@ -190,10 +190,40 @@ gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
 /* Update the guess when an ALLOC of a closed address arrives. */
 void kmt_match_guess_on_alloc(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 
-/* ---- lib/match/ambiguous.c ---- */
+/* ---- lib/match/pending.c ---- */
 
+/* Create and destroy the lists of a matcher. */
 void kmt_match_pending_init(KmtMatcher *m);
 void kmt_match_pending_clear(KmtMatcher *m);
+
+/* Return the side entry of an entry; create one if there is none. */
+KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e);
+
+/* Account for the end of the live object: discard the saved allocation. */
+void kmt_match_side_entry_closed(KmtMatcher *m, KmtMatchEntry *e);
+
+/* Make a record pending. The caller sets the fields that depend on its kind. */
+KmtMatchPending *kmt_match_pending_add(KmtMatcher *m, KmtMatchEntry *e,
+				       const KmtMatchRecord *r);
+void kmt_match_pending_free(KmtMatcher *m, KmtMatchPending *p);
+
+/* Set m->due after a change of the oldest pending record. */
+void kmt_match_pending_set_due(KmtMatcher *m);
+
+/*
+ * Return the oldest pending record of this type, or NULL if there is none among
+ * the first MAX_TYPE_SEARCH.
+ */
+KmtMatchPending *kmt_match_pending_of_type(KmtMatchPending *p, guint type);
+
+/* Remove p from its side entry. p stays in the list of all pending records
+ * until its time has passed. If p was the last pending record of the address,
+ * the side entry may be released. */
+void kmt_match_pending_resolve(KmtMatcher *m, KmtMatchEntry *e,
+			       KmtMatchSideEntry *side, KmtMatchPending *p);
+
+/* ---- lib/match/ambiguous.c ---- */
+
 /*
  * Process an ambiguous record. e is the entry of the address, NULL for a new
  * address.

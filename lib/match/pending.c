@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Side entries, and the lists of pending records. */
+#include "config.h"
+
+#include "lib/match/matcher-private.h"
+
+#define MAX_SIDE_ENTRIES ((1u << KMT_MATCH_SIDE_BITS) - 1)
+
+/*
+ * Maximum number of pending records of an address that are searched for a type.
+ */
+#define MAX_TYPE_SEARCH 8
+
+void kmt_match_pending_init(KmtMatcher *m)
+{
+	m->side_entries = g_ptr_array_new_with_free_func(g_free);
+}
+
+static void free_list(KmtMatchPending *p)
+{
+	while (p) {
+		KmtMatchPending *next = p->next;
+
+		g_free(p);
+		p = next;
+	}
+}
+
+void kmt_match_pending_clear(KmtMatcher *m)
+{
+	free_list(m->oldest);
+	free_list(m->unused);
+	g_ptr_array_unref(m->side_entries);
+}
+
+KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e)
+{
+	KmtMatchSideEntry *side;
+
+	if (e->side)
+		return kmt_match_side_entry(m, e);
+	e->side = m->unused_side_entry & MAX_SIDE_ENTRIES;
+	if (e->side) {
+		side = kmt_match_side_entry(m, e);
+		m->unused_side_entry = side->next_unused;
+		memset(side, 0, sizeof(*side));
+	} else {
+		side = g_new0(KmtMatchSideEntry, 1);
+		if (m->side_entries->len >= MAX_SIDE_ENTRIES)
+			g_error("more than %u objects with records that wait",
+				MAX_SIDE_ENTRIES);
+		g_ptr_array_add(m->side_entries, side);
+		e->side = m->side_entries->len & MAX_SIDE_ENTRIES;
+	}
+	return side;
+}
+
+/*
+ * Release a side entry that has neither a pending record nor a saved
+ * allocation.
+ */
+static void side_entry_release(KmtMatcher *m, KmtMatchEntry *e,
+			       KmtMatchSideEntry *side)
+{
+	if (!side->frees && !side->allocs)
+		e->flags &= ~KMT_MATCH_ENTRY_PENDING;
+	if (e->flags & (KMT_MATCH_ENTRY_PENDING | KMT_MATCH_ENTRY_ALLOC_SAVED))
+		return;
+	side->next_unused = m->unused_side_entry;
+	m->unused_side_entry = e->side;
+	e->side = 0;
+}
+
+void kmt_match_side_entry_closed(KmtMatcher *m, KmtMatchEntry *e)
+{
+	KmtMatchSideEntry *side = kmt_match_side_entry(m, e);
+
+	if (!side)
+		return;
+	side->n_closes++;
+	e->flags &= ~KMT_MATCH_ENTRY_ALLOC_SAVED;
+	side_entry_release(m, e, side);
+}
+
+void kmt_match_pending_set_due(KmtMatcher *m)
+{
+	m->due = G_MAXINT64;
+	/* If the sum overflows, no merged time exceeds it. */
+	if (m->oldest && __builtin_add_overflow(m->oldest->since,
+						(gint64)m->tolerance, &m->due))
+		m->due = G_MAXINT64;
+}
+
+/*
+ * Return a pending record with undefined content. Released records are used
+ * again.
+ */
+static KmtMatchPending *pending_new(KmtMatcher *m)
+{
+	KmtMatchPending *p = m->unused;
+
+	if (!p)
+		return g_new(KmtMatchPending, 1);
+	m->unused = p->next;
+	return p;
+}
+
+void kmt_match_pending_free(KmtMatcher *m, KmtMatchPending *p)
+{
+	p->next = m->unused;
+	m->unused = p;
+}
+
+KmtMatchPending *kmt_match_pending_add(KmtMatcher *m, KmtMatchEntry *e,
+				       const KmtMatchRecord *r)
+{
+	gboolean is_free = r->event.event_id == KMEMTRACE_EVENT_FREE;
+	KmtMatchPending *p = pending_new(m);
+	KmtMatchSideEntry *side = kmt_match_side_entry_get(m, e);
+	KmtMatchPending **last = is_free ? &side->last_free : &side->last_alloc;
+
+	*p = (KmtMatchPending){
+		.entry = e,
+		.record = *r,
+		.replaced = kmt_match_entry_object(m, e, r->hash),
+		.since = m->now,
+		.n_closes = side->n_closes,
+	};
+	/* PENDING prevents the removal of the entry, so that it remains the
+	 * entry of this address. */
+	e->flags |= KMT_MATCH_ENTRY_PENDING;
+	if (*last)
+		(*last)->next_of_kind = p;
+	else if (is_free)
+		side->frees = p;
+	else
+		side->allocs = p;
+	*last = p;
+	if (m->newest)
+		m->newest->next = p;
+	else
+		m->oldest = p;
+	m->newest = p;
+	kmt_match_pending_set_due(m);
+	return p;
+}
+
+KmtMatchPending *kmt_match_pending_of_type(KmtMatchPending *p, guint type)
+{
+	guint n;
+
+	for (n = 0; p && n < MAX_TYPE_SEARCH; n++, p = p->next_of_kind) {
+		const struct kmemtrace_event *event = &p->record.event;
+		gboolean is_free = event->event_id == KMEMTRACE_EVENT_FREE;
+
+		if ((is_free ? event->type_id : p->replaced.type) == type)
+			return p;
+	}
+	return NULL;
+}
+
+void kmt_match_pending_resolve(KmtMatcher *m, KmtMatchEntry *e,
+			       KmtMatchSideEntry *side, KmtMatchPending *p)
+{
+	gboolean is_free = p->record.event.event_id == KMEMTRACE_EVENT_FREE;
+	KmtMatchPending **first = is_free ? &side->frees : &side->allocs;
+	KmtMatchPending **last = is_free ? &side->last_free : &side->last_alloc;
+	KmtMatchPending *before = NULL;
+
+	p->resolved = TRUE;
+	if (*first == p) {
+		*first = p->next_of_kind;
+	} else {
+		for (before = *first; before->next_of_kind != p;)
+			before = before->next_of_kind;
+		before->next_of_kind = p->next_of_kind;
+	}
+	if (*last == p)
+		*last = before;
+	side_entry_release(m, e, side);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* State of the pipeline that pipeline.c and pipeline-*.c share. */
+#ifndef KMEMTRACE_MATCH_PIPELINE_PRIVATE_H
+#define KMEMTRACE_MATCH_PIPELINE_PRIVATE_H
+
+#include "lib/match/pipeline.h"
+
+/* Largest number of blocks in the ring. More blocks would exceed the
+ * processor's cache. */
+#define KMT_MATCH_MAX_BLOCKS 8
+
+/* Size of a cache line of the processor. */
+#define KMT_MATCH_CACHE_LINE_BYTES 64
+
+/*
+ * The events of one shard in one block. Shards write to different cache lines.
+ */
+typedef struct {
+	KmtMatchEvent items[KMT_MATCH_BLOCK_RECORDS]
+		__attribute__((aligned(KMT_MATCH_CACHE_LINE_BYTES)));
+	guint n;
+	guint n_slow_events;
+	GArray *slow_events; /* array of KmtMatchSlowEvent; only the first
+			      * n_slow_events are valid */
+} KmtMatchShardBlock;
+
+/* A block with the results of all stages. */
+typedef struct {
+	KmtMatchBlock block;
+	KmtMatchOrder order;
+	KmtMatchShardBlock *shard_blocks; /* one for each shard */
+	GPtrArray *all_slow_events; /* of KmtMatchSlowEvent *, of all shards in
+				     * order */
+	guint32 n_classes;	    /* number of classes after the merge of the
+				     * block */
+} KmtMatchPipelineBlock;
+
+/* A part of the addresses, with its matcher. */
+typedef struct {
+	KmtMatcher *matcher;
+	guint number;
+	KmtMatchPipelineBlock *work; /* the current block */
+	const KmtMatchEvent *item; /* the current event; NULL after the last */
+	/* Protected by the lock of the pipeline: */
+	guint64 done; /* number of matched blocks */
+	gboolean busy;
+} KmtMatchShard;
+
+struct KmtMatchPipeline {
+	const KmtInputCapture *capture;
+	KmtMatchConsumer consumer;
+	gpointer user;
+	guint n_shards, n_threads;
+	gboolean has_enough_cpus; /* there are at least as many processors as
+				   * threads */
+	guint n_ring;
+	KmtMatchMerge *merge;
+	/* Used by the merge stage only: */
+	KmtMatchKeys *keys;
+	KmtMatchShardQueue queue;
+	KmtMatchShard *shards;
+	KmtMatchPipelineBlock
+		ring[KMT_MATCH_MAX_BLOCKS]; /* the first n_ring are used */
+	KmtMatchPipelineBlock end; /* decisions after the last record */
+
+	/* Number of finished turns, modulo 2^32. Written under the lock;
+	 * spinning threads read it without the lock. */
+	gint stage_runs;
+
+	GMutex lock;
+	GCond changed;
+	/* Protected by the lock: */
+	guint64 merged; /* number of merged blocks */
+	guint64 consumed;
+	gboolean merging, consuming; /* whether a thread executes the stage */
+	gboolean waiting;	     /* whether a thread sleeps on changed */
+	gboolean at_end;	     /* whether the merge has reached the end */
+};
+
+/* Callbacks of a shard's matcher: store each decision as a slow event. The user
+ * data is the KmtMatchShard. */
+extern const KmtMatchOps kmt_match_slow_event_ops;
+
+/* Sort the slow events of all shards in a block into all_slow_events. */
+void kmt_match_order_slow_events(const KmtMatchPipeline *p,
+				 KmtMatchPipelineBlock *work);
+
+/*
+ * The stages. A stage processes one block at a time, in order; the lock is not
+ * held. kmt_match_stage_merge() returns FALSE at the end.
+ */
+gboolean kmt_match_stage_merge(KmtMatchPipeline *p,
+			       KmtMatchPipelineBlock *work);
+void kmt_match_stage_match(KmtMatchShard *shard, KmtMatchPipelineBlock *work);
+void kmt_match_stage_consume(KmtMatchPipeline *p, KmtMatchPipelineBlock *work);
+
+/* Return the number of processors that this process may use. */
+guint kmt_match_n_processors(void);
+
+/* Run the stages on p->n_threads threads, including the calling one, until all
+ * blocks are consumed. */
+void kmt_match_run_threads(KmtMatchPipeline *p);
+
+#endif
