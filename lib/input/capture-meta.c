@@ -304,9 +304,10 @@ static void read_event_selection(KmtInputCapture *capture)
 	if (has_sample &&
 	    !meta_uint64(capture->meta, "capture", "sample", &capture->sample))
 		kmt_input_capture_add_note(
-			capture, "what sample= in kmemtrace.meta says is no "
-				 "number: if this is a sample of the "
-				 "allocations, figures are of it alone");
+			capture,
+			"sample= in kmemtrace.meta is not a number: if "
+			"the capture is a sample of the allocations, "
+			"the figures are those of the sample");
 	/* 0: it was not the same all the time, and nothing can be scaled. */
 	if (!capture->sample) {
 		capture->sample = 1;
@@ -345,8 +346,8 @@ static void read_source(KmtInputCapture *capture)
 	capture->reports_loss = TRUE;
 	capture->losses_in_records = g_strcmp0(losses, "unnumbered") == 0;
 	kmt_input_capture_add_note(capture,
-				   "events were lost while this was recorded, "
-				   "and nobody knows how many");
+				   "events were lost during the recording; "
+				   "their number is unknown");
 }
 
 gboolean kmt_input_meta_read(KmtInputCapture *capture, GError **error)

@@ -168,9 +168,9 @@ gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 		head = head_of(file, &n);
 	} else if (end && is_compressed_suffix(end)) {
 		/* Most often it is empty, or its beginning is not there. */
-		kmt_input_cpu_file_set_defect(file,
-					      "it is not compressed as its "
-					      "name says");
+		kmt_input_cpu_file_set_defect(
+			file, "the file is not compressed as its "
+			      "name suggests");
 		g_clear_pointer(&file->stream, kmt_input_record_stream_free);
 		file->map = NULL;
 		file->size = 0;

@@ -215,10 +215,9 @@ static void note_missing(KmtInputCapture *capture)
 			continue;
 		kmt_input_capture_add_note(
 			capture,
-			"there is no file of CPU %u, and no "
-			"kmemtrace.meta that tells whether it should "
-			"be there: if it is missing, so is its share "
-			"of all figures",
+			"CPU %u has no file, and without kmemtrace.meta it is "
+			"unknown whether the file is missing; if so, every "
+			"figure lacks the events of this CPU",
 			i);
 		return;
 	}

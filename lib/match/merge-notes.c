@@ -67,8 +67,8 @@ static void note_apart(const KmtMatchMerge *merge, GPtrArray *notes)
 	b = capture->files->pdata[late];
 	g_ptr_array_add(notes,
 			g_strdup_printf("the last record of %s is before the "
-					"first one of %s: see that they are "
-					"files of one capture",
+					"first record of %s: check that the "
+					"files belong to one capture",
 					a->path, b->path));
 }
 
@@ -91,15 +91,14 @@ static void note_gaps(const KmtMatchMerge *merge, GPtrArray *notes)
 	}
 	if (!events)
 		return;
-	g_ptr_array_add(
-		notes,
-		g_strdup_printf("the records tell of %" G_GUINT64_FORMAT
-				" lost events, of which kmemtrace.meta %s",
-				events,
-				!capture->meta ? "would tell if it were there"
-				: capture->has_overruns ? "says that there are "
-							  "none"
-							: "knows nothing"));
+	g_ptr_array_add(notes,
+			g_strdup_printf("the records report %" G_GUINT64_FORMAT
+					" lost events, but kmemtrace.meta %s",
+					events,
+					!capture->meta ? "is missing"
+					: capture->has_overruns
+						? "reports none"
+						: "has no number"));
 }
 
 static void note_stopped(const KmtMatchMerge *merge, GPtrArray *notes)
@@ -109,7 +108,7 @@ static void note_stopped(const KmtMatchMerge *merge, GPtrArray *notes)
 	g_ptr_array_add(
 		notes,
 		g_strdup_printf("the kernel stopped tracing at %.6f s of its "
-				"clock: a snapshot was asked for (%s), and "
+				"clock: a snapshot was requested (%s), and "
 				"there were no spare buffers",
 				(double)merge->stop_time / NS_PER_S,
 				merge->stop_reason));

@@ -47,7 +47,7 @@ KmtMatchSideEntry *kmt_match_side_entry_get(KmtMatcher *m, KmtMatchEntry *e)
 	} else {
 		side = g_new0(KmtMatchSideEntry, 1);
 		if (m->side_entries->len >= MAX_SIDE_ENTRIES)
-			g_error("more than %u objects with records that wait",
+			g_error("more than %u addresses with pending records",
 				MAX_SIDE_ENTRIES);
 		g_ptr_array_add(m->side_entries, side);
 		e->side = m->side_entries->len & MAX_SIDE_ENTRIES;

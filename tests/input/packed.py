@@ -192,7 +192,7 @@ class Packed(InputCase):
         path = self.directory("misnamed", {
             "cpu0.out": self.files()["cpu0.out"],
             "cpu1.out.zst": self.files()["cpu1.out"]})
-        self.report(path, warning="not compressed as its name says")
+        self.report(path, warning="not compressed as its name suggests")
         self.assertEqual(run(CHECK, path).returncode, 2)
 
     def test_both(self):

@@ -176,7 +176,7 @@ class Mixed(InputCase):
         a = write(self.path("a"), mkcapture.alloc(1, 0x1000) +
                   mkcapture.alloc(2, 0x2000))
         b = write(self.path("b"), mkcapture.alloc(SECOND, 0x3000))
-        self.report(a, b, warning="is before the first one of")
+        self.report(a, b, warning="is before the first record of")
         done = run(REPORT, a, a)
         self.assertEqual(done.returncode, 1)
 
@@ -184,8 +184,8 @@ class Mixed(InputCase):
         record = mkcapture.alloc(1, 0x1000)
         path = self.directory("missing", {"cpu0.out": record,
                                           "cpu2.out": record})
-        self.report(path, warning="no file of CPU 1")
-        self.assertIn("no file of CPU 1", run(CHECK, path).stdout)
+        self.report(path, warning="CPU 1 has no file")
+        self.assertIn("CPU 1 has no file", run(CHECK, path).stdout)
 
     def test_jumps(self):
         """A clock that jumps forwards by hours, or backwards."""

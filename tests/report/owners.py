@@ -278,9 +278,9 @@ class Owners(unittest.TestCase):
         capture.write(self.dir)
         for time, events in ((",1.5", 11), (",", 1111), (",0", None)):
             _, told = self.timed(time)
-            self.assertEqual("records tell of" in told, events is not None)
+            self.assertEqual("records report" in told, events is not None)
             if events:
-                self.assertIn(f"tell of {events} lost", told)
+                self.assertIn(f"report {events} lost", told)
 
     def test_columns_of_any_script(self):
         """Columns with names in UTF-8 are aligned by the width on a terminal."""
