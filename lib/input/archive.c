@@ -8,7 +8,7 @@
 #include "lib/input/capture.h"
 #include "lib/input/libarchive.h"
 
-/* Where a tar says that it is one: POSIX's, and GNU's older one. */
+/* Position and value of the magic number of a tar, both POSIX and old GNU. */
 #define TAR_MAGIC_AT 257
 #define TAR_MAGIC    "ustar"
 
@@ -18,7 +18,7 @@ static const struct {
 } compression_signatures[] = {
 	{2, {0x1f, 0x8b}},	       /* gzip */
 	{4, {0x28, 0xb5, 0x2f, 0xfd}}, /* zstd */
-	{4, {0x50, 0x2a, 0x4d, 0x18}}, /* zstd, with a frame to skip before */
+	{4, {0x50, 0x2a, 0x4d, 0x18}}, /* zstd, with a skippable frame first */
 };
 
 gboolean kmt_input_is_compressed(const guint8 *head, gsize n)
@@ -42,10 +42,10 @@ gboolean kmt_input_is_tar(const guint8 *head, gsize n)
 
 #ifdef HAVE_LIBARCHIVE
 
-/* What is used of the library. */
+/* The functions of the library that are used. */
 static const KmtInputLibarchive *lib;
 
-/* what: the file is. */
+/* Load the library. what describes the file in the message. */
 static gboolean load(const char *path, const char *what, GError **error)
 {
 	g_autoptr(GError) e = NULL;
@@ -59,7 +59,7 @@ static gboolean load(const char *path, const char *what, GError **error)
 	return lib != NULL;
 }
 
-/* What libarchive is given at a time; the tests take little. */
+/* Bytes that libarchive reads at once. The unit tests use fewer. */
 #ifndef STEP_BYTES
 #define STEP_BYTES (128 * 1024)
 #endif
@@ -68,8 +68,8 @@ typedef struct {
 	KmtInputByteStream base;
 	KmtInputByteStream *packed;
 	struct archive *archive;
-	guint8 *step;	     /* of packed */
-	const guint8 *block; /* unpacked, and not read yet */
+	guint8 *step;	     /* compressed bytes */
+	const guint8 *block; /* decompressed bytes that were not read yet */
 	gsize n_block;
 } Decompressor;
 
@@ -87,7 +87,7 @@ static la_ssize_t read_chunk(struct archive *archive, void *user,
 	return (la_ssize_t)n;
 }
 
-/* What libarchive says, or ours where it says nothing. */
+/* Return libarchive's message, or a default text. */
 static const char *reason(struct archive *archive)
 {
 	const char *text = lib->archive_error_string(archive);
@@ -156,7 +156,7 @@ KmtInputByteStream *kmt_input_decompress(KmtInputByteStream *packed,
 	status = lib->archive_read_open(u->archive, u, NULL, read_chunk, NULL);
 	if (status == ARCHIVE_OK)
 		status = lib->archive_read_next_header(u->archive, &entry);
-	/* Else libarchive would give what is packed as it is. */
+	/* Otherwise libarchive would return the compressed bytes unchanged. */
 	if (lib->archive_filter_code(u->archive, 0) == ARCHIVE_FILTER_NONE)
 		kmt_input_byte_stream_set_defect(&u->base,
 						 "the beginning of the "
@@ -170,7 +170,7 @@ KmtInputByteStream *kmt_input_decompress(KmtInputByteStream *packed,
 	return &u->base;
 }
 
-/* ---- tars ---- */
+/* ---- tar files ---- */
 
 typedef struct {
 	KmtInputByteStream base;
@@ -197,8 +197,8 @@ typedef struct {
 } TarReader;
 
 /*
- * libarchive gives pointers into the memory that it reads from, if the member
- * has no holes.
+ * Find the content of a member in the memory of the tar. libarchive returns
+ * pointers into that memory unless the member is sparse.
  */
 static gboolean find_mapped_data(const TarReader *tar,
 				 struct archive_entry *entry,

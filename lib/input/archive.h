@@ -1,37 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is compressed by gzip or zstd, and tars, through libarchive.  A program
- * that was built without it knows them, and says so.
+ * Reads gzip, zstd and tar through libarchive. A program that was built without
+ * libarchive recognizes these formats and reports that the library is missing.
  */
 #ifndef KMEMTRACE_INPUT_ARCHIVE_H
 #define KMEMTRACE_INPUT_ARCHIVE_H
 
 #include "lib/input/byte-stream.h"
 
-/* So many bytes tell. */
+/* Number of first bytes that the functions below need to recognize a format. */
 #define KMT_INPUT_SIGNATURE_BYTES 512
 
-/* By their first bytes. */
+/*
+ * Return whether the first n bytes of a file are those of a compressed file, or
+ * of a tar.
+ */
 gboolean kmt_input_is_compressed(const guint8 *head, gsize n);
 gboolean kmt_input_is_tar(const guint8 *head, gsize n);
 
 /*
- * What packed (which is taken) unpacks to.  A defect of its own is that what is
- * packed is damaged, which leaves what was unpacked before.
+ * Return a stream of the decompressed bytes of packed, which the stream then
+ * owns. path names the input in messages. If packed is damaged, the stream ends
+ * early and has a defect. Return NULL and set an error if libarchive cannot be
+ * used.
  */
 KmtInputByteStream *kmt_input_decompress(KmtInputByteStream *packed,
 					 const char *path, GError **error);
 
 /*
- * A member of a tar: data if it lies in the memory that the tar is read from,
- * else bytes.  Both are gone after the call, but for what data points to.
+ * A member of a tar. data points to the content if the tar is in memory;
+ * otherwise bytes reads it. Both are valid only during the call, except for the
+ * memory of the tar itself.
  */
 typedef struct {
 	const char *name;
 	const guint8 *data;
 	gsize n;
 	KmtInputByteStream *bytes;
-	/* The tar ends in it: data is all there is. */
+	/* The tar ends within this member: data has the available part. */
 	gboolean truncated;
 } KmtInputTarMember;
 
@@ -40,9 +46,9 @@ typedef gboolean (*KmtInputTarMemberFunc)(gpointer user,
 					  GError **error);
 
 /*
- * Calls func for each regular file in a tar until it returns FALSE.  The tar is
- * data, or if that is NULL, bytes.  *defect becomes why the tar could not be
- * read to its end, or stays.
+ * Call func for each regular file in a tar until func returns FALSE. The tar is
+ * in data, or if data is NULL, in bytes. If the tar cannot be read to its end,
+ * *defect is set to the reason, which the caller frees.
  */
 gboolean kmt_input_tar_foreach(const guint8 *data, gsize n,
 			       KmtInputByteStream *bytes, const char *path,

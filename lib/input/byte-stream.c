@@ -8,11 +8,13 @@
 
 #include "lib/input/byte-stream.h"
 
-/* A pipe that holds more makes writer and reader wait for each other less. */
+/*
+ * Size of a pipe's buffer; a larger buffer makes the writer and the reader wait
+ * less often.
+ */
 #define PIPE_BYTES (1 << 20)
 
-/* How much is asked for at a time when a head is wanted; the tests take little.
- */
+/* Bytes to read at once for a peek. The unit tests use fewer. */
 #ifndef PEEK_CHUNK_BYTES
 #define PEEK_CHUNK_BYTES 4096
 #endif
@@ -55,7 +57,8 @@ KmtInputByteStream *kmt_input_byte_stream_new_fd(int fd)
 	b->base.close = fd_close;
 	b->fd = fd;
 #ifdef F_SETPIPE_SZ
-	/* No pipe, or not allowed: the size that it has will do. */
+	/* Ignore a failure: the descriptor is not a pipe, or the size is not
+	 * permitted. */
 	fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
 #endif
 	return &b->base;

@@ -5,13 +5,13 @@
 
 #include "lib/input/capture-private.h"
 
-/* What captures that are not the same differ in. */
+/* Keys whose values differ between captures. */
 static const char *const identity[] = {"boot_id", "start_time", "build_id",
 				       "kernel_release"};
 
 /*
- * TRUE and *value if meta has this key as a number.  GKeyFile itself takes -1
- * for 2^64 - 1, and so all that is larger.
+ * Read a key as a number from 0 to G_MAXUINT64. GKeyFile itself accepts -1 and
+ * larger numbers.
  */
 static gboolean meta_uint64(GKeyFile *meta, const char *group, const char *key,
 			    guint64 *value)
@@ -22,7 +22,7 @@ static gboolean meta_uint64(GKeyFile *meta, const char *group, const char *key,
 						  value, NULL);
 }
 
-/* -1 if meta does not say it. */
+/* Return the node in a group, or -1. */
 static gint meta_node(GKeyFile *meta, const char *group)
 {
 	g_autofree char *text = g_key_file_get_value(meta, group, "node", NULL);
@@ -48,7 +48,7 @@ static void apply_to_files(KmtInputCapture *capture)
 			capture->complete &&
 			meta_uint64(capture->meta, group, "bytes",
 				    &file->expected_size);
-		/* Of a stream that is seen at its end. */
+		/* The size of a stream is checked at its end. */
 		if (file->has_expected_size && !file->stream &&
 		    file->size < file->expected_size)
 			capture->shortened = TRUE;
@@ -56,7 +56,10 @@ static void apply_to_files(KmtInputCapture *capture)
 	}
 }
 
-/* CPUs that meta knows to have records and whose file is not there. */
+/*
+ * Return the number of CPUs that kmemtrace.meta lists with records and whose
+ * file does not exist.
+ */
 static guint count_missing(const KmtInputCapture *capture)
 {
 	g_auto(GStrv) groups = g_key_file_get_groups(capture->meta, NULL);
@@ -83,7 +86,7 @@ static guint count_missing(const KmtInputCapture *capture)
 	return missing;
 }
 
-/* A newer one may mean other things by the same words. */
+/* Reject a newer version, whose keys may have other meanings. */
 static gboolean is_known_version(GKeyFile *meta, const char *name,
 				 GError **error)
 {
@@ -128,7 +131,7 @@ static GKeyFile *load(const char *path, const char *name, GError **error)
 	return g_steal_pointer(&meta);
 }
 
-/* Those that the files are in, each once. */
+/* Return the directories of the files, each once. */
 static GPtrArray *directories(const KmtInputCapture *capture)
 {
 	GPtrArray *dirs = g_ptr_array_new_with_free_func(g_free);
@@ -149,7 +152,7 @@ static GPtrArray *directories(const KmtInputCapture *capture)
 	return dirs;
 }
 
-/* a and b, of these directories, may be of one capture. */
+/* Return whether two metas may belong to one capture. */
 static gboolean agree(GKeyFile *a, const char *dir_a, GKeyFile *b,
 		      const char *dir_b, GError **error)
 {
@@ -175,8 +178,8 @@ static gboolean agree(GKeyFile *a, const char *dir_a, GKeyFile *b,
 }
 
 /*
- * The one meta of all directories.  None, with a note, if some have none: then
- * nothing tells that the files belong together.
+ * Read the common kmemtrace.meta of all directories. If some directories have
+ * none, use none and add a note, because the files may not belong together.
  */
 static gboolean read_all(KmtInputCapture *capture, const GPtrArray *dirs,
 			 GError **error)
@@ -274,7 +277,7 @@ char *kmt_input_capture_filter(const KmtInputCapture *capture,
 	return g_key_file_get_string(capture->meta, "capture", "filter", NULL);
 }
 
-/* What was not recorded because somebody wanted it so. */
+/* Read which events the user excluded from the recording. */
 static void read_event_selection(KmtInputCapture *capture)
 {
 	static const struct {
@@ -308,7 +311,8 @@ static void read_event_selection(KmtInputCapture *capture)
 			"sample= in kmemtrace.meta is not a number: if "
 			"the capture is a sample of the allocations, "
 			"the figures are those of the sample");
-	/* 0: it was not the same all the time, and nothing can be scaled. */
+	/* 0 means that the factor changed during the recording, so that figures
+	 * cannot be scaled. */
 	if (!capture->sample) {
 		capture->sample = 1;
 		kmt_input_capture_add_note(
@@ -318,7 +322,10 @@ static void read_event_selection(KmtInputCapture *capture)
 	}
 }
 
-/* Frees of any kind may be among the events that were not recorded. */
+/*
+ * Read why the recording is incomplete. Frees of every kind may be missing
+ * then.
+ */
 static void read_incomplete(KmtInputCapture *capture)
 {
 	g_auto(GStrv) reasons = kmt_input_capture_incomplete(capture);
@@ -329,8 +336,8 @@ static void read_incomplete(KmtInputCapture *capture)
 }
 
 /*
- * The capture of another tool's file lacks the number of lost events where the
- * tool did not count them, or does not report losses at all.
+ * Read how an imported capture reports losses. Some tools do not count lost
+ * events, or do not report losses at all.
  */
 static void read_source(KmtInputCapture *capture)
 {

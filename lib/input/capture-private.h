@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the steps of opening a capture share; see kmt_input_capture_open(). */
+/* Functions that the steps of kmt_input_capture_open() share. */
 #ifndef KMEMTRACE_INPUT_CAPTURE_PRIVATE_H
 #define KMEMTRACE_INPUT_CAPTURE_PRIVATE_H
 
@@ -8,14 +8,14 @@
 
 #define KMT_INPUT_META_NAME KMT_CAPTURE_META
 
-/* KmtMatchObject.file has 16 bits. */
+/* Limit of the 16-bit file index in KmtMatchObject. */
 #define KMT_INPUT_MAX_FILES 65536
 
 /* ---- lib/input/cpu-file.c ---- */
 
 /*
- * Parse cpu<n>.out, which .gz or .zst may follow.  Returns FALSE for any other
- * name, and for a CPU number that does not fit 16 bits.
+ * Parse cpu<n>.out, which .gz or .zst may follow. Return FALSE for any other
+ * name, and for a CPU number above 16 bits.
  */
 gboolean kmt_input_parse_cpu_name(const char *name, guint *cpu);
 
@@ -34,60 +34,79 @@ void kmt_input_capture_add_note(KmtInputCapture *capture, const char *format,
 
 /* ---- lib/input/open-file.c ---- */
 
-/* Like kmt_input_capture_add_file(); fails if the capture has
- * KMT_INPUT_MAX_FILES - 1. */
+/* As kmt_input_capture_add_file(), but fail if the capture has
+ * KMT_INPUT_MAX_FILES - 1 files. */
 KmtInputCpuFile *kmt_input_add_file_checked(KmtInputCapture *capture,
 					    const char *path, guint cpu,
 					    GError **error);
 
-/* Set *error for an errno of open(2) or opendir(3); always return FALSE. */
+/* Set *error from errno after open(2) or opendir(3). Return FALSE. */
 gboolean kmt_input_fail_open(const char *path, GError **error);
 
 /*
- * Open file->path and map it, or make a stream of a pipe.  named: an operand
- * names the file; only such a file may be a pipe or partly read.
+ * Open file->path and map it, or create a stream for a pipe. named: an operand
+ * names the file. Only such a file may be a pipe or a descriptor that was read
+ * before.
  */
 gboolean kmt_input_cpu_file_open(KmtInputCpuFile *file, gboolean named,
 				 GError **error);
-/* The same for an open file descriptor, which is closed on failure. */
+/*
+ * As kmt_input_cpu_file_open() for an open descriptor, which the file owns; it
+ * is closed on failure.
+ */
 gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
 				     gboolean named, GError **error);
 
-/* Decompress file if it is compressed.  *is_tar: its contents are a tar. */
+/*
+ * Replace a compressed file by its decompressed content. *is_tar is set if the
+ * content is a tar.
+ */
 gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 				   GError **error);
 
 /* ---- lib/input/operands.c ---- */
 
-/* Opens what operands name. */
+/* Open the files that the operands name. */
 gboolean kmt_input_open_operands(KmtInputCapture *capture,
 				 const char *const *operands, GError **error);
 
 /* ---- lib/input/tar.c ---- */
 
-/* Takes the members of the tar that file is, and of it no more. */
+/* Replace the file tar, which is a tar, by its members. */
 gboolean kmt_input_open_tar(KmtInputCapture *capture, KmtInputCpuFile *tar,
 			    GError **error);
 void kmt_input_tar_free(gpointer tar);
-/* The path of a member that is no cpu file; NULL if there is none. */
+/*
+ * Return the path of a member that is not a cpu file, or NULL. The caller frees
+ * the string.
+ */
 char *kmt_input_tar_path(gconstpointer tar, const char *name);
-/* Its name in messages; NULL if path is not of this tar. */
+/*
+ * Return the name of a member for messages; NULL if path is not a member of the
+ * capture's tar. The caller frees the string.
+ */
 char *kmt_input_tar_display_path(const KmtInputCapture *capture,
 				 const char *path);
 
 /* ---- lib/input/capture-meta.c ---- */
 
-/* Finds and reads kmemtrace.meta; capture->meta stays NULL without one. */
+/* Find and read kmemtrace.meta. capture->meta remains NULL if there is none. */
 gboolean kmt_input_meta_read(KmtInputCapture *capture, GError **error);
-/* What it says of the files, whose size is known as far as it can be. */
+/*
+ * Apply kmemtrace.meta to the files: numbers of lost events, expected sizes,
+ * nodes. The sizes of the files must be known.
+ */
 void kmt_input_meta_apply(KmtInputCapture *capture);
 
 /* ---- lib/input/record-format.c ---- */
 
-/* Settles layout, record size and byte order. */
+/*
+ * Determine layout, record size and byte order of all files. wanted is the
+ * layout that the user requested, or UNKNOWN.
+ */
 gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 				  KmtInputLayout wanted, GError **error);
-/* "little" or "big". */
+/* Return "little" or "big": the byte order that swapped means on this host. */
 const char *kmt_input_byte_order_name(gboolean swapped);
 
 #endif

@@ -29,7 +29,10 @@ gboolean kmt_input_capture_is_truncated(const KmtInputCapture *capture)
 	return capture->meta && !capture->complete && !capture->imported;
 }
 
-/* The directory that all files share; NULL if there is none. */
+/*
+ * Return the directory of all files; NULL if they have several. The caller
+ * frees the string.
+ */
 static char *common_directory(const KmtInputCapture *capture)
 {
 	g_autofree char *common = NULL;
@@ -59,7 +62,7 @@ char *kmt_input_capture_path(const KmtInputCapture *capture, const char *name)
 	if (!dir)
 		return NULL;
 	path = g_build_filename(dir, name, NULL);
-	/* A named pipe would keep its reader waiting. */
+	/* Opening a FIFO would block. */
 	return g_file_test(path, G_FILE_TEST_IS_REGULAR)
 		       ? g_steal_pointer(&path)
 		       : NULL;

@@ -72,7 +72,7 @@ void kmt_input_cpu_file_set_defect(KmtInputCpuFile *file, const char *reason)
 {
 	if (!file->defect)
 		file->defect = g_strdup(reason);
-	/* That there is more is sure, what it was is not. */
+	/* Something is missing, but it is unknown how much. */
 	if (file->capture)
 		file->capture->damaged = TRUE;
 }

@@ -6,13 +6,13 @@
 #include "lib/input/capture.h"
 #include "lib/input/layout.h"
 
-/* So many records, from the first one on, must be sound. */
+/* Maximum number of first records that must be valid. */
 #define DETECT_RECORDS 64
 
-/* D: a larger one is damage. */
+/* D: a larger CPU number is damage. */
 #define MAX_CPU 4095
 
-/* C and D count from 0, A and B from 1. */
+/* Event numbers of C and D; those of A and B begin with 1. */
 enum { LEGACY_ALLOC = 0, LEGACY_FREE = 1 };
 
 static const char *const names[KMT_INPUT_N_LAYOUTS] = {
@@ -47,7 +47,7 @@ gboolean kmt_input_layout_parse(const char *text, KmtInputLayout *layout,
 	return FALSE;
 }
 
-/* ---- numbers where they lie ---- */
+/* ---- unaligned numbers ---- */
 
 static guint16 get16(const KmtInputLayoutVariant *v, const guint8 *p)
 {
@@ -73,7 +73,7 @@ static guint64 get64(const KmtInputLayoutVariant *v, const guint8 *p)
 	return v->swapped ? GUINT64_SWAP_LE_BE(x) : x;
 }
 
-/* The kernel's unsigned long number i from p on. */
+/* Return the i-th unsigned long of the traced machine at p. */
 static guint64 get_word(const KmtInputLayoutVariant *v, const guint8 *p,
 			guint i)
 {
@@ -81,9 +81,9 @@ static guint64 get_word(const KmtInputLayoutVariant *v, const guint8 *p,
 				  : get64(v, p + 8 * (gsize)i);
 }
 
-/* ---- the layouts ---- */
+/* ---- decoders ---- */
 
-/* u16 event_id, u16 type_id, and from there on version 1. */
+/* Layout A: u16 event_id, u16 type_id, then the fields of version 1. */
 static KmtInputDecodeResult decode_a(KmtInputDecoder *d, const guint8 *from,
 				     gsize n, struct kmemtrace_event *event,
 				     guint *used)
@@ -97,7 +97,7 @@ static KmtInputDecodeResult decode_a(KmtInputDecoder *d, const guint8 *from,
 	memcpy(event, from, sizeof(*event));
 	if (d->variant.swapped)
 		kmt_input_swap_event(event);
-	/* What does not fit is no id that is known, nor here. */
+	/* An id above 8 bits is invalid; map it to an invalid id. */
 	event->event_id = (guint8)MIN(id, G_MAXUINT8);
 	event->type_id = (guint8)MIN(type, G_MAXUINT8);
 	event->event_size = KMEMTRACE_EVENT_SIZE_V1;
@@ -106,8 +106,8 @@ static KmtInputDecodeResult decode_a(KmtInputDecoder *d, const guint8 *from,
 }
 
 /*
- * What C and D begin with: u8 event_id, u8 type_id, u16 event_size.  An
- * allocation is longer than a free, and both sizes are known.
+ * Decode the start of a record of C or D: u8 event_id, u8 type_id, u16
+ * event_size. An allocation is longer than a free, and both sizes are fixed.
  */
 static KmtInputDecodeResult decode_start(const KmtInputLayoutVariant *v,
 					 const guint8 *from, gsize n,
@@ -131,7 +131,7 @@ static KmtInputDecodeResult decode_start(const KmtInputLayoutVariant *v,
 	return KMT_INPUT_DECODE_OK;
 }
 
-/* A number of 32 bits that wraps, as one that does not. */
+/* Extend a 32-bit number that wraps around to 64 bits. */
 static gint64 unwrap(KmtInputDecoder *d, guint32 number)
 {
 	if (d->has_sequence)
@@ -142,8 +142,8 @@ static gint64 unwrap(KmtInputDecoder *d, guint32 number)
 	return d->sequence;
 }
 
-/* s32 seq_num, u64 call_site, ptr; u64 bytes_req, bytes_alloc, u32 gfp_flags,
- * s32 node. */
+/* Layout C: s32 seq_num, u64 call_site, ptr; for an allocation u64 bytes_req,
+ * bytes_alloc, u32 gfp_flags, s32 node. */
 static KmtInputDecodeResult decode_c(KmtInputDecoder *d, const guint8 *from,
 				     gsize n, struct kmemtrace_event *event,
 				     guint *used)
@@ -166,8 +166,8 @@ static KmtInputDecodeResult decode_c(KmtInputDecoder *d, const guint8 *from,
 	return KMT_INPUT_DECODE_OK;
 }
 
-/* u32 cpu, u64 timestamp, ulong call_site, ptr; ulong bytes_req, bytes_alloc,
- * u32 gfp_flags, s32 node. */
+/* Layout D: u32 cpu, u64 timestamp, ulong call_site, ptr; for an allocation
+ * ulong bytes_req, bytes_alloc, u32 gfp_flags, s32 node. */
 static KmtInputDecodeResult decode_d(KmtInputDecoder *d, const guint8 *from,
 				     gsize n, struct kmemtrace_event *event,
 				     guint *cpu, guint *used)
@@ -223,8 +223,9 @@ static gboolean is_plausible(const struct kmemtrace_event *event)
 }
 
 /*
- * The first records are of variant.  Frees of C and of narrow D are equally
- * long, so that an allocation is needed to tell; the last record may be cut.
+ * Return whether the first records have the layout variant. The frees of C and
+ * of 32-bit D have the same size, so an allocation is needed to distinguish
+ * them. The last record may be truncated.
  */
 static gboolean try_variant(const KmtInputLayoutVariant *variant,
 			    const guint8 *data, gsize n, gboolean wanted)
@@ -250,7 +251,8 @@ static gboolean try_variant(const KmtInputLayoutVariant *variant,
 		data += used;
 		n -= used;
 	}
-	/* What the user named may be damaged. */
+	/* A capture whose layout the user specified may have damaged records.
+	 */
 	return i > 0 && is_distinct && sound * 2 >= i &&
 	       (wanted || result != KMT_INPUT_DECODE_INVALID);
 }

@@ -40,7 +40,10 @@ typedef struct {
 #undef KMT_INPUT_LIBARCHIVE_FUNCTION
 } KmtInputLibarchive;
 
-/* NULL if it cannot be loaded.  For any thread; it stays loaded. */
+/*
+ * Load the library at the first call and return its functions; they stay valid.
+ * Return NULL and set an error if the library cannot be loaded. Any thread.
+ */
 const KmtInputLibarchive *kmt_input_libarchive_get(GError **error);
 
 #endif

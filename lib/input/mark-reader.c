@@ -10,28 +10,28 @@
 #define MAX_PAYLOAD                                                            \
 	(KMEMTRACE_MARK_ARGS * (sizeof(guint64) + KMEMTRACE_MARK_STRING))
 
-/* The tests take few. */
+/* The unit tests use a smaller limit. */
 #ifndef MAX_BYTES
 #define MAX_BYTES KMT_INPUT_MAX_MARK_BYTES
 #endif
 
-/* A file's mark whose records are not all there yet. */
+/* The mark of a file whose records are not complete yet. */
 typedef struct {
 	gboolean open;
 	KmtInputMark mark;
 	GByteArray *payload;
-	guint parts;	    /* MORE that it has in all */
-	guint next_part;    /* the one that must be next */
-	guint64 next_index; /* where it must be */
-	guint64 leading;    /* MORE at the beginning of the file */
+	guint parts;	    /* total number of MORE records */
+	guint next_part;    /* part number that the next record must have */
+	guint64 next_index; /* index that the next record must have */
+	guint64 leading; /* number of MORE records at the start of the file */
 } OpenMark;
 
 struct KmtInputMarks {
 	const KmtInputCapture *capture;
-	OpenMark *open_marks; /* for each file, n_files */
+	OpenMark *open_marks; /* one for each of n_files files */
 	guint n_files;
 	GArray *marks;	      /* of KmtInputMark */
-	GByteArray *payloads; /* words in the host's byte order */
+	GByteArray *payloads; /* words in the byte order of this host */
 	guint64 dropped, defects;
 	KmtInputMarkDefectFunc on_defect;
 	gpointer user;
@@ -59,7 +59,7 @@ void kmt_input_marks_free(KmtInputMarks *marks)
 
 	if (!marks)
 		return;
-	/* The capture may be gone by now. */
+	/* Use n_files, because the capture may be freed already. */
 	for (i = 0; i < marks->n_files; i++)
 		if (marks->open_marks[i].payload)
 			g_byte_array_unref(marks->open_marks[i].payload);
@@ -78,7 +78,10 @@ static void add_defect(KmtInputMarks *marks, KmtInputMarkDefect defect,
 				 marks->capture->files->pdata[file], index);
 }
 
-/* Where records are missing is no defect if it is known that some are. */
+/*
+ * Report a defect that missing records explain, unless records are known to be
+ * missing.
+ */
 static void add_defect_unless_lossy(KmtInputMarks *marks,
 				    KmtInputMarkDefect defect, guint file,
 				    guint64 index)
@@ -87,7 +90,7 @@ static void add_defect_unless_lossy(KmtInputMarks *marks,
 		add_defect(marks, defect, file, index);
 }
 
-/* No more of it comes. */
+/* Finish a mark: no further record follows. */
 static void close_mark(KmtInputMarks *marks, OpenMark *open)
 {
 	KmtInputMark *mark = &open->mark;
@@ -149,7 +152,7 @@ static void begin_mark(KmtInputMarks *marks, OpenMark *open,
 	    event->payload_size > MAX_PAYLOAD) {
 		add_defect(marks, KMT_INPUT_MARK_BAD_SIZE, file->position,
 			   index);
-		/* What is there is taken, but not for its values. */
+		/* The payload is preserved, but its values are not decoded. */
 	} else if (!event->part) {
 		open->mark.whole = TRUE;
 	}
@@ -180,7 +183,7 @@ static void append_part(KmtInputMarks *marks, OpenMark *open,
 	}
 	if (open->open)
 		close_incomplete(marks, open);
-	/* What it belongs to was before the capture. */
+	/* The MARK of this record was before the capture. */
 	if (index == open->leading) {
 		open->leading++;
 		return;
@@ -189,8 +192,8 @@ static void append_part(KmtInputMarks *marks, OpenMark *open,
 				file->position, index);
 }
 
-/* A record of kmt_input_is_mark(), in the host's byte order.  Of each file
- * those there are come in their order. */
+/* Add a record of a mark, in the byte order of this host. The records of a file
+ * are added in order. */
 static void add_record(KmtInputMarks *marks, const KmtInputCpuFile *file,
 		       guint64 index, const guint8 *record)
 {
@@ -263,7 +266,10 @@ static gsize padded(guint64 length)
 	return (length + sizeof(guint64) - 1) & ~(sizeof(guint64) - 1);
 }
 
-/* The length of the string whose word this is; FALSE: it cannot be one. */
+/*
+ * Get the length of a string from its word. Return FALSE if the word is
+ * invalid.
+ */
 static gboolean string_length(guint64 word, guint64 *length)
 {
 	*length = word & ~KMEMTRACE_MARK_CUT;
@@ -301,7 +307,7 @@ gboolean kmt_input_mark_value(const KmtInputMarks *marks,
 	return TRUE;
 }
 
-/* The payload is just what the types make of it. */
+/* Return whether the size of the payload fits the argument types. */
 static gboolean has_values(const KmtInputMarks *marks, const KmtInputMark *mark)
 {
 	const char *types = mark->kind->types;
@@ -318,7 +324,7 @@ static gboolean has_values(const KmtInputMarks *marks, const KmtInputMark *mark)
 	return size == mark->payload_size;
 }
 
-/* Words are in the host's byte order by now, but strings have none. */
+/* Strings have no byte order: reverse the conversion of their words. */
 static void restore_strings(KmtInputMarks *marks, const KmtInputMark *mark)
 {
 	gsize words = strlen(mark->kind->types) * sizeof(guint64), at;
@@ -334,9 +340,9 @@ static void restore_strings(KmtInputMarks *marks, const KmtInputMark *mark)
 	}
 }
 
-/* ---- at the end ---- */
+/* ---- finish ---- */
 
-/* By time, then as merging orders records. */
+/* Compare by time, then in the order of the merge. */
 static gint compare(gconstpointer a, gconstpointer b)
 {
 	const KmtInputMark *x = a, *y = b;
@@ -362,7 +368,8 @@ static void close_all(KmtInputMarks *marks)
 			close_incomplete(marks, open);
 			continue;
 		}
-		/* The rest of it is behind the end of the capture. */
+		/* The other records of the mark are after the end of the
+		 * capture. */
 		close_mark(marks, open);
 	}
 }
@@ -375,7 +382,8 @@ static void resolve_kind(KmtInputMarks *marks, const KmtInputTables *tables,
 	mark->kind = tables ? kmt_input_tables_mark_kind(tables, mark->number)
 			    : NULL;
 	if (!mark->kind) {
-		/* Without a table none is known. */
+		/* Without a table, every number is unknown, which is not a
+		 * defect. */
 		if (!mark->number ||
 		    (tables && kmt_input_tables_has_marks(tables)))
 			add_defect(marks, KMT_INPUT_MARK_UNKNOWN, mark->file,

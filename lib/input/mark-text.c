@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a mark says: its format, which is the traced kernel's, filled in as that
- * kernel's printk() would.  No such format is ever given to a printf of ours.
+ * Formats the text of a mark as the traced kernel's printk() would. The format
+ * comes from the capture, so it is never passed to a printf function.
  */
 #include "config.h"
 
@@ -9,19 +9,19 @@
 
 #include "lib/input/mark-reader.h"
 
-/* A width or precision beyond it is taken as it. */
+/* Limit of a width or precision. */
 #define MAX_WIDTH 1024
 
 #define UNKNOWN "?"
 
-/* What is between a % and its end. */
+/* A conversion specification. */
 typedef struct {
 	gboolean left, plus, space, alternate, zero;
 	guint width;
 	gboolean has_precision;
 	guint precision;
-	char conversion; /* 0: the format ends within it */
-	char pointer;	 /* what is behind the p; or 0 */
+	char conversion; /* 0: the format ends within the specification */
+	char pointer;	 /* the letter after p; or 0 */
 } Spec;
 
 static guint read_digits(const char **p)
@@ -57,7 +57,7 @@ static void read_flags(const char **p, Spec *spec)
 	}
 }
 
-/* From behind the % on. */
+/* Parse a specification; *p points behind the %. */
 static Spec read_spec(const char **p)
 {
 	Spec spec = {0};
@@ -69,7 +69,8 @@ static Spec read_spec(const char **p)
 		spec.has_precision = TRUE;
 		spec.precision = read_digits(p);
 	}
-	/* How wide the value is, the table says. */
+	/* Ignore the length modifier: the table has the type of each argument.
+	 */
 	*p += strspn(*p, "hlLzt");
 	spec.conversion = **p;
 	if (**p)
@@ -88,7 +89,7 @@ static void pad(GString *out, char c, gsize n)
 		g_string_append_c(out, c);
 }
 
-/* text, as wide as spec wants it. */
+/* Append text, padded to the width of the specification. */
 static void put(GString *out, const Spec *spec, const char *text, gsize length)
 {
 	gsize lack = length < spec->width ? spec->width - length : 0;
@@ -114,7 +115,7 @@ static guint bits_of(char type)
 	}
 }
 
-/* The digits of n, without a sign. */
+/* Return the digits of n without a sign. */
 static char *digits_of(guint64 n, char conversion)
 {
 	switch (conversion) {
@@ -175,7 +176,7 @@ static void append_integer(GString *out, const Spec *spec,
 static void append_string(GString *out, const Spec *spec,
 			  const KmtInputMarkValue *value)
 {
-	/* One that was changed while it was copied may have a 0 in it. */
+	/* A string that changed while it was copied may contain a NUL. */
 	gsize length = strnlen((const char *)value->bytes, (gsize)value->word);
 	gboolean cut = value->truncated;
 	g_autofree char *text = NULL;
@@ -198,8 +199,8 @@ static void append_pointer(GString *out, const Spec *spec,
 			   const KmtInputMarkValue *value,
 			   KmtInputSymbolizeFunc name, gpointer user)
 {
-	/* %pS and its relatives, for a function; others are of what is at the
-	 * address, which was not recorded. */
+	/* %pS and related formats print a function name. Other formats print
+	 * the object at the address, which was not recorded. */
 	gboolean named = spec->pointer && strchr("SsBFf", spec->pointer);
 	g_autofree char *text = named && name ? name(user, value->word) : NULL;
 

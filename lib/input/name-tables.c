@@ -8,57 +8,61 @@
 /* The name for pid 0, which the kernel calls swapper/<cpu>. */
 #define IDLE_TASK_NAME "idle"
 
-/* Four times what the kernel writes: each record with it has all of them. */
+/* Maximum number of addresses in a stack: four times the kernel's limit. */
 #define MAX_STACK 128
 
-/* Bytes; printk() has no room for as many. */
+/* Maximum length of a format in bytes; printk() has no room for longer text. */
 #define MAX_FORMAT 4096
 
-/* Bytes of the name of a task or a cache.  The kernel allows 15 or 63 for a
- * task, and no cache is called by a longer one: a report may print a name in
- * each line. */
+/* Maximum length of the name of a task or cache in bytes, because a report may
+ * print a name in every line. The kernel's limit for a task is 15 or 63. */
 #define MAX_NAME 1024
 
-/* Bounds of memory: a kernel has fewer marks and stacks than these. */
+/* Maximum number of marks and stacks, to limit memory. A kernel has fewer. */
 #define MAX_MARKS  (1u << 18)
 #define MAX_STACKS (1u << 22)
 
-/* Names of one task, in the order of until. */
+/*
+ * A name of a task, valid until a time. The entries of a task are sorted by
+ * until.
+ */
 typedef struct {
 	gint64 until;
 	guint32 pid;
-	guint32 name; /* its offset in the text of the table */
+	guint32 name; /* offset in the text of the table */
 } TaskName;
 
 typedef struct {
 	guint32 number;
 	guint32 n;
-	guint64 first; /* of its addresses, in all of them */
+	guint64 first; /* index of the first address in the array of all
+			* addresses */
 } Stack;
 
-/* A table while it is read, and what is known of it then. */
+/* A table, and the defects found while reading it. */
 typedef struct {
-	char *text; /* names point into it */
+	char *text; /* content of the file; names point into it */
 	gboolean is_present;
 	guint64 n_bad;
-	guint64 first_bad; /* its line, from 1 */
+	guint64 first_bad; /* line number of the first invalid line, from 1 */
 } NameTable;
 
 struct KmtInputTables {
 	NameTable caches_table;
 	NameTable tasks_table;
 	NameTable marks_table;
-	GPtrArray *marks; /* of KmtInputMarkKind, by number */
+	GPtrArray *marks; /* of KmtInputMarkKind, sorted by number */
 	guint64 unnumbered_marks;
 	NameTable stacks_table;
-	KmtInputCache *
-		*caches; /* G_MAXUINT16 + 1 of them, by number, or NULL */
-	guint n_duplicate_caches; /* caches with the number of another one */
-	GArray *tasks;		  /* of TaskName, by pid and until */
-	GArray *stacks;		  /* of Stack, by number */
+	KmtInputCache **caches;	  /* G_MAXUINT16 + 1 entries, indexed by number,
+				     or NULL */
+	guint n_duplicate_caches; /* caches with the number of another cache */
+	GArray *tasks;		  /* of TaskName, sorted by pid and until */
+	GArray *stacks;		  /* of Stack, sorted by number */
 	GArray *addresses;	  /* of guint64, of all stacks */
 	guint64 dropped;
-	gboolean is_from_ftrace; /* of tasks, as many as could be seen */
+	gboolean is_from_ftrace; /* tasks come from tracepoints and may be
+				  * incomplete */
 	guint64 unnumbered;
 	guint64 n_without_stack;
 	gint64 exact_after;
@@ -82,7 +86,7 @@ void kmt_input_record_owner(const guint8 *record, gboolean swapped,
 	owner->pid = swapped ? GUINT32_SWAP_LE_BE(event.pid) : event.pid;
 	owner->cache = swapped ? GUINT16_SWAP_LE_BE(event.cache) : event.cache;
 	owner->flags = swapped ? GUINT16_SWAP_LE_BE(event.flags) : event.flags;
-	/* There it is the size of the payload. */
+	/* In a mark, this field is the size of the payload. */
 	if (event.v1.event_id == KMEMTRACE_EVENT_MARK ||
 	    event.v1.event_id == KMEMTRACE_EVENT_MORE)
 		owner->cache = KMEMTRACE_CACHE_NONE;
@@ -102,11 +106,11 @@ guint32 kmt_input_record_stack(const guint8 *record, gboolean swapped)
 	return swapped ? GUINT32_SWAP_LE_BE(event.stack) : event.stack;
 }
 
-/* ---- reading ---- */
+/* ---- parsing ---- */
 
 /*
- * The next word of *text, which ends with a space, and that behind it.  NULL if
- * there is none.
+ * Return the next word of *text, which ends with a space, and advance *text
+ * behind the space. Return NULL if there is none.
  */
 static char *next_word(char **text)
 {
@@ -127,7 +131,7 @@ static gboolean parse_number(char **text, guint64 max, guint64 *n)
 	return word && g_ascii_string_to_unsigned(word, 10, 0, max, n, NULL);
 }
 
-/* A time, or - for never. */
+/* Parse a time; "-" means never. */
 static gboolean parse_time(char **text, gint64 *time)
 {
 	const char *word = next_word(text);
@@ -153,7 +157,7 @@ static int octal(const char *digits)
 	return value > 0 && value <= G_MAXUINT8 ? value : -1;
 }
 
-/* Takes \ooo for what it is, in place. */
+/* Replace \ooo by the byte, in place. Return FALSE if an escape is invalid. */
 static gboolean unescape(char *name)
 {
 	char *to = name;
@@ -175,7 +179,10 @@ static gboolean unescape(char *name)
 	return TRUE;
 }
 
-/* Behind the last number is the name, which newer columns come before. */
+/*
+ * Return the name at the end of a line, after n_newer columns that a newer
+ * version has added.
+ */
 static char *parse_name(char *text, guint n_newer)
 {
 	while (n_newer--)
@@ -184,7 +191,7 @@ static char *parse_name(char *text, guint n_newer)
 	return unescape(text) ? text : NULL;
 }
 
-/* Take the name of a task or a cache; NULL also if it is too long. */
+/* Return the name of a task or cache; NULL if it is invalid or too long. */
 static char *parse_short_name(char *text, guint n_newer)
 {
 	char *name = parse_name(text, n_newer);
@@ -251,7 +258,7 @@ static gboolean are_mark_types(const char *types)
 	       strspn(types, "bhiqBHIQcps") == strlen(types);
 }
 
-/* A word, or - for none. */
+/* Return a word; "" for "-". */
 static const char *parse_optional_word(char **text)
 {
 	const char *word = next_word(text);
@@ -283,7 +290,10 @@ static gboolean add_mark(KmtInputTables *tables, char *line, guint n_newer)
 	return TRUE;
 }
 
-/* "addr,addr": some, but not more than make sense. */
+/*
+ * Add the addresses of a stack: "addr,addr,...". Return FALSE if the list is
+ * invalid or too long.
+ */
 static gboolean add_addresses(KmtInputTables *tables, char *text)
 {
 	guint i;
@@ -326,7 +336,7 @@ static gboolean add_stack(KmtInputTables *tables, char *line, guint n_newer)
 
 typedef struct {
 	const char *name;
-	guint n_columns; /* that this version knows */
+	guint n_columns; /* number of columns in this version */
 	gboolean (*add)(KmtInputTables *tables, char *line, guint n_newer);
 } TableFormat;
 
@@ -335,7 +345,7 @@ static const TableFormat tasks_kind = {"tasks", 3, add_task};
 static const TableFormat marks_kind = {"marks", 7, add_mark};
 static const TableFormat stacks_kind = {"stacks", 2, add_stack};
 
-/* How many columns more there are than this version knows. */
+/* Get the number of columns that a newer version has added. */
 static gboolean count_newer(const TableFormat *kind, const char *columns,
 			    guint *n_newer)
 {
@@ -347,7 +357,7 @@ static gboolean count_newer(const TableFormat *kind, const char *columns,
 	return n >= kind->n_columns;
 }
 
-/* "# key: value" */
+/* Parse a line "# key: value". Return FALSE if it is invalid. */
 static gboolean parse_header_line(KmtInputTables *tables,
 				  const TableFormat *kind, const char *line,
 				  guint *n_newer)
@@ -365,7 +375,7 @@ static gboolean parse_header_line(KmtInputTables *tables,
 		return count_newer(kind, colon + 2, n_newer);
 	if (strcmp(key, "unnumbered") != 0 && strcmp(key, "dropped") != 0 &&
 	    strcmp(key, "exact_after") != 0 && strcmp(key, "lost") != 0)
-		return TRUE; /* of a newer version */
+		return TRUE; /* key of a newer version */
 	if (!g_ascii_string_to_unsigned(colon + 2, 10, 0, G_MAXINT64, &n, NULL))
 		return FALSE;
 	if (key[0] == 'u' && kind == &marks_kind)
@@ -399,7 +409,8 @@ static void parse(KmtInputTables *tables, NameTable *table,
 		gboolean good;
 
 		number++;
-		/* A line that is cut off is none. */
+		/* A line without a newline is truncated and therefore invalid.
+		 */
 		if (!next) {
 			bad_line(table, number);
 			break;
@@ -494,7 +505,9 @@ static void sort_in_place(GArray *array, CompareFunc compare)
 	}
 }
 
-/* By pid and time; names with the same time stay in the order of the table. */
+/*
+ * Compare by pid and time; names with equal times keep the order of the table.
+ */
 static gint compare_tasks(gconstpointer a, gconstpointer b)
 {
 	const TaskName *ta = a, *tb = b;
@@ -514,7 +527,7 @@ static gint compare_marks(gconstpointer a, gconstpointer b)
 	return (ma->number > mb->number) - (ma->number < mb->number);
 }
 
-/* Warn of numbers that more than one row has.  what: the subject of a row. */
+/* Warn about numbers that occur twice. what describes the subject of a row. */
 static void warn_of_duplicates(KmtInputTables *tables, NameTable *table,
 			       guint twice, const char *name, const char *what)
 {
@@ -525,8 +538,8 @@ static void warn_of_duplicates(KmtInputTables *tables, NameTable *table,
 	table->n_bad += twice;
 }
 
-/* Sort rows by number, and keep the first row of each number: no kernel writes
- * a number twice. */
+/* Sort rows by number, and keep the first row of each number. A kernel writes
+ * each number once. */
 static void sort_rows(KmtInputTables *tables, NameTable *table, GPtrArray *rows,
 		      GCompareFunc compare, const char *name, const char *what)
 {
@@ -554,7 +567,10 @@ static gint compare_stacks(gconstpointer a, gconstpointer b)
 	return (sa->first > sb->first) - (sa->first < sb->first);
 }
 
-/* Told twice as the table was read while it grew: any will do. */
+/*
+ * Read the table of stacks. A stack may occur twice if the table grew while it
+ * was read; all copies are equal.
+ */
 static void read_stacks(KmtInputTables *tables, const KmtInputCapture *capture)
 {
 	if (!kmt_input_capture_has_stacks(capture))
@@ -642,7 +658,7 @@ void kmt_input_tables_free(KmtInputTables *tables)
 	g_free(tables);
 }
 
-/* ---- asking ---- */
+/* ---- lookups ---- */
 
 gboolean kmt_input_tables_has_caches(const KmtInputTables *tables)
 {
@@ -743,7 +759,7 @@ const KmtInputMarkKind *kmt_input_tables_mark_kind(const KmtInputTables *tables,
 	return NULL;
 }
 
-/* The first entry that is not before (pid, time). */
+/* Return the index of the first entry at or after (pid, time). */
 static guint find_task(const KmtInputTables *tables, guint32 pid, gint64 time)
 {
 	const TaskName wanted = {.pid = pid, .until = time};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Address spaces: the same address may be live in each of them at once. */
+/*
+ * Address namespaces: the same address may be live in each namespace at once.
+ */
 #ifndef KMEMTRACE_INPUT_NAMESPACE_H
 #define KMEMTRACE_INPUT_NAMESPACE_H
 
@@ -14,7 +16,7 @@ typedef enum {
 	KMT_INPUT_N_NAMESPACES
 } KmtInputNamespace;
 
-/* Of an enum kmemtrace_type_id. */
+/* Return the namespace of an enum kmemtrace_type_id. */
 static inline KmtInputNamespace kmt_input_namespace_of(guint type)
 {
 	G_STATIC_ASSERT(
@@ -25,15 +27,19 @@ static inline KmtInputNamespace kmt_input_namespace_of(guint type)
 	return (KmtInputNamespace)(type - (type != 0));
 }
 
-/* The last type that records of this size may have: version 1 had three. */
+/*
+ * Return the last type that records of this size may have. Version 1 has three
+ * types.
+ */
 static inline guint kmt_input_last_type(guint record_size)
 {
 	return record_size < KMEMTRACE_EVENT_SIZE_V2 ? KMEMTRACE_TYPE_PAGES
 						     : KMEMTRACE_TYPE_VMALLOC;
 }
 
-/* Spaces differ in bits that the addresses of a kernel have in common: two of
- * them in none, but their addresses do. */
+/* Return the bits by which the addresses of a namespace are changed, so that
+ * one hash table serves all four namespaces. The upper bits of kernel addresses
+ * are equal; each namespace changes them differently. */
 static inline guint64 kmt_input_namespace_bits(guint type)
 {
 	G_STATIC_ASSERT(KMEMTRACE_TYPE_CACHE < 2 && KMEMTRACE_TYPE_PAGES == 2 &&
@@ -42,12 +48,13 @@ static inline guint64 kmt_input_namespace_bits(guint type)
 	return (guint64)(type >> 1) << 61;
 }
 
-/* The lower bits of a hash that the table of addresses does not use. */
+/* Lower bits of a hash that the object table does not use. */
 #define KMT_INPUT_HASH_SPARE_BITS 26
 
 /*
- * Of an address and its space: the upper bits are good, and no two of one space
- * have the same.  seed is odd, and random.
+ * Return the hash of an address in its namespace. The upper bits are well
+ * mixed, and no two addresses of one namespace have the same hash. seed is odd
+ * and random.
  */
 static inline guint64 kmt_input_address_hash(guint64 seed, guint64 ptr,
 					     guint type)

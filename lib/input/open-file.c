@@ -58,13 +58,16 @@ static gboolean map_fd(KmtInputCpuFile *file, int fd, guint64 size,
 	file->map = file->mapping = map;
 	file->mapping_size = size;
 	madvise(map, size, MADV_SEQUENTIAL);
-	/* Where the kernel can, it comes into memory in large pages, which take
-	 * less time to map.  Elsewhere that is an error. */
+	/* Request large pages, which take less time to map. Kernels without
+	 * support return an error, which is ignored. */
 	madvise(map, size, MADV_HUGEPAGE);
 	return TRUE;
 }
 
-/* Takes fd.  named: it is what an operand names, and may be a pipe. */
+/*
+ * The file owns fd. named: an operand names the file, which may therefore be a
+ * pipe.
+ */
 gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
 				     gboolean named, GError **error)
 {
@@ -78,7 +81,8 @@ gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
 	}
 	file->device = st.st_dev;
 	file->inode = st.st_ino;
-	/* Standard input may have been read to somewhere already. */
+	/* Standard input may have been read partly; such a file is not mapped.
+	 */
 	if (S_ISREG(st.st_mode) && lseek(fd, 0, SEEK_CUR) == 0) {
 		ok = map_fd(file, fd, (guint64)st.st_size, error);
 		close(fd);
@@ -110,7 +114,7 @@ gboolean kmt_input_cpu_file_open(KmtInputCpuFile *file, gboolean named,
 	struct stat st;
 	int flags = O_RDONLY | O_CLOEXEC, fd;
 
-	/* Only a pipe that was named is waited for. */
+	/* Wait for the writer of a pipe only if an operand names the pipe. */
 	if (!named || stat(file->path, &st) < 0 || !S_ISFIFO(st.st_mode))
 		flags |= O_NONBLOCK;
 	fd = open(file->path, flags);
@@ -118,7 +122,10 @@ gboolean kmt_input_cpu_file_open(KmtInputCpuFile *file, gboolean named,
 		      : kmt_input_cpu_file_adopt_fd(file, fd, named, error);
 }
 
-/* What can be told from the name: cpu<n>.out is records and nothing else. */
+/*
+ * Return whether the name shows that the file contains only records:
+ * cpu<n>.out.
+ */
 static gboolean is_plain_cpu_file(const KmtInputCpuFile *file)
 {
 	return g_str_has_suffix(file->path, ".out");
@@ -167,7 +174,7 @@ gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 			return FALSE;
 		head = head_of(file, &n);
 	} else if (end && is_compressed_suffix(end)) {
-		/* Most often it is empty, or its beginning is not there. */
+		/* Usually the file is empty or its beginning is missing. */
 		kmt_input_cpu_file_set_defect(
 			file, "the file is not compressed as its "
 			      "name suggests");

@@ -39,7 +39,10 @@ static gboolean file_equal(gconstpointer a, gconstpointer b)
 	return fa->device == fb->device && fa->inode == fb->inode;
 }
 
-/* A link to another file of the capture would have its records count twice. */
+/*
+ * Refuse a link to another file of the capture, because its records would count
+ * twice.
+ */
 static gboolean refuse_same_file(const KmtInputCapture *capture, GError **error)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new(file_hash, file_equal);
@@ -65,7 +68,10 @@ static gboolean refuse_same_file(const KmtInputCapture *capture, GError **error)
 	return TRUE;
 }
 
-/* Sorts by CPU and refuses two files of one CPU, or one by two names. */
+/*
+ * Sort the files by CPU. Refuse two files of one CPU, and one file with two
+ * names.
+ */
 static gboolean order_files(KmtInputCapture *capture, GError **error)
 {
 	guint i;
@@ -90,7 +96,7 @@ static gboolean order_files(KmtInputCapture *capture, GError **error)
 	return TRUE;
 }
 
-/* The matcher asks for the ends of the files before it begins. */
+/* Return whether the matcher needs the last records of the files in advance. */
 static gboolean needs_last_records(const KmtInputCapture *capture)
 {
 	return kmt_input_capture_is_truncated(capture) || capture->continues;
@@ -109,7 +115,10 @@ static gboolean spool_streams(KmtInputCapture *capture, GError **error)
 	return TRUE;
 }
 
-/* Layout D: a file for each CPU instead of those that hold all of them. */
+/*
+ * Replace files of layout D, which have the records of all CPUs, by a file for
+ * each CPU.
+ */
 static gboolean split_files(KmtInputCapture *capture, GError **error)
 {
 	g_autoptr(GPtrArray) whole = capture->files;
@@ -136,7 +145,7 @@ static gboolean split_files(KmtInputCapture *capture, GError **error)
 	return order_files(capture, error);
 }
 
-/* What is known before records are read. */
+/* Count the records of mapped files, whose number is known in advance. */
 static void count_records(KmtInputCapture *capture)
 {
 	guint i;
@@ -172,7 +181,7 @@ static gboolean reports_loss(const KmtInputCpuFile *file)
 	return FALSE;
 }
 
-/* Without the kernel's counts the records are all that tells. */
+/* Without the kernel's counters, only LOST records report a loss. */
 static void find_recorded_loss(KmtInputCapture *capture)
 {
 	guint i;
@@ -191,7 +200,8 @@ static gboolean read_formats(KmtInputCapture *capture,
 {
 	gboolean spool = options->random_access || needs_last_records(capture);
 
-	/* Before: all of a file tells more than its beginning. */
+	/* Copy streams before the format is detected: a complete file permits a
+	 * better detection than its beginning. */
 	if (spool && !spool_streams(capture, error))
 		return FALSE;
 	if (!kmt_input_format_resolve(capture, options->layout, error))
@@ -201,7 +211,10 @@ static gboolean read_formats(KmtInputCapture *capture,
 	return !spool || spool_streams(capture, error);
 }
 
-/* A CPU that never ran has no file; nor has one whose file was left out. */
+/*
+ * Add a note about a missing CPU file. A CPU that was never online has no file
+ * either.
+ */
 static void note_missing(KmtInputCapture *capture)
 {
 	guint i;

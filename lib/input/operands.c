@@ -14,7 +14,7 @@
 #include "lib/input/capture-private.h"
 #include "lib/input/record-stream.h"
 
-/* Its directory is not the current one. */
+/* Path of standard input, which belongs to no capture directory. */
 #define STDIN_PATH "/dev/stdin"
 
 static gboolean has_file(const char *directory, const char *subdirectory,
@@ -27,8 +27,9 @@ static gboolean has_file(const char *directory, const char *subdirectory,
 }
 
 /*
- * The files of the directory are of two captures, or a part of one.  See
- * lib/capture/replace.c for the steps.
+ * Refuse a directory in the middle of a replacement: its files belong to two
+ * captures, or are only a part of one. lib/capture/replace.c describes the
+ * steps.
  */
 static gboolean refuse_replacement(const char *path, GError **error)
 {
@@ -70,7 +71,7 @@ static gboolean add_directory(KmtInputCapture *capture, const char *path,
 	const char *name;
 	guint cpu;
 
-	/* GLib's message has the path, too. */
+	/* Check here, because GLib's message would contain the path twice. */
 	check = opendir(path);
 	if (!check)
 		return kmt_input_fail_open(path, error);
@@ -115,7 +116,7 @@ static gboolean add_directory(KmtInputCapture *capture, const char *path,
 
 /* ---- operands ---- */
 
-/* The CPUs that are taken by the operands' names. */
+/* Return the set of CPU numbers in the names of the operands. */
 static GHashTable *named_cpus(const char *const *operands)
 {
 	GHashTable *cpus = g_hash_table_new(NULL, NULL);

@@ -6,22 +6,28 @@
 #include "lib/input/capture-private.h"
 #include "lib/input/record-stream.h"
 
-/* How many records, fours from all over, have a say in a format. */
+/*
+ * Number of records that are examined, in groups of four from all parts of the
+ * file.
+ */
 #define FORMAT_SAMPLE 16
 
-/* So much of a stream tells. */
+/* Bytes at the start of a stream that are examined. */
 #define HEAD_BYTES (64 * 1024)
 
-/* What a file's records say about its format. */
+/* A format, and how many records have it. */
 typedef struct {
-	KmtInputLayoutVariant variant; /* of A, C and D */
+	KmtInputLayoutVariant variant; /* layout A, C or D */
 	guint record_size;
 	gboolean swapped;
-	guint votes;   /* records that agree */
-	guint sampled; /* records looked at */
+	guint votes;   /* records that have the format */
+	guint sampled; /* records that were examined */
 } RecordFormat;
 
-/* What there is of a file to judge it by: all, or the beginning of a stream. */
+/*
+ * The part of a file that is examined: the complete file, or the start of a
+ * stream.
+ */
 typedef struct {
 	const guint8 *data;
 	gsize n;
@@ -49,7 +55,9 @@ static guint event_size_at(const guint8 *record, gboolean swapped)
 	return swapped ? GUINT16_SWAP_LE_BE(size) : size;
 }
 
-/* Takes (record_size, swapped) as the format if it fits better than *best. */
+/*
+ * Replace *best by the format (record_size, swapped) if more records have it.
+ */
 static void consider_format(const FileHead *head, guint record_size,
 			    gboolean swapped, RecordFormat *best)
 {
@@ -68,7 +76,8 @@ static void consider_format(const FileHead *head, guint record_size,
 		    record_size)
 			f.votes++;
 	}
-	/* Records for it less those against it; equal: the smaller size. */
+	/* Score: records that have the format minus records that do not. At
+	 * equal scores, the smaller size wins. */
 	score = 2 * (gint)f.votes - (gint)f.sampled;
 	best_score = 2 * (gint)best->votes - (gint)best->sampled;
 	if (f.votes &&
@@ -95,7 +104,9 @@ static gboolean format_is_certain(const RecordFormat *f)
 	return f->votes && f->votes * 2 >= f->sampled;
 }
 
-/* FALSE if meta does not say it in a way that makes sense. */
+/*
+ * Get the format from kmemtrace.meta. Return FALSE if it is missing or invalid.
+ */
 static gboolean meta_format(GKeyFile *meta, RecordFormat *format)
 {
 	g_autofree char *order = NULL;
@@ -104,7 +115,7 @@ static gboolean meta_format(GKeyFile *meta, RecordFormat *format)
 	if (!meta)
 		return FALSE;
 	size = g_key_file_get_uint64(meta, "capture", "record_size", NULL);
-	/* -1 is G_MAXUINT64 there, and refused as too large. */
+	/* -1 becomes G_MAXUINT64 and is rejected as too large. */
 	order = g_key_file_get_string(meta, "capture", "byte_order", NULL);
 	if (size < KMEMTRACE_EVENT_SIZE_V1 || size > G_MAXUINT16 || !order)
 		return FALSE;
@@ -127,8 +138,8 @@ const char *kmt_input_capture_byte_order(const KmtInputCapture *capture)
 }
 
 /*
- * What a file says, but B's format where it is not sure.  An allocation of D is
- * as long as a record of B, but has an id that B never has.
+ * Detect the format of a file; layout B if in doubt. An allocation of layout D
+ * may have the size of a record of B, but its event id never occurs in B.
  */
 static RecordFormat format_of(const FileHead *head, KmtInputLayout wanted)
 {
@@ -190,7 +201,7 @@ static gboolean fail_requested(const KmtInputCpuFile *file,
 	return FALSE;
 }
 
-/* All files are read as best says. */
+/* Set the format of all files. */
 static void apply(KmtInputCapture *capture, const RecordFormat *best)
 {
 	guint i;
@@ -217,15 +228,15 @@ static void apply(KmtInputCapture *capture, const RecordFormat *best)
 	}
 }
 
-/* Do all of a part agree? */
+/* Return whether all examined records have the same format. */
 static gboolean is_unanimous(const RecordFormat *f)
 {
 	return f->variant.layout == KMT_INPUT_LAYOUT_B && f->votes &&
 	       f->votes == f->sampled;
 }
 
-/* By its beginning and its end, if these leave no doubt: what else is looked at
- * comes into memory alone, and keeps the pages around it small. */
+/* Detect the format from the start and the end of the file if these suffice.
+ * Reading other parts would load single small pages of the file. */
 static RecordFormat detect_format(FileHead head, KmtInputLayout wanted)
 {
 	const FileHead begin = {.data = head.data,
@@ -246,8 +257,8 @@ static RecordFormat detect_format(FileHead head, KmtInputLayout wanted)
 	return format_of(&head, wanted);
 }
 
-/* The one format of the capture: files that are sure must agree; the others
- * follow. */
+/* Determine the common format of the capture. Files with a certain format must
+ * agree; the others are read in that format. */
 gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 				  KmtInputLayout wanted, GError **error)
 {
@@ -257,7 +268,7 @@ gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 	gboolean known = meta_format(capture->meta, &best);
 	guint i;
 
-	/* What kmemtraced wrote is B. */
+	/* kmemtraced writes layout B. */
 	if (known && !wanted)
 		wanted = KMT_INPUT_LAYOUT_B;
 	for (i = 0; i < capture->files->len; i++) {
@@ -268,12 +279,13 @@ gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 		if (!head.n)
 			continue;
 		f = detect_format(head, wanted);
-		/* Large pages are much for what was looked at. */
+		/* Unmap large pages that were loaded for the detection only. */
 		kmt_input_cpu_file_drop_pages(file);
 		if (!format_is_certain(&f)) {
 			if (wanted && wanted != KMT_INPUT_LAYOUT_B)
 				return fail_requested(file, wanted, error);
-			/* A hint is better than none; one record is none. */
+			/* Use an uncertain format if nothing better is known; a
+			 * single record is not enough. */
 			if (f.votes > 1 && !sure && !known) {
 				best = f;
 				known = TRUE;

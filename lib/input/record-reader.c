@@ -6,26 +6,28 @@
 
 #include "lib/input/record-reader.h"
 
-/* Bytes that are given back at a time. */
+/* Number of bytes that are released at once. */
 #define RELEASE_STEP_BYTES (4u << 20)
 
-/* Few pages are larger.  Of one that is given back in part, all comes back with
- * the next access to the rest, and stays. */
+/* Alignment of released ranges, in bytes: the size of a large page. If only a
+ * part of a large page were released, the next access to the rest would load
+ * all of it again. */
 #define RELEASE_ALIGN_BYTES ((guintptr)2 << 20)
 
-/* Records converted at a time; the tests take few. */
+/* Number of records that are converted at once. The unit tests use fewer. */
 #ifndef BUFFER_RECORDS
 #define BUFFER_RECORDS 2048
 #endif
 
-/* Of a stream. */
+/* Size of a buffer for a stream. */
 #define BUFFER_BYTES (BUFFER_RECORDS * KMEMTRACE_EVENT_SIZE_V1)
 
 struct KmtInputReader {
 	KmtInputCpuFile *file;
-	guint64 next;	  /* record */
-	guint64 released; /* bytes, a multiple of RELEASE_STEP_BYTES */
-	gboolean at_end;  /* of a stream */
+	guint64 next;	  /* index of the next record */
+	guint64 released; /* bytes released so far, a multiple of
+			   * RELEASE_STEP_BYTES */
+	gboolean at_end;  /* the stream is at its end */
 };
 
 KmtInputBuffer *kmt_input_buffer_ref(KmtInputBuffer *buffer)
@@ -62,7 +64,7 @@ static KmtInputBuffer *buffer_new(guint64 n, guint record_size)
 	return buffer;
 }
 
-/* All of a record that has a meaning, in the host's byte order. */
+/* Copy a record with all known fields in the byte order of this host. */
 static void swap_record(guint8 *to, const guint8 *from, guint record_size)
 {
 	struct kmemtrace_event_v2 event;
@@ -177,15 +179,16 @@ void kmt_input_reader_release(KmtInputReader *source, guint64 index)
 			RELEASE_STEP_BYTES;
 	guintptr from, to;
 
-	/* A stream has no map, and may have gone on. */
+	/* A stream has no mapping. */
 	if (bytes == source->released || file->stream)
 		return;
-	/* In a tar files begin anywhere, and what is before is not ours. */
+	/* A file in a tar can begin at any offset; the bytes before it belong
+	 * to another member. */
 	from = (guintptr)file->map;
 	to = (from + bytes) & ~(RELEASE_ALIGN_BYTES - 1);
 	from += source->released ? source->released : RELEASE_ALIGN_BYTES - 1;
 	from &= ~(RELEASE_ALIGN_BYTES - 1);
-	/* What is asked for again is read again. */
+	/* A later access reads the page from the file again. */
 	madvise((void *)from, to - from, MADV_DONTNEED);
 	source->released = bytes;
 }

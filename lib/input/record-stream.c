@@ -7,12 +7,16 @@
 #include "lib/input/spool.h"
 #include "lib/input/record-stream.h"
 
-/* Read at a time to be decoded; the tests take little. */
+/*
+ * Number of bytes that are read at once for decoding. The unit tests use fewer.
+ */
 #ifndef RAW_BYTES
 #define RAW_BYTES (64 * 1024)
 #endif
 
-/* There is no further record; rest bytes are left of one. */
+/*
+ * Finish a stream at its end, where rest bytes of an incomplete record remain.
+ */
 static void end_of_stream(KmtInputCpuFile *file, gsize rest)
 {
 	const char *defect = file->stream->bytes->defect;
@@ -43,7 +47,7 @@ guint64 kmt_input_record_stream_read(KmtInputCpuFile *file, guint8 *to,
 	return got / file->record_size;
 }
 
-/* More of the bytes behind those that are there.  FALSE: there are none. */
+/* Read more bytes into raw. Return FALSE at the end. */
 static gboolean read_raw(KmtInputCpuFile *file)
 {
 	KmtInputRecordStream *s = file->stream;
@@ -97,7 +101,7 @@ gboolean kmt_input_record_stream_decode(KmtInputCpuFile *file,
 	}
 }
 
-/* ---- to temporary files ---- */
+/* ---- copies in temporary files ---- */
 
 static gboolean map_spool(KmtInputCpuFile *file, KmtInputSpool *spool,
 			  GError **error)
@@ -134,7 +138,7 @@ static gboolean spool_decoded(KmtInputCpuFile *file, KmtInputSpool *spool,
 					 file->path, error))
 			return FALSE;
 	}
-	/* The bytes that are left lie where they did. */
+	/* Append the bytes of an incomplete record. */
 	return kmt_input_spool_add(spool, file->stream->raw + file->stream->at,
 				   file->truncated_bytes, file->path, error);
 }

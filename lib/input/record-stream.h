@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The records of a cpu file that are not to be had where they lie: from a pipe,
- * unpacked, or of another layout.  They come once, in order.
+ * Records that cannot be accessed in a mapped file: from a pipe, decompressed,
+ * or of an older layout. They can be read once, in order.
  */
 #ifndef KMEMTRACE_INPUT_RECORD_STREAM_H
 #define KMEMTRACE_INPUT_RECORD_STREAM_H
@@ -11,39 +11,43 @@
 
 struct KmtInputRecordStream {
 	KmtInputByteStream *bytes;
-	KmtInputDecoder decoder; /* layout B: there is nothing to decode */
-	guint8 *raw;		 /* read, and from at to n not decoded yet */
+	KmtInputDecoder decoder; /* unused for layout B */
+	guint8 *raw;		 /* bytes read; those from at to n are not
+				  * decoded yet */
 	gsize at, n;
 };
 
-/* Takes bytes. */
+/* Create a stream of records, which owns bytes. */
 KmtInputRecordStream *kmt_input_record_stream_new(KmtInputByteStream *bytes);
 void kmt_input_record_stream_free(KmtInputRecordStream *stream);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputRecordStream,
 			      kmt_input_record_stream_free)
 
 /*
- * Layout B: reads up to n records of file->record_size as they are.  Returns
- * how many; less than n at the end.
+ * Read up to n records of layout B without conversion. Return their number,
+ * which is less than n at the end.
  */
 guint64 kmt_input_record_stream_read(KmtInputCpuFile *file, guint8 *to,
 				     guint64 n);
 
-/* The others: FALSE at the end. */
+/* Decode the next record of layout A, C or D. Return FALSE at the end. */
 gboolean kmt_input_record_stream_decode(KmtInputCpuFile *file,
 					struct kmemtrace_event *event,
 					guint *cpu);
 
-/* file could not be read to its end. */
+/* Set the reason why file cannot be read to its end. */
 void kmt_input_cpu_file_set_defect(KmtInputCpuFile *file, const char *reason);
 
 /*
- * What is left of the stream, as records of version 1 or B's own, to temporary
- * files that are mapped instead of it.
+ * Copy the rest of a stream to a temporary file, converted to version 1 unless
+ * the layout is B, and map that file in place of the stream.
  */
 gboolean kmt_input_record_stream_spool(KmtInputCpuFile *file, GError **error);
 
-/* Likewise for layout D, whose files hold all CPUs: adds a file for each. */
+/*
+ * Copy a file of layout D, which holds the records of all CPUs, to one
+ * temporary file per CPU, and add these to the capture.
+ */
 gboolean kmt_input_record_stream_split(KmtInputCapture *capture,
 				       KmtInputCpuFile *file, GError **error);
 

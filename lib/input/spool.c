@@ -9,7 +9,7 @@
 #include "lib/input/capture.h"
 #include "lib/input/spool.h"
 
-/* Written at a time; the tests take little. */
+/* Number of bytes that are written at once. The unit tests use fewer. */
 #ifndef STEP_BYTES
 #define STEP_BYTES (256 * 1024)
 #endif
@@ -35,7 +35,7 @@ static int open_unnamed(void)
 	if (fd >= 0)
 		return fd;
 #endif
-	/* A file system that has no such files. */
+	/* The file system does not support files without a name. */
 	path = g_build_filename(g_get_tmp_dir(), "kmemtrace-XXXXXX", NULL);
 	fd = g_mkstemp_full(path, O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)

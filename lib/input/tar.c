@@ -11,18 +11,17 @@
 #include "lib/input/record-stream.h"
 
 typedef struct {
-	char *member; /* its name in the tar */
-	char *name;   /* its last part */
-	char *path;   /* by which it can be opened, as long as fd is open */
+	char *member; /* name in the tar */
+	char *name;   /* last component of the name */
+	char *path; /* path by which the file can be opened while fd is open */
 	int fd;
 } MetaMember;
 
 typedef struct {
 	KmtInputCapture *capture;
-	KmtInputCpuFile
-		*file; /* has the memory that the tar is in, if it is mapped */
+	KmtInputCpuFile *file; /* owner of the tar's memory, if it is mapped */
 	char *path;
-	char *directory; /* of the members; NULL: none so far */
+	char *directory; /* directory of the members; NULL before the first */
 	char *defect;
 	GPtrArray *meta_members; /* of MetaMember */
 } TarCapture;
@@ -83,7 +82,7 @@ char *kmt_input_tar_display_path(const KmtInputCapture *capture,
 	return NULL;
 }
 
-/* The member as a temporary file: all of it, or what there is. */
+/* Copy a member to a temporary file, as far as it is available. */
 static KmtInputSpool *spool(const KmtInputTarMember *member, const char *what,
 			    GError **error)
 {
@@ -120,7 +119,7 @@ static gboolean add_meta_member(TarCapture *tar,
 	return TRUE;
 }
 
-/* The memory that it lies in is the tar's, or a temporary file's. */
+/* Add a cpu file. Its memory is that of the tar, or of a temporary file. */
 static gboolean add_cpu_file(TarCapture *tar, KmtInputCpuFile *file,
 			     const KmtInputTarMember *member, GError **error)
 {
@@ -145,7 +144,10 @@ static gboolean add_cpu_file(TarCapture *tar, KmtInputCpuFile *file,
 	return kmt_input_decompress_file(file, &is_tar, error);
 }
 
-/* A tar may have more than the capture, but not more than one. */
+/*
+ * Return whether a member is in the directory of the capture. A tar may contain
+ * other files, but only one capture.
+ */
 static gboolean same_directory(TarCapture *tar, const KmtInputTarMember *member,
 			       GError **error)
 {
@@ -190,7 +192,10 @@ static gboolean add_member(gpointer user, const KmtInputTarMember *member,
 			    member, error);
 }
 
-/* Texts of another directory than the cpu files' are of another capture. */
+/*
+ * Remove the texts of other directories than that of the cpu files, because
+ * they belong to another capture.
+ */
 static void drop_foreign_members(TarCapture *tar)
 {
 	guint i;
@@ -222,7 +227,7 @@ gboolean kmt_input_open_tar(KmtInputCapture *capture, KmtInputCpuFile *file,
 				   stream ? stream->bytes : NULL, tar->path,
 				   add_member, tar, &tar->defect, error))
 		return FALSE;
-	/* The tar was the first of the files. */
+	/* Remove the tar itself, which is the first file. */
 	g_ptr_array_remove_index(capture->files, 0);
 	if (capture->files->len == 0) {
 		g_set_error(error, KMT_INPUT_ERROR, KMT_INPUT_ERROR_NO_FILES,
@@ -231,7 +236,7 @@ gboolean kmt_input_open_tar(KmtInputCapture *capture, KmtInputCpuFile *file,
 					: "not the tar of a capture");
 		return FALSE;
 	}
-	/* Which files are behind that is not known. */
+	/* The members after the defect are unknown. */
 	if (tar->defect)
 		kmt_input_cpu_file_set_defect(
 			g_ptr_array_index(capture->files,
