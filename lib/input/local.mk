@@ -13,6 +13,7 @@ lib_input_libinput_a_SOURCES = \
 	lib/input/mark-text.c \
 	lib/input/mark-reader.c lib/input/mark-reader.h \
 	lib/input/name-tables.c lib/input/name-tables.h \
+	lib/input/name-tables-private.h lib/input/name-table-lines.c \
 	lib/input/namespace.h \
 	lib/input/open.c \
 	lib/input/open-file.c \
@@ -24,3 +25,4 @@ lib_input_libinput_a_SOURCES = \
 	lib/input/spool.c lib/input/spool.h \
 	lib/input/tar.c
 lib_input_libinput_a_CFLAGS = $(AM_CFLAGS) $(LIBARCHIVE_CFLAGS) $(GMODULE_CFLAGS)
+EXTRA_DIST += lib/input/README.md

@@ -3,71 +3,10 @@
 
 #include <string.h>
 
-#include "lib/input/name-tables.h"
+#include "lib/input/name-tables-private.h"
 
 /* The name for pid 0, which the kernel calls swapper/<cpu>. */
 #define IDLE_TASK_NAME "idle"
-
-/* Maximum number of addresses in a stack: four times the kernel's limit. */
-#define MAX_STACK 128
-
-/* Maximum length of a format in bytes; printk() has no room for longer text. */
-#define MAX_FORMAT 4096
-
-/* Maximum length of the name of a task or cache in bytes, because a report may
- * print a name in every line. The kernel's limit for a task is 15 or 63. */
-#define MAX_NAME 1024
-
-/* Maximum number of marks and stacks, to limit memory. A kernel has fewer. */
-#define MAX_MARKS  (1u << 18)
-#define MAX_STACKS (1u << 22)
-
-/*
- * A name of a task, valid until a time. The entries of a task are sorted by
- * until.
- */
-typedef struct {
-	gint64 until;
-	guint32 pid;
-	guint32 name; /* offset in the text of the table */
-} TaskName;
-
-typedef struct {
-	guint32 number;
-	guint32 n;
-	guint64 first; /* index of the first address in the array of all
-			* addresses */
-} Stack;
-
-/* A table, and the defects found while reading it. */
-typedef struct {
-	char *text; /* content of the file; names point into it */
-	gboolean is_present;
-	guint64 n_bad;
-	guint64 first_bad; /* line number of the first invalid line, from 1 */
-} NameTable;
-
-struct KmtInputTables {
-	NameTable caches_table;
-	NameTable tasks_table;
-	NameTable marks_table;
-	GPtrArray *marks; /* of KmtInputMarkKind, sorted by number */
-	guint64 unnumbered_marks;
-	NameTable stacks_table;
-	KmtInputCache **caches;	  /* G_MAXUINT16 + 1 entries, indexed by number,
-				     or NULL */
-	guint n_duplicate_caches; /* caches with the number of another cache */
-	GArray *tasks;		  /* of TaskName, sorted by pid and until */
-	GArray *stacks;		  /* of Stack, sorted by number */
-	GArray *addresses;	  /* of guint64, of all stacks */
-	guint64 dropped;
-	gboolean is_from_ftrace; /* tasks come from tracepoints and may be
-				  * incomplete */
-	guint64 unnumbered;
-	guint64 n_without_stack;
-	gint64 exact_after;
-	GPtrArray *warnings;
-};
 
 gboolean kmt_input_capture_has_owners(const KmtInputCapture *capture)
 {
@@ -104,364 +43,6 @@ guint32 kmt_input_record_stack(const guint8 *record, gboolean swapped)
 
 	memcpy(&event, record, sizeof(event));
 	return swapped ? GUINT32_SWAP_LE_BE(event.stack) : event.stack;
-}
-
-/* ---- parsing ---- */
-
-/*
- * Return the next word of *text, which ends with a space, and advance *text
- * behind the space. Return NULL if there is none.
- */
-static char *next_word(char **text)
-{
-	char *word = *text;
-	char *space = strchr(word, ' ');
-
-	if (!space || space == word)
-		return NULL;
-	*space = '\0';
-	*text = space + 1;
-	return word;
-}
-
-static gboolean parse_number(char **text, guint64 max, guint64 *n)
-{
-	const char *word = next_word(text);
-
-	return word && g_ascii_string_to_unsigned(word, 10, 0, max, n, NULL);
-}
-
-/* Parse a time; "-" means never. */
-static gboolean parse_time(char **text, gint64 *time)
-{
-	const char *word = next_word(text);
-	guint64 n = G_MAXINT64;
-
-	if (!word ||
-	    (strcmp(word, "-") != 0 &&
-	     !g_ascii_string_to_unsigned(word, 10, 0, G_MAXINT64, &n, NULL)))
-		return FALSE;
-	*time = (gint64)n;
-	return TRUE;
-}
-
-static int octal(const char *digits)
-{
-	int value = 0, i;
-
-	for (i = 0; i < 3; i++) {
-		if (digits[i] < '0' || digits[i] > '7')
-			return -1;
-		value = value * 8 + digits[i] - '0';
-	}
-	return value > 0 && value <= G_MAXUINT8 ? value : -1;
-}
-
-/* Replace \ooo by the byte, in place. Return FALSE if an escape is invalid. */
-static gboolean unescape(char *name)
-{
-	char *to = name;
-
-	for (; *name; name++) {
-		int c;
-
-		if (*name != '\\') {
-			*to++ = *name;
-			continue;
-		}
-		c = octal(name + 1);
-		if (c < 0)
-			return FALSE;
-		*to++ = (char)c;
-		name += 3;
-	}
-	*to = '\0';
-	return TRUE;
-}
-
-/*
- * Return the name at the end of a line, after n_newer columns that a newer
- * version has added.
- */
-static char *parse_name(char *text, guint n_newer)
-{
-	while (n_newer--)
-		if (!next_word(&text))
-			return NULL;
-	return unescape(text) ? text : NULL;
-}
-
-/* Return the name of a task or cache; NULL if it is invalid or too long. */
-static char *parse_short_name(char *text, guint n_newer)
-{
-	char *name = parse_name(text, n_newer);
-
-	return name && strlen(name) <= MAX_NAME ? name : NULL;
-}
-
-static gboolean add_cache(KmtInputTables *tables, char *line, guint n_newer)
-{
-	KmtInputCache cache;
-	guint64 number;
-
-	if (!parse_number(&line, G_MAXUINT16, &number) || !number ||
-	    !parse_number(&line, G_MAXUINT64, &cache.object_size) ||
-	    !parse_number(&line, G_MAXUINT64, &cache.size) ||
-	    !parse_time(&line, &cache.created) ||
-	    !parse_time(&line, &cache.destroyed))
-		return FALSE;
-	cache.number = (guint)number;
-	cache.name = parse_short_name(line, n_newer);
-	if (!cache.name)
-		return FALSE;
-	if (tables->caches[number])
-		tables->n_duplicate_caches++;
-	else
-		tables->caches[number] = g_memdup2(&cache, sizeof(cache));
-	return TRUE;
-}
-
-static gboolean add_task(KmtInputTables *tables, char *line, guint n_newer)
-{
-	guint64 pid;
-	gsize offset;
-	char *name;
-	TaskName task;
-
-	if (!parse_number(&line, G_MAXUINT32, &pid) ||
-	    !parse_time(&line, &task.until))
-		return FALSE;
-	task.pid = (guint32)pid;
-	name = parse_short_name(line, n_newer);
-	if (!name)
-		return FALSE;
-	offset = (gsize)(name - tables->tasks_table.text);
-	if (offset > G_MAXUINT32)
-		return FALSE;
-	task.name = (guint32)offset;
-	g_array_append_val(tables->tasks, task);
-	return TRUE;
-}
-
-static gboolean is_mark_name(const char *name)
-{
-	const char *p = name;
-
-	while (g_ascii_isalnum(*p) || *p == '_')
-		p++;
-	return p > name && !*p;
-}
-
-static gboolean are_mark_types(const char *types)
-{
-	return strlen(types) <= KMEMTRACE_MARK_ARGS &&
-	       strspn(types, "bhiqBHIQcps") == strlen(types);
-}
-
-/* Return a word; "" for "-". */
-static const char *parse_optional_word(char **text)
-{
-	const char *word = next_word(text);
-
-	return g_strcmp0(word, "-") == 0 ? "" : word;
-}
-
-static gboolean add_mark(KmtInputTables *tables, char *line, guint n_newer)
-{
-	KmtInputMarkKind mark;
-	guint64 number;
-
-	if (!parse_number(&line, G_MAXUINT32, &number) || !number ||
-	    !parse_time(&line, &mark.appeared) ||
-	    !parse_time(&line, &mark.removed))
-		return FALSE;
-	mark.number = (guint32)number;
-	mark.module = parse_optional_word(&line);
-	mark.types = parse_optional_word(&line);
-	mark.name = next_word(&line);
-	if (!mark.module || !mark.types || !mark.name ||
-	    !are_mark_types(mark.types) || !is_mark_name(mark.name) ||
-	    tables->marks->len == MAX_MARKS)
-		return FALSE;
-	mark.format = parse_name(line, n_newer);
-	if (!mark.format || strlen(mark.format) > MAX_FORMAT)
-		return FALSE;
-	g_ptr_array_add(tables->marks, g_memdup2(&mark, sizeof(mark)));
-	return TRUE;
-}
-
-/*
- * Add the addresses of a stack: "addr,addr,...". Return FALSE if the list is
- * invalid or too long.
- */
-static gboolean add_addresses(KmtInputTables *tables, char *text)
-{
-	guint i;
-
-	for (i = 0; text && i < MAX_STACK; i++) {
-		char *word = text;
-		guint64 address;
-
-		text = strchr(word, ',');
-		if (text)
-			*text++ = '\0';
-		if (!g_ascii_string_to_unsigned(word, 16, 0, G_MAXUINT64,
-						&address, NULL))
-			return FALSE;
-		g_array_append_val(tables->addresses, address);
-	}
-	return !text;
-}
-
-static gboolean add_stack(KmtInputTables *tables, char *line, guint n_newer)
-{
-	Stack stack = {.first = tables->addresses->len};
-	guint64 number;
-
-	if (!parse_number(&line, G_MAXUINT32, &number) || !number ||
-	    tables->stacks->len == MAX_STACKS)
-		return FALSE;
-	while (n_newer--)
-		if (!next_word(&line))
-			return FALSE;
-	if (!add_addresses(tables, line)) {
-		g_array_set_size(tables->addresses, (guint)stack.first);
-		return FALSE;
-	}
-	stack.number = (guint32)number;
-	stack.n = (guint32)(tables->addresses->len - stack.first);
-	g_array_append_val(tables->stacks, stack);
-	return TRUE;
-}
-
-typedef struct {
-	const char *name;
-	guint n_columns; /* number of columns in this version */
-	gboolean (*add)(KmtInputTables *tables, char *line, guint n_newer);
-} TableFormat;
-
-static const TableFormat caches_kind = {"caches", 6, add_cache};
-static const TableFormat tasks_kind = {"tasks", 3, add_task};
-static const TableFormat marks_kind = {"marks", 7, add_mark};
-static const TableFormat stacks_kind = {"stacks", 2, add_stack};
-
-/* Get the number of columns that a newer version has added. */
-static gboolean count_newer(const TableFormat *kind, const char *columns,
-			    guint *n_newer)
-{
-	guint n = 1;
-
-	for (; *columns; columns++)
-		n += *columns == ' ';
-	*n_newer = n - kind->n_columns;
-	return n >= kind->n_columns;
-}
-
-/* Parse a line "# key: value". Return FALSE if it is invalid. */
-static gboolean parse_header_line(KmtInputTables *tables,
-				  const TableFormat *kind, const char *line,
-				  guint *n_newer)
-{
-	const char *colon = strstr(line, ": ");
-	g_autofree char *key = NULL;
-	guint64 n;
-
-	if (!colon || line[1] != ' ')
-		return FALSE;
-	key = g_strndup(line + 2, (gsize)(colon - line - 2));
-	if (strcmp(key, "kmemtrace") == 0)
-		return strcmp(colon + 2, kind->name) == 0;
-	if (strcmp(key, "columns") == 0)
-		return count_newer(kind, colon + 2, n_newer);
-	if (strcmp(key, "unnumbered") != 0 && strcmp(key, "dropped") != 0 &&
-	    strcmp(key, "exact_after") != 0 && strcmp(key, "lost") != 0)
-		return TRUE; /* key of a newer version */
-	if (!g_ascii_string_to_unsigned(colon + 2, 10, 0, G_MAXINT64, &n, NULL))
-		return FALSE;
-	if (key[0] == 'u' && kind == &marks_kind)
-		tables->unnumbered_marks = n;
-	else if (key[0] == 'u')
-		tables->unnumbered = n;
-	else if (key[0] == 'd')
-		tables->dropped = n;
-	else if (key[0] == 'l')
-		tables->n_without_stack = n;
-	else
-		tables->exact_after = (gint64)n;
-	return TRUE;
-}
-
-static void bad_line(NameTable *table, guint64 number)
-{
-	if (!table->n_bad++)
-		table->first_bad = number;
-}
-
-static void parse(KmtInputTables *tables, NameTable *table,
-		  const TableFormat *kind, gsize length)
-{
-	char *line = table->text, *end = table->text + length;
-	guint64 number = 0;
-	guint n_newer = 0;
-
-	while (line < end) {
-		char *next = memchr(line, '\n', (gsize)(end - line));
-		gboolean good;
-
-		number++;
-		/* A line without a newline is truncated and therefore invalid.
-		 */
-		if (!next) {
-			bad_line(table, number);
-			break;
-		}
-		*next = '\0';
-		good = strlen(line) == (gsize)(next - line) &&
-		       (line[0] == '#' ? parse_header_line(tables, kind, line,
-							   &n_newer)
-				       : kind->add(tables, line, n_newer));
-		if (!good)
-			bad_line(table, number);
-		line = next + 1;
-	}
-}
-
-static void warn(KmtInputTables *tables, const char *format, ...)
-	G_GNUC_PRINTF(2, 3);
-
-static void warn(KmtInputTables *tables, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	g_ptr_array_add(tables->warnings, g_strdup_vprintf(format, args));
-	va_end(args);
-}
-
-static void read_table(KmtInputTables *tables, const KmtInputCapture *capture,
-		       NameTable *table, const TableFormat *kind)
-{
-	g_autofree char *path = kmt_input_capture_path(capture, kind->name);
-	g_autofree char *name = NULL;
-	g_autoptr(GError) error = NULL;
-	gsize length;
-
-	if (!path)
-		return;
-	name = kmt_input_capture_display_path(capture, path);
-	if (!g_file_get_contents(path, &table->text, &length, &error)) {
-		warn(tables, "cannot read %s: %s", name, error->message);
-		return;
-	}
-	table->is_present = TRUE;
-	parse(tables, table, kind, length);
-	if (table->n_bad)
-		warn(tables,
-		     "%s: %" G_GUINT64_FORMAT " line%s no sense and %s "
-		     "left out, the first of them line %" G_GUINT64_FORMAT,
-		     name, table->n_bad,
-		     table->n_bad == 1 ? " makes" : "s make",
-		     table->n_bad == 1 ? "is" : "are", table->first_bad);
 }
 
 typedef gint (*CompareFunc)(gconstpointer a, gconstpointer b);
@@ -510,7 +91,7 @@ static void sort_in_place(GArray *array, CompareFunc compare)
  */
 static gint compare_tasks(gconstpointer a, gconstpointer b)
 {
-	const TaskName *ta = a, *tb = b;
+	const KmtInputTaskName *ta = a, *tb = b;
 
 	if (ta->pid != tb->pid)
 		return ta->pid > tb->pid ? 1 : -1;
@@ -528,20 +109,23 @@ static gint compare_marks(gconstpointer a, gconstpointer b)
 }
 
 /* Warn about numbers that occur twice. what describes the subject of a row. */
-static void warn_of_duplicates(KmtInputTables *tables, NameTable *table,
+static void warn_of_duplicates(KmtInputTables *tables, KmtInputNameTable *table,
 			       guint twice, const char *name, const char *what)
 {
 	if (!twice)
 		return;
-	warn(tables, "%s: %u number%s of more than one %s; the first is taken",
-	     name, twice, twice == 1 ? " is that" : "s are those", what);
+	kmt_input_tables_warn(
+		tables,
+		"%s: %u number%s of more than one %s; the first is taken", name,
+		twice, twice == 1 ? " is that" : "s are those", what);
 	table->n_bad += twice;
 }
 
 /* Sort rows by number, and keep the first row of each number. A kernel writes
  * each number once. */
-static void sort_rows(KmtInputTables *tables, NameTable *table, GPtrArray *rows,
-		      GCompareFunc compare, const char *name, const char *what)
+static void sort_rows(KmtInputTables *tables, KmtInputNameTable *table,
+		      GPtrArray *rows, GCompareFunc compare, const char *name,
+		      const char *what)
 {
 	guint i, kept = MIN(rows->len, 1);
 
@@ -560,7 +144,7 @@ static void sort_rows(KmtInputTables *tables, NameTable *table, GPtrArray *rows,
 
 static gint compare_stacks(gconstpointer a, gconstpointer b)
 {
-	const Stack *sa = a, *sb = b;
+	const KmtInputStack *sa = a, *sb = b;
 
 	if (sa->number != sb->number)
 		return sa->number > sb->number ? 1 : -1;
@@ -575,15 +159,17 @@ static void read_stacks(KmtInputTables *tables, const KmtInputCapture *capture)
 {
 	if (!kmt_input_capture_has_stacks(capture))
 		return;
-	read_table(tables, capture, &tables->stacks_table, &stacks_kind);
+	kmt_input_table_read(tables, capture, &tables->stacks_table,
+			     &kmt_input_stacks_format);
 	/* No stack points into the text. */
 	g_clear_pointer(&tables->stacks_table.text, g_free);
 	sort_in_place(tables->stacks, compare_stacks);
 	if (tables->n_without_stack)
-		warn(tables,
-		     "%" G_GUINT64_FORMAT " records have no stack: the kernel "
-		     "had no room for more, or found none",
-		     tables->n_without_stack);
+		kmt_input_tables_warn(tables,
+				      "%" G_GUINT64_FORMAT
+				      " records have no stack: the kernel "
+				      "had no room for more, or found none",
+				      tables->n_without_stack);
 }
 
 static gboolean is_from_ftrace(const KmtInputCapture *capture)
@@ -599,17 +185,20 @@ KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture)
 	KmtInputTables *tables = g_new0(KmtInputTables, 1);
 
 	tables->caches = g_new0(KmtInputCache *, G_MAXUINT16 + 1);
-	tables->tasks = g_array_new(FALSE, FALSE, sizeof(TaskName));
+	tables->tasks = g_array_new(FALSE, FALSE, sizeof(KmtInputTaskName));
 	tables->marks = g_ptr_array_new_with_free_func(g_free);
-	tables->stacks = g_array_new(FALSE, FALSE, sizeof(Stack));
+	tables->stacks = g_array_new(FALSE, FALSE, sizeof(KmtInputStack));
 	tables->addresses = g_array_new(FALSE, FALSE, sizeof(guint64));
 	tables->warnings = g_ptr_array_new_with_free_func(g_free);
 	if (!kmt_input_capture_has_owners(capture))
 		return tables;
 	tables->is_from_ftrace = is_from_ftrace(capture);
-	read_table(tables, capture, &tables->caches_table, &caches_kind);
-	read_table(tables, capture, &tables->tasks_table, &tasks_kind);
-	read_table(tables, capture, &tables->marks_table, &marks_kind);
+	kmt_input_table_read(tables, capture, &tables->caches_table,
+			     &kmt_input_caches_format);
+	kmt_input_table_read(tables, capture, &tables->tasks_table,
+			     &kmt_input_tasks_format);
+	kmt_input_table_read(tables, capture, &tables->marks_table,
+			     &kmt_input_marks_format);
 	read_stacks(tables, capture);
 	warn_of_duplicates(tables, &tables->caches_table,
 			   tables->n_duplicate_caches, "caches", "cache");
@@ -617,23 +206,26 @@ KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture)
 		  "marks", "annotation");
 	sort_in_place(tables->tasks, compare_tasks);
 	if (tables->unnumbered)
-		warn(tables,
-		     "%" G_GUINT64_FORMAT
-		     " caches have no number: the kernel had no more",
-		     tables->unnumbered);
+		kmt_input_tables_warn(
+			tables,
+			"%" G_GUINT64_FORMAT
+			" caches have no number: the kernel had no more",
+			tables->unnumbered);
 	if (tables->unnumbered_marks)
-		warn(tables,
-		     "%" G_GUINT64_FORMAT
-		     " annotations could not be recorded: see the log of the "
-		     "kernel",
-		     tables->unnumbered_marks);
+		kmt_input_tables_warn(tables,
+				      "%" G_GUINT64_FORMAT
+				      " annotations could not be recorded: see "
+				      "the log of the "
+				      "kernel",
+				      tables->unnumbered_marks);
 	if (tables->dropped)
-		warn(tables,
-		     "%" G_GUINT64_FORMAT " names of tasks are missing%s",
-		     tables->dropped,
-		     tables->is_from_ftrace
-			     ? ""
-			     : "; boot with a larger kmemtrace.tasks=");
+		kmt_input_tables_warn(
+			tables,
+			"%" G_GUINT64_FORMAT " names of tasks are missing%s",
+			tables->dropped,
+			tables->is_from_ftrace
+				? ""
+				: "; boot with a larger kmemtrace.tasks=");
 	return tables;
 }
 
@@ -657,8 +249,6 @@ void kmt_input_tables_free(KmtInputTables *tables)
 	g_free(tables->stacks_table.text);
 	g_free(tables);
 }
-
-/* ---- lookups ---- */
 
 gboolean kmt_input_tables_has_caches(const KmtInputTables *tables)
 {
@@ -707,14 +297,14 @@ char *kmt_input_tables_missing_reason(const KmtInputCapture *capture,
 const guint64 *kmt_input_tables_stack(const KmtInputTables *tables,
 				      guint32 number, guint *n)
 {
-	const Stack *stack;
+	const KmtInputStack *stack;
 	guint low = 0, high = tables->stacks->len;
 
 	*n = 0;
 	while (low < high) {
 		guint middle = low + (high - low) / 2;
 
-		stack = &g_array_index(tables->stacks, Stack, middle);
+		stack = &g_array_index(tables->stacks, KmtInputStack, middle);
 		if (stack->number < number)
 			low = middle + 1;
 		else
@@ -722,7 +312,7 @@ const guint64 *kmt_input_tables_stack(const KmtInputTables *tables,
 	}
 	if (low == tables->stacks->len)
 		return NULL;
-	stack = &g_array_index(tables->stacks, Stack, low);
+	stack = &g_array_index(tables->stacks, KmtInputStack, low);
 	if (stack->number != number)
 		return NULL;
 	*n = stack->n;
@@ -762,15 +352,15 @@ const KmtInputMarkKind *kmt_input_tables_mark_kind(const KmtInputTables *tables,
 /* Return the index of the first entry at or after (pid, time). */
 static guint find_task(const KmtInputTables *tables, guint32 pid, gint64 time)
 {
-	const TaskName wanted = {.pid = pid, .until = time};
+	const KmtInputTaskName wanted = {.pid = pid, .until = time};
 	guint low = 0, high = tables->tasks->len;
 
 	while (low < high) {
 		guint middle = low + (high - low) / 2;
 
-		if (compare_tasks(
-			    &g_array_index(tables->tasks, TaskName, middle),
-			    &wanted) < 0)
+		if (compare_tasks(&g_array_index(tables->tasks,
+						 KmtInputTaskName, middle),
+				  &wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -783,7 +373,7 @@ const char *kmt_input_tables_task_name(const KmtInputTables *tables,
 				       KmtInputNameConfidence *class)
 {
 	guint i = find_task(tables, pid, time);
-	const TaskName *task = NULL;
+	const KmtInputTaskName *task = NULL;
 	KmtInputNameConfidence ignored;
 
 	if (!class)
@@ -792,9 +382,9 @@ const char *kmt_input_tables_task_name(const KmtInputTables *tables,
 	if (pid == 0)
 		return IDLE_TASK_NAME;
 	if (i < tables->tasks->len)
-		task = &g_array_index(tables->tasks, TaskName, i);
+		task = &g_array_index(tables->tasks, KmtInputTaskName, i);
 	if ((!task || task->pid != pid) && i > 0)
-		task = &g_array_index(tables->tasks, TaskName, i - 1);
+		task = &g_array_index(tables->tasks, KmtInputTaskName, i - 1);
 	if (!task || task->pid != pid) {
 		*class = KMT_INPUT_NAME_UNKNOWN;
 		return NULL;

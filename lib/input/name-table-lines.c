@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Parse the lines of the name tables. */
+#include "config.h"
+
+#include <string.h>
+
+#include "lib/input/name-tables-private.h"
+
+/* Maximum number of addresses in a stack: four times the kernel's limit. */
+#define MAX_STACK 128
+
+/* Maximum length of a format in bytes; printk() has no room for longer text. */
+#define MAX_FORMAT 4096
+
+/* Maximum length of the name of a task or cache in bytes, because a report may
+ * print a name in every line. The kernel's limit for a task is 15 or 63. */
+#define MAX_NAME 1024
+
+/* Maximum number of marks and stacks, to limit memory. A kernel has fewer. */
+#define MAX_MARKS  (1u << 18)
+#define MAX_STACKS (1u << 22)
+
+/*
+ * Return the next word of *text, which ends with a space, and advance *text
+ * behind the space. Return NULL if there is none.
+ */
+static char *next_word(char **text)
+{
+	char *word = *text;
+	char *space = strchr(word, ' ');
+
+	if (!space || space == word)
+		return NULL;
+	*space = '\0';
+	*text = space + 1;
+	return word;
+}
+
+static gboolean parse_number(char **text, guint64 max, guint64 *n)
+{
+	const char *word = next_word(text);
+
+	return word && g_ascii_string_to_unsigned(word, 10, 0, max, n, NULL);
+}
+
+/* Parse a time; "-" means never. */
+static gboolean parse_time(char **text, gint64 *time)
+{
+	const char *word = next_word(text);
+	guint64 n = G_MAXINT64;
+
+	if (!word ||
+	    (strcmp(word, "-") != 0 &&
+	     !g_ascii_string_to_unsigned(word, 10, 0, G_MAXINT64, &n, NULL)))
+		return FALSE;
+	*time = (gint64)n;
+	return TRUE;
+}
+
+static int octal(const char *digits)
+{
+	int value = 0, i;
+
+	for (i = 0; i < 3; i++) {
+		if (digits[i] < '0' || digits[i] > '7')
+			return -1;
+		value = value * 8 + digits[i] - '0';
+	}
+	return value > 0 && value <= G_MAXUINT8 ? value : -1;
+}
+
+/* Replace \ooo by the byte, in place. Return FALSE if an escape is invalid. */
+static gboolean unescape(char *name)
+{
+	char *to = name;
+
+	for (; *name; name++) {
+		int c;
+
+		if (*name != '\\') {
+			*to++ = *name;
+			continue;
+		}
+		c = octal(name + 1);
+		if (c < 0)
+			return FALSE;
+		*to++ = (char)c;
+		name += 3;
+	}
+	*to = '\0';
+	return TRUE;
+}
+
+/*
+ * Return the name at the end of a line, after n_newer columns that a newer
+ * version has added.
+ */
+static char *parse_name(char *text, guint n_newer)
+{
+	while (n_newer--)
+		if (!next_word(&text))
+			return NULL;
+	return unescape(text) ? text : NULL;
+}
+
+/* Return the name of a task or cache; NULL if it is invalid or too long. */
+static char *parse_short_name(char *text, guint n_newer)
+{
+	char *name = parse_name(text, n_newer);
+
+	return name && strlen(name) <= MAX_NAME ? name : NULL;
+}
+
+static gboolean add_cache(KmtInputTables *tables, char *line, guint n_newer)
+{
+	KmtInputCache cache;
+	guint64 number;
+
+	if (!parse_number(&line, G_MAXUINT16, &number) || !number ||
+	    !parse_number(&line, G_MAXUINT64, &cache.object_size) ||
+	    !parse_number(&line, G_MAXUINT64, &cache.size) ||
+	    !parse_time(&line, &cache.created) ||
+	    !parse_time(&line, &cache.destroyed))
+		return FALSE;
+	cache.number = (guint)number;
+	cache.name = parse_short_name(line, n_newer);
+	if (!cache.name)
+		return FALSE;
+	if (tables->caches[number])
+		tables->n_duplicate_caches++;
+	else
+		tables->caches[number] = g_memdup2(&cache, sizeof(cache));
+	return TRUE;
+}
+
+static gboolean add_task(KmtInputTables *tables, char *line, guint n_newer)
+{
+	guint64 pid;
+	gsize offset;
+	char *name;
+	KmtInputTaskName task;
+
+	if (!parse_number(&line, G_MAXUINT32, &pid) ||
+	    !parse_time(&line, &task.until))
+		return FALSE;
+	task.pid = (guint32)pid;
+	name = parse_short_name(line, n_newer);
+	if (!name)
+		return FALSE;
+	offset = (gsize)(name - tables->tasks_table.text);
+	if (offset > G_MAXUINT32)
+		return FALSE;
+	task.name = (guint32)offset;
+	g_array_append_val(tables->tasks, task);
+	return TRUE;
+}
+
+static gboolean is_mark_name(const char *name)
+{
+	const char *p = name;
+
+	while (g_ascii_isalnum(*p) || *p == '_')
+		p++;
+	return p > name && !*p;
+}
+
+static gboolean are_mark_types(const char *types)
+{
+	return strlen(types) <= KMEMTRACE_MARK_ARGS &&
+	       strspn(types, "bhiqBHIQcps") == strlen(types);
+}
+
+/* Return a word; "" for "-". */
+static const char *parse_optional_word(char **text)
+{
+	const char *word = next_word(text);
+
+	return g_strcmp0(word, "-") == 0 ? "" : word;
+}
+
+static gboolean add_mark(KmtInputTables *tables, char *line, guint n_newer)
+{
+	KmtInputMarkKind mark;
+	guint64 number;
+
+	if (!parse_number(&line, G_MAXUINT32, &number) || !number ||
+	    !parse_time(&line, &mark.appeared) ||
+	    !parse_time(&line, &mark.removed))
+		return FALSE;
+	mark.number = (guint32)number;
+	mark.module = parse_optional_word(&line);
+	mark.types = parse_optional_word(&line);
+	mark.name = next_word(&line);
+	if (!mark.module || !mark.types || !mark.name ||
+	    !are_mark_types(mark.types) || !is_mark_name(mark.name) ||
+	    tables->marks->len == MAX_MARKS)
+		return FALSE;
+	mark.format = parse_name(line, n_newer);
+	if (!mark.format || strlen(mark.format) > MAX_FORMAT)
+		return FALSE;
+	g_ptr_array_add(tables->marks, g_memdup2(&mark, sizeof(mark)));
+	return TRUE;
+}
+
+/*
+ * Add the addresses of a stack: "addr,addr,...". Return FALSE if the list is
+ * invalid or too long.
+ */
+static gboolean add_addresses(KmtInputTables *tables, char *text)
+{
+	guint i;
+
+	for (i = 0; text && i < MAX_STACK; i++) {
+		char *word = text;
+		guint64 address;
+
+		text = strchr(word, ',');
+		if (text)
+			*text++ = '\0';
+		if (!g_ascii_string_to_unsigned(word, 16, 0, G_MAXUINT64,
+						&address, NULL))
+			return FALSE;
+		g_array_append_val(tables->addresses, address);
+	}
+	return !text;
+}
+
+static gboolean add_stack(KmtInputTables *tables, char *line, guint n_newer)
+{
+	KmtInputStack stack = {.first = tables->addresses->len};
+	guint64 number;
+
+	if (!parse_number(&line, G_MAXUINT32, &number) || !number ||
+	    tables->stacks->len == MAX_STACKS)
+		return FALSE;
+	while (n_newer--)
+		if (!next_word(&line))
+			return FALSE;
+	if (!add_addresses(tables, line)) {
+		g_array_set_size(tables->addresses, (guint)stack.first);
+		return FALSE;
+	}
+	stack.number = (guint32)number;
+	stack.n = (guint32)(tables->addresses->len - stack.first);
+	g_array_append_val(tables->stacks, stack);
+	return TRUE;
+}
+
+const KmtInputTableFormat kmt_input_caches_format = {"caches", 6, add_cache};
+const KmtInputTableFormat kmt_input_tasks_format = {"tasks", 3, add_task};
+const KmtInputTableFormat kmt_input_marks_format = {"marks", 7, add_mark};
+const KmtInputTableFormat kmt_input_stacks_format = {"stacks", 2, add_stack};
+
+/* Get the number of columns that a newer version has added. */
+static gboolean count_newer(const KmtInputTableFormat *kind,
+			    const char *columns, guint *n_newer)
+{
+	guint n = 1;
+
+	for (; *columns; columns++)
+		n += *columns == ' ';
+	*n_newer = n - kind->n_columns;
+	return n >= kind->n_columns;
+}
+
+/* Parse a line "# key: value". Return FALSE if it is invalid. */
+static gboolean parse_header_line(KmtInputTables *tables,
+				  const KmtInputTableFormat *kind,
+				  const char *line, guint *n_newer)
+{
+	const char *colon = strstr(line, ": ");
+	g_autofree char *key = NULL;
+	guint64 n;
+
+	if (!colon || line[1] != ' ')
+		return FALSE;
+	key = g_strndup(line + 2, (gsize)(colon - line - 2));
+	if (strcmp(key, "kmemtrace") == 0)
+		return strcmp(colon + 2, kind->name) == 0;
+	if (strcmp(key, "columns") == 0)
+		return count_newer(kind, colon + 2, n_newer);
+	if (strcmp(key, "unnumbered") != 0 && strcmp(key, "dropped") != 0 &&
+	    strcmp(key, "exact_after") != 0 && strcmp(key, "lost") != 0)
+		return TRUE; /* key of a newer version */
+	if (!g_ascii_string_to_unsigned(colon + 2, 10, 0, G_MAXINT64, &n, NULL))
+		return FALSE;
+	if (key[0] == 'u' && kind == &kmt_input_marks_format)
+		tables->unnumbered_marks = n;
+	else if (key[0] == 'u')
+		tables->unnumbered = n;
+	else if (key[0] == 'd')
+		tables->dropped = n;
+	else if (key[0] == 'l')
+		tables->n_without_stack = n;
+	else
+		tables->exact_after = (gint64)n;
+	return TRUE;
+}
+
+static void bad_line(KmtInputNameTable *table, guint64 number)
+{
+	if (!table->n_bad++)
+		table->first_bad = number;
+}
+
+static void parse(KmtInputTables *tables, KmtInputNameTable *table,
+		  const KmtInputTableFormat *kind, gsize length)
+{
+	char *line = table->text, *end = table->text + length;
+	guint64 number = 0;
+	guint n_newer = 0;
+
+	while (line < end) {
+		char *next = memchr(line, '\n', (gsize)(end - line));
+		gboolean good;
+
+		number++;
+		/* A line without a newline is truncated and therefore invalid.
+		 */
+		if (!next) {
+			bad_line(table, number);
+			break;
+		}
+		*next = '\0';
+		good = strlen(line) == (gsize)(next - line) &&
+		       (line[0] == '#' ? parse_header_line(tables, kind, line,
+							   &n_newer)
+				       : kind->add(tables, line, n_newer));
+		if (!good)
+			bad_line(table, number);
+		line = next + 1;
+	}
+}
+
+void kmt_input_tables_warn(KmtInputTables *tables, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	g_ptr_array_add(tables->warnings, g_strdup_vprintf(format, args));
+	va_end(args);
+}
+
+void kmt_input_table_read(KmtInputTables *tables,
+			  const KmtInputCapture *capture,
+			  KmtInputNameTable *table,
+			  const KmtInputTableFormat *kind)
+{
+	g_autofree char *path = kmt_input_capture_path(capture, kind->name);
+	g_autofree char *name = NULL;
+	g_autoptr(GError) error = NULL;
+	gsize length;
+
+	if (!path)
+		return;
+	name = kmt_input_capture_display_path(capture, path);
+	if (!g_file_get_contents(path, &table->text, &length, &error)) {
+		kmt_input_tables_warn(tables, "cannot read %s: %s", name,
+				      error->message);
+		return;
+	}
+	table->is_present = TRUE;
+	parse(tables, table, kind, length);
+	if (table->n_bad)
+		kmt_input_tables_warn(
+			tables,
+			"%s: %" G_GUINT64_FORMAT " line%s no sense and %s "
+			"left out, the first of them line %" G_GUINT64_FORMAT,
+			name, table->n_bad,
+			table->n_bad == 1 ? " makes" : "s make",
+			table->n_bad == 1 ? "is" : "are", table->first_bad);
+}
