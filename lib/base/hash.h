@@ -10,6 +10,7 @@
 
 #include <glib.h>
 
+/* Return a random 64-bit seed. */
 static inline guint64 kmt_hash_seed(void)
 {
 	return (guint64)g_random_int() << 32 | g_random_int();

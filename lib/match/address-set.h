@@ -17,10 +17,15 @@ typedef struct KmtMatchAddressSet KmtMatchAddressSet;
 /* granule_shift is log2 of the usual distance of addresses: 3 for objects, 12
  * for pages. Other addresses are stored exactly too, but need more memory. */
 KmtMatchAddressSet *kmt_match_address_set_new(guint granule_shift);
+/* Free a set; NULL is allowed. */
 void kmt_match_address_set_free(KmtMatchAddressSet *set);
 
+/*
+ * Add an address to the set; an address that is in the set already is ignored.
+ */
 void kmt_match_address_set_add(KmtMatchAddressSet *set, guint64 address);
 
+/* Return whether kmt_match_address_set_add() has added the address. */
 gboolean kmt_match_address_set_contains(const KmtMatchAddressSet *set,
 					guint64 address);
 

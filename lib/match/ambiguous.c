@@ -5,14 +5,15 @@
 
 /*
  * Ambiguous events: records whose order between CPUs is uncertain
- * --------------------------------------------------------------- The records
- * of one CPU are in order. Two records of different CPUs within the clock
- * tolerance may have happened in the reverse order. In merged order, such a
- * swap appears as an ambiguous ALLOC, whose address is live, and an ambiguous
+ *
+ * The records of one CPU are in order. Two records of different CPUs within the
+ * clock tolerance may have happened in the reverse order. In merged order, such
+ * a swap appears as an ambiguous ALLOC, whose address is live, and an ambiguous
  * FREE, whose address is not live. An ambiguous event therefore becomes pending
- * for the length of the tolerance. If its counterpart arrives, the two records
- * explain each other, provided that the address was contended: another CPU than
- * that of the counterpart used the address within the tolerance.
+ * for the length of the tolerance. If the counterpart of the event arrives, the
+ * two records explain each other, provided that the address was contended: a
+ * CPU other than the CPU of the counterpart used the address within the
+ * tolerance.
  *
  * The state of an address before its first record is a guess: live if the first
  * record is a FREE, otherwise free. The guess may be wrong if another CPU may

@@ -38,13 +38,19 @@ typedef struct {
 	guint32 mask;	/* number of slots - 1 */
 } KmtMatchIntern;
 
+/* Create an empty table of pairs. The hash has a random seed. */
 KmtMatchIntern *kmt_match_intern_new(void);
+/* Free a table with all pairs; NULL is allowed. */
 void kmt_match_intern_free(KmtMatchIntern *intern);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchIntern, kmt_match_intern_free)
 
 /* Return the number of the pair (a, b); add the pair if it is new. */
 guint32 kmt_match_intern_get(KmtMatchIntern *intern, guint64 a, guint64 b);
 
+/*
+ * Return the pair of a number that kmt_match_intern_get() returned. The
+ * pointer is valid until the table is freed.
+ */
 static inline const KmtMatchPair *
 kmt_match_intern_pair(const KmtMatchIntern *intern, guint32 number)
 {

@@ -70,6 +70,7 @@ typedef struct {
 KmtMatchKeys *kmt_match_keys_new(KmtMatchKeyParts parts,
 				 const KmtInputCapture *capture,
 				 const KmtInputTables *tables);
+/* Free the keys with all numbers; NULL is allowed. */
 void kmt_match_keys_free(KmtMatchKeys *keys);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchKeys, kmt_match_keys_free)
 
@@ -86,7 +87,8 @@ typedef struct {
 	guint8 type;  /* enum kmemtrace_type_id */
 	guint16 file; /* index of the allocating CPU's file; 0 without
 		       * KMT_MATCH_KEY_CPU */
-	gint32 node;  /* requested node; 0 without KMT_MATCH_KEY_NODE */
+	gint32 node;  /* requested node; KMEMTRACE_NODE_NONE without
+			 KMT_MATCH_KEY_NODE */
 	guint64 gfp_flags;
 	/* Whether the key has an owner. If FALSE, all fields of the owner are
 	 * 0: parts lacks them, or the record has none. */
@@ -123,6 +125,7 @@ static inline guint64 kmt_match_keys_call_site(const KmtMatchKeys *keys,
 	return *kmt_match_keys_site_of_class(keys, class_id);
 }
 
+/* Requested and allocated bytes of an allocation. */
 typedef struct {
 	guint64 req, alloc;
 } KmtMatchSize;

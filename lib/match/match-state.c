@@ -9,8 +9,8 @@
 #include "lib/match/matcher-private.h"
 
 /*
- * Number of records of an address after which a guess needs no confirmation by
- * another CPU.
+ * Number of records of an address after which the opposite guess is discarded,
+ * if no other CPU has used the address within the clock tolerance until then.
  */
 #define MAX_UNCONFIRMED 8
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* State that matcher.c, ambiguous.c, match-state.c and pipeline.c share. */
+/*
+ * State that matcher.c, match-state.c, ambiguous.c, pending.c and
+ * pipeline-stages.c share.
+ */
 #ifndef KMEMTRACE_MATCH_MATCHER_PRIVATE_H
 #define KMEMTRACE_MATCH_MATCHER_PRIVATE_H
 
@@ -37,9 +40,11 @@ typedef struct KmtMatchPending {
 	KmtMatchObject replaced; /* the object that was live, or the last one
 				  * that was */
 	gint64 since;		 /* merged time in ns */
-	gboolean mismatch;   /* FREE: whether replaced was live and has another
-			      * type */
-	guint32 n_closes;    /* FREE: number of FREEs of the address before */
+	gboolean mismatch; /* FREE: whether replaced was live and has another
+			    * type */
+	guint32 n_closes;  /* n_closes of the side entry when the record became
+			      pending; a later difference means that the object
+			      was closed */
 	gboolean after_loss; /* ALLOC: whether replaced had
 			      * KMT_MATCH_ENTRY_MAYBE_FREED */
 	gboolean resolved;
@@ -55,8 +60,8 @@ typedef struct {
 			      * none */
 	KmtMatchPending *allocs, *last_alloc;
 	KmtMatchPending *frees, *last_free;
-	guint32 n_closes; /* FREEs of the address while the side entry exists,
-			   * modulo 2^32 */
+	guint32 n_closes; /* number of times that an object of the address was
+			     closed while the side entry existed, modulo 2^32 */
 	gint64 alloc_time;
 	guint16 file;
 } KmtMatchSideEntry;
@@ -92,6 +97,7 @@ struct KmtMatcher {
 	KmtMatchFindings findings;
 };
 
+/* Return a + b, or the nearest gint64 if the sum overflows. */
 static inline gint64 kmt_match_add_saturated(gint64 a, gint64 b)
 {
 	gint64 sum;
@@ -122,6 +128,10 @@ static inline guint64 kmt_match_other_cpu_age(const KmtMatcher *m,
 	return age > G_MAXUINT32 ? age : age + e->other_delta_ns;
 }
 
+/*
+ * Return whether a CPU other than that of file used the address within the
+ * clock tolerance before m->now.
+ */
 static inline gboolean kmt_match_is_contended(const KmtMatcher *m,
 					      const KmtMatchEntry *e,
 					      guint16 file)
@@ -170,8 +180,13 @@ void kmt_match_guess_on_free(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
 gboolean kmt_match_may_lack_records(const KmtMatcher *m, gint64 from,
 				    gint64 until);
 
+/* Call on_alloc for a new object, whose ALLOC is r. */
 void kmt_match_report_alloc(KmtMatcher *m, const KmtMatchObject *object,
 			    const KmtMatchRecord *r);
+/*
+ * Count a type mismatch of r and object, and call on_free. A mismatch that
+ * lost events may explain is counted separately and not reported.
+ */
 void kmt_match_report_free(KmtMatcher *m, const KmtMatchObject *object,
 			   const KmtMatchRecord *r);
 /* Report the effect of a record on object: an allocation or a free. */
@@ -184,7 +199,16 @@ void kmt_match_report_step(KmtMatcher *m, const KmtMatchObject *object,
  */
 KmtMatchSideEntry *kmt_match_side_entry(const KmtMatcher *m,
 					const KmtMatchEntry *e);
+/*
+ * Update KMT_MATCH_ENTRY_UNCONFIRMED when a record of file arrives, before
+ * kmt_match_entry_touch().
+ */
 void kmt_match_guess_review(KmtMatcher *m, KmtMatchEntry *e, guint16 file);
+/*
+ * Return whether the guess opposite to that about the time before the first
+ * record remains possible after a record of file, which would be ambiguous
+ * under the opposite guess.
+ */
 gboolean kmt_match_guess_opposite_holds(const KmtMatcher *m, KmtMatchEntry *e,
 					guint16 file);
 /* Update the guess when an ALLOC of a closed address arrives. */
@@ -205,6 +229,7 @@ void kmt_match_side_entry_closed(KmtMatcher *m, KmtMatchEntry *e);
 /* Make a record pending. The caller sets the fields that depend on its kind. */
 KmtMatchPending *kmt_match_pending_add(KmtMatcher *m, KmtMatchEntry *e,
 				       const KmtMatchRecord *r);
+/* Release a record for reuse by kmt_match_pending_add(). */
 void kmt_match_pending_free(KmtMatcher *m, KmtMatchPending *p);
 
 /* Set m->due after a change of the oldest pending record. */

@@ -124,9 +124,14 @@ typedef struct {
 			    * 1: only this one */
 } KmtMatchOptions;
 
+/*
+ * Create a matcher. ops is copied; user is the first argument of each
+ * callback. capture and options->keys must outlive the matcher.
+ */
 KmtMatcher *kmt_matcher_new(const KmtInputCapture *capture,
 			    const KmtMatchOptions *options,
 			    const KmtMatchOps *ops, gpointer user);
+/* Free a matcher without further decisions; NULL is allowed. */
 void kmt_matcher_free(KmtMatcher *matcher);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatcher, kmt_matcher_free)
 
@@ -157,6 +162,7 @@ void kmt_matcher_foreach_live(KmtMatcher *matcher,
 					   const KmtMatchObject *object),
 			      gpointer user);
 
+/* Numbers of the findings, by class. */
 typedef struct {
 	guint64 unmatched[KMT_MATCH_N_UNMATCHED];
 	guint64 doubles[KMT_MATCH_N_DOUBLE];
@@ -166,6 +172,10 @@ typedef struct {
 					*/
 } KmtMatchFindings;
 
+/*
+ * Return the numbers of the findings so far. They are complete after
+ * kmt_matcher_finish(). The matcher owns the result.
+ */
 const KmtMatchFindings *kmt_matcher_findings(const KmtMatcher *matcher);
 
 #endif

@@ -6,7 +6,8 @@
 
 #include "lib/match/merge.h"
 
-/* Bytes by which the next record of a file is prefetched. */
+/* Distance in bytes from the next record of a file to the record to prefetch.
+ */
 #define KMT_MATCH_PREFETCH_BYTES 4096
 
 /* A longer time without any record causes a warning. */

@@ -14,7 +14,12 @@
 
 typedef struct KmtMatchMerge KmtMatchMerge;
 
+/*
+ * Start the merge of all files of a capture: read the first batch of each
+ * file. capture must outlive the merge.
+ */
 KmtMatchMerge *kmt_match_merge_new(const KmtInputCapture *capture);
+/* Free a merge, also before its end; NULL is allowed. */
 void kmt_match_merge_free(KmtMatchMerge *merge);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchMerge, kmt_match_merge_free)
 
@@ -54,6 +59,10 @@ typedef struct {
 		       * block */
 } KmtMatchBlock;
 
+/*
+ * Initialise an empty block; kmt_match_block_clear() releases the references
+ * of the block.
+ */
 void kmt_match_block_init(KmtMatchBlock *block);
 void kmt_match_block_clear(KmtMatchBlock *block);
 

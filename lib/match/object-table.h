@@ -31,8 +31,9 @@ enum {
 	 */
 	KMT_MATCH_ENTRY_MAYBE_LIVE = 1 << 2,
 	KMT_MATCH_ENTRY_MAYBE_FREE = 1 << 3,
-	KMT_MATCH_ENTRY_UNCONFIRMED = 1 << 4, /* no other CPU has used the
-					       * address recently */
+	KMT_MATCH_ENTRY_UNCONFIRMED =
+		1 << 4, /* the opposite guess still needs a record of another
+			   CPU within the tolerance */
 	/* The object is live unless a FREE that was attributed to another
 	 * object freed it. */
 	KMT_MATCH_ENTRY_MAYBE_FREED = 1 << 5,
@@ -89,7 +90,7 @@ extern KmtMatchEntry kmt_match_no_entry;
 #define KMT_MATCH_CHUNK_ENTRIES	      ((guint32)1 << KMT_MATCH_CHUNK_BITS)
 #define KMT_MATCH_ENTRY_BLOCK_ENTRIES ((guint32)1 << KMT_MATCH_ENTRY_BLOCK_BITS)
 
-/* The unit tests use fewer segments. */
+/* log2 of the number of segments. The unit tests use fewer segments. */
 #ifndef KMT_MATCH_SEGMENT_BITS
 #define KMT_MATCH_SEGMENT_BITS 6
 #endif
@@ -149,7 +150,7 @@ typedef struct {
 	gboolean keep_indexes;
 } KmtMatchTable;
 
-/* The unit tests use a smaller value. */
+/* min_entries for a capture. The unit tests use a smaller value. */
 #ifndef KMT_MATCH_MIN_ENTRIES
 #define KMT_MATCH_MIN_ENTRIES (1 << 17)
 #endif
@@ -350,8 +351,8 @@ gboolean kmt_match_table_was_evicted(const KmtMatchTable *table,
 				     const KmtMatchEntry *e);
 
 /*
- * Return the place of the index of the entry's ALLOC record; NULL without
- * keep_indexes.
+ * Return a pointer to the index of the entry's ALLOC record in its file; NULL
+ * without keep_indexes.
  */
 static inline guint64 *kmt_match_table_alloc_index(const KmtMatchTable *table,
 						   const KmtMatchEntry *e)

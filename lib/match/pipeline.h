@@ -44,6 +44,7 @@ typedef struct {
 	KmtMatchObject object; /* the object; undefined for UNMATCHED */
 } KmtMatchSlowEvent;
 
+/* The matched records of one block. */
 typedef struct {
 	guint n;
 	KmtMatchEvent *const *items; /* n events in merged order */
@@ -81,14 +82,22 @@ KmtMatchPipeline *kmt_match_pipeline_new(const KmtInputCapture *capture,
 					 const KmtMatchPipelineOptions *options,
 					 KmtMatchConsumer consumer,
 					 gpointer user);
+/* Free a pipeline, its matchers and its merge; NULL is allowed. */
 void kmt_match_pipeline_free(KmtMatchPipeline *pipeline);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtMatchPipeline, kmt_match_pipeline_free)
 
 /* Process all records. Call this once. */
 void kmt_match_pipeline_run(KmtMatchPipeline *pipeline);
 
-/* The results below are valid after kmt_match_pipeline_run(). */
+/*
+ * Return the merge, for its counts and warnings. The pipeline owns the merge.
+ * Valid after kmt_match_pipeline_run().
+ */
 const KmtMatchMerge *kmt_match_pipeline_merge(const KmtMatchPipeline *pipeline);
+/*
+ * Call func for each object that is live after the last record, in no
+ * particular order. Valid after kmt_match_pipeline_run().
+ */
 void kmt_match_pipeline_foreach_live(KmtMatchPipeline *pipeline,
 				     void (*func)(gpointer user,
 						  const KmtMatchObject *object),
