@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes a capture of any size, as a kernel could have recorded it. */
+/* Write a generated capture of any size, as a kernel could have recorded it. */
 #include "config.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define PROGRAM "generate"
 
-/* As the command line gave them. */
+/* Values of the command line. */
 typedef struct {
 	gboolean help;
 	gboolean summary;
@@ -90,7 +90,7 @@ static GOptionContext *parse_options(char **argv, GenerateOptions *o,
 	return g_steal_pointer(&context);
 }
 
-/* 20M is 20000000. */
+/* Parse a number with an optional suffix: 20M is 20000000. */
 static gboolean parse_count(const char *text, guint64 max, const char *option,
 			    guint64 *number, GError **error)
 {
@@ -187,7 +187,7 @@ static void print_summary(const BenchModel *model, const BenchParams *params,
 	fputs("  }\n}\n", out);
 }
 
-/* The file name in the folder, open for writing. */
+/* Open a file in the directory for writing. */
 static FILE *open_text(const char *directory, const char *name, GError **error)
 {
 	g_autofree char *path = g_build_filename(directory, name, NULL);
@@ -275,7 +275,7 @@ int main(int argc, char **argv)
 		parse_options(argv, &options, &error);
 	BenchParams params = {0};
 
-	/* A reader that is gone is an error of writing. */
+	/* Report a reader that closed its pipe as a write error. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!context)
 		return kmt_cli_fail_usage(PROGRAM, error->message);

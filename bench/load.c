@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the kernel allocate and free, in many of its parts: names, files, page
+ * Make the kernel allocate and free in many subsystems: path names, files, page
  * cache, sockets between processes, pipes, mappings, processes.
  */
 #include "config.h"
@@ -28,7 +28,7 @@
 #define N_MESSAGES  8
 #define MAX_MESSAGE 3000
 
-/* What fails is not done: it is the number of events that counts. */
+/* Ignore the result of an operation: only the number of events matters. */
 static void ignore(ssize_t result)
 {
 	(void)result;
@@ -93,7 +93,10 @@ static void use_memory(void)
 	munmap(map, MAP_BYTES);
 }
 
-/* To the next process, from the previous one: freed on its CPU. */
+/*
+ * Send messages to the next process and receive those of the previous one, so
+ * that they are freed on another CPU.
+ */
 static void pass_messages(int to, int from)
 {
 	static const char data[MAX_MESSAGE];
@@ -135,7 +138,10 @@ static void work(guint64 rounds, const char *path, int to, int from)
 	}
 }
 
-/* Starts the jobs in a ring of sockets; FALSE: some could not be started. */
+/*
+ * Start the jobs in a ring of sockets. Return FALSE if some could not be
+ * started.
+ */
 static gboolean start(guint jobs, guint64 rounds, const char *directory)
 {
 	int pairs[MAX_JOBS][2];

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs a command and tells what it cost.
+ * Run a command and print its cost.
  *
- * Peak resident memory counts the pages of mapped files, which the kernel can
- * take back at any time; anonymous memory is what the command really needs.
- * The kernel keeps no peak of it, so it is sampled, and looked at once more
- * when the command ends, with its memory still there: ptrace stops it for that.
+ * Peak resident memory includes pages of mapped files, which the kernel can
+ * reclaim at any time; anonymous memory is the memory that the command needs.
+ * The kernel has no peak of anonymous memory, so it is sampled, and read once
+ * more when the command ends: ptrace stops the command before its memory is
+ * freed.
  */
 #include "config.h"
 
@@ -43,7 +44,9 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* A file of /proc/PID; NULL: it is no more. */
+/*
+ * Return the content of a file of /proc/PID, or NULL if the process has ended.
+ */
 static char *read_proc(pid_t pid, const char *name)
 {
 	g_autofree char *path = g_strdup_printf("/proc/%d/%s", pid, name);
@@ -66,7 +69,10 @@ static void sample(pid_t pid, Cost *cost)
 			MAX(cost->max_anon, (resident - shared) * page);
 }
 
-/* The kernel's own peak; that of rusage has what forked the command in it. */
+/*
+ * Read the kernel's own peak. The peak in rusage includes the process that
+ * forked the command.
+ */
 static void sample_peak(pid_t pid, Cost *cost)
 {
 	g_autofree char *text = read_proc(pid, "status");
@@ -79,7 +85,10 @@ static void sample_peak(pid_t pid, Cost *cost)
 				g_ascii_strtoull(lines[i] + 6, NULL, 10) * 1024;
 }
 
-/* A counter of the process and its threads, or -1: not every machine can. */
+/*
+ * Open a counter of the instructions of a process and its threads. Return -1 if
+ * the machine has no such counter.
+ */
 static int open_counter(pid_t pid)
 {
 	struct perf_event_attr attr = {
@@ -95,7 +104,7 @@ static int open_counter(pid_t pid)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Waits on fd until the parent is ready, then becomes the command. */
+/* Wait on fd until the parent is ready, then execute the command. */
 static void G_GNUC_NORETURN run_child(int fd, const sigset_t *mask, char **argv)
 {
 	char byte;
@@ -111,7 +120,10 @@ static void G_GNUC_NORETURN run_child(int fd, const sigset_t *mask, char **argv)
 	_exit(127);
 }
 
-/* Until it has ended; its status is that of waitpid(). */
+/*
+ * Sample until the command has ended. Return its status in the form of
+ * waitpid().
+ */
 static int watch(pid_t pid, const sigset_t *child, Cost *cost,
 		 struct rusage *usage)
 {
@@ -134,7 +146,7 @@ static int watch(pid_t pid, const sigset_t *child, Cost *cost,
 			sample(pid, cost);
 			sample_peak(pid, cost);
 		}
-		/* A signal goes on to whom it was meant for. */
+		/* Deliver the signal to the command. */
 		ptrace(PTRACE_CONT, pid, NULL,
 		       status >> 16 ? 0L : (long)WSTOPSIG(status));
 	}
@@ -145,7 +157,10 @@ static double seconds(struct timeval tv)
 	return (double)tv.tv_sec + (double)tv.tv_usec / 1e6;
 }
 
-/* FALSE: nothing could be started. */
+/*
+ * Run the command and measure its cost. Return FALSE if it could not be
+ * started.
+ */
 static gboolean measure(char **argv, Cost *cost)
 {
 	struct rusage usage = {0};
@@ -175,7 +190,7 @@ static gboolean measure(char **argv, Cost *cost)
 	cost->seconds = now() - start;
 	cost->user = seconds(usage.ru_utime);
 	cost->system = seconds(usage.ru_stime);
-	/* ptrace is forbidden: then with what the fork had. */
+	/* If ptrace is forbidden, use the peak that includes the fork. */
 	if (!cost->max_rss)
 		cost->max_rss = (guint64)usage.ru_maxrss * 1024;
 	cost->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status)

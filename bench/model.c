@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* One unit: the inner loop needs all parts of the model inlined. */
 #include "config.h"
 
 #include <string.h>
 
 #include "bench/model.h"
 
-/* ---- what there is to allocate ---- */
+/* ---- allocation classes and call sites ---- */
 
 typedef struct {
 	guint8 type;
-	guint32 size; /* bytes given */
-	guint32 lost; /* of a cache: bytes of each object that nobody asked for
-		       */
+	guint32 size; /* allocated bytes */
+	guint32 lost; /* cache: unrequested bytes of each object */
 } Class;
 
 #define KMALLOC(size)                                                          \
@@ -27,7 +27,7 @@ typedef struct {
 		KMEMTRACE_TYPE_PAGES, 4096 << (order), 0                       \
 	}
 
-/* Often used ones are there more than once for the share they have. */
+/* Frequent sizes occur several times, according to their share. */
 static const Class classes[] = {
 	KMALLOC(8),	KMALLOC(16),	KMALLOC(32),	KMALLOC(32),
 	KMALLOC(64),	KMALLOC(64),	KMALLOC(64),	KMALLOC(96),
@@ -46,7 +46,7 @@ static const Class classes[] = {
 #define N_CLASSES   G_N_ELEMENTS(classes)
 #define FIRST_PAGES 40
 
-/* Addresses: those of a CPU, of which each class has its part. */
+/* Address ranges: each CPU has one, and each class has a part of it. */
 #define LINEAR_BASE  G_GUINT64_CONSTANT(0xffff888000000000)
 #define LINEAR_BITS  46
 #define CLASS_BITS   6
@@ -57,27 +57,27 @@ G_STATIC_ASSERT(N_CLASSES <= 1 << CLASS_BITS);
 #define TEXT_STRIDE	 0x1230
 #define FREE_SITE_STRIDE 0x2c
 
-/* [slab or pages][what lasts or not] */
+/* Number of call sites: [slab or pages][short-lived or long-lived]. */
 static const guint n_sites[2][2] = {{1500, 300}, {150, 50}};
 #define N_SITES 2000
 
-/* Small, as each event needs one. */
+/* A call site. The struct is small, because each event reads one. */
 typedef struct {
-	guint32 call_site; /* from TEXT_BASE on */
-	guint32 free_site; /* likewise, the first of two */
+	guint32 call_site; /* offset from TEXT_BASE */
+	guint32 free_site; /* offset of the first of two freeing sites */
 	guint32 gfp;
-	guint32 size;	   /* bytes given */
-	guint32 req;	   /* bytes asked for at least */
-	guint32 spread;	   /* and up to so many more, but 1 */
-	guint8 medium_256; /* how many of 256 are no short ones */
+	guint32 size;	   /* allocated bytes */
+	guint32 req;	   /* minimum of the requested bytes */
+	guint32 spread;	   /* range of the requested bytes above req */
+	guint8 medium_256; /* share of long-lived objects, in 1/256 */
 	guint8 class;
 	guint8 type;
 } Site;
 
 /*
- * Walker's alias method: a site with its probability in constant time.  What is
- * below the threshold gets sites[1].  Chance decides most of what happens here;
- * as a branch, nearly each decision would cost a misprediction.
+ * Walker's alias method: draw a site by its probability in constant time. Below
+ * the threshold, the site is sites[1]. Most decisions here are random, and a
+ * branch would nearly always be mispredicted.
  */
 typedef struct {
 	guint32 threshold;
@@ -89,7 +89,7 @@ typedef struct {
 	guint n;
 } Choice;
 
-/* ---- what is allocated ---- */
+/* ---- objects ---- */
 
 typedef struct {
 	guint64 ptr;
@@ -104,15 +104,15 @@ typedef struct {
 
 /* The addresses of a class. */
 typedef struct {
-	guint64 *freed; /* the last freed last */
+	guint64 *freed; /* a stack: the last freed address is on top */
 	guint32 n, capacity;
-	guint64 fresh; /* the first that was never used */
+	guint64 fresh; /* first address that was never used */
 	guint64 limit;
 } Slab;
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* How long an object lives, and the pools of a CPU. */
+/* Lifetime of an object; each CPU has a pool for each. */
 enum { BRIEF, MEDIUM, LASTING, N_SPANS };
 
 typedef struct {
@@ -121,16 +121,16 @@ typedef struct {
 	Slab slabs[N_CLASSES];
 } ModelCpu;
 
-/* The brief objects of a CPU, at most. */
+/* Maximum number of short-lived objects of a CPU. */
 #define MAX_DEPTH 64
-/* So many of 256 frees take one that would have lasted. */
+/* Share of frees, in 1/256, that free a long-lived object. */
 #define LASTING_256 4
 #define MAX_MEDIUM  2048
-/* What is looked at only once in so many events. */
+/* Number of events between two updates of slow state. */
 #define STEP 128
 G_STATIC_ASSERT(BENCH_ROUND % STEP == 0);
 
-/* What each event changes: a copy of its own can be held in registers. */
+/* State that each event changes; a local copy stays in registers. */
 typedef struct {
 	guint64 random;
 	gint64 now; /* ns */
@@ -144,20 +144,21 @@ struct BenchModel {
 	Site sites[N_SITES];
 	Choice choices[2][2];
 	ModelCpu *cpus;
-	BenchTotals totals[BENCH_N_KINDS + 1]; /* the last: slab_totals() */
-	/* How many objects should be live now, and how this grows with each
-	 * event until params.live is reached; 32 bits behind the point. */
+	BenchTotals totals[BENCH_N_KINDS + 1]; /* the last element is
+						* slab_totals() */
+	/* Target number of live objects, and its increase per event until
+	 * params.live is reached; fixed point with 32 fractional bits. */
 	guint64 ramp, slope;
-	guint medium_target; /* of each CPU */
-	guint32 cross_64k;   /* of 65536 */
+	guint medium_target; /* for each CPU */
+	guint32 cross_64k;   /* share of 65536 */
 	guint32 pages_64k;
-	guint32 gap; /* ns between two events: 1 to this */
+	guint32 gap; /* largest time between two events in ns, at least 1 */
 	gboolean full;
 };
 
-/* ---- chance ---- */
+/* ---- random numbers ---- */
 
-/* wyrand */
+/* Return the next random number (wyrand). */
 static ALWAYS_INLINE guint64 draw(State *s)
 {
 	unsigned __int128 product;
@@ -168,7 +169,7 @@ static ALWAYS_INLINE guint64 draw(State *s)
 	return (guint64)product ^ (guint64)(product >> 64);
 }
 
-/* 0 to n - 1, from 32 random bits. */
+/* Return a number from 0 to n - 1 from 32 random bits. */
 static inline guint32 below(guint32 bits, guint32 n)
 {
 	return (guint32)((guint64)bits * n >> 32);
@@ -217,7 +218,7 @@ static inline guint choose(const Choice *choice, guint32 bits)
 	return a->sites[(guint32)product <= a->threshold];
 }
 
-/* ---- setting up ---- */
+/* ---- initialisation ---- */
 
 static void site_init(BenchModel *m, guint i, gboolean pages)
 {
@@ -234,7 +235,7 @@ static void site_init(BenchModel *m, guint i, gboolean pages)
 		(N_SITES + (guint)(r % N_FREE_SITES)) * TEXT_STRIDE + 0x57;
 	r = draw(&m->state);
 	site->gfp = pages ? 0x1100cca : gfp[r % G_N_ELEMENTS(gfp)];
-	/* One in four has many that live longer. */
+	/* One site in four has many objects of medium lifetime. */
 	site->medium_256 = (r >> 8 & 3) ? 12 : 108;
 	site->class = (guint8)(pages ? FIRST_PAGES + (r >> 32) % (N_CLASSES -
 								  FIRST_PAGES)
@@ -246,7 +247,7 @@ static void site_init(BenchModel *m, guint i, gboolean pages)
 	site->spread = 1;
 	if (class->type != KMEMTRACE_TYPE_KMALLOC)
 		return;
-	/* As much as does not fit into the next smaller one, at least. */
+	/* Request more than fits into the next smaller class. */
 	below_it = class->size > 8 ? class->size / 2 : 0;
 	if (class->size == 128 || class->size == 192)
 		below_it = class->size - 32;
@@ -358,11 +359,15 @@ static inline ModelObject pool_take(Pool *pool, guint64 i)
 	return object;
 }
 
-/* Brief objects go in the reverse order, others at random. */
+/*
+ * Remove an object from a pool: short-lived objects in reverse order, others at
+ * random.
+ */
 static inline ModelObject take(ModelCpu *cpu, guint span, guint32 bits)
 {
 	Pool *pool = &cpu->pools[span];
-	/* More than 2^32 objects would not all be reached, and none has. */
+	/* The pool has fewer than 2^32 objects, so every object can be drawn.
+	 */
 	guint64 random = (guint64)bits * pool->n >> 32;
 
 	return pool_take(pool, span == BRIEF ? pool->n - 1 : random);
@@ -387,14 +392,17 @@ static inline void slab_free(Slab *slab, guint64 ptr)
 	slab->freed[slab->n++] = ptr;
 }
 
-/* It depends on the object, so that the free knows it too. */
+/*
+ * Return the requested bytes. They depend on the address, so that a free can
+ * compute them.
+ */
 static inline guint32 requested(const Site *site, guint64 ptr)
 {
 	return site->req +
 	       below((guint32)(ptr >> 3) * 0x9e3779b1u, site->spread);
 }
 
-/* Totals of slab; of pages there is no such sum, theirs goes nowhere. */
+/* Return the totals of slab. Pages have no such sum; theirs are discarded. */
 static BenchTotals *slab_totals(BenchModel *m, guint type)
 {
 	return &m->totals[type == KMEMTRACE_TYPE_PAGES ? BENCH_N_KINDS
@@ -491,7 +499,10 @@ static ALWAYS_INLINE void emit_free(BenchModel *m, const State *s,
 	e->timestamp = s->now;
 }
 
-/* What the CPU frees next.  FALSE: nothing that it should. */
+/*
+ * Choose the object that the CPU frees next. Return FALSE if it should not
+ * free.
+ */
 static ALWAYS_INLINE gboolean pick(BenchModel *m, guint cpu, guint64 bits,
 				   ModelObject *object)
 {
@@ -529,7 +540,7 @@ static gboolean has_objects(const ModelCpu *cpu)
 	return FALSE;
 }
 
-/* The first CPU from this one on that has something to free. */
+/* Return the first CPU, starting at this one, that has an object to free. */
 static guint find_objects(const BenchModel *m, guint cpu)
 {
 	while (!has_objects(&m->cpus[cpu]))
@@ -537,7 +548,7 @@ static guint find_objects(const BenchModel *m, guint cpu)
 	return cpu;
 }
 
-/* Something that is live; the CPU has it. */
+/* Remove any live object of the CPU. */
 static ModelObject pick_any(ModelCpu *cpu, guint64 bits)
 {
 	guint span = BRIEF;
@@ -547,7 +558,10 @@ static ModelObject pick_any(ModelCpu *cpu, guint64 bits)
 	return take(cpu, span, (guint32)(bits >> 32));
 }
 
-/* Allocations and frees come in bursts. */
+/*
+ * Return whether the next event is a free. Allocations and frees come in
+ * bursts.
+ */
 static inline gboolean wants_free(ModelCpu *cpu, guint bits)
 {
 	cpu->freeing ^= !(bits & 3);
@@ -556,8 +570,8 @@ static inline gboolean wants_free(ModelCpu *cpu, guint bits)
 }
 
 /*
- * Makes n events, of which so many are left.  forced: there are not many more
- * than it takes to have as many live objects as there must be.
+ * Make n events, of which left remain in total. forced: few more events remain
+ * than are needed to reach the required number of live objects.
  */
 static ALWAYS_INLINE void run_some(BenchModel *m, BenchSink *sink, guint64 left,
 				   guint n, gboolean forced, gboolean account)

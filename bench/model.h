@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A kernel that allocates and frees, as far as a reader of its events can tell
- * it from a real one.
+ * A model of a kernel that allocates and frees, whose events resemble those of
+ * a real kernel:
  *
- * - Call sites are zipf-distributed; a site has one cache, or sizes near one
- *   another, and one set of gfp flags.
- * - Most objects live shortly and are freed in the reverse order, by the CPU
- *   that allocated them; a smaller part lives for thousands of events and is
- *   freed in random order; what is live at the end came in the first half.
- * - An address that is freed is the next one of its size that its CPU gives.
- * - Some objects are freed by another CPU.
+ * - Call sites are Zipf-distributed. A site has one cache, or similar sizes,
+ * and one set of gfp flags.
+ * - Most objects have a short lifetime and are freed in reverse order by the
+ * CPU that allocated them. A smaller part lives for thousands of events and is
+ * freed in random order. Objects that are live at the end were allocated in the
+ * first half.
+ * - A CPU allocates the last freed address of a size first.
+ * - Some objects are freed on another CPU.
  *
- * Two events never have the same time, and what is live has its addresses for
- * itself.  The events depend on the parameters and the seed alone.
+ * No two events have the same time, and no two live objects have the same
+ * address. The events depend only on the parameters and the seed.
  */
 #ifndef KMEMTRACE_BENCH_MODEL_H
 #define KMEMTRACE_BENCH_MODEL_H
@@ -25,12 +26,12 @@
 
 typedef struct {
 	guint64 events; /* on all CPUs */
-	guint64 live;	/* objects at the end */
+	guint64 live;	/* live objects at the end */
 	guint64 seed;
 	guint cpus;
-	guint pages_percent; /* of the allocations are of pages */
-	guint cross_percent; /* of the frees are on another CPU */
-	gboolean account;    /* totals are wanted */
+	guint pages_percent; /* percentage of allocations that are pages */
+	guint cross_percent; /* percentage of frees on another CPU */
+	gboolean account;    /* compute totals */
 } BenchParams;
 
 enum {
@@ -41,7 +42,10 @@ enum {
 	BENCH_N_KINDS,
 };
 
-/* What the report must find; names are those of its JSON. */
+/*
+ * Figures that the report must show; the members have the names of its JSON
+ * keys.
+ */
 typedef struct {
 	guint64 allocs;
 	guint64 frees;
@@ -60,13 +64,16 @@ BenchModel *bench_model_new(const BenchParams *params);
 void bench_model_free(BenchModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(BenchModel, bench_model_free)
 
-/* Makes all events.  Ends early when sink has an error. */
+/* Make all events. Stop early if the sink has an error. */
 gboolean bench_model_run(BenchModel *model, BenchSink *sink, GError **error);
 
-/* After it ran, with params->account.  That of BENCH_SLAB is complete too. */
+/*
+ * Return the totals of a kind, valid after a run with params->account.
+ * BENCH_SLAB is the sum of kmalloc and cache.
+ */
 const BenchTotals *bench_model_totals(const BenchModel *model, guint kind);
 
-/* Writes symbols for all call sites, as /proc/kallsyms has them. */
+/* Write symbols for all call sites in the format of /proc/kallsyms. */
 void bench_model_kallsyms(const BenchModel *model, FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Touches every record of a capture and nothing else: what no analysis of it
- * can be faster than.
+ * Read every record of a capture and do nothing else, as a lower bound for the
+ * time of any analysis.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 #include "lib/cli/cli.h"
 
 #define PROGRAM "readall"
-/* What a thread takes at a time. */
+/* Bytes that a thread reads at once. */
 #define CHUNK (1 << 18)
 
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
 	Mapped *files;
 	guint n_files;
-	guint next; /* chunk of all files; atomic */
+	guint next; /* next chunk of all files; atomic */
 } Work;
 
 static gboolean map_file(const char *path, Mapped *mapped)
@@ -48,7 +48,7 @@ static gboolean map_file(const char *path, Mapped *mapped)
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd,
 			   0);
 	close(fd);
-	/* As kmemtrace-report does. */
+	/* The same advice as in kmemtrace-report. */
 	if (map && map != MAP_FAILED) {
 		madvise(map, (size_t)st.st_size, MADV_SEQUENTIAL);
 		madvise(map, (size_t)st.st_size, MADV_HUGEPAGE);

@@ -8,11 +8,11 @@
 
 #include "bench/sink.h"
 
-/* Of all buffers together, so that they stay in the processor's cache. */
+/* Size of all buffers together, so that they fit into the processor's cache. */
 #define BUFFER_BYTES (512 << 10)
 #define MIN_RECORDS  64
 
-/* Only makes it faster. */
+/* Larger pipes reduce the number of switches between writer and reader. */
 #define PIPE_BYTES (1 << 20)
 
 G_STATIC_ASSERT(sizeof(struct kmemtrace_event) == KMEMTRACE_EVENT_SIZE_V1);
@@ -35,7 +35,7 @@ static gboolean is_fifo(const char *path)
 	return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* Old files would be taken for part of the new capture. */
+/* Refuse a directory with files, which would become part of the new capture. */
 static gboolean prepare_directory(const char *directory, GError **error)
 {
 	g_autoptr(GDir) dir = NULL;

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the generator's records go: a file or named pipe per CPU, or stdout. */
+/*
+ * The destination of generated records: a file or named pipe per CPU, or
+ * stdout.
+ */
 #ifndef KMEMTRACE_BENCH_SINK_H
 #define KMEMTRACE_BENCH_SINK_H
 
 #include <glib.h>
 #include <kmemtrace_abi.h>
 
-/* All errors of bench/ have code 0: their text is for people. */
+/* Errors of bench/ have code 0; only their text is used. */
 #define BENCH_ERROR (bench_error_quark())
 GQuark bench_error_quark(void);
 
-/* What is collected for a CPU before it is written. */
+/* Records of a CPU that are not written yet. */
 typedef struct {
 	struct kmemtrace_event *first, *next, *end;
 } BenchBuffer;
@@ -20,24 +23,30 @@ typedef struct {
 	int *fds;
 	char **paths;
 	guint cpus;
-	gboolean pipes; /* bench_sink_flush_all() is due after BENCH_ROUND */
+	gboolean pipes; /* call bench_sink_flush_all() after BENCH_ROUND events
+			 */
 	guint64 *written;
-	GError *error; /* the first one; nothing is written after it */
+	GError *error; /* the first error; nothing is written after it */
 } BenchSink;
 
 /*
- * A reader that merges several pipes waits for the next record of each.  It and
- * the writer would wait for each other for ever if what is written between two
- * rounds did not fit into one pipe, which has 64 KiB at least.
+ * Events between two flushes. A reader that merges several pipes waits for the
+ * next record of each pipe. If the records of a round did not fit into one
+ * pipe, which has at least 64 KiB, the reader and the writer would wait for
+ * each other forever.
  */
 #define BENCH_ROUND 1024
 
 /*
- * directory is made, or must be empty but for named pipes; NULL is stdout, for
- * one CPU.
+ * Open a sink. The directory is created, or must be empty except for named
+ * pipes. NULL means stdout, for one CPU. Return NULL and set an error on
+ * failure.
  */
 BenchSink *bench_sink_new(const char *directory, guint cpus, GError **error);
-/* Writes and closes what is open.  FALSE: some record did not arrive. */
+/*
+ * Write all records and close the files. Return FALSE and set an error if a
+ * record could not be written.
+ */
 gboolean bench_sink_close(BenchSink *sink, GError **error);
 void bench_sink_free(BenchSink *sink);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(BenchSink, bench_sink_free)
@@ -45,7 +54,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(BenchSink, bench_sink_free)
 void bench_sink_flush(BenchSink *sink, guint cpu);
 void bench_sink_flush_all(BenchSink *sink);
 
-/* The place of the next record of a CPU; it is filled before the next call. */
+/*
+ * Return the place of the next record of a CPU. The caller fills it before the
+ * next call.
+ */
 static inline struct kmemtrace_event *bench_sink_next(BenchSink *sink,
 						      guint cpu)
 {

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads kmemtrace's buffers as a program may that was written from
- * kmemtrace_ioctl.h alone, well or badly.  It shares no code with kmemtraced.
+ * Read kmemtrace's buffers as a program that was written from kmemtrace_ioctl.h
+ * alone, correctly or incorrectly. The program shares no code with kmemtraced.
+ * One unit: the commands share the checks of results.
  *
- * bufread dump FILE TO: all that is unread, by the mapping alone, to TO
+ * bufread dump FILE TO: write all unread records, read by the mapping, to TO
  *
- * bufread both FILE MAPPED READ: the same by TAKE, and by read()
+ * bufread both FILE MAPPED READ: write the same records as read by TAKE, and by
+ * read()
  *
- * bufread follow mmap|read FILE TO ENABLED: until ENABLED says 0
+ * bufread follow mmap|read FILE TO ENABLED: read until the file ENABLED
+ * contains 0
  *
- * bufread die FILE: ends between TAKE and GIVE
+ * bufread die FILE: end between TAKE and GIVE
  *
- * bufread bad FILE: what must fail, and how
+ * bufread bad FILE: make invalid calls and check their errors
  *
- * bufread keep FILE COMMAND: a mapping while the command runs
+ * bufread keep FILE COMMAND: hold a mapping while the command runs
  *
- * bufread stale FILE COMMAND: a file of a snapshot, which the command ends
+ * bufread stale FILE COMMAND: open a file of a snapshot that the command
+ * replaces
  *
- * bufread node FILE NODE: all pages of the mapping are on this NUMA node
+ * bufread node FILE NODE: check that all pages of the mapping are on the NUMA
+ * node
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +59,7 @@ static void expect(const char *what, long is, long wanted)
 	failed = 1;
 }
 
-/* result of a call that must fail so; 0: that must not. */
+/* Check the errno of a call that must fail; wanted 0: the call must succeed. */
 static void expect_errno(const char *what, long result, int wanted)
 {
 	expect(what, result < 0 ? errno : 0, wanted);
@@ -201,7 +206,10 @@ static int is_enabled(const char *file)
 	return c == '1';
 }
 
-/* Bytes that were used; 0: there were none; -1: once more. */
+/*
+ * Write records of the mapping. Return their bytes; 0: none are available; -1:
+ * retry.
+ */
 static long follow_mapping(int fd, int to, const char *start,
 			   const struct kmemtrace_ioctl_info *info)
 {
@@ -368,7 +376,7 @@ static void bad_gives(int fd, const struct kmemtrace_ioctl_info *info)
 	       info->consumed + info->record_size);
 }
 
-/* What a program may ask for that it cannot have. */
+/* Make invalid calls and check their errors. */
 static void bad(const char *file)
 {
 	int fd = open_file(file, O_RDONLY);
@@ -376,7 +384,7 @@ static void bad(const char *file)
 	struct kmemtrace_ioctl_info info;
 	const char *start = map(fd, &info);
 
-	/* root may open it so. */
+	/* root may open the file for writing. */
 	expect_errno("open for writing and reading", writable, 0);
 	bad_mappings(fd, writable, &info, start);
 	bad_calls(fd, writable);
@@ -421,7 +429,10 @@ static void keep(const char *file, const char *command)
 	       stale ? ", in another buffer" : "");
 }
 
-/* Ends with 0 if it is told at once, not when its time is over, of the end. */
+/*
+ * Start a process that exits with 0 if poll() reports the end of tracing at
+ * once, and not after its timeout.
+ */
 static pid_t wait_for_end(int fd)
 {
 	struct pollfd pollfd = {fd, 0, 0};
@@ -477,7 +488,8 @@ static void node(const char *file, int wanted)
 
 	for (i = 0; i < info.map_bytes; i += (size_t)page_size, n++) {
 		page = start + i;
-		/* Without nodes to move to it tells where the page is. */
+		/* Without target nodes, move_pages() returns the node of each
+		 * page. */
 		if (syscall(SYS_move_pages, 0, 1UL, &page, NULL, &status, 0))
 			die("move_pages");
 		here += status == wanted;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts what allocating and freeing costs, for bench/kernel. Writing
- * "<workload> <rounds>" to /proc/kmt_count runs a workload so often; reading it
- * gives "<workload> <ticks> <events>": ticks of the TSC, each of which is an
- * instruction in a guest of vm/run --icount, and the allocations and frees that
- * were made.
+ * Count the cost of allocations and frees, for bench/kernel. Writing
+ * "<workload> <rounds>" to /proc/kmt_count runs a workload that often. Reading
+ * returns "<workload> <ticks> <events>": ticks of the TSC, each of which is one
+ * instruction in a guest of vm/run --icount, and the number of allocations and
+ * frees.
  *
- * The workloads run with interrupts off, so that nothing else is counted.
+ * The workloads run with interrupts off, so that no other code is counted.
  */
 #include <linux/gfp.h>
 #include <linux/irqflags.h>
@@ -29,7 +29,7 @@ MODULE_PARM_DESC(frames, "frames on the stack between the system call and the wo
 static struct kmem_cache *count_cache;
 static void *batch[BATCH];
 
-/* Each returns the events that it is, or 0 if it failed. */
+/* The workloads. Each returns its number of events, or 0 on failure. */
 static unsigned int count_kmalloc(void)
 {
 	unsigned int i;
@@ -38,14 +38,14 @@ static unsigned int count_kmalloc(void)
 		batch[i] = kmalloc(64, GFP_ATOMIC);
 		if (!batch[i])
 			return 0;
-		/* Or the compiler drops both calls. */
+		/* Prevent the compiler from removing both calls. */
 		OPTIMIZER_HIDE_VAR(batch[i]);
 		kfree(batch[i]);
 	}
 	return 2 * BATCH;
 }
 
-/* Many sizes, allocated at once and freed in another order. */
+/* Many sizes, allocated together and freed in another order. */
 static unsigned int count_mixed(void)
 {
 	unsigned int i;
@@ -98,7 +98,7 @@ static unsigned int count_order3(void)
 	return count_pages_of(3);
 }
 
-/* Two records for each call: the object, and the pages that it lies in. */
+/* Two records for each call: the object, and its pages. */
 static unsigned int count_large(void)
 {
 	unsigned int i;
@@ -125,18 +125,18 @@ static const struct {
 	{ "large", count_large },
 };
 
-/* The workload, below so many frames. */
+/* Run a workload below n stack frames. */
 static noinline unsigned int count_below(unsigned int which, unsigned int n)
 {
 	unsigned int events = n ? count_below(which, n - 1) :
 				  workloads[which].run();
 
-	/* Or the compiler makes a jump of the call. */
+	/* Prevent the compiler from turning the call into a jump. */
 	OPTIMIZER_HIDE_VAR(events);
 	return events;
 }
 
-/* The last result; count_mutex guards it and the batch. */
+/* Result of the last run; count_mutex protects the result and the batch. */
 static DEFINE_MUTEX(count_mutex);
 static const char *last_name = "nothing";
 static u64 last_ticks, last_events;
@@ -148,7 +148,7 @@ static int count_run(unsigned int which, unsigned long rounds)
 	cycles_t start, end;
 	u64 ticks = 0, total = 0;
 
-	/* The first round fills the allocators' lists. */
+	/* The first round, which fills the allocators' lists, is not counted. */
 	for (i = 0; i <= rounds; i++) {
 		local_irq_save(flags);
 		start = get_cycles();
@@ -226,7 +226,7 @@ static void count_object(void *object)
 
 static int __init count_init(void)
 {
-	/* With a constructor, so that it is merged with no other cache. */
+	/* A constructor prevents that the cache is merged with another one. */
 	count_cache = kmem_cache_create("kmt_count", 200, 0, 0, count_object);
 	if (!count_cache)
 		return -ENOMEM;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes the kernel fail the first allocation of what is done to FILE, then the
- * second, and so on until no fault is met any more (fail-nth, see
- * Documentation/fault-injection of the kernel). What is refused must be refused by
- * ENOMEM and leave each file WATCHED, and the tracer's mapped memory, as they were;
- * what is taken all the same is undone.
+ * Make the kernel fail the first allocation of an operation on FILE, then the
+ * second, and so on until the operation completes without a fault (fail-nth,
+ * see Documentation/fault-injection of the kernel). A refused operation must
+ * fail with ENOMEM and leave each file WATCHED, and the tracer's mapped memory,
+ * unchanged. An operation that succeeds nevertheless is undone.
  *
- *	failnth FILE TEXT UNDO [WATCHED]...	write TEXT; to undo it, UNDO
- *	failnth FILE TEXT "" [WATCHED]...	write TEXT; nothing is to be undone
- *	failnth FILE "" "" [WATCHED]...		read all of it
- *	failnth MODULE.ko "" "" [WATCHED]...	load it; to undo it, unload it
- *	failnth -k ...				what is refused may keep memory
+ * 	failnth FILE TEXT UNDO [WATCHED]...	write TEXT; write UNDO to undo it
+ * 	failnth FILE TEXT "" [WATCHED]...	write TEXT; nothing to undo
+ * 	failnth FILE "" "" [WATCHED]...		read the complete file
+ * 	failnth MODULE.ko "" "" [WATCHED]...	load the module; unload it to undo
+ * 	failnth -k ...				a refused operation may retain memory
  *
- * Exit status: 0 all was as said, 1 it was not, 2 it could not be tried.
+ * Exit status: 0 all checks passed, 1 a check failed, 2 the test could not run.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,7 +37,10 @@ static void die(const char *what, const char *on)
 	exit(2);
 }
 
-/* The tracer's areas of vmalloc space, each a line, without their addresses. */
+/*
+ * Append the tracer's areas of vmalloc space to the state, a line each, without
+ * addresses.
+ */
 static size_t add_areas(char *state, size_t fill)
 {
 	char line[512];
@@ -83,7 +86,7 @@ static void look(char *state)
 	state[fill] = '\0';
 }
 
-/* What differs, a line of each. */
+/* Print the lines in which the two states differ. */
 static void tell(void)
 {
 	const char *a = before, *b = after;
@@ -97,7 +100,10 @@ static void tell(void)
 	       (int)strcspn(b, "\n"), b);
 }
 
-/* Arms the fault of this task; *left: how much of the last one was not met. */
+/*
+ * Set the fault of this task. *left: remaining count of the previous fault, if
+ * it did not occur.
+ */
 static int fail_nth(int fd, int n, int *left)
 {
 	char text[32];
@@ -117,7 +123,7 @@ static int fail_nth(int fd, int n, int *left)
 static const char *path, *text, *undo;
 static char module[64];
 
-/* 0 or errno. */
+/* Perform the operation. Return 0 or a positive errno. */
 static int act(void)
 {
 	char block[4096];
@@ -179,7 +185,7 @@ static void name_module(void)
 			*c = '_';
 }
 
-/* The number of what is wrong with it. */
+/* Check a refused operation. Return the number of failures. */
 static int check_refused(int fault, int err, bool without_fault)
 {
 	int wrong = 0;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A driver with the faults that docs/walkthrough.md looks for. Each fault is a
- * function that is not inlined, so that a report names it, and is driven by
- * writing its word to /proc/kmt_faulty: "waste N", "leak N", "pingpong N",
- * "spike MB".
+ * function that is not inlined, so that a report names it. Writing a command to
+ * /proc/kmt_faulty runs it: "waste N", "leak N", "pingpong N", "spike MB".
  */
 #include <linux/completion.h>
 #include <linux/cpumask.h>
@@ -14,7 +13,10 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
-/* A header of 24 bytes before 1024 of data: kmalloc takes 2048 for each. */
+/*
+ * 1048 bytes: a header of 24 bytes and 1024 bytes of data, for which kmalloc()
+ * allocates 2048.
+ */
 struct faulty_frame {
 	u64	header[3];
 	u8	data[1024];
@@ -36,7 +38,7 @@ static noinline int faulty_receive(unsigned long n)
 	return 0;
 }
 
-/* Who asks twice gets a new context; nobody frees the old one. */
+/* A second open replaces the context, and the old one is never freed. */
 static void *faulty_context;
 
 static noinline int faulty_open(unsigned long n)
@@ -49,7 +51,7 @@ static noinline int faulty_open(unsigned long n)
 	return 0;
 }
 
-/* One CPU fills requests, the other one completes and frees them. */
+/* One CPU fills requests; the other CPU completes and frees them. */
 #define BATCH 64
 
 struct faulty_ring {
@@ -96,7 +98,7 @@ static int faulty_pingpong(unsigned long n)
 	return 0;
 }
 
-/* A resize that holds the old and the new table for a moment. */
+/* A resize that holds the old and the new table at the same time. */
 static noinline int faulty_resize(unsigned long mb)
 {
 	unsigned long i, n = mb * 1024 * 1024 / 65536;

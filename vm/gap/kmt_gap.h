@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of kmt_gap share.  Each of them takes the ways of one kind of
- * memory, or of one context, all in one call.
+ * Declarations that the files of kmt_gap share. Each file covers one kind of
+ * memory, or one context, with one call.
  */
 #ifndef KMT_GAP_H
 #define KMT_GAP_H
@@ -10,7 +10,7 @@
 
 #include <linux/printk.h>
 
-/* Enough to fill slabs and the arrays of kfree_rcu() more than once. */
+/* Enough objects to fill slabs and the arrays of kfree_rcu() more than once. */
 #define N	100
 #define BULK	64
 
@@ -19,7 +19,7 @@
 		(unsigned long)(count), (unsigned long)(bytes),		\
 		(__force unsigned int)(gfp))
 
-/* With flags of several kinds. */
+/* Print the expected allocations if their gfp flags differ. */
 #define say_alloc_any(type, count, bytes)				\
 	pr_info("alloc %s %s %lu %lu -\n", __func__, type,		\
 		(unsigned long)(count), (unsigned long)(bytes))
@@ -28,9 +28,9 @@
 	pr_info("freed %s %s %lu %s\n", __func__, type,		\
 		(unsigned long)(count), by)
 
-/* An error: there is no memory for a cache. */
+/* Return an error if there is no memory for a cache. */
 int gap_slab(void);
-/* Waits for what kfree_rcu() was given. */
+/* Wait until kfree_rcu() has freed all objects. */
 void gap_slab_end(void);
 void gap_pages(void);
 void gap_vmallocs(void);

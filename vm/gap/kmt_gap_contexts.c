@@ -15,7 +15,8 @@
 static noinline void gap_hardirq_allocates(void *unused)
 {
 	kfree(kmalloc(120, GFP_ATOMIC));
-	barrier();	/* no tail call: kfree() would see our caller */
+	barrier();	/* no tail call, which would make our caller the caller
+			 * of kfree() */
 }
 
 static void gap_hardirq(void)
@@ -100,7 +101,7 @@ void gap_contexts(void)
 
 static atomic_t nmi_left;
 
-/* The allocators must not be called here; their tracepoints can be. */
+/* The allocators must not be called here, but their tracepoints may be. */
 static int gap_nmi(unsigned int type, struct pt_regs *regs)
 {
 	if (atomic_read(&nmi_left) <= 0)

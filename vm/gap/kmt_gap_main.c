@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes each way through the allocators a known number of times and prints what
- * a complete trace must show of it.  Every way is a function of its own, never
- * inlined, so that call_site tells them apart.  Lines:
+ * Calls each function of the allocators a known number of times and prints the
+ * records that a complete trace must contain.  Each call is in a separate
+ * function that is never inlined, so that the call sites differ.  Lines:
  *
  *   kmt_gap: alloc FUNCTION TYPE COUNT BYTES_REQ GFP
- *	FUNCTION made COUNT allocations for BYTES_REQ bytes in all, each with
- *	these gfp flags ("-": of no interest)
+ * 	FUNCTION made COUNT allocations of BYTES_REQ bytes in total, each with
+ * 	these gfp flags ("-": any)
  *   kmt_gap: freed FUNCTION TYPE COUNT BY
- *	of these, COUNT were freed by the function BY ("*": by anyone; "A|B":
- *	by B if the compiler has put it inline into A)
+ * 	the function BY freed COUNT of these ("*": any function; "A|B": B, if
+ * 	the compiler has inlined it into A)
  *   kmt_gap: pages ADDRESS...
- *	each of these pages was allocated and freed, by functions of the kernel
+ * 	functions of the kernel allocated and freed each of these pages
  *   kmt_gap: lost COUNT
- *	so many events happened in NMI context
+ * 	COUNT events occurred in NMI context
  */
 #include "kmt_gap.h"
 

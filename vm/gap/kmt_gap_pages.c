@@ -71,7 +71,7 @@ static noinline void gap_get_zeroed_page(void)
 	say_freed("pages", N, __func__);
 }
 
-/* 8 pages are taken and 3 of them given back: the trace tells of 5. */
+/* 8 pages are allocated and 3 of them returned: the trace has 5. */
 static noinline void gap_alloc_pages_exact(void)
 {
 	unsigned long i;
@@ -84,7 +84,7 @@ static noinline void gap_alloc_pages_exact(void)
 	say_freed("pages", 50, __func__);
 }
 
-/* As a whole, then as the 4 pages that it becomes. */
+/* Records of the allocation, and then of the 4 pages into which it is split. */
 static noinline void gap_split_page(void)
 {
 	unsigned long i, k;
@@ -100,7 +100,10 @@ static noinline void gap_split_page(void)
 	say_freed("pages", 50, __func__);
 }
 
-/* Somebody else holds the first page: the record lives until he lets go. */
+/*
+ * Another user holds a reference to the first page: the page is recorded as
+ * live until that reference is released.
+ */
 static noinline void gap_free_pages_held(void)
 {
 	unsigned long i;
@@ -185,7 +188,7 @@ static noinline void gap_folio_alloc(void)
 }
 
 #ifdef CONFIG_CONTIG_ALLOC
-/* Frees what it allocates but remembers where it was. */
+/* Find ranges: free the allocated pages and remember their addresses. */
 static noinline void contig_candidates(void)
 {
 	int i;
@@ -198,7 +201,10 @@ static noinline void contig_candidates(void)
 			__free_pages(pages[i], MAX_ORDER - 1);
 }
 
-/* Refused where somebody came in between, so the next place is tried. */
+/*
+ * If another allocation used a page of the range meanwhile, the call fails, and
+ * the next range is tried.
+ */
 static noinline void gap_alloc_contig_range(void)
 {
 	const unsigned long nr = 40;

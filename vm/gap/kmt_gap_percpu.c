@@ -19,7 +19,7 @@ static noinline void gap_alloc_percpu(void)
 	say_freed("percpu", N, __func__);
 }
 
-/* Which is what is rounded up. */
+/* The requested size is odd; the allocator rounds it up. */
 static noinline void gap_alloc_percpu_odd(size_t size)
 {
 	free_percpu(__alloc_percpu(size, 1));

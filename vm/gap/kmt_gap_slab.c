@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kmalloc, caches, and what gives their objects back. */
+/* kmalloc, caches, and the functions that free their objects. */
 #include "kmt_gap.h"
 
 #include <linux/gfp.h>
@@ -19,7 +19,7 @@ static noinline void gap_kfree_all(unsigned long n)
 		kfree(objects[i]);
 }
 
-/* A compiler that knows the size takes another function than one that does not. */
+/* For a constant size, the compiler calls another function of the allocator. */
 static noinline void gap_kmalloc_constant(void)
 {
 	unsigned long i;
@@ -81,7 +81,7 @@ static noinline void gap_kmemdup(const void *data, size_t size)
 	say_freed("kmalloc", N, __func__);
 }
 
-/* Larger than any cache of kmalloc: the pages have a record of their own. */
+/* Above the largest cache of kmalloc: the pages have a record of their own. */
 static noinline void gap_kmalloc_large_constant(void)
 {
 	objects[0] = kmalloc(200000, GFP_KERNEL);
@@ -137,7 +137,7 @@ static noinline void gap_krealloc_moves(void)
 	say_freed("kmalloc", N, "gap_kfree_all");
 }
 
-/* The object stays where it is: a free and an allocation of other size. */
+/* krealloc() in place: a free, and an allocation of another size. */
 static noinline void gap_krealloc_stays(void)
 {
 	unsigned long i;
@@ -180,8 +180,8 @@ struct gap_rcu {
 };
 
 /*
- * Freed by a worker, in bulk or, if that has no memory for its arrays, one by
- * one.  The host looks for the free of each of these addresses.
+ * A worker frees the objects in bulk or, without memory for its arrays, one by
+ * one. The host checks the free of each of these addresses.
  */
 static noinline void gap_kfree_rcu(void)
 {
@@ -241,7 +241,7 @@ static noinline void gap_cache_bulk(void)
 	say_freed("cache", BULK, __func__);
 }
 
-/* A cache with a constructor is not merged with others of its size. */
+/* A constructor prevents that the cache is merged with others of its size. */
 static void gap_construct(void *object)
 {
 }
@@ -277,7 +277,10 @@ int gap_slab(void)
 
 void gap_slab_end(void)
 {
-	/* What kfree_rcu() was given is freed when this returns, or soon. */
+	/*
+	 * All objects of kfree_rcu() are freed when rcu_barrier() returns, or
+	 * soon after.
+	 */
 	rcu_barrier();
 	kmem_cache_destroy(gap_cache);
 }

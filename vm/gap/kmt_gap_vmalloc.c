@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* vmalloc, and what lies in it. */
+/* vmalloc areas, and their pages. */
 #include "kmt_gap.h"
 
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-/* Of the pages the kernel is the caller: these have to come and go. */
+/*
+ * The pages have a caller in the kernel: only check that they are allocated and
+ * freed.
+ */
 static noinline void gap_vmalloc(void)
 {
 	struct page *first, *last;
@@ -24,7 +27,7 @@ static noinline void gap_vmalloc(void)
 	say_freed("vmalloc", 1, __func__);
 }
 
-/* All but the last have whole pages. */
+/* All pages but the last are requested completely. */
 static noinline void gap_vmalloc_odd(unsigned long size)
 {
 	vfree(vmalloc(size));
@@ -36,7 +39,7 @@ static noinline void gap_vmalloc_odd(unsigned long size)
 	say_freed("vmalloc", 5, __func__);
 }
 
-/* The array of the pages of so many takes vmalloc itself. */
+/* vmalloc() allocates the array of so many pages with vmalloc() itself. */
 static noinline void gap_vmalloc_large(void)
 {
 	unsigned long size = 600 * PAGE_SIZE;
@@ -46,7 +49,7 @@ static noinline void gap_vmalloc_large(void)
 	say_freed("vmalloc", 2, "*");
 }
 
-/* Larger than what kmalloc gives, and whole huge pages. */
+/* Above the largest size of kmalloc(), in whole huge pages. */
 static noinline void gap_kvmalloc(size_t size)
 {
 	void *small = kvmalloc(100, GFP_KERNEL);
@@ -60,7 +63,7 @@ static noinline void gap_kvmalloc(size_t size)
 	kvfree(large);
 }
 
-/* Freed by a worker, but told when it is given back. */
+/* A worker frees the area, but the free is recorded when vfree() is called. */
 static noinline void gap_vfree_deferred(void)
 {
 	void *area = vmalloc(PAGE_SIZE);
@@ -72,7 +75,7 @@ static noinline void gap_vfree_deferred(void)
 	say_freed("vmalloc", 1, __func__);
 }
 
-/* Maps what others allocated. */
+/* vmap() maps pages that were allocated before. */
 static noinline void gap_vmap(void)
 {
 	struct page *page = alloc_page(GFP_KERNEL);
@@ -84,7 +87,7 @@ static noinline void gap_vmap(void)
 	say_freed("pages", 1, __func__);
 }
 
-/* The array and the pages are vfree()'s. */
+/* vfree() frees the array and the pages. */
 static noinline void gap_vmap_put_pages(void)
 {
 	struct page **array = kmalloc(2 * sizeof(*array), GFP_KERNEL);

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allocates in the middle of the writing of a record. Writing "<where> <pairs>"
- * to /proc/kmt_nested makes the writer allocate and free so often; each time
- * that kmemtrace comes to that place for this task, the module allocates and
- * frees there too. Places: slot, room, stack, mark, which are test points of
- * the kernel (CONFIG_KMEMTRACE_TEST), or the name of a function, which gets a
- * kprobe. With mark an annotation comes with each pair.
+ * Allocate while a record is written. Writing "<place> <pairs>" to
+ * /proc/kmt_nested makes the writer allocate and free that many times. Each
+ * time kmemtrace reaches the place for this task, the module allocates and
+ * frees there too. Places are slot, room, stack, and mark, which are test
+ * points of the kernel (CONFIG_KMEMTRACE_TEST), or the name of a function,
+ * which gets a kprobe. With mark, each pair has an annotation.
  *
- * The places reader, view, snapshot and counter are right behind the acquisition
- * of a lock of that name. There the module allocates, frees, and passes an
- * annotation in any task, until "off 0" is written: the locks are those of the
+ * The places reader, view, snapshot and counter follow the acquisition of a
+ * lock of that name. There the module allocates, frees, and passes an
+ * annotation in any task, until "off 0" is written, because the locks belong to
  * code that reads the files of kmemtrace.
  *
- * "bulk <pages>", "exact <pages>" and "split <pages>" allocate and free so many
- * pages at once; reading then gives in the third column how many stacks were
- * unwound for the allocation and in the fourth for the free, at the least in a
- * number of trials, because interrupts have events too.
+ * "bulk <pages>", "exact <pages>" and "split <pages>" allocate and free that
+ * many pages at once. Reading then returns the number of unwound stacks, in the
+ * third column for the allocation and in the fourth for the free; each is the
+ * minimum of several trials, because interrupts have events too.
  *
- * Reading gives "<pairs> <nested events> <unwound> <unwound>".
+ * Reading returns "<pairs> <nested events> <unwound> <unwound>".
  */
 #include <linux/atomic.h>
 #include <linux/gfp.h>
@@ -38,7 +38,10 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-/* The writer of /proc/kmt_nested; nested_mutex guards all of this. */
+/*
+ * The task that writes to /proc/kmt_nested; nested_mutex protects all
+ * variables.
+ */
 static DEFINE_MUTEX(nested_mutex);
 static struct task_struct *nested_task;
 static bool nested_any_task;
@@ -105,7 +108,10 @@ static void nested_leave_point(void)
 {
 	WRITE_ONCE(kmemtrace_test_hook.func, NULL);
 	WRITE_ONCE(nested_any_task, false);
-	/* It is called with preemption or interrupts off. */
+	/*
+	 * The callback runs with preemption or interrupts off, so wait for its
+	 * end.
+	 */
 	synchronize_rcu();
 }
 
@@ -147,7 +153,7 @@ static noinline int nested_storm(bool with_marks)
 		mem = kmalloc(64, GFP_KERNEL);
 		if (!mem)
 			return -ENOMEM;
-		/* Or the compiler drops both calls. */
+		/* Prevent the compiler from removing both calls. */
 		OPTIMIZER_HIDE_VAR(mem);
 		kfree(mem);
 		if (with_marks)
@@ -158,7 +164,10 @@ static noinline int nested_storm(bool with_marks)
 
 #define NESTED_PAGES	512
 
-/* Allocate and free n pages; store how many stacks each of both took. */
+/*
+ * Allocate and free n pages; store the number of stacks that each of both
+ * unwound.
+ */
 static int nested_operation(const char *what, unsigned long n, long *unwound)
 {
 	static struct page *pages[NESTED_PAGES];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Another user of relay.  /proc/kmt_relay has the number of buffers that relay
- * made for its channel: one for each CPU that was online since.
+ * Another user of relay.  /proc/kmt_relay contains the number of buffers in its
+ * channel: one for each CPU that has been online.
  */
 #include <linux/atomic.h>
 #include <linux/debugfs.h>

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What snapshots are for, and what they have to endure: driven by writing a word
- * to /proc/kmt_snapshot.
+ * Uses of snapshots, and stress tests.  Commands for /proc/kmt_snapshot:
  *
- *   hoard		allocate kernel memory without end, until killed
- *   drop		free that, and what keep has kept
- *   keep N		keep N objects of 1000 bytes, by snapshot_keep()
- *   fill N		keep N objects of the cache kmt_snapshot
- *   drop		free what is kept
- *   fail, fail-quiet	an allocation fails, with and without a warning
- *   take N		kmemtrace_snapshot() with a spin lock held, interrupts off,
- *			once or N times
- *   take-alloc		kmemtrace_snapshot_alloc()
- *   take-nmi		kmemtrace_snapshot() in NMI context
- *   take-both N	all CPUs at once, in an interrupt, N times
- *   take-timer N	N times on one CPU, while a timer's interrupts take others
- *   take-refused	one, and then an event in NMI context
+ *   hoard			allocate kernel memory without end, until killed
+ *   drop			free the memory of hoard, keep and fill
+ *   keep N		hold N objects of 1000 bytes, by snapshot_keep()
+ *   fill N		hold N objects of the cache kmt_snapshot
+ *   fail, fail-quiet	make an allocation fail, with and without a warning
+ *   take N		call kmemtrace_snapshot() with a spin lock held and
+ * 			interrupts off, once or N times
+ *   take-alloc		call kmemtrace_snapshot_alloc()
+ *   take-nmi		call kmemtrace_snapshot() in NMI context
+ *   take-both N		take snapshots on all CPUs at once, in an interrupt, N times
+ *   take-timer N		take N snapshots on one CPU, while timer interrupts take more
+ *   take-refused		take one, followed by an event in NMI context
  */
 #define pr_fmt(fmt) "kmt_snapshot: " fmt
 
@@ -37,18 +35,18 @@
 #include <asm/apic.h>
 #include <asm/nmi.h>
 
-/* A list of what is held: it begins with a pointer to the one before. */
+/* Lists of held objects: each begins with a pointer to the previous one. */
 static void **snapshot_hoarded, **snapshot_kept, **snapshot_filled;
 static struct kmem_cache *snapshot_cache;
 static DEFINE_MUTEX(snapshot_mutex);
 
-/* The culprit. */
+/* The function that a snapshot must identify. */
 static noinline int snapshot_hoard(void)
 {
 	void **object;
 
 	while (!fatal_signal_pending(current)) {
-		/* The largest for which the OOM killer is called. */
+		/* The largest size for which the OOM killer is called. */
 		object = kmalloc(PAGE_SIZE << PAGE_ALLOC_COSTLY_ORDER,
 				 GFP_KERNEL);
 		if (!object)
@@ -107,7 +105,7 @@ static noinline void snapshot_drop(void)
 	}
 }
 
-/* No zone has so many pages in one piece after the first few. */
+/* After the first few, no zone has this many contiguous pages. */
 static noinline int snapshot_fail(gfp_t gfp)
 {
 	LIST_HEAD(pages);
@@ -161,7 +159,7 @@ static enum hrtimer_restart snapshot_take_on_timer(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* Most timer interrupts come as soon as a snapshot switches interrupts on again. */
+/* Most timer interrupts arrive when a snapshot enables interrupts again. */
 static int snapshot_take_timer(unsigned long n)
 {
 	struct hrtimer timer;
@@ -182,7 +180,7 @@ static int snapshot_take_timer(unsigned long n)
 	return snapshot_n_timer ? 0 : -ETIME;
 }
 
-/* Called in NMI context. */
+/* Function to call in NMI context. */
 static void (*nmi_func)(void);
 static atomic_t nmi_wanted;
 
@@ -195,13 +193,16 @@ static int snapshot_nmi(unsigned int type, struct pt_regs *regs)
 	return NMI_HANDLED;
 }
 
-/* The allocators must not be called in NMI context; their tracepoints can be. */
+/*
+ * The allocators must not be called in NMI context, but their tracepoints may
+ * be.
+ */
 static void snapshot_event(void)
 {
 	trace_kfree(_THIS_IP_, &nmi_wanted);
 }
 
-/* Call func in NMI context, with take right after a snapshot. */
+/* Call func in NMI context; with take, immediately after a snapshot. */
 static int snapshot_in_nmi(void (*func)(void), bool take)
 {
 	unsigned long flags;
@@ -211,7 +212,10 @@ static int snapshot_in_nmi(void (*func)(void), bool take)
 	err = register_nmi_handler(NMI_LOCAL, snapshot_nmi, 0, "kmt_snapshot");
 	if (err)
 		return err;
-	/* No event comes between the snapshot and the one in NMI context. */
+	/*
+	 * With interrupts off, no event occurs between the snapshot and the
+	 * NMI.
+	 */
 	local_irq_save(flags);
 	if (take)
 		kmemtrace_snapshot();
@@ -230,7 +234,7 @@ static int snapshot_do(const char *word, unsigned long n)
 
 	if (!strcmp(word, "hoard")) {
 		ret = snapshot_hoard();
-		/* Else all others would have to go, too. */
+		/* Otherwise the OOM killer would kill all other tasks, too. */
 		snapshot_drop();
 		return ret;
 	}
@@ -286,7 +290,7 @@ static const struct proc_ops snapshot_ops = {
 	.proc_lseek	= noop_llseek,
 };
 
-/* A cache with a constructor is not merged with others of its size. */
+/* A constructor prevents that the cache is merged with others of its size. */
 static void snapshot_construct(void *object)
 {
 }

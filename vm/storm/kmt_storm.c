@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A generator of events for the scenarios: writing N to /proc/kmt_storm makes
- * the writer allocate and free N times, on the CPU that it runs on. That is
- * exactly 2 * N events, whose call site is storm_write().
+ * Make a known number of events: writing N to /proc/kmt_storm makes the writer
+ * allocate and free N times on its CPU. These are exactly 2 * N events with the
+ * call site storm_write().
  */
 #include <linux/module.h>
 #include <linux/proc_fs.h>
@@ -24,7 +24,7 @@ static ssize_t storm_write(struct file *file, const char __user *buf,
 		mem = kmalloc(64, GFP_KERNEL);
 		if (!mem)
 			return -ENOMEM;
-		/* Or the compiler drops both calls. */
+		/* Prevent the compiler from removing both calls. */
 		OPTIMIZER_HIDE_VAR(mem);
 		kfree(mem);
 		if (i % 1024 == 1023) {

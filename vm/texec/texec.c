@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thread that is not the first of its process makes the kernel allocate, under
- * a name of its own, and calls exec(): it takes the pid of the first one.
+ * A thread that is not the first of its process allocates kernel memory under
+ * its own name and calls exec(), which gives it the pid of the first thread.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An independent probe on every tracepoint that kmemtrace attaches to.  It
- * writes each event, without any of kmemtrace's code, into memory that is large
- * enough for all of a test, and hands it out as
- * /sys/kernel/debug/kmt_witness/cpu<n>.  So a test can say what kmemtrace should
- * have recorded.
+ * Records each event by independent probes on every tracepoint that kmemtrace
+ * attaches to.  The module shares no code with kmemtrace, stores the events in
+ * memory that is large enough for the test, and exports them as
+ * /sys/kernel/debug/kmt_witness/cpu<n>.  A test compares them with the records
+ * of kmemtrace.
  */
 #define pr_fmt(fmt) "kmt_witness: " fmt
 
@@ -86,9 +86,7 @@ static void on_page_free(void *data, unsigned long call_site, struct page *page)
 	witness(2, 2, call_site, page_address(page));
 }
 
-/*
- * A probe may leave out the arguments that come last: they are in registers.
- */
+/* A probe may omit trailing arguments, because they are passed in registers. */
 static struct witness_probe {
 	const char *name;
 	void *probe;
@@ -132,7 +130,7 @@ static void witness_free(void)
 		vfree(per_cpu(witness_cpus, cpu).events);
 }
 
-/* The blobs end where the events do, once "stop" is read. */
+/* Reading "stop" limits the files to the recorded events. */
 static int witness_stop(void *data, u64 *lost)
 {
 	static bool stopped;
