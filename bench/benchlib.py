@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the programs here share."""
+"""Common code of the benchmark scripts."""
 
 import configparser
 import json
@@ -19,11 +19,11 @@ SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9}
 
 
 class BenchError(Exception):
-    """The benchmark cannot go on; its text says why and what to do."""
+    """The benchmark cannot continue; the message gives the reason and the remedy."""
 
 
 def count(text):
-    """'20M' -> 20000000; for argparse."""
+    """Convert '20M' to 20000000, for argparse."""
     factor = SUFFIXES.get(text[-1:], 1)
     value = int(text[:-1] if factor > 1 else text) * factor
     if value < 1:
@@ -32,12 +32,12 @@ def count(text):
 
 
 def counts(text):
-    """'2M,20M' -> numbers; for argparse."""
+    """Convert '2M,20M' to a list of numbers, for argparse."""
     return [count(word) for word in text.split(",")]
 
 
 def short(number):
-    """20000000 -> '20M'"""
+    """Convert 20000000 to '20M'."""
     for suffix, factor in reversed(SUFFIXES.items()):
         if number >= factor and number % (factor // 10) == 0:
             return f"{number / factor:g}{suffix}"
@@ -45,7 +45,7 @@ def short(number):
 
 
 def add_common_options(parser):
-    """Those of the ones that time programs."""
+    """Add the options of all scripts that time programs."""
     top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     parser.add_argument("--runs", type=int, default=5, metavar="N",
                         help="measure each program N times (default: 5)")
@@ -63,7 +63,7 @@ def add_common_options(parser):
 
 
 def find_builddir(top):
-    """The first folder that has the programs; None if none has."""
+    """Return the first folder that contains the built programs, or None."""
     for path in (os.environ.get("top_builddir"), ".", os.path.join(top, "b"),
                  top):
         if path and all(os.access(os.path.join(path, program), os.X_OK)
@@ -73,7 +73,7 @@ def find_builddir(top):
 
 
 def check_builddir(builddir):
-    """Says what to do where the programs are not there."""
+    """Raise BenchError with the remedy if a program is not built."""
     for program in PROGRAMS:
         if not builddir or not os.access(os.path.join(builddir, program),
                                          os.X_OK):
@@ -83,7 +83,7 @@ def check_builddir(builddir):
 
 
 def machine():
-    """One line about what the figures are of."""
+    """Return one line that describes the measured machine."""
     model = platform.processor() or platform.machine()
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as f:
@@ -99,7 +99,7 @@ def machine():
 
 
 class Scratch:
-    """A folder that is removed."""
+    """A temporary folder, removed at the end."""
 
     def __init__(self, parent):
         try:
@@ -115,11 +115,12 @@ class Scratch:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def join(self, *names):
-        """A path in it."""
+        """Return a path in the folder."""
         return os.path.join(self.path, *names)
 
     def need(self, size, what):
-        """Room for so many bytes, and something over."""
+        """Raise BenchError unless the disk has room for size bytes and a tenth
+        more."""
         free = shutil.disk_usage(self.path).free
         if size * 1.1 > free:
             raise BenchError(
@@ -128,12 +129,12 @@ class Scratch:
                 "with --tmp")
 
     def has_room(self, size):
-        """The same as a question."""
+        """Return whether the disk has room for size bytes and a tenth more."""
         return size * 1.1 <= shutil.disk_usage(self.path).free
 
 
 class Bench:
-    """The programs, and how they are run and measured."""
+    """Run and measure the programs of a build folder."""
 
     def __init__(self, builddir, scratch):
         check_builddir(builddir)
@@ -146,11 +147,11 @@ class Bench:
         self._stdin = False
 
     def program(self, name):
-        """Its path."""
+        """Return the path of a program."""
         return os.path.join(self.builddir, name)
 
     def run(self, argv, **kwargs):
-        """Output of a program that must succeed."""
+        """Run a program, which must succeed, and return its output."""
         result = subprocess.run(argv, capture_output=True, text=True,
                                 check=False, **kwargs)
         if result.returncode:
@@ -159,7 +160,7 @@ class Bench:
         return result.stdout
 
     def measure(self, argv, stdin=None, output=None):
-        """What a run of a program cost."""
+        """Run a program and return its cost."""
         result = self.scratch.join("measured.json")
         output = output or os.devnull
         with open(output, "wb") as out:
@@ -177,7 +178,7 @@ class Bench:
         return cost
 
     def generate(self, path, events, cpus, live, *options):
-        """A capture in a new folder."""
+        """Write a generated capture into a new folder."""
         self.scratch.need(events * RECORD_BYTES, f"{short(events)} events")
         self.run([self.program("bench/generate"), "-o", path, "-n",
                   str(events), "-c", str(cpus), "-l",
@@ -185,7 +186,8 @@ class Bench:
         return path
 
     def convert(self, data, capture):
-        """perf.data into a capture, of records as bench/generate's."""
+        """Convert perf.data to a capture with records of the size that
+        bench/generate writes."""
         self.run([self.program("import/kmemtrace-import"), "-q", "--abi", "1",
                   data, capture])
         meta = configparser.ConfigParser()
@@ -197,14 +199,15 @@ class Bench:
                 "lost": int(found["overruns"])}
 
     def generator_pipe(self, events, live):
-        """A process that writes the events of one CPU to its stdout."""
+        """Start a process that writes the events of one CPU to its stdout."""
         # pylint: disable=consider-using-with
         return subprocess.Popen(
             [self.program("bench/generate"), "-o", "-", "-n", str(events),
              "-l", str(live)], stdout=subprocess.PIPE)
 
     def stdin_operand(self):
-        """What makes kmemtrace-report read stdin; None if it cannot."""
+        """Return the operand with which kmemtrace-report reads stdin, or None if
+        the program cannot read stdin."""
         if self._stdin is not False:
             return self._stdin
         self._stdin = None
@@ -225,31 +228,32 @@ class Bench:
 
 
 def cpu_files(directory):
-    """The cpu<n>.out of a capture."""
+    """Return the paths of the cpu<n>.out files of a capture."""
     return [os.path.join(directory, name)
             for name in sorted(os.listdir(directory))
             if name.startswith("cpu") and name.endswith(".out")]
 
 
 def median(costs, key):
-    """Of all runs; None where it was not counted."""
+    """Return the median over all runs, or None if a run lacks the figure."""
     values = [cost[key] for cost in costs]
     return None if None in values else statistics.median(values)
 
 
 def spread(costs, key):
-    """How far apart the runs are, of their median."""
+    """Return the range of all runs as a fraction of their median."""
     values = [cost[key] for cost in costs]
     return (max(values) - min(values)) / statistics.median(values)
 
 
 def megabytes(size):
-    """For a table."""
+    """Format a number of bytes as MB for a table."""
     return f"{size / 1e6:.1f}"
 
 
 def print_table(header, rows):
-    """Numbers to the right, the first column to the left."""
+    """Print a table with the first column left-aligned and all others
+    right-aligned."""
     lines = [header] + rows
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     for line in lines:
@@ -261,30 +265,30 @@ def print_table(header, rows):
 
 
 class Goals:
-    """What was to be reached, and whether it was."""
+    """The goals of a benchmark and the measured figures."""
 
     def __init__(self):
         self.all = []
 
     def add(self, what, found, goal, is_met):
-        """is_met: None for a figure without a goal."""
+        """Add a figure. is_met is None for a figure without a goal."""
         self.all.append({"what": what, "found": found, "goal": goal,
                          "met": is_met})
 
     def print(self):
-        """As a table."""
+        """Print all figures as a table."""
         words = {True: "met", False: "MISSED", None: ""}
         print_table(["", "measured", "goal", ""],
                     [[g["what"], g["found"], g["goal"], words[g["met"]]]
                      for g in self.all])
 
     def missed(self):
-        """How many."""
+        """Return the number of missed goals."""
         return sum(g["met"] is False for g in self.all)
 
 
 def finish(args, figures, goals):
-    """The end of both scripts: the exit status."""
+    """Write the figures, print the goals, and return the exit status."""
     if args.json:
         try:
             with open(args.json, "w", encoding="utf-8") as f:
@@ -296,7 +300,7 @@ def finish(args, figures, goals):
 
 
 def main(function):
-    """Runs it; its errors go to stderr."""
+    """Run a benchmark's main function and print its errors to stderr."""
     try:
         return function()
     except BenchError as e:

@@ -22,7 +22,7 @@ kmt_usage_error()
 	exit 1
 }
 
-# kmt_need COMMAND PACKAGE: a command that must be there.
+# kmt_need COMMAND PACKAGE: fail with the package's name if the command is missing.
 kmt_need()
 {
 	command -v "$1" >/dev/null ||
@@ -30,7 +30,8 @@ kmt_need()
 		kmt_die "$1 is missing: install the package $2 (scripts/install-deps installs all)"
 }
 
-# Where kernels are kept: outside the tree, so that a fresh clone finds them.
+# Print the folder for kernels. It is outside of the tree, so that fresh clones
+# share it.
 kmt_cache()
 {
 	local dir=${KMEMTRACE_CACHE-}
@@ -43,7 +44,7 @@ kmt_cache()
 	(cd "$dir" && pwd)
 }
 
-# One hash of the names and contents of all files below the given folders.
+# Print one hash over the names and contents of all files below the folders.
 kmt_hash_tree()
 {
 	find "$@" -type f -print0 | LC_ALL=C sort -z |

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do the records of version 2 say what they should beyond version 1?
+"""Check the fields that version 2 adds to the records of version 1.
 
-Every cache number must be of a cache that has the record's sizes and was there
-at that time, every pid of a task whose name is known, and what is known of the
-guest's work must be found: by caches, tasks and interrupts.
+The cache number of each record must name a cache that has the record's sizes and
+existed at that time. Each pid must belong to a task with a known name. The known
+work of the guest must appear among the caches, the tasks and the interrupts.
 """
 import argparse
 import collections
@@ -15,6 +15,7 @@ from verdict import failed, holds
 
 
 def find_work(flags, by_cache, by_task):
+    """Check that caches, tasks and interrupts of the known work appear."""
     for flag, text in ((capture.HARDIRQ, "hard"), (capture.SOFTIRQ, "soft")):
         n = sum(n for value, n in flags.items() if value & flag)
         holds(f"in {text} interrupts", n, n > 0)
@@ -26,88 +27,128 @@ def find_work(flags, by_cache, by_task):
         holds(f"records of {text}", by_task[text], by_task[text] > 0)
 
 
-def main():
+def find_sites(directory, caches):
+    """Check the caches of two functions that are known to allocate from them."""
+    symbols = capture.Symbols(directory)
+    sites = {symbols.function(e.call_site): e for e in
+             capture.read(directory) if e.cache and e.event_id == 1}
+    for function, text in (("__d_alloc", "dentry"),
+                           ("vm_area_alloc", "vm_area_struct")):
+        found = caches[sites[function].cache][4]
+        holds(f"the cache that {function}() allocates from", found,
+              found == text)
+
+
+class Counts:
+    """The records of a capture, counted by the fields of version 2."""
+
+    def __init__(self, directory):
+        self.caches = capture.caches(directory)
+        self.tasks = capture.Tasks(directory)
+        self.by_cache = collections.Counter()
+        self.by_task = collections.Counter()
+        self.wrong_caches = collections.Counter()
+        self.live = {}
+        self.other_caches = 0
+        self.nameless = collections.Counter()
+        self.flags = collections.Counter()
+        self.strange_flags = 0
+        self.charged = collections.Counter()
+        for e in capture.read(directory):
+            self.add_flags(e)
+            self.add_task(e)
+            self.add_cache(e)
+
+    def add_flags(self, e):
+        """Count the flags of a record."""
+        self.flags[e.flags] += 1
+        if e.flags & ~7 or (e.flags & capture.ACCOUNT
+                            and e.event_id == capture.FREE):
+            self.strange_flags += 1
+
+    def add_task(self, e):
+        """Count the task of a record."""
+        if e.pid:
+            comm = self.tasks.find(e.pid, e.time)
+            if comm is None:
+                self.nameless[e.pid] += 1
+            self.by_task[comm] += 1
+
+    def add_cache(self, e):
+        """Count the cache of a record."""
+        kind = capture.TYPES[e.type_id]
+        if kind != "cache":
+            self.wrong_caches["of another type"] += e.cache != 0
+            return
+        if e.cache not in self.caches:
+            self.wrong_caches[e.cache] += 1
+            return
+        object_size, size, created, destroyed, text = self.caches[e.cache]
+        self.by_cache[text] += 1
+        if e.event_id == capture.ALLOC:
+            self.charged[text] += bool(e.flags & capture.ACCOUNT)
+            self.live[e.ptr] = e.cache
+            # The table has the largest object size of merged caches.
+            if e.bytes_req > object_size or e.bytes_alloc != size:
+                self.wrong_caches[text] += 1
+        elif self.live.pop(e.ptr, e.cache) != e.cache:
+            self.other_caches += 1
+        if e.time < created or (destroyed and e.time > destroyed):
+            self.wrong_caches[text + " when it was not there"] += 1
+
+    def judge(self, accounted):
+        """Check the counts; accounted: the kernel charges memory cgroups."""
+        wrong_caches = +self.wrong_caches
+        holds("caches", len(self.caches), len(self.caches) > 5)
+        holds("objects with a wrong number of a cache", dict(wrong_caches),
+              not wrong_caches)
+        holds("objects freed to another cache", self.other_caches,
+              self.other_caches == 0)
+        holds("names of tasks dropped", self.tasks.dropped,
+              self.tasks.dropped == 0)
+        holds("tasks without a name", dict(self.nameless), not self.nameless)
+        holds("records with strange flags", self.strange_flags,
+              self.strange_flags == 0)
+        holds("accounted", sum(self.charged.values()),
+              any(self.charged.values()) == accounted)
+
+    def print(self):
+        """Print the most frequent values."""
+        print("version2.py: most by cache:", self.by_cache.most_common(5))
+        print("version2.py: most by task:", self.by_task.most_common(8))
+        print("version2.py: flags:", dict(self.flags),
+              "accounted:", (+self.charged).most_common(5))
+
+
+def parse_arguments():
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", action="store_true",
-                        help="what boot-capture.sh does must be found")
+                        help="require the work of boot-capture.sh")
     parser.add_argument("--task", metavar="NAME",
-                        help="records of a task of that name must be there; a "
-                        "space stands for any white space")
+                        help="require records of a task of that name; a space "
+                        "stands for any white space")
     parser.add_argument("--accounted", action="store_true",
                         help="the kernel charges memory cgroups")
     parser.add_argument("directory", metavar="CAPTURE")
-    args = parser.parse_args()
-    directory = args.directory
-    holds("version", capture.version(directory),
-          capture.version(directory) == 2)
-    caches = capture.caches(directory)
-    tasks = capture.Tasks(directory)
-    symbols = capture.Symbols(directory)
-    by_cache = collections.Counter()
-    by_task = collections.Counter()
-    wrong_caches = collections.Counter()
-    live = {}
-    other_caches = 0
-    nameless = collections.Counter()
-    flags = collections.Counter()
-    strange_flags = 0
-    charged = collections.Counter()
-    for e in capture.read(directory):
-        flags[e.flags] += 1
-        if e.flags & ~7 or (e.flags & capture.ACCOUNT
-                            and e.event_id == capture.FREE):
-            strange_flags += 1
-        if e.pid:
-            comm = tasks.find(e.pid, e.time)
-            if comm is None:
-                nameless[e.pid] += 1
-            by_task[comm] += 1
-        kind = capture.TYPES[e.type_id]
-        if kind != "cache":
-            wrong_caches["of another type"] += e.cache != 0
-            continue
-        if e.cache not in caches:
-            wrong_caches[e.cache] += 1
-            continue
-        object_size, size, created, destroyed, text = caches[e.cache]
-        by_cache[text] += 1
-        if e.event_id == capture.ALLOC:
-            charged[text] += bool(e.flags & capture.ACCOUNT)
-            live[e.ptr] = e.cache
-            # Of merged caches the largest object is told.
-            if e.bytes_req > object_size or e.bytes_alloc != size:
-                wrong_caches[text] += 1
-        elif live.pop(e.ptr, e.cache) != e.cache:
-            other_caches += 1
-        if e.time < created or (destroyed and e.time > destroyed):
-            wrong_caches[text + " when it was not there"] += 1
-    wrong_caches = +wrong_caches
-    holds("caches", len(caches), len(caches) > 5)
-    holds("objects with a wrong number of a cache", dict(wrong_caches),
-          not wrong_caches)
-    holds("objects freed to another cache", other_caches, other_caches == 0)
-    holds("names of tasks dropped", tasks.dropped, tasks.dropped == 0)
-    holds("tasks without a name", dict(nameless), not nameless)
-    holds("records with strange flags", strange_flags, strange_flags == 0)
-    holds("accounted", sum(charged.values()),
-          any(charged.values()) == args.accounted)
+    return parser.parse_args()
+
+
+def main():
+    """Check the capture and return the exit status."""
+    args = parse_arguments()
+    version = capture.version(args.directory)
+    holds("version", version, version == 2)
+    counts = Counts(args.directory)
+    counts.judge(args.accounted)
     if args.task:
-        n = sum(n for text, n in by_task.items()
+        n = sum(n for text, n in counts.by_task.items()
                 if text and " ".join(text.split()) == args.task)
         holds(f"records of {args.task}", n, n > 100)
     if args.work:
-        find_work(flags, by_cache, by_task)
-        sites = {symbols.function(e.call_site): e for e in
-                 capture.read(directory) if e.cache and e.event_id == 1}
-        for function, text in (("__d_alloc", "dentry"),
-                               ("vm_area_alloc", "vm_area_struct")):
-            found = caches[sites[function].cache][4]
-            holds(f"the cache that {function}() allocates from", found,
-                  found == text)
-    print("version2.py: most by cache:", by_cache.most_common(5))
-    print("version2.py: most by task:", by_task.most_common(8))
-    print("version2.py: flags:", dict(flags),
-          "accounted:", (+charged).most_common(5))
+        find_work(counts.flags, counts.by_cache, counts.by_task)
+        find_sites(args.directory, counts.caches)
+    counts.print()
     return failed()
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=dash disable=SC2034
-# What scenarios share; runs in the guest under busybox' shell.
+# Common functions of the scenarios, for the busybox shell in the guest.
 
 kmt=/sys/kernel/debug/kmemtrace
 
@@ -12,13 +12,14 @@ fail()
 
 uptime_ms()
 {
-	# /proc/uptime has hundredths of a second.
+	# Values in /proc/uptime have a resolution of 0.01 s.
 	local up
 	read -r up _ </proc/uptime
 	echo "${up%.*}${up#*.}0"
 }
 
-# wait_until SECONDS COMMAND...: until the command is true.
+# wait_until SECONDS COMMAND...: repeat the command until it succeeds or the time
+# has passed.
 wait_until()
 {
 	local n=$(($1 * 10))
@@ -38,8 +39,8 @@ daemon_records()
 		[ "$(cat "$kmt/enabled")" = 1 ]
 }
 
-# daemon_start DIR [OPTION]...: kmemtraced writes to DIR; its pid is $daemon,
-# what it says goes to DIR.log.
+# daemon_start DIR [OPTION]...: start kmemtraced with output directory DIR. Its pid
+# is $daemon, its messages go to DIR.log.
 daemon_start()
 {
 	capture=$1
@@ -52,7 +53,7 @@ daemon_start()
 	}
 }
 
-# daemon_stop: as by Ctrl+C; $stop_ms is how long it took.
+# daemon_stop: stop kmemtraced with SIGINT; $stop_ms is the duration in ms.
 daemon_stop()
 {
 	local started status=0
@@ -76,7 +77,8 @@ total_overruns()
 	cat "$kmt/total_overruns"
 }
 
-# stacks_are_right: on a kernel that compares them, see the fragment test.
+# stacks_are_right: check the kernel's own comparison of stacks; see config fragment
+# test.
 stacks_are_right()
 {
 	local figures=/sys/kernel/debug/kmemtrace-test/stacks
@@ -86,7 +88,8 @@ stacks_are_right()
 	grep -qx "wrong 0" $figures || fail "a stack is wrong"
 }
 
-# witness: vm/witness looks on; what it does not know is not recorded.
+# witness: load vm/witness, which records events independently of kmemtrace, and
+# disable the events of kmemtrace that it does not record.
 witness()
 {
 	local event
@@ -96,7 +99,7 @@ witness()
 	done
 }
 
-# storm CPU PAIRS: that many allocations and frees on one CPU.
+# storm CPU PAIRS: make PAIRS allocations and frees on one CPU.
 storm()
 {
 	[ -e /proc/kmt_storm ] || insmod /modules/kmt_storm.ko 2>/dev/null ||
@@ -104,7 +107,7 @@ storm()
 	taskset "$(printf %x $((1 << $1)))" sh -c "echo $2 >/proc/kmt_storm"
 }
 
-# --- Work that allocates, much of it freed on another CPU than it came from --------
+# --- Workloads; many objects are freed on another CPU than the allocating one ---
 
 work_pipes()
 {
@@ -129,7 +132,7 @@ work_sockets()
 	wait "$server" 2>/dev/null
 }
 
-# work_files FOLDER COUNT
+# work_files FOLDER COUNT: create, read and remove files.
 work_files()
 {
 	local dir=$1/work i=0
@@ -153,7 +156,7 @@ work_processes()
 	done
 }
 
-# work SCALE
+# work SCALE: run all workloads; SCALE multiplies their size.
 work()
 {
 	work_pipes $(($1 * 500))
