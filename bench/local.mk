@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What measures the programs; make check runs none of it but a smoke test.
+# Benchmarks; make check runs only a smoke test.
 noinst_PROGRAMS += bench/generate
 bench_generate_SOURCES = \
 	bench/generate.c \
@@ -15,5 +15,5 @@ bench_measure_LDADD = $(KMT_CLI_LIBS)
 bench_readall_SOURCES = bench/readall.c
 bench_readall_LDADD = $(KMT_CLI_LIBS)
 
-EXTRA_DIST += bench/analysis bench/benchlib.py bench/ftrace bench/kernel \
+EXTRA_DIST += bench/README.md bench/analysis bench/benchlib.py bench/ftrace bench/kernel \
 	bench/latency bench/scaling

@@ -5,7 +5,7 @@
 # shellcheck disable=SC2034 # used by those who source this
 kmt_top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# kmt_configure FOLDER [OPTION]...: a build folder of the programs.
+# kmt_configure FOLDER [OPTION]...: configure a build folder of the programs.
 kmt_configure()
 {
 	local dir=$1
@@ -15,7 +15,8 @@ kmt_configure()
 	[ -e "$dir/Makefile" ] || (cd "$dir" && "$kmt_top/configure" -q "$@")
 }
 
-# kmt_build_programs FOLDER: builds what is not up to date, one at a time.
+# kmt_build_programs FOLDER: bring the programs up to date. A lock allows one build
+# at a time.
 kmt_build_programs()
 {
 	mkdir -p "$1"

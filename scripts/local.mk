@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
 	.ci/run \
+	scripts/README.md \
 	scripts/demo \
 	scripts/install-deps \
 	scripts/lib.sh \

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += \
+	vm/README.md \
 	vm/build \
 	vm/bufread/bufread.c \
 	vm/lib.sh \

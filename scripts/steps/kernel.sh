@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154,SC2164 # scripts/test sets -e and the variables
-# Steps of scripts/test about the kernel's sources.
+# Steps of scripts/test that check the kernel's sources.
 
-# kernel FRAGMENT...: the folder of a built kernel, with the tests' modules.
+# kernel FRAGMENT...: build a kernel with the tests' modules and print its folder.
 kernel()
 {
 	"$kmt_top/vm/build" -q --module "$kmt_top/vm/storm" \
@@ -13,7 +13,7 @@ kernel()
 		--module "$kmt_top/kernel-patches/core/samples/kmemtrace" "$@"
 }
 
-# series: the patches to be mailed, in $work/series.
+# series: write the patches for the mailing list to $work/series.
 series()
 {
 	(
@@ -24,7 +24,8 @@ series()
 	) 9>"$work/series.lock"
 }
 
-# acyclic BUILD: the object files of the core form layers without a cycle.
+# acyclic BUILD: check that the object files of the core form layers without a
+# cycle.
 acyclic()
 {
 	python3 "$kmt_top/tests/tools/object-graph.py" --layers \
@@ -43,14 +44,14 @@ step_kernel_slab() { kernel slab; }
 step_kernel_slob() { kernel slob; }
 step_kernel_debug() { kernel slub debug; }
 
-# A kernel tree must have this very header and these very files.
+# Check that a kernel tree has the same header and files as this tree.
 step_abi_copy()
 {
 	local tree
 
 	tree=$("$kmt_top/vm/build" -q --tree)
 	"$kmt_top/kernel-patches/apply" --check "$tree"
-	# And a copy that drifted must be found out.
+	# The check must detect a copy that was changed.
 	mkdir -p "$work/drift"
 	cp -r --parents "$tree"/{Makefile,mm,include,init,Documentation,MAINTAINERS} \
 		"$work/drift"
@@ -68,13 +69,14 @@ step_checkpatch()
 	tree=$("$kmt_top/vm/build" -q --tree)
 	series
 	cd "$tree"
-	# MAINTAINERS names the folder of the files that later patches add.
+	# MAINTAINERS already names the folder of the files that later patches add.
 	perl scripts/checkpatch.pl -q --no-signoff --ignore FILE_PATH_CHANGES \
 		"$work"/series/*.patch
-	# Still from the tree: in a git checkout checkpatch wants more of Python.
+	# Stay in the kernel tree: in a git checkout checkpatch requires more Python
+ # modules.
 	find "$kmt_top/kernel-patches/core" -name '*.[ch]' -print0 |
 		xargs -0 perl scripts/checkpatch.pl -q -f
-	# The modules; the gap test does on purpose what one should not.
+	# Check the modules. The gap test breaks some rules on purpose.
 	find "$kmt_top/vm" -name 'kmt_*.[ch]' -print0 |
 		xargs -0 perl scripts/checkpatch.pl -q -f --ignore \
 			INCLUDE_LINUX,KREALLOC_ARG_REUSE,UNNECESSARY_CASTS
@@ -96,20 +98,20 @@ step_sparse()
 	! grep -E 'kmemtrace[^ ]*:[0-9]+:[0-9]+: (warning|error)' "$said"
 }
 
-# Kernels that no guest runs, compiled with more warnings than usual: of 32 bits
-# with one processor and no modules; and with kmemtrace left out what has hooks.
-# In the former no object refers to the functions of atomic64_t: other 32-bit
-# architectures have them with a spinlock, which the writer must not take.
+# Build kernels that no guest boots, with additional warnings: a 32-bit kernel with
+# one processor and without modules, and the hooked files without kmemtrace. In the
+# 32-bit kernel no object may refer to the functions of atomic64_t: other 32-bit
+# architectures implement them with a spinlock, which the writer must not acquire.
 step_small()
 {
 	local said=$work/small ours hooked built file
 
-	# The test points are no part of this configuration.
+	# This configuration does not include the test points.
 	ours=$(cd "$kmt_top/kernel-patches/core" &&
 		find mm -name '*.c' ! -name test.c | sed 's/c$/o/' | sort |
 		tr '\n' ' ')
-	# The configuration has neither NUMA, nor the other slab allocators, nor
-	# ORC, and without kmemtrace no relay.
+	# This configuration has neither NUMA, nor the other slab allocators, nor ORC, and
+ # without kmemtrace no relay.
 	hooked=$(sed "/^#/d;s,^,$kmt_top/kernel-patches/hooks/," \
 		"$kmt_top/kernel-patches/hooks/series-6.1" |
 		xargs sed -n 's:^+++ b/\([^ \t]*\)\.c\s*$:\1.o:p' | sort -u |
@@ -135,22 +137,24 @@ step_small()
 	done
 }
 
-# After each patch of the series the kernel still builds.
+# Check that the kernel builds after each patch of the series.
 step_series()
 {
 	local tree patch built
 
 	series
 	tree=$("$kmt_top/vm/build" -q --tree)
-	# Without the objects of others; those of this one stay in the cache.
+	# Copy the tree without other builds' objects. The objects of this build stay in
+ # the cache.
 	mkdir "$work/linux"
 	(cd "$tree" && find . -mindepth 1 -maxdepth 1 ! -name 'kmt-*' -print0 |
 		xargs -0 cp -r -t "$work/linux")
 	"$kmt_top/kernel-patches/apply" --reverse "$work/linux"
 	for patch in "$work"/series/*.patch; do
-		# Outside of any repository, as git would see its files elsewhere.
+		# Work outside of any git repository, where git apply would resolve paths
+  # differently.
 		patch -p1 -s -F0 -d "$work/linux" -i "$patch"
-		# What comes before the option depends on it.
+		# The patches before the one that adds mm/kmemtrace depend on its option.
 		if [ ! -e "$work/linux/mm/kmemtrace" ]; then
 			echo "${patch##*/} builds with the next"
 			continue

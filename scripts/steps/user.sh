@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154,SC2164 # scripts/test sets -e and the variables
-# Steps of scripts/test that need no guest. $work is a folder of the run's own.
+# Steps of scripts/test that need no guest. $work is a folder of this run.
 
 step_check()
 {
@@ -10,7 +10,7 @@ step_check()
 
 step_distcheck()
 {
-	# Not beside others that build in $builddir.
+	# Use a separate build folder, because other steps build in $builddir.
 	kmt_configure "$work/distcheck"
 	make -s -C "$work/distcheck" distcheck AM_DISTCHECK_CONFIGURE_FLAGS=--enable-werror
 	if ! git -C "$kmt_top" rev-parse -q --verify HEAD >/dev/null 2>&1; then
@@ -22,7 +22,8 @@ step_distcheck()
 			sed 's,^[^/]*/,,')
 }
 
-# A warning may need an optimization that finds it, or hide behind one.
+# Build at each optimization level: some warnings appear only with optimization,
+# others only without.
 step_warnings()
 {
 	local cc level dir
@@ -52,12 +53,12 @@ step_sanitizers()
 {
 	kmt_configure "$work/sanitizers" --enable-werror --enable-sanitizers
 	make -s -C "$work/sanitizers" -j"$(nproc)"
-	# Leaks of what lives until exit are the operating system's to free.
+	# Ignore leaks: memory that lives until exit is freed by the operating system.
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		make -s -C "$work/sanitizers" check
 }
 
-# Every fixture through the programs, under valgrind.
+# Run the programs on every fixture under valgrind.
 memcheck=(valgrind -q --error-exitcode=99 --leak-check=full
 	--errors-for-leak-kinds=definite)
 
@@ -103,12 +104,12 @@ step_valgrind()
 
 step_fuzz()
 {
-	# Without them it says what is missing, and is skipped.
+	# If tools are missing, fuzz/run reports them and the step is skipped.
 	"$kmt_top/scripts/install-deps" fuzz || true
 	"$kmt_top/fuzz/run" --seconds 20 --build "$work/fuzz"
 }
 
-# The files of the tree, also where it is no git checkout.
+# Print the files of the tree, also outside of a git checkout.
 tree_files()
 {
 	if git -c safe.directory="$kmt_top" -C "$kmt_top" rev-parse \
@@ -146,7 +147,7 @@ step_shellcheck()
 step_codespell()
 {
 	cd "$kmt_top"
-	# Nd is a macro of the manual pages, filp what the kernel calls a file.
+	# Nd is a macro of the manual pages; filp is the kernel's name of an open file.
 	tree_files | grep -vE '^(LICENSES|fuzz/corpus)/|\.(out|expected)$' |
 		xargs codespell --ignore-words-list nd,filp
 }
@@ -154,12 +155,12 @@ step_codespell()
 step_mandoc()
 {
 	cd "$kmt_top"
-	# But those that only name another page.
+	# Exclude pages that only refer to another page.
 	tree_files | grep -E '^man/.*\.[0-9]$' | xargs grep -L '^\.so ' |
 		xargs mandoc -Tlint -W warning
 }
 
-# The first line of each file, or the one behind #!, names its licence.
+# Check that line 1 of each file, or line 2 after #!, contains its license.
 step_spdx()
 {
 	local bad
@@ -173,8 +174,8 @@ step_spdx()
 	[ -z "$bad" ] || { printf 'no SPDX line in:\n%s\n' "$bad"; return 1; }
 }
 
-# The test mounts tracefs for itself where it is not mounted. It is skipped where
-# the kernel has none, or root is missing.
+# The test mounts tracefs if it is not mounted. The test is skipped if the kernel
+# has no tracefs or if the user is not root.
 step_ftrace()
 {
 	kmt_build_programs "$builddir"
@@ -183,11 +184,11 @@ step_ftrace()
 }
 
 # The test mounts tracefs as in step ftrace. trace-cmd uses the tracing of the
-# machine itself, so that nothing else may then.
+# machine itself, so no other test may trace at the same time.
 step_import()
 {
 	kmt_build_programs "$builddir"
-	# Without them it says what is missing, and is skipped.
+	# If tools are missing, the test reports them and is skipped.
 	"$kmt_top/scripts/install-deps" bench || true
 	PYTHONDONTWRITEBYTECODE=1 python3 "$kmt_top/tests/import/tools-live.py" \
 		"$builddir" "$work/import"

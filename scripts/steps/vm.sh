@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # scripts/test sets -e and the variables
-# Steps of scripts/test that boot guests: boots, and holds what comes out
-# against what must. The programs are found through PATH.
+# Steps of scripts/test that boot guests and check the recorded captures. The
+# programs are found through PATH.
 
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -19,17 +19,17 @@ guest()
 	sed -n '/kmemtrace-vm: started/,$p' "$out/console.log"
 }
 
-# Room for the 300000 events of a boot with ACPI, which nobody reads yet.
+# Buffer space for the 300000 events of a boot with ACPI, before a reader exists.
 traced=(--append 'kmemtrace.enable=yes kmemtrace.subbufs=60')
 
-# boot ALLOCATOR: the main job.
+# boot ALLOCATOR: record and check the main job.
 boot()
 {
 	guest "$1" "$work/boot-$1" boot-capture.sh "${@:2}"
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/boot-$1/capture"
 }
 
-# version2 FOLDER [--work]: the capture in it says what version 2 does.
+# version2 FOLDER [--work]: check the fields of version 2 in the capture.
 version2()
 {
 	python3 "$kmt_top/tests/vm/version2.py" "${@:2}" "$1/capture"
@@ -44,14 +44,15 @@ step_boot_slub()
 
 step_boot_slab() { boot slab "${traced[@]}"; }
 
-# As programs of version 1 know it.
+# Records in the format of version 1.
 step_boot_slob()
 {
 	boot slob --append 'kmemtrace.enable=yes kmemtrace.subbufs=60 kmemtrace.abi=1'
 	meta_has "$work/boot-slob/capture" abi_version=1
 }
 
-# gap ALLOCATOR: each way through the allocators, a known number of times.
+# gap ALLOCATOR: check that each path through the allocators is recorded a known
+# number of times.
 gap()
 {
 	guest "$1" "$work/gap-$1" gap.sh "${traced[@]}"
@@ -64,8 +65,8 @@ step_gap_slub() { gap slub; }
 step_gap_slab() { gap slab; }
 step_gap_slob() { gap slob; }
 
-# reconcile NAME FRAGMENTS APPEND [OPTION of tests/vm/reconcile.py]...: live
-# objects against slabinfo; see docs/testing.md.
+# reconcile NAME FRAGMENTS APPEND [OPTION of tests/vm/reconcile.py]...: compare live
+# objects with slabinfo; see docs/testing.md.
 reconcile()
 {
 	local name=$1 fragments=$2 append=$3
@@ -78,7 +79,8 @@ reconcile()
 step_reconcile_slub()
 {
 	reconcile slub slub "" --kept -1
-	# Without free objects in the CPUs' hands: next to exact.
+	# slub_debug=F disables the per-CPU lists of free objects, so the numbers must be
+ # exactly equal.
 	reconcile slub-exact slub slub_debug=F --kept 0
 }
 
@@ -87,7 +89,7 @@ step_reconcile_slab()
 	reconcile slab slab "" --kept 1
 }
 
-# The kernel of these has debug information, ORC, and the test points.
+# Kernel with debug information, ORC and the test points.
 stacks_kernel='slub debuginfo orc test'
 
 # The main job with stacks.
@@ -114,7 +116,8 @@ step_nested()
 		--append "kmemtrace.enable=yes kmemtrace.stacks=yes $debug_quiet"
 }
 
-# hotplug NAME FRAGMENTS APPEND [OPTION of vm/run]...
+# hotplug NAME FRAGMENTS APPEND [OPTION of vm/run]...: record while CPUs go offline
+# and online.
 hotplug()
 {
 	local capture
@@ -140,7 +143,7 @@ step_loss()
 	python3 "$kmt_top/tests/vm/loss.py" "$work/loss"
 }
 
-# A program for guests that reads the buffers by itself.
+# Build bufread, a guest program that reads the buffers without kmemtraced.
 bufread()
 {
 	[ -x "$work/bufread" ] ||
@@ -148,7 +151,8 @@ bufread()
 			"$kmt_top/vm/bufread/bufread.c"
 }
 
-# buffers NAME FRAGMENTS APPEND [OPTION of vm/run]...
+# buffers NAME FRAGMENTS APPEND [OPTION of vm/run]...: test the interface of the
+# buffers with bufread.
 buffers()
 {
 	local out=$work/$1
@@ -162,7 +166,7 @@ buffers()
 
 step_buffers() { buffers buffers slub "" --memory 256; }
 
-# The same work by both sources at once.
+# Record the same work with both sources at the same time.
 step_ftrace_guest()
 {
 	guest slub "$work/ftrace-guest" ftrace.sh --append kmemtrace.subbufs=60
@@ -171,7 +175,8 @@ step_ftrace_guest()
 	whole_records "$work/ftrace-guest/relay"
 }
 
-# whole_records CAPTURE: complete records, and the check finds no error.
+# whole_records CAPTURE: check that the records are complete and that
+# kmemtrace-check finds no error.
 whole_records()
 {
 	local file size
@@ -184,7 +189,7 @@ whole_records()
 	kmemtrace-check "$1"
 }
 
-# meta_has CAPTURE LINE
+# meta_has CAPTURE LINE: check that kmemtrace.meta contains the line.
 meta_has()
 {
 	grep -qx "$2" "$1/kmemtrace.meta" || {
@@ -215,7 +220,7 @@ step_disk_full()
 	meta_has "$work/disk-full/old" complete=true
 }
 
-# A program for guests, which have no library of threads.
+# Build texec, a static guest program; guests have no thread library.
 texec()
 {
 	[ -x "$work/texec" ] ||
@@ -230,15 +235,15 @@ step_toggle()
 	version2 "$work/toggle" --task 'a second name'
 }
 
-# Snapshots, and what takes them.
+# Test snapshots and their triggers.
 step_snapshot()
 {
 	guest slub "$work/snapshot" snapshot.sh
 	python3 "$kmt_top/tests/vm/snapshot.py" "$work/snapshot"
 }
 
-# marks FRAGMENTS NAME APPEND [OPTION of vm/run]...: annotations of the sample
-# module and lines of user space.
+# marks FRAGMENTS NAME APPEND [OPTION of vm/run]...: record annotations of the
+# sample module and lines from user space.
 marks()
 {
 	guest "$1" "$work/$2" marks.sh --fail-on-trouble \
@@ -262,7 +267,7 @@ step_parameters()
 		'possible_cpus=16 kmemtrace.enable=maybe kmemtrace.subbufs=1 kmemtrace.subbuf_size=12x kmemtrace.abi=3 kmemtrace.tasks=1 kmemtrace.subbufs=4294967298 kmemtrace.subbuf_size=18014398509481985K kmemtrace.abi=4294967297 kmemtrace.tasks=4294967312'
 }
 
-# control FRAGMENTS NAME [OPTION of vm/run]...
+# control FRAGMENTS NAME [OPTION of vm/run]...: test the control files.
 control()
 {
 	guest "$1" "$work/$2" control.sh --fail-on-trouble "${@:3}"
@@ -271,7 +276,8 @@ control()
 
 step_control() { control slub control; }
 
-# kmemtraced keeps up with a steady load and does not feed on itself.
+# Check that kmemtraced keeps up with a steady load and does not record its own
+# allocations endlessly.
 step_tail()
 {
 	guest slub "$work/tail" tail.sh --memory 2048 \
@@ -284,7 +290,7 @@ step_ctrl_c()
 		"${traced[@]}"
 }
 
-# no_memory OPTION of vm/run...: on a kernel that injects faults
+# no_memory OPTION of vm/run...: test a kernel that injects allocation failures.
 no_memory()
 {
 	cc -O1 -static -o "$work/failnth" "$kmt_top/vm/failnth/failnth.c"
@@ -293,14 +299,14 @@ no_memory()
 	whole_records "$work/debug-no-memory/capture"
 }
 
-# For guests whose kernel watches itself (KASAN, lockdep, sleeping in atomic
-# context).  Interrupts are routed without ACPI, whose code takes longer here than
-# the 30 s that the kernel gives it.  This kernel has no jump labels to patch, so
-# that QEMU of any version may really run its processors at the same time.
+# Options for guests whose kernel has KASAN, lockdep and checks for sleeping in
+# atomic context. Interrupts are routed without ACPI, whose code takes longer on
+# this kernel than the kernel's limit of 30 s. This kernel has no jump labels to
+# patch, so QEMU of any version may run its processors in parallel.
 debug_quiet=acpi=noirq
 debug_opts=(--memory 2048 --timeout 600 --fail-on-trouble --threads multi)
 
-# The main job, hot-plug, on and off, loss, and each way to allocate.
+# Run the main job, hot-plug, toggling, loss, and the gap test on the debug kernel.
 step_debug()
 {
 	local on="kmemtrace.enable=yes kmemtrace.subbufs=60 $debug_quiet"
@@ -309,7 +315,7 @@ step_debug()
 		"${debug_opts[@]}" --append "$on"
 	python3 "$kmt_top/tests/vm/main_job.py" "$work/debug-boot/capture"
 	version2 "$work/debug-boot" --work --accounted
-	# CPU 1 is on a node of its own.
+	# CPU 1 is on a separate node.
 	hotplug debug-hotplug 'slub debug' "$debug_quiet" "${debug_opts[@]}" \
 		--nodes 2
 	texec
@@ -317,7 +323,7 @@ step_debug()
 		--append "$debug_quiet" --file "$work/texec"
 	version2 "$work/debug-toggle" --accounted --task 'a second name'
 	buffers debug-buffers 'slub debug' "$debug_quiet" "${debug_opts[@]}"
-	# On two nodes the page allocator has wrappers of its own.
+	# With two nodes the page allocator uses additional wrappers.
 	guest 'slub debug' "$work/debug-gap" gap.sh "${debug_opts[@]}" \
 		--append "$on numa=fake=2 kmemtrace.stacks=yes"
 	python3 "$kmt_top/tests/vm/gap.py" "$work/debug-gap/capture" \
@@ -325,7 +331,7 @@ step_debug()
 	version2 "$work/debug-gap" --accounted
 }
 
-# Control, snapshots, annotations, and too little memory for each of them.
+# Test control, snapshots, annotations and low memory on the debug kernel.
 step_debug_control()
 {
 	control 'slub debug' debug-control "${debug_opts[@]}" \
@@ -333,14 +339,14 @@ step_debug_control()
 	guest 'slub debug' "$work/debug-snapshot" snapshot.sh \
 		"${debug_opts[@]}" --timeout 900 --append "$debug_quiet"
 	python3 "$kmt_top/tests/vm/snapshot.py" "$work/debug-snapshot"
-	# This kernel has lockdown.
+	# This kernel supports lockdown.
 	marks 'slub debug' debug-marks "$debug_quiet kmemtrace.stacks=yes" \
 		"${debug_opts[@]}" --file "$kmt_top/vm/scenarios/lockdown.sh"
 	no_memory "${debug_opts[@]}" --timeout 900 \
 		--append "maxcpus=1 $debug_quiet"
 }
 
-# What the documents show can be had.
+# Check that the commands in the documents work.
 step_walkthrough()
 {
 	kmt_build_programs "$builddir"

@@ -19,12 +19,12 @@ REPORT = os.path.join(TOP, "report", "kmemtrace-report")
 
 
 def run(*argv, **kwargs):
-    """Output and exit status of a program."""
+    """Run a program and return the result with its output."""
     return subprocess.run(argv, capture_output=True, check=False, **kwargs)
 
 
 class Generate(unittest.TestCase):
-    """Captures in a temporary directory."""
+    """Generated captures in a temporary directory."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -32,14 +32,15 @@ class Generate(unittest.TestCase):
         self.scratch = scratch.name
 
     def generate(self, name, *options):
-        """A capture, and what the generator says about it."""
+        """Generate a capture; return its path and the generator's summary."""
         path = os.path.join(self.scratch, name)
         result = run(GENERATE, "-o", path, "--summary", *options)
         self.assertEqual((result.returncode, result.stderr), (0, b""))
         return path, json.loads(result.stdout)
 
     def hold(self, path, summary):
-        """The programs find no error, and the same totals."""
+        """Check that kmemtrace-check finds no error and that the report has the
+        summary's totals."""
         check = run(CHECK, path)
         self.assertEqual(check.returncode, 0, check.stdout)
         result = run(REPORT, "--json", path)
@@ -54,18 +55,19 @@ class Generate(unittest.TestCase):
         self.assertEqual(set(findings["double_allocations"].values()), {0})
 
     def test_totals(self):
-        """Events on three CPUs."""
+        """The report finds the totals of events on three CPUs."""
         path, summary = self.generate("a", "-n", "10k", "-c", "3", "-l", "701")
         self.hold(path, summary)
         kinds = summary["kinds"]
-        # 10000 - 701 is odd.
+        # 10000 - 701 is odd, so one more object is live.
         self.assertEqual(sum(kinds[kind]["live_objects"]
                              for kind in ("slab", "pages")), 702)
         self.assertGreater(kinds["slab"]["cross_cpu_frees"], 0)
         self.assertGreater(kinds["pages"]["frees"], 0)
 
     def test_corners(self):
-        """No event, only what stays, nothing that stays, many CPUs."""
+        """Extreme parameters work: no events, only lasting objects, no lasting
+        objects, many CPUs."""
         for number, options in enumerate((
                 ("-n0",), ("-n1",), ("-n2", "-l0"), ("-n500", "-l500"),
                 ("-n5000", "-l0", "-p0"), ("-n5000", "-p100", "-x100"),
@@ -74,7 +76,7 @@ class Generate(unittest.TestCase):
                 self.hold(*self.generate(f"c{number}", *options))
 
     def test_seed(self):
-        """The same seed is the same bytes; stdout takes them too."""
+        """The same seed generates the same bytes, also on stdout."""
         hashes = []
         for name, seed in (("s1", "7"), ("s2", "7"), ("s3", "8")):
             path, _ = self.generate(name, "-c1", "-n3k", "-s", seed)
@@ -86,7 +88,7 @@ class Generate(unittest.TestCase):
         self.assertEqual(hashes[0], hashlib.sha256(streamed.stdout).digest())
 
     def test_pipes(self):
-        """Named pipes that are there are written to."""
+        """The generator writes to existing named pipes."""
         path = os.path.join(self.scratch, "pipes")
         os.mkdir(path)
         sizes = {}
@@ -110,7 +112,7 @@ class Generate(unittest.TestCase):
             self.assertTrue(stat.S_ISFIFO(os.stat(name).st_mode))
 
     def test_refused(self):
-        """What it must not do, it says."""
+        """Impossible requests are refused with a message."""
         path, _ = self.generate("old", "-n10")
         for options, words in (
                 (("-o", path), "not empty"),

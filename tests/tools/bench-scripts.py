@@ -18,7 +18,7 @@ TOP = os.environ.get("top_builddir", ".")
 BENCH = os.path.join(TOP, "bench")
 
 def run(*argv):
-    """Output and exit status of a program."""
+    """Run a program and return the result with its output."""
     return subprocess.run(argv, capture_output=True, text=True, check=False)
 
 
@@ -31,11 +31,11 @@ class Scripts(unittest.TestCase):
         self.scratch = scratch.name
 
     def path(self, name):
-        """A path in that folder."""
+        """Return a path in the temporary folder."""
         return os.path.join(self.scratch, name)
 
     def test_measure(self):
-        """What a command costs, and how it ended."""
+        """bench/measure reports the cost and the exit status of a command."""
         result = run(os.path.join(BENCH, "measure"), self.path("cost"),
                      sys.executable, "-c",
                      "import os; x = b'x' * 50000000; os._exit(7)")
@@ -48,7 +48,7 @@ class Scripts(unittest.TestCase):
         self.assertGreater(cost["seconds"], 0)
 
     def test_readall(self):
-        """It reads each record."""
+        """bench/readall reads every record."""
         capture = self.path("a")
         run(os.path.join(BENCH, "generate"), "-o", capture, "-n", "3k")
         result = run(os.path.join(BENCH, "readall"),
@@ -57,7 +57,7 @@ class Scripts(unittest.TestCase):
         self.assertRegex(result.stdout, "^3000 events, [1-9]")
 
     def test_scripts(self):
-        """They run, and leave nothing."""
+        """The scripts succeed and leave no files."""
         for script, options in (
                 ("analysis", ("--generate", "--events", "2k,3k")),
                 ("scaling", ("--sizes", "1k,2k", "--cpus", "1,3",
@@ -73,7 +73,8 @@ class Scripts(unittest.TestCase):
                 self.assertEqual(os.listdir(self.scratch), ["figures"])
 
     def test_ftrace_that_cannot(self):
-        """Why not, and what to do.  That it can is for the machine to say."""
+        """Without permission or programs bench/ftrace prints the reason and the
+        remedy. Success depends on the machine and is not tested."""
         result = run(sys.executable, os.path.join(SRC, "bench", "ftrace"),
                      "--builddir", "/nonexistent", "--tmp", self.scratch)
         self.assertEqual(result.returncode, 1)
@@ -83,7 +84,7 @@ class Scripts(unittest.TestCase):
 
 
 class Kernel(unittest.TestCase):
-    """bench/kernel with consoles instead of guests."""
+    """bench/kernel with simulated console output instead of guests."""
 
     def setUp(self):
         bench = os.path.join(SRC, "bench")
@@ -97,13 +98,14 @@ class Kernel(unittest.TestCase):
         loader.exec_module(self.kernel)
         self.boots = []
 
-    # One where kmemtrace is off costs 2 more than where it is not there.
+    # A kernel with kmemtrace disabled costs 2 ticks more than one without
+    # kmemtrace.
     WITHOUT = ("cost: off kmalloc 900 50\r\n"
                "cost: off pages 1800 100\r\n")
 
     @staticmethod
     def console(record, cost):
-        """What a guest prints; an event costs so much."""
+        """Return the console output of a guest with the given cost of an event."""
         text = f"[ 1.0] noise\r\ncost: record {record}\r\n"
         for tracer, ticks, events in (("off", 1000, 50), ("kmemtrace",
                                       1000 + 50 * cost, 50),
@@ -117,7 +119,7 @@ class Kernel(unittest.TestCase):
         return text
 
     def run_it(self, *options):
-        """Exit status and output."""
+        """Run bench/kernel; return its exit status and output."""
         def boot(kernel, append):
             self.boots.append((kernel, append))
             return self.kernel.parse(self.consoles.pop(0))
@@ -132,7 +134,7 @@ class Kernel(unittest.TestCase):
             sys.argv = argv
 
     def test_goals(self):
-        """The figures, and what of them is a goal."""
+        """The script prints all figures and compares the goals."""
         self.consoles = (2 * [self.WITHOUT] + 2 * [self.console(56, 80)] +
                          2 * [self.console(64, 99)] +
                          4 * [self.console(72, 1500)])
@@ -154,7 +156,7 @@ class Kernel(unittest.TestCase):
         self.assertTrue(all(g["met"] is not False for g in found["goals"]))
 
     def test_too_many(self):
-        """One more than the goal."""
+        """A cost of one instruction above the goal is a failure."""
         self.consoles = [self.WITHOUT, self.console(56, 80),
                          self.console(64, 101), self.console(72, 1500),
                          self.console(72, 1501)]
@@ -164,7 +166,7 @@ class Kernel(unittest.TestCase):
         self.assertRegex(text, r"ORC +1501\.0 +<= 1500 +MISSED")
 
     def test_unequal(self):
-        """A run that printed something else."""
+        """Runs with different figures are an error."""
         self.consoles = (2 * [self.WITHOUT] + 3 * [self.console(56, 80)] +
                          [self.console(64, 80)] +
                          4 * [self.console(72, 1500)])
@@ -173,7 +175,7 @@ class Kernel(unittest.TestCase):
         self.assertRegex(text, r"two runs print the same +no +yes +MISSED")
 
     def test_no_figures(self):
-        """A guest that printed none."""
+        """A guest without figures is an error."""
         self.consoles = ["nothing"]
         with self.assertRaisesRegex(Exception, "printed no figures"):
             self.run_it()

@@ -76,7 +76,7 @@ def unique(pairs):
 
 
 def first_difference(old, new):
-    """The first lines, or bytes, that differ, of each output."""
+    """Return the first lines, or bytes, that differ."""
     if not isinstance(old, bytes):
         return f"  old: {old}\n  new: {new}"
     if b"\0" in old + new:
@@ -95,14 +95,14 @@ def first_difference(old, new):
 
 
 def shape(lines):
-    """The lines without names of temporary files and without numbers: equal for
-    differences that have one cause."""
+    """Return the lines without names of temporary files and without numbers, so
+    that differences with the same cause are equal."""
     lines = re.sub(re.escape(tempfile.gettempdir()) + r"/\w+", "", lines)
     return re.sub(r"[0-9a-f]*\d[0-9a-f]*", "N", lines)
 
 
 def tree(folder):
-    """Names, types, modes and contents of all that is below a folder."""
+    """Return names, types, modes and contents of all files below a folder."""
     found = {}
     for directory, folders, names in os.walk(folder):
         for name in folders + names:
@@ -143,11 +143,11 @@ class Comparison:
 
     @staticmethod
     def path(build, program):
-        """The program of a build."""
+        """Return the path of a program in a build folder."""
         return os.path.join(build, program.replace("kmemtrace-", ""), program)
 
     def execute(self, run):
-        """Run the program of both builds, each in its folder.  Returns status,
+        """Run the program of both builds, each in its folder, and return status,
         stderr and stdout of each."""
         def one(build, folder):
             with open(run.stdin or os.devnull, "rb") as stdin:
@@ -163,14 +163,15 @@ class Comparison:
         return list(self.pool.map(one, self.builds, run.folders))
 
     def difference(self, run):
-        """What differs, and the values; None if the runs are equal."""
+        """Return the kind of difference and both values, or None if the runs are
+        equal."""
         old, new = self.execute(run)
         self.statuses[run.program, new[0]] += 1
         if old[0] != new[0]:
             return ("exit status", f"{old[0]} {old[1].decode(errors='replace')}",
                     f"{new[0]} {new[1].decode(errors='replace')}")
         if "--help" in run.words:
-            # An option may get another name beside the old one.
+            # A new name of an option may be added beside the old one.
             names = OPTION.findall(old[2])
             found = set(OPTION.findall(new[2]))
             old, new = [(None, done[1], b"\n".join(some)) for done, some in
@@ -195,7 +196,8 @@ class Comparison:
         return None
 
     def written_difference(self, run):
-        """The same for the files that kmemtrace-import wrote."""
+        """Return the difference of the files that kmemtrace-import wrote, in the
+        form of difference()."""
         old, new = map(tree, run.folders)
         for path in sorted(set(old) | set(new)):
             a, b = old.get(path), new.get(path)
@@ -352,7 +354,8 @@ def compare_all(comparison, arguments, seeds):
         for name, path in fixtures(directory):
             compare_capture(comparison, name, path)
     for seed in seeds:
-        # One directory for each seed: the names are in the output.
+        # Each seed has a directory of its own, because the outputs contain the
+        # names.
         with tempfile.TemporaryDirectory() as directory:
             compare_random_capture(comparison, seed, directory)
         with tempfile.TemporaryDirectory() as directory:

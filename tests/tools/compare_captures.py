@@ -43,7 +43,7 @@ OPTIONS = (
     ("--size=64-4k", 0.1), ("--callsite=fn*", 0.1), ("--module=mod*", 0.05),
     ("--skip=fn1*,mod*", 0.1), ("--churn=10us", 0.1), ("--layout=B", 0.03),
     ("--clock-tolerance=0", 0.5))
-# Command lines that cannot be used: the message and the exit status count.
+# Invalid command lines, for which message and exit status are compared.
 WRONG = ("--by=nothing", "--by=kind,kind", "--fields=nothing", "--fields=",
          "--sort=nothing", "--lines=-1", "--lines=x", "--time=5,1", "--time=x",
          "--time=no such mark,", "--windows=0", "--windows=x",
@@ -80,11 +80,11 @@ class Maker(random_captures.Maker):
             rng.choice([0, 0, 1, 4]))
 
     def order(self):
-        """The byte order, as mkcapture names it."""
+        """Return the name that mkcapture uses for the byte order."""
         return "big" if self.big else "little"
 
     def owner(self):
-        """The fields that a record of version 2 has more."""
+        """Return the additional fields of a version 2 record."""
         rng = self.rng
         word = (">" if self.big else "<")
         more = struct.pack(word + "IHH", rng.randrange(12), rng.randrange(9),
@@ -94,7 +94,7 @@ class Maker(random_captures.Maker):
         return more
 
     def extra(self, time):
-        """Some records that are no events."""
+        """Return some records that are not events."""
         rng = self.rng
         fields = {"order": self.order(), "event_size": self.size}
         kind = rng.randrange(4)
@@ -118,7 +118,7 @@ class Maker(random_captures.Maker):
         return b"".join(r + bytes(self.size - len(r)) for r in records)
 
     def tables(self):
-        """The texts of the tables, by name."""
+        """Yield name and text of each table."""
         rng = self.rng
         yield "caches", "# kmemtrace: caches\n" + "".join(
             f"{n} {64 * n} {64 * n} 0 - cache\\040{n}\n" for n in range(1, 8))
@@ -135,7 +135,7 @@ class Maker(random_captures.Maker):
             yield "marks", MARKS
 
     def write_meta(self, directory):
-        """Make kmemtrace.meta that of the version."""
+        """Change kmemtrace.meta to the capture's version."""
         path = os.path.join(directory, "kmemtrace.meta")
         with open(path, encoding="ascii") as f:
             meta = f.read()
@@ -169,7 +169,7 @@ class OldMaker:
         self.rng = random.Random(seed)
 
     def write(self, directory):
-        """Write the files."""
+        """Write the files of the capture."""
         rng = self.rng
         layout = rng.choice("ACD")
         order, word = rng.choice(["little", "big"]), rng.choice([4, 8])
@@ -223,7 +223,7 @@ def damage(rng, path):
 
 
 def random_capture(seed, path):
-    """Write the capture of a seed; of each three seeds, one is damaged."""
+    """Write the capture of a seed; a third of all seeds is damaged."""
     os.mkdir(path)
     if seed % 10 == 9:
         maker = OldMaker(seed)
@@ -238,12 +238,12 @@ def random_capture(seed, path):
 
 
 def some(rng, words, most=4):
-    """Some of the words, with commas between."""
+    """Return some of the words, separated by commas."""
     return ",".join(rng.sample(words, rng.randrange(1, most + 1)))
 
 
 def likely(rng, choices):
-    """Each of the options with its probability."""
+    """Choose each option with its probability."""
     return [choice for choice, probability in choices
             if rng.random() < probability]
 

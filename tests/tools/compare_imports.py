@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Random input of kmemtrace-import, and random command lines of it, for
+"""Random input files and command lines of kmemtrace-import, for
 tests/tools/compare-programs.py."""
 
 import os
@@ -34,7 +34,7 @@ NAMES = "".join(f"{address:016x} T {name}\n" for name, address in (
 
 
 def random_events(rng):
-    """Events of all tracepoints, in the order of time."""
+    """Return events of all tracepoints in order of time."""
     time, found = 1000, []
     for _ in range(rng.choice([1, 10, 200])):
         event = rng.choice(ev.USUAL + ev.MORE)
@@ -51,7 +51,7 @@ def random_events(rng):
 
 
 def perf_records(rng, events, chains):
-    """The records of a perf.data: samples, and some others."""
+    """Return the records of a perf.data file: samples and some other types."""
     out = perf_files.perf_kernel(ev.A) if rng.random() < 0.3 else b""
     for event in events:
         chain = rng.choice(CHAINS) if chains else None
@@ -72,7 +72,7 @@ def perf_records(rng, events, chains):
 
 
 def perf(rng, events):
-    """A perf.data: a file, or what goes through a pipe; maybe compressed."""
+    """Return a perf.data file or a perf stream, possibly compressed."""
     chains = rng.random() < 0.3
     records = perf_records(rng, events, chains)
     if rng.random() < 0.3:
@@ -93,7 +93,7 @@ def perf(rng, events):
 
 
 def dat_pages(rng, events):
-    """The pages of two CPUs, of some events each; some are damaged."""
+    """Return the pages of two CPUs with some events each; some pages are damaged."""
     cpus = []
     for cpu in (0, 1):
         some, pages = ev.of_cpu(events, cpu), []
@@ -111,7 +111,7 @@ def dat_pages(rng, events):
 
 
 def dat(rng, events):
-    """A trace.dat of version 6 or 7."""
+    """Return a trace.dat file of version 6 or 7."""
     pages = dat_pages(rng, events)
     options = b"".join(
         trace_dat_files.dat_stats(cpu, unread=rng.choice([0, 50]),
@@ -132,7 +132,7 @@ def dat(rng, events):
 
 
 def ctf(rng, path, events):
-    """Write a directory of CTF, as perf or LTTng name things."""
+    """Write a CTF directory with the names that perf or LTTng uses."""
     os.mkdir(path)
     settings = {"prefix": rng.choice(["{system}:", "{system}_", ""])}
     stream = {}
@@ -168,7 +168,7 @@ def ctf(rng, path, events):
 
 
 def damage(rng, data):
-    """Damage a file; one of six is cut off."""
+    """Damage the file; one of six files is truncated."""
     if rng.random() < 0.17:
         del data[rng.randrange(len(data)):]
     else:
@@ -176,7 +176,7 @@ def damage(rng, data):
 
 
 def several_perf(rng, path, events):
-    """The files of one perf record --switch-output.  Returns their paths."""
+    """Write the files of one perf record --switch-output and return their paths."""
     paths, size = [], max(len(events) // 3, 1)
     for n in range(0, len(events), size):
         name = f"{path}.{n // size}"

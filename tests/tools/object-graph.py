@@ -27,7 +27,7 @@ EXCEPTIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 
 
 def names_of(paths):
-    """Each object file's name: without its suffix and automake's prefix."""
+    """Return {path: name}, without the suffix and automake's prefix."""
     names = {path: os.path.basename(path)[:-2] for path in paths}
     # automake prefixes the objects of a target that has flags of its own.
     prefixes = {name.partition("-")[0] for name in names.values()}
@@ -51,7 +51,7 @@ def objects(spec):
 
 
 def symbols(path):
-    """The symbols that a file defines for others, and those it needs."""
+    """Return the symbols that a file defines and the symbols that it needs."""
     output = subprocess.run(("nm", path), check=True, stdout=subprocess.PIPE,
                             text=True).stdout
     defined, needed = set(), set()
@@ -65,7 +65,7 @@ def symbols(path):
 
 
 def edges_of(paths):
-    """{from: {to: set of symbols}}"""
+    """Return {from: {to: set of symbols}}."""
     names = names_of(paths)
     table = {names[path]: symbols(path) for path in paths}
     home = {}
@@ -81,7 +81,7 @@ def edges_of(paths):
 
 
 def components(edges):
-    """Strongly connected components, dependencies first (Tarjan)."""
+    """Return the strongly connected components, dependencies first (Tarjan)."""
     index, low, stack, done = {}, {}, [], []
 
     def visit(node):
@@ -127,7 +127,7 @@ def print_layers(group, ordered, edges):
 
 
 def read_exceptions(path):
-    """{(group, from, to)}"""
+    """Return {(group, from, to)}."""
     exceptions = set()
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):

@@ -15,7 +15,7 @@ BUILD = os.environ.get("top_builddir", ".")
 FOLDERS = ("lib/base", "lib/capture", "lib/cli", "lib/input", "lib/match",
            "lib/output", "lib/recovery", "lib/symbols", "lib/tracepoints",
            "check", "import", "kmemtraced", "report")
-# Automake's prefixes of the objects that tests and fuzzers compile anew.
+# Prefixes that automake gives to objects which tests and fuzzers compile again.
 VARIANTS = ("tests_", "fuzz_")
 LOWER = "void upper(void);\nvoid lower(void);\nvoid lower(void) { upper(); }\n"
 UPPER = "void lower(void);\nvoid upper(void);\nvoid upper(void) { lower(); }\n"
@@ -44,7 +44,7 @@ class Layers(unittest.TestCase):
         self.assertEqual(status, 0, output)
 
     def test_cycle(self):
-        """A lower file that calls an upper one is found."""
+        """A call from a lower file to an upper file is reported."""
         with tempfile.TemporaryDirectory() as folder:
             for name, text in (("lower", LOWER), ("upper", UPPER)):
                 path = os.path.join(folder, name)

@@ -18,7 +18,7 @@ text of a *.
 
 import re
 
-# Keys of JSON whose values are messages, and keys of kmemtrace.meta likewise.
+# JSON keys and kmemtrace.meta keys whose values are messages.
 JSON_MESSAGES = {"defect", "description", "incomplete", "not_seen", "warnings"}
 META_MESSAGES = {b"incomplete", b"not_seen"}
 JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*:)?|[^"]+')
@@ -26,11 +26,11 @@ UNESCAPED = {"n": "\n", "*": "*", "\\": "\\"}
 
 
 class ListError(Exception):
-    """A line of the list that cannot be used."""
+    """A line of the list is invalid."""
 
 
 def split(text):
-    """The literal parts of a field, between its asterisks."""
+    """Split a field at its asterisks into literal parts."""
     parts = [""]
     for token in re.findall(r"\\.|[^\\]", text):
         if token == "*":

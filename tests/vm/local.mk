@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Judge what guests recorded, for scripts/steps/vm.sh; not in make check.
+# Checks of what guests recorded, for scripts/steps/vm.sh; not in make check.
 EXTRA_DIST += \
 	tests/vm/buffers.py \
 	tests/vm/capture.py \
