@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is what overwrites leave, and tell of, what an independent probe saw?
+"""Check overwrite mode against an independent probe.
 
 Usage: buffers.py OUT
 
-OUT is what vm/scenarios/buffers.sh left. overwrite/ has what two readers got who
-were too slow for the storms on their CPUs: between the first and the last event
-of these each event that the witness saw is there, once and whole, or counted in
-a record of a loss. flight/ is what kmemtraced saved of a trace that was longer
-than the buffers: the newest events, and how many are missing before them.
-"""
+OUT is the output of vm/scenarios/buffers.sh. overwrite/ has the records of two
+readers that were too slow for the storms on their CPUs. Each event that the
+witness recorded between the first and the last storm event must be present
+exactly once, or counted in a loss record. flight/ is a capture by kmemtraced of
+a trace longer than the buffers: it must have the newest events and the number of
+missing ones."""
 import collections
 import os
 import subprocess
@@ -21,7 +21,7 @@ import loss
 
 
 def losses_out_of_place(events, lost):
-    """Times that are not between those of the records around."""
+    """Return the loss records whose time is not between those of their neighbors."""
     return sum(
         not (n > 0 and since <= time and
              (i == 0 or events[i - 1].time <= since) and

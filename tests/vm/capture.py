@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads a capture in the plainest way, for the tests of what guests recorded.
-
-Shares nothing with lib/input, so that both can be held against each other.
-"""
+"""A minimal reader of captures for the tests of guests. It shares no code with
+lib/input, so that the two can be compared."""
 import bisect
 import collections
 import glob
@@ -10,16 +8,16 @@ import os
 import re
 import struct
 
-# By size: version 2 has pid, cache and flags too, and perhaps a stack.
+# Record layout by size: version 2 adds pid, cache, flags and optionally a stack.
 RECORDS = {56: struct.Struct("<BBHiQQQQQq"),
            64: struct.Struct("<BBHiQQQQQqIHH"),
            72: struct.Struct("<BBHiQQQQQqIHHII")}
-# What the smaller ones lack.
+# Values of the fields that smaller records lack.
 NOTHING = {56: (0, 0, 0, 0, 0), 64: (0, 0), 72: ()}
 ALLOC, FREE, LOST, MARK, MORE = 1, 2, 3, 4, 5
 HARDIRQ, SOFTIRQ, ACCOUNT = 1, 2, 4
 TYPES = ("kmalloc", "cache", "pages", "percpu", "vmalloc")
-# Of an address space of their own each; kmalloc and cache share one.
+# kmalloc and cache share one address namespace; each other type has its own.
 SLAB = ("kmalloc", "cache")
 
 Event = collections.namedtuple(
@@ -29,18 +27,19 @@ Event = collections.namedtuple(
 
 
 def version(directory):
-    """Of the records."""
+    """Return the ABI version of the records."""
     return int(meta(directory)["abi_version"])
 
 
 def record_size(directory):
-    """Of each record; a session of the guest's own has no more."""
+    """Return the size of a record. Sessions recorded in the guest store no size."""
     return int(meta(directory).get("record_size",
                                    64 if version(directory) > 1 else 56))
 
 
 def read_all(directory, cpu):
-    """The records of a CPU but marks, and (index, events, since, time) of each loss."""
+    """Return a CPU's records without marks, and (index, events, since, time) of
+    each loss."""
     with open(os.path.join(directory, f"cpu{cpu}.out"), "rb") as f:
         data = f.read()
     size = record_size(directory)
@@ -59,7 +58,7 @@ def read_all(directory, cpu):
 
 
 def read_cpu(directory, cpu):
-    """The records of a CPU without those of losses."""
+    """Return a CPU's records without marks and losses."""
     return read_all(directory, cpu)[0]
 
 
@@ -70,7 +69,7 @@ def cpus(directory):
 
 
 def read(directory):
-    """All events in the order of time; a CPU's own order is kept."""
+    """Return all events in order of time; the order within a CPU is kept."""
     events = []
     for cpu in cpus(directory):
         events += read_cpu(directory, cpu)
@@ -79,7 +78,7 @@ def read(directory):
 
 
 class Symbols:
-    """The functions of the captured kallsyms."""
+    """Function symbols of the captured kallsyms."""
 
     def __init__(self, directory):
         table = []
@@ -95,7 +94,8 @@ class Symbols:
         self.names = [name for _, name in table]
 
     def function(self, call_site):
-        """Of a return address, without what a compiler adds to a name."""
+        """Return the function of a return address, without suffixes added by the
+        compiler."""
         i = bisect.bisect_right(self.addresses, call_site - 1) - 1
         if i < 0:
             return hex(call_site)
@@ -113,12 +113,12 @@ def meta(directory):
 
 
 def name(text):
-    """Of a table: \\ooo is a character."""
+    """Decode a name in a table, where \\ooo is a character."""
     return re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), text)
 
 
 def table(directory, which):
-    """The lines of a table, split, and what it says about itself."""
+    """Return the split lines of a table and the properties in its header."""
     rows, about = [], {}
     with open(os.path.join(directory, which), encoding="latin-1",
               newline="\n") as f:
@@ -136,7 +136,7 @@ def table(directory, which):
 
 
 def caches(directory):
-    """number -> (object_size, size, created, destroyed or None, name)"""
+    """Return {number: (object_size, size, created, destroyed or None, name)}."""
     found = {}
     for number, object_size, size, created, destroyed, text in table(
             directory, "caches")[0]:
@@ -161,7 +161,7 @@ class Tasks:
             assert entries == sorted(entries, key=lambda e: e[0])
 
     def find(self, pid, time):
-        """The name of a task at a time; None: it has none."""
+        """Return a task's name at a time, or None."""
         for until, text in self.by_pid.get(pid, ()):
             if time <= until:
                 return text

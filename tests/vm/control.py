@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does the kernel record what it was told to, and say what it left out?
+"""Check that the kernel records only selected events and counts omitted ones.
 
 Usage: control.py OUT
 
-OUT is what vm/scenarios/control.sh left: captures with events switched off and
-with filters, and copies of info.
-"""
+OUT is the output of vm/scenarios/control.sh: captures with events disabled and
+with filters, and copies of info."""
 import collections
 import json
 import os
@@ -21,7 +20,7 @@ SAMPLE, STORM = 10, 2000
 
 
 def info(path):
-    """Keys, and lists of the words of lines, by their first."""
+    """Return the keys of info, and lists of its lines' words by first word."""
     keys, lines = {}, collections.defaultdict(list)
     with open(path) as f:
         for line in f:
@@ -34,7 +33,7 @@ def info(path):
 
 
 def check(directory):
-    """What the check finds; it must not find errors."""
+    """Return the findings of kmemtrace-check, which must not include errors."""
     run = subprocess.run(["kmemtrace-check", "--json", directory],
                          capture_output=True, text=True, check=False)
     equal(f"{os.path.basename(directory)}: exit of the check",
@@ -43,7 +42,7 @@ def check(directory):
 
 
 class Judged:
-    """A capture, checked."""
+    """A capture, checked by kmemtrace-check."""
 
     def __init__(self, out, name):
         self.name = name
@@ -73,7 +72,7 @@ class Judged:
 
 
 def judge_info(out):
-    """The listing itself."""
+    """Check the contents of info."""
     keys, lines = info(os.path.join(out, "info-before"))
     equal("version and size of the records",
           (keys["abi_version"], keys["record_size"]), ("2", "64"))
@@ -81,7 +80,7 @@ def judge_info(out):
           ["alloc", "free", "lost", "mark", "more", "stop"])
     equal("text", [words[1:] for words in lines["field"] if words[1] == "text"],
           [["text", "16", "32", "unsigned"]])
-    # The bytes of each record from the fields alone.
+    # Recompute the size of each record from the fields alone.
     records, record = {}, None
     with open(os.path.join(out, "info-before")) as f:
         for words in map(str.split, f):
@@ -137,7 +136,7 @@ def judge_off(out):
 
 
 def storm_bytes(out):
-    """What an object of the storm takes."""
+    """Return the bytes that an object of the storm takes."""
     with open(os.path.join(out, "bytes")) as f:
         return int(f.read())
 
@@ -150,7 +149,8 @@ def judge_sizes(out):
     equal("size: frees of the storm", size.storm(size.frees()), STORM)
     holds("size: pages freed", len(size.frees("pages")),
           size.frees("pages"))
-    # Of slab objects those of the size alone: their free is decided exactly.
+    # Only frees of slab objects of that size are recorded, because the filter on a
+    # free is exact.
     caches = capture.caches(size.directory)
     equal("size: of other caches",
           {caches[e.cache][4] for e in size.frees("cache")
@@ -181,7 +181,8 @@ def judge_cache(out):
           cache.storm(cache.frees())), (STORM, STORM))
     holds("cache: dentries", len(cache.allocs("cache")),
           cache.allocs("cache"))
-    # The check was strict, for all frees are of what passes.
+    # The check was strict, because the filter passes all frees of the recorded
+    # objects.
     equal("cache: frees that loss might explain",
           cache.check["findings"]["unmatched_frees"]["after_loss"], 0)
 
@@ -213,7 +214,7 @@ def judge_sample(out):
     sample.expect_meta(filter=f"sample={SAMPLE}", filter_frees="all",
                        sample=str(SAMPLE))
     n = sample.storm(sample.allocs())
-    # One of each ten: what else the CPU does at the same time adds little.
+    # One of ten events is recorded; other work on the CPU adds only a few events.
     holds(f"sample: of {STORM} allocations of the storm", n,
           STORM / SAMPLE * .93 <= n <= STORM / SAMPLE * 1.07)
     equal("sample: all frees", sample.storm(sample.frees()), STORM)

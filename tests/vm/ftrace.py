@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What relay and ftrace recorded of the same work, held against each other.
+"""Compare the recordings of the same work by relay and by ftrace.
 
     ftrace.py RELAY FTRACE
 
-Of each CPU what counts is between its first and its last kmalloc by the storm
-module, which is the same event in both.  Slab: where ftrace sees a call site,
-relay sees it as often and with the same bytes; what only relay sees has to be a
-gap that kmemtrace.meta names.  Pages: tracepoints tell neither who nor how they
-are cut later, so that each one that ftrace sees allocated has to be one that
-relay sees, but for those that relay tells in other pieces.
-"""
+Only events between the first and the last kmalloc of the storm module on each
+CPU are compared, because both recordings have these two events. Slab: for each
+call site that ftrace records, relay must record the same number of events and
+bytes. A call site that only relay records must be a gap that kmemtrace.meta
+names. Pages: tracepoints report neither the caller nor a later split. Each page
+allocation that ftrace records must be one that relay records, except those that
+relay records in smaller parts."""
 import collections
 import os
 import sys
 
 import capture
 
-# Functions that only relay sees, and the gap that it is.
+# Functions that only relay records, and the gap that causes the difference.
 GAPS = {
     "bulk": ("bulk", "mt_alloc", "mt_destroy", "mas_", "napi_", "__alloc_skb", "build_skb",
              "skb_", "kfree_skb", "io_", "xdp", "fq_"),
@@ -35,7 +35,7 @@ def fail(*what):
 
 
 def marked(directory, symbols):
-    """Events between the marks, of all CPUs."""
+    """Return the events between the first and the last storm event, of all CPUs."""
     events = []
     for cpu in capture.cpus(directory):
         mine = capture.read_cpu(directory, cpu)
@@ -49,7 +49,7 @@ def marked(directory, symbols):
 
 
 def slab_sites(events):
-    """(event, type, call site) -> how often, bytes asked for, bytes given"""
+    """Return {(event, type, call site): [count, requested bytes, allocated bytes]}."""
     found = collections.defaultdict(lambda: [0, 0, 0])
     for e in events:
         if capture.TYPES[e.type_id] not in capture.SLAB:
@@ -70,7 +70,7 @@ def gap_of(name):
 
 
 def compare_slab(relay, ftrace, symbols):
-    """Exactly equal, or a gap."""
+    """Check that the counts are equal or the difference is a gap."""
     ours, theirs = slab_sites(relay), slab_sites(ftrace)
     unequal, gaps = [], collections.Counter()
     for key in sorted(set(ours) | set(theirs)):
@@ -98,7 +98,7 @@ def compare_slab(relay, ftrace, symbols):
 
 
 def pages_of(events, event_id, physical):
-    """Page number and bytes, as often as it was allocated or freed."""
+    """Count the allocations or frees by page number and bytes."""
     found = collections.Counter()
     for e in events:
         if capture.TYPES[e.type_id] != "pages" or e.event_id != event_id:
@@ -109,7 +109,8 @@ def pages_of(events, event_id, physical):
 
 
 def compare_pages(relay, ftrace, symbols):
-    """Relay has addresses in the linear mapping, ftrace physical ones."""
+    """Compare pages. Relay has addresses in the linear mapping, ftrace physical
+    addresses."""
     linear = min(page for page, _ in
                  pages_of(relay, capture.ALLOC, False)) >> 18 << 18
     for event, what in ((capture.ALLOC, "allocations"), (capture.FREE, "frees")):
@@ -129,20 +130,20 @@ def compare_pages(relay, ftrace, symbols):
             fail("no pages")
         if theirs - ours:
             fail("ftrace sees what relay does not")
-        # That free pages one by one as well, and are seen then.
+        # Functions in the gaps may also free single pages, which ftrace records.
         if event == capture.ALLOC and surplus != sum(gaps.values()):
             fail("the difference is not that of the gaps")
 
 
 def percpu_of(events):
-    """Bytes given, of all CPUs together; the tracepoint rounds what is asked."""
+    """Count allocated bytes on all CPUs; the tracepoint rounds the requested bytes."""
     return collections.Counter(
         (e.event_id, e.ptr, e.bytes_alloc if e.event_id == capture.ALLOC else 0)
         for e in events if capture.TYPES[e.type_id] == "percpu")
 
 
 def compare_percpu(relay, ftrace):
-    """Exactly equal."""
+    """Check that both recordings are equal."""
     ours, theirs = percpu_of(relay), percpu_of(ftrace)
     print(f"percpu: {sum((ours & theirs).values())} events are in both")
     if ours != theirs:

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds a capture against what vm/gap/kmt_gap_main.c says that it did.
+"""Compare a capture with the work that vm/gap/kmt_gap_main.c reports.
 
 Usage: gap.py CAPTURE LOG [NMI]
 
-LOG has the module's lines. Each way through the allocators must be in CAPTURE
-exactly as often, for as many bytes and with the flags that the module named,
-and every one of its allocations freed exactly once, by the function named. NMI
-has the records of a session in which nothing but 50 events in NMI context was
-lost: with version 2, they are told of.
-"""
+LOG has the module's lines. CAPTURE must have each path through the allocators
+with the reported number of events, bytes and flags. Each allocation must be
+freed exactly once, by the reported function. NMI has the records of a session in
+which only 50 events in NMI context were lost; with version 2, loss records must
+count them."""
 import collections
 import os
 import re
@@ -35,7 +34,7 @@ def expectations(log):
 
 
 class Made:
-    """What one function allocated of one type, and who freed it."""
+    """Allocations of one type by one function, and the functions that freed them."""
 
     def __init__(self):
         self.count = 0
@@ -113,13 +112,14 @@ def check(lines, made, pages):
         elif words[0] == "pages":
             for word in words[1:]:
                 seen = pages[int(word, 16)]
-                # Others may have had the page before and after.
+                # Other code may have used the page before and after.
                 if (capture.ALLOC, capture.FREE) not in zip(seen, seen[1:]):
                     problems.append(f"page {word}: not allocated and freed:"
                                     f" {seen[-4:]}")
             checked += 1
     for (function, kind), entry in made.items():
-        # The pages of a large kmalloc are the slab allocator's, not its.
+        # The pages of a large kmalloc belong to the slab allocator, not to the
+        # function.
         if function.startswith("gap_") and entry.count \
                 and (function, kind) not in told:
             problems.append(f"{function} {kind}: {entry.count} allocations"

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Can a probe or a function tracer come to code that runs inside of the tracer?
+"""Check that no probe and no function tracer reaches code inside the tracer.
 
 Usage: guarded.py BUILD
 
-BUILD is the folder of a built kernel. The code between the reservation and the
-commit of a record, and the code that holds a lock of kmemtrace, must be neither
-in reach of kprobes nor of the function tracer: an event there is refused and
-lost. The script follows the calls in mm/kmemtrace/*.o from the functions that
-acquire the guard, or are probes of tracepoints, and fails for each function of
-these files on the way that is not NOKPROBE_SYMBOL, that is traced, or that is not
-of mm/kmemtrace/*.o and not in the list ELSEWHERE.
-"""
+BUILD is the folder of a built kernel. The code between reservation and commit of
+a record, and the code that holds a lock of kmemtrace, must be out of reach of
+kprobes and of the function tracer, because an event in such a probe is refused
+and lost. The script follows the calls in mm/kmemtrace/*.o from the tracepoint
+probes and from the functions that acquire the guard. It fails for each function
+on the way that is not NOKPROBE_SYMBOL, that is traced, or that is neither in
+mm/kmemtrace/*.o nor in the list ELSEWHERE."""
 import glob
 import os
 import re
@@ -20,7 +19,7 @@ import sys
 
 from verdict import equal, failed, holds
 
-# The functions that run inside of the tracer, or lead there.
+# Functions that run inside the tracer or lead there.
 ROOTS = re.compile(
     r"probe_\w+|"
     r"kmemtrace_(begin_records|next_record|commit_record|record_time|"
@@ -33,12 +32,12 @@ ROOTS = re.compile(
     r"filter_passes|trigger_count|trigger_fire)|"
     r"__kmemtrace_operation_(enter|leave|begin)")
 
-# The comparison of stacks, in a kernel for tests: no guard is held meanwhile. The
-# probes of tasks: they take names, and no event needs the lock of their table.
+# The comparison of stacks in test kernels runs without the guard. The task probes
+# only store names, and no event needs the lock of their table.
 OUTSIDE = re.compile(r"kmemtrace_test_unwind(\.cold)?|probe_task_\w+")
 
-# Functions of the kernel that guarded code calls. A nested event is refused in
-# each of them; a new one has to be looked at before it is added here.
+# Kernel functions that guarded code calls. A nested event is refused in each of
+# them. Check each new function before adding it here.
 ELSEWHERE = re.compile(
     # String functions, arithmetic and thunks of the compiler.
     r"mem(cpy|set|move|cmp|chr)|__mem\w+|str(scpy|lcpy|nlen|len|cmp)|"
@@ -49,16 +48,16 @@ ELSEWHERE = re.compile(
     r"trace_hardirqs_(on|off)\w*|lockdep_\w+|_raw_spin_(un)?lock\w*|"
     r"(native_)?queued_spin_lock_slowpath|__this_cpu_preempt_check|"
     r"debug_smp_processor_id|rcu_\w+|__warn_printk|"
-    # The clock, and work that is left to an interrupt.
+    # The clock, and work deferred to an interrupt.
     r"sched_clock\w*|ktime_get\w*|native_sched_clock|read_tsc|irq_work_queue|"
     r"static_key_\w+|"
-    # The unwinders and the depot, outside of the guard, as the stack is saved.
+    # The unwinders and the stack depot. The stack is saved outside of the guard.
     r"stack_trace_save|stack_depot_\w+|__stack_depot_save|filter_irq_stacks|"
     r"core_kernel_text|__module_(text_)?address|orc_find_call|"
     r"in_task_stack|__kernel_text_address|_printk\w*|"
-    # The CPU mask walk of the sum of all counters.
+    # The CPU mask loop that sums all counters.
     r"cpumask_next\w*|_find_next\w*bit|find_next_bit|"
-    # Reference counts, when a reader takes a set.
+    # Reference counts, when a reader acquires a set.
     r"refcount_warn_saturate|"
     # A folio's head, for the size of a large object.
     r"page_fixed_fake_head|virt_to_\w+|__virt_addr_valid|__phys_addr\w*")
@@ -96,7 +95,7 @@ class Unit:
             functions.sort()
 
     def function(self, symbol, offset):
-        """The function at an offset from a symbol or a section."""
+        """Return the function at an offset from a symbol or a section."""
         if symbol not in self.at:
             return symbol
         found = None

@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is anything missing between the capture of a kmemtraced that was killed and
-that of the next one?
+"""Check that no record is missing between a killed kmemtraced and the next one.
 
 Usage: kill.py OUT
 
-OUT has first/ and second/. Put together, without what the second has once more
-because the kill came after it was written and before it was given back, they must
-be a trace in which the check finds no error.
-"""
+OUT has the captures first/ and second/. The second may repeat records that were
+written but not released before the kill. Joined without these repeated records,
+both captures must form a trace without errors."""
 import os
 import shutil
 import subprocess

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are the events counted as lost those that the capture lacks?
+"""Check that the events counted as lost are exactly those missing in the capture.
 
 Usage: loss.py OUT
 
-OUT is what vm/scenarios/loss.sh left: a capture, the kernel's counters and what
-vm/witness/kmt_witness.c saw. Between the first and the last event of the storms
-on a CPU, the events that the witness saw and the capture lacks must be as many
-as the kernel counted for this CPU and as its records of losses tell, and the
-events of the capture must all be the witness's. kmemtraced must report that number, and the check and the report
-must say that events were lost.
-"""
+OUT is the output of vm/scenarios/loss.sh: a capture, the kernel's counters, and
+the records of vm/witness/kmt_witness.c. Between the first and the last storm
+event on a CPU, the number of witness events missing in the capture must equal
+the kernel's counter of that CPU and the sum of its loss records. Each event of
+the capture must be an event of the witness. kmemtraced must report that number,
+and kmemtrace-check and kmemtrace-report must report lost events."""
 import collections
 import json
 import os

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is this capture what the main job must leave?
+"""Check the capture of the main job.
 
 Usage: main_job.py CAPTURE
 
-CAPTURE is from boot and lossless, of two CPUs, and complete. The check must
-find nothing in each of its files and in the whole, the report must name the
-call sites and have nothing that is unexplained.
-"""
+CAPTURE starts at boot and is complete and lossless, with two CPUs.
+kmemtrace-check must find nothing, neither in each file alone nor in the capture.
+kmemtrace-report must name the call sites and have no unexplained events."""
 import json
 import os
 import re
@@ -23,7 +22,8 @@ LIMITS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 
 
 def known_before():
-    """The functions that docs/limits.md says free what nobody allocated."""
+    """Return the functions that free untraced allocations according to
+    docs/limits.md."""
     with open(LIMITS) as f:
         table = f.read().split("## Frees without an allocation", 1)[1]
     return set(re.findall(r"^\| `(\w+)` \|", table, re.M))
@@ -53,8 +53,8 @@ def main():
               check.returncode == 0)
         if check.returncode:
             print(check.stdout, check.stderr)
-    # early_trace_init() allocates the buffers of ftrace, so they are in no trace
-    # of a tracer that begins with them.
+    # early_trace_init() allocates the buffers of ftrace. A tracer that needs these
+    # buffers cannot record that allocation.
     symbols = capture.Symbols(directory)
     early = [symbols.function(e.call_site) for e in records[0][:100]]
     holds("first functions", early[:3], "__ring_buffer_alloc" in early)

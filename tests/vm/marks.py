@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do marks say what the sample module and user space wanted to say?
+"""Check the contents of marks.
 
 Usage: marks.py OUT
 
-OUT is what vm/scenarios/marks.sh left. The records of marks are read here in
-the plainest way and held against what the sample module is known to say; the
-report must say the same, and divide the run by them.
-"""
+OUT is the output of vm/scenarios/marks.sh. The script parses the mark records
+itself and compares them with the known output of the sample module.
+kmemtrace-report must show the same marks and divide the run by them."""
 import json
 import os
 import re
@@ -25,7 +24,7 @@ MODULE = "kmemtrace_sample"
 
 
 def values_of(payload, types):
-    """The arguments."""
+    """Return the arguments of a mark."""
     words = struct.unpack(f"<{len(types)}Q", payload[:8 * len(types)])
     at, values = 8 * len(types), []
     for word, kind in zip(words, types):
@@ -45,7 +44,7 @@ def values_of(payload, types):
 
 
 def read_cpu(directory, cpu, kinds):
-    """(time, name, number, values, pid, flags) of each mark."""
+    """Return (time, name, number, values, pid, flags) of each mark."""
     size = int(capture.meta(directory)["record_size"])
     with open(os.path.join(directory, f"cpu{cpu}.out"), "rb") as f:
         data = f.read()
@@ -73,7 +72,7 @@ def read_cpu(directory, cpu, kinds):
 
 
 def read_kinds(path):
-    """number -> what the table says."""
+    """Return {number: properties in the table}."""
     kinds = {}
     directory, which = os.path.split(path)
     rows, about = capture.table(directory, which) if which == "marks" else (
@@ -90,7 +89,7 @@ def read_kinds(path):
 
 
 def of_module(out, when):
-    """The names that a copy of the table had of the module."""
+    """Return the module's names in a copy of the table."""
     with open(os.path.join(out, f"marks.{when}")) as f:
         table = {line.split()[5] for line in f
                  if not line.startswith("#") and line.split()[3] == MODULE
@@ -108,7 +107,7 @@ NAMES = {"sample_begin", "sample_signed", "sample_unsigned", "sample_others",
 
 
 def check_sample(marks):
-    """What the module says when it is loaded for the first time."""
+    """Check the marks that the module emits when it is first loaded."""
     def first(name):
         return next(m for m in marks if m[1] == name)
 
@@ -131,7 +130,7 @@ def check_sample(marks):
 
 
 def check_lines(marks):
-    """What user space wrote."""
+    """Check the lines that user space wrote."""
     lines = [m[3][0] for m in marks if m[1] == "marker"]
     many = [line for line in lines if line.endswith(" of many")]
     equal("many lines", many, [f"line {i} of many" for i in range(1000)])
@@ -141,7 +140,7 @@ def check_lines(marks):
 
 
 def check_report(directory, marks):
-    """The report says the same."""
+    """Check that the report shows the same marks."""
     run = subprocess.run(
         ["kmemtrace-report", "--json", "--marks", "--by", "mark", directory],
         capture_output=True, text=True, check=True)
@@ -160,7 +159,7 @@ def check_report(directory, marks):
 "ADDRESS and ADDRESS"])
     by_phase = {g["mark"]: g for g in report["groups"] if g["kind"] == "slab"}
     steps = [m for m in marks if m[1] == "sample_step"]
-    # kmalloc(64) between two steps belongs to the phase of the first of them.
+    # An event between two steps belongs to the phase of the first step.
     some = [by_phase.get(f"sample_step:{i}") for i in range(2, 90)]
     equal("phases of single steps with an allocation of 64 bytes",
           sum(g is not None and g["bytes_requested"] >= 64 for g in some), 88)
@@ -175,7 +174,8 @@ def check_report(directory, marks):
 
 
 def read_lines(path, size):
-    """Numbers of the lines; (place, events) of losses; MORE at the beginning."""
+    """Return the numbers of the lines, (index, events) of losses, and the number of
+    MORE records at the beginning."""
     with open(path, "rb") as f:
         data = f.read()
     records = [RECORD.unpack_from(data, at)
@@ -205,12 +205,12 @@ def read_lines(path, size):
 
 
 def records_of(lines, size=1 + 6):
-    """How many records they take."""
+    """Return the number of records that the lines take."""
     return sum(size if n % 2 else 1 for n in lines)
 
 
 def check_room(out):
-    """Marks that have too little room are there as a whole, or are counted."""
+    """Check that a mark without enough room is complete or counted as lost."""
     def read(name):
         with open(os.path.join(out, f"{name}.taken")) as f:
             taken = [int(n) for n in f.read().split()]
@@ -225,7 +225,8 @@ def check_room(out):
     equal("full: what was not is lost", overruns, 310 - len(taken))
     equal("full: where", (sum(n for _, n in lost), lines[lost[-1][0]:]),
           (overruns, list(range(300, 310))))
-    # 4 sub-buffers of 8192 bytes, with a little that a line does not fit into.
+    # The buffer has 4 sub-buffers of 8192 bytes; the end of each may be too small
+    # for a line.
     room = 4 * (8192 // size)
     used = records_of(lines[:lost[-1][0]]) + len(lost) - 1
     equal("full: to the end", room - 7 < used <= room, True)
@@ -246,7 +247,7 @@ def check_room(out):
 
 
 def main():
-    """All of it."""
+    """Check all captures."""
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     out = sys.argv[1]

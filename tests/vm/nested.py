@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is each event nested in the writing of another one refused and counted?
+"""Check that an event nested in the writing of another event is refused and
+counted.
 
 Usage: nested.py OUT
 
-OUT is what vm/scenarios/nested.sh left. The events of the storm must all be
-there, and whole; of those nested in them none, and they must be counted as lost:
-by the counters and by the records of losses. Events nested in the saving of a
-stack hold no room, so they must be recorded, without a stack. Events nested in a
-section with a lock must be refused, and fire no trigger. An operation on many
-pages must take one stack.
-"""
+OUT is the output of vm/scenarios/nested.sh. All events of the storm must be
+recorded completely. Events nested in them must not be recorded, but must be
+counted by the counters and by the loss records. Events nested in the saving of a
+stack reserve no room, so they must be recorded without a stack. Events nested in
+a locked section must be refused and must not fire a trigger. An operation on
+many pages must save one stack."""
 import collections
 import os
 import sys
@@ -66,7 +66,7 @@ def judge(out, place):
 
 
 def judge_lock(out, place):
-    """Events inside of the code that holds a lock of a reader."""
+    """Check events nested in code that holds a reader's lock."""
     directory = os.path.join(out, place)
     symbols = capture.Symbols(directory)
     nested = number(f"{directory}.nested", 1)
@@ -79,7 +79,7 @@ def judge_lock(out, place):
     holds(f"{place}: nested", nested, nested >= 30)
     equal(f"{place}: of these recorded", recorded, 0)
     overruns = number(f"{directory}.overruns")
-    # An allocation may have taken a page, which is an event as well.
+    # An allocation may also allocate a page, which is another event.
     holds(f"{place}: counted as lost", overruns,
           nested <= overruns <= nested + nested // 20)
     with open(f"{directory}.trigger") as f:

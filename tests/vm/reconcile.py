@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds the live objects of a capture against the guest's /proc/slabinfo.
+"""Compare the live objects of a capture with the guest's /proc/slabinfo.
 
-Both are counted per object size, since a record tells the size of an object
-but not its cache. docs/testing.md explains the bounds.
-"""
+Both are counted by object size, because a record has the size of an object but
+not its cache. docs/testing.md explains the bounds."""
 import argparse
 import collections
 import json
@@ -14,27 +13,27 @@ import sys
 
 import capture
 
-# Above it kmalloc() takes pages and no cache is involved.
+# Larger kmalloc() requests allocate pages instead of cache objects.
 KMALLOC_CACHE_MAX = 8192
 
-# Objects of a size that may come or go between the end of the trace and the
-# reading of slabinfo.
+# Number of objects of a size that may be allocated or freed between the end of the
+# trace and the reading of slabinfo.
 NOISE = 4
 
-# Objects from before the trace: what describes the caches made until then.  SLAB
-# has no cache of nodes, which are of kmalloc.
+# Objects from before the trace: the descriptors of the caches created until then.
+# SLAB allocates the node descriptors with kmalloc.
 EARLY = {"kmem_cache": 40, "kmem_cache_node": 40}
 EARLY_SLAB = {"kmem_cache": 40, "kmalloc-96": 40}
 
 
-# Likewise what the table of caches takes for each of them, made just before the
-# first event: a struct and its name.
+# Bytes that the table of caches allocates for each cache, just before the first
+# event: a struct and a name.
 TABLE_ENTRY = 57
 
 
 def table_entries(directory, caches):
-    """How many objects of a size the caches made until then take; caches: of
-    slabinfo.  SLAB has objects larger than the name of their cache says."""
+    """Return the number of table objects by size for the caches of slabinfo. The
+    objects of SLAB may be larger than the cache's name states."""
     kmalloc = {int(name[8:]): size for name, _, size, _ in caches
                if name.startswith("kmalloc-") and name[8:].isdigit()}
     return collections.Counter(
@@ -44,11 +43,10 @@ def table_entries(directory, caches):
 
 
 def live_objects(events):
-    """ptr -> bytes of what is live at the end.
+    """Return {ptr: bytes} of the objects live at the end.
 
-    By the balance of allocations and frees of an address, so that records of
-    two CPUs that are close in time may stand in either order.
-    """
+    The balance of allocations and frees of an address is counted, so that the
+    order of two records of different CPUs with close times does not matter."""
     balance = collections.Counter()
     size = {}
     for event in events:
@@ -67,7 +65,7 @@ def live_objects(events):
 
 
 def slab_caches(path):
-    """Caches as (name, active objects, object size, objects per slab)."""
+    """Return the caches as (name, active objects, object size, objects per slab)."""
     caches = []
     for line in path.read_text().splitlines()[2:]:
         word = line.split()
@@ -76,7 +74,7 @@ def slab_caches(path):
 
 
 def reported_live(directory):
-    """What kmemtrace-report says is live in slab."""
+    """Return the number of live slab objects that kmemtrace-report prints."""
     out = subprocess.run(["kmemtrace-report", "--json", directory], check=True,
                          stdout=subprocess.PIPE).stdout
     return json.loads(out)["kinds"]["slab"]["live_objects"]

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Are the snapshots of a guest what they were taken for?
+"""Check the contents of snapshots.
 
 Usage: snapshot.py OUT
 
-OUT is what vm/scenarios/snapshot.sh left: captures made by kmemtraced -S, one
-that it recorded meanwhile, and one of a trace that stopped. What vm/snapshot/
-kmt_snapshot.c did says how many of its events each must have. The check must find
-no error in any, and the report must name the culprit of the out-of-memory.
-"""
+OUT is the output of vm/scenarios/snapshot.sh: captures by kmemtraced -S, one
+that kmemtraced recorded at the same time, and one of a trace that stopped. The
+work of vm/snapshot/kmt_snapshot.c determines the number of its events in each.
+kmemtrace-check must find no error in any capture, and the report must name the
+function that caused the out-of-memory."""
 import collections
 import configparser
 import csv
@@ -31,7 +31,7 @@ SNAPSHOTS = {
 
 
 def allocations(directory):
-    """How many of each function, and the bytes that they got."""
+    """Count the allocations and the allocated bytes of each function."""
     symbols = capture.Symbols(directory)
     count, held = collections.Counter(), collections.Counter()
     for event in capture.read(directory):
@@ -64,14 +64,14 @@ def is_saved(directory, why):
     equal("it is complete", about["capture"]["complete"], "true")
     taken = int(about["snapshot"]["time"])
     last = max((e.time for e in capture.read(directory)), default=0)
-    # A record that was under way, on a slow machine.
+    # On a slow machine a record may have been in progress.
     holds("the last record comes so many ns after it was taken", last - taken,
           last - taken < 100_000_000)
     check(directory)
 
 
 def report_names(directory, culprit):
-    """The function that holds most, by the report."""
+    """Check that the report names the function that holds most memory."""
     text = subprocess.run(
         ["kmemtrace-report", "--csv", "--slab", "--by", "function",
          "--fields", "live,live-objects", "--sort", "live", "--lines", "3",
@@ -82,7 +82,8 @@ def report_names(directory, culprit):
 
 
 def stopped(directory):
-    """A record tells why it stopped, and it is the last of its CPU."""
+    """Check that a record contains the reason of the stop and is the last of its
+    CPU."""
     stops = 0
     for cpu in capture.cpus(directory):
         with open(os.path.join(directory, f"cpu{cpu}.out"), "rb") as f:
@@ -115,7 +116,7 @@ def main():
     count, _ = allocations(os.path.join(out, "root"))
     equal("kept before the snapshot", count["snapshot_keep"], 1000)
     count, _ = allocations(os.path.join(out, "cache"))
-    # SLUB takes what its CPUs have at hand for objects in use.
+    # SLUB counts free objects on per-CPU lists as in use.
     holds("objects of the cache when it held too much",
           count["snapshot_fill"],
           150 <= count["snapshot_fill"] <= 40000 // 200 + 1)

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Is the stack of each record that of its event?
+"""Check that each record has the stack of its event.
 
 Usage: stacks.py CAPTURE [VMLINUX]
 
-CAPTURE is of version 2 with kmemtrace.stacks=yes, from boot. Every number must
-be in the table, nearly every stack must begin with its record's call site, and
-functions that are known to call each other must be found doing so. With VMLINUX,
-which has debug information, kmemtrace-report has to know their source lines.
-"""
+CAPTURE is of version 2 with kmemtrace.stacks=yes, from boot. Every stack number
+must be in the table, nearly every stack must begin with its record's call site,
+and known call chains must appear. With VMLINUX, which must have debug
+information, kmemtrace-report must print source lines."""
 import collections
 import json
 import os
@@ -19,7 +18,7 @@ import sys
 import capture
 from verdict import failed, holds
 
-# Callers in this order, others may be between; and that they allocate from.
+# Cache type and callers in this order; other functions may be in between.
 CHAINS = (("cache", ("__d_alloc", "d_alloc", "path_openat")),
           ("cache", ("vm_area_alloc", "mmap_region", "do_mmap")),
           ("cache", ("copy_process", "kernel_clone")),
@@ -33,14 +32,14 @@ os.environ.setdefault("KMEMTRACE_WRAPPERS", os.path.join(
 
 
 def read_table(directory):
-    """number -> addresses"""
+    """Return {number: addresses}."""
     rows, about = capture.table(directory, "stacks")
     return ({int(number): [int(a, 16) for a in addresses.split(",")]
              for number, addresses in rows}, about)
 
 
 def is_chain(names, wanted):
-    """Are these among names, in this order?"""
+    """Return whether names contains the wanted names in this order."""
     rest = iter(names)
     return all(any(name == want for name in rest) for want in wanted)
 
@@ -52,7 +51,7 @@ def report(*args):
 
 
 def check_source(directory, vmlinux):
-    """Source lines, by debug information."""
+    """Check the source lines from debug information."""
     groups = json.loads(report("-q", "--json", "--stacks", "--vmlinux",
                                vmlinux, directory))["groups"]
     frames = [f for g in groups for f in g["stack"]]

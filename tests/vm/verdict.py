@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a judge of guests expects, told line by line, and whether all was so."""
+"""Print each expectation with its result, and count failures."""
 
 import os
 import sys
@@ -15,15 +15,15 @@ def _tell(what, value, good, wanted):
 
 
 def holds(what, value, good):
-    """Where there is no one right value."""
+    """Expect a value that satisfies a condition."""
     _tell(what, value, good, "")
 
 
 def equal(what, value, wanted):
-    """Where there is."""
+    """Expect a given value."""
     _tell(what, value, value == wanted, f", not {str(wanted)[:500]}")
 
 
 def failed():
-    """Was anything wrong?"""
+    """Return whether any expectation failed."""
     return bool(_wrong)

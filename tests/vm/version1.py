@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a kernel that writes version 1 do as it is told?
+"""Check a kernel that writes records of version 1.
 
 Usage: version1.py OUT
 
-OUT is what vm/scenarios/version1.sh left.
-"""
+OUT is the output of vm/scenarios/version1.sh."""
 import os
 import sys
 
@@ -18,7 +17,7 @@ EVENTS = {"kmalloc", "kfree", "cache_alloc", "cache_free", "page_alloc",
 
 
 def judge_info(out, name):
-    """What it says of the records; its events."""
+    """Check the record size and the events in info."""
     keys, lines = control.info(os.path.join(out, f"info.{name}"))
     equal(f"{name}: version and size of the records",
           (keys["abi_version"], keys["record_size"]), ("1", "56"))
@@ -34,7 +33,7 @@ def judge_info(out, name):
 
 
 def main():
-    """All of it."""
+    """Check all captures."""
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     out = sys.argv[1]

@@ -7,7 +7,7 @@
 . /lib.sh
 
 [ "$(cat $kmt/enabled)" = 1 ] || fail "tracing is not on"
-# Written next to where the work happens, on ext4.
+# Write to ext4, where the workload's files are.
 daemon_start /out/capture
 echo "$ workload"
 work 2

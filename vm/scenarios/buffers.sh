@@ -12,7 +12,8 @@ bufread()
 	/files/bufread "$@" || fail "bufread $*"
 }
 
-# refuses FILE TEXT WHY: writing TEXT fails so, and changes nothing.
+# refuses FILE TEXT WHY: check that writing TEXT fails with the error WHY and
+# changes nothing.
 refuses()
 {
 	local before said
@@ -31,7 +32,7 @@ same()
 	cmp "$1" "$2" || fail "$1 and $2 differ"
 }
 
-# record: some events on each CPU, all of them unread.
+# record: record some events on each CPU and leave them unread.
 record()
 {
 	echo 1 >$kmt/enabled
@@ -41,7 +42,7 @@ record()
 	[ "$(total_overruns)" = 0 ] || fail "events were lost"
 }
 
-# save READER: kmemtraced saves what was recorded, all of what is unread.
+# save READER: save all unread records with kmemtraced.
 save()
 {
 	local cpu
@@ -108,7 +109,8 @@ record
 bufread dump $kmt/cpu0 /tmp/cpu0
 cat $kmt/cpu0 >/tmp/read0
 same /tmp/cpu0 /tmp/read0
-# Half of the memory is allowed; where that is little it is soon filled.
+# The buffers may use at most half of the memory. In a small guest, fill the memory
+# first, so that the allocation fails.
 if [ "$(awk '/MemTotal/ {print $2}' /proc/meminfo)" -lt 300000 ]; then
 	mount -t tmpfs -o size=90% none /mnt || fail "no tmpfs"
 	dd if=/dev/zero of=/mnt/fill bs=1M \
@@ -140,8 +142,9 @@ for _ in 1 2 3 4 5; do
 done
 echo 0 >$kmt/snapshot/take
 
-# What readers get who race with the storms, and what is overwritten while they
-# are stopped: on a slow kernel they may keep up else.
+# Record what two readers get while the storms run, and what is overwritten while
+# the readers are stopped. The stop is necessary because the readers may keep up on
+# a slow kernel.
 echo "--- overwrite, with readers that are too slow"
 echo 4 >$kmt/subbufs
 echo 16384 >$kmt/subbuf_size

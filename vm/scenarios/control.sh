@@ -10,19 +10,20 @@
 online=/sys/devices/system/cpu/cpu1/online
 storm 0 1
 
-# said KEY: what info says of it.
+# said KEY: print the value of KEY in info.
 said()
 {
 	sed -n "s/^# $1: //p" $kmt/info
 }
 
-# refused FILE TEXT [WHY]: an error, nothing changed, a line in the log.
+# refused FILE TEXT [WHY]: check that writing TEXT fails, changes nothing, and logs
+# a line.
 refused()
 {
 	local file=$kmt/$1 before after answer
 	before=$(cat "$file" 2>/dev/null)
 	dmesg -c >/dev/null
-	# One write(), whatever is in it.
+	# Write the text with a single write().
 	printf '%b' "$2" >/tmp/text
 	if answer=$(dd if=/tmp/text of="$file" bs=8192 conv=notrunc 2>&1); then
 		fail "$1 took '$2'"
@@ -40,7 +41,7 @@ refused()
 # --- Bad input ----------------------------------------------------------------------
 
 long=$(head -c 5000 /dev/zero | tr '\0' a)
-# Few enough that the kernel does not leave out a line.
+# Few writes, so that the kernel's rate limit does not drop a log line.
 for file in enabled reset events/kmalloc/enabled; do
 	refused $file 2
 	refused $file '\n'
@@ -65,8 +66,8 @@ echo "what is wrong is refused"
 
 # --- Numbers that overflow ----------------------------------------------------------
 
-# overflows FILE TEXT...: each is EINVAL and changes nothing, whatever it would be
-# after wrapping around.
+# overflows FILE TEXT...: check that each text fails with EINVAL and changes
+# nothing, even if the number would be valid after wrapping around.
 overflows()
 {
 	local file=$kmt/$1 before after answer
@@ -85,7 +86,7 @@ overflows()
 	done
 }
 
-# 2^32 + 8, 2^64 + 8, and others that are 1024 or 8 after losing bits.
+# 2^32 + 8, 2^64 + 8, and numbers that become 1024 or 8 when high bits are lost.
 overflows subbufs 4294967304 18446744073709551624 0x10000000000000008 \
 	02000000000000000000010
 overflows subbuf_size 18014398509481985K 18014398509481985k 17592186044417M \
@@ -97,7 +98,7 @@ overflows filter size=18446744073709551624 size=8-18446744073709551624 \
 overflows enabled 4294967297 10 01 18446744073709551617
 overflows events/kmalloc/enabled 4294967296 10 00
 overflows snapshot/take 4294967297 18446744073709551617 4294967296
-# 0 would free what is there, 1 take a snapshot.
+# 0 would free the snapshot, 1 would take a snapshot.
 grep -qx 'state: none' $kmt/snapshot/take || fail "there is a snapshot"
 sleep 5 # The log leaves out lines of triggers if there are many.
 for limit in 18014398509481985K 17179869185G 16385P 18446744073709551617 8E \
@@ -108,7 +109,7 @@ overflows trigger 'site:18446744073709551617>1' 'site:0x1000000000000000f>1' \
 	'site:vfs_open+0x10000000000000001>1' \
 	'site:vfs_open+18446744073709551617>1'
 [ -z "$(cat $kmt/trigger)" ] || fail "a trigger is set"
-# The largest ones are taken, and hexadecimal ones that end in E.
+# The largest values are accepted, and hexadecimal values that end in E.
 echo 0xFE >$kmt/subbuf_size || fail "0xFE"
 [ "$(cat $kmt/subbuf_size)" = 192 ] || fail "0xFE is $(cat $kmt/subbuf_size)"
 echo 512K >$kmt/subbuf_size || fail "512K"
@@ -131,7 +132,7 @@ echo 1 >$kmt/events/kfree/enabled
 
 # --- Filters ------------------------------------------------------------------------
 
-# recorded NAME FILTER...: the storm and other work, with this filter.
+# recorded NAME FILTER...: record the storm and other work with this filter.
 recorded()
 {
 	local name=$1
@@ -145,14 +146,15 @@ recorded()
 	[ "$(cat $kmt/filter)" = none ] || fail "the filter was not taken back"
 }
 
-# What the storm allocates takes more with a debugging allocator.
+# With a debugging allocator the storm's objects are larger.
 bytes=$(awk '$6 == "kmalloc-64" { print $3 }' $kmt/caches)
 echo "$bytes" >/out/bytes
 recorded size -F "size=$bytes"
 recorded range -F 'size=8193-'
 recorded cache -F "cache=dent??,kmalloc-64,fil* size=$bytes-2000"
 
-# A task of which all but the last allocation is its own, and others.
+# A busy task, selected by its pid while other tasks allocate, too. All but its last
+# allocation run in that task.
 sh -c 'while :; do echo $$ >/tmp/pid; done' &
 busy=$!
 recorded pid -p $busy
@@ -267,7 +269,7 @@ storm 0 1000
 daemon_stop
 cp $kmt/info /out/info-changes
 
-# Nothing of it is left: a session with all.
+# The toggling leaves no setting behind: record a session with all events.
 daemon_start /out/all
 storm 0 1000
 daemon_stop

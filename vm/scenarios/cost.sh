@@ -12,13 +12,14 @@
 ft=/sys/kernel/debug/tracing
 rounds=200
 
-# Its pool is ready from here on, not in the middle of a measurement.
+# Initialize the random pool now, so that the initialization does not disturb a
+# measurement.
 dd if=/dev/random of=/dev/null bs=32 count=1 2>/dev/null
 frames=$(sed -n 's/^.*kmt_frames=\([0-9]*\).*$/\1/p' /proc/cmdline)
 insmod /modules/kmt_count.ko frames="${frames:-0}" ||
 	fail "no module to count with"
 
-# begin, end TRACER
+# begin, end TRACER: enclose the measurements of a tracer.
 begin()
 {
 	case $1 in

@@ -11,7 +11,8 @@ meminfo()
 	sed -n "s/^$1: *\([0-9]*\) kB/\1/p" /proc/meminfo
 }
 
-# write_ms FOLDER KB: how long this file system takes for so much, with fsync.
+# write_ms FOLDER KB: print the time in ms to write and fsync KB to this file
+# system.
 write_ms()
 {
 	local started
@@ -27,7 +28,7 @@ buffers_kb()
 	echo $(($(cat $kmt/subbufs) * $(cat $kmt/subbuf_size) * $(nproc) / 1024))
 }
 
-# try NAME FOLDER
+# try NAME FOLDER: stop kmemtraced with SIGINT while it writes to FOLDER.
 try()
 {
 	local dirty_kb limit_ms

@@ -9,7 +9,7 @@
 mount -t ext4 /dev/vdb /mnt || fail "no second disk"
 capture=/mnt/capture
 new=$capture/kmemtrace.new-1
-# What the kernel recorded since boot has no room on that disk.
+# The records since boot would not fit on that disk; save them elsewhere.
 kmemtraced -q -w 0.1 -D /out/boot || fail "the trace of the boot is not saved"
 rm -r /out/boot
 
@@ -26,7 +26,7 @@ fi
 grep -q 'belongs to another user (uid 1000)' /out/refused ||
 	fail "no reason: $(cat /out/refused)"
 
-# Its messages elsewhere: there is no room for them.
+# Write the messages to another disk, because this one is full.
 kmemtraced -f -D $capture >/out/messages 2>&1 &
 daemon=$!
 wait_until 20 test -s $new/cpu0.out || fail "kmemtraced did not start"

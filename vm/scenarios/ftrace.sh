@@ -29,7 +29,7 @@ mark
 work 1 >/dev/null
 storm 0 3000
 storm 1 3000
-# Whatever the CPUs do meanwhile.
+# CPU 1 goes offline and online during the recording.
 echo 0 >/sys/devices/system/cpu/cpu1/online
 work_files /tmp 5
 echo 1 >/sys/devices/system/cpu/cpu1/online

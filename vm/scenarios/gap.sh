@@ -9,7 +9,7 @@
 
 daemon_start /out/capture
 insmod /modules/kmt_gap.ko || fail "the gap module could not be loaded"
-# kfree_rcu() keeps what it was given for up to five seconds.
+# kfree_rcu() may delay a free for up to five seconds.
 sleep 7
 daemon_stop
 [ "$(total_overruns)" = 0 ] || fail "events were lost"

@@ -19,7 +19,7 @@ echo 1 >$online || fail "cannot switch CPU 1 on"
 storm 1 10000
 work 1
 
-# Away at once after work on it: what it recorded last must come out too.
+# Switch the CPU off directly after work on it: its last records must be saved, too.
 storm 1 10000
 echo 0 >$online || fail "cannot switch CPU 1 off"
 [ -e $kmt/cpu1 ] || fail "the file of a CPU that went away has gone"
@@ -35,7 +35,8 @@ daemon_stop
 total_overruns | tee /out/total_overruns
 [ "$(cat /out/total_overruns)" = 0 ] || fail "events were lost"
 
-# on_node CPU: all memory that its file maps is on the CPU's node.
+# on_node CPU: check that all pages mapped from the CPU's file are on the CPU's
+# node.
 on_node()
 {
 	local node
@@ -48,16 +49,16 @@ on_node()
 echo "--- other buffers while the CPU is away"
 on_node 0
 on_node 1
-# A channel of relay that is not ours has no buffer for a CPU that is away.
+# A relay channel of another module has no buffer for an offline CPU.
 insmod /modules/kmt_relay.ko || fail "no relay module"
 [ "$(cat /proc/kmt_relay)" = 1 ] || fail "another channel begins otherwise"
-# What it recorded in its first session ever is not lost by that.
+# New buffer sizes must not count the first session's records as lost.
 echo 4 >$kmt/subbufs
 echo 65536 >$kmt/subbuf_size
 [ "$(total_overruns)" = 0 ] || fail "other buffers count as a loss: $(cat $kmt/overruns)"
 [ "$(cat /proc/kmt_relay)" = 1 ] ||
 	fail "new buffers of kmemtrace made $(cat /proc/kmt_relay) of another channel"
-# Its file is there, and so is what it shows.
+# The file of an offline CPU exists and its records are readable.
 /files/bufread dump $kmt/cpu1 /tmp/cpu1 || fail "the file of a CPU that is away"
 
 echo "--- a snapshot while it is away, with a reader that maps"
@@ -107,7 +108,7 @@ storm1=$!
 taskset 1 sh -c 'echo take 5000 >/proc/kmt_snapshot'
 wait $storm1
 grep '^taken:' $snap/take
-# That CPU has come along.
+# After the snapshots CPU 1 must record into the live buffers.
 cat $kmt/cpu1 >/dev/null
 storm 1 100
 [ "$(cat $kmt/cpu1 | wc -c)" -ge $((200 * 64)) ] ||

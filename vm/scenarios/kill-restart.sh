@@ -7,7 +7,8 @@
 
 daemon_start /out/first
 work 1
-# In full swing, so that it dies between a read and a write now and then.
+# Kill kmemtraced under load, so that the kill sometimes falls between a read and a
+# write.
 storm 0 200000 &
 storm 1 200000 &
 usleep 300000

@@ -9,7 +9,7 @@
 
 figures=/sys/kernel/debug/kmemtrace-test/irqs_off
 
-# show WHAT: the longest stretch of each section since the last time.
+# show WHAT: print the longest duration of each section since the last call.
 show()
 {
 	sed "s/^/latency: $1 /" $figures

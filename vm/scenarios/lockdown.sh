@@ -10,7 +10,7 @@
 
 lockdown=/sys/kernel/security/lockdown
 
-# opens r|w FILE: 0; else /tmp/refusal says why not.
+# opens r|w FILE: return whether FILE can be opened; the error is in /tmp/refusal.
 opens()
 {
 	case $1 in
@@ -19,7 +19,7 @@ opens()
 	esac
 }
 
-# refuses r|w FILE: it cannot be opened, with EPERM.
+# refuses_open r|w FILE: check that opening FILE fails with EPERM.
 refuses_open()
 {
 	if opens "$1" "$2"; then
@@ -58,7 +58,7 @@ each_way()
 [ -e $lockdown ] || mount -t securityfs security /sys/kernel/security ||
 	fail "no securityfs"
 [ -w $lockdown ] || fail "this kernel has no lockdown"
-# The files of CPUs come with the first session.
+# The per-CPU files are created by the first session.
 echo 1 >$kmt/enabled
 echo 0 >$kmt/enabled
 find $kmt -type f -exec stat -c '%a %n' {} + >/tmp/files
@@ -68,7 +68,7 @@ for file in cpu0 snapshot/cpu0 stacks tasks events/kmalloc/enabled; do
 done
 bad=0
 
-# daemon_refused: kmemtraced names the reason.
+# daemon_refused: check that kmemtraced prints the reason.
 daemon_refused()
 {
 	kmemtraced -q -D /out/locked >/tmp/locked.log 2>&1 &&

@@ -10,8 +10,8 @@
 insmod /modules/kmt_storm.ko || fail "no storm module"
 witness
 
-# Small storms mark where every probe is in place on a CPU and nothing is lost
-# yet, and where nothing is lost any more.
+# Small storms mark the interval to compare: before it, every probe is active and
+# nothing is lost yet; after it, nothing is lost any more.
 echo 1 >$kmt/enabled
 storm 0 10
 storm 1 10
@@ -22,7 +22,7 @@ storm 0 100000 &
 storm0=$!
 storm 1 100000
 wait $storm0
-# A fast machine may have lost nothing so far.
+# A fast machine may not have lost any event yet.
 kill -STOP "$daemon"
 storm 0 2000
 storm 1 2000

@@ -9,11 +9,11 @@
 
 sample=/sys/module/kmemtrace_sample/parameters
 step=$kmt/events/mark:sample_step
-# With stacks each event takes far longer.
+# Stacks make each event much slower.
 many=20000
 ! grep -q kmemtrace.stacks=yes /proc/cmdline || many=1000
 
-# refuses WHAT FORMAT: the file marker does not take that.
+# refuses WHAT FORMAT: check that the file marker rejects the text.
 refuses()
 {
 	if printf %b "$2" 2>/dev/null >$kmt/marker; then
@@ -21,7 +21,7 @@ refuses()
 	fi
 }
 
-# state NAME: what info and the table say of annotations.
+# state NAME: save the annotations of info and of the table.
 state()
 {
 	cp $kmt/info "/out/info.$1"
@@ -43,7 +43,7 @@ insmod /modules/kmemtrace-sample.ko || fail "cannot load the sample"
 state during
 [ "$(cat $step/enabled)" = 1 ] || fail "an annotation that comes is off"
 
-# Nothing is evaluated while it is off.
+# While the event is disabled, its arguments are not evaluated.
 echo 100 >$sample/work
 [ "$(evaluated)" = 100 ] || fail "on: evaluated $(evaluated) times, not 100"
 echo 0 >$step/enabled
@@ -56,7 +56,7 @@ echo 1 >$step/enabled
 echo 50 >$sample/work
 [ "$(evaluated)" = 150 ] || fail "on again: evaluated $(evaluated) times"
 
-# Switched while it is reached, on both CPUs.
+# Toggle the event while both CPUs reach it.
 taskset 1 sh -c "echo $many >$sample/work" &
 worker=$!
 i=0
@@ -69,7 +69,8 @@ done
 wait $worker
 evaluated >/out/evaluated
 
-# Lines: several at once, as long as can be, longer, and what is no text.
+# Lines: several in one write, the longest possible one, a longer one, and binary
+# data.
 printf 'one\ntwo\t2\nthree, without an end' >$kmt/marker || fail "three lines"
 line=$(printf '%0256d' 0)
 printf '%s\n' "$line" >$kmt/marker || fail "a line of 256 bytes"
@@ -89,7 +90,8 @@ echo "last phase" >$kmt/marker
 rmmod kmemtrace-sample
 state after
 [ -e "$step" ] && fail "the switch of what went is still there"
-# Another life: other numbers. The longest string that is kept as it is.
+# The module's second load uses other numbers. 256 is the longest string that is not
+# truncated.
 insmod /modules/kmemtrace-sample.ko length=256 || fail "cannot load it again"
 rmmod kmemtrace-sample
 i=0
@@ -106,7 +108,7 @@ total_overruns >/out/total_overruns
 daemon_stop
 cmp $kmt/marks /out/capture/marks || fail "the table is not saved as it is"
 
-# What went is forgotten in the next session.
+# The next session does not list the marks of an unloaded module.
 echo 1 >$kmt/enabled
 grep kmemtrace_sample $kmt/marks && fail "annotations of the session before"
 if insmod /modules/kmemtrace-sample.ko length=4294967295 2>/dev/null; then
@@ -116,7 +118,7 @@ fi
 echo 0 >$kmt/enabled
 dmesg | grep -c 'kmemtrace: marker' >/out/complaints
 
-# --- Where room is short: nothing but lines, by CPU 0 -----------------------------
+# --- Small buffers: only lines, on CPU 0 ------------------------------------------
 
 for event in "$kmt"/events/*; do
 	case $event in
@@ -129,7 +131,7 @@ echo 8192 >$kmt/subbuf_size
 cat >/tmp/write-lines <<EOF
 i=\$1
 while [ \$i -lt \$2 ]; do
-	# By turns one record and as many as a line can be.
+	# Alternate between lines of one record and lines of the maximum number of records.
 	text=\$i
 	[ \$((i % 2)) = 0 ] || text="\$i $(printf '%0250d' 0)"
 	echo "\$text" >$kmt/marker && echo \$i
@@ -137,13 +139,13 @@ while [ \$i -lt \$2 ]; do
 done 2>/dev/null
 EOF
 
-# lines FIRST END: prints the numbers of those that were taken.
+# lines FIRST END: print the numbers of the accepted lines.
 lines()
 {
 	taskset 1 sh /tmp/write-lines "$1" "$2"
 }
 
-# read_lines NAME
+# read_lines NAME: save the lines and the records of CPU 0.
 read_lines()
 {
 	taskset 1 cat $kmt/cpu0 >>"/out/$1.cpu0"
@@ -164,7 +166,7 @@ echo 0 >$kmt/enabled
 read_lines overwrite
 echo discard >$kmt/mode
 
-# Buffers that were full when they became a snapshot, and come back unread.
+# Full buffers that become a snapshot are reused without being read.
 echo 1 >$kmt/enabled
 echo 1 >$kmt/snapshot/take || fail "no snapshot"
 lines 0 200 >/tmp/before
@@ -175,7 +177,7 @@ echo 0 >$kmt/enabled
 read_lines snapshot
 cp $kmt/record_size /out/record_size
 
-# Last, as it cannot be undone.
+# The last test, because lockdown cannot be undone.
 if [ -e /files/lockdown.sh ]; then
 	. /files/lockdown.sh
 fi

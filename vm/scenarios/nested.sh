@@ -9,7 +9,8 @@
 
 insmod /modules/kmt_nested.ko || fail "no module"
 
-# nest PLACE PAIRS: a capture of that many, and what the kernel says of it.
+# nest PLACE PAIRS: record PAIRS pairs of events nested at PLACE, and save the
+# kernel's counters.
 nest()
 {
 	daemon_start "/out/$1"
@@ -23,9 +24,9 @@ nest()
 for place in slot room stack mark; do
 	nest $place 3000
 done
-# Readers hold locks that a snapshot needs, and the counters of triggers have
-# locks. The events come in all that reads the files, and in kmemtraced; each fires
-# a trigger or counts for one.
+# Readers hold locks that a snapshot needs, and the counters of triggers have locks.
+# All code that reads the files causes events, as does kmemtraced. Each event fires
+# a trigger or is counted by one.
 read_files()
 {
 	for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -51,7 +52,7 @@ for place in reader view snapshot counter; do
 	cat /proc/kmt_nested >"/out/$place.nested"
 	total_overruns >"/out/$place.overruns"
 done
-# No probe comes to the path that writes.
+# No probe can be placed on the writer's functions.
 writer='record_slow make_room count_lost count_refused write_lost write_stop
 	begin_records next_record commit_record end_records record_time room
 	has_room has_room_for fill_next next_subbuf enter_buffer leave_buffer
@@ -65,9 +66,9 @@ awk '{ print $3 }' /proc/kallsyms |
 		fi
 		echo "$function" >>/out/tried
 	done
-# One that the writer calls and that may have probes.
+# A function that the writer calls and that may have probes.
 nest irq_work_queue 3000
-# One stack for each operation.
+# Each operation on several pages saves one stack.
 echo overwrite >$kmt/mode
 echo 1 >$kmt/enabled
 for what in bulk exact split; do
@@ -77,7 +78,7 @@ done
 cat /out/operations
 echo 0 >$kmt/enabled
 echo discard >$kmt/mode
-# The same while snapshots are taken, by this and on the CPUs.
+# The same test while snapshots are taken, by this shell and on the CPUs.
 echo 1 >$kmt/snapshot/take 2>/dev/null
 echo 1 >$kmt/enabled
 for place in reader view snapshot counter; do

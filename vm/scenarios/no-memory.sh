@@ -14,7 +14,8 @@ done
 echo N >/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem
 echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
 
-# faults [-k] FILE TEXT UNDO: see vm/failnth.
+# faults [-k] FILE TEXT UNDO: fail each allocation of a write in turn; see
+# vm/failnth.
 faults()
 {
 	/files/failnth "$@" $kmt/info $kmt/trigger $kmt/snapshot/take ||
@@ -23,14 +24,14 @@ faults()
 
 echo 4 >$kmt/subbufs
 echo 65536 >$kmt/subbuf_size
-# Before the first session, too, tasks end while tracing is switched on in vain, and
-# the table is read.
+# Before the first session: tasks end while enabling fails and while the table is
+# read.
 (while :; do cat $kmt/tasks; done >/dev/null) &
 reader=$!
 faults $kmt/enabled 1 0
 kill $reader
 wait $reader 2>/dev/null
-# The buffer of a CPU that did not come after all is kept.
+# The buffer of a CPU that failed to come online is kept.
 faults -k /sys/devices/system/cpu/cpu1/online 1 0
 echo 1 >/sys/devices/system/cpu/cpu1/online
 faults $kmt/subbufs 8 4
@@ -42,7 +43,7 @@ faults $kmt/trigger 'cache:dentry>100000000' '!cache:dentry>100000000'
 faults $kmt/trigger 'site:vfs_open+0x10>100000000' '!site:vfs_open+0x10>100000000'
 faults $kmt/trigger 'mark:never' '!mark:never'
 
-# While it runs, too.
+# Inject failures while tracing is enabled, too.
 echo 1 >$kmt/enabled
 faults $kmt/events/kmalloc/enabled 0 1
 faults $kmt/filter 'cache=kmalloc-64 pid=1' none
@@ -57,7 +58,7 @@ faults $kmt/reset 1 ''
 echo 0 >$kmt/enabled
 echo 20 >$kmt/subbufs
 
-# What is left is a tracer that works.
+# Afterwards the tracer must still work.
 echo 1 >$kmt/reset
 daemon_start /out/capture
 work 1

@@ -16,7 +16,8 @@ for value in enable=maybe subbufs=1 subbuf_size=12x abi=3 tasks=1 \
 		grep "kmemtrace: .*kmemtrace\.$value is neither" /tmp/dmesg ||
 		fail "no message about kmemtrace.$value"
 done
-# Buffers for all CPUs that there may be would be too much here, but nobody asked.
+# Buffers for all possible CPUs would be too large here, but the defaults must not
+# cause a warning.
 grep "kmemtrace: .*too much" /tmp/dmesg && fail "a warning about the defaults"
 [ "$(cat $kmt/enabled)" = 0 ] || fail "on by kmemtrace.enable=maybe"
 [ "$(cat $kmt/subbufs)" = 20 ] || fail "subbufs is $(cat $kmt/subbufs)"
@@ -29,7 +30,7 @@ done
 for file in enabled subbufs subbuf_size filter mode; do
 	[ "$(stat -c %a $kmt/$file)" = 600 ] || fail "mode of $file"
 done
-# All are root's alone.
+# Only root may access the files.
 find $kmt -type f -exec stat -c '%a %u %n' {} + >/tmp/files
 grep -v '^[246]00 0 ' /tmp/files && fail "files that are others' too"
 [ "$(wc -l </tmp/files)" -ge 20 ] || fail "few files: $(cat /tmp/files)"

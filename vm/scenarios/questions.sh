@@ -22,7 +22,7 @@ echo resized >$kmt/marker
 sleep 1
 daemon_stop
 
-# The reader is stopped for a while, and the buffers are not large enough for it.
+# Stop the reader until the small buffers overflow.
 daemon_start /out/lossy
 work 1 >/dev/null
 kill -STOP "$daemon"

@@ -6,9 +6,8 @@
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
-# Objects that are free but kept by a CPU count as active in slabinfo. SLUB gives
-# back what a CPU has when asked to shrink a cache; from then on a CPU is to keep
-# one slab of each.
+# slabinfo counts free objects on per-CPU lists as active. SLUB releases them when a
+# cache is shrunk; afterwards a CPU may keep only one slab of each cache.
 tune_slub()
 {
 	local partial
@@ -25,7 +24,7 @@ shrink_slub()
 	done
 }
 
-# SLAB is told to keep one object of each cache and CPU.
+# Configure SLAB to keep one free object per cache and CPU.
 tune_slab()
 {
 	local name
@@ -50,13 +49,13 @@ daemon_start /out/capture
 work 2
 tune_slab
 tune_slub
-# Here so that the files of sysfs are known later.
+# Shrink once now, so that the sysfs files are in the dentry cache later.
 shrink_slub
 sync
 pause
 
-# From here on little may allocate: the file is open, kmemtraced stands still,
-# and the shell does all by itself.
+# From here on, allocate as little as possible: the file is open, kmemtraced is
+# stopped, and the shell uses only builtins.
 table=
 exec 3</proc/slabinfo
 kill -STOP "$daemon"

@@ -9,7 +9,7 @@
 snap=$kmt/snapshot
 insmod /modules/kmt_snapshot.ko || fail "no module"
 
-# says KEY VALUE: the state of snapshots.
+# says KEY VALUE: check a property of the snapshot state.
 says()
 {
 	grep -qx "$1: $2" $snap/take || {
@@ -18,7 +18,7 @@ says()
 	}
 }
 
-# refused FILE TEXT: writing that is an error and changes nothing.
+# refused FILE TEXT: check that writing TEXT fails and changes nothing.
 refused()
 {
 	if printf '%s' "$2" >"$1" 2>/dev/null; then
@@ -26,7 +26,7 @@ refused()
 	fi
 }
 
-# trigger TEXT...: each of them set.
+# trigger TEXT...: set each of the triggers.
 trigger()
 {
 	while [ $# -gt 0 ]; do
@@ -35,7 +35,7 @@ trigger()
 	done
 }
 
-# has_trigger LINE: a pattern
+# has_trigger LINE: check that a line of the file trigger matches the pattern LINE.
 has_trigger()
 {
 	grep -qx "$1" $kmt/trigger || {
@@ -49,13 +49,13 @@ try()
 	echo "$*" >/proc/kmt_snapshot
 }
 
-# save NAME: the snapshot as a capture.
+# save NAME: save the snapshot as a capture.
 save()
 {
 	kmemtraced -S -D "/out/$1" -q || fail "kmemtraced -S did not save $1"
 }
 
-# --- Nothing is there yet, and bad input ----------------------------------------
+# --- No snapshot yet, and bad input ---------------------------------------------
 
 says state none
 refused $snap/take 1			# tracing is off
@@ -75,17 +75,17 @@ done
 [ -z "$(cat $kmt/trigger)" ] || fail "a trigger is set"
 says state none
 
-# --- By root ---------------------------------------------------------------------
+# --- Taken by root ----------------------------------------------------------------
 
 echo overwrite >$kmt/mode
-# number FILE OFFSET: eight bytes of a record.
+# number FILE OFFSET: print an eight-byte number of a record.
 number()
 {
 	od -An -t d8 -j "$2" -N 8 "$1" | tr -d ' '
 }
 
-# The record of losses at the start of the live buffer has the events of the
-# snapshot, which nobody read, and one that was refused right after it.
+# The live buffer begins with a loss record. It counts the snapshot's events, which
+# were not read, and an event that was refused directly afterwards.
 echo 1 >$kmt/enabled
 work_pipes 10
 echo 1 >$snap/take || fail "no snapshot"
@@ -98,7 +98,7 @@ echo 0 >$kmt/enabled
 gaps=0
 for cpu in 0 1; do
 	cat $kmt/cpu$cpu >/out/refused-live$cpu
-	# A record of losses; the second record of the snapshot is an event.
+	# The record is a loss record; the second record of the snapshot is an event.
 	[ "$(od -An -t u1 -N 1 /out/refused-live$cpu | tr -d ' ')" = 3 ] || continue
 	gaps=$((gaps + 1))
 	since=$(number /out/refused-live$cpu 32)
@@ -114,7 +114,7 @@ try keep 1000
 echo 1 >$snap/take || fail "no snapshot"
 says state taken
 says why snapshot/take
-# Tracing goes on, and the snapshot is what was before.
+# Tracing continues, and the snapshot keeps the records from before.
 try keep 2000
 save root
 says state taken
@@ -122,7 +122,7 @@ kmemtraced -S -D /out/again 2>/out/again.log ||
 	fail "a snapshot that was read is an error"
 grep -q "was read before" /out/again.log || fail "read twice in silence"
 
-# A reader in the middle of an old one is told.
+# A reader in the middle of an old snapshot receives an error.
 echo 1 >$snap/take
 exec 3<$snap/cpu0 4<$snap/cpu1
 dd bs=64 count=1 <&3 >/dev/null 2>&1 || fail "cannot read"
@@ -139,7 +139,8 @@ echo 0 >$snap/take
 says state none
 [ -z "$(cat $snap/cpu0 $snap/overruns)" ] || fail "something is left"
 
-# --- By the kernel's calls -------------------------------------------------------
+# --- Taken by kernel code
+# ----------------------------------------------------------
 
 try take-alloc
 says why kmemtrace_snapshot_alloc
@@ -149,10 +150,11 @@ says taken 5
 try take-nmi
 says in_nmi 1
 says taken 5
-# A CPU refuses others only while it takes a snapshot with interrupts off.
+# A CPU refuses events only while it takes a snapshot with interrupts off.
 try take-timer 1000
 says coincided 0
-# All CPUs at once, while they work and a live reader and one of snapshots read.
+# Take snapshots on all CPUs under load while a live reader and a snapshot reader
+# run.
 daemon_start /out/live
 (while :; do cat $snap/cpu0 $snap/cpu1; done >/dev/null 2>&1) &
 reader=$!
@@ -173,7 +175,7 @@ says taken 0
 # --- Triggers --------------------------------------------------------------------
 
 try drop
-# What an object takes depends on the kernel.
+# The size of an object depends on the kernel.
 trigger 'site:snapshot_keep>1G'
 try keep 1
 size=$(sed -n 's/^armed held=\([0-9]*\) objects=1 .*/\1/p' $kmt/trigger)
@@ -198,7 +200,7 @@ try keep 51
 has_trigger "fired held=$((101 * size)) objects=101 unfollowed=0 $site"
 says why "$site"
 save site
-# Frees count, and once more it can be set.
+# Frees are subtracted, and a trigger can be set again after it has fired.
 try drop
 has_trigger "fired held=0 objects=0 unfollowed=0 $site"
 trigger "$site"
@@ -215,7 +217,7 @@ says why alloc-failure
 has_trigger 'fired alloc-failure'
 says taken 4
 trigger '!alloc-failure' "!$site"
-# A mark, if it is that one; of kernels that have marks.
+# Only the named mark fires the trigger; some kernels have no marks.
 if [ -e $kmt/marker ]; then
 	trigger mark:marker mark:other
 	echo "a line" >$kmt/marker
@@ -226,7 +228,7 @@ if [ -e $kmt/marker ]; then
 	trigger '!mark:marker' '!mark:other'
 fi
 [ "$(wc -l <$kmt/trigger)" = 1 ] || fail "triggers are left"
-# With its cache goes what a trigger counts.
+# Destroying a cache removes the counter of its trigger.
 rmmod kmt_snapshot || fail "rmmod"
 has_trigger 'fired gone cache:kmt_snapshot>40000'
 insmod /modules/kmt_snapshot.ko
@@ -235,7 +237,7 @@ trigger '!cache:kmt_snapshot>40000'
 
 # --- Out of memory ---------------------------------------------------------------
 
-# What is not the culprit's: some work before and beside.
+# Other work before and during the out-of-memory, which the report must not blame.
 trigger oom
 work_pipes 100
 echo -1000 >/proc/self/oom_score_adj

@@ -7,10 +7,12 @@
 # shellcheck source-path=SCRIPTDIR source=../guest/lib.sh
 . /lib.sh
 
-# Of starting and ending it should not say much.
+# The number of events is large enough that start and end of kmemtraced hardly
+# matter.
 pairs=800000
 
-# Slow enough for nothing to be lost: a hole would hide a share.
+# Generate slowly enough to lose nothing, because a loss would hide events of
+# kmemtraced.
 generate()
 {
 	local i=0
@@ -21,14 +23,14 @@ generate()
 	done
 }
 
-# all_bytes FOLDER
+# all_bytes FOLDER: print the total size of the records.
 all_bytes()
 {
 	cat "$1"/cpu*.out | wc -c
 }
 
-# The same with no reader: the buffers are large enough (see the kernel's
-# command line in the test).
+# control: generate the same load without a reader. The buffers are large enough
+# (see the kernel's command line in the test).
 control()
 {
 	echo 1 >$kmt/enabled
@@ -42,7 +44,7 @@ control()
 	rm -r /tmp/control
 }
 
-# measure NAME FOLDER
+# measure NAME FOLDER: print the share of kmemtraced's own events.
 measure()
 {
 	local bytes own

@@ -12,7 +12,7 @@ enabled()
 	cat $kmt/enabled
 }
 
-# unread CPU: bytes that wait in the buffer of that CPU
+# unread CPU: print the number of unread bytes in the CPU's buffer.
 unread()
 {
 	taskset "$(printf %x $((1 << $1)))" cat "$kmt/cpu$1" | wc -c
@@ -37,12 +37,13 @@ for value in 1 y; do
 done
 wait $worker
 
-# What was recorded before it went off can be read, and no more comes after.
+# After disabling, recorded events remain readable and no event is added.
 [ "$(unread 0)" -ge $((400 * 64)) ] || fail "the last records cannot be read"
 storm 0 200
 [ "$(unread 0)" = 0 ] || fail "recorded while off"
 
-# Twice on is once on; a new session has nothing of the one before.
+# Enabling twice has no additional effect. A new session has no record of the
+# previous one.
 echo 1 >$kmt/enabled
 storm 1 300
 echo 1 >$kmt/enabled
@@ -61,13 +62,13 @@ if echo maybe >$kmt/enabled 2>/dev/null; then
 	fail "a wrong value was taken"
 fi
 
-# kmemtraced switches on by itself, unless there is something left to be saved.
+# kmemtraced enables tracing itself, unless unread records remain to be saved.
 unread 0 >/tmp/nothing
 daemon_start /out/capture
 [ "$(enabled)" = 1 ] || fail "kmemtraced did not switch tracing on"
 work 1
 /files/texec || fail "a thread cannot exec"
-# A cache that goes and is made again is another one.
+# A cache that is destroyed and created again gets a new number.
 for _ in 1 2; do
 	insmod /modules/kmt_count.ko || fail "cannot load the module"
 	echo "cache 10" >/proc/kmt_count
@@ -77,7 +78,8 @@ daemon_stop
 [ "$(enabled)" = 0 ] || fail "kmemtraced did not switch tracing off"
 total_overruns
 
-# The tables stay as they were when tracing went off, and are the session's own.
+# The tables keep their state from when tracing was disabled, and belong to that
+# session only.
 true
 cp $kmt/caches $kmt/tasks /tmp
 cmp /tmp/caches /out/capture/caches || fail "the caches are not saved as they are"

@@ -16,7 +16,7 @@ figure()
 	sed -n "s/^$1 //p" $test/stacks
 }
 
-# phase NAME: since the last one, no stack was wrong.
+# phase NAME: check that no stack was wrong since the last phase.
 phase()
 {
 	fast=$(($(figure fast) - fast_before))
@@ -27,7 +27,7 @@ phase()
 	[ "$(figure wrong)" = 0 ] || fail "$1: a stack is wrong"
 }
 
-# The buffers are too small for all of it: what is lost has no stack to compare.
+# The buffers are too small for all events; a lost event has no stack to compare.
 new_session()
 {
 	echo 0 >$kmt/enabled
@@ -47,13 +47,13 @@ phase work
 work_sockets 200
 phase network
 
-# Each way to allocate, in each context; the module's own stacks.
+# Use each path through the allocators in each context, and the stacks of a module.
 insmod /modules/kmt_gap.ko || fail "the gap module could not be loaded"
 sleep 1
 rmmod kmt_gap
 phase gap
 
-# Exceptions in the kernel: read() into memory that was never touched.
+# Exceptions in the kernel: read() into untouched memory.
 dd if=/dev/zero of=/dev/null bs=8M count=4 2>/dev/null
 phase exceptions
 [ $slow -gt 0 ] || [ $fast -gt 0 ] || fail "nothing was recorded"
