@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: what differs between kernel versions.  compat_slab.h has the rest.
+ * kmemtrace: functions whose implementation depends on the kernel version.
+ * compat_slab.h has those that need mm/slab.h.
  */
 #ifndef _MM_KMEMTRACE_COMPAT_H
 #define _MM_KMEMTRACE_COMPAT_H
@@ -17,14 +18,18 @@
 #include <uapi/linux/kmemtrace_abi.h>
 
 /*
- * Return the address of an object without its KASAN tag, because the free of the
- * object may have another tag.
+ * Return the address of an object without its KASAN tag, because the pointer that is
+ * freed may have another tag.  Any context.
  */
 static __always_inline u64 kmemtrace_object(const void *ptr)
 {
 	return (unsigned long)kasan_reset_tag(ptr);
 }
 
+/*
+ * Return the address of a page: the virtual address, or for a page of highmem the
+ * physical address with KMEMTRACE_PTR_PHYSICAL.  Any context.
+ */
 static __always_inline u64 kmemtrace_page(struct page *page)
 {
 	if (PageHighMem(page))
@@ -32,7 +37,11 @@ static __always_inline u64 kmemtrace_page(struct page *page)
 	return kmemtrace_object(page_to_virt(page));
 }
 
-/* As sched_clock(), without the call in between. */
+/*
+ * Return sched_clock(), in nanoseconds.  With paravirtualisation sched_clock() only
+ * calls paravirt_sched_clock(), and calling the latter saves one call per record.
+ * Any context.
+ */
 static __always_inline u64 kmemtrace_sched_clock(void)
 {
 #if defined(CONFIG_X86) && defined(CONFIG_PARAVIRT)
@@ -42,7 +51,7 @@ static __always_inline u64 kmemtrace_sched_clock(void)
 #endif
 }
 
-/* Return whether sched_clock() is one clock for all CPUs. */
+/* Return whether sched_clock() is one clock for all CPUs.  Any context. */
 static __always_inline bool kmemtrace_sched_clock_stable(void)
 {
 #ifdef CONFIG_HAVE_UNSTABLE_SCHED_CLOCK
@@ -52,7 +61,10 @@ static __always_inline bool kmemtrace_sched_clock_stable(void)
 #endif
 }
 
-/* Return whether @context, a preempt_count(), is that of an interrupt. */
+/*
+ * Return whether the current context is a hard or soft interrupt.  @context: the
+ * current preempt_count().
+ */
 static __always_inline bool kmemtrace_in_interrupt(unsigned int context)
 {
 #ifdef CONFIG_PREEMPT_RT
@@ -62,6 +74,10 @@ static __always_inline bool kmemtrace_in_interrupt(unsigned int context)
 #endif
 }
 
+/*
+ * Return the flags KMEMTRACE_FLAG_HARDIRQ and KMEMTRACE_FLAG_SOFTIRQ of a record.
+ * @context: the current preempt_count().
+ */
 static __always_inline u16 kmemtrace_interrupt_flags(unsigned int context)
 {
 	return (context & HARDIRQ_MASK ? KMEMTRACE_FLAG_HARDIRQ : 0) |

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: caches and slab objects, which differ between kernel versions.  No
- * other file of kmemtrace includes mm/slab.h.
+ * kmemtrace: properties of caches and slab objects, which the kernel versions store
+ * differently.  This is the only file of kmemtrace that includes mm/slab.h.
  */
 #ifndef _MM_KMEMTRACE_COMPAT_SLAB_H
 #define _MM_KMEMTRACE_COMPAT_SLAB_H
@@ -11,9 +11,8 @@
 #include "../slab.h"
 
 /*
- * Return the requested and the allocated size of a cache's objects.  struct
- * kmem_cache is private to mm/ in some versions, and the boot cache of SLOB leaves
- * object_size at 0.
+ * Return the size of a cache's objects that the creator of the cache requested, in
+ * bytes.  The boot cache of SLOB has an object_size of 0, and its size is used.
  */
 static __always_inline size_t
 kmemtrace_cache_bytes_req(const struct kmem_cache *s)
@@ -21,21 +20,23 @@ kmemtrace_cache_bytes_req(const struct kmem_cache *s)
 	return s->object_size ?: s->size;
 }
 
+/* Return the bytes that a cache allocates for each object. */
 static __always_inline size_t
 kmemtrace_cache_bytes_alloc(const struct kmem_cache *s)
 {
 	return s->size;
 }
 
-/* Return the number of a cache in the table of caches; 0: none. */
+/* Return the number of a cache in the table of caches, or 0 if it has none. */
 static __always_inline u16 kmemtrace_cache_number(const struct kmem_cache *s)
 {
 	return s->kmemtrace_number;
 }
 
 /*
- * Return the cache of a slab object, or NULL if the object has none or the allocator
- * does not store it.
+ * Return the cache of an object that kmalloc() or a cache allocated.  Return NULL for
+ * a large object of kmalloc(), which has no cache, and with SLOB, which does not
+ * store the cache.
  */
 static __always_inline struct kmem_cache *kmemtrace_cache_of(const void *object)
 {
@@ -49,8 +50,8 @@ static __always_inline struct kmem_cache *kmemtrace_cache_of(const void *object)
 }
 
 /*
- * Return the bytes that a slab object takes, which may be a large one of kmalloc();
- * 0: unknown.
+ * Return the allocated bytes of an object of kmalloc() or of a cache, or 0 if the
+ * allocator does not store the size.
  */
 static __always_inline size_t kmemtrace_bytes_of(const void *object)
 {
@@ -65,8 +66,8 @@ static __always_inline size_t kmemtrace_bytes_of(const void *object)
 }
 
 /*
- * Return the bytes in use of a cache, as /proc/slabinfo counts them; 0: unknown.
- * Context: slab_mutex is held.
+ * Return the bytes of a cache's objects that are in use, as /proc/slabinfo counts
+ * them, or 0 if the allocator does not count them.  Context: slab_mutex is held.
  */
 static __always_inline u64 kmemtrace_cache_held(struct kmem_cache *s)
 {

@@ -7,8 +7,10 @@
  * before the memory is released; otherwise another CPU's allocation of the same
  * memory could be recorded before its free.
  *
- * Context of the hooks: any but NMI, any locks held, interrupts on or off.  While
- * tracing is off each hook is the no-op of a tracepoint.
+ * The hooks may be called in any context but NMI, with any locks held, and with
+ * interrupts on or off.  While tracing is off each hook is the no-op of a tracepoint.
+ * A hook returns nothing and never fails: an event that cannot be recorded is counted
+ * as lost.
  */
 #ifndef _LINUX_KMEMTRACE_H
 #define _LINUX_KMEMTRACE_H
@@ -24,22 +26,24 @@ struct task_struct;
 #include <trace/events/kmemtrace.h>
 
 /*
- * Marks a function that allocates pages, or frees lists of pages, on behalf of its
- * caller, and reports them to kmemtrace with the address of that caller.  Reports
- * of functions below the wrapper are dropped, because they return to an address in
- * the section of the wrappers.  So a page has one record, from the outermost
- * wrapper, and while tracing is off the caller's address need not be passed down.
- * A wrapper is noinline: inlined, its return address would be that of its caller.
+ * Mark a function as a wrapper: a function that allocates pages, or frees lists of
+ * pages, on behalf of its caller, and reports them to kmemtrace with the address of
+ * that caller.  Functions below the wrapper return to an address in the section of
+ * the wrappers, and their reports are dropped for that reason.  A page therefore has
+ * one record, from the outermost wrapper, and while tracing is off the caller's
+ * address need not be passed down.  A wrapper must be noinline, because the return
+ * address of an inlined wrapper would be that of its caller.
  */
 #define __kmemtrace_wrapper	__section(".text..kmemtrace")
 
-/* The section of all wrappers, from the linker script. */
+/* Start and end of the section of all wrappers; the linker script defines them. */
 extern char __kmemtrace_text_start[], __kmemtrace_text_end[];
 
 /**
  * in_kmemtrace_wrapper - test for the address of a wrapper
  * @addr: return address
  *
+ * Context: any.
  * Return: whether @addr is in a function that is marked as __kmemtrace_wrapper.
  */
 static __always_inline bool in_kmemtrace_wrapper(unsigned long addr)
@@ -48,17 +52,26 @@ static __always_inline bool in_kmemtrace_wrapper(unsigned long addr)
 	       addr < (unsigned long)__kmemtrace_text_end;
 }
 
+/**
+ * kmemtrace_init - initialise kmemtrace, and begin to trace if the command line
+ * requests it
+ *
+ * Context: early boot, once the slab allocator and vmalloc work.  One CPU runs, with
+ * interrupts off.
+ */
 void __init kmemtrace_init(void);
 
 /**
- * kmemtrace_snapshot - keep the records up to now
+ * kmemtrace_snapshot - preserve the current records as a snapshot
  *
- * Make the records up to now the snapshot, in place of the snapshot before, and go
- * on recording.  This needs spare buffers.  Without them, write a STOP record and
- * stop tracing until user space switches it on again, so that the records are kept.
- * Do nothing where no event is recorded, or while another CPU takes a snapshot.
+ * Make the current records the snapshot, which replaces the previous snapshot, and
+ * continue to record into the spare buffers.  If there are no spare buffers, write a
+ * STOP record and stop tracing until user space switches tracing on again, so that
+ * the records are preserved.  Do nothing if no event is recorded, or while another
+ * CPU takes a snapshot.
  *
- * For debugging, as tracing_snapshot(): released code does not call this.
+ * The function is meant for debugging, as tracing_snapshot() is: released code does
+ * not call it.
  *
  * Context: any; in NMI context the call is only counted.  Does not wait, and
  * allocates nothing.
@@ -66,10 +79,11 @@ void __init kmemtrace_init(void);
 void kmemtrace_snapshot(void);
 
 /**
- * kmemtrace_snapshot_alloc - allocate spare buffers and keep the records up to now
+ * kmemtrace_snapshot_alloc - allocate spare buffers and preserve the current records
  *
- * As kmemtrace_snapshot(), but allocate the spare buffers first if there are none.
- * If there is no memory, log this and take no snapshot; tracing goes on.
+ * Allocate the spare buffers if there are none, and call kmemtrace_snapshot().  If
+ * there is no memory for the buffers, log the failure and take no snapshot; tracing
+ * continues.
  *
  * Context: process context.  Sleeps.
  */
@@ -78,7 +92,8 @@ void kmemtrace_snapshot_alloc(void);
 /**
  * kmemtrace_oom - fire the triggers of the OOM killer
  *
- * Called before the OOM killer kills a task, and if it found no task to kill.
+ * The OOM killer calls this function before it kills a task, and if it found no task
+ * to kill.
  *
  * Context: any but NMI.
  */
@@ -87,17 +102,18 @@ void kmemtrace_oom(void);
 /**
  * kmemtrace_alloc_failed - fire the triggers of failed allocations
  *
- * Called when an allocation of pages without __GFP_NOWARN has failed.
+ * The page allocator calls this function when an allocation of pages without
+ * __GFP_NOWARN has failed.
  *
  * Context: any but NMI.
  */
 void kmemtrace_alloc_failed(void);
 
 /**
- * struct kmemtrace_operation - an operation of several records with one stack
- * @call_site: the call site of all its records
- * @stack: number of the stack, valid if @saved
- * @saved: whether the stack was saved
+ * struct kmemtrace_operation - an operation whose records share one stack
+ * @call_site: call site of all records of the operation
+ * @stack: number of the stack; valid if @saved is true
+ * @saved: whether the stack was unwound and stored
  *
  * With kmemtrace.stacks=yes unwinding takes longer than the rest of a record, so
  * the stack of an operation is unwound once.
@@ -108,9 +124,12 @@ struct kmemtrace_operation {
 	bool		saved;
 };
 
-/* Save the stack of an operation at once, so that none is unwound under a lock. */
+/*
+ * The functions below are the out-of-line parts of the macros of the same name
+ * without underscores, which document the parameters.  Each function is called only
+ * while the tracepoint of its event is on.  Context: as for the hooks.
+ */
 void __kmemtrace_operation_begin(struct kmemtrace_operation *op);
-
 void __kmemtrace_krealloc(unsigned long call_site, const void *ptr,
 			  size_t bytes_req, size_t bytes_alloc,
 			  gfp_t gfp_flags);
@@ -140,7 +159,10 @@ void __kmemtrace_percpu_alloc(unsigned long call_site, const void __percpu *ptr,
 
 /**
  * kmemtrace_cache_created - add a cache to the table of caches
- * @s: a cache that was created
+ * @s: the created cache
+ *
+ * If there is no memory for the entry, the cache has no number, which the table
+ * counts.
  *
  * Context: slab_mutex is held.  Sleeps.
  */
@@ -148,24 +170,31 @@ void kmemtrace_cache_created(struct kmem_cache *s);
 
 /**
  * kmemtrace_cache_merged - update the object size of a cache in the table
- * @s: a cache with which another one was merged
+ * @s: cache with which another cache was merged
  *
  * Context: slab_mutex is held.  Sleeps.
  */
 void kmemtrace_cache_merged(struct kmem_cache *s);
 
 /**
- * kmemtrace_cache_destroyed - note in the table that a cache is gone
- * @s: a cache that is being destroyed
+ * kmemtrace_cache_destroyed - mark a cache as destroyed in the table of caches
+ * @s: cache that is about to be destroyed
  *
  * Context: slab_mutex is held.  Sleeps.
  */
 void kmemtrace_cache_destroyed(struct kmem_cache *s);
 
-/* The current task @p will not allocate any more. */
+/**
+ * kmemtrace_task_exit - report the end of a task
+ * @p: the current task, which allocates no more memory
+ */
 #define kmemtrace_task_exit(p)	trace_kmemtrace_task_exit(p)
 
-/*
+/**
+ * kmemtrace_hook - make a call while a tracepoint is on
+ * @tracepoint: name of a tracepoint of kmemtrace
+ * @call: expression that is evaluated while the tracepoint is on
+ *
  * The hooks are macros, so that no argument is evaluated while the tracepoint is
  * off.  A hook that makes several records calls a function out of line, so that the
  * allocator contains nothing but the no-op.
@@ -176,21 +205,42 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
 			(call);						\
 	} while (0)
 
-/* krealloc() kept the object in place: record a free and an allocation. */
+/**
+ * kmemtrace_krealloc - record that krealloc() returned the same object
+ * @call_site: return address of krealloc()
+ * @ptr: the object
+ * @bytes_req: new requested size in bytes
+ * @bytes_alloc: size of the object in bytes
+ * @gfp_flags: flags that the caller passed
+ *
+ * The hook records a free and an allocation of the object.
+ */
 #define kmemtrace_krealloc(call_site, ptr, bytes_req, bytes_alloc, gfp_flags) \
 	kmemtrace_hook(kmemtrace_kmalloc,				\
 		       __kmemtrace_krealloc(call_site, ptr, bytes_req,	\
 					    bytes_alloc, gfp_flags))
 
-/* @nr objects of cache @s were allocated at once. */
+/**
+ * kmemtrace_cache_alloc_bulk - record a bulk allocation of slab objects
+ * @call_site: return address of the bulk function
+ * @s: cache of the objects
+ * @gfp_flags: flags that the caller passed
+ * @nr: number of objects
+ * @p: array of the objects
+ */
 #define kmemtrace_cache_alloc_bulk(call_site, s, gfp_flags, nr, p)	\
 	kmemtrace_hook(kmemtrace_cache_alloc,				\
 		       __kmemtrace_cache_alloc_bulk(call_site, s, gfp_flags, \
 						    nr, p))
 
-/*
- * @nr objects are about to be freed at once; @s is NULL for kfree_bulk().  Each of
- * the two events may be off by itself.
+/**
+ * kmemtrace_free_bulk - record a bulk free of slab objects
+ * @call_site: return address of the bulk function
+ * @s: cache of the objects, or NULL for kfree_bulk()
+ * @nr: number of objects
+ * @p: array of the objects, which are about to be freed
+ *
+ * Either of the two events of a free may be switched off while the other is on.
  */
 #define kmemtrace_free_bulk(call_site, s, nr, p)			\
 	do {								\
@@ -199,10 +249,17 @@ void kmemtrace_cache_destroyed(struct kmem_cache *s);
 			__kmemtrace_free_bulk(call_site, s, nr, p);	\
 	} while (0)
 
-/*
- * Record that pages were allocated.  @page may be NULL if the allocation failed.  The
- * report of a function that a wrapper calls is dropped, because the wrapper reports
- * the page itself.
+/**
+ * kmemtrace_report_pages - record an allocation of pages by its sizes
+ * @call_site: return address of the allocator's function
+ * @page: the first page, or NULL if the allocation failed
+ * @bytes_req: requested bytes
+ * @bytes_alloc: allocated bytes
+ * @gfp_flags: flags that the caller passed
+ * @node: requested NUMA node, or NUMA_NO_NODE
+ *
+ * The report of a function that a wrapper calls is dropped, because the wrapper
+ * reports the page itself.
  */
 static __always_inline void
 kmemtrace_report_pages(unsigned long call_site, struct page *page,
@@ -215,7 +272,14 @@ kmemtrace_report_pages(unsigned long call_site, struct page *page,
 					   bytes_alloc, gfp_flags, node);
 }
 
-/* 1 << @order pages were allocated; @page is NULL if that failed. */
+/**
+ * kmemtrace_page_alloc - record an allocation of pages by its order
+ * @call_site: return address of the allocator's function
+ * @page: the first page, or NULL if the allocation failed
+ * @order: the allocation has 1 << @order pages
+ * @gfp_flags: flags that the caller passed
+ * @node: requested NUMA node, or NUMA_NO_NODE
+ */
 static __always_inline void
 kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 		     unsigned int order, gfp_t gfp_flags, int node)
@@ -224,9 +288,12 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 			     PAGE_SIZE << order, gfp_flags, node);
 }
 
-/*
- * Allocation or free of many pages: the struct kmemtrace_operation @op begins before
- * the allocator's locks are taken, and each page is recorded as a part of @op.
+/**
+ * kmemtrace_operation_init - initialise an operation without saving its stack
+ * @op: the struct kmemtrace_operation
+ * @site: call site of the records of the operation
+ *
+ * The first record of the operation saves the stack.
  */
 #define kmemtrace_operation_init(op, site)				\
 	do {								\
@@ -234,6 +301,14 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 		(op)->saved = false;					\
 	} while (0)
 
+/**
+ * kmemtrace_operation_begin - initialise an operation and save its stack
+ * @op: the struct kmemtrace_operation
+ * @site: call site of the records of the operation
+ *
+ * A function that allocates many pages calls this before it acquires the allocator's
+ * locks, so that no stack is unwound while they are held.
+ */
 #define kmemtrace_operation_begin(op, site)				\
 	do {								\
 		kmemtrace_operation_init(op, site);			\
@@ -241,78 +316,141 @@ kmemtrace_page_alloc(unsigned long call_site, struct page *page,
 			       __kmemtrace_operation_begin(op));	\
 	} while (0)
 
+/**
+ * kmemtrace_page_alloc_part - record an allocation of pages as a part of an operation
+ * @op: the struct kmemtrace_operation
+ * @page: the first page
+ * @order: the allocation has 1 << @order pages
+ * @gfp_flags: flags that the caller passed
+ * @node: requested NUMA node, or NUMA_NO_NODE
+ */
 #define kmemtrace_page_alloc_part(op, page, order, gfp_flags, node)	\
 	kmemtrace_hook(kmemtrace_page_alloc,				\
 		       __kmemtrace_page_alloc_part(op, page, order,	\
 						   gfp_flags, node))
 
+/**
+ * kmemtrace_page_free_part - record a free of pages as a part of an operation
+ * @op: the struct kmemtrace_operation
+ * @page: the first page, which is about to be freed
+ */
 #define kmemtrace_page_free_part(op, page)				\
 	kmemtrace_hook(kmemtrace_page_free,				\
 		       __kmemtrace_page_free_part(op, page))
 
-/*
- * Single pages for @bytes_req bytes were allocated, which are freed one by one.  The
- * requested size of the last page is the rest of @bytes_req.
+/**
+ * kmemtrace_page_range - record an allocation of contiguous single pages
+ * @call_site: return address of the allocator's function
+ * @page: the first page
+ * @bytes_req: requested bytes of all pages
+ * @gfp_flags: flags that the caller passed
+ *
+ * The pages are freed one by one, so each page has a record.  The requested size of
+ * the last page is the remainder of @bytes_req.
  */
 #define kmemtrace_page_range(call_site, page, bytes_req, gfp_flags)	\
 	kmemtrace_hook(kmemtrace_page_alloc,				\
 		       __kmemtrace_page_range(call_site, page, bytes_req, \
 					      gfp_flags))
 
-/* The single pages of a list linked through page->lru were allocated. */
+/**
+ * kmemtrace_page_alloc_list - record the allocation of a list of single pages
+ * @call_site: return address of the allocator's function
+ * @pages: list that is linked through page->lru
+ * @gfp_flags: flags that the caller passed
+ */
 #define kmemtrace_page_alloc_list(call_site, pages, gfp_flags)		\
 	kmemtrace_hook(kmemtrace_page_alloc,				\
 		       __kmemtrace_page_alloc_list(call_site, pages,	\
 						   gfp_flags))
 
-/* The single pages of an array were allocated. */
+/**
+ * kmemtrace_page_alloc_array - record the allocation of an array of single pages
+ * @call_site: return address of the allocator's function
+ * @pages: array of pages; entries that are NULL have no record
+ * @nr: number of entries
+ * @gfp_flags: flags that the caller passed
+ */
 #define kmemtrace_page_alloc_array(call_site, pages, nr, gfp_flags)	\
 	kmemtrace_hook(kmemtrace_page_alloc,				\
 		       __kmemtrace_page_alloc_array(call_site, pages, nr, \
 						    gfp_flags))
 
-/* The last reference to @page was released, and @page is about to be freed. */
+/**
+ * kmemtrace_page_free - record a free of pages
+ * @call_site: return address of the allocator's function
+ * @page: the first page, which has no reference any more and is about to be freed
+ */
 #define kmemtrace_page_free(call_site, page)				\
 	trace_kmemtrace_page_free(call_site, page)
 
-/* The pages of a list are about to be freed, unless a wrapper has recorded that. */
+/**
+ * kmemtrace_page_free_list - record the free of a list of pages
+ * @call_site: return address of the allocator's function
+ * @pages: list of pages, linked through page->lru, which are about to be freed
+ *
+ * A call from a wrapper is ignored, because the wrapper records the pages itself.
+ */
 #define kmemtrace_page_free_list(call_site, pages)			\
 	kmemtrace_hook(kmemtrace_page_free,				\
 		       __kmemtrace_page_free_list(call_site, pages))
 
-/*
- * An allocation of 1 << @order pages is about to become single pages.  Record its
- * free and the allocation of the single pages, because they are freed one by one.
+/**
+ * kmemtrace_page_split - record the split of an allocation into single pages
+ * @call_site: return address of the function that splits
+ * @page: the first page
+ * @order: the allocation has 1 << @order pages
+ *
+ * The single pages are freed one by one, so the hook records a free of the allocation
+ * and an allocation of each page.
  */
 #define kmemtrace_page_split(call_site, page, order)			\
 	kmemtrace_hook(kmemtrace_page_alloc,				\
 		       __kmemtrace_page_split(call_site, page, order))
 
-/*
- * @size bytes were allocated for each possible CPU; @ptr is NULL if that failed.  The
- * functions that the kernel calls report this, because they have the requested size:
- * the trace event percpu_alloc_percpu has the rounded size, and the address of one
- * of these functions for a call site.
+/**
+ * kmemtrace_percpu_alloc - record an allocation of per-CPU memory
+ * @call_site: return address of the allocator's function
+ * @ptr: per-CPU pointer, or NULL if the allocation failed
+ * @size: requested bytes for each possible CPU
+ * @gfp_flags: flags that the caller passed
+ *
+ * The outermost functions of the per-CPU allocator call this hook, because they have
+ * the requested size.  The trace event percpu_alloc_percpu has the rounded size, and
+ * as its call site the address of one of these functions.
  */
 #define kmemtrace_percpu_alloc(call_site, ptr, size, gfp_flags)		\
 	kmemtrace_hook(kmemtrace_percpu_alloc,				\
 		       __kmemtrace_percpu_alloc(call_site, ptr, size,	\
 						gfp_flags))
 
-/* @ptr, which is not NULL, is about to be freed. */
+/**
+ * kmemtrace_percpu_free - record a free of per-CPU memory
+ * @call_site: return address of free_percpu()
+ * @ptr: per-CPU pointer, which is not NULL and is about to be freed
+ */
 #define kmemtrace_percpu_free(call_site, ptr)				\
 	trace_kmemtrace_percpu_free(call_site, (__force const void *)(ptr))
 
-/*
- * An area that vfree() releases was allocated.  @bytes_alloc is its size without the
- * guard page.
+/**
+ * kmemtrace_vmalloc_alloc - record an allocation of a vmalloc area
+ * @call_site: return address of the allocator's function
+ * @ptr: address of the area, which vfree() frees
+ * @bytes_req: requested bytes
+ * @bytes_alloc: size of the area in bytes, without the guard page
+ * @gfp_flags: flags that the caller passed
+ * @node: requested NUMA node, or NUMA_NO_NODE
  */
 #define kmemtrace_vmalloc_alloc(call_site, ptr, bytes_req, bytes_alloc,	\
 				gfp_flags, node)			\
 	trace_kmemtrace_vmalloc_alloc(call_site, ptr, bytes_req,	\
 				      bytes_alloc, gfp_flags, node)
 
-/* @ptr, which is not NULL, is about to be freed, now or by a work item. */
+/**
+ * kmemtrace_vmalloc_free - record a free of a vmalloc area
+ * @call_site: return address of vfree()
+ * @ptr: address of the area, which is not NULL; vfree() or a work item frees it
+ */
 #define kmemtrace_vmalloc_free(call_site, ptr)				\
 	trace_kmemtrace_vmalloc_free(call_site, ptr)
 

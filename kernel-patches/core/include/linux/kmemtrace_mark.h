@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: annotations, which kernel code writes into a trace of kernel memory.
+ * kmemtrace: annotations.  Kernel code writes an annotation, a name and values, into
+ * the trace by kmemtrace_mark().
  */
 #ifndef _LINUX_KMEMTRACE_MARK_H
 #define _LINUX_KMEMTRACE_MARK_H
@@ -10,7 +11,7 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
-/* The compiler checks the format; the function is never called. */
+/* Let the compiler check the format of an annotation.  Never called. */
 static inline __printf(1, 2)
 void __kmemtrace_mark_check(const char *format, ...)
 {
@@ -18,36 +19,55 @@ void __kmemtrace_mark_check(const char *format, ...)
 
 #ifdef CONFIG_KMEMTRACE
 
-/*
- * The place of an annotation in code.  All places are in the section
- * __kmemtrace_marks, which is read as an array, so the alignment that the linker
- * uses is part of the size.
+/**
+ * struct kmemtrace_mark - descriptor of one kmemtrace_mark() in code
+ * @key: on while the annotation is recorded
+ * @number: number of the annotation in the table of annotations; 0: none
+ * @strings: bit i is set if argument i is a string
+ * @n_args: number of arguments
+ * @string_max: maximum number of bytes to read of each argument that is a string
+ * @name: name of the annotation
+ * @format: format string
+ * @next: another descriptor with the same number, or NULL
+ *
+ * All descriptors are in the section __kmemtrace_marks, which is read as an array.
+ * The linker aligns each descriptor to 8 bytes, so the size of the struct has to
+ * include the alignment.
  */
 struct kmemtrace_mark {
 	struct static_key_false	key;
-	u32			number;		/* in the table; 0: none */
-	u16			strings;	/* a bit for each argument */
+	u32			number;
+	u16			strings;
 	u16			n_args;
-	u16			string_max[8];	/* bytes that may be read */
+	u16			string_max[8];
 	const char		*name;
 	const char		*format;
-	struct kmemtrace_mark	*next;		/* of the same number */
+	struct kmemtrace_mark	*next;
 } __aligned(8);
 
+/* Start and end of the section of the kernel's descriptors. */
 extern struct kmemtrace_mark __start___kmemtrace_marks[];
 extern struct kmemtrace_mark __stop___kmemtrace_marks[];
 
+/**
+ * __kmemtrace_mark - record an annotation; called by kmemtrace_mark() only
+ * @mark: descriptor of the annotation, whose key is on
+ * @words: the arguments, as __kmemtrace_word() converts them
+ *
+ * Context: as for kmemtrace_mark().
+ */
 void __kmemtrace_mark(const struct kmemtrace_mark *mark, const u64 *words);
 
 /*
- * Convert an argument to a word.  An integer is in the low bytes of the word.  An
- * array becomes a pointer between ? and :, and a type wider than long is no pointer.
+ * Convert an argument to a word.  An integer occupies the low bytes of the word.  The
+ * conditional operator converts an array to a pointer.  An argument that is wider
+ * than long is an integer, and converting it to long would cut it.
  */
 #define __kmemtrace_word(x)						\
 	((u64)__builtin_choose_expr(sizeof(1 ? (x) : (x)) > sizeof(long), \
 				    (x), (unsigned long)(x)))
 
-/* Store the arguments in the array w. */
+/* Store the arguments in the array @w. */
 #define __kmemtrace_words_0(w)						\
 	((void)(w))
 #define __kmemtrace_words_1(w, x)					\
@@ -71,19 +91,20 @@ void __kmemtrace_mark(const struct kmemtrace_mark *mark, const u64 *words);
 
 /**
  * kmemtrace_mark - write an annotation into the trace
- * @mark_name: an identifier, not a string.  Annotations of the same name are
- *	switched together, by events/mark:<name>/enabled in debugfs.
- * @mark_format: string literal as for printk(); the compiler checks it
+ * @mark_name: identifier, not a string.  The file events/mark:<name>/enabled in
+ *	debugfs switches all annotations of one name.
+ * @mark_format: string literal as for printk(), which the compiler checks
  * @args: up to eight integers, pointers, and strings
  *
- * Nothing is formatted here: the values are recorded as they are.  Of a string, the
- * first 256 bytes are recorded, or as many as a precision allows, and no more bytes
- * are read.  A pointer is recorded as it is, and not hashed; the memory behind it is
- * not read, and the letters after %p only define how programs show it.  A width of *
- * and %n are not supported: such an annotation is not recorded, which is logged.
+ * The values are recorded without formatting them.  At most the first 256 bytes of a
+ * string are read and recorded, or fewer bytes if a precision says so.  A pointer is
+ * recorded without hashing, and the memory at its address is not read; the letters
+ * after %p only define how programs print the pointer.  A width of * and %n are not
+ * supported: an annotation with one of these is logged at boot or when its module is
+ * loaded, and never recorded.
  *
- * While the annotation is off, as it is while tracing is off, this is a no-op and
- * no argument is evaluated.
+ * While the annotation or tracing is off, the macro is a no-op and no argument is
+ * evaluated.
  *
  * Example: kmemtrace_mark(cleaner_begins, "zone %s, %lu pages", zone->name, nr);
  *
@@ -94,7 +115,7 @@ void __kmemtrace_mark(const struct kmemtrace_mark *mark, const u64 *words);
 	do {								\
 		static struct kmemtrace_mark __used			\
 		__aligned(8) __section("__kmemtrace_marks")		\
-		__kmemtrace_place_##mark_name = {			\
+		__kmemtrace_descriptor_##mark_name = {			\
 			.key = STATIC_KEY_FALSE_INIT,			\
 			.n_args = COUNT_ARGS(args),			\
 			.name = #mark_name,				\
@@ -103,11 +124,11 @@ void __kmemtrace_mark(const struct kmemtrace_mark *mark, const u64 *words);
 									\
 		if (0)							\
 			__kmemtrace_mark_check(mark_format, ##args);	\
-		if (static_branch_unlikely(&__kmemtrace_place_##mark_name.key)) { \
+		if (static_branch_unlikely(&__kmemtrace_descriptor_##mark_name.key)) { \
 			u64 __kmemtrace_values[COUNT_ARGS(args)];	\
 									\
 			__kmemtrace_words(__kmemtrace_values, ##args);	\
-			__kmemtrace_mark(&__kmemtrace_place_##mark_name,	\
+			__kmemtrace_mark(&__kmemtrace_descriptor_##mark_name, \
 					 __kmemtrace_values);		\
 		}							\
 	} while (0)

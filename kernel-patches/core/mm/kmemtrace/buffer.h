@@ -2,10 +2,12 @@
 /*
  * kmemtrace: sets of buffers, one buffer for each CPU.
  *
- * relay allocates the buffers (memory.c).  buffer.c has the writer's side and
- * reader.c the readers' side.  A position in a buffer is a number of sub-buffers
- * and of bytes in the sub-buffer that follows; it never decreases while the set
- * exists.
+ * memory.c allocates the buffers from relay.  buffer.c has the writer's side of a
+ * buffer, and reader.c the readers' side.
+ *
+ * A set is used several times: as the live set, as a snapshot, and as the live set
+ * again.  The records between two times that the set is emptied are an epoch of the
+ * set.  A CPU enters an epoch when it writes its first record of that epoch.
  */
 #ifndef _MM_KMEMTRACE_BUFFER_H
 #define _MM_KMEMTRACE_BUFFER_H
@@ -20,104 +22,100 @@
 
 #include "format.h"
 
+/* A position in a buffer.  A position never decreases while the set exists. */
 struct kmemtrace_position {
-	size_t	subbuf;
-	size_t	bytes;
+	size_t	subbuf;		/* sub-buffers before the position */
+	size_t	bytes;		/* bytes in the sub-buffer of the position */
 };
 
 /*
- * The state of one CPU in a set beside its struct rchan_buf, in which
- * subbufs_consumed and bytes_consumed are the readers' position.  It also exists
- * for a CPU without a buffer.
+ * The state of one CPU in a set, in addition to its struct rchan_buf.  The members
+ * subbufs_consumed and bytes_consumed of the rchan_buf are the readers' position.  A
+ * CPU without a buffer also has this state.
  */
 struct kmemtrace_reader {
 	/*
-	 * Protects the members up to turn, and the readers' position.  No writer
-	 * takes the lock, and nothing is copied under it, so no reader can delay
-	 * a writer or another reader.  Context: any but NMI.
+	 * Protects the members up to version, and the readers' position.  The writer
+	 * does not acquire the lock, and readers copy records without it, so a slow
+	 * reader delays neither the writer nor other readers.  Context: any but NMI.
 	 */
 	raw_spinlock_t	lock;
-	u64		taken;		/* bytes, in this filling */
-	u64		missed;		/* records overwritten unread */
-	u64		missed_reported; /* of missed, in LOST records */
-	s64		last;		/* timestamp of the last record taken */
-	unsigned int	seen;		/* the filling that these figures are of */
-	u64		carried;	/* bytes taken from earlier sets */
-	unsigned int	turn;		/* incremented when the records change */
+	u64		consumed;	/* bytes that were read in this epoch */
+	u64		overwritten;	/* records that were overwritten unread */
+	u64		overwritten_reported; /* part of overwritten in LOST records */
+	s64		last_timestamp;	/* timestamp of the last record read */
+	unsigned int	reader_epoch;	/* epoch of the four members above */
+	u64		consumed_earlier; /* bytes that were read from earlier sets */
+	unsigned int	version;	/* changes when acquired records become invalid */
 
 	/*
-	 * Written when the set is sealed: the filling, and what its reader had
-	 * taken by then.  The writer reads these once sealed is its filling.
+	 * State of the readers when the set was sealed.  The writer reads these
+	 * members after it has found its own epoch in sealed_epoch.
 	 */
-	unsigned int	sealed;
-	u64		sealed_taken;
-	u64		sealed_reported;
-	s64		sealed_last;
-	u64		lost_after;	/* the writer's lost events by then */
+	unsigned int	sealed_epoch;
+	u64		sealed_consumed;
+	u64		sealed_reported; /* overwritten_reported */
+	s64		sealed_timestamp; /* last_timestamp */
+	u64		lost_after;	/* the CPU's lost events at that time */
 
-	/* Written by the writer when it begins another sub-buffer. */
+	/* A write section for each sub-buffer that the writer begins. */
 	seqcount_t	seq;
-	/*
-	 * Written by the writer when it begins another filling: its number, its
-	 * start, and the lost events that were reported before it.
-	 */
-	unsigned int	filling;
-	struct kmemtrace_position start;
-	u64		lost_before;
+	/* Written by the writer when it enters an epoch. */
+	unsigned int	writer_epoch;
+	struct kmemtrace_position start; /* first record of the epoch */
+	u64		lost_before;	/* lost events that are in LOST records */
 };
 
 /*
- * A set of buffers.  It exists as long as there is a reference, and its pages as
- * long as they are mapped.
+ * A set of buffers.  The set exists as long as there is a reference to it.  Its pages
+ * exist as long as the set, or as long as they are mapped.
  */
 struct kmemtrace_buffers {
 	refcount_t	refs;
-	struct rchan	*chan;		/* its private_data is this set */
-	/*
-	 * Number of times that the set was emptied for other records.  A buffer
-	 * whose writer has not begun this filling yet is empty.
-	 */
-	unsigned int	filling;
-	u64		filled_since;	/* timestamp */
-	unsigned int	subbufs;
+	struct rchan	*chan;		/* chan->private_data is this set */
+	unsigned int	epoch;		/* a CPU that is in another epoch is empty */
+	u64		epoch_start;	/* timestamp */
+	unsigned int	subbufs;	/* sub-buffers of each CPU */
 	unsigned int	subbuf_size;	/* bytes */
 	struct kmemtrace_reader __percpu *readers;
 };
 
 /*
- * Allocate an empty set, with a buffer for each CPU that has one in the live set.
- * Return the set with one reference, or ERR_PTR(-ENOMEM), which is logged.
+ * Allocate an empty set, with a buffer for each CPU that is online or that has a
+ * buffer in the live set.  @subbuf_size: in bytes, a multiple of the record size.
+ * Return the set with one reference, or ERR_PTR(-ENOMEM) after logging the failure.
  * Context: kmemtrace_mutex is held.  Sleeps.
  */
 struct kmemtrace_buffers *kmemtrace_buffers_open(unsigned int subbufs,
 						 unsigned int subbuf_size);
 
 /*
- * Release a reference to a set, and free the set with the last one.  @buffers may
- * be NULL.  Sleeps.
+ * Release a reference to a set, and free the set with the last reference.  @buffers
+ * may be NULL.  Sleeps.
  */
 void kmemtrace_buffers_put(struct kmemtrace_buffers *buffers);
 
 /*
- * Return the buffer of a CPU, or NULL if the CPU was never online since the set was
- * allocated.  No lock is needed: a walk over all possible CPUs finds no buffer or a
- * complete one, also while another CPU brings @cpu up.
+ * Return the buffer of a CPU, or NULL if the CPU was never online while the set
+ * existed and had no buffer in the live set before.  Any context.  The caller has a
+ * reference to the set and needs no lock: a walk over all possible CPUs finds no
+ * buffer or a complete buffer, also while another CPU brings @cpu up.
  */
 static __always_inline struct rchan_buf *
 kmemtrace_buffer(struct kmemtrace_buffers *buffers, unsigned int cpu)
 {
-	/* Pairs with the release in relay_publish_buf(). */
+	/* Pairs with smp_store_release() in relay_publish_buf(). */
 	return smp_load_acquire(per_cpu_ptr(buffers->chan->buf, cpu));
 }
 
-/* Return the set that a buffer belongs to. */
+/* Return the set of a buffer.  Any context. */
 static __always_inline struct kmemtrace_buffers *
 kmemtrace_set_of(const struct rchan_buf *buf)
 {
 	return buf->chan->private_data;
 }
 
-/* Return the state of a buffer's readers. */
+/* Return the readers' state of a buffer.  Any context. */
 static __always_inline struct kmemtrace_reader *
 kmemtrace_reader_of(struct rchan_buf *buf)
 {
@@ -125,18 +123,23 @@ kmemtrace_reader_of(struct rchan_buf *buf)
 }
 
 /*
- * Overwrite the oldest sub-buffer instead of losing the newest event.  Read when a
- * sub-buffer is full; may change at any time.
+ * True: when a buffer is full, overwrite its oldest sub-buffer.  False: lose the
+ * newest event.  The writer reads this variable when a sub-buffer is full.  It may
+ * change at any time.
  */
 extern bool kmemtrace_overwrite;
 
+/* --- The writer's side ---------------------------------------------------------- */
+
 /*
- * Begin the next sub-buffer.  Context: the writer of the buffer, or no CPU writes.
+ * Begin the next sub-buffer of a buffer.  Context: interrupts are off, and the caller
+ * is the writer of the buffer, or no CPU writes to the buffer.
  */
 void kmemtrace_next_subbuf(struct rchan_buf *buf);
 
 /*
- * Return whether the current sub-buffer has room for a record.  Context: the writer.
+ * Return whether the current sub-buffer has room for one record.  Context: the writer
+ * of the buffer.
  */
 static __always_inline bool kmemtrace_fits(const struct rchan_buf *buf)
 {
@@ -144,121 +147,145 @@ static __always_inline bool kmemtrace_fits(const struct rchan_buf *buf)
 }
 
 /*
- * Return whether the buffer has room for one record, and go to the next sub-buffer
- * if the current one is full.  Context: the writer of the buffer, with interrupts
- * off, on the CPU of the buffer or while no event is recorded.
+ * Return whether the buffer has room for one record, and begin the next sub-buffer if
+ * the current sub-buffer is full.  Context: interrupts are off, and the caller is the
+ * writer of the buffer, on its CPU or while no event is recorded.
  */
 bool kmemtrace_has_room(struct rchan_buf *buf);
 
-/* Return whether the buffer has room for so many records.  Context: as above. */
+/*
+ * Return whether the buffer has room for @records consecutive records.  The function
+ * does not change the buffer.  Context: the writer of the buffer, interrupts off.
+ */
 bool kmemtrace_has_room_for(struct rchan_buf *buf, unsigned int records);
 
 /*
- * Return the address of the next record, for which kmemtrace_has_room_for() found
- * room.  Context: as above.
+ * Return the address of the next record, and begin the next sub-buffer if the current
+ * sub-buffer is full.  kmemtrace_has_room_for() must have found room.  Context: the
+ * writer of the buffer, interrupts off.
  */
-void *kmemtrace_room(struct rchan_buf *buf);
+void *kmemtrace_record_slot(struct rchan_buf *buf);
 
 /*
- * Drop all records of a set and begin a session in it.  @now: timestamp.
- * Context: any but NMI; no CPU writes to the set, readers may read.
+ * Return whether the writer is in the current epoch of the set.  Context: the writer
+ * of the buffer, interrupts off.
+ */
+bool kmemtrace_buffer_is_current(struct rchan_buf *buf);
+
+/*
+ * Enter the current epoch of the set in this buffer, which empties the buffer.  Do
+ * nothing if the writer is in this epoch already.  @lost: number of lost events of the
+ * CPU that are in LOST records.  Context: the writer of the buffer, interrupts off.
+ */
+void kmemtrace_buffer_enter_epoch(struct rchan_buf *buf, u64 lost);
+
+/* Events of a sealed buffer that the reader of the live buffers did not read. */
+struct kmemtrace_unread_events {
+	u64	events;
+	u64	reported;	/* part of events that is in LOST records already */
+	u64	since;		/* timestamp before the first of the events */
+};
+
+/*
+ * Count the events of a sealed buffer that the reader of the live buffers did not
+ * read, and store them in @unread.  Return false if the buffer is not sealed.
+ * Context: the writer of the buffer, interrupts off.
+ */
+bool kmemtrace_sealed_unread(struct rchan_buf *buf,
+			     struct kmemtrace_unread_events *unread);
+
+/* --- Life of a set --------------------------------------------------------------- */
+
+/*
+ * Empty a set at the start of a session.  @now: timestamp of the start.  Context: any
+ * but NMI.  No CPU writes to the set; readers may read from it.
  */
 void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now);
 
 /*
- * Begin another filling of a set that a CPU may still be writing a record to: each
- * CPU empties its own buffer when it comes to the set.  @now: timestamp.  Context:
- * any but NMI.
+ * Begin a new epoch of a set that becomes live.  A CPU may still be writing a record
+ * of the previous epoch, so each CPU empties its own buffer when it enters the epoch.
+ * @now: timestamp of the start.  Context: any but NMI.
  */
-void kmemtrace_buffers_renew(struct kmemtrace_buffers *buffers, u64 now);
+void kmemtrace_buffers_begin_epoch(struct kmemtrace_buffers *buffers, u64 now);
 
 /*
- * End the current filling of a set, after @next has become the live set.  Records
- * that a reader took and has not given back must be taken again.  Context: any but
- * NMI.
+ * Seal a set after @next has replaced it as the live set: its epoch gets no records
+ * except those that a CPU is writing at this moment.  A reader that has acquired
+ * records of the set must acquire them again.  Context: any but NMI.
  */
 void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 			    struct kmemtrace_buffers *next);
 
-/*
- * Return whether the writer has begun the current filling of the set in this
- * buffer.  Context: as kmemtrace_has_room().
- */
-bool kmemtrace_buffer_is_begun(struct rchan_buf *buf);
+/* --- The readers' side ----------------------------------------------------------- */
 
 /*
- * Begin the current filling of the set in this buffer.  @lost: the lost events of
- * the CPU so far that are in LOST records.  Context: as kmemtrace_has_room().
- */
-void kmemtrace_buffer_begin(struct rchan_buf *buf, u64 lost);
-
-/* Events of a sealed buffer that the reader of the live buffers did not get. */
-struct kmemtrace_left {
-	u64	events;
-	u64	reported;	/* of events, already in LOST records */
-	u64	since;		/* timestamp before the first of them */
-};
-
-/*
- * Return false where the buffer is not sealed.  Context: as kmemtrace_has_room().
- */
-bool kmemtrace_buffer_left(struct rchan_buf *buf, struct kmemtrace_left *left);
-
-/*
- * Return how many events were lost, or overwritten unread, while a sealed set was
- * live, without the events that were reported to its live reader.  Context: any but NMI.
+ * Return the number of events of a CPU that are missing in a sealed set: lost while
+ * the set was live, or overwritten unread.  Events that were reported to the reader of
+ * the live set are not counted.  Return 0 if the CPU has no buffer or the set is not
+ * sealed.  Context: any but NMI; the caller has a reference to the set.
  */
 u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
 			      unsigned int cpu);
 
-/* Return the bytes taken from a set since it was sealed.  Context: any but NMI. */
-u64 kmemtrace_sealed_taken(struct kmemtrace_buffers *buffers, unsigned int cpu);
+/*
+ * Return the number of bytes of a CPU that were read after the set was sealed, or 0 if
+ * the CPU has no buffer or the set is not sealed.  Context: any but NMI; the caller has
+ * a reference to the set.
+ */
+u64 kmemtrace_sealed_consumed(struct kmemtrace_buffers *buffers, unsigned int cpu);
 
-/* The figures of one CPU; 0 if the CPU has no buffer. */
-struct kmemtrace_figures {
-	u64	produced;	/* bytes written in this session */
-	u64	taken;		/* bytes taken from this set in this session */
-	u64	carried;	/* bytes taken before from sets that are sealed */
-	u64	unread;		/* bytes that can be taken now */
-	bool	complete;	/* some of unread is in a full sub-buffer */
-	u64	missed;		/* records overwritten unread */
+/* Statistics of one CPU in a set.  All members are 0 if the CPU has no buffer. */
+struct kmemtrace_buffer_stats {
+	u64	produced;	/* bytes written in this epoch */
+	u64	consumed;	/* bytes read in this epoch */
+	u64	consumed_earlier; /* bytes read in this session from earlier sets */
+	u64	unread;		/* bytes that a reader can acquire now */
+	bool	has_full_subbuf; /* part of unread is in a full sub-buffer */
+	u64	overwritten;	/* records overwritten unread in this epoch */
 };
 
-/* Context: any but NMI; the caller has a reference to the set. */
-void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
-		       struct kmemtrace_figures *figures);
+/*
+ * Store the statistics of a CPU in @stats.  Context: any but NMI; the caller has a
+ * reference to the set.
+ */
+void kmemtrace_buffer_stats(struct kmemtrace_buffers *buffers, unsigned int cpu,
+			    struct kmemtrace_buffer_stats *stats);
 
 /*
- * Records that a reader has taken.  The reader copies them without a lock and gives
- * them back.  They stay in the buffer meanwhile: another reader may take them, too,
- * and in overwrite mode the writer may overwrite them.  Giving back then fails, and
- * the reader discards its copy.
+ * Records that a reader has acquired.  The reader copies the records without a lock
+ * and then releases them.  Acquired records stay in the buffer: another reader may
+ * acquire them too, and in overwrite mode the writer may overwrite them.  In both
+ * cases the release fails, and the reader discards its copy.
  */
-struct kmemtrace_taking {
-	struct kmemtrace_position position;
-	unsigned int	turn;
-	const void	*from;		/* the first of these bytes, whole records */
-	size_t		bytes;		/* 0: there are no records now */
+struct kmemtrace_acquired {
+	struct kmemtrace_position position;	/* of the first record */
+	unsigned int	version;	/* of the reader */
+	const void	*from;		/* address of the first record */
+	size_t		bytes;		/* whole records; 0: no record can be read now */
 	/*
-	 * A LOST record that comes before them, as large as any other record.
-	 * events is 0 if there is none.
+	 * A LOST record to be read before the records.  It has the size of any other
+	 * record.  events is 0 if there is no LOST record.
 	 */
 	struct kmemtrace_event_lost lost;
 };
 
 /*
- * Take at most @most bytes, a multiple of the size of a record.  Context: any but
- * NMI; the caller has a reference to the set.
+ * Acquire the oldest unread records of a CPU, at most @most bytes, and store them in
+ * @acquired.  @most: a multiple of the record size.  Context: any but NMI; the caller
+ * keeps a reference to the set until kmemtrace_release_records().
  */
-void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
-		    size_t most, struct kmemtrace_taking *taking);
+void kmemtrace_acquire_records(struct kmemtrace_buffers *buffers, unsigned int cpu,
+			       size_t most, struct kmemtrace_acquired *acquired);
 
 /*
- * Give taken records back.  @bytes: how many of them were used, whole records; the
- * LOST record counts as used.  Return 0, or -EAGAIN where the copy has to be
- * discarded.  Context: as for kmemtrace_take().
+ * Release acquired records, of which the first @bytes bytes were read.  The writer may
+ * overwrite these records afterwards.  The LOST record counts as read.  Return 0, or
+ * -EAGAIN if the records have become invalid and the copy has to be discarded.
+ * Context: any but NMI; the caller has a reference to the set.
  */
-int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
-		   const struct kmemtrace_taking *taking, size_t bytes);
+int kmemtrace_release_records(struct kmemtrace_buffers *buffers, unsigned int cpu,
+			      const struct kmemtrace_acquired *acquired,
+			      size_t bytes);
 
 #endif /* _MM_KMEMTRACE_BUFFER_H */

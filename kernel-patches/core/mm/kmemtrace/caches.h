@@ -6,8 +6,9 @@
 #include <linux/types.h>
 
 /*
- * Call @func for each cache that has a number.  @func does not sleep, but this
- * function does.
+ * Call @func with @data for each cache in the table of caches: @number and @name are
+ * those of the cache.  @func must not sleep.  Context: kmemtrace_mutex may be held.
+ * Sleeps.
  */
 void kmemtrace_caches_each(void (*func)(void *data, u16 number,
 					const char *name),

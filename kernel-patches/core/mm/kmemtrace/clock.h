@@ -9,10 +9,13 @@
 
 #include "compat.h"
 
-/* On once sched_clock() has turned out to differ between CPUs. */
+/* On after the kernel has found that sched_clock() differs between CPUs. */
 DECLARE_STATIC_KEY_FALSE(kmemtrace_unstable);
 
-/* Return the time on this CPU, in nanoseconds.  Any context. */
+/*
+ * Return the time on this CPU, in nanoseconds.  The time of this function may step
+ * back.  Any context.
+ */
 static __always_inline u64 kmemtrace_raw_clock(void)
 {
 	if (static_branch_unlikely(&kmemtrace_unstable))
@@ -20,15 +23,15 @@ static __always_inline u64 kmemtrace_raw_clock(void)
 	return kmemtrace_sched_clock();
 }
 
-/* As kmemtrace_raw_clock(), out of line.  Any context. */
+/* Out-of-line version of kmemtrace_raw_clock(), for rare calls.  Any context. */
 u64 kmemtrace_clock(void);
 
-/* Return the name of the clock that the timestamps are of. */
+/* Return the name of the clock of the timestamps, a static string.  Any context. */
 const char *kmemtrace_clock_name(void);
 
 /*
- * Switch to local_clock(), soon, if sched_clock() has turned out to be unstable.
- * Context: any but NMI.
+ * If the kernel has found sched_clock() to be unstable, queue a work item that switches
+ * the timestamps to local_clock().  Context: any but NMI.
  */
 void kmemtrace_check_clock(void);
 

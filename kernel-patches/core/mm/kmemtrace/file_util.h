@@ -8,23 +8,35 @@
 #include <linux/seq_file.h>
 #include <linux/types.h>
 
-/* A file in debugfs. */
+/* A file in the directory of kmemtrace in debugfs. */
 struct kmemtrace_file {
 	const char			*name;	/* NULL ends an array of files */
 	umode_t				mode;
 	const struct file_operations	*fops;
-	unsigned int			abi;	/* first version with the file */
+	unsigned int			abi;	/* lowest record version with the file */
 };
 
 /*
- * Every open function of a file in debugfs calls kmemtrace_may_open() first, or
- * is one of the functions below, which do.  Return 0, or -EPERM if the kernel is
- * locked down.
+ * Test whether a file of kmemtrace may be opened.  Each open function of a file calls
+ * this function first, directly or by one of the three functions below.  Return 0, or
+ * -EPERM if the kernel is locked down for confidentiality.
  */
 int kmemtrace_may_open(void);
+
+/* Open a file by simple_open().  Return 0, or -EPERM as kmemtrace_may_open(). */
 int kmemtrace_simple_open(struct inode *inode, struct file *file);
+
+/*
+ * Open a file by single_open() with @show.  Return 0, -EPERM as kmemtrace_may_open(),
+ * or -ENOMEM.  The release function of the file must be single_release().
+ */
 int kmemtrace_single_open(struct inode *inode, struct file *file,
 			  int (*show)(struct seq_file *m, void *v));
+
+/*
+ * Open a file by seq_open() with @ops.  Return 0, -EPERM as kmemtrace_may_open(), or
+ * -ENOMEM.  The release function of the file must be seq_release().
+ */
 int kmemtrace_seq_open(struct file *file, const struct seq_operations *ops);
 
 #define __KMEMTRACE_SEQ_FILE_FOPS(name, its_release, ...)		\
@@ -69,24 +81,29 @@ static int name##_open(struct inode *inode, struct file *file)		\
 __KMEMTRACE_SEQ_FILE_FOPS(name, seq_release)
 
 /*
- * Read a boolean that user space writes to the file @name.  @takes: the valid
- * values, for the log.  Return 0; or -errno, and the log names the valid values.
+ * Parse a boolean that user space writes to the file @name, and store it in @value.
+ * @valid: the valid values, for the log.  Return 0, -EFAULT, or -EINVAL after logging
+ * the valid values.
  */
-int kmemtrace_bool_from_user(const char *name, const char *takes,
+int kmemtrace_bool_from_user(const char *name, const char *valid,
 			     const char __user *buffer, size_t count,
 			     bool *value);
 
 /*
- * Parse a number in decimal, octal (0...) or hexadecimal (0x...) with an optional
- * suffix K, M, G, T, P or E for a power of 1024.  Return 0, or -EINVAL if the whole
- * of @text is not such a number, or if the number does not fit.
+ * Parse a number of bytes, and store it in @bytes.  The number is decimal, octal (0...)
+ * or hexadecimal (0x...), with an optional suffix K, M, G, T, P or E for a power of
+ * 1024.  Return 0, or -EINVAL if @text is not exactly one such number, or if the number
+ * does not fit into 64 bits.
  */
 int kmemtrace_parse_bytes(const char *text, u64 *bytes);
 
 /* Print a time in ns followed by a space; 0, no time, is printed as "-". */
 void kmemtrace_put_time(struct seq_file *m, u64 time);
 
-/* Print a text as the tables have it: control characters and backslash escaped. */
+/*
+ * Print a text as the tables contain it: control characters and backslashes are octal
+ * escape sequences.
+ */
 void kmemtrace_put_escaped(struct seq_file *m, const char *text);
 
 #endif /* _MM_KMEMTRACE_FILE_UTIL_H */

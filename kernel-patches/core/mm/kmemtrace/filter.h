@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kmemtrace: a filter, and its text. */
+/* kmemtrace: a filter of allocations, and its parser. */
 #ifndef _MM_KMEMTRACE_FILTER_H
 #define _MM_KMEMTRACE_FILTER_H
 
 #include <linux/types.h>
 
 struct kmemtrace_filter {
-	char		*text;		/* as it was written, one space each */
-	char		*names;		/* of caches, with commas; or NULL */
-	unsigned long	*caches;	/* by number; NULL: all, also of none */
-	unsigned long	*pids;		/* NULL: all */
-	bool		by_size;
-	bool		by_pid;
-	bool		children;
-	size_t		size_min;
-	size_t		size_max;
-	u32		sample;		/* one of so many; 1: all */
+	char		*text;		/* the words of the filter, one space between */
+	char		*names;		/* patterns of cache names, comma between; or NULL */
+	unsigned long	*caches;	/* bitmap of cache numbers; NULL: any memory */
+	unsigned long	*pids;		/* bitmap of pids; NULL: all tasks */
+	bool		by_size;	/* size_min and size_max are valid */
+	bool		by_pid;		/* the text has pid= */
+	bool		children;	/* add the children of matching tasks */
+	size_t		size_min;	/* bytes */
+	size_t		size_max;	/* bytes, inclusive */
+	u32		sample;		/* record one of @sample allocations; 1: all */
 };
 
 /*
- * Parse @text, which is changed.  Return a filter, or NULL for no filter, or an
- * ERR_PTR.  *@why: what is wrong with the text; NULL if there is no memory.
+ * Parse the text of a filter.  @text is changed.  Return a filter, which
+ * kmemtrace_free_filter() frees; NULL if the text means no filter; or ERR_PTR(-EINVAL)
+ * or ERR_PTR(-ENOMEM).  On -EINVAL *@why is a static message about the error, otherwise
+ * NULL.  Sleeps.
  */
 struct kmemtrace_filter *kmemtrace_parse_filter(char *text, const char **why);
 
-/* Free a filter, which may be NULL. */
+/* Free a filter, which may be NULL.  May sleep. */
 void kmemtrace_free_filter(struct kmemtrace_filter *filter);
 
 #endif /* _MM_KMEMTRACE_FILTER_H */

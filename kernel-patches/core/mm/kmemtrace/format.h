@@ -5,15 +5,15 @@
 
 #include <uapi/linux/kmemtrace_abi.h>
 
-/* Version of the records.  It does not change after boot. */
+/* Version of the records, 1 or 2.  The version does not change after boot. */
 extern unsigned int kmemtrace_abi;
 
-/* Size of every record, in bytes.  It does not change after boot. */
+/* Size of every record, in bytes.  The size does not change after boot. */
 extern unsigned int kmemtrace_record_size;
 
 /*
- * Derive the size of the records from their version.  Context: early boot, before
- * a feature makes the records larger.
+ * Set kmemtrace_record_size to the size of a record of version kmemtrace_abi.  Context:
+ * early boot, before a feature makes the records larger.
  */
 void kmemtrace_format_init(void);
 

@@ -5,22 +5,22 @@
  *
  * Re-entry
  * --------
- * Interrupts being off does not stop an event in the middle of a record: a
- * function that the writer calls may WARN, or may carry somebody's kprobe, and
- * either may allocate.  Such an event would write to the slot of the outer record,
- * which then ends behind its sub-buffer.  So the CPU's buffer is replaced by
- * kmemtrace_busy from the room check to the commit.  A nested event finds no room
- * there, goes to the slow path, and is refused and counted as lost.  Interrupts are
- * off all that time, so one guard serves all contexts; events in NMI context are
- * refused before they reach the guard.  The whole path is notrace (see the
- * Makefile) and NOKPROBE_SYMBOL, which keeps most nested events away.
+ * An event can occur in the middle of a record although interrupts are off: a function
+ * that the writer calls may WARN or have a kprobe, and both may allocate.  Such a
+ * nested event would write to the slot of the outer record, and the outer record would
+ * then end behind its sub-buffer.  kmemtrace_busy therefore replaces the CPU's buffer
+ * from the room check to the commit.  A nested event finds no room in kmemtrace_busy,
+ * enters the slow path, and is refused and counted as lost.  Interrupts are off during
+ * the whole time, so one guard serves all contexts.  Events in NMI context are refused
+ * before they reach the guard.  All functions of the path are notrace (see the
+ * Makefile) and NOKPROBE_SYMBOL, which prevents most nested events.
  *
- * A nested event is counted before the filter sees it, so the count of lost events
+ * A nested event is counted before a filter is called, so the count of lost events
  * may include events that the filter would drop.
  *
  * Readers hold the same guard while they hold a lock: see kmemtrace_lock().  A
- * nested event that fires a trigger would take a snapshot, which needs those
- * locks, and the counters of triggers have locks of their own.
+ * nested event that fires a trigger would take a snapshot, which acquires the same
+ * locks, and the counters of triggers have locks too.
  */
 #ifndef _MM_KMEMTRACE_GUARD_H
 #define _MM_KMEMTRACE_GUARD_H
@@ -35,70 +35,85 @@
 #include <linux/types.h>
 
 /*
- * The state of a CPU's writer.  Other CPUs read lost and refused, set limit to
- * -1, and change the other members only while no CPU writes.
+ * The state of a CPU's writer.  Other CPUs may read lost and refused and set limit to
+ * -1 at any time.  Other CPUs change the remaining members only while no CPU writes.
  */
 struct kmemtrace_cpu {
 	/*
-	 * Highest offset in the sub-buffer at which a record may be written.  -1
-	 * sends the next event to the slow path, see kmemtrace_make_room(); this
-	 * is also the value while nothing is recorded, so that an event has only
-	 * this to compare.
+	 * Highest offset in the sub-buffer at which a record may be written.  The
+	 * value -1 sends the next event to the slow path: see kmemtrace_make_room().
+	 * The limit is also -1 while nothing is recorded, so the fast path has only
+	 * one comparison.
 	 */
 	int			limit;
-	/* own, or &kmemtrace_busy while a record is being written. */
+	/* Equal to own, or &kmemtrace_busy while a record is being written. */
 	struct rchan_buf	*buf;
-	/* The buffer of this CPU; &kmemtrace_no_buf: none. */
+	/* The buffer that this CPU writes to, or &kmemtrace_no_buf. */
 	struct rchan_buf	*own;
 	u64			last;		/* timestamp of the last record */
-	u64			lost;		/* events without a record */
-	u64			reported;	/* of lost, in LOST records */
-	u64			since;		/* timestamp of the first unreported */
-	seqcount_t		seq;		/* of lost, for 32-bit readers */
-	/* Events in NMI context, and events nested in the writing of another. */
+	u64			lost;		/* number of events without a record */
+	u64			reported;	/* part of lost that is in LOST records */
+	u64			since;		/* timestamp of the first event not reported */
+	seqcount_t		seq;		/* protects lost, for 32-bit readers */
+	/* Events in NMI context, and events nested in the writing of a record. */
 	atomic_long_t		refused;
-	unsigned long		reported_refused;
+	unsigned long		reported_refused; /* part of refused in LOST records */
 };
 
 DECLARE_PER_CPU_ALIGNED(struct kmemtrace_cpu, kmemtrace_cpus);
 
-/* A buffer that never has room, because its limit is -1. */
+/*
+ * The buffer of a CPU that writes to no set.  The limit of such a CPU is -1, so the
+ * buffer never has room.
+ */
 extern struct rchan_buf kmemtrace_no_buf;
 
-/* A buffer that never has room, whatever the limit is. */
+/* A buffer that never has room, because its offset is above every limit. */
 extern struct rchan_buf kmemtrace_busy;
 
+/* The state of a CPU before kmemtrace_guard_enter(). */
 struct kmemtrace_guard {
-	unsigned long	flags;
-	bool		nested;		/* another pair is around this one */
+	unsigned long	flags;		/* of interrupts */
+	bool		nested;		/* the CPU was in a guarded section */
 };
 
 /*
- * Between enter and leave an event on this CPU is refused and counted as lost.
- * Interrupts are off in between, and the pairs may nest.  Context: any but NMI.
+ * Begin a guarded section, and store the state before it in @guard.  In the section
+ * interrupts are off, and an event on this CPU is refused and counted as lost.
+ * Guarded sections may nest.  Context: any but NMI.
  */
 void kmemtrace_guard_enter(struct kmemtrace_guard *guard);
+
+/*
+ * End the guarded section that kmemtrace_guard_enter() began with @guard, and restore
+ * the state of interrupts.  Context: any but NMI.
+ */
 void kmemtrace_guard_leave(const struct kmemtrace_guard *guard);
 
 /*
- * kmemtrace_guard_enter() and raw_spin_lock() in one, and their counterparts.
- * Every lock of the readers and of snapshots is taken this way.  Context: any but
- * NMI.
+ * Begin a guarded section and acquire @lock.  All locks of readers and of snapshots
+ * are acquired by this function.  Context: any but NMI.
  */
 void kmemtrace_lock(raw_spinlock_t *lock, struct kmemtrace_guard *guard)
 	__acquires(lock);
+
+/*
+ * Release @lock and end the guarded section that kmemtrace_lock() began with @guard.
+ * Context: any but NMI.
+ */
 void kmemtrace_unlock(raw_spinlock_t *lock, const struct kmemtrace_guard *guard)
 	__releases(lock);
 
 /*
- * Return whether the caller is inside of the tracer: in a guarded section, or
- * nested in the writing of a record.  Any context.
+ * Return whether this CPU is inside of the tracer: in a guarded section, or writing a
+ * record.  Any context.
  */
 bool kmemtrace_is_guarded(void);
 
 /*
- * Count an event as lost that interrupted the writer, in NMI context or nested
- * in it.  Any context.
+ * Count an event that is refused as lost: an event in NMI context, or an event nested
+ * in the writing of a record.  The event is not counted while nothing is recorded.
+ * Any context, preemption off.
  */
 void kmemtrace_count_refused(void);
 
@@ -109,13 +124,14 @@ void kmemtrace_count_refused(void);
 u64 kmemtrace_lost(unsigned int cpu);
 
 /*
- * Whether events are recorded.  Written by kmemtrace_writer_start() and
- * kmemtrace_writer_stop() only.
+ * Whether events are recorded.  Only kmemtrace_writer_start() and
+ * kmemtrace_writer_stop() write the variable.
  *
- * It is set when all probes are attached and cleared before the first one goes, so
- * that a trace begins and ends for all paths at one moment.  Attaching takes
- * milliseconds, in which a page that is freed and allocated again would have only
- * one of these events recorded, and its next free would have no allocation.
+ * The variable is set after all probes were attached, and cleared before the first
+ * probe is detached, so that recording begins and ends for all events at one moment.
+ * Attaching the probes takes milliseconds.  Without the variable a page that is freed
+ * and allocated again in that time could have a record of only one of these events,
+ * and the next free of the page would have no allocation.
  */
 extern bool kmemtrace_recording;
 
@@ -123,18 +139,19 @@ extern bool kmemtrace_recording;
 bool kmemtrace_is_recording(void);
 
 /*
- * Send the next event of each CPU to the slow path, where it finds what has
- * changed: see kmemtrace_make_room().  Any context.
+ * Send the next event of each CPU to the slow path, which rereads the state that has
+ * changed: see kmemtrace_make_room().  The function has a full memory barrier after
+ * the caller's change.  Any context.
  */
 void kmemtrace_recheck(void);
 
-/* Initialise the state of all CPUs.  Context: early boot. */
+/* Initialise the state of all CPUs.  Context: early boot, one CPU runs. */
 void kmemtrace_guard_init(void);
 
 /*
- * Acquire this CPU's buffer for the slow path.  Return false, and count the event
- * as lost, where the event is nested in the writing of another one.  Context:
- * interrupts are off, from here to kmemtrace_end_write().
+ * Acquire this CPU's buffer for the slow path.  Return false, and count the event as
+ * lost, if the event is nested in the writing of another record.  Context: interrupts
+ * are off, from this call to kmemtrace_end_write().
  */
 static __always_inline bool kmemtrace_begin_write(struct kmemtrace_cpu *kc)
 {
@@ -143,12 +160,15 @@ static __always_inline bool kmemtrace_begin_write(struct kmemtrace_cpu *kc)
 		return false;
 	}
 	WRITE_ONCE(kc->buf, &kmemtrace_busy);
-	/* A nested event is on this CPU: the compiler's order is enough. */
+	/* A nested event is on this CPU, so a compiler barrier is enough. */
 	barrier();
 	return true;
 }
 
-/* Release what kmemtrace_begin_write() acquired. */
+/*
+ * Release the buffer that kmemtrace_begin_write() acquired.  Context: interrupts are
+ * off.
+ */
 static __always_inline void kmemtrace_end_write(struct kmemtrace_cpu *kc)
 {
 	barrier();
@@ -156,9 +176,10 @@ static __always_inline void kmemtrace_end_write(struct kmemtrace_cpu *kc)
 }
 
 /*
- * Begin a write section, which raw_write_seqcount_end() ends.  Interrupts are off,
- * because a reader that interrupts the section would wait for ever.  The raw
- * functions are used because lockdep does not see that interrupts are off.
+ * Begin a write section of a seqcount, which raw_write_seqcount_end() ends.  The raw
+ * functions are used, because lockdep does not see that the writer has interrupts off.
+ * Context: interrupts are off, because a reader that interrupts the section would wait
+ * for ever.
  */
 static __always_inline void kmemtrace_write_begin(seqcount_t *seq)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: the live objects of a call site, in a table of fixed size.
+ * kmemtrace: a table of fixed size with the live objects of a call site.
  *
- * A free does not name the call site of the allocation, so the objects have to be
- * stored.  Objects for which the table has no room are counted as unfollowed.  They
- * are missing from the sum, which is then too small and never too large.
+ * The record of a free does not contain the call site of the allocation, so the
+ * objects have to be stored.  An object that does not fit into the table is counted as
+ * unfollowed.  Unfollowed objects are missing from the sum, so the sum may be too small
+ * and is never too large.
  */
 #ifndef _MM_KMEMTRACE_HELD_H
 #define _MM_KMEMTRACE_HELD_H
@@ -15,47 +16,60 @@
 
 struct kmemtrace_held;
 
-struct kmemtrace_held_figures {
-	u64	objects;
-	u64	unfollowed;	/* allocations since the table was cleared */
+struct kmemtrace_held_stats {
+	u64	objects;	/* objects in the table */
+	u64	unfollowed;	/* allocations that found no room since the last clear */
 };
 
 /*
- * Return the key of an object.  A slab object and a page may have the same address,
- * and so may the physical address of a page of highmem, so the low three bits of
- * the key hold the address namespace.  The three high bits of the address, which
- * the shift drops, are equal for all other addresses of the kernel.  The key is
- * never 0, because @ptr is not.
+ * Return the key of an object.  @ptr: address in the record, not 0.  @type_id:
+ * KMEMTRACE_TYPE_... of the record.  Any context.
+ *
+ * Slab objects, pages, per-CPU memory and vmalloc areas are separate address
+ * namespaces: a slab object and a page may have the same address.  The low three bits
+ * of the key hold the namespace.  The shift drops the three high bits of the address,
+ * which are equal for all addresses of the kernel except the physical addresses of
+ * pages of highmem; these have a namespace of their own.  The key is never 0, because
+ * the address is not 0.
  */
 static inline u64 kmemtrace_held_key(u64 ptr, u8 type_id)
 {
-	u64 space = type_id <= KMEMTRACE_TYPE_CACHE ? 0 : type_id & 7;
+	u64 namespace = type_id <= KMEMTRACE_TYPE_CACHE ? 0 : type_id & 7;
 
 	if (IS_ENABLED(CONFIG_HIGHMEM) && ptr & KMEMTRACE_PTR_PHYSICAL)
-		space = 5;
-	return ptr << 3 | space;
+		namespace = 5;
+	return ptr << 3 | namespace;
 }
 
 /*
- * Allocate a table that has room for objects of @bytes in total, unless the objects
- * are many and small.  Return NULL if there is no memory.  Sleeps.
+ * Allocate an empty table for objects of @bytes bytes in total.  The number of entries
+ * has an upper limit, so the table may be too small for many small objects.  Return
+ * the table, which kmemtrace_held_free() frees, or NULL if there is no memory.  Sleeps.
  */
 struct kmemtrace_held *kmemtrace_held_alloc(u64 bytes);
+
+/* Free a table, which may be NULL.  May sleep. */
 void kmemtrace_held_free(struct kmemtrace_held *held);
 
-/* Remove all objects.  Context: no CPU adds or removes.  May sleep. */
+/* Remove all objects.  Context: no CPU adds or removes objects.  May sleep. */
 void kmemtrace_held_clear(struct kmemtrace_held *held);
 
 /*
- * Add an object that was allocated, or remove an object that is about to be freed.
- * Return the change of the sum of all bytes in the table; 0 also for an object that
- * does not fit into the table, or is not in the table.  Context: any but NMI,
- * interrupts off.
+ * Add an object of @bytes bytes that was allocated.  Return the change of the sum of
+ * all bytes in the table, or 0 if the object does not fit into the table.  Context: any
+ * but NMI, interrupts off.
  */
 s64 kmemtrace_held_add(struct kmemtrace_held *held, u64 key, size_t bytes);
+
+/*
+ * Remove an object that is about to be freed.  Return the change of the sum of all
+ * bytes in the table, which is 0 if the object is not in the table, and otherwise
+ * negative.  Context: any but NMI, interrupts off.
+ */
 s64 kmemtrace_held_remove(struct kmemtrace_held *held, u64 key);
 
-struct kmemtrace_held_figures
-kmemtrace_held_figures(struct kmemtrace_held *held);
+/* Return the statistics of a table.  Any context. */
+struct kmemtrace_held_stats
+kmemtrace_held_stats(struct kmemtrace_held *held);
 
 #endif /* _MM_KMEMTRACE_HELD_H */

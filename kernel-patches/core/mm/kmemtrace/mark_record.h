@@ -7,14 +7,19 @@
 
 struct kmemtrace_mark;
 
-/* The annotation of the lines that user space writes to the file marker. */
+/* The descriptor of the lines that user space writes to the file marker. */
 extern struct kmemtrace_mark kmemtrace_marker;
+
+/* The operations of the file marker. */
 extern const struct file_operations kmemtrace_marker_fops;
 
-/* Called after the annotation @name was recorded or lost.  Any context. */
+/*
+ * A function that is called after an annotation was recorded or lost.  @name: name of
+ * the annotation.  @caller: return address of the annotation.  Any context.
+ */
 typedef void kmemtrace_mark_fn(const char *name, unsigned long caller);
 
-/* Set at boot, by the triggers; NULL: none. */
+/* The hook of trigger.c, set once at boot; NULL: no hook. */
 extern kmemtrace_mark_fn *kmemtrace_mark_hook;
 
 #endif /* _MM_KMEMTRACE_MARK_RECORD_H */

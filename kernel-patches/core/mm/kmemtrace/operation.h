@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: operations of several records that share one stack.
+ * kmemtrace: operations, whose records share one stack.
  *
  * <linux/kmemtrace.h> defines struct kmemtrace_operation.  stacks.c registers the
- * function that saves a stack; without it the functions here do nothing.
+ * function that saves a stack.  If no function is registered, records have no stacks,
+ * and the functions of this header do nothing.
  */
 #ifndef _MM_KMEMTRACE_OPERATION_H
 #define _MM_KMEMTRACE_OPERATION_H
@@ -12,29 +13,31 @@
 
 struct kmemtrace_operation;
 
-/* Contexts that record events: task, softirq, hardirq. */
+/* Number of contexts that record events: task, softirq and hardirq. */
 #define KMEMTRACE_CONTEXTS		3
 
 /*
- * Return the number of the stack below an allocator that returns to @call_site; 0
- * if the stack has no number.  Context: any but NMI.  NULL: records have no stacks.
- * It does not change after boot.
+ * The function that saves the current stack from @call_site on and returns its number,
+ * or 0 if the stack gets no number.  Context of the function: any but NMI.  The pointer
+ * is NULL if records have no stacks, and does not change after boot.
  */
 extern u32 (*kmemtrace_save_stack)(unsigned long call_site);
 
+/* Return whether records have stacks.  Any context. */
 static __always_inline bool kmemtrace_with_stacks(void)
 {
 	return kmemtrace_save_stack;
 }
 
-/*
- * Between enter and leave, the records of this CPU and context with the call site
- * of @op share one stack: enter copies @op, and leave copies the stack back to
- * @op.  Preemption is off in between.  Context: any; an NMI records nothing.
- */
+/* Out-of-line parts of kmemtrace_operation_enter() and kmemtrace_operation_leave(). */
 void __kmemtrace_operation_enter(const struct kmemtrace_operation *op);
 void __kmemtrace_operation_leave(struct kmemtrace_operation *op);
 
+/*
+ * Make @op the operation of this CPU and context: records with the call site of @op
+ * share one stack until kmemtrace_operation_leave().  Preemption is off until then.
+ * Context: any; in NMI context the function has no effect.
+ */
 static __always_inline void
 kmemtrace_operation_enter(const struct kmemtrace_operation *op)
 {
@@ -42,6 +45,10 @@ kmemtrace_operation_enter(const struct kmemtrace_operation *op)
 		__kmemtrace_operation_enter(op);
 }
 
+/*
+ * End the operation of this CPU and context, and store the number of the stack in @op
+ * if a record has saved the stack.  Context: that of kmemtrace_operation_enter().
+ */
 static __always_inline void
 kmemtrace_operation_leave(struct kmemtrace_operation *op)
 {
@@ -50,8 +57,8 @@ kmemtrace_operation_leave(struct kmemtrace_operation *op)
 }
 
 /*
- * Make one record as a part of operation @op.  The first record of the operation
- * unwinds the stack, and the others use the same number.
+ * Evaluate @record, which makes one record, as a part of operation @op.  The first
+ * record of the operation unwinds the stack, and later records use the same number.
  */
 #define kmemtrace_part(op, record)					\
 	do {								\
@@ -61,12 +68,12 @@ kmemtrace_operation_leave(struct kmemtrace_operation *op)
 	} while (0)
 
 /*
- * Return the operation of this CPU and context, whose call_site is 0 if there is
- * none.  Context: preemption is off, no NMI.
+ * Return the operation of this CPU and context.  Its call_site is 0 if there is no
+ * operation.  Context: any but NMI, preemption off.
  */
 struct kmemtrace_operation *kmemtrace_operation_here(void);
 
-/* Forget the operations of all CPUs.  Context: no event is recorded. */
+/* End the operations of all CPUs.  Context: no event is recorded. */
 void kmemtrace_operations_reset(void);
 
 #endif /* _MM_KMEMTRACE_OPERATION_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: probes on tracepoints, and switches of the events that they record.
+ * kmemtrace: probes on tracepoints, and switches for the events that probes record.
  *
- * A probe records after an allocation and before a free: see <linux/kmemtrace.h>.
+ * A probe is called after an allocation and before a free: see <linux/kmemtrace.h>.
  * Failed allocations are not recorded.
  */
 #ifndef _MM_KMEMTRACE_PROBE_H
@@ -12,13 +12,14 @@
 
 #include "switch.h"
 
+/* A probe of a tracepoint. */
 struct kmemtrace_probe {
-	const char	*name;		/* of the tracepoint */
-	int		(*attach)(void);
-	void		(*detach)(void);
+	const char	*name;		/* name of the tracepoint; NULL ends an array */
+	int		(*attach)(void);	/* returns 0 or -errno; sleeps */
+	void		(*detach)(void);	/* sleeps */
 };
 
-/* Define the functions that attach and detach a probe of a tracepoint. */
+/* Define the functions that attach the function @probe to a tracepoint and detach it. */
 #define KMEMTRACE_PROBE(tracepoint, probe)				\
 static int attach_##tracepoint(void)					\
 {									\
@@ -29,7 +30,7 @@ static void detach_##tracepoint(void)					\
 	unregister_trace_##tracepoint(probe, NULL);			\
 }
 
-/* An entry of an array of probes, which ends with an entry without a name. */
+/* An entry of an array of struct kmemtrace_probe, after KMEMTRACE_PROBE(). */
 #define KMEMTRACE_PROBE_ENTRY(tracepoint)				\
 	{								\
 		.name = #tracepoint,					\
@@ -45,15 +46,20 @@ static const struct kmemtrace_probe tracepoint##_probes[] = {		\
 	{ }								\
 }
 
-/* An event that allocations or frees of one type of memory make. */
+/* The allocations or the frees of one type of memory, which have one switch. */
 struct kmemtrace_event_source {
 	struct kmemtrace_switch		sw;
-	const struct kmemtrace_probe	*probes;
+	const struct kmemtrace_probe	*probes;	/* array */
 };
 
-/* The callback of the switch: attach or detach the probes. */
+/*
+ * Attach or detach the probes of an event source.  This is the callback set() of its
+ * switch @sw.  Return 0, or -errno after logging the failure; no probe is attached
+ * then.  Context: kmemtrace_mutex is held.  Sleeps.
+ */
 int kmemtrace_event_source_set(struct kmemtrace_switch *sw, bool on);
 
+/* Initialiser of a struct kmemtrace_event_source. */
 #define KMEMTRACE_EVENT_SOURCE(text, event, type, its_probes)		\
 	{								\
 		.sw = {							\
@@ -78,9 +84,9 @@ struct kmemtrace_feature name##_feature = {				\
 }
 
 /*
- * Register the switches of n events.  Records of version 1 have no other types than
- * kmalloc, cache and pages; sources of other types are left out then.  Context:
- * early boot.
+ * Register the switches of @n event sources.  Records of version 1 only have the types
+ * kmalloc, cache and pages, so with version 1 sources of other types are not
+ * registered.  Context: early boot.
  */
 void kmemtrace_register_sources(struct kmemtrace_event_source *sources,
 				unsigned int n);

@@ -18,7 +18,11 @@
 #include "guard.h"
 #include "writer.h"
 
-/* Return the time now, which is not before the last timestamp of this CPU. */
+/*
+ * Return the current time in nanoseconds, or the last timestamp of this CPU if the
+ * clock has stepped back, and store the result as the last timestamp.  Context:
+ * interrupts are off.
+ */
 static __always_inline u64 kmemtrace_cpu_clock(void)
 {
 	u64 now = kmemtrace_raw_clock();
@@ -30,15 +34,20 @@ static __always_inline u64 kmemtrace_cpu_clock(void)
 	return now;
 }
 
+/*
+ * Publish the record of @size bytes at the writer's position.  Context: the writer of
+ * the buffer, interrupts off.
+ */
 static __always_inline void kmemtrace_commit(struct rchan_buf *buf, size_t size)
 {
 	/*
-	 * The record exists for a reader, also on another CPU, from here on.  Pairs
-	 * with smp_load_acquire() in kmemtrace_read_state().
+	 * A reader on any CPU that reads the new offset also reads the complete
+	 * record.  Pairs with smp_load_acquire() in kmemtrace_read_state().
 	 */
 	smp_store_release(&buf->offset, buf->offset + size);
 }
 
+/* Store the fields of a record, except its timestamp.  @event_size: in bytes. */
 static __always_inline void
 kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
 	       u16 event_size, unsigned long call_site, u64 ptr,
@@ -56,9 +65,13 @@ kmemtrace_fill(struct kmemtrace_event *event, u8 event_id, u8 type_id,
 }
 
 /*
- * Write a record where there is room.  @size: of a record of version 2, in bytes.
- * @context: preempt_count().  @account: KMEMTRACE_FLAG_ACCOUNT or 0.  The clock is a
- * call: it comes when few values have to be kept across it.
+ * Write and commit a record to a buffer that has room.  @size: size of a record of
+ * version 2, in bytes.  @context: preempt_count().  @account: KMEMTRACE_FLAG_ACCOUNT
+ * or 0.  Context: the writer of the buffer, interrupts off, kmemtrace_busy is this
+ * CPU's buffer.
+ *
+ * The timestamp is stored last: reading the clock is a function call, and at that
+ * point the compiler has few values to preserve across the call.
  */
 static __always_inline void
 kmemtrace_write(struct rchan_buf *buf, u16 size, unsigned int context,
@@ -90,8 +103,11 @@ kmemtrace_write(struct rchan_buf *buf, u16 size, unsigned int context,
 }
 
 /*
- * Record an event.  Each instruction counts here: see bench/kernel of the kmemtrace
- * tools.  Context: any.
+ * Record an event.  This is the fast path, in which each instruction counts: see
+ * bench/kernel of the kmemtrace tools.  @ptr: address of the memory.  @bytes_req and
+ * @bytes_alloc: requested and allocated bytes, 0 for a free.  @node: requested NUMA
+ * node.  @cache: number of the cache, or KMEMTRACE_CACHE_NONE.  @account:
+ * KMEMTRACE_FLAG_ACCOUNT or 0.  Any context.
  */
 static __always_inline void
 kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
@@ -105,12 +121,15 @@ kmemtrace_record(u8 event_id, u8 type_id, unsigned long call_site, u64 ptr,
 	if (unlikely(context & NMI_MASK))
 		goto slow;
 
-	/* raw: the tracing of interrupt flags may itself end up here. */
+	/* Use the raw function: a tracer of the interrupt flags may cause an event. */
 	raw_local_irq_save(flags);
 	kmemtrace_test_enter(KMEMTRACE_TEST_RECORD);
 	buf = raw_cpu_read(kmemtrace_cpus.buf);
 	if (likely((int)buf->offset <= raw_cpu_read(kmemtrace_cpus.limit))) {
-		/* As kmemtrace_begin_write(), which needs no test here. */
+		/*
+		 * Do what kmemtrace_begin_write() does, without its test: the buffer
+		 * is not kmemtrace_busy, because that has no room.
+		 */
 		raw_cpu_write(kmemtrace_cpus.buf, &kmemtrace_busy);
 		barrier();
 		kmemtrace_write(buf, sizeof(struct kmemtrace_event_v2), context,
@@ -128,6 +147,11 @@ slow:
 			      bytes_alloc, gfp_flags, node, cache, account);
 }
 
+/*
+ * Record an allocation.  @account: whether the cache accounts its objects to memory
+ * cgroups; __GFP_ACCOUNT in @gfp_flags also sets the flag.  The other parameters are
+ * those of kmemtrace_record().  Any context.
+ */
 static __always_inline void
 kmemtrace_record_alloc(u8 type_id, unsigned long call_site, u64 ptr,
 		       size_t bytes_req, size_t bytes_alloc, gfp_t gfp_flags,
@@ -140,6 +164,7 @@ kmemtrace_record_alloc(u8 type_id, unsigned long call_site, u64 ptr,
 			 account ? KMEMTRACE_FLAG_ACCOUNT : 0);
 }
 
+/* Record a free.  The parameters are those of kmemtrace_record().  Any context. */
 static __always_inline void
 kmemtrace_record_free(u8 type_id, unsigned long call_site, u64 ptr, u16 cache)
 {

@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kmemtrace: recording begins and ends, on all CPUs. */
+/* kmemtrace: begin and end recording on all CPUs. */
 #ifndef _MM_KMEMTRACE_RECORDING_H
 #define _MM_KMEMTRACE_RECORDING_H
 
 struct kmemtrace_buffers;
 
 /*
- * Begin to record into the live set, with all counts of lost events at 0.  Context:
- * no event is recorded, the live set exists.  Sleeps.
+ * Set all counts of lost events to 0 and begin to record into the live set.  Context:
+ * no event is recorded, and the live set exists.  Sleeps.
  */
 void kmemtrace_writer_start(void);
 
 /*
- * End recording.  A record may still be written when this returns, until
- * kmemtrace_writer_wait() returns.  Any context.
+ * End recording.  A CPU may still write a record when this function returns, until
+ * kmemtrace_writer_wait() has returned.  Any context.
  */
 void kmemtrace_writer_stop(void);
 
-/* Wait until no CPU is inside of a probe or writes a record.  Sleeps. */
+/* Wait until each CPU has left the probe or the record that it is in now.  Sleeps. */
 void kmemtrace_writer_wait(void);
 
-/* Reset the counts of lost events.  Context: no event is recorded.  Sleeps. */
-void kmemtrace_writer_forget(void);
+/*
+ * Set the counts of lost events of all CPUs to 0, and let no CPU's writer refer to a
+ * set.  Context: no event is recorded.  Sleeps.
+ */
+void kmemtrace_writer_reset_lost(void);
 
 /*
- * Write a LOST record of the unreported lost events of each CPU, where there is
- * room.  Context: no event is recorded, the live set exists.  Sleeps.
+ * Write a LOST record for the unreported lost events of each CPU, if its buffer has
+ * room.  Context: no event is recorded, and the live set exists.  Sleeps.
  */
 void kmemtrace_writer_report_lost(void);
 
 /*
- * Wait until no CPU's writer uses a set any more, which is not the live set.
- * Sleeps.
+ * Let no CPU's writer refer to @buffers.  @buffers is not the live set.  The caller may
+ * release its reference afterwards.  Sleeps.
  */
-void kmemtrace_writer_leave(struct kmemtrace_buffers *buffers);
+void kmemtrace_writer_leave_set(struct kmemtrace_buffers *buffers);
 
 /* Initialise the writer.  Context: early boot, one CPU runs. */
 void kmemtrace_writer_init(void);

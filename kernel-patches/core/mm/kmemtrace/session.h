@@ -3,9 +3,9 @@
  * kmemtrace: sessions.  A session begins when tracing is switched on or reset, and
  * ends when tracing is switched off.
  *
- * The features above this layer (probes, tables, filters, snapshots, files, ...)
- * register callbacks here, so that no lower layer refers to them.  features.h lists
- * the features in the order in which they are called.
+ * The features (probes, tables, filters, snapshots, files, ...) are layers above this
+ * layer.  They register callbacks, so that no lower layer refers to them.
+ * feature_list.h lists the features in the order in which their callbacks are called.
  */
 #ifndef _MM_KMEMTRACE_SESSION_H
 #define _MM_KMEMTRACE_SESSION_H
@@ -20,68 +20,67 @@ struct kmemtrace_file;
 struct seq_file;
 
 /*
- * Serialises switching on and off, and all else that changes what is recorded.
- * Taken before cpu_hotplug_lock, which registering a probe takes, and therefore
- * never in a CPU hotplug callback.
+ * Serialises changes of the session: switching tracing on and off, switches of events,
+ * filters, triggers, and the geometry.  Registering a probe acquires cpu_hotplug_lock,
+ * so the mutex is acquired before cpu_hotplug_lock, and never in a CPU hotplug
+ * callback.
  */
 extern struct mutex kmemtrace_mutex;
 
 /*
- * Callbacks of a feature; each may be NULL.  From attach() to finish_resize() they
- * are called with kmemtrace_mutex held, and may sleep.
+ * A feature and its callbacks, each of which may be NULL.  The callbacks from attach()
+ * to finish_resize() are called with kmemtrace_mutex held, and may sleep.
  */
 struct kmemtrace_feature {
-	/* Early boot, before the sizes of records and buffers are final. */
+	/* Called in early boot, before the sizes of records and buffers are final. */
 	void	(*setup)(void);
-	/* Early boot, after that. */
+	/* Called in early boot, after the sizes of records and buffers are final. */
 	void	(*init)(void);
 
-	/*
-	 * Attach probes, before a session begins; return 0 or -errno.  detach() is
-	 * called after recording has ended, in reverse order of the features.
-	 */
+	/* Attach probes, before a session begins.  Return 0 or -errno. */
 	int	(*attach)(void);
+	/* Detach probes, after recording has ended.  Last feature first. */
 	void	(*detach)(void);
-	/* The first attempt to begin a session failed: free what it allocated. */
+	/* Free the memory of the feature, because the first session failed to begin. */
 	void	(*release)(void);
-	/* All unread records are dropped.  No event is recorded. */
+	/* Drop the records that the feature holds.  No event is recorded. */
 	void	(*discard)(void);
-	/* A session begins.  No event is recorded yet. */
+	/* Prepare for a session, which begins.  No event is recorded yet. */
 	void	(*begin)(void);
-	/* A session has ended, and the probes are still attached. */
+	/* Called after a session has ended, while the probes are still attached. */
 	void	(*end)(void);
-	/* Tracing is off, or the live set is another one: records can be read. */
+	/* Called after tracing was switched off, or after the live set has changed. */
 	void	(*changed)(void);
 	/*
-	 * Other buffers of the feature for another geometry: prepare_resize()
-	 * allocates them and returns 0 or -errno; finish_resize() uses them, or
-	 * frees them if the change failed elsewhere.
+	 * Allocate the feature's buffers for another geometry, and hold them until
+	 * finish_resize().  Return 0 or -errno.
 	 */
 	int	(*prepare_resize)(unsigned int subbufs, unsigned int subbuf_size);
+	/*
+	 * Replace the feature's buffers by those of prepare_resize(), or free the
+	 * latter if @use is false, because the change of the geometry has failed.
+	 */
 	void	(*finish_resize)(bool use);
 
-	/*
-	 * A cache got its number in the table of caches, or is destroyed.
-	 * Context: the former holds the mutex of that table, the latter
-	 * slab_mutex.
-	 */
+	/* A cache got a number.  Called with the mutex of the table of caches held. */
 	void	(*cache_numbered)(u16 number, const char *name);
+	/* A cache is about to be destroyed.  Called with slab_mutex held. */
 	void	(*cache_destroyed)(const struct kmem_cache *s);
 
-	/* Print lines for the head of info.  kmemtrace_mutex is held. */
+	/* Print lines for the head of info.  Called with kmemtrace_mutex held. */
 	void	(*show_info)(struct seq_file *m);
-	/* Files in the directory of kmemtrace in debugfs. */
+	/* Files in the directory of kmemtrace in debugfs; an array, or NULL. */
 	const struct kmemtrace_file *files;
-	/* Create other files in that directory.  Called once. */
+	/* Create other files in the directory of kmemtrace in debugfs.  Called once. */
 	void	(*debugfs)(struct dentry *dir);
 
-	struct list_head list;
+	struct list_head list;		/* in kmemtrace_features */
 };
 
 /* All features.  The list does not change after boot. */
 extern struct list_head kmemtrace_features;
 
-/* Call a callback of each feature that has it. */
+/* Call one callback of all features that have it, with the arguments that follow. */
 #define kmemtrace_call_features(callback, ...)				\
 	do {								\
 		struct kmemtrace_feature *__feature;			\
@@ -92,9 +91,10 @@ extern struct list_head kmemtrace_features;
 	} while (0)
 
 /*
- * Switch tracing on or off.  Off: when this returns no probe runs any more and each
- * record can be read.  On: a new session begins, without the unread records and the
- * loss of the session before.  Return 0 or -errno.  Sleeps.
+ * Switch tracing on or off.  Switching on begins a new session, which drops the unread
+ * records and the counts of lost events.  When switching off returns, no probe runs
+ * and readers can read each record.  Return 0; or -errno if tracing cannot be switched
+ * on.  Context: kmemtrace_mutex is not held.  Sleeps.
  */
 int kmemtrace_set_enabled(bool on);
 
@@ -102,24 +102,26 @@ int kmemtrace_set_enabled(bool on);
 bool kmemtrace_is_on(void);
 
 /*
- * Begin a new session without switching off.  Where tracing is off, drop the unread
- * records and the loss of the session before.  Sleeps.
+ * Begin a new session without switching tracing off.  If tracing is off, drop the
+ * unread records and the counts of lost events.  Context: kmemtrace_mutex is not held.
+ * Sleeps.
  */
 void kmemtrace_reset(void);
 
-/* Return how many sessions have begun.  Context: kmemtrace_mutex is held. */
+/* Return the number of sessions since boot.  Context: kmemtrace_mutex is held. */
 unsigned long kmemtrace_session(void);
 
 /*
- * Switch tracing off if the writer was stopped in a context that cannot sleep.
- * Sleeps.
+ * Complete switching tracing off, if kmemtrace_writer_stop() was called in a context
+ * that cannot sleep.  Context: kmemtrace_mutex is not held.  Sleeps.
  */
 void kmemtrace_finish_stop(void);
 
 /*
- * Allocate buffers of another geometry; 0: as it is.  What is unread is discarded.
- * Return 0; -EBUSY while tracing is on; -EINVAL if the geometry is not valid;
- * -ENOMEM.  On failure nothing has changed.  Sleeps.
+ * Change the geometry of the buffers and drop the unread records.  @subbufs: number of
+ * sub-buffers per CPU; 0: unchanged.  @subbuf_size: in bytes; 0: unchanged.  Return 0;
+ * -EBUSY while tracing is on; -EINVAL if the geometry is not valid; -ENOMEM.  On
+ * failure nothing has changed.  Context: kmemtrace_mutex is not held.  Sleeps.
  */
 int kmemtrace_set_geometry(unsigned int subbufs, unsigned int subbuf_size);
 

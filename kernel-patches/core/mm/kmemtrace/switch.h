@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: switches.  A kind of event that is switched by itself has the file
- * events/<name>/enabled in debugfs, and a line in info.
+ * kmemtrace: switches.  User space switches each kind of event on and off by the file
+ * events/<name>/enabled in debugfs.  The file info has a line for each switch.
  */
 #ifndef _MM_KMEMTRACE_SWITCH_H
 #define _MM_KMEMTRACE_SWITCH_H
@@ -13,44 +13,46 @@ struct dentry;
 struct seq_file;
 
 struct kmemtrace_switch {
-	/* Unique, and valid as the name of a file. */
+	/* Name of the directory in events/; unique. */
 	const char		*name;
-	/* The ids of the records; type_id is 0 where they have no type. */
+	/* Ids of the records; type_id is 0 for records without a type. */
 	u8			event_id;
 	u8			type_id;
 	/*
-	 * Begin or end to record the event.  Called with kmemtrace_mutex held, and
-	 * only when it changes: on while both tracing and the switch are on,
-	 * otherwise off.  May sleep.  on: return 0, or -errno and record nothing.
-	 * When off returns a record may still be written.
+	 * Begin (@on is true) or end to record the event.  The event is recorded while
+	 * both tracing and the switch are on, and the callback is called when this
+	 * state changes.  With @on, return 0, or -errno and record nothing.  Without
+	 * @on, a CPU may still write a record when the callback returns.  Called with
+	 * kmemtrace_mutex held; may sleep.
 	 */
 	int			(*set)(struct kmemtrace_switch *sw, bool on);
-	/* Print more words for the line in info; or NULL. */
+	/* Print additional words for the line in info; NULL: no words. */
 	void			(*show)(struct seq_file *m,
 					const struct kmemtrace_switch *sw);
-	/* Switched off by user space, or at registration. */
+	/* User space, or the code that registered the switch, has switched it off. */
 	bool			off;
 
-	/* Private to switch.c: */
+	/* The following members are private to switch.c. */
 	bool			active;		/* set() was called with on */
-	bool			missed;		/* was off in this session */
+	bool			was_off;	/* at some time of this session */
 	struct list_head	list;
-	struct dentry		*dir;
+	struct dentry		*dir;		/* NULL: no directory in debugfs */
 };
 
 /*
- * Register a switch.  May be called before debugfs exists.  Return 0, or the -errno
- * of set().  Context: kmemtrace_mutex is not held.  Sleeps.
+ * Register a switch, which the caller owns and keeps until it has unregistered the
+ * switch.  debugfs may not exist yet.  Return 0, or the -errno of set().  Context:
+ * kmemtrace_mutex is not held.  Sleeps.
  */
 int kmemtrace_switch_register(struct kmemtrace_switch *sw);
 
 /*
- * Unregister a switch.  When this returns its event is not recorded any more and
- * @sw is not used.  Context: kmemtrace_mutex is not held.  Sleeps.
+ * Unregister a switch.  When the function returns, no CPU records the event, and the
+ * caller may free @sw.  Context: kmemtrace_mutex is not held.  Sleeps.
  */
 void kmemtrace_switch_unregister(struct kmemtrace_switch *sw);
 
-/* Print the lines of all switches for info.  Context: kmemtrace_mutex is held. */
+/* Print the line of each switch for info.  Context: kmemtrace_mutex is held. */
 void kmemtrace_switches_show(struct seq_file *m);
 
 #endif /* _MM_KMEMTRACE_SWITCH_H */

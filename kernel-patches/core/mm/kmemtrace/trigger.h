@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kmemtrace: a trigger, and its text. */
+/* kmemtrace: a trigger of snapshots, and its parser. */
 #ifndef _MM_KMEMTRACE_TRIGGER_H
 #define _MM_KMEMTRACE_TRIGGER_H
 
@@ -12,6 +12,7 @@
 struct kmem_cache;
 struct kmemtrace_held;
 
+/* The condition of a trigger. */
 enum kmemtrace_trigger_kind {
 	KMEMTRACE_TRIGGER_OOM,
 	KMEMTRACE_TRIGGER_ALLOC_FAILURE,
@@ -23,21 +24,23 @@ enum kmemtrace_trigger_kind {
 struct kmemtrace_trigger {
 	struct list_head		list;
 	enum kmemtrace_trigger_kind	kind;
-	atomic_t			armed;
-	u64				limit_bytes;
-	/* CACHE, SITE: the bytes held, and the limit. */
+	atomic_t			armed;		/* 0: the trigger has fired */
+	u64				limit_bytes;	/* CACHE, SITE */
+	/* CACHE, SITE: the live bytes of the cache or the call site. */
 	struct kmemtrace_counter	held_bytes;
 	/* CACHE: changed with slab_mutex held.  NULL: the cache was destroyed. */
 	struct kmem_cache		*cache;
-	/* SITE: return addresses from start + 1 to end, and their live objects. */
+	/* SITE: the range of return addresses is from start + 1 to end. */
 	unsigned long			start, end;
+	/* SITE: the live objects of the call site. */
 	struct kmemtrace_held		*held;
-	/* The text that user space wrote. */
-	const char			*operand;	/* in text */
+	/* The part of text after the word of the kind. */
+	const char			*operand;
+	/* The trigger as user space wrote it. */
 	char				text[];
 };
 
-/* Return whether a trigger counts bytes. */
+/* Return whether a trigger counts live bytes.  Any context. */
 static inline bool kmemtrace_is_counting(const struct kmemtrace_trigger *trigger)
 {
 	return trigger->kind == KMEMTRACE_TRIGGER_CACHE ||
@@ -45,26 +48,29 @@ static inline bool kmemtrace_is_counting(const struct kmemtrace_trigger *trigger
 }
 
 /*
- * Return the kind of the trigger that @text describes, or -EINVAL.  *@operand: what
- * follows the word of the kind.
+ * Parse the word at the start of @text that defines the kind of a trigger.  Return the
+ * enum kmemtrace_trigger_kind and store the position after the word in *@operand, or
+ * return -EINVAL.
  */
 int kmemtrace_parse_kind(const char *text, const char **operand);
 
 /*
- * Parse and validate the operand of a trigger, and allocate what the trigger needs.
- * @operand: a copy, which is changed.  Two triggers are equal if their texts are, so
- * a trigger is parsed only if its text is new.  Return 0 or -errno, which is logged.
+ * Parse the operand of a trigger, and allocate the memory that the trigger needs to
+ * count.  @trigger: kind and text are set.  @operand: a copy of the operand, which is
+ * changed to the name without the limit.  Triggers are identified by their texts, so a
+ * trigger is parsed only if no other trigger has the same text.  Return 0, -ENOMEM, or
+ * another -errno after logging the reason.  The caller frees the memory in both cases.
  * Sleeps.
  */
 int kmemtrace_parse_trigger(struct kmemtrace_trigger *trigger, char *operand);
 
-/* Return the cache of a name, or NULL.  Context: slab_mutex is held. */
+/* Return the cache with this name, or NULL.  Context: slab_mutex is held. */
 struct kmem_cache *kmemtrace_cache_named(const char *name);
 
-/* Log why a trigger is refused, and return @err. */
+/* Log that the trigger @text is refused for the reason @why.  Return @err. */
 int kmemtrace_bad_trigger(int err, const char *text, const char *why);
 
-/* Log that there is no cache of the name in @text.  Return -ENOENT. */
+/* Log that the cache of the trigger @text does not exist.  Return -ENOENT. */
 int kmemtrace_no_cache(const char *text);
 
 #endif /* _MM_KMEMTRACE_TRIGGER_H */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmemtrace: views.  A view shows one set of buffers at a time, the live one or a
- * snapshot, and has a wait queue for the readers of each CPU.
+ * kmemtrace: views.  A view gives readers access to one set of buffers at a time: one
+ * view to the live set, and one view to the snapshot.  A view has a wait queue for the
+ * readers of each CPU.
  */
 #ifndef _MM_KMEMTRACE_VIEW_H
 #define _MM_KMEMTRACE_VIEW_H
@@ -16,28 +17,31 @@ struct dentry;
 struct kmemtrace_buffers;
 struct kmemtrace_view;
 
-/* The file cpu<n> of a view.  Once it is created it is never removed. */
+/* The file cpu<n> of a view.  The file is created once and never removed. */
 struct kmemtrace_cpu_file {
 	struct kmemtrace_view	*view;
 	unsigned int		cpu;
 	struct dentry		*dentry;	/* NULL: not created yet */
 	wait_queue_head_t	wait;
-	struct irq_work		wake;
+	struct irq_work		wake;		/* wakes the readers in wait */
 };
 
-/* A view holds a reference to its set of buffers. */
 struct kmemtrace_view {
-	raw_spinlock_t	lock;		/* any context but NMI */
-	struct kmemtrace_buffers *buffers;	/* may be NULL */
-	unsigned int	generation;	/* incremented with each other set */
-	/* An open file follows to the next set; otherwise it gets ESTALE. */
+	/* Protects buffers and generation.  Context: any but NMI. */
+	raw_spinlock_t	lock;
+	struct kmemtrace_buffers *buffers;	/* with a reference; may be NULL */
+	unsigned int	generation;	/* incremented when buffers changes */
+	/*
+	 * True: after a change of buffers an open file reads from the new set.  False:
+	 * the open file returns ESTALE.
+	 */
 	bool		follows;
-	struct dentry	*dir;		/* of the files; NULL: not created yet */
+	struct dentry	*dir;		/* directory of the files; NULL: none yet */
 	struct kmemtrace_cpu_file __percpu *files;
-	struct list_head list;		/* of all views */
+	struct list_head list;		/* in kmemtrace_views */
 };
 
-/* The view of the set that events are recorded into. */
+/* The view of the live set, into which events are recorded. */
 extern struct kmemtrace_view kmemtrace_live;
 
 /* All views.  The list does not change after boot. */
@@ -47,27 +51,31 @@ extern struct list_head kmemtrace_views;
 void kmemtrace_view_init(struct kmemtrace_view *view);
 
 /*
- * Return the set that a view shows, with a reference, or NULL.  Store its
- * generation in @generation unless that is NULL.  Context: any but NMI.
+ * Return the set of a view with a reference, which kmemtrace_buffers_put() releases, or
+ * NULL.  Store the generation of the view in @generation unless that is NULL.  Context:
+ * any but NMI.
  */
 struct kmemtrace_buffers *kmemtrace_view_get(struct kmemtrace_view *view,
 					     unsigned int *generation);
 
 /*
- * Show another set, or NULL, and return the old one.  Both references change their
- * owner.  Context: any but NMI.  After a change of kmemtrace_live,
- * kmemtrace_recheck() sends the next event of each CPU to the new set; a record may
- * still be written to the old one when this returns.
+ * Replace the set of a view by @buffers, which may be NULL, and return the old set.
+ * The view becomes the owner of the reference to @buffers, and the caller that of the
+ * reference to the old set.  Context: any but NMI.
+ *
+ * After a change of kmemtrace_live the caller calls kmemtrace_recheck(), so that the
+ * next event of each CPU is recorded into the new set.  A CPU may still write a record
+ * to the old set when this function returns.
  */
 struct kmemtrace_buffers *
 kmemtrace_view_replace(struct kmemtrace_view *view,
 		       struct kmemtrace_buffers *buffers);
 
 /*
- * Return whether the view shows another set than the one of @generation.  Called
- * after kmemtrace_take(): if the set is the same, giving the records back fails as
- * soon as the set changes, because a set is sealed or renewed after the view has
- * changed.
+ * Return whether the set of a view has changed since @generation.  A reader calls this
+ * function after kmemtrace_acquire_records().  If the set has not changed yet, a later
+ * change makes kmemtrace_release_records() fail, because a set is sealed or begins
+ * another epoch after the view has changed.  Any context.
  */
 static inline bool kmemtrace_view_changed(struct kmemtrace_view *view,
 					  unsigned int generation)
@@ -76,10 +84,11 @@ static inline bool kmemtrace_view_changed(struct kmemtrace_view *view,
 }
 
 /*
- * Wake the readers that wait for the records of a CPU, or of any CPU.  An irq_work
- * does so, soon.  Context: any but NMI.
+ * Queue an irq_work that wakes the readers of a CPU's records.  Context: any but NMI.
  */
 void kmemtrace_view_wake(struct kmemtrace_view *view, unsigned int cpu);
+
+/* Queue an irq_work for each CPU that wakes its readers.  Context: any but NMI. */
 void kmemtrace_view_wake_all(struct kmemtrace_view *view);
 
 #endif /* _MM_KMEMTRACE_VIEW_H */

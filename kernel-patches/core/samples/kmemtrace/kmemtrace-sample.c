@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How code annotates a trace of kernel memory: kmemtrace_mark() with each type
- * of argument, in each context that there is, and as what a run is divided by.
+ * Sample of kmemtrace_mark(), which annotates a trace of kernel memory: each type of
+ * argument, process and interrupt context, and annotations that divide a trace into
+ * phases.
  *
  *	insmod kmemtrace-sample.ko [length=N]
  *	echo 1000 > /sys/module/kmemtrace_sample/parameters/work
  *	cat /sys/module/kmemtrace_sample/parameters/evaluated
  *	rmmod kmemtrace-sample
  *
- * Loading reaches the annotations sample_begin, sample_signed, sample_unsigned,
- * sample_others, sample_strings, sample_interrupt and sample_loaded; writing to
- * work sample_step, as often as was written, each time with an allocation; and
- * unloading sample_end.  "kmemtrace-report --by mark" shows what each phase
- * allocated.
+ * Loading the module writes the annotations sample_begin, sample_signed,
+ * sample_unsigned, sample_others, sample_strings, sample_interrupt and sample_loaded.
+ * Writing N to work writes N annotations sample_step, each with an allocation.
+ * Unloading writes sample_end.  "kmemtrace-report --by mark" prints the allocations
+ * of each phase.
  */
 
 #include <linux/atomic.h>
@@ -35,7 +36,7 @@ static unsigned int length = 300;
 module_param(length, uint, 0400);
 MODULE_PARM_DESC(length, "bytes of the long string, at most a page");
 
-/* How often an argument of sample_step was worked out. */
+/* Number of times that the last argument of sample_step was evaluated. */
 static atomic_t evaluated = ATOMIC_INIT(0);
 
 static int get_evaluated(char *buffer, const struct kernel_param *kp)
@@ -59,7 +60,7 @@ static int set_work(const char *value, const struct kernel_param *kp)
 		return err;
 	for (i = 0; i < n; i++) {
 		memory = kmalloc(64, GFP_KERNEL);
-		/* Nothing is evaluated while this is off. */
+		/* The arguments are not evaluated while sample_step is off. */
 		kmemtrace_mark(sample_step, "step %u of %u, evaluated %d", i, n,
 			       atomic_inc_return(&evaluated));
 		kfree(memory);
@@ -86,7 +87,7 @@ static void in_interrupt_context(struct irq_work *work)
 
 static DEFINE_IRQ_WORK(interrupt, in_interrupt_context);
 
-/* The smallest of each width is one that a mistake about signs would change. */
+/* The minimum of each signed type shows whether the sign is preserved. */
 static void annotate_integers(void)
 {
 	kmemtrace_mark(sample_signed, "%hhd %hd %d %ld %lld", (s8)S8_MIN,
@@ -112,7 +113,7 @@ static int annotate_strings(void)
 		return -ENOMEM;
 	memset(string, 'x', length);
 	string[length] = '\0';
-	/* A string without a terminating 0 needs a precision, as for printk(). */
+	/* A string without a terminating NUL needs a precision, as for printk(). */
 	kmemtrace_mark(sample_strings,
 		       "\"%s\", none %s, empty \"%s\", long %s, cut %.4s, last %d",
 		       array, (char *)NULL, "", string, vendor.tag, -1);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints for the allocations and frees that have none of their own, and for
- * the tables.
+ * Tracepoints for the allocations and frees that no kmem tracepoint reports, and for
+ * the table of tasks.
  *
- * They are bare tracepoints: no trace event is made of them, so what ftrace and
- * perf see of a kernel does not depend on CONFIG_KMEMTRACE.  Use them through
- * <linux/kmemtrace.h>, which also works where they are not configured.
+ * These tracepoints have no trace events, so the events that ftrace and perf list do
+ * not depend on CONFIG_KMEMTRACE.  The hooks in <linux/kmemtrace.h> call the
+ * tracepoints, document their arguments, and also compile without CONFIG_KMEMTRACE.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kmemtrace
@@ -19,53 +19,63 @@ struct kmem_cache;
 struct page;
 struct task_struct;
 
+/* krealloc() returned the same object: its allocation with the new size. */
 DECLARE_TRACE(kmemtrace_kmalloc,
 	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
 		 size_t bytes_alloc, gfp_t gfp_flags),
 	TP_ARGS(call_site, ptr, bytes_req, bytes_alloc, gfp_flags));
 
+/* An object is about to be freed by kfree_bulk(), or krealloc() resized it. */
 DECLARE_TRACE(kmemtrace_kfree,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));
 
+/* kmem_cache_alloc_bulk() allocated an object. */
 DECLARE_TRACE(kmemtrace_cache_alloc,
 	TP_PROTO(unsigned long call_site, const void *ptr,
 		 struct kmem_cache *s, gfp_t gfp_flags),
 	TP_ARGS(call_site, ptr, s, gfp_flags));
 
+/* kmem_cache_free_bulk() is about to free an object. */
 DECLARE_TRACE(kmemtrace_cache_free,
 	TP_PROTO(unsigned long call_site, const void *ptr,
 		 const struct kmem_cache *s),
 	TP_ARGS(call_site, ptr, s));
 
+/* Pages were allocated. */
 DECLARE_TRACE(kmemtrace_page_alloc,
 	TP_PROTO(unsigned long call_site, struct page *page, size_t bytes_req,
 		 size_t bytes_alloc, gfp_t gfp_flags, int node),
 	TP_ARGS(call_site, page, bytes_req, bytes_alloc, gfp_flags, node));
 
+/* Pages are about to be freed. */
 DECLARE_TRACE(kmemtrace_page_free,
 	TP_PROTO(unsigned long call_site, struct page *page),
 	TP_ARGS(call_site, page));
 
+/* Per-CPU memory was allocated.  The sizes are those of all possible CPUs. */
 DECLARE_TRACE(kmemtrace_percpu_alloc,
 	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
 		 size_t bytes_alloc, gfp_t gfp_flags),
 	TP_ARGS(call_site, ptr, bytes_req, bytes_alloc, gfp_flags));
 
+/* Per-CPU memory is about to be freed. */
 DECLARE_TRACE(kmemtrace_percpu_free,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));
 
+/* A vmalloc area was allocated. */
 DECLARE_TRACE(kmemtrace_vmalloc_alloc,
 	TP_PROTO(unsigned long call_site, const void *ptr, size_t bytes_req,
 		 size_t bytes_alloc, gfp_t gfp_flags, int node),
 	TP_ARGS(call_site, ptr, bytes_req, bytes_alloc, gfp_flags, node));
 
+/* A vmalloc area is about to be freed. */
 DECLARE_TRACE(kmemtrace_vmalloc_free,
 	TP_PROTO(unsigned long call_site, const void *ptr),
 	TP_ARGS(call_site, ptr));
 
-/* The current task @p will not allocate any more. */
+/* The current task @p allocates no more memory. */
 DECLARE_TRACE(kmemtrace_task_exit,
 	TP_PROTO(struct task_struct *p),
 	TP_ARGS(p));
