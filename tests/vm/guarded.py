@@ -25,8 +25,9 @@ ROOTS = re.compile(
     r"kmemtrace_(begin_records|next_record|commit_record|record_time|"
     r"end_records|number_of_stack|unwind|write_mark|write_stop|lock|unlock|"
     r"guard_enter|guard_leave|is_guarded|visit_here|leave|forget|"
-    r"report_lost|take|give|figures|seal|sealed_overruns|sealed_taken|"
-    r"buffers_reset|buffers_renew|buffers_seal|view_get|view_replace|swap|"
+    r"report_lost|acquire_records|release_records|buffer_stats|seal|"
+    r"sealed_overruns|sealed_consumed|"
+    r"buffers_reset|buffers_begin_epoch|buffers_seal|view_get|view_replace|swap|"
     r"counter_sum|test_enter|test_leave|lost|take_snapshot|"
     # Called through pointers that higher layers register with the writer.
     r"filter_passes|trigger_count|trigger_fire)|"

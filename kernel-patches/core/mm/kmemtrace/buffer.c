@@ -103,35 +103,35 @@ NOKPROBE_SYMBOL(kmemtrace_has_room_for);
  * The mode is not tested again: an annotation of which half is missing would be of
  * no use.
  */
-void *kmemtrace_room(struct rchan_buf *buf)
+void *kmemtrace_record_slot(struct rchan_buf *buf)
 {
 	if (!kmemtrace_fits(buf))
 		kmemtrace_fill_next(buf);
 	return buf->data + buf->offset;
 }
-NOKPROBE_SYMBOL(kmemtrace_room);
+NOKPROBE_SYMBOL(kmemtrace_record_slot);
 
-void kmemtrace_buffers_renew(struct kmemtrace_buffers *buffers, u64 now)
+void kmemtrace_buffers_begin_epoch(struct kmemtrace_buffers *buffers, u64 now)
 {
-	buffers->filled_since = now;
+	buffers->epoch_start = now;
 	/* Comes before kmemtrace_view_replace() makes the set live. */
-	WRITE_ONCE(buffers->filling, buffers->filling + 1);
+	WRITE_ONCE(buffers->epoch, buffers->epoch + 1);
 }
-NOKPROBE_SYMBOL(kmemtrace_buffers_renew);
+NOKPROBE_SYMBOL(kmemtrace_buffers_begin_epoch);
 
-bool kmemtrace_buffer_is_begun(struct rchan_buf *buf)
+bool kmemtrace_buffer_is_current(struct rchan_buf *buf)
 {
-	return kmemtrace_reader_of(buf)->filling ==
-	       READ_ONCE(kmemtrace_set_of(buf)->filling);
+	return kmemtrace_reader_of(buf)->writer_epoch ==
+	       READ_ONCE(kmemtrace_set_of(buf)->epoch);
 }
-NOKPROBE_SYMBOL(kmemtrace_buffer_is_begun);
+NOKPROBE_SYMBOL(kmemtrace_buffer_is_current);
 
 /* A filling begins at the start of a sub-buffer, as after kmemtrace_buffers_reset(). */
-void kmemtrace_buffer_begin(struct rchan_buf *buf, u64 lost)
+void kmemtrace_buffer_enter_epoch(struct rchan_buf *buf, u64 lost)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
 
-	if (kmemtrace_buffer_is_begun(buf))
+	if (kmemtrace_buffer_is_current(buf))
 		return;
 	if (buf->offset)
 		kmemtrace_next_subbuf(buf);
@@ -139,10 +139,10 @@ void kmemtrace_buffer_begin(struct rchan_buf *buf, u64 lost)
 	reader->start.bytes = 0;
 	reader->lost_before = lost;
 	/* Pairs with kmemtrace_catch_up(). */
-	smp_store_release(&reader->filling,
-			  READ_ONCE(kmemtrace_set_of(buf)->filling));
+	smp_store_release(&reader->writer_epoch,
+			  READ_ONCE(kmemtrace_set_of(buf)->epoch));
 }
-NOKPROBE_SYMBOL(kmemtrace_buffer_begin);
+NOKPROBE_SYMBOL(kmemtrace_buffer_enter_epoch);
 
 /* Return the number of records of the writer's filling.  Context: the writer. */
 static u64 kmemtrace_records(struct rchan_buf *buf)
@@ -155,17 +155,17 @@ static u64 kmemtrace_records(struct rchan_buf *buf)
 }
 NOKPROBE_SYMBOL(kmemtrace_records);
 
-bool kmemtrace_buffer_left(struct rchan_buf *buf, struct kmemtrace_left *left)
+bool kmemtrace_sealed_unread(struct rchan_buf *buf, struct kmemtrace_unread_events *left)
 {
 	struct kmemtrace_reader *reader = kmemtrace_reader_of(buf);
 
 	/* Pairs with the release in kmemtrace_seal(). */
-	if (smp_load_acquire(&reader->sealed) != reader->filling)
+	if (smp_load_acquire(&reader->sealed_epoch) != reader->writer_epoch)
 		return false;
 	left->events = kmemtrace_records(buf) -
-		       div_u64(reader->sealed_taken, kmemtrace_record_size);
+		       div_u64(reader->sealed_consumed, kmemtrace_record_size);
 	left->reported = reader->sealed_reported;
-	left->since = reader->sealed_last;
+	left->since = reader->sealed_timestamp;
 	return true;
 }
-NOKPROBE_SYMBOL(kmemtrace_buffer_left);
+NOKPROBE_SYMBOL(kmemtrace_sealed_unread);

@@ -60,7 +60,7 @@ static void kmemtrace_counter_fold(struct kmemtrace_counter *counter,
 				   s64 bytes)
 {
 	counter->folded += bytes;
-	WRITE_ONCE(counter->near,
+	WRITE_ONCE(counter->near_limit,
 		   counter->folded > counter->limit - counter->batches);
 }
 NOKPROBE_SYMBOL(kmemtrace_counter_fold);
@@ -137,7 +137,7 @@ bool kmemtrace_counter_is_over(struct kmemtrace_counter *counter)
 	 * sees both.
 	 */
 	smp_mb();
-	return READ_ONCE(counter->near) &&
+	return READ_ONCE(counter->near_limit) &&
 	       kmemtrace_counter_sum_all(counter) > counter->limit;
 }
 NOKPROBE_SYMBOL(kmemtrace_counter_is_over);

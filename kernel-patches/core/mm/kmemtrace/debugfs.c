@@ -24,10 +24,10 @@
 static u64 kmemtrace_overruns_of(struct kmemtrace_buffers *buffers,
 				 unsigned int cpu)
 {
-	struct kmemtrace_figures figures;
+	struct kmemtrace_buffer_stats figures;
 
-	kmemtrace_figures(buffers, cpu, &figures);
-	return kmemtrace_lost(cpu) + figures.missed;
+	kmemtrace_buffer_stats(buffers, cpu, &figures);
+	return kmemtrace_lost(cpu) + figures.overwritten;
 }
 
 static int kmemtrace_overruns_show(struct seq_file *m, void *v)
@@ -65,15 +65,15 @@ static int kmemtrace_consumed_show(struct seq_file *m, void *v)
 {
 	struct kmemtrace_buffers *buffers =
 		kmemtrace_view_get(&kmemtrace_live, NULL);
-	struct kmemtrace_figures figures;
+	struct kmemtrace_buffer_stats figures;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
 		if (!buffers || !kmemtrace_buffer(buffers, cpu))
 			continue;
-		kmemtrace_figures(buffers, cpu, &figures);
+		kmemtrace_buffer_stats(buffers, cpu, &figures);
 		seq_printf(m, "cpu%u %llu\n", cpu,
-			   figures.carried + figures.taken);
+			   figures.consumed_earlier + figures.consumed);
 	}
 	kmemtrace_buffers_put(buffers);
 	return 0;

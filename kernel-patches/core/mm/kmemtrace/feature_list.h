@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * kmemtrace: the features, by the names of their source files, in the order in which
- * session.c calls their callbacks.  features.h and main.c include this file.
+ * session.c calls them.  features.h and main.c include this file.
  */
 KMEMTRACE_FEATURE(stacks);
 KMEMTRACE_FEATURE(tasks);
@@ -14,7 +14,6 @@ KMEMTRACE_FEATURE(switch);
 KMEMTRACE_FEATURE(marks);
 KMEMTRACE_FEATURE(filter);
 KMEMTRACE_FEATURE(snapshot);
-KMEMTRACE_FEATURE(snapshot_files);
 KMEMTRACE_FEATURE(trigger);
 KMEMTRACE_FEATURE(info);
 KMEMTRACE_FEATURE(geometry_files);

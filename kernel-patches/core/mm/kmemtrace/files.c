@@ -56,7 +56,7 @@ struct kmemtrace_open {
 
 	/* The records that ioctl() took and that are not given back yet. */
 	struct mutex		lock;
-	struct kmemtrace_taking	taking;
+	struct kmemtrace_acquired	acquired;
 	unsigned int		taking_generation;
 };
 
@@ -88,22 +88,22 @@ static ssize_t kmemtrace_read_some(struct kmemtrace_view *view,
 				   unsigned int cpu, char __user *to,
 				   size_t count)
 {
-	struct kmemtrace_taking taking;
+	struct kmemtrace_acquired acquired;
 	size_t lost;
 
-	kmemtrace_take(buffers, cpu, count, &taking);
+	kmemtrace_acquire_records(buffers, cpu, count, &acquired);
 	if (kmemtrace_view_changed(view, generation))
 		return -EAGAIN;
-	if (!taking.bytes)
+	if (!acquired.bytes)
 		return 0;
-	lost = taking.lost.events ? kmemtrace_record_size : 0;
-	taking.bytes = min(taking.bytes, count - lost);
-	if (lost && kmemtrace_put_lost(to, &taking.lost))
+	lost = acquired.lost.events ? kmemtrace_record_size : 0;
+	acquired.bytes = min(acquired.bytes, count - lost);
+	if (lost && kmemtrace_put_lost(to, &acquired.lost))
 		return -EFAULT;
-	if (copy_to_user(to + lost, taking.from, taking.bytes))
+	if (copy_to_user(to + lost, acquired.from, acquired.bytes))
 		return -EFAULT;
-	return kmemtrace_give(buffers, cpu, &taking, taking.bytes) ?:
-	       (ssize_t)(lost + taking.bytes);
+	return kmemtrace_release_records(buffers, cpu, &acquired, acquired.bytes) ?:
+	       (ssize_t)(lost + acquired.bytes);
 }
 
 static ssize_t kmemtrace_read(struct file *file, char __user *to,
@@ -152,12 +152,12 @@ static ssize_t kmemtrace_read(struct file *file, char __user *to,
 static bool kmemtrace_is_worth_it(struct kmemtrace_buffers *buffers,
 				  unsigned int cpu)
 {
-	struct kmemtrace_figures figures;
+	struct kmemtrace_buffer_stats figures;
 
-	kmemtrace_figures(buffers, cpu, &figures);
+	kmemtrace_buffer_stats(buffers, cpu, &figures);
 	if (!kmemtrace_is_on() || buffers != READ_ONCE(kmemtrace_live.buffers))
 		return figures.unread;
-	return figures.complete;
+	return figures.has_full_subbuf;
 }
 
 static __poll_t kmemtrace_poll(struct file *file, poll_table *wait)
@@ -219,17 +219,17 @@ static int kmemtrace_ioc_info(struct kmemtrace_open *opened,
 			      unsigned int generation, void __user *argument)
 {
 	struct rchan_buf *buf = kmemtrace_buffer(buffers, opened->file->cpu);
-	struct kmemtrace_figures figures;
+	struct kmemtrace_buffer_stats figures;
 	struct kmemtrace_ioctl_info info;
 
-	kmemtrace_figures(buffers, opened->file->cpu, &figures);
+	kmemtrace_buffer_stats(buffers, opened->file->cpu, &figures);
 	info = (struct kmemtrace_ioctl_info) {
 		.map_bytes = buf ? (u64)buf->page_count * PAGE_SIZE : 0,
 		.generation = generation,
 		.produced = figures.produced,
-		.consumed = figures.taken,
+		.consumed = figures.consumed,
 		.unread = figures.unread,
-		.overwritten = figures.missed,
+		.overwritten = figures.overwritten,
 		.subbufs = buffers->subbufs,
 		.subbuf_size = buffers->subbuf_size,
 		.record_size = kmemtrace_record_size,
@@ -245,31 +245,31 @@ static int kmemtrace_ioc_take(struct kmemtrace_open *opened,
 			      struct kmemtrace_buffers *buffers,
 			      unsigned int generation, void __user *argument)
 {
-	struct kmemtrace_taking *taking = &opened->taking;
+	struct kmemtrace_acquired *acquired = &opened->acquired;
 	struct kmemtrace_ioctl_take take;
 	struct rchan_buf *buf;
 
 	if (copy_from_user(&take, argument, sizeof(take)))
 		return -EFAULT;
-	opened->taking.bytes = 0;
+	opened->acquired.bytes = 0;
 	if (take.generation != generation)
 		return -ESTALE;
 	buf = kmemtrace_buffer(buffers, opened->file->cpu);
-	kmemtrace_take(buffers, opened->file->cpu, SIZE_MAX, taking);
+	kmemtrace_acquire_records(buffers, opened->file->cpu, SIZE_MAX, acquired);
 	if (kmemtrace_view_changed(opened->file->view, generation)) {
-		taking->bytes = 0;
+		acquired->bytes = 0;
 		return -ESTALE;
 	}
 	opened->taking_generation = generation;
 	take = (struct kmemtrace_ioctl_take) {
 		.generation = generation,
 		.position = kmemtrace_position_bytes(buffers,
-						     &taking->position),
-		.offset = taking->bytes ? taking->from - buf->start : 0,
-		.bytes = taking->bytes,
-		.lost_events = taking->lost.events,
-		.lost_since = taking->lost.since,
-		.lost_timestamp = taking->lost.timestamp,
+						     &acquired->position),
+		.offset = acquired->bytes ? acquired->from - buf->start : 0,
+		.bytes = acquired->bytes,
+		.lost_events = acquired->lost.events,
+		.lost_since = acquired->lost.since,
+		.lost_timestamp = acquired->lost.timestamp,
 	};
 	return copy_to_user(argument, &take, sizeof(take)) ? -EFAULT : 0;
 }
@@ -279,22 +279,22 @@ static int kmemtrace_ioc_give(struct kmemtrace_open *opened,
 			      struct kmemtrace_buffers *buffers,
 			      unsigned int generation, void __user *argument)
 {
-	struct kmemtrace_taking taking = opened->taking;
+	struct kmemtrace_acquired acquired = opened->acquired;
 	struct kmemtrace_ioctl_give give;
 
 	if (copy_from_user(&give, argument, sizeof(give)))
 		return -EFAULT;
-	opened->taking.bytes = 0;
-	if (!give.bytes || give.bytes > taking.bytes ||
+	opened->acquired.bytes = 0;
+	if (!give.bytes || give.bytes > acquired.bytes ||
 	    (size_t)give.bytes % kmemtrace_record_size)
 		return -EINVAL;
 	/* The set was replaced: the copied records count as discarded. */
 	if (opened->taking_generation != generation)
 		return -EAGAIN;
 	if (give.position !=
-	    kmemtrace_position_bytes(buffers, &taking.position))
+	    kmemtrace_position_bytes(buffers, &acquired.position))
 		return -EINVAL;
-	return kmemtrace_give(buffers, opened->file->cpu, &taking, give.bytes);
+	return kmemtrace_release_records(buffers, opened->file->cpu, &acquired, give.bytes);
 }
 
 static long kmemtrace_ioctl(struct file *file, unsigned int command,

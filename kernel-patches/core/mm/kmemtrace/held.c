@@ -191,10 +191,10 @@ s64 kmemtrace_held_remove(struct kmemtrace_held *held, u64 key)
 }
 NOKPROBE_SYMBOL(kmemtrace_held_remove);
 
-struct kmemtrace_held_figures
-kmemtrace_held_figures(struct kmemtrace_held *held)
+struct kmemtrace_held_stats
+kmemtrace_held_stats(struct kmemtrace_held *held)
 {
-	struct kmemtrace_held_figures figures = { .objects = 0 };
+	struct kmemtrace_held_stats figures = { .objects = 0 };
 	unsigned int i;
 
 	for (i = 0; i < KMEMTRACE_HELD_PARTS; i++) {

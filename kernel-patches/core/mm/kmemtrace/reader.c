@@ -131,20 +131,20 @@ static bool kmemtrace_catch_up(struct rchan_buf *buf,
 			       struct kmemtrace_reader *reader)
 {
 	struct kmemtrace_buffers *buffers = kmemtrace_set_of(buf);
-	/* Pairs with the release in kmemtrace_buffer_begin(), after the start. */
-	unsigned int filling = smp_load_acquire(&reader->filling);
+	/* Pairs with the release in kmemtrace_buffer_enter_epoch(), after the start. */
+	unsigned int filling = smp_load_acquire(&reader->writer_epoch);
 
-	if (reader->seen != filling) {
-		reader->seen = filling;
-		reader->turn++;
-		reader->taken = 0;
-		reader->missed = 0;
-		reader->missed_reported = 0;
-		reader->last = buffers->filled_since;
+	if (reader->reader_epoch != filling) {
+		reader->reader_epoch = filling;
+		reader->version++;
+		reader->consumed = 0;
+		reader->overwritten = 0;
+		reader->overwritten_reported = 0;
+		reader->last_timestamp = buffers->epoch_start;
 		kmemtrace_move_to(buf, reader->start.subbuf,
 				  reader->start.bytes);
 	}
-	return filling == READ_ONCE(buffers->filling);
+	return filling == READ_ONCE(buffers->epoch);
 }
 NOKPROBE_SYMBOL(kmemtrace_catch_up);
 
@@ -162,7 +162,7 @@ static void kmemtrace_advance(struct rchan_buf *buf,
 		kmemtrace_read_state(buf, state);
 		missed = kmemtrace_overwritten(buf, state);
 		if (missed) {
-			reader->missed += missed;
+			reader->overwritten += missed;
 			kmemtrace_move_to(buf, state->produced -
 					  buf->chan->n_subbufs + 1, 0);
 		} else if (state->full && buf->bytes_consumed >= state->end) {
@@ -187,57 +187,57 @@ NOKPROBE_SYMBOL(kmemtrace_timestamp);
  * The first lost record came after the last record that was taken.
  */
 static void kmemtrace_fill_lost(struct kmemtrace_reader *reader,
-				struct kmemtrace_taking *taking)
+				struct kmemtrace_acquired *acquired)
 {
-	u64 events = reader->missed - reader->missed_reported;
+	u64 events = reader->overwritten - reader->overwritten_reported;
 	s64 next;
 
-	taking->lost = (struct kmemtrace_event_lost) { .events = 0 };
-	if (!events || !taking->bytes || kmemtrace_abi < 2)
+	acquired->lost = (struct kmemtrace_event_lost) { .events = 0 };
+	if (!events || !acquired->bytes || kmemtrace_abi < 2)
 		return;
-	next = kmemtrace_timestamp(taking->from);
-	taking->lost = (struct kmemtrace_event_lost) {
+	next = kmemtrace_timestamp(acquired->from);
+	acquired->lost = (struct kmemtrace_event_lost) {
 		.event_id = KMEMTRACE_EVENT_LOST,
 		.event_size = kmemtrace_record_size,
 		.node = KMEMTRACE_NODE_NONE,
 		.events = events,
-		.since = min(reader->last, next),
+		.since = min(reader->last_timestamp, next),
 		.timestamp = next,
 	};
 }
 NOKPROBE_SYMBOL(kmemtrace_fill_lost);
 
-void kmemtrace_take(struct kmemtrace_buffers *buffers, unsigned int cpu,
-		    size_t most, struct kmemtrace_taking *taking)
+void kmemtrace_acquire_records(struct kmemtrace_buffers *buffers, unsigned int cpu,
+		    size_t most, struct kmemtrace_acquired *acquired)
 {
 	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
 	struct kmemtrace_state state;
 	struct kmemtrace_guard guard;
 
-	*taking = (struct kmemtrace_taking) { .bytes = 0 };
+	*acquired = (struct kmemtrace_acquired) { .bytes = 0 };
 	if (!buf)
 		return;
 	kmemtrace_lock_reader(reader, &guard);
 	if (!kmemtrace_catch_up(buf, reader))
 		goto out;
 	kmemtrace_advance(buf, reader, &state);
-	taking->turn = reader->turn;
-	taking->position.subbuf = buf->subbufs_consumed;
-	taking->position.bytes = buf->bytes_consumed;
-	taking->from = buf->start + buf->bytes_consumed +
+	acquired->version = reader->version;
+	acquired->position.subbuf = buf->subbufs_consumed;
+	acquired->position.bytes = buf->bytes_consumed;
+	acquired->from = buf->start + buf->bytes_consumed +
 		       buf->subbufs_consumed % buf->chan->n_subbufs *
 		       buf->chan->subbuf_size;
 	if (state.end > buf->bytes_consumed)
-		taking->bytes = min(most, state.end - buf->bytes_consumed);
-	kmemtrace_fill_lost(reader, taking);
+		acquired->bytes = min(most, state.end - buf->bytes_consumed);
+	kmemtrace_fill_lost(reader, acquired);
 out:
 	kmemtrace_unlock(&reader->lock, &guard);
 }
-NOKPROBE_SYMBOL(kmemtrace_take);
+NOKPROBE_SYMBOL(kmemtrace_acquire_records);
 
-int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
-		   const struct kmemtrace_taking *taking, size_t bytes)
+int kmemtrace_release_records(struct kmemtrace_buffers *buffers, unsigned int cpu,
+		   const struct kmemtrace_acquired *acquired, size_t bytes)
 {
 	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
@@ -247,22 +247,22 @@ int kmemtrace_give(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	s64 last = 0;
 
 	if (bytes)
-		last = kmemtrace_timestamp(taking->from + bytes -
+		last = kmemtrace_timestamp(acquired->from + bytes -
 					   kmemtrace_record_size);
 	/* The copy and the read above come before the read of the writer's position. */
 	smp_rmb();
 	kmemtrace_lock_reader(reader, &guard);
-	if (!kmemtrace_catch_up(buf, reader) || taking->turn != reader->turn ||
-	    taking->position.subbuf != buf->subbufs_consumed ||
-	    taking->position.bytes != buf->bytes_consumed ||
+	if (!kmemtrace_catch_up(buf, reader) || acquired->version != reader->version ||
+	    acquired->position.subbuf != buf->subbufs_consumed ||
+	    acquired->position.bytes != buf->bytes_consumed ||
 	    !kmemtrace_is_intact(buf, READ_ONCE(buf->subbufs_produced)))
 		goto out;
-	reader->missed_reported += taking->lost.events;
-	reader->taken += bytes;
+	reader->overwritten_reported += acquired->lost.events;
+	reader->consumed += bytes;
 	if (bytes)
-		reader->last = last;
-	kmemtrace_move_to(buf, taking->position.subbuf,
-			  taking->position.bytes + bytes);
+		reader->last_timestamp = last;
+	kmemtrace_move_to(buf, acquired->position.subbuf,
+			  acquired->position.bytes + bytes);
 	/* Let the writer have the room at once. */
 	kmemtrace_advance(buf, reader, &state);
 	err = 0;
@@ -270,10 +270,10 @@ out:
 	kmemtrace_unlock(&reader->lock, &guard);
 	return err;
 }
-NOKPROBE_SYMBOL(kmemtrace_give);
+NOKPROBE_SYMBOL(kmemtrace_release_records);
 
-void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
-		       struct kmemtrace_figures *figures)
+void kmemtrace_buffer_stats(struct kmemtrace_buffers *buffers, unsigned int cpu,
+		       struct kmemtrace_buffer_stats *figures)
 {
 	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
@@ -282,27 +282,27 @@ void kmemtrace_figures(struct kmemtrace_buffers *buffers, unsigned int cpu,
 	u64 overwritten;
 	size_t full;
 
-	*figures = (struct kmemtrace_figures) { .produced = 0 };
+	*figures = (struct kmemtrace_buffer_stats) { .produced = 0 };
 	if (!buf)
 		return;
 	full = rounddown(buffers->subbuf_size, kmemtrace_record_size);
 	kmemtrace_lock_reader(reader, &guard);
-	figures->carried = reader->carried;
+	figures->consumed_earlier = reader->consumed_earlier;
 	if (!kmemtrace_catch_up(buf, reader))
 		goto out;
 	kmemtrace_read_state(buf, &state);
 	overwritten = kmemtrace_overwritten(buf, &state);
 	figures->produced = (u64)(state.produced - reader->start.subbuf) *
 			    full + state.offset - reader->start.bytes;
-	figures->taken = reader->taken;
+	figures->consumed = reader->consumed;
 	figures->unread = kmemtrace_unread(buf, &state) -
 			  overwritten * kmemtrace_record_size;
-	figures->complete = figures->unread > state.offset;
-	figures->missed = reader->missed + overwritten;
+	figures->has_full_subbuf = figures->unread > state.offset;
+	figures->overwritten = reader->overwritten + overwritten;
 out:
 	kmemtrace_unlock(&reader->lock, &guard);
 }
-NOKPROBE_SYMBOL(kmemtrace_figures);
+NOKPROBE_SYMBOL(kmemtrace_buffer_stats);
 
 /*
  * Begin at the start of a sub-buffer, so that all sub-buffers of a session but the
@@ -324,7 +324,7 @@ void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 	struct kmemtrace_guard guard;
 	unsigned int cpu;
 
-	buffers->filled_since = now;
+	buffers->epoch_start = now;
 	/* Includes CPUs that are not online yet: their buffers will be empty. */
 	for_each_possible_cpu(cpu) {
 		buf = kmemtrace_buffer(buffers, cpu);
@@ -332,16 +332,16 @@ void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 		kmemtrace_lock_reader(reader, &guard);
 		reader->start.subbuf = buf ? kmemtrace_reset_buffer(buf) : 0;
 		reader->start.bytes = 0;
-		reader->filling = buffers->filling;
-		reader->seen = reader->filling;
-		reader->sealed = reader->filling - 1;
-		reader->turn++;
+		reader->writer_epoch = buffers->epoch;
+		reader->reader_epoch = reader->writer_epoch;
+		reader->sealed_epoch = reader->writer_epoch - 1;
+		reader->version++;
 		reader->lost_before = 0;
-		reader->carried = 0;
-		reader->taken = 0;
-		reader->missed = 0;
-		reader->missed_reported = 0;
-		reader->last = now;
+		reader->consumed_earlier = 0;
+		reader->consumed = 0;
+		reader->overwritten = 0;
+		reader->overwritten_reported = 0;
+		reader->last_timestamp = now;
 		kmemtrace_unlock(&reader->lock, &guard);
 	}
 }
@@ -358,16 +358,16 @@ static void kmemtrace_seal(struct rchan_buf *buf, u64 *carried)
 	struct kmemtrace_guard guard;
 
 	kmemtrace_lock_reader(reader, &guard);
-	*carried = reader->carried;
+	*carried = reader->consumed_earlier;
 	if (kmemtrace_catch_up(buf, reader)) {
-		*carried += reader->taken;
-		reader->turn++;
-		reader->sealed_taken = reader->taken;
-		reader->sealed_reported = reader->missed_reported;
-		reader->sealed_last = reader->last;
+		*carried += reader->consumed;
+		reader->version++;
+		reader->sealed_consumed = reader->consumed;
+		reader->sealed_reported = reader->overwritten_reported;
+		reader->sealed_timestamp = reader->last_timestamp;
 		reader->lost_after = kmemtrace_lost(buf->cpu);
-		/* Pairs with kmemtrace_buffer_left(). */
-		smp_store_release(&reader->sealed, reader->seen);
+		/* Pairs with kmemtrace_sealed_unread(). */
+		smp_store_release(&reader->sealed_epoch, reader->reader_epoch);
 	}
 	kmemtrace_unlock(&reader->lock, &guard);
 }
@@ -395,7 +395,7 @@ void kmemtrace_buffers_seal(struct kmemtrace_buffers *buffers,
 		kmemtrace_seal(buf, &carried);
 		reader = per_cpu_ptr(next->readers, cpu);
 		kmemtrace_lock_reader(reader, &guard);
-		reader->carried = carried;
+		reader->consumed_earlier = carried;
 		kmemtrace_unlock(&reader->lock, &guard);
 	}
 }
@@ -414,10 +414,10 @@ u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
 		return 0;
 	kmemtrace_lock_reader(reader, &guard);
 	if (kmemtrace_catch_up(buf, reader) &&
-	    reader->sealed == reader->seen) {
+	    reader->sealed_epoch == reader->reader_epoch) {
 		kmemtrace_read_state(buf, &state);
 		events = reader->lost_after - reader->lost_before +
-			 reader->missed + kmemtrace_overwritten(buf, &state) -
+			 reader->overwritten + kmemtrace_overwritten(buf, &state) -
 			 reader->sealed_reported;
 	}
 	kmemtrace_unlock(&reader->lock, &guard);
@@ -425,7 +425,7 @@ u64 kmemtrace_sealed_overruns(struct kmemtrace_buffers *buffers,
 }
 NOKPROBE_SYMBOL(kmemtrace_sealed_overruns);
 
-u64 kmemtrace_sealed_taken(struct kmemtrace_buffers *buffers, unsigned int cpu)
+u64 kmemtrace_sealed_consumed(struct kmemtrace_buffers *buffers, unsigned int cpu)
 {
 	struct rchan_buf *buf = kmemtrace_buffer(buffers, cpu);
 	struct kmemtrace_reader *reader = per_cpu_ptr(buffers->readers, cpu);
@@ -435,9 +435,9 @@ u64 kmemtrace_sealed_taken(struct kmemtrace_buffers *buffers, unsigned int cpu)
 	if (!buf)
 		return 0;
 	kmemtrace_lock_reader(reader, &guard);
-	if (kmemtrace_catch_up(buf, reader) && reader->sealed == reader->seen)
-		bytes = reader->taken - reader->sealed_taken;
+	if (kmemtrace_catch_up(buf, reader) && reader->sealed_epoch == reader->reader_epoch)
+		bytes = reader->consumed - reader->sealed_consumed;
 	kmemtrace_unlock(&reader->lock, &guard);
 	return bytes;
 }
-NOKPROBE_SYMBOL(kmemtrace_sealed_taken);
+NOKPROBE_SYMBOL(kmemtrace_sealed_consumed);

@@ -77,7 +77,7 @@ static void kmemtrace_forget(struct kmemtrace_cpu *kc, unsigned int cpu,
 }
 NOKPROBE_SYMBOL(kmemtrace_forget);
 
-void kmemtrace_writer_forget(void)
+void kmemtrace_writer_reset_lost(void)
 {
 	kmemtrace_visit_cpus(kmemtrace_forget, NULL);
 }
@@ -102,7 +102,7 @@ void kmemtrace_writer_report_lost(void)
 
 void kmemtrace_writer_start(void)
 {
-	kmemtrace_writer_forget();
+	kmemtrace_writer_reset_lost();
 	/* The state of the new session is complete before its first record. */
 	smp_store_release(&kmemtrace_recording, true);
 }
@@ -128,7 +128,7 @@ static void kmemtrace_leave(struct kmemtrace_cpu *kc, unsigned int cpu,
 NOKPROBE_SYMBOL(kmemtrace_leave);
 
 /* An event reads the buf of its CPU before it compares the limit. */
-void kmemtrace_writer_leave(struct kmemtrace_buffers *buffers)
+void kmemtrace_writer_leave_set(struct kmemtrace_buffers *buffers)
 {
 	kmemtrace_visit_cpus(kmemtrace_leave, buffers);
 }

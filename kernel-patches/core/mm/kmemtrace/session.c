@@ -39,7 +39,7 @@ static void kmemtrace_use_buffers(struct kmemtrace_buffers *buffers)
 
 	old = kmemtrace_view_replace(&kmemtrace_live, buffers);
 	if (old)
-		kmemtrace_writer_leave(old);
+		kmemtrace_writer_leave_set(old);
 	kmemtrace_buffers_put(old);
 }
 
@@ -246,7 +246,7 @@ void kmemtrace_reset(void)
 		kmemtrace_writer_start();
 	} else if (kmemtrace_live.buffers) {
 		kmemtrace_discard();
-		kmemtrace_writer_forget();
+		kmemtrace_writer_reset_lost();
 	}
 	mutex_unlock(&kmemtrace_mutex);
 }

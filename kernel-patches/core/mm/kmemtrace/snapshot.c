@@ -11,9 +11,9 @@
  *   and goes to the other set with its next event.
  * - A CPU may still write such a record, from the snapshot before, to the set that
  *   becomes live.  So the set is not emptied here, but by each CPU when it begins to
- *   write to the set: see kmemtrace_buffers_renew().
+ *   write to the set: see kmemtrace_buffers_begin_epoch().
  * - Readers copy without a lock and check afterwards whether the records were still
- *   there: see kmemtrace_give().
+ *   there: see kmemtrace_release_records().
  *
  * Unread records of the live buffers are lost to the live reader.  Each CPU counts
  * them as lost when it goes to the other set.
@@ -91,7 +91,7 @@ kmemtrace_lock_snapshot(struct kmemtrace_guard *guard)
 }
 
 /* 1 while a CPU takes a snapshot, with interrupts off. */
-static atomic_t kmemtrace_taking;
+static atomic_t kmemtrace_acquired;
 static atomic_long_t kmemtrace_n_coincided;
 static atomic_long_t kmemtrace_n_in_nmi;
 
@@ -175,7 +175,7 @@ static int kmemtrace_swap(const char *why, unsigned long caller)
 		return -ENOBUFS;
 	kmemtrace_note(&kmemtrace_taken_for, why, caller);
 	kmemtrace_n_taken++;
-	kmemtrace_buffers_renew(other, kmemtrace_taken_for.time);
+	kmemtrace_buffers_begin_epoch(other, kmemtrace_taken_for.time);
 	live = kmemtrace_view_replace(&kmemtrace_live, other);
 	kmemtrace_buffers_seal(live, other);
 	kmemtrace_view_replace(&kmemtrace_snapshot_view, live);
@@ -219,7 +219,7 @@ int kmemtrace_take_snapshot(const char *why, unsigned long caller)
 	 * refuse snapshots for as long as that task does not run.
 	 */
 	kmemtrace_guard_enter(&guard);
-	if (atomic_cmpxchg(&kmemtrace_taking, 0, 1)) {
+	if (atomic_cmpxchg(&kmemtrace_acquired, 0, 1)) {
 		kmemtrace_guard_leave(&guard);
 		atomic_long_inc(&kmemtrace_n_coincided);
 		return -EBUSY;
@@ -235,7 +235,7 @@ int kmemtrace_take_snapshot(const char *why, unsigned long caller)
 			kmemtrace_stop_for(why, caller);
 	}
 	kmemtrace_test_leave(KMEMTRACE_TEST_SNAPSHOT);
-	atomic_set(&kmemtrace_taking, 0);
+	atomic_set(&kmemtrace_acquired, 0);
 	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	if (err != -ENODATA)
 		kmemtrace_snapshot_report_soon();
@@ -311,7 +311,7 @@ static void kmemtrace_snapshot_free(void)
 	if (!other)
 		return;
 	kmemtrace_view_wake_all(&kmemtrace_snapshot_view);
-	kmemtrace_writer_leave(other);
+	kmemtrace_writer_leave_set(other);
 	kmemtrace_buffers_put(other);
 }
 
@@ -475,7 +475,7 @@ KMEMTRACE_SHOW_FOPS(kmemtrace_snapshot_overruns);
 
 static int kmemtrace_snapshot_consumed_show(struct seq_file *m, void *v)
 {
-	return kmemtrace_snapshot_show(m, kmemtrace_sealed_taken);
+	return kmemtrace_snapshot_show(m, kmemtrace_sealed_consumed);
 }
 KMEMTRACE_SHOW_FOPS(kmemtrace_snapshot_consumed);
 

@@ -64,7 +64,7 @@ static int kmemtrace_switch_set(struct kmemtrace_switch *sw, bool on)
 	WRITE_ONCE(sw->off, !on);
 	if (!kmemtrace_is_on())
 		goto out;
-	sw->missed = true;
+	sw->was_off = true;
 	if (on) {
 		err = kmemtrace_activate(sw);
 		if (err)
@@ -129,7 +129,7 @@ int kmemtrace_switch_register(struct kmemtrace_switch *sw)
 
 	mutex_lock(&kmemtrace_mutex);
 	sw->active = false;
-	sw->missed = sw->off;
+	sw->was_off = sw->off;
 	sw->dir = NULL;
 	if (kmemtrace_is_on())
 		err = kmemtrace_activate(sw);
@@ -191,7 +191,7 @@ static void kmemtrace_switches_begin(void)
 	struct kmemtrace_switch *sw;
 
 	list_for_each_entry(sw, &kmemtrace_switches, list)
-		sw->missed = sw->off;
+		sw->was_off = sw->off;
 }
 
 void kmemtrace_switches_show(struct seq_file *m)
@@ -202,7 +202,7 @@ void kmemtrace_switches_show(struct seq_file *m)
 	list_for_each_entry(sw, &kmemtrace_switches, list) {
 		seq_printf(m, "event %s %u %u %s %s", sw->name, sw->event_id,
 			   sw->type_id, sw->off ? "off" : "on",
-			   sw->missed ? "missed" : "whole");
+			   sw->was_off ? "missed" : "whole");
 		if (sw->show) {
 			seq_putc(m, ' ');
 			sw->show(m, sw);

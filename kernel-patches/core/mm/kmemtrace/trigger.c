@@ -356,7 +356,7 @@ static int kmemtrace_set_trigger(char *text)
 static int kmemtrace_trigger_show(struct seq_file *m, void *v)
 {
 	struct kmemtrace_trigger *trigger;
-	struct kmemtrace_held_figures held;
+	struct kmemtrace_held_stats held;
 
 	mutex_lock(&kmemtrace_mutex);
 	list_for_each_entry(trigger, &kmemtrace_triggers, list) {
@@ -368,7 +368,7 @@ static int kmemtrace_trigger_show(struct seq_file *m, void *v)
 			else
 				seq_puts(m, " gone");
 		} else if (trigger->held) {
-			held = kmemtrace_held_figures(trigger->held);
+			held = kmemtrace_held_stats(trigger->held);
 			seq_printf(m, " held=%lld objects=%llu unfollowed=%llu",
 				   kmemtrace_counter_sum(&trigger->held_bytes),
 				   held.objects, held.unfollowed);

@@ -81,11 +81,11 @@ NOKPROBE_SYMBOL(kmemtrace_write_lost);
 
 bool kmemtrace_leave_buffer(struct kmemtrace_cpu *kc)
 {
-	struct kmemtrace_left left;
+	struct kmemtrace_unread_events left;
 
 	if (kc->own == &kmemtrace_no_buf)
 		return true;
-	if (!kmemtrace_buffer_left(kc->own, &left))
+	if (!kmemtrace_sealed_unread(kc->own, &left))
 		return false;
 	if (left.events > left.reported)
 		kc->since = kc->lost == kc->reported ? left.since :
@@ -109,19 +109,19 @@ struct rchan_buf *kmemtrace_enter_buffer(struct kmemtrace_cpu *kc,
 					 struct kmemtrace_buffers *live,
 					 struct rchan_buf *buf)
 {
-	if (likely(kc->own == buf && kmemtrace_buffer_is_begun(buf)))
+	if (likely(kc->own == buf && kmemtrace_buffer_is_current(buf)))
 		return buf;
 	if (!kmemtrace_leave_buffer(kc)) {
 		WRITE_ONCE(kc->limit, -1);
 		return kc->own;
 	}
 	kc->own = buf;
-	kmemtrace_buffer_begin(buf, kc->reported + kc->reported_refused);
+	kmemtrace_buffer_enter_epoch(buf, kc->reported + kc->reported_refused);
 	/* Pairs with kmemtrace_buffers_seal(). */
 	smp_mb();
 	/* Acquire: its filling is as new as that it is live. */
 	if (likely(smp_load_acquire(&kmemtrace_live.buffers) == live) &&
-	    likely(kmemtrace_buffer_is_begun(buf)))
+	    likely(kmemtrace_buffer_is_current(buf)))
 		return buf;
 	kc->own = &kmemtrace_no_buf;
 	return NULL;
@@ -214,7 +214,7 @@ NOKPROBE_SYMBOL(kmemtrace_begin_records);
 
 void *kmemtrace_next_record(void)
 {
-	return kmemtrace_room(raw_cpu_read(kmemtrace_cpus.own));
+	return kmemtrace_record_slot(raw_cpu_read(kmemtrace_cpus.own));
 }
 NOKPROBE_SYMBOL(kmemtrace_next_record);
 
