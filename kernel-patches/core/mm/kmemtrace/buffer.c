@@ -35,7 +35,10 @@ void kmemtrace_next_subbuf(struct rchan_buf *buf)
 	WRITE_ONCE(buf->subbufs_produced, buf->subbufs_produced + 1);
 	buf->data = buf->start + buf->subbufs_produced % n * size;
 	WRITE_ONCE(buf->offset, 0);
-	/* Has a barrier: the count comes before the first record. */
+	/*
+	 * The write section has a barrier: readers see the count before the first
+	 * record.
+	 */
 	raw_write_seqcount_end(&reader->seq);
 }
 NOKPROBE_SYMBOL(kmemtrace_next_subbuf);

@@ -162,7 +162,7 @@ static void kmemtrace_caches_begin(void)
 		if (s->kmemtrace_number == KMEMTRACE_CACHE_NONE)
 			kmemtrace_number_cache(s, 0);
 	}
-	/* That of SLOB is in no list. */
+	/* The boot cache of SLOB is in no list of caches. */
 	if (kmem_cache->kmemtrace_number == KMEMTRACE_CACHE_NONE)
 		kmemtrace_number_cache(kmem_cache, 0);
 	kmemtrace_caches_known = true;

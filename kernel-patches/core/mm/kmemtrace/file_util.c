@@ -95,7 +95,7 @@ int kmemtrace_parse_bytes(const char *text, u64 *bytes)
 	return 0;
 }
 
-/* All control characters, which the name of a task may contain. */
+/* All control characters, because the name of a task may contain them. */
 #define KMEMTRACE_ESCAPED						\
 	"\\\001\002\003\004\005\006\007\010\011\012\013\014\015\016\017"	\
 	"\020\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037\177"

@@ -54,13 +54,16 @@ struct kmemtrace_open {
 	struct kmemtrace_cpu_file *file;
 	unsigned int		generation;	/* when it was opened */
 
-	/* The records that ioctl() took and that are not given back yet. */
+	/*
+	 * Records that KMEMTRACE_IOC_TAKE returned and no KMEMTRACE_IOC_GIVE has
+	 * released.
+	 */
 	struct mutex		lock;
 	struct kmemtrace_acquired	acquired;
-	unsigned int		taking_generation;
+	unsigned int		acquired_generation;
 };
 
-/* A file of a snapshot is stale once another snapshot was taken. */
+/* Return whether a newer snapshot has replaced the one that was opened. */
 static bool kmemtrace_is_stale(const struct kmemtrace_open *opened,
 			       unsigned int generation)
 {
@@ -79,7 +82,7 @@ static int kmemtrace_put_lost(char __user *to,
 }
 
 /*
- * Copy the records that can be taken at once to user space, at most @count bytes.
+ * Copy the records that can be acquired at once to user space, at most @count bytes.
  * Return the number of bytes, or -errno.
  */
 static ssize_t kmemtrace_read_some(struct kmemtrace_view *view,
@@ -178,8 +181,8 @@ static __poll_t kmemtrace_poll(struct file *file, poll_table *wait)
 }
 
 /*
- * Map all pages at once, so that there are no page faults later.  The pages stay as
- * long as they are mapped, also after the buffer was freed.
+ * Map all pages at once, so that no page fault occurs later.  The pages remain
+ * allocated while they are mapped, even after the buffer was freed.
  */
 static int kmemtrace_mmap(struct file *file, struct vm_area_struct *vma)
 {
@@ -260,7 +263,7 @@ static int kmemtrace_ioc_take(struct kmemtrace_open *opened,
 		acquired->bytes = 0;
 		return -ESTALE;
 	}
-	opened->taking_generation = generation;
+	opened->acquired_generation = generation;
 	take = (struct kmemtrace_ioctl_take) {
 		.generation = generation,
 		.position = kmemtrace_position_bytes(buffers,
@@ -289,7 +292,7 @@ static int kmemtrace_ioc_give(struct kmemtrace_open *opened,
 	    (size_t)give.bytes % kmemtrace_record_size)
 		return -EINVAL;
 	/* The set was replaced: the copied records count as discarded. */
-	if (opened->taking_generation != generation)
+	if (opened->acquired_generation != generation)
 		return -EAGAIN;
 	if (give.position !=
 	    kmemtrace_position_bytes(buffers, &acquired.position))
@@ -442,8 +445,8 @@ static void kmemtrace_files_init(void)
 }
 
 /*
- * Also wake the readers that wait for a full sub-buffer: while tracing is off none
- * will be full.
+ * Wake the readers that wait for a full sub-buffer, too: no sub-buffer becomes full
+ * while tracing is off.
  */
 static void kmemtrace_files_changed(void)
 {

@@ -130,8 +130,9 @@ static bool kmemtrace_has_task(const struct kmemtrace_filter *filter,
 NOKPROBE_SYMBOL(kmemtrace_has_task);
 
 /*
- * Choose one of each block of allocations of this CPU, at a random index in the
- * block: allocations come in patterns, and every Nth could be the same one.
+ * Select one of each block of allocations of this CPU, at a random index in the
+ * block. Allocations have patterns, and every Nth allocation could come from the same
+ * call site.
  */
 static bool kmemtrace_passes_sample(const struct kmemtrace_filter *filter)
 {

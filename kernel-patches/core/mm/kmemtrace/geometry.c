@@ -21,14 +21,14 @@
 #include "geometry.h"
 
 /*
- * Defaults, per CPU: 20 sub-buffers of 8192 records.  A sub-buffer is also a
- * whole number of pages, which suits a reader that maps the buffer or writes it
- * out without the page cache.
+ * Defaults, per CPU: 20 sub-buffers of 8192 records.  The size of a sub-buffer is a
+ * multiple of the page size, as readers need that map the buffer or write with
+ * O_DIRECT.
  */
 #define KMEMTRACE_SUBBUF_RECORDS 8192
 #define KMEMTRACE_SUBBUFS	20
 
-/* With fewer sub-buffers nothing could be read while one is being written. */
+/* With a single sub-buffer, no record could be read while it is written. */
 #define KMEMTRACE_SUBBUFS_MIN	2
 #define KMEMTRACE_SUBBUFS_MAX	65536
 #define KMEMTRACE_SUBBUF_SIZE_MAX SZ_256M
@@ -37,9 +37,9 @@ unsigned int kmemtrace_subbufs = KMEMTRACE_SUBBUFS;
 unsigned int kmemtrace_subbuf_size;	/* 0 until kmemtrace_geometry_init() */
 
 /*
- * Both values may be valid and their product too large: offsets within a buffer
- * are unsigned int in the ABI, and all buffers together are limited to half of
- * the memory.
+ * Return whether all buffers fit.  Both values may be valid and their product too
+ * large: the ABI has unsigned int offsets within a buffer, and all buffers together
+ * are limited to half of the memory.
  */
 bool kmemtrace_geometry_fits(unsigned int subbufs, unsigned int subbuf_size)
 {
@@ -54,7 +54,10 @@ bool kmemtrace_geometry_fits(unsigned int subbufs, unsigned int subbuf_size)
 	       (u64)totalram_pages() * PAGE_SIZE / 2;
 }
 
-/* Sub-buffers consist of whole records, so they have no padding. */
+/*
+ * Set the sizes.  A sub-buffer has a whole number of records and therefore no
+ * padding.
+ */
 void __init kmemtrace_geometry_init(void)
 {
 	unsigned int size = KMEMTRACE_SUBBUF_RECORDS * kmemtrace_record_size;

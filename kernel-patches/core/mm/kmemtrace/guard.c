@@ -44,7 +44,10 @@ NOKPROBE_SYMBOL(kmemtrace_count_refused);
 
 bool kmemtrace_is_guarded(void)
 {
-	/* Where interrupts are on, the CPU may change between address and load. */
+	/*
+	 * With interrupts on, the task could move to another CPU between the
+	 * computation of the address and the load.
+	 */
 	return irqs_disabled() &&
 	       raw_cpu_read(kmemtrace_cpus.buf) == &kmemtrace_busy;
 }

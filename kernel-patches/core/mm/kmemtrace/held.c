@@ -36,8 +36,8 @@ struct kmemtrace_held_object {
 
 struct kmemtrace_held_part {
 	/*
-	 * An arch_spinlock_t, because the writer takes it and lockdep does not
-	 * see that the writer has interrupts off.
+	 * An arch_spinlock_t, because the writer acquires the lock with interrupts
+	 * off by raw_local_irq_save(), which lockdep does not see.
 	 */
 	arch_spinlock_t			lock;
 	unsigned int			used;

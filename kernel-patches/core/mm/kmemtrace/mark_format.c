@@ -57,9 +57,9 @@ static u16 kmemtrace_precision(const char **format, u16 max)
 }
 
 /*
- * The letter of what follows a %, which is skipped; 0: kmemtrace does not know
- * it.  '%' for itself.  string_max: of a string as many bytes may be read, one
- * more than are kept where it ends by itself.
+ * Skip a conversion specification and return its letter, or 0 if kmemtrace does not
+ * support the conversion; '%' for "%%".  @string_max: set to the bytes to read of a
+ * string, one more than are recorded if the string ends by itself.
  */
 static char kmemtrace_conversion(const char **format, u16 *string_max)
 {

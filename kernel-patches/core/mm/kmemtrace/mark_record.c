@@ -102,7 +102,10 @@ static void kmemtrace_begin_record(struct kmemtrace_mark_writer *w)
 	memset(event + 1, 0, kmemtrace_record_size - sizeof(*event));
 	w->event = event;
 	w->used = 0;
-	/* part: in the first record how many follow, in the others their number. */
+	/*
+	 * part is the number of further records in the first record, and the index of
+	 * the record in the others.
+	 */
 	w->head.part = w->head.event_id == KMEMTRACE_EVENT_MARK ?
 		       1 : w->head.part + 1;
 	w->head.event_id = KMEMTRACE_EVENT_MORE;
@@ -197,7 +200,7 @@ static bool kmemtrace_write_mark(const struct kmemtrace_mark *mark,
 	kmemtrace_collect_values(&values, mark, words);
 	more = values.payload_size <= KMEMTRACE_MARK_PAYLOAD ? 0 :
 	       DIV_ROUND_UP(values.payload_size, KMEMTRACE_MARK_PAYLOAD) - 1;
-	/* raw: as for the other records. */
+	/* By the raw functions, as for all records. */
 	raw_local_irq_save(flags);
 	kmemtrace_test_enter(KMEMTRACE_TEST_RECORDS);
 	room = kmemtrace_begin_records(1 + more);
@@ -211,7 +214,7 @@ static bool kmemtrace_write_mark(const struct kmemtrace_mark *mark,
 		w.head.payload_size = values.payload_size;
 		if (kmemtrace_in_interrupt(context))
 			w.head.flags = kmemtrace_interrupt_flags(context);
-		/* Without arguments there is a record all the same. */
+		/* A mark without arguments has one record, too. */
 		if (!values.n_args)
 			kmemtrace_begin_record(&w);
 		kmemtrace_put_values(&w, &values);
@@ -273,7 +276,10 @@ static bool kmemtrace_marker_is_text(const char *text, size_t size)
 	return true;
 }
 
-/* How many bytes were written as marks, a line each. */
+/*
+ * Record each line of @text as a mark.  Return the number of bytes that were
+ * recorded.
+ */
 static size_t kmemtrace_marker_mark(char *text, size_t size)
 {
 	size_t done = 0, next;
@@ -290,7 +296,7 @@ static size_t kmemtrace_marker_mark(char *text, size_t size)
 			break;
 		kmemtrace_mark_done(&kmemtrace_marker, _THIS_IP_);
 		done = next;
-		/* There may be thousands of lines. */
+		/* The text may have thousands of lines. */
 		cond_resched();
 	}
 	return done;

@@ -60,7 +60,7 @@ struct kmemtrace_mark_row {
 	char			name[];
 };
 
-/* All annotations of one name, which are switched together. */
+/* All annotations with one name, which have one switch. */
 struct kmemtrace_mark_name {
 	struct list_head	list;
 	struct kmemtrace_switch	sw;
@@ -72,9 +72,9 @@ struct kmemtrace_mark_name {
 #define KMEMTRACE_MARK_PREFIX	"mark:"
 
 /*
- * Protects the variables below, the keys of all places, and the links between them.
- * Taken inside of kmemtrace_mutex, and outside of cpu_hotplug_lock, which switching
- * a key takes.
+ * Protects the variables below, the keys of all descriptors, and the links between
+ * them. Nests inside kmemtrace_mutex and outside cpu_hotplug_lock, which
+ * static_key_enable() acquires.
  */
 static DEFINE_MUTEX(kmemtrace_marks_mutex);
 static LIST_HEAD(kmemtrace_rows);	/* in the order of their appearance */
@@ -83,8 +83,8 @@ static u32 kmemtrace_last_mark;		/* its number */
 static unsigned long kmemtrace_unnumbered_marks;
 
 /*
- * Serialises modules that are loaded and unloaded.  Taken outside of
- * kmemtrace_mutex, which registering a switch takes.
+ * Serialises the loading and unloading of modules.  Nests outside kmemtrace_mutex,
+ * which kmemtrace_switch_register() acquires.
  */
 static DEFINE_MUTEX(kmemtrace_mark_names_mutex);
 
@@ -235,7 +235,7 @@ static void kmemtrace_add_name(const struct kmemtrace_mark *mark)
 	mutex_lock(&kmemtrace_marks_mutex);
 	list_add_tail(&name->list, &kmemtrace_mark_names);
 	mutex_unlock(&kmemtrace_marks_mutex);
-	/* It cannot fail: setting keys does not. */
+	/* Registration cannot fail, because setting the keys cannot. */
 	kmemtrace_switch_register(&name->sw);
 }
 

@@ -36,8 +36,8 @@
 #define KMEMTRACE_GFP	(GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /*
- * A set of buffers has no files of its own: files.c creates them.  relay takes NULL
- * for a failure, so return another pointer.
+ * Create no file: files.c creates the files of a set.  relay treats NULL as a
+ * failure, so return another pointer.
  */
 static struct dentry *kmemtrace_create_buf_file(const char *filename,
 						struct dentry *parent,
@@ -61,9 +61,9 @@ static const struct rchan_callbacks kmemtrace_relay_callbacks = {
 };
 
 /*
- * Return whether a set needs a buffer for a CPU.  Each set has one for each CPU that
- * has one in the live set, also for a CPU that is offline: its file stays, the CPU
- * may come back, and sets change places.
+ * Return whether a set needs a buffer for a CPU.  Each set has a buffer for every CPU
+ * that has one in the live set, even if the CPU is offline: its file remains, the CPU
+ * may come back, and sets are exchanged.
  */
 static bool kmemtrace_wants_buffer(struct kmemtrace_buffers *live,
 				   unsigned int cpu)
@@ -73,8 +73,8 @@ static bool kmemtrace_wants_buffer(struct kmemtrace_buffers *live,
 }
 
 /*
- * Allocate the buffers of a set.  Return NULL if there is no memory for all of
- * them.  relay_open_on_node() allocates for the CPUs that are online.
+ * Allocate the buffers of a set.  Return NULL if there is not enough memory for all
+ * of them. relay_open_on_node() allocates buffers for the CPUs that are online.
  */
 static struct rchan *kmemtrace_open_channel(struct kmemtrace_buffers *buffers,
 					    struct kmemtrace_buffers *live)
@@ -86,7 +86,10 @@ static struct rchan *kmemtrace_open_channel(struct kmemtrace_buffers *buffers,
 	cpus_read_lock();
 	for_each_possible_cpu(cpu)
 		n += kmemtrace_wants_buffer(live, cpu);
-	/* Reclaim would empty the page cache before it gives up. */
+	/*
+	 * Check the available memory first: reclaim would empty the page cache before
+	 * the allocation fails.
+	 */
 	if (bytes * n < (u64)si_mem_available() * PAGE_SIZE)
 		chan = relay_open_on_node(buffers->subbuf_size,
 					  buffers->subbufs,
@@ -147,7 +150,7 @@ void kmemtrace_buffers_put(struct kmemtrace_buffers *buffers)
 {
 	if (!buffers || !refcount_dec_and_test(&buffers->refs))
 		return;
-	/* A page that is mapped by a reader stays until it is unmapped. */
+	/* Pages that a reader has mapped remain allocated until they are unmapped. */
 	relay_close(buffers->chan);
 	free_percpu(buffers->readers);
 	kfree(buffers);

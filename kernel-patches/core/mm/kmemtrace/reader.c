@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: the readers' side of a buffer: records are taken, copied without a
- * lock, and given back.  buffer.c describes the memory order.
+ * kmemtrace: the readers' side of a buffer: a reader acquires records, copies them
+ * without a lock, and releases them.  buffer.c describes the memory order.
  */
 
 #include <linux/kernel.h>
@@ -55,7 +55,7 @@ static void kmemtrace_read_state(struct rchan_buf *buf, struct kmemtrace_state *
 	do {
 		seq = raw_read_seqcount_begin(&reader->seq);
 		state->produced = READ_ONCE(buf->subbufs_produced);
-		/* The records before it are whole. */
+		/* All records before the offset are complete. */
 		state->offset = smp_load_acquire(&buf->offset);
 		padding = READ_ONCE(buf->padding[buf->subbufs_consumed % n]);
 	} while (read_seqcount_retry(&reader->seq, seq));
@@ -94,8 +94,8 @@ static u64 kmemtrace_unread(struct rchan_buf *buf,
 NOKPROBE_SYMBOL(kmemtrace_unread);
 
 /*
- * The records before what is intact, which the reader can no longer take;
- * they are all full, as a session begins at the start of a sub-buffer.
+ * Return the overwritten records that the reader can no longer acquire.  All of their
+ * sub-buffers were full, because a session begins at the start of a sub-buffer.
  */
 static u64 kmemtrace_overwritten(struct rchan_buf *buf,
 				 const struct kmemtrace_state *state)
@@ -149,8 +149,8 @@ static bool kmemtrace_catch_up(struct rchan_buf *buf,
 NOKPROBE_SYMBOL(kmemtrace_catch_up);
 
 /*
- * Move the readers' position to the next record that can be taken, if there is one.
- * Context: reader->lock.
+ * Move the readers' position to the next record that can be acquired, if there is
+ * one. Context: reader->lock.
  */
 static void kmemtrace_advance(struct rchan_buf *buf,
 			      struct kmemtrace_reader *reader,
@@ -183,8 +183,8 @@ static s64 kmemtrace_timestamp(const void *record)
 NOKPROBE_SYMBOL(kmemtrace_timestamp);
 
 /*
- * Prepare a LOST record for the records that were overwritten before the taken ones.
- * The first lost record came after the last record that was taken.
+ * Prepare a LOST record for the records that were overwritten before the acquired
+ * ones. The loss began after the last record that was read.
  */
 static void kmemtrace_fill_lost(struct kmemtrace_reader *reader,
 				struct kmemtrace_acquired *acquired)
@@ -348,8 +348,8 @@ void kmemtrace_buffers_reset(struct kmemtrace_buffers *buffers, u64 now)
 NOKPROBE_SYMBOL(kmemtrace_buffers_reset);
 
 /*
- * Seal a buffer.  @carried: receives the bytes taken from this set and all sets
- * before.  A buffer that has not been begun by now will not be begun: see
+ * Seal a buffer.  @carried: receives the bytes that were read from this set and all
+ * earlier sets.  A buffer that no CPU has entered by now will not be entered: see
  * kmemtrace_enter_buffer().
  */
 static void kmemtrace_seal(struct rchan_buf *buf, u64 *carried)

@@ -57,7 +57,9 @@ static int kmemtrace_need_buffers(void)
 	return 0;
 }
 
-/* Undo prepare_resize() of all features, or let them use their new buffers. */
+/*
+ * Let all features use the buffers that prepare_resize() has allocated, or free them.
+ */
 static void kmemtrace_finish_resize(bool use)
 {
 	kmemtrace_call_features(finish_resize, use);

@@ -77,7 +77,7 @@ static struct kmemtrace_view kmemtrace_snapshot_view = {
  * with interrupts off; never the writer, whose interrupt flags lockdep does not see.
  */
 static DEFINE_RAW_SPINLOCK(kmemtrace_snapshot_lock);
-static struct kmemtrace_buffers *kmemtrace_spare;	/* NULL: none, or taken */
+static struct kmemtrace_buffers *kmemtrace_spare;	/* NULL: none, or in use */
 static struct kmemtrace_request kmemtrace_taken_for;		/* of the snapshot */
 static struct kmemtrace_request kmemtrace_stopped_for;	/* tracing, without buffers */
 static unsigned long kmemtrace_n_taken;
@@ -91,7 +91,7 @@ kmemtrace_lock_snapshot(struct kmemtrace_guard *guard)
 }
 
 /* 1 while a CPU takes a snapshot, with interrupts off. */
-static atomic_t kmemtrace_acquired;
+static atomic_t kmemtrace_snapshot_runs;
 static atomic_long_t kmemtrace_n_coincided;
 static atomic_long_t kmemtrace_n_in_nmi;
 
@@ -133,7 +133,10 @@ static void kmemtrace_queue_snapshot_work(struct irq_work *irq_work)
 static DEFINE_IRQ_WORK(kmemtrace_snapshot_irq_work,
 		       kmemtrace_queue_snapshot_work);
 
-/* In early boot kmemtrace_snapshot_debugfs() does it. */
+/*
+ * Report a snapshot in the log.  In early boot, kmemtrace_snapshot_debugfs() does
+ * that.
+ */
 static void kmemtrace_snapshot_report_soon(void)
 {
 	if (system_state >= SYSTEM_SCHEDULING)
@@ -161,7 +164,7 @@ static struct kmemtrace_buffers *kmemtrace_take_other(void)
 	struct kmemtrace_buffers *other = kmemtrace_spare;
 
 	kmemtrace_spare = NULL;
-	/* From here on readers of the snapshot get ESTALE. */
+	/* After this call, readers of the old snapshot get ESTALE. */
 	return other ?: kmemtrace_view_replace(&kmemtrace_snapshot_view, NULL);
 }
 NOKPROBE_SYMBOL(kmemtrace_take_other);
@@ -179,13 +182,19 @@ static int kmemtrace_swap(const char *why, unsigned long caller)
 	live = kmemtrace_view_replace(&kmemtrace_live, other);
 	kmemtrace_buffers_seal(live, other);
 	kmemtrace_view_replace(&kmemtrace_snapshot_view, live);
-	/* After sealing, so that the sealed set has all records but those under way. */
+	/*
+	 * After sealing, so that the sealed set has all records except those that are
+	 * being written.
+	 */
 	kmemtrace_recheck();
 	return 0;
 }
 NOKPROBE_SYMBOL(kmemtrace_swap);
 
-/* Stop without spare buffers, so that the records in the live set are kept. */
+/*
+ * Stop tracing because there are no spare buffers, so that the records in the live
+ * set are preserved.
+ */
 static void kmemtrace_stop_for(const char *why, unsigned long caller)
 {
 	kmemtrace_note(&kmemtrace_stopped_for, why, caller);
@@ -212,14 +221,14 @@ int kmemtrace_take_snapshot(const char *why, unsigned long caller)
 		return -EBUSY;
 	}
 	/*
-	 * Interrupts go off before the flag is set and on after it is cleared.
+	 * Interrupts are off from before the flag is set until after it is cleared.
 	 * A caller that finds the flag set is therefore on another CPU, and the
-	 * snapshot that is being taken there at this moment serves this caller,
-	 * too.  A flag that an interrupted or preempted task left set would
-	 * refuse snapshots for as long as that task does not run.
+	 * snapshot that is being taken there serves this caller, too.  If a task
+	 * could be interrupted or preempted with the flag set, snapshots would be
+	 * refused until that task runs again.
 	 */
 	kmemtrace_guard_enter(&guard);
-	if (atomic_cmpxchg(&kmemtrace_acquired, 0, 1)) {
+	if (atomic_cmpxchg(&kmemtrace_snapshot_runs, 0, 1)) {
 		kmemtrace_guard_leave(&guard);
 		atomic_long_inc(&kmemtrace_n_coincided);
 		return -EBUSY;
@@ -235,7 +244,7 @@ int kmemtrace_take_snapshot(const char *why, unsigned long caller)
 			kmemtrace_stop_for(why, caller);
 	}
 	kmemtrace_test_leave(KMEMTRACE_TEST_SNAPSHOT);
-	atomic_set(&kmemtrace_acquired, 0);
+	atomic_set(&kmemtrace_snapshot_runs, 0);
 	kmemtrace_unlock(&kmemtrace_snapshot_lock, &guard);
 	if (err != -ENODATA)
 		kmemtrace_snapshot_report_soon();
@@ -254,7 +263,7 @@ void kmemtrace_snapshot_alloc(void)
 	int err;
 
 	might_sleep();
-	/* Without the mutex the buffers could be freed before they are used. */
+	/* Without the mutex, the buffers could be freed before their first use. */
 	mutex_lock(&kmemtrace_mutex);
 	err = kmemtrace_snapshot_prepare();
 	if (!err)
@@ -359,7 +368,7 @@ static void kmemtrace_snapshot_discard(void)
 	struct kmemtrace_buffers *taken;
 	struct kmemtrace_guard guard;
 
-	/* At boot, interrupts have to stay off. */
+	/* Interrupts must stay off at boot. */
 	kmemtrace_lock_snapshot(&guard);
 	taken = kmemtrace_view_replace(&kmemtrace_snapshot_view, NULL);
 	if (taken)

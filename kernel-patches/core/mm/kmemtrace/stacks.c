@@ -213,7 +213,7 @@ static u32 kmemtrace_number_stack(struct kmemtrace_stack_cpu *sc,
 	if (likely(kmemtrace_is_stack(stack, entries, n)))
 		return stack;
 	kmemtrace_test_count(KMEMTRACE_TEST_SEARCHED);
-	/* The depot takes its lock where lockdep sees that interrupts are off. */
+	/* The depot acquires its lock where lockdep sees that interrupts are off. */
 	if (IS_ENABLED(CONFIG_PROVE_LOCKING) && irqs_disabled())
 		lockdep_assert_irqs_disabled();
 	stack = __stack_depot_save(entries, n, 0, 0, false);
@@ -247,9 +247,9 @@ static u32 kmemtrace_new_stack(struct kmemtrace_stack_cpu *sc,
 NOKPROBE_SYMBOL(kmemtrace_new_stack);
 
 /*
- * Context: any but NMI; lockdep knows whether interrupts are on.  Returns 0 where
- * the stack gets no number, and counts it: the depot has no room, or the event
- * is nested in the saving of another stack.
+ * Store the stack of the event in the depot and return its number.  Return 0 and
+ * count the failure if the depot has no room, or if the event is nested in the saving
+ * of another stack. Context: any but NMI; lockdep knows whether interrupts are on.
  */
 static u32 kmemtrace_number_of_stack(unsigned long call_site)
 {

@@ -23,7 +23,7 @@
 #include "session.h"
 #include "switch.h"
 
-/* In the order of registration.  Protected by kmemtrace_mutex. */
+/* In order of registration.  Protected by kmemtrace_mutex. */
 static LIST_HEAD(kmemtrace_switches);
 static struct dentry *kmemtrace_events_dir;	/* NULL: no debugfs yet */
 
@@ -150,7 +150,7 @@ void kmemtrace_switch_unregister(struct kmemtrace_switch *sw)
 	dir = sw->dir;
 	mutex_unlock(&kmemtrace_mutex);
 
-	/* Waits for writers of the file, which take the mutex. */
+	/* debugfs_remove() waits for writers of the file, which acquire the mutex. */
 	debugfs_remove(dir);
 
 	mutex_lock(&kmemtrace_mutex);

@@ -99,7 +99,7 @@ static void kmemtrace_log_name(struct task_struct *p)
 	raw_spin_unlock_irqrestore(&kmemtrace_tasks_lock, flags);
 }
 
-/* Also where both names are the same: see probe_task_exec(). */
+/* Log the old name, even if both names are equal: see probe_task_exec(). */
 static void probe_task_rename(void *data, struct task_struct *p,
 			      const char *comm)
 {
@@ -112,9 +112,9 @@ static void probe_task_exit(void *data, struct task_struct *p)
 }
 
 /*
- * A thread that is not the first of its process and calls exec() takes the pid
- * of the first one.  What it did before was done as old_pid, by the name that
- * exec() has just had it give up.
+ * If a thread that is not the first of its process calls exec(), it gets the pid of
+ * the first thread.  Its earlier events have old_pid, and belong to the name that
+ * exec() has just replaced.
  */
 static void probe_task_exec(void *data, struct task_struct *p, pid_t old_pid,
 			    struct linux_binprm *bprm)

@@ -42,7 +42,7 @@
 #include "trigger.h"
 #include "writer.h"
 
-/* Each event is compared with each trigger that counts bytes. */
+/* Limit, because each event is compared with each trigger that counts bytes. */
 #define KMEMTRACE_TRIGGERS_MAX	16
 
 /*
@@ -74,19 +74,22 @@ static void kmemtrace_trigger_fire(void *counted, unsigned long caller)
 	struct kmemtrace_trigger *trigger = counted;
 	int err;
 
-	/* Interrupts are on again: only the section keeps the trigger. */
+	/*
+	 * Interrupts may be on again; the read-side section keeps the trigger
+	 * allocated.
+	 */
 	RCU_LOCKDEP_WARN(preemptible(),
 			 "kmemtrace: a trigger is fired outside of its section");
-	/* A snapshot cannot be taken inside of the tracer: stay armed. */
+	/* A snapshot cannot be taken inside of the tracer: leave the trigger armed. */
 	if (!kmemtrace_is_recording() || kmemtrace_is_guarded() ||
 	    !atomic_xchg(&trigger->armed, 0))
 		return;
 	err = kmemtrace_take_snapshot(trigger->text, caller);
 	/*
-	 * -EBUSY: the snapshot that another CPU is taking serves this trigger,
-	 * too.  Firing once more would replace that snapshot by the few records
-	 * since.  But tracing may just have been switched off, here or before
-	 * the other CPU took its snapshot: then the trigger is not spent.
+	 * -EBUSY: another CPU is taking a snapshot, which serves this trigger, too.
+	 * A second snapshot would replace that one by the few records since.  If
+	 * tracing was switched off meanwhile, the other CPU may have taken no
+	 * snapshot: arm the trigger again.
 	 */
 	if (err == -ENODATA || (err == -EBUSY && !kmemtrace_is_recording()))
 		atomic_set(&trigger->armed, 1);
@@ -379,7 +382,7 @@ static int kmemtrace_trigger_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* One trigger, with or without a newline. */
+/* Parse and set one trigger.  The text may end with a newline. */
 static ssize_t kmemtrace_trigger_write(struct file *file,
 				       const char __user *buffer, size_t count,
 				       loff_t *ppos)

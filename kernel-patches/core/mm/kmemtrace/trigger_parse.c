@@ -81,7 +81,7 @@ static int kmemtrace_find_site(struct kmemtrace_trigger *trigger, char *name)
 	kallsyms_on_each_match_symbol(kmemtrace_count_match, name, &matches);
 	if (matches > 1)
 		return -ENOTUNIQ;
-	/* In a module, "MODULE:FUNCTION" or just the function. */
+	/* A function of a module is "MODULE:FUNCTION" or only the function. */
 	addr = kallsyms_lookup_name(name);
 	if (!addr || !kallsyms_lookup_size_offset(addr, &size, NULL))
 		return -ENOENT;

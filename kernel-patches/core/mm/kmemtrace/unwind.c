@@ -78,7 +78,9 @@ static __always_inline bool kmemtrace_find_stack(unsigned long address,
 	return address < irq_end && address >= irq_end - IRQ_STACK_SIZE + 8;
 }
 
-/* Return addresses that the tracers of returns put in place of others. */
+/*
+ * Return whether @ip is a trampoline by which a tracer replaces return addresses.
+ */
 static __always_inline bool kmemtrace_is_trampoline(unsigned long ip)
 {
 #ifdef CONFIG_FUNCTION_GRAPH_TRACER
@@ -131,8 +133,8 @@ static __always_inline bool kmemtrace_is_module_text(unsigned long ip)
 }
 
 /*
- * Whether @ip is code of a module that stays.  Remember the answer, but for init
- * code, which goes without a call of the module notifiers.
+ * Return whether @ip is code of a loaded module.  Remember the answer, except for
+ * init code, which is freed without a call of the module notifiers.
  */
 #ifdef CONFIG_MODULES
 static bool kmemtrace_find_module_text(unsigned long ip)
@@ -154,9 +156,9 @@ static bool kmemtrace_find_module_text(unsigned long ip)
 #endif
 
 /*
- * Classify a return address outside of the plain text of the kernel.  ON: a frame
- * like others.  DONE: the entry of an interrupt, where a stack ends.  REFUSED: no
- * code of the kernel or of a module.
+ * Classify a return address outside of the plain text of the kernel.  ON: an ordinary
+ * frame.  DONE: the entry of an interrupt, where a stack ends.  REFUSED: not code of
+ * the kernel or of a module.
  */
 static noinline enum kmemtrace_step kmemtrace_other_text(unsigned long ip)
 {
@@ -392,7 +394,10 @@ kmemtrace_other_frame(enum kmemtrace_layout layout, unsigned long sp, u16 size,
 		return sp + size == (unsigned long)task_pt_regs(current) ?
 		       KMEMTRACE_STEP_DONE : KMEMTRACE_STEP_REFUSED;
 	case KMEMTRACE_LAYOUT_SWITCH:
-		/* The last word of this stack is where the other one was. */
+		/*
+		 * The last word of this stack contains the stack pointer of the
+		 * interrupted stack.
+		 */
 		if (bounds->is_task || sp != bounds->end)
 			return KMEMTRACE_STEP_REFUSED;
 		sp = READ_ONCE_NOCHECK(*(unsigned long *)sp) + size;
@@ -486,7 +491,10 @@ kmemtrace_walk_slots(unsigned long slot, unsigned long *bp,
 			return 0;
 	}
 	for (;;) {
-		/* Also where this is the last entry, which nothing else tests. */
+		/*
+		 * Test this here, because the last entry of a stack is tested nowhere
+		 * else.
+		 */
 		if (unlikely(layout >> KMEMTRACE_KIND_SHIFT ==
 			     KMEMTRACE_LAYOUT_OTHER))
 			return 0;
@@ -564,7 +572,10 @@ static struct notifier_block kmemtrace_module_nb = {
 };
 #endif
 
-/* Without memory for the table all stacks are left to the kernel's unwinder. */
+/*
+ * Allocate the table.  Without memory for it, the kernel's unwinder handles all
+ * stacks.
+ */
 void kmemtrace_unwind_init(void)
 {
 	if (!kmemtrace_alloc_cache())

@@ -205,7 +205,7 @@ bool kmemtrace_begin_records(unsigned int n)
 		return true;
 	kmemtrace_count_lost(kc);
 no_room:
-	/* The next event takes the slow path, which writes the LOST record. */
+	/* The next event takes the slow path and writes the LOST record. */
 	WRITE_ONCE(kc->limit, -1);
 	kmemtrace_end_write(kc);
 	return false;
@@ -238,9 +238,9 @@ void kmemtrace_end_records(void)
 NOKPROBE_SYMBOL(kmemtrace_end_records);
 
 /*
- * Save the stack of an event, with interrupts as the event had them: the depot takes
- * locks, and unwinding takes long.  Other events may take the room meanwhile, so
- * the caller has to reserve it again.  Context: as kmemtrace_make_room().
+ * Save the stack of an event with the interrupt state of the event, because the depot
+ * acquires locks and unwinding takes long.  Other events may use the room meanwhile,
+ * so the caller has to reserve room again.  Context: as kmemtrace_make_room().
  */
 static u32 kmemtrace_stack_of(struct kmemtrace_cpu *kc, unsigned long call_site,
 			      unsigned long *flags)
@@ -253,7 +253,7 @@ static u32 kmemtrace_stack_of(struct kmemtrace_cpu *kc, unsigned long call_site,
 	stack = kmemtrace_save_stack(call_site);
 	raw_local_irq_save(*flags);
 	kmemtrace_test_enter(KMEMTRACE_TEST_RECORD_SLOW);
-	/* Not nested: a nested event was refused before. */
+	/* The event is not nested: nested events were refused before. */
 	kmemtrace_begin_write(kc);
 	return stack;
 }
@@ -266,7 +266,7 @@ kmemtrace_put_stack(struct kmemtrace_event_v2s *event, u32 stack)
 	event->reserved = 0;
 }
 
-/* Not inlined, so that the fast path has nothing to keep across calls. */
+/* noinline, so that the fast path saves no registers across calls. */
 noinline void kmemtrace_record_slow(u8 event_id, u8 type_id,
 				    unsigned long call_site, u64 ptr,
 				    size_t bytes_req, size_t bytes_alloc,
@@ -286,7 +286,7 @@ noinline void kmemtrace_record_slow(u8 event_id, u8 type_id,
 		return;
 	}
 	/*
-	 * Protects the filter and the watcher until the latter has fired; also
+	 * Protects the filter, and the watcher until it has fired.  The section also
 	 * keeps the task on this CPU while interrupts are on in between.
 	 */
 	rcu_read_lock_sched_notrace();
@@ -303,7 +303,7 @@ noinline void kmemtrace_record_slow(u8 event_id, u8 type_id,
 		buf = kmemtrace_make_room(true);
 	if (buf && kmemtrace_with_stacks()) {
 		stack = kmemtrace_stack_of(kc, call_site, &flags);
-		/* An event of an interrupt may have taken the room. */
+		/* An event of an interrupt may have used the room. */
 		if (kc->own != buf || !kmemtrace_fits(buf))
 			buf = kmemtrace_make_room(true);
 	}
@@ -321,7 +321,7 @@ noinline void kmemtrace_record_slow(u8 event_id, u8 type_id,
 	kmemtrace_end_write(kc);
 	kmemtrace_test_leave(KMEMTRACE_TEST_RECORD_SLOW);
 	raw_local_irq_restore(flags);
-	/* fire() takes locks, so lockdep must see the interrupt flags here. */
+	/* fire() acquires locks, so lockdep must see that interrupts are off. */
 	if (unlikely(counted))
 		watcher->fire(counted, call_site);
 	rcu_read_unlock_sched_notrace();
