@@ -24,6 +24,9 @@
  * be at the same addresses: see kmemtrace_module_event().
  *
  * CONFIG_KMEMTRACE_TEST compares each stack with the kernel's unwinder.
+ *
+ * One unit: both ways of unwinding share the classification of return addresses,
+ * the bounds of stacks, and the table.
  */
 
 #include <linux/compiler.h>
