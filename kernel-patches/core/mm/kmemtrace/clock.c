@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: the clock of the records.
+ * kmemtrace: the clock of the records is sched_clock().
  *
- * sched_clock().  It takes no lock and never waits for an update of itself
- * (ktime_get() spins on a seqcount that its own updater may hold) and runs from
- * early boot on without a jump (the fast monotonic clock stands still until
- * timekeeping is up).  On machines with a stable TSC it is one clock for all
- * CPUs.  Not local_clock(): until late in boot that takes every clock for an
- * unstable one and keeps it within a tick of the CPU's last tick, so that it
- * falls behind by as long as interrupts are off.  local_clock() is used from the
- * end of boot on where sched_clock has turned out to be unstable.  Each CPU tests
- * this when it begins a sub-buffer.
+ * sched_clock() acquires no lock and never waits for its own update; ktime_get()
+ * spins on a seqcount that the interrupted updater may hold.  sched_clock() runs from
+ * early boot on without a jump; the fast monotonic clock stands still until
+ * timekeeping is initialised.  On machines with a stable TSC it is one clock for all
+ * CPUs.
  *
- * The clock is read with interrupts off in the same section that reserves room in
- * the buffer.  If the clock steps back, the last timestamp of that CPU is used.
+ * local_clock() is no alternative: until late in boot it treats every clock as
+ * unstable and limits the clock to one tick after the CPU's last tick, so that it
+ * falls behind while interrupts are off.  local_clock() is used from the end of boot
+ * on if sched_clock() has turned out to be unstable.  Each CPU tests this when it
+ * begins a sub-buffer.
  *
- * Guaranteed: timestamps do not decrease within a CPU's file.  Across CPUs: exact
- * order where sched_clock is stable, within a tick where it is not.
+ * The clock is read with interrupts off in the section that reserves room in the
+ * buffer.  If the clock steps back, the last timestamp of that CPU is used.
+ *
+ * Timestamps never decrease within a CPU's file.  The order of events on different
+ * CPUs is exact if sched_clock() is stable; otherwise the error is at most one tick.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt

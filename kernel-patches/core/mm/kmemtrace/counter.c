@@ -2,15 +2,16 @@
 /*
  * kmemtrace: the counters of triggers.
  *
- * Each CPU has a count of its own, and moves it to the common part when the count
- * reaches a batch.  While the common part is far below the limit, no sum of all
- * counts can be above it, and no other CPU's count is read.  Batches are an eighth
- * of the limit together.
+ * Each CPU has its own count, and adds the count to a common sum when it reaches a
+ * batch.  While the common sum is far below the limit, the total cannot exceed the
+ * limit, and no other CPU's count is read.  All batches together are an eighth of the
+ * limit.
  *
- * A count is guarded by a seqcount, since a 32-bit CPU reads 64 bits in two
- * parts.  It is not an atomic64_t: on 32 bits the generic one takes a spinlock.
- * The writer has interrupts off by raw_local_irq_save(), which lockdep does not
- * see, so lockdep would report that lock as taken with interrupts on.
+ * A seqcount guards each count, because a 32-bit CPU reads 64 bits in two parts.  An
+ * atomic64_t is no alternative: on 32 bits, the generic implementation acquires a
+ * spinlock.  The writer has interrupts off by raw_local_irq_save(), which lockdep
+ * does not see, and lockdep would report that the lock is acquired with interrupts
+ * on.
  */
 
 #include <linux/cpumask.h>

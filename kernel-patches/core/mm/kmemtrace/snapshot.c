@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: snapshots.  Documentation/ABI/testing/debugfs-kmemtrace describes
- * the files, <linux/kmemtrace.h> what kernel code can call.
+ * kmemtrace: snapshots.  Documentation/ABI/testing/debugfs-kmemtrace describes the
+ * files, and <linux/kmemtrace.h> the functions for kernel code.
  *
- * There are two sets of buffers: events are recorded into the live set, and the
- * other set is spare or holds the snapshot.  To take a snapshot both sets are
- * exchanged.  This waits for no other CPU, so it works in any context but NMI:
+ * There are two sets of buffers: events are recorded into the live set, and the other
+ * set is spare or holds the snapshot.  A snapshot exchanges the two sets. The
+ * exchange waits for no other CPU and therefore works in any context but NMI:
  *
  * - A CPU may be in the middle of a record.  It finishes the record in the old set,
- *   and goes to the other set with its next event.
- * - A CPU may still write such a record, from the snapshot before, to the set that
- *   becomes live.  So the set is not emptied here, but by each CPU when it begins to
- *   write to the set: see kmemtrace_buffers_begin_epoch().
- * - Readers copy without a lock and check afterwards whether the records were still
- *   there: see kmemtrace_release_records().
+ *   and uses the other set from its next event on.
+ * - A CPU may still write a record that it began before the previous snapshot to the
+ *   set that becomes live.  The set is therefore not emptied here; each CPU empties its
+ *   buffer when it begins to write to the set: see kmemtrace_buffers_begin_epoch().
+ * - Readers copy without a lock and check afterwards whether the records were valid:
+ *   see kmemtrace_release_records().
  *
- * Unread records of the live buffers are lost to the live reader.  Each CPU counts
- * them as lost when it goes to the other set.
+ * The unread records of the live buffers are lost to the live reader.  Each CPU
+ * counts them as lost when it changes to the other set.
+ *
+ * One unit: taking a snapshot, its files, and a change of the buffers' geometry share
+ * the state of the spare set, which kmemtrace_mutex protects.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt

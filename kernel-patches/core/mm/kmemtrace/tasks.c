@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: the table of tasks, which gives the pids in the records a name.
+ * kmemtrace: the table of tasks, which has the names of the pids in the records.
  * <linux/kmemtrace_abi.h> describes the file.
  *
- * No event writes here.  A name is logged when its task gives it up, for another
- * name or at the end of the task: the names of living tasks need not be kept.
+ * Events do not write to the table.  A name is logged when a task changes its name or
+ * ends, so the names of living tasks need not be stored.
  */
 
 #define pr_fmt(fmt) "kmemtrace: " fmt
@@ -50,8 +50,9 @@ struct kmemtrace_task {
 };
 
 /*
- * The log: a ring of the last names that were given up.  It is written with
- * task_lock() held or by a task at its end, and with nothing taken inside.
+ * The log: a ring of the last names that tasks had before a change or their end.  The
+ * lock is acquired with task_lock() held or by a task at its end, and no other lock
+ * nests inside.
  */
 static DEFINE_RAW_SPINLOCK(kmemtrace_tasks_lock);
 static unsigned int kmemtrace_n_tasks __ro_after_init = KMEMTRACE_TASKS;

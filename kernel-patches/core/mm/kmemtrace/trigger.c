@@ -46,14 +46,14 @@
 #define KMEMTRACE_TRIGGERS_MAX	16
 
 /*
- * Changed with kmemtrace_mutex held.  Walked, counted and fired in a read-side
- * section of our own, rcu_read_lock_sched_notrace(), so that synchronize_rcu()
- * waits for all users of a trigger.  The section of the kernel's tracepoints is
- * not relied on: since Linux 7.0 it is preemptible, and synchronize_rcu() does not
- * wait for it.
+ * Modified with kmemtrace_mutex held.  Triggers are walked, counted and fired in a
+ * read-side section of their own, rcu_read_lock_sched_notrace(), so that
+ * synchronize_rcu() waits for all users of a trigger.  The section of the kernel's
+ * tracepoints does not suffice: since Linux 7.0 it is preemptible, and
+ * synchronize_rcu() does not wait for it.
  *
- * The condition is what RCU takes for such a section.  rcu_read_lock_sched_held()
- * would ask lockdep, which the writer's raw interrupt flags contradict.
+ * The condition for RCU is !preemptible().  rcu_read_lock_sched_held() would ask
+ * lockdep, which does not see the writer's raw interrupt flags.
  */
 static LIST_HEAD(kmemtrace_triggers);
 static unsigned int kmemtrace_n_triggers;
@@ -66,8 +66,9 @@ static unsigned int kmemtrace_n_counting;
 /* --- Firing ------------------------------------------------------------------ */
 
 /*
- * Context: any but NMI, in the read-side section that found the trigger.  While
- * nothing is recorded the trigger stays armed, because there is no record to keep.
+ * Take the snapshot of a trigger.  While nothing is recorded, the trigger stays
+ * armed, because there is no record to preserve.  Context: any but NMI, in the
+ * read-side section that found the trigger.
  */
 static void kmemtrace_trigger_fire(void *counted, unsigned long caller)
 {

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kmemtrace: a fast unwinder for the running task.
+ * kmemtrace: a fast unwinder for the current task.
  *
- * The kernel's unwinder takes some 200 instructions for a frame, because it
- * copes with any stack.  Nearly all stacks of events are plain: calls, one below
- * the other, down to the entry from user space, an interrupt, or the start of a
- * kernel thread.  This file unwinds those in some 15 instructions for a frame.
- * It reads the same facts as the kernel's unwinder and refuses everything else,
- * so that a stack is either the one that stack_trace_save() returns, or is left
- * to that.  Refused are return addresses that a tracer has replaced, code that
- * is neither the kernel's nor a module's, registers of an exception in the
- * kernel, and a frame that leaves its stack.
+ * The kernel's unwinder needs about 200 instructions per frame, because it handles
+ * any stack.  Nearly all stacks of events are plain: calls down to the entry from
+ * user space, an interrupt, or the start of a kernel thread.  This file unwinds such
+ * stacks in about 15 instructions per frame, from the same data as the kernel's
+ * unwinder. It refuses every other stack, which the kernel's unwinder then handles,
+ * so that each stack equals that of stack_trace_save().  Refused are return addresses
+ * that a tracer has replaced, code that belongs neither to the kernel nor to a
+ * module, registers of an exception in the kernel, and a frame that leaves its stack.
  *
- * With frame pointers, each frame has the address of the next one.  A table
- * caches which return addresses are a module's code.
+ * With frame pointers, each frame contains the address of the next frame.  A table
+ * caches which return addresses are code of a module.
  *
- * With ORC, the size of a frame follows from its return address, where the frame
- * is addressed by the stack pointer.  Where a frame is addressed by BP, the stack
- * is unwound again with BP, which the frames of callees have saved.  A table
- * caches the ORC data of each return address.
+ * With ORC, the size of a frame follows from its return address, if the frame is
+ * addressed by the stack pointer.  If a frame is addressed by BP, the stack is
+ * unwound again with BP, which the frames of callees have saved.  A table caches the
+ * ORC data of each return address.
  *
- * The tables are emptied when a module comes or goes, because other code may then
- * be at the same addresses: see kmemtrace_module_event().
+ * The tables are emptied when a module is loaded or unloaded, because other code may
+ * then have the same addresses: see kmemtrace_module_event().
  *
- * CONFIG_KMEMTRACE_TEST compares each stack with the kernel's unwinder.
+ * With CONFIG_KMEMTRACE_TEST, each stack is compared with that of the kernel's
+ * unwinder.
  *
- * One unit: both ways of unwinding share the classification of return addresses,
- * the bounds of stacks, and the table.
+ * One unit: both ways of unwinding share the classification of return addresses, the
+ * bounds of stacks, and the table.
  */
 
 #include <linux/compiler.h>
