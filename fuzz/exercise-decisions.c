@@ -53,6 +53,14 @@ KmtExerciseDecision *kmt_exercise_add_decision(KmtExercise *exercise,
 	return decision;
 }
 
+static gint compare_addresses(guint64 x, guint x_type, guint64 y, guint y_type)
+{
+	if (x != y)
+		return x < y ? -1 : 1;
+	return (gint)kmt_input_namespace_of(x_type) -
+	       (gint)kmt_input_namespace_of(y_type);
+}
+
 /*
  * Order decisions by record, then deferred decisions by address.  Decisions
  * deferred to the same record concern different addresses and are made in no
@@ -61,18 +69,13 @@ KmtExerciseDecision *kmt_exercise_add_decision(KmtExercise *exercise,
 static gint compare_decisions(gconstpointer a, gconstpointer b)
 {
 	const KmtExerciseDecision *x = a, *y = b;
-	gint x_space = (gint)kmt_input_namespace_of(x->type);
-	gint y_space = (gint)kmt_input_namespace_of(y->type);
 
 	if (x->index != y->index)
 		return x->index < y->index ? -1 : 1;
 	if (x->deferred != y->deferred)
 		return x->deferred ? -1 : 1;
-	if (!x->deferred)
-		return 0;
-	if (x->ptr != y->ptr)
-		return x->ptr < y->ptr ? -1 : 1;
-	return x_space - y_space;
+	return x->deferred ? compare_addresses(x->ptr, x->type, y->ptr, y->type)
+			   : 0;
 }
 
 GArray *kmt_exercise_steal_decisions(KmtExercise *exercise)
@@ -88,12 +91,8 @@ GArray *kmt_exercise_steal_decisions(KmtExercise *exercise)
 static gint compare_objects(gconstpointer a, gconstpointer b)
 {
 	const KmtExerciseObject *x = a, *y = b;
-	gint x_space = (gint)kmt_input_namespace_of(x->type);
-	gint y_space = (gint)kmt_input_namespace_of(y->type);
 
-	if (x->ptr != y->ptr)
-		return x->ptr < y->ptr ? -1 : 1;
-	return x_space - y_space;
+	return compare_addresses(x->ptr, x->type, y->ptr, y->type);
 }
 
 void kmt_exercise_append_object(gpointer array, const KmtMatchObject *object)

@@ -269,13 +269,11 @@ gboolean kmt_import_add(KmtImport *import, const KmtImportEvent *event,
 static void queue_loss(KmtImport *import, KmtImportCpu *cpu, guint64 n_events,
 		       gint64 since, gint64 time)
 {
-	struct kmemtrace_event_lost lost = {
-		.event_id = KMEMTRACE_EVENT_LOST,
-		.node = KMEMTRACE_NODE_NONE,
-		.events = n_events,
-		.since = since,
-		.timestamp = time,
-	};
+	struct kmemtrace_event_lost lost = {.event_id = KMEMTRACE_EVENT_LOST,
+					    .node = KMEMTRACE_NODE_NONE,
+					    .events = n_events,
+					    .since = since,
+					    .timestamp = time};
 	struct kmemtrace_event_v2s record = {0};
 
 	memcpy(&record, &lost, sizeof(lost));

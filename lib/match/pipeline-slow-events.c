@@ -61,22 +61,33 @@ static KmtMatchSlowEvent *add_slow_event(KmtMatchShard *shard,
 	return slow_event;
 }
 
+static KmtMatchSlowEvent *add_object_event(KmtMatchShard *shard,
+					   KmtMatchSlowOp op,
+					   const KmtMatchObject *object,
+					   const struct kmemtrace_event *event,
+					   const KmtMatchPosition *position)
+{
+	KmtMatchSlowEvent *slow_event =
+		add_slow_event(shard, op, event, position);
+
+	slow_event->object = *object;
+	return slow_event;
+}
+
 static void on_alloc(gpointer user, const KmtMatchObject *object,
 		     const struct kmemtrace_event *event,
 		     const KmtMatchPosition *position)
 {
-	add_slow_event(user, KMT_MATCH_SLOW_ALLOC, event, position)->object =
-		*object;
+	add_object_event(user, KMT_MATCH_SLOW_ALLOC, object, event, position);
 }
 
 static void on_free(gpointer user, const KmtMatchObject *object,
 		    const struct kmemtrace_event *event,
 		    const KmtMatchPosition *position, gboolean mismatch)
 {
-	KmtMatchSlowEvent *slow_event =
-		add_slow_event(user, KMT_MATCH_SLOW_FREE, event, position);
+	KmtMatchSlowEvent *slow_event = add_object_event(
+		user, KMT_MATCH_SLOW_FREE, object, event, position);
 
-	slow_event->object = *object;
 	slow_event->mismatch = mismatch != FALSE;
 }
 
@@ -84,8 +95,8 @@ static void on_replaced(gpointer user, const KmtMatchObject *object,
 			const struct kmemtrace_event *event,
 			const KmtMatchPosition *position)
 {
-	add_slow_event(user, KMT_MATCH_SLOW_REPLACED, event, position)->object =
-		*object;
+	add_object_event(user, KMT_MATCH_SLOW_REPLACED, object, event,
+			 position);
 }
 
 static void on_double(gpointer user, const KmtMatchObject *old_object,
@@ -94,10 +105,9 @@ static void on_double(gpointer user, const KmtMatchObject *old_object,
 		      KmtMatchDoubleAlloc class,
 		      const struct kmemtrace_event *free_event)
 {
-	KmtMatchSlowEvent *slow_event =
-		add_slow_event(user, KMT_MATCH_SLOW_DOUBLE, event, position);
+	KmtMatchSlowEvent *slow_event = add_object_event(
+		user, KMT_MATCH_SLOW_DOUBLE, old_object, event, position);
 
-	slow_event->object = *old_object;
 	slow_event->class = (guint8) class;
 	slow_event->late_free = free_event != NULL;
 }
@@ -110,13 +120,11 @@ static void on_unmatched(gpointer user, const struct kmemtrace_event *event,
 		(guint8) class;
 }
 
-const KmtMatchOps kmt_match_slow_event_ops = {
-	.on_alloc = on_alloc,
-	.on_free = on_free,
-	.on_replaced = on_replaced,
-	.on_double = on_double,
-	.on_unmatched = on_unmatched,
-};
+const KmtMatchOps kmt_match_slow_event_ops = {.on_alloc = on_alloc,
+					      .on_free = on_free,
+					      .on_replaced = on_replaced,
+					      .on_double = on_double,
+					      .on_unmatched = on_unmatched};
 
 static gboolean is_before(const KmtMatchSlowEvent *a,
 			  const KmtMatchSlowEvent *b)

@@ -88,15 +88,11 @@ static KmtInputCapture *capture_new(guint files)
 static struct kmemtrace_event make_event(guint event_id, guint64 ptr,
 					 gint64 timestamp)
 {
-	struct kmemtrace_event event = {
-		.event_id = event_id,
-		.event_size = KMEMTRACE_EVENT_SIZE_V1,
-		.ptr = ptr,
-		.timestamp = timestamp,
-		.node = KMEMTRACE_NODE_NONE,
-	};
-
-	return event;
+	return (struct kmemtrace_event){.event_id = event_id,
+					.event_size = KMEMTRACE_EVENT_SIZE_V1,
+					.ptr = ptr,
+					.timestamp = timestamp,
+					.node = KMEMTRACE_NODE_NONE};
 }
 
 static void test_merge_many_files(void)

@@ -11,6 +11,8 @@
  * interrupts on or off.  While tracing is off each hook is the no-op of a tracepoint.
  * A hook returns nothing and never fails: an event that cannot be recorded is counted
  * as lost.
+ *
+ * One unit: an allocator includes only this header.
  */
 #ifndef _LINUX_KMEMTRACE_H
 #define _LINUX_KMEMTRACE_H
