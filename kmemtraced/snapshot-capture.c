@@ -30,10 +30,10 @@ typedef struct {
 	const KmtdSessionOptions *options;
 	const KmtdSessionUi *ui;
 	KmtdControl *control;
-	KmtCaptureWriter *output;
-	GKeyFile *meta;
 	GHashTable *state; /* the keys in state_keys, and "state" */
 	GArray *cpus;	   /* of SnapshotCpu, ascending */
+	KmtCaptureWriter *output;
+	GKeyFile *meta;
 	KmtdTables tables;
 	guint record_bytes;
 } Snapshot;
