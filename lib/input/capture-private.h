@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions that the steps of kmt_input_capture_open() share. */
+/*
+ * Functions that are shared by the source files behind
+ * kmt_input_capture_open().
+ */
 #ifndef KMEMTRACE_INPUT_CAPTURE_PRIVATE_H
 #define KMEMTRACE_INPUT_CAPTURE_PRIVATE_H
 
@@ -8,105 +11,140 @@
 
 #define KMT_INPUT_META_NAME KMT_CAPTURE_META
 
-/* Limit of the 16-bit file index in KmtMatchObject. */
+/*
+ * Maximum number of files, because KmtMatchObject stores a 16-bit file index.
+ */
 #define KMT_INPUT_MAX_FILES 65536
 
 /* ---- lib/input/cpu-file.c ---- */
 
 /*
- * Parse cpu<n>.out, which .gz or .zst may follow. Return FALSE for any other
- * name, and for a CPU number above 16 bits.
+ * Parse a file name cpu<n>.out, optionally followed by .gz or .zst, and set
+ * *cpu to n. Return FALSE for any other name, and for a CPU number above 16
+ * bits.
  */
 gboolean kmt_input_parse_cpu_name(const char *name, guint *cpu);
 
-/* Append a file without contents to capture->files, which owns the file. */
+/*
+ * Append an empty file to capture->files and return it. The capture owns the
+ * file.
+ */
 KmtInputCpuFile *kmt_input_capture_add_file(KmtInputCapture *capture,
 					    const char *path, guint cpu);
-/* GDestroyNotify of capture->files. */
+/* Free a KmtInputCpuFile; the GDestroyNotify of capture->files. */
 void kmt_input_cpu_file_free(gpointer file);
 
-/* Unmap the memory that holds the records of file. */
+/*
+ * Unmap the records of the file. The fields that point into the mapping become
+ * invalid.
+ */
 void kmt_input_cpu_file_unmap(KmtInputCpuFile *file);
 
-/* Append a line to the notes of capture. */
+/* Append a warning, formatted as by printf(), to capture->notes. */
 void kmt_input_capture_add_note(KmtInputCapture *capture, const char *format,
 				...) G_GNUC_PRINTF(2, 3);
 
 /* ---- lib/input/open-file.c ---- */
 
-/* As kmt_input_capture_add_file(), but fail if the capture has
- * KMT_INPUT_MAX_FILES - 1 files. */
+/* Append an empty file to capture->files, as kmt_input_capture_add_file() does.
+ * If the capture already has KMT_INPUT_MAX_FILES - 1 files, set *error and
+ * return NULL. */
 KmtInputCpuFile *kmt_input_add_file_checked(KmtInputCapture *capture,
 					    const char *path, guint cpu,
 					    GError **error);
 
-/* Set *error from errno after open(2) or opendir(3). Return FALSE. */
+/*
+ * Set *error according to errno after a failed open(2) or opendir(3) of path.
+ * Always return FALSE.
+ */
 gboolean kmt_input_fail_open(const char *path, GError **error);
 
 /*
- * Open file->path and map it, or create a stream for a pipe. named: an operand
- * names the file. Only such a file may be a pipe or a descriptor that was read
- * before.
+ * Open file->path and map the content, or create a stream if the file is a
+ * pipe. named: an operand names the file directly. Other files, found in a
+ * directory, must be regular files. On failure return FALSE and set *error.
  */
 gboolean kmt_input_cpu_file_open(KmtInputCpuFile *file, gboolean named,
 				 GError **error);
 /*
- * As kmt_input_cpu_file_open() for an open descriptor, which the file owns; it
- * is closed on failure.
+ * Map the content of the descriptor fd, or create a stream for a pipe. The
+ * function always consumes fd: the file owns the descriptor, and a failure
+ * closes it. named has the same meaning as for kmt_input_cpu_file_open(). On
+ * failure return FALSE and set *error.
  */
 gboolean kmt_input_cpu_file_adopt_fd(KmtInputCpuFile *file, int fd,
 				     gboolean named, GError **error);
 
 /*
- * Replace a compressed file by its decompressed content. *is_tar is set if the
- * content is a tar.
+ * Replace the content of a compressed file by a stream of the decompressed
+ * content. Set *is_tar if the decompressed content is a tar. Other files stay
+ * unchanged, but a file with a suffix such as .gz and uncompressed content is
+ * replaced by an empty file with a defect. On failure return FALSE and set
+ * *error.
  */
 gboolean kmt_input_decompress_file(KmtInputCpuFile *file, gboolean *is_tar,
 				   GError **error);
 
 /* ---- lib/input/operands.c ---- */
 
-/* Open the files that the operands name. */
+/*
+ * Open all files that the operands name and add them to the capture. On failure
+ * return FALSE and set *error.
+ */
 gboolean kmt_input_open_operands(KmtInputCapture *capture,
 				 const char *const *operands, GError **error);
 
 /* ---- lib/input/tar.c ---- */
 
-/* Replace the file tar, which is a tar, by its members. */
+/*
+ * Replace the file tar by the cpu files in the tar and set capture->tar. On
+ * failure return FALSE and set *error.
+ */
 gboolean kmt_input_open_tar(KmtInputCapture *capture, KmtInputCpuFile *tar,
 			    GError **error);
 void kmt_input_tar_free(gpointer tar);
 /*
- * Return the path of a member that is not a cpu file, or NULL. The caller frees
- * the string.
+ * Return the path of a temporary file with the content of the member called
+ * name, which must not be a cpu file. Return NULL if the tar has no such
+ * member. The caller frees the string.
  */
 char *kmt_input_tar_path(gconstpointer tar, const char *name);
 /*
- * Return the name of a member for messages; NULL if path is not a member of the
- * capture's tar. The caller frees the string.
+ * Return the name for messages of a path from kmt_input_tar_path(): the path of
+ * the tar and the name of the member. Return NULL for any other path. The
+ * caller frees the string.
  */
 char *kmt_input_tar_display_path(const KmtInputCapture *capture,
 				 const char *path);
 
 /* ---- lib/input/capture-meta.c ---- */
 
-/* Find and read kmemtrace.meta. capture->meta remains NULL if there is none. */
+/*
+ * Find kmemtrace.meta beside the files and parse it into capture->meta, which
+ * stays NULL if there is no such file. An invalid file is an error: return
+ * FALSE and set *error.
+ */
 gboolean kmt_input_meta_read(KmtInputCapture *capture, GError **error);
 /*
- * Apply kmemtrace.meta to the files: numbers of lost events, expected sizes,
- * nodes. The sizes of the files must be known.
+ * Copy the values of kmemtrace.meta to the files: numbers of lost events,
+ * expected sizes, NUMA nodes. Call this function after the sizes of all files
+ * are known.
  */
 void kmt_input_meta_apply(KmtInputCapture *capture);
 
 /* ---- lib/input/record-format.c ---- */
 
 /*
- * Determine layout, record size and byte order of all files. wanted is the
- * layout that the user requested, or UNKNOWN.
+ * Detect layout, record size and byte order of all files, and set the fields of
+ * the capture and its files. wanted is the layout that the user requested, or
+ * UNKNOWN. If the files contradict each other, return FALSE and set *error.
  */
 gboolean kmt_input_format_resolve(KmtInputCapture *capture,
 				  KmtInputLayout wanted, GError **error);
-/* Return "little" or "big": the byte order that swapped means on this host. */
+/*
+ * Return the byte order of a file as "little" or "big". swapped: the byte order
+ * of the file differs from this host.
+ */
 const char *kmt_input_byte_order_name(gboolean swapped);
 
 #endif

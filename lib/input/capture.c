@@ -30,8 +30,8 @@ gboolean kmt_input_capture_is_truncated(const KmtInputCapture *capture)
 }
 
 /*
- * Return the directory of all files; NULL if they have several. The caller
- * frees the string.
+ * Return the directory that contains all files of the capture, or NULL if the
+ * files are in several directories. The caller frees the string.
  */
 static char *common_directory(const KmtInputCapture *capture)
 {
@@ -62,7 +62,7 @@ char *kmt_input_capture_path(const KmtInputCapture *capture, const char *name)
 	if (!dir)
 		return NULL;
 	path = g_build_filename(dir, name, NULL);
-	/* Opening a FIFO would block. */
+	/* Accept only a regular file, because opening a FIFO would block. */
 	return g_file_test(path, G_FILE_TEST_IS_REGULAR)
 		       ? g_steal_pointer(&path)
 		       : NULL;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A capture on disk: the cpu<n>.out files and the files beside them.
+ * A capture on disk: the cpu<n>.out files and the files in the same directory
+ * or tar (kmemtrace.meta, name tables).
  *
  * No function in lib/input or lib/match prints or exits. A file that cannot be
- * read at all is a GError. Readable but invalid data is a defect, which is
- * reported to the caller.
+ * read at all sets a GError. Readable but invalid data is a defect, and the
+ * functions report defects to the caller.
  */
 #ifndef KMEMTRACE_INPUT_CAPTURE_H
 #define KMEMTRACE_INPUT_CAPTURE_H
@@ -15,133 +16,168 @@
 #include "lib/input/layout.h"
 
 #define KMT_INPUT_ERROR (kmt_input_error_quark())
+/* Return the error domain of this library; the codes are KmtInputError. */
 GQuark kmt_input_error_quark(void);
 
 /*
- * A record in a file. The type has no alignment, because record sizes need not
- * be even.
+ * A record as the bytes of a file contain the record. The alignment is 1,
+ * because record sizes may be odd.
  */
 typedef struct kmemtrace_event KmtInputRawEvent __attribute__((aligned(1)));
 
 typedef enum {
 	KMT_INPUT_ERROR_OPEN,	  /* a file or directory could not be opened */
-	KMT_INPUT_ERROR_READ,	  /* opened, but could not be read or mapped */
-	KMT_INPUT_ERROR_NO_FILES, /* a directory without any cpu<n>.out */
-	KMT_INPUT_ERROR_FORMAT,	  /* not a cpu file, or files that do not mix */
+	KMT_INPUT_ERROR_READ,	  /* an open file could not be read or mapped */
+	KMT_INPUT_ERROR_NO_FILES, /* a directory contains no cpu<n>.out */
+	KMT_INPUT_ERROR_FORMAT,	  /* a file is not a cpu file, or the files do
+				   * not belong to one capture */
 } KmtInputError;
 
-/* A file that can be read only once; see lib/input/record-stream.h. */
+/*
+ * Reader of a file that can be read only once, such as a pipe; see
+ * lib/input/record-stream.h.
+ */
 typedef struct KmtInputRecordStream KmtInputRecordStream;
+/* An open capture, declared below. */
 typedef struct KmtInputCapture KmtInputCapture;
 
 /*
- * One cpu file. Callers may only read the fields. A file without records is
- * part of the capture, too.
+ * One cpu file. The capture owns the file; callers may only read the fields. A
+ * capture also lists the files that contain no records.
  *
- * A regular file is mapped completely. Other files are streams, which a
- * KmtInputReader reads once in order. Until the end of a stream, size,
- * n_records, truncated_bytes and defect describe the part that was read.
+ * A regular file is mapped completely. Any other file is a stream, which a
+ * KmtInputReader reads once and in order. Until the end of a stream, the fields
+ * size, n_records, truncated_bytes and defect describe only the part that was
+ * read so far.
  *
- * The record size and byte order are detected from event_size of several
- * records, most of which must agree, so that a damaged record does not decide.
- * For a stream these are the first records. A file without a valid event_size
- * has the format of the other files or of kmemtrace.meta; otherwise version 1
- * in the byte order of this host.
+ * lib/input detects record size and byte order by a majority vote over the
+ * event_size fields of several records, so that one damaged record cannot
+ * decide. For a stream the vote covers the first records. A file without a
+ * valid event_size gets the format of the other files or of kmemtrace.meta.
+ * Without either, the file is read as version 1 in the byte order of this host.
  *
- * Access to a mapped file that another process truncates raises SIGBUS.
+ * If another process truncates a mapped file, an access to the mapping raises
+ * SIGBUS.
  */
 typedef struct {
-	char *path; /* name for messages */
+	char *path; /* path of the file, or the name of a tar member, for
+		     * messages */
 	guint64 device,
-		inode; /* identity of the file, whatever its path; or 0 */
-	guint cpu;     /* from the file name; otherwise the operand's index */
-	/* n_records * record_size + truncated_bytes readable bytes; NULL if
-	 * there are none, or with stream */
+		inode; /* device and inode number identify the file
+			* independently of its path; both are 0 if unknown */
+	guint cpu;     /* CPU number from the file name; without such a name,
+			* the index of the operand */
+	/* Mapped content: n_records * record_size + truncated_bytes readable
+	 * bytes. NULL for an empty file and for a stream. */
 	const guint8 *map;
 	KmtInputRecordStream *stream;
-	guint64 size;	       /* size in bytes, decompressed */
-	guint record_size;     /* bytes, at least 56 */
-	gboolean swapped;      /* map has another byte order than this host */
-	guint64 n_records;     /* complete records */
-	guint truncated_bytes; /* bytes after the last complete record */
-	char *defect;	  /* why the file cannot be read to its end, or NULL */
-	guint64 overruns; /* events lost on this CPU, if has_overruns */
+	guint64 size;	       /* size of the content in bytes, after
+				* decompression */
+	guint record_size;     /* size of a record in bytes, at least 56 */
+	gboolean swapped;      /* the byte order of the records in map differs
+				* from this host */
+	guint64 n_records;     /* number of complete records */
+	guint truncated_bytes; /* number of bytes after the last complete record
+				*/
+	char *defect;	  /* reason why the end of the file cannot be read, or
+			   * NULL */
+	guint64 overruns; /* number of events lost on this CPU; valid if
+			   * has_overruns */
 	gboolean has_overruns;
-	/* Size in bytes that kmemtrace.meta of a complete capture gives. */
+	/* Size in bytes according to the kmemtrace.meta of a complete capture;
+	 * valid if has_expected_size. */
 	guint64 expected_size;
 	gboolean has_expected_size;
-	gint node;	/* NUMA node of the CPU; -1: unknown */
-	guint position; /* index in capture->files */
+	gint node;	/* NUMA node of the CPU; -1 if unknown */
+	guint position; /* index of this file in capture->files */
 	KmtInputCapture *capture;
-	gpointer mapping; /* mapping_size bytes to unmap at the end, or NULL */
+	gpointer mapping; /* start of a mapping of mapping_size bytes, which the
+			   * file owns; NULL if none */
 	gsize mapping_size;
 } KmtInputCpuFile;
 
 struct KmtInputCapture {
-	/* Path of the directory or tar; NULL for single files. */
+	/* Path of the directory or tar of the capture; NULL if the operands
+	 * were single files. */
 	char *directory;
-	GPtrArray *files; /* of KmtInputCpuFile, sorted by CPU number */
-	GKeyFile *meta;	  /* kmemtrace.meta, or NULL */
-	/* FALSE if kmemtrace.meta says so, or does not exist. */
+	GPtrArray *files; /* array of KmtInputCpuFile, sorted by CPU number */
+	GKeyFile *meta;	  /* content of kmemtrace.meta; NULL if the capture has
+			   * no such file */
+	/* kmemtrace.meta states that the capture is complete. FALSE without
+	 * kmemtrace.meta. */
 	gboolean complete;
-	gboolean continues; /* an earlier reader consumed the first records */
-	gboolean shortened; /* a file is shorter than kmemtrace.meta says */
-	gboolean damaged;   /* a file cannot be read to its end */
-	/* kmemtrace.meta has no number of lost events, but reports a loss, or
-	 * records report one. */
+	gboolean continues; /* an earlier reader already consumed the first
+			     * records */
+	gboolean shortened; /* a file is shorter than kmemtrace.meta states */
+	gboolean damaged;   /* the end of a file cannot be read */
+	/* Events were lost in an unknown number: kmemtrace.meta or LOST records
+	 * report a loss, but kmemtrace.meta contains no number. */
 	gboolean reports_loss;
-	gboolean has_blind_spots; /* the source cannot observe some paths, or
-				   * could not at some times */
-	/* kmemtrace-import wrote the capture. If it is not complete, the
-	 * imported file was damaged, and events are missing where LOST records
-	 * say so. */
+	gboolean has_blind_spots; /* the source of the events cannot observe
+				   * some code paths, or could not observe them
+				   * at some times */
+	/* kmemtrace-import wrote the capture. If the capture is also not
+	 * complete, then the imported file was damaged, and LOST records mark
+	 * the gaps. */
 	gboolean imported;
-	/* A LOST record exists for each loss; some have no number. */
+	/* Every loss has a LOST record, but some LOST records contain no number
+	 * of events. */
 	gboolean losses_in_records;
-	/* The recorder was configured to record only a part of the events. */
+	/* The recorder was configured to record only some of the events. */
 	gboolean incomplete;
-	/* A kernel filter dropped allocations but not their frees, so a free
-	 * without an allocation is not a finding. */
+	/* A kernel filter dropped allocations but not the matching frees. A
+	 * free without an allocation is therefore not an error. */
 	gboolean filtered;
-	guint64 sample; /* sampling factor; 1: every allocation was recorded */
-	guint frees_not_recorded; /* bit i: some frees of type i were not
-				   * recorded */
-	/* CPUs that kmemtrace.meta lists with records, but whose file was not
-	 * opened. */
+	guint64 sample; /* sampling factor: one of this many allocations was
+			 * recorded; 1 means that all were recorded */
+	guint frees_not_recorded; /* bit mask by type id: if bit i is set, some
+				   * frees of type i were not recorded */
+	/* Number of CPUs that have records according to kmemtrace.meta but no
+	 * open file. */
 	guint missing_files;
-	KmtInputLayout layout; /* layout of the files; readers convert records
-				* to layout B */
-	gboolean has_sequence_times; /* timestamps are sequence numbers */
-	gboolean swapped;	     /* byte order of all files */
-	guint record_size;	     /* record size of all files */
-	guint64 n_records;	     /* for streams, the records read so far */
-	guint64 overruns; /* total of lost events, if has_overruns; otherwise
-			   * unknown */
+	KmtInputLayout layout; /* record layout of the files; readers convert
+				* all records to layout B */
+	gboolean has_sequence_times; /* the timestamps are sequence numbers
+				      * instead of nanoseconds */
+	gboolean swapped;	     /* the byte order of all files differs from
+				      * this host */
+	guint record_size;	     /* record size of all files in bytes */
+	guint64 n_records;	     /* number of records of all files; for
+				      * streams, the records read so far */
+	guint64 overruns; /* total number of lost events; valid if has_overruns,
+			   * otherwise unknown */
 	gboolean has_overruns;
-	GPtrArray *notes; /* of char *: warnings, one line each */
-	gpointer tar;	  /* data of lib/input/tar.c, or NULL */
+	GPtrArray *notes; /* array of char *: warnings about the capture, one
+			   * line each */
+	gpointer tar;	  /* state of lib/input/tar.c that the capture owns;
+			   * NULL if the capture is not a tar */
 };
 
 typedef struct {
-	KmtInputLayout layout; /* UNKNOWN: detect the layout */
+	KmtInputLayout layout; /* layout of the records; UNKNOWN means that the
+				* layout is detected */
 	/*
-	 * Make all records accessible at any time: streams are first copied to
-	 * temporary files.
+	 * Copy each stream to a temporary file first, so that the caller can
+	 * access all records in any order.
 	 */
 	gboolean random_access;
 } KmtInputOptions;
 
 /*
  * Open a capture: one directory, one tar, or any number of cpu files of one
- * capture, compressed or not. "-" is standard input. kmemtrace.meta is read
- * from the directory of the files. operands is NULL-terminated; NULL or an
- * empty list means the current directory. options may be NULL, which means {0}.
+ * capture. Each operand may be compressed; "-" is standard input. The function
+ * also reads the kmemtrace.meta in the directory of the files. operands is
+ * NULL-terminated; NULL or an empty array means the current directory. options
+ * may be NULL, which means {0}.
  *
- * The following are errors, because the files do not belong to one capture: two
- * files of one CPU; files that differ in layout, record size or byte order;
- * files of directories with different kmemtrace.meta; one file with two names.
+ * The function fails if the files do not belong to one capture: two files have
+ * the same CPU; files differ in layout, record size or byte order; the
+ * kmemtrace.meta of two directories contradict each other; two operands name
+ * the same file.
  *
- * Return NULL and set an error on failure. The caller frees the capture.
+ * On failure return NULL and set *error. The caller frees the capture with
+ * kmt_input_capture_free(), which also closes its files. Readers and iterators
+ * must be freed before the capture.
  */
 KmtInputCapture *kmt_input_capture_open(const char *const *operands,
 					const KmtInputOptions *options,
@@ -150,76 +186,88 @@ void kmt_input_capture_free(KmtInputCapture *capture);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputCapture, kmt_input_capture_free)
 
 /*
- * Return the warnings about a capture, a line each: its notes, and files that
- * could not be read to their end. Complete after all records were read. The
- * caller frees the array.
+ * Return the warnings about a capture, one line each: the notes of the capture,
+ * and a line for each file whose end cannot be read. The list is complete only
+ * after all records were read. The caller frees the array.
  */
 GPtrArray *kmt_input_capture_warnings(const KmtInputCapture *capture);
 
 /*
- * Return the name for messages of a path from kmt_input_capture_path(). The
- * caller frees the string.
+ * Convert a path from kmt_input_capture_path() to a name for messages. A file
+ * from a tar has a temporary path; its name for messages contains the tar and
+ * the member. The caller frees the string.
  */
 char *kmt_input_capture_display_path(const KmtInputCapture *capture,
 				     const char *path);
 
 /*
- * Return the path of a regular file beside the cpu files; NULL if there is
- * none. The caller frees the string.
+ * Return the path of the regular file called name in the directory or tar of
+ * the capture. Return NULL if no such file exists. The caller frees the string.
  */
 char *kmt_input_capture_path(const KmtInputCapture *capture, const char *name);
 
-/* Return what the source cannot observe, a line each; NULL if there is nothing.
- * The caller frees the list. */
+/* Return descriptions of the allocations and frees that the source of the
+ * events cannot observe, one line each. Return NULL if there are none. The
+ * caller frees the array. */
 GStrv kmt_input_capture_not_seen(const KmtInputCapture *capture);
 
 /*
- * Return why the recorder recorded only a part of the events, a line for each
- * reason: a sampling period, a selection of CPUs or tasks, a filter. NULL: the
- * recorder was configured to record all events. The caller frees the list.
+ * Return the reasons why the recorder recorded only some of the events, one
+ * line each: a sampling period, a selection of CPUs or tasks, a filter. Return
+ * NULL if the recorder was configured to record all events. The caller frees
+ * the array.
  */
 GStrv kmt_input_capture_incomplete(const KmtInputCapture *capture);
 
 /*
- * Return the names of the events that were off at some time; NULL: none. The
- * caller frees the list.
+ * Return the names of the events that were disabled during a part of the
+ * recording. Return NULL if there are none. The caller frees the array.
  */
 GStrv kmt_input_capture_events_off(const KmtInputCapture *capture);
 /*
- * Return the kernel filter, or NULL. *changed is set to whether the filter
- * changed during the recording. The caller frees the string.
+ * Return the text of the kernel filter that was active during the recording, or
+ * NULL if there was none. Set *changed to TRUE if the filter changed during the
+ * recording. The caller frees the string.
  */
 char *kmt_input_capture_filter(const KmtInputCapture *capture,
 			       gboolean *changed);
 
 /*
- * Read a key of the group [capture] of kmemtrace.meta as a number. Return
- * FALSE, with *value unchanged, if the key is missing or not a number from 0 to
- * G_MAXUINT64.
+ * Read a key of the group [capture] of kmemtrace.meta as a number. If the key
+ * is missing or is not a number from 0 to G_MAXUINT64, return FALSE and leave
+ * *value unchanged.
  */
 gboolean kmt_input_capture_meta_number(const KmtInputCapture *capture,
 				       const char *key, guint64 *value);
 
 /*
- * Return the reason for which a snapshot was taken, or NULL if the capture is
- * not a snapshot. The text has arbitrary bytes. The caller frees the string.
+ * Return the reason for which the snapshot was taken, or NULL if the capture is
+ * not a snapshot. The text may contain any byte but NUL. The caller frees the
+ * string.
  */
 char *kmt_input_capture_snapshot(const KmtInputCapture *capture);
 
 /*
- * Return whether records may be missing. is_lossy: at any time, because events
- * or parts of files were lost, or because the source cannot observe all paths.
- * has_lost: only the former reason. is_truncated: at the end, according to
- * kmemtrace.meta.
+ * Return whether records may be missing from the capture.
+ *
+ * - kmt_input_capture_is_lossy(): records may be missing at any position,
+ *   because of a loss or because the source cannot observe all code paths.
+ * - kmt_input_capture_has_lost(): only because events, files or parts of files
+ *   were lost, or because the recorder recorded only some of the events.
+ * - kmt_input_capture_is_truncated(): the end of the recording may be missing,
+ *   according to kmemtrace.meta.
  */
 gboolean kmt_input_capture_is_lossy(const KmtInputCapture *capture);
 gboolean kmt_input_capture_has_lost(const KmtInputCapture *capture);
 gboolean kmt_input_capture_is_truncated(const KmtInputCapture *capture);
 
-/* Return "little" or "big": the byte order of the traced machine. */
+/* Return the byte order of the traced machine, "little" or "big". */
 const char *kmt_input_capture_byte_order(const KmtInputCapture *capture);
 
-/* Set the fields that a FREE does not define as the kernel would. */
+/*
+ * Set the fields that are undefined in a FREE record to the values that the
+ * kernel writes.
+ */
 static inline void kmt_input_clear_free_fields(struct kmemtrace_event *event)
 {
 	event->node = KMEMTRACE_NODE_NONE;
@@ -228,19 +276,23 @@ static inline void kmt_input_clear_free_fields(struct kmemtrace_event *event)
 	event->gfp_flags = 0;
 }
 
-/* Reverse the byte order of all fields. */
+/* Reverse the byte order of each field of a record of version 1. */
 void kmt_input_swap_event(struct kmemtrace_event *event);
 
 /*
- * Read record index of file, which must not be a stream, into *event in the
- * byte order of this host. Fields beyond version 1 are omitted. Fields that a
- * FREE does not define are set as the kernel would (0, node -1). index must be
- * less than file->n_records.
+ * Copy the record with the given index into *event and convert the copy to the
+ * byte order of this host. The file must not be a stream, and index must be
+ * less than file->n_records. Fields beyond version 1 are not copied. In a FREE
+ * record, fields without a meaning get the values that the kernel writes: 0,
+ * and -1 for the node.
  */
 void kmt_input_cpu_file_get(const KmtInputCpuFile *file, guint64 index,
 			    struct kmemtrace_event *event);
 
-/* Let the kernel reclaim the mapped pages of file until the next access. */
+/*
+ * Drop the resident pages of the mapped file, so that the kernel can reuse the
+ * memory. A later access reads the pages from the file again.
+ */
 void kmt_input_cpu_file_drop_pages(const KmtInputCpuFile *file);
 
 #endif

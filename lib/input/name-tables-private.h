@@ -1,74 +1,81 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* State of the name tables that name-tables.c and name-table-lines.c share. */
+/* State of the name tables, shared by name-tables.c and name-table-lines.c. */
 #ifndef KMEMTRACE_INPUT_NAME_TABLES_PRIVATE_H
 #define KMEMTRACE_INPUT_NAME_TABLES_PRIVATE_H
 
 #include "lib/input/name-tables.h"
 
 /*
- * A name of a task, valid until a time. The entries of a task are sorted by
- * until.
+ * The name of a task up to and including the time until, in ns. The array of
+ * names is sorted by pid and until.
  */
 typedef struct {
 	gint64 until;
 	guint32 pid;
-	guint32 name; /* offset in the text of the table */
+	guint32 name; /* offset of the name in tasks_table.text, in bytes */
 } KmtInputTaskName;
 
 typedef struct {
 	guint32 number;
 	guint32 n;
-	guint64 first; /* index of the first address in the array of all
-			* addresses */
+	guint64 first; /* index of the first address in KmtInputTables.addresses
+			*/
 } KmtInputStack;
 
-/* A table, and the defects found while reading it. */
+/* A table file and the defects found in the file. */
 typedef struct {
-	char *text; /* content of the file; names point into it */
+	char *text; /* content of the file; the strings in the parsed rows point
+		     * into this text */
 	gboolean is_present;
 	guint64 n_bad;
-	guint64 first_bad; /* line number of the first invalid line, from 1 */
+	guint64 first_bad; /* number of the first invalid line, counted from 1
+			    */
 } KmtInputNameTable;
 
 struct KmtInputTables {
 	KmtInputNameTable caches_table;
 	KmtInputNameTable tasks_table;
 	KmtInputNameTable marks_table;
-	GPtrArray *marks; /* of KmtInputMarkKind, sorted by number */
+	GPtrArray *marks; /* array of KmtInputMarkKind, sorted by number */
 	guint64 unnumbered_marks;
 	KmtInputNameTable stacks_table;
-	KmtInputCache **caches;	  /* G_MAXUINT16 + 1 entries, indexed by number,
-				     or NULL */
-	guint n_duplicate_caches; /* caches with the number of another cache */
-	GArray *tasks;	   /* of KmtInputTaskName, sorted by pid and until */
-	GArray *stacks;	   /* of KmtInputStack, sorted by number */
-	GArray *addresses; /* of guint64, of all stacks */
+	KmtInputCache **caches;	  /* G_MAXUINT16 + 1 pointers, indexed by cache
+				   * number; an unused number has NULL */
+	guint n_duplicate_caches; /* count of caches whose number another cache
+				   * already has */
+	GArray *tasks;	/* array of KmtInputTaskName, sorted by pid and until */
+	GArray *stacks; /* array of KmtInputStack, sorted by number */
+	GArray *addresses; /* array of guint64: the addresses of all stacks */
 	guint64 dropped;
-	gboolean is_from_ftrace; /* tasks come from tracepoints and may be
-				  * incomplete */
+	gboolean is_from_ftrace; /* the task names come from tracepoints and may
+				  * be incomplete */
 	guint64 unnumbered;
 	guint64 n_without_stack;
 	gint64 exact_after;
 	GPtrArray *warnings;
 };
 
-/* The format of a table. */
+/*
+ * The format of a table file. add() parses one line, which it may modify, and
+ * adds the row to tables. add() returns FALSE for an invalid line.
+ */
 typedef struct {
 	const char *name;
-	guint n_columns; /* number of columns in this version */
+	guint n_columns; /* number of columns in the current version of the
+			  * format */
 	gboolean (*add)(KmtInputTables *tables, char *line, guint n_newer);
 } KmtInputTableFormat;
 
 extern const KmtInputTableFormat kmt_input_caches_format,
 	kmt_input_tasks_format, kmt_input_marks_format, kmt_input_stacks_format;
 
-/* Add a warning about the tables. */
+/* Append a warning, formatted as by printf(), to tables->warnings. */
 void kmt_input_tables_warn(KmtInputTables *tables, const char *format, ...)
 	G_GNUC_PRINTF(2, 3);
 
 /*
- * Read a table of the capture, if it exists, and add its rows to tables. Warn
- * about invalid lines.
+ * Read a table of the capture, if the file exists, and add the rows to tables.
+ * Invalid lines are counted in table, and one warning reports them.
  */
 void kmt_input_table_read(KmtInputTables *tables,
 			  const KmtInputCapture *capture,

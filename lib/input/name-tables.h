@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tables of names beside a capture, and the fields of version 2 that refer
- * to them: task, cache, context and stack of a record.
+ * The name tables of a capture (tasks, caches, annotations, stacks), and the
+ * fields of a version 2 record that refer to these tables.
  *
- * A KmtInputTables does not change after its creation; any thread may read it.
+ * A KmtInputTables does not change after its creation, so any thread may read
+ * it without a lock.
  */
 #ifndef KMEMTRACE_INPUT_NAME_TABLES_H
 #define KMEMTRACE_INPUT_NAME_TABLES_H
@@ -11,37 +12,40 @@
 #include "lib/input/capture.h"
 
 /*
- * The fields at the end of a record of version 2, in the byte order of this
- * host.
+ * The fields at the end of a version 2 record, in the byte order of this host.
  */
 typedef struct {
 	guint32 pid;
-	guint16 cache; /* KMEMTRACE_CACHE_NONE: no cache */
-	guint16 flags; /* KMEMTRACE_FLAG_... */
+	guint16 cache; /* number of the cache; KMEMTRACE_CACHE_NONE if none */
+	guint16 flags; /* flags KMEMTRACE_FLAG_... */
 } KmtInputRecordOwner;
 
 /*
- * Return whether the records of the capture are of version 2 and have an owner.
- * Without kmemtrace.meta, the meaning of the bytes beyond version 1 is unknown.
+ * Return whether the records of the capture have version 2 and therefore owner
+ * fields. A capture without kmemtrace.meta has none, because the meaning of the
+ * bytes beyond version 1 is then unknown.
  */
 gboolean kmt_input_capture_has_owners(const KmtInputCapture *capture);
 
 /*
- * Get the owner of a record of a capture with owners. swapped is that of the
- * record's file. The owner of a LOST record is all 0; that of a mark has no
- * cache.
+ * Copy the owner fields of a record, in the byte order of this host.
+ * kmt_input_capture_has_owners() must be TRUE. swapped is the field swapped of
+ * the record's file. A LOST record gets an owner with all fields 0; the owner
+ * of a mark has no cache.
  */
 void kmt_input_record_owner(const guint8 *record, gboolean swapped,
 			    KmtInputRecordOwner *owner);
 
 /*
- * Return whether the records have a stack, and the number of a record's stack
- * in the table of stacks.
+ * kmt_input_capture_has_stacks() returns whether the records have a stack
+ * number. kmt_input_record_stack() returns the stack number of such a record,
+ * which is a key for kmt_input_tables_stack(). swapped is the field swapped of
+ * the record's file.
  */
 gboolean kmt_input_capture_has_stacks(const KmtInputCapture *capture);
 guint32 kmt_input_record_stack(const guint8 *record, gboolean swapped);
 
-/* Return whether a record of this size is a LOST record. */
+/* Return whether a record is a LOST record. record_size is in bytes. */
 static inline gboolean kmt_input_is_loss(const struct kmemtrace_event *event,
 					 guint record_size)
 {
@@ -50,8 +54,8 @@ static inline gboolean kmt_input_is_loss(const struct kmemtrace_event *event,
 }
 
 /*
- * Return the number of events that a LOST record reports, and the time since
- * which they were lost.
+ * Decode a LOST record: kmt_input_loss_events() returns the number of lost
+ * events; kmt_input_loss_since() returns the timestamp at which the loss began.
  */
 static inline guint64 kmt_input_loss_events(const struct kmemtrace_event *event)
 {
@@ -63,7 +67,7 @@ static inline gint64 kmt_input_loss_since(const struct kmemtrace_event *event)
 	return (gint64)event->bytes_alloc;
 }
 
-/* Return whether a record of this size is a STOP record. */
+/* Return whether a record is a STOP record. record_size is in bytes. */
 static inline gboolean kmt_input_is_stop(const struct kmemtrace_event *event,
 					 guint record_size)
 {
@@ -72,92 +76,113 @@ static inline gboolean kmt_input_is_stop(const struct kmemtrace_event *event,
 }
 
 typedef struct {
-	guint number;	     /* 1 to 65535 */
-	guint64 object_size; /* bytes that the user of an object may use */
-	guint64 size;	     /* bytes that an object occupies */
-	gint64 created;	     /* timestamp in ns; 0: before the trace */
-	gint64 destroyed;    /* timestamp in ns; G_MAXINT64: not destroyed */
-	const char *name;    /* arbitrary bytes but NUL */
+	guint number; /* number of the cache in the records, 1 to 65535 */
+	guint64 object_size; /* usable bytes of an object */
+	guint64 size;	     /* bytes that an object occupies in its slab */
+	gint64 created;	     /* time of creation in ns; 0 if before the trace */
+	gint64 destroyed;    /* time of destruction in ns; G_MAXINT64 if the
+			      * cache was not destroyed */
+	const char *name;    /* name of the cache; any bytes but NUL */
 } KmtInputCache;
 
-/* An annotation, with the properties that are needed to decode its records. */
+/*
+ * An annotation with the properties that are necessary to decode its records.
+ */
 typedef struct {
-	guint32 number;	    /* greater than 0 */
-	gint64 appeared;    /* timestamp in ns; 0: before the trace */
-	gint64 removed;	    /* timestamp in ns; G_MAXINT64: not removed */
-	const char *module; /* "" for the kernel itself */
-	const char *types;  /* one letter per argument; see kmemtrace_abi.h */
-	const char *name;   /* letters, digits and _ */
-	const char *format; /* arbitrary bytes but NUL */
+	guint32 number;	 /* number of the annotation in the records, greater
+			  * than 0 */
+	gint64 appeared; /* time of registration in ns; 0 if before the trace */
+	gint64 removed;	 /* time of removal in ns; G_MAXINT64 if the
+			  * annotation was not removed */
+	const char *module; /* name of the kernel module, or "" for the kernel
+			     * itself */
+	const char *types;  /* type letters, one for each argument; see
+			     * kmemtrace_abi.h */
+	const char *name;   /* name of the annotation: letters, digits and _ */
+	const char *format; /* format of the text, as for printk(); any bytes
+			     * but NUL */
 } KmtInputMarkKind;
 
 /* Reliability of a task name. */
 typedef enum {
 	KMT_INPUT_NAME_CERTAIN,
-	/* The table was full: the name may belong to a later task. */
+	/* The table of the recorder was full, so the name may belong to a later
+	 * task with the same pid. */
 	KMT_INPUT_NAME_UNCERTAIN,
-	/* There is no name; NULL. */
+	/* The table has no name for the task, and the function returns NULL. */
 	KMT_INPUT_NAME_UNKNOWN,
 } KmtInputNameConfidence;
 
+/* The parsed name tables of a capture. */
 typedef struct KmtInputTables KmtInputTables;
 
 /*
- * Read the tables beside a capture. The function never fails: missing tables
- * and invalid lines are omitted and reported as warnings. The caller frees the
+ * Read the name tables of a capture. The function never fails. It skips missing
+ * tables and invalid lines and adds a warning for each. The caller frees the
  * result.
  */
 KmtInputTables *kmt_input_tables_new(const KmtInputCapture *capture);
 void kmt_input_tables_free(KmtInputTables *tables);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputTables, kmt_input_tables_free)
 
-/* Return whether a table exists and all of its lines are valid. */
+/* Return whether the table exists and all of its lines are valid. */
 gboolean kmt_input_tables_has_caches(const KmtInputTables *tables);
 gboolean kmt_input_tables_has_tasks(const KmtInputTables *tables);
 /*
- * Return whether the table of tasks is valid and must contain every task of a
- * record.
+ * Return whether the table of tasks is valid and also complete: every task that
+ * a record mentions must have an entry.
  */
 gboolean kmt_input_tables_has_all_tasks(const KmtInputTables *tables);
 gboolean kmt_input_tables_has_stacks(const KmtInputTables *tables);
 
 /*
- * Return why a table of this name is missing: a capture from tracepoints has no
- * such table, or the table should exist. The caller frees the string.
+ * Return the reason why the table called name is missing. A capture from
+ * tracepoints never has some of the tables; in any other capture a missing
+ * table is a defect. The caller frees the string.
  */
 char *kmt_input_tables_missing_reason(const KmtInputCapture *capture,
 				      const char *name);
 
-/* Return the cache with this number; NULL if there is none in the table. */
+/*
+ * Return the cache with this number, or NULL if the table has no such number.
+ * The tables own the cache.
+ */
 const KmtInputCache *kmt_input_tables_cache(const KmtInputTables *tables,
 					    guint number);
 
 /*
- * Return whether the table of annotations is valid, and the annotation with a
- * number, or NULL.
+ * kmt_input_tables_has_marks() returns whether the table of annotations exists
+ * and all of its lines are valid. kmt_input_tables_mark_kind() returns the
+ * annotation with this number, or NULL if the table has no such number. The
+ * tables own the annotation.
  */
 gboolean kmt_input_tables_has_marks(const KmtInputTables *tables);
 const KmtInputMarkKind *kmt_input_tables_mark_kind(const KmtInputTables *tables,
 						   guint32 number);
 
 /*
- * Return the addresses of a stack, innermost first, and set *n to their number.
- * The tables own the array. Return NULL, with *n 0, if the number is unknown.
+ * Return the addresses of the stack with this number, innermost call first, and
+ * set *n to their count. The tables own the array. If the number is unknown,
+ * return NULL and set *n to 0.
  */
 const guint64 *kmt_input_tables_stack(const KmtInputTables *tables,
 				      guint32 number, guint *n);
 
 /*
- * Return the name that a task had at a time: the name in the first entry of the
- * pid that ends at or after that time, or in the last entry. The name of pid 0
- * is "idle". The name has arbitrary bytes but NUL; the tables own it. *class is
- * set to its reliability; class may be NULL.
+ * Return the name that a task had at a time. The result is the first name of
+ * the pid whose validity ends at or after that time, or else the last name. pid
+ * 0 is always "idle". The name may contain any byte but NUL, and the tables own
+ * it. The function stores the reliability of the name in *class, unless class
+ * is NULL.
  */
 const char *kmt_input_tables_task_name(const KmtInputTables *tables,
 				       guint32 pid, gint64 time,
 				       KmtInputNameConfidence *class);
 
-/* Return the warnings about the tables, of char *, a line each. */
+/*
+ * Return the warnings about the tables, an array of char * with one line each.
+ * The tables own the array.
+ */
 const GPtrArray *kmt_input_tables_warnings(const KmtInputTables *tables);
 
 #endif

@@ -6,28 +6,31 @@
 
 #include "lib/input/record-reader.h"
 
-/* Number of bytes that are released at once. */
+/* Number of bytes that one madvise() call releases. */
 #define RELEASE_STEP_BYTES (4u << 20)
 
-/* Alignment of released ranges, in bytes: the size of a large page. If only a
- * part of a large page were released, the next access to the rest would load
- * all of it again. */
+/* Alignment of released ranges in bytes: the size of a large page. If a range
+ * ended inside a large page, the next access to the rest of that page would
+ * read the complete page again. */
 #define RELEASE_ALIGN_BYTES ((guintptr)2 << 20)
 
-/* Number of records that are converted at once. The unit tests use fewer. */
+/*
+ * Number of records per conversion buffer. The unit tests use a smaller number
+ * to test the buffer ends.
+ */
 #ifndef BUFFER_RECORDS
 #define BUFFER_RECORDS 2048
 #endif
 
-/* Size of a buffer for a stream. */
+/* Size of a buffer for a stream, in bytes. */
 #define BUFFER_BYTES (BUFFER_RECORDS * KMEMTRACE_EVENT_SIZE_V1)
 
 struct KmtInputReader {
 	KmtInputCpuFile *file;
-	guint64 next;	  /* index of the next record */
-	guint64 released; /* bytes released so far, a multiple of
-			   * RELEASE_STEP_BYTES */
-	gboolean at_end;  /* the stream is at its end */
+	guint64 next;	  /* index of the next record to return */
+	guint64 released; /* number of bytes at the start of the file that were
+			   * released, a multiple of RELEASE_STEP_BYTES */
+	gboolean at_end;  /* the stream has no further records */
 };
 
 KmtInputBuffer *kmt_input_buffer_ref(KmtInputBuffer *buffer)
@@ -64,7 +67,10 @@ static KmtInputBuffer *buffer_new(guint64 n, guint record_size)
 	return buffer;
 }
 
-/* Copy a record with all known fields in the byte order of this host. */
+/*
+ * Copy a record and convert all known fields to the byte order of this host. to
+ * and from may be equal.
+ */
 static void swap_record(guint8 *to, const guint8 *from, guint record_size)
 {
 	struct kmemtrace_event_v2 event;
@@ -179,16 +185,18 @@ void kmt_input_reader_release(KmtInputReader *source, guint64 index)
 			RELEASE_STEP_BYTES;
 	guintptr from, to;
 
-	/* A stream has no mapping. */
+	/* A stream has no mapping that could be released. */
 	if (bytes == source->released || file->stream)
 		return;
-	/* A file in a tar can begin at any offset; the bytes before it belong
-	 * to another member. */
+	/* A file in a tar can begin at any offset of the mapping. Round the
+	 * start up, because the bytes before the file belong to another tar
+	 * member. */
 	from = (guintptr)file->map;
 	to = (from + bytes) & ~(RELEASE_ALIGN_BYTES - 1);
 	from += source->released ? source->released : RELEASE_ALIGN_BYTES - 1;
 	from &= ~(RELEASE_ALIGN_BYTES - 1);
-	/* A later access reads the page from the file again. */
+	/* The pages remain valid: a later access reads them from the file
+	 * again. */
 	madvise((void *)from, to - from, MADV_DONTNEED);
 	source->released = bytes;
 }

@@ -1,48 +1,67 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the records of one cpu file in order, in the byte order of this host.
- * Records of a mapped file in this byte order are returned without a copy;
- * others are read or converted buffer by buffer.
+ * Sequential reader of one cpu file. All records have the byte order of this
+ * host.
+ *
+ * If a mapped file already has this byte order, the reader returns pointers
+ * into the mapping. Otherwise the reader reads or converts the records into
+ * buffers of limited size.
  */
 #ifndef KMEMTRACE_INPUT_RECORD_READER_H
 #define KMEMTRACE_INPUT_RECORD_READER_H
 
 #include "lib/input/record-stream.h"
 
-/* A buffer with a reference count. The count is atomic: any thread may acquire
- * or release a reference. */
+/* A buffer with a reference count. The count is atomic, so any thread may
+ * acquire or release a reference. */
 typedef struct {
 	gint refs;
 	guint8 data[];
 } KmtInputBuffer;
 
+/*
+ * Acquire and release a reference of a buffer. Releasing the last reference
+ * frees the buffer. kmt_input_buffer_unref() accepts NULL.
+ */
 KmtInputBuffer *kmt_input_buffer_ref(KmtInputBuffer *buffer);
 void kmt_input_buffer_unref(KmtInputBuffer *buffer);
 
 /*
- * n records, stride bytes apart, in buffer; or in the mapped file if buffer is
- * NULL.
+ * A batch of n records that are stride bytes apart. The records are in buffer,
+ * or in the mapped file if buffer is NULL.
  */
 typedef struct {
 	const guint8 *records;
 	guint64 n;
 	guint stride;
-	KmtInputBuffer *buffer; /* a reference that the caller owns */
+	KmtInputBuffer *buffer; /* a reference that the caller owns, or NULL */
 } KmtInputBatch;
 
+/*
+ * Read position in one cpu file. Only one thread at a time may use a reader,
+ * with the exception of kmt_input_reader_release().
+ */
 typedef struct KmtInputReader KmtInputReader;
 
-/* Create a reader. A stream can have only one reader. */
+/*
+ * Create a reader at the first record of file, which must outlive the reader. A
+ * stream can have only one reader. The caller frees the reader.
+ */
 KmtInputReader *kmt_input_reader_new(KmtInputCpuFile *file);
 void kmt_input_reader_free(KmtInputReader *source);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KmtInputReader, kmt_input_reader_free)
 
-/* Get the next batch. Return FALSE at the end. */
+/*
+ * Store the next records of the file in *batch. The caller releases
+ * batch->buffer with kmt_input_buffer_unref(). At the end of the file, return
+ * FALSE. A read error also ends the file and is recorded in file->defect.
+ */
 gboolean kmt_input_reader_next(KmtInputReader *source, KmtInputBatch *batch);
 
 /*
- * Release the records before index: their pages may be unmapped. Another thread
- * may execute kmt_input_reader_next() at the same time.
+ * Release the mapped pages that contain only records before index; the kernel
+ * may then reuse the memory. Another thread may run kmt_input_reader_next() at
+ * the same time.
  */
 void kmt_input_reader_release(KmtInputReader *source, guint64 index);
 
