@@ -6,32 +6,39 @@
 #include "lib/input/mark-reader.h"
 #include "lib/input/record-reader.h"
 
-/* The largest payload that the kernel writes. */
+/* Maximum size of a payload in bytes, as the kernel writes it. */
 #define MAX_PAYLOAD                                                            \
 	(KMEMTRACE_MARK_ARGS * (sizeof(guint64) + KMEMTRACE_MARK_STRING))
 
-/* The unit tests use a smaller limit. */
+/*
+ * Maximum size of all stored payloads in bytes. The unit tests use a smaller
+ * limit.
+ */
 #ifndef MAX_BYTES
 #define MAX_BYTES KMT_INPUT_MAX_MARK_BYTES
 #endif
 
-/* The mark of a file whose records are not complete yet. */
+/* The current mark of a file while its MORE records are read. */
 typedef struct {
 	gboolean open;
 	KmtInputMark mark;
 	GByteArray *payload;
-	guint parts;	    /* total number of MORE records */
-	guint next_part;    /* part number that the next record must have */
-	guint64 next_index; /* index that the next record must have */
-	guint64 leading; /* number of MORE records at the start of the file */
+	guint parts;	    /* number of MORE records that the mark must have */
+	guint next_part;    /* expected part number of the next MORE record */
+	guint64 next_index; /* expected index of the next MORE record in the
+			     * file */
+	guint64 leading;    /* number of MORE records at the start of the file;
+			     * their MARK record is not in the capture */
 } OpenMark;
 
 struct KmtInputMarks {
 	const KmtInputCapture *capture;
-	OpenMark *open_marks; /* one for each of n_files files */
+	OpenMark *open_marks; /* array with one element for each of the n_files
+			       * files */
 	guint n_files;
-	GArray *marks;	      /* of KmtInputMark */
-	GByteArray *payloads; /* words in the byte order of this host */
+	GArray *marks;	      /* array of KmtInputMark */
+	GByteArray *payloads; /* the payloads of all marks; words in the byte
+			       * order of this host */
 	guint64 dropped, defects;
 	KmtInputMarkDefectFunc on_defect;
 	gpointer user;
@@ -59,7 +66,8 @@ void kmt_input_marks_free(KmtInputMarks *marks)
 
 	if (!marks)
 		return;
-	/* Use n_files, because the capture may be freed already. */
+	/* Do not use capture here, because the caller may have freed the
+	 * capture. */
 	for (i = 0; i < marks->n_files; i++)
 		if (marks->open_marks[i].payload)
 			g_byte_array_unref(marks->open_marks[i].payload);
@@ -79,8 +87,8 @@ static void add_defect(KmtInputMarks *marks, KmtInputMarkDefect defect,
 }
 
 /*
- * Report a defect that missing records explain, unless records are known to be
- * missing.
+ * Report a defect that a lost record can cause. If the capture has lost
+ * records, the defect is expected and is not reported.
  */
 static void add_defect_unless_lossy(KmtInputMarks *marks,
 				    KmtInputMarkDefect defect, guint file,
@@ -90,7 +98,7 @@ static void add_defect_unless_lossy(KmtInputMarks *marks,
 		add_defect(marks, defect, file, index);
 }
 
-/* Finish a mark: no further record follows. */
+/* Store the mark with the payload that was read so far. */
 static void close_mark(KmtInputMarks *marks, OpenMark *open)
 {
 	KmtInputMark *mark = &open->mark;
@@ -152,7 +160,8 @@ static void begin_mark(KmtInputMarks *marks, OpenMark *open,
 	    event->payload_size > MAX_PAYLOAD) {
 		add_defect(marks, KMT_INPUT_MARK_BAD_SIZE, file->position,
 			   index);
-		/* The payload is preserved, but its values are not decoded. */
+		/* Store the payload, but leave whole FALSE, so that the
+		 * arguments are not decoded. */
 	} else if (!event->part) {
 		open->mark.whole = TRUE;
 	}
@@ -183,7 +192,8 @@ static void append_part(KmtInputMarks *marks, OpenMark *open,
 	}
 	if (open->open)
 		close_incomplete(marks, open);
-	/* The MARK of this record was before the capture. */
+	/* The file begins with MORE records, because their MARK is older than
+	 * the capture. This is not a defect. */
 	if (index == open->leading) {
 		open->leading++;
 		return;
@@ -192,8 +202,8 @@ static void append_part(KmtInputMarks *marks, OpenMark *open,
 				file->position, index);
 }
 
-/* Add a record of a mark, in the byte order of this host. The records of a file
- * are added in order. */
+/* Add a MARK or MORE record, which must be in the byte order of this host. The
+ * caller adds the records of a file in file order. */
 static void add_record(KmtInputMarks *marks, const KmtInputCpuFile *file,
 		       guint64 index, const guint8 *record)
 {
@@ -249,7 +259,7 @@ void kmt_input_marks_scan(KmtInputMarks *marks)
 	}
 }
 
-/* ---- values ---- */
+/* ---- argument values ---- */
 
 static guint64 word_at(const KmtInputMarks *marks, const KmtInputMark *mark,
 		       guint i)
@@ -267,8 +277,8 @@ static gsize padded(guint64 length)
 }
 
 /*
- * Get the length of a string from its word. Return FALSE if the word is
- * invalid.
+ * Extract the length of a string in bytes from the argument word. Return FALSE
+ * if the length is larger than any recorded string.
  */
 static gboolean string_length(guint64 word, guint64 *length)
 {
@@ -307,7 +317,7 @@ gboolean kmt_input_mark_value(const KmtInputMarks *marks,
 	return TRUE;
 }
 
-/* Return whether the size of the payload fits the argument types. */
+/* Return whether all arguments can be decoded and together fill the payload. */
 static gboolean has_values(const KmtInputMarks *marks, const KmtInputMark *mark)
 {
 	const char *types = mark->kind->types;
@@ -324,7 +334,10 @@ static gboolean has_values(const KmtInputMarks *marks, const KmtInputMark *mark)
 	return size == mark->payload_size;
 }
 
-/* Strings have no byte order: reverse the conversion of their words. */
+/*
+ * Undo the byte swap of the strings in a payload. The reader swapped the
+ * payload in words of 64 bits, but strings have no byte order.
+ */
 static void restore_strings(KmtInputMarks *marks, const KmtInputMark *mark)
 {
 	gsize words = strlen(mark->kind->types) * sizeof(guint64), at;
@@ -340,9 +353,12 @@ static void restore_strings(KmtInputMarks *marks, const KmtInputMark *mark)
 	}
 }
 
-/* ---- finish ---- */
+/* ---- completion after the scan ---- */
 
-/* Compare by time, then in the order of the merge. */
+/*
+ * Compare marks by time, then by file and record index, which is the merge
+ * order of records.
+ */
 static gint compare(gconstpointer a, gconstpointer b)
 {
 	const KmtInputMark *x = a, *y = b;
@@ -368,8 +384,8 @@ static void close_all(KmtInputMarks *marks)
 			close_incomplete(marks, open);
 			continue;
 		}
-		/* The other records of the mark are after the end of the
-		 * capture. */
+		/* The file ends within the mark, so the end of the recording
+		 * cut off the remaining records. This is not a defect. */
 		close_mark(marks, open);
 	}
 }
@@ -382,8 +398,8 @@ static void resolve_kind(KmtInputMarks *marks, const KmtInputTables *tables,
 	mark->kind = tables ? kmt_input_tables_mark_kind(tables, mark->number)
 			    : NULL;
 	if (!mark->kind) {
-		/* Without a table, every number is unknown, which is not a
-		 * defect. */
+		/* A number is a defect only if a valid table lacks this number.
+		 * Number 0 is always a defect. */
 		if (!mark->number ||
 		    (tables && kmt_input_tables_has_marks(tables)))
 			add_defect(marks, KMT_INPUT_MARK_UNKNOWN, mark->file,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Formats the text of a mark as the traced kernel's printk() would. The format
- * comes from the capture, so it is never passed to a printf function.
+ * Format the text of a mark as printk() of the traced kernel would.
+ *
+ * The format string comes from the capture and may contain anything. Passing
+ * the string to a printf function would be unsafe, so this file interprets the
+ * conversions itself.
  */
 #include "config.h"
 
@@ -9,19 +12,20 @@
 
 #include "lib/input/mark-reader.h"
 
-/* Limit of a width or precision. */
+/* Maximum field width and precision, to limit the length of the output. */
 #define MAX_WIDTH 1024
 
 #define UNKNOWN "?"
 
-/* A conversion specification. */
+/* A parsed conversion specification, such as "%-8lu". */
 typedef struct {
 	gboolean left, plus, space, alternate, zero;
 	guint width;
 	gboolean has_precision;
 	guint precision;
-	char conversion; /* 0: the format ends within the specification */
-	char pointer;	 /* the letter after p; or 0 */
+	char conversion; /* conversion letter; 0 if the format string ends
+			  * within the specification */
+	char pointer;	 /* letter after "%p", such as S in "%pS"; 0 if none */
 } Spec;
 
 static guint read_digits(const char **p)
@@ -57,7 +61,10 @@ static void read_flags(const char **p, Spec *spec)
 	}
 }
 
-/* Parse a specification; *p points behind the %. */
+/*
+ * Parse a specification. *p points behind the % and is advanced to the end of
+ * the specification.
+ */
 static Spec read_spec(const char **p)
 {
 	Spec spec = {0};
@@ -69,8 +76,8 @@ static Spec read_spec(const char **p)
 		spec.has_precision = TRUE;
 		spec.precision = read_digits(p);
 	}
-	/* Ignore the length modifier: the table has the type of each argument.
-	 */
+	/* Skip the length modifier. The table of annotations contains the size
+	 * of each argument. */
 	*p += strspn(*p, "hlLzt");
 	spec.conversion = **p;
 	if (**p)
@@ -89,7 +96,7 @@ static void pad(GString *out, char c, gsize n)
 		g_string_append_c(out, c);
 }
 
-/* Append text, padded to the width of the specification. */
+/* Append text with spaces up to the field width of the specification. */
 static void put(GString *out, const Spec *spec, const char *text, gsize length)
 {
 	gsize lack = length < spec->width ? spec->width - length : 0;
@@ -115,7 +122,10 @@ static guint bits_of(char type)
 	}
 }
 
-/* Return the digits of n without a sign. */
+/*
+ * Return the absolute value n in the base of the conversion letter, without a
+ * prefix. The caller frees the string.
+ */
 static char *digits_of(guint64 n, char conversion)
 {
 	switch (conversion) {
@@ -176,7 +186,8 @@ static void append_integer(GString *out, const Spec *spec,
 static void append_string(GString *out, const Spec *spec,
 			  const KmtInputMarkValue *value)
 {
-	/* A string that changed while it was copied may contain a NUL. */
+	/* A string that changed while the kernel copied it may contain a NUL.
+	 */
 	gsize length = strnlen((const char *)value->bytes, (gsize)value->word);
 	gboolean cut = value->truncated;
 	g_autofree char *text = NULL;
@@ -199,8 +210,9 @@ static void append_pointer(GString *out, const Spec *spec,
 			   const KmtInputMarkValue *value,
 			   KmtInputSymbolizeFunc name, gpointer user)
 {
-	/* %pS and related formats print a function name. Other formats print
-	 * the object at the address, which was not recorded. */
+	/* Conversions such as %pS print the symbol of the address. All other %p
+	 * conversions print the object at the address. The object was not
+	 * recorded, so print the address. */
 	gboolean named = spec->pointer && strchr("SsBFf", spec->pointer);
 	g_autofree char *text = named && name ? name(user, value->word) : NULL;
 

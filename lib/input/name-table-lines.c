@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Parse the lines of the name tables. */
+/* Parser for the lines of the name tables. */
 #include "config.h"
 
 #include <string.h>
 
 #include "lib/input/name-tables-private.h"
 
-/* Maximum number of addresses in a stack: four times the kernel's limit. */
+/*
+ * Maximum number of addresses in a stack, four times the limit of the kernel.
+ */
 #define MAX_STACK 128
 
-/* Maximum length of a format in bytes; printk() has no room for longer text. */
+/* Maximum length of a format in bytes. printk() cannot print longer text. */
 #define MAX_FORMAT 4096
 
-/* Maximum length of the name of a task or cache in bytes, because a report may
- * print a name in every line. The kernel's limit for a task is 15 or 63. */
+/* Maximum length of a task or cache name in bytes. A report may print a name in
+ * every line, so an overlong name would fill the report. The kernel limits a
+ * task name to 15 or 63 bytes. */
 #define MAX_NAME 1024
 
-/* Maximum number of marks and stacks, to limit memory. A kernel has fewer. */
+/*
+ * Maximum number of annotations and of stacks, to limit the memory for a
+ * damaged table. No kernel has more.
+ */
 #define MAX_MARKS  (1u << 18)
 #define MAX_STACKS (1u << 22)
 
 /*
- * Return the next word of *text, which ends with a space, and advance *text
- * behind the space. Return NULL if there is none.
+ * Cut the next word from *text: replace the space after the word by NUL, return
+ * the word, and set *text to the text after the space. Return NULL if *text has
+ * no space or begins with one.
  */
 static char *next_word(char **text)
 {
@@ -43,7 +50,10 @@ static gboolean parse_number(char **text, guint64 max, guint64 *n)
 	return word && g_ascii_string_to_unsigned(word, 10, 0, max, n, NULL);
 }
 
-/* Parse a time; "-" means never. */
+/*
+ * Parse a timestamp in ns. The word "-" stands for "never" and becomes
+ * G_MAXINT64.
+ */
 static gboolean parse_time(char **text, gint64 *time)
 {
 	const char *word = next_word(text);
@@ -69,7 +79,10 @@ static int octal(const char *digits)
 	return value > 0 && value <= G_MAXUINT8 ? value : -1;
 }
 
-/* Replace \ooo by the byte, in place. Return FALSE if an escape is invalid. */
+/*
+ * Replace each escape \ooo (three octal digits) by its byte, in place. Return
+ * FALSE if an escape is invalid.
+ */
 static gboolean unescape(char *name)
 {
 	char *to = name;
@@ -92,8 +105,9 @@ static gboolean unescape(char *name)
 }
 
 /*
- * Return the name at the end of a line, after n_newer columns that a newer
- * version has added.
+ * Return the name at the end of a line, or NULL if the line is invalid. n_newer
+ * columns, which a newer version of the format added, precede the name and are
+ * skipped.
  */
 static char *parse_name(char *text, guint n_newer)
 {
@@ -103,7 +117,10 @@ static char *parse_name(char *text, guint n_newer)
 	return unescape(text) ? text : NULL;
 }
 
-/* Return the name of a task or cache; NULL if it is invalid or too long. */
+/*
+ * Return the name of a task or cache as parse_name() does. A name longer than
+ * MAX_NAME is also invalid.
+ */
 static char *parse_short_name(char *text, guint n_newer)
 {
 	char *name = parse_name(text, n_newer);
@@ -170,7 +187,10 @@ static gboolean are_mark_types(const char *types)
 	       strspn(types, "bhiqBHIQcps") == strlen(types);
 }
 
-/* Return a word; "" for "-". */
+/*
+ * Return the next word of *text, or "" if the word is "-". Return NULL if there
+ * is no word.
+ */
 static const char *parse_optional_word(char **text)
 {
 	const char *word = next_word(text);
@@ -203,8 +223,9 @@ static gboolean add_mark(KmtInputTables *tables, char *line, guint n_newer)
 }
 
 /*
- * Add the addresses of a stack: "addr,addr,...". Return FALSE if the list is
- * invalid or too long.
+ * Parse the addresses of a stack, "addr,addr,..." in hexadecimal, and append
+ * them to tables->addresses. Return FALSE if an address is invalid or the stack
+ * is too long.
  */
 static gboolean add_addresses(KmtInputTables *tables, char *text)
 {
@@ -251,7 +272,11 @@ const KmtInputTableFormat kmt_input_tasks_format = {"tasks", 3, add_task};
 const KmtInputTableFormat kmt_input_marks_format = {"marks", 7, add_mark};
 const KmtInputTableFormat kmt_input_stacks_format = {"stacks", 2, add_stack};
 
-/* Get the number of columns that a newer version has added. */
+/*
+ * Set *n_newer to the number of columns that the file has in addition to the
+ * current format. columns lists the column names, separated by spaces. Return
+ * FALSE if columns are missing.
+ */
 static gboolean count_newer(const KmtInputTableFormat *kind,
 			    const char *columns, guint *n_newer)
 {
@@ -263,7 +288,7 @@ static gboolean count_newer(const KmtInputTableFormat *kind,
 	return n >= kind->n_columns;
 }
 
-/* Parse a line "# key: value". Return FALSE if it is invalid. */
+/* Parse a header line "# key: value". Return FALSE if the line is invalid. */
 static gboolean parse_header_line(KmtInputTables *tables,
 				  const KmtInputTableFormat *kind,
 				  const char *line, guint *n_newer)
@@ -281,7 +306,7 @@ static gboolean parse_header_line(KmtInputTables *tables,
 		return count_newer(kind, colon + 2, n_newer);
 	if (strcmp(key, "unnumbered") != 0 && strcmp(key, "dropped") != 0 &&
 	    strcmp(key, "exact_after") != 0 && strcmp(key, "lost") != 0)
-		return TRUE; /* key of a newer version */
+		return TRUE; /* Ignore the key of a newer version. */
 	if (!g_ascii_string_to_unsigned(colon + 2, 10, 0, G_MAXINT64, &n, NULL))
 		return FALSE;
 	if (key[0] == 'u' && kind == &kmt_input_marks_format)
@@ -315,8 +340,8 @@ static void parse(KmtInputTables *tables, KmtInputNameTable *table,
 		gboolean good;
 
 		number++;
-		/* A line without a newline is truncated and therefore invalid.
-		 */
+		/* The last line has no newline: the file is truncated, so the
+		 * line is invalid. */
 		if (!next) {
 			bad_line(table, number);
 			break;

@@ -5,7 +5,7 @@
 
 #include "lib/input/name-tables-private.h"
 
-/* The name for pid 0, which the kernel calls swapper/<cpu>. */
+/* Name of pid 0. The kernel has an idle task swapper/<cpu> for each CPU. */
 #define IDLE_TASK_NAME "idle"
 
 gboolean kmt_input_capture_has_owners(const KmtInputCapture *capture)
@@ -25,7 +25,7 @@ void kmt_input_record_owner(const guint8 *record, gboolean swapped,
 	owner->pid = swapped ? GUINT32_SWAP_LE_BE(event.pid) : event.pid;
 	owner->cache = swapped ? GUINT16_SWAP_LE_BE(event.cache) : event.cache;
 	owner->flags = swapped ? GUINT16_SWAP_LE_BE(event.flags) : event.flags;
-	/* In a mark, this field is the size of the payload. */
+	/* A mark has no cache: the same bytes contain the payload size. */
 	if (event.v1.event_id == KMEMTRACE_EVENT_MARK ||
 	    event.v1.event_id == KMEMTRACE_EVENT_MORE)
 		owner->cache = KMEMTRACE_CACHE_NONE;
@@ -47,7 +47,10 @@ guint32 kmt_input_record_stack(const guint8 *record, gboolean swapped)
 
 typedef gint (*CompareFunc)(gconstpointer a, gconstpointer b);
 
-/* Move element i of a heap of n down until no child is larger. */
+/*
+ * Restore the heap order below element i of a heap with n elements: swap the
+ * element with its larger child until no child is larger.
+ */
 static void sift_down(guint8 *base, gsize i, gsize n, gsize size,
 		      CompareFunc compare)
 {
@@ -67,9 +70,9 @@ static void sift_down(guint8 *base, gsize i, gsize n, gsize size,
 	memcpy(base + i * size, element, size);
 }
 
-/* Heapsort in place: g_array_sort() would need as much memory again as a table
- * takes.  The sort is not stable, so different elements must compare as
- * different. */
+/* Sort an array in place by heapsort. g_array_sort() would temporarily double
+ * the memory of a table. The sort is not stable, so compare() must return 0
+ * only for identical elements. */
 static void sort_in_place(GArray *array, CompareFunc compare)
 {
 	gsize size = g_array_get_element_size(array), i;
@@ -87,7 +90,8 @@ static void sort_in_place(GArray *array, CompareFunc compare)
 }
 
 /*
- * Compare by pid and time; names with equal times keep the order of the table.
+ * Compare task names by pid, then by time. Names with the same pid and time
+ * stay in the order of the table.
  */
 static gint compare_tasks(gconstpointer a, gconstpointer b)
 {
@@ -108,7 +112,10 @@ static gint compare_marks(gconstpointer a, gconstpointer b)
 	return (ma->number > mb->number) - (ma->number < mb->number);
 }
 
-/* Warn about numbers that occur twice. what describes the subject of a row. */
+/*
+ * Warn about twice rows whose number an earlier row already has, and count them
+ * as invalid. name is the table; what describes a row, such as "cache".
+ */
 static void warn_of_duplicates(KmtInputTables *tables, KmtInputNameTable *table,
 			       guint twice, const char *name, const char *what)
 {
@@ -121,8 +128,8 @@ static void warn_of_duplicates(KmtInputTables *tables, KmtInputNameTable *table,
 	table->n_bad += twice;
 }
 
-/* Sort rows by number, and keep the first row of each number. A kernel writes
- * each number once. */
+/* Sort rows by number and remove all but the first row of each number. A kernel
+ * writes each number only once, so a second row is an error. */
 static void sort_rows(KmtInputTables *tables, KmtInputNameTable *table,
 		      GPtrArray *rows, GCompareFunc compare, const char *name,
 		      const char *what)
@@ -152,8 +159,9 @@ static gint compare_stacks(gconstpointer a, gconstpointer b)
 }
 
 /*
- * Read the table of stacks. A stack may occur twice if the table grew while it
- * was read; all copies are equal.
+ * Read and sort the table of stacks. If the kernel's table grew during the
+ * copy, the file may contain a stack twice. Both rows are then equal, so
+ * duplicates are not an error.
  */
 static void read_stacks(KmtInputTables *tables, const KmtInputCapture *capture)
 {
@@ -161,7 +169,7 @@ static void read_stacks(KmtInputTables *tables, const KmtInputCapture *capture)
 		return;
 	kmt_input_table_read(tables, capture, &tables->stacks_table,
 			     &kmt_input_stacks_format);
-	/* No stack points into the text. */
+	/* Free the text, because no stack points into the text. */
 	g_clear_pointer(&tables->stacks_table.text, g_free);
 	sort_in_place(tables->stacks, compare_stacks);
 	if (tables->n_without_stack)
@@ -282,7 +290,8 @@ char *kmt_input_tables_missing_reason(const KmtInputCapture *capture,
 	if (g_strcmp0(source, "import") == 0)
 		has = is_tasks || g_str_equal(name, "caches");
 	else if (g_strcmp0(source, "ftrace") == 0)
-		/* Captures of earlier versions have no such table. */
+		/* Captures of older versions have no task table. Newer captures
+		 * contain the key task_names. */
 		has = is_tasks && g_key_file_has_key(capture->meta, "capture",
 						     "task_names", NULL);
 	if (!has)
@@ -349,7 +358,10 @@ const KmtInputMarkKind *kmt_input_tables_mark_kind(const KmtInputTables *tables,
 	return NULL;
 }
 
-/* Return the index of the first entry at or after (pid, time). */
+/*
+ * Return the index of the first task name that is not less than (pid, time), or
+ * the number of names.
+ */
 static guint find_task(const KmtInputTables *tables, guint32 pid, gint64 time)
 {
 	const KmtInputTaskName wanted = {.pid = pid, .until = time};
